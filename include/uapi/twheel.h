@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
+/*
+ * Timers by the million through one file descriptor
+ *
+ * open("/dev/twheel") is a session: a set of timers that belongs to nothing
+ * but that open file. Timers are started and stopped with the ioctls below;
+ * what expires is read from the descriptor as an array of struct
+ * twheel_event, in the order of expiry. The last close stops everything.
+ *
+ * All times are nanoseconds, absolute ones on CLOCK_MONOTONIC. All fields
+ * are naturally aligned, so that 32- and 64-bit programs share one layout.
+ * A structure may grow at its end: its size is part of the command's number,
+ * the kernel takes shorter ones as if the missing fields were 0, and refuses
+ * longer ones with E2BIG unless what it does not know is 0.
+ */
+#ifndef _UAPI_TWHEEL_H
+#define _UAPI_TWHEEL_H
+
+#include <linux/ioctl.h>
+#include <linux/types.h>
+
+#define TWHEEL_ABI_VERSION	1
+
+/**
+ * DOC: ids
+ *
+ * A timer is named by a 64-bit id. An id below &twheel_info.max_timers is
+ * the caller's own choice, a small integer like a file descriptor: starting
+ * it again while it is pending restarts it. With %TWHEEL_ID_ANY the kernel
+ * chooses: such an id has %TWHEEL_ID_KERNEL set and carries a generation, so
+ * that an id kept for too long never names a newer timer. The two kinds never
+ * meet.
+ */
+#define TWHEEL_ID_ANY		(~(__u64)0)
+#define TWHEEL_ID_KERNEL	((__u64)1 << 63)
+
+/* Schemes, tick modes. */
+#define TWHEEL_SCHEME_HIER		0	/* hierarchical wheel (scheme 7) */
+#define TWHEEL_SCHEME_HASHED		1	/* hashed, unsorted slots (6) */
+#define TWHEEL_SCHEME_HASHED_SORTED	2	/* hashed, sorted slots (5) */
+
+#define TWHEEL_MODE_PERIODIC		0	/* a tick every tick_ns */
+#define TWHEEL_MODE_TICKLESS		1	/* a tick only where one is due */
+
+/* &twheel_info.features */
+#define TWHEEL_FEATURE_SETUP		((__u64)1 << 0)
+#define TWHEEL_FEATURE_SUBMIT		((__u64)1 << 1)
+#define TWHEEL_FEATURE_DRAIN		((__u64)1 << 2)
+#define TWHEEL_FEATURE_STATS		((__u64)1 << 3)
+
+/**
+ * struct twheel_info - what TWHEEL_IOC_INFO returns
+ * @abi_version: %TWHEEL_ABI_VERSION of the module
+ * @scheme: scheme of this session's wheel, TWHEEL_SCHEME_*
+ * @features: TWHEEL_FEATURE_* of the module
+ * @tick_ns: length of a tick of this session's wheel, ns
+ * @max_timers: most timers that this session may hold, unread events
+ *	included; ids chosen by the caller are below it
+ * @max_interval_ns: longest relative interval and latest absolute time, ns
+ * @mode: tick mode of this session's wheel, TWHEEL_MODE_*
+ * @slots: slots of a hashed wheel, 0 for a hierarchical one
+ * @max_batch: most operations in one TWHEEL_IOC_SUBMIT
+ * @reserved: 0
+ */
+struct twheel_info {
+	__u32 abi_version;
+	__u32 scheme;
+	__u64 features;
+	__u64 tick_ns;
+	__u64 max_timers;
+	__u64 max_interval_ns;
+	__u32 mode;
+	__u32 slots;
+	__u32 max_batch;
+	__u32 reserved;
+};
+
+/**
+ * struct twheel_setup - what TWHEEL_IOC_SETUP takes
+ * @flags: %TWHEEL_SETUP_PRIVATE, or 0 for the default wheel
+ * @scheme: TWHEEL_SCHEME_*, with %TWHEEL_SETUP_PRIVATE only
+ * @mode: TWHEEL_MODE_*, with %TWHEEL_SETUP_PRIVATE only
+ * @slots: slots of a hashed wheel, 2 to 2^20, rounded up to a power of two;
+ *	0 is the module's default; 0 for a hierarchical wheel
+ * @tick_ns: length of a tick, 50000 (50 us) to 1000000000 (1 s); 0 is the
+ *	module's default
+ * @max_timers: limit of timers of this session, at most the module's; 0
+ *	leaves the module's
+ */
+struct twheel_setup {
+	__u32 flags;
+	__u32 scheme;
+	__u32 mode;
+	__u32 slots;
+	__u64 tick_ns;
+	__u64 max_timers;
+};
+
+#define TWHEEL_SETUP_PRIVATE	((__u32)1 << 0)
+
+/**
+ * struct twheel_start - what TWHEEL_IOC_START takes and returns
+ * @id: in: the id to start, or %TWHEEL_ID_ANY; out: the id that was started
+ * @expires_ns: interval from now, or with %TWHEEL_START_ABS the deadline on
+ *	CLOCK_MONOTONIC; at most &twheel_info.max_interval_ns. One that has
+ *	passed expires at the next tick
+ * @period_ns: 0 for a timer that expires once, else the period of the
+ *	expiries that follow the first
+ * @user_data: returned in the timer's events
+ * @flags: TWHEEL_START_*
+ * @reserved: 0
+ */
+struct twheel_start {
+	__u64 id;
+	__u64 expires_ns;
+	__u64 period_ns;
+	__u64 user_data;
+	__u32 flags;
+	__u32 reserved;
+};
+
+/* @expires_ns is a deadline on CLOCK_MONOTONIC, not an interval. */
+#define TWHEEL_START_ABS	((__u32)1 << 0)
+/*
+ * If the id has expired and its event has not been read yet, withdraw that
+ * event and start anew. Without this flag such a start is refused with
+ * EALREADY, so that no expiry is lost by accident.
+ */
+#define TWHEEL_START_REPLACE	((__u32)1 << 1)
+
+/**
+ * struct twheel_stop - what TWHEEL_IOC_STOP takes
+ * @id: the timer to stop
+ */
+struct twheel_stop {
+	__u64 id;
+};
+
+/**
+ * struct twheel_get - what TWHEEL_IOC_GET takes and returns
+ * @id: in: the timer to look at
+ * @remaining_ns: out: time until the deadline, 0 once it has passed
+ * @period_ns: out: the period, 0 for a timer that expires once
+ * @user_data: out: as given at the start
+ * @state: out: TWHEEL_STATE_*
+ * @reserved: 0
+ */
+struct twheel_get {
+	__u64 id;
+	__u64 remaining_ns;
+	__u64 period_ns;
+	__u64 user_data;
+	__u32 state;
+	__u32 reserved;
+};
+
+#define TWHEEL_STATE_PENDING	1	/* will expire */
+#define TWHEEL_STATE_EXPIRED	2	/* has expired, its event is unread */
+
+/**
+ * struct twheel_op - one operation of a TWHEEL_IOC_SUBMIT
+ * @opcode: TWHEEL_OP_*
+ * @flags: TWHEEL_START_* with %TWHEEL_OP_START, else 0
+ * @id: as in &twheel_start.id or &twheel_stop.id; out: the id started
+ * @expires_ns: as in &twheel_start, 0 with %TWHEEL_OP_STOP
+ * @period_ns: as in &twheel_start, 0 with %TWHEEL_OP_STOP
+ * @user_data: as in &twheel_start, 0 with %TWHEEL_OP_STOP
+ * @result: out: what the single ioctl would have returned: 0, 1 or -errno
+ * @reserved: 0
+ */
+struct twheel_op {
+	__u32 opcode;
+	__u32 flags;
+	__u64 id;
+	__u64 expires_ns;
+	__u64 period_ns;
+	__u64 user_data;
+	__s32 result;
+	__u32 reserved;
+};
+
+#define TWHEEL_OP_START		1
+#define TWHEEL_OP_STOP		2
+
+/**
+ * struct twheel_submit - what TWHEEL_IOC_SUBMIT takes and returns
+ * @ops: pointer to an array of struct twheel_op
+ * @count: operations in it, 1 to &twheel_info.max_batch
+ * @done: out: operations that were carried out and have their result
+ * @op_size: sizeof(struct twheel_op) of the caller
+ * @flags: 0
+ */
+struct twheel_submit {
+	__u64 ops;
+	__u32 count;
+	__u32 done;
+	__u32 op_size;
+	__u32 flags;
+};
+
+/**
+ * struct twheel_drained - one timer returned by TWHEEL_IOC_DRAIN
+ * @id: its id
+ * @user_data: as given at the start
+ * @remaining_ns: time that was left until its deadline
+ * @period_ns: its period, or 0
+ */
+struct twheel_drained {
+	__u64 id;
+	__u64 user_data;
+	__u64 remaining_ns;
+	__u64 period_ns;
+};
+
+/**
+ * struct twheel_drain - what TWHEEL_IOC_DRAIN takes and returns
+ * @timers: pointer to an array of struct twheel_drained
+ * @count: in: room in it; out: timers that were stopped and returned. Fewer
+ *	than there was room for means that none is pending any more
+ * @flags: 0
+ */
+struct twheel_drain {
+	__u64 timers;
+	__u32 count;
+	__u32 flags;
+};
+
+/**
+ * struct twheel_stats - what TWHEEL_IOC_STATS returns of a session
+ * @started: timers started (a restart of a pending one is no new start)
+ * @restarted: restarts of pending timers
+ * @stopped: timers stopped while they were pending, drained ones included
+ * @expired: expiries
+ * @pending: timers pending now; started + re-armed periods = stopped +
+ *	expired + pending
+ * @rearmed: periodic timers armed again when their event was read
+ * @delivered: events read
+ * @replaced: unread events withdrawn by %TWHEEL_START_REPLACE
+ * @unread: events waiting to be read; expired = delivered + replaced + unread
+ * @overruns: periods that passed without an event of their own
+ * @wakeups: wake-ups of readers and pollers
+ */
+struct twheel_stats {
+	__u64 started;
+	__u64 restarted;
+	__u64 stopped;
+	__u64 expired;
+	__u64 pending;
+	__u64 rearmed;
+	__u64 delivered;
+	__u64 replaced;
+	__u64 unread;
+	__u64 overruns;
+	__u64 wakeups;
+};
+
+/**
+ * struct twheel_event - one expiry, as read(2) returns it
+ * @id: the timer's id
+ * @user_data: as given at the start
+ * @deadline_ns: when it was due, CLOCK_MONOTONIC
+ * @expired_ns: when it expired, CLOCK_MONOTONIC; never before @deadline_ns
+ * @overruns: periods that passed between this deadline and the read without
+ *	an event of their own, 0 for a timer that expires once
+ * @flags: %TWHEEL_EVENT_PERIODIC
+ * @reserved: 0
+ */
+struct twheel_event {
+	__u64 id;
+	__u64 user_data;
+	__u64 deadline_ns;
+	__u64 expired_ns;
+	__u64 overruns;
+	__u32 flags;
+	__u32 reserved;
+};
+
+/* The timer goes on: it was armed for its next period by this read. */
+#define TWHEEL_EVENT_PERIODIC	((__u32)1 << 0)
+
+#define TWHEEL_IOC_MAGIC	0xDC
+
+#define TWHEEL_IOC_INFO		_IOR(TWHEEL_IOC_MAGIC, 0x00, struct twheel_info)
+#define TWHEEL_IOC_SETUP	_IOW(TWHEEL_IOC_MAGIC, 0x01, struct twheel_setup)
+#define TWHEEL_IOC_START	_IOWR(TWHEEL_IOC_MAGIC, 0x02, struct twheel_start)
+#define TWHEEL_IOC_STOP		_IOW(TWHEEL_IOC_MAGIC, 0x03, struct twheel_stop)
+#define TWHEEL_IOC_GET		_IOWR(TWHEEL_IOC_MAGIC, 0x04, struct twheel_get)
+#define TWHEEL_IOC_SUBMIT	_IOWR(TWHEEL_IOC_MAGIC, 0x05, struct twheel_submit)
+#define TWHEEL_IOC_DRAIN	_IOWR(TWHEEL_IOC_MAGIC, 0x06, struct twheel_drain)
+#define TWHEEL_IOC_STATS	_IOR(TWHEEL_IOC_MAGIC, 0x07, struct twheel_stats)
+
+#endif /* _UAPI_TWHEEL_H */
