@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What every scheme of keeping timers has in common
+ *
+ * A scheme is arithmetic on lists: it knows ticks, slots and nodes, and
+ * nothing of clocks, CPUs, locks or callbacks. Its caller serialises all
+ * calls on one struct twheel_scheme and owns the nodes. It allocates nothing.
+ *
+ * The terms: a tick is a number on the wheel's clock; @clock is the last tick
+ * whose processing has begun. A node is due at tick node->expires. A slot is
+ * a list of nodes. What must hold between any two calls:
+ *
+ *  - @pending is the number of nodes in all slots;
+ *  - the bit of a slot in @occupied is set if and only if the slot has a node;
+ *  - no node is due at a tick before @clock but such as were started late,
+ *    and those are in the slot that is popped next.
+ *
+ * FIFO: nodes with the same expiry tick are popped in the order in which they
+ * were started. A pending node that is restarted to the same tick or a later
+ * one need not move: among those of its new tick it takes a place as if it
+ * had been started at some time between its first start and the time when
+ * the wheel has brought it to its new slot. One that is restarted to an
+ * earlier tick counts as started then.
+ */
+#ifndef _TWHEEL_SCHEME_H
+#define _TWHEEL_SCHEME_H
+
+#include <linux/bitmap.h>
+#include <linux/bitops.h>
+#include <linux/list.h>
+#include <linux/minmax.h>
+#include <linux/types.h>
+
+#include "twheel_hier.h"
+#include "twheel_slot.h"
+
+struct twheel_node *twheel_hier_pop(struct twheel_scheme *s, u64 target,
+				    int *work);
+u64 twheel_hier_next(const struct twheel_scheme *s);
+
+void twheel_hashed_start(struct twheel_scheme *s, struct twheel_node *node);
+void twheel_hashed_restart(struct twheel_scheme *s, struct twheel_node *node,
+			   u64 expires);
+void twheel_hashed_stop(struct twheel_scheme *s, struct twheel_node *node);
+struct twheel_node *twheel_hashed_pop(struct twheel_scheme *s, u64 target,
+				      int *work);
+u64 twheel_hashed_next(const struct twheel_scheme *s);
+
+/**
+ * twheel_scheme_slots - number of slots that a scheme needs
+ * @type: the scheme
+ * @slots: slots asked for, a power of two; hashed wheels only
+ *
+ * Return: that number.
+ */
+static inline u32 twheel_scheme_slots(enum twheel_scheme_type type, u32 slots)
+{
+	return type == TWHEEL_HIER ? TWHEEL_HIER_SLOTS : slots;
+}
+
+/**
+ * twheel_scheme_init - make an empty scheme
+ * @s: the scheme
+ * @type: which one
+ * @slots: memory for twheel_scheme_slots() slots
+ * @occupied: memory for a zeroed bitmap of as many bits
+ * @nr_slots: how many these are
+ * @clock: the tick to begin after
+ */
+static inline void twheel_scheme_init(struct twheel_scheme *s,
+				      enum twheel_scheme_type type,
+				      struct twheel_slot *slots,
+				      unsigned long *occupied, u32 nr_slots,
+				      u64 clock)
+{
+	u32 i;
+
+	*s = (struct twheel_scheme) {
+		.clock = clock,
+		.type = type,
+		.nr_slots = nr_slots,
+		.occupied = occupied,
+		.slots = slots,
+	};
+	for (i = 0; i < nr_slots; i++) {
+		INIT_LIST_HEAD(&slots[i].nodes);
+		slots[i].count = 0;
+		slots[i].first = U64_MAX;
+	}
+}
+
+/*
+ * The interface that twheel_main.c and the tests use. A branch on the type
+ * and a direct call: an indirect call costs more than a start (retpolines).
+ */
+
+/**
+ * twheel_scheme_start - start a node that is not pending
+ * @s: the scheme
+ * @node: the node, with its expiry tick in @node->expires. One at or before
+ *	the clock is due at the next tick
+ */
+static __always_inline void
+twheel_scheme_start(struct twheel_scheme *s, struct twheel_node *node)
+{
+	if (likely(s->type == TWHEEL_HIER))
+		twheel_hier_start(s, node);
+	else
+		twheel_hashed_start(s, node);
+}
+
+/**
+ * twheel_scheme_restart - give a pending node another expiry tick
+ * @s: the scheme
+ * @node: a pending node
+ * @expires: its new expiry tick
+ */
+static __always_inline void
+twheel_scheme_restart(struct twheel_scheme *s, struct twheel_node *node,
+		      u64 expires)
+{
+	if (likely(s->type == TWHEEL_HIER))
+		twheel_hier_restart(s, node, expires);
+	else
+		twheel_hashed_restart(s, node, expires);
+}
+
+/**
+ * twheel_scheme_refresh - the usual restart: to a later tick, nothing moves
+ * @s: the scheme
+ * @node: a pending node
+ * @expires: its new expiry tick
+ *
+ * Return: false if it takes a twheel_scheme_restart(); then nothing was done.
+ */
+static __always_inline bool twheel_scheme_refresh(struct twheel_scheme *s,
+						  struct twheel_node *node,
+						  u64 expires)
+{
+	if (unlikely(s->type != TWHEEL_HIER || expires < node->expires))
+		return false;
+	node->expires = expires;
+	return true;
+}
+
+/**
+ * twheel_scheme_stop - take a pending node out
+ * @s: the scheme
+ * @node: a pending node
+ */
+static __always_inline void
+twheel_scheme_stop(struct twheel_scheme *s, struct twheel_node *node)
+{
+	if (likely(s->type == TWHEEL_HIER))
+		twheel_hier_stop(s, node);
+	else
+		twheel_hashed_stop(s, node);
+}
+
+/**
+ * twheel_scheme_leave - take a pending node out that is to join another scheme
+ * @s: the scheme
+ * @node: a pending node; twheel_pending() goes on to say that it is pending
+ */
+static __always_inline void
+twheel_scheme_leave(struct twheel_scheme *s, struct twheel_node *node)
+{
+	if (s->cursor == &node->link)
+		s->cursor = node->link.next;
+	twheel_slot_leave(s, node);
+}
+
+/**
+ * twheel_scheme_pop - move the clock on and take out the next due node
+ * @s: the scheme
+ * @target: the tick to go on to; not before the clock
+ * @work: how many nodes may be moved or looked at beside those returned; is
+ *	counted down
+ *
+ * Ticks are processed in order and none is skipped, though runs of ticks at
+ * which nothing is to be done are passed in one step. Nodes may be started,
+ * restarted and stopped between any two calls.
+ *
+ * Return: a node that is due, taken out; or NULL: if *@work is greater than 0
+ * then the clock is @target and all that was due is out, else there is more to
+ * do and the caller should call again when it has let others run.
+ */
+static inline struct twheel_node *twheel_scheme_pop(struct twheel_scheme *s,
+						    u64 target, int *work)
+{
+	if (likely(s->type == TWHEEL_HIER))
+		return twheel_hier_pop(s, target, work);
+	return twheel_hashed_pop(s, target, work);
+}
+
+/**
+ * twheel_scheme_due - a shorter way to the next due node of a tick
+ * @s: the scheme
+ *
+ * Return: what twheel_scheme_pop() would return, or NULL if that has to be
+ * called to know.
+ */
+static __always_inline struct twheel_node *
+twheel_scheme_due(struct twheel_scheme *s)
+{
+	return likely(s->type == TWHEEL_HIER) ? twheel_hier_due(s) : NULL;
+}
+
+/**
+ * twheel_scheme_next - the next tick that has to be processed
+ * @s: the scheme
+ *
+ * Never later than the expiry tick of any pending node; may be earlier, where
+ * nodes have to be moved first. Not after the clock if the tick at the clock
+ * is not finished.
+ *
+ * Return: a tick, or U64_MAX if no node is pending.
+ */
+static inline u64 twheel_scheme_next(const struct twheel_scheme *s)
+{
+	if (likely(s->type == TWHEEL_HIER))
+		return twheel_hier_next(s);
+	return twheel_hashed_next(s);
+}
+
+/**
+ * twheel_scheme_skip - move the clock of an empty scheme
+ * @s: a scheme with no pending node
+ * @clock: the new clock, not before the old one
+ */
+static inline void twheel_scheme_skip(struct twheel_scheme *s, u64 clock)
+{
+	s->clock = clock;
+	s->level = 0;
+	s->cursor = NULL;
+}
+
+/**
+ * twheel_scheme_levels - levels of a scheme
+ * @type: the scheme
+ *
+ * Return: their number; a hashed wheel has one.
+ */
+static inline unsigned int twheel_scheme_levels(enum twheel_scheme_type type)
+{
+	return type == TWHEEL_HIER ? TWHEEL_HIER_LEVELS : 1;
+}
+
+/**
+ * twheel_scheme_occupied - occupied slots of a level
+ * @s: the scheme
+ * @level: the level
+ *
+ * Return: their number.
+ */
+static inline unsigned int twheel_scheme_occupied(const struct twheel_scheme *s,
+						  unsigned int level)
+{
+	u32 slots = s->nr_slots / twheel_scheme_levels(s->type);
+
+	return bitmap_weight(s->occupied + level * BITS_TO_LONGS(slots), slots);
+}
+
+/**
+ * twheel_scheme_any - a pending node, for those who want them all out
+ * @s: the scheme
+ * @slot: where to go on; the caller sets it to @s->nr_slots before the first
+ *	call
+ *
+ * Slots are emptied from the highest number down, each from its head: nodes
+ * of one expiry tick come out in the order in which they would expire.
+ *
+ * Return: a node, still pending, or NULL if there is none.
+ */
+static inline struct twheel_node *
+twheel_scheme_any(const struct twheel_scheme *s, u32 *slot)
+{
+	u32 nr;
+
+	if (!s->pending)
+		return NULL;
+	nr = find_last_bit(s->occupied, min(*slot, s->nr_slots));
+	if (nr >= *slot)
+		nr = find_last_bit(s->occupied, s->nr_slots);
+	*slot = nr + 1;
+	return list_first_entry(&s->slots[nr].nodes, struct twheel_node, link);
+}
+
+#endif /* _TWHEEL_SCHEME_H */

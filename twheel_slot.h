@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Slots: what a scheme consists of, and how nodes get in and out
+ *
+ * Here list, count, bitmap and totals of a slot are kept in step; the schemes
+ * only choose the slot.
+ */
+#ifndef _TWHEEL_SLOT_H
+#define _TWHEEL_SLOT_H
+
+#include <linux/bitops.h>
+#include <linux/list.h>
+#include <linux/math.h>
+#include <linux/types.h>
+
+#include "include/twheel.h"
+
+/**
+ * struct twheel_slot - a slot
+ * @nodes: the nodes in it, the one that was started first at the head
+ * @count: number of nodes in @nodes
+ * @first: hashed wheels: no node in @nodes is due before this tick
+ */
+struct twheel_slot {
+	struct list_head nodes;
+	u32 count;
+	u64 first;
+};
+
+/**
+ * struct twheel_scheme - the timers of one base
+ * @clock: the last tick whose processing has begun
+ * @pending: number of nodes in the slots
+ * @cascaded: nodes that the wheel has moved, ever
+ * @type: which scheme this is
+ * @nr_slots: number of entries in @slots
+ * @level: hierarchical: level whose share of this tick's cascade comes next,
+ *	0 when the tick has nothing left to move
+ * @quota: hierarchical: nodes of @level that this tick has still to move
+ * @cursor: hashed: next node to look at in the slot of this tick, or that
+ *	slot's head
+ * @occupied: a bit for each slot, set while it has a node
+ * @slots: the slots
+ */
+struct twheel_scheme {
+	u64 clock;
+	u64 pending;
+	u64 cascaded;
+	enum twheel_scheme_type type;
+	u32 nr_slots;
+	u32 level;
+	u32 quota;
+	struct list_head *cursor;
+	unsigned long *occupied;
+	struct twheel_slot *slots;
+};
+
+/* Slots per window of a level of the hierarchical wheel, as a power of two. */
+#define TWHEEL_HIER_BITS	8
+#define TWHEEL_HIER_WINDOW	BIT(TWHEEL_HIER_BITS)
+/* Two windows a level: the current one, and the next one being filled. */
+#define TWHEEL_HIER_RING	(2 * TWHEEL_HIER_WINDOW)
+/* Enough levels for 64 bits. */
+#define TWHEEL_HIER_LEVELS	DIV_ROUND_UP(64, TWHEEL_HIER_BITS)
+#define TWHEEL_HIER_SLOTS	(TWHEEL_HIER_LEVELS * TWHEEL_HIER_RING)
+
+/*
+ * Nodes are linked by hand: Debian's kernels have CONFIG_DEBUG_LIST, with
+ * which list_add() and list_del() call a checking function, 15 to 25
+ * instructions of the 100 that a start takes. struct hlist, which timer_list
+ * uses, is not checked either, but has no tail.
+ */
+static __always_inline void
+twheel_link(struct list_head *new, struct list_head *prev,
+	    struct list_head *next)
+{
+	next->prev = new;
+	new->next = next;
+	new->prev = prev;
+	prev->next = new;
+}
+
+static __always_inline void
+twheel_slot_account_add(struct twheel_scheme *s, u32 nr,
+			struct twheel_slot *slot, struct twheel_node *node)
+{
+	node->slot = nr;
+	if (unlikely(!slot->count))
+		__set_bit(nr, s->occupied);
+	slot->count++;
+	s->pending++;
+}
+
+static __always_inline void
+twheel_slot_add_tail(struct twheel_scheme *s, u32 nr, struct twheel_node *node)
+{
+	struct twheel_slot *slot = &s->slots[nr];
+
+	twheel_link(&node->link, slot->nodes.prev, &slot->nodes);
+	twheel_slot_account_add(s, nr, slot, node);
+}
+
+static __always_inline void
+twheel_slot_add_head(struct twheel_scheme *s, u32 nr, struct twheel_node *node)
+{
+	struct twheel_slot *slot = &s->slots[nr];
+
+	twheel_link(&node->link, &slot->nodes, slot->nodes.next);
+	twheel_slot_account_add(s, nr, slot, node);
+}
+
+/*
+ * Out of its slot and about to join another: the node's own links stay as they
+ * are, so that twheel_pending(), which takes no lock, never sees a pending
+ * timer as stopped because the wheel is moving it.
+ */
+static __always_inline void
+twheel_slot_leave(struct twheel_scheme *s, struct twheel_node *node)
+{
+	struct list_head *prev = node->link.prev;
+	struct list_head *next = node->link.next;
+	u32 nr = node->slot;
+
+	next->prev = prev;
+	prev->next = next;
+	if (!--s->slots[nr].count)
+		__clear_bit(nr, s->occupied);
+	s->pending--;
+}
+
+/* Out of its slot and out of the wheel. */
+static __always_inline void
+twheel_slot_del(struct twheel_scheme *s, struct twheel_node *node)
+{
+	twheel_slot_leave(s, node);
+	/* Pairs with READ_ONCE() in twheel_pending(). */
+	WRITE_ONCE(node->link.next, &node->link);
+}
+
+#endif /* _TWHEEL_SLOT_H */
