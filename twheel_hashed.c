@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Schemes 5 and 6, the hashed wheels
+ *
+ * After section 6.1 of Varghese and Lauck, "Hashed and Hierarchical Timing
+ * Wheels" (1987; 1997). The wheel is one ring of slots, a power of two of
+ * them. The low bits of a node's expiry tick pick its slot. The high bits
+ * would be the number of rounds that the paper stores and counts down; here
+ * they follow from the tick itself, and nothing has to be counted.
+ *
+ *   scheme 6, TWHEEL_HASHED (6.1.2): a slot is in no order. When the hand
+ *   comes to it every node in it is looked at, and those that are due leave.
+ *   Start is O(1) whatever the slot holds.
+ *
+ *   scheme 5, TWHEEL_HASHED_SORTED (6.1.1): a slot is sorted by tick, and the
+ *   hand stops at the first node that is not due. Start looks for its place
+ *   from the tail: O(1) on the average if there are more slots than nodes.
+ *
+ * Three things are added.
+ *
+ * Lazy refresh (scheme 6): a restart to a later tick only writes the tick.
+ * The hand comes to the old slot before that tick, finds a node that belongs
+ * into another slot, and carries it there.
+ *
+ * slot->first: no node of the slot is due before this tick. It is exact after
+ * the hand has looked at the slot, and may be too low when nodes have been
+ * stopped or refreshed since. The hand passes a slot of which it says that it
+ * holds later rounds only without touching a node.
+ *
+ * The leap: no slot at all needs the hand before this tick. It is gathered
+ * while the hand goes once from slot 0 to the last one, from what each slot
+ * says when the hand is at it and from what is started meanwhile, and used at
+ * slot 0: rounds in which nothing would happen are left out. So the cost of a
+ * jump of the clock depends on the slots that are in use, not on its length.
+ *
+ * The order. The hand goes from tick to tick, and within a slot from head to
+ * tail. Whatever is started, or carried to its slot by the hand, joins the
+ * tail (scheme 5: goes behind its equals). Nodes of one tick are in one slot,
+ * but for those that are still to be carried there. Hence FIFO.
+ */
+#include <linux/bitops.h>
+#include <linux/list.h>
+#include <linux/minmax.h>
+#include <linux/prefetch.h>
+
+#include "twheel_scheme.h"
+
+/* Occupied slots that twheel_hashed_next() looks at before it gives up. */
+#define LOOK_AHEAD	64
+
+static u32 slot_mask(const struct twheel_scheme *s)
+{
+	return s->nr_slots - 1;
+}
+
+/* The tick at which a node comes out if it is started now. */
+static u64 due_tick(const struct twheel_scheme *s, u64 expires)
+{
+	return expires > s->clock ? expires : s->clock + 1;
+}
+
+static u32 slot_for(const struct twheel_scheme *s, u64 expires)
+{
+	return due_tick(s, expires) & slot_mask(s);
+}
+
+/*
+ * The first tick at which the hand has to look at an occupied slot. This
+ * cannot overflow: the slot holds a node that was placed there for such a
+ * tick, at or after @first.
+ */
+static u64 slot_tick(const struct twheel_scheme *s, u32 nr)
+{
+	u64 first = s->slots[nr].first;
+
+	return first + ((nr - (u32)first) & slot_mask(s));
+}
+
+/* The leap is kept in the words that only the hierarchical wheel needs. */
+static u64 get_leap(const struct twheel_scheme *s)
+{
+	return (u64)s->level << 32 | s->quota;
+}
+
+static void set_leap(struct twheel_scheme *s, u64 tick)
+{
+	s->level = upper_32_bits(tick);
+	s->quota = lower_32_bits(tick);
+}
+
+static void limit_leap(struct twheel_scheme *s, u64 tick)
+{
+	if (tick < get_leap(s))
+		set_leap(s, tick);
+}
+
+/*
+ * Behind the nodes that are due at the same tick or before. Late nodes need
+ * no care: their ticks are behind the clock, and so less than any sought.
+ */
+static struct list_head *sorted_place(struct twheel_slot *slot, u64 tick)
+{
+	struct twheel_node *node;
+
+	list_for_each_entry_reverse(node, &slot->nodes, link)
+		if (node->expires <= tick)
+			break;
+	return &node->link;
+}
+
+static void place(struct twheel_scheme *s, struct twheel_node *node)
+{
+	u32 nr = slot_for(s, node->expires);
+	struct twheel_slot *slot = &s->slots[nr];
+	struct list_head *prev;
+
+	if (!slot->count || node->expires < slot->first)
+		slot->first = node->expires;
+	limit_leap(s, node->expires);
+	if (s->type == TWHEEL_HASHED)
+		prev = slot->nodes.prev;
+	else
+		prev = sorted_place(slot, due_tick(s, node->expires));
+	twheel_link(&node->link, prev, prev->next);
+	twheel_slot_account_add(s, nr, slot, node);
+}
+
+/* A node is about to leave its place: the hand must not wait at it. */
+static void release_cursor(struct twheel_scheme *s, struct twheel_node *node)
+{
+	if (s->cursor == &node->link)
+		s->cursor = node->link.next;
+}
+
+/**
+ * twheel_hashed_start - start a node; see twheel_scheme_start()
+ * @s: the scheme
+ * @node: a node that is not pending
+ */
+void twheel_hashed_start(struct twheel_scheme *s, struct twheel_node *node)
+{
+	place(s, node);
+}
+
+/**
+ * twheel_hashed_stop - stop a node; see twheel_scheme_stop()
+ * @s: the scheme
+ * @node: a pending node
+ */
+void twheel_hashed_stop(struct twheel_scheme *s, struct twheel_node *node)
+{
+	release_cursor(s, node);
+	twheel_slot_del(s, node);
+}
+
+/**
+ * twheel_hashed_restart - restart a node; see twheel_scheme_restart()
+ * @s: the scheme
+ * @node: a pending node
+ * @expires: its new expiry tick
+ */
+void twheel_hashed_restart(struct twheel_scheme *s, struct twheel_node *node,
+			   u64 expires)
+{
+	bool later = expires >= node->expires;
+
+	node->expires = expires;
+	if (later && s->type == TWHEEL_HASHED)
+		return;
+	release_cursor(s, node);
+	twheel_slot_leave(s, node);
+	place(s, node);
+}
+
+/* The hand leaves slot @nr, whose nodes are all of later rounds. */
+static void leave_slot(struct twheel_scheme *s, u32 nr)
+{
+	s->cursor = NULL;
+	if (s->slots[nr].count)
+		limit_leap(s, slot_tick(s, nr));
+}
+
+/* A node that is not due stays where it is or is carried to its own slot. */
+static void pass_node(struct twheel_scheme *s, struct twheel_node *node)
+{
+	struct twheel_slot *slot = &s->slots[node->slot];
+
+	if (node->slot == (node->expires & slot_mask(s))) {
+		slot->first = min(slot->first, node->expires);
+		return;
+	}
+	twheel_slot_leave(s, node);
+	place(s, node);
+	s->cascaded++;
+}
+
+/*
+ * Scheme 6: look at the rest of the slot. Starts into it join the tail and
+ * are looked at too, but none of them is due at this tick.
+ */
+static struct twheel_node *scan_slot(struct twheel_scheme *s, int *work)
+{
+	u32 nr = s->clock & slot_mask(s);
+	struct twheel_node *node;
+
+	while (s->cursor != &s->slots[nr].nodes) {
+		if (*work <= 0)
+			return NULL;
+		node = list_entry(s->cursor, struct twheel_node, link);
+		s->cursor = node->link.next;
+		prefetch(s->cursor);
+		if (node->expires <= s->clock) {
+			twheel_slot_del(s, node);
+			return node;
+		}
+		pass_node(s, node);
+		--*work;
+	}
+	leave_slot(s, nr);
+	return NULL;
+}
+
+/* Scheme 5: only the head is ever looked at, so there is no place to keep. */
+static struct twheel_node *scan_sorted_slot(struct twheel_scheme *s, int *work)
+{
+	u32 nr = s->clock & slot_mask(s);
+	struct twheel_slot *slot = &s->slots[nr];
+	struct twheel_node *node;
+
+	node = list_first_entry_or_null(&slot->nodes, struct twheel_node, link);
+	if (node && node->expires <= s->clock) {
+		prefetch(node->link.next);
+		twheel_slot_del(s, node);
+		return node;
+	}
+	if (node) {
+		slot->first = node->expires;
+		--*work;
+	}
+	leave_slot(s, nr);
+	return NULL;
+}
+
+/* The hand is at an occupied slot: pass it, or begin to look at its nodes. */
+static void enter_slot(struct twheel_scheme *s, u32 nr, int *work)
+{
+	struct twheel_slot *slot = &s->slots[nr];
+
+	if (slot->first > s->clock) {
+		leave_slot(s, nr);
+		--*work;
+	} else if (s->type == TWHEEL_HASHED) {
+		slot->first = U64_MAX;
+		s->cursor = slot->nodes.next;
+	} else {
+		s->cursor = &slot->nodes;
+	}
+}
+
+/* The tick at which the round begins that has something for the hand. */
+static u64 next_round(const struct twheel_scheme *s, u64 tick)
+{
+	return max(tick, get_leap(s) & ~(u64)slot_mask(s));
+}
+
+/*
+ * On to the next occupied slot, but not beyond @target nor beyond this round.
+ * The leap is used up, and gathered anew, where a round begins; as long as it
+ * lies beyond @target it remains true.
+ */
+static void advance(struct twheel_scheme *s, u64 target, int *work)
+{
+	u64 from = s->clock + 1, last;
+	u32 mask = slot_mask(s), nr;
+
+	if (!(from & mask)) {
+		from = next_round(s, from);
+		if (from > target) {
+			s->clock = target;
+			return;
+		}
+		set_leap(s, U64_MAX);
+	}
+	last = min(from | mask, target);
+	nr = find_next_bit(s->occupied, (u32)(last & mask) + 1, from & mask);
+	if (nr > (last & mask)) {
+		s->clock = last;
+		return;
+	}
+	s->clock = from + (nr - (from & mask));
+	enter_slot(s, nr, work);
+}
+
+/**
+ * twheel_hashed_pop - take out the next due node; see twheel_scheme_pop()
+ * @s: the scheme
+ * @target: the tick to go on to
+ * @work: how many nodes may be looked at, or slots of later rounds passed
+ *
+ * PER_TICK_BOOKKEEPING and the first half of EXPIRY_PROCESSING of the paper.
+ *
+ * Return: a node, or NULL.
+ */
+struct twheel_node *twheel_hashed_pop(struct twheel_scheme *s, u64 target,
+				      int *work)
+{
+	struct twheel_node *node;
+
+	while (*work > 0) {
+		if (s->cursor) {
+			node = s->type == TWHEEL_HASHED ?
+			       scan_slot(s, work) : scan_sorted_slot(s, work);
+			if (node)
+				return node;
+		} else if (s->clock >= target) {
+			return NULL;
+		} else if (!s->pending) {
+			s->clock = target;
+		} else {
+			advance(s, target, work);
+		}
+	}
+	return NULL;
+}
+
+/* The next occupied slot at @nr or after it, in the ring. */
+static u32 next_occupied(const struct twheel_scheme *s, u32 nr)
+{
+	u32 found = find_next_bit(s->occupied, s->nr_slots, nr);
+
+	if (found >= s->nr_slots)
+		found = find_first_bit(s->occupied, s->nr_slots);
+	return found;
+}
+
+/**
+ * twheel_hashed_next - the next tick with work; see twheel_scheme_next()
+ * @s: the scheme
+ *
+ * Looks at up to %LOOK_AHEAD occupied slots. If none of them is due in the
+ * coming round, and there are more, then the tick of the first of those is
+ * the answer: a wake-up that may find nothing, every so many slots.
+ *
+ * Return: a tick, or U64_MAX if nothing is pending.
+ */
+u64 twheel_hashed_next(const struct twheel_scheme *s)
+{
+	u64 tick = s->clock, next = U64_MAX;
+	u32 mask = slot_mask(s), looked, nr;
+
+	if (!s->pending)
+		return U64_MAX;
+	if (s->cursor || s->clock == U64_MAX)
+		return s->clock;
+	for (looked = 0; looked <= LOOK_AHEAD; looked++) {
+		nr = next_occupied(s, (tick + 1) & mask);
+		tick += 1 + ((nr - (u32)(tick + 1)) & mask);
+		if (tick - s->clock > s->nr_slots)
+			return next;
+		if (s->slots[nr].first <= tick)
+			return tick;
+		next = min(next, slot_tick(s, nr));
+	}
+	return tick;
+}
