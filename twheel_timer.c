@@ -1,0 +1,801 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Starting and stopping timers
+ *
+ * A timer is started on the base of the CPU that starts it and stays there
+ * until it has expired or been stopped, so that in the usual case no two CPUs
+ * touch one lock.
+ *
+ * Which lock. timer->base names the base whose lock guards the timer. It
+ * changes only while the timer is not pending or, when a CPU goes away, while
+ * nobody else can reach the list that the timer is on; in between it is NULL.
+ * So whoever wants the lock reads timer->base, locks, and looks again: the
+ * protocol of lock_timer_base() in kernel/time/timer.c. While a callback runs
+ * its timer stays on that base, so that base->running is the place to ask.
+ *
+ * The hrtimer. It is programmed on its own CPU only, under the base's lock:
+ * by a start that finds it off or set too late, by twheel_tick() at its end,
+ * and through an IPI (kick) for those who start a timer on another CPU.
+ * armed_tick says in one comparison whether a start has to look at it.
+ *
+ * Rounding. A deadline is rounded up to a tick, and a tick is processed when
+ * the clock has reached it: no timer expires early, whatever a base has
+ * missed, and none is due more than a tick after its deadline.
+ */
+#include <linux/cpumask.h>
+#include <linux/export.h>
+#include <linux/interrupt.h>
+#include <linux/ktime.h>
+#include <linux/math64.h>
+#include <linux/sched.h>
+
+#include "twheel_internal.h"
+#include "twheel_trace.h"
+
+/* Debug objects: misuse and freeing of pending timers, where configured. */
+
+static void *timer_debug_hint(void *addr)
+{
+	return ((struct twheel_timer *)addr)->fn;
+}
+
+const struct debug_obj_descr twheel_debug_descr = {
+	.name		= "twheel_timer",
+	.debug_hint	= timer_debug_hint,
+};
+
+static void debug_setup(struct twheel_timer *timer, unsigned int flags)
+{
+	if (flags & TWHEEL_TIMER_ON_STACK)
+		debug_object_init_on_stack(timer, &twheel_debug_descr);
+	else
+		debug_object_init(timer, &twheel_debug_descr);
+}
+
+static void debug_activate(struct twheel_timer *timer)
+{
+	debug_object_activate(timer, &twheel_debug_descr);
+}
+
+static void debug_deactivate(struct twheel_timer *timer)
+{
+	debug_object_deactivate(timer, &twheel_debug_descr);
+}
+
+/* Deadlines and ticks. */
+
+/*
+ * Rounded up: this is what keeps a timer from being early. The remainder is
+ * what deadline_of() needs to have the deadline back.
+ */
+static __always_inline u64 round_up_to_tick(const struct twheel_base *base,
+					    u64 deadline, u32 *slack)
+{
+	return div_u64_rem(deadline + base->tick_ns - 1, base->tick_ns, slack);
+}
+
+static ktime_t deadline_of(const struct twheel_base *base,
+			   const struct twheel_timer *timer)
+{
+	/* Never started. */
+	if (!timer->node.expires)
+		return 0;
+	return twheel_expired_deadline(timer, base->tick_ns);
+}
+
+static __always_inline u64 deadline_after(u64 delay_ns)
+{
+	u64 deadline = ktime_get() + delay_ns;
+
+	if (unlikely((s64)(deadline | delay_ns) < 0))
+		return KTIME_MAX;
+	return deadline;
+}
+
+static __always_inline u64 deadline_at(ktime_t deadline)
+{
+	return unlikely(deadline < 0) ? 0 : deadline;
+}
+
+/* Locks and bases. */
+
+static __always_inline struct twheel_base *
+twheel_lock_base(struct twheel_timer *timer, unsigned long *flags)
+	__acquires(timer->base->lock)
+{
+	struct twheel_base *base;
+
+	for (;;) {
+		/* Pairs with the writes in move_to_base(). */
+		base = READ_ONCE(timer->base);
+		if (likely(base)) {
+			raw_spin_lock_irqsave(&base->lock, *flags);
+			if (likely(timer->base == base))
+				return base;
+			raw_spin_unlock_irqrestore(&base->lock, *flags);
+		}
+		cpu_relax();
+	}
+}
+
+static void twheel_unlock_base(struct twheel_base *base, unsigned long flags)
+	__releases(&base->lock)
+{
+	raw_spin_unlock_irqrestore(&base->lock, flags);
+}
+
+/*
+ * Lock the base of @cpu, or of another CPU if that one is not online. There
+ * is one: the base of the last CPU is never switched off.
+ */
+static struct twheel_base *lock_online_base(struct twheel *wheel,
+					    unsigned int cpu)
+	__acquires(wheel->bases[cpu]->lock)
+{
+	struct twheel_base *base = wheel->bases[cpu];
+
+	raw_spin_lock(&base->lock);
+	while (unlikely(base->cpu == TWHEEL_NO_CPU)) {
+		raw_spin_unlock(&base->lock);
+		cpu = cpumask_next(cpu, cpu_possible_mask);
+		if (cpu >= nr_cpu_ids)
+			cpu = cpumask_first(cpu_possible_mask);
+		base = wheel->bases[cpu];
+		raw_spin_lock(&base->lock);
+	}
+	return base;
+}
+
+/*
+ * Let go of @base, which a timer is on that is not pending, and lock the base
+ * of @cpu with the timer on it. Never two locks at a time: in between, NULL
+ * keeps others waiting in twheel_lock_base().
+ */
+static struct twheel_base *move_to_base(struct twheel_base *base,
+					struct twheel_timer *timer,
+					unsigned int cpu)
+{
+	struct twheel *wheel = base->wheel;
+
+	WRITE_ONCE(timer->base, NULL);
+	raw_spin_unlock(&base->lock);
+	base = lock_online_base(wheel, cpu);
+	WRITE_ONCE(timer->base, base);
+	return base;
+}
+
+/* Programming the hrtimer. */
+
+static void program_hrtimer(struct twheel_base *base)
+{
+	u64 tick = base->scheme.clock + 1;
+
+	lockdep_assert_held(&base->lock);
+	if (base->mode == TWHEEL_TICKLESS)
+		tick = twheel_scheme_next(&base->scheme);
+	base->armed_tick = base->mode == TWHEEL_TICKLESS ? tick : 0;
+	hrtimer_start(&base->hrtimer, twheel_time_of(base, tick),
+		      HRTIMER_MODE_ABS_PINNED_SOFT);
+}
+
+/**
+ * twheel_kicked - program a base's hrtimer for those who could not
+ * @info: the base
+ *
+ * Context: Hard interrupt, on the base's CPU.
+ */
+void twheel_kicked(void *info)
+{
+	struct twheel_base *base = info;
+
+	raw_spin_lock(&base->lock);
+	base->kicked = false;
+	if (base->cpu != TWHEEL_NO_CPU && !base->ticking &&
+	    base->scheme.pending)
+		program_hrtimer(base);
+	raw_spin_unlock(&base->lock);
+}
+
+static void kick(struct twheel_base *base)
+{
+	if (base->kicked || base->cpu == TWHEEL_NO_CPU)
+		return;
+	base->kicked = true;
+	smp_call_function_single_async(base->cpu, &base->kick);
+}
+
+/* A start needs the hrtimer earlier than it is set. */
+static void arm(struct twheel_base *base)
+{
+	if (base->cpu == smp_processor_id())
+		program_hrtimer(base);
+	else
+		kick(base);
+}
+
+/* Nothing is pending and the hrtimer is off: bring the clock up to date. */
+static void wake_base(struct twheel_base *base)
+{
+	u64 now = twheel_tick_of(base, ktime_get());
+
+	if (!base->scheme.pending && now > base->scheme.clock) {
+		twheel_scheme_skip(&base->scheme, now);
+		base->reached = now;
+	}
+}
+
+/*
+ * Starting and stopping under the base's lock. What is inlined makes up the
+ * usual case of the API functions; the rest is out of line, so that they need
+ * not save registers for it.
+ */
+
+static __always_inline void insert(struct twheel_base *base,
+				   struct twheel_timer *timer, u64 expires,
+				   u32 slack)
+{
+	timer->node.expires = expires;
+	timer->node.slack = slack;
+	debug_activate(timer);
+	twheel_scheme_start(&base->scheme, &timer->node);
+	base->counters.started++;
+	trace_twheel_start(base, timer, false);
+}
+
+/* As insert(), with the hrtimer off or set too late. */
+static noinline void insert_and_arm(struct twheel_base *base,
+				    struct twheel_timer *timer, u64 expires,
+				    u32 slack)
+{
+	if (base->armed_tick == U64_MAX)
+		wake_base(base);
+	insert(base, timer, expires, slack);
+	if (expires < base->armed_tick)
+		arm(base);
+}
+
+/* To an earlier tick, or in a scheme that moves what is restarted. */
+static noinline void restart_and_move(struct twheel_base *base,
+				      struct twheel_timer *timer, u64 expires)
+{
+	twheel_scheme_restart(&base->scheme, &timer->node, expires);
+	if (expires < base->armed_tick)
+		arm(base);
+}
+
+static __always_inline void restart_locked(struct twheel_base *base,
+					   struct twheel_timer *timer,
+					   u64 expires, u32 slack)
+{
+	timer->node.slack = slack;
+	if (unlikely(!twheel_scheme_refresh(&base->scheme, &timer->node,
+					    expires)))
+		restart_and_move(base, timer, expires);
+	base->counters.restarted++;
+	trace_twheel_start(base, timer, true);
+}
+
+static __always_inline bool stop_locked(struct twheel_base *base, struct twheel_timer *timer)
+{
+	if (!twheel_pending(timer))
+		return false;
+	twheel_scheme_stop(&base->scheme, &timer->node);
+	base->counters.stopped++;
+	debug_deactivate(timer);
+	trace_twheel_stop(base, timer);
+	return true;
+}
+
+/*
+ * A start that needs more than an insertion. @cpu is where the timer goes,
+ * unless its callback runs: then it stays, or those who wait for the callback
+ * would ask the wrong base.
+ */
+static noinline int start_slow(struct twheel_base *base,
+			       struct twheel_timer *timer, u64 expires,
+			       u32 slack, unsigned int cpu,
+			       unsigned long flags)
+	__releases(&base->lock)
+{
+	int ret = -ESHUTDOWN;
+
+	if (timer->fn) {
+		if (base->cpu != cpu && base->running != timer)
+			base = move_to_base(base, timer, cpu);
+		insert_and_arm(base, timer, expires, slack);
+		ret = 0;
+	}
+	twheel_unlock_base(base, flags);
+	return ret;
+}
+
+/* The worker under all starts but those that name a CPU. */
+static __always_inline int start(struct twheel_base *base,
+				 struct twheel_timer *timer, u64 deadline,
+				 unsigned long flags)
+	__releases(&base->lock)
+{
+	u32 slack;
+	u64 expires = round_up_to_tick(base, deadline, &slack);
+	int ret = 0;
+
+	if (twheel_pending(timer)) {
+		restart_locked(base, timer, expires, slack);
+		ret = 1;
+	} else {
+		unsigned int cpu = smp_processor_id();
+
+		if (unlikely(base->cpu != cpu || !timer->fn ||
+			     expires < base->armed_tick))
+			return start_slow(base, timer, expires, slack, cpu,
+					  flags);
+		insert(base, timer, expires, slack);
+	}
+	twheel_unlock_base(base, flags);
+	return ret;
+}
+
+/**
+ * twheel_start_at - start or restart a timer at an absolute deadline
+ * @timer: the timer
+ * @deadline: when it is to expire, CLOCK_MONOTONIC, ns. One that has passed
+ *	expires at the next tick
+ *
+ * A timer that is not pending is started on the base of this CPU. One that is
+ * pending stays on its base and gets the new deadline; a later one costs next
+ * to nothing, for the timer is not moved until the wheel comes to it. Among
+ * the timers of its new tick it then has a place as if it had been started at
+ * some time between its first start and that move; with an earlier deadline,
+ * as if it had been started now.
+ *
+ * Context: Any but NMI.
+ * Return: 1 if the timer was pending, 0 if it was not, -ESHUTDOWN if it has
+ * been shut down.
+ */
+int twheel_start_at(struct twheel_timer *timer, ktime_t deadline)
+{
+	unsigned long flags;
+	struct twheel_base *base = twheel_lock_base(timer, &flags);
+
+	return start(base, timer, deadline_at(deadline), flags);
+}
+EXPORT_SYMBOL_GPL(twheel_start_at);
+
+/**
+ * twheel_start - start or restart a timer
+ * @timer: the timer
+ * @delay_ns: time from now after which it is to expire, ns; more than 2^63 - 1
+ *	from boot is the same as that
+ *
+ * As twheel_start_at() at @delay_ns from now.
+ *
+ * Context: Any but NMI.
+ * Return: 1 if the timer was pending, 0 if it was not, -ESHUTDOWN if it has
+ * been shut down.
+ */
+int twheel_start(struct twheel_timer *timer, u64 delay_ns)
+{
+	u64 deadline = deadline_after(delay_ns);
+	unsigned long flags;
+	struct twheel_base *base = twheel_lock_base(timer, &flags);
+
+	return start(base, timer, deadline, flags);
+}
+EXPORT_SYMBOL_GPL(twheel_start);
+
+/**
+ * twheel_restart_at - restart a timer if it is pending
+ * @timer: the timer
+ * @deadline: when it is to expire, CLOCK_MONOTONIC, ns
+ *
+ * As mod_timer_pending(): for those to whom a timer that has just expired is
+ * another matter than one that they can still push back.
+ *
+ * Context: Any but NMI.
+ * Return: 1 if the timer was pending and has the new deadline, 0 if it was not
+ * and nothing has changed.
+ */
+int twheel_restart_at(struct twheel_timer *timer, ktime_t deadline)
+{
+	unsigned long flags;
+	struct twheel_base *base = twheel_lock_base(timer, &flags);
+	bool pending = twheel_pending(timer);
+	u32 slack;
+	u64 expires = round_up_to_tick(base, deadline_at(deadline), &slack);
+
+	if (pending)
+		restart_locked(base, timer, expires, slack);
+	twheel_unlock_base(base, flags);
+	return pending;
+}
+EXPORT_SYMBOL_GPL(twheel_restart_at);
+
+/**
+ * twheel_start_on - start a timer on a given CPU
+ * @timer: the timer
+ * @delay_ns: time from now after which it is to expire, ns
+ * @cpu: where its callback is to run
+ *
+ * If the timer is pending it is taken out first, and counted as restarted. If
+ * its callback runs on another CPU the timer is started there.
+ *
+ * Context: Any but NMI.
+ * Return: 1 if the timer was pending, 0 if it was not, -ESHUTDOWN if it has
+ * been shut down, -EINVAL if there is no such CPU or it is not online.
+ */
+int twheel_start_on(struct twheel_timer *timer, u64 delay_ns, int cpu)
+{
+	u64 deadline = deadline_after(delay_ns);
+	struct twheel_base *base;
+	unsigned long flags;
+	u64 expires;
+	u32 slack;
+
+	if (cpu < 0 || cpu >= nr_cpu_ids || !cpu_online(cpu))
+		return -EINVAL;
+	base = twheel_lock_base(timer, &flags);
+	expires = round_up_to_tick(base, deadline, &slack);
+	if (!twheel_pending(timer))
+		return start_slow(base, timer, expires, slack, cpu, flags);
+	if (base->cpu == cpu || base->running == timer)
+		return start(base, timer, deadline, flags);
+
+	twheel_scheme_leave(&base->scheme, &timer->node);
+	base->counters.started--;
+	debug_deactivate(timer);
+	base = move_to_base(base, timer, cpu);
+	base->counters.restarted++;
+	start_slow(base, timer, expires, slack, cpu, flags);
+	return 1;
+}
+EXPORT_SYMBOL_GPL(twheel_start_on);
+
+/**
+ * twheel_forward - start a periodic timer's next period
+ * @timer: the timer, usually in its own callback
+ * @period_ns: the period, ns, not 0; more than 2^63 - 1 is the same as that
+ *
+ * Moves the deadline on by as many periods as it takes to be after now, and
+ * starts the timer: deadlines stay on the grid of the first one, however late
+ * a callback is.
+ *
+ * Context: Any but NMI.
+ * Return: by how many periods the deadline was moved: 1 if none was missed; 0
+ * if the timer is pending, has a deadline after now, or is shut down.
+ */
+u64 twheel_forward(struct twheel_timer *timer, u64 period_ns)
+{
+	unsigned long flags;
+	struct twheel_base *base = twheel_lock_base(timer, &flags);
+	ktime_t deadline = deadline_of(base, timer);
+	ktime_t now = ktime_get();
+	u64 periods = 0;
+
+	if (twheel_pending(timer) || WARN_ON_ONCE(!period_ns)) {
+		twheel_unlock_base(base, flags);
+		return 0;
+	}
+	period_ns = min_t(u64, period_ns, KTIME_MAX);
+	if (now >= deadline) {
+		periods = div64_u64(now - deadline, period_ns) + 1;
+		deadline = min_t(u64, deadline + periods * period_ns,
+				 KTIME_MAX);
+	}
+	if (start(base, timer, deadline, flags) < 0)
+		return 0;
+	return periods;
+}
+EXPORT_SYMBOL_GPL(twheel_forward);
+
+/**
+ * twheel_stop - stop a timer
+ * @timer: the timer
+ *
+ * Does not wait for a callback that has begun.
+ *
+ * Context: Any but NMI.
+ * Return: 1 if the timer was pending: its callback will not be called for
+ * that start; 0 if it was not.
+ */
+int twheel_stop(struct twheel_timer *timer)
+{
+	struct twheel_base *base;
+	unsigned long flags;
+	bool stopped;
+
+	/* Nothing ever makes a pending timer look stopped: no lock needed. */
+	if (!twheel_pending(timer))
+		return 0;
+	base = twheel_lock_base(timer, &flags);
+	stopped = stop_locked(base, timer);
+	twheel_unlock_base(base, flags);
+	return stopped;
+}
+EXPORT_SYMBOL_GPL(twheel_stop);
+
+/*
+ * Returns whether the callback runs; sets *@stopped if the timer was pending.
+ * While its callback runs a pending timer is left alone: the callback may
+ * start it once more after we had stopped it, and there would be two stops to
+ * report. Not so at a shutdown, after which nothing can start it.
+ */
+static bool try_to_stop(struct twheel_timer *timer, bool shutdown,
+			bool *stopped)
+{
+	unsigned long flags;
+	struct twheel_base *base = twheel_lock_base(timer, &flags);
+	bool running = base->running == timer;
+
+	if ((shutdown || !running) && stop_locked(base, timer))
+		*stopped = true;
+	if (shutdown)
+		timer->fn = NULL;
+	twheel_unlock_base(base, flags);
+	return running;
+}
+
+static void wait_for_callback(struct twheel_timer *timer)
+{
+	struct twheel_base *base = READ_ONCE(timer->base);
+
+	if (base)
+		twheel_expiry_wait(&base->expiry_lock);
+}
+
+static int stop_sync(struct twheel_timer *timer, bool shutdown)
+{
+	bool stopped = false;
+
+	/* The callback may be what this interrupt has interrupted. */
+	WARN_ON_ONCE(in_hardirq());
+	while (try_to_stop(timer, shutdown, &stopped))
+		wait_for_callback(timer);
+	return stopped;
+}
+
+/**
+ * twheel_stop_sync - stop a timer and wait for its callback
+ * @timer: the timer
+ *
+ * When it returns the timer is not pending and its callback does not run,
+ * provided that nobody else starts the timer meanwhile.
+ *
+ * Context: Process or softirq; not the timer's own callback, nor with a lock
+ * held or interrupt disabled that the callback needs.
+ * Return: 1 if the timer was pending, 0 if it was not.
+ */
+int twheel_stop_sync(struct twheel_timer *timer)
+{
+	return stop_sync(timer, false);
+}
+EXPORT_SYMBOL_GPL(twheel_stop_sync);
+
+/**
+ * twheel_shutdown_sync - stop a timer for good
+ * @timer: the timer
+ *
+ * As twheel_stop_sync(), and from then on the timer cannot be started: for
+ * tearing down what may start the timer from its callback or elsewhere. A new
+ * twheel_timer_setup() makes it usable again.
+ *
+ * Context: As twheel_stop_sync().
+ * Return: 1 if the timer was pending, 0 if it was not.
+ */
+int twheel_shutdown_sync(struct twheel_timer *timer)
+{
+	return stop_sync(timer, true);
+}
+EXPORT_SYMBOL_GPL(twheel_shutdown_sync);
+
+/**
+ * twheel_timer_setup - prepare a timer for its first start
+ * @timer: the timer; not pending
+ * @wheel: the wheel that it will use, NULL for the default one
+ * @fn: called when it expires
+ * @flags: 0 or %TWHEEL_TIMER_ON_STACK
+ *
+ * Context: Any.
+ */
+void twheel_timer_setup(struct twheel_timer *timer, struct twheel *wheel,
+			twheel_fn fn, unsigned int flags)
+{
+	if (!wheel)
+		wheel = twheel_default();
+	debug_setup(timer, flags);
+	INIT_LIST_HEAD(&timer->node.link);
+	timer->node.expires = 0;
+	timer->node.slack = 0;
+	timer->base = wheel->bases[raw_smp_processor_id()];
+	timer->fn = fn;
+}
+EXPORT_SYMBOL_GPL(twheel_timer_setup);
+
+/**
+ * twheel_timer_destroy - done with a timer on the stack
+ * @timer: a timer set up with %TWHEEL_TIMER_ON_STACK; not pending
+ *
+ * Context: Any.
+ */
+void twheel_timer_destroy(struct twheel_timer *timer)
+{
+	debug_object_free(timer, &twheel_debug_descr);
+}
+EXPORT_SYMBOL_GPL(twheel_timer_destroy);
+
+/**
+ * twheel_deadline - when a timer is due
+ * @timer: the timer
+ *
+ * Context: Any but NMI.
+ * Return: the deadline of its last start, CLOCK_MONOTONIC, ns.
+ */
+ktime_t twheel_deadline(struct twheel_timer *timer)
+{
+	unsigned long flags;
+	struct twheel_base *base = twheel_lock_base(timer, &flags);
+	ktime_t deadline = deadline_of(base, timer);
+
+	twheel_unlock_base(base, flags);
+	return deadline;
+}
+EXPORT_SYMBOL_GPL(twheel_deadline);
+
+/**
+ * twheel_remaining - how long until a timer is due
+ * @timer: the timer
+ *
+ * Context: Any but NMI.
+ * Return: time until its deadline, ns; 0 if that has passed or the timer is
+ * not pending.
+ */
+u64 twheel_remaining(struct twheel_timer *timer)
+{
+	ktime_t deadline = twheel_deadline(timer);
+	ktime_t now = ktime_get();
+
+	return twheel_pending(timer) && deadline > now ? deadline - now : 0;
+}
+EXPORT_SYMBOL_GPL(twheel_remaining);
+
+/**
+ * twheel_add_tail - have something done when this tick's callbacks have run
+ * @timer: the timer whose callback calls this; not yet freed
+ * @tail: what to do; if it waits already nothing is changed
+ *
+ * Many timers expire in one tick: what is to be done once for all of them,
+ * such as waking up a reader, goes here. @tail->fn is called once, after at
+ * least all callbacks of this base that added @tail.
+ *
+ * Context: a timer's callback.
+ */
+void twheel_add_tail(struct twheel_timer *timer, struct twheel_tail *tail)
+{
+	/* Stays on this base while the callback runs: see start_on_cpu(). */
+	struct twheel_base *base = READ_ONCE(timer->base);
+
+	/* Orders what the caller did before with run_tails(). */
+	if (test_and_set_bit(0, &tail->queued))
+		return;
+	tail->next = NULL;
+	*base->tails_end = tail;
+	base->tails_end = &tail->next;
+}
+EXPORT_SYMBOL_GPL(twheel_add_tail);
+
+/**
+ * twheel_stop_any - stop one of a base's timers
+ * @base: the base
+ * @slot: where to go on; see twheel_scheme_any()
+ *
+ * Context: Process.
+ * Return: a timer that was pending, or NULL if none was.
+ */
+struct twheel_timer *twheel_stop_any(struct twheel_base *base, u32 *slot)
+{
+	struct twheel_timer *timer = NULL;
+	struct twheel_node *node;
+
+	raw_spin_lock_irq(&base->lock);
+	node = twheel_scheme_any(&base->scheme, slot);
+	if (node) {
+		timer = twheel_timer_of(node);
+		stop_locked(base, timer);
+	}
+	raw_spin_unlock_irq(&base->lock);
+	return timer;
+}
+
+/* CPU hotplug. */
+
+/**
+ * twheel_base_online - a base's CPU has come
+ * @base: the base
+ * @cpu: the CPU
+ *
+ * Context: Process, on that CPU.
+ */
+void twheel_base_online(struct twheel_base *base, unsigned int cpu)
+{
+	raw_spin_lock_irq(&base->lock);
+	base->cpu = cpu;
+	if (base->scheme.pending)
+		program_hrtimer(base);
+	raw_spin_unlock_irq(&base->lock);
+}
+
+/* Take up to TWHEEL_MOVES_PER_LOCK timers off a base that is going away. */
+static void take_timers(struct twheel_base *base, struct list_head *timers)
+{
+	u32 slot = base->scheme.nr_slots;
+	struct twheel_node *node;
+	int i;
+
+	for (i = 0; i < TWHEEL_MOVES_PER_LOCK; i++) {
+		node = twheel_scheme_any(&base->scheme, &slot);
+		if (!node)
+			return;
+		twheel_scheme_leave(&base->scheme, node);
+		list_add_tail(&node->link, timers);
+		WRITE_ONCE(twheel_timer_of(node)->base, NULL);
+		base->counters.started--;
+	}
+}
+
+static void put_timers(struct twheel_base *base, struct list_head *timers)
+{
+	struct twheel_node *node, *next;
+	u64 earliest = U64_MAX;
+
+	if (base->armed_tick == U64_MAX)
+		wake_base(base);
+	list_for_each_entry_safe(node, next, timers, link) {
+		earliest = min(earliest, node->expires);
+		twheel_scheme_start(&base->scheme, node);
+		WRITE_ONCE(twheel_timer_of(node)->base, base);
+		base->counters.started++;
+		base->counters.moved++;
+	}
+	if (earliest < base->armed_tick)
+		arm(base);
+}
+
+/*
+ * Returns false when no timer is left. Interrupts stay off from one base to
+ * the other: one that wanted such a timer would wait for us for ever.
+ */
+static bool hand_on_timers(struct twheel_base *base)
+{
+	LIST_HEAD(timers);
+
+	local_irq_disable();
+	raw_spin_lock(&base->lock);
+	take_timers(base, &timers);
+	base->armed_tick = U64_MAX;
+	raw_spin_unlock(&base->lock);
+	if (!list_empty(&timers)) {
+		base = lock_online_base(base->wheel, smp_processor_id());
+		put_timers(base, &timers);
+		raw_spin_unlock(&base->lock);
+	}
+	local_irq_enable();
+	return !list_empty(&timers);
+}
+
+/**
+ * twheel_base_offline - a base's CPU goes away
+ * @base: the base
+ *
+ * Its timers go to another base in chunks, with one lock at a time. Whoever
+ * looks for one of them meanwhile waits in twheel_lock_base().
+ *
+ * Context: Process, on that CPU, which user programs have left.
+ */
+void twheel_base_offline(struct twheel_base *base)
+{
+	raw_spin_lock_irq(&base->lock);
+	base->cpu = TWHEEL_NO_CPU;
+	raw_spin_unlock_irq(&base->lock);
+	hrtimer_cancel(&base->hrtimer);
+	while (hand_on_timers(base))
+		cond_resched();
+}

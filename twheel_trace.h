@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Tracepoints: start, stop, expire, cascade, tick
+ *
+ * Ticks are those of the wheel; times are ns.
+ */
+#undef TRACE_SYSTEM
+#define TRACE_SYSTEM twheel
+
+#if !defined(_TWHEEL_TRACE_H) || defined(TRACE_HEADER_MULTI_READ)
+#define _TWHEEL_TRACE_H
+
+#include <linux/tracepoint.h>
+
+#include "twheel_internal.h"
+
+TRACE_EVENT(twheel_start,
+	TP_PROTO(const struct twheel_base *base,
+		 const struct twheel_timer *timer, bool restart),
+	TP_ARGS(base, timer, restart),
+	TP_STRUCT__entry(
+		__field(const void *, timer)
+		__field(const void *, fn)
+		__field(u64, clock)
+		__field(u64, expires)
+		__field(unsigned int, cpu)
+		__field(bool, restart)
+	),
+	TP_fast_assign(
+		__entry->timer = timer;
+		__entry->fn = timer->fn;
+		__entry->clock = base->scheme.clock;
+		__entry->expires = timer->node.expires;
+		__entry->cpu = base->cpu;
+		__entry->restart = restart;
+	),
+	TP_printk("timer=%p fn=%ps base=%u clock=%llu expires=%llu restart=%d",
+		  __entry->timer, __entry->fn, __entry->cpu, __entry->clock,
+		  __entry->expires, __entry->restart)
+);
+
+DECLARE_EVENT_CLASS(twheel_timer,
+	TP_PROTO(const struct twheel_base *base,
+		 const struct twheel_timer *timer),
+	TP_ARGS(base, timer),
+	TP_STRUCT__entry(
+		__field(const void *, timer)
+		__field(const void *, fn)
+		__field(u64, clock)
+		__field(u64, expires)
+		__field(unsigned int, cpu)
+	),
+	TP_fast_assign(
+		__entry->timer = timer;
+		__entry->fn = timer->fn;
+		__entry->clock = base->scheme.clock;
+		__entry->expires = timer->node.expires;
+		__entry->cpu = base->cpu;
+	),
+	TP_printk("timer=%p fn=%ps base=%u clock=%llu expires=%llu",
+		  __entry->timer, __entry->fn, __entry->cpu, __entry->clock,
+		  __entry->expires)
+);
+
+DEFINE_EVENT(twheel_timer, twheel_stop,
+	TP_PROTO(const struct twheel_base *base,
+		 const struct twheel_timer *timer),
+	TP_ARGS(base, timer)
+);
+
+DEFINE_EVENT(twheel_timer, twheel_expire,
+	TP_PROTO(const struct twheel_base *base,
+		 const struct twheel_timer *timer),
+	TP_ARGS(base, timer)
+);
+
+TRACE_EVENT(twheel_cascade,
+	TP_PROTO(const struct twheel_base *base, u64 moved),
+	TP_ARGS(base, moved),
+	TP_STRUCT__entry(
+		__field(u64, clock)
+		__field(u64, moved)
+		__field(unsigned int, cpu)
+	),
+	TP_fast_assign(
+		__entry->clock = base->scheme.clock;
+		__entry->moved = moved;
+		__entry->cpu = base->cpu;
+	),
+	TP_printk("base=%u clock=%llu moved=%llu", __entry->cpu,
+		  __entry->clock, __entry->moved)
+);
+
+TRACE_EVENT(twheel_tick,
+	TP_PROTO(const struct twheel_base *base, u64 expired, u64 length_ns),
+	TP_ARGS(base, expired, length_ns),
+	TP_STRUCT__entry(
+		__field(u64, clock)
+		__field(u64, expired)
+		__field(u64, length_ns)
+		__field(u64, pending)
+		__field(unsigned int, cpu)
+	),
+	TP_fast_assign(
+		__entry->clock = base->scheme.clock;
+		__entry->expired = expired;
+		__entry->length_ns = length_ns;
+		__entry->pending = base->scheme.pending;
+		__entry->cpu = base->cpu;
+	),
+	TP_printk("base=%u clock=%llu expired=%llu pending=%llu length_ns=%llu",
+		  __entry->cpu, __entry->clock, __entry->expired,
+		  __entry->pending, __entry->length_ns)
+);
+
+#endif /* _TWHEEL_TRACE_H */
+
+#undef TRACE_INCLUDE_PATH
+#define TRACE_INCLUDE_PATH .
+#undef TRACE_INCLUDE_FILE
+#define TRACE_INCLUDE_FILE twheel_trace
+#include <trace/define_trace.h>
