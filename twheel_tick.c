@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The hrtimer's function: what happens at a tick
+ *
+ * Tick n of a wheel is at n * tick_ns on CLOCK_MONOTONIC, on all CPUs. A base
+ * that was kept from running processes the ticks that it missed in order.
+ *
+ * Bounds. Under the lock at most TWHEEL_MOVES_PER_LOCK timers are moved before
+ * it is let go, and it is let go for each callback. A run ends after
+ * WORK_PER_RUN timers even if more are due, and comes back after as long a
+ * time as it has taken: an overload of timers takes at most half of a CPU.
+ */
+#include <linux/hrtimer.h>
+#include <linux/ktime.h>
+
+#include "twheel_internal.h"
+
+#define CREATE_TRACE_POINTS
+#include "twheel_trace.h"
+
+/* Timers expired and moved in one run. */
+#define WORK_PER_RUN	1024
+/* Least time between two runs of one tick's work, ns. */
+#define YIELD_NS_MIN	(10 * NSEC_PER_USEC)
+
+static void run_tails(struct twheel_base *base)
+{
+	struct twheel_tail *tail = base->tails;
+
+	base->tails = NULL;
+	base->tails_end = &base->tails;
+	while (tail) {
+		struct twheel_tail *next = tail->next;
+
+		clear_bit(0, &tail->queued);
+		/*
+		 * A callback on another base that finds the bit set has done
+		 * its part before @fn looks; one that finds it clear adds the
+		 * tail again. Pairs with twheel_add_tail().
+		 */
+		smp_mb__after_atomic();
+		tail->fn(tail);
+		tail = next;
+	}
+}
+
+static void expire_timer(struct twheel_base *base, struct twheel_timer *timer)
+	__releases(&base->lock) __acquires(&base->lock)
+{
+	twheel_fn fn = timer->fn;
+
+	base->running = timer;
+	base->counters.expired++;
+	debug_object_deactivate(timer, &twheel_debug_descr);
+	trace_twheel_expire(base, timer);
+	raw_spin_unlock_irq(&base->lock);
+	fn(timer);
+	/*
+	 * The timer may be freed by now: base->running is compared, never
+	 * followed. Our caller clears it before it lets the lock go.
+	 */
+	raw_spin_lock_irq(&base->lock);
+}
+
+/**
+ * struct tick_run - one run of twheel_tick()
+ * @begin: when it began
+ * @target: the tick that the clock has reached
+ * @first: tick of the first timer expired
+ * @last: tick of the last one, U64_MAX before the first
+ */
+struct tick_run {
+	ktime_t begin;
+	u64 target;
+	u64 first;
+	u64 last;
+};
+
+static void note_expiry(struct twheel_base *base, struct tick_run *run)
+{
+	u64 tick = base->scheme.clock;
+
+	if (likely(run->last == tick))
+		return;
+	if (run->last == U64_MAX)
+		run->first = tick;
+	run->last = tick;
+	base->counters.busy_ticks++;
+}
+
+static struct twheel_node *next_due(struct twheel_base *base, u64 target,
+				    int *work)
+{
+	struct twheel_node *node = twheel_scheme_due(&base->scheme);
+
+	return node ?: twheel_scheme_pop(&base->scheme, target, work);
+}
+
+/* Returns whether all that is due has expired, not just this run's share. */
+static bool expire_timers(struct twheel_base *base, struct tick_run *run)
+{
+	int budget = WORK_PER_RUN;
+	struct twheel_node *node;
+
+	while (budget > 0) {
+		int work = TWHEEL_MOVES_PER_LOCK;
+
+		while (budget > 0 && (node = next_due(base, run->target,
+						      &work))) {
+			note_expiry(base, run);
+			expire_timer(base, twheel_timer_of(node));
+			budget--;
+		}
+		base->running = NULL;
+		if (budget > 0 && work > 0)
+			return true;
+		budget -= TWHEEL_MOVES_PER_LOCK - work;
+		raw_spin_unlock_irq(&base->lock);
+		cpu_relax();
+		raw_spin_lock_irq(&base->lock);
+	}
+	return false;
+}
+
+static void count_ticks(struct twheel_base *base, u64 target)
+{
+	struct twheel_counters *c = &base->counters;
+
+	c->wakeups++;
+	if (target <= base->reached)
+		return;
+	if (base->mode == TWHEEL_PERIODIC) {
+		c->ticks += target - base->reached;
+		c->missed_ticks += target - base->reached - 1;
+	} else {
+		c->ticks++;
+		/* 0 after a yield: that run's tick was not missed. */
+		if (base->armed_tick && target > base->armed_tick)
+			c->missed_ticks += target - base->armed_tick;
+	}
+	base->reached = target;
+}
+
+static void note_max(u64 *max, s64 value)
+{
+	if (value > 0 && value > *max)
+		*max = value;
+}
+
+static void count_run(struct twheel_base *base, const struct tick_run *run,
+		      ktime_t end)
+{
+	struct twheel_counters *c = &base->counters;
+
+	note_max(&c->longest_tick_ns, end - run->begin);
+	if (run->last == U64_MAX)
+		return;
+	note_max(&c->longest_lateness_ns,
+		 run->begin - twheel_time_of(base, run->first));
+	note_max(&c->longest_lateness_ns, end - twheel_time_of(base, run->last));
+}
+
+/*
+ * When to run next, or KTIME_MAX. A run that had to stop in the middle comes
+ * back at a fresh time: HRTIMER_SOFTIRQ reads the clock once for all that it
+ * runs, so that a time before that would be no pause at all.
+ */
+static ktime_t next_run(struct twheel_base *base, const struct tick_run *run,
+			bool done, ktime_t end)
+{
+	base->armed_tick = U64_MAX;
+	if (base->cpu == TWHEEL_NO_CPU || (done && !base->scheme.pending))
+		return KTIME_MAX;
+	base->armed_tick = 0;
+	if (!done) {
+		base->counters.yields++;
+		return end + max_t(ktime_t, end - run->begin, YIELD_NS_MIN);
+	}
+	if (base->mode == TWHEEL_PERIODIC)
+		return twheel_time_of(base, run->target + 1);
+	base->armed_tick = twheel_scheme_next(&base->scheme);
+	return twheel_time_of(base, base->armed_tick);
+}
+
+/*
+ * An interrupt that came between the hrtimer's firing and our taking the lock
+ * may have queued it again; then its time can only be changed by a start.
+ */
+static enum hrtimer_restart set_next_run(struct twheel_base *base, ktime_t next)
+{
+	if (next == KTIME_MAX)
+		return HRTIMER_NORESTART;
+	if (hrtimer_is_queued(&base->hrtimer)) {
+		hrtimer_start(&base->hrtimer, next,
+			      HRTIMER_MODE_ABS_PINNED_SOFT);
+		return HRTIMER_NORESTART;
+	}
+	hrtimer_set_expires(&base->hrtimer, next);
+	return HRTIMER_RESTART;
+}
+
+/**
+ * twheel_tick - PER_TICK_BOOKKEEPING and EXPIRY_PROCESSING of a base
+ * @hrtimer: the base's
+ *
+ * Context: Softirq, on the base's CPU.
+ * Return: whether to fire again.
+ */
+enum hrtimer_restart twheel_tick(struct hrtimer *hrtimer)
+{
+	struct twheel_base *base = container_of(hrtimer, struct twheel_base,
+						hrtimer);
+	struct tick_run run = { .begin = ktime_get(), .last = U64_MAX };
+	enum hrtimer_restart restart;
+	u64 cascaded, expired;
+	ktime_t end;
+	bool done;
+
+	twheel_expiry_begin(&base->expiry_lock);
+	raw_spin_lock_irq(&base->lock);
+	cascaded = base->scheme.cascaded;
+	expired = base->counters.expired;
+	run.target = max(twheel_tick_of(base, run.begin), base->scheme.clock);
+	count_ticks(base, run.target);
+	base->ticking = true;
+	base->armed_tick = 0;
+
+	done = expire_timers(base, &run);
+
+	raw_spin_unlock_irq(&base->lock);
+	run_tails(base);
+	end = ktime_get();
+	raw_spin_lock_irq(&base->lock);
+	cascaded = base->scheme.cascaded - cascaded;
+	if (cascaded)
+		trace_twheel_cascade(base, cascaded);
+	trace_twheel_tick(base, base->counters.expired - expired,
+			  end - run.begin);
+	count_run(base, &run, end);
+	base->ticking = false;
+	restart = set_next_run(base, next_run(base, &run, done, end));
+	raw_spin_unlock_irq(&base->lock);
+	twheel_expiry_end(&base->expiry_lock);
+	return restart;
+}
