@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A session's timers by id
+ *
+ * The timers themselves are the table: what is pending takes no more than its
+ * timer and a share of the few words of its chunk. Chunks come from a cache
+ * that is charged to the caller's memory cgroup, one at a time as numbers are
+ * used, and go back when their last timer is freed, but for the last one of a
+ * table, so that a session that starts and stops one timer does not allocate
+ * each time.
+ *
+ * Two tables: one for numbers that the caller chooses, one for numbers that
+ * we choose, where a generation distinguishes the users of one number.
+ *
+ * Everything here runs under the session's lock, except that a table is grown
+ * without it, for that may sleep: one missing piece at a time, which is put in
+ * under the lock if it is still missing. The caller then looks again.
+ */
+#include <linux/bitops.h>
+#include <linux/mm.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+
+#include "twheel_session.h"
+
+/*
+ * At a limit of its memory cgroup a caller gets ENOMEM. Without these flags
+ * the out-of-memory killer would be sent first, and the log be filled.
+ */
+#define GFP_TABLE	(GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
+
+static struct kmem_cache *chunk_cache;
+
+static struct twheel_table *table_of(struct twheel_session *s, u64 id)
+{
+	return &s->tables[id & TWHEEL_ID_KERNEL ? TWHEEL_TABLE_KERNEL :
+						  TWHEEL_TABLE_CALLER];
+}
+
+static u32 index_of(u64 id)
+{
+	return twheel_number_of(id) / TWHEEL_CHUNK_TIMERS;
+}
+
+static u32 place_of(u64 id)
+{
+	return twheel_number_of(id) % TWHEEL_CHUNK_TIMERS;
+}
+
+static struct twheel_page *page_of(const struct twheel_table *table, u32 index)
+{
+	return &table->pages[index >> TWHEEL_PAGE_BITS];
+}
+
+static void set_entry(struct twheel_table *table, u32 index, void *entry)
+{
+	struct twheel_page *page = page_of(table, index);
+	void **slot = &page->chunks[index & (TWHEEL_PAGE_CHUNKS - 1)];
+
+	page->used += !!entry - !!*slot;
+	*slot = entry;
+	if (page->used)
+		return;
+	kfree(page->chunks);
+	page->chunks = NULL;
+}
+
+/**
+ * twheel_table_init - make an empty table
+ * @table: the table
+ */
+void twheel_table_init(struct twheel_table *table)
+{
+	*table = (struct twheel_table) {};
+	INIT_LIST_HEAD(&table->partial);
+}
+
+/**
+ * twheel_table_next - the first chunk at or after an index
+ * @table: the table
+ * @index: where to begin; set to where the chunk is
+ *
+ * Return: the chunk, or NULL if there is none.
+ */
+struct twheel_chunk *twheel_table_next(const struct twheel_table *table,
+				       u32 *index)
+{
+	while (*index < table->nr_indexes) {
+		void *entry = twheel_table_entry(table, *index);
+
+		if (entry && !xa_is_value(entry))
+			return entry;
+		if (page_of(table, *index)->chunks)
+			++*index;
+		else
+			*index = (*index | (TWHEEL_PAGE_CHUNKS - 1)) + 1;
+	}
+	return NULL;
+}
+
+/**
+ * twheel_table_destroy - free all
+ * @table: a table that nobody uses any more
+ *
+ * Context: Process, may sleep.
+ */
+void twheel_table_destroy(struct twheel_table *table)
+{
+	struct twheel_chunk *chunk;
+	u32 index = 0;
+
+	while ((chunk = twheel_table_next(table, &index))) {
+		kmem_cache_free(chunk_cache, chunk);
+		index++;
+		cond_resched();
+	}
+	for (index = 0; index < table->nr_indexes; index += TWHEEL_PAGE_CHUNKS)
+		kfree(page_of(table, index)->chunks);
+	kvfree(table->pages);
+}
+
+static struct twheel_chunk *chunk_for(struct twheel_session *s, u64 id)
+{
+	struct twheel_table *table = table_of(s, id);
+	void *entry;
+
+	if (id == TWHEEL_ID_ANY)
+		return list_first_entry_or_null(&table->partial,
+						struct twheel_chunk, partial);
+	entry = twheel_table_entry(table, index_of(id));
+	return xa_is_value(entry) ? NULL : entry;
+}
+
+static u64 new_kernel_id(struct twheel_session *s,
+			 const struct twheel_chunk *chunk, u32 place)
+{
+	u64 number = chunk->index * TWHEEL_CHUNK_TIMERS + place;
+
+	s->generation = (s->generation + 1) & TWHEEL_ID_GEN_MASK;
+	return TWHEEL_ID_KERNEL | s->generation << TWHEEL_ID_NR_BITS | number;
+}
+
+/**
+ * twheel_table_take - take a free timer
+ * @s: the session, with less timers than its limit
+ * @id: %TWHEEL_ID_ANY, or the id of the caller's choice, which is free
+ *
+ * Return: the timer, with its id, or NULL if twheel_table_grow() has to be
+ * called first.
+ */
+struct twheel_utimer *twheel_table_take(struct twheel_session *s, u64 id)
+{
+	struct twheel_chunk *chunk = chunk_for(s, id);
+	struct twheel_utimer *ut;
+	u32 place;
+
+	if (!chunk)
+		return NULL;
+	place = id == TWHEEL_ID_ANY ? __ffs(chunk->free) : place_of(id);
+	ut = &chunk->timers[place];
+	ut->id = id == TWHEEL_ID_ANY ? new_kernel_id(s, chunk, place) : id;
+	chunk->free &= ~BIT(place);
+	chunk->read &= ~BIT(place);
+	if (!chunk->free)
+		list_del_init(&chunk->partial);
+	s->timers++;
+	return ut;
+}
+
+/* The marks of events read stay, as a number where the chunk was. */
+static void free_chunk(struct twheel_chunk *chunk)
+{
+	struct twheel_table *table = chunk->table;
+	bool kernel = table == &chunk->session->tables[TWHEEL_TABLE_KERNEL];
+	bool keep = chunk->read && !kernel;
+
+	list_del(&chunk->partial);
+	table->nr_chunks--;
+	set_entry(table, chunk->index,
+		  keep ? xa_mk_value(chunk->read) : NULL);
+	if (!keep)
+		table->first_free = min(table->first_free, chunk->index);
+	kmem_cache_free(chunk_cache, chunk);
+}
+
+/**
+ * twheel_table_free - give a timer back
+ * @ut: a timer that is neither armed nor queued
+ * @read: whether its event has been read, as against that it was stopped
+ */
+void twheel_table_free(struct twheel_utimer *ut, bool read)
+{
+	struct twheel_chunk *chunk = twheel_chunk_of(ut);
+	unsigned long bit = BIT(ut - chunk->timers);
+
+	ut->state = TWHEEL_FREE;
+	chunk->session->timers--;
+	if (!chunk->free)
+		list_add(&chunk->partial, &chunk->table->partial);
+	chunk->free |= bit;
+	if (read)
+		chunk->read |= bit;
+	if (chunk->free == TWHEEL_CHUNK_FULL && chunk->table->nr_chunks > 1)
+		free_chunk(chunk);
+}
+
+/* Growing. */
+
+static void *alloc_pages_array(const struct twheel_session *s, u32 *nr_indexes)
+{
+	*nr_indexes = DIV_ROUND_UP(s->max_timers, TWHEEL_CHUNK_TIMERS);
+	return kvcalloc(DIV_ROUND_UP(*nr_indexes, TWHEEL_PAGE_CHUNKS),
+			sizeof(struct twheel_page), GFP_TABLE);
+}
+
+static struct twheel_chunk *alloc_chunk(struct twheel_session *s,
+					struct twheel_table *table,
+					twheel_fn fn)
+{
+	struct twheel_chunk *chunk = kmem_cache_alloc(chunk_cache, GFP_TABLE);
+	u32 i;
+
+	if (!chunk)
+		return NULL;
+	chunk->session = s;
+	chunk->table = table;
+	chunk->free = TWHEEL_CHUNK_FULL;
+	for (i = 0; i < TWHEEL_CHUNK_TIMERS; i++) {
+		twheel_timer_setup(&chunk->timers[i].timer, s->wheel, fn, 0);
+		chunk->timers[i].state = TWHEEL_FREE;
+	}
+	return chunk;
+}
+
+static void insert_chunk(struct twheel_table *table, struct twheel_chunk *chunk,
+			 u32 index)
+{
+	void *old = twheel_table_entry(table, index);
+
+	chunk->index = index;
+	chunk->read = old ? xa_to_value(old) : 0;
+	set_entry(table, index, chunk);
+	list_add(&chunk->partial, &table->partial);
+	table->nr_chunks++;
+}
+
+/* Where the next chunk for @id goes. */
+static u32 next_index(struct twheel_table *table, u64 id)
+{
+	if (id != TWHEEL_ID_ANY)
+		return index_of(id);
+	while (table->first_free < table->nr_indexes &&
+	       twheel_table_entry(table, table->first_free))
+		table->first_free++;
+	return table->first_free;
+}
+
+enum missing { NOTHING, PAGES, PAGE, CHUNK };
+
+static enum missing what_is_missing(struct twheel_session *s, u64 id,
+				    u32 *index)
+{
+	struct twheel_table *table = table_of(s, id);
+
+	lockdep_assert_held(&s->lock);
+	/* From here on the wheel and the limit must not change. */
+	s->started = true;
+	if (!table->pages)
+		return PAGES;
+	/* At the limit there is no room; it may have been reached meanwhile. */
+	if (s->timers >= s->max_timers || chunk_for(s, id))
+		return NOTHING;
+	*index = next_index(table, id);
+	return page_of(table, *index)->chunks ? CHUNK : PAGE;
+}
+
+/* Returns whether @piece was used. */
+static bool put_piece(struct twheel_session *s, u64 id, enum missing missing,
+		      void *piece, u32 nr_indexes)
+{
+	struct twheel_table *table = table_of(s, id);
+	u32 index;
+
+	if (what_is_missing(s, id, &index) != missing)
+		return false;
+	switch (missing) {
+	case NOTHING:
+		return false;
+	case PAGES:
+		table->pages = piece;
+		table->nr_indexes = nr_indexes;
+		break;
+	case PAGE:
+		page_of(table, index)->chunks = piece;
+		break;
+	case CHUNK:
+		insert_chunk(table, piece, index);
+		break;
+	}
+	return true;
+}
+
+static void free_piece(enum missing missing, void *piece)
+{
+	if (missing == CHUNK)
+		kmem_cache_free(chunk_cache, piece);
+	else
+		kvfree(piece);
+}
+
+/**
+ * twheel_table_grow - make room
+ * @s: the session
+ * @id: %TWHEEL_ID_ANY, or the id of the caller's choice
+ * @fn: callback of the timers
+ *
+ * Context: Process, may sleep; without the session's lock.
+ * Return: 0, when it is worth to look again; -ENOMEM.
+ */
+int twheel_table_grow(struct twheel_session *s, u64 id, twheel_fn fn)
+{
+	enum missing missing;
+	u32 index, nr_indexes = 0;
+	void *piece;
+	bool used;
+
+	spin_lock_bh(&s->lock);
+	missing = what_is_missing(s, id, &index);
+	spin_unlock_bh(&s->lock);
+	if (missing == NOTHING)
+		return 0;
+	if (missing == PAGES)
+		piece = alloc_pages_array(s, &nr_indexes);
+	else if (missing == PAGE)
+		piece = kcalloc(TWHEEL_PAGE_CHUNKS, sizeof(void *), GFP_TABLE);
+	else
+		piece = alloc_chunk(s, table_of(s, id), fn);
+	if (!piece)
+		return -ENOMEM;
+	spin_lock_bh(&s->lock);
+	used = put_piece(s, id, missing, piece, nr_indexes);
+	spin_unlock_bh(&s->lock);
+	if (!used)
+		free_piece(missing, piece);
+	return 0;
+}
+
+/**
+ * twheel_table_cache_init - make the cache of chunks
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int twheel_table_cache_init(void)
+{
+	BUILD_BUG_ON(TWHEEL_CHUNK_TIMERS >= BITS_PER_LONG);
+	BUILD_BUG_ON(TWHEEL_TIMERS_MAX + TWHEEL_CHUNK_TIMERS >
+		     TWHEEL_ID_NR_MASK);
+	BUILD_BUG_ON(sizeof(struct twheel_timer) > 48);
+	BUILD_BUG_ON(sizeof(struct twheel_node) > 32);
+	chunk_cache = kmem_cache_create("twheel_chunk", TWHEEL_CHUNK_SIZE,
+					TWHEEL_CHUNK_SIZE, SLAB_ACCOUNT, NULL);
+	return chunk_cache ? 0 : -ENOMEM;
+}
+
+/**
+ * twheel_table_cache_exit - free it again
+ */
+void twheel_table_cache_exit(void)
+{
+	kmem_cache_destroy(chunk_cache);
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A session's timers by id: the types, and the look-up, which is inlined
+ *
+ * An id is a number, a number is a chunk and a place in it. Chunks are found
+ * through pages of pointers, and the pages through an array that is as long
+ * as the session's limit asks for. An xarray did the same in 122 instructions
+ * where this takes 14, of about 500 for a whole refresh; that is the reason
+ * for having it.
+ */
+#ifndef _TWHEEL_TABLE_H
+#define _TWHEEL_TABLE_H
+
+#include <linux/bits.h>
+#include <linux/list.h>
+#include <linux/types.h>
+#include <linux/xarray.h>
+
+#include "include/twheel.h"
+#include "include/uapi/twheel.h"
+
+struct twheel_session;
+
+/**
+ * enum twheel_utimer_state - what a place of the table holds
+ * @TWHEEL_FREE: nothing
+ * @TWHEEL_ARMED: a timer that is pending, or whose callback is about to run
+ * @TWHEEL_UNREAD: a timer that has expired; its node is in the session's
+ *	queue of events
+ */
+enum twheel_utimer_state {
+	TWHEEL_FREE,
+	TWHEEL_ARMED,
+	TWHEEL_UNREAD,
+};
+
+/**
+ * struct twheel_utimer - a timer of a session
+ * @timer: the timer. Once it has expired @timer.node.link links it into the
+ *	session's queue, so that queueing an event needs no memory
+ * @id: its id
+ * @user_data: for the events
+ * @period_ns: 0 or the period, ns
+ * @expired_ns: when it has expired
+ * @state: see there
+ *
+ * All but @timer is guarded by the session's lock.
+ */
+struct twheel_utimer {
+	struct twheel_timer timer;
+	u64 id;
+	u64 user_data;
+	u64 period_ns;
+	u64 expired_ns;
+	enum twheel_utimer_state state;
+};
+
+/*
+ * A table grows and shrinks by chunks. A chunk is aligned to its size, so that
+ * a timer finds its chunk, and so its session, by its address; it has less
+ * than BITS_PER_LONG timers, so that a word has a bit for each.
+ */
+#define TWHEEL_CHUNK_SIZE	(BITS_PER_LONG * 64)
+
+/**
+ * struct twheel_chunk - a piece of a table
+ * @session: whose it is; constant
+ * @table: the table that it belongs to; constant
+ * @partial: in the table's list of chunks with a free timer
+ * @free: a bit for each free timer
+ * @read: a bit for each free timer whose last start has expired and whose
+ *	event was read, for a stop that comes too late
+ * @index: its place in the table; constant
+ * @timers: the timers
+ *
+ * Guarded by the session's lock, where not constant.
+ */
+struct twheel_chunk {
+	struct twheel_session *session;
+	struct twheel_table *table;
+	struct list_head partial;
+	unsigned long free;
+	unsigned long read;
+	u32 index;
+	struct twheel_utimer timers[];
+};
+
+#define TWHEEL_CHUNK_TIMERS						\
+	((u32)((TWHEEL_CHUNK_SIZE - sizeof(struct twheel_chunk)) /	\
+	       sizeof(struct twheel_utimer)))
+#define TWHEEL_CHUNK_FULL	(BIT(TWHEEL_CHUNK_TIMERS) - 1)
+
+/* Chunks per page of pointers. */
+#define TWHEEL_PAGE_BITS	9
+#define TWHEEL_PAGE_CHUNKS	BIT(TWHEEL_PAGE_BITS)
+
+/**
+ * struct twheel_page - where a page of pointers to chunks is
+ * @chunks: the page, or NULL. An entry is a chunk; or, as a value in the
+ *	manner of xarray's, the @read of one that was freed; or NULL
+ * @used: entries that are not NULL
+ */
+struct twheel_page {
+	void **chunks;
+	u32 used;
+};
+
+/**
+ * struct twheel_table - timers by number
+ * @pages: one for each TWHEEL_PAGE_CHUNKS chunks; NULL before the first start
+ * @nr_indexes: chunks that there may be
+ * @nr_chunks: chunks that there are
+ * @first_free: no entry below this index is NULL
+ * @partial: chunks with a free timer
+ */
+struct twheel_table {
+	struct twheel_page *pages;
+	u32 nr_indexes;
+	u32 nr_chunks;
+	u32 first_free;
+	struct list_head partial;
+};
+
+/* The caller's ids and the kernel's are two tables: they never meet. */
+enum { TWHEEL_TABLE_CALLER, TWHEEL_TABLE_KERNEL, TWHEEL_NR_TABLES };
+
+/* Ids of the kernel's choice: the flag, the generation, the number. */
+#define TWHEEL_ID_NR_BITS	25
+#define TWHEEL_ID_NR_MASK	(BIT_ULL(TWHEEL_ID_NR_BITS) - 1)
+#define TWHEEL_ID_GEN_MASK	(BIT_ULL(63 - TWHEEL_ID_NR_BITS) - 1)
+#define TWHEEL_TIMERS_MAX	((u32)BIT(24))
+
+static inline struct twheel_chunk *twheel_chunk_of(struct twheel_utimer *ut)
+{
+	return (void *)((unsigned long)ut & ~(TWHEEL_CHUNK_SIZE - 1UL));
+}
+
+static inline u32 twheel_number_of(u64 id)
+{
+	return id & TWHEEL_ID_KERNEL ? id & TWHEEL_ID_NR_MASK : id;
+}
+
+/* The entry at @index: see struct twheel_page. */
+static inline void *twheel_table_entry(const struct twheel_table *table,
+				       u32 index)
+{
+	const struct twheel_page *page;
+
+	if (unlikely(index >= table->nr_indexes))
+		return NULL;
+	page = &table->pages[index >> TWHEEL_PAGE_BITS];
+	if (unlikely(!page->chunks))
+		return NULL;
+	return page->chunks[index & (TWHEEL_PAGE_CHUNKS - 1)];
+}
+
+/**
+ * twheel_table_find - look for a timer
+ * @tables: the session's tables
+ * @id: its id
+ * @read: set to whether the last start of @id has expired and its event has
+ *	been read, if the timer is not found
+ *
+ * Context: Session's lock held.
+ * Return: the timer, which is not free, or NULL.
+ */
+static inline struct twheel_utimer *
+twheel_table_find(const struct twheel_table *tables, u64 id, bool *read)
+{
+	bool kernel = id & TWHEEL_ID_KERNEL;
+	u32 number = twheel_number_of(id);
+	u32 index = number / TWHEEL_CHUNK_TIMERS;
+	u32 place = number - index * TWHEEL_CHUNK_TIMERS;
+	struct twheel_chunk *chunk = twheel_table_entry(&tables[kernel], index);
+	struct twheel_utimer *ut;
+
+	*read = false;
+	if (unlikely(!chunk))
+		return NULL;
+	if (unlikely(xa_is_value(chunk))) {
+		*read = xa_to_value(chunk) & BIT(place);
+		return NULL;
+	}
+	ut = &chunk->timers[place];
+	if (likely(!(chunk->free & BIT(place))))
+		return likely(ut->id == id) ? ut : NULL;
+	/* Only what we have chosen names one use of a number. */
+	*read = chunk->read & BIT(place) && (!kernel || ut->id == id);
+	return NULL;
+}
+
+void twheel_table_init(struct twheel_table *table);
+void twheel_table_destroy(struct twheel_table *table);
+struct twheel_chunk *twheel_table_next(const struct twheel_table *table,
+				       u32 *index);
+struct twheel_utimer *twheel_table_take(struct twheel_session *s, u64 id);
+void twheel_table_free(struct twheel_utimer *ut, bool read);
+int twheel_table_grow(struct twheel_session *s, u64 id, twheel_fn fn);
+int twheel_table_cache_init(void);
+void twheel_table_cache_exit(void);
+
+#endif /* _TWHEEL_TABLE_H */
