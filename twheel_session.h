@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A session: the timers of one open file
+ *
+ * twheel_chardev.c copies from and to user space and checks what it copies;
+ * twheel_session.c does what was asked; twheel_table.c finds timers by id.
+ */
+#ifndef _TWHEEL_SESSION_H
+#define _TWHEEL_SESSION_H
+
+#include <linux/fs.h>
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/rcupdate.h>
+#include <linux/seq_file.h>
+#include <linux/spinlock.h>
+#include <linux/wait.h>
+
+#include "include/twheel.h"
+#include "include/uapi/twheel.h"
+#include "twheel_table.h"
+
+/**
+ * struct twheel_shared_wheel - a wheel that sessions use
+ * @list: in the list of all, guarded by its mutex
+ * @users: sessions that use it, guarded by the same
+ * @wheel: the wheel
+ * @config: what was asked for
+ */
+struct twheel_shared_wheel {
+	struct list_head list;
+	unsigned int users;
+	struct twheel *wheel;
+	struct twheel_config config;
+};
+
+/**
+ * struct twheel_session - the timers of one open file
+ * @lock: guards what follows but what says otherwise. Taken with softirqs
+ *	off; outside a wheel's locks
+ * @wheel: the wheel; changes only before the first start
+ * @shared: @wheel's entry, or NULL for the default wheel
+ * @started: there has been a start
+ * @closing: the last descriptor is gone: what expires is not queued
+ * @generation: the last generation given to an id
+ * @tick_ns: length of a tick of @wheel
+ * @timers: timers that are not free
+ * @max_timers: limit of @timers
+ * @tables: the timers by id
+ * @events: timers that have expired, in the order of expiry
+ * @stats: counters; @stats.unread counts @events
+ * @tail: wakes readers once per tick
+ * @wait: readers and pollers
+ * @fasync: who gets SIGIO; has its own lock
+ * @pid: who opened it; constant
+ * @list: in the list of all sessions, guarded by its mutex
+ * @rcu: callbacks may wake up readers just after the last close
+ */
+struct twheel_session {
+	spinlock_t lock;	/* see above */
+	struct twheel *wheel;
+	struct twheel_shared_wheel *shared;
+	bool started;
+	bool closing;
+	u64 generation;
+	u64 tick_ns;
+	u32 timers;
+	u32 max_timers;
+	struct twheel_table tables[TWHEEL_NR_TABLES];
+	struct list_head events;
+	struct twheel_stats stats;
+	struct twheel_tail tail;
+	wait_queue_head_t wait;
+	struct fasync_struct *fasync;
+	pid_t pid;
+	struct list_head list;
+	struct rcu_head rcu;
+};
+
+/* twheel_session.c */
+struct twheel_session *twheel_session_open(void);
+void twheel_session_close(struct twheel_session *s);
+int twheel_session_setup(struct twheel_session *s,
+			 const struct twheel_setup *setup);
+void twheel_session_info(struct twheel_session *s, struct twheel_info *info);
+int twheel_session_start(struct twheel_session *s, struct twheel_start *args);
+int twheel_session_stop(struct twheel_session *s, u64 id);
+int twheel_session_get(struct twheel_session *s, struct twheel_get *get);
+void twheel_session_run_ops(struct twheel_session *s, struct twheel_op *ops,
+			    unsigned int count, ktime_t now);
+int twheel_session_drain(struct twheel_session *s, struct twheel_drained __user
+			 *to, u32 room, u32 *count);
+void twheel_session_stats(struct twheel_session *s, struct twheel_stats *stats);
+ssize_t twheel_session_read(struct twheel_session *s,
+			    struct twheel_event __user *to, size_t room);
+bool twheel_session_readable(struct twheel_session *s);
+void twheel_session_pass_on(struct twheel_session *s);
+int twheel_session_init(void);
+void twheel_session_exit(void);
+unsigned int twheel_session_count(void);
+void twheel_session_show_all(struct seq_file *seq);
+
+#endif /* _TWHEEL_SESSION_H */
