@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# What a person types; "make help" says what there is.  What the module is made
+# of is in Kbuild.
+
+KDIR ?= /lib/modules/$(shell uname -r)/build
+
+# for the virtual machine
+KERNEL ?= stock-6.12
+# for the demo
+SCHEME ?= hier
+MODE ?= periodic
+
+modules: ## build twheel.ko for the running kernel (KDIR=... for another)
+	$(MAKE) -C $(KDIR) M=$(CURDIR) modules
+
+modules_install install: modules ## install it where modprobe finds it (root)
+	$(MAKE) -C $(KDIR) M=$(CURDIR) modules_install
+	depmod -a
+
+demo: ## a TCP server with 5,000 idle timeouts, in a VM (SCHEME= MODE=)
+	@tests/vm/setup demo
+	@TWHEEL_PARTS=demo tests/vm/run -k $(KERNEL) -t 240 -- 'MODULE_ARGS="scheme=$(SCHEME) mode=$(MODE)" demo'
+
+check: ## every test, in VMs; installs what that needs
+	@tests/check
+
+check-quick: ## the most telling of them, in three minutes
+	@tests/check --quick
+
+coverage: ## lines and branches that the tests run, per file (build/coverage/missed)
+	@tests/check kunit-gcov selftests-gcov client-gcov coverage
+	@grep '^# twheel' build/logs/coverage.log
+
+test: ## one test: NAME= a stage, program, program:case or KUnit suite (KERNEL=)
+	@tests/vm/test "$(NAME)" $(KERNEL)
+
+vm: export RUN := $(RUN)
+vm: ## any command in a VM: RUN='...' (KERNEL=); without RUN a shell
+	@tests/vm/run -k $(KERNEL) $(if $(RUN),-- "$$RUN",-s)
+
+bench: ## what each operation costs, beside timer_list and hrtimer
+	@tests/vm/setup bench
+	@tests/bench/run
+
+bench-user: ## the user API beside timerfd, POSIX timers, io_uring, libevent, libuv
+	@tests/vm/setup bench
+	@tests/bench-user/run
+
+torture: ## ten minutes of torture on both of our debug kernels
+	@tests/vm/setup check
+	@TWHEEL_PARTS=torture tests/vm/run -k debug -t 900 -- 'torture seconds=600 hotplug_ms=500 && leaks'
+	@TWHEEL_PARTS=torture tests/vm/run -k kcsan -t 900 -- 'torture seconds=600 hotplug_ms=500'
+
+fuzz: ## ten minutes of fuzzing the wheels' arithmetic
+	@tests/vm/setup check
+	@$(MAKE) -s -C tests/native fuzz
+
+docs html: ## Documentation/ as HTML in build/html
+	@tests/vm/setup docs
+	sphinx-build -q -W -b html Documentation build/html
+
+clean: ## remove what was built (kernels stay in the cache)
+	rm -rf build
+	find . -name .git -prune -o -type f \( -name '*.o' -o -name '*.ko' -o -name '*.mod' \
+		-o -name '*.mod.c' -o -name '.*.cmd' -o -name '*.gcno' -o -name Module.symvers \
+		-o -name modules.order \) -exec rm -f {} +
+
+help: ## this
+	@echo 'make && sudo insmod twheel.ko'
+	@awk -F ':.*## ' '/^[a-z].*:.*## / {printf "  make %-24s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+	@echo 'Kernels: stock-6.12 stock-6.1 stock-6.12-rt debug kcsan, kept in ~/.cache/twheel'
+
+.PHONY: modules modules_install install demo check check-quick coverage test vm bench \
+	bench-user torture fuzz docs html clean help
