@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A scheme with the oracle beside it
+ *
+ * Every operation goes to both, and everything that can be seen from outside
+ * is compared after each: what came out and when, the number pending, the
+ * clock, the next tick, the nodes' own fields. Of a wheel the slots are looked
+ * at too.
+ */
+#include <linux/kernel.h>
+#include <linux/slab.h>
+
+#include "check.h"
+
+/* A value that schemes have to leave alone. */
+#define CHECK_SLACK	0x5eed
+
+static void check_fail(struct twheel_check *c, u32 id, const char *error)
+{
+	if (c->error || !error)
+		return;
+	c->error = error;
+	c->at = c->t->s.clock;
+	c->id = id;
+}
+
+/**
+ * twheel_check_create - make a scheme with the oracle beside it
+ * @ops: the scheme
+ * @clock: the tick to begin after
+ * @slots: for the schemes that have slots to choose
+ * @nr: number of timers
+ *
+ * Return: it, or NULL if there is no memory.
+ */
+struct twheel_check *
+twheel_check_create(const struct twheel_test_scheme_ops *ops, u64 clock,
+		    u32 slots, u32 nr)
+{
+	struct twheel_check *c = kvzalloc(sizeof(*c), GFP_KERNEL);
+	u32 i;
+
+	if (!c)
+		return NULL;
+	c->t = ops->create(clock, slots, nr);
+	c->timers = kvcalloc(nr, sizeof(*c->timers), GFP_KERNEL);
+	if (!c->t || !c->timers) {
+		twheel_check_destroy(c);
+		return NULL;
+	}
+	twheel_oracle_init(&c->o, clock);
+	c->nr = nr;
+	c->id = nr;
+	for (i = 0; i < nr; i++) {
+		INIT_LIST_HEAD(&c->timers[i].node.link);
+		c->timers[i].node.slack = CHECK_SLACK;
+		twheel_oracle_entry_init(&c->timers[i].entry);
+	}
+	return c;
+}
+
+/**
+ * twheel_check_destroy - free it
+ * @c: the scheme and the oracle, or NULL
+ */
+void twheel_check_destroy(struct twheel_check *c)
+{
+	if (!c)
+		return;
+	if (c->t)
+		c->t->ops->destroy(c->t);
+	kvfree(c->timers);
+	kvfree(c);
+}
+
+/**
+ * twheel_check_clock - the last tick whose processing has begun
+ * @c: the scheme and the oracle
+ *
+ * Return: the scheme's clock.
+ */
+u64 twheel_check_clock(const struct twheel_check *c)
+{
+	return c->t->s.clock;
+}
+
+/**
+ * twheel_check_pending - whether a timer is pending
+ * @c: the scheme and the oracle
+ * @id: the timer
+ *
+ * Return: true if it is.
+ */
+bool twheel_check_pending(const struct twheel_check *c, u32 id)
+{
+	return twheel_oracle_pending(&c->timers[id].entry);
+}
+
+/* What has to hold after each operation, on @id or on none. */
+static void check_state(struct twheel_check *c, u32 id)
+{
+	struct twheel_check_timer *timer = &c->timers[id];
+	u64 next = c->t->ops->next(c->t);
+
+	check_fail(c, id, c->o.error);
+	if (c->t->s.pending != c->o.pending)
+		check_fail(c, id, "wrong number pending");
+	if (!c->o.pending && c->o.done && next != U64_MAX)
+		check_fail(c, id, "a next tick, but nothing is pending");
+	if (next > twheel_oracle_first(&c->o) && c->t->s.clock != U64_MAX)
+		check_fail(c, id, "the next tick is later than the truth");
+	if (id == c->nr)
+		return;
+	if (twheel_oracle_pending(&timer->entry) ==
+	    list_empty(&timer->node.link))
+		check_fail(c, id, "pending for one, but not for the other");
+	if (twheel_oracle_pending(&timer->entry) &&
+	    timer->node.expires != timer->entry.expires)
+		check_fail(c, id, "the node's tick was changed");
+	if (timer->node.slack != CHECK_SLACK)
+		check_fail(c, id, "the owner's field was changed");
+}
+
+/**
+ * twheel_check_set - start a timer, or restart it if it is pending
+ * @c: the scheme and the oracle
+ * @id: the timer
+ * @expires: its tick
+ */
+void twheel_check_set(struct twheel_check *c, u32 id, u64 expires)
+{
+	struct twheel_check_timer *timer = &c->timers[id];
+
+	if (twheel_oracle_pending(&timer->entry)) {
+		twheel_oracle_restart(&c->o, &timer->entry, expires);
+		c->t->ops->restart(c->t, &timer->node, expires);
+	} else {
+		twheel_oracle_start(&c->o, &timer->entry, expires);
+		timer->node.expires = expires;
+		c->t->ops->start(c->t, &timer->node);
+	}
+	c->ops++;
+	check_state(c, id);
+}
+
+/**
+ * twheel_check_stop - stop a timer if it is pending
+ * @c: the scheme and the oracle
+ * @id: the timer
+ */
+void twheel_check_stop(struct twheel_check *c, u32 id)
+{
+	struct twheel_check_timer *timer = &c->timers[id];
+
+	if (!twheel_oracle_pending(&timer->entry))
+		return;
+	twheel_oracle_stop(&c->o, &timer->entry);
+	c->t->ops->stop(c->t, &timer->node);
+	c->ops++;
+	check_state(c, id);
+}
+
+/* What is remembered from before a call of pop. */
+struct twheel_check_before {
+	u64 clock;
+	u64 next;
+	u64 cascaded;
+	int work;
+};
+
+/* The scheme gave out nothing: has it finished, or used up its work? */
+static void check_nothing(struct twheel_check *c, u64 target, int work)
+{
+	u64 clock = c->t->s.clock;
+
+	if (work <= 0) {
+		twheel_oracle_paused(&c->o, clock);
+		return;
+	}
+	twheel_oracle_finished(&c->o, clock);
+	if (clock != target)
+		check_fail(c, c->nr, "finished at another tick");
+	if (c->t->ops->next(c->t) <= clock && clock != U64_MAX)
+		check_fail(c, c->nr, "finished, but the next tick is not later");
+}
+
+/*
+ * What one call of pop may do: move no more than it was allowed to, and count
+ * it; and if it did anything at the tick where the clock was already, then
+ * that tick had to be the next one.
+ */
+static void check_conduct(struct twheel_check *c, bool popped,
+			  const struct twheel_check_before *before, int work)
+{
+	u64 moved = c->t->s.cascaded - before->cascaded;
+
+	if (work > before->work || (s64)moved > before->work ||
+	    (s64)moved > before->work - work)
+		check_fail(c, c->nr, "moved more than it was allowed to");
+	if ((popped || moved) && c->t->s.clock == before->clock &&
+	    before->next > before->clock)
+		check_fail(c, c->nr, "the tick was not finished, but not the next");
+}
+
+static void check_popped(struct twheel_check *c, u32 id)
+{
+	twheel_oracle_popped(&c->o, &c->timers[id].entry, c->t->s.clock);
+	c->last = id;
+	c->popped++;
+}
+
+/**
+ * twheel_check_pop - move the clock on and take out the next due timer
+ * @c: the scheme and the oracle
+ * @target: how far
+ * @work: as for twheel_scheme_pop()
+ *
+ * Return: whether it has to be called again to get to the end of @target. Not
+ * so if anything was wrong.
+ */
+bool twheel_check_pop(struct twheel_check *c, u64 target, int *work)
+{
+	const struct twheel_check_before before = {
+		.clock = c->t->s.clock,
+		.next = c->t->ops->next(c->t),
+		.cascaded = c->t->s.cascaded,
+		.work = *work,
+	};
+	struct twheel_node *node = c->t->ops->pop(c->t, target, work);
+	u32 id = c->nr;
+
+	if (node) {
+		id = container_of(node, struct twheel_check_timer, node) -
+		     c->timers;
+		check_popped(c, id);
+	} else {
+		check_nothing(c, target, *work);
+	}
+	if (c->t->s.clock > target)
+		check_fail(c, id, "the clock went too far");
+	check_conduct(c, node, &before, *work);
+	if (node || *work > 0)
+		c->pauses = 0;
+	else if (++c->pauses > TWHEEL_CHECK_PAUSES)
+		check_fail(c, id, "does not get on");
+	c->ops++;
+	check_state(c, id);
+	return (node || *work <= 0) && !c->error;
+}
+
+/**
+ * twheel_check_advance - move the clock on, and take out all that is due
+ * @c: the scheme and the oracle
+ * @target: how far
+ *
+ * Return: how many came out.
+ */
+u32 twheel_check_advance(struct twheel_check *c, u64 target)
+{
+	u64 popped = c->popped;
+	int work;
+
+	do {
+		work = 1000;
+	} while (twheel_check_pop(c, target, &work));
+	return c->popped - popped;
+}
+
+static const char *check_slot(const struct twheel_scheme *s, u32 nr)
+{
+	const struct twheel_slot *slot = &s->slots[nr];
+	struct twheel_node *node;
+	u32 count = 0;
+
+	list_for_each_entry(node, &slot->nodes, link) {
+		if (node->slot != nr)
+			return "a node is in a slot that it does not know of";
+		if (node->link.next->prev != &node->link)
+			return "a slot's list is broken";
+		count++;
+	}
+	if (count != slot->count)
+		return "a slot's count is wrong";
+	if (test_bit(nr, s->occupied) != !!count)
+		return "a slot's bit is wrong";
+	return NULL;
+}
+
+/**
+ * twheel_check_slots - look at every slot of a wheel
+ * @c: the scheme and the oracle
+ */
+void twheel_check_slots(struct twheel_check *c)
+{
+	const struct twheel_scheme *s = &c->t->s;
+	u64 count = 0;
+	u32 nr;
+
+	if (!c->t->ops->wheel)
+		return;
+	for (nr = 0; nr < s->nr_slots; nr++) {
+		check_fail(c, c->nr, check_slot(s, nr));
+		count += s->slots[nr].count;
+	}
+	if (count != s->pending)
+		check_fail(c, c->nr, "the slots do not add up");
+}
