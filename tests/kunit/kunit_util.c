@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What the suites share
+ *
+ * A case begins with a scheme and 26 timers, A to Z. It sets them to ticks,
+ * stops them, moves the clock, and looks at the letters that come out. The
+ * oracle is told of everything, and what it finds fails the case too.
+ */
+#include <linux/string.h>
+
+#include "kunit_util.h"
+
+const u64 kt_clocks[] = {
+	0, 1, 62, 63, 64, 65, 127, 128, 4094, 4095, 4096, 4097, 8191, 12345,
+	262143, 262144, 16777215, 0x3fffffff, 0x123456789abcULL,
+	(1ULL << 60) - 1, 1ULL << 60, (1ULL << 63) - 1, 1ULL << 63,
+};
+
+const u32 kt_nr_clocks = ARRAY_SIZE(kt_clocks);
+
+static const void *next_scheme(const void *prev, char *desc, u32 first,
+			       u32 last)
+{
+	const struct twheel_test_scheme_ops * const *scheme = prev;
+
+	scheme = scheme ? scheme + 1 : &twheel_test_schemes[first];
+	if (scheme > &twheel_test_schemes[last])
+		return NULL;
+	strscpy(desc, (*scheme)->name, KUNIT_PARAM_DESC_SIZE);
+	return scheme;
+}
+
+/**
+ * kt_schemes - parameters of a case for all schemes
+ * @prev: the one before
+ * @desc: is set to its name
+ *
+ * Return: the next parameter or NULL.
+ */
+const void *kt_schemes(const void *prev, char *desc)
+{
+	return next_scheme(prev, desc, 0, TWHEEL_TEST_NR_SCHEMES - 1);
+}
+
+/**
+ * kt_wheels - parameters of a case for the module's own schemes
+ * @prev: the one before
+ * @desc: is set to its name
+ *
+ * Return: the next parameter or NULL.
+ */
+const void *kt_wheels(const void *prev, char *desc)
+{
+	return next_scheme(prev, desc, TWHEEL_TEST_HASHED_SORTED,
+			   TWHEEL_TEST_HIER);
+}
+
+/**
+ * kt_hashed - parameters of a case for the hashed wheels
+ * @prev: the one before
+ * @desc: is set to its name
+ *
+ * Return: the next parameter or NULL.
+ */
+const void *kt_hashed(const void *prev, char *desc)
+{
+	return next_scheme(prev, desc, TWHEEL_TEST_HASHED_SORTED,
+			   TWHEEL_TEST_HASHED);
+}
+
+/**
+ * kt_ops - the scheme that a case is run for
+ * @test: the case
+ *
+ * Return: the scheme.
+ */
+const struct twheel_test_scheme_ops *kt_ops(struct kunit *test)
+{
+	const struct twheel_test_scheme_ops * const *scheme =
+		test->param_value;
+
+	return *scheme;
+}
+
+/**
+ * kt_exit - what the oracle has to say at the end; for struct kunit_suite
+ * @test: the case
+ */
+void kt_exit(struct kunit *test)
+{
+	struct twheel_check *c = test->priv;
+
+	if (!c)
+		return;
+	test->priv = NULL;
+	twheel_check_slots(c);
+	if (c->error)
+		KUNIT_FAIL(test, "%s (timer %u of %u, clock %llu)", c->error,
+			   c->id, c->nr, c->at);
+	twheel_check_destroy(c);
+}
+
+/**
+ * kt_begin_with - begin, or begin again, with the timers of one's choice
+ * @test: the case
+ * @ops: the scheme
+ * @clock: the clock
+ * @slots: slots, for schemes that have some to choose
+ * @nr: number of timers
+ *
+ * Return: the scheme and its oracle, never NULL.
+ */
+struct twheel_check *kt_begin_with(struct kunit *test,
+				   const struct twheel_test_scheme_ops *ops,
+				   u64 clock, u32 slots, u32 nr)
+{
+	kt_exit(test);
+	test->priv = twheel_check_create(ops, clock, slots, nr);
+	KUNIT_ASSERT_NOT_NULL(test, test->priv);
+	return test->priv;
+}
+
+/**
+ * kt_begin - begin, or begin again, with the timers A to Z
+ * @test: the case
+ * @clock: the clock
+ *
+ * Return: the scheme and its oracle, never NULL.
+ */
+struct twheel_check *kt_begin(struct kunit *test, u64 clock)
+{
+	return kt_begin_with(test, kt_ops(test), clock, KT_SLOTS, KT_TIMERS);
+}
+
+/**
+ * kt_set - start a timer, or restart it if it is pending
+ * @test: the case
+ * @timer: its letter
+ * @expires: its tick
+ */
+void kt_set(struct kunit *test, char timer, u64 expires)
+{
+	twheel_check_set(test->priv, timer - 'A', expires);
+}
+
+/**
+ * kt_stop - stop a timer
+ * @test: the case
+ * @timer: its letter
+ */
+void kt_stop(struct kunit *test, char timer)
+{
+	twheel_check_stop(test->priv, timer - 'A');
+}
+
+/**
+ * kt_node - the node of a timer
+ * @test: the case
+ * @timer: its letter
+ *
+ * Return: the node.
+ */
+struct twheel_node *kt_node(struct kunit *test, char timer)
+{
+	struct twheel_check *c = test->priv;
+
+	return &c->timers[timer - 'A'].node;
+}
+
+/**
+ * kt_scheme - the wheel
+ * @test: the case
+ *
+ * Return: the wheel.
+ */
+struct twheel_scheme *kt_scheme(struct kunit *test)
+{
+	struct twheel_check *c = test->priv;
+
+	return &c->t->s;
+}
+
+static const char *letters(struct kunit *test, u64 target, size_t most)
+{
+	static char out[KT_TIMERS * 8 + 1];
+	struct twheel_check *c = test->priv;
+	u64 popped = c->popped;
+	size_t n = 0;
+	int work;
+
+	do {
+		work = 1000;
+		if (n == most || !twheel_check_pop(c, target, &work))
+			break;
+		if (c->popped == popped)
+			continue;
+		popped = c->popped;
+		out[n++] = 'A' + c->last;
+	} while (n < sizeof(out) - 1);
+	out[n] = 0;
+	return out;
+}
+
+/**
+ * kt_out - move the clock on, and take out all that is due
+ * @test: the case
+ * @target: how far
+ *
+ * Return: the letters of what came out, until the next call.
+ */
+const char *kt_out(struct kunit *test, u64 target)
+{
+	return letters(test, target, SIZE_MAX);
+}
+
+/**
+ * kt_pop - move the clock on, and take out the first that is due
+ * @test: the case
+ * @target: how far
+ *
+ * Return: its letter, or "", until the next call.
+ */
+const char *kt_pop(struct kunit *test, u64 target)
+{
+	return letters(test, target, 1);
+}
+
+/**
+ * kt_letter - what kt_out() returns if one timer came out
+ * @timer: its letter
+ *
+ * Return: a string of this letter, until the next call.
+ */
+const char *kt_letter(char timer)
+{
+	static char letter[2];
+
+	letter[0] = timer;
+	return letter;
+}
+
+/**
+ * kt_next - the next tick
+ * @test: the case
+ *
+ * Return: what the scheme says.
+ */
+u64 kt_next(struct kunit *test)
+{
+	struct twheel_check *c = test->priv;
+
+	return c->t->ops->next(c->t);
+}
