@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * linux/bug.h for user space
+ */
+#ifndef _SHIM_LINUX_BUG_H
+#define _SHIM_LINUX_BUG_H
+
+#include <linux/kernel.h>
+
+#endif /* _SHIM_LINUX_BUG_H */

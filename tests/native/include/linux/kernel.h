@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * linux/kernel.h for user space
+ */
+#ifndef _SHIM_LINUX_KERNEL_H
+#define _SHIM_LINUX_KERNEL_H
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <linux/bitops.h>
+#include <linux/compiler.h>
+#include <linux/list.h>
+#include <linux/math.h>
+#include <linux/minmax.h>
+#include <linux/types.h>
+
+#define ARRAY_SIZE(arr)	(sizeof(arr) / sizeof((arr)[0]))
+
+#define pr_info(fmt, ...)	printf("# " fmt, ##__VA_ARGS__)
+
+#define WARN_ON(condition) ({						\
+	bool __warn = (condition);					\
+	if (__warn)							\
+		fprintf(stderr, "WARNING: %s:%d: %s\n", __FILE__,	\
+			__LINE__, #condition);				\
+	__warn; })
+#define WARN_ON_ONCE(condition)	WARN_ON(condition)
+#define BUG_ON(condition)						\
+	do {								\
+		if (WARN_ON(condition))					\
+			abort();					\
+	} while (0)
+#define BUILD_BUG_ON(condition)	_Static_assert(!(condition), #condition)
+#ifndef static_assert
+#define static_assert(condition, ...) \
+	_Static_assert(condition, "" __VA_ARGS__)
+#endif
+
+#endif /* _SHIM_LINUX_KERNEL_H */

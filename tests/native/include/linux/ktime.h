@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * linux/ktime.h for user space: the names that include/twheel.h needs
+ */
+#ifndef _SHIM_LINUX_KTIME_H
+#define _SHIM_LINUX_KTIME_H
+
+#include <linux/types.h>
+
+typedef s64 ktime_t;
+
+#define NSEC_PER_USEC	1000L
+#define NSEC_PER_MSEC	1000000L
+#define NSEC_PER_SEC	1000000000L
+
+#endif /* _SHIM_LINUX_KTIME_H */
