@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * harness.h - test cases in the manner of the kernel's kselftest_harness.h
+ *
+ * TEST(name) { ... } defines a case. Each runs in a process of its own, with
+ * a time limit, so that a crash or a hang is one "not ok" and the next case
+ * starts from nothing. A case passes when its function returns. A failed
+ * assertion says where and what, and ends the case at once, from whatever
+ * thread it is made in.
+ *
+ * Output is TAP 13. Usage of every program: NAME [-l] [-t SECONDS] [CASE...],
+ * where CASE is a name or a shell pattern, -l lists the cases and -t sets how
+ * long those cases run that run for a time.
+ */
+#ifndef HARNESS_H
+#define HARNESS_H
+
+#include <stdbool.h>
+
+struct test_case {
+	const char *name;
+	void (*fn)(void);
+	unsigned int seconds;
+	struct test_case *next;
+};
+
+/* As the kernel has them. */
+#define __printf(format, first)						\
+	__attribute__((__format__(__printf__, format, first)))
+#define __noreturn	__attribute__((__noreturn__))
+
+#define TEST_SECONDS_DEFAULT	60
+
+#define TEST(name)	TEST_LIMIT(name, TEST_SECONDS_DEFAULT)
+
+/* A case that may take up to limit seconds (0: any length of time). */
+#define TEST_LIMIT(case_name, limit)					\
+	static void test_##case_name(void);				\
+	static struct test_case case_##case_name = {			\
+		.name = #case_name,					\
+		.fn = test_##case_name,					\
+		.seconds = (limit),					\
+	};								\
+	__attribute__((constructor)) static void add_##case_name(void)	\
+	{								\
+		test_add(&case_##case_name);				\
+	}								\
+	static void test_##case_name(void)
+
+#define ASSERT_TRUE(cond)						\
+	do {								\
+		if (!(cond))						\
+			test_fail(__FILE__, __LINE__, "%s", #cond);	\
+	} while (0)
+
+/* All values are compared as signed 64-bit numbers. Expected value first. */
+#define ASSERT_CMP(want, op, got)					\
+	do {								\
+		long long want_ = (long long)(want);			\
+		long long got_ = (long long)(got);			\
+									\
+		if (!(want_ op got_))					\
+			test_fail(__FILE__, __LINE__,			\
+				  "%s %s %s: %lld, %lld", #want, #op,	\
+				  #got, want_, got_);			\
+	} while (0)
+
+#define ASSERT_EQ(want, got)	ASSERT_CMP(want, ==, got)
+#define ASSERT_NE(want, got)	ASSERT_CMP(want, !=, got)
+#define ASSERT_LE(low, high)	ASSERT_CMP(low, <=, high)
+#define ASSERT_LT(low, high)	ASSERT_CMP(low, <, high)
+
+void test_add(struct test_case *test);
+__printf(3, 4) __noreturn
+void test_fail(const char *file, int line, const char *fmt, ...);
+__printf(1, 2) __noreturn
+void test_skip(const char *fmt, ...);
+__printf(1, 2)
+void test_note(const char *fmt, ...);
+unsigned int test_duration(void);
+
+#endif /* HARNESS_H */

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * proc.c - reads /proc/twheel and the module's parameters
+ */
+#include <ctype.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "harness.h"
+#include "proc.h"
+#include "session.h"
+
+#define TEXT_SIZE	(4 << 20)
+#define PATIENCE	(10 * SECOND)
+
+/* Read with so many bytes at a time. */
+const char *proc_text_in_pieces(size_t size)
+{
+	static char text[TEXT_SIZE];
+	size_t length = 0;
+	ssize_t got;
+	int fd;
+
+	fd = open("/proc/twheel", O_RDONLY);
+	ASSERT_LE(0, fd);
+	do {
+		ASSERT_LT(length, sizeof(text) - 1);
+		if (size > sizeof(text) - 1 - length)
+			size = sizeof(text) - 1 - length;
+		got = read(fd, text + length, size);
+		ASSERT_LE(0, got);
+		length += got;
+	} while (got);
+	close(fd);
+	text[length] = '\0';
+	return text;
+}
+
+/* The whole of /proc/twheel as it is now, valid until the next call. */
+const char *proc_text(void)
+{
+	return proc_text_in_pieces(TEXT_SIZE);
+}
+
+void proc_begin(struct proc_line *line, const char *text)
+{
+	memset(line, 0, sizeof(*line));
+	line->next = text;
+	line->cpu = PROC_NONE;
+	line->session = PROC_NONE;
+}
+
+static void enter_section(struct proc_line *line)
+{
+	if (!strcmp(line->name, "wheel")) {
+		snprintf(line->wheel, sizeof(line->wheel), "%.60s",
+			 line->value);
+		line->cpu = PROC_NONE;
+	} else if (!strcmp(line->name, "cpu")) {
+		line->cpu = atoi(line->value);
+	} else if (!strcmp(line->name, "session")) {
+		line->wheel[0] = '\0';
+		line->cpu = PROC_NONE;
+		line->session = atoi(line->value);
+	}
+}
+
+/* Go on to the next line; false at the end. */
+bool proc_next(struct proc_line *line)
+{
+	int length = 0;
+
+	if (!*line->next)
+		return false;
+	if (sscanf(line->next, " %63s %191[^\n]%n", line->name, line->value,
+		   &length) != 2)
+		test_fail(__FILE__, __LINE__, "not 'name value': %.40s",
+			  line->next);
+	line->next += length;
+	while (isspace((unsigned char)*line->next))
+		line->next++;
+	enter_section(line);
+	return true;
+}
+
+/* A number of the module (wheel ""), of a wheel, or of one of its CPUs. */
+bool proc_find(const char *text, const char *wheel, int cpu, const char *name,
+	       __u64 *value)
+{
+	struct proc_line line;
+
+	proc_begin(&line, text);
+	while (proc_next(&line)) {
+		if (line.session == PROC_NONE && line.cpu == cpu &&
+		    !strcmp(line.wheel, wheel) && !strcmp(line.name, name)) {
+			*value = strtoull(line.value, NULL, 10);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* A number of the module. */
+__u64 proc_number(const char *text, const char *name)
+{
+	__u64 value;
+
+	if (!proc_find(text, "", PROC_NONE, name, &value))
+		test_fail(__FILE__, __LINE__, "no %s in /proc/twheel", name);
+	return value;
+}
+
+/* A number of the first session of a process. */
+__u64 proc_session(const char *text, int pid, const char *name)
+{
+	struct proc_line line;
+
+	proc_begin(&line, text);
+	while (proc_next(&line)) {
+		if (line.session == pid && !strcmp(line.name, name))
+			return strtoull(line.value, NULL, 10);
+	}
+	test_fail(__FILE__, __LINE__, "no %s of session %d in /proc/twheel",
+		  name, pid);
+}
+
+static __u64 wheel_number(const char *text, const char *wheel, int cpu,
+			  const char *name)
+{
+	__u64 value;
+
+	if (!proc_find(text, wheel, cpu, name, &value))
+		test_fail(__FILE__, __LINE__, "wheel %s, cpu %d: no %s", wheel,
+			  cpu, name);
+	return value;
+}
+
+static struct proc_counters counters(const char *text, const char *wheel,
+				     int cpu)
+{
+	struct proc_counters counters = {
+		.started = wheel_number(text, wheel, cpu, "started"),
+		.expired = wheel_number(text, wheel, cpu, "expired"),
+		.stopped = wheel_number(text, wheel, cpu, "stopped"),
+		.pending = wheel_number(text, wheel, cpu, "pending"),
+	};
+
+	return counters;
+}
+
+/* The totals of all wheels. */
+struct proc_counters proc_sum(const char *text)
+{
+	struct proc_counters sum = { 0 };
+	struct proc_counters one;
+	struct proc_line line;
+
+	proc_begin(&line, text);
+	while (proc_next(&line)) {
+		if (strcmp(line.name, "wheel") || line.session != PROC_NONE)
+			continue;
+		one = counters(text, line.wheel, PROC_NONE);
+		sum.started += one.started;
+		sum.expired += one.expired;
+		sum.stopped += one.stopped;
+		sum.pending += one.pending;
+	}
+	return sum;
+}
+
+/* started = expired + stopped + pending of each wheel and of each CPU. */
+void proc_expect_balance(const char *text)
+{
+	struct proc_counters at;
+	struct proc_line line;
+
+	proc_begin(&line, text);
+	while (proc_next(&line)) {
+		if (line.session != PROC_NONE)
+			break;
+		if (strcmp(line.name, "wheel") && strcmp(line.name, "cpu"))
+			continue;
+		at = counters(text, line.wheel, line.cpu);
+		if (at.started != at.expired + at.stopped + at.pending)
+			test_fail(__FILE__, __LINE__,
+				  "wheel %s, cpu %d: started %llu, expired %llu, stopped %llu, pending %llu",
+				  line.wheel, line.cpu, at.started,
+				  at.expired, at.stopped, at.pending);
+	}
+}
+
+__u64 proc_sessions(void)
+{
+	return proc_number(proc_text(), "sessions");
+}
+
+/* So many sessions are open, now or before long. */
+void proc_expect_sessions(__u64 count)
+{
+	__u64 give_up = now_ns() + PATIENCE;
+
+	while (proc_sessions() != count && now_ns() < give_up)
+		sleep_ns(10 * MS);
+	ASSERT_EQ(count, proc_sessions());
+}
+
+/* False if the module has no such parameter, or hides it. */
+bool module_parameter(const char *name, __u64 *value)
+{
+	char path[128];
+	FILE *file;
+	int got;
+
+	snprintf(path, sizeof(path), "/sys/module/twheel/parameters/%s", name);
+	file = fopen(path, "r");
+	if (!file)
+		return false;
+	got = fscanf(file, "%llu", value);
+	fclose(file);
+	return got == 1;
+}

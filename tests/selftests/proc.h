@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * proc.h - reads /proc/twheel
+ *
+ * The file is lines of "name value". Lines of the whole module come first,
+ * then for each wheel "wheel NAME", its totals and, after each "cpu N", the
+ * same names of that CPU; at the end the sessions, each from "session PID" on.
+ */
+#ifndef PROC_H
+#define PROC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <linux/types.h>
+
+#define PROC_NONE	(-1)
+
+/**
+ * struct proc_line - one line, and where it stands
+ * @next: the text that follows it; set this to the text to begin
+ * @wheel: the wheel that it belongs to, or ""
+ * @cpu: the CPU that it belongs to, or PROC_NONE
+ * @session: the process id of the session that it belongs to, or PROC_NONE
+ * @name: first word
+ * @value: the rest
+ */
+struct proc_line {
+	const char *next;
+	char wheel[64];
+	int cpu;
+	int session;
+	char name[64];
+	char value[192];
+};
+
+struct proc_counters {
+	__u64 started;
+	__u64 expired;
+	__u64 stopped;
+	__u64 pending;
+};
+
+const char *proc_text(void);
+const char *proc_text_in_pieces(size_t size);
+void proc_begin(struct proc_line *line, const char *text);
+bool proc_next(struct proc_line *line);
+bool proc_find(const char *text, const char *wheel, int cpu, const char *name,
+	       __u64 *value);
+__u64 proc_number(const char *text, const char *name);
+__u64 proc_session(const char *text, int pid, const char *name);
+struct proc_counters proc_sum(const char *text);
+void proc_expect_balance(const char *text);
+__u64 proc_sessions(void);
+void proc_expect_sessions(__u64 count);
+bool module_parameter(const char *name, __u64 *value);
+
+#endif /* PROC_H */

@@ -1,0 +1,420 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * session.c - what the tests do with /dev/twheel, in one line each
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "harness.h"
+#include "session.h"
+
+#define DEVICE		"/dev/twheel"
+#define PATIENCE_MS	15000
+
+__u64 now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * SECOND + ts.tv_nsec;
+}
+
+void sleep_until(__u64 deadline_ns)
+{
+	struct timespec ts = {
+		.tv_sec = deadline_ns / SECOND,
+		.tv_nsec = deadline_ns % SECOND,
+	};
+
+	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL))
+		;
+}
+
+void sleep_ns(__u64 ns)
+{
+	sleep_until(now_ns() + ns);
+}
+
+static int open_device(int flags)
+{
+	int fd = open(DEVICE, O_RDWR | O_CLOEXEC | flags);
+
+	if (fd < 0)
+		test_fail(__FILE__, __LINE__, "%s: %s", DEVICE,
+			  strerror(errno));
+	return fd;
+}
+
+int session_open(void)
+{
+	return open_device(0);
+}
+
+int session_open_nonblock(void)
+{
+	return open_device(O_NONBLOCK);
+}
+
+int tw_ioctl(int fd, unsigned long command, void *argument)
+{
+	int result = ioctl(fd, command, argument);
+
+	return result < 0 ? -errno : result;
+}
+
+int tw_info(int fd, struct twheel_info *info)
+{
+	memset(info, GARBAGE, sizeof(*info));
+	return tw_ioctl(fd, TWHEEL_IOC_INFO, info);
+}
+
+__u64 tick_ns(int fd)
+{
+	struct twheel_info info;
+
+	ASSERT_EQ(0, tw_info(fd, &info));
+	return info.tick_ns;
+}
+
+int tw_setup(int fd, struct twheel_setup setup)
+{
+	return tw_ioctl(fd, TWHEEL_IOC_SETUP, &setup);
+}
+
+int tw_start_flags(int fd, __u64 id, __u64 expires_ns, __u32 flags,
+		   __u64 user_data)
+{
+	struct twheel_start start = {
+		.id = id,
+		.expires_ns = expires_ns,
+		.user_data = user_data,
+		.flags = flags,
+	};
+	int result = tw_ioctl(fd, TWHEEL_IOC_START, &start);
+
+	ASSERT_EQ(id, start.id);
+	return result;
+}
+
+int tw_start(int fd, __u64 id, __u64 expires_ns, __u64 user_data)
+{
+	return tw_start_flags(fd, id, expires_ns, 0, user_data);
+}
+
+int tw_start_periodic(int fd, __u64 id, __u64 expires_ns, __u64 period_ns)
+{
+	struct twheel_start start = {
+		.id = id,
+		.expires_ns = expires_ns,
+		.period_ns = period_ns,
+	};
+
+	return tw_ioctl(fd, TWHEEL_IOC_START, &start);
+}
+
+int tw_start_any(int fd, __u64 expires_ns, __u64 user_data, __u64 *id)
+{
+	struct twheel_start start = {
+		.id = TWHEEL_ID_ANY,
+		.expires_ns = expires_ns,
+		.user_data = user_data,
+	};
+	int result = tw_ioctl(fd, TWHEEL_IOC_START, &start);
+
+	*id = start.id;
+	if (result < 0)
+		ASSERT_EQ(TWHEEL_ID_ANY, start.id);
+	return result;
+}
+
+int tw_stop(int fd, __u64 id)
+{
+	struct twheel_stop stop = { .id = id };
+
+	return tw_ioctl(fd, TWHEEL_IOC_STOP, &stop);
+}
+
+int tw_get(int fd, __u64 id, struct twheel_get *get)
+{
+	memset(get, GARBAGE, sizeof(*get));
+	get->id = id;
+	get->reserved = 0;
+	return tw_ioctl(fd, TWHEEL_IOC_GET, get);
+}
+
+/* TWHEEL_STATE_*, or -errno. */
+int tw_state(int fd, __u64 id)
+{
+	struct twheel_get get;
+	int result = tw_get(fd, id, &get);
+
+	return result ? result : (int)get.state;
+}
+
+int tw_submit(int fd, struct twheel_op *ops, __u32 count, __u32 *done)
+{
+	struct twheel_submit submit = {
+		.ops = (__u64)(unsigned long)ops,
+		.count = count,
+		.op_size = sizeof(*ops),
+	};
+	int result;
+
+	memset(&submit.done, GARBAGE, sizeof(submit.done));
+	result = tw_ioctl(fd, TWHEEL_IOC_SUBMIT, &submit);
+	*done = submit.done;
+	return result;
+}
+
+int tw_drain(int fd, struct twheel_drained *timers, __u32 room, __u32 *count)
+{
+	struct twheel_drain drain = {
+		.timers = (__u64)(unsigned long)timers,
+		.count = room,
+	};
+	int result = tw_ioctl(fd, TWHEEL_IOC_DRAIN, &drain);
+
+	*count = drain.count;
+	return result;
+}
+
+int tw_stats(int fd, struct twheel_stats *stats)
+{
+	memset(stats, GARBAGE, sizeof(*stats));
+	return tw_ioctl(fd, TWHEEL_IOC_STATS, stats);
+}
+
+/* Number of events read, or -errno. */
+ssize_t tw_read(int fd, struct twheel_event *events, size_t count)
+{
+	ssize_t size;
+
+	memset(events, GARBAGE, count * sizeof(*events));
+	size = read(fd, events, count * sizeof(*events));
+	if (size < 0)
+		return -errno;
+	ASSERT_EQ(0, size % sizeof(*events));
+	size /= sizeof(*events);
+	ASSERT_LE(size, count);
+	ASSERT_TRUE(is_garbage(events + size,
+			       (count - size) * sizeof(*events)));
+	return size;
+}
+
+#define COUNTER(field)	{ #field, offsetof(struct twheel_stats, field) }
+
+/* All of struct twheel_stats that does not depend on who reads when. */
+static const struct {
+	const char *name;
+	size_t offset;
+} counters[] = {
+	COUNTER(started),
+	COUNTER(restarted),
+	COUNTER(stopped),
+	COUNTER(expired),
+	COUNTER(pending),
+	COUNTER(rearmed),
+	COUNTER(delivered),
+	COUNTER(replaced),
+	COUNTER(unread),
+	COUNTER(overruns),
+};
+
+static __u64 counter(const struct twheel_stats *stats, size_t offset)
+{
+	return *(const __u64 *)((const char *)stats + offset);
+}
+
+void expect_stats_at(const char *file, int line, int fd,
+		     const struct twheel_stats *want)
+{
+	struct twheel_stats got;
+	unsigned int i;
+
+	ASSERT_EQ(0, tw_stats(fd, &got));
+	for (i = 0; i < ARRAY_SIZE(counters); i++) {
+		if (counter(want, counters[i].offset) !=
+		    counter(&got, counters[i].offset))
+			test_fail(file, line, "stats.%s: %llu, %llu",
+				  counters[i].name,
+				  counter(want, counters[i].offset),
+				  counter(&got, counters[i].offset));
+	}
+}
+
+/* The two equations of struct twheel_stats. */
+void expect_balance(int fd)
+{
+	struct twheel_stats stats;
+
+	ASSERT_EQ(0, tw_stats(fd, &stats));
+	ASSERT_EQ(stats.started + stats.rearmed,
+		  stats.stopped + stats.expired + stats.pending);
+	ASSERT_EQ(stats.expired,
+		  stats.delivered + stats.replaced + stats.unread);
+}
+
+void expect_readable(int fd)
+{
+	struct pollfd pollfd = { .fd = fd, .events = POLLIN };
+
+	ASSERT_EQ(1, poll(&pollfd, 1, PATIENCE_MS));
+	ASSERT_EQ(POLLIN, pollfd.revents);
+}
+
+/* Nothing becomes readable for so long. */
+void expect_nothing(int fd, __u64 ns)
+{
+	struct pollfd pollfd = { .fd = fd, .events = POLLIN };
+
+	ASSERT_EQ(0, poll(&pollfd, 1, ns / MS));
+	ASSERT_EQ(0, pollfd.revents);
+}
+
+/* So many events wait to be read, now or before long. */
+void expect_unread(int fd, __u64 count)
+{
+	__u64 give_up = now_ns() + PATIENCE_MS * MS;
+	struct twheel_stats stats;
+
+	do {
+		ASSERT_EQ(0, tw_stats(fd, &stats));
+		if (stats.unread == count)
+			return;
+		sleep_ns(MS);
+	} while (now_ns() < give_up);
+	ASSERT_EQ(count, stats.unread);
+}
+
+/* The next event is the only one of a timer that expires once. */
+void expect_event(int fd, __u64 id, __u64 user_data)
+{
+	struct twheel_event event;
+
+	expect_readable(fd);
+	ASSERT_EQ(1, tw_read(fd, &event, 1));
+	ASSERT_EQ(id, event.id);
+	ASSERT_EQ(user_data, event.user_data);
+	ASSERT_LE(event.deadline_ns, event.expired_ns);
+	ASSERT_LE(event.expired_ns, now_ns());
+	ASSERT_EQ(0, event.overruns);
+	ASSERT_EQ(0, event.flags);
+	ASSERT_EQ(0, event.reserved);
+}
+
+/* Neither pending nor unread, and a GET that fails writes nothing. */
+void expect_no_timer(int fd, __u64 id)
+{
+	struct twheel_get get;
+
+	ASSERT_EQ(-ENOENT, tw_get(fd, id, &get));
+	ASSERT_EQ(id, get.id);
+	ASSERT_EQ(GARBAGE64, get.remaining_ns);
+	ASSERT_EQ(GARBAGE64, get.period_ns);
+	ASSERT_EQ(GARBAGE64, get.user_data);
+}
+
+static bool all_bytes(const unsigned char *data, size_t size, int value)
+{
+	while (size--) {
+		if (*data++ != value)
+			return false;
+	}
+	return true;
+}
+
+bool is_garbage(const void *data, size_t size)
+{
+	return all_bytes(data, size, GARBAGE);
+}
+
+bool is_zero(const void *data, size_t size)
+{
+	return all_bytes(data, size, 0);
+}
+
+static char *map_pages(size_t size)
+{
+	char *pages = mmap(NULL, size, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	ASSERT_TRUE(pages != MAP_FAILED);
+	return pages;
+}
+
+/* Memory full of garbage that ends where an unmapped page begins. */
+void *page_end(size_t size)
+{
+	size_t page = sysconf(_SC_PAGESIZE);
+	size_t room = (size + page - 1) / page * page;
+	char *pages = map_pages(room + page);
+
+	memset(pages, GARBAGE, room);
+	ASSERT_EQ(0, munmap(pages + room, page));
+	return pages + room - size;
+}
+
+/* A copy that can be read but not written. */
+void *page_read_only(const void *data, size_t size)
+{
+	char *pages = map_pages(size);
+
+	memcpy(pages, data, size);
+	ASSERT_EQ(0, mprotect(pages, size, PROT_READ));
+	return pages;
+}
+
+/* Stay on one CPU, or skip the case if there is none of that number. */
+void pin_cpu(unsigned int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	if (sched_setaffinity(0, sizeof(set), &set))
+		test_skip("there is no CPU %u", cpu);
+}
+
+pthread_t thread_run(void *(*fn)(void *data), void *data)
+{
+	pthread_t thread;
+
+	ASSERT_EQ(0, pthread_create(&thread, NULL, fn, data));
+	return thread;
+}
+
+void *thread_join(pthread_t thread)
+{
+	void *result;
+
+	ASSERT_EQ(0, pthread_join(thread, &result));
+	return result;
+}
+
+/* A child of the case itself ends well. */
+void expect_child(pid_t pid)
+{
+	int status;
+
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	ASSERT_EQ(0, status);
+}
+
+/* xorshift64*; the seed must not be 0. */
+__u64 random_number(__u64 *seed)
+{
+	*seed ^= *seed >> 12;
+	*seed ^= *seed << 25;
+	*seed ^= *seed >> 27;
+	return (*seed * 2685821657736338717ULL) >> 16;
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * session.h - what the tests do with /dev/twheel, in one line each
+ *
+ * The tw_*() functions return what the ioctl returned, or -errno. What the
+ * kernel is to fill in is filled with GARBAGE before. expect_*() end the case
+ * when what they expect does not come.
+ */
+#ifndef SESSION_H
+#define SESSION_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+#include <twheel.h>
+
+#define GARBAGE		0xa5
+#define GARBAGE64	0xa5a5a5a5a5a5a5a5ULL
+#define US		1000ULL
+#define MS		1000000ULL
+#define SECOND		1000000000ULL
+#define HOUR		(3600 * SECOND)
+#define INTERVAL_MAX	0x7fffffffffffffffULL
+
+/* For what one thread writes and another reads, without a lock. */
+#define READ_ONCE(value)	__atomic_load_n(&(value), __ATOMIC_ACQUIRE)
+#define WRITE_ONCE(to, value)	__atomic_store_n(&(to), value, __ATOMIC_RELEASE)
+
+#define ARRAY_SIZE(array)	(sizeof(array) / sizeof((array)[0]))
+
+__u64 now_ns(void);
+void sleep_ns(__u64 ns);
+void sleep_until(__u64 deadline_ns);
+
+int session_open(void);
+int session_open_nonblock(void);
+int tw_ioctl(int fd, unsigned long command, void *argument);
+int tw_info(int fd, struct twheel_info *info);
+int tw_setup(int fd, struct twheel_setup setup);
+int tw_start(int fd, __u64 id, __u64 expires_ns, __u64 user_data);
+int tw_start_flags(int fd, __u64 id, __u64 expires_ns, __u32 flags,
+		   __u64 user_data);
+int tw_start_periodic(int fd, __u64 id, __u64 expires_ns, __u64 period_ns);
+int tw_start_any(int fd, __u64 expires_ns, __u64 user_data, __u64 *id);
+int tw_stop(int fd, __u64 id);
+int tw_get(int fd, __u64 id, struct twheel_get *get);
+int tw_state(int fd, __u64 id);
+int tw_submit(int fd, struct twheel_op *ops, __u32 count, __u32 *done);
+int tw_drain(int fd, struct twheel_drained *timers, __u32 room, __u32 *count);
+int tw_stats(int fd, struct twheel_stats *stats);
+ssize_t tw_read(int fd, struct twheel_event *events, size_t count);
+__u64 tick_ns(int fd);
+
+void expect_stats_at(const char *file, int line, int fd,
+		     const struct twheel_stats *want);
+
+/*
+ * Every counter of the session but @wakeups is as given here, 0 if it is not
+ * given: EXPECT_STATS(fd, .started = 2, .pending = 2).
+ */
+#define EXPECT_STATS(fd, ...)						\
+	expect_stats_at(__FILE__, __LINE__, fd,				\
+			&(struct twheel_stats){ __VA_ARGS__ })
+
+void expect_balance(int fd);
+void expect_readable(int fd);
+void expect_nothing(int fd, __u64 ns);
+void expect_unread(int fd, __u64 count);
+void expect_event(int fd, __u64 id, __u64 user_data);
+void expect_no_timer(int fd, __u64 id);
+
+bool is_garbage(const void *data, size_t size);
+bool is_zero(const void *data, size_t size);
+void *page_end(size_t size);
+void *page_read_only(const void *data, size_t size);
+
+void pin_cpu(unsigned int cpu);
+pthread_t thread_run(void *(*fn)(void *data), void *data);
+void *thread_join(pthread_t thread);
+void expect_child(pid_t pid);
+__u64 random_number(__u64 *seed);
+
+#endif /* SESSION_H */

@@ -1,0 +1,487 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * test_abi.c - the user API as bytes
+ *
+ * One layout for 32- and 64-bit programs: this is built for both. Structures
+ * may be shorter or longer than the kernel's; what the kernel writes it writes
+ * fully, and nothing beyond it.
+ */
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include "harness.h"
+#include "session.h"
+
+/* The command with another size of its structure. */
+static unsigned long resized(unsigned long command, size_t size)
+{
+	return (command & ~((unsigned long)_IOC_SIZEMASK << _IOC_SIZESHIFT)) |
+	       ((unsigned long)size << _IOC_SIZESHIFT);
+}
+
+static const struct {
+	const char *name;
+	unsigned long command;
+	size_t size;
+	unsigned long number;
+} commands[] = {
+	{ "INFO", TWHEEL_IOC_INFO, 56, 0x8038dc00 },
+	{ "SETUP", TWHEEL_IOC_SETUP, 32, 0x4020dc01 },
+	{ "START", TWHEEL_IOC_START, 40, 0xc028dc02 },
+	{ "STOP", TWHEEL_IOC_STOP, 8, 0x4008dc03 },
+	{ "GET", TWHEEL_IOC_GET, 40, 0xc028dc04 },
+	{ "SUBMIT", TWHEEL_IOC_SUBMIT, 24, 0xc018dc05 },
+	{ "DRAIN", TWHEEL_IOC_DRAIN, 16, 0xc010dc06 },
+	{ "STATS", TWHEEL_IOC_STATS, 88, 0x8058dc07 },
+};
+
+TEST(command_numbers)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(commands); i++) {
+		ASSERT_EQ(commands[i].size, _IOC_SIZE(commands[i].command));
+		ASSERT_EQ(commands[i].number, commands[i].command);
+	}
+}
+
+TEST(structure_sizes)
+{
+	ASSERT_EQ(56, sizeof(struct twheel_info));
+	ASSERT_EQ(32, sizeof(struct twheel_setup));
+	ASSERT_EQ(40, sizeof(struct twheel_start));
+	ASSERT_EQ(8, sizeof(struct twheel_stop));
+	ASSERT_EQ(40, sizeof(struct twheel_get));
+	ASSERT_EQ(48, sizeof(struct twheel_op));
+	ASSERT_EQ(24, sizeof(struct twheel_submit));
+	ASSERT_EQ(32, sizeof(struct twheel_drained));
+	ASSERT_EQ(16, sizeof(struct twheel_drain));
+	ASSERT_EQ(88, sizeof(struct twheel_stats));
+	ASSERT_EQ(48, sizeof(struct twheel_event));
+}
+
+TEST(field_offsets)
+{
+	ASSERT_EQ(8, offsetof(struct twheel_info, features));
+	ASSERT_EQ(24, offsetof(struct twheel_info, max_timers));
+	ASSERT_EQ(52, offsetof(struct twheel_info, reserved));
+	ASSERT_EQ(16, offsetof(struct twheel_setup, tick_ns));
+	ASSERT_EQ(32, offsetof(struct twheel_start, flags));
+	ASSERT_EQ(32, offsetof(struct twheel_get, state));
+	ASSERT_EQ(8, offsetof(struct twheel_op, id));
+	ASSERT_EQ(40, offsetof(struct twheel_op, result));
+	ASSERT_EQ(12, offsetof(struct twheel_submit, done));
+	ASSERT_EQ(12, offsetof(struct twheel_drain, flags));
+	ASSERT_EQ(40, offsetof(struct twheel_event, flags));
+}
+
+TEST(enotty_unknown_command)
+{
+	int fd = session_open_nonblock();
+	struct twheel_info info;
+	unsigned int nr;
+
+	memset(&info, GARBAGE, sizeof(info));
+	for (nr = 8; nr < 256; nr++)
+		ASSERT_EQ(-ENOTTY, tw_ioctl(fd, _IOC(_IOC_READ, 0xdc, nr,
+						     sizeof(info)), &info));
+	ASSERT_TRUE(is_garbage(&info, sizeof(info)));
+	EXPECT_STATS(fd, .started = 0);
+}
+
+TEST(enotty_other_magic)
+{
+	int fd = session_open_nonblock();
+	struct termios termios;
+	int number;
+
+	ASSERT_EQ(-ENOTTY, tw_ioctl(fd, TCGETS, &termios));
+	ASSERT_EQ(-ENOTTY, tw_ioctl(fd, FIONREAD, &number));
+	ASSERT_EQ(-ENOTTY, tw_ioctl(fd, 0, &number));
+	ASSERT_EQ(-ENOTTY, tw_ioctl(fd, TWHEEL_IOC_START ^ 0x100, &number));
+}
+
+TEST(enotty_other_direction)
+{
+	struct twheel_start start = { .id = 3, .expires_ns = HOUR };
+	int fd = session_open_nonblock();
+
+	ASSERT_EQ(-ENOTTY, tw_ioctl(fd, _IOR(0xdc, 2, struct twheel_start),
+				    &start));
+	ASSERT_EQ(-ENOTTY, tw_ioctl(fd, _IO(0xdc, 2), &start));
+	EXPECT_STATS(fd, .started = 0);
+}
+
+/* Less than the first field is no structure at all. */
+TEST(einval_no_structure)
+{
+	int fd = session_open_nonblock();
+	char bytes[64];
+	unsigned int i;
+
+	memset(bytes, GARBAGE, sizeof(bytes));
+	for (i = 0; i < ARRAY_SIZE(commands); i++) {
+		ASSERT_EQ(-EINVAL, tw_ioctl(fd, resized(commands[i].command, 0),
+					    bytes));
+		ASSERT_EQ(-EINVAL, tw_ioctl(fd, resized(commands[i].command, 4),
+					    bytes));
+	}
+	ASSERT_TRUE(is_garbage(bytes, sizeof(bytes)));
+	EXPECT_STATS(fd, .started = 0);
+}
+
+TEST(shorter_info)
+{
+	struct twheel_info whole, part;
+	int fd = session_open();
+	size_t size;
+
+	ASSERT_EQ(0, tw_info(fd, &whole));
+	for (size = 8; size < sizeof(part); size += 8) {
+		memset(&part, GARBAGE, sizeof(part));
+		ASSERT_EQ(0, tw_ioctl(fd, resized(TWHEEL_IOC_INFO, size),
+				      &part));
+		ASSERT_EQ(0, memcmp(&whole, &part, size));
+		ASSERT_TRUE(is_garbage((char *)&part + size,
+				       sizeof(part) - size));
+	}
+}
+
+TEST(longer_info)
+{
+	struct {
+		struct twheel_info info;
+		char more[40];
+		char beyond[40];
+	} longer;
+	struct twheel_info info;
+	int fd = session_open();
+
+	ASSERT_EQ(0, tw_info(fd, &info));
+	memset(&longer, GARBAGE, sizeof(longer));
+	ASSERT_EQ(0, tw_ioctl(fd, resized(TWHEEL_IOC_INFO,
+					  sizeof(info) + 40), &longer));
+	ASSERT_EQ(0, memcmp(&info, &longer.info, sizeof(info)));
+	ASSERT_TRUE(is_zero(longer.more, sizeof(longer.more)));
+	ASSERT_TRUE(is_garbage(longer.beyond, sizeof(longer.beyond)));
+}
+
+TEST(longer_stats)
+{
+	struct {
+		struct twheel_stats stats;
+		char more[40];
+		char beyond[40];
+	} longer;
+	int fd = session_open_nonblock();
+
+	ASSERT_EQ(0, tw_start(fd, 3, HOUR, 33));
+	memset(&longer, GARBAGE, sizeof(longer));
+	ASSERT_EQ(0, tw_ioctl(fd, resized(TWHEEL_IOC_STATS,
+					  sizeof(longer.stats) + 40),
+			      &longer));
+	ASSERT_EQ(1, longer.stats.started);
+	ASSERT_EQ(1, longer.stats.pending);
+	ASSERT_TRUE(is_zero(longer.more, sizeof(longer.more)));
+	ASSERT_TRUE(is_garbage(longer.beyond, sizeof(longer.beyond)));
+}
+
+TEST(shorter_stats)
+{
+	int fd = session_open_nonblock();
+	struct twheel_stats stats;
+
+	ASSERT_EQ(0, tw_start(fd, 3, HOUR, 33));
+	memset(&stats, GARBAGE, sizeof(stats));
+	ASSERT_EQ(0, tw_ioctl(fd, resized(TWHEEL_IOC_STATS, 40), &stats));
+	ASSERT_EQ(1, stats.started);
+	ASSERT_EQ(1, stats.pending);
+	ASSERT_TRUE(is_garbage(&stats.rearmed, sizeof(stats) - 40));
+}
+
+/* The fields that are missing count as 0, whatever lies there. */
+TEST(shorter_start)
+{
+	int fd = session_open_nonblock();
+	struct twheel_start start;
+	struct twheel_get get;
+
+	memset(&start, GARBAGE, sizeof(start));
+	start.id = 3;
+	start.expires_ns = HOUR;
+	ASSERT_EQ(0, tw_ioctl(fd, resized(TWHEEL_IOC_START, 16), &start));
+	ASSERT_EQ(3, start.id);
+	ASSERT_TRUE(is_garbage(&start.period_ns, sizeof(start) - 16));
+	ASSERT_EQ(0, tw_get(fd, 3, &get));
+	ASSERT_EQ(0, get.period_ns);
+	ASSERT_EQ(0, get.user_data);
+	ASSERT_LT(HOUR / 2, get.remaining_ns);
+}
+
+TEST(shorter_start_returns_the_id)
+{
+	int fd = session_open_nonblock();
+	struct twheel_start start;
+
+	memset(&start, GARBAGE, sizeof(start));
+	start.id = TWHEEL_ID_ANY;
+	start.expires_ns = HOUR;
+	ASSERT_EQ(0, tw_ioctl(fd, resized(TWHEEL_IOC_START, 16), &start));
+	ASSERT_EQ(TWHEEL_STATE_PENDING, tw_state(fd, start.id));
+	ASSERT_TRUE(is_garbage(&start.period_ns, sizeof(start) - 16));
+}
+
+/* A structure of a newer program: 24 bytes more than this kernel knows. */
+#define MORE	24
+
+static int longer_start(int fd, int where, char value)
+{
+	struct {
+		struct twheel_start start;
+		char more[MORE];
+	} longer = { .start = { .id = 3, .expires_ns = HOUR } };
+
+	if (where >= 0)
+		longer.more[where] = value;
+	return tw_ioctl(fd, resized(TWHEEL_IOC_START,
+				    sizeof(longer.start) + MORE), &longer);
+}
+
+TEST(longer_start_with_a_tail_of_zeroes)
+{
+	int fd = session_open_nonblock();
+
+	ASSERT_EQ(0, longer_start(fd, -1, 0));
+	ASSERT_EQ(TWHEEL_STATE_PENDING, tw_state(fd, 3));
+	EXPECT_STATS(fd, .started = 1, .pending = 1);
+}
+
+TEST(e2big_longer_start_with_a_tail)
+{
+	int fd = session_open_nonblock();
+	int i;
+
+	for (i = 0; i < MORE; i++)
+		ASSERT_EQ(-E2BIG, longer_start(fd, i, 1));
+	expect_no_timer(fd, 3);
+	EXPECT_STATS(fd, .started = 0);
+}
+
+TEST(longer_stop)
+{
+	__u64 stop[3] = { 3, 0, 0 };
+	int fd = session_open_nonblock();
+
+	ASSERT_EQ(0, tw_start(fd, 3, HOUR, 33));
+	stop[2] = 1;
+	ASSERT_EQ(-E2BIG, tw_ioctl(fd, resized(TWHEEL_IOC_STOP, sizeof(stop)),
+				   stop));
+	ASSERT_EQ(TWHEEL_STATE_PENDING, tw_state(fd, 3));
+	stop[2] = 0;
+	ASSERT_EQ(0, tw_ioctl(fd, resized(TWHEEL_IOC_STOP, sizeof(stop)),
+			      stop));
+	expect_no_timer(fd, 3);
+}
+
+TEST(longer_get)
+{
+	struct {
+		struct twheel_get get;
+		__u64 more[2];
+		__u64 beyond;
+	} longer = { .get.id = 3, .beyond = GARBAGE64 };
+	unsigned long command = resized(TWHEEL_IOC_GET,
+					sizeof(longer.get) + 16);
+	int fd = session_open_nonblock();
+
+	ASSERT_EQ(0, tw_start(fd, 3, HOUR, 33));
+	ASSERT_EQ(0, tw_ioctl(fd, command, &longer));
+	ASSERT_EQ(33, longer.get.user_data);
+	ASSERT_EQ(GARBAGE64, longer.beyond);
+	longer.more[1] = 1;
+	ASSERT_EQ(-E2BIG, tw_ioctl(fd, command, &longer));
+}
+
+TEST(shorter_get)
+{
+	int fd = session_open_nonblock();
+	struct twheel_get get;
+
+	ASSERT_EQ(0, tw_start(fd, 3, HOUR, 33));
+	memset(&get, GARBAGE, sizeof(get));
+	get.id = 3;
+	ASSERT_EQ(0, tw_ioctl(fd, resized(TWHEEL_IOC_GET, 16), &get));
+	ASSERT_LT(HOUR / 2, get.remaining_ns);
+	ASSERT_TRUE(is_garbage(&get.period_ns, sizeof(get) - 16));
+}
+
+TEST(shorter_setup)
+{
+	struct twheel_setup setup;
+	int fd = session_open();
+	struct twheel_info info;
+
+	memset(&setup, GARBAGE, sizeof(setup));
+	setup.flags = TWHEEL_SETUP_PRIVATE;
+	setup.scheme = TWHEEL_SCHEME_HASHED;
+	setup.mode = TWHEEL_MODE_TICKLESS;
+	setup.slots = 32;
+	ASSERT_EQ(0, tw_ioctl(fd, resized(TWHEEL_IOC_SETUP, 16), &setup));
+	ASSERT_EQ(0, tw_info(fd, &info));
+	ASSERT_EQ(TWHEEL_SCHEME_HASHED, info.scheme);
+	ASSERT_EQ(TWHEEL_MODE_TICKLESS, info.mode);
+	ASSERT_EQ(32, info.slots);
+}
+
+TEST(longer_setup)
+{
+	struct {
+		struct twheel_setup setup;
+		__u64 more;
+	} longer = { .setup.max_timers = 5, .more = 1 };
+	unsigned long command = resized(TWHEEL_IOC_SETUP, sizeof(longer));
+	struct twheel_info before, after;
+	int fd = session_open();
+
+	ASSERT_EQ(0, tw_info(fd, &before));
+	ASSERT_EQ(-E2BIG, tw_ioctl(fd, command, &longer));
+	ASSERT_EQ(0, tw_info(fd, &after));
+	ASSERT_EQ(before.max_timers, after.max_timers);
+	longer.more = 0;
+	ASSERT_EQ(0, tw_ioctl(fd, command, &longer));
+	ASSERT_EQ(0, tw_info(fd, &after));
+	ASSERT_EQ(5, after.max_timers);
+}
+
+TEST(longer_submit)
+{
+	struct twheel_op op = {
+		.opcode = TWHEEL_OP_START,
+		.id = 3,
+		.expires_ns = HOUR,
+	};
+	struct {
+		struct twheel_submit submit;
+		__u64 more;
+	} longer = {
+		.submit = {
+			.ops = (__u64)(unsigned long)&op,
+			.count = 1,
+			.op_size = sizeof(op),
+		},
+		.more = 1,
+	};
+	unsigned long command = resized(TWHEEL_IOC_SUBMIT, sizeof(longer));
+	int fd = session_open_nonblock();
+
+	ASSERT_EQ(-E2BIG, tw_ioctl(fd, command, &longer));
+	EXPECT_STATS(fd, .started = 0);
+	longer.more = 0;
+	ASSERT_EQ(0, tw_ioctl(fd, command, &longer));
+	ASSERT_EQ(1, longer.submit.done);
+	EXPECT_STATS(fd, .started = 1, .pending = 1);
+}
+
+TEST(longer_drain)
+{
+	struct twheel_drained timers[2];
+	struct {
+		struct twheel_drain drain;
+		__u64 more;
+	} longer = {
+		.drain = {
+			.timers = (__u64)(unsigned long)timers,
+			.count = 2,
+		},
+		.more = 1,
+	};
+	unsigned long command = resized(TWHEEL_IOC_DRAIN, sizeof(longer));
+	int fd = session_open_nonblock();
+
+	ASSERT_EQ(0, tw_start(fd, 3, HOUR, 33));
+	ASSERT_EQ(-E2BIG, tw_ioctl(fd, command, &longer));
+	EXPECT_STATS(fd, .started = 1, .pending = 1);
+	longer.more = 0;
+	ASSERT_EQ(0, tw_ioctl(fd, command, &longer));
+	ASSERT_EQ(1, longer.drain.count);
+	ASSERT_EQ(3, timers[0].id);
+}
+
+/* Every structure where it ends with the mapping, and one byte further. */
+TEST(structures_at_the_end_of_a_page)
+{
+	int fd = session_open_nonblock();
+	struct twheel_submit *submit;
+	struct twheel_drain *drain;
+	struct twheel_start *start;
+	struct twheel_stop *stop;
+	struct twheel_get *get;
+	struct twheel_setup *setup;
+
+	setup = page_end(sizeof(*setup));
+	memset(setup, 0, sizeof(*setup));
+	ASSERT_EQ(0, tw_ioctl(fd, TWHEEL_IOC_SETUP, setup));
+	ASSERT_EQ(0, tw_ioctl(fd, TWHEEL_IOC_INFO,
+			      page_end(sizeof(struct twheel_info))));
+	ASSERT_EQ(0, tw_ioctl(fd, TWHEEL_IOC_STATS,
+			      page_end(sizeof(struct twheel_stats))));
+	start = page_end(sizeof(*start));
+	*start = (struct twheel_start){
+		.id = TWHEEL_ID_ANY, .expires_ns = HOUR };
+	ASSERT_EQ(0, tw_ioctl(fd, TWHEEL_IOC_START, start));
+	get = page_end(sizeof(*get));
+	*get = (struct twheel_get){ .id = start->id };
+	ASSERT_EQ(0, tw_ioctl(fd, TWHEEL_IOC_GET, get));
+	stop = page_end(sizeof(*stop));
+	stop->id = start->id;
+	ASSERT_EQ(0, tw_ioctl(fd, TWHEEL_IOC_STOP, stop));
+
+	submit = page_end(sizeof(*submit));
+	*submit = (struct twheel_submit){
+		.ops = (__u64)(unsigned long)page_end(0), .count = 1,
+		.op_size = sizeof(struct twheel_op) };
+	ASSERT_EQ(-EFAULT, tw_ioctl(fd, TWHEEL_IOC_SUBMIT, submit));
+	drain = page_end(sizeof(*drain));
+	*drain = (struct twheel_drain){
+		.timers = (__u64)(unsigned long)page_end(64), .count = 2 };
+	ASSERT_EQ(0, tw_ioctl(fd, TWHEEL_IOC_DRAIN, drain));
+	EXPECT_STATS(fd, .started = 1, .stopped = 1);
+}
+
+TEST(efault_structures_across_the_end)
+{
+	int fd = session_open_nonblock();
+	unsigned int i;
+	size_t size;
+
+	for (i = 0; i < ARRAY_SIZE(commands); i++) {
+		for (size = 0; size < commands[i].size; size += 4)
+			ASSERT_EQ(-EFAULT, tw_ioctl(fd, commands[i].command,
+						    page_end(size)));
+	}
+	EXPECT_STATS(fd, .started = 0);
+}
+
+/* Addresses are 64-bit fields: a 32-bit program's are extended with zeroes. */
+TEST(pointers_have_64_bits)
+{
+	struct twheel_drain drain = { .timers = 1ULL << 63, .count = 1 };
+	struct twheel_submit submit = {
+		.ops = 1ULL << 63,
+		.count = 1,
+		.op_size = sizeof(struct twheel_op),
+	};
+	int fd = session_open_nonblock();
+	int result;
+
+	ASSERT_EQ(0, tw_start(fd, 3, HOUR, 33));
+	result = tw_ioctl(fd, TWHEEL_IOC_DRAIN, &drain);
+	ASSERT_TRUE(result == -EFAULT || result == -EINVAL);
+	result = tw_ioctl(fd, TWHEEL_IOC_SUBMIT, &submit);
+	ASSERT_TRUE(result == -EFAULT || result == -EINVAL);
+	EXPECT_STATS(fd, .started = 1, .pending = 1);
+}

@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * test_drain.c - TWHEEL_IOC_DRAIN stops all and returns what was pending
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "harness.h"
+#include "session.h"
+
+#define TIMERS	1000
+
+static int open_with_pending(int count)
+{
+	int fd = session_open_nonblock();
+	int i;
+
+	for (i = 0; i < count; i++)
+		ASSERT_EQ(0, tw_start(fd, i, HOUR, 100 + i));
+	return fd;
+}
+
+static __u32 drain(int fd, struct twheel_drained *timers, __u32 room)
+{
+	__u32 count;
+
+	memset(timers, GARBAGE, room * sizeof(*timers));
+	ASSERT_EQ(0, tw_drain(fd, timers, room, &count));
+	ASSERT_LE(count, room);
+	ASSERT_TRUE(is_garbage(timers + count,
+			       (room - count) * sizeof(*timers)));
+	return count;
+}
+
+/* Each timer is returned once, with what it was started with. */
+static void check_drained(const struct twheel_drained *timers, __u32 count,
+			  unsigned char *seen)
+{
+	__u32 i;
+
+	for (i = 0; i < count; i++) {
+		ASSERT_LT(timers[i].id, TIMERS);
+		ASSERT_EQ(1, ++seen[timers[i].id]);
+		ASSERT_EQ(100 + timers[i].id, timers[i].user_data);
+		ASSERT_LE(timers[i].remaining_ns, HOUR);
+		ASSERT_LT(HOUR - 60 * SECOND, timers[i].remaining_ns);
+		ASSERT_EQ(0, timers[i].period_ns);
+	}
+}
+
+TEST(nothing_to_drain)
+{
+	struct twheel_drained timers[4];
+	int fd = session_open_nonblock();
+
+	ASSERT_EQ(0, drain(fd, timers, 4));
+	EXPECT_STATS(fd, .started = 0);
+}
+
+TEST(all_in_one_call)
+{
+	static struct twheel_drained timers[TIMERS + 1];
+	unsigned char seen[TIMERS] = { 0 };
+	int fd = open_with_pending(TIMERS);
+	int i;
+
+	ASSERT_EQ(TIMERS, drain(fd, timers, TIMERS + 1));
+	check_drained(timers, TIMERS, seen);
+	EXPECT_STATS(fd, .started = TIMERS, .stopped = TIMERS);
+	for (i = 0; i < TIMERS; i++)
+		expect_no_timer(fd, i);
+	ASSERT_EQ(-ENOENT, tw_stop(fd, 3));
+}
+
+TEST(in_several_calls)
+{
+	unsigned char seen[TIMERS] = { 0 };
+	struct twheel_drained timers[300];
+	int fd = open_with_pending(TIMERS);
+	int i;
+
+	for (i = 1; i <= 3; i++) {
+		ASSERT_EQ(300, drain(fd, timers, 300));
+		check_drained(timers, 300, seen);
+		EXPECT_STATS(fd, .started = TIMERS, .stopped = 300 * i,
+			     .pending = TIMERS - 300 * i);
+	}
+	ASSERT_EQ(100, drain(fd, timers, 300));
+	check_drained(timers, 100, seen);
+	EXPECT_STATS(fd, .started = TIMERS, .stopped = TIMERS);
+	for (i = 0; i < TIMERS; i++)
+		ASSERT_EQ(1, seen[i]);
+}
+
+TEST(one_by_one)
+{
+	unsigned char seen[TIMERS] = { 0 };
+	struct twheel_drained timer;
+	int fd = open_with_pending(TIMERS);
+	int i;
+
+	for (i = 0; i < TIMERS; i++) {
+		ASSERT_EQ(1, drain(fd, &timer, 1));
+		check_drained(&timer, 1, seen);
+	}
+	ASSERT_EQ(0, drain(fd, &timer, 1));
+	EXPECT_STATS(fd, .started = TIMERS, .stopped = TIMERS);
+}
+
+/* As many as there was room for: only the next call knows that it was all. */
+TEST(exactly_as_many_as_there_are)
+{
+	static struct twheel_drained timers[TIMERS];
+	int fd = open_with_pending(TIMERS);
+
+	ASSERT_EQ(TIMERS, drain(fd, timers, TIMERS));
+	ASSERT_EQ(0, drain(fd, timers, TIMERS));
+}
+
+TEST(kernel_ids_are_drained)
+{
+	struct twheel_drained timers[20];
+	int fd = session_open_nonblock();
+	__u64 ids[10];
+	int i, j;
+
+	for (i = 0; i < 10; i++)
+		ASSERT_EQ(0, tw_start_any(fd, HOUR, i, &ids[i]));
+	ASSERT_EQ(10, drain(fd, timers, 20));
+	for (i = 0; i < 10; i++) {
+		for (j = 0; timers[j].id != ids[i]; j++)
+			ASSERT_LT(j, 9);
+		ASSERT_EQ(i, timers[j].user_data);
+		ASSERT_EQ(-ENOENT, tw_start(fd, ids[i], HOUR, 0));
+	}
+	EXPECT_STATS(fd, .started = 10, .stopped = 10);
+}
+
+TEST(both_kinds_of_ids)
+{
+	struct twheel_drained timers[8];
+	int fd = open_with_pending(10);
+	__u64 id;
+	int i;
+
+	for (i = 0; i < 10; i++)
+		ASSERT_EQ(0, tw_start_any(fd, HOUR, i, &id));
+	ASSERT_EQ(8, drain(fd, timers, 8));
+	ASSERT_EQ(8, drain(fd, timers, 8));
+	ASSERT_EQ(4, drain(fd, timers, 8));
+	EXPECT_STATS(fd, .started = 20, .stopped = 20);
+}
+
+TEST(periodic_timers_are_drained)
+{
+	struct twheel_drained timers[4];
+	int fd = session_open_nonblock();
+
+	ASSERT_EQ(0, tw_start_periodic(fd, 3, HOUR, 7 * SECOND));
+	ASSERT_EQ(1, drain(fd, timers, 4));
+	ASSERT_EQ(3, timers[0].id);
+	ASSERT_EQ(7 * SECOND, timers[0].period_ns);
+	expect_no_timer(fd, 3);
+}
+
+TEST(unread_events_stay)
+{
+	static struct twheel_drained timers[TIMERS];
+	int fd = open_with_pending(10);
+
+	ASSERT_EQ(0, tw_start(fd, 20, 0, 120));
+	expect_unread(fd, 1);
+	ASSERT_EQ(10, drain(fd, timers, TIMERS));
+	EXPECT_STATS(fd, .started = 11, .stopped = 10, .expired = 1,
+		     .unread = 1);
+	ASSERT_EQ(TWHEEL_STATE_EXPIRED, tw_state(fd, 20));
+	expect_event(fd, 20, 120);
+	expect_nothing(fd, 0);
+}
+
+TEST(drained_timers_do_not_expire)
+{
+	struct twheel_drained timers[100];
+	int fd = session_open_nonblock();
+	int i;
+
+	for (i = 0; i < 100; i++)
+		ASSERT_EQ(0, tw_start(fd, i, 1200 * MS, i));
+	ASSERT_EQ(100, drain(fd, timers, 100));
+	expect_nothing(fd, 1300 * MS);
+	EXPECT_STATS(fd, .started = 100, .stopped = 100);
+}
+
+TEST(drained_ids_start_again)
+{
+	struct twheel_drained timers[10];
+	int fd = open_with_pending(10);
+
+	ASSERT_EQ(10, drain(fd, timers, 10));
+	ASSERT_EQ(0, tw_start(fd, 3, 0, 33));
+	expect_event(fd, 3, 33);
+}
+
+TEST(limit_is_free_after_drain)
+{
+	struct twheel_drained timers[8];
+	int fd = session_open_nonblock();
+	int i, round;
+
+	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){ .max_timers = 8 }));
+	for (round = 0; round < 5; round++) {
+		for (i = 0; i < 8; i++)
+			ASSERT_EQ(0, tw_start(fd, i, HOUR, i));
+		ASSERT_EQ(8, drain(fd, timers, 8));
+	}
+}
+
+static unsigned int drain_all(int fd)
+{
+	struct twheel_drained timers[16];
+	unsigned int sum = 0;
+	__u32 count;
+
+	do {
+		count = drain(fd, timers, 16);
+		sum += count;
+	} while (count == 16);
+	return sum;
+}
+
+static unsigned int read_all(int fd)
+{
+	struct twheel_event events[16];
+	unsigned int sum = 0;
+	ssize_t got;
+
+	while ((got = tw_read(fd, events, 16)) > 0)
+		sum += got;
+	return sum;
+}
+
+/*
+ * Each timer is either drained or delivered, whichever comes first; when the
+ * drain has said that none is left, what was delivered is there to be read.
+ */
+static void race_with_expiry(unsigned int cpu_of_start,
+			     unsigned int cpu_of_drain)
+{
+	unsigned int started = 0, seen = 0, stopped = 0, round, i;
+	int fd = session_open_nonblock();
+
+	for (round = 0; round < 200; round++) {
+		pin_cpu(cpu_of_start);
+		for (i = 0; i < 100; i++)
+			ASSERT_EQ(0, tw_start(fd, i, MS + i * 10 * US, i));
+		started += 100;
+		pin_cpu(cpu_of_drain);
+		sleep_ns(MS);
+		stopped += drain_all(fd);
+		seen += read_all(fd);
+		EXPECT_STATS(fd, .started = started, .stopped = stopped,
+			     .expired = seen, .delivered = seen);
+		ASSERT_EQ(started, stopped + seen);
+	}
+	test_note("%u drained, %u delivered", stopped, seen);
+}
+
+TEST(race_with_expiry_on_one_cpu)
+{
+	race_with_expiry(0, 0);
+}
+
+TEST(race_with_expiry_on_another_cpu)
+{
+	race_with_expiry(1, 0);
+}
+
+static void expect_refused(int error, struct twheel_drain request)
+{
+	struct twheel_drain given = request;
+	int fd = open_with_pending(10);
+
+	ASSERT_EQ(-error, tw_ioctl(fd, TWHEEL_IOC_DRAIN, &request));
+	ASSERT_EQ(0, memcmp(&given, &request, sizeof(given)));
+	EXPECT_STATS(fd, .started = 10, .pending = 10);
+}
+
+TEST(einval_flags)
+{
+	struct twheel_drained timers[4];
+	int bit;
+
+	for (bit = 0; bit < 32; bit++)
+		expect_refused(EINVAL, (struct twheel_drain){
+			.timers = (__u64)(unsigned long)timers, .count = 4,
+			.flags = 1U << bit });
+}
+
+TEST(einval_no_room)
+{
+	struct twheel_drained timers[4];
+
+	expect_refused(EINVAL, (struct twheel_drain){
+		.timers = (__u64)(unsigned long)timers, .count = 0 });
+}
+
+TEST(efault_on_bad_pointer)
+{
+	struct twheel_drained timer;
+	int fd = open_with_pending(10);
+
+	ASSERT_EQ(-EFAULT, tw_ioctl(fd, TWHEEL_IOC_DRAIN, NULL));
+	EXPECT_STATS(fd, .started = 10, .pending = 10);
+	expect_refused(EFAULT, (struct twheel_drain){
+		.timers = 0, .count = 4 });
+	expect_refused(EFAULT, (struct twheel_drain){
+		.timers = (__u64)(unsigned long)page_end(0), .count = 4 });
+	expect_refused(EFAULT, (struct twheel_drain){
+		.timers = (__u64)(unsigned long)page_read_only(&timer,
+							       sizeof(timer)),
+		.count = 1 });
+}
+
+TEST(efault_when_the_count_cannot_be_written)
+{
+	struct twheel_drained timers[4];
+	struct twheel_drain request = {
+		.timers = (__u64)(unsigned long)timers,
+		.count = 4,
+	};
+	int fd = open_with_pending(10);
+
+	ASSERT_EQ(-EFAULT, tw_ioctl(fd, TWHEEL_IOC_DRAIN,
+				    page_read_only(&request,
+						   sizeof(request))));
+	EXPECT_STATS(fd, .started = 10, .pending = 10);
+}
+
+/* What cannot be returned stays pending. */
+TEST(fault_in_the_middle)
+{
+	struct twheel_drained *timers = page_end(4 * sizeof(*timers) + 8);
+	unsigned char seen[TIMERS] = { 0 };
+	struct twheel_drained rest[10];
+	int fd = open_with_pending(10);
+	__u32 count;
+
+	ASSERT_EQ(0, tw_drain(fd, timers, 10, &count));
+	ASSERT_EQ(4, count);
+	check_drained(timers, 4, seen);
+	EXPECT_STATS(fd, .started = 10, .stopped = 4, .pending = 6);
+	ASSERT_EQ(6, drain(fd, rest, 10));
+	check_drained(rest, 6, seen);
+}
+
+TEST(array_at_the_end_of_a_page)
+{
+	struct twheel_drained *timers = page_end(10 * sizeof(*timers));
+	unsigned char seen[TIMERS] = { 0 };
+	int fd = open_with_pending(10);
+	__u32 count;
+
+	ASSERT_EQ(0, tw_drain(fd, timers, 10, &count));
+	ASSERT_EQ(10, count);
+	check_drained(timers, 10, seen);
+}

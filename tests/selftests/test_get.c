@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * test_get.c - TWHEEL_IOC_GET says what a timer is about
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "harness.h"
+#include "session.h"
+
+TEST(pending_timer)
+{
+	int fd = session_open_nonblock();
+	struct twheel_get get;
+
+	ASSERT_EQ(0, tw_start(fd, 3, HOUR, 33));
+	ASSERT_EQ(0, tw_get(fd, 3, &get));
+	ASSERT_EQ(3, get.id);
+	ASSERT_EQ(33, get.user_data);
+	ASSERT_EQ(0, get.period_ns);
+	ASSERT_EQ(TWHEEL_STATE_PENDING, get.state);
+	ASSERT_EQ(0, get.reserved);
+	EXPECT_STATS(fd, .started = 1, .pending = 1);
+}
+
+TEST(remaining_time_is_exact)
+{
+	__u64 deadline = now_ns() + HOUR;
+	int fd = session_open_nonblock();
+	__u64 before, after;
+	struct twheel_get get;
+
+	ASSERT_EQ(0, tw_start_flags(fd, 3, deadline, TWHEEL_START_ABS, 33));
+	before = now_ns();
+	ASSERT_EQ(0, tw_get(fd, 3, &get));
+	after = now_ns();
+	ASSERT_LE(deadline - after, get.remaining_ns);
+	ASSERT_LE(get.remaining_ns, deadline - before);
+}
+
+TEST(remaining_time_falls)
+{
+	int fd = session_open_nonblock();
+	struct twheel_get first, second;
+
+	ASSERT_EQ(0, tw_start(fd, 3, HOUR, 33));
+	ASSERT_EQ(0, tw_get(fd, 3, &first));
+	sleep_ns(5 * MS);
+	ASSERT_EQ(0, tw_get(fd, 3, &second));
+	ASSERT_LE(second.remaining_ns + 5 * MS, first.remaining_ns);
+}
+
+TEST(remaining_time_after_restart)
+{
+	int fd = session_open_nonblock();
+	struct twheel_get get;
+
+	ASSERT_EQ(0, tw_start(fd, 3, HOUR, 33));
+	ASSERT_EQ(1, tw_start(fd, 3, 3 * HOUR, 33));
+	ASSERT_EQ(0, tw_get(fd, 3, &get));
+	ASSERT_LT(2 * HOUR, get.remaining_ns);
+	ASSERT_LE(get.remaining_ns, 3 * HOUR);
+	ASSERT_EQ(1, tw_start(fd, 3, 2 * HOUR, 33));
+	ASSERT_EQ(0, tw_get(fd, 3, &get));
+	ASSERT_LT(HOUR, get.remaining_ns);
+	ASSERT_LE(get.remaining_ns, 2 * HOUR);
+}
+
+TEST(periodic_timer)
+{
+	int fd = session_open_nonblock();
+	struct twheel_get get;
+
+	ASSERT_EQ(0, tw_start_periodic(fd, 3, HOUR, 7 * SECOND));
+	ASSERT_EQ(0, tw_get(fd, 3, &get));
+	ASSERT_EQ(7 * SECOND, get.period_ns);
+	ASSERT_EQ(TWHEEL_STATE_PENDING, get.state);
+	ASSERT_LT(HOUR - 60 * SECOND, get.remaining_ns);
+}
+
+TEST(periodic_timer_between_periods)
+{
+	int fd = session_open_nonblock();
+	struct twheel_event event;
+	struct twheel_get get;
+
+	ASSERT_EQ(0, tw_start_periodic(fd, 3, 1, HOUR));
+	expect_readable(fd);
+	ASSERT_EQ(0, tw_get(fd, 3, &get));
+	ASSERT_EQ(TWHEEL_STATE_EXPIRED, get.state);
+	ASSERT_EQ(0, get.remaining_ns);
+	ASSERT_EQ(HOUR, get.period_ns);
+
+	ASSERT_EQ(1, tw_read(fd, &event, 1));
+	ASSERT_EQ(0, tw_get(fd, 3, &get));
+	ASSERT_EQ(TWHEEL_STATE_PENDING, get.state);
+	ASSERT_EQ(HOUR, get.period_ns);
+	ASSERT_LE(event.deadline_ns + HOUR - now_ns(), get.remaining_ns);
+	ASSERT_LE(get.remaining_ns, HOUR);
+}
+
+TEST(expired_timer)
+{
+	int fd = session_open_nonblock();
+	struct twheel_get get;
+
+	ASSERT_EQ(0, tw_start(fd, 3, 1, 33));
+	expect_readable(fd);
+	ASSERT_EQ(0, tw_get(fd, 3, &get));
+	ASSERT_EQ(3, get.id);
+	ASSERT_EQ(0, get.remaining_ns);
+	ASSERT_EQ(33, get.user_data);
+	ASSERT_EQ(0, get.period_ns);
+	ASSERT_EQ(TWHEEL_STATE_EXPIRED, get.state);
+	ASSERT_EQ(0, get.reserved);
+	EXPECT_STATS(fd, .started = 1, .expired = 1, .unread = 1);
+	expect_event(fd, 3, 33);
+}
+
+TEST(kernel_id)
+{
+	int fd = session_open_nonblock();
+	struct twheel_get get;
+	__u64 id;
+
+	ASSERT_EQ(0, tw_start_any(fd, HOUR, 33, &id));
+	ASSERT_EQ(0, tw_get(fd, id, &get));
+	ASSERT_EQ(id, get.id);
+	ASSERT_EQ(33, get.user_data);
+	ASSERT_EQ(TWHEEL_STATE_PENDING, get.state);
+}
+
+TEST(enoent_never_started)
+{
+	int fd = session_open_nonblock();
+
+	expect_no_timer(fd, 3);
+	EXPECT_STATS(fd, .started = 0);
+}
+
+TEST(enoent_stopped)
+{
+	int fd = session_open_nonblock();
+
+	ASSERT_EQ(0, tw_start(fd, 3, HOUR, 33));
+	ASSERT_EQ(0, tw_stop(fd, 3));
+	expect_no_timer(fd, 3);
+}
+
+TEST(enoent_event_read)
+{
+	int fd = session_open_nonblock();
+
+	ASSERT_EQ(0, tw_start(fd, 3, 0, 33));
+	expect_event(fd, 3, 33);
+	expect_no_timer(fd, 3);
+}
+
+TEST(einval_ids_out_of_range)
+{
+	int fd = session_open_nonblock();
+	struct twheel_info info;
+	struct twheel_get get;
+
+	ASSERT_EQ(0, tw_info(fd, &info));
+	ASSERT_EQ(-EINVAL, tw_get(fd, info.max_timers, &get));
+	ASSERT_EQ(-EINVAL, tw_get(fd, TWHEEL_ID_KERNEL - 1, &get));
+	ASSERT_EQ(GARBAGE64, get.remaining_ns);
+}
+
+TEST(enoent_kernel_ids_that_never_were)
+{
+	int fd = session_open_nonblock();
+
+	expect_no_timer(fd, TWHEEL_ID_KERNEL | 12345);
+	expect_no_timer(fd, TWHEEL_ID_ANY);
+}
+
+TEST(einval_reserved)
+{
+	struct twheel_get get = { .id = 3, .reserved = 1 };
+	int fd = session_open_nonblock();
+
+	ASSERT_EQ(0, tw_start(fd, 3, HOUR, 33));
+	ASSERT_EQ(-EINVAL, tw_ioctl(fd, TWHEEL_IOC_GET, &get));
+	EXPECT_STATS(fd, .started = 1, .pending = 1);
+}
+
+TEST(garbage_in_the_outputs_does_not_matter)
+{
+	struct twheel_get first, second;
+	int fd = session_open_nonblock();
+
+	ASSERT_EQ(0, tw_start_periodic(fd, 3, HOUR, SECOND));
+	ASSERT_EQ(0, tw_get(fd, 3, &first));
+	memset(&second, 0, sizeof(second));
+	second.id = 3;
+	ASSERT_EQ(0, tw_ioctl(fd, TWHEEL_IOC_GET, &second));
+	first.remaining_ns = second.remaining_ns;
+	ASSERT_EQ(0, memcmp(&first, &second, sizeof(first)));
+}
+
+TEST(efault_on_bad_pointer)
+{
+	int fd = session_open_nonblock();
+
+	ASSERT_EQ(0, tw_start(fd, 0, HOUR, 33));
+	ASSERT_EQ(-EFAULT, tw_ioctl(fd, TWHEEL_IOC_GET, NULL));
+	EXPECT_STATS(fd, .started = 1, .pending = 1);
+}
+
+TEST(efault_on_read_only_memory)
+{
+	struct twheel_get get = { .id = 3 };
+	int fd = session_open_nonblock();
+
+	ASSERT_EQ(0, tw_start(fd, 3, HOUR, 33));
+	ASSERT_EQ(-EFAULT, tw_ioctl(fd, TWHEEL_IOC_GET,
+				    page_read_only(&get, sizeof(get))));
+	ASSERT_EQ(TWHEEL_STATE_PENDING, tw_state(fd, 3));
+}

@@ -1,0 +1,421 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * test_ids.c - ids chosen by the caller and by the kernel
+ *
+ * A kernel-chosen id carries a generation: one that was kept for too long
+ * never names a newer timer. At the session's limit a start is refused and
+ * nothing else changes.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "harness.h"
+#include "session.h"
+
+#define LIMIT	8
+
+static int open_limited(void)
+{
+	int fd = session_open_nonblock();
+
+	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){
+		.max_timers = LIMIT }));
+	return fd;
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+	__u64 first = *(const __u64 *)a;
+	__u64 second = *(const __u64 *)b;
+
+	return first < second ? -1 : first > second;
+}
+
+static void expect_distinct(__u64 *ids, unsigned int count)
+{
+	unsigned int i;
+
+	qsort(ids, count, sizeof(*ids), compare_ids);
+	for (i = 1; i < count; i++)
+		ASSERT_NE(ids[i - 1], ids[i]);
+}
+
+/* Nothing that is done with the stale id finds anything. */
+static void expect_stale(int fd, __u64 id)
+{
+	struct twheel_stats before, after;
+	int result;
+
+	ASSERT_EQ(0, tw_stats(fd, &before));
+	expect_no_timer(fd, id);
+	ASSERT_EQ(-ENOENT, tw_start(fd, id, HOUR, 99));
+	ASSERT_EQ(-ENOENT, tw_start_flags(fd, id, HOUR, TWHEEL_START_REPLACE,
+					  99));
+	result = tw_stop(fd, id);
+	ASSERT_TRUE(result == -ENOENT || result == -EALREADY);
+	ASSERT_EQ(0, tw_stats(fd, &after));
+	ASSERT_EQ(before.started, after.started);
+	ASSERT_EQ(before.restarted, after.restarted);
+	ASSERT_EQ(before.stopped, after.stopped);
+	ASSERT_EQ(before.replaced, after.replaced);
+	ASSERT_EQ(before.pending, after.pending);
+}
+
+TEST(kernel_ids_are_marked)
+{
+	int fd = session_open_nonblock();
+	__u64 id;
+	int i;
+
+	for (i = 0; i < 100; i++) {
+		ASSERT_EQ(0, tw_start_any(fd, HOUR, i, &id));
+		ASSERT_TRUE(id & TWHEEL_ID_KERNEL);
+		ASSERT_NE(TWHEEL_ID_ANY, id);
+	}
+	EXPECT_STATS(fd, .started = 100, .pending = 100);
+}
+
+TEST(kernel_ids_are_distinct)
+{
+	int fd = session_open_nonblock();
+	static __u64 ids[5000];
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(ids); i++)
+		ASSERT_EQ(0, tw_start_any(fd, HOUR, i, &ids[i]));
+	expect_distinct(ids, ARRAY_SIZE(ids));
+	EXPECT_STATS(fd, .started = 5000, .pending = 5000);
+}
+
+TEST(the_two_kinds_never_meet)
+{
+	int fd = session_open_nonblock();
+	struct twheel_get get;
+	__u64 ids[200];
+	int i;
+
+	for (i = 0; i < 200; i++) {
+		ASSERT_EQ(0, tw_start(fd, i, HOUR, i));
+		ASSERT_EQ(0, tw_start_any(fd, HOUR, 1000 + i, &ids[i]));
+	}
+	EXPECT_STATS(fd, .started = 400, .pending = 400);
+	for (i = 0; i < 200; i++) {
+		ASSERT_EQ(0, tw_get(fd, i, &get));
+		ASSERT_EQ(i, get.user_data);
+		ASSERT_EQ(0, tw_get(fd, ids[i], &get));
+		ASSERT_EQ(1000 + i, get.user_data);
+		ASSERT_EQ(0, tw_stop(fd, ids[i]));
+		ASSERT_EQ(TWHEEL_STATE_PENDING, tw_state(fd, i));
+	}
+	EXPECT_STATS(fd, .started = 400, .pending = 200, .stopped = 200);
+}
+
+TEST(kernel_id_is_restarted_by_itself)
+{
+	int fd = session_open_nonblock();
+	struct twheel_get get;
+	__u64 id;
+
+	ASSERT_EQ(0, tw_start_any(fd, HOUR, 33, &id));
+	ASSERT_EQ(1, tw_start(fd, id, 2 * HOUR, 34));
+	ASSERT_EQ(0, tw_get(fd, id, &get));
+	ASSERT_EQ(34, get.user_data);
+	ASSERT_LT(HOUR, get.remaining_ns);
+	EXPECT_STATS(fd, .started = 1, .restarted = 1, .pending = 1);
+}
+
+TEST(kernel_id_ealready_while_unread)
+{
+	int fd = session_open_nonblock();
+	__u64 id;
+
+	ASSERT_EQ(0, tw_start_any(fd, 0, 33, &id));
+	expect_readable(fd);
+	ASSERT_EQ(-EALREADY, tw_start(fd, id, HOUR, 34));
+	ASSERT_EQ(TWHEEL_STATE_EXPIRED, tw_state(fd, id));
+	EXPECT_STATS(fd, .started = 1, .expired = 1, .unread = 1);
+	expect_event(fd, id, 33);
+}
+
+TEST(kernel_id_replaces_its_event)
+{
+	int fd = session_open_nonblock();
+	__u64 id;
+
+	ASSERT_EQ(0, tw_start_any(fd, 0, 33, &id));
+	expect_readable(fd);
+	ASSERT_EQ(0, tw_start_flags(fd, id, 10 * MS, TWHEEL_START_REPLACE, 34));
+	EXPECT_STATS(fd, .started = 2, .expired = 1, .replaced = 1,
+		     .pending = 1);
+	expect_event(fd, id, 34);
+	expect_nothing(fd, 0);
+}
+
+TEST(stopped_kernel_id_is_stale)
+{
+	int fd = session_open_nonblock();
+	__u64 old, new;
+
+	ASSERT_EQ(0, tw_start_any(fd, HOUR, 33, &old));
+	ASSERT_EQ(0, tw_stop(fd, old));
+	expect_stale(fd, old);
+	ASSERT_EQ(0, tw_start_any(fd, HOUR, 44, &new));
+	ASSERT_NE(old, new);
+	expect_stale(fd, old);
+	ASSERT_EQ(TWHEEL_STATE_PENDING, tw_state(fd, new));
+}
+
+TEST(delivered_kernel_id_is_stale)
+{
+	int fd = session_open_nonblock();
+	__u64 old, new;
+
+	ASSERT_EQ(0, tw_start_any(fd, 0, 33, &old));
+	expect_event(fd, old, 33);
+	expect_stale(fd, old);
+	ASSERT_EQ(0, tw_start_any(fd, HOUR, 44, &new));
+	ASSERT_NE(old, new);
+	expect_stale(fd, old);
+	ASSERT_EQ(TWHEEL_STATE_PENDING, tw_state(fd, new));
+}
+
+/* A stale id stays stale however often its place is used again. */
+TEST_LIMIT(stale_id_never_hits_a_newer_timer, 180)
+{
+	int fd = session_open_nonblock();
+	struct twheel_get get;
+	static __u64 ids[3000];
+	unsigned int i, j;
+
+	for (i = 0; i < ARRAY_SIZE(ids); i++) {
+		ASSERT_EQ(0, tw_start_any(fd, HOUR, i, &ids[i]));
+		for (j = i > 3 ? i - 3 : 0; j < i; j++)
+			ASSERT_EQ(-ENOENT, tw_stop(fd, ids[j]));
+		if (i)
+			ASSERT_EQ(-ENOENT, tw_stop(fd, ids[i / 2]));
+		ASSERT_EQ(0, tw_get(fd, ids[i], &get));
+		ASSERT_EQ(i, get.user_data);
+		ASSERT_EQ(0, tw_stop(fd, ids[i]));
+	}
+	expect_distinct(ids, ARRAY_SIZE(ids));
+	EXPECT_STATS(fd, .started = i, .stopped = i);
+}
+
+/* One wrong bit anywhere in an id names nothing. */
+TEST(kernel_id_is_exact)
+{
+	int fd = session_open_nonblock();
+	__u64 id;
+	int bit;
+
+	ASSERT_EQ(0, tw_start_any(fd, HOUR, 33, &id));
+	for (bit = 0; bit < 63; bit++)
+		expect_no_timer(fd, id ^ (1ULL << bit));
+	ASSERT_EQ(-EINVAL, tw_stop(fd, id ^ TWHEEL_ID_KERNEL));
+	ASSERT_EQ(TWHEEL_STATE_PENDING, tw_state(fd, id));
+}
+
+TEST(kernel_id_of_another_session)
+{
+	int first = session_open_nonblock();
+	int second = session_open_nonblock();
+	__u64 id;
+
+	ASSERT_EQ(0, tw_start_any(first, HOUR, 33, &id));
+	ASSERT_EQ(-ENOENT, tw_stop(second, id));
+	ASSERT_EQ(TWHEEL_STATE_PENDING, tw_state(first, id));
+}
+
+TEST(periodic_kernel_id_stays_the_same)
+{
+	struct twheel_start start = {
+		.id = TWHEEL_ID_ANY,
+		.expires_ns = MS,
+		.period_ns = 5 * MS,
+	};
+	int fd = session_open_nonblock();
+	struct twheel_event event;
+	int i;
+
+	ASSERT_EQ(0, tw_ioctl(fd, TWHEEL_IOC_START, &start));
+	for (i = 0; i < 5; i++) {
+		expect_readable(fd);
+		ASSERT_EQ(1, tw_read(fd, &event, 1));
+		ASSERT_EQ(start.id, event.id);
+	}
+	ASSERT_EQ(0, tw_stop(fd, start.id));
+	expect_stale(fd, start.id);
+}
+
+TEST(ids_far_apart)
+{
+	int fd = session_open_nonblock();
+	struct twheel_info info;
+	struct twheel_get get;
+	unsigned int i, n = 0;
+	__u64 ids[200];
+
+	ASSERT_EQ(0, tw_info(fd, &info));
+	for (i = 0; i < 64 && (1ULL << i) < info.max_timers; i++) {
+		ids[n++] = (1ULL << i) - 1;
+		if (i)
+			ids[n++] = 1ULL << i;
+	}
+	ids[n++] = info.max_timers - 1;
+	qsort(ids, n, sizeof(*ids), compare_ids);
+	for (i = 0; i < n; i++) {
+		if (i && ids[i] == ids[i - 1])
+			ids[i] = info.max_timers / 3;
+		ASSERT_EQ(0, tw_start(fd, ids[i], HOUR, ~ids[i]));
+	}
+	EXPECT_STATS(fd, .started = n, .pending = n);
+	for (i = 0; i < n; i++) {
+		ASSERT_EQ(0, tw_get(fd, ids[i], &get));
+		ASSERT_EQ(~ids[i], get.user_data);
+		ASSERT_EQ(0, tw_stop(fd, ids[i]));
+	}
+	EXPECT_STATS(fd, .started = n, .stopped = n);
+}
+
+TEST_LIMIT(table_grows, 180)
+{
+	int fd = session_open_nonblock();
+	struct twheel_get get;
+	const int n = 20000;
+	int i;
+
+	for (i = 0; i < n; i++)
+		ASSERT_EQ(0, tw_start(fd, i, HOUR, 7 * i));
+	EXPECT_STATS(fd, .started = n, .pending = n);
+	for (i = 0; i < n; i++) {
+		ASSERT_EQ(0, tw_get(fd, i, &get));
+		ASSERT_EQ(7 * i, get.user_data);
+		ASSERT_EQ(TWHEEL_STATE_PENDING, get.state);
+	}
+	for (i = n; i--;)
+		ASSERT_EQ(0, tw_stop(fd, i));
+	EXPECT_STATS(fd, .started = n, .stopped = n);
+}
+
+TEST(enospc_at_the_limit)
+{
+	int fd = open_limited();
+	__u64 id;
+	int i;
+
+	for (i = 0; i < LIMIT; i++)
+		ASSERT_EQ(0, tw_start_any(fd, HOUR, i, &id));
+	ASSERT_EQ(-ENOSPC, tw_start_any(fd, HOUR, 99, &id));
+	EXPECT_STATS(fd, .started = LIMIT, .pending = LIMIT);
+}
+
+TEST(enospc_counts_both_kinds_of_ids)
+{
+	int fd = open_limited();
+	__u64 id;
+	int i;
+
+	for (i = 0; i < LIMIT / 2; i++) {
+		ASSERT_EQ(0, tw_start(fd, i, HOUR, i));
+		ASSERT_EQ(0, tw_start_any(fd, HOUR, i, &id));
+	}
+	ASSERT_EQ(-ENOSPC, tw_start(fd, LIMIT - 1, HOUR, 99));
+	expect_no_timer(fd, LIMIT - 1);
+	ASSERT_EQ(-ENOSPC, tw_start_any(fd, HOUR, 99, &id));
+	EXPECT_STATS(fd, .started = LIMIT, .pending = LIMIT);
+}
+
+TEST(enospc_ends_with_a_stop)
+{
+	int fd = open_limited();
+	__u64 ids[LIMIT], id;
+	int i;
+
+	for (i = 0; i < LIMIT; i++)
+		ASSERT_EQ(0, tw_start_any(fd, HOUR, i, &ids[i]));
+	for (i = 0; i < 100; i++) {
+		ASSERT_EQ(-ENOSPC, tw_start_any(fd, HOUR, 99, &id));
+		ASSERT_EQ(0, tw_stop(fd, ids[i % LIMIT]));
+		ASSERT_EQ(0, tw_start_any(fd, HOUR, i, &ids[i % LIMIT]));
+	}
+	EXPECT_STATS(fd, .started = LIMIT + 100, .stopped = 100,
+		     .pending = LIMIT);
+}
+
+TEST(enospc_counts_unread_events)
+{
+	int fd = open_limited();
+	struct twheel_event event;
+	__u64 id;
+	int i;
+
+	for (i = 0; i < LIMIT; i++)
+		ASSERT_EQ(0, tw_start_any(fd, 0, i, &id));
+	expect_unread(fd, LIMIT);
+	ASSERT_EQ(-ENOSPC, tw_start_any(fd, HOUR, 99, &id));
+	EXPECT_STATS(fd, .started = LIMIT, .expired = LIMIT, .unread = LIMIT);
+	ASSERT_EQ(1, tw_read(fd, &event, 1));
+	ASSERT_EQ(0, tw_start_any(fd, HOUR, 99, &id));
+	ASSERT_EQ(-ENOSPC, tw_start_any(fd, HOUR, 99, &id));
+}
+
+TEST(delivered_ids_do_not_count)
+{
+	int fd = open_limited();
+	__u64 id;
+	int i;
+
+	for (i = 0; i < LIMIT; i++) {
+		ASSERT_EQ(0, tw_start(fd, i, 0, i));
+		expect_event(fd, i, i);
+	}
+	for (i = 0; i < LIMIT; i++)
+		ASSERT_EQ(0, tw_start_any(fd, HOUR, i, &id));
+	ASSERT_EQ(-ENOSPC, tw_start(fd, 0, HOUR, 0));
+}
+
+TEST(restart_at_the_limit)
+{
+	int fd = open_limited();
+	int i;
+
+	for (i = 0; i < LIMIT; i++)
+		ASSERT_EQ(0, tw_start(fd, i, HOUR, i));
+	ASSERT_EQ(1, tw_start(fd, 3, HOUR, 33));
+	EXPECT_STATS(fd, .started = LIMIT, .restarted = 1, .pending = LIMIT);
+}
+
+TEST(replace_at_the_limit)
+{
+	int fd = open_limited();
+	int i;
+
+	for (i = 1; i < LIMIT; i++)
+		ASSERT_EQ(0, tw_start(fd, i, HOUR, i));
+	ASSERT_EQ(0, tw_start(fd, 0, 0, 0));
+	expect_readable(fd);
+	ASSERT_EQ(-EALREADY, tw_start(fd, 0, HOUR, 33));
+	ASSERT_EQ(0, tw_start_flags(fd, 0, HOUR, TWHEEL_START_REPLACE, 33));
+	EXPECT_STATS(fd, .started = LIMIT + 1, .expired = 1, .replaced = 1,
+		     .pending = LIMIT);
+}
+
+TEST(periodic_at_the_limit_goes_on)
+{
+	struct twheel_event event;
+	int fd = open_limited();
+	__u64 id;
+	int i;
+
+	for (i = 1; i < LIMIT; i++)
+		ASSERT_EQ(0, tw_start(fd, i, HOUR, i));
+	ASSERT_EQ(0, tw_start_periodic(fd, 0, 0, 5 * MS));
+	for (i = 0; i < 5; i++) {
+		expect_readable(fd);
+		ASSERT_EQ(-ENOSPC, tw_start_any(fd, HOUR, 99, &id));
+		ASSERT_EQ(1, tw_read(fd, &event, 1));
+		ASSERT_EQ(TWHEEL_EVENT_PERIODIC, event.flags);
+		ASSERT_EQ(-ENOSPC, tw_start_any(fd, HOUR, 99, &id));
+	}
+	expect_balance(fd);
+}

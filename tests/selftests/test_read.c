@@ -1,0 +1,461 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * test_read.c - read(2): whole events, in order, each of them once
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/time.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "harness.h"
+#include "session.h"
+
+#define EVENT	sizeof(struct twheel_event)
+#define READERS	8
+
+/* Timers 0 to count - 1 have expired in this order. */
+static int open_with_events(int count)
+{
+	int fd = session_open();
+	int i;
+
+	pin_cpu(0);
+	for (i = 0; i < count; i++)
+		ASSERT_EQ(0, tw_start_flags(fd, i, 1, TWHEEL_START_ABS,
+					    100 + i));
+	expect_unread(fd, count);
+	return fd;
+}
+
+static void set_nonblock(int fd)
+{
+	ASSERT_EQ(0, fcntl(fd, F_SETFL, O_NONBLOCK));
+}
+
+static void expect_ids(const struct twheel_event *events, int first, int count)
+{
+	int i;
+
+	for (i = 0; i < count; i++) {
+		ASSERT_EQ(first + i, events[i].id);
+		ASSERT_EQ(100 + first + i, events[i].user_data);
+	}
+}
+
+TEST(all_fields_are_set)
+{
+	struct twheel_event event;
+	int fd = session_open();
+	__u64 deadline;
+
+	deadline = now_ns() + 10 * MS;
+	ASSERT_EQ(0, tw_start_flags(fd, 3, deadline, TWHEEL_START_ABS, 33));
+	ASSERT_EQ(1, tw_read(fd, &event, 1));
+	ASSERT_EQ(3, event.id);
+	ASSERT_EQ(33, event.user_data);
+	ASSERT_EQ(deadline, event.deadline_ns);
+	ASSERT_LE(deadline, event.expired_ns);
+	ASSERT_LE(event.expired_ns, now_ns());
+	ASSERT_EQ(0, event.overruns);
+	ASSERT_EQ(0, event.flags);
+	ASSERT_EQ(0, event.reserved);
+}
+
+TEST(blocks_until_there_is_an_event)
+{
+	struct twheel_event event;
+	int fd = session_open();
+	__u64 before = now_ns();
+
+	ASSERT_EQ(0, tw_start(fd, 3, 50 * MS, 33));
+	ASSERT_EQ(1, tw_read(fd, &event, 1));
+	ASSERT_LE(before + 50 * MS, now_ns());
+	EXPECT_STATS(fd, .started = 1, .expired = 1, .delivered = 1);
+}
+
+TEST(does_not_wait_for_a_full_buffer)
+{
+	struct twheel_event events[8];
+	int fd = open_with_events(3);
+
+	ASSERT_EQ(3, tw_read(fd, events, 8));
+	expect_ids(events, 0, 3);
+	EXPECT_STATS(fd, .started = 3, .expired = 3, .delivered = 3);
+}
+
+TEST(takes_as_many_as_fit)
+{
+	struct twheel_event events[4];
+	int fd = open_with_events(10);
+
+	ASSERT_EQ(4, tw_read(fd, events, 4));
+	expect_ids(events, 0, 4);
+	EXPECT_STATS(fd, .started = 10, .expired = 10, .delivered = 4,
+		     .unread = 6);
+	ASSERT_EQ(4, tw_read(fd, events, 4));
+	expect_ids(events, 4, 4);
+	ASSERT_EQ(2, tw_read(fd, events, 4));
+	expect_ids(events, 8, 2);
+	EXPECT_STATS(fd, .started = 10, .expired = 10, .delivered = 10);
+}
+
+TEST(returns_whole_events_only)
+{
+	struct twheel_event events[4];
+	int fd = open_with_events(10);
+
+	memset(events, GARBAGE, sizeof(events));
+	ASSERT_EQ(3 * EVENT, read(fd, events, 4 * EVENT - 1));
+	expect_ids(events, 0, 3);
+	ASSERT_TRUE(is_garbage(&events[3], EVENT));
+	ASSERT_EQ(EVENT, read(fd, events, EVENT + 1));
+	expect_ids(events, 3, 1);
+}
+
+TEST(einval_buffer_smaller_than_an_event)
+{
+	char bytes[EVENT];
+	int fd = open_with_events(1);
+
+	memset(bytes, GARBAGE, sizeof(bytes));
+	ASSERT_EQ(-1, read(fd, bytes, EVENT - 1));
+	ASSERT_EQ(EINVAL, errno);
+	ASSERT_EQ(-1, read(fd, bytes, 1));
+	ASSERT_EQ(EINVAL, errno);
+	ASSERT_TRUE(is_garbage(bytes, sizeof(bytes)));
+	EXPECT_STATS(fd, .started = 1, .expired = 1, .unread = 1);
+}
+
+TEST(einval_does_not_wait)
+{
+	char bytes[EVENT];
+	int fd = session_open();
+
+	ASSERT_EQ(-1, read(fd, bytes, EVENT - 1));
+	ASSERT_EQ(EINVAL, errno);
+	ASSERT_EQ(-1, read(fd, bytes, 0));
+	ASSERT_EQ(EINVAL, errno);
+}
+
+TEST(eagain_without_events)
+{
+	struct twheel_event event;
+	int fd = session_open_nonblock();
+
+	ASSERT_EQ(-EAGAIN, tw_read(fd, &event, 1));
+	ASSERT_EQ(0, tw_start(fd, 3, HOUR, 33));
+	ASSERT_EQ(-EAGAIN, tw_read(fd, &event, 1));
+	EXPECT_STATS(fd, .started = 1, .pending = 1);
+}
+
+TEST(eagain_when_all_are_read)
+{
+	struct twheel_event events[3];
+	int fd = open_with_events(3);
+
+	set_nonblock(fd);
+	ASSERT_EQ(3, tw_read(fd, events, 3));
+	ASSERT_EQ(-EAGAIN, tw_read(fd, events, 3));
+}
+
+TEST(efault_keeps_the_events)
+{
+	struct twheel_event events[3];
+	int fd = open_with_events(3);
+
+	ASSERT_EQ(-1, read(fd, page_end(0), 3 * EVENT));
+	ASSERT_EQ(EFAULT, errno);
+	EXPECT_STATS(fd, .started = 3, .expired = 3, .unread = 3);
+	ASSERT_EQ(TWHEEL_STATE_EXPIRED, tw_state(fd, 0));
+	ASSERT_EQ(3, tw_read(fd, events, 3));
+	expect_ids(events, 0, 3);
+}
+
+TEST(efault_within_the_first_event)
+{
+	struct twheel_event event;
+	int fd = open_with_events(1);
+
+	ASSERT_EQ(-1, read(fd, page_end(EVENT - 1), EVENT));
+	ASSERT_EQ(EFAULT, errno);
+	EXPECT_STATS(fd, .started = 1, .expired = 1, .unread = 1);
+	ASSERT_EQ(1, tw_read(fd, &event, 1));
+	expect_ids(&event, 0, 1);
+}
+
+TEST(fault_after_some_events_returns_those)
+{
+	struct twheel_event events[8];
+	int fd = open_with_events(8);
+
+	ASSERT_EQ(3 * EVENT, read(fd, page_end(4 * EVENT - 1), 8 * EVENT));
+	EXPECT_STATS(fd, .started = 8, .expired = 8, .delivered = 3,
+		     .unread = 5);
+	ASSERT_EQ(5, tw_read(fd, events, 8));
+	expect_ids(events, 3, 5);
+}
+
+TEST(buffer_at_the_end_of_a_page)
+{
+	int fd = open_with_events(5);
+	struct twheel_event *events = page_end(3 * EVENT);
+
+	ASSERT_EQ(3 * EVENT, read(fd, events, 3 * EVENT));
+	expect_ids(events, 0, 3);
+}
+
+static void on_signal(int number)
+{
+	(void)number;
+}
+
+static void alarm_in(__u64 ns, int flags)
+{
+	struct itimerval timer = { .it_value.tv_usec = ns / US };
+	struct sigaction action = {
+		.sa_handler = on_signal,
+		.sa_flags = flags,
+	};
+
+	ASSERT_EQ(0, sigaction(SIGALRM, &action, NULL));
+	ASSERT_EQ(0, setitimer(ITIMER_REAL, &timer, NULL));
+}
+
+TEST(eintr_by_a_signal)
+{
+	struct twheel_event event;
+	int fd = session_open();
+
+	ASSERT_EQ(0, tw_start(fd, 3, HOUR, 33));
+	alarm_in(50 * MS, 0);
+	ASSERT_EQ(-EINTR, tw_read(fd, &event, 1));
+	EXPECT_STATS(fd, .started = 1, .pending = 1);
+}
+
+TEST(restarted_after_a_signal)
+{
+	struct twheel_event event;
+	int fd = session_open();
+
+	ASSERT_EQ(0, tw_start(fd, 3, 200 * MS, 33));
+	alarm_in(50 * MS, SA_RESTART);
+	ASSERT_EQ(1, tw_read(fd, &event, 1));
+	ASSERT_EQ(3, event.id);
+}
+
+static void start_spread(int fd, __u64 count, __u64 *seed)
+{
+	__u64 base = now_ns() + 400 * MS;
+	__u64 id;
+
+	for (id = 0; id < count; id++)
+		ASSERT_EQ(0, tw_start_flags(fd, id, base +
+					    random_number(seed) % (100 * MS),
+					    TWHEEL_START_ABS, id));
+	if (now_ns() > base)
+		test_skip("the machine is too slow to start in time");
+}
+
+/* On one CPU: timers of different ticks come in the order of deadlines. */
+TEST(order_of_expiry)
+{
+	struct twheel_event events[64];
+	__u64 deadline = 0, expired = 0;
+	int fd = session_open();
+	__u64 tick = tick_ns(fd);
+	ssize_t got, i;
+	__u64 seed = 42;
+	int read = 0;
+
+	pin_cpu(0);
+	start_spread(fd, 500, &seed);
+	while (read < 500) {
+		got = tw_read(fd, events, 64);
+		ASSERT_LT(0, got);
+		for (i = 0; i < got; i++) {
+			ASSERT_LE(expired, events[i].expired_ns);
+			ASSERT_LT(deadline, events[i].deadline_ns + tick);
+			expired = events[i].expired_ns;
+			if (deadline < events[i].deadline_ns)
+				deadline = events[i].deadline_ns;
+		}
+		read += got;
+	}
+	EXPECT_STATS(fd, .started = 500, .expired = 500, .delivered = 500);
+}
+
+TEST(thousands_in_one_read)
+{
+	const int count = 20000;
+	struct twheel_event *events = calloc(count, EVENT);
+	int fd = open_with_events(count);
+
+	ASSERT_EQ(count, tw_read(fd, events, count));
+	expect_ids(events, 0, count);
+	EXPECT_STATS(fd, .started = count, .expired = count,
+		     .delivered = count);
+}
+
+TEST(readv_fills_one_after_the_other)
+{
+	struct twheel_event events[3];
+	int fd = open_with_events(3);
+	struct iovec iov[2] = {
+		{ .iov_base = &events[0], .iov_len = 2 * EVENT },
+		{ .iov_base = &events[2], .iov_len = EVENT },
+	};
+
+	ASSERT_EQ(3 * EVENT, readv(fd, iov, 2));
+	expect_ids(events, 0, 3);
+}
+
+TEST(readv_of_less_than_there_is_room)
+{
+	struct twheel_event events[2];
+	int fd = open_with_events(1);
+	struct iovec iov[2] = {
+		{ .iov_base = &events[0], .iov_len = EVENT },
+		{ .iov_base = &events[1], .iov_len = EVENT },
+	};
+
+	set_nonblock(fd);
+	ASSERT_EQ(EVENT, readv(fd, iov, 2));
+	expect_ids(events, 0, 1);
+	ASSERT_EQ(-1, readv(fd, iov, 2));
+	ASSERT_EQ(EAGAIN, errno);
+}
+
+struct reader {
+	int fd;
+	int room;
+	unsigned int *seen;
+	unsigned int read;
+};
+
+/* Reads until it gets a timer whose user_data is 0: the end. */
+static void *read_until_end(void *data)
+{
+	struct reader *reader = data;
+	struct twheel_event events[16];
+	ssize_t got, i;
+
+	for (;;) {
+		got = tw_read(reader->fd, events, reader->room);
+		ASSERT_LT(0, got);
+		for (i = 0; i < got; i++) {
+			if (!events[i].user_data)
+				return NULL;
+			__atomic_add_fetch(&reader->seen[events[i].id], 1,
+					   __ATOMIC_RELAXED);
+			reader->read++;
+		}
+	}
+}
+
+/*
+ * Readers in several threads. An end may come before events that another
+ * reader still holds, but the seen array is only looked at after all ended.
+ */
+static void share_events(int room)
+{
+	static unsigned int seen[2000];
+	struct reader readers[READERS];
+	pthread_t threads[READERS];
+	int fd = session_open();
+	__u64 seed = 7;
+	int i;
+
+	for (i = 0; i < READERS; i++) {
+		readers[i] = (struct reader){
+			.fd = fd, .room = room, .seen = seen };
+		threads[i] = thread_run(read_until_end, &readers[i]);
+	}
+	for (i = 0; i < 2000; i++)
+		ASSERT_EQ(0, tw_start(fd, i, random_number(&seed) %
+				      (200 * MS), 1));
+	while (tw_state(fd, 0) != -ENOENT)
+		sleep_ns(MS);
+	expect_unread(fd, 0);
+	sleep_ns(300 * MS);
+	expect_unread(fd, 0);
+	for (i = 0; i < READERS; i++) {
+		ASSERT_EQ(0, tw_start(fd, 5000 + i, 0, 0));
+		while (tw_state(fd, 5000 + i) != -ENOENT)
+			sleep_ns(MS);
+	}
+	for (i = 0; i < READERS; i++)
+		thread_join(threads[i]);
+	for (i = 0; i < 2000; i++)
+		ASSERT_EQ(1, seen[i]);
+	EXPECT_STATS(fd, .started = 2000 + READERS, .expired = 2000 + READERS,
+		     .delivered = 2000 + READERS);
+}
+
+TEST(readers_share_single_events)
+{
+	share_events(1);
+}
+
+TEST(readers_share_many_events)
+{
+	share_events(16);
+}
+
+static void *read_one(void *data)
+{
+	struct twheel_event event;
+
+	ASSERT_EQ(1, tw_read(*(int *)data, &event, 1));
+	return NULL;
+}
+
+/*
+ * As many blocked readers as timers of one tick, each with room for one
+ * event: all of them wake up, though there is only one tick to wake them.
+ */
+TEST(no_reader_sleeps_while_there_are_events)
+{
+	pthread_t threads[READERS];
+	int fd = session_open();
+	__u64 deadline;
+	int round, i;
+
+	for (round = 0; round < 20; round++) {
+		for (i = 0; i < READERS; i++)
+			threads[i] = thread_run(read_one, &fd);
+		deadline = now_ns() + 50 * MS;
+		for (i = 0; i < READERS; i++)
+			ASSERT_EQ(0, tw_start_flags(fd, i, deadline,
+						    TWHEEL_START_ABS, 1));
+		for (i = 0; i < READERS; i++)
+			thread_join(threads[i]);
+	}
+}
+
+TEST(processes_share_events)
+{
+	struct twheel_event event;
+	int fd = session_open();
+	pid_t pids[4];
+	int i, j;
+
+	for (i = 0; i < 4; i++) {
+		pids[i] = fork();
+		ASSERT_LE(0, pids[i]);
+		if (pids[i])
+			continue;
+		for (j = 0; j < 25; j++)
+			ASSERT_EQ(1, tw_read(fd, &event, 1));
+		_exit(0);
+	}
+	for (i = 0; i < 100; i++)
+		ASSERT_EQ(0, tw_start(fd, i, i * MS / 2, 1));
+	for (i = 0; i < 4; i++)
+		expect_child(pids[i]);
+	EXPECT_STATS(fd, .started = 100, .expired = 100, .delivered = 100);
+}

@@ -1,0 +1,508 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * test_setup.c - TWHEEL_IOC_SETUP: a session's own wheel and limit
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "harness.h"
+#include "proc.h"
+#include "session.h"
+
+#define PRIVATE		TWHEEL_SETUP_PRIVATE
+
+/* INFO after a SETUP: the limits of the module have not changed. */
+static struct twheel_info info_of(int fd)
+{
+	struct twheel_info info;
+
+	ASSERT_EQ(0, tw_info(fd, &info));
+	ASSERT_EQ(TWHEEL_ABI_VERSION, info.abi_version);
+	ASSERT_EQ(INTERVAL_MAX, info.max_interval_ns);
+	ASSERT_EQ(0, info.reserved);
+	return info;
+}
+
+/* A SETUP that is refused and changes nothing. */
+static void expect_refused(int error, struct twheel_setup setup)
+{
+	int fd = session_open_nonblock();
+	struct twheel_info before = info_of(fd), after;
+
+	ASSERT_EQ(-error, tw_setup(fd, setup));
+	after = info_of(fd);
+	ASSERT_EQ(0, memcmp(&before, &after, sizeof(before)));
+	EXPECT_STATS(fd, .started = 0);
+	ASSERT_EQ(0, tw_start(fd, 3, 0, 33));
+	expect_event(fd, 3, 33);
+	close(fd);
+}
+
+/* The wheel that was asked for is the wheel that runs. */
+static void expect_wheel(struct twheel_setup setup)
+{
+	int fd = session_open_nonblock();
+	struct twheel_event event;
+	struct twheel_info info;
+	__u64 deadline;
+	int i;
+
+	ASSERT_EQ(0, tw_setup(fd, setup));
+	info = info_of(fd);
+	ASSERT_EQ(setup.scheme, info.scheme);
+	ASSERT_EQ(setup.mode, info.mode);
+	ASSERT_EQ(setup.tick_ns, info.tick_ns);
+	ASSERT_EQ(setup.slots, info.slots);
+
+	for (i = 0; i < 20; i++) {
+		deadline = now_ns() + i * 2 * MS + i;
+		ASSERT_EQ(0, tw_start_flags(fd, i, deadline, TWHEEL_START_ABS,
+					    deadline));
+	}
+	for (i = 0; i < 20; i++) {
+		expect_readable(fd);
+		ASSERT_EQ(1, tw_read(fd, &event, 1));
+		ASSERT_EQ(event.user_data, event.deadline_ns);
+		ASSERT_LE(event.deadline_ns, event.expired_ns);
+	}
+	expect_nothing(fd, 0);
+	expect_balance(fd);
+	close(fd);
+}
+
+static void expect_scheme(__u32 scheme, __u32 slots)
+{
+	struct twheel_setup setup = {
+		.flags = PRIVATE,
+		.scheme = scheme,
+		.slots = slots,
+		.tick_ns = 500 * US,
+	};
+
+	setup.mode = TWHEEL_MODE_PERIODIC;
+	expect_wheel(setup);
+	setup.mode = TWHEEL_MODE_TICKLESS;
+	expect_wheel(setup);
+}
+
+TEST(hierarchical_wheel)
+{
+	expect_scheme(TWHEEL_SCHEME_HIER, 0);
+}
+
+TEST(hashed_wheel)
+{
+	expect_scheme(TWHEEL_SCHEME_HASHED, 64);
+}
+
+TEST(hashed_wheel_with_sorted_slots)
+{
+	expect_scheme(TWHEEL_SCHEME_HASHED_SORTED, 64);
+}
+
+TEST(slots_are_rounded_up)
+{
+	static const struct {
+		__u32 asked;
+		__u32 got;
+	} cases[] = {
+		{ 2, 2 }, { 3, 4 }, { 100, 128 }, { 128, 128 }, { 129, 256 },
+		{ (1 << 20) - 1, 1 << 20 }, { 1 << 20, 1 << 20 },
+	};
+	unsigned int i;
+	int fd;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		fd = session_open();
+		ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){
+			.flags = PRIVATE, .scheme = TWHEEL_SCHEME_HASHED,
+			.slots = cases[i].asked }));
+		ASSERT_EQ(cases[i].got, info_of(fd).slots);
+		close(fd);
+	}
+}
+
+TEST(slots_by_default)
+{
+	int fd = session_open();
+	__u32 slots;
+
+	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){
+		.flags = PRIVATE, .scheme = TWHEEL_SCHEME_HASHED }));
+	slots = info_of(fd).slots;
+	ASSERT_LE(2, slots);
+	ASSERT_EQ(0, slots & (slots - 1));
+}
+
+TEST(tick_by_default)
+{
+	int fd = session_open();
+	__u64 tick = info_of(fd).tick_ns;
+
+	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){ .flags = PRIVATE }));
+	ASSERT_EQ(tick, info_of(fd).tick_ns);
+}
+
+TEST(shortest_tick)
+{
+	expect_wheel((struct twheel_setup){
+		.flags = PRIVATE, .tick_ns = 50 * US });
+}
+
+TEST(longest_tick)
+{
+	int fd = session_open_nonblock();
+	struct twheel_event event;
+	__u64 deadline;
+
+	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){
+		.flags = PRIVATE, .tick_ns = SECOND }));
+	ASSERT_EQ(SECOND, info_of(fd).tick_ns);
+	deadline = now_ns() + 300 * MS;
+	ASSERT_EQ(0, tw_start_flags(fd, 3, deadline, TWHEEL_START_ABS, 33));
+	expect_readable(fd);
+	ASSERT_EQ(1, tw_read(fd, &event, 1));
+	ASSERT_LE(deadline, event.expired_ns);
+}
+
+/* A tick that is no round number, and none that divides a second. */
+TEST(odd_tick)
+{
+	expect_wheel((struct twheel_setup){
+		.flags = PRIVATE, .tick_ns = 1234567 });
+}
+
+TEST(limit_of_timers)
+{
+	int fd = session_open_nonblock();
+	__u64 id;
+
+	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){ .max_timers = 2 }));
+	ASSERT_EQ(2, info_of(fd).max_timers);
+	ASSERT_EQ(-EINVAL, tw_start(fd, 2, HOUR, 0));
+	ASSERT_EQ(0, tw_start(fd, 1, HOUR, 0));
+	ASSERT_EQ(0, tw_start_any(fd, HOUR, 0, &id));
+	ASSERT_EQ(-ENOSPC, tw_start(fd, 0, HOUR, 0));
+	EXPECT_STATS(fd, .started = 2, .pending = 2);
+}
+
+TEST(limit_with_a_private_wheel)
+{
+	int fd = session_open_nonblock();
+	__u64 id;
+
+	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){
+		.flags = PRIVATE, .tick_ns = 2 * MS, .max_timers = 1 }));
+	ASSERT_EQ(1, info_of(fd).max_timers);
+	ASSERT_EQ(2 * MS, info_of(fd).tick_ns);
+	ASSERT_EQ(0, tw_start_any(fd, HOUR, 0, &id));
+	ASSERT_EQ(-ENOSPC, tw_start_any(fd, HOUR, 0, &id));
+}
+
+TEST(default_wheel_and_limit)
+{
+	int fd = session_open();
+	struct twheel_info before = info_of(fd), after;
+
+	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){ .flags = 0 }));
+	after = info_of(fd);
+	ASSERT_EQ(0, memcmp(&before, &after, sizeof(before)));
+}
+
+TEST(last_setup_counts)
+{
+	int fd = session_open();
+	struct twheel_info before = info_of(fd), after;
+
+	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){
+		.flags = PRIVATE, .tick_ns = 3 * MS, .max_timers = 5 }));
+	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){
+		.flags = PRIVATE, .tick_ns = 4 * MS }));
+	ASSERT_EQ(4 * MS, info_of(fd).tick_ns);
+	ASSERT_EQ(before.max_timers, info_of(fd).max_timers);
+	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){ .flags = 0 }));
+	after = info_of(fd);
+	ASSERT_EQ(0, memcmp(&before, &after, sizeof(before)));
+}
+
+static void expect_busy(int fd)
+{
+	struct twheel_info before = info_of(fd), after;
+
+	ASSERT_EQ(-EBUSY, tw_setup(fd, (struct twheel_setup){
+		.flags = PRIVATE, .tick_ns = 3 * MS }));
+	ASSERT_EQ(-EBUSY, tw_setup(fd, (struct twheel_setup){
+		.max_timers = 5 }));
+	after = info_of(fd);
+	ASSERT_EQ(0, memcmp(&before, &after, sizeof(before)));
+}
+
+TEST(ebusy_after_the_first_start)
+{
+	int fd = session_open_nonblock();
+
+	ASSERT_EQ(0, tw_start(fd, 3, HOUR, 33));
+	expect_busy(fd);
+	ASSERT_EQ(TWHEEL_STATE_PENDING, tw_state(fd, 3));
+	ASSERT_EQ(0, tw_stop(fd, 3));
+	expect_busy(fd);
+	EXPECT_STATS(fd, .started = 1, .stopped = 1);
+}
+
+TEST(ebusy_after_a_batch)
+{
+	struct twheel_op op = {
+		.opcode = TWHEEL_OP_START,
+		.id = 3,
+		.expires_ns = HOUR,
+	};
+	int fd = session_open_nonblock();
+	__u32 done;
+
+	ASSERT_EQ(0, tw_submit(fd, &op, 1, &done));
+	expect_busy(fd);
+}
+
+TEST(refused_start_is_no_start)
+{
+	int fd = session_open_nonblock();
+
+	ASSERT_EQ(-EINVAL, tw_start(fd, 3, ~0ULL, 33));
+	ASSERT_EQ(-ENOENT, tw_start(fd, TWHEEL_ID_KERNEL | 7, MS, 33));
+	ASSERT_EQ(-ENOENT, tw_stop(fd, 3));
+	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){
+		.flags = PRIVATE, .tick_ns = 3 * MS }));
+	ASSERT_EQ(3 * MS, info_of(fd).tick_ns);
+}
+
+TEST(einval_unknown_flags)
+{
+	int bit;
+
+	for (bit = 1; bit < 32; bit++)
+		expect_refused(EINVAL, (struct twheel_setup){
+			.flags = 1U << bit });
+}
+
+TEST(einval_scheme)
+{
+	expect_refused(EINVAL, (struct twheel_setup){
+		.flags = PRIVATE, .scheme = TWHEEL_SCHEME_HASHED_SORTED + 1 });
+	expect_refused(EINVAL, (struct twheel_setup){
+		.flags = PRIVATE, .scheme = ~0U });
+}
+
+TEST(einval_mode)
+{
+	expect_refused(EINVAL, (struct twheel_setup){
+		.flags = PRIVATE, .mode = TWHEEL_MODE_TICKLESS + 1 });
+	expect_refused(EINVAL, (struct twheel_setup){
+		.flags = PRIVATE, .mode = ~0U });
+}
+
+TEST(einval_slots)
+{
+	expect_refused(EINVAL, (struct twheel_setup){
+		.flags = PRIVATE, .scheme = TWHEEL_SCHEME_HASHED, .slots = 1 });
+	expect_refused(EINVAL, (struct twheel_setup){
+		.flags = PRIVATE, .scheme = TWHEEL_SCHEME_HASHED,
+		.slots = (1 << 20) + 1 });
+	expect_refused(EINVAL, (struct twheel_setup){
+		.flags = PRIVATE, .scheme = TWHEEL_SCHEME_HASHED_SORTED,
+		.slots = ~0U });
+	expect_refused(EINVAL, (struct twheel_setup){
+		.flags = PRIVATE, .scheme = TWHEEL_SCHEME_HIER, .slots = 64 });
+}
+
+TEST(einval_tick)
+{
+	expect_refused(EINVAL, (struct twheel_setup){
+		.flags = PRIVATE, .tick_ns = 1 });
+	expect_refused(EINVAL, (struct twheel_setup){
+		.flags = PRIVATE, .tick_ns = 50 * US - 1 });
+	expect_refused(EINVAL, (struct twheel_setup){
+		.flags = PRIVATE, .tick_ns = SECOND + 1 });
+	expect_refused(EINVAL, (struct twheel_setup){
+		.flags = PRIVATE, .tick_ns = ~0ULL });
+}
+
+TEST(einval_wheel_without_private)
+{
+	expect_refused(EINVAL, (struct twheel_setup){
+		.scheme = TWHEEL_SCHEME_HASHED });
+	expect_refused(EINVAL, (struct twheel_setup){
+		.mode = TWHEEL_MODE_TICKLESS });
+	expect_refused(EINVAL, (struct twheel_setup){ .slots = 64 });
+	expect_refused(EINVAL, (struct twheel_setup){ .tick_ns = MS });
+}
+
+TEST(einval_limit_above_the_modules)
+{
+	__u64 limit = info_of(session_open()).max_timers;
+
+	expect_refused(EINVAL, (struct twheel_setup){
+		.max_timers = limit + 1 });
+	expect_refused(EINVAL, (struct twheel_setup){
+		.flags = PRIVATE, .max_timers = ~0ULL });
+}
+
+TEST(efault_on_bad_pointer)
+{
+	int fd = session_open();
+	struct twheel_info before = info_of(fd), after;
+
+	ASSERT_EQ(-EFAULT, tw_ioctl(fd, TWHEEL_IOC_SETUP, NULL));
+	after = info_of(fd);
+	ASSERT_EQ(0, memcmp(&before, &after, sizeof(before)));
+}
+
+static __u64 wheels(void)
+{
+	return proc_number(proc_text(), "wheels");
+}
+
+static void expect_wheels(__u64 count)
+{
+	__u64 give_up = now_ns() + 10 * SECOND;
+
+	while (wheels() != count && now_ns() < give_up)
+		sleep_ns(10 * MS);
+	ASSERT_EQ(count, wheels());
+}
+
+TEST(private_wheel_goes_with_its_session)
+{
+	__u64 before = wheels();
+	int fd = session_open();
+
+	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){
+		.flags = PRIVATE, .tick_ns = 3 * MS }));
+	ASSERT_EQ(before + 1, wheels());
+	ASSERT_EQ(0, tw_start(fd, 3, HOUR, 33));
+	proc_expect_balance(proc_text());
+	close(fd);
+	expect_wheels(before);
+}
+
+TEST(private_wheel_goes_when_it_is_given_up)
+{
+	__u64 before = wheels();
+	int fd = session_open();
+
+	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){
+		.flags = PRIVATE, .tick_ns = 3 * MS }));
+	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){ .flags = 0 }));
+	expect_wheels(before);
+}
+
+/* Sessions that ask for the same share; what one does is not the other's. */
+TEST(same_configuration_is_one_wheel)
+{
+	struct twheel_setup setup = {
+		.flags = PRIVATE,
+		.tick_ns = 3 * MS,
+	};
+	__u64 before = wheels();
+	int first = session_open();
+	int second = session_open();
+
+	ASSERT_EQ(0, tw_setup(first, setup));
+	ASSERT_EQ(0, tw_setup(second, setup));
+	ASSERT_LE(wheels(), before + 2);
+	test_note("%llu wheels for two sessions", wheels() - before);
+	ASSERT_EQ(0, tw_start(first, 3, HOUR, 33));
+	ASSERT_EQ(0, tw_start(second, 3, 10 * MS, 44));
+	close(first);
+	expect_event(second, 3, 44);
+	close(second);
+	expect_wheels(before);
+}
+
+TEST(close_during_expiry_of_a_private_wheel)
+{
+	__u64 before = wheels();
+	int fd, i, round;
+
+	for (round = 0; round < 50; round++) {
+		fd = session_open();
+		ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){
+			.flags = PRIVATE, .tick_ns = 60 * US }));
+		for (i = 0; i < 50; i++)
+			ASSERT_EQ(0, tw_start(fd, i, i * 20 * US, i));
+		close(fd);
+	}
+	expect_wheels(before);
+}
+
+static int open_private(__u64 tick_ns)
+{
+	int fd = session_open();
+	int result;
+
+	result = tw_setup(fd, (struct twheel_setup){
+		.flags = PRIVATE, .tick_ns = tick_ns });
+	if (!result)
+		return fd;
+	close(fd);
+	return result;
+}
+
+/* Each session asks for another tick, until the module has enough. */
+TEST(enospc_too_many_private_wheels)
+{
+	__u64 before = wheels(), limit;
+	struct twheel_info info;
+	int fds[1000];
+	int n, fd;
+
+	for (n = 0; n < 1000; n++) {
+		fds[n] = open_private(MS + n * US);
+		if (fds[n] < 0)
+			break;
+	}
+	ASSERT_LT(n, 1000);
+	ASSERT_EQ(-ENOSPC, fds[n]);
+	ASSERT_EQ(before + n, wheels());
+	if (module_parameter("max_wheels", &limit))
+		ASSERT_EQ(limit, n);
+
+	fd = session_open_nonblock();
+	info = info_of(fd);
+	ASSERT_EQ(-ENOSPC, tw_setup(fd, (struct twheel_setup){
+		.flags = PRIVATE, .tick_ns = 7 * MS, .max_timers = 5 }));
+	ASSERT_EQ(info.tick_ns, info_of(fd).tick_ns);
+	ASSERT_EQ(info.max_timers, info_of(fd).max_timers);
+	close(fds[0]);
+	expect_wheels(before + n - 1);
+	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){
+		.flags = PRIVATE, .tick_ns = 7 * MS }));
+	ASSERT_EQ(7 * MS, info_of(fd).tick_ns);
+}
+
+/* The limit of sessions is the module's; open(2) says so. */
+TEST_LIMIT(enospc_too_many_sessions, 180)
+{
+	__u64 before = proc_sessions(), limit;
+	struct rlimit files;
+	__u64 n;
+	int fd;
+
+	if (!module_parameter("max_sessions", &limit))
+		test_skip("the module has no parameter max_sessions");
+	files.rlim_cur = limit + 100;
+	files.rlim_max = limit + 100;
+	if (limit > 100000 || setrlimit(RLIMIT_NOFILE, &files))
+		test_skip("%llu sessions are too many files", limit);
+	for (n = before; n < limit; n++)
+		session_open();
+	fd = open("/dev/twheel", O_RDWR);
+	ASSERT_EQ(-1, fd);
+	ASSERT_EQ(ENOSPC, errno);
+	ASSERT_EQ(limit, proc_sessions());
+	close(3);
+	proc_expect_sessions(limit - 1);
+	session_open();
+}

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * test_stop.c - TWHEEL_IOC_STOP: each answer means what it says
+ */
+#include <errno.h>
+
+#include "harness.h"
+#include "session.h"
+
+static int open_with_unread(__u64 id, __u64 user_data)
+{
+	int fd = session_open_nonblock();
+
+	ASSERT_EQ(0, tw_start(fd, id, 1, user_data));
+	expect_readable(fd);
+	return fd;
+}
+
+TEST(pending_is_stopped)
+{
+	int fd = session_open_nonblock();
+
+	ASSERT_EQ(0, tw_start(fd, 3, HOUR, 33));
+	ASSERT_EQ(0, tw_stop(fd, 3));
+	expect_no_timer(fd, 3);
+	EXPECT_STATS(fd, .started = 1, .stopped = 1);
+}
+
+TEST(stopped_is_never_delivered)
+{
+	int fd = session_open_nonblock();
+
+	ASSERT_EQ(0, tw_start(fd, 3, 1200 * MS, 33));
+	ASSERT_EQ(0, tw_stop(fd, 3));
+	expect_nothing(fd, 1300 * MS);
+	EXPECT_STATS(fd, .started = 1, .stopped = 1);
+}
+
+TEST(restarted_is_stopped)
+{
+	int fd = session_open_nonblock();
+
+	ASSERT_EQ(0, tw_start(fd, 3, HOUR, 33));
+	ASSERT_EQ(1, tw_start(fd, 3, 2 * HOUR, 33));
+	ASSERT_EQ(0, tw_stop(fd, 3));
+	expect_no_timer(fd, 3);
+	EXPECT_STATS(fd, .started = 1, .restarted = 1, .stopped = 1);
+}
+
+TEST(stops_only_the_one_named)
+{
+	int fd = session_open_nonblock();
+
+	ASSERT_EQ(0, tw_start(fd, 3, HOUR, 33));
+	ASSERT_EQ(0, tw_start(fd, 4, HOUR, 44));
+	ASSERT_EQ(0, tw_stop(fd, 3));
+	expect_no_timer(fd, 3);
+	ASSERT_EQ(TWHEEL_STATE_PENDING, tw_state(fd, 4));
+	EXPECT_STATS(fd, .started = 2, .stopped = 1, .pending = 1);
+}
+
+TEST(enoent_never_started)
+{
+	int fd = session_open_nonblock();
+
+	ASSERT_EQ(-ENOENT, tw_stop(fd, 3));
+	expect_no_timer(fd, 3);
+	EXPECT_STATS(fd, .started = 0);
+}
+
+TEST(enoent_stopped_before)
+{
+	int fd = session_open_nonblock();
+
+	ASSERT_EQ(0, tw_start(fd, 3, HOUR, 33));
+	ASSERT_EQ(0, tw_stop(fd, 3));
+	ASSERT_EQ(-ENOENT, tw_stop(fd, 3));
+	EXPECT_STATS(fd, .started = 1, .stopped = 1);
+}
+
+TEST(einval_ids_out_of_range)
+{
+	int fd = session_open_nonblock();
+	struct twheel_info info;
+
+	ASSERT_EQ(0, tw_info(fd, &info));
+	ASSERT_EQ(-EINVAL, tw_stop(fd, info.max_timers));
+	ASSERT_EQ(-EINVAL, tw_stop(fd, TWHEEL_ID_KERNEL - 1));
+	EXPECT_STATS(fd, .started = 0);
+}
+
+TEST(enoent_kernel_ids_that_never_were)
+{
+	int fd = session_open_nonblock();
+
+	ASSERT_EQ(-ENOENT, tw_stop(fd, TWHEEL_ID_KERNEL | 12345));
+	ASSERT_EQ(-ENOENT, tw_stop(fd, TWHEEL_ID_ANY));
+	EXPECT_STATS(fd, .started = 0);
+}
+
+TEST(ealready_event_unread)
+{
+	int fd = open_with_unread(3, 33);
+
+	ASSERT_EQ(-EALREADY, tw_stop(fd, 3));
+	ASSERT_EQ(TWHEEL_STATE_EXPIRED, tw_state(fd, 3));
+	EXPECT_STATS(fd, .started = 1, .expired = 1, .unread = 1);
+	expect_event(fd, 3, 33);
+}
+
+TEST(ealready_event_read)
+{
+	int fd = open_with_unread(3, 33);
+
+	expect_event(fd, 3, 33);
+	ASSERT_EQ(-EALREADY, tw_stop(fd, 3));
+	ASSERT_EQ(-EALREADY, tw_stop(fd, 3));
+	EXPECT_STATS(fd, .started = 1, .expired = 1, .delivered = 1);
+}
+
+TEST(ealready_ends_with_the_next_start)
+{
+	int fd = open_with_unread(3, 33);
+
+	expect_event(fd, 3, 33);
+	ASSERT_EQ(-EALREADY, tw_stop(fd, 3));
+	ASSERT_EQ(0, tw_start(fd, 3, HOUR, 34));
+	ASSERT_EQ(0, tw_stop(fd, 3));
+	ASSERT_EQ(-ENOENT, tw_stop(fd, 3));
+	EXPECT_STATS(fd, .started = 2, .expired = 1, .delivered = 1,
+		     .stopped = 1);
+}
+
+TEST(kernel_id_pending_is_stopped)
+{
+	int fd = session_open_nonblock();
+	__u64 id;
+
+	ASSERT_EQ(0, tw_start_any(fd, HOUR, 33, &id));
+	ASSERT_EQ(0, tw_stop(fd, id));
+	expect_no_timer(fd, id);
+	ASSERT_EQ(-ENOENT, tw_stop(fd, id));
+	EXPECT_STATS(fd, .started = 1, .stopped = 1);
+}
+
+TEST(kernel_id_ealready_until_read)
+{
+	int fd = session_open_nonblock();
+	__u64 id;
+	int result;
+
+	ASSERT_EQ(0, tw_start_any(fd, 0, 33, &id));
+	expect_readable(fd);
+	ASSERT_EQ(-EALREADY, tw_stop(fd, id));
+	expect_event(fd, id, 33);
+	result = tw_stop(fd, id);
+	ASSERT_TRUE(result == -ENOENT || result == -EALREADY);
+	EXPECT_STATS(fd, .started = 1, .expired = 1, .delivered = 1);
+}
+
+TEST(efault_on_bad_pointer)
+{
+	int fd = session_open_nonblock();
+
+	ASSERT_EQ(0, tw_start(fd, 0, HOUR, 33));
+	ASSERT_EQ(-EFAULT, tw_ioctl(fd, TWHEEL_IOC_STOP, NULL));
+	ASSERT_EQ(TWHEEL_STATE_PENDING, tw_state(fd, 0));
+	EXPECT_STATS(fd, .started = 1, .pending = 1);
+}
+
+TEST(stop_needs_no_writable_memory)
+{
+	struct twheel_stop stop = { .id = 3 };
+	int fd = session_open_nonblock();
+
+	ASSERT_EQ(0, tw_start(fd, 3, HOUR, 33));
+	ASSERT_EQ(0, tw_ioctl(fd, TWHEEL_IOC_STOP,
+			      page_read_only(&stop, sizeof(stop))));
+	EXPECT_STATS(fd, .started = 1, .stopped = 1);
+}
+
+/*
+ * Stop a timer at about the time at which it expires, many times over: the
+ * answer 0 means no event, EALREADY means exactly one, which is there already.
+ */
+static void race_with_expiry(unsigned int cpu_of_start, unsigned int cpu_of_stop)
+{
+	int fd = session_open_nonblock();
+	__u64 tick = tick_ns(fd);
+	struct twheel_event event;
+	unsigned int stopped = 0;
+	__u64 deadline;
+	int result, i;
+
+	for (i = 0; i < 1500; i++) {
+		pin_cpu(cpu_of_start);
+		deadline = now_ns() + tick;
+		ASSERT_EQ(0, tw_start_flags(fd, 3, deadline, TWHEEL_START_ABS,
+					    i));
+		pin_cpu(cpu_of_stop);
+		while (now_ns() < deadline + tick * (i % 64) / 64)
+			;
+		result = tw_stop(fd, 3);
+		if (!result) {
+			stopped++;
+			ASSERT_EQ(-EAGAIN, tw_read(fd, &event, 1));
+			continue;
+		}
+		ASSERT_EQ(-EALREADY, result);
+		ASSERT_EQ(1, tw_read(fd, &event, 1));
+		ASSERT_EQ(i, event.user_data);
+		ASSERT_LE(deadline, event.expired_ns);
+	}
+	test_note("%u of %d stopped in time", stopped, i);
+	EXPECT_STATS(fd, .started = i, .stopped = stopped,
+		     .expired = i - stopped, .delivered = i - stopped);
+}
+
+TEST_LIMIT(race_with_expiry_on_one_cpu, 180)
+{
+	race_with_expiry(0, 0);
+}
+
+TEST_LIMIT(race_with_expiry_on_another_cpu, 180)
+{
+	race_with_expiry(1, 0);
+}
+
+struct stopper {
+	int fd;
+	bool done;
+	unsigned int stopped;
+	unsigned int already;
+};
+
+static void *stop_again_and_again(void *data)
+{
+	struct stopper *stopper = data;
+	int result;
+
+	while (!READ_ONCE(stopper->done)) {
+		result = tw_stop(stopper->fd, 3);
+		if (!result)
+			stopper->stopped++;
+		else if (result == -EALREADY)
+			stopper->already++;
+		else
+			ASSERT_EQ(-ENOENT, result);
+	}
+	return NULL;
+}
+
+/* One thread starts, another stops: each start ends in exactly one way. */
+TEST_LIMIT(race_of_two_threads_has_one_winner, 180)
+{
+	struct stopper stopper = { .fd = session_open_nonblock() };
+	pthread_t thread = thread_run(stop_again_and_again, &stopper);
+	__u64 end = now_ns() + 2 * SECOND;
+	unsigned int started = 0, read = 0;
+	struct twheel_event event;
+	int result;
+
+	while (now_ns() < end) {
+		result = tw_start(stopper.fd, 3, 0, started);
+		if (!result)
+			started++;
+		else if (result < 0)
+			ASSERT_EQ(-EALREADY, result);
+		if (tw_read(stopper.fd, &event, 1) == 1)
+			read++;
+	}
+	WRITE_ONCE(stopper.done, true);
+	thread_join(thread);
+	if (!tw_stop(stopper.fd, 3))
+		stopper.stopped++;
+	if (tw_read(stopper.fd, &event, 1) == 1)
+		read++;
+	test_note("%u started, %u stopped, %u read", started, stopper.stopped,
+		  read);
+	ASSERT_EQ(started, stopper.stopped + read);
+	expect_balance(stopper.fd);
+}

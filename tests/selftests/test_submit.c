@@ -1,0 +1,591 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * test_submit.c - TWHEEL_IOC_SUBMIT: many operations, a result for each
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+
+#include "harness.h"
+#include "session.h"
+
+#define MAX_BATCH	65536
+
+static struct twheel_op start_op(__u64 id, __u64 expires_ns)
+{
+	struct twheel_op op = {
+		.opcode = TWHEEL_OP_START,
+		.id = id,
+		.expires_ns = expires_ns,
+		.user_data = 100 + id,
+	};
+
+	memset(&op.result, GARBAGE, sizeof(op.result));
+	return op;
+}
+
+static struct twheel_op stop_op(__u64 id)
+{
+	struct twheel_op op = {
+		.opcode = TWHEEL_OP_STOP,
+		.id = id,
+	};
+
+	memset(&op.result, GARBAGE, sizeof(op.result));
+	return op;
+}
+
+static void submit_all(int fd, struct twheel_op *ops, __u32 count)
+{
+	__u32 done;
+
+	ASSERT_EQ(0, tw_submit(fd, ops, count, &done));
+	ASSERT_EQ(count, done);
+}
+
+static int submit_one(int fd, struct twheel_op op)
+{
+	submit_all(fd, &op, 1);
+	return op.result;
+}
+
+TEST(starts)
+{
+	int fd = session_open_nonblock();
+	struct twheel_op ops[10], before;
+	int i;
+
+	for (i = 0; i < 10; i++)
+		ops[i] = start_op(i, HOUR);
+	submit_all(fd, ops, 10);
+	EXPECT_STATS(fd, .started = 10, .pending = 10);
+	for (i = 0; i < 10; i++) {
+		before = start_op(i, HOUR);
+		before.result = 0;
+		ASSERT_EQ(0, memcmp(&before, &ops[i], sizeof(before)));
+		ASSERT_EQ(TWHEEL_STATE_PENDING, tw_state(fd, i));
+	}
+}
+
+TEST(stops)
+{
+	int fd = session_open_nonblock();
+	struct twheel_op ops[3];
+
+	ASSERT_EQ(0, tw_start(fd, 3, HOUR, 33));
+	ASSERT_EQ(0, tw_start(fd, 4, HOUR, 44));
+	ops[0] = stop_op(3);
+	ops[1] = stop_op(5);
+	ops[2] = stop_op(3);
+	submit_all(fd, ops, 3);
+	ASSERT_EQ(0, ops[0].result);
+	ASSERT_EQ(-ENOENT, ops[1].result);
+	ASSERT_EQ(-ENOENT, ops[2].result);
+	EXPECT_STATS(fd, .started = 2, .stopped = 1, .pending = 1);
+	ASSERT_EQ(TWHEEL_STATE_PENDING, tw_state(fd, 4));
+}
+
+TEST(operations_take_effect_in_order)
+{
+	int fd = session_open_nonblock();
+	struct twheel_op ops[6];
+	struct twheel_get get;
+
+	ops[0] = start_op(3, HOUR);
+	ops[1] = start_op(3, 2 * HOUR);
+	ops[2] = stop_op(3);
+	ops[3] = stop_op(3);
+	ops[4] = start_op(3, HOUR);
+	ops[5] = start_op(3, 3 * HOUR);
+	ops[5].user_data = 77;
+	submit_all(fd, ops, 6);
+	ASSERT_EQ(0, ops[0].result);
+	ASSERT_EQ(1, ops[1].result);
+	ASSERT_EQ(0, ops[2].result);
+	ASSERT_EQ(-ENOENT, ops[3].result);
+	ASSERT_EQ(0, ops[4].result);
+	ASSERT_EQ(1, ops[5].result);
+	EXPECT_STATS(fd, .started = 2, .restarted = 2, .stopped = 1,
+		     .pending = 1);
+	ASSERT_EQ(0, tw_get(fd, 3, &get));
+	ASSERT_EQ(77, get.user_data);
+	ASSERT_LT(2 * HOUR, get.remaining_ns);
+}
+
+TEST(kernel_ids_are_returned)
+{
+	int fd = session_open_nonblock();
+	struct twheel_op ops[100];
+	struct twheel_get get;
+	int i;
+
+	for (i = 0; i < 100; i++) {
+		ops[i] = start_op(TWHEEL_ID_ANY, HOUR);
+		ops[i].user_data = i;
+	}
+	submit_all(fd, ops, 100);
+	for (i = 0; i < 100; i++) {
+		ASSERT_EQ(0, ops[i].result);
+		ASSERT_TRUE(ops[i].id & TWHEEL_ID_KERNEL);
+		ASSERT_EQ(0, tw_get(fd, ops[i].id, &get));
+		ASSERT_EQ(i, get.user_data);
+	}
+	EXPECT_STATS(fd, .started = 100, .pending = 100);
+	for (i = 0; i < 100; i++)
+		ops[i] = stop_op(ops[i].id);
+	submit_all(fd, ops, 100);
+	for (i = 0; i < 100; i++)
+		ASSERT_EQ(0, ops[i].result);
+	EXPECT_STATS(fd, .started = 100, .stopped = 100);
+}
+
+TEST(absolute_and_periodic)
+{
+	int fd = session_open_nonblock();
+	__u64 deadline = now_ns() + 10 * MS;
+	struct twheel_event event;
+	struct twheel_op op;
+
+	op = start_op(3, deadline);
+	op.flags = TWHEEL_START_ABS;
+	op.period_ns = HOUR;
+	ASSERT_EQ(0, submit_one(fd, op));
+	expect_readable(fd);
+	ASSERT_EQ(1, tw_read(fd, &event, 1));
+	ASSERT_EQ(deadline, event.deadline_ns);
+	ASSERT_EQ(TWHEEL_EVENT_PERIODIC, event.flags);
+	ASSERT_EQ(TWHEEL_STATE_PENDING, tw_state(fd, 3));
+}
+
+TEST(ealready_and_replace)
+{
+	int fd = session_open_nonblock();
+	struct twheel_op ops[4];
+
+	ASSERT_EQ(0, tw_start(fd, 3, 0, 33));
+	expect_unread(fd, 1);
+	ops[0] = start_op(3, HOUR);
+	ops[1] = stop_op(3);
+	ops[2] = start_op(3, HOUR);
+	ops[2].flags = TWHEEL_START_REPLACE;
+	ops[3] = stop_op(3);
+	submit_all(fd, ops, 4);
+	ASSERT_EQ(-EALREADY, ops[0].result);
+	ASSERT_EQ(-EALREADY, ops[1].result);
+	ASSERT_EQ(0, ops[2].result);
+	ASSERT_EQ(0, ops[3].result);
+	EXPECT_STATS(fd, .started = 2, .expired = 1, .replaced = 1,
+		     .stopped = 1);
+}
+
+/* One that fails does not keep the others from being carried out. */
+TEST(errors_do_not_stop_the_batch)
+{
+	int fd = session_open_nonblock();
+	struct twheel_op ops[5];
+
+	ops[0] = start_op(3, HOUR);
+	ops[1] = start_op(4, ~0ULL);
+	ops[2] = start_op(5, HOUR);
+	ops[3] = stop_op(6);
+	ops[4] = start_op(7, HOUR);
+	submit_all(fd, ops, 5);
+	ASSERT_EQ(0, ops[0].result);
+	ASSERT_EQ(-EINVAL, ops[1].result);
+	ASSERT_EQ(0, ops[2].result);
+	ASSERT_EQ(-ENOENT, ops[3].result);
+	ASSERT_EQ(0, ops[4].result);
+	EXPECT_STATS(fd, .started = 3, .pending = 3);
+}
+
+TEST(einval_of_a_start)
+{
+	int fd = session_open_nonblock();
+	struct twheel_info info;
+	struct twheel_op op;
+
+	ASSERT_EQ(0, tw_info(fd, &info));
+	ASSERT_EQ(-EINVAL, submit_one(fd, start_op(info.max_timers, MS)));
+	ASSERT_EQ(-EINVAL, submit_one(fd, start_op(3, INTERVAL_MAX + 1)));
+	op = start_op(3, MS);
+	op.period_ns = INTERVAL_MAX + 1;
+	ASSERT_EQ(-EINVAL, submit_one(fd, op));
+	op = start_op(3, MS);
+	op.flags = 1 << 2;
+	ASSERT_EQ(-EINVAL, submit_one(fd, op));
+	op = start_op(3, MS);
+	op.reserved = 1;
+	ASSERT_EQ(-EINVAL, submit_one(fd, op));
+	ASSERT_EQ(-ENOENT, submit_one(fd, start_op(TWHEEL_ID_KERNEL | 9, MS)));
+	EXPECT_STATS(fd, .started = 0);
+}
+
+static void expect_invalid_stop(int fd, struct twheel_op op)
+{
+	ASSERT_EQ(-EINVAL, submit_one(fd, op));
+	ASSERT_EQ(TWHEEL_STATE_PENDING, tw_state(fd, 3));
+	EXPECT_STATS(fd, .started = 1, .pending = 1);
+}
+
+TEST(einval_of_a_stop)
+{
+	int fd = session_open_nonblock();
+	struct twheel_op op;
+
+	ASSERT_EQ(0, tw_start(fd, 3, HOUR, 33));
+	op = stop_op(3);
+	op.expires_ns = 1;
+	expect_invalid_stop(fd, op);
+	op = stop_op(3);
+	op.period_ns = 1;
+	expect_invalid_stop(fd, op);
+	op = stop_op(3);
+	op.user_data = 1;
+	expect_invalid_stop(fd, op);
+	op = stop_op(3);
+	op.flags = TWHEEL_START_ABS;
+	expect_invalid_stop(fd, op);
+	op = stop_op(3);
+	op.reserved = 1;
+	expect_invalid_stop(fd, op);
+	ASSERT_EQ(0, submit_one(fd, stop_op(3)));
+}
+
+TEST(einval_of_an_unknown_operation)
+{
+	int fd = session_open_nonblock();
+	struct twheel_op op;
+
+	ASSERT_EQ(0, tw_start(fd, 3, HOUR, 33));
+	op = stop_op(3);
+	op.opcode = 0;
+	expect_invalid_stop(fd, op);
+	op.opcode = TWHEEL_OP_STOP + 1;
+	expect_invalid_stop(fd, op);
+	op.opcode = ~0U;
+	expect_invalid_stop(fd, op);
+}
+
+TEST(enospc_within_a_batch)
+{
+	int fd = session_open_nonblock();
+	struct twheel_op ops[6];
+	int i;
+
+	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){ .max_timers = 4 }));
+	for (i = 0; i < 6; i++)
+		ops[i] = start_op(TWHEEL_ID_ANY, HOUR);
+	submit_all(fd, ops, 6);
+	for (i = 0; i < 6; i++)
+		ASSERT_EQ(i < 4 ? 0 : -ENOSPC, ops[i].result);
+	ASSERT_EQ(TWHEEL_ID_ANY, ops[4].id);
+	ASSERT_EQ(TWHEEL_ID_ANY, ops[5].id);
+	EXPECT_STATS(fd, .started = 4, .pending = 4);
+}
+
+static void expect_refused(int error, struct twheel_submit submit)
+{
+	struct twheel_op op = start_op(3, HOUR), before = op;
+	struct twheel_submit given;
+	int fd = session_open_nonblock();
+
+	submit.ops = (__u64)(unsigned long)&op;
+	given = submit;
+	ASSERT_EQ(-error, tw_ioctl(fd, TWHEEL_IOC_SUBMIT, &submit));
+	ASSERT_EQ(given.ops, submit.ops);
+	ASSERT_EQ(given.count, submit.count);
+	ASSERT_EQ(0, memcmp(&before, &op, sizeof(op)));
+	expect_no_timer(fd, 3);
+	EXPECT_STATS(fd, .started = 0);
+}
+
+TEST(einval_count)
+{
+	expect_refused(EINVAL, (struct twheel_submit){
+		.count = 0, .op_size = sizeof(struct twheel_op) });
+	expect_refused(EINVAL, (struct twheel_submit){
+		.count = MAX_BATCH + 1, .op_size = sizeof(struct twheel_op) });
+	expect_refused(EINVAL, (struct twheel_submit){
+		.count = ~0U, .op_size = sizeof(struct twheel_op) });
+}
+
+TEST(einval_flags)
+{
+	int bit;
+
+	for (bit = 0; bit < 32; bit++)
+		expect_refused(EINVAL, (struct twheel_submit){
+			.count = 1, .op_size = sizeof(struct twheel_op),
+			.flags = 1U << bit });
+}
+
+TEST(einval_op_size)
+{
+	static const __u32 sizes[] = { 0, 1, 8, 40, 47 };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(sizes); i++)
+		expect_refused(EINVAL, (struct twheel_submit){
+			.count = 1, .op_size = sizes[i] });
+}
+
+TEST(efault_on_bad_pointer)
+{
+	int fd = session_open_nonblock();
+	__u32 done;
+
+	ASSERT_EQ(-EFAULT, tw_ioctl(fd, TWHEEL_IOC_SUBMIT, NULL));
+	ASSERT_EQ(-EFAULT, tw_submit(fd, NULL, 1, &done));
+	ASSERT_EQ(-EFAULT, tw_submit(fd, page_end(0), 10, &done));
+	EXPECT_STATS(fd, .started = 0);
+}
+
+TEST(efault_when_no_result_can_be_written)
+{
+	struct twheel_op op = start_op(3, HOUR);
+	int fd = session_open_nonblock();
+	__u32 done;
+
+	ASSERT_EQ(-EFAULT, tw_submit(fd, page_read_only(&op, sizeof(op)), 1,
+				     &done));
+	expect_no_timer(fd, 3);
+	EXPECT_STATS(fd, .started = 0);
+}
+
+TEST(efault_when_done_cannot_be_written)
+{
+	struct twheel_op op = start_op(3, HOUR);
+	struct twheel_submit submit = {
+		.ops = (__u64)(unsigned long)&op,
+		.count = 1,
+		.op_size = sizeof(op),
+	};
+	int fd = session_open_nonblock();
+
+	ASSERT_EQ(-EFAULT, tw_ioctl(fd, TWHEEL_IOC_SUBMIT,
+				    page_read_only(&submit, sizeof(submit))));
+	expect_no_timer(fd, 3);
+	EXPECT_STATS(fd, .started = 0);
+}
+
+/* The array ends, after some whole operations, where nothing is mapped. */
+static void fault_after(unsigned int whole, unsigned int rest)
+{
+	struct twheel_op *ops = page_end(whole * sizeof(*ops) + rest);
+	int fd = session_open_nonblock();
+	unsigned int i;
+	__u32 done;
+
+	for (i = 0; i < whole; i++)
+		ops[i] = start_op(i, HOUR);
+	ASSERT_EQ(0, tw_submit(fd, ops, whole + 50, &done));
+	ASSERT_EQ(whole, done);
+	for (i = 0; i < whole; i++) {
+		ASSERT_EQ(0, ops[i].result);
+		ASSERT_EQ(TWHEEL_STATE_PENDING, tw_state(fd, i));
+	}
+	EXPECT_STATS(fd, .started = whole, .pending = whole);
+}
+
+TEST(fault_in_the_middle_says_how_many)
+{
+	fault_after(1, 0);
+	fault_after(1, 20);
+	fault_after(15, 0);
+	fault_after(16, 47);
+	fault_after(17, 4);
+	fault_after(200, 0);
+	fault_after(1000, 8);
+}
+
+TEST(efault_within_the_first_operation)
+{
+	int fd = session_open_nonblock();
+	__u32 done;
+
+	ASSERT_EQ(-EFAULT, tw_submit(fd, page_end(47), 1, &done));
+	ASSERT_EQ(-EFAULT, tw_submit(fd, page_end(47), 100, &done));
+	EXPECT_STATS(fd, .started = 0);
+}
+
+TEST(array_at_the_end_of_a_page)
+{
+	struct twheel_op *ops = page_end(100 * sizeof(*ops));
+	int fd = session_open_nonblock();
+	int i;
+
+	for (i = 0; i < 100; i++)
+		ops[i] = start_op(i, HOUR);
+	submit_all(fd, ops, 100);
+	EXPECT_STATS(fd, .started = 100, .pending = 100);
+}
+
+/* An operation of a caller who knows more than this kernel. */
+struct long_op {
+	struct twheel_op op;
+	__u64 more[3];
+};
+
+static int submit_long(int fd, struct long_op *ops, __u32 count, __u32 *done)
+{
+	struct twheel_submit submit = {
+		.ops = (__u64)(unsigned long)ops,
+		.count = count,
+		.op_size = sizeof(*ops),
+	};
+	int result = tw_ioctl(fd, TWHEEL_IOC_SUBMIT, &submit);
+
+	*done = submit.done;
+	return result;
+}
+
+TEST(longer_operations_with_a_tail_of_zeroes)
+{
+	int fd = session_open_nonblock();
+	struct long_op ops[50];
+	__u32 done;
+	int i;
+
+	memset(ops, 0, sizeof(ops));
+	for (i = 0; i < 50; i++)
+		ops[i].op = start_op(i, HOUR);
+	ASSERT_EQ(0, submit_long(fd, ops, 50, &done));
+	ASSERT_EQ(50, done);
+	for (i = 0; i < 50; i++) {
+		ASSERT_EQ(0, ops[i].op.result);
+		ASSERT_EQ(i, ops[i].op.id);
+		ASSERT_TRUE(is_zero(ops[i].more, sizeof(ops[i].more)));
+	}
+	EXPECT_STATS(fd, .started = 50, .pending = 50);
+}
+
+TEST(e2big_longer_operations_with_a_tail)
+{
+	struct long_op ops[2];
+	int fd = session_open_nonblock();
+	__u32 done;
+
+	memset(ops, 0, sizeof(ops));
+	ops[0].op = start_op(3, HOUR);
+	ops[1].op = start_op(4, HOUR);
+	ops[0].more[2] = 1;
+	ASSERT_EQ(-E2BIG, submit_long(fd, ops, 2, &done));
+	EXPECT_STATS(fd, .started = 0);
+
+	ops[0].more[2] = 0;
+	ops[1].more[0] = 1;
+	ASSERT_EQ(0, submit_long(fd, ops, 2, &done));
+	ASSERT_EQ(1, done);
+	EXPECT_STATS(fd, .started = 1, .pending = 1);
+}
+
+/* The clock is read once: equal intervals of one batch are equal deadlines. */
+TEST(one_time_for_all)
+{
+	int fd = session_open_nonblock();
+	static struct twheel_event events[1000];
+	static struct twheel_op ops[1000];
+	__u64 deadline = 0;
+	ssize_t got, i;
+	int read = 0;
+
+	for (i = 0; i < 1000; i++)
+		ops[i] = start_op(i, 300 * MS);
+	submit_all(fd, ops, 1000);
+	while (read < 1000) {
+		expect_readable(fd);
+		got = tw_read(fd, events, 1000);
+		ASSERT_LT(0, got);
+		if (!deadline)
+			deadline = events[0].deadline_ns;
+		for (i = 0; i < got; i++)
+			ASSERT_EQ(deadline, events[i].deadline_ns);
+		read += got;
+	}
+	EXPECT_STATS(fd, .started = 1000, .expired = 1000, .delivered = 1000);
+}
+
+TEST(largest_batch)
+{
+	struct twheel_op *ops = calloc(MAX_BATCH, sizeof(*ops));
+	int fd = session_open_nonblock();
+	__u64 i;
+
+	for (i = 0; i < MAX_BATCH; i++)
+		ops[i] = start_op(i, HOUR);
+	submit_all(fd, ops, MAX_BATCH);
+	for (i = 0; i < MAX_BATCH; i++)
+		ASSERT_EQ(0, ops[i].result);
+	EXPECT_STATS(fd, .started = MAX_BATCH, .pending = MAX_BATCH);
+	submit_all(fd, ops, MAX_BATCH);
+	for (i = 0; i < MAX_BATCH; i++)
+		ASSERT_EQ(1, ops[i].result);
+	for (i = 0; i < MAX_BATCH; i++)
+		ops[i] = stop_op(MAX_BATCH - 1 - i);
+	submit_all(fd, ops, MAX_BATCH);
+	for (i = 0; i < MAX_BATCH; i++)
+		ASSERT_EQ(0, ops[i].result);
+	EXPECT_STATS(fd, .started = MAX_BATCH, .restarted = MAX_BATCH,
+		     .stopped = MAX_BATCH);
+}
+
+static void on_signal(int number)
+{
+	(void)number;
+}
+
+static void signal_every(__u64 ns)
+{
+	struct itimerval timer = {
+		.it_value.tv_usec = ns / US,
+		.it_interval.tv_usec = ns / US,
+	};
+	struct sigaction action = { .sa_handler = on_signal };
+
+	ASSERT_EQ(0, sigaction(SIGALRM, &action, NULL));
+	ASSERT_EQ(0, setitimer(ITIMER_REAL, &timer, NULL));
+}
+
+/* What was done has its result; the rest is as it was. */
+static unsigned int submit_interrupted(int fd, struct twheel_op *ops,
+				       unsigned int count)
+{
+	struct twheel_op untouched = start_op(0, HOUR);
+	__u32 done, i;
+	int result;
+
+	for (i = 0; i < count; i++)
+		ops[i] = start_op(i, HOUR);
+	result = tw_submit(fd, ops, count, &done);
+	if (result == -EINTR)
+		return 0;
+	ASSERT_EQ(0, result);
+	ASSERT_LE(done, count);
+	for (i = 0; i < done; i++)
+		ASSERT_TRUE(ops[i].result == 0 || ops[i].result == 1);
+	for (; i < count; i++)
+		ASSERT_EQ(untouched.result, ops[i].result);
+	return done;
+}
+
+TEST_LIMIT(a_signal_ends_it_early, 180)
+{
+	struct twheel_op *ops = calloc(MAX_BATCH, sizeof(*ops));
+	unsigned int round, done, early = 0, total = 0;
+	int fd = session_open_nonblock();
+	struct twheel_stats stats;
+
+	signal_every(2 * MS);
+	for (round = 0; round < 20; round++) {
+		done = submit_interrupted(fd, ops, MAX_BATCH);
+		early += done < MAX_BATCH;
+		total += done;
+	}
+	test_note("%u of %u batches ended early", early, round);
+	ASSERT_EQ(0, tw_stats(fd, &stats));
+	ASSERT_EQ(total, stats.started + stats.restarted);
+	ASSERT_LT(0, early);
+	expect_balance(fd);
+}
