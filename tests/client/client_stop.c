@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Stopping, waiting for a running callback, shutting down
+ */
+#include <linux/delay.h>
+#include <linux/smp.h>
+
+#include "client.h"
+
+/* How long a slow callback takes. */
+#define SLOW_MS	20
+
+static void stop_says_whether_it_was_pending(struct client *c)
+{
+	struct client_timer *t = client_timer_new(c, NULL);
+
+	if (!t)
+		return;
+	CLIENT_CHECK(c, twheel_stop(&t->timer) == 0);
+	client_start(t, CLIENT_HOUR);
+	CLIENT_CHECK(c, twheel_stop(&t->timer) == 1);
+	CLIENT_CHECK(c, !twheel_pending(&t->timer));
+	CLIENT_CHECK(c, twheel_stop(&t->timer) == 0);
+	client_start(t, CLIENT_HOUR);
+	CLIENT_CHECK(c, twheel_stop_sync(&t->timer) == 1);
+	CLIENT_CHECK(c, twheel_stop_sync(&t->timer) == 0);
+	client_timer_free(t);
+}
+
+static void stopped_never_expires(struct client *c)
+{
+	struct client_timer *t = client_timer_new(c, NULL);
+	u64 delay = client_delay(c, 20);
+
+	if (!t)
+		return;
+	client_start(t, delay);
+	if (!twheel_stop(&t->timer))
+		client_slow(c);
+	client_sleep(delay + 3 * c->config.tick_ns);
+	if (!c->slow)
+		CLIENT_CHECK(c, t->count == 0);
+	client_timer_free(t);
+}
+
+/* Stop the first, the last and those in the middle of a slot. */
+static void stop_each_of_many(struct client *c)
+{
+	unsigned int nr = 256, i;
+	struct client_timer **timers = client_timers_new(c, nr);
+	ktime_t deadline = client_in(CLIENT_HOUR);
+
+	if (!timers)
+		return;
+	for (i = 0; i < nr; i++)
+		client_start_at(timers[i], deadline);
+	for (i = 0; i < nr; i++)
+		CLIENT_CHECK(c, twheel_stop(&timers[i * 37 % nr]->timer) == 1);
+	for (i = 0; i < nr; i++)
+		CLIENT_CHECK(c, !twheel_pending(&timers[i]->timer));
+	client_timers_free(timers, nr);
+}
+
+static void stopped_can_start_again(struct client *c)
+{
+	struct client_timer *t = client_timer_new(c, NULL);
+
+	if (!t)
+		return;
+	client_start(t, CLIENT_HOUR);
+	twheel_stop(&t->timer);
+	CLIENT_CHECK(c, client_start(t, client_delay(c, 5)) == 0);
+	client_wait(t);
+	CLIENT_CHECK(c, t->count == 1);
+	client_timer_free(t);
+}
+
+static void slow_callback(struct client_timer *t)
+{
+	client_set(&t->entered);
+	mdelay(SLOW_MS);
+	client_set(&t->left);
+}
+
+/*
+ * Start @t, on another CPU if there is one, and wait until its callback has
+ * begun. With one CPU it has ended by then, too, and there is less to see.
+ */
+static bool client_enter(struct client *c, struct client_timer *t)
+{
+	int cpu = client_other_cpu();
+	u64 delay = client_delay(c, 5);
+
+	if (cpu < 0)
+		cpu = raw_smp_processor_id();
+	t->not_before = client_in(delay);
+	twheel_start_on(&t->timer, delay, cpu);
+	return CLIENT_CHECK(c, client_wait_for(&t->entered));
+}
+
+static void stop_sync_waits_for_the_callback(struct client *c)
+{
+	struct client_timer *t = client_timer_new(c, slow_callback);
+
+	if (!t)
+		return;
+	if (client_enter(c, t)) {
+		CLIENT_CHECK(c, twheel_stop_sync(&t->timer) == 0);
+		CLIENT_CHECK(c, client_is_set(&t->left));
+	}
+	client_timer_free(t);
+}
+
+static void shutdown_waits_for_the_callback(struct client *c)
+{
+	struct client_timer *t = client_timer_new(c, slow_callback);
+
+	if (!t)
+		return;
+	if (client_enter(c, t)) {
+		CLIENT_CHECK(c, twheel_shutdown_sync(&t->timer) == 0);
+		CLIENT_CHECK(c, client_is_set(&t->left));
+	}
+	client_timer_free(t);
+}
+
+/* Once more at the next tick, for ever. */
+static void endless_callback(struct client_timer *t)
+{
+	client_set(&t->entered);
+	t->result = client_start(t, 0);
+}
+
+static void stop_sync_ends_a_timer_that_restarts_itself(struct client *c)
+{
+	struct client_timer *t = client_timer_new(c, endless_callback);
+	unsigned int count;
+
+	if (!t)
+		return;
+	if (client_enter(c, t)) {
+		CLIENT_CHECK(c, twheel_stop_sync(&t->timer) == 1);
+		count = t->count;
+		client_sleep(5 * c->config.tick_ns);
+		CLIENT_CHECK(c, t->count == count);
+		CLIENT_CHECK(c, !twheel_pending(&t->timer));
+	}
+	client_timer_free(t);
+}
+
+/*
+ * The callback first restarts its timer, due at once, and then takes long:
+ * shutdown comes while it is both running and pending.
+ */
+static void endless_slow_callback(struct client_timer *t)
+{
+	t->result = client_start(t, 0);
+	client_set(&t->entered);
+	mdelay(SLOW_MS);
+}
+
+static void shutdown_ends_a_timer_that_restarts_itself(struct client *c)
+{
+	struct client_timer *t;
+	unsigned int count;
+	int i;
+
+	for (i = 0; i < 5; i++) {
+		t = client_timer_new(c, endless_slow_callback);
+		if (!t)
+			return;
+		if (client_enter(c, t)) {
+			CLIENT_CHECK(c, twheel_shutdown_sync(&t->timer) == 1);
+			CLIENT_CHECK(c, !twheel_pending(&t->timer));
+			count = t->count;
+			client_sleep(2 * c->config.tick_ns);
+			CLIENT_CHECK(c, t->count == count);
+		}
+		client_timer_free(t);
+	}
+}
+
+/* The callback tries to restart its timer until a shutdown has begun. */
+static void restarting_callback(struct client_timer *t)
+{
+	ktime_t end = client_in(5 * (u64)NSEC_PER_SEC);
+
+	client_set(&t->entered);
+	do
+		t->result = client_start(t, CLIENT_HOUR);
+	while (t->result >= 0 && ktime_before(ktime_get(), end));
+}
+
+static void callback_cannot_restart_during_shutdown(struct client *c)
+{
+	struct client_timer *t = client_timer_new(c, restarting_callback);
+
+	if (!t)
+		return;
+	if (client_other_cpu() < 0) {
+		c->skipped = "only one CPU is online";
+	} else if (client_enter(c, t)) {
+		twheel_shutdown_sync(&t->timer);
+		CLIENT_CHECK(c, t->result == -ESHUTDOWN);
+		CLIENT_CHECK(c, !twheel_pending(&t->timer));
+	}
+	client_timer_free(t);
+}
+
+static void shut_down_cannot_start(struct client *c)
+{
+	struct client_timer *t = client_timer_new(c, NULL);
+
+	if (!t)
+		return;
+	client_start(t, CLIENT_HOUR);
+	CLIENT_CHECK(c, twheel_shutdown_sync(&t->timer) == 1);
+	CLIENT_CHECK(c, !twheel_pending(&t->timer));
+	CLIENT_CHECK(c, client_start(t, 0) == -ESHUTDOWN);
+	CLIENT_CHECK(c, client_start_at(t, KTIME_MAX) == -ESHUTDOWN);
+	CLIENT_CHECK(c, twheel_start_on(&t->timer, 0, raw_smp_processor_id()) ==
+		     -ESHUTDOWN);
+	CLIENT_CHECK(c, twheel_forward(&t->timer, CLIENT_HOUR) == 0);
+	CLIENT_CHECK(c, !twheel_pending(&t->timer));
+	CLIENT_CHECK(c, twheel_stop(&t->timer) == 0);
+	CLIENT_CHECK(c, twheel_shutdown_sync(&t->timer) == 0);
+	client_timer_free(t);
+}
+
+static void setup_revives_what_was_shut_down(struct client *c)
+{
+	struct client_timer *t = client_timer_new(c, NULL);
+
+	if (!t)
+		return;
+	twheel_shutdown_sync(&t->timer);
+	client_timer_init(c, t, NULL);
+	CLIENT_CHECK(c, client_start(t, client_delay(c, 5)) == 0);
+	client_wait(t);
+	client_timer_free(t);
+}
+
+const struct client_case client_stop_cases[] = {
+	CLIENT_CASE(stop_says_whether_it_was_pending),
+	CLIENT_CASE(stopped_never_expires),
+	CLIENT_CASE(stop_each_of_many),
+	CLIENT_CASE(stopped_can_start_again),
+	CLIENT_CASE(stop_sync_waits_for_the_callback),
+	CLIENT_CASE(shutdown_waits_for_the_callback),
+	CLIENT_CASE(stop_sync_ends_a_timer_that_restarts_itself),
+	CLIENT_CASE(shutdown_ends_a_timer_that_restarts_itself),
+	CLIENT_CASE(callback_cannot_restart_during_shutdown),
+	CLIENT_CASE(shut_down_cannot_start),
+	CLIENT_CASE(setup_revives_what_was_shut_down),
+	{}
+};

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Wheels: making, draining, destroying them
+ */
+#include <linux/err.h>
+#include <linux/slab.h>
+#include <linux/smp.h>
+#include <linux/string.h>
+
+#include "client.h"
+
+/* Draining, on each wheel that is the client's own. */
+
+#define DRAIN_NR	200
+
+static void count_drained(struct twheel_timer *timer, void *arg)
+{
+	struct client_timer *t = container_of(timer, struct client_timer, timer);
+	unsigned int *drained = arg;
+
+	t->order = twheel_pending(timer) ? 1000 : t->order + 1;
+	++*drained;
+}
+
+static void start_to_drain(struct client *c, struct client_timer **timers)
+{
+	int cpu = client_other_cpu();
+	unsigned int i;
+
+	for (i = 0; i < DRAIN_NR; i++) {
+		if (i % 2 && cpu >= 0)
+			twheel_start_on(&timers[i]->timer, CLIENT_HOUR << i % 19, cpu);
+		else
+			client_start(timers[i], CLIENT_HOUR << i % 19);
+	}
+}
+
+static void drain_hands_over_each_pending_timer(struct client *c)
+{
+	struct client_timer **timers;
+	unsigned int drained = 0, i;
+
+	if (c->shared) {
+		c->skipped = "the wheel is not ours to drain";
+		return;
+	}
+	timers = client_timers_new(c, DRAIN_NR);
+	if (!timers)
+		return;
+	start_to_drain(c, timers);
+	twheel_stop(&timers[17]->timer);
+	CLIENT_CHECK(c, twheel_drain(c->wheel, count_drained, &drained) ==
+		     DRAIN_NR - 1);
+	CLIENT_CHECK(c, drained == DRAIN_NR - 1);
+	for (i = 0; i < DRAIN_NR; i++)
+		CLIENT_CHECK(c, timers[i]->order == (i != 17));
+	CLIENT_CHECK(c, twheel_drain(c->wheel, count_drained, &drained) == 0);
+	client_timers_free(timers, DRAIN_NR);
+}
+
+static void free_drained(struct twheel_timer *timer, void *arg)
+{
+	client_timer_free(container_of(timer, struct client_timer, timer));
+}
+
+static void drain_may_free_the_timers(struct client *c)
+{
+	struct client_timer **timers;
+
+	if (c->shared) {
+		c->skipped = "the wheel is not ours to drain";
+		return;
+	}
+	timers = client_timers_new(c, DRAIN_NR);
+	if (!timers)
+		return;
+	start_to_drain(c, timers);
+	CLIENT_CHECK(c, twheel_drain(c->wheel, free_drained, NULL) == DRAIN_NR);
+	kfree(timers);
+}
+
+static void drained_can_start_again(struct client *c)
+{
+	struct client_timer *t;
+
+	if (c->shared) {
+		c->skipped = "the wheel is not ours to drain";
+		return;
+	}
+	t = client_timer_new(c, NULL);
+	if (!t)
+		return;
+	client_start(t, CLIENT_HOUR);
+	CLIENT_CHECK(c, twheel_drain(c->wheel, NULL, NULL) == 1);
+	CLIENT_CHECK(c, client_start(t, client_delay(c, 5)) == 0);
+	client_wait(t);
+	client_timer_free(t);
+}
+
+const struct client_case client_drain_cases[] = {
+	CLIENT_CASE(drain_hands_over_each_pending_timer),
+	CLIENT_CASE(drain_may_free_the_timers),
+	CLIENT_CASE(drained_can_start_again),
+	{}
+};
+
+/* Making and destroying. */
+
+static bool refused(struct twheel_config config)
+{
+	struct twheel *wheel = twheel_create(&config);
+
+	if (!IS_ERR(wheel))
+		twheel_destroy(wheel);
+	return wheel == ERR_PTR(-EINVAL);
+}
+
+#define REFUSED(...)	refused((struct twheel_config) { __VA_ARGS__ })
+
+static void create_refuses_bad_configs(struct client *c)
+{
+	CLIENT_CHECK(c, REFUSED(.scheme = TWHEEL_NR_SCHEMES));
+	CLIENT_CHECK(c, REFUSED(.scheme = -1));
+	CLIENT_CHECK(c, REFUSED(.mode = TWHEEL_NR_MODES));
+	CLIENT_CHECK(c, REFUSED(.mode = -1));
+	CLIENT_CHECK(c, REFUSED(.tick_ns = 1));
+	CLIENT_CHECK(c, REFUSED(.tick_ns = TWHEEL_TICK_NS_MIN - 1));
+	CLIENT_CHECK(c, REFUSED(.tick_ns = TWHEEL_TICK_NS_MAX + 1));
+	CLIENT_CHECK(c, REFUSED(.tick_ns = NSEC_PER_MSEC + (1ULL << 32)));
+	CLIENT_CHECK(c, REFUSED(.tick_ns = U64_MAX));
+	CLIENT_CHECK(c, REFUSED(.slots = 64));
+	CLIENT_CHECK(c, REFUSED(.scheme = TWHEEL_HASHED, .slots = 1));
+	CLIENT_CHECK(c, REFUSED(.scheme = TWHEEL_HASHED,
+				.slots = TWHEEL_SLOTS_MAX + 1));
+	CLIENT_CHECK(c, REFUSED(.scheme = TWHEEL_HASHED_SORTED,
+				.slots = UINT_MAX));
+}
+
+/* Make a wheel, see what it says of itself, and let it expire one timer. */
+static void check_created(struct client *c, const struct twheel_config *asked,
+			  const struct twheel_config *expected)
+{
+	struct twheel *old = c->wheel;
+	struct client_timer *t;
+
+	c->wheel = twheel_create(asked);
+	if (!CLIENT_CHECK(c, !IS_ERR(c->wheel))) {
+		c->wheel = old;
+		return;
+	}
+	twheel_get_config(c->wheel, &c->config);
+	CLIENT_CHECK(c, c->config.scheme == expected->scheme);
+	CLIENT_CHECK(c, c->config.mode == expected->mode);
+	CLIENT_CHECK(c, c->config.tick_ns == expected->tick_ns);
+	CLIENT_CHECK(c, c->config.slots == expected->slots);
+	if (asked->name)
+		CLIENT_CHECK(c, !strcmp(c->config.name, asked->name));
+	t = client_timer_new(c, NULL);
+	if (t) {
+		client_start(t, 1);
+		client_wait(t);
+	}
+	client_timer_free(t);
+	twheel_destroy(c->wheel);
+	c->wheel = old;
+}
+
+static void create_fills_in_defaults(struct client *c)
+{
+	struct twheel_config def, asked = {}, expected = {};
+
+	twheel_get_config(twheel_default(), &def);
+	expected.tick_ns = def.tick_ns;
+	check_created(c, &asked, &expected);
+	asked.scheme = TWHEEL_HASHED;
+	expected.scheme = TWHEEL_HASHED;
+	expected.slots = TWHEEL_SLOTS_DEFAULT;
+	check_created(c, &asked, &expected);
+}
+
+static void create_rounds_slots_up(struct client *c)
+{
+	struct twheel_config asked = {
+		.name = "rounded", .scheme = TWHEEL_HASHED_SORTED,
+		.tick_ns = NSEC_PER_MSEC, .slots = 65,
+	};
+	struct twheel_config expected = asked;
+
+	expected.slots = 128;
+	check_created(c, &asked, &expected);
+}
+
+static void create_at_the_limits(struct client *c)
+{
+	struct twheel_config config = { .name = "limits" };
+
+	config.mode = TWHEEL_TICKLESS;
+	config.tick_ns = TWHEEL_TICK_NS_MAX;
+	check_created(c, &config, &config);
+	config.mode = TWHEEL_PERIODIC;
+	check_created(c, &config, &config);
+	config.tick_ns = TWHEEL_TICK_NS_MIN;
+	check_created(c, &config, &config);
+	config.scheme = TWHEEL_HASHED;
+	config.slots = TWHEEL_SLOTS_MAX;
+	check_created(c, &config, &config);
+	config.slots = TWHEEL_SLOTS_MIN;
+	config.scheme = TWHEEL_HASHED_SORTED;
+	check_created(c, &config, &config);
+}
+
+static void the_name_is_copied(struct client *c)
+{
+	struct twheel_config config = { };
+	struct twheel *wheel;
+	char name[] = "mine";
+
+	config.name = name;
+	wheel = twheel_create(&config);
+	if (!CLIENT_CHECK(c, !IS_ERR(wheel)))
+		return;
+	name[0] = 'x';
+	twheel_get_config(wheel, &config);
+	CLIENT_CHECK(c, !strcmp(config.name, "mine"));
+	twheel_destroy(wheel);
+}
+
+static void wheels_are_independent(struct client *c)
+{
+	struct twheel_config config = { .name = "one" };
+	struct twheel *old = c->wheel;
+	struct twheel *one = twheel_create(&config);
+	struct twheel *two = twheel_create(&config);
+	struct client_timer *t;
+
+	if (!CLIENT_CHECK(c, !IS_ERR(one)) || !CLIENT_CHECK(c, !IS_ERR(two)))
+		return;
+	c->wheel = one;
+	t = client_timer_new(c, NULL);
+	c->wheel = old;
+	if (t) {
+		client_start(t, CLIENT_HOUR);
+		CLIENT_CHECK(c, twheel_drain(two, NULL, NULL) == 0);
+		CLIENT_CHECK(c, twheel_pending(&t->timer));
+		CLIENT_CHECK(c, twheel_drain(one, NULL, NULL) == 1);
+	}
+	client_timer_free(t);
+	twheel_destroy(one);
+	twheel_destroy(two);
+}
+
+static void destroy_takes_null(struct client *c)
+{
+	twheel_destroy(NULL);
+}
+
+static void no_wheel_means_the_default_one(struct client *c)
+{
+	struct twheel *old = c->wheel;
+	struct client_timer *t;
+
+	c->wheel = NULL;
+	twheel_get_config(twheel_default(), &c->config);
+	t = client_timer_new(c, NULL);
+	if (t) {
+		client_start(t, client_delay(c, 5));
+		client_wait(t);
+	}
+	client_timer_free(t);
+	c->wheel = old;
+}
+
+/* Timers whose callbacks have just run, on a wheel that goes at once. */
+static void destroy_right_after_the_last_timer(struct client *c)
+{
+	struct twheel_config config = { .name = "brief", .mode = TWHEEL_TICKLESS };
+	struct twheel *old = c->wheel;
+	struct client_timer *t;
+	int i;
+
+	for (i = 0; i < 20; i++) {
+		c->wheel = twheel_create(&config);
+		if (!CLIENT_CHECK(c, !IS_ERR(c->wheel)))
+			break;
+		t = client_timer_new(c, NULL);
+		if (t) {
+			client_start(t, 0);
+			client_wait(t);
+		}
+		client_timer_free(t);
+		twheel_destroy(c->wheel);
+	}
+	c->wheel = old;
+}
+
+const struct client_case client_wheel_cases[] = {
+	CLIENT_CASE(create_refuses_bad_configs),
+	CLIENT_CASE(create_fills_in_defaults),
+	CLIENT_CASE(create_rounds_slots_up),
+	CLIENT_CASE(create_at_the_limits),
+	CLIENT_CASE(the_name_is_copied),
+	CLIENT_CASE(wheels_are_independent),
+	CLIENT_CASE(destroy_takes_null),
+	CLIENT_CASE(no_wheel_means_the_default_one),
+	CLIENT_CASE(destroy_right_after_the_last_timer),
+	{}
+};

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Work items: expiry on a workqueue, where it may sleep
+ */
+#include <linux/delay.h>
+#include <linux/preempt.h>
+#include <linux/slab.h>
+#include <linux/smp.h>
+#include <linux/workqueue.h>
+
+#include "client.h"
+
+#define WORK_AGAIN_NR	5
+
+struct client_work {
+	struct twheel_work work;
+	struct client *client;
+	ktime_t not_before;
+	int sleep_ms;
+	int again;
+	int runs;
+	bool entered;
+	bool left;
+	bool may_sleep;
+	struct completion done;
+};
+
+static void client_work_fn(struct work_struct *work)
+{
+	struct client_work *w = container_of(work, struct client_work, work.work);
+
+	if (ktime_before(ktime_get(), w->not_before))
+		atomic_inc(&w->client->early);
+	w->may_sleep = !in_interrupt() && !irqs_disabled();
+	client_set(&w->entered);
+	if (w->sleep_ms)
+		msleep(w->sleep_ms);
+	w->runs++;
+	if (w->again && w->runs < w->again)
+		twheel_queue_work(w->client->wq, &w->work, 0);
+	client_set(&w->left);
+	complete(&w->done);
+}
+
+static struct client_work *client_work_new(struct client *c)
+{
+	struct client_work *w = kzalloc(sizeof(*w), GFP_KERNEL);
+
+	if (!CLIENT_CHECK(c, w))
+		return NULL;
+	w->client = c;
+	init_completion(&w->done);
+	twheel_init_work(&w->work, c->wheel, client_work_fn);
+	return w;
+}
+
+static void client_work_free(struct client_work *w)
+{
+	twheel_cancel_work_sync(&w->work);
+	twheel_timer_destroy(&w->work.timer);
+	kfree(w);
+}
+
+static bool client_work_queue(struct client_work *w, u64 delay_ns)
+{
+	w->not_before = client_in(delay_ns);
+	return twheel_queue_work(w->client->wq, &w->work, delay_ns);
+}
+
+static void client_work_wait(struct client_work *w)
+{
+	CLIENT_CHECK(w->client, wait_for_completion_timeout(&w->done, 20 * HZ));
+}
+
+static void work_runs_in_process_context(struct client *c)
+{
+	struct client_work *w = client_work_new(c);
+
+	if (!w)
+		return;
+	CLIENT_CHECK(c, client_work_queue(w, client_delay(c, 5)));
+	client_work_wait(w);
+	CLIENT_CHECK(c, w->runs == 1);
+	CLIENT_CHECK(c, w->may_sleep);
+	client_work_free(w);
+}
+
+static void work_without_delay_runs(struct client *c)
+{
+	struct client_work *w = client_work_new(c);
+
+	if (!w)
+		return;
+	CLIENT_CHECK(c, client_work_queue(w, 0));
+	client_work_wait(w);
+	CLIENT_CHECK(c, w->runs == 1);
+	client_work_free(w);
+}
+
+/* A second queue of a pending item changes nothing, not even its time. */
+static void work_that_is_pending_is_not_queued_again(struct client *c)
+{
+	struct client_work *w = client_work_new(c);
+
+	if (!w)
+		return;
+	CLIENT_CHECK(c, client_work_queue(w, CLIENT_HOUR));
+	CLIENT_CHECK(c, !twheel_queue_work(c->wq, &w->work, 0));
+	client_sleep(5 * c->config.tick_ns);
+	CLIENT_CHECK(c, w->runs == 0);
+	CLIENT_CHECK(c, twheel_cancel_work_sync(&w->work));
+	client_work_free(w);
+}
+
+static void work_mod_changes_the_time(struct client *c)
+{
+	struct client_work *w = client_work_new(c);
+
+	if (!w)
+		return;
+	w->not_before = client_in(CLIENT_HOUR);
+	CLIENT_CHECK(c, !twheel_mod_work(c->wq, &w->work, CLIENT_HOUR));
+	CLIENT_CHECK(c, twheel_mod_work(c->wq, &w->work, 2 * CLIENT_HOUR));
+	w->not_before = client_in(client_delay(c, 5));
+	CLIENT_CHECK(c, twheel_mod_work(c->wq, &w->work, client_delay(c, 5)));
+	client_work_wait(w);
+	CLIENT_CHECK(c, w->runs == 1);
+	client_work_free(w);
+}
+
+static void work_cancel_says_whether_it_was_pending(struct client *c)
+{
+	struct client_work *w = client_work_new(c);
+
+	if (!w)
+		return;
+	CLIENT_CHECK(c, !twheel_cancel_work(&w->work));
+	client_work_queue(w, CLIENT_HOUR);
+	CLIENT_CHECK(c, twheel_cancel_work(&w->work));
+	CLIENT_CHECK(c, !twheel_cancel_work(&w->work));
+	CLIENT_CHECK(c, !twheel_cancel_work_sync(&w->work));
+	client_work_queue(w, CLIENT_HOUR);
+	CLIENT_CHECK(c, twheel_cancel_work_sync(&w->work));
+	CLIENT_CHECK(c, w->runs == 0);
+	client_work_free(w);
+}
+
+static void work_cancelled_can_be_queued_again(struct client *c)
+{
+	struct client_work *w = client_work_new(c);
+
+	if (!w)
+		return;
+	client_work_queue(w, CLIENT_HOUR);
+	twheel_cancel_work(&w->work);
+	CLIENT_CHECK(c, client_work_queue(w, client_delay(c, 5)));
+	client_work_wait(w);
+	client_work_free(w);
+}
+
+static void work_cancel_sync_waits(struct client *c)
+{
+	struct client_work *w = client_work_new(c);
+
+	if (!w)
+		return;
+	w->sleep_ms = 20;
+	client_work_queue(w, 0);
+	if (CLIENT_CHECK(c, client_wait_for(&w->entered))) {
+		CLIENT_CHECK(c, !twheel_cancel_work_sync(&w->work));
+		CLIENT_CHECK(c, client_is_set(&w->left));
+	}
+	client_work_free(w);
+}
+
+static void work_flush_runs_it_now(struct client *c)
+{
+	struct client_work *w = client_work_new(c);
+
+	if (!w)
+		return;
+	CLIENT_CHECK(c, !twheel_flush_work(&w->work));
+	CLIENT_CHECK(c, twheel_queue_work(c->wq, &w->work, CLIENT_HOUR));
+	CLIENT_CHECK(c, twheel_flush_work(&w->work));
+	CLIENT_CHECK(c, w->runs == 1);
+	CLIENT_CHECK(c, !twheel_cancel_work_sync(&w->work));
+	client_work_free(w);
+}
+
+static void work_queues_itself_again(struct client *c)
+{
+	struct client_work *w = client_work_new(c);
+	int i;
+
+	if (!w)
+		return;
+	w->again = WORK_AGAIN_NR;
+	client_work_queue(w, client_delay(c, 5));
+	for (i = 0; i < WORK_AGAIN_NR; i++)
+		client_work_wait(w);
+	CLIENT_CHECK(c, w->runs == WORK_AGAIN_NR);
+	client_work_free(w);
+}
+
+static void work_cancel_sync_ends_one_that_queues_itself(struct client *c)
+{
+	struct client_work *w = client_work_new(c);
+	int runs;
+
+	if (!w)
+		return;
+	w->again = INT_MAX;
+	client_work_queue(w, 0);
+	CLIENT_CHECK(c, client_wait_for(&w->entered));
+	twheel_cancel_work_sync(&w->work);
+	runs = w->runs;
+	client_sleep(5 * c->config.tick_ns);
+	CLIENT_CHECK(c, w->runs == runs);
+	client_work_free(w);
+}
+
+/* Freeing itself, as soon as it runs. */
+
+struct client_free_work {
+	struct twheel_work work;
+	struct completion *freed;
+};
+
+static void free_work_fn(struct work_struct *work)
+{
+	struct client_free_work *w = container_of(work, struct client_free_work,
+						  work.work);
+	struct completion *freed = w->freed;
+
+	twheel_timer_destroy(&w->work.timer);
+	memset(w, 0x6b, sizeof(*w));
+	kfree(w);
+	complete(freed);
+}
+
+/* On a workqueue that may run it on another CPU while it is being queued. */
+static void work_frees_itself(struct client *c)
+{
+	DECLARE_COMPLETION_ONSTACK(freed);
+	struct client_free_work *w;
+	int i;
+
+	for (i = 0; i < 50; i++) {
+		w = kmalloc(sizeof(*w), GFP_KERNEL);
+		if (!CLIENT_CHECK(c, w))
+			return;
+		twheel_init_work(&w->work, c->wheel, free_work_fn);
+		w->freed = &freed;
+		twheel_queue_work(c->wq, &w->work, 0);
+		wait_for_completion(&freed);
+	}
+}
+
+const struct client_case client_work_cases[] = {
+	CLIENT_CASE(work_runs_in_process_context),
+	CLIENT_CASE(work_without_delay_runs),
+	CLIENT_CASE(work_that_is_pending_is_not_queued_again),
+	CLIENT_CASE(work_mod_changes_the_time),
+	CLIENT_CASE(work_cancel_says_whether_it_was_pending),
+	CLIENT_CASE(work_cancelled_can_be_queued_again),
+	CLIENT_CASE(work_cancel_sync_waits),
+	CLIENT_CASE(work_flush_runs_it_now),
+	CLIENT_CASE(work_queues_itself_again),
+	CLIENT_CASE(work_cancel_sync_ends_one_that_queues_itself),
+	CLIENT_CASE(work_frees_itself),
+	{}
+};
