@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the parts of the torture module share
+ *
+ * Four kinds of timers, each with its own way to know exactly what has become
+ * of every start:
+ *
+ *  locked   The accounting has a lock of its own around each call, and checks
+ *           every return value and every callback at once (torture_locked.c).
+ *  shared   All callers at the same few timers with no lock at all: what the
+ *           return values and callbacks add up to must come out even in the
+ *           end (torture_shared.c).
+ *  churn    Allocated, started and freed, by the callback or after a shutdown
+ *           (torture_churn.c).
+ *  work     As shared, with work items (torture_work.c).
+ *
+ * The first three go through the seam (torture_seam.c), which can break twheel's
+ * promises on purpose.
+ */
+#ifndef _TWHEEL_TORTURE_H
+#define _TWHEEL_TORTURE_H
+
+#include <linux/hrtimer.h>
+#include <linux/ktime.h>
+#include <linux/percpu.h>
+#include <linux/sched.h>
+#include <linux/types.h>
+
+#include <twheel.h>
+
+/* Counting: torture_count.c. */
+
+enum tt_count {
+	/* What happened. */
+	TT_ARMED,	/* starts that returned 0 */
+	TT_RESTARTED,	/* starts that returned 1 */
+	TT_STOPPED,	/* stops that returned 1 */
+	TT_EXPIRED,	/* callbacks */
+	TT_DRAINED,	/* timers handed over by a drain */
+	TT_RACED,	/* start or stop came between expiry and callback */
+	TT_SYNCED,	/* stops that waited */
+	TT_SHUTDOWN,	/* shutdowns */
+	TT_FORWARDED,	/* periods begun by twheel_forward() */
+	TT_ORDERED,	/* callbacks whose order was checked */
+	TT_FROM_HARDIRQ,	/* calls from hard interrupt context */
+	TT_FROM_SOFTIRQ,	/* calls from callbacks */
+	TT_ALLOCATED,	/* timers allocated */
+	TT_FREED,	/* and freed again */
+	TT_WORKED,	/* runs of work items */
+	TT_HOTPLUGGED,	/* CPUs taken away and brought back */
+	/* What must not happen. */
+	TT_EARLY,	/* callback before the deadline */
+	TT_LOST,	/* started and neither expired nor stopped */
+	TT_DOUBLED,	/* callback without a start */
+	TT_DISORDER,	/* not in the order of the starts */
+	TT_OVERLAP,	/* two callbacks of one timer at a time */
+	TT_STRAY,	/* callback on another CPU than it was started on */
+	TT_RUNNING,	/* callback still running after a stop that waits */
+	TT_WRONG,	/* return value that cannot be */
+	TT_LEAKED,	/* allocated and not freed */
+	TT_CORRUPT,	/* callback for memory that is no timer */
+	TT_NR_COUNTS,
+	TT_FIRST_ERROR = TT_EARLY,
+};
+
+/* Callbacks by lateness: less than 1, 2, 4, 8 ... ticks. */
+#define TT_NR_LATE	16
+
+void tt_count(enum tt_count what);
+void tt_note_lateness(const char *kind, unsigned int nr, s64 late_ns);
+u64 tt_total(enum tt_count what);
+u64 tt_errors(void);
+void tt_counts_print(const char *when);
+__printf(2, 3) void tt_error(enum tt_count what, const char *fmt, ...);
+
+/* A round: one wheel with all its timers. torture_main.c. */
+
+/**
+ * struct tt_params - the knobs that the parts read; constant while it runs
+ * @ntimers: locked timers; also how many of the churn there may be at a time
+ * @nshared: shared timers
+ * @hotplug_ms: how long a CPU is off, then on; 0 never
+ * @late_ms: a timer that is so late is lost
+ * @irq: call from hard interrupt context too
+ * @softirq: call from callbacks too
+ * @broken: what is broken on purpose, an enum tt_broken
+ */
+struct tt_params {
+	unsigned int ntimers;
+	unsigned int nshared;
+	unsigned int hotplug_ms;
+	unsigned int late_ms;
+	bool irq;
+	bool softirq;
+	unsigned int broken;
+};
+
+/**
+ * struct tt_round - a round
+ * @wheel: its wheel
+ * @tick_ns: of @wheel
+ * @quiet: the workers are gone: callbacks start nothing any more
+ * @drains: number of drains begun plus number of those ended: odd during one
+ */
+struct tt_round {
+	struct twheel *wheel;
+	u64 tick_ns;
+	bool quiet;
+	unsigned int drains;
+};
+
+extern struct tt_params tt_params;
+extern struct tt_round tt_round;
+
+/* Random numbers: xorshift, good enough and usable anywhere. */
+
+static inline u32 tt_random(u32 *state)
+{
+	u32 x = *state;
+
+	x ^= x << 13;
+	x ^= x >> 17;
+	x ^= x << 5;
+	*state = x;
+	return x;
+}
+
+static inline u32 tt_random_below(u32 *state, u32 limit)
+{
+	return ((u64)tt_random(state) * limit) >> 32;
+}
+
+u32 tt_seed(unsigned int nr);
+u64 tt_random_delay(u32 *rnd);
+unsigned int tt_random_online_cpu(u32 *rnd);
+
+/* The seam: torture_seam.c. */
+
+enum tt_broken {
+	TT_BREAK_NOTHING,
+	TT_BREAK_LOST,		/* a start that returns 0 does nothing */
+	TT_BREAK_DOUBLED,	/* a callback is called twice */
+	TT_BREAK_EARLY,		/* a timer is due three ticks too soon */
+	TT_BREAK_SYNC,		/* what should wait for the callback does not */
+	TT_BREAK_ORDER,		/* two callbacks change places */
+	TT_BREAK_LEAK,		/* memory is not freed */
+	TT_BREAK_START_RACE,	/* start looks at pending without a lock */
+	TT_BREAK_STOP_RACE,	/* stop does */
+	TT_BREAK_DRAIN,		/* a drained timer is not handed over */
+	TT_BREAK_LATE,		/* a timer is due an hour too late */
+	TT_BREAK_CPU,		/* start_on takes any CPU */
+	TT_NR_BROKEN,
+};
+
+struct tt_timer;
+
+/**
+ * struct tt_kind - a kind of timer
+ * @expire: callback, at time @now
+ * @drained: a drain has handed over the timer
+ * @stays: the memory stays valid after @expire, until the round ends
+ */
+struct tt_kind {
+	void (*expire)(struct tt_timer *t, ktime_t now);
+	void (*drained)(struct tt_timer *t);
+	bool stays;
+};
+
+/**
+ * struct tt_timer - a timer as the seam knows it
+ * @timer: the timer
+ * @kind: what it is part of
+ * @magic: %TT_MAGIC while it is a timer
+ */
+struct tt_timer {
+	struct twheel_timer timer;
+	const struct tt_kind *kind;
+	u32 magic;
+};
+
+#define TT_MAGIC	0x77686c74
+
+const char *tt_broken_name(unsigned int broken);
+void tt_setup(struct tt_timer *t, const struct tt_kind *kind);
+void tt_free(struct tt_timer *t, void *memory);
+int tt_start(struct tt_timer *t, u64 delay_ns);
+int tt_start_at(struct tt_timer *t, ktime_t deadline);
+int tt_start_on(struct tt_timer *t, u64 delay_ns, int cpu);
+int tt_restart_at(struct tt_timer *t, ktime_t deadline);
+int tt_stop(struct tt_timer *t);
+int tt_stop_sync(struct tt_timer *t);
+int tt_shutdown_sync(struct tt_timer *t);
+void tt_make_safe(struct tt_timer *t);
+unsigned long tt_drain(void);
+void tt_seam_flush(void);
+
+/* The kinds. */
+
+int tt_locked_setup(void);
+void tt_locked_op(u32 *rnd, unsigned int first, unsigned int nr);
+void tt_locked_sync_op(u32 *rnd, unsigned int first, unsigned int nr);
+void tt_locked_finish(void);
+
+int tt_shared_setup(void);
+void tt_shared_op(u32 *rnd);
+void tt_shared_sync_op(u32 *rnd);
+void tt_shared_finish(void);
+
+/* What one worker has of the churn. */
+#define TT_CHURN_KEPT	8
+
+struct tt_churn;
+
+void tt_churn_op(u32 *rnd, struct tt_churn **kept);
+void tt_churn_release(struct tt_churn **kept);
+void tt_churn_finish(void);
+void tt_churn_drain_begin(void);
+void tt_churn_drain_end(void);
+
+int tt_work_setup(const struct twheel_config *config);
+void tt_work_op(u32 *rnd);
+void tt_work_flush_op(u32 *rnd);
+void tt_work_finish(void);
+
+/* The workers. */
+
+int tt_workers_start(unsigned int per_cpu);
+void tt_workers_stop(void);
+void tt_caller_op(u32 *rnd);
+
+/* CPU hotplug. */
+
+#ifdef CONFIG_HOTPLUG_CPU
+int tt_hotplug_start(void);
+void tt_hotplug_stop(void);
+unsigned int tt_hotplug_epoch(void);
+#else
+static inline int tt_hotplug_start(void)
+{
+	return 0;
+}
+
+static inline void tt_hotplug_stop(void)
+{
+}
+
+static inline unsigned int tt_hotplug_epoch(void)
+{
+	return 0;
+}
+#endif
+
+#endif /* _TWHEEL_TORTURE_H */

@@ -1,0 +1,700 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Timers whose every step is checked at once
+ *
+ * The accounting of a timer has a raw spinlock of its own, which is held around
+ * each call that starts or stops it, and which the callback takes first of all.
+ * So at any time the accounting knows what the timer has to be:
+ *
+ *	armed      a start whose end nobody has seen yet
+ *	in_flight  starts that must have expired, because a later start or stop
+ *		   found the timer not pending, and whose callback has not got
+ *		   the lock yet
+ *
+ *	start -> 0	not armed: armed		armed: armed, in_flight + 1
+ *	start -> 1	not armed: wrong		armed: armed
+ *	stop  -> 1	not armed: wrong		armed: not armed
+ *	stop  -> 0	not armed			armed: in_flight + 1
+ *	callback	in_flight: in_flight - 1, else
+ *			not armed: doubled		armed: not armed
+ *
+ * A stop that waits is called without the lock, for its callback needs that,
+ * but under a claim that keeps others from starting. When it has returned 0 the
+ * callback has come: who is still armed or in flight is lost.
+ *
+ * A drain hands a timer over a moment after it has taken it out, and without
+ * the lock; to the accounting that is another late callback. Only the claim
+ * that a stop waited long enough cannot be made while a drain is under way.
+ *
+ * Order. Interrupts are off around a start, so that on one CPU the numbers that
+ * are given out just before the calls are in the order of the calls. Of the
+ * callbacks on a CPU those that were started on it, for a deadline that was
+ * ahead, and not put off since, must come in the order of (tick, number).
+ */
+#define pr_fmt(fmt) "twheel_torture: " fmt
+
+#include <linux/delay.h>
+#include <linux/math64.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include <linux/smp.h>
+#include <linux/spinlock.h>
+
+#include "torture.h"
+
+/* How long it is worth to wait for a timer to expire. */
+#define TT_SOON_NS	(2 * NSEC_PER_MSEC)
+
+/**
+ * struct tt_order - a place in the order of a CPU's callbacks
+ * @valid: there is one
+ * @cpu: the CPU
+ * @epoch: of CPU hotplug; only places of one epoch are compared
+ * @tick: expiry tick
+ * @number: of the start, on this CPU
+ */
+struct tt_order {
+	bool valid;
+	int cpu;
+	unsigned int epoch;
+	u64 tick;
+	u64 number;
+};
+
+/**
+ * struct tt_locked - a timer and what is known of it
+ * @lock: guards all fields
+ * @t: the timer
+ * @nr: its number, for messages
+ * @rnd: random numbers for its callback
+ * @armed: see above
+ * @in_flight: see above
+ * @claimed: a stop that waits is under way
+ * @running: the callback runs
+ * @deadline: of the last start: no callback before that
+ * @in_flight_deadline: of the start that is in flight
+ * @cpu: where it was started
+ * @epoch: of CPU hotplug, at that time
+ * @last_cpu: where its last callback ran
+ * @order: its place, if that is known
+ */
+struct tt_locked {
+	raw_spinlock_t lock;
+	struct tt_timer t;
+	unsigned int nr;
+	u32 rnd;
+	bool armed;
+	unsigned int in_flight;
+	bool claimed;
+	bool running;
+	ktime_t deadline;
+	ktime_t in_flight_deadline;
+	int cpu;
+	unsigned int epoch;
+	int last_cpu;
+	struct tt_order order;
+};
+
+static struct tt_locked *tt_locked;
+static unsigned int tt_nr_locked;
+
+static DEFINE_PER_CPU(u64, tt_start_number);
+static DEFINE_PER_CPU(struct tt_order, tt_last_order);
+
+/* Order. */
+
+static u64 tt_tick_of(ktime_t deadline)
+{
+	return div64_u64(deadline + tt_round.tick_ns - 1, tt_round.tick_ns);
+}
+
+/* The place of a start at @deadline that is about to be made here. */
+static struct tt_order tt_order_next(ktime_t deadline)
+{
+	return (struct tt_order) {
+		.valid = true,
+		.cpu = smp_processor_id(),
+		.epoch = tt_hotplug_epoch(),
+		.tick = tt_tick_of(deadline),
+		.number = this_cpu_inc_return(tt_start_number),
+	};
+}
+
+/* A start whose tick only the wheel knows, on @cpu. */
+static struct tt_order tt_order_unknown(int cpu)
+{
+	return (struct tt_order) { .cpu = cpu };
+}
+
+/* Odd: a CPU is just coming or going. */
+static bool tt_epoch_is(unsigned int epoch)
+{
+	return !(epoch & 1) && epoch == tt_hotplug_epoch();
+}
+
+/* The epoch first: a tick of an older one is less, and does no harm. */
+static bool tt_last_expired(int cpu, unsigned int epoch, u64 *tick)
+{
+	struct tt_order *last = per_cpu_ptr(&tt_last_order, cpu);
+
+	/* Pairs with tt_order_expired(). */
+	if (smp_load_acquire(&last->epoch) != epoch || !READ_ONCE(last->valid))
+		return false;
+	*tick = READ_ONCE(last->tick);
+	return true;
+}
+
+static void tt_order_expired(const struct tt_order *o)
+{
+	struct tt_order *last = this_cpu_ptr(&tt_last_order);
+
+	WRITE_ONCE(last->tick, o->tick);
+	last->number = o->number;
+	WRITE_ONCE(last->valid, true);
+	/* Pairs with tt_last_expired(). */
+	smp_store_release(&last->epoch, o->epoch);
+}
+
+static void tt_order_check(const struct tt_locked *l)
+{
+	const struct tt_order *o = &l->order;
+	int cpu = smp_processor_id();
+	u64 number = this_cpu_read(tt_last_order.number);
+	u64 tick;
+
+	if (!o->valid || o->cpu != cpu || !tt_epoch_is(o->epoch))
+		return;
+	tt_count(TT_ORDERED);
+	if (!tt_last_expired(cpu, o->epoch, &tick) || o->tick > tick ||
+	    (o->tick == tick && o->number > number))
+		tt_order_expired(o);
+	else
+		tt_error(TT_DISORDER, "timer %u: tick %llu start %llu after tick %llu start %llu",
+			 l->nr, o->tick, o->number, tick, number);
+}
+
+/*
+ * A timer that is still pending when one of a later tick has expired on its CPU
+ * has been passed over. Its own callback, if it should just wait for the lock,
+ * would have kept that CPU from the later one.
+ */
+static void tt_order_check_pending(struct tt_locked *l)
+{
+	struct tt_order *o = &l->order;
+	u64 tick;
+
+	if (!l->armed || !o->valid || !tt_epoch_is(o->epoch) ||
+	    (l->last_cpu >= 0 && l->last_cpu != o->cpu) ||
+	    !tt_last_expired(o->cpu, o->epoch, &tick) || tick <= o->tick ||
+	    !twheel_pending(&l->t.timer))
+		return;
+	tt_error(TT_LOST, "timer %u: tick %llu is over on CPU %d, expired was %llu",
+		 l->nr, o->tick, o->cpu, tick);
+	o->valid = false;
+}
+
+/* What start and stop returned. */
+
+static void tt_put_in_flight(struct tt_locked *l)
+{
+	tt_count(TT_RACED);
+	if (!l->in_flight || ktime_before(l->deadline, l->in_flight_deadline))
+		l->in_flight_deadline = l->deadline;
+	/* One whose callback waits for the lock, one that a drain has. */
+	if (++l->in_flight > 2)
+		tt_error(TT_LOST, "timer %u: %u callbacks have not come", l->nr,
+			 l->in_flight);
+}
+
+static void tt_note_started(struct tt_locked *l, ktime_t deadline, int cpu)
+{
+	tt_count(TT_ARMED);
+	if (l->armed)
+		tt_put_in_flight(l);
+	l->armed = true;
+	l->cpu = cpu;
+	l->epoch = tt_hotplug_epoch();
+	l->deadline = deadline;
+}
+
+static void tt_note_restarted(struct tt_locked *l, ktime_t deadline)
+{
+	tt_count(TT_RESTARTED);
+	if (!l->armed)
+		tt_error(TT_WRONG, "timer %u: start returned 1, was not started",
+			 l->nr);
+	l->armed = true;
+	l->deadline = deadline;
+}
+
+/*
+ * Whether the place that a start has taken is known: appended to the queue of
+ * its tick on this CPU, which a restart is only if it comes forward.
+ */
+static bool tt_place_is_known(const struct tt_locked *l, int ret, u64 old_tick,
+			      const struct tt_order *o)
+{
+	if (!o->valid || ktime_after(ktime_get(), l->deadline))
+		return false;
+	return !ret || (o->cpu == l->cpu && o->tick < old_tick);
+}
+
+static void tt_note_start(struct tt_locked *l, int ret, ktime_t deadline,
+			  struct tt_order o)
+{
+	u64 old_tick = tt_tick_of(l->deadline);
+
+	if (ret < 0) {
+		tt_error(TT_WRONG, "timer %u: start returned %d", l->nr, ret);
+		return;
+	}
+	if (ret)
+		tt_note_restarted(l, deadline);
+	else
+		tt_note_started(l, deadline, o.cpu);
+	l->order = o;
+	l->order.valid = tt_place_is_known(l, ret, old_tick, &o);
+}
+
+static void tt_note_stop(struct tt_locked *l, int ret)
+{
+	if (ret) {
+		tt_count(TT_STOPPED);
+		if (!l->armed)
+			tt_error(TT_WRONG, "timer %u: stop returned 1, was not started",
+				 l->nr);
+	} else if (l->armed) {
+		tt_put_in_flight(l);
+	}
+	l->armed = false;
+}
+
+/* Calls. The lock is held, nobody has claimed the timer. */
+
+static void tt_locked_start(struct tt_locked *l, u32 *rnd)
+{
+	u64 delay = tt_random_delay(rnd);
+	ktime_t deadline = ktime_add_safe(ktime_get(), delay);
+
+	tt_note_start(l, tt_start(&l->t, delay), deadline,
+		      tt_order_unknown(smp_processor_id()));
+}
+
+/* Deadlines that many share: the end of this run of 16 ticks, or the next. */
+static ktime_t tt_popular_deadline(u32 *rnd)
+{
+	u64 tick = (tt_tick_of(ktime_get()) | 15) + 16 * tt_random_below(rnd, 8);
+
+	return tick * tt_round.tick_ns - tt_random_below(rnd, tt_round.tick_ns);
+}
+
+static void tt_locked_start_at(struct tt_locked *l, u32 *rnd)
+{
+	ktime_t deadline = tt_popular_deadline(rnd);
+	struct tt_order o = tt_order_next(deadline);
+
+	tt_note_start(l, tt_start_at(&l->t, deadline), deadline, o);
+}
+
+static void tt_locked_start_in_the_past(struct tt_locked *l, u32 *rnd)
+{
+	u64 ago = tt_random_below(rnd, 10 * tt_round.tick_ns);
+	ktime_t deadline = ktime_sub_ns(ktime_get(), ago);
+
+	tt_note_start(l, tt_start_at(&l->t, deadline), deadline,
+		      tt_order_unknown(smp_processor_id()));
+}
+
+static void tt_locked_start_on(struct tt_locked *l, u32 *rnd)
+{
+	int cpu = tt_random_online_cpu(rnd);
+	u64 delay = tt_random_delay(rnd);
+	ktime_t deadline = ktime_add_safe(ktime_get(), delay);
+	int ret = tt_start_on(&l->t, delay, cpu);
+
+	if (ret == -EINVAL && tt_params.hotplug_ms)
+		return;
+	tt_note_start(l, ret, deadline, tt_order_unknown(cpu));
+	l->cpu = cpu;
+	l->epoch = tt_hotplug_epoch();
+}
+
+/* One that was not pending is as after a stop. */
+static void tt_locked_restart(struct tt_locked *l, u32 *rnd)
+{
+	ktime_t deadline = ktime_add_safe(ktime_get(), tt_random_delay(rnd));
+
+	if (tt_restart_at(&l->t, deadline))
+		tt_note_start(l, 1, deadline,
+			      tt_order_unknown(smp_processor_id()));
+	else
+		tt_note_stop(l, 0);
+}
+
+static void tt_locked_stop(struct tt_locked *l)
+{
+	tt_note_stop(l, tt_stop(&l->t));
+}
+
+/* Asking changes nothing, and tells the truth. */
+static void tt_locked_ask(struct tt_locked *l)
+{
+	bool pending = twheel_pending(&l->t.timer);
+	u64 left = twheel_remaining(&l->t.timer);
+	ktime_t deadline = twheel_deadline(&l->t.timer);
+
+	if (pending && !l->armed)
+		tt_error(TT_WRONG, "timer %u: pending, was not started", l->nr);
+	if (left > deadline)
+		tt_error(TT_WRONG, "timer %u: %llu ns left until %lld", l->nr,
+			 left, deadline);
+	if (l->armed && tt_params.broken == TT_BREAK_NOTHING &&
+	    ktime_before(deadline, l->deadline))
+		tt_error(TT_WRONG, "timer %u: due %lld, asked for %lld", l->nr,
+			 deadline, l->deadline);
+}
+
+/*
+ * In the callback: the next period. If meanwhile the timer was started once more
+ * and stopped, it still has that start's deadline, maybe ahead: 0 periods.
+ */
+static void tt_locked_forward(struct tt_locked *l, u32 *rnd)
+{
+	u64 period = tt_random_delay(rnd) + 1;
+	ktime_t deadline = twheel_deadline(&l->t.timer);
+	ktime_t now = ktime_get();
+	u64 periods = twheel_forward(&l->t.timer, period);
+
+	if (!periods && !ktime_after(deadline, now)) {
+		tt_error(TT_WRONG, "timer %u: forward returned 0", l->nr);
+		return;
+	}
+	tt_count(TT_FORWARDED);
+	deadline = ktime_add_safe(deadline, periods * period);
+	tt_note_start(l, 0, deadline, tt_order_unknown(smp_processor_id()));
+}
+
+/* One that is due for so long will not come any more. Said once. */
+static void tt_check_overdue(struct tt_locked *l)
+{
+	s64 late = ktime_to_ns(ktime_sub(ktime_get(), l->deadline));
+
+	if (!l->armed || late < (s64)tt_params.late_ms * NSEC_PER_MSEC)
+		return;
+	tt_error(TT_LOST, "timer %u: due for %lld ms on CPU %d, %spending",
+		 l->nr, div_s64(late, NSEC_PER_MSEC), l->cpu,
+		 twheel_pending(&l->t.timer) ? "" : "not ");
+	l->deadline = KTIME_MAX;
+}
+
+static void tt_locked_any_op(struct tt_locked *l, u32 *rnd)
+{
+	u32 what = tt_random_below(rnd, 32);
+
+	tt_check_overdue(l);
+	tt_order_check_pending(l);
+	if (what < 8)
+		tt_locked_start(l, rnd);
+	else if (what < 20)
+		tt_locked_start_at(l, rnd);
+	else if (what < 22)
+		tt_locked_start_on(l, rnd);
+	else if (what < 23)
+		tt_locked_start_in_the_past(l, rnd);
+	else if (what < 25)
+		tt_locked_restart(l, rnd);
+	else if (what < 30)
+		tt_locked_stop(l);
+	else
+		tt_locked_ask(l);
+}
+
+/*
+ * Do something with one of @nr timers from @first. A few of them see half of
+ * all that, the others have more time to expire. Context: any.
+ */
+void tt_locked_op(u32 *rnd, unsigned int first, unsigned int nr)
+{
+	unsigned int among = tt_random_below(rnd, 2) ? nr : DIV_ROUND_UP(nr, 16);
+	struct tt_locked *l = &tt_locked[first + tt_random_below(rnd, among)];
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&l->lock, flags);
+	if (!l->claimed)
+		tt_locked_any_op(l, rnd);
+	raw_spin_unlock_irqrestore(&l->lock, flags);
+}
+
+/* The callback. */
+
+static void tt_check_time(struct tt_locked *l, ktime_t now, ktime_t deadline)
+{
+	tt_note_lateness("timer", l->nr,
+			 ktime_to_ns(ktime_sub(now, deadline)));
+}
+
+static void tt_check_place(struct tt_locked *l)
+{
+	int cpu = smp_processor_id();
+
+	if (cpu != l->cpu && cpu != l->last_cpu && tt_epoch_is(l->epoch))
+		tt_error(TT_STRAY, "timer %u: started on CPU %d, expired on %d",
+			 l->nr, l->cpu, cpu);
+}
+
+/* Whichever of the two starts it was, it is due at the earlier deadline. */
+static void tt_note_late_expiry(struct tt_locked *l, ktime_t now)
+{
+	ktime_t deadline = l->in_flight_deadline;
+
+	if (l->armed)
+		deadline = min(deadline, l->deadline);
+	l->in_flight--;
+	tt_check_time(l, now, deadline);
+}
+
+static void tt_note_expired(struct tt_locked *l, ktime_t now)
+{
+	tt_count(TT_EXPIRED);
+	if (l->running)
+		tt_error(TT_OVERLAP, "timer %u: two callbacks at a time", l->nr);
+	l->running = true;
+	if (l->in_flight) {
+		tt_note_late_expiry(l, now);
+	} else if (l->armed) {
+		l->armed = false;
+		tt_check_time(l, now, l->deadline);
+		tt_check_place(l);
+		tt_order_check(l);
+	} else {
+		tt_error(TT_DOUBLED, "timer %u: callback without a start", l->nr);
+	}
+	l->last_cpu = smp_processor_id();
+}
+
+/* What a callback likes to do with its own timer. */
+static void tt_locked_again(struct tt_locked *l)
+{
+	u32 what = tt_random_below(&l->rnd, 16);
+
+	if (l->claimed || READ_ONCE(tt_round.quiet))
+		return;
+	if (what < 2)
+		tt_locked_start(l, &l->rnd);
+	else if (what < 4)
+		tt_locked_start_at(l, &l->rnd);
+	else if (what < 6 && !l->armed && !l->in_flight)
+		tt_locked_forward(l, &l->rnd);
+}
+
+static void tt_locked_expire(struct tt_timer *t, ktime_t now)
+{
+	struct tt_locked *l = container_of(t, struct tt_locked, t);
+	unsigned long flags;
+	u32 rnd;
+
+	raw_spin_lock_irqsave(&l->lock, flags);
+	tt_note_expired(l, now);
+	tt_locked_again(l);
+	rnd = tt_random(&l->rnd);
+	raw_spin_unlock_irqrestore(&l->lock, flags);
+
+	if (rnd % 8 == 0)
+		udelay(rnd % 64);
+	if (rnd % 4 == 0 && tt_params.softirq && !READ_ONCE(tt_round.quiet)) {
+		tt_count(TT_FROM_SOFTIRQ);
+		tt_caller_op(&rnd);
+	}
+
+	raw_spin_lock_irqsave(&l->lock, flags);
+	l->running = false;
+	raw_spin_unlock_irqrestore(&l->lock, flags);
+}
+
+/*
+ * One that is in flight, too, may be the one that the drain has, or not. What
+ * is left is then due at the earlier of the two deadlines, and on any CPU.
+ */
+static void tt_note_drained(struct tt_locked *l)
+{
+	if (!l->armed && !l->in_flight) {
+		tt_error(TT_DOUBLED, "timer %u: drained without a start", l->nr);
+	} else if (!l->in_flight) {
+		l->armed = false;
+	} else {
+		l->in_flight--;
+		l->deadline = min(l->deadline, l->in_flight_deadline);
+		l->order.valid = false;
+		l->epoch |= 1;
+	}
+}
+
+static void tt_locked_drained(struct tt_timer *t)
+{
+	struct tt_locked *l = container_of(t, struct tt_locked, t);
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&l->lock, flags);
+	tt_note_drained(l);
+	raw_spin_unlock_irqrestore(&l->lock, flags);
+}
+
+static const struct tt_kind tt_locked_kind = {
+	.expire = tt_locked_expire,
+	.drained = tt_locked_drained,
+	.stays = true,
+};
+
+/* Stops that wait. */
+
+static bool tt_claim(struct tt_locked *l)
+{
+	bool claimed;
+
+	raw_spin_lock_irq(&l->lock);
+	claimed = !l->claimed;
+	l->claimed = true;
+	raw_spin_unlock_irq(&l->lock);
+	return claimed;
+}
+
+/* No drain was under way at any time since it was @drains. */
+static bool tt_no_drain_since(unsigned int drains)
+{
+	/* Pairs with the barriers in tt_drain_once(). */
+	smp_mb();
+	return !(drains & 1) && drains == READ_ONCE(tt_round.drains);
+}
+
+/* After a stop that waited, and returned @ret: now all has to be settled. */
+static void tt_note_settled(struct tt_locked *l, int ret, unsigned int drains)
+{
+	raw_spin_lock_irq(&l->lock);
+	if (l->running)
+		tt_error(TT_RUNNING, "timer %u: callback runs after a stop that waits",
+			 l->nr);
+	if (!tt_no_drain_since(drains)) {
+		tt_note_stop(l, ret);
+	} else if (l->in_flight || (l->armed && !ret)) {
+		tt_error(TT_LOST, "timer %u: neither expired nor stopped, armed %d, in flight %u",
+			 l->nr, l->armed, l->in_flight);
+		l->armed = false;
+		l->in_flight = 0;
+	} else {
+		tt_note_stop(l, ret);
+	}
+	raw_spin_unlock_irq(&l->lock);
+}
+
+static void tt_unclaim(struct tt_locked *l)
+{
+	raw_spin_lock_irq(&l->lock);
+	l->claimed = false;
+	raw_spin_unlock_irq(&l->lock);
+}
+
+static void tt_settle(struct tt_locked *l)
+{
+	unsigned int drains = READ_ONCE(tt_round.drains);
+
+	tt_count(TT_SYNCED);
+	/* Pairs with the barriers in tt_drain_once(). */
+	smp_mb();
+	tt_note_settled(l, tt_stop_sync(&l->t), drains);
+}
+
+/* After that, nothing may start it, and a new setup makes it usable again. */
+static void tt_shut_down(struct tt_locked *l)
+{
+	unsigned int drains = READ_ONCE(tt_round.drains);
+	int ret;
+
+	tt_count(TT_SHUTDOWN);
+	/* Pairs with the barriers in tt_drain_once(). */
+	smp_mb();
+	tt_note_settled(l, tt_shutdown_sync(&l->t), drains);
+	tt_make_safe(&l->t);
+	ret = twheel_start(&l->t.timer, 0);
+	if (ret != -ESHUTDOWN) {
+		tt_error(TT_WRONG, "timer %u: start after shutdown returned %d",
+			 l->nr, ret);
+		twheel_shutdown_sync(&l->t.timer);
+	}
+	tt_setup(&l->t, &tt_locked_kind);
+}
+
+/* If @l is due soon, wait until it expires: that is when stops are difficult. */
+static void tt_wait_until_due(struct tt_locked *l, u32 *rnd)
+{
+	ktime_t now = ktime_get();
+	ktime_t due = 0;
+
+	raw_spin_lock_irq(&l->lock);
+	if (l->armed && ktime_before(l->deadline, ktime_add_ns(now, TT_SOON_NS)))
+		due = tt_tick_of(l->deadline) * tt_round.tick_ns;
+	raw_spin_unlock_irq(&l->lock);
+	due = ktime_add_ns(due, tt_random_below(rnd, 64 * NSEC_PER_USEC));
+	while (ktime_before(ktime_get(), due))
+		cpu_relax();
+}
+
+/* Stop one of @nr timers from @first and wait. Context: process. */
+void tt_locked_sync_op(u32 *rnd, unsigned int first, unsigned int nr)
+{
+	struct tt_locked *l = &tt_locked[first + tt_random_below(rnd, nr)];
+
+	if (!tt_claim(l))
+		return;
+	tt_wait_until_due(l, rnd);
+	if (tt_random_below(rnd, 8))
+		tt_settle(l);
+	else
+		tt_shut_down(l);
+	tt_unclaim(l);
+}
+
+/* The round. */
+
+static void tt_locked_init(struct tt_locked *l, unsigned int nr)
+{
+	raw_spin_lock_init(&l->lock);
+	l->nr = nr;
+	l->rnd = tt_seed(0x10000 + nr);
+	l->cpu = -1;
+	l->last_cpu = -1;
+	tt_setup(&l->t, &tt_locked_kind);
+}
+
+int tt_locked_setup(void)
+{
+	unsigned int i;
+	int cpu;
+
+	tt_nr_locked = tt_params.ntimers;
+	tt_locked = kvcalloc(tt_nr_locked, sizeof(*tt_locked), GFP_KERNEL);
+	if (!tt_locked)
+		return -ENOMEM;
+	for (i = 0; i < tt_nr_locked; i++)
+		tt_locked_init(&tt_locked[i], i);
+	for_each_possible_cpu(cpu)
+		per_cpu(tt_last_order, cpu).valid = false;
+	return 0;
+}
+
+/* The callers are gone: settle every timer, and with that the account. */
+void tt_locked_finish(void)
+{
+	unsigned int i;
+
+	if (!tt_locked)
+		return;
+	for (i = 0; i < tt_nr_locked; i++) {
+		raw_spin_lock_irq(&tt_locked[i].lock);
+		tt_check_overdue(&tt_locked[i]);
+		raw_spin_unlock_irq(&tt_locked[i].lock);
+		tt_settle(&tt_locked[i]);
+		tt_make_safe(&tt_locked[i].t);
+	}
+	kvfree(tt_locked);
+	tt_locked = NULL;
+}

@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Torture of the in-kernel interface, in the manner of rcutorture
+ *
+ * insmod returns at once; a thread runs rounds until the time is over. Each
+ * round makes a wheel, of another scheme and mode than the last one unless a
+ * parameter says which, lets threads, callbacks, hard interrupts, drains and
+ * CPU hotplug loose on its timers, stops them, settles the account of every
+ * timer and destroys the wheel. What has happened is printed every few seconds
+ * and at the end; the first errors are lines with "!!!"; the last line is
+ *
+ *	twheel_torture: SUCCESS		or	twheel_torture: FAILURE
+ *
+ * rmmod ends it early, with a verdict on what has been seen until then.
+ *
+ * broken=N makes the torture break one promise on purpose, at the seam between
+ * itself and twheel (torture_seam.c): that run has to end in FAILURE.
+ */
+#define pr_fmt(fmt) "twheel_torture: " fmt
+
+#include <linux/cpumask.h>
+#include <linux/delay.h>
+#include <linux/err.h>
+#include <linux/kthread.h>
+#include <linux/module.h>
+#include <linux/string.h>
+
+#include "torture.h"
+
+struct tt_params tt_params = {
+	.ntimers = 512,
+	.nshared = 16,
+	.hotplug_ms = 0,
+	.late_ms = 20000,
+	.irq = true,
+	.softirq = true,
+};
+
+struct tt_round tt_round;
+
+module_param_named(ntimers, tt_params.ntimers, uint, 0444);
+MODULE_PARM_DESC(ntimers, "timers with an account each (512)");
+module_param_named(nshared, tt_params.nshared, uint, 0444);
+MODULE_PARM_DESC(nshared, "timers that all callers hammer (16)");
+module_param_named(hotplug_ms, tt_params.hotplug_ms, uint, 0444);
+MODULE_PARM_DESC(hotplug_ms, "a CPU is off and on for so long; 0: no hotplug (0)");
+module_param_named(late_ms, tt_params.late_ms, uint, 0444);
+MODULE_PARM_DESC(late_ms, "a timer that is so late is lost (20000)");
+module_param_named(irq, tt_params.irq, bool, 0444);
+MODULE_PARM_DESC(irq, "call from hard interrupts (1)");
+module_param_named(softirq, tt_params.softirq, bool, 0444);
+MODULE_PARM_DESC(softirq, "call from callbacks (1)");
+module_param_named(broken, tt_params.broken, uint, 0444);
+MODULE_PARM_DESC(broken, "break a promise on purpose: 1 to 11, see torture.h (0)");
+
+static unsigned int nthreads = 2;
+module_param(nthreads, uint, 0444);
+MODULE_PARM_DESC(nthreads, "threads for each CPU (2)");
+
+static unsigned int seconds = 30;
+module_param(seconds, uint, 0444);
+MODULE_PARM_DESC(seconds, "how long to run; 0: until rmmod (30)");
+
+static unsigned int round_ms = 5000;
+module_param(round_ms, uint, 0444);
+MODULE_PARM_DESC(round_ms, "length of a round (5000)");
+
+static unsigned int stat_s = 10;
+module_param(stat_s, uint, 0444);
+MODULE_PARM_DESC(stat_s, "seconds between reports (10)");
+
+static unsigned int drain_ms = 700;
+module_param(drain_ms, uint, 0444);
+MODULE_PARM_DESC(drain_ms, "milliseconds between drains; 0: none (700)");
+
+static unsigned int seed = 1;
+module_param(seed, uint, 0444);
+MODULE_PARM_DESC(seed, "of all random numbers (1)");
+
+static int scheme = -1;
+module_param(scheme, int, 0444);
+MODULE_PARM_DESC(scheme, "0 hier, 1 hashed, 2 hashed sorted, -1 one after the other (-1)");
+
+static int mode = -1;
+module_param(mode, int, 0444);
+MODULE_PARM_DESC(mode, "0 periodic, 1 tickless, -1 one after the other (-1)");
+
+static unsigned int tick_us;
+module_param(tick_us, uint, 0444);
+MODULE_PARM_DESC(tick_us, "tick; 0: several, one after the other (0)");
+
+static unsigned int slots = 256;
+module_param(slots, uint, 0444);
+MODULE_PARM_DESC(slots, "slots of hashed wheels (256)");
+
+static struct task_struct *tt_main_task;
+static ktime_t tt_begin;
+static ktime_t tt_last_stat;
+
+/* For everybody. */
+
+u32 tt_seed(unsigned int nr)
+{
+	u32 state = (seed + 1) * 2654435761U ^ nr * 2246822519U;
+	int i;
+
+	state |= 1;
+	for (i = 0; i < 8; i++)
+		tt_random(&state);
+	return state;
+}
+
+/* Mostly near, some far, few so far that they stay until they are stopped. */
+u64 tt_random_delay(u32 *rnd)
+{
+	u32 what = tt_random_below(rnd, 32);
+	u64 tick_ns = tt_round.tick_ns;
+
+	if (what == 0)
+		return 3600ULL * NSEC_PER_SEC << tt_random_below(rnd, 20);
+	if (what < 4)
+		return (u64)tt_random_below(rnd, 5000) * tick_ns;
+	if (what < 16)
+		return (u64)tt_random_below(rnd, 200000) * tick_ns / 1000;
+	return (u64)tt_random_below(rnd, 6000) * tick_ns / 1000;
+}
+
+/* It may go at any moment. */
+unsigned int tt_random_online_cpu(u32 *rnd)
+{
+	unsigned int cpu = tt_random_below(rnd, nr_cpu_ids);
+
+	cpu = cpumask_next(cpu - 1, cpu_online_mask);
+	return cpu < nr_cpu_ids ? cpu : cpumask_first(cpu_online_mask);
+}
+
+/* A round. */
+
+static void tt_choose_config(struct twheel_config *config, unsigned int round)
+{
+	static const unsigned int ticks_us[] = { 1000, 250, 4000, 100 };
+
+	config->scheme = scheme >= 0 ? scheme : round % TWHEEL_NR_SCHEMES;
+	/* So that six rounds go through all pairs. */
+	config->mode = mode >= 0 ? mode : (round + round / 6) % TWHEEL_NR_MODES;
+	config->tick_ns = (tick_us ?: ticks_us[round % ARRAY_SIZE(ticks_us)]) *
+			  NSEC_PER_USEC;
+	if (config->scheme != TWHEEL_HIER)
+		config->slots = slots;
+}
+
+static int tt_make_wheel(const struct twheel_config *config)
+{
+	struct twheel *wheel = twheel_create(config);
+
+	if (IS_ERR(wheel))
+		return PTR_ERR(wheel);
+	tt_round = (struct tt_round) {
+		.wheel = wheel,
+		.tick_ns = config->tick_ns,
+	};
+	return 0;
+}
+
+static int tt_round_begin(unsigned int round)
+{
+	struct twheel_config config = { .name = "torture" };
+	int ret;
+
+	tt_choose_config(&config, round);
+	pr_info("round %u: scheme %d, mode %d, tick %llu us\n", round,
+		config.scheme, config.mode,
+		div_u64(config.tick_ns, NSEC_PER_USEC));
+	ret = tt_make_wheel(&config);
+	if (ret)
+		return ret;
+	ret = tt_locked_setup();
+	if (!ret)
+		ret = tt_shared_setup();
+	if (!ret)
+		ret = tt_work_setup(&config);
+	if (!ret)
+		ret = tt_workers_start(nthreads);
+	if (!ret)
+		ret = tt_hotplug_start();
+	return ret;
+}
+
+/* Also after a round that could not begin. */
+static void tt_round_end(void)
+{
+	if (IS_ERR_OR_NULL(tt_round.wheel))
+		return;
+	tt_hotplug_stop();
+	tt_workers_stop();
+	WRITE_ONCE(tt_round.quiet, true);
+	tt_churn_finish();
+	tt_locked_finish();
+	tt_shared_finish();
+	tt_work_finish();
+	twheel_destroy(tt_round.wheel);
+	tt_round.wheel = NULL;
+	tt_seam_flush();
+}
+
+static void tt_drain_once(void)
+{
+	tt_churn_drain_begin();
+	WRITE_ONCE(tt_round.drains, tt_round.drains + 1);
+	/* Pairs with those who ask whether a drain is under way. */
+	smp_mb();
+	tt_drain();
+	/* As above. */
+	smp_mb();
+	WRITE_ONCE(tt_round.drains, tt_round.drains + 1);
+	tt_churn_drain_end();
+}
+
+static void tt_report(const char *when)
+{
+	tt_counts_print(when);
+	tt_last_stat = ktime_get();
+}
+
+static bool tt_time_is_over(void)
+{
+	return kthread_should_stop() ||
+	       (seconds && ktime_ms_delta(ktime_get(), tt_begin) >=
+				seconds * MSEC_PER_SEC);
+}
+
+static void tt_round_run(void)
+{
+	ktime_t begin = ktime_get();
+	ktime_t last_drain = begin;
+
+	while (ktime_ms_delta(ktime_get(), begin) < round_ms &&
+	       !tt_time_is_over()) {
+		msleep(20);
+		if (drain_ms &&
+		    ktime_ms_delta(ktime_get(), last_drain) >= drain_ms) {
+			tt_drain_once();
+			last_drain = ktime_get();
+		}
+		if (ktime_ms_delta(ktime_get(), tt_last_stat) >=
+		    stat_s * MSEC_PER_SEC)
+			tt_report("running");
+	}
+}
+
+/* The whole run. */
+
+static void tt_print_params(const char *when)
+{
+	pr_info("%s: ntimers=%u nshared=%u nthreads=%u seconds=%u round_ms=%u seed=%u scheme=%d mode=%d tick_us=%u slots=%u\n",
+		when, tt_params.ntimers, tt_params.nshared, nthreads, seconds,
+		round_ms, seed, scheme, mode, tick_us, slots);
+	pr_info("%s: hotplug_ms=%u drain_ms=%u late_ms=%u stat_s=%u irq=%d softirq=%d broken=%u (%s)\n",
+		when, tt_params.hotplug_ms, drain_ms, tt_params.late_ms, stat_s,
+		tt_params.irq, tt_params.softirq, tt_params.broken,
+		tt_broken_name(tt_params.broken));
+}
+
+static void tt_check_memory(void)
+{
+	u64 allocated = tt_total(TT_ALLOCATED), freed = tt_total(TT_FREED);
+
+	if (allocated != freed)
+		tt_error(TT_LEAKED, "%lld timers allocated and not freed",
+			 allocated - freed);
+}
+
+/* Nothing counted at all is not a success either. */
+static void tt_verdict(int ret)
+{
+	bool success = !ret && !tt_errors() && tt_total(TT_EXPIRED);
+
+	if (ret)
+		pr_alert("!!! could not run: %d\n", ret);
+	tt_print_params("end");
+	tt_report("end");
+	pr_info("%s\n", success ? "SUCCESS" : "FAILURE");
+}
+
+static int tt_main(void *unused)
+{
+	unsigned int round = 0;
+	int ret = 0;
+
+	tt_begin = ktime_get();
+	tt_last_stat = tt_begin;
+	while (!ret && !tt_time_is_over()) {
+		ret = tt_round_begin(round++);
+		if (!ret)
+			tt_round_run();
+		tt_round_end();
+	}
+	tt_check_memory();
+	tt_verdict(ret);
+	while (!kthread_should_stop())
+		msleep(50);
+	return 0;
+}
+
+static bool tt_params_are_good(void)
+{
+	return tt_params.ntimers >= 16 && tt_params.nshared && nthreads &&
+	       tt_broken_name(tt_params.broken);
+}
+
+static int __init tt_init(void)
+{
+	if (!tt_params_are_good())
+		return -EINVAL;
+	tt_print_params("begin");
+	tt_main_task = kthread_run(tt_main, NULL, "twheel_torture");
+	return PTR_ERR_OR_ZERO(tt_main_task);
+}
+module_init(tt_init);
+
+static void __exit tt_exit(void)
+{
+	kthread_stop(tt_main_task);
+}
+module_exit(tt_exit);
+
+MODULE_DESCRIPTION("Torture of twheel's in-kernel interface");
+MODULE_LICENSE("GPL");

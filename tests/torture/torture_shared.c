@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Everybody at the same few timers, without any lock
+ *
+ * This is where races within twheel are met: two starts on two CPUs, a stop
+ * while the timer moves from one base to another, a callback that restarts
+ * what another CPU is stopping. Nobody can say at any time what such a timer
+ * has to be, but the account has to come out even. Each start that returned 0
+ * found the timer not pending, and left it pending; what ended that was either
+ * one callback or one stop that returned 1. So when all is quiet
+ *
+ *	starts that returned 0 = callbacks + stops that returned 1 + drained
+ *
+ * for every timer. And never do two callbacks of one timer run at a time.
+ */
+#define pr_fmt(fmt) "twheel_torture: " fmt
+
+#include <linux/atomic.h>
+#include <linux/delay.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+
+#include "torture.h"
+
+/**
+ * struct tt_shared - a timer and its account
+ * @t: the timer
+ * @nr: its number, for messages
+ * @starts: starts that returned 0
+ * @stops: stops that returned 1
+ * @callbacks: callbacks
+ * @drained: times that a drain handed it over
+ * @running: callbacks that run now
+ */
+struct tt_shared {
+	struct tt_timer t;
+	unsigned int nr;
+	atomic_t starts;
+	atomic_t stops;
+	atomic_t callbacks;
+	atomic_t drained;
+	atomic_t running;
+};
+
+static struct tt_shared *tt_shared;
+static unsigned int tt_nr_shared;
+
+static void tt_shared_note_start(struct tt_shared *s, int ret)
+{
+	if (ret < 0) {
+		tt_error(TT_WRONG, "shared %u: start returned %d", s->nr, ret);
+	} else if (ret) {
+		tt_count(TT_RESTARTED);
+	} else {
+		atomic_inc(&s->starts);
+		tt_count(TT_ARMED);
+	}
+}
+
+static void tt_shared_note_stop(struct tt_shared *s, int ret)
+{
+	if (ret) {
+		atomic_inc(&s->stops);
+		tt_count(TT_STOPPED);
+	}
+}
+
+/* At most a few ticks: they are to expire while others are at them. */
+static u64 tt_shared_delay(u32 *rnd)
+{
+	u32 ticks = tt_random_below(rnd, 8) ? 3 : 300;
+
+	return tt_random_below(rnd, ticks * tt_round.tick_ns);
+}
+
+static void tt_shared_start(struct tt_shared *s, u32 *rnd)
+{
+	u64 delay = tt_shared_delay(rnd);
+	int ret;
+
+	switch (tt_random_below(rnd, 8)) {
+	case 0:
+		ret = tt_start_on(&s->t, delay, tt_random_online_cpu(rnd));
+		if (ret == -EINVAL && tt_params.hotplug_ms)
+			return;
+		break;
+	case 1:
+		if (tt_restart_at(&s->t, ktime_add_ns(ktime_get(), delay)))
+			tt_count(TT_RESTARTED);
+		return;
+	case 2:
+		ret = tt_start_at(&s->t, ktime_add_ns(ktime_get(), delay));
+		break;
+	default:
+		ret = tt_start(&s->t, delay);
+	}
+	tt_shared_note_start(s, ret);
+}
+
+/* Start or stop a timer. Context: any. */
+void tt_shared_op(u32 *rnd)
+{
+	struct tt_shared *s = &tt_shared[tt_random_below(rnd, tt_nr_shared)];
+
+	if (tt_random_below(rnd, 3))
+		tt_shared_start(s, rnd);
+	else
+		tt_shared_note_stop(s, tt_stop(&s->t));
+}
+
+/* Stop a timer and wait for its callback. Context: process. */
+void tt_shared_sync_op(u32 *rnd)
+{
+	struct tt_shared *s = &tt_shared[tt_random_below(rnd, tt_nr_shared)];
+
+	tt_count(TT_SYNCED);
+	tt_shared_note_stop(s, tt_stop_sync(&s->t));
+}
+
+static void tt_shared_expire(struct tt_timer *t, ktime_t now)
+{
+	struct tt_shared *s = container_of(t, struct tt_shared, t);
+	u32 rnd = ktime_to_ns(now) | 1;
+
+	if (atomic_inc_return(&s->running) != 1)
+		tt_error(TT_OVERLAP, "shared %u: two callbacks at a time", s->nr);
+	atomic_inc(&s->callbacks);
+	tt_count(TT_EXPIRED);
+	tt_random(&rnd);
+	if (!READ_ONCE(tt_round.quiet)) {
+		if (tt_random_below(&rnd, 4) == 0)
+			tt_shared_start(s, &rnd);
+		if (tt_random_below(&rnd, 4) == 0 && tt_params.softirq) {
+			tt_count(TT_FROM_SOFTIRQ);
+			tt_shared_op(&rnd);
+		}
+	}
+	if (tt_random_below(&rnd, 8) == 0)
+		udelay(tt_random_below(&rnd, 32));
+	atomic_dec(&s->running);
+}
+
+static void tt_shared_drained(struct tt_timer *t)
+{
+	struct tt_shared *s = container_of(t, struct tt_shared, t);
+
+	atomic_inc(&s->drained);
+}
+
+static const struct tt_kind tt_shared_kind = {
+	.expire = tt_shared_expire,
+	.drained = tt_shared_drained,
+	.stays = true,
+};
+
+int tt_shared_setup(void)
+{
+	unsigned int i;
+
+	tt_nr_shared = tt_params.nshared;
+	tt_shared = kvcalloc(tt_nr_shared, sizeof(*tt_shared), GFP_KERNEL);
+	if (!tt_shared)
+		return -ENOMEM;
+	for (i = 0; i < tt_nr_shared; i++) {
+		tt_shared[i].nr = i;
+		tt_setup(&tt_shared[i].t, &tt_shared_kind);
+	}
+	return 0;
+}
+
+static void tt_shared_settle(struct tt_shared *s)
+{
+	int starts, ends;
+
+	tt_shared_note_stop(s, twheel_stop_sync(&s->t.timer));
+	starts = atomic_read(&s->starts);
+	ends = atomic_read(&s->callbacks) + atomic_read(&s->stops) +
+	       atomic_read(&s->drained);
+	if (starts == ends && !atomic_read(&s->running))
+		return;
+	tt_error(starts > ends ? TT_LOST : starts < ends ? TT_DOUBLED : TT_RUNNING,
+		 "shared %u: %d starts, %d callbacks, %d stops, %d drained, %d running",
+		 s->nr, starts, atomic_read(&s->callbacks),
+		 atomic_read(&s->stops), atomic_read(&s->drained),
+		 atomic_read(&s->running));
+}
+
+/* The callers are gone. */
+void tt_shared_finish(void)
+{
+	unsigned int i;
+
+	if (!tt_shared)
+		return;
+	for (i = 0; i < tt_nr_shared; i++)
+		tt_shared_settle(&tt_shared[i]);
+	kvfree(tt_shared);
+	tt_shared = NULL;
+}

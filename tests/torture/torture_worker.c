@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Threads that call twheel, from where they are and from
+ * hard interrupts
+ *
+ * Workers are not bound to a CPU, which may go away, but move to another one
+ * now and then. Half of them hammer the same timers, the other half have some
+ * to themselves. Each has an hrtimer that it sends off once in a while, to
+ * call twheel in hard interrupt context on the CPU where it is.
+ */
+#define pr_fmt(fmt) "twheel_torture: " fmt
+
+#include <linux/cpumask.h>
+#include <linux/delay.h>
+#include <linux/err.h>
+#include <linux/kthread.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+
+#include <twheel_compat.h>
+
+#include "torture.h"
+
+/**
+ * struct tt_worker - a worker
+ * @task: its thread
+ * @rnd: its random numbers
+ * @irq_rnd: those of @irq
+ * @irq: calls in hard interrupt context
+ * @first: number of the first of its locked timers
+ * @nr: how many
+ * @kept: its part of the churn
+ */
+struct tt_worker {
+	struct task_struct *task;
+	u32 rnd;
+	u32 irq_rnd;
+	struct hrtimer irq;
+	unsigned int first;
+	unsigned int nr;
+	struct tt_churn *kept[TT_CHURN_KEPT];
+};
+
+static struct tt_worker *tt_workers;
+static unsigned int tt_nr_workers;
+
+/* Something that any context may do. */
+void tt_caller_op(u32 *rnd)
+{
+	u32 what = tt_random_below(rnd, 8);
+
+	if (what < 5)
+		tt_locked_op(rnd, 0, tt_params.ntimers);
+	else if (what < 7)
+		tt_shared_op(rnd);
+	else
+		tt_work_op(rnd);
+}
+
+static enum hrtimer_restart tt_worker_irq(struct hrtimer *irq)
+{
+	struct tt_worker *w = container_of(irq, struct tt_worker, irq);
+	int i;
+
+	for (i = 0; i < 4; i++) {
+		tt_count(TT_FROM_HARDIRQ);
+		tt_caller_op(&w->irq_rnd);
+	}
+	return HRTIMER_NORESTART;
+}
+
+static void tt_worker_send_irq(struct tt_worker *w)
+{
+	if (!tt_params.irq || hrtimer_active(&w->irq))
+		return;
+	hrtimer_start(&w->irq,
+		      ns_to_ktime(tt_random_below(&w->rnd, 200 * NSEC_PER_USEC)),
+		      HRTIMER_MODE_REL_PINNED_HARD);
+}
+
+static void tt_worker_op(struct tt_worker *w)
+{
+	u32 what = tt_random_below(&w->rnd, 64);
+
+	if (what < 40)
+		tt_locked_op(&w->rnd, w->first, w->nr);
+	else if (what < 52)
+		tt_shared_op(&w->rnd);
+	else if (what < 56)
+		tt_churn_op(&w->rnd, w->kept);
+	else if (what < 59)
+		tt_work_op(&w->rnd);
+	else if (what < 60)
+		tt_work_flush_op(&w->rnd);
+	else if (what < 61)
+		tt_shared_sync_op(&w->rnd);
+	else if (what < 63)
+		tt_locked_sync_op(&w->rnd, w->first, w->nr);
+	else
+		tt_worker_send_irq(w);
+}
+
+static void tt_worker_move(struct tt_worker *w)
+{
+	int cpu = tt_random_online_cpu(&w->rnd);
+
+	/* It may just have gone: then this worker stays where it is. */
+	set_cpus_allowed_ptr(current, cpumask_of(cpu));
+}
+
+static void tt_worker_pause(struct tt_worker *w)
+{
+	u32 what = tt_random_below(&w->rnd, 256);
+
+	if (what == 0)
+		tt_worker_move(w);
+	else if (what < 16)
+		usleep_range(100, 500 + tt_random_below(&w->rnd, 2000));
+	else
+		cond_resched();
+}
+
+static int tt_worker_thread(void *arg)
+{
+	struct tt_worker *w = arg;
+	int i;
+
+	set_user_nice(current, MAX_NICE);
+	while (!kthread_should_stop()) {
+		for (i = 0; i < 8; i++)
+			tt_worker_op(w);
+		tt_worker_pause(w);
+	}
+	hrtimer_cancel(&w->irq);
+	tt_churn_release(w->kept);
+	return 0;
+}
+
+/* Odd ones have a share of the locked timers to themselves, even ones all. */
+static void tt_worker_init(struct tt_worker *w, unsigned int nr)
+{
+	unsigned int share = tt_params.ntimers / tt_nr_workers;
+
+	w->rnd = tt_seed(nr);
+	w->irq_rnd = tt_seed(0x1000 + nr);
+	w->first = nr & 1 ? nr * share : 0;
+	w->nr = nr & 1 ? share : tt_params.ntimers;
+	twheel_hrtimer_setup(&w->irq, tt_worker_irq,
+			     HRTIMER_MODE_REL_PINNED_HARD);
+}
+
+int tt_workers_start(unsigned int per_cpu)
+{
+	struct task_struct *task;
+	unsigned int i;
+
+	tt_nr_workers = min(per_cpu * num_online_cpus(), tt_params.ntimers);
+	tt_workers = kcalloc(tt_nr_workers, sizeof(*tt_workers), GFP_KERNEL);
+	if (!tt_workers)
+		return -ENOMEM;
+	for (i = 0; i < tt_nr_workers; i++) {
+		tt_worker_init(&tt_workers[i], i);
+		task = kthread_run(tt_worker_thread, &tt_workers[i],
+				   "tt_worker/%u", i);
+		if (IS_ERR(task))
+			return PTR_ERR(task);
+		tt_workers[i].task = task;
+	}
+	return 0;
+}
+
+void tt_workers_stop(void)
+{
+	unsigned int i;
+
+	if (!tt_workers)
+		return;
+	for (i = 0; i < tt_nr_workers; i++)
+		if (tt_workers[i].task)
+			kthread_stop(tt_workers[i].task);
+	kfree(tt_workers);
+	tt_workers = NULL;
+}
