@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * fuzz_array.c - SUBMIT and DRAIN: a structure that points to an array
+ */
+#include <errno.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "fuzz.h"
+
+#define OPS_MAX		200
+#define DRAINED_MAX	400
+#define BATCH_MAX	65536
+
+static __u64 pointer_of(struct fuzz_thread *t, const struct place *place)
+{
+	__u64 pointer = (uintptr_t)place->user;
+
+	/* Bits that a 32-bit kernel would lose. */
+	if (place->kind == PLACE_NOWHERE && fuzz_percent(t, 20))
+		pointer |= 1ULL << 32;
+	return pointer;
+}
+
+/* Puts the command's structure somewhere, calls, and has it read back. */
+static int call(struct fuzz_thread *t, int fd, unsigned int command,
+		void *argument, size_t size, bool *known)
+{
+	struct place place = fuzz_place(t, &t->structs, size);
+	int result;
+
+	if (place.mine)
+		memcpy(place.mine, argument, place.room);
+	result = fuzz_ioctl(t, fd, command, place.user);
+	*known = place_is_known(&place);
+	if (*known)
+		memcpy(argument, place.mine, size);
+	return result;
+}
+
+/* SUBMIT. */
+
+static void make_op(struct fuzz_thread *t, struct twheel_op *op)
+{
+	memset(op, 0, sizeof(*op));
+	op->id = fuzz_id(t);
+	op->opcode = TWHEEL_OP_STOP;
+	if (fuzz_percent(t, 60)) {
+		op->opcode = TWHEEL_OP_START;
+		op->expires_ns = fuzz_time(t);
+		op->flags = fuzz_below(t, 2) * TWHEEL_START_REPLACE;
+		if (fuzz_percent(t, 20))
+			op->period_ns = fuzz_time(t);
+	}
+	if (fuzz_percent(t, t->kind->spoilt / 4))
+		fuzz_mutate(t, op, sizeof(*op));
+	if (op->opcode == TWHEEL_OP_START) {
+		op->user_data = fuzz_user_data(op->id, op->expires_ns,
+					       op->flags);
+		fuzz_mark_started(t->shared, op->id);
+	}
+}
+
+static __u32 choose_op_size(struct fuzz_thread *t)
+{
+	if (!fuzz_spoilt(t))
+		return sizeof(struct twheel_op);
+	switch (fuzz_below(t, 4)) {
+	case 0:
+		return fuzz_below(t, PAGE + 8);
+	case 1:
+		return fuzz_number(t);
+	default:
+		return sizeof(struct twheel_op) + fuzz_below(t, 64);
+	}
+}
+
+/* Writes as many operations as there is room for; the rest of each is 0. */
+static void write_ops(struct fuzz_thread *t, const struct place *place,
+		      __u32 op_size, __u32 count)
+{
+	struct twheel_op op;
+	size_t at = 0;
+
+	if (!place->mine)
+		return;
+	for (; count-- && at < place->room; at += op_size) {
+		size_t size = MIN(op_size, place->room - at);
+
+		make_op(t, &op);
+		memset(place->mine + at, 0, size);
+		memcpy(place->mine + at, &op, MIN(size, sizeof(op)));
+		if (size > sizeof(op) && fuzz_percent(t, t->kind->spoilt / 20))
+			place->mine[at + sizeof(op)] = 1;
+	}
+}
+
+static bool is_op_result(int result)
+{
+	return result == 0 || result == 1 || result == -EINVAL ||
+	       result == -ENOENT || result == -EALREADY ||
+	       result == -ENOSPC || result == -ENOMEM;
+}
+
+/* What is done has a result, and nothing else that was not there before. */
+static void check_ops(struct fuzz_thread *t, const struct twheel_submit *submit,
+		      const struct place *place)
+{
+	struct twheel_op op;
+	__u32 i;
+
+	for (i = 0; i < submit->done; i++) {
+		memcpy(&op, place->mine + (size_t)i * submit->op_size,
+		       sizeof(op));
+		if (!is_op_result(op.result))
+			fuzz_fail(t->shared, "submit: result %u is %d", i,
+				  op.result);
+		if (op.opcode == TWHEEL_OP_START && op.result >= 0)
+			check_user_data(t->shared, "submit", op.id,
+					op.user_data);
+	}
+}
+
+static void check_submit(struct fuzz_thread *t, int result,
+			 const struct twheel_submit *before,
+			 const struct twheel_submit *submit,
+			 const struct place *place)
+{
+	if (submit->ops != before->ops || submit->count != before->count ||
+	    submit->op_size != before->op_size ||
+	    submit->flags != before->flags)
+		fuzz_fail(t->shared, "submit: the structure has changed");
+	if (result)
+		return;
+	if (submit->done > submit->count || !submit->done)
+		fuzz_fail(t->shared, "submit: %u of %u done", submit->done,
+			  submit->count);
+	if (place_is_known(place))
+		check_ops(t, submit, place);
+}
+
+static bool is_op_size(__u32 size)
+{
+	return size >= sizeof(struct twheel_op) && size <= PAGE;
+}
+
+/*
+ * The array is read as it was written, or the structure is refused: what lies
+ * behind it or between is not ours to know.
+ */
+static void spoil_submit(struct fuzz_thread *t, struct twheel_submit *submit)
+{
+	struct twheel_submit good = *submit;
+
+	if (!fuzz_percent(t, t->kind->spoilt / 4))
+		return;
+	fuzz_mutate(t, &submit->count, sizeof(*submit) - sizeof(submit->ops));
+	if (submit->count > good.count && submit->count <= BATCH_MAX)
+		submit->count = good.count;
+	if (is_op_size(submit->op_size))
+		submit->op_size = good.op_size;
+}
+
+void fuzz_submit(struct fuzz_thread *t, int fd)
+{
+	__u32 op_size = choose_op_size(t);
+	__u32 step = is_op_size(op_size) ? op_size : sizeof(struct twheel_op);
+	__u32 count = MIN(1 + fuzz_below(t, OPS_MAX),
+			  t->arrays.size / 2 / step);
+	struct place place = fuzz_place(t, &t->arrays, (size_t)count * step);
+	struct twheel_submit submit, before;
+	bool known;
+	int result;
+
+	write_ops(t, &place, step, count);
+	submit = (struct twheel_submit){
+		.ops = pointer_of(t, &place),
+		.count = count,
+		.done = fuzz_random(t),
+		.op_size = op_size,
+	};
+	spoil_submit(t, &submit);
+	before = submit;
+	result = call(t, fd, TWHEEL_IOC_SUBMIT, &submit, sizeof(submit),
+		      &known);
+	if (known)
+		check_submit(t, result, &before, &submit, &place);
+}
+
+/* DRAIN. */
+
+static void check_drained(struct fuzz_thread *t,
+			  const struct twheel_drained *drained)
+{
+	check_user_data(t->shared, "drain", drained->id, drained->user_data);
+	if (drained->remaining_ns >> 63 || drained->period_ns >> 63)
+		fuzz_fail(t->shared, "drain: remaining %llu, period %llu",
+			  (unsigned long long)drained->remaining_ns,
+			  (unsigned long long)drained->period_ns);
+}
+
+static void check_drain(struct fuzz_thread *t, int result, __u32 room,
+			const struct twheel_drain *drain,
+			const struct place *place)
+{
+	struct twheel_drained drained;
+	__u32 i;
+
+	if (drain->count > room)
+		fuzz_fail(t->shared, "drain: %u timers, room for %u",
+			  drain->count, room);
+	if (result || !place->mine)
+		return;
+	for (i = 0; i < drain->count; i++) {
+		if ((i + 1) * sizeof(drained) > place->room)
+			break;
+		memcpy(&drained, place->mine + i * sizeof(drained),
+		       sizeof(drained));
+		check_drained(t, &drained);
+	}
+	/* One entry more may have been written, of a timer that got away. */
+	i += i < room;
+	if (place_is_known(place) && i * sizeof(drained) < place->room)
+		check_untouched(t->shared, "drain",
+				place->mine + i * sizeof(drained),
+				place->room - i * sizeof(drained));
+}
+
+void fuzz_drain(struct fuzz_thread *t, int fd)
+{
+	__u32 room = 1 + fuzz_below(t, DRAINED_MAX);
+	struct place place = fuzz_place(t, &t->arrays, room *
+					sizeof(struct twheel_drained));
+	struct twheel_drain drain = {
+		.timers = pointer_of(t, &place),
+		.count = room,
+	};
+	bool known;
+	int result;
+
+	if (place.kind == PLACE_NOWHERE && fuzz_percent(t, 50)) {
+		room = fuzz_number(t);
+		drain.count = room;
+	}
+	if (fuzz_percent(t, t->kind->spoilt / 8))
+		drain.flags = fuzz_number(t);
+	result = call(t, fd, TWHEEL_IOC_DRAIN, &drain, sizeof(drain), &known);
+	if (known)
+		check_drain(t, result, room, &drain, &place);
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * fuzz_check.c - what is true whatever was called
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "fuzz.h"
+
+/* Of user_data: when the timer is due, and a checksum. */
+#define DUE_BITS	40
+#define DUE_MASK	((1ULL << DUE_BITS) - 1)
+#define SUM_BITS	24
+#define SUM_MASK	((1ULL << SUM_BITS) - 1)
+
+__u64 fuzz_now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * SECOND + ts.tv_nsec;
+}
+
+/* The first one to find something wrong says so and ends its process. */
+void fuzz_fail(struct fuzz_shared *shared, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	if (!__atomic_exchange_n(&shared->failed, 1, __ATOMIC_ACQ_REL))
+		vsnprintf(shared->text, sizeof(shared->text), fmt, args);
+	va_end(args);
+	_exit(1);
+}
+
+/* Before the start: its event may come before it returns. */
+void fuzz_mark_started(struct fuzz_shared *shared, __u64 id)
+{
+	if (id < IDS_MAX)
+		__atomic_fetch_or(&shared->started[id / 8], 1 << id % 8,
+				  __ATOMIC_RELAXED);
+}
+
+static bool was_started(struct fuzz_shared *shared, __u64 id)
+{
+	if (id & TWHEEL_ID_KERNEL)
+		return true;
+	return id < IDS_MAX && shared->started[id / 8] & 1 << id % 8;
+}
+
+/* All ids of the kernel's choice are one to us. */
+static __u64 sum_of(__u64 id, __u64 due)
+{
+	__u64 sum = id & TWHEEL_ID_KERNEL ? TWHEEL_ID_ANY : id;
+
+	sum = (sum ^ due * 0x9e3779b97f4a7c15ULL) * 0xff51afd7ed558ccdULL;
+	return (sum ^ sum >> 32) & SUM_MASK;
+}
+
+__u64 fuzz_user_data(__u64 id, __u64 expires_ns, __u32 flags)
+{
+	__u64 due = expires_ns;
+
+	if (!(flags & TWHEEL_START_ABS))
+		due += fuzz_now();
+	due &= DUE_MASK;
+	return due << SUM_BITS | sum_of(id, due);
+}
+
+/* A structure that was too short to have a user_data has started it with 0. */
+void check_user_data(struct fuzz_shared *shared, const char *what, __u64 id,
+		     __u64 user_data)
+{
+	if (!was_started(shared, id))
+		fuzz_fail(shared, "%s: id %#llx was never started", what,
+			  (unsigned long long)id);
+	if (user_data &&
+	    sum_of(id, user_data >> SUM_BITS) != (user_data & SUM_MASK))
+		fuzz_fail(shared, "%s: id %#llx has user_data %#llx", what,
+			  (unsigned long long)id,
+			  (unsigned long long)user_data);
+}
+
+/* Of times less than nine minutes apart. */
+static bool is_before(__u64 time, __u64 due)
+{
+	return ((time - due) & DUE_MASK) > DUE_MASK / 2;
+}
+
+void check_event(struct fuzz_shared *shared, const struct twheel_event *event)
+{
+	check_user_data(shared, "event", event->id, event->user_data);
+	if (event->expired_ns < event->deadline_ns ||
+	    event->expired_ns > fuzz_now())
+		fuzz_fail(shared, "event: deadline %llu, expired %llu",
+			  (unsigned long long)event->deadline_ns,
+			  (unsigned long long)event->expired_ns);
+	if (event->user_data &&
+	    is_before(event->deadline_ns, event->user_data >> SUM_BITS))
+		fuzz_fail(shared, "event: deadline %llu, due %llu",
+			  (unsigned long long)event->deadline_ns & DUE_MASK,
+			  (unsigned long long)event->user_data >> SUM_BITS);
+	if (event->flags & ~TWHEEL_EVENT_PERIODIC || event->reserved ||
+	    (!event->flags && event->overruns))
+		fuzz_fail(shared, "event: flags %#x, reserved %#x, overruns %llu",
+			  event->flags, event->reserved,
+			  (unsigned long long)event->overruns);
+	__atomic_fetch_add(&shared->events, 1, __ATOMIC_RELAXED);
+}
+
+void check_stats(struct fuzz_shared *shared, const struct twheel_stats *s)
+{
+	if (s->started + s->rearmed != s->stopped + s->expired + s->pending)
+		fuzz_fail(shared,
+			  "stats: started %llu + rearmed %llu != stopped %llu + expired %llu + pending %llu",
+			  (unsigned long long)s->started,
+			  (unsigned long long)s->rearmed,
+			  (unsigned long long)s->stopped,
+			  (unsigned long long)s->expired,
+			  (unsigned long long)s->pending);
+	if (s->expired != s->delivered + s->replaced + s->unread)
+		fuzz_fail(shared,
+			  "stats: expired %llu != delivered %llu + replaced %llu + unread %llu",
+			  (unsigned long long)s->expired,
+			  (unsigned long long)s->delivered,
+			  (unsigned long long)s->replaced,
+			  (unsigned long long)s->unread);
+	if (s->wakeups > s->expired)
+		fuzz_fail(shared, "stats: wakeups %llu, expired %llu",
+			  (unsigned long long)s->wakeups,
+			  (unsigned long long)s->expired);
+}
+
+void check_info(struct fuzz_shared *shared, const struct twheel_info *info)
+{
+	if (info->abi_version != TWHEEL_ABI_VERSION || info->scheme > 2 ||
+	    info->mode > 1 || info->reserved || info->tick_ns < 50 * US ||
+	    info->tick_ns > SECOND || info->max_timers > IDS_MAX ||
+	    info->max_interval_ns >> 63 || info->slots > 1 << 20)
+		fuzz_fail(shared, "info: version %u, scheme %u, mode %u, reserved %u, tick %llu",
+			  info->abi_version, info->scheme, info->mode,
+			  info->reserved, (unsigned long long)info->tick_ns);
+}
+
+void check_get(struct fuzz_shared *shared, const struct twheel_get *get)
+{
+	check_user_data(shared, "get", get->id, get->user_data);
+	if ((get->state != TWHEEL_STATE_PENDING &&
+	     get->state != TWHEEL_STATE_EXPIRED) || get->reserved ||
+	    get->remaining_ns >> 63 || get->period_ns >> 63)
+		fuzz_fail(shared, "get: state %u, reserved %u, remaining %llu, period %llu",
+			  get->state, get->reserved,
+			  (unsigned long long)get->remaining_ns,
+			  (unsigned long long)get->period_ns);
+}
+
+/* Zeroes tell nothing; the kernel may write some to see whether it can. */
+void check_untouched(struct fuzz_shared *shared, const char *what,
+		     const void *data, size_t size)
+{
+	const unsigned char *bytes = data;
+	size_t i;
+
+	for (i = 0; i < size; i++)
+		if (bytes[i] != GARBAGE && bytes[i])
+			fuzz_fail(shared, "%s: byte %zu of %zu behind its end is %#x",
+				  what, i, size, bytes[i]);
+}

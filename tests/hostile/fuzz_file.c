@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * fuzz_file.c - what can be done with any descriptor
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "fuzz.h"
+
+#define EVENTS_MAX	300
+
+int fuzz_open(struct fuzz_shared *shared)
+{
+	int fd = open("/dev/twheel", O_RDWR | O_CLOEXEC | O_NONBLOCK);
+
+	if (fd < 0 && errno != EMFILE && errno != ENOMEM)
+		fuzz_fail(shared, "open: %s", strerror(errno));
+	return fd;
+}
+
+static size_t choose_read_size(struct fuzz_thread *t)
+{
+	size_t events = 1 + fuzz_below(t, EVENTS_MAX);
+
+	if (!fuzz_spoilt(t))
+		return events * sizeof(struct twheel_event);
+	return fuzz_below(t, events * sizeof(struct twheel_event));
+}
+
+static void check_read_result(struct fuzz_thread *t, ssize_t result,
+			      size_t size)
+{
+	if (result < 0 && result != -EAGAIN && result != -EFAULT &&
+	    result != -EINVAL && result != -EBADF && result != -EINTR)
+		fuzz_fail(t->shared, "read: result %zd", result);
+	if (result >= 0 && size >= sizeof(struct twheel_event) &&
+	    (!result || result % sizeof(struct twheel_event)))
+		fuzz_fail(t->shared, "read: %zd of %zu bytes", result, size);
+	if (result > (ssize_t)size)
+		fuzz_fail(t->shared, "read: %zd of %zu bytes", result, size);
+}
+
+/*
+ * What lies behind the events is as it was, if the kernel did not have to
+ * write twice because a page was not there.
+ */
+static void check_events(struct fuzz_thread *t, const struct place *place,
+			 ssize_t result)
+{
+	size_t size = result < 0 ? 0 : result, at;
+	struct twheel_event event;
+
+	for (at = 0; at < size; at += sizeof(event)) {
+		memcpy(&event, place->mine + at, sizeof(event));
+		check_event(t->shared, &event);
+	}
+	if (!t->forked && place->kind != PLACE_FRESH &&
+	    place->kind != PLACE_UNSTABLE && place->kind != PLACE_CROSSING)
+		check_untouched(t->shared, "read", place->mine + size,
+				place->room - size);
+}
+
+void fuzz_read(struct fuzz_thread *t, int fd)
+{
+	size_t size = choose_read_size(t);
+	struct place place = fuzz_place(t, &t->arrays, size);
+	ssize_t result = read(fd, place.user, size);
+
+	__atomic_fetch_add(&t->shared->calls, 1, __ATOMIC_RELAXED);
+	if (result < 0)
+		result = -errno;
+	else
+		__atomic_fetch_add(&t->shared->successes, 1, __ATOMIC_RELAXED);
+	check_read_result(t, result, size);
+	if (place.mine)
+		check_events(t, &place, result);
+}
+
+/* Room for events in odd pieces: each piece is a read of its own. */
+static void call_readv(struct fuzz_thread *t, int fd)
+{
+	struct twheel_event events[3];
+	struct iovec pieces[3] = {
+		{ &events[0], sizeof(events[0]) },
+		{ &events[1], 2 * sizeof(events[0]) - fuzz_below(t, 2) * 10 },
+		{ NULL, fuzz_below(t, 2) * sizeof(events[0]) },
+	};
+	ssize_t result = readv(fd, pieces, ARRAY_SIZE(pieces));
+
+	if (result >= (ssize_t)sizeof(events[0]))
+		check_event(t->shared, &events[0]);
+}
+
+/* The flag that says that a read waits: signals end it. */
+static void call_blocking(struct fuzz_thread *t, int fd)
+{
+	int flags = fcntl(fd, F_GETFL);
+
+	if (flags < 0)
+		return;
+	fcntl(fd, F_SETFL, flags & ~O_NONBLOCK);
+	fuzz_read(t, fd);
+	fcntl(fd, F_SETFL, flags | O_NONBLOCK);
+}
+
+static void call_poll(int fd)
+{
+	struct pollfd pollfd = { .fd = fd, .events = ~0 };
+
+	poll(&pollfd, 1, 1);
+}
+
+static void call_epoll(struct fuzz_thread *t, int fd)
+{
+	int epoll = epoll_create1(EPOLL_CLOEXEC);
+	struct epoll_event event = {
+		.events = EPOLLIN | (fuzz_below(t, 2) ? EPOLLET : EPOLLONESHOT),
+	};
+
+	epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event);
+	epoll_wait(epoll, &event, 1, 1);
+	/* Closed with the session in it, or emptied before. */
+	if (fuzz_percent(t, 50))
+		epoll_ctl(epoll, EPOLL_CTL_DEL, fd, &event);
+	close(epoll);
+}
+
+static void expect_error(struct fuzz_thread *t, const char *what, long result,
+			 int want)
+{
+	if (result != -1 || (errno != want && errno != EBADF))
+		fuzz_fail(t->shared, "%s: result %ld, %s", what, result,
+			  strerror(errno));
+}
+
+/* What is not for a descriptor of this kind. */
+static void call_senseless(struct fuzz_thread *t, int fd)
+{
+	char bytes[64];
+
+	expect_error(t, "write", write(fd, bytes, sizeof(bytes)), EINVAL);
+	expect_error(t, "lseek", lseek(fd, 4, SEEK_SET), ESPIPE);
+	expect_error(t, "pread", pread(fd, bytes, sizeof(bytes), 8), ESPIPE);
+	expect_error(t, "mmap", (long)mmap(NULL, PAGE, PROT_READ, MAP_SHARED,
+					   fd, 0), ENODEV);
+	expect_error(t, "ftruncate", ftruncate(fd, 0), EINVAL);
+}
+
+/*
+ * While sessions come and go a number may be that of another descriptor: then
+ * there must be no others.
+ */
+void fuzz_file_call(struct fuzz_thread *t, int fd)
+{
+	int on = fuzz_below(t, 2);
+
+	switch (fuzz_below(t, 6)) {
+	case 0:
+		call_readv(t, fd);
+		break;
+	case 1:
+		if (!t->forked)
+			call_blocking(t, fd);
+		break;
+	case 2:
+		call_poll(fd);
+		break;
+	case 3:
+		if (!t->kind->churn)
+			call_epoll(t, fd);
+		break;
+	case 4:
+		call_senseless(t, fd);
+		break;
+	default:
+		fcntl(fd, F_SETOWN, getpid());
+		ioctl(fd, FIOASYNC, &on);
+	}
+}

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * fuzz_main.c - fuzz_ioctl [-s SEED] [-k KIND] [-r ROUND] [SECONDS]
+ *
+ * For so many seconds (default 30) processes full of threads make calls on
+ * /dev/twheel, two processes at a time, all kinds one after another. The seed
+ * is printed, and is the clock unless given. What one thread does follows from
+ * the seed, the kind and the round; -k and -r repeat one of them. How threads
+ * meet does not.
+ */
+#define _GNU_SOURCE
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "fuzz.h"
+
+#define SECONDS		30
+#define AT_ONCE		2
+/* A round takes seconds on a slow kernel: this is a hang. */
+#define ROUND_NS	(120 * SECOND)
+
+static const struct fuzz_kind kinds[] = {
+	{ .name = "garbage", .threads = 1, .own = true, .spoilt = 60 },
+	{ .name = "sequences", .threads = 1, .own = true, .spoilt = 8 },
+	{ .name = "own_sessions", .threads = 4, .own = true, .spoilt = 15 },
+	{ .name = "shared_sessions", .threads = 4, .spoilt = 10 },
+	{ .name = "sessions_come_and_go", .threads = 3, .spoilt = 15,
+	  .churn = true },
+	{ .name = "killed", .threads = 3, .spoilt = 10, .churn = true,
+	  .killed = true },
+};
+
+/**
+ * struct child - a round that runs
+ * @pid: of its process, or 0
+ * @round: its number
+ * @begin: when it began
+ */
+struct child {
+	pid_t pid;
+	unsigned int round;
+	__u64 begin;
+};
+
+struct fuzz_run {
+	struct fuzz_shared *shared;
+	const struct fuzz_kind *kind;
+	struct child children[AT_ONCE];
+	__u64 seed;
+	unsigned int rounds;
+};
+
+static __u64 seed_of(const struct fuzz_run *run, unsigned int round)
+{
+	return run->seed + (run->kind - kinds) * 1000003ULL + round * 101ULL;
+}
+
+static void begin_round(struct fuzz_run *run, struct child *child)
+{
+	*child = (struct child){
+		.round = run->rounds++,
+		.begin = fuzz_now(),
+	};
+	child->pid = fork();
+	if (child->pid)
+		return;
+	setpgid(0, 0);
+	fuzz_round(run->shared, run->kind, seed_of(run, child->round));
+}
+
+static void fail_round(struct fuzz_run *run, const struct child *child,
+		       const char *what, int number)
+{
+	struct fuzz_shared *shared = run->shared;
+
+	if (!__atomic_exchange_n(&shared->failed, 1, __ATOMIC_ACQ_REL))
+		snprintf(shared->text, sizeof(shared->text), "%s %d", what,
+			 number);
+	printf("# repeat with: fuzz_ioctl -s %llu -k %s -r %u\n",
+	       (unsigned long long)run->seed, run->kind->name, child->round);
+}
+
+static void end_round(struct fuzz_run *run, struct child *child, int status)
+{
+	/* What it has forked ends with it. */
+	kill(-child->pid, SIGKILL);
+	if (WIFSIGNALED(status))
+		fail_round(run, child, "a round was ended by signal",
+			   WTERMSIG(status));
+	else if (WEXITSTATUS(status))
+		fail_round(run, child, "a round has ended with status",
+			   WEXITSTATUS(status));
+	child->pid = 0;
+}
+
+static void watch_round(struct fuzz_run *run, struct child *child)
+{
+	int status;
+
+	if (!child->pid)
+		return;
+	if (waitpid(child->pid, &status, WNOHANG) == child->pid) {
+		end_round(run, child, status);
+	} else if (fuzz_now() - child->begin > ROUND_NS) {
+		fail_round(run, child, "a round does not end; killed with", 9);
+		kill(-child->pid, SIGKILL);
+		child->begin = fuzz_now();
+	}
+}
+
+static bool runs(const struct fuzz_run *run)
+{
+	unsigned int i;
+
+	for (i = 0; i < AT_ONCE; i++)
+		if (run->children[i].pid)
+			return true;
+	return false;
+}
+
+static void run_rounds(struct fuzz_run *run, __u64 end, unsigned int last)
+{
+	bool more = true;
+	unsigned int i;
+
+	do {
+		for (i = 0; i < AT_ONCE; i++) {
+			if (more && !run->children[i].pid)
+				begin_round(run, &run->children[i]);
+			watch_round(run, &run->children[i]);
+			more = !run->shared->failed && fuzz_now() < end &&
+			       run->rounds < last;
+		}
+		poll(NULL, 0, 2);
+	} while (more || runs(run));
+}
+
+static bool report(const struct fuzz_run *run, int number)
+{
+	const struct fuzz_shared *shared = run->shared;
+	bool failed = shared->failed;
+
+	printf("# %s: %u rounds, %llu calls, %llu of them successful, %llu events\n",
+	       run->kind->name, run->rounds, (unsigned long long)shared->calls,
+	       (unsigned long long)shared->successes,
+	       (unsigned long long)shared->events);
+	if (failed)
+		printf("# %s\n", shared->text);
+	printf("%s %d - %s\n", failed ? "not ok" : "ok", number,
+	       run->kind->name);
+	fflush(stdout);
+	return !failed;
+}
+
+static struct fuzz_shared *new_shared(void)
+{
+	struct fuzz_shared *shared;
+
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
+		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (shared == MAP_FAILED)
+		abort();
+	return shared;
+}
+
+/* Ids of killed rounds are started in vain: the record is each kind's own. */
+static bool run_kind(const struct fuzz_kind *kind, int number, __u64 seed,
+		     __u64 ns, unsigned int first, unsigned int last)
+{
+	struct fuzz_run run = {
+		.shared = new_shared(),
+		.kind = kind,
+		.seed = seed,
+		.rounds = first,
+	};
+	bool good;
+
+	run_rounds(&run, fuzz_now() + ns, last);
+	good = report(&run, number);
+	munmap(run.shared, sizeof(*run.shared));
+	return good;
+}
+
+static int run_all(__u64 seed, __u64 ns)
+{
+	unsigned int i;
+	int bad = 0;
+
+	printf("TAP version 13\n1..%zu\n# seed %llu\n", ARRAY_SIZE(kinds),
+	       (unsigned long long)seed);
+	fflush(stdout);
+	for (i = 0; i < ARRAY_SIZE(kinds); i++)
+		bad += !run_kind(&kinds[i], i + 1, seed,
+				 ns / ARRAY_SIZE(kinds), 0, ~0U);
+	return bad ? 1 : 0;
+}
+
+static int run_one(__u64 seed, const char *name, unsigned int round)
+{
+	unsigned int i;
+
+	printf("TAP version 13\n1..1\n# seed %llu\n",
+	       (unsigned long long)seed);
+	for (i = 0; i < ARRAY_SIZE(kinds); i++)
+		if (!strcmp(kinds[i].name, name))
+			return !run_kind(&kinds[i], 1, seed, HOUR, round,
+					 round + 1);
+	printf("# no such kind: %s\n", name);
+	return 2;
+}
+
+int main(int argc, char **argv)
+{
+	__u64 seed = fuzz_now() / 1000;
+	const char *kind = NULL;
+	unsigned int round = 0, seconds = SECONDS;
+	int option;
+
+	while ((option = getopt(argc, argv, "s:k:r:")) != -1) {
+		switch (option) {
+		case 's':
+			seed = strtoull(optarg, NULL, 0);
+			break;
+		case 'k':
+			kind = optarg;
+			break;
+		case 'r':
+			round = strtoul(optarg, NULL, 0);
+			break;
+		default:
+			fprintf(stderr, "usage: fuzz_ioctl [-s SEED] [-k KIND] [-r ROUND] [SECONDS]\n");
+			return 2;
+		}
+	}
+	if (optind < argc)
+		seconds = strtoul(argv[optind], NULL, 0);
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	return kind ? run_one(seed, kind, round) :
+		      run_all(seed, seconds * SECOND);
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * fuzz_random.c - numbers that make trouble
+ */
+#include "fuzz.h"
+
+/* xorshift64*; the state must not be 0. */
+__u64 fuzz_random(struct fuzz_thread *t)
+{
+	t->random ^= t->random >> 12;
+	t->random ^= t->random << 25;
+	t->random ^= t->random >> 27;
+	return (t->random * 2685821657736338717ULL) >> 8;
+}
+
+__u64 fuzz_below(struct fuzz_thread *t, __u64 limit)
+{
+	return fuzz_random(t) % limit;
+}
+
+bool fuzz_percent(struct fuzz_thread *t, unsigned int percent)
+{
+	return fuzz_below(t, 100) < percent;
+}
+
+/* Whether the next choice is to be a bad one. */
+bool fuzz_spoilt(struct fuzz_thread *t)
+{
+	return fuzz_percent(t, t->kind->spoilt);
+}
+
+/* Limits, and what is one beside them. */
+__u64 fuzz_number(struct fuzz_thread *t)
+{
+	static const __u64 numbers[] = {
+		0, 1, 2, 8, 44, 45, 64, 0xff, 4096, 65535, 65536, 65537,
+		0x7fffffff, 0x80000000, 0xffffffff, 1ULL << 20, 1ULL << 22,
+		1ULL << 24, 1ULL << 32, 50000, SECOND, 1ULL << 62,
+		(1ULL << 63) - 1, 1ULL << 63, ~0ULL,
+	};
+	__u64 number = numbers[fuzz_below(t, ARRAY_SIZE(numbers))];
+
+	switch (fuzz_below(t, 4)) {
+	case 0:
+		return number + 1;
+	case 1:
+		return number - 1;
+	case 2:
+		return fuzz_random(t) << fuzz_below(t, 9);
+	default:
+		return number;
+	}
+}
+
+/* An interval: most are over soon. */
+__u64 fuzz_time(struct fuzz_thread *t)
+{
+	switch (fuzz_below(t, 8)) {
+	case 0:
+		return 0;
+	case 1:
+		return HOUR;
+	case 2:
+		return fuzz_number(t);
+	case 3:
+		return fuzz_below(t, 100 * MS);
+	default:
+		return fuzz_below(t, 4 * MS);
+	}
+}
+
+/* Few ids, so that calls meet; some of them far apart. */
+__u64 fuzz_id(struct fuzz_thread *t)
+{
+	switch (fuzz_below(t, 16)) {
+	case 0:
+		return fuzz_number(t);
+	case 1:
+		return fuzz_below(t, 40) * 1000;
+	case 2:
+	case 3:
+	case 4:
+		return TWHEEL_ID_ANY;
+	case 5:
+		/* The first ids of the kernel's choice, with luck. */
+		return TWHEEL_ID_KERNEL | (1 + fuzz_below(t, 50)) << 24 |
+		       fuzz_below(t, 50);
+	default:
+		return fuzz_below(t, 60);
+	}
+}
+
+/* Spoil some of it. */
+void fuzz_mutate(struct fuzz_thread *t, void *data, size_t size)
+{
+	unsigned char *bytes = data;
+	unsigned int count = 1 + fuzz_below(t, 4);
+	__u64 number;
+
+	while (count-- && size) {
+		size_t at = fuzz_below(t, size);
+
+		switch (fuzz_below(t, 3)) {
+		case 0:
+			bytes[at] ^= 1 << fuzz_below(t, 8);
+			break;
+		case 1:
+			bytes[at] = fuzz_random(t);
+			break;
+		default:
+			number = fuzz_number(t);
+			at &= ~7UL;
+			__builtin_memcpy(bytes + at, &number,
+					 MIN(sizeof(number), size - at));
+		}
+	}
+}

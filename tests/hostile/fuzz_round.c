@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * fuzz_round.c - one process full of threads that make calls
+ *
+ * It starts with new sessions and ends with their being drained and read until
+ * nothing is left, which must balance; or it is killed at some time.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "fuzz.h"
+
+#define CALLS		600
+#define CALLS_OF_CHILD	20
+#define STRUCTS_SIZE	(8 * PAGE)
+#define ARRAYS_SIZE	(64 * PAGE)
+#define SIGNAL_EVERY_MS	3
+#define SETTLE_NS	(10 * SECOND)
+
+struct round {
+	struct fuzz_thread threads[THREADS_MAX];
+	pthread_t ids[THREADS_MAX];
+	int fds[SESSIONS];
+	unsigned int running;
+	__u64 random;
+};
+
+static int session_of(struct fuzz_thread *t)
+{
+	unsigned int number = t->number;
+
+	if (!t->kind->own)
+		number = fuzz_below(t, SESSIONS);
+	return __atomic_load_n(&t->fds[number], __ATOMIC_ACQUIRE);
+}
+
+static void check_session(struct fuzz_thread *t, int fd)
+{
+	struct twheel_stats stats;
+
+	if (!ioctl(fd, TWHEEL_IOC_STATS, &stats))
+		check_stats(t->shared, &stats);
+}
+
+static void one_call(struct fuzz_thread *t)
+{
+	int fd = session_of(t);
+	unsigned int choice = fuzz_below(t, 100);
+
+	if (choice < 60)
+		fuzz_struct_call(t, fd);
+	else if (choice < 75)
+		fuzz_read(t, fd);
+	else if (choice < 88)
+		fuzz_submit(t, fd);
+	else if (choice < 91)
+		fuzz_drain(t, fd);
+	else if (choice < 95)
+		fuzz_file_call(t, fd);
+	else
+		check_session(t, fd);
+}
+
+/* Sessions come and go. */
+
+static void replace_session(struct fuzz_thread *t)
+{
+	int fd = fuzz_open(t->shared);
+
+	if (fd >= 0)
+		close(__atomic_exchange_n(&t->fds[fuzz_below(t, SESSIONS)], fd,
+					  __ATOMIC_ACQ_REL));
+}
+
+static void use_duplicate(struct fuzz_thread *t)
+{
+	int fd = fcntl(session_of(t), F_DUPFD_CLOEXEC, 0);
+
+	if (fd < 0)
+		return;
+	fuzz_struct_call(t, fd);
+	fuzz_read(t, fd);
+	close(fd);
+}
+
+/* The child has this thread only; an alarm ends it if it has to wait. */
+static void run_child(struct fuzz_thread *t)
+{
+	int i;
+
+	signal(SIGALRM, SIG_DFL);
+	alarm(1);
+	t->forked = true;
+	for (i = 0; i < CALLS_OF_CHILD; i++)
+		one_call(t);
+	_exit(0);
+}
+
+static void use_child(struct fuzz_thread *t)
+{
+	pid_t pid = fork();
+
+	if (!pid)
+		run_child(t);
+	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
+}
+
+static void churn(struct fuzz_thread *t)
+{
+	unsigned int choice = fuzz_below(t, 100);
+
+	if (choice < 4)
+		replace_session(t);
+	else if (choice < 8)
+		use_duplicate(t);
+	else if (choice < 9)
+		use_child(t);
+}
+
+/* Threads. */
+
+static void *run_thread(void *data)
+{
+	struct fuzz_thread *t = data;
+	struct round *round = (void *)((char *)t->fds -
+				       offsetof(struct round, fds));
+	int i;
+
+	for (i = 0; i < CALLS && !t->shared->failed; i++) {
+		struct fuzz_thread *other =
+			&round->threads[fuzz_below(t, t->kind->threads)];
+
+		one_call(t);
+		if (t->kind->churn)
+			churn(t);
+		fuzz_area_disturb(t, &other->structs);
+		fuzz_area_disturb(t, &other->arrays);
+	}
+	__atomic_fetch_sub(&round->running, 1, __ATOMIC_ACQ_REL);
+	return NULL;
+}
+
+static void on_signal(int number)
+{
+	(void)number;
+}
+
+static void catch_signals(void)
+{
+	struct sigaction action = { .sa_handler = on_signal };
+
+	sigaction(SIGUSR1, &action, NULL);
+	sigaction(SIGIO, &action, NULL);
+}
+
+static void start_threads(struct round *round, struct fuzz_shared *shared,
+			  const struct fuzz_kind *kind, __u64 seed)
+{
+	unsigned int i;
+
+	round->running = kind->threads;
+	for (i = 0; i < kind->threads; i++) {
+		struct fuzz_thread *t = &round->threads[i];
+
+		*t = (struct fuzz_thread){
+			.shared = shared,
+			.kind = kind,
+			.random = (seed + i) * 0x9e3779b97f4a7c15ULL | 1,
+			.number = i,
+			.fds = round->fds,
+		};
+		fuzz_area_make(&t->structs, STRUCTS_SIZE);
+		fuzz_area_make(&t->arrays, ARRAYS_SIZE);
+	}
+	for (i = 0; i < kind->threads; i++)
+		if (pthread_create(&round->ids[i], NULL, run_thread,
+				   &round->threads[i]))
+			abort();
+}
+
+/* Signals end what waits, and make long calls stop in the middle. */
+static void disturb_threads(struct round *round, const struct fuzz_kind *kind,
+			    __u64 seed)
+{
+	unsigned int i = 0;
+	unsigned int last = kind->killed ? seed % 100 : ~0U;
+
+	while (__atomic_load_n(&round->running, __ATOMIC_ACQUIRE)) {
+		poll(NULL, 0, SIGNAL_EVERY_MS);
+		pthread_kill(round->ids[i % kind->threads], SIGUSR1);
+		if (i++ == last)
+			_exit(0);
+	}
+	for (i = 0; i < kind->threads; i++)
+		pthread_join(round->ids[i], NULL);
+}
+
+/* The end: all is stopped or read, and nothing is missing. */
+
+/* A periodic timer is armed again by the read: stop it. */
+static void read_session(int fd)
+{
+	struct twheel_event events[64];
+	struct twheel_stop stop;
+	ssize_t got, i;
+
+	do {
+		got = read(fd, events, sizeof(events));
+		for (i = 0; i < got / (ssize_t)sizeof(events[0]); i++) {
+			stop.id = events[i].id;
+			if (events[i].flags & TWHEEL_EVENT_PERIODIC)
+				ioctl(fd, TWHEEL_IOC_STOP, &stop);
+		}
+	} while (got > 0);
+}
+
+static void drain_session(struct fuzz_shared *shared, int fd)
+{
+	struct twheel_drained drained[64];
+	struct twheel_drain drain;
+
+	do {
+		drain = (struct twheel_drain){
+			.timers = (unsigned long)drained,
+			.count = ARRAY_SIZE(drained),
+		};
+		if (ioctl(fd, TWHEEL_IOC_DRAIN, &drain))
+			fuzz_fail(shared, "drain at the end: %s",
+				  strerror(errno));
+	} while (drain.count == ARRAY_SIZE(drained));
+}
+
+static void settle_session(struct fuzz_shared *shared, int fd)
+{
+	__u64 give_up = fuzz_now() + SETTLE_NS;
+	struct twheel_stats stats;
+
+	fcntl(fd, F_SETFL, O_NONBLOCK);
+	do {
+		drain_session(shared, fd);
+		read_session(fd);
+		if (ioctl(fd, TWHEEL_IOC_STATS, &stats))
+			fuzz_fail(shared, "stats at the end: %s",
+				  strerror(errno));
+		check_stats(shared, &stats);
+		if (!stats.pending && !stats.unread)
+			return;
+		poll(NULL, 0, 1);
+	} while (fuzz_now() < give_up);
+	fuzz_fail(shared, "at the end: pending %llu, unread %llu",
+		  (unsigned long long)stats.pending,
+		  (unsigned long long)stats.unread);
+}
+
+/* Runs in a process of its own, which ends with it. */
+void fuzz_round(struct fuzz_shared *shared, const struct fuzz_kind *kind,
+		__u64 seed)
+{
+	static struct round round;
+	unsigned int i;
+
+	catch_signals();
+	for (i = 0; i < SESSIONS; i++) {
+		round.fds[i] = fuzz_open(shared);
+		if (round.fds[i] < 0)
+			fuzz_fail(shared, "open: %s", strerror(errno));
+	}
+	start_threads(&round, shared, kind, seed);
+	disturb_threads(&round, kind, seed);
+	for (i = 0; i < SESSIONS; i++)
+		settle_session(shared, round.fds[i]);
+	_exit(shared->failed);
+}

@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * fuzz_struct.c - the commands whose argument is one structure
+ *
+ * And commands that do not exist. Whatever is called, memory that the command
+ * has not to write is as it was; what it has to write is written, all of it.
+ */
+#include <errno.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/ioctl.h>
+
+#include "fuzz.h"
+
+/* A command's number has 14 bits for the size. */
+#define SIZE_MAX_IN_COMMAND	0x3fff
+
+/**
+ * struct command - one that exists
+ * @number: with the size of its structure as we know it
+ * @size: that size
+ * @make: fills in what would be right
+ */
+struct command {
+	unsigned int number;
+	size_t size;
+	void (*make)(struct fuzz_thread *t, void *body);
+};
+
+union body {
+	struct twheel_info info;
+	struct twheel_setup setup;
+	struct twheel_start start;
+	struct twheel_stop stop;
+	struct twheel_get get;
+	struct twheel_stats stats;
+	unsigned char bytes[SIZE_MAX_IN_COMMAND + 1];
+};
+
+/**
+ * struct request - one call
+ * @command: which one, or NULL if there is none of that number
+ * @number: the number that it is given
+ * @size: size of the structure according to that
+ * @place: where the structure is
+ * @result: 0, 1 or -errno
+ */
+struct request {
+	const struct command *command;
+	unsigned int number;
+	size_t size;
+	struct place place;
+	int result;
+};
+
+static void make_nothing(struct fuzz_thread *t, void *body)
+{
+	(void)t;
+	(void)body;
+}
+
+/* Small wheels, that take little time to make; and such as are refused. */
+static void make_setup(struct fuzz_thread *t, void *body)
+{
+	struct twheel_setup *setup = body;
+
+	if (fuzz_percent(t, 50))
+		setup->max_timers = 1 + fuzz_below(t, 3000);
+	if (fuzz_percent(t, 40))
+		return;
+	setup->flags = TWHEEL_SETUP_PRIVATE;
+	setup->scheme = fuzz_below(t, 3);
+	setup->mode = fuzz_below(t, 2);
+	setup->tick_ns = (1 + fuzz_below(t, 4)) * 250 * US;
+	if (setup->scheme != TWHEEL_SCHEME_HIER)
+		setup->slots = 1 << fuzz_below(t, 10);
+}
+
+static void make_start(struct fuzz_thread *t, void *body)
+{
+	struct twheel_start *start = body;
+
+	start->id = fuzz_id(t);
+	start->expires_ns = fuzz_time(t);
+	if (fuzz_percent(t, 25))
+		start->period_ns = fuzz_time(t);
+	start->flags = fuzz_below(t, 4);
+	if (start->flags & TWHEEL_START_ABS && fuzz_percent(t, 80))
+		start->expires_ns += fuzz_now();
+}
+
+static void make_id(struct fuzz_thread *t, void *body)
+{
+	struct twheel_stop *stop = body;
+
+	stop->id = fuzz_id(t);
+}
+
+static const struct command commands[] = {
+	{ TWHEEL_IOC_INFO, sizeof(struct twheel_info), make_nothing },
+	{ TWHEEL_IOC_STATS, sizeof(struct twheel_stats), make_nothing },
+	{ TWHEEL_IOC_SETUP, sizeof(struct twheel_setup), make_setup },
+	{ TWHEEL_IOC_START, sizeof(struct twheel_start), make_start },
+	{ TWHEEL_IOC_START, sizeof(struct twheel_start), make_start },
+	{ TWHEEL_IOC_START, sizeof(struct twheel_start), make_start },
+	{ TWHEEL_IOC_START, sizeof(struct twheel_start), make_start },
+	{ TWHEEL_IOC_STOP, sizeof(struct twheel_stop), make_id },
+	{ TWHEEL_IOC_STOP, sizeof(struct twheel_stop), make_id },
+	{ TWHEEL_IOC_GET, sizeof(struct twheel_get), make_id },
+	{ TWHEEL_IOC_GET, sizeof(struct twheel_get), make_id },
+};
+
+int fuzz_ioctl(struct fuzz_thread *t, int fd, unsigned int command, void *arg)
+{
+	int result = ioctl(fd, command, arg);
+
+	__atomic_fetch_add(&t->shared->calls, 1, __ATOMIC_RELAXED);
+	if (result < 0)
+		return -errno;
+	__atomic_fetch_add(&t->shared->successes, 1, __ATOMIC_RELAXED);
+	return result;
+}
+
+static size_t choose_size(struct fuzz_thread *t, size_t size)
+{
+	if (!fuzz_spoilt(t))
+		return size;
+	switch (fuzz_below(t, 4)) {
+	case 0:
+		return fuzz_below(t, size);
+	case 1:
+		return size + fuzz_below(t, 64);
+	case 2:
+		return fuzz_below(t, SIZE_MAX_IN_COMMAND + 1);
+	default:
+		return size - 8;
+	}
+}
+
+static unsigned int sized(unsigned int number, size_t size)
+{
+	return (number & ~((unsigned int)SIZE_MAX_IN_COMMAND << _IOC_SIZESHIFT)) |
+	       size << _IOC_SIZESHIFT;
+}
+
+static void choose_command(struct fuzz_thread *t, struct request *request)
+{
+	request->command = &commands[fuzz_below(t, ARRAY_SIZE(commands))];
+	request->number = request->command->number;
+	request->size = request->command->size;
+	if (!fuzz_spoilt(t))
+		return;
+	if (fuzz_percent(t, 30)) {
+		request->command = NULL;
+		request->number = _IOC(fuzz_below(t, 4), TWHEEL_IOC_MAGIC,
+				       8 + fuzz_below(t, 248), request->size);
+	}
+	request->size = choose_size(t, request->size);
+	request->number = sized(request->number, request->size);
+}
+
+/* What the kernel will read: user_data as it has to be, its id on record. */
+static void sign_start(struct fuzz_thread *t, const struct request *request,
+		       struct twheel_start *start)
+{
+	size_t end = offsetof(struct twheel_start, user_data) + sizeof(__u64);
+
+	if (!request->command || request->command->make != make_start)
+		return;
+	start->user_data = 0;
+	if (request->size >= end)
+		start->user_data = fuzz_user_data(start->id, start->expires_ns,
+						  start->flags);
+	fuzz_mark_started(t->shared, start->id);
+}
+
+static void make_body(struct fuzz_thread *t, const struct request *request,
+		      union body *body)
+{
+	size_t known = request->command ? request->command->size : 64;
+
+	memset(body, 0, request->size > known ? request->size : known);
+	if (request->command)
+		request->command->make(t, body);
+	if (fuzz_spoilt(t))
+		fuzz_mutate(t, body, request->size);
+	if (request->size < known)
+		memset(body->bytes + request->size, 0, known - request->size);
+	sign_start(t, request, &body->start);
+}
+
+/* It is as we have made it, but for @length bytes from @from on. */
+static void check_unchanged(struct fuzz_thread *t,
+			    const struct request *request,
+			    const union body *body, size_t from, size_t length)
+{
+	const char *now = request->place.mine;
+	size_t size = MIN(request->size, request->place.room);
+	size_t i;
+
+	for (i = 0; i < size; i++)
+		if (now[i] != (char)body->bytes[i] &&
+		    (i < from || i >= from + length))
+			fuzz_fail(t->shared,
+				  "command %#x, result %d: byte %zu of %zu has changed",
+				  request->number, request->result, i, size);
+}
+
+/* Written whole: what we do not know is 0 in a structure that is too long. */
+static void check_tail(struct fuzz_thread *t, const struct request *request,
+		       size_t known)
+{
+	const char *now = request->place.mine;
+	size_t i;
+
+	for (i = known; i < request->size; i++)
+		if (now[i])
+			fuzz_fail(t->shared,
+				  "command %#x: byte %zu of %zu is %#x",
+				  request->number, i, request->size, now[i]);
+}
+
+/* What a command that returns a structure has written. */
+static void check_output(struct fuzz_thread *t, const struct request *request,
+			 const union body *body)
+{
+	size_t known = request->command->size;
+	union body out;
+
+	if (request->size < known) {
+		check_unchanged(t, request, body, 0, request->size);
+		return;
+	}
+	memcpy(&out, request->place.mine, known);
+	switch (request->command->number) {
+	case TWHEEL_IOC_INFO:
+		check_info(t->shared, &out.info);
+		break;
+	case TWHEEL_IOC_STATS:
+		check_stats(t->shared, &out.stats);
+		break;
+	case TWHEEL_IOC_GET:
+		check_get(t->shared, &out.get);
+		if (out.get.id != body->get.id)
+			fuzz_fail(t->shared, "get: another id");
+		break;
+	}
+	check_tail(t, request, known);
+}
+
+static bool has_output(const struct request *request)
+{
+	return request->command &&
+	       (request->command->number == TWHEEL_IOC_INFO ||
+		request->command->number == TWHEEL_IOC_STATS ||
+		request->command->number == TWHEEL_IOC_GET);
+}
+
+/* A start with TWHEEL_ID_ANY is told its id, if it was told anything. */
+static void check_input(struct fuzz_thread *t, const struct request *request,
+			const union body *body)
+{
+	bool any = request->command && request->size >= sizeof(__u64) &&
+		   request->command->make == make_start &&
+		   body->start.id == TWHEEL_ID_ANY;
+	__u64 id;
+
+	check_unchanged(t, request, body, 0, any ? sizeof(id) : 0);
+	if (!any || !place_is_known(&request->place))
+		return;
+	memcpy(&id, request->place.mine, sizeof(id));
+	if ((request->result < 0) != (id == TWHEEL_ID_ANY) ||
+	    !(id & TWHEEL_ID_KERNEL))
+		fuzz_fail(t->shared, "start: result %d, id %#llx",
+			  request->result, (unsigned long long)id);
+}
+
+static void check_memory(struct fuzz_thread *t, const struct request *request,
+			 const union body *body)
+{
+	if (!request->place.mine)
+		return;
+	if (!has_output(request) || request->result == -EINVAL ||
+	    request->result == -ENOENT || request->result == -ENOTTY)
+		check_input(t, request, body);
+	else if (!request->result)
+		check_output(t, request, body);
+	if (request->place.kind != PLACE_CROSSING)
+		check_untouched(t->shared, "structure",
+				request->place.mine + request->size,
+				request->place.kind == PLACE_PAGE_END ? 0 : 8);
+}
+
+static void check_result(struct fuzz_thread *t, const struct request *request)
+{
+	switch (request->result) {
+	case 0:
+	case 1:
+		if (request->command)
+			return;
+		break;
+	case -ENOTTY:
+		if (!request->command)
+			return;
+		break;
+	case -EINVAL:
+	case -E2BIG:
+	case -EFAULT:
+	case -EBADF:
+	case -ENOENT:
+	case -EALREADY:
+	case -ENOSPC:
+	case -ENOMEM:
+	case -EBUSY:
+		return;
+	}
+	fuzz_fail(t->shared, "command %#x: result %d", request->number,
+		  request->result);
+}
+
+/* One command with one structure. */
+void fuzz_struct_call(struct fuzz_thread *t, int fd)
+{
+	struct request request;
+	union body body;
+
+	choose_command(t, &request);
+	make_body(t, &request, &body);
+	request.place = fuzz_place(t, &t->structs, request.size);
+	if (request.place.mine)
+		memcpy(request.place.mine, &body,
+		       MIN(request.size, request.place.room));
+	request.result = fuzz_ioctl(t, fd, request.number, request.place.user);
+	check_result(t, &request);
+	check_memory(t, &request, &body);
+}
