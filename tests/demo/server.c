@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * server.c - a TCP server that closes connections that have gone silent
+ *
+ * Every connection has an idle timeout, and all of these timers are in one
+ * file descriptor, /dev/twheel, which stands in the server's epoll set like
+ * any other. A timer's id is the descriptor of its connection. Each message
+ * pushes the timer back: one ioctl, however many timers there are. What
+ * expires is read as an array, many at a time.
+ *
+ * usage: server PORT TIMEOUT_MS
+ *
+ * Port 0 is any free one. The server says "port N" when it listens, and ends
+ * when its standard input has ended and its last connection is closed. What
+ * record_...() keeps is for the report only; see record.h.
+ */
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <err.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <twheel.h>
+#include <unistd.h>
+
+#include "record.h"
+
+struct connection {
+	__u64 serial;		/* 0: no connection has this descriptor */
+	__u64 refreshed_ns;	/* for the report */
+};
+
+static struct connection *connections;	/* by descriptor */
+static int wheel, epfd, listener;
+static __u64 timeout_ns, last_serial;
+static unsigned int nr_open;
+static bool ending;
+
+/*
+ * The timers. START refreshes a timer that is pending. If it has expired by
+ * now, and we have not read its event yet, REPLACE withdraws the event: the
+ * message came at the last moment, and so does one for a new connection with
+ * the number of an old one.
+ */
+static void timer_start(int fd)
+{
+	struct twheel_start start = {
+		.id = fd,
+		.expires_ns = timeout_ns,
+		.user_data = connections[fd].serial,
+		.flags = TWHEEL_START_REPLACE,
+	};
+
+	connections[fd].refreshed_ns = record_before_start();
+	if (ioctl(wheel, TWHEEL_IOC_START, &start) < 0)
+		err(1, "TWHEEL_IOC_START");
+	record_after_start(connections[fd].refreshed_ns);
+}
+
+/* EALREADY: it has just expired. Its event will find the serial gone. */
+static void timer_stop(int fd)
+{
+	struct twheel_stop stop = { .id = fd };
+
+	if (ioctl(wheel, TWHEEL_IOC_STOP, &stop) && errno != EALREADY)
+		err(1, "TWHEEL_IOC_STOP");
+}
+
+static void watch(int fd)
+{
+	struct epoll_event event = { .events = EPOLLIN, .data.fd = fd };
+
+	if (epoll_ctl(epfd, EPOLL_CTL_ADD, fd, &event))
+		err(1, "epoll_ctl");
+}
+
+static void forget(int fd)
+{
+	connections[fd].serial = 0;
+	nr_open--;
+	close(fd);
+}
+
+static void accept_connections(void)
+{
+	int fd;
+
+	while ((fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK)) >= 0) {
+		connections[fd].serial = ++last_serial;
+		nr_open++;
+		record.opened++;
+		timer_start(fd);
+		watch(fd);
+	}
+}
+
+/* Returns whether the peer has said something. */
+static bool receive(int fd)
+{
+	char message[256];
+	ssize_t size = read(fd, message, sizeof(message));
+
+	if (size > 0) {
+		record.heartbeats += size;
+		timer_start(fd);
+	} else if (!size || errno != EAGAIN) {
+		timer_stop(fd);
+		forget(fd);
+		record.closed_by_peer++;
+	}
+	return size > 0;
+}
+
+static void close_if_silent(const struct twheel_event *event)
+{
+	struct connection *connection = &connections[event->id];
+
+	if (connection->serial != event->user_data)
+		return;		/* it was closed meanwhile */
+	if (receive(event->id) || !connection->serial)
+		return;		/* it has just said something, or good bye */
+	record_expiry(event, connection->refreshed_ns + timeout_ns);
+	forget(event->id);
+	record.closed_by_timeout++;
+}
+
+static void read_timers(void)
+{
+	struct twheel_event events[64];
+	ssize_t size = read(wheel, events, sizeof(events));
+	size_t i;
+
+	for (i = 0; size > 0 && i < size / sizeof(*events); i++)
+		close_if_silent(&events[i]);
+}
+
+static void read_input(void)
+{
+	char byte;
+
+	if (read(STDIN_FILENO, &byte, 1) > 0)
+		return;
+	ending = true;
+	epoll_ctl(epfd, EPOLL_CTL_DEL, STDIN_FILENO, NULL);
+}
+
+static void serve(int fd)
+{
+	if (fd == wheel)
+		read_timers();
+	else if (fd == listener)
+		accept_connections();
+	else if (fd == STDIN_FILENO)
+		read_input();
+	else if (connections[fd].serial)
+		receive(fd);
+}
+
+static void open_listener(int port)
+{
+	struct sockaddr_in address = {
+		.sin_family = AF_INET,
+		.sin_port = htons(port),
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+	};
+	socklen_t size = sizeof(address);
+
+	listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+	if (listener < 0 ||
+	    bind(listener, (struct sockaddr *)&address, size) ||
+	    listen(listener, 4096) ||
+	    getsockname(listener, (struct sockaddr *)&address, &size))
+		err(1, "port %d", port);
+	printf("port %d\n", ntohs(address.sin_port));
+	fflush(stdout);
+}
+
+static void init(int port)
+{
+	struct rlimit files;
+
+	getrlimit(RLIMIT_NOFILE, &files);
+	files.rlim_cur = files.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &files);
+	connections = calloc(files.rlim_max, sizeof(*connections));
+	wheel = open("/dev/twheel", O_RDWR | O_NONBLOCK | O_CLOEXEC);
+	if (wheel < 0)
+		err(1, "/dev/twheel");
+	epfd = epoll_create1(EPOLL_CLOEXEC);
+	open_listener(port);
+	watch(wheel);
+	watch(listener);
+	watch(STDIN_FILENO);
+}
+
+int main(int argc, char **argv)
+{
+	struct epoll_event events[64];
+	int i, ready;
+
+	if (argc != 3)
+		errx(2, "usage: server PORT TIMEOUT_MS");
+	timeout_ns = atoi(argv[2]) * 1000000ULL;
+	init(atoi(argv[1]));
+	while (!ending || nr_open) {
+		ready = epoll_wait(epfd, events, 64, -1);
+		for (i = 0; i < ready; i++)
+			serve(events[i].data.fd);
+	}
+	record_print(wheel);
+	return 0;
+}
