@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * bench.h - the benchmark module: what its parts share
+ *
+ * An implementation is a facility that keeps timers and calls them back:
+ *
+ *   hier hashed hashed_sorted	wheels of twheel.ko, through its interface
+ *   timer_list hrtimer		the kernel's own
+ *   list sorted_list heap plain	schemes 1 to 4 of the paper in the smallest
+ *				facility that does: a lock, an hrtimer that
+ *				fires every tick, and the scheme
+ *
+ * Its operations work on a batch of timers, so that what is measured is a loop
+ * of direct calls: of that loop the cost of an empty one is subtracted.
+ */
+#ifndef _TWHEEL_BENCH_H
+#define _TWHEEL_BENCH_H
+
+#include <linux/hrtimer.h>
+#include <linux/timer.h>
+#include <linux/types.h>
+
+#include "twheel.h"
+
+#define BENCH_BATCH	256
+#define BENCH_BATCHES	17
+/* Intervals drawn in advance; a power of two. */
+#define BENCH_DRAWS	65536U
+/* Slots of the hashed wheels, ticks of all. */
+#define BENCH_SLOTS	65536
+#define BENCH_TICK_NS	NSEC_PER_MSEC
+
+/* In 64 bits on every machine. */
+#define BENCH_SECONDS(n)	((u64)(n) * NSEC_PER_SEC)
+
+struct bench;
+
+/**
+ * struct bench_timer - a timer of any implementation, in a cache line
+ * @wheel: of a wheel
+ * @node: of a scheme without a facility
+ * @deadline: of these two, what they were started with
+ * @list: of timer_list
+ * @hr: of hrtimer
+ */
+struct bench_timer {
+	union {
+		struct {
+			union {
+				struct twheel_timer wheel;
+				struct twheel_node node;
+			};
+			u64 deadline;
+		};
+		struct timer_list list;
+		struct hrtimer hr;
+	};
+} ____cacheline_aligned;
+
+/**
+ * struct bench_impl - an implementation
+ * @name: as in the results
+ * @top: with more timers than this it makes no sense
+ * @create: make @facility; NULL if there is nothing to make
+ * @destroy: free it; no timer is pending
+ * @setup: set a timer up, once
+ * @absolute: a time on CLOCK_MONOTONIC as @start_at and @restart take it
+ * @relative: a delay, ns, as @start and the callback take it
+ * @start: start each timer of the batch after @when
+ * @start_at: start each timer of the batch at @when
+ * @restart: give each, pending, timer of the batch the deadline @when
+ * @stop: stop each timer of the batch
+ * @started: note that the batch was started at @when; NULL if timers know
+ */
+struct bench_impl {
+	const char *name;
+	u32 top;
+	int (*create)(struct bench *b);
+	void (*destroy)(struct bench *b);
+	void (*setup)(struct bench *b, struct bench_timer *timer);
+	u64 (*absolute)(u64 ns);
+	u64 (*relative)(u64 ns);
+	void (*start)(struct bench *b);
+	void (*start_at)(struct bench *b);
+	void (*restart)(struct bench *b);
+	void (*stop)(struct bench *b);
+	void (*started)(struct bench *b);
+};
+
+/**
+ * struct bench_dist - a distribution of intervals
+ * @name: as in the results
+ * @mean_ns: mean interval
+ * @draw: a random interval, less than a minute
+ */
+struct bench_dist {
+	const char *name;
+	u64 mean_ns;
+	u64 (*draw)(void);
+};
+
+/**
+ * struct bench - a run: one implementation, distribution and number of timers
+ * @impl: the implementation
+ * @dist: the distribution
+ * @pending: number of timers
+ * @timers: the timers
+ * @order: a random order of them
+ * @facility: what the implementation needs
+ * @borrowed: @facility is that of another run
+ * @nr: number of timers in the batch
+ * @batch: the batch
+ * @when: a time or delay for each of them
+ */
+struct bench {
+	const struct bench_impl *impl;
+	const struct bench_dist *dist;
+	u32 pending;
+	struct bench_timer *timers;
+	u32 *order;
+	void *facility;
+	bool borrowed;
+	u32 nr;
+	struct bench_timer *batch[BENCH_BATCH];
+	u64 when[BENCH_BATCH];
+};
+
+/**
+ * struct bench_expiry - what callbacks do
+ * @restart: restart the timer
+ * @from_now: after a delay from now, not from the deadline that has come
+ * @expired: number of expiries
+ * @delay: delays to restart with, as @relative of the implementation has them
+ */
+struct bench_expiry {
+	bool restart;
+	bool from_now;
+	u32 expired;
+	u64 delay[BENCH_DRAWS];
+};
+
+extern struct bench_expiry *bench_expiry;
+
+/* The next delay, in a callback. */
+static inline u64 bench_next_delay(void)
+{
+	return bench_expiry->delay[bench_expiry->expired++ & (BENCH_DRAWS - 1)];
+}
+
+extern const struct bench_impl bench_hier, bench_hashed, bench_hashed_sorted;
+extern const struct bench_impl bench_timer_list, bench_hrtimer;
+extern const struct bench_impl bench_list, bench_sorted_list, bench_heap,
+	bench_plain;
+extern const struct bench_dist bench_dists[];
+
+u32 bench_random_below(u32 end);
+void bench_random_seed(u64 seed);
+void bench_shuffle(u32 *order, u32 nr);
+
+struct bench *bench_create(const struct bench_impl *impl,
+			   const struct bench_dist *dist, u32 pending);
+void bench_destroy(struct bench *b);
+struct bench *bench_create_more(const struct bench *like);
+void bench_pick(struct bench *b, u32 from, u32 nr);
+void bench_at(struct bench *b, u64 from);
+void bench_fill(struct bench *b);
+void bench_empty(struct bench *b);
+void bench_row(const struct bench *b, const char *operation, const char *dist,
+	       u32 cpus, const char *unit, u64 hundredths);
+
+int bench_operations(struct bench *b);
+int bench_ticks(struct bench *b);
+int bench_wall(const struct bench_impl *impl, const struct bench_dist *dist,
+	       u32 pending);
+
+#endif /* _TWHEEL_BENCH_H */

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * bench_kernel.c - the kernel's own timers as implementations
+ *
+ * Both as a driver would use them: timer_list with add_timer(), mod_timer()
+ * and timer_delete(); hrtimer in its default mode, its callback moving its
+ * expiry on by itself.
+ */
+#include <linux/jiffies.h>
+
+#include "bench.h"
+#include "twheel_compat.h"
+
+/* timer_list */
+
+static void list_expired(struct timer_list *timer)
+{
+	u64 delay = bench_next_delay();
+
+	if (!bench_expiry->restart)
+		return;
+	if (bench_expiry->from_now)
+		mod_timer(timer, jiffies + delay);
+	else
+		mod_timer(timer, timer->expires + delay);
+}
+
+static void list_setup(struct bench *b, struct bench_timer *timer)
+{
+	timer_setup(&timer->list, list_expired, 0);
+}
+
+static u64 list_relative(u64 ns)
+{
+	return nsecs_to_jiffies(ns);
+}
+
+static u64 list_absolute(u64 ns)
+{
+	return jiffies + nsecs_to_jiffies(ns - ktime_get());
+}
+
+static void list_start(struct bench *b)
+{
+	u32 i;
+
+	for (i = 0; i < b->nr; i++) {
+		b->batch[i]->list.expires = jiffies + b->when[i];
+		add_timer(&b->batch[i]->list);
+	}
+}
+
+static void list_start_at(struct bench *b)
+{
+	u32 i;
+
+	for (i = 0; i < b->nr; i++) {
+		b->batch[i]->list.expires = b->when[i];
+		add_timer(&b->batch[i]->list);
+	}
+}
+
+static void list_restart(struct bench *b)
+{
+	u32 i;
+
+	for (i = 0; i < b->nr; i++)
+		mod_timer(&b->batch[i]->list, b->when[i]);
+}
+
+static void list_stop(struct bench *b)
+{
+	u32 i;
+
+	for (i = 0; i < b->nr; i++)
+		timer_delete(&b->batch[i]->list);
+}
+
+const struct bench_impl bench_timer_list = {
+	.name = "timer_list",
+	.top = U32_MAX,
+	.setup = list_setup,
+	.absolute = list_absolute,
+	.relative = list_relative,
+	.start = list_start,
+	.start_at = list_start_at,
+	.restart = list_restart,
+	.stop = list_stop,
+};
+
+/* hrtimer */
+
+static enum hrtimer_restart hr_expired(struct hrtimer *timer)
+{
+	u64 delay = bench_next_delay();
+
+	if (!bench_expiry->restart)
+		return HRTIMER_NORESTART;
+	if (bench_expiry->from_now)
+		hrtimer_forward_now(timer, delay);
+	else
+		hrtimer_add_expires_ns(timer, delay);
+	return HRTIMER_RESTART;
+}
+
+static void hr_setup(struct bench *b, struct bench_timer *timer)
+{
+	twheel_hrtimer_setup(&timer->hr, hr_expired, HRTIMER_MODE_ABS);
+}
+
+static u64 hr_ns(u64 ns)
+{
+	return ns;
+}
+
+static void hr_start(struct bench *b)
+{
+	u32 i;
+
+	for (i = 0; i < b->nr; i++)
+		hrtimer_start(&b->batch[i]->hr, b->when[i], HRTIMER_MODE_REL);
+}
+
+static void hr_start_at(struct bench *b)
+{
+	u32 i;
+
+	for (i = 0; i < b->nr; i++)
+		hrtimer_start(&b->batch[i]->hr, b->when[i], HRTIMER_MODE_ABS);
+}
+
+static void hr_stop(struct bench *b)
+{
+	u32 i;
+
+	for (i = 0; i < b->nr; i++)
+		hrtimer_cancel(&b->batch[i]->hr);
+}
+
+const struct bench_impl bench_hrtimer = {
+	.name = "hrtimer",
+	.top = U32_MAX,
+	.setup = hr_setup,
+	.absolute = hr_ns,
+	.relative = hr_ns,
+	.start = hr_start,
+	.start_at = hr_start_at,
+	.restart = hr_start_at,
+	.stop = hr_stop,
+};

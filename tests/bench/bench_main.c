@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * bench_main.c - the benchmark module: what is run
+ *
+ * Everything happens while the module is being loaded. Results are lines of
+ * the kernel's log, rows of build/bench/kernel.csv after "twheel-bench: ";
+ * tests/bench/run collects them. mode=icount is for one CPU in a machine that
+ * counts instructions (tests/vm/run -i), where times are numbers of
+ * instructions; mode=wall for one that does not, with one CPU for the time of
+ * each operation, with two for the rate of both together; mode=crossover,
+ * counting instructions, for schemes 6 and 7 against interval and slots.
+ *
+ * A run is from bench_create() to bench_destroy(): all timers set up, to be
+ * used in a random order, in a facility of their own.
+ */
+#define pr_fmt(fmt) "twheel-bench: " fmt
+
+#include <linux/delay.h>
+#include <linux/module.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/vmalloc.h>
+
+#include "bench.h"
+#include "crossover.h"
+
+static char *mode = "icount";
+module_param(mode, charp, 0444);
+MODULE_PARM_DESC(mode, "icount, wall or crossover");
+
+static bool quick;
+module_param(quick, bool, 0444);
+MODULE_PARM_DESC(quick, "Only 1,000 and 100,000 timers, one distribution");
+
+static char *impl = "";
+module_param(impl, charp, 0444);
+MODULE_PARM_DESC(impl, "Only these implementations, with + between them");
+
+static uint timers;
+module_param(timers, uint, 0444);
+MODULE_PARM_DESC(timers, "Only this number of timers");
+
+static const struct bench_impl * const impls[] = {
+	&bench_hier,
+	&bench_timer_list,
+	&bench_hrtimer,
+	&bench_hashed,
+	&bench_hashed_sorted,
+	&bench_list,
+	&bench_sorted_list,
+	&bench_heap,
+	&bench_plain,
+};
+
+static const u32 sizes[] = { 100, 1000, 10000, 100000, 1000000 };
+
+/* What crossover.c needs. */
+
+u64 crossover_begin(void)
+{
+	local_irq_disable();
+	return ktime_get();
+}
+
+u64 crossover_end(u64 begin)
+{
+	u64 end = ktime_get();
+
+	local_irq_enable();
+	cond_resched();
+	return end - begin;
+}
+
+u32 crossover_random(u32 end)
+{
+	return bench_random_below(end);
+}
+
+void crossover_row(const char *text)
+{
+	pr_info("crossover,icount,%s\n", text);
+}
+
+/* @hundredths: the value, times 100. */
+void bench_row(const struct bench *b, const char *operation, const char *dist,
+	       u32 cpus, const char *unit, u64 hundredths)
+{
+	u32 rest = do_div(hundredths, 100);
+
+	pr_info("kernel,%s,%s,%s,%s,1,%u,%u,%s,%llu.%02u\n", mode,
+		b->impl->name, operation, dist, cpus, b->pending, unit,
+		hundredths, rest);
+}
+
+/* The batch: @nr timers from place @from in the random order on. */
+void bench_pick(struct bench *b, u32 from, u32 nr)
+{
+	u32 i;
+
+	b->nr = min(nr, b->pending);
+	for (i = 0; i < b->nr; i++)
+		b->batch[i] = &b->timers[b->order[(from + i) % b->pending]];
+}
+
+static void set_up_timers(struct bench *b)
+{
+	u32 i;
+
+	for (i = 0; i < b->pending; i++) {
+		b->impl->setup(b, &b->timers[i]);
+		b->order[i] = i;
+		if (i % 1024 == 0)
+			cond_resched();
+	}
+	bench_shuffle(b->order, b->pending);
+}
+
+static int create_timers(struct bench *b)
+{
+	b->timers = vzalloc(array_size(b->pending, sizeof(*b->timers)));
+	b->order = vzalloc(array_size(b->pending, sizeof(*b->order)));
+	if (!b->timers || !b->order)
+		return -ENOMEM;
+	set_up_timers(b);
+	return 0;
+}
+
+static void destroy_timers(struct bench *b)
+{
+	vfree(b->timers);
+	vfree(b->order);
+	kfree(b);
+}
+
+void bench_destroy(struct bench *b)
+{
+	if (b->impl->destroy && !b->borrowed)
+		b->impl->destroy(b);
+	destroy_timers(b);
+}
+
+struct bench *bench_create(const struct bench_impl *which,
+			   const struct bench_dist *dist, u32 pending)
+{
+	struct bench *b = kzalloc(sizeof(*b), GFP_KERNEL);
+
+	if (!b)
+		return NULL;
+	b->impl = which;
+	b->dist = dist;
+	b->pending = pending;
+	bench_random_seed(4711);
+	if (which->create && which->create(b)) {
+		kfree(b);
+		return NULL;
+	}
+	if (create_timers(b)) {
+		bench_destroy(b);
+		return NULL;
+	}
+	return b;
+}
+
+/* As many timers again, of the same facility. */
+struct bench *bench_create_more(const struct bench *like)
+{
+	struct bench *b = kmemdup(like, sizeof(*b), GFP_KERNEL);
+
+	if (!b)
+		return NULL;
+	b->borrowed = true;
+	if (create_timers(b)) {
+		destroy_timers(b);
+		return NULL;
+	}
+	return b;
+}
+
+static int one_run(const struct bench_impl *which,
+		   const struct bench_dist *dist, u32 pending, bool wall)
+{
+	struct bench *b;
+	int ret;
+
+	if (wall && num_online_cpus() > 1)
+		return bench_wall(which, dist, pending);
+	b = bench_create(which, dist, pending);
+	if (!b)
+		return -ENOMEM;
+	ret = bench_operations(b);
+	if (!ret && !wall)
+		ret = bench_ticks(b);
+	bench_destroy(b);
+	return ret;
+}
+
+static bool named(const char *name)
+{
+	size_t length = strlen(name);
+	const char *p;
+
+	for (p = strstr(impl, name); p; p = strstr(p + 1, name))
+		if ((p == impl || p[-1] == '+') &&
+		    (p[length] == '+' || !p[length]))
+			return true;
+	return !*impl;
+}
+
+static bool wanted(const struct bench_impl *which, u32 pending)
+{
+	if (pending > which->top || !named(which->name))
+		return false;
+	if (timers)
+		return timers == pending;
+	return !quick || pending == 1000 || pending == 100000;
+}
+
+static int all_dists(const struct bench_impl *which, u32 pending)
+{
+	const struct bench_dist *dist;
+	int ret = 0;
+
+	for (dist = bench_dists; dist->name && !ret; dist++) {
+		ret = one_run(which, dist, pending, false);
+		if (quick)
+			break;
+	}
+	return ret;
+}
+
+static int run_icount(void)
+{
+	int ret = 0;
+	u32 i, size;
+
+	for (i = 0; i < ARRAY_SIZE(impls); i++)
+		for (size = 0; size < ARRAY_SIZE(sizes) && !ret; size++)
+			if (wanted(impls[i], sizes[size]))
+				ret = all_dists(impls[i], sizes[size]);
+	return ret;
+}
+
+/* Twheel beside the kernel's own; the first three of the table. */
+static int run_wall(void)
+{
+	int ret = 0;
+	u32 i, size;
+
+	for (size = 0; size < ARRAY_SIZE(sizes); size++)
+		for (i = 0; i < 3 && !ret; i++)
+			if (wanted(impls[i], sizes[size]))
+				ret = one_run(impls[i], bench_dists,
+					      sizes[size], true);
+	return ret;
+}
+
+static int run(void)
+{
+	if (!strcmp(mode, "icount"))
+		return run_icount();
+	if (!strcmp(mode, "wall"))
+		return run_wall();
+	if (!strcmp(mode, "crossover")) {
+		bench_random_seed(4711);
+		return crossover();
+	}
+	return -EINVAL;
+}
+
+static int __init bench_init(void)
+{
+	int ret;
+
+	/* Let what the boot has left to be done be done. */
+	msleep(3000);
+	bench_expiry = vzalloc(sizeof(*bench_expiry));
+	if (!bench_expiry)
+		return -ENOMEM;
+	ret = run();
+	vfree(bench_expiry);
+	pr_info("end %d\n", ret);
+	return ret;
+}
+
+static void __exit bench_exit(void)
+{
+}
+
+module_init(bench_init);
+module_exit(bench_exit);
+
+MODULE_AUTHOR("The twheel developers");
+MODULE_DESCRIPTION("Benchmarks of twheel beside the kernel's own timers");
+MODULE_LICENSE("GPL");

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * bench_ticks.c - what a tick with nothing due and what an expiry costs
+ *
+ * How it is measured. A loop in process context reads the clock over and
+ * over. When two readings are further apart than usual something has taken the
+ * CPU away: an interrupt, the softirqs after it, another task. The usual
+ * distance subtracted, that gap is what the interruption costs, its entry and
+ * exit included. The loop keeps the CPU from idling, so that the kernel's own
+ * tick is always there and nothing that belongs to idling is counted.
+ *
+ *  tick_empty
+ *	All timers pending, none due. The median of all gaps: with wheels, which
+ *	tick every millisecond, that of a wheel's tick; the kernel's own comes
+ *	every fourth. With timer_list and hrtimer, which have no tick of their
+ *	own, it is that of the kernel's tick.
+ *  expire_restart
+ *	Callbacks restart their timers, an interval after the deadline that has
+ *	come, as periodic timers do. All gaps of a window of time, less those of
+ *	a window with nothing due, divided by the number of expiries: what an
+ *	expiry adds to the ticks, with the moves that a timer makes in the wheel
+ *	between two expiries.
+ *  expire_start
+ *	The same with callbacks that start their timers an interval from now.
+ *  tick_max
+ *	The longest gap of the former window.
+ *
+ * To have enough expiries in a window of some 100 ms intervals are scaled to
+ * about ten expiries a millisecond: a mean of 100 ms with 1000 timers, 1 s with
+ * 10,000, 10 s with 100,000, 30 s with 1,000,000. At the start every timer has a
+ * random part of its interval left, as if it had always been so.
+ */
+#include <linux/delay.h>
+#include <linux/kernel.h>
+#include <linux/math64.h>
+#include <linux/sched.h>
+#include <linux/sort.h>
+#include <linux/vmalloc.h>
+
+#include "bench.h"
+
+#define WINDOW_NS	(200 * NSEC_PER_MSEC)
+#define SETTLE_MS	300
+#define MAX_GAPS	16384
+/* A window in which another task has run is repeated so often at most. */
+#define ATTEMPTS	8
+#define SHORTEST_MEAN	(20 * NSEC_PER_MSEC)
+#define LONGEST_MEAN	BENCH_SECONDS(30)
+
+struct bench_expiry *bench_expiry;
+
+struct gaps {
+	u32 nr;
+	u32 usual;
+	u64 lost;
+	u32 ns[MAX_GAPS];
+};
+
+static unsigned long switches(void)
+{
+	return current->nvcsw + current->nivcsw;
+}
+
+static void note_gap(struct gaps *gaps, u32 ns)
+{
+	gaps->lost += ns;
+	if (gaps->nr < MAX_GAPS)
+		gaps->ns[gaps->nr++] = ns;
+}
+
+static void watch_once(struct gaps *gaps, u64 window)
+{
+	u64 last = ktime_get(), end = last + window, now;
+
+	gaps->nr = 0;
+	gaps->lost = 0;
+	while (last < end) {
+		cond_resched();
+		now = ktime_get();
+		if (unlikely(now - last >= 2 * gaps->usual)) {
+			note_gap(gaps, now - last - gaps->usual);
+			now = ktime_get();
+		}
+		last = now;
+	}
+}
+
+/* Another task's time is not a tick's: look again if one has run. */
+static void watch(struct gaps *gaps, u64 window)
+{
+	unsigned long before;
+	int i;
+
+	for (i = 0; i < ATTEMPTS; i++) {
+		before = switches();
+		bench_expiry->expired = 0;
+		watch_once(gaps, window);
+		if (switches() == before)
+			return;
+	}
+}
+
+/* With nothing usual every reading is noted. */
+static void find_usual(struct gaps *gaps)
+{
+	u32 i, least = U32_MAX;
+
+	gaps->usual = 0;
+	watch(gaps, 100 * NSEC_PER_USEC);
+	for (i = 0; i < gaps->nr; i++)
+		least = min(least, gaps->ns[i]);
+	gaps->usual = least;
+}
+
+static int compare(const void *a, const void *b)
+{
+	u32 x = *(const u32 *)a, y = *(const u32 *)b;
+
+	return (x > y) - (x < y);
+}
+
+static u64 median_gap(struct gaps *gaps)
+{
+	if (!gaps->nr)
+		return 0;
+	sort(gaps->ns, gaps->nr, sizeof(*gaps->ns), compare, NULL);
+	return gaps->ns[gaps->nr / 2];
+}
+
+static u64 longest_gap(const struct gaps *gaps)
+{
+	u32 i, longest = 0;
+
+	for (i = 0; i < gaps->nr; i++)
+		longest = max(longest, gaps->ns[i]);
+	return longest;
+}
+
+static u64 scaled(const struct bench *b, u64 ns)
+{
+	u64 mean = clamp_t(u64, (u64)b->pending * 100 * NSEC_PER_USEC,
+			   SHORTEST_MEAN, LONGEST_MEAN);
+
+	return mul_u64_u64_div_u64(ns, mean, b->dist->mean_ns);
+}
+
+static void draw_delays(struct bench *b)
+{
+	u32 i;
+
+	bench_expiry->restart = true;
+	for (i = 0; i < BENCH_DRAWS; i++)
+		bench_expiry->delay[i] =
+			b->impl->relative(scaled(b, b->dist->draw()));
+}
+
+/* A random part of an interval is left. */
+static void start_all(struct bench *b)
+{
+	u64 now = ktime_get(), ns;
+	u32 from, i;
+
+	for (from = 0; from < b->pending; from += BENCH_BATCH) {
+		bench_pick(b, from, min(b->pending - from, BENCH_BATCH + 0U));
+		for (i = 0; i < b->nr; i++) {
+			ns = mul_u64_u32_shr(b->dist->draw(),
+					     bench_random_below(U32_MAX), 32);
+			b->when[i] = b->impl->absolute(now + scaled(b, ns));
+		}
+		if (b->impl->started)
+			b->impl->started(b);
+		b->impl->start_at(b);
+		cond_resched();
+	}
+}
+
+static void watch_empty(struct bench *b, struct gaps *gaps)
+{
+	bench_expiry->restart = false;
+	bench_fill(b);
+	msleep(20);
+	watch(gaps, WINDOW_NS);
+	bench_empty(b);
+}
+
+/* Hundredths of ns per expiry, beyond the @lost of a window without any. */
+static u64 watch_expiry(struct bench *b, struct gaps *gaps, bool from_now,
+			u64 lost)
+{
+	bench_expiry->from_now = from_now;
+	msleep(SETTLE_MS);
+	watch(gaps, WINDOW_NS);
+	return div_u64(100 * (max(gaps->lost, lost) - lost),
+		       max(bench_expiry->expired, 1U));
+}
+
+static void measure(struct bench *b, struct gaps *gaps)
+{
+	const char *dist = b->dist->name;
+	u64 lost, each;
+
+	find_usual(gaps);
+	watch_empty(b, gaps);
+	lost = gaps->lost;
+	bench_row(b, "tick_empty", dist, 1, "ns", 100 * median_gap(gaps));
+	draw_delays(b);
+	start_all(b);
+	each = watch_expiry(b, gaps, true, lost);
+	bench_row(b, "expire_start", dist, 1, "ns", each);
+	each = watch_expiry(b, gaps, false, lost);
+	bench_row(b, "expire_restart", dist, 1, "ns", each);
+	bench_row(b, "tick_max", dist, 1, "ns", 100 * longest_gap(gaps));
+	bench_expiry->restart = false;
+	bench_empty(b);
+}
+
+int bench_ticks(struct bench *b)
+{
+	struct gaps *gaps = vzalloc(sizeof(*gaps));
+
+	if (!gaps)
+		return -ENOMEM;
+	measure(b, gaps);
+	vfree(gaps);
+	return 0;
+}

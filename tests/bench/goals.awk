@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# How kernel.csv meets the goals: the worst of all sizes and distributions, and
+# where that is.  MISS is an answer, not an error.
+
+function mark(ok) {
+	if (!ok)
+		missed++
+	return ok ? "PASS" : "MISS"
+}
+
+function result(what, figure, limit, sign, where) {
+	printf "  %-52s %8.3f %s %-7s %s   %s\n", what, figure, sign, limit,
+	       mark(sign == "<=" ? figure <= limit + 0 : figure >= limit + 0), where
+}
+
+# The worst ratio of @impl to @other in a part of the benchmark.
+function worst(suite, mode, op, impl, other, size,   key, k, ratio) {
+	figure = 0
+	where = ""
+	for (key in value) {
+		split(key, k, SUBSEP)
+		if (k[1] != suite || k[2] != mode || k[3] != impl || k[4] != op ||
+		    (size && k[6] != size))
+			continue
+		if (!value[suite, mode, other, op, k[5], k[6]])
+			continue
+		ratio = value[key] / value[suite, mode, other, op, k[5], k[6]]
+		if (ratio > figure) {
+			figure = ratio
+			where = k[5] ", " k[6]
+		}
+	}
+	return figure
+}
+
+function against_timer_list(op, limit, first) {
+	if (worst("kernel", "icount", op, "hier", "timer_list"))
+		result(op " / timer_list's (first goal " first ")", figure, limit, "<=", where)
+}
+
+# The largest ratio of the figure at @large to that at @small.
+function growth(op, small, large, limit,   key, k, ratio, most) {
+	for (key in value) {
+		split(key, k, SUBSEP)
+		if (k[1] != "kernel" || k[2] != "icount" || k[3] != "hier" ||
+		    k[4] != op || k[6] != large || !value[k[1], k[2], k[3], op, k[5], small])
+			continue
+		ratio = value[key] / value[k[1], k[2], k[3], op, k[5], small]
+		if (ratio > most) {
+			most = ratio
+			where = k[5]
+		}
+	}
+	if (most)
+		result(op " at " large " / at " small, most, limit, "<=", where)
+}
+
+function native(op, impl, dist) {
+	return value["native", "wall", impl, op, dist, 1000000]
+}
+
+# The largest of hier's figures of one operation.
+function native_goals(   d, dists, n, ratio, most, tick, tickat, at) {
+	if (worst("native", "wall", "expire_restart", "hier", "heap", 1000000))
+		result("expire_restart / heap's, 1 M timers", figure, "0.50", "<=", where)
+	if (worst("native", "wall", "expire_restart", "hier", "hashed", 1000000))
+		result("expire_restart / hashed wheel's, 1 M timers", figure, "1.30", "<=", where)
+	n = split("uniform exponential idle", dists, " ")
+	for (d = 1; d <= n; d++) {
+		if (!native("refresh", "hier", dists[d]))
+			continue
+		ratio = native("refresh", "hier", dists[d]) / (native("start", "hier", dists[d]) + native("stop", "hier", dists[d]))
+		if (ratio > most) {
+			most = ratio
+			at = dists[d]
+		}
+		if (native("tick_max", "hier", dists[d]) > tick) {
+			tick = native("tick_max", "hier", dists[d])
+			tickat = dists[d]
+		}
+	}
+	if (most) {
+		result("refresh / (stop + start), 1 M timers", most, "0.50", "<=", at)
+		result("slowest tick (99.99 %), ms, 1 M timers", tick / 1e6, "0.20", "<=", tickat)
+	}
+}
+
+function two_cpus(   key, k, ratio, least, at) {
+	for (key in rate) {
+		split(key, k, SUBSEP)
+		if (k[1] != "hier" || k[3] != 2 || !rate[k[1], k[2], 1])
+			continue
+		ratio = rate[key] / rate[k[1], k[2], 1]
+		if (!least || ratio < least) {
+			least = ratio
+			at = k[2]
+		}
+	}
+	if (least)
+		result("starts and stops: 2 CPUs / 1 CPU", least, "1.90", ">=", at)
+}
+
+NR > 1 && $9 == "ns" { value[$1, $2, $3, $4, $5, $8] = $10 }
+NR > 1 && $9 == "per_s" { rate[$3, $8, $7] = $10 }
+
+END {
+	printf "\nGoals: the hierarchical wheel, worst case\n"
+	printf "Instructions\n"
+	against_timer_list("start_at", "0.55", "0.65")
+	against_timer_list("restart", "0.60", "0.70")
+	against_timer_list("refresh", "0.30", "0.40")
+	against_timer_list("stop", "0.65", "0.80")
+	against_timer_list("start", "0.80", "0.90")
+	against_timer_list("expire_restart", "0.60", "none")
+	small = 1000
+	large = (("kernel", "icount", "hier", "start", "uniform", 1000000) in value) ? 1000000 : 100000
+	growth("start", small, large, "1.02")
+	growth("start_at", small, large, "1.02")
+	growth("restart", small, large, "1.02")
+	growth("refresh", small, large, "1.02")
+	growth("stop", small, large, "1.02")
+	growth("tick_empty", small, large, "1.00")
+	printf "Native\n"
+	native_goals()
+	printf "By the clock\n"
+	two_cpus()
+	printf "%d missed\n", missed
+}

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# What all plots share; loaded by each *.gp, which tests/bench/run has gnuplot
+# run in build/bench/. pick() makes an input of the rows of kernel.csv that match.
+
+set datafile separator ','
+set grid back lc rgb '#dddddd'
+set border 3 lc rgb '#666666'
+set tics nomirror
+set key top left reverse Left samplen 2
+
+hier = 'lc rgb "#c0392b" lw 2.5 pt 7 ps 0.6'
+hashed = 'lc rgb "#2980b9" lw 2 pt 5 ps 0.6'
+hashed_sorted = 'lc rgb "#8e44ad" lw 1.5 pt 9 ps 0.6'
+timer_list = 'lc rgb "#27ae60" lw 2 pt 13 ps 0.7'
+hrtimer = 'lc rgb "#e67e22" lw 2 pt 11 ps 0.6'
+heap = 'lc rgb "#7f8c8d" lw 2 pt 2 ps 0.6'
+plain = 'lc rgb "#16a085" lw 1.5 pt 4 ps 0.6'
+sorted_list = 'lc rgb "#b7950b" lw 1.5 pt 6 ps 0.6'
+list = 'lc rgb "#000000" lw 1.5 pt 8 ps 0.6'
+
+pick(suite, mode, impl, op, dist) = sprintf("< awk -F, '$1 == \"%s\" && $2 == \"%s\" && $3 == \"%s\" && $4 == \"%s\" && $5 == \"%s\"' kernel.csv", suite, mode, impl, op, dist)
+# A figure that was not measured must not end the plot.
+some(suite, mode, impl, op, dist) = pick(suite, mode, impl, op, dist)." | grep . || echo ,,,,,,,1000,,NaN"
+icount(impl, op) = some('kernel', 'icount', impl, op, 'uniform')
+native(impl, op) = some('native', 'wall', impl, op, 'uniform')
