@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * expire.c - what it costs to let timers expire and to collect that
+ *
+ * Beside those that wait, EXTRA timers are armed for times within 10 ms of
+ * each other. Two figures per expiry:
+ *
+ *   collect	the calls that collect, made when all have expired
+ *   whole	those, and what expiring took from the program before: the time
+ *		lost to interrupts while it ran in a loop
+ */
+#include <time.h>
+
+#include "bench.h"
+
+#define SPREAD_NS	(10 * MS)
+#define MARGIN_NS	(5 * MS)
+#define SAMPLES		5
+
+struct expiry {
+	struct bench *b;
+	unsigned int nr;
+	unsigned int batch;
+	uint64_t arming_ns;
+	bool spin;
+	double collect_ns;
+	double lost_ns;
+};
+
+static struct request requests[EXTRA];
+
+static uint64_t loops(uint64_t ns)
+{
+	uint64_t end = now_ns() + ns, nr = 0;
+
+	while (now_ns() < end)
+		nr++;
+	return nr;
+}
+
+static void rest(uint64_t ns)
+{
+	struct timespec ts = { ns / SECOND, ns % SECOND };
+
+	/* An expiry that interrupts shortens what is left. */
+	while (nanosleep(&ts, &ts))
+		;
+}
+
+static void arm(struct expiry *e, uint64_t delay_ns)
+{
+	const struct impl *impl = e->b->impl;
+	uint64_t begin;
+	unsigned int i;
+
+	for (i = 0; i < e->nr; i++) {
+		requests[i].id = e->b->timers + i;
+		requests[i].delay_ns = delay_ns + random64() % SPREAD_NS;
+	}
+	begin = now_ns();
+	impl->prepare(ARM, requests, e->nr, impl->batches ? SAMPLE : 1);
+	impl->run(ARM, e->nr, impl->batches ? SAMPLE : 1);
+	e->arming_ns = now_ns() - begin;
+}
+
+/* One sample. None expires before all are armed and the wait has begun. */
+static void expire(void *data)
+{
+	struct expiry *e = data;
+	uint64_t delay = 2 * e->arming_ns + MARGIN_NS;
+	uint64_t wait = delay + SPREAD_NS + 2 * MARGIN_NS;
+	uint64_t free = e->spin ? loops(wait) : 0;
+	uint64_t begin;
+
+	arm(e, delay);
+	if (e->spin)
+		e->lost_ns = (1 - (double)loops(wait) / free) * wait;
+	else
+		rest(wait);
+	begin = now_ns();
+	e->b->impl->collect(e->nr, e->batch);
+	e->collect_ns = now_ns() - begin;
+}
+
+static void sample(struct expiry *e)
+{
+	if (e->b->impl->inside && !e->b->impl->in_process)
+		e->b->impl->inside(expire, e);
+	else
+		expire(e);
+}
+
+static void measure_batch(struct expiry *e)
+{
+	double ns[SAMPLES];
+	unsigned int i;
+
+	for (i = 0; i < SAMPLES; i++) {
+		sample(e);
+		ns[i] = e->collect_ns;
+	}
+	row(e->b, "expire", "collect", e->batch, "ns",
+	    median(ns, SAMPLES) / e->nr);
+}
+
+static void measure_whole(struct expiry *e)
+{
+	double ns[SAMPLES];
+	unsigned int i;
+
+	e->spin = true;
+	for (i = 0; i < SAMPLES; i++) {
+		sample(e);
+		ns[i] = e->collect_ns + e->lost_ns;
+	}
+	e->spin = false;
+	row(e->b, "expire", "whole", e->batch, "ns", median(ns, SAMPLES) / e->nr);
+}
+
+void measure_expiry(struct bench *b)
+{
+	struct expiry e = { .b = b, .nr = EXTRA, .arming_ns = 100 * MS };
+	const unsigned int *batch;
+
+	if (!b->impl->created_armed && b->impl->create(b->timers, EXTRA) < EXTRA)
+		fail("create");
+	/* The first one is for nothing but to see how long arming takes. */
+	e.batch = b->impl->reads[0];
+	sample(&e);
+	for (batch = b->impl->reads; *batch; batch++) {
+		e.batch = *batch;
+		measure_batch(&e);
+		if (*batch == SAMPLE || !b->impl->reads[1])
+			measure_whole(&e);
+	}
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * impl_libevent.c - libevent's timers, a heap in the process
+ *
+ * Programs arm timers in callbacks of the event loop, where libevent knows
+ * the time without asking; so does this. An expiry is a callback.
+ */
+#include <event2/event.h>
+#include <stddef.h>
+
+#include "bench.h"
+
+struct arming {
+	struct event *event;
+	struct timeval delay;
+};
+
+static struct event_base *base;
+static struct event **events;
+static struct arming args[BATCH_MAX];
+static unsigned int expired;
+
+static void on_timeout(evutil_socket_t fd, short what, void *data)
+{
+	expired++;
+	(void)fd;
+	(void)what;
+	(void)data;
+}
+
+static void libevent_open(unsigned int timers)
+{
+	events = allocate(timers + EXTRA, sizeof(*events));
+	base = event_base_new();
+	if (!base)
+		fail("event_base_new");
+}
+
+static unsigned int libevent_create(unsigned int first, unsigned int nr)
+{
+	unsigned int i;
+
+	for (i = first; i < first + nr; i++) {
+		events[i] = evtimer_new(base, on_timeout, NULL);
+		if (!events[i])
+			break;
+	}
+	return i - first;
+}
+
+static void libevent_prepare(enum operation op, const struct request *requests,
+			     unsigned int nr, unsigned int batch)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr; i++) {
+		args[i].event = events[requests[i].id];
+		args[i].delay.tv_sec = requests[i].delay_ns / SECOND;
+		args[i].delay.tv_usec = requests[i].delay_ns % SECOND / 1000;
+	}
+	(void)op;
+	(void)batch;
+}
+
+static void libevent_run(enum operation op, unsigned int nr, unsigned int batch)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr; i++)
+		if (op == STOP ? evtimer_del(args[i].event) :
+				 evtimer_add(args[i].event, &args[i].delay))
+			fail("evtimer");
+	(void)batch;
+}
+
+static unsigned int libevent_collect(unsigned int nr, unsigned int batch)
+{
+	expired = 0;
+	while (expired < nr)
+		if (event_base_loop(base, EVLOOP_NONBLOCK) < 0)
+			fail("event_base_loop");
+	(void)batch;
+	return expired;
+}
+
+struct call {
+	void (*fn)(void *data);
+	void *data;
+};
+
+static void on_call(evutil_socket_t fd, short what, void *data)
+{
+	struct call *call = data;
+
+	call->fn(call->data);
+	(void)fd;
+	(void)what;
+}
+
+static void libevent_inside(void (*fn)(void *data), void *data)
+{
+	struct timeval at_once = {};
+	struct call call = { fn, data };
+
+	if (event_base_once(base, -1, EV_TIMEOUT, on_call, &call, &at_once) ||
+	    event_base_loop(base, EVLOOP_ONCE) < 0)
+		fail("event_base_once");
+}
+
+static const unsigned int any_number[] = { EXTRA, 0 };
+
+const struct impl impl_libevent = {
+	.name		= "libevent",
+	.reads		= any_number,
+	.in_process	= true,
+	.open		= libevent_open,
+	.create		= libevent_create,
+	.prepare	= libevent_prepare,
+	.run		= libevent_run,
+	.collect	= libevent_collect,
+	.inside		= libevent_inside,
+};

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * impl_timerfd.c - a timerfd each, all in one epoll set
+ *
+ * Creating one is timerfd_create() and epoll_ctl(). An expiry is collected by
+ * epoll_wait(), which reports as many at a time as there is room for, and a
+ * read() of each.
+ */
+#include <sys/epoll.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "bench.h"
+
+struct settime {
+	int fd;
+	struct itimerspec value;
+};
+
+static int epoll;
+static int *fds;
+static struct settime args[BATCH_MAX];
+static struct epoll_event events[BATCH_MAX];
+
+static void timerfd_open(unsigned int timers)
+{
+	fds = allocate(timers + EXTRA, sizeof(*fds));
+	epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (epoll < 0)
+		fail("epoll_create1");
+}
+
+static unsigned int create_timers(unsigned int first, unsigned int nr)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+	unsigned int i;
+
+	for (i = first; i < first + nr; i++) {
+		fds[i] = timerfd_create(CLOCK_MONOTONIC,
+					TFD_NONBLOCK | TFD_CLOEXEC);
+		if (fds[i] < 0)
+			break;
+		event.data.fd = fds[i];
+		if (epoll_ctl(epoll, EPOLL_CTL_ADD, fds[i], &event))
+			break;
+	}
+	return i - first;
+}
+
+static void timerfd_prepare(enum operation op, const struct request *requests,
+			    unsigned int nr, unsigned int batch)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr; i++) {
+		args[i] = (struct settime) { .fd = fds[requests[i].id] };
+		if (op == STOP)
+			continue;
+		args[i].value.it_value.tv_sec = requests[i].delay_ns / SECOND;
+		args[i].value.it_value.tv_nsec = requests[i].delay_ns % SECOND;
+	}
+	(void)batch;
+}
+
+static void timerfd_run(enum operation op, unsigned int nr, unsigned int batch)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr; i++)
+		if (timerfd_settime(args[i].fd, 0, &args[i].value, NULL))
+			fail("timerfd_settime");
+	(void)op;
+	(void)batch;
+}
+
+static unsigned int timerfd_collect(unsigned int nr, unsigned int batch)
+{
+	unsigned int done = 0;
+	uint64_t expiries;
+	int i, ready;
+
+	while (done < nr) {
+		ready = epoll_wait(epoll, events, batch, -1);
+		if (ready < 0)
+			fail("epoll_wait");
+		for (i = 0; i < ready; i++)
+			if (read(events[i].data.fd, &expiries,
+				 sizeof(expiries)) != sizeof(expiries))
+				fail("read");
+		done += ready;
+	}
+	return done;
+}
+
+const struct impl impl_timerfd = {
+	.name		= "timerfd",
+	.reads		= all_batches,
+	.open		= timerfd_open,
+	.create		= create_timers,
+	.prepare	= timerfd_prepare,
+	.run		= timerfd_run,
+	.collect	= timerfd_collect,
+};

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * limits.c - how many timers an ordinary program may have
+ *
+ * Timers are created until there is an error, with the limits that a program
+ * has on Debian without asking its administrator: RLIMIT_NOFILE as systemd
+ * sets it for services and logins, where it may raise the soft limit to the
+ * hard one; RLIMIT_SIGPENDING as the kernel has set it at boot, by the size
+ * of its memory.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "bench.h"
+
+/* DefaultLimitNOFILE=1024:524288 */
+#define FILES		524288
+/* Who has met no limit up to here has none but memory. */
+#define TIMERS_MAX	1000000U
+#define WHEEL_MAX	4500000U
+
+static void ordinary_limits(void)
+{
+	struct rlimit files = { FILES, FILES };
+	struct rlimit signals;
+
+	if (setrlimit(RLIMIT_NOFILE, &files) ||
+	    getrlimit(RLIMIT_SIGPENDING, &signals))
+		fail("setrlimit");
+	printf("limits: RLIMIT_NOFILE %u, RLIMIT_SIGPENDING %lu\n", FILES,
+	       (unsigned long)signals.rlim_cur);
+}
+
+void find_limit(struct bench *b)
+{
+	unsigned int most = b->impl == &impl_twheel ? WHEEL_MAX : TIMERS_MAX;
+	unsigned int nr = 0, done, all = 0;
+
+	ordinary_limits();
+	b->impl->open(most);
+	while (all < most) {
+		nr = most - all < SAMPLE ? most - all : SAMPLE;
+		done = b->impl->create(all, nr);
+		all += done;
+		if (done < nr)
+			break;
+	}
+	if (all < most)
+		printf("%s: stops at %u timers: %s\n", b->impl->name, all,
+		       strerror(errno));
+	else
+		printf("%s: no limit met up to %u timers\n", b->impl->name, all);
+	b->timers = all;
+	row(b, "create", all < most ? "stops" : "no_limit", 1, "timers", all);
+}

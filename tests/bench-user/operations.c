@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * operations.c - what creating, arming, refreshing and stopping cost
+ *
+ * A sample is SAMPLE operations, or one batch if that is more, on random
+ * timers; its arguments are laid out before. The figure is the median of the
+ * samples, less that of an empty loop, per operation: a timer interrupt falls
+ * into a few samples only. Creating is sampled while the timers are created,
+ * the last samples counting, when almost all are there.
+ *
+ * Timers wait in a range of deadlines that no run comes near; a refresh takes
+ * them to a later one.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "bench.h"
+
+#define WAIT_NS		(2000 * SECOND)
+#define LATER_NS	(4000 * SECOND)
+#define RANGE_NS	(1000 * SECOND)
+
+#define SAMPLES		17
+/* Operations in a sample of what takes very long. */
+#define SLOW_SAMPLE	4
+/* Less samples of what takes long: this much time for one kind of batch. */
+#define PATIENCE_NS	(SECOND)
+/* A batch that takes longer than this is not tried. */
+#define BATCH_NS_MAX	(SECOND / 2)
+
+static struct request requests[BATCH_MAX];
+
+/* @nr different timers, all equally likely. */
+void pick(struct bench *b, struct request *to, unsigned int nr,
+	  uint64_t from_ns, uint64_t range_ns)
+{
+	unsigned int i, other;
+	uint32_t id;
+
+	for (i = 0; i < nr; i++) {
+		other = i + random64() % (b->timers - i);
+		id = b->order[other];
+		b->order[other] = b->order[i];
+		b->order[i] = id;
+		to[i].id = id;
+		to[i].delay_ns = from_ns + random64() % range_ns;
+	}
+}
+
+static double timed(struct bench *b, enum operation op, unsigned int nr,
+		    unsigned int batch)
+{
+	uint64_t begin = now_ns();
+
+	b->impl->run(op, nr, batch);
+	return now_ns() - begin;
+}
+
+/* The loop that each run() is, around nothing. */
+static double empty_loop(unsigned int nr)
+{
+	double samples[SAMPLES];
+	uint64_t begin;
+	unsigned int i, k;
+
+	for (k = 0; k < SAMPLES; k++) {
+		begin = now_ns();
+		for (i = 0; i < nr; i++)
+			__asm__ volatile("" : : "r" (i));
+		samples[k] = now_ns() - begin;
+	}
+	return median(samples, SAMPLES);
+}
+
+/* Filling. */
+
+/* The last so many samples of a phase of filling. */
+struct recent {
+	double ns[SAMPLES];
+	unsigned int nr;
+};
+
+static void remember(struct recent *recent, double ns)
+{
+	recent->ns[recent->nr++ % SAMPLES] = ns;
+}
+
+static void report_create(struct bench *b, struct recent *recent,
+			  unsigned int batch)
+{
+	unsigned int nr = recent->nr < SAMPLES ? recent->nr : SAMPLES;
+	unsigned int calls = b->impl->batches ? SAMPLE / batch : SAMPLE;
+
+	if (nr)
+		row(b, "create", "uniform", batch, "ns",
+		    (median(recent->ns, nr) - empty_loop(calls)) /
+		    (batch > SAMPLE ? batch : SAMPLE));
+}
+
+static void arm_all(struct bench *b, unsigned int first, unsigned int nr,
+		    unsigned int batch)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr; i++) {
+		requests[i].id = first + i;
+		requests[i].delay_ns = WAIT_NS + random64() % RANGE_NS;
+	}
+	b->impl->prepare(ARM, requests, nr, batch);
+}
+
+/* Where arming is all that there is. */
+static void fill_armed(struct bench *b, unsigned int first, unsigned int end,
+		       unsigned int batch)
+{
+	unsigned int sample = batch > SAMPLE ? batch : SAMPLE;
+	struct recent recent = {};
+	double ns;
+
+	while (first < end) {
+		unsigned int nr = end - first < sample ? end - first : sample;
+
+		arm_all(b, first, nr, batch);
+		ns = timed(b, ARM, nr, batch);
+		if (nr == sample)
+			remember(&recent, ns);
+		first += nr;
+	}
+	report_create(b, &recent, batch);
+}
+
+/* In as many parts as there are kinds of batches. */
+static void fill_batches(struct bench *b)
+{
+	const unsigned int *batch;
+	unsigned int parts = 0, part = 0;
+
+	for (batch = b->impl->batches; *batch; batch++)
+		parts++;
+	for (batch = b->impl->batches; *batch; batch++, part++)
+		fill_armed(b, (uint64_t)b->timers * part / parts,
+			   (uint64_t)b->timers * (part + 1) / parts, *batch);
+}
+
+static bool fill_created(struct bench *b)
+{
+	unsigned int nr, done, first = 0;
+	struct recent recent = {};
+	uint64_t begin, ns;
+
+	for (; first < b->timers; first += nr) {
+		nr = b->timers - first < SAMPLE ? b->timers - first : SAMPLE;
+		begin = now_ns();
+		done = b->impl->create(first, nr);
+		ns = now_ns() - begin;
+		if (done < nr) {
+			printf("%s: no more than %u timers: %s\n",
+			       b->impl->name, first + done, strerror(errno));
+			row(b, "create", "stops", 1, "timers", first + done);
+			return false;
+		}
+		if (nr == SAMPLE)
+			remember(&recent, ns);
+		arm_all(b, first, nr, 1);
+		b->impl->run(ARM, nr, 1);
+	}
+	report_create(b, &recent, 1);
+	return true;
+}
+
+/* Returns false if there cannot be so many timers. */
+bool fill(struct bench *b)
+{
+	if (!b->impl->created_armed)
+		return fill_created(b);
+	fill_batches(b);
+	return true;
+}
+
+/* Arming, refreshing, stopping. */
+
+struct samples {
+	double ns[NR_OPERATIONS][SAMPLES];
+	unsigned int nr;
+};
+
+static void sample_one(struct bench *b, struct samples *s, enum operation op,
+		       unsigned int nr, unsigned int batch)
+{
+	b->impl->prepare(op, requests, nr, batch);
+	s->ns[op][s->nr] = timed(b, op, nr, batch);
+}
+
+/* Refresh some timers; stop others, and arm those again. */
+static double sample(struct bench *b, struct samples *s, unsigned int nr,
+		     unsigned int batch)
+{
+	unsigned int i;
+	double ns = 0;
+
+	pick(b, requests, nr, LATER_NS, RANGE_NS);
+	sample_one(b, s, REFRESH, nr, batch);
+	pick(b, requests, nr, WAIT_NS, RANGE_NS);
+	sample_one(b, s, STOP, nr, batch);
+	sample_one(b, s, ARM, nr, batch);
+	for (i = ARM; i < NR_OPERATIONS; i++)
+		ns += s->ns[i][s->nr];
+	s->nr++;
+	return ns;
+}
+
+struct measuring {
+	struct bench *b;
+	unsigned int batch;
+	unsigned int nr;
+	struct samples samples;
+};
+
+static void take_samples(void *data)
+{
+	struct measuring *m = data;
+	unsigned int most = m->b->quick ? 9 : SAMPLES;
+	double spent = 0;
+
+	while (m->samples.nr < most &&
+	       (spent < PATIENCE_NS || m->samples.nr < 3))
+		spent += sample(m->b, &m->samples, m->nr, m->batch);
+}
+
+/* Returns what the slowest operation took. */
+static double report(struct measuring *m)
+{
+	double loop = empty_loop(m->nr / m->batch);
+	double ns, slowest = 0;
+	unsigned int op;
+
+	for (op = ARM; op < NR_OPERATIONS; op++) {
+		ns = (median(m->samples.ns[op], m->samples.nr) - loop) / m->nr;
+		row(m->b, operation_names[op], "uniform", m->batch, "ns", ns);
+		if (ns > slowest)
+			slowest = ns;
+	}
+	return slowest;
+}
+
+static double measure_batch(struct bench *b, unsigned int batch, double slowest)
+{
+	struct measuring m = { .b = b, .batch = batch };
+
+	m.nr = batch > SAMPLE ? batch : SAMPLE;
+	/* What takes very long is sampled in single batches. */
+	if (m.nr * slowest > BATCH_NS_MAX)
+		m.nr = batch > SLOW_SAMPLE ? batch : SLOW_SAMPLE;
+	if (batch > b->timers)
+		return slowest;
+	if (batch * slowest > BATCH_NS_MAX) {
+		printf("%s: %u timers: a batch of %u would take %.1f s: left out\n",
+		       b->impl->name, b->timers, batch,
+		       batch * slowest / SECOND);
+		return slowest;
+	}
+	if (b->impl->inside)
+		b->impl->inside(take_samples, &m);
+	else
+		take_samples(&m);
+	return report(&m);
+}
+
+/* One operation of each kind, to know what to expect. */
+static double try_one(struct bench *b)
+{
+	struct measuring m = { .b = b, .batch = 1, .nr = 1 };
+	double slowest = 0;
+	unsigned int i, op;
+
+	for (i = 0; i < 3; i++)
+		sample(b, &m.samples, 1, 1);
+	for (op = ARM; op < NR_OPERATIONS; op++) {
+		double ns = median(m.samples.ns[op], m.samples.nr);
+
+		if (ns > slowest)
+			slowest = ns;
+	}
+	return slowest;
+}
+
+void measure_operations(struct bench *b)
+{
+	const unsigned int *batch = b->impl->batches ?: one_by_one;
+	double slowest = b->impl->in_process ? 0 : try_one(b);
+
+	for (; *batch; batch++)
+		slowest = measure_batch(b, *batch, slowest);
+}
