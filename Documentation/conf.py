@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: GPL-2.0
+"""
+Sphinx configuration: "make html" builds build/html from this directory.
+
+The descriptions of functions and structures are kernel-doc comments in the
+sources. What reads them is the kernel's own: Documentation/sphinx/kerneldoc.py
+and scripts/kernel-doc of a kernel source tree. That tree is the one which
+TWHEEL_KERNEL_SOURCE names, or else Debian's linux-source in the cache that the
+tests use, where tests/vm/kernel puts it if it is not there yet.
+"""
+import os
+import subprocess
+import sys
+
+top = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+
+def kernel_source():
+    """The directory of the kernel source tree."""
+    directory = os.environ.get("TWHEEL_KERNEL_SOURCE")
+    if not directory:
+        directory = subprocess.run(
+            [os.path.join(top, "tests/vm/kernel"), "source"],
+            stdout=subprocess.PIPE, check=True, text=True).stdout.strip()
+    return directory
+
+
+source = kernel_source()
+sys.path.insert(0, os.path.join(source, "Documentation/sphinx"))
+
+project = "twheel"
+author = "The twheel developers"
+copyright = "the twheel developers, GPL-2.0"
+
+# automarkup makes a link of each function() that is described somewhere.
+extensions = ["kerneldoc", "automarkup"]
+kerneldoc_bin = os.path.join(source, "scripts/kernel-doc")
+kerneldoc_srctree = top
+kerneldoc_verbosity = 1
+
+exclude_patterns = ["examples"]
+primary_domain = "c"
+highlight_language = "none"
+smartquotes = False
+# Attributes that kernel-doc leaves in a declaration.
+c_id_attributes = ["__user", "__init", "__exit"]
+
+html_theme = "alabaster"
+html_theme_options = {
+    "description": "Timing wheels for Linux",
+    "fixed_sidebar": True,
+    "page_width": "1080px",
+}
+html_sidebars = {"**": ["about.html", "navigation.html", "searchbox.html"]}
+html_copy_source = False
+html_show_copyright = False
+
+man_pages = [
+    ("twheel.4", "twheel", "timers by the million through one file descriptor",
+     author, 4),
+]
