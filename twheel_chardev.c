@@ -462,7 +462,8 @@ int twheel_chardev_init(void)
 {
 	int ret;
 
-	if (dev_mode & ~0666U) {
+	/* 0 would be the driver core's own choice, not what was asked for. */
+	if (!dev_mode || dev_mode & ~0666U) {
 		pr_err("dev_mode=%#o: not a mode of read and write bits\n",
 		       dev_mode);
 		return -EINVAL;

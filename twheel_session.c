@@ -39,7 +39,19 @@
 #define GFP_SESSION	(GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
 
 static unsigned int max_timers = 1U << 22;
-module_param(max_timers, uint, 0644);
+
+/* At load and later: what is out of range is refused, and nothing changes. */
+static int set_max_timers(const char *value, const struct kernel_param *param)
+{
+	return param_set_uint_minmax(value, param, 1, TWHEEL_TIMERS_MAX);
+}
+
+static const struct kernel_param_ops max_timers_ops = {
+	.set = set_max_timers,
+	.get = param_get_uint,
+};
+
+module_param_cb(max_timers, &max_timers_ops, &max_timers, 0644);
 MODULE_PARM_DESC(max_timers, "Most timers of a session, up to 2^24");
 
 static unsigned int max_sessions = 4096;
@@ -60,7 +72,7 @@ static DEFINE_MUTEX(shared_lock);
 
 static u32 timers_limit(void)
 {
-	return clamp(READ_ONCE(max_timers), 1U, TWHEEL_TIMERS_MAX);
+	return READ_ONCE(max_timers);
 }
 
 static struct twheel_session *session_of(struct twheel_utimer *ut)
@@ -988,15 +1000,10 @@ void twheel_session_show_all(struct seq_file *seq)
 /**
  * twheel_session_init - what sessions need
  *
- * Return: 0 or -EINVAL for a parameter out of range, or -ENOMEM.
+ * Return: 0 or -ENOMEM.
  */
 int twheel_session_init(void)
 {
-	if (max_timers < 1 || max_timers > TWHEEL_TIMERS_MAX) {
-		pr_err("twheel: max_timers=%u: not from 1 to %u\n", max_timers,
-		       TWHEEL_TIMERS_MAX);
-		return -EINVAL;
-	}
 	return twheel_table_cache_init();
 }
 
