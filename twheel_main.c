@@ -256,7 +256,8 @@ static unsigned long drain_base(struct twheel_base *base,
 
 /**
  * twheel_drain - stop all pending timers of a wheel
- * @wheel: the wheel
+ * @wheel: a wheel of the caller's own. Not the default one: that has the timers
+ *	of others, who would wait for them in vain
  * @fn: called with each timer that was stopped and had not expired, in no
  *	promised order but that of one tick's timers of one base; or NULL
  * @arg: passed to @fn

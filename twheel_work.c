@@ -174,9 +174,11 @@ EXPORT_SYMBOL_GPL(twheel_cancel_work_sync);
 
 /**
  * twheel_flush_work - run a pending work now and wait for it
- * @work: the work
+ * @work: the work, which must not free itself: it is waited for
  *
- * Context: Process, may sleep.
+ * As flush_delayed_work().
+ *
+ * Context: Process, may sleep; not the work itself.
  * Return: false if the work was idle.
  */
 bool twheel_flush_work(struct twheel_work *work)
