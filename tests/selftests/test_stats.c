@@ -206,8 +206,9 @@ TEST(proc_has_all_names)
 {
 	static const char * const names[] = {
 		"tick_ns", "started", "restarted", "stopped", "expired",
-		"pending", "cascaded", "ticks", "empty_ticks", "missed_ticks",
-		"wakeups", "longest_tick_ns", "longest_lateness_ns",
+		"pending", "cascaded", "moved", "ticks", "empty_ticks",
+		"missed_ticks", "wakeups", "yields", "slots",
+		"longest_tick_ns", "longest_lateness_ns",
 	};
 	const char *text = proc_text();
 	struct proc_line line;
