@@ -18,7 +18,7 @@ modules_install install: modules ## install it where modprobe finds it (root)
 	$(MAKE) -C $(KDIR) M=$(CURDIR) modules_install
 	depmod -a
 
-demo: ## a TCP server with 5,000 idle timeouts, in a VM (SCHEME= MODE=)
+demo: ## a TCP server with 6,000 idle timeouts, in a VM (SCHEME= MODE=)
 	@tests/vm/setup demo
 	@TWHEEL_PARTS=demo tests/vm/run -k $(KERNEL) -t 240 -- 'MODULE_ARGS="scheme=$(SCHEME) mode=$(MODE)" demo'
 

@@ -42,6 +42,6 @@ copy_sources() {
 		--exclude='*.o' --exclude='*.ko' --exclude='*.mod' --exclude='*.mod.c' \
 		--exclude='.*.cmd' --exclude='*.gcno' --exclude=Module.symvers \
 		--exclude=modules.order --exclude=.module-common.o \
-		--exclude=/Documentation --exclude=/README.md \
+		--include=/Documentation/examples --exclude='/Documentation/*' --exclude=/README.md \
 		"$top/" "$1/"
 }
