@@ -5,7 +5,8 @@
  * An implementation is a facility that keeps timers and calls them back:
  *
  *   hier hashed hashed_sorted	wheels of twheel.ko, through its interface
- *   timer_list hrtimer		the kernel's own
+ *   timer_list hrtimer		the kernel's own; timer_list_irqsafe where it
+ *				makes a difference
  *   list sorted_list heap plain	schemes 1 to 4 of the paper in the smallest
  *				facility that does: a lock, an hrtimer that
  *				fires every tick, and the scheme
@@ -60,6 +61,7 @@ struct bench_timer {
 /**
  * struct bench_impl - an implementation
  * @name: as in the results
+ * @wheel: @facility is a wheel of twheel.ko
  * @top: with more timers than this it makes no sense
  * @create: make @facility; NULL if there is nothing to make
  * @destroy: free it; no timer is pending
@@ -74,6 +76,7 @@ struct bench_timer {
  */
 struct bench_impl {
 	const char *name;
+	bool wheel;
 	u32 top;
 	int (*create)(struct bench *b);
 	void (*destroy)(struct bench *b);
@@ -97,6 +100,21 @@ struct bench_dist {
 	const char *name;
 	u64 mean_ns;
 	u64 (*draw)(void);
+};
+
+/**
+ * struct bench_load - many timers due at once
+ * @name: as in the results
+ * @ahead_ns: how long before that they are started
+ * @width_ns: within how long they are due; 0 if in one tick
+ * @far: they are started so long ahead that it only serves where nothing is
+ *	waited for
+ */
+struct bench_load {
+	const char *name;
+	u64 ahead_ns;
+	u64 width_ns;
+	bool far;
 };
 
 /**
@@ -148,10 +166,12 @@ static inline u64 bench_next_delay(void)
 }
 
 extern const struct bench_impl bench_hier, bench_hashed, bench_hashed_sorted;
-extern const struct bench_impl bench_timer_list, bench_hrtimer;
+extern const struct bench_impl bench_timer_list, bench_timer_list_irqsafe,
+	bench_hrtimer;
 extern const struct bench_impl bench_list, bench_sorted_list, bench_heap,
 	bench_plain;
 extern const struct bench_dist bench_dists[];
+extern const struct bench_load bench_loads[];
 
 u32 bench_random_below(u32 end);
 void bench_random_seed(u64 seed);
@@ -168,9 +188,14 @@ void bench_empty(struct bench *b);
 void bench_row(const struct bench *b, const char *operation, const char *dist,
 	       u32 cpus, const char *unit, u64 hundredths);
 
+u64 bench_load_start(struct bench *b, const struct bench_load *load);
+int bench_load_wait(const struct bench *b);
+
 int bench_operations(struct bench *b);
 int bench_ticks(struct bench *b);
 int bench_wall(const struct bench_impl *impl, const struct bench_dist *dist,
 	       u32 pending);
+int bench_bounded(const struct bench_impl *impl, u32 pending);
+int bench_late(const struct bench_impl *impl, u32 pending);
 
 #endif /* _TWHEEL_BENCH_H */

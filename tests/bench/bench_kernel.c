@@ -4,7 +4,8 @@
  *
  * Both as a driver would use them: timer_list with add_timer(), mod_timer()
  * and timer_delete(); hrtimer in its default mode, its callback moving its
- * expiry on by itself.
+ * expiry on by itself. TIMER_IRQSAFE, callbacks with interrupts off, is what
+ * every delayed_work uses.
  */
 #include <linux/jiffies.h>
 
@@ -28,6 +29,11 @@ static void list_expired(struct timer_list *timer)
 static void list_setup(struct bench *b, struct bench_timer *timer)
 {
 	timer_setup(&timer->list, list_expired, 0);
+}
+
+static void list_irqsafe_setup(struct bench *b, struct bench_timer *timer)
+{
+	timer_setup(&timer->list, list_expired, TIMER_IRQSAFE);
 }
 
 static u64 list_relative(u64 ns)
@@ -76,17 +82,19 @@ static void list_stop(struct bench *b)
 		timer_delete(&b->batch[i]->list);
 }
 
-const struct bench_impl bench_timer_list = {
-	.name = "timer_list",
-	.top = U32_MAX,
-	.setup = list_setup,
-	.absolute = list_absolute,
-	.relative = list_relative,
-	.start = list_start,
-	.start_at = list_start_at,
-	.restart = list_restart,
-	.stop = list_stop,
-};
+#define LIST(variant)				\
+	.name = "timer_" #variant,		\
+	.top = U32_MAX,				\
+	.setup = variant ## _setup,		\
+	.absolute = list_absolute,		\
+	.relative = list_relative,		\
+	.start = list_start,			\
+	.start_at = list_start_at,		\
+	.restart = list_restart,		\
+	.stop = list_stop
+
+const struct bench_impl bench_timer_list = { LIST(list) };
+const struct bench_impl bench_timer_list_irqsafe = { LIST(list_irqsafe) };
 
 /* hrtimer */
 

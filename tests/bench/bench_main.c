@@ -8,7 +8,10 @@
  * counts instructions (tests/vm/run -i), where times are numbers of
  * instructions; mode=wall for one that does not, with one CPU for the time of
  * each operation, with two for the rate of both together; mode=crossover,
- * counting instructions, for schemes 6 and 7 against interval and slots.
+ * counting instructions, for schemes 6 and 7 against interval and slots;
+ * mode=bounded for what a million due timers do to the CPU: with one CPU,
+ * counting instructions, for how long they keep it; with two, by the clock,
+ * how late they make a periodic timer.
  *
  * A run is from bench_create() to bench_destroy(): all timers set up, to be
  * used in a random order, in a facility of their own.
@@ -27,7 +30,7 @@
 
 static char *mode = "icount";
 module_param(mode, charp, 0444);
-MODULE_PARM_DESC(mode, "icount, wall or crossover");
+MODULE_PARM_DESC(mode, "icount, wall, crossover or bounded");
 
 static bool quick;
 module_param(quick, bool, 0444);
@@ -52,6 +55,18 @@ static const struct bench_impl * const impls[] = {
 	&bench_heap,
 	&bench_plain,
 };
+
+/* What mode=bounded is for. */
+static const struct bench_impl * const burst_impls[] = {
+	&bench_hier,
+	&bench_timer_list,
+	&bench_timer_list_irqsafe,
+	&bench_hrtimer,
+	&bench_hashed,
+	&bench_hashed_sorted,
+};
+
+#define BURST	1000000
 
 static const u32 sizes[] = { 100, 1000, 10000, 100000, 1000000 };
 
@@ -82,13 +97,21 @@ void crossover_row(const char *text)
 	pr_info("crossover,icount,%s\n", text);
 }
 
+/* How it was measured. */
+static const char *measure(void)
+{
+	if (strcmp(mode, "bounded"))
+		return mode;
+	return num_online_cpus() > 1 ? "wall" : "icount";
+}
+
 /* @hundredths: the value, times 100. */
 void bench_row(const struct bench *b, const char *operation, const char *dist,
 	       u32 cpus, const char *unit, u64 hundredths)
 {
 	u32 rest = do_div(hundredths, 100);
 
-	pr_info("kernel,%s,%s,%s,%s,1,%u,%u,%s,%llu.%02u\n", mode,
+	pr_info("kernel,%s,%s,%s,%s,1,%u,%u,%s,%llu.%02u\n", measure(),
 		b->impl->name, operation, dist, cpus, b->pending, unit,
 		hundredths, rest);
 }
@@ -255,12 +278,35 @@ static int run_wall(void)
 	return ret;
 }
 
+/* On CPU 0, where the timers are to be. */
+static int run_bounded(void)
+{
+	int ret = 0;
+	u32 i;
+
+	set_cpus_allowed_ptr(current, cpumask_of(0));
+	for (i = 0; i < ARRAY_SIZE(burst_impls) && !ret; i++) {
+		const struct bench_impl *which = burst_impls[i];
+
+		if (!named(which->name))
+			continue;
+		if (num_online_cpus() > 1)
+			ret = bench_late(which, timers ?: BURST);
+		else
+			ret = bench_bounded(which, timers ?: BURST);
+	}
+	set_cpus_allowed_ptr(current, cpu_possible_mask);
+	return ret;
+}
+
 static int run(void)
 {
 	if (!strcmp(mode, "icount"))
 		return run_icount();
 	if (!strcmp(mode, "wall"))
 		return run_wall();
+	if (!strcmp(mode, "bounded"))
+		return run_bounded();
 	if (!strcmp(mode, "crossover")) {
 		bench_random_seed(4711);
 		return crossover();

@@ -10,7 +10,7 @@ function mark(ok) {
 }
 
 function result(what, figure, limit, sign, where) {
-	printf "  %-52s %8.3f %s %-7s %s   %s\n", what, figure, sign, limit,
+	printf "  %-52s %*.*f %s %-7s %s   %s\n", what, 8, figure < 0.01 ? 5 : 3, figure, sign, limit,
 	       mark(sign == "<=" ? figure <= limit + 0 : figure >= limit + 0), where
 }
 
@@ -86,6 +86,55 @@ function native_goals(   d, dists, n, ratio, most, tick, tickat, at) {
 	}
 }
 
+function burst(op, impl, dist) {
+	return value["kernel", "icount", impl, op, dist, 1000000]
+}
+
+# Worst of @impl's figures of all loads; where it is in @worstload.
+function worst_load(op, impl,   d, n, dists, most) {
+	n = split("one_tick outer_slot far_tick", dists, " ")
+	most = 0
+	for (d = 1; d <= n; d++)
+		if (burst(op, impl, dists[d]) > most) {
+			most = burst(op, impl, dists[d])
+			worstload = dists[d]
+		}
+	return most
+}
+
+# What timer_list shows for a million due in one jiffy: TIMER_IRQSAFE ones, as
+# those of delayed_work, keep interrupts off, the others softirqs busy.
+function bounded_goals(   ours, theirs) {
+	theirs = burst("irqoff_max", "timer_list_irqsafe", "one_tick")
+	ours = worst_load("irqoff_max", "hier")
+	if (theirs && ours)
+		result("interrupts off / timer_list's, 1 M due", ours / theirs, "0.02", "<=", worstload)
+	theirs = burst("softirq_max", "timer_list", "one_tick")
+	if (theirs && ours)
+		result("interrupts off / timer_list's softirq, 1 M due", ours / theirs, "0.02", "<=", worstload)
+	ours = worst_load("softirq_max", "hier")
+	if (theirs && ours)
+		result("longest softirq / timer_list's, 1 M due", ours / theirs, "0.02", "<=", worstload)
+	ours = worst_load("run_max", "hier")
+	if (ours)
+		result("most timers expired in one softirq", ours, "1024", "<=", worstload)
+}
+
+# The tick of the benchmark's wheels is a millisecond.
+function late_goals(   d, n, dists, late, most, at) {
+	if (!(("hier", "none_other_cpu") in lateness))
+		return
+	n = split("one_tick outer_slot", dists, " ")
+	for (d = 1; d <= n; d++) {
+		late = lateness["hier", dists[d] "_other_cpu"] - lateness["hier", "none_other_cpu"]
+		if (late > most || d == 1) {
+			most = late
+			at = dists[d]
+		}
+	}
+	result("lateness on another CPU (99.9 %), ticks added", most / 1e6, "2.00", "<=", at)
+}
+
 function two_cpus(   key, k, ratio, least, at) {
 	for (key in rate) {
 		split(key, k, SUBSEP)
@@ -102,6 +151,8 @@ function two_cpus(   key, k, ratio, least, at) {
 }
 
 NR > 1 && $9 == "ns" { value[$1, $2, $3, $4, $5, $8] = $10 }
+NR > 1 && $9 == "timers" { value[$1, $2, $3, $4, $5, $8] = $10 }
+NR > 1 && $4 == "lateness_p99_9" { lateness[$3, $5] = $10 }
 NR > 1 && $9 == "per_s" { rate[$3, $8, $7] = $10 }
 
 END {
@@ -121,9 +172,11 @@ END {
 	growth("refresh", small, large, "1.02")
 	growth("stop", small, large, "1.02")
 	growth("tick_empty", small, large, "1.00")
+	bounded_goals()
 	printf "Native\n"
 	native_goals()
 	printf "By the clock\n"
 	two_cpus()
+	late_goals()
 	printf "%d missed\n", missed
 }

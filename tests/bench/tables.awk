@@ -44,10 +44,54 @@ function table(suite, mode,   o, i) {
 			line(suite, mode, ops[o], impls[i])
 }
 
+# Rows of "DISTRIBUTION OPERATION": implementation after implementation.
+function bounded_table(mode, scale, title,   i, o, text) {
+	for (i = 0; i < nloaded; i++)
+		if (loaded[i, "mode"] == mode)
+			text = text sprintf("%*s", length(loaded[i]) + 3, loaded[i])
+	if (text == "")
+		return
+	printf "\n%s\n%-38s%s\n", title, "", text
+	for (o = 0; o < nloads; o++) {
+		if (loads[o, "mode"] != mode)
+			continue
+		printf "%-38s", loads[o]
+		for (i = 0; i < nloaded; i++)
+			if (loaded[i, "mode"] == mode)
+				printf "%*s", length(loaded[i]) + 3, bounded_cell(mode, loads[o], loaded[i], scale)
+		printf "\n"
+	}
+}
+
+function bounded_cell(mode, load, impl, scale) {
+	if (!((mode, load, impl) in bounded))
+		return "-"
+	if (load ~ /run_max/)
+		scale = 1
+	return number(bounded[mode, load, impl] / scale)
+}
+
 BEGIN {
+	nloads = nloaded = nops = nsizes = 0
 	nimpls = split("hier hashed hashed_sorted timer_list hrtimer heap plain sorted_list list", list, " ")
 	for (i = 0; i < nimpls; i++)
 		impls[i] = list[i + 1]
+}
+
+NR > 1 && $4 ~ /^(irqoff_max|softirq_max|run_max|lateness_.*)$/ {
+	load = $4 ", " $5
+	bounded[$2, load, $3] = $10
+	if (!(($2, load) in loadseen)) {
+		loadseen[$2, load] = 1
+		loads[nloads, "mode"] = $2
+		loads[nloads++] = load
+	}
+	if (!(($2, $3) in implseen)) {
+		implseen[$2, $3] = 1
+		loaded[nloaded, "mode"] = $2
+		loaded[nloaded++] = $3
+	}
+	next
 }
 
 NR > 1 && $5 == "uniform" && $9 == "ns" {
@@ -88,4 +132,6 @@ END {
 				printf "%-14s %10d %10.2f %10.2f %8.2f\n", impls[i],
 				       sizes[s], one / 1e6, two / 1e6, two / one
 		}
+	bounded_table("icount", 1000, "One million timers due at once, thousand instructions (run_max: timers)")
+	bounded_table("wall", 1000, "How late a 1 ms periodic timer is beside one million due at once, us by the clock")
 }

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * bench_bounded.c - for how long a million due timers keep a CPU
+ *
+ * For a machine with one CPU that counts instructions: every figure is exact,
+ * and the same in every run.
+ *
+ *  irqoff_max
+ *	Longest time with interrupts off. An hrtimer in hard interrupt context
+ *	fires every 20 us or so, at uneven distances, and notes how late it is.
+ *	The way into the interrupt is part of it, so that "none", with all
+ *	timers pending and none due, is not 0.
+ *  softirq_max
+ *	Longest run of a softirq, from irq:softirq_entry to irq:softirq_exit, to
+ *	which both timer_list and wheels are subject. Interrupts that come
+ *	meanwhile are part of it.
+ *  run_max
+ *	Most timers that expired in one such run.
+ *
+ * timer_list calls each callback with interrupts on, but for TIMER_IRQSAFE
+ * timers, which every delayed_work has: implementation timer_list_irqsafe.
+ */
+#include <linux/delay.h>
+#include <linux/kernel.h>
+#include <linux/string.h>
+#include <linux/tracepoint.h>
+
+#include "bench.h"
+#include "twheel_compat.h"
+
+#define PERIOD_NS	(20 * NSEC_PER_USEC)
+/* On the way down from afar little happens for long. */
+#define PERIOD_FAR_NS	(200 * NSEC_PER_USEC)
+#define QUIET_MS	500
+
+/* What is watched; one CPU, hence no lock. */
+static struct {
+	struct hrtimer hrtimer;
+	u64 period;
+	u32 random;
+	u64 irqoff_max;
+	u64 entered;
+	u32 expired;
+	u64 softirq_max;
+	u32 run_max;
+} watched;
+
+static enum hrtimer_restart note_irqoff(struct hrtimer *hrtimer)
+{
+	u64 now = ktime_get();
+	u64 late = now - hrtimer_get_expires(hrtimer);
+
+	watched.irqoff_max = max(watched.irqoff_max, late);
+	watched.random = watched.random * 1664525 + 1013904223;
+	hrtimer_set_expires(hrtimer, now + watched.period +
+			    (watched.random >> 18));
+	return HRTIMER_RESTART;
+}
+
+static void note_softirq_entry(void *data, unsigned int vector)
+{
+	watched.expired = bench_expiry->expired;
+	watched.entered = ktime_get();
+}
+
+static void note_softirq_exit(void *data, unsigned int vector)
+{
+	u64 ns = ktime_get() - watched.entered;
+
+	watched.softirq_max = max(watched.softirq_max, ns);
+	watched.run_max = max(watched.run_max,
+			      bench_expiry->expired - watched.expired);
+}
+
+/* Tracepoints are not exported, but may be looked for. */
+struct probe {
+	const char *name;
+	void *fn;
+	struct tracepoint *tracepoint;
+};
+
+static struct probe probes[] = {
+	{ "softirq_exit", note_softirq_exit },
+	{ "softirq_entry", note_softirq_entry },
+};
+
+static void find_tracepoint(struct tracepoint *tracepoint, void *data)
+{
+	struct probe *probe = data;
+
+	if (!strcmp(tracepoint->name, probe->name))
+		probe->tracepoint = tracepoint;
+}
+
+static void remove_probes(void)
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(probes); i++) {
+		struct probe *probe = &probes[i];
+
+		if (!probe->tracepoint)
+			continue;
+		tracepoint_probe_unregister(probe->tracepoint, probe->fn, NULL);
+		probe->tracepoint = NULL;
+	}
+	tracepoint_synchronize_unregister();
+}
+
+static int insert_probes(void)
+{
+	int ret = 0;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(probes) && !ret; i++) {
+		struct probe *probe = &probes[i];
+
+		for_each_kernel_tracepoint(find_tracepoint, probe);
+		ret = !probe->tracepoint ? -ENOENT :
+			tracepoint_probe_register(probe->tracepoint, probe->fn,
+						  NULL);
+		if (ret)
+			probe->tracepoint = NULL;
+	}
+	if (ret)
+		remove_probes();
+	return ret;
+}
+
+static int begin_watch(u64 period)
+{
+	memset(&watched, 0, sizeof(watched));
+	watched.entered = ktime_get();
+	watched.period = period;
+	twheel_hrtimer_setup(&watched.hrtimer, note_irqoff,
+			     HRTIMER_MODE_REL_PINNED_HARD);
+	hrtimer_start(&watched.hrtimer, period, HRTIMER_MODE_REL_PINNED_HARD);
+	return insert_probes();
+}
+
+static void end_watch(const struct bench *b, const char *load)
+{
+	hrtimer_cancel(&watched.hrtimer);
+	remove_probes();
+	bench_row(b, "irqoff_max", load, 1, "ns", 100 * watched.irqoff_max);
+	bench_row(b, "softirq_max", load, 1, "ns", 100 * watched.softirq_max);
+	bench_row(b, "run_max", load, 1, "timers", 100 * watched.run_max);
+}
+
+static int watch_none(struct bench *b)
+{
+	int ret;
+
+	bench_fill(b);
+	bench_expiry->expired = 0;
+	ret = begin_watch(PERIOD_NS);
+	msleep(QUIET_MS);
+	end_watch(b, "none");
+	bench_empty(b);
+	return ret;
+}
+
+static int watch_load(struct bench *b, const struct bench_load *load)
+{
+	int started, ended;
+
+	bench_load_start(b, load);
+	started = begin_watch(load->far ? PERIOD_FAR_NS : PERIOD_NS);
+	ended = bench_load_wait(b);
+	end_watch(b, load->name);
+	return started ?: ended;
+}
+
+/**
+ * bench_bounded - longest time with interrupts off, longest softirq
+ * @impl: the implementation
+ * @pending: number of timers
+ *
+ * Return: 0, or a negative error number.
+ */
+int bench_bounded(const struct bench_impl *impl, u32 pending)
+{
+	struct bench *b = bench_create(impl, bench_dists, pending);
+	const struct bench_load *load;
+	int ret;
+
+	if (!b)
+		return -ENOMEM;
+	ret = watch_none(b);
+	for (load = bench_loads; load->name && !ret; load++)
+		ret = watch_load(b, load);
+	bench_empty(b);
+	bench_destroy(b);
+	return ret;
+}

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * bench_late.c - how late a periodic timer is beside a million due ones
+ *
+ * For a machine with two CPUs and a clock. A timer with a period of a
+ * millisecond runs on each of them, in the wheel in which CPU 0 has its million
+ * timers (beside timer_list: in the default wheel). From the time when these
+ * are due until they have all expired every period's lateness is counted, that
+ * of periods which were missed and caught up too: lateness_p99_9 is the time
+ * that 99.9 % of them kept to, lateness_max the longest. "none" is as long a
+ * time with the million pending and none due.
+ *
+ * The load is repeated until there are PERIODS_MIN periods to look at.
+ */
+#include <linux/delay.h>
+#include <linux/kernel.h>
+#include <linux/minmax.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/vmalloc.h>
+
+#include "bench.h"
+
+#define PERIOD_NS	NSEC_PER_MSEC
+#define PERIODS_MIN	10000
+#define ROUNDS_MAX	20
+/* Counted by 10 us, up to 10 s. */
+#define BUCKET_NS	(10 * NSEC_PER_USEC)
+#define BUCKETS		(1U << 20)
+
+/**
+ * struct beat - the periodic timer of a CPU
+ * @timer: the timer
+ * @counted: whether its periods count
+ * @periods: number of those that did
+ * @longest: longest lateness of these, ns
+ * @buckets: how many were late by how much
+ */
+struct beat {
+	struct twheel_timer timer;
+	bool counted;
+	u32 periods;
+	u64 longest;
+	u32 buckets[BUCKETS];
+};
+
+static const char * const where[] = { "same_cpu", "other_cpu" };
+
+static void count_period(struct beat *beat, u64 late)
+{
+	beat->periods++;
+	beat->longest = max(beat->longest, late);
+	beat->buckets[min_t(u64, late / BUCKET_NS, BUCKETS - 1)]++;
+}
+
+static void beat_fn(struct twheel_timer *timer)
+{
+	struct beat *beat = container_of(timer, struct beat, timer);
+	u64 now = ktime_get();
+	u64 late = now - twheel_expired_deadline(timer, BENCH_TICK_NS);
+	u64 periods = twheel_forward(timer, PERIOD_NS), i;
+
+	if (!READ_ONCE(beat->counted))
+		return;
+	count_period(beat, late);
+	for (i = 1; i < periods && late >= i * PERIOD_NS; i++)
+		count_period(beat, late - i * PERIOD_NS);
+}
+
+static void count(struct beat **beats, bool on)
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(where); i++)
+		WRITE_ONCE(beats[i]->counted, on);
+}
+
+static void forget(struct beat **beats)
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(where); i++) {
+		beats[i]->periods = 0;
+		beats[i]->longest = 0;
+		memset(beats[i]->buckets, 0, sizeof(beats[i]->buckets));
+	}
+}
+
+/* The time that all but one in a thousand kept to: the end of its bucket. */
+static u64 most(const struct beat *beat)
+{
+	u32 left = beat->periods / 1000 + 1, i = BUCKETS;
+
+	while (i > 0 && beat->buckets[i - 1] < left)
+		left -= beat->buckets[--i];
+	return min_t(u64, i * (u64)BUCKET_NS, beat->longest);
+}
+
+static void report(const struct bench *b, struct beat **beats,
+		   const char *load)
+{
+	char dist[32];
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(where); i++) {
+		snprintf(dist, sizeof(dist), "%s_%s", load, where[i]);
+		bench_row(b, "lateness_p99_9", dist, 2, "ns",
+			  100 * most(beats[i]));
+		bench_row(b, "lateness_max", dist, 2, "ns",
+			  100 * beats[i]->longest);
+	}
+}
+
+static void sleep_until(u64 ns)
+{
+	u64 now = ktime_get();
+
+	if (ns > now)
+		fsleep(div_u64(ns - now, NSEC_PER_USEC));
+}
+
+static void late_none(struct bench *b, struct beat **beats)
+{
+	bench_fill(b);
+	forget(beats);
+	count(beats, true);
+	msleep(PERIODS_MIN);
+	count(beats, false);
+	report(b, beats, "none");
+	bench_empty(b);
+}
+
+static int late_load(struct bench *b, struct beat **beats,
+		     const struct bench_load *load)
+{
+	int i, ret = 0;
+
+	forget(beats);
+	for (i = 0; i < ROUNDS_MAX && beats[1]->periods < PERIODS_MIN; i++) {
+		sleep_until(bench_load_start(b, load) - PERIOD_NS);
+		count(beats, true);
+		ret = bench_load_wait(b);
+		count(beats, false);
+		if (ret)
+			return ret;
+	}
+	report(b, beats, load->name);
+	return 0;
+}
+
+static int late_loads(struct bench *b, struct beat **beats)
+{
+	const struct bench_load *load;
+	int ret = 0;
+
+	late_none(b, beats);
+	for (load = bench_loads; load->name && !ret; load++)
+		if (!load->far)
+			ret = late_load(b, beats, load);
+	bench_empty(b);
+	return ret;
+}
+
+static int start_beats(struct bench *b, struct beat **beats)
+{
+	struct twheel *wheel = b->impl->wheel ? b->facility : NULL;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(where); i++) {
+		beats[i] = vzalloc(sizeof(*beats[i]));
+		if (!beats[i])
+			return -ENOMEM;
+		twheel_timer_setup(&beats[i]->timer, wheel, beat_fn, 0);
+		twheel_start_on(&beats[i]->timer, PERIOD_NS, i);
+	}
+	return 0;
+}
+
+static void stop_beats(struct beat **beats)
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(where) && beats[i]; i++) {
+		twheel_shutdown_sync(&beats[i]->timer);
+		vfree(beats[i]);
+	}
+}
+
+/**
+ * bench_late - lateness of a periodic timer beside many due ones
+ * @impl: the implementation of these
+ * @pending: how many they are
+ *
+ * Context: on CPU 0.
+ * Return: 0, or a negative error number.
+ */
+int bench_late(const struct bench_impl *impl, u32 pending)
+{
+	struct bench *b = bench_create(impl, bench_dists, pending);
+	struct beat *beats[ARRAY_SIZE(where)] = { };
+	int ret;
+
+	if (!b)
+		return -ENOMEM;
+	ret = start_beats(b, beats);
+	if (!ret)
+		ret = late_loads(b, beats);
+	stop_beats(beats);
+	bench_destroy(b);
+	return ret;
+}
