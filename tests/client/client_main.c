@@ -68,6 +68,7 @@ static const struct client_case *const client_tables[] = {
 	client_start_cases,
 	client_stop_cases,
 	client_callback_cases,
+	client_bounded_cases,
 	client_drain_cases,
 	client_work_cases,
 };

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The fifth promise: many timers that are due at once expire in runs of a
+ * bounded number, with time for the rest of the system in between
+ *
+ * A tail runs once at the end of each run of a base, and so counts them. From
+ * the end of a run to the next is to be at least as long as the run has taken.
+ */
+#include <linux/delay.h>
+#include <linux/slab.h>
+
+#include "client.h"
+
+/* Timers; most that a run may expire. */
+#define BURST_NR	5000
+#define RUN_MAX		1024
+
+/* How long before they are due they are started; twice that when too late. */
+static u64 burst_lead_ms = 50;
+
+struct burst {
+	struct twheel_tail tail;
+	u64 tick_ns;
+	unsigned int runs;
+	unsigned int in_run;
+	unsigned int longest;
+	unsigned int total;
+	unsigned int early;
+	unsigned int pressed;
+	ktime_t run_begin;
+	ktime_t run_end;
+	struct completion done;
+};
+
+struct burst_timer {
+	struct twheel_timer timer;
+	struct burst *burst;
+};
+
+static void burst_tail(struct twheel_tail *tail)
+{
+	struct burst *burst = container_of(tail, struct burst, tail);
+
+	burst->runs++;
+	burst->longest = max(burst->longest, burst->in_run);
+	burst->total += burst->in_run;
+	burst->in_run = 0;
+	burst->run_end = ktime_get();
+	if (burst->total == BURST_NR)
+		complete(&burst->done);
+}
+
+static void burst_begin_run(struct burst *burst, ktime_t now)
+{
+	ktime_t length = burst->run_end - burst->run_begin;
+
+	if (burst->runs && now - burst->run_end < length)
+		burst->pressed++;
+	burst->run_begin = now;
+}
+
+static void burst_callback(struct twheel_timer *timer)
+{
+	struct burst_timer *bt = container_of(timer, struct burst_timer, timer);
+	struct burst *burst = bt->burst;
+	ktime_t now = ktime_get();
+
+	if (now < twheel_expired_deadline(timer, burst->tick_ns))
+		burst->early++;
+	if (!burst->in_run++)
+		burst_begin_run(burst, now);
+	twheel_add_tail(timer, &burst->tail);
+}
+
+static void burst_start(struct client *c, struct burst *burst,
+			struct burst_timer *timers)
+{
+	ktime_t deadline = client_in(client_delay(c, burst_lead_ms));
+	int i;
+
+	for (i = 0; i < BURST_NR; i++) {
+		timers[i].burst = burst;
+		twheel_timer_setup(&timers[i].timer, c->wheel, burst_callback,
+				   0);
+		twheel_start_at(&timers[i].timer, deadline);
+	}
+	/* Those that were started late come when they come. */
+	if (ktime_get() > deadline) {
+		client_slow(c);
+		burst_lead_ms *= 2;
+	}
+}
+
+static void burst_check(struct client *c, const struct burst *burst)
+{
+	if (!CLIENT_CHECK(c, burst->total == BURST_NR))
+		return;
+	CLIENT_CHECK(c, !burst->early);
+	CLIENT_CHECK(c, burst->longest <= RUN_MAX);
+	CLIENT_CHECK(c, burst->runs >= DIV_ROUND_UP(BURST_NR, RUN_MAX));
+	if (!c->slow)
+		CLIENT_CHECK(c, !burst->pressed);
+}
+
+static void many_timers_of_a_tick_expire_in_runs(struct client *c)
+{
+	struct burst burst = {
+		.tail.fn = burst_tail,
+		.tick_ns = c->config.tick_ns,
+	};
+	struct burst_timer *timers;
+	int i;
+
+	timers = kvcalloc(BURST_NR, sizeof(*timers), GFP_KERNEL);
+	if (!CLIENT_CHECK(c, timers))
+		return;
+	init_completion(&burst.done);
+	burst_start(c, &burst, timers);
+	CLIENT_CHECK(c, wait_for_completion_timeout(&burst.done, 20 * HZ));
+	for (i = 0; i < BURST_NR; i++) {
+		twheel_shutdown_sync(&timers[i].timer);
+		twheel_timer_destroy(&timers[i].timer);
+	}
+	burst_check(c, &burst);
+	kvfree(timers);
+}
+
+const struct client_case client_bounded_cases[] = {
+	CLIENT_CASE(many_timers_of_a_tick_expire_in_runs),
+	{}
+};
