@@ -242,28 +242,32 @@ static int start_locked(struct twheel_session *s, struct twheel_start *args,
 	return start_unread(s, ut, args, now);
 }
 
+static bool is_internal(int ret)
+{
+	return unlikely(ret == -EAGAIN || ret == -EINPROGRESS);
+}
+
 /* Called and returns with the session's lock held; lets it go to sleep. */
 static int start_or_grow(struct twheel_session *s, struct twheel_start *args,
 			 ktime_t now)
 	__must_hold(&s->lock)
 {
-	int ret, error;
+	int ret = start_locked(s, args, now);
+	int error = 0;
 
-	for (;;) {
-		ret = start_locked(s, args, now);
-		if (likely(ret != -EAGAIN && ret != -EINPROGRESS))
-			return ret;
+	if (!is_internal(ret))
+		return ret;
+	while (is_internal(ret)) {
 		spin_unlock_bh(&s->lock);
-		error = 0;
 		if (ret == -EAGAIN)
 			error = twheel_table_grow(s, args->id,
 						  session_expired);
 		else
 			usleep_range(10, 50);
 		spin_lock_bh(&s->lock);
-		if (error)
-			return error;
+		ret = error ?: start_locked(s, args, now);
 	}
+	return ret;
 }
 
 /**
@@ -495,20 +499,24 @@ static int drain_one(struct twheel_session *s, struct twheel_utimer *ut,
 }
 
 /*
- * Drain the chunk at @index or after it; -ENOENT if there is none, -ENOSPC if
- * the room is used up. The chunk goes when its last timer is freed: what is
- * left to do is kept here.
+ * Drain the chunk at @index or, within its page of pointers, after it, and move
+ * @index on; -ENOENT if that was the last page, -ENOSPC if the room is used
+ * up. The chunk goes when its last timer is freed: what is left to do is kept
+ * here.
  */
 static int drain_chunk(struct twheel_session *s, struct twheel_table *table,
 		       u32 *index, struct twheel_drained __user *to, u32 room,
 		       u32 *count)
 {
-	struct twheel_chunk *chunk = twheel_table_next(table, index);
+	struct twheel_chunk *chunk;
 	unsigned long used;
 	int ret;
 
-	if (!chunk)
+	if (*index >= table->nr_indexes)
 		return -ENOENT;
+	chunk = twheel_table_next(table, index);
+	if (!chunk)
+		return 0;
 	for (used = ~chunk->free & TWHEEL_CHUNK_FULL; used; used &= used - 1) {
 		if (*count == room)
 			return -ENOSPC;
@@ -517,6 +525,7 @@ static int drain_chunk(struct twheel_session *s, struct twheel_table *table,
 			return ret;
 		*count += ret;
 	}
+	++*index;
 	return 0;
 }
 
@@ -537,7 +546,6 @@ static int drain_table(struct twheel_session *s, struct twheel_table *table,
 		if (ret)
 			return ret == -ENOENT ? 0 : ret;
 		tries = FETCH_TRIES;
-		index++;
 		if (fatal_signal_pending(current))
 			return -EINTR;
 		cond_resched();
@@ -795,6 +803,14 @@ static void use_wheel(struct twheel_session *s,
 	s->tick_ns = config.tick_ns;
 }
 
+static void destroy_tables(struct twheel_table *tables)
+{
+	int i;
+
+	for (i = 0; i < TWHEEL_NR_TABLES; i++)
+		twheel_table_destroy(&tables[i]);
+}
+
 /**
  * twheel_session_setup - TWHEEL_IOC_SETUP
  * @s: the session
@@ -912,9 +928,12 @@ static void stop_table(struct twheel_table *table)
 	struct twheel_chunk *chunk;
 	u32 index = 0;
 
-	while ((chunk = twheel_table_next(table, &index))) {
-		stop_chunk(chunk);
-		index++;
+	while (index < table->nr_indexes) {
+		chunk = twheel_table_next(table, &index);
+		if (chunk) {
+			stop_chunk(chunk);
+			index++;
+		}
 		cond_resched();
 	}
 }
@@ -945,8 +964,7 @@ void twheel_session_close(struct twheel_session *s)
 	 */
 	spin_lock_bh(&s->lock);
 	spin_unlock_bh(&s->lock);
-	for (i = 0; i < TWHEEL_NR_TABLES; i++)
-		twheel_table_destroy(&s->tables[i]);
+	destroy_tables(s->tables);
 	put_shared(s->shared);
 	/* The tail that such a callback added runs within its softirq. */
 	kfree_rcu(s, rcu);

@@ -59,6 +59,12 @@ static void set_entry(struct twheel_table *table, u32 index, void *entry)
 
 	page->used += !!entry - !!*slot;
 	*slot = entry;
+	if (!entry) {
+		page->first_free = min_t(u32, page->first_free,
+					 slot - page->chunks);
+		table->first_free = min_t(u32, table->first_free,
+					  page - table->pages);
+	}
 	if (page->used)
 		return;
 	kfree(page->chunks);
@@ -76,25 +82,31 @@ void twheel_table_init(struct twheel_table *table)
 }
 
 /**
- * twheel_table_next - the first chunk at or after an index
+ * twheel_table_next - look for the next chunk
  * @table: the table
- * @index: where to begin; set to where the chunk is
+ * @index: where to begin, below @table->nr_indexes; set to where the chunk
+ *	is, or to where to go on
  *
- * Return: the chunk, or NULL if there is none.
+ * Looks at one page of pointers at most, so that it may be called with the
+ * session's lock held, whatever the table looks like.
+ *
+ * Return: the chunk, or NULL if there is none before the new @index.
  */
 struct twheel_chunk *twheel_table_next(const struct twheel_table *table,
 				       u32 *index)
 {
-	while (*index < table->nr_indexes) {
-		void *entry = twheel_table_entry(table, *index);
+	u32 end = min_t(u32, (*index | (TWHEEL_PAGE_CHUNKS - 1)) + 1,
+			table->nr_indexes);
 
-		if (entry && !xa_is_value(entry))
-			return entry;
-		if (page_of(table, *index)->chunks)
-			++*index;
-		else
-			*index = (*index | (TWHEEL_PAGE_CHUNKS - 1)) + 1;
+	if (page_of(table, *index)->chunks) {
+		for (; *index < end; ++*index) {
+			void *entry = twheel_table_entry(table, *index);
+
+			if (entry && !xa_is_value(entry))
+				return entry;
+		}
 	}
+	*index = end;
 	return NULL;
 }
 
@@ -109,9 +121,12 @@ void twheel_table_destroy(struct twheel_table *table)
 	struct twheel_chunk *chunk;
 	u32 index = 0;
 
-	while ((chunk = twheel_table_next(table, &index))) {
-		kmem_cache_free(chunk_cache, chunk);
-		index++;
+	while (index < table->nr_indexes) {
+		chunk = twheel_table_next(table, &index);
+		if (chunk) {
+			kmem_cache_free(chunk_cache, chunk);
+			index++;
+		}
 		cond_resched();
 	}
 	for (index = 0; index < table->nr_indexes; index += TWHEEL_PAGE_CHUNKS)
@@ -178,8 +193,6 @@ static void free_chunk(struct twheel_chunk *chunk)
 	table->nr_chunks--;
 	set_entry(table, chunk->index,
 		  keep ? xa_mk_value(chunk->read) : NULL);
-	if (!keep)
-		table->first_free = min(table->first_free, chunk->index);
 	kmem_cache_free(chunk_cache, chunk);
 }
 
@@ -244,15 +257,25 @@ static void insert_chunk(struct twheel_table *table, struct twheel_chunk *chunk,
 	table->nr_chunks++;
 }
 
-/* Where the next chunk for @id goes. */
+/*
+ * Where the next chunk for @id goes. There is a place: every chunk of the
+ * kernel's numbers is full, and yet the session is below its limit. The search
+ * is by pages and then in one page, for it is done with the session's lock
+ * held: of 93,000 entries of a session with four million timers it looks at
+ * 182 and 512 at most.
+ */
 static u32 next_index(struct twheel_table *table, u64 id)
 {
+	struct twheel_page *page;
+
 	if (id != TWHEEL_ID_ANY)
 		return index_of(id);
-	while (table->first_free < table->nr_indexes &&
-	       twheel_table_entry(table, table->first_free))
+	while (table->pages[table->first_free].used == TWHEEL_PAGE_CHUNKS)
 		table->first_free++;
-	return table->first_free;
+	page = &table->pages[table->first_free];
+	while (page->used && page->chunks[page->first_free])
+		page->first_free++;
+	return table->first_free * TWHEEL_PAGE_CHUNKS + page->first_free;
 }
 
 enum missing { NOTHING, PAGES, PAGE, CHUNK };

@@ -99,10 +99,12 @@ struct twheel_chunk {
  * @chunks: the page, or NULL. An entry is a chunk; or, as a value in the
  *	manner of xarray's, the @read of one that was freed; or NULL
  * @used: entries that are not NULL
+ * @first_free: no entry below this one is NULL
  */
 struct twheel_page {
 	void **chunks;
 	u32 used;
+	u32 first_free;
 };
 
 /**
@@ -110,7 +112,7 @@ struct twheel_page {
  * @pages: one for each TWHEEL_PAGE_CHUNKS chunks; NULL before the first start
  * @nr_indexes: chunks that there may be
  * @nr_chunks: chunks that there are
- * @first_free: no entry below this index is NULL
+ * @first_free: no page below this one has an entry that is NULL
  * @partial: chunks with a free timer
  */
 struct twheel_table {

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * test_table.c - the table of ids while it grows and shrinks
+ *
+ * A table consists of chunks of 45 timers, which come as numbers are used and
+ * go with their last timer, and of pages of 512 pointers to chunks. Threads
+ * make both come and go under each other's hands, at the session's limit too,
+ * and when the session is closed nothing of it is left: rmmod and kmemleak say
+ * so.
+ *
+ * Runs for 5 s each, or as long as -t or TWHEEL_SECONDS says.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "harness.h"
+#include "proc.h"
+#include "session.h"
+
+#define THREADS		8
+#define CHUNK		45
+#define HELD_MAX	(CHUNK * 150)
+
+struct worker {
+	int fd;
+	__u64 seed;
+	unsigned int number;
+	unsigned int most;
+	unsigned int numbers;
+	unsigned int held;
+	__u64 ids[HELD_MAX];
+	__u64 started;
+	__u64 refused;
+	__u64 stopped;
+};
+
+static struct worker workers[THREADS];
+static bool stop;
+
+static bool closed(int result)
+{
+	if (result == -EBADF)
+		WRITE_ONCE(stop, true);
+	return result == -EBADF;
+}
+
+/* One more; false at the limit, or when the descriptor is closed. */
+static bool start_one(struct worker *w)
+{
+	__u64 id;
+	int result = tw_start_any(w->fd, HOUR, w->number, &id);
+
+	if (closed(result))
+		return false;
+	if (result == -ENOSPC) {
+		w->refused++;
+		return false;
+	}
+	ASSERT_EQ(0, result);
+	w->ids[w->held++] = id;
+	w->started++;
+	return true;
+}
+
+static bool stop_one(struct worker *w)
+{
+	unsigned int which = random_number(&w->seed) % w->held;
+	int result = tw_stop(w->fd, w->ids[which]);
+
+	if (closed(result))
+		return false;
+	ASSERT_EQ(0, result);
+	w->ids[which] = w->ids[--w->held];
+	w->stopped++;
+	return true;
+}
+
+/* Up and down: whole chunks fill up and become empty. */
+static void *grow_and_shrink(void *data)
+{
+	struct worker *w = data;
+	unsigned int top, bottom;
+
+	while (!READ_ONCE(stop)) {
+		top = 1 + random_number(&w->seed) % w->most;
+		while (w->held < top && !READ_ONCE(stop) && start_one(w))
+			;
+		bottom = random_number(&w->seed) % 4 ? 0 : w->held / 2;
+		while (w->held > bottom && !READ_ONCE(stop) && stop_one(w))
+			;
+	}
+	return NULL;
+}
+
+/* Ids of the caller's choice, mostly in chunks that are not there: odd or even. */
+static void *sparse_numbers(void *data)
+{
+	struct worker *w = data;
+	int result;
+	__u64 id;
+
+	while (!READ_ONCE(stop)) {
+		id = random_number(&w->seed) % (w->numbers / 2) * 2 +
+		     w->number % 2;
+		result = tw_start(w->fd, id, HOUR, 0);
+		if (closed(result))
+			break;
+		if (result == -ENOSPC) {
+			w->refused++;
+			continue;
+		}
+		ASSERT_EQ(0, result);
+		w->started++;
+		result = tw_stop(w->fd, id);
+		if (closed(result))
+			break;
+		ASSERT_EQ(0, result);
+		w->stopped++;
+	}
+	return NULL;
+}
+
+static int begin(pthread_t *threads, __u64 max_timers, unsigned int most)
+{
+	int fd = session_open_nonblock();
+	unsigned int i;
+
+	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){
+		.max_timers = max_timers }));
+	for (i = 0; i < THREADS; i++) {
+		workers[i].fd = fd;
+		workers[i].number = i;
+		workers[i].seed = i + 1;
+		workers[i].most = most;
+		workers[i].numbers = max_timers;
+		threads[i] = thread_run(i < THREADS - 2 ? grow_and_shrink :
+					sparse_numbers, &workers[i]);
+	}
+	sleep_ns(test_duration() * SECOND);
+	return fd;
+}
+
+static void end(pthread_t *threads)
+{
+	__u64 started = 0, refused = 0;
+	unsigned int i;
+
+	for (i = 0; i < THREADS; i++) {
+		thread_join(threads[i]);
+		started += workers[i].started;
+		refused += workers[i].refused;
+	}
+	test_note("%llu started, %llu refused", started, refused);
+	ASSERT_LT(0, started);
+}
+
+/*
+ * At the limit there is no place for another chunk, whoever has asked for one
+ * before it was reached.
+ */
+TEST_LIMIT(chunks_come_and_go_up_to_the_limit, 0)
+{
+	__u64 started = 0, stopped = 0, refused = 0;
+	pthread_t threads[THREADS];
+	int fd = begin(threads, 4 * CHUNK, CHUNK + 10);
+	unsigned int i;
+
+	WRITE_ONCE(stop, true);
+	end(threads);
+	for (i = 0; i < THREADS; i++) {
+		while (workers[i].held)
+			ASSERT_TRUE(stop_one(&workers[i]));
+		started += workers[i].started;
+		stopped += workers[i].stopped;
+		refused += workers[i].refused;
+	}
+	ASSERT_LT(0, refused);
+	EXPECT_STATS(fd, .started = started, .stopped = stopped,
+		     .pending = started - stopped);
+	close(fd);
+	proc_expect_sessions(0);
+}
+
+/* The last call to be on its way when the descriptor is closed ends it. */
+TEST_LIMIT(closed_while_chunks_come_and_go, 0)
+{
+	pthread_t threads[THREADS];
+
+	close(begin(threads, 1000 * CHUNK, HELD_MAX));
+	end(threads);
+	proc_expect_sessions(0);
+}
+
+/* The search for a free number. */
+
+#define MANY		1000000U
+#define BATCH		5000U
+#define TRIES		20
+
+static void start_many(int fd, __u64 *ids, unsigned int count)
+{
+	static struct twheel_op ops[BATCH];
+	unsigned int first, i;
+	__u32 done;
+
+	for (first = 0; first < count; first += BATCH) {
+		for (i = 0; i < BATCH; i++)
+			ops[i] = (struct twheel_op) {
+				.opcode		= TWHEEL_OP_START,
+				.id		= TWHEEL_ID_ANY,
+				.expires_ns	= HOUR,
+			};
+		ASSERT_EQ(0, tw_submit(fd, ops, BATCH, &done));
+		ASSERT_EQ(BATCH, done);
+		for (i = 0; i < BATCH; i++) {
+			ASSERT_EQ(0, ops[i].result);
+			ids[first + i] = ops[i].id;
+		}
+	}
+}
+
+/*
+ * The least time of a start that needs a new chunk after one at the beginning
+ * of the table has gone and come again: the search begins there.
+ */
+static __u64 start_of_a_chunk(unsigned int count)
+{
+	__u64 *ids = calloc(count + CHUNK, sizeof(*ids));
+	int fd = session_open_nonblock();
+	__u64 least = ~0ULL, begin, ns, id;
+	unsigned int i, try;
+
+	ASSERT_TRUE(ids);
+	start_many(fd, ids, count);
+	/* To the end of a chunk. */
+	for (i = 0; i < CHUNK - count % CHUNK; i++)
+		ASSERT_EQ(0, tw_start_any(fd, HOUR, 0, &id));
+	for (try = 0; try < TRIES; try++) {
+		for (i = 0; i < CHUNK; i++)
+			ASSERT_EQ(0, tw_stop(fd, ids[i]));
+		for (i = 0; i < CHUNK; i++)
+			ASSERT_EQ(0, tw_start_any(fd, HOUR, 0, &ids[i]));
+		begin = now_ns();
+		ASSERT_EQ(0, tw_start_any(fd, HOUR, 0, &id));
+		ns = now_ns() - begin;
+		if (ns < least)
+			least = ns;
+		ASSERT_EQ(0, tw_stop(fd, id));
+	}
+	free(ids);
+	close(fd);
+	return least;
+}
+
+TEST_LIMIT(a_free_number_is_found_at_once, 180)
+{
+	__u64 few, many;
+
+	if (!access("/sys/kernel/debug/kmemleak", F_OK))
+		test_skip("a million timers take too long on this kernel");
+	few = start_of_a_chunk(BATCH);
+	many = start_of_a_chunk(MANY);
+	test_note("a chunk among %u timers %llu ns, among %u %llu ns",
+		  BATCH, few, MANY, many);
+	ASSERT_LE(many, 5 * few + 10 * US);
+}
