@@ -257,6 +257,7 @@ static int start_or_grow(struct twheel_session *s, struct twheel_start *args,
 
 	if (!is_internal(ret))
 		return ret;
+	s->growing++;
 	while (is_internal(ret)) {
 		spin_unlock_bh(&s->lock);
 		if (ret == -EAGAIN)
@@ -267,6 +268,7 @@ static int start_or_grow(struct twheel_session *s, struct twheel_start *args,
 		spin_lock_bh(&s->lock);
 		ret = error ?: start_locked(s, args, now);
 	}
+	s->growing--;
 	return ret;
 }
 
@@ -803,6 +805,20 @@ static void use_wheel(struct twheel_session *s,
 	s->tick_ns = config.tick_ns;
 }
 
+/*
+ * A start that failed for want of memory may have left parts of a table, made
+ * for another limit.
+ */
+static void take_tables(struct twheel_session *s, struct twheel_table *tables)
+{
+	int i;
+
+	for (i = 0; i < TWHEEL_NR_TABLES; i++) {
+		tables[i] = s->tables[i];
+		twheel_table_init(&s->tables[i]);
+	}
+}
+
 static void destroy_tables(struct twheel_table *tables)
 {
 	int i;
@@ -822,6 +838,7 @@ static void destroy_tables(struct twheel_table *tables)
 int twheel_session_setup(struct twheel_session *s,
 			 const struct twheel_setup *setup)
 {
+	struct twheel_table old[TWHEEL_NR_TABLES] = {};
 	struct twheel_shared_wheel *shared;
 	int ret = check_setup(setup);
 
@@ -831,14 +848,16 @@ int twheel_session_setup(struct twheel_session *s,
 	if (IS_ERR(shared))
 		return PTR_ERR(shared);
 	spin_lock_bh(&s->lock);
-	if (s->started) {
+	if (s->stats.started || s->growing) {
 		ret = -EBUSY;
 	} else {
+		take_tables(s, old);
 		swap(s->shared, shared);
 		use_wheel(s, s->shared);
 		s->max_timers = setup->max_timers ?: timers_limit();
 	}
 	spin_unlock_bh(&s->lock);
+	destroy_tables(old);
 	put_shared(shared);
 	return ret;
 }

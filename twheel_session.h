@@ -38,9 +38,11 @@ struct twheel_shared_wheel {
  * struct twheel_session - the timers of one open file
  * @lock: guards what follows but what says otherwise. Taken with softirqs
  *	off; outside a wheel's locks
- * @wheel: the wheel; changes only before the first start
+ * @wheel: the wheel; changes only before the first start, and not while
+ *	@growing
  * @shared: @wheel's entry, or NULL for the default wheel
- * @started: there has been a start
+ * @growing: starts that are making room for their timer: they let @lock go,
+ *	but count on @wheel and @max_timers
  * @closing: the last descriptor is gone: what expires is not queued
  * @generation: the last generation given to an id
  * @tick_ns: length of a tick of @wheel
@@ -60,7 +62,7 @@ struct twheel_session {
 	spinlock_t lock;	/* see above */
 	struct twheel *wheel;
 	struct twheel_shared_wheel *shared;
-	bool started;
+	u32 growing;
 	bool closing;
 	u64 generation;
 	u64 tick_ns;

@@ -286,8 +286,6 @@ static enum missing what_is_missing(struct twheel_session *s, u64 id,
 	struct twheel_table *table = table_of(s, id);
 
 	lockdep_assert_held(&s->lock);
-	/* From here on the wheel and the limit must not change. */
-	s->started = true;
 	if (!table->pages)
 		return PAGES;
 	/* At the limit there is no room; it may have been reached meanwhile. */

@@ -269,6 +269,44 @@ TEST(drain)
 	walk(some_timers, drain_one);
 }
 
+/*
+ * A start that failed has not bound the session to its wheel, nor to a table
+ * of the length that was begun.
+ */
+TEST(setup_after_a_start_that_failed)
+{
+	int injector = open_injector();
+	int nth, fd, result;
+	bool fault = true;
+
+	for (nth = 1; fault && nth < ROUNDS; nth++) {
+		fd = session_open_nonblock();
+		ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){
+			.max_timers = 50 }));
+		inject(injector, nth);
+		result = tw_start(fd, 49, HOUR, 33);
+		fault = injected(injector);
+		/* No fault any more, or one that it got by without. */
+		if (!result) {
+			close(fd);
+			continue;
+		}
+		ASSERT_TRUE(fault);
+		ASSERT_TRUE(result == -ENOMEM || result == -EFAULT);
+		ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){
+			.flags = TWHEEL_SETUP_PRIVATE, .tick_ns = 3 * MS,
+			.max_timers = 100000 }));
+		ASSERT_EQ(0, tw_start(fd, 99999, HOUR, 33));
+		ASSERT_EQ(-EBUSY, tw_setup(fd, (struct twheel_setup){
+			.max_timers = 50 }));
+		ASSERT_EQ(0, tw_stop(fd, 99999));
+		expect_balance(fd);
+		close(fd);
+	}
+	test_note("%d places to fail", nth - 2);
+	ASSERT_LT(nth, ROUNDS);
+}
+
 /* What was done of a batch is said, whatever has failed. */
 TEST(submit)
 {
