@@ -477,23 +477,34 @@ static int fetch_page(void __user *to, size_t size, int *tries)
 
 /* Draining. */
 
-/* Returns 1 if @ut was stopped and returned, 0 if not, or -EFAULT. */
+/*
+ * Returns 1 if @ut was stopped and returned, 0 if it is not armed, -EFAULT, or
+ * -EINPROGRESS: who is told that nothing is pending is to find the event of a
+ * timer that was just expiring in the queue.
+ */
 static int drain_one(struct twheel_session *s, struct twheel_utimer *ut,
 		     struct twheel_drained __user *to)
 {
-	struct twheel_drained drained = {
+	struct twheel_drained before, drained = {
 		.id		= ut->id,
 		.user_data	= ut->user_data,
 		.period_ns	= ut->period_ns,
 	};
 
-	if (ut->state != TWHEEL_ARMED || !twheel_pending(&ut->timer))
+	if (ut->state != TWHEEL_ARMED)
 		return 0;
+	if (!twheel_pending(&ut->timer))
+		return -EINPROGRESS;
 	drained.remaining_ns = twheel_remaining(&ut->timer);
-	if (copy_to_user_nofault(to, &drained, sizeof(drained)))
+	if (copy_from_user_nofault(&before, to, sizeof(before)) ||
+	    copy_to_user_nofault(to, &drained, sizeof(drained)))
 		return -EFAULT;
-	if (!twheel_stop(&ut->timer))
-		return 0;
+	if (!twheel_stop(&ut->timer)) {
+		/* Expired just now. If this fails nobody can see it. */
+		if (copy_to_user_nofault(to, &before, sizeof(before)))
+			return -EFAULT;
+		return -EINPROGRESS;
+	}
 	s->stats.stopped++;
 	s->stats.pending--;
 	twheel_table_free(ut, false);
@@ -545,7 +556,9 @@ static int drain_table(struct twheel_session *s, struct twheel_table *table,
 		if (ret == -EFAULT &&
 		    !fetch_page(to + *count, sizeof(*to), &tries))
 			continue;
-		if (ret)
+		if (ret == -EINPROGRESS)
+			usleep_range(10, 50);
+		else if (ret)
 			return ret == -ENOENT ? 0 : ret;
 		tries = FETCH_TRIES;
 		if (fatal_signal_pending(current))
