@@ -3,70 +3,30 @@
  * test_fault.c - what happens when memory is short
  *
  * On a kernel with fault injection each allocation and each copy from and to
- * user space of a command is made to fail in turn: the first in the first
- * round, the second in the second, until none is left. The command then fails
- * with ENOMEM or EFAULT, or gets by without what it could not have. A command
- * that fails has changed nothing, and succeeds when it is given again.
+ * user space of a call is made to fail in turn: the first in the first round,
+ * the second in the second, until none is left; once so that the next one
+ * succeeds, and once so that no allocation does, for there are those that have
+ * a second way. The call then fails with ENOMEM or EFAULT, or gets by without
+ * what it could not have. A call that fails has changed nothing, and succeeds
+ * when it is made again.
+ *
+ * Copies with get_user(), put_user() and their unsafe kin the kernel does not
+ * make fail: test_hole.c has those. That nothing leaks kmemleak says, when the
+ * programs have run, and rmmod, of the timers.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <unistd.h>
 
 #include "harness.h"
+#include "inject.h"
+#include "proc.h"
 #include "session.h"
 
-#define FAIL_NTH	"/proc/thread-self/fail-nth"
-#define DEBUGFS		"/sys/kernel/debug/"
 #define ROUNDS		400
-
-static void write_file(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY);
-
-	if (fd < 0)
-		return;
-	if (write(fd, text, strlen(text)) < 0)
-		test_note("%s: %s", path, strerror(errno));
-	close(fd);
-}
-
-/* No faults but those asked for, and no dump of the stack for each. */
-static int open_injector(void)
-{
-	int fd = open(FAIL_NTH, O_RDWR);
-
-	if (fd < 0)
-		test_skip("this kernel has no fault injection");
-	write_file(DEBUGFS "failslab/ignore-gfp-wait", "N");
-	write_file(DEBUGFS "failslab/verbose", "0");
-	write_file(DEBUGFS "fail_page_alloc/ignore-gfp-wait", "N");
-	write_file(DEBUGFS "fail_page_alloc/min-order", "0");
-	write_file(DEBUGFS "fail_page_alloc/verbose", "0");
-	write_file(DEBUGFS "fail_usercopy/verbose", "0");
-	return fd;
-}
-
-/* Calling it off may itself meet the fault that is called off. */
-static void inject(int injector, int nth)
-{
-	char text[16];
-	int size = snprintf(text, sizeof(text), "%d", nth);
-
-	if (pwrite(injector, text, size, 0) != size)
-		ASSERT_EQ(size, pwrite(injector, text, size, 0));
-}
-
-/* Whether the fault has happened; if not, it is called off. */
-static bool injected(int injector)
-{
-	char text[16] = "";
-	ssize_t size = pread(injector, text, sizeof(text) - 1, 0);
-
-	inject(injector, 0);
-	return size > 0 && text[0] == '0';
-}
 
 static void expect_unchanged(int fd, const struct twheel_stats *before)
 {
@@ -83,16 +43,17 @@ static void expect_unchanged(int fd, const struct twheel_stats *before)
 }
 
 /* One round; returns whether there was a fault. */
-static bool fail_once(int injector, int nth, int (*call)(int fd), int fd)
+static bool fail_once(const struct injector *injector, int nth,
+		      int (*call)(int fd), int fd)
 {
 	struct twheel_stats before;
 	int result;
 	bool fault;
 
 	ASSERT_EQ(0, tw_stats(fd, &before));
-	inject(injector, nth);
+	inject_from(injector, nth);
 	result = call(fd);
-	fault = injected(injector);
+	fault = inject_end(injector);
 	if (result >= 0)
 		return fault;
 	ASSERT_TRUE(fault);
@@ -102,23 +63,53 @@ static bool fail_once(int injector, int nth, int (*call)(int fd), int fd)
 	return true;
 }
 
-static void walk(void (*prepare)(int fd), int (*call)(int fd))
+static void walk_mode(enum inject_mode mode, void (*prepare)(int fd),
+		      int (*call)(int fd))
 {
-	int injector = open_injector();
+	struct injector injector = inject_open(mode);
 	bool fault;
 	int nth, fd;
 
 	for (nth = 1; nth < ROUNDS; nth++) {
 		fd = session_open_nonblock();
 		prepare(fd);
-		fault = fail_once(injector, nth, call, fd);
+		fault = fail_once(&injector, nth, call, fd);
 		expect_balance(fd);
 		close(fd);
 		if (!fault)
 			break;
 	}
-	test_note("%d places to fail", nth - 1);
+	test_note("%d places to fail%s", nth - 1,
+		  mode == INJECT_ALL ? ", and all after them" : "");
 	ASSERT_LT(nth, ROUNDS);
+}
+
+/* The same for what is a round of its own; says whether there was a fault. */
+static void walk_rounds(bool (*round)(const struct injector *injector, int nth))
+{
+	enum inject_mode mode;
+	int nth;
+
+	for (mode = INJECT_ONE; mode <= INJECT_ALL; mode++) {
+		struct injector injector = inject_open(mode);
+
+		for (nth = 1; nth < ROUNDS && round(&injector, nth); nth++)
+			;
+		test_note("%d places to fail", nth - 1);
+		ASSERT_LT(nth, ROUNDS);
+	}
+}
+
+/* No session and no wheel stays behind. */
+static void walk(void (*prepare)(int fd), int (*call)(int fd))
+{
+	__u64 sessions = proc_sessions();
+	__u64 wheels = proc_number(proc_text(), "wheels");
+
+	walk_mode(INJECT_ONE, prepare, call);
+	walk_mode(INJECT_ALL, prepare, call);
+	proc_expect_sessions(sessions);
+	ASSERT_EQ(wheels, proc_number(proc_text(), "wheels"));
 }
 
 static void no_timers(int fd)
@@ -250,6 +241,19 @@ static int read_one(int fd)
 	return got;
 }
 
+static int setup_large(int fd)
+{
+	return tw_setup(fd, (struct twheel_setup){
+		.flags = TWHEEL_SETUP_PRIVATE, .tick_ns = 3 * MS,
+		.scheme = TWHEEL_SCHEME_HASHED, .slots = 1 << 16 });
+}
+
+/* Its slots are more than kmalloc() gives in one piece of its caches. */
+TEST(setup_of_a_large_wheel)
+{
+	walk(no_timers, setup_large);
+}
+
 TEST(read)
 {
 	walk(some_events, read_one);
@@ -273,24 +277,17 @@ TEST(drain)
  * A start that failed has not bound the session to its wheel, nor to a table
  * of the length that was begun.
  */
-TEST(setup_after_a_start_that_failed)
+static bool fail_first_start(const struct injector *injector, int nth)
 {
-	int injector = open_injector();
-	int nth, fd, result;
-	bool fault = true;
+	int fd = session_open_nonblock();
+	int result;
+	bool fault;
 
-	for (nth = 1; fault && nth < ROUNDS; nth++) {
-		fd = session_open_nonblock();
-		ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){
-			.max_timers = 50 }));
-		inject(injector, nth);
-		result = tw_start(fd, 49, HOUR, 33);
-		fault = injected(injector);
-		/* No fault any more, or one that it got by without. */
-		if (!result) {
-			close(fd);
-			continue;
-		}
+	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){ .max_timers = 50 }));
+	inject_from(injector, nth);
+	result = tw_start(fd, 49, HOUR, 33);
+	fault = inject_end(injector);
+	if (result) {
 		ASSERT_TRUE(fault);
 		ASSERT_TRUE(result == -ENOMEM || result == -EFAULT);
 		ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){
@@ -301,66 +298,144 @@ TEST(setup_after_a_start_that_failed)
 			.max_timers = 50 }));
 		ASSERT_EQ(0, tw_stop(fd, 99999));
 		expect_balance(fd);
-		close(fd);
 	}
-	test_note("%d places to fail", nth - 2);
-	ASSERT_LT(nth, ROUNDS);
+	close(fd);
+	return fault;
+}
+
+TEST(setup_after_a_start_that_failed)
+{
+	walk_rounds(fail_first_start);
+}
+
+static void fill_batch(struct twheel_op *ops, int count)
+{
+	int i;
+
+	memset(ops, 0, count * sizeof(*ops));
+	for (i = 0; i < count; i++) {
+		ops[i].opcode = TWHEEL_OP_START;
+		ops[i].id = i % 2 ? i * 100ULL : TWHEEL_ID_ANY;
+		ops[i].expires_ns = HOUR;
+	}
 }
 
 /* What was done of a batch is said, whatever has failed. */
+static bool fail_batch(const struct injector *injector, int nth)
+{
+	int fd = session_open_nonblock();
+	struct twheel_op ops[64];
+	__u32 done, i, started;
+	int result;
+	bool fault;
+
+	fill_batch(ops, 64);
+	inject_from(injector, nth);
+	result = tw_submit(fd, ops, 64, &done);
+	fault = inject_end(injector);
+	if (result) {
+		ASSERT_TRUE(fault);
+		ASSERT_TRUE(result == -EFAULT || result == -ENOMEM);
+		done = 0;
+	}
+	for (i = 0, started = 0; i < done; i++) {
+		ASSERT_TRUE(!ops[i].result || ops[i].result == -ENOMEM);
+		started += !ops[i].result;
+	}
+	EXPECT_STATS(fd, .started = started, .pending = started);
+	close(fd);
+	return fault;
+}
+
 TEST(submit)
 {
-	int injector = open_injector();
-	struct twheel_op ops[64];
-	struct twheel_stats stats;
-	int nth, fd, result;
-	bool fault = true;
-	__u32 done, i, started;
+	walk_rounds(fail_batch);
+}
 
-	for (nth = 1; fault && nth < ROUNDS; nth++) {
-		fd = session_open_nonblock();
-		memset(ops, 0, sizeof(ops));
-		for (i = 0; i < 64; i++) {
-			ops[i].opcode = TWHEEL_OP_START;
-			ops[i].id = i % 2 ? i * 100 : TWHEEL_ID_ANY;
-			ops[i].expires_ns = HOUR;
-		}
-		inject(injector, nth);
-		result = tw_submit(fd, ops, 64, &done);
-		fault = injected(injector);
-		if (result) {
-			ASSERT_TRUE(result == -EFAULT || result == -ENOMEM);
-			done = 0;
-		}
-		for (i = 0, started = 0; i < done; i++) {
-			ASSERT_TRUE(!ops[i].result || ops[i].result == -ENOMEM);
-			started += !ops[i].result;
-		}
-		ASSERT_EQ(0, tw_stats(fd, &stats));
-		ASSERT_EQ(started, stats.started);
-		ASSERT_EQ(started, stats.pending);
-		close(fd);
-	}
-	test_note("%d places to fail", nth - 2);
-	ASSERT_LT(nth, ROUNDS);
+static int open_another(int fd)
+{
+	int result = open("/dev/twheel", O_RDWR);
+
+	(void)fd;
+	if (result < 0)
+		return -errno;
+	close(result);
+	return 0;
 }
 
 TEST(open)
 {
-	int injector = open_injector();
-	int nth, fd;
-	bool fault;
+	walk(no_timers, open_another);
+}
 
-	for (nth = 1; nth < ROUNDS; nth++) {
-		inject(injector, nth);
-		fd = open("/dev/twheel", O_RDWR);
-		fault = injected(injector);
-		if (fd >= 0)
-			close(fd);
-		if (!fault)
-			break;
-	}
-	test_note("%d places to fail", nth - 1);
-	ASSERT_LT(nth, ROUNDS);
-	close(session_open());
+/* What is read here has been opened before, by the path that all files take. */
+static int text_fd;
+
+static int read_text(int fd)
+{
+	char text[4096];
+	ssize_t size = pread(text_fd, text, sizeof(text), 0);
+
+	(void)fd;
+	return size < 0 ? -errno : size > 0;
+}
+
+static void open_fdinfo(int fd)
+{
+	char path[64];
+
+	some_timers(fd);
+	if (text_fd)
+		close(text_fd);
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
+	text_fd = open(path, O_RDONLY);
+	ASSERT_LE(0, text_fd);
+}
+
+TEST(fdinfo)
+{
+	walk(open_fdinfo, read_text);
+}
+
+static void open_proc(int fd)
+{
+	some_timers(fd);
+	if (text_fd)
+		close(text_fd);
+	text_fd = open("/proc/twheel", O_RDONLY);
+	ASSERT_LE(0, text_fd);
+}
+
+TEST(proc)
+{
+	walk(open_proc, read_text);
+}
+
+static int set_async(int fd)
+{
+	return fcntl(fd, F_SETFL, O_NONBLOCK | O_ASYNC) ? -errno : 0;
+}
+
+TEST(async)
+{
+	walk(some_events, set_async);
+}
+
+static int add_to_epoll(int fd)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+	int epoll = epoll_create1(0);
+	int result = 0;
+
+	if (epoll < 0)
+		return -errno;
+	if (epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event))
+		result = -errno;
+	close(epoll);
+	return result;
+}
+
+TEST(epoll)
+{
+	walk(some_events, add_to_epoll);
 }
