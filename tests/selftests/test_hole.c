@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * test_hole.c - each copy meets memory that ends, or that cannot be written
+ *
+ * Every argument and every array is placed so that its first n bytes are good
+ * and those behind it are not there, or only to be read, for every n. A command
+ * that could not copy what it had to fails with EFAULT and has changed nothing;
+ * of an array, what could be copied is done, and said to be done.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "harness.h"
+#include "session.h"
+
+#define ROOM		(1 << 16)
+
+/* ROOM bytes that are good, and a page behind them that is not. */
+struct edge {
+	char *end;
+	int protection;
+};
+
+static struct edge make_edge(void)
+{
+	char *room = mmap(NULL, 2 * ROOM, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	ASSERT_TRUE(room != MAP_FAILED);
+	return (struct edge){ .end = room + ROOM };
+}
+
+static void spoil(struct edge *edge, int protection)
+{
+	edge->protection = protection;
+	ASSERT_EQ(0, mprotect(edge->end, ROOM, protection));
+}
+
+/* A copy of which the first @n bytes are good. */
+static void *place(struct edge *edge, const void *data, size_t size, size_t n)
+{
+	int protection = edge->protection;
+
+	spoil(edge, PROT_READ | PROT_WRITE);
+	memcpy(edge->end - n, data, size);
+	spoil(edge, protection);
+	return edge->end - n;
+}
+
+/**
+ * struct argument - a command and what it takes
+ * @name: for whoever reads what failed
+ * @command: the command
+ * @size: of its structure
+ * @written: where the last field ends that the kernel writes, or 0
+ * @data: the structure
+ */
+struct argument {
+	const char *name;
+	unsigned long command;
+	size_t size;
+	size_t written;
+	union {
+		struct twheel_info info;
+		struct twheel_setup setup;
+		struct twheel_start start;
+		struct twheel_stop stop;
+		struct twheel_get get;
+		struct twheel_submit submit;
+		struct twheel_drain drain;
+		struct twheel_stats stats;
+	} data;
+};
+
+static const struct argument arguments[] = {
+	{ "info", TWHEEL_IOC_INFO, sizeof(struct twheel_info),
+	  sizeof(struct twheel_info), { .info = { 0 } } },
+	{ "setup", TWHEEL_IOC_SETUP, sizeof(struct twheel_setup), 0,
+	  { .setup = { .max_timers = 1000 } } },
+	{ "start", TWHEEL_IOC_START, sizeof(struct twheel_start), 0,
+	  { .start = { .id = 5, .expires_ns = HOUR } } },
+	{ "start of any", TWHEEL_IOC_START, sizeof(struct twheel_start),
+	  offsetof(struct twheel_start, id) + sizeof(__u64),
+	  { .start = { .id = TWHEEL_ID_ANY, .expires_ns = HOUR } } },
+	{ "restart", TWHEEL_IOC_START, sizeof(struct twheel_start), 0,
+	  { .start = { .id = 3, .expires_ns = HOUR } } },
+	{ "stop", TWHEEL_IOC_STOP, sizeof(struct twheel_stop), 0,
+	  { .stop = { .id = 3 } } },
+	{ "get", TWHEEL_IOC_GET, sizeof(struct twheel_get),
+	  sizeof(struct twheel_get), { .get = { .id = 3 } } },
+	{ "submit", TWHEEL_IOC_SUBMIT, sizeof(struct twheel_submit),
+	  offsetof(struct twheel_submit, done) + sizeof(__u32),
+	  { .submit = { .count = 1, .op_size = sizeof(struct twheel_op) } } },
+	{ "drain", TWHEEL_IOC_DRAIN, sizeof(struct twheel_drain),
+	  offsetof(struct twheel_drain, count) + sizeof(__u32),
+	  { .drain = { .count = 4 } } },
+	{ "stats", TWHEEL_IOC_STATS, sizeof(struct twheel_stats),
+	  sizeof(struct twheel_stats), { .stats = { 0 } } },
+};
+
+static struct argument with_arrays(const struct argument *from)
+{
+	static struct twheel_drained timers[4];
+	static struct twheel_op op;
+	struct argument argument = *from;
+
+	op = (struct twheel_op){
+		.opcode = TWHEEL_OP_START, .id = 7, .expires_ns = HOUR };
+	if (from->command == TWHEEL_IOC_SUBMIT)
+		argument.data.submit.ops = (__u64)(unsigned long)&op;
+	if (from->command == TWHEEL_IOC_DRAIN)
+		argument.data.drain.timers = (__u64)(unsigned long)timers;
+	return argument;
+}
+
+static int session_with_timer(const struct argument *argument)
+{
+	int fd = session_open_nonblock();
+
+	if (argument->command != TWHEEL_IOC_SETUP)
+		ASSERT_EQ(0, tw_start(fd, 3, HOUR, 33));
+	return fd;
+}
+
+/* The first @n bytes are good, and @good is whether that is enough. */
+static void try_argument(const struct argument *argument, struct edge *edge,
+			 size_t n, bool good)
+{
+	int fd = session_with_timer(argument);
+	struct twheel_stats before, after;
+	bool fine;
+	int result;
+
+	ASSERT_EQ(0, tw_stats(fd, &before));
+	result = tw_ioctl(fd, argument->command,
+			  place(edge, &argument->data, argument->size, n));
+	fine = good ? result >= 0 : result == -EFAULT;
+	if (!fine)
+		test_note("%s: %d with %zu bytes good", argument->name, result,
+			  n);
+	ASSERT_TRUE(fine);
+	if (!good) {
+		ASSERT_EQ(0, tw_stats(fd, &after));
+		ASSERT_EQ(0, memcmp(&before, &after, sizeof(before)));
+		ASSERT_LE(0, tw_ioctl(fd, argument->command,
+				      place(edge, &argument->data,
+					    argument->size, ROOM)));
+	}
+	close(fd);
+}
+
+static void try_all(int protection)
+{
+	struct edge edge = make_edge();
+	struct argument argument;
+	unsigned int i;
+	size_t n, need;
+
+	spoil(&edge, protection);
+	for (i = 0; i < ARRAY_SIZE(arguments); i++) {
+		argument = with_arrays(&arguments[i]);
+		need = protection == PROT_READ ? argument.written :
+						 argument.size;
+		for (n = 0; n <= argument.size; n++)
+			try_argument(&argument, &edge, n, n >= need);
+	}
+}
+
+TEST(arguments_that_end_early)
+{
+	try_all(PROT_NONE);
+}
+
+TEST(arguments_that_cannot_be_written)
+{
+	try_all(PROT_READ);
+}
+
+/* Arrays: what fits is done. */
+
+#define OPS	40
+
+static void try_submit(struct edge *edge, size_t n)
+{
+	struct twheel_op ops[OPS] = { 0 };
+	int fd = session_open_nonblock();
+	__u32 i, done, whole = n / sizeof(ops[0]);
+	int result;
+
+	for (i = 0; i < OPS; i++)
+		ops[i] = (struct twheel_op){ .opcode = TWHEEL_OP_START,
+			.id = i, .expires_ns = HOUR };
+	result = tw_submit(fd, place(edge, ops, sizeof(ops), n), OPS, &done);
+	ASSERT_EQ(whole ? 0 : -EFAULT, result);
+	ASSERT_EQ(whole, done);
+	EXPECT_STATS(fd, .started = whole, .pending = whole);
+	close(fd);
+}
+
+#define TIMERS	70
+
+static void start_timers(int fd, __u64 expires_ns)
+{
+	int i;
+
+	for (i = 0; i < TIMERS; i++)
+		ASSERT_EQ(0, tw_start(fd, i, expires_ns, i));
+}
+
+static void try_drain(struct edge *edge, size_t n)
+{
+	static const struct twheel_drained none[TIMERS];
+	__u32 count, whole = n / sizeof(none[0]);
+	int fd = session_open_nonblock();
+	int result;
+
+	start_timers(fd, HOUR);
+	result = tw_drain(fd, place(edge, none, sizeof(none), n), TIMERS,
+			  &count);
+	ASSERT_EQ(whole ? 0 : -EFAULT, result);
+	if (whole)
+		ASSERT_EQ(whole, count);
+	EXPECT_STATS(fd, .started = TIMERS, .stopped = whole,
+		     .pending = TIMERS - whole);
+	close(fd);
+}
+
+static void try_read(struct edge *edge, size_t n)
+{
+	static const struct twheel_event none[TIMERS];
+	size_t whole = n / sizeof(none[0]);
+	int fd = session_open_nonblock();
+	ssize_t size;
+
+	start_timers(fd, 0);
+	expect_unread(fd, TIMERS);
+	size = read(fd, place(edge, none, sizeof(none), n), sizeof(none));
+	if (!whole) {
+		ASSERT_EQ(-1, size);
+		ASSERT_EQ(EFAULT, errno);
+	} else {
+		ASSERT_EQ(whole * sizeof(none[0]), size);
+	}
+	EXPECT_STATS(fd, .started = TIMERS, .expired = TIMERS,
+		     .delivered = whole, .unread = TIMERS - whole);
+	close(fd);
+}
+
+/* Every n up to two elements and about the end, some in between. */
+static void try_array(void (*try)(struct edge *edge, size_t n), size_t size,
+		      size_t element)
+{
+	static const int protections[] = { PROT_NONE, PROT_READ };
+	struct edge edge = make_edge();
+	unsigned int i;
+	size_t n;
+
+	for (i = 0; i < ARRAY_SIZE(protections); i++) {
+		spoil(&edge, protections[i]);
+		for (n = 0; n <= 2 * element; n += 4)
+			try(&edge, n);
+		for (; n < size - element; n += 3 * element / 2 + 1)
+			try(&edge, n);
+		for (n = size - element; n <= size; n += 4)
+			try(&edge, n);
+	}
+}
+
+TEST(submit)
+{
+	try_array(try_submit, OPS * sizeof(struct twheel_op),
+		  sizeof(struct twheel_op));
+}
+
+TEST(drain)
+{
+	try_array(try_drain, TIMERS * sizeof(struct twheel_drained),
+		  sizeof(struct twheel_drained));
+}
+
+TEST(read)
+{
+	try_array(try_read, TIMERS * sizeof(struct twheel_event),
+		  sizeof(struct twheel_event));
+}
+
+/* Memory that comes and goes while it is used. */
+
+struct flicker {
+	void *page;
+	bool stop;
+};
+
+static void *flicker(void *data)
+{
+	struct flicker *flicker = data;
+
+	while (!READ_ONCE(flicker->stop)) {
+		mprotect(flicker->page, 4096, PROT_READ);
+		mprotect(flicker->page, 4096, PROT_READ | PROT_WRITE);
+	}
+	return NULL;
+}
+
+/* The argument is in a page that now and then cannot be written. */
+static void run_flicker(void (*fn)(int fd, void *argument))
+{
+	struct flicker flickering = { .page = make_edge().end };
+	pthread_t thread = thread_run(flicker, &flickering);
+	int fd = session_open_nonblock();
+	__u64 end = now_ns() + test_duration() * SECOND / 2;
+
+	while (now_ns() < end)
+		fn(fd, flickering.page);
+	WRITE_ONCE(flickering.stop, true);
+	thread_join(thread);
+	expect_balance(fd);
+	close(fd);
+}
+
+static void write_until_it_works(void *to, const void *from, size_t size)
+{
+	int pair[2];
+
+	ASSERT_EQ(0, pipe(pair));
+	ASSERT_EQ(size, write(pair[1], from, size));
+	while (read(pair[0], to, size) != (ssize_t)size)
+		;
+	close(pair[0]);
+	close(pair[1]);
+}
+
+static unsigned int failures;
+
+/* Who does not get the id has no timer. */
+static void start_any(int fd, void *argument)
+{
+	struct twheel_start start = { .id = TWHEEL_ID_ANY, .expires_ns = HOUR };
+	struct twheel_stats before, after;
+	int result;
+
+	ASSERT_EQ(0, tw_stats(fd, &before));
+	write_until_it_works(argument, &start, sizeof(start));
+	result = tw_ioctl(fd, TWHEEL_IOC_START, argument);
+	ASSERT_EQ(0, tw_stats(fd, &after));
+	if (result)
+		ASSERT_EQ(-EFAULT, result);
+	ASSERT_EQ(before.pending + !result, after.pending);
+	failures += after.stopped != before.stopped;
+}
+
+TEST(id_that_cannot_be_written_any_more)
+{
+	run_flicker(start_any);
+	test_note("%u starts taken back", failures);
+}
+
+/* What is not in done is less than a piece. */
+static void submit_array(int fd, void *argument)
+{
+	struct twheel_op ops[OPS] = { 0 };
+	struct twheel_stats before, after;
+	__u32 i, done;
+	int result;
+
+	for (i = 0; i < OPS; i++)
+		ops[i] = (struct twheel_op){ .opcode = TWHEEL_OP_START,
+			.id = TWHEEL_ID_ANY, .expires_ns = HOUR };
+	ASSERT_EQ(0, tw_stats(fd, &before));
+	write_until_it_works(argument, ops, sizeof(ops));
+	result = tw_submit(fd, argument, OPS, &done);
+	ASSERT_EQ(0, tw_stats(fd, &after));
+	ASSERT_LE(done, after.started - before.started);
+	ASSERT_LE(after.started - before.started, done + 16);
+	if (!result)
+		ASSERT_EQ(done, after.started - before.started);
+	else
+		ASSERT_EQ(-EFAULT, result);
+	failures += after.started - before.started != done;
+}
+
+TEST(results_that_cannot_be_written_any_more)
+{
+	run_flicker(submit_array);
+	test_note("%u batches of which some results were lost", failures);
+}
