@@ -8,10 +8,12 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -418,6 +420,20 @@ TEST(closed_by_exec)
 	}
 	expect_child(pid);
 	expect_clean(sessions, timers);
+}
+
+/* The module stays as long as a session, and is none the worse for the asking. */
+TEST(module_in_use_cannot_be_unloaded)
+{
+	int fd = session_open();
+	struct pollfd pollfd = { .fd = fd, .events = POLLIN };
+
+	ASSERT_EQ(0, tw_start(fd, 3, 50 * MS, 33));
+	ASSERT_EQ(-1, syscall(SYS_delete_module, "twheel", O_NONBLOCK));
+	ASSERT_EQ(EWOULDBLOCK, errno);
+	expect_event(fd, 3, 33);
+	ASSERT_EQ(0, poll(&pollfd, 1, 0));
+	close(session_open());
 }
 
 /* One thread closes what another one is using. */

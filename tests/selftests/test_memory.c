@@ -5,9 +5,11 @@
  * TWHEEL_TIMERS in the environment is how many, 500,000 by default; four
  * million need a guest with 2 GiB.
  */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "harness.h"
@@ -15,6 +17,7 @@
 #include "session.h"
 
 #define TIMERS		500000
+#define KILLED		2000000
 #define BATCH		4096
 #define BYTES_EACH	96
 
@@ -135,6 +138,33 @@ TEST_LIMIT(given_back_by_close, 180)
 	start_all(fd, 0, count);
 	close(fd);
 	proc_expect_sessions(0);
+	expect_given_back(before, count);
+}
+
+/* The kernel stops and frees what a process had that dies. */
+TEST_LIMIT(given_back_by_a_process_that_is_killed, 300)
+{
+	unsigned int count = KILLED;
+	long long before = kernel_memory();
+	__u64 begin;
+	int status;
+	pid_t pid;
+
+	pid = fork();
+	if (!pid) {
+		start_all(session_open(), 0, count);
+		pause();
+	}
+	while (proc_sum(proc_text()).pending != count)
+		sleep_ns(10 * MS);
+	begin = now_ns();
+	kill(pid, SIGKILL);
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	test_note("%u timers freed in %llu ms", count, (now_ns() - begin) / MS);
+	ASSERT_TRUE(WIFSIGNALED(status));
+	proc_expect_sessions(0);
+	ASSERT_EQ(0, proc_sum(proc_text()).pending);
+	proc_expect_balance(proc_text());
 	expect_given_back(before, count);
 }
 

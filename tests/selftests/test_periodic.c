@@ -370,3 +370,71 @@ TEST(many_periodic_timers)
 	}
 	expect_balance(fd);
 }
+
+/*
+ * Ten thousand timers of 1 ns, and how far another thread comes with its work
+ * on the same CPU meanwhile, as against an idle system.
+ */
+#define CROWD		10000
+
+static struct {
+	int fd;
+	bool stop;
+} crowd;
+
+static void *read_crowd(void *unused)
+{
+	static struct twheel_event events[CROWD];
+
+	(void)unused;
+	pin_cpu(0);
+	while (!READ_ONCE(crowd.stop))
+		tw_read(crowd.fd, events, ARRAY_SIZE(events));
+	return NULL;
+}
+
+static __u64 work_for(__u64 ns)
+{
+	__u64 end = now_ns() + ns, rounds = 0;
+
+	while (now_ns() < end)
+		rounds++;
+	return rounds;
+}
+
+/* The best of many moments: others may be at work on the machine below. */
+static __u64 best_work(void)
+{
+	__u64 best = 0, work;
+	int i;
+
+	for (i = 0; i < 15; i++) {
+		work = work_for(100 * MS);
+		if (work > best)
+			best = work;
+	}
+	return best;
+}
+
+TEST_LIMIT(ten_thousand_of_the_smallest_period, 120)
+{
+	__u64 id, alone, unread, read;
+	pthread_t reader;
+
+	pin_cpu(0);
+	alone = best_work();
+	crowd.fd = session_open_nonblock();
+	for (id = 0; id < CROWD; id++)
+		ASSERT_EQ(0, start_at(crowd.fd, id, 1, 1));
+	expect_unread(crowd.fd, CROWD);
+	unread = best_work() * 100 / alone;
+	reader = thread_run(read_crowd, NULL);
+	read = best_work() * 100 / alone;
+	WRITE_ONCE(crowd.stop, true);
+	thread_join(reader);
+	test_note("work done beside them: %llu %% while nobody reads, %llu %% beside a reader",
+		  unread, read);
+	ASSERT_LE(80, unread);
+	ASSERT_LE(25, read);
+	expect_balance(crowd.fd);
+}

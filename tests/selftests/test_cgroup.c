@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * test_cgroup.c - a memory cgroup at its limit
+ *
+ * Timers, tables and private wheels are charged to the cgroup of who asks for
+ * them. At its limit the caller gets ENOMEM, not the out-of-memory killer; what
+ * it has goes on working, and nobody else notices.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "harness.h"
+#include "session.h"
+
+#define ROOT		"/sys/fs/cgroup/"
+#define GROUP		ROOT "twheel-test/"
+#define LIMIT		(16 << 20)
+/* What a timer is charged at least: its share of a chunk. */
+#define BYTES_EACH	91
+#define BATCH		256
+
+static bool write_text(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY);
+	bool good = fd >= 0 && write(fd, text, strlen(text)) >= 0;
+
+	if (fd >= 0)
+		close(fd);
+	return good;
+}
+
+static void make_group(void)
+{
+	char text[32];
+
+	if (!write_text(ROOT "cgroup.subtree_control", "+memory"))
+		test_skip("there is no cgroup2 with a memory controller");
+	rmdir(GROUP);
+	ASSERT_EQ(0, mkdir(GROUP, 0755));
+	snprintf(text, sizeof(text), "%d", LIMIT);
+	ASSERT_TRUE(write_text(GROUP "memory.max", text));
+}
+
+/* A number of a file of the group, after the word that it is named by. */
+static long long group_number(const char *file, const char *name)
+{
+	char path[128], text[4096] = "";
+	const char *found = text;
+	int fd;
+
+	snprintf(path, sizeof(path), GROUP "%s", file);
+	fd = open(path, O_RDONLY);
+	ASSERT_LE(0, fd);
+	ASSERT_LT(0, read(fd, text, sizeof(text) - 1));
+	close(fd);
+	if (name)
+		found = strstr(text, name) + strlen(name);
+	return atoll(found);
+}
+
+/* Start timers until one is refused; how many there are. */
+static __u64 start_until_refused(int fd)
+{
+	static struct twheel_op ops[BATCH];
+	__u32 done, i;
+	__u64 count;
+
+	for (count = 0;; count += BATCH) {
+		memset(ops, 0, sizeof(ops));
+		for (i = 0; i < BATCH; i++) {
+			ops[i].opcode = TWHEEL_OP_START;
+			ops[i].id = TWHEEL_ID_ANY;
+			ops[i].expires_ns = HOUR;
+		}
+		ASSERT_EQ(0, tw_submit(fd, ops, BATCH, &done));
+		ASSERT_EQ(BATCH, done);
+		for (i = 0; i < BATCH; i++) {
+			if (!ops[i].result)
+				continue;
+			ASSERT_EQ(-ENOMEM, ops[i].result);
+			return count + i;
+		}
+	}
+}
+
+static int setup_private(int fd)
+{
+	return tw_setup(fd, (struct twheel_setup){
+		.flags = TWHEEL_SETUP_PRIVATE, .tick_ns = 3 * MS });
+}
+
+static unsigned int drain(int fd)
+{
+	static struct twheel_drained timers[4096];
+	unsigned int sum = 0;
+	__u32 count;
+
+	do {
+		ASSERT_EQ(0, tw_drain(fd, timers, ARRAY_SIZE(timers), &count));
+		sum += count;
+	} while (count);
+	return sum;
+}
+
+/* Everything that a session does but grow. */
+static void expect_works(int fd)
+{
+	ASSERT_EQ(0, tw_start(fd, 3, 10 * MS, 33));
+	expect_event(fd, 3, 33);
+	ASSERT_EQ(0, tw_start(fd, 4, HOUR, 44));
+	ASSERT_EQ(1, tw_start(fd, 4, HOUR, 45));
+	ASSERT_EQ(TWHEEL_STATE_PENDING, tw_state(fd, 4));
+	ASSERT_EQ(0, tw_stop(fd, 4));
+	expect_balance(fd);
+}
+
+/*
+ * One process is in the group, the other is not; each waits for the other. Not
+ * by a pipe: writing to it takes a page, which calls the out-of-memory killer.
+ */
+struct meeting {
+	bool full;
+	bool done;
+};
+
+static void wait_for(const bool *flag)
+{
+	while (!READ_ONCE(*flag))
+		sleep_ns(MS);
+}
+
+/* What the process itself needs it has before it is in the group. */
+static void run_inside(struct meeting *meeting)
+{
+	int fd = session_open_nonblock();
+	int another = session_open_nonblock();
+	__u64 count;
+
+	ASSERT_EQ(0, mlockall(MCL_CURRENT | MCL_FUTURE));
+	ASSERT_EQ(0, tw_start(fd, 3, HOUR, 33));
+	ASSERT_EQ(1, drain(fd));
+	ASSERT_TRUE(write_text(GROUP "cgroup.procs", "0"));
+	count = start_until_refused(fd);
+	test_note("%llu timers in a group of %d bytes", count, LIMIT);
+	ASSERT_LT(LIMIT / BYTES_EACH / 4, count);
+	ASSERT_LE(count, LIMIT / BYTES_EACH);
+	ASSERT_EQ(-ENOMEM, setup_private(another));
+	expect_works(fd);
+	WRITE_ONCE(meeting->full, true);
+	wait_for(&meeting->done);
+
+	ASSERT_LE(count, drain(fd));
+	ASSERT_EQ(0, setup_private(another));
+	expect_works(another);
+	ASSERT_LT(count / 2, start_until_refused(fd));
+	_exit(0);
+}
+
+static void run_outside(struct meeting *meeting)
+{
+	int fd = session_open_nonblock();
+	int i;
+
+	wait_for(&meeting->full);
+	for (i = 0; i < 10000; i++)
+		ASSERT_EQ(0, tw_start(fd, i + 100, HOUR, i));
+	expect_works(fd);
+	ASSERT_EQ(0, setup_private(session_open_nonblock()));
+	WRITE_ONCE(meeting->done, true);
+}
+
+TEST_LIMIT(at_the_limit_of_a_memory_cgroup, 180)
+{
+	struct meeting *meeting;
+	pid_t pid;
+
+	make_group();
+	meeting = mmap(NULL, sizeof(*meeting), PROT_READ | PROT_WRITE,
+		       MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	ASSERT_TRUE(meeting != MAP_FAILED);
+	pid = fork();
+	if (!pid)
+		run_inside(meeting);
+	run_outside(meeting);
+	expect_child(pid);
+	ASSERT_LT(0, group_number("memory.events", "max "));
+	ASSERT_EQ(0, group_number("memory.events", "oom_kill "));
+	ASSERT_EQ(0, rmdir(GROUP));
+}
