@@ -121,8 +121,7 @@ static void place(struct twheel_scheme *s, struct twheel_node *node)
 		prev = slot->nodes.prev;
 	else
 		prev = sorted_place(slot, due_tick(s, node->expires));
-	twheel_link(&node->link, prev, prev->next);
-	twheel_slot_account_add(s, nr, slot, node);
+	twheel_slot_join(s, nr, slot, node, prev, prev->next);
 }
 
 /* A node is about to leave its place: the hand must not wait at it. */
@@ -140,6 +139,7 @@ static void release_cursor(struct twheel_scheme *s, struct twheel_node *node)
 void twheel_hashed_start(struct twheel_scheme *s, struct twheel_node *node)
 {
 	place(s, node);
+	s->pending++;
 }
 
 /**

@@ -53,8 +53,6 @@
 
 #include "twheel_scheme.h"
 
-#define TOP_LEVEL	(TWHEEL_HIER_LEVELS - 1)
-
 /*
  * A tickless wheel wakes so long before an outer slot is due that moving this
  * many nodes per tick empties it in time.
@@ -78,25 +76,6 @@ static u64 ticks_left(const struct twheel_scheme *s, unsigned int level)
 }
 
 /*
- * Move the last node of a slot of @level one level down; or, if it has been
- * restarted to a tick beyond that slot, to where it belongs now.
- */
-static void move_down(struct twheel_scheme *s, unsigned int level, u32 nr)
-{
-	struct twheel_node *node = list_last_entry(&s->slots[nr].nodes,
-						   struct twheel_node, link);
-	u64 next = (s->clock >> twheel_hier_shift(level)) + 1;
-
-	twheel_slot_leave(s, node);
-	if (node->expires >> twheel_hier_shift(level) == next)
-		twheel_slot_add_head(s, twheel_hier_slot(level - 1, node->expires),
-				     node);
-	else
-		twheel_hier_start(s, node);
-	s->cascaded++;
-}
-
-/*
  * This tick's share of what has to be moved down from @level. Rounding down
  * starts as late as one node per tick allows, for most nodes are stopped
  * before that; with one tick left the share is all.
@@ -114,63 +93,54 @@ static u32 cascade_share(const struct twheel_scheme *s, unsigned int level)
 	return s->slots[nr].count / (u32)left;
 }
 
-static void enter_level(struct twheel_scheme *s, unsigned int level)
+/**
+ * twheel_hier_next_level - go on to the next level that has nodes to move
+ * @s: the scheme
+ *
+ * Outer levels come first. The first node to be moved is asked for now.
+ */
+void twheel_hier_next_level(struct twheel_scheme *s)
 {
+	u32 level = s->level, quota = 0;
+
+	while (--level && !(quota = cascade_share(s, level)))
+		;
 	s->level = level;
-	s->quota = level ? cascade_share(s, level) : 0;
+	s->quota = quota;
+	if (!level)
+		return;
+	s->from = &s->slots[next_outer_slot(s, level)];
+	s->from_last = s->clock + ticks_left(s, level) +
+		       (1ULL << twheel_hier_shift(level)) - 1;
+	prefetchw(s->from->nodes.prev);
+}
+
+/* The first node of the clock's slot was restarted to a later tick. */
+static void carry_on(struct twheel_scheme *s, int *work)
+{
+	struct twheel_slot *slot = twheel_hier_due_slot(s);
+	struct twheel_node *node = list_first_entry(&slot->nodes,
+						    struct twheel_node, link);
+
+	twheel_slot_leave(s, node);
+	twheel_hier_place(s, node);
+	s->cascaded++;
+	--*work;
 }
 
 /*
- * One step of this tick's cascade. The next node to be moved is asked for
- * now; see twheel_hier_pop().
+ * On to the next tick, or to the next but @target at which there is work.
+ * Returns the slot of that tick.
  */
-static void cascade_one(struct twheel_scheme *s, int *work)
-{
-	u32 nr = next_outer_slot(s, s->level);
-
-	if (s->quota && s->slots[nr].count) {
-		move_down(s, s->level, nr);
-		prefetchw(s->slots[nr].nodes.prev);
-		s->quota--;
-		--*work;
-		return;
-	}
-	do {
-		enter_level(s, s->level - 1);
-	} while (s->level && !s->quota);
-	if (s->quota)
-		prefetchw(s->slots[next_outer_slot(s, s->level)].nodes.prev);
-}
-
-/* The next due node of the clock's own slot, out of it; or NULL. */
-static struct twheel_node *expire_one(struct twheel_scheme *s, int *work)
-{
-	struct twheel_slot *slot = &s->slots[twheel_hier_slot(0, s->clock)];
-	struct twheel_node *node;
-
-	while (slot->count && *work > 0) {
-		node = list_first_entry(&slot->nodes, struct twheel_node, link);
-		if (node->expires <= s->clock) {
-			twheel_slot_del(s, node);
-			prefetchw(slot->nodes.next);
-			return node;
-		}
-		twheel_slot_leave(s, node);
-		twheel_hier_start(s, node);
-		s->cascaded++;
-		--*work;
-	}
-	return NULL;
-}
-
-/* On to the next tick, or to the next but @target at which there is work. */
-static void step(struct twheel_scheme *s, u64 target)
+static struct twheel_slot *step(struct twheel_scheme *s, u64 target)
 {
 	if (target - s->clock > 1)
 		s->clock = min(twheel_hier_next(s), target);
 	else
 		s->clock = target;
-	enter_level(s, TOP_LEVEL);
+	s->level = TWHEEL_HIER_LEVELS;
+	twheel_hier_next_level(s);
+	return twheel_hier_due_slot(s);
 }
 
 /**
@@ -192,20 +162,26 @@ static void step(struct twheel_scheme *s, u64 target)
 struct twheel_node *twheel_hier_pop(struct twheel_scheme *s, u64 target,
 				    int *work)
 {
+	struct twheel_slot *slot = twheel_hier_due_slot(s);
 	struct twheel_node *node;
+	u64 moved;
 
-	for (;;) {
-		if (s->level && *work > 0)
-			cascade_one(s, work);
-		node = expire_one(s, work);
+	while (*work > 0) {
+		moved = s->cascaded;
+		node = twheel_hier_due(s, slot);
+		*work -= s->cascaded - moved;
 		if (node || *work <= 0)
 			return node;
-		if (s->level)
+		if (slot->count)
+			carry_on(s, work);
+		else if (s->quota)
 			continue;
-		if (s->clock >= target)
+		else if (s->clock < target)
+			slot = step(s, target);
+		else
 			return NULL;
-		step(s, target);
 	}
+	return NULL;
 }
 
 /* Distance from the clock's slot of @level to the next occupied, or 0. */

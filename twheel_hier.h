@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The part of twheel_hier.c that starts, restarts and stops a node
+ * The part of twheel_hier.c that starts, restarts and stops a node, moves one
+ * down a level and takes out one that is due
  *
- * It is inlined into the API functions of twheel_timer.c: as functions of
- * their own these calls made up a fifth of a start. The idea and the rules are
- * in twheel_hier.c.
+ * It is inlined into the API functions of twheel_timer.c and the loop of
+ * twheel_tick.c: as functions of their own these calls made up a fifth of a
+ * start, and a third of an expiry. The idea and the rules are in twheel_hier.c.
  */
 #ifndef _TWHEEL_HIER_H
 #define _TWHEEL_HIER_H
@@ -47,6 +48,17 @@ static __always_inline unsigned int twheel_hier_level(u64 clock, u64 tick)
 	return level;
 }
 
+/* Put a node that is in no slot where it belongs. */
+static __always_inline void twheel_hier_place(struct twheel_scheme *s,
+					      struct twheel_node *node)
+{
+	u64 clock = s->clock;
+	u64 tick = node->expires > clock ? node->expires : clock + 1;
+	unsigned int level = twheel_hier_level(clock, tick);
+
+	twheel_slot_join_tail(s, twheel_hier_slot(level, tick), node);
+}
+
 /**
  * twheel_hier_start - start a node; see twheel_scheme_start()
  * @s: the scheme
@@ -55,11 +67,8 @@ static __always_inline unsigned int twheel_hier_level(u64 clock, u64 tick)
 static __always_inline void twheel_hier_start(struct twheel_scheme *s,
 					      struct twheel_node *node)
 {
-	u64 clock = s->clock;
-	u64 tick = node->expires > clock ? node->expires : clock + 1;
-	unsigned int level = twheel_hier_level(clock, tick);
-
-	twheel_slot_add_tail(s, twheel_hier_slot(level, tick), node);
+	twheel_hier_place(s, node);
+	s->pending++;
 }
 
 /**
@@ -89,31 +98,75 @@ static __always_inline void twheel_hier_restart(struct twheel_scheme *s,
 	if (likely(later))
 		return;
 	twheel_slot_leave(s, node);
-	twheel_hier_start(s, node);
+	twheel_hier_place(s, node);
+}
+
+void twheel_hier_next_level(struct twheel_scheme *s);
+
+/*
+ * Move the last node of the outer slot that is being emptied one level down;
+ * or, if it has been restarted to a tick beyond that slot, to where it belongs
+ * now. The node to be moved next is asked for now; see twheel_hier_pop(). What
+ * was to be moved may have been stopped since.
+ */
+static __always_inline void twheel_hier_move(struct twheel_scheme *s)
+{
+	struct twheel_slot *from = s->from;
+	struct twheel_node *node = list_last_entry(&from->nodes,
+						   struct twheel_node, link);
+	struct list_head *prev;
+
+	if (unlikely(!from->count)) {
+		twheel_hier_next_level(s);
+		return;
+	}
+	prev = node->link.prev;
+	prefetchw(prev);
+	twheel_slot_unlink(s, from - s->slots, from, prev, &from->nodes);
+	if (likely(node->expires <= s->from_last))
+		twheel_slot_join_head(s, twheel_hier_slot(s->level - 1,
+							  node->expires), node);
+	else
+		twheel_hier_place(s, node);
+	s->cascaded++;
+	if (!--s->quota)
+		twheel_hier_next_level(s);
+}
+
+/* The clock's own slot. */
+static __always_inline struct twheel_slot *
+twheel_hier_due_slot(const struct twheel_scheme *s)
+{
+	return &s->slots[twheel_hier_slot(0, s->clock)];
 }
 
 /**
  * twheel_hier_due - take out the next node of the clock's own slot
  * @s: the scheme
+ * @slot: that slot
  *
- * The first thing that twheel_hier_pop() would do if the tick's cascade is
- * done and the slot's first node is due.
+ * One step of this tick's cascade and, if the slot's first node is due, one of
+ * its expiry: all that most calls of twheel_hier_pop() would do.
  *
  * Return: a node that is due, or NULL: then twheel_hier_pop() knows more.
  */
 static __always_inline struct twheel_node *
-twheel_hier_due(struct twheel_scheme *s)
+twheel_hier_due(struct twheel_scheme *s, struct twheel_slot *slot)
 {
-	struct twheel_slot *slot = &s->slots[twheel_hier_slot(0, s->clock)];
 	struct twheel_node *node;
+	struct list_head *next;
 
-	if (s->level || !slot->count)
+	if (s->quota)
+		twheel_hier_move(s);
+	if (list_empty(&slot->nodes))
 		return NULL;
 	node = list_first_entry(&slot->nodes, struct twheel_node, link);
-	if (node->expires > s->clock)
+	if (unlikely(node->expires > s->clock))
 		return NULL;
-	twheel_slot_del(s, node);
-	prefetchw(slot->nodes.next);
+	next = node->link.next;
+	prefetchw(next);
+	twheel_slot_unlink(s, slot - s->slots, slot, &slot->nodes, next);
+	twheel_slot_end(s, node);
 	return node;
 }
 

@@ -168,6 +168,7 @@ twheel_scheme_leave(struct twheel_scheme *s, struct twheel_node *node)
 	if (s->cursor == &node->link)
 		s->cursor = node->link.next;
 	twheel_slot_leave(s, node);
+	s->pending--;
 }
 
 /**
@@ -194,16 +195,33 @@ static inline struct twheel_node *twheel_scheme_pop(struct twheel_scheme *s,
 }
 
 /**
+ * twheel_scheme_due_slot - what twheel_scheme_due() needs
+ * @s: the scheme
+ *
+ * Return: the slot of the clock's tick; good until the clock moves. NULL if
+ * there is no shorter way in this scheme.
+ */
+static __always_inline struct twheel_slot *
+twheel_scheme_due_slot(const struct twheel_scheme *s)
+{
+	return likely(s->type == TWHEEL_HIER) ? twheel_hier_due_slot(s) : NULL;
+}
+
+/**
  * twheel_scheme_due - a shorter way to the next due node of a tick
  * @s: the scheme
+ * @slot: twheel_scheme_due_slot()
+ *
+ * The clock stays where it is. Moves one node beside that returned, if it is
+ * time to.
  *
  * Return: what twheel_scheme_pop() would return, or NULL if that has to be
  * called to know.
  */
 static __always_inline struct twheel_node *
-twheel_scheme_due(struct twheel_scheme *s)
+twheel_scheme_due(struct twheel_scheme *s, struct twheel_slot *slot)
 {
-	return likely(s->type == TWHEEL_HIER) ? twheel_hier_due(s) : NULL;
+	return likely(slot) ? twheel_hier_due(s, slot) : NULL;
 }
 
 /**
@@ -232,6 +250,7 @@ static inline void twheel_scheme_skip(struct twheel_scheme *s, u64 clock)
 {
 	s->clock = clock;
 	s->level = 0;
+	s->quota = 0;
 	s->cursor = NULL;
 }
 

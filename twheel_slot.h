@@ -34,9 +34,12 @@ struct twheel_slot {
  * @cascaded: nodes that the wheel has moved, ever
  * @type: which scheme this is
  * @nr_slots: number of entries in @slots
- * @level: hierarchical: level whose share of this tick's cascade comes next,
- *	0 when the tick has nothing left to move
- * @quota: hierarchical: nodes of @level that this tick has still to move
+ * @level: hierarchical: level that is being moved down from, 0 when the tick
+ *	has nothing left to move
+ * @quota: hierarchical: nodes of @level that this tick has still to move; 0
+ *	if and only if @level is
+ * @from: hierarchical: the slot of @level that they come from
+ * @from_last: hierarchical: the last tick of @from
  * @cursor: hashed: next node to look at in the slot of this tick, or that
  *	slot's head
  * @occupied: a bit for each slot, set while it has a node
@@ -50,7 +53,11 @@ struct twheel_scheme {
 	u32 nr_slots;
 	u32 level;
 	u32 quota;
-	struct list_head *cursor;
+	u64 from_last;
+	union {
+		struct twheel_slot *from;
+		struct list_head *cursor;
+	};
 	unsigned long *occupied;
 	struct twheel_slot *slots;
 };
@@ -80,33 +87,63 @@ twheel_link(struct list_head *new, struct list_head *prev,
 	prev->next = new;
 }
 
+/*
+ * Into a slot from another one, and out of it: "join" and "leave". Into the
+ * wheel and out of it: "add" and "del", which count @pending too.
+ */
+
 static __always_inline void
-twheel_slot_account_add(struct twheel_scheme *s, u32 nr,
-			struct twheel_slot *slot, struct twheel_node *node)
+twheel_slot_join(struct twheel_scheme *s, u32 nr, struct twheel_slot *slot,
+		 struct twheel_node *node, struct list_head *prev,
+		 struct list_head *next)
 {
-	node->slot = nr;
-	if (unlikely(!slot->count))
+	/* An empty list's head is its own neighbour on both sides. */
+	if (unlikely(prev == next))
 		__set_bit(nr, s->occupied);
+	twheel_link(&node->link, prev, next);
+	node->slot = nr;
 	slot->count++;
-	s->pending++;
+}
+
+static __always_inline void
+twheel_slot_join_tail(struct twheel_scheme *s, u32 nr, struct twheel_node *node)
+{
+	struct twheel_slot *slot = &s->slots[nr];
+
+	twheel_slot_join(s, nr, slot, node, slot->nodes.prev, &slot->nodes);
+}
+
+static __always_inline void
+twheel_slot_join_head(struct twheel_scheme *s, u32 nr, struct twheel_node *node)
+{
+	struct twheel_slot *slot = &s->slots[nr];
+
+	twheel_slot_join(s, nr, slot, node, &slot->nodes, slot->nodes.next);
 }
 
 static __always_inline void
 twheel_slot_add_tail(struct twheel_scheme *s, u32 nr, struct twheel_node *node)
 {
-	struct twheel_slot *slot = &s->slots[nr];
-
-	twheel_link(&node->link, slot->nodes.prev, &slot->nodes);
-	twheel_slot_account_add(s, nr, slot, node);
+	twheel_slot_join_tail(s, nr, node);
+	s->pending++;
 }
 
 static __always_inline void
 twheel_slot_add_head(struct twheel_scheme *s, u32 nr, struct twheel_node *node)
 {
-	struct twheel_slot *slot = &s->slots[nr];
+	twheel_slot_join_head(s, nr, node);
+	s->pending++;
+}
 
-	twheel_link(&node->link, &slot->nodes, slot->nodes.next);
-	twheel_slot_account_add(s, nr, slot, node);
+/* Out of @slot, whose number is @nr. */
+static __always_inline void
+twheel_slot_unlink(struct twheel_scheme *s, u32 nr, struct twheel_slot *slot,
+		   struct list_head *prev, struct list_head *next)
+{
+	next->prev = prev;
+	prev->next = next;
+	if (!--slot->count)
+		__clear_bit(nr, s->occupied);
 }
 
 /*
@@ -117,15 +154,19 @@ twheel_slot_add_head(struct twheel_scheme *s, u32 nr, struct twheel_node *node)
 static __always_inline void
 twheel_slot_leave(struct twheel_scheme *s, struct twheel_node *node)
 {
-	struct list_head *prev = node->link.prev;
-	struct list_head *next = node->link.next;
 	u32 nr = node->slot;
 
-	next->prev = prev;
-	prev->next = next;
-	if (!--s->slots[nr].count)
-		__clear_bit(nr, s->occupied);
+	twheel_slot_unlink(s, nr, &s->slots[nr], node->link.prev,
+			   node->link.next);
+}
+
+/* Out of its slot: out of the wheel too. */
+static __always_inline void
+twheel_slot_end(struct twheel_scheme *s, struct twheel_node *node)
+{
 	s->pending--;
+	/* Pairs with READ_ONCE() in twheel_pending(). */
+	WRITE_ONCE(node->link.next, &node->link);
 }
 
 /* Out of its slot and out of the wheel. */
@@ -133,8 +174,7 @@ static __always_inline void
 twheel_slot_del(struct twheel_scheme *s, struct twheel_node *node)
 {
 	twheel_slot_leave(s, node);
-	/* Pairs with READ_ONCE() in twheel_pending(). */
-	WRITE_ONCE(node->link.next, &node->link);
+	twheel_slot_end(s, node);
 }
 
 #endif /* _TWHEEL_SLOT_H */

@@ -7,8 +7,9 @@
  *
  * Bounds. Under the lock at most TWHEEL_MOVES_PER_LOCK timers are moved before
  * it is let go, and it is let go for each callback. A run ends after
- * WORK_PER_RUN timers even if more are due, and comes back after as long a
- * time as it has taken: an overload of timers takes at most half of a CPU.
+ * WORK_PER_RUN timers, and at most one move for each, even if more are due,
+ * and comes back after as long a time as it has taken: an overload of timers
+ * takes at most half of a CPU.
  */
 #include <linux/hrtimer.h>
 #include <linux/ktime.h>
@@ -18,7 +19,7 @@
 #define CREATE_TRACE_POINTS
 #include "twheel_trace.h"
 
-/* Timers expired and moved in one run. */
+/* Timers expired in one run, or moved while none was due. */
 #define WORK_PER_RUN	1024
 /* Least time between two runs of one tick's work, ns. */
 #define YIELD_NS_MIN	(10 * NSEC_PER_USEC)
@@ -88,12 +89,23 @@ static void note_expiry(struct twheel_base *base, struct tick_run *run)
 	base->counters.busy_ticks++;
 }
 
-static struct twheel_node *next_due(struct twheel_base *base, u64 target,
-				    int *work)
+/*
+ * Expire what is due at one tick, at most @budget timers. Returns what is left
+ * of @budget. Not inlined, so that the loop has all registers to itself.
+ */
+static noinline int expire_tick(struct twheel_base *base,
+				struct twheel_node *node, int budget)
 {
-	struct twheel_node *node = twheel_scheme_due(&base->scheme);
+	struct twheel_slot *slot = twheel_scheme_due_slot(&base->scheme);
 
-	return node ?: twheel_scheme_pop(&base->scheme, target, work);
+	do {
+		expire_timer(base, twheel_timer_of(node));
+		budget--;
+		if (!budget)
+			break;
+		node = twheel_scheme_due(&base->scheme, slot);
+	} while (node);
+	return budget;
 }
 
 /* Returns whether all that is due has expired, not just this run's share. */
@@ -105,11 +117,11 @@ static bool expire_timers(struct twheel_base *base, struct tick_run *run)
 	while (budget > 0) {
 		int work = TWHEEL_MOVES_PER_LOCK;
 
-		while (budget > 0 && (node = next_due(base, run->target,
-						      &work))) {
+		while (budget > 0 &&
+		       (node = twheel_scheme_pop(&base->scheme, run->target,
+						 &work))) {
 			note_expiry(base, run);
-			expire_timer(base, twheel_timer_of(node));
-			budget--;
+			budget = expire_tick(base, node, budget);
 		}
 		base->running = NULL;
 		if (budget > 0 && work > 0)

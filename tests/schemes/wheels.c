@@ -73,10 +73,13 @@ static void wheel_stop(struct twheel_test_scheme *t, struct twheel_node *node)
 static struct twheel_node *wheel_pop(struct twheel_test_scheme *t, u64 target,
 				     int *work)
 {
+	struct twheel_slot *slot = twheel_scheme_due_slot(&t->s);
 	struct twheel_node *node = NULL;
+	u64 moved = t->s.cascaded;
 
 	if (t->s.pending % 2 && *work > 0)
-		node = twheel_scheme_due(&t->s);
+		node = twheel_scheme_due(&t->s, slot);
+	*work -= t->s.cascaded - moved;
 	return node ?: twheel_scheme_pop(&t->s, target, work);
 }
 
