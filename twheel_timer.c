@@ -514,6 +514,123 @@ int twheel_stop(struct twheel_timer *timer)
 EXPORT_SYMBOL_GPL(twheel_stop);
 
 /*
+ * Many timers at a time: the base's lock is taken once for all that are on one
+ * base, and let go after TWHEEL_MOVES_PER_LOCK of them all the same. What is
+ * done with one returns the base whose lock is held then: a start may have to
+ * go on to another one.
+ */
+
+static __always_inline struct twheel_base *
+start_request(struct twheel_base *base, struct twheel_request *r)
+{
+	struct twheel_timer *timer = r->timer;
+	unsigned int cpu = smp_processor_id();
+	u32 slack;
+	u64 expires = round_up_to_tick(base, deadline_at(r->deadline), &slack);
+
+	r->result = 0;
+	if (twheel_pending(timer)) {
+		restart_locked(base, timer, expires, slack);
+		r->result = 1;
+	} else if (unlikely(!timer->fn)) {
+		r->result = -ESHUTDOWN;
+	} else {
+		/* As in start_slow(). */
+		if (unlikely(base->cpu != cpu && base->running != timer))
+			base = move_to_base(base, timer, cpu);
+		if (unlikely(expires < base->armed_tick))
+			insert_and_arm(base, timer, expires, slack);
+		else
+			insert(base, timer, expires, slack);
+	}
+	return base;
+}
+
+static __always_inline struct twheel_base *
+restart_request(struct twheel_base *base, struct twheel_request *r)
+{
+	u32 slack;
+	u64 expires = round_up_to_tick(base, deadline_at(r->deadline), &slack);
+
+	r->result = twheel_pending(r->timer);
+	if (likely(r->result))
+		restart_locked(base, r->timer, expires, slack);
+	return base;
+}
+
+static __always_inline struct twheel_base *
+stop_request(struct twheel_base *base, struct twheel_request *r)
+{
+	r->result = stop_locked(base, r->timer);
+	return base;
+}
+
+static __always_inline void
+for_many(struct twheel_request *r, unsigned int nr,
+	 struct twheel_base *(*fn)(struct twheel_base *base,
+				   struct twheel_request *r))
+{
+	struct twheel_request *end = r + nr;
+
+	while (r < end) {
+		struct twheel_request *pause =
+			min(end, r + TWHEEL_MOVES_PER_LOCK);
+		unsigned long flags;
+		struct twheel_base *base = twheel_lock_base(r->timer, &flags);
+
+		do {
+			base = fn(base, r++);
+		} while (r < pause && READ_ONCE(r->timer->base) == base);
+		twheel_unlock_base(base, flags);
+	}
+}
+
+/**
+ * twheel_start_many - start or restart many timers
+ * @requests: the timers and their deadlines; receive their results
+ * @nr: how many
+ *
+ * As twheel_start_at() for each in turn, at less cost.
+ *
+ * Context: Any but NMI.
+ */
+void twheel_start_many(struct twheel_request *requests, unsigned int nr)
+{
+	for_many(requests, nr, start_request);
+}
+EXPORT_SYMBOL_GPL(twheel_start_many);
+
+/**
+ * twheel_restart_many - restart those of many timers that are pending
+ * @requests: the timers and their deadlines; receive their results
+ * @nr: how many
+ *
+ * As twheel_restart_at() for each in turn, at less cost.
+ *
+ * Context: Any but NMI.
+ */
+void twheel_restart_many(struct twheel_request *requests, unsigned int nr)
+{
+	for_many(requests, nr, restart_request);
+}
+EXPORT_SYMBOL_GPL(twheel_restart_many);
+
+/**
+ * twheel_stop_many - stop many timers
+ * @requests: the timers; receive their results
+ * @nr: how many
+ *
+ * As twheel_stop() for each in turn, at less cost.
+ *
+ * Context: Any but NMI.
+ */
+void twheel_stop_many(struct twheel_request *requests, unsigned int nr)
+{
+	for_many(requests, nr, stop_request);
+}
+EXPORT_SYMBOL_GPL(twheel_stop_many);
+
+/*
  * Returns whether the callback runs; sets *@stopped if the timer was pending.
  * While its callback runs a pending timer is left alone: the callback may
  * start it once more after we had stopped it, and there would be two stops to

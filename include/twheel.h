@@ -132,6 +132,18 @@ struct twheel_tail {
 	void (*fn)(struct twheel_tail *tail);
 };
 
+/**
+ * struct twheel_request - one of many timers to be started or stopped
+ * @timer: the timer
+ * @deadline: when it is to expire, CLOCK_MONOTONIC, ns; not for a stop
+ * @result: what the function for one timer would have returned
+ */
+struct twheel_request {
+	struct twheel_timer *timer;
+	ktime_t deadline;
+	int result;
+};
+
 /* twheel_timer_setup(): the timer is on the stack */
 #define TWHEEL_TIMER_ON_STACK	BIT(0)
 
@@ -165,6 +177,9 @@ int twheel_start_at(struct twheel_timer *timer, ktime_t deadline);
 int twheel_start_on(struct twheel_timer *timer, u64 delay_ns, int cpu);
 int twheel_restart_at(struct twheel_timer *timer, ktime_t deadline);
 int twheel_stop(struct twheel_timer *timer);
+void twheel_start_many(struct twheel_request *requests, unsigned int nr);
+void twheel_restart_many(struct twheel_request *requests, unsigned int nr);
+void twheel_stop_many(struct twheel_request *requests, unsigned int nr);
 int twheel_stop_sync(struct twheel_timer *timer);
 int twheel_shutdown_sync(struct twheel_timer *timer);
 u64 twheel_forward(struct twheel_timer *timer, u64 period_ns);

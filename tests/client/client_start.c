@@ -5,6 +5,7 @@
 #include <linux/bits.h>
 #include <linux/cpumask.h>
 #include <linux/random.h>
+#include <linux/slab.h>
 #include <linux/smp.h>
 
 #include "client.h"
@@ -169,6 +170,104 @@ static void restart_at_is_for_pending_timers(struct client *c)
 	CLIENT_CHECK(c, !twheel_pending(&t->timer));
 	CLIENT_CHECK(c, t->count == 1);
 	client_timer_free(t);
+}
+
+/* More than are done under one hold of a base's lock. */
+#define CLIENT_MANY	150
+
+static void many_new(struct client *c, struct client_timer **t,
+		     struct twheel_request *requests)
+{
+	unsigned int i;
+
+	for (i = 0; i < CLIENT_MANY; i++) {
+		t[i] = client_timer_new(c, NULL);
+		if (!t[i])
+			return;
+		requests[i].timer = &t[i]->timer;
+		requests[i].deadline = client_in(CLIENT_HOUR + i);
+		requests[i].result = -1;
+	}
+}
+
+static void many_expect(struct client *c, struct twheel_request *requests,
+			bool even, bool odd)
+{
+	unsigned int i;
+
+	for (i = 0; i < CLIENT_MANY; i++) {
+		CLIENT_CHECK(c, requests[i].result == (i % 2 ? odd : even));
+		requests[i].result = -1;
+	}
+}
+
+/* Every second one is pending, on some CPU or other. */
+static void many_run(struct client *c, struct client_timer **t,
+		     struct twheel_request *requests)
+{
+	unsigned int i;
+
+	for (i = 0; i < CLIENT_MANY; i += 2)
+		twheel_start_on(&t[i]->timer, CLIENT_HOUR,
+				i % 4 ? cpumask_first(cpu_online_mask) :
+					cpumask_last(cpu_online_mask));
+	twheel_restart_many(requests, CLIENT_MANY);
+	many_expect(c, requests, true, false);
+	twheel_start_many(requests, CLIENT_MANY);
+	many_expect(c, requests, true, false);
+	for (i = 0; i < CLIENT_MANY; i++)
+		CLIENT_CHECK(c, twheel_deadline(&t[i]->timer) ==
+				requests[i].deadline);
+	twheel_start_many(requests, CLIENT_MANY);
+	many_expect(c, requests, true, true);
+	for (i = 1; i < CLIENT_MANY; i += 2)
+		twheel_stop(&t[i]->timer);
+	twheel_stop_many(requests, CLIENT_MANY);
+	many_expect(c, requests, true, false);
+	twheel_restart_many(requests, CLIENT_MANY);
+	many_expect(c, requests, false, false);
+}
+
+static void many_at_a_time(struct client *c)
+{
+	struct client_timer **t = kcalloc(CLIENT_MANY, sizeof(*t), GFP_KERNEL);
+	struct twheel_request *requests = kcalloc(CLIENT_MANY,
+						  sizeof(*requests),
+						  GFP_KERNEL);
+	unsigned int i;
+
+	CLIENT_CHECK(c, t && requests);
+	if (t && requests) {
+		many_new(c, t, requests);
+		if (t[CLIENT_MANY - 1])
+			many_run(c, t, requests);
+		for (i = 0; i < CLIENT_MANY && t[i]; i++)
+			client_timer_free(t[i]);
+	}
+	kfree(requests);
+	kfree(t);
+}
+
+static void many_expire(struct client *c)
+{
+	struct twheel_request requests[4];
+	struct client_timer *t[4];
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(t); i++) {
+		t[i] = client_timer_new(c, NULL);
+		if (!t[i])
+			break;
+		WRITE_ONCE(t[i]->not_before, client_in(client_delay(c, 5)));
+		requests[i].timer = &t[i]->timer;
+		requests[i].deadline = t[i]->not_before;
+	}
+	twheel_start_many(requests, i);
+	while (i) {
+		client_wait(t[--i]);
+		CLIENT_CHECK(c, t[i]->count == 1);
+		client_timer_free(t[i]);
+	}
 }
 
 static void deadline_is_kept_exactly(struct client *c)
@@ -474,6 +573,8 @@ const struct client_case client_start_cases[] = {
 	CLIENT_CASE(restart_earlier),
 	CLIENT_CASE(restart_later_then_earlier),
 	CLIENT_CASE(restart_at_is_for_pending_timers),
+	CLIENT_CASE(many_at_a_time),
+	CLIENT_CASE(many_expire),
 	CLIENT_CASE(deadline_is_kept_exactly),
 	CLIENT_CASE(remaining_counts_down),
 	CLIENT_CASE(far_deadlines_stay_pending),
