@@ -21,14 +21,12 @@
 #include <linux/sched/signal.h>
 #include <linux/uaccess.h>
 
+#include "twheel_compat.h"
 #include "twheel_internal.h"
 #include "twheel_session.h"
 
 /* Most operations in one submit. */
 #define MAX_BATCH	65536
-/* Operations copied at a time: 768 bytes of stack. */
-#define OPS_PER_LOCK	16U
-
 static unsigned int dev_mode = 0600;
 module_param(dev_mode, uint, 0444);
 MODULE_PARM_DESC(dev_mode, "Mode of /dev/twheel (default 0600)");
@@ -157,25 +155,44 @@ static struct twheel_op __user *op_at(const struct twheel_submit *submit,
 }
 
 /* Operations of another size than ours are taken one by one. */
-static int get_ops(struct twheel_op *ops, const struct twheel_submit *submit,
-		   unsigned int count)
+static int get_long_op(struct twheel_session_op *to,
+		       const struct twheel_submit *submit)
+{
+	struct twheel_op op;
+	int ret = copy_in(&op, sizeof(op),
+			  (unsigned long)op_at(submit, submit->done),
+			  submit->op_size);
+
+	to->opcode = op.opcode;
+	to->start = (struct twheel_start) {
+		.id		= op.id,
+		.expires_ns	= op.expires_ns,
+		.period_ns	= op.period_ns,
+		.user_data	= op.user_data,
+		.flags		= op.flags,
+		.reserved	= op.reserved,
+	};
+	return ret;
+}
+
+static int get_ops(struct twheel_session_op *ops,
+		   const struct twheel_submit *submit, unsigned int count)
 {
 	const struct twheel_op __user *from = op_at(submit, submit->done);
-	unsigned int i;
+	struct twheel_session_op *to = ops, *end = ops + count;
 
-	if (submit->op_size != sizeof(*ops))
-		return copy_in(ops, sizeof(*ops), (unsigned long)from,
-			       submit->op_size);
-	if (!user_read_access_begin(from, count * sizeof(*ops)))
+	if (submit->op_size != sizeof(*from))
+		return get_long_op(ops, submit);
+	if (!user_read_access_begin(from, count * sizeof(*from)))
 		return -EFAULT;
-	for (i = 0; i < count; i++) {
-		unsafe_get_user(ops[i].opcode, &from[i].opcode, fault);
-		unsafe_get_user(ops[i].flags, &from[i].flags, fault);
-		unsafe_get_user(ops[i].id, &from[i].id, fault);
-		unsafe_get_user(ops[i].expires_ns, &from[i].expires_ns, fault);
-		unsafe_get_user(ops[i].period_ns, &from[i].period_ns, fault);
-		unsafe_get_user(ops[i].user_data, &from[i].user_data, fault);
-		unsafe_get_user(ops[i].reserved, &from[i].reserved, fault);
+	for (; to < end; to++, from++) {
+		unsafe_get_user(to->opcode, &from->opcode, fault);
+		unsafe_get_user(to->start.flags, &from->flags, fault);
+		unsafe_get_user(to->start.id, &from->id, fault);
+		unsafe_get_user(to->start.expires_ns, &from->expires_ns, fault);
+		unsafe_get_user(to->start.period_ns, &from->period_ns, fault);
+		unsafe_get_user(to->start.user_data, &from->user_data, fault);
+		unsafe_get_user(to->start.reserved, &from->reserved, fault);
 	}
 	user_read_access_end();
 	return 0;
@@ -184,18 +201,18 @@ fault:
 	return -EFAULT;
 }
 
-static int put_results(const struct twheel_op *ops,
+static int put_results(const struct twheel_session_op *ops,
 		       const struct twheel_submit *submit, unsigned int count)
 {
 	struct twheel_op __user *to = op_at(submit, submit->done);
-	unsigned int i;
+	const struct twheel_session_op *from = ops, *end = ops + count;
 
 	/* One operation if they are not of our size: no stride in here. */
-	if (!user_write_access_begin(to, count * sizeof(*ops)))
+	if (!user_write_access_begin(to, count * sizeof(*to)))
 		return -EFAULT;
-	for (i = 0; i < count; i++) {
-		unsafe_put_user(ops[i].id, &to[i].id, fault);
-		unsafe_put_user(ops[i].result, &to[i].result, fault);
+	for (; from < end; from++, to++) {
+		unsafe_put_user(from->start.id, &to->id, fault);
+		unsafe_put_user(from->result, &to->result, fault);
 	}
 	user_write_access_end();
 	return 0;
@@ -208,13 +225,14 @@ fault:
  * Whether the results can be written: write back what is there already. A
  * piece spans two pages at most, and ends in one of these two fields.
  */
-static bool can_write(const struct twheel_op *ops,
+static bool can_write(const struct twheel_session_op *ops,
 		      const struct twheel_submit *submit, unsigned int count)
 {
 	struct twheel_op __user *to = op_at(submit, submit->done);
 
 	return !put_user(ops[0].opcode, &to[0].opcode) &&
-	       !put_user(ops[count - 1].reserved, &to[count - 1].reserved);
+	       !put_user(ops[count - 1].start.reserved,
+			 &to[count - 1].reserved);
 }
 
 /*
@@ -225,7 +243,8 @@ static bool can_write(const struct twheel_op *ops,
 static int submit_piece(struct twheel_session *s, struct twheel_submit *submit,
 			unsigned int count, ktime_t now)
 {
-	struct twheel_op ops[OPS_PER_LOCK];
+	/* 768 bytes. */
+	struct twheel_session_op ops[TWHEEL_OPS_PER_LOCK] __uninitialized;
 	int ret = get_ops(ops, submit, count);
 
 	if (ret)
@@ -250,7 +269,7 @@ static int submit_all(struct twheel_session *s, struct twheel_submit *submit)
 
 	while (submit->done < submit->count) {
 		unsigned int left = submit->count - submit->done;
-		unsigned int piece = single ? 1 : min(left, OPS_PER_LOCK);
+		unsigned int piece = single ? 1 : min(left, TWHEEL_OPS_PER_LOCK);
 		int ret = submit_piece(s, submit, piece, now);
 
 		if (ret == -EIO || (ret && single))

@@ -12,6 +12,18 @@
 #include <linux/spinlock.h>
 #include <linux/version.h>
 
+/*
+ * Kernels that zero every variable on the stack leave those alone that say so.
+ * The name came with 6.12, and the attribute with gcc 12.
+ */
+#ifndef __uninitialized
+#if __has_attribute(__uninitialized__)
+#define __uninitialized	__attribute__((__uninitialized__))
+#else
+#define __uninitialized
+#endif
+#endif
+
 /* hrtimer_setup() came with 6.13, hrtimer_init() went with 6.15. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 13, 0)
 static inline void

@@ -30,6 +30,7 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
+#include "twheel_compat.h"
 #include "twheel_session.h"
 
 /* Events copied under one hold of a session's lock. */
@@ -179,16 +180,14 @@ static void arm(struct twheel_session *s, struct twheel_utimer *ut,
 	twheel_start_at(&ut->timer, deadline);
 }
 
-static int start_new(struct twheel_session *s, struct twheel_start *args,
-		     ktime_t now)
+static int start_new(struct twheel_session *s, struct twheel_utimer *ut,
+		     struct twheel_start *args, ktime_t now)
 {
-	struct twheel_utimer *ut;
-
 	if (args->id & TWHEEL_ID_KERNEL && args->id != TWHEEL_ID_ANY)
 		return -ENOENT;
 	if (s->timers >= s->max_timers)
 		return -ENOSPC;
-	ut = twheel_table_take(s, args->id);
+	ut = twheel_table_take(s, ut, args->id);
 	if (!ut)
 		return -EAGAIN;
 	args->id = ut->id;
@@ -227,16 +226,15 @@ static int start_locked(struct twheel_session *s, struct twheel_start *args,
 {
 	struct twheel_utimer *ut;
 	int ret = check_start(s, args);
-	bool read;
 
 	lockdep_assert_held(&s->lock);
 	if (ret)
 		return ret;
 	if (args->id == TWHEEL_ID_ANY)
-		return start_new(s, args, now);
-	ut = twheel_table_find(s->tables, args->id, &read);
-	if (!ut)
-		return start_new(s, args, now);
+		return start_new(s, NULL, args, now);
+	ut = twheel_table_place(s->tables, args->id);
+	if (!ut || ut->state == TWHEEL_FREE || ut->id != args->id)
+		return start_new(s, ut, args, now);
 	if (ut->state == TWHEEL_ARMED)
 		return start_armed(ut, args, now);
 	return start_unread(s, ut, args, now);
@@ -304,12 +302,12 @@ static int stop_unread(struct twheel_utimer *ut)
 static int stop_locked(struct twheel_session *s, u64 id)
 {
 	struct twheel_utimer *ut;
-	bool read;
 
 	lockdep_assert_held(&s->lock);
-	ut = twheel_table_find(s->tables, id, &read);
+	ut = twheel_table_find(s->tables, id);
 	if (!ut)
-		return read ? -EALREADY : -ENOENT;
+		return twheel_table_was_read(s->tables, id) ? -EALREADY :
+							      -ENOENT;
 	if (ut->state == TWHEEL_UNREAD)
 		return stop_unread(ut);
 	if (!twheel_stop(&ut->timer))
@@ -384,11 +382,10 @@ int twheel_session_get(struct twheel_session *s, struct twheel_get *get)
 {
 	struct twheel_utimer *ut;
 	int ret = -EINVAL;
-	bool read;
 
 	spin_lock_bh(&s->lock);
 	if (is_number(s, get->id)) {
-		ut = twheel_table_find(s->tables, get->id, &read);
+		ut = twheel_table_find(s->tables, get->id);
 		ret = ut ? 0 : -ENOENT;
 		if (ut)
 			get_utimer(ut, get);
@@ -411,49 +408,216 @@ void twheel_session_stats(struct twheel_session *s, struct twheel_stats *stats)
 	spin_unlock_bh(&s->lock);
 }
 
-/* Batches. */
+/*
+ * Batches. The operations of a piece fall into runs: what starts timers that are
+ * free, what restarts armed ones, what stops armed ones. A run is looked up,
+ * one timer after the other, then given to the wheel as a whole, then entered
+ * into the books; all of that under one hold of the session's lock, so that
+ * nobody meets a state in between. All else is done one by one, with no run
+ * under way.
+ *
+ * In a run a timer may occur twice. The second restart is one more restart. Of
+ * two stops the second fails like that of a timer that is just expiring; those
+ * are done once more at the end, one by one.
+ */
 
-static int run_op(struct twheel_session *s, struct twheel_op *op, ktime_t now)
+enum run_kind { RUN_NONE, RUN_START, RUN_RESTART, RUN_STOP };
+
+/**
+ * struct run - operations under way
+ * @kind: what they do
+ * @nr: how many
+ * @first: the first one
+ * @requests: their timers
+ */
+struct run {
+	enum run_kind kind;
+	unsigned int nr;
+	struct twheel_session_op *first;
+	struct twheel_request requests[TWHEEL_OPS_PER_LOCK];
+};
+
+static bool bad_stop(const struct twheel_session *s,
+		     const struct twheel_start *op)
 {
-	struct twheel_start args = {
-		.id		= op->id,
-		.expires_ns	= op->expires_ns,
-		.period_ns	= op->period_ns,
-		.user_data	= op->user_data,
-		.flags		= op->flags,
-		.reserved	= op->reserved,
-	};
-	int ret;
+	return op->flags | op->reserved | op->expires_ns | op->period_ns |
+	       op->user_data || !is_number(s, op->id);
+}
 
-	if (op->opcode == TWHEEL_OP_START) {
-		ret = start_or_grow(s, &args, now);
-		op->id = args.id;
-		return ret;
-	}
-	if (op->opcode != TWHEEL_OP_STOP || op->flags || op->reserved ||
-	    op->expires_ns || op->period_ns || op->user_data ||
-	    !is_number(s, op->id))
+/* One operation, on its own. */
+static int run_op(struct twheel_session *s, struct twheel_session_op *op,
+		  ktime_t now)
+{
+	if (op->opcode == TWHEEL_OP_START)
+		return start_or_grow(s, &op->start, now);
+	if (op->opcode != TWHEEL_OP_STOP || bad_stop(s, &op->start))
 		return -EINVAL;
-	return stop_or_wait(s, op->id);
+	return stop_or_wait(s, op->start.id);
+}
+
+/* What run an operation belongs to, and its place in the table. */
+static __always_inline enum run_kind
+kind_of(struct twheel_session *s, const struct twheel_session_op *op,
+	struct twheel_utimer **place)
+{
+	bool start = op->opcode == TWHEEL_OP_START;
+	u64 id = op->start.id;
+	struct twheel_utimer *ut;
+
+	*place = NULL;
+	if (start ? check_start(s, &op->start) :
+		    op->opcode != TWHEEL_OP_STOP || bad_stop(s, &op->start))
+		return RUN_NONE;
+	if (unlikely(id == TWHEEL_ID_ANY))
+		return start ? RUN_START : RUN_NONE;
+	ut = twheel_table_place(s->tables, id);
+	*place = ut;
+	if (unlikely(!ut))
+		return RUN_NONE;
+	if (likely(ut->id == id && ut->state == TWHEEL_ARMED))
+		return start ? RUN_RESTART : RUN_STOP;
+	if (start && ut->state == TWHEEL_FREE && !(id & TWHEEL_ID_KERNEL))
+		return RUN_START;
+	return RUN_NONE;
+}
+
+/* NULL if it takes start_or_grow(). */
+static struct twheel_utimer *take_armed(struct twheel_session *s,
+					struct twheel_utimer *ut,
+					struct twheel_start *args)
+{
+	if (s->timers >= s->max_timers)
+		return NULL;
+	ut = twheel_table_take(s, ut, args->id);
+	if (!ut)
+		return NULL;
+	args->id = ut->id;
+	set_up(ut, args);
+	ut->state = TWHEEL_ARMED;
+	s->stats.started++;
+	s->stats.pending++;
+	return ut;
+}
+
+static struct twheel_utimer *utimer_of(const struct twheel_request *request)
+{
+	return container_of(request->timer, struct twheel_utimer, timer);
+}
+
+/* These return how many timers were not pending any more. */
+
+static unsigned int end_restarts(struct twheel_session *s, struct run *run)
+{
+	unsigned int i, done = 0;
+
+	twheel_restart_many(run->requests, run->nr);
+	for (i = 0; i < run->nr; i++) {
+		if (unlikely(!run->requests[i].result))
+			continue;
+		set_up(utimer_of(&run->requests[i]), &run->first[i].start);
+		done++;
+	}
+	s->stats.restarted += done;
+	return run->nr - done;
+}
+
+static unsigned int end_stops(struct twheel_session *s, struct run *run)
+{
+	unsigned int i, done = 0;
+
+	twheel_stop_many(run->requests, run->nr);
+	for (i = 0; i < run->nr; i++) {
+		if (unlikely(!run->requests[i].result))
+			continue;
+		twheel_table_free(utimer_of(&run->requests[i]), false);
+		done++;
+	}
+	s->stats.stopped += done;
+	s->stats.pending -= done;
+	return run->nr - done;
+}
+
+/* Once more, those that were not pending. */
+static noinline void run_again(struct twheel_session *s, struct run *run,
+			       ktime_t now)
+{
+	unsigned int i;
+
+	for (i = 0; i < run->nr; i++)
+		if (!run->requests[i].result)
+			run->first[i].result = run_op(s, &run->first[i], now);
+}
+
+static void end_run(struct twheel_session *s, struct run *run, ktime_t now)
+{
+	unsigned int left = 0;
+
+	if (run->kind == RUN_RESTART)
+		left = end_restarts(s, run);
+	else if (run->kind == RUN_STOP)
+		left = end_stops(s, run);
+	else
+		twheel_start_many(run->requests, run->nr);
+	if (unlikely(left))
+		run_again(s, run, now);
+	run->kind = RUN_NONE;
+	run->nr = 0;
+}
+
+/* Take the operation into a run of this kind, or do it. */
+static void add_to_run(struct twheel_session *s, struct run *run,
+		       struct twheel_session_op *op, ktime_t now)
+{
+	struct twheel_request *request = &run->requests[run->nr];
+	struct twheel_utimer *ut;
+	enum run_kind kind = kind_of(s, op, &ut);
+
+	if (kind != run->kind) {
+		if (run->nr) {
+			/* What was found may not be so any more. */
+			end_run(s, run, now);
+			add_to_run(s, run, op, now);
+			return;
+		}
+		run->kind = kind;
+		run->first = op;
+	}
+	if (kind == RUN_START)
+		ut = take_armed(s, ut, &op->start);
+	if (unlikely(kind == RUN_NONE || !ut)) {
+		end_run(s, run, now);
+		op->result = run_op(s, op, now);
+		return;
+	}
+	/* As it is if all goes well. */
+	op->result = kind == RUN_RESTART;
+	request->timer = &ut->timer;
+	request->deadline = start_deadline(&op->start, now);
+	run->nr++;
 }
 
 /**
  * twheel_session_run_ops - a piece of a TWHEEL_IOC_SUBMIT
  * @s: the session
  * @ops: operations, which receive their results
- * @count: how many; bounds how long the session's lock is held
+ * @count: how many, at most %TWHEEL_OPS_PER_LOCK
  * @now: the time of the call
  *
  * Context: Process, may sleep.
  */
-void twheel_session_run_ops(struct twheel_session *s, struct twheel_op *ops,
-			    unsigned int count, ktime_t now)
+void twheel_session_run_ops(struct twheel_session *s,
+			    struct twheel_session_op *ops, unsigned int count,
+			    ktime_t now)
 {
+	struct run run __uninitialized;
 	unsigned int i;
 
+	run.kind = RUN_NONE;
+	run.nr = 0;
 	spin_lock_bh(&s->lock);
 	for (i = 0; i < count; i++)
-		ops[i].result = run_op(s, &ops[i], now);
+		add_to_run(s, &run, &ops[i], now);
+	end_run(s, &run, now);
 	spin_unlock_bh(&s->lock);
 }
 
@@ -626,13 +790,22 @@ fault:
 	return false;
 }
 
+/* list_del_init() of Debian's kernels checks first: 20 instructions of 120. */
+static void take_out_event(struct twheel_utimer *ut)
+{
+	struct list_head *link = &ut->timer.node.link;
+
+	__list_del(link->prev, link->next);
+	INIT_LIST_HEAD(link);
+}
+
 /* The event has reached its reader. */
 static void finish_event(struct twheel_session *s, struct twheel_utimer *ut,
 			 u64 deadline, u64 overruns)
 {
 	u64 next;
 
-	list_del_init(&ut->timer.node.link);
+	take_out_event(ut);
 	s->stats.unread--;
 	s->stats.delivered++;
 	if (likely(!ut->period_ns)) {

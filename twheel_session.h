@@ -79,6 +79,21 @@ struct twheel_session {
 	struct rcu_head rcu;
 };
 
+/* Operations of a TWHEEL_IOC_SUBMIT under one hold of a session's lock. */
+#define TWHEEL_OPS_PER_LOCK	16U
+
+/**
+ * struct twheel_session_op - an operation of a TWHEEL_IOC_SUBMIT
+ * @opcode: TWHEEL_OP_*
+ * @result: as in struct twheel_op
+ * @start: what there is to start, or with @start.id to stop
+ */
+struct twheel_session_op {
+	u32 opcode;
+	s32 result;
+	struct twheel_start start;
+};
+
 /* twheel_session.c */
 struct twheel_session *twheel_session_open(void);
 void twheel_session_close(struct twheel_session *s);
@@ -88,8 +103,9 @@ void twheel_session_info(struct twheel_session *s, struct twheel_info *info);
 int twheel_session_start(struct twheel_session *s, struct twheel_start *args);
 int twheel_session_stop(struct twheel_session *s, u64 id);
 int twheel_session_get(struct twheel_session *s, struct twheel_get *get);
-void twheel_session_run_ops(struct twheel_session *s, struct twheel_op *ops,
-			    unsigned int count, ktime_t now);
+void twheel_session_run_ops(struct twheel_session *s,
+			    struct twheel_session_op *ops, unsigned int count,
+			    ktime_t now);
 int twheel_session_drain(struct twheel_session *s, struct twheel_drained __user
 			 *to, u32 room, u32 *count);
 void twheel_session_stats(struct twheel_session *s, struct twheel_stats *stats);

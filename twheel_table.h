@@ -42,7 +42,7 @@ enum twheel_utimer_state {
  * @user_data: for the events
  * @period_ns: 0 or the period, ns
  * @expired_ns: when it has expired
- * @state: see there
+ * @state: see there; in step with @free of the chunk
  *
  * All but @timer is guarded by the session's lock.
  */
@@ -66,7 +66,8 @@ struct twheel_utimer {
  * struct twheel_chunk - a piece of a table
  * @session: whose it is; constant
  * @table: the table that it belongs to; constant
- * @partial: in the table's list of chunks with a free timer
+ * @partial: in the table's list of chunks with a free timer; kernel's numbers
+ *	only
  * @free: a bit for each free timer
  * @read: a bit for each free timer whose last start has expired and whose
  *	event was read, for a stop that comes too late
@@ -113,7 +114,7 @@ struct twheel_page {
  * @nr_indexes: chunks that there may be
  * @nr_chunks: chunks that there are
  * @first_free: no page below this one has an entry that is NULL
- * @partial: chunks with a free timer
+ * @partial: chunks with a free timer; kernel's numbers only
  */
 struct twheel_table {
 	struct twheel_page *pages;
@@ -142,6 +143,17 @@ static inline u32 twheel_number_of(u64 id)
 	return id & TWHEEL_ID_KERNEL ? id & TWHEEL_ID_NR_MASK : id;
 }
 
+/*
+ * Numbers are less than 2^TWHEEL_ID_NR_BITS, for which one multiplication
+ * divides exactly; a compiler that does not know takes five instructions more.
+ */
+#define TWHEEL_CHUNK_INVERSE	(BIT_ULL(32) / TWHEEL_CHUNK_TIMERS + 1)
+
+static inline u32 twheel_index_of(u32 number)
+{
+	return (number * TWHEEL_CHUNK_INVERSE) >> 32;
+}
+
 /* The entry at @index: see struct twheel_page. */
 static inline void *twheel_table_entry(const struct twheel_table *table,
 				       u32 index)
@@ -157,45 +169,52 @@ static inline void *twheel_table_entry(const struct twheel_table *table,
 }
 
 /**
+ * twheel_table_place - the place of an id
+ * @tables: the session's tables
+ * @id: the id
+ *
+ * Context: Session's lock held.
+ * Return: the timer in its place, free or not, maybe with another id of the
+ * same number; NULL if there is no such place now.
+ */
+static inline struct twheel_utimer *
+twheel_table_place(const struct twheel_table *tables, u64 id)
+{
+	bool kernel = id & TWHEEL_ID_KERNEL;
+	u32 number = twheel_number_of(id);
+	u32 index = twheel_index_of(number);
+	struct twheel_chunk *chunk = twheel_table_entry(&tables[kernel], index);
+
+	if (unlikely(!chunk || xa_is_value(chunk)))
+		return NULL;
+	return &chunk->timers[number - index * TWHEEL_CHUNK_TIMERS];
+}
+
+/**
  * twheel_table_find - look for a timer
  * @tables: the session's tables
  * @id: its id
- * @read: set to whether the last start of @id has expired and its event has
- *	been read, if the timer is not found
  *
  * Context: Session's lock held.
  * Return: the timer, which is not free, or NULL.
  */
 static inline struct twheel_utimer *
-twheel_table_find(const struct twheel_table *tables, u64 id, bool *read)
+twheel_table_find(const struct twheel_table *tables, u64 id)
 {
-	bool kernel = id & TWHEEL_ID_KERNEL;
-	u32 number = twheel_number_of(id);
-	u32 index = number / TWHEEL_CHUNK_TIMERS;
-	u32 place = number - index * TWHEEL_CHUNK_TIMERS;
-	struct twheel_chunk *chunk = twheel_table_entry(&tables[kernel], index);
-	struct twheel_utimer *ut;
+	struct twheel_utimer *ut = twheel_table_place(tables, id);
 
-	*read = false;
-	if (unlikely(!chunk))
+	if (unlikely(!ut || ut->state == TWHEEL_FREE))
 		return NULL;
-	if (unlikely(xa_is_value(chunk))) {
-		*read = xa_to_value(chunk) & BIT(place);
-		return NULL;
-	}
-	ut = &chunk->timers[place];
-	if (likely(!(chunk->free & BIT(place))))
-		return likely(ut->id == id) ? ut : NULL;
-	/* Only what we have chosen names one use of a number. */
-	*read = chunk->read & BIT(place) && (!kernel || ut->id == id);
-	return NULL;
+	return likely(ut->id == id) ? ut : NULL;
 }
 
 void twheel_table_init(struct twheel_table *table);
 void twheel_table_destroy(struct twheel_table *table);
 struct twheel_chunk *twheel_table_next(const struct twheel_table *table,
 				       u32 *index);
-struct twheel_utimer *twheel_table_take(struct twheel_session *s, u64 id);
+bool twheel_table_was_read(const struct twheel_table *tables, u64 id);
+struct twheel_utimer *twheel_table_take(struct twheel_session *s,
+					struct twheel_utimer *ut, u64 id);
 void twheel_table_free(struct twheel_utimer *ut, bool read);
 int twheel_table_grow(struct twheel_session *s, u64 id, twheel_fn fn);
 int twheel_table_cache_init(void);

@@ -507,6 +507,97 @@ TEST(one_time_for_all)
 	EXPECT_STATS(fd, .started = 1000, .expired = 1000, .delivered = 1000);
 }
 
+/*
+ * The same operations in batches and one by one, in two sessions: the same
+ * results, the same books. Few ids, so that a batch meets each of them again
+ * and again; two that have expired, some of the kernel's, and a limit.
+ */
+#define TWIN_IDS	8
+#define TWIN_EXPIRED	2
+#define TWIN_LIMIT	(TWIN_IDS + TWIN_EXPIRED)
+#define TWIN_BATCH	40
+
+struct twins {
+	int fds[2];
+	__u64 kernel_ids[2][4];
+};
+
+static int twin_open(void)
+{
+	int fd = session_open_nonblock();
+	int i;
+
+	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){
+		.max_timers = TWIN_LIMIT }));
+	for (i = 0; i < TWIN_EXPIRED; i++)
+		ASSERT_EQ(0, tw_start(fd, TWIN_IDS + i, 0, i));
+	expect_unread(fd, TWIN_EXPIRED);
+	return fd;
+}
+
+/* Two operations that do the same, each in its session. */
+static void twin_ops(struct twins *t, __u64 *seed, struct twheel_op *a,
+		     struct twheel_op *b)
+{
+	__u64 id = random_number(seed) % (TWIN_LIMIT + 6);
+	__u64 dice = random_number(seed) % 16;
+
+	*a = dice < 9 ? start_op(id, HOUR) : stop_op(id);
+	if (dice == 8)
+		a->flags = 1U << random_number(seed) % 3;
+	if (dice == 15)
+		a->period_ns = random_number(seed) % 2;
+	*b = *a;
+	if (id >= TWIN_LIMIT + 2) {
+		a->id = t->kernel_ids[0][id - TWIN_LIMIT - 2];
+		b->id = t->kernel_ids[1][id - TWIN_LIMIT - 2];
+	} else if (id == TWIN_LIMIT + 1) {
+		a->id = TWHEEL_ID_ANY;
+		b->id = TWHEEL_ID_ANY;
+	}
+}
+
+static void twin_round(struct twins *t, __u64 *seed)
+{
+	struct twheel_op a[TWIN_BATCH], b[TWIN_BATCH];
+	__u64 asked[TWIN_BATCH];
+	unsigned int i, which;
+
+	for (i = 0; i < TWIN_BATCH; i++) {
+		twin_ops(t, seed, &a[i], &b[i]);
+		asked[i] = a[i].id;
+	}
+	submit_all(t->fds[0], a, TWIN_BATCH);
+	for (i = 0; i < TWIN_BATCH; i++) {
+		submit_all(t->fds[1], &b[i], 1);
+		ASSERT_EQ(b[i].result, a[i].result);
+		if (asked[i] != TWHEEL_ID_ANY || a[i].result)
+			continue;
+		which = random_number(seed) % 4;
+		t->kernel_ids[0][which] = a[i].id;
+		t->kernel_ids[1][which] = b[i].id;
+	}
+}
+
+TEST_LIMIT(batches_do_what_single_operations_do, 180)
+{
+	struct twins t = { .fds = { twin_open(), twin_open() } };
+	struct twheel_stats stats[2];
+	unsigned int round;
+	__u64 seed = 1;
+
+	memset(t.kernel_ids, 0xff, sizeof(t.kernel_ids));
+	for (round = 0; round < 1000; round++)
+		twin_round(&t, &seed);
+	ASSERT_EQ(0, tw_stats(t.fds[0], &stats[0]));
+	ASSERT_EQ(0, tw_stats(t.fds[1], &stats[1]));
+	stats[0].wakeups = stats[1].wakeups;
+	ASSERT_EQ(0, memcmp(&stats[0], &stats[1], sizeof(stats[0])));
+	test_note("%llu started, %llu restarted, %llu stopped",
+		  stats[0].started, stats[0].restarted, stats[0].stopped);
+	ASSERT_LT(0, stats[0].stopped);
+}
+
 TEST(largest_batch)
 {
 	struct twheel_op *ops = calloc(MAX_BATCH, sizeof(*ops));
