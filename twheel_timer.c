@@ -317,22 +317,19 @@ static __always_inline int start(struct twheel_base *base,
 {
 	u32 slack;
 	u64 expires = round_up_to_tick(base, deadline, &slack);
-	int ret = 0;
+	unsigned int cpu = smp_processor_id();
 
 	if (twheel_pending(timer)) {
 		restart_locked(base, timer, expires, slack);
-		ret = 1;
-	} else {
-		unsigned int cpu = smp_processor_id();
-
-		if (unlikely(base->cpu != cpu || !timer->fn ||
-			     expires < base->armed_tick))
-			return start_slow(base, timer, expires, slack, cpu,
-					  flags);
-		insert(base, timer, expires, slack);
+		twheel_unlock_base(base, flags);
+		return 1;
 	}
+	if (unlikely(base->cpu != cpu || !timer->fn ||
+		     expires < base->armed_tick))
+		return start_slow(base, timer, expires, slack, cpu, flags);
+	insert(base, timer, expires, slack);
 	twheel_unlock_base(base, flags);
-	return ret;
+	return 0;
 }
 
 /**

@@ -30,8 +30,8 @@
  *	All timers are due later; time per tick of IDLE_TICKS ticks.
  *  heartbeat
  *	In each tick BEATS_PER_TICK timers, in a random order, are put back to
- *	their interval from now. Time of all ticks and refreshes divided by the number of
- *	refreshes: what a refresh costs with what it leaves for later.
+ *	their interval from now. Time of all ticks and refreshes divided by the
+ *	number of refreshes: what a refresh costs with what it leaves for later.
  *
  * It is checked that every timer expires at its tick and at no other. Prints
  * rows of build/bench/kernel.csv and, with -x, of crossover.csv; see
