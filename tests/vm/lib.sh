@@ -4,7 +4,7 @@
 # What the scripts of the test harness share.  Sourced, not run.
 #
 # top    the source tree            cache  kernels and sources, kept between runs
-# out    build/ in the source tree  arch   of the guest
+# out    build/ in the source tree  jobs   processors of this machine
 
 set -euo pipefail
 export LC_ALL=C
@@ -19,6 +19,22 @@ export top cache out jobs
 # Progress and complaints go to stderr: stdout is for the answer.
 say() { printf '%s\n' "$*" >&2; }
 die() { say "${0##*/}: $*"; exit 1; }
+
+# The machine that a kernel is for, and where the programs for it are.
+arch_of() {
+	case $1 in
+	*-arm64) echo arm64 ;;
+	i386) echo i386 ;;
+	*) echo x86 ;;
+	esac
+}
+
+programs_of() {
+	case $(arch_of "$1") in
+	arm64) echo "$out/arm64/bin" ;;
+	*) echo "$out/bin" ;;
+	esac
+}
 
 # locked FILE COMMAND...: one at a time; the second waits and then finds it done.
 locked() {
