@@ -29,7 +29,7 @@ check-quick: ## the most telling of them, in three minutes
 	@tests/check --quick
 
 coverage: ## lines and branches that the tests run, per file (build/coverage/missed)
-	@tests/check kunit-gcov selftests-gcov client-gcov coverage
+	@tests/check $(addsuffix -gcov,kunit selftests client parameters torture hostile) coverage
 	@grep '^# twheel' build/logs/coverage.log
 
 test: ## one test: NAME= a stage, program, program:case or KUnit suite (KERNEL=)
