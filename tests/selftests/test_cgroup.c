@@ -20,7 +20,7 @@
 
 #define ROOT		"/sys/fs/cgroup/"
 #define GROUP		ROOT "twheel-test/"
-#define LIMIT		(16 << 20)
+#define LIMIT		(4 << 20)
 /* What a timer is charged at least: its share of a chunk. */
 #define BYTES_EACH	91
 #define BATCH		256
