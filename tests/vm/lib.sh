@@ -24,7 +24,6 @@ die() { say "${0##*/}: $*"; exit 1; }
 arch_of() {
 	case $1 in
 	*-arm64) echo arm64 ;;
-	i386) echo i386 ;;
 	*) echo x86 ;;
 	esac
 }
