@@ -784,7 +784,7 @@ EXPORT_SYMBOL_GPL(twheel_remaining);
  */
 void twheel_add_tail(struct twheel_timer *timer, struct twheel_tail *tail)
 {
-	/* Stays on this base while the callback runs: see start_on_cpu(). */
+	/* Stays on this base while the callback runs: see start_slow(). */
 	struct twheel_base *base = READ_ONCE(timer->base);
 
 	/* Orders what the caller did before with run_tails(). */
