@@ -102,9 +102,9 @@ double median(double *values, unsigned int nr)
 void row(const struct bench *b, const char *operation, const char *distribution,
 	 unsigned int batch, const char *unit, double value)
 {
-	printf("csv:user,%s,%s,%s,%s,%u,1,%u,%s,%.2f\n", b->mode,
+	printf("csv:user,%s,%s,%s,%s,%u,1,%u,%s,%.*f\n", b->mode,
 	       b->impl->name, operation, distribution, batch, b->timers, unit,
-	       value);
+	       strcmp(unit, "calls") ? 2 : 4, value);
 	fflush(stdout);
 }
 
