@@ -6,7 +6,7 @@ load '../../tests/bench-user/style.gnuplot'
 set output 'user-batches.svg'
 set logscale xy
 set xrange [0.8:5000]
-set yrange [50:3000]
+set yrange [50:8000]
 set xlabel 'operations per system call'
 set ylabel 'instructions per timer'
 set xtics (1, 16, 256, 4096)

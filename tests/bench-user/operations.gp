@@ -10,6 +10,8 @@ set xlabel 'pending timers'
 set ylabel 'instructions per timer'
 set format y "10^{%T}"
 set format x '10^{%T}'
+unset mxtics
+unset mytics
 set xrange [700:1500000]
 set yrange [50:1e8]
 
