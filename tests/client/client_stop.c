@@ -240,6 +240,24 @@ static void setup_revives_what_was_shut_down(struct client *c)
 	client_timer_free(t);
 }
 
+static void never_called(struct twheel_timer *timer)
+{
+	WARN_ON_ONCE(1);
+}
+
+/* What is on the stack has to be given back before the function returns. */
+static void a_timer_on_the_stack(struct client *c)
+{
+	struct twheel_timer timer;
+
+	twheel_timer_setup(&timer, c->wheel, never_called,
+			   TWHEEL_TIMER_ON_STACK);
+	CLIENT_CHECK(c, twheel_start(&timer, CLIENT_HOUR) == 0);
+	CLIENT_CHECK(c, twheel_pending(&timer));
+	CLIENT_CHECK(c, twheel_stop_sync(&timer) == 1);
+	twheel_timer_destroy(&timer);
+}
+
 const struct client_case client_stop_cases[] = {
 	CLIENT_CASE(stop_says_whether_it_was_pending),
 	CLIENT_CASE(stopped_never_expires),
@@ -252,5 +270,6 @@ const struct client_case client_stop_cases[] = {
 	CLIENT_CASE(callback_cannot_restart_during_shutdown),
 	CLIENT_CASE(shut_down_cannot_start),
 	CLIENT_CASE(setup_revives_what_was_shut_down),
+	CLIENT_CASE(a_timer_on_the_stack),
 	{}
 };

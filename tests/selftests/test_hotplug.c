@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * test_hotplug.c - timers of a CPU that goes away
+ *
+ * They go on to another CPU, whose wheel has nothing to do so far and has to be
+ * woken up for them. Under load the torture module does this all the time.
+ */
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "harness.h"
+#include "proc.h"
+#include "session.h"
+
+#define ONLINE		"/sys/devices/system/cpu/cpu1/online"
+#define TIMERS		200
+
+static void set_online(bool online)
+{
+	int fd = open(ONLINE, O_WRONLY);
+
+	if (fd < 0)
+		test_skip("CPU 1 cannot be switched off");
+	ASSERT_EQ(1, write(fd, online ? "1" : "0", 1));
+	close(fd);
+}
+
+/* Each once, none before it is due. */
+static void expect_all(int fd)
+{
+	static bool seen[TIMERS];
+	struct twheel_event event;
+	int i;
+
+	for (i = 0; i < TIMERS; i++) {
+		expect_readable(fd);
+		ASSERT_EQ(1, tw_read(fd, &event, 1));
+		ASSERT_LT(event.id, TIMERS);
+		ASSERT_TRUE(!seen[event.id]);
+		seen[event.id] = true;
+		ASSERT_EQ(event.user_data, event.deadline_ns);
+		ASSERT_LE(event.deadline_ns, event.expired_ns);
+	}
+}
+
+static void hand_over(__u32 scheme, __u32 mode)
+{
+	int fd = session_open_nonblock();
+	__u64 deadline = now_ns() + 2 * SECOND;
+	int i;
+
+	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){
+		.flags = TWHEEL_SETUP_PRIVATE, .scheme = scheme,
+		.mode = mode, .tick_ns = 700 * US }));
+	set_online(true);
+	pin_cpu(1);
+	for (i = 0; i < TIMERS; i++)
+		ASSERT_EQ(0, tw_start_flags(fd, i, deadline + i * MS / 2,
+					    TWHEEL_START_ABS,
+					    deadline + i * MS / 2));
+	pin_cpu(0);
+	set_online(false);
+	proc_expect_balance(proc_text());
+	expect_all(fd);
+	set_online(true);
+	EXPECT_STATS(fd, .started = TIMERS, .expired = TIMERS,
+		     .delivered = TIMERS);
+	proc_expect_balance(proc_text());
+}
+
+TEST(hierarchical_wheel_hands_over)
+{
+	hand_over(TWHEEL_SCHEME_HIER, TWHEEL_MODE_PERIODIC);
+}
+
+TEST(tickless_wheel_hands_over)
+{
+	hand_over(TWHEEL_SCHEME_HIER, TWHEEL_MODE_TICKLESS);
+}
+
+TEST(hashed_wheel_hands_over)
+{
+	hand_over(TWHEEL_SCHEME_HASHED, TWHEEL_MODE_PERIODIC);
+}
