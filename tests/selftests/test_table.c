@@ -257,7 +257,8 @@ TEST_LIMIT(a_free_number_is_found_at_once, 180)
 {
 	__u64 few, many;
 
-	if (!access("/sys/kernel/debug/kmemleak", F_OK))
+	if (!access("/sys/kernel/debug/kmemleak", F_OK) ||
+	    !access("/sys/kernel/debug/kcsan", F_OK))
 		test_skip("a million timers take too long on this kernel");
 	few = start_of_a_chunk(BATCH);
 	many = start_of_a_chunk(MANY);
