@@ -10,21 +10,23 @@
  * that 99.9 % of them kept to, lateness_max the longest. "none" is as long a
  * time with the million pending and none due.
  *
- * The load is repeated until there are PERIODS_MIN periods to look at.
+ * The load is repeated ROUNDS times, and lateness_p99_9 is the median of those
+ * of the rounds: once that the host stops the guest does not count.
  */
 #include <linux/delay.h>
 #include <linux/kernel.h>
 #include <linux/minmax.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
+#include <linux/sort.h>
 #include <linux/string.h>
 #include <linux/vmalloc.h>
 
 #include "bench.h"
 
 #define PERIOD_NS	NSEC_PER_MSEC
-#define PERIODS_MIN	10000
-#define ROUNDS_MAX	20
+#define ROUNDS		7
+#define NONE_MS		2000
 /* Counted by 10 us, up to 10 s. */
 #define BUCKET_NS	(10 * NSEC_PER_USEC)
 #define BUCKETS		(1U << 20)
@@ -33,15 +35,17 @@
  * struct beat - the periodic timer of a CPU
  * @timer: the timer
  * @counted: whether its periods count
- * @periods: number of those that did
- * @longest: longest lateness of these, ns
- * @buckets: how many were late by how much
+ * @most: lateness that all but one in a thousand kept to, of each round
+ * @longest: longest lateness of all rounds, ns
+ * @periods: number of periods of this round
+ * @buckets: how many of them were late by how much
  */
 struct beat {
 	struct twheel_timer timer;
 	bool counted;
-	u32 periods;
+	u64 most[ROUNDS];
 	u64 longest;
+	u32 periods;
 	u32 buckets[BUCKETS];
 };
 
@@ -76,17 +80,6 @@ static void count(struct beat **beats, bool on)
 		WRITE_ONCE(beats[i]->counted, on);
 }
 
-static void forget(struct beat **beats)
-{
-	u32 i;
-
-	for (i = 0; i < ARRAY_SIZE(where); i++) {
-		beats[i]->periods = 0;
-		beats[i]->longest = 0;
-		memset(beats[i]->buckets, 0, sizeof(beats[i]->buckets));
-	}
-}
-
 /* The time that all but one in a thousand kept to: the end of its bucket. */
 static u64 most(const struct beat *beat)
 {
@@ -95,6 +88,47 @@ static u64 most(const struct beat *beat)
 	while (i > 0 && beat->buckets[i - 1] < left)
 		left -= beat->buckets[--i];
 	return min_t(u64, i * (u64)BUCKET_NS, beat->longest);
+}
+
+static void begin_loads(struct beat **beats)
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(where); i++)
+		beats[i]->longest = 0;
+}
+
+static void begin_round(struct beat **beats)
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(where); i++) {
+		beats[i]->periods = 0;
+		memset(beats[i]->buckets, 0, sizeof(beats[i]->buckets));
+	}
+	count(beats, true);
+}
+
+static void end_round(struct beat **beats, u32 round)
+{
+	u32 i;
+
+	count(beats, false);
+	for (i = 0; i < ARRAY_SIZE(where); i++)
+		beats[i]->most[round] = most(beats[i]);
+}
+
+static int compare(const void *a, const void *b)
+{
+	u64 x = *(const u64 *)a, y = *(const u64 *)b;
+
+	return (x > y) - (x < y);
+}
+
+static u64 median_round(struct beat *beat)
+{
+	sort(beat->most, ROUNDS, sizeof(*beat->most), compare, NULL);
+	return beat->most[ROUNDS / 2];
 }
 
 static void report(const struct bench *b, struct beat **beats,
@@ -106,7 +140,7 @@ static void report(const struct bench *b, struct beat **beats,
 	for (i = 0; i < ARRAY_SIZE(where); i++) {
 		snprintf(dist, sizeof(dist), "%s_%s", load, where[i]);
 		bench_row(b, "lateness_p99_9", dist, 2, "ns",
-			  100 * most(beats[i]));
+			  100 * median_round(beats[i]));
 		bench_row(b, "lateness_max", dist, 2, "ns",
 			  100 * beats[i]->longest);
 	}
@@ -122,11 +156,15 @@ static void sleep_until(u64 ns)
 
 static void late_none(struct bench *b, struct beat **beats)
 {
+	u32 i;
+
 	bench_fill(b);
-	forget(beats);
-	count(beats, true);
-	msleep(PERIODS_MIN);
-	count(beats, false);
+	begin_loads(beats);
+	for (i = 0; i < ROUNDS; i++) {
+		begin_round(beats);
+		msleep(NONE_MS);
+		end_round(beats, i);
+	}
 	report(b, beats, "none");
 	bench_empty(b);
 }
@@ -134,19 +172,19 @@ static void late_none(struct bench *b, struct beat **beats)
 static int late_load(struct bench *b, struct beat **beats,
 		     const struct bench_load *load)
 {
-	int i, ret = 0;
+	int ret = 0;
+	u32 i;
 
-	forget(beats);
-	for (i = 0; i < ROUNDS_MAX && beats[1]->periods < PERIODS_MIN; i++) {
+	begin_loads(beats);
+	for (i = 0; i < ROUNDS && !ret; i++) {
 		sleep_until(bench_load_start(b, load) - PERIOD_NS);
-		count(beats, true);
+		begin_round(beats);
 		ret = bench_load_wait(b);
-		count(beats, false);
-		if (ret)
-			return ret;
+		end_round(beats, i);
 	}
-	report(b, beats, load->name);
-	return 0;
+	if (!ret)
+		report(b, beats, load->name);
+	return ret;
 }
 
 static int late_loads(struct bench *b, struct beat **beats)
