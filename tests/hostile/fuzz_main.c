@@ -9,12 +9,14 @@
  * meet does not.
  */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -124,6 +126,16 @@ static bool runs(const struct fuzz_run *run)
 	return false;
 }
 
+/*
+ * What a killed round has forked dies some time after it, and holds sessions
+ * until then: who unloads the module next would find it in use.
+ */
+static void reap_orphans(void)
+{
+	while (waitpid(-1, NULL, 0) > 0 || errno == EINTR)
+		;
+}
+
 static void run_rounds(struct fuzz_run *run, __u64 end, unsigned int last)
 {
 	bool more = true;
@@ -139,6 +151,7 @@ static void run_rounds(struct fuzz_run *run, __u64 end, unsigned int last)
 		}
 		poll(NULL, 0, 2);
 	} while (more || runs(run));
+	reap_orphans();
 }
 
 static bool report(const struct fuzz_run *run, int number)
@@ -241,6 +254,8 @@ int main(int argc, char **argv)
 	if (optind < argc)
 		seconds = strtoul(argv[optind], NULL, 0);
 	setvbuf(stdout, NULL, _IOLBF, 0);
+	/* See reap_orphans(). */
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	return kind ? run_one(seed, kind, round) :
 		      run_all(seed, seconds * SECOND);
 }
