@@ -36,9 +36,6 @@
 /* Events copied under one hold of a session's lock. */
 #define EVENTS_PER_LOCK		64
 
-/* ENOMEM at the limit of a memory cgroup, not its out-of-memory killer. */
-#define GFP_SESSION	(GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
-
 static unsigned int max_timers = 1U << 22;
 
 /* At load and later: what is out of range is refused, and nothing changes. */
@@ -59,17 +56,9 @@ static unsigned int max_sessions = 4096;
 module_param(max_sessions, uint, 0644);
 MODULE_PARM_DESC(max_sessions, "Most sessions");
 
-static unsigned int max_wheels = 16;
-module_param(max_wheels, uint, 0644);
-MODULE_PARM_DESC(max_wheels, "Most private wheels of sessions");
-
 static LIST_HEAD(sessions);		/* guarded by sessions_lock */
 static unsigned int nr_sessions;	/* guarded by sessions_lock */
 static DEFINE_MUTEX(sessions_lock);
-
-static LIST_HEAD(shared_wheels);	/* guarded by shared_lock */
-static unsigned int nr_shared;		/* guarded by shared_lock */
-static DEFINE_MUTEX(shared_lock);
 
 static u32 timers_limit(void)
 {
@@ -886,73 +875,7 @@ ssize_t twheel_session_read(struct twheel_session *s,
 	return done;
 }
 
-/* Private wheels, shared by the sessions that ask for the same. */
-
-static bool same_config(const struct twheel_config *a,
-			const struct twheel_config *b)
-{
-	return a->scheme == b->scheme && a->mode == b->mode &&
-	       a->tick_ns == b->tick_ns && a->slots == b->slots;
-}
-
-static struct twheel_shared_wheel *new_shared(const struct twheel_config *config)
-{
-	struct twheel_shared_wheel *shared;
-
-	if (nr_shared >= READ_ONCE(max_wheels))
-		return ERR_PTR(-ENOSPC);
-	shared = kzalloc(sizeof(*shared), GFP_SESSION);
-	if (!shared)
-		return ERR_PTR(-ENOMEM);
-	shared->wheel = twheel_create(config);
-	if (IS_ERR(shared->wheel)) {
-		struct twheel *error = shared->wheel;
-
-		kfree(shared);
-		return ERR_CAST(error);
-	}
-	shared->config = *config;
-	list_add(&shared->list, &shared_wheels);
-	nr_shared++;
-	return shared;
-}
-
-static struct twheel_shared_wheel *get_shared(const struct twheel_config *config)
-{
-	struct twheel_shared_wheel *shared;
-
-	mutex_lock(&shared_lock);
-	list_for_each_entry(shared, &shared_wheels, list)
-		if (same_config(&shared->config, config))
-			goto found;
-	shared = new_shared(config);
-found:
-	if (!IS_ERR(shared))
-		shared->users++;
-	mutex_unlock(&shared_lock);
-	return shared;
-}
-
-/* A wheel that goes counts until it is gone, but nobody waits for that. */
-static void put_shared(struct twheel_shared_wheel *shared)
-{
-	bool last;
-
-	if (!shared)
-		return;
-	mutex_lock(&shared_lock);
-	last = !--shared->users;
-	if (last)
-		list_del(&shared->list);
-	mutex_unlock(&shared_lock);
-	if (!last)
-		return;
-	twheel_destroy(shared->wheel);
-	kfree(shared);
-	mutex_lock(&shared_lock);
-	nr_shared--;
-	mutex_unlock(&shared_lock);
-}
+/* Setting up. */
 
 static int check_setup(const struct twheel_setup *setup)
 {
@@ -977,7 +900,7 @@ static struct twheel_shared_wheel *setup_wheel(const struct twheel_setup *setup)
 
 	if (!(setup->flags & TWHEEL_SETUP_PRIVATE))
 		return NULL;
-	return get_shared(&config);
+	return twheel_shared_get(&config);
 }
 
 static void use_wheel(struct twheel_session *s,
@@ -1044,7 +967,7 @@ int twheel_session_setup(struct twheel_session *s,
 	}
 	spin_unlock_bh(&s->lock);
 	destroy_tables(old);
-	put_shared(shared);
+	twheel_shared_put(shared);
 	return ret;
 }
 
@@ -1170,7 +1093,7 @@ void twheel_session_close(struct twheel_session *s)
 	spin_lock_bh(&s->lock);
 	spin_unlock_bh(&s->lock);
 	destroy_tables(s->tables);
-	put_shared(s->shared);
+	twheel_shared_put(s->shared);
 	/* The tail that such a callback added runs within its softirq. */
 	kfree_rcu(s, rcu);
 }

@@ -20,6 +20,9 @@
 #include "include/uapi/twheel.h"
 #include "twheel_table.h"
 
+/* ENOMEM at the limit of a memory cgroup, not its out-of-memory killer. */
+#define GFP_SESSION	(GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
+
 /**
  * struct twheel_shared_wheel - a wheel that sessions use
  * @list: in the list of all, guarded by its mutex
@@ -117,5 +120,10 @@ int twheel_session_init(void);
 void twheel_session_exit(void);
 unsigned int twheel_session_count(void);
 void twheel_session_show_all(struct seq_file *seq);
+
+/* twheel_shared.c */
+struct twheel_shared_wheel *
+twheel_shared_get(const struct twheel_config *config);
+void twheel_shared_put(struct twheel_shared_wheel *shared);
 
 #endif /* _TWHEEL_SESSION_H */
