@@ -5,9 +5,9 @@
  * The timers themselves are the table: what is pending takes no more than its
  * timer and a share of the few words of its chunk. Chunks come from a cache
  * that is charged to the caller's memory cgroup, one at a time as numbers are
- * used, and go back when their last timer is freed, but for the last one of a
- * table, so that a session that starts and stops one timer does not allocate
- * each time.
+ * used, and go back when their last timer is freed. The one of a table that was
+ * last to become empty is kept until another one does, so that a session that
+ * starts and stops one timer does not allocate each time.
  *
  * Two tables: one for numbers that the caller chooses, one for numbers that
  * we choose, where a generation distinguishes the users of one number.
@@ -218,10 +218,21 @@ static noinline void free_chunk(struct twheel_chunk *chunk)
 
 	if (kernel)
 		list_del(&chunk->partial);
-	table->nr_chunks--;
 	set_entry(table, chunk->index,
 		  keep ? xa_mk_value(chunk->read) : NULL);
 	kmem_cache_free(chunk_cache, chunk);
+}
+
+/* @chunk has become empty: it is kept, in place of the one before it. */
+static noinline void keep_chunk(struct twheel_chunk *chunk)
+{
+	struct twheel_table *table = chunk->table;
+	struct twheel_chunk *before = table->empty;
+
+	table->empty = chunk;
+	/* It may have been used since, and may be the same. */
+	if (before && before != chunk && before->free == TWHEEL_CHUNK_FULL)
+		free_chunk(before);
 }
 
 static noinline void add_partial(struct twheel_chunk *chunk)
@@ -247,8 +258,8 @@ void twheel_table_free(struct twheel_utimer *ut, bool read)
 	chunk->free |= bit;
 	if (read)
 		chunk->read |= bit;
-	if (chunk->free == TWHEEL_CHUNK_FULL && chunk->table->nr_chunks > 1)
-		free_chunk(chunk);
+	if (chunk->free == TWHEEL_CHUNK_FULL)
+		keep_chunk(chunk);
 }
 
 /* Growing. */
@@ -289,7 +300,6 @@ static void insert_chunk(struct twheel_session *s, struct twheel_table *table,
 	set_entry(table, index, chunk);
 	if (is_kernels(table, s))
 		list_add(&chunk->partial, &table->partial);
-	table->nr_chunks++;
 }
 
 /*

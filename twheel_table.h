@@ -112,15 +112,16 @@ struct twheel_page {
  * struct twheel_table - timers by number
  * @pages: one for each TWHEEL_PAGE_CHUNKS chunks; NULL before the first start
  * @nr_indexes: chunks that there may be
- * @nr_chunks: chunks that there are
+ * @empty: the chunk that was last to become empty, and may have been used
+ *	since; or NULL
  * @first_free: no page below this one has an entry that is NULL
  * @partial: chunks with a free timer; kernel's numbers only
  */
 struct twheel_table {
 	struct twheel_page *pages;
 	u32 nr_indexes;
-	u32 nr_chunks;
 	u32 first_free;
+	struct twheel_chunk *empty;
 	struct list_head partial;
 };
 

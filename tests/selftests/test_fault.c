@@ -19,6 +19,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "harness.h"
@@ -350,6 +351,43 @@ static bool fail_batch(const struct injector *injector, int nth)
 TEST(submit)
 {
 	walk_rounds(fail_batch);
+}
+
+/*
+ * One timer that comes and goes needs no memory after the first time, however
+ * many there are beside it: not where a piece of the table begins either.
+ */
+static void come_and_go(int fd, const struct injector *injector, __u64 id)
+{
+	int round;
+
+	for (round = 0; round < 3; round++) {
+		struct twheel_start start = { .id = id, .expires_ns = HOUR };
+
+		if (round)
+			inject_from(injector, 1);
+		ASSERT_EQ(0, ioctl(fd, TWHEEL_IOC_START, &start));
+		ASSERT_EQ(0, ioctl(fd, TWHEEL_IOC_STOP, &start.id));
+		if (round)
+			ASSERT_TRUE(!inject_end(injector));
+	}
+}
+
+TEST(the_same_start_again_needs_no_memory)
+{
+	struct injector injector = inject_open(INJECT_ALL);
+	int fd = session_open_nonblock();
+	__u64 any;
+	int i;
+
+	for (i = 0; i < 100; i++) {
+		ASSERT_EQ(0, tw_start(fd, i, HOUR, 0));
+		ASSERT_EQ(0, tw_start_any(fd, HOUR, 0, &any));
+		come_and_go(fd, &injector, i + 1);
+		come_and_go(fd, &injector, TWHEEL_ID_ANY);
+	}
+	expect_balance(fd);
+	close(fd);
 }
 
 static int open_another(int fd)

@@ -3,10 +3,10 @@
  * test_table.c - the table of ids while it grows and shrinks
  *
  * A table consists of chunks of 45 timers, which come as numbers are used and
- * go with their last timer, and of pages of 512 pointers to chunks. Threads
- * make both come and go under each other's hands, at the session's limit too,
- * and when the session is closed nothing of it is left: rmmod and kmemleak say
- * so.
+ * go when they are empty and another one becomes so, and of pages of 512
+ * pointers to chunks. Threads make both come and go under each other's hands,
+ * at the session's limit too, and when the session is closed nothing of it is
+ * left: rmmod and kmemleak say so.
  *
  * Runs for 5 s each, or as long as -t or TWHEEL_SECONDS says.
  */
@@ -222,7 +222,8 @@ static void start_many(int fd, __u64 *ids, unsigned int count)
 
 /*
  * The least time of a start that needs a new chunk after one at the beginning
- * of the table has gone and come again: the search begins there.
+ * of the table has gone and come again: the search begins there. Of the two
+ * that become empty one is kept.
  */
 static __u64 start_of_a_chunk(unsigned int count)
 {
@@ -237,9 +238,9 @@ static __u64 start_of_a_chunk(unsigned int count)
 	for (i = 0; i < CHUNK - count % CHUNK; i++)
 		ASSERT_EQ(0, tw_start_any(fd, HOUR, 0, &id));
 	for (try = 0; try < TRIES; try++) {
-		for (i = 0; i < CHUNK; i++)
+		for (i = 0; i < 2 * CHUNK; i++)
 			ASSERT_EQ(0, tw_stop(fd, ids[i]));
-		for (i = 0; i < CHUNK; i++)
+		for (i = 0; i < 2 * CHUNK; i++)
 			ASSERT_EQ(0, tw_start_any(fd, HOUR, 0, &ids[i]));
 		begin = now_ns();
 		ASSERT_EQ(0, tw_start_any(fd, HOUR, 0, &id));
