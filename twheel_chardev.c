@@ -126,10 +126,19 @@ static long do_start(struct twheel_session *s, unsigned long arg, size_t usize)
 	return ret;
 }
 
+static int get_stop(struct twheel_stop *stop, unsigned long arg, size_t usize)
+{
+	const struct twheel_stop __user *from = (void __user *)arg;
+
+	if (unlikely(usize != sizeof(*stop)))
+		return copy_in(stop, sizeof(*stop), arg, usize);
+	return get_user(stop->id, &from->id);
+}
+
 static long do_stop(struct twheel_session *s, unsigned long arg, size_t usize)
 {
 	struct twheel_stop stop;
-	int ret = copy_in(&stop, sizeof(stop), arg, usize);
+	int ret = get_stop(&stop, arg, usize);
 
 	return ret ?: twheel_session_stop(s, stop.id);
 }
