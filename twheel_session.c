@@ -134,33 +134,6 @@ void twheel_session_pass_on(struct twheel_session *s)
  * that a timer has expired are to find its event in the queue.
  */
 
-static ktime_t start_deadline(const struct twheel_start *args, ktime_t now)
-{
-	if (args->flags & TWHEEL_START_ABS)
-		return args->expires_ns;
-	/* No overflow of 64 bits: both are less than 2^63. */
-	return min_t(u64, now + args->expires_ns, KTIME_MAX);
-}
-
-static int check_start(const struct twheel_session *s,
-		       const struct twheel_start *args)
-{
-	if (args->flags & ~(TWHEEL_START_ABS | TWHEEL_START_REPLACE) ||
-	    args->reserved)
-		return -EINVAL;
-	if (args->expires_ns > KTIME_MAX || args->period_ns > KTIME_MAX)
-		return -EINVAL;
-	if (!(args->id & TWHEEL_ID_KERNEL) && args->id >= s->max_timers)
-		return -EINVAL;
-	return 0;
-}
-
-static void set_up(struct twheel_utimer *ut, const struct twheel_start *args)
-{
-	ut->user_data = args->user_data;
-	ut->period_ns = args->period_ns;
-}
-
 static void arm(struct twheel_session *s, struct twheel_utimer *ut,
 		ktime_t deadline)
 {
@@ -180,18 +153,18 @@ static int start_new(struct twheel_session *s, struct twheel_utimer *ut,
 	if (!ut)
 		return -EAGAIN;
 	args->id = ut->id;
-	set_up(ut, args);
+	twheel_utimer_set_up(ut, args);
 	s->stats.started++;
-	arm(s, ut, start_deadline(args, now));
+	arm(s, ut, twheel_session_deadline(args, now));
 	return 0;
 }
 
-static int start_armed(struct twheel_utimer *ut, const struct twheel_start *args,
-		       ktime_t now)
+static int start_armed(struct twheel_utimer *ut,
+		       const struct twheel_start *args, ktime_t now)
 {
-	if (!twheel_restart_at(&ut->timer, start_deadline(args, now)))
+	if (!twheel_restart_at(&ut->timer, twheel_session_deadline(args, now)))
 		return -EINPROGRESS;
-	set_up(ut, args);
+	twheel_utimer_set_up(ut, args);
 	session_of(ut)->stats.restarted++;
 	return 1;
 }
@@ -205,8 +178,8 @@ static int start_unread(struct twheel_session *s, struct twheel_utimer *ut,
 	s->stats.unread--;
 	s->stats.replaced++;
 	s->stats.started++;
-	set_up(ut, args);
-	arm(s, ut, start_deadline(args, now));
+	twheel_utimer_set_up(ut, args);
+	arm(s, ut, twheel_session_deadline(args, now));
 	return 0;
 }
 
@@ -214,7 +187,7 @@ static int start_locked(struct twheel_session *s, struct twheel_start *args,
 			ktime_t now)
 {
 	struct twheel_utimer *ut;
-	int ret = check_start(s, args);
+	int ret = twheel_session_check_start(s, args);
 
 	lockdep_assert_held(&s->lock);
 	if (ret)
@@ -234,9 +207,18 @@ static bool is_internal(int ret)
 	return unlikely(ret == -EAGAIN || ret == -EINPROGRESS);
 }
 
-/* Called and returns with the session's lock held; lets it go to sleep. */
-static int start_or_grow(struct twheel_session *s, struct twheel_start *args,
-			 ktime_t now)
+/**
+ * twheel_session_start_locked - start a timer, and make room for it
+ * @s: the session
+ * @args: as in TWHEEL_IOC_START; @args->id is set to the id that was started
+ * @now: what a relative start counts from, ns
+ *
+ * Context: Process, may sleep. Session's lock held; it is let go meanwhile if
+ * memory is needed, or the timer's callback is on its way.
+ * Return: as twheel_session_start().
+ */
+int twheel_session_start_locked(struct twheel_session *s,
+				struct twheel_start *args, ktime_t now)
 	__must_hold(&s->lock)
 {
 	int ret = start_locked(s, args, now);
@@ -274,7 +256,7 @@ int twheel_session_start(struct twheel_session *s, struct twheel_start *args)
 	int ret;
 
 	spin_lock_bh(&s->lock);
-	ret = start_or_grow(s, args, now);
+	ret = twheel_session_start_locked(s, args, now);
 	spin_unlock_bh(&s->lock);
 	return ret;
 }
@@ -307,8 +289,16 @@ static int stop_locked(struct twheel_session *s, u64 id)
 	return 0;
 }
 
-/* As start_or_grow(): waits for a callback that is on its way. */
-static int stop_or_wait(struct twheel_session *s, u64 id)
+/**
+ * twheel_session_stop_locked - stop a timer
+ * @s: the session
+ * @id: the timer, a number of this session's
+ *
+ * Context: Process, may sleep. Session's lock held; it is let go meanwhile if
+ * the timer's callback is on its way.
+ * Return: as twheel_session_stop().
+ */
+int twheel_session_stop_locked(struct twheel_session *s, u64 id)
 	__must_hold(&s->lock)
 {
 	int ret;
@@ -319,11 +309,6 @@ static int stop_or_wait(struct twheel_session *s, u64 id)
 		spin_lock_bh(&s->lock);
 	}
 	return ret;
-}
-
-static bool is_number(const struct twheel_session *s, u64 id)
-{
-	return id & TWHEEL_ID_KERNEL || id < s->max_timers;
 }
 
 /**
@@ -339,8 +324,8 @@ int twheel_session_stop(struct twheel_session *s, u64 id)
 	int ret = -EINVAL;
 
 	spin_lock_bh(&s->lock);
-	if (is_number(s, id))
-		ret = stop_or_wait(s, id);
+	if (twheel_session_has_number(s, id))
+		ret = twheel_session_stop_locked(s, id);
 	spin_unlock_bh(&s->lock);
 	return ret;
 }
@@ -373,7 +358,7 @@ int twheel_session_get(struct twheel_session *s, struct twheel_get *get)
 	int ret = -EINVAL;
 
 	spin_lock_bh(&s->lock);
-	if (is_number(s, get->id)) {
+	if (twheel_session_has_number(s, get->id)) {
 		ut = twheel_table_find(s->tables, get->id);
 		ret = ut ? 0 : -ENOENT;
 		if (ut)
@@ -394,219 +379,6 @@ void twheel_session_stats(struct twheel_session *s, struct twheel_stats *stats)
 {
 	spin_lock_bh(&s->lock);
 	*stats = s->stats;
-	spin_unlock_bh(&s->lock);
-}
-
-/*
- * Batches. The operations of a piece fall into runs: what starts timers that are
- * free, what restarts armed ones, what stops armed ones. A run is looked up,
- * one timer after the other, then given to the wheel as a whole, then entered
- * into the books; all of that under one hold of the session's lock, so that
- * nobody meets a state in between. All else is done one by one, with no run
- * under way.
- *
- * In a run a timer may occur twice. The second restart is one more restart. Of
- * two stops the second fails like that of a timer that is just expiring; those
- * are done once more at the end, one by one.
- */
-
-enum run_kind { RUN_NONE, RUN_START, RUN_RESTART, RUN_STOP };
-
-/**
- * struct run - operations under way
- * @kind: what they do
- * @nr: how many
- * @first: the first one
- * @requests: their timers
- */
-struct run {
-	enum run_kind kind;
-	unsigned int nr;
-	struct twheel_session_op *first;
-	struct twheel_request requests[TWHEEL_OPS_PER_LOCK];
-};
-
-static bool bad_stop(const struct twheel_session *s,
-		     const struct twheel_start *op)
-{
-	return op->flags | op->reserved | op->expires_ns | op->period_ns |
-	       op->user_data || !is_number(s, op->id);
-}
-
-/* One operation, on its own. */
-static int run_op(struct twheel_session *s, struct twheel_session_op *op,
-		  ktime_t now)
-{
-	if (op->opcode == TWHEEL_OP_START)
-		return start_or_grow(s, &op->start, now);
-	if (op->opcode != TWHEEL_OP_STOP || bad_stop(s, &op->start))
-		return -EINVAL;
-	return stop_or_wait(s, op->start.id);
-}
-
-/* What run an operation belongs to, and its place in the table. */
-static __always_inline enum run_kind
-kind_of(struct twheel_session *s, const struct twheel_session_op *op,
-	struct twheel_utimer **place)
-{
-	bool start = op->opcode == TWHEEL_OP_START;
-	u64 id = op->start.id;
-	struct twheel_utimer *ut;
-
-	*place = NULL;
-	if (start ? check_start(s, &op->start) :
-		    op->opcode != TWHEEL_OP_STOP || bad_stop(s, &op->start))
-		return RUN_NONE;
-	if (unlikely(id == TWHEEL_ID_ANY))
-		return start ? RUN_START : RUN_NONE;
-	ut = twheel_table_place(s->tables, id);
-	*place = ut;
-	if (unlikely(!ut))
-		return RUN_NONE;
-	if (likely(ut->id == id && ut->state == TWHEEL_ARMED))
-		return start ? RUN_RESTART : RUN_STOP;
-	if (start && ut->state == TWHEEL_FREE && !(id & TWHEEL_ID_KERNEL))
-		return RUN_START;
-	return RUN_NONE;
-}
-
-/* NULL if it takes start_or_grow(). */
-static struct twheel_utimer *take_armed(struct twheel_session *s,
-					struct twheel_utimer *ut,
-					struct twheel_start *args)
-{
-	if (s->timers >= s->max_timers)
-		return NULL;
-	ut = twheel_table_take(s, ut, args->id);
-	if (!ut)
-		return NULL;
-	args->id = ut->id;
-	set_up(ut, args);
-	ut->state = TWHEEL_ARMED;
-	s->stats.started++;
-	s->stats.pending++;
-	return ut;
-}
-
-static struct twheel_utimer *utimer_of(const struct twheel_request *request)
-{
-	return container_of(request->timer, struct twheel_utimer, timer);
-}
-
-/* These return how many timers were not pending any more. */
-
-static unsigned int end_restarts(struct twheel_session *s, struct run *run)
-{
-	unsigned int i, done = 0;
-
-	twheel_restart_many(run->requests, run->nr);
-	for (i = 0; i < run->nr; i++) {
-		if (unlikely(!run->requests[i].result))
-			continue;
-		set_up(utimer_of(&run->requests[i]), &run->first[i].start);
-		done++;
-	}
-	s->stats.restarted += done;
-	return run->nr - done;
-}
-
-static unsigned int end_stops(struct twheel_session *s, struct run *run)
-{
-	unsigned int i, done = 0;
-
-	twheel_stop_many(run->requests, run->nr);
-	for (i = 0; i < run->nr; i++) {
-		if (unlikely(!run->requests[i].result))
-			continue;
-		twheel_table_free(utimer_of(&run->requests[i]), false);
-		done++;
-	}
-	s->stats.stopped += done;
-	s->stats.pending -= done;
-	return run->nr - done;
-}
-
-/* Once more, those that were not pending. */
-static noinline void run_again(struct twheel_session *s, struct run *run,
-			       ktime_t now)
-{
-	unsigned int i;
-
-	for (i = 0; i < run->nr; i++)
-		if (!run->requests[i].result)
-			run->first[i].result = run_op(s, &run->first[i], now);
-}
-
-static void end_run(struct twheel_session *s, struct run *run, ktime_t now)
-{
-	unsigned int left = 0;
-
-	if (run->kind == RUN_RESTART)
-		left = end_restarts(s, run);
-	else if (run->kind == RUN_STOP)
-		left = end_stops(s, run);
-	else
-		twheel_start_many(run->requests, run->nr);
-	if (unlikely(left))
-		run_again(s, run, now);
-	run->kind = RUN_NONE;
-	run->nr = 0;
-}
-
-/* Take the operation into a run of this kind, or do it. */
-static void add_to_run(struct twheel_session *s, struct run *run,
-		       struct twheel_session_op *op, ktime_t now)
-{
-	struct twheel_request *request = &run->requests[run->nr];
-	struct twheel_utimer *ut;
-	enum run_kind kind = kind_of(s, op, &ut);
-
-	if (kind != run->kind) {
-		if (run->nr) {
-			/* What was found may not be so any more. */
-			end_run(s, run, now);
-			add_to_run(s, run, op, now);
-			return;
-		}
-		run->kind = kind;
-		run->first = op;
-	}
-	if (kind == RUN_START)
-		ut = take_armed(s, ut, &op->start);
-	if (unlikely(kind == RUN_NONE || !ut)) {
-		end_run(s, run, now);
-		op->result = run_op(s, op, now);
-		return;
-	}
-	/* As it is if all goes well. */
-	op->result = kind == RUN_RESTART;
-	request->timer = &ut->timer;
-	request->deadline = start_deadline(&op->start, now);
-	run->nr++;
-}
-
-/**
- * twheel_session_run_ops - a piece of a TWHEEL_IOC_SUBMIT
- * @s: the session
- * @ops: operations, which receive their results
- * @count: how many, at most %TWHEEL_OPS_PER_LOCK
- * @now: the time of the call
- *
- * Context: Process, may sleep.
- */
-void twheel_session_run_ops(struct twheel_session *s,
-			    struct twheel_session_op *ops, unsigned int count,
-			    ktime_t now)
-{
-	struct run run __uninitialized;
-	unsigned int i;
-
-	run.kind = RUN_NONE;
-	run.nr = 0;
-	spin_lock_bh(&s->lock);
-	for (i = 0; i < count; i++)
-		add_to_run(s, &run, &ops[i], now);
-	end_run(s, &run, now);
 	spin_unlock_bh(&s->lock);
 }
 

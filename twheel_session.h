@@ -3,12 +3,15 @@
  * A session: the timers of one open file
  *
  * twheel_chardev.c copies from and to user space and checks what it copies;
- * twheel_session.c does what was asked; twheel_table.c finds timers by id.
+ * twheel_session.c and, for batches, twheel_batch.c do what was asked;
+ * twheel_table.c finds timers by id.
  */
 #ifndef _TWHEEL_SESSION_H
 #define _TWHEEL_SESSION_H
 
 #include <linux/fs.h>
+#include <linux/ktime.h>
+#include <linux/minmax.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/rcupdate.h>
@@ -97,6 +100,46 @@ struct twheel_session_op {
 	struct twheel_start start;
 };
 
+/* What a start and a batch have in common. */
+
+static inline bool twheel_session_has_number(const struct twheel_session *s,
+					     u64 id)
+{
+	return id & TWHEEL_ID_KERNEL || id < s->max_timers;
+}
+
+static inline int twheel_session_check_start(const struct twheel_session *s,
+					     const struct twheel_start *args)
+{
+	if (args->flags & ~(TWHEEL_START_ABS | TWHEEL_START_REPLACE) ||
+	    args->reserved)
+		return -EINVAL;
+	if (args->expires_ns > KTIME_MAX || args->period_ns > KTIME_MAX)
+		return -EINVAL;
+	return twheel_session_has_number(s, args->id) ? 0 : -EINVAL;
+}
+
+static inline ktime_t twheel_session_deadline(const struct twheel_start *args,
+					      ktime_t now)
+{
+	if (args->flags & TWHEEL_START_ABS)
+		return args->expires_ns;
+	/* No overflow of 64 bits: both are less than 2^63. */
+	return min_t(u64, now + args->expires_ns, KTIME_MAX);
+}
+
+static inline void twheel_utimer_set_up(struct twheel_utimer *ut,
+					const struct twheel_start *args)
+{
+	ut->user_data = args->user_data;
+	ut->period_ns = args->period_ns;
+}
+
+/* twheel_batch.c */
+void twheel_session_run_ops(struct twheel_session *s,
+			    struct twheel_session_op *ops, unsigned int count,
+			    ktime_t now);
+
 /* twheel_session.c */
 struct twheel_session *twheel_session_open(void);
 void twheel_session_close(struct twheel_session *s);
@@ -105,10 +148,12 @@ int twheel_session_setup(struct twheel_session *s,
 void twheel_session_info(struct twheel_session *s, struct twheel_info *info);
 int twheel_session_start(struct twheel_session *s, struct twheel_start *args);
 int twheel_session_stop(struct twheel_session *s, u64 id);
+int twheel_session_start_locked(struct twheel_session *s,
+				struct twheel_start *args, ktime_t now)
+	__must_hold(&s->lock);
+int twheel_session_stop_locked(struct twheel_session *s, u64 id)
+	__must_hold(&s->lock);
 int twheel_session_get(struct twheel_session *s, struct twheel_get *get);
-void twheel_session_run_ops(struct twheel_session *s,
-			    struct twheel_session_op *ops, unsigned int count,
-			    ktime_t now);
 int twheel_session_drain(struct twheel_session *s, struct twheel_drained __user
 			 *to, u32 room, u32 *count);
 void twheel_session_stats(struct twheel_session *s, struct twheel_stats *stats);

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * TWHEEL_IOC_SUBMIT: many operations on a session's timers in one call
+ *
+ * A batch comes from twheel_chardev.c in pieces of a few operations. Those of a
+ * piece fall into runs: what starts timers that are free, what restarts armed
+ * ones, what stops armed ones. A run is looked up, one timer after the other,
+ * then given to the wheel as a whole, then entered into the books; all of that
+ * under one hold of the session's lock, so that nobody meets a state in between,
+ * and that its price is shared. All else is done one by one, with no run under
+ * way.
+ *
+ * In a run a timer may occur twice. The second restart is one more restart. Of
+ * two stops the second fails like that of a timer that is just expiring; those
+ * are done once more at the end, one by one.
+ */
+#include <linux/ktime.h>
+#include <linux/spinlock.h>
+
+#include "twheel_compat.h"
+#include "twheel_session.h"
+
+enum run_kind { RUN_NONE, RUN_START, RUN_RESTART, RUN_STOP };
+
+/**
+ * struct run - operations under way
+ * @kind: what they do
+ * @nr: how many
+ * @first: the first one
+ * @requests: their timers
+ */
+struct run {
+	enum run_kind kind;
+	unsigned int nr;
+	struct twheel_session_op *first;
+	struct twheel_request requests[TWHEEL_OPS_PER_LOCK];
+};
+
+static bool bad_stop(const struct twheel_session *s,
+		     const struct twheel_start *op)
+{
+	return op->flags | op->reserved | op->expires_ns | op->period_ns |
+	       op->user_data || !twheel_session_has_number(s, op->id);
+}
+
+/* One operation, on its own. */
+static int run_op(struct twheel_session *s, struct twheel_session_op *op,
+		  ktime_t now)
+{
+	if (op->opcode == TWHEEL_OP_START)
+		return twheel_session_start_locked(s, &op->start, now);
+	if (op->opcode != TWHEEL_OP_STOP || bad_stop(s, &op->start))
+		return -EINVAL;
+	return twheel_session_stop_locked(s, op->start.id);
+}
+
+/* What run an operation belongs to, and its place in the table. */
+static __always_inline enum run_kind
+kind_of(struct twheel_session *s, const struct twheel_session_op *op,
+	struct twheel_utimer **place)
+{
+	bool start = op->opcode == TWHEEL_OP_START;
+	u64 id = op->start.id;
+	struct twheel_utimer *ut;
+
+	*place = NULL;
+	if (start ? twheel_session_check_start(s, &op->start) :
+		    op->opcode != TWHEEL_OP_STOP || bad_stop(s, &op->start))
+		return RUN_NONE;
+	if (unlikely(id == TWHEEL_ID_ANY))
+		return start ? RUN_START : RUN_NONE;
+	ut = twheel_table_place(s->tables, id);
+	*place = ut;
+	if (unlikely(!ut))
+		return RUN_NONE;
+	if (likely(ut->id == id && ut->state == TWHEEL_ARMED))
+		return start ? RUN_RESTART : RUN_STOP;
+	if (start && ut->state == TWHEEL_FREE && !(id & TWHEEL_ID_KERNEL))
+		return RUN_START;
+	return RUN_NONE;
+}
+
+/* NULL if there is no room: then it takes twheel_session_start_locked(). */
+static struct twheel_utimer *take_armed(struct twheel_session *s,
+					struct twheel_utimer *ut,
+					struct twheel_start *args)
+{
+	if (s->timers >= s->max_timers)
+		return NULL;
+	ut = twheel_table_take(s, ut, args->id);
+	if (!ut)
+		return NULL;
+	args->id = ut->id;
+	twheel_utimer_set_up(ut, args);
+	ut->state = TWHEEL_ARMED;
+	s->stats.started++;
+	s->stats.pending++;
+	return ut;
+}
+
+static struct twheel_utimer *utimer_of(const struct twheel_request *request)
+{
+	return container_of(request->timer, struct twheel_utimer, timer);
+}
+
+/* These return how many timers were not pending any more. */
+
+static unsigned int end_restarts(struct twheel_session *s, struct run *run)
+{
+	unsigned int i, done = 0;
+
+	twheel_restart_many(run->requests, run->nr);
+	for (i = 0; i < run->nr; i++) {
+		if (unlikely(!run->requests[i].result))
+			continue;
+		twheel_utimer_set_up(utimer_of(&run->requests[i]),
+				     &run->first[i].start);
+		done++;
+	}
+	s->stats.restarted += done;
+	return run->nr - done;
+}
+
+static unsigned int end_stops(struct twheel_session *s, struct run *run)
+{
+	unsigned int i, done = 0;
+
+	twheel_stop_many(run->requests, run->nr);
+	for (i = 0; i < run->nr; i++) {
+		if (unlikely(!run->requests[i].result))
+			continue;
+		twheel_table_free(utimer_of(&run->requests[i]), false);
+		done++;
+	}
+	s->stats.stopped += done;
+	s->stats.pending -= done;
+	return run->nr - done;
+}
+
+/* Once more, those that were not pending. */
+static noinline void run_again(struct twheel_session *s, struct run *run,
+			       ktime_t now)
+{
+	unsigned int i;
+
+	for (i = 0; i < run->nr; i++)
+		if (!run->requests[i].result)
+			run->first[i].result = run_op(s, &run->first[i], now);
+}
+
+static void end_run(struct twheel_session *s, struct run *run, ktime_t now)
+{
+	unsigned int left = 0;
+
+	if (run->kind == RUN_RESTART)
+		left = end_restarts(s, run);
+	else if (run->kind == RUN_STOP)
+		left = end_stops(s, run);
+	else
+		twheel_start_many(run->requests, run->nr);
+	if (unlikely(left))
+		run_again(s, run, now);
+	run->kind = RUN_NONE;
+	run->nr = 0;
+}
+
+/* Take the operation into a run of this kind, or do it. */
+static void add_to_run(struct twheel_session *s, struct run *run,
+		       struct twheel_session_op *op, ktime_t now)
+{
+	struct twheel_request *request = &run->requests[run->nr];
+	struct twheel_utimer *ut;
+	enum run_kind kind = kind_of(s, op, &ut);
+
+	if (kind != run->kind) {
+		if (run->nr) {
+			/* What was found may not be so any more. */
+			end_run(s, run, now);
+			add_to_run(s, run, op, now);
+			return;
+		}
+		run->kind = kind;
+		run->first = op;
+	}
+	if (kind == RUN_START)
+		ut = take_armed(s, ut, &op->start);
+	if (unlikely(kind == RUN_NONE || !ut)) {
+		end_run(s, run, now);
+		op->result = run_op(s, op, now);
+		return;
+	}
+	/* As it is if all goes well. */
+	op->result = kind == RUN_RESTART;
+	request->timer = &ut->timer;
+	request->deadline = twheel_session_deadline(&op->start, now);
+	run->nr++;
+}
+
+/**
+ * twheel_session_run_ops - a piece of a TWHEEL_IOC_SUBMIT
+ * @s: the session
+ * @ops: operations, which receive their results
+ * @count: how many, at most %TWHEEL_OPS_PER_LOCK
+ * @now: the time of the call
+ *
+ * Context: Process, may sleep.
+ */
+void twheel_session_run_ops(struct twheel_session *s,
+			    struct twheel_session_op *ops, unsigned int count,
+			    ktime_t now)
+{
+	struct run run __uninitialized;
+	unsigned int i;
+
+	run.kind = RUN_NONE;
+	run.nr = 0;
+	spin_lock_bh(&s->lock);
+	for (i = 0; i < count; i++)
+		add_to_run(s, &run, &ops[i], now);
+	end_run(s, &run, now);
+	spin_unlock_bh(&s->lock);
+}
