@@ -18,7 +18,7 @@
 
 #include "bench.h"
 
-#define TURNS		40
+#define TURNS		100
 #define TURN_MS		30
 #define FAR_NS		BENCH_SECONDS(3600)
 

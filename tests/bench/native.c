@@ -44,6 +44,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -58,6 +59,7 @@
 #define DRAWS		1048576U
 #define MAX_RUNS	32
 #define EVERYTHING	1000000000
+#define LARGE_PAGE	(1UL << 21)
 /* Ticks between the three ranges of measure_operations(). */
 #define RANGE		1048576U
 
@@ -114,13 +116,20 @@ static void die(const char *what)
 	exit(1);
 }
 
+/*
+ * In large pages, as the kernel maps its memory: with small ones each timer
+ * that is not in the cache costs a look into page tables that are not there
+ * either.
+ */
 static void *alloc(size_t nr, size_t size)
 {
-	void *mem = calloc(nr, size);
+	size_t bytes = (nr * size + LARGE_PAGE - 1) & ~(LARGE_PAGE - 1);
+	void *mem = aligned_alloc(LARGE_PAGE, bytes);
 
 	if (!mem)
 		die("out of memory");
-	return mem;
+	madvise(mem, bytes, MADV_HUGEPAGE);
+	return memset(mem, 0, bytes);
 }
 
 static u64 random64(void)
