@@ -11,6 +11,7 @@
  * Runs for 5 s each, or as long as -t or TWHEEL_SECONDS says.
  */
 #include <errno.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -189,6 +190,66 @@ TEST_LIMIT(closed_while_chunks_come_and_go, 0)
 
 	close(begin(threads, 1000 * CHUNK, HELD_MAX));
 	end(threads);
+	proc_expect_sessions(0);
+}
+
+/*
+ * Two threads that need the same new chunk at the same time: one of them gets
+ * to use what the other one has made.
+ */
+
+#define ROUNDS		1000U
+
+struct pair {
+	int fd;
+	unsigned int arrivals;
+};
+
+struct partner {
+	struct pair *pair;
+	unsigned int number;
+};
+
+/* Wait for the other one, the nth time. */
+static void meet(struct pair *pair, unsigned int nth)
+{
+	__atomic_add_fetch(&pair->arrivals, 1, __ATOMIC_ACQ_REL);
+	while (READ_ONCE(pair->arrivals) < 2 * nth)
+		sched_yield();
+}
+
+/* Of three chunks in turn two have gone when it is their turn again. */
+static void *start_beside_the_other(void *data)
+{
+	struct partner *me = data;
+	unsigned int round;
+
+	for (round = 0; round < ROUNDS; round++) {
+		__u64 id = round % 3 * CHUNK + me->number;
+
+		meet(me->pair, 2 * round + 1);
+		ASSERT_EQ(0, tw_start(me->pair->fd, id, HOUR, 0));
+		meet(me->pair, 2 * round + 2);
+		ASSERT_EQ(0, tw_stop(me->pair->fd, id));
+	}
+	return NULL;
+}
+
+TEST(two_threads_start_in_the_same_new_chunk)
+{
+	struct pair pair = { .fd = session_open_nonblock() };
+	struct partner partners[2];
+	pthread_t threads[2];
+	unsigned int i;
+
+	for (i = 0; i < 2; i++) {
+		partners[i] = (struct partner){ .pair = &pair, .number = i };
+		threads[i] = thread_run(start_beside_the_other, &partners[i]);
+	}
+	for (i = 0; i < 2; i++)
+		thread_join(threads[i]);
+	EXPECT_STATS(pair.fd, .started = 2 * ROUNDS, .stopped = 2 * ROUNDS);
+	close(pair.fd);
 	proc_expect_sessions(0);
 }
 
