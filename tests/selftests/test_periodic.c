@@ -372,8 +372,11 @@ TEST(many_periodic_timers)
 }
 
 /*
- * Ten thousand timers of 1 ns, and how far another thread comes with its work
- * on the same CPU meanwhile, as against an idle system.
+ * Ten thousand timers of 1 ns. While nobody reads none of them expires again;
+ * with a reader another thread on the same CPU still gets on with its work. How
+ * far, as against an idle system, is for the reader of this log: other machines
+ * on the host have a part in it, and the limits only tell a CPU that is shared
+ * from one that is taken.
  */
 #define CROWD		10000
 
@@ -391,6 +394,14 @@ static void *read_crowd(void *unused)
 	while (!READ_ONCE(crowd.stop))
 		tw_read(crowd.fd, events, ARRAY_SIZE(events));
 	return NULL;
+}
+
+static __u64 expired(int fd)
+{
+	struct twheel_stats stats;
+
+	ASSERT_EQ(0, tw_stats(fd, &stats));
+	return stats.expired;
 }
 
 static __u64 work_for(__u64 ns)
@@ -428,13 +439,15 @@ TEST_LIMIT(ten_thousand_of_the_smallest_period, 120)
 		ASSERT_EQ(0, start_at(crowd.fd, id, 1, 1));
 	expect_unread(crowd.fd, CROWD);
 	unread = best_work() * 100 / alone;
+	ASSERT_EQ(CROWD, expired(crowd.fd));
 	reader = thread_run(read_crowd, NULL);
 	read = best_work() * 100 / alone;
 	WRITE_ONCE(crowd.stop, true);
 	thread_join(reader);
 	test_note("work done beside them: %llu %% while nobody reads, %llu %% beside a reader",
 		  unread, read);
-	ASSERT_LE(80, unread);
-	ASSERT_LE(25, read);
+	ASSERT_LT(CROWD, expired(crowd.fd));
+	ASSERT_LE(30, unread);
+	ASSERT_LE(10, read);
 	expect_balance(crowd.fd);
 }
