@@ -27,6 +27,8 @@
 #define PERIOD_NS	NSEC_PER_MSEC
 #define ROUNDS		7
 #define NONE_MS		2000
+/* Until a timer that has waited for the load has expired, too. */
+#define SETTLE_MS	20
 /* Counted by 10 us, up to 10 s. */
 #define BUCKET_NS	(10 * NSEC_PER_USEC)
 #define BUCKETS		(1U << 20)
@@ -180,6 +182,7 @@ static int late_load(struct bench *b, struct beat **beats,
 		sleep_until(bench_load_start(b, load) - PERIOD_NS);
 		begin_round(beats);
 		ret = bench_load_wait(b);
+		msleep(SETTLE_MS);
 		end_round(beats, i);
 	}
 	if (!ret)
