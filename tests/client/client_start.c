@@ -226,6 +226,11 @@ static void many_run(struct client *c, struct client_timer **t,
 	many_expect(c, requests, true, false);
 	twheel_restart_many(requests, CLIENT_MANY);
 	many_expect(c, requests, false, false);
+	twheel_shutdown_sync(&t[1]->timer);
+	twheel_start_many(requests, 3);
+	CLIENT_CHECK(c, requests[0].result == 0);
+	CLIENT_CHECK(c, requests[1].result == -ESHUTDOWN);
+	CLIENT_CHECK(c, requests[2].result == 0);
 }
 
 static void many_at_a_time(struct client *c)

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * test_trace.c - tracepoints: what they say is what has happened
+ *
+ * As root, where the kernel has tracepoints and tracefs is mounted.
+ */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "harness.h"
+#include "session.h"
+
+#define TRACING		"/sys/kernel/tracing/"
+#define TICK		MS
+
+static char text[1 << 20];
+
+static void write_text(const char *path, const char *value)
+{
+	int fd = open(path, O_WRONLY | O_TRUNC);
+
+	ASSERT_LE(0, fd);
+	ASSERT_EQ((ssize_t)strlen(value), write(fd, value, strlen(value)));
+	close(fd);
+}
+
+static void begin_trace(void)
+{
+	if (access(TRACING "events/twheel", F_OK))
+		test_skip("this kernel has no tracepoints");
+	/* Opened with O_TRUNC it is emptied. */
+	write_text(TRACING "trace", "");
+	write_text(TRACING "events/twheel/enable", "1");
+}
+
+static void end_trace(void)
+{
+	int fd = open(TRACING "trace", O_RDONLY);
+	size_t size = 0;
+	ssize_t got;
+
+	write_text(TRACING "events/twheel/enable", "0");
+	ASSERT_LE(0, fd);
+	while ((got = read(fd, text + size, sizeof(text) - 1 - size)) > 0)
+		size += got;
+	text[size] = 0;
+	close(fd);
+}
+
+/* The next line of this event that has a field of that value. */
+static const char *next_event(const char *from, const char *event,
+			      const char *field)
+{
+	const char *line;
+
+	for (line = strstr(from, event); line;
+	     line = strstr(line + 1, event)) {
+		const char *found = strstr(line, field);
+
+		if (found && found < line + strcspn(line, "\n"))
+			return line;
+	}
+	test_fail(__FILE__, __LINE__, "no %s with %s", event, field);
+	return NULL;
+}
+
+static __u64 number(const char *line, const char *field)
+{
+	return strtoull(strstr(line, field) + strlen(field), NULL, 10);
+}
+
+TEST(start_restart_and_stop)
+{
+	int fd = session_open_nonblock();
+	const char *start, *restart, *stop;
+	__u64 ticks;
+
+	begin_trace();
+	ASSERT_EQ(0, tw_start(fd, 1, HOUR, 0));
+	ASSERT_EQ(1, tw_start(fd, 1, 2 * HOUR, 0));
+	ASSERT_EQ(0, tw_stop(fd, 1));
+	end_trace();
+	start = next_event(text, " twheel_start: ", "restart=0");
+	restart = next_event(start, " twheel_start: ", "restart=1");
+	stop = next_event(restart, " twheel_stop: ", "fn=session_expired");
+	ASSERT_LT(number(start, "clock="), number(start, "expires="));
+	ticks = number(restart, " expires=") - number(start, " expires=");
+	ASSERT_LE(HOUR / TICK, ticks);
+	ASSERT_LE(ticks, (HOUR + 60 * SECOND) / TICK);
+	ASSERT_EQ(number(restart, " expires="), number(stop, " expires="));
+	close(fd);
+}
+
+TEST(expiry_and_its_tick)
+{
+	int fd = session_open_nonblock();
+	const char *start, *expire, *tick;
+
+	begin_trace();
+	ASSERT_EQ(0, tw_start(fd, 1, 5 * MS, 0));
+	expect_unread(fd, 1);
+	/* The tick says so when all its callbacks have run. */
+	sleep_ns(20 * MS);
+	end_trace();
+	start = next_event(text, " twheel_start: ", "restart=0");
+	expire = next_event(start, " twheel_expire: ", "fn=session_expired");
+	tick = next_event(expire, " twheel_tick: ", " expired=1 ");
+	ASSERT_EQ(number(start, " expires="), number(expire, " expires="));
+	ASSERT_LE(number(expire, " expires="), number(expire, " clock="));
+	ASSERT_LE(number(expire, " clock="), number(tick, " clock="));
+	ASSERT_EQ(0, number(tick, " pending="));
+	ASSERT_LT(0, number(tick, " length_ns="));
+	close(fd);
+}
+
+TEST(cascade)
+{
+	int fd = session_open_nonblock();
+
+	begin_trace();
+	/* Beyond the lowest level of a hierarchical wheel: 512 ticks. */
+	ASSERT_EQ(0, tw_start(fd, 1, 700 * MS, 0));
+	expect_unread(fd, 1);
+	end_trace();
+	next_event(text, " twheel_cascade: ", " moved=1");
+	next_event(text, " twheel_expire: ", "fn=session_expired");
+	close(fd);
+}
