@@ -373,11 +373,11 @@ TEST(many_periodic_timers)
 
 /*
  * Ten thousand timers of 1 ns. While nobody reads none of them expires again;
- * with a reader another thread on the same CPU still gets on with its work. How
- * far, as against an idle system, is for the reader of this log: other machines
- * on the host have a part in it, and the limits only tell a CPU that is shared
- * from one that is taken.
+ * with a reader another thread on the same CPU still gets its share. How far it
+ * comes is seen as against an idle system, and that may be disturbed by other
+ * machines on the host: one attempt of a few has to show it.
  */
+#define ATTEMPTS	5
 #define CROWD		10000
 
 static struct {
@@ -427,27 +427,46 @@ static __u64 best_work(void)
 	return best;
 }
 
-TEST_LIMIT(ten_thousand_of_the_smallest_period, 120)
+/* Per cent of the work of an idle system. */
+struct share {
+	__u64 unread;
+	__u64 read;
+};
+
+static struct share share_beside_crowd(void)
 {
-	__u64 id, alone, unread, read;
+	__u64 id, alone = best_work();
+	struct share share;
 	pthread_t reader;
 
-	pin_cpu(0);
-	alone = best_work();
+	WRITE_ONCE(crowd.stop, false);
 	crowd.fd = session_open_nonblock();
 	for (id = 0; id < CROWD; id++)
 		ASSERT_EQ(0, start_at(crowd.fd, id, 1, 1));
 	expect_unread(crowd.fd, CROWD);
-	unread = best_work() * 100 / alone;
+	share.unread = best_work() * 100 / alone;
 	ASSERT_EQ(CROWD, expired(crowd.fd));
 	reader = thread_run(read_crowd, NULL);
-	read = best_work() * 100 / alone;
+	share.read = best_work() * 100 / alone;
 	WRITE_ONCE(crowd.stop, true);
 	thread_join(reader);
-	test_note("work done beside them: %llu %% while nobody reads, %llu %% beside a reader",
-		  unread, read);
 	ASSERT_LT(CROWD, expired(crowd.fd));
-	ASSERT_LE(30, unread);
-	ASSERT_LE(10, read);
 	expect_balance(crowd.fd);
+	close(crowd.fd);
+	return share;
+}
+
+TEST_LIMIT(ten_thousand_of_the_smallest_period, 120)
+{
+	struct share share = {};
+	int i;
+
+	pin_cpu(0);
+	for (i = 0; i < ATTEMPTS && (share.unread < 80 || share.read < 25); i++) {
+		share = share_beside_crowd();
+		test_note("work done beside them: %llu %% while nobody reads, %llu %% beside a reader",
+			  share.unread, share.read);
+	}
+	ASSERT_LE(80, share.unread);
+	ASSERT_LE(25, share.read);
 }
