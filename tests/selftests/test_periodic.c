@@ -464,7 +464,7 @@ TEST_LIMIT(ten_thousand_of_the_smallest_period, 120)
 	pin_cpu(0);
 	for (i = 0; i < ATTEMPTS && (share.unread < 80 || share.read < 25); i++) {
 		share = share_beside_crowd();
-		test_note("work done beside them: %llu %% while nobody reads, %llu %% beside a reader",
+		test_note("work done beside them: %llu %% unread, %llu %% beside a reader",
 			  share.unread, share.read);
 	}
 	ASSERT_LE(80, share.unread);
