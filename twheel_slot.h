@@ -76,15 +76,18 @@ struct twheel_scheme {
  * which list_add() and list_del() call a checking function, 15 to 25
  * instructions of the 100 that a start takes. struct hlist, which timer_list
  * uses, is not checked either, but has no tail.
+ *
+ * Each store to a node's link.next pairs with READ_ONCE() in twheel_pending(),
+ * which takes no lock: it must see the old value or the new one.
  */
 static __always_inline void
 twheel_link(struct list_head *new, struct list_head *prev,
 	    struct list_head *next)
 {
 	next->prev = new;
-	new->next = next;
+	WRITE_ONCE(new->next, next);
 	new->prev = prev;
-	prev->next = new;
+	WRITE_ONCE(prev->next, new);
 }
 
 /*
@@ -141,7 +144,8 @@ twheel_slot_unlink(struct twheel_scheme *s, u32 nr, struct twheel_slot *slot,
 		   struct list_head *prev, struct list_head *next)
 {
 	next->prev = prev;
-	prev->next = next;
+	/* As in twheel_link(). */
+	WRITE_ONCE(prev->next, next);
 	if (!--slot->count)
 		__clear_bit(nr, s->occupied);
 }
@@ -165,7 +169,7 @@ static __always_inline void
 twheel_slot_end(struct twheel_scheme *s, struct twheel_node *node)
 {
 	s->pending--;
-	/* Pairs with READ_ONCE() in twheel_pending(). */
+	/* As in twheel_link(). */
 	WRITE_ONCE(node->link.next, &node->link);
 }
 

@@ -201,7 +201,7 @@ unsigned long twheel_drain(struct twheel *wheel,
  */
 static inline bool twheel_pending(const struct twheel_timer *timer)
 {
-	/* Pairs with WRITE_ONCE() in twheel_slot_del(). */
+	/* Pairs with WRITE_ONCE() in twheel_slot_end() and twheel_link(). */
 	return READ_ONCE(timer->node.link.next) != &timer->node.link;
 }
 
