@@ -23,7 +23,10 @@
 #include "include/uapi/twheel.h"
 #include "twheel_table.h"
 
-/* ENOMEM at the limit of a memory cgroup, not its out-of-memory killer. */
+/*
+ * At a limit of its memory cgroup a caller gets ENOMEM. Without these flags
+ * the out-of-memory killer would be sent first, and the log be filled.
+ */
 #define GFP_SESSION	(GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
 
 /**

@@ -23,12 +23,6 @@
 
 #include "twheel_session.h"
 
-/*
- * At a limit of its memory cgroup a caller gets ENOMEM. Without these flags
- * the out-of-memory killer would be sent first, and the log be filled.
- */
-#define GFP_TABLE	(GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
-
 static struct kmem_cache *chunk_cache;
 
 static struct twheel_table *table_of(struct twheel_session *s, u64 id)
@@ -268,14 +262,14 @@ static void *alloc_pages_array(const struct twheel_session *s, u32 *nr_indexes)
 {
 	*nr_indexes = DIV_ROUND_UP(s->max_timers, TWHEEL_CHUNK_TIMERS);
 	return kvcalloc(DIV_ROUND_UP(*nr_indexes, TWHEEL_PAGE_CHUNKS),
-			sizeof(struct twheel_page), GFP_TABLE);
+			sizeof(struct twheel_page), GFP_SESSION);
 }
 
 static struct twheel_chunk *alloc_chunk(struct twheel_session *s,
 					struct twheel_table *table,
 					twheel_fn fn)
 {
-	struct twheel_chunk *chunk = kmem_cache_alloc(chunk_cache, GFP_TABLE);
+	struct twheel_chunk *chunk = kmem_cache_alloc(chunk_cache, GFP_SESSION);
 	u32 i;
 
 	if (!chunk)
@@ -407,7 +401,7 @@ int twheel_table_grow(struct twheel_session *s, u64 id, twheel_fn fn)
 	if (missing == PAGES)
 		piece = alloc_pages_array(s, &nr_indexes);
 	else if (missing == PAGE)
-		piece = kcalloc(TWHEEL_PAGE_CHUNKS, sizeof(void *), GFP_TABLE);
+		piece = kcalloc(TWHEEL_PAGE_CHUNKS, sizeof(void *), GFP_SESSION);
 	else
 		piece = alloc_chunk(s, table_of(s, id), fn);
 	if (!piece)
