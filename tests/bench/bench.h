@@ -10,6 +10,7 @@
  *   list sorted_list heap plain	schemes 1 to 4 of the paper in the smallest
  *				facility that does: a lock, an hrtimer that
  *				fires every tick, and the scheme
+ *   none			no facility: what two CPUs are measured against
  *
  * Its operations work on a batch of timers, so that what is measured is a loop
  * of direct calls: of that loop the cost of an empty one is subtracted.
@@ -170,6 +171,7 @@ extern const struct bench_impl bench_timer_list, bench_timer_list_irqsafe,
 	bench_hrtimer;
 extern const struct bench_impl bench_list, bench_sorted_list, bench_heap,
 	bench_plain;
+extern const struct bench_impl bench_none;
 extern const struct bench_dist bench_dists[];
 extern const struct bench_load bench_loads[];
 

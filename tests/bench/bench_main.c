@@ -264,16 +264,24 @@ static int run_icount(void)
 	return ret;
 }
 
-/* Twheel beside the kernel's own; the first three of the table. */
+/* Twheel beside the kernel's own; and with two CPUs beside the machine. */
+static const struct bench_impl * const wall_impls[] = {
+	&bench_hier,
+	&bench_timer_list,
+	&bench_hrtimer,
+	&bench_none,
+};
+
 static int run_wall(void)
 {
-	int ret = 0;
+	u32 nr = ARRAY_SIZE(wall_impls) - (num_online_cpus() == 1);
 	u32 i, size;
+	int ret = 0;
 
 	for (size = 0; size < ARRAY_SIZE(sizes); size++)
-		for (i = 0; i < 3 && !ret; i++)
-			if (wanted(impls[i], sizes[size]))
-				ret = one_run(impls[i], bench_dists,
+		for (i = 0; i < nr && !ret; i++)
+			if (wanted(wall_impls[i], sizes[size]))
+				ret = one_run(wall_impls[i], bench_dists,
 					      sizes[size], true);
 	return ret;
 }

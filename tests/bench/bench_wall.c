@@ -2,13 +2,17 @@
 /*
  * bench_wall.c - two CPUs at once
  *
- * One thread on a CPU, or one on each of two, starts and stops timers of its
- * own in one facility, as fast as it can for a while; then the other number
- * of threads, in turns. Turns are many and short, so that what the host does
- * beside the guest hits both of a pair, or one pair of many: the figures are
- * those of the pair that is the median by the ratio of its rates. Nothing is
- * shared but the facility: with per-CPU bases two CPUs should do twice what one
- * does.
+ * A thread on a CPU starts and stops timers of its own in one facility, as fast
+ * as it can. A round is three turns: the first CPU alone, both, the second CPU
+ * alone; its figure is the rate of both against the mean of the two alone. So
+ * neither a CPU that is slower than the other nor a machine that is getting
+ * slower speaks for one side, and what the host does beside the guest hits a
+ * whole round, or one of many: what is reported is the median round. Nothing
+ * is shared but the facility: with per-CPU bases two CPUs should do twice what
+ * one does.
+ *
+ * What the machine itself gives to a second CPU is shown by "none", which only
+ * writes to the timers.
  */
 #include <linux/completion.h>
 #include <linux/delay.h>
@@ -20,37 +24,77 @@
 
 #include "bench.h"
 
-#define TURNS		100
-#define TURN_MS		30
+#define ROUNDS		200
+#define TURN_MS		10
 #define FAR_NS		BENCH_SECONDS(3600)
 
+/**
+ * struct worker - a thread on a CPU
+ * @cpu: the CPU
+ * @from: place in the random order where to go on
+ * @b: its timers
+ * @rate: operations per second of its last turn
+ * @done: that turn is over
+ */
 struct worker {
+	u32 cpu;
+	u32 from;
 	struct bench *b;
-	struct completion done;
 	u64 rate;
+	struct completion done;
 };
 
-/* Operations per second of one CPU, and just after that of two. */
-struct pair {
+/* Operations per second: the mean of each CPU alone, and of both together. */
+struct round {
 	u64 one;
 	u64 two;
 };
 
-static struct pair pairs[TURNS];
+static struct round rounds[ROUNDS];
 static DECLARE_COMPLETION(go);
 static bool running;
 
-static u64 work(struct bench *b)
+/* About as many instructions as a start and a stop of twheel, no facility. */
+#define TOUCHES		8
+
+static void touch(struct bench *b)
 {
+	u32 i, times;
+
+	for (times = 0; times < TOUCHES; times++)
+		for (i = 0; i < b->nr; i++)
+			WRITE_ONCE(b->batch[i]->deadline, b->when[i]);
+}
+
+static void none_setup(struct bench *b, struct bench_timer *timer)
+{
+}
+
+static u64 none_absolute(u64 ns)
+{
+	return ns;
+}
+
+const struct bench_impl bench_none = {
+	.name = "none",
+	.top = U32_MAX,
+	.setup = none_setup,
+	.absolute = none_absolute,
+	.start_at = touch,
+	.stop = touch,
+};
+
+static u64 work(struct worker *w)
+{
+	struct bench *b = w->b;
 	u64 operations = 0;
-	u32 from = 0;
 
 	while (READ_ONCE(running)) {
-		bench_pick(b, from, BENCH_BATCH);
+		bench_pick(b, w->from, BENCH_BATCH);
 		b->impl->start_at(b);
 		b->impl->stop(b);
 		operations += 2 * b->nr;
-		from = (from + b->nr) % b->pending;
+		w->from = (w->from + b->nr) % b->pending;
 		cond_resched();
 	}
 	return operations;
@@ -63,35 +107,35 @@ static int worker_fn(void *arg)
 
 	wait_for_completion(&go);
 	begin = ktime_get();
-	operations = work(w->b);
+	operations = work(w);
 	w->rate = div64_u64(operations * NSEC_PER_SEC, ktime_get() - begin);
 	complete(&w->done);
 	return 0;
 }
 
-static int start_worker(struct worker *w, u32 cpu)
+static int start_worker(struct worker *w)
 {
 	struct task_struct *task;
 
 	init_completion(&w->done);
-	task = kthread_create_on_cpu(worker_fn, w, cpu, "twheel_bench/%u");
+	task = kthread_create_on_cpu(worker_fn, w, w->cpu, "twheel_bench/%u");
 	if (IS_ERR(task))
 		return PTR_ERR(task);
 	wake_up_process(task);
 	return 0;
 }
 
-/* Operations per second of all threads together, or 0. */
-static u64 one_turn(struct worker *workers, u32 cpus)
+/* Operations per second of @nr threads together, or 0. */
+static u64 one_turn(struct worker *workers, u32 nr)
 {
 	u32 i, started;
 	u64 rate = 0;
 
 	reinit_completion(&go);
-	for (started = 0; started < cpus; started++)
-		if (start_worker(&workers[started], started))
-			break;
 	WRITE_ONCE(running, true);
+	for (started = 0; started < nr; started++)
+		if (start_worker(&workers[started]))
+			break;
 	complete_all(&go);
 	msleep(TURN_MS);
 	WRITE_ONCE(running, false);
@@ -99,7 +143,18 @@ static u64 one_turn(struct worker *workers, u32 cpus)
 		wait_for_completion(&workers[i].done);
 		rate += workers[i].rate;
 	}
-	return started == cpus ? rate : 0;
+	return started == nr ? rate : 0;
+}
+
+static int one_round(struct worker *workers, struct round *round)
+{
+	u64 first, second;
+
+	first = one_turn(&workers[0], 1);
+	round->two = one_turn(workers, 2);
+	second = one_turn(&workers[1], 1);
+	round->one = (first + second) / 2;
+	return first && second && round->two ? 0 : -EAGAIN;
 }
 
 static void report(const struct bench *b, u32 cpus, u64 rate)
@@ -109,24 +164,26 @@ static void report(const struct bench *b, u32 cpus, u64 rate)
 
 static int compare(const void *a, const void *b)
 {
-	const struct pair *p = a, *q = b;
+	const struct round *p = a, *q = b;
 	u64 x = p->two * q->one, y = q->two * p->one;
 
 	return (x > y) - (x < y);
 }
 
-static void measure(struct worker *workers)
+static int measure(struct worker *workers)
 {
-	const struct pair *median = &pairs[TURNS / 2];
-	int i;
+	const struct round *median = &rounds[ROUNDS / 2];
+	int i, ret;
 
-	for (i = 0; i < TURNS; i++) {
-		pairs[i].one = one_turn(workers, 1);
-		pairs[i].two = one_turn(workers, 2);
+	for (i = 0; i < ROUNDS; i++) {
+		ret = one_round(workers, &rounds[i]);
+		if (ret)
+			return ret;
 	}
-	sort(pairs, TURNS, sizeof(*pairs), compare, NULL);
+	sort(rounds, ROUNDS, sizeof(*rounds), compare, NULL);
 	report(workers[0].b, 1, median->one);
 	report(workers[0].b, 2, median->two);
+	return 0;
 }
 
 static void destroy(struct worker *workers)
@@ -149,6 +206,7 @@ static int create(struct worker *workers, const struct bench_impl *impl,
 	if (!workers[1].b)
 		return -ENOMEM;
 	for (i = 0; i < 2; i++) {
+		workers[i].cpu = i;
 		bench_pick(workers[i].b, 0, BENCH_BATCH);
 		bench_at(workers[i].b, FAR_NS);
 	}
@@ -173,7 +231,7 @@ int bench_wall(const struct bench_impl *impl, const struct bench_dist *dist,
 		return -ENOMEM;
 	ret = create(workers, impl, dist, pending);
 	if (!ret)
-		measure(workers);
+		ret = measure(workers);
 	destroy(workers);
 	kfree(workers);
 	return ret;
