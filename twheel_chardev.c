@@ -172,6 +172,8 @@ static int get_long_op(struct twheel_session_op *to,
 			  (unsigned long)op_at(submit, submit->done),
 			  submit->op_size);
 
+	if (ret)
+		return ret;
 	to->opcode = op.opcode;
 	to->start = (struct twheel_start) {
 		.id		= op.id,
@@ -181,7 +183,7 @@ static int get_long_op(struct twheel_session_op *to,
 		.flags		= op.flags,
 		.reserved	= op.reserved,
 	};
-	return ret;
+	return 0;
 }
 
 static int get_ops(struct twheel_session_op *ops,
