@@ -7,11 +7,12 @@
  * timers (beside timer_list: in the default wheel). From the time when these
  * are due until they have all expired every period's lateness is counted, that
  * of periods which were missed and caught up too: lateness_p99_9 is the time
- * that 99.9 % of them kept to, lateness_max the longest. "none" is as long a
- * time with the million pending and none due.
+ * that 99.9 % of them kept to, lateness_max the longest. "none" is about as long
+ * a time with the million pending and none due.
  *
- * The load is repeated ROUNDS times, and lateness_p99_9 is the median of those
- * of the rounds: once that the host stops the guest does not count.
+ * In each of ROUNDS rounds there is every load once, and none, so that the
+ * machine is as slow for one as for the other; lateness_p99_9 is the median of
+ * those of the rounds: once that the host stops the guest does not count.
  */
 #include <linux/delay.h>
 #include <linux/kernel.h>
@@ -25,8 +26,10 @@
 #include "bench.h"
 
 #define PERIOD_NS	NSEC_PER_MSEC
-#define ROUNDS		7
-#define NONE_MS		2000
+#define ROUNDS		9
+/* None, and those of bench_loads[] that can be waited for: the first ones. */
+#define LOADS		3
+#define NONE_MS		1000
 /* Until a timer that has waited for the load has expired, too. */
 #define SETTLE_MS	20
 /* Counted by 10 us, up to 10 s. */
@@ -37,18 +40,20 @@
  * struct beat - the periodic timer of a CPU
  * @timer: the timer
  * @counted: whether its periods count
- * @most: lateness that all but one in a thousand kept to, of each round
- * @longest: longest lateness of all rounds, ns
- * @periods: number of periods of this round
+ * @longest: longest lateness of this load in this round, ns
+ * @periods: number of periods of this load in this round
  * @buckets: how many of them were late by how much
+ * @most: lateness that all but one in a thousand kept to, of each round
+ * @longest_of: longest lateness of all rounds, ns
  */
 struct beat {
 	struct twheel_timer timer;
 	bool counted;
-	u64 most[ROUNDS];
 	u64 longest;
 	u32 periods;
 	u32 buckets[BUCKETS];
+	u64 most[LOADS][ROUNDS];
+	u64 longest_of[LOADS];
 };
 
 static const char * const where[] = { "same_cpu", "other_cpu" };
@@ -92,32 +97,30 @@ static u64 most(const struct beat *beat)
 	return min_t(u64, i * (u64)BUCKET_NS, beat->longest);
 }
 
-static void begin_loads(struct beat **beats)
-{
-	u32 i;
-
-	for (i = 0; i < ARRAY_SIZE(where); i++)
-		beats[i]->longest = 0;
-}
-
-static void begin_round(struct beat **beats)
+static void begin_counting(struct beat **beats)
 {
 	u32 i;
 
 	for (i = 0; i < ARRAY_SIZE(where); i++) {
+		beats[i]->longest = 0;
 		beats[i]->periods = 0;
 		memset(beats[i]->buckets, 0, sizeof(beats[i]->buckets));
 	}
 	count(beats, true);
 }
 
-static void end_round(struct beat **beats, u32 round)
+static void end_counting(struct beat **beats, u32 load, u32 round)
 {
 	u32 i;
 
 	count(beats, false);
-	for (i = 0; i < ARRAY_SIZE(where); i++)
-		beats[i]->most[round] = most(beats[i]);
+	for (i = 0; i < ARRAY_SIZE(where); i++) {
+		struct beat *beat = beats[i];
+
+		beat->most[load][round] = most(beat);
+		beat->longest_of[load] = max(beat->longest_of[load],
+					     beat->longest);
+	}
 }
 
 static int compare(const void *a, const void *b)
@@ -127,24 +130,31 @@ static int compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static u64 median_round(struct beat *beat)
+static u64 median_round(struct beat *beat, u32 load)
 {
-	sort(beat->most, ROUNDS, sizeof(*beat->most), compare, NULL);
-	return beat->most[ROUNDS / 2];
+	u64 *rounds = beat->most[load];
+
+	sort(rounds, ROUNDS, sizeof(*rounds), compare, NULL);
+	return rounds[ROUNDS / 2];
 }
 
-static void report(const struct bench *b, struct beat **beats,
-		   const char *load)
+/* Load 0 is none, the others are in bench_loads[]. */
+static const char *name_of(u32 load)
+{
+	return load ? bench_loads[load - 1].name : "none";
+}
+
+static void report(const struct bench *b, struct beat **beats, u32 load)
 {
 	char dist[32];
 	u32 i;
 
 	for (i = 0; i < ARRAY_SIZE(where); i++) {
-		snprintf(dist, sizeof(dist), "%s_%s", load, where[i]);
+		snprintf(dist, sizeof(dist), "%s_%s", name_of(load), where[i]);
 		bench_row(b, "lateness_p99_9", dist, 2, "ns",
-			  100 * median_round(beats[i]));
+			  100 * median_round(beats[i], load));
 		bench_row(b, "lateness_max", dist, 2, "ns",
-			  100 * beats[i]->longest);
+			  100 * beats[i]->longest_of[load]);
 	}
 }
 
@@ -156,50 +166,49 @@ static void sleep_until(u64 ns)
 		fsleep(div_u64(ns - now, NSEC_PER_USEC));
 }
 
-static void late_none(struct bench *b, struct beat **beats)
+static int late_none(struct bench *b, struct beat **beats)
 {
-	u32 i;
-
 	bench_fill(b);
-	begin_loads(beats);
-	for (i = 0; i < ROUNDS; i++) {
-		begin_round(beats);
-		msleep(NONE_MS);
-		end_round(beats, i);
-	}
-	report(b, beats, "none");
-	bench_empty(b);
+	begin_counting(beats);
+	msleep(NONE_MS);
+	return 0;
 }
 
 static int late_load(struct bench *b, struct beat **beats,
 		     const struct bench_load *load)
 {
-	int ret = 0;
-	u32 i;
+	int ret;
 
-	begin_loads(beats);
-	for (i = 0; i < ROUNDS && !ret; i++) {
-		sleep_until(bench_load_start(b, load) - PERIOD_NS);
-		begin_round(beats);
-		ret = bench_load_wait(b);
-		msleep(SETTLE_MS);
-		end_round(beats, i);
-	}
-	if (!ret)
-		report(b, beats, load->name);
+	sleep_until(bench_load_start(b, load) - PERIOD_NS);
+	begin_counting(beats);
+	ret = bench_load_wait(b);
+	msleep(SETTLE_MS);
 	return ret;
 }
 
-static int late_loads(struct bench *b, struct beat **beats)
+static int one_round(struct bench *b, struct beat **beats, u32 round)
 {
-	const struct bench_load *load;
+	int ret = 0;
+	u32 load;
+
+	for (load = 0; load < LOADS && !ret; load++) {
+		ret = load ? late_load(b, beats, &bench_loads[load - 1]) :
+			     late_none(b, beats);
+		end_counting(beats, load, round);
+		bench_empty(b);
+	}
+	return ret;
+}
+
+static int late_rounds(struct bench *b, struct beat **beats)
+{
+	u32 round, load;
 	int ret = 0;
 
-	late_none(b, beats);
-	for (load = bench_loads; load->name && !ret; load++)
-		if (!load->far)
-			ret = late_load(b, beats, load);
-	bench_empty(b);
+	for (round = 0; round < ROUNDS && !ret; round++)
+		ret = one_round(b, beats, round);
+	for (load = 0; load < LOADS && !ret; load++)
+		report(b, beats, load);
 	return ret;
 }
 
@@ -246,7 +255,7 @@ int bench_late(const struct bench_impl *impl, u32 pending)
 		return -ENOMEM;
 	ret = start_beats(b, beats);
 	if (!ret)
-		ret = late_loads(b, beats);
+		ret = late_rounds(b, beats);
 	stop_beats(beats);
 	bench_destroy(b);
 	return ret;

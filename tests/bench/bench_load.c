@@ -19,6 +19,7 @@
 /* All that is due has to expire within so long. */
 #define PATIENCE_NS	BENCH_SECONDS(300)
 
+/* Those that are too far to be waited for come last. */
 const struct bench_load bench_loads[] = {
 	{ "one_tick", .ahead_ns = BENCH_SECONDS(3) },
 	{ "outer_slot", .ahead_ns = BENCH_SECONDS(3), .width_ns = SLOT_NS },
