@@ -83,20 +83,18 @@ static __always_inline void twheel_hier_stop(struct twheel_scheme *s,
 }
 
 /**
- * twheel_hier_restart - restart a node; see twheel_scheme_restart()
+ * twheel_hier_restart - restart a node to an earlier tick
  * @s: the scheme
  * @node: a pending node
  * @expires: its new expiry tick
+ *
+ * See twheel_scheme_restart().
  */
 static __always_inline void twheel_hier_restart(struct twheel_scheme *s,
 						struct twheel_node *node,
 						u64 expires)
 {
-	bool later = expires >= node->expires;
-
 	node->expires = expires;
-	if (likely(later))
-		return;
 	twheel_slot_leave(s, node);
 	twheel_hier_place(s, node);
 }

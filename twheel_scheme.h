@@ -110,22 +110,6 @@ twheel_scheme_start(struct twheel_scheme *s, struct twheel_node *node)
 }
 
 /**
- * twheel_scheme_restart - give a pending node another expiry tick
- * @s: the scheme
- * @node: a pending node
- * @expires: its new expiry tick
- */
-static __always_inline void
-twheel_scheme_restart(struct twheel_scheme *s, struct twheel_node *node,
-		      u64 expires)
-{
-	if (likely(s->type == TWHEEL_HIER))
-		twheel_hier_restart(s, node, expires);
-	else
-		twheel_hashed_restart(s, node, expires);
-}
-
-/**
  * twheel_scheme_refresh - the usual restart: to a later tick, nothing moves
  * @s: the scheme
  * @node: a pending node
@@ -141,6 +125,24 @@ static __always_inline bool twheel_scheme_refresh(struct twheel_scheme *s,
 		return false;
 	node->expires = expires;
 	return true;
+}
+
+/**
+ * twheel_scheme_restart - give a pending node another expiry tick
+ * @s: the scheme
+ * @node: a pending node
+ * @expires: its new expiry tick
+ *
+ * For a tick that twheel_scheme_refresh() has refused.
+ */
+static __always_inline void
+twheel_scheme_restart(struct twheel_scheme *s, struct twheel_node *node,
+		      u64 expires)
+{
+	if (likely(s->type == TWHEEL_HIER))
+		twheel_hier_restart(s, node, expires);
+	else
+		twheel_hashed_restart(s, node, expires);
 }
 
 /**

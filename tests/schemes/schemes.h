@@ -37,7 +37,7 @@ struct twheel_test_scheme;
  *	it will hold at most. NULL if there is no memory
  * @destroy: frees it; nodes that are still pending are forgotten
  * @start: as twheel_scheme_start()
- * @restart: as twheel_scheme_restart()
+ * @restart: as twheel_scheme_refresh() or twheel_scheme_restart()
  * @stop: as twheel_scheme_stop()
  * @pop: as twheel_scheme_pop()
  * @next: as twheel_scheme_next()

@@ -61,7 +61,8 @@ static void wheel_start(struct twheel_test_scheme *t, struct twheel_node *node)
 static void wheel_restart(struct twheel_test_scheme *t,
 			  struct twheel_node *node, u64 expires)
 {
-	twheel_scheme_restart(&t->s, node, expires);
+	if (!twheel_scheme_refresh(&t->s, node, expires))
+		twheel_scheme_restart(&t->s, node, expires);
 }
 
 static void wheel_stop(struct twheel_test_scheme *t, struct twheel_node *node)
