@@ -7,8 +7,8 @@
  * timers (beside timer_list: in the default wheel). From the time when these
  * are due until they have all expired every period's lateness is counted, that
  * of periods which were missed and caught up too: lateness_p99_9 is the time
- * that 99.9 % of them kept to, lateness_max the longest. "none" is about as long
- * a time with the million pending and none due.
+ * that 99.9 % of them kept to, lateness_max the longest. "none" is about as
+ * long a time with the million pending and none due.
  *
  * In each of ROUNDS rounds there is every load once, and none, so that the
  * machine is as slow for one as for the other; lateness_p99_9 is the median of
