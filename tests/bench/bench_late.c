@@ -26,7 +26,7 @@
 #include "bench.h"
 
 #define PERIOD_NS	NSEC_PER_MSEC
-#define ROUNDS		9
+#define ROUNDS		7
 /* None, and those of bench_loads[] that can be waited for: the first ones. */
 #define LOADS		3
 #define NONE_MS		1000

@@ -24,7 +24,7 @@
 
 #include "bench.h"
 
-#define ROUNDS		200
+#define ROUNDS		100
 #define TURN_MS		10
 #define FAR_NS		BENCH_SECONDS(3600)
 
