@@ -135,19 +135,35 @@ function late_goals(   d, n, dists, late, most, at) {
 	result("lateness on another CPU (99.9 %), ticks added", most / 1e6, "2.00", "<=", at)
 }
 
-function two_cpus(   key, k, ratio, least, at) {
+function two_by_one(impl, size) {
+	if (!((impl, size, 1) in rate) || !((impl, size, 2) in rate))
+		return 0
+	return rate[impl, size, 2] / rate[impl, size, 1]
+}
+
+# As such, and of what the machine itself gives to a bare loop.
+function two_cpus(   key, k, ratio, least, at, share, shareat) {
 	for (key in rate) {
 		split(key, k, SUBSEP)
-		if (k[1] != "hier" || k[3] != 2 || !rate[k[1], k[2], 1])
+		ratio = two_by_one("hier", k[2])
+		if (k[1] != "hier" || k[3] != 2 || !ratio)
 			continue
-		ratio = rate[key] / rate[k[1], k[2], 1]
 		if (!least || ratio < least) {
 			least = ratio
 			at = k[2]
 		}
+		if (!two_by_one("none", k[2]))
+			continue
+		ratio /= two_by_one("none", k[2])
+		if (!share || ratio < share) {
+			share = ratio
+			shareat = k[2]
+		}
 	}
 	if (least)
 		result("starts and stops: 2 CPUs / 1 CPU", least, "1.90", ">=", at)
+	if (share)
+		result("the same / that of a bare loop", share, "0.95", ">=", shareat)
 }
 
 NR > 1 && $9 == "ns" { value[$1, $2, $3, $4, $5, $8] = $10 }
