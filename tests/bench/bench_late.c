@@ -15,6 +15,7 @@
  * those of the rounds: once that the host stops the guest does not count.
  */
 #include <linux/delay.h>
+#include <linux/hrtimer.h>
 #include <linux/kernel.h>
 #include <linux/minmax.h>
 #include <linux/sched.h>
@@ -158,12 +159,11 @@ static void report(const struct bench *b, struct beat **beats, u32 load)
 	}
 }
 
-static void sleep_until(u64 ns)
+/* Not by msleep(), whose timer is late by itself and among the million. */
+static void sleep_until(ktime_t at)
 {
-	u64 now = ktime_get();
-
-	if (ns > now)
-		fsleep(div_u64(ns - now, NSEC_PER_USEC));
+	set_current_state(TASK_UNINTERRUPTIBLE);
+	schedule_hrtimeout(&at, HRTIMER_MODE_ABS);
 }
 
 static int late_none(struct bench *b, struct beat **beats)
