@@ -171,11 +171,13 @@ struct tt_kind {
  * @timer: the timer
  * @kind: what it is part of
  * @magic: %TT_MAGIC while it is a timer
+ * @awaited: a broken stop would like to miss its callback
  */
 struct tt_timer {
 	struct twheel_timer timer;
 	const struct tt_kind *kind;
 	u32 magic;
+	bool awaited;
 };
 
 #define TT_MAGIC	0x77686c74

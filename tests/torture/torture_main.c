@@ -61,6 +61,10 @@ static unsigned int seconds = 30;
 module_param(seconds, uint, 0444);
 MODULE_PARM_DESC(seconds, "how long to run; 0: until rmmod (30)");
 
+static bool until_error;
+module_param(until_error, bool, 0444);
+MODULE_PARM_DESC(until_error, "end with the first error (N)");
+
 static unsigned int round_ms = 5000;
 module_param(round_ms, uint, 0444);
 MODULE_PARM_DESC(round_ms, "length of a round (5000)");
@@ -203,6 +207,16 @@ static void tt_round_end(void)
 	tt_seam_flush();
 }
 
+/* At the end of a round, when nobody has any. */
+static void tt_check_memory(void)
+{
+	u64 allocated = tt_total(TT_ALLOCATED), freed = tt_total(TT_FREED);
+
+	if (allocated != freed)
+		tt_error(TT_LEAKED, "%lld timers allocated and not freed",
+			 allocated - freed);
+}
+
 static void tt_drain_once(void)
 {
 	tt_churn_drain_begin();
@@ -224,7 +238,7 @@ static void tt_report(const char *when)
 
 static bool tt_time_is_over(void)
 {
-	return kthread_should_stop() ||
+	return kthread_should_stop() || (until_error && tt_errors()) ||
 	       (seconds && ktime_ms_delta(ktime_get(), tt_begin) >=
 				seconds * MSEC_PER_SEC);
 }
@@ -255,19 +269,10 @@ static void tt_print_params(const char *when)
 	pr_info("%s: ntimers=%u nshared=%u nthreads=%u seconds=%u round_ms=%u seed=%u scheme=%d mode=%d tick_us=%u slots=%u\n",
 		when, tt_params.ntimers, tt_params.nshared, nthreads, seconds,
 		round_ms, seed, scheme, mode, tick_us, slots);
-	pr_info("%s: hotplug_ms=%u drain_ms=%u late_ms=%u stat_s=%u irq=%d softirq=%d broken=%u (%s)\n",
-		when, tt_params.hotplug_ms, drain_ms, tt_params.late_ms, stat_s,
-		tt_params.irq, tt_params.softirq, tt_params.broken,
-		tt_broken_name(tt_params.broken));
-}
-
-static void tt_check_memory(void)
-{
-	u64 allocated = tt_total(TT_ALLOCATED), freed = tt_total(TT_FREED);
-
-	if (allocated != freed)
-		tt_error(TT_LEAKED, "%lld timers allocated and not freed",
-			 allocated - freed);
+	pr_info("%s: until_error=%d hotplug_ms=%u drain_ms=%u late_ms=%u stat_s=%u irq=%d softirq=%d broken=%u (%s)\n",
+		when, until_error, tt_params.hotplug_ms, drain_ms,
+		tt_params.late_ms, stat_s, tt_params.irq, tt_params.softirq,
+		tt_params.broken, tt_broken_name(tt_params.broken));
 }
 
 /* Nothing counted at all is not a success either. */
@@ -294,8 +299,8 @@ static int tt_main(void *unused)
 		if (!ret)
 			tt_round_run();
 		tt_round_end();
+		tt_check_memory();
 	}
-	tt_check_memory();
 	tt_verdict(ret);
 	while (!kthread_should_stop())
 		msleep(50);

@@ -7,15 +7,21 @@
  * harm to memory; the run has to end in FAILURE.
  */
 #include <linux/atomic.h>
+#include <linux/delay.h>
+#include <linux/ktime.h>
 #include <linux/llist.h>
 #include <linux/percpu.h>
+#include <linux/processor.h>
 #include <linux/slab.h>
 #include <linux/smp.h>
 
 #include "torture.h"
 
 /* One in so many calls goes wrong. A prime, so as not to fall into step. */
-#define TT_FAULT_EVERY	997
+#define TT_FAULT_EVERY	97
+
+/* How long a broken variant waits for the moment when its fault is met. */
+#define TT_MOMENT_US	500
 
 static const char * const tt_broken_names[TT_NR_BROKEN] = {
 	[TT_BREAK_NOTHING]	= "nothing",
@@ -57,6 +63,31 @@ static bool tt_fault(enum tt_broken what)
 }
 
 /*
+ * A race that nobody meets is no fault, and where CPUs hardly ever run at the
+ * same time it takes long to meet one. So if @t is just about to expire on
+ * another CPU, wait until it does.
+ */
+static void tt_await_moment(struct tt_timer *t)
+{
+	ktime_t end = ktime_add_us(ktime_get(), TT_MOMENT_US);
+
+	if (twheel_remaining(&t->timer) > TT_MOMENT_US * NSEC_PER_USEC)
+		return;
+	while (twheel_pending(&t->timer) && ktime_before(ktime_get(), end))
+		cpu_relax();
+}
+
+/* What somebody believes who looks without a lock, and then takes his time. */
+static bool tt_seemed_pending(struct tt_timer *t, enum tt_broken what)
+{
+	bool pending = twheel_pending(&t->timer);
+
+	if (pending && tt_fault(what))
+		tt_await_moment(t);
+	return pending;
+}
+
+/*
  * Let this callback and the next one on this CPU change places. Callbacks on a
  * CPU come one after the other.
  */
@@ -84,6 +115,9 @@ static void tt_expire(struct twheel_timer *timer)
 		tt_error(TT_CORRUPT, "callback for %p, magic %x", t, t->magic);
 		return;
 	}
+	/* Time to see that a stop has not waited. */
+	if (READ_ONCE(t->awaited))
+		udelay(TT_MOMENT_US);
 	if (t->kind->stays && tt_fault(TT_BREAK_DOUBLED))
 		t->kind->expire(t, now);
 	if (tt_is_broken(TT_BREAK_ORDER))
@@ -129,7 +163,7 @@ static ktime_t tt_break_deadline(struct tt_timer *t, ktime_t deadline)
 
 int tt_start_at(struct tt_timer *t, ktime_t deadline)
 {
-	bool pending = twheel_pending(&t->timer);
+	bool pending = tt_seemed_pending(t, TT_BREAK_START_RACE);
 	int ret;
 
 	if (tt_start_is_lost(t))
@@ -161,23 +195,36 @@ int tt_restart_at(struct tt_timer *t, ktime_t deadline)
 
 int tt_stop(struct tt_timer *t)
 {
-	bool pending = twheel_pending(&t->timer);
+	bool pending = tt_seemed_pending(t, TT_BREAK_STOP_RACE);
 	int ret = twheel_stop(&t->timer);
 
 	return tt_is_broken(TT_BREAK_STOP_RACE) ? pending : ret;
 }
 
+/* A stop that does not wait, just when it ought to. */
+static int tt_stop_unsync(struct tt_timer *t)
+{
+	int ret;
+
+	/* Pairs with tt_expire(), to which it does not matter when it comes. */
+	WRITE_ONCE(t->awaited, true);
+	tt_await_moment(t);
+	ret = twheel_stop(&t->timer);
+	WRITE_ONCE(t->awaited, false);
+	return ret;
+}
+
 int tt_stop_sync(struct tt_timer *t)
 {
 	if (tt_is_broken(TT_BREAK_SYNC))
-		return twheel_stop(&t->timer);
+		return tt_stop_unsync(t);
 	return twheel_stop_sync(&t->timer);
 }
 
 int tt_shutdown_sync(struct tt_timer *t)
 {
 	if (tt_is_broken(TT_BREAK_SYNC))
-		return twheel_stop(&t->timer);
+		return tt_stop_unsync(t);
 	return twheel_shutdown_sync(&t->timer);
 }
 
