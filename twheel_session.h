@@ -3,8 +3,8 @@
  * A session: the timers of one open file
  *
  * twheel_chardev.c copies from and to user space and checks what it copies;
- * twheel_session.c and, for batches, twheel_batch.c do what was asked;
- * twheel_table.c finds timers by id.
+ * twheel_session.c, twheel_utimer.c, twheel_read.c and, for batches,
+ * twheel_batch.c do what was asked; twheel_table.c finds timers by id.
  */
 #ifndef _TWHEEL_SESSION_H
 #define _TWHEEL_SESSION_H
@@ -138,6 +138,15 @@ static inline void twheel_utimer_set_up(struct twheel_utimer *ut,
 	ut->period_ns = args->period_ns;
 }
 
+/* Session's lock held, as for all that follows with __must_hold(). */
+static inline void twheel_utimer_arm(struct twheel_session *s,
+				     struct twheel_utimer *ut, ktime_t deadline)
+{
+	ut->state = TWHEEL_ARMED;
+	s->stats.pending++;
+	twheel_start_at(&ut->timer, deadline);
+}
+
 /* twheel_batch.c */
 void twheel_session_run_ops(struct twheel_session *s,
 			    struct twheel_session_op *ops, unsigned int count,
@@ -149,6 +158,13 @@ void twheel_session_close(struct twheel_session *s);
 int twheel_session_setup(struct twheel_session *s,
 			 const struct twheel_setup *setup);
 void twheel_session_info(struct twheel_session *s, struct twheel_info *info);
+void twheel_session_stats(struct twheel_session *s, struct twheel_stats *stats);
+int twheel_session_init(void);
+void twheel_session_exit(void);
+unsigned int twheel_session_count(void);
+void twheel_session_show_all(struct seq_file *seq);
+
+/* twheel_utimer.c */
 int twheel_session_start(struct twheel_session *s, struct twheel_start *args);
 int twheel_session_stop(struct twheel_session *s, u64 id);
 int twheel_session_start_locked(struct twheel_session *s,
@@ -157,17 +173,15 @@ int twheel_session_start_locked(struct twheel_session *s,
 int twheel_session_stop_locked(struct twheel_session *s, u64 id)
 	__must_hold(&s->lock);
 int twheel_session_get(struct twheel_session *s, struct twheel_get *get);
-int twheel_session_drain(struct twheel_session *s, struct twheel_drained __user
-			 *to, u32 room, u32 *count);
-void twheel_session_stats(struct twheel_session *s, struct twheel_stats *stats);
+
+/* twheel_read.c */
 ssize_t twheel_session_read(struct twheel_session *s,
 			    struct twheel_event __user *to, size_t room);
+int twheel_session_drain(struct twheel_session *s, struct twheel_drained __user
+			 *to, u32 room, u32 *count);
+void twheel_session_wake(struct twheel_tail *tail);
 bool twheel_session_readable(struct twheel_session *s);
 void twheel_session_pass_on(struct twheel_session *s);
-int twheel_session_init(void);
-void twheel_session_exit(void);
-unsigned int twheel_session_count(void);
-void twheel_session_show_all(struct seq_file *seq);
 
 /* twheel_shared.c */
 struct twheel_shared_wheel *
