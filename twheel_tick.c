@@ -33,12 +33,13 @@ static void run_tails(struct twheel_base *base)
 	while (tail) {
 		struct twheel_tail *next = tail->next;
 
-		clear_bit(0, &tail->queued);
 		/*
-		 * A callback on another base that finds the bit set has done
-		 * its part before @fn looks; one that finds it clear adds the
-		 * tail again. Pairs with twheel_add_tail().
+		 * Released, so that @next has been read before: a callback on
+		 * another base that finds the bit clear adds the tail again,
+		 * and writes @next. One that finds it set has done its part
+		 * before @fn looks. Both pair with twheel_add_tail().
 		 */
+		clear_bit_unlock(0, &tail->queued);
 		smp_mb__after_atomic();
 		tail->fn(tail);
 		tail = next;
