@@ -199,14 +199,14 @@ static unsigned int next_occupied(const struct twheel_scheme *s,
 }
 
 /*
- * When moving down the outer slot at @distance has to begin. It is to be
- * empty one tick before it is due, whose expiries come first in that tick.
+ * When moving down has to begin with @slot, counted from tick 0 in slots of
+ * @level. It is to be empty one tick before it is due, whose expiries come
+ * first in that tick.
  */
 static u64 cascade_tick(const struct twheel_scheme *s, unsigned int level,
-			unsigned int distance)
+			u64 slot)
 {
 	unsigned int shift = twheel_hier_shift(level);
-	u64 slot = (s->clock >> shift) + distance;
 	u32 nr = level * TWHEEL_HIER_RING + (slot & TWHEEL_HIER_MASK);
 	u64 lead = min_t(u64, s->slots[nr].count / MOVES_PER_WAKEUP,
 			 (1ULL << shift) - 1);
@@ -231,9 +231,29 @@ u64 twheel_hier_next(const struct twheel_scheme *s)
 	if (distance)
 		next = s->clock + distance;
 	for (level = 1; level < TWHEEL_HIER_LEVELS; level++) {
+		u64 slot = s->clock >> twheel_hier_shift(level);
+
 		distance = next_occupied(s, level);
 		if (distance)
-			next = min(next, cascade_tick(s, level, distance));
+			next = min(next, cascade_tick(s, level, slot + distance));
 	}
 	return next;
+}
+
+/**
+ * twheel_hier_wakeup - until when a node can wait; see twheel_scheme_wakeup()
+ * @s: the scheme
+ * @node: a node that was placed just now
+ *
+ * Return: a tick.
+ */
+u64 twheel_hier_wakeup(const struct twheel_scheme *s,
+		       const struct twheel_node *node)
+{
+	unsigned int level = node->slot / TWHEEL_HIER_RING;
+
+	if (!level)
+		return node->expires;
+	return cascade_tick(s, level,
+			    node->expires >> twheel_hier_shift(level));
 }

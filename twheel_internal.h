@@ -69,9 +69,9 @@ struct twheel_counters {
  * @ticking: the hrtimer's function runs; it programs the hrtimer at its end,
  *	others must not
  * @kicked: @kick is on its way to the CPU
- * @armed_tick: starts with this expiry tick or a later one need not program
- *	the hrtimer: 0 while it fires every tick or @ticking, U64_MAX while it
- *	is off
+ * @armed_tick: the tick that a tickless base's hrtimer is set for; 0 while
+ *	the hrtimer fires every tick or @ticking, so that a start need not look
+ *	at it; U64_MAX while it is off
  * @running: the timer whose callback runs, or NULL
  * @scheme: the timers
  * @counters: what has happened

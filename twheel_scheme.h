@@ -37,6 +37,8 @@
 struct twheel_node *twheel_hier_pop(struct twheel_scheme *s, u64 target,
 				    int *work);
 u64 twheel_hier_next(const struct twheel_scheme *s);
+u64 twheel_hier_wakeup(const struct twheel_scheme *s,
+		       const struct twheel_node *node);
 
 void twheel_hashed_start(struct twheel_scheme *s, struct twheel_node *node);
 void twheel_hashed_restart(struct twheel_scheme *s, struct twheel_node *node,
@@ -241,6 +243,26 @@ static inline u64 twheel_scheme_next(const struct twheel_scheme *s)
 	if (likely(s->type == TWHEEL_HIER))
 		return twheel_hier_next(s);
 	return twheel_hashed_next(s);
+}
+
+/**
+ * twheel_scheme_wakeup - until when a tickless wheel can sleep for a node
+ * @s: the scheme
+ * @node: a node that was started or restarted just now
+ *
+ * The least of what this returned for all nodes is not later than
+ * twheel_scheme_next(). It may be earlier than that was before the start,
+ * though the node's tick is later: the more nodes an outer slot holds the
+ * longer it takes to move them.
+ *
+ * Return: a tick.
+ */
+static inline u64 twheel_scheme_wakeup(const struct twheel_scheme *s,
+				       const struct twheel_node *node)
+{
+	if (likely(s->type == TWHEEL_HIER))
+		return twheel_hier_wakeup(s, node);
+	return node->expires;
 }
 
 /**

@@ -16,7 +16,7 @@
  * The hrtimer. It is programmed on its own CPU only, under the base's lock:
  * by a start that finds it off or set too late, by twheel_tick() at its end,
  * and through an IPI (kick) for those who start a timer on another CPU.
- * armed_tick says in one comparison whether a start has to look at it.
+ * armed_tick says whether a start has to look at it.
  *
  * Rounding. A deadline is rounded up to a tick, and a tick is processed when
  * the clock has reached it: no timer expires early, whatever a base has
@@ -204,13 +204,19 @@ static void kick(struct twheel_base *base)
 	smp_call_function_single_async(base->cpu, &base->kick);
 }
 
-/* A start needs the hrtimer earlier than it is set. */
-static void arm(struct twheel_base *base)
+static void program_or_kick(struct twheel_base *base)
 {
 	if (base->cpu == smp_processor_id())
 		program_hrtimer(base);
 	else
 		kick(base);
+}
+
+/* @timer was placed just now: does it need the hrtimer earlier than it is set? */
+static void arm_for(struct twheel_base *base, const struct twheel_timer *timer)
+{
+	if (twheel_scheme_wakeup(&base->scheme, &timer->node) < base->armed_tick)
+		program_or_kick(base);
 }
 
 /* Nothing is pending and the hrtimer is off: bring the clock up to date. */
@@ -242,7 +248,7 @@ static __always_inline void insert(struct twheel_base *base,
 	trace_twheel_start(base, timer, false);
 }
 
-/* As insert(), with the hrtimer off or set too late. */
+/* As insert(), with the hrtimer off, or sleeping and maybe for too long. */
 static noinline void insert_and_arm(struct twheel_base *base,
 				    struct twheel_timer *timer, u64 expires,
 				    u32 slack)
@@ -250,8 +256,7 @@ static noinline void insert_and_arm(struct twheel_base *base,
 	if (base->armed_tick == U64_MAX)
 		wake_base(base);
 	insert(base, timer, expires, slack);
-	if (expires < base->armed_tick)
-		arm(base);
+	arm_for(base, timer);
 }
 
 /* To an earlier tick, or in a scheme that moves what is restarted. */
@@ -259,8 +264,8 @@ static noinline void restart_and_move(struct twheel_base *base,
 				      struct twheel_timer *timer, u64 expires)
 {
 	twheel_scheme_restart(&base->scheme, &timer->node, expires);
-	if (expires < base->armed_tick)
-		arm(base);
+	if (base->armed_tick)
+		arm_for(base, timer);
 }
 
 static __always_inline void restart_locked(struct twheel_base *base,
@@ -324,8 +329,7 @@ static __always_inline int start(struct twheel_base *base,
 		twheel_unlock_base(base, flags);
 		return 1;
 	}
-	if (unlikely(base->cpu != cpu || !timer->fn ||
-		     expires < base->armed_tick))
+	if (unlikely(base->cpu != cpu || !timer->fn || base->armed_tick))
 		return start_slow(base, timer, expires, slack, cpu, flags);
 	insert(base, timer, expires, slack);
 	twheel_unlock_base(base, flags);
@@ -535,7 +539,7 @@ start_request(struct twheel_base *base, struct twheel_request *r)
 		/* As in start_slow(). */
 		if (unlikely(base->cpu != cpu && base->running != timer))
 			base = move_to_base(base, timer, cpu);
-		if (unlikely(expires < base->armed_tick))
+		if (unlikely(base->armed_tick))
 			insert_and_arm(base, timer, expires, slack);
 		else
 			insert(base, timer, expires, slack);
@@ -858,19 +862,16 @@ static void take_timers(struct twheel_base *base, struct list_head *timers)
 static void put_timers(struct twheel_base *base, struct list_head *timers)
 {
 	struct twheel_node *node, *next;
-	u64 earliest = U64_MAX;
 
 	if (base->armed_tick == U64_MAX)
 		wake_base(base);
 	list_for_each_entry_safe(node, next, timers, link) {
-		earliest = min(earliest, node->expires);
 		twheel_scheme_start(&base->scheme, node);
 		WRITE_ONCE(twheel_timer_of(node)->base, base);
 		base->counters.started++;
 		base->counters.moved++;
+		arm_for(base, twheel_timer_of(node));
 	}
-	if (earliest < base->armed_tick)
-		arm(base);
 }
 
 /*

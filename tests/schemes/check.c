@@ -51,6 +51,7 @@ twheel_check_create(const struct twheel_test_scheme_ops *ops, u64 clock,
 	twheel_oracle_init(&c->o, clock);
 	c->nr = nr;
 	c->id = nr;
+	c->armed = U64_MAX;
 	for (i = 0; i < nr; i++) {
 		INIT_LIST_HEAD(&c->timers[i].node.link);
 		c->timers[i].node.slack = CHECK_SLACK;
@@ -96,6 +97,17 @@ bool twheel_check_pending(const struct twheel_check *c, u32 id)
 	return twheel_oracle_pending(&c->timers[id].entry);
 }
 
+/*
+ * How long a tickless wheel may sleep. A hashed one must not miss a timer; its
+ * next tick may just be where it stopped looking.
+ */
+static u64 sleep_until(const struct twheel_check *c, u64 next)
+{
+	if (c->t->s.clock == U64_MAX)
+		return U64_MAX;
+	return c->t->s.type == TWHEEL_HIER ? next : twheel_oracle_first(&c->o);
+}
+
 /* What has to hold after each operation, on @id or on none. */
 static void check_state(struct twheel_check *c, u32 id)
 {
@@ -109,6 +121,8 @@ static void check_state(struct twheel_check *c, u32 id)
 		check_fail(c, id, "a next tick, but nothing is pending");
 	if (next > twheel_oracle_first(&c->o) && c->t->s.clock != U64_MAX)
 		check_fail(c, id, "the next tick is later than the truth");
+	if (c->t->ops->wheel && c->armed > sleep_until(c, next))
+		check_fail(c, id, "a tickless wheel would wake up too late");
 	if (id == c->nr)
 		return;
 	if (twheel_oracle_pending(&timer->entry) ==
@@ -121,6 +135,14 @@ static void check_state(struct twheel_check *c, u32 id)
 		check_fail(c, id, "the owner's field was changed");
 }
 
+/* A node was placed: what a tickless wheel that sleeps does then. */
+static void check_arm(struct twheel_check *c, const struct twheel_node *node)
+{
+	if (c->t->ops->wheel &&
+	    twheel_scheme_wakeup(&c->t->s, node) < c->armed)
+		c->armed = c->t->ops->next(c->t);
+}
+
 /**
  * twheel_check_set - start a timer, or restart it if it is pending
  * @c: the scheme and the oracle
@@ -130,14 +152,18 @@ static void check_state(struct twheel_check *c, u32 id)
 void twheel_check_set(struct twheel_check *c, u32 id, u64 expires)
 {
 	struct twheel_check_timer *timer = &c->timers[id];
+	u64 before = timer->node.expires;
 
 	if (twheel_oracle_pending(&timer->entry)) {
 		twheel_oracle_restart(&c->o, &timer->entry, expires);
 		c->t->ops->restart(c->t, &timer->node, expires);
+		if (expires < before)
+			check_arm(c, &timer->node);
 	} else {
 		twheel_oracle_start(&c->o, &timer->entry, expires);
 		timer->node.expires = expires;
 		c->t->ops->start(c->t, &timer->node);
+		check_arm(c, &timer->node);
 	}
 	c->ops++;
 	check_state(c, id);
@@ -244,6 +270,7 @@ bool twheel_check_pop(struct twheel_check *c, u64 target, int *work)
 	else if (++c->pauses > TWHEEL_CHECK_PAUSES)
 		check_fail(c, id, "does not get on");
 	c->ops++;
+	c->armed = c->t->ops->next(c->t);
 	check_state(c, id);
 	return (node || *work <= 0) && !c->error;
 }

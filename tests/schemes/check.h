@@ -59,6 +59,7 @@ struct twheel_check_timer {
  * @popped: nodes that came out so far
  * @last: the timer that came out last
  * @pauses: so often the work was used up since anything came out
+ * @armed: the tick that a tickless wheel would wake up for
  * @error: what was wrong first, or NULL
  * @at: the clock at that time
  * @id: the timer that was concerned, or @nr
@@ -72,6 +73,7 @@ struct twheel_check {
 	u64 popped;
 	u32 last;
 	u32 pauses;
+	u64 armed;
 	const char *error;
 	u64 at;
 	u32 id;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * test_bounded.c - a burst of timers does not take the CPU
+ * test_bounded.c - many timers at once do not take the CPU
  *
  * More timers are due at once than a run of the tick may expire: each comes
- * once, and /proc/twheel counts the pauses.
+ * once, and /proc/twheel counts the pauses. More timers are in one outer slot
+ * than one tick should move: the wheel begins before.
  */
 #include <stdlib.h>
 
@@ -54,22 +55,59 @@ static void read_all(int fd, __u64 deadline)
 	expect_nothing(fd, MS);
 }
 
-static __u64 yields(void)
+static __u64 counter(const char *wheel, const char *name)
 {
 	__u64 value;
 
-	ASSERT_TRUE(proc_find(proc_text(), "default", PROC_NONE, "yields",
-			      &value));
+	ASSERT_TRUE(proc_find(proc_text(), wheel, PROC_NONE, name, &value));
 	return value;
 }
 
 TEST(a_burst_expires_in_runs)
 {
-	__u64 before = yields(), deadline = now_ns() + 2 * SECOND;
+	__u64 before = counter("default", "yields");
+	__u64 deadline = now_ns() + 2 * SECOND;
 	int fd = session_open();
 
 	pin_cpu(0);
 	start_all(fd, deadline);
 	read_all(fd, deadline);
-	ASSERT_TRUE(yields() - before >= BURST / RUN_MAX - 1);
+	ASSERT_TRUE(counter("default", "yields") - before >=
+		    BURST / RUN_MAX - 1);
+}
+
+/* A hierarchical wheel's slots of the second level. */
+#define OUTER_TICKS	256
+#define TICK_NS		(4 * MS)
+
+/* Twice as far away as the lowest level reaches. */
+static __u64 next_outer_tick(void)
+{
+	return (now_ns() / TICK_NS / OUTER_TICKS + 3) * OUTER_TICKS;
+}
+
+/*
+ * The wheel goes to sleep with one timer in the slot, which can be moved when
+ * the slot is due. Those who come later need more time than that.
+ */
+TEST(a_crowd_wakes_a_tickless_wheel_early)
+{
+	__u64 edge = next_outer_tick(), deadline = (edge + 100) * TICK_NS;
+	int fd = session_open();
+
+	pin_cpu(0);
+	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){
+		.flags = TWHEEL_SETUP_PRIVATE,
+		.scheme = TWHEEL_SCHEME_HIER,
+		.mode = TWHEEL_MODE_TICKLESS,
+		.tick_ns = TICK_NS,
+	}));
+	ASSERT_EQ(0, tw_start_flags(fd, 0, deadline, TWHEEL_START_ABS, 0));
+	start_all(fd, deadline);
+	ASSERT_EQ(0, counter("private", "cascaded"));
+	sleep_until((edge - 20) * TICK_NS);
+	ASSERT_LT(0, counter("private", "cascaded"));
+	if (now_ns() >= (edge - 2) * TICK_NS)
+		test_skip("the machine is too slow to look in time");
+	read_all(fd, deadline);
 }
