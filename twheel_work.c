@@ -61,6 +61,7 @@ void twheel_init_work(struct twheel_work *work, struct twheel *wheel,
 	twheel_timer_setup(&work->timer, wheel, work_expired, 0);
 	work->wq = NULL;
 	work->delayed = false;
+	work->cancelling = 0;
 }
 EXPORT_SYMBOL_GPL(twheel_init_work);
 
@@ -73,7 +74,8 @@ EXPORT_SYMBOL_GPL(twheel_init_work);
  * As queue_delayed_work().
  *
  * Context: Any but NMI.
- * Return: false if the work was pending already, and nothing has changed.
+ * Return: false if the work was pending already, or twheel_cancel_work_sync()
+ * is waiting for it, and nothing has changed.
  */
 bool twheel_queue_work(struct workqueue_struct *wq, struct twheel_work *work,
 		       u64 delay_ns)
@@ -82,7 +84,8 @@ bool twheel_queue_work(struct workqueue_struct *wq, struct twheel_work *work,
 	bool queued;
 
 	raw_spin_lock_irqsave(lock_of(work), flags);
-	queued = !work->delayed && !work_pending(&work->work);
+	queued = !work->cancelling && !work->delayed &&
+		 !work_pending(&work->work);
 	if (queued) {
 		work->wq = wq;
 		work->delayed = true;
@@ -100,7 +103,8 @@ EXPORT_SYMBOL_GPL(twheel_queue_work);
  * @delay_ns: the delay from now, ns
  *
  * As mod_delayed_work(). An item that is queued already, its delay over, is
- * taken off its queue first.
+ * taken off its queue first. While twheel_cancel_work_sync() is waiting for the
+ * work that is all that happens.
  *
  * Context: Any but NMI.
  * Return: whether the work was pending.
@@ -113,9 +117,11 @@ bool twheel_mod_work(struct workqueue_struct *wq, struct twheel_work *work,
 
 	raw_spin_lock_irqsave(lock_of(work), flags);
 	pending = work->delayed || cancel_work(&work->work);
-	work->wq = wq;
-	work->delayed = true;
-	twheel_start(&work->timer, delay_ns);
+	if (!work->cancelling) {
+		work->wq = wq;
+		work->delayed = true;
+		twheel_start(&work->timer, delay_ns);
+	}
 	raw_spin_unlock_irqrestore(lock_of(work), flags);
 	return pending;
 }
@@ -147,27 +153,37 @@ bool twheel_cancel_work(struct twheel_work *work)
 }
 EXPORT_SYMBOL_GPL(twheel_cancel_work);
 
+static void count_cancelling(struct twheel_work *work, int change)
+{
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(lock_of(work), flags);
+	work->cancelling += change;
+	raw_spin_unlock_irqrestore(lock_of(work), flags);
+}
+
 /**
  * twheel_cancel_work_sync - cancel a work and wait until it does not run
- * @work: the work, which may queue itself but which nobody else queues
- *	meanwhile
+ * @work: the work
+ *
+ * As cancel_delayed_work_sync(): a work that queues itself does so in vain
+ * while it is waited for. When this returns the work neither runs nor is
+ * pending, provided that nobody queues it after that.
  *
  * Context: Process, may sleep; not the work itself.
  * Return: whether the work was pending.
  */
 bool twheel_cancel_work_sync(struct twheel_work *work)
 {
-	bool pending = false;
+	bool pending;
 
-	do {
-		if (twheel_cancel_work(work))
-			pending = true;
-		if (cancel_work_sync(&work->work))
-			pending = true;
-		/* It may have queued itself while it was waited for. */
-	} while (twheel_pending(&work->timer));
+	count_cancelling(work, 1);
+	pending = twheel_cancel_work(work);
 	/* A callback that came too late for the lock may still run. */
 	twheel_stop_sync(&work->timer);
+	if (cancel_work_sync(&work->work))
+		pending = true;
+	count_cancelling(work, -1);
 	return pending;
 }
 EXPORT_SYMBOL_GPL(twheel_cancel_work_sync);

@@ -212,12 +212,15 @@ static inline bool twheel_pending(const struct twheel_timer *timer)
  * @wq: where to queue it
  * @delayed: @timer was started, and neither has @work been queued for that nor
  *	was it cancelled
+ * @cancelling: calls of twheel_cancel_work_sync() under way; until they return
+ *	nothing is queued
  */
 struct twheel_work {
 	struct work_struct work;
 	struct twheel_timer timer;
 	struct workqueue_struct *wq;
 	bool delayed;
+	unsigned int cancelling;
 };
 
 void twheel_init_work(struct twheel_work *work, struct twheel *wheel,

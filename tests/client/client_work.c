@@ -17,7 +17,9 @@ struct client_work {
 	struct client *client;
 	ktime_t not_before;
 	int sleep_ms;
+	int linger_ms;
 	int again;
+	int queued;
 	int runs;
 	bool entered;
 	bool left;
@@ -37,7 +39,9 @@ static void client_work_fn(struct work_struct *work)
 		msleep(w->sleep_ms);
 	w->runs++;
 	if (w->again && w->runs < w->again)
-		twheel_queue_work(w->client->wq, &w->work, 0);
+		w->queued += twheel_queue_work(w->client->wq, &w->work, 0);
+	if (w->linger_ms)
+		msleep(w->linger_ms);
 	client_set(&w->left);
 	complete(&w->done);
 }
@@ -219,6 +223,33 @@ static void work_cancel_sync_ends_one_that_queues_itself(struct client *c)
 	client_work_free(w);
 }
 
+/*
+ * It queues itself while it is waited for, and has not ended when the timer
+ * would expire: what was queued has run or was cancelled all the same.
+ */
+static void work_cancel_sync_accounts_for_what_was_queued(struct client *c)
+{
+	struct client_work *w = client_work_new(c);
+	int runs;
+
+	if (!w)
+		return;
+	w->again = INT_MAX;
+	w->sleep_ms = 20;
+	w->linger_ms = 20;
+	w->queued = client_work_queue(w, 0);
+	if (CLIENT_CHECK(c, client_wait_for(&w->entered))) {
+		bool cancelled = twheel_cancel_work_sync(&w->work);
+
+		CLIENT_CHECK(c, w->queued == w->runs + cancelled);
+		runs = w->runs;
+		client_sleep(5 * c->config.tick_ns);
+		CLIENT_CHECK(c, w->runs == runs);
+		CLIENT_CHECK(c, !work_busy(&w->work.work));
+	}
+	client_work_free(w);
+}
+
 /* Freeing itself, as soon as it runs. */
 
 struct client_free_work {
@@ -267,6 +298,7 @@ const struct client_case client_work_cases[] = {
 	CLIENT_CASE(work_flush_runs_it_now),
 	CLIENT_CASE(work_queues_itself_again),
 	CLIENT_CASE(work_cancel_sync_ends_one_that_queues_itself),
+	CLIENT_CASE(work_cancel_sync_accounts_for_what_was_queued),
 	CLIENT_CASE(work_frees_itself),
 	{}
 };
