@@ -190,6 +190,7 @@ static void free_callback(struct client_timer *t)
 static void callback_frees_its_timer(struct client *c)
 {
 	DECLARE_COMPLETION_ONSTACK(freed);
+	u64 delay = client_delay(c, 5);
 	struct client_free *f;
 	int i;
 
@@ -199,7 +200,9 @@ static void callback_frees_its_timer(struct client *c)
 			return;
 		client_timer_init(c, &f->t, free_callback);
 		f->freed = &freed;
-		client_start(&f->t, client_delay(c, 5));
+		/* client_start() writes to it afterwards. */
+		f->t.not_before = client_in(delay);
+		twheel_start(&f->t.timer, delay);
 	}
 	for (i = 0; i < 16; i++)
 		wait_for_completion(&freed);

@@ -10,7 +10,11 @@
 
 #include "fuzz.h"
 
-/* Of user_data: when the timer is due, and a checksum. */
+/*
+ * Of user_data: when the timer is due, in units of 2^DUE_SHIFT ns so that it
+ * does not go round while the machine is up, and a checksum.
+ */
+#define DUE_SHIFT	10
 #define DUE_BITS	40
 #define DUE_MASK	((1ULL << DUE_BITS) - 1)
 #define SUM_BITS	24
@@ -66,7 +70,7 @@ __u64 fuzz_user_data(__u64 id, __u64 expires_ns, __u32 flags)
 
 	if (!(flags & TWHEEL_START_ABS))
 		due += fuzz_now();
-	due &= DUE_MASK;
+	due = due >> DUE_SHIFT & DUE_MASK;
 	return due << SUM_BITS | sum_of(id, due);
 }
 
@@ -84,10 +88,10 @@ void check_user_data(struct fuzz_shared *shared, const char *what, __u64 id,
 			  (unsigned long long)user_data);
 }
 
-/* Of times less than nine minutes apart. */
+/* Of times less than six days apart; @due as in user_data. */
 static bool is_before(__u64 time, __u64 due)
 {
-	return ((time - due) & DUE_MASK) > DUE_MASK / 2;
+	return (((time >> DUE_SHIFT) - due) & DUE_MASK) > DUE_MASK / 2;
 }
 
 void check_event(struct fuzz_shared *shared, const struct twheel_event *event)
@@ -101,8 +105,9 @@ void check_event(struct fuzz_shared *shared, const struct twheel_event *event)
 	if (event->user_data &&
 	    is_before(event->deadline_ns, event->user_data >> SUM_BITS))
 		fuzz_fail(shared, "event: deadline %llu, due %llu",
-			  (unsigned long long)event->deadline_ns & DUE_MASK,
-			  (unsigned long long)event->user_data >> SUM_BITS);
+			  (unsigned long long)event->deadline_ns,
+			  (unsigned long long)event->user_data >> SUM_BITS
+							       << DUE_SHIFT);
 	if (event->flags & ~TWHEEL_EVENT_PERIODIC || event->reserved ||
 	    (!event->flags && event->overruns))
 		fuzz_fail(shared, "event: flags %#x, reserved %#x, overruns %llu",
