@@ -40,7 +40,8 @@
  * @wakeups: runs of the hrtimer
  * @yields: runs that ended with work left, to let the system run
  * @longest_tick_ns: longest run of the hrtimer
- * @longest_lateness_ns: longest time from a timer's tick to its expiry
+ * @longest_lateness_ns: longest time from the first tick that a run expired
+ *	timers of to its begin, and from the last one to its end
  *
  * All guarded by the base's lock.
  */

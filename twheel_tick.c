@@ -182,7 +182,7 @@ static ktime_t next_run(struct twheel_base *base, const struct tick_run *run,
 			bool done, ktime_t end)
 {
 	base->armed_tick = U64_MAX;
-	if (base->cpu == TWHEEL_NO_CPU || (done && !base->scheme.pending))
+	if (base->cpu == TWHEEL_NO_CPU || !base->scheme.pending)
 		return KTIME_MAX;
 	base->armed_tick = 0;
 	if (!done) {

@@ -7,8 +7,9 @@
  * touch one lock.
  *
  * Which lock. timer->base names the base whose lock guards the timer. It
- * changes only while the timer is not pending or, when a CPU goes away, while
- * nobody else can reach the list that the timer is on; in between it is NULL.
+ * changes only while the timer is in no wheel: one that is not pending, or one
+ * that twheel_start_on() or a CPU that goes away has taken out under the old
+ * base's lock; until it is on the new base it is NULL.
  * So whoever wants the lock reads timer->base, locks, and looks again: the
  * protocol of lock_timer_base() in kernel/time/timer.c. While a callback runs
  * its timer stays on that base, so that base->running is the place to ask.
@@ -110,7 +111,7 @@ twheel_lock_base(struct twheel_timer *timer, unsigned long *flags)
 		base = READ_ONCE(timer->base);
 		if (likely(base)) {
 			raw_spin_lock_irqsave(&base->lock, *flags);
-			if (likely(timer->base == base))
+			if (likely(READ_ONCE(timer->base) == base))
 				return base;
 			raw_spin_unlock_irqrestore(&base->lock, *flags);
 		}
@@ -147,8 +148,8 @@ static struct twheel_base *lock_online_base(struct twheel *wheel,
 }
 
 /*
- * Let go of @base, which a timer is on that is not pending, and lock the base
- * of @cpu with the timer on it. Never two locks at a time: in between, NULL
+ * Let go of @base, whose wheel the timer is not in, and lock the base of @cpu
+ * with the timer on it. Never two locks at a time: in between, NULL
  * keeps others waiting in twheel_lock_base().
  */
 static struct twheel_base *move_to_base(struct twheel_base *base,
@@ -853,7 +854,7 @@ static void take_timers(struct twheel_base *base, struct list_head *timers)
 		if (!node)
 			return;
 		twheel_scheme_leave(&base->scheme, node);
-		list_add_tail(&node->link, timers);
+		twheel_link(&node->link, timers->prev, timers);
 		WRITE_ONCE(twheel_timer_of(node)->base, NULL);
 		base->counters.started--;
 	}
