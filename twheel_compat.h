@@ -8,6 +8,7 @@
 #ifndef _TWHEEL_COMPAT_H
 #define _TWHEEL_COMPAT_H
 
+#include <linux/atomic.h>
 #include <linux/hrtimer.h>
 #include <linux/spinlock.h>
 #include <linux/version.h>
@@ -48,42 +49,66 @@ twheel_hrtimer_setup(struct hrtimer *hrtimer,
  * On PREEMPT_RT callbacks run in a thread that a waiter for one of them may
  * have preempted: it has to sleep on a lock that lends its priority. On other
  * kernels callbacks cannot be preempted by a waiter, which just spins.
+ *
+ * As base->expiry_lock and timer_sync_wait_running() in kernel/time/timer.c,
+ * but that a waiter is announced while the callback still runs for sure.
  */
 #ifdef CONFIG_PREEMPT_RT
-typedef spinlock_t twheel_expiry_lock_t;
+typedef struct {
+	spinlock_t lock;
+	atomic_t waiters;
+} twheel_expiry_lock_t;
 
-static inline void twheel_expiry_init(twheel_expiry_lock_t *lock)
+static inline void twheel_expiry_init(twheel_expiry_lock_t *expiry)
 {
-	spin_lock_init(lock);
+	spin_lock_init(&expiry->lock);
+	atomic_set(&expiry->waiters, 0);
 }
 
-static inline void twheel_expiry_begin(twheel_expiry_lock_t *lock)
-	__acquires(lock)
+static inline void twheel_expiry_begin(twheel_expiry_lock_t *expiry)
+	__acquires(&expiry->lock)
 {
-	spin_lock(lock);
+	spin_lock(&expiry->lock);
 }
 
-static inline void twheel_expiry_end(twheel_expiry_lock_t *lock)
-	__releases(lock)
+static inline void twheel_expiry_end(twheel_expiry_lock_t *expiry)
+	__releases(&expiry->lock)
 {
-	spin_unlock(lock);
+	spin_unlock(&expiry->lock);
 }
 
-static inline void twheel_expiry_wait(twheel_expiry_lock_t *lock)
+static inline void twheel_expiry_announce(twheel_expiry_lock_t *expiry)
 {
-	spin_lock_bh(lock);
-	spin_unlock_bh(lock);
+	atomic_inc(&expiry->waiters);
+}
+
+static inline void twheel_expiry_wait(twheel_expiry_lock_t *expiry)
+{
+	spin_lock_bh(&expiry->lock);
+	atomic_dec(&expiry->waiters);
+	spin_unlock_bh(&expiry->lock);
+}
+
+static inline bool twheel_expiry_awaited(twheel_expiry_lock_t *expiry)
+{
+	return atomic_read(&expiry->waiters);
 }
 #else
 typedef struct {} twheel_expiry_lock_t;
 
-static inline void twheel_expiry_init(twheel_expiry_lock_t *lock) {}
-static inline void twheel_expiry_begin(twheel_expiry_lock_t *lock) {}
-static inline void twheel_expiry_end(twheel_expiry_lock_t *lock) {}
+static inline void twheel_expiry_init(twheel_expiry_lock_t *expiry) {}
+static inline void twheel_expiry_begin(twheel_expiry_lock_t *expiry) {}
+static inline void twheel_expiry_end(twheel_expiry_lock_t *expiry) {}
+static inline void twheel_expiry_announce(twheel_expiry_lock_t *expiry) {}
 
-static inline void twheel_expiry_wait(twheel_expiry_lock_t *lock)
+static inline void twheel_expiry_wait(twheel_expiry_lock_t *expiry)
 {
 	cpu_relax();
+}
+
+static inline bool twheel_expiry_awaited(twheel_expiry_lock_t *expiry)
+{
+	return false;
 }
 #endif
 

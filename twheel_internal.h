@@ -84,7 +84,8 @@ struct twheel_counters {
  * @hrtimer: drives the base; started under @lock on @cpu only
  * @kick: asks @cpu to program @hrtimer; sent under @lock
  * @expiry_lock: PREEMPT_RT: held while callbacks run, to lend a waiter's
- *	priority to them. Outside @lock
+ *	priority to them, and let go between two of them if somebody waits.
+ *	Outside @lock
  */
 struct twheel_base {
 	raw_spinlock_t lock;

@@ -46,6 +46,20 @@ static void run_tails(struct twheel_base *base)
 	}
 }
 
+/*
+ * Who waits for the callback that has just returned is not to wait for all the
+ * others of this run: one of them may wait for him.
+ */
+static void let_waiters_on(struct twheel_base *base)
+	__releases(&base->lock) __acquires(&base->lock)
+{
+	base->running = NULL;
+	raw_spin_unlock_irq(&base->lock);
+	twheel_expiry_end(&base->expiry_lock);
+	twheel_expiry_begin(&base->expiry_lock);
+	raw_spin_lock_irq(&base->lock);
+}
+
 static void expire_timer(struct twheel_base *base, struct twheel_timer *timer)
 	__releases(&base->lock) __acquires(&base->lock)
 {
@@ -62,6 +76,8 @@ static void expire_timer(struct twheel_base *base, struct twheel_timer *timer)
 	 * followed. Our caller clears it before it lets the lock go.
 	 */
 	raw_spin_lock_irq(&base->lock);
+	if (twheel_expiry_awaited(&base->expiry_lock))
+		let_waiters_on(base);
 }
 
 /**

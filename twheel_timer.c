@@ -633,13 +633,14 @@ void twheel_stop_many(struct twheel_request *requests, unsigned int nr)
 EXPORT_SYMBOL_GPL(twheel_stop_many);
 
 /*
- * Returns whether the callback runs; sets *@stopped if the timer was pending.
+ * Returns the base that the callback runs on, which has been told that we will
+ * wait, or NULL if it does not run; sets *@stopped if the timer was pending.
  * While its callback runs a pending timer is left alone: the callback may
  * start it once more after we had stopped it, and there would be two stops to
  * report. Not so at a shutdown, after which nothing can start it.
  */
-static bool try_to_stop(struct twheel_timer *timer, bool shutdown,
-			bool *stopped)
+static struct twheel_base *try_to_stop(struct twheel_timer *timer,
+				       bool shutdown, bool *stopped)
 {
 	unsigned long flags;
 	struct twheel_base *base = twheel_lock_base(timer, &flags);
@@ -649,26 +650,22 @@ static bool try_to_stop(struct twheel_timer *timer, bool shutdown,
 		*stopped = true;
 	if (shutdown)
 		timer->fn = NULL;
+	if (running)
+		twheel_expiry_announce(&base->expiry_lock);
 	twheel_unlock_base(base, flags);
-	return running;
-}
-
-static void wait_for_callback(struct twheel_timer *timer)
-{
-	struct twheel_base *base = READ_ONCE(timer->base);
-
-	if (base)
-		twheel_expiry_wait(&base->expiry_lock);
+	return running ? base : NULL;
 }
 
 static int stop_sync(struct twheel_timer *timer, bool shutdown)
 {
+	struct twheel_base *base;
 	bool stopped = false;
 
 	/* The callback may be what this interrupt has interrupted. */
 	WARN_ON_ONCE(in_hardirq());
-	while (try_to_stop(timer, shutdown, &stopped))
-		wait_for_callback(timer);
+	/* By now the timer may be on another base: ours, even. */
+	while ((base = try_to_stop(timer, shutdown, &stopped)))
+		twheel_expiry_wait(&base->expiry_lock);
 	return stopped;
 }
 

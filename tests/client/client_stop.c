@@ -148,6 +148,61 @@ static void stop_sync_ends_a_timer_that_restarts_itself(struct client *c)
 	client_timer_free(t);
 }
 
+/* Callbacks that wait for callbacks. */
+
+static void stop_other_callback(struct client_timer *t)
+{
+	ktime_t end = client_in(5 * (u64)NSEC_PER_SEC);
+
+	client_set(&t->entered);
+	while (!client_is_set(&t->other->entered) &&
+	       ktime_before(ktime_get(), end))
+		cpu_relax();
+	t->result = twheel_stop_sync(&t->other->timer);
+	client_set(&t->left);
+}
+
+/* On the CPU where they are to expire, one after the other. */
+static void start_slow_and_next(void *arg)
+{
+	struct client_timer **timers = arg;
+	ktime_t deadline = client_in(client_delay(timers[0]->client, 10));
+
+	client_start_at(timers[0], deadline);
+	client_start_at(timers[1], deadline);
+}
+
+/*
+ * Here a callback waits for a slow one there, behind which in its tick is one
+ * that waits for the callback here.
+ */
+static void callbacks_may_wait_for_each_other_s_cpu(struct client *c)
+{
+	struct client_timer *slow = client_timer_new(c, slow_callback);
+	struct client_timer *next = client_timer_new(c, stop_other_callback);
+	struct client_timer *here = client_timer_new(c, stop_other_callback);
+	struct client_timer *timers[] = { slow, next };
+	int this_cpu = raw_smp_processor_id();
+	int cpu = client_other_cpu();
+	u64 delay = client_delay(c, 10);
+
+	if (cpu < 0 || cpu == this_cpu) {
+		c->skipped = "only one CPU is online";
+	} else if (slow && next && here) {
+		here->other = slow;
+		next->other = here;
+		here->not_before = client_in(delay);
+		twheel_start_on(&here->timer, delay, this_cpu);
+		smp_call_function_single(cpu, start_slow_and_next, timers, true);
+		CLIENT_CHECK(c, client_wait_for(&here->left));
+		CLIENT_CHECK(c, client_wait_for(&next->left));
+		CLIENT_CHECK(c, here->result == 0 && next->result == 0);
+	}
+	client_timer_free(here);
+	client_timer_free(next);
+	client_timer_free(slow);
+}
+
 /*
  * The callback first restarts its timer, due at once, and then takes long:
  * shutdown comes while it is both running and pending.
@@ -265,6 +320,7 @@ const struct client_case client_stop_cases[] = {
 	CLIENT_CASE(stopped_can_start_again),
 	CLIENT_CASE(stop_sync_waits_for_the_callback),
 	CLIENT_CASE(shutdown_waits_for_the_callback),
+	CLIENT_CASE(callbacks_may_wait_for_each_other_s_cpu),
 	CLIENT_CASE(stop_sync_ends_a_timer_that_restarts_itself),
 	CLIENT_CASE(shutdown_ends_a_timer_that_restarts_itself),
 	CLIENT_CASE(callback_cannot_restart_during_shutdown),
