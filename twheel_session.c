@@ -5,6 +5,7 @@
  * A session comes with the first descriptor and goes with the last. Then what
  * is armed is stopped, and what is just expiring waited for; nobody is told.
  */
+#include <linux/capability.h>
 #include <linux/module.h>
 #include <linux/moduleparam.h>
 #include <linux/sched.h>
@@ -51,7 +52,28 @@ static int check_setup(const struct twheel_setup *setup)
 	if (!(setup->flags & TWHEEL_SETUP_PRIVATE) &&
 	    (setup->scheme || setup->mode || setup->slots || setup->tick_ns))
 		return -EINVAL;
+	/* Whose search for a place is as long as its user likes. */
+	if (setup->scheme == TWHEEL_SCHEME_HASHED_SORTED &&
+	    !capable(CAP_SYS_NICE))
+		return -EPERM;
 	return 0;
+}
+
+/* Session's lock held. */
+static bool has_begun(const struct twheel_session *s)
+{
+	return s->stats.started || s->growing;
+}
+
+/* It may begin just after that; but who is refused anyway makes no wheel. */
+static int check_not_begun(struct twheel_session *s)
+{
+	bool begun;
+
+	spin_lock_bh(&s->lock);
+	begun = has_begun(s);
+	spin_unlock_bh(&s->lock);
+	return begun ? -EBUSY : 0;
 }
 
 static struct twheel_shared_wheel *setup_wheel(const struct twheel_setup *setup)
@@ -108,14 +130,14 @@ static void destroy_tables(struct twheel_table *tables)
  * @setup: as in the command
  *
  * Context: Process, may sleep.
- * Return: 0; -EBUSY after the first start; -EINVAL, -ENOSPC, -ENOMEM.
+ * Return: 0; -EBUSY after the first start; -EINVAL, -EPERM, -ENOSPC, -ENOMEM.
  */
 int twheel_session_setup(struct twheel_session *s,
 			 const struct twheel_setup *setup)
 {
 	struct twheel_table old[TWHEEL_NR_TABLES] = {};
 	struct twheel_shared_wheel *shared;
-	int ret = check_setup(setup);
+	int ret = check_setup(setup) ?: check_not_begun(s);
 
 	if (ret)
 		return ret;
@@ -123,7 +145,7 @@ int twheel_session_setup(struct twheel_session *s,
 	if (IS_ERR(shared))
 		return PTR_ERR(shared);
 	spin_lock_bh(&s->lock);
-	if (s->stats.started || s->growing) {
+	if (has_begun(s)) {
 		ret = -EBUSY;
 	} else {
 		take_tables(s, old);

@@ -517,10 +517,17 @@ EXPORT_SYMBOL_GPL(twheel_stop);
 
 /*
  * Many timers at a time: the base's lock is taken once for all that are on one
- * base, and let go after TWHEEL_MOVES_PER_LOCK of them all the same. What is
- * done with one returns the base whose lock is held then: a start may have to
- * go on to another one.
+ * base, and let go after TWHEEL_MOVES_PER_LOCK of them all the same; in scheme
+ * 5, where each may look for its place for long, after each. What is done with
+ * one returns the base whose lock is held then: a start may have to go on to
+ * another one.
  */
+
+static unsigned int requests_per_lock(const struct twheel_base *base)
+{
+	return unlikely(base->scheme.type == TWHEEL_HASHED_SORTED) ?
+	       1 : TWHEEL_MOVES_PER_LOCK;
+}
 
 static __always_inline struct twheel_base *
 start_request(struct twheel_base *base, struct twheel_request *r)
@@ -575,10 +582,10 @@ for_many(struct twheel_request *r, unsigned int nr,
 	struct twheel_request *end = r + nr;
 
 	while (r < end) {
-		struct twheel_request *pause =
-			min(end, r + TWHEEL_MOVES_PER_LOCK);
 		unsigned long flags;
 		struct twheel_base *base = twheel_lock_base(r->timer, &flags);
+		struct twheel_request *pause =
+			min(end, r + requests_per_lock(base));
 
 		do {
 			base = fn(base, r++);

@@ -217,8 +217,8 @@ struct twheel_drained {
  * @timers: pointer to an array of struct twheel_drained
  * @count: in: room in it; out: timers that were stopped and returned. Fewer
  *	than there was room for means that none is pending any more, or that
- *	@timers could not be written from there on: if so the next call fails
- *	with EFAULT
+ *	@timers could not be written from there on: a call that can write none
+ *	fails with EFAULT
  * @flags: 0
  */
 struct twheel_drain {

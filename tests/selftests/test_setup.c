@@ -266,6 +266,26 @@ TEST(ebusy_after_a_batch)
 	expect_busy(fd);
 }
 
+/* A start or restart in it can take as long as its user likes. */
+TEST(eperm_sorted_slots_without_cap_sys_nice)
+{
+	struct twheel_setup setup = {
+		.flags = PRIVATE,
+		.scheme = TWHEEL_SCHEME_HASHED,
+		.slots = 64,
+	};
+	int fd = session_open_nonblock();
+
+	ASSERT_EQ(0, seteuid(65534));
+	ASSERT_EQ(0, tw_setup(fd, setup));
+	setup.scheme = TWHEEL_SCHEME_HASHED_SORTED;
+	ASSERT_EQ(-EPERM, tw_setup(fd, setup));
+	ASSERT_EQ(TWHEEL_SCHEME_HASHED, info_of(fd).scheme);
+	ASSERT_EQ(0, seteuid(0));
+	ASSERT_EQ(0, tw_setup(fd, setup));
+	ASSERT_EQ(TWHEEL_SCHEME_HASHED_SORTED, info_of(fd).scheme);
+}
+
 TEST(refused_start_is_no_start)
 {
 	int fd = session_open_nonblock();
@@ -469,6 +489,9 @@ TEST(enospc_too_many_private_wheels)
 	if (module_parameter("max_wheels", &limit))
 		ASSERT_EQ(limit, n);
 
+	/* Who could not have one anyway is not told that there is no room. */
+	ASSERT_EQ(0, tw_start(fds[0], 3, HOUR, 33));
+	expect_busy(fds[0]);
 	fd = session_open_nonblock();
 	info = info_of(fd);
 	ASSERT_EQ(-ENOSPC, tw_setup(fd, (struct twheel_setup){
