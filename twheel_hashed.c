@@ -124,13 +124,6 @@ static void place(struct twheel_scheme *s, struct twheel_node *node)
 	twheel_slot_join(s, nr, slot, node, prev, prev->next);
 }
 
-/* A node is about to leave its place: the hand must not wait at it. */
-static void release_cursor(struct twheel_scheme *s, struct twheel_node *node)
-{
-	if (s->cursor == &node->link)
-		s->cursor = node->link.next;
-}
-
 /**
  * twheel_hashed_start - start a node; see twheel_scheme_start()
  * @s: the scheme
@@ -149,7 +142,7 @@ void twheel_hashed_start(struct twheel_scheme *s, struct twheel_node *node)
  */
 void twheel_hashed_stop(struct twheel_scheme *s, struct twheel_node *node)
 {
-	release_cursor(s, node);
+	twheel_slot_free_cursor(s, node);
 	twheel_slot_del(s, node);
 }
 
@@ -167,7 +160,7 @@ void twheel_hashed_restart(struct twheel_scheme *s, struct twheel_node *node,
 	node->expires = expires;
 	if (later && s->type == TWHEEL_HASHED)
 		return;
-	release_cursor(s, node);
+	twheel_slot_free_cursor(s, node);
 	twheel_slot_leave(s, node);
 	place(s, node);
 }

@@ -265,6 +265,7 @@ static int drain_chunk(struct twheel_session *s, struct twheel_table *table,
 {
 	struct twheel_chunk *chunk;
 	unsigned long used;
+	unsigned int i;
 	int ret;
 
 	if (*index >= table->nr_indexes)
@@ -272,10 +273,11 @@ static int drain_chunk(struct twheel_session *s, struct twheel_table *table,
 	chunk = twheel_table_next(table, index);
 	if (!chunk)
 		return 0;
-	for (used = ~chunk->free & TWHEEL_CHUNK_FULL; used; used &= used - 1) {
+	used = ~chunk->free;
+	for_each_set_bit(i, &used, TWHEEL_CHUNK_TIMERS) {
 		if (*count == room)
 			return -ENOSPC;
-		ret = drain_one(s, &chunk->timers[__ffs(used)], to + *count);
+		ret = drain_one(s, &chunk->timers[i], to + *count);
 		if (ret < 0)
 			return ret;
 		*count += ret;

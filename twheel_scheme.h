@@ -169,8 +169,7 @@ twheel_scheme_stop(struct twheel_scheme *s, struct twheel_node *node)
 static __always_inline void
 twheel_scheme_leave(struct twheel_scheme *s, struct twheel_node *node)
 {
-	if (s->cursor == &node->link)
-		s->cursor = node->link.next;
+	twheel_slot_free_cursor(s, node);
 	twheel_slot_leave(s, node);
 	s->pending--;
 }

@@ -91,8 +91,8 @@ twheel_link(struct list_head *new, struct list_head *prev,
 }
 
 /*
- * Into a slot from another one, and out of it: "join" and "leave". Into the
- * wheel and out of it: "add" and "del", which count @pending too.
+ * Into a slot, and out of it into another one: "join" and "leave". Out of the
+ * wheel: "del", which counts @pending too.
  */
 
 static __always_inline void
@@ -124,20 +124,6 @@ twheel_slot_join_head(struct twheel_scheme *s, u32 nr, struct twheel_node *node)
 	twheel_slot_join(s, nr, slot, node, &slot->nodes, slot->nodes.next);
 }
 
-static __always_inline void
-twheel_slot_add_tail(struct twheel_scheme *s, u32 nr, struct twheel_node *node)
-{
-	twheel_slot_join_tail(s, nr, node);
-	s->pending++;
-}
-
-static __always_inline void
-twheel_slot_add_head(struct twheel_scheme *s, u32 nr, struct twheel_node *node)
-{
-	twheel_slot_join_head(s, nr, node);
-	s->pending++;
-}
-
 /* Out of @slot, whose number is @nr. */
 static __always_inline void
 twheel_slot_unlink(struct twheel_scheme *s, u32 nr, struct twheel_slot *slot,
@@ -162,6 +148,14 @@ twheel_slot_leave(struct twheel_scheme *s, struct twheel_node *node)
 
 	twheel_slot_unlink(s, nr, &s->slots[nr], node->link.prev,
 			   node->link.next);
+}
+
+/* A node is about to leave its place: the hand must not wait at it. */
+static inline void twheel_slot_free_cursor(struct twheel_scheme *s,
+					   const struct twheel_node *node)
+{
+	if (s->cursor == &node->link)
+		s->cursor = node->link.next;
 }
 
 /* Out of its slot: out of the wheel too. */

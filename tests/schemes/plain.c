@@ -68,12 +68,12 @@ static void plain_start(struct twheel_test_scheme *t, struct twheel_node *node)
 	u64 tick = twheel_test_due_tick(t, node->expires);
 
 	if (tick - t->s.clock <= plain_mask(t)) {
-		twheel_slot_add_tail(&t->s, tick & plain_mask(t), node);
+		twheel_slot_join_tail(&t->s, tick & plain_mask(t), node);
 	} else {
 		node->slot = PLAIN_NO_SLOT;
 		list_add_tail(&node->link, plain_rest(t));
-		t->s.pending++;
 	}
+	t->s.pending++;
 }
 
 static void plain_stop(struct twheel_test_scheme *t, struct twheel_node *node)
@@ -136,9 +136,8 @@ static void plain_search_rest(struct twheel_test_scheme *t)
 		if (node->expires - t->s.clock > plain_mask(t))
 			continue;
 		list_del(&node->link);
-		t->s.pending--;
-		twheel_slot_add_head(&t->s, node->expires & plain_mask(t),
-				     node);
+		twheel_slot_join_head(&t->s, node->expires & plain_mask(t),
+				      node);
 	}
 }
 
