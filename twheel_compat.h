@@ -55,8 +55,8 @@ twheel_hrtimer_setup(struct hrtimer *hrtimer,
  */
 #ifdef CONFIG_PREEMPT_RT
 typedef struct {
-	spinlock_t lock;
-	atomic_t waiters;
+	spinlock_t lock;	/* held while callbacks run */
+	atomic_t waiters;	/* those who want it; raised under base->lock */
 } twheel_expiry_lock_t;
 
 static inline void twheel_expiry_init(twheel_expiry_lock_t *expiry)

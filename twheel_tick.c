@@ -40,6 +40,7 @@ static void run_tails(struct twheel_base *base)
 		 * before @fn looks. Both pair with twheel_add_tail().
 		 */
 		clear_bit_unlock(0, &tail->queued);
+		/* Pairs with twheel_add_tail(), as said above. */
 		smp_mb__after_atomic();
 		tail->fn(tail);
 		tail = next;

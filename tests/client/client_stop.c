@@ -176,7 +176,7 @@ static void start_slow_and_next(void *arg)
  * Here a callback waits for a slow one there, behind which in its tick is one
  * that waits for the callback here.
  */
-static void callbacks_may_wait_for_each_other_s_cpu(struct client *c)
+static void callbacks_may_wait_for_one_another(struct client *c)
 {
 	struct client_timer *slow = client_timer_new(c, slow_callback);
 	struct client_timer *next = client_timer_new(c, stop_other_callback);
@@ -320,7 +320,7 @@ const struct client_case client_stop_cases[] = {
 	CLIENT_CASE(stopped_can_start_again),
 	CLIENT_CASE(stop_sync_waits_for_the_callback),
 	CLIENT_CASE(shutdown_waits_for_the_callback),
-	CLIENT_CASE(callbacks_may_wait_for_each_other_s_cpu),
+	CLIENT_CASE(callbacks_may_wait_for_one_another),
 	CLIENT_CASE(stop_sync_ends_a_timer_that_restarts_itself),
 	CLIENT_CASE(shutdown_ends_a_timer_that_restarts_itself),
 	CLIENT_CASE(callback_cannot_restart_during_shutdown),
