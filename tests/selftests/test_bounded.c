@@ -17,34 +17,34 @@
 #define RUN_MAX	1024
 #define EVENTS	1024
 
-static void start_all(int fd, __u64 deadline)
+static void start_all(int fd, __u32 nr, __u64 deadline)
 {
-	struct twheel_op *ops = calloc(BURST, sizeof(*ops));
+	struct twheel_op *ops = calloc(nr, sizeof(*ops));
 	__u32 done, i;
 
 	ASSERT_TRUE(ops);
-	for (i = 0; i < BURST; i++)
+	for (i = 0; i < nr; i++)
 		ops[i] = (struct twheel_op){
 			.opcode = TWHEEL_OP_START,
 			.id = i,
 			.flags = TWHEEL_START_ABS,
 			.expires_ns = deadline,
 		};
-	ASSERT_EQ(0, tw_submit(fd, ops, BURST, &done));
-	ASSERT_EQ(BURST, done);
+	ASSERT_EQ(0, tw_submit(fd, ops, nr, &done));
+	ASSERT_EQ(nr, done);
 	free(ops);
 	if (now_ns() >= deadline)
 		test_skip("the machine is too slow to start in time");
 }
 
 /* In order of their starts, which is by id. */
-static void read_all(int fd, __u64 deadline)
+static void read_all(int fd, __u32 nr, __u64 deadline)
 {
 	static struct twheel_event events[EVENTS];
 	__u32 next = 0;
 	ssize_t got, i;
 
-	while (next < BURST) {
+	while (next < nr) {
 		got = tw_read(fd, events, EVENTS);
 		ASSERT_LT(0, got);
 		for (i = 0; i < got; i++) {
@@ -70,10 +70,26 @@ TEST(a_burst_expires_in_runs)
 	int fd = session_open();
 
 	pin_cpu(0);
-	start_all(fd, deadline);
-	read_all(fd, deadline);
+	start_all(fd, BURST, deadline);
+	read_all(fd, BURST, deadline);
 	ASSERT_TRUE(counter("default", "yields") - before >=
 		    BURST / RUN_MAX - 1);
+}
+
+/* All of them near enough to be in the slot of their tick at once. */
+TEST(as_many_as_fit_expire_in_one_run)
+{
+	__u64 deadline = now_ns() + SECOND;
+	int fd = session_open();
+
+	pin_cpu(0);
+	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){
+		.flags = TWHEEL_SETUP_PRIVATE,
+		.tick_ns = 10 * MS,
+	}));
+	start_all(fd, RUN_MAX, deadline);
+	read_all(fd, RUN_MAX, deadline);
+	ASSERT_EQ(0, counter("private", "yields"));
 }
 
 /* A hierarchical wheel's slots of the second level. */
@@ -103,11 +119,11 @@ TEST(a_crowd_wakes_a_tickless_wheel_early)
 		.tick_ns = TICK_NS,
 	}));
 	ASSERT_EQ(0, tw_start_flags(fd, 0, deadline, TWHEEL_START_ABS, 0));
-	start_all(fd, deadline);
+	start_all(fd, BURST, deadline);
 	ASSERT_EQ(0, counter("private", "cascaded"));
 	sleep_until((edge - 20) * TICK_NS);
 	ASSERT_LT(0, counter("private", "cascaded"));
 	if (now_ns() >= (edge - 2) * TICK_NS)
 		test_skip("the machine is too slow to look in time");
-	read_all(fd, deadline);
+	read_all(fd, BURST, deadline);
 }
