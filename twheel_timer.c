@@ -111,7 +111,8 @@ twheel_lock_base(struct twheel_timer *timer, unsigned long *flags)
 		base = READ_ONCE(timer->base);
 		if (likely(base)) {
 			raw_spin_lock_irqsave(&base->lock, *flags);
-			if (likely(READ_ONCE(timer->base) == base))
+			/* Who writes it meanwhile does not write @base. */
+			if (likely(data_race(timer->base == base)))
 				return base;
 			raw_spin_unlock_irqrestore(&base->lock, *flags);
 		}
