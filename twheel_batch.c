@@ -73,7 +73,7 @@ kind_of(struct twheel_session *s, const struct twheel_session_op *op,
 	*place = ut;
 	if (unlikely(!ut))
 		return RUN_NONE;
-	if (likely(ut->state == TWHEEL_ARMED && ut->id == id))
+	if (likely(ut->id == id && ut->state == TWHEEL_ARMED))
 		return start ? RUN_RESTART : RUN_STOP;
 	if (start && ut->state == TWHEEL_FREE && !(id & TWHEEL_ID_KERNEL))
 		return RUN_START;

@@ -280,6 +280,8 @@ static struct twheel_chunk *alloc_chunk(struct twheel_session *s,
 	for (i = 0; i < TWHEEL_CHUNK_TIMERS; i++) {
 		twheel_timer_setup(&chunk->timers[i].timer, s->wheel, fn, 0);
 		chunk->timers[i].state = TWHEEL_FREE;
+		/* The first thing that a batch looks at. */
+		chunk->timers[i].id = TWHEEL_ID_ANY;
 	}
 	return chunk;
 }
