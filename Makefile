@@ -30,7 +30,7 @@ check-quick: ## the most telling of them, in three minutes
 
 coverage: ## lines and branches that the tests run, per file (build/coverage/missed)
 	@tests/check $(addsuffix -gcov,kunit selftests client parameters torture hostile) coverage
-	@grep '^# twheel' build/logs/coverage.log
+	@grep -E '^# (twheel|session)' build/logs/coverage.log
 
 test: ## one test: NAME= a stage, program, program:case or KUnit suite (KERNEL=)
 	@tests/vm/test "$(NAME)" $(KERNEL)

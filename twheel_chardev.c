@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * /dev/twheel: the user API, include/uapi/twheel.h
+ * /dev/twheel: the user API, include/uapi/linux/twheel.h
  *
- * Each open file is a session (twheel_session.c). Here is what lies between
+ * Each open file is a session (session/). Here is what lies between
  * it and user space: structures are copied in, whatever their size, and out
  * again, flags and padding are checked, readers wait.
  *
@@ -16,11 +16,12 @@
 #include <linux/module.h>
 #include <linux/poll.h>
 #include <linux/sched/signal.h>
+#include <linux/seq_file.h>
 #include <linux/uaccess.h>
 
+#include "session/session.h"
+#include "twheel_chardev.h"
 #include "twheel_compat.h"
-#include "twheel_internal.h"
-#include "twheel_session.h"
 
 /* Most operations in one submit. */
 #define MAX_BATCH	65536

@@ -1,24 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Schemes 5 and 6, the hashed wheels
+ * Scheme 6, the hashed wheel
  *
- * After section 6.1 of Varghese and Lauck, "Hashed and Hierarchical Timing
+ * After section 6.1.2 of Varghese and Lauck, "Hashed and Hierarchical Timing
  * Wheels" (1987; 1997). The wheel is one ring of slots, a power of two of
  * them. The low bits of a node's expiry tick pick its slot. The high bits
  * would be the number of rounds that the paper stores and counts down; here
  * they follow from the tick itself, and nothing has to be counted.
  *
- *   scheme 6, TWHEEL_HASHED (6.1.2): a slot is in no order. When the hand
- *   comes to it every node in it is looked at, and those that are due leave.
- *   Start is O(1) whatever the slot holds.
- *
- *   scheme 5, TWHEEL_HASHED_SORTED (6.1.1): a slot is sorted by tick, and the
- *   hand stops at the first node that is not due. Start looks for its place
- *   from the tail: O(1) on the average if there are more slots than nodes.
+ * A slot is in no order. When the hand comes to it every node in it is looked
+ * at, and those that are due leave. Start is O(1) whatever the slot holds.
  *
  * Three things are added.
  *
- * Lazy refresh (scheme 6): a restart to a later tick only writes the tick.
+ * Lazy refresh: a restart to a later tick only writes the tick.
  * The hand comes to the old slot before that tick, finds a node that belongs
  * into another slot, and carries it there.
  *
@@ -35,8 +30,8 @@
  *
  * The order. The hand goes from tick to tick, and within a slot from head to
  * tail. Whatever is started, or carried to its slot by the hand, joins the
- * tail (scheme 5: goes behind its equals). Nodes of one tick are in one slot,
- * but for those that are still to be carried there. Hence FIFO.
+ * tail. Nodes of one tick are in one slot, except those that are still to be
+ * carried there. Hence FIFO.
  */
 #include <linux/bitops.h>
 #include <linux/list.h>
@@ -76,52 +71,21 @@ static u64 slot_tick(const struct twheel_scheme *s, u32 nr)
 	return first + ((nr - (u32)first) & slot_mask(s));
 }
 
-/* The leap is kept in the words that only the hierarchical wheel needs. */
-static u64 get_leap(const struct twheel_scheme *s)
-{
-	return (u64)s->level << 32 | s->quota;
-}
-
-static void set_leap(struct twheel_scheme *s, u64 tick)
-{
-	s->level = upper_32_bits(tick);
-	s->quota = lower_32_bits(tick);
-}
-
 static void limit_leap(struct twheel_scheme *s, u64 tick)
 {
-	if (tick < get_leap(s))
-		set_leap(s, tick);
-}
-
-/*
- * Behind the nodes that are due at the same tick or before. Late nodes need
- * no care: their ticks are behind the clock, and so less than any sought.
- */
-static struct list_head *sorted_place(struct twheel_slot *slot, u64 tick)
-{
-	struct twheel_node *node;
-
-	list_for_each_entry_reverse(node, &slot->nodes, link)
-		if (node->expires <= tick)
-			break;
-	return &node->link;
+	if (tick < s->leap)
+		s->leap = tick;
 }
 
 static void place(struct twheel_scheme *s, struct twheel_node *node)
 {
 	u32 nr = slot_for(s, node->expires);
 	struct twheel_slot *slot = &s->slots[nr];
-	struct list_head *prev;
 
 	if (!slot->count || node->expires < slot->first)
 		slot->first = node->expires;
 	limit_leap(s, node->expires);
-	if (s->type == TWHEEL_HASHED)
-		prev = slot->nodes.prev;
-	else
-		prev = sorted_place(slot, due_tick(s, node->expires));
-	twheel_slot_join(s, nr, slot, node, prev, prev->next);
+	twheel_slot_join_tail(s, nr, node);
 }
 
 /**
@@ -158,7 +122,7 @@ void twheel_hashed_restart(struct twheel_scheme *s, struct twheel_node *node,
 	bool later = expires >= node->expires;
 
 	node->expires = expires;
-	if (later && s->type == TWHEEL_HASHED)
+	if (later)
 		return;
 	twheel_slot_free_cursor(s, node);
 	twheel_slot_leave(s, node);
@@ -188,7 +152,7 @@ static void pass_node(struct twheel_scheme *s, struct twheel_node *node)
 }
 
 /*
- * Scheme 6: look at the rest of the slot. Starts into it join the tail and
+ * Look at the rest of the slot. Starts into it join the tail and
  * are looked at too, but none of them is due at this tick.
  */
 static struct twheel_node *scan_slot(struct twheel_scheme *s, int *work)
@@ -213,27 +177,6 @@ static struct twheel_node *scan_slot(struct twheel_scheme *s, int *work)
 	return NULL;
 }
 
-/* Scheme 5: only the head is ever looked at, so there is no place to keep. */
-static struct twheel_node *scan_sorted_slot(struct twheel_scheme *s, int *work)
-{
-	u32 nr = s->clock & slot_mask(s);
-	struct twheel_slot *slot = &s->slots[nr];
-	struct twheel_node *node;
-
-	node = list_first_entry_or_null(&slot->nodes, struct twheel_node, link);
-	if (node && node->expires <= s->clock) {
-		prefetch(node->link.next);
-		twheel_slot_del(s, node);
-		return node;
-	}
-	if (node) {
-		slot->first = node->expires;
-		--*work;
-	}
-	leave_slot(s, nr);
-	return NULL;
-}
-
 /* The hand is at an occupied slot: pass it, or begin to look at its nodes. */
 static void enter_slot(struct twheel_scheme *s, u32 nr, int *work)
 {
@@ -242,18 +185,16 @@ static void enter_slot(struct twheel_scheme *s, u32 nr, int *work)
 	if (slot->first > s->clock) {
 		leave_slot(s, nr);
 		--*work;
-	} else if (s->type == TWHEEL_HASHED) {
+	} else {
 		slot->first = U64_MAX;
 		s->cursor = slot->nodes.next;
-	} else {
-		s->cursor = &slot->nodes;
 	}
 }
 
 /* The tick at which the round begins that has something for the hand. */
 static u64 next_round(const struct twheel_scheme *s, u64 tick)
 {
-	return max(tick, get_leap(s) & ~(u64)slot_mask(s));
+	return max(tick, s->leap & ~(u64)slot_mask(s));
 }
 
 /*
@@ -272,7 +213,7 @@ static void advance(struct twheel_scheme *s, u64 target, int *work)
 			s->clock = target;
 			return;
 		}
-		set_leap(s, U64_MAX);
+		s->leap = U64_MAX;
 	}
 	last = min(from | mask, target);
 	nr = find_next_bit(s->occupied, (u32)(last & mask) + 1, from & mask);
@@ -301,8 +242,7 @@ struct twheel_node *twheel_hashed_pop(struct twheel_scheme *s, u64 target,
 
 	while (*work > 0) {
 		if (s->cursor) {
-			node = s->type == TWHEEL_HASHED ?
-			       scan_slot(s, work) : scan_sorted_slot(s, work);
+			node = scan_slot(s, work);
 			if (node)
 				return node;
 		} else if (s->clock >= target) {

@@ -116,7 +116,7 @@ void twheel_hier_next_level(struct twheel_scheme *s)
 }
 
 /* The first node of the clock's slot was restarted to a later tick. */
-static void carry_on(struct twheel_scheme *s, int *work)
+static void move_refreshed(struct twheel_scheme *s, int *work)
 {
 	struct twheel_slot *slot = twheel_hier_due_slot(s);
 	struct twheel_node *node = list_first_entry(&slot->nodes,
@@ -173,7 +173,7 @@ struct twheel_node *twheel_hier_pop(struct twheel_scheme *s, u64 target,
 		if (node || *work <= 0)
 			return node;
 		if (slot->count)
-			carry_on(s, work);
+			move_refreshed(s, work);
 		else if (s->quota)
 			continue;
 		else if (s->clock < target)

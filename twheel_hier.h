@@ -15,6 +15,14 @@
 
 #include "twheel_slot.h"
 
+/* Slots per window of a level of the hierarchical wheel, as a power of two. */
+#define TWHEEL_HIER_BITS	8
+#define TWHEEL_HIER_WINDOW	BIT(TWHEEL_HIER_BITS)
+/* Two windows a level: the current one, and the next one being filled. */
+#define TWHEEL_HIER_RING	(2 * TWHEEL_HIER_WINDOW)
+/* Enough levels for 64 bits. */
+#define TWHEEL_HIER_LEVELS	DIV_ROUND_UP(64, TWHEEL_HIER_BITS)
+#define TWHEEL_HIER_SLOTS	(TWHEEL_HIER_LEVELS * TWHEEL_HIER_RING)
 #define TWHEEL_HIER_MASK	(TWHEEL_HIER_RING - 1)
 
 static __always_inline unsigned int twheel_hier_shift(unsigned int level)
@@ -164,7 +172,7 @@ twheel_hier_due(struct twheel_scheme *s, struct twheel_slot *slot)
 	next = node->link.next;
 	prefetchw(next);
 	twheel_slot_unlink(s, slot - s->slots, slot, &slot->nodes, next);
-	twheel_slot_end(s, node);
+	twheel_slot_leave_wheel(s, node);
 	return node;
 }
 

@@ -17,8 +17,9 @@
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 
-#include "twheel_internal.h"
-#include "twheel_session.h"
+#include "session/session.h"
+#include "twheel_proc.h"
+#include "twheel_wheel.h"
 
 static void add_max(u64 *sum, u64 value)
 {
@@ -107,8 +108,8 @@ static void show_config(struct seq_file *seq, const struct twheel *wheel)
 	const struct twheel_config *config = &wheel->config;
 
 	seq_printf(seq, "wheel %s\n", wheel->name);
-	seq_printf(seq, "scheme %s\n", twheel_scheme_name(config->scheme));
-	seq_printf(seq, "mode %s\n", twheel_mode_name(config->mode));
+	seq_printf(seq, "scheme %s\n", twheel_wheel_scheme_name(config->scheme));
+	seq_printf(seq, "mode %s\n", twheel_wheel_mode_name(config->mode));
 	show_value(seq, "", "tick_ns", config->tick_ns);
 	show_value(seq, "", "slots",
 		   twheel_scheme_slots(config->scheme, config->slots));
@@ -124,7 +125,7 @@ static int show_wheel(struct twheel *wheel, void *arg)
 	if (!snapshots)
 		return -ENOMEM;
 	for_each_possible_cpu(cpu) {
-		twheel_take_snapshot(wheel->bases[cpu], &snapshots[cpu]);
+		twheel_base_snapshot(wheel->bases[cpu], &snapshots[cpu]);
 		add_snapshot(&sum, &snapshots[cpu]);
 	}
 	show_config(seq, wheel);
@@ -140,6 +141,26 @@ static int show_wheel(struct twheel *wheel, void *arg)
 	return 0;
 }
 
+static void show_session(struct twheel_session *s, void *arg)
+{
+	struct seq_file *seq = arg;
+	struct twheel_stats stats;
+
+	twheel_session_stats(s, &stats);
+	seq_printf(seq, "session %d\n", s->pid);
+	show_value(seq, "  ", "started", stats.started);
+	show_value(seq, "  ", "restarted", stats.restarted);
+	show_value(seq, "  ", "stopped", stats.stopped);
+	show_value(seq, "  ", "expired", stats.expired);
+	show_value(seq, "  ", "pending", stats.pending);
+	show_value(seq, "  ", "rearmed", stats.rearmed);
+	show_value(seq, "  ", "delivered", stats.delivered);
+	show_value(seq, "  ", "replaced", stats.replaced);
+	show_value(seq, "  ", "unread", stats.unread);
+	show_value(seq, "  ", "overruns", stats.overruns);
+	show_value(seq, "  ", "wakeups", stats.wakeups);
+}
+
 static int count_wheel(struct twheel *wheel, void *arg)
 {
 	++*(u64 *)arg;
@@ -151,13 +172,13 @@ static int show_twheel(struct seq_file *seq, void *unused)
 	u64 wheels = 0;
 	int ret;
 
-	twheel_for_each(count_wheel, &wheels);
+	twheel_wheel_for_each(count_wheel, &wheels);
 	show_value(seq, "", "version", TWHEEL_ABI_VERSION);
 	show_value(seq, "", "wheels", wheels);
 	show_value(seq, "", "sessions", twheel_session_count());
-	ret = twheel_for_each(show_wheel, seq);
+	ret = twheel_wheel_for_each(show_wheel, seq);
 	if (!ret)
-		twheel_session_show_all(seq);
+		twheel_session_for_each(show_session, seq);
 	return ret;
 }
 

@@ -275,6 +275,7 @@ static inline void twheel_scheme_skip(struct twheel_scheme *s, u64 clock)
 	s->level = 0;
 	s->quota = 0;
 	s->cursor = NULL;
+	s->leap = 0;
 }
 
 /**

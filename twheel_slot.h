@@ -13,7 +13,7 @@
 #include <linux/math.h>
 #include <linux/types.h>
 
-#include "include/twheel.h"
+#include <linux/twheel.h>
 
 /**
  * struct twheel_slot - a slot
@@ -42,6 +42,7 @@ struct twheel_slot {
  * @from_last: hierarchical: the last tick of @from
  * @cursor: hashed: next node to look at in the slot of this tick, or that
  *	slot's head
+ * @leap: hashed: no slot needs the hand before this tick; see twheel_hashed.c
  * @occupied: a bit for each slot, set while it has a node
  * @slots: the slots
  */
@@ -53,23 +54,13 @@ struct twheel_scheme {
 	u32 nr_slots;
 	u32 level;
 	u32 quota;
+	struct twheel_slot *from;
 	u64 from_last;
-	union {
-		struct twheel_slot *from;
-		struct list_head *cursor;
-	};
+	struct list_head *cursor;
+	u64 leap;
 	unsigned long *occupied;
 	struct twheel_slot *slots;
 };
-
-/* Slots per window of a level of the hierarchical wheel, as a power of two. */
-#define TWHEEL_HIER_BITS	8
-#define TWHEEL_HIER_WINDOW	BIT(TWHEEL_HIER_BITS)
-/* Two windows a level: the current one, and the next one being filled. */
-#define TWHEEL_HIER_RING	(2 * TWHEEL_HIER_WINDOW)
-/* Enough levels for 64 bits. */
-#define TWHEEL_HIER_LEVELS	DIV_ROUND_UP(64, TWHEEL_HIER_BITS)
-#define TWHEEL_HIER_SLOTS	(TWHEEL_HIER_LEVELS * TWHEEL_HIER_RING)
 
 /*
  * Nodes are linked by hand: Debian's kernels have CONFIG_DEBUG_LIST, with
@@ -160,7 +151,7 @@ static inline void twheel_slot_free_cursor(struct twheel_scheme *s,
 
 /* Out of its slot: out of the wheel too. */
 static __always_inline void
-twheel_slot_end(struct twheel_scheme *s, struct twheel_node *node)
+twheel_slot_leave_wheel(struct twheel_scheme *s, struct twheel_node *node)
 {
 	s->pending--;
 	/* As in twheel_link(). */
@@ -172,7 +163,7 @@ static __always_inline void
 twheel_slot_del(struct twheel_scheme *s, struct twheel_node *node)
 {
 	twheel_slot_leave(s, node);
-	twheel_slot_end(s, node);
+	twheel_slot_leave_wheel(s, node);
 }
 
 #endif /* _TWHEEL_SLOT_H */

@@ -11,10 +11,12 @@
  * and comes back after as long a time as it has taken: an overload of timers
  * takes at most half of a CPU.
  */
+#include <linux/export.h>
 #include <linux/hrtimer.h>
 #include <linux/ktime.h>
+#include <linux/rcupdate.h>
 
-#include "twheel_internal.h"
+#include "twheel_base.h"
 
 #define CREATE_TRACE_POINTS
 #include "twheel_trace.h"
@@ -24,32 +26,61 @@
 /* Least time between two runs of one tick's work, ns. */
 #define YIELD_NS_MIN	(10 * NSEC_PER_USEC)
 
-static void run_tails(struct twheel_base *base)
+/**
+ * twheel_at_tick_end - have something done once this tick's callbacks have run
+ * @timer: the timer whose callback calls this; not yet freed
+ * @end: what to do. Nothing changes if it is queued already
+ *
+ * Many timers expire in one tick. What is to be done once for all of them, such
+ * as waking up a reader, goes here. @end->fn is called once, after all
+ * callbacks of this base that queued @end.
+ *
+ * The callback and @end->fn are in one RCU read-side critical section. @end may
+ * be freed a grace period after the last callback that queues it has returned,
+ * with kfree_rcu() for example.
+ *
+ * Context: A timer's callback.
+ */
+void twheel_at_tick_end(struct twheel_timer *timer, struct twheel_tick_end *end)
 {
-	struct twheel_tail *tail = base->tails;
+	/* Stays on this base while the callback runs: see start_slow(). */
+	struct twheel_base *base = READ_ONCE(timer->base);
 
-	base->tails = NULL;
-	base->tails_end = &base->tails;
-	while (tail) {
-		struct twheel_tail *next = tail->next;
+	/* Orders what the caller did before with run_tick_ends(). */
+	if (test_and_set_bit(0, &end->queued))
+		return;
+	end->next = NULL;
+	*base->next_tick_end = end;
+	base->next_tick_end = &end->next;
+}
+EXPORT_SYMBOL_GPL(twheel_at_tick_end);
+
+static void run_tick_ends(struct twheel_base *base)
+{
+	struct twheel_tick_end *end = base->tick_ends;
+
+	base->tick_ends = NULL;
+	base->next_tick_end = &base->tick_ends;
+	while (end) {
+		struct twheel_tick_end *next = end->next;
 
 		/*
-		 * Released, so that @next has been read before: a callback on
-		 * another base that finds the bit clear adds the tail again,
-		 * and writes @next. One that finds it set has done its part
-		 * before @fn looks. Both pair with twheel_add_tail().
+		 * Released, so that @next has been read before. A callback on
+		 * another base that finds the bit clear queues @end again and
+		 * writes @next. One that finds it set has done its part before
+		 * @fn looks. Both pair with twheel_at_tick_end().
 		 */
-		clear_bit_unlock(0, &tail->queued);
-		/* Pairs with twheel_add_tail(), as said above. */
+		clear_bit_unlock(0, &end->queued);
+		/* Pairs with twheel_at_tick_end(), as said above. */
 		smp_mb__after_atomic();
-		tail->fn(tail);
-		tail = next;
+		end->fn(end);
+		end = next;
 	}
 }
 
 /*
- * Who waits for the callback that has just returned is not to wait for all the
- * others of this run: one of them may wait for him.
+ * A waiter for the callback that has just returned must not wait for the other
+ * callbacks of this run: one of them may wait for it.
  */
 static void let_waiters_on(struct twheel_base *base)
 	__releases(&base->lock) __acquires(&base->lock)
@@ -68,7 +99,7 @@ static void expire_timer(struct twheel_base *base, struct twheel_timer *timer)
 
 	base->running = timer;
 	base->counters.expired++;
-	debug_object_deactivate(timer, &twheel_debug_descr);
+	debug_object_deactivate(timer, &twheel_base_debug_descr);
 	trace_twheel_expire(base, timer);
 	raw_spin_unlock_irq(&base->lock);
 	fn(timer);
@@ -246,19 +277,20 @@ enum hrtimer_restart twheel_tick(struct hrtimer *hrtimer)
 	ktime_t end;
 	bool done;
 
+	/* See twheel_at_tick_end(). */
+	rcu_read_lock();
 	twheel_expiry_begin(&base->expiry_lock);
 	raw_spin_lock_irq(&base->lock);
 	cascaded = base->scheme.cascaded;
 	expired = base->counters.expired;
 	run.target = max(twheel_tick_of(base, run.begin), base->scheme.clock);
 	count_ticks(base, run.target);
-	base->ticking = true;
 	base->armed_tick = 0;
 
 	done = expire_timers(base, &run);
 
 	raw_spin_unlock_irq(&base->lock);
-	run_tails(base);
+	run_tick_ends(base);
 	end = ktime_get();
 	raw_spin_lock_irq(&base->lock);
 	cascaded = base->scheme.cascaded - cascaded;
@@ -267,9 +299,9 @@ enum hrtimer_restart twheel_tick(struct hrtimer *hrtimer)
 	trace_twheel_tick(base, base->counters.expired - expired,
 			  end - run.begin);
 	count_run(base, &run, end);
-	base->ticking = false;
 	restart = set_next_run(base, next_run(base, &run, done, end));
 	raw_spin_unlock_irq(&base->lock);
 	twheel_expiry_end(&base->expiry_lock);
+	rcu_read_unlock();
 	return restart;
 }

@@ -30,37 +30,26 @@
 #include <linux/math64.h>
 #include <linux/sched.h>
 
-#include "twheel_internal.h"
-#include "twheel_trace.h"
+#include "twheel_base.h"
 
 /* Debug objects: misuse and freeing of pending timers, where configured. */
-
-static void *timer_debug_hint(void *addr)
-{
-	return ((struct twheel_timer *)addr)->fn;
-}
-
-const struct debug_obj_descr twheel_debug_descr = {
-	.name		= "twheel_timer",
-	.debug_hint	= timer_debug_hint,
-};
 
 static void debug_setup(struct twheel_timer *timer, unsigned int flags)
 {
 	if (flags & TWHEEL_TIMER_ON_STACK)
-		debug_object_init_on_stack(timer, &twheel_debug_descr);
+		debug_object_init_on_stack(timer, &twheel_base_debug_descr);
 	else
-		debug_object_init(timer, &twheel_debug_descr);
+		debug_object_init(timer, &twheel_base_debug_descr);
 }
 
 static void debug_activate(struct twheel_timer *timer)
 {
-	debug_object_activate(timer, &twheel_debug_descr);
+	debug_object_activate(timer, &twheel_base_debug_descr);
 }
 
 static void debug_deactivate(struct twheel_timer *timer)
 {
-	debug_object_deactivate(timer, &twheel_debug_descr);
+	debug_object_deactivate(timer, &twheel_base_debug_descr);
 }
 
 /* Deadlines and ticks. */
@@ -70,9 +59,9 @@ static void debug_deactivate(struct twheel_timer *timer)
  * what deadline_of() needs to have the deadline back.
  */
 static __always_inline u64 round_up_to_tick(const struct twheel_base *base,
-					    u64 deadline, u32 *slack)
+					    u64 deadline, u32 *offset_ns)
 {
-	return div_u64_rem(deadline + base->tick_ns - 1, base->tick_ns, slack);
+	return div_u64_rem(deadline + base->tick_ns - 1, base->tick_ns, offset_ns);
 }
 
 static ktime_t deadline_of(const struct twheel_base *base,
@@ -127,28 +116,6 @@ static void twheel_unlock_base(struct twheel_base *base, unsigned long flags)
 }
 
 /*
- * Lock the base of @cpu, or of another CPU if that one is not online. There
- * is one: the base of the last CPU is never switched off.
- */
-static struct twheel_base *lock_online_base(struct twheel *wheel,
-					    unsigned int cpu)
-	__acquires(wheel->bases[cpu]->lock)
-{
-	struct twheel_base *base = wheel->bases[cpu];
-
-	raw_spin_lock(&base->lock);
-	while (unlikely(base->cpu == TWHEEL_NO_CPU)) {
-		raw_spin_unlock(&base->lock);
-		cpu = cpumask_next(cpu, cpu_possible_mask);
-		if (cpu >= nr_cpu_ids)
-			cpu = cpumask_first(cpu_possible_mask);
-		base = wheel->bases[cpu];
-		raw_spin_lock(&base->lock);
-	}
-	return base;
-}
-
-/*
  * Let go of @base, whose wheel the timer is not in, and lock the base of @cpu
  * with the timer on it. Never two locks at a time: in between, NULL
  * keeps others waiting in twheel_lock_base().
@@ -156,80 +123,15 @@ static struct twheel_base *lock_online_base(struct twheel *wheel,
 static struct twheel_base *move_to_base(struct twheel_base *base,
 					struct twheel_timer *timer,
 					unsigned int cpu)
+	__must_hold(&base->lock)
 {
 	struct twheel *wheel = base->wheel;
 
 	WRITE_ONCE(timer->base, NULL);
 	raw_spin_unlock(&base->lock);
-	base = lock_online_base(wheel, cpu);
+	base = twheel_base_lock_online(wheel, cpu);
 	WRITE_ONCE(timer->base, base);
 	return base;
-}
-
-/* Programming the hrtimer. */
-
-static void program_hrtimer(struct twheel_base *base)
-{
-	u64 tick = base->scheme.clock + 1;
-
-	lockdep_assert_held(&base->lock);
-	if (base->mode == TWHEEL_TICKLESS)
-		tick = twheel_scheme_next(&base->scheme);
-	base->armed_tick = base->mode == TWHEEL_TICKLESS ? tick : 0;
-	hrtimer_start(&base->hrtimer, twheel_time_of(base, tick),
-		      HRTIMER_MODE_ABS_PINNED_SOFT);
-}
-
-/**
- * twheel_kicked - program a base's hrtimer for those who could not
- * @info: the base
- *
- * Context: Hard interrupt, on the base's CPU.
- */
-void twheel_kicked(void *info)
-{
-	struct twheel_base *base = info;
-
-	raw_spin_lock(&base->lock);
-	base->kicked = false;
-	if (base->cpu != TWHEEL_NO_CPU && !base->ticking &&
-	    base->scheme.pending)
-		program_hrtimer(base);
-	raw_spin_unlock(&base->lock);
-}
-
-static void kick(struct twheel_base *base)
-{
-	if (base->kicked || base->cpu == TWHEEL_NO_CPU)
-		return;
-	base->kicked = true;
-	smp_call_function_single_async(base->cpu, &base->kick);
-}
-
-static void program_or_kick(struct twheel_base *base)
-{
-	if (base->cpu == smp_processor_id())
-		program_hrtimer(base);
-	else
-		kick(base);
-}
-
-/* @timer was placed just now: does it need the hrtimer earlier than it is set? */
-static void arm_for(struct twheel_base *base, const struct twheel_timer *timer)
-{
-	if (twheel_scheme_wakeup(&base->scheme, &timer->node) < base->armed_tick)
-		program_or_kick(base);
-}
-
-/* Nothing is pending and the hrtimer is off: bring the clock up to date. */
-static void wake_base(struct twheel_base *base)
-{
-	u64 now = twheel_tick_of(base, ktime_get());
-
-	if (!base->scheme.pending && now > base->scheme.clock) {
-		twheel_scheme_skip(&base->scheme, now);
-		base->reached = now;
-	}
 }
 
 /*
@@ -240,10 +142,10 @@ static void wake_base(struct twheel_base *base)
 
 static __always_inline void insert(struct twheel_base *base,
 				   struct twheel_timer *timer, u64 expires,
-				   u32 slack)
+				   u32 offset_ns)
 {
 	timer->node.expires = expires;
-	timer->node.slack = slack;
+	timer->node.offset_ns = offset_ns;
 	debug_activate(timer);
 	twheel_scheme_start(&base->scheme, &timer->node);
 	base->counters.started++;
@@ -253,12 +155,12 @@ static __always_inline void insert(struct twheel_base *base,
 /* As insert(), with the hrtimer off, or sleeping and maybe for too long. */
 static noinline void insert_and_arm(struct twheel_base *base,
 				    struct twheel_timer *timer, u64 expires,
-				    u32 slack)
+				    u32 offset_ns)
 {
 	if (base->armed_tick == U64_MAX)
-		wake_base(base);
-	insert(base, timer, expires, slack);
-	arm_for(base, timer);
+		twheel_base_wake(base);
+	insert(base, timer, expires, offset_ns);
+	twheel_base_arm(base, timer);
 }
 
 /* To an earlier tick, or in a scheme that moves what is restarted. */
@@ -267,30 +169,19 @@ static noinline void restart_and_move(struct twheel_base *base,
 {
 	twheel_scheme_restart(&base->scheme, &timer->node, expires);
 	if (base->armed_tick)
-		arm_for(base, timer);
+		twheel_base_arm(base, timer);
 }
 
 static __always_inline void restart_locked(struct twheel_base *base,
 					   struct twheel_timer *timer,
-					   u64 expires, u32 slack)
+					   u64 expires, u32 offset_ns)
 {
-	timer->node.slack = slack;
+	timer->node.offset_ns = offset_ns;
 	if (unlikely(!twheel_scheme_refresh(&base->scheme, &timer->node,
 					    expires)))
 		restart_and_move(base, timer, expires);
 	base->counters.restarted++;
 	trace_twheel_start(base, timer, true);
-}
-
-static __always_inline bool stop_locked(struct twheel_base *base, struct twheel_timer *timer)
-{
-	if (!twheel_pending(timer))
-		return false;
-	twheel_scheme_stop(&base->scheme, &timer->node);
-	base->counters.stopped++;
-	debug_deactivate(timer);
-	trace_twheel_stop(base, timer);
-	return true;
 }
 
 /*
@@ -300,7 +191,7 @@ static __always_inline bool stop_locked(struct twheel_base *base, struct twheel_
  */
 static noinline int start_slow(struct twheel_base *base,
 			       struct twheel_timer *timer, u64 expires,
-			       u32 slack, unsigned int cpu,
+			       u32 offset_ns, unsigned int cpu,
 			       unsigned long flags)
 	__releases(&base->lock)
 {
@@ -309,7 +200,7 @@ static noinline int start_slow(struct twheel_base *base,
 	if (timer->fn) {
 		if (base->cpu != cpu && base->running != timer)
 			base = move_to_base(base, timer, cpu);
-		insert_and_arm(base, timer, expires, slack);
+		insert_and_arm(base, timer, expires, offset_ns);
 		ret = 0;
 	}
 	twheel_unlock_base(base, flags);
@@ -322,20 +213,29 @@ static __always_inline int start(struct twheel_base *base,
 				 unsigned long flags)
 	__releases(&base->lock)
 {
-	u32 slack;
-	u64 expires = round_up_to_tick(base, deadline, &slack);
+	u32 offset_ns;
+	u64 expires = round_up_to_tick(base, deadline, &offset_ns);
 	unsigned int cpu = smp_processor_id();
 
 	if (twheel_pending(timer)) {
-		restart_locked(base, timer, expires, slack);
+		restart_locked(base, timer, expires, offset_ns);
 		twheel_unlock_base(base, flags);
 		return 1;
 	}
 	if (unlikely(base->cpu != cpu || !timer->fn || base->armed_tick))
-		return start_slow(base, timer, expires, slack, cpu, flags);
-	insert(base, timer, expires, slack);
+		return start_slow(base, timer, expires, offset_ns, cpu, flags);
+	insert(base, timer, expires, offset_ns);
 	twheel_unlock_base(base, flags);
 	return 0;
+}
+
+/* For those that are not called often enough to have a copy of their own. */
+static noinline int start_cold(struct twheel_base *base,
+			       struct twheel_timer *timer, u64 deadline,
+			       unsigned long flags)
+	__releases(&base->lock)
+{
+	return start(base, timer, deadline, flags);
 }
 
 /**
@@ -403,11 +303,11 @@ int twheel_restart_at(struct twheel_timer *timer, ktime_t deadline)
 	unsigned long flags;
 	struct twheel_base *base = twheel_lock_base(timer, &flags);
 	bool pending = twheel_pending(timer);
-	u32 slack;
-	u64 expires = round_up_to_tick(base, deadline_at(deadline), &slack);
+	u32 offset_ns;
+	u64 expires = round_up_to_tick(base, deadline_at(deadline), &offset_ns);
 
 	if (pending)
-		restart_locked(base, timer, expires, slack);
+		restart_locked(base, timer, expires, offset_ns);
 	twheel_unlock_base(base, flags);
 	return pending;
 }
@@ -432,23 +332,23 @@ int twheel_start_on(struct twheel_timer *timer, u64 delay_ns, int cpu)
 	struct twheel_base *base;
 	unsigned long flags;
 	u64 expires;
-	u32 slack;
+	u32 offset_ns;
 
 	if (cpu < 0 || cpu >= nr_cpu_ids || !cpu_online(cpu))
 		return -EINVAL;
 	base = twheel_lock_base(timer, &flags);
-	expires = round_up_to_tick(base, deadline, &slack);
+	expires = round_up_to_tick(base, deadline, &offset_ns);
 	if (!twheel_pending(timer))
-		return start_slow(base, timer, expires, slack, cpu, flags);
+		return start_slow(base, timer, expires, offset_ns, cpu, flags);
 	if (base->cpu == cpu || base->running == timer)
-		return start(base, timer, deadline, flags);
+		return start_cold(base, timer, deadline, flags);
 
 	twheel_scheme_leave(&base->scheme, &timer->node);
 	base->counters.started--;
 	debug_deactivate(timer);
 	base = move_to_base(base, timer, cpu);
 	base->counters.restarted++;
-	start_slow(base, timer, expires, slack, cpu, flags);
+	start_slow(base, timer, expires, offset_ns, cpu, flags);
 	return 1;
 }
 EXPORT_SYMBOL_GPL(twheel_start_on);
@@ -484,7 +384,7 @@ u64 twheel_forward(struct twheel_timer *timer, u64 period_ns)
 		deadline = min_t(u64, deadline + periods * period_ns,
 				 KTIME_MAX);
 	}
-	if (start(base, timer, deadline, flags) < 0)
+	if (start_cold(base, timer, deadline, flags) < 0)
 		return 0;
 	return periods;
 }
@@ -510,7 +410,7 @@ int twheel_stop(struct twheel_timer *timer)
 	if (!twheel_pending(timer))
 		return 0;
 	base = twheel_lock_base(timer, &flags);
-	stopped = stop_locked(base, timer);
+	stopped = twheel_base_stop(base, timer);
 	twheel_unlock_base(base, flags);
 	return stopped;
 }
@@ -518,29 +418,22 @@ EXPORT_SYMBOL_GPL(twheel_stop);
 
 /*
  * Many timers at a time: the base's lock is taken once for all that are on one
- * base, and let go after TWHEEL_MOVES_PER_LOCK of them all the same; in scheme
- * 5, where each may look for its place for long, after each. What is done with
- * one returns the base whose lock is held then: a start may have to go on to
- * another one.
+ * base, and let go after TWHEEL_MOVES_PER_LOCK of them all the same. What is
+ * done with one returns the base whose lock is held then: a start may have to
+ * go on to another one.
  */
-
-static unsigned int requests_per_lock(const struct twheel_base *base)
-{
-	return unlikely(base->scheme.type == TWHEEL_HASHED_SORTED) ?
-	       1 : TWHEEL_MOVES_PER_LOCK;
-}
 
 static __always_inline struct twheel_base *
 start_request(struct twheel_base *base, struct twheel_request *r)
 {
 	struct twheel_timer *timer = r->timer;
 	unsigned int cpu = smp_processor_id();
-	u32 slack;
-	u64 expires = round_up_to_tick(base, deadline_at(r->deadline), &slack);
+	u32 offset_ns;
+	u64 expires = round_up_to_tick(base, deadline_at(r->deadline), &offset_ns);
 
 	r->result = 0;
 	if (twheel_pending(timer)) {
-		restart_locked(base, timer, expires, slack);
+		restart_locked(base, timer, expires, offset_ns);
 		r->result = 1;
 	} else if (unlikely(!timer->fn)) {
 		r->result = -ESHUTDOWN;
@@ -549,9 +442,9 @@ start_request(struct twheel_base *base, struct twheel_request *r)
 		if (unlikely(base->cpu != cpu && base->running != timer))
 			base = move_to_base(base, timer, cpu);
 		if (unlikely(base->armed_tick))
-			insert_and_arm(base, timer, expires, slack);
+			insert_and_arm(base, timer, expires, offset_ns);
 		else
-			insert(base, timer, expires, slack);
+			insert(base, timer, expires, offset_ns);
 	}
 	return base;
 }
@@ -559,19 +452,19 @@ start_request(struct twheel_base *base, struct twheel_request *r)
 static __always_inline struct twheel_base *
 restart_request(struct twheel_base *base, struct twheel_request *r)
 {
-	u32 slack;
-	u64 expires = round_up_to_tick(base, deadline_at(r->deadline), &slack);
+	u32 offset_ns;
+	u64 expires = round_up_to_tick(base, deadline_at(r->deadline), &offset_ns);
 
 	r->result = twheel_pending(r->timer);
 	if (likely(r->result))
-		restart_locked(base, r->timer, expires, slack);
+		restart_locked(base, r->timer, expires, offset_ns);
 	return base;
 }
 
 static __always_inline struct twheel_base *
 stop_request(struct twheel_base *base, struct twheel_request *r)
 {
-	r->result = stop_locked(base, r->timer);
+	r->result = twheel_base_stop(base, r->timer);
 	return base;
 }
 
@@ -586,7 +479,7 @@ for_many(struct twheel_request *r, unsigned int nr,
 		unsigned long flags;
 		struct twheel_base *base = twheel_lock_base(r->timer, &flags);
 		struct twheel_request *pause =
-			min(end, r + requests_per_lock(base));
+			min(end, r + TWHEEL_MOVES_PER_LOCK);
 
 		do {
 			base = fn(base, r++);
@@ -654,7 +547,7 @@ static struct twheel_base *try_to_stop(struct twheel_timer *timer,
 	struct twheel_base *base = twheel_lock_base(timer, &flags);
 	bool running = base->running == timer;
 
-	if ((shutdown || !running) && stop_locked(base, timer))
+	if ((shutdown || !running) && twheel_base_stop(base, timer))
 		*stopped = true;
 	if (shutdown)
 		timer->fn = NULL;
@@ -728,7 +621,7 @@ void twheel_timer_setup(struct twheel_timer *timer, struct twheel *wheel,
 	debug_setup(timer, flags);
 	INIT_LIST_HEAD(&timer->node.link);
 	timer->node.expires = 0;
-	timer->node.slack = 0;
+	timer->node.offset_ns = 0;
 	timer->base = wheel->bases[raw_smp_processor_id()];
 	timer->fn = fn;
 }
@@ -742,7 +635,7 @@ EXPORT_SYMBOL_GPL(twheel_timer_setup);
  */
 void twheel_timer_destroy(struct twheel_timer *timer)
 {
-	debug_object_free(timer, &twheel_debug_descr);
+	debug_object_free(timer, &twheel_base_debug_descr);
 }
 EXPORT_SYMBOL_GPL(twheel_timer_destroy);
 
@@ -780,143 +673,3 @@ u64 twheel_remaining(struct twheel_timer *timer)
 	return twheel_pending(timer) && deadline > now ? deadline - now : 0;
 }
 EXPORT_SYMBOL_GPL(twheel_remaining);
-
-/**
- * twheel_add_tail - have something done when this tick's callbacks have run
- * @timer: the timer whose callback calls this; not yet freed
- * @tail: what to do; if it waits already nothing is changed
- *
- * Many timers expire in one tick: what is to be done once for all of them,
- * such as waking up a reader, goes here. @tail->fn is called once, after at
- * least all callbacks of this base that added @tail.
- *
- * Context: a timer's callback.
- */
-void twheel_add_tail(struct twheel_timer *timer, struct twheel_tail *tail)
-{
-	/* Stays on this base while the callback runs: see start_slow(). */
-	struct twheel_base *base = READ_ONCE(timer->base);
-
-	/* Orders what the caller did before with run_tails(). */
-	if (test_and_set_bit(0, &tail->queued))
-		return;
-	tail->next = NULL;
-	*base->tails_end = tail;
-	base->tails_end = &tail->next;
-}
-EXPORT_SYMBOL_GPL(twheel_add_tail);
-
-/**
- * twheel_stop_any - stop one of a base's timers
- * @base: the base
- * @slot: where to go on; see twheel_scheme_any()
- *
- * Context: Process.
- * Return: a timer that was pending, or NULL if none was.
- */
-struct twheel_timer *twheel_stop_any(struct twheel_base *base, u32 *slot)
-{
-	struct twheel_timer *timer = NULL;
-	struct twheel_node *node;
-
-	raw_spin_lock_irq(&base->lock);
-	node = twheel_scheme_any(&base->scheme, slot);
-	if (node) {
-		timer = twheel_timer_of(node);
-		stop_locked(base, timer);
-	}
-	raw_spin_unlock_irq(&base->lock);
-	return timer;
-}
-
-/* CPU hotplug. */
-
-/**
- * twheel_base_online - a base's CPU has come
- * @base: the base
- * @cpu: the CPU
- *
- * Context: Process, on that CPU.
- */
-void twheel_base_online(struct twheel_base *base, unsigned int cpu)
-{
-	raw_spin_lock_irq(&base->lock);
-	base->cpu = cpu;
-	if (base->scheme.pending)
-		program_hrtimer(base);
-	raw_spin_unlock_irq(&base->lock);
-}
-
-/* Take up to TWHEEL_MOVES_PER_LOCK timers off a base that is going away. */
-static void take_timers(struct twheel_base *base, struct list_head *timers)
-{
-	u32 slot = base->scheme.nr_slots;
-	struct twheel_node *node;
-	int i;
-
-	for (i = 0; i < TWHEEL_MOVES_PER_LOCK; i++) {
-		node = twheel_scheme_any(&base->scheme, &slot);
-		if (!node)
-			return;
-		twheel_scheme_leave(&base->scheme, node);
-		twheel_link(&node->link, timers->prev, timers);
-		WRITE_ONCE(twheel_timer_of(node)->base, NULL);
-		base->counters.started--;
-	}
-}
-
-static void put_timers(struct twheel_base *base, struct list_head *timers)
-{
-	struct twheel_node *node, *next;
-
-	if (base->armed_tick == U64_MAX)
-		wake_base(base);
-	list_for_each_entry_safe(node, next, timers, link) {
-		twheel_scheme_start(&base->scheme, node);
-		WRITE_ONCE(twheel_timer_of(node)->base, base);
-		base->counters.started++;
-		base->counters.moved++;
-		arm_for(base, twheel_timer_of(node));
-	}
-}
-
-/*
- * Returns false when no timer is left. Interrupts stay off from one base to
- * the other: one that wanted such a timer would wait for us for ever.
- */
-static bool hand_on_timers(struct twheel_base *base)
-{
-	LIST_HEAD(timers);
-
-	local_irq_disable();
-	raw_spin_lock(&base->lock);
-	take_timers(base, &timers);
-	base->armed_tick = U64_MAX;
-	raw_spin_unlock(&base->lock);
-	if (!list_empty(&timers)) {
-		base = lock_online_base(base->wheel, smp_processor_id());
-		put_timers(base, &timers);
-		raw_spin_unlock(&base->lock);
-	}
-	local_irq_enable();
-	return !list_empty(&timers);
-}
-
-/**
- * twheel_base_offline - a base's CPU goes away
- * @base: the base
- *
- * Its timers go to another base in chunks, with one lock at a time. Whoever
- * looks for one of them meanwhile waits in twheel_lock_base().
- *
- * Context: Process, on that CPU, which user programs have left.
- */
-void twheel_base_offline(struct twheel_base *base)
-{
-	raw_spin_lock_irq(&base->lock);
-	base->cpu = TWHEEL_NO_CPU;
-	raw_spin_unlock_irq(&base->lock);
-	hrtimer_cancel(&base->hrtimer);
-	while (hand_on_timers(base))
-		cond_resched();
-}

@@ -12,7 +12,8 @@
 
 #include <linux/tracepoint.h>
 
-#include "twheel_internal.h"
+struct twheel_base;
+struct twheel_timer;
 
 TRACE_EVENT(twheel_start,
 	TP_PROTO(const struct twheel_base *base,

@@ -4,7 +4,7 @@
  *
  * A twheel_work is to a twheel_timer what a delayed_work is to a timer_list:
  * the timer's callback queues a work item, which may sleep. Everything here
- * goes through include/twheel.h and the workqueue's own interface.
+ * goes through include/linux/twheel.h and the workqueue's own interface.
  *
  * A delayed_work is one word, its PENDING bit, and so one thing to whoever asks.
  * Here there are two, timer and work item, and a lock makes one of them: the
@@ -16,9 +16,8 @@
 #include <linux/export.h>
 #include <linux/hash.h>
 #include <linux/spinlock.h>
+#include <linux/twheel.h>
 #include <linux/workqueue.h>
-
-#include "include/twheel.h"
 
 #define LOCK_BITS	6
 
@@ -65,6 +64,15 @@ void twheel_init_work(struct twheel_work *work, struct twheel *wheel,
 }
 EXPORT_SYMBOL_GPL(twheel_init_work);
 
+/* The work's lock is held. */
+static void start_delay(struct workqueue_struct *wq, struct twheel_work *work,
+			u64 delay_ns)
+{
+	work->wq = wq;
+	work->delayed = true;
+	twheel_start(&work->timer, delay_ns);
+}
+
 /**
  * twheel_queue_work - queue a work after a delay
  * @wq: where to queue it
@@ -86,11 +94,8 @@ bool twheel_queue_work(struct workqueue_struct *wq, struct twheel_work *work,
 	raw_spin_lock_irqsave(lock_of(work), flags);
 	queued = !work->cancelling && !work->delayed &&
 		 !work_pending(&work->work);
-	if (queued) {
-		work->wq = wq;
-		work->delayed = true;
-		twheel_start(&work->timer, delay_ns);
-	}
+	if (queued)
+		start_delay(wq, work, delay_ns);
 	raw_spin_unlock_irqrestore(lock_of(work), flags);
 	return queued;
 }
@@ -117,11 +122,8 @@ bool twheel_mod_work(struct workqueue_struct *wq, struct twheel_work *work,
 
 	raw_spin_lock_irqsave(lock_of(work), flags);
 	pending = work->delayed || cancel_work(&work->work);
-	if (!work->cancelling) {
-		work->wq = wq;
-		work->delayed = true;
-		twheel_start(&work->timer, delay_ns);
-	}
+	if (!work->cancelling)
+		start_delay(wq, work, delay_ns);
 	raw_spin_unlock_irqrestore(lock_of(work), flags);
 	return pending;
 }

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
-#include <twheel.h>
+#include <linux/twheel.h>
 
 #define SECOND	1000000000ULL
 #define TIMERS	256

@@ -3,7 +3,7 @@
 #include <linux/ktime.h>
 #include <linux/module.h>
 #include <linux/slab.h>
-#include <twheel.h>
+#include <linux/twheel.h>
 
 struct connection {
 	int number;

@@ -10,7 +10,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include <twheel.h>
+#include <linux/twheel.h>
 
 #include "bench.h"
 

@@ -166,7 +166,8 @@ static inline u64 bench_next_delay(void)
 	return bench_expiry->delay[bench_expiry->expired++ & (BENCH_DRAWS - 1)];
 }
 
-extern const struct bench_impl bench_hier, bench_hashed, bench_hashed_sorted;
+extern const struct bench_impl bench_hier, bench_hashed;
+extern const struct bench_impl bench_hashed_sorted;
 extern const struct bench_impl bench_timer_list, bench_timer_list_irqsafe,
 	bench_hrtimer;
 extern const struct bench_impl bench_list, bench_sorted_list, bench_heap,

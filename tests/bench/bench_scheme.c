@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * bench_scheme.c - schemes 1 to 4 as implementations
+ * bench_scheme.c - schemes 1 to 5 as implementations
  *
  * The least that makes a timer facility of a scheme: one lock, deadlines
  * rounded up to ticks, an hrtimer that fires in softirq context every tick
@@ -89,7 +89,7 @@ static void scheme_destroy(struct bench *b)
 }
 
 static int scheme_create(struct bench *b,
-			 const struct twheel_test_scheme_ops *ops)
+			 const struct twheel_test_scheme_ops *ops, u32 slots)
 {
 	u64 tick = div_u64(ktime_get(), BENCH_TICK_NS);
 
@@ -98,7 +98,7 @@ static int scheme_create(struct bench *b,
 		return -ENOMEM;
 	raw_spin_lock_init(&facility->lock);
 	facility->ops = ops;
-	facility->scheme = ops->create(tick, PLAIN_SLOTS, b->pending);
+	facility->scheme = ops->create(tick, slots, b->pending);
 	if (!facility->scheme) {
 		kfree(facility);
 		return -ENOMEM;
@@ -113,22 +113,27 @@ static int scheme_create(struct bench *b,
 
 static int list_create(struct bench *b)
 {
-	return scheme_create(b, &twheel_test_list);
+	return scheme_create(b, &twheel_test_list, 0);
 }
 
 static int sorted_list_create(struct bench *b)
 {
-	return scheme_create(b, &twheel_test_sorted_list);
+	return scheme_create(b, &twheel_test_sorted_list, 0);
 }
 
 static int heap_create(struct bench *b)
 {
-	return scheme_create(b, &twheel_test_heap);
+	return scheme_create(b, &twheel_test_heap, 0);
 }
 
 static int plain_create(struct bench *b)
 {
-	return scheme_create(b, &twheel_test_plain);
+	return scheme_create(b, &twheel_test_plain, PLAIN_SLOTS);
+}
+
+static int hashed_sorted_create(struct bench *b)
+{
+	return scheme_create(b, &twheel_test_hashed_sorted, BENCH_SLOTS);
 }
 
 static void scheme_setup(struct bench *b, struct bench_timer *timer)
@@ -218,3 +223,6 @@ const struct bench_impl bench_list = { SCHEME(list, 10000) };
 const struct bench_impl bench_sorted_list = { SCHEME(sorted_list, 10000) };
 const struct bench_impl bench_heap = { SCHEME(heap, 1000000) };
 const struct bench_impl bench_plain = { SCHEME(plain, 1000000) };
+const struct bench_impl bench_hashed_sorted = {
+	SCHEME(hashed_sorted, U32_MAX)
+};

@@ -33,11 +33,6 @@ static int hashed_create(struct bench *b)
 	return wheel_create(b, TWHEEL_HASHED, BENCH_SLOTS);
 }
 
-static int hashed_sorted_create(struct bench *b)
-{
-	return wheel_create(b, TWHEEL_HASHED_SORTED, BENCH_SLOTS);
-}
-
 static void wheel_destroy(struct bench *b)
 {
 	twheel_destroy(b->facility);
@@ -117,4 +112,3 @@ static void wheel_started(struct bench *b)
 
 const struct bench_impl bench_hier = { WHEEL(hier) };
 const struct bench_impl bench_hashed = { WHEEL(hashed) };
-const struct bench_impl bench_hashed_sorted = { WHEEL(hashed_sorted) };

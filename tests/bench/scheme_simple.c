@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * scheme_simple.c - schemes 1 to 4 and the table of all, for the benchmark
+ * scheme_simple.c - schemes 1 to 5 and the table of all, for the benchmark
  */
 #include "../schemes/schemes.c"
 #include "../schemes/list.c"
 #include "../schemes/sorted_list.c"
 #include "../schemes/heap.c"
 #include "../schemes/plain.c"
+#include "../schemes/hashed_sorted.c"
 #include "../schemes/wheels.c"

@@ -2,7 +2,7 @@
 /*
  * What the parts of the sample client share
  *
- * A case is a function that uses the interface of include/twheel.h as a driver
+ * A case is a function that uses the interface of include/linux/twheel.h as a driver
  * would, on one wheel, and says with CLIENT_CHECK() what has to be true. It
  * must leave nothing behind: its timers are freed before it returns.
  *
@@ -18,7 +18,7 @@
 #include <linux/ktime.h>
 #include <linux/types.h>
 
-#include <twheel.h>
+#include <linux/twheel.h>
 
 #define CLIENT_MSEC	((u64)NSEC_PER_MSEC)
 #define CLIENT_HOUR	(3600 * (u64)NSEC_PER_SEC)

@@ -19,7 +19,7 @@
 static u64 burst_lead_ms = 50;
 
 struct burst {
-	struct twheel_tail tail;
+	struct twheel_tick_end tail;
 	u64 tick_ns;
 	unsigned int runs;
 	unsigned int in_run;
@@ -37,7 +37,7 @@ struct burst_timer {
 	struct burst *burst;
 };
 
-static void burst_tail(struct twheel_tail *tail)
+static void burst_tail(struct twheel_tick_end *tail)
 {
 	struct burst *burst = container_of(tail, struct burst, tail);
 
@@ -69,7 +69,7 @@ static void burst_callback(struct twheel_timer *timer)
 		burst->early++;
 	if (!burst->in_run++)
 		burst_begin_run(burst, now);
-	twheel_add_tail(timer, &burst->tail);
+	twheel_at_tick_end(timer, &burst->tail);
 }
 
 static void burst_start(struct client *c, struct burst *burst,

@@ -336,7 +336,7 @@ static void forward_by_a_huge_period_never_expires(struct client *c)
 #define TAIL_NR	16
 
 struct client_tail {
-	struct twheel_tail tail;
+	struct twheel_tick_end tail;
 	atomic_t callbacks;
 	int runs;
 	int seen;
@@ -348,7 +348,7 @@ struct client_tail_timer {
 	struct client_tail *tail;
 };
 
-static void tail_fn(struct twheel_tail *tail)
+static void tail_fn(struct twheel_tick_end *tail)
 {
 	struct client_tail *ct = container_of(tail, struct client_tail, tail);
 
@@ -363,7 +363,7 @@ static void tail_callback(struct client_timer *t)
 	struct client_tail_timer *tt = container_of(t, struct client_tail_timer, t);
 
 	atomic_inc(&tt->tail->callbacks);
-	twheel_add_tail(&t->timer, &tt->tail->tail);
+	twheel_at_tick_end(&t->timer, &tt->tail->tail);
 	complete(&t->done);
 }
 

@@ -58,10 +58,6 @@ static const struct twheel_config client_configs[] = {
 	  .tick_ns = 4 * NSEC_PER_MSEC },
 	{ .name = "ht10000", .scheme = TWHEEL_HASHED, .mode = TWHEEL_TICKLESS,
 	  .tick_ns = 10 * NSEC_PER_MSEC, .slots = TWHEEL_SLOTS_MIN },
-	{ .name = "sp1000", .scheme = TWHEEL_HASHED_SORTED,
-	  .mode = TWHEEL_PERIODIC, .tick_ns = NSEC_PER_MSEC, .slots = 256 },
-	{ .name = "st200", .scheme = TWHEEL_HASHED_SORTED,
-	  .mode = TWHEEL_TICKLESS, .tick_ns = 200 * NSEC_PER_USEC },
 };
 
 static const struct client_case *const client_tables[] = {
@@ -92,8 +88,6 @@ static const char *client_scheme_name(enum twheel_scheme_type scheme)
 		return "hier";
 	case TWHEEL_HASHED:
 		return "hashed";
-	case TWHEEL_HASHED_SORTED:
-		return "hashed-sorted";
 	default:
 		return "?";
 	}

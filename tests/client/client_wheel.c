@@ -132,7 +132,7 @@ static void create_refuses_bad_configs(struct client *c)
 	CLIENT_CHECK(c, REFUSED(.scheme = TWHEEL_HASHED, .slots = 1));
 	CLIENT_CHECK(c, REFUSED(.scheme = TWHEEL_HASHED,
 				.slots = TWHEEL_SLOTS_MAX + 1));
-	CLIENT_CHECK(c, REFUSED(.scheme = TWHEEL_HASHED_SORTED,
+	CLIENT_CHECK(c, REFUSED(.scheme = TWHEEL_HASHED,
 				.slots = UINT_MAX));
 }
 
@@ -181,7 +181,7 @@ static void create_fills_in_defaults(struct client *c)
 static void create_rounds_slots_up(struct client *c)
 {
 	struct twheel_config asked = {
-		.name = "rounded", .scheme = TWHEEL_HASHED_SORTED,
+		.name = "rounded", .scheme = TWHEEL_HASHED,
 		.tick_ns = NSEC_PER_MSEC, .slots = 65,
 	};
 	struct twheel_config expected = asked;
@@ -205,7 +205,6 @@ static void create_at_the_limits(struct client *c)
 	config.slots = TWHEEL_SLOTS_MAX;
 	check_created(c, &config, &config);
 	config.slots = TWHEEL_SLOTS_MIN;
-	config.scheme = TWHEEL_HASHED_SORTED;
 	check_created(c, &config, &config);
 }
 

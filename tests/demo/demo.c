@@ -18,7 +18,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/wait.h>
-#include <twheel.h>
+#include <linux/twheel.h>
 #include <unistd.h>
 
 #define CONNECTIONS	"6000"

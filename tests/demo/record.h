@@ -9,7 +9,7 @@
 #ifndef RECORD_H
 #define RECORD_H
 
-#include <twheel.h>
+#include <linux/twheel.h>
 
 struct record {
 	__u64 opened;

@@ -26,7 +26,7 @@
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <twheel.h>
+#include <linux/twheel.h>
 #include <unistd.h>
 
 #include "record.h"

@@ -14,7 +14,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <twheel.h>
+#include <linux/twheel.h>
 
 #define GARBAGE		0xa5
 #define PAGE		4096UL

@@ -51,12 +51,11 @@ const void *kt_schemes(const void *prev, char *desc)
  */
 const void *kt_wheels(const void *prev, char *desc)
 {
-	return next_scheme(prev, desc, TWHEEL_TEST_HASHED_SORTED,
-			   TWHEEL_TEST_HIER);
+	return next_scheme(prev, desc, TWHEEL_TEST_HASHED, TWHEEL_TEST_HIER);
 }
 
 /**
- * kt_hashed - parameters of a case for the hashed wheels
+ * kt_hashed - the parameter of a case for the hashed wheel
  * @prev: the one before
  * @desc: is set to its name
  *
@@ -64,8 +63,7 @@ const void *kt_wheels(const void *prev, char *desc)
  */
 const void *kt_hashed(const void *prev, char *desc)
 {
-	return next_scheme(prev, desc, TWHEEL_TEST_HASHED_SORTED,
-			   TWHEEL_TEST_HASHED);
+	return next_scheme(prev, desc, TWHEEL_TEST_HASHED, TWHEEL_TEST_HASHED);
 }
 
 /**

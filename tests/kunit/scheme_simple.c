@@ -7,4 +7,5 @@
 #include "../schemes/sorted_list.c"
 #include "../schemes/heap.c"
 #include "../schemes/plain.c"
+#include "../schemes/hashed_sorted.c"
 #include "../schemes/wheels.c"

@@ -54,7 +54,7 @@ twheel_check_create(const struct twheel_test_scheme_ops *ops, u64 clock,
 	c->armed = U64_MAX;
 	for (i = 0; i < nr; i++) {
 		INIT_LIST_HEAD(&c->timers[i].node.link);
-		c->timers[i].node.slack = CHECK_SLACK;
+		c->timers[i].node.offset_ns = CHECK_SLACK;
 		twheel_oracle_entry_init(&c->timers[i].entry);
 	}
 	return c;
@@ -131,7 +131,7 @@ static void check_state(struct twheel_check *c, u32 id)
 	if (twheel_oracle_pending(&timer->entry) &&
 	    timer->node.expires != timer->entry.expires)
 		check_fail(c, id, "the node's tick was changed");
-	if (timer->node.slack != CHECK_SLACK)
+	if (timer->node.offset_ns != CHECK_SLACK)
 		check_fail(c, id, "the owner's field was changed");
 }
 

@@ -2,7 +2,7 @@
 /*
  * The table of all schemes, and what the simple ones share
  *
- * Schemes 1 to 4 process a tick in two steps: what is due is moved to a list
+ * Schemes 1 to 5 process a tick in two steps: what is due is moved to a list
  * of its own, in the order in which it has to come out, and popped from
  * there. So a node that is started late while the tick is being processed is
  * not mistaken for one of this tick.

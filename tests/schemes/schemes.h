@@ -3,8 +3,8 @@
  * Seven schemes of keeping timers behind one interface, and an
  * oracle to hold them to
  *
- * The seven of Varghese and Lauck. The first four are what a wheel is measured
- * against; they live here only, and each in the simplest form that the paper
+ * The seven of Varghese and Lauck. The first five are what a wheel is measured
+ * against. They live here only, each in the simplest form that the paper
  * describes:
  *
  *   scheme  name           structure                   start    per tick
@@ -16,8 +16,8 @@
  *   6       hashed         hashed wheel                O(1)     O(n / slots)
  *   7       hier           hierarchical wheel          O(1)     O(1)
  *
- * 5 to 7 are the sources of the module itself. All follow the contract of
- * twheel_scheme.h, but that 1 to 4 move nothing in small portions: their pop
+ * 6 and 7 are the sources of the module itself. All follow the contract of
+ * twheel_scheme.h, except that 1 to 5 move nothing in small portions: their pop
  * never uses up its work, and always ends its ticks.
  *
  * Compiles in the kernel, and in user space with tests/native/include.
@@ -95,7 +95,7 @@ extern const struct twheel_test_scheme_ops * const
 twheel_test_schemes[TWHEEL_TEST_NR_SCHEMES];
 
 /*
- * What schemes 1 to 4 share.
+ * What schemes 1 to 5 share.
  */
 
 /* The tick at which a node comes out if it is started now. */

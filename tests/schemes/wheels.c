@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Schemes 5 to 7, the module's own, as the tests see them
+ * Schemes 6 and 7, the module's own, as the tests see them
  */
 #include <linux/slab.h>
 
@@ -44,13 +44,6 @@ static struct twheel_test_scheme *hashed_create(u64 clock, u32 slots,
 						u32 capacity)
 {
 	return wheel_create(&twheel_test_hashed, TWHEEL_HASHED, clock, slots);
-}
-
-static struct twheel_test_scheme *hashed_sorted_create(u64 clock, u32 slots,
-						       u32 capacity)
-{
-	return wheel_create(&twheel_test_hashed_sorted, TWHEEL_HASHED_SORTED,
-			    clock, slots);
 }
 
 static void wheel_start(struct twheel_test_scheme *t, struct twheel_node *node)
@@ -104,4 +97,3 @@ static u64 wheel_next(struct twheel_test_scheme *t)
 
 DEFINE_WHEEL(hier);
 DEFINE_WHEEL(hashed);
-DEFINE_WHEEL(hashed_sorted);

@@ -13,7 +13,7 @@
 #define LIFE_H
 
 #include <stdbool.h>
-#include <twheel.h>
+#include <linux/twheel.h>
 
 /**
  * struct life - all lives of one id

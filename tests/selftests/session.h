@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
-#include <twheel.h>
+#include <linux/twheel.h>
 
 #define GARBAGE		0xa5
 #define GARBAGE64	0xa5a5a5a5a5a5a5a5ULL

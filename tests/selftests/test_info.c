@@ -51,7 +51,7 @@ TEST(scheme_mode_and_slots_are_known)
 	struct twheel_info info;
 
 	ASSERT_EQ(0, tw_info(session_open(), &info));
-	ASSERT_LE(info.scheme, TWHEEL_SCHEME_HASHED_SORTED);
+	ASSERT_LE(info.scheme, TWHEEL_SCHEME_HASHED);
 	ASSERT_LE(info.mode, TWHEEL_MODE_TICKLESS);
 	if (info.scheme == TWHEEL_SCHEME_HIER)
 		ASSERT_EQ(0, info.slots);

@@ -98,11 +98,6 @@ TEST(hashed_wheel)
 	expect_scheme(TWHEEL_SCHEME_HASHED, 64);
 }
 
-TEST(hashed_wheel_with_sorted_slots)
-{
-	expect_scheme(TWHEEL_SCHEME_HASHED_SORTED, 64);
-}
-
 TEST(slots_are_rounded_up)
 {
 	static const struct {
@@ -266,26 +261,6 @@ TEST(ebusy_after_a_batch)
 	expect_busy(fd);
 }
 
-/* A start or restart in it can take as long as its user likes. */
-TEST(eperm_sorted_slots_without_cap_sys_nice)
-{
-	struct twheel_setup setup = {
-		.flags = PRIVATE,
-		.scheme = TWHEEL_SCHEME_HASHED,
-		.slots = 64,
-	};
-	int fd = session_open_nonblock();
-
-	ASSERT_EQ(0, seteuid(65534));
-	ASSERT_EQ(0, tw_setup(fd, setup));
-	setup.scheme = TWHEEL_SCHEME_HASHED_SORTED;
-	ASSERT_EQ(-EPERM, tw_setup(fd, setup));
-	ASSERT_EQ(TWHEEL_SCHEME_HASHED, info_of(fd).scheme);
-	ASSERT_EQ(0, seteuid(0));
-	ASSERT_EQ(0, tw_setup(fd, setup));
-	ASSERT_EQ(TWHEEL_SCHEME_HASHED_SORTED, info_of(fd).scheme);
-}
-
 TEST(refused_start_is_no_start)
 {
 	int fd = session_open_nonblock();
@@ -310,7 +285,7 @@ TEST(einval_unknown_flags)
 TEST(einval_scheme)
 {
 	expect_refused(EINVAL, (struct twheel_setup){
-		.flags = PRIVATE, .scheme = TWHEEL_SCHEME_HASHED_SORTED + 1 });
+		.flags = PRIVATE, .scheme = TWHEEL_SCHEME_HASHED + 1 });
 	expect_refused(EINVAL, (struct twheel_setup){
 		.flags = PRIVATE, .scheme = ~0U });
 }
@@ -331,7 +306,7 @@ TEST(einval_slots)
 		.flags = PRIVATE, .scheme = TWHEEL_SCHEME_HASHED,
 		.slots = (1 << 20) + 1 });
 	expect_refused(EINVAL, (struct twheel_setup){
-		.flags = PRIVATE, .scheme = TWHEEL_SCHEME_HASHED_SORTED,
+		.flags = PRIVATE, .scheme = TWHEEL_SCHEME_HASHED,
 		.slots = ~0U });
 	expect_refused(EINVAL, (struct twheel_setup){
 		.flags = PRIVATE, .scheme = TWHEEL_SCHEME_HIER, .slots = 64 });

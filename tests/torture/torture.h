@@ -26,7 +26,7 @@
 #include <linux/sched.h>
 #include <linux/types.h>
 
-#include <twheel.h>
+#include <linux/twheel.h>
 
 /* Counting: torture_count.c. */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * linux/spinlock.h for user space: the names that include/twheel.h needs
+ * linux/spinlock.h for user space: the names that include/linux/twheel.h needs
  */
 #ifndef _SHIM_LINUX_SPINLOCK_H
 #define _SHIM_LINUX_SPINLOCK_H

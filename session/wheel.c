@@ -12,7 +12,7 @@
 #include <linux/mutex.h>
 #include <linux/slab.h>
 
-#include "twheel_session.h"
+#include "session.h"
 
 static unsigned int max_wheels = 16;
 module_param(max_wheels, uint, 0644);
@@ -29,9 +29,9 @@ static bool same_config(const struct twheel_config *a,
 	       a->tick_ns == b->tick_ns && a->slots == b->slots;
 }
 
-static struct twheel_shared_wheel *new_shared(const struct twheel_config *config)
+static struct twheel_session_wheel *new_shared(const struct twheel_config *config)
 {
-	struct twheel_shared_wheel *shared;
+	struct twheel_session_wheel *shared;
 
 	if (nr_shared >= READ_ONCE(max_wheels))
 		return ERR_PTR(-ENOSPC);
@@ -52,17 +52,17 @@ static struct twheel_shared_wheel *new_shared(const struct twheel_config *config
 }
 
 /**
- * twheel_shared_get - the wheel for a configuration, made if there is none
+ * twheel_session_wheel_get - the wheel for a configuration, made if there is none
  * @config: what a session asks for
  *
  * Context: Process, may sleep.
  * Return: the wheel, or ERR_PTR() of -ENOSPC at max_wheels, or what
  * twheel_create() says.
  */
-struct twheel_shared_wheel *
-twheel_shared_get(const struct twheel_config *config)
+struct twheel_session_wheel *
+twheel_session_wheel_get(const struct twheel_config *config)
 {
-	struct twheel_shared_wheel *shared;
+	struct twheel_session_wheel *shared;
 
 	mutex_lock(&shared_lock);
 	list_for_each_entry(shared, &shared_wheels, list)
@@ -77,14 +77,14 @@ found:
 }
 
 /**
- * twheel_shared_put - a session does not use it any more
+ * twheel_session_wheel_put - a session does not use it any more
  * @shared: the wheel, or NULL
  *
  * A wheel that goes counts until it is gone, but nobody waits for that.
  *
  * Context: Process, may sleep.
  */
-void twheel_shared_put(struct twheel_shared_wheel *shared)
+void twheel_session_wheel_put(struct twheel_session_wheel *shared)
 {
 	bool last;
 

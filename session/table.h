@@ -16,8 +16,8 @@
 #include <linux/types.h>
 #include <linux/xarray.h>
 
-#include "include/twheel.h"
-#include "include/uapi/twheel.h"
+#include <linux/twheel.h>
+#include <uapi/linux/twheel.h>
 
 struct twheel_session;
 
@@ -209,10 +209,23 @@ twheel_table_find(const struct twheel_table *tables, u64 id)
 	return likely(ut->id == id) ? ut : NULL;
 }
 
+/**
+ * twheel_table_for_each - all chunks of a table that only the caller uses
+ * @chunk: the chunk, which may be freed
+ * @table: the table
+ *
+ * Context: Process, may sleep between two chunks.
+ */
+#define twheel_table_for_each(chunk, table)				\
+	for (u32 __index = 0;						\
+	     ((chunk) = twheel_table_first(table, &__index)); __index++)
+
 void twheel_table_init(struct twheel_table *table);
 void twheel_table_destroy(struct twheel_table *table);
 struct twheel_chunk *twheel_table_next(const struct twheel_table *table,
 				       u32 *index);
+struct twheel_chunk *twheel_table_first(const struct twheel_table *table,
+					u32 *index);
 bool twheel_table_was_read(const struct twheel_table *tables, u64 id);
 struct twheel_utimer *twheel_table_take(struct twheel_session *s,
 					struct twheel_utimer *ut, u64 id);

@@ -22,7 +22,7 @@
 #include <linux/sched/signal.h>
 #include <linux/uaccess.h>
 
-#include "twheel_session.h"
+#include "timer.h"
 
 /* Events copied under one hold of a session's lock. */
 #define EVENTS_PER_LOCK		64
@@ -43,14 +43,14 @@ static int fetch_page(void __user *to, size_t size, int *tries)
 
 /**
  * twheel_session_wake - wake up who waits for events, once per tick
- * @tail: the session's
+ * @end: the session's
  *
  * Context: Softirq.
  */
-void twheel_session_wake(struct twheel_tail *tail)
+void twheel_session_wake(struct twheel_tick_end *end)
 {
-	struct twheel_session *s = container_of(tail, struct twheel_session,
-						tail);
+	struct twheel_session *s = container_of(end, struct twheel_session,
+						tick_end);
 
 	spin_lock(&s->lock);
 	s->stats.wakeups++;

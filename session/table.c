@@ -21,7 +21,7 @@
 #include <linux/sched.h>
 #include <linux/slab.h>
 
-#include "twheel_session.h"
+#include "session.h"
 
 static struct kmem_cache *chunk_cache;
 
@@ -106,6 +106,28 @@ struct twheel_chunk *twheel_table_next(const struct twheel_table *table,
 }
 
 /**
+ * twheel_table_first - look for the first chunk from a place on
+ * @table: a table that only the caller uses
+ * @index: where to begin; set to where the chunk is
+ *
+ * For twheel_table_for_each().
+ *
+ * Context: Process, may sleep.
+ * Return: the chunk, or NULL if there is none.
+ */
+struct twheel_chunk *twheel_table_first(const struct twheel_table *table,
+					u32 *index)
+{
+	struct twheel_chunk *chunk = NULL;
+
+	while (!chunk && *index < table->nr_indexes) {
+		chunk = twheel_table_next(table, index);
+		cond_resched();
+	}
+	return chunk;
+}
+
+/**
  * twheel_table_destroy - free all
  * @table: a table that nobody uses any more
  *
@@ -114,16 +136,10 @@ struct twheel_chunk *twheel_table_next(const struct twheel_table *table,
 void twheel_table_destroy(struct twheel_table *table)
 {
 	struct twheel_chunk *chunk;
-	u32 index = 0;
+	u32 index;
 
-	while (index < table->nr_indexes) {
-		chunk = twheel_table_next(table, &index);
-		if (chunk) {
-			kmem_cache_free(chunk_cache, chunk);
-			index++;
-		}
-		cond_resched();
-	}
+	twheel_table_for_each(chunk, table)
+		kmem_cache_free(chunk_cache, chunk);
 	for (index = 0; index < table->nr_indexes; index += TWHEEL_PAGE_CHUNKS)
 		kfree(page_of(table, index)->chunks);
 	kvfree(table->pages);

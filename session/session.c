@@ -5,13 +5,12 @@
  * A session comes with the first descriptor and goes with the last. Then what
  * is armed is stopped, and what is just expiring waited for; nobody is told.
  */
-#include <linux/capability.h>
 #include <linux/module.h>
 #include <linux/moduleparam.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 
-#include "twheel_session.h"
+#include "session.h"
 
 static unsigned int max_timers = 1U << 22;
 
@@ -52,17 +51,13 @@ static int check_setup(const struct twheel_setup *setup)
 	if (!(setup->flags & TWHEEL_SETUP_PRIVATE) &&
 	    (setup->scheme || setup->mode || setup->slots || setup->tick_ns))
 		return -EINVAL;
-	/* Whose search for a place is as long as its user likes. */
-	if (setup->scheme == TWHEEL_SCHEME_HASHED_SORTED &&
-	    !capable(CAP_SYS_NICE))
-		return -EPERM;
 	return 0;
 }
 
 /* Session's lock held. */
 static bool has_begun(const struct twheel_session *s)
 {
-	return s->stats.started || s->growing;
+	return s->stats.started || s->making_room;
 }
 
 /* It may begin just after that; but who is refused anyway makes no wheel. */
@@ -76,7 +71,7 @@ static int check_not_begun(struct twheel_session *s)
 	return begun ? -EBUSY : 0;
 }
 
-static struct twheel_shared_wheel *setup_wheel(const struct twheel_setup *setup)
+static struct twheel_session_wheel *setup_wheel(const struct twheel_setup *setup)
 {
 	struct twheel_config config = {
 		.name		= "private",
@@ -88,11 +83,11 @@ static struct twheel_shared_wheel *setup_wheel(const struct twheel_setup *setup)
 
 	if (!(setup->flags & TWHEEL_SETUP_PRIVATE))
 		return NULL;
-	return twheel_shared_get(&config);
+	return twheel_session_wheel_get(&config);
 }
 
 static void use_wheel(struct twheel_session *s,
-		      struct twheel_shared_wheel *shared)
+		      struct twheel_session_wheel *shared)
 {
 	struct twheel_config config;
 
@@ -130,13 +125,13 @@ static void destroy_tables(struct twheel_table *tables)
  * @setup: as in the command
  *
  * Context: Process, may sleep.
- * Return: 0; -EBUSY after the first start; -EINVAL, -EPERM, -ENOSPC, -ENOMEM.
+ * Return: 0; -EBUSY after the first start; -EINVAL, -ENOSPC, -ENOMEM.
  */
 int twheel_session_setup(struct twheel_session *s,
 			 const struct twheel_setup *setup)
 {
 	struct twheel_table old[TWHEEL_NR_TABLES] = {};
-	struct twheel_shared_wheel *shared;
+	struct twheel_session_wheel *shared;
 	int ret = check_setup(setup) ?: check_not_begun(s);
 
 	if (ret)
@@ -155,7 +150,7 @@ int twheel_session_setup(struct twheel_session *s,
 	}
 	spin_unlock_bh(&s->lock);
 	destroy_tables(old);
-	twheel_shared_put(shared);
+	twheel_session_wheel_put(shared);
 	return ret;
 }
 
@@ -228,7 +223,7 @@ struct twheel_session *twheel_session_open(void)
 	spin_lock_init(&s->lock);
 	INIT_LIST_HEAD(&s->events);
 	init_waitqueue_head(&s->wait);
-	s->tail.fn = twheel_session_wake;
+	s->tick_end.fn = twheel_session_wake;
 	s->max_timers = timers_limit();
 	s->pid = task_tgid_nr(current);
 	use_wheel(s, NULL);
@@ -256,16 +251,9 @@ static void stop_chunk(struct twheel_chunk *chunk)
 static void stop_table(struct twheel_table *table)
 {
 	struct twheel_chunk *chunk;
-	u32 index = 0;
 
-	while (index < table->nr_indexes) {
-		chunk = twheel_table_next(table, &index);
-		if (chunk) {
-			stop_chunk(chunk);
-			index++;
-		}
-		cond_resched();
-	}
+	twheel_table_for_each(chunk, table)
+		stop_chunk(chunk);
 }
 
 /**
@@ -295,8 +283,8 @@ void twheel_session_close(struct twheel_session *s)
 	spin_lock_bh(&s->lock);
 	spin_unlock_bh(&s->lock);
 	destroy_tables(s->tables);
-	twheel_shared_put(s->shared);
-	/* The tail that such a callback added runs within its softirq. */
+	twheel_session_wheel_put(s->shared);
+	/* See twheel_at_tick_end(). */
 	kfree_rcu(s, rcu);
 }
 
@@ -312,36 +300,21 @@ unsigned int twheel_session_count(void)
 	return READ_ONCE(nr_sessions);
 }
 
-static void show_session(struct seq_file *seq, struct twheel_session *s)
-{
-	struct twheel_stats stats;
-
-	twheel_session_stats(s, &stats);
-	seq_printf(seq, "session %d\n", s->pid);
-	seq_printf(seq, "  started %llu\n", stats.started);
-	seq_printf(seq, "  restarted %llu\n", stats.restarted);
-	seq_printf(seq, "  stopped %llu\n", stats.stopped);
-	seq_printf(seq, "  expired %llu\n", stats.expired);
-	seq_printf(seq, "  pending %llu\n", stats.pending);
-	seq_printf(seq, "  rearmed %llu\n", stats.rearmed);
-	seq_printf(seq, "  delivered %llu\n", stats.delivered);
-	seq_printf(seq, "  replaced %llu\n", stats.replaced);
-	seq_printf(seq, "  unread %llu\n", stats.unread);
-	seq_printf(seq, "  overruns %llu\n", stats.overruns);
-	seq_printf(seq, "  wakeups %llu\n", stats.wakeups);
-}
-
 /**
- * twheel_session_show_all - the sessions' part of /proc/twheel
- * @seq: where to
+ * twheel_session_for_each - call a function for each open session
+ * @fn: the function; may take a session's lock
+ * @arg: passed to @fn
+ *
+ * Context: Process, may sleep.
  */
-void twheel_session_show_all(struct seq_file *seq)
+void twheel_session_for_each(void (*fn)(struct twheel_session *s, void *arg),
+			     void *arg)
 {
 	struct twheel_session *s;
 
 	mutex_lock(&sessions_lock);
 	list_for_each_entry(s, &sessions, list)
-		show_session(seq, s);
+		fn(s, arg);
 	mutex_unlock(&sessions_lock);
 }
 

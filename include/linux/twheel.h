@@ -8,8 +8,8 @@
  * what differs is the promise: a timer never expires early, and at most one
  * tick late at any distance.
  */
-#ifndef _TWHEEL_H
-#define _TWHEEL_H
+#ifndef _LINUX_TWHEEL_H
+#define _LINUX_TWHEEL_H
 
 #include <linux/bits.h>
 #include <linux/compiler.h>
@@ -25,13 +25,11 @@ struct twheel_base;
  * enum twheel_scheme_type - how a wheel keeps its timers
  * @TWHEEL_HIER: hierarchical wheel, scheme 7 of Varghese and Lauck
  * @TWHEEL_HASHED: hashed wheel with unsorted slots, scheme 6
- * @TWHEEL_HASHED_SORTED: hashed wheel with sorted slots, scheme 5
  * @TWHEEL_NR_SCHEMES: number of schemes
  */
 enum twheel_scheme_type {
 	TWHEEL_HIER,
 	TWHEEL_HASHED,
-	TWHEEL_HASHED_SORTED,
 	TWHEEL_NR_SCHEMES,
 };
 
@@ -78,7 +76,7 @@ struct twheel_config {
  *	is not pending
  * @expires: the tick at which the timer is due
  * @slot: number of the slot that holds it
- * @slack: for the owner; schemes do not touch it
+ * @offset_ns: for the owner; schemes do not touch it
  *
  * These 32 bytes are all that a wheel touches of a timer when it moves it.
  */
@@ -86,7 +84,7 @@ struct twheel_node {
 	struct list_head link;
 	u64 expires;
 	u32 slot;
-	u32 slack;
+	u32 offset_ns;
 };
 
 struct twheel_timer;
@@ -103,7 +101,7 @@ typedef void (*twheel_fn)(struct twheel_timer *timer);
 /**
  * struct twheel_timer - a timer
  * @node: the wheel's part; guarded by the lock of @base. The deadline is
- *	1 + @node.slack ns after the tick before @node.expires
+ *	1 + @node.offset_ns ns after the tick before @node.expires
  * @base: the base that the timer is on, or was last. Written under the lock
  *	of the base it leaves (set to NULL) and of the base it joins; read
  *	without a lock to find the lock, then checked again under it
@@ -121,15 +119,16 @@ struct twheel_timer {
 };
 
 /**
- * struct twheel_tail - work for the end of a tick
- * @next: next one of the same tick; owned by the base that it is queued on
- * @queued: bit 0 is set from twheel_add_tail() until @fn is about to be called
+ * struct twheel_tick_end - work for the end of a tick
+ * @next: the next one of the same tick; owned by the base that it is queued on
+ * @queued: bit 0 is set from twheel_at_tick_end() until @fn is about to be
+ *	called
  * @fn: called in softirq context when the callbacks of the tick have run
  */
-struct twheel_tail {
-	struct twheel_tail *next;
+struct twheel_tick_end {
+	struct twheel_tick_end *next;
 	unsigned long queued;
-	void (*fn)(struct twheel_tail *tail);
+	void (*fn)(struct twheel_tick_end *end);
 };
 
 /**
@@ -160,7 +159,7 @@ struct twheel_request {
 static inline u64 twheel_expired_deadline(const struct twheel_timer *timer,
 					  u64 tick_ns)
 {
-	return (timer->node.expires - 1) * tick_ns + timer->node.slack + 1;
+	return (timer->node.expires - 1) * tick_ns + timer->node.offset_ns + 1;
 }
 
 struct twheel *twheel_create(const struct twheel_config *config);
@@ -185,10 +184,24 @@ int twheel_shutdown_sync(struct twheel_timer *timer);
 u64 twheel_forward(struct twheel_timer *timer, u64 period_ns);
 ktime_t twheel_deadline(struct twheel_timer *timer);
 u64 twheel_remaining(struct twheel_timer *timer);
-void twheel_add_tail(struct twheel_timer *timer, struct twheel_tail *tail);
+void twheel_at_tick_end(struct twheel_timer *timer, struct twheel_tick_end *end);
 unsigned long twheel_drain(struct twheel *wheel,
 			   void (*fn)(struct twheel_timer *timer, void *arg),
 			   void *arg);
+
+/**
+ * twheel_tick_end_queued - whether work for the end of a tick waits
+ * @end: the work
+ *
+ * Context: Any.
+ * Return: false once @end->fn is about to be called. It has returned when an
+ * RCU grace period is over after that.
+ */
+static inline bool twheel_tick_end_queued(const struct twheel_tick_end *end)
+{
+	/* Pairs with clear_bit_unlock() in run_tick_ends(). */
+	return smp_load_acquire(&end->queued);
+}
 
 /**
  * twheel_pending - whether a timer is pending
@@ -201,7 +214,7 @@ unsigned long twheel_drain(struct twheel *wheel,
  */
 static inline bool twheel_pending(const struct twheel_timer *timer)
 {
-	/* Pairs with WRITE_ONCE() in twheel_slot_end() and twheel_link(). */
+	/* Pairs with WRITE_ONCE() in twheel_slot_leave_wheel() and twheel_link(). */
 	return READ_ONCE(timer->node.link.next) != &timer->node.link;
 }
 
@@ -233,4 +246,4 @@ bool twheel_cancel_work(struct twheel_work *work);
 bool twheel_cancel_work_sync(struct twheel_work *work);
 bool twheel_flush_work(struct twheel_work *work);
 
-#endif /* _TWHEEL_H */
+#endif /* _LINUX_TWHEEL_H */

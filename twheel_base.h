@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A wheel as twheel_main.c keeps it and /proc shows it
+ * A wheel and its bases, one for each CPU
+ *
+ * What twheel_timer.c, twheel_tick.c and twheel_wheel.c know of a base, and the
+ * functions of twheel_base.c.
  */
-#ifndef _TWHEEL_INTERNAL_H
-#define _TWHEEL_INTERNAL_H
+#ifndef _TWHEEL_BASE_H
+#define _TWHEEL_BASE_H
 
 #include <linux/cache.h>
 #include <linux/debugobjects.h>
@@ -16,8 +19,12 @@
 
 #include "twheel_compat.h"
 #include "twheel_scheme.h"
+#include "twheel_trace.h"
 
 #define TWHEEL_NAME_MAX	32
+
+/* Whoever asks for a wheel may be at a limit: an error will do. */
+#define TWHEEL_GFP	(GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
 
 /* Timers moved within a wheel or between bases under one hold of a lock. */
 #define TWHEEL_MOVES_PER_LOCK	64
@@ -67,19 +74,17 @@ struct twheel_counters {
  * @cpu: the CPU, or %TWHEEL_NO_CPU while that is not online
  * @tick_ns: length of a tick; constant
  * @mode: when to tick; constant
- * @ticking: the hrtimer's function runs; it programs the hrtimer at its end,
- *	others must not
  * @kicked: @kick is on its way to the CPU
  * @armed_tick: the tick that a tickless base's hrtimer is set for; 0 while
- *	the hrtimer fires every tick or @ticking, so that a start need not look
- *	at it; U64_MAX while it is off
+ *	the hrtimer fires every tick or its function runs, which programs it at
+ *	its end, so that a start need not look at it; U64_MAX while it is off
  * @running: the timer whose callback runs, or NULL
  * @scheme: the timers
  * @counters: what has happened
  * @reached: the last tick that the hrtimer's function was run for
- * @tails: work for the end of the run; only for the hrtimer's function and
- *	the callbacks that it calls, which one CPU runs one after the other
- * @tails_end: where the next of @tails is linked
+ * @tick_ends: work for the end of the run. Only the hrtimer's function and the
+ *	callbacks that it calls touch it, and one CPU runs them one by one
+ * @next_tick_end: where the next of @tick_ends is linked
  * @wheel: the wheel; constant
  * @hrtimer: drives the base; started under @lock on @cpu only
  * @kick: asks @cpu to program @hrtimer; sent under @lock
@@ -92,15 +97,14 @@ struct twheel_base {
 	unsigned int cpu;
 	u32 tick_ns;
 	u8 mode;
-	bool ticking;
 	bool kicked;
 	u64 armed_tick;
 	struct twheel_timer *running;
 	struct twheel_scheme scheme;
 	struct twheel_counters counters;
 	u64 reached;
-	struct twheel_tail *tails;
-	struct twheel_tail **tails_end;
+	struct twheel_tick_end *tick_ends;
+	struct twheel_tick_end **next_tick_end;
 	struct twheel *wheel;
 	struct hrtimer hrtimer;
 	call_single_data_t kick;
@@ -135,8 +139,6 @@ struct twheel_snapshot {
 	u64 cascaded;
 };
 
-extern const struct debug_obj_descr twheel_debug_descr;
-
 static inline u64 twheel_tick_of(const struct twheel_base *base, ktime_t now)
 {
 	return div_u64(now, base->tick_ns);
@@ -152,26 +154,45 @@ static inline struct twheel_timer *twheel_timer_of(struct twheel_node *node)
 	return container_of(node, struct twheel_timer, node);
 }
 
-/* twheel_timer.c */
-void twheel_kicked(void *info);
-struct twheel_timer *twheel_stop_any(struct twheel_base *base, u32 *slot);
+extern const struct debug_obj_descr twheel_base_debug_descr;
+
+/**
+ * twheel_base_stop - stop a timer if it is pending
+ * @base: the timer's base
+ * @timer: the timer
+ *
+ * Context: @base->lock held.
+ * Return: whether the timer was pending.
+ */
+static __always_inline bool twheel_base_stop(struct twheel_base *base,
+					     struct twheel_timer *timer)
+{
+	if (!twheel_pending(timer))
+		return false;
+	twheel_scheme_stop(&base->scheme, &timer->node);
+	base->counters.stopped++;
+	debug_object_deactivate(timer, &twheel_base_debug_descr);
+	trace_twheel_stop(base, timer);
+	return true;
+}
+
+struct twheel_base *
+twheel_base_alloc(struct twheel *wheel, unsigned int cpu,
+		  enum hrtimer_restart (*tick)(struct hrtimer *hrtimer));
+void twheel_base_free(struct twheel_base *base);
+struct twheel_base *twheel_base_lock_online(struct twheel *wheel,
+					    unsigned int cpu)
+	__acquires(wheel->bases[cpu]->lock);
+void twheel_base_arm(struct twheel_base *base, const struct twheel_timer *timer);
+void twheel_base_wake(struct twheel_base *base);
 void twheel_base_online(struct twheel_base *base, unsigned int cpu);
 void twheel_base_offline(struct twheel_base *base);
+void twheel_base_wait_for_kick(struct twheel_base *base);
+void twheel_base_snapshot(struct twheel_base *base,
+			  struct twheel_snapshot *snapshot);
+struct twheel_timer *twheel_base_stop_any(struct twheel_base *base, u32 *slot);
 
 /* twheel_tick.c */
 enum hrtimer_restart twheel_tick(struct hrtimer *hrtimer);
 
-/* twheel_main.c */
-const char *twheel_scheme_name(enum twheel_scheme_type type);
-const char *twheel_mode_name(enum twheel_mode tick_mode);
-void twheel_take_snapshot(struct twheel_base *base,
-			  struct twheel_snapshot *snapshot);
-int twheel_for_each(int (*fn)(struct twheel *wheel, void *arg), void *arg);
-
-/* twheel_proc.c, twheel_chardev.c */
-int twheel_proc_init(void);
-void twheel_proc_exit(void);
-int twheel_chardev_init(void);
-void twheel_chardev_exit(void);
-
-#endif /* _TWHEEL_INTERNAL_H */
+#endif /* _TWHEEL_BASE_H */

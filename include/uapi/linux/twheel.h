@@ -13,8 +13,8 @@
  * the kernel takes shorter ones as if the missing fields were 0, and refuses
  * longer ones with E2BIG unless what it does not know is 0.
  */
-#ifndef _UAPI_TWHEEL_H
-#define _UAPI_TWHEEL_H
+#ifndef _UAPI_LINUX_TWHEEL_H
+#define _UAPI_LINUX_TWHEEL_H
 
 #include <linux/ioctl.h>
 #include <linux/types.h>
@@ -36,8 +36,7 @@
 
 /* Schemes, tick modes. */
 #define TWHEEL_SCHEME_HIER		0	/* hierarchical wheel (scheme 7) */
-#define TWHEEL_SCHEME_HASHED		1	/* hashed, unsorted slots (6) */
-#define TWHEEL_SCHEME_HASHED_SORTED	2	/* hashed, sorted slots (5) */
+#define TWHEEL_SCHEME_HASHED		1	/* hashed wheel (scheme 6) */
 
 #define TWHEEL_MODE_PERIODIC		0	/* a tick every tick_ns */
 #define TWHEEL_MODE_TICKLESS		1	/* a tick only where one is due */
@@ -291,4 +290,4 @@ struct twheel_event {
 #define TWHEEL_IOC_DRAIN	_IOWR(TWHEEL_IOC_MAGIC, 0x06, struct twheel_drain)
 #define TWHEEL_IOC_STATS	_IOR(TWHEEL_IOC_MAGIC, 0x07, struct twheel_stats)
 
-#endif /* _UAPI_TWHEEL_H */
+#endif /* _UAPI_LINUX_TWHEEL_H */

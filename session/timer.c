@@ -16,7 +16,7 @@
 #include <linux/delay.h>
 #include <linux/ktime.h>
 
-#include "twheel_session.h"
+#include "timer.h"
 
 static struct twheel_session *session_of(struct twheel_utimer *ut)
 {
@@ -39,7 +39,7 @@ static void session_expired(struct twheel_timer *timer)
 	if (!s->closing) {
 		list_add_tail(&timer->node.link, &s->events);
 		s->stats.unread++;
-		twheel_add_tail(timer, &s->tail);
+		twheel_at_tick_end(timer, &s->tick_end);
 	}
 	spin_unlock(&s->lock);
 }
@@ -134,7 +134,7 @@ int twheel_session_start_locked(struct twheel_session *s,
 
 	if (!is_internal(ret))
 		return ret;
-	s->growing++;
+	s->making_room++;
 	while (is_internal(ret)) {
 		spin_unlock_bh(&s->lock);
 		if (ret == -EAGAIN)
@@ -145,7 +145,7 @@ int twheel_session_start_locked(struct twheel_session *s,
 		spin_lock_bh(&s->lock);
 		ret = error ?: start_locked(s, args, now);
 	}
-	s->growing--;
+	s->making_room--;
 	return ret;
 }
 

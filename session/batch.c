@@ -18,7 +18,7 @@
 #include <linux/spinlock.h>
 
 #include "twheel_compat.h"
-#include "twheel_session.h"
+#include "timer.h"
 
 enum run_kind { RUN_NONE, RUN_START, RUN_RESTART, RUN_STOP };
 
@@ -148,7 +148,7 @@ static noinline void run_again(struct twheel_session *s, struct run *run,
 			run->first[i].result = run_op(s, &run->first[i], now);
 }
 
-static void end_run(struct twheel_session *s, struct run *run, ktime_t now)
+static void flush_run(struct twheel_session *s, struct run *run, ktime_t now)
 {
 	unsigned int left = 0;
 
@@ -175,7 +175,7 @@ static void add_to_run(struct twheel_session *s, struct run *run,
 	if (kind != run->kind) {
 		if (run->nr) {
 			/* What was found may not be so any more. */
-			end_run(s, run, now);
+			flush_run(s, run, now);
 			add_to_run(s, run, op, now);
 			return;
 		}
@@ -185,7 +185,7 @@ static void add_to_run(struct twheel_session *s, struct run *run,
 	if (kind == RUN_START)
 		ut = take_armed(s, ut, &op->start);
 	if (unlikely(kind == RUN_NONE || !ut)) {
-		end_run(s, run, now);
+		flush_run(s, run, now);
 		op->result = run_op(s, op, now);
 		return;
 	}
@@ -217,6 +217,6 @@ void twheel_session_run_ops(struct twheel_session *s,
 	spin_lock_bh(&s->lock);
 	for (i = 0; i < count; i++)
 		add_to_run(s, &run, &ops[i], now);
-	end_run(s, &run, now);
+	flush_run(s, &run, now);
 	spin_unlock_bh(&s->lock);
 }

@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Wheels: making, draining, destroying
+ *
+ * A wheel has one base (twheel_base.c) for each possible CPU, and is an
+ * instance of one CPU hotplug state, which switches its bases on and off.
+ */
+#include <linux/cpu.h>
+#include <linux/cpuhotplug.h>
+#include <linux/cpumask.h>
+#include <linux/err.h>
+#include <linux/export.h>
+#include <linux/interrupt.h>
+#include <linux/log2.h>
+#include <linux/mutex.h>
+#include <linux/rcupdate.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+
+#include "twheel_wheel.h"
+
+static const char * const scheme_names[TWHEEL_NR_SCHEMES] = {
+	[TWHEEL_HIER]		= "hier",
+	[TWHEEL_HASHED]		= "hashed",
+};
+
+static const char * const mode_names[TWHEEL_NR_MODES] = {
+	[TWHEEL_PERIODIC]	= "periodic",
+	[TWHEEL_TICKLESS]	= "tickless",
+};
+
+static LIST_HEAD(wheels);		/* guarded by wheels_lock */
+static DEFINE_MUTEX(wheels_lock);
+static enum cpuhp_state hotplug_state;	/* constant after init */
+static struct twheel *default_wheel;	/* constant after init */
+static u64 default_tick_ns;		/* constant after init */
+
+/* Names that /proc shows and parameters take. */
+
+const char *twheel_wheel_scheme_name(enum twheel_scheme_type type)
+{
+	return scheme_names[type];
+}
+
+const char *twheel_wheel_mode_name(enum twheel_mode tick_mode)
+{
+	return mode_names[tick_mode];
+}
+
+int twheel_wheel_scheme_by_name(const char *name)
+{
+	return match_string(scheme_names, TWHEEL_NR_SCHEMES, name);
+}
+
+int twheel_wheel_mode_by_name(const char *name)
+{
+	return match_string(mode_names, TWHEEL_NR_MODES, name);
+}
+
+/* CPU hotplug. */
+
+static int base_online(unsigned int cpu, struct hlist_node *node)
+{
+	struct twheel *wheel = hlist_entry(node, struct twheel, cpuhp);
+
+	twheel_base_online(wheel->bases[cpu], cpu);
+	return 0;
+}
+
+static int base_offline(unsigned int cpu, struct hlist_node *node)
+{
+	struct twheel *wheel = hlist_entry(node, struct twheel, cpuhp);
+
+	twheel_base_offline(wheel->bases[cpu]);
+	return 0;
+}
+
+/* Making and destroying wheels. */
+
+int twheel_wheel_check_config(struct twheel_config *config)
+{
+	if (config->scheme >= TWHEEL_NR_SCHEMES ||
+	    config->mode >= TWHEEL_NR_MODES)
+		return -EINVAL;
+	if (!config->tick_ns)
+		config->tick_ns = default_tick_ns;
+	if (config->tick_ns < TWHEEL_TICK_NS_MIN ||
+	    config->tick_ns > TWHEEL_TICK_NS_MAX)
+		return -EINVAL;
+	if (config->scheme == TWHEEL_HIER)
+		return config->slots ? -EINVAL : 0;
+	if (!config->slots)
+		config->slots = TWHEEL_SLOTS_DEFAULT;
+	if (config->slots < TWHEEL_SLOTS_MIN ||
+	    config->slots > TWHEEL_SLOTS_MAX)
+		return -EINVAL;
+	config->slots = roundup_pow_of_two(config->slots);
+	return 0;
+}
+
+static void free_wheel(struct twheel *wheel)
+{
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu)
+		twheel_base_free(wheel->bases[cpu]);
+	kfree(wheel);
+}
+
+static struct twheel *alloc_wheel(const struct twheel_config *config)
+{
+	struct twheel *wheel;
+	unsigned int cpu;
+
+	wheel = kzalloc(struct_size(wheel, bases, nr_cpu_ids),
+			TWHEEL_GFP);
+	if (!wheel)
+		return NULL;
+	wheel->config = *config;
+	strscpy(wheel->name, config->name ?: "unnamed", sizeof(wheel->name));
+	wheel->config.name = wheel->name;
+	for_each_possible_cpu(cpu) {
+		wheel->bases[cpu] = twheel_base_alloc(wheel, cpu, twheel_tick);
+		if (!wheel->bases[cpu]) {
+			free_wheel(wheel);
+			return NULL;
+		}
+	}
+	return wheel;
+}
+
+/**
+ * twheel_create - make a wheel
+ * @config: its parameters
+ *
+ * Context: Process, may sleep.
+ * Return: the wheel, or ERR_PTR() of -EINVAL for a parameter out of range or
+ * -ENOMEM.
+ */
+struct twheel *twheel_create(const struct twheel_config *config)
+{
+	struct twheel_config checked = *config;
+	struct twheel *wheel;
+	int ret = twheel_wheel_check_config(&checked);
+
+	if (ret)
+		return ERR_PTR(ret);
+	wheel = alloc_wheel(&checked);
+	if (!wheel)
+		return ERR_PTR(-ENOMEM);
+	ret = cpuhp_state_add_instance(hotplug_state, &wheel->cpuhp);
+	if (ret) {
+		free_wheel(wheel);
+		return ERR_PTR(ret);
+	}
+	mutex_lock(&wheels_lock);
+	list_add_tail(&wheel->list, &wheels);
+	mutex_unlock(&wheels_lock);
+	return wheel;
+}
+EXPORT_SYMBOL_GPL(twheel_create);
+
+static unsigned long drain_base(struct twheel_base *base,
+				void (*fn)(struct twheel_timer *timer,
+					   void *arg),
+				void *arg)
+{
+	u32 slot = base->scheme.nr_slots;
+	struct twheel_timer *timer;
+	unsigned long drained = 0;
+
+	while ((timer = twheel_base_stop_any(base, &slot))) {
+		drained++;
+		if (fn)
+			fn(timer, arg);
+		cond_resched();
+	}
+	return drained;
+}
+
+/**
+ * twheel_drain - stop all pending timers of a wheel
+ * @wheel: a wheel of the caller's own. Not the default one: that has the timers
+ *	of others, who would wait for them in vain
+ * @fn: called with each timer that was stopped and had not expired, in no
+ *	promised order but that of one tick's timers of one base; or NULL
+ * @arg: passed to @fn
+ *
+ * The caller sees to it that nothing starts timers meanwhile: those may or
+ * may not be found. Callbacks that run are not waited for. A wheel to be
+ * drained must not be used by a struct twheel_work: its timer would be stopped
+ * behind its back.
+ *
+ * Context: Process, may sleep, and so may @fn; not from CPU hotplug callbacks.
+ * Return: how many timers were stopped.
+ */
+unsigned long twheel_drain(struct twheel *wheel,
+			   void (*fn)(struct twheel_timer *timer, void *arg),
+			   void *arg)
+{
+	unsigned long drained = 0;
+	unsigned int cpu;
+
+	might_sleep();
+	/* No CPU may hand its timers to one that has been drained. */
+	cpus_read_lock();
+	for_each_possible_cpu(cpu)
+		drained += drain_base(wheel->bases[cpu], fn, arg);
+	cpus_read_unlock();
+	return drained;
+}
+EXPORT_SYMBOL_GPL(twheel_drain);
+
+/**
+ * twheel_destroy - free a wheel
+ * @wheel: a wheel from twheel_create(), or NULL. None of its timers may be
+ *	pending, nor be used afterwards
+ *
+ * Waits for callbacks that run. If timers are pending all the same, that is
+ * the caller's error: they are stopped, with a warning.
+ *
+ * Context: Process, may sleep; not a callback.
+ */
+void twheel_destroy(struct twheel *wheel)
+{
+	unsigned int cpu;
+
+	if (!wheel)
+		return;
+	/* From a callback it would wait for itself: better leak it. */
+	if (WARN_ON_ONCE(in_interrupt()))
+		return;
+	mutex_lock(&wheels_lock);
+	list_del(&wheel->list);
+	mutex_unlock(&wheels_lock);
+	cpuhp_state_remove_instance_nocalls(hotplug_state, &wheel->cpuhp);
+	for_each_possible_cpu(cpu)
+		hrtimer_cancel(&wheel->bases[cpu]->hrtimer);
+	WARN_ON_ONCE(twheel_drain(wheel, NULL, NULL));
+	for_each_possible_cpu(cpu)
+		twheel_base_wait_for_kick(wheel->bases[cpu]);
+	/* The last kick may have let the flag go and not yet the lock. */
+	synchronize_rcu();
+	for_each_possible_cpu(cpu)
+		hrtimer_cancel(&wheel->bases[cpu]->hrtimer);
+	free_wheel(wheel);
+}
+EXPORT_SYMBOL_GPL(twheel_destroy);
+
+/**
+ * twheel_default - the wheel that the module made from its parameters
+ *
+ * Context: Any.
+ * Return: the wheel; it lives as long as the module.
+ */
+struct twheel *twheel_default(void)
+{
+	return default_wheel;
+}
+EXPORT_SYMBOL_GPL(twheel_default);
+
+/**
+ * twheel_get_config - the parameters of a wheel
+ * @wheel: the wheel
+ * @config: receives them, with nothing left at a default. The name is valid
+ *	as long as the wheel
+ *
+ * Context: Any.
+ */
+void twheel_get_config(const struct twheel *wheel, struct twheel_config *config)
+{
+	*config = wheel->config;
+}
+EXPORT_SYMBOL_GPL(twheel_get_config);
+
+/* For /proc/twheel. */
+
+int twheel_wheel_for_each(int (*fn)(struct twheel *wheel, void *arg), void *arg)
+{
+	struct twheel *wheel;
+	int ret = 0;
+
+	mutex_lock(&wheels_lock);
+	list_for_each_entry(wheel, &wheels, list) {
+		ret = fn(wheel, arg);
+		if (ret)
+			break;
+	}
+	mutex_unlock(&wheels_lock);
+	return ret;
+}
+
+/* For the module. */
+
+int twheel_wheel_create_default(const struct twheel_config *config)
+{
+	struct twheel *wheel = twheel_create(config);
+
+	if (IS_ERR(wheel))
+		return PTR_ERR(wheel);
+	default_wheel = wheel;
+	return 0;
+}
+
+int twheel_wheel_init(u64 tick_ns)
+{
+	int ret = cpuhp_setup_state_multi(CPUHP_AP_ONLINE_DYN, "twheel:online",
+					  base_online, base_offline);
+
+	if (ret < 0)
+		return ret;
+	hotplug_state = ret;
+	default_tick_ns = tick_ns;
+	return 0;
+}
+
+void twheel_wheel_exit(void)
+{
+	twheel_destroy(default_wheel);
+	cpuhp_remove_multi_state(hotplug_state);
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Wheels, as the module and /proc/twheel see them
+ */
+#ifndef _TWHEEL_WHEEL_H
+#define _TWHEEL_WHEEL_H
+
+#include "twheel_base.h"
+
+int twheel_wheel_init(u64 default_tick_ns);
+void twheel_wheel_exit(void);
+int twheel_wheel_create_default(const struct twheel_config *config);
+int twheel_wheel_check_config(struct twheel_config *config);
+int twheel_wheel_scheme_by_name(const char *name);
+int twheel_wheel_mode_by_name(const char *name);
+const char *twheel_wheel_scheme_name(enum twheel_scheme_type type);
+const char *twheel_wheel_mode_name(enum twheel_mode tick_mode);
+int twheel_wheel_for_each(int (*fn)(struct twheel *wheel, void *arg),
+			  void *arg);
+
+#endif /* _TWHEEL_WHEEL_H */
