@@ -22,7 +22,7 @@
 #include <linux/timer.h>
 #include <linux/types.h>
 
-#include "twheel.h"
+#include <linux/twheel.h>
 
 #define BENCH_BATCH	256
 #define BENCH_BATCHES	17
