@@ -35,7 +35,8 @@ static struct twheel_test_scheme *hashed_sorted_create(u64 clock, u32 slots,
 	struct hashed_sorted *wheel;
 	u32 i;
 
-	wheel = kvzalloc(struct_size(wheel, slots, slots), GFP_KERNEL);
+	wheel = kvzalloc(sizeof(*wheel) + slots * sizeof(wheel->slots[0]),
+			 GFP_KERNEL);
 	if (!wheel)
 		return NULL;
 	wheel->mask = slots - 1;
