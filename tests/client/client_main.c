@@ -5,9 +5,9 @@
  * Loading the module runs every case on every kind of wheel. Results go to the
  * kernel log as KTAP, one line for each behaviour, then a count and a verdict:
  *
- * 	ok 17 - restart_later [hier tickless 1000 us]
- * 	# 250 passed, 0 failed, 0 skipped
- * 	twheel_client: SUCCESS
+ *	ok 17 - restart_later [hier tickless 1000 us]
+ *	# 250 passed, 0 failed, 0 skipped
+ *	twheel_client: SUCCESS
  *
  * insmod succeeds whatever the verdict. only=TEXT runs the cases that have TEXT
  * in their name or in the description of their wheel. The module then stays

@@ -2,7 +2,7 @@
 /*
  * Runs the suites of tests/kunit as a user program
  *
- * 	unit [name=value]... [FILTER]
+ *	unit [name=value]... [FILTER]
  *
  * Arguments with a = are parameters of twheel_kunit.ko. FILTER is a part of
  * "suite.case". Prints TAP, one line for each parameter of a case. The exit

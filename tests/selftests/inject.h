@@ -6,9 +6,9 @@
  * from or to user space by copy_from_user() and the like. Faults hit only the
  * thread that asked for them.
  *
- * 	inject_from(&injector, nth);
- * 	result = the call;
- * 	fault = inject_end(&injector);
+ *	inject_from(&injector, nth);
+ *	result = the call;
+ *	fault = inject_end(&injector);
  */
 #ifndef INJECT_H
 #define INJECT_H
