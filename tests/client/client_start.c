@@ -476,7 +476,7 @@ static void equal_deadlines_are_fifo_at_any_distance(struct client *c)
 	client_timers_free(timers, FIFO_NR);
 }
 
-/* A timer whose deadline moves forward joins the end of the queue. */
+/* A timer that is restarted earlier joins the end of the queue. */
 static void restart_earlier_joins_the_end(struct client *c)
 {
 	struct client_timer **timers = client_timers_new(c, FIFO_NR);

@@ -127,7 +127,7 @@ static void one_that_is_stopped_never_expires(struct kunit *test)
 	}
 }
 
-/* Of five in one slot, each in turn is stopped, then all the others. */
+/* Of five in one slot, each in turn is stopped, or is the one left over. */
 static void every_position_in_a_slot_can_be_stopped(struct kunit *test)
 {
 	static const char * const without[] = {

@@ -240,7 +240,7 @@ TEST_LIMIT(eight_sessions, 0)
 	}
 }
 
-/* Threads start and stop the same id. Whoever wins, exactly one does. */
+/* Threads start and stop the same id, and exactly one of them wins. */
 struct racer {
 	int fd;
 	__u64 seed;

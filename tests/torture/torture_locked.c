@@ -232,7 +232,7 @@ static void tt_note_restarted(struct tt_locked *l, ktime_t deadline)
 /*
  * Whether the place that a start has taken is known. It is if the timer was
  * appended to the queue of its tick on this CPU. A restart does that only if
- * the deadline comes forward.
+ * the new deadline is earlier.
  */
 static bool tt_place_is_known(const struct tt_locked *l, int ret, u64 old_tick,
 			      const struct tt_order *o)
