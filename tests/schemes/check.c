@@ -2,9 +2,10 @@
 /*
  * A scheme with the oracle beside it
  *
- * Every operation goes to both. After each one, whatever is visible from outside
- * is compared: the nodes that came out and when, the number pending, the clock,
- * the next tick, and the nodes' own fields. A wheel's slots are checked too.
+ * Every operation goes to both. After each one, everything that is visible from
+ * outside is compared. That includes the nodes that came out, the number
+ * pending, the clock, the next tick, and the nodes' own fields. A wheel's slots
+ * are checked too.
  */
 #include <linux/kernel.h>
 #include <linux/slab.h>

@@ -77,7 +77,7 @@ static void tt_await_moment(struct tt_timer *t)
 		cpu_relax();
 }
 
-/* What a caller believes who looks without the lock, then takes some time. */
+/* What a caller believes if it looks without the lock, then takes a while. */
 static bool tt_seemed_pending(struct tt_timer *t, enum tt_broken what)
 {
 	bool pending = twheel_pending(&t->timer);
