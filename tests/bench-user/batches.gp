@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# user-batches.svg: what batches make of it, 100,000 timers pending
+# user-batches.svg: what batches gain, 100,000 timers pending
 
 load '../../tests/bench-user/style.gnuplot'
 set output 'user-batches.svg'

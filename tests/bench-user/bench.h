@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * bench.h - the user benchmark: what its parts share
+ * The user benchmark: what its parts share
  *
  * An implementation is a way for a program to keep timers: through system
  * calls, or in the process. A run is one implementation with one number of
- * timers, in a process of its own; main.c says what a run consists of.
+ * timers, in a process of its own. main.c says what a run consists of.
  *
- * What is measured begins when the arguments lie in memory as the call wants
- * them, and ends when its results lie in memory: prepare() and run().
+ * A measurement begins when the arguments are in memory as the call wants them.
+ * It ends when its results are in memory. So run() counts, and prepare() does
+ * not.
  */
 #ifndef BENCH_H
 #define BENCH_H
@@ -15,13 +16,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define MS		1000000ULL
-#define SECOND		1000000000ULL
+#include "../include/user.h"
 
 /* Operations in a sample, unless a batch is larger. */
 #define SAMPLE		256U
 #define BATCH_MAX	4096U
-/* Timers that expire, beside those that wait; their ids come after those. */
+/* Timers that expire, in addition to those that wait. Their ids come last. */
 #define EXTRA		4096U
 
 enum operation {
@@ -32,7 +32,7 @@ enum operation {
 	NR_OPERATIONS,
 };
 
-/* What is to be done with one timer. */
+/* A request for an operation on one timer. */
 struct request {
 	uint32_t id;
 	uint64_t delay_ns;
@@ -40,21 +40,21 @@ struct request {
 
 /**
  * struct impl - an implementation
- * @name: as in the results
+ * @name: its name in the results
  * @batches: how many operations one call can take, ends with 0; NULL is 1
  * @reads: how many expiries one call can collect, ends with 0
- * @in_process: there are no calls: CREATE, ARM, REFRESH and STOP stay in the
- *	process
- * @created_armed: there is no creating: the first ARM does it
+ * @in_process: CREATE, ARM, REFRESH and STOP make no system calls
+ * @created_armed: there is no CREATE, because the first ARM creates the timer
  * @open: make room for this many timers and EXTRA more, which will expire
  * @create: create @nr timers from id @first on; returns how many there are
- * @prepare: lay out the arguments of @nr requests, which go in calls of @batch
- * @run: carry them out
- * @collect: collect what has expired, @batch to a call, until there have been
- *	@nr; returns how many
- * @inside: call @fn where programs make these calls; NULL: anywhere
+ * @prepare: lay out the arguments of @nr requests, for calls of @batch each
+ * @run: make these calls
+ * @collect: collect expiries, @batch to a call, until there were @nr; returns
+ *	how many
+ * @inside: call @fn in the context that programs make these calls from, or
+ *	NULL if they make them anywhere
  *
- * The last error is left in errno by create().
+ * If create() fails, errno holds the error.
  */
 struct impl {
 	const char *name;
@@ -82,7 +82,7 @@ extern const char * const operation_names[NR_OPERATIONS];
  * @mode: icount or wall
  * @timers: number of timers
  * @order: their ids, more random with every pick()
- * @quick: less samples
+ * @quick: fewer samples
  */
 struct bench {
 	const struct impl *impl;
@@ -94,7 +94,6 @@ struct bench {
 
 void fail(const char *what) __attribute__((noreturn));
 void *allocate(unsigned int nr, unsigned int size);
-uint64_t now_ns(void);
 uint64_t random64(void);
 double median(double *values, unsigned int nr);
 void row(const struct bench *b, const char *operation, const char *distribution,

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * expire.c - what it costs to let timers expire and to collect that
+ * What it costs to let timers expire and to collect the expiries
  *
- * Beside those that wait, EXTRA timers are armed for times within 10 ms of
- * each other. Two figures per expiry:
+ * While the other timers wait, EXTRA timers are armed for times within 10 ms of
+ * each other. There are two figures per expiry:
  *
  *   collect	the calls that collect, made when all have expired
- *   whole	those, and what expiring took from the program before: the time
- *		lost to interrupts while it ran in a loop
+ *   whole	these calls, and the time that expiring took from the program
+ *		before: a loop loses it to interrupts
  */
 #include <time.h>
 
@@ -42,7 +42,7 @@ static void rest(uint64_t ns)
 {
 	struct timespec ts = { ns / SECOND, ns % SECOND };
 
-	/* An expiry that interrupts shortens what is left. */
+	/* An interrupted sleep goes on with the rest. */
 	while (nanosleep(&ts, &ts))
 		;
 }
@@ -63,7 +63,7 @@ static void arm(struct expiry *e, uint64_t delay_ns)
 	e->arming_ns = now_ns() - begin;
 }
 
-/* One sample. None expires before all are armed and the wait has begun. */
+/* One sample. No timer expires before all are armed and the wait begins. */
 static void expire(void *data)
 {
 	struct expiry *e = data;
@@ -124,7 +124,7 @@ void measure_expiry(struct bench *b)
 
 	if (!b->impl->created_armed && b->impl->create(b->timers, EXTRA) < EXTRA)
 		fail("create");
-	/* The first one is for nothing but to see how long arming takes. */
+	/* The first sample only shows how long arming takes. */
 	e.batch = b->impl->reads[0];
 	sample(&e);
 	for (batch = b->impl->reads; *batch; batch++) {

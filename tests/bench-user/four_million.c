@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * four_million.c - four million timers pending in one session
+ * Four million timers pending in one session
  *
- * They are to fit in a machine with 2 GiB at no more than BYTES_EACH of kernel
- * memory each, by /proc/slabinfo and by /proc/meminfo; all of them are to come
- * out of a drain, each once; and the memory is to come back. Output is TAP, as
- * the selftests', and rows of build/bench/user.csv after "csv:".
+ * They must fit in a machine with 2 GiB, at no more than BYTES_EACH of kernel
+ * memory each according to /proc/slabinfo and /proc/meminfo. A drain must
+ * return each of them once, and the memory must be given back. Prints TAP like
+ * the selftests, and rows of build/bench/user.csv after "csv:".
  */
 #include <errno.h>
 #include <stdio.h>
@@ -24,7 +24,7 @@
 static struct twheel_op ops[BATCH];
 static struct twheel_drained drained[DRAIN_ROOM];
 
-/* memory.c's idea of an end. */
+/* Called by memory.c. */
 void fail(const char *what)
 {
 	test_fail(__FILE__, __LINE__, "%s: %s", what, strerror(errno));
@@ -58,7 +58,7 @@ static void start_all(int fd, __u64 id)
 	}
 }
 
-/* Each is returned once: user_data says which it is. */
+/* Each timer is returned once. Its user_data says which one it is. */
 static void check_off(unsigned char *seen, const struct twheel_drained *timer,
 		      __u64 id)
 {
@@ -107,7 +107,7 @@ static void check_memory(struct memory before)
 	ASSERT_TRUE(meminfo <= BYTES_EACH);
 }
 
-/* All but what the allocator keeps at hand, within a while: RCU. */
+/* Almost all must come back. RCU and the allocator's caches take a while. */
 static void check_given_back(struct memory before)
 {
 	double allowed = 0.01 * BYTES_EACH * TIMERS;
@@ -132,7 +132,7 @@ static void four_million(__u64 id)
 	int fd = session_open_nonblock();
 	struct memory before;
 
-	/* Of this program, what would be taken in between. */
+	/* Touch the arrays, so that their pages do not count. */
 	memset(ops, 0xff, sizeof(ops));
 	memset(drained, 0xff, sizeof(drained));
 	before = memory_read();

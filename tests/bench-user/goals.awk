@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# How user.csv meets the goals, instructions at 100,000 timers pending.  Like is
-# compared with like: arming with arming by timerfd_settime().  In brackets the
-# same against timerfd_settime() of a random pending timer, a refresh.  MISS is
-# an answer, not an error.
+# How user.csv meets the goals, in instructions with 100,000 timers pending
+#
+# Like is compared with like: arming with arming by timerfd_settime(). In
+# brackets is the same against a refresh, timerfd_settime() of a random pending
+# timer. MISS is an answer, not an error.
 
 function mark(ok) {
 	if (!ok)

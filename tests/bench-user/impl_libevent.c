@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * impl_libevent.c - libevent's timers, a heap in the process
+ * libevent's timers, a heap in the process
  *
- * Programs arm timers in callbacks of the event loop, where libevent knows
- * the time without asking; so does this. An expiry is a callback.
+ * Programs arm timers in callbacks of the event loop, where libevent knows the
+ * time without a system call. So this does the same. An expiry is a callback.
  */
 #include <event2/event.h>
 #include <stddef.h>

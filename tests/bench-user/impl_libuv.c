@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * impl_libuv.c - libuv's timers, a heap in the process
+ * libuv's timers, a heap in the process
  *
  * Times are in milliseconds. An expiry is a callback.
  */
@@ -55,7 +55,7 @@ static void libuv_prepare(enum operation op, const struct request *requests,
 		args[i].timer = timers[requests[i].id];
 		args[i].delay_ms = requests[i].delay_ns / MS;
 	}
-	/* What the loop does before its callbacks. */
+	/* As the loop does before its callbacks. */
 	uv_update_time(&loop);
 	(void)op;
 	(void)batch;

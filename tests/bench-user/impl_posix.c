@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * impl_posix.c - POSIX timers: timer_create(), timer_settime()
+ * POSIX timers: timer_create(), timer_settime()
  *
- * Those that wait tell nobody when they expire (SIGEV_NONE). Those that are
- * to expire queue a realtime signal each, which sigwaitinfo() collects.
+ * Timers that only wait notify nobody (SIGEV_NONE). Each timer that will expire
+ * queues a realtime signal, which sigwaitinfo() collects.
  */
 #include <signal.h>
 #include <stddef.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * impl_timerfd.c - a timerfd each, all in one epoll set
+ * A timerfd each, all in one epoll set
  *
- * Creating one is timerfd_create() and epoll_ctl(). An expiry is collected by
- * epoll_wait(), which reports as many at a time as there is room for, and a
- * read() of each.
+ * Creating one takes timerfd_create() and epoll_ctl(). epoll_wait() reports as
+ * many expiries at a time as there is room for, and read() collects each of
+ * them.
  */
 #include <sys/epoll.h>
 #include <sys/timerfd.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * impl_twheel.c - /dev/twheel: one session, ids of the program's choice
+ * /dev/twheel: one session, ids chosen by the program
  *
  * A batch of 1 is a TWHEEL_IOC_START or TWHEEL_IOC_STOP, a larger one a
- * TWHEEL_IOC_SUBMIT. Expiries are read as many at a time as there is room for.
+ * TWHEEL_IOC_SUBMIT. A read returns as many expiries as there is room for.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -118,7 +118,7 @@ static void twheel_run(enum operation op, unsigned int nr, unsigned int batch)
 			fail("TWHEEL_IOC_START");
 }
 
-/* For the limit only: starts that wait for ever. */
+/* Only for the limit: starts that wait for ever. */
 static unsigned int twheel_create(unsigned int first, unsigned int nr)
 {
 	unsigned int i;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * impl_uring.c - io_uring timeouts
+ * io_uring timeouts
  *
- * Arming is an IORING_OP_TIMEOUT, stopping and refreshing an
- * IORING_OP_TIMEOUT_REMOVE and its update, as many to a system call as there
- * are entries. The ring is set up as is best for one thread: completions are
- * posted when that thread asks for them. A cancelled timeout posts one too;
- * reaping those belongs to stopping.
+ * Arming is an IORING_OP_TIMEOUT. Stopping is an IORING_OP_TIMEOUT_REMOVE, and
+ * refreshing is its update. A system call takes as many of them as there are
+ * entries. The ring's setup is the best one for a single thread: completions
+ * are posted when that thread asks for them. A cancelled timeout posts one too,
+ * and reaping it is part of stopping.
  */
 #include <errno.h>
 #include <liburing.h>
@@ -17,7 +17,7 @@
 #define CQ_ENTRIES	(4 * BATCH_MAX)
 
 static struct io_uring ring;
-/* The kernel reads them when the request is submitted. */
+/* The kernel reads these when the request is submitted. */
 static struct __kernel_timespec times[BATCH_MAX];
 static struct request args[BATCH_MAX];
 
@@ -52,14 +52,14 @@ static void prepare_one(enum operation op, unsigned int i)
 		io_uring_prep_timeout_update(sqe, &times[i], id, 0);
 	else
 		io_uring_prep_timeout(sqe, &times[i], 0, 0);
-	/* So that a completion says what it is the completion of. */
+	/* Lets a completion be told from that of an expiry. */
 	io_uring_sqe_set_data64(sqe, op == ARM ? id : UINT64_MAX);
 }
 
 /*
- * What io_uring_submit() does before its system call: tell the kernel of all
- * entries. Here it is done when the entries are laid out, so that run() is the
- * system calls.
+ * Tells the kernel of all entries, which io_uring_submit() does before its
+ * system call. Here it happens when the entries are laid out, so that run()
+ * consists only of the system calls.
  */
 static void publish(void)
 {
@@ -85,7 +85,7 @@ static void uring_prepare(enum operation op, const struct request *requests,
 	(void)batch;
 }
 
-/* Completions of an operation that is carried out, not of one that expires. */
+/* Completions of the operation itself, without those of expiries. */
 static unsigned int completions(enum operation op)
 {
 	if (op == STOP)
@@ -136,7 +136,7 @@ static void uring_run(enum operation op, unsigned int nr, unsigned int batch)
 	}
 }
 
-/* For the limit only. */
+/* Only for the limit. */
 static unsigned int uring_create(unsigned int first, unsigned int nr)
 {
 	struct request request = { .delay_ns = 1000000 * SECOND };

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * limits.c - how many timers an ordinary program may have
+ * How many timers an ordinary program may have
  *
- * Timers are created until there is an error, with the limits that a program
- * has on Debian without asking its administrator: RLIMIT_NOFILE as systemd
- * sets it for services and logins, where it may raise the soft limit to the
- * hard one; RLIMIT_SIGPENDING as the kernel has set it at boot, by the size
+ * Timers are created until there is an error. The limits are those that a
+ * program has on Debian without asking its administrator. RLIMIT_NOFILE is as
+ * set by systemd for services and logins, where a program may raise the soft
+ * limit to the hard one. The kernel sets RLIMIT_SIGPENDING at boot, by the size
  * of its memory.
  */
 #include <errno.h>
@@ -15,9 +15,9 @@
 
 #include "bench.h"
 
-/* DefaultLimitNOFILE=1024:524288 */
+/* systemd's default, DefaultLimitNOFILE=1024:524288 */
 #define FILES		524288
-/* Who has met no limit up to here has none but memory. */
+/* Beyond these numbers memory is taken to be the only limit. */
 #define TIMERS_MAX	1000000U
 #define WHEEL_MAX	4500000U
 

@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * main.c - the user benchmark: one run
+ * The user benchmark: one run
  *
  * Usage: bench [-q] -m icount|wall -n TIMERS IMPLEMENTATION
- *	  bench -m MODE -s IMPLEMENTATION	count system calls
- *	  bench -m MODE -l IMPLEMENTATION	how many timers a user may have
+ *	bench -m MODE -s IMPLEMENTATION	count system calls
+ *	bench -m MODE -l IMPLEMENTATION	how many timers a user may have
  *
- * A run: create the timers, one after the other; arm all, to expire long
- * after the end; see what memory that took; with all of them pending stop,
- * start and refresh random ones; let some expire and collect them. Rows of
- * build/bench/user.csv go to standard output after "csv:"; the rest is for
- * people. mode=icount is for one CPU in a machine that counts instructions
- * (tests/vm/run -i), where a nanosecond is an instruction.
+ * A run creates the timers one after the other, and arms all to expire long
+ * after the end. It reports the memory that this took. With all timers pending
+ * it then stops, starts and refreshes random ones. At last it lets some expire
+ * and collects them.
+ *
+ * Rows of build/bench/user.csv go to standard output after "csv:". Other lines
+ * are for people. "-m icount" is for one CPU in a machine that counts
+ * instructions (tests/vm/run -i), where a nanosecond is an instruction.
  */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "bench.h"
@@ -61,29 +62,18 @@ void *allocate(unsigned int nr, unsigned int size)
 
 	if (!memory)
 		fail("calloc");
-	/* There, so that no sample has to fetch it. */
+	/* Touch it, so that no sample takes a page fault. */
 	memset(memory, 0xff, (size_t)nr * size);
 	memset(memory, 0, (size_t)nr * size);
 	return memory;
 }
 
-uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * SECOND + ts.tv_nsec;
-}
-
-/* xorshift; the same numbers in every run. */
+/* Random numbers, the same in every run. */
 uint64_t random64(void)
 {
-	static uint64_t state = 88172645463325252ULL;
+	static __u64 state = 88172645463325252ULL;
 
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return state;
+	return xorshift(&state);
 }
 
 static int compare(const void *a, const void *b)
@@ -117,7 +107,7 @@ static void number(struct bench *b)
 		b->order[i] = i;
 }
 
-/* What root may have: where it stops then is the kernel's doing. */
+/* Raises the limits for root, so that only the kernel's own limits are left. */
 static void raise_limits(void)
 {
 	struct rlimit all = { RLIM_INFINITY, RLIM_INFINITY };
@@ -128,7 +118,7 @@ static void raise_limits(void)
 		fail("setrlimit");
 }
 
-/* What each timer took, from before the first to after the last was armed. */
+/* Memory per timer, from before the first to after the last was armed. */
 static void report_memory(const struct bench *b, struct memory before)
 {
 	struct memory after = memory_read();
@@ -148,7 +138,7 @@ static void whole_run(struct bench *b)
 	raise_limits();
 	number(b);
 	b->impl->open(b->timers);
-	/* What the last process has left may still be on its way out. */
+	/* Memory of the last process may still be on its way back. */
 	sleep(1);
 	before = memory_read();
 	if (!fill(b))
@@ -165,7 +155,7 @@ static const struct impl *find_impl(const char *name)
 	for (i = 0; i < sizeof(impls) / sizeof(impls[0]); i++)
 		if (!strcmp(impls[i]->name, name))
 			return impls[i];
-	/* Not there for want of its library: no row, and no error. */
+	/* Not built because its library is missing: no row, and no error. */
 	printf("%s: was not built\n", name);
 	exit(0);
 }

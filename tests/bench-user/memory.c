@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * memory.c - how much memory is in use, in three figures
+ * How much memory is in use, in three figures
  *
  *   slabinfo	all caches of /proc/slabinfo
- *   meminfo	what the kernel as a whole takes: all that is not free, less
- *		what programs and the page cache take
+ *   meminfo	memory of the kernel as a whole: all that is not free, less
+ *		that of programs and the page cache
  *   process	the resident memory of this process
  */
 #include <stdio.h>

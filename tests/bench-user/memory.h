@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * memory.h - how much memory is in use, bytes; see memory.c
+ * How much memory is in use, in bytes (memory.c)
  */
 #ifndef MEMORY_H
 #define MEMORY_H
@@ -13,7 +13,7 @@ struct memory {
 
 struct memory memory_read(void);
 
-/* The program's way to end when something fails that never does. */
+/* Defined by the program: ends it when something fails that never should. */
 void fail(const char *what) __attribute__((noreturn));
 
 #endif /* MEMORY_H */

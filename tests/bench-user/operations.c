@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * operations.c - what creating, arming, refreshing and stopping cost
+ * What creating, arming, refreshing and stopping cost
  *
- * A sample is SAMPLE operations, or one batch if that is more, on random
- * timers; its arguments are laid out before. The figure is the median of the
- * samples, less that of an empty loop, per operation: a timer interrupt falls
- * into a few samples only. Creating is sampled while the timers are created,
- * the last samples counting, when almost all are there.
+ * A sample is SAMPLE operations on random timers, or one batch if that is more.
+ * Its arguments are laid out in advance. The figure is the median of the
+ * samples, less that of an empty loop, per operation. The median leaves out the
+ * few samples that meet a timer interrupt. Creating is sampled while the timers
+ * are created, and the last samples count, when almost all timers exist.
  *
- * Timers wait in a range of deadlines that no run comes near; a refresh takes
- * them to a later one, and one more to a still later one.
+ * Timers wait in a range of deadlines that no run reaches. A refresh moves them
+ * to a later range, and the next refresh to a still later one.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -21,16 +21,16 @@
 #define RANGE_NS	(1000 * SECOND)
 
 #define SAMPLES		17
-/* Operations in a sample of what takes very long. */
+/* Operations in a sample if one of them takes very long. */
 #define SLOW_SAMPLE	4
-/* Less samples of what takes long: this much time for one kind of batch. */
+/* Time for one kind of batch, which slow operations fill with fewer samples. */
 #define PATIENCE_NS	(SECOND)
 /* A batch that takes longer than this is not tried. */
 #define BATCH_NS_MAX	(SECOND / 2)
 
 static struct request requests[BATCH_MAX];
 
-/* @nr different timers, all equally likely. */
+/* Picks @nr different timers, all equally likely. */
 void pick(struct bench *b, struct request *to, unsigned int nr,
 	  uint64_t from_ns, uint64_t range_ns)
 {
@@ -56,7 +56,7 @@ static double timed(struct bench *b, enum operation op, unsigned int nr,
 	return now_ns() - begin;
 }
 
-/* The loop that each run() is, around nothing. */
+/* The loop of every run(), around nothing. */
 static double empty_loop(unsigned int nr)
 {
 	double samples[SAMPLES];
@@ -74,7 +74,7 @@ static double empty_loop(unsigned int nr)
 
 /* Filling. */
 
-/* The last so many samples of a phase of filling. */
+/* The last samples of a phase of filling. */
 struct recent {
 	double ns[SAMPLES];
 	unsigned int nr;
@@ -109,7 +109,7 @@ static void arm_all(struct bench *b, unsigned int first, unsigned int nr,
 	b->impl->prepare(ARM, requests, nr, batch);
 }
 
-/* Where arming is all that there is. */
+/* For implementations whose timers are created by arming them. */
 static void fill_armed(struct bench *b, unsigned int first, unsigned int end,
 		       unsigned int batch)
 {
@@ -129,7 +129,7 @@ static void fill_armed(struct bench *b, unsigned int first, unsigned int end,
 	report_create(b, &recent, batch);
 }
 
-/* In as many parts as there are kinds of batches. */
+/* Fills in equal parts, one for each size of batch. */
 static void fill_batches(struct bench *b)
 {
 	const unsigned int *batch;
@@ -168,7 +168,7 @@ static bool fill_created(struct bench *b)
 	return true;
 }
 
-/* Returns false if there cannot be so many timers. */
+/* Returns false if that many timers are not possible. */
 bool fill(struct bench *b)
 {
 	if (!b->impl->created_armed)
@@ -191,7 +191,7 @@ static void sample_one(struct bench *b, struct samples *s, enum operation op,
 	s->ns[op][s->nr] = timed(b, op, nr, batch);
 }
 
-/* Refresh some timers; stop others, and arm those again. */
+/* Refreshes some timers, stops others, and arms those again. */
 static double sample(struct bench *b, struct samples *s, unsigned int nr,
 		     unsigned int batch)
 {
@@ -229,7 +229,7 @@ static void take_samples(void *data)
 		spent += sample(m->b, &m->samples, m->nr, m->batch);
 }
 
-/* Returns what the slowest operation took. */
+/* Returns the time of the slowest operation. */
 static double report(struct measuring *m)
 {
 	double loop = empty_loop(m->nr / m->batch);
@@ -250,7 +250,7 @@ static double measure_batch(struct bench *b, unsigned int batch, double slowest)
 	struct measuring m = { .b = b, .batch = batch };
 
 	m.nr = batch > SAMPLE ? batch : SAMPLE;
-	/* What takes very long is sampled in single batches. */
+	/* Very slow operations are sampled in single batches. */
 	if (m.nr * slowest > BATCH_NS_MAX)
 		m.nr = batch > SLOW_SAMPLE ? batch : SLOW_SAMPLE;
 	if (batch > b->timers)
@@ -268,7 +268,7 @@ static double measure_batch(struct bench *b, unsigned int batch, double slowest)
 	return report(&m);
 }
 
-/* One operation of each kind, to know what to expect. */
+/* Tries one operation of each kind, to know what to expect. */
 static double try_one(struct bench *b)
 {
 	struct measuring m = { .b = b, .batch = 1, .nr = 1 };

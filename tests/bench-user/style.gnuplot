@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# What the plots share; loaded by each *.gp, which tests/bench-user/run has
-# gnuplot run in build/bench/. pick() makes an input of the rows of user.csv that
-# match; one that was not measured must not end the plot.
+# Shared by the plots. Each *.gp loads it, and tests/bench-user/run has gnuplot
+# run in build/bench/. pick() turns the matching rows of user.csv into an input.
+# A row that was not measured must not end the plot.
 
 set datafile separator ','
 set grid back lc rgb '#dddddd'

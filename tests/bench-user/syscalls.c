@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * syscalls.c - how many system calls an operation takes
+ * How many system calls an operation takes
  *
- * They are counted, not looked up: a child does the operations, and a parent
- * that traces it counts its system calls between two marks. A mark is a
- * getppid() with two arguments that it does not take.
+ * The calls are really counted. A child does the operations, and a parent
+ * traces it and counts its system calls between two marks. A mark is a
+ * getppid() with two arguments, which getppid() ignores.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -148,7 +148,7 @@ static void report(struct bench *b, const struct phase *p, unsigned long calls)
 	row(b, "syscalls", name, p->batch, "calls", (double)calls / p->nr);
 }
 
-/* Returns the phase that a mark names, or -1 if the call is none. */
+/* Returns the phase that a mark names, or -1 if the call is no mark. */
 static int marked(const struct __ptrace_syscall_info *info)
 {
 	if (info->entry.nr != SYS_getppid || info->entry.args[0] != MARK)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # Tables of user.csv for the terminal: for each mode and operation the
-# implementations and their batches against the number of timers.
+# implementations and their batches against the number of timers
 
 function number(v) {
 	if (v == "")

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * bench.h - the benchmark module: what its parts share
+ * The benchmark module: what its parts share
  *
  * An implementation is a facility that keeps timers and calls them back:
  *
  *   hier hashed hashed_sorted	wheels of twheel.ko, through its interface
  *   timer_list hrtimer		the kernel's own; timer_list_irqsafe where it
  *				makes a difference
- *   list sorted_list heap plain	schemes 1 to 4 of the paper in the smallest
- *				facility that does: a lock, an hrtimer that
- *				fires every tick, and the scheme
+ *   list sorted_list heap plain	schemes 1 to 4 of the paper in a minimal
+ *				facility: a lock, an hrtimer that fires every
+ *				tick, and the scheme
  *   none			no facility: what two CPUs are measured against
  *
- * Its operations work on a batch of timers, so that what is measured is a loop
- * of direct calls: of that loop the cost of an empty one is subtracted.
+ * Its operations work on a batch of timers, so that a measurement is a loop of
+ * direct calls. The cost of an empty loop is subtracted.
  */
 #ifndef _TWHEEL_BENCH_H
 #define _TWHEEL_BENCH_H
@@ -26,9 +26,9 @@
 
 #define BENCH_BATCH	256
 #define BENCH_BATCHES	17
-/* Intervals drawn in advance; a power of two. */
+/* Number of intervals drawn in advance, a power of two. */
 #define BENCH_DRAWS	65536U
-/* Slots of the hashed wheels, ticks of all. */
+/* Slots of the hashed wheels, and the tick of all wheels. */
 #define BENCH_SLOTS	65536
 #define BENCH_TICK_NS	NSEC_PER_MSEC
 
@@ -39,11 +39,11 @@ struct bench;
 
 /**
  * struct bench_timer - a timer of any implementation, in a cache line
- * @wheel: of a wheel
- * @node: of a scheme without a facility
- * @deadline: of these two, what they were started with
- * @list: of timer_list
- * @hr: of hrtimer
+ * @wheel: for a wheel
+ * @node: for a scheme without a facility
+ * @deadline: the deadline that one of these two was started with
+ * @list: for timer_list
+ * @hr: for hrtimer
  */
 struct bench_timer {
 	union {
@@ -61,19 +61,19 @@ struct bench_timer {
 
 /**
  * struct bench_impl - an implementation
- * @name: as in the results
+ * @name: its name in the results
  * @wheel: @facility is a wheel of twheel.ko
- * @top: with more timers than this it makes no sense
- * @create: make @facility; NULL if there is nothing to make
- * @destroy: free it; no timer is pending
+ * @top: maximum number of timers that makes sense
+ * @create: make @facility, or NULL if there is nothing to make
+ * @destroy: free it when no timer is pending
  * @setup: set a timer up, once
- * @absolute: a time on CLOCK_MONOTONIC as @start_at and @restart take it
- * @relative: a delay, ns, as @start and the callback take it
+ * @absolute: convert a time on CLOCK_MONOTONIC for @start_at and @restart
+ * @relative: convert a delay in ns for @start and the callback
  * @start: start each timer of the batch after @when
  * @start_at: start each timer of the batch at @when
- * @restart: give each, pending, timer of the batch the deadline @when
+ * @restart: give each timer of the batch, all pending, the deadline @when
  * @stop: stop each timer of the batch
- * @started: note that the batch was started at @when; NULL if timers know
+ * @started: note that the batch was started at @when, or NULL if timers know
  */
 struct bench_impl {
 	const char *name;
@@ -93,7 +93,7 @@ struct bench_impl {
 
 /**
  * struct bench_dist - a distribution of intervals
- * @name: as in the results
+ * @name: its name in the results
  * @mean_ns: mean interval
  * @draw: a random interval, less than a minute
  */
@@ -105,11 +105,10 @@ struct bench_dist {
 
 /**
  * struct bench_load - many timers due at once
- * @name: as in the results
- * @ahead_ns: how long before that they are started
- * @width_ns: within how long they are due; 0 if in one tick
- * @far: they are started so long ahead that it only serves where nothing is
- *	waited for
+ * @name: its name in the results
+ * @ahead_ns: how long before their deadlines the timers are started
+ * @width_ns: the range of their deadlines, or 0 if all are due in one tick
+ * @far: started so far ahead that no run on a real clock can wait for them
  */
 struct bench_load {
 	const char *name;
@@ -125,8 +124,8 @@ struct bench_load {
  * @pending: number of timers
  * @timers: the timers
  * @order: a random order of them
- * @facility: what the implementation needs
- * @borrowed: @facility is that of another run
+ * @facility: private data of the implementation
+ * @borrowed: @facility belongs to another run
  * @nr: number of timers in the batch
  * @batch: the batch
  * @when: a time or delay for each of them
@@ -147,9 +146,9 @@ struct bench {
 /**
  * struct bench_expiry - what callbacks do
  * @restart: restart the timer
- * @from_now: after a delay from now, not from the deadline that has come
+ * @from_now: by a delay from now, instead of from the expired deadline
  * @expired: number of expiries
- * @delay: delays to restart with, as @relative of the implementation has them
+ * @delay: delays to restart with, as returned by the implementation's @relative
  */
 struct bench_expiry {
 	bool restart;
@@ -160,7 +159,7 @@ struct bench_expiry {
 
 extern struct bench_expiry *bench_expiry;
 
-/* The next delay, in a callback. */
+/* The next delay, for a callback. */
 static inline u64 bench_next_delay(void)
 {
 	return bench_expiry->delay[bench_expiry->expired++ & (BENCH_DRAWS - 1)];

@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * bench_bounded.c - for how long a million due timers keep a CPU
+ * For how long a million due timers keep a CPU
  *
- * For a machine with one CPU that counts instructions: every figure is exact,
- * and the same in every run.
+ * Runs on a machine with one CPU that counts instructions, so every figure is
+ * exact and the same in every run.
  *
  *  irqoff_max
  *	Longest time with interrupts off. An hrtimer in hard interrupt context
- *	fires every 20 us or so, at uneven distances, and notes how late it is.
- *	The way into the interrupt is part of it, so that "none", with all
- *	timers pending and none due, is not 0.
+ *	fires at short, uneven intervals and records how late it is. That
+ *	includes entering the interrupt, so "none", with all timers pending and
+ *	none due, is not 0.
  *  softirq_max
- *	Longest run of a softirq, from irq:softirq_entry to irq:softirq_exit, to
- *	which both timer_list and wheels are subject. Interrupts that come
- *	meanwhile are part of it.
+ *	Longest run of a softirq, from irq:softirq_entry to irq:softirq_exit.
+ *	Both timer_list and wheels run there. Interrupts in between are
+ *	included.
  *  run_max
- *	Most timers that expired in one such run.
+ *	Maximum number of timers that expired in one such run.
  *
- * timer_list calls each callback with interrupts on, but for TIMER_IRQSAFE
- * timers, which every delayed_work has: implementation timer_list_irqsafe.
+ * timer_list calls each callback with interrupts on, except for TIMER_IRQSAFE
+ * timers, which every delayed_work has. These are implementation
+ * timer_list_irqsafe.
  */
 #include <linux/delay.h>
 #include <linux/kernel.h>
@@ -29,11 +30,11 @@
 #include "twheel_compat.h"
 
 #define PERIOD_NS	(20 * NSEC_PER_USEC)
-/* On the way down from afar little happens for long. */
+/* Timers that come down from far away leave the CPU idle for long. */
 #define PERIOD_FAR_NS	(200 * NSEC_PER_USEC)
 #define QUIET_MS	500
 
-/* What is watched; one CPU, hence no lock. */
+/* Measurements. There is one CPU, so they need no lock. */
 static struct {
 	struct hrtimer hrtimer;
 	u64 period;
@@ -72,7 +73,7 @@ static void note_softirq_exit(void *data, unsigned int vector)
 			      bench_expiry->expired - watched.expired);
 }
 
-/* Tracepoints are not exported, but may be looked for. */
+/* Tracepoints are not exported, but can be looked up. */
 struct probe {
 	const char *name;
 	void *fn;

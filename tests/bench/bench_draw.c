@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * bench_draw.c - random numbers, the same in every run
+ * Random numbers, the same in every run
  */
 #include <linux/bitops.h>
 #include <linux/kernel.h>
@@ -47,8 +47,8 @@ static u64 draw_idle(void)
 }
 
 /*
- * -log2(u) of a uniform u in (0, 1], times 2^16. log2(1 + f) is f +
- * 0.344 f (1 - f) to within 0.002.
+ * -log2(u) of a uniform u in (0, 1], times 2^16. log2(1 + f) is f + 0.344 f (1
+ * - f) to within 0.002.
  */
 static u32 minus_log2(u32 u)
 {
@@ -59,7 +59,7 @@ static u32 minus_log2(u32 u)
 	return (whole << 16) + 65536 - log;
 }
 
-/* Mean 15 s; nothing beyond a minute, which one in 55 would be. */
+/* Mean 15 s. Draws again for the one in 55 that would exceed a minute. */
 static u64 draw_exponential(void)
 {
 	u64 ns;

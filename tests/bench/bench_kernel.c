@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * bench_kernel.c - the kernel's own timers as implementations
+ * The kernel's own timers as implementations
  *
- * Both as a driver would use them: timer_list with add_timer(), mod_timer()
- * and timer_delete(); hrtimer in its default mode, its callback moving its
- * expiry on by itself. TIMER_IRQSAFE, callbacks with interrupts off, is what
- * every delayed_work uses.
+ * Both are used as a driver would use them. For timer_list that means
+ * add_timer(), mod_timer() and timer_delete(). hrtimer is in its default mode,
+ * and its callback moves its expiry on. Every delayed_work uses TIMER_IRQSAFE,
+ * where callbacks run with interrupts off.
  */
 #include <linux/jiffies.h>
 

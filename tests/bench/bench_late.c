@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * bench_late.c - how late a periodic timer is beside a million due ones
+ * How late a periodic timer is beside a million due ones
  *
- * For a machine with two CPUs and a clock. A timer with a period of a
- * millisecond runs on each of them, in the wheel in which CPU 0 has its million
- * timers (beside timer_list: in the default wheel). From the time when these
- * are due until they have all expired every period's lateness is counted, that
- * of periods which were missed and caught up too: lateness_p99_9 is the time
- * that 99.9 % of them kept to, lateness_max the longest. "none" is about as
- * long a time with the million pending and none due.
+ * Runs on a machine with two CPUs and a clock. A timer with a period of a
+ * millisecond runs on each CPU. It is in the same wheel as the million timers
+ * of CPU 0, or beside timer_list in the default wheel. The lateness of every
+ * period is counted from the time when these timers are due until all have
+ * expired. Periods that were missed and caught up count too.
  *
- * In each of ROUNDS rounds there is every load once, and none, so that the
- * machine is as slow for one as for the other; lateness_p99_9 is the median of
- * those of the rounds: once that the host stops the guest does not count.
+ * 99.9 % of the periods are at most lateness_p99_9 late, and lateness_max is
+ * the maximum. "none" is the same with the million pending but none due, for
+ * about as long.
+ *
+ * Each of ROUNDS rounds has every load once, and none, so that a slow machine
+ * slows all of them. lateness_p99_9 is the median over the rounds. A single
+ * pause of the guest by the host thus does not count.
  */
 #include <linux/delay.h>
 #include <linux/hrtimer.h>
@@ -28,12 +30,12 @@
 
 #define PERIOD_NS	NSEC_PER_MSEC
 #define ROUNDS		7
-/* None, and those of bench_loads[] that can be waited for: the first ones. */
+/* None, and those of bench_loads[] that a run can wait for: the first. */
 #define LOADS		3
 #define NONE_MS		1000
-/* Until a timer that has waited for the load has expired, too. */
+/* Until a timer that was delayed by the load has expired too. */
 #define SETTLE_MS	20
-/* Counted by 10 us, up to 10 s. */
+/* Lateness is counted in steps of 10 us, up to 10 s. */
 #define BUCKET_NS	(10 * NSEC_PER_USEC)
 #define BUCKETS		(1U << 20)
 
@@ -43,8 +45,8 @@
  * @counted: whether its periods count
  * @longest: longest lateness of this load in this round, ns
  * @periods: number of periods of this load in this round
- * @buckets: how many of them were late by how much
- * @most: lateness that all but one in a thousand kept to, of each round
+ * @buckets: number of periods by lateness
+ * @most: lateness of all but one in a thousand periods, for each round
  * @longest_of: longest lateness of all rounds, ns
  */
 struct beat {
@@ -88,7 +90,7 @@ static void count(struct beat **beats, bool on)
 		WRITE_ONCE(beats[i]->counted, on);
 }
 
-/* The time that all but one in a thousand kept to: the end of its bucket. */
+/* The lateness of all but one in a thousand: the end of its bucket. */
 static u64 most(const struct beat *beat)
 {
 	u32 left = beat->periods / 1000 + 1, i = BUCKETS;
@@ -159,7 +161,7 @@ static void report(const struct bench *b, struct beat **beats, u32 load)
 	}
 }
 
-/* Not by msleep(), whose timer is late by itself and among the million. */
+/* msleep() would not do: its timer is late itself, and among the million. */
 static void sleep_until(ktime_t at)
 {
 	set_current_state(TASK_UNINTERRUPTIBLE);
@@ -239,8 +241,8 @@ static void stop_beats(struct beat **beats)
 
 /**
  * bench_late - lateness of a periodic timer beside many due ones
- * @impl: the implementation of these
- * @pending: how many they are
+ * @impl: the implementation of the due timers
+ * @pending: their number
  *
  * Context: on CPU 0.
  * Return: 0, or a negative error number.

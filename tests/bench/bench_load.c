@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * bench_load.c - a million timers that are due at once, or nearly so
+ * A million timers that are due at once, or nearly so
  *
- * What a facility is to survive: all timers due in one tick, or all in one
- * slot of the hierarchical wheel's second level, 256 ticks. All are started
- * from afar, so that they come down through outer slots first. Callbacks do
- * nothing but count.
+ * A facility should survive that all its timers are due in one tick, or in one
+ * slot of the hierarchical wheel's second level, 256 ticks. All are started far
+ * ahead, so that they first come down through outer slots. Callbacks only
+ * count.
  */
 #include <linux/delay.h>
 #include <linux/kernel.h>
@@ -14,12 +14,12 @@
 
 #include "bench.h"
 
-/* Ticks of an outer slot; deadlines begin with one. */
+/* Ticks of an outer slot. Deadlines begin at the edge of one. */
 #define SLOT_NS		(256 * (u64)BENCH_TICK_NS)
-/* All that is due has to expire within so long. */
+/* All due timers must expire within this time. */
 #define PATIENCE_NS	BENCH_SECONDS(300)
 
-/* Those that are too far to be waited for come last. */
+/* Loads that are too far ahead to wait for come last. */
 const struct bench_load bench_loads[] = {
 	{ "one_tick", .ahead_ns = BENCH_SECONDS(3) },
 	{ "outer_slot", .ahead_ns = BENCH_SECONDS(3), .width_ns = SLOT_NS },
@@ -38,14 +38,14 @@ static u64 deadline(struct bench *b, const struct bench_load *load, u64 begin)
 /**
  * bench_load_start - start all timers of a run
  * @b: the run
- * @load: when they are to be due
+ * @load: their deadlines
  *
- * Return: when the first of them is due, CLOCK_MONOTONIC, ns.
+ * Return: the first deadline, CLOCK_MONOTONIC, ns.
  */
 u64 bench_load_start(struct bench *b, const struct bench_load *load)
 {
 	u64 begin = roundup(ktime_get() + load->ahead_ns, SLOT_NS);
-	/* Once: timer_list's conversion is exact to a jiffy only. */
+	/* Convert it only once: timer_list's conversion is inexact. */
 	u64 same = b->impl->absolute(begin);
 	u32 from, i;
 

@@ -1,20 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * bench_main.c - the benchmark module: what is run
+ * The benchmark module: what is run
  *
- * Everything happens while the module is being loaded. Results are lines of
- * the kernel's log, rows of build/bench/kernel.csv after "twheel-bench: ";
- * tests/bench/run collects them. mode=icount is for one CPU in a machine that
- * counts instructions (tests/vm/run -i), where times are numbers of
- * instructions; mode=wall for one that does not, with one CPU for the time of
- * each operation, with two for the rate of both together; mode=crossover,
- * counting instructions, for schemes 6 and 7 against interval and slots;
- * mode=bounded for what a million due timers do to the CPU: with one CPU,
- * counting instructions, for how long they keep it; with two, by the clock,
- * how late they make a periodic timer.
+ * Everything happens while the module is being loaded. Results are lines of the
+ * kernel log: rows of build/bench/kernel.csv after "twheel-bench: ".
+ * tests/bench/run collects them. The mode says what is measured:
  *
- * A run is from bench_create() to bench_destroy(): all timers set up, to be
- * used in a random order, in a facility of their own.
+ *  icount
+ *	The operations on one CPU, in a machine that counts instructions
+ *	(tests/vm/run -i). Times are numbers of instructions.
+ *  wall
+ *	The same by the clock: with one CPU the time of each operation, with
+ *	two the rate of both together.
+ *  crossover
+ *	Schemes 6 and 7 against interval and slots, counting instructions.
+ *  bounded
+ *	What a million due timers do to the CPU: with one CPU, counting
+ *	instructions, how long they keep it; with two, by the clock, how late
+ *	they make a periodic timer.
+ *
+ * A run lasts from bench_create() to bench_destroy(). It has a facility of its
+ * own with all timers set up, which it uses in random order.
  */
 #define pr_fmt(fmt) "twheel-bench: " fmt
 
@@ -56,7 +62,7 @@ static const struct bench_impl * const impls[] = {
 	&bench_plain,
 };
 
-/* What mode=bounded is for. */
+/* The implementations for mode=bounded. */
 static const struct bench_impl * const burst_impls[] = {
 	&bench_hier,
 	&bench_timer_list,
@@ -70,7 +76,7 @@ static const struct bench_impl * const burst_impls[] = {
 
 static const u32 sizes[] = { 100, 1000, 10000, 100000, 1000000 };
 
-/* What crossover.c needs. */
+/* Called by crossover.c. */
 
 u64 crossover_begin(void)
 {
@@ -97,7 +103,7 @@ void crossover_row(const char *text)
 	pr_info("crossover,icount,%s\n", text);
 }
 
-/* How it was measured. */
+/* The mode for the results. */
 static const char *measure(void)
 {
 	if (strcmp(mode, "bounded"))
@@ -116,7 +122,7 @@ void bench_row(const struct bench *b, const char *operation, const char *dist,
 		hundredths, rest);
 }
 
-/* The batch: @nr timers from place @from in the random order on. */
+/* Makes a batch of @nr timers, from place @from in the random order on. */
 void bench_pick(struct bench *b, u32 from, u32 nr)
 {
 	u32 i;
@@ -185,7 +191,7 @@ struct bench *bench_create(const struct bench_impl *which,
 	return b;
 }
 
-/* As many timers again, of the same facility. */
+/* As many timers again, in the same facility. */
 struct bench *bench_create_more(const struct bench *like)
 {
 	struct bench *b = kmemdup(like, sizeof(*b), GFP_KERNEL);
@@ -264,7 +270,7 @@ static int run_icount(void)
 	return ret;
 }
 
-/* Twheel beside the kernel's own; and with two CPUs beside the machine. */
+/* twheel beside the kernel's own, and with two CPUs beside the machine. */
 static const struct bench_impl * const wall_impls[] = {
 	&bench_hier,
 	&bench_timer_list,
@@ -286,7 +292,7 @@ static int run_wall(void)
 	return ret;
 }
 
-/* On CPU 0, where the timers are to be. */
+/* Runs on CPU 0, which will have the timers. */
 static int run_bounded(void)
 {
 	int ret = 0;
@@ -326,7 +332,7 @@ static int __init bench_init(void)
 {
 	int ret;
 
-	/* Let what the boot has left to be done be done. */
+	/* Let leftover work of the boot finish. */
 	msleep(3000);
 	bench_expiry = vzalloc(sizeof(*bench_expiry));
 	if (!bench_expiry)

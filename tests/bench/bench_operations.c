@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * bench_operations.c - what one start, stop, restart and refresh costs
+ * What one start, stop, restart and refresh costs
  *
  * With all timers pending, a batch of random ones is stopped and started again
- * in various ways. Each batch runs with interrupts off, so that nothing else
- * is counted, and is too short for a tick to be missed. All times are looked
- * up in advance. The figure is the median of BENCH_BATCHES batches, less that
- * of an empty loop, per operation.
+ * in various ways. Interrupts are off during a batch, so that nothing else is
+ * counted. A batch is also too short to miss a tick. All times are looked up in
+ * advance. The figure is the median of BENCH_BATCHES batches, less that of an
+ * empty loop, per operation.
  *
- * Three ranges of deadlines, none of which comes up while the benchmark runs:
- * timers wait in the middle one, a restart takes them to the early one, a
- * refresh to the late one.
+ * There are three ranges of deadlines, none of which comes up during the
+ * benchmark. Timers wait in the middle one. A restart moves them to the early
+ * one, a refresh to the late one.
  */
 #include <linux/irqflags.h>
 #include <linux/kernel.h>
@@ -123,7 +123,7 @@ static u32 median(u32 *values)
 	return values[BENCH_BATCHES / 2];
 }
 
-/* Fill the facility: all timers pending in the middle range. */
+/* Fills the facility: all timers are pending in the middle range. */
 void bench_fill(struct bench *b)
 {
 	u32 from;

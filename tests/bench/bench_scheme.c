@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * bench_scheme.c - schemes 1 to 5 as implementations
+ * Schemes 1 to 5 as implementations
  *
- * The least that makes a timer facility of a scheme: one lock, deadlines
- * rounded up to ticks, an hrtimer that fires in softirq context every tick
- * and calls back without the lock. No statistics, no CPUs, no stop that
- * waits: what they cost is what twheel.ko adds to its schemes.
+ * The minimum that makes a timer facility of a scheme: one lock, deadlines
+ * rounded up to ticks, and an hrtimer. The hrtimer fires in softirq context
+ * every tick and runs callbacks without the lock. There are no statistics, no
+ * CPUs, and no stop that waits. Their cost is what twheel.ko adds to its
+ * schemes.
  */
 #include <linux/math64.h>
 #include <linux/slab.h>

@@ -1,38 +1,38 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * bench_ticks.c - what a tick with nothing due and what an expiry costs
+ * What an expiry costs, and a tick with nothing due
  *
- * How it is measured. A loop in process context reads the clock over and
- * over. When two readings are further apart than usual something has taken the
- * CPU away: an interrupt, the softirqs after it, another task. The usual
- * distance subtracted, that gap is what the interruption costs, its entry and
- * exit included. The loop keeps the CPU from idling, so that the kernel's own
- * tick is always there and nothing that belongs to idling is counted.
+ * A loop in process context keeps reading the clock. When two readings are
+ * further apart than usual, the loop has lost the CPU to an interrupt, to the
+ * softirqs after it, or to another task. That gap, less the usual distance, is
+ * the cost of the interruption with its entry and exit. The loop keeps the CPU
+ * from idling, so that the kernel's own tick is always there, and no work of
+ * the idle loop is counted.
  *
  *  tick_empty
- *	All timers pending, none due. The median of all gaps: with wheels, which
- *	tick every millisecond, that of a wheel's tick; the kernel's own comes
- *	every fourth. With timer_list and hrtimer, which have no tick of their
- *	own, it is that of the kernel's tick.
+ *	All timers pending, none due: the median of all gaps. Wheels tick every
+ *	millisecond and the kernel at every fourth of these ticks, so with
+ *	wheels it is that of a wheel's tick. timer_list and hrtimer have no tick
+ *	of their own, so there it is that of the kernel's tick.
  *  expire_restart
- *	Callbacks restart their timers, an interval after the deadline that has
- *	come, as periodic timers do. All gaps of a window of time, less those of
- *	a window with nothing due, divided by the number of expiries: what an
- *	expiry adds to the ticks, with the moves that a timer makes in the wheel
- *	between two expiries.
+ *	Callbacks restart their timers an interval after the expired deadline,
+ *	as periodic timers do. The figure is the sum of the gaps in a window of
+ *	time, less those of a window with nothing due, divided by the number of
+ *	expiries. It is the cost that an expiry adds to the ticks. That includes
+ *	the timer's moves in the wheel between two expiries.
  *  expire_start
  *	The same with callbacks that start their timers an interval from now.
  *  tick_max
- *	The longest gap of the former window.
+ *	The longest gap of the expire_restart window.
  *
- * Another task's time is not a tick's. There is hardly half a second in which
- * none runs, kcompactd alone comes twice in each, so that a window is put together
- * from slices in which none has.
+ * The time of another task must not count. Hardly any half second passes
+ * without one, because kcompactd alone runs twice in it. So a window consists
+ * of slices in which no other task has run.
  *
- * To have enough expiries in a window of half a second intervals are scaled to
- * about ten expiries a millisecond: a mean of 100 ms with 1000 timers, 1 s with
- * 10,000, 10 s with 100,000, 30 s with 1,000,000. At the start every timer has a
- * random part of its interval left, as if it had always been so.
+ * To have enough expiries in such a window, intervals are scaled to about ten
+ * expiries a millisecond. With 1000 timers the mean is 100 ms, with 10,000 1 s,
+ * with 100,000 10 s, and with 1,000,000 30 s. Initially every timer has a
+ * random part of its interval left, as if it had been running for long.
  */
 #include <linux/delay.h>
 #include <linux/kernel.h>
@@ -47,7 +47,7 @@
 #define SLICE_NS	(20 * NSEC_PER_MSEC)
 #define SETTLE_MS	300
 #define MAX_GAPS	16384
-/* Slices in which another task has run may take so many windows' time. */
+/* Limit for windows that lose slices to other tasks, in windows. */
 #define PATIENCE	8
 #define SHORTEST_MEAN	(20 * NSEC_PER_MSEC)
 #define LONGEST_MEAN	BENCH_SECONDS(30)
@@ -55,12 +55,12 @@
 struct bench_expiry *bench_expiry;
 
 /**
- * struct gaps - what was seen in a window
- * @nr: gaps
- * @usual: distance of two readings with nothing between them, ns
+ * struct gaps - the gaps in a window
+ * @nr: number of gaps
+ * @usual: distance of two readings without an interruption, ns
  * @expired: timers that have expired
- * @lost: all gaps together, ns
- * @missing: what the windows lack that were not complete, ns
+ * @lost: sum of all gaps, ns
+ * @missing: time that incomplete windows lack, ns
  * @ns: the first gaps
  */
 struct gaps {
@@ -84,7 +84,7 @@ static void note_gap(struct gaps *gaps, u32 ns)
 		gaps->ns[gaps->nr++] = ns;
 }
 
-/* Until @end; @last is the last reading, the first one of what follows. */
+/* Watches until @end. @last is the last reading, for the next call. */
 static void watch_until(struct gaps *gaps, u64 end, u64 *last)
 {
 	u64 now;
@@ -100,7 +100,7 @@ static void watch_until(struct gaps *gaps, u64 end, u64 *last)
 	}
 }
 
-/* As if it had not been, and false, if another task has run. */
+/* If another task has run, undoes the slice and returns false. */
 static bool watch_slice(struct gaps *gaps, u64 length, u64 *last)
 {
 	u32 nr = gaps->nr, expired = bench_expiry->expired;
@@ -131,7 +131,7 @@ static void watch(struct gaps *gaps, u64 window)
 	gaps->missing += window;
 }
 
-/* With nothing usual every reading is noted. */
+/* With a usual distance of 0, every reading counts as a gap. */
 static void find_usual(struct gaps *gaps)
 {
 	u32 i, least = U32_MAX;
@@ -185,7 +185,7 @@ static void draw_delays(struct bench *b)
 			b->impl->relative(scaled(b, b->dist->draw()));
 }
 
-/* A random part of an interval is left. */
+/* Every timer has a random part of its interval left. */
 static void start_all(struct bench *b)
 {
 	u64 now = ktime_get(), ns;
@@ -253,7 +253,7 @@ int bench_ticks(struct bench *b)
 	if (!gaps)
 		return -ENOMEM;
 	measure(b, gaps);
-	/* What a window adds up to is compared with that of another one. */
+	/* Windows are compared by their sums, so both must be complete. */
 	ret = gaps->missing ? -EBUSY : 0;
 	vfree(gaps);
 	return ret;

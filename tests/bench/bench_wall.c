@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * bench_wall.c - two CPUs at once
+ * Two CPUs at once
  *
- * A thread on a CPU starts and stops timers of its own in one facility, as fast
- * as it can. A round is three turns: the first CPU alone, both, the second CPU
- * alone; its figure is the rate of both against the mean of the two alone. So
- * neither a CPU that is slower than the other nor a machine that is getting
- * slower speaks for one side, and what the host does beside the guest hits a
- * whole round, or one of many: what is reported is the median round. Nothing
- * is shared but the facility: with per-CPU bases two CPUs should do twice what
- * one does.
+ * A thread on each CPU starts and stops its own timers as fast as it can. The
+ * threads share only the facility, so with per-CPU bases two CPUs should do
+ * twice the work of one. A round has three turns: the first CPU alone, both,
+ * the second CPU alone. Its figure is the rate of both, compared with the mean
+ * rate of the two alone.
  *
- * What the machine itself gives to a second CPU is shown by "none", which only
- * writes to the timers.
+ * Thus a machine whose CPUs differ, or that gets slower, does not favour one
+ * side. A disturbance by the host hits a whole round or only one of many, and
+ * the median of the rounds is reported.
+ *
+ * "none" only writes to the timers, and shows what the machine itself gains
+ * from a second CPU.
  */
 #include <linux/completion.h>
 #include <linux/delay.h>
@@ -31,10 +32,10 @@
 /**
  * struct worker - a thread on a CPU
  * @cpu: the CPU
- * @from: place in the random order where to go on
+ * @from: place in the random order at which to go on
  * @b: its timers
  * @rate: operations per second of its last turn
- * @done: that turn is over
+ * @done: completed at the end of that turn
  */
 struct worker {
 	u32 cpu;
@@ -44,7 +45,7 @@ struct worker {
 	struct completion done;
 };
 
-/* Operations per second: the mean of each CPU alone, and of both together. */
+/* Operations per second: mean of each CPU alone, and both together. */
 struct round {
 	u64 one;
 	u64 two;
@@ -55,8 +56,8 @@ static DECLARE_COMPLETION(go);
 static bool running;
 
 /*
- * So that timers count, not the loop around them; still three to five times as
- * fast as starts and stops of twheel, and so rather sooner bound by memory.
+ * Repeated so that the accesses to timers dominate the loop around them. It is
+ * still faster than starts and stops of twheel, and so sooner bound by memory.
  */
 #define TOUCHES		8
 
@@ -217,7 +218,7 @@ static int create(struct worker *workers, const struct bench_impl *impl,
 }
 
 /**
- * bench_wall - the rate of one CPU and of two
+ * bench_wall - the rates of one CPU and of two
  * @impl: the implementation
  * @dist: distribution of intervals
  * @pending: number of timers of each CPU

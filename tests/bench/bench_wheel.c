@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * bench_wheel.c - the wheels of twheel.ko as implementations
+ * The wheels of twheel.ko as implementations
  */
 #include <linux/err.h>
 

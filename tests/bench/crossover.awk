@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# Schemes 6 and 7: the measured cost of a timer from start to expiry against
-# the mean interval T, beside the paper's prediction
+# Schemes 6 and 7: the measured cost of a timer from start to expiry against the
+# mean interval T, beside the paper's prediction
 #
 #	scheme 6	base + c_index * T / M
 #	scheme 7	base + c_migrate * moves
 #
-# Its constants are the least squares fit, of relative errors, to those of the
+# The constants are a least squares fit of relative errors. It uses the
 # measurements with the most timers in which every tick has an expiry, n > T.
-# Beyond that the model is too simple: scheme 6 here passes a slot of which it
-# knows that nothing in it is due without a look at the timers, and with many
-# ticks to one expiry what each tick costs by itself outweighs the timers. (That
-# of a tick with an empty wheel is subtracted already.)
+# Beyond that the model is too simple. Scheme 6 here passes a slot without a
+# look at its timers if it knows that none of them is due. With many ticks to
+# one expiry, the fixed cost of a tick outweighs the timers. (The cost of a tick
+# with an empty wheel has already been subtracted.)
 #
 # Writes what the plot needs to @fitfile.
 

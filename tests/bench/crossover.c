@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * crossover.c - where scheme 6 is cheaper and where scheme 7 is
+ * Where scheme 6 is cheaper and where scheme 7 is
  *
- * Varghese and Lauck, section 6.2: with n timers of a mean interval of T ticks
- * scheme 6 with M slots looks at n / M timers every tick, at a cost of
- * c_index each; scheme 7 with m levels moves a timer m times at most in its
- * life, at a cost of c_migrate each, n * m * c_migrate / T a tick. For one
+ * Varghese and Lauck, section 6.2: let n timers have a mean interval of T
+ * ticks. Scheme 6 with M slots looks at n / M timers every tick, at a cost of
+ * c_index each. Scheme 7 with m levels moves a timer at most m times in its
+ * life, at a cost of c_migrate each, or n * m * c_migrate / T a tick. For one
  * timer from start to expiry that is
  *
  *	scheme 6	c_index * T / M
  *	scheme 7	c_migrate * m
  *
- * and as much again for both for the start and the expiry themselves. This
- * measures it: n timers with intervals uniform from 1 to 2 T, each restarted
- * when it expires, ticks one by one, for enough of them to expire.
+ * plus, for both, the start and the expiry themselves. This measures it with n
+ * timers whose intervals are uniform from 1 to 2 T. Each timer is restarted
+ * when it expires, and the clock goes on tick by tick until enough have
+ * expired.
  *
- * What a tick costs that has nothing to do is the same everywhere and no part
- * of this: it is measured first, with one timer that is far away, and
- * subtracted.
+ * A tick with nothing to do costs the same everywhere and does not belong here.
+ * It is measured first, with one timer that is far away, and subtracted.
  *
  * Rows: scheme, slots, mean interval, timers, ns per expiry, ns per tick, moves
  * per expiry (times 100).
@@ -73,7 +73,7 @@ static void some_ticks(struct cell *c)
 	c->ticks += TICKS_AT_ONCE;
 }
 
-/* A random part of an interval is left of each, as if it had always run. */
+/* A random part of each interval is left, as if it had run for long. */
 static void start_all(struct cell *c)
 {
 	u32 i;
@@ -129,7 +129,7 @@ static void measure(struct cell *c)
 	       div_u64(100 * moves, c->expired));
 }
 
-/* Leaves the scheme as it was, but for the clock. */
+/* Leaves the scheme as it was, except for the clock. */
 static void measure_empty(struct cell *c)
 {
 	u64 begin;
@@ -182,11 +182,7 @@ static int one_interval(u32 interval, u32 nr)
 	return ret;
 }
 
-/**
- * crossover - measure all of it
- *
- * Return: 0, or -ENOMEM.
- */
+/* Measures everything. Returns 0 or -ENOMEM. */
 int crossover(void)
 {
 	u32 interval;

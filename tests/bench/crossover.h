@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * crossover.h - schemes 6 and 7 against interval and slots
+ * Schemes 6 and 7 against interval and slots
  *
- * Compiles in the benchmark module and in native.c, which each bring a clock
- * and random numbers.
+ * Both the benchmark module and native.c include this, and bring their own
+ * clock and random numbers.
  */
 #ifndef _TWHEEL_CROSSOVER_H
 #define _TWHEEL_CROSSOVER_H

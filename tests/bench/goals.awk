@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # How kernel.csv meets the goals: the worst of all sizes and distributions, and
-# where that is.  MISS is an answer, not an error.
+# where that is. MISS is an answer, not an error.
 
 function mark(ok) {
 	if (!ok)
@@ -60,7 +60,7 @@ function native(op, impl, dist) {
 	return value["native", "wall", impl, op, dist, 1000000]
 }
 
-# The largest of hier's figures of one operation.
+# The largest of hier's figures for one operation.
 function native_goals(   d, dists, n, ratio, most, tick, tickat, at) {
 	if (worst("native", "wall", "expire_restart", "hier", "heap", 1000000))
 		result("expire_restart / heap's, 1 M timers", figure, "0.50", "<=", where)
@@ -90,7 +90,7 @@ function burst(op, impl, dist) {
 	return value["kernel", "icount", impl, op, dist, 1000000]
 }
 
-# Worst of @impl's figures of all loads; where it is in @worstload.
+# The worst of @impl's figures over all loads, with its load in @worstload.
 function worst_load(op, impl,   d, n, dists, most) {
 	n = split("one_tick outer_slot far_tick", dists, " ")
 	most = 0
@@ -102,8 +102,9 @@ function worst_load(op, impl,   d, n, dists, most) {
 	return most
 }
 
-# What timer_list shows for a million due in one jiffy: TIMER_IRQSAFE ones, as
-# those of delayed_work, keep interrupts off, the others softirqs busy.
+# timer_list's figures for a million timers due in one jiffy. TIMER_IRQSAFE
+# ones, such as those of delayed_work, keep interrupts off. The others keep
+# softirqs busy.
 function bounded_goals(   ours, theirs) {
 	theirs = burst("irqoff_max", "timer_list_irqsafe", "one_tick")
 	ours = worst_load("irqoff_max", "hier")
@@ -141,7 +142,7 @@ function two_by_one(impl, size) {
 	return rate[impl, size, 2] / rate[impl, size, 1]
 }
 
-# As such, and of what the machine itself gives to a bare loop.
+# Relative to one CPU, and relative to the gain of a bare loop.
 function two_cpus(   key, k, ratio, least, at, share, shareat) {
 	for (key in rate) {
 		split(key, k, SUBSEP)

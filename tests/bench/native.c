@@ -1,55 +1,60 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * native.c - what the schemes cost on real hardware
+ * What the schemes cost on real hardware
  *
- * The scheme sources as they are, compiled into a user program through the
- * headers in tests/native/include. A guest under TCG counts instructions and
- * hides the caches; here they are what matters. One thread, no lock, no clock
- * but the one that measures.
+ * The unmodified sources of the schemes are compiled into a user program, with
+ * the headers in tests/native/include. A guest under TCG counts instructions
+ * but hides the caches, which matter here. There is one thread, no lock, and no
+ * clock except for measuring.
  *
  * For each implementation, number of timers and distribution of intervals:
  *
  *  start stop refresh restart
- *	A pass does the operation on all timers in a random order, another one
- *	each pass; ns per operation, the fastest of the passes. The clock stands
- *	still. A refresh is a restart to a later tick of a timer that was
- *	started and not touched since, a restart goes to an earlier tick.
+ *	A pass does the operation on all timers in a random order, which is
+ *	another one in each pass. The figure is ns per operation in the fastest
+ *	pass. The clock stands still. A refresh is a restart to a later tick of
+ *	a timer that was not touched since its start. A restart goes to an
+ *	earlier tick.
  *  expire_restart
  *	All timers are started, then the clock goes through RUN_TICKS ticks one
- *	by one, and each timer that expires is started again at once. Time of
- *	all ticks divided by the number of expiries: what a timer costs from one
- *	expiry to the next, empty ticks and moves included. The fastest run.
+ *	by one. Each timer that expires is started again at once. The figure is
+ *	the time of all ticks divided by the number of expiries, in the fastest
+ *	run. It is the cost from one expiry to the next, with empty ticks and
+ *	moves.
  *  tick_max
- *	The slowest tick, as the 99.99th percentile of the ticks of as many
- *	runs more, so that the host's own interruptions do not count. Runs of
- *	their own, for reading the clock in each tick costs something too.
+ *	The slowest tick, as the 99.99th percentile over as many further runs,
+ *	so that interruptions by the host do not count. The runs are separate
+ *	because reading the clock in each tick takes time too.
  *  tick_slowest
- *	The same seen in another way: all runs are alike, so that the least of
- *	the times that one tick took in them is its own; the slowest of those.
+ *	Another estimate from the same runs. They are all alike, so the minimum
+ *	of one tick's times over the runs is its own time. The figure is the
+ *	maximum of those.
  *  tick_empty
- *	All timers are due later; time per tick of IDLE_TICKS ticks.
+ *	All timers are due later. The figure is the time per tick of IDLE_TICKS
+ *	ticks.
  *  heartbeat
  *	In each tick BEATS_PER_TICK timers, in a random order, are put back to
- *	their interval from now. Time of all ticks and refreshes divided by the
- *	number of refreshes: what a refresh costs with what it leaves for later.
+ *	their interval from now. The figure is the time of all ticks and
+ *	refreshes divided by the number of refreshes. It is the cost of a
+ *	refresh together with the work that it leaves for later.
  *
- * It is checked that every timer expires at its tick and at no other. Prints
- * rows of build/bench/kernel.csv and, with -x, of crossover.csv; see
+ * The program checks that every timer expires at its own tick. It prints rows
+ * of build/bench/kernel.csv and, with -x, of crossover.csv. See
  * tests/bench/run.
  *
  * usage: native [-x] [-n TIMERS] [-i IMPLEMENTATION] [-d DISTRIBUTION]
- *		 [-r RUNS]
+ *	[-r RUNS]
  */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <linux/kernel.h>
 
+#include "../include/user.h"
 #include "../schemes/schemes.h"
 #include "crossover.h"
 
@@ -70,8 +75,8 @@ struct object {
 };
 
 /*
- * An implementation: a scheme, its slots, and with how many timers it makes
- * sense at all. @slow: where every start or tick looks at many timers.
+ * An implementation: a scheme, its slots, and the maximum number of timers that
+ * makes sense. @slow: every start or tick looks at many timers.
  */
 struct impl {
 	const struct twheel_test_scheme_ops *ops;
@@ -117,9 +122,8 @@ static void die(const char *what)
 }
 
 /*
- * In large pages, as the kernel maps its memory: with small ones each timer
- * that is not in the cache costs a look into page tables that are not there
- * either.
+ * Allocates large pages, because the kernel maps its memory with them. With
+ * small ones, each timer that misses the cache would also miss in page tables.
  */
 static void *alloc(size_t nr, size_t size)
 {
@@ -132,14 +136,6 @@ static void *alloc(size_t nr, size_t size)
 	return memset(mem, 0, bytes);
 }
 
-static u64 random64(void)
-{
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return seed;
-}
-
 static void random_seed(void)
 {
 	seed = 88172645463325252ULL;
@@ -147,7 +143,7 @@ static void random_seed(void)
 
 static u32 random_below(u32 end)
 {
-	return (random64() >> 32) * end >> 32;
+	return (xorshift(&seed) >> 32) * end >> 32;
 }
 
 static u32 draw_uniform(void)
@@ -173,13 +169,10 @@ static const struct distribution distributions[] = {
 	{ "idle", draw_idle },
 };
 
-/* Time that this thread has had a CPU: not what others took in between. */
+/* CPU time of this thread, without the time of others in between. */
 static u64 now(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return t.tv_sec * 1000000000ULL + t.tv_nsec;
+	return clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
 static void shuffle(struct run *r)
@@ -243,9 +236,9 @@ static void row(const struct run *r, const char *operation, double ns)
 /* One operation at a time. */
 
 /*
- * A pass has all that its loop needs in variables of its own: how many timers
- * are on their way from memory at a time is a matter of how many instructions
- * there are from one to the next.
+ * Each pass keeps everything that its loop needs in local variables. The fewer
+ * instructions there are between two timers, the more timers are fetched from
+ * memory at the same time.
  */
 
 static double start_all(struct run *r, u64 from)
@@ -363,7 +356,7 @@ static double expiry_run(struct run *r)
 	return (double)took / max(expired, 1ULL);
 }
 
-/* What reading the clock adds to a time. */
+/* The time that reading the clock adds to a measurement. */
 static u32 clock_cost(void)
 {
 	u32 least = U32_MAX;
@@ -377,7 +370,7 @@ static u32 clock_cost(void)
 	return least;
 }
 
-/* The same run, the same each time, with the time of each tick. */
+/* Repeats the same run, and records the time of each tick. */
 static void tick_run(struct run *r, u32 *took)
 {
 	u32 tick, next = 0, cost = clock_cost();
@@ -464,7 +457,7 @@ static void measure_idle(struct run *r)
 	row(r, "tick_empty", each);
 }
 
-/* Each timer has one interval: a heartbeat is always to a later tick. */
+/* Each timer has one interval, so a heartbeat always goes to a later tick. */
 static void beat(struct run *r, u32 tick, u32 *next)
 {
 	u32 i;
@@ -520,7 +513,7 @@ static void measure(const struct impl *impl, const struct distribution *dist,
 	cleanup(&r);
 }
 
-/* With most timers one distribution tells enough for the time that it takes. */
+/* With the most timers, one distribution has to do: they take long. */
 static bool enough(u32 nr, size_t d, const char *dist)
 {
 	return nr > 1000000 && d && !dist;
@@ -542,7 +535,7 @@ static void measure_matching(u32 nr, const char *impl, const char *dist)
 	}
 }
 
-/* What crossover.c needs. */
+/* Called by crossover.c. */
 
 u64 crossover_begin(void)
 {

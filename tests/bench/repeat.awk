@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# Whether counted instructions repeat: rows that two runs have in common.
-# tick_max is left out, it is a single tick.
+# Whether counted instructions repeat: compares the rows that two runs share.
+# tick_max is left out because it is a single tick.
 
 FNR == NR {
 	if ($2 == "icount")

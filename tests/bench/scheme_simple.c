@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * scheme_simple.c - schemes 1 to 5 and the table of all, for the benchmark
+ * Schemes 1 to 5 and the table of all, for the benchmark
  */
 #include "../schemes/schemes.c"
 #include "../schemes/list.c"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# What all plots share; loaded by each *.gp, which tests/bench/run has gnuplot
-# run in build/bench/. pick() makes an input of the rows of kernel.csv that match.
+# Shared by all plots. Each *.gp loads it, and tests/bench/run has gnuplot run
+# in build/bench/. pick() turns the matching rows of kernel.csv into an input.
 
 set datafile separator ','
 set grid back lc rgb '#dddddd'

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # Tables of kernel.csv for the terminal: for each suite, mode and operation the
-# implementations against the number of timers, uniform intervals.
+# implementations against the number of timers, with uniform intervals
 
 function number(v) {
 	if (v == "")
@@ -44,7 +44,7 @@ function table(suite, mode,   o, i) {
 			line(suite, mode, ops[o], impls[i])
 }
 
-# Rows of "DISTRIBUTION OPERATION": implementation after implementation.
+# Rows of "DISTRIBUTION OPERATION", one implementation after another.
 function bounded_table(mode, scale, title,   i, o, text) {
 	for (i = 0; i < nloaded; i++)
 		if (loaded[i, "mode"] == mode)

@@ -2,13 +2,13 @@
 /*
  * What the parts of the sample client share
  *
- * A case is a function that uses the interface of include/linux/twheel.h as a driver
- * would, on one wheel, and says with CLIENT_CHECK() what has to be true. It
- * must leave nothing behind: its timers are freed before it returns.
+ * A case is a function that uses the interface of include/linux/twheel.h on one
+ * wheel, as a driver would. CLIENT_CHECK() states what has to be true. A case
+ * must free its timers before it returns.
  *
- * Nothing here relies on the machine being quick. A case that needs two things
- * to happen within the same few milliseconds looks afterwards whether they
- * did, and calls client_slow() if not; then it is run again.
+ * No case relies on a fast machine. If two things need to happen within the
+ * same few milliseconds, the case checks afterwards whether they did. If not it
+ * calls client_slow(), and is run again.
  */
 #ifndef _TWHEEL_CLIENT_H
 #define _TWHEEL_CLIENT_H
@@ -28,9 +28,9 @@
  * @wheel: the wheel that it runs on
  * @config: of @wheel
  * @wq: for work items
- * @shared: others may have timers on @wheel too: it is the default one
+ * @shared: @wheel is the default one, where others may have timers too
  * @failed: a check was false
- * @slow: the machine was too slow to tell: run the case once more
+ * @slow: the machine was too slow to tell, so run the case once more
  * @skipped: why the case cannot run here, or NULL
  * @early: callbacks before their time
  * @late_max: longest time from a deadline to its callback, ns
@@ -51,7 +51,7 @@ struct client {
 
 /**
  * struct client_case - a case
- * @name: what is shown
+ * @name: the name that is printed
  * @run: the function
  */
 struct client_case {
@@ -59,7 +59,7 @@ struct client_case {
 	void (*run)(struct client *c);
 };
 
-/* An entry of a table of cases, which an empty one ends. */
+/* An entry of a table of cases. An empty entry ends the table. */
 #define CLIENT_CASE(fn)	{ .name = #fn, .run = fn }
 
 extern const struct client_case client_start_cases[];
@@ -68,20 +68,20 @@ extern const struct client_case client_callback_cases[];
 extern const struct client_case client_bounded_cases[];
 extern const struct client_case client_drain_cases[];
 extern const struct client_case client_work_cases[];
-/* These make wheels of their own; they run once. */
+/* These make wheels of their own, so they run only once. */
 extern const struct client_case client_wheel_cases[];
 
 /**
- * struct client_timer - a timer in a structure of the client's, as usual
+ * struct client_timer - a timer embedded in a structure of the client
  * @timer: the timer
  * @client: the case
- * @then: what the callback does when it has written down that it ran, or NULL
+ * @then: what the callback calls after recording that it ran, or NULL
  * @other: another timer, for @then
  * @not_before: the callback is early before this time
  * @fired: when the callback ran last
- * @cpu: where
- * @count: how often
- * @order: how many callbacks had run before, over all timers of the case
+ * @cpu: where it ran last
+ * @count: how often it ran
+ * @order: number of callbacks before that, over all timers of the case
  * @result: what a function called by @then returned
  * @entered: @then was called
  * @left: @then has returned

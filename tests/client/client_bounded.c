@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The fifth promise: many timers that are due at once expire in runs of a
- * bounded number, with time for the rest of the system in between
+ * The fifth promise: bounded runs
  *
- * A tail runs once at the end of each run of a base, and so counts them. From
- * the end of a run to the next is to be at least as long as the run has taken.
+ * Many timers that are due at once expire in runs of a bounded number, and the
+ * rest of the system gets time in between. A tail runs once at the end of each
+ * run of a base, which makes it possible to count the runs. The pause after a
+ * run must be at least as long as the run has taken.
  */
 #include <linux/delay.h>
 #include <linux/slab.h>
 
 #include "client.h"
 
-/* Timers; most that a run may expire. */
+/* Number of timers, and the maximum that a run may expire. */
 #define BURST_NR	5000
 #define RUN_MAX		1024
 
-/* How long before they are due they are started; twice that when too late. */
+/* How far ahead the timers are started; doubled when that was too short. */
 static u64 burst_lead_ms = 50;
 
 struct burst {
@@ -84,7 +85,7 @@ static void burst_start(struct client *c, struct burst *burst,
 				   0);
 		twheel_start_at(&timers[i].timer, deadline);
 	}
-	/* Those that were started late come when they come. */
+	/* Timers started after their deadline do not all come in one burst. */
 	if (ktime_get() > deadline) {
 		client_slow(c);
 		burst_lead_ms *= 2;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a callback may do; periodic timers; tails; other
- * callers in softirq and hard interrupt context
+ * What a callback may do
+ *
+ * Also periodic timers, tails, and callers in softirq and hard interrupt
+ * context.
  */
 #include <linux/delay.h>
 #include <linux/preempt.h>
@@ -68,7 +70,7 @@ static void at_once_callback(struct client_timer *t)
 		complete(&t->done);
 }
 
-/* A timer that is always due does not keep the wheel in one tick. */
+/* A timer that is always due must not keep the wheel in one tick. */
 static void callback_restarts_its_timer_in_the_past(struct client *c)
 {
 	struct client_timer *t = client_timer_new(c, at_once_callback);
@@ -200,7 +202,7 @@ static void callback_frees_its_timer(struct client *c)
 			return;
 		client_timer_init(c, &f->t, free_callback);
 		f->freed = &freed;
-		/* client_start() writes to it afterwards. */
+		/* Not client_start(): it writes to @f after the start. */
 		f->t.not_before = client_in(delay);
 		twheel_start(&f->t.timer, delay);
 	}
@@ -208,7 +210,7 @@ static void callback_frees_its_timer(struct client *c)
 		wait_for_completion(&freed);
 }
 
-/* While it is not pending a timer's link is its owner's. */
+/* While a timer is not pending, its link belongs to the owner. */
 
 static LIST_HEAD(client_expired);
 
@@ -259,7 +261,7 @@ static void forward_callback(struct client_timer *t)
 	}
 }
 
-/* The early check of client_expire() is the check of the grid. */
+/* client_expire()'s check for early callbacks also checks the grid. */
 static void forward_keeps_to_the_grid(struct client *c)
 {
 	struct client_timer *t = client_timer_new(c, forward_callback);

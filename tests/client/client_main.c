@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A sample client of twheel's in-kernel interface, which checks what that
- * promises
+ * A sample client of twheel's in-kernel interface, which also tests it
  *
- * Loading it runs every case on every kind of wheel, prints the results to the
+ * Loading the module runs every case on every kind of wheel. Results go to the
  * kernel log as KTAP, one line for each behaviour, then a count and a verdict:
  *
  *	ok 17 - restart_later [hier tickless 1000 us]
  *	# 250 passed, 0 failed, 0 skipped
  *	twheel_client: SUCCESS
  *
- * insmod succeeds whatever the verdict is. only=TEXT runs the cases that have
- * TEXT in their name or their wheel's description. The module then stays
- * loaded and uses twheel, so that "rmmod twheel" has to be refused until
- * "rmmod twheel_client" was done.
+ * insmod succeeds whatever the verdict. only=TEXT runs the cases that have TEXT
+ * in their name or in the description of their wheel. The module then stays
+ * loaded and uses twheel, so "rmmod twheel" must be refused until after "rmmod
+ * twheel_client".
  *
- * To use twheel in a module of your own: client_util.c shows a timer embedded
- * in a structure, its setup, its callback and its end.
+ * To use twheel in a module of your own, start with client_util.c. It shows a
+ * timer embedded in a structure, its setup, its callback and its end.
  */
 #include <linux/kthread.h>
 #include <linux/module.h>
@@ -26,7 +25,7 @@
 
 #include "client.h"
 
-/* How often a case is run before a slow machine is not an excuse any more. */
+/* How often a case is run before a slow machine is no excuse any more. */
 #define CLIENT_TRIES	8
 
 static char *only;
@@ -41,7 +40,7 @@ static unsigned int passed;
 static unsigned int failed;
 static unsigned int skipped;
 
-/* The wheels that cases run on; the first is the default one. */
+/* The wheels that cases run on. The first is the default one. */
 static const struct twheel_config client_configs[] = {
 	{ .name = NULL },
 	{ .name = "p1000", .scheme = TWHEEL_HIER, .mode = TWHEEL_PERIODIC,
@@ -229,8 +228,8 @@ static void client_report(void)
 }
 
 /*
- * The cases run in a thread that stays on one CPU: timers that it starts are
- * all on one base, and expire in one order.
+ * The cases run in a thread that stays on one CPU. All timers that it starts
+ * are therefore on one base, and expire in one order.
  */
 static int __init client_init(void)
 {

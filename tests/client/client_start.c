@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Starting, restarting, how exact it is, and in which order
+ * Starting and restarting: deadlines, lateness and order
  */
 #include <linux/bits.h>
 #include <linux/cpumask.h>
@@ -10,7 +10,7 @@
 
 #include "client.h"
 
-/* On an idle machine; the softirq's own latency is not the wheel's doing. */
+/* Generous: the softirq's own latency is not the wheel's doing. */
 #define CLIENT_LATE_MAX_NS	(2 * (s64)NSEC_PER_SEC)
 
 static void start_expires_once(struct client *c)
@@ -100,7 +100,7 @@ static void restart_later(struct client *c)
 	client_timer_free(t);
 }
 
-/* What a heartbeat does: the deadline is always ahead, until it stops. */
+/* As heartbeats do: the deadline stays ahead until they stop. */
 static void restart_later_many_times(struct client *c)
 {
 	struct client_timer *t = client_timer_new(c, NULL);
@@ -172,7 +172,7 @@ static void restart_at_is_for_pending_timers(struct client *c)
 	client_timer_free(t);
 }
 
-/* More than are done under one hold of a base's lock. */
+/* More timers than one hold of a base's lock covers. */
 #define CLIENT_MANY	150
 
 static void many_new(struct client *c, struct client_timer **t,
@@ -201,7 +201,7 @@ static void many_expect(struct client *c, struct twheel_request *requests,
 	}
 }
 
-/* Every second one is pending, on some CPU or other. */
+/* Every second timer is pending, not all on the same CPU. */
 static void many_run(struct client *c, struct client_timer **t,
 		     struct twheel_request *requests)
 {
@@ -312,7 +312,7 @@ static void remaining_counts_down(struct client *c)
 	client_timer_free(t);
 }
 
-/* At any distance, up to more than the clock can say. */
+/* At any distance, even beyond what the clock can represent. */
 static void far_deadlines_stay_pending(struct client *c)
 {
 	struct client_timer *t = client_timer_new(c, NULL);
@@ -350,7 +350,7 @@ static void start_on_expires_on_that_cpu(struct client *c)
 	CLIENT_CHECK(c, twheel_start_on(&t->timer, client_delay(c, 5), cpu) == 0);
 	client_wait(t);
 	CLIENT_CHECK(c, t->cpu == cpu);
-	/* As long as the callback runs the timer stays on that CPU. */
+	/* A timer stays on its CPU as long as its callback runs. */
 	twheel_stop_sync(&t->timer);
 	CLIENT_CHECK(c, client_start(t, client_delay(c, 5)) == 0);
 	client_wait(t);
@@ -417,7 +417,7 @@ static void other_cpu_restarts_and_stops(struct client *c)
 
 #define FIFO_NR	64
 
-/* Whether @timers, all of which have run, ran in this order. */
+/* @timers have all run, and in this order. */
 static void client_check_order(struct client *c, struct client_timer **timers,
 			       unsigned int nr)
 {
@@ -448,8 +448,9 @@ static void equal_deadlines_are_fifo(struct client *c)
 }
 
 /*
- * The same deadline, started from further and further in: a hierarchical wheel
- * has the first in an outer level, and moves them in front of the last.
+ * Timers with one deadline, started from further and further in. A hierarchical
+ * wheel has the first in an outer level, and must move them in front of the
+ * last.
  */
 static void equal_deadlines_are_fifo_at_any_distance(struct client *c)
 {
@@ -475,7 +476,7 @@ static void equal_deadlines_are_fifo_at_any_distance(struct client *c)
 	client_timers_free(timers, FIFO_NR);
 }
 
-/* A timer that comes forward joins the end of the queue. */
+/* A timer that is restarted earlier joins the end of the queue. */
 static void restart_earlier_joins_the_end(struct client *c)
 {
 	struct client_timer **timers = client_timers_new(c, FIFO_NR);
@@ -494,7 +495,7 @@ static void restart_earlier_joins_the_end(struct client *c)
 	client_timers_free(timers, FIFO_NR);
 }
 
-/* What is stopped in between does not disturb the order of the others. */
+/* A stop in between must not disturb the order of the others. */
 static void stop_keeps_the_order(struct client *c)
 {
 	struct client_timer **timers = client_timers_new(c, FIFO_NR);
@@ -515,7 +516,7 @@ static void stop_keeps_the_order(struct client *c)
 	client_timers_free(timers, FIFO_NR);
 }
 
-/* Check lateness; a rounding that is one tick too much shows in the minimum. */
+/* Rounding that is off by a tick shows in the minimum. */
 static void client_check_lateness(struct client *c)
 {
 	s64 min = atomic64_read(&c->late_min);
@@ -545,7 +546,7 @@ static void never_early_and_one_tick_late(struct client *c)
 	client_timers_free(timers, FIFO_NR);
 }
 
-/* The same for timers that the wheel has to carry on from their old slots. */
+/* The same for timers that the wheel has to move on from their old slots. */
 static void restarted_never_early_and_one_tick_late(struct client *c)
 {
 	struct client_timer **timers = client_timers_new(c, FIFO_NR);

@@ -43,7 +43,7 @@ static void stopped_never_expires(struct client *c)
 	client_timer_free(t);
 }
 
-/* Stop the first, the last and those in the middle of a slot. */
+/* Stops the first, the last and those in the middle of a slot. */
 static void stop_each_of_many(struct client *c)
 {
 	unsigned int nr = 256, i;
@@ -83,8 +83,8 @@ static void slow_callback(struct client_timer *t)
 }
 
 /*
- * Start @t, on another CPU if there is one, and wait until its callback has
- * begun. With one CPU it has ended by then, too, and there is less to see.
+ * Starts @t, on another CPU if there is one, and waits until its callback has
+ * begun. With only one CPU the callback has also ended by then.
  */
 static bool client_enter(struct client *c, struct client_timer *t)
 {
@@ -162,7 +162,7 @@ static void stop_other_callback(struct client_timer *t)
 	client_set(&t->left);
 }
 
-/* On the CPU where they are to expire, one after the other. */
+/* Runs on the CPU where both expire, one after the other. */
 static void start_slow_and_next(void *arg)
 {
 	struct client_timer **timers = arg;
@@ -173,8 +173,8 @@ static void start_slow_and_next(void *arg)
 }
 
 /*
- * Here a callback waits for a slow one there, behind which in its tick is one
- * that waits for the callback here.
+ * The callback on this CPU waits for a slow one on the other CPU. Behind the
+ * slow one, in the same tick, is a callback that waits for the one on this CPU.
  */
 static void callbacks_may_wait_for_one_another(struct client *c)
 {
@@ -204,8 +204,8 @@ static void callbacks_may_wait_for_one_another(struct client *c)
 }
 
 /*
- * The callback first restarts its timer, due at once, and then takes long:
- * shutdown comes while it is both running and pending.
+ * The callback restarts its timer, due at once, and then takes long. So
+ * shutdown meets a timer that is both running and pending.
  */
 static void endless_slow_callback(struct client_timer *t)
 {
@@ -235,7 +235,7 @@ static void shutdown_ends_a_timer_that_restarts_itself(struct client *c)
 	}
 }
 
-/* The callback tries to restart its timer until a shutdown has begun. */
+/* The callback restarts its timer until a shutdown forbids it. */
 static void restarting_callback(struct client_timer *t)
 {
 	ktime_t end = client_in(5 * (u64)NSEC_PER_SEC);
@@ -300,7 +300,7 @@ static void never_called(struct twheel_timer *timer)
 	WARN_ON_ONCE(1);
 }
 
-/* What is on the stack has to be given back before the function returns. */
+/* A timer on the stack must be destroyed before the function returns. */
 static void a_timer_on_the_stack(struct client *c)
 {
 	struct twheel_timer timer;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Timers that write down what happened to them, and waiting
+ * Timers that record what happened to them, and waiting
  *
- * Every callback of the client comes through client_expire(), which checks the
+ * Every callback of the client goes through client_expire(), which checks the
  * first promise each time: never early.
  */
 #include <linux/cpumask.h>
@@ -16,10 +16,10 @@
 
 #include "client.h"
 
-/* A timer that has not expired after so long is lost. */
+/* A timer that has not expired after this time is lost. */
 #define CLIENT_LOST_MS	20000
 
-/* Callbacks of the running case so far. */
+/* Number of callbacks of the running case so far. */
 static atomic_t client_callbacks = ATOMIC_INIT(0);
 
 static void client_note_lateness(struct client *c, s64 late)
@@ -45,14 +45,14 @@ static void client_expire(struct twheel_timer *timer)
 	t->cpu = smp_processor_id();
 	t->order = atomic_inc_return(&client_callbacks);
 	WRITE_ONCE(t->count, t->count + 1);
-	/* From here on the timer may be gone: @then may free it. */
+	/* @then may free the timer, so do not touch it from here on. */
 	if (then)
 		then(t);
 	else
 		complete(&t->done);
 }
 
-/* Set up a timer in memory of the caller's. */
+/* Sets up a timer in memory of the caller. */
 void client_timer_init(struct client *c, struct client_timer *t,
 		       void (*then)(struct client_timer *t))
 {
@@ -63,7 +63,7 @@ void client_timer_init(struct client *c, struct client_timer *t,
 	twheel_timer_setup(&t->timer, c->wheel, client_expire, 0);
 }
 
-/* A new timer, or NULL: then the case has failed. */
+/* Returns a new timer. If that fails it returns NULL, and the case fails. */
 struct client_timer *client_timer_new(struct client *c,
 				      void (*then)(struct client_timer *t))
 {
@@ -83,7 +83,7 @@ void client_timer_free(struct client_timer *t)
 	kfree(t);
 }
 
-/* An array of @nr new timers, or NULL. */
+/* Returns an array of @nr new timers, or NULL. */
 struct client_timer **client_timers_new(struct client *c, unsigned int nr)
 {
 	struct client_timer **timers = kcalloc(nr, sizeof(*timers), GFP_KERNEL);
@@ -110,21 +110,22 @@ void client_timers_free(struct client_timer **timers, unsigned int nr)
 	kfree(timers);
 }
 
-/* The time in @delay_ns. */
+/* The time in @delay_ns from now. */
 ktime_t client_in(u64 delay_ns)
 {
 	return ktime_add_ns(ktime_get(), delay_ns);
 }
 
-/* A short delay: @ms, but not less than three ticks of the wheel. */
+/* A short delay: @ms, but at least three ticks of the wheel. */
 u64 client_delay(const struct client *c, u64 ms)
 {
 	return max(ms * CLIENT_MSEC, 3 * c->config.tick_ns);
 }
 
 /*
- * Between the two writes a callback takes the earlier time of old and new for
- * its deadline: right for whichever of the two it runs.
+ * Between the two writes @not_before is the earlier of the old and the new
+ * deadline. A callback may come for either of them in the meantime, and must
+ * not count as early.
  */
 int client_start_at(struct client_timer *t, ktime_t deadline)
 {
@@ -151,7 +152,7 @@ int client_start(struct client_timer *t, u64 delay_ns)
 	return ret;
 }
 
-/* Wait for the next callback of @t. Return: false if it never came. */
+/* Waits for the next callback of @t. Returns false if it never came. */
 bool client_wait(struct client_timer *t)
 {
 	unsigned long timeout = msecs_to_jiffies(CLIENT_LOST_MS);
@@ -160,7 +161,7 @@ bool client_wait(struct client_timer *t)
 			    wait_for_completion_timeout(&t->done, timeout));
 }
 
-/* Say that something has happened, and all that came before it. */
+/* Publishes that something has happened, and everything before it. */
 void client_set(bool *flag)
 {
 	/* Pairs with client_is_set(). */
@@ -173,7 +174,7 @@ bool client_is_set(bool *flag)
 	return smp_load_acquire(flag);
 }
 
-/* Wait for *@flag without sleeping. Return: false if it was never set. */
+/* Waits for *@flag without sleeping. Returns false if it was never set. */
 bool client_wait_for(bool *flag)
 {
 	ktime_t end = client_in(CLIENT_LOST_MS * CLIENT_MSEC);
@@ -218,7 +219,7 @@ static enum hrtimer_restart client_irq_fn(struct hrtimer *hrtimer)
 	return HRTIMER_NORESTART;
 }
 
-/* Call @fn in a hard interrupt, on PREEMPT_RT too, and wait for its end. */
+/* Calls @fn in a hard interrupt, also on PREEMPT_RT, and waits for its end. */
 void client_in_hardirq(void (*fn)(void *arg), void *arg)
 {
 	struct client_irq *irq = kzalloc(sizeof(*irq), GFP_KERNEL);

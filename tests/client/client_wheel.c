@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Wheels: making, draining, destroying them
+ * Wheels: creating, draining and destroying them
  */
 #include <linux/err.h>
 #include <linux/slab.h>
@@ -9,7 +9,7 @@
 
 #include "client.h"
 
-/* Draining, on each wheel that is the client's own. */
+/* Draining, on each wheel of the client. */
 
 #define DRAIN_NR	200
 
@@ -136,7 +136,7 @@ static void create_refuses_bad_configs(struct client *c)
 				.slots = UINT_MAX));
 }
 
-/* Make a wheel, see what it says of itself, and let it expire one timer. */
+/* Creates a wheel, checks its description, and lets it expire one timer. */
 static void check_created(struct client *c, const struct twheel_config *asked,
 			  const struct twheel_config *expected)
 {
@@ -269,7 +269,7 @@ static void no_wheel_means_the_default_one(struct client *c)
 	c->wheel = old;
 }
 
-/* Timers whose callbacks have just run, on a wheel that goes at once. */
+/* The callback has only just run when its wheel is destroyed. */
 static void destroy_right_after_the_last_timer(struct client *c)
 {
 	struct twheel_config config = { .name = "brief", .mode = TWHEEL_TICKLESS };

@@ -101,7 +101,7 @@ static void work_without_delay_runs(struct client *c)
 	client_work_free(w);
 }
 
-/* A second queue of a pending item changes nothing, not even its time. */
+/* Queueing a pending item again changes nothing, not even its time. */
 static void work_that_is_pending_is_not_queued_again(struct client *c)
 {
 	struct client_work *w = client_work_new(c);
@@ -224,8 +224,9 @@ static void work_cancel_sync_ends_one_that_queues_itself(struct client *c)
 }
 
 /*
- * It queues itself while it is waited for, and has not ended when the timer
- * would expire: what was queued has run or was cancelled all the same.
+ * The item queues itself while twheel_cancel_work_sync() waits for it, and
+ * still runs when the timer would expire. Even so, whatever was queued must
+ * have run or been cancelled.
  */
 static void work_cancel_sync_accounts_for_what_was_queued(struct client *c)
 {
@@ -250,7 +251,7 @@ static void work_cancel_sync_accounts_for_what_was_queued(struct client *c)
 	client_work_free(w);
 }
 
-/* Freeing itself, as soon as it runs. */
+/* Freeing itself as soon as it runs. */
 
 struct client_free_work {
 	struct twheel_work work;
@@ -269,7 +270,7 @@ static void free_work_fn(struct work_struct *work)
 	complete(freed);
 }
 
-/* On a workqueue that may run it on another CPU while it is being queued. */
+/* The workqueue may run it on another CPU while it is being queued. */
 static void work_frees_itself(struct client *c)
 {
 	DECLARE_COMPLETION_ONSTACK(freed);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * fuzz.h - calls on /dev/twheel that nobody in their right mind would make
+ * Calls on /dev/twheel that nobody in their right mind would make
  *
- * The calls are made from a grammar: a command, an argument that would be
- * right, and then some of it is spoilt: bytes, the size, the pointer. What is
- * known to be true of any call, whatever it was given, is checked on each.
+ * The calls follow a grammar: a command, and an argument that would be right.
+ * Then some of it is spoilt, such as bytes, the size or the pointer. Whatever
+ * must be true of any call, however bad, is checked on each.
  *
- * A timer's user_data says when it is due and holds a checksum of that and of
- * its id, so that an event can be judged wherever and by whomever it is read.
+ * A timer's user_data holds the time at which it is due, and a checksum of that
+ * and of its id. An event can thus be judged wherever it is read, and by any
+ * thread.
  */
 #ifndef FUZZ_H
 #define FUZZ_H
@@ -16,12 +17,10 @@
 #include <stddef.h>
 #include <linux/twheel.h>
 
+#include "../include/user.h"
+
 #define GARBAGE		0xa5
 #define PAGE		4096UL
-#define US		1000ULL
-#define MS		1000000ULL
-#define SECOND		1000000000ULL
-#define HOUR		(3600 * SECOND)
 #define IDS_MAX		(1UL << 24)
 #define SESSIONS	4
 #define THREADS_MAX	4
@@ -36,9 +35,9 @@
 	})
 
 /**
- * struct fuzz_kind - a way to go about it
- * @name: of the test case
- * @threads: that work on the sessions at once
+ * struct fuzz_kind - a way of fuzzing
+ * @name: name of the test case
+ * @threads: number of threads that work on the sessions at once
  * @own: each thread keeps to a session of its own
  * @spoilt: percentage of calls with something wrong in them
  * @churn: sessions are closed, duplicated and forked meanwhile
@@ -54,13 +53,13 @@ struct fuzz_kind {
 };
 
 /**
- * struct fuzz_shared - what all processes of a run share
+ * struct fuzz_shared - shared by all processes of a run
  * @failed: something was wrong
- * @text: what it was
+ * @text: what was wrong
  * @calls: system calls made
- * @successes: of these, those that did not fail
+ * @successes: those of them that succeeded
  * @events: events read
- * @started: a bit for each id that somebody has tried to start
+ * @started: a bit for each id that any thread has tried to start
  */
 struct fuzz_shared {
 	int failed;
@@ -73,11 +72,11 @@ struct fuzz_shared {
 
 /**
  * struct fuzz_area - memory seen through several mappings
- * @size: of it, in bytes; a hole follows each mapping
+ * @size: its size in bytes. A hole follows each mapping
  * @mine: for the program itself
  * @view: for the kernel
  * @read_only: for the kernel, which cannot write to it
- * @unstable: for the kernel, while another thread plays with it
+ * @unstable: for the kernel, while another thread changes the mapping
  */
 struct fuzz_area {
 	size_t size;
@@ -100,10 +99,10 @@ enum place_kind {
 
 /**
  * struct place - where an argument is
- * @kind: see there
- * @user: what the kernel is given
- * @mine: the same memory for us, or NULL
- * @room: how much of it there is, at most what was asked for
+ * @kind: kind of memory
+ * @user: the pointer that the kernel gets
+ * @mine: the same memory for the program, or NULL
+ * @room: usable bytes, at most as many as were asked for
  */
 struct place {
 	enum place_kind kind;
@@ -114,14 +113,14 @@ struct place {
 
 /**
  * struct fuzz_thread - one thread of a round
- * @shared: see there
- * @kind: see there
+ * @shared: shared by all processes of the run
+ * @kind: the way of fuzzing
  * @random: state of its random numbers
- * @number: which one it is
- * @forked: it is a child: pages of its mappings may not be there
+ * @number: its number in the round
+ * @forked: it is a child, which may lack pages of its mappings
  * @fds: the sessions of the process
- * @structs: where its arguments are
- * @arrays: where its arrays and events are
+ * @structs: memory for its arguments
+ * @arrays: memory for its arrays and events
  */
 struct fuzz_thread {
 	struct fuzz_shared *shared;
@@ -153,7 +152,6 @@ struct place fuzz_place(struct fuzz_thread *t, struct fuzz_area *area,
 bool place_is_known(const struct place *place);
 
 /* fuzz_check.c */
-__u64 fuzz_now(void);
 void fuzz_fail(struct fuzz_shared *shared, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3), noreturn));
 void fuzz_mark_started(struct fuzz_shared *shared, __u64 id);

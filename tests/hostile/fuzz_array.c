@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * fuzz_array.c - SUBMIT and DRAIN: a structure that points to an array
+ * SUBMIT and DRAIN: a structure that points to an array
  */
 #include <errno.h>
 #include <stdint.h>
@@ -16,13 +16,13 @@ static __u64 pointer_of(struct fuzz_thread *t, const struct place *place)
 {
 	__u64 pointer = (uintptr_t)place->user;
 
-	/* Bits that a 32-bit kernel would lose. */
+	/* Set bits that a 32-bit kernel would lose. */
 	if (place->kind == PLACE_NOWHERE && fuzz_percent(t, 20))
 		pointer |= 1ULL << 32;
 	return pointer;
 }
 
-/* Puts the command's structure somewhere, calls, and has it read back. */
+/* Puts the command's structure somewhere, makes the call, reads it back. */
 static int call(struct fuzz_thread *t, int fd, unsigned int command,
 		void *argument, size_t size, bool *known)
 {
@@ -75,7 +75,7 @@ static __u32 choose_op_size(struct fuzz_thread *t)
 	}
 }
 
-/* Writes as many operations as there is room for; the rest of each is 0. */
+/* Writes as many operations as fit, and clears the rest of each one. */
 static void write_ops(struct fuzz_thread *t, const struct place *place,
 		      __u32 op_size, __u32 count)
 {
@@ -102,7 +102,7 @@ static bool is_op_result(int result)
 	       result == -ENOSPC || result == -ENOMEM;
 }
 
-/* What is done has a result, and nothing else that was not there before. */
+/* Operations that were done have a result, and the right user_data. */
 static void check_ops(struct fuzz_thread *t, const struct twheel_submit *submit,
 		      const struct place *place)
 {
@@ -145,8 +145,9 @@ static bool is_op_size(__u32 size)
 }
 
 /*
- * The array is read as it was written, or the structure is refused: what lies
- * behind it or between is not ours to know.
+ * Spoils the structure, but keeps the kernel from reading operations that are
+ * not in the array: it must either read the array as written, or refuse the
+ * structure.
  */
 static void spoil_submit(struct fuzz_thread *t, struct twheel_submit *submit)
 {
@@ -218,7 +219,10 @@ static void check_drain(struct fuzz_thread *t, int result, __u32 room,
 		       sizeof(drained));
 		check_drained(t, &drained);
 	}
-	/* One entry more may have been written, of a timer that got away. */
+	/*
+	 * The kernel may have written one more entry, for a timer that got
+	 * away.
+	 */
 	i += i < room;
 	if (place_is_known(place) && i * sizeof(drained) < place->room)
 		check_untouched(t->shared, "drain",

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * fuzz_check.c - what is true whatever was called
+ * Checks that must hold whatever was called
  */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "fuzz.h"
 
 /*
- * Of user_data: when the timer is due, in units of 2^DUE_SHIFT ns so that it
- * does not go round while the machine is up, and a checksum.
+ * user_data holds a checksum and the time at which the timer is due. The time
+ * is in units of 2^DUE_SHIFT ns, so that it does not wrap while the machine is
+ * up.
  */
 #define DUE_SHIFT	10
 #define DUE_BITS	40
@@ -20,15 +20,7 @@
 #define SUM_BITS	24
 #define SUM_MASK	((1ULL << SUM_BITS) - 1)
 
-__u64 fuzz_now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * SECOND + ts.tv_nsec;
-}
-
-/* The first one to find something wrong says so and ends its process. */
+/* The first caller records what is wrong, and each ends its process. */
 void fuzz_fail(struct fuzz_shared *shared, const char *fmt, ...)
 {
 	va_list args;
@@ -40,7 +32,7 @@ void fuzz_fail(struct fuzz_shared *shared, const char *fmt, ...)
 	_exit(1);
 }
 
-/* Before the start: its event may come before it returns. */
+/* Call it before the start: the event may come before the start returns. */
 void fuzz_mark_started(struct fuzz_shared *shared, __u64 id)
 {
 	if (id < IDS_MAX)
@@ -55,7 +47,7 @@ static bool was_started(struct fuzz_shared *shared, __u64 id)
 	return id < IDS_MAX && shared->started[id / 8] & 1 << id % 8;
 }
 
-/* All ids of the kernel's choice are one to us. */
+/* The sum is made before the kernel chooses an id, so these count as one. */
 static __u64 sum_of(__u64 id, __u64 due)
 {
 	__u64 sum = id & TWHEEL_ID_KERNEL ? TWHEEL_ID_ANY : id;
@@ -69,12 +61,12 @@ __u64 fuzz_user_data(__u64 id, __u64 expires_ns, __u32 flags)
 	__u64 due = expires_ns;
 
 	if (!(flags & TWHEEL_START_ABS))
-		due += fuzz_now();
+		due += now_ns();
 	due = due >> DUE_SHIFT & DUE_MASK;
 	return due << SUM_BITS | sum_of(id, due);
 }
 
-/* A structure that was too short to have a user_data has started it with 0. */
+/* A start whose structure was too short for user_data has set it to 0. */
 void check_user_data(struct fuzz_shared *shared, const char *what, __u64 id,
 		     __u64 user_data)
 {
@@ -88,7 +80,7 @@ void check_user_data(struct fuzz_shared *shared, const char *what, __u64 id,
 			  (unsigned long long)user_data);
 }
 
-/* Of times less than six days apart; @due as in user_data. */
+/* For times less than six days apart. @due is as in user_data. */
 static bool is_before(__u64 time, __u64 due)
 {
 	return (((time >> DUE_SHIFT) - due) & DUE_MASK) > DUE_MASK / 2;
@@ -98,7 +90,7 @@ void check_event(struct fuzz_shared *shared, const struct twheel_event *event)
 {
 	check_user_data(shared, "event", event->id, event->user_data);
 	if (event->expired_ns < event->deadline_ns ||
-	    event->expired_ns > fuzz_now())
+	    event->expired_ns > now_ns())
 		fuzz_fail(shared, "event: deadline %llu, expired %llu",
 			  (unsigned long long)event->deadline_ns,
 			  (unsigned long long)event->expired_ns);
@@ -162,7 +154,7 @@ void check_get(struct fuzz_shared *shared, const struct twheel_get *get)
 			  (unsigned long long)get->period_ns);
 }
 
-/* Zeroes tell nothing; the kernel may write some to see whether it can. */
+/* Accepts zeroes, because the kernel may write some to test for a fault. */
 void check_untouched(struct fuzz_shared *shared, const char *what,
 		     const void *data, size_t size)
 {

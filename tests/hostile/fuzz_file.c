@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * fuzz_file.c - what can be done with any descriptor
+ * Calls that work on any descriptor
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -49,8 +49,8 @@ static void check_read_result(struct fuzz_thread *t, ssize_t result,
 }
 
 /*
- * What lies behind the events is as it was, if the kernel did not have to
- * write twice because a page was not there.
+ * The bytes behind the events must not change. If a page was missing, however,
+ * the kernel may have had to write twice.
  */
 static void check_events(struct fuzz_thread *t, const struct place *place,
 			 ssize_t result)
@@ -84,7 +84,7 @@ void fuzz_read(struct fuzz_thread *t, int fd)
 		check_events(t, &place, result);
 }
 
-/* Room for events in odd pieces: each piece is a read of its own. */
+/* Room for events in odd pieces, each of which is a read of its own. */
 static void call_readv(struct fuzz_thread *t, int fd)
 {
 	struct twheel_event events[3];
@@ -99,7 +99,7 @@ static void call_readv(struct fuzz_thread *t, int fd)
 		check_event(t->shared, &events[0]);
 }
 
-/* The flag that says that a read waits: signals end it. */
+/* Clears the flag so that the read waits. A signal ends it. */
 static void call_blocking(struct fuzz_thread *t, int fd)
 {
 	int flags = fcntl(fd, F_GETFL);
@@ -127,7 +127,7 @@ static void call_epoll(struct fuzz_thread *t, int fd)
 
 	epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event);
 	epoll_wait(epoll, &event, 1, 1);
-	/* Closed with the session in it, or emptied before. */
+	/* Close it with the session in it, or remove the session first. */
 	if (fuzz_percent(t, 50))
 		epoll_ctl(epoll, EPOLL_CTL_DEL, fd, &event);
 	close(epoll);
@@ -141,7 +141,7 @@ static void expect_error(struct fuzz_thread *t, const char *what, long result,
 			  strerror(errno));
 }
 
-/* What is not for a descriptor of this kind. */
+/* Calls that make no sense for this kind of descriptor. */
 static void call_senseless(struct fuzz_thread *t, int fd)
 {
 	char bytes[64];
@@ -155,8 +155,8 @@ static void call_senseless(struct fuzz_thread *t, int fd)
 }
 
 /*
- * While sessions come and go a number may be that of another descriptor: then
- * there must be no others.
+ * While sessions come and go, a number may already belong to another
+ * descriptor. Calls that would then affect other descriptors are left out.
  */
 void fuzz_file_call(struct fuzz_thread *t, int fd)
 {

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * fuzz_main.c - fuzz_ioctl [-s SEED] [-k KIND] [-r ROUND] [SECONDS]
+ * The fuzzer of /dev/twheel
  *
- * For so many seconds (default 30) processes full of threads make calls on
- * /dev/twheel, two processes at a time, all kinds one after another. The seed
- * is printed, and is the clock unless given. What one thread does follows from
- * the seed, the kind and the round; -k and -r repeat one of them. How threads
- * meet does not.
+ *	fuzz_ioctl [-s SEED] [-k KIND] [-r ROUND] [SECONDS]
+ *
+ * For SECONDS (default 30), processes full of threads make calls on
+ * /dev/twheel. Two processes run at a time, and the kinds take turns. The seed
+ * is printed, and comes from the clock unless given. The calls of a thread
+ * follow from the seed, the kind and the round, so -k and -r repeat one round.
+ * The interleaving of the threads is not repeated.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -24,7 +26,7 @@
 
 #define SECONDS		30
 #define AT_ONCE		2
-/* A round takes seconds on a slow kernel: this is a hang. */
+/* A round takes seconds on a slow kernel. More than this is a hang. */
 #define ROUND_NS	(400 * SECOND)
 
 static const struct fuzz_kind kinds[] = {
@@ -39,8 +41,8 @@ static const struct fuzz_kind kinds[] = {
 };
 
 /**
- * struct child - a round that runs
- * @pid: of its process, or 0
+ * struct child - a round that is running
+ * @pid: its process, or 0
  * @round: its number
  * @begin: when it began
  */
@@ -67,7 +69,7 @@ static void begin_round(struct fuzz_run *run, struct child *child)
 {
 	*child = (struct child){
 		.round = run->rounds++,
-		.begin = fuzz_now(),
+		.begin = now_ns(),
 	};
 	child->pid = fork();
 	if (child->pid)
@@ -90,7 +92,7 @@ static void fail_round(struct fuzz_run *run, const struct child *child,
 
 static void end_round(struct fuzz_run *run, struct child *child, int status)
 {
-	/* What it has forked ends with it. */
+	/* Its children must not outlive it. */
 	kill(-child->pid, SIGKILL);
 	if (WIFSIGNALED(status))
 		fail_round(run, child, "a round was ended by signal",
@@ -109,10 +111,10 @@ static void watch_round(struct fuzz_run *run, struct child *child)
 		return;
 	if (waitpid(child->pid, &status, WNOHANG) == child->pid) {
 		end_round(run, child, status);
-	} else if (fuzz_now() - child->begin > ROUND_NS) {
+	} else if (now_ns() - child->begin > ROUND_NS) {
 		fail_round(run, child, "a round does not end; killed with", 9);
 		kill(-child->pid, SIGKILL);
-		child->begin = fuzz_now();
+		child->begin = now_ns();
 	}
 }
 
@@ -127,8 +129,8 @@ static bool runs(const struct fuzz_run *run)
 }
 
 /*
- * What a killed round has forked dies some time after it, and holds sessions
- * until then: who unloads the module next would find it in use.
+ * The children of a killed round die some time after it, and hold sessions
+ * until then. Without this, a later rmmod would find the module in use.
  */
 static void reap_orphans(void)
 {
@@ -146,7 +148,7 @@ static void run_rounds(struct fuzz_run *run, __u64 end, unsigned int last)
 			if (more && !run->children[i].pid)
 				begin_round(run, &run->children[i]);
 			watch_round(run, &run->children[i]);
-			more = !run->shared->failed && fuzz_now() < end &&
+			more = !run->shared->failed && now_ns() < end &&
 			       run->rounds < last;
 		}
 		poll(NULL, 0, 2);
@@ -182,7 +184,9 @@ static struct fuzz_shared *new_shared(void)
 	return shared;
 }
 
-/* Ids of killed rounds are started in vain: the record is each kind's own. */
+/*
+ * Each kind has its own record of ids, since killed rounds leave some behind.
+ */
 static bool run_kind(const struct fuzz_kind *kind, int number, __u64 seed,
 		     __u64 ns, unsigned int first, unsigned int last)
 {
@@ -194,7 +198,7 @@ static bool run_kind(const struct fuzz_kind *kind, int number, __u64 seed,
 	};
 	bool good;
 
-	run_rounds(&run, fuzz_now() + ns, last);
+	run_rounds(&run, now_ns() + ns, last);
 	good = report(&run, number);
 	munmap(run.shared, sizeof(*run.shared));
 	return good;
@@ -230,7 +234,7 @@ static int run_one(__u64 seed, const char *name, unsigned int round)
 
 int main(int argc, char **argv)
 {
-	__u64 seed = fuzz_now() / 1000;
+	__u64 seed = now_ns() / 1000;
 	const char *kind = NULL;
 	unsigned int round = 0, seconds = SECONDS;
 	int option;

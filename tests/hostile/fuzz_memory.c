@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * fuzz_memory.c - where arguments are: good, bad and changing memory
+ * Memory for arguments: good, bad and changing
  *
- * The same pages are mapped several times, so that we can write and check what
- * the kernel sees however its own view of them is.
+ * The same pages are mapped several times. The program can thus write and check
+ * the memory that the kernel sees, whatever the kernel's own view of it is.
  */
 #define _GNU_SOURCE
 #include <stdint.h>
@@ -14,7 +14,7 @@
 
 #include "fuzz.h"
 
-/* What a place has around it that must not change. */
+/* Bytes around a place that must not change. */
 #define MARGIN	64
 
 /* A mapping of @fd with a hole behind it. */
@@ -52,7 +52,7 @@ void fuzz_area_free(struct fuzz_area *area)
 	munmap(area->unstable, area->size);
 }
 
-/* From another thread: pages go and come back, or cannot be written. */
+/* Called by another thread: pages go and come back, or become read-only. */
 void fuzz_area_disturb(struct fuzz_thread *t, struct fuzz_area *area)
 {
 	size_t size = PAGE * (1 + fuzz_below(t, area->size / PAGE));
@@ -89,7 +89,7 @@ static enum place_kind choose_kind(struct fuzz_thread *t)
 	return fuzz_below(t, NR_PLACES);
 }
 
-/* Where in the area @size bytes are to be, and how many of them there are. */
+/* Chooses where in the area @size bytes go, and how many of them exist. */
 static size_t choose_offset(struct fuzz_thread *t, struct fuzz_area *area,
 			    size_t size, struct place *place)
 {
@@ -113,7 +113,7 @@ static char *view_of(const struct fuzz_area *area, enum place_kind kind)
 	return area->view;
 }
 
-/* A place for @size bytes, full of garbage, as what is around it. */
+/* A place for @size bytes. It and its surroundings are full of garbage. */
 struct place fuzz_place(struct fuzz_thread *t, struct fuzz_area *area,
 			size_t size)
 {
@@ -135,7 +135,7 @@ struct place fuzz_place(struct fuzz_thread *t, struct fuzz_area *area,
 	return place;
 }
 
-/* Whether the kernel can be expected to have written all that it wanted. */
+/* Whether the kernel must have been able to write everything. */
 bool place_is_known(const struct place *place)
 {
 	return place->kind == PLACE_NORMAL || place->kind == PLACE_PAGE_END ||

@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * fuzz_random.c - numbers that make trouble
+ * Numbers that make trouble
  */
 #include "fuzz.h"
 
-/* xorshift64*; the state must not be 0. */
 __u64 fuzz_random(struct fuzz_thread *t)
 {
-	t->random ^= t->random >> 12;
-	t->random ^= t->random << 25;
-	t->random ^= t->random >> 27;
-	return (t->random * 2685821657736338717ULL) >> 8;
+	return random_number(&t->random);
 }
 
 __u64 fuzz_below(struct fuzz_thread *t, __u64 limit)
@@ -23,13 +19,13 @@ bool fuzz_percent(struct fuzz_thread *t, unsigned int percent)
 	return fuzz_below(t, 100) < percent;
 }
 
-/* Whether the next choice is to be a bad one. */
+/* Whether the next choice should be a bad one. */
 bool fuzz_spoilt(struct fuzz_thread *t)
 {
 	return fuzz_percent(t, t->kind->spoilt);
 }
 
-/* Limits, and what is one beside them. */
+/* Limits and their neighbours. */
 __u64 fuzz_number(struct fuzz_thread *t)
 {
 	static const __u64 numbers[] = {
@@ -52,7 +48,7 @@ __u64 fuzz_number(struct fuzz_thread *t)
 	}
 }
 
-/* An interval: most are over soon. */
+/* An interval. Most of them are over soon. */
 __u64 fuzz_time(struct fuzz_thread *t)
 {
 	switch (fuzz_below(t, 8)) {
@@ -69,7 +65,7 @@ __u64 fuzz_time(struct fuzz_thread *t)
 	}
 }
 
-/* Few ids, so that calls meet; some of them far apart. */
+/* Few ids, so that calls meet. Some of them are far apart. */
 __u64 fuzz_id(struct fuzz_thread *t)
 {
 	switch (fuzz_below(t, 16)) {
@@ -82,7 +78,7 @@ __u64 fuzz_id(struct fuzz_thread *t)
 	case 4:
 		return TWHEEL_ID_ANY;
 	case 5:
-		/* The first ids of the kernel's choice, with luck. */
+		/* With luck, one of the first ids that the kernel chose. */
 		return TWHEEL_ID_KERNEL | (1 + fuzz_below(t, 50)) << 24 |
 		       fuzz_below(t, 50);
 	default:
@@ -90,7 +86,7 @@ __u64 fuzz_id(struct fuzz_thread *t)
 	}
 }
 
-/* Spoil some of it. */
+/* Spoils some of it. */
 void fuzz_mutate(struct fuzz_thread *t, void *data, size_t size)
 {
 	unsigned char *bytes = data;

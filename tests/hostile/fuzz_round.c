@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * fuzz_round.c - one process full of threads that make calls
+ * One process full of threads that make calls
  *
- * It starts with new sessions and ends with their being drained and read until
- * nothing is left, which must balance; or it is killed at some time.
+ * A round begins with new sessions. At its end they are drained and read until
+ * nothing is left, and must balance, unless the process is killed before that.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -92,7 +92,7 @@ static void use_duplicate(struct fuzz_thread *t)
 	close(fd);
 }
 
-/* The child has this thread only; an alarm ends it if it has to wait. */
+/* The child has only this thread. If it has to wait, an alarm ends it. */
 static void run_child(struct fuzz_thread *t)
 {
 	int i;
@@ -188,7 +188,7 @@ static void start_threads(struct round *round, struct fuzz_shared *shared,
 			abort();
 }
 
-/* Signals end what waits, and make long calls stop in the middle. */
+/* Signals end calls that wait, and stop long ones in the middle. */
 static void disturb_threads(struct round *round, const struct fuzz_kind *kind,
 			    __u64 seed)
 {
@@ -205,9 +205,9 @@ static void disturb_threads(struct round *round, const struct fuzz_kind *kind,
 		pthread_join(round->ids[i], NULL);
 }
 
-/* The end: all is stopped or read, and nothing is missing. */
+/* The end: every timer is stopped or read, and none is missing. */
 
-/* A periodic timer is armed again by the read: stop it. */
+/* Reading its event arms a periodic timer again, so stop it. */
 static void read_session(int fd)
 {
 	struct twheel_event events[64];
@@ -242,7 +242,7 @@ static void drain_session(struct fuzz_shared *shared, int fd)
 
 static void settle_session(struct fuzz_shared *shared, int fd)
 {
-	__u64 give_up = fuzz_now() + SETTLE_NS;
+	__u64 give_up = now_ns() + SETTLE_NS;
 	struct twheel_stats stats;
 
 	fcntl(fd, F_SETFL, O_NONBLOCK);
@@ -256,13 +256,13 @@ static void settle_session(struct fuzz_shared *shared, int fd)
 		if (!stats.pending && !stats.unread)
 			return;
 		poll(NULL, 0, 1);
-	} while (fuzz_now() < give_up);
+	} while (now_ns() < give_up);
 	fuzz_fail(shared, "at the end: pending %llu, unread %llu",
 		  (unsigned long long)stats.pending,
 		  (unsigned long long)stats.unread);
 }
 
-/* Runs in a process of its own, which ends with it. */
+/* Runs in a process of its own, and ends it. */
 void fuzz_round(struct fuzz_shared *shared, const struct fuzz_kind *kind,
 		__u64 seed)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * fuzz_struct.c - the commands whose argument is one structure
+ * The commands whose argument is one structure, and unknown commands
  *
- * And commands that do not exist. Whatever is called, memory that the command
- * has not to write is as it was; what it has to write is written, all of it.
+ * Whatever is called, memory that the command must not write stays as it was.
+ * What it must write is written completely.
  */
 #include <errno.h>
 #include <stdint.h>
@@ -16,10 +16,10 @@
 #define SIZE_MAX_IN_COMMAND	0x3fff
 
 /**
- * struct command - one that exists
- * @number: with the size of its structure as we know it
+ * struct command - an existing command
+ * @number: its number, with the size of our structure
  * @size: that size
- * @make: fills in what would be right
+ * @make: fills in a valid structure
  */
 struct command {
 	unsigned int number;
@@ -39,9 +39,9 @@ union body {
 
 /**
  * struct request - one call
- * @command: which one, or NULL if there is none of that number
- * @number: the number that it is given
- * @size: size of the structure according to that
+ * @command: the command, or NULL if no command has that number
+ * @number: the number that is passed
+ * @size: the structure's size according to @number
  * @place: where the structure is
  * @result: 0, 1 or -errno
  */
@@ -59,7 +59,7 @@ static void make_nothing(struct fuzz_thread *t, void *body)
 	(void)body;
 }
 
-/* Small wheels, that take little time to make; and such as are refused. */
+/* Small wheels, which are quick to make, and setups that are refused. */
 static void make_setup(struct fuzz_thread *t, void *body)
 {
 	struct twheel_setup *setup = body;
@@ -86,7 +86,7 @@ static void make_start(struct fuzz_thread *t, void *body)
 		start->period_ns = fuzz_time(t);
 	start->flags = fuzz_below(t, 4);
 	if (start->flags & TWHEEL_START_ABS && fuzz_percent(t, 80))
-		start->expires_ns += fuzz_now();
+		start->expires_ns += now_ns();
 }
 
 static void make_id(struct fuzz_thread *t, void *body)
@@ -159,7 +159,7 @@ static void choose_command(struct fuzz_thread *t, struct request *request)
 	request->number = sized(request->number, request->size);
 }
 
-/* What the kernel will read: user_data as it has to be, its id on record. */
+/* Sets user_data as required, and records the id, before the kernel reads. */
 static void sign_start(struct fuzz_thread *t, const struct request *request,
 		       struct twheel_start *start)
 {
@@ -189,7 +189,7 @@ static void make_body(struct fuzz_thread *t, const struct request *request,
 	sign_start(t, request, &body->start);
 }
 
-/* It is as we have made it, but for @length bytes from @from on. */
+/* The structure is as we made it, except for @length bytes at @from. */
 static void check_unchanged(struct fuzz_thread *t,
 			    const struct request *request,
 			    const union body *body, size_t from, size_t length)
@@ -206,7 +206,7 @@ static void check_unchanged(struct fuzz_thread *t,
 				  request->number, request->result, i, size);
 }
 
-/* Written whole: what we do not know is 0 in a structure that is too long. */
+/* The kernel writes a structure completely, with zeroes behind its own part. */
 static void check_tail(struct fuzz_thread *t, const struct request *request,
 		       size_t known)
 {
@@ -220,7 +220,7 @@ static void check_tail(struct fuzz_thread *t, const struct request *request,
 				  request->number, i, request->size, now[i]);
 }
 
-/* What a command that returns a structure has written. */
+/* Checks what a command that returns a structure has written. */
 static void check_output(struct fuzz_thread *t, const struct request *request,
 			 const union body *body)
 {
@@ -256,7 +256,7 @@ static bool has_output(const struct request *request)
 		request->command->number == TWHEEL_IOC_GET);
 }
 
-/* A start with TWHEEL_ID_ANY is told its id, if it was told anything. */
+/* A start with TWHEEL_ID_ANY returns an id if and only if it succeeded. */
 static void check_input(struct fuzz_thread *t, const struct request *request,
 			const union body *body)
 {

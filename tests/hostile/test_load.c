@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * test_load.c - loading the module while memory is short
+ * Loading the module while memory is short
  *
- * Each allocation that finit_module() makes from twheel's own initialization on
- * is made to fail in turn. The module is then not there, nothing of it is left
- * behind, and it can be loaded when there is memory again. What the kernel does
- * before that, a few hundred allocations, is the same for any module. Where it
- * ends is found by loading with a parameter that is refused.
+ * Each allocation that finit_module() makes, from twheel's own initialization
+ * on, fails in turn. The module must then not be loaded and leave nothing
+ * behind, and loading must succeed when there is memory again. The kernel makes
+ * a few hundred allocations before that, which are the same for any module. A
+ * load with a refused parameter shows where they end.
  *
- * Run without the module, in the directory that has twheel.ko.
+ * Run it without the module, in the directory that has twheel.ko.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -23,7 +23,7 @@
 
 #define MODULE		"twheel.ko"
 #define MANY		1000000
-/* Before the refused parameter: a margin for what differs from load to load. */
+/* Starts this far before the refused parameter, as loads differ a little. */
 #define EARLIER		20
 
 static int module_file(void)
@@ -65,7 +65,7 @@ static void expect_works(void)
 	expect_nothing_left();
 }
 
-/* The errors are the documented one and those of a copy that failed. */
+/* The only errors are the documented one and that of a failed copy. */
 static bool fail_once(const struct injector *injector, int nth,
 		      const char *parameters)
 {
@@ -89,7 +89,7 @@ static bool fail_once(const struct injector *injector, int nth,
 	return true;
 }
 
-/* How many places to fail there are in a load that none of them spoils. */
+/* How many places to fail there are in an undisturbed load. */
 static int count_places(const struct injector *injector, const char *parameters,
 			int wanted)
 {
@@ -110,7 +110,7 @@ static void walk(enum inject_mode mode, const char *parameters)
 	struct injector injector = inject_open(mode);
 	int before, nth;
 
-	/* The first time the kernel may have more to do, as gcov has. */
+	/* The first load may take more, for example with gcov. */
 	ASSERT_EQ(0, load(module_file(), parameters));
 	expect_works();
 	before = count_places(&injector, "mode=refused", -EINVAL) - EARLIER;

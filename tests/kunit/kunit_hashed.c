@@ -2,7 +2,7 @@
 /*
  * The hashed wheels: rounds, lazy refresh, the leap
  *
- * These look inside. A round is as many ticks as there are slots.
+ * These cases look inside. A round is as many ticks as there are slots.
  */
 #include <linux/sched.h>
 
@@ -10,7 +10,7 @@
 
 #define N		((u64)KT_SLOTS)
 
-/* Nodes that are looked at, and slots passed, in going on to @target. */
+/* How many nodes are looked at, and slots passed, on the way to @target. */
 static u32 work_of(struct kunit *test, u64 target)
 {
 	u32 used = 0;
@@ -71,7 +71,7 @@ static void slots_of_later_rounds_are_passed_without_a_look(struct kunit *test)
 	KUNIT_EXPECT_LE(test, work_of(test, N), 1);
 }
 
-/* A look shows when the next one of the slot is due: no second look. */
+/* A look shows when the slot's next node is due, and need not be repeated. */
 static void a_look_is_not_repeated_before_it_must(struct kunit *test)
 {
 	char timer;
@@ -85,7 +85,7 @@ static void a_look_is_not_repeated_before_it_must(struct kunit *test)
 	KUNIT_EXPECT_LE(test, work_of(test, 3 * N), 1);
 }
 
-/* The bound that is left behind by one that was stopped: one look too many. */
+/* A stopped node leaves its bound behind, which costs one look too many. */
 static void a_stop_costs_one_look_at_most(struct kunit *test)
 {
 	char timer;
@@ -99,7 +99,7 @@ static void a_stop_costs_one_look_at_most(struct kunit *test)
 	KUNIT_EXPECT_LE(test, work_of(test, 2 * N), 1);
 }
 
-/* Passing a slot is work too: else nobody could stop a long jump. */
+/* Passing a slot must count as work, or a long jump could not be bounded. */
 static void slots_that_are_passed_are_counted(struct kunit *test)
 {
 	struct twheel_check *c;
@@ -114,7 +114,7 @@ static void slots_that_are_passed_are_counted(struct kunit *test)
 	KUNIT_EXPECT_LE(test, twheel_check_clock(c), 10);
 }
 
-/* Three timers, 2^62 ticks: a few slots are looked at. */
+/* Three timers, 2^62 ticks: only a few slots are looked at. */
 static void a_long_jump_costs_what_is_in_use(struct kunit *test)
 {
 	u32 bit;
@@ -141,7 +141,7 @@ static void a_jump_of_many_rounds_goes_tick_by_tick(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, twheel_check_advance(c, 50000), 1000);
 }
 
-/* In the middle of a long jump something is started that is due in it. */
+/* In the middle of a long jump a timer is started that is due within it. */
 static void a_start_in_the_middle_of_a_jump_is_not_passed(struct kunit *test)
 {
 	u32 pause, i, at;
@@ -194,7 +194,7 @@ static void the_largest_wheel_works(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, kt_out(test, 1000 * n + 1), "DE");
 }
 
-/* However many rounds away: a tickless wheel sleeps until then. */
+/* A tickless wheel sleeps until then, however many rounds away that is. */
 static void the_next_tick_is_exact_if_few_slots_are_in_use(struct kunit *test)
 {
 	u64 round;
@@ -208,7 +208,7 @@ static void the_next_tick_is_exact_if_few_slots_are_in_use(struct kunit *test)
 	}
 }
 
-/* With 200 slots of later rounds it looks at some of them, not at all. */
+/* With 200 slots of later rounds the search ends after some of them. */
 static void the_next_tick_is_looked_for_in_a_bounded_way(struct kunit *test)
 {
 	struct twheel_check *c;
@@ -218,7 +218,9 @@ static void the_next_tick_is_looked_for_in_a_bounded_way(struct kunit *test)
 	for (i = 1; i <= 200; i++)
 		twheel_check_set(c, i, i + 256 * 1000);
 	KUNIT_EXPECT_EQ(test, kt_next(test), 65);
-	/* One that is due within these is seen, one beyond them is too far. */
+	/*
+	 * A timer due within the searched slots is found, a later one is not.
+	 */
 	twheel_check_set(c, 0, 60);
 	KUNIT_EXPECT_EQ(test, kt_next(test), 60);
 	twheel_check_set(c, 0, 150);
@@ -239,7 +241,7 @@ static void late_ones_do_not_disturb_a_slot(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, kt_out(test, 101 + N), "CF");
 }
 
-/* Scheme 6: neither the node's links nor anything about its slot changes. */
+/* Scheme 6 changes neither the node's links nor its slot. */
 static void a_refresh_writes_nothing_but_the_tick(struct kunit *test)
 {
 	struct twheel_node before, *node;
@@ -258,7 +260,7 @@ static void a_refresh_writes_nothing_but_the_tick(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kt_scheme(test)->cascaded, 0);
 }
 
-/* When the hand comes to its old slot it is carried to the new one, once. */
+/* When the hand comes to its old slot, the node moves to the new one, once. */
 static void a_refreshed_node_is_carried_to_its_slot(struct kunit *test)
 {
 	u64 later;

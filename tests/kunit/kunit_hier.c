@@ -2,8 +2,8 @@
 /*
  * The hierarchical wheel: levels, cascades and their pace
  *
- * These look inside. B is the number of bits of a level, W = 2^B its window;
- * a ring is two windows.
+ * These cases look inside. B is the number of bits of a level, and W = 2^B is
+ * its window. A ring is two windows.
  */
 #include <linux/sched.h>
 
@@ -17,7 +17,7 @@
 /* How many nodes make a crowd. */
 #define CROWD		100000
 
-/* Moves in one tick that are few beside a crowd of 5000. */
+/* Moves in one tick that are few compared with a crowd of 5000. */
 #define FEW_MOVES	1000
 
 static struct twheel_check *begin(struct kunit *test, u64 clock, u32 nr)
@@ -31,7 +31,7 @@ static u64 slots_between(u64 clock, u64 tick, u32 level)
 	return level * B < 64 ? (tick >> level * B) - (clock >> level * B) : 0;
 }
 
-/* The lowest level of which the current and the next window reach @tick. */
+/* The lowest level whose current and next window together reach @tick. */
 static u32 slot_of(u64 clock, u64 tick)
 {
 	u32 level = 0;
@@ -87,7 +87,7 @@ static void any_tick_from_any_clock_has_its_slot(struct kunit *test)
 	}
 }
 
-/* What is nearest is in the lowest level: never less than a window reaches. */
+/* Whatever is nearer than a window is in the lowest level. */
 static void the_lowest_level_reaches_a_window_from_any_clock(struct kunit *test)
 {
 	u64 clock;
@@ -105,9 +105,10 @@ static void the_lowest_level_reaches_a_window_from_any_clock(struct kunit *test)
 }
 
 /*
- * At the edge of each level A is due one tick before, B at it, C after it; all
- * are started from three slots of that level away, so that they cascade through
- * every level below. Tick by tick where it matters.
+ * At the edge of each level A is due one tick before, B at the edge and C one
+ * tick after it. All are started three slots of that level ahead, so that they
+ * cascade through every level below. Near the edge the clock moves tick by
+ * tick.
  */
 static void timers_at_the_edge_of_a_level_are_exact(struct kunit *test)
 {
@@ -131,7 +132,7 @@ static void timers_at_the_edge_of_a_level_are_exact(struct kunit *test)
 	}
 }
 
-/* The same in jumps that end at, before and after the edge. */
+/* The same with jumps that end at, before and after the edge. */
 static void jumps_to_the_edge_of_a_level_are_exact(struct kunit *test)
 {
 	static const char * const out[] = { "A", "AB", "ABC" };
@@ -155,7 +156,7 @@ static void jumps_to_the_edge_of_a_level_are_exact(struct kunit *test)
 	}
 }
 
-/* A node goes down one level at a time, and is in the slot of that level. */
+/* A node goes down one level at a time, into the right slot of each. */
 static void a_node_goes_down_level_by_level(struct kunit *test)
 {
 	u64 tick = (((3 * W + 7) * W + 9) * W) + 5, next;
@@ -175,9 +176,9 @@ static void a_node_goes_down_level_by_level(struct kunit *test)
 }
 
 /*
- * What a tick may move: of the next outer slot of each level the nodes that
- * are there, and those that come down from the level above in the same tick,
- * divided by the ticks that are left, rounded up.
+ * The maximum that a tick may move. For each level, count the nodes in the next
+ * outer slot, and those that come down to it from the level above in the same
+ * tick. Divide that by the ticks that are left, rounded up.
  */
 static u64 fair_share(const struct twheel_scheme *s, u64 tick)
 {
@@ -199,7 +200,7 @@ static u64 fair_share(const struct twheel_scheme *s, u64 tick)
 	return sum;
 }
 
-/* A crowd in one slot of @level: tick by tick until all of it is out. */
+/* A crowd in one slot of @level, tick by tick until all of it is out. */
 static void crowd_in_one_slot(struct kunit *test, u32 level)
 {
 	u64 edge = 2ULL << level * B, moved, most, tick;
@@ -237,7 +238,7 @@ static void a_crowd_in_a_slot_of_level_2_is_moved_in_equal_shares(struct kunit *
 	crowd_in_one_slot(test, 2);
 }
 
-/* Half of it is stopped while it is being moved: the rest is out in time. */
+/* Half of it is stopped while it is being moved; the rest must be in time. */
 static void a_crowd_that_is_stopped_on_its_way_leaves_the_others(struct kunit *test)
 {
 	struct twheel_check *c = begin(test, 0, 10000);
@@ -253,7 +254,7 @@ static void a_crowd_that_is_stopped_on_its_way_leaves_the_others(struct kunit *t
 	KUNIT_EXPECT_EQ(test, twheel_check_advance(c, 3 * W), 5000);
 }
 
-/* Woken at next ticks only, a crowd is begun early enough to go in portions. */
+/* Woken only at next ticks, a wheel must begin early to move in portions. */
 static void a_tickless_wheel_wakes_early_for_a_crowd(struct kunit *test)
 {
 	struct twheel_check *c = begin(test, 0, 5000);
@@ -272,7 +273,7 @@ static void a_tickless_wheel_wakes_early_for_a_crowd(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, twheel_check_advance(c, edge + 100), 5000);
 }
 
-/* A slot with one node in each level: one tick moves one of each at most. */
+/* With one node in a slot of each level, a tick moves at most one of each. */
 static void levels_cascade_in_the_same_tick(struct kunit *test)
 {
 	u64 edge = 1ULL << (LEVELS - 1) * B;
@@ -289,7 +290,7 @@ static void levels_cascade_in_the_same_tick(struct kunit *test)
 	}
 }
 
-/* Neither the node's links nor anything about its slot changes. */
+/* A refresh changes neither the node's links nor its slot. */
 static void a_refresh_writes_nothing_but_the_tick(struct kunit *test)
 {
 	struct twheel_node before, *node;
@@ -312,7 +313,7 @@ static void a_refresh_writes_nothing_but_the_tick(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kt_scheme(test)->cascaded, 0);
 }
 
-/* When its old slot comes it goes where a new one would go. */
+/* When its old slot is due, the node moves to where a new one would be. */
 static void a_refreshed_node_is_carried_to_its_slot(struct kunit *test)
 {
 	u32 bit;
@@ -330,7 +331,7 @@ static void a_refreshed_node_is_carried_to_its_slot(struct kunit *test)
 	}
 }
 
-/* Of a crowd in an outer slot all are refreshed beyond it. */
+/* A crowd in an outer slot, all of it refreshed to later slots. */
 static void a_refreshed_crowd_is_carried_in_time(struct kunit *test)
 {
 	struct twheel_check *c = begin(test, 0, 3000);

@@ -11,8 +11,8 @@
  *   twheel_random   kunit_random.c  random use against an oracle, and of all
  *                                   schemes side by side
  *
- * In all but the last a timer is a letter, and the oracle of tests/schemes
- * watches whatever a case does.
+ * In all suites but the last a timer is a letter, and the oracle of
+ * tests/schemes checks every operation of a case.
  */
 #include <kunit/test.h>
 #include <linux/module.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * In which order timers of one tick expire: that in which they were started
+ * Timers of one tick expire in the order of their starts
  *
- * However far away the tick was when each was started, however often the
- * wheel has moved them since, and whatever others did in the meantime.
+ * This holds however far away the tick was at each start, however often the
+ * wheel has moved the timers since, and whatever other timers did meanwhile.
  */
 #include <linux/sched.h>
 
@@ -30,8 +30,9 @@ static void equals_expire_in_the_order_of_their_starts(struct kunit *test)
 }
 
 /*
- * One timer each time that the distance has halved, to a tick at the edge of
- * each level: A from far away, the last one from a tick before.
+ * Whenever the distance to the tick has halved, one more timer is started: A
+ * from far away, the last one from a tick before. The tick is at the edge of
+ * each level.
  */
 static void equals_keep_order_when_started_from_far_and_near(struct kunit *test)
 {
@@ -80,7 +81,8 @@ static void equals_keep_order_whatever_others_do(struct kunit *test)
 }
 
 /*
- * A for the next tick; B late; C for the next tick; D late: all are due then.
+ * A is due at the next tick, B is late, C is due at the next tick, D is late.
+ * All expire at the next tick, in this order.
  */
 static void late_ones_queue_up_with_those_that_wait(struct kunit *test)
 {
@@ -98,7 +100,7 @@ static void late_ones_queue_up_with_those_that_wait(struct kunit *test)
 	}
 }
 
-/* An earlier tick is a new start: B behind C, which has waited for it. */
+/* An earlier tick counts as a new start: B comes after C, which waited. */
 static void restart_earlier_goes_behind_those_that_wait(struct kunit *test)
 {
 	kt_begin(test, 0);
@@ -110,7 +112,9 @@ static void restart_earlier_goes_behind_those_that_wait(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, kt_out(test, 5000), "ACBD");
 }
 
-/* Restarted later from the same tick, they keep their order. */
+/*
+ * Timers restarted from the same tick to the same later one keep their order.
+ */
 static void equals_keep_order_when_refreshed_alike(struct kunit *test)
 {
 	u32 bit;
@@ -128,7 +132,7 @@ static void equals_keep_order_when_refreshed_alike(struct kunit *test)
 	}
 }
 
-/* Stopping one in the middle of a tick leaves the order of the others. */
+/* Stopping a timer of a tick leaves the order of the others. */
 static void order_holds_when_neighbours_go(struct kunit *test)
 {
 	kt_begin(test, 0);
@@ -144,7 +148,10 @@ static void order_holds_when_neighbours_go(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, kt_out(test, 70), "D");
 }
 
-/* Many ticks in a row, each with three, all started from far away at random. */
+/*
+ * Many ticks in a row with three timers each, started far ahead in random
+ * order.
+ */
 static void runs_of_equals_expire_in_order(struct kunit *test)
 {
 	struct twheel_rng rng = { .state = 7 };

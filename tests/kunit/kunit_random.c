@@ -2,9 +2,9 @@
 /*
  * Random use: against the oracle, and side by side
  *
- * Both are run for each profile of tests/schemes/random.c, in many short runs
- * that begin at different ticks. The seed is printed; given again with the
- * same number of operations it gives the same runs.
+ * Both run for each profile of tests/schemes/random.c, in many short runs that
+ * begin at different ticks. The seed is printed. The same seed with the same
+ * number of operations repeats the runs.
  */
 #include <linux/module.h>
 #include <linux/random.h>
@@ -30,7 +30,7 @@ MODULE_PARM_DESC(diff_ops, "operations per profile, of all schemes together");
 
 static u64 total, diff_total;
 
-/* Parameters are numbers, from 1: profiles, and schemes times profiles. */
+/* A parameter is a number from 1: of a profile, or a scheme and a profile. */
 static const void *next_number(const void *prev, unsigned long last)
 {
 	unsigned long number = (unsigned long)prev + 1;
@@ -72,7 +72,7 @@ static const void *schemes_and_profiles(const void *prev, char *desc)
 	return param;
 }
 
-/* Each run of each case has its own numbers. */
+/* Each run of each case has its own random numbers. */
 static void init_picker(struct kunit *test, struct twheel_picker *p, u32 run)
 {
 	twheel_picker_init(p, profile_of(test->param_value),
@@ -80,7 +80,7 @@ static void init_picker(struct kunit *test, struct twheel_picker *p, u32 run)
 			   (unsigned long)test->param_value);
 }
 
-/* One run; test->priv is freed by kt_exit() if the case ends here. */
+/* One run. If the case ends here, kt_exit() frees test->priv. */
 static u64 oracle_run(struct kunit *test, u32 run)
 {
 	const struct twheel_profile *profile = profile_of(test->param_value);

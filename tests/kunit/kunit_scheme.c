@@ -2,17 +2,17 @@
 /*
  * What every scheme does, all seven of them
  *
- * A tick is written as the clock that a case begins at plus a number. Most
- * cases are run from many clocks, so that the edges of slots, windows and
- * levels are met at every phase.
+ * A tick is written as a number plus the clock at which the case begins. Most
+ * cases run from many clocks, so that they meet the edges of slots, windows and
+ * levels at every phase.
  */
 #include <linux/sched.h>
 
 #include "kunit_util.h"
 
-/* Every delta from 0 to this one; squares of a window are a whole level. */
+/* Every delta up to this one. A window squared is a whole level. */
 #define EVERY_DELTA	(2 * TWHEEL_HIER_WINDOW * TWHEEL_HIER_WINDOW)
-/* Schemes 1 and 2 are O(n) at a tick or at a start, scheme 4 in its list. */
+/* Fewer for schemes 1, 2 and 4, which are O(n) at a tick or at a start. */
 #define EVERY_DELTA_SIMPLE	300
 #define EVERY_DELTA_SLOTS	8192
 
@@ -54,8 +54,10 @@ static u32 every_delta(struct kunit *test)
 }
 
 /*
- *  clock 0 1 2 3 4 5 ... all at once, tick by tick: one is out at each tick,
- *  but two at the first, for delta 0 is due at the next tick too.
+ *  clock 0 1 2 3 4 5 ... all started at once, then tick by tick
+ *
+ * One timer expires at each tick, but two at the first: delta 0 is due at the
+ * next tick too.
  */
 static void every_delta_expires_on_its_tick(struct kunit *test)
 {
@@ -75,8 +77,8 @@ static void every_delta_expires_on_its_tick(struct kunit *test)
 }
 
 /*
- *  clock . . A   one at a time, each begun at the tick where the last one
- *              . . . B     was out: all phases are met, in jumps of all lengths
+ *  clock . . A   one at a time, each started at the tick at which the
+ *              . . . B     last one expired, with jumps of all lengths
  */
 static void every_delta_expires_after_a_jump(struct kunit *test)
 {
@@ -125,7 +127,7 @@ static void one_that_is_stopped_never_expires(struct kunit *test)
 	}
 }
 
-/* Of five in one slot, each in turn is stopped, then everything but that. */
+/* Of five in one slot, each in turn is stopped, or is the one left over. */
 static void every_position_in_a_slot_can_be_stopped(struct kunit *test)
 {
 	static const char * const without[] = {
@@ -203,7 +205,7 @@ static void restart_to_a_tick_that_has_passed_is_due_at_the_next(struct kunit *t
 	KUNIT_EXPECT_STREQ(test, kt_out(test, 501), "A");
 }
 
-/* A heartbeat: pushed back a thousand times, out once. */
+/* A heartbeat: pushed back a thousand times, expires once. */
 static void only_the_last_of_many_restarts_counts(struct kunit *test)
 {
 	u64 clock;
@@ -218,7 +220,7 @@ static void only_the_last_of_many_restarts_counts(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, kt_out(test, 1300), "A");
 }
 
-/* Later, then earlier than that but still later than at first, and so on. */
+/* Later, then earlier but still later than at first, and so on. */
 static void restarts_to_and_fro_leave_the_last(struct kunit *test)
 {
 	static const u64 ticks[] = { 70, 5000, 300, 4999, 71, 300000, 65 };
@@ -232,8 +234,8 @@ static void restarts_to_and_fro_leave_the_last(struct kunit *test)
 }
 
 /*
- * What a callback may do while the tick goes on: A B C D are due; when A is
- * out, B is stopped, C is restarted.
+ * What a callback may do in the middle of a tick. A, B, C and D are due. When A
+ * is out, B is stopped and C is restarted.
  */
 static void one_due_now_can_still_be_stopped_or_restarted(struct kunit *test)
 {
@@ -250,7 +252,7 @@ static void one_due_now_can_still_be_stopped_or_restarted(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, kt_out(test, 75), "C");
 }
 
-/* Started or restarted for now, while now is going on: the next tick. */
+/* A start or restart for the current tick takes effect at the next one. */
 static void what_is_started_in_a_tick_waits_for_the_next(struct kunit *test)
 {
 	kt_begin(test, 60);
@@ -316,7 +318,7 @@ static void a_jump_of_no_ticks_gives_out_nothing(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kt_scheme(test)->clock, 5);
 }
 
-/* Between two jumps, a jump that ends anywhere changes nothing. */
+/* Jumps that end anywhere before the tick must not change anything. */
 static void jumps_of_any_length_meet_every_tick(struct kunit *test)
 {
 	u64 jump, clock, tick = 20000;
@@ -349,7 +351,7 @@ static void the_last_tick_of_all_is_reached(struct kunit *test)
 	}
 }
 
-/* Tick by tick over the last ones, with something at each. */
+/* Tick by tick over the last ones, with a timer at each. */
 static void the_last_ticks_of_all_are_like_others(struct kunit *test)
 {
 	u64 begin = U64_MAX - 600, tick;
@@ -378,8 +380,8 @@ static void nothing_pending_has_no_next_tick(struct kunit *test)
 }
 
 /*
- * From one next tick to the next, as a tickless wheel sleeps: never past the
- * timer's tick, and there after a wake-up or two per level at the most.
+ * Sleeps from one next tick to the next, as a tickless wheel does. That must
+ * never go past the timer's tick, and may take at most one wake-up per level.
  */
 static void next_ticks_lead_to_the_timer(struct kunit *test)
 {
@@ -416,7 +418,7 @@ static void the_next_tick_is_that_of_the_earliest(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kt_next(test), 1001);
 }
 
-/* While something due is left the tick at the clock is the next one. */
+/* While something due is left, the tick at the clock is the next one. */
 static void a_tick_that_is_not_finished_is_the_next(struct kunit *test)
 {
 	kt_begin(test, 1000);

@@ -4,7 +4,8 @@
  *
  * A case begins with a scheme and 26 timers, A to Z. It sets them to ticks,
  * stops them, moves the clock, and looks at the letters that come out. The
- * oracle is told of everything, and what it finds fails the case too.
+ * oracle follows every operation, and anything that it finds wrong fails the
+ * case too.
  */
 #include <linux/string.h>
 
@@ -30,48 +31,25 @@ static const void *next_scheme(const void *prev, char *desc, u32 first,
 	return scheme;
 }
 
-/**
- * kt_schemes - parameters of a case for all schemes
- * @prev: the one before
- * @desc: is set to its name
- *
- * Return: the next parameter or NULL.
- */
+/* For KUNIT_CASE_PARAM(): all schemes. */
 const void *kt_schemes(const void *prev, char *desc)
 {
 	return next_scheme(prev, desc, 0, TWHEEL_TEST_NR_SCHEMES - 1);
 }
 
-/**
- * kt_wheels - parameters of a case for the module's own schemes
- * @prev: the one before
- * @desc: is set to its name
- *
- * Return: the next parameter or NULL.
- */
+/* For KUNIT_CASE_PARAM(): the module's own schemes. */
 const void *kt_wheels(const void *prev, char *desc)
 {
 	return next_scheme(prev, desc, TWHEEL_TEST_HASHED, TWHEEL_TEST_HIER);
 }
 
-/**
- * kt_hashed - the parameter of a case for the hashed wheel
- * @prev: the one before
- * @desc: is set to its name
- *
- * Return: the next parameter or NULL.
- */
+/* For KUNIT_CASE_PARAM(): the hashed wheel. */
 const void *kt_hashed(const void *prev, char *desc)
 {
 	return next_scheme(prev, desc, TWHEEL_TEST_HASHED, TWHEEL_TEST_HASHED);
 }
 
-/**
- * kt_ops - the scheme that a case is run for
- * @test: the case
- *
- * Return: the scheme.
- */
+/* The scheme that a case is run for. */
 const struct twheel_test_scheme_ops *kt_ops(struct kunit *test)
 {
 	const struct twheel_test_scheme_ops * const *scheme =
@@ -80,10 +58,7 @@ const struct twheel_test_scheme_ops *kt_ops(struct kunit *test)
 	return *scheme;
 }
 
-/**
- * kt_exit - what the oracle has to say at the end; for struct kunit_suite
- * @test: the case
- */
+/* Reports what the oracle found during the case, and frees it. */
 void kt_exit(struct kunit *test)
 {
 	struct twheel_check *c = test->priv;
@@ -99,11 +74,11 @@ void kt_exit(struct kunit *test)
 }
 
 /**
- * kt_begin_with - begin, or begin again, with the timers of one's choice
+ * kt_begin_with - begin, or begin again, with any number of timers
  * @test: the case
  * @ops: the scheme
  * @clock: the clock
- * @slots: slots, for schemes that have some to choose
+ * @slots: number of slots, for schemes that leave the choice
  * @nr: number of timers
  *
  * Return: the scheme and its oracle, never NULL.
@@ -130,34 +105,17 @@ struct twheel_check *kt_begin(struct kunit *test, u64 clock)
 	return kt_begin_with(test, kt_ops(test), clock, KT_SLOTS, KT_TIMERS);
 }
 
-/**
- * kt_set - start a timer, or restart it if it is pending
- * @test: the case
- * @timer: its letter
- * @expires: its tick
- */
+/* Starts a timer, or restarts it if it is pending. */
 void kt_set(struct kunit *test, char timer, u64 expires)
 {
 	twheel_check_set(test->priv, timer - 'A', expires);
 }
 
-/**
- * kt_stop - stop a timer
- * @test: the case
- * @timer: its letter
- */
 void kt_stop(struct kunit *test, char timer)
 {
 	twheel_check_stop(test->priv, timer - 'A');
 }
 
-/**
- * kt_node - the node of a timer
- * @test: the case
- * @timer: its letter
- *
- * Return: the node.
- */
 struct twheel_node *kt_node(struct kunit *test, char timer)
 {
 	struct twheel_check *c = test->priv;
@@ -165,12 +123,6 @@ struct twheel_node *kt_node(struct kunit *test, char timer)
 	return &c->timers[timer - 'A'].node;
 }
 
-/**
- * kt_scheme - the wheel
- * @test: the case
- *
- * Return: the wheel.
- */
 struct twheel_scheme *kt_scheme(struct kunit *test)
 {
 	struct twheel_check *c = test->priv;
@@ -200,11 +152,11 @@ static const char *letters(struct kunit *test, u64 target, size_t most)
 }
 
 /**
- * kt_out - move the clock on, and take out all that is due
+ * kt_out - move the clock on, and take out every due timer
  * @test: the case
- * @target: how far
+ * @target: the new clock
  *
- * Return: the letters of what came out, until the next call.
+ * Return: the letters of the timers that came out, until the next call.
  */
 const char *kt_out(struct kunit *test, u64 target)
 {
@@ -212,9 +164,9 @@ const char *kt_out(struct kunit *test, u64 target)
 }
 
 /**
- * kt_pop - move the clock on, and take out the first that is due
+ * kt_pop - move the clock on, and take out the first due timer
  * @test: the case
- * @target: how far
+ * @target: the new clock
  *
  * Return: its letter, or "", until the next call.
  */
@@ -223,12 +175,7 @@ const char *kt_pop(struct kunit *test, u64 target)
 	return letters(test, target, 1);
 }
 
-/**
- * kt_letter - what kt_out() returns if one timer came out
- * @timer: its letter
- *
- * Return: a string of this letter, until the next call.
- */
+/* What kt_out() returns if only @timer came out, until the next call. */
 const char *kt_letter(char timer)
 {
 	static char letter[2];
@@ -237,12 +184,7 @@ const char *kt_letter(char timer)
 	return letter;
 }
 
-/**
- * kt_next - the next tick
- * @test: the case
- *
- * Return: what the scheme says.
- */
+/* The next tick, as the scheme reports it. */
 u64 kt_next(struct kunit *test)
 {
 	struct twheel_check *c = test->priv;

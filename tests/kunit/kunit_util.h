@@ -22,14 +22,14 @@ extern struct kunit_suite kt_random_suite;
 
 /* The timers of a case: A to Z. */
 #define KT_TIMERS	26
-/* Slots of those schemes that have slots to choose, and that do not move. */
+/* Number of slots for schemes that leave the choice. */
 #define KT_SLOTS	64
 
 /* Ticks to begin at: the edges of levels, and others. */
 extern const u64 kt_clocks[];
 extern const u32 kt_nr_clocks;
 
-/* Parameters of cases: all schemes; the module's three; the hashed ones. */
+/* Parameters of cases: all schemes, the module's three, the hashed ones. */
 const void *kt_schemes(const void *prev, char *desc);
 const void *kt_wheels(const void *prev, char *desc);
 const void *kt_hashed(const void *prev, char *desc);

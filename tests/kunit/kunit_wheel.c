@@ -2,9 +2,9 @@
 /*
  * What the module's own three schemes do besides
  *
- * They stop when they have used up the work that they were given, and go on
- * when called again; nodes may be started, restarted and stopped in between.
- * And they can be emptied, skipped, and left for another wheel.
+ * When they have used up the work that they were given they stop, and continue
+ * when called again. In between, nodes may be started, restarted and stopped.
+ * These schemes can also be emptied, skip ticks, and be left for another wheel.
  */
 #include <linux/sched.h>
 
@@ -39,7 +39,7 @@ static void without_work_nothing_is_done(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, s->pending, 2);
 }
 
-/* One unit of work a call: the same comes out, and the end is reached. */
+/* One unit of work a call must give the same nodes, and reach the end. */
 static void little_work_at_a_time_gives_the_same(struct kunit *test)
 {
 	struct twheel_check *c;
@@ -55,7 +55,7 @@ static void little_work_at_a_time_gives_the_same(struct kunit *test)
 	KUNIT_EXPECT_LE(test, calls, 20000);
 }
 
-/* A slot in which there is something to do for the hand, and to pass. */
+/* A slot in which the hand finds nodes to expire and nodes to pass. */
 static void meddle_begin(struct kunit *test)
 {
 	char timer;
@@ -64,7 +64,7 @@ static void meddle_begin(struct kunit *test)
 	for (timer = 'A'; timer < 'A' + MEDDLE_TIMERS; timer++)
 		kt_set(test, timer, timer % 2 ? MEDDLE_TICK :
 			MEDDLE_TICK + KT_SLOTS * (timer - 'A'));
-	/* Refreshed: still in the slot, and to be carried on. */
+	/* Refreshed: still in the slot, but to be moved on. */
 	kt_set(test, 'G', MEDDLE_TICK + 9);
 }
 
@@ -93,8 +93,8 @@ static void meddle(struct kunit *test, char timer, u32 how)
 }
 
 /*
- * Wherever the hand has stopped, whichever node is then stopped, restarted or
- * started: the oracle sees nothing amiss, and all that is pending comes out.
+ * Wherever the hand has stopped, any node may be stopped, restarted or started.
+ * The oracle must find nothing wrong, and all pending nodes must come out.
  */
 static void meddling_between_two_portions_does_no_harm(struct kunit *test)
 {
@@ -121,7 +121,7 @@ static void meddling_between_two_portions_does_no_harm(struct kunit *test)
 	}
 }
 
-/* As a callback that starts its own timer again for the next tick, always. */
+/* Like a callback that always starts its own timer again for the next tick. */
 static void one_that_is_always_started_again_lets_the_tick_end(struct kunit *test)
 {
 	u64 tick;
@@ -164,7 +164,7 @@ static void any_of_nothing_is_null(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, twheel_scheme_any(kt_scheme(test), &slot));
 }
 
-/* Take out everything by twheel_scheme_any(); the letters, until next time. */
+/* Takes out everything with twheel_scheme_any(). Returns the letters. */
 static const char *any_out(struct kunit *test)
 {
 	static char out[KT_TIMERS + 1];
@@ -183,8 +183,8 @@ static const char *any_out(struct kunit *test)
 }
 
 /*
- * All for one tick, started nearer and nearer to it; whenever one is added, in
- * a wheel of its own, they are all taken out.
+ * All nodes are for one tick, started nearer and nearer to it. For each number
+ * of nodes a new wheel is filled and emptied.
  */
 static void any_returns_equals_in_order(struct kunit *test)
 {
@@ -219,7 +219,7 @@ static void any_finds_everything(struct kunit *test)
 		    c->timers;
 		twheel_check_stop(c, i);
 		found++;
-		/* Somebody starts one behind the back of whoever empties it. */
+		/* A concurrent start, while the caller empties the wheel. */
 		if (found % 4 == 0 && found < 1000)
 			twheel_check_set(c, i, found * 1000);
 	}
@@ -254,8 +254,8 @@ static void an_empty_wheel_can_skip_ticks(struct kunit *test)
 }
 
 /*
- * As when a processor goes away: in the middle of a tick its nodes leave, one
- * by one, are never seen as not pending, and join another wheel.
+ * As when a CPU goes offline: in the middle of a tick its nodes leave one by
+ * one and join another wheel. They must never be seen as not pending.
  */
 static void nodes_can_leave_for_another_wheel(struct kunit *test)
 {
@@ -289,7 +289,7 @@ static void nodes_can_leave_for_another_wheel(struct kunit *test)
 	to->ops->destroy(to);
 }
 
-/* What is due costs no work: it is the caller who counts what he is given. */
+/* Due nodes cost no work, because the caller counts those that it gets. */
 static void a_crowd_at_one_tick_comes_out_in_order(struct kunit *test)
 {
 	struct twheel_check *c;

@@ -2,11 +2,12 @@
 /*
  * The schemes under libFuzzer, against the oracle
  *
- * The input is a program for a scheme: the first bytes say how it begins, the
- * others are operations with their operands. What the oracle of tests/schemes
- * finds wrong ends in abort(), and libFuzzer keeps the input. Which scheme it
- * is for is said at compile time: -DFUZZ_SCHEME=twheel_test_hier; and so is
- * what libFuzzer calls: -DFUZZ_ENTRY=LLVMFuzzerTestOneInput.
+ * The input is a program for a scheme. Its first bytes say how it begins, and
+ * the others are operations with their operands. If the oracle of tests/schemes
+ * finds anything wrong, the program aborts, and libFuzzer keeps the input.
+ *
+ * -DFUZZ_SCHEME=twheel_test_hier chooses the scheme at compile time. libFuzzer
+ * calls the function named by -DFUZZ_ENTRY=LLVMFuzzerTestOneInput.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,7 +78,7 @@ static void move(struct twheel_check *c, struct input *in, u8 how)
 		step(c, in, max(clock, take_edge(in, clock)));
 		break;
 	default:
-		/* The end is not where to go when nothing is to be done. */
+		/* With nothing pending, do not go to the end of time. */
 		step(c, in, next == U64_MAX ? clock : max(clock, next));
 	}
 }
@@ -112,13 +113,7 @@ static void operate(struct twheel_check *c, struct input *in)
 	}
 }
 
-/**
- * FUZZ_ENTRY - run one program
- * @data: the program
- * @size: its length
- *
- * Return: 0, as libFuzzer wants it.
- */
+/* Runs one program. libFuzzer wants 0. */
 int FUZZ_ENTRY(const u8 *data, size_t size)
 {
 	struct input in = { .data = data, .left = size };

@@ -4,9 +4,9 @@
  *
  *	unit [name=value]... [FILTER]
  *
- * The arguments with a = are parameters of twheel_kunit.ko. FILTER is a part
- * of "suite.case". Prints TAP, one line for each parameter of a case; exit
- * status 1 if any failed.
+ * Arguments with a = are parameters of twheel_kunit.ko. FILTER is a part of
+ * "suite.case". Prints TAP, one line for each parameter of a case. The exit
+ * status is 1 if any failed.
  */
 #include <signal.h>
 #include <stdarg.h>
@@ -17,14 +17,14 @@
 
 #include <kunit/test.h>
 
-/* No case takes so long, not even on a busy machine with sanitizers. */
+/* No case takes this long, not even on a busy machine with sanitizers. */
 #define CASE_SECONDS	300
 
 static struct shim_param *params;
 static const char *filter;
 static int count, failed;
 
-/* What a test allocates goes with it. */
+/* Memory that a test allocates is freed when the test ends. */
 struct allocation {
 	struct allocation *next;
 	long long data[];
@@ -90,7 +90,7 @@ static void free_all(struct kunit *test)
 	}
 }
 
-/* A scheme that is broken enough hangs: the run ends here. */
+/* A scheme that is broken enough hangs. The run ends here. */
 static void too_long(int number)
 {
 	static const char said[] = "not ok - a case took too long\nBail out!\n";

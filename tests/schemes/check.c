@@ -2,10 +2,10 @@
 /*
  * A scheme with the oracle beside it
  *
- * Every operation goes to both, and everything that can be seen from outside
- * is compared after each: what came out and when, the number pending, the
- * clock, the next tick, the nodes' own fields. Of a wheel the slots are looked
- * at too.
+ * Every operation goes to both. After each one, everything that is visible from
+ * outside is compared. That includes the nodes that came out, the number
+ * pending, the clock, the next tick, and the nodes' own fields. A wheel's slots
+ * are checked too.
  */
 #include <linux/kernel.h>
 #include <linux/slab.h>
@@ -28,10 +28,10 @@ static void check_fail(struct twheel_check *c, u32 id, const char *error)
  * twheel_check_create - make a scheme with the oracle beside it
  * @ops: the scheme
  * @clock: the tick to begin after
- * @slots: for the schemes that have slots to choose
+ * @slots: number of slots, for schemes that leave the choice
  * @nr: number of timers
  *
- * Return: it, or NULL if there is no memory.
+ * Return: the scheme with its oracle, or NULL if there is no memory.
  */
 struct twheel_check *
 twheel_check_create(const struct twheel_test_scheme_ops *ops, u64 clock,
@@ -60,10 +60,7 @@ twheel_check_create(const struct twheel_test_scheme_ops *ops, u64 clock,
 	return c;
 }
 
-/**
- * twheel_check_destroy - free it
- * @c: the scheme and the oracle, or NULL
- */
+/* Frees the scheme and the oracle. @c may be NULL. */
 void twheel_check_destroy(struct twheel_check *c)
 {
 	if (!c)
@@ -74,32 +71,20 @@ void twheel_check_destroy(struct twheel_check *c)
 	kvfree(c);
 }
 
-/**
- * twheel_check_clock - the last tick whose processing has begun
- * @c: the scheme and the oracle
- *
- * Return: the scheme's clock.
- */
+/* The last tick whose processing has begun. */
 u64 twheel_check_clock(const struct twheel_check *c)
 {
 	return c->t->s.clock;
 }
 
-/**
- * twheel_check_pending - whether a timer is pending
- * @c: the scheme and the oracle
- * @id: the timer
- *
- * Return: true if it is.
- */
 bool twheel_check_pending(const struct twheel_check *c, u32 id)
 {
 	return twheel_oracle_pending(&c->timers[id].entry);
 }
 
 /*
- * How long a tickless wheel may sleep. A hashed one must not miss a timer; its
- * next tick may just be where it stopped looking.
+ * How long a tickless wheel may sleep. A hashed one must not miss a timer, but
+ * its next tick may just be where it stopped looking.
  */
 static u64 sleep_until(const struct twheel_check *c, u64 next)
 {
@@ -108,7 +93,7 @@ static u64 sleep_until(const struct twheel_check *c, u64 next)
 	return c->t->s.type == TWHEEL_HIER ? next : twheel_oracle_first(&c->o);
 }
 
-/* What has to hold after each operation, on @id or on none. */
+/* What must hold after each operation, on timer @id or on none. */
 static void check_state(struct twheel_check *c, u32 id)
 {
 	struct twheel_check_timer *timer = &c->timers[id];
@@ -135,7 +120,7 @@ static void check_state(struct twheel_check *c, u32 id)
 		check_fail(c, id, "the owner's field was changed");
 }
 
-/* A node was placed: what a tickless wheel that sleeps does then. */
+/* @node was placed. A sleeping tickless wheel may have to wake up earlier. */
 static void check_arm(struct twheel_check *c, const struct twheel_node *node)
 {
 	if (c->t->ops->wheel &&
@@ -143,12 +128,7 @@ static void check_arm(struct twheel_check *c, const struct twheel_node *node)
 		c->armed = c->t->ops->next(c->t);
 }
 
-/**
- * twheel_check_set - start a timer, or restart it if it is pending
- * @c: the scheme and the oracle
- * @id: the timer
- * @expires: its tick
- */
+/* Starts timer @id, or restarts it if it is pending. */
 void twheel_check_set(struct twheel_check *c, u32 id, u64 expires)
 {
 	struct twheel_check_timer *timer = &c->timers[id];
@@ -169,11 +149,7 @@ void twheel_check_set(struct twheel_check *c, u32 id, u64 expires)
 	check_state(c, id);
 }
 
-/**
- * twheel_check_stop - stop a timer if it is pending
- * @c: the scheme and the oracle
- * @id: the timer
- */
+/* Stops timer @id if it is pending. */
 void twheel_check_stop(struct twheel_check *c, u32 id)
 {
 	struct twheel_check_timer *timer = &c->timers[id];
@@ -186,7 +162,7 @@ void twheel_check_stop(struct twheel_check *c, u32 id)
 	check_state(c, id);
 }
 
-/* What is remembered from before a call of pop. */
+/* The state before a call of pop. */
 struct twheel_check_before {
 	u64 clock;
 	u64 next;
@@ -194,7 +170,7 @@ struct twheel_check_before {
 	int work;
 };
 
-/* The scheme gave out nothing: has it finished, or used up its work? */
+/* The scheme gave out nothing: it has finished, or used up its work. */
 static void check_nothing(struct twheel_check *c, u64 target, int work)
 {
 	u64 clock = c->t->s.clock;
@@ -211,9 +187,9 @@ static void check_nothing(struct twheel_check *c, u64 target, int work)
 }
 
 /*
- * What one call of pop may do: move no more than it was allowed to, and count
- * it; and if it did anything at the tick where the clock was already, then
- * that tick had to be the next one.
+ * A call of pop must not move more than it was allowed to, and must count its
+ * moves. If it did anything at the tick of the clock, that tick must have been
+ * the next one.
  */
 static void check_conduct(struct twheel_check *c, bool popped,
 			  const struct twheel_check_before *before, int work)
@@ -238,11 +214,11 @@ static void check_popped(struct twheel_check *c, u32 id)
 /**
  * twheel_check_pop - move the clock on and take out the next due timer
  * @c: the scheme and the oracle
- * @target: how far
+ * @target: the tick to move to
  * @work: as for twheel_scheme_pop()
  *
- * Return: whether it has to be called again to get to the end of @target. Not
- * so if anything was wrong.
+ * Return: true if the end of @target takes another call, unless anything was
+ * wrong.
  */
 bool twheel_check_pop(struct twheel_check *c, u64 target, int *work)
 {
@@ -275,13 +251,7 @@ bool twheel_check_pop(struct twheel_check *c, u64 target, int *work)
 	return (node || *work <= 0) && !c->error;
 }
 
-/**
- * twheel_check_advance - move the clock on, and take out all that is due
- * @c: the scheme and the oracle
- * @target: how far
- *
- * Return: how many came out.
- */
+/* Moves the clock to @target, takes out every due timer, and counts them. */
 u32 twheel_check_advance(struct twheel_check *c, u64 target)
 {
 	u64 popped = c->popped;
@@ -313,10 +283,7 @@ static const char *check_slot(const struct twheel_scheme *s, u32 nr)
 	return NULL;
 }
 
-/**
- * twheel_check_slots - look at every slot of a wheel
- * @c: the scheme and the oracle
- */
+/* Checks every slot of a wheel. */
 void twheel_check_slots(struct twheel_check *c)
 {
 	const struct twheel_scheme *s = &c->t->s;

@@ -36,13 +36,13 @@ static inline u64 twheel_rng_log(struct twheel_rng *rng, u32 bits)
 	return length ? twheel_rng_next(rng) >> (64 - length) : 0;
 }
 
-/* So often a scheme may use up its work without giving anything out. */
+/* How often a scheme may use up its work without giving anything out. */
 #define TWHEEL_CHECK_PAUSES	20000
 
 /**
  * struct twheel_check_timer - a node and what the oracle knows of it
  * @node: the node
- * @entry: the oracle's
+ * @entry: the oracle's entry
  */
 struct twheel_check_timer {
 	struct twheel_node node;
@@ -54,15 +54,15 @@ struct twheel_check_timer {
  * @t: the scheme
  * @o: the oracle
  * @timers: the nodes
- * @nr: how many
+ * @nr: number of @timers
  * @ops: operations done so far
  * @popped: nodes that came out so far
  * @last: the timer that came out last
- * @pauses: so often the work was used up since anything came out
+ * @pauses: how often the work was used up since anything came out
  * @armed: the tick that a tickless wheel would wake up for
  * @error: what was wrong first, or NULL
  * @at: the clock at that time
- * @id: the timer that was concerned, or @nr
+ * @id: the timer that was affected, or @nr
  */
 struct twheel_check {
 	struct twheel_test_scheme *t;
@@ -109,13 +109,13 @@ enum twheel_range {
 
 /**
  * struct twheel_profile - a way of using a scheme
- * @name: what it is called
- * @timers: how many
- * @slots: for the schemes that have slots to choose
+ * @name: its name
+ * @timers: number of timers
+ * @slots: number of slots, for schemes that leave the choice
  * @starts: set of enum twheel_range: how far away timers are started
  * @steps: set of enum twheel_range: how far the clock moves
- * @ops: operations between two moves of the clock, on the average
- * @end: begin in the last 2^@end ticks of all; 0: begin anywhere
+ * @ops: average number of operations between two moves of the clock
+ * @end: begin in the last 2^@end ticks, or anywhere if 0
  */
 struct twheel_profile {
 	const char *name;
@@ -134,7 +134,7 @@ extern const u32 twheel_nr_profiles;
  * struct twheel_picker - picks ticks as a profile says
  * @rng: random numbers
  * @profile: the profile
- * @burst: where %TWHEEL_RANGE_BURST goes at present
+ * @burst: the tick that %TWHEEL_RANGE_BURST goes to at present
  */
 struct twheel_picker {
 	struct twheel_rng rng;
@@ -156,14 +156,14 @@ void twheel_check_random(struct twheel_check *c, struct twheel_picker *p,
  * struct twheel_diff - all schemes, used alike
  * @t: the schemes
  * @nodes: their nodes, @nr for each
- * @due: at which tick a timer has to come out; only if it is pending
- * @out: how many schemes have given it out in this step
- * @pending: whether it is pending
+ * @due: the tick at which a pending timer has to come out
+ * @out: how many schemes have given out a timer in this step
+ * @pending: whether a timer is pending
  * @nr: number of timers
  * @clock: the clock of all of them
- * @ops: operations done so far, those of all schemes added up
+ * @ops: operations done so far, summed over all schemes
  * @error: what was wrong first, or NULL
- * @scheme: the scheme that was
+ * @scheme: the scheme that was wrong
  */
 struct twheel_diff {
 	struct twheel_test_scheme *t[TWHEEL_TEST_NR_SCHEMES];

@@ -3,10 +3,10 @@
  * Scheme 3, a binary heap
  *
  * Section 3.3 of Varghese and Lauck leaves the choice of the tree open. This
- * is what java.util.Timer and ScheduledThreadPoolExecutor have: a heap in an
- * array. Two things are added: each node knows its place in the array, as in
- * the latter, so that stop need not search; and a start number settles ties,
- * so that equals come out in the order in which they were started.
+ * one is a heap in an array, as in java.util.Timer and
+ * ScheduledThreadPoolExecutor. Each node also knows its place in the array, as
+ * in the latter, so that a stop need not search. A start number settles ties,
+ * so that equals come out in the order of their starts.
  */
 #include <linux/slab.h>
 
@@ -97,7 +97,7 @@ static void heap_down(struct heap *heap, u32 i, const struct heap_entry *entry)
 	heap_put(heap, i, entry);
 }
 
-/* Put @entry where entry @i was, up or down as it needs. */
+/* Puts @entry at place @i, then moves it up or down as needed. */
 static void heap_settle(struct heap *heap, u32 i,
 			const struct heap_entry *entry)
 {
@@ -107,7 +107,7 @@ static void heap_settle(struct heap *heap, u32 i,
 		heap_down(heap, i, entry);
 }
 
-/* The last entry takes the place of the one that goes. */
+/* The last entry takes the place of the removed one. */
 static void heap_remove(struct heap *heap, u32 i)
 {
 	struct heap_entry last = heap->entries[--heap->nr];
@@ -125,7 +125,7 @@ static void heap_start(struct twheel_test_scheme *t, struct twheel_node *node)
 		.node = node,
 	};
 
-	/* A node that is pending is not empty, whatever its list. */
+	/* list_empty() must not hold for a pending node, so poison its link. */
 	node->link.next = NULL;
 	heap_up(heap, heap->nr++, &entry);
 	t->s.pending++;

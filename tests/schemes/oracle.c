@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the promises say has to happen, in the plainest form
+ * What the promises require, in the plainest form
  *
- * A list of what is pending, sorted by tick. Who tests a scheme tells the
- * oracle of every start, restart and stop, and of everything that the scheme
- * gives out, and the oracle notes the first thing that should not have been:
+ * A list of all pending nodes, sorted by tick. A test tells the oracle about
+ * every start, restart and stop, and about everything that the scheme gives
+ * out. The oracle notes the first violation:
  *
- *  - a node came out that was not pending, or at another tick than its own;
- *  - the clock went on to or past a tick at which something was left;
- *  - of two nodes of one tick the one that was started later came out first.
+ *  - a node came out that was not pending, or at another tick than its own
+ *  - the clock went on to or past a tick at which something was left
+ *  - of two nodes of one tick the one that was started later came out first
  *
- * For the last every start has a number. A pending node that is restarted to
- * the same tick or a later one may take its place as if it had been started at
- * any time between its first start and the time when the wheel has moved it,
- * which is when its old tick is over, at the latest. So it has a range of
- * numbers. What came out in one tick is in order if from each range a number
- * can be chosen such that the numbers do not fall.
+ * For the last one every start has a number. A pending node may be restarted to
+ * the same tick or to a later one. It may then take its place as if it had been
+ * started at any time from its first start until the wheel has moved it. The
+ * wheel has moved it at the latest when its old tick is over. So such a node has
+ * a range of numbers. The nodes that came out in one tick are in order if a
+ * number can be chosen from each range such that the numbers never fall.
  */
 #include <linux/kernel.h>
 #include <linux/list.h>
@@ -29,11 +29,7 @@ static void oracle_fail(struct twheel_oracle *o, const char *error)
 		o->error = error;
 }
 
-/**
- * twheel_oracle_init - begin with nothing pending
- * @o: the oracle
- * @clock: the scheme's clock
- */
+/* Begins with nothing pending. @clock is the scheme's clock. */
 void twheel_oracle_init(struct twheel_oracle *o, u64 clock)
 {
 	*o = (struct twheel_oracle) { .clock = clock, .done = true };
@@ -41,22 +37,13 @@ void twheel_oracle_init(struct twheel_oracle *o, u64 clock)
 	INIT_LIST_HEAD(&o->waiting);
 }
 
-/**
- * twheel_oracle_entry_init - a node that is not pending
- * @e: its entry
- */
 void twheel_oracle_entry_init(struct twheel_oracle_entry *e)
 {
 	INIT_LIST_HEAD(&e->link);
 	INIT_LIST_HEAD(&e->waiting);
 }
 
-/**
- * twheel_oracle_pending - whether a node should be pending
- * @e: its entry
- *
- * Return: true if it should.
- */
+/* Whether a node should be pending. */
 bool twheel_oracle_pending(const struct twheel_oracle_entry *e)
 {
 	return !list_empty(&e->link);
@@ -77,12 +64,6 @@ static void oracle_insert(struct twheel_oracle *o,
 	o->pending++;
 }
 
-/**
- * twheel_oracle_start - a node is started
- * @o: the oracle
- * @e: its entry
- * @expires: its tick
- */
 void twheel_oracle_start(struct twheel_oracle *o,
 			 struct twheel_oracle_entry *e, u64 expires)
 {
@@ -91,11 +72,6 @@ void twheel_oracle_start(struct twheel_oracle *o,
 	e->to = e->from;
 }
 
-/**
- * twheel_oracle_stop - a node is stopped
- * @o: the oracle
- * @e: its entry
- */
 void twheel_oracle_stop(struct twheel_oracle *o,
 			struct twheel_oracle_entry *e)
 {
@@ -104,12 +80,7 @@ void twheel_oracle_stop(struct twheel_oracle *o,
 	o->pending--;
 }
 
-/**
- * twheel_oracle_restart - a pending node is restarted
- * @o: the oracle
- * @e: its entry
- * @expires: its new tick
- */
+/* A pending node is restarted for tick @expires. */
 void twheel_oracle_restart(struct twheel_oracle *o,
 			   struct twheel_oracle_entry *e, u64 expires)
 {
@@ -120,7 +91,7 @@ void twheel_oracle_restart(struct twheel_oracle *o,
 	twheel_oracle_start(o, e, expires);
 	if (!later)
 		return;
-	/* If it was late and still is, then it may be as if nothing happened. */
+	/* A node that stays late may also keep its earliest tick. */
 	if (expires <= o->clock)
 		e->earliest = earliest;
 	e->from = from;
@@ -129,7 +100,7 @@ void twheel_oracle_restart(struct twheel_oracle *o,
 	list_add_tail(&e->waiting, &o->waiting);
 }
 
-/* Those whose old tick is over have been moved, if they were to be. */
+/* When their old tick is over, the wheel must have moved refreshed nodes. */
 static void oracle_settle(struct twheel_oracle *o)
 {
 	struct twheel_oracle_entry *e, *tmp;
@@ -155,12 +126,7 @@ static void oracle_advance(struct twheel_oracle *o, u64 clock, bool done)
 	oracle_settle(o);
 }
 
-/**
- * twheel_oracle_popped - the scheme gave out a node
- * @o: the oracle
- * @e: its entry
- * @clock: the scheme's clock
- */
+/* The scheme gave out a node. @clock is the scheme's clock. */
 void twheel_oracle_popped(struct twheel_oracle *o,
 			  struct twheel_oracle_entry *e, u64 clock)
 {
@@ -181,11 +147,7 @@ void twheel_oracle_popped(struct twheel_oracle *o,
 	twheel_oracle_stop(o, e);
 }
 
-/**
- * twheel_oracle_paused - the scheme has used up its work
- * @o: the oracle
- * @clock: the scheme's clock
- */
+/* The scheme has used up its work. @clock is the scheme's clock. */
 void twheel_oracle_paused(struct twheel_oracle *o, u64 clock)
 {
 	oracle_advance(o, clock, false);
@@ -193,11 +155,7 @@ void twheel_oracle_paused(struct twheel_oracle *o, u64 clock)
 		oracle_fail(o, "the clock passed one that was due");
 }
 
-/**
- * twheel_oracle_finished - the scheme has nothing to give out any more
- * @o: the oracle
- * @clock: the scheme's clock, up to which all should have been given out
- */
+/* The scheme has given out everything up to @clock, its clock. */
 void twheel_oracle_finished(struct twheel_oracle *o, u64 clock)
 {
 	oracle_advance(o, clock, true);
@@ -205,12 +163,7 @@ void twheel_oracle_finished(struct twheel_oracle *o, u64 clock)
 		oracle_fail(o, "the tick ended, and one was left that was due");
 }
 
-/**
- * twheel_oracle_first - when something has to come out next
- * @o: the oracle
- *
- * Return: a tick, or U64_MAX if nothing is pending.
- */
+/* The tick at which a node has to come out next, U64_MAX if none is pending. */
 u64 twheel_oracle_first(const struct twheel_oracle *o)
 {
 	if (list_empty(&o->entries))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the promises say has to happen, in the plainest form
+ * What the promises require, in the plainest form
  */
 #ifndef _TWHEEL_TEST_ORACLE_H
 #define _TWHEEL_TEST_ORACLE_H
@@ -11,14 +11,13 @@
 /**
  * struct twheel_oracle_entry - what the oracle knows of a node
  * @link: in the oracle's list, sorted by @tick; empty if not pending
- * @waiting: in the oracle's list of those that the wheel may still move
+ * @waiting: in the oracle's list of nodes that the wheel may still move
  * @expires: the tick that was asked for
- * @tick: the tick at which it has to come out
- * @earliest: a tick before @tick at which it may come out too
- * @old_tick: refreshed: the tick before, by the end of which the wheel has
- *	moved it
- * @from: its place among those of its tick: not before this start number
- * @to: nor after this one
+ * @tick: the tick at which the node has to come out
+ * @earliest: an earlier tick at which it may come out too
+ * @old_tick: the tick before a refresh, by whose end the wheel has moved it
+ * @from: first start number that the node may be ordered by
+ * @to: last start number that the node may be ordered by
  */
 struct twheel_oracle_entry {
 	struct list_head link;
@@ -33,13 +32,13 @@ struct twheel_oracle_entry {
 
 /**
  * struct twheel_oracle - a list sorted by tick
- * @entries: all that is pending
- * @waiting: of these, those that were refreshed and may not have moved yet
+ * @entries: all pending nodes
+ * @waiting: those of them that were refreshed and may not have moved yet
  * @clock: the last tick whose processing has begun
  * @done: the tick at @clock is finished
  * @pending: number of entries
- * @starts: starts and restarts so far; each has its number
- * @order: the lowest start number that the next one of this tick may have
+ * @starts: starts and restarts so far, which number each of them
+ * @order: the lowest start number that the tick's next node may have
  * @error: what was wrong first, or NULL
  */
 struct twheel_oracle {

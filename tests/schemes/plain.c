@@ -2,13 +2,13 @@
 /*
  * Scheme 4, a plain timing wheel with a list for the rest
  *
- * Section 5 of Varghese and Lauck: a ring of MaxInterval slots, one for each
- * of the coming ticks. Timers further away wait in an unsorted list, which is
- * searched each time that the hand is at slot 0.
+ * Section 5 of Varghese and Lauck: a ring of MaxInterval slots, one for each of
+ * the coming ticks. Timers further away wait in an unsorted list, which is
+ * searched whenever the hand is at slot 0.
  *
- * The order: of two nodes with one tick the one in the list was started
- * first, because that tick was still further away. So what comes from the
- * list joins the head of its slot, the last one first.
+ * Of two nodes with one tick, the one in the list was started first, when that
+ * tick was still further away. Nodes from the list therefore join the head of
+ * their slot, the last one first.
  */
 #include <linux/slab.h>
 
@@ -19,7 +19,7 @@ struct plain {
 	struct list_head rest;
 };
 
-/* node->slot of a node that is in the list, or due. */
+/* node->slot of a node that is in the list or due. */
 #define PLAIN_NO_SLOT	U32_MAX
 
 static struct list_head *plain_rest(struct twheel_test_scheme *t)
@@ -105,7 +105,7 @@ static u32 plain_distance(const struct twheel_test_scheme *t)
 	return nr < t->s.nr_slots ? (nr - (u32)t->s.clock) & plain_mask(t) : 0;
 }
 
-/* When the list has to be searched so that its first node is in time. */
+/* When to search the list so that its first node is in time. */
 static u64 plain_rest_tick(struct twheel_test_scheme *t)
 {
 	struct twheel_node *node;

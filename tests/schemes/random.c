@@ -2,8 +2,8 @@
 /*
  * Random use of one scheme, and of all of them at once
  *
- * A profile says where timers are started and how the clock moves; a seed
- * says the rest, so that every run can be repeated.
+ * A profile says where timers are started and how the clock moves. A seed
+ * determines the rest, so that every run can be repeated.
  */
 #include <linux/kernel.h>
 #include <linux/slab.h>
@@ -47,12 +47,6 @@ static u64 add_sat(u64 tick, u64 delta)
 	return tick + delta < tick ? U64_MAX : tick + delta;
 }
 
-/**
- * twheel_picker_init - prepare to pick
- * @p: the picker
- * @profile: how
- * @seed: any number
- */
 void twheel_picker_init(struct twheel_picker *p,
 			const struct twheel_profile *profile, u64 seed)
 {
@@ -62,12 +56,7 @@ void twheel_picker_init(struct twheel_picker *p,
 	};
 }
 
-/**
- * twheel_pick_clock - a tick to begin at
- * @p: the picker
- *
- * Return: a tick of any length.
- */
+/* A tick of any length to begin at. */
 u64 twheel_pick_clock(struct twheel_picker *p)
 {
 	if (p->profile->end)
@@ -76,7 +65,7 @@ u64 twheel_pick_clock(struct twheel_picker *p)
 	return twheel_rng_log(&p->rng, 60);
 }
 
-/* A tick about the edge of one of the next slots of a level. */
+/* A tick near the edge of one of a level's next slots. */
 static u64 pick_edge(struct twheel_picker *p, u64 clock)
 {
 	u32 shift = twheel_rng_below(&p->rng, TWHEEL_HIER_LEVELS) *
@@ -124,13 +113,7 @@ static u64 pick_tick(struct twheel_picker *p, u32 set, u64 from)
 	}
 }
 
-/**
- * twheel_pick_expires - a tick to start a timer for
- * @p: the picker
- * @clock: the scheme's clock
- *
- * Return: a tick; a few are late.
- */
+/* A tick to start a timer for. A few are late. */
 u64 twheel_pick_expires(struct twheel_picker *p, u64 clock)
 {
 	u32 late = twheel_rng_below(&p->rng, 64);
@@ -142,13 +125,7 @@ u64 twheel_pick_expires(struct twheel_picker *p, u64 clock)
 	return pick_tick(p, p->profile->starts, clock);
 }
 
-/**
- * twheel_pick_refresh - a later tick for a pending timer
- * @p: the picker
- * @expires: the tick that it has
- *
- * Return: a tick, mostly a little later.
- */
+/* A later tick for a pending timer, mostly a little later. */
 u64 twheel_pick_refresh(struct twheel_picker *p, u64 expires)
 {
 	if (twheel_rng_below(&p->rng, 2))
@@ -160,7 +137,7 @@ u64 twheel_pick_refresh(struct twheel_picker *p, u64 expires)
  * twheel_pick_step - a tick to go on to
  * @p: the picker
  * @clock: the scheme's clock
- * @next: where the scheme says that there is something to do
+ * @next: the scheme's next tick
  *
  * Return: a tick, not before @clock.
  */
@@ -170,7 +147,7 @@ u64 twheel_pick_step(struct twheel_picker *p, u64 clock, u64 next)
 
 	if (range != TWHEEL_RANGE_NEXT)
 		return max(clock, pick_tick(p, BIT(range), clock));
-	/* Without anything to do a step of one, so as not to end too soon. */
+	/* With nothing pending, take one step so as not to end too soon. */
 	if (next == U64_MAX)
 		return add_sat(clock, 1);
 	return max(clock, next);
@@ -196,7 +173,7 @@ static void random_op(struct twheel_check *c, struct twheel_picker *p, u32 id)
 	}
 }
 
-/* A step, in portions of work, and with operations between the portions. */
+/* A step in portions of work, with operations between the portions. */
 static void random_step(struct twheel_check *c, struct twheel_picker *p)
 {
 	u64 target = twheel_pick_step(p, twheel_check_clock(c),
@@ -217,8 +194,8 @@ static void random_step(struct twheel_check *c, struct twheel_picker *p)
 /**
  * twheel_check_random - use a scheme at random
  * @c: the scheme and the oracle
- * @p: how
- * @ops: number of operations after which to stop; ends sooner where time ends
+ * @p: the picker
+ * @ops: maximum number of operations, fewer if the clock reaches its end
  */
 void twheel_check_random(struct twheel_check *c, struct twheel_picker *p,
 			 u64 ops)
@@ -267,10 +244,10 @@ static bool diff_create_scheme(struct twheel_diff *d, u32 i, u64 clock,
 /**
  * twheel_diff_create - make one of each scheme
  * @clock: the tick to begin after
- * @slots: for the schemes that have slots to choose
+ * @slots: number of slots, for schemes that leave the choice
  * @nr: number of timers
  *
- * Return: it, or NULL if there is no memory.
+ * Return: the schemes, or NULL if there is no memory.
  */
 struct twheel_diff *twheel_diff_create(u64 clock, u32 slots, u32 nr)
 {
@@ -294,10 +271,7 @@ struct twheel_diff *twheel_diff_create(u64 clock, u32 slots, u32 nr)
 	return NULL;
 }
 
-/**
- * twheel_diff_destroy - free them all
- * @d: the schemes, or NULL
- */
+/* Frees all schemes. @d may be NULL. */
 void twheel_diff_destroy(struct twheel_diff *d)
 {
 	u32 i;
@@ -346,7 +320,7 @@ static void diff_stop(struct twheel_diff *d, u32 id)
 	d->ops += TWHEEL_TEST_NR_SCHEMES;
 }
 
-/* Let scheme @i go on; what it gives out must be due at its clock. */
+/* Lets scheme @i go on. Whatever it gives out must be due at its clock. */
 static u32 diff_pop_all(struct twheel_diff *d, u32 i, u64 target)
 {
 	struct twheel_test_scheme *t = d->t[i];
@@ -374,7 +348,7 @@ static u32 diff_pop_all(struct twheel_diff *d, u32 i, u64 target)
 	return popped;
 }
 
-/* Let all go on, then compare: each must have given out the same. */
+/* Lets all schemes go on. Each must give out the same timers. */
 static void diff_step(struct twheel_diff *d, u64 target)
 {
 	u32 i, id, popped, expected = 0;
@@ -417,7 +391,7 @@ static void diff_random_op(struct twheel_diff *d, struct twheel_picker *p)
 	}
 }
 
-/* The next tick of some scheme: each leads in turn. */
+/* The next tick of a random scheme, so that each of them leads at times. */
 static u64 diff_next(struct twheel_diff *d, struct twheel_picker *p)
 {
 	u32 i = twheel_rng_below(&p->rng, TWHEEL_TEST_NR_SCHEMES);
@@ -428,9 +402,8 @@ static u64 diff_next(struct twheel_diff *d, struct twheel_picker *p)
 /**
  * twheel_diff_random - use all schemes alike, at random
  * @d: the schemes
- * @p: how
- * @ops: number of operations, of all schemes added up, after which to stop;
- *	ends sooner where time ends
+ * @p: the picker
+ * @ops: maximum number of operations, summed over all schemes
  */
 void twheel_diff_random(struct twheel_diff *d, struct twheel_picker *p,
 			u64 ops)

@@ -2,10 +2,10 @@
 /*
  * The table of all schemes, and what the simple ones share
  *
- * Schemes 1 to 5 process a tick in two steps: what is due is moved to a list
- * of its own, in the order in which it has to come out, and popped from
- * there. So a node that is started late while the tick is being processed is
- * not mistaken for one of this tick.
+ * Schemes 1 to 5 process a tick in two steps. First they move the due nodes to
+ * a separate list, in the order in which they have to come out. Then they pop
+ * them from there. A node that is started late in the middle of a tick can thus
+ * not be mistaken for one of this tick.
  */
 #include "schemes.h"
 
@@ -20,12 +20,7 @@ twheel_test_schemes[TWHEEL_TEST_NR_SCHEMES] = {
 	[TWHEEL_TEST_HIER] = &twheel_test_hier,
 };
 
-/**
- * twheel_test_init - begin with nothing pending
- * @t: the scheme
- * @ops: which it is
- * @clock: the tick to begin after
- */
+/* Begins with nothing pending after tick @clock. */
 void twheel_test_init(struct twheel_test_scheme *t,
 		      const struct twheel_test_scheme_ops *ops, u64 clock)
 {
@@ -56,7 +51,7 @@ struct twheel_node *twheel_test_take_due(struct twheel_test_scheme *t)
 /**
  * twheel_test_step - move the clock on to the next tick with something to do
  * @t: the scheme, which has finished the tick at the clock
- * @target: how far it may go
+ * @target: the last tick that it may go to
  *
  * Return: whether the clock has moved.
  */

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Seven schemes of keeping timers behind one interface, and an
- * oracle to hold them to
+ * Seven schemes of keeping timers behind one interface
  *
- * The seven of Varghese and Lauck. The first five are what a wheel is measured
- * against. They live here only, each in the simplest form that the paper
- * describes:
+ * These are the seven of Varghese and Lauck. The first five are what a wheel is
+ * measured against. They exist only here, in the simplest form that the paper
+ * describes.
  *
  *   scheme  name           structure                   start    per tick
  *   1       list           unsorted list               O(1)     O(n)
@@ -17,8 +16,8 @@
  *   7       hier           hierarchical wheel          O(1)     O(1)
  *
  * 6 and 7 are the sources of the module itself. All follow the contract of
- * twheel_scheme.h, except that 1 to 5 move nothing in small portions: their pop
- * never uses up its work, and always ends its ticks.
+ * twheel_scheme.h. 1 to 5 do not move nodes in small portions, however: their
+ * pop never uses up its work, and always finishes its ticks.
  *
  * Compiles in the kernel, and in user space with tests/native/include.
  */
@@ -31,11 +30,11 @@ struct twheel_test_scheme;
 
 /**
  * struct twheel_test_scheme_ops - a scheme
- * @name: what it is called in tests and in benchmarks
- * @create: makes an empty one: the tick to begin after, a number of slots (a
- *	power of two; for those that have slots to choose), and how many nodes
- *	it will hold at most. NULL if there is no memory
- * @destroy: frees it; nodes that are still pending are forgotten
+ * @name: its name in tests and in benchmarks
+ * @create: makes an empty scheme that begins after @clock and holds at most
+ *	@capacity nodes. @slots, a power of two, is for schemes that leave the
+ *	choice. NULL if there is no memory
+ * @destroy: frees it, and forgets nodes that are still pending
  * @start: as twheel_scheme_start()
  * @restart: as twheel_scheme_refresh() or twheel_scheme_restart()
  * @stop: as twheel_scheme_stop()
@@ -61,9 +60,9 @@ struct twheel_test_scheme_ops {
 
 /**
  * struct twheel_test_scheme - timers kept by one scheme
- * @ops: which
- * @s: the wheel; of the others the clock and the number of pending nodes
- * @due: not wheels: what is due at the clock and has still to be popped
+ * @ops: the scheme
+ * @s: the wheel. Other schemes use only its clock and number of pending nodes
+ * @due: except in wheels, the nodes due at the clock that are still to be popped
  */
 struct twheel_test_scheme {
 	const struct twheel_test_scheme_ops *ops;

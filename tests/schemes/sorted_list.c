@@ -2,8 +2,8 @@
 /*
  * Scheme 2, a list sorted by expiry tick
  *
- * Section 3.2 of Varghese and Lauck: a tick looks at the head only, and start
- * looks for its place, from the tail.
+ * Section 3.2 of Varghese and Lauck: a tick looks only at the head, and a start
+ * searches its place from the tail.
  */
 #include <linux/slab.h>
 
@@ -36,7 +36,7 @@ static void sorted_destroy(struct twheel_test_scheme *t)
 	kvfree(container_of(t, struct sorted, t));
 }
 
-/* Late nodes are due at the next tick, behind those that wait for it. */
+/* Late nodes are due at the next tick, after those that wait for it. */
 static void sorted_start(struct twheel_test_scheme *t,
 			 struct twheel_node *node)
 {

@@ -63,7 +63,7 @@ static void wheel_stop(struct twheel_test_scheme *t, struct twheel_node *node)
 	twheel_scheme_stop(&t->s, node);
 }
 
-/* Every other time by the shorter way, if that leads anywhere. */
+/* Half of the calls try the shorter way first. */
 static struct twheel_node *wheel_pop(struct twheel_test_scheme *t, u64 target,
 				     int *work)
 {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * harness.c - runs the cases of one program and reports in TAP 13
+ * Runs the cases of one program and reports in TAP 13
  *
- * A case is a child in a process group of its own. When it ends, or its time
- * is up, the whole group is killed, so that nothing it forked outlives it.
+ * A case is a child in a process group of its own. When the case ends or its
+ * time is up, the whole group is killed, so that no process forked by the case
+ * outlives it.
  *
  * TWHEEL_SLOW in the environment multiplies all time limits, for kernels that
- * are slow on purpose; TWHEEL_SECONDS is the same as -t.
+ * are slow on purpose. TWHEEL_SECONDS does the same as -t.
  */
 #include <errno.h>
 #include <fnmatch.h>
@@ -19,9 +20,9 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "../include/user.h"
 #include "harness.h"
 
 #define EXIT_SKIP	4
@@ -35,7 +36,7 @@ enum result {
 	NR_RESULTS,
 };
 
-/* Written by the case, read by the runner: why it was skipped. */
+/* Why the case was skipped: written by the case, read by the runner. */
 struct shared {
 	char reason[256];
 };
@@ -100,7 +101,7 @@ static unsigned int env_number(const char *name, unsigned int otherwise)
 	return number ? number : otherwise;
 }
 
-/* How long a case runs that runs for a time, in seconds. */
+/* The duration of a case that runs for a given time, in seconds. */
 unsigned int test_duration(void)
 {
 	return duration;
@@ -114,7 +115,7 @@ static void run_child(const struct test_case *test)
 	_exit(0);
 }
 
-/* Returns false when the child has not ended after so many seconds. */
+/* Returns false if the child has not ended after @seconds. */
 static bool wait_child(pid_t pid, unsigned int seconds, int *status)
 {
 	struct pollfd pollfd = {
@@ -170,17 +171,9 @@ static enum result run_case(const struct test_case *test)
 	return WEXITSTATUS(status) ? FAILED : PASSED;
 }
 
-static double now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec + ts.tv_nsec / 1e9;
-}
-
 static enum result report_case(const struct test_case *test, int number)
 {
-	double start = now();
+	__u64 start = now_ns();
 	enum result result = run_case(test);
 
 	if (result == SKIPPED)
@@ -189,7 +182,7 @@ static enum result report_case(const struct test_case *test, int number)
 	else
 		printf("%s %d - %s # time=%.2fs\n",
 		       result == PASSED ? "ok" : "not ok", number, test->name,
-		       now() - start);
+		       (double)(now_ns() - start) / SECOND);
 	fflush(stdout);
 	return result;
 }

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * harness.h - test cases in the manner of the kernel's kselftest_harness.h
+ * Test cases in the manner of the kernel's kselftest_harness.h
  *
- * TEST(name) { ... } defines a case. Each runs in a process of its own, with
- * a time limit, so that a crash or a hang is one "not ok" and the next case
- * starts from nothing. A case passes when its function returns. A failed
- * assertion says where and what, and ends the case at once, from whatever
- * thread it is made in.
+ * TEST(name) { ... } defines a case. Each case runs in a process of its own and
+ * has a time limit. A crash or a hang is therefore one "not ok", and the next
+ * case starts from nothing. A case passes when its function returns. A failed
+ * assertion prints the place and the values, and ends the case at once,
+ * whichever thread makes it.
  *
- * Output is TAP 13. Usage of every program: NAME [-l] [-t SECONDS] [CASE...],
- * where CASE is a name or a shell pattern, -l lists the cases and -t sets how
- * long those cases run that run for a time.
+ * Output is TAP 13. Usage of every program: NAME [-l] [-t SECONDS] [CASE...].
+ * CASE is a name or a shell pattern, -l lists the cases, and -t sets the
+ * duration of the cases that run for a given time.
  */
 #ifndef HARNESS_H
 #define HARNESS_H
@@ -24,7 +24,7 @@ struct test_case {
 	struct test_case *next;
 };
 
-/* As the kernel has them. */
+/* Named as in the kernel. */
 #define __printf(format, first)						\
 	__attribute__((__format__(__printf__, format, first)))
 #define __noreturn	__attribute__((__noreturn__))
@@ -33,7 +33,7 @@ struct test_case {
 
 #define TEST(name)	TEST_LIMIT(name, TEST_SECONDS_DEFAULT)
 
-/* A case that may take up to limit seconds (0: any length of time). */
+/* A case that may take up to limit seconds (0: no limit). */
 #define TEST_LIMIT(case_name, limit)					\
 	static void test_##case_name(void);				\
 	static struct test_case case_##case_name = {			\
@@ -53,7 +53,7 @@ struct test_case {
 			test_fail(__FILE__, __LINE__, "%s", #cond);	\
 	} while (0)
 
-/* All values are compared as signed 64-bit numbers. Expected value first. */
+/* Compares all values as signed 64-bit numbers, the expected one first. */
 #define ASSERT_CMP(want, op, got)					\
 	do {								\
 		long long want_ = (long long)(want);			\

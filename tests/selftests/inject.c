@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * inject.c - the kernel's fault injection, for the calls of one thread
+ * The kernel's fault injection, for the calls of one thread
  *
- * Two of its ways together: fail-nth counts down and makes one call fail; from
- * then on, not before, the ordinary attributes of failslab and fail_page_alloc
- * are asked, which here say "always" for a task that is marked by make-it-fail.
+ * This combines two of the kernel's mechanisms. fail-nth counts down and makes
+ * one call fail. From then on the kernel consults the attributes of failslab
+ * and fail_page_alloc, which here say "always" for a task that is marked by
+ * make-it-fail.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -32,7 +33,7 @@ static void write_file(const char *path, const char *text)
 	close(fd);
 }
 
-/* Those of every kind: no dump of the stack for each fault. */
+/* Attributes of every kind. No verbose: it dumps the stack for each fault. */
 static void set_attributes(const char *kind, const char *probability)
 {
 	const char *const settings[][2] = {
@@ -50,7 +51,7 @@ static void set_attributes(const char *kind, const char *probability)
 	}
 }
 
-/* Skips the case where the kernel has no fault injection. */
+/* Skips the case if the kernel has no fault injection. */
 struct injector inject_open(enum inject_mode mode)
 {
 	struct injector injector = {
@@ -64,19 +65,19 @@ struct injector inject_open(enum inject_mode mode)
 	set_attributes("failslab", probability);
 	set_attributes("fail_page_alloc", probability);
 	set_attributes("fail_usercopy", "0");
-	/* Allocations that may sleep, vmalloc()'s, and those of one page too. */
+	/* Also hit allocations that may sleep, vmalloc() and single pages. */
 	write_file(DEBUGFS "failslab/ignore-gfp-wait", "N");
 	write_file(DEBUGFS "fail_page_alloc/ignore-gfp-wait", "N");
 	write_file(DEBUGFS "fail_page_alloc/ignore-gfp-highmem", "N");
 	write_file(DEBUGFS "fail_page_alloc/min-order", "0");
 	if (mode == INJECT_ALL)
 		injector.all = open(SELF "make-it-fail", O_RDWR);
-	/* A page that we touch ourselves is not to be had then either. */
+	/* Lock our pages: their faults would fail as well. */
 	ASSERT_EQ(0, mlockall(MCL_CURRENT | MCL_FUTURE));
 	return injector;
 }
 
-/* Calling it off may itself meet the fault that is called off. */
+/* Resetting the number may itself meet the fault that it cancels. */
 static void write_number(int fd, int number)
 {
 	char text[16];
@@ -94,7 +95,7 @@ void inject_from(const struct injector *injector, int nth)
 	write_number(injector->nth, nth);
 }
 
-/* How far off the first fault is, or -1 if that cannot be read. */
+/* How many places remain before the first fault, or -1 if unreadable. */
 int inject_left(const struct injector *injector)
 {
 	char text[16] = "";
@@ -103,10 +104,12 @@ int inject_left(const struct injector *injector)
 	return size > 0 ? atoi(text) : -1;
 }
 
-/* Whether there was a fault; there are none from here on. */
+/* Ends the injection. Returns whether there was a fault. */
 bool inject_end(const struct injector *injector)
 {
-	/* These calls are counted too: one that fails here was not due. */
+	/*
+	 * This read is a place too. If it fails, the call itself met no fault.
+	 */
 	bool fault = !inject_left(injector);
 
 	write_number(injector->nth, 0);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * inject.h - the kernel's fault injection, for the calls of one thread
+ * The kernel's fault injection, for the calls of one thread
  *
- * A fault is an allocation, or a copy from or to user space with
- * copy_from_user() and the like, that the kernel makes fail on purpose. Nothing
- * but the thread that asked for it is hit.
+ * A fault is an allocation that the kernel makes fail on purpose, or a copy
+ * from or to user space by copy_from_user() and the like. Faults hit only the
+ * thread that asked for them.
  *
  *	inject_from(&injector, nth);
  *	result = the call;
@@ -16,19 +16,19 @@
 #include <stdbool.h>
 
 /**
- * struct injector - what is to fail
- * @nth: descriptor that the number of the first fault is written to
- * @all: descriptor that says whether allocations go on failing after it, or -1
+ * struct injector - the files that control the faults
+ * @nth: descriptor that takes the number of the first fault
+ * @all: descriptor that makes every allocation after it fail too, or -1
  */
 struct injector {
 	int nth;
 	int all;
 };
 
-/* What follows the first fault. */
+/* What follows the first fault: */
 enum inject_mode {
-	INJECT_ONE,		/* nothing: the next one succeeds */
-	INJECT_ALL,		/* no allocation succeeds any more */
+	INJECT_ONE,		/* the next allocation succeeds */
+	INJECT_ALL,		/* all later allocations fail */
 };
 
 struct injector inject_open(enum inject_mode mode);

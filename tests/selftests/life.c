@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * life.c - timers whose every life is accounted for, by many threads
+ * Timers whose every life is accounted for, by many threads
  *
- * user_data is 24 bits of the life's number and 40 bits of the time before
- * which it must not expire.
+ * user_data holds 24 bits of the life's number and 40 bits of the time before
+ * which the timer must not expire.
  */
 #include <errno.h>
 #include <string.h>
@@ -25,7 +25,7 @@ static __u64 number_of(__u64 user_data)
 	return user_data >> TIME_BITS;
 }
 
-/* Time from when it was due to @time_ns; of timers that are not far apart. */
+/* Nanoseconds from the due time to @time_ns. The 40 bits may have wrapped. */
 static long long since_due(__u64 user_data, __u64 time_ns)
 {
 	__u64 distance = (time_ns - user_data) & TIME_MASK;
@@ -42,16 +42,16 @@ static void end_life(struct life *life, __u64 user_data)
 			   __ATOMIC_RELAXED);
 }
 
-/* What a start would be that begins a life, if it does. */
+/* The user_data of the next life, should the coming start begin one. */
 static __u64 next_user_data(const struct life *life, __u64 due_ns)
 {
 	return encode((life->begun + 1) & 0xffffff, due_ns);
 }
 
 /*
- * The owner cannot know before the call whether a start begins a life or
- * restarts one; either way the number is the next one, and a restart ends the
- * life of the old number in the books.
+ * Before the call the owner cannot know whether a start begins a life or
+ * restarts one. Either way the new life has the next number. A restart ends the
+ * life with the old number in the books.
  */
 static void start_done(struct life *life, __u64 user_data, int result,
 		       struct life_totals *totals)
@@ -97,7 +97,7 @@ void life_stop(int fd, struct life *life, struct life_totals *totals)
 	stop_done(life, tw_stop(fd, life->id), totals);
 }
 
-/* Whoever reads the event may be faster: ENOENT is always right. */
+/* ENOENT is always right: another thread may have read the event first. */
 void life_get(int fd, struct life *life)
 {
 	struct twheel_get get;
@@ -109,7 +109,7 @@ void life_get(int fd, struct life *life)
 		    get.state == TWHEEL_STATE_EXPIRED);
 }
 
-/* A start, or a stop if there is no delay, as part of a batch. */
+/* A start, or a stop if @delay_ns is 0, as part of a batch. */
 void life_prepare(struct life *life, struct twheel_op *op, __u64 delay_ns)
 {
 	memset(op, 0, sizeof(*op));
@@ -152,8 +152,8 @@ void life_drained(struct life *life, __u64 user_data,
 }
 
 /*
- * As many ends as lives, and each number once: the sum of the numbers is that
- * of 1 to @begun. Only when all events have been read.
+ * Every life has ended once: as many ends as lives, and the sum of their
+ * numbers is that of 1 to @begun. Call it only after all events have been read.
  */
 void life_expect_ended(const struct life *life)
 {

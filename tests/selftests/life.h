@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * life.h - timers whose every life is accounted for, by many threads
+ * Timers whose every life is accounted for, by many threads
  *
- * A life begins with a start or restart and ends in one of four ways: it is
- * restarted, it is stopped, its event is read, or it is drained. One thread
- * owns an id and operates on it; any thread may read its event.
+ * A life begins with a start or restart. It ends in one of four ways: the timer
+ * is restarted, it is stopped, its event is read, or it is drained. One thread
+ * owns an id and operates on it. Any thread may read its event.
  *
- * A timer's user_data says which life it is and when it is due, so that an
- * event can be held against the operation that it belongs to.
+ * A timer's user_data holds the number of the life and the time at which it is
+ * due. An event can thus be checked against the operation that caused it.
  */
 #ifndef LIFE_H
 #define LIFE_H
@@ -18,10 +18,10 @@
 /**
  * struct life - all lives of one id
  * @id: the id
- * @begun: lives begun; only the owner
- * @user_data: of the last start or restart that succeeded; only the owner
- * @ended: lives ended; any thread
- * @ended_sum: sum of the numbers of the ended lives; any thread
+ * @begun: lives begun; only the owner touches this and @user_data
+ * @user_data: user_data of the last start or restart that succeeded
+ * @ended: lives ended, added to by any thread
+ * @ended_sum: sum of the numbers of the ended lives, added to by any thread
  */
 struct life {
 	__u64 id;

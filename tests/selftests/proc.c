@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * proc.c - reads /proc/twheel and the module's parameters
+ * Reads /proc/twheel and the module's parameters
  */
 #include <ctype.h>
 #include <fcntl.h>
@@ -16,7 +16,7 @@
 #define TEXT_SIZE	(4 << 20)
 #define PATIENCE	(10 * SECOND)
 
-/* Read with so many bytes at a time. */
+/* Reads the text @size bytes at a time. */
 const char *proc_text_in_pieces(size_t size)
 {
 	static char text[TEXT_SIZE];
@@ -39,7 +39,7 @@ const char *proc_text_in_pieces(size_t size)
 	return text;
 }
 
-/* The whole of /proc/twheel as it is now, valid until the next call. */
+/* All of /proc/twheel as it is now, valid until the next call. */
 const char *proc_text(void)
 {
 	return proc_text_in_pieces(TEXT_SIZE);
@@ -68,7 +68,7 @@ static void enter_section(struct proc_line *line)
 	}
 }
 
-/* Go on to the next line; false at the end. */
+/* Goes on to the next line. Returns false at the end. */
 bool proc_next(struct proc_line *line)
 {
 	int length = 0;
@@ -197,7 +197,7 @@ __u64 proc_sessions(void)
 	return proc_number(proc_text(), "sessions");
 }
 
-/* So many sessions are open, now or before long. */
+/* Waits until @count sessions are open. */
 void proc_expect_sessions(__u64 count)
 {
 	__u64 give_up = now_ns() + PATIENCE;
@@ -207,7 +207,7 @@ void proc_expect_sessions(__u64 count)
 	ASSERT_EQ(count, proc_sessions());
 }
 
-/* False if the module has no such parameter, or hides it. */
+/* Returns false if the module has no such parameter, or hides it. */
 bool module_parameter(const char *name, __u64 *value)
 {
 	char path[128];

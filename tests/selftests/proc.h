@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * proc.h - reads /proc/twheel
+ * Reads /proc/twheel
  *
- * The file is lines of "name value". Lines of the whole module come first,
- * then for each wheel "wheel NAME", its totals and, after each "cpu N", the
- * same names of that CPU; at the end the sessions, each from "session PID" on.
+ * Every line is "name value". Lines about the whole module come first. Each
+ * wheel follows: "wheel NAME", its totals and, after each "cpu N", the same
+ * names for that CPU. The sessions come last, each beginning with "session
+ * PID".
  */
 #ifndef PROC_H
 #define PROC_H
@@ -17,11 +18,11 @@
 
 /**
  * struct proc_line - one line, and where it stands
- * @next: the text that follows it; set this to the text to begin
- * @wheel: the wheel that it belongs to, or ""
+ * @next: the text after this line, initially the whole text
+ * @wheel: the wheel that the line belongs to, or ""
  * @cpu: the CPU that it belongs to, or PROC_NONE
  * @session: the process id of the session that it belongs to, or PROC_NONE
- * @name: first word
+ * @name: the first word
  * @value: the rest
  */
 struct proc_line {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * session.c - what the tests do with /dev/twheel, in one line each
+ * Calls on /dev/twheel, and what the tests expect of them
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -20,14 +20,6 @@
 
 #define DEVICE		"/dev/twheel"
 #define PATIENCE_MS	15000
-
-__u64 now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * SECOND + ts.tv_nsec;
-}
 
 void sleep_until(__u64 deadline_ns)
 {
@@ -152,7 +144,7 @@ int tw_get(int fd, __u64 id, struct twheel_get *get)
 	return tw_ioctl(fd, TWHEEL_IOC_GET, get);
 }
 
-/* TWHEEL_STATE_*, or -errno. */
+/* Returns TWHEEL_STATE_* or -errno. */
 int tw_state(int fd, __u64 id)
 {
 	struct twheel_get get;
@@ -194,7 +186,7 @@ int tw_stats(int fd, struct twheel_stats *stats)
 	return tw_ioctl(fd, TWHEEL_IOC_STATS, stats);
 }
 
-/* Number of events read, or -errno. */
+/* Returns the number of events, or -errno. */
 ssize_t tw_read(int fd, struct twheel_event *events, size_t count)
 {
 	ssize_t size;
@@ -213,7 +205,7 @@ ssize_t tw_read(int fd, struct twheel_event *events, size_t count)
 
 #define COUNTER(field)	{ #field, offsetof(struct twheel_stats, field) }
 
-/* All of struct twheel_stats that does not depend on who reads when. */
+/* The fields of struct twheel_stats that do not depend on the readers. */
 static const struct {
 	const char *name;
 	size_t offset;
@@ -252,7 +244,7 @@ void expect_stats_at(const char *file, int line, int fd,
 	}
 }
 
-/* The two equations of struct twheel_stats. */
+/* The two equations that struct twheel_stats promises. */
 void expect_balance(int fd)
 {
 	struct twheel_stats stats;
@@ -272,7 +264,7 @@ void expect_readable(int fd)
 	ASSERT_EQ(POLLIN, pollfd.revents);
 }
 
-/* Nothing becomes readable for so long. */
+/* Nothing becomes readable for @ns. */
 void expect_nothing(int fd, __u64 ns)
 {
 	struct pollfd pollfd = { .fd = fd, .events = POLLIN };
@@ -281,7 +273,7 @@ void expect_nothing(int fd, __u64 ns)
 	ASSERT_EQ(0, pollfd.revents);
 }
 
-/* So many events wait to be read, now or before long. */
+/* Waits until @count events are unread. */
 void expect_unread(int fd, __u64 count)
 {
 	__u64 give_up = now_ns() + PATIENCE_MS * MS;
@@ -296,7 +288,7 @@ void expect_unread(int fd, __u64 count)
 	ASSERT_EQ(count, stats.unread);
 }
 
-/* The next event is the only one of a timer that expires once. */
+/* Reads the next event, which must be the only one of a one-shot timer. */
 void expect_event(int fd, __u64 id, __u64 user_data)
 {
 	struct twheel_event event;
@@ -312,7 +304,7 @@ void expect_event(int fd, __u64 id, __u64 user_data)
 	ASSERT_EQ(0, event.reserved);
 }
 
-/* Neither pending nor unread, and a GET that fails writes nothing. */
+/* Neither pending nor unread. A GET that fails must write nothing. */
 void expect_no_timer(int fd, __u64 id)
 {
 	struct twheel_get get;
@@ -352,7 +344,7 @@ static char *map_pages(size_t size)
 	return pages;
 }
 
-/* Memory full of garbage that ends where an unmapped page begins. */
+/* Memory full of garbage, right in front of an unmapped page. */
 void *page_end(size_t size)
 {
 	size_t page = sysconf(_SC_PAGESIZE);
@@ -374,7 +366,7 @@ void *page_read_only(const void *data, size_t size)
 	return pages;
 }
 
-/* Stay on one CPU, or skip the case if there is none of that number. */
+/* Stays on one CPU, or skips the case if there is no such CPU. */
 void pin_cpu(unsigned int cpu)
 {
 	cpu_set_t set;
@@ -401,20 +393,11 @@ void *thread_join(pthread_t thread)
 	return result;
 }
 
-/* A child of the case itself ends well. */
+/* Waits for a child of the case, which must exit with 0. */
 void expect_child(pid_t pid)
 {
 	int status;
 
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
 	ASSERT_EQ(0, status);
-}
-
-/* xorshift64*; the seed must not be 0. */
-__u64 random_number(__u64 *seed)
-{
-	*seed ^= *seed >> 12;
-	*seed ^= *seed << 25;
-	*seed ^= *seed >> 27;
-	return (*seed * 2685821657736338717ULL) >> 16;
 }

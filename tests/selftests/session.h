@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * session.h - what the tests do with /dev/twheel, in one line each
+ * Calls on /dev/twheel, and what the tests expect of them
  *
- * The tw_*() functions return what the ioctl returned, or -errno. What the
- * kernel is to fill in is filled with GARBAGE before. expect_*() end the case
- * when what they expect does not come.
+ * The tw_*() functions return what the ioctl returned, or -errno. They fill
+ * whatever the kernel should write with GARBAGE first. The expect_*() functions
+ * end the case when the expected thing does not happen.
  */
 #ifndef SESSION_H
 #define SESSION_H
@@ -15,21 +15,18 @@
 #include <sys/types.h>
 #include <linux/twheel.h>
 
+#include "../include/user.h"
+
 #define GARBAGE		0xa5
 #define GARBAGE64	0xa5a5a5a5a5a5a5a5ULL
-#define US		1000ULL
-#define MS		1000000ULL
-#define SECOND		1000000000ULL
-#define HOUR		(3600 * SECOND)
 #define INTERVAL_MAX	0x7fffffffffffffffULL
 
-/* For what one thread writes and another reads, without a lock. */
+/* For values that one thread writes and another reads without a lock. */
 #define READ_ONCE(value)	__atomic_load_n(&(value), __ATOMIC_ACQUIRE)
 #define WRITE_ONCE(to, value)	__atomic_store_n(&(to), value, __ATOMIC_RELEASE)
 
 #define ARRAY_SIZE(array)	(sizeof(array) / sizeof((array)[0]))
 
-__u64 now_ns(void);
 void sleep_ns(__u64 ns);
 void sleep_until(__u64 deadline_ns);
 
@@ -56,8 +53,8 @@ void expect_stats_at(const char *file, int line, int fd,
 		     const struct twheel_stats *want);
 
 /*
- * Every counter of the session but @wakeups is as given here, 0 if it is not
- * given: EXPECT_STATS(fd, .started = 2, .pending = 2).
+ * Compares every counter of the session but @wakeups. Those that are not given
+ * must be 0: EXPECT_STATS(fd, .started = 2, .pending = 2).
  */
 #define EXPECT_STATS(fd, ...)						\
 	expect_stats_at(__FILE__, __LINE__, fd,				\
@@ -79,6 +76,5 @@ void pin_cpu(unsigned int cpu);
 pthread_t thread_run(void *(*fn)(void *data), void *data);
 void *thread_join(pthread_t thread);
 void expect_child(pid_t pid);
-__u64 random_number(__u64 *seed);
 
 #endif /* SESSION_H */

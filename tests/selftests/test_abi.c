@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * test_abi.c - the user API as bytes
+ * The user API as bytes
  *
- * One layout for 32- and 64-bit programs: this is built for both. Structures
- * may be shorter or longer than the kernel's; what the kernel writes it writes
- * fully, and nothing beyond it.
+ * 32- and 64-bit programs have one layout, so this is built for both. A
+ * structure may be shorter or longer than the kernel's. The kernel must write
+ * its part completely, and nothing beyond it.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@
 #include "harness.h"
 #include "session.h"
 
-/* The command with another size of its structure. */
+/* The command, with another size for its structure. */
 static unsigned long resized(unsigned long command, size_t size)
 {
 	return (command & ~((unsigned long)_IOC_SIZEMASK << _IOC_SIZESHIFT)) |
@@ -116,7 +116,7 @@ TEST(enotty_other_direction)
 	EXPECT_STATS(fd, .started = 0);
 }
 
-/* Less than the first field is no structure at all. */
+/* A structure must hold at least its first field. */
 TEST(einval_no_structure)
 {
 	int fd = session_open_nonblock();
@@ -203,7 +203,7 @@ TEST(shorter_stats)
 	ASSERT_TRUE(is_garbage(&stats.rearmed, sizeof(stats) - 40));
 }
 
-/* The fields that are missing count as 0, whatever lies there. */
+/* Missing fields count as 0, whatever lies behind the structure. */
 TEST(shorter_start)
 {
 	int fd = session_open_nonblock();
@@ -235,7 +235,7 @@ TEST(shorter_start_returns_the_id)
 	ASSERT_TRUE(is_garbage(&start.period_ns, sizeof(start) - 16));
 }
 
-/* A structure of a newer program: 24 bytes more than this kernel knows. */
+/* A newer program's structure: 24 bytes more than this kernel knows. */
 #define MORE	24
 
 static int longer_start(int fd, int where, char value)
@@ -411,7 +411,7 @@ TEST(longer_drain)
 	ASSERT_EQ(3, timers[0].id);
 }
 
-/* Every structure where it ends with the mapping, and one byte further. */
+/* Each structure at the very end of a mapping, then one byte further. */
 TEST(structures_at_the_end_of_a_page)
 {
 	int fd = session_open_nonblock();
@@ -466,7 +466,7 @@ TEST(efault_structures_across_the_end)
 	EXPECT_STATS(fd, .started = 0);
 }
 
-/* Addresses are 64-bit fields: a 32-bit program's are extended with zeroes. */
+/* Addresses are 64-bit fields, zero-extended by a 32-bit program. */
 TEST(pointers_have_64_bits)
 {
 	struct twheel_drain drain = { .timers = 1ULL << 63, .count = 1 };

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * test_accounting.c - the books balance at every look
+ * The books balance at every look
  *
- * Four threads start, restart, stop and read as fast as they can, on two CPUs,
- * while another one reads /proc/twheel all the time: started = expired +
- * stopped + pending of every wheel and every CPU at every read. At the end no
- * timer was early, none is lost, none came twice.
+ * Four threads on two CPUs start, restart, stop and read as fast as they can.
+ * Another thread keeps reading /proc/twheel: at every read, started = expired +
+ * stopped + pending must hold for each wheel and each CPU. At the end no timer
+ * was early, none is lost and none came twice.
  *
- * Runs for 5 s, or as long as -t or TWHEEL_SECONDS says.
+ * Runs for 5 s, or for as long as -t or TWHEEL_SECONDS says.
  */
 #include <errno.h>
 #include <string.h>
@@ -88,7 +88,7 @@ static void init_workers(void)
 	}
 }
 
-/* Let what is pending expire, and read it all. */
+/* Lets all pending timers expire, and reads their events. */
 static void settle(void)
 {
 	struct twheel_stats stats;
@@ -149,7 +149,7 @@ TEST_LIMIT(started_is_expired_and_stopped_and_pending, 0)
 	ASSERT_LT(0, looks);
 }
 
-/* Reading /proc/twheel in small pieces gives the same text. */
+/* /proc/twheel has the same text when read in small pieces. */
 TEST(read_in_small_pieces)
 {
 	int fd = session_open();

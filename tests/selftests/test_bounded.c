@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * test_bounded.c - many timers at once do not take the CPU
+ * Many timers at once do not monopolise the CPU
  *
- * More timers are due at once than a run of the tick may expire: each comes
- * once, and /proc/twheel counts the pauses. More timers are in one outer slot
- * than one tick should move: the wheel begins before.
+ * If more timers are due at once than a run of the tick may expire, each must
+ * come once, and /proc/twheel counts the pauses. If an outer slot holds more
+ * timers than one tick should move, the wheel must begin early.
  */
 #include <stdlib.h>
 
@@ -13,7 +13,7 @@
 #include "session.h"
 
 #define BURST	10240
-/* Timers in one run. */
+/* Maximum number of timers in one run. */
 #define RUN_MAX	1024
 #define EVENTS	1024
 
@@ -37,7 +37,7 @@ static void start_all(int fd, __u32 nr, __u64 deadline)
 		test_skip("the machine is too slow to start in time");
 }
 
-/* In order of their starts, which is by id. */
+/* Events come in the order of the starts, which is the order of ids. */
 static void read_all(int fd, __u32 nr, __u64 deadline)
 {
 	static struct twheel_event events[EVENTS];
@@ -76,7 +76,7 @@ TEST(a_burst_expires_in_runs)
 		    BURST / RUN_MAX - 1);
 }
 
-/* All of them near enough to be in the slot of their tick at once. */
+/* All of them are near enough to share the slot of their tick. */
 TEST(as_many_as_fit_expire_in_one_run)
 {
 	__u64 deadline = now_ns() + SECOND;
@@ -92,7 +92,7 @@ TEST(as_many_as_fit_expire_in_one_run)
 	ASSERT_EQ(0, counter("private", "yields"));
 }
 
-/* A hierarchical wheel's slots of the second level. */
+/* The slots of a hierarchical wheel's second level. */
 #define OUTER_TICKS	256
 #define TICK_NS		(4 * MS)
 
@@ -104,7 +104,7 @@ static __u64 next_outer_tick(void)
 
 /*
  * The wheel goes to sleep with one timer in the slot, which can be moved when
- * the slot is due. Those who come later need more time than that.
+ * the slot is due. The timers that follow need more time than that.
  */
 TEST(a_crowd_wakes_a_tickless_wheel_early)
 {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * test_cgroup.c - a memory cgroup at its limit
+ * A memory cgroup at its limit
  *
- * Timers, tables and private wheels are charged to the cgroup of who asks for
- * them. At its limit the caller gets ENOMEM, not the out-of-memory killer; what
- * it has goes on working, and nobody else notices.
+ * Timers, tables and private wheels are charged to the caller's cgroup. At the
+ * limit the caller must get ENOMEM rather than meet the out-of-memory killer.
+ * Its existing timers keep working, and other cgroups notice nothing.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +21,7 @@
 #define ROOT		"/sys/fs/cgroup/"
 #define GROUP		ROOT "twheel-test/"
 #define LIMIT		(4 << 20)
-/* What a timer is charged at least: its share of a chunk. */
+/* The least that a timer is charged: its share of a chunk. */
 #define BYTES_EACH	91
 #define BATCH		256
 
@@ -47,7 +47,7 @@ static void make_group(void)
 	ASSERT_TRUE(write_text(GROUP "memory.max", text));
 }
 
-/* A number of a file of the group, after the word that it is named by. */
+/* The number that follows a given word in a file of the group. */
 static long long group_number(const char *file, const char *name)
 {
 	char path[128], text[4096] = "";
@@ -64,7 +64,7 @@ static long long group_number(const char *file, const char *name)
 	return atoll(found);
 }
 
-/* Start timers until one is refused; how many there are. */
+/* Starts timers until one is refused, and returns how many it started. */
 static __u64 start_until_refused(int fd)
 {
 	static struct twheel_op ops[BATCH];
@@ -108,7 +108,7 @@ static unsigned int drain(int fd)
 	return sum;
 }
 
-/* Everything that a session does but grow. */
+/* Everything that a session does except grow. */
 static void expect_works(int fd)
 {
 	ASSERT_EQ(0, tw_start(fd, 3, 10 * MS, 33));
@@ -121,8 +121,9 @@ static void expect_works(int fd)
 }
 
 /*
- * One process is in the group, the other is not; each waits for the other. Not
- * by a pipe: writing to it takes a page, which calls the out-of-memory killer.
+ * One process is in the group, the other is not, and each waits for the other.
+ * A pipe would not do: a write to it allocates a page, which at the limit calls
+ * the out-of-memory killer.
  */
 struct meeting {
 	bool full;
@@ -135,7 +136,7 @@ static void wait_for(const bool *flag)
 		sleep_ns(MS);
 }
 
-/* What the process itself needs it has before it is in the group. */
+/* The process allocates what it needs itself before it enters the group. */
 static void run_inside(struct meeting *meeting)
 {
 	int fd = session_open_nonblock();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * test_drain.c - TWHEEL_IOC_DRAIN stops all and returns what was pending
+ * TWHEEL_IOC_DRAIN stops all timers and returns those that were pending
  */
 #include <errno.h>
 #include <string.h>
@@ -32,7 +32,7 @@ static __u32 drain(int fd, struct twheel_drained *timers, __u32 room)
 	return count;
 }
 
-/* Each timer is returned once, with what it was started with. */
+/* Each timer is returned once, with the values that it was started with. */
 static void check_drained(const struct twheel_drained *timers, __u32 count,
 			  unsigned char *seen)
 {
@@ -107,7 +107,7 @@ TEST(one_by_one)
 	EXPECT_STATS(fd, .started = TIMERS, .stopped = TIMERS);
 }
 
-/* As many as there was room for: only the next call knows that it was all. */
+/* With just enough room, only the next call can tell that this was all. */
 TEST(exactly_as_many_as_there_are)
 {
 	static struct twheel_drained timers[TIMERS];
@@ -240,8 +240,8 @@ static unsigned int read_all(int fd)
 }
 
 /*
- * Each timer is either drained or delivered, whichever comes first; when the
- * drain has said that none is left, what was delivered is there to be read.
+ * Each timer is either drained or delivered, whichever comes first. Once the
+ * drain has reported that none is left, all delivered events must be readable.
  */
 static void race_with_expiry(unsigned int cpu_of_start,
 			     unsigned int cpu_of_drain)
@@ -336,7 +336,7 @@ TEST(efault_when_the_count_cannot_be_written)
 	EXPECT_STATS(fd, .started = 10, .pending = 10);
 }
 
-/* What cannot be returned stays pending. */
+/* Timers that cannot be returned stay pending. */
 TEST(fault_in_the_middle)
 {
 	struct twheel_drained *timers = page_end(4 * sizeof(*timers) + 8);

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * test_fault.c - what happens when memory is short
+ * Calls that run out of memory, or whose copies fail
  *
- * On a kernel with fault injection each allocation and each copy from and to
- * user space of a call is made to fail in turn: the first in the first round,
- * the second in the second, until none is left; once so that the next one
- * succeeds, and once so that no allocation does, for there are those that have
- * a second way. The call then fails with ENOMEM or EFAULT, or gets by without
- * what it could not have. A call that fails has changed nothing, and succeeds
- * when it is made again.
+ * On a kernel with fault injection, every allocation and every copy from or to
+ * user space fails in turn. The first one fails in round one, the second in
+ * round two, until a round meets no fault. All rounds run twice, because some
+ * allocations have a fallback: first the next allocation succeeds, then no
+ * later one does.
  *
- * Copies with get_user(), put_user() and their unsafe kin the kernel does not
- * make fail: test_hole.c has those. That nothing leaks kmemleak says, when the
- * programs have run, and rmmod, of the timers.
+ * The call then either fails with ENOMEM or EFAULT, or manages without. A
+ * failed call must have changed nothing, and must succeed when repeated.
+ *
+ * Fault injection does not cover get_user(), put_user() and their unsafe
+ * variants, but test_hole.c does. kmemleak reports leaks after the programs
+ * have run, and rmmod reports leaked timers.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -43,7 +44,7 @@ static void expect_unchanged(int fd, const struct twheel_stats *before)
 	ASSERT_EQ(before->unread, after.unread);
 }
 
-/* One round; returns whether there was a fault. */
+/* One round. Returns whether there was a fault. */
 static bool fail_once(const struct injector *injector, int nth,
 		      int (*call)(int fd), int fd)
 {
@@ -85,7 +86,7 @@ static void walk_mode(enum inject_mode mode, void (*prepare)(int fd),
 	ASSERT_LT(nth, ROUNDS);
 }
 
-/* The same for what is a round of its own; says whether there was a fault. */
+/* As above, for a @round that returns whether there was a fault. */
 static void walk_rounds(bool (*round)(const struct injector *injector, int nth))
 {
 	enum inject_mode mode;
@@ -101,7 +102,7 @@ static void walk_rounds(bool (*round)(const struct injector *injector, int nth))
 	}
 }
 
-/* No session and no wheel stays behind. */
+/* No session and no wheel may stay behind. */
 static void walk(void (*prepare)(int fd), int (*call)(int fd))
 {
 	__u64 sessions = proc_sessions();
@@ -249,7 +250,7 @@ static int setup_large(int fd)
 		.scheme = TWHEEL_SCHEME_HASHED, .slots = 1 << 16 });
 }
 
-/* Its slots are more than kmalloc() gives in one piece of its caches. */
+/* kmalloc()'s caches have no object that is large enough for its slots. */
 TEST(setup_of_a_large_wheel)
 {
 	walk(no_timers, setup_large);
@@ -275,8 +276,8 @@ TEST(drain)
 }
 
 /*
- * A start that failed has not bound the session to its wheel, nor to a table
- * of the length that was begun.
+ * A failed start must bind the session neither to its wheel nor to a table of
+ * the length that was begun.
  */
 static bool fail_first_start(const struct injector *injector, int nth)
 {
@@ -321,7 +322,7 @@ static void fill_batch(struct twheel_op *ops, int count)
 	}
 }
 
-/* What was done of a batch is said, whatever has failed. */
+/* Whatever fails, the batch must say how far it got. */
 static bool fail_batch(const struct injector *injector, int nth)
 {
 	int fd = session_open_nonblock();
@@ -354,8 +355,9 @@ TEST(submit)
 }
 
 /*
- * One timer that comes and goes needs no memory after the first time, however
- * many there are beside it: not where a piece of the table begins either.
+ * After the first time, one timer that comes and goes needs no memory. That
+ * holds however many timers are beside it, and even at the start of a new piece
+ * of the table.
  */
 static void come_and_go(int fd, const struct injector *injector, __u64 id)
 {
@@ -406,7 +408,7 @@ TEST(open)
 	walk(no_timers, open_another);
 }
 
-/* What is read here has been opened before, by the path that all files take. */
+/* Opened in advance, because open() itself would meet the faults. */
 static int text_fd;
 
 static int read_text(int fd)

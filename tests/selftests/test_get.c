@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * test_get.c - TWHEEL_IOC_GET says what a timer is about
+ * TWHEEL_IOC_GET describes a timer
  */
 #include <errno.h>
 #include <string.h>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * test_hole.c - each copy meets memory that ends, or that cannot be written
+ * Every copy meets memory that ends, or that cannot be written
  *
- * Every argument and every array is placed so that its first n bytes are good
- * and those behind it are not there, or only to be read, for every n. A command
- * that could not copy what it had to fails with EFAULT and has changed nothing;
- * of an array, what could be copied is done, and said to be done.
+ * For every n, each argument and each array is placed so that only its first n
+ * bytes are usable. The bytes behind them are unmapped or read-only. A command
+ * that cannot copy its argument must fail with EFAULT and change nothing. Of an
+ * array, the part that could be copied must be done and reported as done.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -19,7 +19,7 @@
 
 #define ROOM		(1 << 16)
 
-/* ROOM bytes that are good, and a page behind them that is not. */
+/* ROOM usable bytes in front of a page that is not usable. */
 struct edge {
 	char *end;
 	int protection;
@@ -40,7 +40,7 @@ static void spoil(struct edge *edge, int protection)
 	ASSERT_EQ(0, mprotect(edge->end, ROOM, protection));
 }
 
-/* A copy of which the first @n bytes are good. */
+/* Copies @data so that only its first @n bytes are usable. */
 static void *place(struct edge *edge, const void *data, size_t size, size_t n)
 {
 	int protection = edge->protection;
@@ -52,11 +52,11 @@ static void *place(struct edge *edge, const void *data, size_t size, size_t n)
 }
 
 /**
- * struct argument - a command and what it takes
- * @name: for whoever reads what failed
+ * struct argument - a command and its structure
+ * @name: the command's name, for failure messages
  * @command: the command
- * @size: of its structure
- * @written: where the last field ends that the kernel writes, or 0
+ * @size: size of its structure
+ * @written: end of the last field that the kernel writes, or 0
  * @data: the structure
  */
 struct argument {
@@ -126,7 +126,7 @@ static int session_with_timer(const struct argument *argument)
 	return fd;
 }
 
-/* The first @n bytes are good, and @good is whether that is enough. */
+/* The first @n bytes are usable, and @good tells whether that is enough. */
 static void try_argument(const struct argument *argument, struct edge *edge,
 			 size_t n, bool good)
 {
@@ -180,7 +180,7 @@ TEST(arguments_that_cannot_be_written)
 	try_all(PROT_READ);
 }
 
-/* Arrays: what fits is done. */
+/* Arrays: the part that fits is done. */
 
 #define OPS	40
 
@@ -250,7 +250,7 @@ static void try_read(struct edge *edge, size_t n)
 	close(fd);
 }
 
-/* Every n up to two elements and about the end, some in between. */
+/* Every n up to two elements and near the end, and a few in between. */
 static void try_array(void (*try)(struct edge *edge, size_t n), size_t size,
 		      size_t element)
 {
@@ -288,7 +288,7 @@ TEST(read)
 		  sizeof(struct twheel_event));
 }
 
-/* Memory that comes and goes while it is used. */
+/* Memory that comes and goes while the kernel uses it. */
 
 struct flicker {
 	void *page;
@@ -306,7 +306,7 @@ static void *flicker(void *data)
 	return NULL;
 }
 
-/* The argument is in a page that now and then cannot be written. */
+/* The argument's page becomes read-only now and then. */
 static void run_flicker(void (*fn)(int fd, void *argument))
 {
 	struct flicker flickering = { .page = make_edge().end };
@@ -336,7 +336,7 @@ static void write_until_it_works(void *to, const void *from, size_t size)
 
 static unsigned int failures;
 
-/* Who does not get the id has no timer. */
+/* If the id cannot be returned, no timer may stay. */
 static void start_any(int fd, void *argument)
 {
 	struct twheel_start start = { .id = TWHEEL_ID_ANY, .expires_ns = HOUR };
@@ -359,7 +359,7 @@ TEST(id_that_cannot_be_written_any_more)
 	test_note("%u starts taken back", failures);
 }
 
-/* What is not in done is less than a piece. */
+/* Operations done but not counted in @done are fewer than a piece. */
 static void submit_array(int fd, void *argument)
 {
 	struct twheel_op ops[OPS] = { 0 };

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * test_hotplug.c - timers of a CPU that goes away
+ * Timers of a CPU that goes offline
  *
- * They go on to another CPU, whose wheel has nothing to do so far and has to be
- * woken up for them. Under load the torture module does this all the time.
+ * They move to another CPU, whose idle wheel must be woken up for them. The
+ * torture module does the same under load.
  */
 #include <fcntl.h>
 #include <unistd.h>
@@ -25,7 +25,7 @@ static void set_online(bool online)
 	close(fd);
 }
 
-/* Each once, none before it is due. */
+/* Each event comes once, and none before it is due. */
 static void expect_all(int fd)
 {
 	static bool seen[TIMERS];

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * test_ids.c - ids chosen by the caller and by the kernel
+ * Ids chosen by the caller and by the kernel
  *
- * A kernel-chosen id carries a generation: one that was kept for too long
- * never names a newer timer. At the session's limit a start is refused and
- * nothing else changes.
+ * A kernel-chosen id carries a generation, so that a stale id never names a
+ * newer timer. At the session's limit a start must be refused without changing
+ * anything.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -40,7 +40,7 @@ static void expect_distinct(__u64 *ids, unsigned int count)
 		ASSERT_NE(ids[i - 1], ids[i]);
 }
 
-/* Nothing that is done with the stale id finds anything. */
+/* No operation may find a timer by the stale id. */
 static void expect_stale(int fd, __u64 id)
 {
 	struct twheel_stats before, after;
@@ -179,7 +179,7 @@ TEST(delivered_kernel_id_is_stale)
 	ASSERT_EQ(TWHEEL_STATE_PENDING, tw_state(fd, new));
 }
 
-/* A stale id stays stale however often its place is used again. */
+/* A stale id stays stale, however often its place is reused. */
 TEST_LIMIT(stale_id_never_hits_a_newer_timer, 180)
 {
 	int fd = session_open_nonblock();
@@ -201,7 +201,7 @@ TEST_LIMIT(stale_id_never_hits_a_newer_timer, 180)
 	EXPECT_STATS(fd, .started = i, .stopped = i);
 }
 
-/* One wrong bit anywhere in an id names nothing. */
+/* An id with one wrong bit names nothing. */
 TEST(kernel_id_is_exact)
 {
 	int fd = session_open_nonblock();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * test_info.c - the device node, and what TWHEEL_IOC_INFO says
+ * The device node, and what TWHEEL_IOC_INFO says
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * test_lifetime.c - a session lives as long as its last reference
+ * A session lives as long as its last reference
  *
- * Whatever ends it, its timers are stopped, its events go, and the books of
- * /proc/twheel balance.
+ * However a session ends, its timers are stopped, its events are discarded, and
+ * the books of /proc/twheel balance.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -34,7 +34,7 @@ static __u64 pending(void)
 	return proc_sum(proc_text()).pending;
 }
 
-/* All is as it was before, and nothing was lost on the way. */
+/* Everything is as before, and nothing was lost on the way. */
 static void expect_clean(__u64 sessions, __u64 timers)
 {
 	proc_expect_sessions(sessions);
@@ -91,7 +91,7 @@ TEST(close_with_periodic_timers)
 	expect_clean(sessions, timers);
 }
 
-/* Close while timers of the session expire in softirq. */
+/* Closes the session while its timers expire in softirq. */
 TEST_LIMIT(close_during_expiry, 180)
 {
 	__u64 sessions = proc_sessions(), timers = pending();
@@ -375,7 +375,7 @@ TEST(killed_process)
 	expect_clean(sessions, timers);
 }
 
-/* Killed anywhere between start, expiry and read. */
+/* The child may be killed anywhere between start, expiry and read. */
 TEST_LIMIT(killed_at_any_moment, 180)
 {
 	__u64 sessions = proc_sessions(), timers = pending();
@@ -422,7 +422,7 @@ TEST(closed_by_exec)
 	expect_clean(sessions, timers);
 }
 
-/* The module stays as long as a session, and is none the worse for the asking. */
+/* A session pins the module, and the failed unload must not harm it. */
 TEST(module_in_use_cannot_be_unloaded)
 {
 	int fd = session_open();
@@ -436,7 +436,7 @@ TEST(module_in_use_cannot_be_unloaded)
 	close(session_open());
 }
 
-/* One thread closes what another one is using. */
+/* One thread closes the descriptor that another one is using. */
 static void *use_until_closed(void *data)
 {
 	int fd = *(int *)data;

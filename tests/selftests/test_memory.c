@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * test_memory.c - what a pending timer costs, and that it is given back
+ * What a pending timer costs, and that its memory is given back
  *
- * TWHEEL_TIMERS in the environment is how many, 500,000 by default; four
- * million need a guest with 2 GiB.
+ * TWHEEL_TIMERS in the environment sets the number of timers, by default
+ * 500,000. Four million need a guest with 2 GiB.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -28,7 +28,7 @@ static unsigned int how_many(void)
 	return value ? strtoul(value, NULL, 10) : TIMERS;
 }
 
-/* Memory that the kernel has used for itself, bytes. */
+/* Memory in use by the kernel itself, in bytes. */
 static long long kernel_memory(void)
 {
 	FILE *file = fopen("/proc/meminfo", "r");
@@ -89,7 +89,10 @@ static unsigned int drain_all(int fd)
 	return sum;
 }
 
-/* Freed pages come back after a while: RCU, and the allocator's caches. */
+/*
+ * Freed pages come back after a while: RCU and the allocator's caches delay
+ * them.
+ */
 static void expect_given_back(long long before, unsigned int timers)
 {
 	long long allowed = before + timers * BYTES_EACH / 20LL + (2 << 20);
@@ -141,7 +144,7 @@ TEST_LIMIT(given_back_by_close, 180)
 	expect_given_back(before, count);
 }
 
-/* The kernel stops and frees what a process had that dies. */
+/* When a process dies, the kernel stops and frees its timers. */
 TEST_LIMIT(given_back_by_a_process_that_is_killed, 300)
 {
 	unsigned int count = KILLED;
@@ -168,7 +171,7 @@ TEST_LIMIT(given_back_by_a_process_that_is_killed, 300)
 	expect_given_back(before, count);
 }
 
-/* Starting and stopping one timer over and over does not pile anything up. */
+/* Starting and stopping one timer over and over must not accumulate memory. */
 TEST_LIMIT(none_is_lost_over_time, 180)
 {
 	int fd = session_open();
@@ -184,7 +187,7 @@ TEST_LIMIT(none_is_lost_over_time, 180)
 	expect_given_back(before, 0);
 }
 
-/* Ids far apart cost what their pages cost, not the whole range. */
+/* Ids far apart cost only their own pages, not the range between them. */
 TEST(a_sparse_table_is_small)
 {
 	int fd = session_open();

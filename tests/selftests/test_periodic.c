@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * test_periodic.c - timers with a period
+ * Timers with a period
  *
- * A periodic timer is armed again when its event is read, for the first of
- * its periods that has not passed: every deadline is the first one plus a
- * whole number of periods, and what was skipped is in the event's overruns.
+ * Reading its event arms a periodic timer again, for the first period that has
+ * not passed. Every deadline is the first one plus a whole number of periods.
+ * The event's overruns count the skipped ones.
  */
 #include <errno.h>
 #include <sys/resource.h>
@@ -34,7 +34,7 @@ static void read_one(int fd, struct twheel_event *event)
 	ASSERT_EQ(0, event->reserved);
 }
 
-/* Reads count events and holds each deadline to the grid. */
+/* Reads @count events. Each deadline must lie on the grid of periods. */
 static void expect_grid(int fd, __u64 deadline, __u64 period, int count)
 {
 	struct twheel_event event;
@@ -176,7 +176,7 @@ TEST(armed_for_the_next_period)
 	ASSERT_LE(get.remaining_ns, next - before);
 }
 
-/* 1 ns would be a billion expiries per second; it is at most one per tick. */
+/* 1 ns would be a billion expiries a second. One per tick is the maximum. */
 TEST(smallest_period_cannot_occupy_a_cpu)
 {
 	int fd = session_open_nonblock();
@@ -326,7 +326,7 @@ TEST(restart_with_a_period)
 	expect_grid(fd, first, 5 * MS, 5);
 }
 
-/* A read that cannot deliver the event does not arm the next period. */
+/* A read that cannot deliver the event must not arm the next period. */
 TEST(faulting_read_leaves_it_unread)
 {
 	int fd = session_open_nonblock();
@@ -372,10 +372,11 @@ TEST(many_periodic_timers)
 }
 
 /*
- * Ten thousand timers of 1 ns. While nobody reads none of them expires again;
- * with a reader another thread on the same CPU still gets its share. How far it
- * comes is seen as against an idle system, and that may be disturbed by other
- * machines on the host: one attempt of a few has to show it.
+ * Ten thousand timers with a period of 1 ns. As long as nobody reads, none of
+ * them expires a second time. Once a reader does, another thread on the same
+ * CPU must still get its share. That share is measured against an idle system.
+ * Other guests on the host may disturb it, so one good attempt out of several
+ * is enough.
  */
 #define ATTEMPTS	5
 #define CROWD		10000
@@ -413,7 +414,7 @@ static __u64 work_for(__u64 ns)
 	return rounds;
 }
 
-/* The best of many moments: others may be at work on the machine below. */
+/* The best of many moments: other guests of the host may take the CPU. */
 static __u64 best_work(void)
 {
 	__u64 best = 0, work;
@@ -427,7 +428,7 @@ static __u64 best_work(void)
 	return best;
 }
 
-/* Per cent of the work of an idle system. */
+/* Per cent of the work done on an idle system. */
 struct share {
 	__u64 unread;
 	__u64 read;

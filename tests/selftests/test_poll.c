@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * test_poll.c - poll, select, epoll in all its modes, and SIGIO
+ * poll(), select(), epoll in all its modes, and SIGIO
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -19,7 +19,7 @@
 #define PATIENCE_MS	10000
 #define WATCHERS	4
 
-/* What poll() says of the descriptor now. */
+/* The events that poll() reports for the descriptor now. */
 static int ready(int fd)
 {
 	struct pollfd pollfd = { .fd = fd, .events = ALL_EVENTS };
@@ -226,7 +226,7 @@ static void *wait_once(void *data)
 	return NULL;
 }
 
-/* Several epoll descriptors watch one session, each with a thread asleep. */
+/* Several epoll descriptors watch one session, each with a sleeping thread. */
 static int count_woken(__u32 events)
 {
 	struct watcher watchers[WATCHERS] = { 0 };
@@ -255,7 +255,7 @@ TEST(epoll_wakes_all_that_watch)
 	ASSERT_EQ(WATCHERS, count_woken(EPOLLIN));
 }
 
-/* At least one is woken, and not all of them for a single event. */
+/* At least one is woken, but not all of them for a single event. */
 TEST(epoll_exclusive_wakes_few)
 {
 	int woken = count_woken(EPOLLIN | EPOLLEXCLUSIVE);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * test_promises.c - what a wheel promises to its callers
+ * What a wheel promises to its callers
  *
- * Never early, exactly once, in order among equal deadlines: these hold on
- * any machine, however slow, and are tested exactly. How late a timer is
- * depends on when the CPU gets to run it: that is measured and printed. Only in
- * one case, with few timers, it is held against how late the same machine wakes
- * up from a sleep at the same time.
+ * Never early, exactly once, in order among equal deadlines: these hold on any
+ * machine, however slow, so the tests are exact. How late a timer is depends on
+ * when the CPU gets to run it, so lateness is measured and printed. Only one
+ * case, with few timers, has a limit: it compares a timer with a sleep on the
+ * same machine at the same time.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -120,9 +120,9 @@ static void report_lateness(struct timers *timers)
 }
 
 /*
- * A timer is late by less than a tick, plus what the machine needs to run it.
- * For that there is a measure: sleeps of as many nanoseconds, in turns. Half
- * of all have to be within the limit.
+ * A timer is late by less than a tick, plus the time that the machine needs to
+ * run it. Sleeps of the same length, taken in turns, measure that time. Half of
+ * the timers have to be within the limit.
  */
 TEST(late_by_less_than_a_tick)
 {
@@ -220,7 +220,7 @@ TEST(never_early_at_any_distance)
 	report_lateness(&timers);
 }
 
-/* After a long sleep of the wheel its clock is behind; a start must not be. */
+/* An idle wheel's clock falls behind. A start must not rely on it. */
 TEST(never_early_after_idle)
 {
 	struct timers timers;
@@ -266,7 +266,7 @@ TEST(never_early_on_two_cpus)
 	report_lateness(&timers);
 }
 
-/* Started on one CPU, pushed back from the other again and again. */
+/* Started on one CPU, and pushed back again and again from the other. */
 TEST(never_early_when_restarted_from_another_cpu)
 {
 	struct timers timers;
@@ -287,7 +287,7 @@ TEST(never_early_when_restarted_from_another_cpu)
 	report_lateness(&timers);
 }
 
-/* A heartbeat keeps a timer from expiring for as long as it comes. */
+/* As long as its heartbeats come, a timer does not expire. */
 TEST(refreshed_timer_does_not_expire)
 {
 	int fd = session_open_nonblock();
@@ -352,9 +352,9 @@ static void expect_fifo(int fd, unsigned int count)
 }
 
 /*
- * Equal deadlines so many ticks away, one CPU: in the order of the starts.
- * The starts are spread over time, so that the timers enter the wheel at
- * different levels and meet in a cascade.
+ * Timers with one deadline on one CPU expire in the order of their starts. The
+ * starts are spread over time, so that the timers enter the wheel at different
+ * levels and meet in a cascade.
  */
 static void equal_deadlines(unsigned int ticks)
 {
@@ -408,7 +408,7 @@ TEST(fifo_all_at_once)
 	expect_fifo(fd, count);
 }
 
-/* Stops in between leave the order of the others alone. */
+/* Stops in between must not change the order of the others. */
 TEST(fifo_with_stops_between)
 {
 	int fd = session_open_nonblock();
@@ -440,7 +440,7 @@ TEST(fifo_of_past_deadlines)
 	expect_fifo(fd, count);
 }
 
-/* Every one of many timers is delivered once, also if it was started twice. */
+/* Each of many timers is delivered once, even if it was started twice. */
 TEST_LIMIT(exactly_once_under_load, 180)
 {
 	struct timers timers;

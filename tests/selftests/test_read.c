@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * test_read.c - read(2): whole events, in order, each of them once
+ * read(): whole events, in order, each of them once
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +18,7 @@
 #define EVENT	sizeof(struct twheel_event)
 #define READERS	8
 
-/* Timers 0 to count - 1 have expired in this order. */
+/* Opens a session in which timers 0 to @count - 1 have expired in turn. */
 static int open_with_events(int count)
 {
 	int fd = session_open();
@@ -261,7 +261,7 @@ static void start_spread(int fd, __u64 count, __u64 *seed)
 		test_skip("the machine is too slow to start in time");
 }
 
-/* On one CPU: timers of different ticks come in the order of deadlines. */
+/* On one CPU, timers of different ticks come in the order of deadlines. */
 TEST(order_of_expiry)
 {
 	struct twheel_event events[64];
@@ -337,7 +337,7 @@ struct reader {
 	unsigned int read;
 };
 
-/* Reads until it gets a timer whose user_data is 0: the end. */
+/* Reads until it gets a timer whose user_data is 0, which is the end. */
 static void *read_until_end(void *data)
 {
 	struct reader *reader = data;
@@ -358,8 +358,9 @@ static void *read_until_end(void *data)
 }
 
 /*
- * Readers in several threads. An end may come before events that another
- * reader still holds, but the seen array is only looked at after all ended.
+ * Several threads read one session. A reader may see its end while another one
+ * still holds earlier events. The seen array is therefore checked only after
+ * all readers have ended.
  */
 static void share_events(int room)
 {
@@ -415,8 +416,8 @@ static void *read_one(void *data)
 }
 
 /*
- * As many blocked readers as timers of one tick, each with room for one
- * event: all of them wake up, though there is only one tick to wake them.
+ * As many blocked readers as timers of one tick, each with room for one event.
+ * All of them must wake up, though only one tick can wake them.
  */
 TEST(no_reader_sleeps_while_there_are_events)
 {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * test_schemes.c - the same promises from every scheme, mode and tick
+ * The same promises from every scheme, mode and tick
  *
  * Each case sets up a wheel of its own and runs the same program on it: random
- * starts, restarts and stops, then everything expires. Never early, exactly
- * once, equal deadlines in order, and the books balance.
+ * starts, restarts and stops, then everything expires. No timer is early, each
+ * expires exactly once, equal deadlines keep their order, and the books
+ * balance.
  */
 #include <errno.h>
 #include <string.h>
@@ -18,7 +19,7 @@
 #define SPAN		(400 * MS)
 #define FIFO		300
 
-/* The deadline of each timer, 0 for those that are stopped. */
+/* The deadline of each timer, 0 if it is stopped. */
 struct program {
 	int fd;
 	__u64 deadlines[TIMERS];
@@ -45,7 +46,7 @@ static int start_at(struct program *program, unsigned int id, __u64 deadline)
 			      deadline);
 }
 
-/* The answers are known as long as nothing is due. */
+/* The results can be predicted only as long as nothing is due. */
 static void expect_before(__u64 base, int want, int got)
 {
 	if (now_ns() >= base)
@@ -103,7 +104,7 @@ static void read_all(struct program *program)
 	expect_nothing(program->fd, 20 * MS);
 }
 
-/* On one CPU: from far to near, so that they meet at all levels. */
+/* On one CPU: started from far to near, so that they meet at all levels. */
 static void equal_deadlines(int fd)
 {
 	__u64 begin = now_ns(), deadline = begin + SPAN;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * test_setup.c - TWHEEL_IOC_SETUP: a session's own wheel and limit
+ * TWHEEL_IOC_SETUP: a session's own wheel and limit
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +14,7 @@
 
 #define PRIVATE		TWHEEL_SETUP_PRIVATE
 
-/* INFO after a SETUP: the limits of the module have not changed. */
+/* INFO after a SETUP, which must not have changed the module's limits. */
 static struct twheel_info info_of(int fd)
 {
 	struct twheel_info info;
@@ -26,7 +26,7 @@ static struct twheel_info info_of(int fd)
 	return info;
 }
 
-/* A SETUP that is refused and changes nothing. */
+/* The SETUP must be refused and must change nothing. */
 static void expect_refused(int error, struct twheel_setup setup)
 {
 	int fd = session_open_nonblock();
@@ -41,7 +41,7 @@ static void expect_refused(int error, struct twheel_setup setup)
 	close(fd);
 }
 
-/* The wheel that was asked for is the wheel that runs. */
+/* The session must run on exactly the wheel that it asked for. */
 static void expect_wheel(struct twheel_setup setup)
 {
 	int fd = session_open_nonblock();
@@ -163,7 +163,7 @@ TEST(longest_tick)
 	ASSERT_LE(deadline, event.expired_ns);
 }
 
-/* A tick that is no round number, and none that divides a second. */
+/* A tick that is not a round number and does not divide a second. */
 TEST(odd_tick)
 {
 	expect_wheel((struct twheel_setup){
@@ -393,7 +393,7 @@ TEST(private_wheel_goes_when_it_is_given_up)
 	expect_wheels(before);
 }
 
-/* Sessions that ask for the same share; what one does is not the other's. */
+/* Sessions with the same setup share a wheel, but not their timers. */
 TEST(same_configuration_is_one_wheel)
 {
 	struct twheel_setup setup = {
@@ -445,7 +445,7 @@ static int open_private(__u64 tick_ns)
 	return result;
 }
 
-/* Each session asks for another tick, until the module has enough. */
+/* Each session asks for another tick, until the module refuses. */
 TEST(enospc_too_many_private_wheels)
 {
 	__u64 before = wheels(), limit;
@@ -464,7 +464,7 @@ TEST(enospc_too_many_private_wheels)
 	if (module_parameter("max_wheels", &limit))
 		ASSERT_EQ(limit, n);
 
-	/* Who could not have one anyway is not told that there is no room. */
+	/* A session that is in use must get EBUSY, not ENOSPC. */
 	ASSERT_EQ(0, tw_start(fds[0], 3, HOUR, 33));
 	expect_busy(fds[0]);
 	fd = session_open_nonblock();
@@ -480,7 +480,7 @@ TEST(enospc_too_many_private_wheels)
 	ASSERT_EQ(7 * MS, info_of(fd).tick_ns);
 }
 
-/* The limit of sessions is the module's; open(2) says so. */
+/* The module limits the number of sessions, and open() reports it. */
 TEST_LIMIT(enospc_too_many_sessions, 180)
 {
 	__u64 before = proc_sessions(), limit;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * test_start.c - TWHEEL_IOC_START: what it does and each of its errors
+ * TWHEEL_IOC_START: what it does, and each of its errors
  */
 #include <errno.h>
 
 #include "harness.h"
 #include "session.h"
 
-/* A timer whose event waits to be read. */
+/* Opens a session in which the event of a timer is unread. */
 static int open_with_unread(__u64 id, __u64 user_data)
 {
 	int fd = session_open_nonblock();
@@ -17,7 +17,7 @@ static int open_with_unread(__u64 id, __u64 user_data)
 	return fd;
 }
 
-/* A START that is refused and leaves a pending timer of that id alone. */
+/* The START must be refused and leave the pending timer of that id alone. */
 static void expect_refused(int error, struct twheel_start start)
 {
 	struct twheel_start before = start;
@@ -220,7 +220,7 @@ TEST(efault_on_bad_pointer)
 	EXPECT_STATS(fd, .started = 0);
 }
 
-/* A timer whose id cannot be told to anyone must not stay. */
+/* If the id cannot be returned, the timer must not stay. */
 TEST(efault_when_the_id_cannot_be_returned)
 {
 	struct twheel_start start = {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * test_stats.c - the numbers of a session: TWHEEL_IOC_STATS, /proc/twheel and
- * /proc/self/fdinfo
+ * The numbers of a session
+ *
+ * They are in TWHEEL_IOC_STATS, /proc/twheel and /proc/self/fdinfo.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -75,7 +76,7 @@ TEST(failures_do_not_count)
 	EXPECT_STATS(fd, .started = 0);
 }
 
-/* Many timers of one tick wake the readers a few times at most. */
+/* Many timers of one tick wake the readers only a few times. */
 TEST(one_wakeup_per_tick)
 {
 	int fd = session_open_nonblock();
@@ -149,7 +150,7 @@ TEST(proc_says_the_same)
 	ASSERT_EQ(1, proc_session(text, getpid(), "unread"));
 }
 
-/* The default wheel's totals move by what a session does, and add up. */
+/* A session's operations move the default wheel's totals, which add up. */
 TEST(proc_totals_move_with_it)
 {
 	struct proc_counters before = proc_sum(proc_text()), after;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * test_stop.c - TWHEEL_IOC_STOP: each answer means what it says
+ * TWHEEL_IOC_STOP: each result means what it says
  */
 #include <errno.h>
 
@@ -180,8 +180,9 @@ TEST(stop_needs_no_writable_memory)
 }
 
 /*
- * Stop a timer at about the time at which it expires, many times over: the
- * answer 0 means no event, EALREADY means exactly one, which is there already.
+ * Stops a timer at about the time of its expiry, many times over. Result 0
+ * means that no event comes. EALREADY means that exactly one event exists and
+ * is readable already.
  */
 static void race_with_expiry(unsigned int cpu_of_start, unsigned int cpu_of_stop)
 {

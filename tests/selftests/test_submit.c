@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * test_submit.c - TWHEEL_IOC_SUBMIT: many operations, a result for each
+ * TWHEEL_IOC_SUBMIT: many operations, a result for each
  */
 #include <errno.h>
 #include <signal.h>
@@ -180,7 +180,7 @@ TEST(ealready_and_replace)
 		     .stopped = 1);
 }
 
-/* One that fails does not keep the others from being carried out. */
+/* A failing operation must not prevent the others. */
 TEST(errors_do_not_stop_the_batch)
 {
 	int fd = session_open_nonblock();
@@ -370,7 +370,7 @@ TEST(efault_when_done_cannot_be_written)
 	EXPECT_STATS(fd, .started = 0);
 }
 
-/* The array ends, after some whole operations, where nothing is mapped. */
+/* After @whole operations and @rest bytes the array meets an unmapped page. */
 static void fault_after(unsigned int whole, unsigned int rest)
 {
 	struct twheel_op *ops = page_end(whole * sizeof(*ops) + rest);
@@ -422,7 +422,7 @@ TEST(array_at_the_end_of_a_page)
 	EXPECT_STATS(fd, .started = 100, .pending = 100);
 }
 
-/* An operation of a caller who knows more than this kernel. */
+/* An operation as a newer program knows it. */
 struct long_op {
 	struct twheel_op op;
 	__u64 more[3];
@@ -481,7 +481,7 @@ TEST(e2big_longer_operations_with_a_tail)
 	EXPECT_STATS(fd, .started = 1, .pending = 1);
 }
 
-/* The clock is read once: equal intervals of one batch are equal deadlines. */
+/* SUBMIT reads the clock once, so equal intervals give equal deadlines. */
 TEST(one_time_for_all)
 {
 	int fd = session_open_nonblock();
@@ -508,9 +508,10 @@ TEST(one_time_for_all)
 }
 
 /*
- * The same operations in batches and one by one, in two sessions: the same
- * results, the same books. Few ids, so that a batch meets each of them again
- * and again; two that have expired, some of the kernel's, and a limit.
+ * The same operations in batches and one by one, in two sessions, must give the
+ * same results and the same books. There are few ids, so that a batch meets
+ * each of them again and again. Two timers have expired, some ids are the
+ * kernel's, and the limit is low.
  */
 #define TWIN_IDS	8
 #define TWIN_EXPIRED	2
@@ -535,7 +536,7 @@ static int twin_open(void)
 	return fd;
 }
 
-/* Two operations that do the same, each in its session. */
+/* Makes the same operation for each of the two sessions. */
 static void twin_ops(struct twins *t, __u64 *seed, struct twheel_op *a,
 		     struct twheel_op *b)
 {
@@ -639,7 +640,7 @@ static void signal_every(__u64 ns)
 	ASSERT_EQ(0, setitimer(ITIMER_REAL, &timer, NULL));
 }
 
-/* What was done has its result; the rest is as it was. */
+/* Operations that were done have their results, the others are untouched. */
 static unsigned int submit_interrupted(int fd, struct twheel_op *ops,
 				       unsigned int count)
 {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * test_table.c - the table of ids while it grows and shrinks
+ * The table of ids while it grows and shrinks
  *
- * A table consists of chunks of 45 timers, which come as numbers are used and
- * go when they are empty and another one becomes so, and of pages of 512
- * pointers to chunks. Threads make both come and go under each other's hands,
- * at the session's limit too, and when the session is closed nothing of it is
- * left: rmmod and kmemleak say so.
+ * A table consists of chunks of 45 timers and of pages of 512 pointers to
+ * chunks. A chunk is allocated when one of its numbers is used. It is freed
+ * when it is empty and another chunk becomes empty too. Threads cause both at
+ * the same time, also at the session's limit. After the session is closed
+ * nothing may be left, which rmmod and kmemleak check.
  *
- * Runs for 5 s each, or as long as -t or TWHEEL_SECONDS says.
+ * Each case runs for 5 s, or for as long as -t or TWHEEL_SECONDS says.
  */
 #include <errno.h>
 #include <sched.h>
@@ -46,7 +46,7 @@ static bool closed(int result)
 	return result == -EBADF;
 }
 
-/* One more; false at the limit, or when the descriptor is closed. */
+/* Starts one more. Returns false at the limit and on a closed descriptor. */
 static bool start_one(struct worker *w)
 {
 	__u64 id;
@@ -77,7 +77,7 @@ static bool stop_one(struct worker *w)
 	return true;
 }
 
-/* Up and down: whole chunks fill up and become empty. */
+/* Whole chunks fill up and become empty again. */
 static void *grow_and_shrink(void *data)
 {
 	struct worker *w = data;
@@ -94,7 +94,7 @@ static void *grow_and_shrink(void *data)
 	return NULL;
 }
 
-/* Ids of the caller's choice, mostly in chunks that are not there: odd or even. */
+/* The caller's own ids, odd or even, mostly in chunks that do not exist. */
 static void *sparse_numbers(void *data)
 {
 	struct worker *w = data;
@@ -157,8 +157,8 @@ static void end(pthread_t *threads)
 }
 
 /*
- * At the limit there is no place for another chunk, whoever has asked for one
- * before it was reached.
+ * At the limit there is no room for another chunk, even for a thread that asked
+ * for it before the limit was reached.
  */
 TEST_LIMIT(chunks_come_and_go_up_to_the_limit, 0)
 {
@@ -183,7 +183,7 @@ TEST_LIMIT(chunks_come_and_go_up_to_the_limit, 0)
 	proc_expect_sessions(0);
 }
 
-/* The last call to be on its way when the descriptor is closed ends it. */
+/* After the close, the last call still in progress frees the session. */
 TEST_LIMIT(closed_while_chunks_come_and_go, 0)
 {
 	pthread_t threads[THREADS];
@@ -194,8 +194,8 @@ TEST_LIMIT(closed_while_chunks_come_and_go, 0)
 }
 
 /*
- * Two threads that need the same new chunk at the same time: one of them gets
- * to use what the other one has made.
+ * Two threads need the same new chunk at the same time. One of them has to use
+ * the chunk that the other one made.
  */
 
 #define ROUNDS		1000U
@@ -210,7 +210,7 @@ struct partner {
 	unsigned int number;
 };
 
-/* Wait for the other one, the nth time. */
+/* Waits until both threads have come here for the nth time. */
 static void meet(struct pair *pair, unsigned int nth)
 {
 	__atomic_add_fetch(&pair->arrivals, 1, __ATOMIC_ACQ_REL);
@@ -218,7 +218,7 @@ static void meet(struct pair *pair, unsigned int nth)
 		sched_yield();
 }
 
-/* Of three chunks in turn two have gone when it is their turn again. */
+/* Of three chunks used in turn, two have gone by their next turn. */
 static void *start_beside_the_other(void *data)
 {
 	struct partner *me = data;
@@ -282,9 +282,9 @@ static void start_many(int fd, __u64 *ids, unsigned int count)
 }
 
 /*
- * The least time of a start that needs a new chunk after one at the beginning
- * of the table has gone and come again: the search begins there. Of the two
- * that become empty one is kept.
+ * Measures a start that needs a new chunk, and returns the best time. First a
+ * chunk at the beginning of the table goes and comes again, so that the search
+ * begins there. Two chunks are emptied because one empty chunk is kept.
  */
 static __u64 start_of_a_chunk(unsigned int count)
 {
@@ -295,7 +295,7 @@ static __u64 start_of_a_chunk(unsigned int count)
 
 	ASSERT_TRUE(ids);
 	start_many(fd, ids, count);
-	/* To the end of a chunk. */
+	/* Fill up the last chunk. */
 	for (i = 0; i < CHUNK - count % CHUNK; i++)
 		ASSERT_EQ(0, tw_start_any(fd, HOUR, 0, &id));
 	for (try = 0; try < TRIES; try++) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * test_threads.c - many threads, many sessions, random operations
+ * Many threads, many sessions, random operations
  *
- * Eight threads on one session, and eight sessions with a thread each, do
- * whatever the interface allows. Every timer is accounted for: none lost,
- * none doubled, none early.
+ * Eight threads on one session, and eight sessions with a thread each, use the
+ * whole interface. Every timer is accounted for: none is lost, doubled or
+ * early.
  *
- * Runs for 5 s each, or as long as -t or TWHEEL_SECONDS says.
+ * Each case runs for 5 s, or for as long as -t or TWHEEL_SECONDS says.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@ struct worker {
 	int fd;
 	unsigned int number;
 	__u64 seed;
-	struct life *lives;	/* of this thread; the events are anybody's */
+	struct life *lives;	/* of this thread, but all read the events */
 	struct life *all;	/* of the session, by id */
 	struct life_totals totals;
 };
@@ -60,7 +60,7 @@ static __u64 random_delay(struct worker *worker)
 	return 1 + random_number(&worker->seed) % range;
 }
 
-/* Each id once in a batch, or the books could not tell one from the other. */
+/* An id comes only once in a batch, so that the books can keep them apart. */
 static void submit_batch(struct worker *worker)
 {
 	unsigned int first = random_number(&worker->seed) % PER_THREAD;
@@ -83,7 +83,7 @@ static void submit_batch(struct worker *worker)
 	}
 }
 
-/* Kernel-chosen ids: no life of theirs leaves this function. */
+/* Timers with kernel-chosen ids live and end within this function. */
 static void use_kernel_id(struct worker *worker)
 {
 	__u64 id, other;
@@ -149,7 +149,7 @@ static void run_workers(struct worker *workers)
 		thread_join(threads[i]);
 }
 
-/* What expires at the time of the drain may be queued just after it. */
+/* A timer that expires during the drain may be queued just after it. */
 static bool has_timers(int fd)
 {
 	struct twheel_stats stats;
@@ -173,7 +173,7 @@ static void drain(struct worker *worker)
 		read_events(worker);
 }
 
-/* The books of one session, which these threads have used. */
+/* Checks the books of one session that only these threads have used. */
 static void expect_everything(int fd, struct worker *workers, int count)
 {
 	struct life_totals sum = { 0 };
@@ -240,7 +240,7 @@ TEST_LIMIT(eight_sessions, 0)
 	}
 }
 
-/* Threads start and stop the same id; nobody knows who wins, but one does. */
+/* Threads start and stop the same id, and exactly one of them wins. */
 struct racer {
 	int fd;
 	__u64 seed;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * test_trace.c - tracepoints: what they say is what has happened
+ * Tracepoints report what has happened
  *
- * As root, where the kernel has tracepoints and tracefs is mounted.
+ * Needs root, a kernel with tracepoints, and a mounted tracefs.
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ static void begin_trace(void)
 {
 	if (access(TRACING "events/twheel", F_OK))
 		test_skip("this kernel has no tracepoints");
-	/* Opened with O_TRUNC it is emptied. */
+	/* write_text() opens it with O_TRUNC, which empties it. */
 	write_text(TRACING "trace", "");
 	write_text(TRACING "events/twheel/enable", "1");
 }
@@ -49,7 +49,7 @@ static void end_trace(void)
 	close(fd);
 }
 
-/* The next line of this event that has a field of that value. */
+/* The next line of @event with the given text in it. */
 static const char *next_event(const char *from, const char *event,
 			      const char *field)
 {
@@ -101,7 +101,7 @@ TEST(expiry_and_its_tick)
 	begin_trace();
 	ASSERT_EQ(0, tw_start(fd, 1, 5 * MS, 0));
 	expect_unread(fd, 1);
-	/* The tick says so when all its callbacks have run. */
+	/* The tick reports its end after all its callbacks have run. */
 	sleep_ns(20 * MS);
 	end_trace();
 	start = next_event(text, " twheel_start: ", "restart=0");

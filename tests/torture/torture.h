@@ -2,20 +2,21 @@
 /*
  * What the parts of the torture module share
  *
- * Four kinds of timers, each with its own way to know exactly what has become
- * of every start:
+ * There are four kinds of timers. Each has its own way to know exactly what has
+ * become of every start:
  *
- *  locked   The accounting has a lock of its own around each call, and checks
- *           every return value and every callback at once (torture_locked.c).
- *  shared   All callers at the same few timers with no lock at all: what the
- *           return values and callbacks add up to must come out even in the
- *           end (torture_shared.c).
- *  churn    Allocated, started and freed, by the callback or after a shutdown
- *           (torture_churn.c).
- *  work     As shared, with work items (torture_work.c).
+ *  locked   Each timer has an account with a lock, which is held around each
+ *           call. Every return value and callback is checked at once
+ *           (torture_locked.c).
+ *  shared   All callers use the same few timers, with no lock at all. In the
+ *           end the sum of return values and callbacks must come out even
+ *           (torture_shared.c).
+ *  churn    Timers are allocated, started, and freed by the callback or after
+ *           a shutdown (torture_churn.c).
+ *  work     As shared, but with work items (torture_work.c).
  *
- * The first three go through the seam (torture_seam.c), which can break twheel's
- * promises on purpose.
+ * The first three go through the seam (torture_seam.c), which can break
+ * twheel's promises on purpose.
  */
 #ifndef _TWHEEL_TORTURE_H
 #define _TWHEEL_TORTURE_H
@@ -28,7 +29,7 @@
 
 #include <linux/twheel.h>
 
-/* Counting: torture_count.c. */
+/* Counting, in torture_count.c. */
 
 enum tt_count {
 	/* What happened. */
@@ -37,7 +38,7 @@ enum tt_count {
 	TT_STOPPED,	/* stops that returned 1 */
 	TT_EXPIRED,	/* callbacks */
 	TT_DRAINED,	/* timers handed over by a drain */
-	TT_RACED,	/* start or stop came between expiry and callback */
+	TT_RACED,	/* start or stop between expiry and callback */
 	TT_SYNCED,	/* stops that waited */
 	TT_SHUTDOWN,	/* shutdowns */
 	TT_FORWARDED,	/* periods begun by twheel_forward() */
@@ -50,13 +51,13 @@ enum tt_count {
 	TT_HOTPLUGGED,	/* CPUs taken away and brought back */
 	/* What must not happen. */
 	TT_EARLY,	/* callback before the deadline */
-	TT_LOST,	/* started and neither expired nor stopped */
+	TT_LOST,	/* neither expired nor stopped after a start */
 	TT_DOUBLED,	/* callback without a start */
-	TT_DISORDER,	/* not in the order of the starts */
+	TT_DISORDER,	/* callback out of the order of the starts */
 	TT_OVERLAP,	/* two callbacks of one timer at a time */
-	TT_STRAY,	/* callback on another CPU than it was started on */
+	TT_STRAY,	/* callback on another CPU than the start's */
 	TT_RUNNING,	/* callback still running after a stop that waits */
-	TT_WRONG,	/* return value that cannot be */
+	TT_WRONG,	/* impossible return value */
 	TT_LEAKED,	/* allocated and not freed */
 	TT_CORRUPT,	/* callback for memory that is no timer */
 	TT_NR_COUNTS,
@@ -73,17 +74,17 @@ u64 tt_errors(void);
 void tt_counts_print(const char *when);
 __printf(2, 3) void tt_error(enum tt_count what, const char *fmt, ...);
 
-/* A round: one wheel with all its timers. torture_main.c. */
+/* A round, in torture_main.c: one wheel with all its timers. */
 
 /**
- * struct tt_params - the knobs that the parts read; constant while it runs
- * @ntimers: locked timers; also how many of the churn there may be at a time
+ * struct tt_params - the knobs that the parts read, constant during the run
+ * @ntimers: locked timers, and the maximum number of churn timers at a time
  * @nshared: shared timers
- * @hotplug_ms: how long a CPU is off, then on; 0 never
- * @late_ms: a timer that is so late is lost
+ * @hotplug_ms: how long a CPU is off, then on, or 0 for no hotplug
+ * @late_ms: a timer that is this late is lost
  * @irq: call from hard interrupt context too
  * @softirq: call from callbacks too
- * @broken: what is broken on purpose, an enum tt_broken
+ * @broken: the promise to break on purpose, an enum tt_broken
  */
 struct tt_params {
 	unsigned int ntimers;
@@ -99,8 +100,8 @@ struct tt_params {
  * struct tt_round - a round
  * @wheel: its wheel
  * @tick_ns: of @wheel
- * @quiet: the workers are gone: callbacks start nothing any more
- * @drains: number of drains begun plus number of those ended: odd during one
+ * @quiet: the workers are gone, so callbacks must not start anything
+ * @drains: begun plus ended drains, which is odd during a drain
  */
 struct tt_round {
 	struct twheel *wheel;
@@ -112,7 +113,7 @@ struct tt_round {
 extern struct tt_params tt_params;
 extern struct tt_round tt_round;
 
-/* Random numbers: xorshift, good enough and usable anywhere. */
+/* Random numbers: xorshift, which is good enough and usable in any context. */
 
 static inline u32 tt_random(u32 *state)
 {
@@ -134,18 +135,18 @@ u32 tt_seed(unsigned int nr);
 u64 tt_random_delay(u32 *rnd);
 unsigned int tt_random_online_cpu(u32 *rnd);
 
-/* The seam: torture_seam.c. */
+/* The seam, in torture_seam.c. */
 
 enum tt_broken {
 	TT_BREAK_NOTHING,
 	TT_BREAK_LOST,		/* a start that returns 0 does nothing */
 	TT_BREAK_DOUBLED,	/* a callback is called twice */
 	TT_BREAK_EARLY,		/* a timer is due three ticks too soon */
-	TT_BREAK_SYNC,		/* what should wait for the callback does not */
+	TT_BREAK_SYNC,		/* stop_sync or shutdown does not wait */
 	TT_BREAK_ORDER,		/* two callbacks change places */
 	TT_BREAK_LEAK,		/* memory is not freed */
-	TT_BREAK_START_RACE,	/* start looks at pending without a lock */
-	TT_BREAK_STOP_RACE,	/* stop does */
+	TT_BREAK_START_RACE,	/* start tests pending without a lock */
+	TT_BREAK_STOP_RACE,	/* stop tests it without a lock */
 	TT_BREAK_DRAIN,		/* a drained timer is not handed over */
 	TT_BREAK_LATE,		/* a timer is due an hour too late */
 	TT_BREAK_CPU,		/* start_on takes any CPU */
@@ -156,8 +157,8 @@ struct tt_timer;
 
 /**
  * struct tt_kind - a kind of timer
- * @expire: callback, at time @now
- * @drained: a drain has handed over the timer
+ * @expire: the callback, called at time @now
+ * @drained: called when a drain has handed over the timer
  * @stays: the memory stays valid after @expire, until the round ends
  */
 struct tt_kind {
@@ -169,9 +170,9 @@ struct tt_kind {
 /**
  * struct tt_timer - a timer as the seam knows it
  * @timer: the timer
- * @kind: what it is part of
- * @magic: %TT_MAGIC while it is a timer
- * @awaited: a broken stop would like to miss its callback
+ * @kind: the kind that it belongs to
+ * @magic: %TT_MAGIC while the memory is a timer
+ * @awaited: a broken stop hopes to miss its callback
  */
 struct tt_timer {
 	struct twheel_timer timer;
@@ -208,7 +209,7 @@ void tt_shared_op(u32 *rnd);
 void tt_shared_sync_op(u32 *rnd);
 void tt_shared_finish(void);
 
-/* What one worker has of the churn. */
+/* Churn timers of one worker. */
 #define TT_CHURN_KEPT	8
 
 struct tt_churn;

@@ -2,10 +2,11 @@
 /*
  * Timers that come and go with their memory
  *
- * Half of them are started and forgotten: the callback frees the timer that it
- * was called for. The others are kept for a while, then shut down and freed;
- * what shutdown returned and whether the callback has come has to add up to
- * one. Under KASAN this shows whether twheel touches a timer after its end.
+ * Half of the timers are started and forgotten: their callback frees them. The
+ * others are kept for a while, then shut down and freed. For each of those
+ * exactly one thing must have happened: its callback, or a shutdown that
+ * stopped it. Under KASAN this shows whether twheel touches a timer after its
+ * end.
  */
 #define pr_fmt(fmt) "twheel_torture: " fmt
 
@@ -19,9 +20,9 @@
 /**
  * struct tt_churn - a timer in memory of its own
  * @t: the timer
- * @deadline: no callback before that
+ * @deadline: no callback may come before this time
  * @ends: callbacks and drains
- * @running: the callback runs
+ * @running: nonzero while the callback runs
  */
 struct tt_churn {
 	struct tt_timer t;
@@ -30,15 +31,15 @@ struct tt_churn {
 	atomic_t running;
 };
 
-/* How long a callback takes: long enough to be found running. */
+/* A callback takes long enough to be found running. */
 #define TT_CHURN_SLOW_US	20
 
-/* Timers that were started and forgotten and have not been freed. */
+/* Forgotten timers that have not been freed yet. */
 static atomic_t tt_forgotten = ATOMIC_INIT(0);
 
 /*
- * A drain hands a timer over when nobody can see any more that it was pending:
- * its owner must not free it meanwhile.
+ * When a drain hands a timer over, the timer no longer looks pending. Its owner
+ * must not free it in the meantime.
  */
 static DECLARE_RWSEM(tt_drain_sem);
 
@@ -114,7 +115,7 @@ static struct tt_churn *tt_churn_start(const struct tt_kind *kind, u64 delay)
 	tt_setup(&c->t, kind);
 	c->deadline = deadline;
 	tt_count(TT_ARMED);
-	/* From here on it may be gone. */
+	/* A forgotten timer may be freed from here on. */
 	if (tt_start_at(&c->t, deadline))
 		tt_error(TT_WRONG, "churn: start of a new timer did not return 0");
 	return c;
@@ -150,7 +151,7 @@ static void tt_churn_end(struct tt_churn *c)
 	up_read(&tt_drain_sem);
 }
 
-/* Start one, or end one that was started before. Context: process. */
+/* Starts a timer, or ends one that was started before. Context: process. */
 void tt_churn_op(u32 *rnd, struct tt_churn **kept)
 {
 	struct tt_churn **one = &kept[tt_random_below(rnd, TT_CHURN_KEPT)];
@@ -178,7 +179,7 @@ void tt_churn_release(struct tt_churn **kept)
 	}
 }
 
-/* The workers are gone: the forgotten ones all have to expire. */
+/* The workers are gone. All forgotten timers must expire. */
 void tt_churn_finish(void)
 {
 	unsigned int left_ms = tt_params.late_ms;
@@ -190,6 +191,6 @@ void tt_churn_finish(void)
 	if (!lost)
 		return;
 	tt_error(TT_LOST, "churn: %d forgotten timers have not expired", lost);
-	/* Those that are still pending at least can be freed. */
+	/* At least those that are still pending can be freed. */
 	tt_drain();
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Counting what happened, and saying so
+ * Counting events, and printing the counts
  */
 #define pr_fmt(fmt) "twheel_torture: " fmt
 
@@ -13,7 +13,7 @@
 
 #include "torture.h"
 
-/* The first errors are shown in full, the rest only counted. */
+/* The first errors are printed in full, the others only counted. */
 #define TT_ERRORS_SHOWN	20
 
 static DEFINE_PER_CPU(unsigned long [TT_NR_COUNTS], tt_counts);
@@ -59,7 +59,7 @@ static void tt_count_late(u64 ticks)
 	this_cpu_inc(tt_late[min_t(int, fls64(ticks), TT_NR_LATE - 1)]);
 }
 
-/* Of timer @nr of a @kind, which has expired @late_ns after its deadline. */
+/* Timer @nr of a @kind has expired @late_ns after its deadline. */
 void tt_note_lateness(const char *kind, unsigned int nr, s64 late_ns)
 {
 	if (late_ns < 0) {
@@ -78,7 +78,7 @@ u64 tt_total(enum tt_count what)
 	int cpu;
 
 	for_each_possible_cpu(cpu)
-		/* A moment old is good enough. */
+		/* A slightly old value is good enough. */
 		sum += data_race(per_cpu(tt_counts, cpu)[what]);
 	return sum;
 }
@@ -89,7 +89,7 @@ static u64 tt_total_late(int bucket)
 	int cpu;
 
 	for_each_possible_cpu(cpu)
-		/* A moment old is good enough. */
+		/* A slightly old value is good enough. */
 		sum += data_race(per_cpu(tt_late, cpu)[bucket]);
 	return sum;
 }

@@ -16,9 +16,9 @@ static struct task_struct *tt_hotplug_task;
 static unsigned int tt_epoch;
 
 /*
- * Counts the beginnings and the ends of changes: odd while one is under way. A
- * timer has been left on its CPU if the number was even when it was started,
- * and is the same when it expires.
+ * Counts beginnings and ends of changes, so it is odd while one is under way. A
+ * timer has stayed on its CPU if the number was even at its start and is the
+ * same at its expiry.
  */
 unsigned int tt_hotplug_epoch(void)
 {
@@ -27,7 +27,7 @@ unsigned int tt_hotplug_epoch(void)
 
 static void tt_epoch_next(void)
 {
-	/* Orders the number with what is done to the CPUs. */
+	/* Orders the number against the change of the CPU. */
 	smp_mb();
 	WRITE_ONCE(tt_epoch, tt_epoch + 1);
 	/* As above. */

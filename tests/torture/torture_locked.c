@@ -2,9 +2,9 @@
 /*
  * Timers whose every step is checked at once
  *
- * The accounting of a timer has a raw spinlock of its own, which is held around
- * each call that starts or stops it, and which the callback takes first of all.
- * So at any time the accounting knows what the timer has to be:
+ * The account of a timer has a raw spinlock. It is held around each call that
+ * starts or stops the timer, and the callback takes it before anything else. So
+ * at any time the account knows the state that the timer must be in:
  *
  *	armed      a start whose end nobody has seen yet
  *	in_flight  starts that must have expired, because a later start or stop
@@ -18,18 +18,20 @@
  *	callback	in_flight: in_flight - 1, else
  *			not armed: doubled		armed: not armed
  *
- * A stop that waits is called without the lock, for its callback needs that,
- * but under a claim that keeps others from starting. When it has returned 0 the
- * callback has come: who is still armed or in flight is lost.
+ * A stop that waits is called without the lock, because the callback needs it.
+ * A claim keeps others from starting the timer meanwhile. Once the stop has
+ * returned 0 the callback must have come: a timer that is still armed or in
+ * flight is lost.
  *
- * A drain hands a timer over a moment after it has taken it out, and without
- * the lock; to the accounting that is another late callback. Only the claim
- * that a stop waited long enough cannot be made while a drain is under way.
+ * A drain takes a timer out and hands it over a moment later, without the lock.
+ * To the account that is another late callback. During a drain, however, a test
+ * of whether a stop has waited long enough is not possible.
  *
- * Order. Interrupts are off around a start, so that on one CPU the numbers that
- * are given out just before the calls are in the order of the calls. Of the
- * callbacks on a CPU those that were started on it, for a deadline that was
- * ahead, and not put off since, must come in the order of (tick, number).
+ * Callbacks are also checked for their order. Interrupts are off around a
+ * start, and a number is taken just before the call, so on one CPU the numbers
+ * are in the order of the calls. Some starts have a known place in the order:
+ * the timer was started on this CPU for a deadline in the future, and was not
+ * put off since. Their callbacks must come in the order of (tick, number).
  */
 #define pr_fmt(fmt) "twheel_torture: " fmt
 
@@ -42,16 +44,16 @@
 
 #include "torture.h"
 
-/* How long it is worth to wait for a timer to expire. */
+/* How long it is worth waiting for a timer to expire. */
 #define TT_SOON_NS	(2 * NSEC_PER_MSEC)
 
 /**
  * struct tt_order - a place in the order of a CPU's callbacks
- * @valid: there is one
+ * @valid: the place is known
  * @cpu: the CPU
- * @epoch: of CPU hotplug; only places of one epoch are compared
+ * @epoch: of CPU hotplug. Only places of one epoch are compared
  * @tick: expiry tick
- * @number: of the start, on this CPU
+ * @number: number of the start, on this CPU
  */
 struct tt_order {
 	bool valid;
@@ -62,7 +64,7 @@ struct tt_order {
 };
 
 /**
- * struct tt_locked - a timer and what is known of it
+ * struct tt_locked - a timer and its account
  * @lock: guards all fields
  * @t: the timer
  * @nr: its number, for messages
@@ -71,12 +73,12 @@ struct tt_order {
  * @in_flight: see above
  * @claimed: a stop that waits is under way
  * @running: the callback runs
- * @deadline: of the last start: no callback before that
- * @in_flight_deadline: of the start that is in flight
- * @cpu: where it was started
+ * @deadline: deadline of the last start, no callback may come before it
+ * @in_flight_deadline: deadline of the start that is in flight
+ * @cpu: where the timer was started
  * @epoch: of CPU hotplug, at that time
  * @last_cpu: where its last callback ran
- * @order: its place, if that is known
+ * @order: its place, if known
  */
 struct tt_locked {
 	raw_spinlock_t lock;
@@ -120,19 +122,19 @@ static struct tt_order tt_order_next(ktime_t deadline)
 	};
 }
 
-/* A start whose tick only the wheel knows, on @cpu. */
+/* A start on @cpu whose tick only the wheel knows. */
 static struct tt_order tt_order_unknown(int cpu)
 {
 	return (struct tt_order) { .cpu = cpu };
 }
 
-/* Odd: a CPU is just coming or going. */
+/* An odd epoch means that a CPU is just coming or going. */
 static bool tt_epoch_is(unsigned int epoch)
 {
 	return !(epoch & 1) && epoch == tt_hotplug_epoch();
 }
 
-/* The epoch first: a tick of an older one is less, and does no harm. */
+/* Reads the epoch first. A tick of an older epoch is smaller and harmless. */
 static bool tt_last_expired(int cpu, unsigned int epoch, u64 *tick)
 {
 	struct tt_order *last = per_cpu_ptr(&tt_last_order, cpu);
@@ -174,9 +176,9 @@ static void tt_order_check(const struct tt_locked *l)
 }
 
 /*
- * A timer that is still pending when one of a later tick has expired on its CPU
- * has been passed over. Its own callback, if it should just wait for the lock,
- * would have kept that CPU from the later one.
+ * A timer that is still pending after one of a later tick has expired on its
+ * CPU was passed over. Its own callback cannot be waiting for the lock, because
+ * that would have delayed the later one.
  */
 static void tt_order_check_pending(struct tt_locked *l)
 {
@@ -200,7 +202,7 @@ static void tt_put_in_flight(struct tt_locked *l)
 	tt_count(TT_RACED);
 	if (!l->in_flight || ktime_before(l->deadline, l->in_flight_deadline))
 		l->in_flight_deadline = l->deadline;
-	/* One whose callback waits for the lock, one that a drain has. */
+	/* One callback may wait for the lock, and a drain may have another. */
 	if (++l->in_flight > 2)
 		tt_error(TT_LOST, "timer %u: %u callbacks have not come", l->nr,
 			 l->in_flight);
@@ -228,8 +230,9 @@ static void tt_note_restarted(struct tt_locked *l, ktime_t deadline)
 }
 
 /*
- * Whether the place that a start has taken is known: appended to the queue of
- * its tick on this CPU, which a restart is only if it comes forward.
+ * Whether the place that a start has taken is known. It is if the timer was
+ * appended to the queue of its tick on this CPU. A restart does that only if
+ * the new deadline is earlier.
  */
 static bool tt_place_is_known(const struct tt_locked *l, int ret, u64 old_tick,
 			      const struct tt_order *o)
@@ -269,7 +272,7 @@ static void tt_note_stop(struct tt_locked *l, int ret)
 	l->armed = false;
 }
 
-/* Calls. The lock is held, nobody has claimed the timer. */
+/* Calls. The lock is held, and nobody has claimed the timer. */
 
 static void tt_locked_start(struct tt_locked *l, u32 *rnd)
 {
@@ -280,7 +283,7 @@ static void tt_locked_start(struct tt_locked *l, u32 *rnd)
 		      tt_order_unknown(smp_processor_id()));
 }
 
-/* Deadlines that many share: the end of this run of 16 ticks, or the next. */
+/* A popular deadline: the end of this run of 16 ticks, or of a later one. */
 static ktime_t tt_popular_deadline(u32 *rnd)
 {
 	u64 tick = (tt_tick_of(ktime_get()) | 15) + 16 * tt_random_below(rnd, 8);
@@ -319,7 +322,7 @@ static void tt_locked_start_on(struct tt_locked *l, u32 *rnd)
 	l->epoch = tt_hotplug_epoch();
 }
 
-/* One that was not pending is as after a stop. */
+/* A timer that was not pending is as after a stop. */
 static void tt_locked_restart(struct tt_locked *l, u32 *rnd)
 {
 	ktime_t deadline = ktime_add_safe(ktime_get(), tt_random_delay(rnd));
@@ -336,7 +339,7 @@ static void tt_locked_stop(struct tt_locked *l)
 	tt_note_stop(l, tt_stop(&l->t));
 }
 
-/* Asking changes nothing, and tells the truth. */
+/* Queries must tell the truth, and change nothing. */
 static void tt_locked_ask(struct tt_locked *l)
 {
 	bool pending = twheel_pending(&l->t.timer);
@@ -355,8 +358,9 @@ static void tt_locked_ask(struct tt_locked *l)
 }
 
 /*
- * In the callback: the next period. If meanwhile the timer was started once more
- * and stopped, it still has that start's deadline, maybe ahead: 0 periods.
+ * In the callback: starts the next period. The timer may have been started and
+ * stopped once more in the meantime. It then still has that start's deadline,
+ * which may be ahead, so 0 periods are right.
  */
 static void tt_locked_forward(struct tt_locked *l, u32 *rnd)
 {
@@ -374,7 +378,7 @@ static void tt_locked_forward(struct tt_locked *l, u32 *rnd)
 	tt_note_start(l, 0, deadline, tt_order_unknown(smp_processor_id()));
 }
 
-/* One that is due for so long will not come any more. Said once. */
+/* A timer that has been due for so long will not expire. Reports it once. */
 static void tt_check_overdue(struct tt_locked *l)
 {
 	s64 late = ktime_to_ns(ktime_sub(ktime_get(), l->deadline));
@@ -410,8 +414,8 @@ static void tt_locked_any_op(struct tt_locked *l, u32 *rnd)
 }
 
 /*
- * Do something with one of @nr timers from @first. A few of them see half of
- * all that, the others have more time to expire. Context: any.
+ * Does something with one of @nr timers from @first. Half of the operations hit
+ * a few of the timers, so that the others have time to expire. Context: any.
  */
 void tt_locked_op(u32 *rnd, unsigned int first, unsigned int nr)
 {
@@ -442,7 +446,7 @@ static void tt_check_place(struct tt_locked *l)
 			 l->nr, l->cpu, cpu);
 }
 
-/* Whichever of the two starts it was, it is due at the earlier deadline. */
+/* Whichever of the two starts it was, the earlier deadline is the limit. */
 static void tt_note_late_expiry(struct tt_locked *l, ktime_t now)
 {
 	ktime_t deadline = l->in_flight_deadline;
@@ -472,7 +476,7 @@ static void tt_note_expired(struct tt_locked *l, ktime_t now)
 	l->last_cpu = smp_processor_id();
 }
 
-/* What a callback likes to do with its own timer. */
+/* Things that callbacks like to do with their own timer. */
 static void tt_locked_again(struct tt_locked *l)
 {
 	u32 what = tt_random_below(&l->rnd, 16);
@@ -512,8 +516,8 @@ static void tt_locked_expire(struct tt_timer *t, ktime_t now)
 }
 
 /*
- * One that is in flight, too, may be the one that the drain has, or not. What
- * is left is then due at the earlier of the two deadlines, and on any CPU.
+ * If another start is in flight, the drain may have taken either of the two.
+ * The remaining one is then due at the earlier deadline, on any CPU.
  */
 static void tt_note_drained(struct tt_locked *l)
 {
@@ -558,7 +562,7 @@ static bool tt_claim(struct tt_locked *l)
 	return claimed;
 }
 
-/* No drain was under way at any time since it was @drains. */
+/* Whether no drain was under way at any time since the count was @drains. */
 static bool tt_no_drain_since(unsigned int drains)
 {
 	/* Pairs with the barriers in tt_drain_once(). */
@@ -566,7 +570,7 @@ static bool tt_no_drain_since(unsigned int drains)
 	return !(drains & 1) && drains == READ_ONCE(tt_round.drains);
 }
 
-/* After a stop that waited, and returned @ret: now all has to be settled. */
+/* A stop that waits has returned @ret. Now everything must be settled. */
 static void tt_note_settled(struct tt_locked *l, int ret, unsigned int drains)
 {
 	raw_spin_lock_irq(&l->lock);
@@ -603,7 +607,7 @@ static void tt_settle(struct tt_locked *l)
 	tt_note_settled(l, tt_stop_sync(&l->t), drains);
 }
 
-/* After that, nothing may start it, and a new setup makes it usable again. */
+/* A shutdown must prevent starts until a new setup makes the timer usable. */
 static void tt_shut_down(struct tt_locked *l)
 {
 	unsigned int drains = READ_ONCE(tt_round.drains);
@@ -623,7 +627,7 @@ static void tt_shut_down(struct tt_locked *l)
 	tt_setup(&l->t, &tt_locked_kind);
 }
 
-/* If @l is due soon, wait until it expires: that is when stops are difficult. */
+/* Stops are difficult at expiry, so if @l is due soon, wait for that. */
 static void tt_wait_until_due(struct tt_locked *l, u32 *rnd)
 {
 	ktime_t now = ktime_get();
@@ -638,7 +642,7 @@ static void tt_wait_until_due(struct tt_locked *l, u32 *rnd)
 		cpu_relax();
 }
 
-/* Stop one of @nr timers from @first and wait. Context: process. */
+/* Stops one of @nr timers from @first and waits. Context: process. */
 void tt_locked_sync_op(u32 *rnd, unsigned int first, unsigned int nr)
 {
 	struct tt_locked *l = &tt_locked[first + tt_random_below(rnd, nr)];
@@ -681,7 +685,7 @@ int tt_locked_setup(void)
 	return 0;
 }
 
-/* The callers are gone: settle every timer, and with that the account. */
+/* The callers are gone: settles every timer, and with that its account. */
 void tt_locked_finish(void)
 {
 	unsigned int i;

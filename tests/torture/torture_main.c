@@ -2,19 +2,19 @@
 /*
  * Torture of the in-kernel interface, in the manner of rcutorture
  *
- * insmod returns at once; a thread runs rounds until the time is over. Each
- * round makes a wheel, of another scheme and mode than the last one unless a
- * parameter says which, lets threads, callbacks, hard interrupts, drains and
- * CPU hotplug loose on its timers, stops them, settles the account of every
- * timer and destroys the wheel. What has happened is printed every few seconds
- * and at the end; the first errors are lines with "!!!"; the last line is
+ * insmod returns at once, and a thread runs rounds until the time is over. Each
+ * round makes a wheel, normally of another scheme and mode than the last one.
+ * It lets threads, callbacks, hard interrupts, drains and CPU hotplug loose on
+ * the wheel's timers. Then it stops them, settles the account of every timer
+ * and destroys the wheel. The counts are printed every few seconds and at the
+ * end. The first errors are lines with "!!!". The last line is
  *
  *	twheel_torture: SUCCESS		or	twheel_torture: FAILURE
  *
- * rmmod ends it early, with a verdict on what has been seen until then.
+ * rmmod ends the run early, with a verdict on what was seen until then.
  *
  * broken=N makes the torture break one promise on purpose, at the seam between
- * itself and twheel (torture_seam.c): that run has to end in FAILURE.
+ * itself and twheel (torture_seam.c). Such a run must end in FAILURE.
  */
 #define pr_fmt(fmt) "twheel_torture: " fmt
 
@@ -101,7 +101,7 @@ static struct task_struct *tt_main_task;
 static ktime_t tt_begin;
 static ktime_t tt_last_stat;
 
-/* For everybody. */
+/* For all parts. */
 
 u32 tt_seed(unsigned int nr)
 {
@@ -114,7 +114,7 @@ u32 tt_seed(unsigned int nr)
 	return state;
 }
 
-/* Mostly near, some far, few so far that they stay until they are stopped. */
+/* Mostly near, some far, a few so far that they stay until stopped. */
 u64 tt_random_delay(u32 *rnd)
 {
 	u32 what = tt_random_below(rnd, 32);
@@ -129,7 +129,7 @@ u64 tt_random_delay(u32 *rnd)
 	return (u64)tt_random_below(rnd, 6000) * tick_ns / 1000;
 }
 
-/* It may go at any moment. */
+/* It may go offline at any moment. */
 unsigned int tt_random_online_cpu(u32 *rnd)
 {
 	unsigned int cpu = tt_random_below(rnd, nr_cpu_ids);
@@ -190,7 +190,7 @@ static int tt_round_begin(unsigned int round)
 	return ret;
 }
 
-/* Also after a round that could not begin. */
+/* Also called after a round that could not begin. */
 static void tt_round_end(void)
 {
 	if (IS_ERR_OR_NULL(tt_round.wheel))
@@ -207,7 +207,7 @@ static void tt_round_end(void)
 	tt_seam_flush();
 }
 
-/* At the end of a round, when nobody has any. */
+/* At the end of a round all memory must have been freed. */
 static void tt_check_memory(void)
 {
 	u64 allocated = tt_total(TT_ALLOCATED), freed = tt_total(TT_FREED);
@@ -221,7 +221,7 @@ static void tt_drain_once(void)
 {
 	tt_churn_drain_begin();
 	WRITE_ONCE(tt_round.drains, tt_round.drains + 1);
-	/* Pairs with those who ask whether a drain is under way. */
+	/* Pairs with the barriers of those who read the number of drains. */
 	smp_mb();
 	tt_drain();
 	/* As above. */
@@ -275,7 +275,7 @@ static void tt_print_params(const char *when)
 		tt_params.broken, tt_broken_name(tt_params.broken));
 }
 
-/* Nothing counted at all is not a success either. */
+/* A run that has counted nothing is not a success either. */
 static void tt_verdict(int ret)
 {
 	bool success = !ret && !tt_errors() && tt_total(TT_EXPIRED);

@@ -3,8 +3,8 @@
  * Between the torture and twheel's interface
  *
  * A test that has never failed has not shown that it can. With broken=N the
- * seam breaks one promise every so often, as a wrong wheel would, without
- * harm to memory; the run has to end in FAILURE.
+ * seam breaks one promise now and then, as a faulty wheel would, but without
+ * harm to memory. The run must then end in FAILURE.
  */
 #include <linux/atomic.h>
 #include <linux/delay.h>
@@ -17,10 +17,10 @@
 
 #include "torture.h"
 
-/* One in so many calls goes wrong. A prime, so as not to fall into step. */
+/* One in this many calls goes wrong. A prime, to avoid falling into step. */
 #define TT_FAULT_EVERY	97
 
-/* How long a broken variant waits for the moment when its fault is met. */
+/* How long a broken variant waits for the moment at which it does harm. */
 #define TT_MOMENT_US	500
 
 static const char * const tt_broken_names[TT_NR_BROKEN] = {
@@ -43,7 +43,7 @@ static atomic_t tt_fault_calls = ATOMIC_INIT(0);
 /* The callback that has to wait for the next one on its CPU. */
 static DEFINE_PER_CPU(struct tt_timer *, tt_held_back);
 
-/* Memory that the broken variant keeps; given back when the round ends. */
+/* Memory that the broken variant keeps until the round ends. */
 static LLIST_HEAD(tt_kept_memory);
 
 const char *tt_broken_name(unsigned int broken)
@@ -63,9 +63,9 @@ static bool tt_fault(enum tt_broken what)
 }
 
 /*
- * A race that nobody meets is no fault, and where CPUs hardly ever run at the
- * same time it takes long to meet one. So if @t is just about to expire on
- * another CPU, wait until it does.
+ * A race that never happens is no fault, and races are rare where CPUs hardly
+ * ever run at the same time. So if @t is about to expire on another CPU, wait
+ * until it does.
  */
 static void tt_await_moment(struct tt_timer *t)
 {
@@ -77,7 +77,7 @@ static void tt_await_moment(struct tt_timer *t)
 		cpu_relax();
 }
 
-/* What somebody believes who looks without a lock, and then takes his time. */
+/* What a caller believes if it looks without the lock, then takes a while. */
 static bool tt_seemed_pending(struct tt_timer *t, enum tt_broken what)
 {
 	bool pending = twheel_pending(&t->timer);
@@ -88,7 +88,7 @@ static bool tt_seemed_pending(struct tt_timer *t, enum tt_broken what)
 }
 
 /*
- * Let this callback and the next one on this CPU change places. Callbacks on a
+ * Lets this callback and the next one on this CPU change places. Callbacks on a
  * CPU come one after the other.
  */
 static void tt_expire_reordered(struct tt_timer *t, ktime_t now)
@@ -115,7 +115,7 @@ static void tt_expire(struct twheel_timer *timer)
 		tt_error(TT_CORRUPT, "callback for %p, magic %x", t, t->magic);
 		return;
 	}
-	/* Time to see that a stop has not waited. */
+	/* Gives a stop that has not waited time to be noticed. */
 	if (READ_ONCE(t->awaited))
 		udelay(TT_MOMENT_US);
 	if (t->kind->stays && tt_fault(TT_BREAK_DOUBLED))
@@ -133,7 +133,7 @@ void tt_setup(struct tt_timer *t, const struct tt_kind *kind)
 	twheel_timer_setup(&t->timer, tt_round.wheel, tt_expire, 0);
 }
 
-/* Free @memory, of which @t is part. */
+/* Frees @memory, of which @t is a part. */
 void tt_free(struct tt_timer *t, void *memory)
 {
 	t->magic = 0;
@@ -145,7 +145,7 @@ void tt_free(struct tt_timer *t, void *memory)
 	tt_count(TT_FREED);
 }
 
-/* A start that goes wrong before it has begun. */
+/* A start that is lost before it has begun. */
 static bool tt_start_is_lost(struct tt_timer *t)
 {
 	return t->kind->stays && !twheel_pending(&t->timer) &&
@@ -201,12 +201,12 @@ int tt_stop(struct tt_timer *t)
 	return tt_is_broken(TT_BREAK_STOP_RACE) ? pending : ret;
 }
 
-/* A stop that does not wait, just when it ought to. */
+/* A stop that does not wait although it should. */
 static int tt_stop_unsync(struct tt_timer *t)
 {
 	int ret;
 
-	/* Pairs with tt_expire(), to which it does not matter when it comes. */
+	/* Pairs with tt_expire(). It may see the flag late. */
 	WRITE_ONCE(t->awaited, true);
 	tt_await_moment(t);
 	ret = twheel_stop(&t->timer);
@@ -228,7 +228,7 @@ int tt_shutdown_sync(struct tt_timer *t)
 	return twheel_shutdown_sync(&t->timer);
 }
 
-/* The broken variants must not harm memory: before it is reused, really stop. */
+/* Really stops @t, because broken variants must not harm reused memory. */
 void tt_make_safe(struct tt_timer *t)
 {
 	if (tt_is_broken(TT_BREAK_SYNC))
@@ -258,7 +258,7 @@ unsigned long tt_drain(void)
 	return ret;
 }
 
-/* End of the round: let go of all that the broken variants have held back. */
+/* At the end of a round, releases whatever the broken variants hold back. */
 void tt_seam_flush(void)
 {
 	struct llist_node *node = llist_del_all(&tt_kept_memory);

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Everybody at the same few timers, without any lock
+ * Many callers at the same few timers, without any lock
  *
- * This is where races within twheel are met: two starts on two CPUs, a stop
- * while the timer moves from one base to another, a callback that restarts
- * what another CPU is stopping. Nobody can say at any time what such a timer
- * has to be, but the account has to come out even. Each start that returned 0
- * found the timer not pending, and left it pending; what ended that was either
- * one callback or one stop that returned 1. So when all is quiet
+ * This is where races inside twheel happen. Two CPUs may start a timer, a stop
+ * may come while it moves to another base, or its callback may restart it while
+ * another CPU is stopping it. At no time is the state of such a timer known,
+ * but its account must come out even. Each start that returned 0 found the
+ * timer not pending and left it pending. That was ended by either one callback
+ * or one stop that returned 1. So when all is quiet
  *
  *	starts that returned 0 = callbacks + stops that returned 1 + drained
  *
- * for every timer. And never do two callbacks of one timer run at a time.
+ * for every timer. Moreover, two callbacks of one timer must never run at the
+ * same time.
  */
 #define pr_fmt(fmt) "twheel_torture: " fmt
 
@@ -30,7 +31,7 @@
  * @stops: stops that returned 1
  * @callbacks: callbacks
  * @drained: times that a drain handed it over
- * @running: callbacks that run now
+ * @running: callbacks that are running now
  */
 struct tt_shared {
 	struct tt_timer t;
@@ -65,7 +66,7 @@ static void tt_shared_note_stop(struct tt_shared *s, int ret)
 	}
 }
 
-/* At most a few ticks: they are to expire while others are at them. */
+/* Mostly a few ticks, to expire while others are working on the timers. */
 static u64 tt_shared_delay(u32 *rnd)
 {
 	u32 ticks = tt_random_below(rnd, 8) ? 3 : 300;
@@ -97,7 +98,7 @@ static void tt_shared_start(struct tt_shared *s, u32 *rnd)
 	tt_shared_note_start(s, ret);
 }
 
-/* Start or stop a timer. Context: any. */
+/* Starts or stops a timer. Context: any. */
 void tt_shared_op(u32 *rnd)
 {
 	struct tt_shared *s = &tt_shared[tt_random_below(rnd, tt_nr_shared)];
@@ -108,7 +109,7 @@ void tt_shared_op(u32 *rnd)
 		tt_shared_note_stop(s, tt_stop(&s->t));
 }
 
-/* Stop a timer and wait for its callback. Context: process. */
+/* Stops a timer and waits for its callback. Context: process. */
 void tt_shared_sync_op(u32 *rnd)
 {
 	struct tt_shared *s = &tt_shared[tt_random_below(rnd, tt_nr_shared)];

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Everybody at the same few work items
+ * Many callers at the same few work items
  *
- * As with the shared timers the account has to come out even for each item:
- * what made it pending (queue that returned true, mod that returned false) was
- * ended by one run or by one cancel that returned true. They have a wheel of
- * their own, which is never drained.
+ * As with the shared timers, the account of each item must come out even. A
+ * queue that returned true or a mod that returned false made it pending. That
+ * was ended by either one run or one cancel that returned true. The items have
+ * a wheel of their own, which is never drained.
  */
 #define pr_fmt(fmt) "twheel_torture: " fmt
 
@@ -61,7 +61,7 @@ static void tt_work_cancel(struct tt_work *w)
 		atomic_inc(&w->cancelled);
 }
 
-/* Queue, push back or cancel one. Context: any. */
+/* Queues, pushes back or cancels an item. Context: any. */
 void tt_work_op(u32 *rnd)
 {
 	struct tt_work *w = &tt_works[tt_random_below(rnd, TT_NR_WORKS)];
@@ -75,7 +75,10 @@ void tt_work_op(u32 *rnd)
 		tt_work_cancel(w);
 }
 
-/* Have one run now. A cancel that waits is not for a crowd. Context: process. */
+/*
+ * Runs an item now. Many callers must not use a cancel that waits, so this
+ * flushes instead. Context: process.
+ */
 void tt_work_flush_op(u32 *rnd)
 {
 	struct tt_work *w = &tt_works[tt_random_below(rnd, TT_NR_WORKS)];
@@ -125,7 +128,7 @@ static void tt_work_settle(struct tt_work *w)
 			 atomic_read(&w->runs));
 }
 
-/* The callers are gone. Also after a setup that failed. */
+/* The callers are gone. Also called after a setup that failed. */
 void tt_work_finish(void)
 {
 	unsigned int i;

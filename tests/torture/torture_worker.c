@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Threads that call twheel, from where they are and from
- * hard interrupts
+ * Threads that call twheel, from process context and hard interrupts
  *
- * Workers are not bound to a CPU, which may go away, but move to another one
- * now and then. Half of them hammer the same timers, the other half have some
- * to themselves. Each has an hrtimer that it sends off once in a while, to
- * call twheel in hard interrupt context on the CPU where it is.
+ * Workers are not bound to a CPU, because it may go offline, but now and then
+ * move to another one. Half of them hammer the same timers, and each of the
+ * others has some for itself. Each worker also has an hrtimer, which it starts
+ * now and then to call twheel in hard interrupt context.
  */
 #define pr_fmt(fmt) "twheel_torture: " fmt
 
@@ -26,9 +25,9 @@
  * @task: its thread
  * @rnd: its random numbers
  * @irq_rnd: those of @irq
- * @irq: calls in hard interrupt context
+ * @irq: calls twheel in hard interrupt context
  * @first: number of the first of its locked timers
- * @nr: how many
+ * @nr: how many it has
  * @kept: its part of the churn
  */
 struct tt_worker {
@@ -44,7 +43,7 @@ struct tt_worker {
 static struct tt_worker *tt_workers;
 static unsigned int tt_nr_workers;
 
-/* Something that any context may do. */
+/* An operation that is allowed in any context. */
 void tt_caller_op(u32 *rnd)
 {
 	u32 what = tt_random_below(rnd, 8);
@@ -104,7 +103,7 @@ static void tt_worker_move(struct tt_worker *w)
 {
 	int cpu = tt_random_online_cpu(&w->rnd);
 
-	/* It may just have gone: then this worker stays where it is. */
+	/* If the CPU has just gone offline, the worker stays where it is. */
 	set_cpus_allowed_ptr(current, cpumask_of(cpu));
 }
 
@@ -136,7 +135,7 @@ static int tt_worker_thread(void *arg)
 	return 0;
 }
 
-/* Odd ones have a share of the locked timers to themselves, even ones all. */
+/* Odd workers have a share of the locked timers each, even ones use all. */
 static void tt_worker_init(struct tt_worker *w, unsigned int nr)
 {
 	unsigned int share = tt_params.ntimers / tt_nr_workers;

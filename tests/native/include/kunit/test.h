@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * kunit/test.h for user space: enough of it that the suites in tests/kunit
- * run as they are, in a program that prints TAP
+ * kunit/test.h for user space
+ *
+ * Enough of it to run the suites of tests/kunit unmodified, in a program that
+ * prints TAP.
  */
 #ifndef _SHIM_KUNIT_TEST_H
 #define _SHIM_KUNIT_TEST_H

@@ -15,7 +15,7 @@
 #define LIST_HEAD_INIT(name)	{ &(name), &(name) }
 #define LIST_HEAD(name)		struct list_head name = LIST_HEAD_INIT(name)
 
-/* Where a removed entry points to: nowhere, loudly. */
+/* The links of a removed entry: following them crashes. */
 #define LIST_POISON1	((struct list_head *)0x100)
 #define LIST_POISON2	((struct list_head *)0x122)
 
