@@ -4,10 +4,11 @@
  *
  * An implementation is a facility that keeps timers and calls them back:
  *
- *   hier hashed hashed_sorted	wheels of twheel.ko, through its interface
+ *   hier hashed			wheels of twheel.ko, through its interface
  *   timer_list hrtimer		the kernel's own; timer_list_irqsafe where it
  *				makes a difference
- *   list sorted_list heap plain	schemes 1 to 5 of the paper in a minimal
+ *   list sorted_list heap plain hashed_sorted
+ *				schemes 1 to 5 of the paper in a minimal
  *				facility: a lock, an hrtimer that fires every
  *				tick, and the scheme
  *   none			no facility: what two CPUs are measured against
