@@ -19,8 +19,7 @@ modules_install install: modules ## install it where modprobe finds it (root)
 	depmod -a
 
 demo: ## a TCP server with 6,000 idle timeouts, in a VM (SCHEME= MODE=)
-	@tests/vm/setup demo
-	@TWHEEL_PARTS=demo tests/vm/run -k $(KERNEL) -t 240 -- 'MODULE_ARGS="scheme=$(SCHEME) mode=$(MODE)" demo'
+	@tests/vm/run -k $(KERNEL) -t 240 -- 'MODULE_ARGS="scheme=$(SCHEME) mode=$(MODE)" demo'
 
 check: ## every test, in VMs; installs what that needs
 	@tests/check
@@ -36,24 +35,23 @@ test: ## one test: NAME= a stage, program, program:case or KUnit suite (KERNEL=)
 	@tests/vm/test "$(NAME)" $(KERNEL)
 
 vm: export RUN := $(RUN)
-vm: ## any command in a VM: RUN='...' (KERNEL=); without RUN a shell
-	@tests/vm/run -k $(KERNEL) $(if $(RUN),-- "$$RUN",-s)
+vm: ## a shell in a VM, or RUN='command'; FILES='your files' go in (KERNEL=)
+	@tests/vm/shell $(KERNEL) $(FILES)
 
 bench: ## what each operation costs, beside timer_list and hrtimer
-	@tests/vm/setup bench
+	@tests/vm/setup vm bench
 	@tests/bench/run
 
 bench-user: ## the user API beside timerfd, POSIX timers, io_uring, libevent, libuv
-	@tests/vm/setup bench
+	@tests/vm/setup vm bench
 	@tests/bench-user/run
 
 torture: ## ten minutes of torture on both of our debug kernels
-	@tests/vm/setup check
-	@TWHEEL_PARTS=torture tests/vm/run -k debug -t 900 -- 'torture seconds=600 hotplug_ms=500 && leaks'
-	@TWHEEL_PARTS=torture tests/vm/run -k kcsan -t 900 -- 'torture seconds=600 hotplug_ms=500'
+	@tests/vm/run -k debug -t 900 -- 'torture seconds=600 hotplug_ms=500 && leaks'
+	@tests/vm/run -k kcsan -t 900 -- 'torture seconds=600 hotplug_ms=500'
 
 fuzz: ## ten minutes of fuzzing the wheels' arithmetic
-	@tests/vm/setup check
+	@tests/vm/setup vm native
 	@$(MAKE) -s -C tests/native fuzz
 
 docs html: ## Documentation/ as HTML in build/html

@@ -20,6 +20,12 @@ export top cache out jobs
 say() { printf '%s\n' "$*" >&2; }
 die() { say "${0##*/}: $*"; exit 1; }
 
+# What to say of a time limit that was reached.
+slowness() {
+	printf 'load %s on %d CPUs; TWHEEL_SLOW=%d gives it twice the time' \
+		"$(cut -d' ' -f1-3 /proc/loadavg)" "$jobs" $((2 * ${TWHEEL_SLOW:-1}))
+}
+
 # The machine that a kernel is for, and where the programs for it are.
 arch_of() {
 	case $1 in
@@ -33,6 +39,42 @@ programs_of() {
 	arm64) echo "$out/arm64/bin" ;;
 	*) echo "$out/bin" ;;
 	esac
+}
+
+# The directories in tests/ that are built for a guest, or of these only those
+# that TWHEEL_PARTS names (none if it is empty).
+parts() {
+	local d
+	for d in "$top"/tests/*/; do
+		[ -e "$d/Kbuild" ] || [ -e "$d/Makefile" ] || continue
+		d=$(basename "$d")
+		[[ -n ${TWHEEL_PARTS+set} && " $TWHEEL_PARTS " != *" $d "* ]] || echo "$d"
+	done
+}
+
+# parts_named COMMAND: those that a shell command in the guest makes use of: it
+# names them, or a module of theirs, or a script in tests/vm/guest that does.
+parts_named() {
+	local words=$1 word part name
+	for word in ${1//[^a-z0-9_-]/ }; do
+		[ ! -e "$top/tests/vm/guest/$word" ] || words+=" $(cat "$top/tests/vm/guest/$word")"
+	done
+	for part in $(unset TWHEEL_PARTS && parts); do
+		for name in "$part" $(sed -n 's/^obj-m.*= *\(.*\)\.o$/\1/p' "$top/tests/$part/Kbuild" 2>/dev/null); do
+			[[ ! $words =~ (^|[^a-z0-9_])$name($|[^a-z0-9_-]) ]] || echo "$part"
+		done
+	done | sort -u | paste -sd ' '
+}
+
+# packages_for KERNEL: what this kernel and the parts need on this machine, in the
+# words of tests/vm/setup.
+packages_for() {
+	echo vm
+	case $1 in
+	*-arm64) echo arm64 ;;
+	debug* | kcsan | i386) echo own ;;
+	esac
+	! parts | grep -qE 'selftests|hostile' || echo 32bit
 }
 
 # locked FILE COMMAND...: one at a time; the second waits and then finds it done.
