@@ -8,6 +8,7 @@ KDIR ?= /lib/modules/$(shell uname -r)/build
 # for the virtual machine
 KERNEL ?= stock-6.12
 # for the demo
+CONNECTIONS ?= 6000
 SCHEME ?= hier
 MODE ?= periodic
 
@@ -18,8 +19,8 @@ modules_install install: modules ## install it where modprobe finds it (root)
 	$(MAKE) -C $(KDIR) M=$(CURDIR) modules_install
 	depmod -a
 
-demo: ## a TCP server with 6,000 idle timeouts, in a VM (SCHEME= MODE=)
-	@tests/vm/run -k $(KERNEL) -t 240 -- 'MODULE_ARGS="scheme=$(SCHEME) mode=$(MODE)" demo'
+demo: ## a TCP server with 6,000 idle timeouts, in a VM (CONNECTIONS= SCHEME= MODE=)
+	@tests/vm/run -k $(KERNEL) -t 240 -- 'MODULE_ARGS="scheme=$(SCHEME) mode=$(MODE)" demo $(CONNECTIONS)'
 
 check: ## every test, in VMs; installs what that needs
 	@tests/check

@@ -5,7 +5,8 @@
  * usage: demo [CONNECTIONS [SECONDS [TIMEOUT_MS]]]
  *
  * Ends with status 0 only if all promises were kept: no connection closed
- * before its time, none missed, none forgotten.
+ * before its time, none missed, none forgotten. On a machine that is too slow
+ * for so many connections it says that, and ends with TOO_SLOW.
  */
 #define _GNU_SOURCE
 #include <err.h>
@@ -25,6 +26,7 @@
 #define SECONDS		"9"
 #define TIMEOUT_MS	"2000"
 #define MAX_VALUES	64
+#define TOO_SLOW	4
 
 typedef unsigned long long u64;
 
@@ -152,7 +154,6 @@ static void print_header(const char *connections, const char *timeout_ms)
 {
 	static const char * const schemes[] = {
 		"hierarchical wheel", "hashed wheel",
-		"hashed wheel with sorted slots",
 	};
 	static const char * const modes[] = { "periodic", "tickless" };
 	int fd = open("/dev/twheel", O_RDWR);
@@ -164,7 +165,7 @@ static void print_header(const char *connections, const char *timeout_ms)
 	printf("twheel: a TCP server with an idle timeout of %s ms on each of %s connections,\n"
 	       "all of these timers in one file descriptor of its epoll set.\n\n"
 	       "  wheel: %s, %s, tick %llu us", timeout_ms, connections,
-	       schemes[info.scheme % 3], modes[info.mode % 2],
+	       schemes[info.scheme % 2], modes[info.mode % 2],
 	       info.tick_ns / 1000);
 	if (info.slots)
 		printf(", %u slots", info.slots);
@@ -204,9 +205,6 @@ static void print_report(void)
 	print_number("wrongly closed", value("c_wrong"),
 		     "closed though it had spoken, by the client's clock");
 	print_number("missed", value("c_missed"), "silent, but not closed");
-	if (value("c_late"))
-		print_number("late clients", value("c_late"),
-			     "silent only since this machine was too slow");
 	printf("\nHow late, in ticks            p50       p99       max\n");
 	print_late("expired", "expiry", "after the deadline");
 	print_late("delivered", "delivery", "in the server's hands");
@@ -226,8 +224,9 @@ static bool expect(bool kept, const char *what)
 	return kept;
 }
 
-static bool promises_kept(u64 connections)
+static bool promises_kept(void)
 {
+	u64 connections = value("c_opened");
 	u64 timeouts = value("closed_by_timeout");
 	bool kept = true;
 
@@ -235,16 +234,33 @@ static bool promises_kept(u64 connections)
 	kept &= expect(!value("c_wrong"), "a talking client was closed");
 	kept &= expect(!value("c_missed"), "a silent client was not closed");
 	kept &= expect(!value("events_left"), "a timer is left");
-	kept &= expect(value("opened") == connections &&
-		       value("c_opened") == connections,
-		       "not every connection was opened");
+	kept &= expect(value("opened") == connections,
+		       "the server has not seen each connection");
 	kept &= expect(value("closed_by_peer") + timeouts == connections,
 		       "not every connection was closed");
-	kept &= expect(value("c_late") ||
-		       (timeouts == value("c_silent") &&
-			timeouts == value("c_closed_by_server")),
-		       "those who were silent are not those who were closed");
+	kept &= expect(timeouts >= value("c_closed_by_server"),
+		       "more were closed than timed out");
 	return kept;
+}
+
+/*
+ * Connections that the machine was too slow for. To the server they were
+ * silent, and it was right to close them; but that is not what the client had
+ * in mind. Either it found them closed, or closed them itself meanwhile.
+ */
+static u64 too_late(u64 wanted)
+{
+	return value("c_late") + wanted - value("c_opened") +
+	       value("closed_by_timeout") - value("c_closed_by_server");
+}
+
+static void print_slow(u64 late, u64 wanted, const char *timeout_ms)
+{
+	printf("demo: this machine is too slow, or too busy, for %llu connections.\n"
+	       "  %llu of them could not be opened, or got nothing to the server for %s ms,\n"
+	       "  though they had something to say. The server was right to close these.\n"
+	       "  No timer was early, none was missed. Fewer may do: make demo CONNECTIONS=%llu\n",
+	       wanted, late, timeout_ms, wanted / 4 + 1);
 }
 
 /*
@@ -285,6 +301,7 @@ int main(int argc, char **argv)
 	static char proc[65536];
 	struct child server;
 	char port[16];
+	u64 late;
 
 	print_header(connections, timeout_ms);
 	server = run_server(timeout_ms, port);
@@ -294,9 +311,14 @@ int main(int argc, char **argv)
 	end_child(&server);
 	print_report();
 	print_proc(proc);
-	if (!promises_kept(strtoull(connections, NULL, 10))) {
+	if (!promises_kept()) {
 		printf("demo: FAIL\n");
 		return 1;
+	}
+	late = too_late(strtoull(connections, NULL, 10));
+	if (late) {
+		print_slow(late, strtoull(connections, NULL, 10), timeout_ms);
+		return TOO_SLOW;
 	}
 	printf("demo: every silent connection was closed, no other one, none early\n");
 	return 0;
