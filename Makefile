@@ -16,8 +16,8 @@ modules: ## build twheel.ko for the running kernel (KDIR=... for another)
 	$(MAKE) -C $(KDIR) M=$(CURDIR) modules
 
 modules_install install: modules ## install it where modprobe finds it (root)
-	$(MAKE) -C $(KDIR) M=$(CURDIR) modules_install
-	depmod -a
+	$(MAKE) -C $(KDIR) M=$(CURDIR) CONFIG_MODULE_SIG_ALL= modules_install
+	depmod -a $(INSTALL_MOD_PATH:%=-b %) $$(cat $(KDIR)/include/config/kernel.release)
 
 demo: ## a TCP server with 6,000 idle timeouts, in a VM (CONNECTIONS= SCHEME= MODE=)
 	@tests/vm/run -k $(KERNEL) -t 240 -- 'MODULE_ARGS="scheme=$(SCHEME) mode=$(MODE)" demo $(CONNECTIONS)'
@@ -62,7 +62,7 @@ docs html: ## Documentation/ as HTML in build/html
 clean: ## remove what was built (kernels stay in the cache)
 	rm -rf build
 	find . -name .git -prune -o -type f \( -name '*.o' -o -name '*.ko' -o -name '*.mod' \
-		-o -name '*.mod.c' -o -name '.*.cmd' -o -name '*.gcno' -o -name Module.symvers \
+		-o -name '*.mod.c' -o -name '.*.cmd' -o -name '.*.d' -o -name '*.gcno' -o -name Module.symvers \
 		-o -name modules.order \) -exec rm -f {} +
 
 help: ## this

@@ -22,8 +22,8 @@ die() { say "${0##*/}: $*"; exit 1; }
 
 # What to say of a time limit that was reached.
 slowness() {
-	printf 'load %s on %d CPUs; TWHEEL_SLOW=%d gives it twice the time' \
-		"$(cut -d' ' -f1-3 /proc/loadavg)" "$jobs" $((2 * ${TWHEEL_SLOW:-1}))
+	printf 'it hangs, or this machine is slow or busy (CPUs: %d, load: %s): TWHEEL_SLOW=%d gives it twice the time' \
+		"$jobs" "$(cut -d' ' -f1-3 /proc/loadavg)" $((2 * ${TWHEEL_SLOW:-1}))
 }
 
 # The machine that a kernel is for, and where the programs for it are.
@@ -97,7 +97,7 @@ copy_sources() {
 	mkdir -p "$1"
 	rsync -rltpOi --delete --exclude=/.git --exclude=/build --exclude=/.ci \
 		--exclude='*.o' --exclude='*.ko' --exclude='*.mod' --exclude='*.mod.c' \
-		--exclude='.*.cmd' --exclude='*.gcno' --exclude=Module.symvers \
+		--exclude='.*.cmd' --exclude='.*.d' --exclude='*.gcno' --exclude=Module.symvers \
 		--exclude=modules.order --exclude=.module-common.o \
 		--include=/Documentation/examples --exclude='/Documentation/*' --exclude=/README.md \
 		"$top/" "$1/"
