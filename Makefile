@@ -17,7 +17,7 @@ modules: ## build twheel.ko for the running kernel (KDIR=... for another)
 
 modules_install install: modules ## install it where modprobe finds it (root)
 	$(MAKE) -C $(KDIR) M=$(CURDIR) CONFIG_MODULE_SIG_ALL= modules_install
-	depmod -a $(INSTALL_MOD_PATH:%=-b %) $$(cat $(KDIR)/include/config/kernel.release)
+	depmod -a $(INSTALL_MOD_PATH:%=-b %) $$(modinfo -F vermagic twheel.ko | cut -d' ' -f1)
 
 demo: ## a TCP server with 6,000 idle timeouts, in a VM (CONNECTIONS= SCHEME= MODE=)
 	@tests/vm/run -k $(KERNEL) -t 240 -- 'MODULE_ARGS="scheme=$(SCHEME) mode=$(MODE)" demo $(CONNECTIONS)'
