@@ -52,6 +52,8 @@ html_theme_options = {
     "page_width": "1080px",
 }
 html_sidebars = {"**": ["about.html", "navigation.html", "searchbox.html"]}
+html_static_path = ["_static"]
+html_css_files = ["twheel.css"]
 html_copy_source = False
 html_show_copyright = False
 
