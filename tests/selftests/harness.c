@@ -26,6 +26,8 @@
 #include "harness.h"
 
 #define EXIT_SKIP	4
+#define EXIT_SLOW	5
+#define SLOW_RUNS	5
 #define DURATION	5
 #define KILL_GRACE	10
 
@@ -33,6 +35,7 @@ enum result {
 	PASSED,
 	FAILED,
 	SKIPPED,
+	SLOW,
 	NR_RESULTS,
 };
 
@@ -44,7 +47,7 @@ struct shared {
 static struct test_case *cases;
 static struct test_case **cases_end = &cases;
 static struct shared *shared;
-static unsigned int duration;
+static unsigned int duration, patience;
 
 void test_add(struct test_case *test)
 {
@@ -93,6 +96,16 @@ void test_skip(const char *fmt, ...)
 	_exit(EXIT_SKIP);
 }
 
+void test_slow(void)
+{
+	_exit(EXIT_SLOW);
+}
+
+unsigned int test_patience(void)
+{
+	return patience;
+}
+
 static unsigned int env_number(const char *name, unsigned int otherwise)
 {
 	const char *value = getenv(name);
@@ -137,7 +150,7 @@ static unsigned int time_limit(const struct test_case *test)
 	return seconds * env_number("TWHEEL_SLOW", 1);
 }
 
-static enum result run_case(const struct test_case *test)
+static enum result run_once(const struct test_case *test)
 {
 	unsigned int seconds = time_limit(test);
 	bool ended;
@@ -168,7 +181,23 @@ static enum result run_case(const struct test_case *test)
 	}
 	if (WEXITSTATUS(status) == EXIT_SKIP)
 		return SKIPPED;
+	if (WEXITSTATUS(status) == EXIT_SLOW)
+		return SLOW;
 	return WEXITSTATUS(status) ? FAILED : PASSED;
+}
+
+/* A case for which the machine was too slow gets more time, twice as much. */
+static enum result run_case(const struct test_case *test)
+{
+	enum result result;
+
+	for (patience = 1; patience < 1 << SLOW_RUNS; patience *= 2) {
+		result = run_once(test);
+		if (result != SLOW)
+			return result;
+	}
+	strcpy(shared->reason, "the machine is too slow");
+	return SKIPPED;
 }
 
 static enum result report_case(const struct test_case *test, int number)

@@ -8,6 +8,10 @@
  * assertion prints the place and the values, and ends the case at once,
  * whichever thread makes it.
  *
+ * A case that needs two things to happen within some time looks afterwards
+ * whether they did, and calls test_slow() if not. Then it is run again, with
+ * test_patience(), by which it multiplies that time, twice as large.
+ *
  * Output is TAP 13. Usage of every program: NAME [-l] [-t SECONDS] [CASE...].
  * CASE is a name or a shell pattern, -l lists the cases, and -t sets the
  * duration of the cases that run for a given time.
@@ -75,6 +79,9 @@ __printf(3, 4) __noreturn
 void test_fail(const char *file, int line, const char *fmt, ...);
 __printf(1, 2) __noreturn
 void test_skip(const char *fmt, ...);
+__noreturn
+void test_slow(void);
+unsigned int test_patience(void);
 __printf(1, 2)
 void test_note(const char *fmt, ...);
 unsigned int test_duration(void);

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -391,6 +392,29 @@ void *thread_join(pthread_t thread)
 
 	ASSERT_EQ(0, pthread_join(thread, &result));
 	return result;
+}
+
+static char thread_state(pid_t thread)
+{
+	char path[64], text[256] = "";
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", thread);
+	file = fopen(path, "r");
+	ASSERT_TRUE(file && fgets(text, sizeof(text), file));
+	fclose(file);
+	return strrchr(text, ')')[2];
+}
+
+/* Waits until a thread that has written its number to @thread sleeps. */
+void expect_asleep(const pid_t *thread)
+{
+	__u64 give_up = now_ns() + PATIENCE_MS * MS;
+
+	while (!READ_ONCE(*thread) || thread_state(READ_ONCE(*thread)) != 'S') {
+		ASSERT_LT(now_ns(), give_up);
+		sleep_ns(MS);
+	}
 }
 
 /* Waits for a child of the case, which must exit with 0. */

@@ -75,6 +75,7 @@ void *page_read_only(const void *data, size_t size);
 void pin_cpu(unsigned int cpu);
 pthread_t thread_run(void *(*fn)(void *data), void *data);
 void *thread_join(pthread_t thread);
+void expect_asleep(const pid_t *thread);
 void expect_child(pid_t pid);
 
 #endif /* SESSION_H */

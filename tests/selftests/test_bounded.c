@@ -34,7 +34,7 @@ static void start_all(int fd, __u32 nr, __u64 deadline)
 	ASSERT_EQ(nr, done);
 	free(ops);
 	if (now_ns() >= deadline)
-		test_skip("the machine is too slow to start in time");
+		test_slow();
 }
 
 /* Events come in the order of the starts, which is the order of ids. */
@@ -66,7 +66,7 @@ static __u64 counter(const char *wheel, const char *name)
 TEST(a_burst_expires_in_runs)
 {
 	__u64 before = counter("default", "yields");
-	__u64 deadline = now_ns() + 2 * SECOND;
+	__u64 deadline = now_ns() + test_patience() * 2 * SECOND;
 	int fd = session_open();
 
 	pin_cpu(0);
@@ -79,7 +79,7 @@ TEST(a_burst_expires_in_runs)
 /* All of them are near enough to share the slot of their tick. */
 TEST(as_many_as_fit_expire_in_one_run)
 {
-	__u64 deadline = now_ns() + SECOND;
+	__u64 deadline = now_ns() + test_patience() * SECOND;
 	int fd = session_open();
 
 	pin_cpu(0);
@@ -99,7 +99,8 @@ TEST(as_many_as_fit_expire_in_one_run)
 /* Twice as far away as the lowest level reaches. */
 static __u64 next_outer_tick(void)
 {
-	return (now_ns() / TICK_NS / OUTER_TICKS + 3) * OUTER_TICKS;
+	return (now_ns() / TICK_NS / OUTER_TICKS + 2 + test_patience()) *
+	       OUTER_TICKS;
 }
 
 /*
@@ -124,6 +125,6 @@ TEST(a_crowd_wakes_a_tickless_wheel_early)
 	sleep_until((edge - 20) * TICK_NS);
 	ASSERT_LT(0, counter("private", "cascaded"));
 	if (now_ns() >= (edge - 2) * TICK_NS)
-		test_skip("the machine is too slow to look in time");
+		test_slow();
 	read_all(fd, BURST, deadline);
 }

@@ -243,7 +243,12 @@ TEST(periodic_kernel_id_stays_the_same)
 		ASSERT_EQ(1, tw_read(fd, &event, 1));
 		ASSERT_EQ(start.id, event.id);
 	}
-	ASSERT_EQ(0, tw_stop(fd, start.id));
+	/* The next period may be over: then its event is the last one. */
+	if (tw_stop(fd, start.id) == -EALREADY) {
+		ASSERT_EQ(1, tw_read(fd, &event, 1));
+		ASSERT_EQ(start.id, event.id);
+		ASSERT_EQ(0, event.flags);
+	}
 	expect_stale(fd, start.id);
 }
 

@@ -139,7 +139,7 @@ TEST_LIMIT(many_sessions_at_once, 180)
 
 struct blocked {
 	int fd;
-	bool reading;
+	pid_t thread;
 	struct twheel_event event;
 	ssize_t result;
 };
@@ -148,7 +148,7 @@ static void *read_blocked(void *data)
 {
 	struct blocked *blocked = data;
 
-	WRITE_ONCE(blocked->reading, true);
+	WRITE_ONCE(blocked->thread, gettid());
 	blocked->result = tw_read(blocked->fd, &blocked->event, 1);
 	return NULL;
 }
@@ -157,9 +157,7 @@ static pthread_t run_blocked(struct blocked *blocked)
 {
 	pthread_t thread = thread_run(read_blocked, blocked);
 
-	while (!READ_ONCE(blocked->reading))
-		sleep_ns(MS);
-	sleep_ns(20 * MS);
+	expect_asleep(&blocked->thread);
 	return thread;
 }
 
@@ -168,12 +166,18 @@ TEST(close_with_a_reader_blocked)
 {
 	__u64 sessions = proc_sessions(), timers = pending();
 	struct blocked blocked = { .fd = session_open() };
+	__u64 deadline, open;
 	pthread_t thread;
 
-	ASSERT_EQ(0, tw_start(blocked.fd, 3, SECOND, 33));
 	thread = run_blocked(&blocked);
+	deadline = now_ns() + test_patience() * SECOND;
+	ASSERT_EQ(0, tw_start_flags(blocked.fd, 3, deadline, TWHEEL_START_ABS,
+				    33));
 	close(blocked.fd);
-	ASSERT_EQ(sessions + 1, proc_sessions());
+	open = proc_sessions();
+	if (now_ns() >= deadline)
+		test_slow();
+	ASSERT_EQ(sessions + 1, open);
 	thread_join(thread);
 	ASSERT_EQ(1, blocked.result);
 	ASSERT_EQ(33, blocked.event.user_data);
@@ -210,10 +214,11 @@ TEST(dup_keeps_the_session)
 	int second = dup(first);
 
 	ASSERT_EQ(0, tw_start(first, 3, 20 * MS, 33));
-	ASSERT_EQ(TWHEEL_STATE_PENDING, tw_state(second, 3));
+	ASSERT_EQ(0, tw_start(first, 4, HOUR, 44));
+	ASSERT_EQ(TWHEEL_STATE_PENDING, tw_state(second, 4));
 	close(first);
 	expect_event(second, 3, 33);
-	ASSERT_EQ(0, tw_start(second, 4, HOUR, 44));
+	ASSERT_EQ(1, tw_start(second, 4, HOUR, 45));
 	close(second);
 	expect_clean(sessions, timers);
 }

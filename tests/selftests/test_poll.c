@@ -213,7 +213,7 @@ TEST(epoll_oneshot)
 
 struct watcher {
 	int epfd;
-	bool waiting;
+	pid_t thread;
 	int woken;
 };
 
@@ -221,8 +221,8 @@ static void *wait_once(void *data)
 {
 	struct watcher *watcher = data;
 
-	WRITE_ONCE(watcher->waiting, true);
-	watcher->woken = wait_for(watcher->epfd, 1000);
+	WRITE_ONCE(watcher->thread, gettid());
+	watcher->woken = wait_for(watcher->epfd, 1000 * test_patience());
 	return NULL;
 }
 
@@ -232,17 +232,19 @@ static int count_woken(__u32 events)
 	struct watcher watchers[WATCHERS] = { 0 };
 	pthread_t threads[WATCHERS];
 	int fd = session_open();
+	__u64 begin = now_ns();
 	int i, woken = 0;
 
 	for (i = 0; i < WATCHERS; i++) {
 		watchers[i].epfd = epoll_create1(0);
 		ASSERT_EQ(0, watch(watchers[i].epfd, fd, events));
 		threads[i] = thread_run(wait_once, &watchers[i]);
-		while (!READ_ONCE(watchers[i].waiting))
-			sleep_ns(MS);
+		expect_asleep(&watchers[i].thread);
 	}
-	sleep_ns(50 * MS);
 	ASSERT_EQ(0, tw_start(fd, 3, 0, 33));
+	expect_unread(fd, 1);
+	if (now_ns() > begin + test_patience() * 900 * MS)
+		test_slow();
 	for (i = 0; i < WATCHERS; i++) {
 		thread_join(threads[i]);
 		woken += watchers[i].woken;
@@ -349,12 +351,16 @@ TEST(sigio_can_be_turned_off)
 TEST(sigio_ends_with_the_session)
 {
 	int fd = session_open_nonblock();
+	__u64 deadline;
 	sigset_t set;
 
 	block_signal(SIGIO, &set);
 	ASSERT_EQ(0, fcntl(fd, F_SETOWN, getpid()));
 	ASSERT_EQ(0, fcntl(fd, F_SETFL, O_ASYNC | O_NONBLOCK));
-	ASSERT_EQ(0, tw_start(fd, 3, 500 * MS, 33));
+	deadline = now_ns() + test_patience() * 500 * MS;
+	ASSERT_EQ(0, tw_start_flags(fd, 3, deadline, TWHEEL_START_ABS, 33));
 	close(fd);
-	ASSERT_EQ(-1, take_signal(&set, NULL, 600));
+	if (now_ns() >= deadline)
+		test_slow();
+	ASSERT_EQ(-1, take_signal(&set, NULL, 600 * test_patience()));
 }

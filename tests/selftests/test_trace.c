@@ -102,7 +102,7 @@ TEST(expiry_and_its_tick)
 	ASSERT_EQ(0, tw_start(fd, 1, 5 * MS, 0));
 	expect_unread(fd, 1);
 	/* The tick reports its end after all its callbacks have run. */
-	sleep_ns(20 * MS);
+	sleep_ns(200 * MS);
 	end_trace();
 	start = next_event(text, " twheel_start: ", "restart=0");
 	expire = next_event(start, " twheel_expire: ", "fn=session_expired");
