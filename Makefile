@@ -35,7 +35,8 @@ coverage: ## lines and branches that the tests run, per file (build/coverage/mis
 test: ## one test: NAME= a stage, program, program:case or KUnit suite (KERNEL=)
 	@tests/vm/test "$(NAME)" $(KERNEL)
 
-vm: export RUN := $(RUN)
+# as it is: a $ in it is the shell's
+vm: export TWHEEL_RUN := $(value RUN)
 vm: ## a shell in a VM, or RUN='command'; FILES='your files' go in (KERNEL=)
 	@tests/vm/shell $(KERNEL) $(FILES)
 
