@@ -33,7 +33,7 @@ coverage: ## lines and branches that the tests run, per file (build/coverage/mis
 	@grep -E '^# (twheel|session)' build/logs/coverage.log
 
 test: ## one test: NAME= a stage, program, program:case or KUnit suite (KERNEL=)
-	@tests/vm/test "$(NAME)" $(KERNEL)
+	@tests/vm/test "$(NAME)" $(if $(filter command environment,$(origin KERNEL)),$(KERNEL))
 
 # as it is: a $ in it is the shell's
 vm: export TWHEEL_RUN := $(value RUN)
