@@ -196,7 +196,8 @@ static enum result run_case(const struct test_case *test)
 		if (result != SLOW)
 			return result;
 	}
-	strcpy(shared->reason, "the machine is too slow");
+	snprintf(shared->reason, sizeof(shared->reason),
+		 "the machine is too slow");
 	return SKIPPED;
 }
 
