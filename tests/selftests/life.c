@@ -100,7 +100,7 @@ void life_stop(int fd, struct life *life, struct life_totals *totals)
 /* Whoever reads the event may be faster: ENOENT is always right. */
 void life_get(int fd, struct life *life)
 {
-	struct twheel_get get;
+	struct twheel_entry get;
 
 	if (tw_get(fd, life->id, &get) == -ENOENT)
 		return;
