@@ -2,11 +2,11 @@
 /*
  * /dev/twheel: the user API, include/uapi/linux/twheel.h
  *
- * Each open file is a session (session/). Here is what lies between
- * it and user space: structures are copied in, whatever their size, and out
- * again, flags and padding are checked, readers wait.
+ * Each open file is a session (session/). What lies between it and user space is
+ * here: structures of any size are copied in and out, flags and padding are
+ * checked, readers wait.
  *
- * A command is known by its number; the size in it is that of the caller's
+ * A command is known by its number. The size in it is that of the caller's
  * structure, which may be older or newer than ours.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -18,13 +18,20 @@
 #include <linux/sched/signal.h>
 #include <linux/seq_file.h>
 #include <linux/uaccess.h>
+#include <linux/uio.h>
 
 #include "session/session.h"
 #include "twheel_chardev.h"
 #include "twheel_compat.h"
 
-/* Most operations in one submit. */
+/* Maximum of operations in one submit. */
 #define MAX_BATCH	65536
+
+#define FEATURES	(TWHEEL_FEATURE_SETUP | TWHEEL_FEATURE_SUBMIT |	\
+			 TWHEEL_FEATURE_LIST | TWHEEL_FEATURE_DRAIN |	\
+			 TWHEEL_FEATURE_STATS | TWHEEL_FEATURE_WITHDRAW | \
+			 TWHEEL_FEATURE_NOWAIT)
+
 static unsigned int dev_mode = 0600;
 module_param(dev_mode, uint, 0444);
 MODULE_PARM_DESC(dev_mode, "Mode of /dev/twheel (default 0600)");
@@ -51,14 +58,20 @@ static int copy_out(unsigned long arg, size_t usize, const void *from,
 	return 0;
 }
 
+/* Whether an entry of an array may have this size, @least being that of V1. */
+static bool is_entry_size(u32 size, size_t least)
+{
+	return size >= least && size <= TWHEEL_ENTRY_SIZE_MAX &&
+	       IS_ALIGNED(size, sizeof(__u64));
+}
+
 /* The commands. */
 
 static long do_info(struct twheel_session *s, unsigned long arg, size_t usize)
 {
 	struct twheel_info info = {
 		.abi_version	= TWHEEL_ABI_VERSION,
-		.features	= TWHEEL_FEATURE_SETUP | TWHEEL_FEATURE_SUBMIT |
-				  TWHEEL_FEATURE_DRAIN | TWHEEL_FEATURE_STATS,
+		.features	= FEATURES,
 		.max_batch	= MAX_BATCH,
 	};
 
@@ -73,7 +86,13 @@ static long do_setup(struct twheel_session *s, unsigned long arg, size_t usize)
 	struct twheel_setup setup;
 	int ret = copy_in(&setup, sizeof(setup), arg, usize);
 
-	return ret ?: twheel_session_setup(s, &setup);
+	if (ret)
+		return ret;
+	if (setup.reserved || (setup.event_size &&
+			       !is_entry_size(setup.event_size,
+					      TWHEEL_EVENT_SIZE_V1)))
+		return -EINVAL;
+	return twheel_session_setup(s, &setup);
 }
 
 /* What most callers pass, without the detours of a copy of any size. */
@@ -99,10 +118,21 @@ fault:
 	return -EFAULT;
 }
 
+/* Nobody knows the id: neither the timer nor its event may stay. */
+static void take_back(struct twheel_session *s, u64 id)
+{
+	const struct twheel_stop stop = {
+		.id	= id,
+		.flags	= TWHEEL_STOP_WITHDRAW,
+	};
+
+	twheel_session_stop(s, &stop);
+}
+
 /*
- * The id is what a caller of TWHEEL_ID_ANY must get: make sure that it can be
- * written before anything is started, and take the start back if it cannot be
- * written after all.
+ * A caller of TWHEEL_ID_ANY must get the id. Make sure that it can be written
+ * before anything is started, and take the start back if it cannot be written
+ * after all.
  */
 static long do_start(struct twheel_session *s, unsigned long arg, size_t usize)
 {
@@ -118,7 +148,7 @@ static long do_start(struct twheel_session *s, unsigned long arg, size_t usize)
 		return -EFAULT;
 	ret = twheel_session_start(s, &start);
 	if (any && ret >= 0 && put_user(start.id, &to->id)) {
-		twheel_session_stop(s, start.id);
+		take_back(s, start.id);
 		return -EFAULT;
 	}
 	return ret;
@@ -130,7 +160,16 @@ static int get_stop(struct twheel_stop *stop, unsigned long arg, size_t usize)
 
 	if (unlikely(usize != sizeof(*stop)))
 		return copy_in(stop, sizeof(*stop), arg, usize);
-	return get_user(stop->id, &from->id);
+	if (!user_read_access_begin(from, sizeof(*stop)))
+		return -EFAULT;
+	unsafe_get_user(stop->id, &from->id, fault);
+	unsafe_get_user(stop->flags, &from->flags, fault);
+	unsafe_get_user(stop->reserved, &from->reserved, fault);
+	user_read_access_end();
+	return 0;
+fault:
+	user_read_access_end();
+	return -EFAULT;
 }
 
 static long do_stop(struct twheel_session *s, unsigned long arg, size_t usize)
@@ -138,60 +177,63 @@ static long do_stop(struct twheel_session *s, unsigned long arg, size_t usize)
 	struct twheel_stop stop;
 	int ret = get_stop(&stop, arg, usize);
 
-	return ret ?: twheel_session_stop(s, stop.id);
+	return ret ?: twheel_session_stop(s, &stop);
 }
 
 static long do_get(struct twheel_session *s, unsigned long arg, size_t usize)
 {
-	struct twheel_get get;
-	int ret = copy_in(&get, sizeof(get), arg, usize);
+	struct twheel_entry entry;
+	int ret = copy_in(&entry, sizeof(entry), arg, usize);
 
 	if (ret)
 		return ret;
-	if (get.reserved)
+	if (entry.reserved)
 		return -EINVAL;
-	get = (struct twheel_get) { .id = get.id };
-	ret = twheel_session_get(s, &get);
-	return ret ?: copy_out(arg, usize, &get, sizeof(get));
+	ret = twheel_session_get(s, &entry);
+	return ret ?: copy_out(arg, usize, &entry, sizeof(entry));
 }
 
-static struct twheel_op __user *op_at(const struct twheel_submit *submit,
-				      unsigned int nr)
+/* Submitting. */
+
+/**
+ * struct batch - a submit under way
+ * @args: what the caller has passed; @args.failed counts
+ * @done: operations that were carried out and have their result
+ */
+struct batch {
+	struct twheel_submit args;
+	unsigned int done;
+};
+
+static struct twheel_op __user *next_op(const struct batch *batch)
 {
-	return u64_to_user_ptr(submit->ops + (u64)nr * submit->op_size);
+	return u64_to_user_ptr(batch->args.ops +
+			       (u64)batch->done * batch->args.op_size);
 }
 
-/* Operations of another size than ours are taken one by one. */
-static int get_long_op(struct twheel_session_op *to,
-		       const struct twheel_submit *submit)
+/* Operations of another size than ours come one by one. */
+static bool has_long_ops(const struct batch *batch)
 {
-	struct twheel_op op;
-	int ret = copy_in(&op, sizeof(op),
-			  (unsigned long)op_at(submit, submit->done),
-			  submit->op_size);
+	return batch->args.op_size != sizeof(struct twheel_op);
+}
 
-	if (ret)
+/* What lies behind the part of an operation that we know has to be 0. */
+static int check_tail(const struct batch *batch)
+{
+	int ret = check_zeroed_user(next_op(batch) + 1, batch->args.op_size -
+				    sizeof(struct twheel_op));
+
+	if (ret < 0)
 		return ret;
-	to->opcode = op.opcode;
-	to->start = (struct twheel_start) {
-		.id		= op.id,
-		.expires_ns	= op.expires_ns,
-		.period_ns	= op.period_ns,
-		.user_data	= op.user_data,
-		.flags		= op.flags,
-		.reserved	= op.reserved,
-	};
-	return 0;
+	return ret ? 0 : -E2BIG;
 }
 
-static int get_ops(struct twheel_session_op *ops,
-		   const struct twheel_submit *submit, unsigned int count)
+static int get_ops(struct twheel_session_op *to, const struct batch *batch,
+		   unsigned int count)
 {
-	const struct twheel_op __user *from = op_at(submit, submit->done);
-	struct twheel_session_op *to = ops, *end = ops + count;
+	const struct twheel_op __user *from = next_op(batch);
+	struct twheel_session_op *end = to + count;
 
-	if (submit->op_size != sizeof(*from))
-		return get_long_op(ops, submit);
 	if (!user_read_access_begin(from, count * sizeof(*from)))
 		return -EFAULT;
 	for (; to < end; to++, from++) {
@@ -210,11 +252,12 @@ fault:
 	return -EFAULT;
 }
 
-static int put_results(const struct twheel_session_op *ops,
-		       const struct twheel_submit *submit, unsigned int count)
+static int put_results(const struct twheel_session_op *from,
+		       struct batch *batch, unsigned int count)
 {
-	struct twheel_op __user *to = op_at(submit, submit->done);
-	const struct twheel_session_op *from = ops, *end = ops + count;
+	struct twheel_op __user *to = next_op(batch);
+	const struct twheel_session_op *end = from + count;
+	unsigned int failed = 0;
 
 	/* One operation if they are not of our size: no stride in here. */
 	if (!user_write_access_begin(to, count * sizeof(*to)))
@@ -222,8 +265,11 @@ static int put_results(const struct twheel_session_op *ops,
 	for (; from < end; from++, to++) {
 		unsafe_put_user(from->start.id, &to->id, fault);
 		unsafe_put_user(from->result, &to->result, fault);
+		failed += from->result < 0;
 	}
 	user_write_access_end();
+	batch->args.failed += failed;
+	batch->done += count;
 	return 0;
 fault:
 	user_write_access_end();
@@ -235,9 +281,9 @@ fault:
  * piece spans two pages at most, and ends in one of these two fields.
  */
 static bool can_write(const struct twheel_session_op *ops,
-		      const struct twheel_submit *submit, unsigned int count)
+		      const struct batch *batch, unsigned int count)
 {
-	struct twheel_op __user *to = op_at(submit, submit->done);
+	struct twheel_op __user *to = next_op(batch);
 
 	return !put_user(ops[0].opcode, &to[0].opcode) &&
 	       !put_user(ops[count - 1].start.reserved,
@@ -246,102 +292,108 @@ static bool can_write(const struct twheel_session_op *ops,
 
 /*
  * One piece: nothing of it is done unless its results can be written. Returns
- * -EIO if they could not be written all the same: then the piece is not to be
+ * -EIO if they could not be written all the same: then the piece must not be
  * done again.
  */
-static int submit_piece(struct twheel_session *s, struct twheel_submit *submit,
+static int submit_piece(struct twheel_session *s, struct batch *batch,
 			unsigned int count, ktime_t now)
 {
 	/* 768 bytes. */
 	struct twheel_session_op ops[TWHEEL_OPS_PER_LOCK] __uninitialized;
-	int ret = get_ops(ops, submit, count);
+	int ret = get_ops(ops, batch, count);
 
+	if (!ret && has_long_ops(batch))
+		ret = check_tail(batch);
 	if (ret)
 		return ret;
-	if (!can_write(ops, submit, count))
+	if (!can_write(ops, batch, count))
 		return -EFAULT;
 	twheel_session_run_ops(s, ops, count, now);
-	if (put_results(ops, submit, count))
-		return -EIO;
-	submit->done += count;
-	return 0;
+	return put_results(ops, batch, count) ? -EIO : 0;
 }
 
 /*
- * Near the end of what is mapped a piece can fail where a single operation
+ * Returns how many operations were carried out, or a negative errno if there was
+ * none. Near the end of what is mapped a piece can fail where a single operation
  * would not: then the operations are taken one by one.
  */
-static int submit_all(struct twheel_session *s, struct twheel_submit *submit)
+static int submit_all(struct twheel_session *s, struct batch *batch)
 {
-	bool single = submit->op_size != sizeof(struct twheel_op);
+	bool single = has_long_ops(batch);
 	ktime_t now = ktime_get();
 
-	while (submit->done < submit->count) {
-		unsigned int left = submit->count - submit->done;
+	while (batch->done < batch->args.count) {
+		unsigned int left = batch->args.count - batch->done;
 		unsigned int piece = single ? 1 : min(left, TWHEEL_OPS_PER_LOCK);
-		int ret = submit_piece(s, submit, piece, now);
+		int ret = submit_piece(s, batch, piece, now);
 
-		if (ret == -EIO || (ret && single))
-			return ret;
+		if (ret == -EIO)
+			return -EFAULT;
+		if (ret && single)
+			return batch->done ?: ret;
 		if (ret)
 			single = true;
 		else if (signal_pending(current))
-			return 0;
+			break;
 		cond_resched();
 	}
-	return 0;
+	return batch->done;
 }
 
 static bool bad_submit(const struct twheel_submit *submit)
 {
 	return !submit->count || submit->count > MAX_BATCH || submit->flags ||
-	       submit->op_size < sizeof(struct twheel_op) ||
-	       submit->op_size > PAGE_SIZE ||
+	       !is_entry_size(submit->op_size, sizeof(struct twheel_op)) ||
 	       submit->ops != (unsigned long)submit->ops;
 }
 
 static long do_submit(struct twheel_session *s, unsigned long arg, size_t usize)
 {
 	struct twheel_submit __user *to = (void __user *)arg;
-	struct twheel_submit submit;
-	int ret = copy_in(&submit, sizeof(submit), arg, usize);
+	struct batch batch = {};
+	int ret = copy_in(&batch.args, sizeof(batch.args), arg, usize);
 
 	if (ret)
 		return ret;
-	if (usize < sizeof(submit) || bad_submit(&submit))
+	if (usize < sizeof(batch.args) || bad_submit(&batch.args))
 		return -EINVAL;
-	submit.done = 0;
-	/* Where done is to be written has to be there before all else. */
-	if (put_user(submit.done, &to->done))
+	batch.args.failed = 0;
+	/* Nothing is done before it is known that this can be written. */
+	if (put_user(batch.args.failed, &to->failed))
 		return -EFAULT;
-	ret = submit_all(s, &submit);
-	if (ret && ret != -EIO && !submit.done)
-		return ret;
-	if (put_user(submit.done, &to->done) || ret == -EIO)
+	ret = submit_all(s, &batch);
+	if (batch.args.failed && put_user(batch.args.failed, &to->failed))
 		return -EFAULT;
-	return 0;
+	return ret;
 }
 
-static long do_drain(struct twheel_session *s, unsigned long arg, size_t usize)
+/* Listing and draining. */
+
+static bool bad_list(const struct twheel_list *list)
 {
-	struct twheel_drain __user *to = (void __user *)arg;
-	struct twheel_drain drain;
-	u32 count;
-	int ret = copy_in(&drain, sizeof(drain), arg, usize);
+	return !list->count || list->flags || list->reserved ||
+	       !is_entry_size(list->entry_size, sizeof(struct twheel_entry)) ||
+	       list->entries != (unsigned long)list->entries;
+}
+
+static long do_list(struct twheel_session *s, unsigned long arg, size_t usize,
+		    bool stop)
+{
+	struct twheel_list __user *to = (void __user *)arg;
+	struct twheel_list list;
+	int ret = copy_in(&list, sizeof(list), arg, usize);
 
 	if (ret)
 		return ret;
-	if (usize < sizeof(drain) || drain.flags || !drain.count ||
-	    drain.timers != (unsigned long)drain.timers)
+	if (usize < sizeof(list) || bad_list(&list))
 		return -EINVAL;
 	/* As in do_submit(). */
-	if (put_user(drain.count, &to->count))
+	if (put_user(list.cursor, &to->cursor))
 		return -EFAULT;
-	ret = twheel_session_drain(s, u64_to_user_ptr(drain.timers),
-				   drain.count, &count);
-	if (ret)
-		return ret;
-	return put_user(count, &to->count);
+	ret = twheel_session_list(s, &list, stop);
+	if (ret >= 0 && put_user(list.cursor, &to->cursor))
+		return -EFAULT;
+	return ret;
 }
 
 static long do_stats(struct twheel_session *s, unsigned long arg, size_t usize)
@@ -354,32 +406,42 @@ static long do_stats(struct twheel_session *s, unsigned long arg, size_t usize)
 	return copy_out(arg, usize, &stats, sizeof(stats));
 }
 
+/* Commands that change something want what write(2) would want. */
+static int may_change(const struct file *file)
+{
+	return likely(file->f_mode & FMODE_WRITE) ? 0 : -EBADF;
+}
+
+/* What makes up a command but the size of its structure. */
+#define BARE(cmd)	((cmd) & ~IOCSIZE_MASK)
+
 static long twheel_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 {
 	struct twheel_session *s = file->private_data;
 	size_t usize = _IOC_SIZE(cmd);
-	/* What makes up the command but its size. */
-	unsigned int bare = cmd & ~IOCSIZE_MASK;
 
 	/* Most commands are starts. */
 	if (likely(cmd == TWHEEL_IOC_START))
-		return do_start(s, arg, sizeof(struct twheel_start));
-	switch (bare) {
-	case TWHEEL_IOC_INFO & ~IOCSIZE_MASK:
+		return may_change(file) ?:
+		       do_start(s, arg, sizeof(struct twheel_start));
+	switch (BARE(cmd)) {
+	case BARE(TWHEEL_IOC_INFO):
 		return do_info(s, arg, usize);
-	case TWHEEL_IOC_SETUP & ~IOCSIZE_MASK:
-		return do_setup(s, arg, usize);
-	case TWHEEL_IOC_START & ~IOCSIZE_MASK:
-		return do_start(s, arg, usize);
-	case TWHEEL_IOC_STOP & ~IOCSIZE_MASK:
-		return do_stop(s, arg, usize);
-	case TWHEEL_IOC_GET & ~IOCSIZE_MASK:
+	case BARE(TWHEEL_IOC_SETUP):
+		return may_change(file) ?: do_setup(s, arg, usize);
+	case BARE(TWHEEL_IOC_START):
+		return may_change(file) ?: do_start(s, arg, usize);
+	case BARE(TWHEEL_IOC_STOP):
+		return may_change(file) ?: do_stop(s, arg, usize);
+	case BARE(TWHEEL_IOC_GET):
 		return do_get(s, arg, usize);
-	case TWHEEL_IOC_SUBMIT & ~IOCSIZE_MASK:
-		return do_submit(s, arg, usize);
-	case TWHEEL_IOC_DRAIN & ~IOCSIZE_MASK:
-		return do_drain(s, arg, usize);
-	case TWHEEL_IOC_STATS & ~IOCSIZE_MASK:
+	case BARE(TWHEEL_IOC_SUBMIT):
+		return may_change(file) ?: do_submit(s, arg, usize);
+	case BARE(TWHEEL_IOC_LIST):
+		return do_list(s, arg, usize, false);
+	case BARE(TWHEEL_IOC_DRAIN):
+		return may_change(file) ?: do_list(s, arg, usize, true);
+	case BARE(TWHEEL_IOC_STATS):
 		return do_stats(s, arg, usize);
 	default:
 		return -ENOTTY;
@@ -388,42 +450,37 @@ static long twheel_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 
 /* Reading. */
 
-static int wait_for_event(struct file *file, struct twheel_session *s)
+static bool is_nowait(const struct kiocb *iocb)
 {
-	if (file->f_flags & O_NONBLOCK)
-		return -EAGAIN;
-	return wait_event_interruptible_exclusive(s->wait,
-						  twheel_session_readable(s));
+	return iocb->ki_filp->f_flags & O_NONBLOCK ||
+	       iocb->ki_flags & IOCB_NOWAIT;
 }
 
-static ssize_t twheel_read(struct file *file, char __user *buf, size_t size,
-			   loff_t *pos)
+static ssize_t twheel_read_iter(struct kiocb *iocb, struct iov_iter *to)
 {
-	struct twheel_session *s = file->private_data;
-	size_t room = min_t(size_t, size, MAX_RW_COUNT) /
-		      sizeof(struct twheel_event);
+	struct twheel_session *s = iocb->ki_filp->private_data;
 	ssize_t ret;
 
-	if (!room)
-		return -EINVAL;
 	for (;;) {
-		ret = twheel_session_read(s, (void __user *)buf, room);
-		if (ret) {
-			twheel_session_pass_on(s);
-			return ret < 0 ? ret :
-			       ret * sizeof(struct twheel_event);
-		}
-		ret = wait_for_event(file, s);
+		ret = twheel_session_read(s, to);
+		if (ret)
+			break;
+		if (is_nowait(iocb))
+			return -EAGAIN;
+		ret = wait_event_interruptible_exclusive(s->readers,
+							 twheel_session_readable(s));
 		if (ret)
 			return ret;
 	}
+	twheel_session_pass_on(s);
+	return ret;
 }
 
 static __poll_t twheel_poll(struct file *file, poll_table *wait)
 {
 	struct twheel_session *s = file->private_data;
 
-	poll_wait(file, &s->wait, wait);
+	poll_wait(file, &s->pollers, wait);
 	return twheel_session_readable(s) ? EPOLLIN | EPOLLRDNORM : 0;
 }
 
@@ -443,6 +500,8 @@ static int twheel_open(struct inode *inode, struct file *file)
 	if (IS_ERR(s))
 		return PTR_ERR(s);
 	file->private_data = s;
+	/* read(2) does not block if it must not: io_uring needs no thread. */
+	file->f_mode |= FMODE_NOWAIT;
 	return stream_open(inode, file);
 }
 
@@ -467,7 +526,7 @@ static const struct file_operations twheel_fops = {
 	.owner		= THIS_MODULE,
 	.open		= twheel_open,
 	.release	= twheel_release,
-	.read		= twheel_read,
+	.read_iter	= twheel_read_iter,
 	.poll		= twheel_poll,
 	.fasync		= twheel_fasync,
 	.unlocked_ioctl	= twheel_ioctl,

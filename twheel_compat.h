@@ -10,7 +10,9 @@
 
 #include <linux/atomic.h>
 #include <linux/hrtimer.h>
+#include <linux/nsproxy.h>
 #include <linux/spinlock.h>
+#include <linux/time_namespace.h>
 #include <linux/version.h>
 
 /*
@@ -44,6 +46,21 @@ twheel_hrtimer_setup(struct hrtimer *hrtimer,
 	hrtimer->function = fn;
 }
 #endif
+
+/*
+ * What CLOCK_MONOTONIC of the caller's time namespace is ahead of ours, ns.
+ * timens_ktime_to_host() does the same for timerfd, but is not exported.
+ */
+static inline s64 twheel_time_ns_offset(void)
+{
+#ifdef CONFIG_TIME_NS
+	struct time_namespace *ns = current->nsproxy->time_ns;
+
+	return timespec64_to_ns(&ns->offsets.monotonic);
+#else
+	return 0;
+#endif
+}
 
 /*
  * On PREEMPT_RT callbacks run in a thread that a waiter for one of them may

@@ -156,6 +156,7 @@ static void show_session(struct twheel_session *s, void *arg)
 	show_value(seq, "  ", "rearmed", stats.rearmed);
 	show_value(seq, "  ", "delivered", stats.delivered);
 	show_value(seq, "  ", "replaced", stats.replaced);
+	show_value(seq, "  ", "withdrawn", stats.withdrawn);
 	show_value(seq, "  ", "unread", stats.unread);
 	show_value(seq, "  ", "overruns", stats.overruns);
 	show_value(seq, "  ", "wakeups", stats.wakeups);

@@ -2,16 +2,16 @@
 /*
  * TWHEEL_IOC_SUBMIT: many operations on a session's timers in one call
  *
- * A batch comes from twheel_chardev.c in pieces of a few operations. Those of a
- * piece fall into runs: what starts timers that are free, what restarts armed
- * ones, what stops armed ones. A run is looked up, one timer after the other,
- * then given to the wheel as a whole, then entered into the books; all of that
- * under one hold of the session's lock, so that nobody meets a state in between,
- * and that its price is shared. All else is done one by one, with no run under
- * way.
+ * A batch comes from twheel_chardev.c in pieces of a few operations. The
+ * operations of a piece fall into runs: starts of free timers, restarts of armed
+ * timers, stops of armed timers. The timers of a run are looked up one after the
+ * other, then given to the wheel as a whole, then counted. All of that happens
+ * under one hold of the session's lock: nobody sees a state in between, and the
+ * price of the lock is shared. Every other operation is done on its own, while no
+ * run is under way.
  *
- * In a run a timer may occur twice. The second restart is one more restart. Of
- * two stops the second fails like that of a timer that is just expiring; those
+ * A timer may occur twice in a run. The second restart is one more restart. The
+ * second of two stops fails as for a timer that is just expiring. Such operations
  * are done once more at the end, one by one.
  */
 #include <linux/ktime.h>
@@ -39,8 +39,9 @@ struct run {
 static bool bad_stop(const struct twheel_session *s,
 		     const struct twheel_start *op)
 {
-	return op->flags | op->reserved | op->expires_ns | op->period_ns |
-	       op->user_data || !twheel_session_has_number(s, op->id);
+	return (op->flags & ~TWHEEL_STOP_WITHDRAW) | op->reserved |
+	       op->expires_ns | op->period_ns | op->user_data ||
+	       !twheel_session_has_number(s, op->id);
 }
 
 /* One operation, on its own. */
@@ -51,7 +52,7 @@ static int run_op(struct twheel_session *s, struct twheel_session_op *op,
 		return twheel_session_start_locked(s, &op->start, now);
 	if (op->opcode != TWHEEL_OP_STOP || bad_stop(s, &op->start))
 		return -EINVAL;
-	return twheel_session_stop_locked(s, op->start.id);
+	return twheel_session_stop_locked(s, op->start.id, op->start.flags);
 }
 
 /* What run an operation belongs to, and its place in the table. */

@@ -1,48 +1,83 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a session hands to its user: events that are read, timers that are
- * drained
+ * Reading the events of a session, and waking those who wait for them
  *
- * Copying to user space with the session's lock held: what is copied and what
- * is taken out of the session stay the same, with no state in between that
- * others could meet. A page that is not there makes the copy fail; then the
- * lock is let go, the page is fetched, and all is tried again; not for ever,
- * since there are pages that can be fetched and never be written.
+ * An event is copied to user space with the session's lock held: the events that
+ * are copied and those that are taken out of the queue are the same, and nobody
+ * sees a state in between. If a page is missing the copy fails. Then the lock is
+ * dropped, the page is faulted in, and the copy is tried again. This ends after
+ * some attempts, because there are pages that can be faulted in but never be
+ * written.
  *
  * A periodic timer is armed again when its event is read, as timerfd does:
  * however short its period, it costs no more than its reader takes. Its
  * deadlines stay on the grid of the first.
+ *
+ * Those who sleep in read(2) and those who poll have queues of their own. A tick
+ * wakes all pollers and one reader. A reader that leaves events behind wakes the
+ * next reader, but no poller: pollers were told of these events by their tick.
  */
-#include <linux/delay.h>
 #include <linux/ktime.h>
 #include <linux/math64.h>
-#include <linux/pagemap.h>
 #include <linux/poll.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
 #include <linux/uaccess.h>
 
 #include "timer.h"
+#include "twheel_compat.h"
 
 /* Events copied under one hold of a session's lock. */
 #define EVENTS_PER_LOCK		64
 
-/* How often a page is fetched for the same thing. */
-#define FETCH_TRIES	16
+/* Copying. */
 
-static int fetch_page(void __user *to, size_t size, int *tries)
+/**
+ * twheel_session_put - copy something to user space with page faults off
+ * @to: where to; moved on if all could be written, else as it was
+ * @from: what to copy
+ * @size: its size
+ * @usize: its size as the caller knows it: what is beyond @size is set to 0
+ *
+ * Context: pagefault_disable().
+ * Return: whether all could be written.
+ */
+bool twheel_session_put(struct iov_iter *to, const void *from, size_t size,
+			size_t usize)
+{
+	size_t known = min(size, usize);
+	size_t copied = copy_to_iter(from, known, to);
+
+	if (copied == known)
+		copied += iov_iter_zero(usize - known, to);
+	if (copied == usize)
+		return true;
+	iov_iter_revert(to, copied);
+	return false;
+}
+
+/**
+ * twheel_session_fetch - fault in what twheel_session_put() could not write
+ * @to: where to
+ * @size: how much
+ * @tries: attempts left, %TWHEEL_FETCH_TRIES at first
+ *
+ * Context: Process, may sleep.
+ * Return: 0 if it is worth another attempt, or -EFAULT.
+ */
+int twheel_session_fetch(const struct iov_iter *to, size_t size, int *tries)
 {
 	if (!--*tries || fatal_signal_pending(current) ||
-	    fault_in_safe_writeable((char __user *)to, size))
+	    fault_in_iov_iter_writeable(to, size))
 		return -EFAULT;
 	cond_resched();
 	return 0;
 }
 
-/* Waking readers. */
+/* Waking. */
 
 /**
- * twheel_session_wake - wake up who waits for events, once per tick
+ * twheel_session_wake - wake up those who wait for events, once per tick
  * @end: the session's
  *
  * Context: Softirq.
@@ -55,7 +90,8 @@ void twheel_session_wake(struct twheel_tick_end *end)
 	spin_lock(&s->lock);
 	s->stats.wakeups++;
 	spin_unlock(&s->lock);
-	wake_up_interruptible_poll(&s->wait, EPOLLIN | EPOLLRDNORM);
+	wake_up_interruptible_poll(&s->pollers, EPOLLIN | EPOLLRDNORM);
+	wake_up_interruptible(&s->readers);
 	kill_fasync(&s->fasync, SIGIO, POLL_IN);
 }
 
@@ -75,16 +111,30 @@ bool twheel_session_readable(struct twheel_session *s)
  * twheel_session_pass_on - wake up another reader for what is left
  * @s: the session
  *
- * A tick wakes up one of the readers that sleep. Who has read and leaves
- * events behind passes the word on.
+ * A tick wakes up one of the readers that sleep. A reader that leaves events
+ * behind passes the word on.
  */
 void twheel_session_pass_on(struct twheel_session *s)
 {
 	if (twheel_session_readable(s))
-		wake_up_interruptible_poll(&s->wait, EPOLLIN | EPOLLRDNORM);
+		wake_up_interruptible(&s->readers);
 }
 
 /* Reading. */
+
+/**
+ * struct reading - a read under way
+ * @to: where to
+ * @event_size: size of an event of the caller's
+ * @now: when the read began: events that expired later are for the next one
+ * @offset: what the caller's clock is ahead of ours, ns
+ */
+struct reading {
+	struct iov_iter *to;
+	size_t event_size;
+	ktime_t now;
+	s64 offset;
+};
 
 static u64 overruns_of(const struct twheel_utimer *ut, u64 deadline,
 		       ktime_t now)
@@ -99,26 +149,38 @@ static u64 overruns_of(const struct twheel_utimer *ut, u64 deadline,
  * last field first: nothing is written of an event that ends in a page that is
  * not there.
  */
-static bool put_event(struct twheel_event __user *to,
-		      const struct twheel_utimer *ut, u64 deadline,
-		      u64 overruns)
+static __always_inline bool put_in_place(struct twheel_event __user *to,
+					 const struct twheel_event *event)
 {
-	u32 flags = ut->period_ns ? TWHEEL_EVENT_PERIODIC : 0;
-
 	if (!user_write_access_begin(to, sizeof(*to)))
 		return false;
-	unsafe_put_user(0, &to->reserved, fault);
-	unsafe_put_user(flags, &to->flags, fault);
-	unsafe_put_user(overruns, &to->overruns, fault);
-	unsafe_put_user(ut->expired_ns, &to->expired_ns, fault);
-	unsafe_put_user(deadline, &to->deadline_ns, fault);
-	unsafe_put_user(ut->user_data, &to->user_data, fault);
-	unsafe_put_user(ut->id, &to->id, fault);
+	unsafe_put_user(event->reserved, &to->reserved, fault);
+	unsafe_put_user(event->flags, &to->flags, fault);
+	unsafe_put_user(event->overruns, &to->overruns, fault);
+	unsafe_put_user(event->expired_ns, &to->expired_ns, fault);
+	unsafe_put_user(event->deadline_ns, &to->deadline_ns, fault);
+	unsafe_put_user(event->user_data, &to->user_data, fault);
+	unsafe_put_user(event->id, &to->id, fault);
 	user_write_access_end();
 	return true;
 fault:
 	user_write_access_end();
 	return false;
+}
+
+static noinline bool put_anywhere(const struct reading *r,
+				  struct twheel_event event)
+{
+	return twheel_session_put(r->to, &event, sizeof(event), r->event_size);
+}
+
+/* One buffer of our own kind of events: where the next one goes, or NULL. */
+static struct twheel_event __user *place_of(const struct reading *r)
+{
+	if (unlikely(!iter_is_ubuf(r->to) ||
+		     r->event_size != sizeof(struct twheel_event)))
+		return NULL;
+	return r->to->ubuf + r->to->iov_offset;
 }
 
 /* list_del_init() of Debian's kernels checks first: 20 instructions of 120. */
@@ -139,11 +201,11 @@ static void finish_event(struct twheel_session *s, struct twheel_utimer *ut,
 	take_out_event(ut);
 	s->stats.unread--;
 	s->stats.delivered++;
-	if (likely(!ut->period_ns)) {
+	s->stats.overruns += overruns;
+	if (likely(!twheel_utimer_goes_on(ut))) {
 		twheel_table_free(ut, true);
 		return;
 	}
-	s->stats.overruns += overruns;
 	s->stats.rearmed++;
 	/* No overflow: now is less than 2^63, and so is the period. */
 	next = deadline + (overruns + 1) * ut->period_ns;
@@ -151,184 +213,103 @@ static void finish_event(struct twheel_session *s, struct twheel_utimer *ut,
 }
 
 /*
- * Read up to @room events that have expired by @now: what a reader arms again
- * while it reads is for its next read, or a short period would keep it here.
- * Returns how many were read, or -EFAULT if not even one could be.
+ * Read the first event, to @place if that is not NULL. Returns false if it could
+ * not be written.
  */
-static int read_events(struct twheel_session *s, struct twheel_event __user *to,
-		       int room, ktime_t now)
+static __always_inline bool read_event(struct twheel_session *s,
+				       struct twheel_utimer *ut,
+				       const struct reading *r,
+				       struct twheel_event __user *place)
 {
+	u64 deadline = twheel_expired_deadline(&ut->timer, s->tick_ns);
+	u64 overruns = overruns_of(ut, deadline, r->now);
+	const struct twheel_event event = {
+		.id		= ut->id,
+		.user_data	= ut->user_data,
+		.deadline_ns	= twheel_session_to_caller(deadline, r->offset),
+		.expired_ns	= twheel_session_to_caller(ut->expired_ns,
+							   r->offset),
+		.overruns	= overruns,
+		.flags		= twheel_utimer_goes_on(ut) ?
+				  TWHEEL_EVENT_PERIODIC : 0,
+	};
+
+	if (likely(place) ? !put_in_place(place, &event) :
+			    !put_anywhere(r, event))
+		return false;
+	finish_event(s, ut, deadline, overruns);
+	return true;
+}
+
+/*
+ * Read up to @room events that have expired by @r->now: a timer that is armed
+ * again by this read is for the next one, or a short period would keep its reader
+ * here. Returns how many were read, or -EFAULT if not even one could be.
+ */
+static int read_events(struct twheel_session *s, const struct reading *r,
+		       int room)
+{
+	struct twheel_event __user *begin = place_of(r), *place = begin;
 	struct twheel_utimer *ut;
-	u64 deadline, overruns;
 	int count;
 
 	lockdep_assert_held(&s->lock);
 	for (count = 0; count < room; count++) {
 		ut = list_first_entry_or_null(&s->events, struct twheel_utimer,
 					      timer.node.link);
-		if (!ut || ut->expired_ns > now)
+		if (!ut || ut->expired_ns > r->now)
 			break;
-		deadline = twheel_expired_deadline(&ut->timer, s->tick_ns);
-		overruns = overruns_of(ut, deadline, now);
-		if (!put_event(to + count, ut, deadline, overruns))
-			return count ?: -EFAULT;
-		finish_event(s, ut, deadline, overruns);
+		if (unlikely(!read_event(s, ut, r, place))) {
+			count = count ?: -EFAULT;
+			break;
+		}
+		if (likely(place))
+			place++;
 	}
+	iov_iter_advance(r->to, (char __user *)place - (char __user *)begin);
 	return count;
 }
 
 /**
  * twheel_session_read - read(2) without waiting
  * @s: the session
- * @to: where to
- * @room: how many events fit
+ * @to: where to; moved on by what was read
  *
  * Context: Process, may sleep.
- * Return: how many events were read; 0 if there was none; -EFAULT, with all
- * events still there.
+ * Return: how many bytes were read; 0 if there was no event; -EINVAL if not even
+ * one fits; -EFAULT, with all events still there.
  */
-ssize_t twheel_session_read(struct twheel_session *s,
-			    struct twheel_event __user *to, size_t room)
+ssize_t twheel_session_read(struct twheel_session *s, struct iov_iter *to)
 {
-	ktime_t now = ktime_get();
-	int tries = FETCH_TRIES;
-	size_t done = 0;
+	struct reading r = {
+		.to		= to,
+		.event_size	= READ_ONCE(s->event_size),
+		.now		= ktime_get(),
+		.offset		= twheel_time_ns_offset(),
+	};
+	size_t size = iov_iter_count(to), room = size / (u32)r.event_size;
+	int tries = TWHEEL_FETCH_TRIES;
 	int ret;
 
-	while (done < room) {
+	if (!room)
+		return -EINVAL;
+	while (room) {
 		spin_lock_bh(&s->lock);
 		pagefault_disable();
-		ret = read_events(s, to + done, min_t(size_t, room - done,
-						      EVENTS_PER_LOCK), now);
+		ret = read_events(s, &r, min_t(size_t, room, EVENTS_PER_LOCK));
 		pagefault_enable();
 		spin_unlock_bh(&s->lock);
 		if (!ret)
 			break;
 		if (ret > 0) {
-			done += ret;
-			tries = FETCH_TRIES;
+			room -= ret;
+			tries = TWHEEL_FETCH_TRIES;
 			if (signal_pending(current))
 				break;
 			cond_resched();
-		} else if (fetch_page(to + done, sizeof(*to), &tries)) {
-			return done ?: -EFAULT;
+		} else if (twheel_session_fetch(to, r.event_size, &tries)) {
+			return size - iov_iter_count(to) ?: -EFAULT;
 		}
 	}
-	return done;
-}
-
-/* Draining. */
-
-/*
- * Returns 1 if @ut was stopped and returned, 0 if it is not armed, -EFAULT, or
- * -EINPROGRESS: who is told that nothing is pending is to find the event of a
- * timer that was just expiring in the queue.
- */
-static int drain_one(struct twheel_session *s, struct twheel_utimer *ut,
-		     struct twheel_drained __user *to)
-{
-	struct twheel_drained before, drained = {
-		.id		= ut->id,
-		.user_data	= ut->user_data,
-		.period_ns	= ut->period_ns,
-	};
-
-	if (ut->state != TWHEEL_ARMED)
-		return 0;
-	if (!twheel_pending(&ut->timer))
-		return -EINPROGRESS;
-	drained.remaining_ns = twheel_remaining(&ut->timer);
-	if (copy_from_user_nofault(&before, to, sizeof(before)) ||
-	    copy_to_user_nofault(to, &drained, sizeof(drained)))
-		return -EFAULT;
-	if (!twheel_stop(&ut->timer)) {
-		/* Expired just now. If this fails nobody can see it. */
-		if (copy_to_user_nofault(to, &before, sizeof(before)))
-			return -EFAULT;
-		return -EINPROGRESS;
-	}
-	s->stats.stopped++;
-	s->stats.pending--;
-	twheel_table_free(ut, false);
-	return 1;
-}
-
-/*
- * Drain the chunk at @index or, within its page of pointers, after it, and move
- * @index on; -ENOENT if that was the last page, -ENOSPC if the room is used
- * up. The chunk goes when its last timer is freed: what is left to do is kept
- * here.
- */
-static int drain_chunk(struct twheel_session *s, struct twheel_table *table,
-		       u32 *index, struct twheel_drained __user *to, u32 room,
-		       u32 *count)
-{
-	struct twheel_chunk *chunk;
-	unsigned long used;
-	unsigned int i;
-	int ret;
-
-	if (*index >= table->nr_indexes)
-		return -ENOENT;
-	chunk = twheel_table_next(table, index);
-	if (!chunk)
-		return 0;
-	used = ~chunk->free;
-	for_each_set_bit(i, &used, TWHEEL_CHUNK_TIMERS) {
-		if (*count == room)
-			return -ENOSPC;
-		ret = drain_one(s, &chunk->timers[i], to + *count);
-		if (ret < 0)
-			return ret;
-		*count += ret;
-	}
-	++*index;
-	return 0;
-}
-
-static int drain_table(struct twheel_session *s, struct twheel_table *table,
-		       struct twheel_drained __user *to, u32 room, u32 *count)
-{
-	int tries = FETCH_TRIES;
-	u32 index = 0;
-	int ret;
-
-	for (;;) {
-		spin_lock_bh(&s->lock);
-		ret = drain_chunk(s, table, &index, to, room, count);
-		spin_unlock_bh(&s->lock);
-		if (ret == -EFAULT &&
-		    !fetch_page(to + *count, sizeof(*to), &tries))
-			continue;
-		if (ret == -EINPROGRESS)
-			usleep_range(10, 50);
-		else if (ret)
-			return ret == -ENOENT ? 0 : ret;
-		tries = FETCH_TRIES;
-		if (fatal_signal_pending(current))
-			return -EINTR;
-		cond_resched();
-	}
-}
-
-/**
- * twheel_session_drain - TWHEEL_IOC_DRAIN
- * @s: the session
- * @to: receives the timers that were stopped
- * @room: how many fit
- * @count: set to how many were stopped
- *
- * Context: Process, may sleep.
- * Return: 0, or -EFAULT if @to could not be written; the timers of which
- * nothing could be written are pending as before.
- */
-int twheel_session_drain(struct twheel_session *s,
-			 struct twheel_drained __user *to, u32 room, u32 *count)
-{
-	int i, ret = 0;
-
-	*count = 0;
-	for (i = 0; i < TWHEEL_NR_TABLES && !ret; i++)
-		ret = drain_table(s, &s->tables[i], to, room, count);
-	return *count ? 0 : ret;
+	return size - iov_iter_count(to);
 }

@@ -7,6 +7,7 @@
  */
 #include <linux/module.h>
 #include <linux/moduleparam.h>
+#include <linux/random.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 
@@ -147,6 +148,7 @@ int twheel_session_setup(struct twheel_session *s,
 		swap(s->shared, shared);
 		use_wheel(s, s->shared);
 		s->max_timers = setup->max_timers ?: timers_limit();
+		s->event_size = setup->event_size ?: TWHEEL_EVENT_SIZE_V1;
 	}
 	spin_unlock_bh(&s->lock);
 	destroy_tables(old);
@@ -168,6 +170,7 @@ void twheel_session_info(struct twheel_session *s, struct twheel_info *info)
 	spin_lock_bh(&s->lock);
 	twheel_get_config(s->wheel, &config);
 	info->max_timers = s->max_timers;
+	info->event_size = s->event_size;
 	spin_unlock_bh(&s->lock);
 	info->scheme = config.scheme;
 	info->mode = config.mode;
@@ -222,9 +225,13 @@ struct twheel_session *twheel_session_open(void)
 		return ERR_PTR(-ENOMEM);
 	spin_lock_init(&s->lock);
 	INIT_LIST_HEAD(&s->events);
-	init_waitqueue_head(&s->wait);
+	init_waitqueue_head(&s->readers);
+	init_waitqueue_head(&s->pollers);
 	s->tick_end.fn = twheel_session_wake;
 	s->max_timers = timers_limit();
+	s->event_size = TWHEEL_EVENT_SIZE_V1;
+	/* An id must not name a timer of another session by accident. */
+	s->generation = get_random_u64();
 	s->pid = task_tgid_nr(current);
 	use_wheel(s, NULL);
 	for (i = 0; i < TWHEEL_NR_TABLES; i++)

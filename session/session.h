@@ -3,8 +3,8 @@
  * A session: the timers of one open file
  *
  * twheel_chardev.c copies from and to user space and checks what it copies.
- * session.c, timer.c, read.c and, for batches, batch.c do what was asked.
- * table.c finds timers by id, wheel.c finds the wheel for a configuration.
+ * session.c, timer.c, read.c, list.c and, for batches, batch.c do what was
+ * asked. table.c finds timers by id, wheel.c finds the wheel for a configuration.
  */
 #ifndef _TWHEEL_SESSION_H
 #define _TWHEEL_SESSION_H
@@ -16,6 +16,7 @@
 #include <linux/mutex.h>
 #include <linux/rcupdate.h>
 #include <linux/spinlock.h>
+#include <linux/uio.h>
 #include <linux/wait.h>
 
 #include <linux/twheel.h>
@@ -57,10 +58,13 @@ struct twheel_session_wheel {
  * @timers: timers that are not free
  * @max_timers: limit of @timers
  * @tables: the timers by id
+ * @event_size: size of the events that are read; changes only before the first
+ *	start
  * @events: timers that have expired, in the order of expiry
  * @stats: counters; @stats.unread counts @events
  * @tick_end: wakes readers once per tick
- * @wait: readers and pollers
+ * @readers: those who sleep in read(2), each of them an exclusive waiter
+ * @pollers: those who poll
  * @fasync: who gets SIGIO; has its own lock
  * @pid: who opened it; constant
  * @list: in the list of all sessions, guarded by its mutex
@@ -76,11 +80,13 @@ struct twheel_session {
 	u64 tick_ns;
 	u32 timers;
 	u32 max_timers;
+	u32 event_size;
 	struct twheel_table tables[TWHEEL_NR_TABLES];
 	struct list_head events;
 	struct twheel_stats stats;
 	struct twheel_tick_end tick_end;
-	wait_queue_head_t wait;
+	wait_queue_head_t readers;
+	wait_queue_head_t pollers;
 	struct fasync_struct *fasync;
 	pid_t pid;
 	struct list_head list;
@@ -122,19 +128,20 @@ void twheel_session_for_each(void (*fn)(struct twheel_session *s, void *arg),
 
 /* timer.c */
 int twheel_session_start(struct twheel_session *s, struct twheel_start *args);
-int twheel_session_stop(struct twheel_session *s, u64 id);
+int twheel_session_stop(struct twheel_session *s, const struct twheel_stop *stop);
 int twheel_session_start_locked(struct twheel_session *s,
 				struct twheel_start *args, ktime_t now)
 	__must_hold(&s->lock);
-int twheel_session_stop_locked(struct twheel_session *s, u64 id)
+int twheel_session_stop_locked(struct twheel_session *s, u64 id, u32 flags)
 	__must_hold(&s->lock);
-int twheel_session_get(struct twheel_session *s, struct twheel_get *get);
+int twheel_session_get(struct twheel_session *s, struct twheel_entry *entry);
+
+/* list.c */
+int twheel_session_list(struct twheel_session *s, struct twheel_list *list,
+			bool stop);
 
 /* read.c */
-ssize_t twheel_session_read(struct twheel_session *s,
-			    struct twheel_event __user *to, size_t room);
-int twheel_session_drain(struct twheel_session *s, struct twheel_drained __user
-			 *to, u32 room, u32 *count);
+ssize_t twheel_session_read(struct twheel_session *s, struct iov_iter *to);
 void twheel_session_wake(struct twheel_tick_end *end);
 bool twheel_session_readable(struct twheel_session *s);
 void twheel_session_pass_on(struct twheel_session *s);

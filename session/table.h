@@ -27,11 +27,14 @@ struct twheel_session;
  * @TWHEEL_ARMED: a timer that is pending, or whose callback is about to run
  * @TWHEEL_UNREAD: a timer that has expired; its node is in the session's
  *	queue of events
+ * @TWHEEL_ENDED: the same of a periodic timer that was stopped since: it is not
+ *	armed again
  */
 enum twheel_utimer_state {
 	TWHEEL_FREE,
 	TWHEEL_ARMED,
 	TWHEEL_UNREAD,
+	TWHEEL_ENDED,
 };
 
 /**

@@ -5,7 +5,8 @@
  * A timer of a session is free, armed or unread. Starting arms it. Its
  * callback, in softirq context, puts it at the end of the session's queue of
  * events: unread. Reading the event frees it, or arms it again if it is
- * periodic. Stopping frees it while it is armed.
+ * periodic. Stopping frees an armed timer, and an unread one if its event is to
+ * be withdrawn.
  *
  * An armed timer whose callback waits for the session's lock is expired for
  * everybody who holds that lock: the wheel says so (twheel_stop() and
@@ -17,6 +18,26 @@
 #include <linux/ktime.h>
 
 #include "timer.h"
+#include "twheel_compat.h"
+
+/**
+ * twheel_session_from_caller - a time of the caller's CLOCK_MONOTONIC as ours
+ * @time: at most KTIME_MAX, ns
+ *
+ * What was over before the clock of the caller's time namespace began is over
+ * for us, too.
+ *
+ * Context: Process.
+ * Return: the time on the clock of the initial time namespace, ns.
+ */
+ktime_t twheel_session_from_caller(u64 time)
+{
+	s64 offset = twheel_time_ns_offset();
+
+	if (offset > 0 && time < offset)
+		return 0;
+	return min_t(u64, time - offset, KTIME_MAX);
+}
 
 static struct twheel_session *session_of(struct twheel_utimer *ut)
 {
@@ -45,9 +66,9 @@ static void session_expired(struct twheel_timer *timer)
 }
 
 /*
- * Starting. Two errors are internal: -EAGAIN asks for twheel_table_grow(),
- * -EINPROGRESS says that the timer's callback is on its way: those who are told
- * that a timer has expired are to find its event in the queue.
+ * Starting. Two errors are internal. -EAGAIN asks for twheel_table_grow().
+ * -EINPROGRESS says that the timer's callback is on its way: a caller who is told
+ * that a timer has expired must find its event in the queue.
  */
 
 static int start_new(struct twheel_session *s, struct twheel_utimer *ut,
@@ -77,13 +98,18 @@ static int start_armed(struct twheel_utimer *ut,
 	return 1;
 }
 
+static void take_back_event(struct twheel_session *s, struct twheel_utimer *ut)
+{
+	list_del_init(&ut->timer.node.link);
+	s->stats.unread--;
+}
+
 static int start_unread(struct twheel_session *s, struct twheel_utimer *ut,
 			const struct twheel_start *args, ktime_t now)
 {
 	if (!(args->flags & TWHEEL_START_REPLACE))
 		return -EALREADY;
-	list_del_init(&ut->timer.node.link);
-	s->stats.unread--;
+	take_back_event(s, ut);
 	s->stats.replaced++;
 	s->stats.started++;
 	twheel_utimer_set_up(ut, args);
@@ -171,47 +197,56 @@ int twheel_session_start(struct twheel_session *s, struct twheel_start *args)
 
 /* Stopping. */
 
-static int stop_unread(struct twheel_utimer *ut)
+static int stop_unread(struct twheel_session *s, struct twheel_utimer *ut,
+		       u32 flags)
 {
-	/* The event stays; a periodic timer does not go on after it. */
-	ut->period_ns = 0;
-	return -EALREADY;
+	if (!(flags & TWHEEL_STOP_WITHDRAW)) {
+		twheel_utimer_end(ut);
+		return -EALREADY;
+	}
+	take_back_event(s, ut);
+	s->stats.withdrawn++;
+	twheel_table_free(ut, false);
+	return 1;
 }
 
-static int stop_locked(struct twheel_session *s, u64 id)
+/* Whoever withdraws asks whether an event may come, not whether one came. */
+static int stop_free(struct twheel_session *s, u64 id, u32 flags)
+{
+	if (flags & TWHEEL_STOP_WITHDRAW)
+		return -ENOENT;
+	return twheel_table_was_read(s->tables, id) ? -EALREADY : -ENOENT;
+}
+
+static int stop_locked(struct twheel_session *s, u64 id, u32 flags)
 {
 	struct twheel_utimer *ut;
 
 	lockdep_assert_held(&s->lock);
 	ut = twheel_table_find(s->tables, id);
 	if (!ut)
-		return twheel_table_was_read(s->tables, id) ? -EALREADY :
-							      -ENOENT;
-	if (ut->state == TWHEEL_UNREAD)
-		return stop_unread(ut);
-	if (!twheel_stop(&ut->timer))
-		return -EINPROGRESS;
-	s->stats.stopped++;
-	s->stats.pending--;
-	twheel_table_free(ut, false);
-	return 0;
+		return stop_free(s, id, flags);
+	if (ut->state != TWHEEL_ARMED)
+		return stop_unread(s, ut, flags);
+	return twheel_utimer_stop(s, ut) ? 0 : -EINPROGRESS;
 }
 
 /**
  * twheel_session_stop_locked - stop a timer
  * @s: the session
  * @id: the timer, a number of this session's
+ * @flags: TWHEEL_STOP_*
  *
  * Context: Process, may sleep. Session's lock held; it is let go meanwhile if
  * the timer's callback is on its way.
  * Return: as twheel_session_stop().
  */
-int twheel_session_stop_locked(struct twheel_session *s, u64 id)
+int twheel_session_stop_locked(struct twheel_session *s, u64 id, u32 flags)
 	__must_hold(&s->lock)
 {
 	int ret;
 
-	while ((ret = stop_locked(s, id)) == -EINPROGRESS) {
+	while ((ret = stop_locked(s, id, flags)) == -EINPROGRESS) {
 		spin_unlock_bh(&s->lock);
 		usleep_range(10, 50);
 		spin_lock_bh(&s->lock);
@@ -222,55 +257,74 @@ int twheel_session_stop_locked(struct twheel_session *s, u64 id)
 /**
  * twheel_session_stop - TWHEEL_IOC_STOP
  * @s: the session
- * @id: the timer
+ * @stop: as in the command
  *
- * Context: Process.
- * Return: 0; -EINVAL, -ENOENT, -EALREADY as documented with the command.
+ * Context: Process, may sleep.
+ * Return: 0 if the timer was pending, 1 if its event was withdrawn; -EINVAL,
+ * -ENOENT, -EALREADY as documented with the command.
  */
-int twheel_session_stop(struct twheel_session *s, u64 id)
+int twheel_session_stop(struct twheel_session *s, const struct twheel_stop *stop)
 {
 	int ret = -EINVAL;
 
+	if (stop->flags & ~TWHEEL_STOP_WITHDRAW || stop->reserved)
+		return ret;
 	spin_lock_bh(&s->lock);
-	if (twheel_session_has_number(s, id))
-		ret = twheel_session_stop_locked(s, id);
+	if (twheel_session_has_number(s, stop->id))
+		ret = twheel_session_stop_locked(s, stop->id, stop->flags);
 	spin_unlock_bh(&s->lock);
 	return ret;
 }
 
 /* Looking. */
 
-static void get_utimer(struct twheel_utimer *ut, struct twheel_get *get)
+/**
+ * twheel_session_entry - say what a timer is about
+ * @s: the session
+ * @ut: a timer that is not free
+ * @entry: receives that
+ *
+ * Context: Process. Session's lock held.
+ */
+void twheel_session_entry(struct twheel_session *s, struct twheel_utimer *ut,
+			 struct twheel_entry *entry)
 {
-	get->user_data = ut->user_data;
-	get->period_ns = ut->period_ns;
-	get->remaining_ns = 0;
-	get->state = TWHEEL_STATE_EXPIRED;
-	if (ut->state == TWHEEL_ARMED) {
-		get->state = TWHEEL_STATE_PENDING;
-		get->remaining_ns = twheel_remaining(&ut->timer);
-	}
+	bool armed = ut->state == TWHEEL_ARMED;
+	ktime_t now = ktime_get();
+	ktime_t deadline = armed ? twheel_deadline(&ut->timer) :
+			   twheel_expired_deadline(&ut->timer, s->tick_ns);
+
+	*entry = (struct twheel_entry) {
+		.id		= ut->id,
+		.user_data	= ut->user_data,
+		.deadline_ns	= twheel_session_to_caller(deadline,
+							   twheel_time_ns_offset()),
+		.remaining_ns	= armed && deadline > now ? deadline - now : 0,
+		.period_ns	= ut->state == TWHEEL_ENDED ? 0 : ut->period_ns,
+		.state		= armed ? TWHEEL_STATE_PENDING :
+					  TWHEEL_STATE_EXPIRED,
+	};
 }
 
 /**
  * twheel_session_get - TWHEEL_IOC_GET
  * @s: the session
- * @get: as in the command
+ * @entry: as in the command
  *
  * Context: Process.
  * Return: 0; -EINVAL, -ENOENT as documented with the command.
  */
-int twheel_session_get(struct twheel_session *s, struct twheel_get *get)
+int twheel_session_get(struct twheel_session *s, struct twheel_entry *entry)
 {
 	struct twheel_utimer *ut;
 	int ret = -EINVAL;
 
 	spin_lock_bh(&s->lock);
-	if (twheel_session_has_number(s, get->id)) {
-		ut = twheel_table_find(s->tables, get->id);
+	if (twheel_session_has_number(s, entry->id)) {
+		ut = twheel_table_find(s->tables, entry->id);
 		ret = ut ? 0 : -ENOENT;
 		if (ut)
-			get_utimer(ut, get);
+			twheel_session_entry(s, ut, entry);
 	}
 	spin_unlock_bh(&s->lock);
 	return ret;

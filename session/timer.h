@@ -1,11 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Starting a session's timer: the steps that timer.c, batch.c and read.c share
+ * The steps that timer.c, batch.c, read.c and list.c share
  */
 #ifndef _TWHEEL_SESSION_TIMER_H
 #define _TWHEEL_SESSION_TIMER_H
 
 #include "session.h"
+
+/* How often a page is faulted in for the same thing. */
+#define TWHEEL_FETCH_TRIES	16
+
+bool twheel_session_put(struct iov_iter *to, const void *from, size_t size,
+			size_t usize);
+int twheel_session_fetch(const struct iov_iter *to, size_t size, int *tries);
+ktime_t twheel_session_from_caller(u64 time);
+void twheel_session_entry(struct twheel_session *s, struct twheel_utimer *ut,
+			 struct twheel_entry *entry);
 
 static inline bool twheel_session_has_number(const struct twheel_session *s,
 					     u64 id)
@@ -24,11 +34,22 @@ static inline int twheel_session_check_start(const struct twheel_session *s,
 	return twheel_session_has_number(s, args->id) ? 0 : -EINVAL;
 }
 
+/* A time of ours as the caller sees it, whose clock is @offset ns ahead. */
+static inline u64 twheel_session_to_caller(u64 time, s64 offset)
+{
+	if (likely(!offset))
+		return time;
+	if (offset < 0 && time < -offset)
+		return 0;
+	/* No overflow of 64 bits: both are less than 2^63. */
+	return min_t(u64, time + offset, KTIME_MAX);
+}
+
 static inline ktime_t twheel_session_deadline(const struct twheel_start *args,
 					      ktime_t now)
 {
 	if (args->flags & TWHEEL_START_ABS)
-		return args->expires_ns;
+		return twheel_session_from_caller(args->expires_ns);
 	/* No overflow of 64 bits: both are less than 2^63. */
 	return min_t(u64, now + args->expires_ns, KTIME_MAX);
 }
@@ -47,6 +68,30 @@ static inline void twheel_utimer_arm(struct twheel_session *s,
 	ut->state = TWHEEL_ARMED;
 	s->stats.pending++;
 	twheel_start_at(&ut->timer, deadline);
+}
+
+/* Returns false if the timer's callback is on its way. */
+static inline bool twheel_utimer_stop(struct twheel_session *s,
+				      struct twheel_utimer *ut)
+{
+	if (!twheel_stop(&ut->timer))
+		return false;
+	s->stats.stopped++;
+	s->stats.pending--;
+	twheel_table_free(ut, false);
+	return true;
+}
+
+/* The event of an expired timer stays, and is the last one. */
+static inline void twheel_utimer_end(struct twheel_utimer *ut)
+{
+	ut->state = TWHEEL_ENDED;
+}
+
+/* Whether an expired timer is armed again when its event is read. */
+static inline bool twheel_utimer_goes_on(const struct twheel_utimer *ut)
+{
+	return unlikely(ut->period_ns) && ut->state != TWHEEL_ENDED;
 }
 
 #endif /* _TWHEEL_SESSION_TIMER_H */

@@ -18,10 +18,12 @@ static int run(int fd, struct twheel_op *ops, unsigned int count)
 
 	/* A signal may end the call early: go on where it has ended. */
 	while (submit.count) {
-		if (ioctl(fd, TWHEEL_IOC_SUBMIT, &submit) < 0)
+		int done = ioctl(fd, TWHEEL_IOC_SUBMIT, &submit);
+
+		if (done < 0)
 			return -1;
-		submit.ops += (__u64)submit.done * submit.op_size;
-		submit.count -= submit.done;
+		submit.ops += (__u64)done * submit.op_size;
+		submit.count -= done;
 	}
 	return 0;
 }

@@ -16,6 +16,7 @@
 
 static int fd;
 static struct twheel_start starts[BATCH_MAX];
+static struct twheel_stop stops[BATCH_MAX];
 static struct twheel_op ops[BATCH_MAX];
 static struct twheel_event events[BATCH_MAX];
 
@@ -54,12 +55,14 @@ static void twheel_prepare(enum operation op, const struct request *requests,
 		prepare_ops(op, requests, nr);
 		return;
 	}
-	for (i = 0; i < nr; i++)
+	for (i = 0; i < nr; i++) {
 		starts[i] = (struct twheel_start) {
 			.id		= requests[i].id,
 			.expires_ns	= requests[i].delay_ns,
 			.user_data	= requests[i].id,
 		};
+		stops[i] = (struct twheel_stop) { .id = requests[i].id };
+	}
 }
 
 static void submit(unsigned int first, unsigned int count)
@@ -70,7 +73,7 @@ static void submit(unsigned int first, unsigned int count)
 		.op_size	= sizeof(ops[0]),
 	};
 
-	if (ioctl(fd, TWHEEL_IOC_SUBMIT, &submit) || submit.done != count)
+	if (ioctl(fd, TWHEEL_IOC_SUBMIT, &submit) != (int)count)
 		fail("TWHEEL_IOC_SUBMIT");
 }
 
@@ -90,13 +93,12 @@ static void run_batches(enum operation op, unsigned int nr, unsigned int batch)
 	check_results(op, nr);
 }
 
-/* struct twheel_stop is the beginning of a struct twheel_start. */
 static void stop_one_by_one(unsigned int nr)
 {
 	unsigned int i;
 
 	for (i = 0; i < nr; i++)
-		if (ioctl(fd, TWHEEL_IOC_STOP, &starts[i]))
+		if (ioctl(fd, TWHEEL_IOC_STOP, &stops[i]))
 			fail("TWHEEL_IOC_STOP");
 }
 

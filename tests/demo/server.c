@@ -63,12 +63,15 @@ static void timer_start(int fd)
 	record_after_start(connections[fd].refreshed_ns);
 }
 
-/* EALREADY: it has just expired. Its event will find the serial gone. */
+/*
+ * If the timer has just expired its event is withdrawn. ENOENT: we have read that
+ * event already, and have not got to it yet; it will find the serial gone.
+ */
 static void timer_stop(int fd)
 {
-	struct twheel_stop stop = { .id = fd };
+	struct twheel_stop stop = { .id = fd, .flags = TWHEEL_STOP_WITHDRAW };
 
-	if (ioctl(wheel, TWHEEL_IOC_STOP, &stop) && errno != EALREADY)
+	if (ioctl(wheel, TWHEEL_IOC_STOP, &stop) < 0 && errno != ENOENT)
 		err(1, "TWHEEL_IOC_STOP");
 }
 

@@ -161,7 +161,8 @@ void check_user_data(struct fuzz_shared *shared, const char *what, __u64 id,
 void check_event(struct fuzz_shared *shared, const struct twheel_event *event);
 void check_stats(struct fuzz_shared *shared, const struct twheel_stats *stats);
 void check_info(struct fuzz_shared *shared, const struct twheel_info *info);
-void check_get(struct fuzz_shared *shared, const struct twheel_get *get);
+void check_entry(struct fuzz_shared *shared, const char *what,
+		 const struct twheel_entry *entry);
 void check_untouched(struct fuzz_shared *shared, const char *what,
 		     const void *data, size_t size);
 
@@ -169,7 +170,7 @@ void check_untouched(struct fuzz_shared *shared, const char *what,
 int fuzz_ioctl(struct fuzz_thread *t, int fd, unsigned int command, void *arg);
 void fuzz_struct_call(struct fuzz_thread *t, int fd);
 void fuzz_submit(struct fuzz_thread *t, int fd);
-void fuzz_drain(struct fuzz_thread *t, int fd);
+void fuzz_list(struct fuzz_thread *t, int fd);
 void fuzz_read(struct fuzz_thread *t, int fd);
 void fuzz_file_call(struct fuzz_thread *t, int fd);
 int fuzz_open(struct fuzz_shared *shared);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * SUBMIT and DRAIN: a structure that points to an array
+ * SUBMIT, LIST, DRAIN: a structure that points to an array
  */
 #include <errno.h>
 #include <stdint.h>
@@ -9,7 +9,7 @@
 #include "fuzz.h"
 
 #define OPS_MAX		200
-#define DRAINED_MAX	400
+#define ENTRIES_MAX	400
 #define BATCH_MAX	65536
 
 static __u64 pointer_of(struct fuzz_thread *t, const struct place *place)
@@ -45,6 +45,7 @@ static void make_op(struct fuzz_thread *t, struct twheel_op *op)
 	memset(op, 0, sizeof(*op));
 	op->id = fuzz_id(t);
 	op->opcode = TWHEEL_OP_STOP;
+	op->flags = fuzz_below(t, 2) * TWHEEL_STOP_WITHDRAW;
 	if (fuzz_percent(t, 60)) {
 		op->opcode = TWHEEL_OP_START;
 		op->expires_ns = fuzz_time(t);
@@ -71,7 +72,7 @@ static __u32 choose_op_size(struct fuzz_thread *t)
 	case 1:
 		return fuzz_number(t);
 	default:
-		return sizeof(struct twheel_op) + fuzz_below(t, 64);
+		return sizeof(struct twheel_op) + 8 * fuzz_below(t, 8);
 	}
 }
 
@@ -104,21 +105,26 @@ static bool is_op_result(int result)
 
 /* Operations that were done have a result, and the right user_data. */
 static void check_ops(struct fuzz_thread *t, const struct twheel_submit *submit,
-		      const struct place *place)
+		      const struct place *place, int done)
 {
 	struct twheel_op op;
-	__u32 i;
+	__u32 failed = 0;
+	int i;
 
-	for (i = 0; i < submit->done; i++) {
+	for (i = 0; i < done; i++) {
 		memcpy(&op, place->mine + (size_t)i * submit->op_size,
 		       sizeof(op));
 		if (!is_op_result(op.result))
 			fuzz_fail(t->shared, "submit: result %u is %d", i,
 				  op.result);
+		failed += op.result < 0;
 		if (op.opcode == TWHEEL_OP_START && op.result >= 0)
 			check_user_data(t->shared, "submit", op.id,
 					op.user_data);
 	}
+	if (failed != submit->failed)
+		fuzz_fail(t->shared, "submit: %u failed, not %u", failed,
+			  submit->failed);
 }
 
 static void check_submit(struct fuzz_thread *t, int result,
@@ -130,18 +136,19 @@ static void check_submit(struct fuzz_thread *t, int result,
 	    submit->op_size != before->op_size ||
 	    submit->flags != before->flags)
 		fuzz_fail(t->shared, "submit: the structure has changed");
-	if (result)
+	if (result < 0)
 		return;
-	if (submit->done > submit->count || !submit->done)
-		fuzz_fail(t->shared, "submit: %u of %u done", submit->done,
+	if (!result || (__u32)result > submit->count)
+		fuzz_fail(t->shared, "submit: %d of %u done", result,
 			  submit->count);
 	if (place_is_known(place))
-		check_ops(t, submit, place);
+		check_ops(t, submit, place, result);
 }
 
 static bool is_op_size(__u32 size)
 {
-	return size >= sizeof(struct twheel_op) && size <= PAGE;
+	return size >= sizeof(struct twheel_op) &&
+	       size <= TWHEEL_ENTRY_SIZE_MAX && size % 8 == 0;
 }
 
 /*
@@ -177,7 +184,7 @@ void fuzz_submit(struct fuzz_thread *t, int fd)
 	submit = (struct twheel_submit){
 		.ops = pointer_of(t, &place),
 		.count = count,
-		.done = fuzz_random(t),
+		.failed = fuzz_random(t),
 		.op_size = op_size,
 	};
 	spoil_submit(t, &submit);
@@ -188,67 +195,96 @@ void fuzz_submit(struct fuzz_thread *t, int fd)
 		check_submit(t, result, &before, &submit, &place);
 }
 
-/* DRAIN. */
+/* LIST and DRAIN. */
 
-static void check_drained(struct fuzz_thread *t,
-			  const struct twheel_drained *drained)
+static void check_entries(struct fuzz_thread *t, __u32 count,
+			  const struct twheel_list *list,
+			  const struct place *place)
 {
-	check_user_data(t->shared, "drain", drained->id, drained->user_data);
-	if (drained->remaining_ns >> 63 || drained->period_ns >> 63)
-		fuzz_fail(t->shared, "drain: remaining %llu, period %llu",
-			  (unsigned long long)drained->remaining_ns,
-			  (unsigned long long)drained->period_ns);
-}
+	struct twheel_entry entry;
+	size_t at, end, i;
 
-static void check_drain(struct fuzz_thread *t, int result, __u32 room,
-			const struct twheel_drain *drain,
-			const struct place *place)
-{
-	struct twheel_drained drained;
-	__u32 i;
-
-	if (drain->count > room)
-		fuzz_fail(t->shared, "drain: %u timers, room for %u",
-			  drain->count, room);
-	if (result || !place->mine)
-		return;
-	for (i = 0; i < drain->count; i++) {
-		if ((i + 1) * sizeof(drained) > place->room)
-			break;
-		memcpy(&drained, place->mine + i * sizeof(drained),
-		       sizeof(drained));
-		check_drained(t, &drained);
+	for (at = 0; count--; at += list->entry_size) {
+		if (at + list->entry_size > place->room)
+			return;
+		memcpy(&entry, place->mine + at, sizeof(entry));
+		check_entry(t->shared, "list", &entry);
+		for (i = sizeof(entry); i < list->entry_size; i++)
+			if (place->mine[at + i])
+				fuzz_fail(t->shared, "list: byte %zu of an entry is %#x",
+					  i, place->mine[at + i]);
 	}
-	/*
-	 * The kernel may have written one more entry, for a timer that got
-	 * away.
-	 */
-	i += i < room;
-	if (place_is_known(place) && i * sizeof(drained) < place->room)
-		check_untouched(t->shared, "drain",
-				place->mine + i * sizeof(drained),
-				place->room - i * sizeof(drained));
+	/* One entry more may have been written, of a timer that got away. */
+	end = at + list->entry_size;
+	if (place_is_known(place) && end < place->room)
+		check_untouched(t->shared, "list", place->mine + end,
+				place->room - end);
 }
 
-void fuzz_drain(struct fuzz_thread *t, int fd)
+static void check_list(struct fuzz_thread *t, int result,
+		       const struct twheel_list *before,
+		       const struct twheel_list *list,
+		       const struct place *place)
 {
-	__u32 room = 1 + fuzz_below(t, DRAINED_MAX);
-	struct place place = fuzz_place(t, &t->arrays, room *
-					sizeof(struct twheel_drained));
-	struct twheel_drain drain = {
-		.timers = pointer_of(t, &place),
+	if (list->entries != before->entries || list->count != before->count ||
+	    list->entry_size != before->entry_size ||
+	    list->flags != before->flags || list->reserved != before->reserved)
+		fuzz_fail(t->shared, "list: the structure has changed");
+	if (result < 0) {
+		if (list->cursor != before->cursor)
+			fuzz_fail(t->shared, "list: moved on with result %d",
+				  result);
+		return;
+	}
+	if ((__u32)result > list->count)
+		fuzz_fail(t->shared, "list: %d entries, room for %u", result,
+			  list->count);
+	if (place->mine)
+		check_entries(t, result, list, place);
+}
+
+static __u64 choose_cursor(struct fuzz_thread *t)
+{
+	switch (fuzz_below(t, 8)) {
+	case 0:
+		return fuzz_number(t);
+	case 1:
+		return fuzz_below(t, 4) << 32 | fuzz_below(t, 1 << 26);
+	case 2:
+		return fuzz_below(t, 2) << 32 | fuzz_below(t, 3000);
+	default:
+		return 0;
+	}
+}
+
+void fuzz_list(struct fuzz_thread *t, int fd)
+{
+	__u32 room = 1 + fuzz_below(t, ENTRIES_MAX);
+	struct twheel_list list = {
+		.cursor = choose_cursor(t),
 		.count = room,
-	};
+		.entry_size = sizeof(struct twheel_entry),
+	}, before;
+	struct place place;
 	bool known;
 	int result;
 
-	if (place.kind == PLACE_NOWHERE && fuzz_percent(t, 50)) {
-		room = fuzz_number(t);
-		drain.count = room;
-	}
+	if (fuzz_percent(t, 20))
+		list.entry_size += 8 * fuzz_below(t, 6);
+	place = fuzz_place(t, &t->arrays, (size_t)room * list.entry_size);
+	list.entries = pointer_of(t, &place);
+	if (place.kind == PLACE_NOWHERE && fuzz_percent(t, 50))
+		list.count = fuzz_number(t);
 	if (fuzz_percent(t, t->kind->spoilt / 8))
-		drain.flags = fuzz_number(t);
-	result = call(t, fd, TWHEEL_IOC_DRAIN, &drain, sizeof(drain), &known);
+		list.flags = fuzz_number(t);
+	if (fuzz_percent(t, t->kind->spoilt / 8))
+		list.reserved = fuzz_number(t);
+	if (place.kind == PLACE_NOWHERE && fuzz_spoilt(t))
+		list.entry_size = fuzz_number(t);
+	before = list;
+	result = call(t, fd, fuzz_percent(t, 30) ? TWHEEL_IOC_DRAIN :
+						   TWHEEL_IOC_LIST,
+		      &list, sizeof(list), &known);
 	if (known)
-		check_drain(t, result, room, &drain, &place);
+		check_list(t, result, &before, &list, &place);
 }

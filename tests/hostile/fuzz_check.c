@@ -101,7 +101,7 @@ void check_event(struct fuzz_shared *shared, const struct twheel_event *event)
 			  (unsigned long long)event->user_data >> SUM_BITS
 							       << DUE_SHIFT);
 	if (event->flags & ~TWHEEL_EVENT_PERIODIC || event->reserved ||
-	    (!event->flags && event->overruns))
+	    event->overruns >> 63)
 		fuzz_fail(shared, "event: flags %#x, reserved %#x, overruns %llu",
 			  event->flags, event->reserved,
 			  (unsigned long long)event->overruns);
@@ -118,12 +118,13 @@ void check_stats(struct fuzz_shared *shared, const struct twheel_stats *s)
 			  (unsigned long long)s->stopped,
 			  (unsigned long long)s->expired,
 			  (unsigned long long)s->pending);
-	if (s->expired != s->delivered + s->replaced + s->unread)
+	if (s->expired != s->delivered + s->replaced + s->withdrawn + s->unread)
 		fuzz_fail(shared,
-			  "stats: expired %llu != delivered %llu + replaced %llu + unread %llu",
+			  "stats: expired %llu != delivered %llu + replaced %llu + withdrawn %llu + unread %llu",
 			  (unsigned long long)s->expired,
 			  (unsigned long long)s->delivered,
 			  (unsigned long long)s->replaced,
+			  (unsigned long long)s->withdrawn,
 			  (unsigned long long)s->unread);
 	if (s->wakeups > s->expired)
 		fuzz_fail(shared, "stats: wakeups %llu, expired %llu",
@@ -134,24 +135,30 @@ void check_stats(struct fuzz_shared *shared, const struct twheel_stats *s)
 void check_info(struct fuzz_shared *shared, const struct twheel_info *info)
 {
 	if (info->abi_version != TWHEEL_ABI_VERSION || info->scheme > 2 ||
-	    info->mode > 1 || info->reserved || info->tick_ns < 50 * US ||
+	    info->mode > 1 || info->tick_ns < 50 * US ||
+	    info->event_size < TWHEEL_EVENT_SIZE_V1 ||
+	    info->event_size > TWHEEL_ENTRY_SIZE_MAX || info->event_size % 8 ||
 	    info->tick_ns > SECOND || info->max_timers > IDS_MAX ||
 	    info->max_interval_ns >> 63 || info->slots > 1 << 20)
-		fuzz_fail(shared, "info: version %u, scheme %u, mode %u, reserved %u, tick %llu",
+		fuzz_fail(shared, "info: version %u, scheme %u, mode %u, event size %u, tick %llu",
 			  info->abi_version, info->scheme, info->mode,
-			  info->reserved, (unsigned long long)info->tick_ns);
+			  info->event_size, (unsigned long long)info->tick_ns);
 }
 
-void check_get(struct fuzz_shared *shared, const struct twheel_get *get)
+void check_entry(struct fuzz_shared *shared, const char *what,
+		 const struct twheel_entry *entry)
 {
-	check_user_data(shared, "get", get->id, get->user_data);
-	if ((get->state != TWHEEL_STATE_PENDING &&
-	     get->state != TWHEEL_STATE_EXPIRED) || get->reserved ||
-	    get->remaining_ns >> 63 || get->period_ns >> 63)
-		fuzz_fail(shared, "get: state %u, reserved %u, remaining %llu, period %llu",
-			  get->state, get->reserved,
-			  (unsigned long long)get->remaining_ns,
-			  (unsigned long long)get->period_ns);
+	check_user_data(shared, what, entry->id, entry->user_data);
+	if ((entry->state != TWHEEL_STATE_PENDING &&
+	     entry->state != TWHEEL_STATE_EXPIRED) || entry->reserved ||
+	    entry->deadline_ns >> 63 || entry->remaining_ns >> 63 ||
+	    entry->period_ns >> 63 ||
+	    (entry->state == TWHEEL_STATE_EXPIRED && entry->remaining_ns))
+		fuzz_fail(shared, "%s: state %u, reserved %u, deadline %llu, remaining %llu, period %llu",
+			  what, entry->state, entry->reserved,
+			  (unsigned long long)entry->deadline_ns,
+			  (unsigned long long)entry->remaining_ns,
+			  (unsigned long long)entry->period_ns);
 }
 
 /* Accepts zeroes, because the kernel may write some to test for a fault. */

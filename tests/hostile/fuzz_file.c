@@ -35,17 +35,25 @@ static size_t choose_read_size(struct fuzz_thread *t)
 	return fuzz_below(t, events * sizeof(struct twheel_event));
 }
 
+/* Of a session that has events: SETUP cannot change it any more. */
+static size_t event_size_of(int fd)
+{
+	struct twheel_info info;
+
+	return ioctl(fd, TWHEEL_IOC_INFO, &info) ? TWHEEL_EVENT_SIZE_V1 :
+						   info.event_size;
+}
+
 static void check_read_result(struct fuzz_thread *t, ssize_t result,
-			      size_t size)
+			      size_t size, size_t event_size)
 {
 	if (result < 0 && result != -EAGAIN && result != -EFAULT &&
 	    result != -EINVAL && result != -EBADF && result != -EINTR)
 		fuzz_fail(t->shared, "read: result %zd", result);
-	if (result >= 0 && size >= sizeof(struct twheel_event) &&
-	    (!result || result % sizeof(struct twheel_event)))
-		fuzz_fail(t->shared, "read: %zd of %zu bytes", result, size);
-	if (result > (ssize_t)size)
-		fuzz_fail(t->shared, "read: %zd of %zu bytes", result, size);
+	if (result >= 0 && (!result || result % event_size ||
+			    (size_t)result > size))
+		fuzz_fail(t->shared, "read: %zd of %zu bytes, events of %zu",
+			  result, size, event_size);
 }
 
 /*
@@ -53,14 +61,18 @@ static void check_read_result(struct fuzz_thread *t, ssize_t result,
  * the kernel may have had to write twice.
  */
 static void check_events(struct fuzz_thread *t, const struct place *place,
-			 ssize_t result)
+			 ssize_t result, size_t event_size)
 {
-	size_t size = result < 0 ? 0 : result, at;
+	size_t size = result < 0 ? 0 : result, at, i;
 	struct twheel_event event;
 
-	for (at = 0; at < size; at += sizeof(event)) {
+	for (at = 0; at < size; at += event_size) {
 		memcpy(&event, place->mine + at, sizeof(event));
 		check_event(t->shared, &event);
+		for (i = sizeof(event); i < event_size; i++)
+			if (place->mine[at + i])
+				fuzz_fail(t->shared, "read: byte %zu of an event is %#x",
+					  i, place->mine[at + i]);
 	}
 	if (!t->forked && place->kind != PLACE_FRESH &&
 	    place->kind != PLACE_UNSTABLE && place->kind != PLACE_CROSSING)
@@ -73,18 +85,21 @@ void fuzz_read(struct fuzz_thread *t, int fd)
 	size_t size = choose_read_size(t);
 	struct place place = fuzz_place(t, &t->arrays, size);
 	ssize_t result = read(fd, place.user, size);
+	size_t event_size = TWHEEL_EVENT_SIZE_V1;
 
 	__atomic_fetch_add(&t->shared->calls, 1, __ATOMIC_RELAXED);
 	if (result < 0)
 		result = -errno;
 	else
 		__atomic_fetch_add(&t->shared->successes, 1, __ATOMIC_RELAXED);
-	check_read_result(t, result, size);
+	if (result > 0 && !t->kind->churn)
+		event_size = event_size_of(fd);
+	check_read_result(t, result, size, event_size);
 	if (place.mine)
-		check_events(t, &place, result);
+		check_events(t, &place, result, event_size);
 }
 
-/* Room for events in odd pieces, each of which is a read of its own. */
+/* Room for events in odd pieces, or not to wait though the flag is not set. */
 static void call_readv(struct fuzz_thread *t, int fd)
 {
 	struct twheel_event events[3];
@@ -93,7 +108,8 @@ static void call_readv(struct fuzz_thread *t, int fd)
 		{ &events[1], 2 * sizeof(events[0]) - fuzz_below(t, 2) * 10 },
 		{ NULL, fuzz_below(t, 2) * sizeof(events[0]) },
 	};
-	ssize_t result = readv(fd, pieces, ARRAY_SIZE(pieces));
+	ssize_t result = preadv2(fd, pieces, ARRAY_SIZE(pieces), -1,
+				 fuzz_below(t, 2) * RWF_NOWAIT);
 
 	if (result >= (ssize_t)sizeof(events[0]))
 		check_event(t->shared, &events[0]);

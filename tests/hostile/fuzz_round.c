@@ -63,7 +63,7 @@ static void one_call(struct fuzz_thread *t)
 	else if (choice < 88)
 		fuzz_submit(t, fd);
 	else if (choice < 91)
-		fuzz_drain(t, fd);
+		fuzz_list(t, fd);
 	else if (choice < 95)
 		fuzz_file_call(t, fd);
 	else
@@ -207,37 +207,32 @@ static void disturb_threads(struct round *round, const struct fuzz_kind *kind,
 
 /* The end: every timer is stopped or read, and none is missing. */
 
-/* Reading its event arms a periodic timer again, so stop it. */
 static void read_session(int fd)
 {
 	struct twheel_event events[64];
-	struct twheel_stop stop;
-	ssize_t got, i;
+	ssize_t got;
 
 	do {
 		got = read(fd, events, sizeof(events));
-		for (i = 0; i < got / (ssize_t)sizeof(events[0]); i++) {
-			stop.id = events[i].id;
-			if (events[i].flags & TWHEEL_EVENT_PERIODIC)
-				ioctl(fd, TWHEEL_IOC_STOP, &stop);
-		}
 	} while (got > 0);
 }
 
 static void drain_session(struct fuzz_shared *shared, int fd)
 {
-	struct twheel_drained drained[64];
-	struct twheel_drain drain;
+	struct twheel_entry entries[64];
+	struct twheel_list drain = {
+		.entries = (unsigned long)entries,
+		.count = ARRAY_SIZE(entries),
+		.entry_size = sizeof(entries[0]),
+	};
+	int got;
 
 	do {
-		drain = (struct twheel_drain){
-			.timers = (unsigned long)drained,
-			.count = ARRAY_SIZE(drained),
-		};
-		if (ioctl(fd, TWHEEL_IOC_DRAIN, &drain))
+		got = ioctl(fd, TWHEEL_IOC_DRAIN, &drain);
+		if (got < 0)
 			fuzz_fail(shared, "drain at the end: %s",
 				  strerror(errno));
-	} while (drain.count == ARRAY_SIZE(drained));
+	} while (got);
 }
 
 static void settle_session(struct fuzz_shared *shared, int fd)

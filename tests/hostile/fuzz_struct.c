@@ -14,6 +14,8 @@
 
 /* A command's number has 14 bits for the size. */
 #define SIZE_MAX_IN_COMMAND	0x3fff
+/* The first number that no command has. */
+#define FIRST_UNKNOWN		9
 
 /**
  * struct command - an existing command
@@ -32,7 +34,7 @@ union body {
 	struct twheel_setup setup;
 	struct twheel_start start;
 	struct twheel_stop stop;
-	struct twheel_get get;
+	struct twheel_entry entry;
 	struct twheel_stats stats;
 	unsigned char bytes[SIZE_MAX_IN_COMMAND + 1];
 };
@@ -66,6 +68,8 @@ static void make_setup(struct fuzz_thread *t, void *body)
 
 	if (fuzz_percent(t, 50))
 		setup->max_timers = 1 + fuzz_below(t, 3000);
+	if (fuzz_percent(t, 20))
+		setup->event_size = TWHEEL_EVENT_SIZE_V1 + 8 * fuzz_below(t, 9);
 	if (fuzz_percent(t, 40))
 		return;
 	setup->flags = TWHEEL_SETUP_PRIVATE;
@@ -89,11 +93,19 @@ static void make_start(struct fuzz_thread *t, void *body)
 		start->expires_ns += now_ns();
 }
 
-static void make_id(struct fuzz_thread *t, void *body)
+static void make_stop(struct fuzz_thread *t, void *body)
 {
 	struct twheel_stop *stop = body;
 
 	stop->id = fuzz_id(t);
+	stop->flags = fuzz_below(t, 2) * TWHEEL_STOP_WITHDRAW;
+}
+
+static void make_get(struct fuzz_thread *t, void *body)
+{
+	struct twheel_entry *entry = body;
+
+	entry->id = fuzz_id(t);
 }
 
 static const struct command commands[] = {
@@ -104,10 +116,10 @@ static const struct command commands[] = {
 	{ TWHEEL_IOC_START, sizeof(struct twheel_start), make_start },
 	{ TWHEEL_IOC_START, sizeof(struct twheel_start), make_start },
 	{ TWHEEL_IOC_START, sizeof(struct twheel_start), make_start },
-	{ TWHEEL_IOC_STOP, sizeof(struct twheel_stop), make_id },
-	{ TWHEEL_IOC_STOP, sizeof(struct twheel_stop), make_id },
-	{ TWHEEL_IOC_GET, sizeof(struct twheel_get), make_id },
-	{ TWHEEL_IOC_GET, sizeof(struct twheel_get), make_id },
+	{ TWHEEL_IOC_STOP, sizeof(struct twheel_stop), make_stop },
+	{ TWHEEL_IOC_STOP, sizeof(struct twheel_stop), make_stop },
+	{ TWHEEL_IOC_GET, sizeof(struct twheel_entry), make_get },
+	{ TWHEEL_IOC_GET, sizeof(struct twheel_entry), make_get },
 };
 
 int fuzz_ioctl(struct fuzz_thread *t, int fd, unsigned int command, void *arg)
@@ -153,7 +165,9 @@ static void choose_command(struct fuzz_thread *t, struct request *request)
 	if (fuzz_percent(t, 30)) {
 		request->command = NULL;
 		request->number = _IOC(fuzz_below(t, 4), TWHEEL_IOC_MAGIC,
-				       8 + fuzz_below(t, 248), request->size);
+				       FIRST_UNKNOWN +
+				       fuzz_below(t, 256 - FIRST_UNKNOWN),
+				       request->size);
 	}
 	request->size = choose_size(t, request->size);
 	request->number = sized(request->number, request->size);
@@ -187,6 +201,10 @@ static void make_body(struct fuzz_thread *t, const struct request *request,
 	if (request->size < known)
 		memset(body->bytes + request->size, 0, known - request->size);
 	sign_start(t, request, &body->start);
+	/* Where descriptors change, a reader could not know the size of events. */
+	if (t->kind->churn && request->command &&
+	    request->command->make == make_setup)
+		body->setup.event_size = 0;
 }
 
 /* The structure is as we made it, except for @length bytes at @from. */
@@ -240,8 +258,8 @@ static void check_output(struct fuzz_thread *t, const struct request *request,
 		check_stats(t->shared, &out.stats);
 		break;
 	case TWHEEL_IOC_GET:
-		check_get(t->shared, &out.get);
-		if (out.get.id != body->get.id)
+		check_entry(t->shared, "get", &out.entry);
+		if (out.entry.id != body->entry.id)
 			fuzz_fail(t->shared, "get: another id");
 		break;
 	}

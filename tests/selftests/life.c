@@ -100,7 +100,7 @@ void life_stop(int fd, struct life *life, struct life_totals *totals)
 /* ENOENT is always right: another thread may have read the event first. */
 void life_get(int fd, struct life *life)
 {
-	struct twheel_get get;
+	struct twheel_entry get;
 
 	if (tw_get(fd, life->id, &get) == -ENOENT)
 		return;

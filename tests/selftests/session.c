@@ -130,14 +130,19 @@ int tw_start_any(int fd, __u64 expires_ns, __u64 user_data, __u64 *id)
 	return result;
 }
 
-int tw_stop(int fd, __u64 id)
+int tw_stop_flags(int fd, __u64 id, __u32 flags)
 {
-	struct twheel_stop stop = { .id = id };
+	struct twheel_stop stop = { .id = id, .flags = flags };
 
 	return tw_ioctl(fd, TWHEEL_IOC_STOP, &stop);
 }
 
-int tw_get(int fd, __u64 id, struct twheel_get *get)
+int tw_stop(int fd, __u64 id)
+{
+	return tw_stop_flags(fd, id, 0);
+}
+
+int tw_get(int fd, __u64 id, struct twheel_entry *get)
 {
 	memset(get, GARBAGE, sizeof(*get));
 	get->id = id;
@@ -148,37 +153,59 @@ int tw_get(int fd, __u64 id, struct twheel_get *get)
 /* Returns TWHEEL_STATE_* or -errno. */
 int tw_state(int fd, __u64 id)
 {
-	struct twheel_get get;
+	struct twheel_entry get;
 	int result = tw_get(fd, id, &get);
 
 	return result ? result : (int)get.state;
 }
 
-int tw_submit(int fd, struct twheel_op *ops, __u32 count, __u32 *done)
+/* Operations carried out, or -errno. Those that failed are counted right. */
+int tw_submit(int fd, struct twheel_op *ops, __u32 count)
 {
 	struct twheel_submit submit = {
 		.ops = (__u64)(unsigned long)ops,
 		.count = count,
 		.op_size = sizeof(*ops),
 	};
-	int result;
+	__u32 failed = 0;
+	int result, i;
 
-	memset(&submit.done, GARBAGE, sizeof(submit.done));
+	memset(&submit.failed, GARBAGE, sizeof(submit.failed));
 	result = tw_ioctl(fd, TWHEEL_IOC_SUBMIT, &submit);
-	*done = submit.done;
+	for (i = 0; i < result; i++)
+		failed += ops[i].result < 0;
+	if (result >= 0)
+		ASSERT_EQ(failed, submit.failed);
 	return result;
 }
 
-int tw_drain(int fd, struct twheel_drained *timers, __u32 room, __u32 *count)
+static int walk(int fd, unsigned long command, struct twheel_entry *entries,
+		__u32 room, __u64 *cursor)
 {
-	struct twheel_drain drain = {
-		.timers = (__u64)(unsigned long)timers,
+	struct twheel_list list = {
+		.entries = (__u64)(unsigned long)entries,
+		.cursor = *cursor,
 		.count = room,
+		.entry_size = sizeof(*entries),
 	};
-	int result = tw_ioctl(fd, TWHEEL_IOC_DRAIN, &drain);
+	int result = tw_ioctl(fd, command, &list);
 
-	*count = drain.count;
+	*cursor = list.cursor;
 	return result;
+}
+
+/* Entries returned, or -errno. */
+int tw_list(int fd, struct twheel_entry *entries, __u32 room, __u64 *cursor)
+{
+	return walk(fd, TWHEEL_IOC_LIST, entries, room, cursor);
+}
+
+/* The same, from the beginning. */
+int tw_drain(int fd, struct twheel_entry *entries, __u32 room)
+{
+	__u64 cursor = 0;
+
+	return walk(fd, TWHEEL_IOC_DRAIN, entries, room, &cursor);
 }
 
 int tw_stats(int fd, struct twheel_stats *stats)
@@ -219,6 +246,7 @@ static const struct {
 	COUNTER(rearmed),
 	COUNTER(delivered),
 	COUNTER(replaced),
+	COUNTER(withdrawn),
 	COUNTER(unread),
 	COUNTER(overruns),
 };
@@ -254,7 +282,8 @@ void expect_balance(int fd)
 	ASSERT_EQ(stats.started + stats.rearmed,
 		  stats.stopped + stats.expired + stats.pending);
 	ASSERT_EQ(stats.expired,
-		  stats.delivered + stats.replaced + stats.unread);
+		  stats.delivered + stats.replaced + stats.withdrawn +
+		  stats.unread);
 }
 
 void expect_readable(int fd)
@@ -308,10 +337,11 @@ void expect_event(int fd, __u64 id, __u64 user_data)
 /* Neither pending nor unread. A GET that fails must write nothing. */
 void expect_no_timer(int fd, __u64 id)
 {
-	struct twheel_get get;
+	struct twheel_entry get;
 
 	ASSERT_EQ(-ENOENT, tw_get(fd, id, &get));
 	ASSERT_EQ(id, get.id);
+	ASSERT_EQ(GARBAGE64, get.deadline_ns);
 	ASSERT_EQ(GARBAGE64, get.remaining_ns);
 	ASSERT_EQ(GARBAGE64, get.period_ns);
 	ASSERT_EQ(GARBAGE64, get.user_data);

@@ -41,10 +41,12 @@ int tw_start_flags(int fd, __u64 id, __u64 expires_ns, __u32 flags,
 int tw_start_periodic(int fd, __u64 id, __u64 expires_ns, __u64 period_ns);
 int tw_start_any(int fd, __u64 expires_ns, __u64 user_data, __u64 *id);
 int tw_stop(int fd, __u64 id);
-int tw_get(int fd, __u64 id, struct twheel_get *get);
+int tw_get(int fd, __u64 id, struct twheel_entry *get);
 int tw_state(int fd, __u64 id);
-int tw_submit(int fd, struct twheel_op *ops, __u32 count, __u32 *done);
-int tw_drain(int fd, struct twheel_drained *timers, __u32 room, __u32 *count);
+int tw_stop_flags(int fd, __u64 id, __u32 flags);
+int tw_submit(int fd, struct twheel_op *ops, __u32 count);
+int tw_list(int fd, struct twheel_entry *entries, __u32 room, __u64 *cursor);
+int tw_drain(int fd, struct twheel_entry *entries, __u32 room);
 int tw_stats(int fd, struct twheel_stats *stats);
 ssize_t tw_read(int fd, struct twheel_event *events, size_t count);
 __u64 tick_ns(int fd);

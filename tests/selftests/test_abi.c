@@ -7,6 +7,7 @@
  * its part completely, and nothing beyond it.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -29,14 +30,15 @@ static const struct {
 	size_t size;
 	unsigned long number;
 } commands[] = {
-	{ "INFO", TWHEEL_IOC_INFO, 56, 0x8038dc00 },
-	{ "SETUP", TWHEEL_IOC_SETUP, 32, 0x4020dc01 },
+	{ "INFO", TWHEEL_IOC_INFO, 56, 0xc038dc00 },
+	{ "SETUP", TWHEEL_IOC_SETUP, 40, 0xc028dc01 },
 	{ "START", TWHEEL_IOC_START, 40, 0xc028dc02 },
-	{ "STOP", TWHEEL_IOC_STOP, 8, 0x4008dc03 },
-	{ "GET", TWHEEL_IOC_GET, 40, 0xc028dc04 },
+	{ "STOP", TWHEEL_IOC_STOP, 16, 0xc010dc03 },
+	{ "GET", TWHEEL_IOC_GET, 48, 0xc030dc04 },
 	{ "SUBMIT", TWHEEL_IOC_SUBMIT, 24, 0xc018dc05 },
-	{ "DRAIN", TWHEEL_IOC_DRAIN, 16, 0xc010dc06 },
-	{ "STATS", TWHEEL_IOC_STATS, 88, 0x8058dc07 },
+	{ "LIST", TWHEEL_IOC_LIST, 32, 0xc020dc06 },
+	{ "DRAIN", TWHEEL_IOC_DRAIN, 32, 0xc020dc07 },
+	{ "STATS", TWHEEL_IOC_STATS, 96, 0xc060dc08 },
 };
 
 TEST(command_numbers)
@@ -52,15 +54,14 @@ TEST(command_numbers)
 TEST(structure_sizes)
 {
 	ASSERT_EQ(56, sizeof(struct twheel_info));
-	ASSERT_EQ(32, sizeof(struct twheel_setup));
+	ASSERT_EQ(40, sizeof(struct twheel_setup));
 	ASSERT_EQ(40, sizeof(struct twheel_start));
-	ASSERT_EQ(8, sizeof(struct twheel_stop));
-	ASSERT_EQ(40, sizeof(struct twheel_get));
+	ASSERT_EQ(16, sizeof(struct twheel_stop));
+	ASSERT_EQ(48, sizeof(struct twheel_entry));
 	ASSERT_EQ(48, sizeof(struct twheel_op));
 	ASSERT_EQ(24, sizeof(struct twheel_submit));
-	ASSERT_EQ(32, sizeof(struct twheel_drained));
-	ASSERT_EQ(16, sizeof(struct twheel_drain));
-	ASSERT_EQ(88, sizeof(struct twheel_stats));
+	ASSERT_EQ(32, sizeof(struct twheel_list));
+	ASSERT_EQ(96, sizeof(struct twheel_stats));
 	ASSERT_EQ(48, sizeof(struct twheel_event));
 }
 
@@ -68,14 +69,17 @@ TEST(field_offsets)
 {
 	ASSERT_EQ(8, offsetof(struct twheel_info, features));
 	ASSERT_EQ(24, offsetof(struct twheel_info, max_timers));
-	ASSERT_EQ(52, offsetof(struct twheel_info, reserved));
+	ASSERT_EQ(52, offsetof(struct twheel_info, event_size));
 	ASSERT_EQ(16, offsetof(struct twheel_setup, tick_ns));
+	ASSERT_EQ(32, offsetof(struct twheel_setup, event_size));
 	ASSERT_EQ(32, offsetof(struct twheel_start, flags));
-	ASSERT_EQ(32, offsetof(struct twheel_get, state));
+	ASSERT_EQ(8, offsetof(struct twheel_stop, flags));
+	ASSERT_EQ(40, offsetof(struct twheel_entry, state));
 	ASSERT_EQ(8, offsetof(struct twheel_op, id));
 	ASSERT_EQ(40, offsetof(struct twheel_op, result));
-	ASSERT_EQ(12, offsetof(struct twheel_submit, done));
-	ASSERT_EQ(12, offsetof(struct twheel_drain, flags));
+	ASSERT_EQ(16, offsetof(struct twheel_submit, failed));
+	ASSERT_EQ(20, offsetof(struct twheel_list, entry_size));
+	ASSERT_EQ(64, offsetof(struct twheel_stats, withdrawn));
 	ASSERT_EQ(40, offsetof(struct twheel_event, flags));
 }
 
@@ -86,9 +90,10 @@ TEST(enotty_unknown_command)
 	unsigned int nr;
 
 	memset(&info, GARBAGE, sizeof(info));
-	for (nr = 8; nr < 256; nr++)
-		ASSERT_EQ(-ENOTTY, tw_ioctl(fd, _IOC(_IOC_READ, 0xdc, nr,
-						     sizeof(info)), &info));
+	for (nr = ARRAY_SIZE(commands); nr < 256; nr++)
+		ASSERT_EQ(-ENOTTY, tw_ioctl(fd, _IOWR(0xdc, nr,
+						      struct twheel_info),
+					    &info));
 	ASSERT_TRUE(is_garbage(&info, sizeof(info)));
 	EXPECT_STATS(fd, .started = 0);
 }
@@ -105,14 +110,22 @@ TEST(enotty_other_magic)
 	ASSERT_EQ(-ENOTTY, tw_ioctl(fd, TWHEEL_IOC_START ^ 0x100, &number));
 }
 
+/* Each command is _IOWR, so that each structure can grow both ways. */
 TEST(enotty_other_direction)
 {
-	struct twheel_start start = { .id = 3, .expires_ns = HOUR };
 	int fd = session_open_nonblock();
+	char bytes[128] = { 0 };
+	unsigned int i, size;
 
-	ASSERT_EQ(-ENOTTY, tw_ioctl(fd, _IOR(0xdc, 2, struct twheel_start),
-				    &start));
-	ASSERT_EQ(-ENOTTY, tw_ioctl(fd, _IO(0xdc, 2), &start));
+	for (i = 0; i < ARRAY_SIZE(commands); i++) {
+		size = commands[i].size;
+		ASSERT_EQ(-ENOTTY, tw_ioctl(fd, _IOC(_IOC_READ, 0xdc, i, size),
+					    bytes));
+		ASSERT_EQ(-ENOTTY, tw_ioctl(fd, _IOC(_IOC_WRITE, 0xdc, i, size),
+					    bytes));
+		ASSERT_EQ(-ENOTTY, tw_ioctl(fd, _IOC(_IOC_NONE, 0xdc, i, size),
+					    bytes));
+	}
 	EXPECT_STATS(fd, .started = 0);
 }
 
@@ -208,7 +221,7 @@ TEST(shorter_start)
 {
 	int fd = session_open_nonblock();
 	struct twheel_start start;
-	struct twheel_get get;
+	struct twheel_entry get;
 
 	memset(&start, GARBAGE, sizeof(start));
 	start.id = 3;
@@ -273,24 +286,36 @@ TEST(e2big_longer_start_with_a_tail)
 
 TEST(longer_stop)
 {
-	__u64 stop[3] = { 3, 0, 0 };
+	__u64 stop[4] = { 3 };
 	int fd = session_open_nonblock();
 
 	ASSERT_EQ(0, tw_start(fd, 3, HOUR, 33));
-	stop[2] = 1;
+	stop[3] = 1;
 	ASSERT_EQ(-E2BIG, tw_ioctl(fd, resized(TWHEEL_IOC_STOP, sizeof(stop)),
 				   stop));
 	ASSERT_EQ(TWHEEL_STATE_PENDING, tw_state(fd, 3));
-	stop[2] = 0;
+	stop[3] = 0;
 	ASSERT_EQ(0, tw_ioctl(fd, resized(TWHEEL_IOC_STOP, sizeof(stop)),
 			      stop));
 	expect_no_timer(fd, 3);
 }
 
+/* An id alone has no flags. */
+TEST(shorter_stop)
+{
+	__u64 stop[2] = { 3, GARBAGE64 };
+	int fd = session_open_nonblock();
+
+	ASSERT_EQ(0, tw_start(fd, 3, 0, 33));
+	expect_unread(fd, 1);
+	ASSERT_EQ(-EALREADY, tw_ioctl(fd, resized(TWHEEL_IOC_STOP, 8), stop));
+	expect_event(fd, 3, 33);
+}
+
 TEST(longer_get)
 {
 	struct {
-		struct twheel_get get;
+		struct twheel_entry get;
 		__u64 more[2];
 		__u64 beyond;
 	} longer = { .get.id = 3, .beyond = GARBAGE64 };
@@ -309,14 +334,14 @@ TEST(longer_get)
 TEST(shorter_get)
 {
 	int fd = session_open_nonblock();
-	struct twheel_get get;
+	struct twheel_entry get;
 
 	ASSERT_EQ(0, tw_start(fd, 3, HOUR, 33));
 	memset(&get, GARBAGE, sizeof(get));
 	get.id = 3;
 	ASSERT_EQ(0, tw_ioctl(fd, resized(TWHEEL_IOC_GET, 16), &get));
-	ASSERT_LT(HOUR / 2, get.remaining_ns);
-	ASSERT_TRUE(is_garbage(&get.period_ns, sizeof(get) - 16));
+	ASSERT_EQ(33, get.user_data);
+	ASSERT_TRUE(is_garbage(&get.deadline_ns, sizeof(get) - 16));
 }
 
 TEST(shorter_setup)
@@ -381,21 +406,21 @@ TEST(longer_submit)
 	ASSERT_EQ(-E2BIG, tw_ioctl(fd, command, &longer));
 	EXPECT_STATS(fd, .started = 0);
 	longer.more = 0;
-	ASSERT_EQ(0, tw_ioctl(fd, command, &longer));
-	ASSERT_EQ(1, longer.submit.done);
+	ASSERT_EQ(1, tw_ioctl(fd, command, &longer));
 	EXPECT_STATS(fd, .started = 1, .pending = 1);
 }
 
 TEST(longer_drain)
 {
-	struct twheel_drained timers[2];
+	struct twheel_entry timers[2];
 	struct {
-		struct twheel_drain drain;
+		struct twheel_list list;
 		__u64 more;
 	} longer = {
-		.drain = {
-			.timers = (__u64)(unsigned long)timers,
+		.list = {
+			.entries = (__u64)(unsigned long)timers,
 			.count = 2,
+			.entry_size = sizeof(timers[0]),
 		},
 		.more = 1,
 	};
@@ -406,20 +431,66 @@ TEST(longer_drain)
 	ASSERT_EQ(-E2BIG, tw_ioctl(fd, command, &longer));
 	EXPECT_STATS(fd, .started = 1, .pending = 1);
 	longer.more = 0;
-	ASSERT_EQ(0, tw_ioctl(fd, command, &longer));
-	ASSERT_EQ(1, longer.drain.count);
+	ASSERT_EQ(1, tw_ioctl(fd, command, &longer));
 	ASSERT_EQ(3, timers[0].id);
 }
 
-/* Each structure at the very end of a mapping, then one byte further. */
+static int open_mode(int mode)
+{
+	int fd = open("/dev/twheel", mode | O_NONBLOCK | O_CLOEXEC);
+
+	ASSERT_LE(0, fd);
+	return fd;
+}
+
+static bool changes_something(unsigned long command)
+{
+	return command == TWHEEL_IOC_SETUP || command == TWHEEL_IOC_START ||
+	       command == TWHEEL_IOC_STOP || command == TWHEEL_IOC_SUBMIT ||
+	       command == TWHEEL_IOC_DRAIN;
+}
+
+TEST(ebadf_not_open_for_writing)
+{
+	int fd = open_mode(O_RDONLY), result;
+	struct twheel_event event;
+	char bytes[128] = { 0 };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(commands); i++) {
+		result = tw_ioctl(fd, commands[i].command, bytes);
+		if (changes_something(commands[i].command))
+			ASSERT_EQ(-EBADF, result);
+		else
+			ASSERT_NE(-EBADF, result);
+	}
+	ASSERT_EQ(-EBADF, tw_ioctl(fd, resized(TWHEEL_IOC_START, 16), bytes));
+	ASSERT_EQ(-ENOTTY, tw_ioctl(fd, _IOWR(0xdc, 99, __u64), bytes));
+	ASSERT_EQ(-EAGAIN, tw_read(fd, &event, 1));
+	EXPECT_STATS(fd, .started = 0);
+}
+
+TEST(ebadf_not_open_for_reading)
+{
+	int fd = open_mode(O_WRONLY);
+	struct twheel_event event;
+
+	ASSERT_EQ(0, tw_start(fd, 3, 0, 33));
+	expect_unread(fd, 1);
+	ASSERT_EQ(-EBADF, tw_read(fd, &event, 1));
+	ASSERT_EQ(1, tw_stop_flags(fd, 3, TWHEEL_STOP_WITHDRAW));
+	EXPECT_STATS(fd, .started = 1, .expired = 1, .withdrawn = 1);
+}
+
+/* Every structure where it ends with the mapping, and one byte further. */
 TEST(structures_at_the_end_of_a_page)
 {
 	int fd = session_open_nonblock();
 	struct twheel_submit *submit;
-	struct twheel_drain *drain;
 	struct twheel_start *start;
+	struct twheel_list *list;
 	struct twheel_stop *stop;
-	struct twheel_get *get;
+	struct twheel_entry *get;
 	struct twheel_setup *setup;
 
 	setup = page_end(sizeof(*setup));
@@ -434,10 +505,10 @@ TEST(structures_at_the_end_of_a_page)
 		.id = TWHEEL_ID_ANY, .expires_ns = HOUR };
 	ASSERT_EQ(0, tw_ioctl(fd, TWHEEL_IOC_START, start));
 	get = page_end(sizeof(*get));
-	*get = (struct twheel_get){ .id = start->id };
+	*get = (struct twheel_entry){ .id = start->id };
 	ASSERT_EQ(0, tw_ioctl(fd, TWHEEL_IOC_GET, get));
 	stop = page_end(sizeof(*stop));
-	stop->id = start->id;
+	*stop = (struct twheel_stop){ .id = start->id };
 	ASSERT_EQ(0, tw_ioctl(fd, TWHEEL_IOC_STOP, stop));
 
 	submit = page_end(sizeof(*submit));
@@ -445,10 +516,12 @@ TEST(structures_at_the_end_of_a_page)
 		.ops = (__u64)(unsigned long)page_end(0), .count = 1,
 		.op_size = sizeof(struct twheel_op) };
 	ASSERT_EQ(-EFAULT, tw_ioctl(fd, TWHEEL_IOC_SUBMIT, submit));
-	drain = page_end(sizeof(*drain));
-	*drain = (struct twheel_drain){
-		.timers = (__u64)(unsigned long)page_end(64), .count = 2 };
-	ASSERT_EQ(0, tw_ioctl(fd, TWHEEL_IOC_DRAIN, drain));
+	list = page_end(sizeof(*list));
+	*list = (struct twheel_list){
+		.entries = (__u64)(unsigned long)page_end(96), .count = 2,
+		.entry_size = sizeof(struct twheel_entry) };
+	ASSERT_EQ(0, tw_ioctl(fd, TWHEEL_IOC_LIST, list));
+	ASSERT_EQ(0, tw_ioctl(fd, TWHEEL_IOC_DRAIN, list));
 	EXPECT_STATS(fd, .started = 1, .stopped = 1);
 }
 
@@ -469,7 +542,11 @@ TEST(efault_structures_across_the_end)
 /* Addresses are 64-bit fields, zero-extended by a 32-bit program. */
 TEST(pointers_have_64_bits)
 {
-	struct twheel_drain drain = { .timers = 1ULL << 63, .count = 1 };
+	struct twheel_list list = {
+		.entries = 1ULL << 63,
+		.count = 1,
+		.entry_size = sizeof(struct twheel_entry),
+	};
 	struct twheel_submit submit = {
 		.ops = 1ULL << 63,
 		.count = 1,
@@ -479,7 +556,7 @@ TEST(pointers_have_64_bits)
 	int result;
 
 	ASSERT_EQ(0, tw_start(fd, 3, HOUR, 33));
-	result = tw_ioctl(fd, TWHEEL_IOC_DRAIN, &drain);
+	result = tw_ioctl(fd, TWHEEL_IOC_DRAIN, &list);
 	ASSERT_TRUE(result == -EFAULT || result == -EINVAL);
 	result = tw_ioctl(fd, TWHEEL_IOC_SUBMIT, &submit);
 	ASSERT_TRUE(result == -EFAULT || result == -EINVAL);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * TWHEEL_IOC_DRAIN stops all timers and returns those that were pending
+ * TWHEEL_IOC_DRAIN stops all and returns what was pending
+ *
+ * What it has in common with TWHEEL_IOC_LIST is in test_list.c.
  */
 #include <errno.h>
 #include <string.h>
@@ -20,20 +22,26 @@ static int open_with_pending(int count)
 	return fd;
 }
 
-static __u32 drain(int fd, struct twheel_drained *timers, __u32 room)
+/*
+ * What lies behind the entries that were returned is as it was. The next entry
+ * may have been written, of a timer that expired just then.
+ */
+static int drain(int fd, struct twheel_entry *timers, int room)
 {
-	__u32 count;
+	int count, touched;
 
 	memset(timers, GARBAGE, room * sizeof(*timers));
-	ASSERT_EQ(0, tw_drain(fd, timers, room, &count));
+	count = tw_drain(fd, timers, room);
+	ASSERT_LE(0, count);
 	ASSERT_LE(count, room);
-	ASSERT_TRUE(is_garbage(timers + count,
-			       (room - count) * sizeof(*timers)));
+	touched = count < room ? count + 1 : count;
+	ASSERT_TRUE(is_garbage(timers + touched,
+			       (room - touched) * sizeof(*timers)));
 	return count;
 }
 
-/* Each timer is returned once, with the values that it was started with. */
-static void check_drained(const struct twheel_drained *timers, __u32 count,
+/* Each timer is returned once, with what it was started with. */
+static void check_drained(const struct twheel_entry *timers, __u32 count,
 			  unsigned char *seen)
 {
 	__u32 i;
@@ -45,12 +53,14 @@ static void check_drained(const struct twheel_drained *timers, __u32 count,
 		ASSERT_LE(timers[i].remaining_ns, HOUR);
 		ASSERT_LT(HOUR - 60 * SECOND, timers[i].remaining_ns);
 		ASSERT_EQ(0, timers[i].period_ns);
+		ASSERT_EQ(TWHEEL_STATE_PENDING, timers[i].state);
+		ASSERT_EQ(0, timers[i].reserved);
 	}
 }
 
 TEST(nothing_to_drain)
 {
-	struct twheel_drained timers[4];
+	struct twheel_entry timers[4];
 	int fd = session_open_nonblock();
 
 	ASSERT_EQ(0, drain(fd, timers, 4));
@@ -59,7 +69,7 @@ TEST(nothing_to_drain)
 
 TEST(all_in_one_call)
 {
-	static struct twheel_drained timers[TIMERS + 1];
+	static struct twheel_entry timers[TIMERS + 1];
 	unsigned char seen[TIMERS] = { 0 };
 	int fd = open_with_pending(TIMERS);
 	int i;
@@ -75,7 +85,7 @@ TEST(all_in_one_call)
 TEST(in_several_calls)
 {
 	unsigned char seen[TIMERS] = { 0 };
-	struct twheel_drained timers[300];
+	struct twheel_entry timers[300];
 	int fd = open_with_pending(TIMERS);
 	int i;
 
@@ -95,7 +105,7 @@ TEST(in_several_calls)
 TEST(one_by_one)
 {
 	unsigned char seen[TIMERS] = { 0 };
-	struct twheel_drained timer;
+	struct twheel_entry timer;
 	int fd = open_with_pending(TIMERS);
 	int i;
 
@@ -110,7 +120,7 @@ TEST(one_by_one)
 /* With just enough room, only the next call can tell that this was all. */
 TEST(exactly_as_many_as_there_are)
 {
-	static struct twheel_drained timers[TIMERS];
+	static struct twheel_entry timers[TIMERS];
 	int fd = open_with_pending(TIMERS);
 
 	ASSERT_EQ(TIMERS, drain(fd, timers, TIMERS));
@@ -119,7 +129,7 @@ TEST(exactly_as_many_as_there_are)
 
 TEST(kernel_ids_are_drained)
 {
-	struct twheel_drained timers[20];
+	struct twheel_entry timers[20];
 	int fd = session_open_nonblock();
 	__u64 ids[10];
 	int i, j;
@@ -138,7 +148,7 @@ TEST(kernel_ids_are_drained)
 
 TEST(both_kinds_of_ids)
 {
-	struct twheel_drained timers[8];
+	struct twheel_entry timers[8];
 	int fd = open_with_pending(10);
 	__u64 id;
 	int i;
@@ -153,7 +163,7 @@ TEST(both_kinds_of_ids)
 
 TEST(periodic_timers_are_drained)
 {
-	struct twheel_drained timers[4];
+	struct twheel_entry timers[4];
 	int fd = session_open_nonblock();
 
 	ASSERT_EQ(0, tw_start_periodic(fd, 3, HOUR, 7 * SECOND));
@@ -165,7 +175,7 @@ TEST(periodic_timers_are_drained)
 
 TEST(unread_events_stay)
 {
-	static struct twheel_drained timers[TIMERS];
+	static struct twheel_entry timers[TIMERS];
 	int fd = open_with_pending(10);
 
 	ASSERT_EQ(0, tw_start(fd, 20, 0, 120));
@@ -180,7 +190,7 @@ TEST(unread_events_stay)
 
 TEST(drained_timers_do_not_expire)
 {
-	struct twheel_drained timers[100];
+	struct twheel_entry timers[100];
 	__u64 delay = test_patience() * 1200 * MS, begin = now_ns();
 	int fd = session_open_nonblock();
 	int i, drained;
@@ -197,7 +207,7 @@ TEST(drained_timers_do_not_expire)
 
 TEST(drained_ids_start_again)
 {
-	struct twheel_drained timers[10];
+	struct twheel_entry timers[10];
 	int fd = open_with_pending(10);
 
 	ASSERT_EQ(10, drain(fd, timers, 10));
@@ -207,7 +217,7 @@ TEST(drained_ids_start_again)
 
 TEST(limit_is_free_after_drain)
 {
-	struct twheel_drained timers[8];
+	struct twheel_entry timers[8];
 	int fd = session_open_nonblock();
 	int i, round;
 
@@ -221,14 +231,14 @@ TEST(limit_is_free_after_drain)
 
 static unsigned int drain_all(int fd)
 {
-	struct twheel_drained timers[16];
+	struct twheel_entry timers[16];
 	unsigned int sum = 0;
-	__u32 count;
+	int count;
 
 	do {
 		count = drain(fd, timers, 16);
 		sum += count;
-	} while (count == 16);
+	} while (count);
 	return sum;
 }
 
@@ -279,58 +289,38 @@ TEST(race_with_expiry_on_another_cpu)
 	race_with_expiry(1, 0);
 }
 
-static void expect_refused(int error, struct twheel_drain request)
+/*
+ * A periodic timer whose event is unread ends: the event is read once more, and
+ * does not come again.
+ */
+TEST(unread_periodic_timers_end)
 {
-	struct twheel_drain given = request;
-	int fd = open_with_pending(10);
+	struct twheel_entry timers[4];
+	int fd = session_open_nonblock();
+	struct twheel_event event;
+	int i;
 
-	ASSERT_EQ(-error, tw_ioctl(fd, TWHEEL_IOC_DRAIN, &request));
-	ASSERT_EQ(0, memcmp(&given, &request, sizeof(given)));
-	EXPECT_STATS(fd, .started = 10, .pending = 10);
+	for (i = 0; i < 5; i++)
+		ASSERT_EQ(0, tw_start_periodic(fd, i, 0, 1));
+	expect_unread(fd, 5);
+	ASSERT_EQ(0, drain(fd, timers, 4));
+	for (i = 0; i < 5; i++) {
+		ASSERT_EQ(1, tw_read(fd, &event, 1));
+		ASSERT_EQ(0, event.flags);
+	}
+	expect_nothing(fd, 20 * MS);
+	expect_no_timer(fd, 3);
+	ASSERT_EQ(-EAGAIN, tw_read(fd, &event, 1));
+	expect_balance(fd);
 }
 
-TEST(einval_flags)
+TEST(efault_when_the_cursor_cannot_be_written)
 {
-	struct twheel_drained timers[4];
-	int bit;
-
-	for (bit = 0; bit < 32; bit++)
-		expect_refused(EINVAL, (struct twheel_drain){
-			.timers = (__u64)(unsigned long)timers, .count = 4,
-			.flags = 1U << bit });
-}
-
-TEST(einval_no_room)
-{
-	struct twheel_drained timers[4];
-
-	expect_refused(EINVAL, (struct twheel_drain){
-		.timers = (__u64)(unsigned long)timers, .count = 0 });
-}
-
-TEST(efault_on_bad_pointer)
-{
-	struct twheel_drained timer;
-	int fd = open_with_pending(10);
-
-	ASSERT_EQ(-EFAULT, tw_ioctl(fd, TWHEEL_IOC_DRAIN, NULL));
-	EXPECT_STATS(fd, .started = 10, .pending = 10);
-	expect_refused(EFAULT, (struct twheel_drain){
-		.timers = 0, .count = 4 });
-	expect_refused(EFAULT, (struct twheel_drain){
-		.timers = (__u64)(unsigned long)page_end(0), .count = 4 });
-	expect_refused(EFAULT, (struct twheel_drain){
-		.timers = (__u64)(unsigned long)page_read_only(&timer,
-							       sizeof(timer)),
-		.count = 1 });
-}
-
-TEST(efault_when_the_count_cannot_be_written)
-{
-	struct twheel_drained timers[4];
-	struct twheel_drain request = {
-		.timers = (__u64)(unsigned long)timers,
+	struct twheel_entry timers[4];
+	struct twheel_list request = {
+		.entries = (__u64)(unsigned long)timers,
 		.count = 4,
+		.entry_size = sizeof(timers[0]),
 	};
 	int fd = open_with_pending(10);
 
@@ -340,17 +330,28 @@ TEST(efault_when_the_count_cannot_be_written)
 	EXPECT_STATS(fd, .started = 10, .pending = 10);
 }
 
-/* Timers that cannot be returned stay pending. */
+TEST(efault_on_bad_pointer)
+{
+	struct twheel_entry timer;
+	int fd = open_with_pending(10);
+
+	ASSERT_EQ(-EFAULT, tw_ioctl(fd, TWHEEL_IOC_DRAIN, NULL));
+	ASSERT_EQ(-EFAULT, tw_drain(fd, NULL, 4));
+	ASSERT_EQ(-EFAULT, tw_drain(fd, page_end(0), 4));
+	ASSERT_EQ(-EFAULT, tw_drain(fd, page_read_only(&timer, sizeof(timer)),
+				    1));
+	EXPECT_STATS(fd, .started = 10, .pending = 10);
+}
+
+/* What cannot be returned stays pending. */
 TEST(fault_in_the_middle)
 {
-	struct twheel_drained *timers = page_end(4 * sizeof(*timers) + 8);
+	struct twheel_entry *timers = page_end(4 * sizeof(*timers) + 8);
 	unsigned char seen[TIMERS] = { 0 };
-	struct twheel_drained rest[10];
+	struct twheel_entry rest[10];
 	int fd = open_with_pending(10);
-	__u32 count;
 
-	ASSERT_EQ(0, tw_drain(fd, timers, 10, &count));
-	ASSERT_EQ(4, count);
+	ASSERT_EQ(4, tw_drain(fd, timers, 10));
 	check_drained(timers, 4, seen);
 	EXPECT_STATS(fd, .started = 10, .stopped = 4, .pending = 6);
 	ASSERT_EQ(6, drain(fd, rest, 10));
@@ -359,12 +360,10 @@ TEST(fault_in_the_middle)
 
 TEST(array_at_the_end_of_a_page)
 {
-	struct twheel_drained *timers = page_end(10 * sizeof(*timers));
+	struct twheel_entry *timers = page_end(10 * sizeof(*timers));
 	unsigned char seen[TIMERS] = { 0 };
 	int fd = open_with_pending(10);
-	__u32 count;
 
-	ASSERT_EQ(0, tw_drain(fd, timers, 10, &count));
-	ASSERT_EQ(10, count);
+	ASSERT_EQ(10, tw_drain(fd, timers, 10));
 	check_drained(timers, 10, seen);
 }

@@ -188,7 +188,7 @@ TEST(stop)
 
 static int get(int fd)
 {
-	struct twheel_get get;
+	struct twheel_entry get;
 
 	return tw_get(fd, 3, &get);
 }
@@ -263,16 +263,39 @@ TEST(read)
 
 static int drain_one(int fd)
 {
-	struct twheel_drained timer;
-	__u32 count = 0;
-	int result = tw_drain(fd, &timer, 1, &count);
+	struct twheel_entry timer;
 
-	return result ? result : (int)count;
+	return tw_drain(fd, &timer, 1);
 }
 
 TEST(drain)
 {
 	walk(some_timers, drain_one);
+}
+
+static int list_one(int fd)
+{
+	struct twheel_entry timer;
+	__u64 cursor = 0;
+
+	return tw_list(fd, &timer, 1, &cursor);
+}
+
+TEST(list)
+{
+	walk(some_timers, list_one);
+}
+
+static int withdraw(int fd)
+{
+	int result = tw_stop_flags(fd, 3, TWHEEL_STOP_WITHDRAW);
+
+	return result == -ENOENT ? 0 : result;
+}
+
+TEST(withdraw)
+{
+	walk(some_events, withdraw);
 }
 
 /*
@@ -327,20 +350,18 @@ static bool fail_batch(const struct injector *injector, int nth)
 {
 	int fd = session_open_nonblock();
 	struct twheel_op ops[64];
-	__u32 done, i, started;
-	int result;
+	int i, result, started;
 	bool fault;
 
 	fill_batch(ops, 64);
 	inject_from(injector, nth);
-	result = tw_submit(fd, ops, 64, &done);
+	result = tw_submit(fd, ops, 64);
 	fault = inject_end(injector);
-	if (result) {
+	if (result < 0) {
 		ASSERT_TRUE(fault);
 		ASSERT_TRUE(result == -EFAULT || result == -ENOMEM);
-		done = 0;
 	}
-	for (i = 0, started = 0; i < done; i++) {
+	for (i = 0, started = 0; i < result; i++) {
 		ASSERT_TRUE(!ops[i].result || ops[i].result == -ENOMEM);
 		started += !ops[i].result;
 	}
@@ -365,11 +386,13 @@ static void come_and_go(int fd, const struct injector *injector, __u64 id)
 
 	for (round = 0; round < 3; round++) {
 		struct twheel_start start = { .id = id, .expires_ns = HOUR };
+		struct twheel_stop stop = { .id = id };
 
 		if (round)
 			inject_from(injector, 1);
 		ASSERT_EQ(0, ioctl(fd, TWHEEL_IOC_START, &start));
-		ASSERT_EQ(0, ioctl(fd, TWHEEL_IOC_STOP, &start.id));
+		stop.id = start.id;
+		ASSERT_EQ(0, ioctl(fd, TWHEEL_IOC_STOP, &stop));
 		if (round)
 			ASSERT_TRUE(!inject_end(injector));
 	}

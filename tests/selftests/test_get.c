@@ -11,7 +11,7 @@
 TEST(pending_timer)
 {
 	int fd = session_open_nonblock();
-	struct twheel_get get;
+	struct twheel_entry get;
 
 	ASSERT_EQ(0, tw_start(fd, 3, HOUR, 33));
 	ASSERT_EQ(0, tw_get(fd, 3, &get));
@@ -28,7 +28,7 @@ TEST(remaining_time_is_exact)
 	__u64 deadline = now_ns() + HOUR;
 	int fd = session_open_nonblock();
 	__u64 before, after;
-	struct twheel_get get;
+	struct twheel_entry get;
 
 	ASSERT_EQ(0, tw_start_flags(fd, 3, deadline, TWHEEL_START_ABS, 33));
 	before = now_ns();
@@ -36,12 +36,40 @@ TEST(remaining_time_is_exact)
 	after = now_ns();
 	ASSERT_LE(deadline - after, get.remaining_ns);
 	ASSERT_LE(get.remaining_ns, deadline - before);
+	ASSERT_EQ(deadline, get.deadline_ns);
+}
+
+TEST(deadline_of_a_relative_start)
+{
+	int fd = session_open_nonblock();
+	struct twheel_entry get;
+	__u64 before, after;
+
+	before = now_ns();
+	ASSERT_EQ(0, tw_start(fd, 3, HOUR, 33));
+	after = now_ns();
+	ASSERT_EQ(0, tw_get(fd, 3, &get));
+	ASSERT_LE(before + HOUR, get.deadline_ns);
+	ASSERT_LE(get.deadline_ns, after + HOUR);
+}
+
+TEST(deadline_of_an_expired_timer)
+{
+	__u64 deadline = now_ns() + MS;
+	int fd = session_open_nonblock();
+	struct twheel_entry get;
+
+	ASSERT_EQ(0, tw_start_flags(fd, 3, deadline, TWHEEL_START_ABS, 33));
+	expect_readable(fd);
+	ASSERT_EQ(0, tw_get(fd, 3, &get));
+	ASSERT_EQ(deadline, get.deadline_ns);
+	ASSERT_EQ(0, get.remaining_ns);
 }
 
 TEST(remaining_time_falls)
 {
 	int fd = session_open_nonblock();
-	struct twheel_get first, second;
+	struct twheel_entry first, second;
 
 	ASSERT_EQ(0, tw_start(fd, 3, HOUR, 33));
 	ASSERT_EQ(0, tw_get(fd, 3, &first));
@@ -53,7 +81,7 @@ TEST(remaining_time_falls)
 TEST(remaining_time_after_restart)
 {
 	int fd = session_open_nonblock();
-	struct twheel_get get;
+	struct twheel_entry get;
 
 	ASSERT_EQ(0, tw_start(fd, 3, HOUR, 33));
 	ASSERT_EQ(1, tw_start(fd, 3, 3 * HOUR, 33));
@@ -69,7 +97,7 @@ TEST(remaining_time_after_restart)
 TEST(periodic_timer)
 {
 	int fd = session_open_nonblock();
-	struct twheel_get get;
+	struct twheel_entry get;
 
 	ASSERT_EQ(0, tw_start_periodic(fd, 3, HOUR, 7 * SECOND));
 	ASSERT_EQ(0, tw_get(fd, 3, &get));
@@ -82,7 +110,7 @@ TEST(periodic_timer_between_periods)
 {
 	int fd = session_open_nonblock();
 	struct twheel_event event;
-	struct twheel_get get;
+	struct twheel_entry get;
 
 	ASSERT_EQ(0, tw_start_periodic(fd, 3, 1, HOUR));
 	expect_readable(fd);
@@ -102,7 +130,7 @@ TEST(periodic_timer_between_periods)
 TEST(expired_timer)
 {
 	int fd = session_open_nonblock();
-	struct twheel_get get;
+	struct twheel_entry get;
 
 	ASSERT_EQ(0, tw_start(fd, 3, 1, 33));
 	expect_readable(fd);
@@ -120,7 +148,7 @@ TEST(expired_timer)
 TEST(kernel_id)
 {
 	int fd = session_open_nonblock();
-	struct twheel_get get;
+	struct twheel_entry get;
 	__u64 id;
 
 	ASSERT_EQ(0, tw_start_any(fd, HOUR, 33, &id));
@@ -160,7 +188,7 @@ TEST(einval_ids_out_of_range)
 {
 	int fd = session_open_nonblock();
 	struct twheel_info info;
-	struct twheel_get get;
+	struct twheel_entry get;
 
 	ASSERT_EQ(0, tw_info(fd, &info));
 	ASSERT_EQ(-EINVAL, tw_get(fd, info.max_timers, &get));
@@ -178,7 +206,7 @@ TEST(enoent_kernel_ids_that_never_were)
 
 TEST(einval_reserved)
 {
-	struct twheel_get get = { .id = 3, .reserved = 1 };
+	struct twheel_entry get = { .id = 3, .reserved = 1 };
 	int fd = session_open_nonblock();
 
 	ASSERT_EQ(0, tw_start(fd, 3, HOUR, 33));
@@ -188,7 +216,7 @@ TEST(einval_reserved)
 
 TEST(garbage_in_the_outputs_does_not_matter)
 {
-	struct twheel_get first, second;
+	struct twheel_entry first, second;
 	int fd = session_open_nonblock();
 
 	ASSERT_EQ(0, tw_start_periodic(fd, 3, HOUR, SECOND));
@@ -211,7 +239,7 @@ TEST(efault_on_bad_pointer)
 
 TEST(efault_on_read_only_memory)
 {
-	struct twheel_get get = { .id = 3 };
+	struct twheel_entry get = { .id = 3 };
 	int fd = session_open_nonblock();
 
 	ASSERT_EQ(0, tw_start(fd, 3, HOUR, 33));

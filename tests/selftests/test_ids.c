@@ -90,7 +90,7 @@ TEST(kernel_ids_are_distinct)
 TEST(the_two_kinds_never_meet)
 {
 	int fd = session_open_nonblock();
-	struct twheel_get get;
+	struct twheel_entry get;
 	__u64 ids[200];
 	int i;
 
@@ -113,7 +113,7 @@ TEST(the_two_kinds_never_meet)
 TEST(kernel_id_is_restarted_by_itself)
 {
 	int fd = session_open_nonblock();
-	struct twheel_get get;
+	struct twheel_entry get;
 	__u64 id;
 
 	ASSERT_EQ(0, tw_start_any(fd, HOUR, 33, &id));
@@ -183,7 +183,7 @@ TEST(delivered_kernel_id_is_stale)
 TEST_LIMIT(stale_id_never_hits_a_newer_timer, 180)
 {
 	int fd = session_open_nonblock();
-	struct twheel_get get;
+	struct twheel_entry get;
 	static __u64 ids[3000];
 	unsigned int i, j;
 
@@ -256,7 +256,7 @@ TEST(ids_far_apart)
 {
 	int fd = session_open_nonblock();
 	struct twheel_info info;
-	struct twheel_get get;
+	struct twheel_entry get;
 	unsigned int i, n = 0;
 	__u64 ids[200];
 
@@ -285,7 +285,7 @@ TEST(ids_far_apart)
 TEST_LIMIT(table_grows, 180)
 {
 	int fd = session_open_nonblock();
-	struct twheel_get get;
+	struct twheel_entry get;
 	const int n = 20000;
 	int i;
 

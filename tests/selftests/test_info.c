@@ -15,7 +15,9 @@
 #include "session.h"
 
 #define ALL_FEATURES	(TWHEEL_FEATURE_SETUP | TWHEEL_FEATURE_SUBMIT | \
-			 TWHEEL_FEATURE_DRAIN | TWHEEL_FEATURE_STATS)
+			 TWHEEL_FEATURE_LIST | TWHEEL_FEATURE_DRAIN | \
+			 TWHEEL_FEATURE_STATS | TWHEEL_FEATURE_WITHDRAW | \
+			 TWHEEL_FEATURE_NOWAIT)
 
 TEST(version_is_one)
 {
@@ -59,12 +61,13 @@ TEST(scheme_mode_and_slots_are_known)
 		ASSERT_LE(2, info.slots);
 }
 
-TEST(reserved_is_zero)
+TEST(events_are_those_of_version_one)
 {
 	struct twheel_info info;
 
 	ASSERT_EQ(0, tw_info(session_open(), &info));
-	ASSERT_EQ(0, info.reserved);
+	ASSERT_EQ(TWHEEL_EVENT_SIZE_V1, info.event_size);
+	ASSERT_EQ(sizeof(struct twheel_event), info.event_size);
 }
 
 TEST(parameters_are_obeyed)

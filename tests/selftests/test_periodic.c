@@ -164,7 +164,7 @@ TEST(armed_for_the_next_period)
 	int fd = session_open_nonblock();
 	struct twheel_event event;
 	__u64 next, before, after;
-	struct twheel_get get;
+	struct twheel_entry get;
 
 	ASSERT_EQ(0, start_at(fd, 3, 1, HOUR));
 	read_one(fd, &event);
@@ -234,7 +234,7 @@ TEST(longest_period_is_accepted)
 {
 	int fd = session_open_nonblock();
 	struct twheel_event event;
-	struct twheel_get get;
+	struct twheel_entry get;
 
 	ASSERT_EQ(0, tw_start_periodic(fd, 3, 1, INTERVAL_MAX));
 	read_one(fd, &event);

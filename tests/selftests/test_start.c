@@ -22,7 +22,7 @@ static void expect_refused(int error, struct twheel_start start)
 {
 	struct twheel_start before = start;
 	int fd = session_open_nonblock();
-	struct twheel_get get;
+	struct twheel_entry get;
 
 	ASSERT_EQ(0, tw_start(fd, 7, HOUR, 77));
 	ASSERT_EQ(-error, tw_ioctl(fd, TWHEEL_IOC_START, &start));
@@ -38,7 +38,7 @@ static void expect_refused(int error, struct twheel_start start)
 TEST(relative_start_is_pending)
 {
 	int fd = session_open_nonblock();
-	struct twheel_get get;
+	struct twheel_entry get;
 
 	ASSERT_EQ(0, tw_start(fd, 3, HOUR, 33));
 	EXPECT_STATS(fd, .started = 1, .pending = 1);
@@ -120,7 +120,7 @@ TEST(deadline_zero_is_long_past)
 TEST(longest_interval_is_accepted)
 {
 	int fd = session_open_nonblock();
-	struct twheel_get get;
+	struct twheel_entry get;
 
 	ASSERT_EQ(0, tw_start(fd, 3, INTERVAL_MAX, 33));
 	ASSERT_EQ(0, tw_get(fd, 3, &get));
@@ -135,7 +135,7 @@ TEST(longest_interval_is_accepted)
 TEST(latest_deadline_is_accepted)
 {
 	int fd = session_open_nonblock();
-	struct twheel_get get;
+	struct twheel_entry get;
 
 	ASSERT_EQ(0, tw_start_flags(fd, 3, INTERVAL_MAX, TWHEEL_START_ABS, 33));
 	ASSERT_EQ(0, tw_get(fd, 3, &get));
@@ -256,7 +256,7 @@ TEST(restart_takes_everything_anew)
 		.user_data = 34,
 	};
 	int fd = session_open_nonblock();
-	struct twheel_get get;
+	struct twheel_entry get;
 
 	ASSERT_EQ(0, tw_start(fd, 3, HOUR, 33));
 	ASSERT_EQ(1, tw_ioctl(fd, TWHEEL_IOC_START, &start));

@@ -39,10 +39,7 @@ static struct twheel_op stop_op(__u64 id)
 
 static void submit_all(int fd, struct twheel_op *ops, __u32 count)
 {
-	__u32 done;
-
-	ASSERT_EQ(0, tw_submit(fd, ops, count, &done));
-	ASSERT_EQ(count, done);
+	ASSERT_EQ(count, tw_submit(fd, ops, count));
 }
 
 static int submit_one(int fd, struct twheel_op op)
@@ -91,7 +88,7 @@ TEST(operations_take_effect_in_order)
 {
 	int fd = session_open_nonblock();
 	struct twheel_op ops[6];
-	struct twheel_get get;
+	struct twheel_entry get;
 
 	ops[0] = start_op(3, HOUR);
 	ops[1] = start_op(3, 2 * HOUR);
@@ -118,7 +115,7 @@ TEST(kernel_ids_are_returned)
 {
 	int fd = session_open_nonblock();
 	struct twheel_op ops[100];
-	struct twheel_get get;
+	struct twheel_entry get;
 	int i;
 
 	for (i = 0; i < 100; i++) {
@@ -180,7 +177,53 @@ TEST(ealready_and_replace)
 		     .stopped = 1);
 }
 
-/* A failing operation must not prevent the others. */
+TEST(stop_withdraws_an_unread_event)
+{
+	int fd = session_open_nonblock();
+	struct twheel_op ops[3];
+	int i;
+
+	ASSERT_EQ(0, tw_start(fd, 3, 0, 33));
+	expect_unread(fd, 1);
+	ASSERT_EQ(0, tw_start(fd, 4, HOUR, 44));
+	for (i = 0; i < 3; i++) {
+		ops[i] = stop_op(3 + i);
+		ops[i].flags = TWHEEL_STOP_WITHDRAW;
+	}
+	submit_all(fd, ops, 3);
+	ASSERT_EQ(1, ops[0].result);
+	ASSERT_EQ(0, ops[1].result);
+	ASSERT_EQ(-ENOENT, ops[2].result);
+	expect_nothing(fd, 0);
+	EXPECT_STATS(fd, .started = 2, .expired = 1, .withdrawn = 1,
+		     .stopped = 1);
+}
+
+/* The structure says at once whether results have to be looked at. */
+TEST(failed_operations_are_counted)
+{
+	struct twheel_op ops[40];
+	struct twheel_submit submit = {
+		.ops = (__u64)(unsigned long)ops,
+		.count = 40,
+		.op_size = sizeof(ops[0]),
+		.failed = ~0U,
+	};
+	int fd = session_open_nonblock();
+	int i;
+
+	for (i = 0; i < 40; i++)
+		ops[i] = i % 4 ? start_op(i, HOUR) : stop_op(i);
+	ASSERT_EQ(40, tw_ioctl(fd, TWHEEL_IOC_SUBMIT, &submit));
+	ASSERT_EQ(10, submit.failed);
+	for (i = 0; i < 40; i++)
+		ops[i] = start_op(i, HOUR);
+	ASSERT_EQ(40, tw_ioctl(fd, TWHEEL_IOC_SUBMIT, &submit));
+	ASSERT_EQ(0, submit.failed);
+	EXPECT_STATS(fd, .started = 40, .restarted = 30, .pending = 40);
+}
+
+/* One that fails does not keep the others from being carried out. */
 TEST(errors_do_not_stop_the_batch)
 {
 	int fd = session_open_nonblock();
@@ -213,7 +256,7 @@ TEST(einval_of_a_start)
 	op.period_ns = INTERVAL_MAX + 1;
 	ASSERT_EQ(-EINVAL, submit_one(fd, op));
 	op = start_op(3, MS);
-	op.flags = 1 << 2;
+	op.flags = 1U << 2;
 	ASSERT_EQ(-EINVAL, submit_one(fd, op));
 	op = start_op(3, MS);
 	op.reserved = 1;
@@ -245,7 +288,7 @@ TEST(einval_of_a_stop)
 	op.user_data = 1;
 	expect_invalid_stop(fd, op);
 	op = stop_op(3);
-	op.flags = TWHEEL_START_ABS;
+	op.flags = TWHEEL_STOP_WITHDRAW << 1;
 	expect_invalid_stop(fd, op);
 	op = stop_op(3);
 	op.reserved = 1;
@@ -323,7 +366,8 @@ TEST(einval_flags)
 
 TEST(einval_op_size)
 {
-	static const __u32 sizes[] = { 0, 1, 8, 40, 47 };
+	static const __u32 sizes[] = {
+		0, 1, 8, 40, 47, 49, 52, 4095, 4097, 4104, 8192, ~0U, ~7U };
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(sizes); i++)
@@ -334,11 +378,10 @@ TEST(einval_op_size)
 TEST(efault_on_bad_pointer)
 {
 	int fd = session_open_nonblock();
-	__u32 done;
 
 	ASSERT_EQ(-EFAULT, tw_ioctl(fd, TWHEEL_IOC_SUBMIT, NULL));
-	ASSERT_EQ(-EFAULT, tw_submit(fd, NULL, 1, &done));
-	ASSERT_EQ(-EFAULT, tw_submit(fd, page_end(0), 10, &done));
+	ASSERT_EQ(-EFAULT, tw_submit(fd, NULL, 1));
+	ASSERT_EQ(-EFAULT, tw_submit(fd, page_end(0), 10));
 	EXPECT_STATS(fd, .started = 0);
 }
 
@@ -346,15 +389,13 @@ TEST(efault_when_no_result_can_be_written)
 {
 	struct twheel_op op = start_op(3, HOUR);
 	int fd = session_open_nonblock();
-	__u32 done;
 
-	ASSERT_EQ(-EFAULT, tw_submit(fd, page_read_only(&op, sizeof(op)), 1,
-				     &done));
+	ASSERT_EQ(-EFAULT, tw_submit(fd, page_read_only(&op, sizeof(op)), 1));
 	expect_no_timer(fd, 3);
 	EXPECT_STATS(fd, .started = 0);
 }
 
-TEST(efault_when_done_cannot_be_written)
+TEST(efault_when_failed_cannot_be_written)
 {
 	struct twheel_op op = start_op(3, HOUR);
 	struct twheel_submit submit = {
@@ -376,12 +417,10 @@ static void fault_after(unsigned int whole, unsigned int rest)
 	struct twheel_op *ops = page_end(whole * sizeof(*ops) + rest);
 	int fd = session_open_nonblock();
 	unsigned int i;
-	__u32 done;
 
 	for (i = 0; i < whole; i++)
 		ops[i] = start_op(i, HOUR);
-	ASSERT_EQ(0, tw_submit(fd, ops, whole + 50, &done));
-	ASSERT_EQ(whole, done);
+	ASSERT_EQ(whole, tw_submit(fd, ops, whole + 50));
 	for (i = 0; i < whole; i++) {
 		ASSERT_EQ(0, ops[i].result);
 		ASSERT_EQ(TWHEEL_STATE_PENDING, tw_state(fd, i));
@@ -403,10 +442,9 @@ TEST(fault_in_the_middle_says_how_many)
 TEST(efault_within_the_first_operation)
 {
 	int fd = session_open_nonblock();
-	__u32 done;
 
-	ASSERT_EQ(-EFAULT, tw_submit(fd, page_end(47), 1, &done));
-	ASSERT_EQ(-EFAULT, tw_submit(fd, page_end(47), 100, &done));
+	ASSERT_EQ(-EFAULT, tw_submit(fd, page_end(47), 1));
+	ASSERT_EQ(-EFAULT, tw_submit(fd, page_end(47), 100));
 	EXPECT_STATS(fd, .started = 0);
 }
 
@@ -428,31 +466,27 @@ struct long_op {
 	__u64 more[3];
 };
 
-static int submit_long(int fd, struct long_op *ops, __u32 count, __u32 *done)
+static int submit_long(int fd, struct long_op *ops, __u32 count)
 {
 	struct twheel_submit submit = {
 		.ops = (__u64)(unsigned long)ops,
 		.count = count,
 		.op_size = sizeof(*ops),
 	};
-	int result = tw_ioctl(fd, TWHEEL_IOC_SUBMIT, &submit);
 
-	*done = submit.done;
-	return result;
+	return tw_ioctl(fd, TWHEEL_IOC_SUBMIT, &submit);
 }
 
 TEST(longer_operations_with_a_tail_of_zeroes)
 {
 	int fd = session_open_nonblock();
 	struct long_op ops[50];
-	__u32 done;
 	int i;
 
 	memset(ops, 0, sizeof(ops));
 	for (i = 0; i < 50; i++)
 		ops[i].op = start_op(i, HOUR);
-	ASSERT_EQ(0, submit_long(fd, ops, 50, &done));
-	ASSERT_EQ(50, done);
+	ASSERT_EQ(50, submit_long(fd, ops, 50));
 	for (i = 0; i < 50; i++) {
 		ASSERT_EQ(0, ops[i].op.result);
 		ASSERT_EQ(i, ops[i].op.id);
@@ -461,23 +495,44 @@ TEST(longer_operations_with_a_tail_of_zeroes)
 	EXPECT_STATS(fd, .started = 50, .pending = 50);
 }
 
+/* The largest size that there may be, whatever the size of a page. */
+TEST(largest_operations)
+{
+	char *array = calloc(3, TWHEEL_ENTRY_SIZE_MAX);
+	struct twheel_submit submit = {
+		.ops = (__u64)(unsigned long)array,
+		.count = 3,
+		.op_size = TWHEEL_ENTRY_SIZE_MAX,
+	};
+	int fd = session_open_nonblock();
+	struct twheel_op op;
+	int i;
+
+	for (i = 0; i < 3; i++) {
+		op = start_op(i, HOUR);
+		memcpy(array + i * TWHEEL_ENTRY_SIZE_MAX, &op, sizeof(op));
+	}
+	ASSERT_EQ(3, tw_ioctl(fd, TWHEEL_IOC_SUBMIT, &submit));
+	array[3 * TWHEEL_ENTRY_SIZE_MAX - 1] = 1;
+	ASSERT_EQ(2, tw_ioctl(fd, TWHEEL_IOC_SUBMIT, &submit));
+	EXPECT_STATS(fd, .started = 3, .restarted = 2, .pending = 3);
+}
+
 TEST(e2big_longer_operations_with_a_tail)
 {
 	struct long_op ops[2];
 	int fd = session_open_nonblock();
-	__u32 done;
 
 	memset(ops, 0, sizeof(ops));
 	ops[0].op = start_op(3, HOUR);
 	ops[1].op = start_op(4, HOUR);
 	ops[0].more[2] = 1;
-	ASSERT_EQ(-E2BIG, submit_long(fd, ops, 2, &done));
+	ASSERT_EQ(-E2BIG, submit_long(fd, ops, 2));
 	EXPECT_STATS(fd, .started = 0);
 
 	ops[0].more[2] = 0;
 	ops[1].more[0] = 1;
-	ASSERT_EQ(0, submit_long(fd, ops, 2, &done));
-	ASSERT_EQ(1, done);
+	ASSERT_EQ(1, submit_long(fd, ops, 2));
 	EXPECT_STATS(fd, .started = 1, .pending = 1);
 }
 
@@ -645,17 +700,15 @@ static unsigned int submit_interrupted(int fd, struct twheel_op *ops,
 				       unsigned int count)
 {
 	struct twheel_op untouched = start_op(0, HOUR);
-	__u32 done, i;
-	int result;
+	unsigned int i;
+	int done;
 
 	for (i = 0; i < count; i++)
 		ops[i] = start_op(i, HOUR);
-	result = tw_submit(fd, ops, count, &done);
-	if (result == -EINTR)
-		return 0;
-	ASSERT_EQ(0, result);
+	done = tw_submit(fd, ops, count);
+	ASSERT_LT(0, done);
 	ASSERT_LE(done, count);
-	for (i = 0; i < done; i++)
+	for (i = 0; i < (unsigned int)done; i++)
 		ASSERT_TRUE(ops[i].result == 0 || ops[i].result == 1);
 	for (; i < count; i++)
 		ASSERT_EQ(untouched.result, ops[i].result);

@@ -263,7 +263,6 @@ static void start_many(int fd, __u64 *ids, unsigned int count)
 {
 	static struct twheel_op ops[BATCH];
 	unsigned int first, i;
-	__u32 done;
 
 	for (first = 0; first < count; first += BATCH) {
 		for (i = 0; i < BATCH; i++)
@@ -272,8 +271,7 @@ static void start_many(int fd, __u64 *ids, unsigned int count)
 				.id		= TWHEEL_ID_ANY,
 				.expires_ns	= HOUR,
 			};
-		ASSERT_EQ(0, tw_submit(fd, ops, BATCH, &done));
-		ASSERT_EQ(BATCH, done);
+		ASSERT_EQ(BATCH, tw_submit(fd, ops, BATCH));
 		for (i = 0; i < BATCH; i++) {
 			ASSERT_EQ(0, ops[i].result);
 			ids[first + i] = ops[i].id;

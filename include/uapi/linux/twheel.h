@@ -7,11 +7,19 @@
  * what expires is read from the descriptor as an array of struct
  * twheel_event, in the order of expiry. The last close stops everything.
  *
- * All times are nanoseconds, absolute ones on CLOCK_MONOTONIC. All fields
- * are naturally aligned, so that 32- and 64-bit programs share one layout.
- * A structure may grow at its end: its size is part of the command's number,
- * the kernel takes shorter ones as if the missing fields were 0, and refuses
- * longer ones with E2BIG unless what it does not know is 0.
+ * All times are nanoseconds. Absolute times are those of CLOCK_MONOTONIC as the
+ * caller sees it, who may be in a time namespace.
+ *
+ * All fields are naturally aligned, so that 32- and 64-bit programs share one
+ * layout. A structure may grow at its end. Its size is part of the command's
+ * number: the kernel takes shorter structures as if the missing fields were 0,
+ * and refuses longer ones with E2BIG unless the part that it does not know is
+ * 0. Arrays say the size of their entries, a multiple of 8 of at most
+ * %TWHEEL_ENTRY_SIZE_MAX, and grow in the same way. A flag that the kernel does
+ * not know and a reserved field that is not 0 are refused with EINVAL.
+ *
+ * SETUP, START, STOP, SUBMIT and DRAIN need a descriptor that is open for
+ * writing, read(2) needs one that is open for reading (EBADF).
  */
 #ifndef _UAPI_LINUX_TWHEEL_H
 #define _UAPI_LINUX_TWHEEL_H
@@ -20,6 +28,9 @@
 #include <linux/types.h>
 
 #define TWHEEL_ABI_VERSION	1
+
+/* Maximum of @op_size, @entry_size and @event_size. */
+#define TWHEEL_ENTRY_SIZE_MAX	4096
 
 /**
  * DOC: ids
@@ -44,8 +55,13 @@
 /* &twheel_info.features */
 #define TWHEEL_FEATURE_SETUP		((__u64)1 << 0)
 #define TWHEEL_FEATURE_SUBMIT		((__u64)1 << 1)
-#define TWHEEL_FEATURE_DRAIN		((__u64)1 << 2)
-#define TWHEEL_FEATURE_STATS		((__u64)1 << 3)
+#define TWHEEL_FEATURE_LIST		((__u64)1 << 2)
+#define TWHEEL_FEATURE_DRAIN		((__u64)1 << 3)
+#define TWHEEL_FEATURE_STATS		((__u64)1 << 4)
+/* %TWHEEL_STOP_WITHDRAW */
+#define TWHEEL_FEATURE_WITHDRAW		((__u64)1 << 5)
+/* RWF_NOWAIT and io_uring read without a worker thread. */
+#define TWHEEL_FEATURE_NOWAIT		((__u64)1 << 6)
 
 /**
  * struct twheel_info - what TWHEEL_IOC_INFO returns
@@ -53,13 +69,13 @@
  * @scheme: scheme of this session's wheel, TWHEEL_SCHEME_*
  * @features: TWHEEL_FEATURE_* of the module
  * @tick_ns: length of a tick of this session's wheel, ns
- * @max_timers: most timers that this session may hold, unread events
+ * @max_timers: maximum of timers that this session may hold, unread events
  *	included; ids chosen by the caller are below it
  * @max_interval_ns: longest relative interval and latest absolute time, ns
  * @mode: tick mode of this session's wheel, TWHEEL_MODE_*
  * @slots: slots of a hashed wheel, 0 for a hierarchical one
- * @max_batch: most operations in one TWHEEL_IOC_SUBMIT
- * @reserved: 0
+ * @max_batch: maximum of operations in one TWHEEL_IOC_SUBMIT
+ * @event_size: size of the events that read(2) returns to this session
  */
 struct twheel_info {
 	__u32 abi_version;
@@ -71,7 +87,7 @@ struct twheel_info {
 	__u32 mode;
 	__u32 slots;
 	__u32 max_batch;
-	__u32 reserved;
+	__u32 event_size;
 };
 
 /**
@@ -85,6 +101,10 @@ struct twheel_info {
  *	module's default
  * @max_timers: limit of timers of this session, at most the module's; 0
  *	leaves the module's
+ * @event_size: sizeof(struct twheel_event) of the caller: read(2) returns events
+ *	of this size, with 0 in what the module does not know; 0 is
+ *	%TWHEEL_EVENT_SIZE_V1, whatever the module's version
+ * @reserved: 0
  */
 struct twheel_setup {
 	__u32 flags;
@@ -93,6 +113,8 @@ struct twheel_setup {
 	__u32 slots;
 	__u64 tick_ns;
 	__u64 max_timers;
+	__u32 event_size;
+	__u32 reserved;
 };
 
 #define TWHEEL_SETUP_PRIVATE	((__u32)1 << 0)
@@ -101,8 +123,8 @@ struct twheel_setup {
  * struct twheel_start - what TWHEEL_IOC_START takes and returns
  * @id: in: the id to start, or %TWHEEL_ID_ANY; out: the id that was started
  * @expires_ns: interval from now, or with %TWHEEL_START_ABS the deadline on
- *	CLOCK_MONOTONIC; at most &twheel_info.max_interval_ns. One that has
- *	passed expires at the next tick
+ *	CLOCK_MONOTONIC; at most &twheel_info.max_interval_ns. A timer whose
+ *	deadline has passed expires at the next tick
  * @period_ns: 0 for a timer that expires once, else the period of the
  *	expiries that follow the first
  * @user_data: returned in the timer's events
@@ -130,25 +152,39 @@ struct twheel_start {
 /**
  * struct twheel_stop - what TWHEEL_IOC_STOP takes
  * @id: the timer to stop
+ * @flags: %TWHEEL_STOP_WITHDRAW or 0
+ * @reserved: 0
  */
 struct twheel_stop {
 	__u64 id;
+	__u32 flags;
+	__u32 reserved;
 };
 
+/*
+ * If the timer has expired and its event has not been read yet, withdraw that
+ * event and return 1. After 0 and after 1 nobody is handed the timer's @user_data
+ * any more. Without this flag such a stop is refused with EALREADY, and the
+ * event stays.
+ */
+#define TWHEEL_STOP_WITHDRAW	((__u32)1 << 0)
+
 /**
- * struct twheel_get - what TWHEEL_IOC_GET takes and returns
- * @id: in: the timer to look at
- * @remaining_ns: out: time until the deadline, 0 once it has passed
- * @period_ns: out: the period, 0 for a timer that expires once
- * @user_data: out: as given at the start
- * @state: out: TWHEEL_STATE_*
+ * struct twheel_entry - a timer, as GET, LIST and DRAIN return it
+ * @id: its id; TWHEEL_IOC_GET takes it in
+ * @user_data: as given at the start
+ * @deadline_ns: when it is or was due, CLOCK_MONOTONIC
+ * @remaining_ns: time until the deadline, 0 once it has passed
+ * @period_ns: its period, 0 for a timer that does not go on after its expiry
+ * @state: TWHEEL_STATE_*
  * @reserved: 0
  */
-struct twheel_get {
+struct twheel_entry {
 	__u64 id;
+	__u64 user_data;
+	__u64 deadline_ns;
 	__u64 remaining_ns;
 	__u64 period_ns;
-	__u64 user_data;
 	__u32 state;
 	__u32 reserved;
 };
@@ -159,7 +195,8 @@ struct twheel_get {
 /**
  * struct twheel_op - one operation of a TWHEEL_IOC_SUBMIT
  * @opcode: TWHEEL_OP_*
- * @flags: TWHEEL_START_* with %TWHEEL_OP_START, else 0
+ * @flags: TWHEEL_START_* with %TWHEEL_OP_START, TWHEEL_STOP_* with
+ *	%TWHEEL_OP_STOP
  * @id: as in &twheel_start.id or &twheel_stop.id; out: the id started
  * @expires_ns: as in &twheel_start, 0 with %TWHEEL_OP_STOP
  * @period_ns: as in &twheel_start, 0 with %TWHEEL_OP_STOP
@@ -185,45 +222,41 @@ struct twheel_op {
  * struct twheel_submit - what TWHEEL_IOC_SUBMIT takes and returns
  * @ops: pointer to an array of struct twheel_op
  * @count: operations in it, 1 to &twheel_info.max_batch
- * @done: out: operations that were carried out and have their result
  * @op_size: sizeof(struct twheel_op) of the caller
+ * @failed: out: how many of the operations that were carried out have a negative
+ *	result
  * @flags: 0
+ *
+ * The command returns how many operations were carried out, as write(2) does.
  */
 struct twheel_submit {
 	__u64 ops;
 	__u32 count;
-	__u32 done;
 	__u32 op_size;
+	__u32 failed;
 	__u32 flags;
 };
 
 /**
- * struct twheel_drained - one timer returned by TWHEEL_IOC_DRAIN
- * @id: its id
- * @user_data: as given at the start
- * @remaining_ns: time that was left until its deadline
- * @period_ns: its period, or 0
- */
-struct twheel_drained {
-	__u64 id;
-	__u64 user_data;
-	__u64 remaining_ns;
-	__u64 period_ns;
-};
-
-/**
- * struct twheel_drain - what TWHEEL_IOC_DRAIN takes and returns
- * @timers: pointer to an array of struct twheel_drained
- * @count: in: room in it; out: timers that were stopped and returned. Fewer
- *	than there was room for means that none is pending any more, or that
- *	@timers could not be written from there on: a call that can write none
- *	fails with EFAULT
+ * struct twheel_list - what TWHEEL_IOC_LIST and TWHEEL_IOC_DRAIN take and return
+ * @entries: pointer to an array of struct twheel_entry
+ * @cursor: in: 0 to begin, or the value that an earlier call left here; out:
+ *	where to go on
+ * @count: room in the array, in entries; at least 1
+ * @entry_size: sizeof(struct twheel_entry) of the caller
  * @flags: 0
+ * @reserved: 0
+ *
+ * The commands return how many entries they have written; 0 means that there are
+ * no more from @cursor on.
  */
-struct twheel_drain {
-	__u64 timers;
+struct twheel_list {
+	__u64 entries;
+	__u64 cursor;
 	__u32 count;
+	__u32 entry_size;
 	__u32 flags;
+	__u32 reserved;
 };
 
 /**
@@ -237,7 +270,9 @@ struct twheel_drain {
  * @rearmed: periodic timers armed again when their event was read
  * @delivered: events read
  * @replaced: unread events withdrawn by %TWHEEL_START_REPLACE
- * @unread: events waiting to be read; expired = delivered + replaced + unread
+ * @withdrawn: unread events withdrawn by %TWHEEL_STOP_WITHDRAW
+ * @unread: events waiting to be read; expired = delivered + replaced +
+ *	withdrawn + unread
  * @overruns: periods that passed without an event of their own
  * @wakeups: wake-ups of readers and pollers
  */
@@ -250,6 +285,7 @@ struct twheel_stats {
 	__u64 rearmed;
 	__u64 delivered;
 	__u64 replaced;
+	__u64 withdrawn;
 	__u64 unread;
 	__u64 overruns;
 	__u64 wakeups;
@@ -262,7 +298,7 @@ struct twheel_stats {
  * @deadline_ns: when it was due, CLOCK_MONOTONIC
  * @expired_ns: when it expired, CLOCK_MONOTONIC; never before @deadline_ns
  * @overruns: periods that passed between this deadline and the read without
- *	an event of their own, 0 for a timer that expires once
+ *	an event of their own; 0 for a timer that expires once
  * @flags: %TWHEEL_EVENT_PERIODIC
  * @reserved: 0
  */
@@ -279,15 +315,19 @@ struct twheel_event {
 /* The timer goes on: it was armed for its next period by this read. */
 #define TWHEEL_EVENT_PERIODIC	((__u32)1 << 0)
 
+/* sizeof(struct twheel_event) in version 1: the size without SETUP. */
+#define TWHEEL_EVENT_SIZE_V1	48
+
 #define TWHEEL_IOC_MAGIC	0xDC
 
-#define TWHEEL_IOC_INFO		_IOR(TWHEEL_IOC_MAGIC, 0x00, struct twheel_info)
-#define TWHEEL_IOC_SETUP	_IOW(TWHEEL_IOC_MAGIC, 0x01, struct twheel_setup)
+#define TWHEEL_IOC_INFO		_IOWR(TWHEEL_IOC_MAGIC, 0x00, struct twheel_info)
+#define TWHEEL_IOC_SETUP	_IOWR(TWHEEL_IOC_MAGIC, 0x01, struct twheel_setup)
 #define TWHEEL_IOC_START	_IOWR(TWHEEL_IOC_MAGIC, 0x02, struct twheel_start)
-#define TWHEEL_IOC_STOP		_IOW(TWHEEL_IOC_MAGIC, 0x03, struct twheel_stop)
-#define TWHEEL_IOC_GET		_IOWR(TWHEEL_IOC_MAGIC, 0x04, struct twheel_get)
+#define TWHEEL_IOC_STOP		_IOWR(TWHEEL_IOC_MAGIC, 0x03, struct twheel_stop)
+#define TWHEEL_IOC_GET		_IOWR(TWHEEL_IOC_MAGIC, 0x04, struct twheel_entry)
 #define TWHEEL_IOC_SUBMIT	_IOWR(TWHEEL_IOC_MAGIC, 0x05, struct twheel_submit)
-#define TWHEEL_IOC_DRAIN	_IOWR(TWHEEL_IOC_MAGIC, 0x06, struct twheel_drain)
-#define TWHEEL_IOC_STATS	_IOR(TWHEEL_IOC_MAGIC, 0x07, struct twheel_stats)
+#define TWHEEL_IOC_LIST		_IOWR(TWHEEL_IOC_MAGIC, 0x06, struct twheel_list)
+#define TWHEEL_IOC_DRAIN	_IOWR(TWHEEL_IOC_MAGIC, 0x07, struct twheel_list)
+#define TWHEEL_IOC_STATS	_IOWR(TWHEEL_IOC_MAGIC, 0x08, struct twheel_stats)
 
 #endif /* _UAPI_LINUX_TWHEEL_H */

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Listing and draining: a walk over the timers of a session
+ *
+ * TWHEEL_IOC_LIST returns the timers, TWHEEL_IOC_DRAIN returns and stops those
+ * that are armed. A cursor says where the walk goes on: a table, and a number in
+ * it. Numbers stay where they are, so a timer that is there all the time is met
+ * once, whatever is started and stopped around it.
+ *
+ * An entry is copied to user space with the session's lock held and page faults
+ * off, before its timer is stopped: a timer that cannot be returned stays
+ * pending. If the copy fails the lock is dropped, the page is faulted in, and the
+ * walk tries again.
+ */
+#include <linux/bitops.h>
+#include <linux/delay.h>
+#include <linux/nospec.h>
+#include <linux/sched.h>
+#include <linux/sched/signal.h>
+
+#include "timer.h"
+
+/* A cursor: the table in its upper half, the number in its lower half. */
+#define CURSOR_TABLE_SHIFT	32
+
+/**
+ * struct walk - a walk under way
+ * @session: whose timers
+ * @to: the caller's array, from the next entry on
+ * @entry_size: size of an entry of the caller's
+ * @room: entries that there is room for
+ * @done: entries written
+ * @table: the table to look at
+ * @number: the number to look at
+ * @stop: stop what is returned
+ */
+struct walk {
+	struct twheel_session *session;
+	struct iov_iter to;
+	u32 entry_size;
+	u32 room;
+	u32 done;
+	u32 table;
+	u32 number;
+	bool stop;
+};
+
+/*
+ * Returns 1 if the entry was written, 0 if there is none for this timer, -EFAULT,
+ * or -EINPROGRESS if the timer's callback is on its way: a caller who is told
+ * that nothing is pending must find the event in the queue.
+ */
+static int walk_timer(struct walk *walk, struct twheel_utimer *ut)
+{
+	struct twheel_session *s = walk->session;
+	struct twheel_entry entry;
+
+	if (walk->stop && ut->state != TWHEEL_ARMED) {
+		twheel_utimer_end(ut);
+		return 0;
+	}
+	if (ut->state == TWHEEL_ARMED && !twheel_pending(&ut->timer))
+		return -EINPROGRESS;
+	twheel_session_entry(s, ut, &entry);
+	if (!twheel_session_put(&walk->to, &entry, sizeof(entry),
+				walk->entry_size))
+		return -EFAULT;
+	if (!walk->stop || twheel_utimer_stop(s, ut))
+		return 1;
+	/* It has just expired: the next entry is written over this one. */
+	iov_iter_revert(&walk->to, walk->entry_size);
+	return -EINPROGRESS;
+}
+
+/*
+ * Walk over one chunk, or to the end of a page of pointers if it has no more.
+ * Returns -ENOENT at the end of the table, -ENOSPC if the room is used up. The
+ * chunk stays when its last timer is stopped: see keep_chunk().
+ */
+static int walk_chunk(struct walk *walk)
+{
+	struct twheel_table *table = &walk->session->tables[walk->table];
+	u32 index = twheel_index_of(walk->number), first, i;
+	struct twheel_chunk *chunk;
+	int ret;
+
+	lockdep_assert_held(&walk->session->lock);
+	if (index >= table->nr_indexes)
+		return -ENOENT;
+	index = array_index_nospec(index, table->nr_indexes);
+	chunk = twheel_table_next(table, &index);
+	first = index * TWHEEL_CHUNK_TIMERS;
+	walk->number = max(walk->number, first);
+	if (!chunk)
+		return 0;
+	for (i = walk->number - first; i < TWHEEL_CHUNK_TIMERS; i++) {
+		walk->number = first + i;
+		if (chunk->free & BIT(i))
+			continue;
+		if (walk->done == walk->room)
+			return -ENOSPC;
+		ret = walk_timer(walk, &chunk->timers[i]);
+		if (ret < 0)
+			return ret;
+		walk->done += ret;
+	}
+	walk->number = first + TWHEEL_CHUNK_TIMERS;
+	return 0;
+}
+
+static int walk_locked(struct walk *walk)
+{
+	int ret;
+
+	spin_lock_bh(&walk->session->lock);
+	pagefault_disable();
+	ret = walk_chunk(walk);
+	pagefault_enable();
+	spin_unlock_bh(&walk->session->lock);
+	return ret;
+}
+
+static int walk_table(struct walk *walk)
+{
+	int tries = TWHEEL_FETCH_TRIES;
+
+	for (;;) {
+		int ret = walk_locked(walk);
+
+		if (ret == -EFAULT && !twheel_session_fetch(&walk->to,
+							    walk->entry_size,
+							    &tries))
+			continue;
+		if (ret == -EINPROGRESS)
+			usleep_range(10, 50);
+		else if (ret)
+			return ret == -ENOENT ? 0 : ret;
+		tries = TWHEEL_FETCH_TRIES;
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		cond_resched();
+	}
+}
+
+static int walk_tables(struct walk *walk)
+{
+	int ret;
+
+	for (; walk->table < TWHEEL_NR_TABLES; walk->table++) {
+		ret = walk_table(walk);
+		if (ret)
+			return ret;
+		walk->number = 0;
+	}
+	return 0;
+}
+
+static bool bad_cursor(const struct walk *walk)
+{
+	return walk->table > TWHEEL_NR_TABLES ||
+	       walk->number > TWHEEL_ID_NR_MASK;
+}
+
+/**
+ * twheel_session_list - TWHEEL_IOC_LIST and TWHEEL_IOC_DRAIN
+ * @s: the session
+ * @list: as in the command; @list->cursor is moved on
+ * @stop: return timers that are armed, and stop them
+ *
+ * Context: Process, may sleep.
+ * Return: the number of entries written; -EINVAL if the cursor is not one of
+ * ours; -EFAULT if no entry could be written. A timer whose entry could not be
+ * written is as before.
+ */
+int twheel_session_list(struct twheel_session *s, struct twheel_list *list,
+			bool stop)
+{
+	struct walk walk = {
+		.session	= s,
+		.entry_size	= list->entry_size,
+		.room		= min_t(u32, list->count,
+					MAX_RW_COUNT / list->entry_size),
+		.table		= list->cursor >> CURSOR_TABLE_SHIFT,
+		.number		= list->cursor,
+		.stop		= stop,
+	};
+	int ret;
+
+	if (bad_cursor(&walk))
+		return -EINVAL;
+	iov_iter_ubuf(&walk.to, ITER_DEST, u64_to_user_ptr(list->entries),
+		      (size_t)walk.room * walk.entry_size);
+	ret = walk_tables(&walk);
+	list->cursor = (u64)walk.table << CURSOR_TABLE_SHIFT | walk.number;
+	return walk.done ?: ret;
+}
