@@ -5,6 +5,7 @@
  * A session comes with the first descriptor and goes with the last. Then what
  * is armed is stopped, and what is just expiring waited for; nobody is told.
  */
+#include <linux/cpumask.h>
 #include <linux/module.h>
 #include <linux/moduleparam.h>
 #include <linux/sched.h>
@@ -207,6 +208,21 @@ static int count_session(struct twheel_session *s)
 	return ret;
 }
 
+static struct twheel_session *alloc_session(void)
+{
+	struct twheel_session *s;
+	unsigned int cpu;
+
+	s = kvzalloc(struct_size(s, ends, nr_cpu_ids), GFP_SESSION);
+	if (!s)
+		return NULL;
+	for_each_possible_cpu(cpu) {
+		s->ends[cpu].tick_end.fn = twheel_session_wake;
+		s->ends[cpu].session = s;
+	}
+	return s;
+}
+
 /**
  * twheel_session_open - make a session on the default wheel
  *
@@ -215,7 +231,7 @@ static int count_session(struct twheel_session *s)
  */
 struct twheel_session *twheel_session_open(void)
 {
-	struct twheel_session *s = kzalloc(sizeof(*s), GFP_SESSION);
+	struct twheel_session *s = alloc_session();
 	int i, ret;
 
 	if (!s)
@@ -223,7 +239,6 @@ struct twheel_session *twheel_session_open(void)
 	spin_lock_init(&s->lock);
 	INIT_LIST_HEAD(&s->events);
 	init_waitqueue_head(&s->wait);
-	s->tick_end.fn = twheel_session_wake;
 	s->max_timers = timers_limit();
 	s->pid = task_tgid_nr(current);
 	use_wheel(s, NULL);
@@ -231,7 +246,7 @@ struct twheel_session *twheel_session_open(void)
 		twheel_table_init(&s->tables[i]);
 	ret = count_session(s);
 	if (ret) {
-		kfree(s);
+		kvfree(s);
 		return ERR_PTR(ret);
 	}
 	return s;
@@ -285,7 +300,7 @@ void twheel_session_close(struct twheel_session *s)
 	destroy_tables(s->tables);
 	twheel_session_wheel_put(s->shared);
 	/* See twheel_at_tick_end(). */
-	kfree_rcu(s, rcu);
+	kvfree_rcu(s, rcu);
 }
 
 /* For /proc/twheel. */

@@ -43,6 +43,19 @@ struct twheel_session_wheel {
 };
 
 /**
+ * struct twheel_session_end - wakes a session's readers at the end of a tick
+ * @tick_end: queued by the callbacks of one CPU
+ * @session: the session; constant
+ *
+ * Each CPU has one. With one for all CPUs a run that is preempted before its
+ * end would keep what expires elsewhere from waking the readers.
+ */
+struct twheel_session_end {
+	struct twheel_tick_end tick_end;
+	struct twheel_session *session;
+};
+
+/**
  * struct twheel_session - the timers of one open file
  * @lock: guards what follows but what says otherwise. Taken with softirqs
  *	off; outside a wheel's locks
@@ -59,12 +72,12 @@ struct twheel_session_wheel {
  * @tables: the timers by id
  * @events: timers that have expired, in the order of expiry
  * @stats: counters; @stats.unread counts @events
- * @tick_end: wakes readers once per tick
  * @wait: readers and pollers
  * @fasync: who gets SIGIO; has its own lock
  * @pid: who opened it; constant
  * @list: in the list of all sessions, guarded by its mutex
  * @rcu: callbacks may wake up readers just after the last close
+ * @ends: by CPU
  */
 struct twheel_session {
 	spinlock_t lock;	/* see above */
@@ -79,12 +92,12 @@ struct twheel_session {
 	struct twheel_table tables[TWHEEL_NR_TABLES];
 	struct list_head events;
 	struct twheel_stats stats;
-	struct twheel_tick_end tick_end;
 	wait_queue_head_t wait;
 	struct fasync_struct *fasync;
 	pid_t pid;
 	struct list_head list;
 	struct rcu_head rcu;
+	struct twheel_session_end ends[];
 };
 
 /* Operations of a TWHEEL_IOC_SUBMIT under one hold of a session's lock. */

@@ -15,6 +15,7 @@
  */
 #include <linux/delay.h>
 #include <linux/ktime.h>
+#include <linux/smp.h>
 
 #include "timer.h"
 
@@ -24,6 +25,22 @@ static struct twheel_session *session_of(struct twheel_utimer *ut)
 }
 
 /* Expiry. */
+
+/*
+ * A run of the tick queues and calls what one CPU has in @s->ends, so that
+ * nobody else changes what is asked for here. The wake-up is counted now: taken
+ * for that, the session's lock would make it wait for other CPUs again.
+ */
+static void wake_at_tick_end(struct twheel_session *s,
+			     struct twheel_timer *timer)
+{
+	struct twheel_tick_end *end = &s->ends[smp_processor_id()].tick_end;
+
+	if (twheel_tick_end_queued(end))
+		return;
+	s->stats.wakeups++;
+	twheel_at_tick_end(timer, end);
+}
 
 static void session_expired(struct twheel_timer *timer)
 {
@@ -39,7 +56,7 @@ static void session_expired(struct twheel_timer *timer)
 	if (!s->closing) {
 		list_add_tail(&timer->node.link, &s->events);
 		s->stats.unread++;
-		twheel_at_tick_end(timer, &s->tick_end);
+		wake_at_tick_end(s, timer);
 	}
 	spin_unlock(&s->lock);
 }
