@@ -5,6 +5,7 @@
  * A session comes with the first descriptor and goes with the last. Then what
  * is armed is stopped, and what is just expiring waited for; nobody is told.
  */
+#include <linux/capability.h>
 #include <linux/cpumask.h>
 #include <linux/module.h>
 #include <linux/moduleparam.h>
@@ -29,12 +30,7 @@ static const struct kernel_param_ops max_timers_ops = {
 module_param_cb(max_timers, &max_timers_ops, &max_timers, 0644);
 MODULE_PARM_DESC(max_timers, "Most timers of a session, up to 2^24");
 
-static unsigned int max_sessions = 4096;
-module_param(max_sessions, uint, 0644);
-MODULE_PARM_DESC(max_sessions, "Most sessions");
-
 static LIST_HEAD(sessions);		/* guarded by sessions_lock */
-static unsigned int nr_sessions;	/* guarded by sessions_lock */
 static DEFINE_MUTEX(sessions_lock);
 
 static u32 timers_limit(void)
@@ -72,30 +68,12 @@ static int check_not_begun(struct twheel_session *s)
 	return begun ? -EBUSY : 0;
 }
 
-static struct twheel_session_wheel *setup_wheel(const struct twheel_setup *setup)
+static struct twheel_session_wheel *setup_wheel(struct twheel_session *s,
+						const struct twheel_setup *setup)
 {
-	struct twheel_config config = {
-		.name		= "private",
-		.scheme		= setup->scheme,
-		.mode		= setup->mode,
-		.tick_ns	= setup->tick_ns,
-		.slots		= setup->slots,
-	};
-
 	if (!(setup->flags & TWHEEL_SETUP_PRIVATE))
 		return NULL;
-	return twheel_session_wheel_get(&config);
-}
-
-static void use_wheel(struct twheel_session *s,
-		      struct twheel_session_wheel *shared)
-{
-	struct twheel_config config;
-
-	s->shared = shared;
-	s->wheel = shared ? shared->wheel : twheel_default();
-	twheel_get_config(s->wheel, &config);
-	s->tick_ns = config.tick_ns;
+	return twheel_session_wheel_private(s, setup);
 }
 
 /*
@@ -112,12 +90,13 @@ static void take_tables(struct twheel_session *s, struct twheel_table *tables)
 	}
 }
 
-static void destroy_tables(struct twheel_table *tables)
+static void destroy_tables(struct twheel_session *s,
+			   struct twheel_table *tables)
 {
 	int i;
 
 	for (i = 0; i < TWHEEL_NR_TABLES; i++)
-		twheel_table_destroy(&tables[i]);
+		twheel_table_destroy(s, &tables[i]);
 }
 
 /**
@@ -126,7 +105,7 @@ static void destroy_tables(struct twheel_table *tables)
  * @setup: as in the command
  *
  * Context: Process, may sleep.
- * Return: 0; -EBUSY after the first start; -EINVAL, -ENOSPC, -ENOMEM.
+ * Return: 0; -EBUSY after the first start; -EINVAL, -EPERM, -ENOSPC, -ENOMEM.
  */
 int twheel_session_setup(struct twheel_session *s,
 			 const struct twheel_setup *setup)
@@ -137,7 +116,7 @@ int twheel_session_setup(struct twheel_session *s,
 
 	if (ret)
 		return ret;
-	shared = setup_wheel(setup);
+	shared = setup_wheel(s, setup);
 	if (IS_ERR(shared))
 		return PTR_ERR(shared);
 	spin_lock_bh(&s->lock);
@@ -146,11 +125,11 @@ int twheel_session_setup(struct twheel_session *s,
 	} else {
 		take_tables(s, old);
 		swap(s->shared, shared);
-		use_wheel(s, s->shared);
+		twheel_session_wheel_use(s, s->shared);
 		s->max_timers = setup->max_timers ?: timers_limit();
 	}
 	spin_unlock_bh(&s->lock);
-	destroy_tables(old);
+	destroy_tables(s, old);
 	twheel_session_wheel_put(shared);
 	return ret;
 }
@@ -193,19 +172,28 @@ void twheel_session_stats(struct twheel_session *s, struct twheel_stats *stats)
 
 /* Opening and closing. */
 
-static int count_session(struct twheel_session *s)
+/* Whose it is, and what the opener may do, whoever gets the descriptor later. */
+static int take_user(struct twheel_session *s)
 {
-	int ret = 0;
+	struct twheel_session_user *user = twheel_session_user_get();
+	int ret;
 
-	mutex_lock(&sessions_lock);
-	if (nr_sessions >= READ_ONCE(max_sessions)) {
-		ret = -ENOSPC;
-	} else {
-		nr_sessions++;
-		list_add_tail(&s->list, &sessions);
-	}
-	mutex_unlock(&sessions_lock);
+	if (IS_ERR(user))
+		return PTR_ERR(user);
+	s->user = user;
+	s->nice = ns_capable_noaudit(&init_user_ns, CAP_SYS_NICE);
+	s->unlimited = ns_capable_noaudit(&init_user_ns, CAP_SYS_RESOURCE);
+	ret = twheel_session_user_charge(user, TWHEEL_COUNT_SESSIONS,
+					 s->unlimited);
+	if (ret)
+		twheel_session_user_put(user);
 	return ret;
+}
+
+static void let_user_go(struct twheel_session *s)
+{
+	twheel_session_user_uncharge(s->user, TWHEEL_COUNT_SESSIONS);
+	twheel_session_user_put(s->user);
 }
 
 static struct twheel_session *alloc_session(void)
@@ -224,7 +212,7 @@ static struct twheel_session *alloc_session(void)
 }
 
 /**
- * twheel_session_open - make a session on the default wheel
+ * twheel_session_open - make a session on the default wheel or the user's
  *
  * Context: Process, may sleep.
  * Return: the session, or ERR_PTR() of -ENOMEM or -ENOSPC.
@@ -241,14 +229,17 @@ struct twheel_session *twheel_session_open(void)
 	init_waitqueue_head(&s->wait);
 	s->max_timers = timers_limit();
 	s->pid = task_tgid_nr(current);
-	use_wheel(s, NULL);
 	for (i = 0; i < TWHEEL_NR_TABLES; i++)
 		twheel_table_init(&s->tables[i]);
-	ret = count_session(s);
+	ret = take_user(s);
 	if (ret) {
 		kvfree(s);
 		return ERR_PTR(ret);
 	}
+	twheel_session_wheel_use(s, NULL);
+	mutex_lock(&sessions_lock);
+	list_add_tail(&s->list, &sessions);
+	mutex_unlock(&sessions_lock);
 	return s;
 }
 
@@ -283,7 +274,6 @@ void twheel_session_close(struct twheel_session *s)
 
 	mutex_lock(&sessions_lock);
 	list_del(&s->list);
-	nr_sessions--;
 	mutex_unlock(&sessions_lock);
 
 	spin_lock_bh(&s->lock);
@@ -297,8 +287,9 @@ void twheel_session_close(struct twheel_session *s)
 	 */
 	spin_lock_bh(&s->lock);
 	spin_unlock_bh(&s->lock);
-	destroy_tables(s->tables);
+	destroy_tables(s, s->tables);
 	twheel_session_wheel_put(s->shared);
+	let_user_go(s);
 	/* See twheel_at_tick_end(). */
 	kvfree_rcu(s, rcu);
 }
@@ -312,7 +303,7 @@ void twheel_session_close(struct twheel_session *s)
  */
 unsigned int twheel_session_count(void)
 {
-	return READ_ONCE(nr_sessions);
+	return twheel_session_user_total(TWHEEL_COUNT_SESSIONS);
 }
 
 /**

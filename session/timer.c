@@ -62,7 +62,7 @@ static void session_expired(struct twheel_timer *timer)
 }
 
 /*
- * Starting. Two errors are internal: -EAGAIN asks for twheel_table_grow(),
+ * Starting. Two errors are internal: -EAGAIN asks for make_room(),
  * -EINPROGRESS says that the timer's callback is on its way: those who are told
  * that a timer has expired are to find its event in the queue.
  */
@@ -99,6 +99,8 @@ static int start_unread(struct twheel_session *s, struct twheel_utimer *ut,
 {
 	if (!(args->flags & TWHEEL_START_REPLACE))
 		return -EALREADY;
+	if (!twheel_session_wheel_ready(s))
+		return -EAGAIN;
 	list_del_init(&ut->timer.node.link);
 	s->stats.unread--;
 	s->stats.replaced++;
@@ -125,6 +127,13 @@ static int start_locked(struct twheel_session *s, struct twheel_start *args,
 	if (ut->state == TWHEEL_ARMED)
 		return start_armed(ut, args, now);
 	return start_unread(s, ut, args, now);
+}
+
+static int make_room(struct twheel_session *s, u64 id)
+{
+	int ret = twheel_session_wheel_need(s);
+
+	return ret ?: twheel_table_grow(s, id, session_expired);
 }
 
 static bool is_internal(int ret)
@@ -155,8 +164,7 @@ int twheel_session_start_locked(struct twheel_session *s,
 	while (is_internal(ret)) {
 		spin_unlock_bh(&s->lock);
 		if (ret == -EAGAIN)
-			error = twheel_table_grow(s, args->id,
-						  session_expired);
+			error = make_room(s, args->id);
 		else
 			usleep_range(10, 50);
 		spin_lock_bh(&s->lock);
