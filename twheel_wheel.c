@@ -160,6 +160,19 @@ struct twheel *twheel_create(const struct twheel_config *config)
 }
 EXPORT_SYMBOL_GPL(twheel_create);
 
+/**
+ * twheel_prepare - make room for timers on this CPU
+ * @wheel: a lazy wheel
+ *
+ * Context: Process, may sleep.
+ * Return: 0 or -ENOMEM.
+ */
+int twheel_prepare(struct twheel *wheel)
+{
+	return 0;
+}
+EXPORT_SYMBOL_GPL(twheel_prepare);
+
 static unsigned long drain_base(struct twheel_base *base,
 				void (*fn)(struct twheel_timer *timer,
 					   void *arg),

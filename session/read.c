@@ -78,18 +78,15 @@ int twheel_session_fetch(const struct iov_iter *to, size_t size, int *tries)
 
 /**
  * twheel_session_wake - wake up those who wait for events, once per tick
- * @end: the session's
+ * @end: that of the session and this CPU
  *
  * Context: Softirq.
  */
 void twheel_session_wake(struct twheel_tick_end *end)
 {
-	struct twheel_session *s = container_of(end, struct twheel_session,
-						tick_end);
+	struct twheel_session *s = container_of(end, struct twheel_session_end,
+						tick_end)->session;
 
-	spin_lock(&s->lock);
-	s->stats.wakeups++;
-	spin_unlock(&s->lock);
 	wake_up_interruptible_poll(&s->pollers, EPOLLIN | EPOLLRDNORM);
 	wake_up_interruptible(&s->readers);
 	kill_fasync(&s->fasync, SIGIO, POLL_IN);

@@ -5,6 +5,8 @@
  * A session comes with the first descriptor and goes with the last. Then what
  * is armed is stopped, and what is just expiring waited for; nobody is told.
  */
+#include <linux/capability.h>
+#include <linux/cpumask.h>
 #include <linux/module.h>
 #include <linux/moduleparam.h>
 #include <linux/random.h>
@@ -29,12 +31,7 @@ static const struct kernel_param_ops max_timers_ops = {
 module_param_cb(max_timers, &max_timers_ops, &max_timers, 0644);
 MODULE_PARM_DESC(max_timers, "Most timers of a session, up to 2^24");
 
-static unsigned int max_sessions = 4096;
-module_param(max_sessions, uint, 0644);
-MODULE_PARM_DESC(max_sessions, "Most sessions");
-
 static LIST_HEAD(sessions);		/* guarded by sessions_lock */
-static unsigned int nr_sessions;	/* guarded by sessions_lock */
 static DEFINE_MUTEX(sessions_lock);
 
 static u32 timers_limit(void)
@@ -72,30 +69,12 @@ static int check_not_begun(struct twheel_session *s)
 	return begun ? -EBUSY : 0;
 }
 
-static struct twheel_session_wheel *setup_wheel(const struct twheel_setup *setup)
+static struct twheel_session_wheel *setup_wheel(struct twheel_session *s,
+						const struct twheel_setup *setup)
 {
-	struct twheel_config config = {
-		.name		= "private",
-		.scheme		= setup->scheme,
-		.mode		= setup->mode,
-		.tick_ns	= setup->tick_ns,
-		.slots		= setup->slots,
-	};
-
 	if (!(setup->flags & TWHEEL_SETUP_PRIVATE))
 		return NULL;
-	return twheel_session_wheel_get(&config);
-}
-
-static void use_wheel(struct twheel_session *s,
-		      struct twheel_session_wheel *shared)
-{
-	struct twheel_config config;
-
-	s->shared = shared;
-	s->wheel = shared ? shared->wheel : twheel_default();
-	twheel_get_config(s->wheel, &config);
-	s->tick_ns = config.tick_ns;
+	return twheel_session_wheel_private(s, setup);
 }
 
 /*
@@ -112,12 +91,13 @@ static void take_tables(struct twheel_session *s, struct twheel_table *tables)
 	}
 }
 
-static void destroy_tables(struct twheel_table *tables)
+static void destroy_tables(struct twheel_session *s,
+			   struct twheel_table *tables)
 {
 	int i;
 
 	for (i = 0; i < TWHEEL_NR_TABLES; i++)
-		twheel_table_destroy(&tables[i]);
+		twheel_table_destroy(s, &tables[i]);
 }
 
 /**
@@ -126,7 +106,7 @@ static void destroy_tables(struct twheel_table *tables)
  * @setup: as in the command
  *
  * Context: Process, may sleep.
- * Return: 0; -EBUSY after the first start; -EINVAL, -ENOSPC, -ENOMEM.
+ * Return: 0; -EBUSY after the first start; -EINVAL, -EPERM, -ENOSPC, -ENOMEM.
  */
 int twheel_session_setup(struct twheel_session *s,
 			 const struct twheel_setup *setup)
@@ -137,7 +117,7 @@ int twheel_session_setup(struct twheel_session *s,
 
 	if (ret)
 		return ret;
-	shared = setup_wheel(setup);
+	shared = setup_wheel(s, setup);
 	if (IS_ERR(shared))
 		return PTR_ERR(shared);
 	spin_lock_bh(&s->lock);
@@ -146,12 +126,12 @@ int twheel_session_setup(struct twheel_session *s,
 	} else {
 		take_tables(s, old);
 		swap(s->shared, shared);
-		use_wheel(s, s->shared);
+		twheel_session_wheel_use(s, s->shared);
 		s->max_timers = setup->max_timers ?: timers_limit();
 		s->event_size = setup->event_size ?: TWHEEL_EVENT_SIZE_V1;
 	}
 	spin_unlock_bh(&s->lock);
-	destroy_tables(old);
+	destroy_tables(s, old);
 	twheel_session_wheel_put(shared);
 	return ret;
 }
@@ -195,30 +175,54 @@ void twheel_session_stats(struct twheel_session *s, struct twheel_stats *stats)
 
 /* Opening and closing. */
 
-static int count_session(struct twheel_session *s)
+/* Whose it is, and what the opener may do, whoever gets the descriptor later. */
+static int take_user(struct twheel_session *s)
 {
-	int ret = 0;
+	struct twheel_session_user *user = twheel_session_user_get();
+	int ret;
 
-	mutex_lock(&sessions_lock);
-	if (nr_sessions >= READ_ONCE(max_sessions)) {
-		ret = -ENOSPC;
-	} else {
-		nr_sessions++;
-		list_add_tail(&s->list, &sessions);
-	}
-	mutex_unlock(&sessions_lock);
+	if (IS_ERR(user))
+		return PTR_ERR(user);
+	s->user = user;
+	s->nice = ns_capable_noaudit(&init_user_ns, CAP_SYS_NICE);
+	s->unlimited = ns_capable_noaudit(&init_user_ns, CAP_SYS_RESOURCE);
+	ret = twheel_session_user_charge(user, TWHEEL_COUNT_SESSIONS,
+					 s->unlimited);
+	if (ret)
+		twheel_session_user_put(user);
 	return ret;
 }
 
+static void let_user_go(struct twheel_session *s)
+{
+	twheel_session_user_uncharge(s->user, TWHEEL_COUNT_SESSIONS);
+	twheel_session_user_put(s->user);
+}
+
+static struct twheel_session *alloc_session(void)
+{
+	struct twheel_session *s;
+	unsigned int cpu;
+
+	s = kvzalloc(struct_size(s, ends, nr_cpu_ids), GFP_SESSION);
+	if (!s)
+		return NULL;
+	for_each_possible_cpu(cpu) {
+		s->ends[cpu].tick_end.fn = twheel_session_wake;
+		s->ends[cpu].session = s;
+	}
+	return s;
+}
+
 /**
- * twheel_session_open - make a session on the default wheel
+ * twheel_session_open - make a session on the default wheel or the user's
  *
  * Context: Process, may sleep.
  * Return: the session, or ERR_PTR() of -ENOMEM or -ENOSPC.
  */
 struct twheel_session *twheel_session_open(void)
 {
-	struct twheel_session *s = kzalloc(sizeof(*s), GFP_SESSION);
+	struct twheel_session *s = alloc_session();
 	int i, ret;
 
 	if (!s)
@@ -227,20 +231,22 @@ struct twheel_session *twheel_session_open(void)
 	INIT_LIST_HEAD(&s->events);
 	init_waitqueue_head(&s->readers);
 	init_waitqueue_head(&s->pollers);
-	s->tick_end.fn = twheel_session_wake;
 	s->max_timers = timers_limit();
 	s->event_size = TWHEEL_EVENT_SIZE_V1;
 	/* An id must not name a timer of another session by accident. */
 	s->generation = get_random_u64();
 	s->pid = task_tgid_nr(current);
-	use_wheel(s, NULL);
 	for (i = 0; i < TWHEEL_NR_TABLES; i++)
 		twheel_table_init(&s->tables[i]);
-	ret = count_session(s);
+	ret = take_user(s);
 	if (ret) {
-		kfree(s);
+		kvfree(s);
 		return ERR_PTR(ret);
 	}
+	twheel_session_wheel_use(s, NULL);
+	mutex_lock(&sessions_lock);
+	list_add_tail(&s->list, &sessions);
+	mutex_unlock(&sessions_lock);
 	return s;
 }
 
@@ -275,7 +281,6 @@ void twheel_session_close(struct twheel_session *s)
 
 	mutex_lock(&sessions_lock);
 	list_del(&s->list);
-	nr_sessions--;
 	mutex_unlock(&sessions_lock);
 
 	spin_lock_bh(&s->lock);
@@ -289,10 +294,11 @@ void twheel_session_close(struct twheel_session *s)
 	 */
 	spin_lock_bh(&s->lock);
 	spin_unlock_bh(&s->lock);
-	destroy_tables(s->tables);
+	destroy_tables(s, s->tables);
 	twheel_session_wheel_put(s->shared);
+	let_user_go(s);
 	/* See twheel_at_tick_end(). */
-	kfree_rcu(s, rcu);
+	kvfree_rcu(s, rcu);
 }
 
 /* For /proc/twheel. */
@@ -304,7 +310,7 @@ void twheel_session_close(struct twheel_session *s)
  */
 unsigned int twheel_session_count(void)
 {
-	return READ_ONCE(nr_sessions);
+	return twheel_session_user_total(TWHEEL_COUNT_SESSIONS);
 }
 
 /**

@@ -4,17 +4,20 @@
  *
  * twheel_chardev.c copies from and to user space and checks what it copies.
  * session.c, timer.c, read.c, list.c and, for batches, batch.c do what was
- * asked. table.c finds timers by id, wheel.c finds the wheel for a configuration.
+ * asked. table.c finds timers by id, wheel.c finds the wheel for a configuration,
+ * user.c counts what each user has.
  */
 #ifndef _TWHEEL_SESSION_H
 #define _TWHEEL_SESSION_H
 
+#include <linux/bitops.h>
 #include <linux/fs.h>
 #include <linux/ktime.h>
 #include <linux/minmax.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/rcupdate.h>
+#include <linux/smp.h>
 #include <linux/spinlock.h>
 #include <linux/uio.h>
 #include <linux/wait.h>
@@ -22,6 +25,7 @@
 #include <linux/twheel.h>
 #include <uapi/linux/twheel.h>
 #include "table.h"
+#include "user.h"
 
 /*
  * At a limit of its memory cgroup a caller gets ENOMEM. Without these flags
@@ -30,17 +34,35 @@
 #define GFP_SESSION	(GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
 
 /**
- * struct twheel_session_wheel - a wheel that sessions use
- * @list: in the list of all, guarded by its mutex
+ * struct twheel_session_wheel - a wheel that sessions share
+ * @list: in the list of those who may share it, guarded by the lock of wheel.c
  * @users: sessions that use it, guarded by the same
- * @wheel: the wheel
- * @config: what was asked for
+ * @wheel: the wheel; constant
+ * @config: what was asked for; constant
+ * @user: for whom it was made, and counted; constant
+ * @prepared: CPUs on which timers may be started, a bit each. A bit is set once
+ *	and stays
  */
 struct twheel_session_wheel {
 	struct list_head list;
 	unsigned int users;
 	struct twheel *wheel;
 	struct twheel_config config;
+	struct twheel_session_user *user;
+	unsigned long prepared[];
+};
+
+/**
+ * struct twheel_session_end - wakes a session's readers at the end of a tick
+ * @tick_end: queued by the callbacks of one CPU
+ * @session: the session; constant
+ *
+ * Each CPU has one. With one for all CPUs a run that is preempted before its
+ * end would keep what expires elsewhere from waking the readers.
+ */
+struct twheel_session_end {
+	struct twheel_tick_end tick_end;
+	struct twheel_session *session;
 };
 
 /**
@@ -49,7 +71,9 @@ struct twheel_session_wheel {
  *	off; outside a wheel's locks
  * @wheel: the wheel; changes only before the first start, and not while
  *	@making_room is not 0
- * @shared: @wheel's entry, or NULL for the default wheel
+ * @shared: @wheel's entry; NULL for the default wheel, or for the user's in its
+ *	place that is made when the first timer is started. Changes with @wheel
+ * @prepared: CPUs that @wheel may start timers on. Changes with @wheel
  * @making_room: starts that have let @lock go to make room for their timer.
  *	They count on @wheel and @max_timers
  * @closing: the last descriptor is gone: what expires is not queued
@@ -62,18 +86,22 @@ struct twheel_session_wheel {
  *	start
  * @events: timers that have expired, in the order of expiry
  * @stats: counters; @stats.unread counts @events
- * @tick_end: wakes readers once per tick
  * @readers: those who sleep in read(2), each of them an exclusive waiter
  * @pollers: those who poll
  * @fasync: who gets SIGIO; has its own lock
+ * @user: whose it is; constant
+ * @nice: opened with CAP_SYS_NICE; constant
+ * @unlimited: opened with CAP_SYS_RESOURCE; constant
  * @pid: who opened it; constant
  * @list: in the list of all sessions, guarded by its mutex
  * @rcu: callbacks may wake up readers just after the last close
+ * @ends: by CPU
  */
 struct twheel_session {
 	spinlock_t lock;	/* see above */
 	struct twheel *wheel;
 	struct twheel_session_wheel *shared;
+	const unsigned long *prepared;
 	u32 making_room;
 	bool closing;
 	u64 generation;
@@ -84,13 +112,16 @@ struct twheel_session {
 	struct twheel_table tables[TWHEEL_NR_TABLES];
 	struct list_head events;
 	struct twheel_stats stats;
-	struct twheel_tick_end tick_end;
 	wait_queue_head_t readers;
 	wait_queue_head_t pollers;
 	struct fasync_struct *fasync;
+	struct twheel_session_user *user;
+	bool nice;
+	bool unlimited;
 	pid_t pid;
 	struct list_head list;
 	struct rcu_head rcu;
+	struct twheel_session_end ends[];
 };
 
 /* Operations of a TWHEEL_IOC_SUBMIT under one hold of a session's lock. */
@@ -148,7 +179,50 @@ void twheel_session_pass_on(struct twheel_session *s);
 
 /* wheel.c */
 struct twheel_session_wheel *
-twheel_session_wheel_get(const struct twheel_config *config);
+twheel_session_wheel_private(struct twheel_session *s,
+			     const struct twheel_setup *setup);
 void twheel_session_wheel_put(struct twheel_session_wheel *shared);
+void twheel_session_wheel_use(struct twheel_session *s,
+			      struct twheel_session_wheel *shared);
+int twheel_session_wheel_need(struct twheel_session *s);
+
+/* Whether a timer may be started on this CPU. Session's lock held. */
+static inline bool twheel_session_wheel_ready(const struct twheel_session *s)
+{
+	return test_bit(smp_processor_id(), s->prepared);
+}
+
+static inline struct twheel_utimer *
+twheel_table_take_this(struct twheel_session *s, struct twheel_utimer *ut, u64 id)
+{
+	struct twheel_chunk *chunk = twheel_chunk_of(ut);
+	unsigned long bit = BIT(ut - chunk->timers);
+
+	chunk->free &= ~bit;
+	chunk->read &= ~bit;
+	ut->id = id;
+	s->timers++;
+	return ut;
+}
+
+/**
+ * twheel_table_take - take a free timer
+ * @s: the session, with less timers than its limit
+ * @ut: the place of @id, which is free; NULL if there is no such place
+ * @id: the id of the caller's choice, or %TWHEEL_ID_ANY
+ *
+ * Context: Session's lock held, so that it stays on this CPU.
+ * Return: the timer, with its id, to be armed at once; or NULL if
+ * twheel_session_wheel_need() and twheel_table_grow() have to be called first.
+ */
+static inline struct twheel_utimer *
+twheel_table_take(struct twheel_session *s, struct twheel_utimer *ut, u64 id)
+{
+	if (unlikely(!twheel_session_wheel_ready(s)))
+		return NULL;
+	if (id == TWHEEL_ID_ANY)
+		return twheel_table_take_any(s);
+	return ut ? twheel_table_take_this(s, ut, id) : NULL;
+}
 
 #endif /* _TWHEEL_SESSION_H */

@@ -47,7 +47,22 @@ static struct twheel_page *page_of(const struct twheel_table *table, u32 index)
 	return &table->pages[index >> TWHEEL_PAGE_BITS];
 }
 
-static void set_entry(struct twheel_table *table, u32 index, void *entry)
+static void free_pointers(struct twheel_session *s, struct twheel_page *page)
+{
+	kfree(page->chunks);
+	page->chunks = NULL;
+	twheel_session_user_uncharge(s->user, TWHEEL_COUNT_PIECES);
+}
+
+static void give_back_chunk(struct twheel_session *s,
+			      struct twheel_chunk *chunk)
+{
+	kmem_cache_free(chunk_cache, chunk);
+	twheel_session_user_uncharge(s->user, TWHEEL_COUNT_PIECES);
+}
+
+static void set_entry(struct twheel_session *s, struct twheel_table *table,
+		      u32 index, void *entry)
 {
 	struct twheel_page *page = page_of(table, index);
 	void **slot = &page->chunks[index & (TWHEEL_PAGE_CHUNKS - 1)];
@@ -60,10 +75,8 @@ static void set_entry(struct twheel_table *table, u32 index, void *entry)
 		table->first_free = min_t(u32, table->first_free,
 					  page - table->pages);
 	}
-	if (page->used)
-		return;
-	kfree(page->chunks);
-	page->chunks = NULL;
+	if (!page->used)
+		free_pointers(s, page);
 }
 
 /**
@@ -129,19 +142,21 @@ struct twheel_chunk *twheel_table_first(const struct twheel_table *table,
 
 /**
  * twheel_table_destroy - free all
- * @table: a table that nobody uses any more
+ * @s: the session
+ * @table: a table that was the session's, and that nobody uses any more
  *
  * Context: Process, may sleep.
  */
-void twheel_table_destroy(struct twheel_table *table)
+void twheel_table_destroy(struct twheel_session *s, struct twheel_table *table)
 {
 	struct twheel_chunk *chunk;
 	u32 index;
 
 	twheel_table_for_each(chunk, table)
-		kmem_cache_free(chunk_cache, chunk);
+		give_back_chunk(s, chunk);
 	for (index = 0; index < table->nr_indexes; index += TWHEEL_PAGE_CHUNKS)
-		kfree(page_of(table, index)->chunks);
+		if (page_of(table, index)->chunks)
+			free_pointers(s, page_of(table, index));
 	kvfree(table->pages);
 }
 
@@ -169,20 +184,14 @@ bool twheel_table_was_read(const struct twheel_table *tables, u64 id)
 	       (!kernel || chunk->timers[place].id == id);
 }
 
-static struct twheel_utimer *take_this(struct twheel_session *s,
-				       struct twheel_utimer *ut, u64 id)
-{
-	struct twheel_chunk *chunk = twheel_chunk_of(ut);
-	unsigned long bit = BIT(ut - chunk->timers);
-
-	chunk->free &= ~bit;
-	chunk->read &= ~bit;
-	ut->id = id;
-	s->timers++;
-	return ut;
-}
-
-static noinline struct twheel_utimer *take_any(struct twheel_session *s)
+/**
+ * twheel_table_take_any - take a free timer with an id of the kernel's choice
+ * @s: the session
+ *
+ * Context: Session's lock held.
+ * Return: as twheel_table_take().
+ */
+struct twheel_utimer *twheel_table_take_any(struct twheel_session *s)
 {
 	struct twheel_table *table = &s->tables[TWHEEL_TABLE_KERNEL];
 	struct twheel_chunk *chunk;
@@ -198,39 +207,23 @@ static noinline struct twheel_utimer *take_any(struct twheel_session *s)
 		list_del_init(&chunk->partial);
 	number = chunk->index * TWHEEL_CHUNK_TIMERS + place;
 	s->generation = (s->generation + 1) & TWHEEL_ID_GEN_MASK;
-	return take_this(s, &chunk->timers[place], TWHEEL_ID_KERNEL |
+	return twheel_table_take_this(s, &chunk->timers[place], TWHEEL_ID_KERNEL |
 			 s->generation << TWHEEL_ID_NR_BITS | number);
-}
-
-/**
- * twheel_table_take - take a free timer
- * @s: the session, with less timers than its limit
- * @ut: the place of @id, which is free; NULL if there is no such place
- * @id: the id of the caller's choice, or %TWHEEL_ID_ANY
- *
- * Return: the timer, with its id, to be armed at once; or NULL if
- * twheel_table_grow() has to be called first.
- */
-struct twheel_utimer *twheel_table_take(struct twheel_session *s,
-					struct twheel_utimer *ut, u64 id)
-{
-	if (id == TWHEEL_ID_ANY)
-		return take_any(s);
-	return ut ? take_this(s, ut, id) : NULL;
 }
 
 /* The marks of events read stay, as a number where the chunk was. */
 static noinline void free_chunk(struct twheel_chunk *chunk)
 {
+	struct twheel_session *s = chunk->session;
 	struct twheel_table *table = chunk->table;
-	bool kernel = is_kernels(table, chunk->session);
+	bool kernel = is_kernels(table, s);
 	bool keep = chunk->read && !kernel;
 
 	if (kernel)
 		list_del(&chunk->partial);
-	set_entry(table, chunk->index,
+	set_entry(s, table, chunk->index,
 		  keep ? xa_mk_value(chunk->read) : NULL);
-	kmem_cache_free(chunk_cache, chunk);
+	give_back_chunk(s, chunk);
 }
 
 /* @chunk has become empty: it is kept, in place of the one before it. */
@@ -309,7 +302,7 @@ static void insert_chunk(struct twheel_session *s, struct twheel_table *table,
 
 	chunk->index = index;
 	chunk->read = old ? xa_to_value(old) : 0;
-	set_entry(table, index, chunk);
+	set_entry(s, table, index, chunk);
 	if (is_kernels(table, s))
 		list_add(&chunk->partial, &table->partial);
 }
@@ -387,12 +380,34 @@ static bool put_piece(struct twheel_session *s, u64 id, enum missing missing,
 	return true;
 }
 
-static void free_piece(enum missing missing, void *piece)
+/* What a session has once, however many timers, is not counted. */
+static bool is_counted(enum missing missing)
+{
+	return missing == PAGE || missing == CHUNK;
+}
+
+static void free_piece(struct twheel_session *s, enum missing missing,
+		       void *piece)
 {
 	if (missing == CHUNK)
 		kmem_cache_free(chunk_cache, piece);
 	else
 		kvfree(piece);
+	if (is_counted(missing))
+		twheel_session_user_uncharge(s->user, TWHEEL_COUNT_PIECES);
+}
+
+static void *alloc_piece(struct twheel_session *s, u64 id,
+			 enum missing missing, u32 *nr_indexes, twheel_fn fn)
+{
+	switch (missing) {
+	case PAGES:
+		return alloc_pages_array(s, nr_indexes);
+	case PAGE:
+		return kcalloc(TWHEEL_PAGE_CHUNKS, sizeof(void *), GFP_SESSION);
+	default:
+		return alloc_chunk(s, table_of(s, id), fn);
+	}
 }
 
 /**
@@ -402,7 +417,8 @@ static void free_piece(enum missing missing, void *piece)
  * @fn: callback of the timers
  *
  * Context: Process, may sleep; without the session's lock.
- * Return: 0, when it is worth to look again; -ENOMEM.
+ * Return: 0, when it is worth to look again; -ENOSPC at a limit of the user's;
+ * -ENOMEM.
  */
 int twheel_table_grow(struct twheel_session *s, u64 id, twheel_fn fn)
 {
@@ -410,25 +426,30 @@ int twheel_table_grow(struct twheel_session *s, u64 id, twheel_fn fn)
 	u32 index, nr_indexes = 0;
 	void *piece;
 	bool used;
+	int ret;
 
 	spin_lock_bh(&s->lock);
 	missing = what_is_missing(s, id, &index);
 	spin_unlock_bh(&s->lock);
 	if (missing == NOTHING)
 		return 0;
-	if (missing == PAGES)
-		piece = alloc_pages_array(s, &nr_indexes);
-	else if (missing == PAGE)
-		piece = kcalloc(TWHEEL_PAGE_CHUNKS, sizeof(void *), GFP_SESSION);
-	else
-		piece = alloc_chunk(s, table_of(s, id), fn);
-	if (!piece)
+	ret = is_counted(missing) ?
+	      twheel_session_user_charge(s->user, TWHEEL_COUNT_PIECES,
+					 s->unlimited) : 0;
+	if (ret)
+		return ret;
+	piece = alloc_piece(s, id, missing, &nr_indexes, fn);
+	if (!piece) {
+		if (is_counted(missing))
+			twheel_session_user_uncharge(s->user,
+						     TWHEEL_COUNT_PIECES);
 		return -ENOMEM;
+	}
 	spin_lock_bh(&s->lock);
 	used = put_piece(s, id, missing, piece, nr_indexes);
 	spin_unlock_bh(&s->lock);
 	if (!used)
-		free_piece(missing, piece);
+		free_piece(s, missing, piece);
 	return 0;
 }
 

@@ -224,14 +224,13 @@ twheel_table_find(const struct twheel_table *tables, u64 id)
 	     ((chunk) = twheel_table_first(table, &__index)); __index++)
 
 void twheel_table_init(struct twheel_table *table);
-void twheel_table_destroy(struct twheel_table *table);
+void twheel_table_destroy(struct twheel_session *s, struct twheel_table *table);
 struct twheel_chunk *twheel_table_next(const struct twheel_table *table,
 				       u32 *index);
 struct twheel_chunk *twheel_table_first(const struct twheel_table *table,
 					u32 *index);
 bool twheel_table_was_read(const struct twheel_table *tables, u64 id);
-struct twheel_utimer *twheel_table_take(struct twheel_session *s,
-					struct twheel_utimer *ut, u64 id);
+struct twheel_utimer *twheel_table_take_any(struct twheel_session *s);
 void twheel_table_free(struct twheel_utimer *ut, bool read);
 int twheel_table_grow(struct twheel_session *s, u64 id, twheel_fn fn);
 int twheel_table_cache_init(void);

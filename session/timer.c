@@ -16,6 +16,7 @@
  */
 #include <linux/delay.h>
 #include <linux/ktime.h>
+#include <linux/smp.h>
 
 #include "timer.h"
 #include "twheel_compat.h"
@@ -46,6 +47,22 @@ static struct twheel_session *session_of(struct twheel_utimer *ut)
 
 /* Expiry. */
 
+/*
+ * A run of the tick queues and calls what one CPU has in @s->ends, so that
+ * nobody else changes what is asked for here. The wake-up is counted now: taken
+ * for that, the session's lock would make it wait for other CPUs again.
+ */
+static void wake_at_tick_end(struct twheel_session *s,
+			     struct twheel_timer *timer)
+{
+	struct twheel_tick_end *end = &s->ends[smp_processor_id()].tick_end;
+
+	if (twheel_tick_end_queued(end))
+		return;
+	s->stats.wakeups++;
+	twheel_at_tick_end(timer, end);
+}
+
 static void session_expired(struct twheel_timer *timer)
 {
 	struct twheel_utimer *ut = container_of(timer, struct twheel_utimer,
@@ -60,13 +77,13 @@ static void session_expired(struct twheel_timer *timer)
 	if (!s->closing) {
 		list_add_tail(&timer->node.link, &s->events);
 		s->stats.unread++;
-		twheel_at_tick_end(timer, &s->tick_end);
+		wake_at_tick_end(s, timer);
 	}
 	spin_unlock(&s->lock);
 }
 
 /*
- * Starting. Two errors are internal. -EAGAIN asks for twheel_table_grow().
+ * Starting. Two errors are internal. -EAGAIN asks for make_room().
  * -EINPROGRESS says that the timer's callback is on its way: a caller who is told
  * that a timer has expired must find its event in the queue.
  */
@@ -109,6 +126,8 @@ static int start_unread(struct twheel_session *s, struct twheel_utimer *ut,
 {
 	if (!(args->flags & TWHEEL_START_REPLACE))
 		return -EALREADY;
+	if (!twheel_session_wheel_ready(s))
+		return -EAGAIN;
 	take_back_event(s, ut);
 	s->stats.replaced++;
 	s->stats.started++;
@@ -134,6 +153,13 @@ static int start_locked(struct twheel_session *s, struct twheel_start *args,
 	if (ut->state == TWHEEL_ARMED)
 		return start_armed(ut, args, now);
 	return start_unread(s, ut, args, now);
+}
+
+static int make_room(struct twheel_session *s, u64 id)
+{
+	int ret = twheel_session_wheel_need(s);
+
+	return ret ?: twheel_table_grow(s, id, session_expired);
 }
 
 static bool is_internal(int ret)
@@ -164,8 +190,7 @@ int twheel_session_start_locked(struct twheel_session *s,
 	while (is_internal(ret)) {
 		spin_unlock_bh(&s->lock);
 		if (ret == -EAGAIN)
-			error = twheel_table_grow(s, args->id,
-						  session_expired);
+			error = make_room(s, args->id);
 		else
 			usleep_range(10, 50);
 		spin_lock_bh(&s->lock);

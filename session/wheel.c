@@ -1,86 +1,223 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Private wheels, shared by the sessions that ask for the same
+ * The wheels of sessions
  *
- * A session that wants a wheel other than the default one gets it here. There
- * is one for each configuration, made for its first session and gone with its
- * last; how many there may be is a parameter.
+ * Sessions with CAP_SYS_NICE use the default wheel, beside the kernel's own
+ * timers, and share their private wheels among each other. All others share
+ * theirs with nobody but their own user: one in place of the default wheel, and
+ * private ones within bounds. So a crowd of timers makes nobody late but its
+ * user.
+ *
+ * There is one wheel for each configuration and owner. It is made for its first
+ * session and goes with the last. It is lazy: the slots of a CPU are allocated
+ * when a session is about to start a timer there.
+ *
+ * Memory is allocated, and wheels are made and destroyed, without a lock. Who
+ * makes a wheel may be throttled in a memory cgroup for minutes.
  */
+#include <linux/bitmap.h>
+#include <linux/cpumask.h>
 #include <linux/err.h>
 #include <linux/list.h>
-#include <linux/moduleparam.h>
-#include <linux/mutex.h>
+#include <linux/log2.h>
+#include <linux/preempt.h>
 #include <linux/slab.h>
+#include <linux/smp.h>
+#include <linux/spinlock.h>
 
 #include "session.h"
 
-static unsigned int max_wheels = 16;
-module_param(max_wheels, uint, 0644);
-MODULE_PARM_DESC(max_wheels, "Most private wheels of sessions");
+static DEFINE_SPINLOCK(wheels_lock);
+/* Private wheels of sessions with CAP_SYS_NICE, guarded by wheels_lock. */
+static LIST_HEAD(common_wheels);
 
-static LIST_HEAD(shared_wheels);	/* guarded by shared_lock */
-static unsigned int nr_shared;		/* guarded by shared_lock */
-static DEFINE_MUTEX(shared_lock);
+/*
+ * Two wheels with the same name are of the same kind. The names are compared by
+ * their addresses.
+ */
+static const char private_name[] = "private";
+static const char user_name[] = "user";
 
 static bool same_config(const struct twheel_config *a,
 			const struct twheel_config *b)
 {
-	return a->scheme == b->scheme && a->mode == b->mode &&
-	       a->tick_ns == b->tick_ns && a->slots == b->slots;
+	return a->name == b->name && a->scheme == b->scheme &&
+	       a->mode == b->mode && a->tick_ns == b->tick_ns &&
+	       a->slots == b->slots;
 }
 
-static struct twheel_session_wheel *new_shared(const struct twheel_config *config)
+static struct list_head *wheels_of(const struct twheel_session *s)
+{
+	return s->nice ? &common_wheels : &s->user->wheels;
+}
+
+/* Counts a session more for the wheel that is returned. */
+static struct twheel_session_wheel *find_wheel(const struct twheel_session *s,
+					       const struct twheel_config *config)
 {
 	struct twheel_session_wheel *shared;
 
-	if (nr_shared >= READ_ONCE(max_wheels))
-		return ERR_PTR(-ENOSPC);
-	shared = kzalloc(sizeof(*shared), GFP_SESSION);
+	lockdep_assert_held(&wheels_lock);
+	list_for_each_entry(shared, wheels_of(s), list) {
+		if (same_config(&shared->config, config)) {
+			shared->users++;
+			return shared;
+		}
+	}
+	return NULL;
+}
+
+/* What takes the default wheel's place is bounded by the sessions. */
+static bool is_counted(const struct twheel_config *config)
+{
+	return config->name == private_name;
+}
+
+static void free_wheel(struct twheel_session_wheel *shared)
+{
+	struct twheel_session_user *user = shared->user;
+
+	twheel_destroy(shared->wheel);
+	if (is_counted(&shared->config))
+		twheel_session_user_uncharge(user, TWHEEL_COUNT_WHEELS);
+	twheel_session_user_put(user);
+	kfree(shared);
+}
+
+static struct twheel_session_wheel *
+alloc_wheel(const struct twheel_config *config)
+{
+	struct twheel_session_wheel *shared;
+	struct twheel *wheel;
+
+	shared = kzalloc(struct_size(shared, prepared, BITS_TO_LONGS(nr_cpu_ids)),
+			 GFP_SESSION);
 	if (!shared)
 		return ERR_PTR(-ENOMEM);
-	shared->wheel = twheel_create(config);
-	if (IS_ERR(shared->wheel)) {
-		struct twheel *error = shared->wheel;
-
+	wheel = twheel_create(config);
+	if (IS_ERR(wheel)) {
 		kfree(shared);
-		return ERR_CAST(error);
+		return ERR_CAST(wheel);
 	}
+	shared->wheel = wheel;
 	shared->config = *config;
-	list_add(&shared->list, &shared_wheels);
-	nr_shared++;
+	shared->users = 1;
 	return shared;
 }
 
-/**
- * twheel_session_wheel_get - the wheel for a configuration, made if there is none
- * @config: what a session asks for
- *
- * Context: Process, may sleep.
- * Return: the wheel, or ERR_PTR() of -ENOSPC at max_wheels, or what
- * twheel_create() says.
- */
-struct twheel_session_wheel *
-twheel_session_wheel_get(const struct twheel_config *config)
+static struct twheel_session_wheel *
+make_wheel(struct twheel_session *s, const struct twheel_config *config)
 {
 	struct twheel_session_wheel *shared;
+	int ret = 0;
 
-	mutex_lock(&shared_lock);
-	list_for_each_entry(shared, &shared_wheels, list)
-		if (same_config(&shared->config, config))
-			goto found;
-	shared = new_shared(config);
-found:
-	if (!IS_ERR(shared))
-		shared->users++;
-	mutex_unlock(&shared_lock);
+	if (is_counted(config))
+		ret = twheel_session_user_charge(s->user, TWHEEL_COUNT_WHEELS,
+						 s->unlimited);
+	if (ret)
+		return ERR_PTR(ret);
+	shared = alloc_wheel(config);
+	if (!IS_ERR(shared)) {
+		twheel_session_user_hold(s->user);
+		shared->user = s->user;
+	} else if (is_counted(config)) {
+		twheel_session_user_uncharge(s->user, TWHEEL_COUNT_WHEELS);
+	}
 	return shared;
 }
 
+static struct twheel_session_wheel *
+get_wheel(struct twheel_session *s, const struct twheel_config *config)
+{
+	struct twheel_session_wheel *shared, *fresh;
+
+	spin_lock(&wheels_lock);
+	shared = find_wheel(s, config);
+	spin_unlock(&wheels_lock);
+	if (shared)
+		return shared;
+	fresh = make_wheel(s, config);
+	if (IS_ERR(fresh))
+		return fresh;
+	spin_lock(&wheels_lock);
+	shared = find_wheel(s, config);
+	if (!shared)
+		list_add(&fresh->list, wheels_of(s));
+	spin_unlock(&wheels_lock);
+	if (!shared)
+		return fresh;
+	/* Another session was faster. */
+	free_wheel(fresh);
+	return shared;
+}
+
+/* Equal wheels are to be equal however they were asked for. */
+static void normalize(struct twheel_config *config)
+{
+	struct twheel_config standard;
+
+	twheel_get_config(twheel_default(), &standard);
+	if (!config->tick_ns)
+		config->tick_ns = standard.tick_ns;
+	if (config->scheme != TWHEEL_HASHED)
+		return;
+	if (!config->slots)
+		config->slots = TWHEEL_SLOTS_DEFAULT;
+	if (config->slots <= TWHEEL_SLOTS_MAX)
+		config->slots = roundup_pow_of_two(config->slots);
+}
+
+/*
+ * A hashed wheel looks at all timers of a slot at each of its turns, however far
+ * they are from being due: with few slots and many timers that is as long as its
+ * user likes.
+ */
+static bool is_permitted(const struct twheel_session *s,
+			 const struct twheel_config *config)
+{
+	struct twheel_config standard;
+
+	if (s->nice)
+		return true;
+	twheel_get_config(twheel_default(), &standard);
+	return config->scheme != TWHEEL_HASHED &&
+	       config->tick_ns >= standard.tick_ns;
+}
+
 /**
- * twheel_session_wheel_put - a session does not use it any more
+ * twheel_session_wheel_private - a private wheel for a session
+ * @s: the session
+ * @setup: what it asks for
+ *
+ * Context: Process, may sleep.
+ * Return: the wheel, made if there is none yet, to be given back with
+ * twheel_session_wheel_put(). ERR_PTR() of -EPERM for what takes CAP_SYS_NICE,
+ * -ENOSPC at a limit, or what twheel_create() says.
+ */
+struct twheel_session_wheel *
+twheel_session_wheel_private(struct twheel_session *s,
+			     const struct twheel_setup *setup)
+{
+	struct twheel_config config = {
+		.name		= private_name,
+		.scheme		= setup->scheme,
+		.mode		= setup->mode,
+		.tick_ns	= setup->tick_ns,
+		.slots		= setup->slots,
+		.lazy		= true,
+	};
+
+	normalize(&config);
+	if (!is_permitted(s, &config))
+		return ERR_PTR(-EPERM);
+	return get_wheel(s, &config);
+}
+
+/**
+ * twheel_session_wheel_put - a session does not use a wheel any more
  * @shared: the wheel, or NULL
  *
- * A wheel that goes counts until it is gone, but nobody waits for that.
+ * A wheel that goes counts until it is gone.
  *
  * Context: Process, may sleep.
  */
@@ -90,16 +227,96 @@ void twheel_session_wheel_put(struct twheel_session_wheel *shared)
 
 	if (!shared)
 		return;
-	mutex_lock(&shared_lock);
+	spin_lock(&wheels_lock);
 	last = !--shared->users;
 	if (last)
 		list_del(&shared->list);
-	mutex_unlock(&shared_lock);
-	if (!last)
-		return;
-	twheel_destroy(shared->wheel);
-	kfree(shared);
-	mutex_lock(&shared_lock);
-	nr_shared--;
-	mutex_unlock(&shared_lock);
+	spin_unlock(&wheels_lock);
+	if (last)
+		free_wheel(shared);
+}
+
+/**
+ * twheel_session_wheel_use - set the wheel of a session
+ * @s: the session
+ * @shared: a wheel that the session has got; NULL for the default wheel or, in
+ *	its place, the user's, which twheel_session_wheel_need() gets
+ *
+ * Context: Session's lock held, or the session is not known yet.
+ */
+void twheel_session_wheel_use(struct twheel_session *s,
+			      struct twheel_session_wheel *shared)
+{
+	struct twheel_config config;
+
+	s->shared = shared;
+	s->wheel = shared ? shared->wheel : twheel_default();
+	s->prepared = cpumask_bits(cpu_possible_mask);
+	if (shared)
+		s->prepared = shared->prepared;
+	else if (!s->nice)
+		s->prepared = cpumask_bits(cpu_none_mask);
+	twheel_get_config(s->wheel, &config);
+	s->tick_ns = config.tick_ns;
+}
+
+/* The session is making room, so that nobody else changes its wheel. */
+static int use_own(struct twheel_session *s)
+{
+	struct twheel_session_wheel *shared;
+	struct twheel_config config;
+
+	twheel_get_config(twheel_default(), &config);
+	config.name = user_name;
+	config.lazy = true;
+	shared = get_wheel(s, &config);
+	if (IS_ERR(shared))
+		return PTR_ERR(shared);
+	spin_lock_bh(&s->lock);
+	if (!s->shared) {
+		twheel_session_wheel_use(s, shared);
+		shared = NULL;
+	}
+	spin_unlock_bh(&s->lock);
+	twheel_session_wheel_put(shared);
+	return 0;
+}
+
+/* Stay on the CPU that is prepared until that is noted. */
+static int prepare_cpu(struct twheel_session_wheel *shared)
+{
+	int ret;
+
+	migrate_disable();
+	ret = twheel_prepare(shared->wheel);
+	if (!ret)
+		set_bit(smp_processor_id(), shared->prepared);
+	migrate_enable();
+	return ret;
+}
+
+/**
+ * twheel_session_wheel_need - a session is about to start a timer
+ * @s: the session, with its @making_room not 0
+ *
+ * Makes the wheel if there is none yet, and prepares it for this CPU.
+ *
+ * Context: Process, may sleep; without the session's lock.
+ * Return: 0; -ENOMEM.
+ */
+int twheel_session_wheel_need(struct twheel_session *s)
+{
+	struct twheel_session_wheel *shared;
+	int ret = 0;
+
+	if (s->nice && !READ_ONCE(s->shared))
+		return 0;
+	if (!READ_ONCE(s->shared))
+		ret = use_own(s);
+	if (ret)
+		return ret;
+	shared = READ_ONCE(s->shared);
+	if (test_bit(raw_smp_processor_id(), shared->prepared))
+		return 0;
+	return prepare_cpu(shared);
 }

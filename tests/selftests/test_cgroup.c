@@ -6,13 +6,16 @@
  * limit the caller must get ENOMEM rather than meet the out-of-memory killer.
  * Its existing timers keep working, and other cgroups notice nothing.
  */
+#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "harness.h"
@@ -24,6 +27,7 @@
 /* The least that a timer is charged: its share of a chunk. */
 #define BYTES_EACH	91
 #define BATCH		256
+#define STRANGER	1000
 
 static bool write_text(const char *path, const char *text)
 {
@@ -174,6 +178,75 @@ static void run_outside(struct meeting *meeting)
 	expect_works(fd);
 	ASSERT_EQ(0, setup_private(session_open_nonblock()));
 	WRITE_ONCE(meeting->done, true);
+}
+
+/*
+ * A caller over memory.high sleeps where it allocates, for seconds. It is the
+ * stranger of this case; what it wants is what everybody wants.
+ */
+static void run_throttled(struct meeting *meeting)
+{
+	static char ballast[8 << 20];
+	unsigned int i;
+	int fd;
+
+	ASSERT_TRUE(write_text(GROUP "cgroup.procs", "0"));
+	memset(ballast, 1, sizeof(ballast));
+	ASSERT_EQ(0, setresuid(STRANGER, STRANGER, STRANGER));
+	for (i = 0;; i++) {
+		WRITE_ONCE(meeting->full, true);
+		fd = session_open();
+		ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){
+			.flags = TWHEEL_SETUP_PRIVATE,
+			.tick_ns = 2 * MS + i % 100 * US }));
+		tw_start(fd, 3, HOUR, 33);
+		close(fd);
+	}
+}
+
+/* The longest of so many. */
+static __u64 time_to_set_up(unsigned int rounds)
+{
+	__u64 start, longest = 0;
+	int fd;
+
+	while (rounds--) {
+		start = now_ns();
+		fd = session_open();
+		ASSERT_EQ(0, setup_private(fd));
+		close(fd);
+		if (now_ns() - start > longest)
+			longest = now_ns() - start;
+	}
+	return longest;
+}
+
+TEST_LIMIT(nobody_waits_for_a_caller_that_is_throttled, 180)
+{
+	struct meeting *meeting;
+	pid_t pid, outside;
+	__u64 longest;
+
+	make_group();
+	ASSERT_TRUE(write_text(GROUP "memory.max", "max"));
+	ASSERT_TRUE(write_text(GROUP "memory.high", "1048576"));
+	ASSERT_EQ(0, chmod("/dev/twheel", 0666));
+	meeting = mmap(NULL, sizeof(*meeting), PROT_READ | PROT_WRITE,
+		       MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	ASSERT_TRUE(meeting != MAP_FAILED);
+	pid = fork();
+	if (!pid)
+		run_throttled(meeting);
+	wait_for(&meeting->full);
+	sleep_ns(SECOND);
+	longest = time_to_set_up(40);
+	test_note("open, setup and close: %llu ms at most", longest / MS);
+	kill(pid, SIGKILL);
+	outside = waitpid(pid, NULL, 0);
+	ASSERT_EQ(pid, outside);
+	ASSERT_LT(0, group_number("memory.events", "high "));
+	ASSERT_LE(longest, SECOND);
+	ASSERT_EQ(0, rmdir(GROUP));
 }
 
 TEST_LIMIT(at_the_limit_of_a_memory_cgroup, 180)

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Users of /dev/twheel, and what each of them may have
+ *
+ * A session belongs to the effective user id of its opener, whoever uses its
+ * descriptor later. What a user has is counted here: sessions, wheels, and the
+ * pieces of memory that hold timers. A user comes with the first session and
+ * goes when nothing is counted any more.
+ *
+ * Limits are for one user and for all. CAP_SYS_RESOURCE exempts from the former,
+ * and may use up a part of the latter that is kept from everybody else: whoever
+ * has taken all that he can get has not taken what the administrator needs.
+ */
+#include <linux/atomic.h>
+#include <linux/cred.h>
+#include <linux/err.h>
+#include <linux/hashtable.h>
+#include <linux/math.h>
+#include <linux/minmax.h>
+#include <linux/moduleparam.h>
+#include <linux/slab.h>
+#include <linux/spinlock.h>
+#include <linux/uidgid.h>
+
+#include "session.h"
+
+static unsigned int max_sessions = 4096;
+module_param(max_sessions, uint, 0644);
+MODULE_PARM_DESC(max_sessions, "Most sessions");
+
+static unsigned int max_user_sessions = 1024;
+module_param(max_user_sessions, uint, 0644);
+MODULE_PARM_DESC(max_user_sessions, "Most sessions of a user");
+
+static unsigned int max_wheels = 64;
+module_param(max_wheels, uint, 0644);
+MODULE_PARM_DESC(max_wheels, "Most private wheels of sessions");
+
+static unsigned int max_user_wheels = 8;
+module_param(max_user_wheels, uint, 0644);
+MODULE_PARM_DESC(max_user_wheels, "Most private wheels of a user's sessions");
+
+static unsigned int max_user_timers = 1U << 22;
+module_param(max_user_timers, uint, 0644);
+MODULE_PARM_DESC(max_user_timers, "Most timers of a user's sessions");
+
+/* One in so many of what all may have is for CAP_SYS_RESOURCE only. */
+#define RESERVE		16
+
+#define USER_BITS	6
+static DEFINE_HASHTABLE(users, USER_BITS);	/* guarded by users_lock */
+static DEFINE_SPINLOCK(users_lock);
+
+/* What all users have. */
+static atomic_t counts[TWHEEL_NR_COUNTS];
+
+static struct twheel_session_user *look_for_user(kuid_t uid)
+{
+	struct twheel_session_user *user;
+
+	lockdep_assert_held(&users_lock);
+	hash_for_each_possible(users, user, node, __kuid_val(uid)) {
+		if (uid_eq(user->uid, uid)) {
+			user->refs++;
+			return user;
+		}
+	}
+	return NULL;
+}
+
+static struct twheel_session_user *alloc_user(kuid_t uid)
+{
+	struct twheel_session_user *user = kzalloc(sizeof(*user), GFP_SESSION);
+
+	if (!user)
+		return NULL;
+	user->uid = uid;
+	user->refs = 1;
+	INIT_LIST_HEAD(&user->wheels);
+	return user;
+}
+
+/**
+ * twheel_session_user_get - the user of a new session
+ *
+ * Context: Process, may sleep.
+ * Return: the user, to be given back with twheel_session_user_put(); or
+ * ERR_PTR() of -ENOMEM.
+ */
+struct twheel_session_user *twheel_session_user_get(void)
+{
+	struct twheel_session_user *user, *fresh;
+	kuid_t uid = current_euid();
+
+	spin_lock(&users_lock);
+	user = look_for_user(uid);
+	spin_unlock(&users_lock);
+	if (user)
+		return user;
+	/* Not under the lock: others must not wait for this one's memory. */
+	fresh = alloc_user(uid);
+	if (!fresh)
+		return ERR_PTR(-ENOMEM);
+	spin_lock(&users_lock);
+	user = look_for_user(uid);
+	if (!user)
+		hash_add(users, &fresh->node, __kuid_val(uid));
+	spin_unlock(&users_lock);
+	if (!user)
+		return fresh;
+	kfree(fresh);
+	return user;
+}
+
+/**
+ * twheel_session_user_hold - keep a user that somebody else keeps as well
+ * @user: the user
+ *
+ * Context: Process.
+ */
+void twheel_session_user_hold(struct twheel_session_user *user)
+{
+	spin_lock(&users_lock);
+	user->refs++;
+	spin_unlock(&users_lock);
+}
+
+/**
+ * twheel_session_user_put - let a user go
+ * @user: the user
+ *
+ * Context: Process.
+ */
+void twheel_session_user_put(struct twheel_session_user *user)
+{
+	bool last;
+
+	spin_lock(&users_lock);
+	last = !--user->refs;
+	if (last)
+		hash_del(&user->node);
+	spin_unlock(&users_lock);
+	if (last)
+		kfree(user);
+}
+
+/*
+ * Pages of pointers are counted as well as chunks of timers, or ids far apart
+ * would take memory that nobody counts. The allowance is what densely numbered
+ * timers take.
+ */
+static unsigned int max_user_pieces(void)
+{
+	unsigned int chunks = DIV_ROUND_UP(READ_ONCE(max_user_timers),
+					   TWHEEL_CHUNK_TIMERS);
+
+	return chunks + DIV_ROUND_UP(chunks, TWHEEL_PAGE_CHUNKS);
+}
+
+static unsigned int user_limit(enum twheel_session_count what)
+{
+	switch (what) {
+	case TWHEEL_COUNT_SESSIONS:
+		return READ_ONCE(max_user_sessions);
+	case TWHEEL_COUNT_WHEELS:
+		return READ_ONCE(max_user_wheels);
+	default:
+		return max_user_pieces();
+	}
+}
+
+static unsigned int limit(enum twheel_session_count what)
+{
+	switch (what) {
+	case TWHEEL_COUNT_SESSIONS:
+		return READ_ONCE(max_sessions);
+	case TWHEEL_COUNT_WHEELS:
+		return READ_ONCE(max_wheels);
+	default:
+		return INT_MAX;
+	}
+}
+
+static bool count_below(atomic_t *count, unsigned int max)
+{
+	int old = atomic_read(count);
+
+	do {
+		if (old >= min_t(unsigned int, max, INT_MAX))
+			return false;
+	} while (!atomic_try_cmpxchg(count, &old, old + 1));
+	return true;
+}
+
+/**
+ * twheel_session_user_charge - count something that a user is to have
+ * @user: the user
+ * @what: what it is
+ * @exempt: whether CAP_SYS_RESOURCE allows more
+ *
+ * Context: Any.
+ * Return: 0, or -ENOSPC at a limit.
+ */
+int twheel_session_user_charge(struct twheel_session_user *user,
+			       enum twheel_session_count what, bool exempt)
+{
+	unsigned int max = limit(what);
+
+	if (!exempt)
+		max -= max / RESERVE;
+	if (!count_below(&counts[what], max))
+		return -ENOSPC;
+	if (count_below(&user->counts[what], exempt ? INT_MAX : user_limit(what)))
+		return 0;
+	atomic_dec(&counts[what]);
+	return -ENOSPC;
+}
+
+/**
+ * twheel_session_user_uncharge - undo twheel_session_user_charge()
+ * @user: the user
+ * @what: what is gone
+ *
+ * Context: Any.
+ */
+void twheel_session_user_uncharge(struct twheel_session_user *user,
+				  enum twheel_session_count what)
+{
+	atomic_dec(&user->counts[what]);
+	atomic_dec(&counts[what]);
+}
+
+/**
+ * twheel_session_user_total - what all users have
+ * @what: of what
+ *
+ * Return: how many.
+ */
+unsigned int twheel_session_user_total(enum twheel_session_count what)
+{
+	return atomic_read(&counts[what]);
+}

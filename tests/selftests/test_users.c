@@ -1,0 +1,568 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * test_users.c - what one user does costs another nothing
+ *
+ * Users 1000 and up are strangers: without capabilities, and each of them wants
+ * all that there is. The case itself is root.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "harness.h"
+#include "proc.h"
+#include "session.h"
+
+#define DEVICE		"/dev/twheel"
+#define STRANGER	1000
+#define PRIVATE		TWHEEL_SETUP_PRIVATE
+#define MANY_FILES	8192
+
+/**
+ * struct stranger - another user's process
+ * @pid: the process
+ * @ready: it has done what it is to do, and waits
+ * @go_on: it may end
+ * @result: what it says of that
+ */
+struct stranger {
+	pid_t pid;
+	bool ready;
+	bool go_on;
+	long long result;
+};
+
+static void drop_rights(uid_t uid)
+{
+	ASSERT_EQ(0, setgroups(0, NULL));
+	ASSERT_EQ(0, setresgid(uid, uid, uid));
+	ASSERT_EQ(0, setresuid(uid, uid, uid));
+}
+
+/* Run as another user up to there, and wait. */
+static struct stranger *begin(uid_t uid, long long (*fn)(void))
+{
+	struct rlimit files = { MANY_FILES, MANY_FILES };
+	struct stranger *stranger;
+	pid_t pid;
+
+	ASSERT_EQ(0, chmod(DEVICE, 0666));
+	ASSERT_EQ(0, setrlimit(RLIMIT_NOFILE, &files));
+	stranger = mmap(NULL, sizeof(*stranger), PROT_READ | PROT_WRITE,
+			MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	ASSERT_TRUE(stranger != MAP_FAILED);
+	pid = fork();
+	if (!pid) {
+		drop_rights(uid);
+		stranger->result = fn();
+		WRITE_ONCE(stranger->ready, true);
+		while (!READ_ONCE(stranger->go_on))
+			sleep_ns(MS);
+		_exit(0);
+	}
+	stranger->pid = pid;
+	while (!READ_ONCE(stranger->ready)) {
+		/* A failed assertion of its own has been reported. */
+		ASSERT_EQ(0, waitpid(stranger->pid, NULL, WNOHANG));
+		sleep_ns(MS);
+	}
+	return stranger;
+}
+
+static void end(struct stranger *stranger)
+{
+	WRITE_ONCE(stranger->go_on, true);
+	expect_child(stranger->pid);
+}
+
+static long long as(uid_t uid, long long (*fn)(void))
+{
+	struct stranger *stranger = begin(uid, fn);
+	long long result = stranger->result;
+
+	end(stranger);
+	return result;
+}
+
+static __u64 parameter(const char *name)
+{
+	__u64 value = 0;
+
+	ASSERT_TRUE(module_parameter(name, &value));
+	return value;
+}
+
+static void set_parameter(const char *name, __u64 value)
+{
+	char path[128];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/sys/module/twheel/parameters/%s", name);
+	file = fopen(path, "w");
+	ASSERT_TRUE(file);
+	ASSERT_LT(0, fprintf(file, "%llu", value));
+	ASSERT_EQ(0, fclose(file));
+}
+
+static __u64 wheels(void)
+{
+	return proc_number(proc_text(), "wheels");
+}
+
+static void expect_wheels(__u64 count)
+{
+	__u64 give_up = now_ns() + 10 * SECOND;
+
+	while (wheels() != count && now_ns() < give_up)
+		sleep_ns(10 * MS);
+	ASSERT_EQ(count, wheels());
+}
+
+/* The wheels of cases before this one take a while to go. */
+static __u64 only_default(void)
+{
+	expect_wheels(1);
+	return 1;
+}
+
+/* Limits. */
+
+static long long open_all(void)
+{
+	long long count = 0;
+
+	while (open(DEVICE, O_RDWR) >= 0)
+		count++;
+	ASSERT_EQ(ENOSPC, errno);
+	return count;
+}
+
+/* Documentation/user-api.rst, Limits: sessions of a user. */
+TEST_LIMIT(limit_of_a_users_sessions, 120)
+{
+	__u64 limit = parameter("max_user_sessions");
+	struct stranger *stranger = begin(STRANGER, open_all);
+	int fd = session_open();
+
+	ASSERT_EQ(limit, stranger->result);
+	ASSERT_EQ(limit, as(STRANGER + 1, open_all));
+	ASSERT_EQ(0, tw_start(fd, 3, HOUR, 33));
+	end(stranger);
+	proc_expect_sessions(1);
+	ASSERT_EQ(limit, as(STRANGER, open_all));
+}
+
+/* Documentation/user-api.rst, Limits: a part is for CAP_SYS_RESOURCE only. */
+TEST_LIMIT(strangers_leave_sessions_for_root, 180)
+{
+	__u64 limit = parameter("max_sessions"), i, sum = 0;
+	struct stranger *strangers[5];
+
+	for (i = 0; i < ARRAY_SIZE(strangers); i++) {
+		strangers[i] = begin(STRANGER + i, open_all);
+		sum += strangers[i]->result;
+	}
+	ASSERT_EQ(limit - limit / 16, sum);
+	for (i = sum; i < limit; i++)
+		session_open();
+	ASSERT_EQ(-1, open(DEVICE, O_RDWR));
+	ASSERT_EQ(ENOSPC, errno);
+	for (i = 0; i < ARRAY_SIZE(strangers); i++)
+		end(strangers[i]);
+}
+
+static int setup_tick(int fd, __u64 tick)
+{
+	return tw_setup(fd, (struct twheel_setup){
+		.flags = PRIVATE, .tick_ns = tick });
+}
+
+static long long make_all_wheels(void)
+{
+	long long count;
+	int result;
+
+	for (count = 0; count < 1000; count++) {
+		result = setup_tick(session_open(), 2 * MS + count * US);
+		if (result)
+			break;
+	}
+	ASSERT_EQ(-ENOSPC, result);
+	return count;
+}
+
+/* Documentation/user-api.rst, Limits: private wheels of a user. */
+TEST_LIMIT(limit_of_a_users_wheels, 120)
+{
+	__u64 before = only_default(), limit = parameter("max_user_wheels");
+	struct stranger *stranger = begin(STRANGER, make_all_wheels);
+
+	ASSERT_EQ(limit, stranger->result);
+	ASSERT_EQ(before + limit, wheels());
+	ASSERT_EQ(0, setup_tick(session_open(), 3 * MS));
+	end(stranger);
+	expect_wheels(before + 1);
+	ASSERT_EQ(limit, as(STRANGER, make_all_wheels));
+	expect_wheels(before + 1);
+}
+
+/* Documentation/user-api.rst, Limits: a part is for CAP_SYS_RESOURCE only. */
+TEST_LIMIT(strangers_leave_wheels_for_root, 180)
+{
+	__u64 limit = parameter("max_wheels"), i, sum = 0;
+	struct stranger *strangers[8];
+
+	for (i = 0; i < ARRAY_SIZE(strangers); i++) {
+		strangers[i] = begin(STRANGER + i, make_all_wheels);
+		sum += strangers[i]->result;
+	}
+	ASSERT_EQ(limit - limit / 16, sum);
+	for (i = sum; i < limit; i++)
+		ASSERT_EQ(0, setup_tick(session_open(), 3 * MS + i * US));
+	ASSERT_EQ(-ENOSPC, setup_tick(session_open(), 4 * MS));
+	for (i = 0; i < ARRAY_SIZE(strangers); i++)
+		end(strangers[i]);
+}
+
+#define FEW_TIMERS	45000
+
+static long long start_dense(void)
+{
+	int fd = session_open();
+	long long count = 0;
+
+	while (!tw_start(fd, count, HOUR, 0))
+		count++;
+	ASSERT_EQ(-ENOSPC, tw_start(fd, count, HOUR, 0));
+	ASSERT_EQ(1, tw_start(fd, 0, HOUR, 0));
+	EXPECT_STATS(fd, .started = count, .restarted = 1, .pending = count);
+	ASSERT_EQ(-ENOSPC, tw_start(session_open(), 0, HOUR, 0));
+	ASSERT_EQ(0, tw_stop(fd, 0));
+	ASSERT_EQ(0, tw_start(fd, 0, HOUR, 0));
+	return count;
+}
+
+/* Ids as far apart as they can be, in many sessions. */
+static long long start_sparse(void)
+{
+	long long count = 0;
+	struct twheel_info info;
+	int fd, result = 0;
+	__u64 id;
+
+	while (!result) {
+		fd = session_open();
+		ASSERT_EQ(0, tw_info(fd, &info));
+		for (id = 0; id < info.max_timers && !result; id += 512 * 45) {
+			result = tw_start(fd, id, HOUR, 0);
+			count += !result;
+		}
+		if (!result)
+			result = tw_start_any(fd, HOUR, 0, &id);
+	}
+	ASSERT_EQ(-ENOSPC, result);
+	return count;
+}
+
+/* Events that are read leave marks: these are pages, too. */
+static long long start_and_read_sparse(void)
+{
+	struct twheel_event event;
+	struct twheel_info info;
+	long long count = 0;
+	int fd, result = 0;
+	__u64 id;
+
+	while (!result) {
+		fd = session_open();
+		ASSERT_EQ(0, tw_info(fd, &info));
+		for (id = 0; id < info.max_timers; id += 512 * 45) {
+			result = tw_start(fd, id, 0, 0);
+			if (result)
+				break;
+			ASSERT_EQ(1, tw_read(fd, &event, 1));
+			count++;
+		}
+	}
+	ASSERT_EQ(-ENOSPC, result);
+	return count;
+}
+
+static void with_few_timers(long long (*fn)(void), long long low, long long high)
+{
+	__u64 before = parameter("max_user_timers");
+	struct stranger *stranger;
+	int fd = session_open(), i;
+
+	set_parameter("max_user_timers", FEW_TIMERS);
+	stranger = begin(STRANGER, fn);
+	test_note("%lld timers of %d", stranger->result, FEW_TIMERS);
+	for (i = 0; i < 2 * FEW_TIMERS; i += 45)
+		ASSERT_EQ(0, tw_start(fd, i, HOUR, 0));
+	set_parameter("max_user_timers", before);
+	ASSERT_LE(low, stranger->result);
+	ASSERT_LE(stranger->result, high);
+	end(stranger);
+}
+
+/* Documentation/user-api.rst, Limits: timers of a user. */
+TEST_LIMIT(limit_of_a_users_timers, 120)
+{
+	with_few_timers(start_dense, FEW_TIMERS, FEW_TIMERS + 45);
+}
+
+/* Documentation/user-api.rst, Limits: memory, not ids, is what is counted. */
+TEST_LIMIT(limit_of_timers_far_apart, 120)
+{
+	with_few_timers(start_sparse, FEW_TIMERS / 45 / 4, FEW_TIMERS / 45);
+}
+
+TEST_LIMIT(limit_of_marks_far_apart, 300)
+{
+	with_few_timers(start_and_read_sparse, FEW_TIMERS / 45 / 4,
+			FEW_TIMERS / 45 + 10);
+}
+
+/* Wheels. */
+
+static __u64 default_tick;
+
+static long long set_up_what_is_refused(void)
+{
+	int fd = session_open();
+	struct twheel_info before, after;
+
+	ASSERT_EQ(0, tw_info(fd, &before));
+	ASSERT_EQ(-EPERM, setup_tick(fd, default_tick - 1));
+	ASSERT_EQ(-EPERM, setup_tick(fd, 50 * US));
+	ASSERT_EQ(-EPERM, tw_setup(fd, (struct twheel_setup){
+		.flags = PRIVATE, .scheme = TWHEEL_SCHEME_HASHED }));
+	ASSERT_EQ(-EPERM, tw_setup(fd, (struct twheel_setup){
+		.flags = PRIVATE, .scheme = TWHEEL_SCHEME_HASHED,
+		.slots = 1 << 20, .tick_ns = 2 * MS }));
+	ASSERT_EQ(0, tw_info(fd, &after));
+	ASSERT_EQ(0, memcmp(&before, &after, sizeof(before)));
+	ASSERT_EQ(0, setup_tick(fd, default_tick));
+	ASSERT_EQ(0, setup_tick(fd, 0));
+	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){
+		.flags = PRIVATE, .mode = TWHEEL_MODE_TICKLESS }));
+	ASSERT_EQ(0, tw_start(fd, 3, 0, 33));
+	expect_event(fd, 3, 33);
+	return 0;
+}
+
+/* Documentation/user-api.rst, TWHEEL_IOC_SETUP: EPERM. */
+TEST(eperm_without_cap_sys_nice)
+{
+	int fd = session_open();
+
+	default_tick = tick_ns(fd);
+	ASSERT_EQ(0, as(STRANGER, set_up_what_is_refused));
+	ASSERT_EQ(0, setup_tick(fd, 50 * US));
+	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){
+		.flags = PRIVATE, .scheme = TWHEEL_SCHEME_HASHED,
+		.slots = 2 }));
+}
+
+static long long start_one(void)
+{
+	int fd = session_open(), other = session_open();
+
+	ASSERT_EQ(0, tw_start(fd, 3, HOUR, 33));
+	ASSERT_EQ(0, tw_start(fd, 4, 0, 44));
+	expect_event(fd, 4, 44);
+	ASSERT_EQ(0, tw_start(other, 3, HOUR, 33));
+	return tick_ns(fd);
+}
+
+/* Documentation/user-api.rst, Wheels: a wheel of the user. */
+TEST(each_user_has_a_wheel)
+{
+	struct stranger *first, *second;
+	__u64 before = only_default();
+	int fd = session_open();
+
+	ASSERT_EQ(0, tw_start(fd, 3, HOUR, 33));
+	ASSERT_EQ(before, wheels());
+	first = begin(STRANGER, start_one);
+	ASSERT_EQ(tick_ns(fd), first->result);
+	ASSERT_EQ(before + 1, wheels());
+	second = begin(STRANGER + 1, start_one);
+	ASSERT_EQ(before + 2, wheels());
+	end(first);
+	expect_wheels(before + 1);
+	end(second);
+	expect_wheels(before);
+	proc_expect_balance(proc_text());
+}
+
+/* Documentation/user-api.rst, TWHEEL_IOC_SETUP: who shares a wheel. */
+TEST(users_share_no_private_wheel)
+{
+	struct stranger *first, *second;
+	__u64 before = only_default();
+	int i;
+
+	for (i = 0; i < 2; i++)
+		ASSERT_EQ(0, setup_tick(session_open(), 2 * MS));
+	ASSERT_EQ(before + 1, wheels());
+	first = begin(STRANGER, make_all_wheels);
+	ASSERT_EQ(before + 1 + first->result, wheels());
+	second = begin(STRANGER + 1, make_all_wheels);
+	ASSERT_EQ(before + 1 + first->result + second->result, wheels());
+	end(first);
+	end(second);
+	expect_wheels(before + 1);
+}
+
+static void expect_shared(struct twheel_setup first, struct twheel_setup second)
+{
+	int one = session_open(), other = session_open();
+	__u64 before = only_default();
+
+	first.flags = PRIVATE;
+	second.flags = PRIVATE;
+	ASSERT_EQ(0, tw_setup(one, first));
+	ASSERT_EQ(0, tw_setup(other, second));
+	ASSERT_EQ(before + 1, wheels());
+	close(one);
+	close(other);
+	expect_wheels(before);
+}
+
+/* Documentation/user-api.rst, TWHEEL_IOC_SETUP: 0 or the default. */
+TEST(equal_configurations_share_a_wheel)
+{
+	__u64 tick = tick_ns(session_open());
+	struct twheel_setup hashed = { .scheme = TWHEEL_SCHEME_HASHED };
+	struct twheel_setup spelled = hashed, odd = hashed;
+	struct twheel_info info;
+	int fd = session_open();
+
+	hashed.flags = PRIVATE;
+	ASSERT_EQ(0, tw_setup(fd, hashed));
+	ASSERT_EQ(0, tw_info(fd, &info));
+	close(fd);
+	spelled.slots = info.slots;
+	odd.slots = info.slots - 1;
+	spelled.tick_ns = tick;
+	expect_wheels(1);
+	expect_shared((struct twheel_setup){ .tick_ns = tick },
+		      (struct twheel_setup){ .tick_ns = 0 });
+	expect_shared(hashed, spelled);
+	expect_shared(hashed, odd);
+}
+
+/* A descriptor keeps the rights of its opener. */
+TEST(rights_are_the_openers)
+{
+	int fd = session_open();
+
+	drop_rights(STRANGER);
+	ASSERT_EQ(0, setup_tick(fd, 50 * US));
+	ASSERT_EQ(0, tw_start(fd, 3, 0, 33));
+	expect_event(fd, 3, 33);
+}
+
+/* Nobody waits. */
+
+#define ROUNDS		20
+#define LATER_NS	(10 * MS)
+
+static __u64 open_set_up_close(void)
+{
+	__u64 start = now_ns();
+	int fd = session_open();
+
+	ASSERT_EQ(0, setup_tick(fd, 7 * MS));
+	ASSERT_EQ(0, tw_start(fd, 3, HOUR, 33));
+	ASSERT_EQ(0, close(fd));
+	return now_ns() - start;
+}
+
+static int compare(const void *a, const void *b)
+{
+	__u64 first = *(const __u64 *)a, second = *(const __u64 *)b;
+
+	return first < second ? -1 : first > second;
+}
+
+/* Of real time, so that what is measured is no share of the CPU. */
+static __u64 usual_time(void)
+{
+	struct sched_param param = { .sched_priority = 1 };
+	__u64 times[ROUNDS];
+	unsigned int i;
+
+	ASSERT_EQ(0, sched_setscheduler(0, SCHED_FIFO, &param));
+	for (i = 0; i < ROUNDS; i++)
+		times[i] = open_set_up_close();
+	param.sched_priority = 0;
+	ASSERT_EQ(0, sched_setscheduler(0, SCHED_OTHER, &param));
+	qsort(times, ROUNDS, sizeof(times[0]), compare);
+	return times[ROUNDS / 2];
+}
+
+static void expect_undisturbed(__u64 before)
+{
+	__u64 now = usual_time();
+
+	test_note("open, setup and close: %llu us undisturbed, %llu us now",
+		  before / US, now / US);
+	ASSERT_LE(now, before + LATER_NS);
+}
+
+TEST_LIMIT(root_does_not_wait_for_many_sessions, 120)
+{
+	__u64 before = usual_time();
+	struct stranger *stranger = begin(STRANGER, open_all);
+
+	expect_undisturbed(before);
+	end(stranger);
+}
+
+static void read_for_ever(void)
+{
+	static char text[1 << 20];
+	int fd;
+
+	for (;;) {
+		fd = open("/proc/twheel", O_RDONLY);
+		ASSERT_LE(0, fd);
+		while (read(fd, text, sizeof(text)) > 0)
+			;
+		close(fd);
+	}
+}
+
+static long long read_in_sixteen_processes(void)
+{
+	int i;
+
+	open_all();
+	for (i = 0; i < 16; i++)
+		if (!fork())
+			read_for_ever();
+	return 0;
+}
+
+TEST_LIMIT(root_does_not_wait_for_readers_of_proc, 120)
+{
+	__u64 before = usual_time();
+	struct stranger *stranger;
+
+	stranger = begin(STRANGER, read_in_sixteen_processes);
+	expect_undisturbed(before);
+	kill(stranger->pid, SIGKILL);
+}

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * test_wakeup.c - a wake-up of readers never waits for another CPU
+ *
+ * The end of a run of the tick wakes up the readers. Where softirqs are threads
+ * (PREEMPT_RT) a task may preempt the run before that. What expires on another
+ * CPU meanwhile has to wake them up all the same.
+ */
+#define _GNU_SOURCE
+#include <poll.h>
+#include <sched.h>
+#include <semaphore.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "harness.h"
+#include "session.h"
+
+#define ROUNDS		200
+#define HITS		5
+/* On CPU 1, for one tick: their run is the one that is preempted. */
+#define CROWD		900
+/* On CPU 0, while CPU 1 is taken away. */
+#define NEAR		10
+#define HOG_NS		(100 * MS)
+#define LATE_NS		(5 * MS)
+
+/**
+ * struct round - one run of the tick that is preempted
+ * @fd: the session
+ * @go: CPU 1 is to be taken away
+ * @until: CPU 1 is taken away until then
+ * @gone: it is
+ */
+struct round {
+	int fd;
+	sem_t go;
+	__u64 until;
+	bool gone;
+};
+
+static bool softirqs_are_threads(void)
+{
+	return !access("/sys/kernel/realtime", F_OK);
+}
+
+static void set_priority(int priority)
+{
+	struct sched_param param = { .sched_priority = priority };
+
+	ASSERT_EQ(0, sched_setscheduler(0, SCHED_FIFO, &param));
+}
+
+static __u64 expired(int fd)
+{
+	struct twheel_stats stats;
+
+	ASSERT_EQ(0, tw_stats(fd, &stats));
+	return stats.expired;
+}
+
+/*
+ * Takes CPU 1 from everything but hard interrupts. No command of the session's
+ * here: it would wait for the softirq, and lend it its priority.
+ */
+static void *hog(void *data)
+{
+	struct round *round = data;
+
+	pin_cpu(1);
+	set_priority(90);
+	ASSERT_EQ(0, sem_wait(&round->go));
+	WRITE_ONCE(round->gone, true);
+	while (now_ns() < READ_ONCE(round->until))
+		;
+	return NULL;
+}
+
+static void start_crowd(const struct round *round)
+{
+	static struct twheel_op ops[CROWD];
+	__u64 deadline = now_ns() + 20 * MS;
+	unsigned int i;
+
+	memset(ops, 0, sizeof(ops));
+	for (i = 0; i < CROWD; i++) {
+		ops[i].opcode = TWHEEL_OP_START;
+		ops[i].flags = TWHEEL_START_ABS;
+		ops[i].id = NEAR + i;
+		ops[i].expires_ns = deadline;
+	}
+	pin_cpu(1);
+	ASSERT_EQ(CROWD, tw_submit(round->fd, ops, CROWD));
+	pin_cpu(0);
+}
+
+/*
+ * A timer would fire too late on a machine that is emulated: ask from CPU 0, by
+ * what takes no lock. Returns whether CPU 1 was taken away in the middle of a
+ * run.
+ */
+static bool let_hog_go(struct round *round, __u64 moment)
+{
+	struct pollfd pollfd = { .fd = round->fd, .events = POLLIN };
+	__u64 now, count;
+
+	while (!poll(&pollfd, 1, 0))
+		;
+	now = now_ns();
+	WRITE_ONCE(round->until, now + moment + HOG_NS);
+	while (now_ns() < now + moment)
+		;
+	ASSERT_EQ(0, sem_post(&round->go));
+	while (!READ_ONCE(round->gone))
+		;
+	sleep_ns(5 * MS);
+	count = expired(round->fd);
+	return count < CROWD;
+}
+
+static void start_near(const struct round *round)
+{
+	unsigned int i;
+
+	for (i = 0; i < NEAR; i++)
+		ASSERT_EQ(0, tw_start(round->fd, i, (i + 1) * 5 * MS, i));
+}
+
+/* Read all; how long the one of CPU 0 that waited longest was unread. */
+static __u64 read_round(const struct round *round)
+{
+	static struct twheel_event events[256];
+	unsigned int count = 0;
+	__u64 late = 0, now;
+	ssize_t got, i;
+
+	while (count < NEAR + CROWD) {
+		got = tw_read(round->fd, events, ARRAY_SIZE(events));
+		now = now_ns();
+		ASSERT_LT(0, got);
+		count += got;
+		for (i = 0; i < got; i++)
+			if (events[i].id < NEAR &&
+			    now - events[i].expired_ns > late)
+				late = now - events[i].expired_ns;
+	}
+	return late;
+}
+
+/* Returns whether the round hit what it was aimed at. */
+static bool run_round(unsigned int nr, __u64 *late)
+{
+	struct round round = { .fd = session_open() };
+	pthread_t thread;
+	bool hit;
+
+	ASSERT_EQ(0, sem_init(&round.go, 0, 0));
+	thread = thread_run(hog, &round);
+	start_crowd(&round);
+	hit = let_hog_go(&round, nr % 8 * 50 * US);
+	start_near(&round);
+	*late = read_round(&round);
+	thread_join(thread);
+	close(round.fd);
+	return hit;
+}
+
+static int compare(const void *a, const void *b)
+{
+	__u64 first = *(const __u64 *)a, second = *(const __u64 *)b;
+
+	return first < second ? -1 : first > second;
+}
+
+/*
+ * The reader lends its priority, which is above that of what takes the CPU, to
+ * whoever holds the session's lock there. A busy machine makes some rounds late.
+ * A wake-up that waits for CPU 1 makes late all those that hit.
+ */
+TEST_LIMIT(does_not_wait_for_a_preempted_cpu, 120)
+{
+	unsigned int nr, hits = 0;
+	__u64 late[HITS];
+
+	if (!softirqs_are_threads())
+		test_skip("nothing preempts a softirq of this kernel");
+	pin_cpu(0);
+	set_priority(95);
+	for (nr = 0; nr < ROUNDS && hits < HITS; nr++)
+		hits += run_round(nr, &late[hits]);
+	if (!hits)
+		test_skip("in %u rounds no run was preempted", nr);
+	qsort(late, hits, sizeof(late[0]), compare);
+	test_note("%u of %u rounds preempted a run", hits, nr);
+	test_note("unread for %llu us at the median, %llu us at most",
+		  late[hits / 2] / US, late[hits - 1] / US);
+	ASSERT_LE(late[hits / 2], LATE_NS);
+}
