@@ -9,9 +9,9 @@
  * have said anything for the whole timeout, and none that went silent may
  * stay.
  *
- * On a machine that is too slow a connection that wants to talk may not get
- * to it in time: then the server is right to close it, and it is "late".
- * That is not guessed from clocks: TCP knows what had reached the server.
+ * On a machine that is too slow a message may not reach the server in time.
+ * Then the server is right to close the connection, and it is "late". The
+ * client does not guess that from clocks: TCP knows what the server had got.
  *
  * usage: client PORT CONNECTIONS SECONDS TIMEOUT_MS
  *

@@ -43,10 +43,9 @@ static unsigned int nr_open;
 static bool ending;
 
 /*
- * The timers. START refreshes a timer that is pending. If it has expired by
- * now, and we have not read its event yet, REPLACE withdraws the event: the
- * message came at the last moment, and so does one for a new connection with
- * the number of an old one.
+ * The timers. START refreshes a timer that is pending. If it has expired but
+ * its event is unread, REPLACE withdraws the event: the message came at the
+ * last moment. So it is for a new connection with the number of an old one.
  */
 static void timer_start(int fd)
 {
