@@ -4,7 +4,7 @@
  *
  * The file is lines of "name value". Lines of the whole module come first,
  * then for each wheel "wheel NAME", its totals and, after each "cpu N", the
- * same names of that CPU; at the end the sessions, each from "session PID" on.
+ * same names of that CPU. At the end are the sessions, each from "session N" on.
  */
 #ifndef PROC_H
 #define PROC_H
@@ -20,7 +20,8 @@
  * @next: the text that follows it; set this to the text to begin
  * @wheel: the wheel that it belongs to, or ""
  * @cpu: the CPU that it belongs to, or PROC_NONE
- * @session: the process id of the session that it belongs to, or PROC_NONE
+ * @session: the number of the session that it belongs to, or PROC_NONE
+ * @pid: the process id of that session's opener, once its line has come
  * @name: first word
  * @value: the rest
  */
@@ -29,6 +30,7 @@ struct proc_line {
 	char wheel[64];
 	int cpu;
 	int session;
+	int pid;
 	char name[64];
 	char value[192];
 };

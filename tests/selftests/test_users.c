@@ -532,13 +532,15 @@ TEST_LIMIT(root_does_not_wait_for_many_sessions, 120)
 	end(stranger);
 }
 
+static const char *file_to_read;
+
 static void read_for_ever(void)
 {
 	static char text[1 << 20];
 	int fd;
 
 	for (;;) {
-		fd = open("/proc/twheel", O_RDONLY);
+		fd = open(file_to_read, O_RDONLY);
 		ASSERT_LE(0, fd);
 		while (read(fd, text, sizeof(text)) > 0)
 			;
@@ -550,6 +552,7 @@ static long long read_in_sixteen_processes(void)
 {
 	int i;
 
+	ASSERT_EQ(0, setpgid(0, 0));
 	open_all();
 	for (i = 0; i < 16; i++)
 		if (!fork())
@@ -557,12 +560,194 @@ static long long read_in_sixteen_processes(void)
 	return 0;
 }
 
+static struct stranger *begin_reading(const char *file)
+{
+	file_to_read = file;
+	return begin(STRANGER, read_in_sixteen_processes);
+}
+
+static void end_reading(struct stranger *stranger)
+{
+	ASSERT_EQ(0, kill(-stranger->pid, SIGKILL));
+	ASSERT_EQ(stranger->pid, waitpid(stranger->pid, NULL, 0));
+	proc_expect_sessions(0);
+}
+
+/* As against 16 processes that are as busy with something else. */
 TEST_LIMIT(root_does_not_wait_for_readers_of_proc, 120)
 {
+	struct stranger *stranger = begin_reading("/proc/self/status");
 	__u64 before = usual_time();
-	struct stranger *stranger;
 
-	stranger = begin(STRANGER, read_in_sixteen_processes);
+	end_reading(stranger);
+	stranger = begin_reading("/proc/twheel");
 	expect_undisturbed(before);
-	kill(stranger->pid, SIGKILL);
+	end_reading(stranger);
+}
+
+/* /proc/twheel. */
+
+static unsigned int visible_sessions(void)
+{
+	unsigned int count = 0;
+	struct proc_line line;
+
+	proc_begin(&line, proc_text());
+	while (proc_next(&line))
+		count += !strcmp(line.name, "session");
+	return count;
+}
+
+static long long open_two_and_look(void)
+{
+	const char *text;
+	__u64 value;
+	int fd;
+
+	session_open();
+	fd = session_open();
+	ASSERT_EQ(0, tw_start(fd, 3, HOUR, 33));
+	text = proc_text();
+	/* The wheels and their CPUs are for everybody. */
+	ASSERT_TRUE(proc_find(text, "default", PROC_NONE, "pending", &value));
+	ASSERT_TRUE(proc_find(text, "default", 0, "pending", &value) ||
+		    proc_find(text, "default", 1, "pending", &value));
+	ASSERT_TRUE(proc_find(text, "user", PROC_NONE, "pending", &value));
+	ASSERT_EQ(getuid(), proc_session(text, getpid(), "uid"));
+	return visible_sessions();
+}
+
+/* Documentation/user-api.rst, /proc/twheel: who sees what. */
+TEST(strangers_see_no_sessions_but_their_own)
+{
+	struct stranger *first, *second;
+	int fd;
+
+	proc_expect_sessions(0);
+	fd = session_open();
+	ASSERT_EQ(0, tw_start(fd, 3, HOUR, 33));
+	first = begin(STRANGER, open_two_and_look);
+	second = begin(STRANGER + 1, open_two_and_look);
+	ASSERT_EQ(2, first->result);
+	ASSERT_EQ(2, second->result);
+	ASSERT_EQ(5, visible_sessions());
+	ASSERT_EQ(5, proc_sessions());
+	end(first);
+	end(second);
+}
+
+static int proc_fd;
+
+static long long read_roots_file(void)
+{
+	char text[4096];
+
+	session_open();
+	ASSERT_LT(0, read(proc_fd, text, sizeof(text) - 1));
+	return 0;
+}
+
+/* What a reader sees is decided when the file is opened. */
+TEST(rights_of_who_opened_proc)
+{
+	static char text[1 << 20];
+	struct stranger *stranger;
+	ssize_t got;
+
+	session_open();
+	proc_fd = open("/proc/twheel", O_RDONLY);
+	stranger = begin(STRANGER, read_roots_file);
+	end(stranger);
+	ASSERT_EQ(0, lseek(proc_fd, 0, SEEK_SET));
+	drop_rights(STRANGER);
+	got = read(proc_fd, text, sizeof(text) - 1);
+	ASSERT_LT(0, got);
+	while (read(proc_fd, text + strlen(text), 4096) > 0)
+		;
+	ASSERT_TRUE(strstr(text, "\nsession "));
+	ASSERT_EQ(0, visible_sessions());
+}
+
+/* The number of a wheel that a line "wheel" of a session gives. */
+static __u64 number_of_wheel(const char *text, const char *name, __u64 tick)
+{
+	__u64 number = 0;
+	struct proc_line line;
+
+	proc_begin(&line, text);
+	while (proc_next(&line)) {
+		if (strcmp(line.wheel, name))
+			continue;
+		if (!strcmp(line.name, "number"))
+			number = strtoull(line.value, NULL, 10);
+		if (!strcmp(line.name, "tick_ns") &&
+		    strtoull(line.value, NULL, 10) == tick)
+			return number;
+	}
+	test_fail(__FILE__, __LINE__, "no wheel %s", name);
+}
+
+/* Documentation/user-api.rst, /proc/twheel: numbers. */
+TEST(sessions_name_their_wheels)
+{
+	int fd = session_open(), first, second;
+	__u64 tick = tick_ns(fd);
+	const char *text = proc_text();
+
+	ASSERT_EQ(1, number_of_wheel(text, "default", tick));
+	ASSERT_EQ(1, proc_session(text, getpid(), "wheel"));
+	ASSERT_EQ(0, setup_tick(fd, 2 * MS));
+	text = proc_text();
+	first = number_of_wheel(text, "private", 2 * MS);
+	ASSERT_EQ(first, proc_session(text, getpid(), "wheel"));
+	ASSERT_EQ(0, setup_tick(session_open(), 3 * MS));
+	text = proc_text();
+	second = number_of_wheel(text, "private", 3 * MS);
+	ASSERT_LT(first, second);
+	ASSERT_EQ(first, proc_session(text, getpid(), "wheel"));
+}
+
+/* Documentation/user-api.rst, /proc/twheel: pids of the reader's namespace. */
+TEST(pids_of_the_readers_namespace)
+{
+	pid_t pid;
+
+	session_open();
+	ASSERT_EQ(0, unshare(CLONE_NEWPID));
+	pid = fork();
+	if (!pid) {
+		ASSERT_EQ(1, getpid());
+		session_open();
+		ASSERT_EQ(2, visible_sessions());
+		ASSERT_EQ(0, proc_session(proc_text(), 0, "started"));
+		ASSERT_EQ(0, proc_session(proc_text(), 1, "started"));
+		_exit(0);
+	}
+	expect_child(pid);
+}
+
+/* Sessions come and go between two pieces of a reading: none is left out. */
+TEST(a_reading_in_pieces_is_whole)
+{
+	static char text[1 << 20];
+	unsigned int i, length = 0;
+	int fds[100], fd, last;
+	const char *at = text;
+	ssize_t got;
+
+	for (i = 0; i < ARRAY_SIZE(fds); i++)
+		fds[i] = session_open();
+	last = session_open();
+	ASSERT_EQ(0, tw_start(last, 3, HOUR, 33));
+	fd = open("/proc/twheel", O_RDONLY);
+	for (i = 0; (got = read(fd, text + length, 500)) > 0; i++) {
+		length += got;
+		if (i < ARRAY_SIZE(fds))
+			close(fds[i]);
+	}
+	while ((at = strstr(at, "\n  started 1\n"))) {
+		last = -1;
+		at++;
+	}
+	ASSERT_EQ(-1, last);
 }
