@@ -585,6 +585,84 @@ TEST_LIMIT(root_does_not_wait_for_readers_of_proc, 120)
 	end_reading(stranger);
 }
 
+/* Lateness. */
+
+#define CROWD		300000
+#define BATCH		4096
+#define SAMPLES		2000
+
+/* When the crowd is due, for all processes. */
+static __u64 crowd_due;
+
+static void start_batch(int fd, __u64 first)
+{
+	static struct twheel_op ops[BATCH];
+	__u32 i, done;
+
+	memset(ops, 0, sizeof(ops));
+	for (i = 0; i < BATCH; i++) {
+		ops[i].opcode = TWHEEL_OP_START;
+		ops[i].flags = TWHEEL_START_ABS;
+		ops[i].id = first + i;
+		ops[i].expires_ns = crowd_due;
+	}
+	ASSERT_LE(0, tw_submit(fd, ops, BATCH, &done));
+	ASSERT_EQ(BATCH, done);
+}
+
+static long long start_crowd(void)
+{
+	int fd = session_open();
+	__u64 first;
+
+	for (first = 0; first < CROWD; first += BATCH)
+		start_batch(fd, first);
+	return 0;
+}
+
+/* In ticks, the one of 1,000 that is latest but for one. */
+static long long sample_lateness(void)
+{
+	static __u64 late[SAMPLES];
+	__u64 tick, start = crowd_due - 200 * MS;
+	struct twheel_event event;
+	int fd = session_open();
+	unsigned int i;
+
+	tick = tick_ns(fd);
+	ASSERT_EQ(0, tw_ioctl(fd, TWHEEL_IOC_START, &(struct twheel_start){
+		.expires_ns = start, .period_ns = MS,
+		.flags = TWHEEL_START_ABS }));
+	for (i = 0; i < SAMPLES; i++) {
+		ASSERT_EQ(1, tw_read(fd, &event, 1));
+		late[i] = event.expired_ns - event.deadline_ns;
+	}
+	ASSERT_LT(crowd_due, event.deadline_ns);
+	qsort(late, SAMPLES, sizeof(late[0]), compare);
+	test_note("late %llu us at the median, %llu us at 99.9 %%, %llu us at most",
+		  late[SAMPLES / 2] / US, late[SAMPLES * 999 / 1000 - 1] / US,
+		  late[SAMPLES - 1] / US);
+	return late[SAMPLES * 999 / 1000 - 1] / tick;
+}
+
+/*
+ * On one CPU, where a nanosecond is an instruction: elsewhere the other work of
+ * the machine makes timers late.
+ */
+TEST_LIMIT(a_crowd_makes_no_other_user_late, 120)
+{
+	struct stranger *stranger;
+	__u64 begun = now_ns();
+
+	if (sysconf(_SC_NPROCESSORS_ONLN) != 1)
+		test_skip("not on a machine of one CPU");
+	crowd_due = begun + 5 * SECOND;
+	stranger = begin(STRANGER, start_crowd);
+	ASSERT_LT(now_ns(), crowd_due - 300 * MS);
+	ASSERT_LE(as(STRANGER + 1, sample_lateness), 3);
+	end(stranger);
+}
+
 /* /proc/twheel. */
 
 static unsigned int visible_sessions(void)
