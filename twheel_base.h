@@ -113,14 +113,14 @@ struct twheel_base {
 
 /**
  * struct twheel - a wheel
- * @list: in the list of all wheels, guarded by its mutex
+ * @number: its number among all wheels; constant
  * @cpuhp: instance of the CPU hotplug state
  * @config: what it was made from, with its defaults filled in; constant
  * @name: @config.name points here
  * @bases: one for each possible CPU, by number; constant
  */
 struct twheel {
-	struct list_head list;
+	u32 number;
 	struct hlist_node cpuhp;
 	struct twheel_config config;
 	char name[TWHEEL_NAME_MAX];

@@ -4,18 +4,25 @@
  *
  * Lines of a name and a value: first the module's, then for each wheel its
  * totals and those of each CPU, then the sessions'. A block begins with a
- * line "wheel NAME", "cpu N" or "session PID"; the lines of a CPU or session
- * are indented.
+ * line "wheel NAME", "cpu N" or "session N". The lines of a CPU or session are
+ * indented. Wheels and CPUs are for everybody. A session is for its user, and
+ * for CAP_SYS_ADMIN.
  *
- * Each CPU's numbers are read under its lock in one piece, and the totals are
- * sums of what was read: started = expired + stopped + pending holds in every
- * line of every reading. Timers do not wait for a reader longer than it takes
- * to copy a few counters.
+ * A reader takes no lock over wheels or sessions: it goes from number to number
+ * under RCU, a buffer at a time. Each CPU's numbers are read under its lock in
+ * one piece, and the totals are sums of such: started = expired + stopped +
+ * pending holds in every block of every reading. Timers do not wait for a reader
+ * longer than it takes to copy a few counters.
  */
-#include <linux/bitmap.h>
+#include <linux/bits.h>
+#include <linux/capability.h>
+#include <linux/cpumask.h>
+#include <linux/cred.h>
+#include <linux/math64.h>
 #include <linux/proc_fs.h>
+#include <linux/rcupdate.h>
 #include <linux/seq_file.h>
-#include <linux/slab.h>
+#include <linux/uidgid.h>
 
 #include "session/session.h"
 #include "twheel_proc.h"
@@ -108,6 +115,7 @@ static void show_config(struct seq_file *seq, const struct twheel *wheel)
 	const struct twheel_config *config = &wheel->config;
 
 	seq_printf(seq, "wheel %s\n", wheel->name);
+	show_value(seq, "", "number", wheel->number);
 	seq_printf(seq, "scheme %s\n", twheel_wheel_scheme_name(config->scheme));
 	seq_printf(seq, "mode %s\n", twheel_wheel_mode_name(config->mode));
 	show_value(seq, "", "tick_ns", config->tick_ns);
@@ -115,73 +123,202 @@ static void show_config(struct seq_file *seq, const struct twheel *wheel)
 		   twheel_scheme_slots(config->scheme, config->slots));
 }
 
-static int show_wheel(struct twheel *wheel, void *arg)
+static void show_wheel(struct seq_file *seq, struct twheel *wheel)
 {
-	struct twheel_snapshot sum = {}, *snapshots;
-	struct seq_file *seq = arg;
+	struct twheel_snapshot sum = {}, one;
 	unsigned int cpu;
 
-	snapshots = kcalloc(nr_cpu_ids, sizeof(*snapshots), GFP_KERNEL);
-	if (!snapshots)
-		return -ENOMEM;
 	for_each_possible_cpu(cpu) {
-		twheel_base_snapshot(wheel->bases[cpu], &snapshots[cpu]);
-		add_snapshot(&sum, &snapshots[cpu]);
+		twheel_base_snapshot(wheel->bases[cpu], &one);
+		add_snapshot(&sum, &one);
 	}
 	show_config(seq, wheel);
 	show_snapshot(seq, "", &sum);
-	for_each_possible_cpu(cpu) {
-		if (is_idle(&snapshots[cpu]))
-			continue;
-		seq_printf(seq, "cpu %u\n", cpu);
-		show_snapshot(seq, "  ", &snapshots[cpu]);
-		show_occupied(seq, wheel->bases[cpu]);
-	}
-	kfree(snapshots);
-	return 0;
 }
 
-static void show_session(struct twheel_session *s, void *arg)
+static void show_cpu(struct seq_file *seq, struct twheel *wheel,
+		     unsigned int cpu)
 {
-	struct seq_file *seq = arg;
-	struct twheel_stats stats;
+	struct twheel_snapshot snapshot;
 
-	twheel_session_stats(s, &stats);
-	seq_printf(seq, "session %d\n", s->pid);
-	show_value(seq, "  ", "started", stats.started);
-	show_value(seq, "  ", "restarted", stats.restarted);
-	show_value(seq, "  ", "stopped", stats.stopped);
-	show_value(seq, "  ", "expired", stats.expired);
-	show_value(seq, "  ", "pending", stats.pending);
-	show_value(seq, "  ", "rearmed", stats.rearmed);
-	show_value(seq, "  ", "delivered", stats.delivered);
-	show_value(seq, "  ", "replaced", stats.replaced);
-	show_value(seq, "  ", "withdrawn", stats.withdrawn);
-	show_value(seq, "  ", "unread", stats.unread);
-	show_value(seq, "  ", "overruns", stats.overruns);
-	show_value(seq, "  ", "wakeups", stats.wakeups);
+	twheel_base_snapshot(wheel->bases[cpu], &snapshot);
+	if (is_idle(&snapshot))
+		return;
+	seq_printf(seq, "cpu %u\n", cpu);
+	show_snapshot(seq, "  ", &snapshot);
+	show_occupied(seq, wheel->bases[cpu]);
 }
 
-static int count_wheel(struct twheel *wheel, void *arg)
+static void show_session(struct seq_file *seq, struct twheel_session *s)
 {
-	++*(u64 *)arg;
-	return 0;
+	struct twheel_session_look look;
+
+	twheel_session_look(s, &look);
+	seq_printf(seq, "session %u\n", look.number);
+	show_value(seq, "  ", "pid", look.pid);
+	show_value(seq, "  ", "uid",
+		   from_kuid_munged(seq_user_ns(seq), look.uid));
+	show_value(seq, "  ", "wheel", look.wheel);
+	show_value(seq, "  ", "started", look.stats.started);
+	show_value(seq, "  ", "restarted", look.stats.restarted);
+	show_value(seq, "  ", "stopped", look.stats.stopped);
+	show_value(seq, "  ", "expired", look.stats.expired);
+	show_value(seq, "  ", "pending", look.stats.pending);
+	show_value(seq, "  ", "rearmed", look.stats.rearmed);
+	show_value(seq, "  ", "delivered", look.stats.delivered);
+	show_value(seq, "  ", "replaced", look.stats.replaced);
+	show_value(seq, "  ", "withdrawn", look.stats.withdrawn);
+	show_value(seq, "  ", "unread", look.stats.unread);
+	show_value(seq, "  ", "overruns", look.stats.overruns);
+	show_value(seq, "  ", "wakeups", look.stats.wakeups);
 }
 
-static int show_twheel(struct seq_file *seq, void *unused)
+static void show_module(struct seq_file *seq)
 {
-	u64 wheels = 0;
-	int ret;
-
-	twheel_wheel_for_each(count_wheel, &wheels);
 	show_value(seq, "", "version", TWHEEL_ABI_VERSION);
-	show_value(seq, "", "wheels", wheels);
+	show_value(seq, "", "wheels", twheel_wheel_count());
 	show_value(seq, "", "sessions", twheel_session_count());
-	ret = twheel_wheel_for_each(show_wheel, seq);
-	if (!ret)
-		twheel_session_for_each(show_session, seq);
-	return ret;
 }
+
+/* Going through it all. */
+
+/**
+ * struct proc_cursor - where a reader is
+ * @uid: the opener's, who sees the sessions of that user
+ * @all: the opener has CAP_SYS_ADMIN, and sees all sessions
+ * @wheel: the wheel to show next, or NULL
+ * @cpu: which CPU of it; nr_cpu_ids for the wheel itself
+ * @session: the session to show next, or NULL; without either, the module
+ *
+ * @wheel and @session are kept by RCU from proc_start() to proc_stop().
+ */
+struct proc_cursor {
+	kuid_t uid;
+	bool all;
+	struct twheel *wheel;
+	unsigned int cpu;
+	struct twheel_session *session;
+};
+
+/*
+ * Positions: 0 is the module. From 1 on each number of a wheel has a position
+ * for the wheel and one for each CPU. Sessions are behind all of these.
+ */
+#define FIRST_SESSION	BIT_ULL(48)
+
+static bool find_wheel(struct proc_cursor *cursor, loff_t *pos)
+{
+	unsigned int each = nr_cpu_ids + 1;
+	unsigned long number;
+	u32 part;
+
+	if (*pos >= FIRST_SESSION)
+		return false;
+	number = div_u64_rem(*pos - 1, each, &part);
+	cursor->wheel = twheel_wheel_find(&number);
+	if (!cursor->wheel)
+		return false;
+	if (number != div_u64(*pos - 1, each))
+		part = 0;
+	*pos = 1 + (u64)number * each + part;
+	cursor->cpu = part ? part - 1 : nr_cpu_ids;
+	return true;
+}
+
+static bool is_visible(const struct proc_cursor *cursor,
+		       const struct twheel_session *s)
+{
+	return cursor->all || uid_eq(s->user->uid, cursor->uid);
+}
+
+static bool find_session(struct proc_cursor *cursor, loff_t *pos)
+{
+	unsigned long number = 0;
+
+	if (*pos > FIRST_SESSION)
+		number = *pos - FIRST_SESSION;
+	for (;; number++) {
+		cursor->session = twheel_session_find(&number);
+		if (!cursor->session)
+			return false;
+		if (is_visible(cursor, cursor->session))
+			break;
+	}
+	*pos = FIRST_SESSION + number;
+	return true;
+}
+
+/* What is at @pos or, as @pos then says, comes next. */
+static void *proc_find(struct seq_file *seq, loff_t *pos)
+{
+	struct proc_cursor *cursor = seq->private;
+
+	cursor->wheel = NULL;
+	cursor->session = NULL;
+	if (!*pos || find_wheel(cursor, pos) || find_session(cursor, pos))
+		return cursor;
+	return NULL;
+}
+
+static void *proc_start(struct seq_file *seq, loff_t *pos)
+	__acquires(RCU)
+{
+	rcu_read_lock();
+	return proc_find(seq, pos);
+}
+
+static void *proc_next(struct seq_file *seq, void *v, loff_t *pos)
+{
+	++*pos;
+	return proc_find(seq, pos);
+}
+
+static void proc_stop(struct seq_file *seq, void *v)
+	__releases(RCU)
+{
+	rcu_read_unlock();
+}
+
+static int proc_show(struct seq_file *seq, void *v)
+{
+	struct proc_cursor *cursor = v;
+
+	if (cursor->session)
+		show_session(seq, cursor->session);
+	else if (!cursor->wheel)
+		show_module(seq);
+	else if (cursor->cpu == nr_cpu_ids)
+		show_wheel(seq, cursor->wheel);
+	else if (cpu_possible(cursor->cpu))
+		show_cpu(seq, cursor->wheel, cursor->cpu);
+	return 0;
+}
+
+static const struct seq_operations proc_seq_ops = {
+	.start	= proc_start,
+	.next	= proc_next,
+	.stop	= proc_stop,
+	.show	= proc_show,
+};
+
+static int proc_open(struct inode *inode, struct file *file)
+{
+	struct proc_cursor *cursor = __seq_open_private(file, &proc_seq_ops,
+							sizeof(*cursor));
+
+	if (!cursor)
+		return -ENOMEM;
+	cursor->uid = current_euid();
+	cursor->all = ns_capable_noaudit(&init_user_ns, CAP_SYS_ADMIN);
+	return 0;
+}
+
+static const struct proc_ops proc_ops = {
+	.proc_open	= proc_open,
+	.proc_read_iter	= seq_read_iter,
+	.proc_lseek	= seq_lseek,
+	.proc_release	= seq_release_private,
+};
 
 /**
  * twheel_proc_init - make /proc/twheel
@@ -190,8 +327,7 @@ static int show_twheel(struct seq_file *seq, void *unused)
  */
 int twheel_proc_init(void)
 {
-	return proc_create_single("twheel", 0444, NULL, show_twheel) ?
-	       0 : -ENOMEM;
+	return proc_create("twheel", 0444, NULL, &proc_ops) ? 0 : -ENOMEM;
 }
 
 /**

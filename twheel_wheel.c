@@ -5,6 +5,7 @@
  * A wheel has one base (twheel_base.c) for each possible CPU, and is an
  * instance of one CPU hotplug state, which switches its bases on and off.
  */
+#include <linux/atomic.h>
 #include <linux/cpu.h>
 #include <linux/cpuhotplug.h>
 #include <linux/cpumask.h>
@@ -12,10 +13,10 @@
 #include <linux/export.h>
 #include <linux/interrupt.h>
 #include <linux/log2.h>
-#include <linux/mutex.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
 #include <linux/string.h>
+#include <linux/xarray.h>
 
 #include "twheel_wheel.h"
 
@@ -29,8 +30,13 @@ static const char * const mode_names[TWHEEL_NR_MODES] = {
 	[TWHEEL_TICKLESS]	= "tickless",
 };
 
-static LIST_HEAD(wheels);		/* guarded by wheels_lock */
-static DEFINE_MUTEX(wheels_lock);
+/*
+ * By number. Readers are in an RCU read-side critical section, and a wheel is
+ * freed a grace period after it is erased.
+ */
+static DEFINE_XARRAY_FLAGS(wheels, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
+static u32 next_number;			/* guarded by the lock of wheels */
+static atomic_t nr_wheels;
 static enum cpuhp_state hotplug_state;	/* constant after init */
 static struct twheel *default_wheel;	/* constant after init */
 static u64 default_tick_ns;		/* constant after init */
@@ -149,14 +155,20 @@ struct twheel *twheel_create(const struct twheel_config *config)
 	if (!wheel)
 		return ERR_PTR(-ENOMEM);
 	ret = cpuhp_state_add_instance(hotplug_state, &wheel->cpuhp);
-	if (ret) {
-		free_wheel(wheel);
-		return ERR_PTR(ret);
-	}
-	mutex_lock(&wheels_lock);
-	list_add_tail(&wheel->list, &wheels);
-	mutex_unlock(&wheels_lock);
+	if (ret)
+		goto err_wheel;
+	ret = xa_alloc_cyclic(&wheels, &wheel->number, wheel, xa_limit_31b,
+			      &next_number, TWHEEL_GFP);
+	if (ret < 0)
+		goto err_instance;
+	atomic_inc(&nr_wheels);
 	return wheel;
+
+err_instance:
+	cpuhp_state_remove_instance_nocalls(hotplug_state, &wheel->cpuhp);
+err_wheel:
+	free_wheel(wheel);
+	return ERR_PTR(ret);
 }
 EXPORT_SYMBOL_GPL(twheel_create);
 
@@ -243,16 +255,18 @@ void twheel_destroy(struct twheel *wheel)
 	/* From a callback it would wait for itself: better leak it. */
 	if (WARN_ON_ONCE(in_interrupt()))
 		return;
-	mutex_lock(&wheels_lock);
-	list_del(&wheel->list);
-	mutex_unlock(&wheels_lock);
+	xa_erase(&wheels, wheel->number);
+	atomic_dec(&nr_wheels);
 	cpuhp_state_remove_instance_nocalls(hotplug_state, &wheel->cpuhp);
 	for_each_possible_cpu(cpu)
 		hrtimer_cancel(&wheel->bases[cpu]->hrtimer);
 	WARN_ON_ONCE(twheel_drain(wheel, NULL, NULL));
 	for_each_possible_cpu(cpu)
 		twheel_base_wait_for_kick(wheel->bases[cpu]);
-	/* The last kick may have let the flag go and not yet the lock. */
+	/*
+	 * The last kick may have let the flag go and not yet the lock, and
+	 * /proc/twheel may have found the wheel before it was erased.
+	 */
 	synchronize_rcu();
 	for_each_possible_cpu(cpu)
 		hrtimer_cancel(&wheel->bases[cpu]->hrtimer);
@@ -273,6 +287,19 @@ struct twheel *twheel_default(void)
 EXPORT_SYMBOL_GPL(twheel_default);
 
 /**
+ * twheel_number - the number by which /proc/twheel names a wheel
+ * @wheel: the wheel
+ *
+ * Context: Any.
+ * Return: the number; the default wheel's is 1.
+ */
+unsigned int twheel_number(const struct twheel *wheel)
+{
+	return wheel->number;
+}
+EXPORT_SYMBOL_GPL(twheel_number);
+
+/**
  * twheel_get_config - the parameters of a wheel
  * @wheel: the wheel
  * @config: receives them, with nothing left at a default. The name is valid
@@ -288,19 +315,15 @@ EXPORT_SYMBOL_GPL(twheel_get_config);
 
 /* For /proc/twheel. */
 
-int twheel_wheel_for_each(int (*fn)(struct twheel *wheel, void *arg), void *arg)
+/* The wheel of @number or, as @number then says, the next one, under RCU. */
+struct twheel *twheel_wheel_find(unsigned long *number)
 {
-	struct twheel *wheel;
-	int ret = 0;
+	return xa_find(&wheels, number, ULONG_MAX, XA_PRESENT);
+}
 
-	mutex_lock(&wheels_lock);
-	list_for_each_entry(wheel, &wheels, list) {
-		ret = fn(wheel, arg);
-		if (ret)
-			break;
-	}
-	mutex_unlock(&wheels_lock);
-	return ret;
+unsigned int twheel_wheel_count(void)
+{
+	return atomic_read(&nr_wheels);
 }
 
 /* For the module. */

@@ -15,7 +15,7 @@ int twheel_wheel_scheme_by_name(const char *name);
 int twheel_wheel_mode_by_name(const char *name);
 const char *twheel_wheel_scheme_name(enum twheel_scheme_type type);
 const char *twheel_wheel_mode_name(enum twheel_mode tick_mode);
-int twheel_wheel_for_each(int (*fn)(struct twheel *wheel, void *arg),
-			  void *arg);
+struct twheel *twheel_wheel_find(unsigned long *number);
+unsigned int twheel_wheel_count(void);
 
 #endif /* _TWHEEL_WHEEL_H */

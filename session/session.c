@@ -12,6 +12,7 @@
 #include <linux/random.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
+#include <linux/xarray.h>
 
 #include "session.h"
 
@@ -31,8 +32,12 @@ static const struct kernel_param_ops max_timers_ops = {
 module_param_cb(max_timers, &max_timers_ops, &max_timers, 0644);
 MODULE_PARM_DESC(max_timers, "Most timers of a session, up to 2^24");
 
-static LIST_HEAD(sessions);		/* guarded by sessions_lock */
-static DEFINE_MUTEX(sessions_lock);
+/*
+ * By number. Readers are in an RCU read-side critical section, and a session is
+ * freed a grace period after it is erased.
+ */
+static DEFINE_XARRAY_FLAGS(sessions, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
+static u32 next_number;		/* guarded by the lock of sessions */
 
 static u32 timers_limit(void)
 {
@@ -235,19 +240,25 @@ struct twheel_session *twheel_session_open(void)
 	s->event_size = TWHEEL_EVENT_SIZE_V1;
 	/* An id must not name a timer of another session by accident. */
 	s->generation = get_random_u64();
-	s->pid = task_tgid_nr(current);
 	for (i = 0; i < TWHEEL_NR_TABLES; i++)
 		twheel_table_init(&s->tables[i]);
 	ret = take_user(s);
-	if (ret) {
-		kvfree(s);
-		return ERR_PTR(ret);
-	}
+	if (ret)
+		goto err_session;
 	twheel_session_wheel_use(s, NULL);
-	mutex_lock(&sessions_lock);
-	list_add_tail(&s->list, &sessions);
-	mutex_unlock(&sessions_lock);
+	s->pid = get_pid(task_tgid(current));
+	ret = xa_alloc_cyclic(&sessions, &s->number, s, xa_limit_31b,
+			      &next_number, GFP_SESSION);
+	if (ret < 0)
+		goto err_user;
 	return s;
+
+err_user:
+	put_pid(s->pid);
+	let_user_go(s);
+err_session:
+	kvfree(s);
+	return ERR_PTR(ret);
 }
 
 /* Nothing is queued any more: what is armed is stopped or expires in vain. */
@@ -277,15 +288,15 @@ static void stop_table(struct twheel_table *table)
  */
 void twheel_session_close(struct twheel_session *s)
 {
+	struct pid *pid = s->pid;
 	int i;
 
-	mutex_lock(&sessions_lock);
-	list_del(&s->list);
-	mutex_unlock(&sessions_lock);
-
+	xa_erase(&sessions, s->number);
 	spin_lock_bh(&s->lock);
 	s->closing = true;
+	s->pid = NULL;
 	spin_unlock_bh(&s->lock);
+	put_pid(pid);
 	for (i = 0; i < TWHEEL_NR_TABLES; i++)
 		stop_table(&s->tables[i]);
 	/*
@@ -314,21 +325,35 @@ unsigned int twheel_session_count(void)
 }
 
 /**
- * twheel_session_for_each - call a function for each open session
- * @fn: the function; may take a session's lock
- * @arg: passed to @fn
+ * twheel_session_find - look for the next open session
+ * @number: where to begin; set to the number of the session
  *
- * Context: Process, may sleep.
+ * Context: RCU read-side critical section, which keeps the session.
+ * Return: the session, or NULL if there is none of that number or above.
  */
-void twheel_session_for_each(void (*fn)(struct twheel_session *s, void *arg),
-			     void *arg)
+struct twheel_session *twheel_session_find(unsigned long *number)
 {
-	struct twheel_session *s;
+	return xa_find(&sessions, number, ULONG_MAX, XA_PRESENT);
+}
 
-	mutex_lock(&sessions_lock);
-	list_for_each_entry(s, &sessions, list)
-		fn(s, arg);
-	mutex_unlock(&sessions_lock);
+/**
+ * twheel_session_look - what there is to show of a session
+ * @s: the session
+ * @look: receives it
+ *
+ * Context: Process, in the RCU read-side critical section of
+ * twheel_session_find().
+ */
+void twheel_session_look(struct twheel_session *s,
+			 struct twheel_session_look *look)
+{
+	look->number = s->number;
+	look->uid = s->user->uid;
+	spin_lock_bh(&s->lock);
+	look->wheel = s->nice || s->shared ? twheel_number(s->wheel) : 0;
+	look->pid = pid_vnr(s->pid);
+	look->stats = s->stats;
+	spin_unlock_bh(&s->lock);
 }
 
 /**

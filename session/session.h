@@ -15,7 +15,7 @@
 #include <linux/ktime.h>
 #include <linux/minmax.h>
 #include <linux/list.h>
-#include <linux/mutex.h>
+#include <linux/pid.h>
 #include <linux/rcupdate.h>
 #include <linux/smp.h>
 #include <linux/spinlock.h>
@@ -92,9 +92,10 @@ struct twheel_session_end {
  * @user: whose it is; constant
  * @nice: opened with CAP_SYS_NICE; constant
  * @unlimited: opened with CAP_SYS_RESOURCE; constant
- * @pid: who opened it; constant
- * @list: in the list of all sessions, guarded by its mutex
- * @rcu: callbacks may wake up readers just after the last close
+ * @number: its number among all sessions; constant
+ * @pid: who opened it; NULL when it closes
+ * @rcu: callbacks may wake up readers, and /proc/twheel may look at the
+ *	session, just after the last close
  * @ends: by CPU
  */
 struct twheel_session {
@@ -118,8 +119,8 @@ struct twheel_session {
 	struct twheel_session_user *user;
 	bool nice;
 	bool unlimited;
-	pid_t pid;
-	struct list_head list;
+	u32 number;
+	struct pid *pid;
 	struct rcu_head rcu;
 	struct twheel_session_end ends[];
 };
@@ -139,6 +140,23 @@ struct twheel_session_op {
 	struct twheel_start start;
 };
 
+/**
+ * struct twheel_session_look - what /proc/twheel shows of a session
+ * @number: its number
+ * @wheel: the number of its wheel; 0 if that is not made yet
+ * @pid: its opener in the pid namespace of the caller; 0 if that is not
+ *	visible there
+ * @uid: its user
+ * @stats: its counters
+ */
+struct twheel_session_look {
+	u32 number;
+	u32 wheel;
+	pid_t pid;
+	kuid_t uid;
+	struct twheel_stats stats;
+};
+
 /* batch.c */
 void twheel_session_run_ops(struct twheel_session *s,
 			    struct twheel_session_op *ops, unsigned int count,
@@ -154,8 +172,9 @@ void twheel_session_stats(struct twheel_session *s, struct twheel_stats *stats);
 int twheel_session_init(void);
 void twheel_session_exit(void);
 unsigned int twheel_session_count(void);
-void twheel_session_for_each(void (*fn)(struct twheel_session *s, void *arg),
-			     void *arg);
+struct twheel_session *twheel_session_find(unsigned long *number);
+void twheel_session_look(struct twheel_session *s,
+			 struct twheel_session_look *look);
 
 /* timer.c */
 int twheel_session_start(struct twheel_session *s, struct twheel_start *args);

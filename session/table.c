@@ -55,7 +55,7 @@ static void free_pointers(struct twheel_session *s, struct twheel_page *page)
 }
 
 static void give_back_chunk(struct twheel_session *s,
-			      struct twheel_chunk *chunk)
+			    struct twheel_chunk *chunk)
 {
 	kmem_cache_free(chunk_cache, chunk);
 	twheel_session_user_uncharge(s->user, TWHEEL_COUNT_PIECES);

@@ -13,6 +13,7 @@
 
 #include <linux/bits.h>
 #include <linux/list.h>
+#include <linux/nospec.h>
 #include <linux/types.h>
 #include <linux/xarray.h>
 
@@ -158,7 +159,10 @@ static inline u32 twheel_index_of(u32 number)
 	return (number * TWHEEL_CHUNK_INVERSE) >> 32;
 }
 
-/* The entry at @index: see struct twheel_page. */
+/*
+ * The entry at @index: see struct twheel_page. A user chooses @index: a CPU must
+ * not go on with one that is out of range while it guesses.
+ */
 static inline void *twheel_table_entry(const struct twheel_table *table,
 				       u32 index)
 {
@@ -166,6 +170,7 @@ static inline void *twheel_table_entry(const struct twheel_table *table,
 
 	if (unlikely(index >= table->nr_indexes))
 		return NULL;
+	index = array_index_nospec(index, table->nr_indexes);
 	page = &table->pages[index >> TWHEEL_PAGE_BITS];
 	if (unlikely(!page->chunks))
 		return NULL;

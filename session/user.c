@@ -141,7 +141,7 @@ void twheel_session_user_put(struct twheel_session_user *user)
 		hash_del(&user->node);
 	spin_unlock(&users_lock);
 	if (last)
-		kfree(user);
+		kfree_rcu(user, rcu);
 }
 
 /*

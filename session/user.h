@@ -7,6 +7,7 @@
 
 #include <linux/atomic.h>
 #include <linux/list.h>
+#include <linux/rcupdate.h>
 #include <linux/types.h>
 #include <linux/uidgid.h>
 
@@ -32,6 +33,7 @@ enum twheel_session_count {
  * @wheels: wheels that only this user's sessions share, guarded by the lock
  *	of wheel.c
  * @counts: what the user has
+ * @rcu: /proc/twheel may look at the user of a session that is just closing
  */
 struct twheel_session_user {
 	struct hlist_node node;
@@ -39,6 +41,7 @@ struct twheel_session_user {
 	unsigned int refs;
 	struct list_head wheels;
 	atomic_t counts[TWHEEL_NR_COUNTS];
+	struct rcu_head rcu;
 };
 
 struct twheel_session_user *twheel_session_user_get(void);

@@ -168,6 +168,7 @@ struct twheel *twheel_create(const struct twheel_config *config);
 int twheel_prepare(struct twheel *wheel);
 void twheel_destroy(struct twheel *wheel);
 struct twheel *twheel_default(void);
+unsigned int twheel_number(const struct twheel *wheel);
 void twheel_get_config(const struct twheel *wheel,
 		       struct twheel_config *config);
 

@@ -51,20 +51,25 @@ void proc_begin(struct proc_line *line, const char *text)
 	line->next = text;
 	line->cpu = PROC_NONE;
 	line->session = PROC_NONE;
+	line->pid = PROC_NONE;
 }
 
 static void enter_section(struct proc_line *line)
 {
-	if (!strcmp(line->name, "wheel")) {
+	if (!strcmp(line->name, "session")) {
+		line->wheel[0] = '\0';
+		line->cpu = PROC_NONE;
+		line->session = atoi(line->value);
+		line->pid = PROC_NONE;
+	} else if (line->session != PROC_NONE) {
+		if (!strcmp(line->name, "pid"))
+			line->pid = atoi(line->value);
+	} else if (!strcmp(line->name, "wheel")) {
 		snprintf(line->wheel, sizeof(line->wheel), "%.60s",
 			 line->value);
 		line->cpu = PROC_NONE;
 	} else if (!strcmp(line->name, "cpu")) {
 		line->cpu = atoi(line->value);
-	} else if (!strcmp(line->name, "session")) {
-		line->wheel[0] = '\0';
-		line->cpu = PROC_NONE;
-		line->session = atoi(line->value);
 	}
 }
 
@@ -120,53 +125,38 @@ __u64 proc_session(const char *text, int pid, const char *name)
 
 	proc_begin(&line, text);
 	while (proc_next(&line)) {
-		if (line.session == pid && !strcmp(line.name, name))
+		if (line.pid == pid && !strcmp(line.name, name))
 			return strtoull(line.value, NULL, 10);
 	}
 	test_fail(__FILE__, __LINE__, "no %s of session %d in /proc/twheel",
 		  name, pid);
 }
 
-static __u64 wheel_number(const char *text, const char *wheel, int cpu,
-			  const char *name)
+static void add_line(struct proc_counters *counters,
+		     const struct proc_line *line)
 {
-	__u64 value;
+	__u64 value = strtoull(line->value, NULL, 10);
 
-	if (!proc_find(text, wheel, cpu, name, &value))
-		test_fail(__FILE__, __LINE__, "wheel %s, cpu %d: no %s", wheel,
-			  cpu, name);
-	return value;
-}
-
-static struct proc_counters counters(const char *text, const char *wheel,
-				     int cpu)
-{
-	struct proc_counters counters = {
-		.started = wheel_number(text, wheel, cpu, "started"),
-		.expired = wheel_number(text, wheel, cpu, "expired"),
-		.stopped = wheel_number(text, wheel, cpu, "stopped"),
-		.pending = wheel_number(text, wheel, cpu, "pending"),
-	};
-
-	return counters;
+	if (!strcmp(line->name, "started"))
+		counters->started += value;
+	else if (!strcmp(line->name, "expired"))
+		counters->expired += value;
+	else if (!strcmp(line->name, "stopped"))
+		counters->stopped += value;
+	else if (!strcmp(line->name, "pending"))
+		counters->pending += value;
 }
 
 /* The totals of all wheels. */
 struct proc_counters proc_sum(const char *text)
 {
 	struct proc_counters sum = { 0 };
-	struct proc_counters one;
 	struct proc_line line;
 
 	proc_begin(&line, text);
 	while (proc_next(&line)) {
-		if (strcmp(line.name, "wheel") || line.session != PROC_NONE)
-			continue;
-		one = counters(text, line.wheel, PROC_NONE);
-		sum.started += one.started;
-		sum.expired += one.expired;
-		sum.stopped += one.stopped;
-		sum.pending += one.pending;
+		if (line.session == PROC_NONE && line.cpu == PROC_NONE)
+			add_line(&sum, &line);
 	}
 	return sum;
 }
@@ -174,16 +164,19 @@ struct proc_counters proc_sum(const char *text)
 /* started = expired + stopped + pending of each wheel and of each CPU. */
 void proc_expect_balance(const char *text)
 {
-	struct proc_counters at;
+	struct proc_counters at = { 0 };
 	struct proc_line line;
 
 	proc_begin(&line, text);
 	while (proc_next(&line)) {
 		if (line.session != PROC_NONE)
 			break;
-		if (strcmp(line.name, "wheel") && strcmp(line.name, "cpu"))
+		if (!strcmp(line.name, "wheel") || !strcmp(line.name, "cpu"))
+			memset(&at, 0, sizeof(at));
+		add_line(&at, &line);
+		/* The last one of the four. */
+		if (strcmp(line.name, "pending"))
 			continue;
-		at = counters(text, line.wheel, line.cpu);
 		if (at.started != at.expired + at.stopped + at.pending)
 			test_fail(__FILE__, __LINE__,
 				  "wheel %s, cpu %d: started %llu, expired %llu, stopped %llu, pending %llu",

@@ -4,8 +4,7 @@
  *
  * Every line is "name value". Lines about the whole module come first. Each
  * wheel follows: "wheel NAME", its totals and, after each "cpu N", the same
- * names for that CPU. The sessions come last, each beginning with "session
- * PID".
+ * names for that CPU. The sessions come last, each beginning with "session N".
  */
 #ifndef PROC_H
 #define PROC_H
@@ -21,7 +20,8 @@
  * @next: the text after this line, initially the whole text
  * @wheel: the wheel that the line belongs to, or ""
  * @cpu: the CPU that it belongs to, or PROC_NONE
- * @session: the process id of the session that it belongs to, or PROC_NONE
+ * @session: the number of the session that it belongs to, or PROC_NONE
+ * @pid: the process id of that session's opener, once its line has come
  * @name: the first word
  * @value: the rest
  */
@@ -30,6 +30,7 @@ struct proc_line {
 	char wheel[64];
 	int cpu;
 	int session;
+	int pid;
 	char name[64];
 	char value[192];
 };

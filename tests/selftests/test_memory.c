@@ -5,6 +5,7 @@
  * TWHEEL_TIMERS in the environment sets the number of timers, by default
  * 500,000. Four million need a guest with 2 GiB.
  */
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -184,6 +185,30 @@ TEST_LIMIT(none_is_lost_over_time, 180)
 		ASSERT_EQ(0, tw_stop(fd, id));
 	}
 	expect_given_back(before, 0);
+}
+
+/*
+ * Documentation/user-api.rst, Limits: the worst case. One timer in each chunk of
+ * the caller's ids, and then as many of the kernel's as the limit allows.
+ */
+TEST_LIMIT(two_sparse_tables, 180)
+{
+	const unsigned int each = 45, limit = 2000 * each;
+	int fd = session_open_nonblock();
+	long long before, used;
+	unsigned int i;
+	__u64 id;
+
+	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){ .max_timers = limit }));
+	before = kernel_memory();
+	for (i = 0; i < limit; i += each)
+		ASSERT_EQ(0, tw_start(fd, i, HOUR, i));
+	for (i = limit / each; i < limit; i++)
+		ASSERT_EQ(0, tw_start_any(fd, HOUR, i, &id));
+	ASSERT_EQ(-ENOSPC, tw_start_any(fd, HOUR, i, &id));
+	used = kernel_memory() - before;
+	test_note("%lld bytes for each timer of the limit", used / limit);
+	ASSERT_LE(used, 184LL * limit);
 }
 
 /* Ids far apart cost only their own pages, not the range between them. */
