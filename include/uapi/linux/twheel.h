@@ -2,8 +2,8 @@
 /*
  * Timers by the million through one file descriptor
  *
- * open("/dev/twheel") is a session: a set of timers that belongs to nothing
- * but that open file. Timers are started and stopped with the ioctls below;
+ * open("/dev/twheel") is a session: a set of timers that belongs to that open
+ * file only. Timers are started and stopped with the ioctls below;
  * what expires is read from the descriptor as an array of struct
  * twheel_event, in the order of expiry. The last close stops everything.
  *
@@ -12,9 +12,8 @@
  *
  * All fields are naturally aligned, so that 32- and 64-bit programs share one
  * layout. A structure may grow at its end. Its size is part of the command's
- * number: the kernel takes shorter structures as if the missing fields were 0,
- * and refuses longer ones with E2BIG unless the part that it does not know is
- * 0. Arrays say the size of their entries, a multiple of 8 of at most
+ * number. The kernel takes shorter structures as if the missing fields were 0. It
+ * refuses longer ones with E2BIG unless the part that it does not know is 0. Arrays say the size of their entries, a multiple of 8 of at most
  * %TWHEEL_ENTRY_SIZE_MAX, and grow in the same way. A flag that the kernel does
  * not know and a reserved field that is not 0 are refused with EINVAL.
  *
