@@ -96,8 +96,8 @@ static long do_setup(struct twheel_session *s, unsigned long arg, size_t usize)
 }
 
 /* What most callers pass, without the detours of a copy of any size. */
-static int get_start(struct twheel_start *start, unsigned long arg,
-		     size_t usize)
+static __always_inline int get_start(struct twheel_start *start,
+				     unsigned long arg, size_t usize)
 {
 	const struct twheel_start __user *from = (void __user *)arg;
 
@@ -130,31 +130,40 @@ static void take_back(struct twheel_session *s, u64 id)
 }
 
 /*
- * A caller of TWHEEL_ID_ANY must get the id. Make sure that it can be written
- * before anything is started, and take the start back if it cannot be written
- * after all.
+ * The caller must get the id. Make sure that it can be written before anything is
+ * started, and take the start back if it cannot be written after all.
  */
-static long do_start(struct twheel_session *s, unsigned long arg, size_t usize)
+static int start_any(struct twheel_session *s, struct twheel_start *start,
+		     __u64 __user *id)
 {
-	struct twheel_start __user *to = (void __user *)arg;
-	struct twheel_start start;
-	int ret = get_start(&start, arg, usize);
-	bool any;
+	int ret;
 
-	if (ret)
-		return ret;
-	any = start.id == TWHEEL_ID_ANY;
-	if (any && put_user(start.id, &to->id))
+	if (put_user(start->id, id))
 		return -EFAULT;
-	ret = twheel_session_start(s, &start);
-	if (any && ret >= 0 && put_user(start.id, &to->id)) {
-		take_back(s, start.id);
+	ret = twheel_session_start(s, start);
+	if (ret >= 0 && put_user(start->id, id)) {
+		take_back(s, start->id);
 		return -EFAULT;
 	}
 	return ret;
 }
 
-static int get_stop(struct twheel_stop *stop, unsigned long arg, size_t usize)
+static noinline long do_start(struct twheel_session *s, unsigned long arg,
+			      size_t usize)
+{
+	struct twheel_start __user *to = (void __user *)arg;
+	struct twheel_start start __uninitialized;
+	int ret = get_start(&start, arg, usize);
+
+	if (ret)
+		return ret;
+	if (start.id == TWHEEL_ID_ANY)
+		return start_any(s, &start, &to->id);
+	return twheel_session_start(s, &start);
+}
+
+static __always_inline int get_stop(struct twheel_stop *stop,
+				    unsigned long arg, size_t usize)
 {
 	const struct twheel_stop __user *from = (void __user *)arg;
 
@@ -172,9 +181,10 @@ fault:
 	return -EFAULT;
 }
 
-static long do_stop(struct twheel_session *s, unsigned long arg, size_t usize)
+static noinline long do_stop(struct twheel_session *s, unsigned long arg,
+			     size_t usize)
 {
-	struct twheel_stop stop;
+	struct twheel_stop stop __uninitialized;
 	int ret = get_stop(&stop, arg, usize);
 
 	return ret ?: twheel_session_stop(s, &stop);
@@ -415,15 +425,12 @@ static int may_change(const struct file *file)
 /* What makes up a command but the size of its structure. */
 #define BARE(cmd)	((cmd) & ~IOCSIZE_MASK)
 
-static long twheel_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
+static noinline long do_any(struct file *file, unsigned int cmd,
+			    unsigned long arg)
 {
 	struct twheel_session *s = file->private_data;
 	size_t usize = _IOC_SIZE(cmd);
 
-	/* Most commands are starts. */
-	if (likely(cmd == TWHEEL_IOC_START))
-		return may_change(file) ?:
-		       do_start(s, arg, sizeof(struct twheel_start));
 	switch (BARE(cmd)) {
 	case BARE(TWHEEL_IOC_INFO):
 		return do_info(s, arg, usize);
@@ -446,6 +453,20 @@ static long twheel_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 	default:
 		return -ENOTTY;
 	}
+}
+
+/* Most commands are starts, and most others stops: these need no frame here. */
+static long twheel_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
+{
+	struct twheel_session *s = file->private_data;
+
+	if (likely(cmd == TWHEEL_IOC_START))
+		return may_change(file) ?:
+		       do_start(s, arg, sizeof(struct twheel_start));
+	if (likely(cmd == TWHEEL_IOC_STOP))
+		return may_change(file) ?:
+		       do_stop(s, arg, sizeof(struct twheel_stop));
+	return do_any(file, cmd, arg);
 }
 
 /* Reading. */

@@ -8,7 +8,7 @@
  * once, whatever is started and stopped around it.
  *
  * An entry is copied to user space with the session's lock held and page faults
- * off, before its timer is stopped: a timer that cannot be returned stays
+ * off. Its timer is stopped after that: a timer that cannot be returned stays
  * pending. If the copy fails the lock is dropped, the page is faulted in, and the
  * walk tries again.
  */
@@ -46,9 +46,9 @@ struct walk {
 };
 
 /*
- * Returns 1 if the entry was written, 0 if there is none for this timer, -EFAULT,
- * or -EINPROGRESS if the timer's callback is on its way: a caller who is told
- * that nothing is pending must find the event in the queue.
+ * Returns 1 if the entry was written, 0 if there is none for this timer, or
+ * -EFAULT. -EINPROGRESS says that the timer's callback is on its way. A caller who
+ * hears that nothing is pending must find the event in the queue.
  */
 static int walk_timer(struct walk *walk, struct twheel_utimer *ut)
 {
@@ -168,8 +168,8 @@ static bool bad_cursor(const struct walk *walk)
  * @stop: return timers that are armed, and stop them
  *
  * Context: Process, may sleep.
- * Return: the number of entries written; -EINVAL if the cursor is not one of
- * ours; -EFAULT if no entry could be written. A timer whose entry could not be
+ * Return: the number of entries written, -EINVAL if the cursor is not one of
+ * ours, or -EFAULT if no entry could be written. A timer whose entry could not be
  * written is as before.
  */
 int twheel_session_list(struct twheel_session *s, struct twheel_list *list,

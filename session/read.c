@@ -2,9 +2,8 @@
 /*
  * Reading the events of a session, and waking those who wait for them
  *
- * An event is copied to user space with the session's lock held: the events that
- * are copied and those that are taken out of the queue are the same, and nobody
- * sees a state in between. If a page is missing the copy fails. Then the lock is
+ * An event is copied to user space with the session's lock held. So nobody sees an
+ * event that was copied and is still in the queue. If a page is missing the copy fails. Then the lock is
  * dropped, the page is faulted in, and the copy is tried again. This ends after
  * some attempts, because there are pages that can be faulted in but never be
  * written.
@@ -147,17 +146,20 @@ static u64 overruns_of(const struct twheel_utimer *ut, u64 deadline,
  * not there.
  */
 static __always_inline bool put_in_place(struct twheel_event __user *to,
-					 const struct twheel_event *event)
+					 const struct twheel_utimer *ut,
+					 u64 deadline, u64 overruns)
 {
+	u32 flags = twheel_utimer_goes_on(ut) ? TWHEEL_EVENT_PERIODIC : 0;
+
 	if (!user_write_access_begin(to, sizeof(*to)))
 		return false;
-	unsafe_put_user(event->reserved, &to->reserved, fault);
-	unsafe_put_user(event->flags, &to->flags, fault);
-	unsafe_put_user(event->overruns, &to->overruns, fault);
-	unsafe_put_user(event->expired_ns, &to->expired_ns, fault);
-	unsafe_put_user(event->deadline_ns, &to->deadline_ns, fault);
-	unsafe_put_user(event->user_data, &to->user_data, fault);
-	unsafe_put_user(event->id, &to->id, fault);
+	unsafe_put_user(0, &to->reserved, fault);
+	unsafe_put_user(flags, &to->flags, fault);
+	unsafe_put_user(overruns, &to->overruns, fault);
+	unsafe_put_user(ut->expired_ns, &to->expired_ns, fault);
+	unsafe_put_user(deadline, &to->deadline_ns, fault);
+	unsafe_put_user(ut->user_data, &to->user_data, fault);
+	unsafe_put_user(ut->id, &to->id, fault);
 	user_write_access_end();
 	return true;
 fault:
@@ -165,16 +167,29 @@ fault:
 	return false;
 }
 
-static noinline bool put_anywhere(const struct reading *r,
-				  struct twheel_event event)
+/* Events of another size, several buffers, another time namespace. */
+static bool put_anywhere(const struct reading *r,
+				  const struct twheel_utimer *ut,
+				  u64 deadline, u64 overruns)
 {
+	const struct twheel_event event = {
+		.id		= ut->id,
+		.user_data	= ut->user_data,
+		.deadline_ns	= twheel_session_to_caller(deadline, r->offset),
+		.expired_ns	= twheel_session_to_caller(ut->expired_ns,
+							   r->offset),
+		.overruns	= overruns,
+		.flags		= twheel_utimer_goes_on(ut) ?
+				  TWHEEL_EVENT_PERIODIC : 0,
+	};
+
 	return twheel_session_put(r->to, &event, sizeof(event), r->event_size);
 }
 
-/* One buffer of our own kind of events: where the next one goes, or NULL. */
+/* Where the next event goes as it is; NULL if that takes put_anywhere(). */
 static struct twheel_event __user *place_of(const struct reading *r)
 {
-	if (unlikely(!iter_is_ubuf(r->to) ||
+	if (unlikely(!iter_is_ubuf(r->to) || r->offset ||
 		     r->event_size != sizeof(struct twheel_event)))
 		return NULL;
 	return r->to->ubuf + r->to->iov_offset;
@@ -198,8 +213,12 @@ static void finish_event(struct twheel_session *s, struct twheel_utimer *ut,
 	take_out_event(ut);
 	s->stats.unread--;
 	s->stats.delivered++;
+	if (likely(!ut->period_ns)) {
+		twheel_table_free(ut, true);
+		return;
+	}
 	s->stats.overruns += overruns;
-	if (likely(!twheel_utimer_goes_on(ut))) {
+	if (ut->state == TWHEEL_ENDED) {
 		twheel_table_free(ut, true);
 		return;
 	}
@@ -210,61 +229,77 @@ static void finish_event(struct twheel_session *s, struct twheel_utimer *ut,
 }
 
 /*
- * Read the first event, to @place if that is not NULL. Returns false if it could
- * not be written.
+ * The next event that has expired by @now, or NULL. A timer that is armed again
+ * by this read is for the next one: a short period must not keep its reader here.
  */
-static __always_inline bool read_event(struct twheel_session *s,
-				       struct twheel_utimer *ut,
-				       const struct reading *r,
-				       struct twheel_event __user *place)
+static struct twheel_utimer *next_event(struct twheel_session *s, ktime_t now)
 {
-	u64 deadline = twheel_expired_deadline(&ut->timer, s->tick_ns);
-	u64 overruns = overruns_of(ut, deadline, r->now);
-	const struct twheel_event event = {
-		.id		= ut->id,
-		.user_data	= ut->user_data,
-		.deadline_ns	= twheel_session_to_caller(deadline, r->offset),
-		.expired_ns	= twheel_session_to_caller(ut->expired_ns,
-							   r->offset),
-		.overruns	= overruns,
-		.flags		= twheel_utimer_goes_on(ut) ?
-				  TWHEEL_EVENT_PERIODIC : 0,
-	};
+	struct twheel_utimer *ut;
 
-	if (likely(place) ? !put_in_place(place, &event) :
-			    !put_anywhere(r, event))
-		return false;
-	finish_event(s, ut, deadline, overruns);
-	return true;
+	ut = list_first_entry_or_null(&s->events, struct twheel_utimer,
+				      timer.node.link);
+	return ut && ut->expired_ns <= now ? ut : NULL;
 }
 
 /*
- * Read up to @room events that have expired by @r->now: a timer that is armed
- * again by this read is for the next one, or a short period would keep its reader
- * here. Returns how many were read, or -EFAULT if not even one could be.
+ * Read up to @room events to @to. Returns how many were read, or -EFAULT if not
+ * even one could be. Apart from read_anywhere(), so that nothing is spilled.
  */
-static int read_events(struct twheel_session *s, const struct reading *r,
-		       int room)
+static noinline int read_in_place(struct twheel_session *s, ktime_t now,
+				  struct twheel_event __user *to, int room)
 {
-	struct twheel_event __user *begin = place_of(r), *place = begin;
+	struct twheel_event __user *begin = to, *end = to + room;
+	struct twheel_utimer *ut;
+
+	for (; to < end; to++) {
+		u64 deadline, overruns;
+
+		ut = next_event(s, now);
+		if (!ut)
+			break;
+		deadline = twheel_expired_deadline(&ut->timer, s->tick_ns);
+		overruns = overruns_of(ut, deadline, now);
+		if (!put_in_place(to, ut, deadline, overruns))
+			return to == begin ? -EFAULT : to - begin;
+		finish_event(s, ut, deadline, overruns);
+	}
+	return to - begin;
+}
+
+static int read_anywhere(struct twheel_session *s, const struct reading *r,
+			 int room)
+{
 	struct twheel_utimer *ut;
 	int count;
 
-	lockdep_assert_held(&s->lock);
 	for (count = 0; count < room; count++) {
-		ut = list_first_entry_or_null(&s->events, struct twheel_utimer,
-					      timer.node.link);
-		if (!ut || ut->expired_ns > r->now)
+		u64 deadline, overruns;
+
+		ut = next_event(s, r->now);
+		if (!ut)
 			break;
-		if (unlikely(!read_event(s, ut, r, place))) {
-			count = count ?: -EFAULT;
-			break;
-		}
-		if (likely(place))
-			place++;
+		deadline = twheel_expired_deadline(&ut->timer, s->tick_ns);
+		overruns = overruns_of(ut, deadline, r->now);
+		if (!put_anywhere(r, ut, deadline, overruns))
+			return count ?: -EFAULT;
+		finish_event(s, ut, deadline, overruns);
 	}
-	iov_iter_advance(r->to, (char __user *)place - (char __user *)begin);
 	return count;
+}
+
+static int read_events(struct twheel_session *s, const struct reading *r,
+		       int room)
+{
+	struct twheel_event __user *place = place_of(r);
+	int ret;
+
+	lockdep_assert_held(&s->lock);
+	if (unlikely(!place))
+		return read_anywhere(s, r, room);
+	ret = read_in_place(s, r->now, place, room);
+	if (ret > 0)
+		iov_iter_advance(r->to, ret * sizeof(*place));
+	return ret;
 }
 
 /**
@@ -273,8 +308,8 @@ static int read_events(struct twheel_session *s, const struct reading *r,
  * @to: where to; moved on by what was read
  *
  * Context: Process, may sleep.
- * Return: how many bytes were read; 0 if there was no event; -EINVAL if not even
- * one fits; -EFAULT, with all events still there.
+ * Return: how many bytes were read, 0 if there was no event, -EINVAL if not even
+ * one fits, or -EFAULT, with all events still there.
  */
 ssize_t twheel_session_read(struct twheel_session *s, struct iov_iter *to)
 {

@@ -9,10 +9,10 @@
  * be withdrawn.
  *
  * An armed timer whose callback waits for the session's lock is expired for
- * everybody who holds that lock: the wheel says so (twheel_stop() and
- * twheel_restart_at() return 0), the timer is left alone, and the callback
- * queues it when it gets the lock. So no timer is freed while its callback is
- * on the way, and every started timer is either stopped once or queued once.
+ * everybody who holds that lock. The wheel says so: twheel_stop() and
+ * twheel_restart_at() return 0. The timer is left alone, and the callback queues
+ * it when it gets the lock. So no timer is freed while its callback is on the
+ * way, and every started timer is either stopped once or queued once.
  */
 #include <linux/delay.h>
 #include <linux/ktime.h>
@@ -84,8 +84,8 @@ static void session_expired(struct twheel_timer *timer)
 
 /*
  * Starting. Two errors are internal. -EAGAIN asks for make_room().
- * -EINPROGRESS says that the timer's callback is on its way: a caller who is told
- * that a timer has expired must find its event in the queue.
+ * -EINPROGRESS says that the timer's callback is on its way. A caller must not
+ * hear of an expiry before the event is in the queue.
  */
 
 static int start_new(struct twheel_session *s, struct twheel_utimer *ut,
@@ -235,7 +235,7 @@ static int stop_unread(struct twheel_session *s, struct twheel_utimer *ut,
 	return 1;
 }
 
-/* Whoever withdraws asks whether an event may come, not whether one came. */
+/* A withdrawal asks whether an event may come, not whether one came. */
 static int stop_free(struct twheel_session *s, u64 id, u32 flags)
 {
 	if (flags & TWHEEL_STOP_WITHDRAW)
@@ -292,7 +292,7 @@ int twheel_session_stop(struct twheel_session *s, const struct twheel_stop *stop
 {
 	int ret = -EINVAL;
 
-	if (stop->flags & ~TWHEEL_STOP_WITHDRAW || stop->reserved)
+	if ((stop->flags & ~TWHEEL_STOP_WITHDRAW) | stop->reserved)
 		return ret;
 	spin_lock_bh(&s->lock);
 	if (twheel_session_has_number(s, stop->id))

@@ -226,6 +226,26 @@ TEST(kernel_id_of_another_session)
 	ASSERT_EQ(TWHEEL_STATE_PENDING, tw_state(first, id));
 }
 
+/* Ids of two sessions are mixed up more easily than they are guessed. */
+TEST(kernel_ids_of_two_sessions_differ)
+{
+	int first = session_open_nonblock();
+	int second = session_open_nonblock();
+	__u64 ids[2][10];
+	int i, j;
+
+	for (i = 0; i < 10; i++) {
+		ASSERT_EQ(0, tw_start_any(first, HOUR, 1, &ids[0][i]));
+		ASSERT_EQ(0, tw_start_any(second, HOUR, 2, &ids[1][i]));
+	}
+	for (i = 0; i < 10; i++)
+		for (j = 0; j < 10; j++)
+			ASSERT_NE(ids[0][i], ids[1][j]);
+	for (i = 0; i < 10; i++)
+		ASSERT_EQ(-ENOENT, tw_stop(second, ids[0][i]));
+	EXPECT_STATS(second, .started = 10, .pending = 10);
+}
+
 TEST(periodic_kernel_id_stays_the_same)
 {
 	struct twheel_start start = {

@@ -285,6 +285,26 @@ TEST(stop_while_unread_ends_it)
 		     .overruns = event.overruns);
 }
 
+/* What has passed without an event of its own is told with the last one. */
+TEST(stop_while_unread_keeps_the_overruns)
+{
+	int fd = session_open_nonblock();
+	struct twheel_event event;
+	struct twheel_entry entry;
+
+	ASSERT_EQ(0, start_at(fd, 3, now_ns(), 2 * MS));
+	expect_readable(fd);
+	sleep_ns(50 * MS);
+	ASSERT_EQ(-EALREADY, tw_stop(fd, 3));
+	ASSERT_EQ(0, tw_get(fd, 3, &entry));
+	ASSERT_EQ(0, entry.period_ns);
+	read_one(fd, &event);
+	ASSERT_EQ(0, event.flags);
+	ASSERT_LE(20, event.overruns);
+	EXPECT_STATS(fd, .started = 1, .expired = 1, .delivered = 1,
+		     .overruns = event.overruns);
+}
+
 TEST(start_while_unread_is_refused)
 {
 	int fd = session_open_nonblock();

@@ -185,6 +185,28 @@ TEST(epoll_edge_reports_each_expiry_once)
 	ASSERT_EQ(1, wait_for(epfd, PATIENCE_MS));
 }
 
+/* The edge was that of the tick: what is left over makes no other one. */
+TEST(epoll_edge_is_not_made_by_a_partial_read)
+{
+	int epfd, fd = open_watched(&epfd, EPOLLIN | EPOLLET);
+	__u64 deadline = now_ns() + 50 * MS;
+	struct twheel_event event;
+	int i;
+
+	pin_cpu(0);
+	for (i = 0; i < 10; i++)
+		ASSERT_EQ(0, tw_start_flags(fd, i, deadline, TWHEEL_START_ABS,
+					    i));
+	expect_unread(fd, 10);
+	ASSERT_EQ(1, wait_for(epfd, PATIENCE_MS));
+	ASSERT_EQ(0, wait_for(epfd, 20));
+	for (i = 0; i < 10; i++) {
+		ASSERT_EQ(1, tw_read(fd, &event, 1));
+		ASSERT_EQ(0, wait_for(epfd, 5));
+	}
+	ASSERT_EQ(-EAGAIN, tw_read(fd, &event, 1));
+}
+
 TEST(epoll_edge_reports_a_periodic_timer)
 {
 	int epfd, fd = open_watched(&epfd, EPOLLIN | EPOLLET);
@@ -265,6 +287,31 @@ TEST(epoll_exclusive_wakes_few)
 	test_note("%d of %d woken", woken, WATCHERS);
 	ASSERT_LE(1, woken);
 	ASSERT_LT(woken, WATCHERS);
+}
+
+/* Eight pollers, an edge for each, ten reads of one event. */
+TEST(partial_reads_wake_no_poller)
+{
+	int epfds[8], fd = session_open_nonblock(), i, j, edges = 0;
+	__u64 deadline = now_ns() + 50 * MS;
+	struct twheel_event event;
+
+	pin_cpu(0);
+	for (i = 0; i < 8; i++) {
+		epfds[i] = epoll_create1(0);
+		ASSERT_EQ(0, watch(epfds[i], fd, EPOLLIN | EPOLLET));
+	}
+	for (i = 0; i < 10; i++)
+		ASSERT_EQ(0, tw_start_flags(fd, i, deadline, TWHEEL_START_ABS,
+					    i));
+	expect_unread(fd, 10);
+	sleep_ns(5 * MS);
+	for (i = 0; i < 10; i++) {
+		for (j = 0; j < 8; j++)
+			edges += wait_for(epfds[j], 0);
+		ASSERT_EQ(1, tw_read(fd, &event, 1));
+	}
+	ASSERT_EQ(8, edges);
 }
 
 TEST(epoll_watches_an_epoll)

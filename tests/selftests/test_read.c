@@ -2,6 +2,7 @@
 /*
  * read(): whole events, in order, each of them once
  */
+#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -316,6 +317,68 @@ TEST(readv_fills_one_after_the_other)
 
 	ASSERT_EQ(3 * EVENT, readv(fd, iov, 2));
 	expect_ids(events, 0, 3);
+}
+
+/* The buffers are one room: an event may lie across two of them. */
+TEST(readv_in_odd_pieces)
+{
+	struct twheel_event events[3];
+	int fd = open_with_events(3);
+	struct iovec iov[4] = {
+		{ .iov_base = &events[0], .iov_len = 10 },
+		{ .iov_base = (char *)events + 10, .iov_len = EVENT },
+		{ .iov_base = NULL, .iov_len = 0 },
+		{ .iov_base = (char *)events + 10 + EVENT, .iov_len = EVENT },
+	};
+
+	memset(events, GARBAGE, sizeof(events));
+	ASSERT_EQ(2 * EVENT, readv(fd, iov, 4));
+	expect_ids(events, 0, 2);
+	EXPECT_STATS(fd, .started = 3, .expired = 3, .delivered = 2,
+		     .unread = 1);
+}
+
+/* It waits for the first event, not for a full buffer. */
+TEST(readv_does_not_wait_for_the_second_buffer)
+{
+	struct twheel_event events[2];
+	int fd = open_with_events(1);
+	struct iovec iov[2] = {
+		{ .iov_base = &events[0], .iov_len = EVENT },
+		{ .iov_base = &events[1], .iov_len = EVENT },
+	};
+
+	ASSERT_EQ(EVENT, readv(fd, iov, 2));
+	expect_ids(events, 0, 1);
+}
+
+TEST(readv_efault_keeps_the_event)
+{
+	struct twheel_event events[2];
+	int fd = open_with_events(2);
+	struct iovec iov[2] = {
+		{ .iov_base = &events[0], .iov_len = EVENT + 8 },
+		{ .iov_base = page_end(0), .iov_len = EVENT },
+	};
+
+	ASSERT_EQ(EVENT, readv(fd, iov, 2));
+	ASSERT_EQ(-1, readv(fd, &iov[1], 1));
+	ASSERT_EQ(EFAULT, errno);
+	EXPECT_STATS(fd, .started = 2, .expired = 2, .delivered = 1,
+		     .unread = 1);
+}
+
+/* This read does not wait, though the descriptor would. */
+TEST(preadv2_nowait)
+{
+	struct twheel_event event;
+	struct iovec iov = { .iov_base = &event, .iov_len = EVENT };
+	int fd = open_with_events(1);
+
+	ASSERT_EQ(EVENT, preadv2(fd, &iov, 1, -1, RWF_NOWAIT));
+	expect_ids(&event, 0, 1);
+	ASSERT_EQ(-1, preadv2(fd, &iov, 1, -1, RWF_NOWAIT));
+	ASSERT_EQ(EAGAIN, errno);
 }
 
 TEST(readv_of_less_than_there_is_room)

@@ -14,12 +14,19 @@
 
 #define PRIVATE		TWHEEL_SETUP_PRIVATE
 
-/* INFO after a SETUP, which must not have changed the module's limits. */
-static struct twheel_info info_of(int fd)
+static struct twheel_info info_of_any(int fd)
 {
 	struct twheel_info info;
 
 	ASSERT_EQ(0, tw_info(fd, &info));
+	return info;
+}
+
+/* INFO after a SETUP: the limits of the module have not changed. */
+static struct twheel_info info_of(int fd)
+{
+	struct twheel_info info = info_of_any(fd);
+
 	ASSERT_EQ(TWHEEL_ABI_VERSION, info.abi_version);
 	ASSERT_EQ(INTERVAL_MAX, info.max_interval_ns);
 	ASSERT_EQ(sizeof(struct twheel_event), info.event_size);
@@ -205,6 +212,81 @@ TEST(default_wheel_and_limit)
 	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){ .flags = 0 }));
 	after = info_of(fd);
 	ASSERT_EQ(0, memcmp(&before, &after, sizeof(before)));
+}
+
+/* Events as a later version of the structure would have them. */
+struct long_event {
+	struct twheel_event event;
+	__u64 more[3];
+};
+
+TEST(size_of_events)
+{
+	struct long_event events[4];
+	int fd = session_open_nonblock(), i;
+
+	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){
+		.event_size = sizeof(events[0]) }));
+	ASSERT_EQ(sizeof(events[0]), info_of_any(fd).event_size);
+	for (i = 0; i < 3; i++)
+		ASSERT_EQ(0, tw_start(fd, i, 0, 30 + i));
+	expect_unread(fd, 3);
+	memset(events, GARBAGE, sizeof(events));
+	ASSERT_EQ(-1, read(fd, events, sizeof(events[0]) - 1));
+	ASSERT_EQ(EINVAL, errno);
+	ASSERT_EQ(3 * sizeof(events[0]), read(fd, events, sizeof(events)));
+	for (i = 0; i < 3; i++) {
+		ASSERT_EQ(i, events[i].event.id);
+		ASSERT_EQ(30 + i, events[i].event.user_data);
+		ASSERT_TRUE(is_zero(events[i].more, sizeof(events[i].more)));
+	}
+	ASSERT_TRUE(is_garbage(&events[3], sizeof(events[3])));
+	EXPECT_STATS(fd, .started = 3, .expired = 3, .delivered = 3);
+}
+
+/* An event that does not fit is not torn apart. */
+TEST(long_events_that_cannot_be_written)
+{
+	struct long_event *events = page_end(2 * sizeof(*events) + 64);
+	int fd = session_open_nonblock(), i;
+
+	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){
+		.event_size = sizeof(*events) }));
+	for (i = 0; i < 3; i++)
+		ASSERT_EQ(0, tw_start(fd, i, 0, 30 + i));
+	expect_unread(fd, 3);
+	ASSERT_EQ(2 * sizeof(*events), read(fd, events, 3 * sizeof(*events)));
+	EXPECT_STATS(fd, .started = 3, .expired = 3, .delivered = 2,
+		     .unread = 1);
+}
+
+TEST(size_of_events_without_a_wish)
+{
+	int fd = session_open();
+
+	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){ .event_size = 4096 }));
+	ASSERT_EQ(4096, info_of_any(fd).event_size);
+	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){ .max_timers = 9 }));
+	ASSERT_EQ(TWHEEL_EVENT_SIZE_V1, info_of_any(fd).event_size);
+}
+
+TEST(einval_size_of_events)
+{
+	static const __u32 sizes[] = { 1, 8, 40, 47, 49, 52, 4097, 4104, ~0U };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(sizes); i++)
+		expect_refused(EINVAL, (struct twheel_setup){
+			.event_size = sizes[i] });
+}
+
+TEST(einval_reserved)
+{
+	int bit;
+
+	for (bit = 0; bit < 32; bit++)
+		expect_refused(EINVAL, (struct twheel_setup){
+			.reserved = 1U << bit });
 }
 
 TEST(last_setup_counts)

@@ -163,6 +163,104 @@ TEST(kernel_id_ealready_until_read)
 	EXPECT_STATS(fd, .started = 1, .expired = 1, .delivered = 1);
 }
 
+TEST(withdraw_stops_what_is_pending)
+{
+	int fd = session_open_nonblock();
+
+	ASSERT_EQ(0, tw_start(fd, 3, HOUR, 33));
+	ASSERT_EQ(0, tw_stop_flags(fd, 3, TWHEEL_STOP_WITHDRAW));
+	expect_no_timer(fd, 3);
+	EXPECT_STATS(fd, .started = 1, .stopped = 1);
+}
+
+TEST(withdraw_takes_an_unread_event_back)
+{
+	int fd = open_with_unread(3, 33);
+
+	ASSERT_EQ(1, tw_stop_flags(fd, 3, TWHEEL_STOP_WITHDRAW));
+	expect_no_timer(fd, 3);
+	expect_nothing(fd, 0);
+	ASSERT_EQ(-ENOENT, tw_stop(fd, 3));
+	EXPECT_STATS(fd, .started = 1, .expired = 1, .withdrawn = 1);
+	ASSERT_EQ(0, tw_start(fd, 3, 0, 34));
+	expect_event(fd, 3, 34);
+}
+
+TEST(withdraw_leaves_other_events)
+{
+	int fd = open_with_unread(3, 33);
+
+	ASSERT_EQ(0, tw_start(fd, 4, 0, 44));
+	expect_unread(fd, 2);
+	ASSERT_EQ(1, tw_stop_flags(fd, 3, TWHEEL_STOP_WITHDRAW));
+	expect_event(fd, 4, 44);
+	expect_nothing(fd, 0);
+}
+
+/* Nothing can come any more: who has read the event has what it names. */
+TEST(withdraw_enoent)
+{
+	int fd = open_with_unread(3, 33);
+
+	expect_event(fd, 3, 33);
+	ASSERT_EQ(-ENOENT, tw_stop_flags(fd, 3, TWHEEL_STOP_WITHDRAW));
+	ASSERT_EQ(-ENOENT, tw_stop_flags(fd, 5, TWHEEL_STOP_WITHDRAW));
+	EXPECT_STATS(fd, .started = 1, .expired = 1, .delivered = 1);
+}
+
+TEST(withdraw_ends_a_periodic_timer)
+{
+	int fd = session_open_nonblock();
+
+	ASSERT_EQ(0, tw_start_periodic(fd, 3, 0, MS));
+	expect_readable(fd);
+	ASSERT_EQ(1, tw_stop_flags(fd, 3, TWHEEL_STOP_WITHDRAW));
+	expect_no_timer(fd, 3);
+	expect_nothing(fd, 20 * MS);
+	EXPECT_STATS(fd, .started = 1, .expired = 1, .withdrawn = 1);
+}
+
+TEST(withdraw_of_a_kernel_id)
+{
+	int fd = session_open_nonblock();
+	__u64 id;
+
+	ASSERT_EQ(0, tw_start_any(fd, 0, 33, &id));
+	expect_readable(fd);
+	ASSERT_EQ(1, tw_stop_flags(fd, id, TWHEEL_STOP_WITHDRAW));
+	ASSERT_EQ(-ENOENT, tw_stop_flags(fd, id, TWHEEL_STOP_WITHDRAW));
+	expect_no_timer(fd, id);
+}
+
+TEST(withdraw_makes_room)
+{
+	int fd = session_open_nonblock();
+
+	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){ .max_timers = 4 }));
+	ASSERT_EQ(0, tw_start(fd, 0, 0, 0));
+	ASSERT_EQ(0, tw_start(fd, 1, HOUR, 0));
+	ASSERT_EQ(0, tw_start(fd, 2, HOUR, 0));
+	ASSERT_EQ(0, tw_start(fd, 3, HOUR, 0));
+	expect_readable(fd);
+	ASSERT_EQ(1, tw_stop_flags(fd, 0, TWHEEL_STOP_WITHDRAW));
+	ASSERT_EQ(0, tw_start(fd, 0, HOUR, 0));
+}
+
+TEST(einval_flags_and_reserved)
+{
+	int fd = session_open_nonblock(), bit;
+	struct twheel_stop stop;
+
+	ASSERT_EQ(0, tw_start(fd, 3, HOUR, 33));
+	for (bit = 0; bit < 32; bit++) {
+		stop = (struct twheel_stop){ .id = 3, .reserved = 1U << bit };
+		ASSERT_EQ(-EINVAL, tw_ioctl(fd, TWHEEL_IOC_STOP, &stop));
+		if (bit)
+			ASSERT_EQ(-EINVAL, tw_stop_flags(fd, 3, 1U << bit));
+	}
+	EXPECT_STATS(fd, .started = 1, .pending = 1);
+}
+
 TEST(efault_on_bad_pointer)
 {
 	int fd = session_open_nonblock();
@@ -230,6 +328,37 @@ TEST_LIMIT(race_with_expiry_on_one_cpu, 180)
 TEST_LIMIT(race_with_expiry_on_another_cpu, 180)
 {
 	race_with_expiry(1, 0);
+}
+
+/*
+ * The same with TWHEEL_STOP_WITHDRAW, while a callback may be on its way: there
+ * is no event after it, ever, so that what user_data points to can be freed.
+ */
+TEST_LIMIT(nothing_comes_after_a_withdrawal, 180)
+{
+	int fd = session_open_nonblock(), result, i;
+	unsigned int stopped = 0, withdrawn = 0;
+	__u64 tick = tick_ns(fd), deadline;
+	struct twheel_event event;
+
+	for (i = 0; i < 1500; i++) {
+		pin_cpu(1);
+		deadline = now_ns() + tick;
+		ASSERT_EQ(0, tw_start_flags(fd, 3, deadline, TWHEEL_START_ABS,
+					    i));
+		pin_cpu(0);
+		while (now_ns() < deadline + tick * (i % 64) / 64)
+			;
+		result = tw_stop_flags(fd, 3, TWHEEL_STOP_WITHDRAW);
+		ASSERT_LE(0, result);
+		stopped += !result;
+		withdrawn += result;
+		ASSERT_EQ(-EAGAIN, tw_read(fd, &event, 1));
+		expect_no_timer(fd, 3);
+	}
+	test_note("%u stopped, %u withdrawn", stopped, withdrawn);
+	EXPECT_STATS(fd, .started = i, .stopped = stopped, .expired = withdrawn,
+		     .withdrawn = withdrawn);
 }
 
 struct stopper {

@@ -2,19 +2,19 @@
 /*
  * Timers by the million through one file descriptor
  *
- * open("/dev/twheel") is a session: a set of timers that belongs to nothing
- * but that open file. Timers are started and stopped with the ioctls below;
- * what expires is read from the descriptor as an array of struct
- * twheel_event, in the order of expiry. The last close stops everything.
+ * open("/dev/twheel") is a session: a set of timers that belongs to that open
+ * file only. Timers are started and stopped with the ioctls below. Expiries are
+ * read from the descriptor as an array of struct twheel_event, in the order in
+ * which they happened. The last close stops everything.
  *
  * All times are nanoseconds. Absolute times are those of CLOCK_MONOTONIC as the
  * caller sees it, who may be in a time namespace.
  *
  * All fields are naturally aligned, so that 32- and 64-bit programs share one
  * layout. A structure may grow at its end. Its size is part of the command's
- * number: the kernel takes shorter structures as if the missing fields were 0,
- * and refuses longer ones with E2BIG unless the part that it does not know is
- * 0. Arrays say the size of their entries, a multiple of 8 of at most
+ * number. The kernel takes shorter structures as if the missing fields were 0. It
+ * refuses longer ones with E2BIG unless the part that it does not know is 0.
+ * Arrays say the size of their entries, a multiple of 8 of at most
  * %TWHEEL_ENTRY_SIZE_MAX, and grow in the same way. A flag that the kernel does
  * not know and a reserved field that is not 0 are refused with EINVAL.
  *
@@ -95,8 +95,8 @@ struct twheel_info {
  * @flags: %TWHEEL_SETUP_PRIVATE, or 0 for the default wheel
  * @scheme: TWHEEL_SCHEME_*, with %TWHEEL_SETUP_PRIVATE only
  * @mode: TWHEEL_MODE_*, with %TWHEEL_SETUP_PRIVATE only
- * @slots: slots of a hashed wheel, 2 to 2^20, rounded up to a power of two;
- *	0 is the module's default; 0 for a hierarchical wheel
+ * @slots: slots of a hashed wheel, 2 to 2^20, rounded up to a power of two, or
+ *	0 for the module's default. 0 for a hierarchical wheel
  * @tick_ns: length of a tick, 50000 (50 us) to 1000000000 (1 s); 0 is the
  *	module's default
  * @max_timers: limit of timers of this session, at most the module's; 0
