@@ -158,7 +158,7 @@ twheel_base_alloc(struct twheel *wheel, unsigned int cpu,
 	if (!base)
 		return NULL;
 	raw_spin_lock_init(&base->lock);
-	twheel_expiry_init(&base->expiry_lock);
+	twheel_expiry_init(&base->expiry);
 	base->cpu = TWHEEL_NO_CPU;
 	base->wheel = wheel;
 	base->tick_ns = wheel->config.tick_ns;

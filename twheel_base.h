@@ -88,9 +88,8 @@ struct twheel_counters {
  * @wheel: the wheel; constant
  * @hrtimer: drives the base; started under @lock on @cpu only
  * @kick: asks @cpu to program @hrtimer; sent under @lock
- * @expiry_lock: PREEMPT_RT: held while callbacks run, to lend a waiter's
- *	priority to them, and let go between two of them if somebody waits.
- *	Outside @lock
+ * @expiry: PREEMPT_RT: locks that are held while callbacks run, to lend a
+ *	waiter's priority to them. Outside @lock
  */
 struct twheel_base {
 	raw_spinlock_t lock;
@@ -108,7 +107,7 @@ struct twheel_base {
 	struct twheel *wheel;
 	struct hrtimer hrtimer;
 	call_single_data_t kick;
-	twheel_expiry_lock_t expiry_lock;
+	struct twheel_expiry expiry;
 } ____cacheline_aligned_in_smp;
 
 /**

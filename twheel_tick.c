@@ -80,19 +80,25 @@ static void run_tick_ends(struct twheel_base *base)
 
 /*
  * A waiter for the callback that has just returned must not wait for the other
- * callbacks of this run: one of them may wait for it.
+ * callbacks of this run: one of them may wait for it. Returns whether the run
+ * can go on; see twheel_expiry_begin().
  */
-static void let_waiters_on(struct twheel_base *base)
+static bool let_waiters_on(struct twheel_base *base)
 	__releases(&base->lock) __acquires(&base->lock)
 {
+	bool go_on;
+
 	base->running = NULL;
 	raw_spin_unlock_irq(&base->lock);
-	twheel_expiry_end(&base->expiry_lock);
-	twheel_expiry_begin(&base->expiry_lock);
+	twheel_expiry_end(&base->expiry);
+	go_on = twheel_expiry_begin(&base->expiry);
 	raw_spin_lock_irq(&base->lock);
+	return go_on;
 }
 
-static void expire_timer(struct twheel_base *base, struct twheel_timer *timer)
+/* Returns whether the run can go on. */
+static __always_inline bool expire_timer(struct twheel_base *base,
+					 struct twheel_timer *timer)
 	__releases(&base->lock) __acquires(&base->lock)
 {
 	twheel_fn fn = timer->fn;
@@ -108,8 +114,9 @@ static void expire_timer(struct twheel_base *base, struct twheel_timer *timer)
 	 * followed. Our caller clears it before it lets the lock go.
 	 */
 	raw_spin_lock_irq(&base->lock);
-	if (twheel_expiry_awaited(&base->expiry_lock))
-		let_waiters_on(base);
+	if (!twheel_expiry_awaited(&base->expiry))
+		return true;
+	return let_waiters_on(base);
 }
 
 /**
@@ -148,7 +155,8 @@ static noinline int expire_tick(struct twheel_base *base,
 	struct twheel_slot *slot = twheel_scheme_due_slot(&base->scheme);
 
 	do {
-		expire_timer(base, twheel_timer_of(node));
+		if (!expire_timer(base, twheel_timer_of(node)))
+			return 0;
 		budget--;
 		if (!budget)
 			break;
@@ -279,7 +287,7 @@ enum hrtimer_restart twheel_tick(struct hrtimer *hrtimer)
 
 	/* See twheel_at_tick_end(). */
 	rcu_read_lock();
-	twheel_expiry_begin(&base->expiry_lock);
+	done = twheel_expiry_begin(&base->expiry);
 	raw_spin_lock_irq(&base->lock);
 	cascaded = base->scheme.cascaded;
 	expired = base->counters.expired;
@@ -287,7 +295,7 @@ enum hrtimer_restart twheel_tick(struct hrtimer *hrtimer)
 	count_ticks(base, run.target);
 	base->armed_tick = 0;
 
-	done = expire_timers(base, &run);
+	done = done && expire_timers(base, &run);
 
 	raw_spin_unlock_irq(&base->lock);
 	run_tick_ends(base);
@@ -301,7 +309,7 @@ enum hrtimer_restart twheel_tick(struct hrtimer *hrtimer)
 	count_run(base, &run, end);
 	restart = set_next_run(base, next_run(base, &run, done, end));
 	raw_spin_unlock_irq(&base->lock);
-	twheel_expiry_end(&base->expiry_lock);
+	twheel_expiry_end(&base->expiry);
 	rcu_read_unlock();
 	return restart;
 }

@@ -534,14 +534,14 @@ void twheel_stop_many(struct twheel_request *requests, unsigned int nr)
 EXPORT_SYMBOL_GPL(twheel_stop_many);
 
 /*
- * Returns the base that the callback runs on, which has been told that we will
- * wait, or NULL if it does not run; sets *@stopped if the timer was pending.
+ * Stops the timer; sets *@stopped if it was pending. Returns whether its
+ * callback runs; then the caller is announced at *@turn and has to wait there.
  * While its callback runs a pending timer is left alone: the callback may
  * start it once more after we had stopped it, and there would be two stops to
  * report. Not so at a shutdown, after which nothing can start it.
  */
-static struct twheel_base *try_to_stop(struct twheel_timer *timer,
-				       bool shutdown, bool *stopped)
+static bool try_to_stop(struct twheel_timer *timer, bool shutdown,
+			bool *stopped, struct twheel_expiry_turn **turn)
 {
 	unsigned long flags;
 	struct twheel_base *base = twheel_lock_base(timer, &flags);
@@ -552,21 +552,27 @@ static struct twheel_base *try_to_stop(struct twheel_timer *timer,
 	if (shutdown)
 		timer->fn = NULL;
 	if (running)
-		twheel_expiry_announce(&base->expiry_lock);
+		*turn = twheel_expiry_announce(&base->expiry);
 	twheel_unlock_base(base, flags);
-	return running ? base : NULL;
+	return running;
+}
+
+/* A function of its own, for a test to delay its caller before it waits. */
+static noinline void wait_for_callback(struct twheel_expiry_turn *turn)
+{
+	twheel_expiry_wait(turn);
 }
 
 static int stop_sync(struct twheel_timer *timer, bool shutdown)
 {
-	struct twheel_base *base;
+	struct twheel_expiry_turn *turn;
 	bool stopped = false;
 
 	/* The callback may be what this interrupt has interrupted. */
 	WARN_ON_ONCE(in_hardirq());
 	/* By now the timer may be on another base: ours, even. */
-	while ((base = try_to_stop(timer, shutdown, &stopped)))
-		twheel_expiry_wait(&base->expiry_lock);
+	while (try_to_stop(timer, shutdown, &stopped, &turn))
+		wait_for_callback(turn);
 	return stopped;
 }
 
