@@ -144,6 +144,7 @@ static int init_scheme(struct twheel_base *base, int node)
 		return -ENOMEM;
 	twheel_scheme_init(&base->scheme, config->scheme, slot, occupied, nr,
 			   twheel_tick_of(base, ktime_get()));
+	base->reached = base->scheme.clock;
 	return 0;
 }
 
@@ -165,6 +166,7 @@ twheel_base_alloc(struct twheel *wheel, unsigned int cpu,
 	base->mode = wheel->config.mode;
 	base->armed_tick = U64_MAX;
 	base->next_tick_end = &base->tick_ends;
+	base->timers_per_look = 1;
 	twheel_hrtimer_setup(&base->hrtimer, tick,
 			     HRTIMER_MODE_ABS_PINNED_SOFT);
 	INIT_CSD(&base->kick, twheel_kicked, base);

@@ -44,7 +44,7 @@
  * @ticks: ticks processed; a tickless base counts those it woke for
  * @busy_ticks: ticks at which a timer expired
  * @missed_ticks: ticks processed later than their own time
- * @wakeups: runs of the hrtimer
+ * @wakeups: runs of the hrtimer, and those that were put off at once
  * @yields: runs that ended with work left, to let the system run
  * @longest_tick_ns: longest run of the hrtimer
  * @longest_lateness_ns: longest time from the first tick that a run expired
@@ -85,6 +85,10 @@ struct twheel_counters {
  * @tick_ends: work for the end of the run. Only the hrtimer's function and the
  *	callbacks that it calls touch it, and one CPU runs them one by one
  * @next_tick_end: where the next of @tick_ends is linked
+ * @waited: the next run has been put off to a round of twheel_share_wait().
+ *	Touched as @tick_ends is
+ * @timers_per_look: so many timers expire between two looks at the clock.
+ *	Touched as @tick_ends is
  * @wheel: the wheel; constant
  * @hrtimer: drives the base; started under @lock on @cpu only
  * @kick: asks @cpu to program @hrtimer; sent under @lock
@@ -104,6 +108,8 @@ struct twheel_base {
 	u64 reached;
 	struct twheel_tick_end *tick_ends;
 	struct twheel_tick_end **next_tick_end;
+	bool waited;
+	u8 timers_per_look;
 	struct twheel *wheel;
 	struct hrtimer hrtimer;
 	call_single_data_t kick;

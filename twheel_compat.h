@@ -75,7 +75,7 @@ twheel_hrtimer_setup(struct hrtimer *hrtimer,
  *	base->lock during a callback that runs in this turn
  */
 struct twheel_expiry_turn {
-	spinlock_t lock;
+	spinlock_t lock;	/* held while callbacks run */
 	atomic_t waiters;
 };
 
