@@ -95,8 +95,9 @@ void twheel_base_wake(struct twheel_base *base)
 }
 
 /*
- * Lock the base of @cpu, or of another CPU if that one is not online. There
- * is one: the base of the last CPU is never switched off.
+ * Lock the base of @cpu, or of another CPU if that one is not online or has no
+ * slots. There is one: the base of the last CPU is never switched off, and a
+ * lazy wheel is given slots elsewhere before the last base with slots is.
  */
 struct twheel_base *twheel_base_lock_online(struct twheel *wheel,
 					    unsigned int cpu)
@@ -118,43 +119,87 @@ struct twheel_base *twheel_base_lock_online(struct twheel *wheel,
 
 /* Making and freeing. */
 
+static void free_slots(struct twheel_scheme *scheme)
+{
+	kvfree(scheme->slots);
+	kvfree(scheme->occupied);
+}
+
+static int alloc_slots(struct twheel_base *base, struct twheel_scheme *scheme,
+		       unsigned int cpu)
+{
+	const struct twheel_config *config = &base->wheel->config;
+	u32 nr = twheel_scheme_slots(config->scheme, config->slots);
+	int node = cpu_to_node(cpu);
+
+	scheme->slots = kvmalloc_node(array_size(nr, sizeof(*scheme->slots)),
+				      TWHEEL_GFP, node);
+	scheme->occupied = kvzalloc_node(BITS_TO_LONGS(nr) * sizeof(long),
+					 TWHEEL_GFP, node);
+	if (!scheme->slots || !scheme->occupied) {
+		free_slots(scheme);
+		return -ENOMEM;
+	}
+	twheel_scheme_init(scheme, config->scheme, scheme->slots,
+			   scheme->occupied, nr,
+			   twheel_tick_of(base, ktime_get()));
+	return 0;
+}
+
+/* Returns false if somebody else was first. */
+static bool install_slots(struct twheel_base *base,
+			  const struct twheel_scheme *scheme, unsigned int cpu)
+{
+	bool first;
+
+	raw_spin_lock_irq(&base->lock);
+	first = !base->prepared;
+	if (first) {
+		base->scheme = *scheme;
+		base->reached = scheme->clock;
+		/* Pairs with twheel_prepare(), which wants to know no more. */
+		WRITE_ONCE(base->prepared, true);
+		if (base->online)
+			base->cpu = cpu;
+	}
+	raw_spin_unlock_irq(&base->lock);
+	return first;
+}
+
+/**
+ * twheel_base_prepare - give a base its slots, if it has none
+ * @base: the base
+ * @cpu: its CPU, which need not be online
+ *
+ * Context: Process, may sleep.
+ * Return: 0 or -ENOMEM.
+ */
+int twheel_base_prepare(struct twheel_base *base, unsigned int cpu)
+{
+	struct twheel_scheme scheme;
+	int ret = alloc_slots(base, &scheme, cpu);
+
+	if (ret)
+		return ret;
+	if (!install_slots(base, &scheme, cpu))
+		free_slots(&scheme);
+	return 0;
+}
+
 void twheel_base_free(struct twheel_base *base)
 {
 	if (!base)
 		return;
-	kvfree(base->scheme.slots);
-	kvfree(base->scheme.occupied);
+	free_slots(&base->scheme);
 	kfree(base);
-}
-
-static int init_scheme(struct twheel_base *base, int node)
-{
-	const struct twheel_config *config = &base->wheel->config;
-	u32 nr = twheel_scheme_slots(config->scheme, config->slots);
-	struct twheel_slot *slot;
-	unsigned long *occupied;
-
-	slot = kvmalloc_node(array_size(nr, sizeof(*slot)),
-			     TWHEEL_GFP, node);
-	occupied = kvzalloc_node(BITS_TO_LONGS(nr) * sizeof(long),
-				 TWHEEL_GFP, node);
-	base->scheme.slots = slot;
-	base->scheme.occupied = occupied;
-	if (!slot || !occupied)
-		return -ENOMEM;
-	twheel_scheme_init(&base->scheme, config->scheme, slot, occupied, nr,
-			   twheel_tick_of(base, ktime_get()));
-	base->reached = base->scheme.clock;
-	return 0;
 }
 
 struct twheel_base *
 twheel_base_alloc(struct twheel *wheel, unsigned int cpu,
 		  enum hrtimer_restart (*tick)(struct hrtimer *hrtimer))
 {
-	int node = cpu_to_node(cpu);
-	struct twheel_base *base = kzalloc_node(sizeof(*base),
-						TWHEEL_GFP, node);
+	struct twheel_base *base = kzalloc_node(sizeof(*base), TWHEEL_GFP,
+						cpu_to_node(cpu));
 
 	if (!base)
 		return NULL;
@@ -170,7 +215,7 @@ twheel_base_alloc(struct twheel *wheel, unsigned int cpu,
 	twheel_hrtimer_setup(&base->hrtimer, tick,
 			     HRTIMER_MODE_ABS_PINNED_SOFT);
 	INIT_CSD(&base->kick, twheel_kicked, base);
-	if (init_scheme(base, node)) {
+	if (!wheel->config.lazy && twheel_base_prepare(base, cpu)) {
 		twheel_base_free(base);
 		return NULL;
 	}
@@ -235,7 +280,9 @@ struct twheel_timer *twheel_base_stop_any(struct twheel_base *base, u32 *slot)
 void twheel_base_online(struct twheel_base *base, unsigned int cpu)
 {
 	raw_spin_lock_irq(&base->lock);
-	base->cpu = cpu;
+	base->online = true;
+	if (base->prepared)
+		base->cpu = cpu;
 	if (base->scheme.pending)
 		program_hrtimer(base);
 	raw_spin_unlock_irq(&base->lock);
@@ -308,6 +355,7 @@ static bool hand_on_timers(struct twheel_base *base)
 void twheel_base_offline(struct twheel_base *base)
 {
 	raw_spin_lock_irq(&base->lock);
+	base->online = false;
 	base->cpu = TWHEEL_NO_CPU;
 	raw_spin_unlock_irq(&base->lock);
 	hrtimer_cancel(&base->hrtimer);

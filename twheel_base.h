@@ -29,7 +29,7 @@
 /* Timers moved within a wheel or between bases under one hold of a lock. */
 #define TWHEEL_MOVES_PER_LOCK	64
 
-/* Number of a base whose CPU is not online. */
+/* Number of a base on which no timer can be started. */
 #define TWHEEL_NO_CPU	UINT_MAX
 
 /**
@@ -71,7 +71,11 @@ struct twheel_counters {
  * struct twheel_base - the timers of one CPU
  * @lock: guards everything below but what says otherwise. Never taken with
  *	another base's lock held
- * @cpu: the CPU, or %TWHEEL_NO_CPU while that is not online
+ * @cpu: the CPU, or %TWHEEL_NO_CPU while that is not online or there are no
+ *	slots
+ * @online: the CPU is online
+ * @prepared: there are slots; false only in a lazy wheel, and never again once
+ *	it is true. Written under @lock
  * @tick_ns: length of a tick; constant
  * @mode: when to tick; constant
  * @kicked: @kick is on its way to the CPU
@@ -100,6 +104,8 @@ struct twheel_base {
 	unsigned int cpu;
 	u32 tick_ns;
 	u8 mode;
+	bool online;
+	bool prepared;
 	bool kicked;
 	u64 armed_tick;
 	struct twheel_timer *running;
@@ -185,6 +191,7 @@ struct twheel_base *
 twheel_base_alloc(struct twheel *wheel, unsigned int cpu,
 		  enum hrtimer_restart (*tick)(struct hrtimer *hrtimer));
 void twheel_base_free(struct twheel_base *base);
+int twheel_base_prepare(struct twheel_base *base, unsigned int cpu);
 struct twheel_base *twheel_base_lock_online(struct twheel *wheel,
 					    unsigned int cpu)
 	__acquires(wheel->bases[cpu]->lock);

@@ -320,7 +320,8 @@ EXPORT_SYMBOL_GPL(twheel_restart_at);
  * @cpu: where its callback is to run
  *
  * If the timer is pending it is taken out first, and counted as restarted. If
- * its callback runs on another CPU the timer is started there.
+ * its callback runs on another CPU the timer is started there. In a lazy wheel
+ * that is not prepared on @cpu the timer goes to a CPU where it is.
  *
  * Context: Any but NMI.
  * Return: 1 if the timer was pending, 0 if it was not, -ESHUTDOWN if it has

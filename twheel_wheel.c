@@ -67,10 +67,27 @@ static int base_online(unsigned int cpu, struct hlist_node *node)
 	return 0;
 }
 
+/* Somewhere the timers of @cpu have to go. */
+static int prepare_other_base(struct twheel *wheel, unsigned int cpu)
+{
+	unsigned int other;
+
+	for_each_online_cpu(other)
+		if (other != cpu && READ_ONCE(wheel->bases[other]->prepared))
+			return 0;
+	other = cpumask_any_but(cpu_online_mask, cpu);
+	if (other >= nr_cpu_ids)
+		return 0;
+	return twheel_base_prepare(wheel->bases[other], other);
+}
+
 static int base_offline(unsigned int cpu, struct hlist_node *node)
 {
 	struct twheel *wheel = hlist_entry(node, struct twheel, cpuhp);
+	int ret = prepare_other_base(wheel, cpu);
 
+	if (ret)
+		return ret;
 	twheel_base_offline(wheel->bases[cpu]);
 	return 0;
 }
@@ -130,6 +147,27 @@ static struct twheel *alloc_wheel(const struct twheel_config *config)
 }
 
 /**
+ * twheel_prepare - let timers of a lazy wheel be started on this CPU
+ * @wheel: a wheel
+ *
+ * Without it they are started on another CPU. The caller may be moved to another
+ * CPU meanwhile: then nothing is wrong but that.
+ *
+ * Context: Process, may sleep.
+ * Return: 0, or -ENOMEM and nothing has changed.
+ */
+int twheel_prepare(struct twheel *wheel)
+{
+	unsigned int cpu = raw_smp_processor_id();
+
+	/* Pairs with install_slots(). */
+	if (likely(READ_ONCE(wheel->bases[cpu]->prepared)))
+		return 0;
+	return twheel_base_prepare(wheel->bases[cpu], cpu);
+}
+EXPORT_SYMBOL_GPL(twheel_prepare);
+
+/**
  * twheel_create - make a wheel
  * @config: its parameters
  *
@@ -149,14 +187,22 @@ struct twheel *twheel_create(const struct twheel_config *config)
 	if (!wheel)
 		return ERR_PTR(-ENOMEM);
 	ret = cpuhp_state_add_instance(hotplug_state, &wheel->cpuhp);
-	if (ret) {
-		free_wheel(wheel);
-		return ERR_PTR(ret);
-	}
+	if (ret)
+		goto err_free;
+	/* If this CPU is going away, base_offline() has prepared another one. */
+	ret = twheel_prepare(wheel);
+	if (ret)
+		goto err_remove;
 	mutex_lock(&wheels_lock);
 	list_add_tail(&wheel->list, &wheels);
 	mutex_unlock(&wheels_lock);
 	return wheel;
+
+err_remove:
+	cpuhp_state_remove_instance_nocalls(hotplug_state, &wheel->cpuhp);
+err_free:
+	free_wheel(wheel);
+	return ERR_PTR(ret);
 }
 EXPORT_SYMBOL_GPL(twheel_create);
 

@@ -61,6 +61,9 @@ enum twheel_mode {
  * @slots: slots of a hashed wheel, %TWHEEL_SLOTS_MIN to %TWHEEL_SLOTS_MAX,
  *	rounded up to a power of two; 0 is %TWHEEL_SLOTS_DEFAULT. Has to be 0
  *	for a hierarchical wheel
+ * @lazy: make the slots of a CPU when twheel_prepare() is called there, and at
+ *	first only those of the CPU that calls twheel_create(). A timer that is
+ *	started on a CPU without slots goes to another one
  */
 struct twheel_config {
 	const char *name;
@@ -68,6 +71,7 @@ struct twheel_config {
 	enum twheel_mode mode;
 	u64 tick_ns;
 	unsigned int slots;
+	bool lazy;
 };
 
 /**
@@ -164,6 +168,7 @@ static inline u64 twheel_expired_deadline(const struct twheel_timer *timer,
 
 struct twheel *twheel_create(const struct twheel_config *config);
 void twheel_destroy(struct twheel *wheel);
+int twheel_prepare(struct twheel *wheel);
 struct twheel *twheel_default(void);
 void twheel_get_config(const struct twheel *wheel,
 		       struct twheel_config *config);
