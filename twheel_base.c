@@ -30,14 +30,13 @@ const struct debug_obj_descr twheel_base_debug_descr = {
 
 /* Programming the hrtimer. */
 
-static void program_hrtimer(struct twheel_base *base)
+/* For a tickless base @tick is when it has to look after its timers next. */
+static void program_hrtimer(struct twheel_base *base, u64 tick)
 {
-	u64 tick = base->scheme.clock + 1;
-
 	lockdep_assert_held(&base->lock);
-	if (base->mode == TWHEEL_TICKLESS)
-		tick = twheel_scheme_next(&base->scheme);
 	base->armed_tick = base->mode == TWHEEL_TICKLESS ? tick : 0;
+	if (base->mode == TWHEEL_PERIODIC)
+		tick = base->scheme.clock + 1;
 	hrtimer_start(&base->hrtimer, twheel_time_of(base, tick),
 		      HRTIMER_MODE_ABS_PINNED_SOFT);
 }
@@ -56,7 +55,7 @@ static void twheel_kicked(void *info)
 	base->kicked = false;
 	if (base->cpu != TWHEEL_NO_CPU && base->armed_tick &&
 	    base->scheme.pending)
-		program_hrtimer(base);
+		program_hrtimer(base, twheel_scheme_next(&base->scheme));
 	raw_spin_unlock(&base->lock);
 }
 
@@ -64,23 +63,27 @@ static void kick(struct twheel_base *base)
 {
 	if (base->kicked || base->cpu == TWHEEL_NO_CPU)
 		return;
-	base->kicked = true;
-	smp_call_function_single_async(base->cpu, &base->kick);
+	/*
+	 * Refused only for a CPU that is offline, whose base has no number, or
+	 * while the last kick is on its way.
+	 */
+	base->kicked = !WARN_ON_ONCE(smp_call_function_single_async(base->cpu,
+								    &base->kick));
 }
 
-static void program_or_kick(struct twheel_base *base)
+/*
+ * Timers have been placed that need the hrtimer at @tick: is it set for later?
+ * What it is set for already is early enough for all others, so that nobody has
+ * to look for the earliest of all.
+ */
+void twheel_base_arm(struct twheel_base *base, u64 tick)
 {
+	if (tick >= base->armed_tick)
+		return;
 	if (base->cpu == smp_processor_id())
-		program_hrtimer(base);
+		program_hrtimer(base, tick);
 	else
 		kick(base);
-}
-
-/* @timer was placed just now: does it need the hrtimer earlier than it is set? */
-void twheel_base_arm(struct twheel_base *base, const struct twheel_timer *timer)
-{
-	if (twheel_scheme_wakeup(&base->scheme, &timer->node) < base->armed_tick)
-		program_or_kick(base);
 }
 
 /* Nothing is pending and the hrtimer is off: bring the clock up to date. */
@@ -284,7 +287,7 @@ void twheel_base_online(struct twheel_base *base, unsigned int cpu)
 	if (base->prepared)
 		base->cpu = cpu;
 	if (base->scheme.pending)
-		program_hrtimer(base);
+		program_hrtimer(base, twheel_scheme_next(&base->scheme));
 	raw_spin_unlock_irq(&base->lock);
 }
 
@@ -309,6 +312,7 @@ static void take_timers(struct twheel_base *base, struct list_head *timers)
 static void put_timers(struct twheel_base *base, struct list_head *timers)
 {
 	struct twheel_node *node, *next;
+	u64 wakeup = U64_MAX;
 
 	if (base->armed_tick == U64_MAX)
 		twheel_base_wake(base);
@@ -317,8 +321,9 @@ static void put_timers(struct twheel_base *base, struct list_head *timers)
 		WRITE_ONCE(twheel_timer_of(node)->base, base);
 		base->counters.started++;
 		base->counters.moved++;
-		twheel_base_arm(base, twheel_timer_of(node));
+		wakeup = min(wakeup, twheel_scheme_wakeup(&base->scheme, node));
 	}
+	twheel_base_arm(base, wakeup);
 }
 
 /*

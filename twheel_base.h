@@ -195,7 +195,7 @@ int twheel_base_prepare(struct twheel_base *base, unsigned int cpu);
 struct twheel_base *twheel_base_lock_online(struct twheel *wheel,
 					    unsigned int cpu)
 	__acquires(wheel->bases[cpu]->lock);
-void twheel_base_arm(struct twheel_base *base, const struct twheel_timer *timer);
+void twheel_base_arm(struct twheel_base *base, u64 tick);
 void twheel_base_wake(struct twheel_base *base);
 void twheel_base_online(struct twheel_base *base, unsigned int cpu);
 void twheel_base_offline(struct twheel_base *base);

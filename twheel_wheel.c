@@ -237,6 +237,10 @@ static unsigned long drain_base(struct twheel_base *base,
  * drained must not be used by a struct twheel_work: its timer would be stopped
  * behind its back.
  *
+ * No CPU goes offline meanwhile, or its timers might go to a base that has been
+ * drained. So @fn must not wait for CPU hotplug, nor take a lock that is held by
+ * somebody who does.
+ *
  * Context: Process, may sleep, and so may @fn; not from CPU hotplug callbacks.
  * Return: how many timers were stopped.
  */
