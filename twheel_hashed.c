@@ -82,9 +82,10 @@ static void place(struct twheel_scheme *s, struct twheel_node *node)
 	u32 nr = slot_for(s, node->expires);
 	struct twheel_slot *slot = &s->slots[nr];
 
-	if (!slot->count || node->expires < slot->first)
+	if (list_empty(&slot->nodes) || node->expires < slot->first)
 		slot->first = node->expires;
 	limit_leap(s, node->expires);
+	node->hint = 0;
 	twheel_slot_join_tail(s, nr, node);
 }
 
@@ -133,16 +134,17 @@ void twheel_hashed_restart(struct twheel_scheme *s, struct twheel_node *node,
 static void leave_slot(struct twheel_scheme *s, u32 nr)
 {
 	s->cursor = NULL;
-	if (s->slots[nr].count)
+	if (!list_empty(&s->slots[nr].nodes))
 		limit_leap(s, slot_tick(s, nr));
 }
 
 /* A node that is not due stays where it is or is carried to its own slot. */
-static void pass_node(struct twheel_scheme *s, struct twheel_node *node)
+static void pass_node(struct twheel_scheme *s, u32 nr,
+		      struct twheel_node *node)
 {
-	struct twheel_slot *slot = &s->slots[node->slot];
+	struct twheel_slot *slot = &s->slots[nr];
 
-	if (node->slot == (node->expires & slot_mask(s))) {
+	if (nr == (node->expires & slot_mask(s))) {
 		slot->first = min(slot->first, node->expires);
 		return;
 	}
@@ -170,7 +172,7 @@ static struct twheel_node *scan_slot(struct twheel_scheme *s, int *work)
 			twheel_slot_del(s, node);
 			return node;
 		}
-		pass_node(s, node);
+		pass_node(s, nr, node);
 		--*work;
 	}
 	leave_slot(s, nr);

@@ -24,6 +24,8 @@
 #define TWHEEL_HIER_LEVELS	DIV_ROUND_UP(64, TWHEEL_HIER_BITS)
 #define TWHEEL_HIER_SLOTS	(TWHEEL_HIER_LEVELS * TWHEEL_HIER_RING)
 #define TWHEEL_HIER_MASK	(TWHEEL_HIER_RING - 1)
+/* Slots that have a ring of hints: those of the two lowest levels. */
+#define TWHEEL_HIER_RINGS	(2 * TWHEEL_HIER_RING)
 
 static __always_inline unsigned int twheel_hier_shift(unsigned int level)
 {
@@ -56,15 +58,37 @@ static __always_inline unsigned int twheel_hier_level(u64 clock, u64 tick)
 	return level;
 }
 
-/* Put a node that is in no slot where it belongs. */
+/* The ring of slot @nr, which is one of the TWHEEL_HIER_RINGS lowest. */
+static __always_inline struct twheel_slot_ring *
+twheel_hier_ring(const struct twheel_scheme *s, u32 nr)
+{
+	return (struct twheel_slot_ring *)(s->slots + TWHEEL_HIER_SLOTS) + nr;
+}
+
+/*
+ * Put a node that is in no slot where it belongs: two comparisons tell for the
+ * levels in which nearly all nodes are.
+ */
 static __always_inline void twheel_hier_place(struct twheel_scheme *s,
 					      struct twheel_node *node)
 {
 	u64 clock = s->clock;
 	u64 tick = node->expires > clock ? node->expires : clock + 1;
-	unsigned int level = twheel_hier_level(clock, tick);
+	u64 to = tick >> TWHEEL_HIER_BITS, from = clock >> TWHEEL_HIER_BITS;
+	unsigned int level;
+	u32 nr;
 
-	twheel_slot_join_tail(s, twheel_hier_slot(level, tick), node);
+	if (likely((to >> TWHEEL_HIER_BITS) - (from >> TWHEEL_HIER_BITS) <= 1)) {
+		nr = to - from <= 1 ? tick & TWHEEL_HIER_MASK :
+				      TWHEEL_HIER_RING + (to & TWHEEL_HIER_MASK);
+		twheel_slot_give_hint(&s->slots[nr], twheel_hier_ring(s, nr),
+				      node);
+	} else {
+		level = twheel_hier_level(clock, tick);
+		nr = twheel_hier_slot(level, tick);
+		node->hint = 0;
+	}
+	twheel_slot_join_tail(s, nr, node);
 }
 
 /**
@@ -107,6 +131,43 @@ static __always_inline void twheel_hier_restart(struct twheel_scheme *s,
 	twheel_hier_place(s, node);
 }
 
+/* Nodes of a slot that may be refreshed without moving. */
+#define TWHEEL_HIER_STALE	4096
+
+/**
+ * twheel_hier_refresh - restart a node to the same tick or a later one
+ * @s: the scheme
+ * @node: a pending node
+ * @expires: its new expiry tick
+ *
+ * See twheel_scheme_refresh(). What is refreshed in level 0 has to be moved
+ * when its slot is due, all in one tick: when too many are, the others move
+ * now. A node that does so for the first time in its slot is where its tick
+ * says. One that is not in level 0 yet is counted without need.
+ *
+ * Return: false if the node has to move now.
+ */
+static __always_inline bool twheel_hier_refresh(struct twheel_scheme *s,
+						struct twheel_node *node,
+						u64 expires)
+{
+	struct twheel_slot *slot;
+
+	if (unlikely(expires < node->expires))
+		return false;
+	if (node->expires < s->clock + TWHEEL_HIER_RING &&
+	    !(node->hint & TWHEEL_SLOT_REFRESHED)) {
+		slot = &s->slots[twheel_hier_slot(0, max(node->expires,
+							 s->clock + 1))];
+		if (unlikely(slot->stale >= TWHEEL_HIER_STALE))
+			return false;
+		slot->stale++;
+		node->hint |= TWHEEL_SLOT_REFRESHED;
+	}
+	node->expires = expires;
+	return true;
+}
+
 void twheel_hier_next_level(struct twheel_scheme *s);
 
 /*
@@ -120,20 +181,26 @@ static __always_inline void twheel_hier_move(struct twheel_scheme *s)
 	struct twheel_slot *from = s->from;
 	struct twheel_node *node = list_last_entry(&from->nodes,
 						   struct twheel_node, link);
-	struct list_head *prev;
+	u32 nr;
 
-	if (unlikely(!from->count)) {
+	if (unlikely(list_empty(&from->nodes))) {
 		twheel_hier_next_level(s);
 		return;
 	}
-	prev = node->link.prev;
-	prefetchw(prev);
-	twheel_slot_unlink(s, from - s->slots, from, prev, &from->nodes);
-	if (likely(node->expires <= s->from_last))
-		twheel_slot_join_head(s, twheel_hier_slot(s->level - 1,
-							  node->expires), node);
-	else
+	twheel_slot_take_hint(node);
+	from->count--;
+	twheel_slot_unlink(s, node->link.prev, &from->nodes);
+	if (likely(node->expires <= s->from_last)) {
+		nr = twheel_hier_slot(s->level - 1, node->expires);
+		if (likely(nr < TWHEEL_HIER_RINGS))
+			twheel_slot_give_hint(&s->slots[nr],
+					      twheel_hier_ring(s, nr), node);
+		else
+			node->hint = 0;
+		twheel_slot_join_head(s, nr, node);
+	} else {
 		twheel_hier_place(s, node);
+	}
 	s->cascaded++;
 	if (!--s->quota)
 		twheel_hier_next_level(s);
@@ -170,8 +237,8 @@ twheel_hier_due(struct twheel_scheme *s, struct twheel_slot *slot)
 	if (unlikely(node->expires > s->clock))
 		return NULL;
 	next = node->link.next;
-	prefetchw(next);
-	twheel_slot_unlink(s, slot - s->slots, slot, &slot->nodes, next);
+	twheel_slot_take_hint(node);
+	twheel_slot_unlink(s, &slot->nodes, next);
 	twheel_slot_leave_wheel(s, node);
 	return node;
 }

@@ -61,10 +61,26 @@ static inline u32 twheel_scheme_slots(enum twheel_scheme_type type, u32 slots)
 }
 
 /**
+ * twheel_scheme_size - memory that the slots of a scheme need
+ * @type: the scheme
+ * @nr_slots: twheel_scheme_slots()
+ *
+ * Return: bytes.
+ */
+static inline size_t twheel_scheme_size(enum twheel_scheme_type type,
+					u32 nr_slots)
+{
+	size_t rings = type == TWHEEL_HIER ? TWHEEL_HIER_RINGS : 0;
+
+	return nr_slots * sizeof(struct twheel_slot) +
+	       rings * sizeof(struct twheel_slot_ring);
+}
+
+/**
  * twheel_scheme_init - make an empty scheme
  * @s: the scheme
  * @type: which one
- * @slots: memory for twheel_scheme_slots() slots
+ * @slots: memory of twheel_scheme_size() bytes
  * @occupied: memory for a zeroed bitmap of as many bits
  * @nr_slots: how many these are
  * @clock: the tick to begin after
@@ -87,6 +103,7 @@ static inline void twheel_scheme_init(struct twheel_scheme *s,
 	for (i = 0; i < nr_slots; i++) {
 		INIT_LIST_HEAD(&slots[i].nodes);
 		slots[i].count = 0;
+		slots[i].stale = 0;
 		slots[i].first = U64_MAX;
 	}
 }
@@ -123,10 +140,8 @@ static __always_inline bool twheel_scheme_refresh(struct twheel_scheme *s,
 						  struct twheel_node *node,
 						  u64 expires)
 {
-	if (unlikely(s->type != TWHEEL_HIER || expires < node->expires))
-		return false;
-	node->expires = expires;
-	return true;
+	return likely(s->type == TWHEEL_HIER) &&
+	       twheel_hier_refresh(s, node, expires);
 }
 
 /**
@@ -274,6 +289,8 @@ static inline void twheel_scheme_skip(struct twheel_scheme *s, u64 clock)
 	s->clock = clock;
 	s->level = 0;
 	s->quota = 0;
+	s->window = 0;
+	s->recheck = 0;
 	s->cursor = NULL;
 	s->leap = 0;
 }

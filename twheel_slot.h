@@ -11,6 +11,7 @@
 #include <linux/bitops.h>
 #include <linux/list.h>
 #include <linux/math.h>
+#include <linux/prefetch.h>
 #include <linux/types.h>
 
 #include <linux/twheel.h>
@@ -18,13 +19,48 @@
 /**
  * struct twheel_slot - a slot
  * @nodes: the nodes in it, the one that was started first at the head
- * @count: number of nodes in @nodes
+ * @count: nodes that have joined since the slot was last empty, less those
+ *	that a cascade has moved: at least as many as there are in @nodes
+ * @stale: nodes that were refreshed since the slot was last empty, and some
+ *	that are on their way to it
  * @first: hashed wheels: no node in @nodes is due before this tick
+ *
+ * @count is 0 while the slot is empty. A node that is stopped does not reach
+ * for its slot, so that it is counted until the slot is empty. Only the pace of
+ * a cascade may depend on @count and @stale.
  */
 struct twheel_slot {
 	struct list_head nodes;
 	u32 count;
+	u32 stale;
 	u64 first;
+};
+
+/*
+ * Hints. The nodes of a slot are a chain: each of them has to come from memory
+ * before the address of the next one is known. So each node remembers where the
+ * node is that joined the slot TWHEEL_SLOT_HINTS joins before it, and whoever
+ * goes through the slot from the last to join asks for that one in good time.
+ *
+ * That node may be gone by now: stopped, in another slot, or freed. A hint is
+ * an address to prefetch, which harms nobody whatever is there. It must never
+ * be followed.
+ *
+ * A hint is the distance in units of TWHEEL_SLOT_HINT_UNIT bytes, modulo 2^32:
+ * it reaches 8 GiB to both sides. Its lowest bit, which the alignment of nodes
+ * leaves free, says that the node was refreshed in its slot.
+ */
+#define TWHEEL_SLOT_HINTS	8
+#define TWHEEL_SLOT_HINT_SHIFT	2
+#define TWHEEL_SLOT_REFRESHED	BIT(0)
+
+/**
+ * struct twheel_slot_ring - the nodes that joined a slot last
+ * @where: their addresses, shifted down by TWHEEL_SLOT_HINT_SHIFT; the entry
+ *	of the node that joins as number n is n modulo the size
+ */
+struct twheel_slot_ring {
+	u32 where[TWHEEL_SLOT_HINTS];
 };
 
 /**
@@ -43,8 +79,14 @@ struct twheel_slot {
  * @cursor: hashed: next node to look at in the slot of this tick, or that
  *	slot's head
  * @leap: hashed: no slot needs the hand before this tick; see twheel_hashed.c
+ * @top: hierarchical: before @window no level above this one has nodes to move
+ * @window: hierarchical: the tick at which @top has to be found again
+ * @recheck: hierarchical: no level has nodes to move before this tick
+ * @groups: hierarchical: a bit for each 64 bits of @occupied, set if and only
+ *	if one of them is
  * @occupied: a bit for each slot, set while it has a node
- * @slots: the slots
+ * @slots: the slots; of a hierarchical wheel the rings of the two lowest levels
+ *	follow
  */
 struct twheel_scheme {
 	u64 clock;
@@ -58,6 +100,10 @@ struct twheel_scheme {
 	u64 from_last;
 	struct list_head *cursor;
 	u64 leap;
+	u32 top;
+	u64 window;
+	u64 recheck;
+	u64 groups;
 	unsigned long *occupied;
 	struct twheel_slot *slots;
 };
@@ -81,6 +127,38 @@ twheel_link(struct list_head *new, struct list_head *prev,
 	WRITE_ONCE(prev->next, new);
 }
 
+/* The 64 bits of @occupied that @nr is among; @nr is below 4096. */
+static __always_inline u64 twheel_slot_group(const struct twheel_scheme *s,
+					     u32 nr)
+{
+	const unsigned long *words = s->occupied + BIT_WORD(nr & ~63U);
+
+	return BITS_PER_LONG == 64 ? words[0] :
+				     words[0] | (u64)words[1] << 32;
+}
+
+/* Slot @nr has its first node. */
+static __always_inline void twheel_slot_occupy(struct twheel_scheme *s, u32 nr)
+{
+	s->slots[nr].stale = 0;
+	__set_bit(nr, s->occupied);
+	if (likely(s->type == TWHEEL_HIER))
+		s->groups |= BIT_ULL(nr / 64);
+}
+
+/* The slot with the list @head has lost its last node. */
+static __always_inline void twheel_slot_vacate(struct twheel_scheme *s,
+					       struct list_head *head)
+{
+	struct twheel_slot *slot = list_entry(head, struct twheel_slot, nodes);
+	u32 nr = slot - s->slots;
+
+	slot->count = 0;
+	__clear_bit(nr, s->occupied);
+	if (likely(s->type == TWHEEL_HIER) && !twheel_slot_group(s, nr))
+		s->groups &= ~BIT_ULL(nr / 64);
+}
+
 /*
  * Into a slot, and out of it into another one: "join" and "leave". Out of the
  * wheel: "del", which counts @pending too.
@@ -93,9 +171,8 @@ twheel_slot_join(struct twheel_scheme *s, u32 nr, struct twheel_slot *slot,
 {
 	/* An empty list's head is its own neighbour on both sides. */
 	if (unlikely(prev == next))
-		__set_bit(nr, s->occupied);
+		twheel_slot_occupy(s, nr);
 	twheel_link(&node->link, prev, next);
-	node->slot = nr;
 	slot->count++;
 }
 
@@ -115,16 +192,47 @@ twheel_slot_join_head(struct twheel_scheme *s, u32 nr, struct twheel_node *node)
 	twheel_slot_join(s, nr, slot, node, &slot->nodes, slot->nodes.next);
 }
 
-/* Out of @slot, whose number is @nr. */
+/*
+ * @node is about to join @slot, whose ring is @ring. The first to join have no
+ * hint: what is in the ring is from another time.
+ */
+static __always_inline void twheel_slot_give_hint(const struct twheel_slot *slot,
+						  struct twheel_slot_ring *ring,
+						  struct twheel_node *node)
+{
+	u32 *where = &ring->where[slot->count % TWHEEL_SLOT_HINTS];
+	u32 here = (unsigned long)node >> TWHEEL_SLOT_HINT_SHIFT;
+	u32 hint = slot->count >= TWHEEL_SLOT_HINTS ? *where - here : 0;
+
+	*where = here;
+	node->hint = hint & ~TWHEEL_SLOT_REFRESHED;
+}
+
+/* The address that is @hint away from @node. */
+static __always_inline void *twheel_slot_hinted(const struct twheel_node *node,
+						u32 hint)
+{
+	return (void *)((unsigned long)node +
+			((unsigned long)(s32)hint << TWHEEL_SLOT_HINT_SHIFT));
+}
+
+/* @node is about to leave its slot for good: ask for those after it. */
 static __always_inline void
-twheel_slot_unlink(struct twheel_scheme *s, u32 nr, struct twheel_slot *slot,
-		   struct list_head *prev, struct list_head *next)
+twheel_slot_take_hint(const struct twheel_node *node)
+{
+	prefetchw(twheel_slot_hinted(node, node->hint));
+}
+
+static __always_inline void twheel_slot_unlink(struct twheel_scheme *s,
+					       struct list_head *prev,
+					       struct list_head *next)
 {
 	next->prev = prev;
 	/* As in twheel_link(). */
 	WRITE_ONCE(prev->next, next);
-	if (!--slot->count)
-		__clear_bit(nr, s->occupied);
+	/* Both are the head. */
+	if (unlikely(prev == next))
+		twheel_slot_vacate(s, prev);
 }
 
 /*
@@ -135,10 +243,7 @@ twheel_slot_unlink(struct twheel_scheme *s, u32 nr, struct twheel_slot *slot,
 static __always_inline void
 twheel_slot_leave(struct twheel_scheme *s, struct twheel_node *node)
 {
-	u32 nr = node->slot;
-
-	twheel_slot_unlink(s, nr, &s->slots[nr], node->link.prev,
-			   node->link.next);
+	twheel_slot_unlink(s, node->link.prev, node->link.next);
 }
 
 /* A node is about to leave its place: the hand must not wait at it. */

@@ -46,7 +46,7 @@ static void expect_slot(struct kunit *test, u64 clock, u64 tick)
 	if (tick <= clock)
 		return;
 	kt_set(test, 'A', tick);
-	KUNIT_ASSERT_EQ_MSG(test, kt_node(test, 'A')->slot,
+	KUNIT_ASSERT_EQ_MSG(test, kt_slot(test, 'A'),
 			    slot_of(clock, tick), "clock %llu tick %llu",
 			    clock, tick);
 	kt_stop(test, 'A');
@@ -97,10 +97,10 @@ static void the_lowest_level_reaches_a_window_from_any_clock(struct kunit *test)
 		clock = kt_clocks[i];
 		begin(test, clock, 1);
 		kt_set(test, 'A', clock + W);
-		KUNIT_EXPECT_LT(test, kt_node(test, 'A')->slot, RING);
+		KUNIT_EXPECT_LT(test, kt_slot(test, 'A'), RING);
 		kt_stop(test, 'A');
 		kt_set(test, 'A', clock + 2 * W);
-		KUNIT_EXPECT_GE(test, kt_node(test, 'A')->slot, RING);
+		KUNIT_EXPECT_GE(test, kt_slot(test, 'A'), RING);
 	}
 }
 
@@ -163,11 +163,11 @@ static void a_node_goes_down_level_by_level(struct kunit *test)
 
 	begin(test, 0, 1);
 	kt_set(test, 'A', tick);
-	KUNIT_EXPECT_EQ(test, kt_node(test, 'A')->slot / RING, level);
+	KUNIT_EXPECT_EQ(test, kt_slot(test, 'A') / RING, level);
 	while ((next = kt_next(test)) < tick) {
 		KUNIT_ASSERT_STREQ(test, kt_out(test, next), "");
 		level--;
-		KUNIT_ASSERT_EQ(test, kt_node(test, 'A')->slot,
+		KUNIT_ASSERT_EQ(test, kt_slot(test, 'A'),
 				level * RING + ((tick >> level * B) & (RING - 1)));
 	}
 	KUNIT_EXPECT_EQ(test, level, 0);
@@ -294,6 +294,7 @@ static void a_refresh_writes_nothing_but_the_tick(struct kunit *test)
 {
 	struct twheel_node before, *node;
 	struct twheel_slot slot;
+	u32 nr;
 
 	begin(test, 0, 3);
 	kt_set(test, 'A', 5 * W);
@@ -301,13 +302,15 @@ static void a_refresh_writes_nothing_but_the_tick(struct kunit *test)
 	kt_set(test, 'C', 5 * W);
 	node = kt_node(test, 'B');
 	before = *node;
-	slot = kt_scheme(test)->slots[node->slot];
+	nr = kt_slot(test, 'B');
+	slot = kt_scheme(test)->slots[nr];
 	kt_set(test, 'B', 900 * W);
 	KUNIT_EXPECT_EQ(test, node->expires, 900 * W);
-	KUNIT_EXPECT_EQ(test, node->slot, before.slot);
+	KUNIT_EXPECT_EQ(test, kt_slot(test, 'B'), nr);
+	KUNIT_EXPECT_EQ(test, node->hint, before.hint);
 	KUNIT_EXPECT_PTR_EQ(test, node->link.next, before.link.next);
 	KUNIT_EXPECT_PTR_EQ(test, node->link.prev, before.link.prev);
-	KUNIT_EXPECT_EQ(test, kt_scheme(test)->slots[node->slot].count,
+	KUNIT_EXPECT_EQ(test, kt_scheme(test)->slots[nr].count,
 			slot.count);
 	KUNIT_EXPECT_EQ(test, kt_scheme(test)->cascaded, 0);
 }
@@ -322,7 +325,7 @@ static void a_refreshed_node_is_carried_to_its_slot(struct kunit *test)
 		kt_set(test, 'A', 50);
 		kt_set(test, 'A', 1ULL << bit);
 		KUNIT_ASSERT_STREQ(test, kt_out(test, 50), "");
-		KUNIT_ASSERT_EQ(test, kt_node(test, 'A')->slot,
+		KUNIT_ASSERT_EQ(test, kt_slot(test, 'A'),
 				slot_of(50, 1ULL << bit));
 		KUNIT_ASSERT_EQ(test, kt_scheme(test)->cascaded, 1);
 		KUNIT_ASSERT_STREQ(test, kt_out(test, (1ULL << bit) - 1), "");

@@ -166,6 +166,18 @@ struct twheel_node *kt_node(struct kunit *test, char timer)
 }
 
 /**
+ * kt_slot - the slot that a timer is in
+ * @test: the case
+ * @timer: its letter; pending, in a wheel
+ *
+ * Return: the number of the slot.
+ */
+u32 kt_slot(struct kunit *test, char timer)
+{
+	return twheel_check_slot_of(test->priv, timer - 'A');
+}
+
+/**
  * kt_scheme - the wheel
  * @test: the case
  *
