@@ -150,7 +150,7 @@ static void look_at_levels(struct twheel_scheme *s)
 		while (top && !test_bit(next_outer_slot(s, top), s->occupied))
 			top--;
 		s->top = top;
-		s->window = (s->clock | (TWHEEL_HIER_WINDOW - 1)) + 1;
+		twheel_hier_set_window(s);
 	}
 	s->recheck = s->window;
 	s->level = s->top + 1;
@@ -180,19 +180,18 @@ static void move_refreshed(struct twheel_scheme *s, int *work)
 /* Ask for the nodes that the next tick begins with. */
 static void expect_next_tick(const struct twheel_scheme *s)
 {
-	u32 nr = twheel_hier_slot(0, s->clock + 1), i, hints;
+	u32 nr = twheel_hier_slot(0, s->clock + 1), i, hints, where;
 	const struct twheel_slot *slot = &s->slots[nr];
-	const struct twheel_slot_ring *ring = twheel_hier_ring(s, nr);
+	const struct twheel_slot_ring *ring = twheel_hier_ring(s, slot);
 	const struct twheel_node *node;
-	u32 here;
 
 	if (list_empty(&slot->nodes))
 		return;
 	node = list_first_entry(&slot->nodes, struct twheel_node, link);
-	here = (unsigned long)node >> TWHEEL_SLOT_HINT_SHIFT;
+	where = twheel_slot_where(node);
 	hints = min_t(u32, slot->count, TWHEEL_SLOT_HINTS);
 	for (i = 0; i < hints; i++)
-		prefetchw(twheel_slot_hinted(node, ring->where[i] - here));
+		prefetchw(twheel_slot_hinted(node, ring->where[i] - where));
 }
 
 /*
@@ -325,11 +324,15 @@ u64 twheel_hier_next(const struct twheel_scheme *s)
 
 	if (s->level || test_bit(twheel_hier_slot(0, s->clock), s->occupied))
 		return s->clock;
-	distance = next_occupied(s, 0);
-	if (distance)
-		next = s->clock + distance;
+	if (s->groups & GROUPS_MASK) {
+		distance = next_occupied(s, 0);
+		if (distance)
+			next = s->clock + distance;
+	}
 	for (level = 1; level < TWHEEL_HIER_LEVELS &&
 	     s->groups >> (level * GROUPS); level++) {
+		if (!((s->groups >> (level * GROUPS)) & GROUPS_MASK))
+			continue;
 		slot = s->clock >> twheel_hier_shift(level);
 		distance = next_occupied(s, level);
 		if (distance)

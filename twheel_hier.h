@@ -26,6 +26,8 @@
 #define TWHEEL_HIER_MASK	(TWHEEL_HIER_RING - 1)
 /* Slots that have a ring of hints: those of the two lowest levels. */
 #define TWHEEL_HIER_RINGS	(2 * TWHEEL_HIER_RING)
+/* Nodes of a slot of level 0 that may be refreshed without moving. */
+#define TWHEEL_HIER_STALE	4096
 
 static __always_inline unsigned int twheel_hier_shift(unsigned int level)
 {
@@ -58,37 +60,58 @@ static __always_inline unsigned int twheel_hier_level(u64 clock, u64 tick)
 	return level;
 }
 
-/* The ring of slot @nr, which is one of the TWHEEL_HIER_RINGS lowest. */
-static __always_inline struct twheel_slot_ring *
-twheel_hier_ring(const struct twheel_scheme *s, u32 nr)
+/* The tick at which the next window of @level ends, or the end of time. */
+static inline u64 twheel_hier_reach(const struct twheel_scheme *s,
+				    unsigned int level)
 {
-	return (struct twheel_slot_ring *)(s->slots + TWHEEL_HIER_SLOTS) + nr;
+	unsigned int shift = twheel_hier_shift(level + 1);
+	u64 end = ((s->clock >> shift) + 2) << shift;
+
+	return end > s->clock ? end : U64_MAX;
 }
 
-/*
- * Put a node that is in no slot where it belongs: two comparisons tell for the
- * levels in which nearly all nodes are.
- */
+/* The clock has come to a new window. */
+static inline void twheel_hier_set_window(struct twheel_scheme *s)
+{
+	s->window = (s->clock | (TWHEEL_HIER_WINDOW - 1)) + 1;
+	s->reach[0] = twheel_hier_reach(s, 0);
+	s->reach[1] = twheel_hier_reach(s, 1);
+}
+
+/* The ring of @slot, which is one of the TWHEEL_HIER_RINGS lowest. */
+static __always_inline struct twheel_slot_ring *
+twheel_hier_ring(const struct twheel_scheme *s, const struct twheel_slot *slot)
+{
+	return (struct twheel_slot_ring *)(s->slots + TWHEEL_HIER_SLOTS) +
+	       (slot - s->slots);
+}
+
+/* Put a node where it belongs that the two lowest levels do not reach. */
+static inline void twheel_hier_place_far(struct twheel_scheme *s,
+					 struct twheel_node *node)
+{
+	unsigned int level = twheel_hier_level(s->clock, node->expires);
+	u32 nr = twheel_hier_slot(level, node->expires);
+
+	twheel_slot_join_tail(s, &s->slots[nr], NULL, node);
+}
+
+/* Put a node that is in no slot where it belongs. */
 static __always_inline void twheel_hier_place(struct twheel_scheme *s,
 					      struct twheel_node *node)
 {
-	u64 clock = s->clock;
-	u64 tick = node->expires > clock ? node->expires : clock + 1;
-	u64 to = tick >> TWHEEL_HIER_BITS, from = clock >> TWHEEL_HIER_BITS;
-	unsigned int level;
-	u32 nr;
+	u64 tick = node->expires;
+	struct twheel_slot *slot;
 
-	if (likely((to >> TWHEEL_HIER_BITS) - (from >> TWHEEL_HIER_BITS) <= 1)) {
-		nr = to - from <= 1 ? tick & TWHEEL_HIER_MASK :
-				      TWHEEL_HIER_RING + (to & TWHEEL_HIER_MASK);
-		twheel_slot_give_hint(&s->slots[nr], twheel_hier_ring(s, nr),
-				      node);
+	if (tick < s->reach[0]) {
+		slot = &s->slots[max(tick, s->clock + 1) & TWHEEL_HIER_MASK];
+	} else if (likely(tick < s->reach[1])) {
+		slot = &s->slots[twheel_hier_slot(1, tick)];
 	} else {
-		level = twheel_hier_level(clock, tick);
-		nr = twheel_hier_slot(level, tick);
-		node->hint = 0;
+		twheel_hier_place_far(s, node);
+		return;
 	}
-	twheel_slot_join_tail(s, nr, node);
+	twheel_slot_join_tail(s, slot, twheel_hier_ring(s, slot), node);
 }
 
 /**
@@ -131,14 +154,11 @@ static __always_inline void twheel_hier_restart(struct twheel_scheme *s,
 	twheel_hier_place(s, node);
 }
 
-/* Nodes of a slot that may be refreshed without moving. */
-#define TWHEEL_HIER_STALE	4096
-
 /**
  * twheel_hier_refresh - restart a node to the same tick or a later one
  * @s: the scheme
- * @node: a pending node
- * @expires: its new expiry tick
+ * @node: a pending node that is due in the reach of level 0
+ * @expires: its new expiry tick, not before the old one
  *
  * See twheel_scheme_refresh(). What is refreshed in level 0 has to be moved
  * when its slot is due, all in one tick: when too many are, the others move
@@ -147,18 +167,14 @@ static __always_inline void twheel_hier_restart(struct twheel_scheme *s,
  *
  * Return: false if the node has to move now.
  */
-static __always_inline bool twheel_hier_refresh(struct twheel_scheme *s,
-						struct twheel_node *node,
-						u64 expires)
+static inline bool twheel_hier_refresh(struct twheel_scheme *s,
+				       struct twheel_node *node, u64 expires)
 {
 	struct twheel_slot *slot;
 
-	if (unlikely(expires < node->expires))
-		return false;
-	if (node->expires < s->clock + TWHEEL_HIER_RING &&
-	    !(node->hint & TWHEEL_SLOT_REFRESHED)) {
-		slot = &s->slots[twheel_hier_slot(0, max(node->expires,
-							 s->clock + 1))];
+	if (!(node->hint & TWHEEL_SLOT_REFRESHED)) {
+		slot = &s->slots[max(node->expires, s->clock + 1) &
+				 TWHEEL_HIER_MASK];
 		if (unlikely(slot->stale >= TWHEEL_HIER_STALE))
 			return false;
 		slot->stale++;
@@ -181,7 +197,7 @@ static __always_inline void twheel_hier_move(struct twheel_scheme *s)
 	struct twheel_slot *from = s->from;
 	struct twheel_node *node = list_last_entry(&from->nodes,
 						   struct twheel_node, link);
-	u32 nr;
+	struct twheel_slot *to;
 
 	if (unlikely(list_empty(&from->nodes))) {
 		twheel_hier_next_level(s);
@@ -191,13 +207,12 @@ static __always_inline void twheel_hier_move(struct twheel_scheme *s)
 	from->count--;
 	twheel_slot_unlink(s, node->link.prev, &from->nodes);
 	if (likely(node->expires <= s->from_last)) {
-		nr = twheel_hier_slot(s->level - 1, node->expires);
-		if (likely(nr < TWHEEL_HIER_RINGS))
-			twheel_slot_give_hint(&s->slots[nr],
-					      twheel_hier_ring(s, nr), node);
+		to = &s->slots[twheel_hier_slot(s->level - 1, node->expires)];
+		if (likely(s->level <= 2))
+			twheel_slot_join_head(s, to, twheel_hier_ring(s, to),
+					      node);
 		else
-			node->hint = 0;
-		twheel_slot_join_head(s, nr, node);
+			twheel_slot_join_head(s, to, NULL, node);
 	} else {
 		twheel_hier_place(s, node);
 	}

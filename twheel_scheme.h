@@ -76,6 +76,17 @@ static inline size_t twheel_scheme_size(enum twheel_scheme_type type,
 	       rings * sizeof(struct twheel_slot_ring);
 }
 
+/* The clock was set: the next step looks at everything again. */
+static inline void twheel_scheme_set_window(struct twheel_scheme *s)
+{
+	s->reach[0] = U64_MAX;
+	if (s->type != TWHEEL_HIER)
+		return;
+	twheel_hier_set_window(s);
+	s->window = s->clock;
+	s->recheck = s->clock;
+}
+
 /**
  * twheel_scheme_init - make an empty scheme
  * @s: the scheme
@@ -100,6 +111,7 @@ static inline void twheel_scheme_init(struct twheel_scheme *s,
 		.occupied = occupied,
 		.slots = slots,
 	};
+	twheel_scheme_set_window(s);
 	for (i = 0; i < nr_slots; i++) {
 		INIT_LIST_HEAD(&slots[i].nodes);
 		slots[i].count = 0;
@@ -140,8 +152,13 @@ static __always_inline bool twheel_scheme_refresh(struct twheel_scheme *s,
 						  struct twheel_node *node,
 						  u64 expires)
 {
-	return likely(s->type == TWHEEL_HIER) &&
-	       twheel_hier_refresh(s, node, expires);
+	if (unlikely(expires < node->expires))
+		return false;
+	if (likely(node->expires >= s->reach[0])) {
+		node->expires = expires;
+		return true;
+	}
+	return s->type == TWHEEL_HIER && twheel_hier_refresh(s, node, expires);
 }
 
 /**
@@ -289,8 +306,7 @@ static inline void twheel_scheme_skip(struct twheel_scheme *s, u64 clock)
 	s->clock = clock;
 	s->level = 0;
 	s->quota = 0;
-	s->window = 0;
-	s->recheck = 0;
+	twheel_scheme_set_window(s);
 	s->cursor = NULL;
 	s->leap = 0;
 }

@@ -46,9 +46,9 @@ struct twheel_slot {
  * an address to prefetch, which harms nobody whatever is there. It must never
  * be followed.
  *
- * A hint is the distance in units of TWHEEL_SLOT_HINT_UNIT bytes, modulo 2^32:
- * it reaches 8 GiB to both sides. Its lowest bit, which the alignment of nodes
- * leaves free, says that the node was refreshed in its slot.
+ * A hint is the distance in units of 4 bytes, modulo 2^32: it reaches 8 GiB to
+ * both sides. Its lowest bit, which the alignment of nodes leaves free, says
+ * that the node was refreshed in its slot.
  */
 #define TWHEEL_SLOT_HINTS	8
 #define TWHEEL_SLOT_HINT_SHIFT	2
@@ -81,6 +81,8 @@ struct twheel_slot_ring {
  * @leap: hashed: no slot needs the hand before this tick; see twheel_hashed.c
  * @top: hierarchical: before @window no level above this one has nodes to move
  * @window: hierarchical: the tick at which @top has to be found again
+ * @reach: hierarchical: the ticks at which the next windows of level 0 and of
+ *	level 1 end. Hashed: @reach[0] is U64_MAX
  * @recheck: hierarchical: no level has nodes to move before this tick
  * @groups: hierarchical: a bit for each 64 bits of @occupied, set if and only
  *	if one of them is
@@ -102,6 +104,7 @@ struct twheel_scheme {
 	u64 leap;
 	u32 top;
 	u64 window;
+	u64 reach[2];
 	u64 recheck;
 	u64 groups;
 	unsigned long *occupied;
@@ -127,6 +130,18 @@ twheel_link(struct list_head *new, struct list_head *prev,
 	WRITE_ONCE(prev->next, new);
 }
 
+/*
+ * Where a node is, as far as 32 bits can tell. The lowest bit is 0, and so it is
+ * in the difference of two.
+ */
+static __always_inline u32 twheel_slot_where(const struct twheel_node *node)
+{
+	u32 where = (unsigned long)node >> TWHEEL_SLOT_HINT_SHIFT;
+
+	return __alignof__(*node) % (2 << TWHEEL_SLOT_HINT_SHIFT) ?
+	       where & ~TWHEEL_SLOT_REFRESHED : where;
+}
+
 /* The 64 bits of @occupied that @nr is among; @nr is below 4096. */
 static __always_inline u64 twheel_slot_group(const struct twheel_scheme *s,
 					     u32 nr)
@@ -137,13 +152,23 @@ static __always_inline u64 twheel_slot_group(const struct twheel_scheme *s,
 				     words[0] | (u64)words[1] << 32;
 }
 
-/* Slot @nr has its first node. */
-static __always_inline void twheel_slot_occupy(struct twheel_scheme *s, u32 nr)
+/*
+ * @node is the first one in @slot. What is in @ring, which may be NULL, is from
+ * another time: until the ring is full of hints they lead to @node.
+ */
+static __always_inline void twheel_slot_occupy(struct twheel_scheme *s,
+					       struct twheel_slot *slot,
+					       struct twheel_slot_ring *ring,
+					       const struct twheel_node *node)
 {
-	s->slots[nr].stale = 0;
+	u32 nr = slot - s->slots, i;
+
+	slot->stale = 0;
 	__set_bit(nr, s->occupied);
 	if (likely(s->type == TWHEEL_HIER))
 		s->groups |= BIT_ULL(nr / 64);
+	for (i = 0; ring && i < TWHEEL_SLOT_HINTS; i++)
+		ring->where[i] = twheel_slot_where(node);
 }
 
 /* The slot with the list @head has lost its last node. */
@@ -164,48 +189,39 @@ static __always_inline void twheel_slot_vacate(struct twheel_scheme *s,
  * wheel: "del", which counts @pending too.
  */
 
+/* Between @prev and @next; without a @ring the node gets no hint. */
 static __always_inline void
-twheel_slot_join(struct twheel_scheme *s, u32 nr, struct twheel_slot *slot,
-		 struct twheel_node *node, struct list_head *prev,
-		 struct list_head *next)
+twheel_slot_join(struct twheel_scheme *s, struct twheel_slot *slot,
+		 struct twheel_slot_ring *ring, struct twheel_node *node,
+		 struct list_head *prev, struct list_head *next)
 {
+	u32 *where, hint = 0;
+
 	/* An empty list's head is its own neighbour on both sides. */
 	if (unlikely(prev == next))
-		twheel_slot_occupy(s, nr);
+		twheel_slot_occupy(s, slot, ring, node);
+	if (ring) {
+		where = &ring->where[slot->count % TWHEEL_SLOT_HINTS];
+		hint = *where - twheel_slot_where(node);
+		*where = twheel_slot_where(node);
+	}
+	node->hint = hint;
 	twheel_link(&node->link, prev, next);
 	slot->count++;
 }
 
 static __always_inline void
-twheel_slot_join_tail(struct twheel_scheme *s, u32 nr, struct twheel_node *node)
+twheel_slot_join_tail(struct twheel_scheme *s, struct twheel_slot *slot,
+		      struct twheel_slot_ring *ring, struct twheel_node *node)
 {
-	struct twheel_slot *slot = &s->slots[nr];
-
-	twheel_slot_join(s, nr, slot, node, slot->nodes.prev, &slot->nodes);
+	twheel_slot_join(s, slot, ring, node, slot->nodes.prev, &slot->nodes);
 }
 
 static __always_inline void
-twheel_slot_join_head(struct twheel_scheme *s, u32 nr, struct twheel_node *node)
+twheel_slot_join_head(struct twheel_scheme *s, struct twheel_slot *slot,
+		      struct twheel_slot_ring *ring, struct twheel_node *node)
 {
-	struct twheel_slot *slot = &s->slots[nr];
-
-	twheel_slot_join(s, nr, slot, node, &slot->nodes, slot->nodes.next);
-}
-
-/*
- * @node is about to join @slot, whose ring is @ring. The first to join have no
- * hint: what is in the ring is from another time.
- */
-static __always_inline void twheel_slot_give_hint(const struct twheel_slot *slot,
-						  struct twheel_slot_ring *ring,
-						  struct twheel_node *node)
-{
-	u32 *where = &ring->where[slot->count % TWHEEL_SLOT_HINTS];
-	u32 here = (unsigned long)node >> TWHEEL_SLOT_HINT_SHIFT;
-	u32 hint = slot->count >= TWHEEL_SLOT_HINTS ? *where - here : 0;
-
-	*where = here;
-	node->hint = hint & ~TWHEEL_SLOT_REFRESHED;
+	twheel_slot_join(s, slot, ring, node, &slot->nodes, slot->nodes.next);
 }
 
 /* The address that is @hint away from @node. */

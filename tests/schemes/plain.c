@@ -69,8 +69,9 @@ static void plain_start(struct twheel_test_scheme *t, struct twheel_node *node)
 	u64 tick = twheel_test_due_tick(t, node->expires);
 
 	if (tick - t->s.clock <= plain_mask(t)) {
-		node->hint = 0;
-		twheel_slot_join_tail(&t->s, tick & plain_mask(t), node);
+		twheel_slot_join_tail(&t->s,
+				      &t->s.slots[tick & plain_mask(t)], NULL,
+				      node);
 	} else {
 		node->hint = PLAIN_NO_SLOT;
 		list_add_tail(&node->link, plain_rest(t));
@@ -138,9 +139,9 @@ static void plain_search_rest(struct twheel_test_scheme *t)
 		if (node->expires - t->s.clock > plain_mask(t))
 			continue;
 		list_del(&node->link);
-		node->hint = 0;
-		twheel_slot_join_head(&t->s, node->expires & plain_mask(t),
-				      node);
+		twheel_slot_join_head(&t->s,
+				      &t->s.slots[node->expires & plain_mask(t)],
+				      NULL, node);
 	}
 }
 
