@@ -182,7 +182,7 @@ static void expect_next_tick(const struct twheel_scheme *s)
 {
 	u32 nr = twheel_hier_slot(0, s->clock + 1), i, hints, where;
 	const struct twheel_slot *slot = &s->slots[nr];
-	const struct twheel_slot_ring *ring = twheel_hier_ring(s, slot);
+	const struct twheel_slot_ring *ring = twheel_slot_ring(s, slot);
 	const struct twheel_node *node;
 
 	if (list_empty(&slot->nodes))

@@ -78,14 +78,6 @@ static inline void twheel_hier_set_window(struct twheel_scheme *s)
 	s->reach[1] = twheel_hier_reach(s, 1);
 }
 
-/* The ring of @slot, which is one of the TWHEEL_HIER_RINGS lowest. */
-static __always_inline struct twheel_slot_ring *
-twheel_hier_ring(const struct twheel_scheme *s, const struct twheel_slot *slot)
-{
-	return (struct twheel_slot_ring *)(s->slots + TWHEEL_HIER_SLOTS) +
-	       (slot - s->slots);
-}
-
 /* Put a node where it belongs that the two lowest levels do not reach. */
 static inline void twheel_hier_place_far(struct twheel_scheme *s,
 					 struct twheel_node *node)
@@ -93,7 +85,7 @@ static inline void twheel_hier_place_far(struct twheel_scheme *s,
 	unsigned int level = twheel_hier_level(s->clock, node->expires);
 	u32 nr = twheel_hier_slot(level, node->expires);
 
-	twheel_slot_join_tail(s, &s->slots[nr], NULL, node);
+	twheel_slot_join_tail(s, &s->slots[nr], false, node);
 }
 
 /* Put a node that is in no slot where it belongs. */
@@ -111,7 +103,7 @@ static __always_inline void twheel_hier_place(struct twheel_scheme *s,
 		twheel_hier_place_far(s, node);
 		return;
 	}
-	twheel_slot_join_tail(s, slot, twheel_hier_ring(s, slot), node);
+	twheel_slot_join_tail(s, slot, true, node);
 }
 
 /**
@@ -137,8 +129,31 @@ static __always_inline void twheel_hier_stop(struct twheel_scheme *s,
 	twheel_slot_del(s, node);
 }
 
+/*
+ * Whether a node may stay in its slot when it is restarted to a later tick.
+ * What stays in a slot of level 0 has to be moved when that is due, all in one
+ * tick: when too many have stayed, the others move now. The first time in its
+ * slot a node is where its tick says; later it is counted already. One that has
+ * still to come down to level 0 is counted without need.
+ */
+static __always_inline bool twheel_hier_may_stay(struct twheel_scheme *s,
+						 struct twheel_node *node)
+{
+	u64 tick = node->expires;
+	struct twheel_slot *slot;
+
+	if (tick >= s->reach[0] || node->hint & TWHEEL_SLOT_REFRESHED)
+		return true;
+	slot = &s->slots[max(tick, s->clock + 1) & TWHEEL_HIER_MASK];
+	if (unlikely(slot->stale >= TWHEEL_HIER_STALE))
+		return false;
+	slot->stale++;
+	node->hint |= TWHEEL_SLOT_REFRESHED;
+	return true;
+}
+
 /**
- * twheel_hier_restart - restart a node to an earlier tick
+ * twheel_hier_restart - restart a node
  * @s: the scheme
  * @node: a pending node
  * @expires: its new expiry tick
@@ -149,39 +164,13 @@ static __always_inline void twheel_hier_restart(struct twheel_scheme *s,
 						struct twheel_node *node,
 						u64 expires)
 {
+	bool stays = expires >= node->expires && twheel_hier_may_stay(s, node);
+
 	node->expires = expires;
+	if (stays)
+		return;
 	twheel_slot_leave(s, node);
 	twheel_hier_place(s, node);
-}
-
-/**
- * twheel_hier_refresh - restart a node to the same tick or a later one
- * @s: the scheme
- * @node: a pending node that is due in the reach of level 0
- * @expires: its new expiry tick, not before the old one
- *
- * See twheel_scheme_refresh(). What is refreshed in level 0 has to be moved
- * when its slot is due, all in one tick: when too many are, the others move
- * now. A node that does so for the first time in its slot is where its tick
- * says. One that is not in level 0 yet is counted without need.
- *
- * Return: false if the node has to move now.
- */
-static inline bool twheel_hier_refresh(struct twheel_scheme *s,
-				       struct twheel_node *node, u64 expires)
-{
-	struct twheel_slot *slot;
-
-	if (!(node->hint & TWHEEL_SLOT_REFRESHED)) {
-		slot = &s->slots[max(node->expires, s->clock + 1) &
-				 TWHEEL_HIER_MASK];
-		if (unlikely(slot->stale >= TWHEEL_HIER_STALE))
-			return false;
-		slot->stale++;
-		node->hint |= TWHEEL_SLOT_REFRESHED;
-	}
-	node->expires = expires;
-	return true;
 }
 
 void twheel_hier_next_level(struct twheel_scheme *s);
@@ -209,10 +198,9 @@ static __always_inline void twheel_hier_move(struct twheel_scheme *s)
 	if (likely(node->expires <= s->from_last)) {
 		to = &s->slots[twheel_hier_slot(s->level - 1, node->expires)];
 		if (likely(s->level <= 2))
-			twheel_slot_join_head(s, to, twheel_hier_ring(s, to),
-					      node);
+			twheel_slot_join_head(s, to, true, node);
 		else
-			twheel_slot_join_head(s, to, NULL, node);
+			twheel_slot_join_head(s, to, false, node);
 	} else {
 		twheel_hier_place(s, node);
 	}

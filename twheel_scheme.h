@@ -152,13 +152,11 @@ static __always_inline bool twheel_scheme_refresh(struct twheel_scheme *s,
 						  struct twheel_node *node,
 						  u64 expires)
 {
-	if (unlikely(expires < node->expires))
+	/* This is never so in a hashed wheel but for the end of time. */
+	if (unlikely(expires < node->expires || node->expires < s->reach[0]))
 		return false;
-	if (likely(node->expires >= s->reach[0])) {
-		node->expires = expires;
-		return true;
-	}
-	return s->type == TWHEEL_HIER && twheel_hier_refresh(s, node, expires);
+	node->expires = expires;
+	return true;
 }
 
 /**

@@ -51,6 +51,8 @@ struct twheel_slot {
  * that the node was refreshed in its slot.
  */
 #define TWHEEL_SLOT_HINTS	8
+/* Slots of a hierarchical wheel, after which the rings begin. */
+#define TWHEEL_SLOT_HIER_SLOTS	4096
 #define TWHEEL_SLOT_HINT_SHIFT	2
 #define TWHEEL_SLOT_REFRESHED	BIT(0)
 
@@ -152,23 +154,38 @@ static __always_inline u64 twheel_slot_group(const struct twheel_scheme *s,
 				     words[0] | (u64)words[1] << 32;
 }
 
-/*
- * @node is the first one in @slot. What is in @ring, which may be NULL, is from
- * another time: until the ring is full of hints they lead to @node.
- */
-static __always_inline void twheel_slot_occupy(struct twheel_scheme *s,
-					       struct twheel_slot *slot,
-					       struct twheel_slot_ring *ring,
-					       const struct twheel_node *node)
+/* The ring of @slot, if it has one. */
+static __always_inline struct twheel_slot_ring *
+twheel_slot_ring(const struct twheel_scheme *s, const struct twheel_slot *slot)
 {
-	u32 nr = slot - s->slots, i;
+	return (struct twheel_slot_ring *)(s->slots + TWHEEL_SLOT_HIER_SLOTS) +
+	       (slot - s->slots);
+}
+
+/*
+ * @node is the first one in its slot. What is in @ring is from another time:
+ * until the ring is full of hints they lead to @node.
+ */
+static __always_inline void
+twheel_slot_fill_ring(struct twheel_slot_ring *ring,
+		      const struct twheel_node *node)
+{
+	u32 i;
+
+	for (i = 0; i < TWHEEL_SLOT_HINTS; i++)
+		ring->where[i] = twheel_slot_where(node);
+}
+
+/* @slot gets its first node. */
+static __always_inline void twheel_slot_occupy(struct twheel_scheme *s,
+					       struct twheel_slot *slot)
+{
+	u32 nr = slot - s->slots;
 
 	slot->stale = 0;
 	__set_bit(nr, s->occupied);
 	if (likely(s->type == TWHEEL_HIER))
 		s->groups |= BIT_ULL(nr / 64);
-	for (i = 0; ring && i < TWHEEL_SLOT_HINTS; i++)
-		ring->where[i] = twheel_slot_where(node);
 }
 
 /* The slot with the list @head has lost its last node. */
@@ -189,18 +206,22 @@ static __always_inline void twheel_slot_vacate(struct twheel_scheme *s,
  * wheel: "del", which counts @pending too.
  */
 
-/* Between @prev and @next; without a @ring the node gets no hint. */
+/* Between @prev and @next; if the slot is not @hinted it has no ring. */
 static __always_inline void
 twheel_slot_join(struct twheel_scheme *s, struct twheel_slot *slot,
-		 struct twheel_slot_ring *ring, struct twheel_node *node,
+		 const bool hinted, struct twheel_node *node,
 		 struct list_head *prev, struct list_head *next)
 {
+	struct twheel_slot_ring *ring = twheel_slot_ring(s, slot);
 	u32 *where, hint = 0;
 
 	/* An empty list's head is its own neighbour on both sides. */
-	if (unlikely(prev == next))
-		twheel_slot_occupy(s, slot, ring, node);
-	if (ring) {
+	if (unlikely(prev == next)) {
+		twheel_slot_occupy(s, slot);
+		if (hinted)
+			twheel_slot_fill_ring(ring, node);
+	}
+	if (hinted) {
 		where = &ring->where[slot->count % TWHEEL_SLOT_HINTS];
 		hint = *where - twheel_slot_where(node);
 		*where = twheel_slot_where(node);
@@ -212,16 +233,16 @@ twheel_slot_join(struct twheel_scheme *s, struct twheel_slot *slot,
 
 static __always_inline void
 twheel_slot_join_tail(struct twheel_scheme *s, struct twheel_slot *slot,
-		      struct twheel_slot_ring *ring, struct twheel_node *node)
+		      const bool hinted, struct twheel_node *node)
 {
-	twheel_slot_join(s, slot, ring, node, slot->nodes.prev, &slot->nodes);
+	twheel_slot_join(s, slot, hinted, node, slot->nodes.prev, &slot->nodes);
 }
 
 static __always_inline void
 twheel_slot_join_head(struct twheel_scheme *s, struct twheel_slot *slot,
-		      struct twheel_slot_ring *ring, struct twheel_node *node)
+		      const bool hinted, struct twheel_node *node)
 {
-	twheel_slot_join(s, slot, ring, node, &slot->nodes, slot->nodes.next);
+	twheel_slot_join(s, slot, hinted, node, &slot->nodes, slot->nodes.next);
 }
 
 /* The address that is @hint away from @node. */
@@ -259,6 +280,8 @@ static __always_inline void twheel_slot_unlink(struct twheel_scheme *s,
 static __always_inline void
 twheel_slot_leave(struct twheel_scheme *s, struct twheel_node *node)
 {
+	prefetchw(node->link.prev);
+	prefetchw(node->link.next);
 	twheel_slot_unlink(s, node->link.prev, node->link.next);
 }
 
