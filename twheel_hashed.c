@@ -85,7 +85,7 @@ static void place(struct twheel_scheme *s, struct twheel_node *node)
 	if (list_empty(&slot->nodes) || node->expires < slot->first)
 		slot->first = node->expires;
 	limit_leap(s, node->expires);
-	twheel_slot_join_tail(s, slot, false, node);
+	twheel_slot_join_tail(s, slot, false, node, 0);
 }
 
 /**
@@ -119,10 +119,12 @@ void twheel_hashed_stop(struct twheel_scheme *s, struct twheel_node *node)
 void twheel_hashed_restart(struct twheel_scheme *s, struct twheel_node *node,
 			   u64 expires)
 {
-	bool later = expires >= node->expires;
+	u32 nr = slot_for(s, node->expires);
+	bool stays = expires >= node->expires &&
+		     twheel_slot_may_stay(&s->slots[nr], node);
 
 	node->expires = expires;
-	if (later)
+	if (stays)
 		return;
 	twheel_slot_free_cursor(s, node);
 	twheel_slot_leave(s, node);
@@ -145,6 +147,7 @@ static void pass_node(struct twheel_scheme *s, u32 nr,
 
 	if (nr == (node->expires & slot_mask(s))) {
 		slot->first = min(slot->first, node->expires);
+		node->hint = 0;
 		return;
 	}
 	twheel_slot_leave(s, node);
@@ -188,6 +191,7 @@ static void enter_slot(struct twheel_scheme *s, u32 nr, int *work)
 		--*work;
 	} else {
 		slot->first = U64_MAX;
+		slot->stale = 0;
 		s->cursor = slot->nodes.next;
 	}
 }

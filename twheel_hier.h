@@ -26,8 +26,6 @@
 #define TWHEEL_HIER_MASK	(TWHEEL_HIER_RING - 1)
 /* Slots that have a ring of hints: those of the two lowest levels. */
 #define TWHEEL_HIER_RINGS	(2 * TWHEEL_HIER_RING)
-/* Nodes of a slot of level 0 that may be refreshed without moving. */
-#define TWHEEL_HIER_STALE	4096
 
 static __always_inline unsigned int twheel_hier_shift(unsigned int level)
 {
@@ -85,7 +83,8 @@ static inline void twheel_hier_place_far(struct twheel_scheme *s,
 	unsigned int level = twheel_hier_level(s->clock, node->expires);
 	u32 nr = twheel_hier_slot(level, node->expires);
 
-	twheel_slot_join_tail(s, &s->slots[nr], false, node);
+	twheel_slot_join_tail(s, &s->slots[nr], false, node,
+			      TWHEEL_SLOT_MAY_STAY);
 }
 
 /* Put a node that is in no slot where it belongs. */
@@ -97,13 +96,14 @@ static __always_inline void twheel_hier_place(struct twheel_scheme *s,
 
 	if (tick < s->reach[0]) {
 		slot = &s->slots[max(tick, s->clock + 1) & TWHEEL_HIER_MASK];
+		twheel_slot_join_tail(s, slot, true, node, 0);
 	} else if (likely(tick < s->reach[1])) {
 		slot = &s->slots[twheel_hier_slot(1, tick)];
+		twheel_slot_join_tail(s, slot, true, node,
+				      TWHEEL_SLOT_MAY_STAY);
 	} else {
 		twheel_hier_place_far(s, node);
-		return;
 	}
-	twheel_slot_join_tail(s, slot, true, node);
 }
 
 /**
@@ -129,29 +129,6 @@ static __always_inline void twheel_hier_stop(struct twheel_scheme *s,
 	twheel_slot_del(s, node);
 }
 
-/*
- * Whether a node may stay in its slot when it is restarted to a later tick.
- * What stays in a slot of level 0 has to be moved when that is due, all in one
- * tick: when too many have stayed, the others move now. The first time in its
- * slot a node is where its tick says; later it is counted already. One that has
- * still to come down to level 0 is counted without need.
- */
-static __always_inline bool twheel_hier_may_stay(struct twheel_scheme *s,
-						 struct twheel_node *node)
-{
-	u64 tick = node->expires;
-	struct twheel_slot *slot;
-
-	if (tick >= s->reach[0] || node->hint & TWHEEL_SLOT_REFRESHED)
-		return true;
-	slot = &s->slots[max(tick, s->clock + 1) & TWHEEL_HIER_MASK];
-	if (unlikely(slot->stale >= TWHEEL_HIER_STALE))
-		return false;
-	slot->stale++;
-	node->hint |= TWHEEL_SLOT_REFRESHED;
-	return true;
-}
-
 /**
  * twheel_hier_restart - restart a node
  * @s: the scheme
@@ -164,7 +141,10 @@ static __always_inline void twheel_hier_restart(struct twheel_scheme *s,
 						struct twheel_node *node,
 						u64 expires)
 {
-	bool stays = expires >= node->expires && twheel_hier_may_stay(s, node);
+	u64 tick = max(node->expires, s->clock + 1);
+	bool stays = expires >= node->expires &&
+		     twheel_slot_may_stay(&s->slots[tick & TWHEEL_HIER_MASK],
+					  node);
 
 	node->expires = expires;
 	if (stays)
@@ -187,6 +167,7 @@ static __always_inline void twheel_hier_move(struct twheel_scheme *s)
 	struct twheel_node *node = list_last_entry(&from->nodes,
 						   struct twheel_node, link);
 	struct twheel_slot *to;
+	u32 flags;
 
 	if (unlikely(list_empty(&from->nodes))) {
 		twheel_hier_next_level(s);
@@ -197,10 +178,11 @@ static __always_inline void twheel_hier_move(struct twheel_scheme *s)
 	twheel_slot_unlink(s, node->link.prev, &from->nodes);
 	if (likely(node->expires <= s->from_last)) {
 		to = &s->slots[twheel_hier_slot(s->level - 1, node->expires)];
+		flags = s->level > 1 ? TWHEEL_SLOT_MAY_STAY : 0;
 		if (likely(s->level <= 2))
-			twheel_slot_join_head(s, to, true, node);
+			twheel_slot_join_head(s, to, true, node, flags);
 		else
-			twheel_slot_join_head(s, to, false, node);
+			twheel_slot_join_head(s, to, false, node, flags);
 	} else {
 		twheel_hier_place(s, node);
 	}

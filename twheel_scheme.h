@@ -79,7 +79,6 @@ static inline size_t twheel_scheme_size(enum twheel_scheme_type type,
 /* The clock was set: the next step looks at everything again. */
 static inline void twheel_scheme_set_window(struct twheel_scheme *s)
 {
-	s->reach[0] = U64_MAX;
 	if (s->type != TWHEEL_HIER)
 		return;
 	twheel_hier_set_window(s);
@@ -152,8 +151,8 @@ static __always_inline bool twheel_scheme_refresh(struct twheel_scheme *s,
 						  struct twheel_node *node,
 						  u64 expires)
 {
-	/* This is never so in a hashed wheel but for the end of time. */
-	if (unlikely(expires < node->expires || node->expires < s->reach[0]))
+	if (unlikely(expires < node->expires ||
+		     !(node->hint & TWHEEL_SLOT_MAY_STAY)))
 		return false;
 	node->expires = expires;
 	return true;

@@ -21,8 +21,8 @@
  * @nodes: the nodes in it, the one that was started first at the head
  * @count: nodes that have joined since the slot was last empty, less those
  *	that a cascade has moved: at least as many as there are in @nodes
- * @stale: nodes that were refreshed since the slot was last empty, and some
- *	that are on their way to it
+ * @stale: nodes that were refreshed in this slot and have stayed, as
+ *	twheel_slot_may_stay() counts them
  * @first: hashed wheels: no node in @nodes is due before this tick
  *
  * @count is 0 while the slot is empty. A node that is stopped does not reach
@@ -48,13 +48,15 @@ struct twheel_slot {
  *
  * A hint is the distance in units of 4 bytes, modulo 2^32: it reaches 8 GiB to
  * both sides. Its lowest bit, which the alignment of nodes leaves free, says
- * that the node was refreshed in its slot.
+ * whether a refresh need not look further: see twheel_slot_may_stay().
  */
 #define TWHEEL_SLOT_HINTS	8
 /* Slots of a hierarchical wheel, after which the rings begin. */
 #define TWHEEL_SLOT_HIER_SLOTS	4096
+/* Nodes of a slot that may be refreshed without moving. */
+#define TWHEEL_SLOT_STALE	4096
 #define TWHEEL_SLOT_HINT_SHIFT	2
-#define TWHEEL_SLOT_REFRESHED	BIT(0)
+#define TWHEEL_SLOT_MAY_STAY	BIT(0)
 
 /**
  * struct twheel_slot_ring - the nodes that joined a slot last
@@ -84,7 +86,7 @@ struct twheel_slot_ring {
  * @top: hierarchical: before @window no level above this one has nodes to move
  * @window: hierarchical: the tick at which @top has to be found again
  * @reach: hierarchical: the ticks at which the next windows of level 0 and of
- *	level 1 end. Hashed: @reach[0] is U64_MAX
+ *	level 1 end
  * @recheck: hierarchical: no level has nodes to move before this tick
  * @groups: hierarchical: a bit for each 64 bits of @occupied, set if and only
  *	if one of them is
@@ -141,7 +143,7 @@ static __always_inline u32 twheel_slot_where(const struct twheel_node *node)
 	u32 where = (unsigned long)node >> TWHEEL_SLOT_HINT_SHIFT;
 
 	return __alignof__(*node) % (2 << TWHEEL_SLOT_HINT_SHIFT) ?
-	       where & ~TWHEEL_SLOT_REFRESHED : where;
+	       where & ~(u32)TWHEEL_SLOT_MAY_STAY : where;
 }
 
 /* The 64 bits of @occupied that @nr is among; @nr is below 4096. */
@@ -206,14 +208,17 @@ static __always_inline void twheel_slot_vacate(struct twheel_scheme *s,
  * wheel: "del", which counts @pending too.
  */
 
-/* Between @prev and @next; if the slot is not @hinted it has no ring. */
+/*
+ * Between @prev and @next. @flags is TWHEEL_SLOT_MAY_STAY or 0. A slot that is
+ * not @hinted has no ring.
+ */
 static __always_inline void
 twheel_slot_join(struct twheel_scheme *s, struct twheel_slot *slot,
-		 const bool hinted, struct twheel_node *node,
+		 const bool hinted, struct twheel_node *node, u32 flags,
 		 struct list_head *prev, struct list_head *next)
 {
 	struct twheel_slot_ring *ring = twheel_slot_ring(s, slot);
-	u32 *where, hint = 0;
+	u32 *where;
 
 	/* An empty list's head is its own neighbour on both sides. */
 	if (unlikely(prev == next)) {
@@ -223,26 +228,28 @@ twheel_slot_join(struct twheel_scheme *s, struct twheel_slot *slot,
 	}
 	if (hinted) {
 		where = &ring->where[slot->count % TWHEEL_SLOT_HINTS];
-		hint = *where - twheel_slot_where(node);
+		flags += *where - twheel_slot_where(node);
 		*where = twheel_slot_where(node);
 	}
-	node->hint = hint;
+	node->hint = flags;
 	twheel_link(&node->link, prev, next);
 	slot->count++;
 }
 
 static __always_inline void
 twheel_slot_join_tail(struct twheel_scheme *s, struct twheel_slot *slot,
-		      const bool hinted, struct twheel_node *node)
+		      const bool hinted, struct twheel_node *node, u32 flags)
 {
-	twheel_slot_join(s, slot, hinted, node, slot->nodes.prev, &slot->nodes);
+	twheel_slot_join(s, slot, hinted, node, flags, slot->nodes.prev,
+			 &slot->nodes);
 }
 
 static __always_inline void
 twheel_slot_join_head(struct twheel_scheme *s, struct twheel_slot *slot,
-		      const bool hinted, struct twheel_node *node)
+		      const bool hinted, struct twheel_node *node, u32 flags)
 {
-	twheel_slot_join(s, slot, hinted, node, &slot->nodes, slot->nodes.next);
+	twheel_slot_join(s, slot, hinted, node, flags, &slot->nodes,
+			 slot->nodes.next);
 }
 
 /* The address that is @hint away from @node. */
@@ -283,6 +290,25 @@ twheel_slot_leave(struct twheel_scheme *s, struct twheel_node *node)
 	prefetchw(node->link.prev);
 	prefetchw(node->link.next);
 	twheel_slot_unlink(s, node->link.prev, node->link.next);
+}
+
+/*
+ * Whether a node may stay in @slot when it is restarted to a later tick.
+ *
+ * What stays in a slot that is not moved down in portions has to be moved when
+ * the slot is due, all in one tick: when too many have stayed the others move
+ * now. A node that has stayed once is counted, and free to stay again.
+ */
+static __always_inline bool twheel_slot_may_stay(struct twheel_slot *slot,
+						 struct twheel_node *node)
+{
+	if (node->hint & TWHEEL_SLOT_MAY_STAY)
+		return true;
+	if (unlikely(slot->stale >= TWHEEL_SLOT_STALE))
+		return false;
+	slot->stale++;
+	node->hint |= TWHEEL_SLOT_MAY_STAY;
+	return true;
 }
 
 /* A node is about to leave its place: the hand must not wait at it. */
