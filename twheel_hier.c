@@ -75,6 +75,22 @@ static u32 first_bit(u64 bits)
 	return low ? __ffs(low) : 32 + __ffs((u32)(bits >> 32));
 }
 
+/**
+ * twheel_hier_place_far - put a node where the two lowest levels do not reach
+ * @s: the scheme
+ * @node: a node that is in no slot
+ *
+ * The part of twheel_hier_place() that is not inlined.
+ */
+void twheel_hier_place_far(struct twheel_scheme *s, struct twheel_node *node)
+{
+	unsigned int level = twheel_hier_level(s->clock, node->expires);
+	u32 nr = twheel_hier_slot(level, node->expires);
+
+	twheel_slot_join_tail(s, &s->slots[nr], false, node,
+			      TWHEEL_SLOT_MAY_STAY);
+}
+
 /* The slot of @level that is to be empty when the inner level goes round. */
 static u32 next_outer_slot(const struct twheel_scheme *s, unsigned int level)
 {
@@ -181,8 +197,8 @@ static void move_refreshed(struct twheel_scheme *s, int *work)
 static void expect_next_tick(const struct twheel_scheme *s)
 {
 	u32 nr = twheel_hier_slot(0, s->clock + 1), i, hints, where;
-	const struct twheel_slot *slot = &s->slots[nr];
-	const struct twheel_slot_ring *ring = twheel_slot_ring(s, slot);
+	struct twheel_slot *slot = &s->slots[nr];
+	const struct twheel_slot_ring *ring = twheel_slot_ring(slot);
 	const struct twheel_node *node;
 
 	if (list_empty(&slot->nodes))

@@ -76,16 +76,7 @@ static inline void twheel_hier_set_window(struct twheel_scheme *s)
 	s->reach[1] = twheel_hier_reach(s, 1);
 }
 
-/* Put a node where it belongs that the two lowest levels do not reach. */
-static inline void twheel_hier_place_far(struct twheel_scheme *s,
-					 struct twheel_node *node)
-{
-	unsigned int level = twheel_hier_level(s->clock, node->expires);
-	u32 nr = twheel_hier_slot(level, node->expires);
-
-	twheel_slot_join_tail(s, &s->slots[nr], false, node,
-			      TWHEEL_SLOT_MAY_STAY);
-}
+void twheel_hier_place_far(struct twheel_scheme *s, struct twheel_node *node);
 
 /* Put a node that is in no slot where it belongs. */
 static __always_inline void twheel_hier_place(struct twheel_scheme *s,
@@ -114,8 +105,8 @@ static __always_inline void twheel_hier_place(struct twheel_scheme *s,
 static __always_inline void twheel_hier_start(struct twheel_scheme *s,
 					      struct twheel_node *node)
 {
-	twheel_hier_place(s, node);
 	s->pending++;
+	twheel_hier_place(s, node);
 }
 
 /**

@@ -70,10 +70,9 @@ static inline u32 twheel_scheme_slots(enum twheel_scheme_type type, u32 slots)
 static inline size_t twheel_scheme_size(enum twheel_scheme_type type,
 					u32 nr_slots)
 {
-	size_t rings = type == TWHEEL_HIER ? TWHEEL_HIER_RINGS : 0;
+	u32 rings = type == TWHEEL_HIER ? TWHEEL_HIER_RINGS : 0;
 
-	return nr_slots * sizeof(struct twheel_slot) +
-	       rings * sizeof(struct twheel_slot_ring);
+	return (size_t)(nr_slots + rings) * sizeof(struct twheel_slot);
 }
 
 /* The clock was set: the next step looks at everything again. */

@@ -16,26 +16,6 @@
 
 #include <linux/twheel.h>
 
-/**
- * struct twheel_slot - a slot
- * @nodes: the nodes in it, the one that was started first at the head
- * @count: nodes that have joined since the slot was last empty, less those
- *	that a cascade has moved: at least as many as there are in @nodes
- * @stale: nodes that were refreshed in this slot and have stayed, as
- *	twheel_slot_may_stay() counts them
- * @first: hashed wheels: no node in @nodes is due before this tick
- *
- * @count is 0 while the slot is empty. A node that is stopped does not reach
- * for its slot, so that it is counted until the slot is empty. Only the pace of
- * a cascade may depend on @count and @stale.
- */
-struct twheel_slot {
-	struct list_head nodes;
-	u32 count;
-	u32 stale;
-	u64 first;
-};
-
 /*
  * Hints. The nodes of a slot are a chain: each of them has to come from memory
  * before the address of the next one is known. So each node remembers where the
@@ -65,6 +45,32 @@ struct twheel_slot {
  */
 struct twheel_slot_ring {
 	u32 where[TWHEEL_SLOT_HINTS];
+};
+
+/**
+ * struct twheel_slot - a slot
+ * @nodes: the nodes in it, the one that was started first at the head
+ * @count: nodes that have joined since the slot was last empty, less those
+ *	that a cascade has moved: at least as many as there are in @nodes
+ * @stale: nodes that were refreshed in this slot and have stayed, as
+ *	twheel_slot_may_stay() counts them
+ * @first: hashed wheels: no node in @nodes is due before this tick
+ * @ring: the entry is no slot but the ring of one
+ *
+ * @count is 0 while the slot is empty. A node that is stopped does not reach
+ * for its slot, so that it is counted until the slot is empty. Only the pace of
+ * a cascade may depend on @count and @stale.
+ */
+struct twheel_slot {
+	union {
+		struct {
+			struct list_head nodes;
+			u32 count;
+			u32 stale;
+			u64 first;
+		};
+		struct twheel_slot_ring ring;
+	};
 };
 
 /**
@@ -158,10 +164,9 @@ static __always_inline u64 twheel_slot_group(const struct twheel_scheme *s,
 
 /* The ring of @slot, if it has one. */
 static __always_inline struct twheel_slot_ring *
-twheel_slot_ring(const struct twheel_scheme *s, const struct twheel_slot *slot)
+twheel_slot_ring(struct twheel_slot *slot)
 {
-	return (struct twheel_slot_ring *)(s->slots + TWHEEL_SLOT_HIER_SLOTS) +
-	       (slot - s->slots);
+	return &slot[TWHEEL_SLOT_HIER_SLOTS].ring;
 }
 
 /*
@@ -217,7 +222,7 @@ twheel_slot_join(struct twheel_scheme *s, struct twheel_slot *slot,
 		 const bool hinted, struct twheel_node *node, u32 flags,
 		 struct list_head *prev, struct list_head *next)
 {
-	struct twheel_slot_ring *ring = twheel_slot_ring(s, slot);
+	struct twheel_slot_ring *ring = twheel_slot_ring(slot);
 	u32 *where;
 
 	/* An empty list's head is its own neighbour on both sides. */
