@@ -292,8 +292,6 @@ static __always_inline void twheel_slot_unlink(struct twheel_scheme *s,
 static __always_inline void
 twheel_slot_leave(struct twheel_scheme *s, struct twheel_node *node)
 {
-	prefetchw(node->link.prev);
-	prefetchw(node->link.next);
 	twheel_slot_unlink(s, node->link.prev, node->link.next);
 }
 
