@@ -134,7 +134,7 @@ static int init_scheme(struct twheel_base *base, int node)
 	struct twheel_slot *slot;
 	unsigned long *occupied;
 
-	slot = kvmalloc_node(twheel_scheme_size(config->scheme, nr),
+	slot = kvmalloc_node(array_size(nr, sizeof(*slot)),
 			     TWHEEL_GFP, node);
 	occupied = kvzalloc_node(BITS_TO_LONGS(nr) * sizeof(long),
 				 TWHEEL_GFP, node);

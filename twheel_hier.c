@@ -87,7 +87,7 @@ void twheel_hier_place_far(struct twheel_scheme *s, struct twheel_node *node)
 	unsigned int level = twheel_hier_level(s->clock, node->expires);
 	u32 nr = twheel_hier_slot(level, node->expires);
 
-	twheel_slot_join_tail(s, &s->slots[nr], false, node,
+	twheel_slot_join_tail(s, &s->slots[nr], true, node,
 			      TWHEEL_SLOT_MAY_STAY);
 }
 
@@ -197,8 +197,7 @@ static void move_refreshed(struct twheel_scheme *s, int *work)
 static void expect_next_tick(const struct twheel_scheme *s)
 {
 	u32 nr = twheel_hier_slot(0, s->clock + 1), i, hints, where;
-	struct twheel_slot *slot = &s->slots[nr];
-	const struct twheel_slot_ring *ring = twheel_slot_ring(slot);
+	const struct twheel_slot *slot = &s->slots[nr];
 	const struct twheel_node *node;
 
 	if (list_empty(&slot->nodes))
@@ -207,7 +206,7 @@ static void expect_next_tick(const struct twheel_scheme *s)
 	where = twheel_slot_where(node);
 	hints = min_t(u32, slot->count, TWHEEL_SLOT_HINTS);
 	for (i = 0; i < hints; i++)
-		prefetchw(twheel_slot_hinted(node, ring->where[i] - where));
+		prefetchw(twheel_slot_hinted(node, slot->where[i] - where));
 }
 
 /*

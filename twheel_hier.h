@@ -24,8 +24,6 @@
 #define TWHEEL_HIER_LEVELS	DIV_ROUND_UP(64, TWHEEL_HIER_BITS)
 #define TWHEEL_HIER_SLOTS	(TWHEEL_HIER_LEVELS * TWHEEL_HIER_RING)
 #define TWHEEL_HIER_MASK	(TWHEEL_HIER_RING - 1)
-/* Slots that have a ring of hints: those of the two lowest levels. */
-#define TWHEEL_HIER_RINGS	(2 * TWHEEL_HIER_RING)
 
 static __always_inline unsigned int twheel_hier_shift(unsigned int level)
 {
@@ -170,10 +168,7 @@ static __always_inline void twheel_hier_move(struct twheel_scheme *s)
 	if (likely(node->expires <= s->from_last)) {
 		to = &s->slots[twheel_hier_slot(s->level - 1, node->expires)];
 		flags = s->level > 1 ? TWHEEL_SLOT_MAY_STAY : 0;
-		if (likely(s->level <= 2))
-			twheel_slot_join_head(s, to, true, node, flags);
-		else
-			twheel_slot_join_head(s, to, false, node, flags);
+		twheel_slot_join_head(s, to, true, node, flags);
 	} else {
 		twheel_hier_place(s, node);
 	}

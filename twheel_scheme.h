@@ -60,21 +60,6 @@ static inline u32 twheel_scheme_slots(enum twheel_scheme_type type, u32 slots)
 	return type == TWHEEL_HIER ? TWHEEL_HIER_SLOTS : slots;
 }
 
-/**
- * twheel_scheme_size - memory that the slots of a scheme need
- * @type: the scheme
- * @nr_slots: twheel_scheme_slots()
- *
- * Return: bytes.
- */
-static inline size_t twheel_scheme_size(enum twheel_scheme_type type,
-					u32 nr_slots)
-{
-	u32 rings = type == TWHEEL_HIER ? TWHEEL_HIER_RINGS : 0;
-
-	return (size_t)(nr_slots + rings) * sizeof(struct twheel_slot);
-}
-
 /* The clock was set: the next step looks at everything again. */
 static inline void twheel_scheme_set_window(struct twheel_scheme *s)
 {
@@ -89,7 +74,7 @@ static inline void twheel_scheme_set_window(struct twheel_scheme *s)
  * twheel_scheme_init - make an empty scheme
  * @s: the scheme
  * @type: which one
- * @slots: memory of twheel_scheme_size() bytes
+ * @slots: memory for twheel_scheme_slots() slots
  * @occupied: memory for a zeroed bitmap of as many bits
  * @nr_slots: how many these are
  * @clock: the tick to begin after

@@ -30,22 +30,12 @@
  * both sides. Its lowest bit, which the alignment of nodes leaves free, says
  * whether a refresh need not look further: see twheel_slot_may_stay().
  */
-#define TWHEEL_SLOT_HINTS	8
-/* Slots of a hierarchical wheel, after which the rings begin. */
-#define TWHEEL_SLOT_HIER_SLOTS	4096
-/* Nodes of a slot that may be refreshed without moving. */
-#define TWHEEL_SLOT_STALE	4096
+#define TWHEEL_SLOT_HINTS	4
 #define TWHEEL_SLOT_HINT_SHIFT	2
 #define TWHEEL_SLOT_MAY_STAY	BIT(0)
 
-/**
- * struct twheel_slot_ring - the nodes that joined a slot last
- * @where: their addresses, shifted down by TWHEEL_SLOT_HINT_SHIFT; the entry
- *	of the node that joins as number n is n modulo the size
- */
-struct twheel_slot_ring {
-	u32 where[TWHEEL_SLOT_HINTS];
-};
+/* Nodes of a slot that may be refreshed without moving. */
+#define TWHEEL_SLOT_STALE	4096
 
 /**
  * struct twheel_slot - a slot
@@ -54,22 +44,22 @@ struct twheel_slot_ring {
  *	that a cascade has moved: at least as many as there are in @nodes
  * @stale: nodes that were refreshed in this slot and have stayed, as
  *	twheel_slot_may_stay() counts them
- * @first: hashed wheels: no node in @nodes is due before this tick
- * @ring: the entry is no slot but the ring of one
+ * @where: hierarchical: the addresses of the nodes that joined last, as
+ *	twheel_slot_where() has them. That of the node that joins as number n is
+ *	entry n modulo the size
+ * @first: hashed: no node in @nodes is due before this tick
  *
  * @count is 0 while the slot is empty. A node that is stopped does not reach
  * for its slot, so that it is counted until the slot is empty. Only the pace of
  * a cascade may depend on @count and @stale.
  */
 struct twheel_slot {
+	struct list_head nodes;
+	u32 count;
+	u32 stale;
 	union {
-		struct {
-			struct list_head nodes;
-			u32 count;
-			u32 stale;
-			u64 first;
-		};
-		struct twheel_slot_ring ring;
+		u32 where[TWHEEL_SLOT_HINTS];
+		u64 first;
 	};
 };
 
@@ -97,8 +87,7 @@ struct twheel_slot {
  * @groups: hierarchical: a bit for each 64 bits of @occupied, set if and only
  *	if one of them is
  * @occupied: a bit for each slot, set while it has a node
- * @slots: the slots; of a hierarchical wheel the rings of the two lowest levels
- *	follow
+ * @slots: the slots
  */
 struct twheel_scheme {
 	u64 clock;
@@ -162,25 +151,17 @@ static __always_inline u64 twheel_slot_group(const struct twheel_scheme *s,
 				     words[0] | (u64)words[1] << 32;
 }
 
-/* The ring of @slot, if it has one. */
-static __always_inline struct twheel_slot_ring *
-twheel_slot_ring(struct twheel_slot *slot)
-{
-	return &slot[TWHEEL_SLOT_HIER_SLOTS].ring;
-}
-
 /*
- * @node is the first one in its slot. What is in @ring is from another time:
- * until the ring is full of hints they lead to @node.
+ * @node is the first one in @slot. Its hints are from another time: until they
+ * are replaced they lead to @node.
  */
-static __always_inline void
-twheel_slot_fill_ring(struct twheel_slot_ring *ring,
-		      const struct twheel_node *node)
+static __always_inline void twheel_slot_fill_hints(struct twheel_slot *slot,
+						   const struct twheel_node *node)
 {
 	u32 i;
 
 	for (i = 0; i < TWHEEL_SLOT_HINTS; i++)
-		ring->where[i] = twheel_slot_where(node);
+		slot->where[i] = twheel_slot_where(node);
 }
 
 /* @slot gets its first node. */
@@ -214,25 +195,24 @@ static __always_inline void twheel_slot_vacate(struct twheel_scheme *s,
  */
 
 /*
- * Between @prev and @next. @flags is TWHEEL_SLOT_MAY_STAY or 0. A slot that is
- * not @hinted has no ring.
+ * Between @prev and @next. @flags is TWHEEL_SLOT_MAY_STAY or 0. Only a
+ * hierarchical wheel has room for hints.
  */
 static __always_inline void
 twheel_slot_join(struct twheel_scheme *s, struct twheel_slot *slot,
 		 const bool hinted, struct twheel_node *node, u32 flags,
 		 struct list_head *prev, struct list_head *next)
 {
-	struct twheel_slot_ring *ring = twheel_slot_ring(slot);
 	u32 *where;
 
 	/* An empty list's head is its own neighbour on both sides. */
 	if (unlikely(prev == next)) {
 		twheel_slot_occupy(s, slot);
 		if (hinted)
-			twheel_slot_fill_ring(ring, node);
+			twheel_slot_fill_hints(slot, node);
 	}
 	if (hinted) {
-		where = &ring->where[slot->count % TWHEEL_SLOT_HINTS];
+		where = &slot->where[slot->count % TWHEEL_SLOT_HINTS];
 		flags += *where - twheel_slot_where(node);
 		*where = twheel_slot_where(node);
 	}

@@ -23,7 +23,7 @@ wheel_create(const struct twheel_test_scheme_ops *ops,
 		return NULL;
 	slots = twheel_scheme_slots(type, slots);
 	t->ops = ops;
-	t->s.slots = kvzalloc(twheel_scheme_size(type, slots), GFP_KERNEL);
+	t->s.slots = kvcalloc(slots, sizeof(*t->s.slots), GFP_KERNEL);
 	t->s.occupied = bitmap_zalloc(slots, GFP_KERNEL);
 	if (!t->s.slots || !t->s.occupied) {
 		wheel_destroy(t);
