@@ -85,7 +85,7 @@ static void place(struct twheel_scheme *s, struct twheel_node *node)
 	if (list_empty(&slot->nodes) || node->expires < slot->first)
 		slot->first = node->expires;
 	limit_leap(s, node->expires);
-	twheel_slot_join_tail(s, slot, false, node, 0);
+	twheel_slot_join_tail(s, slot, node);
 }
 
 /**

@@ -76,6 +76,38 @@ static u32 first_bit(u64 bits)
 }
 
 /**
+ * twheel_hier_join_empty - put a node into an empty slot
+ * @s: the scheme
+ * @slot: the slot
+ * @node: a node that is in no slot
+ * @flags: TWHEEL_SLOT_MAY_STAY or 0
+ *
+ * The slot's hints are from another time: until they are replaced they lead to
+ * @node.
+ */
+void twheel_hier_join_empty(struct twheel_scheme *s, struct twheel_slot *slot,
+			    struct twheel_node *node, u32 flags)
+{
+	u32 i;
+
+	for (i = 0; i < TWHEEL_SLOT_HINTS; i++)
+		slot->where[i] = twheel_slot_where(node);
+	twheel_slot_join_tail(s, slot, node);
+	node->hint = flags;
+}
+
+/**
+ * twheel_hier_move_last - move the only node of a slot to where it belongs
+ * @s: the scheme
+ * @node: the node
+ */
+void twheel_hier_move_last(struct twheel_scheme *s, struct twheel_node *node)
+{
+	twheel_slot_leave(s, node);
+	twheel_hier_place(s, node);
+}
+
+/**
  * twheel_hier_place_far - put a node where the two lowest levels do not reach
  * @s: the scheme
  * @node: a node that is in no slot
@@ -87,8 +119,7 @@ void twheel_hier_place_far(struct twheel_scheme *s, struct twheel_node *node)
 	unsigned int level = twheel_hier_level(s->clock, node->expires);
 	u32 nr = twheel_hier_slot(level, node->expires);
 
-	twheel_slot_join_tail(s, &s->slots[nr], true, node,
-			      TWHEEL_SLOT_MAY_STAY);
+	twheel_hier_join_tail(s, &s->slots[nr], node, TWHEEL_SLOT_MAY_STAY);
 }
 
 /* The slot of @level that is to be empty when the inner level goes round. */

@@ -74,6 +74,38 @@ static inline void twheel_hier_set_window(struct twheel_scheme *s)
 	s->reach[1] = twheel_hier_reach(s, 1);
 }
 
+void twheel_hier_join_empty(struct twheel_scheme *s, struct twheel_slot *slot,
+			    struct twheel_node *node, u32 flags);
+
+/*
+ * Between @prev and @next of a slot. @flags is TWHEEL_SLOT_MAY_STAY or 0. What an
+ * empty slot needs is a call, and the last thing done, so that none of the
+ * usual path has to save registers for it: stores are what limits a start.
+ */
+static __always_inline void
+twheel_hier_join(struct twheel_scheme *s, struct twheel_slot *slot,
+		 struct twheel_node *node, u32 flags, struct list_head *prev,
+		 struct list_head *next)
+{
+	u32 here = twheel_slot_where(node), *where;
+
+	if (unlikely(prev == next)) {
+		twheel_hier_join_empty(s, slot, node, flags);
+		return;
+	}
+	where = &slot->where[slot->count++ % TWHEEL_SLOT_HINTS];
+	node->hint = flags + (*where - here);
+	*where = here;
+	twheel_link(&node->link, prev, next);
+}
+
+static __always_inline void
+twheel_hier_join_tail(struct twheel_scheme *s, struct twheel_slot *slot,
+		      struct twheel_node *node, u32 flags)
+{
+	twheel_hier_join(s, slot, node, flags, slot->nodes.prev, &slot->nodes);
+}
+
 void twheel_hier_place_far(struct twheel_scheme *s, struct twheel_node *node);
 
 /* Put a node that is in no slot where it belongs. */
@@ -85,11 +117,10 @@ static __always_inline void twheel_hier_place(struct twheel_scheme *s,
 
 	if (tick < s->reach[0]) {
 		slot = &s->slots[max(tick, s->clock + 1) & TWHEEL_HIER_MASK];
-		twheel_slot_join_tail(s, slot, true, node, 0);
+		twheel_hier_join_tail(s, slot, node, 0);
 	} else if (likely(tick < s->reach[1])) {
 		slot = &s->slots[twheel_hier_slot(1, tick)];
-		twheel_slot_join_tail(s, slot, true, node,
-				      TWHEEL_SLOT_MAY_STAY);
+		twheel_hier_join_tail(s, slot, node, TWHEEL_SLOT_MAY_STAY);
 	} else {
 		twheel_hier_place_far(s, node);
 	}
@@ -118,6 +149,8 @@ static __always_inline void twheel_hier_stop(struct twheel_scheme *s,
 	twheel_slot_del(s, node);
 }
 
+void twheel_hier_move_last(struct twheel_scheme *s, struct twheel_node *node);
+
 /**
  * twheel_hier_restart - restart a node
  * @s: the scheme
@@ -138,7 +171,12 @@ static __always_inline void twheel_hier_restart(struct twheel_scheme *s,
 	node->expires = expires;
 	if (stays)
 		return;
-	twheel_slot_leave(s, node);
+	/* As in twheel_hier_join(). */
+	if (unlikely(node->link.prev == node->link.next)) {
+		twheel_hier_move_last(s, node);
+		return;
+	}
+	twheel_unlink(node->link.prev, node->link.next);
 	twheel_hier_place(s, node);
 }
 
@@ -168,7 +206,8 @@ static __always_inline void twheel_hier_move(struct twheel_scheme *s)
 	if (likely(node->expires <= s->from_last)) {
 		to = &s->slots[twheel_hier_slot(s->level - 1, node->expires)];
 		flags = s->level > 1 ? TWHEEL_SLOT_MAY_STAY : 0;
-		twheel_slot_join_head(s, to, true, node, flags);
+		twheel_hier_join(s, to, node, flags, &to->nodes,
+				 to->nodes.next);
 	} else {
 		twheel_hier_place(s, node);
 	}

@@ -151,19 +151,6 @@ static __always_inline u64 twheel_slot_group(const struct twheel_scheme *s,
 				     words[0] | (u64)words[1] << 32;
 }
 
-/*
- * @node is the first one in @slot. Its hints are from another time: until they
- * are replaced they lead to @node.
- */
-static __always_inline void twheel_slot_fill_hints(struct twheel_slot *slot,
-						   const struct twheel_node *node)
-{
-	u32 i;
-
-	for (i = 0; i < TWHEEL_SLOT_HINTS; i++)
-		slot->where[i] = twheel_slot_where(node);
-}
-
 /* @slot gets its first node. */
 static __always_inline void twheel_slot_occupy(struct twheel_scheme *s,
 					       struct twheel_slot *slot)
@@ -194,47 +181,32 @@ static __always_inline void twheel_slot_vacate(struct twheel_scheme *s,
  * wheel: "del", which counts @pending too.
  */
 
-/*
- * Between @prev and @next. @flags is TWHEEL_SLOT_MAY_STAY or 0. Only a
- * hierarchical wheel has room for hints.
- */
+/* Between @prev and @next, in a wheel without hints. */
 static __always_inline void
 twheel_slot_join(struct twheel_scheme *s, struct twheel_slot *slot,
-		 const bool hinted, struct twheel_node *node, u32 flags,
-		 struct list_head *prev, struct list_head *next)
+		 struct twheel_node *node, struct list_head *prev,
+		 struct list_head *next)
 {
-	u32 *where;
-
 	/* An empty list's head is its own neighbour on both sides. */
-	if (unlikely(prev == next)) {
+	if (unlikely(prev == next))
 		twheel_slot_occupy(s, slot);
-		if (hinted)
-			twheel_slot_fill_hints(slot, node);
-	}
-	if (hinted) {
-		where = &slot->where[slot->count % TWHEEL_SLOT_HINTS];
-		flags += *where - twheel_slot_where(node);
-		*where = twheel_slot_where(node);
-	}
-	node->hint = flags;
+	node->hint = 0;
 	twheel_link(&node->link, prev, next);
 	slot->count++;
 }
 
 static __always_inline void
 twheel_slot_join_tail(struct twheel_scheme *s, struct twheel_slot *slot,
-		      const bool hinted, struct twheel_node *node, u32 flags)
+		      struct twheel_node *node)
 {
-	twheel_slot_join(s, slot, hinted, node, flags, slot->nodes.prev,
-			 &slot->nodes);
+	twheel_slot_join(s, slot, node, slot->nodes.prev, &slot->nodes);
 }
 
 static __always_inline void
 twheel_slot_join_head(struct twheel_scheme *s, struct twheel_slot *slot,
-		      const bool hinted, struct twheel_node *node, u32 flags)
+		      struct twheel_node *node)
 {
-	twheel_slot_join(s, slot, hinted, node, flags, &slot->nodes,
-			 slot->nodes.next);
+	twheel_slot_join(s, slot, node, &slot->nodes, slot->nodes.next);
 }
 
 /* The address that is @hint away from @node. */
@@ -252,13 +224,19 @@ twheel_slot_take_hint(const struct twheel_node *node)
 	prefetchw(twheel_slot_hinted(node, node->hint));
 }
 
-static __always_inline void twheel_slot_unlink(struct twheel_scheme *s,
-					       struct list_head *prev,
-					       struct list_head *next)
+static __always_inline void twheel_unlink(struct list_head *prev,
+					  struct list_head *next)
 {
 	next->prev = prev;
 	/* As in twheel_link(). */
 	WRITE_ONCE(prev->next, next);
+}
+
+static __always_inline void twheel_slot_unlink(struct twheel_scheme *s,
+					       struct list_head *prev,
+					       struct list_head *next)
+{
+	twheel_unlink(prev, next);
 	/* Both are the head. */
 	if (unlikely(prev == next))
 		twheel_slot_vacate(s, prev);
@@ -315,8 +293,12 @@ twheel_slot_leave_wheel(struct twheel_scheme *s, struct twheel_node *node)
 static __always_inline void
 twheel_slot_del(struct twheel_scheme *s, struct twheel_node *node)
 {
-	twheel_slot_leave(s, node);
+	struct list_head *prev = node->link.prev, *next = node->link.next;
+
+	twheel_unlink(prev, next);
 	twheel_slot_leave_wheel(s, node);
+	if (unlikely(prev == next))
+		twheel_slot_vacate(s, prev);
 }
 
 #endif /* _TWHEEL_SLOT_H */

@@ -70,8 +70,8 @@ static void plain_start(struct twheel_test_scheme *t, struct twheel_node *node)
 
 	if (tick - t->s.clock <= plain_mask(t)) {
 		twheel_slot_join_tail(&t->s,
-				      &t->s.slots[tick & plain_mask(t)], false,
-				      node, 0);
+				      &t->s.slots[tick & plain_mask(t)],
+				      node);
 	} else {
 		node->hint = PLAIN_NO_SLOT;
 		list_add_tail(&node->link, plain_rest(t));
@@ -141,7 +141,7 @@ static void plain_search_rest(struct twheel_test_scheme *t)
 		list_del(&node->link);
 		twheel_slot_join_head(&t->s,
 				      &t->s.slots[node->expires & plain_mask(t)],
-				      false, node, 0);
+				      node);
 	}
 }
 
