@@ -74,8 +74,7 @@
 #define IDLE_TICKS	60000U
 #define BEATS_PER_TICK	64U
 #define OFTEN_TICKS	200U
-#define OFTEN_PER_TICK	(10U * 1024U)
-#define NEXT_CALLS	100U
+#define NEXT_CALLS	1000U
 #define STORM_TICK	200U
 #define STORM_SPREAD	50000U
 #define ONE_TICK	30000U
@@ -519,7 +518,7 @@ static void measure_next(struct run *r)
 	start_all(r, IDLE_TICKS + 1);
 	for (tick = 1; tick <= IDLE_TICKS; tick++) {
 		one_tick(r, tick, &next);
-		if (tick % 64)
+		if (tick % 512)
 			continue;
 		begin = now();
 		for (i = 0; i < NEXT_CALLS; i++)

@@ -276,7 +276,26 @@ static void a_refreshed_node_is_carried_to_its_slot(struct kunit *test)
 	}
 }
 
+/* All of a slot are refreshed: some move then, the others in time. */
+static void a_storm_of_refreshes_leaves_few_for_its_tick(struct kunit *test)
+{
+	u32 i, nr = 3 * TWHEEL_SLOT_STALE;
+	struct twheel_check *c = kt_begin_with(test, kt_ops(test), 0, N, nr);
+	struct twheel_scheme *s = kt_scheme(test);
+
+	for (i = 0; i < nr; i++)
+		twheel_check_set(c, i, N + 5);
+	for (i = 0; i < nr; i++)
+		twheel_check_set(c, i, N + 6 + i % (10 * N));
+	KUNIT_EXPECT_EQ(test, s->slots[5].stale, TWHEEL_SLOT_STALE);
+	KUNIT_EXPECT_EQ(test, twheel_check_advance(c, N + 5), 0);
+	KUNIT_EXPECT_LE(test, s->cascaded, TWHEEL_SLOT_STALE);
+	KUNIT_EXPECT_EQ(test, twheel_check_advance(c, N + 6 + 10 * N), nr);
+}
+
 static struct kunit_case hashed_cases[] = {
+	KUNIT_CASE_PARAM(a_storm_of_refreshes_leaves_few_for_its_tick,
+			 kt_hashed),
 	KUNIT_CASE_PARAM(the_slot_is_the_tick_modulo_slots, kt_hashed),
 	KUNIT_CASE_PARAM(one_slot_gives_out_one_round_at_a_time, kt_hashed),
 	KUNIT_CASE_PARAM(slots_of_later_rounds_are_passed_without_a_look,
