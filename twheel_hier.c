@@ -41,9 +41,20 @@
  * Hence FIFO at every level, in every state between two moves, and nothing
  * depends on when the moves are made, as long as the slot is empty in time.
  *
- * A restart to a later tick writes the tick and moves nothing. The node is
- * then in a slot that comes too early; whoever finds it there, when moving
- * or when expiring the slot, puts it where it belongs.
+ * A restart to a later tick writes the tick and moves nothing. The node is then
+ * in a slot that comes too early; whoever finds it there, when moving or when
+ * expiring the slot, puts it where it belongs. What is in level 0 has to be moved
+ * in one tick, so that only a number of nodes of a slot may stay like that.
+ *
+ * What is remembered between two ticks:
+ *
+ *  - nothing has to be moved down from any level before tick @recheck, and before
+ *    @window none from a level above @top;
+ *  - nothing is started into the outer slot that comes next, because the level
+ *    below reaches it: only a cascade from above joins it;
+ *  - @reach has the ends of what the two lowest levels reach from the clock;
+ *  - a node in level 0 without TWHEEL_SLOT_MAY_STAY is in the slot of its tick,
+ *    or of the tick after the clock if it was started late.
  */
 #include <linux/bitops.h>
 #include <linux/list.h>

@@ -12,6 +12,8 @@
  *
  *  - @pending is the number of nodes in all slots;
  *  - the bit of a slot in @occupied is set if and only if the slot has a node;
+ *  - a slot's @count is 0 if and only if it has no node, and at least the
+ *    number of its nodes until it overflows;
  *  - no node is due at a tick before @clock but such as were started late,
  *    and those are in the slot that is popped next.
  *
