@@ -82,10 +82,10 @@ static void place(struct twheel_scheme *s, struct twheel_node *node)
 	u32 nr = slot_for(s, node->expires);
 	struct twheel_slot *slot = &s->slots[nr];
 
-	if (!slot->count || node->expires < slot->first)
+	if (list_empty(&slot->nodes) || node->expires < slot->first)
 		slot->first = node->expires;
 	limit_leap(s, node->expires);
-	twheel_slot_join_tail(s, nr, node);
+	twheel_slot_join_tail(s, slot, node);
 }
 
 /**
@@ -119,10 +119,12 @@ void twheel_hashed_stop(struct twheel_scheme *s, struct twheel_node *node)
 void twheel_hashed_restart(struct twheel_scheme *s, struct twheel_node *node,
 			   u64 expires)
 {
-	bool later = expires >= node->expires;
+	u32 nr = slot_for(s, node->expires);
+	bool stays = expires >= node->expires &&
+		     twheel_slot_may_stay(&s->slots[nr], node);
 
 	node->expires = expires;
-	if (later)
+	if (stays)
 		return;
 	twheel_slot_free_cursor(s, node);
 	twheel_slot_leave(s, node);
@@ -133,17 +135,19 @@ void twheel_hashed_restart(struct twheel_scheme *s, struct twheel_node *node,
 static void leave_slot(struct twheel_scheme *s, u32 nr)
 {
 	s->cursor = NULL;
-	if (s->slots[nr].count)
+	if (!list_empty(&s->slots[nr].nodes))
 		limit_leap(s, slot_tick(s, nr));
 }
 
 /* A node that is not due stays where it is or is carried to its own slot. */
-static void pass_node(struct twheel_scheme *s, struct twheel_node *node)
+static void pass_node(struct twheel_scheme *s, u32 nr,
+		      struct twheel_node *node)
 {
-	struct twheel_slot *slot = &s->slots[node->slot];
+	struct twheel_slot *slot = &s->slots[nr];
 
-	if (node->slot == (node->expires & slot_mask(s))) {
+	if (nr == (node->expires & slot_mask(s))) {
 		slot->first = min(slot->first, node->expires);
+		node->hint = 0;
 		return;
 	}
 	twheel_slot_leave(s, node);
@@ -170,7 +174,7 @@ static struct twheel_node *scan_slot(struct twheel_scheme *s, int *work)
 			twheel_slot_del(s, node);
 			return node;
 		}
-		pass_node(s, node);
+		pass_node(s, nr, node);
 		--*work;
 	}
 	leave_slot(s, nr);
@@ -187,6 +191,7 @@ static void enter_slot(struct twheel_scheme *s, u32 nr, int *work)
 		--*work;
 	} else {
 		slot->first = U64_MAX;
+		slot->stale = 0;
 		s->cursor = slot->nodes.next;
 	}
 }

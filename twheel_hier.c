@@ -41,9 +41,20 @@
  * Hence FIFO at every level, in every state between two moves, and nothing
  * depends on when the moves are made, as long as the slot is empty in time.
  *
- * A restart to a later tick writes the tick and moves nothing. The node is
- * then in a slot that comes too early; whoever finds it there, when moving
- * or when expiring the slot, puts it where it belongs.
+ * A restart to a later tick writes the tick and moves nothing. The node is then
+ * in a slot that comes too early; whoever finds it there, when moving or when
+ * expiring the slot, puts it where it belongs. What is in level 0 has to be moved
+ * in one tick, so that only a number of nodes of a slot may stay like that.
+ *
+ * What is remembered between two ticks:
+ *
+ *  - nothing has to be moved down from any level before tick @recheck, and before
+ *    @window none from a level above @top;
+ *  - nothing is started into the outer slot that comes next, because the level
+ *    below reaches it: only a cascade from above joins it;
+ *  - @reach has the ends of what the two lowest levels reach from the clock;
+ *  - a node in level 0 without TWHEEL_SLOT_MAY_STAY is in the slot of its tick,
+ *    or of the tick after the clock if it was started late.
  */
 #include <linux/bitops.h>
 #include <linux/list.h>
@@ -58,6 +69,69 @@
  * many nodes per tick empties it in time.
  */
 #define MOVES_PER_WAKEUP	64
+
+/* So many nodes that were refreshed in one slot are a crowd. */
+#define CROWD			64
+
+/* Groups of 64 slots that a level has. */
+#define GROUPS		(TWHEEL_HIER_RING / 64)
+#define GROUPS_MASK	(BIT(GROUPS) - 1)
+
+static u32 first_bit(u64 bits)
+{
+	u32 low = bits;
+
+	if (BITS_PER_LONG == 64)
+		return __ffs(bits);
+	return low ? __ffs(low) : 32 + __ffs((u32)(bits >> 32));
+}
+
+/**
+ * twheel_hier_join_empty - put a node into an empty slot
+ * @s: the scheme
+ * @slot: the slot
+ * @node: a node that is in no slot
+ * @flags: TWHEEL_SLOT_MAY_STAY or 0
+ *
+ * The slot's hints are from another time: until they are replaced they lead to
+ * @node.
+ */
+void twheel_hier_join_empty(struct twheel_scheme *s, struct twheel_slot *slot,
+			    struct twheel_node *node, u32 flags)
+{
+	u32 i;
+
+	for (i = 0; i < TWHEEL_SLOT_HINTS; i++)
+		slot->where[i] = twheel_slot_where(node);
+	twheel_slot_join_tail(s, slot, node);
+	node->hint = flags;
+}
+
+/**
+ * twheel_hier_move_last - move the only node of a slot to where it belongs
+ * @s: the scheme
+ * @node: the node
+ */
+void twheel_hier_move_last(struct twheel_scheme *s, struct twheel_node *node)
+{
+	twheel_slot_leave(s, node);
+	twheel_hier_place(s, node);
+}
+
+/**
+ * twheel_hier_place_far - put a node where the two lowest levels do not reach
+ * @s: the scheme
+ * @node: a node that is in no slot
+ *
+ * The part of twheel_hier_place() that is not inlined.
+ */
+void twheel_hier_place_far(struct twheel_scheme *s, struct twheel_node *node)
+{
+	unsigned int level = twheel_hier_level(s->clock, node->expires);
+	u32 nr = twheel_hier_slot(level, node->expires);
+
+	twheel_hier_join_tail(s, &s->slots[nr], node, TWHEEL_SLOT_MAY_STAY);
+}
 
 /* The slot of @level that is to be empty when the inner level goes round. */
 static u32 next_outer_slot(const struct twheel_scheme *s, unsigned int level)
@@ -78,19 +152,24 @@ static u64 ticks_left(const struct twheel_scheme *s, unsigned int level)
 /*
  * This tick's share of what has to be moved down from @level. Rounding down
  * starts as late as one node per tick allows, for most nodes are stopped
- * before that; with one tick left the share is all.
+ * before that; with one tick left the share is all. A slot's count may be any
+ * number, for it overflows; what has to be right is the last tick only.
  */
-static u32 cascade_share(const struct twheel_scheme *s, unsigned int level)
+static u32 cascade_share(struct twheel_scheme *s, unsigned int level)
 {
 	u32 nr = next_outer_slot(s, level);
-	u64 left;
+	u64 left, count;
 
 	if (!test_bit(nr, s->occupied))
 		return 0;
 	left = ticks_left(s, level);
-	if (left > s->slots[nr].count)
+	count = clamp_t(u64, s->slots[nr].count, 1, s->pending);
+	if (left > count) {
+		s->recheck = min(s->recheck, s->clock + (left - count));
 		return 0;
-	return s->slots[nr].count / (u32)left;
+	}
+	s->recheck = s->clock + 1;
+	return left == 1 ? U32_MAX : (u32)count / (u32)left;
 }
 
 /**
@@ -115,17 +194,61 @@ void twheel_hier_next_level(struct twheel_scheme *s)
 	prefetchw(s->from->nodes.prev);
 }
 
-/* The first node of the clock's slot was restarted to a later tick. */
+/*
+ * What the levels have to do at this tick, and when to look again. Which slot
+ * of a level comes next changes where a window of level 0 ends, and nothing is
+ * started into such a slot: what is not in it then only comes from above.
+ */
+static void look_at_levels(struct twheel_scheme *s)
+{
+	u32 top;
+
+	if (s->clock >= s->window) {
+		top = TWHEEL_HIER_LEVELS - 1;
+		while (top && !test_bit(next_outer_slot(s, top), s->occupied))
+			top--;
+		s->top = top;
+		twheel_hier_set_window(s);
+	}
+	s->recheck = s->window;
+	s->level = s->top + 1;
+	twheel_hier_next_level(s);
+}
+
+/*
+ * A node of the clock's slot was restarted to a later tick. Of a crowd the last
+ * to join goes first, unless it is due: there are hints on the way from it. A
+ * few go in the order of their starts.
+ */
 static void move_refreshed(struct twheel_scheme *s, int *work)
 {
 	struct twheel_slot *slot = twheel_hier_due_slot(s);
-	struct twheel_node *node = list_first_entry(&slot->nodes,
-						    struct twheel_node, link);
+	struct twheel_node *node = list_last_entry(&slot->nodes,
+						   struct twheel_node, link);
 
+	if (slot->stale < CROWD || node->expires <= s->clock)
+		node = list_first_entry(&slot->nodes, struct twheel_node, link);
+	twheel_slot_take_hint(node);
 	twheel_slot_leave(s, node);
 	twheel_hier_place(s, node);
 	s->cascaded++;
 	--*work;
+}
+
+/* Ask for the nodes that the next tick begins with. */
+static void expect_next_tick(const struct twheel_scheme *s)
+{
+	u32 nr = twheel_hier_slot(0, s->clock + 1), i, hints, where;
+	const struct twheel_slot *slot = &s->slots[nr];
+	const struct twheel_node *node;
+
+	if (list_empty(&slot->nodes))
+		return;
+	node = list_first_entry(&slot->nodes, struct twheel_node, link);
+	where = twheel_slot_where(node);
+	hints = min_t(u32, slot->count, TWHEEL_SLOT_HINTS);
+	for (i = 0; i < hints; i++)
+		prefetchw(twheel_slot_hinted(node, slot->where[i] - where));
 }
 
 /*
@@ -134,13 +257,42 @@ static void move_refreshed(struct twheel_scheme *s, int *work)
  */
 static struct twheel_slot *step(struct twheel_scheme *s, u64 target)
 {
-	if (target - s->clock > 1)
+	if (target - s->clock > 1) {
 		s->clock = min(twheel_hier_next(s), target);
-	else
+		s->window = s->clock;
+		s->recheck = s->clock;
+	} else {
 		s->clock = target;
-	s->level = TWHEEL_HIER_LEVELS;
-	twheel_hier_next_level(s);
+	}
+	if (s->clock >= s->recheck)
+		look_at_levels(s);
+	expect_next_tick(s);
 	return twheel_hier_due_slot(s);
+}
+
+static noinline struct twheel_node *pop(struct twheel_scheme *s, u64 target,
+					int *work)
+{
+	struct twheel_slot *slot = twheel_hier_due_slot(s);
+	struct twheel_node *node;
+	u64 moved;
+
+	while (*work > 0) {
+		moved = s->cascaded;
+		node = twheel_hier_due(s, slot);
+		*work -= s->cascaded - moved;
+		if (node || *work <= 0)
+			return node;
+		if (!list_empty(&slot->nodes))
+			move_refreshed(s, work);
+		else if (s->quota)
+			continue;
+		else if (s->clock < target)
+			slot = step(s, target);
+		else
+			return NULL;
+	}
+	return NULL;
 }
 
 /**
@@ -163,39 +315,41 @@ struct twheel_node *twheel_hier_pop(struct twheel_scheme *s, u64 target,
 				    int *work)
 {
 	struct twheel_slot *slot = twheel_hier_due_slot(s);
-	struct twheel_node *node;
-	u64 moved;
 
-	while (*work > 0) {
-		moved = s->cascaded;
-		node = twheel_hier_due(s, slot);
-		*work -= s->cascaded - moved;
-		if (node || *work <= 0)
-			return node;
-		if (slot->count)
-			move_refreshed(s, work);
-		else if (s->quota)
-			continue;
-		else if (s->clock < target)
-			slot = step(s, target);
-		else
+	/* Most ticks of a wheel with few timers: nothing to do before or at it. */
+	if (target - s->clock == 1 && target < s->recheck &&
+	    list_empty(&slot->nodes)) {
+		slot = &s->slots[twheel_hier_slot(0, target)];
+		if (list_empty(&slot->nodes)) {
+			s->clock = target;
 			return NULL;
+		}
 	}
-	return NULL;
+	return pop(s, target, work);
 }
 
 /* Distance from the clock's slot of @level to the next occupied, or 0. */
 static unsigned int next_occupied(const struct twheel_scheme *s,
 				  unsigned int level)
 {
-	u32 first = level * TWHEEL_HIER_RING;
-	u32 end = first + TWHEEL_HIER_RING;
 	u32 here = twheel_hier_slot(level, s->clock);
-	u32 nr = find_next_bit(s->occupied, end, here + 1);
+	u32 first = level * TWHEEL_HIER_RING;
+	u32 from = first + ((here + 1) & TWHEEL_HIER_MASK);
+	u64 bits = twheel_slot_group(s, from) & (U64_MAX << (from % 64));
+	u32 groups, group = from / 64;
 
-	if (nr >= end)
-		nr = find_next_bit(s->occupied, here, first);
-	return nr == here ? 0 : (nr - here) & TWHEEL_HIER_MASK;
+	if (!bits) {
+		/* The groups after that of @from, and it again, in the ring. */
+		groups = (s->groups >> (first / 64)) & GROUPS_MASK;
+		groups |= groups << GROUPS;
+		groups >>= group % GROUPS + 1;
+		if (!(groups & GROUPS_MASK))
+			return 0;
+		group = first / 64 +
+			((group + 1 + __ffs(groups)) & (GROUPS - 1));
+		bits = twheel_slot_group(s, group * 64);
+	}
+	return (group * 64 + first_bit(bits) - here) & TWHEEL_HIER_MASK;
 }
 
 /*
@@ -223,16 +377,20 @@ static u64 cascade_tick(const struct twheel_scheme *s, unsigned int level,
 u64 twheel_hier_next(const struct twheel_scheme *s)
 {
 	unsigned int level, distance;
-	u64 next = U64_MAX;
+	u64 next = U64_MAX, slot;
 
 	if (s->level || test_bit(twheel_hier_slot(0, s->clock), s->occupied))
 		return s->clock;
-	distance = next_occupied(s, 0);
-	if (distance)
-		next = s->clock + distance;
-	for (level = 1; level < TWHEEL_HIER_LEVELS; level++) {
-		u64 slot = s->clock >> twheel_hier_shift(level);
-
+	if (s->groups & GROUPS_MASK) {
+		distance = next_occupied(s, 0);
+		if (distance)
+			next = s->clock + distance;
+	}
+	for (level = 1; level < TWHEEL_HIER_LEVELS &&
+	     s->groups >> (level * GROUPS); level++) {
+		if (!((s->groups >> (level * GROUPS)) & GROUPS_MASK))
+			continue;
+		slot = s->clock >> twheel_hier_shift(level);
 		distance = next_occupied(s, level);
 		if (distance)
 			next = min(next, cascade_tick(s, level, slot + distance));
@@ -250,7 +408,8 @@ u64 twheel_hier_next(const struct twheel_scheme *s)
 u64 twheel_hier_wakeup(const struct twheel_scheme *s,
 		       const struct twheel_node *node)
 {
-	unsigned int level = node->slot / TWHEEL_HIER_RING;
+	u64 tick = max(node->expires, s->clock + 1);
+	unsigned int level = twheel_hier_level(s->clock, tick);
 
 	if (!level)
 		return node->expires;

@@ -56,15 +56,74 @@ static __always_inline unsigned int twheel_hier_level(u64 clock, u64 tick)
 	return level;
 }
 
+/* The tick at which the next window of @level ends, or the end of time. */
+static inline u64 twheel_hier_reach(const struct twheel_scheme *s,
+				    unsigned int level)
+{
+	unsigned int shift = twheel_hier_shift(level + 1);
+	u64 end = ((s->clock >> shift) + 2) << shift;
+
+	return end > s->clock ? end : U64_MAX;
+}
+
+/* The clock has come to a new window. */
+static inline void twheel_hier_set_window(struct twheel_scheme *s)
+{
+	s->window = (s->clock | (TWHEEL_HIER_WINDOW - 1)) + 1;
+	s->reach[0] = twheel_hier_reach(s, 0);
+	s->reach[1] = twheel_hier_reach(s, 1);
+}
+
+void twheel_hier_join_empty(struct twheel_scheme *s, struct twheel_slot *slot,
+			    struct twheel_node *node, u32 flags);
+
+/*
+ * Between @prev and @next of a slot. @flags is TWHEEL_SLOT_MAY_STAY or 0. What an
+ * empty slot needs is a call, and the last thing done, so that none of the
+ * usual path has to save registers for it: stores are what limits a start.
+ */
+static __always_inline void
+twheel_hier_join(struct twheel_scheme *s, struct twheel_slot *slot,
+		 struct twheel_node *node, u32 flags, struct list_head *prev,
+		 struct list_head *next)
+{
+	u32 here = twheel_slot_where(node), *where;
+
+	if (unlikely(prev == next)) {
+		twheel_hier_join_empty(s, slot, node, flags);
+		return;
+	}
+	where = &slot->where[slot->count++ % TWHEEL_SLOT_HINTS];
+	node->hint = flags + (*where - here);
+	*where = here;
+	twheel_link(&node->link, prev, next);
+}
+
+static __always_inline void
+twheel_hier_join_tail(struct twheel_scheme *s, struct twheel_slot *slot,
+		      struct twheel_node *node, u32 flags)
+{
+	twheel_hier_join(s, slot, node, flags, slot->nodes.prev, &slot->nodes);
+}
+
+void twheel_hier_place_far(struct twheel_scheme *s, struct twheel_node *node);
+
 /* Put a node that is in no slot where it belongs. */
 static __always_inline void twheel_hier_place(struct twheel_scheme *s,
 					      struct twheel_node *node)
 {
-	u64 clock = s->clock;
-	u64 tick = node->expires > clock ? node->expires : clock + 1;
-	unsigned int level = twheel_hier_level(clock, tick);
+	u64 tick = node->expires;
+	struct twheel_slot *slot;
 
-	twheel_slot_join_tail(s, twheel_hier_slot(level, tick), node);
+	if (tick < s->reach[0]) {
+		slot = &s->slots[max(tick, s->clock + 1) & TWHEEL_HIER_MASK];
+		twheel_hier_join_tail(s, slot, node, 0);
+	} else if (likely(tick < s->reach[1])) {
+		slot = &s->slots[twheel_hier_slot(1, tick)];
+		twheel_hier_join_tail(s, slot, node, TWHEEL_SLOT_MAY_STAY);
+	} else {
+		twheel_hier_place_far(s, node);
+	}
 }
 
 /**
@@ -75,8 +134,8 @@ static __always_inline void twheel_hier_place(struct twheel_scheme *s,
 static __always_inline void twheel_hier_start(struct twheel_scheme *s,
 					      struct twheel_node *node)
 {
-	twheel_hier_place(s, node);
 	s->pending++;
+	twheel_hier_place(s, node);
 }
 
 /**
@@ -90,8 +149,10 @@ static __always_inline void twheel_hier_stop(struct twheel_scheme *s,
 	twheel_slot_del(s, node);
 }
 
+void twheel_hier_move_last(struct twheel_scheme *s, struct twheel_node *node);
+
 /**
- * twheel_hier_restart - restart a node to an earlier tick
+ * twheel_hier_restart - restart a node
  * @s: the scheme
  * @node: a pending node
  * @expires: its new expiry tick
@@ -102,8 +163,20 @@ static __always_inline void twheel_hier_restart(struct twheel_scheme *s,
 						struct twheel_node *node,
 						u64 expires)
 {
+	u64 tick = max(node->expires, s->clock + 1);
+	bool stays = expires >= node->expires &&
+		     twheel_slot_may_stay(&s->slots[tick & TWHEEL_HIER_MASK],
+					  node);
+
 	node->expires = expires;
-	twheel_slot_leave(s, node);
+	if (stays)
+		return;
+	/* As in twheel_hier_join(). */
+	if (unlikely(node->link.prev == node->link.next)) {
+		twheel_hier_move_last(s, node);
+		return;
+	}
+	twheel_unlink(node->link.prev, node->link.next);
 	twheel_hier_place(s, node);
 }
 
@@ -120,20 +193,24 @@ static __always_inline void twheel_hier_move(struct twheel_scheme *s)
 	struct twheel_slot *from = s->from;
 	struct twheel_node *node = list_last_entry(&from->nodes,
 						   struct twheel_node, link);
-	struct list_head *prev;
+	struct twheel_slot *to;
+	u32 flags;
 
-	if (unlikely(!from->count)) {
+	if (unlikely(list_empty(&from->nodes))) {
 		twheel_hier_next_level(s);
 		return;
 	}
-	prev = node->link.prev;
-	prefetchw(prev);
-	twheel_slot_unlink(s, from - s->slots, from, prev, &from->nodes);
-	if (likely(node->expires <= s->from_last))
-		twheel_slot_join_head(s, twheel_hier_slot(s->level - 1,
-							  node->expires), node);
-	else
+	twheel_slot_take_hint(node);
+	from->count--;
+	twheel_slot_unlink(s, node->link.prev, &from->nodes);
+	if (likely(node->expires <= s->from_last)) {
+		to = &s->slots[twheel_hier_slot(s->level - 1, node->expires)];
+		flags = s->level > 1 ? TWHEEL_SLOT_MAY_STAY : 0;
+		twheel_hier_join(s, to, node, flags, &to->nodes,
+				 to->nodes.next);
+	} else {
 		twheel_hier_place(s, node);
+	}
 	s->cascaded++;
 	if (!--s->quota)
 		twheel_hier_next_level(s);
@@ -170,8 +247,8 @@ twheel_hier_due(struct twheel_scheme *s, struct twheel_slot *slot)
 	if (unlikely(node->expires > s->clock))
 		return NULL;
 	next = node->link.next;
-	prefetchw(next);
-	twheel_slot_unlink(s, slot - s->slots, slot, &slot->nodes, next);
+	twheel_slot_take_hint(node);
+	twheel_slot_unlink(s, &slot->nodes, next);
 	twheel_slot_leave_wheel(s, node);
 	return node;
 }

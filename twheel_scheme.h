@@ -12,6 +12,8 @@
  *
  *  - @pending is the number of nodes in all slots;
  *  - the bit of a slot in @occupied is set if and only if the slot has a node;
+ *  - a slot's @count is 0 if and only if it has no node, and at least the
+ *    number of its nodes until it overflows;
  *  - no node is due at a tick before @clock but such as were started late,
  *    and those are in the slot that is popped next.
  *
@@ -60,6 +62,16 @@ static inline u32 twheel_scheme_slots(enum twheel_scheme_type type, u32 slots)
 	return type == TWHEEL_HIER ? TWHEEL_HIER_SLOTS : slots;
 }
 
+/* The clock was set: the next step looks at everything again. */
+static inline void twheel_scheme_set_window(struct twheel_scheme *s)
+{
+	if (s->type != TWHEEL_HIER)
+		return;
+	twheel_hier_set_window(s);
+	s->window = s->clock;
+	s->recheck = s->clock;
+}
+
 /**
  * twheel_scheme_init - make an empty scheme
  * @s: the scheme
@@ -84,9 +96,11 @@ static inline void twheel_scheme_init(struct twheel_scheme *s,
 		.occupied = occupied,
 		.slots = slots,
 	};
+	twheel_scheme_set_window(s);
 	for (i = 0; i < nr_slots; i++) {
 		INIT_LIST_HEAD(&slots[i].nodes);
 		slots[i].count = 0;
+		slots[i].stale = 0;
 		slots[i].first = U64_MAX;
 	}
 }
@@ -123,7 +137,8 @@ static __always_inline bool twheel_scheme_refresh(struct twheel_scheme *s,
 						  struct twheel_node *node,
 						  u64 expires)
 {
-	if (unlikely(s->type != TWHEEL_HIER || expires < node->expires))
+	if (unlikely(expires < node->expires ||
+		     !(node->hint & TWHEEL_SLOT_MAY_STAY)))
 		return false;
 	node->expires = expires;
 	return true;
@@ -274,6 +289,7 @@ static inline void twheel_scheme_skip(struct twheel_scheme *s, u64 clock)
 	s->clock = clock;
 	s->level = 0;
 	s->quota = 0;
+	twheel_scheme_set_window(s);
 	s->cursor = NULL;
 	s->leap = 0;
 }

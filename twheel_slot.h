@@ -11,20 +11,56 @@
 #include <linux/bitops.h>
 #include <linux/list.h>
 #include <linux/math.h>
+#include <linux/prefetch.h>
 #include <linux/types.h>
 
 #include <linux/twheel.h>
 
+/*
+ * Hints. The nodes of a slot are a chain: each of them has to come from memory
+ * before the address of the next one is known. So each node remembers where the
+ * node is that joined the slot TWHEEL_SLOT_HINTS joins before it, and whoever
+ * goes through the slot from the last to join asks for that one in good time.
+ *
+ * That node may be gone by now: stopped, in another slot, or freed. A hint is
+ * an address to prefetch, which harms nobody whatever is there. It must never
+ * be followed.
+ *
+ * A hint is the distance in units of 4 bytes, modulo 2^32: it reaches 8 GiB to
+ * both sides. Its lowest bit, which the alignment of nodes leaves free, says
+ * whether a refresh need not look further: see twheel_slot_may_stay().
+ */
+#define TWHEEL_SLOT_HINTS	4
+#define TWHEEL_SLOT_HINT_SHIFT	2
+#define TWHEEL_SLOT_MAY_STAY	BIT(0)
+
+/* Nodes of a slot that may be refreshed without moving. */
+#define TWHEEL_SLOT_STALE	4096
+
 /**
  * struct twheel_slot - a slot
  * @nodes: the nodes in it, the one that was started first at the head
- * @count: number of nodes in @nodes
- * @first: hashed wheels: no node in @nodes is due before this tick
+ * @count: nodes that have joined since the slot was last empty, less those
+ *	that a cascade has moved: at least as many as there are in @nodes
+ * @stale: nodes that were refreshed in this slot and have stayed, as
+ *	twheel_slot_may_stay() counts them
+ * @where: hierarchical: the addresses of the nodes that joined last, as
+ *	twheel_slot_where() has them. That of the node that joins as number n is
+ *	entry n modulo the size
+ * @first: hashed: no node in @nodes is due before this tick
+ *
+ * @count is 0 while the slot is empty. A node that is stopped does not reach
+ * for its slot, so that it is counted until the slot is empty. Only the pace of
+ * a cascade may depend on @count and @stale.
  */
 struct twheel_slot {
 	struct list_head nodes;
 	u32 count;
-	u64 first;
+	u32 stale;
+	union {
+		u32 where[TWHEEL_SLOT_HINTS];
+		u64 first;
+	};
 };
 
 /**
@@ -43,6 +79,13 @@ struct twheel_slot {
  * @cursor: hashed: next node to look at in the slot of this tick, or that
  *	slot's head
  * @leap: hashed: no slot needs the hand before this tick; see twheel_hashed.c
+ * @top: hierarchical: before @window no level above this one has nodes to move
+ * @window: hierarchical: the tick at which @top has to be found again
+ * @reach: hierarchical: the ticks at which the next windows of level 0 and of
+ *	level 1 end
+ * @recheck: hierarchical: no level has nodes to move before this tick
+ * @groups: hierarchical: a bit for each 64 bits of @occupied, set if and only
+ *	if one of them is
  * @occupied: a bit for each slot, set while it has a node
  * @slots: the slots
  */
@@ -58,6 +101,11 @@ struct twheel_scheme {
 	u64 from_last;
 	struct list_head *cursor;
 	u64 leap;
+	u32 top;
+	u64 window;
+	u64 reach[2];
+	u64 recheck;
+	u64 groups;
 	unsigned long *occupied;
 	struct twheel_slot *slots;
 };
@@ -82,49 +130,116 @@ twheel_link(struct list_head *new, struct list_head *prev,
 }
 
 /*
+ * Where a node is, as far as 32 bits can tell. The lowest bit is 0, and so it is
+ * in the difference of two.
+ */
+static __always_inline u32 twheel_slot_where(const struct twheel_node *node)
+{
+	u32 where = (unsigned long)node >> TWHEEL_SLOT_HINT_SHIFT;
+
+	return __alignof__(*node) % (2 << TWHEEL_SLOT_HINT_SHIFT) ?
+	       where & ~(u32)TWHEEL_SLOT_MAY_STAY : where;
+}
+
+/* The 64 bits of @occupied that @nr is among; @nr is below 4096. */
+static __always_inline u64 twheel_slot_group(const struct twheel_scheme *s,
+					     u32 nr)
+{
+	const unsigned long *words = s->occupied + BIT_WORD(nr & ~63U);
+
+	return BITS_PER_LONG == 64 ? words[0] :
+				     words[0] | (u64)words[1] << 32;
+}
+
+/* @slot gets its first node. */
+static __always_inline void twheel_slot_occupy(struct twheel_scheme *s,
+					       struct twheel_slot *slot)
+{
+	u32 nr = slot - s->slots;
+
+	slot->stale = 0;
+	__set_bit(nr, s->occupied);
+	if (likely(s->type == TWHEEL_HIER))
+		s->groups |= BIT_ULL(nr / 64);
+}
+
+/* The slot with the list @head has lost its last node. */
+static __always_inline void twheel_slot_vacate(struct twheel_scheme *s,
+					       struct list_head *head)
+{
+	struct twheel_slot *slot = list_entry(head, struct twheel_slot, nodes);
+	u32 nr = slot - s->slots;
+
+	slot->count = 0;
+	__clear_bit(nr, s->occupied);
+	if (likely(s->type == TWHEEL_HIER) && !twheel_slot_group(s, nr))
+		s->groups &= ~BIT_ULL(nr / 64);
+}
+
+/*
  * Into a slot, and out of it into another one: "join" and "leave". Out of the
  * wheel: "del", which counts @pending too.
  */
 
+/* Between @prev and @next, in a wheel without hints. */
 static __always_inline void
-twheel_slot_join(struct twheel_scheme *s, u32 nr, struct twheel_slot *slot,
+twheel_slot_join(struct twheel_scheme *s, struct twheel_slot *slot,
 		 struct twheel_node *node, struct list_head *prev,
 		 struct list_head *next)
 {
 	/* An empty list's head is its own neighbour on both sides. */
 	if (unlikely(prev == next))
-		__set_bit(nr, s->occupied);
+		twheel_slot_occupy(s, slot);
+	node->hint = 0;
 	twheel_link(&node->link, prev, next);
-	node->slot = nr;
 	slot->count++;
 }
 
 static __always_inline void
-twheel_slot_join_tail(struct twheel_scheme *s, u32 nr, struct twheel_node *node)
+twheel_slot_join_tail(struct twheel_scheme *s, struct twheel_slot *slot,
+		      struct twheel_node *node)
 {
-	struct twheel_slot *slot = &s->slots[nr];
-
-	twheel_slot_join(s, nr, slot, node, slot->nodes.prev, &slot->nodes);
+	twheel_slot_join(s, slot, node, slot->nodes.prev, &slot->nodes);
 }
 
 static __always_inline void
-twheel_slot_join_head(struct twheel_scheme *s, u32 nr, struct twheel_node *node)
+twheel_slot_join_head(struct twheel_scheme *s, struct twheel_slot *slot,
+		      struct twheel_node *node)
 {
-	struct twheel_slot *slot = &s->slots[nr];
-
-	twheel_slot_join(s, nr, slot, node, &slot->nodes, slot->nodes.next);
+	twheel_slot_join(s, slot, node, &slot->nodes, slot->nodes.next);
 }
 
-/* Out of @slot, whose number is @nr. */
+/* The address that is @hint away from @node. */
+static __always_inline void *twheel_slot_hinted(const struct twheel_node *node,
+						u32 hint)
+{
+	return (void *)((unsigned long)node +
+			((unsigned long)(s32)hint << TWHEEL_SLOT_HINT_SHIFT));
+}
+
+/* @node is about to leave its slot for good: ask for those after it. */
 static __always_inline void
-twheel_slot_unlink(struct twheel_scheme *s, u32 nr, struct twheel_slot *slot,
-		   struct list_head *prev, struct list_head *next)
+twheel_slot_take_hint(const struct twheel_node *node)
+{
+	prefetchw(twheel_slot_hinted(node, node->hint));
+}
+
+static __always_inline void twheel_unlink(struct list_head *prev,
+					  struct list_head *next)
 {
 	next->prev = prev;
 	/* As in twheel_link(). */
 	WRITE_ONCE(prev->next, next);
-	if (!--slot->count)
-		__clear_bit(nr, s->occupied);
+}
+
+static __always_inline void twheel_slot_unlink(struct twheel_scheme *s,
+					       struct list_head *prev,
+					       struct list_head *next)
+{
+	twheel_unlink(prev, next);
+	/* Both are the head. */
+	if (unlikely(prev == next))
+		twheel_slot_vacate(s, prev);
 }
 
 /*
@@ -135,10 +250,26 @@ twheel_slot_unlink(struct twheel_scheme *s, u32 nr, struct twheel_slot *slot,
 static __always_inline void
 twheel_slot_leave(struct twheel_scheme *s, struct twheel_node *node)
 {
-	u32 nr = node->slot;
+	twheel_slot_unlink(s, node->link.prev, node->link.next);
+}
 
-	twheel_slot_unlink(s, nr, &s->slots[nr], node->link.prev,
-			   node->link.next);
+/*
+ * Whether a node may stay in @slot when it is restarted to a later tick.
+ *
+ * What stays in a slot that is not moved down in portions has to be moved when
+ * the slot is due, all in one tick: when too many have stayed the others move
+ * now. A node that has stayed once is counted, and free to stay again.
+ */
+static __always_inline bool twheel_slot_may_stay(struct twheel_slot *slot,
+						 struct twheel_node *node)
+{
+	if (node->hint & TWHEEL_SLOT_MAY_STAY)
+		return true;
+	if (unlikely(slot->stale >= TWHEEL_SLOT_STALE))
+		return false;
+	slot->stale++;
+	node->hint |= TWHEEL_SLOT_MAY_STAY;
+	return true;
 }
 
 /* A node is about to leave its place: the hand must not wait at it. */
@@ -162,8 +293,12 @@ twheel_slot_leave_wheel(struct twheel_scheme *s, struct twheel_node *node)
 static __always_inline void
 twheel_slot_del(struct twheel_scheme *s, struct twheel_node *node)
 {
-	twheel_slot_leave(s, node);
+	struct list_head *prev = node->link.prev, *next = node->link.next;
+
+	twheel_unlink(prev, next);
 	twheel_slot_leave_wheel(s, node);
+	if (unlikely(prev == next))
+		twheel_slot_vacate(s, prev);
 }
 
 #endif /* _TWHEEL_SLOT_H */

@@ -79,7 +79,7 @@ struct twheel_config {
  * @link: neighbours in the slot; @link.next points to itself while the timer
  *	is not pending
  * @expires: the tick at which the timer is due
- * @slot: number of the slot that holds it
+ * @hint: where the wheel will be soon after this node; see twheel_slot.h
  * @offset_ns: for the owner; schemes do not touch it
  *
  * These 32 bytes are all that a wheel touches of a timer when it moves it.
@@ -87,7 +87,7 @@ struct twheel_config {
 struct twheel_node {
 	struct list_head link;
 	u64 expires;
-	u32 slot;
+	u32 hint;
 	u32 offset_ns;
 };
 

@@ -34,16 +34,32 @@
  *	ticks.
  *  heartbeat
  *	In each tick BEATS_PER_TICK timers, in a random order, are put back to
- *	their interval from now. The figure is the time of all ticks and
- *	refreshes divided by the number of refreshes. It is the cost of a
- *	refresh together with the work that it leaves for later.
+ *	their interval from now. Time of all ticks and refreshes divided by the
+ *	number of refreshes: what a refresh costs with what it leaves for later.
+ *  refresh_often
+ *	Each timer is put back to OFTEN_TICKS ticks from now, every tenth of that
+ *	time. Time as for heartbeat.
+ *  next
+ *	The next tick with work, while all timers are due later.
+ *  storm_slowest storm_spread_slowest
+ *	All timers are due at one tick, in level 0, and are refreshed shortly
+ *	before it: to one later tick, or to ticks spread over STORM_SPREAD. The
+ *	slowest tick from then on, seen as in tick_slowest; not that one of
+ *	course at which all expire.
+ *  level1_slowest level2_slowest deadline_slowest
+ *	All timers are spread over one slot of level 1 or 2, or are due at one
+ *	tick. The slowest tick of those in which they are moved and expire.
  *
- * The program checks that every timer expires at its own tick. It prints rows
- * of build/bench/kernel.csv and, with -x, of crossover.csv. See
- * tests/bench/run.
+ * The implementations take turns, run by run, so that what else the machine does
+ * is alike for all. It is checked that every timer expires at its tick and at no
+ * other. Prints rows of build/bench/kernel.csv and, with -x, of crossover.csv;
+ * see tests/bench/run. With -e it goes through so many empty ticks of the
+ * hierarchical wheel and prints nothing: for a tool that counts instructions.
  *
- * usage: native [-x] [-n TIMERS] [-i IMPLEMENTATION] [-d DISTRIBUTION]
- *	[-r RUNS]
+ * "before" is the hierarchical wheel of an earlier commit; see tests/bench/before.
+ *
+ * usage: native [-x] [-e TICKS] [-n TIMERS] [-i IMPLEMENTATION,...]
+ *		 [-d DISTRIBUTION] [-o OPERATIONS] [-r RUNS]
  */
 #include <math.h>
 #include <stdio.h>
@@ -61,6 +77,11 @@
 #define RUN_TICKS	60000U
 #define IDLE_TICKS	60000U
 #define BEATS_PER_TICK	64U
+#define OFTEN_TICKS	200U
+#define NEXT_CALLS	1000U
+#define STORM_TICK	200U
+#define STORM_SPREAD	50000U
+#define ONE_TICK	30000U
 #define DRAWS		1048576U
 #define MAX_RUNS	32
 #define EVERYTHING	1000000000
@@ -79,6 +100,7 @@ struct object {
  * makes sense. @slow: every start or tick looks at many timers.
  */
 struct impl {
+	const char *name;
 	const struct twheel_test_scheme_ops *ops;
 	u32 slots;
 	u32 top;
@@ -90,30 +112,63 @@ struct distribution {
 	u32 (*draw)(void);
 };
 
+#define OPERATIONS(op)							\
+	op(start) op(stop) op(refresh) op(restart) op(expire_restart)	\
+	op(tick_max) op(tick_slowest) op(tick_empty) op(next)		\
+	op(heartbeat) op(refresh_often) op(storm_slowest)		\
+	op(storm_spread_slowest) op(level1_slowest) op(level2_slowest)	\
+	op(deadline_slowest)
+
+#define OP_NUMBER(name)	OP_ ## name,
+#define OP_NAME(name)	#name,
+
+enum { OPERATIONS(OP_NUMBER) NR_OPS };
+
+static const char * const op_names[NR_OPS] = { OPERATIONS(OP_NAME) };
+
+#ifdef BEFORE
+extern const struct twheel_test_scheme_ops twheel_test_before;
+#endif
+
+static const struct impl impls[] = {
+	{ "hier", &twheel_test_hier, 0, U32_MAX, false },
+#ifdef BEFORE
+	{ "before", &twheel_test_before, 0, U32_MAX, false },
+#endif
+	{ "hashed", &twheel_test_hashed, 65536, U32_MAX, false },
+	{ "hashed_sorted", &twheel_test_hashed_sorted, 65536, 1000000, false },
+	{ "heap", &twheel_test_heap, 0, U32_MAX, false },
+	{ "plain", &twheel_test_plain, 131072, U32_MAX, false },
+	{ "sorted_list", &twheel_test_sorted_list, 0, 10000, true },
+	{ "list", &twheel_test_list, 0, 1000, true },
+};
+
+/*
+ * What all runs of an implementation have given: for each operation the least
+ * time. @ticks: of each tick of a load, and of all ticks of all runs of another.
+ */
+struct result {
+	double ns[NR_OPS];
+	u32 *ticks;
+	u32 *all_ticks;
+};
+
 /* One set of measurements. */
 struct run {
 	const struct impl *impl;
 	const struct distribution *dist;
 	const struct twheel_test_scheme_ops *ops;
 	struct twheel_test_scheme *scheme;
+	struct result *result;
 	u32 nr;
 	struct object *objects;
 	struct twheel_node **order;
 	u32 *interval;
 };
 
-static const struct impl impls[] = {
-	{ &twheel_test_hier, 0, U32_MAX, false },
-	{ &twheel_test_hashed, 65536, U32_MAX, false },
-	{ &twheel_test_hashed_sorted, 65536, 1000000, false },
-	{ &twheel_test_heap, 0, U32_MAX, false },
-	{ &twheel_test_plain, 131072, U32_MAX, false },
-	{ &twheel_test_sorted_list, 0, 10000, true },
-	{ &twheel_test_list, 0, 1000, true },
-};
-
 static u64 seed;
 static int runs = 5;
+static const char *only;
 
 static void die(const char *what)
 {
@@ -185,13 +240,10 @@ static void shuffle(struct run *r)
 	}
 }
 
-static void setup(struct run *r, const struct impl *impl,
-		  const struct distribution *dist, u32 nr)
+static void setup(struct run *r, const struct distribution *dist, u32 nr)
 {
 	u32 i;
 
-	r->impl = impl;
-	r->ops = impl->ops;
 	r->dist = dist;
 	r->nr = nr;
 	r->objects = alloc(nr, sizeof(*r->objects));
@@ -204,6 +256,14 @@ static void setup(struct run *r, const struct impl *impl,
 	}
 	for (i = 0; i < DRAWS; i++)
 		r->interval[i] = dist->draw();
+}
+
+static void choose(struct run *r, const struct impl *impl,
+		   struct result *result)
+{
+	r->impl = impl;
+	r->ops = impl->ops;
+	r->result = result;
 }
 
 static void cleanup(struct run *r)
@@ -220,16 +280,23 @@ static void fresh(struct run *r)
 		die("out of memory");
 }
 
-static void lower(double *least, double value)
+static void lower(struct run *r, int op, double value)
 {
+	double *least = &r->result->ns[op];
+
 	if (!*least || value < *least)
 		*least = value;
 }
 
-static void row(const struct run *r, const char *operation, double ns)
+static void rows(const struct run *r)
 {
-	printf("native,wall,%s,%s,%s,1,1,%u,ns,%.2f\n", r->ops->name,
-	       operation, r->dist->name, r->nr, ns);
+	int op;
+
+	for (op = 0; op < NR_OPS; op++)
+		if (r->result->ns[op])
+			printf("native,wall,%s,%s,%s,1,1,%u,ns,%.2f\n",
+			       r->impl->name, op_names[op], r->dist->name,
+			       r->nr, r->result->ns[op]);
 	fflush(stdout);
 }
 
@@ -253,6 +320,9 @@ static double start_all(struct run *r, u64 from)
 	shuffle(r);
 	begin = now();
 	for (node = r->order; node < end; node++) {
+		/* The module reads the timer's base and function first. */
+		if (unlikely((*node)->expires == U64_MAX))
+			die("a timer at the end of time");
 		(*node)->expires = from + interval[i++ % DRAWS];
 		start(scheme, *node);
 	}
@@ -291,25 +361,14 @@ static double restart_all(struct run *r, u64 from)
 
 static void measure_operations(struct run *r)
 {
-	double start = 0, stop = 0, refresh = 0, restart = 0;
-	int i;
-
 	fresh(r);
-	start_all(r, 0);
-	for (i = 0; i < runs; i++) {
-		stop_all(r);
-		start_all(r, RANGE);
-		lower(&refresh, restart_all(r, 2 * RANGE));
-		stop_all(r);
-		start_all(r, RANGE);
-		lower(&restart, restart_all(r, 0));
-		lower(&stop, stop_all(r));
-		lower(&start, start_all(r, 0));
-	}
-	row(r, "start", start);
-	row(r, "stop", stop);
-	row(r, "refresh", refresh);
-	row(r, "restart", restart);
+	start_all(r, RANGE);
+	lower(r, OP_refresh, restart_all(r, 2 * RANGE));
+	stop_all(r);
+	start_all(r, RANGE);
+	lower(r, OP_restart, restart_all(r, 0));
+	lower(r, OP_stop, stop_all(r));
+	lower(r, OP_start, start_all(r, 0));
 	r->ops->destroy(r->scheme);
 }
 
@@ -321,7 +380,7 @@ static void check_tick(const struct run *r, const struct twheel_node *node,
 	if (node->expires == tick)
 		return;
 	fprintf(stderr, "native: %s: due at %llu, expired at %llu\n",
-		r->ops->name, node->expires, tick);
+		r->impl->name, node->expires, tick);
 	exit(1);
 }
 
@@ -370,22 +429,18 @@ static u32 clock_cost(void)
 	return least;
 }
 
-/* Repeats the same run, and records the time of each tick. */
-static void tick_run(struct run *r, u32 *took)
+/* Goes through @nr ticks, and records the time of each. */
+static void timed_ticks(struct run *r, u64 first, u32 nr, u32 *took)
 {
-	u32 tick, next = 0, cost = clock_cost();
-	u64 begin, end;
+	u32 i, next = 0, cost = clock_cost();
+	u64 begin = now(), end;
 
-	fresh(r);
-	start_all(r, 0);
-	begin = now();
-	for (tick = 1; tick <= RUN_TICKS; tick++) {
-		one_tick(r, tick, &next);
+	for (i = 0; i < nr; i++) {
+		one_tick(r, first + i, &next);
 		end = now();
-		took[tick - 1] = end - begin - min((u64)cost, end - begin);
+		took[i] = end - begin - min((u64)cost, end - begin);
 		begin = end;
 	}
-	r->ops->destroy(r->scheme);
 }
 
 static int by_time(const void *a, const void *b)
@@ -395,66 +450,143 @@ static int by_time(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static u32 slowest_tick(const u32 *took)
+/* @took: of each tick the time in this run; @least: in the runs so far. */
+static u32 slowest_tick(u32 *least, const u32 *took, u32 nr, bool first)
 {
-	u32 tick, slowest = 0;
-	int i;
+	u32 i, slowest = 0;
 
-	for (tick = 0; tick < RUN_TICKS; tick++) {
-		u32 shortest = took[tick];
-
-		for (i = 1; i < runs; i++)
-			shortest = min(shortest, took[i * RUN_TICKS + tick]);
-		slowest = max(slowest, shortest);
+	for (i = 0; i < nr; i++) {
+		if (first || took[i] < least[i])
+			least[i] = took[i];
+		slowest = max(slowest, least[i]);
 	}
 	return slowest;
 }
 
 static void measure_expiry(struct run *r)
 {
-	double each = 0;
-	int i;
-
-	for (i = 0; i < runs; i++) {
-		random_seed();
-		lower(&each, expiry_run(r));
-	}
-	row(r, "expire_restart", each);
+	random_seed();
+	lower(r, OP_expire_restart, expiry_run(r));
 }
 
-static void measure_ticks(struct run *r)
+static void measure_ticks(struct run *r, int round)
 {
-	size_t nr = (size_t)runs * RUN_TICKS;
-	u32 *took = alloc(nr, sizeof(*took));
-	int i;
+	size_t nr = (size_t)(round + 1) * RUN_TICKS;
+	u32 *took = r->result->all_ticks + nr - RUN_TICKS;
 
-	for (i = 0; i < runs; i++) {
-		random_seed();
-		tick_run(r, took + (size_t)i * RUN_TICKS);
-	}
-	row(r, "tick_slowest", slowest_tick(took));
-	qsort(took, nr, sizeof(*took), by_time);
-	row(r, "tick_max", took[nr - 1 - nr / 10000]);
-	free(took);
+	random_seed();
+	fresh(r);
+	start_all(r, 0);
+	timed_ticks(r, 1, RUN_TICKS, took);
+	r->ops->destroy(r->scheme);
+	r->result->ns[OP_tick_slowest] =
+		slowest_tick(r->result->ticks, took, RUN_TICKS, !round);
+	if (round < runs - 1)
+		return;
+	qsort(r->result->all_ticks, nr, sizeof(*took), by_time);
+	r->result->ns[OP_tick_max] = r->result->all_ticks[nr - 1 - nr / 10000];
 }
 
 static void measure_idle(struct run *r)
 {
 	u32 tick, next = 0;
-	double each = 0;
 	u64 begin;
-	int i;
 
-	for (i = 0; i < runs; i++) {
-		fresh(r);
-		start_all(r, IDLE_TICKS + 1);
+	fresh(r);
+	start_all(r, IDLE_TICKS + 1);
+	begin = now();
+	for (tick = 1; tick <= IDLE_TICKS; tick++)
+		one_tick(r, tick, &next);
+	lower(r, OP_tick_empty, (double)(now() - begin) / IDLE_TICKS);
+	r->ops->destroy(r->scheme);
+}
+
+static void measure_next(struct run *r)
+{
+	u32 tick, next = 0, i, calls = 0;
+	u64 begin, took = 0;
+
+	fresh(r);
+	start_all(r, IDLE_TICKS + 1);
+	for (tick = 1; tick <= IDLE_TICKS; tick++) {
+		one_tick(r, tick, &next);
+		if (tick % 512)
+			continue;
 		begin = now();
-		for (tick = 1; tick <= IDLE_TICKS; tick++)
-			one_tick(r, tick, &next);
-		lower(&each, (double)(now() - begin) / IDLE_TICKS);
-		r->ops->destroy(r->scheme);
+		for (i = 0; i < NEXT_CALLS; i++)
+			r->ops->next(r->scheme);
+		took += now() - begin;
+		calls += NEXT_CALLS;
 	}
-	row(r, "tick_empty", each);
+	lower(r, OP_next, (double)took / calls);
+	r->ops->destroy(r->scheme);
+}
+
+/*
+ * Storms and crowds: for each operation the tick that all timers are due at, or
+ * the first of @spread; the tick to which they are refreshed at @refreshed, or
+ * the first of @spread then; the ticks that are timed, from @first on.
+ */
+struct storm {
+	int op;
+	u32 tick;
+	u32 refreshed;
+	u32 later;
+	u32 spread;
+	u32 first;
+	u32 ticks;
+};
+
+#define WINDOW	TWHEEL_HIER_WINDOW
+
+static const struct storm storms[] = {
+	{ OP_storm_slowest, STORM_TICK, STORM_TICK / 2, ONE_TICK, 1,
+	  STORM_TICK / 2 + 1, ONE_TICK - STORM_TICK / 2 - 1 },
+	{ OP_storm_spread_slowest, STORM_TICK, STORM_TICK / 2, STORM_TICK + 1,
+	  STORM_SPREAD, STORM_TICK / 2 + 1, STORM_SPREAD },
+	{ OP_level1_slowest, 4 * WINDOW, 0, 0, WINDOW, 1, 5 * WINDOW },
+	{ OP_level2_slowest, 2 * WINDOW * WINDOW, 0, 0, WINDOW * WINDOW,
+	  1, 3 * WINDOW * WINDOW },
+	{ OP_deadline_slowest, ONE_TICK, 0, 0, 1, 1, ONE_TICK - 1 },
+};
+
+/* As many as the longest of them has. */
+#define STORM_TICKS	(3 * WINDOW * WINDOW)
+
+static void start_storm(struct run *r, const struct storm *storm)
+{
+	u32 tick, i, next = 0;
+
+	shuffle(r);
+	for (i = 0; i < r->nr; i++) {
+		r->order[i]->expires = storm->tick;
+		if (!storm->later)
+			r->order[i]->expires += random_below(storm->spread);
+		r->ops->start(r->scheme, r->order[i]);
+	}
+	if (!storm->later)
+		return;
+	for (tick = 1; tick <= storm->refreshed; tick++)
+		one_tick(r, tick, &next);
+	shuffle(r);
+	for (i = 0; i < r->nr; i++)
+		r->ops->restart(r->scheme, r->order[i],
+				storm->later + random_below(storm->spread));
+}
+
+static void measure_storm(struct run *r, const struct storm *storm, int round,
+			  u32 *least)
+{
+	u32 *took = alloc(STORM_TICKS, sizeof(*took));
+
+	random_seed();
+	fresh(r);
+	start_storm(r, storm);
+	timed_ticks(r, storm->first, storm->ticks, took);
+	r->ops->destroy(r->scheme);
+	r->result->ns[storm->op] =
+		slowest_tick(least, took, storm->ticks, !round);
+	free(took);
 }
 
 /* Each timer has one interval, so a heartbeat always goes to a later tick. */
@@ -488,28 +620,143 @@ static double heartbeat_run(struct run *r)
 
 static void measure_heartbeat(struct run *r)
 {
-	double each = 0;
-	int i;
+	lower(r, OP_heartbeat, heartbeat_run(r));
+}
 
-	for (i = 0; i < runs; i++)
-		lower(&each, heartbeat_run(r));
-	row(r, "heartbeat", each);
+/* As many timers as give some work, but no more than there are. */
+static void measure_often(struct run *r)
+{
+	u32 nr = r->nr, per_tick = max(nr * 10 / OFTEN_TICKS, 1U);
+	u32 ticks = 100000000U / nr < 600 ? 600 : 6000, tick, i, at = 0;
+	u32 draw = 0;
+	u64 begin, took;
+
+	fresh(r);
+	shuffle(r);
+	for (i = 0; i < nr; i++) {
+		r->order[i]->expires = 1 + OFTEN_TICKS;
+		r->ops->start(r->scheme, r->order[i]);
+	}
+	begin = now();
+	for (tick = 1; tick <= ticks; tick++) {
+		for (i = 0; i < per_tick; i++) {
+			r->ops->restart(r->scheme, r->order[at],
+					tick + OFTEN_TICKS);
+			at = at + 1 == nr ? 0 : at + 1;
+		}
+		one_tick(r, tick, &draw);
+		/* The start is not like the rest. */
+		if (tick == OFTEN_TICKS + 1)
+			begin = now();
+	}
+	took = now() - begin;
+	lower(r, OP_refresh_often,
+	      (double)took / (ticks - OFTEN_TICKS - 1) / per_tick);
+	r->ops->destroy(r->scheme);
 }
 
 /* What is run. */
 
-static void measure(const struct impl *impl, const struct distribution *dist,
-		    u32 nr)
+/* Whether a list has @name; NULL has all. */
+static bool named(const char *list, const char *name)
 {
-	struct run r;
+	size_t length = strlen(name);
+	const char *at = list;
 
-	setup(&r, impl, dist, nr);
-	measure_operations(&r);
-	measure_expiry(&r);
-	measure_ticks(&r);
-	measure_idle(&r);
-	if (!impl->slow)
-		measure_heartbeat(&r);
+	for (; at; at = strchr(at, ',')) {
+		at += *at == ',';
+		if (!strncmp(at, name, length) &&
+		    (!at[length] || at[length] == ','))
+			return true;
+	}
+	return !list;
+}
+
+static bool wanted(int op)
+{
+	return named(only, op_names[op]);
+}
+
+/* Without -o, or with it if one of its operations is among those. */
+static bool wanted_one_of(int first, int last)
+{
+	for (; first <= last; first++)
+		if (wanted(first))
+			return true;
+	return false;
+}
+
+static void measure_round(struct run *r, int round)
+{
+	if (wanted_one_of(OP_start, OP_restart))
+		measure_operations(r);
+	if (wanted(OP_expire_restart))
+		measure_expiry(r);
+	if (wanted_one_of(OP_tick_max, OP_tick_slowest))
+		measure_ticks(r, round);
+	if (wanted(OP_tick_empty))
+		measure_idle(r);
+	if (wanted(OP_next))
+		measure_next(r);
+	if (r->impl->slow)
+		return;
+	if (wanted(OP_heartbeat))
+		measure_heartbeat(r);
+	if (wanted(OP_refresh_often))
+		measure_often(r);
+}
+
+/* Each storm alone, so that there is memory for the times of its ticks. */
+static void measure_storms(struct run *r)
+{
+	u32 *least = alloc(STORM_TICKS, sizeof(*least));
+	size_t i;
+	int round;
+
+	for (i = 0; i < ARRAY_SIZE(storms); i++)
+		for (round = 0; round < runs && wanted(storms[i].op); round++)
+			measure_storm(r, &storms[i], round, least);
+	free(least);
+}
+
+/* What makes a wheel of its own: a refresh that moves nothing. */
+static bool has_storms(const struct impl *impl)
+{
+	return impl->ops->wheel;
+}
+
+static void measure(const struct distribution *dist, u32 nr, const char *names)
+{
+	struct result results[ARRAY_SIZE(impls)] = {};
+	struct run r;
+	size_t i;
+	int round;
+
+	setup(&r, dist, nr);
+	for (i = 0; i < ARRAY_SIZE(impls); i++) {
+		results[i].ticks = alloc(RUN_TICKS, sizeof(u32));
+		results[i].all_ticks = alloc((size_t)runs * RUN_TICKS,
+					     sizeof(u32));
+	}
+	for (round = 0; round < runs; round++) {
+		for (i = 0; i < ARRAY_SIZE(impls); i++) {
+			if (nr > impls[i].top || !named(names, impls[i].name))
+				continue;
+			choose(&r, &impls[i], &results[i]);
+			measure_round(&r, round);
+		}
+	}
+	for (i = 0; i < ARRAY_SIZE(impls); i++) {
+		choose(&r, &impls[i], &results[i]);
+		if (nr <= impls[i].top && named(names, impls[i].name)) {
+			/* They do not draw intervals from a distribution. */
+			if (has_storms(&impls[i]) && dist == distributions)
+				measure_storms(&r);
+			rows(&r);
+		}
+		free(results[i].ticks);
+		free(results[i].all_ticks);
+	}
 	cleanup(&r);
 }
 
@@ -519,20 +766,32 @@ static bool enough(u32 nr, size_t d, const char *dist)
 	return nr > 1000000 && d && !dist;
 }
 
-static void measure_matching(u32 nr, const char *impl, const char *dist)
+static void measure_matching(u32 nr, const char *names, const char *dist)
 {
-	size_t i, d;
+	size_t d;
 
-	for (i = 0; i < ARRAY_SIZE(impls); i++) {
-		if (impl && strcmp(impl, impls[i].ops->name))
-			continue;
-		for (d = 0; d < ARRAY_SIZE(distributions); d++) {
-			if (dist && strcmp(dist, distributions[d].name))
-				continue;
-			if (nr <= impls[i].top && !enough(nr, d, dist))
-				measure(&impls[i], &distributions[d], nr);
-		}
+	for (d = 0; d < ARRAY_SIZE(distributions); d++)
+		if (named(dist, distributions[d].name) && !enough(nr, d, dist))
+			measure(&distributions[d], nr, names);
+}
+
+/* The module's loop, less the callbacks, in ticks at which nothing is due. */
+static int empty_ticks(u32 ticks)
+{
+	struct run r = {};
+	u32 tick;
+	int work;
+
+	setup(&r, &distributions[0], 1000);
+	choose(&r, &impls[0], NULL);
+	fresh(&r);
+	start_all(&r, ticks + 1);
+	for (tick = 1; tick <= ticks; tick++) {
+		work = 64;
+		if (twheel_scheme_pop(&r.scheme->s, tick, &work))
+			die("a tick is not empty");
 	}
+	return 0;
 }
 
 /* Called by crossover.c. */
@@ -566,7 +825,7 @@ static int run_crossover(void)
 
 static void usage(void)
 {
-	die("options: -x, -n TIMERS, -i IMPLEMENTATION, -d DISTRIBUTION, -r RUNS");
+	die("options: -x, -e TICKS, -n TIMERS, -i IMPLEMENTATION,..., -d DISTRIBUTION, -o OPERATIONS, -r RUNS");
 }
 
 int main(int argc, char **argv)
@@ -577,9 +836,13 @@ int main(int argc, char **argv)
 	size_t i;
 	int c;
 
-	while ((c = getopt(argc, argv, "xn:i:d:r:")) != -1) {
+	while ((c = getopt(argc, argv, "xe:n:i:d:o:r:")) != -1) {
 		if (c == 'x')
 			return run_crossover();
+		else if (c == 'e')
+			return empty_ticks(strtoul(optarg, NULL, 0));
+		else if (c == 'o')
+			only = optarg;
 		else if (c == 'n')
 			nr = strtoul(optarg, NULL, 0);
 		else if (c == 'i')

@@ -37,7 +37,7 @@ static void the_slot_is_the_tick_modulo_slots(struct kunit *test)
 		for (i = 0; i < 50; i++) {
 			tick = clock + 1 + twheel_rng_log(&rng, 60);
 			kt_set(test, 'A', tick);
-			KUNIT_ASSERT_EQ(test, kt_node(test, 'A')->slot,
+			KUNIT_ASSERT_EQ(test, kt_slot(test, 'A'),
 					tick % slots);
 			kt_stop(test, 'A');
 		}
@@ -254,7 +254,6 @@ static void a_refresh_writes_nothing_but_the_tick(struct kunit *test)
 	before = *node;
 	kt_set(test, 'B', 77);
 	KUNIT_EXPECT_EQ(test, node->expires, 77);
-	KUNIT_EXPECT_EQ(test, node->slot, before.slot);
 	KUNIT_EXPECT_PTR_EQ(test, node->link.next, before.link.next);
 	KUNIT_EXPECT_PTR_EQ(test, node->link.prev, before.link.prev);
 	KUNIT_EXPECT_EQ(test, kt_scheme(test)->cascaded, 0);
@@ -270,7 +269,7 @@ static void a_refreshed_node_is_carried_to_its_slot(struct kunit *test)
 		kt_set(test, 'A', 30);
 		kt_set(test, 'A', 30 + later);
 		KUNIT_ASSERT_STREQ(test, kt_out(test, 30), "");
-		KUNIT_ASSERT_EQ(test, kt_node(test, 'A')->slot,
+		KUNIT_ASSERT_EQ(test, kt_slot(test, 'A'),
 				(30 + later) % N);
 		KUNIT_ASSERT_EQ(test, kt_scheme(test)->cascaded,
 				later % N ? 1 : 0);
@@ -279,7 +278,26 @@ static void a_refreshed_node_is_carried_to_its_slot(struct kunit *test)
 	}
 }
 
+/* All of a slot are refreshed: some move then, the others in time. */
+static void a_storm_of_refreshes_leaves_few_for_its_tick(struct kunit *test)
+{
+	u32 i, nr = 3 * TWHEEL_SLOT_STALE;
+	struct twheel_check *c = kt_begin_with(test, kt_ops(test), 0, N, nr);
+	struct twheel_scheme *s = kt_scheme(test);
+
+	for (i = 0; i < nr; i++)
+		twheel_check_set(c, i, N + 5);
+	for (i = 0; i < nr; i++)
+		twheel_check_set(c, i, N + 6 + i % (10 * N));
+	KUNIT_EXPECT_EQ(test, s->slots[5].stale, TWHEEL_SLOT_STALE);
+	KUNIT_EXPECT_EQ(test, twheel_check_advance(c, N + 5), 0);
+	KUNIT_EXPECT_LE(test, s->cascaded, TWHEEL_SLOT_STALE);
+	KUNIT_EXPECT_EQ(test, twheel_check_advance(c, N + 6 + 10 * N), nr);
+}
+
 static struct kunit_case hashed_cases[] = {
+	KUNIT_CASE_PARAM(a_storm_of_refreshes_leaves_few_for_its_tick,
+			 kt_hashed),
 	KUNIT_CASE_PARAM(the_slot_is_the_tick_modulo_slots, kt_hashed),
 	KUNIT_CASE_PARAM(one_slot_gives_out_one_round_at_a_time, kt_hashed),
 	KUNIT_CASE_PARAM(slots_of_later_rounds_are_passed_without_a_look,

@@ -6,6 +6,7 @@
  * its window. A ring is two windows.
  */
 #include <linux/sched.h>
+#include <linux/string.h>
 
 #include "kunit_util.h"
 
@@ -46,7 +47,7 @@ static void expect_slot(struct kunit *test, u64 clock, u64 tick)
 	if (tick <= clock)
 		return;
 	kt_set(test, 'A', tick);
-	KUNIT_ASSERT_EQ_MSG(test, kt_node(test, 'A')->slot,
+	KUNIT_ASSERT_EQ_MSG(test, kt_slot(test, 'A'),
 			    slot_of(clock, tick), "clock %llu tick %llu",
 			    clock, tick);
 	kt_stop(test, 'A');
@@ -97,10 +98,10 @@ static void the_lowest_level_reaches_a_window_from_any_clock(struct kunit *test)
 		clock = kt_clocks[i];
 		begin(test, clock, 1);
 		kt_set(test, 'A', clock + W);
-		KUNIT_EXPECT_LT(test, kt_node(test, 'A')->slot, RING);
+		KUNIT_EXPECT_LT(test, kt_slot(test, 'A'), RING);
 		kt_stop(test, 'A');
 		kt_set(test, 'A', clock + 2 * W);
-		KUNIT_EXPECT_GE(test, kt_node(test, 'A')->slot, RING);
+		KUNIT_EXPECT_GE(test, kt_slot(test, 'A'), RING);
 	}
 }
 
@@ -164,11 +165,11 @@ static void a_node_goes_down_level_by_level(struct kunit *test)
 
 	begin(test, 0, 1);
 	kt_set(test, 'A', tick);
-	KUNIT_EXPECT_EQ(test, kt_node(test, 'A')->slot / RING, level);
+	KUNIT_EXPECT_EQ(test, kt_slot(test, 'A') / RING, level);
 	while ((next = kt_next(test)) < tick) {
 		KUNIT_ASSERT_STREQ(test, kt_out(test, next), "");
 		level--;
-		KUNIT_ASSERT_EQ(test, kt_node(test, 'A')->slot,
+		KUNIT_ASSERT_EQ(test, kt_slot(test, 'A'),
 				level * RING + ((tick >> level * B) & (RING - 1)));
 	}
 	KUNIT_EXPECT_EQ(test, level, 0);
@@ -295,6 +296,7 @@ static void a_refresh_writes_nothing_but_the_tick(struct kunit *test)
 {
 	struct twheel_node before, *node;
 	struct twheel_slot slot;
+	u32 nr;
 
 	begin(test, 0, 3);
 	kt_set(test, 'A', 5 * W);
@@ -302,13 +304,15 @@ static void a_refresh_writes_nothing_but_the_tick(struct kunit *test)
 	kt_set(test, 'C', 5 * W);
 	node = kt_node(test, 'B');
 	before = *node;
-	slot = kt_scheme(test)->slots[node->slot];
+	nr = kt_slot(test, 'B');
+	slot = kt_scheme(test)->slots[nr];
 	kt_set(test, 'B', 900 * W);
 	KUNIT_EXPECT_EQ(test, node->expires, 900 * W);
-	KUNIT_EXPECT_EQ(test, node->slot, before.slot);
+	KUNIT_EXPECT_EQ(test, kt_slot(test, 'B'), nr);
+	KUNIT_EXPECT_EQ(test, node->hint, before.hint);
 	KUNIT_EXPECT_PTR_EQ(test, node->link.next, before.link.next);
 	KUNIT_EXPECT_PTR_EQ(test, node->link.prev, before.link.prev);
-	KUNIT_EXPECT_EQ(test, kt_scheme(test)->slots[node->slot].count,
+	KUNIT_EXPECT_EQ(test, kt_scheme(test)->slots[nr].count,
 			slot.count);
 	KUNIT_EXPECT_EQ(test, kt_scheme(test)->cascaded, 0);
 }
@@ -323,7 +327,7 @@ static void a_refreshed_node_is_carried_to_its_slot(struct kunit *test)
 		kt_set(test, 'A', 50);
 		kt_set(test, 'A', 1ULL << bit);
 		KUNIT_ASSERT_STREQ(test, kt_out(test, 50), "");
-		KUNIT_ASSERT_EQ(test, kt_node(test, 'A')->slot,
+		KUNIT_ASSERT_EQ(test, kt_slot(test, 'A'),
 				slot_of(50, 1ULL << bit));
 		KUNIT_ASSERT_EQ(test, kt_scheme(test)->cascaded, 1);
 		KUNIT_ASSERT_STREQ(test, kt_out(test, (1ULL << bit) - 1), "");
@@ -348,7 +352,144 @@ static void a_refreshed_crowd_is_carried_in_time(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, c->popped, 3000);
 }
 
+/*
+ * The last to join have hints to those that are stopped here, and these are
+ * gone for good: nothing of them is as it was. The next time the same slot is
+ * in use its own hints are from another time.
+ */
+static void a_hint_to_one_that_is_gone_does_no_harm(struct kunit *test)
+{
+	struct twheel_check *c = begin(test, 0, 4000);
+	u64 tick = 2 * W + 7;
+	u32 round, i;
+
+	for (round = 0; round < 4; round++, tick += RING) {
+		for (i = 0; i < 4000; i++)
+			twheel_check_set(c, i, tick);
+		for (i = 0; i < 4000; i++)
+			if (i % 3)
+				twheel_check_stop(c, i);
+		for (i = 0; i < 4000; i++)
+			if (i % 3)
+				memset(&c->timers[i].node.link, 0xa5,
+				       sizeof(c->timers[i].node.link));
+		KUNIT_ASSERT_EQ(test, twheel_check_advance(c, tick - 1), 0);
+		KUNIT_ASSERT_EQ(test, twheel_check_advance(c, tick), 1334);
+		for (i = 0; i < 4000; i++)
+			INIT_LIST_HEAD(&c->timers[i].node.link);
+	}
+}
+
+/* From the last of a slot on, hints lead to those that joined before it. */
+static void a_hint_leads_to_the_one_so_many_joins_before(struct kunit *test)
+{
+	struct twheel_node *node, *before;
+	u32 i;
+
+	begin(test, 0, KT_TIMERS);
+	for (i = 0; i < KT_TIMERS; i++)
+		kt_set(test, 'A' + i, 5 * W);
+	for (i = 0; i < KT_TIMERS; i++) {
+		node = kt_node(test, 'A' + i);
+		before = kt_node(test, 'A' + (i < TWHEEL_SLOT_HINTS ? 0 :
+					      i - TWHEEL_SLOT_HINTS));
+		KUNIT_EXPECT_PTR_EQ(test,
+				    twheel_slot_hinted(node, node->hint & ~TWHEEL_SLOT_MAY_STAY),
+				    (void *)before);
+	}
+}
+
+/* All of a slot of level 0 are refreshed: some move then, the others in time. */
+static void a_storm_of_refreshes_leaves_few_for_its_tick(struct kunit *test)
+{
+	struct twheel_check *c = begin(test, 0, 3 * TWHEEL_SLOT_STALE);
+	struct twheel_scheme *s = kt_scheme(test);
+	u32 i, nr = 3 * TWHEEL_SLOT_STALE;
+
+	for (i = 0; i < nr; i++)
+		twheel_check_set(c, i, W);
+	twheel_check_advance(c, W / 2);
+	for (i = 0; i < nr; i++)
+		twheel_check_set(c, i, 2 * W + i % 50000);
+	KUNIT_EXPECT_EQ(test, s->slots[W].stale, TWHEEL_SLOT_STALE);
+	KUNIT_EXPECT_EQ(test, s->cascaded, 0);
+	KUNIT_EXPECT_EQ(test, twheel_check_advance(c, W), 0);
+	KUNIT_EXPECT_LE(test, s->cascaded, 2 * TWHEEL_SLOT_STALE);
+	KUNIT_EXPECT_EQ(test, twheel_check_advance(c, 2 * W + 50000), nr);
+}
+
+/* One that is refreshed time and again is carried once. */
+static void refreshing_again_and_again_is_counted_once(struct kunit *test)
+{
+	struct twheel_check *c = begin(test, 0, 100);
+	u32 i, times;
+
+	for (i = 0; i < 100; i++)
+		twheel_check_set(c, i, W);
+	for (times = 1; times < 100; times++)
+		for (i = 0; i < 100; i++)
+			twheel_check_set(c, i, W + times);
+	KUNIT_EXPECT_EQ(test, kt_scheme(test)->slots[W].stale, 100);
+	KUNIT_EXPECT_EQ(test, twheel_check_advance(c, W), 0);
+	KUNIT_EXPECT_EQ(test, kt_scheme(test)->cascaded, 100);
+	KUNIT_EXPECT_EQ(test, twheel_check_advance(c, W + 99), 100);
+}
+
+/* A node in any slot of level 0 is found, and when it is gone nothing is. */
+static void the_next_tick_is_found_in_every_group(struct kunit *test)
+{
+	u64 clock, delta;
+	u32 i;
+
+	for (i = 0; i < kt_nr_clocks; i++) {
+		clock = kt_clocks[i];
+		begin(test, clock, 2);
+		for (delta = 1; delta <= W; delta++) {
+			kt_set(test, 'A', clock + delta);
+			KUNIT_ASSERT_EQ(test, kt_next(test), clock + delta);
+			kt_set(test, 'B', clock + delta / 2);
+			KUNIT_ASSERT_EQ(test, kt_next(test),
+					clock + max(delta / 2, 1ULL));
+			kt_stop(test, 'B');
+			KUNIT_ASSERT_EQ(test, kt_next(test), clock + delta);
+			kt_stop(test, 'A');
+			KUNIT_ASSERT_EQ(test, kt_next(test), U64_MAX);
+			KUNIT_ASSERT_EQ(test, kt_scheme(test)->groups, 0);
+		}
+	}
+}
+
+/*
+ * Starts and stops that leave one node make a slot's count overflow, in the
+ * end. Here it says that there is nothing to move.
+ */
+static void a_count_that_is_wrong_makes_nothing_late(struct kunit *test)
+{
+	u32 level, count;
+	u64 edge;
+
+	for (level = 1; level < 3; level++) {
+		for (count = 0; count < 3; count++) {
+			edge = 2ULL << level * B;
+			begin(test, 0, 3);
+			kt_set(test, 'A', edge);
+			kt_set(test, 'B', edge + 1);
+			kt_set(test, 'C', edge + 2);
+			kt_scheme(test)->slots[level * RING + 2].count = count;
+			KUNIT_ASSERT_STREQ(test, kt_out(test, edge - 1), "");
+			KUNIT_ASSERT_STREQ(test, kt_out(test, edge), "A");
+			KUNIT_ASSERT_STREQ(test, kt_out(test, edge + 2), "BC");
+		}
+	}
+}
+
 static struct kunit_case hier_cases[] = {
+	KUNIT_CASE(a_hint_to_one_that_is_gone_does_no_harm),
+	KUNIT_CASE(a_hint_leads_to_the_one_so_many_joins_before),
+	KUNIT_CASE(a_storm_of_refreshes_leaves_few_for_its_tick),
+	KUNIT_CASE(refreshing_again_and_again_is_counted_once),
+	KUNIT_CASE(the_next_tick_is_found_in_every_group),
+	KUNIT_CASE(a_count_that_is_wrong_makes_nothing_late),
 	KUNIT_CASE(every_power_of_the_window_has_its_slot),
 	KUNIT_CASE(any_tick_from_any_clock_has_its_slot),
 	KUNIT_CASE(the_lowest_level_reaches_a_window_from_any_clock),

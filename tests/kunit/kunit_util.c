@@ -123,6 +123,12 @@ struct twheel_node *kt_node(struct kunit *test, char timer)
 	return &c->timers[timer - 'A'].node;
 }
 
+/* The number of the slot that a timer of a wheel is in. */
+u32 kt_slot(struct kunit *test, char timer)
+{
+	return twheel_check_slot_of(test->priv, timer - 'A');
+}
+
 struct twheel_scheme *kt_scheme(struct kunit *test)
 {
 	struct twheel_check *c = test->priv;

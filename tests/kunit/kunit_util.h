@@ -48,6 +48,7 @@ const char *kt_out(struct kunit *test, u64 target);
 const char *kt_letter(char timer);
 u64 kt_next(struct kunit *test);
 struct twheel_node *kt_node(struct kunit *test, char timer);
+u32 kt_slot(struct kunit *test, char timer);
 struct twheel_scheme *kt_scheme(struct kunit *test);
 
 #endif /* _TWHEEL_KUNIT_UTIL_H */

@@ -120,6 +120,13 @@ static void check_state(struct twheel_check *c, u32 id)
 		check_fail(c, id, "the owner's field was changed");
 }
 
+/* A restart has moved a node, or may have: @link is what was there before. */
+static bool was_moved(const struct twheel_node *node,
+		      const struct list_head *link)
+{
+	return node->link.next != link->next || node->link.prev != link->prev;
+}
+
 /* @node was placed. A sleeping tickless wheel may have to wake up earlier. */
 static void check_arm(struct twheel_check *c, const struct twheel_node *node)
 {
@@ -132,12 +139,13 @@ static void check_arm(struct twheel_check *c, const struct twheel_node *node)
 void twheel_check_set(struct twheel_check *c, u32 id, u64 expires)
 {
 	struct twheel_check_timer *timer = &c->timers[id];
+	struct list_head link = timer->node.link;
 	u64 before = timer->node.expires;
 
 	if (twheel_oracle_pending(&timer->entry)) {
 		twheel_oracle_restart(&c->o, &timer->entry, expires);
 		c->t->ops->restart(c->t, &timer->node, expires);
-		if (expires < before)
+		if (expires < before || was_moved(&timer->node, &link))
 			check_arm(c, &timer->node);
 	} else {
 		twheel_oracle_start(&c->o, &timer->entry, expires);
@@ -263,24 +271,74 @@ u32 twheel_check_advance(struct twheel_check *c, u64 target)
 	return c->popped - popped;
 }
 
-static const char *check_slot(const struct twheel_scheme *s, u32 nr)
+static const char *check_slot(const struct twheel_scheme *s, u32 nr,
+			      u64 *nodes)
 {
 	const struct twheel_slot *slot = &s->slots[nr];
 	struct twheel_node *node;
 	u32 count = 0;
 
 	list_for_each_entry(node, &slot->nodes, link) {
-		if (node->slot != nr)
-			return "a node is in a slot that it does not know of";
 		if (node->link.next->prev != &node->link)
 			return "a slot's list is broken";
 		count++;
 	}
-	if (count != slot->count)
+	if (count > slot->count || !count != !slot->count)
 		return "a slot's count is wrong";
+	*nodes += count;
 	if (test_bit(nr, s->occupied) != !!count)
 		return "a slot's bit is wrong";
 	return NULL;
+}
+
+/* The first tick at which something has to be moved down from @level. */
+static u64 cascade_begins(const struct twheel_scheme *s, u32 level)
+{
+	u32 shift = level * TWHEEL_HIER_BITS;
+	u64 next = (s->clock >> shift) + 1;
+	u32 nr = level * TWHEEL_HIER_RING + (next & TWHEEL_HIER_MASK);
+	u64 left = (next << shift) - s->clock, count = 0;
+	const struct list_head *pos;
+
+	list_for_each(pos, &s->slots[nr].nodes)
+		count++;
+	return count ? s->clock + max(left, count) - count : U64_MAX;
+}
+
+/* What is remembered so that a tick need not look. */
+static void check_levels(struct twheel_check *c)
+{
+	const struct twheel_scheme *s = &c->t->s;
+	u32 level, nr;
+	u64 begins;
+
+	for (nr = 0; nr < s->nr_slots; nr += 64)
+		if (!(s->groups & BIT_ULL(nr / 64)) !=
+		    (find_next_bit(s->occupied, nr + 64, nr) == nr + 64))
+			check_fail(c, c->nr, "the bit of a group is wrong");
+	for (level = 1; level < TWHEEL_HIER_LEVELS; level++) {
+		begins = cascade_begins(s, level);
+		if (begins == U64_MAX)
+			continue;
+		if (s->recheck > s->clock + 1 && s->recheck > begins)
+			check_fail(c, c->nr, "a level is looked at too late");
+		if (s->window > s->clock + 1 && s->top < level)
+			check_fail(c, c->nr, "a level is not looked at");
+	}
+}
+
+/* The number of the slot that a pending timer of a wheel is in. */
+u32 twheel_check_slot_of(const struct twheel_check *c, u32 id)
+{
+	const struct twheel_scheme *s = &c->t->s;
+	const struct list_head *link = c->timers[id].node.link.next;
+	const struct twheel_slot *slot;
+
+	for (;; link = link->next) {
+		slot = list_entry(link, struct twheel_slot, nodes);
+		if (slot >= s->slots && slot < s->slots + s->nr_slots)
+			return slot - s->slots;
+	}
 }
 
 /* Checks every slot of a wheel. */
@@ -292,10 +350,10 @@ void twheel_check_slots(struct twheel_check *c)
 
 	if (!c->t->ops->wheel)
 		return;
-	for (nr = 0; nr < s->nr_slots; nr++) {
-		check_fail(c, c->nr, check_slot(s, nr));
-		count += s->slots[nr].count;
-	}
+	for (nr = 0; nr < s->nr_slots; nr++)
+		check_fail(c, c->nr, check_slot(s, nr, &count));
 	if (count != s->pending)
 		check_fail(c, c->nr, "the slots do not add up");
+	if (s->type == TWHEEL_HIER)
+		check_levels(c);
 }

@@ -18,7 +18,7 @@ struct heap_entry {
 	struct twheel_node *node;
 };
 
-/* node->slot is the index of the node's entry, or HEAP_DUE when it has none. */
+/* node->hint is the index of the node's entry, or HEAP_DUE when it has none. */
 #define HEAP_DUE	U32_MAX
 
 struct heap {
@@ -65,7 +65,7 @@ static bool heap_before(const struct heap_entry *a, const struct heap_entry *b)
 static void heap_put(struct heap *heap, u32 i, const struct heap_entry *entry)
 {
 	heap->entries[i] = *entry;
-	entry->node->slot = i;
+	entry->node->hint = i;
 }
 
 static void heap_up(struct heap *heap, u32 i, const struct heap_entry *entry)
@@ -133,10 +133,10 @@ static void heap_start(struct twheel_test_scheme *t, struct twheel_node *node)
 
 static void heap_stop(struct twheel_test_scheme *t, struct twheel_node *node)
 {
-	if (node->slot == HEAP_DUE)
+	if (node->hint == HEAP_DUE)
 		list_del(&node->link);
 	else
-		heap_remove(to_heap(t), node->slot);
+		heap_remove(to_heap(t), node->hint);
 	INIT_LIST_HEAD(&node->link);
 	t->s.pending--;
 }
@@ -152,8 +152,8 @@ static void heap_restart(struct twheel_test_scheme *t,
 	};
 
 	node->expires = expires;
-	if (node->slot != HEAP_DUE) {
-		heap_settle(heap, node->slot, &entry);
+	if (node->hint != HEAP_DUE) {
+		heap_settle(heap, node->hint, &entry);
 	} else {
 		heap_stop(t, node);
 		heap_start(t, node);
@@ -177,7 +177,7 @@ static void heap_collect(struct twheel_test_scheme *t)
 	while (heap->nr && heap->entries[0].tick <= t->s.clock) {
 		node = heap->entries[0].node;
 		heap_remove(heap, 0);
-		node->slot = HEAP_DUE;
+		node->hint = HEAP_DUE;
 		list_add_tail(&node->link, &t->due);
 	}
 }

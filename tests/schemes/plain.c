@@ -19,7 +19,7 @@ struct plain {
 	struct list_head rest;
 };
 
-/* node->slot of a node that is in the list or due. */
+/* node->hint of a node that is in the list, or due. */
 #define PLAIN_NO_SLOT	U32_MAX
 
 static struct list_head *plain_rest(struct twheel_test_scheme *t)
@@ -51,6 +51,7 @@ static struct twheel_test_scheme *plain_create(u64 clock, u32 slots,
 	INIT_LIST_HEAD(&plain->rest);
 	twheel_test_init(&plain->t, &twheel_test_plain, clock);
 	s = &plain->t.s;
+	s->type = TWHEEL_HASHED;
 	s->nr_slots = slots;
 	s->slots = kvcalloc(slots, sizeof(*s->slots), GFP_KERNEL);
 	s->occupied = bitmap_zalloc(slots, GFP_KERNEL);
@@ -68,9 +69,11 @@ static void plain_start(struct twheel_test_scheme *t, struct twheel_node *node)
 	u64 tick = twheel_test_due_tick(t, node->expires);
 
 	if (tick - t->s.clock <= plain_mask(t)) {
-		twheel_slot_join_tail(&t->s, tick & plain_mask(t), node);
+		twheel_slot_join_tail(&t->s,
+				      &t->s.slots[tick & plain_mask(t)],
+				      node);
 	} else {
-		node->slot = PLAIN_NO_SLOT;
+		node->hint = PLAIN_NO_SLOT;
 		list_add_tail(&node->link, plain_rest(t));
 	}
 	t->s.pending++;
@@ -78,7 +81,7 @@ static void plain_start(struct twheel_test_scheme *t, struct twheel_node *node)
 
 static void plain_stop(struct twheel_test_scheme *t, struct twheel_node *node)
 {
-	if (node->slot != PLAIN_NO_SLOT) {
+	if (node->hint != PLAIN_NO_SLOT) {
 		twheel_slot_del(&t->s, node);
 	} else {
 		list_del_init(&node->link);
@@ -136,7 +139,8 @@ static void plain_search_rest(struct twheel_test_scheme *t)
 		if (node->expires - t->s.clock > plain_mask(t))
 			continue;
 		list_del(&node->link);
-		twheel_slot_join_head(&t->s, node->expires & plain_mask(t),
+		twheel_slot_join_head(&t->s,
+				      &t->s.slots[node->expires & plain_mask(t)],
 				      node);
 	}
 }
@@ -150,7 +154,7 @@ static void plain_collect(struct twheel_test_scheme *t)
 	if (!nr)
 		plain_search_rest(t);
 	list_for_each_entry(node, &slot->nodes, link)
-		node->slot = PLAIN_NO_SLOT;
+		node->hint = PLAIN_NO_SLOT;
 	list_splice_tail_init(&slot->nodes, &t->due);
 	slot->count = 0;
 	__clear_bit(nr, t->s.occupied);
