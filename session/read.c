@@ -3,10 +3,10 @@
  * Reading the events of a session, and waking those who wait for them
  *
  * An event is copied to user space with the session's lock held. So nobody sees an
- * event that was copied and is still in the queue. If a page is missing the copy fails. Then the lock is
- * dropped, the page is faulted in, and the copy is tried again. This ends after
- * some attempts, because there are pages that can be faulted in but never be
- * written.
+ * event that was copied and is still in the queue. If a page is missing the copy
+ * fails. Then the lock is dropped, the page is faulted in, and the copy is tried
+ * again. This ends after some attempts, because there are pages that can be
+ * faulted in but never be written.
  *
  * A periodic timer is armed again when its event is read, as timerfd does:
  * however short its period, it costs no more than its reader takes. Its
@@ -169,8 +169,8 @@ fault:
 
 /* Events of another size, several buffers, another time namespace. */
 static bool put_anywhere(const struct reading *r,
-				  const struct twheel_utimer *ut,
-				  u64 deadline, u64 overruns)
+			 const struct twheel_utimer *ut, u64 deadline,
+			 u64 overruns)
 {
 	const struct twheel_event event = {
 		.id		= ut->id,

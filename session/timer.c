@@ -312,7 +312,7 @@ int twheel_session_stop(struct twheel_session *s, const struct twheel_stop *stop
  * Context: Process. Session's lock held.
  */
 void twheel_session_entry(struct twheel_session *s, struct twheel_utimer *ut,
-			 struct twheel_entry *entry)
+			  struct twheel_entry *entry)
 {
 	bool armed = ut->state == TWHEEL_ARMED;
 	ktime_t now = ktime_get();

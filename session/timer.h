@@ -15,7 +15,7 @@ bool twheel_session_put(struct iov_iter *to, const void *from, size_t size,
 int twheel_session_fetch(const struct iov_iter *to, size_t size, int *tries);
 ktime_t twheel_session_from_caller(u64 time);
 void twheel_session_entry(struct twheel_session *s, struct twheel_utimer *ut,
-			 struct twheel_entry *entry);
+			  struct twheel_entry *entry);
 
 static inline bool twheel_session_has_number(const struct twheel_session *s,
 					     u64 id)
