@@ -5,7 +5,7 @@
  * After section 6.1.2 of Varghese and Lauck, "Hashed and Hierarchical Timing
  * Wheels" (1987; 1997). The wheel is one ring of slots, a power of two of
  * them. The low bits of a node's expiry tick pick its slot. The high bits
- * would be the number of rounds that the paper stores and counts down; here
+ * would be the number of rounds that the paper stores and counts down. Here
  * they follow from the tick itself, and nothing has to be counted.
  *
  * A slot is in no order. When the hand comes to it every node in it is looked
@@ -23,9 +23,9 @@
  * holds later rounds only without touching a node.
  *
  * The leap: no slot at all needs the hand before this tick. It is gathered
- * while the hand goes once from slot 0 to the last one, from what each slot
- * says when the hand is at it and from what is started meanwhile, and used at
- * slot 0: rounds in which nothing would happen are left out. So the cost of a
+ * while the hand goes once from slot 0 to the last one. Each slot that the hand
+ * passes and each start lower it. At slot 0 it is used: rounds in which nothing
+ * would happen are left out. So the cost of a
  * jump of the clock depends on the slots that are in use, not on its length.
  *
  * The order. The hand goes from tick to tick, and within a slot from head to
@@ -89,7 +89,7 @@ static void place(struct twheel_scheme *s, struct twheel_node *node)
 }
 
 /**
- * twheel_hashed_start - start a node; see twheel_scheme_start()
+ * twheel_hashed_start - start a node, see twheel_scheme_start()
  * @s: the scheme
  * @node: a node that is not pending
  */
@@ -100,7 +100,7 @@ void twheel_hashed_start(struct twheel_scheme *s, struct twheel_node *node)
 }
 
 /**
- * twheel_hashed_stop - stop a node; see twheel_scheme_stop()
+ * twheel_hashed_stop - stop a node, see twheel_scheme_stop()
  * @s: the scheme
  * @node: a pending node
  */
@@ -111,7 +111,7 @@ void twheel_hashed_stop(struct twheel_scheme *s, struct twheel_node *node)
 }
 
 /**
- * twheel_hashed_restart - restart a node; see twheel_scheme_restart()
+ * twheel_hashed_restart - restart a node, see twheel_scheme_restart()
  * @s: the scheme
  * @node: a pending node
  * @expires: its new expiry tick
@@ -204,7 +204,7 @@ static u64 next_round(const struct twheel_scheme *s, u64 tick)
 
 /*
  * On to the next occupied slot, but not beyond @target nor beyond this round.
- * The leap is used up, and gathered anew, where a round begins; as long as it
+ * The leap is used up, and gathered anew, where a round begins. As long as it
  * lies beyond @target it remains true.
  */
 static void advance(struct twheel_scheme *s, u64 target, int *work)
@@ -231,7 +231,7 @@ static void advance(struct twheel_scheme *s, u64 target, int *work)
 }
 
 /**
- * twheel_hashed_pop - take out the next due node; see twheel_scheme_pop()
+ * twheel_hashed_pop - take out the next due node, see twheel_scheme_pop()
  * @s: the scheme
  * @target: the tick to go on to
  * @work: how many nodes may be looked at, or slots of later rounds passed
@@ -272,12 +272,12 @@ static u32 next_occupied(const struct twheel_scheme *s, u32 nr)
 }
 
 /**
- * twheel_hashed_next - the next tick with work; see twheel_scheme_next()
+ * twheel_hashed_next - the next tick with work, see twheel_scheme_next()
  * @s: the scheme
  *
  * Looks at up to %LOOK_AHEAD occupied slots. If none of them is due in the
- * coming round, and there are more, then the tick of the first of those is
- * the answer: a wake-up that may find nothing, every so many slots.
+ * coming round, and there are more, the answer is the tick of the next one. The
+ * wheel then wakes up every so many slots and may find nothing.
  *
  * Return: a tick, or U64_MAX if nothing is pending.
  */

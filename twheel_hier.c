@@ -16,44 +16,49 @@
  *    ...
  *     7                  2^56      the whole range
  *
- * The width of a digit is what measuring gave: the more slots a level has the
- * seldomer a node is moved, and at a million timers moving is what costs. See
- * Documentation/design.rst for the figures of other widths.
+ * The width of a digit is what measuring gave. The more slots a level has the
+ * more rarely a node is moved, and at a million timers moving is what costs.
+ * Documentation/design.rst has the figures of other widths.
  *
  * Two windows a level. In the textbook wheel a slot of the outer level is
- * moved down in one go when the inner level has gone round: a million timers
+ * moved down in one go when the inner level has gone round. A million timers
  * in it make one very late tick. Here each level is a ring of two windows,
  * the current one and the next. While the inner level is in its current
- * window, the outer slot that comes next is moved into the other window a
- * few nodes per tick, as many as are left divided by the ticks that are
- * left, and it is empty when it is due.
+ * window, the next outer slot is moved into the other window. Each tick moves
+ * as many nodes as are left divided by the ticks that are left, and the slot
+ * is empty when it is due.
  *
- * A node is kept at the lowest level whose two windows reach its tick. From
- * there follows the order. For one expiry tick:
+ * A node is kept at the lowest level whose two windows reach its tick. The
+ * order follows from that. For one expiry tick:
  *
- *  - as the clock goes on that level only gets lower, so that of two nodes
- *    with this tick the one further out was started first;
- *  - an outer slot is moved down from its tail, each node to the head of its
- *    inner slot, ahead of those that were started there meanwhile;
- *  - nodes go down one level at a time, and outer levels move before inner
- *    ones, so that no node passes another.
+ *  - As the clock goes on that level only gets lower. Of two nodes with this
+ *    tick the one further out was started first.
  *
- * Hence FIFO at every level, in every state between two moves, and nothing
- * depends on when the moves are made, as long as the slot is empty in time.
+ *  - An outer slot is moved down from its tail. Each node goes to the head of
+ *    its inner slot, ahead of those that were started there meanwhile.
+ *
+ *  - Nodes go down one level at a time, and outer levels move before inner
+ *    ones. No node passes another.
+ *
+ * Hence FIFO at every level, in every state between two moves. Nothing depends
+ * on when the moves are made, as long as the slot is empty in time.
  *
  * A restart to a later tick writes the tick and moves nothing. The node is then
- * in a slot that comes too early; whoever finds it there, when moving or when
- * expiring the slot, puts it where it belongs. What is in level 0 has to be moved
+ * in a slot that comes too early. The tick that moves or expires the slot finds
+ * it there and puts it where it belongs. What is in level 0 has to be moved
  * in one tick, so that only a number of nodes of a slot may stay like that.
  *
  * What is remembered between two ticks:
  *
- *  - nothing has to be moved down from any level before tick @recheck, and before
- *    @window none from a level above @top;
- *  - nothing is started into the outer slot that comes next, because the level
- *    below reaches it: only a cascade from above joins it;
- *  - @reach has the ends of what the two lowest levels reach from the clock;
- *  - a node in level 0 without TWHEEL_SLOT_MAY_STAY is in the slot of its tick,
+ *  - No level has a node to move down before tick @recheck, and no level above
+ *    @top before tick @window.
+ *
+ *  - Nothing is started into the outer slot that comes next, because the level
+ *    below reaches it. Only a cascade from above joins it.
+ *
+ *  - @reach has the ends of what the two lowest levels reach from the clock.
+ *
+ *  - A node in level 0 without TWHEEL_SLOT_MAY_STAY is in the slot of its tick,
  *    or of the tick after the clock if it was started late.
  */
 #include <linux/bitops.h>
@@ -152,8 +157,8 @@ static u64 ticks_left(const struct twheel_scheme *s, unsigned int level)
 /*
  * This tick's share of what has to be moved down from @level. Rounding down
  * starts as late as one node per tick allows, for most nodes are stopped
- * before that; with one tick left the share is all. A slot's count may be any
- * number, for it overflows; what has to be right is the last tick only.
+ * before that. With one tick left the share is all, whatever the slot's count
+ * says: it may have overflowed.
  */
 static u32 cascade_share(struct twheel_scheme *s, unsigned int level)
 {
@@ -195,9 +200,8 @@ void twheel_hier_next_level(struct twheel_scheme *s)
 }
 
 /*
- * What the levels have to do at this tick, and when to look again. Which slot
- * of a level comes next changes where a window of level 0 ends, and nothing is
- * started into such a slot: what is not in it then only comes from above.
+ * What the levels have to do at this tick, and when to look again. The next slot
+ * of a level is another one only where a window of level 0 ends.
  */
 static void look_at_levels(struct twheel_scheme *s)
 {
@@ -217,8 +221,8 @@ static void look_at_levels(struct twheel_scheme *s)
 
 /*
  * A node of the clock's slot was restarted to a later tick. Of a crowd the last
- * to join goes first, unless it is due: there are hints on the way from it. A
- * few go in the order of their starts.
+ * to join goes first, unless it is due, because hints lead on from it. A few go
+ * in the order of their starts.
  */
 static void move_refreshed(struct twheel_scheme *s, int *work)
 {
@@ -296,18 +300,16 @@ static noinline struct twheel_node *pop(struct twheel_scheme *s, u64 target,
 }
 
 /**
- * twheel_hier_pop - take out the next due node; see twheel_scheme_pop()
+ * twheel_hier_pop - take out the next due node, see twheel_scheme_pop()
  * @s: the scheme
  * @target: the tick to go on to
  * @work: how many nodes may be moved
  *
  * PER_TICK_BOOKKEEPING and the first half of EXPIRY_PROCESSING of the paper.
  *
- * A slot to be moved and a slot to expire are two chains of nodes, each of
- * which has to come from memory before the next one's address is known. They
- * are taken in turn, one node of each, and each asks for its next one before
- * it lets the other go on: measured with a million timers, 102 to 119 ns per
- * expiry, against 148 to 152 ns one after the other.
+ * A slot to be moved and a slot to expire are two chains of nodes that come from
+ * memory. They are taken in turn, one node of each, so that both wait at the same
+ * time.
  *
  * Return: a node, or NULL.
  */
@@ -369,7 +371,7 @@ static u64 cascade_tick(const struct twheel_scheme *s, unsigned int level,
 }
 
 /**
- * twheel_hier_next - the next tick with work; see twheel_scheme_next()
+ * twheel_hier_next - the next tick with work, see twheel_scheme_next()
  * @s: the scheme
  *
  * Return: a tick, or U64_MAX if nothing is pending.
@@ -399,7 +401,7 @@ u64 twheel_hier_next(const struct twheel_scheme *s)
 }
 
 /**
- * twheel_hier_wakeup - until when a node can wait; see twheel_scheme_wakeup()
+ * twheel_hier_wakeup - until when a node can wait, see twheel_scheme_wakeup()
  * @s: the scheme
  * @node: a node that was placed just now
  *

@@ -4,8 +4,7 @@
  * down a level and takes out one that is due
  *
  * It is inlined into the API functions of twheel_timer.c and the loop of
- * twheel_tick.c: as functions of their own these calls made up a fifth of a
- * start, and a third of an expiry. The idea and the rules are in twheel_hier.c.
+ * twheel_tick.c. Calls would be a fifth of a start and a third of an expiry. The idea and the rules are in twheel_hier.c.
  */
 #ifndef _TWHEEL_HIER_H
 #define _TWHEEL_HIER_H
@@ -38,7 +37,7 @@ static __always_inline u32 twheel_hier_slot(unsigned int level, u64 tick)
 
 /*
  * The lowest level whose current and next window reach @tick. The distance
- * from the clock gives a level that does; the one below reaches it too if
+ * from the clock gives a level that does. The one below reaches it too if
  * @tick is in the outer slot that comes next.
  */
 static __always_inline unsigned int twheel_hier_level(u64 clock, u64 tick)
@@ -79,8 +78,8 @@ void twheel_hier_join_empty(struct twheel_scheme *s, struct twheel_slot *slot,
 
 /*
  * Between @prev and @next of a slot. @flags is TWHEEL_SLOT_MAY_STAY or 0. What an
- * empty slot needs is a call, and the last thing done, so that none of the
- * usual path has to save registers for it: stores are what limits a start.
+ * empty slot needs is a call, made last: the usual path must not save registers
+ * for it, since stores are what limits a start.
  */
 static __always_inline void
 twheel_hier_join(struct twheel_scheme *s, struct twheel_slot *slot,
@@ -127,7 +126,7 @@ static __always_inline void twheel_hier_place(struct twheel_scheme *s,
 }
 
 /**
- * twheel_hier_start - start a node; see twheel_scheme_start()
+ * twheel_hier_start - start a node, see twheel_scheme_start()
  * @s: the scheme
  * @node: a node that is not pending
  */
@@ -139,7 +138,7 @@ static __always_inline void twheel_hier_start(struct twheel_scheme *s,
 }
 
 /**
- * twheel_hier_stop - stop a node; see twheel_scheme_stop()
+ * twheel_hier_stop - stop a node, see twheel_scheme_stop()
  * @s: the scheme
  * @node: a pending node
  */
@@ -183,9 +182,9 @@ static __always_inline void twheel_hier_restart(struct twheel_scheme *s,
 void twheel_hier_next_level(struct twheel_scheme *s);
 
 /*
- * Move the last node of the outer slot that is being emptied one level down;
- * or, if it has been restarted to a tick beyond that slot, to where it belongs
- * now. The node to be moved next is asked for now; see twheel_hier_pop(). What
+ * Move the last node of the outer slot that is being emptied one level down. If
+ * it was restarted to a tick beyond that slot it goes where it belongs now. The
+ * node to be moved next is asked for now, see twheel_hier_pop(). What
  * was to be moved may have been stopped since.
  */
 static __always_inline void twheel_hier_move(struct twheel_scheme *s)

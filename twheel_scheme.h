@@ -6,22 +6,25 @@
  * nothing of clocks, CPUs, locks or callbacks. Its caller serialises all
  * calls on one struct twheel_scheme and owns the nodes. It allocates nothing.
  *
- * The terms: a tick is a number on the wheel's clock; @clock is the last tick
+ * The terms: a tick is a number on the wheel's clock. @clock is the last tick
  * whose processing has begun. A node is due at tick node->expires. A slot is
  * a list of nodes. What must hold between any two calls:
  *
- *  - @pending is the number of nodes in all slots;
- *  - the bit of a slot in @occupied is set if and only if the slot has a node;
- *  - a slot's @count is 0 if and only if it has no node, and at least the
- *    number of its nodes until it overflows;
- *  - no node is due at a tick before @clock but such as were started late,
- *    and those are in the slot that is popped next.
+ *  - @pending is the number of nodes in all slots.
+ *
+ *  - The bit of a slot in @occupied is set if and only if the slot has a node.
+ *
+ *  - A slot's @count is 0 while it has no node. Until it overflows it is at
+ *    least the number of nodes.
+ *
+ *  - No node is due at a tick before @clock except those that were started
+ *    late, and these are in the slot that is popped next.
  *
  * FIFO: nodes with the same expiry tick are popped in the order in which they
  * were started. A pending node that is restarted to the same tick or a later
- * one need not move: among those of its new tick it takes a place as if it
- * had been started at some time between its first start and the time when
- * the wheel has brought it to its new slot. One that is restarted to an
+ * one need not move. Among those of its new tick it takes a place as if it were
+ * started at some time. That is not before its first start, and not after the
+ * wheel has brought it to its new slot. One that is restarted to an
  * earlier tick counts as started then.
  */
 #ifndef _TWHEEL_SCHEME_H
@@ -53,7 +56,7 @@ u64 twheel_hashed_next(const struct twheel_scheme *s);
 /**
  * twheel_scheme_slots - number of slots that a scheme needs
  * @type: the scheme
- * @slots: slots asked for, a power of two; hashed wheels only
+ * @slots: slots asked for, a power of two, for hashed wheels only
  *
  * Return: that number.
  */
@@ -131,7 +134,7 @@ twheel_scheme_start(struct twheel_scheme *s, struct twheel_node *node)
  * @node: a pending node
  * @expires: its new expiry tick
  *
- * Return: false if it takes a twheel_scheme_restart(); then nothing was done.
+ * Return: false if it takes a twheel_scheme_restart(). Then nothing was done.
  */
 static __always_inline bool twheel_scheme_refresh(struct twheel_scheme *s,
 						  struct twheel_node *node,
@@ -179,7 +182,7 @@ twheel_scheme_stop(struct twheel_scheme *s, struct twheel_node *node)
 /**
  * twheel_scheme_leave - take a pending node out that is to join another scheme
  * @s: the scheme
- * @node: a pending node; twheel_pending() goes on to say that it is pending
+ * @node: a pending node. twheel_pending() goes on to say that it is pending
  */
 static __always_inline void
 twheel_scheme_leave(struct twheel_scheme *s, struct twheel_node *node)
@@ -192,17 +195,17 @@ twheel_scheme_leave(struct twheel_scheme *s, struct twheel_node *node)
 /**
  * twheel_scheme_pop - move the clock on and take out the next due node
  * @s: the scheme
- * @target: the tick to go on to; not before the clock
- * @work: how many nodes may be moved or looked at beside those returned; is
+ * @target: the tick to go on to, not before the clock
+ * @work: how many nodes may be moved or looked at beside those returned. Is
  *	counted down
  *
  * Ticks are processed in order and none is skipped, though runs of ticks at
  * which nothing is to be done are passed in one step. Nodes may be started,
  * restarted and stopped between any two calls.
  *
- * Return: a node that is due, taken out; or NULL: if *@work is greater than 0
- * then the clock is @target and all that was due is out, else there is more to
- * do and the caller should call again when it has let others run.
+ * Return: a node that is due, taken out, or NULL. With NULL and *@work greater
+ * than 0 the clock is @target and all that was due is out. With NULL and no work
+ * left the caller should call again when it has let others run.
  */
 static inline struct twheel_node *twheel_scheme_pop(struct twheel_scheme *s,
 						    u64 target, int *work)
@@ -216,7 +219,7 @@ static inline struct twheel_node *twheel_scheme_pop(struct twheel_scheme *s,
  * twheel_scheme_due_slot - what twheel_scheme_due() needs
  * @s: the scheme
  *
- * Return: the slot of the clock's tick; good until the clock moves. NULL if
+ * Return: the slot of the clock's tick, good until the clock moves. NULL if
  * there is no shorter way in this scheme.
  */
 static __always_inline struct twheel_slot *
@@ -246,7 +249,7 @@ twheel_scheme_due(struct twheel_scheme *s, struct twheel_slot *slot)
  * twheel_scheme_next - the next tick that has to be processed
  * @s: the scheme
  *
- * Never later than the expiry tick of any pending node; may be earlier, where
+ * Never later than the expiry tick of any pending node. May be earlier, where
  * nodes have to be moved first. Not after the clock if the tick at the clock
  * is not finished.
  *
@@ -265,9 +268,8 @@ static inline u64 twheel_scheme_next(const struct twheel_scheme *s)
  * @node: a node that was started or restarted just now
  *
  * The least of what this returned for all nodes is not later than
- * twheel_scheme_next(). It may be earlier than that was before the start,
- * though the node's tick is later: the more nodes an outer slot holds the
- * longer it takes to move them.
+ * twheel_scheme_next(). It may be earlier than that was before the start even
+ * if the node's tick is later: a fuller outer slot takes longer to move.
  *
  * Return: a tick.
  */
@@ -298,7 +300,7 @@ static inline void twheel_scheme_skip(struct twheel_scheme *s, u64 clock)
  * twheel_scheme_levels - levels of a scheme
  * @type: the scheme
  *
- * Return: their number; a hashed wheel has one.
+ * Return: their number. A hashed wheel has one.
  */
 static inline unsigned int twheel_scheme_levels(enum twheel_scheme_type type)
 {
@@ -323,7 +325,7 @@ static inline unsigned int twheel_scheme_occupied(const struct twheel_scheme *s,
 /**
  * twheel_scheme_any - a pending node, for those who want them all out
  * @s: the scheme
- * @slot: where to go on; the caller sets it to @s->nr_slots before the first
+ * @slot: where to go on. The caller sets it to @s->nr_slots before the first
  *	call
  *
  * Slots are emptied from the highest number down, each from its head: nodes

@@ -2,7 +2,7 @@
 /*
  * Slots: what a scheme consists of, and how nodes get in and out
  *
- * Here list, count, bitmap and totals of a slot are kept in step; the schemes
+ * Here list, count, bitmap and totals of a slot are kept in step. The schemes
  * only choose the slot.
  */
 #ifndef _TWHEEL_SLOT_H
@@ -19,7 +19,7 @@
 /*
  * Hints. The nodes of a slot are a chain: each of them has to come from memory
  * before the address of the next one is known. So each node remembers where the
- * node is that joined the slot TWHEEL_SLOT_HINTS joins before it, and whoever
+ * node is that joined the slot TWHEEL_SLOT_HINTS joins before it. A tick that
  * goes through the slot from the last to join asks for that one in good time.
  *
  * That node may be gone by now: stopped, in another slot, or freed. A hint is
@@ -72,13 +72,13 @@ struct twheel_slot {
  * @nr_slots: number of entries in @slots
  * @level: hierarchical: level that is being moved down from, 0 when the tick
  *	has nothing left to move
- * @quota: hierarchical: nodes of @level that this tick has still to move; 0
+ * @quota: hierarchical: nodes of @level that this tick has still to move, 0
  *	if and only if @level is
  * @from: hierarchical: the slot of @level that they come from
  * @from_last: hierarchical: the last tick of @from
  * @cursor: hashed: next node to look at in the slot of this tick, or that
  *	slot's head
- * @leap: hashed: no slot needs the hand before this tick; see twheel_hashed.c
+ * @leap: hashed: no slot needs the hand before this tick, see twheel_hashed.c
  * @top: hierarchical: before @window no level above this one has nodes to move
  * @window: hierarchical: the tick at which @top has to be found again
  * @reach: hierarchical: the ticks at which the next windows of level 0 and of
@@ -111,8 +111,8 @@ struct twheel_scheme {
 };
 
 /*
- * Nodes are linked by hand: Debian's kernels have CONFIG_DEBUG_LIST, with
- * which list_add() and list_del() call a checking function, 15 to 25
+ * Nodes are linked by hand. Debian's kernels have CONFIG_DEBUG_LIST, with which
+ * list_add() and list_del() call a checking function. That is 15 to 25
  * instructions of the 100 that a start takes. struct hlist, which timer_list
  * uses, is not checked either, but has no tail.
  *
@@ -141,7 +141,7 @@ static __always_inline u32 twheel_slot_where(const struct twheel_node *node)
 	       where & ~(u32)TWHEEL_SLOT_MAY_STAY : where;
 }
 
-/* The 64 bits of @occupied that @nr is among; @nr is below 4096. */
+/* The 64 bits of @occupied that @nr, below 4096, is among. */
 static __always_inline u64 twheel_slot_group(const struct twheel_scheme *s,
 					     u32 nr)
 {
@@ -243,9 +243,9 @@ static __always_inline void twheel_slot_unlink(struct twheel_scheme *s,
 }
 
 /*
- * Out of its slot and about to join another: the node's own links stay as they
- * are, so that twheel_pending(), which takes no lock, never sees a pending
- * timer as stopped because the wheel is moving it.
+ * Out of its slot and about to join another. The node's own links stay as they
+ * are: twheel_pending(), which takes no lock, must not see a timer as stopped
+ * because the wheel is moving it.
  */
 static __always_inline void
 twheel_slot_leave(struct twheel_scheme *s, struct twheel_node *node)
@@ -256,9 +256,9 @@ twheel_slot_leave(struct twheel_scheme *s, struct twheel_node *node)
 /*
  * Whether a node may stay in @slot when it is restarted to a later tick.
  *
- * What stays in a slot that is not moved down in portions has to be moved when
- * the slot is due, all in one tick: when too many have stayed the others move
- * now. A node that has stayed once is counted, and free to stay again.
+ * What stays in a slot of level 0 or of a hashed wheel has to be moved in one
+ * tick, when the slot is due. When too many have stayed the others move now. A
+ * node that has stayed once is counted, and free to stay again.
  */
 static __always_inline bool twheel_slot_may_stay(struct twheel_slot *slot,
 						 struct twheel_node *node)

@@ -58,8 +58,8 @@
  *
  * "before" is the hierarchical wheel of an earlier commit; see tests/bench/before.
  *
- * usage: native [-x] [-e TICKS] [-n TIMERS] [-i IMPLEMENTATION,...]
- *		 [-d DISTRIBUTION] [-o OPERATIONS] [-r RUNS]
+ * usage: native [-x] [-e TICKS] [-n TIMERS] [-i IMPLEMENTATIONS]
+ *		 [-d DISTRIBUTIONS] [-o OPERATIONS] [-r RUNS]; lists have commas
  */
 #include <math.h>
 #include <stdio.h>
@@ -112,19 +112,44 @@ struct distribution {
 	u32 (*draw)(void);
 };
 
-#define OPERATIONS(op)							\
-	op(start) op(stop) op(refresh) op(restart) op(expire_restart)	\
-	op(tick_max) op(tick_slowest) op(tick_empty) op(next)		\
-	op(heartbeat) op(refresh_often) op(storm_slowest)		\
-	op(storm_spread_slowest) op(level1_slowest) op(level2_slowest)	\
-	op(deadline_slowest)
+enum {
+	OP_start,
+	OP_stop,
+	OP_refresh,
+	OP_restart,
+	OP_expire_restart,
+	OP_tick_max,
+	OP_tick_slowest,
+	OP_tick_empty,
+	OP_next,
+	OP_heartbeat,
+	OP_refresh_often,
+	OP_storm_slowest,
+	OP_storm_spread_slowest,
+	OP_level1_slowest,
+	OP_level2_slowest,
+	OP_deadline_slowest,
+	NR_OPS,
+};
 
-#define OP_NUMBER(name)	OP_ ## name,
-#define OP_NAME(name)	#name,
-
-enum { OPERATIONS(OP_NUMBER) NR_OPS };
-
-static const char * const op_names[NR_OPS] = { OPERATIONS(OP_NAME) };
+static const char * const op_names[NR_OPS] = {
+	[OP_start] = "start",
+	[OP_stop] = "stop",
+	[OP_refresh] = "refresh",
+	[OP_restart] = "restart",
+	[OP_expire_restart] = "expire_restart",
+	[OP_tick_max] = "tick_max",
+	[OP_tick_slowest] = "tick_slowest",
+	[OP_tick_empty] = "tick_empty",
+	[OP_next] = "next",
+	[OP_heartbeat] = "heartbeat",
+	[OP_refresh_often] = "refresh_often",
+	[OP_storm_slowest] = "storm_slowest",
+	[OP_storm_spread_slowest] = "storm_spread_slowest",
+	[OP_level1_slowest] = "level1_slowest",
+	[OP_level2_slowest] = "level2_slowest",
+	[OP_deadline_slowest] = "deadline_slowest",
+};
 
 #ifdef BEFORE
 extern const struct twheel_test_scheme_ops twheel_test_before;
@@ -825,7 +850,7 @@ static int run_crossover(void)
 
 static void usage(void)
 {
-	die("options: -x, -e TICKS, -n TIMERS, -i IMPLEMENTATION,..., -d DISTRIBUTION, -o OPERATIONS, -r RUNS");
+	die("options: -x, -e TICKS, -n TIMERS, -i NAMES, -d NAMES, -o NAMES, -r RUNS");
 }
 
 int main(int argc, char **argv)
