@@ -30,14 +30,13 @@ const struct debug_obj_descr twheel_base_debug_descr = {
 
 /* Programming the hrtimer. */
 
-static void program_hrtimer(struct twheel_base *base)
+/* For a tickless base @tick is when it has to look after its timers next. */
+static void program_hrtimer(struct twheel_base *base, u64 tick)
 {
-	u64 tick = base->scheme.clock + 1;
-
 	lockdep_assert_held(&base->lock);
-	if (base->mode == TWHEEL_TICKLESS)
-		tick = twheel_scheme_next(&base->scheme);
 	base->armed_tick = base->mode == TWHEEL_TICKLESS ? tick : 0;
+	if (base->mode == TWHEEL_PERIODIC)
+		tick = base->scheme.clock + 1;
 	hrtimer_start(&base->hrtimer, twheel_time_of(base, tick),
 		      HRTIMER_MODE_ABS_PINNED_SOFT);
 }
@@ -56,7 +55,7 @@ static void twheel_kicked(void *info)
 	base->kicked = false;
 	if (base->cpu != TWHEEL_NO_CPU && base->armed_tick &&
 	    base->scheme.pending)
-		program_hrtimer(base);
+		program_hrtimer(base, twheel_scheme_next(&base->scheme));
 	raw_spin_unlock(&base->lock);
 }
 
@@ -64,23 +63,27 @@ static void kick(struct twheel_base *base)
 {
 	if (base->kicked || base->cpu == TWHEEL_NO_CPU)
 		return;
-	base->kicked = true;
-	smp_call_function_single_async(base->cpu, &base->kick);
+	/*
+	 * Refused only for a CPU that is offline, whose base has no number, or
+	 * while the last kick is on its way.
+	 */
+	base->kicked = !WARN_ON_ONCE(smp_call_function_single_async(base->cpu,
+								    &base->kick));
 }
 
-static void program_or_kick(struct twheel_base *base)
+/*
+ * Timers have been placed that need the hrtimer at @tick: is it set for later?
+ * What it is set for already is early enough for all others, so that nobody has
+ * to look for the earliest of all.
+ */
+void twheel_base_arm(struct twheel_base *base, u64 tick)
 {
+	if (tick >= base->armed_tick)
+		return;
 	if (base->cpu == smp_processor_id())
-		program_hrtimer(base);
+		program_hrtimer(base, tick);
 	else
 		kick(base);
-}
-
-/* @timer was placed just now: does it need the hrtimer earlier than it is set? */
-void twheel_base_arm(struct twheel_base *base, const struct twheel_timer *timer)
-{
-	if (twheel_scheme_wakeup(&base->scheme, &timer->node) < base->armed_tick)
-		program_or_kick(base);
 }
 
 /* Nothing is pending and the hrtimer is off: bring the clock up to date. */
@@ -95,8 +98,9 @@ void twheel_base_wake(struct twheel_base *base)
 }
 
 /*
- * Lock the base of @cpu, or of another CPU if that one is not online. There
- * is one: the base of the last CPU is never switched off.
+ * Lock the base of @cpu, or of another CPU if that one is not online or has no
+ * slots. There is one: the base of the last CPU is never switched off, and a
+ * lazy wheel is given slots elsewhere before the last base with slots is.
  */
 struct twheel_base *twheel_base_lock_online(struct twheel *wheel,
 					    unsigned int cpu)
@@ -118,57 +122,103 @@ struct twheel_base *twheel_base_lock_online(struct twheel *wheel,
 
 /* Making and freeing. */
 
+static void free_slots(struct twheel_scheme *scheme)
+{
+	kvfree(scheme->slots);
+	kvfree(scheme->occupied);
+}
+
+static int alloc_slots(struct twheel_base *base, struct twheel_scheme *scheme,
+		       unsigned int cpu)
+{
+	const struct twheel_config *config = &base->wheel->config;
+	u32 nr = twheel_scheme_slots(config->scheme, config->slots);
+	int node = cpu_to_node(cpu);
+
+	scheme->slots = kvmalloc_node(array_size(nr, sizeof(*scheme->slots)),
+				      TWHEEL_GFP, node);
+	scheme->occupied = kvzalloc_node(BITS_TO_LONGS(nr) * sizeof(long),
+					 TWHEEL_GFP, node);
+	if (!scheme->slots || !scheme->occupied) {
+		free_slots(scheme);
+		return -ENOMEM;
+	}
+	twheel_scheme_init(scheme, config->scheme, scheme->slots,
+			   scheme->occupied, nr,
+			   twheel_tick_of(base, ktime_get()));
+	return 0;
+}
+
+/* Returns false if somebody else was first. */
+static bool install_slots(struct twheel_base *base,
+			  const struct twheel_scheme *scheme, unsigned int cpu)
+{
+	bool first;
+
+	raw_spin_lock_irq(&base->lock);
+	first = !base->prepared;
+	if (first) {
+		base->scheme = *scheme;
+		base->reached = scheme->clock;
+		/* Pairs with twheel_prepare(), which wants to know no more. */
+		WRITE_ONCE(base->prepared, true);
+		if (base->online)
+			base->cpu = cpu;
+	}
+	raw_spin_unlock_irq(&base->lock);
+	return first;
+}
+
+/**
+ * twheel_base_prepare - give a base its slots, if it has none
+ * @base: the base
+ * @cpu: its CPU, which need not be online
+ *
+ * Context: Process, may sleep.
+ * Return: 0 or -ENOMEM.
+ */
+int twheel_base_prepare(struct twheel_base *base, unsigned int cpu)
+{
+	struct twheel_scheme scheme;
+	int ret = alloc_slots(base, &scheme, cpu);
+
+	if (ret)
+		return ret;
+	if (!install_slots(base, &scheme, cpu))
+		free_slots(&scheme);
+	return 0;
+}
+
 void twheel_base_free(struct twheel_base *base)
 {
 	if (!base)
 		return;
-	kvfree(base->scheme.slots);
-	kvfree(base->scheme.occupied);
+	free_slots(&base->scheme);
 	kfree(base);
-}
-
-static int init_scheme(struct twheel_base *base, int node)
-{
-	const struct twheel_config *config = &base->wheel->config;
-	u32 nr = twheel_scheme_slots(config->scheme, config->slots);
-	struct twheel_slot *slot;
-	unsigned long *occupied;
-
-	slot = kvmalloc_node(array_size(nr, sizeof(*slot)),
-			     TWHEEL_GFP, node);
-	occupied = kvzalloc_node(BITS_TO_LONGS(nr) * sizeof(long),
-				 TWHEEL_GFP, node);
-	base->scheme.slots = slot;
-	base->scheme.occupied = occupied;
-	if (!slot || !occupied)
-		return -ENOMEM;
-	twheel_scheme_init(&base->scheme, config->scheme, slot, occupied, nr,
-			   twheel_tick_of(base, ktime_get()));
-	return 0;
 }
 
 struct twheel_base *
 twheel_base_alloc(struct twheel *wheel, unsigned int cpu,
 		  enum hrtimer_restart (*tick)(struct hrtimer *hrtimer))
 {
-	int node = cpu_to_node(cpu);
-	struct twheel_base *base = kzalloc_node(sizeof(*base),
-						TWHEEL_GFP, node);
+	struct twheel_base *base = kzalloc_node(sizeof(*base), TWHEEL_GFP,
+						cpu_to_node(cpu));
 
 	if (!base)
 		return NULL;
 	raw_spin_lock_init(&base->lock);
-	twheel_expiry_init(&base->expiry_lock);
+	twheel_expiry_init(&base->expiry);
 	base->cpu = TWHEEL_NO_CPU;
 	base->wheel = wheel;
 	base->tick_ns = wheel->config.tick_ns;
 	base->mode = wheel->config.mode;
 	base->armed_tick = U64_MAX;
 	base->next_tick_end = &base->tick_ends;
+	base->timers_per_look = 1;
 	twheel_hrtimer_setup(&base->hrtimer, tick,
 			     HRTIMER_MODE_ABS_PINNED_SOFT);
 	INIT_CSD(&base->kick, twheel_kicked, base);
-	if (init_scheme(base, node)) {
+	if (!wheel->config.lazy && twheel_base_prepare(base, cpu)) {
 		twheel_base_free(base);
 		return NULL;
 	}
@@ -233,9 +283,11 @@ struct twheel_timer *twheel_base_stop_any(struct twheel_base *base, u32 *slot)
 void twheel_base_online(struct twheel_base *base, unsigned int cpu)
 {
 	raw_spin_lock_irq(&base->lock);
-	base->cpu = cpu;
+	base->online = true;
+	if (base->prepared)
+		base->cpu = cpu;
 	if (base->scheme.pending)
-		program_hrtimer(base);
+		program_hrtimer(base, twheel_scheme_next(&base->scheme));
 	raw_spin_unlock_irq(&base->lock);
 }
 
@@ -260,6 +312,7 @@ static void take_timers(struct twheel_base *base, struct list_head *timers)
 static void put_timers(struct twheel_base *base, struct list_head *timers)
 {
 	struct twheel_node *node, *next;
+	u64 wakeup = U64_MAX;
 
 	if (base->armed_tick == U64_MAX)
 		twheel_base_wake(base);
@@ -268,8 +321,9 @@ static void put_timers(struct twheel_base *base, struct list_head *timers)
 		WRITE_ONCE(twheel_timer_of(node)->base, base);
 		base->counters.started++;
 		base->counters.moved++;
-		twheel_base_arm(base, twheel_timer_of(node));
+		wakeup = min(wakeup, twheel_scheme_wakeup(&base->scheme, node));
 	}
+	twheel_base_arm(base, wakeup);
 }
 
 /*
@@ -306,6 +360,7 @@ static bool hand_on_timers(struct twheel_base *base)
 void twheel_base_offline(struct twheel_base *base)
 {
 	raw_spin_lock_irq(&base->lock);
+	base->online = false;
 	base->cpu = TWHEEL_NO_CPU;
 	raw_spin_unlock_irq(&base->lock);
 	hrtimer_cancel(&base->hrtimer);

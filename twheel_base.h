@@ -29,7 +29,7 @@
 /* Timers moved within a wheel or between bases under one hold of a lock. */
 #define TWHEEL_MOVES_PER_LOCK	64
 
-/* Number of a base whose CPU is not online. */
+/* Number of a base on which no timer can be started. */
 #define TWHEEL_NO_CPU	UINT_MAX
 
 /**
@@ -44,7 +44,7 @@
  * @ticks: ticks processed; a tickless base counts those it woke for
  * @busy_ticks: ticks at which a timer expired
  * @missed_ticks: ticks processed later than their own time
- * @wakeups: runs of the hrtimer
+ * @wakeups: runs of the hrtimer, and those that were put off at once
  * @yields: runs that ended with work left, to let the system run
  * @longest_tick_ns: longest run of the hrtimer
  * @longest_lateness_ns: longest time from the first tick that a run expired
@@ -71,7 +71,11 @@ struct twheel_counters {
  * struct twheel_base - the timers of one CPU
  * @lock: guards everything below but what says otherwise. Never taken with
  *	another base's lock held
- * @cpu: the CPU, or %TWHEEL_NO_CPU while that is not online
+ * @cpu: the CPU, or %TWHEEL_NO_CPU while that is not online or there are no
+ *	slots
+ * @online: the CPU is online
+ * @prepared: there are slots; false only in a lazy wheel, and never again once
+ *	it is true. Written under @lock
  * @tick_ns: length of a tick; constant
  * @mode: when to tick; constant
  * @kicked: @kick is on its way to the CPU
@@ -85,18 +89,23 @@ struct twheel_counters {
  * @tick_ends: work for the end of the run. Only the hrtimer's function and the
  *	callbacks that it calls touch it, and one CPU runs them one by one
  * @next_tick_end: where the next of @tick_ends is linked
+ * @waited: the next run has been put off to a round of twheel_share_wait().
+ *	Touched as @tick_ends is
+ * @timers_per_look: so many timers expire between two looks at the clock.
+ *	Touched as @tick_ends is
  * @wheel: the wheel; constant
  * @hrtimer: drives the base; started under @lock on @cpu only
  * @kick: asks @cpu to program @hrtimer; sent under @lock
- * @expiry_lock: PREEMPT_RT: held while callbacks run, to lend a waiter's
- *	priority to them, and let go between two of them if somebody waits.
- *	Outside @lock
+ * @expiry: PREEMPT_RT: locks that are held while callbacks run, to lend a
+ *	waiter's priority to them. Outside @lock
  */
 struct twheel_base {
 	raw_spinlock_t lock;
 	unsigned int cpu;
 	u32 tick_ns;
 	u8 mode;
+	bool online;
+	bool prepared;
 	bool kicked;
 	u64 armed_tick;
 	struct twheel_timer *running;
@@ -105,10 +114,12 @@ struct twheel_base {
 	u64 reached;
 	struct twheel_tick_end *tick_ends;
 	struct twheel_tick_end **next_tick_end;
+	bool waited;
+	u8 timers_per_look;
 	struct twheel *wheel;
 	struct hrtimer hrtimer;
 	call_single_data_t kick;
-	twheel_expiry_lock_t expiry_lock;
+	struct twheel_expiry expiry;
 } ____cacheline_aligned_in_smp;
 
 /**
@@ -180,10 +191,11 @@ struct twheel_base *
 twheel_base_alloc(struct twheel *wheel, unsigned int cpu,
 		  enum hrtimer_restart (*tick)(struct hrtimer *hrtimer));
 void twheel_base_free(struct twheel_base *base);
+int twheel_base_prepare(struct twheel_base *base, unsigned int cpu);
 struct twheel_base *twheel_base_lock_online(struct twheel *wheel,
 					    unsigned int cpu)
 	__acquires(wheel->bases[cpu]->lock);
-void twheel_base_arm(struct twheel_base *base, const struct twheel_timer *timer);
+void twheel_base_arm(struct twheel_base *base, u64 tick);
 void twheel_base_wake(struct twheel_base *base);
 void twheel_base_online(struct twheel_base *base, unsigned int cpu);
 void twheel_base_offline(struct twheel_base *base);

@@ -7,9 +7,8 @@
  *
  * Bounds. Under the lock at most TWHEEL_MOVES_PER_LOCK timers are moved before
  * it is let go, and it is let go for each callback. A run ends after
- * WORK_PER_RUN timers, and at most one move for each, even if more are due,
- * and comes back after as long a time as it has taken: an overload of timers
- * takes at most half of a CPU.
+ * WORK_PER_RUN timers, and at most one move for each, or when this wheel's part
+ * of the CPU is used up (twheel_share.c), even if more are due.
  */
 #include <linux/export.h>
 #include <linux/hrtimer.h>
@@ -17,14 +16,18 @@
 #include <linux/rcupdate.h>
 
 #include "twheel_base.h"
+#include "twheel_share.h"
 
 #define CREATE_TRACE_POINTS
 #include "twheel_trace.h"
 
 /* Timers expired in one run, or moved while none was due. */
 #define WORK_PER_RUN	1024
-/* Least time between two runs of one tick's work, ns. */
-#define YIELD_NS_MIN	(10 * NSEC_PER_USEC)
+/* Time between two looks at the clock, ns, and the most timers in it. */
+#define LOOK_NS		(10 * NSEC_PER_USEC)
+#define TIMERS_PER_LOOK	64
+/* A run may expire a timer for each so many ns (as a shift) before it looks. */
+#define TIMER_NS_SHIFT	9
 
 /**
  * twheel_at_tick_end - have something done once this tick's callbacks have run
@@ -80,19 +83,25 @@ static void run_tick_ends(struct twheel_base *base)
 
 /*
  * A waiter for the callback that has just returned must not wait for the other
- * callbacks of this run: one of them may wait for it.
+ * callbacks of this run: one of them may wait for it. Returns whether the run
+ * can go on; see twheel_expiry_begin().
  */
-static void let_waiters_on(struct twheel_base *base)
+static bool let_waiters_on(struct twheel_base *base)
 	__releases(&base->lock) __acquires(&base->lock)
 {
+	bool go_on;
+
 	base->running = NULL;
 	raw_spin_unlock_irq(&base->lock);
-	twheel_expiry_end(&base->expiry_lock);
-	twheel_expiry_begin(&base->expiry_lock);
+	twheel_expiry_end(&base->expiry);
+	go_on = twheel_expiry_begin(&base->expiry);
 	raw_spin_lock_irq(&base->lock);
+	return go_on;
 }
 
-static void expire_timer(struct twheel_base *base, struct twheel_timer *timer)
+/* Returns whether the run can go on. */
+static __always_inline bool expire_timer(struct twheel_base *base,
+					 struct twheel_timer *timer)
 	__releases(&base->lock) __acquires(&base->lock)
 {
 	twheel_fn fn = timer->fn;
@@ -108,22 +117,33 @@ static void expire_timer(struct twheel_base *base, struct twheel_timer *timer)
 	 * followed. Our caller clears it before it lets the lock go.
 	 */
 	raw_spin_lock_irq(&base->lock);
-	if (twheel_expiry_awaited(&base->expiry_lock))
-		let_waiters_on(base);
+	if (!twheel_expiry_awaited(&base->expiry))
+		return true;
+	return let_waiters_on(base);
 }
 
 /**
  * struct tick_run - one run of twheel_tick()
  * @begin: when it began
+ * @looked: when it looked at the clock last
+ * @limit_ns: its part of the CPU
+ * @work: timers that it may still expire, or move while none is due
  * @target: the tick that the clock has reached
  * @first: tick of the first timer expired
  * @last: tick of the last one, U64_MAX before the first
+ * @expired: timers expired
+ * @cascaded: timers moved
  */
 struct tick_run {
 	ktime_t begin;
+	ktime_t looked;
+	s64 limit_ns;
+	int work;
 	u64 target;
 	u64 first;
 	u64 last;
+	u64 expired;
+	u64 cascaded;
 };
 
 static void note_expiry(struct twheel_base *base, struct tick_run *run)
@@ -140,7 +160,8 @@ static void note_expiry(struct twheel_base *base, struct tick_run *run)
 
 /*
  * Expire what is due at one tick, at most @budget timers. Returns what is left
- * of @budget. Not inlined, so that the loop has all registers to itself.
+ * of @budget, or -1 if the run cannot go on. Not inlined, so that the loop has
+ * all registers to itself.
  */
 static noinline int expire_tick(struct twheel_base *base,
 				struct twheel_node *node, int budget)
@@ -148,7 +169,8 @@ static noinline int expire_tick(struct twheel_base *base,
 	struct twheel_slot *slot = twheel_scheme_due_slot(&base->scheme);
 
 	do {
-		expire_timer(base, twheel_timer_of(node));
+		if (!expire_timer(base, twheel_timer_of(node)))
+			return -1;
 		budget--;
 		if (!budget)
 			break;
@@ -157,30 +179,64 @@ static noinline int expire_tick(struct twheel_base *base,
 	return budget;
 }
 
+/*
+ * A look at the clock costs as much as a third of an expiry, and a callback
+ * takes from less than that to a thousand times as long. So go by how long the
+ * last ones took: fewer timers at once, more of them slowly.
+ */
+static void note_look(struct twheel_base *base, struct tick_run *run,
+		      ktime_t now, bool full)
+{
+	u64 passed = now - run->looked;
+
+	run->looked = now;
+	if (passed > 8 * LOOK_NS)
+		base->timers_per_look = 1;
+	else if (passed > LOOK_NS)
+		base->timers_per_look = DIV_ROUND_UP(base->timers_per_look, 2);
+	else if (full && base->timers_per_look < TIMERS_PER_LOOK)
+		base->timers_per_look *= 2;
+}
+
+/* Timers to expire before the next look at the clock; 0 if the run is to end. */
+static int timers_to_look(const struct twheel_base *base,
+			  const struct tick_run *run)
+{
+	s64 left_ns = run->limit_ns - (run->looked - run->begin);
+	int timers;
+
+	if (run->work <= 0 || left_ns <= 0)
+		return 0;
+	timers = min_t(int, base->timers_per_look, run->work);
+	return min(timers, 1 + (int)(left_ns >> TIMER_NS_SHIFT));
+}
+
 /* Returns whether all that is due has expired, not just this run's share. */
 static bool expire_timers(struct twheel_base *base, struct tick_run *run)
 {
-	int budget = WORK_PER_RUN;
 	struct twheel_node *node;
+	int timers, left, work;
 
-	while (budget > 0) {
-		int work = TWHEEL_MOVES_PER_LOCK;
-
-		while (budget > 0 &&
+	while ((timers = timers_to_look(base, run))) {
+		left = timers;
+		work = TWHEEL_MOVES_PER_LOCK;
+		while (left > 0 &&
 		       (node = twheel_scheme_pop(&base->scheme, run->target,
 						 &work))) {
 			note_expiry(base, run);
-			budget = expire_tick(base, node, budget);
+			left = expire_tick(base, node, left);
 		}
 		base->running = NULL;
-		if (budget > 0 && work > 0)
+		if (left > 0 && work > 0)
 			return true;
-		budget -= TWHEEL_MOVES_PER_LOCK - work;
+		if (left < 0)
+			break;
+		run->work -= timers - left + TWHEEL_MOVES_PER_LOCK - work;
 		raw_spin_unlock_irq(&base->lock);
-		cpu_relax();
+		note_look(base, run, ktime_get(), !left);
 		raw_spin_lock_irq(&base->lock);
 	}
-	return false;
+	return twheel_scheme_next(&base->scheme) > run->target;
 }
 
 static void count_ticks(struct twheel_base *base, u64 target)
@@ -222,20 +278,21 @@ static void count_run(struct twheel_base *base, const struct tick_run *run,
 }
 
 /*
- * When to run next, or KTIME_MAX. A run that had to stop in the middle comes
- * back at a fresh time: HRTIMER_SOFTIRQ reads the clock once for all that it
- * runs, so that a time before that would be no pause at all.
+ * When to run next, or KTIME_MAX. A run that has to come back does so at a fresh
+ * time: HRTIMER_SOFTIRQ reads the clock once for all that it runs, so that a
+ * time before that would be no pause at all.
  */
 static ktime_t next_run(struct twheel_base *base, const struct tick_run *run,
 			bool done, ktime_t end)
 {
 	base->armed_tick = U64_MAX;
+	base->waited = false;
 	if (base->cpu == TWHEEL_NO_CPU || !base->scheme.pending)
 		return KTIME_MAX;
 	base->armed_tick = 0;
 	if (!done) {
-		base->counters.yields++;
-		return end + max_t(ktime_t, end - run->begin, YIELD_NS_MIN);
+		base->waited = true;
+		return twheel_share_wait(end);
 	}
 	if (base->mode == TWHEEL_PERIODIC)
 		return twheel_time_of(base, run->target + 1);
@@ -260,6 +317,43 @@ static enum hrtimer_restart set_next_run(struct twheel_base *base, ktime_t next)
 	return HRTIMER_RESTART;
 }
 
+/* Other wheels have used up what this CPU has for all of them. */
+static enum hrtimer_restart put_off(struct twheel_base *base,
+				    const struct tick_run *run)
+{
+	enum hrtimer_restart restart;
+
+	raw_spin_lock_irq(&base->lock);
+	base->counters.wakeups++;
+	restart = set_next_run(base, next_run(base, run, false, run->begin));
+	raw_spin_unlock_irq(&base->lock);
+	return restart;
+}
+
+/* Returns whether all that is due has expired. */
+static bool run_tick(struct twheel_base *base, struct tick_run *run)
+{
+	u64 cascaded, expired;
+	bool done;
+
+	done = twheel_expiry_begin(&base->expiry);
+	raw_spin_lock_irq(&base->lock);
+	cascaded = base->scheme.cascaded;
+	expired = base->counters.expired;
+	run->target = max(twheel_tick_of(base, run->begin), base->scheme.clock);
+	count_ticks(base, run->target);
+	base->armed_tick = 0;
+
+	done = done && expire_timers(base, run);
+
+	run->cascaded = base->scheme.cascaded - cascaded;
+	run->expired = base->counters.expired - expired;
+	raw_spin_unlock_irq(&base->lock);
+	run_tick_ends(base);
+	twheel_expiry_end(&base->expiry);
+	return done;
+}
+
 /**
  * twheel_tick - PER_TICK_BOOKKEEPING and EXPIRY_PROCESSING of a base
  * @hrtimer: the base's
@@ -271,37 +365,35 @@ enum hrtimer_restart twheel_tick(struct hrtimer *hrtimer)
 {
 	struct twheel_base *base = container_of(hrtimer, struct twheel_base,
 						hrtimer);
-	struct tick_run run = { .begin = ktime_get(), .last = U64_MAX };
+	struct tick_run run = {
+		.begin = ktime_get(),
+		.work = WORK_PER_RUN,
+		.last = U64_MAX,
+	};
 	enum hrtimer_restart restart;
-	u64 cascaded, expired;
 	ktime_t end;
 	bool done;
 
+	run.limit_ns = twheel_share_begin(run.begin, base->waited);
+	if (!run.limit_ns)
+		return put_off(base, &run);
+	run.looked = run.begin;
 	/* See twheel_at_tick_end(). */
 	rcu_read_lock();
-	twheel_expiry_begin(&base->expiry_lock);
-	raw_spin_lock_irq(&base->lock);
-	cascaded = base->scheme.cascaded;
-	expired = base->counters.expired;
-	run.target = max(twheel_tick_of(base, run.begin), base->scheme.clock);
-	count_ticks(base, run.target);
-	base->armed_tick = 0;
-
-	done = expire_timers(base, &run);
-
-	raw_spin_unlock_irq(&base->lock);
-	run_tick_ends(base);
+	done = run_tick(base, &run);
 	end = ktime_get();
+	note_look(base, &run, end, false);
+	twheel_share_end(end);
+
 	raw_spin_lock_irq(&base->lock);
-	cascaded = base->scheme.cascaded - cascaded;
-	if (cascaded)
-		trace_twheel_cascade(base, cascaded);
-	trace_twheel_tick(base, base->counters.expired - expired,
-			  end - run.begin);
+	if (run.cascaded)
+		trace_twheel_cascade(base, run.cascaded);
+	trace_twheel_tick(base, run.expired, end - run.begin);
 	count_run(base, &run, end);
+	if (!done)
+		base->counters.yields++;
 	restart = set_next_run(base, next_run(base, &run, done, end));
 	raw_spin_unlock_irq(&base->lock);
-	twheel_expiry_end(&base->expiry_lock);
 	rcu_read_unlock();
 	return restart;
 }

@@ -152,15 +152,18 @@ static __always_inline void insert(struct twheel_base *base,
 	trace_twheel_start(base, timer, false);
 }
 
-/* As insert(), with the hrtimer off, or sleeping and maybe for too long. */
-static noinline void insert_and_arm(struct twheel_base *base,
-				    struct twheel_timer *timer, u64 expires,
-				    u32 offset_ns)
+/*
+ * As insert(), with the hrtimer off, or sleeping and maybe for too long. Returns
+ * the tick for twheel_base_arm().
+ */
+static noinline u64 insert_asleep(struct twheel_base *base,
+				  struct twheel_timer *timer, u64 expires,
+				  u32 offset_ns)
 {
 	if (base->armed_tick == U64_MAX)
 		twheel_base_wake(base);
 	insert(base, timer, expires, offset_ns);
-	twheel_base_arm(base, timer);
+	return twheel_scheme_wakeup(&base->scheme, &timer->node);
 }
 
 /* To an earlier tick, or in a scheme that moves what is restarted. */
@@ -169,7 +172,8 @@ static noinline void restart_and_move(struct twheel_base *base,
 {
 	twheel_scheme_restart(&base->scheme, &timer->node, expires);
 	if (base->armed_tick)
-		twheel_base_arm(base, timer);
+		twheel_base_arm(base, twheel_scheme_wakeup(&base->scheme,
+							   &timer->node));
 }
 
 static __always_inline void restart_locked(struct twheel_base *base,
@@ -200,7 +204,8 @@ static noinline int start_slow(struct twheel_base *base,
 	if (timer->fn) {
 		if (base->cpu != cpu && base->running != timer)
 			base = move_to_base(base, timer, cpu);
-		insert_and_arm(base, timer, expires, offset_ns);
+		twheel_base_arm(base, insert_asleep(base, timer, expires,
+						    offset_ns));
 		ret = 0;
 	}
 	twheel_unlock_base(base, flags);
@@ -320,7 +325,8 @@ EXPORT_SYMBOL_GPL(twheel_restart_at);
  * @cpu: where its callback is to run
  *
  * If the timer is pending it is taken out first, and counted as restarted. If
- * its callback runs on another CPU the timer is started there.
+ * its callback runs on another CPU the timer is started there. In a lazy wheel
+ * that is not prepared on @cpu the timer goes to a CPU where it is.
  *
  * Context: Any but NMI.
  * Return: 1 if the timer was pending, 0 if it was not, -ESHUTDOWN if it has
@@ -360,11 +366,13 @@ EXPORT_SYMBOL_GPL(twheel_start_on);
  *
  * Moves the deadline on by as many periods as it takes to be after now, and
  * starts the timer: deadlines stay on the grid of the first one, however late
- * a callback is.
+ * a callback is. A timer that was stopped before its deadline stays stopped
+ * until that has passed, as hrtimer_forward() leaves it alone.
  *
  * Context: Any but NMI.
- * Return: by how many periods the deadline was moved: 1 if none was missed; 0
- * if the timer is pending, has a deadline after now, or is shut down.
+ * Return: by how many periods the deadline was moved: 1 if none was missed. 0 if
+ * nothing was done: the timer is pending, or its deadline is after now, or it is
+ * shut down.
  */
 u64 twheel_forward(struct twheel_timer *timer, u64 period_ns)
 {
@@ -372,18 +380,15 @@ u64 twheel_forward(struct twheel_timer *timer, u64 period_ns)
 	struct twheel_base *base = twheel_lock_base(timer, &flags);
 	ktime_t deadline = deadline_of(base, timer);
 	ktime_t now = ktime_get();
-	u64 periods = 0;
+	u64 periods;
 
-	if (twheel_pending(timer) || WARN_ON_ONCE(!period_ns)) {
+	if (twheel_pending(timer) || now < deadline || WARN_ON_ONCE(!period_ns)) {
 		twheel_unlock_base(base, flags);
 		return 0;
 	}
 	period_ns = min_t(u64, period_ns, KTIME_MAX);
-	if (now >= deadline) {
-		periods = div64_u64(now - deadline, period_ns) + 1;
-		deadline = min_t(u64, deadline + periods * period_ns,
-				 KTIME_MAX);
-	}
+	periods = div64_u64(now - deadline, period_ns) + 1;
+	deadline = min_t(u64, deadline + periods * period_ns, KTIME_MAX);
 	if (start_cold(base, timer, deadline, flags) < 0)
 		return 0;
 	return periods;
@@ -420,11 +425,12 @@ EXPORT_SYMBOL_GPL(twheel_stop);
  * Many timers at a time: the base's lock is taken once for all that are on one
  * base, and let go after TWHEEL_MOVES_PER_LOCK of them all the same. What is
  * done with one returns the base whose lock is held then: a start may have to
- * go on to another one.
+ * go on to another one. *@wakeup is the tick for twheel_base_arm(), so that the
+ * hrtimer is programmed once for all that are started.
  */
 
 static __always_inline struct twheel_base *
-start_request(struct twheel_base *base, struct twheel_request *r)
+start_request(struct twheel_base *base, struct twheel_request *r, u64 *wakeup)
 {
 	struct twheel_timer *timer = r->timer;
 	unsigned int cpu = smp_processor_id();
@@ -439,10 +445,14 @@ start_request(struct twheel_base *base, struct twheel_request *r)
 		r->result = -ESHUTDOWN;
 	} else {
 		/* As in start_slow(). */
-		if (unlikely(base->cpu != cpu && base->running != timer))
+		if (unlikely(base->cpu != cpu && base->running != timer)) {
+			twheel_base_arm(base, *wakeup);
+			*wakeup = U64_MAX;
 			base = move_to_base(base, timer, cpu);
+		}
 		if (unlikely(base->armed_tick))
-			insert_and_arm(base, timer, expires, offset_ns);
+			*wakeup = min(*wakeup, insert_asleep(base, timer, expires,
+							     offset_ns));
 		else
 			insert(base, timer, expires, offset_ns);
 	}
@@ -450,7 +460,7 @@ start_request(struct twheel_base *base, struct twheel_request *r)
 }
 
 static __always_inline struct twheel_base *
-restart_request(struct twheel_base *base, struct twheel_request *r)
+restart_request(struct twheel_base *base, struct twheel_request *r, u64 *wakeup)
 {
 	u32 offset_ns;
 	u64 expires = round_up_to_tick(base, deadline_at(r->deadline), &offset_ns);
@@ -462,7 +472,7 @@ restart_request(struct twheel_base *base, struct twheel_request *r)
 }
 
 static __always_inline struct twheel_base *
-stop_request(struct twheel_base *base, struct twheel_request *r)
+stop_request(struct twheel_base *base, struct twheel_request *r, u64 *wakeup)
 {
 	r->result = twheel_base_stop(base, r->timer);
 	return base;
@@ -471,7 +481,7 @@ stop_request(struct twheel_base *base, struct twheel_request *r)
 static __always_inline void
 for_many(struct twheel_request *r, unsigned int nr,
 	 struct twheel_base *(*fn)(struct twheel_base *base,
-				   struct twheel_request *r))
+				   struct twheel_request *r, u64 *wakeup))
 {
 	struct twheel_request *end = r + nr;
 
@@ -480,10 +490,13 @@ for_many(struct twheel_request *r, unsigned int nr,
 		struct twheel_base *base = twheel_lock_base(r->timer, &flags);
 		struct twheel_request *pause =
 			min(end, r + TWHEEL_MOVES_PER_LOCK);
+		u64 wakeup = U64_MAX;
 
 		do {
-			base = fn(base, r++);
+			base = fn(base, r++, &wakeup);
 		} while (r < pause && READ_ONCE(r->timer->base) == base);
+		if (unlikely(wakeup != U64_MAX))
+			twheel_base_arm(base, wakeup);
 		twheel_unlock_base(base, flags);
 	}
 }
@@ -534,14 +547,14 @@ void twheel_stop_many(struct twheel_request *requests, unsigned int nr)
 EXPORT_SYMBOL_GPL(twheel_stop_many);
 
 /*
- * Returns the base that the callback runs on, which has been told that we will
- * wait, or NULL if it does not run; sets *@stopped if the timer was pending.
+ * Stops the timer; sets *@stopped if it was pending. Returns whether its
+ * callback runs; then the caller is announced at *@turn and has to wait there.
  * While its callback runs a pending timer is left alone: the callback may
  * start it once more after we had stopped it, and there would be two stops to
  * report. Not so at a shutdown, after which nothing can start it.
  */
-static struct twheel_base *try_to_stop(struct twheel_timer *timer,
-				       bool shutdown, bool *stopped)
+static bool try_to_stop(struct twheel_timer *timer, bool shutdown,
+			bool *stopped, struct twheel_expiry_turn **turn)
 {
 	unsigned long flags;
 	struct twheel_base *base = twheel_lock_base(timer, &flags);
@@ -552,21 +565,27 @@ static struct twheel_base *try_to_stop(struct twheel_timer *timer,
 	if (shutdown)
 		timer->fn = NULL;
 	if (running)
-		twheel_expiry_announce(&base->expiry_lock);
+		*turn = twheel_expiry_announce(&base->expiry);
 	twheel_unlock_base(base, flags);
-	return running ? base : NULL;
+	return running;
+}
+
+/* A function of its own, for a test to delay its caller before it waits. */
+static noinline void wait_for_callback(struct twheel_expiry_turn *turn)
+{
+	twheel_expiry_wait(turn);
 }
 
 static int stop_sync(struct twheel_timer *timer, bool shutdown)
 {
-	struct twheel_base *base;
+	struct twheel_expiry_turn *turn;
 	bool stopped = false;
 
 	/* The callback may be what this interrupt has interrupted. */
 	WARN_ON_ONCE(in_hardirq());
 	/* By now the timer may be on another base: ours, even. */
-	while ((base = try_to_stop(timer, shutdown, &stopped)))
-		twheel_expiry_wait(&base->expiry_lock);
+	while (try_to_stop(timer, shutdown, &stopped, &turn))
+		wait_for_callback(turn);
 	return stopped;
 }
 

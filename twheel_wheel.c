@@ -73,10 +73,27 @@ static int base_online(unsigned int cpu, struct hlist_node *node)
 	return 0;
 }
 
+/* Somewhere the timers of @cpu have to go. */
+static int prepare_other_base(struct twheel *wheel, unsigned int cpu)
+{
+	unsigned int other;
+
+	for_each_online_cpu(other)
+		if (other != cpu && READ_ONCE(wheel->bases[other]->prepared))
+			return 0;
+	other = cpumask_any_but(cpu_online_mask, cpu);
+	if (other >= nr_cpu_ids)
+		return 0;
+	return twheel_base_prepare(wheel->bases[other], other);
+}
+
 static int base_offline(unsigned int cpu, struct hlist_node *node)
 {
 	struct twheel *wheel = hlist_entry(node, struct twheel, cpuhp);
+	int ret = prepare_other_base(wheel, cpu);
 
+	if (ret)
+		return ret;
 	twheel_base_offline(wheel->bases[cpu]);
 	return 0;
 }
@@ -136,6 +153,27 @@ static struct twheel *alloc_wheel(const struct twheel_config *config)
 }
 
 /**
+ * twheel_prepare - let timers of a lazy wheel be started on this CPU
+ * @wheel: a wheel
+ *
+ * Without it they are started on another CPU. The caller may be moved to another
+ * CPU meanwhile: then nothing is wrong but that.
+ *
+ * Context: Process, may sleep.
+ * Return: 0, or -ENOMEM and nothing has changed.
+ */
+int twheel_prepare(struct twheel *wheel)
+{
+	unsigned int cpu = raw_smp_processor_id();
+
+	/* Pairs with install_slots(). */
+	if (likely(READ_ONCE(wheel->bases[cpu]->prepared)))
+		return 0;
+	return twheel_base_prepare(wheel->bases[cpu], cpu);
+}
+EXPORT_SYMBOL_GPL(twheel_prepare);
+
+/**
  * twheel_create - make a wheel
  * @config: its parameters
  *
@@ -156,34 +194,25 @@ struct twheel *twheel_create(const struct twheel_config *config)
 		return ERR_PTR(-ENOMEM);
 	ret = cpuhp_state_add_instance(hotplug_state, &wheel->cpuhp);
 	if (ret)
-		goto err_wheel;
+		goto err_free;
+	/* If this CPU is going away, base_offline() has prepared another one. */
+	ret = twheel_prepare(wheel);
+	if (ret)
+		goto err_remove;
 	ret = xa_alloc_cyclic(&wheels, &wheel->number, wheel, xa_limit_31b,
 			      &next_number, TWHEEL_GFP);
 	if (ret < 0)
-		goto err_instance;
+		goto err_remove;
 	atomic_inc(&nr_wheels);
 	return wheel;
 
-err_instance:
+err_remove:
 	cpuhp_state_remove_instance_nocalls(hotplug_state, &wheel->cpuhp);
-err_wheel:
+err_free:
 	free_wheel(wheel);
 	return ERR_PTR(ret);
 }
 EXPORT_SYMBOL_GPL(twheel_create);
-
-/**
- * twheel_prepare - make room for timers on this CPU
- * @wheel: a lazy wheel
- *
- * Context: Process, may sleep.
- * Return: 0 or -ENOMEM.
- */
-int twheel_prepare(struct twheel *wheel)
-{
-	return 0;
-}
-EXPORT_SYMBOL_GPL(twheel_prepare);
 
 static unsigned long drain_base(struct twheel_base *base,
 				void (*fn)(struct twheel_timer *timer,
@@ -215,6 +244,10 @@ static unsigned long drain_base(struct twheel_base *base,
  * may not be found. Callbacks that run are not waited for. A wheel to be
  * drained must not be used by a struct twheel_work: its timer would be stopped
  * behind its back.
+ *
+ * No CPU goes offline meanwhile, or its timers might go to a base that has been
+ * drained. So @fn must not wait for CPU hotplug, nor take a lock that is held by
+ * somebody who does.
  *
  * Context: Process, may sleep, and so may @fn; not from CPU hotplug callbacks.
  * Return: how many timers were stopped.

@@ -61,7 +61,9 @@ enum twheel_mode {
  * @slots: slots of a hashed wheel, %TWHEEL_SLOTS_MIN to %TWHEEL_SLOTS_MAX,
  *	rounded up to a power of two; 0 is %TWHEEL_SLOTS_DEFAULT. Has to be 0
  *	for a hierarchical wheel
- * @lazy: allocate the slots of a CPU in twheel_prepare() only
+ * @lazy: make the slots of a CPU when twheel_prepare() is called there, and at
+ *	first only those of the CPU that calls twheel_create(). A timer that is
+ *	started on a CPU without slots goes to another one
  */
 struct twheel_config {
 	const char *name;
@@ -165,8 +167,8 @@ static inline u64 twheel_expired_deadline(const struct twheel_timer *timer,
 }
 
 struct twheel *twheel_create(const struct twheel_config *config);
-int twheel_prepare(struct twheel *wheel);
 void twheel_destroy(struct twheel *wheel);
+int twheel_prepare(struct twheel *wheel);
 struct twheel *twheel_default(void);
 unsigned int twheel_number(const struct twheel *wheel);
 void twheel_get_config(const struct twheel *wheel,

@@ -70,6 +70,7 @@ extern const struct client_case client_drain_cases[];
 extern const struct client_case client_work_cases[];
 /* These make wheels of their own; they run once. */
 extern const struct client_case client_wheel_cases[];
+extern const struct client_case client_share_cases[];
 
 /**
  * struct client_timer - a timer in a structure of the client's, as usual

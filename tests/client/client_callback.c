@@ -315,6 +315,20 @@ static void forward_leaves_a_pending_timer(struct client *c)
 	client_timer_free(t);
 }
 
+/* 0 means that nothing was done. */
+static void forward_leaves_a_timer_that_was_stopped_early(struct client *c)
+{
+	struct client_timer *t = client_timer_new(c, NULL);
+
+	if (!t)
+		return;
+	client_start(t, CLIENT_HOUR);
+	CLIENT_CHECK(c, twheel_stop(&t->timer) == 1);
+	CLIENT_CHECK(c, twheel_forward(&t->timer, NSEC_PER_SEC) == 0);
+	CLIENT_CHECK(c, !twheel_pending(&t->timer));
+	client_timer_free(t);
+}
+
 static void forward_by_a_huge_period_never_expires(struct client *c)
 {
 	struct client_timer *t = client_timer_new(c, NULL);
@@ -511,6 +525,7 @@ const struct client_case client_callback_cases[] = {
 	CLIENT_CASE(forward_keeps_to_the_grid),
 	CLIENT_CASE(forward_counts_overruns),
 	CLIENT_CASE(forward_leaves_a_pending_timer),
+	CLIENT_CASE(forward_leaves_a_timer_that_was_stopped_early),
 	CLIENT_CASE(forward_by_a_huge_period_never_expires),
 	CLIENT_CASE(tail_runs_once_after_the_callbacks),
 	CLIENT_CASE(tail_runs_again_in_later_ticks),

@@ -69,6 +69,12 @@ static const struct client_case *const client_tables[] = {
 	client_work_cases,
 };
 
+/* Run once: they make wheels of their own. */
+static const struct client_case *const client_once_tables[] = {
+	client_wheel_cases,
+	client_share_cases,
+};
+
 void client_fail(struct client *c, const char *where, int line,
 		 const char *what)
 {
@@ -199,8 +205,9 @@ static void client_run_all(struct client *c)
 			client_run_default(c);
 	}
 	c->wheel = twheel_default();
-	for (one = client_wheel_cases; one->run; one++)
-		client_run(c, one, "wheels");
+	for (i = 0; i < ARRAY_SIZE(client_once_tables); i++)
+		for (one = client_once_tables[i]; one->run; one++)
+			client_run(c, one, "wheels");
 }
 
 static int client_thread(void *done)

@@ -3,12 +3,19 @@
  * Stopping, waiting for a running callback, shutting down
  */
 #include <linux/delay.h>
+#include <linux/kprobes.h>
+#include <linux/moduleparam.h>
+#include <linux/sched.h>
 #include <linux/smp.h>
 
 #include "client.h"
 
 /* How long a slow callback takes. */
 #define SLOW_MS	20
+
+static unsigned int rounds = 4;
+module_param(rounds, uint, 0444);
+MODULE_PARM_DESC(rounds, "how often each deadlock of stop_sync is provoked");
 
 static void stop_says_whether_it_was_pending(struct client *c)
 {
@@ -204,6 +211,135 @@ static void callbacks_may_wait_for_one_another(struct client *c)
 }
 
 /*
+ * A waiter for one callback, and a next callback that waits until the waiter
+ * has returned. The first one lasts until it is about to be waited for.
+ */
+
+#define AWAITED_MS	3
+
+struct client_pair {
+	struct client_timer *first;
+	struct client_timer *next;
+};
+
+static void awaited_callback(struct client_timer *t)
+{
+	complete(&t->done);
+	mdelay(AWAITED_MS);
+}
+
+static void next_callback(struct client_timer *t)
+{
+	ktime_t end = client_in(2 * (u64)NSEC_PER_SEC);
+
+	t->result = 0;
+	while (!client_is_set(&t->other->left)) {
+		if (ktime_after(ktime_get(), end)) {
+			t->result = -ETIMEDOUT;
+			break;
+		}
+		cpu_relax();
+	}
+	complete(&t->done);
+}
+
+static void start_pair(void *arg)
+{
+	struct client_pair *pair = arg;
+	ktime_t deadline = client_in(client_delay(pair->first->client, 2));
+
+	client_start_at(pair->first, deadline);
+	client_start_at(pair->next, deadline);
+}
+
+/* Returns false if somebody has waited in vain. */
+static bool wait_for_first(struct client *c, struct client_pair *pair, int cpu)
+{
+	bool waited;
+
+	WRITE_ONCE(pair->first->left, false);
+	smp_call_function_single(cpu, start_pair, pair, true);
+	waited = client_wait(pair->first);
+	CLIENT_CHECK(c, twheel_stop_sync(&pair->first->timer) == 0);
+	client_set(&pair->first->left);
+	return waited && client_wait(pair->next) &&
+	       CLIENT_CHECK(c, pair->next->result == 0);
+}
+
+static void wait_for_first_on(struct client *c, int cpu)
+{
+	struct client_pair pair = {
+		.first = client_timer_new(c, awaited_callback),
+		.next = client_timer_new(c, next_callback),
+	};
+	unsigned int i;
+
+	if (pair.first && pair.next) {
+		pair.next->other = pair.first;
+		for (i = 0; i < rounds; i++)
+			if (!wait_for_first(c, &pair, cpu))
+				break;
+	}
+	client_timer_free(pair.next);
+	client_timer_free(pair.first);
+}
+
+/* The thread of callbacks has the higher priority on PREEMPT_RT. */
+static void stop_sync_returns_before_the_next_callback(struct client *c)
+{
+	int cpu = client_other_cpu();
+
+	if (cpu < 0)
+		c->skipped = "only one CPU is online";
+	else
+		wait_for_first_on(c, cpu);
+}
+
+/* Here the waiter preempts the callback that it then waits for. */
+static void preempting_waiter_returns_before_the_next_callback(struct client *c)
+{
+	if (!IS_ENABLED(CONFIG_PREEMPT_RT)) {
+		c->skipped = "callbacks are not preempted";
+		return;
+	}
+	sched_set_fifo(current);
+	wait_for_first_on(c, raw_smp_processor_id());
+	sched_set_normal(current, 0);
+}
+
+#ifdef CONFIG_KPROBES
+static int delay_waiter(struct kprobe *probe, struct pt_regs *regs)
+{
+	mdelay(2 * AWAITED_MS);
+	return 0;
+}
+
+/* The waiter is late: the first callback has returned before it can sleep. */
+static void late_waiter_returns_before_the_next_callback(struct client *c)
+{
+	struct kprobe probe = {
+		.symbol_name = "twheel:wait_for_callback",
+		.pre_handler = delay_waiter,
+	};
+	int cpu = client_other_cpu();
+
+	if (cpu < 0) {
+		c->skipped = "only one CPU is online";
+	} else if (!IS_ENABLED(CONFIG_PREEMPT_RT)) {
+		c->skipped = "a waiter does not sleep";
+	} else if (CLIENT_CHECK(c, register_kprobe(&probe) == 0)) {
+		wait_for_first_on(c, cpu);
+		unregister_kprobe(&probe);
+	}
+}
+#else
+static void late_waiter_returns_before_the_next_callback(struct client *c)
+{
+	c->skipped = "no kprobes";
+}
+#endif
+
+/*
  * The callback first restarts its timer, due at once, and then takes long:
  * shutdown comes while it is both running and pending.
  */
@@ -321,6 +457,9 @@ const struct client_case client_stop_cases[] = {
 	CLIENT_CASE(stop_sync_waits_for_the_callback),
 	CLIENT_CASE(shutdown_waits_for_the_callback),
 	CLIENT_CASE(callbacks_may_wait_for_one_another),
+	CLIENT_CASE(stop_sync_returns_before_the_next_callback),
+	CLIENT_CASE(preempting_waiter_returns_before_the_next_callback),
+	CLIENT_CASE(late_waiter_returns_before_the_next_callback),
 	CLIENT_CASE(stop_sync_ends_a_timer_that_restarts_itself),
 	CLIENT_CASE(shutdown_ends_a_timer_that_restarts_itself),
 	CLIENT_CASE(callback_cannot_restart_during_shutdown),

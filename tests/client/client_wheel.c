@@ -2,10 +2,12 @@
 /*
  * Wheels: making, draining, destroying them
  */
+#include <linux/cpu.h>
 #include <linux/err.h>
 #include <linux/slab.h>
 #include <linux/smp.h>
 #include <linux/string.h>
+#include <linux/workqueue.h>
 
 #include "client.h"
 
@@ -292,6 +294,97 @@ static void destroy_right_after_the_last_timer(struct client *c)
 	c->wheel = old;
 }
 
+/* Lazy wheels. */
+
+static long create_lazy(void *arg)
+{
+	struct client *c = arg;
+	struct twheel_config config = { .name = "lazy", .lazy = true };
+
+	c->wheel = twheel_create(&config);
+	return PTR_ERR_OR_ZERO(c->wheel);
+}
+
+static long prepare(void *wheel)
+{
+	return twheel_prepare(wheel);
+}
+
+static void start_here(void *arg)
+{
+	struct client_timer *t = arg;
+
+	client_start(t, client_delay(t->client, 5));
+}
+
+/* Returns on which CPU a timer expires that is started on @cpu. */
+static int expires_on(struct client *c, int cpu)
+{
+	struct client_timer *t = client_timer_new(c, NULL);
+	int ran = -1;
+
+	if (!t)
+		return -1;
+	smp_call_function_single(cpu, start_here, t, true);
+	if (client_wait(t))
+		ran = t->cpu;
+	client_timer_free(t);
+	return ran;
+}
+
+static void lazy_wheel_has_slots_where_prepared(struct client *c)
+{
+	struct twheel *old = c->wheel;
+	int here = raw_smp_processor_id();
+	int cpu = client_other_cpu();
+
+	if (cpu < 0) {
+		c->skipped = "only one CPU is online";
+		return;
+	}
+	if (CLIENT_CHECK(c, create_lazy(c) == 0)) {
+		CLIENT_CHECK(c, expires_on(c, here) == here);
+		CLIENT_CHECK(c, expires_on(c, cpu) == here);
+		CLIENT_CHECK(c, work_on_cpu(cpu, prepare, c->wheel) == 0);
+		CLIENT_CHECK(c, expires_on(c, cpu) == cpu);
+		CLIENT_CHECK(c, work_on_cpu(cpu, prepare, c->wheel) == 0);
+		CLIENT_CHECK(c, expires_on(c, here) == here);
+		twheel_destroy(c->wheel);
+	}
+	c->wheel = old;
+}
+
+/* The only CPU with slots goes away, with a timer. */
+static void lazy_wheel_keeps_its_timers_at_hotplug(struct client *c)
+{
+	struct twheel *old = c->wheel;
+	int cpu = client_other_cpu();
+	struct client_timer *t;
+
+	if (cpu < 0) {
+		c->skipped = "only one CPU is online";
+		return;
+	}
+	if (!CLIENT_CHECK(c, work_on_cpu(cpu, create_lazy, c) == 0)) {
+		c->wheel = old;
+		return;
+	}
+	t = client_timer_new(c, NULL);
+	if (t) {
+		client_start(t, 200 * CLIENT_MSEC);
+		if (remove_cpu(cpu)) {
+			c->skipped = "no CPU can go offline";
+		} else {
+			client_wait(t);
+			CLIENT_CHECK(c, t->cpu != cpu);
+			CLIENT_CHECK(c, add_cpu(cpu) == 0);
+		}
+	}
+	client_timer_free(t);
+	twheel_destroy(c->wheel);
+	c->wheel = old;
+}
+
 const struct client_case client_wheel_cases[] = {
 	CLIENT_CASE(create_refuses_bad_configs),
 	CLIENT_CASE(create_fills_in_defaults),
@@ -302,5 +395,7 @@ const struct client_case client_wheel_cases[] = {
 	CLIENT_CASE(destroy_takes_null),
 	CLIENT_CASE(no_wheel_means_the_default_one),
 	CLIENT_CASE(destroy_right_after_the_last_timer),
+	CLIENT_CASE(lazy_wheel_has_slots_where_prepared),
+	CLIENT_CASE(lazy_wheel_keeps_its_timers_at_hotplug),
 	{}
 };

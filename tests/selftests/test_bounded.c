@@ -76,22 +76,6 @@ TEST(a_burst_expires_in_runs)
 		    BURST / RUN_MAX - 1);
 }
 
-/* All of them near enough to be in the slot of their tick at once. */
-TEST(as_many_as_fit_expire_in_one_run)
-{
-	__u64 deadline = now_ns() + SECOND;
-	int fd = session_open();
-
-	pin_cpu(0);
-	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){
-		.flags = TWHEEL_SETUP_PRIVATE,
-		.tick_ns = 10 * MS,
-	}));
-	start_all(fd, RUN_MAX, deadline);
-	read_all(fd, RUN_MAX, deadline);
-	ASSERT_EQ(0, counter("private", "yields"));
-}
-
 /* A hierarchical wheel's slots of the second level. */
 #define OUTER_TICKS	256
 #define TICK_NS		(4 * MS)

@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The sixth promise: all wheels together leave a CPU half of its time, whatever
+ * their timers do, and a wheel of somebody else is not late for it
+ *
+ * The thread of the cases is the victim: it counts how far it gets beside the
+ * wheels, and how far alone. That says something only where time does not
+ * depend on the machine, so these cases want the parameter exact=1. The stage
+ * that sets it runs them on one CPU, with instructions for nanoseconds.
+ */
+#include <linux/delay.h>
+#include <linux/err.h>
+#include <linux/math64.h>
+#include <linux/mm.h>
+#include <linux/moduleparam.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+
+#include "client.h"
+
+#define SHARE_WHEELS	16
+#define SHARE_MS	200
+
+/* What the victim keeps, in thousandths. */
+#define SHARE_LEFT	450
+
+static bool exact;
+module_param(exact, bool, 0444);
+MODULE_PARM_DESC(exact, "time is exact: run the cases that measure it");
+
+/**
+ * struct attack - what the timers of one wheel do to a CPU
+ * @config: the wheel; the tick of each is @skew_ns longer than of the one before
+ * @skew_ns: see there
+ * @far: timers that are due in an hour
+ * @near: timers that start themselves again
+ * @period_ns: after so long
+ * @spin_ns: how long their callbacks take
+ */
+struct attack {
+	struct twheel_config config;
+	u64 skew_ns;
+	unsigned int far;
+	unsigned int near;
+	u64 period_ns;
+	u64 spin_ns;
+};
+
+struct attack_timer {
+	struct twheel_timer timer;
+	const struct attack *attack;
+};
+
+struct attacker {
+	struct twheel *wheel;
+	struct attack_timer *timers;
+	unsigned int nr;
+};
+
+/* A timer of somebody else, every tick. */
+struct bystander {
+	struct twheel_timer timer;
+	ktime_t deadline;
+	s64 latest;
+};
+
+static void spin(u64 ns)
+{
+	ktime_t end = client_in(ns);
+
+	while (ns && ktime_before(ktime_get(), end))
+		cpu_relax();
+}
+
+static void near_expired(struct twheel_timer *timer)
+{
+	struct attack_timer *at = container_of(timer, struct attack_timer, timer);
+
+	spin(at->attack->spin_ns);
+	twheel_start(timer, at->attack->period_ns);
+}
+
+static void far_expired(struct twheel_timer *timer)
+{
+}
+
+static void end_attack(struct attacker *attacker)
+{
+	unsigned int i;
+
+	for (i = 0; attacker->timers && i < attacker->nr; i++)
+		twheel_shutdown_sync(&attacker->timers[i].timer);
+	kvfree(attacker->timers);
+	if (!IS_ERR(attacker->wheel))
+		twheel_destroy(attacker->wheel);
+}
+
+static bool begin_attack(struct attacker *attacker, const struct attack *attack,
+			 unsigned int number)
+{
+	struct twheel_config config = attack->config;
+	unsigned int i;
+
+	config.name = "attack";
+	config.tick_ns += number * attack->skew_ns;
+	attacker->nr = attack->far + attack->near;
+	attacker->timers = kvcalloc(attacker->nr, sizeof(*attacker->timers),
+				    GFP_KERNEL);
+	attacker->wheel = twheel_create(&config);
+	if (IS_ERR(attacker->wheel) || !attacker->timers)
+		return false;
+	for (i = 0; i < attacker->nr; i++) {
+		struct attack_timer *at = &attacker->timers[i];
+		bool near = i >= attack->far;
+
+		at->attack = attack;
+		twheel_timer_setup(&at->timer, attacker->wheel,
+				   near ? near_expired : far_expired, 0);
+		twheel_start(&at->timer, near ? attack->period_ns : CLIENT_HOUR);
+		if (i % 64 == 0)
+			cond_resched();
+	}
+	return true;
+}
+
+static void bystander_expired(struct twheel_timer *timer)
+{
+	struct bystander *b = container_of(timer, struct bystander, timer);
+	s64 late = ktime_get() - b->deadline;
+
+	b->latest = max(b->latest, late);
+	b->deadline += CLIENT_MSEC;
+	twheel_start_at(timer, b->deadline);
+}
+
+/* How far the victim gets in SHARE_MS, and for how long it was kept from it. */
+static u64 victim(u64 *held_up)
+{
+	ktime_t now = ktime_get(), last = now;
+	ktime_t end = now + SHARE_MS * CLIENT_MSEC;
+	u64 steps = 0;
+
+	for (*held_up = 0; now < end; last = now) {
+		now = ktime_get();
+		*held_up = max_t(u64, *held_up, now - last);
+		steps++;
+		if (steps % 64 == 0)
+			cond_resched();
+	}
+	return steps;
+}
+
+static u64 victim_beside_bystander(u64 *held_up, u64 *latest)
+{
+	struct bystander b = {};
+	u64 steps;
+
+	twheel_timer_setup(&b.timer, NULL, bystander_expired,
+			   TWHEEL_TIMER_ON_STACK);
+	b.deadline = client_in(CLIENT_MSEC);
+	twheel_start_at(&b.timer, b.deadline);
+	steps = victim(held_up);
+	twheel_shutdown_sync(&b.timer);
+	twheel_timer_destroy(&b.timer);
+	*latest = b.latest;
+	return steps;
+}
+
+static void attack_with(struct client *c, const struct attack *attack,
+			unsigned int wheels, u64 alone)
+{
+	struct attacker attackers[SHARE_WHEELS] = {};
+	unsigned int i, made = 0;
+	u64 steps, left, held_up, latest;
+
+	while (made < wheels &&
+	       CLIENT_CHECK(c, begin_attack(&attackers[made], attack, made)))
+		made++;
+	steps = victim_beside_bystander(&held_up, &latest);
+	left = div64_u64(steps * 1000, alone);
+	pr_info("# %u wheels: %llu/1000 of the CPU left, held up for %llu us, bystander %llu us late\n",
+		wheels, left, div_u64(held_up, NSEC_PER_USEC),
+		div_u64(latest, NSEC_PER_USEC));
+	CLIENT_CHECK(c, left >= SHARE_LEFT);
+	/* The time slice of another thread may be in between. */
+	CLIENT_CHECK(c, held_up <= 5 * CLIENT_MSEC);
+	CLIENT_CHECK(c, latest <= 3 * CLIENT_MSEC);
+	for (i = 0; i < min(made + 1, wheels); i++)
+		end_attack(&attackers[i]);
+}
+
+static void attack_with_up_to(struct client *c, const struct attack *attack,
+			      unsigned int wheels_max)
+{
+	u64 alone, held_up;
+	unsigned int wheels;
+
+	if (!exact) {
+		c->skipped = "time is not exact here";
+		return;
+	}
+	alone = victim(&held_up);
+	for (wheels = 1; wheels <= wheels_max; wheels *= 4)
+		attack_with(c, attack, wheels, alone);
+}
+
+static void idle_wheels_leave_half_of_a_cpu(struct client *c)
+{
+	static const struct attack attack = {
+		.config = { .tick_ns = TWHEEL_TICK_NS_MIN },
+		.skew_ns = 1000,
+		.far = 1,
+	};
+
+	attack_with_up_to(c, &attack, SHARE_WHEELS);
+}
+
+/* The hand has to look through what is not due for another hour. */
+static void long_slots_leave_half_of_a_cpu(struct client *c)
+{
+	static const struct attack attack = {
+		.config = {
+			.scheme = TWHEEL_HASHED,
+			.slots = TWHEEL_SLOTS_MIN,
+			.tick_ns = TWHEEL_TICK_NS_MIN,
+		},
+		.far = 12000,
+		.near = 200,
+		.period_ns = TWHEEL_TICK_NS_MIN,
+	};
+
+	attack_with_up_to(c, &attack, SHARE_WHEELS);
+}
+
+static void short_callbacks_leave_half_of_a_cpu(struct client *c)
+{
+	static const struct attack attack = {
+		.config = { .tick_ns = CLIENT_MSEC },
+		.near = 950,
+		.period_ns = 1,
+		.spin_ns = 1000,
+	};
+
+	attack_with_up_to(c, &attack, SHARE_WHEELS);
+}
+
+/* Sixteen wheels with such callbacks would take more than a pause makes up for. */
+static void long_callbacks_leave_half_of_a_cpu(struct client *c)
+{
+	static const struct attack attack = {
+		.config = { .tick_ns = CLIENT_MSEC },
+		.near = 20,
+		.period_ns = 1,
+		.spin_ns = 100 * NSEC_PER_USEC,
+	};
+
+	attack_with_up_to(c, &attack, 4);
+}
+
+/*
+ * One callback takes 50 ms, as if a hypervisor had stopped the machine in it.
+ * It is not the last one that is due.
+ */
+
+#define STALL_NS	(50 * CLIENT_MSEC)
+#define STALL_NR	3000
+
+struct stall {
+	ktime_t last;
+	u64 pause;
+	unsigned int expired;
+};
+
+struct stall_timer {
+	struct twheel_timer timer;
+	struct stall *stall;
+};
+
+static void stall_expired(struct twheel_timer *timer)
+{
+	struct stall_timer *st = container_of(timer, struct stall_timer, timer);
+	struct stall *stall = st->stall;
+
+	if (!stall->expired++)
+		spin(STALL_NS);
+	else
+		stall->pause = max_t(u64, stall->pause, ktime_get() - stall->last);
+	stall->last = ktime_get();
+}
+
+static void stall_of_a_cpu_is_followed_by_a_short_pause(struct client *c)
+{
+	struct stall_timer *timers;
+	struct stall stall = {};
+	ktime_t deadline;
+	int i;
+
+	if (!exact) {
+		c->skipped = "time is not exact here";
+		return;
+	}
+	timers = kvcalloc(STALL_NR, sizeof(*timers), GFP_KERNEL);
+	if (!CLIENT_CHECK(c, timers))
+		return;
+	deadline = client_in(10 * CLIENT_MSEC);
+	for (i = 0; i < STALL_NR; i++) {
+		timers[i].stall = &stall;
+		twheel_timer_setup(&timers[i].timer, NULL, stall_expired, 0);
+		twheel_start_at(&timers[i].timer, deadline);
+	}
+	msleep(200);
+	CLIENT_CHECK(c, stall.expired == STALL_NR);
+	pr_info("# longest pause %llu us\n", div_u64(stall.pause, NSEC_PER_USEC));
+	CLIENT_CHECK(c, stall.pause <= CLIENT_MSEC + 50 * NSEC_PER_USEC);
+	for (i = 0; i < STALL_NR; i++)
+		twheel_shutdown_sync(&timers[i].timer);
+	kvfree(timers);
+}
+
+/*
+ * Many starts on a wheel that sleeps, each to be earlier than the one before:
+ * the hrtimer is programmed once, and nobody looks for the earliest of them.
+ */
+
+#define MANY_NR		64
+#define MANY_NS_MAX	(MANY_NR * 600)
+
+static u64 time_start_many(struct client *c, struct client_timer **timers)
+{
+	struct twheel_request requests[MANY_NR];
+	ktime_t begin, deadline = client_in(CLIENT_HOUR);
+	unsigned int i;
+
+	for (i = 0; i < MANY_NR; i++) {
+		requests[i].timer = &timers[i]->timer;
+		requests[i].deadline = deadline - i * CLIENT_MSEC;
+	}
+	begin = ktime_get();
+	twheel_start_many(requests, MANY_NR);
+	return ktime_get() - begin;
+}
+
+static void start_many_of_a_cpu_arms_once(struct client *c)
+{
+	struct twheel_config config = {
+		.name = "many", .scheme = TWHEEL_HASHED, .mode = TWHEEL_TICKLESS,
+		.tick_ns = CLIENT_MSEC,
+	};
+	struct twheel *old = c->wheel;
+	struct client_timer **timers;
+	u64 ns;
+
+	if (!exact) {
+		c->skipped = "time is not exact here";
+		return;
+	}
+	c->wheel = twheel_create(&config);
+	if (CLIENT_CHECK(c, !IS_ERR(c->wheel))) {
+		timers = client_timers_new(c, MANY_NR);
+		if (timers) {
+			ns = time_start_many(c, timers);
+			pr_info("# %u starts: %llu ns\n", MANY_NR, ns);
+			CLIENT_CHECK(c, ns <= MANY_NS_MAX);
+			client_timers_free(timers, MANY_NR);
+		}
+		twheel_destroy(c->wheel);
+	}
+	c->wheel = old;
+}
+
+const struct client_case client_share_cases[] = {
+	CLIENT_CASE(idle_wheels_leave_half_of_a_cpu),
+	CLIENT_CASE(long_slots_leave_half_of_a_cpu),
+	CLIENT_CASE(short_callbacks_leave_half_of_a_cpu),
+	CLIENT_CASE(long_callbacks_leave_half_of_a_cpu),
+	CLIENT_CASE(start_many_of_a_cpu_arms_once),
+	CLIENT_CASE(stall_of_a_cpu_is_followed_by_a_short_pause),
+	{}
+};
