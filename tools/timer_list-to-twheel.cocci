@@ -10,7 +10,7 @@
 // the kernel's stays what it is, as sk->sk_timer. What has no counterpart stays
 // as well: it is reported, and does not compile.
 
-#spatch --local-includes --include-headers-for-types --include-headers
+#spatch --recursive-includes --include-headers-for-types --include-headers
 
 @initialize:python@
 @@
