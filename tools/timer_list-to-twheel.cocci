@@ -6,9 +6,9 @@
 //	spatch --very-quiet --sp-file timer_list-to-twheel.cocci --dir DIR >patch
 //	patch -p1 -d DIR <patch
 //
-// A timer is ported if its declaration is in the driver. One in a structure of
-// the kernel's stays what it is, as sk->sk_timer. What has no counterpart stays
-// as well: it is reported, and does not compile.
+// A timer is ported if the driver declares it. One in a structure of the
+// kernel's stays as it is, as sk->sk_timer does. What has no counterpart stays
+// too: it is reported, and does not compile.
 
 #spatch --recursive-includes --include-headers-for-types --include-headers
 
@@ -20,11 +20,19 @@ import sys
 def is_constant(text):
     return re.fullmatch(r"[A-Z0-9_ +*/()]+", text) is not None
 
+unported = set()
+
+def place(p):
+    return (p.file, p.line, p.column)
+
 def say(places, what):
     for p in places:
         print(f"{p.file}:{p.line}: {what}", file=sys.stderr)
 
-// What the reader must know of is reported first, while lines have their numbers.
+// Reports come first, while the lines still have their numbers.
+
+// T is a timer and P points to one.  Both types are named, for a header may have
+// been ported before the file that includes it.
 
 @by_hand@
 {struct timer_list, struct twheel_timer} T;
@@ -87,9 +95,6 @@ position p != written.p;
 p << read.p;
 @@
 say(p, "reads expires, which is never in the past now")
-
-// A timer as an expression and as what a pointer points to.  Both types are
-// named because a header may have been ported before the file that includes it.
 
 // "t->expires = E; add_timer(t)" is "mod_timer(t, E)".
 
@@ -260,10 +265,52 @@ expression F;
 + twheel_timer_setup(T, NULL, F, TWHEEL_TIMER_ON_STACK)
 )
 
+// A callback of a timer that was not ported stays as it is too.
+
+@unported@
+identifier fn;
+expression E;
+@@
+timer_setup(E, fn, ...)
+
+@unported_callback@
+identifier unported.fn, t;
+position p;
+@@
+ fn(struct timer_list@p *t) { ... }
+
+@script:python@
+p << unported_callback.p;
+@@
+unported.update(place(at) for at in p)
+
+@unported_prototype@
+identifier unported.fn, t;
+type R;
+position p;
+@@
+(
+ R fn(struct timer_list@p *t);
+|
+ R fn(struct timer_list@p *);
+)
+
+@script:python@
+p << unported_prototype.p;
+@@
+unported.update(place(at) for at in p)
+
+@types@
+position p : script:python() { not any(place(at) in unported for at in p) };
+@@
+- struct timer_list@p
++ struct twheel_timer
+
 @container_declared@
 type S;
-identifier x, f;
-expression T;
+identifier x;
+expression f;
+struct twheel_timer *T;
 @@
 S *x =
 (
@@ -276,8 +323,8 @@ S *x =
  ;
 
 @container@
-expression x, T;
-identifier f;
+struct twheel_timer *T;
+expression x, f;
 @@
 (
 - from_timer(x, T, f)
@@ -286,11 +333,6 @@ identifier f;
 - timer_container_of(x, T, f)
 + container_of(T, typeof(*x), f)
 )
-
-@types@
-@@
-- struct timer_list
-+ struct twheel_timer
 
 // The header, once, in each file that needs it.
 

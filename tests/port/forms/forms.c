@@ -10,11 +10,15 @@
 #include <linux/module.h>
 #include <linux/slab.h>
 #include <linux/timer.h>
+#include <net/sock.h>
 
 #define FORM_SECONDS	3
 
 struct form {
 	struct timer_list timer, other;
+	struct {
+		struct timer_list timer;
+	} inner;
 	int seconds;
 	u16 interval;
 	unsigned int wait_ms;
@@ -31,6 +35,8 @@ static void expired(struct timer_list *t)
 
 	same = from_timer(same, t, timer);
 	/* same = container_of(t, typeof(*same), timer); */
+	same = from_timer(same, t, inner.timer);
+	/* same = container_of(t, typeof(*same), inner.timer); */
 	mod_timer(t, jiffies);
 	/* twheel_start(t, 0); */
 	kfree(f == same ? NULL : same);
@@ -112,6 +118,24 @@ static void others(struct form *f)
 	/* twheel_shutdown_sync(&f->timer); */
 }
 
+/* A timer of the kernel's: nothing of it is touched. */
+static void kernels_expired(struct timer_list *t)
+{
+	struct sock *sk = from_timer(sk, t, sk_timer);
+	/* struct sock *sk = from_timer(sk, t, sk_timer); */
+
+	mod_timer(&sk->sk_timer, jiffies + HZ);
+	/* mod_timer(&sk->sk_timer, jiffies + HZ); */
+}
+
+static void kernels(struct sock *sk)
+{
+	timer_setup(&sk->sk_timer, kernels_expired, 0);
+	/* timer_setup(&sk->sk_timer, kernels_expired, 0); */
+	del_timer(&sk->sk_timer);
+	/* del_timer(&sk->sk_timer); */
+}
+
 static int __init forms_init(void)
 {
 	struct form *f = kzalloc(sizeof(*f), GFP_KERNEL);
@@ -125,6 +149,7 @@ static int __init forms_init(void)
 	others(f);
 	delays(f);
 	deadlines(f);
+	kernels(NULL);
 	timer_shutdown_sync(&f->other);
 	/* twheel_shutdown_sync(&f->other); */
 	kfree(f);
