@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A session: opening, setting up, what is told about it, closing
+ * A session: opening, setting up, showing, closing
  *
- * A session comes with the first descriptor and goes with the last. Then what
- * is armed is stopped, and what is just expiring waited for; nobody is told.
+ * A session comes with the first descriptor and goes with the last. Closing it
+ * stops what is armed, and waits for what is just expiring. No event comes of
+ * that.
  */
 #include <linux/capability.h>
 #include <linux/cpumask.h>

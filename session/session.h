@@ -2,10 +2,10 @@
 /*
  * A session: the timers of one open file
  *
- * twheel_chardev.c copies from and to user space and checks what it copies.
- * session.c, timer.c, read.c, list.c and, for batches, batch.c do what was
- * asked. table.c finds timers by id, wheel.c finds the wheel for a configuration,
- * user.c counts what each user has.
+ * twheel_chardev.c copies from and to user space and checks what it copies. Five
+ * files do the work: session.c, timer.c, read.c, list.c and, for batches,
+ * batch.c. Timers are found by id in table.c, wheels by configuration in
+ * wheel.c. What each user has is counted in user.c.
  */
 #ifndef _TWHEEL_SESSION_H
 #define _TWHEEL_SESSION_H
@@ -226,7 +226,7 @@ twheel_table_take_this(struct twheel_session *s, struct twheel_utimer *ut, u64 i
 
 /**
  * twheel_table_take - take a free timer
- * @s: the session, with less timers than its limit
+ * @s: the session, with fewer timers than its limit
  * @ut: the place of @id, which is free; NULL if there is no such place
  * @id: the id of the caller's choice, or %TWHEEL_ID_ANY
  *

@@ -4,17 +4,17 @@
  *
  * The timers themselves are the table: what is pending takes no more than its
  * timer and a share of the few words of its chunk. Chunks come from a cache
- * that is charged to the caller's memory cgroup, one at a time as numbers are
- * used, and go back when their last timer is freed. The one of a table that was
- * last to become empty is kept until another one does, so that a session that
- * starts and stops one timer does not allocate each time.
+ * that is charged to the caller's memory cgroup. They come one at a time as
+ * numbers are used, and go back when their last timer is freed. The chunk that
+ * was last to become empty is kept until another one does. Without it a session
+ * that starts and stops one timer would allocate each time.
  *
  * Two tables: one for numbers that the caller chooses, one for numbers that
  * we choose, where a generation distinguishes the users of one number.
  *
- * Everything here runs under the session's lock, except that a table is grown
- * without it, for that may sleep: one missing piece at a time, which is put in
- * under the lock if it is still missing. The caller then looks again.
+ * Everything here runs under the session's lock, but for growing a table, which
+ * may sleep. It allocates one missing piece at a time, and puts it in under the
+ * lock if it is still missing. The caller then looks again.
  */
 #include <linux/bitops.h>
 #include <linux/mm.h>
@@ -309,10 +309,9 @@ static void insert_chunk(struct twheel_session *s, struct twheel_table *table,
 
 /*
  * Where the next chunk for @id goes. There is a place: every chunk of the
- * kernel's numbers is full, and yet the session is below its limit. The search
- * is by pages and then in one page, for it is done with the session's lock
- * held: of 93,000 entries of a session with four million timers it looks at
- * 182 and 512 at most.
+ * kernel's numbers is full, and yet the session is below its limit. The session's
+ * lock is held, so the search is by pages and then in one page. Of 93,000 entries
+ * of a session with four million timers it looks at 182 and 512 at most.
  */
 static u32 next_index(struct twheel_table *table, u64 id)
 {
@@ -417,8 +416,8 @@ static void *alloc_piece(struct twheel_session *s, u64 id,
  * @fn: callback of the timers
  *
  * Context: Process, may sleep; without the session's lock.
- * Return: 0, when it is worth to look again; -ENOSPC at a limit of the user's;
- * -ENOMEM.
+ * Return: 0, when it is worth to look again, -ENOSPC at a limit of the user's,
+ * or -ENOMEM.
  */
 int twheel_table_grow(struct twheel_session *s, u64 id, twheel_fn fn)
 {

@@ -61,7 +61,7 @@ struct twheel_utimer {
 
 /*
  * A table grows and shrinks by chunks. A chunk is aligned to its size, so that
- * a timer finds its chunk, and so its session, by its address; it has less
+ * a timer finds its chunk, and so its session, by its address. It has fewer
  * than BITS_PER_LONG timers, so that a word has a bit for each.
  */
 #define TWHEEL_CHUNK_SIZE	(BITS_PER_LONG * 64)
@@ -101,8 +101,8 @@ struct twheel_chunk {
 
 /**
  * struct twheel_page - where a page of pointers to chunks is
- * @chunks: the page, or NULL. An entry is a chunk; or, as a value in the
- *	manner of xarray's, the @read of one that was freed; or NULL
+ * @chunks: the page, or NULL. An entry is a chunk, NULL, or the @read of a
+ *	chunk that was freed, as a value in the manner of xarray's
  * @used: entries that are not NULL
  * @first_free: no entry below this one is NULL
  */

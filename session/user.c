@@ -7,9 +7,9 @@
  * pieces of memory that hold timers. A user comes with the first session and
  * goes when nothing is counted any more.
  *
- * Limits are for one user and for all. CAP_SYS_RESOURCE exempts from the former,
- * and may use up a part of the latter that is kept from everybody else: whoever
- * has taken all that he can get has not taken what the administrator needs.
+ * Limits are for one user and for all. CAP_SYS_RESOURCE exempts from the former.
+ * A part of the latter is kept for it, so that a user who takes all that he can
+ * get does not take what the administrator needs.
  */
 #include <linux/atomic.h>
 #include <linux/cred.h>

@@ -12,8 +12,8 @@
  * session and goes with the last. It is lazy: the slots of a CPU are allocated
  * when a session is about to start a timer there.
  *
- * Memory is allocated, and wheels are made and destroyed, without a lock. Who
- * makes a wheel may be throttled in a memory cgroup for minutes.
+ * Memory is allocated, and wheels are made and destroyed, without a lock. The
+ * maker of a wheel may be throttled in a memory cgroup for minutes.
  */
 #include <linux/bitmap.h>
 #include <linux/cpumask.h>
@@ -169,8 +169,7 @@ static void normalize(struct twheel_config *config)
 
 /*
  * A hashed wheel looks at all timers of a slot at each of its turns, however far
- * they are from being due: with few slots and many timers that is as long as its
- * user likes.
+ * they are from being due. With few slots that takes as long as its user likes.
  */
 static bool is_permitted(const struct twheel_session *s,
 			 const struct twheel_config *config)
