@@ -178,6 +178,25 @@ static u32 cascade_share(struct twheel_scheme *s, unsigned int level)
 }
 
 /**
+ * twheel_hier_move_far - move a node down to level 1 or further out
+ * @s: the scheme
+ * @node: a node that was taken out of @s->from
+ *
+ * The part of twheel_hier_move() that is not inlined.
+ */
+void twheel_hier_move_far(struct twheel_scheme *s, struct twheel_node *node)
+{
+	u32 nr;
+
+	if (node->expires > s->from_last) {
+		twheel_hier_place(s, node);
+		return;
+	}
+	nr = twheel_hier_slot(s->level - 1, node->expires);
+	twheel_hier_join_head(s, &s->slots[nr], node, TWHEEL_SLOT_MAY_STAY);
+}
+
+/**
  * twheel_hier_next_level - go on to the next level that has nodes to move
  * @s: the scheme
  *

@@ -163,6 +163,17 @@ static __always_inline void twheel_slot_occupy(struct twheel_scheme *s,
 		s->groups |= BIT_ULL(nr / 64);
 }
 
+/* Slot @nr of a hierarchical wheel has lost its last node. */
+static __always_inline void twheel_slot_vacate_hier(struct twheel_scheme *s,
+						    struct twheel_slot *slot,
+						    u32 nr)
+{
+	slot->count = 0;
+	__clear_bit(nr, s->occupied);
+	if (!twheel_slot_group(s, nr))
+		s->groups &= ~BIT_ULL(nr / 64);
+}
+
 /* The slot with the list @head has lost its last node. */
 static __always_inline void twheel_slot_vacate(struct twheel_scheme *s,
 					       struct list_head *head)
@@ -170,10 +181,12 @@ static __always_inline void twheel_slot_vacate(struct twheel_scheme *s,
 	struct twheel_slot *slot = list_entry(head, struct twheel_slot, nodes);
 	u32 nr = slot - s->slots;
 
-	slot->count = 0;
-	__clear_bit(nr, s->occupied);
-	if (likely(s->type == TWHEEL_HIER) && !twheel_slot_group(s, nr))
-		s->groups &= ~BIT_ULL(nr / 64);
+	if (likely(s->type == TWHEEL_HIER)) {
+		twheel_slot_vacate_hier(s, slot, nr);
+	} else {
+		slot->count = 0;
+		__clear_bit(nr, s->occupied);
+	}
 }
 
 /*
