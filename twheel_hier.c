@@ -108,8 +108,10 @@ void twheel_hier_join_empty(struct twheel_scheme *s, struct twheel_slot *slot,
 
 	for (i = 0; i < TWHEEL_SLOT_HINTS; i++)
 		slot->where[i] = twheel_slot_where(node);
-	twheel_slot_join_tail(s, slot, node);
+	twheel_slot_occupy_hier(s, slot, slot - s->slots);
+	twheel_link(&node->link, &slot->nodes, &slot->nodes);
 	node->hint = flags;
+	slot->count = 1;
 }
 
 /**
@@ -261,7 +263,7 @@ static void move_refreshed(struct twheel_scheme *s, int *work)
 /* Ask for the nodes that the next tick begins with. */
 static void expect_next_tick(const struct twheel_scheme *s)
 {
-	u32 nr = twheel_hier_slot(0, s->clock + 1), i, hints, where;
+	u32 nr = twheel_hier_slot(0, s->clock + 1), i, where;
 	const struct twheel_slot *slot = &s->slots[nr];
 	const struct twheel_node *node;
 
@@ -269,8 +271,7 @@ static void expect_next_tick(const struct twheel_scheme *s)
 		return;
 	node = list_first_entry(&slot->nodes, struct twheel_node, link);
 	where = twheel_slot_where(node);
-	hints = min_t(u32, slot->count, TWHEEL_SLOT_HINTS);
-	for (i = 0; i < hints; i++)
+	for (i = 0; i < TWHEEL_SLOT_HINTS; i++)
 		prefetchw(twheel_slot_hinted(node, slot->where[i] - where));
 }
 
