@@ -108,8 +108,10 @@ void twheel_hier_join_empty(struct twheel_scheme *s, struct twheel_slot *slot,
 
 	for (i = 0; i < TWHEEL_SLOT_HINTS; i++)
 		slot->where[i] = twheel_slot_where(node);
-	twheel_slot_join_tail(s, slot, node);
+	twheel_slot_occupy_hier(s, slot, slot - s->slots);
+	twheel_link(&node->link, &slot->nodes, &slot->nodes);
 	node->hint = flags;
+	slot->count = 1;
 }
 
 /**
@@ -178,6 +180,25 @@ static u32 cascade_share(struct twheel_scheme *s, unsigned int level)
 }
 
 /**
+ * twheel_hier_move_far - move a node down to level 1 or further out
+ * @s: the scheme
+ * @node: a node that was taken out of @s->from
+ *
+ * The part of twheel_hier_move() that is not inlined.
+ */
+void twheel_hier_move_far(struct twheel_scheme *s, struct twheel_node *node)
+{
+	u32 nr;
+
+	if (node->expires > s->from_last) {
+		twheel_hier_place(s, node);
+		return;
+	}
+	nr = twheel_hier_slot(s->level - 1, node->expires);
+	twheel_hier_join_head(s, &s->slots[nr], node, TWHEEL_SLOT_MAY_STAY);
+}
+
+/**
  * twheel_hier_next_level - go on to the next level that has nodes to move
  * @s: the scheme
  *
@@ -242,7 +263,7 @@ static void move_refreshed(struct twheel_scheme *s, int *work)
 /* Ask for the nodes that the next tick begins with. */
 static void expect_next_tick(const struct twheel_scheme *s)
 {
-	u32 nr = twheel_hier_slot(0, s->clock + 1), i, hints, where;
+	u32 nr = twheel_hier_slot(0, s->clock + 1), i, where;
 	const struct twheel_slot *slot = &s->slots[nr];
 	const struct twheel_node *node;
 
@@ -250,8 +271,7 @@ static void expect_next_tick(const struct twheel_scheme *s)
 		return;
 	node = list_first_entry(&slot->nodes, struct twheel_node, link);
 	where = twheel_slot_where(node);
-	hints = min_t(u32, slot->count, TWHEEL_SLOT_HINTS);
-	for (i = 0; i < hints; i++)
+	for (i = 0; i < TWHEEL_SLOT_HINTS; i++)
 		prefetchw(twheel_slot_hinted(node, slot->where[i] - where));
 }
 

@@ -108,6 +108,13 @@ twheel_hier_join_tail(struct twheel_scheme *s, struct twheel_slot *slot,
 
 void twheel_hier_place_far(struct twheel_scheme *s, struct twheel_node *node);
 
+static __always_inline void
+twheel_hier_join_head(struct twheel_scheme *s, struct twheel_slot *slot,
+		      struct twheel_node *node, u32 flags)
+{
+	twheel_hier_join(s, slot, node, flags, &slot->nodes, slot->nodes.next);
+}
+
 /* Put a node that is in no slot where it belongs. */
 static __always_inline void twheel_hier_place(struct twheel_scheme *s,
 					      struct twheel_node *node)
@@ -181,6 +188,7 @@ static __always_inline void twheel_hier_restart(struct twheel_scheme *s,
 }
 
 void twheel_hier_next_level(struct twheel_scheme *s);
+void twheel_hier_move_far(struct twheel_scheme *s, struct twheel_node *node);
 
 /*
  * Move the last node of the outer slot that is being emptied one level down. If
@@ -194,7 +202,6 @@ static __always_inline void twheel_hier_move(struct twheel_scheme *s)
 	struct twheel_node *node = list_last_entry(&from->nodes,
 						   struct twheel_node, link);
 	struct twheel_slot *to;
-	u32 flags;
 
 	if (unlikely(list_empty(&from->nodes))) {
 		twheel_hier_next_level(s);
@@ -203,13 +210,11 @@ static __always_inline void twheel_hier_move(struct twheel_scheme *s)
 	twheel_slot_take_hint(node);
 	from->count--;
 	twheel_slot_unlink(s, node->link.prev, &from->nodes);
-	if (likely(node->expires <= s->from_last)) {
-		to = &s->slots[twheel_hier_slot(s->level - 1, node->expires)];
-		flags = s->level > 1 ? TWHEEL_SLOT_MAY_STAY : 0;
-		twheel_hier_join(s, to, node, flags, &to->nodes,
-				 to->nodes.next);
+	if (likely(node->expires <= s->from_last && s->level == 1)) {
+		to = &s->slots[node->expires & TWHEEL_HIER_MASK];
+		twheel_hier_join_head(s, to, node, 0);
 	} else {
-		twheel_hier_place(s, node);
+		twheel_hier_move_far(s, node);
 	}
 	s->cascaded++;
 	if (!--s->quota)
@@ -248,7 +253,9 @@ twheel_hier_due(struct twheel_scheme *s, struct twheel_slot *slot)
 		return NULL;
 	next = node->link.next;
 	twheel_slot_take_hint(node);
-	twheel_slot_unlink(s, &slot->nodes, next);
+	twheel_unlink(&slot->nodes, next);
+	if (unlikely(next == &slot->nodes))
+		twheel_slot_vacate_hier(s, slot, twheel_hier_slot(0, s->clock));
 	twheel_slot_leave_wheel(s, node);
 	return node;
 }

@@ -151,16 +151,33 @@ static __always_inline u64 twheel_slot_group(const struct twheel_scheme *s,
 				     words[0] | (u64)words[1] << 32;
 }
 
-/* @slot gets its first node. */
+/* Slot @nr of a hierarchical wheel gets its first node. */
+static __always_inline void twheel_slot_occupy_hier(struct twheel_scheme *s,
+						    struct twheel_slot *slot,
+						    u32 nr)
+{
+	slot->stale = 0;
+	__set_bit(nr, s->occupied);
+	s->groups |= BIT_ULL(nr / 64);
+}
+
+/* A slot of a wheel without levels gets its first node. */
 static __always_inline void twheel_slot_occupy(struct twheel_scheme *s,
 					       struct twheel_slot *slot)
 {
-	u32 nr = slot - s->slots;
-
 	slot->stale = 0;
-	__set_bit(nr, s->occupied);
-	if (likely(s->type == TWHEEL_HIER))
-		s->groups |= BIT_ULL(nr / 64);
+	__set_bit(slot - s->slots, s->occupied);
+}
+
+/* Slot @nr of a hierarchical wheel has lost its last node. */
+static __always_inline void twheel_slot_vacate_hier(struct twheel_scheme *s,
+						    struct twheel_slot *slot,
+						    u32 nr)
+{
+	slot->count = 0;
+	__clear_bit(nr, s->occupied);
+	if (!twheel_slot_group(s, nr))
+		s->groups &= ~BIT_ULL(nr / 64);
 }
 
 /* The slot with the list @head has lost its last node. */
@@ -170,10 +187,12 @@ static __always_inline void twheel_slot_vacate(struct twheel_scheme *s,
 	struct twheel_slot *slot = list_entry(head, struct twheel_slot, nodes);
 	u32 nr = slot - s->slots;
 
-	slot->count = 0;
-	__clear_bit(nr, s->occupied);
-	if (likely(s->type == TWHEEL_HIER) && !twheel_slot_group(s, nr))
-		s->groups &= ~BIT_ULL(nr / 64);
+	if (likely(s->type == TWHEEL_HIER)) {
+		twheel_slot_vacate_hier(s, slot, nr);
+	} else {
+		slot->count = 0;
+		__clear_bit(nr, s->occupied);
+	}
 }
 
 /*
