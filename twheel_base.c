@@ -251,7 +251,7 @@ void twheel_base_snapshot(struct twheel_base *base,
 /**
  * twheel_base_stop_any - stop one of a base's timers
  * @base: the base
- * @slot: where to go on; see twheel_scheme_any()
+ * @slot: where to go on. See twheel_scheme_any()
  *
  * Context: Process.
  * Return: a timer that was pending, or NULL if none was.

@@ -41,7 +41,7 @@
  * @stopped: pending timers stopped
  * @expired: timers expired
  * @moved: timers handed over from a CPU that went offline
- * @ticks: ticks processed; a tickless base counts those it woke for
+ * @ticks: ticks processed. A tickless base counts those it woke for
  * @busy_ticks: ticks at which a timer expired
  * @missed_ticks: ticks processed later than their own time
  * @wakeups: runs of the hrtimer, and those that were put off at once
@@ -74,10 +74,10 @@ struct twheel_counters {
  * @cpu: the CPU, or %TWHEEL_NO_CPU while that is not online or there are no
  *	slots
  * @online: the CPU is online
- * @prepared: there are slots; false only in a lazy wheel, and never again once
+ * @prepared: there are slots. False only in a lazy wheel, and never again once
  *	it is true. Written under @lock
- * @tick_ns: length of a tick; constant
- * @mode: when to tick; constant
+ * @tick_ns: length of a tick. Constant
+ * @mode: when to tick. Constant
  * @kicked: @kick is on its way to the CPU
  * @armed_tick: the tick that a tickless base's hrtimer is set for. U64_MAX
  *	while it is off. 0 while a start need not look at it: it fires every
@@ -93,9 +93,9 @@ struct twheel_counters {
  *	Touched as @tick_ends is
  * @timers_per_look: so many timers expire between two looks at the clock.
  *	Touched as @tick_ends is
- * @wheel: the wheel; constant
+ * @wheel: the wheel. Constant
  * @hrtimer: drives the base; started under @lock on @cpu only
- * @kick: asks @cpu to program @hrtimer; sent under @lock
+ * @kick: asks @cpu to program @hrtimer. Sent under @lock
  * @expiry: PREEMPT_RT: locks that are held while callbacks run, to lend a
  *	waiter's priority to them. Outside @lock
  */
@@ -124,11 +124,11 @@ struct twheel_base {
 
 /**
  * struct twheel - a wheel
- * @number: its number among all wheels; constant
+ * @number: its number among all wheels. Constant
  * @cpuhp: instance of the CPU hotplug state
- * @config: what it was made from, with its defaults filled in; constant
+ * @config: what it was made from, with its defaults filled in. Constant
  * @name: @config.name points here
- * @bases: one for each possible CPU, by number; constant
+ * @bases: one for each possible CPU, by number. Constant
  */
 struct twheel {
 	u32 number;

@@ -207,7 +207,7 @@ static long do_get(struct twheel_session *s, unsigned long arg, size_t usize)
 
 /**
  * struct batch - a submit under way
- * @args: what the caller has passed; @args.failed counts
+ * @args: what the caller has passed. @args.failed counts
  * @done: operations that were carried out and have their result
  */
 struct batch {

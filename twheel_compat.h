@@ -100,7 +100,7 @@ struct twheel_expiry_turn {
  * struct twheel_expiry - the turns of a base
  * @turns: all of them
  * @turn: the one that callbacks run in, or NULL. Written by the thread that
- *	runs them, while none runs; read by it, and under base->lock during a
+ *	runs them, while none runs. Read by it, and under base->lock during a
  *	callback
  */
 struct twheel_expiry {

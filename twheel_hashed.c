@@ -3,7 +3,7 @@
  * Scheme 6, the hashed wheel
  *
  * After section 6.1.2 of Varghese and Lauck, "Hashed and Hierarchical Timing
- * Wheels" (1987; 1997). The wheel is one ring of slots, a power of two of
+ * Wheels" (1987, 1997). The wheel is one ring of slots, a power of two of
  * them. The low bits of a node's expiry tick pick its slot. The high bits
  * would be the number of rounds that the paper stores and counts down. Here
  * they follow from the tick itself, and nothing has to be counted.

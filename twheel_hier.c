@@ -3,7 +3,7 @@
  * Scheme 7, the hierarchical wheel
  *
  * After section 6.2 of Varghese and Lauck, "Hashed and Hierarchical Timing
- * Wheels" (1987; 1997). A tick is read as a number of digits of
+ * Wheels" (1987, 1997). A tick is read as a number of digits of
  * TWHEEL_HIER_BITS bits, one level a digit. A slot of level l is as wide as a
  * window of level l - 1:
  *

@@ -187,8 +187,8 @@ static void show_module(struct seq_file *seq)
  * @uid: the opener's, who sees the sessions of that user
  * @all: the opener has CAP_SYS_ADMIN, and sees all sessions
  * @wheel: the wheel to show next, or NULL
- * @cpu: which CPU of it; nr_cpu_ids for the wheel itself
- * @session: the session to show next, or NULL; without either, the module
+ * @cpu: which CPU of it. nr_cpu_ids for the wheel itself
+ * @session: the session to show next, or NULL. Without either, the module
  *
  * @wheel and @session are kept by RCU from proc_start() to proc_stop().
  */

@@ -38,7 +38,7 @@
  * struct twheel_share - the account of a CPU
  * @stamp: when the last run began or ended
  * @round: when those run next that wait. The last round if that has passed
- * @credit: time that wheels may take, ns; negative if they have taken too much
+ * @credit: time that wheels may take, ns. Negative if they have taken too much
  * @joined: wheels that wait for @round
  * @expected: wheels that have waited for the last round and not run yet. One
  *	that is destroyed meanwhile is expected until the next round
@@ -81,10 +81,10 @@ static void begin_round(struct twheel_share *share, ktime_t now)
 /**
  * twheel_share_begin - a wheel wants to run on this CPU
  * @now: the time
- * @waited: it has waited for this; see twheel_share_wait()
+ * @waited: it has waited for this. See twheel_share_wait()
  *
  * Context: Softirq.
- * Return: for how long it may run, ns; 0 if it has to wait.
+ * Return: for how long it may run, ns. 0 if it has to wait.
  */
 u32 twheel_share_begin(ktime_t now, bool waited)
 {

@@ -31,7 +31,7 @@
 
 /**
  * twheel_at_tick_end - have something done once this tick's callbacks have run
- * @timer: the timer whose callback calls this; not yet freed
+ * @timer: the timer whose callback calls this, not yet freed
  * @end: what to do. Nothing changes if it is queued already
  *
  * Many timers expire in one tick. What is to be done once for all of them, such
@@ -84,7 +84,7 @@ static void run_tick_ends(struct twheel_base *base)
 /*
  * A waiter for the callback that has just returned must not wait for the other
  * callbacks of this run: one of them may wait for it. Returns whether the run
- * can go on; see twheel_expiry_begin().
+ * can go on. See twheel_expiry_begin().
  */
 static bool let_waiters_on(struct twheel_base *base)
 	__releases(&base->lock) __acquires(&base->lock)
@@ -198,7 +198,7 @@ static void note_look(struct twheel_base *base, struct tick_run *run,
 		base->timers_per_look *= 2;
 }
 
-/* Timers to expire before the next look at the clock; 0 if the run is to end. */
+/* Timers to expire before the next look at the clock. 0 if the run is to end. */
 static int timers_to_look(const struct twheel_base *base,
 			  const struct tick_run *run)
 {
@@ -302,7 +302,7 @@ static ktime_t next_run(struct twheel_base *base, const struct tick_run *run,
 
 /*
  * An interrupt that came between the hrtimer's firing and our taking the lock
- * may have queued it again; then its time can only be changed by a start.
+ * may have queued it again. Then its time can only be changed by a start.
  */
 static enum hrtimer_restart set_next_run(struct twheel_base *base, ktime_t next)
 {

@@ -14,7 +14,7 @@
  * protocol of lock_timer_base() in kernel/time/timer.c. While a callback runs
  * its timer stays on that base, so that base->running is the place to ask.
  *
- * The hrtimer. A start has to look at it if armed_tick says so; see
+ * The hrtimer. A start has to look at it if armed_tick says so. See
  * twheel_base.c.
  *
  * Rounding. A deadline is rounded up to a tick, and a tick is processed when
@@ -134,7 +134,7 @@ static struct twheel_base *move_to_base(struct twheel_base *base,
 
 /*
  * Starting and stopping under the base's lock. What is inlined makes up the
- * usual case of the API functions; the rest is out of line, so that they need
+ * usual case of the API functions. The rest is out of line, so that they need
  * not save registers for it.
  */
 
@@ -270,7 +270,7 @@ EXPORT_SYMBOL_GPL(twheel_start_at);
 /**
  * twheel_start - start or restart a timer
  * @timer: the timer
- * @delay_ns: time from now after which it is to expire, ns; more than 2^63 - 1
+ * @delay_ns: time from now after which it is to expire, ns. More than 2^63 - 1
  *	from boot is the same as that
  *
  * As twheel_start_at() at @delay_ns from now.
@@ -360,7 +360,7 @@ EXPORT_SYMBOL_GPL(twheel_start_on);
 /**
  * twheel_forward - start a periodic timer's next period
  * @timer: the timer, usually in its own callback
- * @period_ns: the period, ns, not 0; more than 2^63 - 1 is the same as that
+ * @period_ns: the period, ns, not 0. More than 2^63 - 1 is the same as that
  *
  * Moves the deadline on by as many periods as it takes to be after now, and
  * starts the timer. Deadlines stay on the grid of the first one, however late
@@ -401,7 +401,7 @@ EXPORT_SYMBOL_GPL(twheel_forward);
  *
  * Context: Any but NMI.
  * Return: 1 if the timer was pending: its callback will not be called for
- * that start; 0 if it was not.
+ * that start. 0 if it was not.
  */
 int twheel_stop(struct twheel_timer *timer)
 {
@@ -501,7 +501,7 @@ for_many(struct twheel_request *r, unsigned int nr,
 
 /**
  * twheel_start_many - start or restart many timers
- * @requests: the timers and their deadlines; receive their results
+ * @requests: the timers and their deadlines. Receive their results
  * @nr: how many
  *
  * As twheel_start_at() for each in turn, at less cost.
@@ -516,7 +516,7 @@ EXPORT_SYMBOL_GPL(twheel_start_many);
 
 /**
  * twheel_restart_many - restart those of many timers that are pending
- * @requests: the timers and their deadlines; receive their results
+ * @requests: the timers and their deadlines. Receive their results
  * @nr: how many
  *
  * As twheel_restart_at() for each in turn, at less cost.
@@ -531,7 +531,7 @@ EXPORT_SYMBOL_GPL(twheel_restart_many);
 
 /**
  * twheel_stop_many - stop many timers
- * @requests: the timers; receive their results
+ * @requests: the timers. Receive their results
  * @nr: how many
  *
  * As twheel_stop() for each in turn, at less cost.
@@ -545,8 +545,8 @@ void twheel_stop_many(struct twheel_request *requests, unsigned int nr)
 EXPORT_SYMBOL_GPL(twheel_stop_many);
 
 /*
- * Stops the timer; sets *@stopped if it was pending. Returns whether its
- * callback runs; then the caller is announced at *@turn and has to wait there.
+ * Stops the timer. Sets *@stopped if it was pending. Returns whether its
+ * callback runs. Then the caller is announced at *@turn and has to wait there.
  * While its callback runs a pending timer is left alone. The callback could
  * start it once more after that, and there would be two stops to report. After
  * a shutdown nothing can start it.
@@ -594,7 +594,7 @@ static int stop_sync(struct twheel_timer *timer, bool shutdown)
  * When it returns the timer is not pending and its callback does not run,
  * provided that nobody else starts the timer meanwhile.
  *
- * Context: Process or softirq; not the timer's own callback, nor with a lock
+ * Context: Process or softirq, not the timer's own callback, nor with a lock
  * held or interrupt disabled that the callback needs.
  * Return: 1 if the timer was pending, 0 if it was not.
  */
@@ -623,7 +623,7 @@ EXPORT_SYMBOL_GPL(twheel_shutdown_sync);
 
 /**
  * twheel_timer_setup - prepare a timer for its first start
- * @timer: the timer; not pending
+ * @timer: the timer, not pending
  * @wheel: the wheel that it will use, NULL for the default one
  * @fn: called when it expires
  * @flags: 0 or %TWHEEL_TIMER_ON_STACK
@@ -646,7 +646,7 @@ EXPORT_SYMBOL_GPL(twheel_timer_setup);
 
 /**
  * twheel_timer_destroy - done with a timer on the stack
- * @timer: a timer set up with %TWHEEL_TIMER_ON_STACK; not pending
+ * @timer: a timer set up with %TWHEEL_TIMER_ON_STACK, not pending
  *
  * Context: Any.
  */
@@ -679,7 +679,7 @@ EXPORT_SYMBOL_GPL(twheel_deadline);
  * @timer: the timer
  *
  * Context: Any but NMI.
- * Return: time until its deadline, ns; 0 if that has passed or the timer is
+ * Return: time until its deadline, ns. 0 if that has passed or the timer is
  * not pending.
  */
 u64 twheel_remaining(struct twheel_timer *timer)

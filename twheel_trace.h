@@ -2,7 +2,7 @@
 /*
  * Tracepoints: start, stop, expire, cascade, tick
  *
- * Ticks are those of the wheel; times are ns.
+ * Ticks are those of the wheel. Times are ns.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM twheel

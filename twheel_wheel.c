@@ -237,7 +237,7 @@ static unsigned long drain_base(struct twheel_base *base,
  * @wheel: a wheel of the caller's own. Not the default one: that has the timers
  *	of others, who would wait for them in vain
  * @fn: called with each timer that was stopped and had not expired, in no
- *	promised order but that of one tick's timers of one base; or NULL
+ *	promised order but that of one tick's timers of one base, or NULL
  * @arg: passed to @fn
  *
  * The caller sees to it that nothing starts timers meanwhile: those may or
@@ -249,7 +249,7 @@ static unsigned long drain_base(struct twheel_base *base,
  * drained. So @fn must not wait for CPU hotplug, nor take a lock that is held by
  * somebody who does.
  *
- * Context: Process, may sleep, and so may @fn; not from CPU hotplug callbacks.
+ * Context: Process, may sleep, and so may @fn, not from CPU hotplug callbacks.
  * Return: how many timers were stopped.
  */
 unsigned long twheel_drain(struct twheel *wheel,
@@ -277,7 +277,7 @@ EXPORT_SYMBOL_GPL(twheel_drain);
  * Waits for callbacks that run. If timers are pending all the same, that is
  * the caller's error: they are stopped, with a warning.
  *
- * Context: Process, may sleep; not a callback.
+ * Context: Process, may sleep, not a callback.
  */
 void twheel_destroy(struct twheel *wheel)
 {
@@ -311,7 +311,7 @@ EXPORT_SYMBOL_GPL(twheel_destroy);
  * twheel_default - the wheel that the module made from its parameters
  *
  * Context: Any.
- * Return: the wheel; it lives as long as the module.
+ * Return: the wheel. It lives as long as the module.
  */
 struct twheel *twheel_default(void)
 {
@@ -324,7 +324,7 @@ EXPORT_SYMBOL_GPL(twheel_default);
  * @wheel: the wheel
  *
  * Context: Any.
- * Return: the number; the default wheel's is 1.
+ * Return: the number. The default wheel's is 1.
  */
 unsigned int twheel_number(const struct twheel *wheel)
 {

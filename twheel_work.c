@@ -172,7 +172,7 @@ static void count_cancelling(struct twheel_work *work, int change)
  * while it is waited for. When this returns the work neither runs nor is
  * pending, provided that nobody queues it after that.
  *
- * Context: Process, may sleep; not the work itself.
+ * Context: Process, may sleep, not the work itself.
  * Return: whether the work was pending.
  */
 bool twheel_cancel_work_sync(struct twheel_work *work)
@@ -196,7 +196,7 @@ EXPORT_SYMBOL_GPL(twheel_cancel_work_sync);
  *
  * As flush_delayed_work().
  *
- * Context: Process, may sleep; not the work itself.
+ * Context: Process, may sleep, not the work itself.
  * Return: false if the work was idle.
  */
 bool twheel_flush_work(struct twheel_work *work)

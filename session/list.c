@@ -164,7 +164,7 @@ static bool bad_cursor(const struct walk *walk)
 /**
  * twheel_session_list - TWHEEL_IOC_LIST and TWHEEL_IOC_DRAIN
  * @s: the session
- * @list: as in the command; @list->cursor is moved on
+ * @list: as in the command. @list->cursor is moved on
  * @stop: return timers that are armed, and stop them
  *
  * Context: Process, may sleep.

@@ -33,7 +33,7 @@
 
 /**
  * twheel_session_put - copy something to user space with page faults off
- * @to: where to; moved on if all could be written, else as it was
+ * @to: where to. Moved on if all could be written, else as it was
  * @from: what to copy
  * @size: its size
  * @usize: its size as the caller knows it: what is beyond @size is set to 0
@@ -186,7 +186,7 @@ static bool put_anywhere(const struct reading *r,
 	return twheel_session_put(r->to, &event, sizeof(event), r->event_size);
 }
 
-/* Where the next event goes as it is; NULL if that takes put_anywhere(). */
+/* Where the next event goes as it is. NULL if that takes put_anywhere(). */
 static struct twheel_event __user *place_of(const struct reading *r)
 {
 	if (unlikely(!iter_is_ubuf(r->to) || r->offset ||
@@ -305,7 +305,7 @@ static int read_events(struct twheel_session *s, const struct reading *r,
 /**
  * twheel_session_read - read(2) without waiting
  * @s: the session
- * @to: where to; moved on by what was read
+ * @to: where to. Moved on by what was read
  *
  * Context: Process, may sleep.
  * Return: how many bytes were read, 0 if there was no event, -EINVAL if not even

@@ -64,7 +64,7 @@ static bool has_begun(const struct twheel_session *s)
 	return s->stats.started || s->making_room;
 }
 
-/* It may begin just after that; but who is refused anyway makes no wheel. */
+/* It may begin just after that. A SETUP that is refused now makes no wheel. */
 static int check_not_begun(struct twheel_session *s)
 {
 	bool begun;
@@ -112,7 +112,7 @@ static void destroy_tables(struct twheel_session *s,
  * @setup: as in the command
  *
  * Context: Process, may sleep.
- * Return: 0; -EBUSY after the first start; -EINVAL, -EPERM, -ENOSPC, -ENOMEM.
+ * Return: 0, -EBUSY after the first start, -EINVAL, -EPERM, -ENOSPC, -ENOMEM.
  */
 int twheel_session_setup(struct twheel_session *s,
 			 const struct twheel_setup *setup)
@@ -327,7 +327,7 @@ unsigned int twheel_session_count(void)
 
 /**
  * twheel_session_find - look for the next open session
- * @number: where to begin; set to the number of the session
+ * @number: where to begin. Set to the number of the session
  *
  * Context: RCU read-side critical section, which keeps the session.
  * Return: the session, or NULL if there is none of that number or above.

@@ -37,9 +37,9 @@
  * struct twheel_session_wheel - a wheel that sessions share
  * @list: in the list of those who may share it, guarded by the lock of wheel.c
  * @users: sessions that use it, guarded by the same
- * @wheel: the wheel; constant
- * @config: what was asked for; constant
- * @user: for whom it was made, and counted; constant
+ * @wheel: the wheel. Constant
+ * @config: what was asked for. Constant
+ * @user: for whom it was made, and counted. Constant
  * @prepared: CPUs on which timers may be started, a bit each. A bit is set once
  *	and stays
  */
@@ -55,7 +55,7 @@ struct twheel_session_wheel {
 /**
  * struct twheel_session_end - wakes a session's readers at the end of a tick
  * @tick_end: queued by the callbacks of one CPU
- * @session: the session; constant
+ * @session: the session. Constant
  *
  * Each CPU has one. With one for all CPUs a run that is preempted before its
  * end would keep what expires elsewhere from waking the readers.
@@ -68,10 +68,10 @@ struct twheel_session_end {
 /**
  * struct twheel_session - the timers of one open file
  * @lock: guards what follows but what says otherwise. Taken with softirqs
- *	off; outside a wheel's locks
- * @wheel: the wheel; changes only before the first start, and not while
+ *	off. Outside a wheel's locks
+ * @wheel: the wheel. Changes only before the first start, and not while
  *	@making_room is not 0
- * @shared: @wheel's entry; NULL for the default wheel, or for the user's in its
+ * @shared: @wheel's entry. NULL for the default wheel, or for the user's in its
  *	place that is made when the first timer is started. Changes with @wheel
  * @prepared: CPUs that @wheel may start timers on. Changes with @wheel
  * @making_room: starts that have let @lock go to make room for their timer.
@@ -82,18 +82,18 @@ struct twheel_session_end {
  * @timers: timers that are not free
  * @max_timers: limit of @timers
  * @tables: the timers by id
- * @event_size: size of the events that are read; changes only before the first
+ * @event_size: size of the events that are read. Changes only before the first
  *	start
  * @events: timers that have expired, in the order of expiry
- * @stats: counters; @stats.unread counts @events
+ * @stats: counters. @stats.unread counts @events
  * @readers: those who sleep in read(2), each of them an exclusive waiter
  * @pollers: those who poll
- * @fasync: who gets SIGIO; has its own lock
- * @user: whose it is; constant
- * @nice: opened with CAP_SYS_NICE; constant
- * @unlimited: opened with CAP_SYS_RESOURCE; constant
- * @number: its number among all sessions; constant
- * @pid: who opened it; NULL when it closes
+ * @fasync: who gets SIGIO. Has its own lock
+ * @user: whose it is. Constant
+ * @nice: opened with CAP_SYS_NICE. Constant
+ * @unlimited: opened with CAP_SYS_RESOURCE. Constant
+ * @number: its number among all sessions. Constant
+ * @pid: who opened it. NULL when it closes
  * @rcu: callbacks may wake up readers, and /proc/twheel may look at the
  *	session, just after the last close
  * @ends: by CPU
@@ -143,8 +143,8 @@ struct twheel_session_op {
 /**
  * struct twheel_session_look - what /proc/twheel shows of a session
  * @number: its number
- * @wheel: the number of its wheel; 0 if that is not made yet
- * @pid: its opener in the pid namespace of the caller; 0 if that is not
+ * @wheel: the number of its wheel. 0 if that is not made yet
+ * @pid: its opener in the pid namespace of the caller. 0 if that is not
  *	visible there
  * @uid: its user
  * @stats: its counters
@@ -227,11 +227,11 @@ twheel_table_take_this(struct twheel_session *s, struct twheel_utimer *ut, u64 i
 /**
  * twheel_table_take - take a free timer
  * @s: the session, with fewer timers than its limit
- * @ut: the place of @id, which is free; NULL if there is no such place
+ * @ut: the place of @id, which is free. NULL if there is no such place
  * @id: the id of the caller's choice, or %TWHEEL_ID_ANY
  *
  * Context: Session's lock held, so that it stays on this CPU.
- * Return: the timer, with its id, to be armed at once; or NULL if
+ * Return: the timer, with its id, to be armed at once, or NULL if
  * twheel_session_wheel_need() and twheel_table_grow() have to be called first.
  */
 static inline struct twheel_utimer *

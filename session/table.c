@@ -92,7 +92,7 @@ void twheel_table_init(struct twheel_table *table)
 /**
  * twheel_table_next - look for the next chunk
  * @table: the table
- * @index: where to begin, below @table->nr_indexes; set to where the chunk
+ * @index: where to begin, below @table->nr_indexes. Set to where the chunk
  *	is, or to where to go on
  *
  * Looks at one page of pointers at most, so that it may be called with the
@@ -121,7 +121,7 @@ struct twheel_chunk *twheel_table_next(const struct twheel_table *table,
 /**
  * twheel_table_first - look for the first chunk from a place on
  * @table: a table that only the caller uses
- * @index: where to begin; set to where the chunk is
+ * @index: where to begin. Set to where the chunk is
  *
  * For twheel_table_for_each().
  *
@@ -255,7 +255,7 @@ void twheel_table_free(struct twheel_utimer *ut, bool read)
 
 	ut->state = TWHEEL_FREE;
 	chunk->session->timers--;
-	/* The caller's numbers need no list; it takes 30 instructions of 300. */
+	/* The caller's numbers need no list. It takes 30 instructions of 300. */
 	if (!chunk->free && is_kernels(chunk->table, chunk->session))
 		add_partial(chunk);
 	chunk->free |= bit;
@@ -346,7 +346,7 @@ static enum missing what_is_missing(struct twheel_session *s, u64 id,
 	lockdep_assert_held(&s->lock);
 	if (!table->pages)
 		return PAGES;
-	/* At the limit there is no room; it may have been reached meanwhile. */
+	/* At the limit there is no room. It may have been reached meanwhile. */
 	if (s->timers >= s->max_timers || has_room(s, table, id))
 		return NOTHING;
 	*index = next_index(table, id);
@@ -415,7 +415,7 @@ static void *alloc_piece(struct twheel_session *s, u64 id,
  * @id: %TWHEEL_ID_ANY, or the id of the caller's choice
  * @fn: callback of the timers
  *
- * Context: Process, may sleep; without the session's lock.
+ * Context: Process, may sleep. Without the session's lock.
  * Return: 0, when it is worth to look again, -ENOSPC at a limit of the user's,
  * or -ENOMEM.
  */

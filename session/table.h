@@ -5,7 +5,7 @@
  * An id is a number, a number is a chunk and a place in it. Chunks are found
  * through pages of pointers, and the pages through an array that is as long
  * as the session's limit asks for. An xarray did the same in 122 instructions
- * where this takes 14, of about 500 for a whole refresh; that is the reason
+ * where this takes 14, of about 500 for a whole refresh. That is the reason
  * for having it.
  */
 #ifndef _TWHEEL_TABLE_H
@@ -26,7 +26,7 @@ struct twheel_session;
  * enum twheel_utimer_state - what a place of the table holds
  * @TWHEEL_FREE: nothing
  * @TWHEEL_ARMED: a timer that is pending, or whose callback is about to run
- * @TWHEEL_UNREAD: a timer that has expired; its node is in the session's
+ * @TWHEEL_UNREAD: a timer that has expired. Its node is in the session's
  *	queue of events
  * @TWHEEL_ENDED: the same of a periodic timer that was stopped since: it is not
  *	armed again
@@ -46,7 +46,7 @@ enum twheel_utimer_state {
  * @user_data: for the events
  * @period_ns: 0 or the period, ns
  * @expired_ns: when it has expired
- * @state: see there; in step with @free of the chunk
+ * @state: see there. In step with @free of the chunk
  *
  * All but @timer is guarded by the session's lock.
  */
@@ -68,14 +68,14 @@ struct twheel_utimer {
 
 /**
  * struct twheel_chunk - a piece of a table
- * @session: whose it is; constant
- * @table: the table that it belongs to; constant
- * @partial: in the table's list of chunks with a free timer; kernel's numbers
+ * @session: whose it is. Constant
+ * @table: the table that it belongs to. Constant
+ * @partial: in the table's list of chunks with a free timer. Kernel's numbers
  *	only
  * @free: a bit for each free timer
  * @read: a bit for each free timer whose last start has expired and whose
  *	event was read, for a stop that comes too late
- * @index: its place in the table; constant
+ * @index: its place in the table. Constant
  * @timers: the timers
  *
  * Guarded by the session's lock, where not constant.
@@ -114,12 +114,12 @@ struct twheel_page {
 
 /**
  * struct twheel_table - timers by number
- * @pages: one for each TWHEEL_PAGE_CHUNKS chunks; NULL before the first start
+ * @pages: one for each TWHEEL_PAGE_CHUNKS chunks. NULL before the first start
  * @nr_indexes: chunks that there may be
  * @empty: the chunk that was last to become empty, and may have been used
- *	since; or NULL
+ *	since, or NULL
  * @first_free: no page below this one has an entry that is NULL
- * @partial: chunks with a free timer; kernel's numbers only
+ * @partial: chunks with a free timer. Kernel's numbers only
  */
 struct twheel_table {
 	struct twheel_page *pages;
@@ -150,7 +150,7 @@ static inline u32 twheel_number_of(u64 id)
 
 /*
  * Numbers are less than 2^TWHEEL_ID_NR_BITS, for which one multiplication
- * divides exactly; a compiler that does not know takes five instructions more.
+ * divides exactly. A compiler that does not know takes five instructions more.
  */
 #define TWHEEL_CHUNK_INVERSE	(BIT_ULL(32) / TWHEEL_CHUNK_TIMERS + 1)
 
@@ -184,7 +184,7 @@ static inline void *twheel_table_entry(const struct twheel_table *table,
  *
  * Context: Session's lock held.
  * Return: the timer in its place, free or not, maybe with another id of the
- * same number; NULL if there is no such place now.
+ * same number. NULL if there is no such place now.
  */
 static inline struct twheel_utimer *
 twheel_table_place(const struct twheel_table *tables, u64 id)

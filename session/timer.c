@@ -170,10 +170,10 @@ static bool is_internal(int ret)
 /**
  * twheel_session_start_locked - start a timer, and make room for it
  * @s: the session
- * @args: as in TWHEEL_IOC_START; @args->id is set to the id that was started
+ * @args: as in TWHEEL_IOC_START. @args->id is set to the id that was started
  * @now: what a relative start counts from, ns
  *
- * Context: Process, may sleep. Session's lock held; it is let go meanwhile if
+ * Context: Process, may sleep. Session's lock held. It is let go meanwhile if
  * memory is needed, or the timer's callback is on its way.
  * Return: as twheel_session_start().
  */
@@ -203,10 +203,10 @@ int twheel_session_start_locked(struct twheel_session *s,
 /**
  * twheel_session_start - TWHEEL_IOC_START
  * @s: the session
- * @args: as in the command; @args->id is set to the id that was started
+ * @args: as in the command. @args->id is set to the id that was started
  *
  * Context: Process, may sleep.
- * Return: 1 if the timer was pending, else 0; -EINVAL, -ENOENT, -EALREADY,
+ * Return: 1 if the timer was pending, else 0, -EINVAL, -ENOENT, -EALREADY,
  * -ENOSPC, -ENOMEM as documented with the command.
  */
 int twheel_session_start(struct twheel_session *s, struct twheel_start *args)
@@ -262,7 +262,7 @@ static int stop_locked(struct twheel_session *s, u64 id, u32 flags)
  * @id: the timer, a number of this session's
  * @flags: TWHEEL_STOP_*
  *
- * Context: Process, may sleep. Session's lock held; it is let go meanwhile if
+ * Context: Process, may sleep. Session's lock held. It is let go meanwhile if
  * the timer's callback is on its way.
  * Return: as twheel_session_stop().
  */
@@ -285,7 +285,7 @@ int twheel_session_stop_locked(struct twheel_session *s, u64 id, u32 flags)
  * @stop: as in the command
  *
  * Context: Process, may sleep.
- * Return: 0 if the timer was pending, 1 if its event was withdrawn; -EINVAL,
+ * Return: 0 if the timer was pending, 1 if its event was withdrawn, -EINVAL,
  * -ENOENT, -EALREADY as documented with the command.
  */
 int twheel_session_stop(struct twheel_session *s, const struct twheel_stop *stop)
@@ -337,7 +337,7 @@ void twheel_session_entry(struct twheel_session *s, struct twheel_utimer *ut,
  * @entry: as in the command
  *
  * Context: Process.
- * Return: 0; -EINVAL, -ENOENT as documented with the command.
+ * Return: 0, -EINVAL, -ENOENT as documented with the command.
  */
 int twheel_session_get(struct twheel_session *s, struct twheel_entry *entry)
 {

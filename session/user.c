@@ -84,7 +84,7 @@ static struct twheel_session_user *alloc_user(kuid_t uid)
  * twheel_session_user_get - the user of a new session
  *
  * Context: Process, may sleep.
- * Return: the user, to be given back with twheel_session_user_put(); or
+ * Return: the user, to be given back with twheel_session_user_put(), or
  * ERR_PTR() of -ENOMEM.
  */
 struct twheel_session_user *twheel_session_user_get(void)

@@ -28,7 +28,7 @@ enum twheel_session_count {
 /**
  * struct twheel_session_user - a user who has sessions
  * @node: in the table of all users, guarded by its lock
- * @uid: the user id; constant
+ * @uid: the user id. Constant
  * @refs: sessions and wheels that hold it, guarded by the table's lock
  * @wheels: wheels that only this user's sessions share, guarded by the lock
  *	of wheel.c

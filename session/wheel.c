@@ -238,7 +238,7 @@ void twheel_session_wheel_put(struct twheel_session_wheel *shared)
 /**
  * twheel_session_wheel_use - set the wheel of a session
  * @s: the session
- * @shared: a wheel that the session has got; NULL for the default wheel or, in
+ * @shared: a wheel that the session has got. NULL for the default wheel or, in
  *	its place, the user's, which twheel_session_wheel_need() gets
  *
  * Context: Session's lock held, or the session is not known yet.
@@ -300,8 +300,8 @@ static int prepare_cpu(struct twheel_session_wheel *shared)
  *
  * Makes the wheel if there is none yet, and prepares it for this CPU.
  *
- * Context: Process, may sleep; without the session's lock.
- * Return: 0; -ENOMEM.
+ * Context: Process, may sleep. Without the session's lock.
+ * Return: 0, -ENOMEM.
  */
 int twheel_session_wheel_need(struct twheel_session *s)
 {

@@ -3,9 +3,9 @@
  * Timing wheels for kernel modules
  *
  * Embed a struct twheel_timer in your own structure, set it up once with its
- * callback, start and stop it from any context. Whoever knows timer_setup(),
- * mod_timer(), timer_delete() and timer_delete_sync() knows this interface;
- * what differs is the promise: a timer never expires early, and at most one
+ * callback, start and stop it from any context. The functions are those of
+ * timer_list: timer_setup(), mod_timer(), timer_delete(), timer_delete_sync().
+ * What differs is the promise: a timer never expires early, and at most one
  * tick late at any distance.
  */
 #ifndef _LINUX_TWHEEL_H
@@ -56,10 +56,10 @@ enum twheel_mode {
  * @name: shown in /proc/twheel, copied
  * @scheme: how timers are kept
  * @mode: when the wheel ticks
- * @tick_ns: length of a tick, %TWHEEL_TICK_NS_MIN to %TWHEEL_TICK_NS_MAX ns;
+ * @tick_ns: length of a tick, %TWHEEL_TICK_NS_MIN to %TWHEEL_TICK_NS_MAX ns.
  *	0 is the length of the default wheel's tick
  * @slots: slots of a hashed wheel, %TWHEEL_SLOTS_MIN to %TWHEEL_SLOTS_MAX,
- *	rounded up to a power of two; 0 is %TWHEEL_SLOTS_DEFAULT. Has to be 0
+ *	rounded up to a power of two. 0 is %TWHEEL_SLOTS_DEFAULT. Has to be 0
  *	for a hierarchical wheel
  * @lazy: make the slots of a CPU when twheel_prepare() is called there, and at
  *	first only those of the CPU that calls twheel_create(). A timer that is
@@ -76,11 +76,11 @@ struct twheel_config {
 
 /**
  * struct twheel_node - what a scheme knows of a timer
- * @link: neighbours in the slot; @link.next points to itself while the timer
+ * @link: neighbours in the slot. @link.next points to itself while the timer
  *	is not pending
  * @expires: the tick at which the timer is due
- * @hint: where the wheel will be soon after this node; see twheel_slot.h
- * @offset_ns: for the owner; schemes do not touch it
+ * @hint: where the wheel will be soon after this node. See twheel_slot.h
+ * @offset_ns: for the owner. Schemes do not touch it
  *
  * These 32 bytes are all that a wheel touches of a timer when it moves it.
  */
@@ -95,7 +95,7 @@ struct twheel_timer;
 
 /**
  * typedef twheel_fn - what is called when a timer expires
- * @timer: the timer; not pending, and free to be started, stopped or freed
+ * @timer: the timer, not pending, and free to be started, stopped or freed
  *
  * Context: softirq, on the CPU whose base held the timer, no locks held. Must
  * not sleep.
@@ -104,16 +104,16 @@ typedef void (*twheel_fn)(struct twheel_timer *timer);
 
 /**
  * struct twheel_timer - a timer
- * @node: the wheel's part; guarded by the lock of @base. The deadline is
+ * @node: the wheel's part. Guarded by the lock of @base. The deadline is
  *	1 + @node.offset_ns ns after the tick before @node.expires
  * @base: the base that the timer is on, or was last. Written under the lock
- *	of the base it leaves (set to NULL) and of the base it joins; read
+ *	of the base it leaves (set to NULL) and of the base it joins. Read
  *	without a lock to find the lock, then checked again under it
- * @fn: the callback; NULL after twheel_shutdown_sync(). Guarded by the lock
+ * @fn: the callback. NULL after twheel_shutdown_sync(). Guarded by the lock
  *	of @base
  *
- * The fields are private; use the functions below. But while the timer is not
- * pending its owner may link @node.link into a list of its own; before the
+ * The fields are private. Use the functions below. But while the timer is not
+ * pending its owner may link @node.link into a list of its own. Before the
  * timer is used again that has to be undone with list_del_init().
  */
 struct twheel_timer {
@@ -124,7 +124,7 @@ struct twheel_timer {
 
 /**
  * struct twheel_tick_end - work for the end of a tick
- * @next: the next one of the same tick; owned by the base that it is queued on
+ * @next: the next one of the same tick. Owned by the base that it is queued on
  * @queued: bit 0 is set from twheel_at_tick_end() until @fn is about to be
  *	called
  * @fn: called in softirq context when the callbacks of the tick have run
@@ -138,7 +138,7 @@ struct twheel_tick_end {
 /**
  * struct twheel_request - one of many timers to be started or stopped
  * @timer: the timer
- * @deadline: when it is to expire, CLOCK_MONOTONIC, ns; not for a stop
+ * @deadline: when it is to expire, CLOCK_MONOTONIC, ns, not for a stop
  * @result: what the function for one timer would have returned
  */
 struct twheel_request {
@@ -231,7 +231,7 @@ static inline bool twheel_pending(const struct twheel_timer *timer)
  * @wq: where to queue it
  * @delayed: @timer was started, and neither has @work been queued for that nor
  *	was it cancelled
- * @cancelling: calls of twheel_cancel_work_sync() under way; until they return
+ * @cancelling: calls of twheel_cancel_work_sync() under way. Until they return
  *	nothing is queued
  */
 struct twheel_work {

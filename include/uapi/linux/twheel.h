@@ -70,7 +70,7 @@
  * @features: TWHEEL_FEATURE_* of the module
  * @tick_ns: length of a tick of this session's wheel, ns
  * @max_timers: maximum of timers that this session may hold, unread events
- *	included; ids chosen by the caller are below it
+ *	included. Ids chosen by the caller are below it
  * @max_interval_ns: longest relative interval and latest absolute time, ns
  * @mode: tick mode of this session's wheel, TWHEEL_MODE_*
  * @slots: slots of a hashed wheel, 0 for a hierarchical one
@@ -97,12 +97,12 @@ struct twheel_info {
  * @mode: TWHEEL_MODE_*, with %TWHEEL_SETUP_PRIVATE only
  * @slots: slots of a hashed wheel, 2 to 2^20, rounded up to a power of two, or
  *	0 for the module's default. 0 for a hierarchical wheel
- * @tick_ns: length of a tick, 50000 (50 us) to 1000000000 (1 s); 0 is the
+ * @tick_ns: length of a tick, 50000 (50 us) to 1000000000 (1 s). 0 is the
  *	module's default
- * @max_timers: limit of timers of this session, at most the module's; 0
+ * @max_timers: limit of timers of this session, at most the module's. 0
  *	leaves the module's
  * @event_size: sizeof(struct twheel_event) of the caller: read(2) returns events
- *	of this size, with 0 in what the module does not know; 0 is
+ *	of this size, with 0 in what the module does not know. 0 is
  *	%TWHEEL_EVENT_SIZE_V1, whatever the module's version
  * @reserved: 0
  */
@@ -121,9 +121,9 @@ struct twheel_setup {
 
 /**
  * struct twheel_start - what TWHEEL_IOC_START takes and returns
- * @id: in: the id to start, or %TWHEEL_ID_ANY; out: the id that was started
+ * @id: in: the id to start, or %TWHEEL_ID_ANY. Out: the id that was started
  * @expires_ns: interval from now, or with %TWHEEL_START_ABS the deadline on
- *	CLOCK_MONOTONIC; at most &twheel_info.max_interval_ns. A timer whose
+ *	CLOCK_MONOTONIC, at most &twheel_info.max_interval_ns. A timer whose
  *	deadline has passed expires at the next tick
  * @period_ns: 0 for a timer that expires once, else the period of the
  *	expiries that follow the first
@@ -171,7 +171,7 @@ struct twheel_stop {
 
 /**
  * struct twheel_entry - a timer, as GET, LIST and DRAIN return it
- * @id: its id; TWHEEL_IOC_GET takes it in
+ * @id: its id. TWHEEL_IOC_GET takes it in
  * @user_data: as given at the start
  * @deadline_ns: when it is or was due, CLOCK_MONOTONIC
  * @remaining_ns: time until the deadline, 0 once it has passed
@@ -197,7 +197,7 @@ struct twheel_entry {
  * @opcode: TWHEEL_OP_*
  * @flags: TWHEEL_START_* with %TWHEEL_OP_START, TWHEEL_STOP_* with
  *	%TWHEEL_OP_STOP
- * @id: as in &twheel_start.id or &twheel_stop.id; out: the id started
+ * @id: as in &twheel_start.id or &twheel_stop.id. Out: the id started
  * @expires_ns: as in &twheel_start, 0 with %TWHEEL_OP_STOP
  * @period_ns: as in &twheel_start, 0 with %TWHEEL_OP_STOP
  * @user_data: as in &twheel_start, 0 with %TWHEEL_OP_STOP
@@ -240,14 +240,14 @@ struct twheel_submit {
 /**
  * struct twheel_list - what TWHEEL_IOC_LIST and TWHEEL_IOC_DRAIN take and return
  * @entries: pointer to an array of struct twheel_entry
- * @cursor: in: 0 to begin, or the value that an earlier call left here; out:
+ * @cursor: in: 0 to begin, or the value that an earlier call left here. Out:
  *	where to go on
- * @count: room in the array, in entries; at least 1
+ * @count: room in the array, in entries, at least 1
  * @entry_size: sizeof(struct twheel_entry) of the caller
  * @flags: 0
  * @reserved: 0
  *
- * The commands return how many entries they have written; 0 means that there are
+ * The commands return how many entries they have written. 0 means that there are
  * no more from @cursor on.
  */
 struct twheel_list {
@@ -296,9 +296,9 @@ struct twheel_stats {
  * @id: the timer's id
  * @user_data: as given at the start
  * @deadline_ns: when it was due, CLOCK_MONOTONIC
- * @expired_ns: when it expired, CLOCK_MONOTONIC; never before @deadline_ns
+ * @expired_ns: when it expired, CLOCK_MONOTONIC, never before @deadline_ns
  * @overruns: periods that passed between this deadline and the read without
- *	an event of their own; 0 for a timer that expires once
+ *	an event of their own. 0 for a timer that expires once
  * @flags: %TWHEEL_EVENT_PERIODIC
  * @reserved: 0
  */
