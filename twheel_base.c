@@ -2,10 +2,10 @@
 /*
  * A base: the timers of one CPU, and the hrtimer that drives them
  *
- * The hrtimer is programmed on its own CPU only, under the base's lock: by a
- * start that finds it off or set too late, by twheel_tick() at its end, and
- * through an IPI (kick) for a start on behalf of another CPU. armed_tick says
- * whether a start has to look at it.
+ * The hrtimer is programmed on its own CPU only, under the base's lock. A start
+ * programs it if it is off or set too late, and twheel_tick() does so at its
+ * end. A start on another CPU sends an IPI (kick). armed_tick says whether a
+ * start has to look at it.
  *
  * When its CPU goes offline a base hands its timers on to one that is online.
  */
@@ -352,8 +352,8 @@ static bool hand_on_timers(struct twheel_base *base)
  * twheel_base_offline - a base's CPU goes away
  * @base: the base
  *
- * Its timers go to another base in chunks, with one lock at a time. Whoever
- * looks for one of them meanwhile waits in twheel_lock_base().
+ * Its timers go to another base in chunks, with one lock at a time. A caller
+ * that looks for one of them meanwhile waits in twheel_lock_base().
  *
  * Context: Process, on that CPU, which user programs have left.
  */

@@ -23,7 +23,7 @@
 
 #define TWHEEL_NAME_MAX	32
 
-/* Whoever asks for a wheel may be at a limit: an error will do. */
+/* The caller may be at the limit of its memory cgroup: an error will do. */
 #define TWHEEL_GFP	(GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
 
 /* Timers moved within a wheel or between bases under one hold of a lock. */
@@ -79,9 +79,9 @@ struct twheel_counters {
  * @tick_ns: length of a tick; constant
  * @mode: when to tick; constant
  * @kicked: @kick is on its way to the CPU
- * @armed_tick: the tick that a tickless base's hrtimer is set for; 0 while
- *	the hrtimer fires every tick or its function runs, which programs it at
- *	its end, so that a start need not look at it; U64_MAX while it is off
+ * @armed_tick: the tick that a tickless base's hrtimer is set for. U64_MAX
+ *	while it is off. 0 while a start need not look at it: it fires every
+ *	tick, or its function runs and programs it at its end
  * @running: the timer whose callback runs, or NULL
  * @scheme: the timers
  * @counters: what has happened

@@ -7,8 +7,8 @@
  *
  * Bounds. Under the lock at most TWHEEL_MOVES_PER_LOCK timers are moved before
  * it is let go, and it is let go for each callback. A run ends after
- * WORK_PER_RUN timers, and at most one move for each, or when this wheel's part
- * of the CPU is used up (twheel_share.c), even if more are due.
+ * WORK_PER_RUN timers, and at most one move for each, even if more are due. It
+ * ends earlier when this wheel's part of the CPU is used up (twheel_share.c).
  */
 #include <linux/export.h>
 #include <linux/hrtimer.h>
@@ -279,8 +279,8 @@ static void count_run(struct twheel_base *base, const struct tick_run *run,
 
 /*
  * When to run next, or KTIME_MAX. A run that has to come back does so at a fresh
- * time: HRTIMER_SOFTIRQ reads the clock once for all that it runs, so that a
- * time before that would be no pause at all.
+ * time. HRTIMER_SOFTIRQ reads the clock once for all that it runs, and a time
+ * before that would be no pause at all.
  */
 static ktime_t next_run(struct twheel_base *base, const struct tick_run *run,
 			bool done, ktime_t end)

@@ -7,20 +7,18 @@
  * touch one lock.
  *
  * Which lock. timer->base names the base whose lock guards the timer. It
- * changes only while the timer is in no wheel: one that is not pending, or one
- * that twheel_start_on() or a CPU that goes away has taken out under the old
- * base's lock; until it is on the new base it is NULL.
- * So whoever wants the lock reads timer->base, locks, and looks again: the
+ * changes only while the timer is in no wheel. It is not pending then, or
+ * twheel_start_on() or a CPU that goes away has taken it out under the old
+ * base's lock. Until it is on the new base it is NULL.
+ * So a caller that wants the lock reads it, locks, and looks again: the
  * protocol of lock_timer_base() in kernel/time/timer.c. While a callback runs
  * its timer stays on that base, so that base->running is the place to ask.
  *
- * The hrtimer. It is programmed on its own CPU only, under the base's lock:
- * by a start that finds it off or set too late, by twheel_tick() at its end,
- * and through an IPI (kick) for those who start a timer on another CPU.
- * armed_tick says whether a start has to look at it.
+ * The hrtimer. A start has to look at it if armed_tick says so; see
+ * twheel_base.c.
  *
  * Rounding. A deadline is rounded up to a tick, and a tick is processed when
- * the clock has reached it: no timer expires early, whatever a base has
+ * the clock has reached it. So no timer expires early, whatever a base has
  * missed, and none is due more than a tick after its deadline.
  */
 #include <linux/cpumask.h>
@@ -100,7 +98,7 @@ twheel_lock_base(struct twheel_timer *timer, unsigned long *flags)
 		base = READ_ONCE(timer->base);
 		if (likely(base)) {
 			raw_spin_lock_irqsave(&base->lock, *flags);
-			/* Who writes it meanwhile does not write @base. */
+			/* A writer meanwhile does not write @base. */
 			if (likely(data_race(timer->base == base)))
 				return base;
 			raw_spin_unlock_irqrestore(&base->lock, *flags);
@@ -250,11 +248,11 @@ static noinline int start_cold(struct twheel_base *base,
  *	expires at the next tick
  *
  * A timer that is not pending is started on the base of this CPU. One that is
- * pending stays on its base and gets the new deadline; a later one costs next
- * to nothing, for the timer is not moved until the wheel comes to it. Among
- * the timers of its new tick it then has a place as if it had been started at
- * some time between its first start and that move; with an earlier deadline,
- * as if it had been started now.
+ * pending stays on its base and gets the new deadline. A later one costs next
+ * to nothing: the timer is not moved until the wheel comes to it. Among the
+ * timers of its new tick it then has a place as if it had been started at some
+ * time between its first start and that move. With an earlier deadline it
+ * counts as started now.
  *
  * Context: Any but NMI.
  * Return: 1 if the timer was pending, 0 if it was not, -ESHUTDOWN if it has
@@ -365,7 +363,7 @@ EXPORT_SYMBOL_GPL(twheel_start_on);
  * @period_ns: the period, ns, not 0; more than 2^63 - 1 is the same as that
  *
  * Moves the deadline on by as many periods as it takes to be after now, and
- * starts the timer: deadlines stay on the grid of the first one, however late
+ * starts the timer. Deadlines stay on the grid of the first one, however late
  * a callback is. A timer that was stopped before its deadline stays stopped
  * until that has passed, as hrtimer_forward() leaves it alone.
  *
@@ -549,9 +547,9 @@ EXPORT_SYMBOL_GPL(twheel_stop_many);
 /*
  * Stops the timer; sets *@stopped if it was pending. Returns whether its
  * callback runs; then the caller is announced at *@turn and has to wait there.
- * While its callback runs a pending timer is left alone: the callback may
- * start it once more after we had stopped it, and there would be two stops to
- * report. Not so at a shutdown, after which nothing can start it.
+ * While its callback runs a pending timer is left alone. The callback could
+ * start it once more after that, and there would be two stops to report. After
+ * a shutdown nothing can start it.
  */
 static bool try_to_stop(struct twheel_timer *timer, bool shutdown,
 			bool *stopped, struct twheel_expiry_turn **turn)

@@ -11,6 +11,7 @@
 #define READ_ONCE(x)		(*(const volatile typeof(x) *)&(x))
 #define WRITE_ONCE(x, val)	(*(volatile typeof(x) *)&(x) = (val))
 
+/* One for the other: the pairs are those of the sources. */
 #define smp_load_acquire(p)	__atomic_load_n(p, __ATOMIC_ACQUIRE)
 
 #define barrier()	__asm__ __volatile__("" : : : "memory")
