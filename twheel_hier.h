@@ -4,7 +4,8 @@
  * down a level and takes out one that is due
  *
  * It is inlined into the API functions of twheel_timer.c and the loop of
- * twheel_tick.c. Calls would be a fifth of a start and a third of an expiry. The idea and the rules are in twheel_hier.c.
+ * twheel_tick.c. Calls would be a fifth of a start and a third of an expiry.
+ * The idea and the rules are in twheel_hier.c.
  */
 #ifndef _TWHEEL_HIER_H
 #define _TWHEEL_HIER_H
