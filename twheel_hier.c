@@ -188,14 +188,16 @@ static u32 cascade_share(struct twheel_scheme *s, unsigned int level)
  */
 void twheel_hier_move_far(struct twheel_scheme *s, struct twheel_node *node)
 {
+	u64 slot = node->expires >> twheel_hier_shift(s->level);
 	u32 nr;
 
-	if (node->expires > s->from_last) {
+	if (slot != (s->clock >> twheel_hier_shift(s->level)) + 1) {
 		twheel_hier_place(s, node);
 		return;
 	}
 	nr = twheel_hier_slot(s->level - 1, node->expires);
-	twheel_hier_join_head(s, &s->slots[nr], node, TWHEEL_SLOT_MAY_STAY);
+	twheel_hier_join_head(s, &s->slots[nr], node,
+			      s->level > 1 ? TWHEEL_SLOT_MAY_STAY : 0);
 }
 
 /**
@@ -215,8 +217,9 @@ void twheel_hier_next_level(struct twheel_scheme *s)
 	if (!level)
 		return;
 	s->from = &s->slots[next_outer_slot(s, level)];
-	s->from_last = s->clock + ticks_left(s, level) +
-		       (1ULL << twheel_hier_shift(level)) - 1;
+	/* What would be 2^64 moves its last nodes by the longer way. */
+	s->from_end = level == 1 ? s->clock + ticks_left(s, 1) +
+				   TWHEEL_HIER_WINDOW : 0;
 	prefetchw(s->from->nodes.prev);
 }
 

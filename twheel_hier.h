@@ -4,8 +4,8 @@
  * down a level and takes out one that is due
  *
  * It is inlined into the API functions of twheel_timer.c and the loop of
- * twheel_tick.c. Calls would be a fifth of a start and a third of an expiry. The
- * idea and the rules are in twheel_hier.c.
+ * twheel_tick.c. Calls would be a fifth of a start and a third of an expiry.
+ * The idea and the rules are in twheel_hier.c.
  */
 #ifndef _TWHEEL_HIER_H
 #define _TWHEEL_HIER_H
@@ -203,14 +203,14 @@ static __always_inline void twheel_hier_move(struct twheel_scheme *s)
 						   struct twheel_node, link);
 	struct twheel_slot *to;
 
-	if (unlikely(list_empty(&from->nodes))) {
+	if (unlikely(&node->link == &from->nodes)) {
 		twheel_hier_next_level(s);
 		return;
 	}
 	twheel_slot_take_hint(node);
 	from->count--;
 	twheel_slot_unlink(s, node->link.prev, &from->nodes);
-	if (likely(node->expires <= s->from_last && s->level == 1)) {
+	if (likely(node->expires < s->from_end)) {
 		to = &s->slots[node->expires & TWHEEL_HIER_MASK];
 		twheel_hier_join_head(s, to, node, 0);
 	} else {
@@ -246,9 +246,9 @@ twheel_hier_due(struct twheel_scheme *s, struct twheel_slot *slot)
 
 	if (s->quota)
 		twheel_hier_move(s);
-	if (list_empty(&slot->nodes))
-		return NULL;
 	node = list_first_entry(&slot->nodes, struct twheel_node, link);
+	if (&node->link == &slot->nodes)
+		return NULL;
 	if (unlikely(node->expires > s->clock))
 		return NULL;
 	next = node->link.next;

@@ -75,7 +75,8 @@ struct twheel_slot {
  * @quota: hierarchical: nodes of @level that this tick has still to move, 0
  *	if and only if @level is
  * @from: hierarchical: the slot of @level that they come from
- * @from_last: hierarchical: the last tick of @from
+ * @from_end: hierarchical: the tick after the last of @from, if @level is 1,
+ *	else 0
  * @cursor: hashed: next node to look at in the slot of this tick, or that
  *	slot's head
  * @leap: hashed: no slot needs the hand before this tick, see twheel_hashed.c
@@ -98,7 +99,7 @@ struct twheel_scheme {
 	u32 level;
 	u32 quota;
 	struct twheel_slot *from;
-	u64 from_last;
+	u64 from_end;
 	struct list_head *cursor;
 	u64 leap;
 	u32 top;
