@@ -17,6 +17,7 @@
  * Such a debt comes from a callback that takes long, or from a run that was
  * preempted, or that a hypervisor has stopped in the middle.
  */
+#include <linux/kconfig.h>
 #include <linux/minmax.h>
 #include <linux/percpu.h>
 #include <linux/time64.h>
@@ -31,8 +32,12 @@
 #define WAIT_NS_MIN	(10 * (int)NSEC_PER_USEC)
 /* The smallest part of a wheel that has waited. */
 #define PART_NS_MIN	(5 * (int)NSEC_PER_USEC)
-/* What an interrupt and its softirq take before the first wheel runs. */
-#define ENTRY_NS	1500
+/*
+ * What an interrupt and its softirq take before the first wheel runs. Sanitizers
+ * make each access a call, so that it takes some ten times as long with them.
+ */
+#define ENTRY_NS	(IS_ENABLED(CONFIG_KASAN) || IS_ENABLED(CONFIG_KCSAN) ? \
+			 15000 : 1500)
 
 /**
  * struct twheel_share - the account of a CPU

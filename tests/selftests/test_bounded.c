@@ -104,6 +104,9 @@ TEST(a_crowd_wakes_a_tickless_wheel_early)
 	}));
 	ASSERT_EQ(0, tw_start_flags(fd, 0, deadline, TWHEEL_START_ABS, 0));
 	start_all(fd, BURST, deadline);
+	/* They are moved at up to 64 a tick. */
+	if (now_ns() >= (edge - BURST / 64 - 20) * TICK_NS)
+		test_slow();
 	ASSERT_EQ(0, counter("private", "cascaded"));
 	sleep_until((edge - 20) * TICK_NS);
 	ASSERT_LT(0, counter("private", "cascaded"));

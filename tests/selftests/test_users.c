@@ -479,6 +479,7 @@ TEST(rights_are_the_openers)
 
 #define ROUNDS		20
 #define LATER_NS	(10 * MS)
+#define SLOW_NS		(50 * MS)
 
 static __u64 open_set_up_close(void)
 {
@@ -514,13 +515,19 @@ static __u64 usual_time(void)
 	return times[ROUNDS / 2];
 }
 
+/* On a kernel that is slow by itself, a section under RCU takes longer, too. */
+static __u64 tolerance(__u64 before)
+{
+	return before < SLOW_NS ? LATER_NS : 2 * before;
+}
+
 static void expect_undisturbed(__u64 before)
 {
 	__u64 now = usual_time();
 
 	test_note("open, setup and close: %llu us undisturbed, %llu us now",
 		  before / US, now / US);
-	ASSERT_LE(now, before + LATER_NS);
+	ASSERT_LE(now, before + tolerance(before));
 }
 
 TEST_LIMIT(root_does_not_wait_for_many_sessions, 120)
