@@ -32,6 +32,10 @@
 /* Slots of the hashed wheels, and the tick of all wheels. */
 #define BENCH_SLOTS	65536
 #define BENCH_TICK_NS	NSEC_PER_MSEC
+/* Timers in one piece of memory, 4 MiB, which the kernel has in large pages. */
+#define BENCH_CHUNK	65536U
+/* Most implementations that take turns. */
+#define BENCH_UM_IMPLS	4
 
 /* In 64 bits on every machine. */
 #define BENCH_SECONDS(n)	((u64)(n) * NSEC_PER_SEC)
@@ -123,7 +127,7 @@ struct bench_load {
  * @impl: the implementation
  * @dist: the distribution
  * @pending: number of timers
- * @timers: the timers
+ * @chunks: the timers, %BENCH_CHUNK in each
  * @order: a random order of them
  * @facility: private data of the implementation
  * @borrowed: @facility belongs to another run
@@ -135,7 +139,7 @@ struct bench {
 	const struct bench_impl *impl;
 	const struct bench_dist *dist;
 	u32 pending;
-	struct bench_timer *timers;
+	struct bench_timer **chunks;
 	u32 *order;
 	void *facility;
 	bool borrowed;
@@ -159,6 +163,11 @@ struct bench_expiry {
 };
 
 extern struct bench_expiry *bench_expiry;
+
+static inline struct bench_timer *bench_timer_at(const struct bench *b, u32 i)
+{
+	return &b->chunks[i / BENCH_CHUNK][i % BENCH_CHUNK];
+}
 
 /* The next delay, for a callback. */
 static inline u64 bench_next_delay(void)
@@ -194,11 +203,16 @@ void bench_row(const struct bench *b, const char *operation, const char *dist,
 u64 bench_load_start(struct bench *b, const struct bench_load *load);
 int bench_load_wait(const struct bench *b);
 
+void bench_expiries_begin(struct bench *b);
+void bench_expiries_end(struct bench *b);
+
 int bench_operations(struct bench *b);
+int bench_operations_cold(struct bench **runs, u32 nr);
 int bench_ticks(struct bench *b);
 int bench_wall(const struct bench_impl *impl, const struct bench_dist *dist,
 	       u32 pending);
 int bench_bounded(const struct bench_impl *impl, u32 pending);
 int bench_late(const struct bench_impl *impl, u32 pending);
+int bench_um(const struct bench_impl * const *impls, u32 nr, u32 pending);
 
 #endif /* _TWHEEL_BENCH_H */

@@ -12,6 +12,9 @@
  *  wall
  *	The same by the clock: with one CPU the time of each operation, with
  *	two the rate of both together.
+ *  um
+ *	Operations and expiries in ns, in a user-mode kernel (tests/bench/um),
+ *	where they run at the speed of the CPU and its caches.
  *  crossover
  *	Schemes 6 and 7 against interval and slots, counting instructions.
  *  bounded
@@ -36,7 +39,7 @@
 
 static char *mode = "icount";
 module_param(mode, charp, 0444);
-MODULE_PARM_DESC(mode, "icount, wall, crossover or bounded");
+MODULE_PARM_DESC(mode, "icount, wall, um, crossover or bounded");
 
 static bool quick;
 module_param(quick, bool, 0444);
@@ -129,7 +132,7 @@ void bench_pick(struct bench *b, u32 from, u32 nr)
 
 	b->nr = min(nr, b->pending);
 	for (i = 0; i < b->nr; i++)
-		b->batch[i] = &b->timers[b->order[(from + i) % b->pending]];
+		b->batch[i] = bench_timer_at(b, b->order[(from + i) % b->pending]);
 }
 
 static void set_up_timers(struct bench *b)
@@ -137,7 +140,7 @@ static void set_up_timers(struct bench *b)
 	u32 i;
 
 	for (i = 0; i < b->pending; i++) {
-		b->impl->setup(b, &b->timers[i]);
+		b->impl->setup(b, bench_timer_at(b, i));
 		b->order[i] = i;
 		if (i % 1024 == 0)
 			cond_resched();
@@ -145,11 +148,35 @@ static void set_up_timers(struct bench *b)
 	bench_shuffle(b->order, b->pending);
 }
 
+static u32 nr_chunks(const struct bench *b)
+{
+	return DIV_ROUND_UP(b->pending, BENCH_CHUNK);
+}
+
+static int create_chunks(struct bench *b)
+{
+	u32 size, i;
+
+	b->chunks = kcalloc(nr_chunks(b), sizeof(*b->chunks), GFP_KERNEL);
+	if (!b->chunks)
+		return -ENOMEM;
+	for (i = 0; i < nr_chunks(b); i++) {
+		size = min(b->pending - i * BENCH_CHUNK, BENCH_CHUNK);
+		b->chunks[i] = kvcalloc(size, sizeof(**b->chunks), GFP_KERNEL);
+		if (!b->chunks[i])
+			return -ENOMEM;
+	}
+	return 0;
+}
+
 static int create_timers(struct bench *b)
 {
-	b->timers = vzalloc(array_size(b->pending, sizeof(*b->timers)));
+	int ret = create_chunks(b);
+
+	if (ret)
+		return ret;
 	b->order = vzalloc(array_size(b->pending, sizeof(*b->order)));
-	if (!b->timers || !b->order)
+	if (!b->order)
 		return -ENOMEM;
 	set_up_timers(b);
 	return 0;
@@ -157,7 +184,11 @@ static int create_timers(struct bench *b)
 
 static void destroy_timers(struct bench *b)
 {
-	vfree(b->timers);
+	u32 i;
+
+	for (i = 0; b->chunks && i < nr_chunks(b); i++)
+		kvfree(b->chunks[i]);
+	kfree(b->chunks);
 	vfree(b->order);
 	kfree(b);
 }
@@ -199,6 +230,8 @@ struct bench *bench_create_more(const struct bench *like)
 	if (!b)
 		return NULL;
 	b->borrowed = true;
+	b->chunks = NULL;
+	b->order = NULL;
 	if (create_timers(b)) {
 		destroy_timers(b);
 		return NULL;
@@ -313,14 +346,34 @@ static int run_bounded(void)
 	return ret;
 }
 
+/* The first size is too small for random batches. */
+static int run_um(void)
+{
+	const struct bench_impl *which[ARRAY_SIZE(wall_impls)];
+	u32 size, i, nr;
+	int ret = 0;
+
+	for (size = 1; size < ARRAY_SIZE(sizes) && !ret; size++) {
+		nr = 0;
+		for (i = 0; wall_impls[i] != &bench_none; i++)
+			if (wanted(wall_impls[i], sizes[size]))
+				which[nr++] = wall_impls[i];
+		if (nr)
+			ret = bench_um(which, nr, sizes[size]);
+	}
+	return ret;
+}
+
 static int run(void)
 {
 	if (!strcmp(mode, "icount"))
 		return run_icount();
 	if (!strcmp(mode, "wall"))
 		return run_wall();
-	if (!strcmp(mode, "bounded"))
+	if (IS_ENABLED(CONFIG_TRACEPOINTS) && !strcmp(mode, "bounded"))
 		return run_bounded();
+	if (IS_ENABLED(CONFIG_UML) && !strcmp(mode, "um"))
+		return run_um();
 	if (!strcmp(mode, "crossover")) {
 		bench_random_seed(4711);
 		return crossover();

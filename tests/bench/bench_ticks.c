@@ -205,6 +205,26 @@ static void start_all(struct bench *b)
 	}
 }
 
+/**
+ * bench_expiries_begin - start all timers, whose callbacks restart them
+ * @b: a run, none of whose timers is pending
+ */
+void bench_expiries_begin(struct bench *b)
+{
+	draw_delays(b);
+	start_all(b);
+}
+
+/**
+ * bench_expiries_end - stop all timers
+ * @b: the run
+ */
+void bench_expiries_end(struct bench *b)
+{
+	bench_expiry->restart = false;
+	bench_empty(b);
+}
+
 static void watch_empty(struct bench *b, struct gaps *gaps)
 {
 	bench_expiry->restart = false;
@@ -234,15 +254,13 @@ static void measure(struct bench *b, struct gaps *gaps)
 	watch_empty(b, gaps);
 	lost = gaps->lost;
 	bench_row(b, "tick_empty", dist, 1, "ns", 100 * median_gap(gaps));
-	draw_delays(b);
-	start_all(b);
+	bench_expiries_begin(b);
 	each = watch_expiry(b, gaps, true, lost);
 	bench_row(b, "expire_start", dist, 1, "ns", each);
 	each = watch_expiry(b, gaps, false, lost);
 	bench_row(b, "expire_restart", dist, 1, "ns", each);
 	bench_row(b, "tick_max", dist, 1, "ns", 100 * longest_gap(gaps));
-	bench_expiry->restart = false;
-	bench_empty(b);
+	bench_expiries_end(b);
 }
 
 int bench_ticks(struct bench *b)

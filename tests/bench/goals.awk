@@ -86,6 +86,23 @@ function native_goals(   d, dists, n, ratio, most, tick, tickat, at) {
 	}
 }
 
+# With caches, beside timer_list: a million timers.
+function um_goal(op, limit) {
+	if (worst("kernel", "um", op, "hier", "timer_list", 1000000))
+		result(op " / timer_list's, 1 M timers", figure, limit, "<=", where)
+}
+
+function um_goals() {
+	if (!worst("kernel", "um", "refresh", "hier", "timer_list", 1000000))
+		return
+	printf "In a user-mode kernel\n"
+	um_goal("refresh", "0.60")
+	um_goal("expire_restart", "0.60")
+	um_goal("start", "1.00")
+	um_goal("start_at", "1.00")
+	um_goal("stop", "1.00")
+}
+
 function burst(op, impl, dist) {
 	return value["kernel", "icount", impl, op, dist, 1000000]
 }
@@ -230,6 +247,7 @@ END {
 	printf "Native\n"
 	native_goals()
 	speed_goals()
+	um_goals()
 	printf "By the clock\n"
 	two_cpus()
 	late_goals()

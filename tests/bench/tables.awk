@@ -14,6 +14,8 @@ function header(suite, mode,   i) {
 		printf "\nNative, ns (caches as they are on this machine)\n"
 	else if (mode == "icount")
 		printf "\nInstructions, counted in the guest\n"
+	else if (mode == "um")
+		printf "\nIn a user-mode kernel, ns (caches as they are on this machine)\n"
 	else
 		printf "\nBy the clock in the guest, one CPU, ns (multi-threaded TCG)\n"
 	printf "%-15s %-14s", "operation", "pending:"
@@ -120,6 +122,8 @@ END {
 		table("kernel", "icount")
 	if (("native", "wall") in part)
 		table("native", "wall")
+	if (("kernel", "um") in part)
+		table("kernel", "um")
 	if (("kernel", "wall") in part)
 		table("kernel", "wall")
 	printf "\nStarts and stops of each CPU's own timers, million per second\n"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * test_users.c - what one user does costs another nothing
+ * What one user does costs another nothing
  *
  * Users 1000 and up are strangers: without capabilities, and each of them wants
  * all that there is. The case itself is root.
@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -50,6 +51,12 @@ static void drop_rights(uid_t uid)
 	ASSERT_EQ(0, setresuid(uid, uid, uid));
 }
 
+/* A case that fails must not leave anything to the next one. */
+static void die_with_parent(void)
+{
+	ASSERT_EQ(0, prctl(PR_SET_PDEATHSIG, SIGKILL));
+}
+
 /* Run as another user up to there, and wait. */
 static struct stranger *begin(uid_t uid, long long (*fn)(void))
 {
@@ -65,6 +72,7 @@ static struct stranger *begin(uid_t uid, long long (*fn)(void))
 	pid = fork();
 	if (!pid) {
 		drop_rights(uid);
+		die_with_parent();
 		stranger->result = fn();
 		WRITE_ONCE(stranger->ready, true);
 		while (!READ_ONCE(stranger->go_on))
@@ -546,6 +554,7 @@ static void read_for_ever(void)
 	static char text[1 << 20];
 	int fd;
 
+	die_with_parent();
 	for (;;) {
 		fd = open(file_to_read, O_RDONLY);
 		ASSERT_LE(0, fd);

@@ -72,7 +72,7 @@ packages_for() {
 	echo vm
 	case $1 in
 	*-arm64) echo arm64 ;;
-	debug* | kcsan | i386) echo own ;;
+	debug* | kcsan | i386 | um) echo own ;;
 	esac
 	! parts | grep -qE 'selftests|hostile' || echo 32bit
 }
