@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * test_list.c - TWHEEL_IOC_LIST returns the timers and changes nothing
+ * TWHEEL_IOC_LIST returns the timers and changes nothing
  *
  * It shares its structure and its walk with TWHEEL_IOC_DRAIN: what is true of
  * both is tried with both.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * test_timens.c - absolute times inside a time namespace
+ * Absolute times inside a time namespace
  *
  * They are those of the caller's CLOCK_MONOTONIC, on the way in and out, as with
  * timerfd. The namespace's clock is 1,000 s ahead. A second process shows that

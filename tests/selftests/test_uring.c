@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * test_uring.c - reading and polling a session with io_uring
+ * Reading and polling a session with io_uring
  *
  * READ, READ with many shots and provided buffers, POLL: none of them needs a
  * worker thread, which is counted. The system calls are made as they are, for

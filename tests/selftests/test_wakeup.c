@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * test_wakeup.c - a wake-up of readers never waits for another CPU
+ * A wake-up of readers never waits for another CPU
  *
  * The end of a run of the tick wakes up the readers. Where softirqs are threads
  * (PREEMPT_RT) a task may preempt the run before that. What expires on another
