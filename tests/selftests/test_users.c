@@ -488,6 +488,7 @@ TEST(rights_are_the_openers)
 #define ROUNDS		20
 #define LATER_NS	(10 * MS)
 #define SLOW_NS		(50 * MS)
+#define ATTEMPTS	6
 
 static __u64 open_set_up_close(void)
 {
@@ -529,21 +530,25 @@ static __u64 tolerance(__u64 before)
 	return before < SLOW_NS ? LATER_NS : 2 * before;
 }
 
-static void expect_undisturbed(__u64 before)
+/* The host may be busy with something else in one of the measurements. */
+static bool is_undisturbed(__u64 before)
 {
 	__u64 now = usual_time();
 
 	test_note("open, setup and close: %llu us undisturbed, %llu us now",
 		  before / US, now / US);
-	ASSERT_LE(now, before + tolerance(before));
+	return now <= before + tolerance(before);
 }
 
 TEST_LIMIT(root_does_not_wait_for_many_sessions, 120)
 {
 	__u64 before = usual_time();
 	struct stranger *stranger = begin(STRANGER, open_all);
+	int i;
 
-	expect_undisturbed(before);
+	for (i = 1; i < ATTEMPTS && !is_undisturbed(before); i++)
+		;
+	ASSERT_LT(i, ATTEMPTS);
 	end(stranger);
 }
 
@@ -590,15 +595,26 @@ static void end_reading(struct stranger *stranger)
 }
 
 /* As against 16 processes that are as busy with something else. */
-TEST_LIMIT(root_does_not_wait_for_readers_of_proc, 120)
+static bool readers_of_proc_disturb(void)
 {
 	struct stranger *stranger = begin_reading("/proc/self/status");
 	__u64 before = usual_time();
+	bool disturb;
 
 	end_reading(stranger);
 	stranger = begin_reading("/proc/twheel");
-	expect_undisturbed(before);
+	disturb = !is_undisturbed(before);
 	end_reading(stranger);
+	return disturb;
+}
+
+TEST_LIMIT(root_does_not_wait_for_readers_of_proc, 120)
+{
+	int i;
+
+	for (i = 1; i < ATTEMPTS && readers_of_proc_disturb(); i++)
+		;
+	ASSERT_LT(i, ATTEMPTS);
 }
 
 /* Lateness. */
