@@ -285,7 +285,7 @@ TEST(stop_while_unread_ends_it)
 		     .overruns = event.overruns);
 }
 
-/* What has passed without an event of its own is told with the last one. */
+/* The last event counts the periods that passed without one of their own. */
 TEST(stop_while_unread_keeps_the_overruns)
 {
 	int fd = session_open_nonblock();
