@@ -31,6 +31,15 @@
 
 /* Copying. */
 
+/* Whether the last of the next @size bytes can be written. Sets it to 0. */
+static bool reaches(const struct iov_iter *to, size_t size)
+{
+	struct iov_iter last = *to;
+
+	iov_iter_advance(&last, size - 1);
+	return iov_iter_zero(1, &last) == 1;
+}
+
 /**
  * twheel_session_put - copy something to user space with page faults off
  * @to: where to. Moved on if all could be written, else as it was
@@ -38,15 +47,20 @@
  * @size: its size
  * @usize: its size as the caller knows it: what is beyond @size is set to 0
  *
+ * Begins at the end: a reader that gets fewer entries than it has room for finds
+ * no part of the next one behind them, if that ends in a page that is missing.
+ *
  * Context: pagefault_disable().
  * Return: whether all could be written.
  */
 bool twheel_session_put(struct iov_iter *to, const void *from, size_t size,
 			size_t usize)
 {
-	size_t known = min(size, usize);
-	size_t copied = copy_to_iter(from, known, to);
+	size_t known = min(size, usize), copied;
 
+	if (!reaches(to, usize))
+		return false;
+	copied = copy_to_iter(from, known, to);
 	if (copied == known)
 		copied += iov_iter_zero(usize - known, to);
 	if (copied == usize)

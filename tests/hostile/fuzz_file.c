@@ -56,11 +56,6 @@ static void check_read_result(struct fuzz_thread *t, ssize_t result,
 			  result, size, event_size);
 }
 
-static size_t min_size(size_t a, size_t b)
-{
-	return a < b ? a : b;
-}
-
 /*
  * The bytes behind the events must not change. If a page was missing, however,
  * the kernel may have had to write twice.
@@ -79,12 +74,6 @@ static void check_events(struct fuzz_thread *t, const struct place *place,
 				fuzz_fail(t->shared, "read: byte %zu of an event is %#x",
 					  i, place->mine[at + i]);
 	}
-	/*
-	 * One event more may have been written in part, if it is long enough to
-	 * reach into a page that was missing.
-	 */
-	if (event_size != TWHEEL_EVENT_SIZE_V1)
-		size = min_size(size + event_size, place->room);
 	if (!t->forked && place->kind != PLACE_FRESH &&
 	    place->kind != PLACE_UNSTABLE && place->kind != PLACE_CROSSING)
 		check_untouched(t->shared, "read", place->mine + size,
@@ -103,7 +92,7 @@ void fuzz_read(struct fuzz_thread *t, int fd)
 		result = -errno;
 	else
 		__atomic_fetch_add(&t->shared->successes, 1, __ATOMIC_RELAXED);
-	if (!t->kind->churn)
+	if (result > 0 && !t->kind->churn)
 		event_size = event_size_of(fd);
 	check_read_result(t, result, size, event_size);
 	if (place.mine)
