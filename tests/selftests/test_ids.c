@@ -144,9 +144,10 @@ TEST(kernel_id_replaces_its_event)
 
 	ASSERT_EQ(0, tw_start_any(fd, 0, 33, &id));
 	expect_readable(fd);
-	ASSERT_EQ(0, tw_start_flags(fd, id, 10 * MS, TWHEEL_START_REPLACE, 34));
+	ASSERT_EQ(0, tw_start_flags(fd, id, HOUR, TWHEEL_START_REPLACE, 34));
 	EXPECT_STATS(fd, .started = 2, .expired = 1, .replaced = 1,
 		     .pending = 1);
+	ASSERT_EQ(1, tw_start_flags(fd, id, 0, 0, 34));
 	expect_event(fd, id, 34);
 	expect_nothing(fd, 0);
 }

@@ -76,7 +76,6 @@ TEST(failures_do_not_count)
 	EXPECT_STATS(fd, .started = 0);
 }
 
-/* Many timers of one tick wake the readers only a few times. */
 /* Runs of the default wheel's tick. A tick of many timers is several of them. */
 static __u64 runs(void)
 {
@@ -87,6 +86,11 @@ static __u64 runs(void)
 	return value;
 }
 
+/*
+ * Many timers of one tick wake the readers once per run. How many a run expires
+ * depends on how fast the machine is, unless an instruction is a nanosecond:
+ * there is one CPU then.
+ */
 TEST(one_wakeup_per_tick)
 {
 	int fd = session_open_nonblock();
@@ -106,7 +110,8 @@ TEST(one_wakeup_per_tick)
 	test_note("%d timers of one tick: %llu wake-ups", count, stats.wakeups);
 	ASSERT_LE(1, stats.wakeups);
 	ASSERT_LE(stats.wakeups, runs() - before);
-	ASSERT_LE(stats.wakeups, count / 5);
+	if (sysconf(_SC_NPROCESSORS_ONLN) == 1)
+		ASSERT_LE(stats.wakeups, count / 20);
 }
 
 TEST(efault_on_bad_pointer)
