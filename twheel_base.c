@@ -7,6 +7,13 @@
  * end. A start on another CPU sends an IPI (kick). armed_tick says whether a
  * start has to look at it.
  *
+ * Dozing. An hrtimer that fires every tick need not be programmed by a start, but
+ * keeps an idle CPU from sleeping. So after some empty ticks in a row a base
+ * dozes: the hrtimer is set for the next slot that needs attention, and the
+ * first start that is due earlier wakes the base. So do many that are due later:
+ * each has to look at armed_tick. A tickless base is the case of one empty tick:
+ * it dozes after each run, and a start that is due earlier only sets the hrtimer.
+ *
  * When its CPU goes offline a base hands its timers on to one that is online.
  */
 #include <linux/cpumask.h>
@@ -30,13 +37,29 @@ const struct debug_obj_descr twheel_base_debug_descr = {
 
 /* Programming the hrtimer. */
 
-/* For a tickless base @tick is when it has to look after its timers next. */
+/* A dozing base is woken by so many starts that are due later. */
+#define STARTS_PER_DOZE	16
+
+/* It fires every tick from now on. What it has dozed through was not missed. */
+static u64 end_doze(struct twheel_base *base)
+{
+	u64 now = twheel_tick_of(base, ktime_get());
+
+	base->reached = max(base->reached, min(now, base->armed_tick - 1));
+	base->armed_tick = 0;
+	base->empty = 0;
+	base->late_starts = 0;
+	return base->reached + 1;
+}
+
+/* @tick is when a base that goes on dozing has to look after its timers next. */
 static void program_hrtimer(struct twheel_base *base, u64 tick)
 {
 	lockdep_assert_held(&base->lock);
-	base->armed_tick = base->mode == TWHEEL_TICKLESS ? tick : 0;
-	if (base->mode == TWHEEL_PERIODIC)
-		tick = base->scheme.clock + 1;
+	if (base->doze == 1)
+		base->armed_tick = tick;
+	else
+		tick = end_doze(base);
 	hrtimer_start(&base->hrtimer, twheel_time_of(base, tick),
 		      HRTIMER_MODE_ABS_PINNED_SOFT);
 }
@@ -71,6 +94,12 @@ static void kick(struct twheel_base *base)
 								    &base->kick));
 }
 
+static bool wakes_by_number(struct twheel_base *base)
+{
+	return base->doze > 1 && base->armed_tick &&
+	       ++base->late_starts >= STARTS_PER_DOZE;
+}
+
 /*
  * Timers have been placed that need the hrtimer at @tick: is it set for later?
  * What it is set for already is early enough for all others, so that nobody has
@@ -78,7 +107,7 @@ static void kick(struct twheel_base *base)
  */
 void twheel_base_arm(struct twheel_base *base, u64 tick)
 {
-	if (tick >= base->armed_tick)
+	if (tick >= base->armed_tick && !wakes_by_number(base))
 		return;
 	if (base->cpu == smp_processor_id())
 		program_hrtimer(base, tick);
@@ -211,7 +240,7 @@ twheel_base_alloc(struct twheel *wheel, unsigned int cpu,
 	base->cpu = TWHEEL_NO_CPU;
 	base->wheel = wheel;
 	base->tick_ns = wheel->config.tick_ns;
-	base->mode = wheel->config.mode;
+	base->doze = wheel->config.doze;
 	base->armed_tick = U64_MAX;
 	base->next_tick_end = &base->tick_ends;
 	base->timers_per_look = 1;

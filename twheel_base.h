@@ -41,7 +41,7 @@
  * @stopped: pending timers stopped
  * @expired: timers expired
  * @moved: timers handed over from a CPU that went offline
- * @ticks: ticks processed. A tickless base counts those it woke for
+ * @ticks: ticks processed, without those that it dozed through
  * @busy_ticks: ticks at which a timer expired
  * @missed_ticks: ticks processed later than their own time
  * @wakeups: runs of the hrtimer, and those that were put off at once
@@ -77,9 +77,12 @@ struct twheel_counters {
  * @prepared: there are slots. False only in a lazy wheel, and never again once
  *	it is true. Written under @lock
  * @tick_ns: length of a tick. Constant
- * @mode: when to tick. Constant
+ * @doze: of the empty ticks in a row, the first to be slept through. 0 if none
+ *	is. Constant
+ * @empty: runs in a row that expired nothing, at most @doze
+ * @late_starts: starts since it began to doze that did not set the hrtimer
  * @kicked: @kick is on its way to the CPU
- * @armed_tick: the tick that a tickless base's hrtimer is set for. U64_MAX
+ * @armed_tick: the tick that a dozing base's hrtimer is set for. U64_MAX
  *	while it is off. 0 while a start need not look at it: it fires every
  *	tick, or its function runs and programs it at its end
  * @running: the timer whose callback runs, or NULL
@@ -103,7 +106,9 @@ struct twheel_base {
 	raw_spinlock_t lock;
 	unsigned int cpu;
 	u32 tick_ns;
-	u8 mode;
+	u32 doze;
+	u32 empty;
+	u32 late_starts;
 	bool online;
 	bool prepared;
 	bool kicked;

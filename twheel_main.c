@@ -23,6 +23,11 @@ static char *mode = "periodic";
 module_param(mode, charp, 0444);
 MODULE_PARM_DESC(mode, "Tick mode of the default wheel: periodic, tickless");
 
+static unsigned int doze = TWHEEL_DOZE_DEFAULT;
+module_param(doze, uint, 0444);
+MODULE_PARM_DESC(doze,
+		 "Empty ticks in a row before a periodic wheel dozes (default 8, 0: never)");
+
 static unsigned int slots;
 module_param(slots, uint, 0444);
 MODULE_PARM_DESC(slots,
@@ -49,6 +54,7 @@ static int parse_parameters(struct twheel_config *config)
 		.name = "default",
 		.scheme = type,
 		.mode = tick_mode,
+		.doze = tick_mode == TWHEEL_PERIODIC ? doze : 0,
 		.slots = slots,
 	};
 	if (twheel_wheel_check_config(config)) {

@@ -242,19 +242,16 @@ static bool expire_timers(struct twheel_base *base, struct tick_run *run)
 static void count_ticks(struct twheel_base *base, u64 target)
 {
 	struct twheel_counters *c = &base->counters;
+	u64 first = base->reached + 1;
 
 	c->wakeups++;
-	if (target <= base->reached)
+	if (target < first)
 		return;
-	if (base->mode == TWHEEL_PERIODIC) {
-		c->ticks += target - base->reached;
-		c->missed_ticks += target - base->reached - 1;
-	} else {
-		c->ticks++;
-		/* 0 after a yield: that run's tick was not missed. */
-		if (base->armed_tick && target > base->armed_tick)
-			c->missed_ticks += target - base->armed_tick;
-	}
+	/* What lies before was dozed through, and not missed. */
+	if (base->armed_tick)
+		first = clamp(base->armed_tick, first, target);
+	c->ticks += target - first + 1;
+	c->missed_ticks += target - first;
 	base->reached = target;
 }
 
@@ -294,7 +291,9 @@ static ktime_t next_run(struct twheel_base *base, const struct tick_run *run,
 		base->waited = true;
 		return twheel_share_wait(end);
 	}
-	if (base->mode == TWHEEL_PERIODIC)
+	base->empty = run->expired ? 0 : min(base->empty + 1, base->doze);
+	/* The next tick would be one more. */
+	if (base->empty + 1 < base->doze || !base->doze)
 		return twheel_time_of(base, run->target + 1);
 	base->armed_tick = twheel_scheme_next(&base->scheme);
 	return twheel_time_of(base, base->armed_tick);

@@ -105,6 +105,10 @@ int twheel_wheel_check_config(struct twheel_config *config)
 	if (config->scheme >= TWHEEL_NR_SCHEMES ||
 	    config->mode >= TWHEEL_NR_MODES)
 		return -EINVAL;
+	if (config->mode == TWHEEL_TICKLESS && config->doze > 1)
+		return -EINVAL;
+	if (config->mode == TWHEEL_TICKLESS)
+		config->doze = 1;
 	if (!config->tick_ns)
 		config->tick_ns = default_tick_ns;
 	if (config->tick_ns < TWHEEL_TICK_NS_MIN ||

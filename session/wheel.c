@@ -159,6 +159,9 @@ static void normalize(struct twheel_config *config)
 	twheel_get_config(twheel_default(), &standard);
 	if (!config->tick_ns)
 		config->tick_ns = standard.tick_ns;
+	config->doze = config->mode == TWHEEL_TICKLESS ? 1 :
+		       standard.mode == TWHEEL_TICKLESS ? TWHEEL_DOZE_DEFAULT :
+							  standard.doze;
 	if (config->scheme != TWHEEL_HASHED)
 		return;
 	if (!config->slots)

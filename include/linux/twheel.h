@@ -35,7 +35,8 @@ enum twheel_scheme_type {
 
 /**
  * enum twheel_mode - when a wheel's hrtimer fires
- * @TWHEEL_PERIODIC: every tick while a timer is pending
+ * @TWHEEL_PERIODIC: every tick while timers expire. It may doze after some empty
+ *	ticks in a row
  * @TWHEEL_TICKLESS: only at ticks at which a slot needs attention
  * @TWHEEL_NR_MODES: number of modes
  */
@@ -50,6 +51,7 @@ enum twheel_mode {
 #define TWHEEL_SLOTS_MIN	2
 #define TWHEEL_SLOTS_MAX	BIT(20)
 #define TWHEEL_SLOTS_DEFAULT	4096
+#define TWHEEL_DOZE_DEFAULT	8
 
 /**
  * struct twheel_config - what twheel_create() makes
@@ -61,6 +63,10 @@ enum twheel_mode {
  * @slots: slots of a hashed wheel, %TWHEEL_SLOTS_MIN to %TWHEEL_SLOTS_MAX,
  *	rounded up to a power of two. 0 is %TWHEEL_SLOTS_DEFAULT. Has to be 0
  *	for a hierarchical wheel
+ * @doze: number of the first empty tick in a row that the hrtimer of a periodic
+ *	wheel does not fire at. It then fires where a slot needs attention, until
+ *	a timer is started that is due earlier, or one expires. 0 is never. Has to
+ *	be 0 or 1 for a tickless wheel, which is the same as a @doze of 1
  * @lazy: make the slots of a CPU when twheel_prepare() is called there, and at
  *	first only those of the CPU that calls twheel_create(). A timer that is
  *	started on a CPU without slots goes to another one
@@ -71,6 +77,7 @@ struct twheel_config {
 	enum twheel_mode mode;
 	u64 tick_ns;
 	unsigned int slots;
+	unsigned int doze;
 	bool lazy;
 };
 

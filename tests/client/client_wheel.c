@@ -125,6 +125,7 @@ static void create_refuses_bad_configs(struct client *c)
 	CLIENT_CHECK(c, REFUSED(.scheme = -1));
 	CLIENT_CHECK(c, REFUSED(.mode = TWHEEL_NR_MODES));
 	CLIENT_CHECK(c, REFUSED(.mode = -1));
+	CLIENT_CHECK(c, REFUSED(.mode = TWHEEL_TICKLESS, .doze = 2));
 	CLIENT_CHECK(c, REFUSED(.tick_ns = 1));
 	CLIENT_CHECK(c, REFUSED(.tick_ns = TWHEEL_TICK_NS_MIN - 1));
 	CLIENT_CHECK(c, REFUSED(.tick_ns = TWHEEL_TICK_NS_MAX + 1));
@@ -155,6 +156,7 @@ static void check_created(struct client *c, const struct twheel_config *asked,
 	CLIENT_CHECK(c, c->config.mode == expected->mode);
 	CLIENT_CHECK(c, c->config.tick_ns == expected->tick_ns);
 	CLIENT_CHECK(c, c->config.slots == expected->slots);
+	CLIENT_CHECK(c, c->config.doze == expected->doze);
 	if (asked->name)
 		CLIENT_CHECK(c, !strcmp(c->config.name, asked->name));
 	t = client_timer_new(c, NULL);
@@ -197,9 +199,11 @@ static void create_at_the_limits(struct client *c)
 	struct twheel_config config = { .name = "limits" };
 
 	config.mode = TWHEEL_TICKLESS;
+	config.doze = 1;
 	config.tick_ns = TWHEEL_TICK_NS_MAX;
 	check_created(c, &config, &config);
 	config.mode = TWHEEL_PERIODIC;
+	config.doze = UINT_MAX;
 	check_created(c, &config, &config);
 	config.tick_ns = TWHEEL_TICK_NS_MIN;
 	check_created(c, &config, &config);

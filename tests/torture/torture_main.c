@@ -147,6 +147,9 @@ static void tt_choose_config(struct twheel_config *config, unsigned int round)
 	config->scheme = scheme >= 0 ? scheme : round % TWHEEL_NR_SCHEMES;
 	/* So that six rounds go through all pairs. */
 	config->mode = mode >= 0 ? mode : (round + round / 6) % TWHEEL_NR_MODES;
+	/* Every other periodic wheel dozes. */
+	if (config->mode == TWHEEL_PERIODIC)
+		config->doze = round % 4 & 2;
 	config->tick_ns = (tick_us ?: ticks_us[round % ARRAY_SIZE(ticks_us)]) *
 			  NSEC_PER_USEC;
 	if (config->scheme != TWHEEL_HIER)

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The default wheel dozes while nothing expires, and wakes up in time
+ */
+#include <unistd.h>
+
+#include "harness.h"
+#include "proc.h"
+#include "session.h"
+
+/* Long enough to have begun to doze: 8 ticks of 1 ms. */
+#define DOZING	(100 * MS)
+
+static __u64 number(const char *name)
+{
+	__u64 value;
+
+	ASSERT_TRUE(proc_find(proc_text(), "default", PROC_NONE, name, &value));
+	return value;
+}
+
+static void need_dozing(void)
+{
+	if (number("doze") < 2)
+		test_skip("the default wheel does not doze, or always does");
+}
+
+static int far_timer(void)
+{
+	int fd = session_open_nonblock();
+
+	need_dozing();
+	pin_cpu(0);
+	ASSERT_EQ(0, tw_start(fd, 1, HOUR, 11));
+	sleep_ns(DOZING);
+	return fd;
+}
+
+TEST(does_not_tick_while_idle)
+{
+	__u64 wakeups, ticks;
+	int fd = far_timer();
+
+	wakeups = number("wakeups");
+	ticks = number("ticks");
+	sleep_ns(SECOND);
+	ASSERT_LE(number("wakeups") - wakeups, 100);
+	ASSERT_LE(number("ticks") - ticks, 100);
+	close(fd);
+}
+
+/* What it dozes through is neither processed nor missed. */
+TEST(dozed_ticks_do_not_count)
+{
+	__u64 missed, ticks;
+	int fd = far_timer();
+
+	ASSERT_EQ(0, tw_start(fd, 2, SECOND, 22));
+	missed = number("missed_ticks");
+	ticks = number("ticks");
+	expect_event(fd, 2, 22);
+	ASSERT_LE(number("missed_ticks") - missed, 500);
+	ASSERT_LE(number("ticks") - ticks, 500);
+	close(fd);
+}
+
+TEST(earlier_start_wakes_it)
+{
+	int fd = far_timer(), i;
+
+	for (i = 0; i < 20; i++) {
+		ASSERT_EQ(0, tw_start(fd, 2, 10 * MS, 22));
+		expect_event(fd, 2, 22);
+		sleep_ns(i * MS);
+	}
+	close(fd);
+}
+
+TEST(earlier_restart_wakes_it)
+{
+	int fd = far_timer();
+
+	ASSERT_EQ(1, tw_start(fd, 1, 10 * MS, 12));
+	expect_event(fd, 1, 12);
+	close(fd);
+}
+
+TEST(start_on_another_cpu_does_not_wait)
+{
+	int fd = far_timer();
+
+	if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
+		test_skip("one CPU");
+	pin_cpu(1);
+	ASSERT_EQ(1, tw_start(fd, 1, 10 * MS, 12));
+	expect_event(fd, 1, 12);
+	close(fd);
+}
+
+/* Each start has to look whether a dozing wheel sleeps too long. */
+TEST(many_later_starts_wake_it)
+{
+	int fd = far_timer(), i;
+	__u64 wakeups, give_up;
+
+	wakeups = number("wakeups");
+	for (i = 0; i < 100; i++)
+		ASSERT_EQ(0, tw_start(fd, 10 + i, 2 * HOUR, i));
+	give_up = now_ns() + 10 * SECOND;
+	while (number("wakeups") - wakeups < 2 && now_ns() < give_up)
+		sleep_ns(MS);
+	ASSERT_LE(2, number("wakeups") - wakeups);
+	close(fd);
+}
