@@ -10,6 +10,8 @@
  */
 #include <linux/delay.h>
 #include <linux/err.h>
+#include <linux/irqflags.h>
+#include <linux/kthread.h>
 #include <linux/math64.h>
 #include <linux/mm.h>
 #include <linux/moduleparam.h>
@@ -258,17 +260,41 @@ static void long_callbacks_leave_half_of_a_cpu(struct client *c)
 }
 
 /*
- * One callback takes 50 ms, as if a hypervisor had stopped the machine in it.
- * It is not the last one that is due.
+ * For 50 ms nothing runs, as if a hypervisor had stopped the machine, while many
+ * timers are due: in a callback, between two runs, or in a run that a thread of
+ * real time has preempted. The last works on PREEMPT_RT. Elsewhere such a thread
+ * preempts no run, and there is no stall.
+ *
+ * What counts is how long it takes after that until the wheel goes on, and until
+ * a timer expires that is due in the meantime on another wheel.
  */
 
 #define STALL_NS	(50 * CLIENT_MSEC)
 #define STALL_NR	3000
+/* A pause, and what a run and an interrupt take besides. */
+#define STALL_PAUSE_MAX	(CLIENT_MSEC + 50 * NSEC_PER_USEC)
+#define STALL_LATE_MAX	(STALL_PAUSE_MAX + 250 * NSEC_PER_USEC)
 
+/**
+ * struct stall - a stall and what follows
+ * @in_callback: what the first callback does, or NULL
+ * @go: the thread is to preempt the run
+ * @gone: it has done so
+ * @over: when the stall was over
+ * @last: when a callback ended last, or the stall
+ * @pause: the longest time from there to the next one
+ * @expired: callbacks that have run
+ * @other: when the timer on the other wheel expired
+ */
 struct stall {
+	void (*in_callback)(struct stall *stall);
+	struct completion go;
+	struct completion gone;
+	ktime_t over;
 	ktime_t last;
 	u64 pause;
 	unsigned int expired;
+	ktime_t other;
 };
 
 struct stall_timer {
@@ -276,45 +302,147 @@ struct stall_timer {
 	struct stall *stall;
 };
 
+static void stall_cpu(struct stall *stall)
+{
+	spin(STALL_NS);
+	stall->over = ktime_get();
+	stall->last = stall->over;
+}
+
+static void let_thread_stall(struct stall *stall)
+{
+	complete(&stall->go);
+}
+
+static int stall_thread(void *data)
+{
+	struct stall *stall = data;
+
+	sched_set_fifo(current);
+	wait_for_completion(&stall->go);
+	stall_cpu(stall);
+	complete(&stall->gone);
+	return 0;
+}
+
+/* On this CPU, which is the only one. */
+static bool begin_thread(struct stall *stall)
+{
+	struct task_struct *thread = kthread_run(stall_thread, stall,
+						 "twheel_stall");
+
+	return !IS_ERR(thread);
+}
+
 static void stall_expired(struct twheel_timer *timer)
 {
 	struct stall_timer *st = container_of(timer, struct stall_timer, timer);
 	struct stall *stall = st->stall;
+	s64 pause = ktime_get() - stall->last;
 
-	if (!stall->expired++)
-		spin(STALL_NS);
-	else
-		stall->pause = max_t(u64, stall->pause, ktime_get() - stall->last);
+	if (stall->expired++)
+		stall->pause = max_t(u64, stall->pause, pause);
+	else if (stall->in_callback)
+		stall->in_callback(stall);
 	stall->last = ktime_get();
 }
 
-static void stall_of_a_cpu_is_followed_by_a_short_pause(struct client *c)
+static void other_expired(struct twheel_timer *timer)
 {
-	struct stall_timer *timers;
-	struct stall stall = {};
-	ktime_t deadline;
+	struct stall_timer *st = container_of(timer, struct stall_timer, timer);
+
+	st->stall->other = ktime_get();
+}
+
+/* Stalls between two runs: this thread runs only then. */
+static void stall_when_some_have_expired(struct stall *stall)
+{
+	while (READ_ONCE(stall->expired) < STALL_NR / 10)
+		cond_resched();
+	local_irq_disable();
+	stall_cpu(stall);
+	local_irq_enable();
+}
+
+static void check_stall(struct client *c, const struct stall *stall)
+{
+	s64 late = stall->other - stall->over;
+
+	pr_info("# longest pause %llu us, another wheel %lld us late\n",
+		div_u64(stall->pause, NSEC_PER_USEC),
+		div_s64(late, NSEC_PER_USEC));
+	CLIENT_CHECK(c, stall->expired == STALL_NR);
+	CLIENT_CHECK(c, stall->over);
+	CLIENT_CHECK(c, stall->pause <= STALL_PAUSE_MAX);
+	CLIENT_CHECK(c, stall->other);
+	CLIENT_CHECK(c, late <= (s64)STALL_LATE_MAX);
+}
+
+static void run_stall(struct client *c, struct stall *stall,
+		      struct stall_timer *timers, struct twheel *other)
+{
+	ktime_t deadline = client_in(10 * CLIENT_MSEC);
 	int i;
+
+	if (stall->in_callback == let_thread_stall &&
+	    !CLIENT_CHECK(c, begin_thread(stall)))
+		return;
+	for (i = 0; i <= STALL_NR; i++) {
+		timers[i].stall = stall;
+		if (i < STALL_NR)
+			twheel_timer_setup(&timers[i].timer, NULL,
+					   stall_expired, 0);
+		else
+			twheel_timer_setup(&timers[i].timer, other,
+					   other_expired, 0);
+		twheel_start_at(&timers[i].timer,
+				i < STALL_NR ? deadline : deadline + STALL_NS / 2);
+	}
+	if (!stall->in_callback)
+		stall_when_some_have_expired(stall);
+	if (stall->in_callback == let_thread_stall)
+		wait_for_completion(&stall->gone);
+	msleep(200);
+	check_stall(c, stall);
+	for (i = 0; i <= STALL_NR; i++)
+		twheel_shutdown_sync(&timers[i].timer);
+}
+
+static void stall_with(struct client *c, void (*in_callback)(struct stall *stall))
+{
+	struct twheel_config config = { .name = "other" };
+	struct stall stall = { .in_callback = in_callback };
+	struct stall_timer *timers;
+	struct twheel *other;
 
 	if (!exact) {
 		c->skipped = "time is not exact here";
 		return;
 	}
-	timers = kvcalloc(STALL_NR, sizeof(*timers), GFP_KERNEL);
-	if (!CLIENT_CHECK(c, timers))
-		return;
-	deadline = client_in(10 * CLIENT_MSEC);
-	for (i = 0; i < STALL_NR; i++) {
-		timers[i].stall = &stall;
-		twheel_timer_setup(&timers[i].timer, NULL, stall_expired, 0);
-		twheel_start_at(&timers[i].timer, deadline);
-	}
-	msleep(200);
-	CLIENT_CHECK(c, stall.expired == STALL_NR);
-	pr_info("# longest pause %llu us\n", div_u64(stall.pause, NSEC_PER_USEC));
-	CLIENT_CHECK(c, stall.pause <= CLIENT_MSEC + 50 * NSEC_PER_USEC);
-	for (i = 0; i < STALL_NR; i++)
-		twheel_shutdown_sync(&timers[i].timer);
+	init_completion(&stall.go);
+	init_completion(&stall.gone);
+	timers = kvcalloc(STALL_NR + 1, sizeof(*timers), GFP_KERNEL);
+	other = twheel_create(&config);
+	if (CLIENT_CHECK(c, timers && !IS_ERR(other)))
+		run_stall(c, &stall, timers, other);
+	if (!IS_ERR(other))
+		twheel_destroy(other);
 	kvfree(timers);
+}
+
+static void stall_in_a_callback_is_followed_by_a_short_pause(struct client *c)
+{
+	stall_with(c, stall_cpu);
+}
+
+static void stall_between_runs_is_followed_by_a_short_pause(struct client *c)
+{
+	stall_with(c, NULL);
+}
+
+static void stall_of_a_preempted_run_is_followed_by_a_short_pause(struct client *c)
+{
+	stall_with(c, let_thread_stall);
 }
 
 /*
@@ -374,6 +502,8 @@ const struct client_case client_share_cases[] = {
 	CLIENT_CASE(short_callbacks_leave_half_of_a_cpu),
 	CLIENT_CASE(long_callbacks_leave_half_of_a_cpu),
 	CLIENT_CASE(start_many_of_a_cpu_arms_once),
-	CLIENT_CASE(stall_of_a_cpu_is_followed_by_a_short_pause),
+	CLIENT_CASE(stall_in_a_callback_is_followed_by_a_short_pause),
+	CLIENT_CASE(stall_between_runs_is_followed_by_a_short_pause),
+	CLIENT_CASE(stall_of_a_preempted_run_is_followed_by_a_short_pause),
 	{}
 };
