@@ -25,6 +25,7 @@
 
 /* What the victim keeps, in thousandths. */
 #define SHARE_LEFT	450
+#define BYSTANDER_LATE_MAX	(3 * CLIENT_MSEC)
 
 static bool exact;
 module_param(exact, bool, 0444);
@@ -59,11 +60,18 @@ struct attacker {
 	unsigned int nr;
 };
 
-/* A timer of somebody else, every tick. */
+/**
+ * struct bystander - a timer of somebody else, every tick
+ * @timer: the timer
+ * @deadline: when it is due
+ * @latest: how late it was at most
+ * @late: how often it was later than %BYSTANDER_LATE_MAX
+ */
 struct bystander {
 	struct twheel_timer timer;
 	ktime_t deadline;
 	s64 latest;
+	unsigned int late;
 };
 
 static void spin(u64 ns)
@@ -131,6 +139,7 @@ static void bystander_expired(struct twheel_timer *timer)
 	s64 late = ktime_get() - b->deadline;
 
 	b->latest = max(b->latest, late);
+	b->late += late > (s64)BYSTANDER_LATE_MAX;
 	b->deadline += CLIENT_MSEC;
 	twheel_start_at(timer, b->deadline);
 }
@@ -152,19 +161,19 @@ static u64 victim(u64 *held_up)
 	return steps;
 }
 
-static u64 victim_beside_bystander(u64 *held_up, u64 *latest)
+static u64 victim_beside_bystander(u64 *held_up, struct bystander *b)
 {
-	struct bystander b = {};
 	u64 steps;
 
-	twheel_timer_setup(&b.timer, NULL, bystander_expired,
+	b->latest = 0;
+	b->late = 0;
+	twheel_timer_setup(&b->timer, NULL, bystander_expired,
 			   TWHEEL_TIMER_ON_STACK);
-	b.deadline = client_in(CLIENT_MSEC);
-	twheel_start_at(&b.timer, b.deadline);
+	b->deadline = client_in(CLIENT_MSEC);
+	twheel_start_at(&b->timer, b->deadline);
 	steps = victim(held_up);
-	twheel_shutdown_sync(&b.timer);
-	twheel_timer_destroy(&b.timer);
-	*latest = b.latest;
+	twheel_shutdown_sync(&b->timer);
+	twheel_timer_destroy(&b->timer);
 	return steps;
 }
 
@@ -173,20 +182,22 @@ static void attack_with(struct client *c, const struct attack *attack,
 {
 	struct attacker attackers[SHARE_WHEELS] = {};
 	unsigned int i, made = 0;
-	u64 steps, left, held_up, latest;
+	u64 steps, left, held_up;
+	struct bystander b;
 
 	while (made < wheels &&
 	       CLIENT_CHECK(c, begin_attack(&attackers[made], attack, made)))
 		made++;
-	steps = victim_beside_bystander(&held_up, &latest);
+	steps = victim_beside_bystander(&held_up, &b);
 	left = div64_u64(steps * 1000, alone);
 	pr_info("# %u wheels: %llu/1000 of the CPU left, held up for %llu us, bystander %llu us late\n",
 		wheels, left, div_u64(held_up, NSEC_PER_USEC),
-		div_u64(latest, NSEC_PER_USEC));
+		div_u64(b.latest, NSEC_PER_USEC));
 	CLIENT_CHECK(c, left >= SHARE_LEFT);
 	/* The time slice of another thread may be in between. */
 	CLIENT_CHECK(c, held_up <= 5 * CLIENT_MSEC);
-	CLIENT_CHECK(c, latest <= 3 * CLIENT_MSEC);
+	/* Once the softirq's thread may have waited as long for the victim. */
+	CLIENT_CHECK(c, b.late <= 1);
 	for (i = 0; i < min(made + 1, wheels); i++)
 		end_attack(&attackers[i]);
 }
