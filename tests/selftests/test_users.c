@@ -305,6 +305,27 @@ TEST(eperm_without_cap_sys_nice)
 		.slots = 2 }));
 }
 
+static long long set_up_in_a_namespace(void)
+{
+	int fd;
+
+	if (unshare(CLONE_NEWUSER))
+		return -1;
+	fd = session_open();
+	ASSERT_EQ(-EPERM, setup_tick(fd, 50 * US));
+	ASSERT_EQ(0, tw_start(fd, 3, 0, 33));
+	expect_event(fd, 3, 33);
+	return 0;
+}
+
+/* There a stranger has all capabilities. */
+TEST(capabilities_of_a_user_namespace_do_not_count)
+{
+	if (as_stranger(STRANGER, set_up_in_a_namespace))
+		test_skip("this kernel has no user namespaces for strangers");
+	expect_wheels(1);
+}
+
 static long long start_one(void)
 {
 	int fd = session_open(), other = session_open();
