@@ -11,16 +11,16 @@
 #include "kunit_util.h"
 
 /* One account, on whatever CPU a case runs. */
-#undef DEFINE_PER_CPU
-#define DEFINE_PER_CPU(type, name)	type name
 #undef this_cpu_ptr
-#define this_cpu_ptr(account)		(account)
+#define this_cpu_ptr(account)	per_cpu_ptr(account, 0)
 
 #include "../../twheel_share.c"
 
 #define MSEC	((ktime_t)NSEC_PER_MSEC)
 #define HOUR	(3600 * (ktime_t)NSEC_PER_SEC)
 #define WHEELS	16
+/* A run of this length takes what it gets. */
+#define ALL	((ktime_t)-1)
 
 /* How long a run takes, or nothing runs. */
 static const ktime_t lengths[] = {
@@ -42,7 +42,7 @@ struct wheel {
 
 static int begin(struct kunit *test)
 {
-	memset(&shares, 0, sizeof(shares));
+	memset(this_cpu_ptr(&shares), 0, sizeof(struct twheel_share));
 	return 0;
 }
 
@@ -67,6 +67,8 @@ static ktime_t run(struct kunit *test, struct wheel *wheel, ktime_t now,
 	if (wheel->waited)
 		KUNIT_ASSERT_LE(test, (u32)PART_NS_MIN, limit);
 	if (limit) {
+		if (length == ALL)
+			length = limit;
 		now += length;
 		wheel->ran += length;
 		twheel_share_end(now);
@@ -147,27 +149,37 @@ static void a_stranger_waits_for_one_short_pause(struct kunit *test)
 	}
 }
 
-/* Each uses up what it gets. */
-static void busy_wheels_have_equal_parts_of_half_the_time(struct kunit *test)
+/* For a second. Each uses up what it gets. */
+static void keep_busy(struct kunit *test, unsigned int nr)
 {
 	struct wheel wheels[WHEELS] = {}, *wheel;
-	ktime_t now = HOUR, sum = 0;
+	ktime_t now = 0, sum = 0;
 	unsigned int i;
 
-	for (i = 0; i < WHEELS; i++)
-		wheels[i].next = now + i;
-	while (now < HOUR + 1000 * MSEC) {
-		wheel = first_of(wheels, WHEELS);
-		now = max(now, wheel->next);
-		now = run(test, wheel, now, shares.credit > 0 ?
-			  max(shares.credit / WHEELS, PART_NS_MIN) : PART_NS_MIN,
-			  true);
+	for (i = 0; i < nr; i++)
+		wheels[i].next = i;
+	while (now < 1000 * MSEC) {
+		wheel = first_of(wheels, nr);
+		now = run(test, wheel, max(now, wheel->next), ALL, true);
 	}
-	for (i = 0; i < WHEELS; i++) {
+	for (i = 0; i < nr; i++) {
 		sum += wheels[i].ran;
-		KUNIT_EXPECT_GT(test, wheels[i].ran, 1000 * MSEC / 2 / WHEELS / 2);
+		KUNIT_EXPECT_LE(test, wheels[0].ran, 2 * wheels[i].ran);
+		KUNIT_EXPECT_LE(test, wheels[i].ran, 2 * wheels[0].ran);
 	}
-	KUNIT_EXPECT_LE(test, sum, 1000 * MSEC / 2 + CREDIT_NS_MAX);
+	KUNIT_EXPECT_LE(test, 300 * MSEC, sum);
+	KUNIT_EXPECT_LE(test, sum, 501 * MSEC);
+}
+
+/* Later ones in a round get less than the first, but more than half of that. */
+static void busy_wheels_share_half_of_the_time(struct kunit *test)
+{
+	unsigned int nr;
+
+	for (nr = 1; nr <= WHEELS; nr *= 2) {
+		begin(test);
+		keep_busy(test, nr);
+	}
 }
 
 /* Runs and pauses of all lengths. run() has what must hold. */
@@ -194,7 +206,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(a_run_of_any_length_is_followed_by_a_short_pause),
 	KUNIT_CASE(wheels_run_after_a_pause_of_any_length),
 	KUNIT_CASE(a_stranger_waits_for_one_short_pause),
-	KUNIT_CASE(busy_wheels_have_equal_parts_of_half_the_time),
+	KUNIT_CASE(busy_wheels_share_half_of_the_time),
 	KUNIT_CASE(no_pause_is_long_in_a_random_history),
 	{}
 };

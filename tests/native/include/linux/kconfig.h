@@ -5,6 +5,6 @@
 #ifndef _SHIM_LINUX_KCONFIG_H
 #define _SHIM_LINUX_KCONFIG_H
 
-#define IS_ENABLED(option)	0
+#define IS_ENABLED(CONFIG_option)	0
 
 #endif /* _SHIM_LINUX_KCONFIG_H */
