@@ -307,7 +307,7 @@ struct twheel_timer *twheel_base_stop_any(struct twheel_base *base, u32 *slot)
  * @base: the base
  * @cpu: the CPU
  *
- * Context: Process, on that CPU.
+ * Context: Process, on that CPU. On any while no timer can be pending.
  */
 void twheel_base_online(struct twheel_base *base, unsigned int cpu)
 {

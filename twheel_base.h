@@ -14,6 +14,7 @@
 #include <linux/list.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
+#include <linux/rcupdate.h>
 #include <linux/smp.h>
 #include <linux/spinlock.h>
 
@@ -73,7 +74,8 @@ struct twheel_counters {
  *	another base's lock held
  * @cpu: the CPU, or %TWHEEL_NO_CPU while that is not online or there are no
  *	slots
- * @online: the CPU is online
+ * @online: the CPU is online. Only CPU hotplug changes it once the wheel is made,
+ *	so that cpus_read_lock() will do for reading it
  * @prepared: there are slots. False only in a lazy wheel, and never again once
  *	it is true. Written under @lock
  * @tick_ns: length of a tick. Constant
@@ -133,6 +135,7 @@ struct twheel_base {
  * @cpuhp: instance of the CPU hotplug state
  * @config: what it was made from, with its defaults filled in. Constant
  * @name: @config.name points here
+ * @rcu: for freeing it
  * @bases: one for each possible CPU, by number. Constant
  */
 struct twheel {
@@ -140,6 +143,7 @@ struct twheel {
 	struct hlist_node cpuhp;
 	struct twheel_config config;
 	char name[TWHEEL_NAME_MAX];
+	struct rcu_head rcu;
 	struct twheel_base *bases[];
 };
 

@@ -8,8 +8,10 @@
  * for the next round, at which there is a full credit again.
  *
  * All wheels that wait for a round wait for the same time, so that one interrupt
- * serves them all. Each gets an equal part of the credit. What one leaves is
- * divided among those after it.
+ * serves them all. Each gets an equal part of the credit that there is when it
+ * runs. What one leaves is divided among those after it. What one takes is missing
+ * in theirs: if all take what they get, the last of sixteen gets 60 % of what the
+ * first one gets.
  *
  * The promise of a short pause comes first: nobody waits longer than
  * WAIT_NS_MAX, and whoever has waited for a round runs in it, if only for

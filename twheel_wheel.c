@@ -98,6 +98,30 @@ static int base_offline(unsigned int cpu, struct hlist_node *node)
 	return 0;
 }
 
+/*
+ * Become an instance. The CPU hotplug core calls back on each CPU, one after the
+ * other, in threads that may have to wait for it. The first wheel goes through
+ * that. All others do without: what is online for the first one is for them.
+ */
+static int follow_hotplug(struct twheel *wheel)
+{
+	unsigned int cpu;
+	int ret;
+
+	if (!default_wheel)
+		return cpuhp_state_add_instance(hotplug_state, &wheel->cpuhp);
+	ret = cpuhp_state_add_instance_nocalls(hotplug_state, &wheel->cpuhp);
+	if (ret)
+		return ret;
+	/* No CPU comes or goes, so nobody writes @online. */
+	cpus_read_lock();
+	for_each_possible_cpu(cpu)
+		if (default_wheel->bases[cpu]->online)
+			twheel_base_online(wheel->bases[cpu], cpu);
+	cpus_read_unlock();
+	return 0;
+}
+
 /* Making and destroying wheels. */
 
 int twheel_wheel_check_config(struct twheel_config *config)
@@ -196,7 +220,7 @@ struct twheel *twheel_create(const struct twheel_config *config)
 	wheel = alloc_wheel(&checked);
 	if (!wheel)
 		return ERR_PTR(-ENOMEM);
-	ret = cpuhp_state_add_instance(hotplug_state, &wheel->cpuhp);
+	ret = follow_hotplug(wheel);
 	if (ret)
 		goto err_free;
 	/* If this CPU is going away, base_offline() has prepared another one. */
@@ -273,13 +297,18 @@ unsigned long twheel_drain(struct twheel *wheel,
 }
 EXPORT_SYMBOL_GPL(twheel_drain);
 
+static void free_wheel_rcu(struct rcu_head *rcu)
+{
+	free_wheel(container_of(rcu, struct twheel, rcu));
+}
+
 /**
  * twheel_destroy - free a wheel
  * @wheel: a wheel from twheel_create(), or NULL. None of its timers may be
  *	pending, nor be used afterwards
  *
- * Waits for callbacks that run. If timers are pending all the same, that is
- * the caller's error: they are stopped, with a warning.
+ * Waits for callbacks that run, and for nothing else. If timers are pending all
+ * the same, that is the caller's error: they are stopped, with a warning.
  *
  * Context: Process, may sleep, not a callback.
  */
@@ -300,14 +329,14 @@ void twheel_destroy(struct twheel *wheel)
 	WARN_ON_ONCE(twheel_drain(wheel, NULL, NULL));
 	for_each_possible_cpu(cpu)
 		twheel_base_wait_for_kick(wheel->bases[cpu]);
-	/*
-	 * The last kick may have let the flag go and not yet the lock, and
-	 * /proc/twheel may have found the wheel before it was erased.
-	 */
-	synchronize_rcu();
+	/* Such a kick may have programmed it. */
 	for_each_possible_cpu(cpu)
 		hrtimer_cancel(&wheel->bases[cpu]->hrtimer);
-	free_wheel(wheel);
+	/*
+	 * The last kick may not have returned yet, and /proc/twheel may have
+	 * found the wheel before it was erased.
+	 */
+	call_rcu(&wheel->rcu, free_wheel_rcu);
 }
 EXPORT_SYMBOL_GPL(twheel_destroy);
 
@@ -391,4 +420,6 @@ void twheel_wheel_exit(void)
 {
 	twheel_destroy(default_wheel);
 	cpuhp_remove_multi_state(hotplug_state);
+	/* See twheel_destroy(). */
+	rcu_barrier();
 }

@@ -10,6 +10,8 @@
  */
 #include <linux/delay.h>
 #include <linux/err.h>
+#include <linux/irqflags.h>
+#include <linux/kthread.h>
 #include <linux/math64.h>
 #include <linux/mm.h>
 #include <linux/moduleparam.h>
@@ -23,6 +25,7 @@
 
 /* What the victim keeps, in thousandths. */
 #define SHARE_LEFT	450
+#define BYSTANDER_LATE_MAX	(3 * CLIENT_MSEC)
 
 static bool exact;
 module_param(exact, bool, 0444);
@@ -57,11 +60,18 @@ struct attacker {
 	unsigned int nr;
 };
 
-/* A timer of somebody else, every tick. */
+/**
+ * struct bystander - a timer of somebody else, every tick
+ * @timer: the timer
+ * @deadline: when it is due
+ * @latest: how late it was at most
+ * @late: how often it was later than %BYSTANDER_LATE_MAX
+ */
 struct bystander {
 	struct twheel_timer timer;
 	ktime_t deadline;
 	s64 latest;
+	unsigned int late;
 };
 
 static void spin(u64 ns)
@@ -129,6 +139,7 @@ static void bystander_expired(struct twheel_timer *timer)
 	s64 late = ktime_get() - b->deadline;
 
 	b->latest = max(b->latest, late);
+	b->late += late > (s64)BYSTANDER_LATE_MAX;
 	b->deadline += CLIENT_MSEC;
 	twheel_start_at(timer, b->deadline);
 }
@@ -150,19 +161,19 @@ static u64 victim(u64 *held_up)
 	return steps;
 }
 
-static u64 victim_beside_bystander(u64 *held_up, u64 *latest)
+static u64 victim_beside_bystander(u64 *held_up, struct bystander *b)
 {
-	struct bystander b = {};
 	u64 steps;
 
-	twheel_timer_setup(&b.timer, NULL, bystander_expired,
+	b->latest = 0;
+	b->late = 0;
+	twheel_timer_setup(&b->timer, NULL, bystander_expired,
 			   TWHEEL_TIMER_ON_STACK);
-	b.deadline = client_in(CLIENT_MSEC);
-	twheel_start_at(&b.timer, b.deadline);
+	b->deadline = client_in(CLIENT_MSEC);
+	twheel_start_at(&b->timer, b->deadline);
 	steps = victim(held_up);
-	twheel_shutdown_sync(&b.timer);
-	twheel_timer_destroy(&b.timer);
-	*latest = b.latest;
+	twheel_shutdown_sync(&b->timer);
+	twheel_timer_destroy(&b->timer);
 	return steps;
 }
 
@@ -171,20 +182,22 @@ static void attack_with(struct client *c, const struct attack *attack,
 {
 	struct attacker attackers[SHARE_WHEELS] = {};
 	unsigned int i, made = 0;
-	u64 steps, left, held_up, latest;
+	u64 steps, left, held_up;
+	struct bystander b;
 
 	while (made < wheels &&
 	       CLIENT_CHECK(c, begin_attack(&attackers[made], attack, made)))
 		made++;
-	steps = victim_beside_bystander(&held_up, &latest);
+	steps = victim_beside_bystander(&held_up, &b);
 	left = div64_u64(steps * 1000, alone);
 	pr_info("# %u wheels: %llu/1000 of the CPU left, held up for %llu us, bystander %llu us late\n",
 		wheels, left, div_u64(held_up, NSEC_PER_USEC),
-		div_u64(latest, NSEC_PER_USEC));
+		div_u64(b.latest, NSEC_PER_USEC));
 	CLIENT_CHECK(c, left >= SHARE_LEFT);
 	/* The time slice of another thread may be in between. */
 	CLIENT_CHECK(c, held_up <= 5 * CLIENT_MSEC);
-	CLIENT_CHECK(c, latest <= 3 * CLIENT_MSEC);
+	/* Once the softirq's thread may have waited as long for the victim. */
+	CLIENT_CHECK(c, b.late <= 1);
 	for (i = 0; i < min(made + 1, wheels); i++)
 		end_attack(&attackers[i]);
 }
@@ -258,17 +271,41 @@ static void long_callbacks_leave_half_of_a_cpu(struct client *c)
 }
 
 /*
- * One callback takes 50 ms, as if a hypervisor had stopped the machine in it.
- * It is not the last one that is due.
+ * For 50 ms nothing runs, as if a hypervisor had stopped the machine, while many
+ * timers are due: in a callback, between two runs, or in a run that a thread of
+ * real time has preempted. The last works on PREEMPT_RT. Elsewhere such a thread
+ * preempts no run, and there is no stall.
+ *
+ * What counts is how long it takes after that until the wheel goes on, and until
+ * a timer expires that is due in the meantime on another wheel.
  */
 
 #define STALL_NS	(50 * CLIENT_MSEC)
 #define STALL_NR	3000
+/* A pause, and what a run and an interrupt take besides. */
+#define STALL_PAUSE_MAX	(CLIENT_MSEC + 50 * NSEC_PER_USEC)
+#define STALL_LATE_MAX	(STALL_PAUSE_MAX + 250 * NSEC_PER_USEC)
 
+/**
+ * struct stall - a stall and what follows
+ * @in_callback: what the first callback does, or NULL
+ * @go: the thread is to preempt the run
+ * @gone: it has done so
+ * @over: when the stall was over
+ * @last: when a callback ended last, or the stall
+ * @pause: the longest time from there to the next one
+ * @expired: callbacks that have run
+ * @other: when the timer on the other wheel expired
+ */
 struct stall {
+	void (*in_callback)(struct stall *stall);
+	struct completion go;
+	struct completion gone;
+	ktime_t over;
 	ktime_t last;
 	u64 pause;
 	unsigned int expired;
+	ktime_t other;
 };
 
 struct stall_timer {
@@ -276,45 +313,147 @@ struct stall_timer {
 	struct stall *stall;
 };
 
+static void stall_cpu(struct stall *stall)
+{
+	spin(STALL_NS);
+	stall->over = ktime_get();
+	stall->last = stall->over;
+}
+
+static void let_thread_stall(struct stall *stall)
+{
+	complete(&stall->go);
+}
+
+static int stall_thread(void *data)
+{
+	struct stall *stall = data;
+
+	sched_set_fifo(current);
+	wait_for_completion(&stall->go);
+	stall_cpu(stall);
+	complete(&stall->gone);
+	return 0;
+}
+
+/* On this CPU, which is the only one. */
+static bool begin_thread(struct stall *stall)
+{
+	struct task_struct *thread = kthread_run(stall_thread, stall,
+						 "twheel_stall");
+
+	return !IS_ERR(thread);
+}
+
 static void stall_expired(struct twheel_timer *timer)
 {
 	struct stall_timer *st = container_of(timer, struct stall_timer, timer);
 	struct stall *stall = st->stall;
+	s64 pause = ktime_get() - stall->last;
 
-	if (!stall->expired++)
-		spin(STALL_NS);
-	else
-		stall->pause = max_t(u64, stall->pause, ktime_get() - stall->last);
+	if (stall->expired++)
+		stall->pause = max_t(u64, stall->pause, pause);
+	else if (stall->in_callback)
+		stall->in_callback(stall);
 	stall->last = ktime_get();
 }
 
-static void stall_of_a_cpu_is_followed_by_a_short_pause(struct client *c)
+static void other_expired(struct twheel_timer *timer)
 {
-	struct stall_timer *timers;
-	struct stall stall = {};
-	ktime_t deadline;
+	struct stall_timer *st = container_of(timer, struct stall_timer, timer);
+
+	st->stall->other = ktime_get();
+}
+
+/* Stalls between two runs: this thread runs only then. */
+static void stall_when_some_have_expired(struct stall *stall)
+{
+	while (READ_ONCE(stall->expired) < STALL_NR / 10)
+		cond_resched();
+	local_irq_disable();
+	stall_cpu(stall);
+	local_irq_enable();
+}
+
+static void check_stall(struct client *c, const struct stall *stall)
+{
+	s64 late = stall->other - stall->over;
+
+	pr_info("# longest pause %llu us, another wheel %lld us late\n",
+		div_u64(stall->pause, NSEC_PER_USEC),
+		div_s64(late, NSEC_PER_USEC));
+	CLIENT_CHECK(c, stall->expired == STALL_NR);
+	CLIENT_CHECK(c, stall->over);
+	CLIENT_CHECK(c, stall->pause <= STALL_PAUSE_MAX);
+	CLIENT_CHECK(c, stall->other);
+	CLIENT_CHECK(c, late <= (s64)STALL_LATE_MAX);
+}
+
+static void run_stall(struct client *c, struct stall *stall,
+		      struct stall_timer *timers, struct twheel *other)
+{
+	ktime_t deadline = client_in(10 * CLIENT_MSEC);
 	int i;
+
+	if (stall->in_callback == let_thread_stall &&
+	    !CLIENT_CHECK(c, begin_thread(stall)))
+		return;
+	for (i = 0; i <= STALL_NR; i++) {
+		timers[i].stall = stall;
+		if (i < STALL_NR)
+			twheel_timer_setup(&timers[i].timer, NULL,
+					   stall_expired, 0);
+		else
+			twheel_timer_setup(&timers[i].timer, other,
+					   other_expired, 0);
+		twheel_start_at(&timers[i].timer,
+				i < STALL_NR ? deadline : deadline + STALL_NS / 2);
+	}
+	if (!stall->in_callback)
+		stall_when_some_have_expired(stall);
+	if (stall->in_callback == let_thread_stall)
+		wait_for_completion(&stall->gone);
+	msleep(200);
+	check_stall(c, stall);
+	for (i = 0; i <= STALL_NR; i++)
+		twheel_shutdown_sync(&timers[i].timer);
+}
+
+static void stall_with(struct client *c, void (*in_callback)(struct stall *stall))
+{
+	struct twheel_config config = { .name = "other" };
+	struct stall stall = { .in_callback = in_callback };
+	struct stall_timer *timers;
+	struct twheel *other;
 
 	if (!exact) {
 		c->skipped = "time is not exact here";
 		return;
 	}
-	timers = kvcalloc(STALL_NR, sizeof(*timers), GFP_KERNEL);
-	if (!CLIENT_CHECK(c, timers))
-		return;
-	deadline = client_in(10 * CLIENT_MSEC);
-	for (i = 0; i < STALL_NR; i++) {
-		timers[i].stall = &stall;
-		twheel_timer_setup(&timers[i].timer, NULL, stall_expired, 0);
-		twheel_start_at(&timers[i].timer, deadline);
-	}
-	msleep(200);
-	CLIENT_CHECK(c, stall.expired == STALL_NR);
-	pr_info("# longest pause %llu us\n", div_u64(stall.pause, NSEC_PER_USEC));
-	CLIENT_CHECK(c, stall.pause <= CLIENT_MSEC + 50 * NSEC_PER_USEC);
-	for (i = 0; i < STALL_NR; i++)
-		twheel_shutdown_sync(&timers[i].timer);
+	init_completion(&stall.go);
+	init_completion(&stall.gone);
+	timers = kvcalloc(STALL_NR + 1, sizeof(*timers), GFP_KERNEL);
+	other = twheel_create(&config);
+	if (CLIENT_CHECK(c, timers && !IS_ERR(other)))
+		run_stall(c, &stall, timers, other);
+	if (!IS_ERR(other))
+		twheel_destroy(other);
 	kvfree(timers);
+}
+
+static void stall_in_a_callback_is_followed_by_a_short_pause(struct client *c)
+{
+	stall_with(c, stall_cpu);
+}
+
+static void stall_between_runs_is_followed_by_a_short_pause(struct client *c)
+{
+	stall_with(c, NULL);
+}
+
+static void stall_of_a_preempted_run_is_followed_by_a_short_pause(struct client *c)
+{
+	stall_with(c, let_thread_stall);
 }
 
 /*
@@ -374,6 +513,8 @@ const struct client_case client_share_cases[] = {
 	CLIENT_CASE(short_callbacks_leave_half_of_a_cpu),
 	CLIENT_CASE(long_callbacks_leave_half_of_a_cpu),
 	CLIENT_CASE(start_many_of_a_cpu_arms_once),
-	CLIENT_CASE(stall_of_a_cpu_is_followed_by_a_short_pause),
+	CLIENT_CASE(stall_in_a_callback_is_followed_by_a_short_pause),
+	CLIENT_CASE(stall_between_runs_is_followed_by_a_short_pause),
+	CLIENT_CASE(stall_of_a_preempted_run_is_followed_by_a_short_pause),
 	{}
 };

@@ -10,8 +10,9 @@
  *   twheel_hashed   kunit_hashed.c  rounds, lazy refresh, the leap
  *   twheel_random   kunit_random.c  random use against an oracle, and of all
  *                                   schemes side by side
+ *   twheel_share    kunit_share.c   the account of a CPU, whatever the clock does
  *
- * In all suites but the last a timer is a letter, and the oracle of
+ * In all suites but the last two a timer is a letter, and the oracle of
  * tests/schemes checks every operation of a case.
  */
 #include <kunit/test.h>
@@ -20,7 +21,8 @@
 #include "kunit_util.h"
 
 kunit_test_suites(&kt_scheme_suite, &kt_order_suite, &kt_wheel_suite,
-		  &kt_hier_suite, &kt_hashed_suite, &kt_random_suite);
+		  &kt_hier_suite, &kt_hashed_suite, &kt_random_suite,
+		  &kt_share_suite);
 
 MODULE_DESCRIPTION("KUnit tests of the timing wheels' arithmetic");
 MODULE_LICENSE("GPL");

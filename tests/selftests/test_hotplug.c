@@ -82,3 +82,30 @@ TEST(hashed_wheel_hands_over)
 {
 	hand_over(TWHEEL_SCHEME_HASHED, TWHEEL_MODE_PERIODIC);
 }
+
+static __u64 started_on(int cpu)
+{
+	__u64 started = 0;
+
+	proc_find(proc_text(), "private", cpu, "started", &started);
+	return started;
+}
+
+/* It knows which CPUs are there, and is told of one that comes later. */
+TEST(wheel_is_made_while_a_cpu_is_offline)
+{
+	int fd = session_open_nonblock();
+	int cpu;
+
+	set_online(false);
+	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){
+		.flags = TWHEEL_SETUP_PRIVATE, .tick_ns = 900 * US }));
+	for (cpu = 0; cpu < 2; cpu++) {
+		pin_cpu(cpu);
+		ASSERT_EQ(0, tw_start(fd, cpu, MS, cpu));
+		expect_event(fd, cpu, cpu);
+		set_online(true);
+	}
+	ASSERT_EQ(1, started_on(0));
+	ASSERT_EQ(1, started_on(1));
+}

@@ -427,6 +427,30 @@ TEST(closed_by_exec)
 	expect_clean(sessions, timers);
 }
 
+/* Without O_CLOEXEC: what runs then reads an event, to its standard output. */
+TEST(goes_on_after_exec)
+{
+	__u64 sessions = proc_sessions(), timers = pending();
+	struct twheel_event event;
+	int ends[2];
+	pid_t pid;
+
+	ASSERT_EQ(0, pipe(ends));
+	pid = fork();
+	if (!pid) {
+		dup2(session_open(), STDIN_FILENO);
+		dup2(ends[1], STDOUT_FILENO);
+		tw_start(STDIN_FILENO, 3, 100 * MS, 33);
+		execl("/bin/head", "head", "-c", "48", NULL);
+		_exit(1);
+	}
+	ASSERT_EQ(sizeof(event), read(ends[0], &event, sizeof(event)));
+	ASSERT_EQ(3, event.id);
+	ASSERT_EQ(33, event.user_data);
+	expect_child(pid);
+	expect_clean(sessions, timers);
+}
+
 /* A session pins the module, and the failed unload must not harm it. */
 TEST(module_in_use_cannot_be_unloaded)
 {

@@ -306,6 +306,25 @@ TEST(thousands_in_one_read)
 		     .delivered = count);
 }
 
+/* Documentation/user-api.rst, read: a signal ends it after at least one event. */
+TEST_LIMIT(a_signal_ends_it_after_some_events, 180)
+{
+	const int count = 100000;
+	struct twheel_event *events = calloc(count, EVENT);
+	int fd = open_with_events(count), at, got, early = -1;
+
+	memset(events, 0, count * EVENT);
+	alarm_every(500 * US, 0);
+	for (at = 0; at < count; at += got) {
+		got = tw_read(fd, events + at, count - at);
+		ASSERT_LT(0, got);
+		early++;
+	}
+	expect_ids(events, 0, count);
+	test_note("%d reads ended early", early);
+	ASSERT_LT(0, early);
+}
+
 TEST(readv_fills_one_after_the_other)
 {
 	struct twheel_event events[3];

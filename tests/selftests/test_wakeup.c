@@ -15,15 +15,16 @@
 #include <unistd.h>
 
 #include "harness.h"
+#include "proc.h"
 #include "session.h"
 
 #define ROUNDS		200
 #define HITS		5
-/* On CPU 1, for one tick: their run is the one that is preempted. */
-#define CROWD		900
+/* On CPU 1, for one tick: one of their runs is to be preempted. */
+#define CROWD		4000
 /* On CPU 0, while CPU 1 is taken away. */
-#define NEAR		10
-#define HOG_NS		(100 * MS)
+#define NEAR		8
+#define HOG_NS		(80 * MS)
 #define LATE_NS		(5 * MS)
 
 /**
@@ -31,13 +32,13 @@
  * @fd: the session
  * @go: CPU 1 is to be taken away
  * @until: CPU 1 is taken away until then
- * @gone: it is
+ * @since: it is since then, 0 before
  */
 struct round {
 	int fd;
 	sem_t go;
 	__u64 until;
-	bool gone;
+	__u64 since;
 };
 
 static bool softirqs_are_threads(void)
@@ -52,14 +53,6 @@ static void set_priority(int priority)
 	ASSERT_EQ(0, sched_setscheduler(0, SCHED_FIFO, &param));
 }
 
-static __u64 expired(int fd)
-{
-	struct twheel_stats stats;
-
-	ASSERT_EQ(0, tw_stats(fd, &stats));
-	return stats.expired;
-}
-
 /*
  * Takes CPU 1 from everything but hard interrupts. No command of the session's
  * here: it would wait for the softirq, and lend it its priority.
@@ -71,7 +64,7 @@ static void *hog(void *data)
 	pin_cpu(1);
 	set_priority(90);
 	ASSERT_EQ(0, sem_wait(&round->go));
-	WRITE_ONCE(round->gone, true);
+	WRITE_ONCE(round->since, now_ns());
 	while (now_ns() < READ_ONCE(round->until))
 		;
 	return NULL;
@@ -97,13 +90,12 @@ static void start_crowd(const struct round *round)
 
 /*
  * A timer would fire too late on a machine that is emulated: ask from CPU 0, by
- * what takes no lock. Returns whether CPU 1 was taken away in the middle of a
- * run.
+ * what takes no lock.
  */
-static bool let_hog_go(struct round *round, __u64 moment)
+static void let_hog_go(struct round *round, __u64 moment)
 {
 	struct pollfd pollfd = { .fd = round->fd, .events = POLLIN };
-	__u64 now, count;
+	__u64 now;
 
 	while (!poll(&pollfd, 1, 0))
 		;
@@ -112,11 +104,8 @@ static bool let_hog_go(struct round *round, __u64 moment)
 	while (now_ns() < now + moment)
 		;
 	ASSERT_EQ(0, sem_post(&round->go));
-	while (!READ_ONCE(round->gone))
+	while (!READ_ONCE(round->since))
 		;
-	sleep_ns(5 * MS);
-	count = expired(round->fd);
-	return count < CROWD;
 }
 
 static void start_near(const struct round *round)
@@ -148,20 +137,39 @@ static __u64 read_round(const struct round *round)
 	return late;
 }
 
-/* Returns whether the round hit what it was aimed at. */
+/*
+ * The crowd is more than one run expires, so it may have been the pause between
+ * two runs. A run that was preempted took at least that long.
+ */
+static bool run_was_preempted(const struct round *round)
+{
+	__u64 longest;
+
+	ASSERT_TRUE(proc_find(proc_text(), "private", 1, "longest_tick_ns",
+			      &longest));
+	return longest > round->until - round->since;
+}
+
+/*
+ * On a wheel that has run nothing before. Returns whether the round hit what it
+ * was aimed at.
+ */
 static bool run_round(unsigned int nr, __u64 *late)
 {
 	struct round round = { .fd = session_open() };
 	pthread_t thread;
 	bool hit;
 
+	ASSERT_EQ(0, tw_setup(round.fd, (struct twheel_setup){
+		.flags = TWHEEL_SETUP_PRIVATE }));
 	ASSERT_EQ(0, sem_init(&round.go, 0, 0));
 	thread = thread_run(hog, &round);
 	start_crowd(&round);
-	hit = let_hog_go(&round, nr % 8 * 50 * US);
+	let_hog_go(&round, nr % 8 * 100 * US);
 	start_near(&round);
 	*late = read_round(&round);
 	thread_join(thread);
+	hit = run_was_preempted(&round);
 	close(round.fd);
 	return hit;
 }

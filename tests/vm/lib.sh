@@ -75,6 +75,7 @@ packages_for() {
 	debug* | kcsan | i386 | um) echo own ;;
 	esac
 	! parts | grep -qE 'selftests|hostile' || echo 32bit
+	[[ $1 == *-arm64 ]] || ! parts | grep -q selftests || echo uring
 }
 
 # locked FILE COMMAND...: one at a time; the second waits and then finds it done.

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Processes of other users
+ *
+ * Users 1000 and up are strangers: without capabilities, and each of them wants
+ * all that there is. The case itself is root.
+ */
+#ifndef STRANGER_H
+#define STRANGER_H
+
+#include <semaphore.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+#define DEVICE		"/dev/twheel"
+#define STRANGER	1000
+
+/**
+ * struct stranger - another user's process
+ * @pid: the process
+ * @ready: it has done what it is to do, and waits
+ * @go_on: it may end
+ * @result: what it says of that
+ */
+struct stranger {
+	pid_t pid;
+	bool ready;
+	sem_t go_on;
+	long long result;
+};
+
+void drop_rights(uid_t uid);
+void die_with_parent(void);
+struct stranger *stranger_send(uid_t uid, long long (*fn)(void));
+void stranger_wait(struct stranger *stranger);
+struct stranger *stranger_begin(uid_t uid, long long (*fn)(void));
+void stranger_end(struct stranger *stranger);
+long long as_stranger(uid_t uid, long long (*fn)(void));
+
+#endif /* STRANGER_H */
