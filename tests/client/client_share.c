@@ -198,6 +198,7 @@ static void attack_with(struct client *c, const struct attack *attack,
 	CLIENT_CHECK(c, held_up <= 5 * CLIENT_MSEC);
 	/* Once the softirq's thread may have waited as long for the victim. */
 	CLIENT_CHECK(c, b.late <= 1);
+	CLIENT_CHECK(c, b.latest <= 10 * CLIENT_MSEC);
 	for (i = 0; i < min(made + 1, wheels); i++)
 		end_attack(&attackers[i]);
 }
