@@ -26,8 +26,8 @@ struct twheel_session;
  * enum twheel_utimer_state - what a place of the table holds
  * @TWHEEL_FREE: nothing
  * @TWHEEL_ARMED: a timer that is pending, or whose callback is about to run
- * @TWHEEL_UNREAD: a timer that has expired. Its node is in the session's
- *	queue of events
+ * @TWHEEL_UNREAD: a timer that has expired. It is in the session's queue of
+ *	events
  * @TWHEEL_ENDED: the same of a periodic timer that was stopped since: it is not
  *	armed again
  */
@@ -40,13 +40,15 @@ enum twheel_utimer_state {
 
 /**
  * struct twheel_utimer - a timer of a session
- * @timer: the timer. Once it has expired @timer.node.link links it into the
- *	session's queue, so that queueing an event needs no memory
+ * @timer: the timer. Once it has expired @timer.node.link.prev is the timer of
+ *	the event after it, so that queueing an event needs no memory
  * @id: its id
  * @user_data: for the events
  * @period_ns: 0 or the period, ns
  * @expired_ns: when it has expired
  * @state: see there. In step with @free of the chunk
+ * @before: the timer of the event before it, as twheel_events_place() has it.
+ *	Only if there is one
  *
  * All but @timer is guarded by the session's lock.
  */
@@ -57,6 +59,7 @@ struct twheel_utimer {
 	u64 period_ns;
 	u64 expired_ns;
 	enum twheel_utimer_state state;
+	u32 before;
 };
 
 /*

@@ -112,9 +112,9 @@ typedef void (*twheel_fn)(struct twheel_timer *timer);
  * @fn: the callback. NULL after twheel_shutdown_sync(). Guarded by the lock
  *	of @base
  *
- * The fields are private. Use the functions below. But while the timer is not
- * pending its owner may link @node.link into a list of its own. Before the
- * timer is used again that has to be undone with list_del_init().
+ * The fields are private. Use the functions below. But from its callback until
+ * it is started again @node.link.prev is its owner's, for a list of timers that
+ * have expired.
  */
 struct twheel_timer {
 	struct twheel_node node;
