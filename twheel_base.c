@@ -17,15 +17,12 @@
 
 #include "twheel_base.h"
 
-static void *debug_hint(void *addr)
-{
-	return ((struct twheel_timer *)addr)->fn;
-}
-
-/* Debug objects: misuse and freeing of pending timers, where configured. */
+/*
+ * For those who take timers out, which needs no fixup. The description that
+ * timers are set up with is twheel_timer.c's.
+ */
 const struct debug_obj_descr twheel_base_debug_descr = {
-	.name		= "twheel_timer",
-	.debug_hint	= debug_hint,
+	.name = "twheel_timer",
 };
 
 /* Programming the hrtimer. */
@@ -304,7 +301,7 @@ static void take_timers(struct twheel_base *base, struct list_head *timers)
 			return;
 		twheel_scheme_leave(&base->scheme, node);
 		twheel_link(&node->link, timers->prev, timers);
-		WRITE_ONCE(twheel_timer_of(node)->base, NULL);
+		WRITE_ONCE(twheel_timer_of(node)->base, TWHEEL_MOVING);
 		base->counters.started--;
 	}
 }

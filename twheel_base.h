@@ -32,6 +32,9 @@
 /* Number of a base on which no timer can be started. */
 #define TWHEEL_NO_CPU	UINT_MAX
 
+/* The base of a timer that has left one base and not reached the other. */
+#define TWHEEL_MOVING	((struct twheel_base *)1)
+
 /**
  * struct twheel_counters - what has happened on a base
  * @started: timers started on it, less those moved away, plus those moved

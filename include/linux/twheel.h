@@ -15,6 +15,8 @@
 #include <linux/compiler.h>
 #include <linux/ktime.h>
 #include <linux/list.h>
+#include <linux/lockdep.h>
+#include <linux/poison.h>
 #include <linux/types.h>
 #include <linux/workqueue.h>
 
@@ -76,8 +78,8 @@ struct twheel_config {
 
 /**
  * struct twheel_node - what a scheme knows of a timer
- * @link: neighbours in the slot. @link.next points to itself while the timer
- *	is not pending
+ * @link: neighbours in the slot. @link.next is NULL while the timer is not
+ *	pending, and so it is in a timer that was never set up
  * @expires: the tick at which the timer is due
  * @hint: where the wheel will be soon after this node. See twheel_slot.h
  * @offset_ns: for the owner. Schemes do not touch it
@@ -106,9 +108,10 @@ typedef void (*twheel_fn)(struct twheel_timer *timer);
  * struct twheel_timer - a timer
  * @node: the wheel's part. Guarded by the lock of @base. The deadline is
  *	1 + @node.offset_ns ns after the tick before @node.expires
- * @base: the base that the timer is on, or was last. Written under the lock
- *	of the base it leaves (set to NULL) and of the base it joins. Read
- *	without a lock to find the lock, then checked again under it
+ * @base: the base that the timer is on, or was last. NULL before the first
+ *	start of one with a static initialiser. Written under the lock of the
+ *	base it leaves (set to 1) and of the base it joins. Read without a lock
+ *	to find the lock, then checked again under it
  * @fn: the callback. NULL after twheel_shutdown_sync(). Guarded by the lock
  *	of @base
  *
@@ -121,6 +124,27 @@ struct twheel_timer {
 	struct twheel_base *base;
 	twheel_fn fn;
 };
+
+/**
+ * TWHEEL_TIMER_INITIALIZER - a timer of the default wheel that needs no setup
+ * @function: called when it expires
+ *
+ * The timer may be used at any time, but before twheel is initialised a start
+ * fails.
+ */
+#define TWHEEL_TIMER_INITIALIZER(function) {				\
+		/* Debug objects tell it from one that was forgotten. */	\
+		.node.link.prev = TIMER_ENTRY_STATIC,			\
+		.fn = (function),					\
+	}
+
+/**
+ * DEFINE_TWHEEL_TIMER - define a timer of the default wheel
+ * @name: the variable. "static" goes before DEFINE_TWHEEL_TIMER()
+ * @function: called when it expires
+ */
+#define DEFINE_TWHEEL_TIMER(name, function)				\
+	struct twheel_timer name = TWHEEL_TIMER_INITIALIZER(function)
 
 /**
  * struct twheel_tick_end - work for the end of a tick
@@ -221,7 +245,7 @@ static inline bool twheel_tick_end_queued(const struct twheel_tick_end *end)
 static inline bool twheel_pending(const struct twheel_timer *timer)
 {
 	/* Pairs with WRITE_ONCE() in twheel_slot_leave_wheel() and twheel_link(). */
-	return READ_ONCE(timer->node.link.next) != &timer->node.link;
+	return READ_ONCE(timer->node.link.next);
 }
 
 /**
