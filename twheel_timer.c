@@ -661,6 +661,24 @@ static noinline void wait_for_callback(struct twheel_expiry_turn *turn)
 	twheel_expiry_wait(turn);
 }
 
+/*
+ * To lockdep a callback holds a lock of the timer's, see call_timer(). Whoever
+ * waits for it takes that lock. If there is a report here the waiter holds a lock
+ * that the callback takes, or is the callback.
+ */
+static void look_for_deadlock(struct twheel_timer *timer)
+{
+#ifdef CONFIG_LOCKDEP
+	unsigned long flags;
+
+	debug_assert_init(timer);
+	local_irq_save(flags);
+	lock_map_acquire(&timer->lockdep_map);
+	lock_map_release(&timer->lockdep_map);
+	local_irq_restore(flags);
+#endif
+}
+
 static int stop_sync(struct twheel_timer *timer, bool shutdown)
 {
 	struct twheel_expiry_turn *turn;
@@ -668,6 +686,7 @@ static int stop_sync(struct twheel_timer *timer, bool shutdown)
 
 	/* The callback may be what this interrupt has interrupted. */
 	WARN_ON_ONCE(in_hardirq());
+	look_for_deadlock(timer);
 	/* By now the timer may be on another base: ours, even. */
 	while (try_to_stop(timer, shutdown, &stopped, &turn))
 		wait_for_callback(turn);
@@ -709,17 +728,21 @@ int twheel_shutdown_sync(struct twheel_timer *timer)
 EXPORT_SYMBOL_GPL(twheel_shutdown_sync);
 
 /**
- * twheel_timer_setup - prepare a timer for its first start
- * @timer: the timer, not pending
- * @wheel: the wheel that it will use, NULL for the default one, which need not
- *	be there yet
- * @fn: called when it expires
- * @flags: 0 or %TWHEEL_TIMER_ON_STACK
+ * twheel_timer_setup_key - what is behind twheel_timer_setup()
+ * @timer: as there
+ * @wheel: as there
+ * @fn: as there
+ * @flags: as there
+ * @name: lockdep's name of the timer, where configured
+ * @key: lockdep's class of it
+ *
+ * For those who set up timers for others, who have the class.
  *
  * Context: Any.
  */
-void twheel_timer_setup(struct twheel_timer *timer, struct twheel *wheel,
-			twheel_fn fn, unsigned int flags)
+void twheel_timer_setup_key(struct twheel_timer *timer, struct twheel *wheel,
+			    twheel_fn fn, unsigned int flags, const char *name,
+			    struct lock_class_key *key)
 {
 	if (!wheel)
 		wheel = twheel_default();
@@ -729,8 +752,9 @@ void twheel_timer_setup(struct twheel_timer *timer, struct twheel *wheel,
 	timer->node.offset_ns = 0;
 	timer->base = wheel ? wheel->bases[raw_smp_processor_id()] : NULL;
 	timer->fn = fn;
+	lockdep_init_map(&timer->lockdep_map, name, key, 0);
 }
-EXPORT_SYMBOL_GPL(twheel_timer_setup);
+EXPORT_SYMBOL_GPL(twheel_timer_setup_key);
 
 /**
  * twheel_timer_destroy - done with a timer on the stack

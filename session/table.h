@@ -65,9 +65,12 @@ struct twheel_utimer {
 /*
  * A table grows and shrinks by chunks. A chunk is aligned to its size, so that
  * a timer finds its chunk, and so its session, by its address. It has fewer
- * than BITS_PER_LONG timers, so that a word has a bit for each.
+ * than BITS_PER_LONG timers, so that a word has a bit for each. Lockdep's part of a
+ * timer comes on top, and does not change how many there are.
  */
-#define TWHEEL_CHUNK_SIZE	(BITS_PER_LONG * 64)
+#define TWHEEL_CHUNK_ROOM	(BITS_PER_LONG * 64)
+#define TWHEEL_CHUNK_SIZE	\
+	(TWHEEL_CHUNK_ROOM << IS_ENABLED(CONFIG_LOCKDEP))
 
 /**
  * struct twheel_chunk - a piece of a table
@@ -94,8 +97,8 @@ struct twheel_chunk {
 };
 
 #define TWHEEL_CHUNK_TIMERS						\
-	((u32)((TWHEEL_CHUNK_SIZE - sizeof(struct twheel_chunk)) /	\
-	       sizeof(struct twheel_utimer)))
+	((u32)((TWHEEL_CHUNK_ROOM - sizeof(struct twheel_chunk)) /	\
+	       (sizeof(struct twheel_utimer) - sizeof(struct lockdep_map))))
 #define TWHEEL_CHUNK_FULL	(BIT(TWHEEL_CHUNK_TIMERS) - 1)
 
 /* Chunks per page of pointers. */

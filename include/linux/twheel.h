@@ -17,6 +17,7 @@
 #include <linux/list.h>
 #include <linux/lockdep.h>
 #include <linux/poison.h>
+#include <linux/stringify.h>
 #include <linux/types.h>
 #include <linux/workqueue.h>
 
@@ -114,6 +115,8 @@ typedef void (*twheel_fn)(struct twheel_timer *timer);
  *	to find the lock, then checked again under it
  * @fn: the callback. NULL after twheel_shutdown_sync(). Guarded by the lock
  *	of @base
+ * @lockdep_map: lockdep's, where configured, to find who waits for a callback
+ *	with a lock held that it takes
  *
  * The fields are private. Use the functions below. But from its callback until
  * it is started again @node.link.prev is its owner's, for a list of timers that
@@ -123,7 +126,17 @@ struct twheel_timer {
 	struct twheel_node node;
 	struct twheel_base *base;
 	twheel_fn fn;
+#ifdef CONFIG_LOCKDEP
+	struct lockdep_map lockdep_map;
+#endif
 };
+
+#ifdef CONFIG_LOCKDEP
+#define __TWHEEL_LOCKDEP_MAP(name)					\
+	.lockdep_map = STATIC_LOCKDEP_MAP_INIT(name, &name),
+#else
+#define __TWHEEL_LOCKDEP_MAP(name)
+#endif
 
 /**
  * TWHEEL_TIMER_INITIALIZER - a timer of the default wheel that needs no setup
@@ -136,6 +149,7 @@ struct twheel_timer {
 		/* Debug objects tell it from one that was forgotten. */	\
 		.node.link.prev = TIMER_ENTRY_STATIC,			\
 		.fn = (function),					\
+		__TWHEEL_LOCKDEP_MAP(__FILE__ ":" __stringify(__LINE__)) \
 	}
 
 /**
@@ -198,8 +212,9 @@ unsigned int twheel_number(const struct twheel *wheel);
 void twheel_get_config(const struct twheel *wheel,
 		       struct twheel_config *config);
 
-void twheel_timer_setup(struct twheel_timer *timer, struct twheel *wheel,
-			twheel_fn fn, unsigned int flags);
+void twheel_timer_setup_key(struct twheel_timer *timer, struct twheel *wheel,
+			    twheel_fn fn, unsigned int flags, const char *name,
+			    struct lock_class_key *key);
 void twheel_timer_destroy(struct twheel_timer *timer);
 int twheel_start(struct twheel_timer *timer, u64 delay_ns);
 int twheel_start_at(struct twheel_timer *timer, ktime_t deadline);
@@ -218,6 +233,31 @@ void twheel_at_tick_end(struct twheel_timer *timer, struct twheel_tick_end *end)
 unsigned long twheel_drain(struct twheel *wheel,
 			   void (*fn)(struct twheel_timer *timer, void *arg),
 			   void *arg);
+
+/**
+ * twheel_timer_setup - prepare a timer for its first start
+ * @timer: the timer, not pending
+ * @wheel: the wheel that it will use, NULL for the default one, which need not
+ *	be there yet
+ * @fn: called when it expires
+ * @flags: 0 or %TWHEEL_TIMER_ON_STACK
+ *
+ * Timers that are set up in one place are one class for lockdep.
+ *
+ * Context: Any.
+ */
+#ifdef CONFIG_LOCKDEP
+#define twheel_timer_setup(timer, wheel, fn, flags)			\
+	do {								\
+		static struct lock_class_key __key;			\
+									\
+		twheel_timer_setup_key(timer, wheel, fn, flags, #timer,	\
+				       &__key);				\
+	} while (0)
+#else
+#define twheel_timer_setup(timer, wheel, fn, flags)			\
+	twheel_timer_setup_key(timer, wheel, fn, flags, NULL, NULL)
+#endif
 
 /**
  * twheel_tick_end_queued - whether work for the end of a tick waits
