@@ -355,7 +355,8 @@ EXPORT_SYMBOL_GPL(twheel_start_at);
  * @delay_ns: time from now after which it is to expire, ns. More than 2^63 - 1
  *	from boot is the same as that
  *
- * As twheel_start_at() at @delay_ns from now.
+ * As twheel_start_at() at @delay_ns from now. ms_to_ktime() and ktime_set() make
+ * @delay_ns of other units, also on 32 bits.
  *
  * Context: Any but NMI.
  * Return: 1 if the timer was pending, 0 if it was not, -ESHUTDOWN if it has
