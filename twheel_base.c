@@ -24,15 +24,12 @@
 
 #include "twheel_base.h"
 
-static void *debug_hint(void *addr)
-{
-	return ((struct twheel_timer *)addr)->fn;
-}
-
-/* Debug objects: misuse and freeing of pending timers, where configured. */
+/*
+ * For those who take timers out, which needs no fixup. The description that
+ * timers are set up with is twheel_timer.c's.
+ */
 const struct debug_obj_descr twheel_base_debug_descr = {
-	.name		= "twheel_timer",
-	.debug_hint	= debug_hint,
+	.name = "twheel_timer",
 };
 
 /* Programming the hrtimer. */
@@ -300,6 +297,43 @@ struct twheel_timer *twheel_base_stop_any(struct twheel_base *base, u32 *slot)
 	return timer;
 }
 
+/**
+ * twheel_base_look - look at the first timers of a slot
+ * @base: the base
+ * @slot: where to look for a slot that has timers. Set to the one after it
+ * @fn: called for each of up to %TWHEEL_MOVES_PER_LOCK of them, with @base->lock
+ *	held
+ * @arg: passed to @fn
+ *
+ * Context: Process.
+ * Return: false if there was none any more.
+ */
+bool twheel_base_look(struct twheel_base *base, u32 *slot,
+		      void (*fn)(struct twheel_timer *timer, void *arg),
+		      void *arg)
+{
+	struct twheel_scheme *scheme = &base->scheme;
+	int left = TWHEEL_MOVES_PER_LOCK;
+	struct twheel_node *node;
+	bool found = false;
+
+	raw_spin_lock_irq(&base->lock);
+	if (scheme->pending) {
+		*slot = find_next_bit(scheme->occupied, scheme->nr_slots, *slot);
+		found = *slot < scheme->nr_slots;
+	}
+	if (found) {
+		list_for_each_entry(node, &scheme->slots[*slot].nodes, link) {
+			if (!left--)
+				break;
+			fn(twheel_timer_of(node), arg);
+		}
+		++*slot;
+	}
+	raw_spin_unlock_irq(&base->lock);
+	return found;
+}
+
 /* CPU hotplug. */
 
 /**
@@ -333,7 +367,7 @@ static void take_timers(struct twheel_base *base, struct list_head *timers)
 			return;
 		twheel_scheme_leave(&base->scheme, node);
 		twheel_link(&node->link, timers->prev, timers);
-		WRITE_ONCE(twheel_timer_of(node)->base, NULL);
+		WRITE_ONCE(twheel_timer_of(node)->base, TWHEEL_MOVING);
 		base->counters.started--;
 	}
 }

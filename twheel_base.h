@@ -33,6 +33,9 @@
 /* Number of a base on which no timer can be started. */
 #define TWHEEL_NO_CPU	UINT_MAX
 
+/* The base of a timer that has left one base and not reached the other. */
+#define TWHEEL_MOVING	((struct twheel_base *)1)
+
 /**
  * struct twheel_counters - what has happened on a base
  * @started: timers started on it, less those moved away, plus those moved
@@ -211,6 +214,9 @@ void twheel_base_offline(struct twheel_base *base);
 void twheel_base_wait_for_kick(struct twheel_base *base);
 void twheel_base_snapshot(struct twheel_base *base,
 			  struct twheel_snapshot *snapshot);
+bool twheel_base_look(struct twheel_base *base, u32 *slot,
+		      void (*fn)(struct twheel_timer *timer, void *arg),
+		      void *arg);
 struct twheel_timer *twheel_base_stop_any(struct twheel_base *base, u32 *slot);
 
 /* twheel_tick.c */

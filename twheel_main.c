@@ -8,6 +8,7 @@
 #include <linux/module.h>
 
 #include "twheel_chardev.h"
+#include "twheel_debugfs.h"
 #include "twheel_proc.h"
 #include "twheel_wheel.h"
 
@@ -91,6 +92,7 @@ static int __init twheel_init(void)
 	ret = twheel_chardev_init();
 	if (ret)
 		goto err_proc;
+	twheel_debugfs_init();
 	pr_info("%s wheel, %s tick of %u us\n", scheme, mode, tick_us);
 	return 0;
 
@@ -103,6 +105,7 @@ err_wheels:
 
 static void __exit twheel_exit(void)
 {
+	twheel_debugfs_exit();
 	twheel_chardev_exit();
 	twheel_proc_exit();
 	twheel_wheel_exit();

@@ -306,7 +306,7 @@ twheel_slot_leave_wheel(struct twheel_scheme *s, struct twheel_node *node)
 {
 	s->pending--;
 	/* As in twheel_link(). */
-	WRITE_ONCE(node->link.next, &node->link);
+	WRITE_ONCE(node->link.next, NULL);
 }
 
 /* Out of its slot and out of the wheel. */

@@ -13,6 +13,8 @@
 #include <linux/export.h>
 #include <linux/hrtimer.h>
 #include <linux/ktime.h>
+#include <linux/lockdep.h>
+#include <linux/preempt.h>
 #include <linux/rcupdate.h>
 
 #include "twheel_base.h"
@@ -99,6 +101,32 @@ static bool let_waiters_on(struct twheel_base *base)
 	return go_on;
 }
 
+/* A callback must not keep the rest of the softirq from being what it was. */
+static noinline void mend_preempt_count(twheel_fn fn, int count)
+{
+	WARN_ONCE(1, "twheel: %pS preempt leak: %08x -> %08x\n", fn, count,
+		  preempt_count());
+	preempt_count_set(count);
+}
+
+/* As call_timer_fn() in kernel/time/timer.c. */
+static __always_inline void call_timer(struct twheel_timer *timer, twheel_fn fn)
+{
+	int count = preempt_count();
+
+#ifdef CONFIG_LOCKDEP
+	/* The timer may be gone when it is let go: see look_for_deadlock(). */
+	struct lockdep_map lockdep_map;
+
+	lockdep_copy_map(&lockdep_map, &timer->lockdep_map);
+#endif
+	lock_map_acquire(&lockdep_map);
+	fn(timer);
+	lock_map_release(&lockdep_map);
+	if (unlikely(count != preempt_count()))
+		mend_preempt_count(fn, count);
+}
+
 /* Returns whether the run can go on. */
 static __always_inline bool expire_timer(struct twheel_base *base,
 					 struct twheel_timer *timer)
@@ -111,7 +139,7 @@ static __always_inline bool expire_timer(struct twheel_base *base,
 	debug_object_deactivate(timer, &twheel_base_debug_descr);
 	trace_twheel_expire(base, timer);
 	raw_spin_unlock_irq(&base->lock);
-	fn(timer);
+	call_timer(timer, fn);
 	/*
 	 * The timer may be freed by now: base->running is compared, never
 	 * followed. Our caller clears it before it lets the lock go.
@@ -165,6 +193,7 @@ static void note_expiry(struct twheel_base *base, struct tick_run *run)
  */
 static noinline int expire_tick(struct twheel_base *base,
 				struct twheel_node *node, int budget)
+	__must_hold(&base->lock)
 {
 	struct twheel_slot *slot = twheel_scheme_due_slot(&base->scheme);
 

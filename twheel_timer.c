@@ -9,7 +9,8 @@
  * Which lock. timer->base names the base whose lock guards the timer. It
  * changes only while the timer is in no wheel. It is not pending then, or
  * twheel_start_on() or a CPU that goes away has taken it out under the old
- * base's lock. Until it is on the new base it is NULL.
+ * base's lock. Until it is on the new base it is TWHEEL_MOVING. Timers that have no
+ * base yet share one on which nothing is ever pending (twheel_wheel_unbound).
  * So a caller that wants the lock reads it, locks, and looks again: the
  * protocol of lock_timer_base() in kernel/time/timer.c. While a callback runs
  * its timer stays on that base, so that base->running is the place to ask.
@@ -28,26 +29,93 @@
 #include <linux/math64.h>
 #include <linux/sched.h>
 
-#include "twheel_base.h"
+#include "twheel_wheel.h"
 
-/* Debug objects: misuse and freeing of pending timers, where configured. */
+/*
+ * Debug objects, where configured: timers that were not set up, and pending ones
+ * that are set up or freed. What is wrong is reported and put right.
+ */
+static const struct debug_obj_descr debug_descr;
+
+#ifdef CONFIG_DEBUG_OBJECTS
+static void *debug_hint(void *addr)
+{
+	return ((struct twheel_timer *)addr)->fn;
+}
+
+static bool debug_is_static(void *addr)
+{
+	struct twheel_timer *timer = addr;
+
+	return !timer->node.link.next &&
+	       timer->node.link.prev == TIMER_ENTRY_STATIC;
+}
+
+static bool debug_fixup_init(void *addr, enum debug_obj_state state)
+{
+	if (state != ODEBUG_STATE_ACTIVE)
+		return false;
+	twheel_stop_sync(addr);
+	debug_object_init(addr, &debug_descr);
+	return true;
+}
+
+static bool debug_fixup_free(void *addr, enum debug_obj_state state)
+{
+	if (state != ODEBUG_STATE_ACTIVE)
+		return false;
+	twheel_stop_sync(addr);
+	debug_object_free(addr, &debug_descr);
+	return true;
+}
+
+static void never_set_up(struct twheel_timer *timer)
+{
+	WARN_ON(1);
+}
+
+static bool debug_fixup_unknown(void *addr, enum debug_obj_state state)
+{
+	struct twheel_timer *timer = addr;
+
+	if (state != ODEBUG_STATE_NOTAVAILABLE)
+		return false;
+	twheel_timer_setup(timer, NULL, never_set_up, 0);
+	return true;
+}
+
+static const struct debug_obj_descr debug_descr = {
+	.name			= "twheel_timer",
+	.debug_hint		= debug_hint,
+	.is_static_object	= debug_is_static,
+	.fixup_init		= debug_fixup_init,
+	.fixup_activate		= debug_fixup_unknown,
+	.fixup_free		= debug_fixup_free,
+	.fixup_assert_init	= debug_fixup_unknown,
+};
+#endif
 
 static void debug_setup(struct twheel_timer *timer, unsigned int flags)
 {
 	if (flags & TWHEEL_TIMER_ON_STACK)
-		debug_object_init_on_stack(timer, &twheel_base_debug_descr);
+		debug_object_init_on_stack(timer, &debug_descr);
 	else
-		debug_object_init(timer, &twheel_base_debug_descr);
+		debug_object_init(timer, &debug_descr);
+}
+
+static void debug_assert_init(struct twheel_timer *timer)
+{
+	debug_object_assert_init(timer, &debug_descr);
 }
 
 static void debug_activate(struct twheel_timer *timer)
 {
-	debug_object_activate(timer, &twheel_base_debug_descr);
+	debug_object_activate(timer, &debug_descr);
 }
 
 static void debug_deactivate(struct twheel_timer *timer)
 {
-	debug_object_deactivate(timer, &twheel_base_debug_descr);
+	debug_object_deactivate(timer, &debug_descr);
 }
 
 /* Deadlines and ticks. */
@@ -87,23 +155,35 @@ static __always_inline u64 deadline_at(ktime_t deadline)
 
 /* Locks and bases. */
 
+/*
+ * The timer is on its way to a base: wait. Or it has none yet: it is guarded as
+ * all those are, and a start moves it on.
+ */
+static noinline void await_base(struct twheel_timer *timer)
+{
+	if (!READ_ONCE(timer->base))
+		cmpxchg(&timer->base, NULL, &twheel_wheel_unbound);
+	cpu_relax();
+}
+
 static __always_inline struct twheel_base *
 twheel_lock_base(struct twheel_timer *timer, unsigned long *flags)
 	__acquires(timer->base->lock)
 {
 	struct twheel_base *base;
 
+	debug_assert_init(timer);
 	for (;;) {
 		/* Pairs with the writes in move_to_base(). */
 		base = READ_ONCE(timer->base);
-		if (likely(base)) {
+		if (likely(base > TWHEEL_MOVING)) {
 			raw_spin_lock_irqsave(&base->lock, *flags);
 			/* A writer meanwhile does not write @base. */
 			if (likely(data_race(timer->base == base)))
 				return base;
 			raw_spin_unlock_irqrestore(&base->lock, *flags);
 		}
-		cpu_relax();
+		await_base(timer);
 	}
 }
 
@@ -115,7 +195,7 @@ static void twheel_unlock_base(struct twheel_base *base, unsigned long flags)
 
 /*
  * Let go of @base, whose wheel the timer is not in, and lock the base of @cpu
- * with the timer on it. Never two locks at a time: in between, NULL
+ * with the timer on it. Never two locks at a time: in between, TWHEEL_MOVING
  * keeps others waiting in twheel_lock_base().
  */
 static struct twheel_base *move_to_base(struct twheel_base *base,
@@ -125,7 +205,7 @@ static struct twheel_base *move_to_base(struct twheel_base *base,
 {
 	struct twheel *wheel = base->wheel;
 
-	WRITE_ONCE(timer->base, NULL);
+	WRITE_ONCE(timer->base, TWHEEL_MOVING);
 	raw_spin_unlock(&base->lock);
 	base = twheel_base_lock_online(wheel, cpu);
 	WRITE_ONCE(timer->base, base);
@@ -199,7 +279,9 @@ static noinline int start_slow(struct twheel_base *base,
 {
 	int ret = -ESHUTDOWN;
 
-	if (timer->fn) {
+	if (unlikely(!base->wheel)) {
+		ret = -ENODEV;
+	} else if (timer->fn) {
 		if (base->cpu != cpu && base->running != timer)
 			base = move_to_base(base, timer, cpu);
 		twheel_base_arm(base, insert_asleep(base, timer, expires,
@@ -256,7 +338,7 @@ static noinline int start_cold(struct twheel_base *base,
  *
  * Context: Any but NMI.
  * Return: 1 if the timer was pending, 0 if it was not, -ESHUTDOWN if it has
- * been shut down.
+ * been shut down or was never set up, -ENODEV before there is a default wheel.
  */
 int twheel_start_at(struct twheel_timer *timer, ktime_t deadline)
 {
@@ -273,11 +355,12 @@ EXPORT_SYMBOL_GPL(twheel_start_at);
  * @delay_ns: time from now after which it is to expire, ns. More than 2^63 - 1
  *	from boot is the same as that
  *
- * As twheel_start_at() at @delay_ns from now.
+ * As twheel_start_at() at @delay_ns from now. ms_to_ktime() and ktime_set() make
+ * @delay_ns of other units, also on 32 bits.
  *
  * Context: Any but NMI.
  * Return: 1 if the timer was pending, 0 if it was not, -ESHUTDOWN if it has
- * been shut down.
+ * been shut down or was never set up, -ENODEV before there is a default wheel.
  */
 int twheel_start(struct twheel_timer *timer, u64 delay_ns)
 {
@@ -327,8 +410,8 @@ EXPORT_SYMBOL_GPL(twheel_restart_at);
  * that is not prepared on @cpu the timer goes to a CPU where it is.
  *
  * Context: Any but NMI.
- * Return: 1 if the timer was pending, 0 if it was not, -ESHUTDOWN if it has
- * been shut down, -EINVAL if there is no such CPU or it is not online.
+ * Return: 1 if the timer was pending, 0 if it was not, -ESHUTDOWN and -ENODEV
+ * as twheel_start(), -EINVAL if there is no such CPU or it is not online.
  */
 int twheel_start_on(struct twheel_timer *timer, u64 delay_ns, int cpu)
 {
@@ -409,6 +492,7 @@ int twheel_stop(struct twheel_timer *timer)
 	unsigned long flags;
 	bool stopped;
 
+	debug_assert_init(timer);
 	/* Nothing ever makes a pending timer look stopped: no lock needed. */
 	if (!twheel_pending(timer))
 		return 0;
@@ -444,6 +528,10 @@ start_request(struct twheel_base *base, struct twheel_request *r, u64 *wakeup)
 	} else {
 		/* As in start_slow(). */
 		if (unlikely(base->cpu != cpu && base->running != timer)) {
+			if (!base->wheel) {
+				r->result = -ENODEV;
+				return base;
+			}
 			twheel_base_arm(base, *wakeup);
 			*wakeup = U64_MAX;
 			base = move_to_base(base, timer, cpu);
@@ -574,6 +662,24 @@ static noinline void wait_for_callback(struct twheel_expiry_turn *turn)
 	twheel_expiry_wait(turn);
 }
 
+/*
+ * To lockdep a callback holds a lock of the timer's, see call_timer(). Whoever
+ * waits for it takes that lock. If there is a report here the waiter holds a lock
+ * that the callback takes, or is the callback.
+ */
+static void look_for_deadlock(struct twheel_timer *timer)
+{
+#ifdef CONFIG_LOCKDEP
+	unsigned long flags;
+
+	debug_assert_init(timer);
+	local_irq_save(flags);
+	lock_map_acquire(&timer->lockdep_map);
+	lock_map_release(&timer->lockdep_map);
+	local_irq_restore(flags);
+#endif
+}
+
 static int stop_sync(struct twheel_timer *timer, bool shutdown)
 {
 	struct twheel_expiry_turn *turn;
@@ -581,6 +687,7 @@ static int stop_sync(struct twheel_timer *timer, bool shutdown)
 
 	/* The callback may be what this interrupt has interrupted. */
 	WARN_ON_ONCE(in_hardirq());
+	look_for_deadlock(timer);
 	/* By now the timer may be on another base: ours, even. */
 	while (try_to_stop(timer, shutdown, &stopped, &turn))
 		wait_for_callback(turn);
@@ -622,27 +729,33 @@ int twheel_shutdown_sync(struct twheel_timer *timer)
 EXPORT_SYMBOL_GPL(twheel_shutdown_sync);
 
 /**
- * twheel_timer_setup - prepare a timer for its first start
- * @timer: the timer, not pending
- * @wheel: the wheel that it will use, NULL for the default one
- * @fn: called when it expires
- * @flags: 0 or %TWHEEL_TIMER_ON_STACK
+ * twheel_timer_setup_key - what is behind twheel_timer_setup()
+ * @timer: as there
+ * @wheel: as there
+ * @fn: as there
+ * @flags: as there
+ * @name: lockdep's name of the timer, where configured
+ * @key: lockdep's class of it
+ *
+ * For those who set up timers for others, who have the class.
  *
  * Context: Any.
  */
-void twheel_timer_setup(struct twheel_timer *timer, struct twheel *wheel,
-			twheel_fn fn, unsigned int flags)
+void twheel_timer_setup_key(struct twheel_timer *timer, struct twheel *wheel,
+			    twheel_fn fn, unsigned int flags, const char *name,
+			    struct lock_class_key *key)
 {
 	if (!wheel)
 		wheel = twheel_default();
 	debug_setup(timer, flags);
-	INIT_LIST_HEAD(&timer->node.link);
+	timer->node.link.next = NULL;
 	timer->node.expires = 0;
 	timer->node.offset_ns = 0;
-	timer->base = wheel->bases[raw_smp_processor_id()];
+	timer->base = wheel ? wheel->bases[raw_smp_processor_id()] : NULL;
 	timer->fn = fn;
+	lockdep_init_map(&timer->lockdep_map, name, key, 0);
 }
-EXPORT_SYMBOL_GPL(twheel_timer_setup);
+EXPORT_SYMBOL_GPL(twheel_timer_setup_key);
 
 /**
  * twheel_timer_destroy - done with a timer on the stack
@@ -652,7 +765,7 @@ EXPORT_SYMBOL_GPL(twheel_timer_setup);
  */
 void twheel_timer_destroy(struct twheel_timer *timer)
 {
-	debug_object_free(timer, &twheel_base_debug_descr);
+	debug_object_free(timer, &debug_descr);
 }
 EXPORT_SYMBOL_GPL(twheel_timer_destroy);
 

@@ -41,6 +41,18 @@ static enum cpuhp_state hotplug_state;	/* constant after init */
 static struct twheel *default_wheel;	/* constant after init */
 static u64 default_tick_ns;		/* constant after init */
 
+/*
+ * Where timers are that have no base yet: those with a static initialiser, set up
+ * before there was a default wheel, or never set up. None of them is pending. It
+ * has no CPU, so that a start moves its timer to a base of the default wheel.
+ * @wheel and @tick_ns are that one's, once it is there.
+ */
+struct twheel_base twheel_wheel_unbound = {
+	.lock = __RAW_SPIN_LOCK_UNLOCKED(twheel_wheel_unbound.lock),
+	.cpu = TWHEEL_NO_CPU,
+	.tick_ns = NSEC_PER_MSEC,
+};
+
 /* Names that /proc shows and parameters take. */
 
 const char *twheel_wheel_scheme_name(enum twheel_scheme_type type)
@@ -344,11 +356,13 @@ EXPORT_SYMBOL_GPL(twheel_destroy);
  * twheel_default - the wheel that the module made from its parameters
  *
  * Context: Any.
- * Return: the wheel. It lives as long as the module.
+ * Return: the wheel. It lives as long as the module. NULL before twheel is
+ * initialised, which only what is built into the kernel can see.
  */
 struct twheel *twheel_default(void)
 {
-	return default_wheel;
+	/* Pairs with twheel_wheel_create_default(). */
+	return READ_ONCE(default_wheel);
 }
 EXPORT_SYMBOL_GPL(twheel_default);
 
@@ -400,7 +414,12 @@ int twheel_wheel_create_default(const struct twheel_config *config)
 
 	if (IS_ERR(wheel))
 		return PTR_ERR(wheel);
-	default_wheel = wheel;
+	/* Pairs with twheel_default(). */
+	smp_store_release(&default_wheel, wheel);
+	raw_spin_lock_irq(&twheel_wheel_unbound.lock);
+	twheel_wheel_unbound.wheel = wheel;
+	twheel_wheel_unbound.tick_ns = wheel->config.tick_ns;
+	raw_spin_unlock_irq(&twheel_wheel_unbound.lock);
 	return 0;
 }
 

@@ -7,6 +7,8 @@
 
 #include "twheel_base.h"
 
+extern struct twheel_base twheel_wheel_unbound;
+
 int twheel_wheel_init(u64 default_tick_ns);
 void twheel_wheel_exit(void);
 int twheel_wheel_create_default(const struct twheel_config *config);

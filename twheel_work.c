@@ -30,7 +30,15 @@ static raw_spinlock_t *lock_of(const struct twheel_work *work)
 	return &locks[hash_ptr(work, LOCK_BITS)];
 }
 
-static void work_expired(struct twheel_timer *timer)
+/**
+ * twheel_work_expired - the callback of a work's timer
+ * @timer: the timer
+ *
+ * For TWHEEL_WORK_INITIALIZER() and twheel_init_work() only.
+ *
+ * Context: Softirq.
+ */
+void twheel_work_expired(struct twheel_timer *timer)
 {
 	struct twheel_work *work = container_of(timer, struct twheel_work,
 						timer);
@@ -39,95 +47,116 @@ static void work_expired(struct twheel_timer *timer)
 
 	raw_spin_lock_irqsave(lock, flags);
 	if (work->delayed && !twheel_pending(timer)) {
-		work->delayed = false;
-		queue_work(work->wq, &work->work);
+		work->delayed = 0;
+		queue_work_on(work->cpu, work->wq, &work->work);
 	}
 	raw_spin_unlock_irqrestore(lock, flags);
 }
+EXPORT_SYMBOL_GPL(twheel_work_expired);
 
 /**
- * twheel_init_work - prepare a work
- * @work: the work
- * @wheel: the wheel that its timer uses, NULL for the default one
- * @fn: what to do
+ * twheel_destroy_work_on_stack - done with a work on the stack
+ * @work: a work from twheel_init_work_on_stack(), not pending and not running
  *
- * Context: Any.
+ * Context: Process.
  */
-void twheel_init_work(struct twheel_work *work, struct twheel *wheel,
-		      work_func_t fn)
+void twheel_destroy_work_on_stack(struct twheel_work *work)
 {
-	INIT_WORK(&work->work, fn);
-	twheel_timer_setup(&work->timer, wheel, work_expired, 0);
-	work->wq = NULL;
-	work->delayed = false;
-	work->cancelling = 0;
+	twheel_timer_destroy(&work->timer);
+	destroy_work_on_stack(&work->work);
 }
-EXPORT_SYMBOL_GPL(twheel_init_work);
+EXPORT_SYMBOL_GPL(twheel_destroy_work_on_stack);
 
 /* The work's lock is held. */
-static void start_delay(struct workqueue_struct *wq, struct twheel_work *work,
-			u64 delay_ns)
+static void start_delay(int cpu, struct workqueue_struct *wq,
+			struct twheel_work *work, u64 delay_ns)
 {
 	work->wq = wq;
-	work->delayed = true;
+	work->cpu = cpu;
+	work->delayed = 1;
 	twheel_start(&work->timer, delay_ns);
 }
 
+/* The work's lock is held. */
+static bool is_pending(struct twheel_work *work)
+{
+	return work->delayed || work_pending(&work->work);
+}
+
 /**
- * twheel_queue_work - queue a work after a delay
+ * twheel_queue_work_on - queue a work after a delay, to run on a given CPU
+ * @cpu: the CPU, which the caller keeps online, or %WORK_CPU_UNBOUND
  * @wq: where to queue it
  * @work: the work
  * @delay_ns: the delay, ns
  *
- * As queue_delayed_work().
+ * As queue_delayed_work_on(). The delay is waited for on this CPU.
  *
  * Context: Any but NMI.
- * Return: false if the work was pending already, or twheel_cancel_work_sync()
- * is waiting for it, and nothing has changed.
+ * Return: as twheel_queue_work().
  */
-bool twheel_queue_work(struct workqueue_struct *wq, struct twheel_work *work,
-		       u64 delay_ns)
+bool twheel_queue_work_on(int cpu, struct workqueue_struct *wq,
+			  struct twheel_work *work, u64 delay_ns)
 {
 	unsigned long flags;
 	bool queued;
 
 	raw_spin_lock_irqsave(lock_of(work), flags);
-	queued = !work->cancelling && !work->delayed &&
-		 !work_pending(&work->work);
+	queued = !work->disabled && !is_pending(work);
 	if (queued)
-		start_delay(wq, work, delay_ns);
+		start_delay(cpu, wq, work, delay_ns);
 	raw_spin_unlock_irqrestore(lock_of(work), flags);
 	return queued;
 }
-EXPORT_SYMBOL_GPL(twheel_queue_work);
+EXPORT_SYMBOL_GPL(twheel_queue_work_on);
 
 /**
- * twheel_mod_work - queue a work after a delay, or change its delay
+ * twheel_mod_work_on - queue a work after a delay, or change delay and CPU
+ * @cpu: the CPU, which the caller keeps online, or %WORK_CPU_UNBOUND
  * @wq: where to queue it
  * @work: the work
  * @delay_ns: the delay from now, ns
  *
- * As mod_delayed_work(). An item that is queued already, its delay over, is
- * taken off its queue first. While twheel_cancel_work_sync() is waiting for the
- * work that is all that happens.
+ * As mod_delayed_work_on().
  *
  * Context: Any but NMI.
- * Return: whether the work was pending.
+ * Return: as twheel_mod_work().
  */
-bool twheel_mod_work(struct workqueue_struct *wq, struct twheel_work *work,
-		     u64 delay_ns)
+bool twheel_mod_work_on(int cpu, struct workqueue_struct *wq,
+			struct twheel_work *work, u64 delay_ns)
 {
 	unsigned long flags;
 	bool pending;
 
 	raw_spin_lock_irqsave(lock_of(work), flags);
 	pending = work->delayed || cancel_work(&work->work);
-	if (!work->cancelling)
-		start_delay(wq, work, delay_ns);
+	if (!work->disabled)
+		start_delay(cpu, wq, work, delay_ns);
 	raw_spin_unlock_irqrestore(lock_of(work), flags);
 	return pending;
 }
-EXPORT_SYMBOL_GPL(twheel_mod_work);
+EXPORT_SYMBOL_GPL(twheel_mod_work_on);
+
+/**
+ * twheel_work_pending - whether a work is pending
+ * @work: the work
+ *
+ * As delayed_work_pending().
+ *
+ * Context: Any but NMI.
+ * Return: true from when it is queued until it begins to run or is cancelled.
+ */
+bool twheel_work_pending(struct twheel_work *work)
+{
+	unsigned long flags;
+	bool pending;
+
+	raw_spin_lock_irqsave(lock_of(work), flags);
+	pending = is_pending(work);
+	raw_spin_unlock_irqrestore(lock_of(work), flags);
+	return pending;
+}
+EXPORT_SYMBOL_GPL(twheel_work_pending);
 
 /**
  * twheel_cancel_work - cancel a pending work
@@ -145,7 +174,7 @@ bool twheel_cancel_work(struct twheel_work *work)
 
 	raw_spin_lock_irqsave(lock_of(work), flags);
 	pending = work->delayed;
-	work->delayed = false;
+	work->delayed = 0;
 	if (pending)
 		twheel_stop(&work->timer);
 	else
@@ -155,14 +184,69 @@ bool twheel_cancel_work(struct twheel_work *work)
 }
 EXPORT_SYMBOL_GPL(twheel_cancel_work);
 
-static void count_cancelling(struct twheel_work *work, int change)
+/* Returns whether it is 0 now. */
+static bool count_disabled(struct twheel_work *work, int change)
 {
 	unsigned long flags;
+	bool enabled;
 
 	raw_spin_lock_irqsave(lock_of(work), flags);
-	work->cancelling += change;
+	if (!WARN_ON_ONCE(change < 0 && !work->disabled))
+		work->disabled += change;
+	enabled = !work->disabled;
 	raw_spin_unlock_irqrestore(lock_of(work), flags);
+	return enabled;
 }
+
+/**
+ * twheel_disable_work - cancel a work, and let nobody queue it
+ * @work: the work
+ *
+ * As disable_delayed_work(). Does not wait for a work that runs.
+ *
+ * Context: Any but NMI.
+ * Return: whether the work was pending.
+ */
+bool twheel_disable_work(struct twheel_work *work)
+{
+	count_disabled(work, 1);
+	return twheel_cancel_work(work);
+}
+EXPORT_SYMBOL_GPL(twheel_disable_work);
+
+/**
+ * twheel_disable_work_sync - the same, and wait until the work does not run
+ * @work: the work
+ *
+ * Context: Process, may sleep, not the work itself.
+ * Return: whether the work was pending.
+ */
+bool twheel_disable_work_sync(struct twheel_work *work)
+{
+	bool pending = twheel_disable_work(work);
+
+	/* A callback that came too late for the lock may still run. */
+	twheel_stop_sync(&work->timer);
+	if (cancel_work_sync(&work->work))
+		pending = true;
+	return pending;
+}
+EXPORT_SYMBOL_GPL(twheel_disable_work_sync);
+
+/**
+ * twheel_enable_work - undo a twheel_disable_work() or twheel_disable_work_sync()
+ * @work: the work
+ *
+ * What others have tried to queue meanwhile is not made up for.
+ *
+ * Context: Any but NMI.
+ * Return: whether the work can be queued now, as each of those was undone.
+ */
+bool twheel_enable_work(struct twheel_work *work)
+{
+	return count_disabled(work, -1);
+}
+EXPORT_SYMBOL_GPL(twheel_enable_work);
 
 /**
  * twheel_cancel_work_sync - cancel a work and wait until it does not run
@@ -177,15 +261,9 @@ static void count_cancelling(struct twheel_work *work, int change)
  */
 bool twheel_cancel_work_sync(struct twheel_work *work)
 {
-	bool pending;
+	bool pending = twheel_disable_work_sync(work);
 
-	count_cancelling(work, 1);
-	pending = twheel_cancel_work(work);
-	/* A callback that came too late for the lock may still run. */
-	twheel_stop_sync(&work->timer);
-	if (cancel_work_sync(&work->work))
-		pending = true;
-	count_cancelling(work, -1);
+	twheel_enable_work(work);
 	return pending;
 }
 EXPORT_SYMBOL_GPL(twheel_cancel_work_sync);
@@ -206,10 +284,10 @@ bool twheel_flush_work(struct twheel_work *work)
 
 	raw_spin_lock_irqsave(lock_of(work), flags);
 	pending = work->delayed;
-	work->delayed = false;
+	work->delayed = 0;
 	if (pending) {
 		twheel_stop(&work->timer);
-		queue_work(work->wq, &work->work);
+		queue_work_on(work->cpu, work->wq, &work->work);
 	}
 	raw_spin_unlock_irqrestore(lock_of(work), flags);
 	/* It may be done before it can be waited for. */

@@ -113,8 +113,8 @@ void twheel_session_wake(struct twheel_tick_end *end)
  */
 bool twheel_session_readable(struct twheel_session *s)
 {
-	/* Pairs with the list operations under the session's lock. */
-	return !list_empty_careful(&s->events);
+	/* Pairs with twheel_events_add() and twheel_events_take_first(). */
+	return READ_ONCE(s->events.first);
 }
 
 /**
@@ -209,22 +209,13 @@ static struct twheel_event __user *place_of(const struct reading *r)
 	return r->to->ubuf + r->to->iov_offset;
 }
 
-/* list_del_init() of Debian's kernels checks first: 20 instructions of 120. */
-static void take_out_event(struct twheel_utimer *ut)
-{
-	struct list_head *link = &ut->timer.node.link;
-
-	__list_del(link->prev, link->next);
-	INIT_LIST_HEAD(link);
-}
-
-/* The event has reached its reader. */
+/* The first event has reached its reader. */
 static void finish_event(struct twheel_session *s, struct twheel_utimer *ut,
 			 u64 deadline, u64 overruns)
 {
 	u64 next;
 
-	take_out_event(ut);
+	twheel_events_take_first(&s->events);
 	s->stats.unread--;
 	s->stats.delivered++;
 	if (likely(!ut->period_ns)) {
@@ -248,10 +239,8 @@ static void finish_event(struct twheel_session *s, struct twheel_utimer *ut,
  */
 static struct twheel_utimer *next_event(struct twheel_session *s, ktime_t now)
 {
-	struct twheel_utimer *ut;
+	struct twheel_utimer *ut = s->events.first;
 
-	ut = list_first_entry_or_null(&s->events, struct twheel_utimer,
-				      timer.node.link);
 	return ut && ut->expired_ns <= now ? ut : NULL;
 }
 

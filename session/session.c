@@ -234,7 +234,6 @@ struct twheel_session *twheel_session_open(void)
 	if (!s)
 		return ERR_PTR(-ENOMEM);
 	spin_lock_init(&s->lock);
-	INIT_LIST_HEAD(&s->events);
 	init_waitqueue_head(&s->readers);
 	init_waitqueue_head(&s->pollers);
 	s->max_timers = timers_limit();

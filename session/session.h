@@ -66,6 +66,18 @@ struct twheel_session_end {
 };
 
 /**
+ * struct twheel_events - timers that have expired, in the order of expiry
+ * @first: the first one, or NULL
+ * @last: the last one, if there is one
+ *
+ * See timer.h.
+ */
+struct twheel_events {
+	struct twheel_utimer *first;
+	struct twheel_utimer *last;
+};
+
+/**
  * struct twheel_session - the timers of one open file
  * @lock: guards what follows but what says otherwise. Taken with softirqs
  *	off. Outside a wheel's locks
@@ -84,7 +96,7 @@ struct twheel_session_end {
  * @tables: the timers by id
  * @event_size: size of the events that are read. Changes only before the first
  *	start
- * @events: timers that have expired, in the order of expiry
+ * @events: what can be read. @events.first is also read without @lock
  * @stats: counters. @stats.unread counts @events
  * @readers: those who sleep in read(2), each of them an exclusive waiter
  * @pollers: those who poll
@@ -111,7 +123,7 @@ struct twheel_session {
 	u32 max_timers;
 	u32 event_size;
 	struct twheel_table tables[TWHEEL_NR_TABLES];
-	struct list_head events;
+	struct twheel_events events;
 	struct twheel_stats stats;
 	wait_queue_head_t readers;
 	wait_queue_head_t pollers;

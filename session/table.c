@@ -464,7 +464,10 @@ int twheel_table_cache_init(void)
 		     BIT(32 - TWHEEL_ID_NR_BITS));
 	BUILD_BUG_ON(TWHEEL_TIMERS_MAX + TWHEEL_CHUNK_TIMERS >
 		     TWHEEL_ID_NR_MASK);
-	BUILD_BUG_ON(sizeof(struct twheel_timer) > 48);
+	BUILD_BUG_ON(sizeof(struct twheel_chunk) + TWHEEL_CHUNK_TIMERS *
+		     sizeof(struct twheel_utimer) > TWHEEL_CHUNK_SIZE);
+	BUILD_BUG_ON(sizeof(struct twheel_timer) >
+		     48 + sizeof(struct lockdep_map));
 	BUILD_BUG_ON(sizeof(struct twheel_node) > 32);
 	chunk_cache = kmem_cache_create("twheel_chunk", TWHEEL_CHUNK_SIZE,
 					TWHEEL_CHUNK_SIZE, SLAB_ACCOUNT, NULL);

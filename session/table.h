@@ -26,8 +26,8 @@ struct twheel_session;
  * enum twheel_utimer_state - what a place of the table holds
  * @TWHEEL_FREE: nothing
  * @TWHEEL_ARMED: a timer that is pending, or whose callback is about to run
- * @TWHEEL_UNREAD: a timer that has expired. Its node is in the session's
- *	queue of events
+ * @TWHEEL_UNREAD: a timer that has expired. It is in the session's queue of
+ *	events
  * @TWHEEL_ENDED: the same of a periodic timer that was stopped since: it is not
  *	armed again
  */
@@ -40,13 +40,15 @@ enum twheel_utimer_state {
 
 /**
  * struct twheel_utimer - a timer of a session
- * @timer: the timer. Once it has expired @timer.node.link links it into the
- *	session's queue, so that queueing an event needs no memory
+ * @timer: the timer. Once it has expired @timer.node.link.prev is the timer of
+ *	the event after it, so that queueing an event needs no memory
  * @id: its id
  * @user_data: for the events
  * @period_ns: 0 or the period, ns
  * @expired_ns: when it has expired
  * @state: see there. In step with @free of the chunk
+ * @before: the timer of the event before it, as twheel_events_place() has it.
+ *	Only if there is one
  *
  * All but @timer is guarded by the session's lock.
  */
@@ -57,14 +59,18 @@ struct twheel_utimer {
 	u64 period_ns;
 	u64 expired_ns;
 	enum twheel_utimer_state state;
+	u32 before;
 };
 
 /*
  * A table grows and shrinks by chunks. A chunk is aligned to its size, so that
  * a timer finds its chunk, and so its session, by its address. It has fewer
- * than BITS_PER_LONG timers, so that a word has a bit for each.
+ * than BITS_PER_LONG timers, so that a word has a bit for each. Lockdep's part of a
+ * timer comes on top, and does not change how many there are.
  */
-#define TWHEEL_CHUNK_SIZE	(BITS_PER_LONG * 64)
+#define TWHEEL_CHUNK_ROOM	(BITS_PER_LONG * 64)
+#define TWHEEL_CHUNK_SIZE	\
+	(TWHEEL_CHUNK_ROOM << IS_ENABLED(CONFIG_LOCKDEP))
 
 /**
  * struct twheel_chunk - a piece of a table
@@ -91,8 +97,8 @@ struct twheel_chunk {
 };
 
 #define TWHEEL_CHUNK_TIMERS						\
-	((u32)((TWHEEL_CHUNK_SIZE - sizeof(struct twheel_chunk)) /	\
-	       sizeof(struct twheel_utimer)))
+	((u32)((TWHEEL_CHUNK_ROOM - sizeof(struct twheel_chunk)) /	\
+	       (sizeof(struct twheel_utimer) - sizeof(struct lockdep_map))))
 #define TWHEEL_CHUNK_FULL	(BIT(TWHEEL_CHUNK_TIMERS) - 1)
 
 /* Chunks per page of pointers. */

@@ -75,7 +75,7 @@ static void session_expired(struct twheel_timer *timer)
 	s->stats.expired++;
 	s->stats.pending--;
 	if (!s->closing) {
-		list_add_tail(&timer->node.link, &s->events);
+		twheel_events_add(&s->events, ut);
 		s->stats.unread++;
 		wake_at_tick_end(s, timer);
 	}
@@ -115,10 +115,32 @@ static int start_armed(struct twheel_utimer *ut,
 	return 1;
 }
 
+static struct twheel_utimer *event_before(struct twheel_session *s,
+					  const struct twheel_utimer *ut)
+{
+	u64 id = ut->before & ~TWHEEL_EVENTS_KERNEL;
+
+	if (ut->before & TWHEEL_EVENTS_KERNEL)
+		id |= TWHEEL_ID_KERNEL;
+	return twheel_table_place(s->tables, id);
+}
+
+/* An event that nobody will read. */
 static void take_back_event(struct twheel_session *s, struct twheel_utimer *ut)
 {
-	list_del_init(&ut->timer.node.link);
+	struct twheel_utimer *next = *twheel_events_next(ut), *before;
+
 	s->stats.unread--;
+	if (ut == s->events.first) {
+		twheel_events_take_first(&s->events);
+		return;
+	}
+	before = event_before(s, ut);
+	*twheel_events_next(before) = next;
+	if (next)
+		next->before = ut->before;
+	else
+		s->events.last = before;
 }
 
 static int start_unread(struct twheel_session *s, struct twheel_utimer *ut,

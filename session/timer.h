@@ -17,6 +17,46 @@ ktime_t twheel_session_from_caller(u64 time);
 void twheel_session_entry(struct twheel_session *s, struct twheel_utimer *ut,
 			  struct twheel_entry *entry);
 
+/*
+ * The queue of events. A timer that is not pending lends its link.prev, no more,
+ * so that twheel_pending() is right about it all the time. That makes a list that
+ * can be read from its head. A timer is taken out of the middle, which is rare,
+ * through the place of the one before it.
+ */
+#define TWHEEL_EVENTS_KERNEL	BIT(31)
+
+/* What @before of the next timer says about @ut. */
+static inline u32 twheel_events_place(const struct twheel_utimer *ut)
+{
+	return twheel_number_of(ut->id) |
+	       (ut->id & TWHEEL_ID_KERNEL ? TWHEEL_EVENTS_KERNEL : 0);
+}
+
+static inline struct twheel_utimer **twheel_events_next(struct twheel_utimer *ut)
+{
+	return (struct twheel_utimer **)&ut->timer.node.link.prev;
+}
+
+static inline void twheel_events_add(struct twheel_events *events,
+				     struct twheel_utimer *ut)
+{
+	*twheel_events_next(ut) = NULL;
+	if (events->first) {
+		ut->before = twheel_events_place(events->last);
+		*twheel_events_next(events->last) = ut;
+	} else {
+		/* Pairs with twheel_session_readable(). */
+		WRITE_ONCE(events->first, ut);
+	}
+	events->last = ut;
+}
+
+static inline void twheel_events_take_first(struct twheel_events *events)
+{
+	/* Pairs with twheel_session_readable(). */
+	WRITE_ONCE(events->first, *twheel_events_next(events->first));
+}
+
 static inline bool twheel_session_has_number(const struct twheel_session *s,
 					     u64 id)
 {

@@ -29,6 +29,22 @@ def say(places, what):
     for p in places:
         print(f"{p.file}:{p.line}: {what}", file=sys.stderr)
 
+// Nothing says what type x is of: a cast does, for as long as the rules below want
+// to know.
+
+@defined@
+declarer name DEFINE_TIMER, DEFINE_TWHEEL_TIMER;
+identifier x, fn;
+@@
+- DEFINE_TIMER(x, fn);
++ DEFINE_TWHEEL_TIMER(x, fn);
+
+@defined_use@
+identifier defined.x;
+@@
+- &x
++ (struct timer_list *)&x
+
 // Reports come first, while the lines still have their numbers.
 
 // T is a timer and P points to one.  Both types are named, for a header may have
@@ -51,18 +67,6 @@ position p;
 
 @script:python@
 p << by_hand.p;
-@@
-say(p, "no counterpart, left as it is")
-
-@by_hand_static@
-declarer name DEFINE_TIMER;
-identifier x, fn;
-position p;
-@@
- DEFINE_TIMER(x@p, fn);
-
-@script:python@
-p << by_hand_static.p;
 @@
 say(p, "no counterpart, left as it is")
 
@@ -305,6 +309,12 @@ position p : script:python() { not any(place(at) in unported for at in p) };
 @@
 - struct timer_list@p
 + struct twheel_timer
+
+@defined_done@
+identifier defined.x;
+@@
+- (struct twheel_timer *)&x
++ &x
 
 @container_declared@
 type S;

@@ -15,6 +15,9 @@
 #include <linux/compiler.h>
 #include <linux/ktime.h>
 #include <linux/list.h>
+#include <linux/lockdep.h>
+#include <linux/poison.h>
+#include <linux/stringify.h>
 #include <linux/types.h>
 #include <linux/workqueue.h>
 
@@ -83,8 +86,8 @@ struct twheel_config {
 
 /**
  * struct twheel_node - what a scheme knows of a timer
- * @link: neighbours in the slot. @link.next points to itself while the timer
- *	is not pending
+ * @link: neighbours in the slot. @link.next is NULL while the timer is not
+ *	pending, and so it is in a timer that was never set up
  * @expires: the tick at which the timer is due
  * @hint: where the wheel will be soon after this node. See twheel_slot.h
  * @offset_ns: for the owner. Schemes do not touch it
@@ -113,21 +116,56 @@ typedef void (*twheel_fn)(struct twheel_timer *timer);
  * struct twheel_timer - a timer
  * @node: the wheel's part. Guarded by the lock of @base. The deadline is
  *	1 + @node.offset_ns ns after the tick before @node.expires
- * @base: the base that the timer is on, or was last. Written under the lock
- *	of the base it leaves (set to NULL) and of the base it joins. Read
- *	without a lock to find the lock, then checked again under it
+ * @base: the base that the timer is on, or was last. NULL before the first
+ *	start of one with a static initialiser. Written under the lock of the
+ *	base it leaves (set to 1) and of the base it joins. Read without a lock
+ *	to find the lock, then checked again under it
  * @fn: the callback. NULL after twheel_shutdown_sync(). Guarded by the lock
  *	of @base
+ * @lockdep_map: lockdep's, where configured, to find who waits for a callback
+ *	with a lock held that it takes
  *
- * The fields are private. Use the functions below. But while the timer is not
- * pending its owner may link @node.link into a list of its own. Before the
- * timer is used again that has to be undone with list_del_init().
+ * The fields are private. Use the functions below. But from its callback until
+ * it is started again @node.link.prev is its owner's, for a list of timers that
+ * have expired.
  */
 struct twheel_timer {
 	struct twheel_node node;
 	struct twheel_base *base;
 	twheel_fn fn;
+#ifdef CONFIG_LOCKDEP
+	struct lockdep_map lockdep_map;
+#endif
 };
+
+#ifdef CONFIG_LOCKDEP
+#define __TWHEEL_LOCKDEP_MAP(name)					\
+	.lockdep_map = STATIC_LOCKDEP_MAP_INIT(name, &name),
+#else
+#define __TWHEEL_LOCKDEP_MAP(name)
+#endif
+
+/**
+ * TWHEEL_TIMER_INITIALIZER - a timer of the default wheel that needs no setup
+ * @function: called when it expires
+ *
+ * The timer may be used at any time, but before twheel is initialised a start
+ * fails.
+ */
+#define TWHEEL_TIMER_INITIALIZER(function) {				\
+		/* Debug objects tell it from one that was forgotten. */	\
+		.node.link.prev = TIMER_ENTRY_STATIC,			\
+		.fn = (function),					\
+		__TWHEEL_LOCKDEP_MAP(__FILE__ ":" __stringify(__LINE__)) \
+	}
+
+/**
+ * DEFINE_TWHEEL_TIMER - define a timer of the default wheel
+ * @name: the variable. "static" goes before DEFINE_TWHEEL_TIMER()
+ * @function: called when it expires
+ */
+#define DEFINE_TWHEEL_TIMER(name, function)				\
+	struct twheel_timer name = TWHEEL_TIMER_INITIALIZER(function)
 
 /**
  * struct twheel_tick_end - work for the end of a tick
@@ -181,8 +219,9 @@ unsigned int twheel_number(const struct twheel *wheel);
 void twheel_get_config(const struct twheel *wheel,
 		       struct twheel_config *config);
 
-void twheel_timer_setup(struct twheel_timer *timer, struct twheel *wheel,
-			twheel_fn fn, unsigned int flags);
+void twheel_timer_setup_key(struct twheel_timer *timer, struct twheel *wheel,
+			    twheel_fn fn, unsigned int flags, const char *name,
+			    struct lock_class_key *key);
 void twheel_timer_destroy(struct twheel_timer *timer);
 int twheel_start(struct twheel_timer *timer, u64 delay_ns);
 int twheel_start_at(struct twheel_timer *timer, ktime_t deadline);
@@ -201,6 +240,31 @@ void twheel_at_tick_end(struct twheel_timer *timer, struct twheel_tick_end *end)
 unsigned long twheel_drain(struct twheel *wheel,
 			   void (*fn)(struct twheel_timer *timer, void *arg),
 			   void *arg);
+
+/**
+ * twheel_timer_setup - prepare a timer for its first start
+ * @timer: the timer, not pending
+ * @wheel: the wheel that it will use, NULL for the default one, which need not
+ *	be there yet
+ * @fn: called when it expires
+ * @flags: 0 or %TWHEEL_TIMER_ON_STACK
+ *
+ * Timers that are set up in one place are one class for lockdep.
+ *
+ * Context: Any.
+ */
+#ifdef CONFIG_LOCKDEP
+#define twheel_timer_setup(timer, wheel, fn, flags)			\
+	do {								\
+		static struct lock_class_key __key;			\
+									\
+		twheel_timer_setup_key(timer, wheel, fn, flags, #timer,	\
+				       &__key);				\
+	} while (0)
+#else
+#define twheel_timer_setup(timer, wheel, fn, flags)			\
+	twheel_timer_setup_key(timer, wheel, fn, flags, NULL, NULL)
+#endif
 
 /**
  * twheel_tick_end_queued - whether work for the end of a tick waits
@@ -228,7 +292,7 @@ static inline bool twheel_tick_end_queued(const struct twheel_tick_end *end)
 static inline bool twheel_pending(const struct twheel_timer *timer)
 {
 	/* Pairs with WRITE_ONCE() in twheel_slot_leave_wheel() and twheel_link(). */
-	return READ_ONCE(timer->node.link.next) != &timer->node.link;
+	return READ_ONCE(timer->node.link.next);
 }
 
 /**
@@ -236,27 +300,125 @@ static inline bool twheel_pending(const struct twheel_timer *timer)
  * @work: the work
  * @timer: queues @work on @wq when it expires
  * @wq: where to queue it
+ * @cpu: where it runs, or %WORK_CPU_UNBOUND for wherever the timer expires
  * @delayed: @timer was started, and neither has @work been queued for that nor
  *	was it cancelled
- * @cancelling: calls of twheel_cancel_work_sync() under way. Until they return
- *	nothing is queued
+ * @disabled: calls of twheel_disable_work() without one of twheel_enable_work(),
+ *	and calls of twheel_cancel_work_sync() under way. Until it is 0 nothing
+ *	is queued
  */
 struct twheel_work {
 	struct work_struct work;
 	struct twheel_timer timer;
 	struct workqueue_struct *wq;
-	bool delayed;
-	unsigned int cancelling;
+	int cpu;
+	unsigned int delayed:1;
+	unsigned int disabled:31;
 };
 
-void twheel_init_work(struct twheel_work *work, struct twheel *wheel,
-		      work_func_t fn);
-bool twheel_queue_work(struct workqueue_struct *wq, struct twheel_work *work,
-		       u64 delay_ns);
-bool twheel_mod_work(struct workqueue_struct *wq, struct twheel_work *work,
-		     u64 delay_ns);
+/**
+ * TWHEEL_WORK_INITIALIZER - a work on the default wheel that needs no setup
+ * @name: the variable or field
+ * @function: what to do
+ */
+#define TWHEEL_WORK_INITIALIZER(name, function) {			\
+		.work = __WORK_INITIALIZER((name).work, (function)),	\
+		.timer = TWHEEL_TIMER_INITIALIZER(twheel_work_expired),	\
+	}
+
+/**
+ * DEFINE_TWHEEL_WORK - define a work on the default wheel
+ * @name: the variable. "static" goes before DEFINE_TWHEEL_WORK()
+ * @function: what to do
+ */
+#define DEFINE_TWHEEL_WORK(name, function)				\
+	struct twheel_work name = TWHEEL_WORK_INITIALIZER(name, function)
+
+#define __twheel_init_work(_work, _wheel, _flags)			\
+	do {								\
+		twheel_timer_setup(&(_work)->timer, _wheel,		\
+				   twheel_work_expired, _flags);	\
+		(_work)->delayed = 0;					\
+		(_work)->disabled = 0;					\
+	} while (0)
+
+/**
+ * twheel_init_work - prepare a work
+ * @_work: the work
+ * @_wheel: the wheel that its timer uses, NULL for the default one
+ * @_fn: what to do
+ *
+ * Context: Any.
+ */
+#define twheel_init_work(_work, _wheel, _fn)				\
+	do {								\
+		INIT_WORK(&(_work)->work, _fn);				\
+		__twheel_init_work(_work, _wheel, 0);			\
+	} while (0)
+
+/**
+ * twheel_init_work_on_stack - prepare a work on the stack
+ * @_work: the work. Before it is gone it takes a twheel_destroy_work_on_stack()
+ * @_wheel: the wheel that its timer uses, NULL for the default one
+ * @_fn: what to do
+ *
+ * Context: Process.
+ */
+#define twheel_init_work_on_stack(_work, _wheel, _fn)			\
+	do {								\
+		INIT_WORK_ONSTACK(&(_work)->work, _fn);			\
+		__twheel_init_work(_work, _wheel, TWHEEL_TIMER_ON_STACK); \
+	} while (0)
+
+void twheel_work_expired(struct twheel_timer *timer);
+void twheel_destroy_work_on_stack(struct twheel_work *work);
+bool twheel_queue_work_on(int cpu, struct workqueue_struct *wq,
+			  struct twheel_work *work, u64 delay_ns);
+bool twheel_mod_work_on(int cpu, struct workqueue_struct *wq,
+			struct twheel_work *work, u64 delay_ns);
+bool twheel_work_pending(struct twheel_work *work);
 bool twheel_cancel_work(struct twheel_work *work);
 bool twheel_cancel_work_sync(struct twheel_work *work);
+bool twheel_disable_work(struct twheel_work *work);
+bool twheel_disable_work_sync(struct twheel_work *work);
+bool twheel_enable_work(struct twheel_work *work);
 bool twheel_flush_work(struct twheel_work *work);
+
+/**
+ * twheel_queue_work - queue a work after a delay
+ * @wq: where to queue it
+ * @work: the work
+ * @delay_ns: the delay, ns
+ *
+ * As queue_delayed_work().
+ *
+ * Context: Any but NMI.
+ * Return: false if the work was pending already, or is disabled, or
+ * twheel_cancel_work_sync() is waiting for it, and nothing has changed.
+ */
+static inline bool twheel_queue_work(struct workqueue_struct *wq,
+				     struct twheel_work *work, u64 delay_ns)
+{
+	return twheel_queue_work_on(WORK_CPU_UNBOUND, wq, work, delay_ns);
+}
+
+/**
+ * twheel_mod_work - queue a work after a delay, or change its delay
+ * @wq: where to queue it
+ * @work: the work
+ * @delay_ns: the delay from now, ns
+ *
+ * As mod_delayed_work(). An item that is queued already, its delay over, is
+ * taken off its queue first. While the work is disabled, or
+ * twheel_cancel_work_sync() is waiting for it, that is all that happens.
+ *
+ * Context: Any but NMI.
+ * Return: whether the work was pending.
+ */
+static inline bool twheel_mod_work(struct workqueue_struct *wq,
+				   struct twheel_work *work, u64 delay_ns)
+{
+	return twheel_mod_work_on(WORK_CPU_UNBOUND, wq, work, delay_ns);
+}
 
 #endif /* _LINUX_TWHEEL_H */

@@ -139,7 +139,7 @@ static int hashed_sorted_create(struct bench *b)
 
 static void scheme_setup(struct bench *b, struct bench_timer *timer)
 {
-	INIT_LIST_HEAD(&timer->node.link);
+	timer->node.link.next = NULL;
 }
 
 static u64 scheme_ns(u64 ns)
@@ -185,7 +185,7 @@ static void stop_node(struct twheel_node *node)
 	unsigned long flags;
 
 	raw_spin_lock_irqsave(&facility->lock, flags);
-	if (!list_empty(&node->link))
+	if (node->link.next)
 		facility->ops->stop(facility->scheme, node);
 	raw_spin_unlock_irqrestore(&facility->lock, flags);
 }

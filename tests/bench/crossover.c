@@ -85,7 +85,7 @@ static void start_all(struct cell *c)
 
 		c->nodes[i].expires = c->scheme->s.clock + 1 +
 				      crossover_random(whole);
-		INIT_LIST_HEAD(&c->nodes[i].link);
+		c->nodes[i].link.next = NULL;
 		c->ops->start(c->scheme, &c->nodes[i]);
 	}
 }
@@ -135,7 +135,7 @@ static void measure_empty(struct cell *c)
 	u64 begin;
 
 	c->nodes[0].expires = 1ULL << 40;
-	INIT_LIST_HEAD(&c->nodes[0].link);
+	c->nodes[0].link.next = NULL;
 	c->ops->start(c->scheme, &c->nodes[0]);
 	while (c->ticks < EMPTY_TICKS) {
 		begin = crossover_begin();

@@ -276,7 +276,7 @@ static void setup(struct run *r, const struct distribution *dist, u32 nr)
 	r->interval = alloc(DRAWS, sizeof(*r->interval));
 	random_seed();
 	for (i = 0; i < nr; i++) {
-		INIT_LIST_HEAD(&r->objects[i].node.link);
+		r->objects[i].node.link.next = NULL;
 		r->order[i] = &r->objects[i].node;
 	}
 	for (i = 0; i < DRAWS; i++)

@@ -118,6 +118,7 @@ void client_slow(struct client *c);
 
 void client_timer_init(struct client *c, struct client_timer *t,
 		       void (*then)(struct client_timer *t));
+void client_timer_class(struct client_timer *t, struct lock_class_key *key);
 struct client_timer *client_timer_new(struct client *c,
 				      void (*then)(struct client_timer *t));
 void client_timer_free(struct client_timer *t);

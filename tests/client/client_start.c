@@ -5,6 +5,7 @@
 #include <linux/bits.h>
 #include <linux/cpumask.h>
 #include <linux/random.h>
+#include <linux/sched/isolation.h>
 #include <linux/slab.h>
 #include <linux/smp.h>
 
@@ -415,6 +416,70 @@ static void other_cpu_restarts_and_stops(struct client *c)
 	client_timer_free(remote.t);
 }
 
+/* Heartbeats that come from another CPU: the timer is not moved for it. */
+static void pending_timer_stays_on_its_cpu(struct client *c)
+{
+	struct client_remote remote = { .delay_ns = client_delay(c, 20) };
+	int cpu = client_other_cpu();
+
+	if (cpu < 0) {
+		c->skipped = "only one CPU is online";
+		return;
+	}
+	remote.t = client_timer_new(c, NULL);
+	if (!remote.t)
+		return;
+	client_start(remote.t, CLIENT_HOUR);
+	smp_call_function_single(cpu, client_start_remote, &remote, 1);
+	CLIENT_CHECK(c, remote.ret == 1);
+	client_wait(remote.t);
+	CLIENT_CHECK(c, remote.t->cpu == raw_smp_processor_id());
+	client_timer_free(remote.t);
+}
+
+static int client_isolated_cpu(void)
+{
+	int cpu;
+
+	for_each_online_cpu(cpu)
+		if (!housekeeping_test_cpu(cpu, HK_TYPE_TIMER))
+			return cpu;
+	return -1;
+}
+
+static void client_start_elsewhere(void *arg)
+{
+	struct client_remote *remote = arg;
+
+	remote->ret = twheel_start_on(&remote->t->timer, remote->delay_ns,
+				      housekeeping_any_cpu(HK_TYPE_TIMER));
+}
+
+/* An isolated CPU has the timers that are started there, and no others. */
+static void isolated_cpu_has_its_own_timers(struct client *c)
+{
+	struct client_remote remote = { .delay_ns = client_delay(c, 5) };
+	int cpu = client_isolated_cpu();
+
+	if (cpu < 0) {
+		c->skipped = "no CPU is isolated";
+		return;
+	}
+	remote.t = client_timer_new(c, NULL);
+	if (!remote.t)
+		return;
+	smp_call_function_single(cpu, client_start_remote, &remote, 1);
+	CLIENT_CHECK(c, remote.ret == 0);
+	client_wait(remote.t);
+	CLIENT_CHECK(c, remote.t->cpu == cpu);
+	remote.t->not_before = client_in(0);
+	smp_call_function_single(cpu, client_start_elsewhere, &remote, 1);
+	CLIENT_CHECK(c, remote.ret == 0);
+	client_wait(remote.t);
+	CLIENT_CHECK(c, remote.t->cpu != cpu);
+	client_timer_free(remote.t);
+}
+
 #define FIFO_NR	64
 
 /* @timers have all run, and in this order. */
@@ -590,6 +655,8 @@ const struct client_case client_start_cases[] = {
 	CLIENT_CASE(start_on_expires_on_that_cpu),
 	CLIENT_CASE(start_on_refuses_no_cpu),
 	CLIENT_CASE(other_cpu_restarts_and_stops),
+	CLIENT_CASE(pending_timer_stays_on_its_cpu),
+	CLIENT_CASE(isolated_cpu_has_its_own_timers),
 	CLIENT_CASE(equal_deadlines_are_fifo),
 	CLIENT_CASE(equal_deadlines_are_fifo_at_any_distance),
 	CLIENT_CASE(restart_earlier_joins_the_end),

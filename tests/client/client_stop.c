@@ -188,6 +188,7 @@ static void callbacks_may_wait_for_one_another(struct client *c)
 	struct client_timer *slow = client_timer_new(c, slow_callback);
 	struct client_timer *next = client_timer_new(c, stop_other_callback);
 	struct client_timer *here = client_timer_new(c, stop_other_callback);
+	static struct lock_class_key slow_key, next_key;
 	struct client_timer *timers[] = { slow, next };
 	int this_cpu = raw_smp_processor_id();
 	int cpu = client_other_cpu();
@@ -196,6 +197,8 @@ static void callbacks_may_wait_for_one_another(struct client *c)
 	if (cpu < 0 || cpu == this_cpu) {
 		c->skipped = "only one CPU is online";
 	} else if (slow && next && here) {
+		client_timer_class(slow, &slow_key);
+		client_timer_class(next, &next_key);
 		here->other = slow;
 		next->other = here;
 		here->not_before = client_in(delay);

@@ -63,6 +63,16 @@ void client_timer_init(struct client *c, struct client_timer *t,
 	twheel_timer_setup(&t->timer, c->wheel, client_expire, 0);
 }
 
+/*
+ * Gives a timer a class of its own. To lockdep all others are one, of which no
+ * callback may wait for another one's.
+ */
+void client_timer_class(struct client_timer *t, struct lock_class_key *key)
+{
+	twheel_timer_setup_key(&t->timer, t->client->wheel, client_expire, 0,
+			       "client_timer_class", key);
+}
+
 /* Returns a new timer. If that fails it returns NULL, and the case fails. */
 struct client_timer *client_timer_new(struct client *c,
 				      void (*then)(struct client_timer *t))

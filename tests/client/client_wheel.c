@@ -2,6 +2,7 @@
 /*
  * Wheels: creating, draining and destroying them
  */
+#include <linux/completion.h>
 #include <linux/cpu.h>
 #include <linux/err.h>
 #include <linux/slab.h>
@@ -389,6 +390,83 @@ static void lazy_wheel_keeps_its_timers_at_hotplug(struct client *c)
 	c->wheel = old;
 }
 
+/* A timer that was zeroed and not set up, as in a structure not used yet. */
+static void never_set_up(struct client *c)
+{
+	static struct twheel_timer zeroed;
+	struct twheel_request request = { .deadline = KTIME_MAX };
+	struct twheel_timer *timer = &zeroed;
+
+	if (IS_ENABLED(CONFIG_DEBUG_OBJECTS) || IS_ENABLED(CONFIG_LOCKDEP)) {
+		c->skipped = "this kernel reports it: see the program complaints";
+		return;
+	}
+	request.timer = timer;
+	CLIENT_CHECK(c, !twheel_pending(timer));
+	CLIENT_CHECK(c, twheel_stop(timer) == 0);
+	CLIENT_CHECK(c, twheel_stop_sync(timer) == 0);
+	CLIENT_CHECK(c, twheel_restart_at(timer, KTIME_MAX) == 0);
+	CLIENT_CHECK(c, twheel_start(timer, CLIENT_HOUR) == -ESHUTDOWN);
+	CLIENT_CHECK(c, twheel_start_on(timer, 0, 0) == -ESHUTDOWN);
+	CLIENT_CHECK(c, twheel_forward(timer, CLIENT_HOUR) == 0);
+	CLIENT_CHECK(c, twheel_deadline(timer) == 0);
+	CLIENT_CHECK(c, twheel_remaining(timer) == 0);
+	twheel_stop_many(&request, 1);
+	CLIENT_CHECK(c, request.result == 0);
+	twheel_restart_many(&request, 1);
+	CLIENT_CHECK(c, request.result == 0);
+	twheel_start_many(&request, 1);
+	CLIENT_CHECK(c, request.result == -ESHUTDOWN);
+	CLIENT_CHECK(c, twheel_shutdown_sync(timer) == 0);
+	CLIENT_CHECK(c, !twheel_pending(timer));
+}
+
+/* Timers with a static initialiser, alone and in a structure. */
+
+static DECLARE_COMPLETION(static_expired);
+
+static void complete_static(struct twheel_timer *timer)
+{
+	complete(&static_expired);
+}
+
+static DEFINE_TWHEEL_TIMER(lone, complete_static);
+static DEFINE_TWHEEL_TIMER(one_of_many, complete_static);
+static struct {
+	int cpu;
+	struct twheel_timer timer;
+} embedded = {
+	.timer = TWHEEL_TIMER_INITIALIZER(complete_static),
+};
+
+static bool wait_for_static(struct client *c)
+{
+	return CLIENT_CHECK(c, wait_for_completion_timeout(&static_expired,
+							   20 * HZ));
+}
+
+static void a_static_timer_needs_no_setup(struct client *c)
+{
+	struct twheel_request request = { .timer = &one_of_many };
+
+	CLIENT_CHECK(c, !twheel_pending(&lone));
+	CLIENT_CHECK(c, twheel_stop_sync(&lone) == 0);
+	CLIENT_CHECK(c, twheel_restart_at(&lone, KTIME_MAX) == 0);
+	CLIENT_CHECK(c, twheel_deadline(&lone) == 0);
+	CLIENT_CHECK(c, twheel_start(&lone, CLIENT_HOUR) == 0);
+	CLIENT_CHECK(c, twheel_start_at(&lone, client_in(CLIENT_MSEC)) == 1);
+	wait_for_static(c);
+	CLIENT_CHECK(c, twheel_start_on(&embedded.timer, 0, 0) == 0);
+	wait_for_static(c);
+	twheel_start_many(&request, 1);
+	CLIENT_CHECK(c, request.result == 0);
+	wait_for_static(c);
+	CLIENT_CHECK(c, twheel_start(&lone, CLIENT_HOUR) == 0);
+	CLIENT_CHECK(c, twheel_stop_sync(&lone) == 1);
+	CLIENT_CHECK(c, twheel_stop_sync(&embedded.timer) == 0);
+	CLIENT_CHECK(c, twheel_stop_sync(&one_of_many) == 0);
+}
+
 const struct client_case client_wheel_cases[] = {
 	CLIENT_CASE(create_refuses_bad_configs),
 	CLIENT_CASE(create_fills_in_defaults),
@@ -398,6 +476,8 @@ const struct client_case client_wheel_cases[] = {
 	CLIENT_CASE(wheels_are_independent),
 	CLIENT_CASE(destroy_takes_null),
 	CLIENT_CASE(no_wheel_means_the_default_one),
+	CLIENT_CASE(never_set_up),
+	CLIENT_CASE(a_static_timer_needs_no_setup),
 	CLIENT_CASE(destroy_right_after_the_last_timer),
 	CLIENT_CASE(lazy_wheel_has_slots_where_prepared),
 	CLIENT_CASE(lazy_wheel_keeps_its_timers_at_hotplug),

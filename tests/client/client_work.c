@@ -21,6 +21,7 @@ struct client_work {
 	int again;
 	int queued;
 	int runs;
+	int cpu;
 	bool entered;
 	bool left;
 	bool may_sleep;
@@ -34,6 +35,7 @@ static void client_work_fn(struct work_struct *work)
 	if (ktime_before(ktime_get(), w->not_before))
 		atomic_inc(&w->client->early);
 	w->may_sleep = !in_interrupt() && !irqs_disabled();
+	w->cpu = raw_smp_processor_id();
 	client_set(&w->entered);
 	if (w->sleep_ms)
 		msleep(w->sleep_ms);
@@ -288,6 +290,161 @@ static void work_frees_itself(struct client *c)
 	}
 }
 
+static void work_pending_says_so(struct client *c)
+{
+	struct client_work *w = client_work_new(c);
+
+	if (!w)
+		return;
+	CLIENT_CHECK(c, !twheel_work_pending(&w->work));
+	client_work_queue(w, CLIENT_HOUR);
+	CLIENT_CHECK(c, twheel_work_pending(&w->work));
+	twheel_cancel_work(&w->work);
+	CLIENT_CHECK(c, !twheel_work_pending(&w->work));
+	client_work_queue(w, 0);
+	client_work_wait(w);
+	CLIENT_CHECK(c, !twheel_work_pending(&w->work));
+	client_work_free(w);
+}
+
+static void work_runs_on_the_cpu_asked_for(struct client *c)
+{
+	struct client_work *w = client_work_new(c);
+	int cpu = client_other_cpu();
+
+	if (!w)
+		return;
+	if (cpu < 0) {
+		c->skipped = "only one CPU is online";
+	} else {
+		w->not_before = client_in(0);
+		CLIENT_CHECK(c, twheel_queue_work_on(cpu, system_wq, &w->work, 0));
+		client_work_wait(w);
+		CLIENT_CHECK(c, w->cpu == cpu);
+		CLIENT_CHECK(c, !twheel_mod_work_on(0, system_wq, &w->work,
+						    CLIENT_HOUR));
+		CLIENT_CHECK(c, twheel_mod_work_on(cpu, system_wq, &w->work, 0));
+		client_work_wait(w);
+		CLIENT_CHECK(c, w->cpu == cpu);
+		CLIENT_CHECK(c, !twheel_mod_work_on(cpu, system_wq, &w->work,
+						    CLIENT_HOUR));
+		CLIENT_CHECK(c, twheel_flush_work(&w->work));
+		CLIENT_CHECK(c, w->cpu == cpu);
+	}
+	client_work_free(w);
+}
+
+/* Each call that disables it takes one that enables it. */
+static void work_disabled_is_not_queued(struct client *c)
+{
+	struct client_work *w = client_work_new(c);
+
+	if (!w)
+		return;
+	client_work_queue(w, CLIENT_HOUR);
+	CLIENT_CHECK(c, twheel_disable_work(&w->work));
+	CLIENT_CHECK(c, !twheel_work_pending(&w->work));
+	CLIENT_CHECK(c, !client_work_queue(w, 0));
+	CLIENT_CHECK(c, !twheel_mod_work(c->wq, &w->work, 0));
+	CLIENT_CHECK(c, !twheel_disable_work_sync(&w->work));
+	CLIENT_CHECK(c, !twheel_cancel_work_sync(&w->work));
+	CLIENT_CHECK(c, !twheel_enable_work(&w->work));
+	CLIENT_CHECK(c, !client_work_queue(w, 0));
+	CLIENT_CHECK(c, twheel_enable_work(&w->work));
+	client_sleep(3 * c->config.tick_ns);
+	CLIENT_CHECK(c, w->runs == 0);
+	CLIENT_CHECK(c, client_work_queue(w, 0));
+	client_work_wait(w);
+	CLIENT_CHECK(c, w->runs == 1);
+	client_work_free(w);
+}
+
+static void work_disable_sync_waits(struct client *c)
+{
+	struct client_work *w = client_work_new(c);
+
+	if (!w)
+		return;
+	w->sleep_ms = 20;
+	client_work_queue(w, 0);
+	if (CLIENT_CHECK(c, client_wait_for(&w->entered))) {
+		CLIENT_CHECK(c, !twheel_disable_work_sync(&w->work));
+		CLIENT_CHECK(c, client_is_set(&w->left));
+		CLIENT_CHECK(c, twheel_enable_work(&w->work));
+	}
+	client_work_free(w);
+}
+
+/* Works of other places than client_work_new(). */
+
+static DECLARE_COMPLETION(work_done);
+
+static void work_done_fn(struct work_struct *work)
+{
+	complete(&work_done);
+}
+
+static DEFINE_TWHEEL_WORK(static_work, work_done_fn);
+
+static void work_with_a_static_initialiser(struct client *c)
+{
+	if (!c->shared) {
+		c->skipped = "a static work is on the default wheel";
+		return;
+	}
+	CLIENT_CHECK(c, !twheel_work_pending(&static_work));
+	CLIENT_CHECK(c, !twheel_cancel_work_sync(&static_work));
+	CLIENT_CHECK(c, twheel_queue_work(c->wq, &static_work, 0));
+	CLIENT_CHECK(c, wait_for_completion_timeout(&work_done, 20 * HZ));
+	twheel_cancel_work_sync(&static_work);
+}
+
+static void work_on_the_stack(struct client *c)
+{
+	struct twheel_work work;
+
+	twheel_init_work_on_stack(&work, c->wheel, work_done_fn);
+	CLIENT_CHECK(c, twheel_queue_work(c->wq, &work, CLIENT_HOUR));
+	CLIENT_CHECK(c, twheel_mod_work(c->wq, &work, 0));
+	CLIENT_CHECK(c, wait_for_completion_timeout(&work_done, 20 * HZ));
+	twheel_cancel_work_sync(&work);
+	twheel_destroy_work_on_stack(&work);
+}
+
+struct waiting_work {
+	struct twheel_work work;
+	struct client_work *other;
+};
+
+static void waiting_work_fn(struct work_struct *work)
+{
+	struct waiting_work *w = container_of(work, struct waiting_work,
+					      work.work);
+
+	twheel_flush_work(&w->other->work);
+	twheel_cancel_work_sync(&w->other->work);
+	complete(&work_done);
+}
+
+/* To lockdep, works that are initialised in two places are two things. */
+static void a_work_may_wait_for_another(struct client *c)
+{
+	struct waiting_work w = { .other = client_work_new(c) };
+
+	if (!w.other)
+		return;
+	twheel_init_work_on_stack(&w.work, c->wheel, waiting_work_fn);
+	client_work_queue(w.other, 0);
+	client_work_wait(w.other);
+	w.other->sleep_ms = 5;
+	client_work_queue(w.other, 0);
+	CLIENT_CHECK(c, twheel_queue_work(system_unbound_wq, &w.work, 0));
+	CLIENT_CHECK(c, wait_for_completion_timeout(&work_done, 20 * HZ));
+	twheel_cancel_work_sync(&w.work);
+	twheel_destroy_work_on_stack(&w.work);
+	client_work_free(w.other);
+}
+
 const struct client_case client_work_cases[] = {
 	CLIENT_CASE(work_runs_in_process_context),
 	CLIENT_CASE(work_without_delay_runs),
@@ -301,5 +458,12 @@ const struct client_case client_work_cases[] = {
 	CLIENT_CASE(work_cancel_sync_ends_one_that_queues_itself),
 	CLIENT_CASE(work_cancel_sync_accounts_for_what_was_queued),
 	CLIENT_CASE(work_frees_itself),
+	CLIENT_CASE(work_pending_says_so),
+	CLIENT_CASE(work_runs_on_the_cpu_asked_for),
+	CLIENT_CASE(work_disabled_is_not_queued),
+	CLIENT_CASE(work_disable_sync_waits),
+	CLIENT_CASE(work_with_a_static_initialiser),
+	CLIENT_CASE(work_on_the_stack),
+	CLIENT_CASE(a_work_may_wait_for_another),
 	{}
 };

@@ -53,7 +53,6 @@ twheel_check_create(const struct twheel_test_scheme_ops *ops, u64 clock,
 	c->id = nr;
 	c->armed = U64_MAX;
 	for (i = 0; i < nr; i++) {
-		INIT_LIST_HEAD(&c->timers[i].node.link);
 		c->timers[i].node.offset_ns = CHECK_SLACK;
 		twheel_oracle_entry_init(&c->timers[i].entry);
 	}
@@ -110,8 +109,7 @@ static void check_state(struct twheel_check *c, u32 id)
 		check_fail(c, id, "a tickless wheel would wake up too late");
 	if (id == c->nr)
 		return;
-	if (twheel_oracle_pending(&timer->entry) ==
-	    list_empty(&timer->node.link))
+	if (twheel_oracle_pending(&timer->entry) == !timer->node.link.next)
 		check_fail(c, id, "pending for one, but not for the other");
 	if (twheel_oracle_pending(&timer->entry) &&
 	    timer->node.expires != timer->entry.expires)

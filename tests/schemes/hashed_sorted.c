@@ -68,7 +68,7 @@ static void hashed_sorted_start(struct twheel_test_scheme *t,
 static void hashed_sorted_stop(struct twheel_test_scheme *t,
 			       struct twheel_node *node)
 {
-	list_del_init(&node->link);
+	twheel_test_unlink(node);
 	t->s.pending--;
 }
 

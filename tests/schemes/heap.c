@@ -125,8 +125,8 @@ static void heap_start(struct twheel_test_scheme *t, struct twheel_node *node)
 		.node = node,
 	};
 
-	/* list_empty() must not hold for a pending node, so poison its link. */
-	node->link.next = NULL;
+	/* Pending, but in no list: a pointer that nobody can follow. */
+	node->link.next = LIST_POISON1;
 	heap_up(heap, heap->nr++, &entry);
 	t->s.pending++;
 }
@@ -137,7 +137,7 @@ static void heap_stop(struct twheel_test_scheme *t, struct twheel_node *node)
 		list_del(&node->link);
 	else
 		heap_remove(to_heap(t), node->hint);
-	INIT_LIST_HEAD(&node->link);
+	node->link.next = NULL;
 	t->s.pending--;
 }
 

@@ -84,7 +84,7 @@ static void plain_stop(struct twheel_test_scheme *t, struct twheel_node *node)
 	if (node->hint != PLAIN_NO_SLOT) {
 		twheel_slot_del(&t->s, node);
 	} else {
-		list_del_init(&node->link);
+		twheel_test_unlink(node);
 		t->s.pending--;
 	}
 }

@@ -230,15 +230,9 @@ static void diff_fail(struct twheel_diff *d, const char *error,
 static bool diff_create_scheme(struct twheel_diff *d, u32 i, u64 clock,
 			       u32 slots)
 {
-	u32 id;
-
 	d->t[i] = twheel_test_schemes[i]->create(clock, slots, d->nr);
 	d->nodes[i] = kvcalloc(d->nr, sizeof(*d->nodes[i]), GFP_KERNEL);
-	if (!d->t[i] || !d->nodes[i])
-		return false;
-	for (id = 0; id < d->nr; id++)
-		INIT_LIST_HEAD(&d->nodes[i][id].link);
-	return true;
+	return d->t[i] && d->nodes[i];
 }
 
 /**

@@ -42,7 +42,7 @@ struct twheel_node *twheel_test_take_due(struct twheel_test_scheme *t)
 
 	node = list_first_entry_or_null(&t->due, struct twheel_node, link);
 	if (node) {
-		list_del_init(&node->link);
+		twheel_test_unlink(node);
 		t->s.pending--;
 	}
 	return node;

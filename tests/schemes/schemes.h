@@ -104,6 +104,13 @@ static inline u64 twheel_test_due_tick(const struct twheel_test_scheme *t,
 	return expires > t->s.clock ? expires : t->s.clock + 1;
 }
 
+/* Out of a list of the scheme's own, and not pending any more. */
+static inline void twheel_test_unlink(struct twheel_node *node)
+{
+	list_del(&node->link);
+	node->link.next = NULL;
+}
+
 void twheel_test_init(struct twheel_test_scheme *t,
 		      const struct twheel_test_scheme_ops *ops, u64 clock);
 struct twheel_node *twheel_test_take_due(struct twheel_test_scheme *t);

@@ -52,7 +52,7 @@ static void sorted_start(struct twheel_test_scheme *t,
 
 static void sorted_stop(struct twheel_test_scheme *t, struct twheel_node *node)
 {
-	list_del_init(&node->link);
+	twheel_test_unlink(node);
 	t->s.pending--;
 }
 

@@ -3,6 +3,7 @@
  * TWHEEL_IOC_STOP: each result means what it says
  */
 #include <errno.h>
+#include <unistd.h>
 
 #include "harness.h"
 #include "session.h"
@@ -195,6 +196,50 @@ TEST(withdraw_leaves_other_events)
 	ASSERT_EQ(1, tw_stop_flags(fd, 3, TWHEEL_STOP_WITHDRAW));
 	expect_event(fd, 4, 44);
 	expect_nothing(fd, 0);
+}
+
+/* Event @i of a few, the odd ones with ids of the kernel's choice. */
+static __u64 expire_one(int fd, unsigned int i)
+{
+	__u64 id = i;
+
+	if (i % 2)
+		ASSERT_EQ(0, tw_start_any(fd, 0, i, &id));
+	else
+		ASSERT_EQ(0, tw_start(fd, id, 0, i));
+	return id;
+}
+
+/* The queue stays a queue, wherever events are withdrawn and added. */
+TEST(withdraw_from_any_place_of_the_queue)
+{
+	enum { EVENTS = 5 };
+	unsigned int gone, i;
+
+	for (gone = 0; gone < 1 << EVENTS; gone++) {
+		int fd = session_open_nonblock();
+		__u64 ids[EVENTS + 1];
+
+		for (i = 0; i < EVENTS; i++) {
+			ids[i] = expire_one(fd, i);
+			expect_unread(fd, i + 1);
+		}
+		/* from the head, or from the tail if the head is withdrawn */
+		for (i = 0; i < EVENTS; i++) {
+			unsigned int nr = gone & 1 ? EVENTS - 1 - i : i;
+
+			if (gone & 1 << nr)
+				ASSERT_EQ(1, tw_stop_flags(fd, ids[nr],
+							   TWHEEL_STOP_WITHDRAW));
+		}
+		ids[EVENTS] = expire_one(fd, EVENTS);
+		expect_unread(fd, EVENTS + 1 - __builtin_popcount(gone));
+		for (i = 0; i <= EVENTS; i++)
+			if (!(gone & 1 << i))
+				expect_event(fd, ids[i], i);
+		expect_nothing(fd, 0);
+		close(fd);
+	}
 }
 
 /* Nothing can come any more: who has read the event has what it names. */

@@ -27,6 +27,13 @@ struct form {
 
 static struct timer_list lone;
 
+static void defined_expired(struct timer_list *t)
+{
+}
+
+static DEFINE_TIMER(defined, defined_expired);
+/* static DEFINE_TWHEEL_TIMER(defined, defined_expired); */
+
 static void expired(struct timer_list *t)
 {
 	struct form *f = from_timer(f, t, timer);
@@ -74,6 +81,10 @@ static void delays(struct form *f)
 
 static void deadlines(struct form *f)
 {
+	mod_timer(&defined, jiffies + HZ);
+	/* twheel_start(&defined, NSEC_PER_SEC); */
+	timer_delete_sync(&defined);
+	/* twheel_stop_sync(&defined); */
 	mod_timer(&lone, f->when);
 	/* twheel_start(&lone, jiffies64_to_nsecs(max_t(long, f->when - jiffies, 0))); */
 	mod_timer(&lone, jiffies - 1);

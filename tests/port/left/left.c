@@ -13,8 +13,6 @@ static void expired(struct timer_list *t)
 	t->function = NULL;				/* no counterpart */
 }
 
-static DEFINE_TIMER(defined, expired);			/* no counterpart */
-
 static int left(void)
 {
 	timer_setup(&timer, expired, TIMER_DEFERRABLE);	/* was deferrable */

@@ -10,6 +10,8 @@
 struct workqueue_struct;
 struct work_struct;
 
+#define WORK_CPU_UNBOUND	0
+
 typedef void (*work_func_t)(struct work_struct *work);
 
 struct work_struct {

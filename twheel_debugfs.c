@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * twheel/callbacks in debugfs: who has how many timers pending
+ *
+ * Two lines of a name and a number, then one for each function that pending
+ * timers call: how many, and its name with its module's. Of a work it is the
+ * work's function.
+ *
+ * Of each slot the first timers are looked at, as many as one hold of a base's
+ * lock allows. "seen" says how many were looked at of the "pending" ones.
+ */
+#include <linux/cpumask.h>
+#include <linux/debugfs.h>
+#include <linux/rcupdate.h>
+#include <linux/sched.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+
+#include "twheel_debugfs.h"
+#include "twheel_wheel.h"
+
+/* Functions that have a line of their own, and slots per look at a wheel. */
+#define CALLBACKS_MAX	256
+#define SLOTS_PER_LOOK	64
+
+/**
+ * struct census - what has been found so far
+ * @pending: timers that were pending
+ * @seen: those that were looked at
+ * @nr: entries of @callbacks
+ * @callbacks: the functions and how many timers call them
+ */
+struct census {
+	u64 pending;
+	u64 seen;
+	unsigned int nr;
+	struct {
+		void *fn;
+		u64 count;
+	} callbacks[CALLBACKS_MAX];
+};
+
+static void *callback_of(struct twheel_timer *timer)
+{
+	if (timer->fn != twheel_work_expired)
+		return timer->fn;
+	return container_of(timer, struct twheel_work, timer)->work.func;
+}
+
+/* The base's lock is held. */
+static void count_timer(struct twheel_timer *timer, void *arg)
+{
+	struct census *census = arg;
+	void *fn = callback_of(timer);
+	unsigned int i;
+
+	census->seen++;
+	for (i = 0; i < census->nr; i++)
+		if (census->callbacks[i].fn == fn)
+			break;
+	if (i == CALLBACKS_MAX)
+		return;
+	if (i == census->nr) {
+		census->callbacks[i].fn = fn;
+		census->callbacks[i].count = 0;
+		census->nr++;
+	}
+	census->callbacks[i].count++;
+}
+
+/* Returns false if there is no such wheel, or none of its slots is left. */
+static bool look_at_slots(struct census *census, unsigned long number,
+			  unsigned int cpu, u32 *slot)
+{
+	unsigned long found = number;
+	struct twheel *wheel;
+	unsigned int i;
+	bool more = false;
+
+	/* See twheel_wheel_find(). */
+	rcu_read_lock();
+	wheel = twheel_wheel_find(&found);
+	if (wheel && found == number) {
+		more = true;
+		for (i = 0; i < SLOTS_PER_LOOK && more; i++)
+			more = twheel_base_look(wheel->bases[cpu], slot,
+						count_timer, census);
+	}
+	rcu_read_unlock();
+	return more;
+}
+
+/* Returns false if there is no wheel of this number or a higher one. */
+static bool count_pending(struct census *census, unsigned long *number)
+{
+	struct twheel_snapshot snapshot;
+	struct twheel *wheel;
+	unsigned int cpu;
+
+	rcu_read_lock();
+	wheel = twheel_wheel_find(number);
+	if (wheel) {
+		for_each_possible_cpu(cpu) {
+			twheel_base_snapshot(wheel->bases[cpu], &snapshot);
+			census->pending += snapshot.pending;
+		}
+	}
+	rcu_read_unlock();
+	return wheel;
+}
+
+static void take_census(struct census *census)
+{
+	unsigned long number = 0;
+	unsigned int cpu;
+	u32 slot;
+
+	for (; count_pending(census, &number); number++) {
+		for_each_possible_cpu(cpu) {
+			slot = 0;
+			while (look_at_slots(census, number, cpu, &slot))
+				cond_resched();
+		}
+	}
+}
+
+static int callbacks_show(struct seq_file *seq, void *v)
+{
+	struct census *census = kvzalloc(sizeof(*census), GFP_KERNEL);
+	unsigned int i;
+
+	if (!census)
+		return -ENOMEM;
+	take_census(census);
+	seq_printf(seq, "pending %llu\n", census->pending);
+	seq_printf(seq, "seen %llu\n", census->seen);
+	for (i = 0; i < census->nr; i++)
+		seq_printf(seq, "%llu %ps\n", census->callbacks[i].count,
+			   census->callbacks[i].fn);
+	kvfree(census);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(callbacks);
+
+static struct dentry *dir;	/* constant after init */
+
+/**
+ * twheel_debugfs_init - make twheel/callbacks in debugfs, if there is one
+ */
+void twheel_debugfs_init(void)
+{
+	dir = debugfs_create_dir("twheel", NULL);
+	debugfs_create_file("callbacks", 0400, dir, NULL, &callbacks_fops);
+}
+
+/**
+ * twheel_debugfs_exit - remove it
+ */
+void twheel_debugfs_exit(void)
+{
+	debugfs_remove(dir);
+}
