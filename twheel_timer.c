@@ -40,11 +40,6 @@ static void debug_setup(struct twheel_timer *timer, unsigned int flags)
 		debug_object_init(timer, &twheel_base_debug_descr);
 }
 
-static void debug_activate(struct twheel_timer *timer)
-{
-	debug_object_activate(timer, &twheel_base_debug_descr);
-}
-
 static void debug_deactivate(struct twheel_timer *timer)
 {
 	debug_object_deactivate(timer, &twheel_base_debug_descr);
@@ -52,19 +47,25 @@ static void debug_deactivate(struct twheel_timer *timer)
 
 /* Deadlines and ticks. */
 
-/*
- * Rounded up: this is what keeps a timer from being early. The remainder is
- * what deadline_of() needs to have the deadline back.
- */
 static __always_inline u64 round_up_to_tick(const struct twheel_base *base,
 					    u64 deadline, u32 *offset_ns)
 {
-	return div_u64_rem(deadline + base->tick_ns - 1, base->tick_ns, offset_ns);
+	return twheel_tick_above(base, deadline + base->tick_ns - 1, offset_ns);
+}
+
+/* Whether the timer's callback has noted a start. */
+static bool is_noted(const struct twheel_base *base,
+		     const struct twheel_timer *timer)
+{
+	return unlikely(base->running == timer &&
+			atomic64_read(&base->again) > TWHEEL_AGAIN_CLOSED);
 }
 
 static ktime_t deadline_of(const struct twheel_base *base,
 			   const struct twheel_timer *timer)
 {
+	if (is_noted(base, timer))
+		return atomic64_read(&base->again) - base->tick_ns + 1;
 	/* Never started. */
 	if (!timer->node.expires)
 		return 0;
@@ -138,21 +139,9 @@ static struct twheel_base *move_to_base(struct twheel_base *base,
  * not save registers for it.
  */
 
-static __always_inline void insert(struct twheel_base *base,
-				   struct twheel_timer *timer, u64 expires,
-				   u32 offset_ns)
-{
-	timer->node.expires = expires;
-	timer->node.offset_ns = offset_ns;
-	debug_activate(timer);
-	twheel_scheme_start(&base->scheme, &timer->node);
-	base->counters.started++;
-	trace_twheel_start(base, timer, false);
-}
-
 /*
- * As insert(), with the hrtimer off, or sleeping and maybe for too long. Returns
- * the tick for twheel_base_arm().
+ * As twheel_base_start(), with the hrtimer off, or sleeping and maybe for too
+ * long. Returns the tick for twheel_base_arm().
  */
 static noinline u64 insert_asleep(struct twheel_base *base,
 				  struct twheel_timer *timer, u64 expires,
@@ -160,7 +149,7 @@ static noinline u64 insert_asleep(struct twheel_base *base,
 {
 	if (base->armed_tick == U64_MAX)
 		twheel_base_wake(base);
-	insert(base, timer, expires, offset_ns);
+	twheel_base_start(base, timer, expires, offset_ns);
 	return twheel_scheme_wakeup(&base->scheme, &timer->node);
 }
 
@@ -187,6 +176,37 @@ static __always_inline void restart_locked(struct twheel_base *base,
 }
 
 /*
+ * If the timer's callback has noted a start, that is made now, so that it is a
+ * start as any other for whoever comes after it. If not, the callback can note
+ * none from now on. Returns whether the timer is pending because of that.
+ */
+static noinline bool start_noted(struct twheel_base *base,
+				 struct twheel_timer *timer)
+{
+	s64 noted;
+
+	if (base->running != timer)
+		return false;
+	if (twheel_pending(timer)) {
+		/* What was noted all the same is for again_slow(). */
+		atomic64_cmpxchg(&base->again, 0, TWHEEL_AGAIN_CLOSED);
+		return false;
+	}
+	noted = atomic64_xchg(&base->again, TWHEEL_AGAIN_CLOSED);
+	if (noted <= TWHEEL_AGAIN_CLOSED)
+		return false;
+	twheel_base_start_again(base, timer, noted);
+	return true;
+}
+
+/* Whether a timer is pending, or its callback has noted a start. Then it is now. */
+static __always_inline bool is_started(struct twheel_base *base,
+				       struct twheel_timer *timer)
+{
+	return likely(twheel_pending(timer)) || start_noted(base, timer);
+}
+
+/*
  * A start that needs more than an insertion. @cpu is where the timer goes,
  * unless its callback runs: then it stays, or those who wait for the callback
  * would ask the wrong base.
@@ -199,7 +219,11 @@ static noinline int start_slow(struct twheel_base *base,
 {
 	int ret = -ESHUTDOWN;
 
-	if (timer->fn) {
+	/* One that is about to join another base still looks pending. */
+	if (start_noted(base, timer)) {
+		restart_locked(base, timer, expires, offset_ns);
+		ret = 1;
+	} else if (timer->fn) {
 		if (base->cpu != cpu && base->running != timer)
 			base = move_to_base(base, timer, cpu);
 		twheel_base_arm(base, insert_asleep(base, timer, expires,
@@ -225,9 +249,10 @@ static __always_inline int start(struct twheel_base *base,
 		twheel_unlock_base(base, flags);
 		return 1;
 	}
-	if (unlikely(base->cpu != cpu || !timer->fn || base->armed_tick))
+	if (unlikely(base->cpu != cpu || !timer->fn ||
+		     (base->armed_tick | atomic64_read(&base->again))))
 		return start_slow(base, timer, expires, offset_ns, cpu, flags);
-	insert(base, timer, expires, offset_ns);
+	twheel_base_start(base, timer, expires, offset_ns);
 	twheel_unlock_base(base, flags);
 	return 0;
 }
@@ -289,6 +314,63 @@ int twheel_start(struct twheel_timer *timer, u64 delay_ns)
 }
 EXPORT_SYMBOL_GPL(twheel_start);
 
+/* The timer was pending when its callback noted a start, or is pending now. */
+static noinline int again_slow(struct twheel_timer *timer, u64 deadline)
+{
+	unsigned long flags;
+	struct twheel_base *base = twheel_lock_base(timer, &flags);
+
+	/* Somebody has found what was noted: then theirs is the last word. */
+	if (atomic64_xchg(&base->again, TWHEEL_AGAIN_CLOSED) ==
+	    TWHEEL_AGAIN_CLOSED) {
+		twheel_unlock_base(base, flags);
+		return 0;
+	}
+	return start_cold(base, timer, deadline, flags);
+}
+
+/**
+ * twheel_again_at - a callback starts its own timer again
+ * @timer: the timer whose callback calls this
+ * @deadline: as for twheel_start_at()
+ *
+ * As twheel_start_at(), at little more than half the cost: the deadline is noted,
+ * and the tick starts the timer when the callback has returned. It takes its
+ * base's lock then anyway. So the timer must not be freed before that.
+ *
+ * Until then twheel_pending() says that the timer is not pending. All that starts,
+ * restarts or stops the timer takes it as started: the deadline of a later start
+ * holds, and a stop returns 1. twheel_stop_sync() waits for the callback and stops
+ * what the tick has started.
+ *
+ * Best called last. A start of any timer on this CPU between this and the end of
+ * the callback costs a little more.
+ *
+ * Context: The timer's callback.
+ * Return: 1 if the timer was pending, 0 if it was not, -ESHUTDOWN if it has
+ * been shut down, -EINVAL if its callback does not run.
+ */
+int twheel_again_at(struct twheel_timer *timer, ktime_t deadline)
+{
+	/* Stays on this base while the callback runs: see start_slow(). */
+	struct twheel_base *base = READ_ONCE(timer->base);
+
+	if (unlikely(deadline < 0))
+		deadline = 0;
+	if (unlikely(!base || READ_ONCE(base->running) != timer))
+		return -EINVAL;
+	if (unlikely(atomic64_cmpxchg(&base->again, 0, deadline + base->tick_ns - 1)))
+		return twheel_start_at(timer, deadline);
+	/*
+	 * From here on a start on this CPU sees @again. One that has come before
+	 * is seen here. One on another CPU has closed @again, see start_noted().
+	 */
+	if (unlikely(twheel_pending(timer)))
+		return again_slow(timer, deadline);
+	return 0;
+}
+EXPORT_SYMBOL_GPL(twheel_again_at);
+
 /**
  * twheel_restart_at - restart a timer if it is pending
  * @timer: the timer
@@ -305,7 +387,7 @@ int twheel_restart_at(struct twheel_timer *timer, ktime_t deadline)
 {
 	unsigned long flags;
 	struct twheel_base *base = twheel_lock_base(timer, &flags);
-	bool pending = twheel_pending(timer);
+	bool pending = is_started(base, timer);
 	u32 offset_ns;
 	u64 expires = round_up_to_tick(base, deadline_at(deadline), &offset_ns);
 
@@ -380,7 +462,8 @@ u64 twheel_forward(struct twheel_timer *timer, u64 period_ns)
 	ktime_t now = ktime_get();
 	u64 periods;
 
-	if (twheel_pending(timer) || now < deadline || WARN_ON_ONCE(!period_ns)) {
+	if (twheel_pending(timer) || is_noted(base, timer) ||
+	    now < deadline || WARN_ON_ONCE(!period_ns)) {
 		twheel_unlock_base(base, flags);
 		return 0;
 	}
@@ -392,6 +475,37 @@ u64 twheel_forward(struct twheel_timer *timer, u64 period_ns)
 	return periods;
 }
 EXPORT_SYMBOL_GPL(twheel_forward);
+
+/*
+ * Whether a timer that is not pending may be about to be started again by its
+ * callback. Without a lock: if the callback has returned by now that start has
+ * been made.
+ */
+static bool may_be_noted(struct twheel_timer *timer)
+{
+	/* As in twheel_lock_base(). */
+	struct twheel_base *base = READ_ONCE(timer->base);
+
+	/* Pairs with twheel_base_set_running(). */
+	if (base && smp_load_acquire(&base->running) != timer)
+		return twheel_pending(timer);
+	return true;
+}
+
+/* A stop of a timer that was not pending when it was looked at. */
+static noinline int stop_noted(struct twheel_timer *timer)
+{
+	struct twheel_base *base;
+	unsigned long flags;
+	bool stopped;
+
+	if (!may_be_noted(timer))
+		return 0;
+	base = twheel_lock_base(timer, &flags);
+	stopped = is_started(base, timer) && twheel_base_stop(base, timer);
+	twheel_unlock_base(base, flags);
+	return stopped;
+}
 
 /**
  * twheel_stop - stop a timer
@@ -409,13 +523,13 @@ int twheel_stop(struct twheel_timer *timer)
 	unsigned long flags;
 	bool stopped;
 
-	/* Nothing ever makes a pending timer look stopped: no lock needed. */
-	if (!twheel_pending(timer))
-		return 0;
+	/* Nothing ever makes a pending timer look stopped. */
+	if (unlikely(!twheel_pending(timer)))
+		return stop_noted(timer);
 	base = twheel_lock_base(timer, &flags);
 	stopped = twheel_base_stop(base, timer);
 	twheel_unlock_base(base, flags);
-	return stopped;
+	return likely(stopped) ? stopped : stop_noted(timer);
 }
 EXPORT_SYMBOL_GPL(twheel_stop);
 
@@ -436,6 +550,8 @@ start_request(struct twheel_base *base, struct twheel_request *r, u64 *wakeup)
 	u64 expires = round_up_to_tick(base, deadline_at(r->deadline), &offset_ns);
 
 	r->result = 0;
+	if (unlikely(base->running == timer))
+		start_noted(base, timer);
 	if (twheel_pending(timer)) {
 		restart_locked(base, timer, expires, offset_ns);
 		r->result = 1;
@@ -452,7 +568,7 @@ start_request(struct twheel_base *base, struct twheel_request *r, u64 *wakeup)
 			*wakeup = min(*wakeup, insert_asleep(base, timer, expires,
 							     offset_ns));
 		else
-			insert(base, timer, expires, offset_ns);
+			twheel_base_start(base, timer, expires, offset_ns);
 	}
 	return base;
 }
@@ -463,7 +579,7 @@ restart_request(struct twheel_base *base, struct twheel_request *r, u64 *wakeup)
 	u32 offset_ns;
 	u64 expires = round_up_to_tick(base, deadline_at(r->deadline), &offset_ns);
 
-	r->result = twheel_pending(r->timer);
+	r->result = is_started(base, r->timer);
 	if (likely(r->result))
 		restart_locked(base, r->timer, expires, offset_ns);
 	return base;
@@ -472,7 +588,8 @@ restart_request(struct twheel_base *base, struct twheel_request *r, u64 *wakeup)
 static __always_inline struct twheel_base *
 stop_request(struct twheel_base *base, struct twheel_request *r, u64 *wakeup)
 {
-	r->result = twheel_base_stop(base, r->timer);
+	r->result = is_started(base, r->timer) &&
+		    twheel_base_stop(base, r->timer);
 	return base;
 }
 
@@ -558,6 +675,8 @@ static bool try_to_stop(struct twheel_timer *timer, bool shutdown,
 	struct twheel_base *base = twheel_lock_base(timer, &flags);
 	bool running = base->running == timer;
 
+	if (shutdown)
+		start_noted(base, timer);
 	if ((shutdown || !running) && twheel_base_stop(base, timer))
 		*stopped = true;
 	if (shutdown)

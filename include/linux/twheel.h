@@ -179,6 +179,7 @@ void twheel_timer_setup(struct twheel_timer *timer, struct twheel *wheel,
 void twheel_timer_destroy(struct twheel_timer *timer);
 int twheel_start(struct twheel_timer *timer, u64 delay_ns);
 int twheel_start_at(struct twheel_timer *timer, ktime_t deadline);
+int twheel_again_at(struct twheel_timer *timer, ktime_t deadline);
 int twheel_start_on(struct twheel_timer *timer, u64 delay_ns, int cpu);
 int twheel_restart_at(struct twheel_timer *timer, ktime_t deadline);
 int twheel_stop(struct twheel_timer *timer);

@@ -49,7 +49,10 @@ static void wheel_expired(struct twheel_timer *timer)
 		twheel_start(timer, delay);
 	} else {
 		bt->deadline += delay;
-		twheel_start_at(timer, bt->deadline);
+		if (bench_expiry->again)
+			twheel_again_at(timer, bt->deadline);
+		else
+			twheel_start_at(timer, bt->deadline);
 	}
 }
 
