@@ -305,11 +305,13 @@ static noinline struct twheel_node *pop(struct twheel_scheme *s, u64 target,
 	u64 moved;
 
 	while (*work > 0) {
-		moved = s->cascaded;
-		node = twheel_hier_due(s, slot);
-		*work -= s->cascaded - moved;
-		if (node || *work <= 0)
-			return node;
+		if (s->quota || !list_empty(&slot->nodes)) {
+			moved = s->cascaded;
+			node = twheel_hier_due(s, slot);
+			*work -= s->cascaded - moved;
+			if (node || *work <= 0)
+				return node;
+		}
 		if (!list_empty(&slot->nodes))
 			move_refreshed(s, work);
 		else if (s->quota)
@@ -350,6 +352,9 @@ struct twheel_node *twheel_hier_pop(struct twheel_scheme *s, u64 target,
 			return NULL;
 		}
 	}
+	/* The end of a tick at which timers have expired. */
+	if (target == s->clock && !s->quota && list_empty(&slot->nodes))
+		return NULL;
 	return pop(s, target, work);
 }
 
