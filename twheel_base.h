@@ -211,8 +211,10 @@ static __always_inline void twheel_base_start(struct twheel_base *base,
 					      struct twheel_timer *timer,
 					      u64 expires, u32 offset_ns)
 {
-	timer->node.expires = expires;
-	timer->node.offset_ns = offset_ns;
+	WRITE_ONCE(timer->node.expires, expires);
+	WRITE_ONCE(timer->node.offset_ns, offset_ns);
+	/* Before the timer is pending. Pairs with twheel_start(). */
+	smp_wmb();
 	debug_object_activate(timer, &twheel_base_debug_descr);
 	twheel_scheme_start(&base->scheme, &timer->node);
 	base->counters.started++;

@@ -123,7 +123,8 @@ void twheel_hashed_restart(struct twheel_scheme *s, struct twheel_node *node,
 	bool stays = expires >= node->expires &&
 		     twheel_slot_may_stay(&s->slots[nr], node);
 
-	node->expires = expires;
+	/* As in twheel_scheme_refresh(). */
+	WRITE_ONCE(node->expires, expires);
 	if (stays)
 		return;
 	twheel_slot_free_cursor(s, node);

@@ -175,7 +175,8 @@ static __always_inline void twheel_hier_restart(struct twheel_scheme *s,
 		     twheel_slot_may_stay(&s->slots[tick & TWHEEL_HIER_MASK],
 					  node);
 
-	node->expires = expires;
+	/* As in twheel_scheme_refresh(). */
+	WRITE_ONCE(node->expires, expires);
 	if (stays)
 		return;
 	/* As in twheel_hier_join(). */

@@ -143,7 +143,8 @@ static __always_inline bool twheel_scheme_refresh(struct twheel_scheme *s,
 	if (unlikely(expires < node->expires ||
 		     !(node->hint & TWHEEL_SLOT_MAY_STAY)))
 		return false;
-	node->expires = expires;
+	/* Pairs with restart_after(), which takes no lock. */
+	WRITE_ONCE(node->expires, expires);
 	return true;
 }
 

@@ -167,7 +167,7 @@ static __always_inline void restart_locked(struct twheel_base *base,
 					   struct twheel_timer *timer,
 					   u64 expires, u32 offset_ns)
 {
-	timer->node.offset_ns = offset_ns;
+	WRITE_ONCE(timer->node.offset_ns, offset_ns);
 	if (unlikely(!twheel_scheme_refresh(&base->scheme, &timer->node,
 					    expires)))
 		restart_and_move(base, timer, expires);
@@ -292,13 +292,66 @@ int twheel_start_at(struct twheel_timer *timer, ktime_t deadline)
 }
 EXPORT_SYMBOL_GPL(twheel_start_at);
 
+/* The rest of restart_after(): most callers need not save registers for it. */
+static noinline int start_other_tick(struct twheel_timer *timer, u64 deadline,
+				     u64 expires, u32 offset_ns)
+{
+	unsigned long flags;
+	struct twheel_base *base = twheel_lock_base(timer, &flags);
+
+	if (unlikely(!twheel_pending(timer)))
+		return start_cold(base, timer, deadline, flags);
+	restart_locked(base, timer, expires, offset_ns);
+	twheel_unlock_base(base, flags);
+	return 1;
+}
+
+/*
+ * A relative start of a timer that was pending when it was looked at.
+ *
+ * A timer that is pushed back more often than once a tick mostly has its new tick
+ * already. Then only the place of its deadline in the tick changes. No lock is
+ * needed for that, as neither the wheel nor the hrtimer has anything to do.
+ *
+ * Such a restart counts as made while the timer was pending with that tick.
+ * Somebody else may give the timer another tick, or the tick may expire it, before
+ * the place is written. Who reads the deadline meanwhile, or has given another one
+ * without a lock of the callers' own, may find it off by less than a tick. When the
+ * timer expires is not affected.
+ *
+ * Not on 32 bits, which read a tick in two halves.
+ */
+static noinline int restart_after(struct twheel_timer *timer, u64 delay_ns)
+{
+	u64 deadline = deadline_after(delay_ns), expires;
+	/* As in twheel_lock_base(). All bases of its wheel have one tick. */
+	struct twheel_base *base = READ_ONCE(timer->base);
+	u32 offset_ns;
+
+	if (unlikely(!base))
+		return twheel_start_at(timer, deadline);
+	expires = round_up_to_tick(base, deadline, &offset_ns);
+	/* Pairs with twheel_base_start() and twheel_scheme_refresh(). */
+	if (IS_ENABLED(CONFIG_64BIT) &&
+	    READ_ONCE(timer->node.expires) == expires) {
+		/* Pairs with twheel_expired_deadline(). */
+		WRITE_ONCE(timer->node.offset_ns, offset_ns);
+		return 1;
+	}
+	return start_other_tick(timer, deadline, expires, offset_ns);
+}
+
 /**
  * twheel_start - start or restart a timer
  * @timer: the timer
  * @delay_ns: time from now after which it is to expire, ns. More than 2^63 - 1
  *	from boot is the same as that
  *
- * As twheel_start_at() at @delay_ns from now.
+ * As twheel_start_at() at @delay_ns from now. If the timer is pending and due in
+ * the same tick already it takes no lock: for those who push a timer back more
+ * often than once a tick. That is neither counted nor traced. If others start the
+ * timer meanwhile, without a lock of the callers' own, twheel_deadline() may be off
+ * by less than a tick.
  *
  * Context: Any but NMI.
  * Return: 1 if the timer was pending, 0 if it was not, -ESHUTDOWN if it has
@@ -306,10 +359,18 @@ EXPORT_SYMBOL_GPL(twheel_start_at);
  */
 int twheel_start(struct twheel_timer *timer, u64 delay_ns)
 {
-	u64 deadline = deadline_after(delay_ns);
+	struct twheel_base *base;
 	unsigned long flags;
-	struct twheel_base *base = twheel_lock_base(timer, &flags);
+	u64 deadline;
 
+	/*
+	 * Its tick is read after that: the one of the start that is seen here. Pairs
+	 * with twheel_base_start().
+	 */
+	if (unlikely(smp_load_acquire(&timer->node.link.next) != &timer->node.link))
+		return restart_after(timer, delay_ns);
+	deadline = deadline_after(delay_ns);
+	base = twheel_lock_base(timer, &flags);
 	return start(base, timer, deadline, flags);
 }
 EXPORT_SYMBOL_GPL(twheel_start);

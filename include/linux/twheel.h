@@ -163,7 +163,9 @@ struct twheel_request {
 static inline u64 twheel_expired_deadline(const struct twheel_timer *timer,
 					  u64 tick_ns)
 {
-	return (timer->node.expires - 1) * tick_ns + timer->node.offset_ns + 1;
+	/* Pairs with restart_after(). */
+	return (timer->node.expires - 1) * tick_ns +
+	       READ_ONCE(timer->node.offset_ns) + 1;
 }
 
 struct twheel *twheel_create(const struct twheel_config *config);

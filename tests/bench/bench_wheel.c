@@ -110,6 +110,7 @@ static void wheel_started(struct bench *b)
 	.start = wheel_start,			\
 	.start_at = wheel_start_at,		\
 	.restart = wheel_start_at,		\
+	.restart_after = wheel_start,		\
 	.stop = wheel_stop,			\
 	.started = wheel_started
 

@@ -281,6 +281,12 @@ static void tt_locked_start(struct tt_locked *l, u32 *rnd)
 
 	tt_note_start(l, tt_start(&l->t, delay), deadline,
 		      tt_order_unknown(smp_processor_id()));
+	if (tt_random_below(rnd, 4))
+		return;
+	/* Most likely to the same tick. */
+	deadline = ktime_add_safe(ktime_get(), delay);
+	tt_note_start(l, tt_start(&l->t, delay), deadline,
+		      tt_order_unknown(smp_processor_id()));
 }
 
 /* A popular deadline: the end of this run of 16 ticks, or of a later one. */

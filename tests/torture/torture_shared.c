@@ -93,6 +93,9 @@ static void tt_shared_start(struct tt_shared *s, u32 *rnd)
 		ret = tt_start_at(&s->t, ktime_add_ns(ktime_get(), delay));
 		break;
 	default:
+		if (tt_random_below(rnd, 2))
+			tt_shared_note_start(s, tt_start(&s->t, delay));
+		/* Maybe to the same tick. */
 		ret = tt_start(&s->t, delay);
 	}
 	tt_shared_note_start(s, ret);
