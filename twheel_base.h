@@ -89,7 +89,7 @@ struct twheel_counters {
  * @running: the timer whose callback runs, or NULL. twheel_stop() looks at it
  *	without @lock
  * @again: the deadline that the callback of @running has noted with
- *	twheel_again_at(), with a tick less 1 ns added. 0 if there is none.
+ *	twheel_again_at(), with a tick less 1 ns added, a u64. 0 if there is none.
  *	%TWHEEL_AGAIN_CLOSED if it is too late for one: somebody else has started
  *	the timer. Only that callback goes from 0 to a deadline, without @lock
  * @scheme: the timers
@@ -224,7 +224,7 @@ static __always_inline void twheel_base_start(struct twheel_base *base,
 /* Start a timer as its callback has noted. @noted is what @base->again was. */
 static __always_inline void twheel_base_start_again(struct twheel_base *base,
 						    struct twheel_timer *timer,
-						    s64 noted)
+						    u64 noted)
 {
 	u32 offset_ns;
 	u64 expires = twheel_tick_above(base, noted, &offset_ns);

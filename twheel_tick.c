@@ -105,7 +105,7 @@ static __always_inline bool expire_timer(struct twheel_base *base,
 	__releases(&base->lock) __acquires(&base->lock)
 {
 	twheel_fn fn = timer->fn;
-	s64 noted;
+	u64 noted;
 
 	twheel_base_set_running(base, timer);
 	base->counters.expired++;

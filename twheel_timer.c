@@ -58,7 +58,7 @@ static bool is_noted(const struct twheel_base *base,
 		     const struct twheel_timer *timer)
 {
 	return unlikely(base->running == timer &&
-			atomic64_read(&base->again) > TWHEEL_AGAIN_CLOSED);
+			(u64)atomic64_read(&base->again) > TWHEEL_AGAIN_CLOSED);
 }
 
 static ktime_t deadline_of(const struct twheel_base *base,
@@ -183,7 +183,7 @@ static __always_inline void restart_locked(struct twheel_base *base,
 static noinline bool start_noted(struct twheel_base *base,
 				 struct twheel_timer *timer)
 {
-	s64 noted;
+	u64 noted;
 
 	if (base->running != timer)
 		return false;
@@ -395,9 +395,9 @@ static noinline int again_slow(struct twheel_timer *timer, u64 deadline)
  * @timer: the timer whose callback calls this
  * @deadline: as for twheel_start_at()
  *
- * As twheel_start_at(), at little more than half the cost: the deadline is noted,
- * and the tick starts the timer when the callback has returned. It takes its
- * base's lock then anyway. So the timer must not be freed before that.
+ * As twheel_start_at(), at less cost: the deadline is noted, and the tick starts
+ * the timer when the callback has returned. It takes its base's lock then anyway.
+ * So the timer must not be freed before that.
  *
  * Until then twheel_pending() says that the timer is not pending. All that starts,
  * restarts or stops the timer takes it as started: the deadline of a later start

@@ -163,6 +163,13 @@ static void again_and_many(struct client_timer *t)
 	complete(&t->done);
 }
 
+static void again_never(struct client_timer *t)
+{
+	note(t, twheel_again_at(&t->timer, KTIME_MAX));
+	note(t, twheel_deadline(&t->timer) == KTIME_MAX);
+	complete(&t->done);
+}
+
 static void again_is_a_start_to_its_callback(struct client *c)
 {
 	check_answers(c, again_and_start, 111, true);
@@ -171,6 +178,7 @@ static void again_is_a_start_to_its_callback(struct client *c)
 	check_answers(c, again_and_stop, 1001, false);
 	check_answers(c, again_and_forward, 11, true);
 	check_answers(c, again_and_many, 110101, true);
+	check_answers(c, again_never, 1, true);
 }
 
 /* The last deadline holds: not the one of now, which all others have. */
