@@ -8,7 +8,7 @@
 #include <linux/kernel.h>
 
 /* No kernel, no options. */
-#define IS_ENABLED(CONFIG_OPTION)	0
+#define IS_ENABLED(...)		0
 
 #define WARN(condition, ...)	WARN_ON(condition)
 
