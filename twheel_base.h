@@ -8,6 +8,7 @@
 #ifndef _TWHEEL_BASE_H
 #define _TWHEEL_BASE_H
 
+#include <linux/atomic.h>
 #include <linux/cache.h>
 #include <linux/debugobjects.h>
 #include <linux/hrtimer.h>
@@ -35,6 +36,9 @@
 
 /* The base of a timer that has left one base and not reached the other. */
 #define TWHEEL_MOVING	((struct twheel_base *)1)
+
+/* What @again of a base is when nothing can be noted there any more. */
+#define TWHEEL_AGAIN_CLOSED	1
 
 /**
  * struct twheel_counters - what has happened on a base
@@ -90,7 +94,12 @@ struct twheel_counters {
  * @armed_tick: the tick that a dozing base's hrtimer is set for. U64_MAX
  *	while it is off. 0 while a start need not look at it: it fires every
  *	tick, or its function runs and programs it at its end
- * @running: the timer whose callback runs, or NULL
+ * @running: the timer whose callback runs, or NULL. twheel_stop() looks at it
+ *	without @lock
+ * @again: the deadline that the callback of @running has noted with
+ *	twheel_again_at(), with a tick less 1 ns added, a u64. 0 if there is none.
+ *	%TWHEEL_AGAIN_CLOSED if it is too late for one: somebody else has started
+ *	the timer. Only that callback goes from 0 to a deadline, without @lock
  * @scheme: the timers
  * @counters: what has happened
  * @reached: the last tick that the hrtimer's function was run for
@@ -119,6 +128,7 @@ struct twheel_base {
 	bool kicked;
 	u64 armed_tick;
 	struct twheel_timer *running;
+	atomic64_t again;
 	struct twheel_scheme scheme;
 	struct twheel_counters counters;
 	u64 reached;
@@ -177,7 +187,62 @@ static inline struct twheel_timer *twheel_timer_of(struct twheel_node *node)
 	return container_of(node, struct twheel_timer, node);
 }
 
+/* Under @base->lock, by the tick. What has been noted has been started by now. */
+static __always_inline void
+twheel_base_set_running(struct twheel_base *base, struct twheel_timer *timer)
+{
+	/* Pairs with may_be_noted(). */
+	smp_store_release(&base->running, timer);
+}
+
 extern const struct debug_obj_descr twheel_base_debug_descr;
+
+/*
+ * Rounding up is what keeps a timer from being early. @deadline has a tick less 1
+ * ns added for that. *@offset_ns is what twheel_expired_deadline() needs to have
+ * the deadline back.
+ */
+static __always_inline u64 twheel_tick_above(const struct twheel_base *base,
+					     u64 deadline, u32 *offset_ns)
+{
+	return div_u64_rem(deadline, base->tick_ns, offset_ns);
+}
+
+/**
+ * twheel_base_start - start a timer that is not pending
+ * @base: the timer's base
+ * @timer: the timer
+ * @expires: its tick
+ * @offset_ns: the place of its deadline in the tick before that
+ *
+ * Does not look at the hrtimer, nor tell debug objects.
+ *
+ * Context: @base->lock held.
+ */
+static __always_inline void twheel_base_start(struct twheel_base *base,
+					      struct twheel_timer *timer,
+					      u64 expires, u32 offset_ns)
+{
+	WRITE_ONCE(timer->node.expires, expires);
+	WRITE_ONCE(timer->node.offset_ns, offset_ns);
+	/* Before the timer is pending. Pairs with twheel_start(). */
+	smp_wmb();
+	twheel_scheme_start(&base->scheme, &timer->node);
+	base->counters.started++;
+	trace_twheel_start(base, timer, false);
+}
+
+/* Start a timer as its callback has noted. @noted is what @base->again was. */
+static __always_inline void twheel_base_start_again(struct twheel_base *base,
+						    struct twheel_timer *timer,
+						    u64 noted)
+{
+	u32 offset_ns;
+	u64 expires = twheel_tick_above(base, noted, &offset_ns);
+
+	debug_object_activate(timer, &twheel_base_debug_descr);
+	twheel_base_start(base, timer, expires, offset_ns);
+}
 
 /**
  * twheel_base_stop - stop a timer if it is pending

@@ -123,7 +123,8 @@ void twheel_hashed_restart(struct twheel_scheme *s, struct twheel_node *node,
 	bool stays = expires >= node->expires &&
 		     twheel_slot_may_stay(&s->slots[nr], node);
 
-	node->expires = expires;
+	/* As in twheel_scheme_refresh(). */
+	WRITE_ONCE(node->expires, expires);
 	if (stays)
 		return;
 	twheel_slot_free_cursor(s, node);
@@ -168,6 +169,11 @@ static struct twheel_node *scan_slot(struct twheel_scheme *s, int *work)
 		if (*work <= 0)
 			return NULL;
 		node = list_entry(s->cursor, struct twheel_node, link);
+		if (unlikely(!twheel_slot_mutual(s->cursor, s->cursor->next) ||
+			     !twheel_slot_mutual(s->cursor->prev, s->cursor))) {
+			twheel_slot_mend(s, &s->slots[nr]);
+			continue;
+		}
 		s->cursor = node->link.next;
 		prefetch(s->cursor);
 		if (node->expires <= s->clock) {
@@ -193,6 +199,8 @@ static void enter_slot(struct twheel_scheme *s, u32 nr, int *work)
 		slot->first = U64_MAX;
 		slot->stale = 0;
 		s->cursor = slot->nodes.next;
+		if (unlikely(!twheel_slot_mutual(&slot->nodes, s->cursor)))
+			twheel_slot_mend(s, slot);
 	}
 }
 
@@ -292,6 +300,9 @@ u64 twheel_hashed_next(const struct twheel_scheme *s)
 		return s->clock;
 	for (looked = 0; looked <= LOOK_AHEAD; looked++) {
 		nr = next_occupied(s, (tick + 1) & mask);
+		/* All that was pending has been lost, see twheel_slot_mend(). */
+		if (unlikely(nr >= s->nr_slots))
+			return U64_MAX;
 		tick += 1 + ((nr - (u32)(tick + 1)) & mask);
 		if (tick - s->clock > s->nr_slots)
 			return next;

@@ -115,6 +115,32 @@ void twheel_hier_join_empty(struct twheel_scheme *s, struct twheel_slot *slot,
 }
 
 /**
+ * twheel_hier_join_torn - put a node into a slot whose list is torn
+ * @s: the scheme
+ * @slot: the slot
+ * @node: a node that is in no slot
+ * @flags: TWHEEL_SLOT_MAY_STAY or 0
+ * @tail: at the tail, not the head
+ */
+void twheel_hier_join_torn(struct twheel_scheme *s, struct twheel_slot *slot,
+			   struct twheel_node *node, u32 flags, bool tail)
+{
+	struct list_head *head = &slot->nodes;
+
+	twheel_slot_mend(s, slot);
+	if (list_empty(head)) {
+		twheel_hier_join_empty(s, slot, node, flags);
+		return;
+	}
+	node->hint = flags;
+	slot->count++;
+	if (tail)
+		twheel_link(&node->link, head->prev, head);
+	else
+		twheel_link(&node->link, head, head->next);
+}
+
+/**
  * twheel_hier_move_last - move the only node of a slot to where it belongs
  * @s: the scheme
  * @node: the node
@@ -251,9 +277,15 @@ static void look_at_levels(struct twheel_scheme *s)
 static void move_refreshed(struct twheel_scheme *s, int *work)
 {
 	struct twheel_slot *slot = twheel_hier_due_slot(s);
-	struct twheel_node *node = list_last_entry(&slot->nodes,
-						   struct twheel_node, link);
+	struct list_head *last = slot->nodes.prev;
+	struct twheel_node *node = list_entry(last, struct twheel_node, link);
 
+	if (unlikely(!twheel_slot_first(s, slot) ||
+		     !twheel_slot_mutual(last, &slot->nodes) ||
+		     !twheel_slot_mutual(last->prev, last))) {
+		twheel_slot_mend(s, slot);
+		return;
+	}
 	if (slot->stale < CROWD || node->expires <= s->clock)
 		node = list_first_entry(&slot->nodes, struct twheel_node, link);
 	twheel_slot_take_hint(node);
@@ -305,11 +337,13 @@ static noinline struct twheel_node *pop(struct twheel_scheme *s, u64 target,
 	u64 moved;
 
 	while (*work > 0) {
-		moved = s->cascaded;
-		node = twheel_hier_due(s, slot);
-		*work -= s->cascaded - moved;
-		if (node || *work <= 0)
-			return node;
+		if (s->quota || !list_empty(&slot->nodes)) {
+			moved = s->cascaded;
+			node = twheel_hier_due(s, slot);
+			*work -= s->cascaded - moved;
+			if (node || *work <= 0)
+				return node;
+		}
 		if (!list_empty(&slot->nodes))
 			move_refreshed(s, work);
 		else if (s->quota)
@@ -350,6 +384,9 @@ struct twheel_node *twheel_hier_pop(struct twheel_scheme *s, u64 target,
 			return NULL;
 		}
 	}
+	/* The end of a tick at which timers have expired. */
+	if (target == s->clock && !s->quota && list_empty(&slot->nodes))
+		return NULL;
 	return pop(s, target, work);
 }
 

@@ -76,6 +76,8 @@ static inline void twheel_hier_set_window(struct twheel_scheme *s)
 
 void twheel_hier_join_empty(struct twheel_scheme *s, struct twheel_slot *slot,
 			    struct twheel_node *node, u32 flags);
+void twheel_hier_join_torn(struct twheel_scheme *s, struct twheel_slot *slot,
+			   struct twheel_node *node, u32 flags, bool tail);
 
 /*
  * Between @prev and @next of a slot. @flags is TWHEEL_SLOT_MAY_STAY or 0. What an
@@ -91,6 +93,11 @@ twheel_hier_join(struct twheel_scheme *s, struct twheel_slot *slot,
 
 	if (unlikely(prev == next)) {
 		twheel_hier_join_empty(s, slot, node, flags);
+		return;
+	}
+	if (unlikely(!twheel_slot_mutual(prev, next))) {
+		twheel_hier_join_torn(s, slot, node, flags,
+				      next == &slot->nodes);
 		return;
 	}
 	where = &slot->where[slot->count++ % TWHEEL_SLOT_HINTS];
@@ -175,7 +182,8 @@ static __always_inline void twheel_hier_restart(struct twheel_scheme *s,
 		     twheel_slot_may_stay(&s->slots[tick & TWHEEL_HIER_MASK],
 					  node);
 
-	node->expires = expires;
+	/* As in twheel_scheme_refresh(). */
+	WRITE_ONCE(node->expires, expires);
 	if (stays)
 		return;
 	/* As in twheel_hier_join(). */
@@ -183,7 +191,12 @@ static __always_inline void twheel_hier_restart(struct twheel_scheme *s,
 		twheel_hier_move_last(s, node);
 		return;
 	}
-	twheel_unlink(node->link.prev, node->link.next);
+	if (unlikely(!twheel_slot_holds(&node->link, node->link.prev,
+					node->link.next)))
+		twheel_slot_refuse(&node->link, node->link.prev,
+				   node->link.next);
+	else
+		twheel_unlink(node->link.prev, node->link.next);
 	twheel_hier_place(s, node);
 }
 
@@ -205,6 +218,11 @@ static __always_inline void twheel_hier_move(struct twheel_scheme *s)
 
 	if (unlikely(&node->link == &from->nodes)) {
 		twheel_hier_next_level(s);
+		return;
+	}
+	if (unlikely(!twheel_slot_mutual(&node->link, &from->nodes) ||
+		     !twheel_slot_mutual(node->link.prev, &node->link))) {
+		twheel_slot_mend(s, from);
 		return;
 	}
 	twheel_slot_take_hint(node);
@@ -246,12 +264,18 @@ twheel_hier_due(struct twheel_scheme *s, struct twheel_slot *slot)
 
 	if (s->quota)
 		twheel_hier_move(s);
+again:
 	node = list_first_entry(&slot->nodes, struct twheel_node, link);
 	if (&node->link == &slot->nodes)
 		return NULL;
 	if (unlikely(node->expires > s->clock))
 		return NULL;
 	next = node->link.next;
+	if (unlikely(!twheel_slot_mutual(&slot->nodes, &node->link) ||
+		     !twheel_slot_mutual(&node->link, next))) {
+		twheel_slot_mend(s, slot);
+		goto again;
+	}
 	twheel_slot_take_hint(node);
 	twheel_unlink(&slot->nodes, next);
 	if (unlikely(next == &slot->nodes))

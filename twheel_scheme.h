@@ -143,7 +143,8 @@ static __always_inline bool twheel_scheme_refresh(struct twheel_scheme *s,
 	if (unlikely(expires < node->expires ||
 		     !(node->hint & TWHEEL_SLOT_MAY_STAY)))
 		return false;
-	node->expires = expires;
+	/* Pairs with restart_after(), which takes no lock. */
+	WRITE_ONCE(node->expires, expires);
 	return true;
 }
 
@@ -334,17 +335,24 @@ static inline unsigned int twheel_scheme_occupied(const struct twheel_scheme *s,
  * Return: a node, still pending, or NULL if there is none.
  */
 static inline struct twheel_node *
-twheel_scheme_any(const struct twheel_scheme *s, u32 *slot)
+twheel_scheme_any(struct twheel_scheme *s, u32 *slot)
 {
+	struct twheel_node *node;
 	u32 nr;
 
-	if (!s->pending)
-		return NULL;
-	nr = find_last_bit(s->occupied, min(*slot, s->nr_slots));
-	if (nr >= *slot)
-		nr = find_last_bit(s->occupied, s->nr_slots);
-	*slot = nr + 1;
-	return list_first_entry(&s->slots[nr].nodes, struct twheel_node, link);
+	do {
+		if (!s->pending)
+			return NULL;
+		nr = find_last_bit(s->occupied, min(*slot, s->nr_slots));
+		if (nr >= *slot)
+			nr = find_last_bit(s->occupied, s->nr_slots);
+		/* The rest has been lost, see twheel_slot_mend(). */
+		if (unlikely(nr >= s->nr_slots))
+			return NULL;
+		*slot = nr + 1;
+		node = twheel_slot_first(s, &s->slots[nr]);
+	} while (unlikely(!node));
+	return node;
 }
 
 #endif /* _TWHEEL_SCHEME_H */

@@ -9,6 +9,7 @@
 #define _TWHEEL_SLOT_H
 
 #include <linux/bitops.h>
+#include <linux/bug.h>
 #include <linux/list.h>
 #include <linux/math.h>
 #include <linux/prefetch.h>
@@ -112,10 +113,22 @@ struct twheel_scheme {
 };
 
 /*
+ * Links are checked where the kernel checks those of its own lists. Tests say
+ * themselves whether, and how what is found is reported.
+ */
+#ifndef TWHEEL_SLOT_CHECKED
+#define TWHEEL_SLOT_CHECKED	(IS_ENABLED(CONFIG_LIST_HARDENED) || \
+				 IS_ENABLED(CONFIG_DEBUG_LIST))
+#define TWHEEL_SLOT_REPORT(...)	WARN(1, __VA_ARGS__)
+#endif
+
+/*
  * Nodes are linked by hand. Debian's kernels have CONFIG_DEBUG_LIST, with which
  * list_add() and list_del() call a checking function. That is 15 to 25
  * instructions of the 100 that a start takes. struct hlist, which timer_list
- * uses, is not checked either, but has no tail.
+ * uses, is not checked either, but has no tail. Here a start checks in 2
+ * instructions that the slot's tail is the tail, a stop in 4 that both neighbours
+ * know the node.
  *
  * Each store to a node's link.next pairs with READ_ONCE() in twheel_pending(),
  * which takes no lock: it must see the old value or the new one.
@@ -196,6 +209,69 @@ static __always_inline void twheel_slot_vacate(struct twheel_scheme *s,
 	}
 }
 
+/* Whether two neighbours in a slot agree. @next is NULL if @prev is not pending. */
+static __always_inline bool twheel_slot_mutual(const struct list_head *prev,
+					       const struct list_head *next)
+{
+	return !TWHEEL_SLOT_CHECKED ||
+	       likely(next && prev->next == next && next->prev == prev);
+}
+
+/* Whether both neighbours of a node know it. */
+static __always_inline bool twheel_slot_holds(const struct list_head *entry,
+					      const struct list_head *prev,
+					      const struct list_head *next)
+{
+	return !TWHEEL_SLOT_CHECKED ||
+	       likely(prev->next == entry && next->prev == entry);
+}
+
+/*
+ * A slot's list is torn: somebody has overwritten, freed or set up anew a timer
+ * that was pending. The nodes that can be reached from the head in either
+ * direction, over links that agree, stay. What is between goes: it would never
+ * come out of the slot. Such a timer looks pending until it is stopped. One whose
+ * @next is NULL is not pending, and not ours to link.
+ *
+ * Walking forward ends: a node has one @prev, so that none is come to twice. The
+ * way back never comes to a node of the way forward, or the links between would
+ * agree.
+ */
+static noinline __maybe_unused void twheel_slot_mend(struct twheel_scheme *s,
+						     struct twheel_slot *slot)
+{
+	struct list_head *head = &slot->nodes, *first = head, *last = head;
+
+	while (twheel_slot_mutual(first, first->next) && first->next != head &&
+	       first->next->next)
+		first = first->next;
+	if (twheel_slot_mutual(first, head))
+		return;
+	while (last->prev && twheel_slot_mutual(last->prev, last) &&
+	       last->prev != head)
+		last = last->prev;
+	TWHEEL_SLOT_REPORT("twheel: slot %u torn: %p->next is %p, %p->prev is %p\n",
+			   (u32)(slot - s->slots), first, first->next, last,
+			   last->prev);
+	last->prev = first;
+	/* As in twheel_link(). */
+	WRITE_ONCE(first->next, last);
+	if (first == last)
+		twheel_slot_vacate(s, head);
+	/* The hand looks at what is left. */
+	if (s->cursor && slot == &s->slots[s->clock & (s->nr_slots - 1)])
+		s->cursor = head->next;
+}
+
+/* A node's neighbours do not know it: they are left alone. */
+static noinline __maybe_unused void
+twheel_slot_refuse(const struct list_head *entry, const struct list_head *prev,
+		   const struct list_head *next)
+{
+	TWHEEL_SLOT_REPORT("twheel: unlinking %p refused: %p->next is %p, %p->prev is %p\n",
+			   entry, prev, prev->next, next, next->prev);
+}
+
 /*
  * Into a slot, and out of it into another one: "join" and "leave". Out of the
  * wheel: "del", which counts @pending too.
@@ -219,6 +295,8 @@ static __always_inline void
 twheel_slot_join_tail(struct twheel_scheme *s, struct twheel_slot *slot,
 		      struct twheel_node *node)
 {
+	if (unlikely(!twheel_slot_mutual(slot->nodes.prev, &slot->nodes)))
+		twheel_slot_mend(s, slot);
 	twheel_slot_join(s, slot, node, slot->nodes.prev, &slot->nodes);
 }
 
@@ -226,6 +304,8 @@ static __always_inline void
 twheel_slot_join_head(struct twheel_scheme *s, struct twheel_slot *slot,
 		      struct twheel_node *node)
 {
+	if (unlikely(!twheel_slot_mutual(&slot->nodes, slot->nodes.next)))
+		twheel_slot_mend(s, slot);
 	twheel_slot_join(s, slot, node, &slot->nodes, slot->nodes.next);
 }
 
@@ -244,6 +324,7 @@ twheel_slot_take_hint(const struct twheel_node *node)
 	prefetchw(twheel_slot_hinted(node, node->hint));
 }
 
+/* For a node whose neighbours are known to know it. */
 static __always_inline void twheel_unlink(struct list_head *prev,
 					  struct list_head *next)
 {
@@ -262,6 +343,18 @@ static __always_inline void twheel_slot_unlink(struct twheel_scheme *s,
 		twheel_slot_vacate(s, prev);
 }
 
+/* The first of a slot that is not empty, whose list may have to be mended. */
+static inline struct twheel_node *twheel_slot_first(struct twheel_scheme *s,
+						    struct twheel_slot *slot)
+{
+	struct list_head *first = slot->nodes.next;
+
+	if (unlikely(!twheel_slot_mutual(&slot->nodes, first) ||
+		     !twheel_slot_mutual(first, first->next)))
+		twheel_slot_mend(s, slot);
+	return list_first_entry_or_null(&slot->nodes, struct twheel_node, link);
+}
+
 /*
  * Out of its slot and about to join another. The node's own links stay as they
  * are: twheel_pending(), which takes no lock, must not see a timer as stopped
@@ -270,7 +363,12 @@ static __always_inline void twheel_slot_unlink(struct twheel_scheme *s,
 static __always_inline void
 twheel_slot_leave(struct twheel_scheme *s, struct twheel_node *node)
 {
-	twheel_slot_unlink(s, node->link.prev, node->link.next);
+	struct list_head *prev = node->link.prev, *next = node->link.next;
+
+	if (unlikely(!twheel_slot_holds(&node->link, prev, next)))
+		twheel_slot_refuse(&node->link, prev, next);
+	else
+		twheel_slot_unlink(s, prev, next);
 }
 
 /*
@@ -315,6 +413,11 @@ twheel_slot_del(struct twheel_scheme *s, struct twheel_node *node)
 {
 	struct list_head *prev = node->link.prev, *next = node->link.next;
 
+	if (unlikely(!twheel_slot_holds(&node->link, prev, next))) {
+		twheel_slot_refuse(&node->link, prev, next);
+		twheel_slot_leave_wheel(s, node);
+		return;
+	}
 	twheel_unlink(prev, next);
 	twheel_slot_leave_wheel(s, node);
 	if (unlikely(prev == next))

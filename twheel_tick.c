@@ -93,7 +93,7 @@ static bool let_waiters_on(struct twheel_base *base)
 {
 	bool go_on;
 
-	base->running = NULL;
+	twheel_base_set_running(base, NULL);
 	raw_spin_unlock_irq(&base->lock);
 	twheel_expiry_end(&base->expiry);
 	go_on = twheel_expiry_begin(&base->expiry);
@@ -133,8 +133,9 @@ static __always_inline bool expire_timer(struct twheel_base *base,
 	__releases(&base->lock) __acquires(&base->lock)
 {
 	twheel_fn fn = timer->fn;
+	u64 noted;
 
-	base->running = timer;
+	twheel_base_set_running(base, timer);
 	base->counters.expired++;
 	debug_object_deactivate(timer, &twheel_base_debug_descr);
 	trace_twheel_expire(base, timer);
@@ -142,9 +143,16 @@ static __always_inline bool expire_timer(struct twheel_base *base,
 	call_timer(timer, fn);
 	/*
 	 * The timer may be freed by now: base->running is compared, never
-	 * followed. Our caller clears it before it lets the lock go.
+	 * followed. Our caller clears it before it lets the lock go. But a callback
+	 * that calls twheel_again_at() promises that it is still there.
 	 */
 	raw_spin_lock_irq(&base->lock);
+	noted = atomic64_read(&base->again);
+	if (noted) {
+		atomic64_set(&base->again, 0);
+		if (likely(noted > TWHEEL_AGAIN_CLOSED))
+			twheel_base_start_again(base, timer, noted);
+	}
 	if (!twheel_expiry_awaited(&base->expiry))
 		return true;
 	return let_waiters_on(base);
@@ -186,6 +194,12 @@ static void note_expiry(struct twheel_base *base, struct tick_run *run)
 	base->counters.busy_ticks++;
 }
 
+static noinline int expire_one(struct twheel_base *base,
+			       struct twheel_node *node, int budget)
+{
+	return expire_timer(base, twheel_timer_of(node)) ? budget - 1 : -1;
+}
+
 /*
  * Expire what is due at one tick, at most @budget timers. Returns what is left
  * of @budget, or -1 if the run cannot go on. Not inlined, so that the loop has
@@ -197,6 +211,8 @@ static noinline int expire_tick(struct twheel_base *base,
 {
 	struct twheel_slot *slot = twheel_scheme_due_slot(&base->scheme);
 
+	if (unlikely(!slot))
+		return expire_one(base, node, budget);
 	do {
 		if (!expire_timer(base, twheel_timer_of(node)))
 			return -1;
@@ -255,7 +271,7 @@ static bool expire_timers(struct twheel_base *base, struct tick_run *run)
 			note_expiry(base, run);
 			left = expire_tick(base, node, left);
 		}
-		base->running = NULL;
+		twheel_base_set_running(base, NULL);
 		if (left > 0 && work > 0)
 			return true;
 		if (left < 0)

@@ -108,11 +108,6 @@ static void debug_assert_init(struct twheel_timer *timer)
 	debug_object_assert_init(timer, &debug_descr);
 }
 
-static void debug_activate(struct twheel_timer *timer)
-{
-	debug_object_activate(timer, &debug_descr);
-}
-
 static void debug_deactivate(struct twheel_timer *timer)
 {
 	debug_object_deactivate(timer, &debug_descr);
@@ -120,19 +115,25 @@ static void debug_deactivate(struct twheel_timer *timer)
 
 /* Deadlines and ticks. */
 
-/*
- * Rounded up: this is what keeps a timer from being early. The remainder is
- * what deadline_of() needs to have the deadline back.
- */
 static __always_inline u64 round_up_to_tick(const struct twheel_base *base,
 					    u64 deadline, u32 *offset_ns)
 {
-	return div_u64_rem(deadline + base->tick_ns - 1, base->tick_ns, offset_ns);
+	return twheel_tick_above(base, deadline + base->tick_ns - 1, offset_ns);
+}
+
+/* Whether the timer's callback has noted a start. */
+static bool is_noted(const struct twheel_base *base,
+		     const struct twheel_timer *timer)
+{
+	return unlikely(base->running == timer &&
+			(u64)atomic64_read(&base->again) > TWHEEL_AGAIN_CLOSED);
 }
 
 static ktime_t deadline_of(const struct twheel_base *base,
 			   const struct twheel_timer *timer)
 {
+	if (is_noted(base, timer))
+		return atomic64_read(&base->again) - base->tick_ns + 1;
 	/* Never started. */
 	if (!timer->node.expires)
 		return 0;
@@ -222,17 +223,13 @@ static __always_inline void insert(struct twheel_base *base,
 				   struct twheel_timer *timer, u64 expires,
 				   u32 offset_ns)
 {
-	timer->node.expires = expires;
-	timer->node.offset_ns = offset_ns;
-	debug_activate(timer);
-	twheel_scheme_start(&base->scheme, &timer->node);
-	base->counters.started++;
-	trace_twheel_start(base, timer, false);
+	debug_object_activate(timer, &debug_descr);
+	twheel_base_start(base, timer, expires, offset_ns);
 }
 
 /*
- * As insert(), with the hrtimer off, or sleeping and maybe for too long. Returns
- * the tick for twheel_base_arm().
+ * As insert(), with the hrtimer off, or sleeping and maybe for too
+ * long. Returns the tick for twheel_base_arm().
  */
 static noinline u64 insert_asleep(struct twheel_base *base,
 				  struct twheel_timer *timer, u64 expires,
@@ -258,12 +255,43 @@ static __always_inline void restart_locked(struct twheel_base *base,
 					   struct twheel_timer *timer,
 					   u64 expires, u32 offset_ns)
 {
-	timer->node.offset_ns = offset_ns;
+	WRITE_ONCE(timer->node.offset_ns, offset_ns);
 	if (unlikely(!twheel_scheme_refresh(&base->scheme, &timer->node,
 					    expires)))
 		restart_and_move(base, timer, expires);
 	base->counters.restarted++;
 	trace_twheel_start(base, timer, true);
+}
+
+/*
+ * If the timer's callback has noted a start, that is made now, so that it is a
+ * start as any other for whoever comes after it. If not, the callback can note
+ * none from now on. Returns whether the timer is pending because of that.
+ */
+static noinline bool start_noted(struct twheel_base *base,
+				 struct twheel_timer *timer)
+{
+	u64 noted;
+
+	if (base->running != timer)
+		return false;
+	if (twheel_pending(timer)) {
+		/* What was noted all the same is for again_slow(). */
+		atomic64_cmpxchg(&base->again, 0, TWHEEL_AGAIN_CLOSED);
+		return false;
+	}
+	noted = atomic64_xchg(&base->again, TWHEEL_AGAIN_CLOSED);
+	if (noted <= TWHEEL_AGAIN_CLOSED)
+		return false;
+	twheel_base_start_again(base, timer, noted);
+	return true;
+}
+
+/* Whether a timer is pending, or its callback has noted a start. Then it is now. */
+static __always_inline bool is_started(struct twheel_base *base,
+				       struct twheel_timer *timer)
+{
+	return likely(twheel_pending(timer)) || start_noted(base, timer);
 }
 
 /*
@@ -281,6 +309,10 @@ static noinline int start_slow(struct twheel_base *base,
 
 	if (unlikely(!base->wheel)) {
 		ret = -ENODEV;
+	} else if (start_noted(base, timer)) {
+		/* One that is about to join another base still looks pending. */
+		restart_locked(base, timer, expires, offset_ns);
+		ret = 1;
 	} else if (timer->fn) {
 		if (base->cpu != cpu && base->running != timer)
 			base = move_to_base(base, timer, cpu);
@@ -307,7 +339,8 @@ static __always_inline int start(struct twheel_base *base,
 		twheel_unlock_base(base, flags);
 		return 1;
 	}
-	if (unlikely(base->cpu != cpu || !timer->fn || base->armed_tick))
+	if (unlikely(base->cpu != cpu || !timer->fn ||
+		     (base->armed_tick | atomic64_read(&base->again))))
 		return start_slow(base, timer, expires, offset_ns, cpu, flags);
 	insert(base, timer, expires, offset_ns);
 	twheel_unlock_base(base, flags);
@@ -349,14 +382,67 @@ int twheel_start_at(struct twheel_timer *timer, ktime_t deadline)
 }
 EXPORT_SYMBOL_GPL(twheel_start_at);
 
+/* The rest of restart_after(): most callers need not save registers for it. */
+static noinline int start_other_tick(struct twheel_timer *timer, u64 deadline,
+				     u64 expires, u32 offset_ns)
+{
+	unsigned long flags;
+	struct twheel_base *base = twheel_lock_base(timer, &flags);
+
+	if (unlikely(!twheel_pending(timer)))
+		return start_cold(base, timer, deadline, flags);
+	restart_locked(base, timer, expires, offset_ns);
+	twheel_unlock_base(base, flags);
+	return 1;
+}
+
+/*
+ * A relative start of a timer that was pending when it was looked at.
+ *
+ * A timer that is pushed back more often than once a tick mostly has its new tick
+ * already. Then only the place of its deadline in the tick changes. No lock is
+ * needed for that, as neither the wheel nor the hrtimer has anything to do.
+ *
+ * Such a restart counts as made while the timer was pending with that tick.
+ * Somebody else may give the timer another tick, or the tick may expire it, before
+ * the place is written. Who reads the deadline meanwhile, or has given another one
+ * without a lock of the callers' own, may find it off by less than a tick. When the
+ * timer expires is not affected.
+ *
+ * Not on 32 bits, which read a tick in two halves.
+ */
+static noinline int restart_after(struct twheel_timer *timer, u64 delay_ns)
+{
+	u64 deadline = deadline_after(delay_ns), expires;
+	/* As in twheel_lock_base(). All bases of its wheel have one tick. */
+	struct twheel_base *base = READ_ONCE(timer->base);
+	u32 offset_ns;
+
+	if (unlikely(base <= TWHEEL_MOVING))
+		return twheel_start_at(timer, deadline);
+	expires = round_up_to_tick(base, deadline, &offset_ns);
+	/* Pairs with twheel_base_start() and twheel_scheme_refresh(). */
+	if (IS_ENABLED(CONFIG_64BIT) &&
+	    READ_ONCE(timer->node.expires) == expires) {
+		/* Pairs with twheel_expired_deadline(). */
+		WRITE_ONCE(timer->node.offset_ns, offset_ns);
+		return 1;
+	}
+	return start_other_tick(timer, deadline, expires, offset_ns);
+}
+
 /**
  * twheel_start - start or restart a timer
  * @timer: the timer
  * @delay_ns: time from now after which it is to expire, ns. More than 2^63 - 1
  *	from boot is the same as that
  *
- * As twheel_start_at() at @delay_ns from now. ms_to_ktime() and ktime_set() make
- * @delay_ns of other units, also on 32 bits.
+ * As twheel_start_at() at @delay_ns from now. If the timer is pending and due in
+ * the same tick already it takes no lock: for those who push a timer back more
+ * often than once a tick. That is neither counted nor traced. If others start the
+ * timer meanwhile, without a lock of the callers' own, twheel_deadline() may be off
+ * by less than a tick.
+ * ms_to_ktime() and ktime_set() make @delay_ns of other units, also on 32 bits.
  *
  * Context: Any but NMI.
  * Return: 1 if the timer was pending, 0 if it was not, -ESHUTDOWN if it has
@@ -364,13 +450,78 @@ EXPORT_SYMBOL_GPL(twheel_start_at);
  */
 int twheel_start(struct twheel_timer *timer, u64 delay_ns)
 {
-	u64 deadline = deadline_after(delay_ns);
+	struct twheel_base *base;
 	unsigned long flags;
-	struct twheel_base *base = twheel_lock_base(timer, &flags);
+	u64 deadline;
 
+	/*
+	 * Its tick is read after that: the one of the start that is seen here. Pairs
+	 * with twheel_base_start().
+	 */
+	if (unlikely(smp_load_acquire(&timer->node.link.next)))
+		return restart_after(timer, delay_ns);
+	deadline = deadline_after(delay_ns);
+	base = twheel_lock_base(timer, &flags);
 	return start(base, timer, deadline, flags);
 }
 EXPORT_SYMBOL_GPL(twheel_start);
+
+/* The timer was pending when its callback noted a start, or is pending now. */
+static noinline int again_slow(struct twheel_timer *timer, u64 deadline)
+{
+	unsigned long flags;
+	struct twheel_base *base = twheel_lock_base(timer, &flags);
+
+	/* Somebody has found what was noted: then theirs is the last word. */
+	if (atomic64_xchg(&base->again, TWHEEL_AGAIN_CLOSED) ==
+	    TWHEEL_AGAIN_CLOSED) {
+		twheel_unlock_base(base, flags);
+		return 0;
+	}
+	return start_cold(base, timer, deadline, flags);
+}
+
+/**
+ * twheel_again_at - a callback starts its own timer again
+ * @timer: the timer whose callback calls this
+ * @deadline: as for twheel_start_at()
+ *
+ * As twheel_start_at(), at less cost: the deadline is noted, and the tick starts
+ * the timer when the callback has returned. It takes its base's lock then anyway.
+ * So the timer must not be freed before that.
+ *
+ * Until then twheel_pending() says that the timer is not pending. All that starts,
+ * restarts or stops the timer takes it as started: the deadline of a later start
+ * holds, and a stop returns 1. twheel_stop_sync() waits for the callback and stops
+ * what the tick has started.
+ *
+ * Best called last. A start of any timer on this CPU between this and the end of
+ * the callback costs a little more.
+ *
+ * Context: The timer's callback.
+ * Return: 1 if the timer was pending, 0 if it was not, -ESHUTDOWN if it has
+ * been shut down, -EINVAL if its callback does not run.
+ */
+int twheel_again_at(struct twheel_timer *timer, ktime_t deadline)
+{
+	/* Stays on this base while the callback runs: see start_slow(). */
+	struct twheel_base *base = READ_ONCE(timer->base);
+
+	if (unlikely(deadline < 0))
+		deadline = 0;
+	if (unlikely(base <= TWHEEL_MOVING || READ_ONCE(base->running) != timer))
+		return -EINVAL;
+	if (unlikely(atomic64_cmpxchg(&base->again, 0, deadline + base->tick_ns - 1)))
+		return twheel_start_at(timer, deadline);
+	/*
+	 * From here on a start on this CPU sees @again. One that has come before
+	 * is seen here. One on another CPU has closed @again, see start_noted().
+	 */
+	if (unlikely(twheel_pending(timer)))
+		return again_slow(timer, deadline);
+	return 0;
+}
+EXPORT_SYMBOL_GPL(twheel_again_at);
 
 /**
  * twheel_restart_at - restart a timer if it is pending
@@ -388,7 +539,7 @@ int twheel_restart_at(struct twheel_timer *timer, ktime_t deadline)
 {
 	unsigned long flags;
 	struct twheel_base *base = twheel_lock_base(timer, &flags);
-	bool pending = twheel_pending(timer);
+	bool pending = is_started(base, timer);
 	u32 offset_ns;
 	u64 expires = round_up_to_tick(base, deadline_at(deadline), &offset_ns);
 
@@ -463,7 +614,8 @@ u64 twheel_forward(struct twheel_timer *timer, u64 period_ns)
 	ktime_t now = ktime_get();
 	u64 periods;
 
-	if (twheel_pending(timer) || now < deadline || WARN_ON_ONCE(!period_ns)) {
+	if (twheel_pending(timer) || is_noted(base, timer) ||
+	    now < deadline || WARN_ON_ONCE(!period_ns)) {
 		twheel_unlock_base(base, flags);
 		return 0;
 	}
@@ -475,6 +627,39 @@ u64 twheel_forward(struct twheel_timer *timer, u64 period_ns)
 	return periods;
 }
 EXPORT_SYMBOL_GPL(twheel_forward);
+
+/*
+ * Whether a timer that is not pending may be about to be started again by its
+ * callback. Without a lock: if the callback has returned by now that start has
+ * been made.
+ */
+static bool may_be_noted(struct twheel_timer *timer)
+{
+	/* As in twheel_lock_base(). */
+	struct twheel_base *base = READ_ONCE(timer->base);
+
+	if (!base)
+		return false;
+	/* Pairs with twheel_base_set_running(). */
+	if (base > TWHEEL_MOVING && smp_load_acquire(&base->running) != timer)
+		return twheel_pending(timer);
+	return true;
+}
+
+/* A stop of a timer that was not pending when it was looked at. */
+static noinline int stop_noted(struct twheel_timer *timer)
+{
+	struct twheel_base *base;
+	unsigned long flags;
+	bool stopped;
+
+	if (!may_be_noted(timer))
+		return 0;
+	base = twheel_lock_base(timer, &flags);
+	stopped = is_started(base, timer) && twheel_base_stop(base, timer);
+	twheel_unlock_base(base, flags);
+	return stopped;
+}
 
 /**
  * twheel_stop - stop a timer
@@ -493,13 +678,13 @@ int twheel_stop(struct twheel_timer *timer)
 	bool stopped;
 
 	debug_assert_init(timer);
-	/* Nothing ever makes a pending timer look stopped: no lock needed. */
-	if (!twheel_pending(timer))
-		return 0;
+	/* Nothing ever makes a pending timer look stopped. */
+	if (unlikely(!twheel_pending(timer)))
+		return stop_noted(timer);
 	base = twheel_lock_base(timer, &flags);
 	stopped = twheel_base_stop(base, timer);
 	twheel_unlock_base(base, flags);
-	return stopped;
+	return likely(stopped) ? stopped : stop_noted(timer);
 }
 EXPORT_SYMBOL_GPL(twheel_stop);
 
@@ -520,6 +705,8 @@ start_request(struct twheel_base *base, struct twheel_request *r, u64 *wakeup)
 	u64 expires = round_up_to_tick(base, deadline_at(r->deadline), &offset_ns);
 
 	r->result = 0;
+	if (unlikely(base->running == timer))
+		start_noted(base, timer);
 	if (twheel_pending(timer)) {
 		restart_locked(base, timer, expires, offset_ns);
 		r->result = 1;
@@ -551,7 +738,7 @@ restart_request(struct twheel_base *base, struct twheel_request *r, u64 *wakeup)
 	u32 offset_ns;
 	u64 expires = round_up_to_tick(base, deadline_at(r->deadline), &offset_ns);
 
-	r->result = twheel_pending(r->timer);
+	r->result = is_started(base, r->timer);
 	if (likely(r->result))
 		restart_locked(base, r->timer, expires, offset_ns);
 	return base;
@@ -560,7 +747,8 @@ restart_request(struct twheel_base *base, struct twheel_request *r, u64 *wakeup)
 static __always_inline struct twheel_base *
 stop_request(struct twheel_base *base, struct twheel_request *r, u64 *wakeup)
 {
-	r->result = twheel_base_stop(base, r->timer);
+	r->result = is_started(base, r->timer) &&
+		    twheel_base_stop(base, r->timer);
 	return base;
 }
 
@@ -646,6 +834,8 @@ static bool try_to_stop(struct twheel_timer *timer, bool shutdown,
 	struct twheel_base *base = twheel_lock_base(timer, &flags);
 	bool running = base->running == timer;
 
+	if (shutdown)
+		start_noted(base, timer);
 	if ((shutdown || !running) && twheel_base_stop(base, timer))
 		*stopped = true;
 	if (shutdown)

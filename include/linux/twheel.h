@@ -208,7 +208,9 @@ struct twheel_request {
 static inline u64 twheel_expired_deadline(const struct twheel_timer *timer,
 					  u64 tick_ns)
 {
-	return (timer->node.expires - 1) * tick_ns + timer->node.offset_ns + 1;
+	/* Pairs with restart_after(). */
+	return (timer->node.expires - 1) * tick_ns +
+	       READ_ONCE(timer->node.offset_ns) + 1;
 }
 
 struct twheel *twheel_create(const struct twheel_config *config);
@@ -225,6 +227,7 @@ void twheel_timer_setup_key(struct twheel_timer *timer, struct twheel *wheel,
 void twheel_timer_destroy(struct twheel_timer *timer);
 int twheel_start(struct twheel_timer *timer, u64 delay_ns);
 int twheel_start_at(struct twheel_timer *timer, ktime_t deadline);
+int twheel_again_at(struct twheel_timer *timer, ktime_t deadline);
 int twheel_start_on(struct twheel_timer *timer, u64 delay_ns, int cpu);
 int twheel_restart_at(struct twheel_timer *timer, ktime_t deadline);
 int twheel_stop(struct twheel_timer *timer);

@@ -77,6 +77,7 @@ struct bench_timer {
  * @start: start each timer of the batch after @when
  * @start_at: start each timer of the batch at @when
  * @restart: give each timer of the batch, all pending, the deadline @when
+ * @restart_after: start or restart each timer of the batch after @when, or NULL
  * @stop: stop each timer of the batch
  * @started: note that the batch was started at @when, or NULL if timers know
  */
@@ -92,6 +93,7 @@ struct bench_impl {
 	void (*start)(struct bench *b);
 	void (*start_at)(struct bench *b);
 	void (*restart)(struct bench *b);
+	void (*restart_after)(struct bench *b);
 	void (*stop)(struct bench *b);
 	void (*started)(struct bench *b);
 };
@@ -152,12 +154,14 @@ struct bench {
  * struct bench_expiry - what callbacks do
  * @restart: restart the timer
  * @from_now: by a delay from now, instead of from the expired deadline
+ * @again: as one that has a cheap way to restart itself does, if it has one
  * @expired: number of expiries
  * @delay: delays to restart with, as returned by the implementation's @relative
  */
 struct bench_expiry {
 	bool restart;
 	bool from_now;
+	bool again;
 	u32 expired;
 	u64 delay[BENCH_DRAWS];
 };

@@ -74,6 +74,14 @@ static void list_restart(struct bench *b)
 		mod_timer(&b->batch[i]->list, b->when[i]);
 }
 
+static void list_restart_after(struct bench *b)
+{
+	u32 i;
+
+	for (i = 0; i < b->nr; i++)
+		mod_timer(&b->batch[i]->list, jiffies + b->when[i]);
+}
+
 static void list_stop(struct bench *b)
 {
 	u32 i;
@@ -91,6 +99,7 @@ static void list_stop(struct bench *b)
 	.start = list_start,			\
 	.start_at = list_start_at,		\
 	.restart = list_restart,		\
+	.restart_after = list_restart_after,	\
 	.stop = list_stop
 
 const struct bench_impl bench_timer_list = { LIST(list) };
@@ -154,5 +163,6 @@ const struct bench_impl bench_hrtimer = {
 	.start = hr_start,
 	.start_at = hr_start_at,
 	.restart = hr_start_at,
+	.restart_after = hr_start,
 	.stop = hr_stop,
 };

@@ -10,7 +10,8 @@
  *
  * There are three ranges of deadlines, none of which comes up during the
  * benchmark. Timers wait in the middle one. A restart moves them to the early
- * one, a refresh to the late one.
+ * one, a refresh to the late one. A refresh_same is a relative restart to the tick
+ * that the timer has already.
  *
  * bench_operations() uses one batch for all of that, whose timers are in the
  * cache from the second operation on. bench_operations_cold() uses other timers
@@ -36,6 +37,7 @@ enum operation {
 	START_AT,
 	REFRESH,
 	RESTART,
+	REFRESH_SAME,
 	NR_OPERATIONS,
 };
 
@@ -45,6 +47,7 @@ static const char * const names[NR_OPERATIONS] = {
 	[START_AT]	= "start_at",
 	[REFRESH]	= "refresh",
 	[RESTART]	= "restart",
+	[REFRESH_SAME]	= "refresh_same",
 };
 
 /* Nanoseconds that each batch of each operation took. */
@@ -92,6 +95,33 @@ static void after(struct bench *b, u64 from)
 		b->when[i] = b->impl->relative(from + b->dist->draw());
 }
 
+/*
+ * Relative delays to deadlines in the middle of a tick of wheels and of jiffies, so
+ * that restarts after the same delays come to the same ticks for some time.
+ */
+static void after_mid_tick(struct bench *b, u64 from)
+{
+	u64 now = ktime_get(), at;
+	u32 i, rest;
+
+	for (i = 0; i < b->nr; i++) {
+		at = now + from + b->dist->draw();
+		div_u64_rem(at, BENCH_TICK_NS, &rest);
+		b->when[i] = b->impl->relative(at - rest + BENCH_TICK_NS / 2 -
+					       now);
+	}
+}
+
+/* Each timer of the batch once more after the same delay. */
+static u32 refresh_same(struct bench *b)
+{
+	if (!b->impl->restart_after)
+		return 0;
+	after_mid_tick(b, MIDDLE_NS);
+	b->impl->restart_after(b);
+	return timed(b, b->impl->restart_after);
+}
+
 static void one_batch(struct bench *b, struct times *times, u32 i)
 {
 	const struct bench_impl *impl = b->impl;
@@ -111,6 +141,7 @@ static void one_batch(struct bench *b, struct times *times, u32 i)
 	impl->start_at(b);
 	bench_at(b, EARLY_NS);
 	times->ns[RESTART][i] = timed(b, impl->restart);
+	times->ns[REFRESH_SAME][i] = refresh_same(b);
 	impl->stop(b);
 	bench_at(b, MIDDLE_NS);
 	impl->start_at(b);
@@ -165,6 +196,8 @@ int bench_operations(struct bench *b)
 	bench_empty(b);
 	empty = median(times.ns[NOTHING]);
 	for (i = NOTHING + 1; i < NR_OPERATIONS; i++) {
+		if (i == REFRESH_SAME && !b->impl->restart_after)
+			continue;
 		ns = median(times.ns[i]) - empty;
 		bench_row(b, names[i], b->dist->name, 1, "ns",
 			  100 * ns / nr);
@@ -320,7 +353,7 @@ static void cold_report(struct cold *c)
 	u32 op, empty, each;
 
 	empty = middle(c->each[NOTHING], c->nr[NOTHING]);
-	for (op = NOTHING + 1; op < NR_OPERATIONS; op++) {
+	for (op = NOTHING + 1; op <= RESTART; op++) {
 		each = middle(c->each[op], c->nr[op]);
 		bench_row(c->b, names[op], c->b->dist->name, 1, "ns",
 			  max(each, empty) - empty);

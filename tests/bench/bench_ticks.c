@@ -20,6 +20,8 @@
  *	time, less those of a window with nothing due, divided by the number of
  *	expiries. It is the cost that an expiry adds to the ticks. That includes
  *	the timer's moves in the wheel between two expiries.
+ *  expire_again
+ *	The same with twheel_again_at(). Wheels only.
  *  expire_start
  *	The same with callbacks that start their timers an interval from now.
  *  tick_max
@@ -260,6 +262,12 @@ static void measure(struct bench *b, struct gaps *gaps)
 	each = watch_expiry(b, gaps, false, lost);
 	bench_row(b, "expire_restart", dist, 1, "ns", each);
 	bench_row(b, "tick_max", dist, 1, "ns", 100 * longest_gap(gaps));
+	if (b->impl->wheel) {
+		bench_expiry->again = true;
+		each = watch_expiry(b, gaps, false, lost);
+		bench_expiry->again = false;
+		bench_row(b, "expire_again", dist, 1, "ns", each);
+	}
 	bench_expiries_end(b);
 }
 

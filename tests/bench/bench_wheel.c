@@ -49,7 +49,10 @@ static void wheel_expired(struct twheel_timer *timer)
 		twheel_start(timer, delay);
 	} else {
 		bt->deadline += delay;
-		twheel_start_at(timer, bt->deadline);
+		if (bench_expiry->again)
+			twheel_again_at(timer, bt->deadline);
+		else
+			twheel_start_at(timer, bt->deadline);
 	}
 }
 
@@ -107,6 +110,7 @@ static void wheel_started(struct bench *b)
 	.start = wheel_start,			\
 	.start_at = wheel_start_at,		\
 	.restart = wheel_start_at,		\
+	.restart_after = wheel_start,		\
 	.stop = wheel_stop,			\
 	.started = wheel_started
 

@@ -34,6 +34,43 @@ function worst(suite, mode, op, impl, other, size,   key, k, ratio) {
 	return figure
 }
 
+# hier's worst figure of one operation.
+function worst_of(op,   key, k) {
+	figure = 0
+	for (key in value) {
+		split(key, k, SUBSEP)
+		if (k[1] == "kernel" && k[2] == "icount" && k[3] == "hier" && k[4] == op && value[key] > figure) {
+			figure = value[key]
+			where = k[5] ", " k[6]
+		}
+	}
+	return figure
+}
+
+# A callback that uses twheel_again_at(), against one that uses mod_timer().
+function again(limit_few, limit,   key, k, ratio, most, few, at, fewat) {
+	for (key in value) {
+		split(key, k, SUBSEP)
+		if (k[1] != "kernel" || k[2] != "icount" || k[3] != "hier" || k[4] != "expire_again")
+			continue
+		if (!value[k[1], k[2], "timer_list", "expire_restart", k[5], k[6]])
+			continue
+		ratio = value[key] / value[k[1], k[2], "timer_list", "expire_restart", k[5], k[6]]
+		if (ratio > most) {
+			most = ratio
+			at = k[5] ", " k[6]
+		}
+		if (ratio > few && k[5] == "uniform" && k[6] >= 1000 && k[6] <= 100000) {
+			few = ratio
+			fewat = k[6]
+		}
+	}
+	if (few)
+		result("expire_again / timer_list's restart, 1 k to 100 k", few, limit_few, "<=", fewat)
+	if (most)
+		result("expire_again / timer_list's restart", most, limit, "<=", at)
+}
+
 function against_timer_list(op, limit, first) {
 	if (worst("kernel", "icount", op, "hier", "timer_list"))
 		result(op " / timer_list's (first goal " first ")", figure, limit, "<=", where)
@@ -232,9 +269,12 @@ END {
 	against_timer_list("start_at", "0.61", "0.65")
 	against_timer_list("restart", "0.60", "0.70")
 	against_timer_list("refresh", "0.30", "0.40")
+	if (worst_of("refresh_same"))
+		result("refresh_same", figure, "90", "<=", where)
 	against_timer_list("stop", "0.60", "0.80")
 	against_timer_list("start", "0.80", "0.90")
 	against_timer_list("expire_restart", "0.85", "none")
+	again("0.60", "0.70")
 	small = 1000
 	large = (("kernel", "icount", "hier", "start", "uniform", 1000000) in value) ? 1000000 : 100000
 	growth("start", small, large, "1.02")

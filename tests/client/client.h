@@ -65,6 +65,7 @@ struct client_case {
 extern const struct client_case client_start_cases[];
 extern const struct client_case client_stop_cases[];
 extern const struct client_case client_callback_cases[];
+extern const struct client_case client_again_cases[];
 extern const struct client_case client_bounded_cases[];
 extern const struct client_case client_drain_cases[];
 extern const struct client_case client_work_cases[];

@@ -63,6 +63,7 @@ static const struct client_case *const client_tables[] = {
 	client_start_cases,
 	client_stop_cases,
 	client_callback_cases,
+	client_again_cases,
 	client_bounded_cases,
 	client_drain_cases,
 	client_work_cases,

@@ -541,6 +541,27 @@ static void equal_deadlines_are_fifo_at_any_distance(struct client *c)
 	client_timers_free(timers, FIFO_NR);
 }
 
+/* More often than once a tick, on most machines. */
+static void restart_within_a_tick_has_the_new_deadline(struct client *c)
+{
+	struct client_timer *t = client_timer_new(c, NULL);
+	ktime_t before, deadline;
+	int i;
+
+	if (!t)
+		return;
+	client_start(t, CLIENT_HOUR);
+	for (i = 0; i < 500; i++) {
+		before = client_in(CLIENT_HOUR);
+		CLIENT_CHECK(c, twheel_start(&t->timer, CLIENT_HOUR) == 1);
+		deadline = twheel_deadline(&t->timer);
+		CLIENT_CHECK(c, deadline >= before);
+		CLIENT_CHECK(c, deadline <= client_in(CLIENT_HOUR));
+	}
+	CLIENT_CHECK(c, twheel_stop(&t->timer) == 1);
+	client_timer_free(t);
+}
+
 /* A timer that is restarted earlier joins the end of the queue. */
 static void restart_earlier_joins_the_end(struct client *c)
 {
@@ -663,5 +684,6 @@ const struct client_case client_start_cases[] = {
 	CLIENT_CASE(stop_keeps_the_order),
 	CLIENT_CASE(never_early_and_one_tick_late),
 	CLIENT_CASE(restarted_never_early_and_one_tick_late),
+	CLIENT_CASE(restart_within_a_tick_has_the_new_deadline),
 	{}
 };

@@ -8,6 +8,7 @@
  *   twheel_wheel    kunit_wheel.c   what the three of the module do besides
  *   twheel_hier     kunit_hier.c    levels, cascades and their pace
  *   twheel_hashed   kunit_hashed.c  rounds, lazy refresh, the leap
+ *   twheel_torn     kunit_torn.c    lists that somebody has torn
  *   twheel_random   kunit_random.c  random use against an oracle, and of all
  *                                   schemes side by side
  *   twheel_share    kunit_share.c   the account of a CPU, whatever the clock does
@@ -21,8 +22,8 @@
 #include "kunit_util.h"
 
 kunit_test_suites(&kt_scheme_suite, &kt_order_suite, &kt_wheel_suite,
-		  &kt_hier_suite, &kt_hashed_suite, &kt_random_suite,
-		  &kt_share_suite);
+		  &kt_hier_suite, &kt_hashed_suite, &kt_torn_suite,
+		  &kt_random_suite, &kt_share_suite);
 
 MODULE_DESCRIPTION("KUnit tests of the timing wheels' arithmetic");
 MODULE_LICENSE("GPL");

@@ -2,4 +2,5 @@
 /*
  * The hashed schemes of twheel.ko, for the tests
  */
+#include "torn.h"
 #include "../../twheel_hashed.c"

@@ -2,6 +2,7 @@
 /*
  * Schemes 1 to 5 and the table of all, for the tests
  */
+#include "torn.h"
 #include "../schemes/schemes.c"
 #include "../schemes/list.c"
 #include "../schemes/sorted_list.c"

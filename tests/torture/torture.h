@@ -42,6 +42,7 @@ enum tt_count {
 	TT_SYNCED,	/* stops that waited */
 	TT_SHUTDOWN,	/* shutdowns */
 	TT_FORWARDED,	/* periods begun by twheel_forward() */
+	TT_AGAIN,	/* starts by twheel_again_at() */
 	TT_ORDERED,	/* callbacks whose order was checked */
 	TT_FROM_HARDIRQ,	/* calls from hard interrupt context */
 	TT_FROM_SOFTIRQ,	/* calls from callbacks */
@@ -188,6 +189,7 @@ void tt_setup(struct tt_timer *t, const struct tt_kind *kind);
 void tt_free(struct tt_timer *t, void *memory);
 int tt_start(struct tt_timer *t, u64 delay_ns);
 int tt_start_at(struct tt_timer *t, ktime_t deadline);
+int tt_again_at(struct tt_timer *t, ktime_t deadline);
 int tt_start_on(struct tt_timer *t, u64 delay_ns, int cpu);
 int tt_restart_at(struct tt_timer *t, ktime_t deadline);
 int tt_stop(struct tt_timer *t);

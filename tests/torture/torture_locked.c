@@ -281,6 +281,12 @@ static void tt_locked_start(struct tt_locked *l, u32 *rnd)
 
 	tt_note_start(l, tt_start(&l->t, delay), deadline,
 		      tt_order_unknown(smp_processor_id()));
+	if (tt_random_below(rnd, 4))
+		return;
+	/* Most likely to the same tick. */
+	deadline = ktime_add_safe(ktime_get(), delay);
+	tt_note_start(l, tt_start(&l->t, delay), deadline,
+		      tt_order_unknown(smp_processor_id()));
 }
 
 /* A popular deadline: the end of this run of 16 ticks, or of a later one. */
@@ -376,6 +382,15 @@ static void tt_locked_forward(struct tt_locked *l, u32 *rnd)
 	tt_count(TT_FORWARDED);
 	deadline = ktime_add_safe(deadline, periods * period);
 	tt_note_start(l, 0, deadline, tt_order_unknown(smp_processor_id()));
+}
+
+/* In the callback: starts the timer when that has returned. */
+static void tt_locked_at_end(struct tt_locked *l, u32 *rnd)
+{
+	ktime_t deadline = ktime_add_safe(ktime_get(), tt_random_delay(rnd));
+
+	tt_note_start(l, tt_again_at(&l->t, deadline), deadline,
+		      tt_order_unknown(smp_processor_id()));
 }
 
 /* A timer that has been due for so long will not expire. Reports it once. */
@@ -489,6 +504,8 @@ static void tt_locked_again(struct tt_locked *l)
 		tt_locked_start_at(l, &l->rnd);
 	else if (what < 6 && !l->armed && !l->in_flight)
 		tt_locked_forward(l, &l->rnd);
+	else if (what < 10)
+		tt_locked_at_end(l, &l->rnd);
 }
 
 static void tt_locked_expire(struct tt_timer *t, ktime_t now)

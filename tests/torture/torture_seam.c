@@ -172,6 +172,15 @@ int tt_start_at(struct tt_timer *t, ktime_t deadline)
 	return ret >= 0 && tt_is_broken(TT_BREAK_START_RACE) ? pending : ret;
 }
 
+/* For the callback of @t. */
+int tt_again_at(struct tt_timer *t, ktime_t deadline)
+{
+	tt_count(TT_AGAIN);
+	if (tt_start_is_lost(t))
+		return 0;
+	return twheel_again_at(&t->timer, tt_break_deadline(t, deadline));
+}
+
 int tt_start(struct tt_timer *t, u64 delay_ns)
 {
 	ktime_t now = ktime_get();

@@ -93,9 +93,21 @@ static void tt_shared_start(struct tt_shared *s, u32 *rnd)
 		ret = tt_start_at(&s->t, ktime_add_ns(ktime_get(), delay));
 		break;
 	default:
+		if (tt_random_below(rnd, 2))
+			tt_shared_note_start(s, tt_start(&s->t, delay));
+		/* Maybe to the same tick. */
 		ret = tt_start(&s->t, delay);
 	}
 	tt_shared_note_start(s, ret);
+}
+
+/* In the callback. */
+static void tt_shared_again(struct tt_shared *s, u32 *rnd)
+{
+	u64 delay = tt_shared_delay(rnd);
+
+	tt_shared_note_start(s, tt_again_at(&s->t, ktime_add_ns(ktime_get(),
+								delay)));
 }
 
 /* Starts or stops a timer. Context: any. */
@@ -121,7 +133,7 @@ void tt_shared_sync_op(u32 *rnd)
 static void tt_shared_expire(struct tt_timer *t, ktime_t now)
 {
 	struct tt_shared *s = container_of(t, struct tt_shared, t);
-	u32 rnd = ktime_to_ns(now) | 1;
+	u32 rnd = ktime_to_ns(now) | 1, what;
 
 	if (atomic_inc_return(&s->running) != 1)
 		tt_error(TT_OVERLAP, "shared %u: two callbacks at a time", s->nr);
@@ -129,7 +141,10 @@ static void tt_shared_expire(struct tt_timer *t, ktime_t now)
 	tt_count(TT_EXPIRED);
 	tt_random(&rnd);
 	if (!READ_ONCE(tt_round.quiet)) {
-		if (tt_random_below(&rnd, 4) == 0)
+		what = tt_random_below(&rnd, 8);
+		if (what < 3)
+			tt_shared_again(s, &rnd);
+		if (what == 2 || what == 3)
 			tt_shared_start(s, &rnd);
 		if (tt_random_below(&rnd, 4) == 0 && tt_params.softirq) {
 			tt_count(TT_FROM_SOFTIRQ);

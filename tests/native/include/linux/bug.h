@@ -7,4 +7,9 @@
 
 #include <linux/kernel.h>
 
+/* No kernel, no options. */
+#define IS_ENABLED(...)		0
+
+#define WARN(condition, ...)	WARN_ON(condition)
+
 #endif /* _SHIM_LINUX_BUG_H */
