@@ -169,7 +169,7 @@ static struct twheel_node *scan_slot(struct twheel_scheme *s, int *work)
 		if (*work <= 0)
 			return NULL;
 		node = list_entry(s->cursor, struct twheel_node, link);
-		if (unlikely(!twheel_slot_mutual(s->cursor, s->cursor->next) ||
+		if (unlikely(!twheel_slot_goes_on(s->cursor) ||
 			     !twheel_slot_mutual(s->cursor->prev, s->cursor))) {
 			twheel_slot_mend(s, &s->slots[nr]);
 			continue;

@@ -272,7 +272,7 @@ again:
 		return NULL;
 	next = node->link.next;
 	if (unlikely(!twheel_slot_mutual(&slot->nodes, &node->link) ||
-		     !twheel_slot_mutual(&node->link, next))) {
+		     !twheel_slot_goes_on(&node->link))) {
 		twheel_slot_mend(s, slot);
 		goto again;
 	}

@@ -209,12 +209,19 @@ static __always_inline void twheel_slot_vacate(struct twheel_scheme *s,
 	}
 }
 
-/* Whether two neighbours in a slot agree. @next is NULL if @prev is not pending. */
+/* Whether two neighbours in a slot agree. */
 static __always_inline bool twheel_slot_mutual(const struct list_head *prev,
 					       const struct list_head *next)
 {
 	return !TWHEEL_SLOT_CHECKED ||
-	       likely(next && prev->next == next && next->prev == prev);
+	       likely(prev->next == next && next->prev == prev);
+}
+
+/* The same of a node that may not be pending any more. */
+static __always_inline bool twheel_slot_goes_on(const struct list_head *entry)
+{
+	return !TWHEEL_SLOT_CHECKED ||
+	       likely(entry->next && entry->next->prev == entry);
 }
 
 /* Whether both neighbours of a node know it. */
@@ -242,7 +249,7 @@ static noinline __maybe_unused void twheel_slot_mend(struct twheel_scheme *s,
 {
 	struct list_head *head = &slot->nodes, *first = head, *last = head;
 
-	while (twheel_slot_mutual(first, first->next) && first->next != head &&
+	while (twheel_slot_goes_on(first) && first->next != head &&
 	       first->next->next)
 		first = first->next;
 	if (twheel_slot_mutual(first, head))
@@ -350,7 +357,7 @@ static inline struct twheel_node *twheel_slot_first(struct twheel_scheme *s,
 	struct list_head *first = slot->nodes.next;
 
 	if (unlikely(!twheel_slot_mutual(&slot->nodes, first) ||
-		     !twheel_slot_mutual(first, first->next)))
+		     !twheel_slot_goes_on(first)))
 		twheel_slot_mend(s, slot);
 	return list_first_entry_or_null(&slot->nodes, struct twheel_node, link);
 }
