@@ -196,6 +196,7 @@ static void note_expiry(struct twheel_base *base, struct tick_run *run)
 
 static noinline int expire_one(struct twheel_base *base,
 			       struct twheel_node *node, int budget)
+	__must_hold(&base->lock)
 {
 	return expire_timer(base, twheel_timer_of(node)) ? budget - 1 : -1;
 }
