@@ -306,22 +306,34 @@ TEST(thousands_in_one_read)
 		     .delivered = count);
 }
 
-/* Documentation/user-api.rst, read: a signal ends it after at least one event. */
-TEST_LIMIT(a_signal_ends_it_after_some_events, 180)
+/* Returns how many reads did not get all that there was. */
+static int read_while_signals_come(void)
 {
-	const int count = 100000;
-	struct twheel_event *events = calloc(count, EVENT);
+	static struct twheel_event events[10000];
+	const int count = ARRAY_SIZE(events);
 	int fd = open_with_events(count), at, got, early = -1;
 
-	memset(events, 0, count * EVENT);
+	memset(events, 0, sizeof(events));
 	alarm_every(500 * US, 0);
 	for (at = 0; at < count; at += got) {
 		got = tw_read(fd, events + at, count - at);
 		ASSERT_LT(0, got);
 		early++;
 	}
+	alarm_every(0, 0);
 	expect_ids(events, 0, count);
-	test_note("%d reads ended early", early);
+	close(fd);
+	return early;
+}
+
+/* Documentation/user-api.rst, read: a signal ends it after at least one event. */
+TEST_LIMIT(a_signal_ends_it_after_some_events, 120)
+{
+	int rounds, early = 0;
+
+	for (rounds = 0; !early && rounds < 100; rounds++)
+		early = read_while_signals_come();
+	test_note("%d reads ended early in round %d", early, rounds);
 	ASSERT_LT(0, early);
 }
 
