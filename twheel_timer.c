@@ -853,8 +853,8 @@ static noinline void wait_for_callback(struct twheel_expiry_turn *turn)
 }
 
 /*
- * To lockdep a callback holds a lock of the timer's, see call_timer(). Whoever
- * waits for it takes that lock. If there is a report here the waiter holds a lock
+ * To lockdep a callback holds a lock of the timer's, see call_timer(). A waiter
+ * takes that lock. If there is a report here the waiter holds a lock
  * that the callback takes, or is the callback.
  */
 static void look_for_deadlock(struct twheel_timer *timer)

@@ -47,8 +47,8 @@ static bool reaches(const struct iov_iter *to, size_t size)
  * @size: its size
  * @usize: its size as the caller knows it: what is beyond @size is set to 0
  *
- * Begins at the end: a reader that gets fewer entries than it has room for finds
- * no part of the next one behind them, if that ends in a page that is missing.
+ * Begins at the end. If the entry ends in a page that is missing, nothing is
+ * written: a reader that gets no more entries finds no part of it behind them.
  *
  * Context: pagefault_disable().
  * Return: whether all could be written.
