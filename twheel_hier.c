@@ -152,7 +152,7 @@ void twheel_hier_move_last(struct twheel_scheme *s, struct twheel_node *node)
 }
 
 /**
- * twheel_hier_place_far - put a node where the two lowest levels do not reach
+ * twheel_hier_place_far - put a node where the three lowest levels do not reach
  * @s: the scheme
  * @node: a node that is in no slot
  *

@@ -72,6 +72,7 @@ static inline void twheel_hier_set_window(struct twheel_scheme *s)
 	s->window = (s->clock | (TWHEEL_HIER_WINDOW - 1)) + 1;
 	s->reach[0] = twheel_hier_reach(s, 0);
 	s->reach[1] = twheel_hier_reach(s, 1);
+	s->reach[2] = twheel_hier_reach(s, 2);
 }
 
 void twheel_hier_join_empty(struct twheel_scheme *s, struct twheel_slot *slot,
@@ -134,6 +135,9 @@ static __always_inline void twheel_hier_place(struct twheel_scheme *s,
 		twheel_hier_join_tail(s, slot, node, 0);
 	} else if (likely(tick < s->reach[1])) {
 		slot = &s->slots[twheel_hier_slot(1, tick)];
+		twheel_hier_join_tail(s, slot, node, TWHEEL_SLOT_MAY_STAY);
+	} else if (tick < s->reach[2]) {
+		slot = &s->slots[twheel_hier_slot(2, tick)];
 		twheel_hier_join_tail(s, slot, node, TWHEEL_SLOT_MAY_STAY);
 	} else {
 		twheel_hier_place_far(s, node);

@@ -83,8 +83,8 @@ struct twheel_slot {
  * @leap: hashed: no slot needs the hand before this tick, see twheel_hashed.c
  * @top: hierarchical: before @window no level above this one has nodes to move
  * @window: hierarchical: the tick at which @top has to be found again
- * @reach: hierarchical: the ticks at which the next windows of level 0 and of
- *	level 1 end
+ * @reach: hierarchical: the ticks at which the next windows of levels 0, 1 and 2
+ *	end
  * @recheck: hierarchical: no level has nodes to move before this tick
  * @groups: hierarchical: a bit for each 64 bits of @occupied, set if and only
  *	if one of them is
@@ -105,7 +105,7 @@ struct twheel_scheme {
 	u64 leap;
 	u32 top;
 	u64 window;
-	u64 reach[2];
+	u64 reach[3];
 	u64 recheck;
 	u64 groups;
 	unsigned long *occupied;
