@@ -56,7 +56,7 @@
  *  - Nothing is started into the outer slot that comes next, because the level
  *    below reaches it. Only a cascade from above joins it.
  *
- *  - @reach has the ends of what the two lowest levels reach from the clock.
+ *  - @reach has the ends of what the three lowest levels reach from the clock.
  *
  *  - A node in level 0 without TWHEEL_SLOT_MAY_STAY is in the slot of its tick,
  *    or of the tick after the clock if it was started late.
