@@ -45,7 +45,6 @@ static u64 end_doze(struct twheel_base *base)
 	base->reached = max(base->reached, min(now, base->armed_tick - 1));
 	base->armed_tick = 0;
 	base->empty = 0;
-	base->late_starts = 0;
 	return base->reached + 1;
 }
 

@@ -89,7 +89,7 @@ struct twheel_counters {
  * @doze: of the empty ticks in a row, the first to be slept through. 0 if none
  *	is. Constant
  * @empty: runs in a row that expired nothing, at most @doze
- * @late_starts: starts since it began to doze that did not set the hrtimer
+ * @late_starts: starts since the hrtimer was set for a doze that are due later
  * @kicked: @kick is on its way to the CPU
  * @armed_tick: the tick that a dozing base's hrtimer is set for. U64_MAX
  *	while it is off. 0 while a start need not look at it: it fires every

@@ -341,6 +341,7 @@ static ktime_t next_run(struct twheel_base *base, const struct tick_run *run,
 	/* The next tick would be one more. */
 	if (base->empty + 1 < base->doze || !base->doze)
 		return twheel_time_of(base, run->target + 1);
+	base->late_starts = 0;
 	base->armed_tick = twheel_scheme_next(&base->scheme);
 	return twheel_time_of(base, base->armed_tick);
 }

@@ -97,6 +97,29 @@ TEST(start_on_another_cpu_does_not_wait)
 	close(fd);
 }
 
+/* Not more than a few starts each time: the second doze goes on. */
+TEST(starts_of_another_doze_do_not_count)
+{
+	int fd = session_open_nonblock(), i;
+	__u64 wakeups;
+
+	need_dozing();
+	pin_cpu(0);
+	ASSERT_EQ(0, tw_start(fd, 1, HOUR, 11));
+	ASSERT_EQ(0, tw_start(fd, 2, SECOND, 22));
+	sleep_ns(DOZING);
+	for (i = 0; i < 10; i++)
+		ASSERT_EQ(0, tw_start(fd, 10 + i, 2 * HOUR, i));
+	expect_event(fd, 2, 22);
+	sleep_ns(DOZING);
+	wakeups = number("wakeups");
+	for (i = 10; i < 20; i++)
+		ASSERT_EQ(0, tw_start(fd, 10 + i, 2 * HOUR, i));
+	sleep_ns(DOZING);
+	ASSERT_LE(number("wakeups") - wakeups, 4);
+	close(fd);
+}
+
 /* Each start has to look whether a dozing wheel sleeps too long. */
 TEST(many_later_starts_wake_it)
 {
