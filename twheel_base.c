@@ -9,10 +9,10 @@
  *
  * Dozing. An hrtimer that fires every tick need not be programmed by a start, but
  * keeps an idle CPU from sleeping. So after some empty ticks in a row a base
- * dozes: the hrtimer is set for the next slot that needs attention, and the
- * first start that is due earlier wakes the base. So do many that are due later:
- * each has to look at armed_tick. A tickless base is the case of one empty tick:
- * it dozes after each run, and a start that is due earlier only sets the hrtimer.
+ * dozes: the hrtimer is set for the next slot that needs attention. The first
+ * start that is due earlier wakes the base. So do many that are due later, because
+ * each has to look at armed_tick. A tickless base is the case of one empty tick.
+ * It dozes after each run, and a start that is due earlier only sets the hrtimer.
  *
  * When its CPU goes offline a base hands its timers on to one that is online.
  */

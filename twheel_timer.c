@@ -370,8 +370,8 @@ static noinline int start_cold(struct twheel_base *base,
  * counts as started now.
  *
  * Context: Any but NMI.
- * Return: 1 if the timer was pending, 0 if it was not, -ESHUTDOWN if it has
- * been shut down or was never set up, -ENODEV before there is a default wheel.
+ * Return: 1 if the timer was pending, 0 if it was not. -ESHUTDOWN if it has been
+ * shut down or was never set up. -ENODEV before there is a default wheel.
  */
 int twheel_start_at(struct twheel_timer *timer, ktime_t deadline)
 {
@@ -405,9 +405,8 @@ static noinline int start_other_tick(struct twheel_timer *timer, u64 deadline,
  *
  * Such a restart counts as made while the timer was pending with that tick.
  * Somebody else may give the timer another tick, or the tick may expire it, before
- * the place is written. Who reads the deadline meanwhile, or has given another one
- * without a lock of the callers' own, may find it off by less than a tick. When the
- * timer expires is not affected.
+ * the place is written. A reader may find the deadline off by less than a tick
+ * then. When the timer expires is not affected.
  *
  * Not on 32 bits, which read a tick in two halves.
  */
@@ -438,15 +437,14 @@ static noinline int restart_after(struct twheel_timer *timer, u64 delay_ns)
  *	from boot is the same as that
  *
  * As twheel_start_at() at @delay_ns from now. If the timer is pending and due in
- * the same tick already it takes no lock: for those who push a timer back more
- * often than once a tick. That is neither counted nor traced. If others start the
- * timer meanwhile, without a lock of the callers' own, twheel_deadline() may be off
- * by less than a tick.
+ * the same tick already, nothing is locked, counted or traced: many push a timer
+ * back more often than once a tick. If others start the timer at the same time,
+ * twheel_deadline() may be off by less than a tick.
  * ms_to_ktime() and ktime_set() make @delay_ns of other units, also on 32 bits.
  *
  * Context: Any but NMI.
- * Return: 1 if the timer was pending, 0 if it was not, -ESHUTDOWN if it has
- * been shut down or was never set up, -ENODEV before there is a default wheel.
+ * Return: 1 if the timer was pending, 0 if it was not. -ESHUTDOWN if it has been
+ * shut down or was never set up. -ENODEV before there is a default wheel.
  */
 int twheel_start(struct twheel_timer *timer, u64 delay_ns)
 {
@@ -491,7 +489,7 @@ static noinline int again_slow(struct twheel_timer *timer, u64 deadline)
  * So the timer must not be freed before that.
  *
  * Until then twheel_pending() says that the timer is not pending. All that starts,
- * restarts or stops the timer takes it as started: the deadline of a later start
+ * restarts or stops the timer takes it as started. The deadline of a later start
  * holds, and a stop returns 1. twheel_stop_sync() waits for the callback and stops
  * what the tick has started.
  *
