@@ -5,10 +5,8 @@
 #ifndef _SHIM_LINUX_BUG_H
 #define _SHIM_LINUX_BUG_H
 
+#include <linux/kconfig.h>
 #include <linux/kernel.h>
-
-/* No kernel, no options. */
-#define IS_ENABLED(...)		0
 
 #define WARN(condition, ...)	WARN_ON(condition)
 

@@ -9,6 +9,8 @@
 
 typedef s64 ktime_t;
 
+#define KTIME_MAX	((s64)(~0ULL >> 1))
+
 #define NSEC_PER_USEC	1000L
 #define NSEC_PER_MSEC	1000000L
 #define NSEC_PER_SEC	1000000000L

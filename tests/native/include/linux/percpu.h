@@ -7,5 +7,6 @@
 
 #define DEFINE_PER_CPU(type, name)	type name
 #define per_cpu_ptr(pointer, cpu)	(pointer)
+#define this_cpu_ptr(pointer)		(pointer)
 
 #endif /* _SHIM_LINUX_PERCPU_H */
