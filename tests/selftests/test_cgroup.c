@@ -237,6 +237,8 @@ TEST(nobody_waits_for_a_caller_that_is_throttled)
 	struct meeting *meeting;
 	pid_t pid, outside;
 
+	if (!time_is_exact())
+		test_skip("not on a machine of one CPU");
 	time_set_ups(before);
 	make_group();
 	ASSERT_TRUE(write_text(GROUP "memory.max", "max"));
@@ -258,8 +260,8 @@ TEST(nobody_waits_for_a_caller_that_is_throttled)
 	outside = waitpid(pid, NULL, 0);
 	ASSERT_EQ(pid, outside);
 	ASSERT_LT(0, group_number("memory.events", "high "));
-	ASSERT_LE(times[ROUNDS / 2], before[ROUNDS / 2] + 10 * MS);
-	ASSERT_LE(times[ROUNDS - 1], SECOND);
+	ASSERT_LE(times[ROUNDS / 2], before[ROUNDS / 2] + MS);
+	ASSERT_LE(times[ROUNDS - 1], 100 * MS);
 	ASSERT_EQ(0, rmdir(GROUP));
 }
 
