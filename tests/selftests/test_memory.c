@@ -96,7 +96,7 @@ static unsigned int drain_all(int fd)
 static void expect_given_back(long long before, unsigned int timers)
 {
 	long long allowed = before + timers * BYTES_EACH / 20LL + (2 << 20);
-	__u64 give_up = now_ns() + 10 * SECOND;
+	__u64 give_up = now_ns() + PATIENCE;
 
 	while (kernel_memory() > allowed && now_ns() < give_up)
 		sleep_ns(50 * MS);
