@@ -5,9 +5,9 @@
  * TEST(name) { ... } defines a case. Each case runs in a process of its own and
  * has a time limit. A crash or a hang is therefore one "not ok", and the next
  * case starts from nothing. The limit is for hangs only: it is many times what a
- * case takes on a slow and busy machine, which must not be taken for one. A case passes when its function returns. A failed
- * assertion prints the place and the values, and ends the case at once,
- * whichever thread makes it.
+ * case takes on a slow and busy machine, which must not be taken for one. A case
+ * passes when its function returns. A failed assertion prints the place and the
+ * values, and ends the case at once, whichever thread makes it.
  *
  * No assertion may depend on the machine being fast or steady: a CPU of it may
  * stand still for seconds between any two instructions. Where time matters at

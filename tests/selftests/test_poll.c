@@ -17,7 +17,7 @@
 #include "session.h"
 
 #define ALL_EVENTS	(POLLIN | POLLRDNORM | POLLOUT | POLLWRNORM | POLLPRI)
-#define PATIENCE_MS	(int)(PATIENCE / MS)
+#define PATIENCE_MS	((int)(PATIENCE / MS))
 #define WATCHERS	4
 
 /* The events that poll() reports for the descriptor now. */
