@@ -143,11 +143,9 @@ static bool wait_child(pid_t pid, unsigned int seconds, int *status)
 
 static unsigned int time_limit(const struct test_case *test)
 {
-	unsigned int seconds = test->seconds;
+	unsigned int seconds = test->seconds ?: TEST_SECONDS_DEFAULT;
 
-	if (!seconds)
-		seconds = TEST_SECONDS_DEFAULT + 4 * duration;
-	return seconds * env_number("TWHEEL_SLOW", 1);
+	return (seconds + 4 * duration) * env_number("TWHEEL_SLOW", 1);
 }
 
 static enum result run_once(const struct test_case *test)

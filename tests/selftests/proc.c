@@ -14,7 +14,6 @@
 #include "session.h"
 
 #define TEXT_SIZE	(4 << 20)
-#define PATIENCE	(10 * SECOND)
 
 /* Reads the text @size bytes at a time. */
 const char *proc_text_in_pieces(size_t size)
@@ -198,6 +197,21 @@ void proc_expect_sessions(__u64 count)
 	while (proc_sessions() != count && now_ns() < give_up)
 		sleep_ns(10 * MS);
 	ASSERT_EQ(count, proc_sessions());
+}
+
+__u64 proc_wheels(void)
+{
+	return proc_number(proc_text(), "wheels");
+}
+
+/* Waits until there are @count wheels. */
+void proc_expect_wheels(__u64 count)
+{
+	__u64 give_up = now_ns() + PATIENCE;
+
+	while (proc_wheels() != count && now_ns() < give_up)
+		sleep_ns(10 * MS);
+	ASSERT_EQ(count, proc_wheels());
 }
 
 /* Returns false if the module has no such parameter, or hides it. */

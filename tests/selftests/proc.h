@@ -54,6 +54,8 @@ struct proc_counters proc_sum(const char *text);
 void proc_expect_balance(const char *text);
 __u64 proc_sessions(void);
 void proc_expect_sessions(__u64 count);
+__u64 proc_wheels(void);
+void proc_expect_wheels(__u64 count);
 bool module_parameter(const char *name, __u64 *value);
 
 #endif /* PROC_H */

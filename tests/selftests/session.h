@@ -21,6 +21,9 @@
 #define GARBAGE64	0xa5a5a5a5a5a5a5a5ULL
 #define INTERVAL_MAX	0x7fffffffffffffffULL
 
+/* For what is to happen at once: on no machine does it take so long. */
+#define PATIENCE	(120 * SECOND)
+
 /* For values that one thread writes and another reads without a lock. */
 #define READ_ONCE(value)	__atomic_load_n(&(value), __ATOMIC_ACQUIRE)
 #define WRITE_ONCE(to, value)	__atomic_store_n(&(to), value, __ATOMIC_RELEASE)
@@ -79,5 +82,7 @@ pthread_t thread_run(void *(*fn)(void *data), void *data);
 void *thread_join(pthread_t thread);
 void expect_asleep(const pid_t *thread);
 void expect_child(pid_t pid);
+bool time_is_exact(void);
+void alarm_once(__u64 ns, int flags);
 
 #endif /* SESSION_H */

@@ -117,7 +117,7 @@ static void expect_everything(struct life_totals *sum)
 		     .expired = sum->read, .delivered = sum->read);
 }
 
-TEST_LIMIT(started_is_expired_and_stopped_and_pending, 0)
+TEST(started_is_expired_and_stopped_and_pending)
 {
 	struct proc_counters before = proc_sum(proc_text()), after;
 	__u64 end = now_ns() + test_duration() * SECOND;
@@ -129,8 +129,10 @@ TEST_LIMIT(started_is_expired_and_stopped_and_pending, 0)
 	init_workers();
 	for (i = 0; i < WORKERS; i++)
 		threads[i] = thread_run(work, &workers[i]);
-	for (; now_ns() < end; looks++)
+	do {
 		proc_expect_balance(proc_text());
+		looks++;
+	} while (now_ns() < end);
 	WRITE_ONCE(stop, true);
 	for (i = 0; i < WORKERS; i++)
 		thread_join(threads[i]);
@@ -146,7 +148,6 @@ TEST_LIMIT(started_is_expired_and_stopped_and_pending, 0)
 		  looks, sum.operations, sum.started, sum.restarted);
 	test_note("%llu stopped, %llu expired; early 0, lost 0, twice 0",
 		  sum.stopped, sum.read);
-	ASSERT_LT(0, looks);
 }
 
 /* /proc/twheel has the same text when read in small pieces. */

@@ -231,12 +231,14 @@ static void time_set_ups(__u64 *times)
 	qsort(times, ROUNDS, sizeof(times[0]), compare);
 }
 
-TEST_LIMIT(nobody_waits_for_a_caller_that_is_throttled, 180)
+TEST(nobody_waits_for_a_caller_that_is_throttled)
 {
 	__u64 before[ROUNDS], times[ROUNDS];
 	struct meeting *meeting;
 	pid_t pid, outside;
 
+	if (!time_is_exact())
+		test_skip("not on a machine of one CPU");
 	time_set_ups(before);
 	make_group();
 	ASSERT_TRUE(write_text(GROUP "memory.max", "max"));
@@ -258,12 +260,12 @@ TEST_LIMIT(nobody_waits_for_a_caller_that_is_throttled, 180)
 	outside = waitpid(pid, NULL, 0);
 	ASSERT_EQ(pid, outside);
 	ASSERT_LT(0, group_number("memory.events", "high "));
-	ASSERT_LE(times[ROUNDS / 2], before[ROUNDS / 2] + 10 * MS);
-	ASSERT_LE(times[ROUNDS - 1], SECOND);
+	ASSERT_LE(times[ROUNDS / 2], before[ROUNDS / 2] + MS);
+	ASSERT_LE(times[ROUNDS - 1], 100 * MS);
 	ASSERT_EQ(0, rmdir(GROUP));
 }
 
-TEST_LIMIT(at_the_limit_of_a_memory_cgroup, 180)
+TEST(at_the_limit_of_a_memory_cgroup)
 {
 	struct meeting *meeting;
 	pid_t pid;

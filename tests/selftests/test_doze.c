@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The default wheel dozes while nothing expires, and wakes up in time
+ *
+ * It may not yet doze when a machine that was held up looks, and what it missed
+ * meanwhile counts. So of several attempts one has to show what is promised. A
+ * wheel that does not doze shows it in none.
  */
 #include <unistd.h>
 
@@ -10,6 +14,7 @@
 
 /* Long enough to have begun to doze: 8 ticks of 1 ms. */
 #define DOZING	(100 * MS)
+#define ATTEMPTS	10
 
 static __u64 number(const char *name)
 {
@@ -36,7 +41,16 @@ static int far_timer(void)
 	return fd;
 }
 
-TEST(does_not_tick_while_idle)
+/* One of several times: returns whether it was as it should be. */
+static void expect_once(bool (*attempt)(void))
+{
+	int i;
+
+	for (i = 1; !attempt(); i++)
+		ASSERT_LT(i, ATTEMPTS);
+}
+
+static bool is_idle_for_a_second(void)
 {
 	__u64 wakeups, ticks;
 	int fd = far_timer();
@@ -44,13 +58,19 @@ TEST(does_not_tick_while_idle)
 	wakeups = number("wakeups");
 	ticks = number("ticks");
 	sleep_ns(SECOND);
-	ASSERT_LE(number("wakeups") - wakeups, 100);
-	ASSERT_LE(number("ticks") - ticks, 100);
+	wakeups = number("wakeups") - wakeups;
+	ticks = number("ticks") - ticks;
 	close(fd);
+	test_note("%llu wake-ups and %llu ticks in a second", wakeups, ticks);
+	return wakeups <= 100 && ticks <= 100;
 }
 
-/* What it dozes through is neither processed nor missed. */
-TEST(dozed_ticks_do_not_count)
+TEST(does_not_tick_while_idle)
+{
+	expect_once(is_idle_for_a_second);
+}
+
+static bool dozes_for_a_second(void)
 {
 	__u64 missed, ticks;
 	int fd = far_timer();
@@ -59,9 +79,17 @@ TEST(dozed_ticks_do_not_count)
 	missed = number("missed_ticks");
 	ticks = number("ticks");
 	expect_event(fd, 2, 22);
-	ASSERT_LE(number("missed_ticks") - missed, 500);
-	ASSERT_LE(number("ticks") - ticks, 500);
+	missed = number("missed_ticks") - missed;
+	ticks = number("ticks") - ticks;
 	close(fd);
+	test_note("%llu ticks and %llu missed in a second", ticks, missed);
+	return missed <= 500 && ticks <= 500;
+}
+
+/* What it dozes through is neither processed nor missed. */
+TEST(dozed_ticks_do_not_count)
+{
+	expect_once(dozes_for_a_second);
 }
 
 TEST(earlier_start_wakes_it)
@@ -98,7 +126,7 @@ TEST(start_on_another_cpu_does_not_wait)
 }
 
 /* Not more than a few starts each time: the second doze goes on. */
-TEST(starts_of_another_doze_do_not_count)
+static bool second_doze_goes_on(void)
 {
 	int fd = session_open_nonblock(), i;
 	__u64 wakeups;
@@ -116,12 +144,17 @@ TEST(starts_of_another_doze_do_not_count)
 	for (i = 10; i < 20; i++)
 		ASSERT_EQ(0, tw_start(fd, 10 + i, 2 * HOUR, i));
 	sleep_ns(DOZING);
-	ASSERT_LE(number("wakeups") - wakeups, 4);
+	wakeups = number("wakeups") - wakeups;
 	close(fd);
+	return wakeups <= 4;
 }
 
-/* Each start has to look whether a dozing wheel sleeps too long. */
-TEST(many_later_starts_wake_it)
+TEST(starts_of_another_doze_do_not_count)
+{
+	expect_once(second_doze_goes_on);
+}
+
+static bool is_woken_by_starts(void)
 {
 	int fd = far_timer(), i;
 	__u64 wakeups, give_up;
@@ -129,9 +162,16 @@ TEST(many_later_starts_wake_it)
 	wakeups = number("wakeups");
 	for (i = 0; i < 100; i++)
 		ASSERT_EQ(0, tw_start(fd, 10 + i, 2 * HOUR, i));
-	give_up = now_ns() + 10 * SECOND;
+	give_up = now_ns() + SECOND;
 	while (number("wakeups") - wakeups < 2 && now_ns() < give_up)
 		sleep_ns(MS);
-	ASSERT_LE(2, number("wakeups") - wakeups);
+	wakeups = number("wakeups") - wakeups;
 	close(fd);
+	return wakeups >= 2;
+}
+
+/* Each start has to look whether a dozing wheel sleeps too long. */
+TEST(many_later_starts_wake_it)
+{
+	expect_once(is_woken_by_starts);
 }

@@ -92,7 +92,7 @@ TEST(close_with_periodic_timers)
 }
 
 /* Closes the session while its timers expire in softirq. */
-TEST_LIMIT(close_during_expiry, 180)
+TEST(close_during_expiry)
 {
 	__u64 sessions = proc_sessions(), timers = pending();
 	__u64 seed = 3;
@@ -107,7 +107,7 @@ TEST_LIMIT(close_during_expiry, 180)
 	expect_clean(sessions, timers);
 }
 
-TEST_LIMIT(many_sessions_one_after_another, 180)
+TEST(many_sessions_one_after_another)
 {
 	__u64 sessions = proc_sessions(), timers = pending();
 	int fd, i;
@@ -120,7 +120,7 @@ TEST_LIMIT(many_sessions_one_after_another, 180)
 	expect_clean(sessions, timers);
 }
 
-TEST_LIMIT(many_sessions_at_once, 180)
+TEST(many_sessions_at_once)
 {
 	__u64 sessions = proc_sessions(), timers = pending();
 	int fds[200];
@@ -381,7 +381,7 @@ TEST(killed_process)
 }
 
 /* The child may be killed anywhere between start, expiry and read. */
-TEST_LIMIT(killed_at_any_moment, 180)
+TEST(killed_at_any_moment)
 {
 	__u64 sessions = proc_sessions(), timers = pending();
 	struct twheel_event events[16];
@@ -480,7 +480,7 @@ static void *use_until_closed(void *data)
 	return NULL;
 }
 
-TEST_LIMIT(close_while_in_use, 180)
+TEST(close_while_in_use)
 {
 	__u64 sessions = proc_sessions(), timers = pending();
 	pthread_t threads[2];

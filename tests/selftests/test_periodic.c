@@ -7,7 +7,6 @@
  * The event's overruns count the skipped ones.
  */
 #include <errno.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "harness.h"
@@ -168,7 +167,9 @@ TEST(armed_for_the_next_period)
 
 	ASSERT_EQ(0, start_at(fd, 3, 1, HOUR));
 	read_one(fd, &event);
-	ASSERT_EQ((event.expired_ns - 1) / HOUR, event.overruns);
+	/* Those at the time of the read. */
+	ASSERT_LE((event.expired_ns - 1) / HOUR, event.overruns);
+	ASSERT_LE(event.overruns, (now_ns() - 1) / HOUR);
 	next = 1 + (event.overruns + 1) * HOUR;
 	before = now_ns();
 	ASSERT_EQ(0, tw_get(fd, 3, &get));
@@ -203,29 +204,21 @@ TEST(smallest_period_cannot_occupy_a_cpu)
 	expect_balance(fd);
 }
 
-static __u64 cpu_time_ns(void)
-{
-	struct rusage usage;
-
-	getrusage(RUSAGE_SELF, &usage);
-	return (usage.ru_stime.tv_sec + usage.ru_utime.tv_sec) * SECOND +
-	       (usage.ru_stime.tv_usec + usage.ru_utime.tv_usec) * US;
-}
-
-/* A period of 1 ns and a deadline long ago: 2^40 overruns, at once. */
+/* A period of 1 ns and a deadline long ago: as many overruns as ns, at once. */
 TEST(many_overruns_cost_nothing)
 {
 	int fd = session_open_nonblock();
 	struct twheel_event event;
-	__u64 used;
+	__u64 begun;
 
 	ASSERT_EQ(0, start_at(fd, 3, 1, 1));
-	used = cpu_time_ns();
-	read_one(fd, &event);
-	used = cpu_time_ns() - used;
+	expect_readable(fd);
+	begun = now_ns();
+	ASSERT_EQ(1, tw_read(fd, &event, 1));
+	if (time_is_exact())
+		ASSERT_LT(now_ns() - begun, MS);
 	ASSERT_EQ(1, event.deadline_ns);
 	ASSERT_LT(event.expired_ns - 2, event.overruns);
-	ASSERT_LT(used, SECOND);
 	read_one(fd, &event);
 	ASSERT_LE(event.deadline_ns, event.expired_ns);
 }
@@ -401,13 +394,12 @@ TEST(many_periodic_timers)
 
 /*
  * Ten thousand timers with a period of 1 ns. As long as nobody reads, none of
- * them expires a second time. Once a reader does, another thread on the same
- * CPU must still get its share. That share is measured against an idle system.
- * Other guests on the host may disturb it, so one good attempt out of several
- * is enough.
+ * them expires a second time, and another thread on the same CPU gets on as if
+ * it were alone. A reader shares the CPU with that thread, and both with the
+ * timers, which take half of it at most.
  */
-#define ATTEMPTS	5
 #define CROWD		10000
+#define MOMENT		(200 * MS)
 
 static struct {
 	int fd;
@@ -433,69 +425,42 @@ static __u64 expired(int fd)
 	return stats.expired;
 }
 
-static __u64 work_for(__u64 ns)
+/* What a look at the clock takes does not count: another one may be chosen. */
+static __u64 work_for_a_moment(void)
 {
-	__u64 end = now_ns() + ns, rounds = 0;
+	__u64 end = now_ns() + MOMENT, rounds = 0;
+	volatile int i;
 
-	while (now_ns() < end)
-		rounds++;
+	for (; now_ns() < end; rounds++)
+		for (i = 0; i < 1000; i++)
+			;
 	return rounds;
 }
 
-/* The best of many moments: other guests of the host may take the CPU. */
-static __u64 best_work(void)
+TEST(ten_thousand_of_the_smallest_period)
 {
-	__u64 best = 0, work;
-	int i;
-
-	for (i = 0; i < 15; i++) {
-		work = work_for(100 * MS);
-		if (work > best)
-			best = work;
-	}
-	return best;
-}
-
-/* Per cent of the work done on an idle system. */
-struct share {
-	__u64 unread;
-	__u64 read;
-};
-
-static struct share share_beside_crowd(void)
-{
-	__u64 id, alone = best_work();
-	struct share share;
+	__u64 id, alone, unread, read;
 	pthread_t reader;
 
-	WRITE_ONCE(crowd.stop, false);
+	pin_cpu(0);
+	alone = work_for_a_moment();
 	crowd.fd = session_open_nonblock();
 	for (id = 0; id < CROWD; id++)
 		ASSERT_EQ(0, start_at(crowd.fd, id, 1, 1));
 	expect_unread(crowd.fd, CROWD);
-	share.unread = best_work() * 100 / alone;
+	unread = work_for_a_moment() * 100 / alone;
 	ASSERT_EQ(CROWD, expired(crowd.fd));
 	reader = thread_run(read_crowd, NULL);
-	share.read = best_work() * 100 / alone;
+	read = work_for_a_moment() * 100 / alone;
+	while (expired(crowd.fd) < 2 * CROWD)
+		sleep_ns(MS);
 	WRITE_ONCE(crowd.stop, true);
 	thread_join(reader);
-	ASSERT_LT(CROWD, expired(crowd.fd));
 	expect_balance(crowd.fd);
-	close(crowd.fd);
-	return share;
-}
-
-TEST_LIMIT(ten_thousand_of_the_smallest_period, 120)
-{
-	struct share share = {};
-	int i;
-
-	pin_cpu(0);
-	for (i = 0; i < ATTEMPTS && (share.unread < 80 || share.read < 25); i++) {
-		share = share_beside_crowd();
-		test_note("work done beside them: %llu %% unread, %llu %% beside a reader",
-			  share.unread, share.read);
-	}
-	ASSERT_LE(80, share.unread);
-	ASSERT_LE(25, share.read);
+	test_note("work done beside them: %llu %% unread, %llu %% beside a reader",
+		  unread, read);
+	if (!time_is_exact())
+		return;
+	ASSERT_LE(95, unread);
+	ASSERT_LE(40, read);
 }

@@ -4,9 +4,8 @@
  *
  * Never early, exactly once, in order among equal deadlines: these hold on any
  * machine, however slow, so the tests are exact. How late a timer is depends on
- * when the CPU gets to run it, so lateness is measured and printed. Only one
- * case, with few timers, has a limit: it compares a timer with a sleep on the
- * same machine at the same time.
+ * when the CPU gets to run it, so lateness is measured and printed. It has a limit
+ * only where time is exact.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -119,35 +118,30 @@ static void report_lateness(struct timers *timers)
 		  late[count - 1] / tick);
 }
 
-/*
- * A timer is late by less than a tick, plus the time that the machine needs to
- * run it. Sleeps of the same length, taken in turns, measure that time. Half of
- * the timers have to be within the limit.
- */
+/* Plus the time that the machine needs to run it. */
 TEST(late_by_less_than_a_tick)
 {
+	const unsigned int count = 200;
 	int fd = session_open();
 	__u64 tick = tick_ns(fd);
 	struct twheel_event event;
-	__u64 ours[200], sleeps[200];
-	__u64 deadline;
+	__u64 late[200], deadline;
 	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(ours); i++) {
+	for (i = 0; i < count; i++) {
 		deadline = now_ns() + 5 * MS + i * tick / 64;
 		ASSERT_EQ(0, tw_start_flags(fd, 3, deadline, TWHEEL_START_ABS,
 					    i));
 		ASSERT_EQ(1, tw_read(fd, &event, 1));
-		ours[i] = event.expired_ns - event.deadline_ns;
-		deadline = now_ns() + 5 * MS;
-		sleep_until(deadline);
-		sleeps[i] = now_ns() - deadline;
+		late[i] = event.expired_ns - event.deadline_ns;
 	}
-	test_note("median lateness %llu us, of a sleep %llu us",
-		  median(ours, ARRAY_SIZE(ours)) / 1000,
-		  median(sleeps, ARRAY_SIZE(sleeps)) / 1000);
-	ASSERT_LE(median(ours, ARRAY_SIZE(ours)),
-		  tick + 2 * median(sleeps, ARRAY_SIZE(sleeps)));
+	qsort(late, count, sizeof(late[0]), compare);
+	test_note("late by %llu us at the median, %llu us at most",
+		  late[count / 2] / US, late[count - 1] / US);
+	if (!time_is_exact())
+		return;
+	ASSERT_LE(late[count / 2], tick * 3 / 4);
+	ASSERT_LE(late[count - 1], tick + 200 * US);
 }
 
 TEST(never_early_relative)
@@ -270,18 +264,23 @@ TEST(never_early_on_two_cpus)
 TEST(never_early_when_restarted_from_another_cpu)
 {
 	struct timers timers;
-	__u64 seed = 5;
+	__u64 seed = 5, due;
+	int round, result;
 	unsigned int i;
-	int round;
 
 	timers_init(&timers, 500);
 	for (round = 0; round < 10; round++) {
 		pin_cpu(round & 1);
-		for (i = 0; i < timers.count; i++)
-			ASSERT_EQ(round ? 1 : 0,
-				  start_relative(&timers, i, 2 * SECOND +
-						 random_number(&seed) %
-						 (100 * MS)));
+		for (i = 0; i < timers.count; i++) {
+			due = timers.timers[i].earliest;
+			result = start_relative(&timers, i, test_patience() *
+						2 * SECOND +
+						random_number(&seed) %
+						(100 * MS));
+			if (round && now_ns() >= due)
+				test_slow();
+			ASSERT_EQ(round ? 1 : 0, result);
+		}
 	}
 	read_all(&timers);
 	report_lateness(&timers);
@@ -290,23 +289,26 @@ TEST(never_early_when_restarted_from_another_cpu)
 /* As long as its heartbeats come, a timer does not expire. */
 TEST(refreshed_timer_does_not_expire)
 {
+	__u64 delay = test_patience() * 300 * MS, end = now_ns() + 3 * delay;
+	__u64 before = now_ns(), now, gap = 0;
 	int fd = session_open_nonblock();
-	__u64 end = now_ns() + SECOND;
-	__u64 refreshed = now_ns(), gap = 0;
 	unsigned int refreshes = 0;
 	struct twheel_event event;
-	int result = 1;
+	int result;
 
-	ASSERT_EQ(0, tw_start(fd, 3, 300 * MS, 33));
-	while (now_ns() < end && result == 1) {
+	ASSERT_EQ(0, tw_start(fd, 3, delay, 33));
+	do {
 		sleep_ns(5 * MS);
-		result = tw_start(fd, 3, 300 * MS, 33);
-		if (now_ns() - refreshed > gap)
-			gap = now_ns() - refreshed;
-		refreshed = now_ns();
+		now = now_ns();
+		/* It stays at the end. */
+		result = tw_start(fd, 3, now < end ? delay : HOUR, 33);
 		refreshes++;
-	}
-	if (gap > 250 * MS)
+		/* From before a refresh to after the next one. */
+		if (now_ns() - before > gap)
+			gap = now_ns() - before;
+		before = now;
+	} while (now < end && result == 1);
+	if (gap >= delay)
 		test_slow();
 	ASSERT_EQ(1, result);
 	ASSERT_EQ(-EAGAIN, tw_read(fd, &event, 1));
@@ -354,7 +356,8 @@ static void expect_fifo(int fd, unsigned int count)
 /*
  * Timers with one deadline on one CPU expire in the order of their starts. The
  * starts are spread over time, so that the timers enter the wheel at different
- * levels and meet in a cascade.
+ * levels and meet in a cascade. On a slow machine the last ones are started too
+ * late, and come last all the same.
  */
 static void equal_deadlines(unsigned int ticks)
 {
@@ -369,8 +372,6 @@ static void equal_deadlines(unsigned int ticks)
 	step = (deadline - begin) * 3 / 4 / count;
 	for (i = 0; i < count; i++) {
 		sleep_until(begin + i * step);
-		if (now_ns() + tick_ns(fd) > deadline)
-			test_slow();
 		ASSERT_EQ(0, tw_start_flags(fd, count - i, deadline,
 					    TWHEEL_START_ABS, i));
 	}
@@ -411,8 +412,8 @@ TEST(fifo_all_at_once)
 /* Stops in between must not change the order of the others. */
 TEST(fifo_with_stops_between)
 {
-	int fd = session_open_nonblock();
-	__u64 deadline = now_ns() + 2 * SECOND;
+	__u64 deadline = now_ns() + test_patience() * 2 * SECOND;
+	int fd = session_open_nonblock(), result;
 	const unsigned int count = 1000;
 	unsigned int i, order = 0;
 
@@ -420,8 +421,12 @@ TEST(fifo_with_stops_between)
 	for (i = 0; i < 2 * count; i++)
 		ASSERT_EQ(0, tw_start_flags(fd, i, deadline, TWHEEL_START_ABS,
 					    i % 2 ? 0 : order++));
-	for (i = 1; i < 2 * count; i += 2)
-		ASSERT_EQ(0, tw_stop(fd, i));
+	for (i = 1; i < 2 * count; i += 2) {
+		result = tw_stop(fd, i);
+		if (now_ns() >= deadline)
+			test_slow();
+		ASSERT_EQ(0, result);
+	}
 	expect_fifo(fd, count);
 	EXPECT_STATS(fd, .started = 2 * count, .stopped = count,
 		     .expired = count, .delivered = count);
@@ -441,7 +446,7 @@ TEST(fifo_of_past_deadlines)
 }
 
 /* Each of many timers is delivered once, even if it was started twice. */
-TEST_LIMIT(exactly_once_under_load, 180)
+TEST(exactly_once_under_load)
 {
 	struct timers timers;
 	__u64 seed = 8;

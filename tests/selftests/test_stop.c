@@ -365,12 +365,12 @@ static void race_with_expiry(unsigned int cpu_of_start, unsigned int cpu_of_stop
 		     .expired = i - stopped, .delivered = i - stopped);
 }
 
-TEST_LIMIT(race_with_expiry_on_one_cpu, 180)
+TEST(race_with_expiry_on_one_cpu)
 {
 	race_with_expiry(0, 0);
 }
 
-TEST_LIMIT(race_with_expiry_on_another_cpu, 180)
+TEST(race_with_expiry_on_another_cpu)
 {
 	race_with_expiry(1, 0);
 }
@@ -379,7 +379,7 @@ TEST_LIMIT(race_with_expiry_on_another_cpu, 180)
  * The same with TWHEEL_STOP_WITHDRAW, while a callback may be on its way: there
  * is no event after it, ever, so that what user_data points to can be freed.
  */
-TEST_LIMIT(nothing_comes_after_a_withdrawal, 180)
+TEST(nothing_comes_after_a_withdrawal)
 {
 	int fd = session_open_nonblock(), result, i;
 	unsigned int stopped = 0, withdrawn = 0;
@@ -431,7 +431,7 @@ static void *stop_again_and_again(void *data)
 }
 
 /* One thread starts, another stops: each start ends in exactly one way. */
-TEST_LIMIT(race_of_two_threads_has_one_winner, 180)
+TEST(race_of_two_threads_has_one_winner)
 {
 	struct stopper stopper = { .fd = session_open_nonblock() };
 	pthread_t thread = thread_run(stop_again_and_again, &stopper);

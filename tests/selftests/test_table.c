@@ -122,6 +122,26 @@ static void *sparse_numbers(void *data)
 	return NULL;
 }
 
+static __u64 started_by(const struct worker *w)
+{
+	return READ_ONCE(w->started);
+}
+
+static __u64 refused_to(const struct worker *w)
+{
+	return READ_ONCE(w->refused);
+}
+
+static __u64 sum_of_all(__u64 (*number_of)(const struct worker *w))
+{
+	__u64 sum = 0;
+	unsigned int i;
+
+	for (i = 0; i < THREADS; i++)
+		sum += number_of(&workers[i]);
+	return sum;
+}
+
 static int begin(pthread_t *threads, __u64 max_timers, unsigned int most)
 {
 	int fd = session_open_nonblock();
@@ -139,44 +159,42 @@ static int begin(pthread_t *threads, __u64 max_timers, unsigned int most)
 					sparse_numbers, &workers[i]);
 	}
 	sleep_ns(test_duration() * SECOND);
+	while (!sum_of_all(started_by))
+		sleep_ns(MS);
 	return fd;
 }
 
 static void end(pthread_t *threads)
 {
-	__u64 started = 0, refused = 0;
 	unsigned int i;
 
-	for (i = 0; i < THREADS; i++) {
+	for (i = 0; i < THREADS; i++)
 		thread_join(threads[i]);
-		started += workers[i].started;
-		refused += workers[i].refused;
-	}
-	test_note("%llu started, %llu refused", started, refused);
-	ASSERT_LT(0, started);
+	test_note("%llu started, %llu refused", sum_of_all(started_by),
+		  sum_of_all(refused_to));
 }
 
 /*
  * At the limit there is no room for another chunk, even for a thread that asked
  * for it before the limit was reached.
  */
-TEST_LIMIT(chunks_come_and_go_up_to_the_limit, 0)
+TEST(chunks_come_and_go_up_to_the_limit)
 {
-	__u64 started = 0, stopped = 0, refused = 0;
 	pthread_t threads[THREADS];
 	int fd = begin(threads, 4 * CHUNK, CHUNK + 10);
+	__u64 started, stopped = 0;
 	unsigned int i;
 
+	while (!sum_of_all(refused_to))
+		sleep_ns(MS);
 	WRITE_ONCE(stop, true);
 	end(threads);
 	for (i = 0; i < THREADS; i++) {
 		while (workers[i].held)
 			ASSERT_TRUE(stop_one(&workers[i]));
-		started += workers[i].started;
 		stopped += workers[i].stopped;
-		refused += workers[i].refused;
 	}
-	ASSERT_LT(0, refused);
+	started = sum_of_all(started_by);
 	EXPECT_STATS(fd, .started = started, .stopped = stopped,
 		     .pending = started - stopped);
 	close(fd);
@@ -184,7 +202,7 @@ TEST_LIMIT(chunks_come_and_go_up_to_the_limit, 0)
 }
 
 /* After the close, the last call still in progress frees the session. */
-TEST_LIMIT(closed_while_chunks_come_and_go, 0)
+TEST(closed_while_chunks_come_and_go)
 {
 	pthread_t threads[THREADS];
 
@@ -255,7 +273,7 @@ TEST(two_threads_start_in_the_same_new_chunk)
 
 /* The search for a free number. */
 
-#define MANY		1000000U
+#define MANY		250000U
 #define BATCH		5000U
 #define TRIES		20
 
@@ -313,16 +331,17 @@ static __u64 start_of_a_chunk(unsigned int count)
 	return least;
 }
 
-TEST_LIMIT(a_free_number_is_found_at_once, 180)
+TEST(a_free_number_is_found_at_once)
 {
 	__u64 few, many;
 
 	if (!access("/sys/kernel/debug/kmemleak", F_OK) ||
 	    !access("/sys/kernel/debug/kcsan", F_OK))
-		test_skip("a million timers take too long on this kernel");
+		test_skip("so many timers take too long on this kernel");
 	few = start_of_a_chunk(BATCH);
 	many = start_of_a_chunk(MANY);
 	test_note("a chunk among %u timers %llu ns, among %u %llu ns",
 		  BATCH, few, MANY, many);
-	ASSERT_LE(many, 5 * few + 10 * US);
+	if (time_is_exact())
+		ASSERT_LE(many, few + 10 * US);
 }

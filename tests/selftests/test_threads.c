@@ -208,7 +208,7 @@ static void init_worker(struct worker *worker, int fd, unsigned int number,
 		worker->lives[i].id = first + i;
 }
 
-TEST_LIMIT(eight_threads_on_one_session, 0)
+TEST(eight_threads_on_one_session)
 {
 	static struct life lives[THREADS * PER_THREAD];
 	static struct worker workers[THREADS];
@@ -222,7 +222,7 @@ TEST_LIMIT(eight_threads_on_one_session, 0)
 	expect_everything(fd, workers, THREADS);
 }
 
-TEST_LIMIT(eight_sessions, 0)
+TEST(eight_sessions)
 {
 	static struct life lives[THREADS][PER_THREAD];
 	static struct worker workers[THREADS];
@@ -268,7 +268,7 @@ static void *race(void *data)
 	return NULL;
 }
 
-TEST_LIMIT(all_threads_on_one_timer, 0)
+TEST(all_threads_on_one_timer)
 {
 	unsigned int started = 0, stopped = 0, read = 0;
 	struct racer racers[THREADS] = { 0 };

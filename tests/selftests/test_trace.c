@@ -35,18 +35,35 @@ static void begin_trace(void)
 	write_text(TRACING "events/twheel/enable", "1");
 }
 
-static void end_trace(void)
+static void read_trace(void)
 {
 	int fd = open(TRACING "trace", O_RDONLY);
 	size_t size = 0;
 	ssize_t got;
 
-	write_text(TRACING "events/twheel/enable", "0");
 	ASSERT_LE(0, fd);
 	while ((got = read(fd, text + size, sizeof(text) - 1 - size)) > 0)
 		size += got;
 	text[size] = 0;
 	close(fd);
+}
+
+static void end_trace(void)
+{
+	write_text(TRACING "events/twheel/enable", "0");
+	read_trace();
+}
+
+/* A run of the tick is reported when it has ended, after what expired in it. */
+static void end_trace_with(const char *event)
+{
+	__u64 give_up = now_ns() + PATIENCE;
+
+	do {
+		sleep_ns(10 * MS);
+		read_trace();
+	} while (!strstr(text, event) && now_ns() < give_up);
+	end_trace();
 }
 
 /* The next line of @event with the given text in it. */
@@ -88,7 +105,7 @@ TEST(start_restart_and_stop)
 	ASSERT_LT(number(start, "clock="), number(start, "expires="));
 	ticks = number(restart, " expires=") - number(start, " expires=");
 	ASSERT_LE(HOUR / TICK, ticks);
-	ASSERT_LE(ticks, (HOUR + 60 * SECOND) / TICK);
+	ASSERT_LE(ticks, 3 * HOUR / 2 / TICK);
 	ASSERT_EQ(number(restart, " expires="), number(stop, " expires="));
 	close(fd);
 }
@@ -101,9 +118,7 @@ TEST(expiry_and_its_tick)
 	begin_trace();
 	ASSERT_EQ(0, tw_start(fd, 1, 5 * MS, 0));
 	expect_unread(fd, 1);
-	/* The tick reports its end after all its callbacks have run. */
-	sleep_ns(200 * MS);
-	end_trace();
+	end_trace_with(" expired=1 ");
 	start = next_event(text, " twheel_start: ", "restart=0");
 	expire = next_event(start, " twheel_expire: ", "fn=session_expired");
 	tick = next_event(expire, " twheel_tick: ", " expired=1 ");
@@ -123,7 +138,7 @@ TEST(cascade)
 	/* Beyond the lowest level of a hierarchical wheel: 512 ticks. */
 	ASSERT_EQ(0, tw_start(fd, 1, 700 * MS, 0));
 	expect_unread(fd, 1);
-	end_trace();
+	end_trace_with(" twheel_cascade: ");
 	next_event(text, " twheel_cascade: ", " moved=1");
 	next_event(text, " twheel_expire: ", "fn=session_expired");
 	close(fd);
