@@ -76,4 +76,10 @@ dkms_install:
 	done
 	chmod 755 $(root)/usr/src/twheel-$(VERSION)/dist/dkms-post-build
 
-.PHONY: install modules_install headers_install dist_install uninstall sign dkms_install
+deb: ## the Debian package twheel-dkms, in build/deb
+	rm -rf build/deb
+	mkdir -p build/deb/twheel
+	tar -c --anchored --exclude=./build --exclude=./.git . | tar -x -C build/deb/twheel
+	cd build/deb/twheel && dpkg-buildpackage -us -uc
+
+.PHONY: install modules_install headers_install dist_install uninstall sign dkms_install deb
