@@ -15,9 +15,8 @@ MODE ?= periodic
 modules: ## build twheel.ko for the running kernel (KDIR=... for another)
 	$(MAKE) -C $(KDIR) M=$(CURDIR) modules
 
-modules_install install: modules ## install it where modprobe finds it (root)
-	$(MAKE) -C $(KDIR) M=$(CURDIR) CONFIG_MODULE_SIG_ALL= modules_install
-	depmod -a $(INSTALL_MOD_PATH:%=-b %) $$(modinfo -F vermagic twheel.ko | cut -d' ' -f1)
+# install, headers_install, uninstall, sign, dkms_install, deb
+include dist/install.mk
 
 demo: ## a TCP server with 6,000 idle timeouts, in a VM (CONNECTIONS= SCHEME= MODE=)
 	@tests/vm/run -k $(KERNEL) -t 240 -- 'MODULE_ARGS="scheme=$(SCHEME) mode=$(MODE)" demo $(CONNECTIONS)'
@@ -68,8 +67,8 @@ clean: ## remove what was built (kernels stay in the cache)
 
 help: ## this
 	@echo 'make && sudo insmod twheel.ko'
-	@awk -F ':.*## ' '/^[a-z].*:.*## / {printf "  make %-24s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z].*:.*## / {printf "  make %-24s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 	@echo 'Kernels: stock-6.12 stock-6.1 stock-6.12-rt stock-6.12-arm64 debug kcsan, kept in ~/.cache/twheel'
 
-.PHONY: modules modules_install install demo check check-quick coverage test vm bench \
+.PHONY: modules demo check check-quick coverage test vm bench \
 	bench-user torture fuzz docs html clean help

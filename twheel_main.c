@@ -116,4 +116,5 @@ module_exit(twheel_exit);
 
 MODULE_AUTHOR("The twheel developers");
 MODULE_DESCRIPTION("Hashed and hierarchical timing wheels");
+MODULE_VERSION(TWHEEL_VERSION);
 MODULE_LICENSE("GPL");

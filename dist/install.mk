@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# How twheel is installed; included by the Makefile.  With DESTDIR nothing is
+# touched that is not below it.
+
+# All goes below DESTDIR; what is not the module itself goes below prefix there.
+DESTDIR ?=
+prefix ?= /usr/local
+SIGN_KEY ?= mok.priv
+SIGN_CERT ?= mok.der
+
+VERSION := $(shell sed -n 's/^PACKAGE_VERSION="\(.*\)"/\1/p' dkms.conf)
+# What the kernel that KDIR is for says of itself. Debian's 6.1 has another name in
+# include/config/kernel.release.
+RELEASE = $(or $(shell sed -n 's/^\#define UTS_RELEASE "\(.*\)"/\1/p' $(KDIR)/include/generated/utsrelease.h),$(error \
+	no headers of a kernel in $(KDIR)))
+# nothing for the system itself
+root := $(filter-out /,$(abspath $(DESTDIR)))
+moddir = $(root)/lib/modules/$(RELEASE)
+
+# What is installed: FILE:DIRECTORY, the latter below prefix.
+headers := include/uapi/linux/twheel.h:include/linux include/linux/twheel.h:src/twheel/include/linux
+symvers = Module.symvers:src/twheel/$(RELEASE)
+dist := dist/70-twheel.rules:lib/udev/rules.d dist/sysusers.d/twheel.conf:lib/sysusers.d \
+	dist/modules-load.d/twheel.conf:share/doc/twheel/examples/modules-load.d \
+	dist/modprobe.d/twheel.conf:share/doc/twheel/examples/modprobe.d
+everything = $(headers) $(symvers) $(dist)
+source = $(word 1,$(subst :, ,$(1)))
+target = $(root)$(prefix)/$(word 2,$(subst :, ,$(1)))
+install_files = $(foreach pair,$(1),install -D -m 644 -t $(call target,$(pair)) $(call source,$(pair)) &&) :
+depmod = PATH="$$PATH:/usr/sbin:/sbin" depmod $(root:%=-b %) $(RELEASE)
+depmod_makes := alias alias.bin builtin.alias.bin builtin.bin dep dep.bin devname softdep symbols symbols.bin weakdep
+# Below DESTDIR these go as well when they are empty.
+parents = lib/modules/$(RELEASE) $(addprefix $(prefix:/%=%)/,include lib share src)
+dkms_files := Kbuild dkms.conf dist/dkms-post-build $(filter-out %.mod.c,$(wildcard *.[ch] session/*.[ch])) \
+	$(wildcard include/linux/*.h include/uapi/linux/*.h)
+
+install: modules_install headers_install dist_install ## install it (root, or DESTDIR=; prefix=/usr/local)
+	$(if $(root),,-systemd-sysusers $(prefix)/lib/sysusers.d/twheel.conf)
+	$(if $(root),,-[ ! -d /run/udev ] || udevadm control --reload)
+
+modules_install: modules
+	$(MAKE) -C $(KDIR) M=$(CURDIR) INSTALL_MOD_PATH=$(root) INSTALL_MOD_DIR=updates \
+		CONFIG_MODULE_SIG_ALL= DEPMOD=: modules_install
+	$(depmod)
+	$(call install_files,$(symvers))
+
+headers_install: ## install the headers, for programs and for modules
+	$(call install_files,$(headers))
+
+dist_install:
+	$(call install_files,$(dist))
+
+uninstall: ## remove what "make install" with the same variables installed
+	rm -f $(moddir)/updates/twheel.ko*
+	rm -f $(foreach pair,$(everything),$(call target,$(pair))/$(notdir $(call source,$(pair))))
+	@find $(moddir)/updates $(root)$(prefix)/src/twheel $(root)$(prefix)/share/doc/twheel \
+		-depth -type d -empty -delete 2>/dev/null || :
+	@if [ -e $(moddir)/modules.builtin ] || find $(moddir) -name '*.ko*' 2>/dev/null | grep -q .; then \
+		echo depmod $(RELEASE); $(depmod); \
+	else \
+		rm -f $(addprefix $(moddir)/modules.,$(depmod_makes)); \
+	fi
+	@for dir in include/linux lib/udev/rules.d lib/sysusers.d share/doc; do \
+		(cd $(root)$(prefix)/$${dir%%/*} && rmdir -p $${dir#*/}) 2>/dev/null || :; \
+	done
+	@$(if $(root),cd $(root) && rmdir -p $(parents) 2>/dev/null || :)
+
+sign: modules ## sign twheel.ko for Secure Boot (SIGN_KEY=mok.priv SIGN_CERT=mok.der)
+	$(KDIR)/scripts/sign-file sha256 $(SIGN_KEY) $(SIGN_CERT) twheel.ko
+
+# What DKMS needs to build the module, and no more.
+dkms_install:
+	set -e; for file in $(dkms_files); do \
+		install -D -m 644 $$file $(root)/usr/src/twheel-$(VERSION)/$$file; \
+	done
+	chmod 755 $(root)/usr/src/twheel-$(VERSION)/dist/dkms-post-build
+
+deb: ## the Debian package twheel-dkms, in build/deb
+	rm -rf build/deb
+	mkdir -p build/deb/twheel
+	tar -c --anchored --exclude=./build --exclude=./.git . | tar -x -C build/deb/twheel
+	cd build/deb/twheel && dpkg-buildpackage -us -uc
+
+.PHONY: install modules_install headers_install dist_install uninstall sign dkms_install deb
