@@ -27,10 +27,14 @@
 /* Maximum of operations in one submit. */
 #define MAX_BATCH	65536
 
+/* A word is read in one piece. */
+#define FEATURE_SHARED	\
+	(IS_ENABLED(CONFIG_64BIT) ? TWHEEL_FEATURE_SHARED : 0)
+
 #define FEATURES	(TWHEEL_FEATURE_SETUP | TWHEEL_FEATURE_SUBMIT |	\
 			 TWHEEL_FEATURE_LIST | TWHEEL_FEATURE_DRAIN |	\
 			 TWHEEL_FEATURE_STATS | TWHEEL_FEATURE_WITHDRAW | \
-			 TWHEEL_FEATURE_NOWAIT)
+			 TWHEEL_FEATURE_NOWAIT | FEATURE_SHARED)
 
 static unsigned int dev_mode = 0600;
 module_param(dev_mode, uint, 0444);
@@ -88,9 +92,8 @@ static long do_setup(struct twheel_session *s, unsigned long arg, size_t usize)
 
 	if (ret)
 		return ret;
-	if (setup.reserved || (setup.event_size &&
-			       !is_entry_size(setup.event_size,
-					      TWHEEL_EVENT_SIZE_V1)))
+	if (setup.event_size && !is_entry_size(setup.event_size,
+					       TWHEEL_EVENT_SIZE_V1))
 		return -EINVAL;
 	return twheel_session_setup(s, &setup);
 }
@@ -514,6 +517,11 @@ static int twheel_fasync(int fd, struct file *file, int on)
 
 /* The file. */
 
+static int twheel_mmap(struct file *file, struct vm_area_struct *vma)
+{
+	return twheel_session_mmap(file->private_data, vma);
+}
+
 static int twheel_open(struct inode *inode, struct file *file)
 {
 	struct twheel_session *s = twheel_session_open();
@@ -550,6 +558,7 @@ static const struct file_operations twheel_fops = {
 	.read_iter	= twheel_read_iter,
 	.poll		= twheel_poll,
 	.fasync		= twheel_fasync,
+	.mmap		= twheel_mmap,
 	.unlocked_ioctl	= twheel_ioctl,
 	.compat_ioctl	= compat_ptr_ioctl,
 	.show_fdinfo	= twheel_show_fdinfo,

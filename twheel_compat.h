@@ -10,6 +10,7 @@
 
 #include <linux/atomic.h>
 #include <linux/hrtimer.h>
+#include <linux/mm.h>
 #include <linux/nsproxy.h>
 #include <linux/spinlock.h>
 #include <linux/time_namespace.h>
@@ -59,6 +60,17 @@ static inline s64 twheel_time_ns_offset(void)
 	return timespec64_to_ns(&ns->offsets.monotonic);
 #else
 	return 0;
+#endif
+}
+
+/* vm_flags_mod() came with 6.3. Since then vm_flags cannot be written otherwise. */
+static inline void twheel_vm_flags_mod(struct vm_area_struct *vma,
+				       unsigned long set, unsigned long clear)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 3, 0)
+	vm_flags_mod(vma, set, clear);
+#else
+	vma->vm_flags = (vma->vm_flags | set) & ~clear;
 #endif
 }
 

@@ -172,6 +172,8 @@ static void show_session(struct seq_file *seq, struct twheel_session *s)
 	show_value(seq, "  ", "unread", look.stats.unread);
 	show_value(seq, "  ", "overruns", look.stats.overruns);
 	show_value(seq, "  ", "wakeups", look.stats.wakeups);
+	show_value(seq, "  ", "carried", look.stats.carried);
+	show_value(seq, "  ", "stopped_by_store", look.stats.stopped_by_store);
 }
 
 static void show_module(struct seq_file *seq)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Tracepoints: start, stop, expire, cascade, tick
+ * Tracepoints: start, stop, expire, word, cascade, tick
  *
  * Ticks are those of the wheel. Times are ns.
  */
@@ -73,6 +73,26 @@ DEFINE_EVENT(twheel_timer, twheel_expire,
 	TP_PROTO(const struct twheel_base *base,
 		 const struct twheel_timer *timer),
 	TP_ARGS(base, timer)
+);
+
+TRACE_EVENT(twheel_word,
+	TP_PROTO(const struct twheel_timer *timer, u32 session, u64 id,
+		 u64 word),
+	TP_ARGS(timer, session, id, word),
+	TP_STRUCT__entry(
+		__field(const void *, timer)
+		__field(u64, id)
+		__field(u64, word)
+		__field(u32, session)
+	),
+	TP_fast_assign(
+		__entry->timer = timer;
+		__entry->id = id;
+		__entry->word = word;
+		__entry->session = session;
+	),
+	TP_printk("timer=%p session=%u id=%llu word=%llu", __entry->timer,
+		  __entry->session, __entry->id, __entry->word)
 );
 
 TRACE_EVENT(twheel_cascade,

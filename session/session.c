@@ -16,6 +16,7 @@
 #include <linux/xarray.h>
 
 #include "session.h"
+#include "twheel_compat.h"
 
 static unsigned int max_timers = 1U << 22;
 
@@ -55,6 +56,11 @@ static int check_setup(const struct twheel_setup *setup)
 	if (!(setup->flags & TWHEEL_SETUP_PRIVATE) &&
 	    (setup->scheme || setup->mode || setup->slots || setup->tick_ns))
 		return -EINVAL;
+	if (setup->shared_ids > (setup->max_timers ?: timers_limit()))
+		return -EINVAL;
+	/* It would read a word in two halves. */
+	if (setup->shared_ids && !IS_ENABLED(CONFIG_64BIT))
+		return -EOPNOTSUPP;
 	return 0;
 }
 
@@ -64,15 +70,27 @@ static bool has_begun(const struct twheel_session *s)
 	return s->stats.started || s->making_room;
 }
 
-/* It may begin just after that. A SETUP that is refused now makes no wheel. */
-static int check_not_begun(struct twheel_session *s)
+/* Words may be mapped: once there they stay as they are. */
+static int check_change(const struct twheel_session *s,
+			const struct twheel_setup *setup)
 {
-	bool begun;
+	lockdep_assert_held(&s->lock);
+	if (has_begun(s) ||
+	    (s->words && s->shared_ids != setup->shared_ids))
+		return -EBUSY;
+	return 0;
+}
+
+/* It may begin just after that. A SETUP that is refused now makes no wheel. */
+static int check_change_now(struct twheel_session *s,
+			    const struct twheel_setup *setup)
+{
+	int ret;
 
 	spin_lock_bh(&s->lock);
-	begun = has_begun(s);
+	ret = check_change(s, setup);
 	spin_unlock_bh(&s->lock);
-	return begun ? -EBUSY : 0;
+	return ret;
 }
 
 static struct twheel_session_wheel *setup_wheel(struct twheel_session *s,
@@ -81,6 +99,31 @@ static struct twheel_session_wheel *setup_wheel(struct twheel_session *s,
 	if (!(setup->flags & TWHEEL_SETUP_PRIVATE))
 		return NULL;
 	return twheel_session_wheel_private(s, setup);
+}
+
+/* NULL if the session is to have none, or has them. */
+static struct twheel_session_words *setup_words(struct twheel_session *s,
+						const struct twheel_setup *setup)
+{
+	/* Pairs with use_words(). */
+	if (!setup->shared_ids || READ_ONCE(s->words))
+		return NULL;
+	return twheel_session_words_make(s, setup->shared_ids);
+}
+
+/* Those that the session has, if another thread was faster. */
+static void use_words(struct twheel_session *s,
+		      struct twheel_session_words **words)
+{
+	lockdep_assert_held(&s->lock);
+	if (*words && !s->words) {
+		s->shared_ids = (*words)->nr;
+		/* Pairs with setup_words(). */
+		WRITE_ONCE(s->words, *words);
+		*words = NULL;
+	}
+	if (s->words)
+		s->words->offset = twheel_time_ns_offset();
 }
 
 /*
@@ -112,25 +155,32 @@ static void destroy_tables(struct twheel_session *s,
  * @setup: as in the command
  *
  * Context: Process, may sleep.
- * Return: 0, -EBUSY after the first start, -EINVAL, -EPERM, -ENOSPC, -ENOMEM.
+ * Return: 0, -EBUSY after the first start or to change the number of words,
+ * -EINVAL, -EPERM, -ENOSPC, -ENOMEM, -EOPNOTSUPP.
  */
 int twheel_session_setup(struct twheel_session *s,
 			 const struct twheel_setup *setup)
 {
 	struct twheel_table old[TWHEEL_NR_TABLES] = {};
+	struct twheel_session_words *words;
 	struct twheel_session_wheel *shared;
-	int ret = check_setup(setup) ?: check_not_begun(s);
+	int ret = check_setup(setup) ?: check_change_now(s, setup);
 
 	if (ret)
 		return ret;
 	shared = setup_wheel(s, setup);
 	if (IS_ERR(shared))
 		return PTR_ERR(shared);
+	words = setup_words(s, setup);
+	if (IS_ERR(words)) {
+		twheel_session_wheel_put(shared);
+		return PTR_ERR(words);
+	}
 	spin_lock_bh(&s->lock);
-	if (has_begun(s)) {
-		ret = -EBUSY;
-	} else {
+	ret = check_change(s, setup);
+	if (!ret) {
 		take_tables(s, old);
+		use_words(s, &words);
 		swap(s->shared, shared);
 		twheel_session_wheel_use(s, s->shared);
 		s->max_timers = setup->max_timers ?: timers_limit();
@@ -138,8 +188,27 @@ int twheel_session_setup(struct twheel_session *s,
 	}
 	spin_unlock_bh(&s->lock);
 	destroy_tables(s, old);
+	twheel_session_words_free(s, words);
 	twheel_session_wheel_put(shared);
 	return ret;
+}
+
+/**
+ * twheel_session_mmap - mmap(2): map the words
+ * @s: the session
+ * @vma: what is to be mapped
+ *
+ * Context: Process, mmap_lock held.
+ * Return: 0, -ENODEV if the session has no words, -EINVAL.
+ */
+int twheel_session_mmap(struct twheel_session *s, struct vm_area_struct *vma)
+{
+	struct twheel_session_words *words;
+
+	spin_lock_bh(&s->lock);
+	words = s->words;
+	spin_unlock_bh(&s->lock);
+	return words ? twheel_session_words_map(words, vma) : -ENODEV;
 }
 
 /**
@@ -157,6 +226,7 @@ void twheel_session_info(struct twheel_session *s, struct twheel_info *info)
 	twheel_get_config(s->wheel, &config);
 	info->max_timers = s->max_timers;
 	info->event_size = s->event_size;
+	info->shared_ids = s->shared_ids;
 	spin_unlock_bh(&s->lock);
 	info->scheme = config.scheme;
 	info->mode = config.mode;
@@ -306,6 +376,8 @@ void twheel_session_close(struct twheel_session *s)
 	spin_lock_bh(&s->lock);
 	spin_unlock_bh(&s->lock);
 	destroy_tables(s, s->tables);
+	/* Callbacks read no word after @closing was set. */
+	twheel_session_words_free(s, s->words);
 	twheel_session_wheel_put(s->shared);
 	let_user_go(s);
 	/* See twheel_at_tick_end(). */

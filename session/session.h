@@ -5,7 +5,8 @@
  * twheel_chardev.c copies from and to user space and checks what it copies. Five
  * files do the work: session.c, timer.c, read.c, list.c and, for batches,
  * batch.c. Timers are found by id in table.c, wheels by configuration in
- * wheel.c. What each user has is counted in user.c.
+ * wheel.c. Deadlines that programs store are in words.c. What each user has is
+ * counted in user.c.
  */
 #ifndef _TWHEEL_SESSION_H
 #define _TWHEEL_SESSION_H
@@ -26,6 +27,7 @@
 #include <uapi/linux/twheel.h>
 #include "table.h"
 #include "user.h"
+#include "words.h"
 
 /*
  * At a limit of its memory cgroup a caller gets ENOMEM. Without these flags
@@ -94,6 +96,8 @@ struct twheel_events {
  * @timers: timers that are not free
  * @max_timers: limit of @timers
  * @tables: the timers by id
+ * @shared_ids: number of @words, 0 if there are none
+ * @words: deadlines that the program stores, or NULL. Once there they stay
  * @event_size: size of the events that are read. Changes only before the first
  *	start
  * @events: what can be read. @events.first is also read without @lock
@@ -123,6 +127,8 @@ struct twheel_session {
 	u32 max_timers;
 	u32 event_size;
 	struct twheel_table tables[TWHEEL_NR_TABLES];
+	u32 shared_ids;
+	struct twheel_session_words *words;
 	struct twheel_events events;
 	struct twheel_stats stats;
 	wait_queue_head_t readers;
@@ -180,6 +186,7 @@ void twheel_session_close(struct twheel_session *s);
 int twheel_session_setup(struct twheel_session *s,
 			 const struct twheel_setup *setup);
 void twheel_session_info(struct twheel_session *s, struct twheel_info *info);
+int twheel_session_mmap(struct twheel_session *s, struct vm_area_struct *vma);
 void twheel_session_stats(struct twheel_session *s, struct twheel_stats *stats);
 int twheel_session_init(void);
 void twheel_session_exit(void);

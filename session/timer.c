@@ -6,13 +6,15 @@
  * callback, in softirq context, puts it at the end of the session's queue of
  * events: unread. Reading the event frees it, or arms it again if it is
  * periodic. Stopping frees an armed timer, and an unread one if its event is to
- * be withdrawn.
+ * be withdrawn. An id may have a word, in which the program stores a deadline: the
+ * callback looks there first, and may arm the timer again, or free it.
  *
  * An armed timer whose callback waits for the session's lock is expired for
  * everybody who holds that lock. The wheel says so: twheel_stop() and
  * twheel_restart_at() return 0. The timer is left alone, and the callback queues
- * it when it gets the lock. So no timer is freed while its callback is on the
- * way, and every started timer is either stopped once or queued once.
+ * it, or does what its word says, when it gets the lock. So no timer is freed by
+ * others while its callback is on the way, and every started timer is either
+ * stopped once or queued once.
  */
 #include <linux/delay.h>
 #include <linux/ktime.h>
@@ -20,6 +22,7 @@
 
 #include "timer.h"
 #include "twheel_compat.h"
+#include "twheel_trace.h"
 
 /**
  * twheel_session_from_caller - a time of the caller's CLOCK_MONOTONIC as ours
@@ -33,11 +36,7 @@
  */
 ktime_t twheel_session_from_caller(u64 time)
 {
-	s64 offset = twheel_time_ns_offset();
-
-	if (offset > 0 && time < offset)
-		return 0;
-	return min_t(u64, time - offset, KTIME_MAX);
+	return twheel_session_to_ours(time, twheel_time_ns_offset());
 }
 
 static struct twheel_session *session_of(struct twheel_utimer *ut)
@@ -63,6 +62,46 @@ static void wake_at_tick_end(struct twheel_session *s,
 	twheel_at_tick_end(timer, end);
 }
 
+static void stop_by_word(struct twheel_session *s, struct twheel_utimer *ut)
+{
+	s->stats.stopped_by_store++;
+	s->stats.stopped++;
+	s->stats.pending--;
+	/* The tick does not follow a timer whose callback has returned. */
+	twheel_table_free(ut, false);
+}
+
+/*
+ * A timer is due that has a word. Returns whether the word keeps it from expiring.
+ * A word that is later than @now is a tick away at least: the timer does not come
+ * due again in this run.
+ */
+static noinline bool heed_word(struct twheel_session *s,
+			       struct twheel_utimer *ut, ktime_t now)
+{
+	u64 word = twheel_session_words_read(s->words, ut->id);
+	ktime_t deadline = twheel_session_to_ours(min_t(u64, word, KTIME_MAX),
+						  s->words->offset);
+
+	if (word != TWHEEL_WORD_STOP && deadline <= now)
+		return false;
+	trace_twheel_word(&ut->timer, s->number, ut->id, word);
+	if (word == TWHEEL_WORD_STOP) {
+		stop_by_word(s, ut);
+	} else {
+		s->stats.carried++;
+		twheel_again_at(&ut->timer, deadline);
+	}
+	return true;
+}
+
+/* Ids of the kernel's choice are above all numbers. Nobody stores in vain. */
+static bool has_word(const struct twheel_session *s,
+		     const struct twheel_utimer *ut)
+{
+	return unlikely(ut->id < s->shared_ids) && !s->closing;
+}
+
 static void session_expired(struct twheel_timer *timer)
 {
 	struct twheel_utimer *ut = container_of(timer, struct twheel_utimer,
@@ -71,6 +110,10 @@ static void session_expired(struct twheel_timer *timer)
 
 	spin_lock(&s->lock);
 	ut->expired_ns = ktime_get_ns();
+	if (has_word(s, ut) && heed_word(s, ut, ut->expired_ns)) {
+		spin_unlock(&s->lock);
+		return;
+	}
 	ut->state = TWHEEL_UNREAD;
 	s->stats.expired++;
 	s->stats.pending--;

@@ -74,6 +74,14 @@ static inline int twheel_session_check_start(const struct twheel_session *s,
 	return twheel_session_has_number(s, args->id) ? 0 : -EINVAL;
 }
 
+/* A time of the caller's, whose clock is @offset ns ahead, as ours. */
+static inline ktime_t twheel_session_to_ours(u64 time, s64 offset)
+{
+	if (offset > 0 && time < offset)
+		return 0;
+	return min_t(u64, time - offset, KTIME_MAX);
+}
+
 /* A time of ours as the caller sees it, whose clock is @offset ns ahead. */
 static inline u64 twheel_session_to_caller(u64 time, s64 offset)
 {

@@ -157,6 +157,13 @@ static unsigned int max_user_pieces(void)
 	return chunks + DIV_ROUND_UP(chunks, TWHEEL_PAGE_CHUNKS);
 }
 
+/* A word for each timer, in as many sessions as there are pages then. */
+static unsigned int max_user_word_pages(void)
+{
+	return DIV_ROUND_UP_ULL(READ_ONCE(max_user_timers),
+				TWHEEL_WORDS_PER_PAGE);
+}
+
 static unsigned int user_limit(enum twheel_session_count what)
 {
 	switch (what) {
@@ -164,6 +171,8 @@ static unsigned int user_limit(enum twheel_session_count what)
 		return READ_ONCE(max_user_sessions);
 	case TWHEEL_COUNT_WHEELS:
 		return READ_ONCE(max_user_wheels);
+	case TWHEEL_COUNT_WORD_PAGES:
+		return max_user_word_pages();
 	default:
 		return max_user_pieces();
 	}

@@ -16,12 +16,14 @@
  * @TWHEEL_COUNT_SESSIONS: sessions
  * @TWHEEL_COUNT_WHEELS: private wheels
  * @TWHEEL_COUNT_PIECES: chunks of timers, and pages of pointers to them
+ * @TWHEEL_COUNT_WORD_PAGES: pages of words that programs map
  * @TWHEEL_NR_COUNTS: number of these
  */
 enum twheel_session_count {
 	TWHEEL_COUNT_SESSIONS,
 	TWHEEL_COUNT_WHEELS,
 	TWHEEL_COUNT_PIECES,
+	TWHEEL_COUNT_WORD_PAGES,
 	TWHEEL_NR_COUNTS,
 };
 

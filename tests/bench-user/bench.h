@@ -71,8 +71,8 @@ struct impl {
 	void (*inside)(void (*fn)(void *data), void *data);
 };
 
-extern const struct impl impl_twheel, impl_timerfd, impl_posix, impl_uring,
-	impl_libevent, impl_libuv;
+extern const struct impl impl_twheel, impl_twheel_shared, impl_timerfd, impl_posix,
+	impl_uring, impl_libevent, impl_libuv;
 extern const unsigned int all_batches[], one_by_one[];
 extern const char * const operation_names[NR_OPERATIONS];
 
@@ -105,8 +105,9 @@ void measure_operations(struct bench *b);
 void pick(struct bench *b, struct request *requests, unsigned int nr,
 	  uint64_t from_ns, uint64_t range_ns);
 
-/* expire.c, syscalls.c, limits.c */
+/* expire.c, timeout.c, syscalls.c, limits.c */
 void measure_expiry(struct bench *b);
+void measure_timeout(struct bench *b);
 void count_syscalls(struct bench *b);
 void find_limit(struct bench *b);
 

@@ -8,7 +8,7 @@
  *
  * A run creates the timers one after the other, and arms all to expire long
  * after the end. It reports the memory that this took. With all timers pending
- * it then stops, starts and refreshes random ones. At last it lets some expire
+ * it then stops, starts and refreshes random ones. Then it lets some expire
  * and collects them.
  *
  * Rows of build/bench/user.csv go to standard output after "csv:". Other lines
@@ -37,6 +37,7 @@ const char * const operation_names[NR_OPERATIONS] = {
 
 static const struct impl * const impls[] = {
 	&impl_twheel,
+	&impl_twheel_shared,
 	&impl_timerfd,
 	&impl_posix,
 #ifdef HAVE_URING
@@ -146,6 +147,7 @@ static void whole_run(struct bench *b)
 	report_memory(b, before);
 	measure_operations(b);
 	measure_expiry(b);
+	measure_timeout(b);
 }
 
 static const struct impl *find_impl(const char *name)

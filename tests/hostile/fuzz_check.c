@@ -126,6 +126,10 @@ void check_stats(struct fuzz_shared *shared, const struct twheel_stats *s)
 			  (unsigned long long)s->replaced,
 			  (unsigned long long)s->withdrawn,
 			  (unsigned long long)s->unread);
+	if (s->stopped_by_store > s->stopped)
+		fuzz_fail(shared, "stats: stopped %llu, by a store %llu",
+			  (unsigned long long)s->stopped,
+			  (unsigned long long)s->stopped_by_store);
 	if (s->wakeups > s->expired)
 		fuzz_fail(shared, "stats: wakeups %llu, expired %llu",
 			  (unsigned long long)s->wakeups,
@@ -139,7 +143,8 @@ void check_info(struct fuzz_shared *shared, const struct twheel_info *info)
 	    info->event_size < TWHEEL_EVENT_SIZE_V1 ||
 	    info->event_size > TWHEEL_ENTRY_SIZE_MAX || info->event_size % 8 ||
 	    info->tick_ns > SECOND || info->max_timers > IDS_MAX ||
-	    info->max_interval_ns >> 63 || info->slots > 1 << 20)
+	    info->max_interval_ns >> 63 || info->slots > 1 << 20 ||
+	    info->shared_ids > IDS_MAX || info->reserved)
 		fuzz_fail(shared, "info: version %u, scheme %u, mode %u, event size %u, tick %llu",
 			  info->abi_version, info->scheme, info->mode,
 			  info->event_size, (unsigned long long)info->tick_ns);

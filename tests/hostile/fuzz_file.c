@@ -127,6 +127,84 @@ static void call_blocking(struct fuzz_thread *t, int fd)
 	fcntl(fd, F_SETFL, flags | O_NONBLOCK);
 }
 
+/* Stores what a program might store, and what none would. */
+static void scribble(struct fuzz_thread *t, __u64 *words, size_t count)
+{
+	int i;
+
+	for (i = 0; i < 100; i++) {
+		__u64 *word = &words[fuzz_below(t, fuzz_percent(t, 80) ?
+						   MIN(count, 60UL) : count)];
+		__u64 value = fuzz_percent(t, 80) ? now_ns() + fuzz_time(t) :
+						    fuzz_number(t);
+
+		__atomic_store_n(word, value, __ATOMIC_RELAXED);
+	}
+}
+
+/* Ways to get rid of a mapping, or of parts of it, in the middle of it all. */
+static void spoil_mapping(struct fuzz_thread *t, char *place, size_t size)
+{
+	size_t at = fuzz_below(t, size / PAGE) * PAGE;
+	size_t length = (1 + fuzz_below(t, 3)) * PAGE;
+
+	switch (fuzz_below(t, 5)) {
+	case 0:
+		munmap(place + at, MIN(length, size - at));
+		break;
+	case 1:
+		mprotect(place + at, MIN(length, size - at), PROT_READ);
+		break;
+	case 2:
+		madvise(place + at, MIN(length, size - at), MADV_DONTNEED);
+		break;
+	case 3:
+		madvise(place, size, MADV_DOFORK);
+		break;
+	default:
+		if (mremap(place, size, size + length, 0) != MAP_FAILED)
+			fuzz_fail(t->shared, "words: a longer mapping");
+	}
+}
+
+/* Of a session, whatever becomes of other descriptors of it. */
+static void call_mmap_of(struct fuzz_thread *t, int fd)
+{
+	int flags = fuzz_percent(t, 90) ? MAP_SHARED : MAP_PRIVATE;
+	int protection = PROT_READ | (fuzz_percent(t, 90) ? PROT_WRITE : 0);
+	off_t offset = fuzz_percent(t, 90) ? 0 : fuzz_below(t, 3) * PAGE;
+	struct twheel_info info;
+	size_t size;
+	char *place;
+
+	if (ioctl(fd, TWHEEL_IOC_INFO, &info))
+		return;
+	size = (info.shared_ids * sizeof(__u64) + PAGE - 1) & ~(PAGE - 1);
+	if (!size || fuzz_percent(t, 5))
+		size = (1 + fuzz_below(t, 8)) * PAGE;
+	place = mmap(NULL, size, protection, flags, fd, offset);
+	if (place == MAP_FAILED)
+		return;
+	if (flags == MAP_PRIVATE || offset)
+		fuzz_fail(t->shared, "words: mapped with flags %#x, offset %ld",
+			  flags, (long)offset);
+	if (protection & PROT_WRITE)
+		scribble(t, (__u64 *)place, size / sizeof(__u64));
+	else if (!mprotect(place, size, PROT_READ | PROT_WRITE))
+		fuzz_fail(t->shared, "words: made writable");
+	spoil_mapping(t, place, size);
+	munmap(place, size);
+}
+
+static void call_mmap(struct fuzz_thread *t, int fd)
+{
+	fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	if (fd < 0)
+		return;
+	call_mmap_of(t, fd);
+	close(fd);
+}
+
 static void call_poll(int fd)
 {
 	struct pollfd pollfd = { .fd = fd, .events = ~0 };
@@ -165,8 +243,6 @@ static void call_senseless(struct fuzz_thread *t, int fd)
 	expect_error(t, "write", write(fd, bytes, sizeof(bytes)), EINVAL);
 	expect_error(t, "lseek", lseek(fd, 4, SEEK_SET), ESPIPE);
 	expect_error(t, "pread", pread(fd, bytes, sizeof(bytes), 8), ESPIPE);
-	expect_error(t, "mmap", (long)mmap(NULL, PAGE, PROT_READ, MAP_SHARED,
-					   fd, 0), ENODEV);
 	expect_error(t, "ftruncate", ftruncate(fd, 0), EINVAL);
 }
 
@@ -178,7 +254,7 @@ void fuzz_file_call(struct fuzz_thread *t, int fd)
 {
 	int on = fuzz_below(t, 2);
 
-	switch (fuzz_below(t, 6)) {
+	switch (fuzz_below(t, 8)) {
 	case 0:
 		call_readv(t, fd);
 		break;
@@ -195,6 +271,10 @@ void fuzz_file_call(struct fuzz_thread *t, int fd)
 		break;
 	case 4:
 		call_senseless(t, fd);
+		break;
+	case 5:
+	case 6:
+		call_mmap(t, fd);
 		break;
 	default:
 		fcntl(fd, F_SETOWN, getpid());

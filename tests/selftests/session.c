@@ -250,6 +250,8 @@ static const struct {
 	COUNTER(withdrawn),
 	COUNTER(unread),
 	COUNTER(overruns),
+	COUNTER(carried),
+	COUNTER(stopped_by_store),
 };
 
 static __u64 counter(const struct twheel_stats *stats, size_t offset)

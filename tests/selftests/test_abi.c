@@ -30,7 +30,7 @@ static const struct {
 	size_t size;
 	unsigned long number;
 } commands[] = {
-	{ "INFO", TWHEEL_IOC_INFO, 56, 0xc038dc00 },
+	{ "INFO", TWHEEL_IOC_INFO, 64, 0xc040dc00 },
 	{ "SETUP", TWHEEL_IOC_SETUP, 40, 0xc028dc01 },
 	{ "START", TWHEEL_IOC_START, 40, 0xc028dc02 },
 	{ "STOP", TWHEEL_IOC_STOP, 16, 0xc010dc03 },
@@ -38,7 +38,7 @@ static const struct {
 	{ "SUBMIT", TWHEEL_IOC_SUBMIT, 24, 0xc018dc05 },
 	{ "LIST", TWHEEL_IOC_LIST, 32, 0xc020dc06 },
 	{ "DRAIN", TWHEEL_IOC_DRAIN, 32, 0xc020dc07 },
-	{ "STATS", TWHEEL_IOC_STATS, 96, 0xc060dc08 },
+	{ "STATS", TWHEEL_IOC_STATS, 112, 0xc070dc08 },
 };
 
 TEST(command_numbers)
@@ -53,7 +53,7 @@ TEST(command_numbers)
 
 TEST(structure_sizes)
 {
-	ASSERT_EQ(56, sizeof(struct twheel_info));
+	ASSERT_EQ(64, sizeof(struct twheel_info));
 	ASSERT_EQ(40, sizeof(struct twheel_setup));
 	ASSERT_EQ(40, sizeof(struct twheel_start));
 	ASSERT_EQ(16, sizeof(struct twheel_stop));
@@ -61,7 +61,7 @@ TEST(structure_sizes)
 	ASSERT_EQ(48, sizeof(struct twheel_op));
 	ASSERT_EQ(24, sizeof(struct twheel_submit));
 	ASSERT_EQ(32, sizeof(struct twheel_list));
-	ASSERT_EQ(96, sizeof(struct twheel_stats));
+	ASSERT_EQ(112, sizeof(struct twheel_stats));
 	ASSERT_EQ(48, sizeof(struct twheel_event));
 }
 
@@ -70,8 +70,10 @@ TEST(field_offsets)
 	ASSERT_EQ(8, offsetof(struct twheel_info, features));
 	ASSERT_EQ(24, offsetof(struct twheel_info, max_timers));
 	ASSERT_EQ(52, offsetof(struct twheel_info, event_size));
+	ASSERT_EQ(56, offsetof(struct twheel_info, shared_ids));
 	ASSERT_EQ(16, offsetof(struct twheel_setup, tick_ns));
 	ASSERT_EQ(32, offsetof(struct twheel_setup, event_size));
+	ASSERT_EQ(36, offsetof(struct twheel_setup, shared_ids));
 	ASSERT_EQ(32, offsetof(struct twheel_start, flags));
 	ASSERT_EQ(8, offsetof(struct twheel_stop, flags));
 	ASSERT_EQ(40, offsetof(struct twheel_entry, state));
@@ -80,6 +82,7 @@ TEST(field_offsets)
 	ASSERT_EQ(16, offsetof(struct twheel_submit, failed));
 	ASSERT_EQ(20, offsetof(struct twheel_list, entry_size));
 	ASSERT_EQ(64, offsetof(struct twheel_stats, withdrawn));
+	ASSERT_EQ(96, offsetof(struct twheel_stats, carried));
 	ASSERT_EQ(40, offsetof(struct twheel_event, flags));
 }
 

@@ -2,8 +2,8 @@
 /*
  * A memory cgroup at its limit
  *
- * Timers, tables and private wheels are charged to the caller's cgroup. At the
- * limit the caller must get ENOMEM rather than meet the out-of-memory killer.
+ * Timers, tables, words and private wheels are charged to the caller's cgroup. At
+ * the limit the caller must get ENOMEM rather than meet the out-of-memory killer.
  * Its existing timers keep working, and other cgroups notice nothing.
  */
 #include <errno.h>
@@ -101,6 +101,13 @@ static int setup_private(int fd)
 		.flags = TWHEEL_SETUP_PRIVATE, .tick_ns = 3 * MS });
 }
 
+/* Words of twice the limit. */
+static int setup_words(int fd)
+{
+	return tw_setup(fd, (struct twheel_setup){
+		.shared_ids = 2 * LIMIT / sizeof(__u64) });
+}
+
 static unsigned int drain(int fd)
 {
 	static struct twheel_entry timers[4096];
@@ -157,6 +164,7 @@ static void run_inside(struct meeting *meeting)
 	ASSERT_EQ(0, tw_start(fd, 3, HOUR, 33));
 	ASSERT_EQ(1, drain(fd));
 	ASSERT_TRUE(write_text(GROUP "cgroup.procs", "0"));
+	ASSERT_EQ(-ENOMEM, setup_words(another));
 	count = start_until_refused(fd);
 	test_note("%llu timers in a group of %d bytes", count, LIMIT);
 	ASSERT_LT(LIMIT / each / 4, count);
@@ -183,6 +191,7 @@ static void run_outside(struct meeting *meeting)
 		ASSERT_EQ(0, tw_start(fd, i + 100, HOUR, i));
 	expect_works(fd);
 	ASSERT_EQ(0, setup_private(session_open_nonblock()));
+	ASSERT_EQ(0, setup_words(session_open_nonblock()));
 	WRITE_ONCE(meeting->done, true);
 }
 

@@ -233,6 +233,17 @@ TEST(setup_of_a_private_wheel)
 	walk(no_timers, setup);
 }
 
+/* Several pages. */
+static int setup_shared(int fd)
+{
+	return tw_setup(fd, (struct twheel_setup){ .shared_ids = 2000 });
+}
+
+TEST(setup_with_words)
+{
+	walk(no_timers, setup_shared);
+}
+
 static int read_one(int fd)
 {
 	struct twheel_event event;

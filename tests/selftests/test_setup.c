@@ -282,15 +282,6 @@ TEST(einval_size_of_events)
 			.event_size = sizes[i] });
 }
 
-TEST(einval_reserved)
-{
-	int bit;
-
-	for (bit = 0; bit < 32; bit++)
-		expect_refused(EINVAL, (struct twheel_setup){
-			.reserved = 1U << bit });
-}
-
 TEST(last_setup_counts)
 {
 	int fd = session_open();

@@ -42,6 +42,7 @@
  * @far: timers that are due in an hour
  * @near: timers that are due in the window
  * @apart: each of these so much later than the one before, ns
+ * @words: these have words, which carry them on by half the window
  */
 struct attack {
 	unsigned int wheels;
@@ -49,6 +50,7 @@ struct attack {
 	unsigned int far;
 	unsigned int near;
 	__u64 apart;
+	bool words;
 };
 
 /**
@@ -96,13 +98,27 @@ static void start_many(int fd, __u64 first, unsigned int count, __u64 due,
 	}
 }
 
+static void store_words(int fd, unsigned int count)
+{
+	__u64 *words = mmap(NULL, count * sizeof(*words),
+			    PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	unsigned int i;
+
+	ASSERT_TRUE(words != MAP_FAILED);
+	for (i = 0; i < count; i++)
+		words[i] = window + i * attack.apart + WINDOW_NS / 2;
+}
+
 static void attack_with_wheel(unsigned int number)
 {
+	unsigned int words = attack.words ? attack.far + attack.near : 0;
 	int fd = session_open();
 
 	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){
-		.flags = TWHEEL_SETUP_PRIVATE,
+		.flags = TWHEEL_SETUP_PRIVATE, .shared_ids = words,
 		.tick_ns = tick_ns(fd) + number * US }));
+	if (words)
+		store_words(fd, words);
 	start_many(fd, 0, attack.far, window + HOUR, 0);
 	start_many(fd, attack.far, attack.near, window, attack.apart);
 }
@@ -128,6 +144,7 @@ static unsigned int begin_attack(struct stranger **attackers,
 	attack.far = all->far / all->wheels;
 	attack.near = all->near / all->wheels;
 	attack.apart = all->apart * all->wheels;
+	attack.words = all->words;
 	for (i = 0, left = all->wheels; left; i++, left -= attack.wheels) {
 		attack.wheels = left < limit ? left : limit;
 		attackers[i] = stranger_begin(STRANGER + i, attack_with_wheels);
@@ -283,6 +300,14 @@ TEST(a_flood_leaves_half_of_a_cpu)
 TEST(a_crowd_leaves_half_of_a_cpu)
 {
 	attack_up_to(1, (struct attack){ .wheels = 1, .near = NEAR });
+}
+
+/* What is due is due once more, and no event comes of that. */
+TEST_LIMIT(carries_leave_half_of_a_cpu, 240)
+{
+	attack_up_to(1, (struct attack){
+		.wheels = 1, .near = NEAR / 2, .words = true,
+		.apart = 2 * WINDOW_NS / NEAR });
 }
 
 /* Each wheel wakes up for nothing. */

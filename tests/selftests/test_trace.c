@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "harness.h"
@@ -141,5 +142,32 @@ TEST(cascade)
 	end_trace_with(" twheel_cascade: ");
 	next_event(text, " twheel_cascade: ", " moved=1");
 	next_event(text, " twheel_expire: ", "fn=session_expired");
+	close(fd);
+}
+
+TEST(words)
+{
+	int fd = session_open_nonblock();
+	__u64 *words, later = now_ns() + HOUR;
+	struct twheel_stats stats;
+	const char *event;
+
+	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){ .shared_ids = 8 }));
+	words = mmap(NULL, 64, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	ASSERT_TRUE(words != MAP_FAILED);
+	begin_trace();
+	words[1] = later;
+	ASSERT_EQ(0, tw_start(fd, 1, 0, 0));
+	words[2] = TWHEEL_WORD_STOP;
+	ASSERT_EQ(0, tw_start(fd, 2, 0, 0));
+	do {
+		ASSERT_EQ(0, tw_stats(fd, &stats));
+	} while (!stats.carried || !stats.stopped_by_store);
+	end_trace();
+	event = next_event(text, " twheel_word: ", " id=1 ");
+	ASSERT_EQ(later, number(event, " word="));
+	next_event(event, " twheel_start: ", "fn=session_expired");
+	event = next_event(text, " twheel_word: ", " id=2 ");
+	ASSERT_EQ(TWHEEL_WORD_STOP, number(event, " word="));
 	close(fd);
 }

@@ -252,6 +252,31 @@ TEST(limit_of_marks_far_apart)
 			FEW_TIMERS / 45 + 10);
 }
 
+static long long setup_words(void)
+{
+	const struct twheel_setup all = { .shared_ids = FEW_TIMERS };
+	const struct twheel_setup one = { .shared_ids = 1 };
+	long long count = 0;
+	int fd = session_open();
+
+	ASSERT_EQ(0, tw_setup(fd, all));
+	ASSERT_EQ(-ENOSPC, tw_setup(session_open(), one));
+	close(fd);
+	while (!tw_setup(session_open(), one))
+		count++;
+	ASSERT_EQ(-ENOSPC, tw_setup(session_open(), one));
+	return count;
+}
+
+/* Documentation/user-api.rst, Limits: pages of words of a user. */
+TEST_LIMIT(limit_of_a_users_words, 120)
+{
+	__u64 page = sysconf(_SC_PAGESIZE);
+	__u64 pages = (FEW_TIMERS * sizeof(__u64) + page - 1) / page;
+
+	with_few_timers(setup_words, pages, pages);
+}
+
 /* Wheels. */
 
 static __u64 default_tick;

@@ -45,6 +45,22 @@
 #define TWHEEL_ID_ANY		(~(__u64)0)
 #define TWHEEL_ID_KERNEL	((__u64)1 << 63)
 
+/**
+ * DOC: words
+ *
+ * A session that was set up with &twheel_setup.shared_ids can be mapped. Its
+ * memory is an array of 64-bit words, one for each id of the caller's choice below
+ * that number. The program stores deadlines, and the kernel only reads them.
+ *
+ * When a pending timer comes due the kernel reads the word of its id, once. If
+ * the word is later than now, the timer is carried on to that time and is due
+ * then. %TWHEEL_WORD_STOP stops the timer, without an event. With anything else,
+ * %TWHEEL_WORD_NONE among it, the timer expires. So pushing a timeout back is one
+ * store and no system call.
+ */
+#define TWHEEL_WORD_NONE	((__u64)0)
+#define TWHEEL_WORD_STOP	(~(__u64)0)
+
 /* Schemes, tick modes. */
 #define TWHEEL_SCHEME_HIER		0	/* hierarchical wheel (scheme 7) */
 #define TWHEEL_SCHEME_HASHED		1	/* hashed wheel (scheme 6) */
@@ -62,6 +78,8 @@
 #define TWHEEL_FEATURE_WITHDRAW		((__u64)1 << 5)
 /* RWF_NOWAIT and io_uring read without a worker thread. */
 #define TWHEEL_FEATURE_NOWAIT		((__u64)1 << 6)
+/* &twheel_setup.shared_ids and mmap(2). Not on a 32-bit kernel. */
+#define TWHEEL_FEATURE_SHARED		((__u64)1 << 7)
 
 /**
  * struct twheel_info - what TWHEEL_IOC_INFO returns
@@ -76,6 +94,8 @@
  * @slots: slots of a hashed wheel, 0 for a hierarchical one
  * @max_batch: maximum of operations in one TWHEEL_IOC_SUBMIT
  * @event_size: size of the events that read(2) returns to this session
+ * @shared_ids: words of this session that mmap(2) maps, 0 if there are none
+ * @reserved: 0
  */
 struct twheel_info {
 	__u32 abi_version;
@@ -88,6 +108,8 @@ struct twheel_info {
 	__u32 slots;
 	__u32 max_batch;
 	__u32 event_size;
+	__u32 shared_ids;
+	__u32 reserved;
 };
 
 /**
@@ -104,7 +126,8 @@ struct twheel_info {
  * @event_size: sizeof(struct twheel_event) of the caller: read(2) returns events
  *	of this size, with 0 in what the module does not know. 0 is
  *	%TWHEEL_EVENT_SIZE_V1, whatever the module's version
- * @reserved: 0
+ * @shared_ids: number of words to be mapped, for the ids below it, at most the
+ *	limit of timers. 0 for none. Cannot be changed once it is not 0
  */
 struct twheel_setup {
 	__u32 flags;
@@ -114,7 +137,7 @@ struct twheel_setup {
 	__u64 tick_ns;
 	__u64 max_timers;
 	__u32 event_size;
-	__u32 reserved;
+	__u32 shared_ids;
 };
 
 #define TWHEEL_SETUP_PRIVATE	((__u32)1 << 0)
@@ -263,7 +286,8 @@ struct twheel_list {
  * struct twheel_stats - what TWHEEL_IOC_STATS returns of a session
  * @started: timers started (a restart of a pending one is no new start)
  * @restarted: restarts of pending timers
- * @stopped: timers stopped while they were pending, drained ones included
+ * @stopped: timers stopped while they were pending, drained ones and those
+ *	stopped by a store included
  * @expired: expiries
  * @pending: timers pending now; started + re-armed periods = stopped +
  *	expired + pending
@@ -275,6 +299,8 @@ struct twheel_list {
  *	withdrawn + unread
  * @overruns: periods that passed without an event of their own
  * @wakeups: wake-ups of readers and pollers
+ * @carried: timers that came due and were carried on to their word
+ * @stopped_by_store: timers that came due and were stopped by their word
  */
 struct twheel_stats {
 	__u64 started;
@@ -289,6 +315,8 @@ struct twheel_stats {
 	__u64 unread;
 	__u64 overruns;
 	__u64 wakeups;
+	__u64 carried;
+	__u64 stopped_by_store;
 };
 
 /**

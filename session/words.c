@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The words of a session: deadlines that its program stores
+ *
+ * A session that was set up with shared_ids has a word for each id below that.
+ * Its program maps them. A store into the word of a pending timer is all that it
+ * takes to push the timer back: session_expired() reads the word when the timer
+ * is due. The kernel never writes a word.
+ *
+ * The pages belong to the session. They are made in SETUP, never change, and go
+ * when the session is closed. A mapping holds the open file, and so the session. A
+ * page that is mapped or pinned has references beside the session's. So nothing
+ * is freed that anybody can still reach.
+ *
+ * A page is mapped when it is touched, so that a mapping of many words costs
+ * nothing in advance, and one that was thrown away (MADV_DONTNEED) comes back.
+ */
+#include <linux/err.h>
+#include <linux/gfp.h>
+#include <linux/math.h>
+#include <linux/mm.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+
+#include "session.h"
+#include "twheel_compat.h"
+
+static int add_page(struct twheel_session *s, struct twheel_session_words *words)
+{
+	u64 *page;
+	int ret = twheel_session_user_charge(s->user, TWHEEL_COUNT_WORD_PAGES,
+					     s->unlimited);
+
+	if (ret)
+		return ret;
+	page = (u64 *)get_zeroed_page(GFP_SESSION);
+	if (!page) {
+		twheel_session_user_uncharge(s->user, TWHEEL_COUNT_WORD_PAGES);
+		return -ENOMEM;
+	}
+	words->pages[words->nr_pages++] = page;
+	return 0;
+}
+
+/**
+ * twheel_session_words_make - make the words of a session
+ * @s: the session
+ * @nr: how many, not 0
+ *
+ * Context: Process, may sleep.
+ * Return: the words, all 0, or ERR_PTR() of -ENOSPC at a limit of the user's, or
+ * -ENOMEM.
+ */
+struct twheel_session_words *
+twheel_session_words_make(struct twheel_session *s, u32 nr)
+{
+	u32 nr_pages = DIV_ROUND_UP(nr, TWHEEL_WORDS_PER_PAGE);
+	struct twheel_session_words *words;
+	int ret;
+
+	words = kvzalloc(struct_size(words, pages, nr_pages), GFP_SESSION);
+	if (!words)
+		return ERR_PTR(-ENOMEM);
+	words->nr = nr;
+	while (words->nr_pages < nr_pages) {
+		ret = add_page(s, words);
+		if (ret) {
+			twheel_session_words_free(s, words);
+			return ERR_PTR(ret);
+		}
+		cond_resched();
+	}
+	return words;
+}
+
+/**
+ * twheel_session_words_free - undo twheel_session_words_make()
+ * @s: the session
+ * @words: its words, which nobody reads any more, or NULL
+ *
+ * Context: Process, may sleep.
+ */
+void twheel_session_words_free(struct twheel_session *s,
+			       struct twheel_session_words *words)
+{
+	if (!words)
+		return;
+	while (words->nr_pages) {
+		free_page((unsigned long)words->pages[--words->nr_pages]);
+		twheel_session_user_uncharge(s->user, TWHEEL_COUNT_WORD_PAGES);
+		cond_resched();
+	}
+	kvfree(words);
+}
+
+static vm_fault_t words_fault(struct vm_fault *vmf)
+{
+	const struct twheel_session_words *words = vmf->vma->vm_private_data;
+
+	if (vmf->pgoff >= words->nr_pages)
+		return VM_FAULT_SIGBUS;
+	vmf->page = virt_to_page(words->pages[vmf->pgoff]);
+	get_page(vmf->page);
+	return 0;
+}
+
+static const struct vm_operations_struct words_vm_ops = {
+	.fault = words_fault,
+};
+
+/**
+ * twheel_session_words_map - mmap(2) of a session
+ * @words: its words, which the mapping's file keeps
+ * @vma: what is to be mapped
+ *
+ * The whole array, shared, or nothing. A child does not inherit the mapping: it
+ * would hold the session open. What was mapped for reading is never written.
+ *
+ * Context: Process, mmap_lock held.
+ * Return: 0 or -EINVAL.
+ */
+int twheel_session_words_map(const struct twheel_session_words *words,
+			     struct vm_area_struct *vma)
+{
+	unsigned long flags = vma->vm_flags;
+
+	if (!(flags & VM_SHARED) || vma->vm_pgoff ||
+	    vma_pages(vma) != words->nr_pages)
+		return -EINVAL;
+	twheel_vm_flags_mod(vma, VM_DONTCOPY | VM_DONTEXPAND,
+			    flags & VM_WRITE ? 0 : VM_MAYWRITE);
+	vma->vm_private_data = (void *)words;
+	vma->vm_ops = &words_vm_ops;
+	return 0;
+}

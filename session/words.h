@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The words of a session: deadlines that its program stores
+ */
+#ifndef _TWHEEL_SESSION_WORDS_H
+#define _TWHEEL_SESSION_WORDS_H
+
+#include <linux/compiler.h>
+#include <linux/mm.h>
+#include <linux/nospec.h>
+#include <linux/types.h>
+
+struct twheel_session;
+
+#define TWHEEL_WORDS_PER_PAGE	((u32)(PAGE_SIZE / sizeof(u64)))
+
+/**
+ * struct twheel_session_words - an array that programs map
+ * @offset: what the clock that the program reads is ahead of ours, ns. Guarded
+ *	by the session's lock
+ * @nr: number of words. Constant
+ * @nr_pages: number of pages. Constant
+ * @pages: the pages, which a program may write at any time
+ */
+struct twheel_session_words {
+	s64 offset;
+	u32 nr;
+	u32 nr_pages;
+	u64 *pages[];
+};
+
+/**
+ * twheel_session_words_read - what a program has stored
+ * @words: the words
+ * @id: which one, below @words->nr
+ *
+ * A program may store anything, and again between two reads: read it once. A
+ * program chooses @id, too: see twheel_table_entry().
+ *
+ * Context: Any.
+ * Return: the word.
+ */
+static inline u64
+twheel_session_words_read(const struct twheel_session_words *words, u32 id)
+{
+	u32 page = array_index_nospec(id / TWHEEL_WORDS_PER_PAGE,
+				      words->nr_pages);
+
+	/* Pairs with a store of the program's. */
+	return READ_ONCE(words->pages[page][id % TWHEEL_WORDS_PER_PAGE]);
+}
+
+struct twheel_session_words *
+twheel_session_words_make(struct twheel_session *s, u32 nr);
+void twheel_session_words_free(struct twheel_session *s,
+			       struct twheel_session_words *words);
+int twheel_session_words_map(const struct twheel_session_words *words,
+			     struct vm_area_struct *vma);
+
+#endif /* _TWHEEL_SESSION_WORDS_H */

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A heartbeat is one store: a program that stores against a wheel that reads
+ *
+ * One timer, its word, and the rules of Documentation/user-api.rst. The program
+ * opens a connection, stores heartbeats, closes the connection by a store, reads
+ * events, uses the id for the next connection, and closes the session. It may do
+ * so at any moment. The wheel finds the timer due and does what session_expired()
+ * does, step by step. The clock goes on at any time.
+ *
+ * What must hold: no connection is idle before the last deadline that was stored.
+ * None whose end was stored is idle at all. No timer is carried on beyond what was
+ * stored for this connection. Each connection that is not closed is idle in the end.
+ * No word is read after the session is closed.
+ *
+ * Each of these names, defined, breaks a rule. The model must fail then:
+ *
+ *	WRITE_BACK	the kernel sets a word that it has used back to 0
+ *	MARK		the kernel sets a mark when the timer expires. The program looks
+ *			at it before each store, and not at the word after an event
+ *	TWO_HALVES	a store is made in two halves
+ *	READ_TWICE	the word is checked, then read again and used
+ *	NO_SECOND_LOOK	the program takes an event for what it says
+ *	NO_FIRST_STORE	a start leaves the word of the id's last connection there
+ *	EARLY_FREE	the words are freed before callbacks have been waited for
+ */
+#define NONE	0
+#define STOP	99
+#define TIMEOUT	3
+#define LAST	5		/* no heartbeat is later */
+#define END	(LAST + TIMEOUT + 1)
+#define LIVES	2
+
+mtype = { FREE, ARMED, UNREAD };
+
+byte now = 1;			/* the clock */
+mtype state = FREE;		/* of the timer, guarded by lock */
+byte deadline, expired;		/* the same */
+bool due;			/* the timer's callback is on its way */
+bool lock;			/* the session's */
+bool closing, freed;		/* the session, its words */
+bool ended;			/* all is over */
+byte word = NONE;
+#ifdef MARK
+bool marked;			/* the timer has expired */
+bool late;			/* a store has found the mark */
+#endif
+
+/* What the program wants. Not known to the kernel. */
+byte floor;			/* not before that */
+bool closed;			/* the end of this connection was stored */
+
+#define LOCK()		atomic { !lock -> lock = true }
+#define UNLOCK()	lock = false
+
+/* What the program wants changes with the store, or before the first half of it. */
+inline want(value)
+{
+	if
+	:: value == STOP -> closed = true
+	:: else -> floor = value; closed = false
+	fi
+}
+
+inline store(value)
+{
+#ifdef MARK
+	late = marked;
+#endif
+#ifdef TWO_HALVES
+	atomic {
+		want(value);
+		word = (word & 3) | (value & ~3)
+	}
+	word = value;
+#else
+	atomic {
+		want(value);
+		word = value
+	}
+#endif
+}
+
+/* TWHEEL_IOC_START with TWHEEL_START_REPLACE: it waits for a callback. */
+inline start(at)
+{
+	atomic { !lock && !due -> lock = true };
+	deadline = at;
+	state = ARMED;
+	UNLOCK();
+}
+
+active proctype clock()
+{
+	do
+	:: now < END -> now++
+	:: now == END -> break
+	od
+}
+
+/* The word is read once, after the clock. */
+inline heed()
+{
+	assert(!freed);
+	atomic {
+		value = word;
+		assert(value != STOP || closed);
+	}
+	if
+	:: value == STOP ->
+		state = FREE
+	:: value != STOP && value > at ->
+#ifdef READ_TWICE
+		value = word;
+#endif
+		assert(value <= floor);
+		deadline = value;
+#ifdef WRITE_BACK
+		word = NONE;
+#endif
+	:: else ->
+#ifdef MARK
+		marked = true;
+#endif
+		expired = at;
+		state = UNREAD
+	fi
+}
+
+active proctype wheel()
+{
+	byte at, value;
+
+end:	do
+	:: atomic { state == ARMED && now >= deadline && !lock -> due = true };
+		/* The callback. Others may take the lock first. */
+		LOCK();
+		at = now;
+		if
+		:: closing -> state = FREE
+		:: else -> heed()
+		fi;
+		due = false;
+		UNLOCK()
+	:: ended -> break
+	od
+}
+
+/* An event was read. The connection is idle, or not after all. */
+inline look(idle)
+{
+	value = word;
+#if defined(NO_SECOND_LOOK)
+#define LATE	false
+#elif defined(MARK)
+#define LATE	late
+	marked = false;
+#else
+#define LATE	(value > at)
+#endif
+	if
+	:: value == STOP
+	:: value != STOP && LATE ->
+#ifdef MARK
+		late = false;
+#endif
+		start(value)
+	:: else ->
+		assert(!closed);
+		assert(at >= floor);
+		idle = true
+	fi
+}
+
+inline open_connection()
+{
+#ifdef NO_FIRST_STORE
+	floor = now + TIMEOUT;
+	closed = false;
+#else
+	store(now + TIMEOUT);
+#endif
+	start(floor)
+}
+
+inline close_session()
+{
+#ifdef EARLY_FREE
+	freed = true;
+#endif
+	LOCK();
+	closing = true;
+	UNLOCK();
+	/* twheel_stop_sync() */
+	atomic { !due -> state = FREE };
+	freed = true
+}
+
+active proctype program()
+{
+	byte lives = 0, at, value;
+	bool idle;
+
+next:	idle = false;
+	open_connection();
+	lives++;
+	do
+	:: now < LAST && !closed ->
+		store(now + TIMEOUT)
+	:: !closed ->
+		store(STOP);
+		if
+		:: lives < LIVES && now < LAST -> goto next
+		:: true
+		fi
+	:: state == UNREAD ->
+		LOCK();
+		at = expired;
+		state = FREE;
+		UNLOCK();
+		look(idle);
+		if
+		:: idle && lives < LIVES && now < LAST -> goto next
+		:: idle -> break
+		:: !idle
+		fi
+	:: closed && state == FREE -> break
+	:: close_session(); break
+	od;
+	ended = true
+}
