@@ -14,7 +14,6 @@
 #include <linux/kthread.h>
 #include <linux/math64.h>
 #include <linux/mm.h>
-#include <linux/moduleparam.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 
@@ -26,10 +25,6 @@
 /* What the victim keeps, in thousandths. */
 #define SHARE_LEFT	450
 #define BYSTANDER_LATE_MAX	(3 * CLIENT_MSEC)
-
-static bool exact;
-module_param(exact, bool, 0444);
-MODULE_PARM_DESC(exact, "time is exact: run the cases that measure it");
 
 /**
  * struct attack - what the timers of one wheel do to a CPU
@@ -209,7 +204,7 @@ static void attack_with_up_to(struct client *c, const struct attack *attack,
 	u64 alone, held_up;
 	unsigned int wheels;
 
-	if (!exact) {
+	if (!c->exact) {
 		c->skipped = "time is not exact here";
 		return;
 	}
@@ -427,7 +422,7 @@ static void stall_with(struct client *c, void (*in_callback)(struct stall *stall
 	struct stall_timer *timers;
 	struct twheel *other;
 
-	if (!exact) {
+	if (!c->exact) {
 		c->skipped = "time is not exact here";
 		return;
 	}
@@ -490,7 +485,7 @@ static void start_many_of_a_cpu_arms_once(struct client *c)
 	struct client_timer **timers;
 	u64 ns;
 
-	if (!exact) {
+	if (!c->exact) {
 		c->skipped = "time is not exact here";
 		return;
 	}

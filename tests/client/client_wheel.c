@@ -376,10 +376,11 @@ static void lazy_wheel_keeps_its_timers_at_hotplug(struct client *c)
 	}
 	t = client_timer_new(c, NULL);
 	if (t) {
-		client_start(t, 200 * CLIENT_MSEC);
+		client_start(t, CLIENT_HOUR);
 		if (remove_cpu(cpu)) {
 			c->skipped = "no CPU can go offline";
 		} else {
+			CLIENT_CHECK(c, client_start(t, client_delay(c, 5)) == 1);
 			client_wait(t);
 			CLIENT_CHECK(c, t->cpu != cpu);
 			CLIENT_CHECK(c, add_cpu(cpu) == 0);
@@ -441,8 +442,7 @@ static struct {
 
 static bool wait_for_static(struct client *c)
 {
-	return CLIENT_CHECK(c, wait_for_completion_timeout(&static_expired,
-							   20 * HZ));
+	return client_wait_done(c, &static_expired);
 }
 
 static void a_static_timer_needs_no_setup(struct client *c)
