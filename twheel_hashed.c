@@ -95,6 +95,9 @@ static void place(struct twheel_scheme *s, struct twheel_node *node)
  */
 void twheel_hashed_start(struct twheel_scheme *s, struct twheel_node *node)
 {
+	/* It was set up anew under the hand, which would follow it. */
+	if (TWHEEL_SLOT_CHECKED && unlikely(s->cursor == &node->link))
+		twheel_slot_mend(s, &s->slots[s->clock & slot_mask(s)]);
 	place(s, node);
 	s->pending++;
 }
@@ -149,11 +152,23 @@ static void pass_node(struct twheel_scheme *s, u32 nr,
 	if (nr == (node->expires & slot_mask(s))) {
 		slot->first = min(slot->first, node->expires);
 		node->hint = 0;
+		s->behind = &node->link;
 		return;
 	}
 	twheel_slot_leave(s, node);
 	place(s, node);
 	s->cascaded++;
+}
+
+/* The hand begins with a slot, or once more if it has lost its place. */
+static void begin_slot(struct twheel_scheme *s, u32 nr)
+{
+	struct twheel_slot *slot = &s->slots[nr];
+
+	if (unlikely(!twheel_slot_mutual(&slot->nodes, slot->nodes.next)))
+		twheel_slot_mend(s, slot);
+	s->cursor = slot->nodes.next;
+	s->behind = &slot->nodes;
 }
 
 /*
@@ -170,8 +185,9 @@ static struct twheel_node *scan_slot(struct twheel_scheme *s, int *work)
 			return NULL;
 		node = list_entry(s->cursor, struct twheel_node, link);
 		if (unlikely(!twheel_slot_goes_on(s->cursor) ||
-			     !twheel_slot_mutual(s->cursor->prev, s->cursor))) {
+			     !twheel_slot_mutual(s->behind, s->cursor))) {
 			twheel_slot_mend(s, &s->slots[nr]);
+			begin_slot(s, nr);
 			continue;
 		}
 		s->cursor = node->link.next;
@@ -198,9 +214,7 @@ static void enter_slot(struct twheel_scheme *s, u32 nr, int *work)
 	} else {
 		slot->first = U64_MAX;
 		slot->stale = 0;
-		s->cursor = slot->nodes.next;
-		if (unlikely(!twheel_slot_mutual(&slot->nodes, s->cursor)))
-			twheel_slot_mend(s, slot);
+		begin_slot(s, nr);
 	}
 }
 

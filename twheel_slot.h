@@ -80,6 +80,7 @@ struct twheel_slot {
  *	else 0
  * @cursor: hashed: next node to look at in the slot of this tick, or that
  *	slot's head
+ * @behind: hashed: the entry before @cursor
  * @leap: hashed: no slot needs the hand before this tick, see twheel_hashed.c
  * @top: hierarchical: before @window no level above this one has nodes to move
  * @window: hierarchical: the tick at which @top has to be found again
@@ -102,6 +103,7 @@ struct twheel_scheme {
 	struct twheel_slot *from;
 	u64 from_end;
 	struct list_head *cursor;
+	struct list_head *behind;
 	u64 leap;
 	u32 top;
 	u64 window;
@@ -266,8 +268,10 @@ static noinline __maybe_unused void twheel_slot_mend(struct twheel_scheme *s,
 	if (first == last)
 		twheel_slot_vacate(s, head);
 	/* The hand looks at what is left. */
-	if (s->cursor && slot == &s->slots[s->clock & (s->nr_slots - 1)])
+	if (s->cursor && slot == &s->slots[s->clock & (s->nr_slots - 1)]) {
 		s->cursor = head->next;
+		s->behind = head;
+	}
 }
 
 /* A node's neighbours do not know it: they are left alone. */
@@ -403,6 +407,8 @@ static inline void twheel_slot_free_cursor(struct twheel_scheme *s,
 {
 	if (s->cursor == &node->link)
 		s->cursor = node->link.next;
+	if (s->behind == &node->link)
+		s->behind = node->link.prev;
 }
 
 /* Out of its slot: out of the wheel too. */

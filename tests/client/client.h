@@ -6,9 +6,11 @@
  * wheel, as a driver would. CLIENT_CHECK() states what has to be true. A case
  * must free its timers before it returns.
  *
- * No case relies on a fast machine. If two things need to happen within the
- * same few milliseconds, the case checks afterwards whether they did. If not it
- * calls client_slow(), and is run again.
+ * No case relies on a fast machine, or on one that goes on all the time. If two
+ * things need to happen within the same few milliseconds, the case checks
+ * afterwards whether they did. If not it calls client_slow(), and is run again
+ * with delays twice as long. What is promised in units of time is checked where
+ * time is exact, and nowhere else.
  */
 #ifndef _TWHEEL_CLIENT_H
 #define _TWHEEL_CLIENT_H
@@ -23,6 +25,9 @@
 #define CLIENT_MSEC	((u64)NSEC_PER_MSEC)
 #define CLIENT_HOUR	(3600 * (u64)NSEC_PER_SEC)
 
+/* A callback that has waited for so long for another one waits in vain. */
+#define CLIENT_IN_VAIN	(30 * (u64)NSEC_PER_SEC)
+
 /**
  * struct client - the case that is running
  * @wheel: the wheel that it runs on
@@ -31,6 +36,8 @@
  * @shared: @wheel is the default one, where others may have timers too
  * @failed: a check was false
  * @slow: the machine was too slow to tell, so run the case once more
+ * @patience: how much longer short delays are than in the first run of the case
+ * @exact: time is exact, as if it were counted in instructions
  * @skipped: why the case cannot run here, or NULL
  * @early: callbacks before their time
  * @late_max: longest time from a deadline to its callback, ns
@@ -43,6 +50,8 @@ struct client {
 	bool shared;
 	bool failed;
 	bool slow;
+	unsigned int patience;
+	bool exact;
 	const char *skipped;
 	atomic_t early;
 	atomic64_t late_max;
@@ -130,6 +139,7 @@ ktime_t client_in(u64 delay_ns);
 u64 client_delay(const struct client *c, u64 ms);
 int client_start(struct client_timer *t, u64 delay_ns);
 int client_start_at(struct client_timer *t, ktime_t deadline);
+bool client_wait_done(struct client *c, struct completion *done);
 bool client_wait(struct client_timer *t);
 void client_set(bool *flag);
 bool client_is_set(bool *flag);

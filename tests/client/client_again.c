@@ -283,7 +283,7 @@ static void again_is_a_start_to_others(struct client *c)
 
 static void again_on_request(struct client_timer *t)
 {
-	ktime_t end = client_in(5 * (u64)NSEC_PER_SEC);
+	ktime_t end = client_in(CLIENT_IN_VAIN);
 
 	client_set(&t->entered);
 	while (!twheel_pending(&t->timer) && ktime_before(ktime_get(), end))

@@ -26,11 +26,15 @@
 #include "client.h"
 
 /* How often a case is run before a slow machine is no excuse any more. */
-#define CLIENT_TRIES	8
+#define CLIENT_TRIES	7
 
 static char *only;
 module_param(only, charp, 0444);
 MODULE_PARM_DESC(only, "run only cases with this text in their name or wheel");
+
+static bool exact;
+module_param(exact, bool, 0444);
+MODULE_PARM_DESC(exact, "time is exact: check what is promised in units of time");
 
 static bool stop_at_first;
 module_param_named(stop, stop_at_first, bool, 0444);
@@ -119,6 +123,7 @@ static void client_run_once(struct client *c, const struct client_case *one)
 {
 	c->failed = false;
 	c->slow = false;
+	c->exact = exact;
 	c->skipped = NULL;
 	atomic_set(&c->early, 0);
 	atomic64_set(&c->late_max, 0);
@@ -145,9 +150,10 @@ static void client_run(struct client *c, const struct client_case *one,
 
 	if (!client_wanted(one, wheel) || (stop_at_first && failed))
 		return;
-	do
+	do {
+		c->patience = 1U << tries;
 		client_run_once(c, one);
-	while (c->slow && !c->failed && ++tries < CLIENT_TRIES);
+	} while (c->slow && !c->failed && ++tries < CLIENT_TRIES);
 	if (c->slow)
 		pr_info("# %s: gave up after %d tries\n", one->name, tries);
 	client_count(c);

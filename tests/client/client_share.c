@@ -11,10 +11,10 @@
 #include <linux/delay.h>
 #include <linux/err.h>
 #include <linux/irqflags.h>
+#include <linux/kprobes.h>
 #include <linux/kthread.h>
 #include <linux/math64.h>
 #include <linux/mm.h>
-#include <linux/moduleparam.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 
@@ -26,10 +26,6 @@
 /* What the victim keeps, in thousandths. */
 #define SHARE_LEFT	450
 #define BYSTANDER_LATE_MAX	(3 * CLIENT_MSEC)
-
-static bool exact;
-module_param(exact, bool, 0444);
-MODULE_PARM_DESC(exact, "time is exact: run the cases that measure it");
 
 /**
  * struct attack - what the timers of one wheel do to a CPU
@@ -209,7 +205,7 @@ static void attack_with_up_to(struct client *c, const struct attack *attack,
 	u64 alone, held_up;
 	unsigned int wheels;
 
-	if (!exact) {
+	if (!c->exact) {
 		c->skipped = "time is not exact here";
 		return;
 	}
@@ -427,7 +423,7 @@ static void stall_with(struct client *c, void (*in_callback)(struct stall *stall
 	struct stall_timer *timers;
 	struct twheel *other;
 
-	if (!exact) {
+	if (!c->exact) {
 		c->skipped = "time is not exact here";
 		return;
 	}
@@ -456,6 +452,111 @@ static void stall_of_a_preempted_run_is_followed_by_a_short_pause(struct client 
 {
 	stall_with(c, let_thread_stall);
 }
+
+/*
+ * The machine itself is stopped. How long its wheels take to go on after that
+ * depends on the machine, but not for how long the account has put them off.
+ */
+
+#ifdef CONFIG_KRETPROBES
+#define STOPPED_NS	((u64)NSEC_PER_SEC)
+#define ASKED_NS	(10 * (u64)NSEC_PER_SEC)
+
+/* What twheel_share_wait() has said, on one CPU. */
+static struct {
+	ktime_t last;
+	s64 longest;
+} put_off;
+
+static int put_off_begin(struct kretprobe_instance *instance,
+			 struct pt_regs *regs)
+{
+	ktime_t *now = (void *)instance->data;
+
+	*now = regs_get_kernel_argument(regs, 0);
+	return 0;
+}
+
+static int put_off_end(struct kretprobe_instance *instance,
+		       struct pt_regs *regs)
+{
+	ktime_t *now = (void *)instance->data;
+	s64 pause = regs_return_value(regs) - *now;
+
+	WRITE_ONCE(put_off.longest, max(put_off.longest, pause));
+	WRITE_ONCE(put_off.last, *now);
+	return 0;
+}
+
+static struct kretprobe put_off_probe = {
+	.kp.symbol_name = "twheel:twheel_share_wait",
+	.entry_handler = put_off_begin,
+	.handler = put_off_end,
+	.data_size = sizeof(ktime_t),
+};
+
+/* Returns when it went on, or 0 if nobody has stopped it. */
+static ktime_t ask_for_a_stop(void)
+{
+	ktime_t now = ktime_get(), last, end = now + ASKED_NS;
+
+	pr_info("# twheel-vm: stop this machine\n");
+	do {
+		cond_resched();
+		last = now;
+		now = ktime_get();
+		if (now - last > STOPPED_NS)
+			return now;
+	} while (now < end);
+	return 0;
+}
+
+static void check_put_off(struct client *c, ktime_t over)
+{
+	ktime_t end = client_in(CLIENT_IN_VAIN);
+
+	while (READ_ONCE(put_off.last) < over && ktime_get() < end)
+		cond_resched();
+	CLIENT_CHECK(c, READ_ONCE(put_off.last) >= over);
+	CLIENT_CHECK(c, READ_ONCE(put_off.longest) <= (s64)CLIENT_MSEC);
+}
+
+static void stopped_machine_is_followed_by_a_short_pause(struct client *c)
+{
+	static const struct attack attack = {
+		.config = { .tick_ns = CLIENT_MSEC },
+		.near = 950,
+		.period_ns = 1,
+		.spin_ns = 1000,
+	};
+	struct attacker attacker = {};
+	ktime_t over = 0;
+
+	put_off.last = 0;
+	put_off.longest = 0;
+	if (c->exact) {
+		c->skipped = "a machine with exact time is not stopped";
+		return;
+	}
+	if (!CLIENT_CHECK(c, register_kretprobe(&put_off_probe) == 0))
+		return;
+	if (CLIENT_CHECK(c, begin_attack(&attacker, &attack, 0)))
+		over = ask_for_a_stop();
+	if (over)
+		check_put_off(c, over);
+	else
+		c->skipped = "nobody has stopped this machine";
+	end_attack(&attacker);
+	unregister_kretprobe(&put_off_probe);
+	pr_info("# put off for %lld us at most\n",
+		div_s64(put_off.longest, NSEC_PER_USEC));
+}
+#else
+static void stopped_machine_is_followed_by_a_short_pause(struct client *c)
+{
+	c->skipped = "no kprobes";
+}
+#endif
 
 /*
  * Many starts on a wheel that sleeps, each to be earlier than the one before:
@@ -490,7 +591,7 @@ static void start_many_of_a_cpu_arms_once(struct client *c)
 	struct client_timer **timers;
 	u64 ns;
 
-	if (!exact) {
+	if (!c->exact) {
 		c->skipped = "time is not exact here";
 		return;
 	}
@@ -517,5 +618,6 @@ const struct client_case client_share_cases[] = {
 	CLIENT_CASE(stall_in_a_callback_is_followed_by_a_short_pause),
 	CLIENT_CASE(stall_between_runs_is_followed_by_a_short_pause),
 	CLIENT_CASE(stall_of_a_preempted_run_is_followed_by_a_short_pause),
+	CLIENT_CASE(stopped_machine_is_followed_by_a_short_pause),
 	{}
 };

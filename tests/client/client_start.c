@@ -11,8 +11,8 @@
 
 #include "client.h"
 
-/* Generous: the softirq's own latency is not the wheel's doing. */
-#define CLIENT_LATE_MAX_NS	(2 * (s64)NSEC_PER_SEC)
+/* What an interrupt and the callbacks before it take, where time is exact. */
+#define CLIENT_LATE_MAX_NS	(500 * NSEC_PER_USEC)
 
 static void start_expires_once(struct client *c)
 {
@@ -602,10 +602,7 @@ static void stop_keeps_the_order(struct client *c)
 	client_timers_free(timers, FIFO_NR);
 }
 
-/*
- * Rounding that is off by a tick shows in the minimum. A wheel that is late is
- * so in each try, a machine only now and then.
- */
+/* Rounding that is off by a tick shows in the minimum too. */
 static void client_check_lateness(struct client *c)
 {
 	s64 min = atomic64_read(&c->late_min);
@@ -614,9 +611,10 @@ static void client_check_lateness(struct client *c)
 	pr_info("# late by %lld to %lld us, tick %llu us\n",
 		div_s64(min, NSEC_PER_USEC), div_s64(max, NSEC_PER_USEC),
 		div_u64(c->config.tick_ns, NSEC_PER_USEC));
-	if (max > (s64)c->config.tick_ns + CLIENT_LATE_MAX_NS ||
-	    min >= max_t(s64, c->config.tick_ns, NSEC_PER_MSEC))
-		client_slow(c);
+	if (!c->exact)
+		return;
+	CLIENT_CHECK(c, max <= (s64)(c->config.tick_ns + CLIENT_LATE_MAX_NS));
+	CLIENT_CHECK(c, min < (s64)c->config.tick_ns);
 }
 
 static void never_early_and_one_tick_late(struct client *c)

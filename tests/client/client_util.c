@@ -17,7 +17,7 @@
 #include "client.h"
 
 /* A timer that has not expired after this time is lost. */
-#define CLIENT_LOST_MS	20000
+#define CLIENT_LOST_MS	60000
 
 /* Number of callbacks of the running case so far. */
 static atomic_t client_callbacks = ATOMIC_INIT(0);
@@ -129,7 +129,7 @@ ktime_t client_in(u64 delay_ns)
 /* A short delay: @ms, but at least three ticks of the wheel. */
 u64 client_delay(const struct client *c, u64 ms)
 {
-	return max(ms * CLIENT_MSEC, 3 * c->config.tick_ns);
+	return c->patience * max(ms * CLIENT_MSEC, 3 * c->config.tick_ns);
 }
 
 /*
@@ -162,13 +162,18 @@ int client_start(struct client_timer *t, u64 delay_ns)
 	return ret;
 }
 
-/* Waits for the next callback of @t. Returns false if it never came. */
-bool client_wait(struct client_timer *t)
+/* Waits for what is to happen soon. Returns false if it never did. */
+bool client_wait_done(struct client *c, struct completion *done)
 {
 	unsigned long timeout = msecs_to_jiffies(CLIENT_LOST_MS);
 
-	return CLIENT_CHECK(t->client,
-			    wait_for_completion_timeout(&t->done, timeout));
+	return CLIENT_CHECK(c, wait_for_completion_timeout(done, timeout));
+}
+
+/* Waits for the next callback of @t. Returns false if it never came. */
+bool client_wait(struct client_timer *t)
+{
+	return client_wait_done(t->client, &t->done);
 }
 
 /* Publishes that something has happened, and everything before it. */

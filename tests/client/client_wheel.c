@@ -10,6 +10,8 @@
 #include <linux/string.h>
 #include <linux/workqueue.h>
 
+#include <twheel_base.h>
+
 #include "client.h"
 
 /* Draining, on each wheel of the client. */
@@ -376,10 +378,11 @@ static void lazy_wheel_keeps_its_timers_at_hotplug(struct client *c)
 	}
 	t = client_timer_new(c, NULL);
 	if (t) {
-		client_start(t, 200 * CLIENT_MSEC);
+		client_start(t, CLIENT_HOUR);
 		if (remove_cpu(cpu)) {
 			c->skipped = "no CPU can go offline";
 		} else {
+			CLIENT_CHECK(c, client_start(t, client_delay(c, 5)) == 1);
 			client_wait(t);
 			CLIENT_CHECK(c, t->cpu != cpu);
 			CLIENT_CHECK(c, add_cpu(cpu) == 0);
@@ -441,8 +444,7 @@ static struct {
 
 static bool wait_for_static(struct client *c)
 {
-	return CLIENT_CHECK(c, wait_for_completion_timeout(&static_expired,
-							   20 * HZ));
+	return client_wait_done(c, &static_expired);
 }
 
 static void a_static_timer_needs_no_setup(struct client *c)
@@ -467,6 +469,46 @@ static void a_static_timer_needs_no_setup(struct client *c)
 	CLIENT_CHECK(c, twheel_stop_sync(&one_of_many) == 0);
 }
 
+/*
+ * As it is for a module that is built into the kernel, before twheel is
+ * initialised: the base of those that have not been started has no wheel.
+ */
+
+static DEFINE_TWHEEL_TIMER(too_soon, complete_static);
+
+static struct twheel *set_wheel(struct twheel_base *base, struct twheel *wheel)
+{
+	raw_spin_lock_irq(&base->lock);
+	swap(base->wheel, wheel);
+	raw_spin_unlock_irq(&base->lock);
+	return wheel;
+}
+
+static void without_a_default_wheel_no_timer_starts(struct client *c)
+{
+	struct twheel_request request = {
+		.timer = &too_soon,
+		.deadline = KTIME_MAX,
+	};
+	struct twheel *wheel;
+
+	/* That is enough to have a base. */
+	CLIENT_CHECK(c, twheel_stop_sync(&too_soon) == 0);
+	wheel = set_wheel(too_soon.base, NULL);
+	CLIENT_CHECK(c, twheel_start(&too_soon, 0) == -ENODEV);
+	CLIENT_CHECK(c, twheel_start_at(&too_soon, 0) == -ENODEV);
+	CLIENT_CHECK(c, twheel_start_on(&too_soon, 0, 0) == -ENODEV);
+	twheel_start_many(&request, 1);
+	CLIENT_CHECK(c, request.result == -ENODEV);
+	CLIENT_CHECK(c, twheel_restart_at(&too_soon, 0) == 0);
+	CLIENT_CHECK(c, !twheel_pending(&too_soon));
+	CLIENT_CHECK(c, twheel_stop_sync(&too_soon) == 0);
+	set_wheel(too_soon.base, wheel);
+	CLIENT_CHECK(c, twheel_start(&too_soon, 0) == 0);
+	client_wait_done(c, &static_expired);
+	CLIENT_CHECK(c, twheel_stop_sync(&too_soon) == 0);
+}
+
 const struct client_case client_wheel_cases[] = {
 	CLIENT_CASE(create_refuses_bad_configs),
 	CLIENT_CASE(create_fills_in_defaults),
@@ -478,6 +520,7 @@ const struct client_case client_wheel_cases[] = {
 	CLIENT_CASE(no_wheel_means_the_default_one),
 	CLIENT_CASE(never_set_up),
 	CLIENT_CASE(a_static_timer_needs_no_setup),
+	CLIENT_CASE(without_a_default_wheel_no_timer_starts),
 	CLIENT_CASE(destroy_right_after_the_last_timer),
 	CLIENT_CASE(lazy_wheel_has_slots_where_prepared),
 	CLIENT_CASE(lazy_wheel_keeps_its_timers_at_hotplug),

@@ -75,7 +75,7 @@ static bool client_work_queue(struct client_work *w, u64 delay_ns)
 
 static void client_work_wait(struct client_work *w)
 {
-	CLIENT_CHECK(w->client, wait_for_completion_timeout(&w->done, 20 * HZ));
+	client_wait_done(w->client, &w->done);
 }
 
 static void work_runs_in_process_context(struct client *c)
@@ -395,7 +395,7 @@ static void work_with_a_static_initialiser(struct client *c)
 	CLIENT_CHECK(c, !twheel_work_pending(&static_work));
 	CLIENT_CHECK(c, !twheel_cancel_work_sync(&static_work));
 	CLIENT_CHECK(c, twheel_queue_work(c->wq, &static_work, 0));
-	CLIENT_CHECK(c, wait_for_completion_timeout(&work_done, 20 * HZ));
+	client_wait_done(c, &work_done);
 	twheel_cancel_work_sync(&static_work);
 }
 
@@ -406,7 +406,7 @@ static void work_on_the_stack(struct client *c)
 	twheel_init_work_on_stack(&work, c->wheel, work_done_fn);
 	CLIENT_CHECK(c, twheel_queue_work(c->wq, &work, CLIENT_HOUR));
 	CLIENT_CHECK(c, twheel_mod_work(c->wq, &work, 0));
-	CLIENT_CHECK(c, wait_for_completion_timeout(&work_done, 20 * HZ));
+	client_wait_done(c, &work_done);
 	twheel_cancel_work_sync(&work);
 	twheel_destroy_work_on_stack(&work);
 }
@@ -439,7 +439,7 @@ static void a_work_may_wait_for_another(struct client *c)
 	w.other->sleep_ms = 5;
 	client_work_queue(w.other, 0);
 	CLIENT_CHECK(c, twheel_queue_work(system_unbound_wq, &w.work, 0));
-	CLIENT_CHECK(c, wait_for_completion_timeout(&work_done, 20 * HZ));
+	client_wait_done(c, &work_done);
 	twheel_cancel_work_sync(&w.work);
 	twheel_destroy_work_on_stack(&w.work);
 	client_work_free(w.other);

@@ -33,7 +33,7 @@
 #define MS		1000000ULL
 #define SECOND		1000000000ULL
 #define OPEN_AT_ONCE	200
-#define GRACE		(30 * SECOND)	/* without one that is closed */
+#define GRACE		(120 * SECOND)	/* without one that is closed */
 
 typedef unsigned long long u64;
 

@@ -27,7 +27,7 @@
 #define SECONDS		30
 #define AT_ONCE		2
 /* A round takes seconds on a slow kernel. More than this is a hang. */
-#define ROUND_NS	(400 * SECOND)
+#define ROUND_NS	(900 * SECOND)
 
 static const struct fuzz_kind kinds[] = {
 	{ .name = "garbage", .threads = 1, .own = true, .spoilt = 60 },

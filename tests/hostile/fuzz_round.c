@@ -24,7 +24,7 @@
 #define STRUCTS_SIZE	(8 * PAGE)
 #define ARRAYS_SIZE	(64 * PAGE)
 #define SIGNAL_EVERY_MS	3
-#define SETTLE_NS	(10 * SECOND)
+#define SETTLE_NS	(120 * SECOND)
 
 struct round {
 	struct fuzz_thread threads[THREADS_MAX];

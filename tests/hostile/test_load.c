@@ -125,12 +125,12 @@ static void walk(enum inject_mode mode, const char *parameters)
 	expect_works();
 }
 
-TEST_LIMIT(one_allocation_fails, 300)
+TEST_LIMIT(one_allocation_fails, 1200)
 {
 	walk(INJECT_ONE, "mode=periodic");
 }
 
-TEST_LIMIT(memory_runs_out, 300)
+TEST_LIMIT(memory_runs_out, 1200)
 {
 	walk(INJECT_ALL, "mode=periodic");
 }

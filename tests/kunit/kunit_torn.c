@@ -177,6 +177,62 @@ static void a_node_in_two_lists_comes_out_once(struct kunit *test)
 	}
 }
 
+/* The four, the first of which has come out: the hand is at the second. */
+static struct twheel_scheme *four_under_the_hand(struct kunit *test)
+{
+	struct twheel_scheme *s = four(test);
+	int work = 64;
+
+	KUNIT_EXPECT_PTR_EQ(test, twheel_scheme_pop(s, 20, &work), &torn.nodes[1]);
+	return s;
+}
+
+/*
+ * Those under the hand are set up anew and started again for any tick, as a
+ * callback may do. The hand must not follow them to another slot.
+ */
+static void the_hand_stays_in_its_slot(struct kunit *test)
+{
+	static const u64 again[] = { 0, 10, 11, 12, 10 + KT_SLOTS, FAR };
+	static const u32 left[] = { 342, 423, 234 };
+	struct twheel_scheme *s;
+	u32 i, j, nr;
+
+	for (i = 0; i < ARRAY_SIZE(again); i++) {
+		for (nr = 1; nr < 4; nr++) {
+			s = four_under_the_hand(test);
+			for (j = 2; j < 2 + nr; j++) {
+				set_up(&torn.nodes[j]);
+				start(s, &torn.nodes[j], again[i]);
+			}
+			KUNIT_EXPECT_EQ(test, out(test, &torn, FAR + 1), left[nr - 1]);
+			KUNIT_EXPECT_EQ(test, s->pending, nr);
+			KUNIT_EXPECT_GE(test, kt_torn_reports, 1);
+			torn_end(&torn);
+		}
+	}
+}
+
+/* The same on another CPU, whose base has slots and a hand of its own. */
+static void the_hand_stays_in_its_wheel(struct kunit *test)
+{
+	const struct twheel_test_scheme_ops *ops = *(const void **)test->param_value;
+	struct twheel_test_scheme *other = ops->create(0, KT_SLOTS, NODES);
+	struct twheel_scheme *s = four_under_the_hand(test);
+
+	KUNIT_ASSERT_NOT_NULL(test, other);
+	set_up(&torn.nodes[2]);
+	start(&other->s, &torn.nodes[2], 10);
+	start(&other->s, &torn.nodes[5], 10);
+	KUNIT_EXPECT_EQ(test, out(test, &torn, 20), 34);
+	KUNIT_EXPECT_EQ(test, s->pending, 1);
+	KUNIT_EXPECT_GE(test, kt_torn_reports, 1);
+	torn_end(&torn);
+	torn.t = other;
+	KUNIT_EXPECT_EQ(test, out(test, &torn, 20), 25);
+	torn_end(&torn);
+}
+
 /* Near and far, two of a tick. The spoilt ones are in slots of their own. */
 static u64 tick_of(u32 i)
 {
@@ -238,6 +294,8 @@ static struct kunit_case kt_torn_cases[] = {
 	KUNIT_CASE_PARAM(a_start_does_not_touch_a_torn_tail, kt_wheels),
 	KUNIT_CASE_PARAM(a_tick_passes_torn_nodes, kt_wheels),
 	KUNIT_CASE_PARAM(a_node_in_two_lists_comes_out_once, kt_wheels),
+	KUNIT_CASE_PARAM(the_hand_stays_in_its_slot, kt_hashed),
+	KUNIT_CASE_PARAM(the_hand_stays_in_its_wheel, kt_wheels),
 	KUNIT_CASE_PARAM(what_is_not_torn_comes_out, kt_wheels),
 	KUNIT_CASE_PARAM(any_comes_to_an_end, kt_wheels),
 	{}
