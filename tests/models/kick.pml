@@ -14,11 +14,11 @@
  * that. No timer is left in the end. Only CPU 0 programs the hrtimer. An
  * hrtimer that is queued keeps its time. A kick is never refused.
  *
- * Left out: slots. A node that has to be moved is one that is due earlier. Two
- * timers, three ticks while they are started. Starts that wake a dozing base by their number need two,
- * not sixteen. A run that yields comes back at the next tick. The CPU stays online:
- * see base.pml for hotplug. Steps are in order on all CPUs. All that is shared is
- * under the base's lock.
+ * Left out: slots. A node that has to be moved is one that is due earlier. There
+ * are two timers, started within three ticks. Starts that wake a dozing base by
+ * their number need two, not sixteen. A run that yields comes back at the next
+ * tick. The CPU stays online: see base.pml for hotplug. Steps are in order on all
+ * CPUs. All that is shared is under the base's lock.
  *
  * code twheel_base.c end_doze fbf5990b
  * code twheel_base.c program_hrtimer 0bcbe564

@@ -46,10 +46,10 @@
  * broken START_MOVES MOVES: assertion violated !(in_callback
  * broken NO_LET_ON RT: invalid end state
  * broken ONE_TURN RT: invalid end state
- * broken ANNOUNCE_LATE RT: assertion violated (turn_lock
+ * broken ANNOUNCE_LATE RT: invalid end state
  * broken LEAVE_EARLY RT: invalid end state
  * broken LEAVE_LOCKED RT: assertion violated (turn_lock
- * broken RUNNING_LATE RT: assertion violated (turn[
+ * broken RUNNING_LATE RT: invalid end state
  * broken LOCK_LATE RT: assertion violated !((in_callback
  */
 
@@ -222,7 +222,10 @@ end:	do
 #ifdef BROKEN_LOCK_LATE
 		release(b)
 	   };
-	   atomic { turn_lock[turn[b]] == 0 -> turn_lock[turn[b]] = ME };
+	   if
+	   :: turn_lock[turn[b]] == ME
+	   :: atomic { turn_lock[turn[b]] == 0 -> turn_lock[turn[b]] = ME }
+	   fi;
 #else
 		release(b)
 	   };

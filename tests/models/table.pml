@@ -44,9 +44,9 @@
  *
  * right
  * right KERNEL
- * broken NO_SECOND_LOOK: assertion violated ((array
+ * broken NO_SECOND_LOOK: assertion violated !(array)
  * broken EMPTY_KEPT: assertion violated chunk[place
- * broken HINT KERNEL: assertion violated (index
+ * broken HINT KERNEL: assertion violated ((array
  * broken NOT_COUNTED: assertion violated (pieces
  * broken NOT_UNCOUNTED: assertion violated (pieces
  * broken MAKING_ROOM: assertion violated !(chunk[

@@ -149,12 +149,11 @@ proctype tick(byte cpu)
 /* twheel_session_read() of one event. Sets @got. */
 inline read()
 {
-	acquire();
 	atomic {
+		!lock;
 		got = events > 0;
 		events = (events > 0 -> events - 1 : 0)
-	};
-	release()
+	}
 }
 
 inline pass_on()
