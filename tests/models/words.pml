@@ -13,7 +13,7 @@
  * stored for this connection. Each connection that is not closed is idle in the end.
  * No word is read after the session is closed.
  *
- * Each of these names, defined, breaks a rule. The model must fail then:
+ * What breaks a rule:
  *
  *	WRITE_BACK	the kernel sets a word that it has used back to 0
  *	MARK		the kernel sets a mark when the timer expires. The program looks
@@ -23,7 +23,22 @@
  *	NO_SECOND_LOOK	the program takes an event for what it says
  *	NO_FIRST_STORE	a start leaves the word of the id's last connection there
  *	EARLY_FREE	the words are freed before callbacks have been waited for
+ *
+ * code session/timer.c heed_word c1be04e3
+ * code session/timer.c has_word c1236dea
+ * code session/timer.c session_expired 5d0aa976
+ * code session/words.h twheel_session_words_read a55adae5
+ *
+ * right
+ * broken WRITE_BACK: assertion violated !(closed)
+ * broken MARK: assertion violated (at>=floor)
+ * broken TWO_HALVES: assertion violated (value<=floor)
+ * broken READ_TWICE: assertion violated (value<=floor)
+ * broken NO_SECOND_LOOK: assertion violated (at>=floor)
+ * broken NO_FIRST_STORE: assertion violated ((value!=99)||closed)
+ * broken EARLY_FREE: assertion violated !(freed)
  */
+
 #define NONE	0
 #define STOP	99
 #define TIMEOUT	3
@@ -41,7 +56,7 @@ bool lock;			/* the session's */
 bool closing, freed;		/* the session, its words */
 bool ended;			/* all is over */
 byte word = NONE;
-#ifdef MARK
+#ifdef BROKEN_MARK
 bool marked;			/* the timer has expired */
 bool late;			/* a store has found the mark */
 #endif
@@ -58,16 +73,16 @@ inline want(value)
 {
 	if
 	:: value == STOP -> closed = true
-	:: else -> floor = value; closed = false
+	:: else -> floor = value; closed = false /* unreached */
 	fi
 }
 
 inline store(value)
 {
-#ifdef MARK
+#ifdef BROKEN_MARK
 	late = marked;
 #endif
-#ifdef TWO_HALVES
+#ifdef BROKEN_TWO_HALVES
 	atomic {
 		want(value);
 		word = (word & 3) | (value & ~3)
@@ -110,16 +125,16 @@ inline heed()
 	:: value == STOP ->
 		state = FREE
 	:: value != STOP && value > at ->
-#ifdef READ_TWICE
+#ifdef BROKEN_READ_TWICE
 		value = word;
 #endif
 		assert(value <= floor);
 		deadline = value;
-#ifdef WRITE_BACK
+#ifdef BROKEN_WRITE_BACK
 		word = NONE;
 #endif
 	:: else ->
-#ifdef MARK
+#ifdef BROKEN_MARK
 		marked = true;
 #endif
 		expired = at;
@@ -150,9 +165,9 @@ end:	do
 inline look(idle)
 {
 	value = word;
-#if defined(NO_SECOND_LOOK)
+#if defined(BROKEN_NO_SECOND_LOOK)
 #define LATE	false
-#elif defined(MARK)
+#elif defined(BROKEN_MARK)
 #define LATE	late
 	marked = false;
 #else
@@ -161,7 +176,7 @@ inline look(idle)
 	if
 	:: value == STOP
 	:: value != STOP && LATE ->
-#ifdef MARK
+#ifdef BROKEN_MARK
 		late = false;
 #endif
 		start(value)
@@ -174,7 +189,7 @@ inline look(idle)
 
 inline open_connection()
 {
-#ifdef NO_FIRST_STORE
+#ifdef BROKEN_NO_FIRST_STORE
 	floor = now + TIMEOUT;
 	closed = false;
 #else
@@ -185,7 +200,7 @@ inline open_connection()
 
 inline close_session()
 {
-#ifdef EARLY_FREE
+#ifdef BROKEN_EARLY_FREE
 	freed = true;
 #endif
 	LOCK();

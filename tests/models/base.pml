@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Which lock guards a timer: timer->base, MOVING, start_on, CPU hotplug
+ *
+ * Two bases, the one of timers without a base, a timer that has none yet. A thread
+ * on CPU 0 and an interrupt on CPU 1 start, move and stop it. Both CPUs tick, and a
+ * callback may start the timer again. CPU 1 goes offline and comes back.
+ *
+ * Claims: a timer is put in and taken out under the lock of the base that it is
+ * on, and is in one wheel at a time. Each start ends in an expiry or in a stop. No
+ * timer is left on a base that is offline. Whoever waits comes through: Spin
+ * looks for states in which somebody still waits and nobody can go on.
+ *
+ * Left out: time, slots, order, other timers: what is done with one timer asks for
+ * no other. So a chunk of hand_on_timers() has one. A spin on MOVING is a wait for
+ * its end. The interrupt preempts CPU hotplug, and comes while CPU 1 is offline,
+ * too. What is done under one hold of a lock is one step: all that others see of
+ * it is timer->base. All CPUs see stores in order. That is enough for timer->base,
+ * which is read again under the lock.
+ *
+ * code twheel_timer.c await_base ef4ede7e
+ * code twheel_timer.c twheel_lock_base 4925477b
+ * code twheel_timer.c move_to_base e4497379
+ * code twheel_timer.c start_slow 17f2ca66
+ * code twheel_timer.c start 38a406f0
+ * code twheel_timer.c twheel_start_on e0502ea7
+ * code twheel_timer.c twheel_stop 5dfc7a39
+ * code twheel_timer.c start_request c58f567e
+ * code twheel_timer.c for_many dc6d05a8
+ * code twheel_base.c twheel_base_lock_online dd5eceb0
+ * code twheel_base.c twheel_base_online baae30f3
+ * code twheel_base.c take_timers 894f8027
+ * code twheel_base.c put_timers 781eadde
+ * code twheel_base.c hand_on_timers 1e364ba4
+ * code twheel_base.c twheel_base_offline 55b0dc35
+ * code twheel_tick.c expire_timer 8bd5bd64
+ * code twheel_wheel.c twheel_wheel_create_default 8b11a9df
+ *
+ * right
+ * broken RECHECK: assertion violated
+ * broken NOT_MOVING: assertion violated
+ * broken TAKE_LATE: assertion violated ((lock[
+ * broken PUT_EARLY: assertion violated
+ * broken IRQ: invalid end state
+ * broken UNBOUND: invalid end state
+ * broken ONLINE: assertion violated (on!=3
+ * broken CPU_LATE: assertion violated (on!=3
+ */
+
+/* timer->base */
+#define NONE	0
+#define MOVING	1
+#define B0	2
+#define B1	3
+#define UNBOUND	4
+/* Where a timer is that is in no wheel. */
+#define NOWHERE	0
+
+mtype = { START, START_ON, STOP };
+
+byte base;		/* timer->base */
+bool pending;		/* timer->node.link.next */
+byte on;		/* the base whose wheel the timer is in */
+byte left;		/* starts that have neither expired nor been stopped */
+
+byte lock[5];		/* base->lock: who holds it */
+bool running[5];	/* base->running is the timer */
+bool online[5];		/* base->cpu is not TWHEEL_NO_CPU */
+bool wheel;		/* the default wheel is there */
+
+bool ticking[5];	/* the hrtimer's function runs */
+bool cancelled;		/* the hrtimer of CPU 1 */
+bool irq_off, irq;	/* on CPU 1: interrupts are off, one is being handled */
+byte restarts = 1;	/* of the timer by its callback */
+byte done;
+
+#define ME		(_pid + 1)
+#define OTHER(b)	(B0 + B1 - b)
+#define IS_CPU(b, cpu)	(online[b] && b == cpu)
+
+/* To be used in an atomic sequence. */
+inline acquire(b)
+{
+	lock[b] == 0 -> lock[b] = ME
+}
+
+inline release(b)
+{
+	assert(lock[b] == ME);
+	lock[b] = 0
+}
+
+inline leave(b)
+{
+	assert(lock[b] == ME && on == b);
+	on = NOWHERE
+}
+
+inline join(b)
+{
+	assert(lock[b] == ME && on == NOWHERE);
+	on = b;
+	pending = true
+}
+
+inline started()
+{
+	assert(left == 0);
+	left++
+}
+
+inline ended()
+{
+	assert(left == 1);
+	left--;
+	pending = false
+}
+
+/* Leaves the lock to the caller. */
+inline lock_online(cpu)
+{
+	b = cpu;
+	atomic { acquire(b) };
+	do
+	:: atomic {
+		!online[b] ->
+#ifdef BROKEN_ONLINE
+		break;
+#endif
+		release(b);
+		b = OTHER(b)
+	   };
+	   atomic { acquire(b) }
+	:: online[b] -> break
+	od
+}
+
+inline call(op, cpu)
+{
+	skip;
+again:	b = base;
+	if
+	:: op == STOP && !pending -> goto out
+	:: else
+	fi;
+	if
+#ifndef BROKEN_UNBOUND
+	:: atomic { b == NONE && base == NONE -> base = UNBOUND }; goto again
+	:: b == NONE && base != NONE -> goto again
+#else
+	:: b == NONE && base != NONE -> goto again
+#endif
+	:: b == MOVING -> base != MOVING; goto again
+	:: b > MOVING
+	fi;
+	atomic {
+		acquire(b);
+#ifndef BROKEN_RECHECK
+		if
+		:: base != b -> release(b); goto again
+		:: base == b
+		fi;
+#endif
+		if
+		:: op == STOP ->
+			if
+			:: pending -> leave(b); ended()
+			:: else
+			fi;
+			release(b);
+			goto out
+		:: op != STOP && pending &&
+		   (op == START || IS_CPU(b, cpu) || running[b]) ->
+			assert(lock[b] == ME && on == b);	/* restart_locked() */
+			release(b);
+			goto out
+		:: op != STOP && !pending && (IS_CPU(b, cpu) || running[b]) ->
+			started();
+			join(b);
+			release(b);
+			goto out
+		:: op != STOP && b == UNBOUND && !wheel ->
+			release(b);				/* -ENODEV */
+			goto out
+		:: else ->
+			if
+			:: pending -> leave(b)
+			:: else
+			fi;
+#ifdef BROKEN_NOT_MOVING
+			base = cpu;
+#else
+			base = MOVING;
+#endif
+			release(b)
+		fi
+	};
+	lock_online(cpu);
+	atomic {
+		base = b;
+		if
+		:: !pending -> started()
+		:: pending
+		fi;
+		join(b);
+		release(b)
+	};
+out:	skip
+}
+
+/* Starts and stops of its own choice. */
+inline any_call(cpu)
+{
+	if
+	:: atomic { op = START; to = cpu }
+	:: atomic { op = START_ON; to = OTHER(cpu) }
+	:: op = STOP
+	fi;
+	call(op, to);
+	atomic { b = 0; to = 0; op = 0 }
+}
+
+proctype thread(byte cpu)
+{
+	byte b, to;
+	mtype op;
+	byte calls = 2;
+
+	do
+	:: calls > 0 -> calls--; any_call(cpu)
+	:: else -> break
+	od;
+	done++
+}
+
+proctype interrupt()
+{
+	byte b, to;
+	mtype op;
+
+	if
+	:: atomic { !irq_off -> irq = true };
+	   any_call(B1);
+	   irq = false
+	:: true
+	fi;
+	done++
+}
+
+proctype tick(byte cpu)
+{
+end:	do
+	:: atomic { on == cpu && !(cpu == B1 && cancelled) -> ticking[cpu] = true };
+	   atomic {
+		acquire(cpu);
+		if
+		:: on == cpu ->
+			leave(cpu);
+			ended();
+			running[cpu] = true
+		:: else
+		fi;
+		release(cpu)
+	   };
+	   /* The callback. */
+	   if
+	   :: atomic {
+		running[cpu] && restarts > 0 -> restarts--;
+		acquire(cpu);
+		/* It has stayed on this base: call() would find that. */
+		assert(base == cpu);
+		if
+		:: !pending -> started(); join(cpu)
+		:: pending -> assert(on == cpu)
+		fi;
+		release(cpu)
+	   }
+	   :: true
+	   fi;
+	   atomic {
+		acquire(cpu);
+		running[cpu] = false;
+		release(cpu);
+		ticking[cpu] = false
+	   }
+	od
+} /* unreached */
+
+proctype hotplug() provided (!irq)
+{
+	byte b;
+	bool taken;
+
+#ifndef BROKEN_CPU_LATE
+	atomic { acquire(B1); online[B1] = false; release(B1) };
+#endif
+	atomic { !ticking[B1] -> cancelled = true };
+	do
+	:: atomic {
+		acquire(B1);
+		irq_off = true;
+		taken = on == B1;
+		if
+		:: taken ->
+#ifndef BROKEN_TAKE_LATE
+			leave(B1);
+#endif
+			base = MOVING
+		:: else
+		fi;
+		release(B1);
+		if
+		:: !taken -> irq_off = false; break
+		:: taken
+		fi;
+#ifdef BROKEN_IRQ
+		irq_off = false
+#endif
+	   };
+#ifdef BROKEN_TAKE_LATE
+	   atomic { leave(B1) };
+#endif
+#ifdef BROKEN_PUT_EARLY
+	   base = B0;
+#endif
+	   lock_online(B1);
+	   atomic {
+		join(b);
+		base = b;
+		release(b);
+		irq_off = false
+	   }
+	od;
+#ifdef BROKEN_CPU_LATE
+	atomic { acquire(B1); online[B1] = false; release(B1) };
+#endif
+	atomic {
+		acquire(B1);
+		assert(on != B1);
+		online[B1] = true;
+		cancelled = false;
+		release(B1)
+	};
+	done++
+}
+
+init {
+	atomic {
+		base = NONE;
+		online[B0] = true;
+		online[B1] = true;
+		run thread(B0);
+		run interrupt();
+		run tick(B0);
+		run tick(B1);
+		run hotplug()
+	};
+	atomic { acquire(UNBOUND); wheel = true; release(UNBOUND) };
+	/* What is in a wheel will expire. */
+	done == 3 && !ticking[B0] && !ticking[B1] && on == NOWHERE;
+	assert(left == 0)
+}

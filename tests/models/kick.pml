@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * No pending timer without an hrtimer or a kick: armed_tick, doze, kicked
+ *
+ * The base of CPU 0, with an hrtimer that fires on CPU 0 when its tick has come.
+ * Timers are started and stopped on CPU 0 and on CPU 1. Both may interrupt the
+ * hrtimer's function between any two of its steps. DOZE is config.doze: 0 never
+ * dozes, 1 is a tickless wheel, 2 dozes after two empty ticks.
+ *
+ * Claims: whenever nobody holds the base's lock and a timer is pending, the hrtimer
+ * is set for its tick or earlier, or its function runs and will look, or a kick is
+ * on its way. A wheel that ticks may have it set for the first tick after the one
+ * in which it was set: what a late kick finds due, and what is put off, waits for
+ * that. No timer is left in the end. Only CPU 0 programs the hrtimer. An
+ * hrtimer that is queued keeps its time. A kick is never refused.
+ *
+ * Left out: slots. A node that has to be moved is one that is due earlier. There
+ * are two timers, started within three ticks. Starts that wake a dozing base by
+ * their number need two, not sixteen. A run that yields comes back at the next
+ * tick. The CPU stays online: see base.pml for hotplug. Steps are in order on all
+ * CPUs. All that is shared is under the base's lock.
+ *
+ * code twheel_base.c end_doze fbf5990b
+ * code twheel_base.c program_hrtimer 0bcbe564
+ * code twheel_base.c twheel_kicked 86e38dfb
+ * code twheel_base.c kick 4e79bdbd
+ * code twheel_base.c wakes_by_number 6b1846f2
+ * code twheel_base.c twheel_base_arm 34a82372
+ * code twheel_base.c twheel_base_wake 244c7ba0
+ * code twheel_base.c put_timers 781eadde
+ * code twheel_timer.c insert_asleep 1fb40e93
+ * code twheel_timer.c restart_and_move 39a63a44
+ * code twheel_timer.c start_slow 17f2ca66
+ * code twheel_timer.c start 38a406f0
+ * code twheel_timer.c start_request c58f567e
+ * code twheel_tick.c next_run 7a632ebb
+ * code twheel_tick.c set_next_run a56b3cec
+ * code twheel_tick.c put_off 4d3d80fd
+ * code twheel_tick.c run_tick 078c3b3b
+ * code twheel_tick.c twheel_tick 77c009fe
+ *
+ * right DOZE=0
+ * right DOZE=1
+ * right DOZE=2
+ * broken NO_KICK DOZE=1: assertion violated (lock||
+ * broken KICKED_LATE DOZE=1: assertion violated (lock||
+ * broken KICKED_EARLY DOZE=1: assertion violated !(kick_queued
+ * broken QUEUED DOZE=1: assertion violated !(queued
+ * broken OFF_NOT_SAID DOZE=0: assertion violated (lock||
+ * broken OFF_ONLY DOZE=1: assertion violated (lock||
+ * broken LOOK_EARLY DOZE=0: assertion violated (lock||
+ * broken ARM_FIRST DOZE=1: assertion violated (lock||
+ */
+
+#define OFF	15		/* U64_MAX */
+#define TICKS	3
+#define NONE	OFF		/* no timer is pending */
+#define NUMBER	2		/* STARTS_PER_DOZE */
+
+byte now;
+byte due[2] = NONE;		/* the ticks of pending timers */
+
+bool lock;			/* base->lock */
+byte armed_tick = OFF;
+byte reached;
+byte clock;
+byte empties;			/* base->empty */
+byte late_starts;
+bool kicked;
+
+bool queued;			/* the hrtimer */
+byte expires;
+byte set_at;			/* the tick in which that was set */
+bool will_look;			/* its function runs, and will look at what is pending */
+bool kick_queued;		/* the kick, until the CPU takes it off its queue */
+bool kick_runs;
+byte done;
+
+#define MIN(a, b)	((a) < (b) -> (a) : (b))
+#define MAX(a, b)	((a) > (b) -> (a) : (b))
+/* twheel_scheme_next() */
+#define NEXT		MIN(due[0], due[1])
+#define SAFE		(NEXT == NONE || will_look || kick_queued || kick_runs || \
+			 (queued && (expires <= NEXT || armed_tick == 0 && expires <= set_at + 1)))
+
+/* To be used in an atomic sequence. */
+inline acquire()
+{
+	!lock -> lock = true
+}
+
+inline release()
+{
+	assert(lock);
+	lock = false
+}
+
+inline set_hrtimer(at)
+{
+	queued = true;
+	expires = at;
+	set_at = now
+}
+
+inline program(first)
+{
+	if
+	:: DOZE == 1 -> armed_tick = first; set_hrtimer(first)
+	:: DOZE != 1 ->
+		reached = MAX(reached, MIN(now, armed_tick - 1));
+		armed_tick = 0;
+		empties = 0;
+		set_hrtimer(reached + 1)
+	fi
+}
+
+inline arm(cpu, tick)
+{
+	if
+	:: tick >= armed_tick ->
+		if
+		:: DOZE > 1 && armed_tick && late_starts < NUMBER -> late_starts++
+		:: else
+		fi
+	:: else
+	fi;
+	if
+#ifdef BROKEN_OFF_ONLY
+	:: armed_tick != OFF
+#endif
+	:: tick >= armed_tick &&
+	   !(DOZE > 1 && armed_tick && late_starts >= NUMBER)
+	:: else ->
+		if
+		:: cpu == 0 -> program(tick)
+#ifndef BROKEN_NO_KICK
+		:: cpu == 1 && !kicked ->
+			assert(!kick_queued);
+			kick_queued = true;
+			kicked = true
+#endif
+		:: else
+		fi
+	fi
+}
+
+/* Start timer @t or restart it for an earlier tick, or stop it. */
+inline call(cpu, t)
+{
+	atomic {
+		acquire();
+		if
+		:: ticks = 1
+		:: ticks = 2
+		fi;
+		if
+		:: due[t] == NONE && armed_tick == 0 -> due[t] = now + ticks
+		:: due[t] == NONE && armed_tick != 0 ->
+			if
+			:: armed_tick == OFF && NEXT == NONE ->
+				clock = MAX(clock, now);
+				reached = MAX(reached, now)
+			:: else
+			fi;
+#ifdef BROKEN_ARM_FIRST
+			ticks = now + ticks;
+			earliest = NEXT;
+			arm(cpu, earliest);
+			due[t] = ticks
+#else
+			due[t] = now + ticks;
+			arm(cpu, due[t])
+#endif
+		:: due[t] != NONE && due[t] > now + 1 ->
+			due[t] = now + 1;
+			if
+			:: armed_tick -> arm(cpu, due[t])
+			:: else
+			fi
+		:: due[t] != NONE -> due[t] = NONE
+		fi;
+		release()
+	}
+}
+
+proctype starter(byte cpu; byte t; byte calls)
+{
+	byte ticks, earliest;
+
+	do
+	:: calls > 0 -> calls--; call(cpu, t); atomic { ticks = 0; earliest = 0 }
+	:: calls == 0 -> break
+	od;
+	done++
+}
+
+/* The IPI, on CPU 0. */
+proctype kicker()
+{
+	byte earliest;
+
+end:	do
+	:: atomic { kick_queued -> kick_queued = false; kick_runs = true };
+	   atomic {
+		acquire();
+#ifndef BROKEN_KICKED_LATE
+		kicked = false;
+#endif
+		if
+		:: armed_tick && NEXT != NONE ->
+			earliest = NEXT;
+			program(earliest);
+			earliest = 0
+		:: else
+		fi;
+		release();
+		kick_runs = false
+	   }
+#ifdef BROKEN_KICKED_LATE
+	   ;
+	   kicked = false
+#endif
+	od
+} /* unreached */
+
+inline next_run()
+{
+	armed_tick = OFF;
+	if
+#ifdef BROKEN_LOOK_EARLY
+	:: found == NONE -> next = NONE
+	:: found != NONE ->
+#else
+	:: NEXT == NONE -> next = NONE
+	:: NEXT != NONE ->
+#endif
+		armed_tick = 0;
+		next = target + 1;
+		if
+		:: !finished
+		:: else ->
+			empties = (expired -> 0 : MIN(empties + 1, DOZE));
+			if
+			:: empties + 1 < DOZE || DOZE == 0
+			:: else ->
+				late_starts = 0;
+				armed_tick = NEXT;
+				next = armed_tick
+			fi
+		fi
+	fi
+#ifdef BROKEN_OFF_NOT_SAID
+	;
+	if
+	:: armed_tick == OFF -> armed_tick = 0
+	:: else
+	fi
+#endif
+}
+
+inline set_next_run()
+{
+	restart = false;
+	if
+	:: next == NONE
+#ifndef BROKEN_QUEUED
+	:: next != NONE && queued -> set_hrtimer(next)
+#endif
+	:: else ->
+		assert(!queued);
+		expires = next;
+		set_at = now;
+		restart = true
+	fi
+}
+
+proctype tick()
+{
+	byte target, next, found;
+	bool restart, expired, finished;
+
+end:	do
+	:: atomic { queued && now >= expires -> queued = false; will_look = true };
+	   if
+	   :: atomic {
+		acquire();
+		target = MAX(now, clock);
+		reached = MAX(reached, target);
+		armed_tick = 0;
+#ifdef BROKEN_KICKED_EARLY
+		kicked = false;
+#endif
+		release()
+	      };
+	      atomic {
+		acquire();
+		/* Each callback is one more time without the lock. */
+		clock = target;
+		expired = NEXT <= target;
+		finished = true;
+		if
+		:: due[0] <= target -> due[0] = NONE
+		:: else
+		fi;
+		if
+		:: due[1] <= target -> due[1] = NONE
+		/* The run is over before all that is due has expired. */
+		:: due[1] <= target && now < TICKS -> finished = false
+		:: else
+		fi;
+		found = NEXT;
+		release()
+	      }
+	   /* put_off(): other wheels have used up the CPU's time. */
+	   :: atomic { now < TICKS -> finished = false; target = now; found = NEXT }
+	   fi;
+	   atomic {
+		acquire();
+		next_run();
+		set_next_run();
+		release();
+		will_look = restart
+	   };
+	   /* The hrtimer's core. */
+	   atomic {
+		if
+		:: restart && !queued -> queued = true
+		:: else
+		fi;
+		will_look = false;
+		restart = false;
+		found = 0;
+		target = 0;
+		next = 0;
+		expired = false;
+		finished = false
+	   }
+	od
+} /* unreached */
+
+/* In the end time goes on until all that is pending has expired. */
+proctype time()
+{
+end:	do
+	:: now < TICKS -> now++
+	:: atomic { done == 2 && queued && expires > now -> now = expires }
+	od
+} /* unreached */
+
+init {
+	atomic {
+		run starter(0, 0, 2);
+		run starter(1, 1, 2);
+		run kicker();
+		run tick();
+		run time()
+	};
+end:	do
+	:: atomic { !lock && !SAFE -> assert(lock || SAFE) }	/* unreached */
+	od
+} /* unreached */

@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * stop_sync() and shutdown_sync() against callbacks, also on PREEMPT_RT
+ *
+ * A base runs the callbacks of three timers, in any order. Two callers wait for
+ * timer 0, one of them to shut it down, and one for timer 1. The first holds a
+ * lock that the callback of timer 1 takes. The callback of timer 2 waits for both
+ * others to return. That of timer 0 may start its timer again. With MOVES there is
+ * only timer 0, but also another CPU that starts it and runs its callback.
+ *
+ * Claims: each call returns. When it has looked for the last time no callback of
+ * the timer runs. None begins after a shutdown. No call ends two starts, and each
+ * start ends in an expiry or a stop. On PREEMPT_RT a waiter that has had its lock
+ * does not find the same callback again, so that it cannot keep the thread from
+ * running, and the thread never sleeps on a lock in twheel_expiry_begin().
+ *
+ * Left out: priorities. A waiter may be preempted between any two steps, for as
+ * long as others can go on. A lock that is let go is for whoever comes first. There
+ * are two turns and three waiters, as eight turns and more waiters are too many to
+ * try. A run that finds no turn begins again when there is one. What callbacks note
+ * is in again.pml. Steps are in order on all CPUs. The orders between CPUs that
+ * @waiters needs beside the base's lock are not shown here.
+ *
+ * code twheel_compat.h twheel_expiry_begin 9be5bacf
+ * code twheel_compat.h twheel_expiry_end ede909df
+ * code twheel_compat.h twheel_expiry_announce 3d50f456
+ * code twheel_compat.h twheel_expiry_wait 4d9ce25c
+ * code twheel_compat.h twheel_expiry_awaited 97966e8e
+ * code twheel_tick.c let_waiters_on a195a7e0
+ * code twheel_tick.c expire_timer 8bd5bd64
+ * code twheel_tick.c expire_timers 14167aa1
+ * code twheel_tick.c run_tick 078c3b3b
+ * code twheel_timer.c try_to_stop 4082a5fb
+ * code twheel_timer.c wait_for_callback f9632a3f
+ * code twheel_timer.c stop_sync 2ace0c78
+ * code twheel_timer.c start_slow 17f2ca66
+ * code twheel_timer.c start 38a406f0
+ *
+ * right
+ * right MOVES
+ * right RT
+ * right RT MOVES
+ * broken NO_WAIT: assertion violated !(in_callback
+ * broken TWICE MOVES: assertion violated !(stopped)
+ * broken SHUTDOWN_PENDING: assertion violated !(dead
+ * broken START_MOVES MOVES: assertion violated !(in_callback
+ * broken NO_LET_ON RT: invalid end state
+ * broken ONE_TURN RT: invalid end state
+ * broken ANNOUNCE_LATE RT: invalid end state
+ * broken LEAVE_EARLY RT: invalid end state
+ * broken LEAVE_LOCKED RT: assertion violated (turn_lock
+ * broken RUNNING_LATE RT: invalid end state
+ * broken LOCK_LATE RT: assertion violated !((in_callback
+ */
+
+#define TURNS	2
+#define MOVING	2		/* timer->base, beside bases 0 and 1 */
+
+#ifdef MOVES
+#define TIMERS	1
+#define CALLERS	2
+#else
+#define TIMERS	3
+#define CALLERS	3
+#endif
+
+byte base[TIMERS];		/* timer->base */
+bool pending[TIMERS];
+bool dead[TIMERS];		/* timer->fn is NULL */
+byte left[TIMERS];		/* starts that have neither expired nor been stopped */
+bool in_callback[TIMERS];
+byte call[TIMERS];		/* counts the calls */
+bool shut_down[TIMERS];		/* twheel_shutdown_sync() has returned */
+
+byte lock[2];			/* base->lock */
+byte running[2];		/* base->running */
+byte turn[2];			/* expiry->turn */
+byte turn_lock[2 * TURNS + 1];	/* by turn, number 0 is NULL */
+byte waiters[2 * TURNS + 1];
+
+bool mutex;			/* held by a waiter, taken by a callback */
+bool returned[3];		/* waiters */
+byte restarts = 1;
+byte done;
+
+#define ME		(_pid + 1)
+#define TURN(b, i)	(b * TURNS + 1 + i)
+#ifdef MOVES
+#define DUE(b)		(pending[0] && base[0] == b)
+#else
+#define DUE(b)		(pending[0] || pending[1] || pending[2])
+#endif
+
+#ifdef RT
+#define HAS_TURN(b)	(!waiters[TURN(b, 0)] || !waiters[TURN(b, 1)])
+#else
+#define HAS_TURN(b)	true
+#endif
+
+/* To be used in an atomic sequence. */
+inline acquire(b)
+{
+	lock[b] == 0 -> lock[b] = ME
+}
+
+inline release(b)
+{
+	assert(lock[b] == ME);
+	lock[b] = 0
+}
+
+inline started(t)
+{
+	assert(left[t] == 0 && !pending[t]);
+	left[t]++;
+	pending[t] = true
+}
+
+inline ended(t)
+{
+	assert(left[t] == 1 && pending[t]);
+	left[t]--;
+	pending[t] = false
+}
+
+inline expiry_begin(b)
+{
+#ifdef RT
+	i = 0;
+	do
+#ifdef BROKEN_ONE_TURN
+	:: atomic { turn_lock[TURN(b, 0)] == 0 -> turn_lock[TURN(b, 0)] = ME };
+	   turn[b] = TURN(b, 0);
+	   break
+#endif
+	:: atomic { i < TURNS && waiters[TURN(b, i)] -> i++ }
+	:: i < TURNS && !waiters[TURN(b, i)] ->
+#ifdef BROKEN_LOCK_LATE
+	   turn[b] = TURN(b, i);
+#else
+	   atomic {
+		assert(turn_lock[TURN(b, i)] == 0);
+		turn_lock[TURN(b, i)] = ME
+	   };
+	   turn[b] = TURN(b, i);
+#endif
+	   break
+	:: i == TURNS -> break
+	od;
+	go_on = turn[b] != 0;
+	i = 0
+#else
+	go_on = true
+#endif
+}
+
+inline expiry_end(b)
+{
+#ifdef RT
+	i = turn[b];
+	turn[b] = 0;
+	if
+	:: i -> turn_lock[i] = 0
+	:: else
+	fi;
+	i = 0
+#else
+	skip
+#endif
+}
+
+/* The callback of timer 0 starts it, on the base where it runs. */
+inline callback(t)
+{
+	if
+	:: t == 0 && restarts > 0 ->
+		atomic {
+			acquire(b);
+			restarts--;
+#ifndef BROKEN_START_MOVES
+			assert(base[t] == b);
+#endif
+			if
+			:: base[t] == b && !dead[t] && !pending[t] -> started(t)
+			:: else
+			fi;
+			release(b)
+		}
+	:: t == 0
+#ifndef MOVES
+	:: t == 1 -> !mutex
+	:: t == 2 -> returned[0] && returned[1]
+#endif
+	fi
+}
+
+proctype tick(byte b)
+{
+	byte t, i;
+	bool go_on;
+
+end:	do
+	:: DUE(b) && HAS_TURN(b) ->
+	   expiry_begin(b);
+	   atomic { acquire(b) };
+	   do
+	   :: atomic {
+		go_on && DUE(b) ->
+		if
+		:: pending[0] && base[0] == b -> t = 0
+#ifndef MOVES
+		:: pending[1] -> t = 1
+		:: pending[2] -> t = 2
+#endif
+		fi;
+		ended(t);
+		assert(!dead[t]);
+		assert(!shut_down[t]);
+		running[b] = t + 1;
+		in_callback[t] = true;
+		call[t]++;
+#ifdef BROKEN_LOCK_LATE
+		release(b)
+	   };
+	   if
+	   :: turn_lock[turn[b]] == ME
+	   :: atomic { turn_lock[turn[b]] == 0 -> turn_lock[turn[b]] = ME }
+	   fi;
+#else
+		release(b)
+	   };
+#endif
+	   callback(t);
+	   in_callback[t] = false;
+	   atomic { acquire(b); t = 0 };
+#ifdef RT
+#ifndef BROKEN_NO_LET_ON
+	   if
+	   :: waiters[turn[b]] ->
+#ifndef BROKEN_RUNNING_LATE
+		running[b] = 0;
+#endif
+		atomic { release(b) };
+		expiry_end(b);
+		expiry_begin(b);
+		atomic { acquire(b); running[b] = 0 }
+	   :: else
+	   fi
+#endif
+#endif
+	   :: atomic { !(go_on && DUE(b)) -> running[b] = 0; release(b); break }
+	   od;
+	   expiry_end(b)
+	od
+} /* unreached */
+
+proctype waiter(byte me; byte t; bool shutdown)
+{
+	byte b, at;
+	bool runs, stopped;
+	byte mine;
+
+	if
+	:: me == 0 -> mutex = true
+	:: else
+	fi;
+	do
+	:: b = base[t];
+	   if
+#ifdef MOVES
+	   :: b == MOVING -> base[t] != MOVING
+#endif
+	   :: else ->
+		atomic {
+			acquire(b);
+			if
+			:: base[t] == b ->
+				runs = running[b] == t + 1;
+				if
+#ifdef BROKEN_TWICE
+				:: pending[t] ->
+#elif defined(BROKEN_SHUTDOWN_PENDING)
+				:: !runs && pending[t] ->
+#else
+				:: (shutdown || !runs) && pending[t] ->
+#endif
+					ended(t);
+					assert(!stopped);
+					stopped = true
+				:: else
+				fi;
+				dead[t] = dead[t] || shutdown;
+#ifdef BROKEN_NO_WAIT
+				runs = false;
+#endif
+				if
+				:: runs ->
+					mine = call[t];
+#if defined(RT) && !defined(BROKEN_ANNOUNCE_LATE)
+					assert(turn[b] != 0);
+					at = turn[b];
+					waiters[at]++
+#endif
+				:: else ->
+					assert(!in_callback[t]);
+					release(b);
+					break
+				fi
+			:: else
+			fi;
+			release(b)
+		};
+		if
+		:: runs ->
+#ifdef RT
+#ifdef BROKEN_ANNOUNCE_LATE
+			at = turn[b];
+			waiters[at]++;
+#endif
+#ifdef BROKEN_LEAVE_EARLY
+			waiters[at]--;
+#endif
+			atomic { turn_lock[at] == 0 -> turn_lock[at] = ME };
+#ifdef BROKEN_LEAVE_LOCKED
+			waiters[at]--;
+#endif
+			turn_lock[at] = 0;
+			assert(!(in_callback[t] && call[t] == mine));
+#if !defined(BROKEN_LEAVE_EARLY) && !defined(BROKEN_LEAVE_LOCKED)
+			waiters[at]--;
+#endif
+			atomic { at = 0; mine = 0; runs = false }
+#else
+			atomic { running[b] != t + 1 -> runs = false }
+#endif
+		:: else
+		fi
+	   fi
+	od;
+#ifndef MOVES
+	assert(!pending[t] && !in_callback[t]);
+#endif
+	atomic {
+		shut_down[t] = shut_down[t] || shutdown;
+		returned[me] = true;
+		if
+		:: me == 0 -> mutex = false
+		:: else
+		fi;
+		done++
+	}
+}
+
+#ifdef MOVES
+/* Starts on CPU 1. */
+proctype starter()
+{
+	byte b, starts = 2;
+
+	/* Nobody else moves the timer. */
+	do
+	:: atomic {
+		starts > 0 -> starts--;
+		b = base[0];
+		acquire(b);
+		if
+		:: dead[0] || pending[0]
+		:: !dead[0] && !pending[0] &&
+#ifdef BROKEN_START_MOVES
+		   b == 1 ->
+#else
+		   (b == 1 || running[b] == 1) ->
+#endif
+			started(0)
+		:: else ->
+			base[0] = MOVING;
+			release(b);
+			goto move
+		fi;
+		release(b)
+	   }
+	:: starts == 0 -> goto out
+	od;
+move:	atomic {
+		acquire(1);
+		base[0] = 1;
+		started(0);
+		release(1)
+	};
+out:	done++
+}
+#endif
+
+init {
+	atomic {
+		started(0);
+		run tick(0);
+#ifdef MOVES
+		run tick(1);
+		run starter();
+		if
+		:: run waiter(0, 0, false)
+		:: run waiter(0, 0, true)
+		fi
+#else
+		run waiter(0, 0, false);
+		run waiter(2, 0, true);
+		started(1);
+		started(2);
+		run waiter(1, 1, false)
+#endif
+	};
+	atomic {
+		done == CALLERS && !DUE(0) && !DUE(1) && !in_callback[0];
+		assert(left[0] == 0);
+#ifndef MOVES
+		assert(left[1] == 0 && left[2] == 0)
+#endif
+	}
+}

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Who waits for events of a session is woken up; closing waits for callbacks
+ *
+ * The callbacks of two CPUs queue events. Two readers sleep in read(2), a third
+ * polls. A read takes one event. With CLOSE there is one reader, and when it has its
+ * event the session is closed, while a timer of each CPU is armed or expiring.
+ *
+ * Claims: nobody sleeps for ever while there are events. A CPU wakes up once for a
+ * run. Tables are not touched once they are freed, nor is the session.
+ *
+ * Left out: the order of events, ioctls, signals. A wake-up of an exclusive waiter
+ * takes any. twheel_stop_sync() is one step, see sync.pml, and so is a grace period
+ * that waits for the run that is under way. Steps are in order on all CPUs:
+ * @events.first is read without a lock, and what orders it with going to sleep is
+ * the lock of the wait queue.
+ *
+ * code session/timer.c wake_at_tick_end 51d43bef
+ * code session/timer.c session_expired 6e741691
+ * code session/read.c twheel_session_wake ecbda7a9
+ * code session/read.c twheel_session_readable 1aa309da
+ * code session/read.c twheel_session_pass_on de6d997c
+ * code session/read.c twheel_session_read 442a2696
+ * code session/session.c stop_chunk 86fcf2dd
+ * code session/session.c twheel_session_close 158c6d88
+ * code twheel_chardev.c twheel_read_iter 1fd3de49
+ * code twheel_chardev.c twheel_poll 921b2e15
+ * code twheel_tick.c run_tick_ends 74aec7dd
+ * code twheel_tick.c run_tick 078c3b3b
+ * code twheel_tick.c twheel_tick 77c009fe
+ *
+ * right
+ * right CLOSE
+ * broken LOOK_FIRST: invalid end state
+ * broken NO_PASS_ON: invalid end state
+ * broken POLL_LOOK_FIRST: invalid end state
+ * broken RCU_SHORT CLOSE: assertion violated !(session_freed
+ * broken NO_LAST_LOCK CLOSE: assertion violated !(tables_freed
+ */
+
+#define CPUS	2
+#ifdef CLOSE
+#define CALLBACKS	1
+#else
+#define CALLBACKS	2
+#endif
+#define ARMED	0
+#define UNREAD	1
+
+bool lock;			/* the session's */
+byte events;
+bool closing;
+bool tables_freed, session_freed;
+
+bool queued[CPUS];		/* session->ends[].tick_end */
+byte wakeups[CPUS];		/* of this run */
+bool rcu[CPUS];			/* a read-side critical section */
+
+/* The last timer of each CPU. */
+bool pending[CPUS] = true;
+bool state[CPUS] = ARMED;
+bool in_callback[CPUS];
+
+/* The wait queues: who is in it, who has been woken up. */
+bool reads[2], polls;
+byte runs;			/* of the tick that are over, the first of each CPU */
+byte satisfied;		/* callers of read(2) and poll(2) */
+
+inline acquire()
+{
+	atomic { !lock -> lock = true }
+}
+
+inline release()
+{
+	lock = false
+}
+
+inline wake_reader()
+{
+	if
+	:: reads[0] -> reads[0] = false
+	:: reads[1] -> reads[1] = false
+	:: !reads[0] && !reads[1]
+	fi
+}
+
+/* session_expired(). @last: of the last timer. */
+inline expired(cpu, last)
+{
+	acquire();
+	atomic { assert(!tables_freed); state[cpu] = (last -> UNREAD : state[cpu]) };
+	assert(!tables_freed);
+	if
+	:: !closing ->
+		events++;
+		if
+		:: !queued[cpu] ->
+			queued[cpu] = true;
+			wakeups[cpu]++
+		:: queued[cpu]
+		fi
+	:: closing
+	fi;
+	assert(!session_freed);
+	release()
+}
+
+inline run_tick_ends(cpu)
+{
+	if
+	:: queued[cpu] ->
+		queued[cpu] = false;
+		assert(!session_freed);
+		polls = false;
+		atomic { wake_reader() }
+	:: !queued[cpu]
+	fi
+}
+
+proctype tick(byte cpu)
+{
+	byte callbacks = CALLBACKS;
+
+	rcu[cpu] = true;
+	do
+	:: callbacks > 0 -> callbacks--; expired(cpu, false)
+	:: callbacks == 0 -> break
+	od;
+	run_tick_ends(cpu);
+	atomic { assert(wakeups[cpu] == 1); wakeups[cpu] = 0; rcu[cpu] = false; runs++ };
+#ifdef CLOSE
+
+	rcu[cpu] = true;
+	if
+	:: atomic { pending[cpu] -> pending[cpu] = false; in_callback[cpu] = true };
+	   expired(cpu, true);
+	   in_callback[cpu] = false
+	:: !pending[cpu]
+	fi;
+#ifdef BROKEN_RCU_SHORT
+	rcu[cpu] = false;
+#endif
+	run_tick_ends(cpu);
+	rcu[cpu] = false
+#endif
+}
+
+/* twheel_session_read() of one event. Sets @got. */
+inline read()
+{
+	atomic {
+		!lock;
+		got = events > 0;
+		events = (events > 0 -> events - 1 : 0)
+	}
+}
+
+inline pass_on()
+{
+#ifndef BROKEN_NO_PASS_ON
+	if
+	:: events > 0 -> atomic { wake_reader() }
+	:: events == 0
+	fi
+#else
+	skip
+#endif
+}
+
+proctype reader(byte me; byte wanted)
+{
+	bool got;
+
+	do
+	:: wanted > 0 ->
+	   read();
+	   if
+	   :: got -> wanted--; pass_on()
+	   :: !got ->
+		/* wait_event_interruptible_exclusive() */
+#ifdef BROKEN_LOOK_FIRST
+		if
+		:: events == 0 -> reads[me] = true; !reads[me]
+		:: events > 0
+		fi
+#else
+		reads[me] = true;
+		if
+		:: events == 0 -> !reads[me]
+		:: events > 0 -> reads[me] = false
+		fi
+#endif
+	   fi
+	:: wanted == 0 -> break
+	od;
+	satisfied++
+}
+
+#ifndef CLOSE
+proctype poller(byte wanted)
+{
+	bool got;
+
+	do
+	:: wanted > 0 ->
+#ifdef BROKEN_POLL_LOOK_FIRST
+	   if
+	   :: events == 0 -> polls = true; !polls
+	   :: events > 0
+	   fi;
+#else
+	   polls = true;
+	   if
+	   :: events == 0 -> !polls
+	   :: events > 0 -> polls = false
+	   fi;
+#endif
+	   read();
+	   if
+	   :: got -> wanted--; pass_on()
+	   :: !got
+	   fi
+	:: wanted == 0 -> break
+	od;
+	satisfied++
+}
+#endif
+
+#ifdef CLOSE
+proctype close()
+{
+	byte cpu;
+
+	satisfied == 1 && runs == CPUS;
+	acquire();
+	closing = true;
+	release();
+	do
+	:: cpu < CPUS ->
+		/* stop_chunk() */
+		if
+		:: state[cpu] == ARMED ->
+			/* twheel_stop_sync() */
+			atomic { !in_callback[cpu] -> pending[cpu] = false }
+		:: state[cpu] == UNREAD
+		fi;
+		cpu++
+	:: cpu == CPUS -> break
+	od;
+#ifndef BROKEN_NO_LAST_LOCK
+	acquire();
+	release();
+#endif
+	tables_freed = true;
+	/* kvfree_rcu() */
+	cpu = 0;
+	do
+	:: cpu < CPUS -> !rcu[cpu]; cpu++
+	:: cpu == CPUS -> break
+	od;
+	session_freed = true
+}
+#endif
+
+init {
+	atomic {
+		run tick(0);
+		run tick(1);
+		run reader(0, 1);
+#ifdef CLOSE
+		run close()
+#else
+		run reader(1, 1);
+		run poller(CALLBACKS * CPUS - 2)
+#endif
+	}
+}
