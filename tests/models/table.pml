@@ -37,7 +37,7 @@
  * code session/session.h twheel_table_take_this 0658e06f
  * code session/session.c has_begun 031fa832
  * code session/session.c take_tables e40e1625
- * code session/session.c twheel_session_setup e281df1b
+ * code session/session.c twheel_session_setup 6788e02e
  * code session/timer.c start_new c2b3d771
  * code session/timer.c start_locked b07e0332
  * code session/timer.c twheel_session_start_locked f29662dd

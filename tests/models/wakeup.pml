@@ -16,13 +16,13 @@
  * the lock of the wait queue.
  *
  * code session/timer.c wake_at_tick_end 51d43bef
- * code session/timer.c session_expired 6e741691
+ * code session/timer.c session_expired 5d0aa976
  * code session/read.c twheel_session_wake ecbda7a9
  * code session/read.c twheel_session_readable 1aa309da
  * code session/read.c twheel_session_pass_on de6d997c
  * code session/read.c twheel_session_read 442a2696
  * code session/session.c stop_chunk 86fcf2dd
- * code session/session.c twheel_session_close 158c6d88
+ * code session/session.c twheel_session_close 418d5962
  * code twheel_chardev.c twheel_read_iter 1fd3de49
  * code twheel_chardev.c twheel_poll 921b2e15
  * code twheel_tick.c run_tick_ends 74aec7dd
