@@ -169,14 +169,21 @@ static void stop_other_callback(struct client_timer *t)
 	client_set(&t->left);
 }
 
-/* Runs on the CPU where both expire, one after the other. */
+/*
+ * Those before them have let the run go on to several timers between two looks at
+ * the clock. Else it would end after the slow one.
+ */
+#define BEFORE_NR	64
+
+/* Runs on the CPU where all expire, one after the other. */
 static void start_slow_and_next(void *arg)
 {
 	struct client_timer **timers = arg;
 	ktime_t deadline = client_in(client_delay(timers[0]->client, 10));
+	int i;
 
-	client_start_at(timers[0], deadline);
-	client_start_at(timers[1], deadline);
+	for (i = 0; i < BEFORE_NR + 2; i++)
+		client_start_at(timers[i], deadline);
 }
 
 /*
@@ -188,15 +195,19 @@ static void callbacks_may_wait_for_one_another(struct client *c)
 	struct client_timer *slow = client_timer_new(c, slow_callback);
 	struct client_timer *next = client_timer_new(c, stop_other_callback);
 	struct client_timer *here = client_timer_new(c, stop_other_callback);
+	struct client_timer **before = client_timers_new(c, BEFORE_NR);
+	static struct client_timer *timers[BEFORE_NR + 2];
 	static struct lock_class_key slow_key, next_key;
-	struct client_timer *timers[] = { slow, next };
 	int this_cpu = raw_smp_processor_id();
 	int cpu = client_other_cpu();
 	u64 delay = client_delay(c, 10);
 
 	if (cpu < 0 || cpu == this_cpu) {
 		c->skipped = "only one CPU is online";
-	} else if (slow && next && here) {
+	} else if (slow && next && here && before) {
+		memcpy(timers, before, BEFORE_NR * sizeof(*before));
+		timers[BEFORE_NR] = slow;
+		timers[BEFORE_NR + 1] = next;
 		client_timer_class(slow, &slow_key);
 		client_timer_class(next, &next_key);
 		here->other = slow;
@@ -211,6 +222,8 @@ static void callbacks_may_wait_for_one_another(struct client *c)
 	client_timer_free(here);
 	client_timer_free(next);
 	client_timer_free(slow);
+	if (before)
+		client_timers_free(before, BEFORE_NR);
 }
 
 /*
