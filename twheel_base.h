@@ -43,8 +43,8 @@
 /**
  * struct twheel_counters - what has happened on a base
  * @started: timers started on it, less those moved away, plus those moved
- *	here: started = expired + stopped + pending on each base at any time,
- *	and so in any sum over bases
+ *	here. On each base started = expired + stopped + pending at any time, and
+ *	so in any sum over bases
  * @restarted: restarts of pending timers
  * @stopped: pending timers stopped
  * @expired: timers expired

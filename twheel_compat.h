@@ -80,9 +80,9 @@ static inline void twheel_vm_flags_mod(struct vm_area_struct *vma,
  * thread. On other kernels a waiter cannot preempt callbacks, and spins.
  *
  * The next callback may itself wait for that waiter. So a waiter must never
- * sleep on a lock that is held for a later callback. base->expiry_lock and
- * timer_sync_wait_running() in kernel/time/timer.c do not promise that: the
- * thread lets the lock go and takes it again. A waiter that was preempted
+ * sleep on a lock that is held for a later callback. In kernel/time/timer.c
+ * timer_sync_wait_running() does not promise that. The thread lets
+ * base->expiry_lock go and takes it again. A waiter that was preempted
  * before it queued has missed that, and from a waiter of lower priority the
  * thread takes the lock back before that wakes up.
  *

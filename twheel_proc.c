@@ -10,7 +10,7 @@
  *
  * A reader takes no lock over wheels or sessions: it goes from number to number
  * under RCU, a buffer at a time. Each CPU's numbers are read under its lock in
- * one piece, and the totals are sums of such: started = expired + stopped +
+ * one piece, and the totals are sums of these. So started = expired + stopped +
  * pending holds in every block of every reading. Timers do not wait for a reader
  * longer than it takes to copy a few counters.
  */

@@ -3,8 +3,8 @@
  * Starting and stopping timers
  *
  * A timer is started on the base of the CPU that starts it and stays there
- * until it has expired or been stopped, so that in the usual case no two CPUs
- * touch one lock.
+ * until it has expired or been stopped. So in the usual case no two CPUs touch
+ * one lock.
  *
  * Which lock. timer->base names the base whose lock guards the timer. It
  * changes only while the timer is in no wheel. It is not pending then, or
@@ -370,8 +370,8 @@ static noinline int start_cold(struct twheel_base *base,
  * counts as started now.
  *
  * Context: Any but NMI.
- * Return: 1 if the timer was pending, 0 if it was not. -ESHUTDOWN if it has been
- * shut down or was never set up. -ENODEV before there is a default wheel.
+ * Return: 1 if the timer was pending, 0 if it was not. Errors: -ESHUTDOWN if it
+ * has been shut down or was never set up, -ENODEV before there is a default wheel.
  */
 int twheel_start_at(struct twheel_timer *timer, ktime_t deadline)
 {
@@ -436,15 +436,16 @@ static noinline int restart_after(struct twheel_timer *timer, u64 delay_ns)
  * @delay_ns: time from now after which it is to expire, ns. More than 2^63 - 1
  *	from boot is the same as that
  *
- * As twheel_start_at() at @delay_ns from now. If the timer is pending and due in
- * the same tick already, nothing is locked, counted or traced: many push a timer
- * back more often than once a tick. If others start the timer at the same time,
- * twheel_deadline() may be off by less than a tick.
- * ms_to_ktime() and ktime_set() make @delay_ns of other units, also on 32 bits.
+ * As twheel_start_at() at @delay_ns from now. Many callers push a timer back more
+ * often than once a tick. So if the timer is pending and due in the same tick
+ * already, nothing is locked, counted or traced. If others start the timer at the
+ * same time, twheel_deadline() may be off by less than a tick.
+ *
+ * For other units there are ms_to_ktime() and ktime_set(), also on 32 bits.
  *
  * Context: Any but NMI.
- * Return: 1 if the timer was pending, 0 if it was not. -ESHUTDOWN if it has been
- * shut down or was never set up. -ENODEV before there is a default wheel.
+ * Return: 1 if the timer was pending, 0 if it was not. Errors: -ESHUTDOWN if it
+ * has been shut down or was never set up, -ENODEV before there is a default wheel.
  */
 int twheel_start(struct twheel_timer *timer, u64 delay_ns)
 {
@@ -600,9 +601,9 @@ EXPORT_SYMBOL_GPL(twheel_start_on);
  * until that has passed, as hrtimer_forward() leaves it alone.
  *
  * Context: Any but NMI.
- * Return: by how many periods the deadline was moved: 1 if none was missed. 0 if
- * nothing was done: the timer is pending, or its deadline is after now, or it is
- * shut down.
+ * Return: by how many periods the deadline was moved, 1 if none was missed. With 0
+ * nothing was done: the timer is pending or shut down, or its deadline is after
+ * now.
  */
 u64 twheel_forward(struct twheel_timer *timer, u64 period_ns)
 {

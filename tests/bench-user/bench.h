@@ -105,6 +105,9 @@ void measure_operations(struct bench *b);
 void pick(struct bench *b, struct request *requests, unsigned int nr,
 	  uint64_t from_ns, uint64_t range_ns);
 
+/* impl_twheel.c: read @nr events of a session, up to @batch at a time */
+unsigned int twheel_read(int session, unsigned int nr, unsigned int batch);
+
 /* expire.c, timeout.c, syscalls.c, limits.c */
 void measure_expiry(struct bench *b);
 void measure_timeout(struct bench *b);

@@ -140,18 +140,23 @@ static unsigned int twheel_create(unsigned int first, unsigned int nr)
 	return i;
 }
 
-static unsigned int twheel_collect(unsigned int nr, unsigned int batch)
+unsigned int twheel_read(int session, unsigned int nr, unsigned int batch)
 {
 	unsigned int done = 0;
 	ssize_t size;
 
 	while (done < nr) {
-		size = read(fd, events, batch * sizeof(events[0]));
+		size = read(session, events, batch * sizeof(events[0]));
 		if (size < 0)
 			fail("read");
 		done += size / sizeof(events[0]);
 	}
 	return done;
+}
+
+static unsigned int twheel_collect(unsigned int nr, unsigned int batch)
+{
+	return twheel_read(fd, nr, batch);
 }
 
 const struct impl impl_twheel = {

@@ -9,7 +9,6 @@
 #include <fcntl.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <linux/twheel.h>
 
@@ -19,7 +18,6 @@ static int fd;
 static __u64 *words;
 static struct twheel_start starts[BATCH_MAX];
 static struct twheel_op ops[BATCH_MAX];
-static struct twheel_event events[BATCH_MAX];
 static struct store {
 	__u64 *word;
 	__u64 value;
@@ -116,16 +114,7 @@ static void shared_run(enum operation op, unsigned int nr, unsigned int batch)
 
 static unsigned int shared_collect(unsigned int nr, unsigned int batch)
 {
-	unsigned int done = 0;
-	ssize_t size;
-
-	while (done < nr) {
-		size = read(fd, events, batch * sizeof(events[0]));
-		if (size < 0)
-			fail("read");
-		done += size / sizeof(events[0]);
-	}
-	return done;
+	return twheel_read(fd, nr, batch);
 }
 
 /* Stores are what they are. Only ARM takes batches. */

@@ -189,14 +189,19 @@ __u64 proc_sessions(void)
 	return proc_number(proc_text(), "sessions");
 }
 
-/* Waits until @count sessions are open. */
-void proc_expect_sessions(__u64 count)
+static void wait_for(__u64 (*number)(void), __u64 count)
 {
 	__u64 give_up = now_ns() + PATIENCE;
 
-	while (proc_sessions() != count && now_ns() < give_up)
+	while (number() != count && now_ns() < give_up)
 		sleep_ns(10 * MS);
-	ASSERT_EQ(count, proc_sessions());
+	ASSERT_EQ(count, number());
+}
+
+/* Waits until @count sessions are open. */
+void proc_expect_sessions(__u64 count)
+{
+	wait_for(proc_sessions, count);
 }
 
 __u64 proc_wheels(void)
@@ -207,11 +212,18 @@ __u64 proc_wheels(void)
 /* Waits until there are @count wheels. */
 void proc_expect_wheels(__u64 count)
 {
-	__u64 give_up = now_ns() + PATIENCE;
+	wait_for(proc_wheels, count);
+}
 
-	while (proc_wheels() != count && now_ns() < give_up)
-		sleep_ns(10 * MS);
-	ASSERT_EQ(count, proc_wheels());
+/* Into a file of the kernel's. Returns false if it does not take it. */
+bool write_text(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY);
+	bool good = fd >= 0 && write(fd, text, strlen(text)) >= 0;
+
+	if (fd >= 0)
+		close(fd);
+	return good;
 }
 
 /* Returns false if the module has no such parameter, or hides it. */

@@ -72,6 +72,16 @@ int tw_info(int fd, struct twheel_info *info)
 	return tw_ioctl(fd, TWHEEL_IOC_INFO, info);
 }
 
+/* The words of a session that was set up with @ids of them. */
+__u64 *map_words(int fd, __u32 ids)
+{
+	__u64 *words = mmap(NULL, ids * sizeof(*words), PROT_READ | PROT_WRITE,
+			    MAP_SHARED, fd, 0);
+
+	ASSERT_TRUE(words != MAP_FAILED);
+	return words;
+}
+
 __u64 tick_ns(int fd)
 {
 	struct twheel_info info;
@@ -474,8 +484,8 @@ static void on_alarm(int number)
 }
 
 /*
- * SIGALRM after @ns, or never if 0. Once only: a slow machine would do nothing
- * but handle signals that come again and again.
+ * SIGALRM after @ns, or never if 0. It comes once: one that repeats keeps a slow
+ * machine busy, and nothing else gets done.
  */
 void alarm_once(__u64 ns, int flags)
 {

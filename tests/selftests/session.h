@@ -52,6 +52,7 @@ int tw_list(int fd, struct twheel_entry *entries, __u32 room, __u64 *cursor);
 int tw_drain(int fd, struct twheel_entry *entries, __u32 room);
 int tw_stats(int fd, struct twheel_stats *stats);
 ssize_t tw_read(int fd, struct twheel_event *events, size_t count);
+__u64 *map_words(int fd, __u32 ids);
 __u64 tick_ns(int fd);
 
 void expect_stats_at(const char *file, int line, int fd,

@@ -17,7 +17,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "harness.h"
@@ -262,9 +261,7 @@ static void begin(struct server *server, unsigned int nr)
 	server->random = nr + 1;
 	server->fd = session_open_nonblock();
 	ASSERT_EQ(0, tw_setup(server->fd, (struct twheel_setup){ .shared_ids = IDS }));
-	server->words = mmap(NULL, IDS * sizeof(__u64), PROT_READ | PROT_WRITE,
-			     MAP_SHARED, server->fd, 0);
-	ASSERT_TRUE(server->words != MAP_FAILED);
+	server->words = map_words(server->fd, IDS);
 }
 
 TEST(random_stores_starts_stops_and_reads)

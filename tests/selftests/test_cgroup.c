@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "harness.h"
+#include "proc.h"
 #include "session.h"
 
 #define ROOT		"/sys/fs/cgroup/"
@@ -30,16 +31,6 @@
 static unsigned int bytes_each(void)
 {
 	return access("/proc/lockdep_stats", F_OK) ? 91 : 182;
-}
-
-static bool write_text(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY);
-	bool good = fd >= 0 && write(fd, text, strlen(text)) >= 0;
-
-	if (fd >= 0)
-		close(fd);
-	return good;
 }
 
 static void make_group(void)

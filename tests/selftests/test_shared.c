@@ -58,15 +58,6 @@ static int try_map(int fd, size_t length, int protection, int flags,
 	return 0;
 }
 
-static __u64 *map_words(int fd, __u32 ids)
-{
-	__u64 *words = map(fd, ids * sizeof(__u64), PROT_READ | PROT_WRITE,
-			   MAP_SHARED, 0);
-
-	ASSERT_TRUE(words != MAP_FAILED);
-	return words;
-}
-
 static int setup_shared(int fd, __u32 ids)
 {
 	return tw_setup(fd, (struct twheel_setup){ .shared_ids = ids });
@@ -811,7 +802,7 @@ static int receive_descriptor(int socket)
 	return fd;
 }
 
-/* Whoever gets the descriptor can store, and finds out how much there is. */
+/* The process that gets the descriptor can store, and finds out how much there is. */
 TEST(a_descriptor_sent_to_another_process)
 {
 	struct twheel_info info;

@@ -6,27 +6,16 @@
  * up by itself (/sys/power/pm_test).
  */
 #define _GNU_SOURCE
-#include <fcntl.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "harness.h"
+#include "proc.h"
 #include "session.h"
 
 #define POWER	"/sys/power/"
 #define DELAY	"/sys/module/suspend/parameters/pm_test_delay"
-
-static bool write_text(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY);
-	bool good = fd >= 0 && write(fd, text, strlen(text)) >= 0;
-
-	if (fd >= 0)
-		close(fd);
-	return good;
-}
 
 /* How long the system was suspended, ever. */
 static __u64 suspended_ns(void)

@@ -31,7 +31,7 @@ struct tt_params tt_params = {
 	.ntimers = 512,
 	.nshared = 16,
 	.hotplug_ms = 0,
-	.late_ms = 60000,
+	.late_ms = 20000,
 	.irq = true,
 	.softirq = true,
 };
@@ -45,7 +45,7 @@ MODULE_PARM_DESC(nshared, "timers that all callers hammer (16)");
 module_param_named(hotplug_ms, tt_params.hotplug_ms, uint, 0444);
 MODULE_PARM_DESC(hotplug_ms, "a CPU is off and on for so long; 0: no hotplug (0)");
 module_param_named(late_ms, tt_params.late_ms, uint, 0444);
-MODULE_PARM_DESC(late_ms, "a timer that is so late is lost (60000)");
+MODULE_PARM_DESC(late_ms, "a timer that is so late is lost (20000)");
 module_param_named(irq, tt_params.irq, bool, 0444);
 MODULE_PARM_DESC(irq, "call from hard interrupts (1)");
 module_param_named(softirq, tt_params.softirq, bool, 0444);
