@@ -11,6 +11,8 @@ KERNEL ?= stock-6.12
 CONNECTIONS ?= 6000
 SCHEME ?= hier
 MODE ?= periodic
+# for the soak
+HOURS ?= 8
 
 modules: ## build twheel.ko for the running kernel (KDIR=... for another)
 	$(MAKE) -C $(KDIR) M=$(CURDIR) modules
@@ -51,6 +53,9 @@ torture: ## ten minutes of torture on both of our debug kernels
 	@tests/vm/run -k debug -t 900 -- 'torture seconds=600 hotplug_ms=500 && leaks'
 	@tests/vm/run -k kcsan -t 900 -- 'torture seconds=600 hotplug_ms=500'
 
+soak: ## everything at once, for HOURS=8 (report in build/soak)
+	@tests/soak $(HOURS)
+
 fuzz: ## ten minutes of fuzzing the wheels' arithmetic
 	@tests/vm/setup vm native
 	@$(MAKE) -s -C tests/native fuzz
@@ -71,4 +76,4 @@ help: ## this
 	@echo 'Kernels: stock-6.12 stock-6.1 stock-6.12-rt stock-6.12-arm64 debug kcsan, kept in ~/.cache/twheel'
 
 .PHONY: modules demo check check-quick coverage test vm bench \
-	bench-user torture fuzz docs html clean help
+	bench-user torture soak fuzz docs html clean help
