@@ -40,6 +40,8 @@
  * @threads: number of threads that work on the sessions at once
  * @own: each thread keeps to a session of its own
  * @spoilt: percentage of calls with something wrong in them
+ * @words: percentage of calls that map words and store there. If it is not 0 all
+ *	sessions have words from the beginning
  * @churn: sessions are closed, duplicated and forked meanwhile
  * @killed: the process is killed in the middle of it all
  */
@@ -48,6 +50,7 @@ struct fuzz_kind {
 	unsigned int threads;
 	bool own;
 	unsigned int spoilt;
+	unsigned int words;
 	bool churn;
 	bool killed;
 };
@@ -55,6 +58,7 @@ struct fuzz_kind {
 /**
  * struct fuzz_shared - shared by all processes of a run
  * @failed: something was wrong
+ * @end: when to begin no more calls
  * @text: what was wrong
  * @calls: system calls made
  * @successes: those of them that succeeded
@@ -63,6 +67,7 @@ struct fuzz_kind {
  */
 struct fuzz_shared {
 	int failed;
+	__u64 end;
 	char text[400];
 	__u64 calls;
 	__u64 successes;
@@ -173,6 +178,7 @@ void fuzz_submit(struct fuzz_thread *t, int fd);
 void fuzz_list(struct fuzz_thread *t, int fd);
 void fuzz_read(struct fuzz_thread *t, int fd);
 void fuzz_file_call(struct fuzz_thread *t, int fd);
+void fuzz_words(struct fuzz_thread *t, int fd);
 int fuzz_open(struct fuzz_shared *shared);
 
 /* fuzz_round.c */

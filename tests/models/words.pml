@@ -24,9 +24,9 @@
  *	NO_FIRST_STORE	a start leaves the word of the id's last connection there
  *	EARLY_FREE	the words are freed before callbacks have been waited for
  *
- * code session/timer.c heed_word c1be04e3
+ * code session/timer.c heed_word c232034c
  * code session/timer.c has_word c1236dea
- * code session/timer.c session_expired 5d0aa976
+ * code session/timer.c session_expired 48aa036b
  * code session/words.h twheel_session_words_read a55adae5
  *
  * right
@@ -113,8 +113,8 @@ active proctype clock()
 	od
 }
 
-/* The word is read once, after the clock. */
-inline heed()
+/* A look at the word, which is read once. It keeps a timer if it is after @time. */
+inline heed(time)
 {
 	assert(!freed);
 	atomic {
@@ -123,8 +123,9 @@ inline heed()
 	}
 	if
 	:: value == STOP ->
-		state = FREE
-	:: value != STOP && value > at ->
+		state = FREE;
+		kept = true
+	:: value != STOP && value > time ->
 #ifdef BROKEN_READ_TWICE
 		value = word;
 #endif
@@ -133,27 +134,45 @@ inline heed()
 #ifdef BROKEN_WRITE_BACK
 		word = NONE;
 #endif
-	:: else ->
+		kept = true
+	:: else
+	fi
+}
+
+/* The first look does not need the clock. The second one comes after it. */
+inline expire()
+{
+	kept = false;
+	heed(deadline);
+	if
+	:: !kept ->
+		at = now;
+		heed(at)
+	:: else
+	fi;
+	if
+	:: !kept ->
 #ifdef BROKEN_MARK
 		marked = true;
 #endif
 		expired = at;
 		state = UNREAD
+	:: else
 	fi
 }
 
 active proctype wheel()
 {
 	byte at, value;
+	bool kept;
 
 end:	do
 	:: atomic { state == ARMED && now >= deadline && !lock -> due = true };
 		/* The callback. Others may take the lock first. */
 		LOCK();
-		at = now;
 		if
 		:: closing -> state = FREE
-		:: else -> heed()
+		:: else -> expire()
 		fi;
 		due = false;
 		UNLOCK()
