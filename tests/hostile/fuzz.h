@@ -43,6 +43,8 @@
  * @words: percentage of calls that map words and store there. If it is not 0 all
  *	sessions have words from the beginning
  * @churn: sessions are closed, duplicated and forked meanwhile
+ * @users: some processes belong to users without a privilege, or are in a time
+ *	namespace
  * @killed: the process is killed in the middle of it all
  */
 struct fuzz_kind {
@@ -52,6 +54,7 @@ struct fuzz_kind {
 	unsigned int spoilt;
 	unsigned int words;
 	bool churn;
+	bool users;
 	bool killed;
 };
 
@@ -180,6 +183,10 @@ void fuzz_read(struct fuzz_thread *t, int fd);
 void fuzz_file_call(struct fuzz_thread *t, int fd);
 void fuzz_words(struct fuzz_thread *t, int fd);
 int fuzz_open(struct fuzz_shared *shared);
+
+/* fuzz_user.c */
+void fuzz_become(struct fuzz_shared *shared, __u64 seed);
+void fuzz_look(struct fuzz_thread *t, int fd);
 
 /* fuzz_round.c */
 void fuzz_round(struct fuzz_shared *shared, const struct fuzz_kind *kind,

@@ -258,7 +258,7 @@ void fuzz_file_call(struct fuzz_thread *t, int fd)
 {
 	int on = fuzz_below(t, 2);
 
-	switch (fuzz_below(t, 8)) {
+	switch (fuzz_below(t, 9)) {
 	case 0:
 		call_readv(t, fd);
 		break;
@@ -279,6 +279,9 @@ void fuzz_file_call(struct fuzz_thread *t, int fd)
 	case 5:
 	case 6:
 		fuzz_words(t, fd);
+		break;
+	case 7:
+		fuzz_look(t, fd);
 		break;
 	default:
 		fcntl(fd, F_SETOWN, getpid());

@@ -38,6 +38,7 @@ static const struct fuzz_kind kinds[] = {
 	  .churn = true },
 	{ .name = "killed", .threads = 3, .spoilt = 10, .churn = true,
 	  .killed = true },
+	{ .name = "users", .threads = 3, .spoilt = 10, .users = true },
 	{ .name = "words", .threads = 4, .spoilt = 5, .words = 30 },
 };
 

@@ -289,6 +289,8 @@ void fuzz_round(struct fuzz_shared *shared, const struct fuzz_kind *kind,
 	unsigned int i;
 
 	catch_signals();
+	if (kind->users)
+		fuzz_become(shared, seed);
 	for (i = 0; i < SESSIONS; i++)
 		round.fds[i] = open_session(shared, kind);
 	start_threads(&round, shared, kind, seed);
