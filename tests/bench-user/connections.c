@@ -141,7 +141,8 @@ static void live(const struct impl *impl, const struct bench *b)
 	for (i = 1; i <= HEARTBEATS; i++)
 		beat(impl, b, REFRESH, begin + i * INTERVAL_NS);
 	if (now_ns() > begin + TIMEOUT_NS)
-		printf("connections: too slow, some expired between heartbeats\n");
+		printf("connections: %s: some expired between heartbeats\n",
+		       impl ? impl->name : "no timers");
 	/* A call may collect more than it was asked for. */
 	for (i = 0; i < b->timers && impl; )
 		i += impl->collect(part_of(b, i), impl->reads[1] ? SAMPLE : 1);
