@@ -68,7 +68,7 @@ clean: ## remove what was built (kernels stay in the cache)
 help: ## this
 	@echo 'make && sudo insmod twheel.ko'
 	@awk -F ':.*## ' '/^[a-z].*:.*## / {printf "  make %-24s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
-	@echo 'Kernels: stock-6.12 stock-6.1 stock-6.12-rt stock-6.12-arm64 debug kcsan, kept in ~/.cache/twheel'
+	@echo 'Kernels: stock-6.12 stock-6.1 stock-6.12-rt stock-6.12-arm64 stock-new debug kcsan, kept in ~/.cache/twheel'
 
 .PHONY: modules demo check check-quick coverage test vm bench \
 	bench-user torture fuzz docs html clean help
