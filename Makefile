@@ -59,6 +59,11 @@ docs html: ## Documentation/ as HTML in build/html
 	@tests/vm/setup docs
 	sphinx-build -q -W -b html Documentation build/html
 
+man: ## the manual, twheel(4) and twheel(9), in build/man
+	@tests/vm/setup docs
+	sphinx-build -q -W -t man -b man Documentation build/man
+.PHONY: man
+
 clean: ## remove what was built (kernels stay in the cache)
 	rm -rf build
 	find . -name .git -prune -o -type f \( -name '*.o' -o -name '*.ko' -o -name '*.mod' \
