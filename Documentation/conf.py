@@ -53,6 +53,11 @@ smartquotes = False
 # Attributes that kernel-doc leaves in a declaration.
 c_id_attributes = ["__user", "__init", "__exit"]
 
+# Drawn from the constants of the sources. Not in git.
+subprocess.run([sys.executable, os.path.join(top, "Documentation/figures/wheel.py"),
+                os.path.join(top, "twheel_hier.h"),
+                os.path.join(top, "Documentation/figures")], check=True)
+
 html_theme = "alabaster"
 html_theme_options = {
     "description": "Timing wheels for Linux",
