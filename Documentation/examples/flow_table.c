@@ -24,7 +24,7 @@ struct flow {
 static DEFINE_HASHTABLE(flows, 6);
 static DEFINE_SPINLOCK(flows_lock);	/* guards flows, and starts of their timers */
 static struct twheel *wheel;
-static unsigned int nr_idle, nr_closed;
+static unsigned int nr_idle, nr_closed, nr_last;
 
 static struct flow *flow_find(u32 key)
 {
@@ -37,8 +37,19 @@ static struct flow *flow_find(u32 key)
 }
 
 /*
+ * flows_lock is held. The callback may be on its way all the same: it finds the flow
+ * gone, and RCU keeps the flow until it has returned.
+ */
+static void flow_remove(struct flow *flow)
+{
+	hash_del(&flow->node);
+	twheel_stop(&flow->idle);
+	kfree_rcu(flow, rcu);
+}
+
+/*
  * While this waits for the lock a packet may have started the timer again, or
- * somebody may have closed the flow. RCU keeps it until this returns.
+ * somebody may have removed the flow.
  */
 static void flow_idle(struct twheel_timer *timer)
 {
@@ -46,8 +57,7 @@ static void flow_idle(struct twheel_timer *timer)
 
 	spin_lock(&flows_lock);
 	if (hash_hashed(&flow->node) && !twheel_pending(timer)) {
-		hash_del(&flow->node);
-		kfree_rcu(flow, rcu);
+		flow_remove(flow);
 		nr_idle++;
 	}
 	spin_unlock(&flows_lock);
@@ -76,7 +86,6 @@ static void flow_packet(u32 key)
 	spin_unlock_bh(&flows_lock);
 }
 
-/* The callback may be on its way all the same, and finds the flow gone. */
 static void flow_close(u32 key)
 {
 	struct flow *flow;
@@ -84,22 +93,24 @@ static void flow_close(u32 key)
 	spin_lock_bh(&flows_lock);
 	flow = flow_find(key);
 	if (flow) {
-		hash_del(&flow->node);
-		twheel_stop(&flow->idle);
-		kfree_rcu(flow, rcu);
+		flow_remove(flow);
 		nr_closed++;
 	}
 	spin_unlock_bh(&flows_lock);
 }
 
-static void flow_drained(struct twheel_timer *timer, void *arg)
+static void flow_close_all(void)
 {
-	struct flow *flow = container_of(timer, struct flow, idle);
+	struct hlist_node *next;
+	struct flow *flow;
+	int bucket;
 
 	spin_lock_bh(&flows_lock);
-	hash_del(&flow->node);
+	hash_for_each_safe(flows, bucket, next, flow, node) {
+		flow_remove(flow);
+		nr_last++;
+	}
 	spin_unlock_bh(&flows_lock);
-	kfree_rcu(flow, rcu);
 }
 
 /*
@@ -145,12 +156,10 @@ static int __init flow_table_init(void)
 /* Nothing starts timers any more, then none is pending, then no callback runs. */
 static void __exit flow_table_exit(void)
 {
-	unsigned long drained;
-
 	twheel_shutdown_sync(&network);
-	drained = twheel_drain(wheel, flow_drained, NULL);
+	flow_close_all();
 	twheel_destroy(wheel);
-	pr_info("%u idle, %u closed, %lu drained\n", nr_idle, nr_closed, drained);
+	pr_info("%u idle, %u closed, %u last\n", nr_idle, nr_closed, nr_last);
 }
 
 module_init(flow_table_init);
