@@ -64,6 +64,11 @@ docs html: ## Documentation/ as HTML in build/html
 	@tests/vm/setup docs
 	sphinx-build -q -W -b html Documentation build/html
 
+man: ## the manual, twheel(4) and twheel(9), in build/man
+	@tests/vm/setup docs
+	sphinx-build -q -W -t man -b man Documentation build/man
+.PHONY: man
+
 clean: ## remove what was built (kernels stay in the cache)
 	rm -rf build
 	find . -name .git -prune -o -type f \( -name '*.o' -o -name '*.ko' -o -name '*.mod' \
@@ -73,7 +78,7 @@ clean: ## remove what was built (kernels stay in the cache)
 help: ## this
 	@echo 'make && sudo insmod twheel.ko'
 	@awk -F ':.*## ' '/^[a-z].*:.*## / {printf "  make %-24s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
-	@echo 'Kernels: stock-6.12 stock-6.1 stock-6.12-rt stock-6.12-arm64 debug kcsan, kept in ~/.cache/twheel'
+	@echo 'Kernels: stock-6.12 stock-6.1 stock-6.12-rt stock-6.12-arm64 stock-new debug kcsan, kept in ~/.cache/twheel'
 
 .PHONY: modules demo check check-quick coverage test vm bench \
 	bench-user torture soak fuzz docs html clean help
