@@ -37,6 +37,9 @@ struct bench_options {
 	__u64 time;
 };
 
+struct subject;
+typedef void subject_fn(struct subject *subject);
+
 /**
  * struct subject - a way to have timers
  * @name: its name
@@ -49,9 +52,9 @@ struct bench_options {
 struct subject {
 	const char *name;
 	__u64 timers;
-	void (*open)(struct subject *subject);
-	void (*run[NR_OPERATIONS])(struct subject *subject);
-	void (*close)(struct subject *subject);
+	subject_fn *open;
+	subject_fn *run[NR_OPERATIONS];
+	subject_fn *close;
 	double best[NR_OPERATIONS];
 };
 

@@ -30,7 +30,7 @@ static const struct {
 
 #define NR_FEATURES	(sizeof(features) / sizeof(features[0]))
 
-/* A first line of a file in sysfs. Returns false if it cannot be read. */
+/* The first line of a file in sysfs. Returns false if it cannot be read. */
 static bool read_line(const char *directory, const char *name, char *line,
 		      int size)
 {
@@ -54,18 +54,29 @@ static int is_visible(const struct dirent *entry)
 	return entry->d_name[0] != '.';
 }
 
+typedef void show_fn(const char *name, const char *value);
+
+/* The mode of a file is one in octal. */
+static void show_parameter(const char *name, show_fn *show)
+{
+	char line[128];
+
+	if (!read_line(PARAMETERS, name, line, sizeof(line)))
+		return;
+	if (!strcmp(name, "dev_mode"))
+		snprintf(line, sizeof(line), "%04lo", strtoul(line, NULL, 10));
+	show(name, line);
+}
+
 /* Calls @show for each parameter that can be read, in the order of the names. */
-static void for_each_parameter(void (*show)(const char *name,
-					    const char *value))
+static void show_parameters(show_fn *show)
 {
 	struct dirent **names;
-	char line[128];
 	int nr = scandir(PARAMETERS, &names, is_visible, alphasort);
 	int i;
 
 	for (i = 0; i < nr; i++) {
-		if (read_line(PARAMETERS, names[i]->d_name, line, sizeof(line)))
-			show(names[i]->d_name, line);
+		show_parameter(names[i]->d_name, show);
 		free(names[i]);
 	}
 	if (nr >= 0)
@@ -106,7 +117,7 @@ static void print_json(const struct twheel_info *info, const char *version)
 	json_number("max_interval_ns", info->max_interval_ns);
 	json_number("event_size", info->event_size);
 	json_open("parameters", '{');
-	for_each_parameter(json_string);
+	show_parameters(json_string);
 	json_close('}');
 	json_close('}');
 	json_end();
@@ -152,7 +163,7 @@ static void print_text(const struct twheel_info *info, const char *version)
 	printf("  %-20s %.0f years\n", "interval",
 	       info->max_interval_ns / (365.25 * 86400e9));
 	title("\nparameters");
-	for_each_parameter(print_line);
+	show_parameters(print_line);
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)

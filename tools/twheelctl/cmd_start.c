@@ -41,7 +41,8 @@ static void print_event(const struct start_options *options,
 	printf("timer %llu: expired after %.6f s, %s late", event->id + 1,
 	       (event->expired_ns - begin) / 1e9, out_time(late));
 	if (event->overruns)
-		printf(", %llu periods missed", event->overruns);
+		printf(", %llu period%s missed", event->overruns,
+		       event->overruns == 1 ? "" : "s");
 	putchar('\n');
 	fflush(stdout);
 }

@@ -169,7 +169,7 @@ static double seconds_between(const struct proc *now,
 {
 	__u64 ns = now->when - before->when;
 
-	return ns ? ns / 1e9 : 1e-9;
+	return ns ? ns / 1e9 : 1;
 }
 
 static void print_interval_json(const struct proc *now,

@@ -19,7 +19,7 @@
 enum column_type {
 	VALUE,		/* as it is */
 	RATE,		/* growth a second */
-	TIME,		/* ns; a + behind it if it has grown */
+	TIME,		/* ns; a + before it if it has grown */
 };
 
 struct column {
@@ -50,6 +50,7 @@ static const struct column session_columns[] = {
 	{ "RESTART/s", "restarted", RATE },
 	{ "STOP/s", "stopped", RATE },
 	{ "EXPIRE/s", "expired", RATE },
+	{ "REARM/s", "rearmed", RATE },
 	{ "CARRY/s", "carried", RATE },
 	{ "READ/s", "delivered", RATE },
 	{ "WAKEUP/s", "wakeups", RATE },
@@ -121,10 +122,9 @@ static void show_column(struct table *table, const struct interval *in,
 			   out_rate(rate(in, block, was, column->line)));
 		break;
 	case TIME:
-		table_cell(table, "%s%c", out_time(value),
-			   was && value > proc_number(in->before, was,
-						      column->line) ?
-			   '+' : ' ');
+		table_cell(table, "%s%s", was &&
+			   value > proc_number(in->before, was, column->line) ?
+			   "+" : "", out_time(value));
 	}
 }
 
@@ -215,7 +215,7 @@ static void print_summary(const struct interval *in)
 	const struct proc *now = in->now;
 	const struct proc_block *module = &now->blocks[0];
 
-	printf("%stwheel%s: %llu wheels, %llu sessions (%zu shown), the last %.1f s\n\n",
+	printf("%stwheel%s  wheels: %llu  sessions: %llu (%zu shown)  interval: %.1f s\n\n",
 	       out_bold(), out_plain(), proc_number(now, module, "wheels"),
 	       proc_number(now, module, "sessions"),
 	       proc_count(now, PROC_SESSION), in->seconds);
@@ -491,7 +491,7 @@ static void loop(struct top_options *options, bool live)
 			break;
 		proc_read(&now, options->common->proc);
 		in.seconds = now.when > before.when ?
-			     (now.when - before.when) / 1e9 : 1e-9;
+			     (now.when - before.when) / 1e9 : 1;
 		show(&in, live, turn);
 		proc_free(&before);
 		before = now;

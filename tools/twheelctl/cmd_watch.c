@@ -97,9 +97,9 @@ static int open_instance(void)
 /* The name that the kernel has forgotten. */
 static const char *task_name(const struct trace_row *row, bool live)
 {
-	if (live && !strcmp(row->task, "<...>"))
-		return out_command(row->tid);
-	return out_printable(row->task);
+	if (live && !strcmp(row->who.task, "<...>"))
+		return out_command(row->who.tid);
+	return out_printable(row->who.task);
 }
 
 static void print_rows(const struct trace *trace, size_t max, bool live)
@@ -114,9 +114,9 @@ static void print_rows(const struct trace *trace, size_t max, bool live)
 	for (i = 0; i < trace->nr_rows && i < max; i++) {
 		const struct trace_row *row = &trace->rows[i];
 
-		table_cell(table, "%llu", row->tid);
+		table_cell(table, "%llu", row->who.tid);
 		table_cell(table, "%s", task_name(row, live));
-		table_cell(table, "%s", row->function);
+		table_cell(table, "%s", row->who.function);
 		for (k = 0; k < TRACE_NR_EVENTS; k++)
 			table_cell(table, "%llu", row->events[k]);
 		table_cell(table, "%s", row->intervals ?
@@ -157,8 +157,10 @@ static void print_histogram(const struct trace *trace)
 			max = trace->late[i];
 	}
 	for (i = first; i <= last; i++)
-		printf("  below %9s %10llu  %s\n",
-		       out_time(1000.0 * (1ULL << i)), trace->late[i],
+		printf("  %s %9s %10llu  %s\n",
+		       i < TRACE_BUCKETS - 1 ? "below" : "above",
+		       out_time(trace_bucket_end(i < TRACE_BUCKETS - 1 ?
+						 i : i - 1)), trace->late[i],
 		       out_bar(trace->late[i], max, BAR_WIDTH));
 }
 
@@ -197,9 +199,9 @@ static void json_rows(const struct trace *trace, bool live)
 		const struct trace_row *row = &trace->rows[i];
 
 		json_open(NULL, '{');
-		json_number("tid", row->tid);
+		json_number("tid", row->who.tid);
 		json_string("thread", task_name(row, live));
-		json_string("function", row->function);
+		json_string("function", row->who.function);
 		json_number("started", row->events[TRACE_START]);
 		json_number("restarted", row->events[TRACE_RESTART]);
 		json_number("stopped", row->events[TRACE_STOP]);
@@ -236,7 +238,7 @@ static void print_json(struct trace *trace, double seconds,
 		if (!trace->late[i])
 			continue;
 		json_open(NULL, '{');
-		json_number("below_ns", 1000ULL << i);
+		json_number("below_ns", trace_bucket_end(i));
 		json_number("count", trace->late[i]);
 		json_close('}');
 	}
@@ -401,7 +403,7 @@ static void watch_file(struct trace *trace, const struct watch_options *options)
 	}
 	trace->unknown += length != 0;
 	close(fd);
-	print(trace, 0, options);
+	print(trace, (trace->last_ns - trace->first_ns) / 1e9, options);
 }
 
 /* --- options ---------------------------------------------------------------- */

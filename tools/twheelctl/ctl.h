@@ -75,7 +75,7 @@ __u64 ctl_parse_time(struct argp_state *state, const char *what,
 __u64 ctl_now(void);
 void ctl_sleep_until(__u64 deadline);
 
-/* From here on SIGINT, SIGTERM and SIGHUP set ctl_stopped. */
+/* From here on SIGINT, SIGTERM, SIGHUP and SIGPIPE set ctl_stopped. */
 extern volatile sig_atomic_t ctl_stopped;
 void ctl_catch_signals(void);
 

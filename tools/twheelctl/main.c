@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "ctl.h"
 
@@ -91,7 +92,10 @@ static void note_signal(int signal)
 	ctl_stopped = 1;
 }
 
-/* Without SA_RESTART: a sleep or a read is to end. */
+/*
+ * Without SA_RESTART: a sleep or a read is to end. SIGPIPE as well, for what has
+ * to be cleaned up.
+ */
 void ctl_catch_signals(void)
 {
 	struct sigaction action = { .sa_handler = note_signal };
@@ -99,6 +103,7 @@ void ctl_catch_signals(void)
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	sigaction(SIGHUP, &action, NULL);
+	sigaction(SIGPIPE, &action, NULL);
 }
 
 /* --- options ---------------------------------------------------------------- */
@@ -279,17 +284,21 @@ static error_t parse_main(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_NO_ARGS:
 		argp_error(state, "which command?");
-		return EINVAL;
+		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
 }
 
-/* A full disk is found out when the last of the text is written. */
-static void close_stdout(void)
+/* A full disk is found out when the last of the text is written, at the exit. */
+static void flush_stdout(void)
 {
-	if (ferror(stdout) || fflush(stdout))
-		ctl_die(CTL_FAILED, "cannot write: %s", strerror(errno));
+	if (!ferror(stdout) && !fflush(stdout))
+		return;
+	if (errno != EPIPE)
+		fprintf(stderr, "twheelctl: cannot write: %s\n",
+			strerror(errno));
+	_exit(CTL_FAILED);
 }
 
 int main(int argc, char **argv)
@@ -303,10 +312,10 @@ int main(int argc, char **argv)
 	};
 	int result = CTL_OK;
 
+	atexit(flush_stdout);
 	setlocale(LC_CTYPE, "");
 	argp_err_exit_status = CTL_USAGE;
 	argv[0] = "twheelctl";
 	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &result);
-	close_stdout();
 	return result;
 }

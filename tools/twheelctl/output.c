@@ -30,7 +30,7 @@ struct scale {
 	const char *unit;
 };
 
-/* With the largest unit of which there is one; three digits at least. */
+/* In the largest unit of which there is one. */
 static const char *scaled(double value, const struct scale *scale)
 {
 	char *text = next_text();
@@ -39,7 +39,7 @@ static const char *scaled(double value, const struct scale *scale)
 	while (scale[1].unit && value >= scale[1].factor)
 		scale++;
 	value /= scale->factor;
-	digits = value >= 99.95 || scale->factor == 1 ? 0 : 1;
+	digits = value >= 99.95 || value == (__u64)value ? 0 : 1;
 	snprintf(text, TEXT_SIZE, "%.*f%s", digits, value, scale->unit);
 	return text;
 }
@@ -115,10 +115,10 @@ const char *out_command(__u64 pid)
 	if (!file)
 		return "-";
 	if (!fgets(name, sizeof(name), file))
-		strcpy(name, "-");
+		name[0] = '\0';
 	fclose(file);
 	name[strcspn(name, "\n")] = '\0';
-	return out_printable(name);
+	return *name ? out_printable(name) : "-";
 }
 
 bool out_is_terminal(void)

@@ -309,7 +309,7 @@ static bool parse_line(struct parser *p, char *line)
 	if (indented != (kind == PROC_CPU || kind == PROC_SESSION))
 		return wrong(p, "%.40s: a line of a %s %s", name,
 			     kind_names[kind],
-			     indented ? "is not indented" : "is indented");
+			     indented ? "is indented" : "is not indented");
 	return add_field(p, name, value);
 }
 

@@ -30,6 +30,17 @@ static const struct {
 	{ "twheel_expire:", TRACE_EXPIRE },
 };
 
+/* 1 us, 2 us, 5 us, 10 us, ...: what is less is in this bucket, ns. */
+__u64 trace_bucket_end(unsigned int bucket)
+{
+	static const unsigned int steps[] = { 1, 2, 5 };
+	__u64 end = steps[bucket % 3] * US;
+
+	for (; bucket >= 3; bucket -= 3)
+		end *= 10;
+	return end;
+}
+
 void trace_add_tick(struct trace *trace, __u64 tick_ns)
 {
 	size_t i;
@@ -47,6 +58,15 @@ void trace_add_tick(struct trace *trace, __u64 tick_ns)
 
 /* --- a line ----------------------------------------------------------------- */
 
+/* The digits at the begin of a text. */
+static bool take_number(const char *text, __u64 *number)
+{
+	char *end;
+
+	*number = strtoull(text, &end, 10);
+	return end != text && *text != '-';
+}
+
 static bool parse_task(const char *text, struct trace_line *line)
 {
 	const char *name = text + strspn(text, " ");
@@ -54,9 +74,9 @@ static bool parse_task(const char *text, struct trace_line *line)
 	if (strlen(text) <= COMM_WIDTH || text[COMM_WIDTH] != '-' ||
 	    name > text + COMM_WIDTH)
 		return false;
-	snprintf(line->task, sizeof(line->task), "%.*s",
+	snprintf(line->who.task, sizeof(line->who.task), "%.*s",
 		 (int)(text + COMM_WIDTH - name), name);
-	return sscanf(text + COMM_WIDTH + 1, "%llu", &line->tid) == 1;
+	return take_number(text + COMM_WIDTH + 1, &line->who.tid);
 }
 
 /* "key=": the text behind it, or NULL. */
@@ -74,12 +94,12 @@ static bool parse_fields(const char *text, struct trace_line *line)
 	const char *restart = find_value(text, " restart=");
 	const char *base;
 
-	if (!fn || !expires || sscanf(expires, "%llu", &line->expires) != 1)
+	if (!fn || !expires || !take_number(expires, &line->expires))
 		return false;
 	base = strstr(fn, " base=");
 	if (!base)
 		return false;
-	snprintf(line->function, sizeof(line->function), "%.*s",
+	snprintf(line->who.function, sizeof(line->who.function), "%.*s",
 		 (int)(base - fn), fn);
 	if (line->event == TRACE_START && restart && *restart == '1')
 		line->event = TRACE_RESTART;
@@ -98,10 +118,8 @@ static bool parse_rest(const char *text, struct trace_line *line)
 	if (!text || sscanf(text, "[%*u] %15s %llu.%6llu: %31s%n", flags,
 			    &seconds, &us, name, &length) != 4 || !length)
 		return false;
-	if (strlen(flags) > 2 && strchr("shHZz", flags[2])) {
-		strcpy(line->task, "(softirq)");
-		line->tid = 0;
-	}
+	if (strlen(flags) > 2 && strchr("shHZz", flags[2]))
+		line->who = (struct trace_who) { .task = "(softirq)" };
 	line->when_ns = seconds * NS_PER_SECOND + us * US;
 	for (i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
 		if (!strcmp(name, events[i].name)) {
@@ -109,10 +127,11 @@ static bool parse_rest(const char *text, struct trace_line *line)
 			return parse_fields(text + length, line);
 		}
 	}
-	return false;
+	line->event = TRACE_OTHER;
+	return true;
 }
 
-/* Returns false if it is no event of a timer. */
+/* Returns false if it is no line of a trace. */
 bool trace_parse(const char *text, struct trace_line *line)
 {
 	return parse_task(text, line) &&
@@ -120,6 +139,12 @@ bool trace_parse(const char *text, struct trace_line *line)
 }
 
 /* --- the sums --------------------------------------------------------------- */
+
+static bool is_same(const struct trace_who *a, const struct trace_who *b)
+{
+	return a->tid == b->tid && !strcmp(a->task, b->task) &&
+	       !strcmp(a->function, b->function);
+}
 
 static struct trace_row *find_row(struct trace *trace,
 				  const struct trace_line *line)
@@ -129,8 +154,7 @@ static struct trace_row *find_row(struct trace *trace,
 
 	for (i = 0; i < trace->nr_rows; i++) {
 		row = &trace->rows[i];
-		if (row->tid == line->tid && !strcmp(row->task, line->task) &&
-		    !strcmp(row->function, line->function))
+		if (is_same(&row->who, &line->who))
 			return row;
 	}
 	if (trace->nr_rows == ROWS_MAX)
@@ -143,9 +167,7 @@ static struct trace_row *find_row(struct trace *trace,
 			ctl_die(CTL_FAILED, "no memory");
 	}
 	row = &trace->rows[trace->nr_rows++];
-	*row = (struct trace_row) { .tid = line->tid };
-	strcpy(row->task, line->task);
-	strcpy(row->function, line->function);
+	*row = (struct trace_row) { .who = line->who };
 	return row;
 }
 
@@ -201,7 +223,7 @@ static void add_late(struct trace *trace, const struct trace_line *line)
 	trace->late_sum += late;
 	if (late > trace->late_max)
 		trace->late_max = late;
-	for (late /= US; late && bucket < TRACE_BUCKETS - 1; late >>= 1)
+	while (bucket < TRACE_BUCKETS - 1 && late >= trace_bucket_end(bucket))
 		bucket++;
 	trace->late[bucket]++;
 }
@@ -210,6 +232,11 @@ static void add_line(struct trace *trace, const struct trace_line *line)
 {
 	struct trace_row *row;
 
+	if (!trace->first_ns)
+		trace->first_ns = line->when_ns;
+	trace->last_ns = line->when_ns;
+	if (line->event == TRACE_OTHER)
+		return;
 	trace->events[line->event]++;
 	if (line->event == TRACE_EXPIRE)
 		add_late(trace, line);
@@ -227,7 +254,8 @@ void trace_add(struct trace *trace, const char *text)
 	struct trace_line line;
 	__u64 lost;
 
-	if (sscanf(text, "CPU:%*u [LOST %llu EVENTS]", &lost) == 1)
+	if (!strncmp(text, "CPU:", 4) && find_value(text, " [LOST ") &&
+	    take_number(find_value(text, " [LOST "), &lost))
 		trace->lost += lost;
 	else if (trace_parse(text, &line))
 		add_line(trace, &line);
