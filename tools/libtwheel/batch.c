@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "session.h"
+#include "libtwheel.h"
 
 /* What the kernel takes at once. */
 #define BATCH_MAX	65536

@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "session.h"
+#include "libtwheel.h"
 
 #define DEVICE		"/dev/twheel"
 

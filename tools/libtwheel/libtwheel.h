@@ -2,8 +2,8 @@
 /*
  * What the files of libtwheel share
  */
-#ifndef LIBTWHEEL_SESSION_H
-#define LIBTWHEEL_SESSION_H
+#ifndef LIBTWHEEL_H
+#define LIBTWHEEL_H
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -58,4 +58,4 @@ static inline __u64 after(__u64 now_ns, __u64 delay_ns)
 	return delay_ns < LIBTWHEEL_NS_MAX - now_ns ? now_ns + delay_ns : LIBTWHEEL_NS_MAX;
 }
 
-#endif /* LIBTWHEEL_SESSION_H */
+#endif /* LIBTWHEEL_H */
