@@ -202,6 +202,29 @@ TEST(a_late_stop_takes_the_event)
 	twheel_close(t);
 }
 
+/* Its event is unread, and must not be in the way of the id's next user. */
+TEST(a_start_after_a_late_stop)
+{
+	struct twheel *t = open_words(IDS);
+	struct twheel_batch *batch;
+	struct twheel_event event;
+
+	expire(t, 3, 33);
+	twheel_stop_by_store(t, 3);
+	ASSERT_EQ(0, twheel_start(t, 3, 0, 34));
+	expect_unread_of(t, 1);
+	twheel_stop_by_store(t, 3);
+	ASSERT_EQ(0, twheel_batch_new(t, 1, &batch));
+	ASSERT_EQ(1, twheel_batch_start(batch, 3, 0, 35));
+	ASSERT_EQ(0, twheel_batch_failed(batch));
+	ASSERT_EQ(1, twheel_wait(t, &event, 1, -1));
+	ASSERT_EQ(35, event.user_data);
+	EXPECT_STATS(twheel_fd(t), .started = 3, .expired = 3, .replaced = 2,
+		     .delivered = 1);
+	twheel_batch_free(batch);
+	twheel_close(t);
+}
+
 /* A refresh that had passed before the timer expired changes nothing. */
 TEST(a_refresh_to_the_past_expires)
 {

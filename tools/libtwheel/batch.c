@@ -72,7 +72,7 @@ static void put_words(struct twheel_batch *batch)
 			op->expires_ns = after(now, op->expires_ns);
 			op->flags |= TWHEEL_START_ABS;
 		}
-		batch->old[i] = put_word(batch->t, op->id, op->expires_ns);
+		batch->old[i] = put_word(batch->t, op->id, op->expires_ns, &op->flags);
 	}
 }
 
