@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "session.h"
+#include "libtwheel.h"
 
 /* What the kernel takes at once. */
 #define BATCH_MAX	65536
@@ -72,7 +72,7 @@ static void put_words(struct twheel_batch *batch)
 			op->expires_ns = after(now, op->expires_ns);
 			op->flags |= TWHEEL_START_ABS;
 		}
-		batch->old[i] = put_word(batch->t, op->id, op->expires_ns);
+		batch->old[i] = put_word(batch->t, op->id, op->expires_ns, &op->flags);
 	}
 }
 

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "session.h"
+#include "libtwheel.h"
 
 #define SECOND	1000000000
 

@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "session.h"
+#include "libtwheel.h"
 
 #define DEVICE		"/dev/twheel"
 
@@ -154,7 +154,7 @@ static int start_with_word(struct twheel *t, struct twheel_start *start)
 		start->expires_ns = after(twheel_now(), start->expires_ns);
 		start->flags |= TWHEEL_START_ABS;
 	}
-	old = put_word(t, start->id, start->expires_ns);
+	old = put_word(t, start->id, start->expires_ns, &start->flags);
 	ret = twheel_command(t, TWHEEL_IOC_START, start);
 	if (ret < 0)
 		take_back(t, start->id, start->expires_ns, old);

@@ -228,7 +228,7 @@ TWHEEL_INLINE void twheel_refresh(struct twheel *t, __u64 id, __u64 deadline_ns)
  * @id: as for twheel_refresh()
  *
  * No system call. There will be no event. The kernel keeps the timer until it would
- * have been due.
+ * have been due. The id can be started again at once.
  */
 TWHEEL_INLINE void twheel_stop_by_store(struct twheel *t, __u64 id)
 {

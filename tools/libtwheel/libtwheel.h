@@ -2,8 +2,8 @@
 /*
  * What the files of libtwheel share
  */
-#ifndef LIBTWHEEL_SESSION_H
-#define LIBTWHEEL_SESSION_H
+#ifndef LIBTWHEEL_H
+#define LIBTWHEEL_H
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -37,13 +37,20 @@ static inline bool has_word(const struct twheel *t, __u64 id)
 
 /*
  * A deadline is stored before its start, or what the last user of the id has left
- * there would count. If the timer is pending it is carried on to that. A start that
- * fails must leave everything as it was: take_back() restores the word, unless
- * another thread has stored something later.
+ * there would count. If the timer is pending it is carried on to that. If the id was
+ * stopped by a store, its event, which may be unread, is of no use to anybody. Returns
+ * what was stored before.
+ *
+ * A start that fails must leave everything as it was: take_back() restores the word,
+ * unless another thread has stored something later.
  */
-static inline __u64 put_word(struct twheel *t, __u64 id, __u64 deadline_ns)
+static inline __u64 put_word(struct twheel *t, __u64 id, __u64 deadline_ns, __u32 *flags)
 {
-	return __atomic_exchange_n(&t->words[id], deadline_ns, __ATOMIC_RELAXED);
+	__u64 old = __atomic_exchange_n(&t->words[id], deadline_ns, __ATOMIC_RELAXED);
+
+	if (old == TWHEEL_WORD_STOP)
+		*flags |= TWHEEL_START_REPLACE;
+	return old;
 }
 
 static inline void take_back(struct twheel *t, __u64 id, __u64 deadline_ns, __u64 old)
@@ -58,4 +65,4 @@ static inline __u64 after(__u64 now_ns, __u64 delay_ns)
 	return delay_ns < LIBTWHEEL_NS_MAX - now_ns ? now_ns + delay_ns : LIBTWHEEL_NS_MAX;
 }
 
-#endif /* LIBTWHEEL_SESSION_H */
+#endif /* LIBTWHEEL_H */
