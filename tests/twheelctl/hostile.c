@@ -53,7 +53,7 @@ static void use(const struct proc *proc)
 	for (i = 0; i < proc->nr_blocks; i++) {
 		const struct proc_block *block = &proc->blocks[i];
 
-		if (proc_same(proc, proc, block, &hint) == NULL)
+		if (!proc_same(proc, proc, block, &hint))
 			printf("block %zu is not there\n", i);
 		if (block->kind == PROC_CPU &&
 		    proc->blocks[block->wheel].kind != PROC_WHEEL)

@@ -256,7 +256,7 @@ static struct subject subjects[] = {
 	},
 };
 
-#define NR_SUBJECTS	(sizeof(subjects) / sizeof(subjects[0]))
+#define NR_SUBJECTS	ARRAY_SIZE(subjects)
 
 static void run_round(struct subject *subject)
 {

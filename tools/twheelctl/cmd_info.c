@@ -28,7 +28,7 @@ static const struct {
 	{ TWHEEL_FEATURE_SHARED, "shared" },
 };
 
-#define NR_FEATURES	(sizeof(features) / sizeof(features[0]))
+#define NR_FEATURES	ARRAY_SIZE(features)
 
 /* The first line of a file in sysfs. Returns false if it cannot be read. */
 static bool read_line(const char *directory, const char *name, char *line,

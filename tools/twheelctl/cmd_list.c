@@ -15,7 +15,7 @@ static const char * const session_numbers[] = {
 	"expired", "overruns",
 };
 
-#define NR_NUMBERS	(sizeof(session_numbers) / sizeof(session_numbers[0]))
+#define NR_NUMBERS	ARRAY_SIZE(session_numbers)
 
 /* The pids of a file that was saved are those of another time, or machine. */
 static const char *command_of(const struct ctl_common *common, __u64 pid)

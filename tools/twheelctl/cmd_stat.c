@@ -125,7 +125,7 @@ static const char * const rates[] = {
 	"wakeups", "yields",
 };
 
-#define NR_RATES	(sizeof(rates) / sizeof(rates[0]))
+#define NR_RATES	ARRAY_SIZE(rates)
 #define TITLES_EVERY	20
 
 /*

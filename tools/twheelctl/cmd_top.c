@@ -56,8 +56,8 @@ static const struct column session_columns[] = {
 	{ "WAKEUP/s", "wakeups", RATE },
 };
 
-#define NR_WHEEL_COLUMNS	(sizeof(wheel_columns) / sizeof(wheel_columns[0]))
-#define NR_SESSION_COLUMNS	(sizeof(session_columns) / sizeof(session_columns[0]))
+#define NR_WHEEL_COLUMNS	ARRAY_SIZE(wheel_columns)
+#define NR_SESSION_COLUMNS	ARRAY_SIZE(session_columns)
 
 enum sort {
 	SORT_RATE,

@@ -86,7 +86,7 @@ static int open_instance(void)
 	fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0)
 		ctl_die_errno(path, errno);
-	for (i = 0; i < sizeof(events) / sizeof(events[0]); i++)
+	for (i = 0; i < ARRAY_SIZE(events); i++)
 		write_file("1", "%s/events/twheel/%s/enable", instance,
 			   events[i]);
 	return fd;

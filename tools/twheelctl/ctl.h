@@ -12,6 +12,7 @@
 #include <linux/types.h>
 
 #define NS_PER_SECOND	1000000000ULL
+#define ARRAY_SIZE(array)	(sizeof(array) / sizeof((array)[0]))
 
 /* Exit codes, as twheelctl(1) documents them. */
 enum ctl_exit {

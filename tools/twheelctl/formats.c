@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ctl.h"
 #include "output.h"
 
 /* --- JSON ------------------------------------------------------------------- */
@@ -249,7 +250,7 @@ static bool is_metric(const struct proc_known *known)
 	};
 	size_t i;
 
-	for (i = 0; i < sizeof(labels) / sizeof(labels[0]); i++) {
+	for (i = 0; i < ARRAY_SIZE(labels); i++) {
 		if (!strcmp(known->name, labels[i]))
 			return false;
 	}

@@ -26,7 +26,7 @@ static const struct ctl_command commands[] = {
 	{ "watch", cmd_watch, "who starts timers, and how late they expire" },
 };
 
-#define NR_COMMANDS	(sizeof(commands) / sizeof(commands[0]))
+#define NR_COMMANDS	ARRAY_SIZE(commands)
 
 const char *argp_program_version = "twheelctl " TWHEELCTL_VERSION;
 
@@ -180,7 +180,7 @@ static __u64 find_unit(const char *text)
 {
 	size_t i;
 
-	for (i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+	for (i = 0; i < ARRAY_SIZE(units); i++) {
 		if (!strcmp(text, units[i].name))
 			return units[i].ns;
 	}

@@ -78,7 +78,7 @@ const struct proc_known proc_known[] = {
 	  "Timers that came due and were stopped by their word" },
 };
 
-const size_t proc_nr_known = sizeof(proc_known) / sizeof(proc_known[0]);
+const size_t proc_nr_known = ARRAY_SIZE(proc_known);
 
 static const char * const kind_names[] = { "module", "wheel", "cpu", "session" };
 

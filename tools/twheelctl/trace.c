@@ -121,7 +121,7 @@ static bool parse_rest(const char *text, struct trace_line *line)
 	if (strlen(flags) > 2 && strchr("shHZz", flags[2]))
 		line->who = (struct trace_who) { .task = "(softirq)" };
 	line->when_ns = seconds * NS_PER_SECOND + us * US;
-	for (i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
+	for (i = 0; i < ARRAY_SIZE(events); i++) {
 		if (!strcmp(name, events[i].name)) {
 			line->event = events[i].event;
 			return parse_fields(text + length, line);
