@@ -2,10 +2,9 @@
 /*
  * Feeds twheelctl's parsers with spoilt texts
  *
- * hostile proc|trace FILE: the text is cut off at each of its bytes, has each of
- * its bytes replaced by each of some that mean something, and is then spoilt at
- * random, always by the same numbers. Sanitizers watch. Says something only if
- * an answer is wrong.
+ * hostile proc|trace FILE: cuts the text off at each of its bytes. Replaces each
+ * byte by some that mean something. Then spoils the text at random, always by the
+ * same numbers. Sanitizers watch. Says something only if an answer is wrong.
  */
 #include <errno.h>
 #include <stdarg.h>

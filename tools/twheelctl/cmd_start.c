@@ -168,7 +168,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
-/* A setup that is refused is told from a device that is. */
+/* A device that is refused and a setup that is have different exit codes. */
 static struct twheel *open_session(const struct start_options *options)
 {
 	struct twheel *twheel;

@@ -384,6 +384,9 @@ static bool raw;
 
 static void leave_terminal(void)
 {
+	if (!ctl_restore_terminal)
+		return;
+	ctl_restore_terminal = NULL;
 	fputs("\033[?7h\033[?25h\033[?1049l", stdout);
 	fflush(stdout);
 	if (raw)
@@ -396,6 +399,7 @@ static void enter_terminal(void)
 	struct termios keys;
 
 	fputs("\033[?1049h\033[?25l\033[?7l", stdout);
+	ctl_restore_terminal = leave_terminal;
 	atexit(leave_terminal);
 	if (tcgetattr(STDIN_FILENO, &cooked))
 		return;

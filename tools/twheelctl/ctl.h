@@ -59,6 +59,9 @@ int cmd_watch(struct ctl_common *common, int argc, char **argv);
 /* The options of struct ctl_common. A command's parser hands it on as a child. */
 extern const struct argp_child ctl_common_argp[];
 
+/* Makes a terminal usable again, if a command has changed it. */
+extern void (*ctl_restore_terminal)(void);
+
 /* Message to stderr, then the end with this exit code. */
 void ctl_die(int code, const char *format, ...)
 	__attribute__((format(printf, 2, 3), noreturn));

@@ -35,11 +35,14 @@ static struct ctl_common common = {
 };
 
 volatile sig_atomic_t ctl_stopped;
+void (*ctl_restore_terminal)(void);
 
 void ctl_die(int code, const char *format, ...)
 {
 	va_list args;
 
+	if (ctl_restore_terminal)
+		ctl_restore_terminal();
 	fflush(stdout);
 	fputs("twheelctl: ", stderr);
 	va_start(args, format);

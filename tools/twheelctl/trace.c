@@ -277,7 +277,7 @@ static int compare_rows(const void *a, const void *b)
 	return one < two ? 1 : one > two ? -1 : 0;
 }
 
-/* Who does the most comes first. */
+/* The busiest thread comes first. */
 void trace_sort(struct trace *trace)
 {
 	if (trace->nr_rows)
