@@ -140,10 +140,16 @@ bool trace_parse(const char *text, struct trace_line *line)
 
 /* --- the sums --------------------------------------------------------------- */
 
+/* What stands for a name that the kernel has forgotten, or not yet noted. */
+static bool has_no_name(const struct trace_who *who)
+{
+	return !strcmp(who->task, "<...>");
+}
+
 static bool is_same(const struct trace_who *a, const struct trace_who *b)
 {
-	return a->tid == b->tid && !strcmp(a->task, b->task) &&
-	       !strcmp(a->function, b->function);
+	return a->tid == b->tid && !strcmp(a->function, b->function) &&
+	       (!strcmp(a->task, b->task) || has_no_name(a) || has_no_name(b));
 }
 
 static struct trace_row *find_row(struct trace *trace,
@@ -154,8 +160,11 @@ static struct trace_row *find_row(struct trace *trace,
 
 	for (i = 0; i < trace->nr_rows; i++) {
 		row = &trace->rows[i];
-		if (is_same(&row->who, &line->who))
-			return row;
+		if (!is_same(&row->who, &line->who))
+			continue;
+		if (has_no_name(&row->who))
+			row->who = line->who;
+		return row;
 	}
 	if (trace->nr_rows == ROWS_MAX)
 		return NULL;
