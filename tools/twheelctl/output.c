@@ -44,24 +44,24 @@ static const char *scaled(double value, const struct scale *scale)
 	return text;
 }
 
+static const struct scale counts[] = {
+	{ 1, "" }, { 1e6, "M" }, { 1e9, "G" }, { 1e12, "T" }, { },
+};
+
 const char *out_count(__u64 count)
 {
-	static const struct scale scale[] = {
-		{ 1, "" }, { 1e6, "M" }, { 1e9, "G" }, { 1e12, "T" }, { },
-	};
-
-	return scaled(count, scale);
+	return scaled(count, counts);
 }
 
+/* With a digit behind the point if there would be only one before it. */
 const char *out_rate(double rate)
 {
-	static const struct scale scale[] = {
-		{ 1, "" }, { 1e5, "" }, { 1e6, "M" }, { 1e9, "G" }, { },
-	};
 	char *text;
 
+	if (rate >= 1e6)
+		return scaled(rate, counts);
 	if (rate <= 0 || rate >= 9.95)
-		return rate < 1e6 ? out_count(rate + 0.5) : scaled(rate, scale);
+		return out_count(rate + 0.5);
 	text = next_text();
 	snprintf(text, TEXT_SIZE, "%.1f", rate);
 	return text;
