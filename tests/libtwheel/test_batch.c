@@ -240,6 +240,8 @@ TEST(what_cannot_be_submitted)
 	/* It can be used again. */
 	ASSERT_EQ(0, twheel_batch_flush(batch));
 	ASSERT_EQ(0, twheel_batch_start(batch, 1, HOUR, 11));
+	ASSERT_EQ(-EBADF, twheel_batch_flush(batch));
+	expect_results(batch, 1, (int[]){ -EBADF });
 	twheel_batch_free(batch);
 	twheel_close(reader);
 
