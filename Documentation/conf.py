@@ -42,8 +42,8 @@ exclude_patterns = ["examples"]
 primary_domain = "c"
 highlight_language = "none"
 smartquotes = False
-# Attributes that kernel-doc leaves in a declaration.
-c_id_attributes = ["__user", "__init", "__exit"]
+# Words that kernel-doc leaves in a declaration.
+c_id_attributes = ["__user", "__init", "__exit", "TWHEEL_INLINE"]
 
 html_theme = "alabaster"
 html_theme_options = {

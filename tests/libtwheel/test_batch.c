@@ -126,12 +126,11 @@ TEST(results_of_those_that_failed)
 	ASSERT_EQ(0, twheel_batch_start(batch, 7, HOUR, 78));
 	ASSERT_EQ(0, twheel_batch_stop(batch, 7));
 	ASSERT_EQ(0, twheel_batch_withdraw(batch, 7));
-	ASSERT_EQ(0, twheel_batch_start_flags(batch, 8, HOUR, MS, 89,
-					      TWHEEL_START_REPLACE));
+	ASSERT_EQ(0, twheel_batch_start_flags(batch, 8, HOUR, MS, 89, TWHEEL_START_REPLACE));
 	ASSERT_EQ(0, twheel_batch_start_flags(batch, TWHEEL_ID_ANY, HOUR, 0, 99, 0));
 	ASSERT_EQ(7, twheel_batch_flush(batch));
-	expect_results(batch, 7, (int[]){ -ENOENT, -EINVAL, -EALREADY, -EALREADY,
-					  1, 0, 0 });
+	expect_results(batch, 7,
+		       (int[]){ -ENOENT, -EINVAL, -EALREADY, -EALREADY, 1, 0, 0 });
 	ASSERT_EQ(TWHEEL_STATE_PENDING, state_of(t, twheel_batch_op(batch, 6)->id));
 	twheel_batch_free(batch);
 	twheel_close(t);
@@ -177,8 +176,8 @@ TEST(words_of_those_that_failed_are_left)
 	ASSERT_EQ(0, twheel_batch_start_at(batch, 3, deadline, 33));
 	ASSERT_EQ(0, twheel_batch_start_flags(batch, 3, HOUR, 0, 34, 1U << 31));
 	ASSERT_EQ(6, twheel_batch_flush(batch));
-	expect_results(batch, 6, (int[]){ -EALREADY, -EALREADY, -EINVAL, -EINVAL,
-					  0, -EINVAL });
+	expect_results(batch, 6,
+		       (int[]){ -EALREADY, -EALREADY, -EINVAL, -EINVAL, 0, -EINVAL });
 	ASSERT_EQ(deadline, twheel_word(t, 2));
 	ASSERT_EQ(deadline, twheel_word(t, 3));
 	/* So it is no late refresh. */
@@ -241,6 +240,8 @@ TEST(what_cannot_be_submitted)
 	/* It can be used again. */
 	ASSERT_EQ(0, twheel_batch_flush(batch));
 	ASSERT_EQ(0, twheel_batch_start(batch, 1, HOUR, 11));
+	ASSERT_EQ(-EBADF, twheel_batch_flush(batch));
+	expect_results(batch, 1, (int[]){ -EBADF });
 	twheel_batch_free(batch);
 	twheel_close(reader);
 
