@@ -17,7 +17,8 @@ HOURS ?= 8
 modules: ## build twheel.ko for the running kernel (KDIR=... for another)
 	$(MAKE) -C $(KDIR) M=$(CURDIR) modules
 
-# install, headers_install, uninstall, sign, dkms_install, deb
+# install, headers_install, tools, tools_install, tools_uninstall, uninstall, sign,
+# dkms_install, deb
 include dist/install.mk
 
 demo: ## a TCP server with 6,000 idle timeouts, in a VM (CONNECTIONS= SCHEME= MODE=)

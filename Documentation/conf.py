@@ -50,8 +50,8 @@ else:
 primary_domain = "c"
 highlight_language = "none"
 smartquotes = False
-# Attributes that kernel-doc leaves in a declaration.
-c_id_attributes = ["__user", "__init", "__exit"]
+# Words that kernel-doc leaves in a declaration.
+c_id_attributes = ["__user", "__init", "__exit", "TWHEEL_INLINE"]
 
 # Drawn from the constants of the sources. Not in git.
 subprocess.run([sys.executable, os.path.join(top, "Documentation/figures/wheel.py"),
