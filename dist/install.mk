@@ -24,7 +24,9 @@ symvers = Module.symvers:src/twheel/$(RELEASE)
 dist := dist/70-twheel.rules:lib/udev/rules.d dist/sysusers.d/twheel.conf:lib/sysusers.d \
 	dist/modules-load.d/twheel.conf:share/doc/twheel/examples/modules-load.d \
 	dist/modprobe.d/twheel.conf:share/doc/twheel/examples/modprobe.d
-everything = $(headers) $(symvers) $(dist)
+# As far as "make man" has built them.
+man := build/man/twheel.4:share/man/man4 build/man/twheel.9:share/man/man9
+everything = $(headers) $(symvers) $(dist) $(man)
 source = $(word 1,$(subst :, ,$(1)))
 target = $(root)$(prefix)/$(word 2,$(subst :, ,$(1)))
 install_files = $(foreach pair,$(1),install -D -m 644 -t $(call target,$(pair)) $(call source,$(pair)) &&) :
@@ -56,7 +58,7 @@ headers_install: ## install the headers, for programs and for modules
 	$(call install_files,$(headers))
 
 dist_install:
-	$(call install_files,$(dist))
+	$(call install_files,$(dist) $(foreach pair,$(man),$(if $(wildcard $(call source,$(pair))),$(pair))))
 
 tools: ## build the library and the command, in build
 	$(call in_tools,all)
@@ -81,7 +83,7 @@ uninstall: tools_uninstall ## remove that, and what "make install" installed
 	else \
 		rm -f $(addprefix $(moddir)/modules.,$(depmod_makes)); \
 	fi
-	@for dir in include/linux lib/udev/rules.d lib/sysusers.d share/doc; do \
+	@for dir in include/linux lib/udev/rules.d lib/sysusers.d share/doc share/man/man4 share/man/man9; do \
 		(cd $(root)$(prefix)/$${dir%%/*} && rmdir -p $${dir#*/}) 2>/dev/null || :; \
 	done
 	$(call rmdir,$(parents))
@@ -96,10 +98,11 @@ dkms_install:
 	done
 	chmod 755 $(root)/usr/src/twheel-$(VERSION)/dist/dkms-post-build
 
-deb: ## the Debian packages, in build/deb
+deb: man ## the Debian packages, in build/deb
 	rm -rf build/deb
 	mkdir -p build/deb/twheel
 	tar -c --anchored --exclude=./build --exclude=./.git . | tar -x -C build/deb/twheel
+	cp -r build/man build/deb/twheel/dist
 	cd build/deb/twheel && dpkg-buildpackage -us -uc
 
 .PHONY: install modules_install headers_install dist_install tools tools_install \
