@@ -11,11 +11,14 @@ KERNEL ?= stock-6.12
 CONNECTIONS ?= 6000
 SCHEME ?= hier
 MODE ?= periodic
+# for the soak
+HOURS ?= 8
 
 modules: ## build twheel.ko for the running kernel (KDIR=... for another)
 	$(MAKE) -C $(KDIR) M=$(CURDIR) modules
 
-# install, headers_install, uninstall, sign, dkms_install, deb
+# install, headers_install, tools, tools_install, tools_uninstall, uninstall, sign,
+# dkms_install, deb
 include dist/install.mk
 
 demo: ## a TCP server with 6,000 idle timeouts, in a VM (CONNECTIONS= SCHEME= MODE=)
@@ -51,6 +54,9 @@ torture: ## ten minutes of torture on both of our debug kernels
 	@tests/vm/run -k debug -t 900 -- 'torture seconds=600 hotplug_ms=500 && leaks'
 	@tests/vm/run -k kcsan -t 900 -- 'torture seconds=600 hotplug_ms=500'
 
+soak: ## everything at once, for HOURS=8 (report in build/soak)
+	@tests/soak $(HOURS)
+
 fuzz: ## ten minutes of fuzzing the wheels' arithmetic
 	@tests/vm/setup vm native
 	@$(MAKE) -s -C tests/native fuzz
@@ -58,6 +64,11 @@ fuzz: ## ten minutes of fuzzing the wheels' arithmetic
 docs html: ## Documentation/ as HTML in build/html
 	@tests/vm/setup docs
 	sphinx-build -q -W -b html Documentation build/html
+
+man: ## the manual, twheel(4) and twheel(9), in build/man
+	@tests/vm/setup docs
+	sphinx-build -q -W -t man -b man Documentation build/man
+.PHONY: man
 
 clean: ## remove what was built (kernels stay in the cache)
 	rm -rf build
@@ -68,7 +79,7 @@ clean: ## remove what was built (kernels stay in the cache)
 help: ## this
 	@echo 'make && sudo insmod twheel.ko'
 	@awk -F ':.*## ' '/^[a-z].*:.*## / {printf "  make %-24s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
-	@echo 'Kernels: stock-6.12 stock-6.1 stock-6.12-rt stock-6.12-arm64 debug kcsan, kept in ~/.cache/twheel'
+	@echo 'Kernels: stock-6.12 stock-6.1 stock-6.12-rt stock-6.12-arm64 stock-new debug kcsan, kept in ~/.cache/twheel'
 
 .PHONY: modules demo check check-quick coverage test vm bench \
-	bench-user torture fuzz docs html clean help
+	bench-user torture soak fuzz docs html clean help

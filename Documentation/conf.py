@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """
-Sphinx configuration: "make html" builds build/html from this directory.
+Sphinx configuration: "make html" builds build/html from this directory, and "make
+man" builds build/man.
 
 The descriptions of functions and structures are kernel-doc comments in the
 sources. What reads them is the kernel's own: Documentation/sphinx/kerneldoc.py
@@ -38,12 +39,24 @@ kerneldoc_bin = os.path.join(source, "scripts/kernel-doc")
 kerneldoc_srctree = top
 kerneldoc_verbosity = 1
 
-exclude_patterns = ["examples"]
+# The descriptions in twheel.9.rst are those of kernel-api.rst, and C knows no two
+# functions of one name. So "sphinx-build -t man" reads the manual only.
+if tags.has("man"):
+    root_doc = "twheel.4"
+    include_patterns = ["twheel.*.rst"]
+    exclude_patterns = []
+else:
+    exclude_patterns = ["examples", "twheel.9.rst"]
 primary_domain = "c"
 highlight_language = "none"
 smartquotes = False
-# Attributes that kernel-doc leaves in a declaration.
-c_id_attributes = ["__user", "__init", "__exit"]
+# Words that kernel-doc leaves in a declaration.
+c_id_attributes = ["__user", "__init", "__exit", "TWHEEL_INLINE"]
+
+# Drawn from the constants of the sources. Not in git.
+subprocess.run([sys.executable, os.path.join(top, "Documentation/figures/wheel.py"),
+                os.path.join(top, "twheel_hier.h"),
+                os.path.join(top, "Documentation/figures")], check=True)
 
 html_theme = "alabaster"
 html_theme_options = {
@@ -60,4 +73,5 @@ html_show_copyright = False
 man_pages = [
     ("twheel.4", "twheel", "timers by the million through one file descriptor",
      author, 4),
+    ("twheel.9", "twheel", "timing wheels for kernel modules", author, 9),
 ]

@@ -24,14 +24,23 @@ symvers = Module.symvers:src/twheel/$(RELEASE)
 dist := dist/70-twheel.rules:lib/udev/rules.d dist/sysusers.d/twheel.conf:lib/sysusers.d \
 	dist/modules-load.d/twheel.conf:share/doc/twheel/examples/modules-load.d \
 	dist/modprobe.d/twheel.conf:share/doc/twheel/examples/modprobe.d
-everything = $(headers) $(symvers) $(dist)
+# As far as "make man" has built them.
+man := build/man/twheel.4:share/man/man4 build/man/twheel.9:share/man/man9
+everything = $(headers) $(symvers) $(dist) $(man)
 source = $(word 1,$(subst :, ,$(1)))
 target = $(root)$(prefix)/$(word 2,$(subst :, ,$(1)))
 install_files = $(foreach pair,$(1),install -D -m 644 -t $(call target,$(pair)) $(call source,$(pair)) &&) :
 depmod = PATH="$$PATH:/usr/sbin:/sbin" depmod $(root:%=-b %) $(RELEASE)
 depmod_makes := alias alias.bin builtin.alias.bin builtin.bin dep dep.bin devname softdep symbols symbols.bin weakdep
 # Below DESTDIR these go as well when they are empty.
-parents = lib/modules/$(RELEASE) $(addprefix $(prefix:/%=%)/,include lib share src)
+below_prefix = $(addprefix $(prefix:/%=%)/,$(1))
+tools_parents = $(call below_prefix,bin lib/pkgconfig share/man/man1 share/man/man3 share/bash-completion/completions \
+	include/linux)
+parents = lib/modules/$(RELEASE) $(call below_prefix,include lib share src)
+rmdir = @$(if $(root),cd $(root) && rmdir -p $(1) 2>/dev/null || :)
+# Each of these has a Makefile that knows install and uninstall.
+tools := $(patsubst %/Makefile,%,$(wildcard tools/*/Makefile))
+in_tools = set -e; for dir in $(tools); do $(MAKE) -C $$dir DESTDIR=$(root) prefix=$(prefix) $(1); done
 dkms_files := Kbuild dkms.conf dist/dkms-post-build $(filter-out %.mod.c,$(wildcard *.[ch] session/*.[ch])) \
 	$(wildcard include/linux/*.h include/uapi/linux/*.h)
 
@@ -49,9 +58,22 @@ headers_install: ## install the headers, for programs and for modules
 	$(call install_files,$(headers))
 
 dist_install:
-	$(call install_files,$(dist))
+	$(call install_files,$(dist) $(foreach pair,$(man),$(if $(wildcard $(call source,$(pair))),$(pair))))
 
-uninstall: ## remove what "make install" with the same variables installed
+tools: ## build the library and the command, in build
+	$(call in_tools,all)
+
+# They need a compiler for programs, which a machine that has only the module may
+# not have.
+tools_install: tools ## install them (root, or DESTDIR=; prefix=/usr/local)
+	$(call in_tools,install)
+	$(if $(root),,-PATH="$$PATH:/usr/sbin:/sbin" ldconfig)
+
+tools_uninstall: ## remove what "make tools_install" with the same variables installed
+	$(call in_tools,uninstall)
+	$(call rmdir,$(tools_parents))
+
+uninstall: tools_uninstall ## remove that, and what "make install" installed
 	rm -f $(moddir)/updates/twheel.ko*
 	rm -f $(foreach pair,$(everything),$(call target,$(pair))/$(notdir $(call source,$(pair))))
 	@find $(moddir)/updates $(root)$(prefix)/src/twheel $(root)$(prefix)/share/doc/twheel \
@@ -61,10 +83,10 @@ uninstall: ## remove what "make install" with the same variables installed
 	else \
 		rm -f $(addprefix $(moddir)/modules.,$(depmod_makes)); \
 	fi
-	@for dir in include/linux lib/udev/rules.d lib/sysusers.d share/doc; do \
+	@for dir in include/linux lib/udev/rules.d lib/sysusers.d share/doc share/man/man4 share/man/man9; do \
 		(cd $(root)$(prefix)/$${dir%%/*} && rmdir -p $${dir#*/}) 2>/dev/null || :; \
 	done
-	@$(if $(root),cd $(root) && rmdir -p $(parents) 2>/dev/null || :)
+	$(call rmdir,$(parents))
 
 sign: modules ## sign twheel.ko for Secure Boot (SIGN_KEY=mok.priv SIGN_CERT=mok.der)
 	$(KDIR)/scripts/sign-file sha256 $(SIGN_KEY) $(SIGN_CERT) twheel.ko
@@ -76,10 +98,12 @@ dkms_install:
 	done
 	chmod 755 $(root)/usr/src/twheel-$(VERSION)/dist/dkms-post-build
 
-deb: ## the Debian package twheel-dkms, in build/deb
+deb: man ## the Debian packages, in build/deb
 	rm -rf build/deb
 	mkdir -p build/deb/twheel
 	tar -c --anchored --exclude=./build --exclude=./.git . | tar -x -C build/deb/twheel
+	cp -r build/man build/deb/twheel/dist
 	cd build/deb/twheel && dpkg-buildpackage -us -uc
 
-.PHONY: install modules_install headers_install dist_install uninstall sign dkms_install deb
+.PHONY: install modules_install headers_install dist_install tools tools_install \
+	tools_uninstall uninstall sign dkms_install deb

@@ -72,18 +72,17 @@ static void stop_by_word(struct twheel_session *s, struct twheel_utimer *ut)
 }
 
 /*
- * A timer is due that has a word. Returns whether the word keeps it from expiring.
- * A word that is later than @now is a tick away at least: the timer does not come
- * due again in this run.
+ * A timer is due that has a word. Returns whether the word keeps it from expiring,
+ * as it is later than @time, which has come.
  */
-static noinline bool heed_word(struct twheel_session *s,
-			       struct twheel_utimer *ut, ktime_t now)
+static __always_inline bool heed_word(struct twheel_session *s,
+				      struct twheel_utimer *ut, ktime_t time)
 {
 	u64 word = twheel_session_words_read(s->words, ut->id);
 	ktime_t deadline = twheel_session_to_ours(min_t(u64, word, KTIME_MAX),
 						  s->words->offset);
 
-	if (word != TWHEEL_WORD_STOP && deadline <= now)
+	if (deadline <= time)
 		return false;
 	trace_twheel_word(&ut->timer, s->number, ut->id, word);
 	if (word == TWHEEL_WORD_STOP) {
@@ -102,6 +101,21 @@ static bool has_word(const struct twheel_session *s,
 	return unlikely(ut->id < s->shared_ids) && !s->closing;
 }
 
+/*
+ * The tick at which the timer is due. A word after it is a tick away at least, so
+ * that a carry does not need the clock. In a run that is late the timer may come
+ * due once more, at a tick that has passed as well.
+ */
+static ktime_t due_time(const struct twheel_session *s,
+			const struct twheel_utimer *ut)
+{
+	return ut->timer.node.expires * s->tick_ns;
+}
+
+/*
+ * The second look at a word comes after the clock was read. What was stored by
+ * then counts, whenever the timer was due.
+ */
 static void session_expired(struct twheel_timer *timer)
 {
 	struct twheel_utimer *ut = container_of(timer, struct twheel_utimer,
@@ -109,11 +123,11 @@ static void session_expired(struct twheel_timer *timer)
 	struct twheel_session *s = session_of(ut);
 
 	spin_lock(&s->lock);
+	if (has_word(s, ut) && heed_word(s, ut, due_time(s, ut)))
+		goto unlock;
 	ut->expired_ns = ktime_get_ns();
-	if (has_word(s, ut) && heed_word(s, ut, ut->expired_ns)) {
-		spin_unlock(&s->lock);
-		return;
-	}
+	if (has_word(s, ut) && heed_word(s, ut, ut->expired_ns))
+		goto unlock;
 	ut->state = TWHEEL_UNREAD;
 	s->stats.expired++;
 	s->stats.pending--;
@@ -122,6 +136,7 @@ static void session_expired(struct twheel_timer *timer)
 		s->stats.unread++;
 		wake_at_tick_end(s, timer);
 	}
+unlock:
 	spin_unlock(&s->lock);
 }
 

@@ -10,11 +10,14 @@
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 #include <linux/twheel.h>
 
 #define BATCH	64
+#define WORDS	4096		/* descriptors that may be connections */
 
 /* What user_data points to. The timer's id is the descriptor. */
 struct connection {
@@ -22,45 +25,37 @@ struct connection {
 };
 
 static struct connection listener, input = { STDIN_FILENO }, wheel;
-static struct twheel_op ops[BATCH];
-static unsigned int nr_ops, opened, idle, gone, drained;
+static unsigned int opened, idle, gone, drained;
 static __u64 timeout_ns;
+static __u64 *words;		/* a deadline for each descriptor */
 static int epfd;
 
-static void flush_ops(void)
+static __u64 now_ns(void)
 {
-	struct twheel_submit submit = {
-		.ops = (unsigned long)ops,
-		.count = nr_ops,
-		.op_size = sizeof(ops[0]),
-	};
+	struct timespec ts;
 
-	while (submit.count) {
-		int done = ioctl(wheel.fd, TWHEEL_IOC_SUBMIT, &submit);
-
-		if (done < 0 || submit.failed)
-			err(1, "TWHEEL_IOC_SUBMIT");
-		submit.ops += (__u64)done * submit.op_size;
-		submit.count -= done;
-	}
-	nr_ops = 0;
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
 }
 
-/*
- * Start or push back. If the timer has expired, and its event is unread, REPLACE
- * withdraws the event: the peer was just in time.
- */
+/* Push back: the kernel reads the word when the timer is due. */
 static void refresh(struct connection *c)
 {
-	ops[nr_ops++] = (struct twheel_op) {
-		.opcode = TWHEEL_OP_START,
-		.flags = TWHEEL_START_REPLACE,
+	__atomic_store_n(&words[c->fd], now_ns() + timeout_ns, __ATOMIC_RELAXED);
+}
+
+/* The timer is not pending. Its deadline is what was stored last. */
+static void start(struct connection *c)
+{
+	struct twheel_start start = {
 		.id = c->fd,
-		.expires_ns = timeout_ns,
+		.expires_ns = words[c->fd],
 		.user_data = (unsigned long)c,
+		.flags = TWHEEL_START_ABS,
 	};
-	if (nr_ops == BATCH)
-		flush_ops();
+
+	if (ioctl(wheel.fd, TWHEEL_IOC_START, &start))
+		err(1, "TWHEEL_IOC_START");
 }
 
 static void watch(struct connection *c)
@@ -78,11 +73,12 @@ static void accept_all(void)
 	while ((fd = accept4(listener.fd, NULL, NULL, SOCK_NONBLOCK)) >= 0) {
 		struct connection *c = malloc(sizeof(*c));
 
-		if (!c)
-			err(1, "malloc");
+		if (!c || fd >= WORDS)
+			errx(1, "too many connections");
 		c->fd = fd;
 		watch(c);
 		refresh(c);
+		start(c);
 		opened++;
 	}
 }
@@ -101,7 +97,6 @@ static void stop_and_forget(struct connection *c)
 		.flags = TWHEEL_STOP_WITHDRAW,
 	};
 
-	flush_ops();
 	if (ioctl(wheel.fd, TWHEEL_IOC_STOP, &stop) < 0)
 		err(1, "TWHEEL_IOC_STOP");
 	forget(c);
@@ -119,23 +114,32 @@ static void receive(struct connection *c)
 		stop_and_forget(c);
 }
 
+/* The second look: the peer was just in time, but too late for the wheel. */
+static void expired(const struct twheel_event *event)
+{
+	struct connection *c = (void *)(unsigned long)event->user_data;
+
+	if (words[c->fd] > event->expired_ns) {
+		start(c);
+		return;
+	}
+	forget(c);
+	idle++;
+}
+
 /* Returns false when there is none. A timer whose event was read is free. */
 static bool read_events(void)
 {
 	struct twheel_event events[BATCH];
 	ssize_t size, i;
 
-	flush_ops();
 	size = read(wheel.fd, events, sizeof(events));
-	for (i = 0; i < size / (ssize_t)sizeof(events[0]); i++) {
-		forget((void *)(unsigned long)events[i].user_data);
-		idle++;
-	}
+	for (i = 0; i < size / (ssize_t)sizeof(events[0]); i++)
+		expired(&events[i]);
 	return size > 0;
 }
 
-/* What is pending comes from DRAIN, what has expired comes as an event. */
-static void shut_down(void)
+static void drain(void)
 {
 	struct twheel_entry entries[BATCH];
 	struct twheel_list list = {
@@ -145,15 +149,33 @@ static void shut_down(void)
 	};
 	int got, i;
 
-	flush_ops();
 	while ((got = ioctl(wheel.fd, TWHEEL_IOC_DRAIN, &list)) > 0) {
 		for (i = 0; i < got; i++)
 			forget((void *)(unsigned long)entries[i].user_data);
 		drained += got;
 	}
-	while (read_events())
-		;
+}
+
+/* What is pending comes from DRAIN, what has expired comes as an event. */
+static void shut_down(void)
+{
+	do
+		drain();
+	while (read_events());
 	close(wheel.fd);
+}
+
+static void open_wheel(void)
+{
+	struct twheel_setup setup = { .shared_ids = WORDS };
+
+	wheel.fd = open("/dev/twheel", O_RDWR | O_NONBLOCK | O_CLOEXEC);
+	if (wheel.fd < 0 || ioctl(wheel.fd, TWHEEL_IOC_SETUP, &setup))
+		err(1, "/dev/twheel");
+	words = mmap(NULL, WORDS * sizeof(words[0]), PROT_READ | PROT_WRITE,
+		     MAP_SHARED, wheel.fd, 0);
+	if (words == MAP_FAILED)
+		err(1, "mmap");
 }
 
 static void init(int port)
@@ -164,10 +186,10 @@ static void init(int port)
 		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
 	};
 
+	open_wheel();
 	epfd = epoll_create1(EPOLL_CLOEXEC);
-	wheel.fd = open("/dev/twheel", O_RDWR | O_NONBLOCK | O_CLOEXEC);
 	listener.fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
-	if (epfd < 0 || wheel.fd < 0 || listener.fd < 0 ||
+	if (epfd < 0 || listener.fd < 0 ||
 	    bind(listener.fd, (struct sockaddr *)&address, sizeof(address)) ||
 	    listen(listener.fd, 100))
 		err(1, "init");
@@ -187,14 +209,14 @@ int main(int argc, char **argv)
 	timeout_ns = atoi(argv[2]) * 1000000ULL;
 	init(atoi(argv[1]));
 	while (!ending) {
-		bool expired = false;
+		bool some_expired = false;
 
 		ready = epoll_wait(epfd, events, BATCH, -1);
 		for (i = 0; i < ready; i++) {
 			struct connection *c = events[i].data.ptr;
 
 			if (c == &wheel)
-				expired = true;
+				some_expired = true;
 			else if (c == &listener)
 				accept_all();
 			else if (c == &input)
@@ -203,9 +225,8 @@ int main(int argc, char **argv)
 				receive(c);
 		}
 		/* Last: an entry of events[] must not name what is freed here. */
-		if (expired)
+		if (some_expired)
 			read_events();
-		flush_ops();
 	}
 	shut_down();
 	printf("%u opened, %u idle, %u gone, %u drained\n", opened, idle, gone,

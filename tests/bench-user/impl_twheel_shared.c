@@ -50,26 +50,34 @@ static void prepare_stores(enum operation op, const struct request *requests,
 	}
 }
 
-static void shared_prepare(enum operation op, const struct request *requests,
-			   unsigned int nr, unsigned int batch)
+static void prepare_starts(const struct request *requests, unsigned int nr,
+			   unsigned int batch)
 {
 	unsigned int i;
 
-	prepare_stores(op, requests, nr);
 	for (i = 0; i < nr; i++) {
-		starts[i] = (struct twheel_start) {
-			.id		= requests[i].id,
-			.expires_ns	= requests[i].delay_ns,
-			.user_data	= requests[i].id,
-		};
-		ops[i] = (struct twheel_op) {
-			.opcode		= TWHEEL_OP_START,
-			.id		= requests[i].id,
-			.expires_ns	= requests[i].delay_ns,
-			.user_data	= requests[i].id,
-		};
+		if (batch == 1)
+			starts[i] = (struct twheel_start) {
+				.id		= requests[i].id,
+				.expires_ns	= requests[i].delay_ns,
+				.user_data	= requests[i].id,
+			};
+		else
+			ops[i] = (struct twheel_op) {
+				.opcode		= TWHEEL_OP_START,
+				.id		= requests[i].id,
+				.expires_ns	= requests[i].delay_ns,
+				.user_data	= requests[i].id,
+			};
 	}
-	(void)batch;
+}
+
+static void shared_prepare(enum operation op, const struct request *requests,
+			   unsigned int nr, unsigned int batch)
+{
+	prepare_stores(op, requests, nr);
+	if (op == ARM)
+		prepare_starts(requests, nr, batch);
 }
 
 static void arm_batch(unsigned int first, unsigned int count)

@@ -3,6 +3,7 @@
  * The user benchmark: one run
  *
  * Usage: bench [-q] -m icount|wall -n TIMERS IMPLEMENTATION
+ *	bench [-q] -m wall -n TIMERS -c	the timeouts of so many connections
  *	bench -m MODE -s IMPLEMENTATION	count system calls
  *	bench -m MODE -l IMPLEMENTATION	how many timers a user may have
  *
@@ -150,6 +151,13 @@ static void whole_run(struct bench *b)
 	measure_timeout(b);
 }
 
+static void connections(struct bench *b)
+{
+	raise_limits();
+	number(b);
+	measure_connections(b);
+}
+
 static const struct impl *find_impl(const char *name)
 {
 	unsigned int i;
@@ -168,13 +176,15 @@ int main(int argc, char **argv)
 	void (*what)(struct bench *b) = whole_run;
 	int option;
 
-	while ((option = getopt(argc, argv, "m:n:qsl")) >= 0) {
+	while ((option = getopt(argc, argv, "m:n:qcsl")) >= 0) {
 		if (option == 'm')
 			b.mode = optarg;
 		else if (option == 'n')
 			b.timers = strtoul(optarg, NULL, 10);
 		else if (option == 'q')
 			b.quick = true;
+		else if (option == 'c')
+			what = connections;
 		else if (option == 's')
 			what = count_syscalls;
 		else if (option == 'l')
@@ -182,9 +192,10 @@ int main(int argc, char **argv)
 		else
 			return 2;
 	}
-	if (optind != argc - 1 || b.timers < SAMPLE)
+	if (optind != argc - (what != connections) || b.timers < SAMPLE)
 		return 2;
-	b.impl = find_impl(argv[optind]);
+	if (what != connections)
+		b.impl = find_impl(argv[optind]);
 	what(&b);
 	return 0;
 }

@@ -17,7 +17,7 @@ struct record record;
 static __u64 expiry_late[MAX_EXPIRIES];		/* ns after the deadline */
 static __u64 delivery_late[MAX_EXPIRIES];
 static unsigned int nr_expiries;
-static __u64 early, starts, ns_in_starts;
+static __u64 early, stores, ns_in_stores;
 
 static __u64 now_ns(void)
 {
@@ -27,15 +27,15 @@ static __u64 now_ns(void)
 	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
 }
 
-__u64 record_before_start(void)
+__u64 record_before_store(void)
 {
 	return now_ns();
 }
 
-void record_after_start(__u64 before_ns)
+void record_after_store(__u64 before_ns)
 {
-	ns_in_starts += now_ns() - before_ns;
-	starts++;
+	ns_in_stores += now_ns() - before_ns;
+	stores++;
 }
 
 void record_expiry(const struct twheel_event *event, __u64 not_before_ns)
@@ -88,10 +88,13 @@ void record_print(int wheel)
 	printf("closed_by_timeout %llu\n", record.closed_by_timeout);
 	printf("closed_by_peer %llu\n", record.closed_by_peer);
 	printf("early %llu\n", early);
-	printf("starts %llu\n", starts);
-	printf("ns_per_start %llu\n", starts ? ns_in_starts / starts : 0);
-	printf("timer_operations %llu\n",
-	       stats.started + stats.restarted + stats.stopped);
+	printf("stores %llu\n", stores);
+	printf("ns_per_store %llu\n", stores ? ns_in_stores / stores : 0);
+	printf("starts %llu\n", record.starts);
+	printf("started %llu\n", stats.started);
+	printf("restarted %llu\n", stats.restarted);
+	printf("stopped %llu\n", stats.stopped);
+	printf("carried %llu\n", stats.carried);
 	printf("events_left %llu\n", stats.unread + stats.pending);
 	print_late("expiry", expiry_late);
 	print_late("delivery", delivery_late);

@@ -4,7 +4,7 @@
  *
  * None of this is needed to use timers: it holds the kernel to its word.
  * Whether an expiry was early is judged by the server's own clock, read
- * before each START, and not by what the event says.
+ * before each store, and not by what the event says.
  */
 #ifndef RECORD_H
 #define RECORD_H
@@ -14,14 +14,15 @@
 struct record {
 	__u64 opened;
 	__u64 heartbeats;
+	__u64 starts;
 	__u64 closed_by_peer;
 	__u64 closed_by_timeout;
 };
 
 extern struct record record;
 
-__u64 record_before_start(void);
-void record_after_start(__u64 before_ns);
+__u64 record_before_store(void);
+void record_after_store(__u64 before_ns);
 void record_expiry(const struct twheel_event *event, __u64 not_before_ns);
 void record_print(int wheel);
 

@@ -5,8 +5,8 @@
  * Every connection has an idle timeout, and all of these timers are in one
  * file descriptor, /dev/twheel, which stands in the server's epoll set like
  * any other. A timer's id is the descriptor of its connection. Each message
- * pushes the timer back: one ioctl, however many timers there are. What
- * expires is read as an array, many at a time.
+ * pushes the timer back: the server stores the new deadline in the word of that
+ * id, and makes no system call. What expires is read as an array, many at a time.
  *
  * usage: server PORT TIMEOUT_MS
  *
@@ -24,6 +24,7 @@
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <linux/twheel.h>
@@ -31,35 +32,47 @@
 
 #include "record.h"
 
+/* Descriptors, and so connections. Each has a word, and all are made at once. */
+#define FILES_MAX	(1U << 18)
+
 struct connection {
 	__u64 serial;		/* 0: no connection has this descriptor */
 	__u64 refreshed_ns;	/* for the report */
 };
 
 static struct connection *connections;	/* by descriptor */
+static __u64 *words;			/* the same */
 static int wheel, epfd, listener;
 static __u64 timeout_ns, last_serial;
 static unsigned int nr_open;
 static bool ending;
 
 /*
- * The timers. START refreshes a timer that is pending. If it has expired but
- * its event is unread, REPLACE withdraws the event: the message came at the
- * last moment. So it is for a new connection with the number of an old one.
+ * The timers. A timer that is pending is pushed back by a store: the kernel reads
+ * the word when the timer is due.
  */
+static void timer_refresh(int fd)
+{
+	__u64 now = record_before_store();
+
+	connections[fd].refreshed_ns = now;
+	__atomic_store_n(&words[fd], now + timeout_ns, __ATOMIC_RELAXED);
+	record_after_store(now);
+}
+
+/* A timer that is not pending. The deadline is what was stored last. */
 static void timer_start(int fd)
 {
 	struct twheel_start start = {
 		.id = fd,
-		.expires_ns = timeout_ns,
+		.expires_ns = words[fd],
 		.user_data = connections[fd].serial,
-		.flags = TWHEEL_START_REPLACE,
+		.flags = TWHEEL_START_ABS,
 	};
 
-	connections[fd].refreshed_ns = record_before_start();
-	if (ioctl(wheel, TWHEEL_IOC_START, &start) < 0)
+	if (ioctl(wheel, TWHEEL_IOC_START, &start))
 		err(1, "TWHEEL_IOC_START");
-	record_after_start(connections[fd].refreshed_ns);
+	record.starts++;
 }
 
 /*
@@ -97,36 +110,45 @@ static void accept_connections(void)
 		connections[fd].serial = ++last_serial;
 		nr_open++;
 		record.opened++;
+		/* The word may be that of an old one with this number. */
+		timer_refresh(fd);
 		timer_start(fd);
 		watch(fd);
 	}
 }
 
-/* Returns whether the peer has said something. */
-static bool receive(int fd)
+static void receive(int fd)
 {
 	char message[256];
 	ssize_t size = read(fd, message, sizeof(message));
 
 	if (size > 0) {
 		record.heartbeats += size;
-		timer_start(fd);
+		timer_refresh(fd);
 	} else if (!size || errno != EAGAIN) {
 		timer_stop(fd);
 		forget(fd);
 		record.closed_by_peer++;
 	}
-	return size > 0;
 }
 
+/*
+ * The timer has expired. If the peer has said something, the word says so: either
+ * it is in the word since the kernel has looked, or it comes there now.
+ */
 static void close_if_silent(const struct twheel_event *event)
 {
 	struct connection *connection = &connections[event->id];
 
 	if (connection->serial != event->user_data)
 		return;		/* it was closed meanwhile */
-	if (receive(event->id) || !connection->serial)
-		return;		/* it has just said something, or good bye */
+	receive(event->id);
+	if (!connection->serial)
+		return;		/* it has just said good bye */
+	if (words[event->id] > event->expired_ns) {
+		timer_start(event->id);
+		return;
+	}
 	record_expiry(event, connection->refreshed_ns + timeout_ns);
 	forget(event->id);
 	record.closed_by_timeout++;
@@ -183,17 +205,28 @@ static void open_listener(int port)
 	fflush(stdout);
 }
 
+static void open_wheel(unsigned int files)
+{
+	struct twheel_setup setup = { .shared_ids = files };
+
+	wheel = open("/dev/twheel", O_RDWR | O_NONBLOCK | O_CLOEXEC);
+	if (wheel < 0 || ioctl(wheel, TWHEEL_IOC_SETUP, &setup))
+		err(1, "/dev/twheel");
+	words = mmap(NULL, files * sizeof(*words), PROT_READ | PROT_WRITE,
+		     MAP_SHARED, wheel, 0);
+	if (words == MAP_FAILED)
+		err(1, "mmap");
+}
+
 static void init(int port)
 {
 	struct rlimit files;
 
 	getrlimit(RLIMIT_NOFILE, &files);
-	files.rlim_cur = files.rlim_max;
+	files.rlim_cur = files.rlim_max < FILES_MAX ? files.rlim_max : FILES_MAX;
 	setrlimit(RLIMIT_NOFILE, &files);
-	connections = calloc(files.rlim_max, sizeof(*connections));
-	wheel = open("/dev/twheel", O_RDWR | O_NONBLOCK | O_CLOEXEC);
-	if (wheel < 0)
-		err(1, "/dev/twheel");
+	connections = calloc(files.rlim_cur, sizeof(*connections));
+	open_wheel(files.rlim_cur);
 	epfd = epoll_create1(EPOLL_CLOEXEC);
 	open_listener(port);
 	watch(wheel);

@@ -40,7 +40,11 @@
  * @threads: number of threads that work on the sessions at once
  * @own: each thread keeps to a session of its own
  * @spoilt: percentage of calls with something wrong in them
+ * @words: percentage of calls that map words and store there. If it is not 0 all
+ *	sessions have words from the beginning
  * @churn: sessions are closed, duplicated and forked meanwhile
+ * @users: some processes belong to users without a privilege, or are in a time
+ *	namespace
  * @killed: the process is killed in the middle of it all
  */
 struct fuzz_kind {
@@ -48,13 +52,16 @@ struct fuzz_kind {
 	unsigned int threads;
 	bool own;
 	unsigned int spoilt;
+	unsigned int words;
 	bool churn;
+	bool users;
 	bool killed;
 };
 
 /**
  * struct fuzz_shared - shared by all processes of a run
  * @failed: something was wrong
+ * @end: when to begin no more calls
  * @text: what was wrong
  * @calls: system calls made
  * @successes: those of them that succeeded
@@ -63,6 +70,7 @@ struct fuzz_kind {
  */
 struct fuzz_shared {
 	int failed;
+	__u64 end;
 	char text[400];
 	__u64 calls;
 	__u64 successes;
@@ -173,7 +181,12 @@ void fuzz_submit(struct fuzz_thread *t, int fd);
 void fuzz_list(struct fuzz_thread *t, int fd);
 void fuzz_read(struct fuzz_thread *t, int fd);
 void fuzz_file_call(struct fuzz_thread *t, int fd);
+void fuzz_words(struct fuzz_thread *t, int fd);
 int fuzz_open(struct fuzz_shared *shared);
+
+/* fuzz_user.c */
+void fuzz_become(struct fuzz_shared *shared, __u64 seed);
+void fuzz_look(struct fuzz_thread *t, int fd);
 
 /* fuzz_round.c */
 void fuzz_round(struct fuzz_shared *shared, const struct fuzz_kind *kind,

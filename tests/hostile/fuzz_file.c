@@ -142,7 +142,10 @@ static void scribble(struct fuzz_thread *t, __u64 *words, size_t count)
 	}
 }
 
-/* Ways to get rid of a mapping, or of parts of it, in the middle of it all. */
+/*
+ * Ways to get rid of a mapping, or of parts of it, in the middle of it all. What is
+ * put in the place of a part keeps that place from other threads.
+ */
 static void spoil_mapping(struct fuzz_thread *t, char *place, size_t size)
 {
 	size_t at = fuzz_below(t, size / PAGE) * PAGE;
@@ -150,7 +153,8 @@ static void spoil_mapping(struct fuzz_thread *t, char *place, size_t size)
 
 	switch (fuzz_below(t, 5)) {
 	case 0:
-		munmap(place + at, MIN(length, size - at));
+		mmap(place + at, MIN(length, size - at), PROT_NONE,
+		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 		break;
 	case 1:
 		mprotect(place + at, MIN(length, size - at), PROT_READ);
@@ -196,7 +200,7 @@ static void call_mmap_of(struct fuzz_thread *t, int fd)
 	munmap(place, size);
 }
 
-static void call_mmap(struct fuzz_thread *t, int fd)
+void fuzz_words(struct fuzz_thread *t, int fd)
 {
 	fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	if (fd < 0)
@@ -254,7 +258,7 @@ void fuzz_file_call(struct fuzz_thread *t, int fd)
 {
 	int on = fuzz_below(t, 2);
 
-	switch (fuzz_below(t, 8)) {
+	switch (fuzz_below(t, 9)) {
 	case 0:
 		call_readv(t, fd);
 		break;
@@ -274,7 +278,10 @@ void fuzz_file_call(struct fuzz_thread *t, int fd)
 		break;
 	case 5:
 	case 6:
-		call_mmap(t, fd);
+		fuzz_words(t, fd);
+		break;
+	case 7:
+		fuzz_look(t, fd);
 		break;
 	default:
 		fcntl(fd, F_SETOWN, getpid());

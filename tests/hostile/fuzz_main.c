@@ -2,13 +2,13 @@
 /*
  * The fuzzer of /dev/twheel
  *
- *	fuzz_ioctl [-s SEED] [-k KIND] [-r ROUND] [SECONDS]
+ *	fuzz_ioctl [-s SEED] [-k KIND [-r ROUND]] [SECONDS]
  *
  * For SECONDS (default 30), processes full of threads make calls on
- * /dev/twheel. Two processes run at a time, and the kinds take turns. The seed
- * is printed, and comes from the clock unless given. The calls of a thread
- * follow from the seed, the kind and the round, so -k and -r repeat one round.
- * The interleaving of the threads is not repeated.
+ * /dev/twheel. Two processes run at a time, and the kinds take turns, or there is
+ * only one. The seed is printed, and comes from the clock unless given. The calls
+ * of a thread follow from the seed, the kind and the round, so -k and -r repeat one
+ * round. The interleaving of the threads is not repeated.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -38,6 +38,8 @@ static const struct fuzz_kind kinds[] = {
 	  .churn = true },
 	{ .name = "killed", .threads = 3, .spoilt = 10, .churn = true,
 	  .killed = true },
+	{ .name = "users", .threads = 3, .spoilt = 10, .users = true },
+	{ .name = "words", .threads = 4, .spoilt = 5, .words = 30 },
 };
 
 /**
@@ -138,7 +140,7 @@ static void reap_orphans(void)
 		;
 }
 
-static void run_rounds(struct fuzz_run *run, __u64 end, unsigned int last)
+static void run_rounds(struct fuzz_run *run, unsigned int last)
 {
 	bool more = true;
 	unsigned int i;
@@ -148,7 +150,8 @@ static void run_rounds(struct fuzz_run *run, __u64 end, unsigned int last)
 			if (more && !run->children[i].pid)
 				begin_round(run, &run->children[i]);
 			watch_round(run, &run->children[i]);
-			more = !run->shared->failed && now_ns() < end &&
+			more = !run->shared->failed &&
+			       now_ns() < run->shared->end &&
 			       run->rounds < last;
 		}
 		poll(NULL, 0, 2);
@@ -198,7 +201,8 @@ static bool run_kind(const struct fuzz_kind *kind, int number, __u64 seed,
 	};
 	bool good;
 
-	run_rounds(&run, now_ns() + ns, last);
+	run.shared->end = now_ns() + ns;
+	run_rounds(&run, last);
 	good = report(&run, number);
 	munmap(run.shared, sizeof(*run.shared));
 	return good;
@@ -218,7 +222,8 @@ static int run_all(__u64 seed, __u64 ns)
 	return bad ? 1 : 0;
 }
 
-static int run_one(__u64 seed, const char *name, unsigned int round)
+/* For @ns, or one round to its end. */
+static int run_one(__u64 seed, const char *name, __u64 ns, int round)
 {
 	unsigned int i;
 
@@ -226,7 +231,9 @@ static int run_one(__u64 seed, const char *name, unsigned int round)
 	       (unsigned long long)seed);
 	for (i = 0; i < ARRAY_SIZE(kinds); i++)
 		if (!strcmp(kinds[i].name, name))
-			return !run_kind(&kinds[i], 1, seed, HOUR, round,
+			return round < 0 ?
+			       !run_kind(&kinds[i], 1, seed, ns, 0, ~0U) :
+			       !run_kind(&kinds[i], 1, seed, HOUR, round,
 					 round + 1);
 	printf("# no such kind: %s\n", name);
 	return 2;
@@ -236,8 +243,8 @@ int main(int argc, char **argv)
 {
 	__u64 seed = now_ns() / 1000;
 	const char *kind = NULL;
-	unsigned int round = 0, seconds = SECONDS;
-	int option;
+	unsigned int seconds = SECONDS;
+	int option, round = -1;
 
 	while ((option = getopt(argc, argv, "s:k:r:")) != -1) {
 		switch (option) {
@@ -260,6 +267,6 @@ int main(int argc, char **argv)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	/* See reap_orphans(). */
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
-	return kind ? run_one(seed, kind, round) :
+	return kind ? run_one(seed, kind, seconds * SECOND, round) :
 		      run_all(seed, seconds * SECOND);
 }

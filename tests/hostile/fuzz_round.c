@@ -24,6 +24,7 @@
 #define STRUCTS_SIZE	(8 * PAGE)
 #define ARRAYS_SIZE	(64 * PAGE)
 #define SIGNAL_EVERY_MS	3
+#define WORDS		600
 #define SETTLE_NS	(120 * SECOND)
 
 struct round {
@@ -54,8 +55,13 @@ static void check_session(struct fuzz_thread *t, int fd)
 static void one_call(struct fuzz_thread *t)
 {
 	int fd = session_of(t);
-	unsigned int choice = fuzz_below(t, 100);
+	unsigned int choice;
 
+	if (fuzz_percent(t, t->kind->words)) {
+		fuzz_words(t, fd);
+		return;
+	}
+	choice = fuzz_below(t, 100);
 	if (choice < 60)
 		fuzz_struct_call(t, fd);
 	else if (choice < 75)
@@ -129,6 +135,11 @@ static void churn(struct fuzz_thread *t)
 
 /* Threads. */
 
+static bool may_go_on(const struct fuzz_shared *shared)
+{
+	return !shared->failed && now_ns() < shared->end;
+}
+
 static void *run_thread(void *data)
 {
 	struct fuzz_thread *t = data;
@@ -136,13 +147,16 @@ static void *run_thread(void *data)
 				       offsetof(struct round, fds));
 	int i;
 
-	for (i = 0; i < CALLS && !t->shared->failed; i++) {
+	for (i = 0; i < CALLS && may_go_on(t->shared); i++) {
 		struct fuzz_thread *other =
 			&round->threads[fuzz_below(t, t->kind->threads)];
 
 		one_call(t);
 		if (t->kind->churn)
 			churn(t);
+		/* Takes so long on a slow kernel that hardly a word is stored. */
+		if (t->kind->words)
+			continue;
 		fuzz_area_disturb(t, &other->structs);
 		fuzz_area_disturb(t, &other->arrays);
 	}
@@ -257,6 +271,16 @@ static void settle_session(struct fuzz_shared *shared, int fd)
 		  (unsigned long long)stats.unread);
 }
 
+static int open_session(struct fuzz_shared *shared, const struct fuzz_kind *kind)
+{
+	struct twheel_setup setup = { .shared_ids = WORDS };
+	int fd = fuzz_open(shared);
+
+	if (fd < 0 || (kind->words && ioctl(fd, TWHEEL_IOC_SETUP, &setup)))
+		fuzz_fail(shared, "open: %s", strerror(errno));
+	return fd;
+}
+
 /* Runs in a process of its own, and ends it. */
 void fuzz_round(struct fuzz_shared *shared, const struct fuzz_kind *kind,
 		__u64 seed)
@@ -265,11 +289,10 @@ void fuzz_round(struct fuzz_shared *shared, const struct fuzz_kind *kind,
 	unsigned int i;
 
 	catch_signals();
-	for (i = 0; i < SESSIONS; i++) {
-		round.fds[i] = fuzz_open(shared);
-		if (round.fds[i] < 0)
-			fuzz_fail(shared, "open: %s", strerror(errno));
-	}
+	if (kind->users)
+		fuzz_become(shared, seed);
+	for (i = 0; i < SESSIONS; i++)
+		round.fds[i] = open_session(shared, kind);
 	start_threads(&round, shared, kind, seed);
 	disturb_threads(&round, kind, seed);
 	for (i = 0; i < SESSIONS; i++)

@@ -16,7 +16,7 @@
  * the lock of the wait queue.
  *
  * code session/timer.c wake_at_tick_end 51d43bef
- * code session/timer.c session_expired 5d0aa976
+ * code session/timer.c session_expired 48aa036b
  * code session/read.c twheel_session_wake ecbda7a9
  * code session/read.c twheel_session_readable 1aa309da
  * code session/read.c twheel_session_pass_on de6d997c

@@ -11,7 +11,8 @@
  * What must hold: no connection is idle before the last deadline that was stored.
  * None whose end was stored is idle at all. No timer is carried on beyond what was
  * stored for this connection. Each connection that is not closed is idle in the end.
- * No word is read after the session is closed.
+ * No word is read after the session is closed. What was stored before the time of an
+ * event has counted.
  *
  * What breaks a rule:
  *
@@ -19,20 +20,22 @@
  *	MARK		the kernel sets a mark when the timer expires. The program looks
  *			at it before each store, and not at the word after an event
  *	TWO_HALVES	a store is made in two halves
+ *	LOOK_ONCE	the kernel looks at the word before the clock, and not again
  *	READ_TWICE	the word is checked, then read again and used
  *	NO_SECOND_LOOK	the program takes an event for what it says
  *	NO_FIRST_STORE	a start leaves the word of the id's last connection there
  *	EARLY_FREE	the words are freed before callbacks have been waited for
  *
- * code session/timer.c heed_word c1be04e3
+ * code session/timer.c heed_word c232034c
  * code session/timer.c has_word c1236dea
- * code session/timer.c session_expired 5d0aa976
+ * code session/timer.c session_expired 48aa036b
  * code session/words.h twheel_session_words_read a55adae5
  *
  * right
  * broken WRITE_BACK: assertion violated !(closed)
  * broken MARK: assertion violated (at>=floor)
  * broken TWO_HALVES: assertion violated (value<=floor)
+ * broken LOOK_ONCE: assertion violated (((when>=at)||(value<=at))||(value==99))
  * broken READ_TWICE: assertion violated (value<=floor)
  * broken NO_SECOND_LOOK: assertion violated (at>=floor)
  * broken NO_FIRST_STORE: assertion violated ((value!=99)||closed)
@@ -64,6 +67,7 @@ bool late;			/* a store has found the mark */
 /* What the program wants. Not known to the kernel. */
 byte floor;			/* not before that */
 bool closed;			/* the end of this connection was stored */
+byte when;			/* the time of the last store */
 
 #define LOCK()		atomic { !lock -> lock = true }
 #define UNLOCK()	lock = false
@@ -85,12 +89,14 @@ inline store(value)
 #ifdef BROKEN_TWO_HALVES
 	atomic {
 		want(value);
+		when = now;
 		word = (word & 3) | (value & ~3)
 	}
 	word = value;
 #else
 	atomic {
 		want(value);
+		when = now;
 		word = value
 	}
 #endif
@@ -113,8 +119,8 @@ active proctype clock()
 	od
 }
 
-/* The word is read once, after the clock. */
-inline heed()
+/* A look at the word, which is read once. It keeps a timer if it is after @time. */
+inline heed(time)
 {
 	assert(!freed);
 	atomic {
@@ -123,8 +129,9 @@ inline heed()
 	}
 	if
 	:: value == STOP ->
-		state = FREE
-	:: value != STOP && value > at ->
+		state = FREE;
+		kept = true
+	:: value != STOP && value > time ->
 #ifdef BROKEN_READ_TWICE
 		value = word;
 #endif
@@ -133,27 +140,47 @@ inline heed()
 #ifdef BROKEN_WRITE_BACK
 		word = NONE;
 #endif
-	:: else ->
+		kept = true
+	:: else
+	fi
+}
+
+/* The first look does not need the clock. The second one comes after it. */
+inline expire()
+{
+	kept = false;
+	heed(deadline);
+	if
+	:: !kept ->
+		at = now;
+#ifndef BROKEN_LOOK_ONCE
+		heed(at)
+#endif
+	:: else
+	fi;
+	if
+	:: !kept ->
 #ifdef BROKEN_MARK
 		marked = true;
 #endif
 		expired = at;
 		state = UNREAD
+	:: else
 	fi
 }
 
 active proctype wheel()
 {
 	byte at, value;
+	bool kept;
 
 end:	do
 	:: atomic { state == ARMED && now >= deadline && !lock -> due = true };
 		/* The callback. Others may take the lock first. */
 		LOCK();
-		at = now;
 		if
 		:: closing -> state = FREE
-		:: else -> heed()
+		:: else -> expire()
 		fi;
 		due = false;
 		UNLOCK()
@@ -165,6 +192,7 @@ end:	do
 inline look(idle)
 {
 	value = word;
+	assert(when >= at || value <= at || value == STOP);
 #if defined(BROKEN_NO_SECOND_LOOK)
 #define LATE	false
 #elif defined(BROKEN_MARK)

@@ -133,7 +133,8 @@ TEST(late_by_less_than_a_tick)
 		ASSERT_EQ(0, tw_start_flags(fd, 3, deadline, TWHEEL_START_ABS,
 					    i));
 		ASSERT_EQ(1, tw_read(fd, &event, 1));
-		late[i] = event.expired_ns - event.deadline_ns;
+		ASSERT_EQ(deadline, event.deadline_ns);
+		late[i] = event.expired_ns - deadline;
 	}
 	qsort(late, count, sizeof(late[0]), compare);
 	test_note("late by %llu us at the median, %llu us at most",

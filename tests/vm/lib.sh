@@ -76,6 +76,7 @@ packages_for() {
 	esac
 	! parts | grep -qE 'selftests|hostile' || echo 32bit
 	[[ $1 == *-arm64 ]] || ! parts | grep -q selftests || echo uring
+	! parts | grep -q libtwheel || echo languages
 }
 
 # locked FILE COMMAND...: one at a time; the second waits and then finds it done.

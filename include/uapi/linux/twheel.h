@@ -52,9 +52,9 @@
  * memory is an array of 64-bit words, one for each id of the caller's choice below
  * that number. The program stores deadlines, and the kernel only reads them.
  *
- * When a pending timer comes due the kernel reads the word of its id, once. If
- * the word is later than now, the timer is carried on to that time and is due
- * then. %TWHEEL_WORD_STOP stops the timer, without an event. With anything else,
+ * When a pending timer comes due the kernel looks at the word of its id. If the
+ * word is later than now, the timer is carried on to that time and is due then.
+ * %TWHEEL_WORD_STOP stops the timer, without an event. With anything else,
  * %TWHEEL_WORD_NONE among it, the timer expires. So pushing a timeout back is one
  * store and no system call.
  */

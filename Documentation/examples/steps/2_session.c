@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <err.h>
+#include <twheel.h>
+
+#include "steps.h"
+
+static struct twheel *wheel;
+
+void timeouts_open(void)
+{
+	if (twheel_open(&wheel, NULL))
+		err(1, "/dev/twheel");
+}
+
+int timeouts_fd(void)
+{
+	return twheel_fd(wheel);
+}
+
+void opened(int connection)
+{
+	heard_from(connection);
+}
+
+/* REPLACE: an event that is unread is withdrawn. The peer was just in time. */
+void heard_from(int connection)
+{
+	__u64 id = connection;
+
+	if (twheel_start_flags(wheel, &id, timeout_ns, 0, 0, TWHEEL_START_REPLACE) < 0)
+		errx(1, "twheel_start_flags");
+}
+
+void closed(int connection)
+{
+	twheel_withdraw(wheel, connection);
+}
+
+void collect(void)
+{
+	struct twheel_event events[64];
+	int i, got;
+
+	while ((got = twheel_read(wheel, events, 64)) > 0)
+		for (i = 0; i < got; i++)
+			connection_idle(events[i].id);
+}
+
+void before_waiting(void)
+{
+}

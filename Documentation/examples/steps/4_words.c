@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <err.h>
+#include <twheel.h>
+
+#include "steps.h"
+
+static struct twheel *wheel;
+
+void timeouts_open(void)
+{
+	struct twheel_setup setup = { .shared_ids = MAX_CONNECTIONS };
+
+	if (twheel_open(&wheel, &setup))
+		err(1, "/dev/twheel");
+}
+
+int timeouts_fd(void)
+{
+	return twheel_fd(wheel);
+}
+
+/* Stores the deadline, and starts the timer. */
+void opened(int connection)
+{
+	if (twheel_start(wheel, connection, timeout_ns, 0) < 0)
+		errx(1, "twheel_start");
+}
+
+/* The store. */
+void heard_from(int connection)
+{
+	twheel_refresh(wheel, connection, twheel_now() + timeout_ns);
+}
+
+void closed(int connection)
+{
+	twheel_withdraw(wheel, connection);
+}
+
+/* A timer that was pushed back too late for the kernel is not among the events. */
+void collect(void)
+{
+	struct twheel_event events[64];
+	int i, got;
+
+	while ((got = twheel_read(wheel, events, 64)) > 0)
+		for (i = 0; i < got; i++)
+			connection_idle(events[i].id);
+}
+
+void before_waiting(void)
+{
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What server.c asks of its timeouts; each step of tutorial.rst does it in its way. */
+#ifndef STEPS_H
+#define STEPS_H
+
+#include <stdint.h>
+
+/* Connections are named by their descriptors, which are below this. */
+#define MAX_CONNECTIONS	1024
+
+extern uint64_t timeout_ns;
+
+void timeouts_open(void);
+/* A descriptor that is readable when a connection is idle. */
+int timeouts_fd(void);
+void opened(int connection);
+void heard_from(int connection);
+/* Nothing may call connection_idle() after this. */
+void closed(int connection);
+/* Calls connection_idle() for those that are. */
+void collect(void);
+/* The server has nothing more to do now. */
+void before_waiting(void);
+
+void connection_idle(int connection);
+
+#endif

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * What the files of libtwheel share
+ */
+#ifndef LIBTWHEEL_H
+#define LIBTWHEEL_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "twheel.h"
+
+/* The longest interval, and the latest deadline. */
+#define LIBTWHEEL_NS_MAX	(~(__u64)0 >> 1)
+
+/**
+ * struct session - all of a session
+ * @head: what programs see
+ * @event_size: size of the program's struct twheel_event
+ * @pid: the process that has mapped the words. A child of it has not
+ */
+struct session {
+	struct twheel head;
+	size_t event_size;
+	pid_t pid;
+};
+
+static inline struct session *to_session(struct twheel *t)
+{
+	return (struct session *)t;
+}
+
+static inline bool has_word(const struct twheel *t, __u64 id)
+{
+	return id < t->shared_ids;
+}
+
+/*
+ * A deadline is stored before its start, or what the last user of the id has left
+ * there would count. If the timer is pending it is carried on to that. If the id was
+ * stopped by a store, its event, which may be unread, is of no use to anybody. Returns
+ * what was stored before.
+ *
+ * A start that fails must leave everything as it was: take_back() restores the word,
+ * unless another thread has stored something later.
+ */
+static inline __u64 put_word(struct twheel *t, __u64 id, __u64 deadline_ns, __u32 *flags)
+{
+	__u64 old = __atomic_exchange_n(&t->words[id], deadline_ns, __ATOMIC_RELAXED);
+
+	if (old == TWHEEL_WORD_STOP)
+		*flags |= TWHEEL_START_REPLACE;
+	return old;
+}
+
+static inline void take_back(struct twheel *t, __u64 id, __u64 deadline_ns, __u64 old)
+{
+	__atomic_compare_exchange_n(&t->words[id], &deadline_ns, old, false,
+				    __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
+/* Stops at the latest deadline: the sum of two times may be later. */
+static inline __u64 after(__u64 now_ns, __u64 delay_ns)
+{
+	return delay_ns < LIBTWHEEL_NS_MAX - now_ns ? now_ns + delay_ns : LIBTWHEEL_NS_MAX;
+}
+
+#endif /* LIBTWHEEL_H */

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * twheelctl: what its commands share
+ */
+#ifndef CTL_H
+#define CTL_H
+
+#include <argp.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <linux/types.h>
+
+#define NS_PER_SECOND	1000000000ULL
+#define ARRAY_SIZE(array)	(sizeof(array) / sizeof((array)[0]))
+
+/* Exit codes, as twheelctl(1) documents them. */
+enum ctl_exit {
+	CTL_OK,
+	CTL_FAILED,
+	CTL_USAGE,
+	CTL_ABSENT,
+	CTL_DENIED,
+};
+
+/**
+ * struct ctl_common - options that each command takes
+ * @json: print JSON
+ * @proc: what to read in place of /proc/twheel
+ */
+struct ctl_common {
+	bool json;
+	const char *proc;
+};
+
+#define CTL_PROC	"/proc/twheel"
+#define CTL_DEVICE	"/dev/twheel"
+
+/**
+ * struct ctl_command - one command
+ * @name: what a person types
+ * @run: parse its arguments and do it; returns an enum ctl_exit
+ * @help: a line for "twheelctl --help"
+ */
+struct ctl_command {
+	const char *name;
+	int (*run)(struct ctl_common *common, int argc, char **argv);
+	const char *help;
+};
+
+int cmd_info(struct ctl_common *common, int argc, char **argv);
+int cmd_start(struct ctl_common *common, int argc, char **argv);
+int cmd_stat(struct ctl_common *common, int argc, char **argv);
+int cmd_top(struct ctl_common *common, int argc, char **argv);
+int cmd_list(struct ctl_common *common, int argc, char **argv);
+int cmd_bench(struct ctl_common *common, int argc, char **argv);
+int cmd_watch(struct ctl_common *common, int argc, char **argv);
+
+/* The options of struct ctl_common. A command's parser hands it on as a child. */
+extern const struct argp_child ctl_common_argp[];
+
+/* Makes a terminal usable again, if a command has changed it. */
+extern void (*ctl_restore_terminal)(void);
+
+/* Message to stderr, then the end with this exit code. */
+void ctl_die(int code, const char *format, ...)
+	__attribute__((format(printf, 2, 3), noreturn));
+
+/* For a file or device that cannot be used: errno says which code. */
+void ctl_die_errno(const char *path, int error) __attribute__((noreturn));
+
+/* Numbers as arguments. They end with a usage error if they make no sense. */
+__u64 ctl_parse_number(struct argp_state *state, const char *what,
+		       const char *text, __u64 min, __u64 max);
+__u64 ctl_parse_time(struct argp_state *state, const char *what,
+		     const char *text, __u64 min);
+
+/* Times of CLOCK_MONOTONIC, ns. A signal ends a sleep. */
+__u64 ctl_now(void);
+void ctl_sleep_until(__u64 deadline);
+
+/* From here on SIGINT, SIGTERM, SIGHUP and SIGPIPE set ctl_stopped. */
+extern volatile sig_atomic_t ctl_stopped;
+void ctl_catch_signals(void);
+
+#endif /* CTL_H */

@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * twheelctl: what other programs read: JSON, and Prometheus' text format 0.0.4
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ctl.h"
+#include "output.h"
+
+/* --- JSON ------------------------------------------------------------------- */
+
+/* Whether a value stands before the next one, in the bracket that is open. */
+static bool json_comma;
+
+/* Length of the character of UTF-8 at @s, 0 if it is none. */
+static int utf8_length(const unsigned char *s)
+{
+	int length = *s < 0x80 ? 1 : *s < 0xc2 ? 0 : *s < 0xe0 ? 2 :
+		     *s < 0xf0 ? 3 : *s < 0xf5 ? 4 : 0;
+	int i;
+
+	for (i = 1; i < length; i++) {
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+	}
+	/* Forms that are too long, halves of pairs, and what is above U+10FFFF. */
+	if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) ||
+	    (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))
+		return 0;
+	return length;
+}
+
+static void json_quoted(const char *text)
+{
+	const unsigned char *s = (const unsigned char *)text;
+	int length;
+
+	putchar('"');
+	for (; *s; s += length ? length : 1) {
+		length = utf8_length(s);
+		if (!length)
+			fputs("\\ufffd", stdout);
+		else if (*s == '"' || *s == '\\')
+			printf("\\%c", *s);
+		else if (*s < ' ' || *s == 0x7f)
+			printf("\\u%04x", *s);
+		else
+			printf("%.*s", length, s);
+	}
+	putchar('"');
+}
+
+static void json_begin(const char *name)
+{
+	if (json_comma)
+		fputs(", ", stdout);
+	json_comma = true;
+	if (name) {
+		json_quoted(name);
+		fputs(": ", stdout);
+	}
+}
+
+void json_open(const char *name, char bracket)
+{
+	json_begin(name);
+	putchar(bracket);
+	json_comma = false;
+}
+
+void json_close(char bracket)
+{
+	putchar(bracket);
+	json_comma = true;
+}
+
+void json_number(const char *name, __u64 value)
+{
+	json_begin(name);
+	printf("%llu", value);
+}
+
+/* Never NaN nor infinite. */
+void json_decimal(const char *name, double value)
+{
+	json_begin(name);
+	printf("%.3f", value);
+}
+
+void json_string(const char *name, const char *value)
+{
+	json_begin(name);
+	json_quoted(value);
+}
+
+void json_bool(const char *name, bool value)
+{
+	json_begin(name);
+	fputs(value ? "true" : "false", stdout);
+}
+
+/* The document is whole: a line of its own. */
+void json_end(void)
+{
+	putchar('\n');
+	fflush(stdout);
+	json_comma = false;
+}
+
+static void json_numbers(const char *name, const char *text)
+{
+	char *end;
+	__u64 value;
+
+	json_open(name, '[');
+	for (; *text; text = end) {
+		value = strtoull(text, &end, 10);
+		if (end == text)
+			break;
+		json_number(NULL, value);
+	}
+	json_close(']');
+}
+
+/* The fields of a block, into the object that is open. */
+void json_block(const struct proc *proc, const struct proc_block *block)
+{
+	const struct proc_field *field = proc->fields + block->first;
+	const struct proc_field *end = field + block->nr_fields;
+
+	if (block->kind == PROC_WHEEL)
+		json_string("wheel", block->name);
+	else if (block->kind == PROC_CPU)
+		json_number("cpu", block->number);
+	else if (block->kind == PROC_SESSION)
+		json_number("session", block->number);
+	for (; field < end; field++) {
+		if (field->type == PROC_NUMBERS)
+			json_numbers(field->name, field->text);
+		else if (field->type == PROC_TEXT)
+			json_string(field->name, field->text);
+		else
+			json_number(field->name, field->number);
+	}
+}
+
+/* --- Prometheus ------------------------------------------------------------- */
+
+static const char * const subsystems[] = {
+	[PROC_MODULE] = "twheel",
+	[PROC_WHEEL] = "twheel_wheel",
+	[PROC_CPU] = "twheel_cpu",
+	[PROC_SESSION] = "twheel_session",
+};
+
+static void print_label(const char *name, const char *value)
+{
+	printf("%s=\"", name);
+	for (; *value; value++) {
+		if (*value == '\n')
+			fputs("\\n", stdout);
+		else if (*value == '"' || *value == '\\')
+			printf("\\%c", *value);
+		else
+			putchar(*value < ' ' || *value > '~' ? '?' : *value);
+	}
+	putchar('"');
+}
+
+static void print_labels(const struct proc *proc,
+			 const struct proc_block *block)
+{
+	const struct proc_block *wheel = block;
+
+	switch (block->kind) {
+	case PROC_MODULE:
+		return;
+	case PROC_SESSION:
+		printf("{session=\"%llu\",pid=\"%llu\",uid=\"%llu\",wheel_number=\"%llu\"}",
+		       block->number, proc_number(proc, block, "pid"),
+		       proc_number(proc, block, "uid"),
+		       proc_number(proc, block, "wheel"));
+		return;
+	case PROC_CPU:
+		wheel = &proc->blocks[block->wheel];
+		printf("{cpu=\"%llu\",", block->number);
+		break;
+	case PROC_WHEEL:
+		putchar('{');
+	}
+	print_label("wheel", wheel->name);
+	printf(",wheel_number=\"%llu\"}", wheel->number);
+}
+
+static void print_value(const struct proc_known *known, __u64 number)
+{
+	if (known->unit)
+		printf(" %llu.%09llu\n", number / 1000000000,
+		       number % 1000000000);
+	else
+		printf(" %llu\n", number);
+}
+
+/* "twheel_wheel_started_total", "twheel_cpu_longest_tick_seconds". */
+static void make_name(char *name, size_t size, enum proc_kind kind,
+		      const struct proc_known *known)
+{
+	int length = strlen(known->name);
+
+	if (known->unit)
+		length -= strlen("_ns");
+	snprintf(name, size, "%s_%.*s%s%s%s", subsystems[kind], length,
+		 known->name, known->unit ? "_" : "",
+		 known->unit ? known->unit : "",
+		 known->type == PROC_COUNTER ? "_total" : "");
+}
+
+/* All samples of a metric are together, below its type. */
+static void print_metric(const struct proc *proc, enum proc_kind kind,
+			 const struct proc_known *known)
+{
+	const struct proc_block *block = proc->blocks;
+	const struct proc_block *end = block + proc->nr_blocks;
+	bool first = true;
+	char name[96];
+
+	make_name(name, sizeof(name), kind, known);
+	for (; block < end; block++) {
+		if (block->kind != kind)
+			continue;
+		if (first)
+			printf("# HELP %s %s\n# TYPE %s %s\n", name,
+			       known->help, name,
+			       known->type == PROC_COUNTER ? "counter" :
+							     "gauge");
+		first = false;
+		fputs(name, stdout);
+		print_labels(proc, block);
+		print_value(known, proc_number(proc, block, known->name));
+	}
+}
+
+/* What is a label, and what is no number, is no metric. */
+static bool is_metric(const struct proc_known *known)
+{
+	static const char * const labels[] = {
+		"version", "number", "pid", "uid", "wheel",
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(labels); i++) {
+		if (!strcmp(known->name, labels[i]))
+			return false;
+	}
+	return known->type == PROC_COUNTER || known->type == PROC_GAUGE;
+}
+
+/* What does not change, and is no number. */
+static void print_wheel_info(const struct proc *proc)
+{
+	const struct proc_block *block = proc->blocks;
+	const struct proc_block *end = block + proc->nr_blocks;
+
+	printf("# HELP twheel_wheel_info Scheme and tick mode of a wheel\n"
+	       "# TYPE twheel_wheel_info gauge\n");
+	for (; block < end; block++) {
+		if (block->kind != PROC_WHEEL)
+			continue;
+		fputs("twheel_wheel_info{", stdout);
+		print_label("wheel", block->name);
+		printf(",wheel_number=\"%llu\",", block->number);
+		print_label("scheme", proc_text(proc, block, "scheme"));
+		putchar(',');
+		print_label("mode", proc_text(proc, block, "mode"));
+		fputs("} 1\n", stdout);
+	}
+}
+
+void prometheus_print(const struct proc *proc)
+{
+	const struct proc_known *known;
+	enum proc_kind kind;
+	size_t i;
+
+	print_wheel_info(proc);
+	for (kind = PROC_MODULE; kind <= PROC_SESSION; kind++) {
+		for (i = 0; i < proc_nr_known; i++) {
+			known = &proc_known[i];
+			if ((known->in & (1U << kind)) && is_metric(known))
+				print_metric(proc, kind, known);
+		}
+	}
+}

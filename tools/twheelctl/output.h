@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * twheelctl: JSON, tables, Prometheus text, numbers as people read them
+ *
+ * Names come from modules and processes: nothing of them reaches a terminal
+ * that is not printable.
+ */
+#ifndef OUTPUT_H
+#define OUTPUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <linux/types.h>
+
+#include "proc.h"
+
+/* Each name is NULL within a list. */
+void json_open(const char *name, char bracket);
+void json_close(char bracket);
+void json_number(const char *name, __u64 value);
+void json_decimal(const char *name, double value);
+void json_string(const char *name, const char *value);
+void json_bool(const char *name, bool value);
+void json_block(const struct proc *proc, const struct proc_block *block);
+void json_end(void);
+
+/* A table of texts. A title that begins with '<' is a column of words. */
+struct table;
+struct table *table_new(size_t columns, const char *const *titles);
+void table_cell(struct table *table, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+void table_print(struct table *table, size_t rows);
+void table_free(struct table *table);
+
+void prometheus_print(const struct proc *proc);
+
+/* In a buffer of their own, of which there are several. */
+const char *out_count(__u64 count);
+const char *out_rate(double rate);
+const char *out_time(double ns);
+const char *out_printable(const char *text);
+const char *out_user(__u64 uid);
+const char *out_command(__u64 pid);
+
+bool out_is_terminal(void);
+const char *out_bold(void);
+const char *out_plain(void);
+/* "####" of up to @width for @value of @max. Blocks where the locale has them. */
+const char *out_bar(double value, double max, unsigned int width);
+
+#endif /* OUTPUT_H */

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * twheelctl: what /proc/twheel says
+ *
+ * The text is taken apart into blocks of fields: the module's block, then for
+ * each wheel its own and one for each CPU, then the sessions'. Nothing is
+ * believed of the text: whoever can name a file can have it parsed.
+ */
+#ifndef PROC_H
+#define PROC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <linux/types.h>
+
+enum proc_kind {
+	PROC_MODULE,
+	PROC_WHEEL,
+	PROC_CPU,
+	PROC_SESSION,
+};
+
+/* How the values of a line are to be taken. */
+enum proc_type {
+	PROC_COUNTER,	/* a number that grows */
+	PROC_GAUGE,	/* any other number */
+	PROC_NUMBERS,	/* several numbers */
+	PROC_TEXT,
+};
+
+/**
+ * struct proc_known - a line that twheelctl knows
+ * @name: its first word
+ * @type: its value
+ * @in: in which blocks it has to be: BIT of each enum proc_kind
+ * @unit: "seconds" for a value in ns, or NULL
+ * @help: what it counts, for Prometheus
+ */
+struct proc_known {
+	const char *name;
+	enum proc_type type;
+	unsigned int in;
+	const char *unit;
+	const char *help;
+};
+
+extern const struct proc_known proc_known[];
+extern const size_t proc_nr_known;
+
+/**
+ * struct proc_field - a line
+ * @name: its first word
+ * @text: the rest
+ * @type: a name that is not known is a gauge if its value is a number
+ * @number: the value of a counter or gauge
+ */
+struct proc_field {
+	const char *name;
+	const char *text;
+	enum proc_type type;
+	__u64 number;
+};
+
+/**
+ * struct proc_block - the module, a wheel, a CPU of a wheel, or a session
+ * @kind: which of these
+ * @name: name of the wheel, else NULL
+ * @number: number of the wheel, CPU or session
+ * @wheel: index of the block of a CPU's wheel
+ * @first: index of its first field
+ * @nr_fields: how many fields it has
+ */
+struct proc_block {
+	enum proc_kind kind;
+	const char *name;
+	__u64 number;
+	size_t wheel;
+	size_t first;
+	size_t nr_fields;
+};
+
+/**
+ * struct proc - a reading
+ * @text: what @blocks and @fields point into
+ * @blocks: the module first, then as in the text
+ * @nr_blocks: how many
+ * @fields: those of all blocks
+ * @nr_fields: how many
+ * @when: CLOCK_MONOTONIC at the reading, ns
+ * @error: what is wrong with the text, for a person
+ */
+struct proc {
+	char *text;
+	struct proc_block *blocks;
+	size_t nr_blocks;
+	struct proc_field *fields;
+	size_t nr_fields;
+	__u64 when;
+	char error[160];
+};
+
+bool proc_parse(struct proc *proc, char *text, size_t length);
+void proc_read(struct proc *proc, const char *path);
+void proc_free(struct proc *proc);
+
+const struct proc_field *proc_field(const struct proc *proc,
+				    const struct proc_block *block,
+				    const char *name);
+__u64 proc_number(const struct proc *proc, const struct proc_block *block,
+		  const char *name);
+const char *proc_text(const struct proc *proc, const struct proc_block *block,
+		      const char *name);
+const struct proc_block *proc_same(const struct proc *proc,
+				   const struct proc *other,
+				   const struct proc_block *block,
+				   size_t *hint);
+size_t proc_count(const struct proc *proc, enum proc_kind kind);
+
+#endif /* PROC_H */

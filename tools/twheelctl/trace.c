@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * twheelctl: takes lines of a trace apart, and adds them up
+ *
+ * A line is, as Documentation/trace/ftrace.rst of the kernel has it:
+ *
+ *            sleep-123     [001] d..2.   12.345678: twheel_start: timer=... fn=...
+ *
+ * A thread may call itself anything, so its name is what stands in the first 16
+ * columns, whatever it looks like.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ctl.h"
+#include "trace.h"
+
+#define COMM_WIDTH	16
+/* Threads and functions that are told apart. */
+#define ROWS_MAX	4096
+#define US		1000ULL
+
+static const struct {
+	const char *name;
+	enum trace_event event;
+} events[] = {
+	{ "twheel_start:", TRACE_START },
+	{ "twheel_stop:", TRACE_STOP },
+	{ "twheel_expire:", TRACE_EXPIRE },
+};
+
+/* 1 us, 2 us, 5 us, 10 us, ...: what is less is in this bucket, ns. */
+__u64 trace_bucket_end(unsigned int bucket)
+{
+	static const unsigned int steps[] = { 1, 2, 5 };
+	__u64 end = steps[bucket % 3] * US;
+
+	for (; bucket >= 3; bucket -= 3)
+		end *= 10;
+	return end;
+}
+
+void trace_add_tick(struct trace *trace, __u64 tick_ns)
+{
+	size_t i;
+
+	for (i = 0; i < trace->nr_ticks; i++) {
+		if (trace->ticks[i] == tick_ns)
+			return;
+	}
+	trace->ticks = reallocarray(trace->ticks, trace->nr_ticks + 1,
+				    sizeof(trace->ticks[0]));
+	if (!trace->ticks)
+		ctl_die(CTL_FAILED, "no memory");
+	trace->ticks[trace->nr_ticks++] = tick_ns;
+}
+
+/* --- a line ----------------------------------------------------------------- */
+
+/* The digits at the begin of a text. */
+static bool take_number(const char *text, __u64 *number)
+{
+	char *end;
+
+	*number = strtoull(text, &end, 10);
+	return end != text && *text != '-';
+}
+
+static bool parse_task(const char *text, struct trace_line *line)
+{
+	const char *name = text + strspn(text, " ");
+
+	if (strlen(text) <= COMM_WIDTH || text[COMM_WIDTH] != '-' ||
+	    name > text + COMM_WIDTH)
+		return false;
+	snprintf(line->who.task, sizeof(line->who.task), "%.*s",
+		 (int)(text + COMM_WIDTH - name), name);
+	return take_number(text + COMM_WIDTH + 1, &line->who.tid);
+}
+
+/* "key=": the text behind it, or NULL. */
+static const char *find_value(const char *text, const char *key)
+{
+	const char *found = strstr(text, key);
+
+	return found ? found + strlen(key) : NULL;
+}
+
+static bool parse_fields(const char *text, struct trace_line *line)
+{
+	const char *fn = find_value(text, " fn=");
+	const char *expires = find_value(text, " expires=");
+	const char *restart = find_value(text, " restart=");
+	const char *base;
+
+	if (!fn || !expires || !take_number(expires, &line->expires))
+		return false;
+	base = strstr(fn, " base=");
+	if (!base)
+		return false;
+	snprintf(line->who.function, sizeof(line->who.function), "%.*s",
+		 (int)(base - fn), fn);
+	if (line->event == TRACE_START && restart && *restart == '1')
+		line->event = TRACE_RESTART;
+	return true;
+}
+
+/* Behind the name of the thread: " [001] d..2.   12.345678: twheel_start: ". */
+static bool parse_rest(const char *text, struct trace_line *line)
+{
+	char flags[16], name[TRACE_NAME];
+	__u64 seconds, us;
+	int length = 0;
+	size_t i;
+
+	text = strchr(text, '[');
+	if (!text || sscanf(text, "[%*u] %15s %llu.%6llu: %31s%n", flags,
+			    &seconds, &us, name, &length) != 4 || !length)
+		return false;
+	if (strlen(flags) > 2 && strchr("shHZz", flags[2]))
+		line->who = (struct trace_who) { .task = "(softirq)" };
+	line->when_ns = seconds * NS_PER_SECOND + us * US;
+	for (i = 0; i < ARRAY_SIZE(events); i++) {
+		if (!strcmp(name, events[i].name)) {
+			line->event = events[i].event;
+			return parse_fields(text + length, line);
+		}
+	}
+	line->event = TRACE_OTHER;
+	return true;
+}
+
+/* Returns false if it is no line of a trace. */
+bool trace_parse(const char *text, struct trace_line *line)
+{
+	return parse_task(text, line) &&
+	       parse_rest(text + COMM_WIDTH, line);
+}
+
+/* --- the sums --------------------------------------------------------------- */
+
+/* What stands for a name that the kernel has forgotten, or not yet noted. */
+static bool has_no_name(const struct trace_who *who)
+{
+	return !strcmp(who->task, "<...>");
+}
+
+static bool is_same(const struct trace_who *a, const struct trace_who *b)
+{
+	return a->tid == b->tid && !strcmp(a->function, b->function) &&
+	       (!strcmp(a->task, b->task) || has_no_name(a) || has_no_name(b));
+}
+
+static struct trace_row *find_row(struct trace *trace,
+				  const struct trace_line *line)
+{
+	struct trace_row *row;
+	size_t i;
+
+	for (i = 0; i < trace->nr_rows; i++) {
+		row = &trace->rows[i];
+		if (!is_same(&row->who, &line->who))
+			continue;
+		if (has_no_name(&row->who))
+			row->who = line->who;
+		return row;
+	}
+	if (trace->nr_rows == ROWS_MAX)
+		return NULL;
+	if (trace->nr_rows == trace->room) {
+		trace->room = trace->room ? 2 * trace->room : 16;
+		trace->rows = reallocarray(trace->rows, trace->room,
+					   sizeof(trace->rows[0]));
+		if (!trace->rows)
+			ctl_die(CTL_FAILED, "no memory");
+	}
+	row = &trace->rows[trace->nr_rows++];
+	*row = (struct trace_row) { .who = line->who };
+	return row;
+}
+
+/*
+ * How long a tick is of which the number is known, and a time not before it.
+ *
+ * Tick n of a wheel is at n * tick_ns. A tracepoint says n and not of which wheel.
+ * Of the lengths that there are all but the right one are far off: the longest
+ * that is not in the future is taken. The time is cut off to microseconds.
+ */
+static __u64 tick_of_expired(const struct trace *trace,
+			     const struct trace_line *line)
+{
+	__u64 best = 0, at;
+	size_t i;
+
+	for (i = 0; i < trace->nr_ticks; i++) {
+		if (!__builtin_mul_overflow(line->expires, trace->ticks[i],
+					    &at) &&
+		    at < line->when_ns + US && trace->ticks[i] > best)
+			best = trace->ticks[i];
+	}
+	return best;
+}
+
+/* A start is known by its length only if all wheels have the same tick. */
+static void add_interval(const struct trace *trace, struct trace_row *row,
+			 const struct trace_line *line)
+{
+	__u64 at, interval;
+
+	if (trace->nr_ticks != 1 ||
+	    __builtin_mul_overflow(line->expires, trace->ticks[0], &at))
+		return;
+	interval = at > line->when_ns ? at - line->when_ns : 0;
+	if (!row->intervals || interval < row->interval_min)
+		row->interval_min = interval;
+	if (interval > row->interval_max)
+		row->interval_max = interval;
+	row->interval_sum += interval;
+	row->intervals++;
+}
+
+static void add_late(struct trace *trace, const struct trace_line *line)
+{
+	__u64 tick_ns = tick_of_expired(trace, line);
+	__u64 at = line->expires * tick_ns;
+	__u64 late = line->when_ns > at ? line->when_ns - at : 0;
+	unsigned int bucket = 0;
+
+	if (!tick_ns)
+		return;
+	trace->late_sum += late;
+	if (late > trace->late_max)
+		trace->late_max = late;
+	while (bucket < TRACE_BUCKETS - 1 && late >= trace_bucket_end(bucket))
+		bucket++;
+	trace->late[bucket]++;
+}
+
+static void add_line(struct trace *trace, const struct trace_line *line)
+{
+	struct trace_row *row;
+
+	if (!trace->first_ns)
+		trace->first_ns = line->when_ns;
+	trace->last_ns = line->when_ns;
+	if (line->event == TRACE_OTHER)
+		return;
+	trace->events[line->event]++;
+	if (line->event == TRACE_EXPIRE)
+		add_late(trace, line);
+	row = find_row(trace, line);
+	if (!row)
+		return;
+	row->events[line->event]++;
+	if (line->event == TRACE_START || line->event == TRACE_RESTART)
+		add_interval(trace, row, line);
+}
+
+/* A line of a trace, which may be a comment. */
+void trace_add(struct trace *trace, const char *text)
+{
+	struct trace_line line;
+	__u64 lost;
+
+	if (!strncmp(text, "CPU:", 4) && find_value(text, " [LOST ") &&
+	    take_number(find_value(text, " [LOST "), &lost))
+		trace->lost += lost;
+	else if (trace_parse(text, &line))
+		add_line(trace, &line);
+	else if (*text && *text != '#' && *text != '\n')
+		trace->unknown++;
+}
+
+static __u64 all_events(const struct trace_row *row)
+{
+	return row->events[TRACE_START] + row->events[TRACE_RESTART] +
+	       row->events[TRACE_STOP] + row->events[TRACE_EXPIRE];
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+	__u64 one = all_events(a);
+	__u64 two = all_events(b);
+
+	return one < two ? 1 : one > two ? -1 : 0;
+}
+
+/* The busiest thread comes first. */
+void trace_sort(struct trace *trace)
+{
+	if (trace->nr_rows)
+		qsort(trace->rows, trace->nr_rows, sizeof(trace->rows[0]),
+		      compare_rows);
+}
+
+void trace_free(struct trace *trace)
+{
+	free(trace->ticks);
+	free(trace->rows);
+	*trace = (struct trace) { };
+}

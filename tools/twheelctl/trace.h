@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * twheelctl: lines of a trace, and what they add up to
+ */
+#ifndef TRACE_H
+#define TRACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <linux/types.h>
+
+enum trace_event {
+	TRACE_START,
+	TRACE_RESTART,
+	TRACE_STOP,
+	TRACE_EXPIRE,
+	TRACE_NR_EVENTS,
+	TRACE_OTHER = TRACE_NR_EVENTS,
+};
+
+#define TRACE_NAME	32
+#define TRACE_FUNCTION	64
+/* Lateness below 1 us, 2 us, 5 us, 10 us, ...; the last one has no limit. */
+#define TRACE_BUCKETS	25
+
+/**
+ * struct trace_who - a thread, and a kind of timers
+ * @tid: id of the thread in which an event happened, 0 in callbacks
+ * @task: its name, "(softirq)" in callbacks
+ * @function: the function that is called when the timer expires
+ */
+struct trace_who {
+	__u64 tid;
+	char task[TRACE_NAME];
+	char function[TRACE_FUNCTION];
+};
+
+/**
+ * struct trace_line - an event
+ * @event: which
+ * @who: who did it
+ * @when_ns: when it happened, by the clock of the trace
+ * @expires: the tick at which the timer expires
+ */
+struct trace_line {
+	enum trace_event event;
+	struct trace_who who;
+	__u64 when_ns;
+	__u64 expires;
+};
+
+/**
+ * struct trace_row - what one thread does with the timers of one function
+ * @who: the thread and the function
+ * @events: how often, by &enum trace_event
+ * @intervals: starts and restarts whose interval is known
+ * @interval_sum: from the start to the deadline, ns, of all of these
+ * @interval_min: the shortest
+ * @interval_max: the longest
+ */
+struct trace_row {
+	struct trace_who who;
+	__u64 events[TRACE_NR_EVENTS];
+	__u64 intervals;
+	double interval_sum;
+	__u64 interval_min;
+	__u64 interval_max;
+};
+
+/**
+ * struct trace - what was seen
+ * @ticks: lengths of a tick that there are, ns
+ * @nr_ticks: how many
+ * @rows: who does what
+ * @nr_rows: how many
+ * @room: for how many there is memory
+ * @events: of all rows
+ * @first_ns: when the first event was
+ * @last_ns: when the last event was
+ * @late: expiries, by how late they were
+ * @late_max: the latest, ns
+ * @late_sum: of all, ns
+ * @lost: events that the kernel had no room for
+ * @unknown: lines that make no sense
+ */
+struct trace {
+	__u64 *ticks;
+	size_t nr_ticks;
+	struct trace_row *rows;
+	size_t nr_rows;
+	size_t room;
+	__u64 events[TRACE_NR_EVENTS];
+	__u64 first_ns;
+	__u64 last_ns;
+	__u64 late[TRACE_BUCKETS];
+	__u64 late_max;
+	double late_sum;
+	__u64 lost;
+	__u64 unknown;
+};
+
+__u64 trace_bucket_end(unsigned int bucket);
+void trace_add_tick(struct trace *trace, __u64 tick_ns);
+bool trace_parse(const char *text, struct trace_line *line);
+void trace_add(struct trace *trace, const char *text);
+void trace_sort(struct trace *trace);
+void trace_free(struct trace *trace);
+
+#endif /* TRACE_H */
