@@ -271,9 +271,6 @@ void twheel_base_snapshot(struct twheel_base *base,
 	snapshot->pending = base->scheme.pending;
 	snapshot->cascaded = base->scheme.cascaded;
 	raw_spin_unlock_irq(&base->lock);
-	snapshot->counters.started = snapshot->counters.expired +
-				     snapshot->counters.stopped +
-				     snapshot->pending;
 }
 
 /**
@@ -370,6 +367,7 @@ static void take_timers(struct twheel_base *base, struct list_head *timers)
 		twheel_scheme_leave(&base->scheme, node);
 		twheel_link(&node->link, timers->prev, timers);
 		WRITE_ONCE(twheel_timer_of(node)->base, TWHEEL_MOVING);
+		base->counters.started--;
 	}
 }
 
@@ -383,6 +381,7 @@ static void put_timers(struct twheel_base *base, struct list_head *timers)
 	list_for_each_entry_safe(node, next, timers, link) {
 		twheel_scheme_start(&base->scheme, node);
 		WRITE_ONCE(twheel_timer_of(node)->base, base);
+		base->counters.started++;
 		base->counters.moved++;
 		wakeup = min(wakeup, twheel_scheme_wakeup(&base->scheme, node));
 	}

@@ -43,8 +43,8 @@
 /**
  * struct twheel_counters - what has happened on a base
  * @started: timers started on it, less those moved away, plus those moved
- *	here. Not counted but set in a snapshot: on each base started = expired +
- *	stopped + pending at any time, and so in any sum over bases
+ *	here. On each base started = expired + stopped + pending at any time, and
+ *	so in any sum over bases
  * @restarted: restarts of pending timers
  * @stopped: pending timers stopped
  * @expired: timers expired
@@ -233,6 +233,7 @@ static __always_inline void twheel_base_start(struct twheel_base *base,
 		twheel_hier_start(&base->scheme, &timer->node, expires);
 	else
 		twheel_hashed_start(&base->scheme, &timer->node);
+	base->counters.started++;
 	trace_twheel_start(base, timer, false);
 }
 

@@ -583,6 +583,7 @@ int twheel_start_on(struct twheel_timer *timer, u64 delay_ns, int cpu)
 		return start_cold(base, timer, deadline, flags);
 
 	twheel_scheme_leave(&base->scheme, &timer->node);
+	base->counters.started--;
 	debug_deactivate(timer);
 	base = move_to_base(base, timer, cpu);
 	base->counters.restarted++;

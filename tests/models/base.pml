@@ -23,14 +23,14 @@
  * code twheel_timer.c move_to_base e4497379
  * code twheel_timer.c start_slow 17f2ca66
  * code twheel_timer.c start 38a406f0
- * code twheel_timer.c twheel_start_on 8109f630
+ * code twheel_timer.c twheel_start_on e0502ea7
  * code twheel_timer.c twheel_stop 5dfc7a39
  * code twheel_timer.c start_request c58f567e
  * code twheel_timer.c for_many dc6d05a8
  * code twheel_base.c twheel_base_lock_online dd5eceb0
  * code twheel_base.c twheel_base_online baae30f3
- * code twheel_base.c take_timers 06618362
- * code twheel_base.c put_timers 02273858
+ * code twheel_base.c take_timers 894f8027
+ * code twheel_base.c put_timers 781eadde
  * code twheel_base.c hand_on_timers 1e364ba4
  * code twheel_base.c twheel_base_offline 55b0dc35
  * code twheel_tick.c expire_timer 475e9603

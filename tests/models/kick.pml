@@ -27,7 +27,7 @@
  * code twheel_base.c wakes_by_number 6b1846f2
  * code twheel_base.c twheel_base_arm 34a82372
  * code twheel_base.c twheel_base_wake 244c7ba0
- * code twheel_base.c put_timers 02273858
+ * code twheel_base.c put_timers 781eadde
  * code twheel_timer.c insert_asleep 1fb40e93
  * code twheel_timer.c restart_and_move 39a63a44
  * code twheel_timer.c start_slow 17f2ca66
