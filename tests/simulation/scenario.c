@@ -339,7 +339,11 @@ static void callback_of(struct user_timer *ut)
 			do_again(ut);
 		if (sim_chance(2))
 			do_start(ut, sim_below(3));
-		else if (sim_chance(2))
+		if (sim_chance(4)) {
+			sim_spend(sim_below(callback_ns));
+			do_start(ut, sim_below(3));
+		}
+		if (sim_chance(2))
 			do_forward(ut);
 		break;
 	case FORWARD:
@@ -483,7 +487,12 @@ static void setup(struct user_timer *ut)
 static void private_op(unsigned int user)
 {
 	struct user_timer *ut = private_timer(user);
+	u32 i;
 
+	/* Rather one whose callback runs. */
+	for (i = 0; i < PRIVATE; i++)
+		if (timers[user * PRIVATE + i].o.running && sim_chance(2))
+			ut = &timers[user * PRIVATE + i];
 	if (ut->shut && sim_chance(2))
 		setup(ut);
 	switch (sim_below(16)) {
@@ -711,8 +720,12 @@ static void end(void)
 	do {
 		sim_sleep(20000000 + ticks(2));
 	} while (oracle_any_late());
-	if (sim_chance(2))
+	if (sim_chance(2)) {
 		twheel_drain(wheel, count_drained, NULL);
+		for (i = 0; i < SIM_USERS * PRIVATE; i++)
+			if (timers[i].o.plain && twheel_pending(&timers[i].o.timer))
+				sim_fail("timer %u: is left by a drain", i);
+	}
 	for (i = 0; i < TIMERS; i++)
 		do_sync(&timers[i], false);
 	for (i = 0; i < crowd_size; i++)
