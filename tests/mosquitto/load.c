@@ -433,25 +433,33 @@ static bool print_groups(void)
 	return !nr_wrong && !nr_missed;
 }
 
+static bool is_name(const char *argument, const char *name)
+{
+	size_t length = strlen(name);
+
+	return !strncmp(argument, name, length) && argument[length] == '=';
+}
+
 static void take_argument(const char *argument)
 {
-	struct { const char *name; unsigned long *value; } numbers[] = {
+	static const struct {
+		const char *name;
+		unsigned long *value;
+	} numbers[] = {
 		{ "port", &port }, { "seconds", &seconds }, { "keepalive", &keepalive },
-		{ "probe_us", &probe_us }, { "pid", &pid },
+		{ "probe_us", &probe_us }, { "pid", &pid }, { NULL, NULL },
 	};
-	const char *value = strchr(argument, '=');
-	size_t length = value ? value - argument : 0;
 	unsigned int i;
 
-	for (i = 0; value && i < sizeof(numbers) / sizeof(numbers[0]); i++) {
-		if (!strncmp(argument, numbers[i].name, length) && !numbers[i].name[length]) {
-			*numbers[i].value = strtoul(value + 1, NULL, 10);
+	for (i = 0; numbers[i].name; i++) {
+		if (is_name(argument, numbers[i].name)) {
+			*numbers[i].value = strtoul(strchr(argument, '=') + 1, NULL, 10);
 			return;
 		}
 	}
-	for (i = 0; value && i < PROBE; i++) {
-		if (!strncmp(argument, kind_names[i], length) && !kind_names[i][length]) {
-			groups[i].count = strtoul(value + 1, NULL, 10);
+	for (i = 0; i < PROBE; i++) {
+		if (is_name(argument, kind_names[i])) {
+			groups[i].count = strtoul(strchr(argument, '=') + 1, NULL, 10);
 			return;
 		}
 	}
