@@ -9,6 +9,8 @@ KDIR ?= /lib/modules/$(shell uname -r)/build
 KERNEL ?= stock-6.12
 # for the demo
 CONNECTIONS ?= 6000
+# for the demo of a broker
+CLIENTS ?= 100 10000
 SCHEME ?= hier
 MODE ?= periodic
 # for the soak
@@ -23,6 +25,9 @@ include dist/install.mk
 
 demo: ## a TCP server with 6,000 idle timeouts, in a VM (CONNECTIONS= SCHEME= MODE=)
 	@tests/vm/run -k $(KERNEL) -t 240 -- 'MODULE_ARGS="scheme=$(SCHEME) mode=$(MODE)" demo $(CONNECTIONS)'
+
+demo-mosquitto: ## an MQTT broker of Debian's, as it is and with twheel, in a VM (CLIENTS='100 10000')
+	@tests/mosquitto/run demo $(CLIENTS)
 
 check: ## every test, in VMs; installs what that needs
 	@tests/check
@@ -81,5 +86,5 @@ help: ## this
 	@awk -F ':.*## ' '/^[a-z].*:.*## / {printf "  make %-24s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 	@echo 'Kernels: stock-6.12 stock-6.1 stock-6.12-rt stock-6.12-arm64 stock-new debug kcsan, kept in ~/.cache/twheel'
 
-.PHONY: modules demo check check-quick coverage test vm bench \
+.PHONY: modules demo demo-mosquitto check check-quick coverage test vm bench \
 	bench-user torture soak fuzz docs html clean help

@@ -37,11 +37,16 @@ const struct debug_obj_descr twheel_base_debug_descr = {
 /* A dozing base is woken by so many starts that are due later. */
 #define STARTS_PER_DOZE	16
 
-/* It fires every tick from now on. What it has dozed through was not missed. */
+/*
+ * It fires every tick from now on. What it has dozed through was not missed. If
+ * something is due by now, whose kick has taken its time, it fires at once.
+ */
 static u64 end_doze(struct twheel_base *base)
 {
 	u64 now = twheel_tick_of(base, ktime_get());
 
+	if (twheel_scheme_next(&base->scheme) <= now)
+		now--;
 	base->reached = max(base->reached, min(now, base->armed_tick - 1));
 	base->armed_tick = 0;
 	base->empty = 0;

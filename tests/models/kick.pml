@@ -10,8 +10,8 @@
  * Claims: whenever nobody holds the base's lock and a timer is pending, the hrtimer
  * is set for its tick or earlier, or its function runs and will look, or a kick is
  * on its way. A wheel that ticks may have it set for the first tick after the one
- * in which it was set: what a late kick finds due, and what is put off, waits for
- * that. No timer is left in the end. Only CPU 0 programs the hrtimer. An
+ * in which it was set: what is put off waits for that. What a late kick finds due
+ * does not. No timer is left in the end. Only CPU 0 programs the hrtimer. An
  * hrtimer that is queued keeps its time. A kick is never refused.
  *
  * Left out: slots. A node that has to be moved is one that is due earlier. There
@@ -20,7 +20,7 @@
  * tick. The CPU stays online: see base.pml for hotplug. Steps are in order on all
  * CPUs. All that is shared is under the base's lock.
  *
- * code twheel_base.c end_doze fbf5990b
+ * code twheel_base.c end_doze 52df28d9
  * code twheel_base.c program_hrtimer 0bcbe564
  * code twheel_base.c twheel_kicked 86e38dfb
  * code twheel_base.c kick 4e79bdbd
@@ -49,6 +49,7 @@
  * broken OFF_NOT_SAID DOZE=0: assertion violated (lock||
  * broken OFF_ONLY DOZE=1: assertion violated (lock||
  * broken LOOK_EARLY DOZE=0: assertion violated (lock||
+ * broken DUE_LATER DOZE=2: assertion violated (expires
  * broken ARM_FIRST DOZE=1: assertion violated (lock||
  */
 
@@ -107,10 +108,15 @@ inline program(first)
 	if
 	:: DOZE == 1 -> armed_tick = first; set_hrtimer(first)
 	:: DOZE != 1 ->
+#ifdef BROKEN_DUE_LATER
 		reached = MAX(reached, MIN(now, armed_tick - 1));
+#else
+		reached = MAX(reached, MIN((NEXT <= now -> now - 1 : now), armed_tick - 1));
+#endif
 		armed_tick = 0;
 		empties = 0;
-		set_hrtimer(reached + 1)
+		set_hrtimer(reached + 1);
+		assert(expires <= MAX(NEXT, now))
 	fi
 }
 

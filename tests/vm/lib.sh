@@ -75,6 +75,7 @@ packages_for() {
 	debug* | kcsan | i386 | um) echo own ;;
 	esac
 	! parts | grep -qE 'selftests|hostile' || echo 32bit
+	! parts | grep -q servers || echo servers
 	[[ $1 == *-arm64 ]] || ! parts | grep -q selftests || echo uring
 	! parts | grep -q libtwheel || echo languages
 }

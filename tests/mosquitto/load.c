@@ -1,0 +1,504 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * load.c - connections to an MQTT broker, each of a kind, and what becomes of them
+ *
+ * usage: load NAME=VALUE...
+ *
+ *   port=1883 seconds=30 keepalive=4
+ *   silent=N	send PINGREQ once, each at another time of the first 1.2 keepalives,
+ *		and nothing more: must be disconnected
+ *   idle=N	send CONNECT and nothing more: must be disconnected
+ *   mute=N	send nothing at all: must be disconnected, after 90 s
+ *   slow=N	send PINGREQ once in each keepalive: must stay
+ *   busy=N	send PINGREQ ten times a second: must stay
+ *   forever=N	have a keepalive of 0 and send nothing: must stay
+ *   probe_us=N	one more connection sends PINGREQ this often and waits for the
+ *		answer
+ *   pid=N	the broker: how much of the CPU it has in all, and in each 100 ms
+ *
+ * The time begins when all are connected. A connection may be closed no earlier than
+ * one and a half keepalives after it last spoke. At the end, those that must go have
+ * to be gone, if it was time. Prints lines of a name and a value. Status 1 if the broker was wrong.
+ */
+#include <arpa/inet.h>
+#include <err.h>
+#include <errno.h>
+#include <netinet/tcp.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "../include/user.h"
+
+#define CONNECTIONS_MAX	60000
+#define SECONDS_MAX	3600
+/* In a second. */
+#define BURSTS		10
+/* What the broker gives those who do not send CONNECT. */
+#define MUTE_KEEPALIVE	60
+/* Of a keepalive of 0. */
+#define NEVER		(~0ULL)
+
+typedef unsigned long long u64;
+
+/* Those that must go come first. */
+enum kind { SILENT, IDLE, MUTE, SLOW, BUSY, FOREVER, PROBE, KINDS };
+
+static const char * const kind_names[KINDS] = {
+	"silent", "idle", "mute", "slow", "busy", "forever", "probe",
+};
+
+struct connection {
+	int fd;			/* -1: closed by the broker */
+	enum kind kind;
+	u64 spoke_ns;		/* before its last packet */
+	u64 timeout_ns;		/* the broker may close it this long after that */
+};
+
+/*
+ * One kind of connections. Those that speak take turns, so that the packets of all
+ * are spread evenly.
+ */
+struct group {
+	struct connection *first;
+	unsigned int count;
+	unsigned int turn;	/* whose it is */
+	u64 period_ns;		/* of each; 0: they do not speak */
+	u64 next_ns;
+	unsigned int sent, closed, wrong, late;
+};
+
+static struct group groups[KINDS];
+static struct connection *connections;
+static unsigned int nr_connections;
+static unsigned long port = 1883, seconds = 30, keepalive = 4, probe_us, pid;
+
+static u64 *lateness, *round_trips, *bursts;
+static unsigned int nr_late, nr_round_trips, max_round_trips, nr_bursts;
+static bool awaiting;		/* the probe's answer */
+static int epfd;
+
+/* ----- packets of MQTT 3.1.1 ----- */
+
+static const unsigned char pingreq[] = { 0xc0, 0 };
+static const unsigned char connack[] = { 0x20, 2, 0, 0 };
+
+static void say(struct connection *connection, const void *packet, size_t size)
+{
+	connection->spoke_ns = now_ns();
+	if (send(connection->fd, packet, size, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)size)
+		groups[connection->kind].sent++;
+}
+
+/* CONNECT with a clean session, and CONNACK. */
+static void introduce(struct connection *connection, unsigned int seconds_alive)
+{
+	unsigned char packet[32] = {
+		0x10, 0, 0, 4, 'M', 'Q', 'T', 'T', 4, 2, seconds_alive >> 8, seconds_alive,
+	};
+	unsigned char answer[sizeof(connack)];
+	int length = sprintf((char *)packet + 14, "c%u",
+			     (unsigned int)(connection - connections));
+
+	packet[13] = length;
+	packet[1] = 12 + length;
+	say(connection, packet, 14 + length);
+	if (recv(connection->fd, answer, sizeof(answer), MSG_WAITALL) != sizeof(answer) ||
+	    memcmp(answer, connack, sizeof(answer)))
+		errx(1, "the broker does not accept connection %u",
+		     (unsigned int)(connection - connections));
+}
+
+/* ----- connections ----- */
+
+/* The broker may have been started a moment ago. */
+static bool reach(int fd, const struct sockaddr_in *broker)
+{
+	int tries = 100;
+
+	while (connect(fd, (const struct sockaddr *)broker, sizeof(*broker))) {
+		if (errno != ECONNREFUSED || !tries--)
+			return false;
+		usleep(100000);
+	}
+	return true;
+}
+
+static void open_connection(struct connection *connection)
+{
+	struct sockaddr_in broker = {
+		.sin_family		= AF_INET,
+		.sin_port		= htons(port),
+		.sin_addr.s_addr	= htonl(INADDR_LOOPBACK),
+	};
+	struct epoll_event event = {
+		.events		= EPOLLIN | EPOLLRDHUP,
+		.data.ptr	= connection,
+	};
+	unsigned long alive = keepalive;
+	int one = 1;
+
+	if (connection->kind == MUTE)
+		alive = MUTE_KEEPALIVE;
+	if (connection->kind == FOREVER)
+		alive = 0;
+	connection->timeout_ns = alive ? alive * SECOND * 3 / 2 : NEVER;
+	connection->spoke_ns = now_ns();
+	connection->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (connection->fd < 0 || !reach(connection->fd, &broker))
+		err(1, "connection %u", (unsigned int)(connection - connections));
+	setsockopt(connection->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+	if (connection->kind != MUTE)
+		introduce(connection, alive);
+	if (epoll_ctl(epfd, EPOLL_CTL_ADD, connection->fd, &event))
+		err(1, "epoll_ctl");
+}
+
+static void open_connections(void)
+{
+	struct connection *connection;
+	enum kind kind;
+	unsigned int i;
+
+	for (kind = 0; kind < KINDS; kind++)
+		nr_connections += groups[kind].count;
+	if (!nr_connections || nr_connections > CONNECTIONS_MAX)
+		errx(2, "1 to %u connections", CONNECTIONS_MAX);
+	connections = calloc(nr_connections, sizeof(*connections));
+	lateness = calloc(nr_connections, sizeof(*lateness));
+	epfd = epoll_create1(EPOLL_CLOEXEC);
+	connection = connections;
+	for (kind = 0; kind < KINDS; kind++) {
+		groups[kind].first = connection;
+		for (i = 0; i < groups[kind].count; i++, connection++) {
+			connection->kind = kind;
+			open_connection(connection);
+		}
+	}
+}
+
+/*
+ * Did the broker know all that was said when it closed? What arrives after that,
+ * or what it has not read by then, is answered by a reset.
+ */
+static bool broker_knew_all(int fd)
+{
+	struct tcp_info info;
+	socklen_t size = sizeof(info);
+
+	if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size))
+		err(1, "TCP_INFO");
+	return info.tcpi_state == TCP_CLOSE_WAIT && !info.tcpi_unacked;
+}
+
+static bool must_go(const struct connection *connection)
+{
+	return connection->kind <= MUTE;
+}
+
+/* The broker has closed it: too early, or though it has to stay? */
+static void closed(struct connection *connection)
+{
+	struct group *group = &groups[connection->kind];
+	u64 silent_ns = now_ns() - connection->spoke_ns;
+
+	if (silent_ns < connection->timeout_ns && broker_knew_all(connection->fd))
+		group->wrong++;
+	else if (!must_go(connection))
+		group->late++;
+	else
+		lateness[nr_late++] = silent_ns - connection->timeout_ns;
+	group->closed++;
+	close(connection->fd);
+	connection->fd = -1;
+}
+
+static void take(struct connection *connection)
+{
+	unsigned char answers[64];
+	ssize_t got = recv(connection->fd, answers, sizeof(answers), MSG_DONTWAIT);
+
+	if (!got || (got < 0 && errno != EAGAIN)) {
+		closed(connection);
+		return;
+	}
+	if (connection->kind != PROBE || got <= 0)
+		return;
+	awaiting = false;
+	if (nr_round_trips < max_round_trips)
+		round_trips[nr_round_trips++] = now_ns() - connection->spoke_ns;
+}
+
+/* ----- time ----- */
+
+static void speak_in_turn(struct group *group, u64 now)
+{
+	struct connection *connection;
+
+	while (group->period_ns && group->next_ns <= now) {
+		connection = &group->first[group->turn];
+		group->turn = (group->turn + 1) % group->count;
+		group->next_ns += group->period_ns / group->count;
+		if (group == &groups[SILENT] && !group->turn)
+			group->period_ns = 0;
+		if (connection->fd < 0 || (connection->kind == PROBE && awaiting))
+			continue;
+		awaiting |= connection->kind == PROBE;
+		say(connection, pingreq, sizeof(pingreq));
+	}
+}
+
+static u64 speak(void)
+{
+	u64 now = now_ns(), next = NEVER;
+	enum kind kind;
+
+	for (kind = 0; kind < KINDS; kind++) {
+		if (!groups[kind].period_ns)
+			continue;
+		speak_in_turn(&groups[kind], now);
+		if (groups[kind].next_ns < next)
+			next = groups[kind].next_ns;
+	}
+	return next;
+}
+
+static void wait_until(u64 wake_ns)
+{
+	struct epoll_event events[256];
+	struct timespec timeout;
+	u64 now = now_ns();
+	int i, ready;
+
+	wake_ns = wake_ns > now ? wake_ns - now : 0;
+	timeout.tv_sec = wake_ns / SECOND;
+	timeout.tv_nsec = wake_ns % SECOND;
+	ready = epoll_pwait2(epfd, events, 256, &timeout, NULL);
+	for (i = 0; i < ready; i++)
+		take(events[i].data.ptr);
+}
+
+static void set_periods(void)
+{
+	u64 now = now_ns();
+	enum kind kind;
+
+	groups[SILENT].period_ns = keepalive * SECOND * 6 / 5;
+	groups[SLOW].period_ns = keepalive * SECOND;
+	groups[BUSY].period_ns = SECOND / 10;
+	groups[PROBE].period_ns = probe_us * US;
+	for (kind = 0; kind < KINDS; kind++) {
+		groups[kind].next_ns = now;
+		if (!groups[kind].count)
+			groups[kind].period_ns = 0;
+	}
+}
+
+/* ----- what it costs ----- */
+
+static u64 broker_ns(void)
+{
+	clockid_t clock;
+
+	if (!pid || clock_getcpuclockid(pid, &clock))
+		return 0;
+	return clock_ns(clock);
+}
+
+/**
+ * struct cost - what has been used up to a time
+ * @now_ns: that time
+ * @idle_ns: how long the CPUs of this machine have had nothing to do
+ * @broker_ns: how long one of them has run the broker
+ */
+struct cost {
+	u64 now_ns, idle_ns, broker_ns;
+};
+
+/* The kernel's own words in /proc/timer_list are exact to the nanosecond. */
+static struct cost cost_now(void)
+{
+	FILE *file = fopen("/proc/timer_list", "r");
+	struct cost cost = { .now_ns = now_ns() };
+	char line[256];
+	u64 value;
+
+	while (file && fgets(line, sizeof(line), file)) {
+		if (sscanf(line, "now at %llu nsecs", &value) == 1)
+			cost.now_ns = value;
+		if (sscanf(line, " .idle_sleeptime : %llu", &value) == 1)
+			cost.idle_ns += value;
+	}
+	if (file)
+		fclose(file);
+	cost.broker_ns = broker_ns();
+	return cost;
+}
+
+static void print_cost(const struct cost *from, const struct cost *to)
+{
+	double seconds = (to->now_ns - from->now_ns) / 1e9;
+	u64 idle = to->idle_ns - from->idle_ns;
+
+	printf("seconds %.3f\n", seconds);
+	printf("broker_per_second %.0f\n", (to->broker_ns - from->broker_ns) / seconds);
+	printf("machine_per_second %.0f\n", 1e9 - idle / seconds);
+}
+
+/* ----- the run ----- */
+
+/* How much of the CPU the broker has had since this was last called. */
+static void note_burst(void)
+{
+	static u64 last_ns;
+	u64 ns = broker_ns();
+
+	if (last_ns)
+		bursts[nr_bursts++] = ns - last_ns;
+	last_ns = ns;
+}
+
+static void run(void)
+{
+	u64 begin = now_ns(), wake, next;
+	unsigned int i;
+
+	set_periods();
+	for (i = 1; i <= seconds * BURSTS; i++) {
+		note_burst();
+		wake = begin + i * SECOND / BURSTS;
+		while (now_ns() < wake) {
+			next = speak();
+			wait_until(next < wake ? next : wake);
+		}
+	}
+}
+
+/* ----- the report ----- */
+
+static int compare(const void *a, const void *b)
+{
+	u64 first = *(const u64 *)a, second = *(const u64 *)b;
+
+	return (first > second) - (first < second);
+}
+
+static void print_spread(const char *name, u64 *values, unsigned int nr)
+{
+	qsort(values, nr, sizeof(*values), compare);
+	printf("%s %u\n", name, nr);
+	if (!nr)
+		return;
+	printf("%s_p50_us %.1f\n%s_p99_us %.1f\n%s_max_us %.1f\n", name,
+	       values[nr / 2] / 1e3, name, values[nr - nr / 100 - 1] / 1e3, name,
+	       values[nr - 1] / 1e3);
+}
+
+static unsigned int missed(const struct group *group, u64 now)
+{
+	const struct connection *connection = group->first;
+	unsigned int i, nr = 0;
+
+	for (i = 0; i < group->count; i++, connection++)
+		nr += connection->fd >= 0 && must_go(connection) &&
+		      now - connection->spoke_ns > connection->timeout_ns;
+	return nr;
+}
+
+static bool print_groups(void)
+{
+	unsigned int nr_wrong = 0, nr_missed = 0;
+	u64 now = now_ns();
+	struct group *group;
+	enum kind kind;
+
+	for (kind = 0; kind < KINDS; kind++) {
+		group = &groups[kind];
+		if (!group->count)
+			continue;
+		nr_wrong += group->wrong;
+		nr_missed += missed(group, now);
+		printf("%s %u\n%s_sent %u\n%s_closed %u\n", kind_names[kind], group->count,
+		       kind_names[kind], group->sent, kind_names[kind], group->closed);
+		if (group->late)
+			printf("%s_late %u\n", kind_names[kind], group->late);
+	}
+	printf("wrong %u\nmissed %u\n", nr_wrong, nr_missed);
+	return !nr_wrong && !nr_missed;
+}
+
+static bool is_name(const char *argument, const char *name)
+{
+	size_t length = strlen(name);
+
+	return !strncmp(argument, name, length) && argument[length] == '=';
+}
+
+static void take_argument(const char *argument)
+{
+	static const struct {
+		const char *name;
+		unsigned long *value;
+	} numbers[] = {
+		{ "port", &port }, { "seconds", &seconds }, { "keepalive", &keepalive },
+		{ "probe_us", &probe_us }, { "pid", &pid }, { NULL, NULL },
+	};
+	unsigned int i;
+
+	for (i = 0; numbers[i].name; i++) {
+		if (is_name(argument, numbers[i].name)) {
+			*numbers[i].value = strtoul(strchr(argument, '=') + 1, NULL, 10);
+			return;
+		}
+	}
+	for (i = 0; i < PROBE; i++) {
+		if (is_name(argument, kind_names[i])) {
+			groups[i].count = strtoul(strchr(argument, '=') + 1, NULL, 10);
+			return;
+		}
+	}
+	errx(2, "what is %s?", argument);
+}
+
+static void raise_limit(void)
+{
+	struct rlimit files;
+
+	getrlimit(RLIMIT_NOFILE, &files);
+	files.rlim_cur = files.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &files);
+}
+
+int main(int argc, char **argv)
+{
+	struct cost begin_cost, end_cost;
+
+	while (--argc)
+		take_argument(*++argv);
+	if (!seconds || seconds > SECONDS_MAX || !keepalive || keepalive > 65535)
+		errx(2, "1 to %u seconds, a keepalive of 1 to 65535", SECONDS_MAX);
+	groups[PROBE].count = probe_us != 0;
+	max_round_trips = probe_us ? seconds * 1000000 / probe_us + 1 : 0;
+	round_trips = calloc(max_round_trips + 1, sizeof(*round_trips));
+	bursts = calloc(seconds * BURSTS, sizeof(*bursts));
+	raise_limit();
+	/* epoll's waits are 50 us late without this */
+	prctl(PR_SET_TIMERSLACK, 1);
+
+	open_connections();
+	begin_cost = cost_now();
+	run();
+	end_cost = cost_now();
+	printf("connections %u\n", nr_connections);
+	print_cost(&begin_cost, &end_cost);
+	print_spread("silence", lateness, nr_late);
+	print_spread("burst", bursts, nr_bursts);
+	print_spread("round_trip", round_trips, nr_round_trips);
+	return print_groups() ? 0 : 1;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the shims of the simulation need of it
+ *
+ * A point is where another CPU or an interrupt may come between. Most points
+ * only move the clock.
+ */
+#ifndef _SIM_LINUX_SIM_H
+#define _SIM_LINUX_SIM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define SIM_CPUS	3
+
+struct sim_task;
+
+/**
+ * struct sim_run - what is looked at most often
+ * @now: the time, ns
+ * @next_event: when something is due on any CPU, ns
+ * @left: points before the scheduler decides again
+ * @step_ns: what a point takes
+ * @cpu: number of the CPU that runs
+ */
+struct sim_run {
+	uint64_t now;
+	uint64_t next_event;
+	int left;
+	unsigned int step_ns;
+	unsigned int cpu;
+};
+
+extern struct sim_run sim;
+
+void sim_decide(void);
+void sim_relax(void);
+void sim_fail(const char *fmt, ...)
+	__attribute__((__format__(printf, 1, 2), __noreturn__));
+
+static inline void sim_point(void)
+{
+	sim.now += sim.step_ns;
+	if (--sim.left <= 0 || sim.now >= sim.next_event)
+		sim_decide();
+}
+
+#endif /* _SIM_LINUX_SIM_H */

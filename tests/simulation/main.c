@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * simulation [seed=N] [seeds=N] [ops=N] [without=SET] [verbose=1]: run seeds
+ *
+ * Stops at the first seed that fails, with status 1. A seed is the same run again,
+ * if @ops and @without are the same.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "sim.h"
+#include "scenario.h"
+
+static u64 argument(int argc, char **argv, const char *name, u64 value)
+{
+	size_t len = strlen(name);
+	int i;
+
+	for (i = 1; i < argc; i++)
+		if (!strncmp(argv[i], name, len) && argv[i][len] == '=')
+			value = strtoull(argv[i] + len + 1, NULL, 0);
+	return value;
+}
+
+static void crash(int signal)
+{
+	sim_fail("a wild pointer");
+}
+
+/* A task may have crashed because it had no stack left. */
+static void catch_crashes(void)
+{
+	static char stack[64 * 1024];
+	stack_t alt = { .ss_sp = stack, .ss_size = sizeof(stack) };
+	struct sigaction action = { .sa_handler = crash, .sa_flags = SA_ONSTACK };
+
+	sigaltstack(&alt, NULL);
+	sigaction(SIGSEGV, &action, NULL);
+	sigaction(SIGBUS, &action, NULL);
+	sigaction(SIGFPE, &action, NULL);
+	sigaction(SIGABRT, &action, NULL);
+}
+
+int main(int argc, char **argv)
+{
+	u64 seed = argument(argc, argv, "seed", 1);
+	u64 seeds = argument(argc, argv, "seeds", 1);
+	u64 ops = 0, last = seed + seeds;
+
+	sim_options.ops = argument(argc, argv, "ops", 100);
+	sim_options.without = argument(argc, argv, "without", 0);
+	sim_verbose = argument(argc, argv, "verbose", 0);
+	catch_crashes();
+	for (; seed < last; seed++) {
+		sim_options.seed = seed;
+		ops += scenario_run();
+	}
+	printf("# %llu seeds, %llu operations\n", seeds, ops);
+	return 0;
+}

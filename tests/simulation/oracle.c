@@ -1,0 +1,517 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What twheel promises, asserted
+ *
+ * Lateness. A base is held up while its hrtimer is overdue or its function runs,
+ * while it has been kicked and the interrupt has not come, and in a pause. All
+ * that is the machine's doing, or the promised pauses. @since is when it began to
+ * be held up without a gap. A timer that expires after its tick must find its base
+ * held up since that tick or longer.
+ *
+ * A deadline is known as a range: a call takes time, and calls of several CPUs
+ * have no order. The range is exact where one task has a timer to itself.
+ */
+#include "sim.h"
+#include "oracle.h"
+
+#define TIMERS_MAX	8192
+
+static struct oracle_timer *timers[TIMERS_MAX];
+static unsigned int nr_timers;
+static u64 tick_ns;
+static u64 sequence;
+static u64 hotplug_began;
+
+/* What a lock's holder has done with it so far. */
+static struct twheel_counters before[SIM_CPUS];
+static u64 cascaded_before[SIM_CPUS];
+
+/* What ticks have taken of each CPU, less half of the time. */
+static struct {
+	u64 at;
+	s64 debt_ns;
+} taken[SIM_CPUS];
+
+void oracle_begin(u64 length)
+{
+	nr_timers = 0;
+	sequence = 0;
+	hotplug_began = 0;
+	tick_ns = length;
+	memset(taken, 0, sizeof(taken));
+}
+
+void oracle_add(struct oracle_timer *t)
+{
+	t->nr = nr_timers;
+	t->expect = EXPECT_IDLE;
+	timers[nr_timers++] = t;
+}
+
+static struct twheel_base *base_of(struct hrtimer *hrtimer)
+{
+	return container_of(hrtimer, struct twheel_base, hrtimer);
+}
+
+/* The time of the tick that a deadline is rounded up to, at the latest. */
+static u64 due_at(u64 deadline)
+{
+	u64 tick = deadline / tick_ns + !!(deadline % tick_ns);
+	u64 next = sim.now / tick_ns + 1;
+
+	tick = max(tick, next);
+	return tick > KTIME_MAX / tick_ns ? KTIME_MAX : tick * tick_ns;
+}
+
+static bool is_exact(const struct oracle_timer *t)
+{
+	return t->private && t->plain;
+}
+
+/* Calls that may start a timer. */
+
+void oracle_starts(struct oracle_timer *t, struct oracle_call *call, u64 low)
+{
+	if (low > KTIME_MAX)
+		low = KTIME_MAX;
+	*call = (struct oracle_call){
+		.low = low,
+		.began = ++sequence,
+		.expired = t->expired,
+		.running = t->running,
+	};
+	if (!t->in_flight++) {
+		t->saved_early = t->early;
+		t->next_early = U64_MAX;
+		t->next_due = 0;
+		t->any = false;
+		t->mixed = false;
+	} else {
+		t->mixed = true;
+	}
+	t->early = min(t->early, low);
+	t->begun++;
+	t->quiet = false;
+	t->strict = false;
+}
+
+static void check_expected(struct oracle_timer *t, struct oracle_call *call,
+			   bool was_pending)
+{
+	if (call->unknown || !is_exact(t) || t->expired != call->expired ||
+	    call->running)
+		return;
+	/* One that is due may be on its way out. */
+	if (t->expect == EXPECT_PENDING && !was_pending && sim.now < t->early)
+		sim_fail("timer %u: is pending, and a call says that it is not",
+			 t->nr);
+	if (t->expect == EXPECT_IDLE && was_pending)
+		sim_fail("timer %u: is not pending, and a call says that it is",
+			 t->nr);
+}
+
+void oracle_started(struct oracle_timer *t, struct oracle_call *call, u64 high,
+		    bool done, bool was_pending)
+{
+	check_expected(t, call, was_pending);
+	if (done) {
+		if (high > KTIME_MAX)
+			high = KTIME_MAX;
+		t->any = true;
+		t->next_early = min(t->next_early, call->low);
+		t->next_due = max(t->next_due, due_at(high));
+		t->low = call->low;
+		t->high = high;
+		t->started += !was_pending;
+		/* It may have expired before we came back. */
+		t->expect = t->expired == call->expired ? EXPECT_PENDING :
+			    EXPECT_UNKNOWN;
+	}
+	if (--t->in_flight)
+		return;
+	if (hotplug_began && call->began < sequence)
+		t->next_due = max(t->next_due, due_at(0));
+	t->early = t->any ? t->next_early : t->saved_early;
+	if (t->any) {
+		t->due = t->next_due;
+		t->known = !t->mixed;
+	}
+	t->strict = done && !t->mixed && !was_pending && !hotplug_began;
+	t->began = call->began;
+	t->ended = ++sequence;
+}
+
+void oracle_stops(struct oracle_timer *t, struct oracle_call *call)
+{
+	*call = (struct oracle_call){
+		.began = ++sequence,
+		.expired = t->expired,
+		.running = t->running,
+	};
+}
+
+void oracle_stopped(struct oracle_timer *t, struct oracle_call *call, bool was,
+		    bool sync)
+{
+	check_expected(t, call, was);
+	t->stopped += was;
+	t->expect = t->expect == EXPECT_PENDING && !was ? EXPECT_UNKNOWN :
+		    EXPECT_IDLE;
+	if (t->stopped > t->begun)
+		sim_fail("timer %u: stopped more often than started", t->nr);
+	if (!sync)
+		return;
+	if (call->running && t->running && t->expired == call->expired)
+		sim_fail("timer %u: stop_sync() returns in its callback", t->nr);
+	if (!t->private || t->in_flight)
+		return;
+	if (t->running)
+		sim_fail("timer %u: its callback runs after stop_sync()", t->nr);
+	if (t->timer.node.link.next)
+		sim_fail("timer %u: is pending after stop_sync()", t->nr);
+	t->quiet = true;
+}
+
+void oracle_drained(struct oracle_timer *t)
+{
+	t->stopped++;
+	t->expect = EXPECT_IDLE;
+}
+
+/* Callbacks. */
+
+/* Has one been overtaken that was started before, for the same tick and base? */
+static void check_order(const struct oracle_timer *t)
+{
+	unsigned int i, all = min(nr_timers, 64U);
+
+	if (!t->strict || hotplug_began)
+		return;
+	for (i = 0; i < all; i++) {
+		const struct oracle_timer *o = timers[i];
+
+		if (o->strict && !o->in_flight && o != t && o->ended < t->began &&
+		    o->timer.node.link.next && o->timer.base == t->timer.base &&
+		    o->timer.node.expires == t->timer.node.expires)
+			sim_fail("timer %u overtakes timer %u", t->nr, o->nr);
+	}
+}
+
+static void check_time(const struct oracle_timer *t, struct twheel_base *base)
+{
+	struct sim_held *held = &base->hrtimer.held;
+
+	if (sim.now < t->early)
+		sim_fail("timer %u: %llu ns early", t->nr, t->early - sim.now);
+	if (t->in_flight || hotplug_began)
+		return;
+	if (held->since > t->due)
+		sim_fail("timer %u: due at %llu, but its base was not held up before %llu",
+			 t->nr, t->due, held->since);
+}
+
+/* It is due: from here on a start is another one. Under the base's lock. */
+void oracle_expires(const struct twheel_timer *timer)
+{
+	struct oracle_timer *t = container_of(timer, struct oracle_timer, timer);
+	struct twheel_base *base = t->timer.base;
+
+	if (t->running)
+		sim_fail("timer %u: expires while its callback runs", t->nr);
+	t->running = true;
+	t->called = false;
+	t->expired++;
+	if (t->quiet)
+		sim_fail("timer %u: expires after stop_sync()", t->nr);
+	if (t->expired + t->stopped > t->begun)
+		sim_fail("timer %u: expires more often than it was started",
+			 t->nr);
+	if (is_exact(t) && !t->in_flight && t->expect == EXPECT_IDLE)
+		sim_fail("timer %u: expires, and was not pending", t->nr);
+	if (base->cpu != sim.cpu && base->cpu != TWHEEL_NO_CPU)
+		sim_fail("timer %u: expires on another CPU", t->nr);
+	check_order(t);
+	check_time(t, base);
+	t->expect = t->in_flight ? EXPECT_UNKNOWN : EXPECT_IDLE;
+}
+
+void oracle_callback(struct oracle_timer *t)
+{
+	struct sim_held *held = &t->timer.base->hrtimer.held;
+
+	if (!t->running || t->called)
+		sim_fail("timer %u: a callback, and it has not expired", t->nr);
+	t->called = true;
+	/* A run may be held up before it has begun. */
+	if (!held->first)
+		held->first = sim.now;
+	/* It has looked at the clock, then, every so many timers. */
+	if (sim.now - held->first > RUN_NS_MAX &&
+	    ++held->work > TIMERS_PER_LOOK)
+		sim_fail("a run goes on for %llu ns", sim.now - held->first);
+}
+
+void oracle_callback_ends(struct oracle_timer *t)
+{
+	t->running = false;
+}
+
+/* Timers may be late while a CPU goes, and join another base. */
+void oracle_cpu_goes(void)
+{
+	hotplug_began = ++sequence;
+}
+
+void oracle_cpu_gone(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr_timers; i++) {
+		timers[i]->strict = false;
+		timers[i]->due = max(timers[i]->due, due_at(0));
+		timers[i]->next_due = max(timers[i]->next_due, due_at(0));
+	}
+	hotplug_began = 0;
+}
+
+static bool hrtimer_is_late(const struct hrtimer *hrtimer)
+{
+	return hrtimer->queued && (u64)hrtimer->expires <= sim.now;
+}
+
+static void lost(const struct oracle_timer *t)
+{
+	struct twheel_base *base = t->timer.base;
+
+	sim_note("base %u: clock %llu, armed %llu, kicked %d, hrtimer %s at %llu",
+		 base->cpu, base->scheme.clock, base->armed_tick, base->kicked,
+		 base->hrtimer.queued ? "queued" : "off",
+		 (u64)base->hrtimer.expires);
+	sim_show();
+	sim_fail("timer %u: was due at %llu", t->nr, t->due);
+}
+
+/*
+ * No timer is forgotten: one that is late is on a base that is held up. Returns
+ * whether there is one.
+ */
+bool oracle_any_late(void)
+{
+	unsigned int i;
+	bool any = false;
+
+	for (i = 0; i < nr_timers; i++) {
+		struct oracle_timer *t = timers[i];
+
+		if (!t->timer.node.link.next || t->due >= sim.now)
+			continue;
+		if (!t->timer.base->hrtimer.held.is &&
+		    !hrtimer_is_late(&t->timer.base->hrtimer))
+			lost(t);
+		any = true;
+	}
+	return any;
+}
+
+void oracle_end(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr_timers; i++) {
+		struct oracle_timer *t = timers[i];
+
+		if (t->running || t->in_flight)
+			sim_fail("timer %u: is in use at the end", t->nr);
+		if (t->started != t->expired + t->stopped)
+			sim_fail("timer %u: started %llu times, expired %llu, stopped %llu",
+				 t->nr, t->started, t->expired, t->stopped);
+	}
+}
+
+/* Bases. */
+
+void oracle_new_base(struct hrtimer *hrtimer)
+{
+	hrtimer->held.since = sim.now;
+}
+
+/* Held up from now on, or since its hrtimer is overdue. */
+static void hold_up(struct hrtimer *hrtimer)
+{
+	struct sim_held *held = &hrtimer->held;
+
+	if (held->is)
+		return;
+	held->is = true;
+	held->since = sim.now;
+	if (hrtimer->queued && (u64)hrtimer->expires < sim.now)
+		held->since = hrtimer->expires;
+}
+
+static void go_on(struct hrtimer *hrtimer)
+{
+	struct sim_held *held = &hrtimer->held;
+
+	if (hrtimer->running || held->kicked)
+		return;
+	if (hrtimer->queued && (base_of(hrtimer)->waited ||
+				(u64)hrtimer->expires <= sim.now))
+		return;
+	held->is = false;
+}
+
+void oracle_kick_sent(void *base)
+{
+	struct hrtimer *hrtimer = &((struct twheel_base *)base)->hrtimer;
+
+	hold_up(hrtimer);
+	hrtimer->held.kicked++;
+}
+
+void oracle_kick_comes(void *base)
+{
+	if (((struct twheel_base *)base)->lock.magic != SIM_LOCK_MAGIC)
+		sim_fail("a base that has been freed is kicked");
+	if (sim_verbose)
+		sim_note("base %u %p: a kick comes, armed %llu, pending %llu",
+			 ((struct twheel_base *)base)->cpu, base,
+			 ((struct twheel_base *)base)->armed_tick,
+			 ((struct twheel_base *)base)->scheme.pending);
+}
+
+void oracle_kicked(void *base)
+{
+	struct hrtimer *hrtimer = &((struct twheel_base *)base)->hrtimer;
+
+	hrtimer->held.kicked--;
+	go_on(hrtimer);
+	if (sim_verbose)
+		sim_note("base %u was kicked, reached %llu next %llu, armed %llu, %s at %llu",
+			 ((struct twheel_base *)base)->cpu,
+			 ((struct twheel_base *)base)->reached,
+			 twheel_scheme_next(&((struct twheel_base *)base)->scheme),
+			 ((struct twheel_base *)base)->armed_tick,
+			 hrtimer->queued ? "set" : "off", hrtimer->expires);
+}
+
+void oracle_run_begins(struct hrtimer *hrtimer)
+{
+	struct sim_held *held = &hrtimer->held;
+	struct twheel_base *base = base_of(hrtimer);
+
+	if (base->lock.magic != SIM_LOCK_MAGIC)
+		sim_fail("a base that has been freed ticks");
+	if (!held->is)
+		held->since = hrtimer->expires;
+	held->is = true;
+	if (sim_verbose)
+		sim_note("base %u runs, clock %llu, set for %llu, held up since %llu",
+			 base->cpu, base->scheme.clock, hrtimer->expires,
+			 held->since);
+	held->begin = sim.now;
+	held->first = 0;
+	held->work = 0;
+	held->waited = base->waited;
+	held->expired = base->counters.expired;
+	held->cascaded = base->scheme.cascaded;
+	held->clock = base->scheme.clock;
+	held->cursor = base->scheme.cursor;
+}
+
+/* Wheels take half of a CPU. Debts of long callbacks are forgotten. */
+static void check_share(const struct sim_held *held)
+{
+	u64 length = min_t(u64, sim.now - held->begin, 2 * RUN_NS_MAX);
+	s64 debt = taken[sim.cpu].debt_ns;
+
+	debt -= (s64)(sim.now - taken[sim.cpu].at) / 2;
+	debt = max_t(s64, debt, 0) + (s64)length;
+	taken[sim.cpu].at = sim.now;
+	taken[sim.cpu].debt_ns = debt;
+	if (debt > 6 * RUN_NS_MAX)
+		sim_fail("ticks have taken %lld ns more than half of the CPU",
+			 debt);
+}
+
+static void check_pause(struct hrtimer *hrtimer, struct twheel_base *base)
+{
+	struct sim_held *held = &hrtimer->held;
+
+	if (!base->waited || !hrtimer->queued)
+		return;
+	if (hrtimer->expires - (s64)sim.now > PAUSE_NS_MAX)
+		sim_fail("a pause of %lld ns", hrtimer->expires - (s64)sim.now);
+	if (!SIM_RT && held->waited && held->expired == base->counters.expired &&
+	    held->cascaded == base->scheme.cascaded &&
+	    held->clock == base->scheme.clock &&
+	    held->cursor == base->scheme.cursor)
+		sim_fail("a wheel has waited for its round and does nothing in it");
+}
+
+/*
+ * What comes down from an outer slot is spread over ticks. What was refreshed
+ * has to move when the tick comes that it was due at before.
+ */
+static void check_moves(const struct sim_held *held,
+			const struct twheel_base *base)
+{
+	u64 moved = base->scheme.cascaded - held->cascaded;
+	u64 ticks = 1 + (sim.now - held->since) / tick_ns;
+
+	if (moved > 2 * MOVES_PER_TICK * (ticks + 1) + base->counters.restarted +
+	    base->counters.expired - held->expired)
+		sim_fail("%llu timers are moved in %llu ticks", moved, ticks);
+}
+
+void oracle_run_ends(struct hrtimer *hrtimer)
+{
+	struct twheel_base *base = base_of(hrtimer);
+	struct sim_held *held = &hrtimer->held;
+
+	if (base->counters.expired - held->expired > TIMERS_PER_RUN)
+		sim_fail("a run expires %llu timers",
+			 base->counters.expired - held->expired);
+	check_moves(held, base);
+	check_share(held);
+	check_pause(hrtimer, base);
+	hrtimer->running = false;
+	go_on(hrtimer);
+	hrtimer->running = true;
+}
+
+/* All that a base's lock guards. */
+
+static struct twheel_base *locked_base(struct sim_lock *lock)
+{
+	return container_of(lock, struct twheel_base, lock);
+}
+
+void oracle_locked(struct sim_lock *lock)
+{
+	struct twheel_base *base = locked_base(lock);
+
+	before[sim.cpu] = base->counters;
+	cascaded_before[sim.cpu] = base->scheme.cascaded;
+}
+
+static void check_hold(const char *what, u64 done, u64 limit)
+{
+	if (done > limit && -done > limit)
+		sim_fail("%llu timers %s under one hold of a lock", done, what);
+}
+
+void oracle_unlock(struct sim_lock *lock)
+{
+	struct twheel_base *base = locked_base(lock);
+	struct twheel_counters *now = &base->counters, *then = &before[sim.cpu];
+
+	if (now->started != now->expired + now->stopped + base->scheme.pending)
+		sim_fail("base %u: started %llu, expired %llu, stopped %llu, pending %llu",
+			 base->cpu, now->started, now->expired, now->stopped,
+			 base->scheme.pending);
+	check_hold("started", now->started - then->started, TIMERS_PER_LOCK);
+	check_hold("stopped", now->stopped - then->stopped, TIMERS_PER_LOCK);
+	check_hold("expired", now->expired - then->expired, 1);
+	check_hold("moved", base->scheme.cascaded - cascaded_before[sim.cpu],
+		   TIMERS_PER_LOCK + 1);
+}

@@ -1,0 +1,770 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What happens in a seed: a wheel, tasks that use it, and what befalls them
+ *
+ * Each task has timers to itself, of which all is known. Others are shared by all
+ * tasks, interrupts and callbacks.
+ */
+#include <linux/err.h>
+
+#include "sim.h"
+#include "oracle.h"
+#include "scenario.h"
+#include "twheel_wheel.h"
+
+#define PRIVATE		4	/* timers of each task */
+#define SHARED		8
+#define TIMERS		(SIM_USERS * PRIVATE + SHARED)
+#define CROWD		3000
+#define LOCKS		2
+#define ENDS		2
+#define MANY		6
+
+enum kind {
+	PLAIN,		/* does nothing */
+	SLOW,		/* takes its time */
+	AGAIN,		/* starts itself again */
+	FORWARD,	/* is periodic */
+	OTHER,		/* starts or stops others */
+	SYNC,		/* waits for the callback of one that waits for nobody */
+	LOCK,		/* takes a lock */
+	TICK_END,	/* has something done at the end of the tick */
+	KINDS,
+};
+
+/**
+ * struct user_timer - a timer of the scenario
+ * @o: the timer, and what the oracle knows of it
+ * @kind: what its callback does
+ * @shutting: it has been shut down, or is about to be
+ * @shut: it has been shut down
+ */
+struct user_timer {
+	struct oracle_timer o;
+	enum kind kind;
+	bool shutting;
+	bool shut;
+};
+
+/**
+ * struct user_end - work for the end of a tick
+ * @end: the work
+ * @wanted: when it was queued last, as a number
+ * @called: when it was called last
+ */
+struct user_end {
+	struct twheel_tick_end end;
+	u64 wanted;
+	u64 called;
+};
+
+static struct user_timer timers[TIMERS];
+static struct user_timer crowd[CROWD];
+static struct user_timer others[SIM_USERS];	/* on wheels of their own */
+static struct user_end ends[ENDS];
+static spinlock_t locks[LOCKS];	/* of users: callbacks take them, too */
+static struct twheel_config config;
+static struct twheel *wheel;
+static bool ready;
+static int busy;
+static int devices;		/* interrupts that are in a call */
+static int ops_left;
+static u64 ops_done;
+static u32 far;			/* longest of the usual delays, ticks */
+static u32 callback_ns;		/* longest of the usual callbacks */
+static u64 order;
+static u32 crowd_size;		/* timers of the crowd */
+static u64 crowd_at;		/* when it is due */
+static bool crowd_waits;	/* it has not been started */
+static u32 crowd_last[SIM_CPUS];
+
+static u64 ticks(u64 nr)
+{
+	return nr * config.tick_ns;
+}
+
+static u64 some_delay(void)
+{
+	switch (sim_below(16)) {
+	case 0:
+		return 0;
+	case 1:
+		return sim_random() >> (1 + sim_below(63));
+	case 2:
+		return ticks(sim_below(70000));
+	case 3:
+		return ticks(sim_below(600));
+	case 4:
+	case 5:
+	case 6:
+		return ticks(sim_below(far));
+	default:
+		return sim_below(3 * config.tick_ns);
+	}
+}
+
+static struct user_timer *timer_of(struct twheel_timer *timer)
+{
+	return container_of(timer, struct user_timer, o.timer);
+}
+
+/* Calls of the API, with what the oracle has to know of each. */
+
+static void do_start(struct user_timer *ut, int how)
+{
+	struct oracle_timer *o = &ut->o;
+	struct oracle_call call;
+	u64 delay = some_delay(), at;
+	int ret;
+
+	at = min_t(u64, sim.now + delay, KTIME_MAX);
+	sim_note("start %u how %d delay %llu at %llu", o->nr, how, delay, at);
+	if (how == 1) {
+		oracle_starts(o, &call, at);
+		ret = twheel_start_at(&o->timer, at);
+		oracle_started(o, &call, at, ret >= 0, ret == 1);
+	} else {
+		oracle_starts(o, &call, at);
+		if (how == 2)
+			ret = twheel_start_on(&o->timer, delay,
+					      sim_below(SIM_CPUS));
+		else
+			ret = twheel_start(&o->timer, delay);
+		call.unknown = ret == -EINVAL;
+		oracle_started(o, &call, min_t(u64, sim.now + delay, KTIME_MAX),
+			       ret >= 0, ret == 1);
+	}
+	sim_note("started %u: %d", o->nr, ret);
+	if (ret < 0 && !(ret == -EINVAL && how == 2) &&
+	    !(ret == -ESHUTDOWN && (ut->shutting || !o->private)))
+		sim_fail("timer %u: start returns %d", o->nr, ret);
+	if (o->private && ut->shut && ret != -ESHUTDOWN && ret != -EINVAL)
+		sim_fail("timer %u: start after shutdown returns %d", o->nr, ret);
+}
+
+static void do_restart(struct user_timer *ut)
+{
+	struct oracle_timer *o = &ut->o;
+	struct oracle_call call;
+	u64 at = min_t(u64, sim.now + some_delay(), KTIME_MAX);
+	int ret;
+
+	sim_note("restart %u at %llu", o->nr, at);
+	oracle_starts(o, &call, at);
+	ret = twheel_restart_at(&o->timer, at);
+	oracle_started(o, &call, at, ret, ret);
+	sim_note("restarted %u: %d", o->nr, ret);
+}
+
+static void do_stop(struct user_timer *ut)
+{
+	struct oracle_call call;
+	int ret;
+
+	sim_note("stop %u", ut->o.nr);
+	oracle_stops(&ut->o, &call);
+	ret = twheel_stop(&ut->o.timer);
+	oracle_stopped(&ut->o, &call, ret, false);
+	sim_note("stopped %u: %d", ut->o.nr, ret);
+}
+
+static void do_sync(struct user_timer *ut, bool shutdown)
+{
+	struct oracle_call call;
+	int ret;
+
+	sim_note("%s_sync %u", shutdown ? "shutdown" : "stop", ut->o.nr);
+	oracle_stops(&ut->o, &call);
+	ut->shutting |= shutdown;
+	ret = shutdown ? twheel_shutdown_sync(&ut->o.timer) :
+			 twheel_stop_sync(&ut->o.timer);
+	oracle_stopped(&ut->o, &call, ret, true);
+	ut->shut |= shutdown;
+	sim_note("stop_sync %u: %d", ut->o.nr, ret);
+}
+
+static void do_forward(struct user_timer *ut)
+{
+	struct oracle_timer *o = &ut->o;
+	struct oracle_call call;
+	u64 period = 1 + sim_below(5 * config.tick_ns), ret;
+	bool known = o->private && o->known && !o->in_flight &&
+		     o->low == o->high;
+	u64 old = o->low, low = sim.now, high, begun = o->begun;
+
+	oracle_starts(o, &call, low);
+	ret = twheel_forward(&o->timer, period);
+	high = sim.now + period;
+	if (ret && known && o->begun == begun + 1) {
+		if (old + ret * period <= low || old + (ret - 1) * period > sim.now)
+			sim_fail("timer %u: forward() by %llu periods of %llu from %llu",
+				 o->nr, ret, period, old);
+		call.low = old + ret * period;
+		high = call.low;
+	}
+	call.unknown = !ret;
+	oracle_started(o, &call, high, ret, false);
+	sim_note("forward %u by %llu: %llu", o->nr, period, ret);
+}
+
+static void do_look(struct user_timer *ut)
+{
+	struct oracle_timer *o = &ut->o;
+	bool known = o->private && o->plain && o->known &&
+		     o->expect == EXPECT_PENDING;
+	u64 deadline;
+
+	twheel_pending(&o->timer);
+	twheel_remaining(&o->timer);
+	deadline = twheel_deadline(&o->timer);
+	if (known && (deadline < o->low || deadline > o->high))
+		sim_fail("timer %u: deadline is %llu, not %llu to %llu", o->nr,
+			 deadline, o->low, o->high);
+}
+
+static struct user_timer *private_timer(unsigned int user)
+{
+	return &timers[user * PRIVATE + sim_below(PRIVATE)];
+}
+
+static struct user_timer *shared_timer(void)
+{
+	return &timers[SIM_USERS * PRIVATE + sim_below(SHARED)];
+}
+
+/* Several timers of one task in one call, none of them twice. */
+static void do_many(unsigned int user, int how)
+{
+	struct twheel_request requests[MANY];
+	struct oracle_call calls[MANY];
+	struct user_timer *uts[MANY];
+	unsigned int nr = 1 + sim_below(PRIVATE), i;
+
+	for (i = 0; i < nr; i++) {
+		struct oracle_timer *o = &timers[user * PRIVATE + i].o;
+
+		uts[i] = &timers[user * PRIVATE + i];
+		requests[i].timer = &o->timer;
+		requests[i].deadline = min_t(u64, sim.now + some_delay(), KTIME_MAX);
+		if (how < 2)
+			oracle_starts(o, &calls[i], requests[i].deadline);
+		else
+			oracle_stops(o, &calls[i]);
+	}
+	sim_note("many: %d, from %u", how, uts[0]->o.nr);
+	if (how == 0)
+		twheel_start_many(requests, nr);
+	else if (how == 1)
+		twheel_restart_many(requests, nr);
+	else
+		twheel_stop_many(requests, nr);
+	for (i = 0; i < nr; i++) {
+		struct oracle_timer *o = &uts[i]->o;
+		int ret = requests[i].result;
+
+		sim_note("many %u: %d", o->nr, ret);
+		if (how == 2)
+			oracle_stopped(o, &calls[i], ret, false);
+		else
+			oracle_started(o, &calls[i], requests[i].deadline,
+				       how ? ret : ret >= 0, ret == 1);
+		if (ret < 0 && !uts[i]->shut)
+			sim_fail("timer %u: start_many() says %d", o->nr, ret);
+	}
+}
+
+/* Its callback waits for nobody: whoever holds a lock may wait for it. */
+static bool is_waitable(const struct user_timer *ut)
+{
+	return ut->kind == PLAIN || ut->kind == SLOW;
+}
+
+/* Callbacks. */
+
+static void tick_end(struct twheel_tick_end *end)
+{
+	struct user_end *ue = container_of(end, struct user_end, end);
+
+	ue->called = ++order;
+}
+
+static void any_op(struct user_timer *ut)
+{
+	switch (sim_below(4)) {
+	case 0:
+		do_stop(ut);
+		break;
+	case 1:
+		do_restart(ut);
+		break;
+	default:
+		do_start(ut, sim_below(3));
+	}
+}
+
+static void do_again(struct user_timer *ut)
+{
+	struct oracle_timer *o = &ut->o;
+	struct oracle_call call;
+	u64 at = min_t(u64, sim.now + some_delay(), KTIME_MAX);
+	int ret;
+
+	oracle_starts(o, &call, at);
+	ret = twheel_again_at(&o->timer, at);
+	oracle_started(o, &call, at, ret >= 0, ret == 1);
+	sim_note("again %u at %llu: %d", o->nr, at, ret);
+	o->strict = false;
+}
+
+static void take_lock(void)
+{
+	spinlock_t *lock = &locks[sim_below(LOCKS)];
+
+	spin_lock(lock);
+	sim_spend(sim_below(callback_ns));
+	spin_unlock(lock);
+}
+
+static void callback_of(struct user_timer *ut)
+{
+	struct user_timer *other;
+	struct user_end *ue;
+
+	switch (ut->kind) {
+	case SLOW:
+		sim_spend(sim_below(callback_ns));
+		break;
+	case AGAIN:
+		if (sim_chance(2))
+			do_again(ut);
+		if (sim_chance(2))
+			do_start(ut, sim_below(3));
+		if (sim_chance(4)) {
+			sim_spend(sim_below(callback_ns));
+			do_start(ut, sim_below(3));
+		}
+		if (sim_chance(2))
+			do_forward(ut);
+		break;
+	case FORWARD:
+		if (sim_below(8))
+			do_forward(ut);
+		break;
+	case OTHER:
+		any_op(shared_timer());
+		break;
+	case SYNC:
+		other = shared_timer();
+		if (is_waitable(other))
+			do_sync(other, false);
+		break;
+	case LOCK:
+		take_lock();
+		break;
+	case TICK_END:
+		ue = &ends[sim_below(ENDS)];
+		ue->wanted = ++order;
+		twheel_at_tick_end(&ut->o.timer, &ue->end);
+		break;
+	default:
+		break;
+	}
+}
+
+static void expired(struct twheel_timer *timer)
+{
+	struct user_timer *ut = timer_of(timer);
+
+	oracle_callback(&ut->o);
+	sim_note("expired %u", ut->o.nr);
+	sim_spend(sim_below(200));
+	callback_of(ut);
+	oracle_callback_ends(&ut->o);
+}
+
+/* Those of a crowd are started one after the other, all for one tick. */
+static void crowd_expired(struct twheel_timer *timer)
+{
+	struct user_timer *ut = timer_of(timer);
+	u32 *last = &crowd_last[sim.cpu];
+
+	oracle_callback(&ut->o);
+	if (ut->o.nr < *last && !sim_cpu_goes && ut->o.strict)
+		sim_fail("timer %u overtakes timer %u", *last, ut->o.nr);
+	*last = ut->o.nr;
+	sim_spend(1 + sim_below(callback_ns));
+	oracle_callback_ends(&ut->o);
+}
+
+/* Interrupts of devices, and their softirqs. */
+
+void sim_device(void)
+{
+	if (!ready || !ops_left)
+		return;
+	devices++;
+	any_op(shared_timer());
+	devices--;
+}
+
+void sim_device_softirq(void)
+{
+	struct user_timer *ut = shared_timer();
+
+	if (!ready || !ops_left)
+		return;
+	devices++;
+	if (is_waitable(ut) && sim_chance(2))
+		do_sync(ut, false);
+	else
+		any_op(ut);
+	devices--;
+}
+
+/* Tasks. */
+
+/* Rather one whose callback runs. */
+static struct user_timer *timer_to_await(void)
+{
+	struct user_timer *ut = &timers[SIM_USERS * PRIVATE];
+	u32 i;
+
+	for (i = 0; i < SHARED; i++)
+		if (ut[i].o.running && is_waitable(&ut[i]) && sim_below(4))
+			return &ut[i];
+	return shared_timer();
+}
+
+static void lock_and_wait(void)
+{
+	struct user_timer *ut = timer_to_await();
+	spinlock_t *lock = &locks[sim_below(LOCKS)];
+
+	if (!SIM_RT)
+		local_bh_disable();
+	spin_lock(lock);
+	if (is_waitable(ut))
+		do_sync(ut, false);
+	else
+		sim_spend(sim_below(1000));
+	spin_unlock(lock);
+	if (!SIM_RT)
+		local_bh_enable();
+}
+
+/* Waits for one of many callbacks of a run while others want a lock of ours. */
+static void rendezvous(void)
+{
+	u64 at = sim.now + sim_below(3 * config.tick_ns);
+	u32 i;
+
+	for (i = 0; i < SHARED; i++) {
+		struct oracle_timer *o = &timers[SIM_USERS * PRIVATE + i].o;
+		struct oracle_call call;
+		int ret;
+
+		oracle_starts(o, &call, at);
+		ret = twheel_start_at(&o->timer, at);
+		oracle_started(o, &call, at, ret >= 0, ret == 1);
+	}
+	at = (at / config.tick_ns + 1) * config.tick_ns;
+	sim_note("all shared ones are started for %llu", at);
+	if (at > sim.now)
+		sim_sleep(at - sim.now + sim_below(2 * callback_ns));
+	lock_and_wait();
+}
+
+static void setup(struct user_timer *ut)
+{
+	twheel_timer_setup(&ut->o.timer, wheel, expired, 0);
+	ut->shutting = false;
+	ut->shut = false;
+	ut->o.known = true;
+	ut->o.low = 0;
+	ut->o.high = 0;
+}
+
+static void private_op(unsigned int user)
+{
+	struct user_timer *ut = private_timer(user);
+	u32 i;
+
+	/* Rather one whose callback runs. */
+	for (i = 0; i < PRIVATE; i++)
+		if (timers[user * PRIVATE + i].o.running && sim_chance(2))
+			ut = &timers[user * PRIVATE + i];
+	if (ut->shut && sim_chance(2))
+		setup(ut);
+	switch (sim_below(16)) {
+	case 0:
+	case 1:
+		do_stop(ut);
+		break;
+	case 2:
+	case 3:
+		do_sync(ut, false);
+		break;
+	case 4:
+		do_sync(ut, true);
+		break;
+	case 5:
+	case 6:
+		do_restart(ut);
+		break;
+	case 7:
+		do_forward(ut);
+		break;
+	case 8:
+	case 9:
+		do_look(ut);
+		break;
+	case 10:
+		do_many(user, sim_below(3));
+		break;
+	default:
+		do_start(ut, sim_below(3));
+	}
+}
+
+static void start_crowd(void)
+{
+	u64 at = sim.now + ticks(600 + sim_below(400));
+	struct oracle_call call;
+	u32 i;
+
+	crowd_waits = false;
+	crowd_at = at;
+	for (i = 0; i < crowd_size; i++) {
+		struct oracle_timer *o = &crowd[i].o;
+
+		oracle_starts(o, &call, at);
+		oracle_started(o, &call, at, true,
+			       twheel_start_at(&o->timer, at) == 1);
+	}
+	sim_note("a crowd of %u is started for %llu", crowd_size, at);
+}
+
+static void hotplug(void)
+{
+	unsigned int cpu = sim_below(SIM_CPUS);
+
+	if (sim_chance(2)) {
+		sim_cpu_up(cpu);
+		return;
+	}
+	sim_memory_short = !(sim_options.without & SIM_NO_MEMORY);
+	sim_cpu_down(cpu);
+	sim_memory_short = false;
+}
+
+static void second_wheel(unsigned int user)
+{
+	struct user_timer *ut = &others[user];
+	struct twheel_config other = config;
+	struct twheel *w;
+
+	sim_memory_short = !(sim_options.without & SIM_NO_MEMORY) && sim_chance(4);
+	w = twheel_create(&other);
+	sim_memory_short = false;
+	if (IS_ERR(w))
+		return;
+	/* A kick may be on its way when it is destroyed. */
+	memset(ut, 0, sizeof(*ut));
+	twheel_timer_setup(&ut->o.timer, w, expired, 0);
+	do_start(ut, 2);
+	do_sync(ut, false);
+	twheel_destroy(w);
+}
+
+static void pause_between(void)
+{
+	u32 below = sim_below(8);
+
+	if (below < 4)
+		return;
+	if (below < 7)
+		sim_sleep(sim_below(2 * config.tick_ns));
+	else
+		sim_sleep(ticks(sim_below(far)));
+}
+
+static void work(unsigned int user)
+{
+	while (ops_left > 0) {
+		ops_left--;
+		ops_done++;
+		switch (sim_below(32)) {
+		case 0:
+			if (SIM_RT || sim_chance(2))
+				rendezvous();
+			else
+				lock_and_wait();
+			break;
+		case 1:
+			if (sim_chance(4) && !(sim_options.without & SIM_HOTPLUG))
+				hotplug();
+			break;
+		case 2:
+			if (sim_chance(8))
+				second_wheel(user);
+			break;
+		case 3:
+			if (config.lazy)
+				twheel_prepare(wheel);
+			break;
+		case 4:
+			if (crowd_waits && sim_chance(4))
+				start_crowd();
+			break;
+		case 5:
+		case 6:
+		case 7:
+		case 8:
+			any_op(shared_timer());
+			break;
+		default:
+			private_op(user);
+		}
+		pause_between();
+	}
+}
+
+/* The first task begins and ends the seed. */
+
+static void choose_config(void)
+{
+	static const u64 lengths[] = { 50000, 100000, 1000000, 4000000, 999983 };
+	static const unsigned int dozes[] = { 0, 2, 8 };
+
+	memset(&config, 0, sizeof(config));
+	config.scheme = sim_chance(4) ? TWHEEL_HASHED : TWHEEL_HIER;
+	config.mode = sim_chance(2) ? TWHEEL_TICKLESS : TWHEEL_PERIODIC;
+	config.tick_ns = lengths[sim_below(ARRAY_SIZE(lengths))];
+	if (config.mode == TWHEEL_PERIODIC)
+		config.doze = dozes[sim_below(ARRAY_SIZE(dozes))];
+	if (config.scheme == TWHEEL_HASHED)
+		config.slots = 2 << sim_below(10);
+	config.lazy = sim_chance(4);
+	far = 2 + sim_below(sim_chance(2) ? 20 : 300);
+	callback_ns = 1 + sim_below(sim_chance(4) ? 400000 : 5000);
+	crowd_size = sim_chance(32) ? 1 + sim_below(CROWD) : 0;
+	crowd_waits = crowd_size;
+	crowd_at = 0;
+	memset(crowd_last, 0, sizeof(crowd_last));
+}
+
+static void make_timers(void)
+{
+	u32 i;
+
+	memset(timers, 0, sizeof(timers));
+	for (i = 0; i < TIMERS; i++) {
+		timers[i].kind = sim_chance(2) ? PLAIN : sim_below(KINDS);
+		timers[i].o.private = i < SIM_USERS * PRIVATE;
+		timers[i].o.plain = timers[i].kind != AGAIN &&
+				    timers[i].kind != FORWARD;
+		oracle_add(&timers[i].o);
+		setup(&timers[i]);
+	}
+	if (crowd_size)
+		memset(crowd, 0, crowd_size * sizeof(crowd[0]));
+	for (i = 0; i < crowd_size; i++) {
+		crowd[i].o.private = true;
+		crowd[i].o.plain = true;
+		oracle_add(&crowd[i].o);
+		twheel_timer_setup(&crowd[i].o.timer, wheel, crowd_expired, 0);
+	}
+	for (i = 0; i < ENDS; i++)
+		ends[i] = (struct user_end){ .end.fn = tick_end };
+	for (i = 0; i < LOCKS; i++)
+		spin_lock_init(&locks[i]);
+	order = 0;
+}
+
+static void begin(void)
+{
+	oracle_begin(config.tick_ns);
+	sim_reset_wheel();
+	sim_reset_share();
+	if (twheel_wheel_init(config.tick_ns) ||
+	    twheel_wheel_create_default(&config))
+		sim_fail("no wheel");
+	wheel = twheel_default();
+	sim_note("a %s %s wheel, tick %llu, slots %u, doze %u%s",
+		 twheel_wheel_mode_name(config.mode),
+		 twheel_wheel_scheme_name(config.scheme), config.tick_ns,
+		 config.slots, config.doze, config.lazy ? ", lazy" : "");
+	make_timers();
+	ready = true;
+}
+
+static void count_drained(struct twheel_timer *timer, void *arg)
+{
+	oracle_drained(&timer_of(timer)->o);
+}
+
+static void end(void)
+{
+	u32 i;
+
+	while (busy || devices)
+		sim_sleep(ticks(1));
+	sim_options.without |= SIM_STEAL | SIM_LATENCY | SIM_DEVICE;
+	ready = false;
+	for (i = 0; crowd_waits && i < TIMERS; i++)
+		do_sync(&timers[i], false);
+	if (crowd_waits)
+		start_crowd();
+	if (crowd_at > sim.now)
+		sim_sleep(crowd_at - sim.now);
+	do {
+		sim_sleep(20000000 + ticks(2));
+	} while (oracle_any_late());
+	if (sim_chance(2)) {
+		twheel_drain(wheel, count_drained, NULL);
+		for (i = 0; i < SIM_USERS * PRIVATE; i++)
+			if (timers[i].o.plain && twheel_pending(&timers[i].o.timer))
+				sim_fail("timer %u: is left by a drain", i);
+	}
+	for (i = 0; i < TIMERS; i++)
+		do_sync(&timers[i], false);
+	for (i = 0; i < crowd_size; i++)
+		do_sync(&crowd[i], false);
+	oracle_end();
+	twheel_wheel_exit();
+	/* No run is under way any more. */
+	for (i = 0; i < ENDS; i++)
+		if (ends[i].called < ends[i].wanted)
+			sim_fail("end of tick %u was queued and never called", i);
+}
+
+static void user(struct sim_task *task)
+{
+	unsigned int nr = task->nr - 3 * SIM_CPUS;
+
+	if (nr)
+		sim_wait(&ready);
+	else
+		begin();
+	work(nr);
+	busy--;
+	if (!nr)
+		end();
+}
+
+/* Returns the number of operations. */
+u64 scenario_run(void)
+{
+	unsigned int without = sim_options.without;
+
+	sim_begin(sim_options.seed);
+	ready = false;
+	busy = SIM_USERS;
+	devices = 0;
+	ops_left = sim_options.ops;
+	ops_done = 0;
+	choose_config();
+	sim_run_tasks(user);
+	sim_options.without = without;
+	return ops_done;
+}
