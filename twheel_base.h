@@ -214,6 +214,7 @@ static __always_inline u64 twheel_tick_above(const struct twheel_base *base,
  * @timer: the timer
  * @expires: its tick
  * @offset_ns: the place of its deadline in the tick before that
+ * @hier: the caller knows that the wheel is a hierarchical one
  *
  * Does not look at the hrtimer, nor tell debug objects.
  *
@@ -221,27 +222,34 @@ static __always_inline u64 twheel_tick_above(const struct twheel_base *base,
  */
 static __always_inline void twheel_base_start(struct twheel_base *base,
 					      struct twheel_timer *timer,
-					      u64 expires, u32 offset_ns)
+					      u64 expires, u32 offset_ns,
+					      bool hier)
 {
 	WRITE_ONCE(timer->node.expires, expires);
 	WRITE_ONCE(timer->node.offset_ns, offset_ns);
 	/* Before the timer is pending. Pairs with twheel_start(). */
 	smp_wmb();
-	twheel_scheme_start(&base->scheme, &timer->node);
+	if (hier || likely(base->scheme.type == TWHEEL_HIER))
+		twheel_hier_start(&base->scheme, &timer->node, expires);
+	else
+		twheel_hashed_start(&base->scheme, &timer->node);
 	base->counters.started++;
 	trace_twheel_start(base, timer, false);
 }
 
-/* Start a timer as its callback has noted. @noted is what @base->again was. */
+/*
+ * Start a timer as its callback has noted. @noted is what @base->again was, @hier is
+ * as in twheel_base_start().
+ */
 static __always_inline void twheel_base_start_again(struct twheel_base *base,
 						    struct twheel_timer *timer,
-						    u64 noted)
+						    u64 noted, bool hier)
 {
 	u32 offset_ns;
 	u64 expires = twheel_tick_above(base, noted, &offset_ns);
 
 	debug_object_activate(timer, &twheel_base_debug_descr);
-	twheel_base_start(base, timer, expires, offset_ns);
+	twheel_base_start(base, timer, expires, offset_ns, hier);
 }
 
 /**

@@ -75,6 +75,13 @@
  */
 #define MOVES_PER_WAKEUP	64
 
+/*
+ * Small shares of a cascade are moved together: so many nodes, and those of so many
+ * ticks, at most.
+ */
+#define CASCADE_MOVES		64U
+#define CASCADE_TICKS		16U
+
 /* So many nodes that were refreshed in one slot are a crowd. */
 #define CROWD			64
 
@@ -148,7 +155,7 @@ void twheel_hier_join_torn(struct twheel_scheme *s, struct twheel_slot *slot,
 void twheel_hier_move_last(struct twheel_scheme *s, struct twheel_node *node)
 {
 	twheel_slot_leave(s, node);
-	twheel_hier_place(s, node);
+	twheel_hier_place(s, node, node->expires);
 }
 
 /**
@@ -186,12 +193,13 @@ static u64 ticks_left(const struct twheel_scheme *s, unsigned int level)
  * This tick's share of what has to be moved down from @level. Rounding down
  * starts as late as one node per tick allows, for most nodes are stopped
  * before that. With one tick left the share is all, whatever the slot's count
- * says: it may have overflowed.
+ * says: it may have overflowed. Looking costs as much as some moves, so that small
+ * shares of a few ticks are moved in the first of these.
  */
 static u32 cascade_share(struct twheel_scheme *s, unsigned int level)
 {
-	u32 nr = next_outer_slot(s, level);
-	u64 left, count;
+	u32 nr = next_outer_slot(s, level), share, ticks;
+	u64 left, count, recheck = s->recheck;
 
 	if (!test_bit(nr, s->occupied))
 		return 0;
@@ -202,28 +210,14 @@ static u32 cascade_share(struct twheel_scheme *s, unsigned int level)
 		return 0;
 	}
 	s->recheck = s->clock + 1;
-	return left == 1 ? U32_MAX : (u32)count / (u32)left;
-}
-
-/**
- * twheel_hier_move_far - move a node down to level 1 or further out
- * @s: the scheme
- * @node: a node that was taken out of @s->from
- *
- * The part of twheel_hier_move() that is not inlined.
- */
-void twheel_hier_move_far(struct twheel_scheme *s, struct twheel_node *node)
-{
-	u64 slot = node->expires >> twheel_hier_shift(s->level);
-	u32 nr;
-
-	if (slot != (s->clock >> twheel_hier_shift(s->level)) + 1) {
-		twheel_hier_place(s, node);
-		return;
-	}
-	nr = twheel_hier_slot(s->level - 1, node->expires);
-	twheel_hier_join_head(s, &s->slots[nr], node,
-			      s->level > 1 ? TWHEEL_SLOT_MAY_STAY : 0);
+	if (left == 1)
+		return U32_MAX;
+	share = (u32)count / (u32)left;
+	ticks = min(CASCADE_MOVES / share, CASCADE_TICKS);
+	if (ticks <= 1 || ticks >= left)
+		return share;
+	s->recheck = min(recheck, s->clock + ticks);
+	return ticks * share;
 }
 
 /**
@@ -247,6 +241,81 @@ void twheel_hier_next_level(struct twheel_scheme *s)
 	s->from_end = level == 1 ? s->clock + ticks_left(s, 1) +
 				   TWHEEL_HIER_WINDOW : 0;
 	prefetchw(s->from->nodes.prev);
+}
+
+/**
+ * twheel_hier_move_far - move a node down to level 1 or further out
+ * @s: the scheme
+ * @node: a node that was taken out of @s->from, or is about to be
+ *
+ * The part of twheel_hier_move() that is not inlined.
+ */
+void twheel_hier_move_far(struct twheel_scheme *s, struct twheel_node *node)
+{
+	u64 slot = node->expires >> twheel_hier_shift(s->level);
+	u32 nr;
+
+	if (slot != (s->clock >> twheel_hier_shift(s->level)) + 1) {
+		twheel_hier_place(s, node, node->expires);
+		return;
+	}
+	nr = twheel_hier_slot(s->level - 1, node->expires);
+	twheel_hier_join_head(s, &s->slots[nr], node,
+			      s->level > 1 ? TWHEEL_SLOT_MAY_STAY : 0);
+}
+
+/* The last @moved nodes of the slot that is being emptied are in others now. */
+static void leave_from(struct twheel_scheme *s, struct list_head *last,
+		       u32 moved)
+{
+	struct twheel_slot *from = s->from;
+
+	if (!moved)
+		return;
+	from->count -= moved;
+	s->quota -= moved;
+	s->cascaded += moved;
+	twheel_unlink(last, &from->nodes);
+	if (last == &from->nodes)
+		twheel_slot_vacate_hier(s, from, from - s->slots);
+}
+
+/*
+ * Move the last nodes of the outer slot that is being emptied, as twheel_hier_move()
+ * does for one. They leave the slot all at once, when they are in other slots.
+ */
+static noinline void cascade(struct twheel_scheme *s, int *work)
+{
+	struct twheel_slot *from = s->from, *slots = s->slots;
+	struct list_head *head = &from->nodes, *last = head->prev, *prev;
+	u32 most = min_t(u32, s->quota, *work), left = most;
+	bool torn = !twheel_slot_mutual(last, head);
+	u64 end = s->from_end;
+	struct twheel_node *node;
+	struct twheel_slot *to;
+
+	for (; left && last != head && likely(!torn); left--) {
+		prev = last->prev;
+		if (unlikely(!twheel_slot_mutual(prev, last))) {
+			torn = true;
+			break;
+		}
+		node = list_entry(last, struct twheel_node, link);
+		twheel_slot_take_hint(node);
+		if (likely(node->expires < end)) {
+			to = &slots[node->expires & TWHEEL_HIER_MASK];
+			twheel_hier_join_head(s, to, node, 0);
+		} else {
+			twheel_hier_move_far(s, node);
+		}
+		last = prev;
+	}
+	leave_from(s, last, most - left);
+	*work -= most - left;
+	if (unlikely(torn))
+		twheel_slot_mend(s, from);
+	if (!s->quota || list_empty(head))
+		twheel_hier_next_level(s);
 }
 
 /*
@@ -290,15 +359,15 @@ static void move_refreshed(struct twheel_scheme *s, int *work)
 		node = list_first_entry(&slot->nodes, struct twheel_node, link);
 	twheel_slot_take_hint(node);
 	twheel_slot_leave(s, node);
-	twheel_hier_place(s, node);
+	twheel_hier_place(s, node, node->expires);
 	s->cascaded++;
 	--*work;
 }
 
 /* Ask for the nodes that the next tick begins with. */
-static void expect_next_tick(const struct twheel_scheme *s)
+static __always_inline void expect_next_tick(const struct twheel_scheme *s)
 {
-	u32 nr = twheel_hier_slot(0, s->clock + 1), i, where;
+	u32 nr = twheel_hier_slot(0, s->clock + 1), where;
 	const struct twheel_slot *slot = &s->slots[nr];
 	const struct twheel_node *node;
 
@@ -306,8 +375,11 @@ static void expect_next_tick(const struct twheel_scheme *s)
 		return;
 	node = list_first_entry(&slot->nodes, struct twheel_node, link);
 	where = twheel_slot_where(node);
-	for (i = 0; i < TWHEEL_SLOT_HINTS; i++)
-		prefetchw(twheel_slot_hinted(node, slot->where[i] - where));
+	BUILD_BUG_ON(TWHEEL_SLOT_HINTS != 4);
+	prefetchw(twheel_slot_hinted(node, slot->where[0] - where));
+	prefetchw(twheel_slot_hinted(node, slot->where[1] - where));
+	prefetchw(twheel_slot_hinted(node, slot->where[2] - where));
+	prefetchw(twheel_slot_hinted(node, slot->where[3] - where));
 }
 
 /*
@@ -329,6 +401,12 @@ static struct twheel_slot *step(struct twheel_scheme *s, u64 target)
 	return twheel_hier_due_slot(s);
 }
 
+/* Whether this tick moves the share of the next ones too. */
+static bool is_small(const struct twheel_scheme *s)
+{
+	return s->recheck - s->clock > 1;
+}
+
 static noinline struct twheel_node *pop(struct twheel_scheme *s, u64 target,
 					int *work)
 {
@@ -337,9 +415,14 @@ static noinline struct twheel_node *pop(struct twheel_scheme *s, u64 target,
 	u64 moved;
 
 	while (*work > 0) {
+		while (s->quota && is_small(s) && *work > 0)
+			cascade(s, work);
+		if (*work <= 0)
+			return NULL;
 		if (s->quota || !list_empty(&slot->nodes)) {
 			moved = s->cascaded;
-			node = twheel_hier_due(s, slot);
+			if (!twheel_hier_due(s, slot, &node))
+				node = NULL;
 			*work -= s->cascaded - moved;
 			if (node || *work <= 0)
 				return node;
@@ -356,6 +439,19 @@ static noinline struct twheel_node *pop(struct twheel_scheme *s, u64 target,
 	return NULL;
 }
 
+/* The clock has just come to a tick with nothing to move, whose slot is @slot. */
+static noinline struct twheel_node *pop_first(struct twheel_scheme *s,
+					      struct twheel_slot *slot,
+					      int *work)
+{
+	struct twheel_node *node;
+
+	expect_next_tick(s);
+	if (likely(twheel_hier_due(s, slot, &node)))
+		return node;
+	return pop(s, s->clock, work);
+}
+
 /**
  * twheel_hier_pop - take out the next due node, see twheel_scheme_pop()
  * @s: the scheme
@@ -364,9 +460,10 @@ static noinline struct twheel_node *pop(struct twheel_scheme *s, u64 target,
  *
  * PER_TICK_BOOKKEEPING and the first half of EXPIRY_PROCESSING of the paper.
  *
- * A slot to be moved and a slot to expire are two chains of nodes that come from
- * memory. They are taken in turn, one node of each, so that both wait at the same
- * time.
+ * A slot to be moved and a slot to expire are two chains of nodes. With many timers
+ * these come from memory. Then they are taken in turn, one node of each, so that
+ * both wait at the same time. A small share is moved in one go: that takes fewer
+ * instructions.
  *
  * Return: a node, or NULL.
  */
@@ -375,18 +472,19 @@ struct twheel_node *twheel_hier_pop(struct twheel_scheme *s, u64 target,
 {
 	struct twheel_slot *slot = twheel_hier_due_slot(s);
 
-	/* Most ticks of a wheel with few timers: nothing to do before or at it. */
-	if (target - s->clock == 1 && target < s->recheck &&
-	    list_empty(&slot->nodes)) {
-		slot = &s->slots[twheel_hier_slot(0, target)];
-		if (list_empty(&slot->nodes)) {
-			s->clock = target;
-			return NULL;
-		}
-	}
+	if (s->quota || !list_empty(&slot->nodes))
+		return pop(s, target, work);
 	/* The end of a tick at which timers have expired. */
-	if (target == s->clock && !s->quota && list_empty(&slot->nodes))
+	if (target == s->clock)
 		return NULL;
+	/* Most ticks: nothing to move. With few timers nothing is due either. */
+	if (target - s->clock == 1 && target < s->recheck) {
+		s->clock = target;
+		slot = twheel_hier_due_slot(s);
+		if (list_empty(&slot->nodes))
+			return NULL;
+		return pop_first(s, slot, work);
+	}
 	return pop(s, target, work);
 }
 

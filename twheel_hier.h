@@ -90,7 +90,7 @@ twheel_hier_join(struct twheel_scheme *s, struct twheel_slot *slot,
 		 struct twheel_node *node, u32 flags, struct list_head *prev,
 		 struct list_head *next)
 {
-	u32 here = twheel_slot_where(node), *where;
+	u32 here = twheel_slot_where(node), nr;
 
 	if (unlikely(prev == next)) {
 		twheel_hier_join_empty(s, slot, node, flags);
@@ -101,9 +101,9 @@ twheel_hier_join(struct twheel_scheme *s, struct twheel_slot *slot,
 				      next == &slot->nodes);
 		return;
 	}
-	where = &slot->where[slot->count++ % TWHEEL_SLOT_HINTS];
-	node->hint = flags + (*where - here);
-	*where = here;
+	nr = slot->count++ % TWHEEL_SLOT_HINTS;
+	node->hint = flags + (slot->where[nr] - here);
+	slot->where[nr] = here;
 	twheel_link(&node->link, prev, next);
 }
 
@@ -123,11 +123,11 @@ twheel_hier_join_head(struct twheel_scheme *s, struct twheel_slot *slot,
 	twheel_hier_join(s, slot, node, flags, &slot->nodes, slot->nodes.next);
 }
 
-/* Put a node that is in no slot where it belongs. */
+/* Put a node that is in no slot where it belongs. @tick is its tick. */
 static __always_inline void twheel_hier_place(struct twheel_scheme *s,
-					      struct twheel_node *node)
+					      struct twheel_node *node,
+					      u64 tick)
 {
-	u64 tick = node->expires;
 	struct twheel_slot *slot;
 
 	if (tick < s->reach[0]) {
@@ -148,12 +148,14 @@ static __always_inline void twheel_hier_place(struct twheel_scheme *s,
  * twheel_hier_start - start a node, see twheel_scheme_start()
  * @s: the scheme
  * @node: a node that is not pending
+ * @tick: its tick, which is in @node->expires too
  */
 static __always_inline void twheel_hier_start(struct twheel_scheme *s,
-					      struct twheel_node *node)
+					      struct twheel_node *node,
+					      u64 tick)
 {
 	s->pending++;
-	twheel_hier_place(s, node);
+	twheel_hier_place(s, node, tick);
 }
 
 /**
@@ -201,7 +203,7 @@ static __always_inline void twheel_hier_restart(struct twheel_scheme *s,
 				   node->link.next);
 	else
 		twheel_unlink(node->link.prev, node->link.next);
-	twheel_hier_place(s, node);
+	twheel_hier_place(s, node, node->expires);
 }
 
 void twheel_hier_next_level(struct twheel_scheme *s);
@@ -209,8 +211,7 @@ void twheel_hier_move_far(struct twheel_scheme *s, struct twheel_node *node);
 
 /*
  * Move the last node of the outer slot that is being emptied one level down. If
- * it was restarted to a tick beyond that slot it goes where it belongs now. The
- * node to be moved next is asked for now, see twheel_hier_pop(). What
+ * it was restarted to a tick beyond that slot it goes where it belongs now. What
  * was to be moved may have been stopped since.
  */
 static __always_inline void twheel_hier_move(struct twheel_scheme *s)
@@ -254,38 +255,40 @@ twheel_hier_due_slot(const struct twheel_scheme *s)
  * twheel_hier_due - take out the next node of the clock's own slot
  * @s: the scheme
  * @slot: that slot
+ * @node: set to the node
  *
- * One step of this tick's cascade and, if the slot's first node is due, one of
+ * One step of this tick's cascade, if that takes turns with the expiry, and one of
  * its expiry: all that most calls of twheel_hier_pop() would do.
  *
- * Return: a node that is due, or NULL: then twheel_hier_pop() knows more.
+ * Return: true if there is one that is due. If not twheel_hier_pop() knows more.
  */
-static __always_inline struct twheel_node *
-twheel_hier_due(struct twheel_scheme *s, struct twheel_slot *slot)
+static __always_inline bool twheel_hier_due(struct twheel_scheme *s,
+					    struct twheel_slot *slot,
+					    struct twheel_node **node)
 {
-	struct twheel_node *node;
-	struct list_head *next;
+	struct list_head *first, *next;
+	struct twheel_node *due;
 
 	if (s->quota)
 		twheel_hier_move(s);
 again:
-	node = list_first_entry(&slot->nodes, struct twheel_node, link);
-	if (&node->link == &slot->nodes)
-		return NULL;
-	if (unlikely(node->expires > s->clock))
-		return NULL;
-	next = node->link.next;
-	if (unlikely(!twheel_slot_mutual(&slot->nodes, &node->link) ||
-		     !twheel_slot_goes_on(&node->link))) {
+	first = slot->nodes.next;
+	due = list_entry(first, struct twheel_node, link);
+	if (first == &slot->nodes || unlikely(due->expires > s->clock))
+		return false;
+	next = first->next;
+	if (unlikely(!twheel_slot_mutual(&slot->nodes, first) ||
+		     !twheel_slot_goes_on(first))) {
 		twheel_slot_mend(s, slot);
 		goto again;
 	}
-	twheel_slot_take_hint(node);
+	twheel_slot_take_hint(due);
 	twheel_unlink(&slot->nodes, next);
 	if (unlikely(next == &slot->nodes))
 		twheel_slot_vacate_hier(s, slot, twheel_hier_slot(0, s->clock));
-	twheel_slot_leave_wheel(s, node);
-	return node;
+	twheel_slot_leave_wheel(s, due);
+	*node = due;
+	return true;
 }
 
 #endif /* _TWHEEL_HIER_H */

@@ -123,7 +123,7 @@ static __always_inline void
 twheel_scheme_start(struct twheel_scheme *s, struct twheel_node *node)
 {
 	if (likely(s->type == TWHEEL_HIER))
-		twheel_hier_start(s, node);
+		twheel_hier_start(s, node, node->expires);
 	else
 		twheel_hashed_start(s, node);
 }
@@ -233,17 +233,18 @@ twheel_scheme_due_slot(const struct twheel_scheme *s)
  * twheel_scheme_due - a shorter way to the next due node of a tick
  * @s: the scheme
  * @slot: twheel_scheme_due_slot()
+ * @node: set to the node, taken out
  *
- * The clock stays where it is. Moves one node beside that returned, if it is
- * time to.
+ * The clock stays where it is. Moves one node beside that taken out, if it is time
+ * to.
  *
- * Return: what twheel_scheme_pop() would return, or NULL if that has to be
- * called to know.
+ * Return: true if there is one. If not twheel_scheme_pop() has to be called to know.
  */
-static __always_inline struct twheel_node *
-twheel_scheme_due(struct twheel_scheme *s, struct twheel_slot *slot)
+static __always_inline bool twheel_scheme_due(struct twheel_scheme *s,
+					      struct twheel_slot *slot,
+					      struct twheel_node **node)
 {
-	return likely(slot) ? twheel_hier_due(s, slot) : NULL;
+	return likely(slot) && twheel_hier_due(s, slot, node);
 }
 
 /**

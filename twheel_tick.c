@@ -112,8 +112,6 @@ static noinline void mend_preempt_count(twheel_fn fn, int count)
 /* As call_timer_fn() in kernel/time/timer.c. */
 static __always_inline void call_timer(struct twheel_timer *timer, twheel_fn fn)
 {
-	int count = preempt_count();
-
 #ifdef CONFIG_LOCKDEP
 	/* The timer may be gone when it is let go: see look_for_deadlock(). */
 	struct lockdep_map lockdep_map;
@@ -123,13 +121,15 @@ static __always_inline void call_timer(struct twheel_timer *timer, twheel_fn fn)
 	lock_map_acquire(&lockdep_map);
 	fn(timer);
 	lock_map_release(&lockdep_map);
-	if (unlikely(count != preempt_count()))
-		mend_preempt_count(fn, count);
 }
 
-/* Returns whether the run can go on. */
+/*
+ * @count is the preempt count with the lock held, and @hier says that the wheel is
+ * a hierarchical one. Returns whether the run can go on.
+ */
 static __always_inline bool expire_timer(struct twheel_base *base,
-					 struct twheel_timer *timer)
+					 struct twheel_timer *timer, int count,
+					 bool hier)
 	__releases(&base->lock) __acquires(&base->lock)
 {
 	twheel_fn fn = timer->fn;
@@ -147,11 +147,14 @@ static __always_inline bool expire_timer(struct twheel_base *base,
 	 * that calls twheel_again_at() promises that it is still there.
 	 */
 	raw_spin_lock_irq(&base->lock);
+	if (unlikely(count != preempt_count()))
+		mend_preempt_count(fn, count);
 	noted = atomic64_read(&base->again);
-	if (noted) {
+	if (noted > TWHEEL_AGAIN_CLOSED) {
 		atomic64_set(&base->again, 0);
-		if (likely(noted > TWHEEL_AGAIN_CLOSED))
-			twheel_base_start_again(base, timer, noted);
+		twheel_base_start_again(base, timer, noted, hier);
+	} else if (unlikely(noted)) {
+		atomic64_set(&base->again, 0);
 	}
 	if (!twheel_expiry_awaited(&base->expiry))
 		return true;
@@ -198,7 +201,8 @@ static noinline int expire_one(struct twheel_base *base,
 			       struct twheel_node *node, int budget)
 	__must_hold(&base->lock)
 {
-	return expire_timer(base, twheel_timer_of(node)) ? budget - 1 : -1;
+	return expire_timer(base, twheel_timer_of(node), preempt_count(), false) ?
+	       budget - 1 : -1;
 }
 
 /*
@@ -211,17 +215,15 @@ static noinline int expire_tick(struct twheel_base *base,
 	__must_hold(&base->lock)
 {
 	struct twheel_slot *slot = twheel_scheme_due_slot(&base->scheme);
+	int count = preempt_count();
 
 	if (unlikely(!slot))
 		return expire_one(base, node, budget);
 	do {
-		if (!expire_timer(base, twheel_timer_of(node)))
+		if (!expire_timer(base, twheel_timer_of(node), count, true))
 			return -1;
 		budget--;
-		if (!budget)
-			break;
-		node = twheel_scheme_due(&base->scheme, slot);
-	} while (node);
+	} while (budget && twheel_scheme_due(&base->scheme, slot, &node));
 	return budget;
 }
 

@@ -224,7 +224,7 @@ static __always_inline void insert(struct twheel_base *base,
 				   u32 offset_ns)
 {
 	debug_object_activate(timer, &debug_descr);
-	twheel_base_start(base, timer, expires, offset_ns);
+	twheel_base_start(base, timer, expires, offset_ns, false);
 }
 
 /*
@@ -283,7 +283,7 @@ static noinline bool start_noted(struct twheel_base *base,
 	noted = atomic64_xchg(&base->again, TWHEEL_AGAIN_CLOSED);
 	if (noted <= TWHEEL_AGAIN_CLOSED)
 		return false;
-	twheel_base_start_again(base, timer, noted);
+	twheel_base_start_again(base, timer, noted, false);
 	return true;
 }
 
@@ -505,12 +505,14 @@ int twheel_again_at(struct twheel_timer *timer, ktime_t deadline)
 {
 	/* Stays on this base while the callback runs: see start_slow(). */
 	struct twheel_base *base = READ_ONCE(timer->base);
+	s64 none = 0;
 
-	if (unlikely(deadline < 0))
-		deadline = 0;
-	if (unlikely(base <= TWHEEL_MOVING || READ_ONCE(base->running) != timer))
+	/* data_race: only while its callback runs here can it be @timer. */
+	if (unlikely(base <= TWHEEL_MOVING || data_race(base->running) != timer))
 		return -EINVAL;
-	if (unlikely(atomic64_cmpxchg(&base->again, 0, deadline + base->tick_ns - 1)))
+	if (unlikely(deadline < 0 ||
+		     !atomic64_try_cmpxchg(&base->again, &none,
+					     deadline + base->tick_ns - 1)))
 		return twheel_start_at(timer, deadline);
 	/*
 	 * From here on a start on this CPU sees @again. One that has come before

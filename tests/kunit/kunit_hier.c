@@ -20,6 +20,8 @@
 
 /* Moves in one tick that are few compared with a crowd of 5000. */
 #define FEW_MOVES	1000
+/* Nodes that are moved together for some ticks. */
+#define MOVES		64
 
 static struct twheel_check *begin(struct kunit *test, u64 clock, u32 nr)
 {
@@ -179,7 +181,8 @@ static void a_node_goes_down_level_by_level(struct kunit *test)
 /*
  * The maximum that a tick may move. For each level, count the nodes in the next
  * outer slot, and those that come down to it from the level above in the same
- * tick. Divide that by the ticks that are left, rounded up.
+ * tick. Divide that by the ticks that are left, rounded up. Less than MOVES may be
+ * the share of a few ticks.
  */
 static u64 fair_share(const struct twheel_scheme *s, u64 tick)
 {
@@ -193,7 +196,8 @@ static u64 fair_share(const struct twheel_scheme *s, u64 tick)
 			share;
 		share = 0;
 		if (left <= count)
-			share = DIV_ROUND_UP((u32)count, (u32)left);
+			share = max_t(u32, DIV_ROUND_UP((u32)count, (u32)left),
+				      min_t(u64, count, MOVES));
 		else if (count)
 			share = 1;
 		sum += share;

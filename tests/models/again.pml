@@ -16,10 +16,10 @@
  * then. Steps are in order on all CPUs. So the release and acquire of @running, and
  * the full order of the atomic operations on @again, are taken for granted.
  *
- * code twheel_timer.c twheel_again_at ee49ccec
+ * code twheel_timer.c twheel_again_at c4da5161
  * code twheel_timer.c again_slow 38cec2a4
  * code twheel_timer.c is_noted 641a4a04
- * code twheel_timer.c start_noted 949fecd6
+ * code twheel_timer.c start_noted fd8151ca
  * code twheel_timer.c is_started 129507a2
  * code twheel_timer.c start_slow 17f2ca66
  * code twheel_timer.c start 38a406f0
@@ -31,9 +31,9 @@
  * code twheel_timer.c stop_noted c817c21e
  * code twheel_timer.c twheel_stop 5dfc7a39
  * code twheel_base.h twheel_base_set_running d686d43b
- * code twheel_base.h twheel_base_start_again 3309f815
+ * code twheel_base.h twheel_base_start_again 960293b6
  * code twheel_base.h twheel_base_stop 910b0be3
- * code twheel_tick.c expire_timer 8bd5bd64
+ * code twheel_tick.c expire_timer 475e9603
  * code twheel_tick.c expire_timers 14167aa1
  *
  * right

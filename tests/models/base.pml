@@ -33,7 +33,7 @@
  * code twheel_base.c put_timers 781eadde
  * code twheel_base.c hand_on_timers 1e364ba4
  * code twheel_base.c twheel_base_offline 55b0dc35
- * code twheel_tick.c expire_timer 8bd5bd64
+ * code twheel_tick.c expire_timer 475e9603
  * code twheel_wheel.c twheel_wheel_create_default 8b11a9df
  *
  * right

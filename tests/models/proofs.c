@@ -183,7 +183,7 @@ bool prove_place(struct twheel_slot *slots, u64 clock, u64 tick)
 
 	ASSUME(clock < KTIME_MAX && tick <= KTIME_MAX);
 	twheel_hier_set_window(&s);
-	place(&s, &node);
+	place(&s, &node, tick);
 	while (!reaches(clock, level, due))
 		level++;
 	return the_slot == &slots[twheel_hier_slot(level, due)];

@@ -27,7 +27,7 @@
  * code twheel_compat.h twheel_expiry_wait 4d9ce25c
  * code twheel_compat.h twheel_expiry_awaited 97966e8e
  * code twheel_tick.c let_waiters_on a195a7e0
- * code twheel_tick.c expire_timer 8bd5bd64
+ * code twheel_tick.c expire_timer 475e9603
  * code twheel_tick.c expire_timers 14167aa1
  * code twheel_tick.c run_tick 078c3b3b
  * code twheel_timer.c try_to_stop 4082a5fb

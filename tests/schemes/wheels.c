@@ -78,8 +78,9 @@ static struct twheel_node *wheel_pop(struct twheel_test_scheme *t, u64 target,
 	struct twheel_node *node = NULL;
 	u64 moved = t->s.cascaded;
 
-	if (t->s.pending % 2 && *work > 0)
-		node = twheel_scheme_due(&t->s, slot);
+	if (t->s.pending % 2 && *work > 0 &&
+	    !twheel_scheme_due(&t->s, slot, &node))
+		node = NULL;
 	*work -= t->s.cascaded - moved;
 	return node ?: twheel_scheme_pop(&t->s, target, work);
 }

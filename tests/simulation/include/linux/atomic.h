@@ -25,6 +25,15 @@ typedef struct {
 #define atomic64_cmpxchg(v, o, n) \
 	cmpxchg(&(v)->counter, (s64)(o), (s64)(n))
 
+static inline bool atomic64_try_cmpxchg(atomic64_t *v, s64 *old, s64 new)
+{
+	s64 was = cmpxchg(&v->counter, *old, new);
+	bool done = was == *old;
+
+	*old = was;
+	return done;
+}
+
 static inline int atomic_add_return(int i, atomic_t *v)
 {
 	sim_point();
