@@ -895,17 +895,21 @@ TEST(a_page_in_use_outlives_the_session)
 
 #define LIVES		64
 #define ALL_LIVES	1000
+/* A life ends, though the machine may be too slow for any store to be too late. */
+#define LONGEST_LIFE	(20 * MS)
 
 /**
  * struct heartbeat - timers that one thread stores for and another one reads
  * @words: their words
  * @floor: by id, a time before which the timer must not expire
+ * @end: by id, a time after which no word of this life is
  * @session: theirs
  * @done: all rounds are over
  */
 struct heartbeat {
 	__u64 *words;
 	__u64 floor[LIVES];
+	__u64 end[LIVES];
 	int session;
 	bool done;
 };
@@ -925,7 +929,7 @@ static void *beat(void *data)
 		id = random_number(&seed) % LIVES;
 		old = READ_ONCE(h->floor[id]);
 		word = now_ns() + random_number(&seed) % (4 * MS);
-		if (!old || word <= old)
+		if (!old || word <= old || word > READ_ONCE(h->end[id]))
 			continue;
 		store(&h->words[id], word);
 		if (now_ns() >= old)
@@ -942,6 +946,7 @@ static void begin_life(struct heartbeat *h, __u64 id)
 	__u64 deadline = now_ns() + 2 * MS;
 
 	store(&h->words[id], deadline);
+	WRITE_ONCE(h->end[id], deadline + LONGEST_LIFE);
 	ASSERT_EQ(0, tw_start_flags(h->session, id, deadline, TWHEEL_START_ABS,
 				    deadline));
 	WRITE_ONCE(h->floor[id], deadline);
