@@ -229,10 +229,10 @@ static __always_inline void twheel_base_start(struct twheel_base *base,
 	WRITE_ONCE(timer->node.offset_ns, offset_ns);
 	/* Before the timer is pending. Pairs with twheel_start(). */
 	smp_wmb();
-	if (hier || likely(base->scheme.type == TWHEEL_HIER))
+	if (hier)
 		twheel_hier_start(&base->scheme, &timer->node, expires);
 	else
-		twheel_hashed_start(&base->scheme, &timer->node);
+		twheel_scheme_start_at(&base->scheme, &timer->node, expires);
 	base->counters.started++;
 	trace_twheel_start(base, timer, false);
 }

@@ -114,18 +114,27 @@ static inline void twheel_scheme_init(struct twheel_scheme *s,
  */
 
 /**
- * twheel_scheme_start - start a node that is not pending
+ * twheel_scheme_start_at - start a node that is not pending
  * @s: the scheme
- * @node: the node, with its expiry tick in @node->expires. One at or before
- *	the clock is due at the next tick
+ * @node: the node
+ * @tick: its expiry tick, which is in @node->expires too. One at or before the
+ *	clock is due at the next tick
  */
+static __always_inline void
+twheel_scheme_start_at(struct twheel_scheme *s, struct twheel_node *node,
+		       u64 tick)
+{
+	if (likely(s->type == TWHEEL_HIER))
+		twheel_hier_start(s, node, tick);
+	else
+		twheel_hashed_start(s, node);
+}
+
+/* The same for a caller that has not just written the tick. */
 static __always_inline void
 twheel_scheme_start(struct twheel_scheme *s, struct twheel_node *node)
 {
-	if (likely(s->type == TWHEEL_HIER))
-		twheel_hier_start(s, node, node->expires);
-	else
-		twheel_hashed_start(s, node);
+	twheel_scheme_start_at(s, node, node->expires);
 }
 
 /**
