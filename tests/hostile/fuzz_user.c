@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Who makes the calls, and who looks on
+ * Users and onlookers
  *
  * A process belongs to root, to one of two users without a privilege, or to root
  * in a time namespace of its own.

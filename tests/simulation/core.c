@@ -193,7 +193,7 @@ static int priority(const struct sim_task *task)
 	return max(task->prio, task->boost);
 }
 
-/* Whoever waits for a lock lends its priority to the one that holds it. */
+/* A waiter lends its priority to the task that holds the lock. */
 static void lend_priorities(void)
 {
 	struct sim_task *task;

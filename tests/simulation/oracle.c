@@ -2,9 +2,9 @@
 /*
  * What twheel promises, asserted
  *
- * Lateness. A base is held up while its hrtimer is overdue or its function runs,
- * while it has been kicked and the interrupt has not come, and in a pause. All
- * that is the machine's doing, or the promised pauses. @since is when it began to
+ * Lateness. A base is held up while its hrtimer is overdue or its function runs.
+ * It is held up between a kick and its interrupt, and in a pause. All that is the
+ * machine's doing, or the promised pauses. @since is when it began to
  * be held up without a gap. A timer that expires after its tick must find its base
  * held up since that tick or longer.
  *

@@ -91,7 +91,7 @@ void sim_irq_restore(bool off)
 }
 
 #ifdef CONFIG_PREEMPT_RT
-/* Who waits sleeps, and lends its priority. A lock that is free goes to any. */
+/* A waiter sleeps, and lends its priority. A lock that is free goes to any. */
 void spin_lock(spinlock_t *lock)
 {
 	sim_point();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * linux/tracepoint.h for the simulation: an expiry is told to the oracle
+ * linux/tracepoint.h for the simulation: the tracepoint of an expiry tells the oracle
  */
 #ifndef _SIM_LINUX_TRACEPOINT_H
 #define _SIM_LINUX_TRACEPOINT_H
