@@ -148,17 +148,6 @@ void twheel_hier_join_torn(struct twheel_scheme *s, struct twheel_slot *slot,
 }
 
 /**
- * twheel_hier_move_last - move the only node of a slot to where it belongs
- * @s: the scheme
- * @node: the node
- */
-void twheel_hier_move_last(struct twheel_scheme *s, struct twheel_node *node)
-{
-	twheel_slot_leave(s, node);
-	twheel_hier_place(s, node, node->expires);
-}
-
-/**
  * twheel_hier_place_far - put a node where the three lowest levels do not reach
  * @s: the scheme
  * @node: a node that is in no slot
@@ -171,6 +160,19 @@ void twheel_hier_place_far(struct twheel_scheme *s, struct twheel_node *node)
 	u32 nr = twheel_hier_slot(level, node->expires);
 
 	twheel_hier_join_tail(s, &s->slots[nr], node, TWHEEL_SLOT_MAY_STAY);
+}
+
+/* Whether slot @nr has nodes. Its last one may have been stopped or restarted. */
+static bool has_nodes(struct twheel_scheme *s, u32 nr)
+{
+	struct twheel_slot *slot = &s->slots[nr];
+
+	if (!test_bit(nr, s->occupied))
+		return false;
+	if (!list_empty(&slot->nodes))
+		return true;
+	twheel_slot_vacate_hier(s, slot, nr);
+	return false;
 }
 
 /* The slot of @level that is to be empty when the inner level goes round. */
@@ -201,7 +203,7 @@ static u32 cascade_share(struct twheel_scheme *s, unsigned int level)
 	u32 nr = next_outer_slot(s, level), share, ticks;
 	u64 left, count, recheck = s->recheck;
 
-	if (!test_bit(nr, s->occupied))
+	if (!has_nodes(s, nr))
 		return 0;
 	left = ticks_left(s, level);
 	count = clamp_t(u64, s->slots[nr].count, 1, s->pending);
@@ -488,9 +490,8 @@ struct twheel_node *twheel_hier_pop(struct twheel_scheme *s, u64 target,
 	return pop(s, target, work);
 }
 
-/* Distance from the clock's slot of @level to the next occupied, or 0. */
-static unsigned int next_occupied(const struct twheel_scheme *s,
-				  unsigned int level)
+/* Distance from the clock's slot of @level to the next with its bit set, or 0. */
+static unsigned int next_set(const struct twheel_scheme *s, unsigned int level)
 {
 	u32 here = twheel_hier_slot(level, s->clock);
 	u32 first = level * TWHEEL_HIER_RING;
@@ -510,6 +511,19 @@ static unsigned int next_occupied(const struct twheel_scheme *s,
 		bits = twheel_slot_group(s, group * 64);
 	}
 	return (group * 64 + first_bit(bits) - here) & TWHEEL_HIER_MASK;
+}
+
+/* Distance from the clock's slot of @level to the next that has nodes, or 0. */
+static unsigned int next_occupied(struct twheel_scheme *s, unsigned int level)
+{
+	u32 here = twheel_hier_slot(level, s->clock), distance;
+
+	do {
+		distance = next_set(s, level);
+	} while (distance &&
+		 !has_nodes(s, level * TWHEEL_HIER_RING +
+			       ((here + distance) & TWHEEL_HIER_MASK)));
+	return distance;
 }
 
 /*
@@ -534,12 +548,12 @@ static u64 cascade_tick(const struct twheel_scheme *s, unsigned int level,
  *
  * Return: a tick, or U64_MAX if nothing is pending.
  */
-u64 twheel_hier_next(const struct twheel_scheme *s)
+u64 twheel_hier_next(struct twheel_scheme *s)
 {
 	unsigned int level, distance;
 	u64 next = U64_MAX, slot;
 
-	if (s->level || test_bit(twheel_hier_slot(0, s->clock), s->occupied))
+	if (s->level || !list_empty(&twheel_hier_due_slot(s)->nodes))
 		return s->clock;
 	if (s->groups & GROUPS_MASK) {
 		distance = next_occupied(s, 0);

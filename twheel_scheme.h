@@ -12,10 +12,10 @@
  *
  *  - @pending is the number of nodes in all slots.
  *
- *  - The bit of a slot in @occupied is set if and only if the slot has a node.
+ *  - The bit of a slot in @occupied is set if the slot has a node. In a hierarchical
+ *    wheel it may be set if the slot had one.
  *
- *  - A slot's @count is 0 while it has no node. Until it overflows it is at
- *    least the number of nodes.
+ *  - Until it overflows a slot's @count is at least the number of its nodes.
  *
  *  - No node is due at a tick before @clock except those that were started
  *    late, and these are in the slot that is popped next.
@@ -41,7 +41,7 @@
 
 struct twheel_node *twheel_hier_pop(struct twheel_scheme *s, u64 target,
 				    int *work);
-u64 twheel_hier_next(const struct twheel_scheme *s);
+u64 twheel_hier_next(struct twheel_scheme *s);
 u64 twheel_hier_wakeup(const struct twheel_scheme *s,
 		       const struct twheel_node *node);
 
@@ -266,7 +266,7 @@ static __always_inline bool twheel_scheme_due(struct twheel_scheme *s,
  *
  * Return: a tick, or U64_MAX if no node is pending.
  */
-static inline u64 twheel_scheme_next(const struct twheel_scheme *s)
+static inline u64 twheel_scheme_next(struct twheel_scheme *s)
 {
 	if (likely(s->type == TWHEEL_HIER))
 		return twheel_hier_next(s);
@@ -323,7 +323,7 @@ static inline unsigned int twheel_scheme_levels(enum twheel_scheme_type type)
  * @s: the scheme
  * @level: the level
  *
- * Return: their number.
+ * Return: their number, with those that had a node and have not been looked at.
  */
 static inline unsigned int twheel_scheme_occupied(const struct twheel_scheme *s,
 						  unsigned int level)
@@ -361,7 +361,9 @@ twheel_scheme_any(struct twheel_scheme *s, u32 *slot)
 			return NULL;
 		*slot = nr + 1;
 		node = twheel_slot_first(s, &s->slots[nr]);
-	} while (unlikely(!node));
+		if (!node)
+			twheel_slot_vacate(s, &s->slots[nr].nodes);
+	} while (!node);
 	return node;
 }
 

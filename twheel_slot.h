@@ -50,9 +50,9 @@
  *	entry n modulo the size
  * @first: hashed: no node in @nodes is due before this tick
  *
- * @count is 0 while the slot is empty. A node that is stopped does not reach
- * for its slot, so that it is counted until the slot is empty. Only the pace of
- * a cascade may depend on @count and @stale.
+ * A node that is stopped does not reach for its slot, so that it is counted until
+ * the slot is empty and another node joins. Only the pace of a cascade may depend
+ * on @count and @stale.
  */
 struct twheel_slot {
 	struct list_head nodes;
@@ -89,7 +89,8 @@ struct twheel_slot {
  * @recheck: hierarchical: no level has nodes to move before this tick
  * @groups: hierarchical: a bit for each 64 bits of @occupied, set if and only
  *	if one of them is
- * @occupied: a bit for each slot, set while it has a node
+ * @occupied: a bit for each slot, set while it has a node. Hierarchical: and until
+ *	somebody finds it empty
  * @slots: the slots
  */
 struct twheel_scheme {
@@ -420,21 +421,23 @@ twheel_slot_leave_wheel(struct twheel_scheme *s, struct twheel_node *node)
 	WRITE_ONCE(node->link.next, NULL);
 }
 
+/* Out of its slot, whose bit stays set even if it was the last. */
+static __always_inline void twheel_slot_take_out(struct twheel_node *node)
+{
+	struct list_head *prev = node->link.prev, *next = node->link.next;
+
+	if (unlikely(!twheel_slot_holds(&node->link, prev, next)))
+		twheel_slot_refuse(&node->link, prev, next);
+	else
+		twheel_unlink(prev, next);
+}
+
 /* Out of its slot and out of the wheel. */
 static __always_inline void
 twheel_slot_del(struct twheel_scheme *s, struct twheel_node *node)
 {
-	struct list_head *prev = node->link.prev, *next = node->link.next;
-
-	if (unlikely(!twheel_slot_holds(&node->link, prev, next))) {
-		twheel_slot_refuse(&node->link, prev, next);
-		twheel_slot_leave_wheel(s, node);
-		return;
-	}
-	twheel_unlink(prev, next);
+	twheel_slot_leave(s, node);
 	twheel_slot_leave_wheel(s, node);
-	if (unlikely(prev == next))
-		twheel_slot_vacate(s, prev);
 }
 
 #endif /* _TWHEEL_SLOT_H */

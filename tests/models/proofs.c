@@ -243,6 +243,7 @@ bool prove_share_of_a_tick(struct twheel_slot *slots, unsigned long *occupied,
 	left = (((clock >> shift) + 1) << shift) - clock;
 	nr = level * TWHEEL_HIER_RING + ((clock >> shift) + 1) % TWHEEL_HIER_RING;
 	ASSUME(occupied[nr / 64] & (1UL << nr % 64));
+	ASSUME(slots[nr].nodes.next != &slots[nr].nodes);
 	ASSUME(slots[nr].count);
 	share = cascade_share(&s, level);
 	if (left == 1)
@@ -293,10 +294,10 @@ static bool groups_are_right(const unsigned long *occupied, u64 groups,
 	return true;
 }
 
-/* The next occupied slot of a level is found, and there is none before it. */
-BROKEN_BY(next_occupied, "twheel_hier.c", "groups >>= group % GROUPS + 1",
+/* The next slot of a level with its bit set is found, and there is none before it. */
+BROKEN_BY(next_set, "twheel_hier.c", "groups >>= group % GROUPS + 1",
 	  "groups >>= group % GROUPS")
-bool prove_next_occupied(unsigned long *occupied, u64 groups, u64 clock,
+bool prove_next_set(unsigned long *occupied, u64 groups, u64 clock,
 			 unsigned int level, u32 before)
 {
 	struct twheel_scheme s = {
@@ -308,7 +309,7 @@ bool prove_next_occupied(unsigned long *occupied, u64 groups, u64 clock,
 	ASSUME(groups_are_right(occupied, groups, level));
 	first = level * TWHEEL_HIER_RING;
 	here = (clock >> level * TWHEEL_HIER_BITS) % TWHEEL_HIER_RING;
-	distance = next_occupied(&s, level);
+	distance = next_set(&s, level);
 	if (distance &&
 	    !has(occupied, first + (here + distance) % TWHEEL_HIER_RING))
 		return false;

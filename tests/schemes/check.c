@@ -281,10 +281,10 @@ static const char *check_slot(const struct twheel_scheme *s, u32 nr,
 			return "a slot's list is broken";
 		count++;
 	}
-	if (count > slot->count || !count != !slot->count)
+	if (count > slot->count)
 		return "a slot's count is wrong";
 	*nodes += count;
-	if (test_bit(nr, s->occupied) != !!count)
+	if (count && !test_bit(nr, s->occupied))
 		return "a slot's bit is wrong";
 	return NULL;
 }
