@@ -17,7 +17,7 @@
  * than that where this is simpler:
  *
  * - Stores to one place have the order in which they are made, and reads never
- *   have a value of the future.
+ *   have a value of the future. A dependency is then as good as a barrier to a store.
  * - A read that hands on what it has seen, by a release, hands on all that the
  *   CPU of that store has done before it.
  * - A task that begins to run, an interrupt of another CPU and CPU hotplug know all
@@ -27,9 +27,11 @@
 #include "sim.h"
 #include "oracle.h"
 
-/* A power of two. Places beyond half of it are not remembered. */
-#define PLACES		(1U << 14)
+/* A power of two. Places beyond half of it are not remembered: see sim_weak_load(). */
+#define PLACES		(1U << 15)
 #define STORES		4
+/* Pointers that a CPU remembers to have read. */
+#define POINTERS	4
 
 /**
  * struct store - a value that is or was somewhere
@@ -66,12 +68,26 @@ struct place {
 };
 
 /**
+ * struct pointer - one that was read, and orders what is read through it
+ * @to: where it points
+ * @size: of what is there
+ * @clock: what one knows there who has read it
+ */
+struct pointer {
+	u64 to;
+	u32 size;
+	struct sim_clock clock;
+};
+
+/**
  * struct order - where a CPU is in the order of stores
  * @knows: the stores that it knows
  * @read: what it knows after smp_rmb() or more
  * @chain: the same, with the stores that it has read, for those that it tells
  * @told: what its plain stores take along, since its last barrier
  * @unlocked: what it knew when it let go of its last lock
+ * @pointers: the last ones that it has read
+ * @nr_pointers: how many it has read
  */
 struct order {
 	struct sim_clock knows;
@@ -79,6 +95,8 @@ struct order {
 	struct sim_clock chain;
 	struct sim_clock told;
 	struct sim_clock unlocked;
+	struct pointer pointers[POINTERS];
+	unsigned int nr_pointers;
 };
 
 bool sim_weak;
@@ -265,8 +283,12 @@ void sim_weak_atomic(volatile void *address, u32 size, enum sim_order how)
 
 	if (how == SIM_FULL)
 		sim_weak_mb();
-	if (place)
-		note_read(newest(place), how);
+	if (!place) {
+		sim_weak_all();
+		return;
+	}
+	note_read(newest(place), how);
+	place->seen[sim.cpu] = place->count - 1;
 }
 
 /* After one that has changed it. It goes on with what the store before it told. */
@@ -285,28 +307,63 @@ void sim_weak_changed(volatile void *address, u32 size, enum sim_order how)
 		sim_weak_mb();
 }
 
-/* Where the value is that a read of @address finds. */
+static void note_pointer(const struct store *store, u32 size)
+{
+	struct order *order = this_order();
+
+	order->pointers[order->nr_pointers++ % POINTERS] = (struct pointer){
+		.to = store->value,
+		.size = size,
+		.clock = store->clock,
+	};
+}
+
+/* Whether this CPU knows of a store to @address. */
+static bool knows(const volatile void *address, const struct store *store)
+{
+	const struct order *order = this_order();
+	const struct pointer *p;
+
+	if (order->knows.nr[store->cpu] >= store->nr)
+		return true;
+	for (p = order->pointers; p < order->pointers + POINTERS; p++)
+		if ((unsigned long)address - p->to < p->size &&
+		    p->clock.nr[store->cpu] >= store->nr)
+			return true;
+	return false;
+}
+
+/*
+ * Where the value is that a read of @address finds. If it is a pointer, @pointee is
+ * the size of what is there, or else 0.
+ */
 const volatile void *sim_weak_load(const volatile void *address, u32 size,
-				   enum sim_order how)
+				   u32 pointee, enum sim_order how)
 {
 	struct place *place = place_of(address);
 	struct store *store;
 	u32 first, i;
 
-	if (!is_known(place) || place->size != size)
+	if (!is_known(place) || place->size != size) {
+		/* A store may have told something, and nobody has kept it. */
+		if (nr_places >= PLACES / 2)
+			sim_weak_all();
 		return address;
+	}
 	if (is_stale(place))
 		forget(place);
 	first = place->count > STORES ? place->count - STORES : 0;
 	first = max(first, place->seen[sim.cpu]);
 	for (i = place->count - 1; i > first; i--) {
 		store = &place->stores[i % STORES];
-		if (this_order()->knows.nr[store->cpu] >= store->nr || sim_chance(2))
+		if (knows(address, store) || sim_chance(2))
 			break;
 	}
 	place->seen[sim.cpu] = i;
 	store = &place->stores[i % STORES];
 	note_read(store, how);
+	if (pointee)
+		note_pointer(store, pointee);
 	return i == place->count - 1 ? address : (const void *)&store->value;
 }
 

@@ -34,6 +34,15 @@ static inline bool atomic64_try_cmpxchg(atomic64_t *v, s64 *old, s64 new)
 	return done;
 }
 
+static inline bool atomic_try_cmpxchg(atomic_t *v, int *old, int new)
+{
+	int was = cmpxchg(&v->counter, *old, new);
+	bool done = was == *old;
+
+	*old = was;
+	return done;
+}
+
 static inline int sim_atomic_add(int i, atomic_t *v, enum sim_order how)
 {
 	return sim_atomic(&v->counter, __old + i, how) + i;
@@ -47,6 +56,11 @@ static inline int sim_atomic_add(int i, atomic_t *v, enum sim_order how)
 static inline bool test_and_set_bit(unsigned int nr, unsigned long *addr)
 {
 	return sim_atomic(addr, __old | BIT(nr), SIM_FULL) & BIT(nr);
+}
+
+static inline void set_bit(unsigned int nr, unsigned long *addr)
+{
+	sim_atomic(addr, __old | BIT(nr), SIM_ONCE);
 }
 
 static inline void clear_bit_unlock(unsigned int nr, unsigned long *addr)

@@ -13,10 +13,16 @@
 #undef WRITE_ONCE
 #undef smp_load_acquire
 
+/* The size of what a pointer points to, 0 of what is none. */
+#define sim_is_pointer(x)	(__builtin_classify_type(x) == 5)
+#define sim_pointee(x)							\
+	(sim_is_pointer(x) ?						\
+	 sizeof(*__builtin_choose_expr(sim_is_pointer(x), x, (char *)0)) : 0)
+
 #define sim_load(x, how) ({						\
 	sim_point();							\
 	*(const volatile typeof(x) *)(sim_weak ?			\
-		sim_weak_load(&(x), sizeof(x), how) : &(x)); })
+		sim_weak_load(&(x), sizeof(x), sim_pointee(x), how) : &(x)); })
 #define sim_store(x, val, how)						\
 	do {								\
 		typeof(x) __val = (val);				\

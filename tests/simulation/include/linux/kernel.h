@@ -42,9 +42,10 @@
 									\
 	sim_point();							\
 	__was = *(p);							\
+	if (sim_weak)							\
+		sim_weak_atomic(p, sizeof(*(p)),			\
+				__was == (o) ? SIM_FULL : SIM_ONCE);	\
 	if (__was == (o)) {						\
-		if (sim_weak)						\
-			sim_weak_atomic(p, sizeof(*(p)), SIM_FULL);	\
 		*(p) = (n);						\
 		if (sim_weak)						\
 			sim_weak_changed(p, sizeof(*(p)), SIM_FULL);	\

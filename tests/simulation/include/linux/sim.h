@@ -58,7 +58,7 @@ void sim_fail(const char *fmt, ...)
 
 /* weak.c, called in that mode only */
 const volatile void *sim_weak_load(const volatile void *address, uint32_t size,
-				   enum sim_order how);
+				   uint32_t pointee, enum sim_order how);
 void sim_weak_store(volatile void *address, const void *value, uint32_t size,
 		    enum sim_order how);
 void sim_weak_atomic(volatile void *address, uint32_t size, enum sim_order how);
