@@ -320,8 +320,12 @@ static void tick_end(struct twheel_tick_end *end)
 	unsigned int cpu;
 
 	ue->called = ++order;
-	for (cpu = 0; cpu < SIM_CPUS; cpu++)
-		ue->seen[cpu] = max(ue->seen[cpu], READ_ONCE(ue->part[cpu]));
+	for (cpu = 0; cpu < SIM_CPUS; cpu++) {
+		/* Another CPU may be here as well. */
+		u64 part = READ_ONCE(ue->part[cpu]);
+
+		ue->seen[cpu] = max(ue->seen[cpu], part);
+	}
 }
 
 static void any_op(struct user_timer *ut)
