@@ -193,7 +193,7 @@ static void do_stop(struct user_timer *ut)
 	oracle_stopped(o, &call, ret, false);
 	sim_note("stopped %u: %d", o->nr, ret);
 	if (!ret && o->private && noted && noted == o->expired && ut->gone != noted)
-		sim_fail("timer %u: its callback has started it, and a stop says that it is not pending",
+		sim_fail("timer %u: a stop does not find what its callback has started",
 			 o->nr);
 	ut->gone = o->expired;
 }
@@ -387,9 +387,10 @@ static void callback_of(struct user_timer *ut)
 		}
 		if (sim_chance(2))
 			do_forward(ut);
+		if (!noted)
+			break;
 		/* Pairs with do_stop(). */
-		if (noted)
-			smp_store_release(&ut->noted, ut->o.expired);
+		smp_store_release(&ut->noted, ut->o.expired);
 		break;
 	case FORWARD:
 		if (sim_below(8))
