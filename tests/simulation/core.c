@@ -351,6 +351,10 @@ static void change_task(void)
 		} while (sim_cpus[self->cpu].leaving || sim_cpus[self->cpu].off);
 	}
 	cpu->curr = choose_task(cpu);
+	if (cpu->curr == self)
+		return;
+	cpu->turns++;
+	sim_weak_all();
 }
 
 /* Tasks that do not run are moved to other CPUs now and then. */
@@ -566,6 +570,7 @@ void sim_begin(u64 seed)
 	sim_task = sim_cpus[0].curr;
 	sim_irq_begin();
 	sim_sync_begin();
+	sim_weak_begin();
 	sim_hotplug_begin();
 }
 

@@ -35,6 +35,7 @@ void cpus_read_lock(void)
 	while (writer)
 		sim_sleep(1000);
 	readers++;
+	sim_weak_all();
 }
 
 void cpus_read_unlock(void)
@@ -50,6 +51,7 @@ static void write_lock(void)
 	writer = true;
 	while (readers)
 		sim_sleep(1000);
+	sim_weak_all();
 }
 
 void sim_hotplug_thread(struct sim_task *task)

@@ -60,6 +60,7 @@ static void serve_ipis(struct sim_cpu *cpu, bool all)
 		}
 		*link = csd->next;
 		csd->queued = false;
+		sim_weak_all();
 		oracle_kick_comes(csd->info);
 		csd->func(csd->info);
 		oracle_kicked(csd->info);
@@ -79,6 +80,7 @@ static void serve_hardirq(struct sim_cpu *cpu)
 	bool device = cpu->device_at <= sim.now;
 
 	cpu->irqs_off = true;
+	cpu->turns++;
 	sim_task->hardirq++;
 	sim.left = 1 + sim_below(sim_options.quantum);
 	serve_ipis(cpu, false);
@@ -206,6 +208,7 @@ static void do_softirq(void)
 	int again;
 
 	sim_task->bh++;
+	cpu->turns++;
 	for (again = 0; again < 10 && cpu->softirq; again++) {
 		cpu->softirq = false;
 		cpu->softirq_task = false;
@@ -278,5 +281,6 @@ int hrtimer_cancel(struct hrtimer *hrtimer)
 		if (hrtimer->running && SIM_RT)
 			sim_sleep(1000);
 	} while (hrtimer->running);
+	sim_weak_all();
 	return was;
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * simulation [seed=N] [seeds=N] [ops=N] [without=SET] [verbose=1]: run seeds
+ * simulation [seed=N] [seeds=N] [ops=N] [without=SET] [weak=1] [verbose=1]: run
+ * seeds
  *
  * Stops at the first seed that fails, with status 1. A seed is the same run again,
- * if @ops and @without are the same.
+ * if @ops, @without and @weak are the same. With @weak memory is weak, see weak.c.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -50,6 +51,7 @@ int main(int argc, char **argv)
 
 	sim_options.ops = argument(argc, argv, "ops", 100);
 	sim_options.without = argument(argc, argv, "without", 0);
+	sim_weak = argument(argc, argv, "weak", 0);
 	sim_verbose = argument(argc, argv, "verbose", 0);
 	catch_crashes();
 	for (; seed < last; seed++) {

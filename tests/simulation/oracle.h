@@ -50,6 +50,7 @@ enum oracle_expect {
  * @called: its callback has begun
  * @begun: starts that have begun
  * @started: starts that found it not pending
+ * @maybe: of @started, those that may have found it pending after all
  * @stopped: stops that found it pending
  * @expired: callbacks
  */
@@ -78,6 +79,7 @@ struct oracle_timer {
 	bool called;
 	u64 begun;
 	u64 started;
+	u64 maybe;
 	u64 stopped;
 	u64 expired;
 };
@@ -89,6 +91,7 @@ struct oracle_timer {
  * @expired: callbacks of the timer until then
  * @running: its callback ran then
  * @unknown: it does not say whether the timer was pending
+ * @old: it may count as made before a call that has returned
  */
 struct oracle_call {
 	u64 low;
@@ -96,6 +99,7 @@ struct oracle_call {
 	u64 expired;
 	bool running;
 	bool unknown;
+	bool old;
 };
 
 void oracle_begin(u64 tick_ns);

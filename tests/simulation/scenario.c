@@ -38,12 +38,16 @@ enum kind {
  * @kind: what its callback does
  * @shutting: it has been shut down, or is about to be
  * @shut: it has been shut down
+ * @noted: its callback of that number has started it again
+ * @gone: a stop has come after the callback of that number
  */
 struct user_timer {
 	struct oracle_timer o;
 	enum kind kind;
 	bool shutting;
 	bool shut;
+	u64 noted;
+	u64 gone;
 };
 
 /**
@@ -51,11 +55,15 @@ struct user_timer {
  * @end: the work
  * @wanted: when it was queued last, as a number
  * @called: when it was called last
+ * @part: what callbacks on each CPU have done last, as a number
+ * @seen: what it has seen of that
  */
 struct user_end {
 	struct twheel_tick_end end;
 	u64 wanted;
 	u64 called;
+	u64 part[SIM_CPUS];
+	u64 seen[SIM_CPUS];
 };
 
 static struct user_timer timers[TIMERS];
@@ -110,6 +118,21 @@ static struct user_timer *timer_of(struct twheel_timer *timer)
 
 /* Calls of the API, with what the oracle has to know of each. */
 
+/* twheel_start() without a lock, of a timer that was pending when it looked. */
+static int start_unlocked(struct oracle_timer *o, struct oracle_call *call,
+			  u64 delay)
+{
+	struct sim_cpu *cpu = this_sim_cpu();
+	unsigned int turns = cpu->turns;
+	int ret = twheel_start(&o->timer, delay);
+
+	call->old = sim_weak && ret == 1 &&
+		    (cpu != this_sim_cpu() || cpu->turns != turns ||
+		     sim_weak_old(&o->timer.node.link.next,
+				  &o->timer.node.expires));
+	return ret;
+}
+
 static void do_start(struct user_timer *ut, int how)
 {
 	struct oracle_timer *o = &ut->o;
@@ -129,7 +152,7 @@ static void do_start(struct user_timer *ut, int how)
 			ret = twheel_start_on(&o->timer, delay,
 					      sim_below(SIM_CPUS));
 		else
-			ret = twheel_start(&o->timer, delay);
+			ret = start_unlocked(o, &call, delay);
 		call.unknown = ret == -EINVAL;
 		oracle_started(o, &call, min_t(u64, sim.now + delay, KTIME_MAX),
 			       ret >= 0, ret == 1);
@@ -158,14 +181,21 @@ static void do_restart(struct user_timer *ut)
 
 static void do_stop(struct user_timer *ut)
 {
+	/* Pairs with callback_of(). */
+	u64 noted = smp_load_acquire(&ut->noted);
+	struct oracle_timer *o = &ut->o;
 	struct oracle_call call;
 	int ret;
 
-	sim_note("stop %u", ut->o.nr);
-	oracle_stops(&ut->o, &call);
-	ret = twheel_stop(&ut->o.timer);
-	oracle_stopped(&ut->o, &call, ret, false);
-	sim_note("stopped %u: %d", ut->o.nr, ret);
+	sim_note("stop %u", o->nr);
+	oracle_stops(o, &call);
+	ret = twheel_stop(&o->timer);
+	oracle_stopped(o, &call, ret, false);
+	sim_note("stopped %u: %d", o->nr, ret);
+	if (!ret && o->private && noted && noted == o->expired && ut->gone != noted)
+		sim_fail("timer %u: a stop does not find what its callback has started",
+			 o->nr);
+	ut->gone = o->expired;
 }
 
 static void do_sync(struct user_timer *ut, bool shutdown)
@@ -179,6 +209,7 @@ static void do_sync(struct user_timer *ut, bool shutdown)
 	ret = shutdown ? twheel_shutdown_sync(&ut->o.timer) :
 			 twheel_stop_sync(&ut->o.timer);
 	oracle_stopped(&ut->o, &call, ret, true);
+	ut->gone = ut->o.expired;
 	ut->shut |= shutdown;
 	sim_note("stop_sync %u: %d", ut->o.nr, ret);
 }
@@ -188,8 +219,9 @@ static void do_forward(struct user_timer *ut)
 	struct oracle_timer *o = &ut->o;
 	struct oracle_call call;
 	u64 period = 1 + sim_below(5 * config.tick_ns), ret;
+	/* What the callback has noted just now may be seen, or not. */
 	bool known = o->private && o->known && !o->in_flight &&
-		     o->low == o->high;
+		     o->low == o->high && (o->plain || !sim_weak);
 	u64 old = o->low, low = sim.now, high, begun = o->begun;
 
 	oracle_starts(o, &call, low);
@@ -262,6 +294,7 @@ static void do_many(unsigned int user, int how)
 		struct oracle_timer *o = &uts[i]->o;
 		int ret = requests[i].result;
 
+		uts[i]->gone = o->expired;
 		sim_note("many %u: %d", o->nr, ret);
 		if (how == 2)
 			oracle_stopped(o, &calls[i], ret, false);
@@ -284,8 +317,15 @@ static bool is_waitable(const struct user_timer *ut)
 static void tick_end(struct twheel_tick_end *end)
 {
 	struct user_end *ue = container_of(end, struct user_end, end);
+	unsigned int cpu;
 
 	ue->called = ++order;
+	for (cpu = 0; cpu < SIM_CPUS; cpu++) {
+		/* Another CPU may be here as well. */
+		u64 part = READ_ONCE(ue->part[cpu]);
+
+		ue->seen[cpu] = max(ue->seen[cpu], part);
+	}
 }
 
 static void any_op(struct user_timer *ut)
@@ -302,7 +342,7 @@ static void any_op(struct user_timer *ut)
 	}
 }
 
-static void do_again(struct user_timer *ut)
+static int do_again(struct user_timer *ut)
 {
 	struct oracle_timer *o = &ut->o;
 	struct oracle_call call;
@@ -314,6 +354,7 @@ static void do_again(struct user_timer *ut)
 	oracle_started(o, &call, at, ret >= 0, ret == 1);
 	sim_note("again %u at %llu: %d", o->nr, at, ret);
 	o->strict = false;
+	return ret;
 }
 
 static void take_lock(void)
@@ -329,6 +370,7 @@ static void callback_of(struct user_timer *ut)
 {
 	struct user_timer *other;
 	struct user_end *ue;
+	bool noted = false;
 
 	switch (ut->kind) {
 	case SLOW:
@@ -336,7 +378,7 @@ static void callback_of(struct user_timer *ut)
 		break;
 	case AGAIN:
 		if (sim_chance(2))
-			do_again(ut);
+			noted = do_again(ut) >= 0;
 		if (sim_chance(2))
 			do_start(ut, sim_below(3));
 		if (sim_chance(4)) {
@@ -345,6 +387,10 @@ static void callback_of(struct user_timer *ut)
 		}
 		if (sim_chance(2))
 			do_forward(ut);
+		if (!noted)
+			break;
+		/* Pairs with do_stop(). */
+		smp_store_release(&ut->noted, ut->o.expired);
 		break;
 	case FORWARD:
 		if (sim_below(8))
@@ -364,6 +410,7 @@ static void callback_of(struct user_timer *ut)
 	case TICK_END:
 		ue = &ends[sim_below(ENDS)];
 		ue->wanted = ++order;
+		WRITE_ONCE(ue->part[sim.cpu], ue->wanted);
 		twheel_at_tick_end(&ut->o.timer, &ue->end);
 		break;
 	default:
@@ -484,6 +531,32 @@ static void setup(struct user_timer *ut)
 	ut->o.high = 0;
 }
 
+/*
+ * Stop a timer whose callback, on another CPU, has just noted a start. Nothing has
+ * told this CPU of that: it has not slept or taken a lock since.
+ */
+static void stop_after_callback(struct user_timer *ut)
+{
+	struct oracle_timer *o = &ut->o;
+	int count = preempt_count(), ret;
+	u64 expired = o->expired;
+	struct oracle_call call;
+	unsigned int i;
+
+	preempt_count_set(count + 1);
+	oracle_starts(o, &call, sim.now);
+	ret = twheel_start_on(&o->timer, 0, (sim.cpu + 1) % SIM_CPUS);
+	call.unknown = ret == -EINVAL;
+	oracle_started(o, &call, sim.now, ret >= 0, ret == 1);
+	for (i = 0; i < 200 && o->expired == expired; i++)
+		sim_relax();
+	for (i = 0; i < 200 && o->running; i++)
+		sim_relax();
+	sim_spend(sim_below(300));
+	do_stop(ut);
+	preempt_count_set(count);
+}
+
 static void private_op(unsigned int user)
 {
 	struct user_timer *ut = private_timer(user);
@@ -498,7 +571,10 @@ static void private_op(unsigned int user)
 	switch (sim_below(16)) {
 	case 0:
 	case 1:
-		do_stop(ut);
+		if (sim_weak && ut->kind == AGAIN)
+			stop_after_callback(ut);
+		else
+			do_stop(ut);
 		break;
 	case 2:
 	case 3:
@@ -512,6 +588,8 @@ static void private_op(unsigned int user)
 		do_restart(ut);
 		break;
 	case 7:
+		/* It may find what the callback notes meanwhile, and does not say so. */
+		ut->o.maybe += !ut->o.plain;
 		do_forward(ut);
 		break;
 	case 8:
@@ -733,9 +811,13 @@ static void end(void)
 	oracle_end();
 	twheel_wheel_exit();
 	/* No run is under way any more. */
-	for (i = 0; i < ENDS; i++)
+	for (i = 0; i < ENDS; i++) {
 		if (ends[i].called < ends[i].wanted)
 			sim_fail("end of tick %u was queued and never called", i);
+		if (memcmp(ends[i].seen, ends[i].part, sizeof(ends[i].seen)))
+			sim_fail("end of tick %u has not seen what a callback did",
+				 i);
+	}
 }
 
 static void user(struct sim_task *task)

@@ -76,6 +76,7 @@ struct sim_task {
  * @spins: lock that it spins for
  * @hrtimers: those that are queued here
  * @timer_at: when the interrupt for these comes
+ * @turns: how often it has gone on with something else
  * @ipis: on their way to it
  * @device_at: when a device interrupts
  * @work: what @thread is to do
@@ -97,6 +98,7 @@ struct sim_cpu {
 	struct sim_lock *spins;
 	struct list_head hrtimers;
 	u64 timer_at;
+	unsigned int turns;
 	call_single_data_t *ipis;
 	u64 device_at;
 	void (*work)(void);
@@ -159,6 +161,14 @@ u64 sim_irq_next(const struct sim_cpu *cpu);
 void sim_interrupts(void);
 void sim_ksoftirqd(struct sim_task *task);
 void sim_flush_ipis(void);
+
+/* weak.c */
+void sim_weak_begin(void);
+void sim_weak_lock(const struct sim_clock *clock);
+void sim_weak_unlock(struct sim_clock *clock);
+void sim_weak_all(void);
+void sim_weak_tell(void);
+bool sim_weak_old(const volatile void *link, const volatile void *value);
 
 /* sync.c */
 void sim_sync_begin(void);

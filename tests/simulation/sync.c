@@ -49,6 +49,7 @@ void sim_lock(struct sim_lock *lock)
 		check_lock(lock);
 	}
 	lock->owner = sim_task;
+	sim_weak_lock(&lock->clock);
 }
 
 void sim_unlock(struct sim_lock *lock)
@@ -56,6 +57,7 @@ void sim_unlock(struct sim_lock *lock)
 	if (lock->owner != sim_task)
 		sim_fail("a lock is let go by one who does not hold it");
 	sim_point();
+	sim_weak_unlock(&lock->clock);
 	lock->owner = NULL;
 	sim_task->preempt--;
 	sim_point();
@@ -104,6 +106,7 @@ void spin_lock(spinlock_t *lock)
 		sim_task->lock = NULL;
 	}
 	lock->owner = sim_task;
+	sim_weak_lock(&lock->clock);
 	sim_point();
 }
 
@@ -111,6 +114,7 @@ void spin_unlock(spinlock_t *lock)
 {
 	if (lock->owner != sim_task)
 		sim_fail("a lock is let go by one who does not hold it");
+	sim_weak_unlock(&lock->clock);
 	lock->owner = NULL;
 	sim.left = 0;
 	sim_point();
@@ -143,6 +147,7 @@ void call_rcu(struct rcu_head *rcu, void (*func)(struct rcu_head *rcu))
 	unsigned int i;
 
 	sim_point();
+	sim_weak_tell();
 	rcu->func = func;
 	rcu->waits_for = 0;
 	for (i = 0; i < SIM_TASKS; i++)
@@ -171,6 +176,7 @@ void sim_rcu_look(void)
 			continue;
 		}
 		*link = rcu->next;
+		sim_weak_all();
 		rcu->func(rcu);
 		link = &rcu_first;
 	}

@@ -34,30 +34,38 @@ static inline bool atomic64_try_cmpxchg(atomic64_t *v, s64 *old, s64 new)
 	return done;
 }
 
-static inline int atomic_add_return(int i, atomic_t *v)
+static inline bool atomic_try_cmpxchg(atomic_t *v, int *old, int new)
 {
-	sim_point();
-	return v->counter += i;
+	int was = cmpxchg(&v->counter, *old, new);
+	bool done = was == *old;
+
+	*old = was;
+	return done;
 }
 
-#define atomic_inc(v)			((void)atomic_add_return(1, v))
-#define atomic_dec(v)			((void)atomic_add_return(-1, v))
-#define atomic_dec_return_release(v)	atomic_add_return(-1, v)
+static inline int sim_atomic_add(int i, atomic_t *v, enum sim_order how)
+{
+	return sim_atomic(&v->counter, __old + i, how) + i;
+}
+
+#define atomic_add_return(i, v)		sim_atomic_add(i, v, SIM_FULL)
+#define atomic_inc(v)			((void)sim_atomic_add(1, v, SIM_ONCE))
+#define atomic_dec(v)			((void)sim_atomic_add(-1, v, SIM_ONCE))
+#define atomic_dec_return_release(v)	sim_atomic_add(-1, v, SIM_RELEASE)
 
 static inline bool test_and_set_bit(unsigned int nr, unsigned long *addr)
 {
-	bool was;
+	return sim_atomic(addr, __old | BIT(nr), SIM_FULL) & BIT(nr);
+}
 
-	sim_point();
-	was = *addr & BIT(nr);
-	*addr |= BIT(nr);
-	return was;
+static inline void set_bit(unsigned int nr, unsigned long *addr)
+{
+	sim_atomic(addr, __old | BIT(nr), SIM_ONCE);
 }
 
 static inline void clear_bit_unlock(unsigned int nr, unsigned long *addr)
 {
-	sim_point();
-	*addr &= ~BIT(nr);
+	sim_atomic(addr, __old & ~BIT(nr), SIM_RELEASE);
 }
 
 #endif /* _SIM_LINUX_ATOMIC_H */

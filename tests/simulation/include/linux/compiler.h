@@ -13,21 +13,41 @@
 #undef WRITE_ONCE
 #undef smp_load_acquire
 
-#define READ_ONCE(x) ({							\
+/* The size of what a pointer points to, 0 of what is none. */
+#define sim_is_pointer(x)	(__builtin_classify_type(x) == 5)
+#define sim_pointee(x)							\
+	(sim_is_pointer(x) ?						\
+	 sizeof(*__builtin_choose_expr(sim_is_pointer(x), x, (char *)0)) : 0)
+
+#define sim_load(x, how) ({						\
 	sim_point();							\
-	*(const volatile typeof(x) *)&(x); })
-#define WRITE_ONCE(x, val)						\
+	*(const volatile typeof(x) *)(sim_weak ?			\
+		sim_weak_load(&(x), sizeof(x), sim_pointee(x), how) : &(x)); })
+#define sim_store(x, val, how)						\
 	do {								\
 		typeof(x) __val = (val);				\
 									\
 		sim_point();						\
+		if (sim_weak)						\
+			sim_weak_store(&(x), &__val, sizeof(x), how);	\
 		*(volatile typeof(x) *)&(x) = __val;			\
 	} while (0)
-#define smp_load_acquire(p)		READ_ONCE(*(p))
-#define smp_store_release(p, val)	WRITE_ONCE(*(p), val)
+#define sim_barrier(how)						\
+	do {								\
+		sim_point();						\
+		if (sim_weak)						\
+			sim_weak_##how();				\
+	} while (0)
 
-#define smp_wmb()			sim_point()
-#define smp_mb__after_atomic()		sim_point()
+#define READ_ONCE(x)			sim_load(x, SIM_ONCE)
+#define WRITE_ONCE(x, val)		sim_store(x, val, SIM_ONCE)
+#define smp_load_acquire(p)		sim_load(*(p), SIM_ACQUIRE)
+#define smp_store_release(p, val)	sim_store(*(p), val, SIM_RELEASE)
+
+#define smp_mb()			sim_barrier(mb)
+#define smp_rmb()			sim_barrier(rmb)
+#define smp_wmb()			sim_barrier(wmb)
+#define smp_mb__after_atomic()		smp_mb()
 #define data_race(x)			(x)
 
 #define __init

@@ -23,20 +23,33 @@
 #define struct_size(p, member, n) \
 	(sizeof(*(p)) + sizeof((p)->member[0]) * (n))
 #define array_size(a, b)	((a) * (b))
-#define xchg(p, v) ({							\
+/* @new may use __old. */
+#define sim_atomic(p, new, how) ({					\
 	typeof(*(p)) __old;						\
 									\
 	sim_point();							\
+	if (sim_weak)							\
+		sim_weak_atomic(p, sizeof(*(p)), how);			\
 	__old = *(p);							\
-	*(p) = (v);							\
+	*(p) = (new);							\
+	if (sim_weak)							\
+		sim_weak_changed(p, sizeof(*(p)), how);			\
 	__old; })
+#define xchg(p, v)		sim_atomic(p, v, SIM_FULL)
+/* One that fails orders nothing. */
 #define cmpxchg(p, o, n) ({						\
-	typeof(*(p)) __old;						\
+	typeof(*(p)) __was;						\
 									\
 	sim_point();							\
-	__old = *(p);							\
-	if (__old == (o))						\
+	__was = *(p);							\
+	if (sim_weak)							\
+		sim_weak_atomic(p, sizeof(*(p)),			\
+				__was == (o) ? SIM_FULL : SIM_ONCE);	\
+	if (__was == (o)) {						\
 		*(p) = (n);						\
-	__old; })
+		if (sim_weak)						\
+			sim_weak_changed(p, sizeof(*(p)), SIM_FULL);	\
+	}								\
+	__was; })
 
 #endif /* _SIM_LINUX_KERNEL_H */

@@ -16,6 +16,21 @@
 struct sim_task;
 
 /**
+ * struct sim_clock - how many stores of each CPU are known
+ * @nr: by CPU. See weak.c
+ */
+struct sim_clock {
+	uint32_t nr[SIM_CPUS];
+};
+
+enum sim_order {
+	SIM_ONCE,
+	SIM_ACQUIRE,
+	SIM_RELEASE,
+	SIM_FULL,
+};
+
+/**
  * struct sim_run - what is looked at most often
  * @now: the time, ns
  * @next_event: when something is due on any CPU, ns
@@ -33,10 +48,24 @@ struct sim_run {
 
 extern struct sim_run sim;
 
+/* Lockless reads may find older values. */
+extern bool sim_weak;
+
 void sim_decide(void);
 void sim_relax(void);
 void sim_fail(const char *fmt, ...)
 	__attribute__((__format__(printf, 1, 2), __noreturn__));
+
+/* weak.c, called in that mode only */
+const volatile void *sim_weak_load(const volatile void *address, uint32_t size,
+				   uint32_t pointee, enum sim_order how);
+void sim_weak_store(volatile void *address, const void *value, uint32_t size,
+		    enum sim_order how);
+void sim_weak_atomic(volatile void *address, uint32_t size, enum sim_order how);
+void sim_weak_changed(volatile void *address, uint32_t size, enum sim_order how);
+void sim_weak_mb(void);
+void sim_weak_rmb(void);
+void sim_weak_wmb(void);
 
 static inline void sim_point(void)
 {

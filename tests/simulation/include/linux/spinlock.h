@@ -11,10 +11,12 @@
  * struct sim_lock - a lock
  * @owner: who holds it, or NULL
  * @magic: it has been set up, and not been freed
+ * @clock: what its last owner knew
  */
 typedef struct sim_lock {
 	struct sim_task *owner;
 	unsigned int magic;
+	struct sim_clock clock;
 } raw_spinlock_t;
 
 typedef struct sim_lock spinlock_t;
