@@ -9,6 +9,8 @@
 #include "fuzz.h"
 
 #define OPS_MAX		200
+/* More than one piece. Most are no longer, so that there are more calls. */
+#define OPS_MOSTLY	30
 #define ENTRIES_MAX	400
 #define BATCH_MAX	65536
 
@@ -40,13 +42,13 @@ static int call(struct fuzz_thread *t, int fd, unsigned int command,
 
 /* SUBMIT. */
 
-static void make_op(struct fuzz_thread *t, struct twheel_op *op)
+static void make_op(struct fuzz_thread *t, struct twheel_op *op, bool crowd)
 {
 	memset(op, 0, sizeof(*op));
-	op->id = fuzz_id(t);
+	op->id = crowd ? TWHEEL_ID_ANY : fuzz_id(t);
 	op->opcode = TWHEEL_OP_STOP;
 	op->flags = fuzz_below(t, 2) * TWHEEL_STOP_WITHDRAW;
-	if (fuzz_percent(t, 60)) {
+	if (crowd || fuzz_percent(t, 60)) {
 		op->opcode = TWHEEL_OP_START;
 		op->expires_ns = fuzz_time(t);
 		op->flags = fuzz_below(t, 2) * TWHEEL_START_REPLACE;
@@ -80,6 +82,8 @@ static __u32 choose_op_size(struct fuzz_thread *t)
 static void write_ops(struct fuzz_thread *t, const struct place *place,
 		      __u32 op_size, __u32 count)
 {
+	/* Timers of the kernel's numbers: several chunks of them. */
+	bool crowd = fuzz_percent(t, 10);
 	struct twheel_op op;
 	size_t at = 0;
 
@@ -88,7 +92,9 @@ static void write_ops(struct fuzz_thread *t, const struct place *place,
 	for (; count-- && at < place->room; at += op_size) {
 		size_t size = MIN(op_size, place->room - at);
 
-		make_op(t, &op);
+		/* Now and then one more time. */
+		if (!at || !fuzz_percent(t, 15))
+			make_op(t, &op, crowd);
 		memset(place->mine + at, 0, size);
 		memcpy(place->mine + at, &op, MIN(size, sizeof(op)));
 		if (size > sizeof(op) && fuzz_percent(t, t->kind->spoilt / 20))
@@ -173,7 +179,8 @@ void fuzz_submit(struct fuzz_thread *t, int fd)
 {
 	__u32 op_size = choose_op_size(t);
 	__u32 step = is_op_size(op_size) ? op_size : sizeof(struct twheel_op);
-	__u32 count = MIN(1 + fuzz_below(t, OPS_MAX),
+	__u32 most = fuzz_percent(t, 95) ? OPS_MOSTLY : OPS_MAX;
+	__u32 count = MIN(1 + fuzz_below(t, most),
 			  t->arrays.size / 2 / step);
 	struct place place = fuzz_place(t, &t->arrays, (size_t)count * step);
 	struct twheel_submit submit, before;

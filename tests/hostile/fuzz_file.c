@@ -17,13 +17,60 @@
 
 #define EVENTS_MAX	300
 
-int fuzz_open(struct fuzz_shared *shared)
+static bool is_open_error(const struct fuzz_kind *kind, int error)
 {
-	int fd = open("/dev/twheel", O_RDWR | O_CLOEXEC | O_NONBLOCK);
+	switch (error) {
+	case EMFILE:
+	case ENOMEM:
+		return true;
+	case EFAULT:
+	case ENFILE:
+		return kind->faults;
+	case ENOSPC:
+		/* The limit of a user. */
+		return kind->users;
+	}
+	return false;
+}
 
-	if (fd < 0 && errno != EMFILE && errno != ENOMEM)
+int fuzz_open(struct fuzz_shared *shared, const struct fuzz_kind *kind,
+	      int flags)
+{
+	int fd = open("/dev/twheel", flags | O_CLOEXEC | O_NONBLOCK);
+
+	if (fd < 0 && !is_open_error(kind, errno))
 		fuzz_fail(shared, "open: %s", strerror(errno));
 	return fd;
+}
+
+int fuzz_open_again(struct fuzz_thread *t)
+{
+	int flags = fuzz_percent(t, 95) ? O_RDWR : O_RDONLY;
+	int fd;
+
+	fuzz_fault_begin(t);
+	fd = fuzz_open(t->shared, t->kind, flags);
+	fuzz_fault_end(t);
+	return fd;
+}
+
+/* A session that is set up, used a little and closed: a SETUP must come first. */
+void fuzz_life(struct fuzz_thread *t)
+{
+	int fd = fuzz_open_again(t);
+	unsigned int i, calls = fuzz_below(t, 4);
+
+	if (fd < 0)
+		return;
+	fuzz_setup(t, fd);
+	if (fuzz_percent(t, 30))
+		fuzz_setup(t, fd);
+	for (i = 0; i < calls; i++)
+		fuzz_struct_call(t, fd);
+	/* A second one beside it: a user may be at a limit. */
+	if (fuzz_percent(t, 10))
+		fuzz_life(t);
+	close(fd);
 }
 
 static size_t choose_read_size(struct fuzz_thread *t)
@@ -84,9 +131,12 @@ void fuzz_read(struct fuzz_thread *t, int fd)
 {
 	size_t size = choose_read_size(t);
 	struct place place = fuzz_place(t, &t->arrays, size);
-	ssize_t result = read(fd, place.user, size);
 	size_t event_size = TWHEEL_EVENT_SIZE_V1;
+	ssize_t result;
 
+	fuzz_fault_begin(t);
+	result = read(fd, place.user, size);
+	fuzz_fault_end(t);
 	__atomic_fetch_add(&t->shared->calls, 1, __ATOMIC_RELAXED);
 	if (result < 0)
 		result = -errno;
@@ -132,10 +182,11 @@ static void scribble(struct fuzz_thread *t, __u64 *words, size_t count)
 {
 	int i;
 
-	for (i = 0; i < 100; i++) {
+	for (i = 0; i < 40; i++) {
 		__u64 *word = &words[fuzz_below(t, fuzz_percent(t, 80) ?
 						   MIN(count, 60UL) : count)];
 		__u64 value = fuzz_percent(t, 80) ? now_ns() + fuzz_time(t) :
+			      fuzz_percent(t, 50) ? TWHEEL_WORD_STOP :
 						    fuzz_number(t);
 
 		__atomic_store_n(word, value, __ATOMIC_RELAXED);
@@ -186,7 +237,9 @@ static void call_mmap_of(struct fuzz_thread *t, int fd)
 	size = (info.shared_ids * sizeof(__u64) + PAGE - 1) & ~(PAGE - 1);
 	if (!size || fuzz_percent(t, 5))
 		size = (1 + fuzz_below(t, 8)) * PAGE;
+	fuzz_fault_begin(t);
 	place = mmap(NULL, size, protection, flags, fd, offset);
+	fuzz_fault_end(t);
 	if (place == MAP_FAILED)
 		return;
 	if (flags == MAP_PRIVATE || offset)
@@ -263,7 +316,8 @@ void fuzz_file_call(struct fuzz_thread *t, int fd)
 		call_readv(t, fd);
 		break;
 	case 1:
-		if (!t->forked)
+		/* Without a signal it might never end. */
+		if (!t->forked && !t->kind->faults)
 			call_blocking(t, fd);
 		break;
 	case 2:
@@ -284,7 +338,10 @@ void fuzz_file_call(struct fuzz_thread *t, int fd)
 		fuzz_look(t, fd);
 		break;
 	default:
-		fcntl(fd, F_SETOWN, getpid());
+		/* Signals fail where calls fail. */
+		fcntl(fd, F_SETOWN, t->kind->faults ? 0 : getpid());
+		fuzz_fault_begin(t);
 		ioctl(fd, FIOASYNC, &on);
+		fuzz_fault_end(t);
 	}
 }

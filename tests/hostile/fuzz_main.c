@@ -2,13 +2,18 @@
 /*
  * The fuzzer of /dev/twheel
  *
- *	fuzz_ioctl [-s SEED] [-k KIND [-r ROUND]] [SECONDS]
+ *	fuzz_ioctl [-s SEED] [-k KIND [-r ROUND]] [-c CORPUS] [SECONDS]
  *
  * For SECONDS (default 30), processes full of threads make calls on
  * /dev/twheel. Two processes run at a time, and the kinds take turns, or there is
  * only one. The seed is printed, and comes from the clock unless given. The calls
  * of a thread follow from the seed, the kind and the round, so -k and -r repeat one
  * round. The interleaving of the threads is not repeated.
+ *
+ * With -c the fuzzer is guided by what code its calls reach. What is in the file
+ * CORPUS is replayed first. At the end it holds what reached something new. With 0
+ * SECONDS there is only the replay: it must reach what the run before has reached.
+ * Only with -c does the kind faults let anything fail.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -28,6 +33,12 @@
 #define AT_ONCE		2
 /* A round takes seconds on a slow kernel. More than this is a hang. */
 #define ROUND_NS	(900 * SECOND)
+/* A replay takes some seconds. What is left of a longer one stays as it is. */
+#define REPLAY_NS	(60 * SECOND)
+/* Calls of a kind, for what is to be reached. */
+#define ENOUGH		400
+/* Percentage of the places that a replay reaches at least. */
+#define REPLAYED	92
 
 static const struct fuzz_kind kinds[] = {
 	{ .name = "garbage", .threads = 1, .own = true, .spoilt = 60 },
@@ -40,6 +51,8 @@ static const struct fuzz_kind kinds[] = {
 	  .killed = true },
 	{ .name = "users", .threads = 3, .spoilt = 10, .users = true },
 	{ .name = "words", .threads = 4, .spoilt = 5, .words = 30 },
+	{ .name = "faults", .threads = 2, .own = true, .spoilt = 3,
+	  .faults = 60 },
 };
 
 /**
@@ -54,17 +67,28 @@ struct child {
 	__u64 begin;
 };
 
+/**
+ * struct fuzz_run - rounds of a kind
+ * @shared: shared by their processes
+ * @kind: the kind
+ * @children: the rounds that are running
+ * @begin: when they began
+ * @seed: what all random numbers follow from
+ * @rounds: number of the next round
+ */
 struct fuzz_run {
 	struct fuzz_shared *shared;
 	const struct fuzz_kind *kind;
 	struct child children[AT_ONCE];
+	__u64 begin;
 	__u64 seed;
 	unsigned int rounds;
 };
 
 static __u64 seed_of(const struct fuzz_run *run, unsigned int round)
 {
-	return run->seed + (run->kind - kinds) * 1000003ULL + round * 101ULL;
+	return run->seed + (run->kind - kinds) * 1000003ULL +
+	       round * (__u64)FUZZ_ROUND;
 }
 
 static void begin_round(struct fuzz_run *run, struct child *child)
@@ -140,6 +164,13 @@ static void reap_orphans(void)
 		;
 }
 
+static bool is_replayed(const struct fuzz_corpus *corpus)
+{
+	return corpus && corpus->replaying &&
+	       __atomic_load_n(&corpus->next, __ATOMIC_RELAXED) >=
+	       corpus->loaded;
+}
+
 static void run_rounds(struct fuzz_run *run, unsigned int last)
 {
 	bool more = true;
@@ -150,30 +181,34 @@ static void run_rounds(struct fuzz_run *run, unsigned int last)
 			if (more && !run->children[i].pid)
 				begin_round(run, &run->children[i]);
 			watch_round(run, &run->children[i]);
-			more = !run->shared->failed &&
-			       now_ns() < run->shared->end &&
-			       run->rounds < last;
+			more = fuzz_may_go_on(run->shared) &&
+			       run->rounds < last &&
+			       !is_replayed(run->shared->corpus);
 		}
 		poll(NULL, 0, 2);
 	} while (more || runs(run));
 	reap_orphans();
 }
 
-static bool report(const struct fuzz_run *run, int number)
+static void report(const struct fuzz_run *run)
 {
 	const struct fuzz_shared *shared = run->shared;
-	bool failed = shared->failed;
 
-	printf("# %s: %u rounds, %llu calls, %llu of them successful, %llu events\n",
-	       run->kind->name, run->rounds, (unsigned long long)shared->calls,
+	printf("# %s: %u rounds in %.1f s, %llu calls, %llu of them successful, %llu events\n",
+	       run->kind->name, run->rounds,
+	       (double)(now_ns() - run->begin) / SECOND,
+	       (unsigned long long)shared->calls,
 	       (unsigned long long)shared->successes,
 	       (unsigned long long)shared->events);
-	if (failed)
+	if (shared->failed)
 		printf("# %s\n", shared->text);
-	printf("%s %d - %s\n", failed ? "not ok" : "ok", number,
-	       run->kind->name);
+}
+
+static bool say(bool good, int number, const char *name)
+{
+	printf("%s %d - %s\n", good ? "ok" : "not ok", number, name);
 	fflush(stdout);
-	return !failed;
+	return good;
 }
 
 static struct fuzz_shared *new_shared(void)
@@ -187,69 +222,136 @@ static struct fuzz_shared *new_shared(void)
 	return shared;
 }
 
+/**
+ * struct job - what there is to do
+ * @seed: what all random numbers follow from
+ * @ns: how long it takes in all
+ * @corpus: the corpus, or NULL
+ */
+struct job {
+	__u64 seed;
+	__u64 ns;
+	struct fuzz_corpus *corpus;
+};
+
 /*
  * Each kind has its own record of ids, since killed rounds leave some behind.
  */
-static bool run_kind(const struct fuzz_kind *kind, int number, __u64 seed,
+static bool run_kind(const struct job *job, const struct fuzz_kind *kind,
 		     __u64 ns, unsigned int first, unsigned int last)
 {
 	struct fuzz_run run = {
 		.shared = new_shared(),
 		.kind = kind,
-		.seed = seed,
+		.begin = now_ns(),
+		.seed = job->seed,
 		.rounds = first,
 	};
 	bool good;
 
-	run.shared->end = now_ns() + ns;
+	run.shared->corpus = job->corpus;
+	if (job->corpus && !job->corpus->replaying)
+		run.shared->enough = ENOUGH;
+	run.shared->end = run.begin + ns;
 	run_rounds(&run, last);
-	good = report(&run, number);
+	report(&run);
+	good = !run.shared->failed;
 	munmap(run.shared, sizeof(*run.shared));
 	return good;
 }
 
-static int run_all(__u64 seed, __u64 ns)
+/* Does the corpus still reach what it is kept for? It may be another module. */
+static bool replay(const struct job *job)
+{
+	struct fuzz_corpus *corpus = job->corpus;
+	bool good = true;
+	unsigned int i;
+
+	corpus->replaying = true;
+	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
+		corpus->next = 0;
+		if (fuzz_corpus_has(corpus, fuzz_kind_number(&kinds[i])))
+			good &= run_kind(job, &kinds[i], REPLAY_NS, 0, ~0U);
+	}
+	corpus->replaying = false;
+	printf("# replay: %u tapes reach %u places, the run before reached %u\n",
+	       corpus->loaded, corpus->reached, corpus->wanted);
+	if (!job->ns)
+		good &= corpus->reached && corpus->reached * 100ULL >=
+			corpus->wanted * (unsigned long long)REPLAYED;
+	return good;
+}
+
+static void say_plan(const struct job *job, unsigned int nr)
+{
+	printf("TAP version 13\n1..%u\n# seed %llu\n", nr,
+	       (unsigned long long)job->seed);
+	fflush(stdout);
+}
+
+static int run_kinds(const struct job *job, int number)
 {
 	unsigned int i;
 	int bad = 0;
 
-	printf("TAP version 13\n1..%zu\n# seed %llu\n", ARRAY_SIZE(kinds),
-	       (unsigned long long)seed);
-	fflush(stdout);
 	for (i = 0; i < ARRAY_SIZE(kinds); i++)
-		bad += !run_kind(&kinds[i], i + 1, seed,
-				 ns / ARRAY_SIZE(kinds), 0, ~0U);
+		bad += !say(run_kind(job, &kinds[i],
+				     job->ns / ARRAY_SIZE(kinds), 0, ~0U),
+			    number++, kinds[i].name);
+	return bad;
+}
+
+static int run_all(const struct job *job)
+{
+	say_plan(job, ARRAY_SIZE(kinds));
+	return run_kinds(job, 1) ? 1 : 0;
+}
+
+static int run_guided(const struct job *job, const char *path)
+{
+	int bad;
+
+	say_plan(job, 1 + (job->ns ? ARRAY_SIZE(kinds) : 0));
+	bad = !say(replay(job), 1, "replay");
+	if (!job->ns)
+		return bad;
+	bad += run_kinds(job, 2);
+	printf("# %u places reached, %u of %u changed tapes found new ones\n",
+	       job->corpus->reached, job->corpus->found, job->corpus->tries);
+	fuzz_corpus_save(job->corpus, path);
 	return bad ? 1 : 0;
 }
 
-/* For @ns, or one round to its end. */
-static int run_one(__u64 seed, const char *name, __u64 ns, int round)
+/* For its time, or one round to its end. */
+static int run_one(const struct job *job, const char *name, int round)
 {
 	unsigned int i;
+	bool good;
 
-	printf("TAP version 13\n1..1\n# seed %llu\n",
-	       (unsigned long long)seed);
-	for (i = 0; i < ARRAY_SIZE(kinds); i++)
-		if (!strcmp(kinds[i].name, name))
-			return round < 0 ?
-			       !run_kind(&kinds[i], 1, seed, ns, 0, ~0U) :
-			       !run_kind(&kinds[i], 1, seed, HOUR, round,
-					 round + 1);
+	say_plan(job, 1);
+	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
+		if (strcmp(kinds[i].name, name))
+			continue;
+		good = round < 0 ?
+		       run_kind(job, &kinds[i], job->ns, 0, ~0U) :
+		       run_kind(job, &kinds[i], HOUR, round, round + 1);
+		return !say(good, 1, name);
+	}
 	printf("# no such kind: %s\n", name);
 	return 2;
 }
 
 int main(int argc, char **argv)
 {
-	__u64 seed = now_ns() / 1000;
-	const char *kind = NULL;
+	struct job job = { .seed = now_ns() / 1000 };
+	const char *kind = NULL, *corpus = NULL;
 	unsigned int seconds = SECONDS;
 	int option, round = -1;
 
-	while ((option = getopt(argc, argv, "s:k:r:")) != -1) {
+	while ((option = getopt(argc, argv, "s:k:r:c:")) != -1) {
 		switch (option) {
 		case 's':
-			seed = strtoull(optarg, NULL, 0);
+			job.seed = strtoull(optarg, NULL, 0);
 			break;
 		case 'k':
 			kind = optarg;
@@ -257,16 +359,23 @@ int main(int argc, char **argv)
 		case 'r':
 			round = strtoul(optarg, NULL, 0);
 			break;
+		case 'c':
+			corpus = optarg;
+			break;
 		default:
-			fprintf(stderr, "usage: fuzz_ioctl [-s SEED] [-k KIND] [-r ROUND] [SECONDS]\n");
+			fprintf(stderr, "usage: fuzz_ioctl [-s SEED] [-k KIND [-r ROUND]] [-c CORPUS] [SECONDS]\n");
 			return 2;
 		}
 	}
 	if (optind < argc)
 		seconds = strtoul(argv[optind], NULL, 0);
+	job.ns = seconds * SECOND;
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	/* See reap_orphans(). */
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
-	return kind ? run_one(seed, kind, seconds * SECOND, round) :
-		      run_all(seed, seconds * SECOND);
+	if (corpus)
+		job.corpus = fuzz_corpus_load(corpus);
+	if (kind)
+		return run_one(&job, kind, round);
+	return corpus ? run_guided(&job, corpus) : run_all(&job);
 }

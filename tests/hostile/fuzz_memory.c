@@ -18,14 +18,14 @@
 #define MARGIN	64
 
 /* A mapping of @fd with a hole behind it. */
-static char *map_view(int fd, size_t size, int protection)
+static char *map_view(int fd, size_t size, int protection, int flags)
 {
 	char *room = mmap(NULL, size + PAGE, PROT_NONE,
 			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	if (room == MAP_FAILED ||
-	    mmap(room, size, protection, MAP_SHARED | MAP_FIXED | MAP_POPULATE,
-		 fd, 0) == MAP_FAILED || munmap(room + size, PAGE))
+	    mmap(room, size, protection, MAP_SHARED | MAP_FIXED | flags, fd,
+		 0) == MAP_FAILED || munmap(room + size, PAGE))
 		abort();
 	return room;
 }
@@ -37,10 +37,11 @@ void fuzz_area_make(struct fuzz_area *area, size_t size)
 	if (fd < 0 || ftruncate(fd, size))
 		abort();
 	area->size = size;
-	area->mine = map_view(fd, size, PROT_READ | PROT_WRITE);
-	area->view = map_view(fd, size, PROT_READ | PROT_WRITE);
-	area->read_only = map_view(fd, size, PROT_READ);
-	area->unstable = map_view(fd, size, PROT_READ | PROT_WRITE);
+	area->mine = map_view(fd, size, PROT_READ | PROT_WRITE, 0);
+	/* What is known of it supposes that no page is missing. */
+	area->view = map_view(fd, size, PROT_READ | PROT_WRITE, MAP_POPULATE);
+	area->read_only = map_view(fd, size, PROT_READ, 0);
+	area->unstable = map_view(fd, size, PROT_READ | PROT_WRITE, 0);
 	close(fd);
 }
 

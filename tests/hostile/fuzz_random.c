@@ -4,14 +4,35 @@
  */
 #include "fuzz.h"
 
-__u64 fuzz_random(struct fuzz_thread *t)
+__u32 fuzz_new_word(struct fuzz_thread *t)
 {
 	return random_number(&t->random);
 }
 
+/* As an earlier try had it, as long as its tape lasts. */
+static __u32 next_word(struct fuzz_thread *t)
+{
+	struct fuzz_tape *tape = &t->tape;
+	unsigned int at = tape->at++;
+
+	if (at >= TAPE_MAX)
+		return fuzz_new_word(t);
+	if (at >= tape->given)
+		tape->words[at] = fuzz_new_word(t);
+	return tape->words[at];
+}
+
+__u64 fuzz_random(struct fuzz_thread *t)
+{
+	__u64 high = next_word(t);
+
+	return high << 32 | next_word(t);
+}
+
+/* Mostly one word of the tape, so that what is changed there is one choice. */
 __u64 fuzz_below(struct fuzz_thread *t, __u64 limit)
 {
-	return fuzz_random(t) % limit;
+	return (limit >> 32 ? fuzz_random(t) : next_word(t)) % limit;
 }
 
 bool fuzz_percent(struct fuzz_thread *t, unsigned int percent)

@@ -20,11 +20,19 @@
 #include "fuzz.h"
 
 #define CALLS		600
+/* So that there are several users in a run. */
+#define CALLS_OF_USER	40
 #define CALLS_OF_CHILD	20
+/* After how many calls of a hundred memory is changed. */
+#define DISTURB		10
 #define STRUCTS_SIZE	(8 * PAGE)
-#define ARRAYS_SIZE	(64 * PAGE)
+#define ARRAYS_SIZE	(32 * PAGE)
 #define SIGNAL_EVERY_MS	3
 #define WORDS		600
+/* How many tries of a hundred begin with a new session. */
+#define FRESH		60
+/* How much longer a kind takes for enough calls. */
+#define EXTRA_NS	(8 * SECOND)
 #define SETTLE_NS	(120 * SECOND)
 
 struct round {
@@ -61,29 +69,36 @@ static void one_call(struct fuzz_thread *t)
 		fuzz_words(t, fd);
 		return;
 	}
+	/* Most of what allocates memory is done once in a session. */
+	if (t->kind->faults && fuzz_percent(t, 30)) {
+		fuzz_life(t);
+		return;
+	}
 	choice = fuzz_below(t, 100);
-	if (choice < 60)
+	if (choice < 58)
 		fuzz_struct_call(t, fd);
-	else if (choice < 75)
+	else if (choice < 73)
 		fuzz_read(t, fd);
-	else if (choice < 88)
+	else if (choice < 86)
 		fuzz_submit(t, fd);
-	else if (choice < 91)
+	else if (choice < 89)
 		fuzz_list(t, fd);
-	else if (choice < 95)
+	else if (choice < 93)
 		fuzz_file_call(t, fd);
+	else if (choice < 98)
+		fuzz_life(t);
 	else
 		check_session(t, fd);
 }
 
 /* Sessions come and go. */
 
-static void replace_session(struct fuzz_thread *t)
+static void replace_session(struct fuzz_thread *t, unsigned int number)
 {
-	int fd = fuzz_open(t->shared);
+	int fd = fuzz_open_again(t);
 
 	if (fd >= 0)
-		close(__atomic_exchange_n(&t->fds[fuzz_below(t, SESSIONS)], fd,
+		close(__atomic_exchange_n(&t->fds[number], fd,
 					  __ATOMIC_ACQ_REL));
 }
 
@@ -126,7 +141,7 @@ static void churn(struct fuzz_thread *t)
 	unsigned int choice = fuzz_below(t, 100);
 
 	if (choice < 4)
-		replace_session(t);
+		replace_session(t, fuzz_below(t, SESSIONS));
 	else if (choice < 8)
 		use_duplicate(t);
 	else if (choice < 9)
@@ -135,9 +150,38 @@ static void churn(struct fuzz_thread *t)
 
 /* Threads. */
 
-static bool may_go_on(const struct fuzz_shared *shared)
+/* A machine that has other work gets more time, for as many calls. */
+bool fuzz_may_go_on(const struct fuzz_shared *shared)
 {
-	return !shared->failed && now_ns() < shared->end;
+	__u64 now = now_ns();
+
+	return !shared->failed &&
+	       (now < shared->end || (shared->calls < shared->enough &&
+				      now < shared->end + EXTRA_NS));
+}
+
+/* A tape that begins with a new session does again what it did before. */
+static void begin_try(struct fuzz_thread *t)
+{
+	if (t->kcov >= 0 && (t->kind->own || t->kind->churn) &&
+	    fuzz_percent(t, FRESH))
+		replace_session(t, t->kind->own ? t->number :
+						  fuzz_below(t, SESSIONS));
+}
+
+static void one_step(struct fuzz_thread *t, struct round *round)
+{
+	struct fuzz_thread *other =
+		&round->threads[fuzz_below(t, t->kind->threads)];
+
+	one_call(t);
+	if (t->kind->churn)
+		churn(t);
+	/* Takes longer than all else on a slow kernel. */
+	if (t->kind->words || !fuzz_percent(t, DISTURB))
+		return;
+	fuzz_area_disturb(t, &other->structs);
+	fuzz_area_disturb(t, &other->arrays);
 }
 
 static void *run_thread(void *data)
@@ -145,20 +189,18 @@ static void *run_thread(void *data)
 	struct fuzz_thread *t = data;
 	struct round *round = (void *)((char *)t->fds -
 				       offsetof(struct round, fds));
-	int i;
+	int i, calls = t->kind->users ? CALLS_OF_USER : CALLS;
 
-	for (i = 0; i < CALLS && may_go_on(t->shared); i++) {
-		struct fuzz_thread *other =
-			&round->threads[fuzz_below(t, t->kind->threads)];
-
-		one_call(t);
-		if (t->kind->churn)
-			churn(t);
-		/* Takes so long on a slow kernel that hardly a word is stored. */
-		if (t->kind->words)
-			continue;
-		fuzz_area_disturb(t, &other->structs);
-		fuzz_area_disturb(t, &other->arrays);
+	fuzz_fault_open(t);
+	fuzz_guide_enable(t);
+	for (i = 0; i < calls && fuzz_may_go_on(t->shared); i++) {
+		if (fuzz_try_is_over(t)) {
+			if (!fuzz_try_begin(t))
+				break;
+			begin_try(t);
+		}
+		one_step(t, round);
+		fuzz_try_look(t);
 	}
 	__atomic_fetch_sub(&round->running, 1, __ATOMIC_ACQ_REL);
 	return NULL;
@@ -177,12 +219,11 @@ static void catch_signals(void)
 	sigaction(SIGIO, &action, NULL);
 }
 
-static void start_threads(struct round *round, struct fuzz_shared *shared,
-			  const struct fuzz_kind *kind, __u64 seed)
+static void make_threads(struct round *round, struct fuzz_shared *shared,
+			 const struct fuzz_kind *kind, __u64 seed)
 {
 	unsigned int i;
 
-	round->running = kind->threads;
 	for (i = 0; i < kind->threads; i++) {
 		struct fuzz_thread *t = &round->threads[i];
 
@@ -193,8 +234,18 @@ static void start_threads(struct round *round, struct fuzz_shared *shared,
 			.number = i,
 			.fds = round->fds,
 		};
-		fuzz_area_make(&t->structs, STRUCTS_SIZE);
-		fuzz_area_make(&t->arrays, ARRAYS_SIZE);
+		fuzz_guide_open(t);
+	}
+}
+
+static void start_threads(struct round *round, const struct fuzz_kind *kind)
+{
+	unsigned int i;
+
+	round->running = kind->threads;
+	for (i = 0; i < kind->threads; i++) {
+		fuzz_area_make(&round->threads[i].structs, STRUCTS_SIZE);
+		fuzz_area_make(&round->threads[i].arrays, ARRAYS_SIZE);
 	}
 	for (i = 0; i < kind->threads; i++)
 		if (pthread_create(&round->ids[i], NULL, run_thread,
@@ -211,7 +262,8 @@ static void disturb_threads(struct round *round, const struct fuzz_kind *kind,
 
 	while (__atomic_load_n(&round->running, __ATOMIC_ACQUIRE)) {
 		poll(NULL, 0, SIGNAL_EVERY_MS);
-		pthread_kill(round->ids[i % kind->threads], SIGUSR1);
+		if (!kind->faults)
+			pthread_kill(round->ids[i % kind->threads], SIGUSR1);
 		if (i++ == last)
 			_exit(0);
 	}
@@ -243,6 +295,9 @@ static void drain_session(struct fuzz_shared *shared, int fd)
 
 	do {
 		got = ioctl(fd, TWHEEL_IOC_DRAIN, &drain);
+		/* Nothing was started in a session that is only for reading. */
+		if (got < 0 && errno == EBADF)
+			return;
 		if (got < 0)
 			fuzz_fail(shared, "drain at the end: %s",
 				  strerror(errno));
@@ -274,8 +329,11 @@ static void settle_session(struct fuzz_shared *shared, int fd)
 static int open_session(struct fuzz_shared *shared, const struct fuzz_kind *kind)
 {
 	struct twheel_setup setup = { .shared_ids = WORDS };
-	int fd = fuzz_open(shared);
+	int fd = fuzz_open(shared, kind, O_RDWR);
 
+	/* Others of the same user have taken what the user may have. */
+	if (fd < 0 && errno == ENOSPC && kind->users)
+		_exit(0);
 	if (fd < 0 || (kind->words && ioctl(fd, TWHEEL_IOC_SETUP, &setup)))
 		fuzz_fail(shared, "open: %s", strerror(errno));
 	return fd;
@@ -289,11 +347,12 @@ void fuzz_round(struct fuzz_shared *shared, const struct fuzz_kind *kind,
 	unsigned int i;
 
 	catch_signals();
+	make_threads(&round, shared, kind, seed);
 	if (kind->users)
 		fuzz_become(shared, seed);
 	for (i = 0; i < SESSIONS; i++)
 		round.fds[i] = open_session(shared, kind);
-	start_threads(&round, shared, kind, seed);
+	start_threads(&round, kind);
 	disturb_threads(&round, kind, seed);
 	for (i = 0; i < SESSIONS; i++)
 		settle_session(shared, round.fds[i]);

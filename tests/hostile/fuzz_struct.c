@@ -77,8 +77,8 @@ static void make_setup(struct fuzz_thread *t, void *body)
 	setup->flags = TWHEEL_SETUP_PRIVATE;
 	setup->scheme = fuzz_below(t, 3);
 	setup->mode = fuzz_below(t, 2);
-	setup->tick_ns = (1 + fuzz_below(t, 4)) * 250 * US;
-	if (setup->scheme != TWHEEL_SCHEME_HIER)
+	setup->tick_ns = fuzz_below(t, 5) * 250 * US;
+	if (setup->scheme != TWHEEL_SCHEME_HIER && fuzz_percent(t, 80))
 		setup->slots = 1 << fuzz_below(t, 10);
 }
 
@@ -126,8 +126,11 @@ static const struct command commands[] = {
 
 int fuzz_ioctl(struct fuzz_thread *t, int fd, unsigned int command, void *arg)
 {
-	int result = ioctl(fd, command, arg);
+	int result;
 
+	fuzz_fault_begin(t);
+	result = ioctl(fd, command, arg);
+	fuzz_fault_end(t);
 	__atomic_fetch_add(&t->shared->calls, 1, __ATOMIC_RELAXED);
 	if (result < 0)
 		return -errno;
@@ -157,9 +160,10 @@ static unsigned int sized(unsigned int number, size_t size)
 	       size << _IOC_SIZESHIFT;
 }
 
-static void choose_command(struct fuzz_thread *t, struct request *request)
+static void choose_command(struct fuzz_thread *t, struct request *request,
+			   const struct command *command)
 {
-	request->command = &commands[fuzz_below(t, ARRAY_SIZE(commands))];
+	request->command = command;
 	request->number = request->command->number;
 	request->size = request->command->size;
 	if (!fuzz_spoilt(t))
@@ -343,13 +347,13 @@ static void check_result(struct fuzz_thread *t, const struct request *request)
 		  request->result);
 }
 
-/* One command with one structure. */
-void fuzz_struct_call(struct fuzz_thread *t, int fd)
+static void call_command(struct fuzz_thread *t, int fd,
+			 const struct command *command)
 {
 	struct request request;
 	union body body;
 
-	choose_command(t, &request);
+	choose_command(t, &request, command);
 	make_body(t, &request, &body);
 	request.place = fuzz_place(t, &t->structs, request.size);
 	if (request.place.mine)
@@ -358,4 +362,19 @@ void fuzz_struct_call(struct fuzz_thread *t, int fd)
 	request.result = fuzz_ioctl(t, fd, request.number, request.place.user);
 	check_result(t, &request);
 	check_memory(t, &request, &body);
+}
+
+/* One command with one structure. */
+void fuzz_struct_call(struct fuzz_thread *t, int fd)
+{
+	call_command(t, fd, &commands[fuzz_below(t, ARRAY_SIZE(commands))]);
+}
+
+void fuzz_setup(struct fuzz_thread *t, int fd)
+{
+	static const struct command setup = {
+		TWHEEL_IOC_SETUP, sizeof(struct twheel_setup), make_setup
+	};
+
+	call_command(t, fd, &setup);
 }

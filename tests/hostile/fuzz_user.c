@@ -49,10 +49,10 @@ static void become_user(struct fuzz_shared *shared, unsigned int id)
 		fuzz_fail(shared, "user: %s", strerror(errno));
 }
 
-/* The process has only one thread yet. */
+/* The process has only one thread yet. Each of four rounds does something else. */
 void fuzz_become(struct fuzz_shared *shared, __u64 seed)
 {
-	unsigned int choice = (seed * 0x9e3779b97f4a7c15ULL >> 32) % 4;
+	unsigned int choice = seed / FUZZ_ROUND % 4;
 
 	if (choice < 2)
 		become_user(shared, FIRST_USER + choice);
@@ -66,8 +66,10 @@ static void read_all_of(struct fuzz_thread *t, const char *path)
 	size_t size = 1 + fuzz_below(t, sizeof(text));
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 
+	fuzz_fault_begin(t);
 	while (fd >= 0 && read(fd, text, size) > 0)
 		;
+	fuzz_fault_end(t);
 	if (fd >= 0)
 		close(fd);
 }

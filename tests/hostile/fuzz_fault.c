@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Allocations and copies that fail, in the calls of one thread
+ *
+ * The kernel counts down a thread's number (fail-nth), at each place that can fail.
+ * Where the number becomes 0 the call fails. Without CONFIG_FAULT_INJECTION, or
+ * for a user without the privilege, nothing fails.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "fuzz.h"
+
+/* Most calls have fewer places. */
+#define PLACES_MAX	12
+
+/*
+ * In the thread itself. Only with a corpus: who gives one has told the kernel not to
+ * dump its stack each time (tests/vm/guest/guided).
+ */
+void fuzz_fault_open(struct fuzz_thread *t)
+{
+	t->nth = -1;
+	if (t->kind->faults && t->shared->corpus)
+		t->nth = open("/proc/thread-self/fail-nth", O_RDWR | O_CLOEXEC);
+}
+
+void fuzz_fault_begin(struct fuzz_thread *t)
+{
+	char text[8];
+	int size;
+
+	if (!t->kind->faults || !fuzz_percent(t, t->kind->faults))
+		return;
+	size = snprintf(text, sizeof(text), "%u",
+			1 + (unsigned int)fuzz_below(t, PLACES_MAX));
+	if (t->nth >= 0 && !t->forked && pwrite(t->nth, text, size, 0) != size)
+		fuzz_fail(t->shared, "fail-nth cannot be set");
+}
+
+/* The copy of the 0 is a place, too. */
+void fuzz_fault_end(struct fuzz_thread *t)
+{
+	int error = errno;
+
+	if (t->nth >= 0 && !t->forked && pwrite(t->nth, "0", 1, 0) != 1 &&
+	    pwrite(t->nth, "0", 1, 0) != 1)
+		fuzz_fail(t->shared, "fail-nth cannot be cleared");
+	errno = error;
+}
