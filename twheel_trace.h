@@ -2,7 +2,8 @@
 /*
  * Tracepoints: start, stop, expire, word, cascade, tick
  *
- * Ticks are those of the wheel. Times are ns.
+ * Wheels are numbered as in /proc/twheel. Ticks are those of the wheel: tick n is at
+ * n * tick_ns. Times are ns.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM twheel
@@ -24,6 +25,8 @@ TRACE_EVENT(twheel_start,
 		__field(const void *, fn)
 		__field(u64, clock)
 		__field(u64, expires)
+		__field(u32, wheel)
+		__field(u32, tick_ns)
 		__field(unsigned int, cpu)
 		__field(bool, restart)
 	),
@@ -32,12 +35,15 @@ TRACE_EVENT(twheel_start,
 		__entry->fn = timer->fn;
 		__entry->clock = base->scheme.clock;
 		__entry->expires = timer->node.expires;
+		__entry->wheel = base->wheel->number;
+		__entry->tick_ns = base->tick_ns;
 		__entry->cpu = base->cpu;
 		__entry->restart = restart;
 	),
-	TP_printk("timer=%p fn=%ps base=%u clock=%llu expires=%llu restart=%d",
-		  __entry->timer, __entry->fn, __entry->cpu, __entry->clock,
-		  __entry->expires, __entry->restart)
+	TP_printk("timer=%p fn=%ps wheel=%u base=%u tick_ns=%u clock=%llu expires=%llu restart=%d",
+		  __entry->timer, __entry->fn, __entry->wheel, __entry->cpu,
+		  __entry->tick_ns, __entry->clock, __entry->expires,
+		  __entry->restart)
 );
 
 DECLARE_EVENT_CLASS(twheel_timer,
@@ -49,6 +55,8 @@ DECLARE_EVENT_CLASS(twheel_timer,
 		__field(const void *, fn)
 		__field(u64, clock)
 		__field(u64, expires)
+		__field(u32, wheel)
+		__field(u32, tick_ns)
 		__field(unsigned int, cpu)
 	),
 	TP_fast_assign(
@@ -56,11 +64,13 @@ DECLARE_EVENT_CLASS(twheel_timer,
 		__entry->fn = timer->fn;
 		__entry->clock = base->scheme.clock;
 		__entry->expires = timer->node.expires;
+		__entry->wheel = base->wheel->number;
+		__entry->tick_ns = base->tick_ns;
 		__entry->cpu = base->cpu;
 	),
-	TP_printk("timer=%p fn=%ps base=%u clock=%llu expires=%llu",
-		  __entry->timer, __entry->fn, __entry->cpu, __entry->clock,
-		  __entry->expires)
+	TP_printk("timer=%p fn=%ps wheel=%u base=%u tick_ns=%u clock=%llu expires=%llu",
+		  __entry->timer, __entry->fn, __entry->wheel, __entry->cpu,
+		  __entry->tick_ns, __entry->clock, __entry->expires)
 );
 
 DEFINE_EVENT(twheel_timer, twheel_stop,
@@ -101,15 +111,17 @@ TRACE_EVENT(twheel_cascade,
 	TP_STRUCT__entry(
 		__field(u64, clock)
 		__field(u64, moved)
+		__field(u32, wheel)
 		__field(unsigned int, cpu)
 	),
 	TP_fast_assign(
 		__entry->clock = base->scheme.clock;
 		__entry->moved = moved;
+		__entry->wheel = base->wheel->number;
 		__entry->cpu = base->cpu;
 	),
-	TP_printk("base=%u clock=%llu moved=%llu", __entry->cpu,
-		  __entry->clock, __entry->moved)
+	TP_printk("wheel=%u base=%u clock=%llu moved=%llu", __entry->wheel,
+		  __entry->cpu, __entry->clock, __entry->moved)
 );
 
 TRACE_EVENT(twheel_tick,
@@ -120,6 +132,7 @@ TRACE_EVENT(twheel_tick,
 		__field(u64, expired)
 		__field(u64, length_ns)
 		__field(u64, pending)
+		__field(u32, wheel)
 		__field(unsigned int, cpu)
 	),
 	TP_fast_assign(
@@ -127,11 +140,12 @@ TRACE_EVENT(twheel_tick,
 		__entry->expired = expired;
 		__entry->length_ns = length_ns;
 		__entry->pending = base->scheme.pending;
+		__entry->wheel = base->wheel->number;
 		__entry->cpu = base->cpu;
 	),
-	TP_printk("base=%u clock=%llu expired=%llu pending=%llu length_ns=%llu",
-		  __entry->cpu, __entry->clock, __entry->expired,
-		  __entry->pending, __entry->length_ns)
+	TP_printk("wheel=%u base=%u clock=%llu expired=%llu pending=%llu length_ns=%llu",
+		  __entry->wheel, __entry->cpu, __entry->clock,
+		  __entry->expired, __entry->pending, __entry->length_ns)
 );
 
 #endif /* _TWHEEL_TRACE_H */

@@ -205,6 +205,8 @@ static void expect_all(struct twheel *t, bool drain, unsigned int room)
 	__u64 cursor = 0;
 	int ret, i;
 
+	/* Valgrind does not know that the kernel writes them. */
+	memset(entries, GARBAGE, sizeof(entries));
 	for (;;) {
 		ret = drain ? twheel_drain(t, entries, room, &cursor) :
 			      twheel_list(t, entries, room, &cursor);

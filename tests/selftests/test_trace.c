@@ -144,6 +144,33 @@ TEST(cascade)
 	close(fd);
 }
 
+/* Of two wheels, and two lengths of a tick. */
+TEST(which_wheel)
+{
+	int fd = session_open_nonblock(), own = session_open_nonblock();
+	const char *event;
+	__u64 wheel;
+
+	ASSERT_EQ(0, tw_setup(own, (struct twheel_setup){
+		.flags = TWHEEL_SETUP_PRIVATE, .tick_ns = 10 * TICK }));
+	begin_trace();
+	ASSERT_EQ(0, tw_start(fd, 1, HOUR, 0));
+	ASSERT_EQ(0, tw_start(own, 1, 0, 0));
+	expect_unread(own, 1);
+	end_trace_with(" expired=1 ");
+	event = next_event(text, " twheel_start: ", " tick_ns=1000000 ");
+	ASSERT_EQ(1, number(event, " wheel="));
+	event = next_event(text, " twheel_start: ", " tick_ns=10000000 ");
+	wheel = number(event, " wheel=");
+	ASSERT_NE(1, wheel);
+	event = next_event(event, " twheel_expire: ", " tick_ns=10000000 ");
+	ASSERT_EQ(wheel, number(event, " wheel="));
+	event = next_event(event, " twheel_tick: ", " expired=1 ");
+	ASSERT_EQ(wheel, number(event, " wheel="));
+	close(own);
+	close(fd);
+}
+
 TEST(words)
 {
 	int fd = session_open_nonblock();

@@ -100,8 +100,6 @@ static bool try_trace(const char *text, size_t length)
 
 	memcpy(copy, text, length);
 	copy[length] = '\0';
-	trace_add_tick(&trace, MS);
-	trace_add_tick(&trace, SECOND);
 	for (line = strtok_r(copy, "\n", &rest); line;
 	     line = strtok_r(NULL, "\n", &rest))
 		trace_add(&trace, line);

@@ -66,8 +66,9 @@ parts_named() {
 	done | sort -u | paste -sd ' '
 }
 
-# packages_for KERNEL: what this kernel and the parts need on this machine, in the
-# words of tests/vm/setup.
+# packages_for KERNEL [COMMAND]: what this kernel and the parts need on this machine,
+# in the words of tests/vm/setup. A script of somebody's own needs Python alone of what
+# the library is tested with.
 packages_for() {
 	echo vm
 	case $1 in
@@ -77,7 +78,7 @@ packages_for() {
 	! parts | grep -qE 'selftests|hostile' || echo 32bit
 	! parts | grep -q servers || echo servers
 	[[ $1 == *-arm64 ]] || ! parts | grep -q selftests || echo uring
-	! parts | grep -q libtwheel || echo languages
+	! parts | grep -q libtwheel || { [[ -n ${2-} && $2 != *libtwheel* ]] && echo python; } || echo libtwheel
 }
 
 # locked FILE COMMAND...: one at a time; the second waits and then finds it done.

@@ -17,14 +17,11 @@
 
 #include "ctl.h"
 #include "output.h"
-#include "proc.h"
 #include "trace.h"
 
 #define TRACEFS		"/sys/kernel/tracing"
 #define BUFFER_KB	"4096"
 #define TEXT_SIZE	65536
-/* Wheels come and go: what ticks there are is looked up that often, ns. */
-#define LOOK_EVERY	100000000ULL
 #define SHOW_EVERY	NS_PER_SECOND
 #define BAR_WIDTH	40
 
@@ -32,7 +29,6 @@ struct watch_options {
 	struct ctl_common *common;
 	__u64 time;
 	__u64 rows;
-	__u64 tick;
 	const char *input;
 };
 
@@ -105,10 +101,10 @@ static const char *task_name(const struct trace_row *row, bool live)
 static void print_rows(const struct trace *trace, size_t max, bool live)
 {
 	static const char * const titles[] = {
-		"TID", "<THREAD", "<FUNCTION", "START", "RESTART", "STOP",
-		"EXPIRE", "SHORTEST", "MEAN", "LONGEST",
+		"TID", "<THREAD", "WHEEL", "<FUNCTION", "START", "RESTART",
+		"STOP", "EXPIRE", "SHORTEST", "MEAN", "LONGEST",
 	};
-	struct table *table = table_new(10, titles);
+	struct table *table = table_new(ARRAY_SIZE(titles), titles);
 	size_t i, k;
 
 	for (i = 0; i < trace->nr_rows && i < max; i++) {
@@ -116,6 +112,7 @@ static void print_rows(const struct trace *trace, size_t max, bool live)
 
 		table_cell(table, "%llu", row->who.tid);
 		table_cell(table, "%s", task_name(row, live));
+		table_cell(table, "%llu", row->who.wheel);
 		table_cell(table, "%s", row->who.function);
 		for (k = 0; k < TRACE_NR_EVENTS; k++)
 			table_cell(table, "%llu", row->events[k]);
@@ -201,6 +198,7 @@ static void json_rows(const struct trace *trace, bool live)
 		json_open(NULL, '{');
 		json_number("tid", row->who.tid);
 		json_string("thread", task_name(row, live));
+		json_number("wheel", row->who.wheel);
 		json_string("function", row->who.function);
 		json_number("started", row->events[TRACE_START]);
 		json_number("restarted", row->events[TRACE_RESTART]);
@@ -259,26 +257,6 @@ static void print(struct trace *trace, double seconds,
 
 /* --- reading ---------------------------------------------------------------- */
 
-static void look_for_ticks(struct trace *trace,
-			   const struct watch_options *options)
-{
-	struct proc proc;
-	size_t i;
-
-	if (options->tick) {
-		trace_add_tick(trace, options->tick);
-		return;
-	}
-	proc_read(&proc, options->common->proc);
-	for (i = 0; i < proc.nr_blocks; i++) {
-		if (proc.blocks[i].kind == PROC_WHEEL)
-			trace_add_tick(trace, proc_number(&proc,
-							  &proc.blocks[i],
-							  "tick_ns"));
-	}
-	proc_free(&proc);
-}
-
 /* Adds the whole lines in @text, and moves the rest to its begin. */
 static size_t add_lines(struct trace *trace, char *text, size_t length)
 {
@@ -305,7 +283,7 @@ static size_t add_lines(struct trace *trace, char *text, size_t length)
 /*
  * struct watching - how far a live watch is
  * @length: what of @text is the begin of a line
- * @begin, @looked, @shown: times of CLOCK_MONOTONIC
+ * @begin, @shown: times of CLOCK_MONOTONIC
  */
 struct watching {
 	struct trace *trace;
@@ -313,7 +291,6 @@ struct watching {
 	char text[TEXT_SIZE];
 	size_t length;
 	__u64 begin;
-	__u64 looked;
 	__u64 shown;
 	bool live;
 };
@@ -330,10 +307,6 @@ static bool take_lines(struct watching *w, int fd)
 
 	if (got <= 0)
 		return false;
-	if (ctl_now() - w->looked > LOOK_EVERY) {
-		look_for_ticks(w->trace, w->options);
-		w->looked = ctl_now();
-	}
 	w->length = add_lines(w->trace, w->text, w->length + got);
 	return true;
 }
@@ -363,7 +336,6 @@ static void watch_live(struct trace *trace, const struct watch_options *options)
 	w.options = options;
 	w.live = out_is_terminal() && !options->common->json;
 	ctl_catch_signals();
-	look_for_ticks(trace, options);
 	fd = open_instance();
 	w.begin = ctl_now();
 	while (!time_is_up(&w)) {
@@ -392,7 +364,6 @@ static void watch_file(struct trace *trace, const struct watch_options *options)
 
 	if (fd < 0)
 		ctl_die_errno(options->input, errno);
-	look_for_ticks(trace, options);
 	for (;;) {
 		got = read(fd, text + length, TEXT_SIZE - length);
 		if (got < 0)
@@ -410,7 +381,6 @@ static void watch_file(struct trace *trace, const struct watch_options *options)
 
 enum {
 	OPTION_INPUT = 0x200,
-	OPTION_TICK,
 };
 
 static const struct argp_option option_list[] = {
@@ -418,8 +388,6 @@ static const struct argp_option option_list[] = {
 	{ "rows", 'r', "COUNT", 0, "Show COUNT threads. Default: 20", 0 },
 	{ "input", OPTION_INPUT, "FILE", 0,
 	  "Read a trace that was saved, by the clock \"mono\"", 0 },
-	{ "tick", OPTION_TICK, "TIME", 0,
-	  "All wheels have this tick. Default: as " CTL_PROC " says", 0 },
 	{ }
 };
 
@@ -438,9 +406,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPTION_INPUT:
 		options->input = arg;
 		return 0;
-	case OPTION_TICK:
-		options->tick = ctl_parse_time(state, "TIME", arg, 1);
-		return 0;
 	case ARGP_KEY_ARG:
 		argp_error(state, "unexpected: %s", arg);
 		return 0;
@@ -454,7 +419,7 @@ int cmd_watch(struct ctl_common *common, int argc, char **argv)
 	static const struct argp argp = {
 		.options = option_list,
 		.parser = parse,
-		.doc = "Trace starts, stops and expiries of timers. Show who starts them, for how long, and how late they expire.\vThis takes root. SHORTEST, MEAN and LONGEST are from a start to its deadline; they are not known if wheels have different ticks.",
+		.doc = "Trace starts, stops and expiries of timers. Show who starts them, for how long, and how late they expire.\vThis takes root. SHORTEST, MEAN and LONGEST are from a start to its deadline. WHEEL is the number that list shows.",
 		.children = ctl_common_argp,
 	};
 	struct watch_options options = { .common = common, .rows = 20 };

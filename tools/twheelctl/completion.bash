@@ -37,7 +37,7 @@ _twheelctl()
 		stat) words="--prometheus --cpus --interval --count $words" ;;
 		top) words="--delay --count --once --sort --no-cpus $words" ;;
 		bench) words="--timers --time $words" ;;
-		watch) words="--time --rows --input --tick $words" ;;
+		watch) words="--time --rows --input $words" ;;
 		esac
 		;;
 	esac

@@ -41,21 +41,6 @@ __u64 trace_bucket_end(unsigned int bucket)
 	return end;
 }
 
-void trace_add_tick(struct trace *trace, __u64 tick_ns)
-{
-	size_t i;
-
-	for (i = 0; i < trace->nr_ticks; i++) {
-		if (trace->ticks[i] == tick_ns)
-			return;
-	}
-	trace->ticks = reallocarray(trace->ticks, trace->nr_ticks + 1,
-				    sizeof(trace->ticks[0]));
-	if (!trace->ticks)
-		ctl_die(CTL_FAILED, "no memory");
-	trace->ticks[trace->nr_ticks++] = tick_ns;
-}
-
 /* --- a line ----------------------------------------------------------------- */
 
 /* The digits at the begin of a text. */
@@ -87,21 +72,29 @@ static const char *find_value(const char *text, const char *key)
 	return found ? found + strlen(key) : NULL;
 }
 
+/* The number behind "key=". */
+static bool find_number(const char *text, const char *key, __u64 *number)
+{
+	const char *value = find_value(text, key);
+
+	return value && take_number(value, number);
+}
+
 static bool parse_fields(const char *text, struct trace_line *line)
 {
 	const char *fn = find_value(text, " fn=");
-	const char *expires = find_value(text, " expires=");
-	const char *restart = find_value(text, " restart=");
-	const char *base;
+	const char *wheel = fn ? strstr(fn, " wheel=") : NULL;
+	__u64 ticks, tick_ns, restart;
 
-	if (!fn || !expires || !take_number(expires, &line->expires))
-		return false;
-	base = strstr(fn, " base=");
-	if (!base)
+	if (!wheel || !find_number(wheel, " wheel=", &line->who.wheel) ||
+	    !find_number(wheel, " tick_ns=", &tick_ns) ||
+	    !find_number(wheel, " expires=", &ticks) ||
+	    __builtin_mul_overflow(ticks, tick_ns, &line->expires_ns))
 		return false;
 	snprintf(line->who.function, sizeof(line->who.function), "%.*s",
-		 (int)(base - fn), fn);
-	if (line->event == TRACE_START && restart && *restart == '1')
+		 (int)(wheel - fn), fn);
+	if (line->event == TRACE_START &&
+	    find_number(wheel, " restart=", &restart) && restart)
 		line->event = TRACE_RESTART;
 	return true;
 }
@@ -148,7 +141,8 @@ static bool has_no_name(const struct trace_who *who)
 
 static bool is_same(const struct trace_who *a, const struct trace_who *b)
 {
-	return a->tid == b->tid && !strcmp(a->function, b->function) &&
+	return a->tid == b->tid && a->wheel == b->wheel &&
+	       !strcmp(a->function, b->function) &&
 	       (!strcmp(a->task, b->task) || has_no_name(a) || has_no_name(b));
 }
 
@@ -180,38 +174,11 @@ static struct trace_row *find_row(struct trace *trace,
 	return row;
 }
 
-/*
- * How long a tick is of which the number is known, and a time not before it.
- *
- * Tick n of a wheel is at n * tick_ns. A tracepoint says n and not of which wheel.
- * Of the lengths that there are all but the right one are far off: the longest
- * that is not in the future is taken. The time is cut off to microseconds.
- */
-static __u64 tick_of_expired(const struct trace *trace,
-			     const struct trace_line *line)
+static void add_interval(struct trace_row *row, const struct trace_line *line)
 {
-	__u64 best = 0, at;
-	size_t i;
+	__u64 interval = line->expires_ns > line->when_ns ?
+			 line->expires_ns - line->when_ns : 0;
 
-	for (i = 0; i < trace->nr_ticks; i++) {
-		if (!__builtin_mul_overflow(line->expires, trace->ticks[i],
-					    &at) &&
-		    at < line->when_ns + US && trace->ticks[i] > best)
-			best = trace->ticks[i];
-	}
-	return best;
-}
-
-/* A start is known by its length only if all wheels have the same tick. */
-static void add_interval(const struct trace *trace, struct trace_row *row,
-			 const struct trace_line *line)
-{
-	__u64 at, interval;
-
-	if (trace->nr_ticks != 1 ||
-	    __builtin_mul_overflow(line->expires, trace->ticks[0], &at))
-		return;
-	interval = at > line->when_ns ? at - line->when_ns : 0;
 	if (!row->intervals || interval < row->interval_min)
 		row->interval_min = interval;
 	if (interval > row->interval_max)
@@ -220,15 +187,13 @@ static void add_interval(const struct trace *trace, struct trace_row *row,
 	row->intervals++;
 }
 
+/* The time is cut off to microseconds, so it may be before the tick. */
 static void add_late(struct trace *trace, const struct trace_line *line)
 {
-	__u64 tick_ns = tick_of_expired(trace, line);
-	__u64 at = line->expires * tick_ns;
-	__u64 late = line->when_ns > at ? line->when_ns - at : 0;
+	__u64 late = line->when_ns > line->expires_ns ?
+		     line->when_ns - line->expires_ns : 0;
 	unsigned int bucket = 0;
 
-	if (!tick_ns)
-		return;
 	trace->late_sum += late;
 	if (late > trace->late_max)
 		trace->late_max = late;
@@ -254,7 +219,7 @@ static void add_line(struct trace *trace, const struct trace_line *line)
 		return;
 	row->events[line->event]++;
 	if (line->event == TRACE_START || line->event == TRACE_RESTART)
-		add_interval(trace, row, line);
+		add_interval(row, line);
 }
 
 /* A line of a trace, which may be a comment. */
@@ -296,7 +261,6 @@ void trace_sort(struct trace *trace)
 
 void trace_free(struct trace *trace)
 {
-	free(trace->ticks);
 	free(trace->rows);
 	*trace = (struct trace) { };
 }

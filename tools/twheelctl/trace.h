@@ -25,11 +25,13 @@ enum trace_event {
 
 /**
  * struct trace_who - a thread, and a kind of timers
+ * @wheel: number of their wheel
  * @tid: id of the thread in which an event happened, 0 in callbacks
  * @task: its name, "(softirq)" in callbacks
  * @function: the function that is called when the timer expires
  */
 struct trace_who {
+	__u64 wheel;
 	__u64 tid;
 	char task[TRACE_NAME];
 	char function[TRACE_FUNCTION];
@@ -40,20 +42,20 @@ struct trace_who {
  * @event: which
  * @who: who did it
  * @when_ns: when it happened, by the clock of the trace
- * @expires: the tick at which the timer expires
+ * @expires_ns: when the timer is due, which is at a tick
  */
 struct trace_line {
 	enum trace_event event;
 	struct trace_who who;
 	__u64 when_ns;
-	__u64 expires;
+	__u64 expires_ns;
 };
 
 /**
- * struct trace_row - what one thread does with the timers of one function
- * @who: the thread and the function
+ * struct trace_row - what one thread does with the timers of one wheel and function
+ * @who: the thread, the wheel and the function
  * @events: how often, by &enum trace_event
- * @intervals: starts and restarts whose interval is known
+ * @intervals: its starts and restarts
  * @interval_sum: from the start to the deadline, ns, of all of these
  * @interval_min: the shortest
  * @interval_max: the longest
@@ -69,8 +71,6 @@ struct trace_row {
 
 /**
  * struct trace - what was seen
- * @ticks: lengths of a tick that there are, ns
- * @nr_ticks: how many
  * @rows: who does what
  * @nr_rows: how many
  * @room: for how many there is memory
@@ -84,8 +84,6 @@ struct trace_row {
  * @unknown: lines that make no sense
  */
 struct trace {
-	__u64 *ticks;
-	size_t nr_ticks;
 	struct trace_row *rows;
 	size_t nr_rows;
 	size_t room;
@@ -100,7 +98,6 @@ struct trace {
 };
 
 __u64 trace_bucket_end(unsigned int bucket);
-void trace_add_tick(struct trace *trace, __u64 tick_ns);
 bool trace_parse(const char *text, struct trace_line *line);
 void trace_add(struct trace *trace, const char *text);
 void trace_sort(struct trace *trace);

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# The cases of a script on this machine, in TAP.  Sourced, not run.
+
+count=0 failed=0
+
+# check NAME COMMAND...: passes if the command succeeds and says nothing.
+check() {
+	local name=$1 said status=0
+	shift
+	count=$((count + 1))
+	said=$("$@" 2>&1) || status=$?
+	if [ $status = 0 ] && [ -z "$said" ]; then
+		echo "ok $count - $name"
+	else
+		echo "not ok $count - $name"
+		head -n 60 <<<"${said:-status $status, nothing said}" | sed 's/^/# /'
+		failed=$((failed + 1))
+	fi
+}
+
+# is WHAT WANTED IS: says it if they differ.
+is() { [ "$2" = "$3" ] || printf '%s: not\n%s\nbut\n%s\n' "$1" "$2" "$3"; }
+
+# end_of_cases NAME: fails if one of them has.
+end_of_cases() {
+	echo "1..$count"
+	echo "# exit $1 $((failed != 0))"
+	[ $failed = 0 ]
+}
