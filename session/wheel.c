@@ -251,7 +251,8 @@ void twheel_session_wheel_use(struct twheel_session *s,
 {
 	struct twheel_config config;
 
-	s->shared = shared;
+	/* Pairs with READ_ONCE() in twheel_session_wheel_need(). */
+	WRITE_ONCE(s->shared, shared);
 	s->wheel = shared ? shared->wheel : twheel_default();
 	s->prepared = cpumask_bits(cpu_possible_mask);
 	if (shared)

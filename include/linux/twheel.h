@@ -274,6 +274,10 @@ unsigned long twheel_drain(struct twheel *wheel,
  * @end: the work
  *
  * Context: Any.
+ * A callback on another CPU that leaves work for an @end->fn that waits must call
+ * twheel_at_tick_end() all the same: that, and not this, orders its work with the
+ * call. On the base that @end waits on nothing can come between.
+ *
  * Return: false once @end->fn is about to be called. It has returned when an
  * RCU grace period is over after that.
  */
