@@ -12,6 +12,7 @@
 #define INSTANCES	16
 
 unsigned long sim_online;
+const unsigned long sim_all = BIT(SIM_CPUS) - 1, sim_none;
 bool sim_cpu_goes;
 
 static sim_hotplug_fn online_fn, offline_fn;
@@ -137,7 +138,7 @@ static void leave(unsigned int nr)
 		for (i = 0; i < SIM_TASKS; i++) {
 			struct sim_task *task = &sim_tasks[i];
 
-			if (task->cpu != nr || task->pinned || cpu->curr == task)
+			if (task->cpu != nr || sim_stays(task) || cpu->curr == task)
 				continue;
 			do {
 				other = sim_below(SIM_CPUS);

@@ -232,11 +232,13 @@ void sim_ksoftirqd(struct sim_task *task)
 void local_bh_disable(void)
 {
 	sim_task->bh++;
+	sim_task->no_migration++;
 }
 
 void local_bh_enable(void)
 {
 	sim_task->bh--;
+	sim_task->no_migration--;
 	sim_point();
 	sim_interrupts();
 }

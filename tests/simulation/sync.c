@@ -103,6 +103,8 @@ void spin_lock(spinlock_t *lock)
 		sim_yield();
 		sim_task->lock = NULL;
 	}
+	sim_task->no_migration++;
+	sim_task->rcu++;
 	lock->owner = sim_task;
 	sim_point();
 }
@@ -112,6 +114,8 @@ void spin_unlock(spinlock_t *lock)
 	if (lock->owner != sim_task)
 		sim_fail("a lock is let go by one who does not hold it");
 	lock->owner = NULL;
+	sim_task->no_migration--;
+	sim_task->rcu--;
 	sim.left = 0;
 	sim_point();
 }
@@ -174,6 +178,11 @@ void sim_rcu_look(void)
 		rcu->func(rcu);
 		link = &rcu_first;
 	}
+}
+
+void sim_free_rcu(struct rcu_head *rcu)
+{
+	kvfree(rcu->object);
 }
 
 void rcu_barrier(void)

@@ -34,6 +34,15 @@ static inline bool atomic64_try_cmpxchg(atomic64_t *v, s64 *old, s64 new)
 	return done;
 }
 
+static inline bool atomic_try_cmpxchg(atomic_t *v, int *old, int new)
+{
+	int was = cmpxchg(&v->counter, *old, new);
+	bool done = was == *old;
+
+	*old = was;
+	return done;
+}
+
 static inline int atomic_add_return(int i, atomic_t *v)
 {
 	sim_point();
@@ -52,6 +61,12 @@ static inline bool test_and_set_bit(unsigned int nr, unsigned long *addr)
 	was = *addr & BIT(nr);
 	*addr |= BIT(nr);
 	return was;
+}
+
+static inline void set_bit(unsigned int nr, unsigned long *addr)
+{
+	sim_point();
+	*addr |= BIT(nr);
 }
 
 static inline void clear_bit_unlock(unsigned int nr, unsigned long *addr)
