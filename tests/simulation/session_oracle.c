@@ -143,6 +143,15 @@ static void check_not_pending(const struct oracle_start *t,
 		sim_fail("start %u: is pending, and %s", number(t), what);
 }
 
+/* It is said that there is no such timer. */
+static void gone(struct oracle_start *t, const struct oracle_call_of *call,
+		 const char *what)
+{
+	check_not_pending(t, call, what);
+	if (t && !t->gone)
+		t->gone = ++sequence;
+}
+
 /* It is said to have expired. */
 static void check_expired(const struct oracle_start *t,
 			  const struct oracle_call_of *call)
@@ -173,10 +182,15 @@ void oracle_start_done(struct oracle_start *t, const struct twheel_start *args,
 				 number(old));
 	}
 	if (ret == -ENOENT && exact)
-		check_not_pending(old, call, "a start does not find it");
+		gone(old, call, "a start does not find it");
 	t->refused = ret < 0;
+	if (ret == -EFAULT && args->id == TWHEEL_ID_ANY) {
+		t->taken_back = true;
+		t->gone = ++sequence;
+		os->uncounted = true;
+	}
 	if (ret < 0) {
-		if (t->events && !os->fuzzy)
+		if (t->events && !os->fuzzy && !t->taken_back)
 			sim_fail("start %u: was refused, and has expired",
 				 number(t));
 		return;
@@ -205,6 +219,13 @@ void oracle_start_done(struct oracle_start *t, const struct twheel_start *args,
 	}
 }
 
+/* A stop begins. */
+void oracle_asks(struct oracle_id *own)
+{
+	if (own)
+		own->asked = ++sequence;
+}
+
 void oracle_stop_done(struct oracle_session *os, struct oracle_id *own,
 		      u32 flags, const struct oracle_call_of *call, long ret)
 {
@@ -227,7 +248,7 @@ void oracle_stop_done(struct oracle_session *os, struct oracle_id *own,
 	else if (ret == -EALREADY)
 		t->last = ++sequence;
 	else if (ret == -ENOENT)
-		check_not_pending(t, call, "a stop does not find it");
+		gone(t, call, "a stop does not find it");
 }
 
 /* Entries. */
@@ -238,7 +259,7 @@ static struct oracle_start *start_of(struct oracle_session *os, u64 data, u64 id
 
 	if (data - DATA >= nr_starts || t->os != os)
 		sim_fail("user data %#llx of nobody", data);
-	if (t->refused && !os->fuzzy)
+	if (t->refused && !t->taken_back && !os->fuzzy)
 		sim_fail("start %u: was refused, and is there", number(t));
 	if (t->id != id && (t->known || t->id != TWHEEL_ID_ANY) && !os->fuzzy)
 		sim_fail("start %u: has another id", number(t));
@@ -282,7 +303,7 @@ void oracle_got(struct oracle_session *os, struct oracle_id *own,
 		const struct oracle_call_of *call, long ret)
 {
 	if (ret == -ENOENT && !os->fuzzy)
-		check_not_pending(own->start, call, "GET does not find it");
+		gone(own->start, call, "GET does not find it");
 	if (ret)
 		return;
 	oracle_entry(os, entry, call, false);
@@ -307,7 +328,10 @@ static void check_word(const struct oracle_start *t, u64 expired)
 	unsigned int i = own->nr_stores;
 	u64 word = 0;
 
-	for (; i > 0 && own->nr_stores - i < ORACLE_STORES; i--) {
+	for (; i > 0; i--) {
+		/* It is not remembered. */
+		if (own->nr_stores - i == ORACLE_STORES)
+			return;
 		if (own->stores[(i - 1) % ORACLE_STORES].at < expired) {
 			word = own->stores[(i - 1) % ORACLE_STORES].word;
 			break;
@@ -348,7 +372,8 @@ static void check_flags(struct oracle_start *t, u32 flags,
 		return;
 	if (flags && t->last && t->last < call->began)
 		sim_fail("start %u: was stopped, and goes on", number(t));
-	if (!flags && t->period && t->own && !t->asked && !t->os->drains &&
+	if (!flags && t->period && t->own &&
+	    t->own->asked < t->began && !t->os->drains &&
 	    t->os->drained_at < t->began)
 		sim_fail("start %u: was not stopped, and ends", number(t));
 }
@@ -429,8 +454,26 @@ static void check_count(struct oracle_session *os, const char *what, u64 is,
 			 should);
 }
 
+/* It has been started, and a word has not carried it to where none has said. */
+static void check_timer(struct oracle_session *os, struct twheel_utimer *ut,
+			bool closes)
+{
+	const struct oracle_start *t = &starts[ut->user_data - DATA];
+
+	if (ut->user_data - DATA >= nr_starts || t->os != os)
+		sim_fail("session %u: a timer of nobody", os->nr);
+	if (closes && !os->fuzzy && !t->known)
+		sim_fail("start %u: was taken back, and is there", number(t));
+	if (ut->state == TWHEEL_ARMED && t->word && t->known &&
+	    t->high < ORACLE_WORD_MAX && !t->period &&
+	    ut->timer.node.expires > ORACLE_WORD_MAX / os->s->tick_ns)
+		sim_fail("start %u: is carried to where no word has said",
+			 number(t));
+}
+
 /* The queue and the tables have what the counters say. Lock held. */
-static void check_table(struct oracle_session *os, struct twheel_session *s)
+static void check_table(struct oracle_session *os, struct twheel_session *s,
+			bool closes)
 {
 	u64 armed = 0, unread = 0, queued = 0;
 	struct twheel_utimer *ut;
@@ -459,6 +502,8 @@ static void check_table(struct oracle_session *os, struct twheel_session *s)
 						 os->nr);
 				armed += ut->state == TWHEEL_ARMED;
 				unread += ut->state > TWHEEL_ARMED;
+				if (ut->state != TWHEEL_FREE)
+					check_timer(os, ut, closes);
 			}
 		}
 	}
@@ -516,8 +561,8 @@ void oracle_session_closes(struct oracle_session *os)
 	s = os->s;
 	spin_lock_bh(&s->lock);
 	oracle_stats(os, &s->stats);
-	check_table(os, s);
-	if (!os->fuzzy)
+	check_table(os, s, true);
+	if (!os->fuzzy && !os->uncounted)
 		check_counters(os, &s->stats);
 	for (i = 0; i < nr_starts && !os->fuzzy; i++)
 		if (starts[i].os == os)
@@ -539,7 +584,7 @@ void oracle_quiet(struct oracle_session *os)
 	struct twheel_session *s = os->s;
 
 	spin_lock_bh(&s->lock);
-	check_table(os, s);
+	check_table(os, s, false);
 	spin_unlock_bh(&s->lock);
 }
 
@@ -608,7 +653,7 @@ void oracle_session_unlock(spinlock_t *lock)
 	check_hold("read", now->delivered - then->delivered, EVENTS_PER_LOCK);
 	check_hold("stopped", now->stopped - then->stopped, STOPS_PER_LOCK);
 	if (sim_chance(64))
-		check_table(os, os->s);
+		check_table(os, os->s, false);
 }
 
 /* Waking. */

@@ -9,7 +9,9 @@
 #include "user_space.h"
 
 #define ORACLE_OWN	5	/* ids that a task has to itself in a session */
-#define ORACLE_STORES	16
+#define ORACLE_STORES	128
+/* No word is later, but for TWHEEL_WORD_STOP. */
+#define ORACLE_WORD_MAX	(KTIME_MAX - (1LL << 50))
 #define ORACLE_SEEN	12
 
 struct oracle_session;
@@ -28,12 +30,14 @@ enum oracle_end {
  * struct oracle_id - an id that one task starts and stops
  * @id: the id, or the last one that the kernel has chosen
  * @start: its last start, or NULL
+ * @asked: when a stop began last, as a number
  * @stores: when which word was stored, the last of them
  * @nr_stores: how many
  */
 struct oracle_id {
 	u64 id;
 	struct oracle_start *start;
+	u64 asked;
 	struct {
 		u64 at;
 		u64 word;
@@ -52,13 +56,13 @@ struct oracle_id {
  * @began: when the call began, as a number
  * @known: it has been made
  * @refused: it has not been made
+ * @taken_back: it may have been made, and was taken back
  * @word: it has a word
  * @replaces: it may have taken an event back
  * @end: how it has ended
  * @end_at: when the call that has ended it returned, as a number
  * @gone: reads that begin later do not find it
  * @last: events of later reads are the last one
- * @asked: a stop has begun
  * @events: how many there were
  * @seen: those, to be put into order
  */
@@ -72,13 +76,13 @@ struct oracle_start {
 	u64 began;
 	bool known;
 	bool refused;
+	bool taken_back;
 	bool word;
 	bool replaces;
 	enum oracle_end end;
 	u64 end_at;
 	u64 gone;
 	u64 last;
-	bool asked;
 	unsigned int events;
 	struct {
 		u64 deadline;
@@ -96,6 +100,7 @@ struct oracle_start {
  * @offset: what the clock of its words is ahead, ns
  * @changeable: open for writing
  * @fuzzy: what a call has done is not known
+ * @uncounted: what a start that was taken back has counted is not known
  * @drains: drains under way
  * @drained_at: when one ended last, as a number
  * @last_expired: of the events of reads that have returned
@@ -113,6 +118,7 @@ struct oracle_session {
 	s64 offset;
 	bool changeable;
 	bool fuzzy;
+	bool uncounted;
 	int drains;
 	u64 drained_at;
 	u64 last_expired;
@@ -152,6 +158,7 @@ struct oracle_start *oracle_new_start(struct oracle_session *os,
 u64 oracle_data(const struct oracle_start *t);
 void oracle_start_done(struct oracle_start *t, const struct twheel_start *args,
 		       const struct oracle_call_of *call, long ret);
+void oracle_asks(struct oracle_id *own);
 void oracle_stop_done(struct oracle_session *os, struct oracle_id *own,
 		      u32 flags, const struct oracle_call_of *call, long ret);
 void oracle_got(struct oracle_session *os, struct oracle_id *own,

@@ -254,8 +254,6 @@ static void do_start(struct user_file *f)
 			sim_fail("a start without FMODE_WRITE: %ld", ret);
 		return;
 	}
-	if (ret == -EFAULT && in.id == TWHEEL_ID_ANY)
-		os->fuzzy = true;
 	if (ret == -EFAULT && !is_bad(args, sizeof(*args)))
 		sim_fail("EFAULT, and all was there");
 	check_start(os, ret, invalid);
@@ -277,8 +275,7 @@ static void do_stop(struct user_file *f)
 	invalid = in.reserved ||
 		  (!(in.id & TWHEEL_ID_KERNEL) && in.id >= os->max_timers);
 	*args = in;
-	if (own && own->start)
-		own->start->asked = true;
+	oracle_asks(own);
 	sim_note("session %u: stop %#llx, flags %u", os->nr, in.id, in.flags);
 	ret = user_ioctl(f->file, TWHEEL_IOC_STOP, args);
 	sim_note("session %u: stopped %#llx: %ld", os->nr, in.id, ret);
@@ -322,42 +319,75 @@ static void do_get(struct user_file *f)
 
 /* Words. */
 
+static void store(struct user_file *f, u32 nr, u64 word)
+{
+	u64 *to = user_word(&f->map, nr);
+
+	if (!to)
+		return;
+	if (word != TWHEEL_WORD_STOP)
+		word = min_t(u64, word, ORACLE_WORD_MAX);
+	WRITE_ONCE(*to, word);
+	/* The one behind the last belongs to nobody. */
+	if (nr < f->os->shared_ids)
+		oracle_stored(&f->os->ids[self()][nr > 42], word);
+}
+
+static u64 some_word(const struct oracle_session *os)
+{
+	u64 now = sim.now + os->offset;
+
+	switch (sim_below(8)) {
+	case 0:
+		return TWHEEL_WORD_STOP;
+	case 1:
+		return TWHEEL_WORD_NONE;
+	case 2:
+		return now - sim_below(1000000);
+	default:
+		return now + some_delay();
+	}
+}
+
+/* Many stores, just when the timer is due. */
+static void store_many(struct user_file *f, u32 nr)
+{
+	const struct oracle_start *t = f->os->ids[self()][nr > 42].start;
+	u64 due, word;
+	u32 i;
+
+	if (!t || t->low > sim.now + ticks(20))
+		return;
+	due = (max_t(u64, t->low, sim.now) / config.tick_ns + 1) * config.tick_ns;
+	sim_note("session %u: many stores of word %u at %llu", f->os->nr, nr, due);
+	sim_sleep(due - sim.now - min_t(u64, due - sim.now, 500));
+	for (i = 0; i < 60 && sim.now < due + 3000; i++) {
+		word = sim.now + f->os->offset + ticks(2);
+		store(f, nr, i & 1 ? word :
+		      sim_chance(8) ? TWHEEL_WORD_STOP : TWHEEL_WORD_NONE);
+	}
+}
+
 static void do_store(struct user_file *f)
 {
 	struct oracle_session *os = f->os;
 	u32 nr = self() + (sim_chance(2) ? 43 : 0);
-	struct oracle_id *own = &os->ids[self()][nr > 42];
-	u64 word = sim.now + os->offset + some_delay();
-	u64 *to;
 
 	if (!f->map.file || !os->shared_ids)
 		return;
-	/* The one behind the last belongs to nobody. */
 	if (sim_chance(8))
 		nr = os->shared_ids;
 	else if (nr >= os->shared_ids)
 		return;
-	to = user_word(&f->map, nr);
-	if (!to)
+	if (nr < os->shared_ids && sim_chance(2)) {
+		store_many(f, nr);
 		return;
-	switch (sim_below(8)) {
-	case 0:
-		word = TWHEEL_WORD_STOP;
-		break;
-	case 1:
-		word = TWHEEL_WORD_NONE;
-		break;
-	case 2:
-		word = sim.now + os->offset - sim_below(1000000);
-		break;
 	}
-	WRITE_ONCE(*to, word);
-	if (nr != os->shared_ids)
-		oracle_stored(own, word);
-	sim_note("session %u: word %u is %llu", os->nr, nr, word);
+	store(f, nr, some_word(os));
+	sim_note("session %u: a word %u", os->nr, nr);
 }
 
-static void do_map(struct user_file *f, unsigned int nr)
+static void do_map(struct user_file *f, const struct user_file *mine)
 {
 	struct user_mapping map;
 	int ret;
@@ -368,13 +398,13 @@ static void do_map(struct user_file *f, unsigned int nr)
 		user_munmap(&map);
 		return;
 	}
-	ret = user_mmap(&map, f->file, f->os->shared_ids ?: 1, sim_chance(4) ? false : true);
-	if (ret != (f->os->shared_ids ? 0 : -ENODEV))
+	ret = user_mmap(&map, mine->file, mine->os->shared_ids ?: 1, !sim_chance(4));
+	if (ret != (mine->os->shared_ids ? 0 : -ENODEV))
 		sim_fail("mmap returns %d", ret);
 	if (ret)
 		return;
 	/* Another one was faster, or the descriptor is another one. */
-	if (f->map.file || f->file != map.file || !(map.vma.vm_flags & VM_WRITE)) {
+	if (f->map.file || f->file != mine->file || !(map.vma.vm_flags & VM_WRITE)) {
 		user_munmap(&map);
 	} else {
 		f->map = map;
@@ -411,8 +441,7 @@ static void plan(struct user_file *f, struct planned *p)
 		p->invalid = p->in.period_ns ||
 			     (!(p->in.id & TWHEEL_ID_KERNEL) &&
 			      p->in.id >= os->max_timers);
-		if (p->own && p->own->start)
-			p->own->start->asked = true;
+		oracle_asks(p->own);
 		return;
 	}
 	/* Ids of the kernel's are not known before it returns. */
@@ -747,6 +776,20 @@ static void fill_setup(struct oracle_session *os, struct twheel_setup *in)
 		in->tick_ns = 50000;
 }
 
+/* Another wheel, and all else as it is: others may be about to start timers. */
+static bool fill_again(struct oracle_session *os, struct twheel_setup *in)
+{
+	u64 limit = os->max_timers == 1U << 22 ? 0 : os->max_timers;
+
+	*in = (struct twheel_setup) {
+		.flags		= sim_below(2) ? TWHEEL_SETUP_PRIVATE : 0,
+		.max_timers	= limit,
+		.event_size	= os->event_size,
+		.shared_ids	= os->shared_ids,
+	};
+	return os->offset == ahead() || !os->shared_ids;
+}
+
 static void do_setup(struct user_file *f, bool first)
 {
 	struct oracle_session *os = f->os;
@@ -755,12 +798,13 @@ static void do_setup(struct user_file *f, bool first)
 	bool begun = os->started;
 	long ret;
 
-	fill_setup(os, &in);
-	/* Others have begun, or may do so: it must not change what is known. */
-	if (!first && !begun)
+	if (!first && !begun && !fill_again(os, &in))
 		return;
+	if (first || begun)
+		fill_setup(os, &in);
 	*args = in;
 	ret = user_ioctl(f->file, TWHEEL_IOC_SETUP, args);
+	sim_note("session %u: SETUP of wheel %u: %ld", os->nr, in.flags, ret);
 	if (!os->changeable) {
 		if (ret != -EBADF)
 			sim_fail("SETUP without FMODE_WRITE: %ld", ret);
@@ -771,7 +815,7 @@ static void do_setup(struct user_file *f, bool first)
 		sim_fail("ENOMEM, and there was memory");
 	if (begun && !ret)
 		sim_fail("SETUP after the first start");
-	if (ret)
+	if (ret || !first)
 		return;
 	os->max_timers = in.max_timers ?: 1U << 22;
 	os->event_size = in.event_size ?: TWHEEL_EVENT_SIZE_V1;
@@ -804,6 +848,18 @@ static void do_open(unsigned int nr)
 		do_setup(&fresh, true);
 	*f = fresh;
 	shared[nr] = false;
+}
+
+/* Timers that are due when the session closes. */
+static void start_some(struct user_file *f)
+{
+	u32 i, n = sim_below(4);
+
+	for (i = 0; i < n; i++)
+		do_start(f);
+	if (n)
+		sim_sleep(sim_chance(2) ? ticks(1) - sim.now % ticks(1) :
+					  sim_below(2 * config.tick_ns));
 }
 
 static void do_close(struct user_file *f)
@@ -850,10 +906,8 @@ static void pause_between(void)
 		sim_sleep(ticks(sim_below(far)));
 }
 
-static void use(struct user_file *known, unsigned int nr)
+static void use(struct user_file *f)
 {
-	struct user_file *f = known;
-
 	switch (sim_below(32)) {
 	case 0:
 	case 1:
@@ -925,17 +979,18 @@ static void with_file(unsigned int nr)
 	user_get_file(mine.file);
 	switch (sim_below(40)) {
 	case 0:
+		start_some(&mine);
 		if (f->file == mine.file)
 			do_close(f);
 		break;
 	case 1:
 	case 2:
-		do_map(f, nr);
+		do_map(f, &mine);
 		break;
 	default:
 		if (mine.map.file)
 			user_get_file(mine.map.file);
-		use(&mine, nr);
+		use(&mine);
 		if (mine.map.file)
 			user_close(mine.file);
 	}

@@ -134,7 +134,20 @@ void usleep_range(unsigned long min_us, unsigned long max_us)
 	sim_sleep(1000 * (min_us + sim_below(max_us - min_us)));
 }
 
-/* Caches. What is new in one may be anything. */
+/* Memory may take its time. What is new in a cache may be anything. */
+
+static void wait_for_memory(void)
+{
+	might_sleep();
+	if (sim_chance(8))
+		sim_sleep(sim_below(200000));
+}
+
+void *user_alloc(size_t size)
+{
+	wait_for_memory();
+	return sim_alloc(size);
+}
 
 struct kmem_cache *kmem_cache_create(const char *name, unsigned int size,
 				     unsigned int align, unsigned int flags,
@@ -158,7 +171,7 @@ void *kmem_cache_alloc(struct kmem_cache *cache, gfp_t gfp)
 {
 	void *object;
 
-	might_sleep();
+	wait_for_memory();
 	object = sim_alloc_aligned(cache->size, cache->align);
 	if (object) {
 		memset(object, 0xa5, cache->size);

@@ -87,7 +87,7 @@ static bool touch(enum user_page *page)
 		return false;
 	if (*page == USER_HERE && !(sim_options.without & SIM_FAULTS) &&
 	    sim_chance(256))
-		*page = USER_OUT;
+		*page = sim_chance(16) ? USER_GONE : USER_OUT;
 	if (*page == USER_HERE)
 		return true;
 	if (!may_fault)

@@ -25,9 +25,12 @@ void kvfree(const void *p);
 #define kfree(p)			kvfree(p)
 #define cpu_to_node(cpu)		((int)(cpu))
 
-#define kvzalloc(size, gfp)		sim_alloc(size)
-#define kvcalloc(n, size, gfp)		sim_alloc((n) * (size))
-#define kcalloc(n, size, gfp)		sim_alloc((n) * (size))
+/* Those that only sessions use take their time. */
+void *user_alloc(size_t size);
+
+#define kvzalloc(size, gfp)		user_alloc(size)
+#define kvcalloc(n, size, gfp)		user_alloc((n) * (size))
+#define kcalloc(n, size, gfp)		user_alloc((n) * (size))
 
 #define SLAB_ACCOUNT			0
 
