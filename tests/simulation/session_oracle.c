@@ -466,7 +466,7 @@ static void check_timer(struct oracle_session *os, struct twheel_utimer *ut,
 		sim_fail("start %u: was taken back, and is there", number(t));
 	if (ut->state == TWHEEL_ARMED && t->word && t->known &&
 	    t->high < ORACLE_WORD_MAX && !t->period &&
-	    ut->timer.node.expires > ORACLE_WORD_MAX / os->s->tick_ns)
+	    ut->timer.node.expires > (KTIME_MAX - (1LL << 49)) / os->s->tick_ns)
 		sim_fail("start %u: is carried to where no word has said",
 			 number(t));
 }
@@ -691,10 +691,14 @@ static bool has_event(const struct twheel_session *s,
 		      const struct twheel_base *base, u64 began)
 {
 	struct twheel_utimer *ut;
+	u64 queued = 0;
 
-	for (ut = s->events.first; ut; ut = *twheel_events_next(ut))
+	for (ut = s->events.first; ut; ut = *twheel_events_next(ut)) {
+		if (queued++ > s->stats.unread)
+			sim_fail("more events are queued than are unread");
 		if (ut->timer.base == base && ut->expired_ns >= began)
 			return true;
+	}
 	return false;
 }
 

@@ -353,7 +353,7 @@ static u64 some_word(const struct oracle_session *os)
 static void store_many(struct user_file *f, u32 nr)
 {
 	const struct oracle_start *t = f->os->ids[self()][nr > 42].start;
-	u64 due, word;
+	u64 due, other = sim_chance(3) ? TWHEEL_WORD_STOP : TWHEEL_WORD_NONE;
 	u32 i;
 
 	if (!t || t->low > sim.now + ticks(20))
@@ -362,9 +362,7 @@ static void store_many(struct user_file *f, u32 nr)
 	sim_note("session %u: many stores of word %u at %llu", f->os->nr, nr, due);
 	sim_sleep(due - sim.now - min_t(u64, due - sim.now, 500));
 	for (i = 0; i < 60 && sim.now < due + 3000; i++) {
-		word = sim.now + f->os->offset + ticks(2);
-		store(f, nr, i & 1 ? word :
-		      sim_chance(8) ? TWHEEL_WORD_STOP : TWHEEL_WORD_NONE);
+		store(f, nr, i & 1 ? sim.now + f->os->offset + ticks(2) : other);
 	}
 }
 
@@ -379,7 +377,7 @@ static void do_store(struct user_file *f)
 		nr = os->shared_ids;
 	else if (nr >= os->shared_ids)
 		return;
-	if (nr < os->shared_ids && sim_chance(2)) {
+	if (nr < os->shared_ids && !sim_chance(4)) {
 		store_many(f, nr);
 		return;
 	}
@@ -757,7 +755,7 @@ static void do_proc(void)
 
 static void fill_setup(struct oracle_session *os, struct twheel_setup *in)
 {
-	static const u32 words[] = { 0, 0, 4, 46, 520 };
+	static const u32 words[] = { 0, 4, 46, 520 };
 
 	*in = (struct twheel_setup) {
 		.shared_ids	= words[sim_below(ARRAY_SIZE(words))],
@@ -848,6 +846,12 @@ static void do_open(unsigned int nr)
 		do_setup(&fresh, true);
 	*f = fresh;
 	shared[nr] = false;
+	/* Others have it from now on. */
+	if (f->file == fresh.file && fresh.os->shared_ids) {
+		user_get_file(fresh.file);
+		do_map(f, &fresh);
+		user_close(fresh.file);
+	}
 }
 
 /* Timers that are due when the session closes. */
@@ -908,6 +912,10 @@ static void pause_between(void)
 
 static void use(struct user_file *f)
 {
+	if (!f->os->started && sim_chance(4))
+		do_setup(f, false);
+	else if (f->os->shared_ids && sim_chance(8))
+		do_store(f);
 	switch (sim_below(32)) {
 	case 0:
 	case 1:
