@@ -288,7 +288,7 @@ void oracle_entry(struct oracle_session *os, const struct twheel_entry *entry,
 	if (t->gone && t->gone < call->began && !os->fuzzy)
 		sim_fail("start %u: is %s, and listed", number(t),
 			 end_names[t->end]);
-	if (entry->deadline_ns - offset() < KTIME_MAX)
+	if (entry->deadline_ns < KTIME_MAX)
 		check_deadline(t, ours(entry->deadline_ns, offset()));
 	if (!drained)
 		return;
