@@ -170,6 +170,12 @@ static void dequeue(struct hrtimer *hrtimer)
 	hrtimer->queued = false;
 }
 
+void sim_move_hrtimer(struct hrtimer *hrtimer, unsigned int cpu)
+{
+	dequeue(hrtimer);
+	enqueue(hrtimer, cpu);
+}
+
 static void run_hrtimer(struct hrtimer *hrtimer)
 {
 	enum hrtimer_restart restart;

@@ -105,7 +105,14 @@ struct oracle_start {
  * @drained_at: when one ended last, as a number
  * @last_expired: of the events of reads that have returned
  * @ids: ids of each task
- * @started: starts, and so on: as in struct twheel_stats, without stores
+ * @started: starts, as in struct twheel_stats, and so are these
+ * @restarted: restarts
+ * @stopped: stops, without those by a store
+ * @rearmed: periodic timers whose event was read
+ * @delivered: events read
+ * @withdrawn: events withdrawn
+ * @replacing: starts that may have taken an event back
+ * @overruns: periods without an event
  * @wakes: how often pollers were woken
  * @then: the counters when the lock was taken
  */

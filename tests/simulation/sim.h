@@ -165,6 +165,7 @@ u64 sim_irq_next(const struct sim_cpu *cpu);
 void sim_interrupts(void);
 void sim_ksoftirqd(struct sim_task *task);
 void sim_flush_ipis(void);
+void sim_move_hrtimer(struct hrtimer *hrtimer, unsigned int cpu);
 
 /* sync.c */
 void sim_sync_begin(void);
