@@ -434,11 +434,11 @@ static void check_periods(struct oracle_start *t)
 void oracle_stats(struct oracle_session *os, const struct twheel_stats *n)
 {
 	if (n->started + n->rearmed != n->stopped + n->expired + n->pending)
-		sim_fail("session %u: started %llu, rearmed %llu, stopped %llu, expired %llu, pending %llu",
+		sim_fail("session %u: started %llu, %llu, stopped %llu, expired %llu, pending %llu",
 			 os->nr, n->started, n->rearmed, n->stopped, n->expired,
 			 n->pending);
 	if (n->expired != n->delivered + n->replaced + n->withdrawn + n->unread)
-		sim_fail("session %u: expired %llu, delivered %llu, replaced %llu, withdrawn %llu, unread %llu",
+		sim_fail("session %u: expired %llu, read %llu + %llu + %llu, unread %llu",
 			 os->nr, n->expired, n->delivered, n->replaced,
 			 n->withdrawn, n->unread);
 	if (n->stopped_by_store > n->stopped)
@@ -496,8 +496,7 @@ static void check_table(struct oracle_session *os, struct twheel_session *s,
 			index++;
 			for (i = 0; i < TWHEEL_CHUNK_TIMERS; i++) {
 				ut = &chunk->timers[i];
-				if (!(chunk->free & BIT(i)) ==
-				    (ut->state == TWHEEL_FREE))
+				if (!(chunk->free & BIT(i)) == !ut->state)
 					sim_fail("session %u: free or not",
 						 os->nr);
 				armed += ut->state == TWHEEL_ARMED;

@@ -361,9 +361,8 @@ static void store_many(struct user_file *f, u32 nr)
 	due = (max_t(u64, t->low, sim.now) / config.tick_ns + 1) * config.tick_ns;
 	sim_note("session %u: many stores of word %u at %llu", f->os->nr, nr, due);
 	sim_sleep(due - sim.now - min_t(u64, due - sim.now, 500));
-	for (i = 0; i < 60 && sim.now < due + 3000; i++) {
+	for (i = 0; i < 60 && sim.now < due + 3000; i++)
 		store(f, nr, i & 1 ? sim.now + f->os->offset + ticks(2) : other);
-	}
 }
 
 static void do_store(struct user_file *f)
@@ -402,11 +401,10 @@ static void do_map(struct user_file *f, const struct user_file *mine)
 	if (ret)
 		return;
 	/* Another one was faster, or the descriptor is another one. */
-	if (f->map.file || f->file != mine->file || !(map.vma.vm_flags & VM_WRITE)) {
+	if (f->map.file || f->file != mine->file || !(map.vma.vm_flags & VM_WRITE))
 		user_munmap(&map);
-	} else {
+	else
 		f->map = map;
-	}
 }
 
 /* Many at a time. */
@@ -571,7 +569,7 @@ static long take_events(struct user_file *f, struct iov_iter *to, const char *bu
 		struct twheel_event event;
 
 		memcpy(&event, buf + i * size, sizeof(event));
-		sim_note("session %u: event %#llx data %llx deadline %llu expired %llu overruns %llu flags %u",
+		sim_note("session %u: event %#llx data %llx of %llu at %llu, missed %llu, flags %u",
 			 os->nr, event.id, event.user_data, event.deadline_ns,
 			 event.expired_ns, event.overruns, event.flags);
 		oracle_event(os, &event, &call);

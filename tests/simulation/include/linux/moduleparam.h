@@ -19,8 +19,6 @@ int param_set_uint_minmax(const char *value, const struct kernel_param *param,
 int param_get_uint(char *value, const struct kernel_param *param);
 
 #define module_param_cb(name, ops, var, perm)				\
-	static const struct kernel_param_ops __maybe_unused		\
-	*__ops_ ## name = (ops);					\
-	module_param(name, uint, perm)
+	module_param(name, uint, perm) sim_ops_##name = { .value = (void *)(ops) }
 
 #endif /* _SIM_LINUX_MODULEPARAM_H */
