@@ -26,6 +26,7 @@ struct sim_cpu sim_cpus[SIM_CPUS];
 struct sim_task sim_tasks[SIM_TASKS];
 struct sim_task *sim_task;
 bool sim_memory_short;
+unsigned int sim_allocs_failed;
 bool sim_verbose;
 
 static u64 random_state;
@@ -167,6 +168,11 @@ static bool is_preemptible(const struct sim_cpu *cpu)
 
 	return !cpu->irqs_off && !task->preempt && !task->hardirq &&
 	       (SIM_RT || !task->bh);
+}
+
+bool sim_stays(const struct sim_task *task)
+{
+	return task->pinned || task->no_migration;
 }
 
 bool sim_preemptible(void)
@@ -345,7 +351,7 @@ static void change_task(void)
 
 	if (SIM_RT)
 		lend_priorities();
-	if (cpu->leaving && !self->pinned) {
+	if (cpu->leaving && !sim_stays(self)) {
 		do {
 			self->cpu = sim_below(SIM_CPUS);
 		} while (sim_cpus[self->cpu].leaving || sim_cpus[self->cpu].off);
@@ -363,7 +369,7 @@ static void balance(void)
 	struct sim_task *task = &sim_tasks[sim_below(SIM_TASKS)];
 	struct sim_cpu *cpu = &sim_cpus[task->cpu];
 
-	if (task->pinned || cpu->curr == task)
+	if (sim_stays(task) || cpu->curr == task)
 		return;
 	task->cpu = sim_below(SIM_CPUS);
 	if (sim_cpus[task->cpu].leaving || sim_cpus[task->cpu].off)
@@ -474,6 +480,16 @@ void preempt_count_set(int count)
 	sim_task->preempt = count;
 }
 
+void migrate_disable(void)
+{
+	sim_task->no_migration++;
+}
+
+void migrate_enable(void)
+{
+	sim_task->no_migration--;
+}
+
 bool in_hardirq(void)
 {
 	return sim_task->hardirq;
@@ -486,7 +502,7 @@ bool in_interrupt(void)
 
 unsigned int smp_processor_id(void)
 {
-	if (sim_preemptible() && !sim_task->pinned)
+	if (sim_preemptible() && !sim_stays(sim_task))
 		sim_fail("smp_processor_id() in preemptible code");
 	return sim.cpu;
 }
@@ -500,37 +516,78 @@ ktime_t ktime_get(void)
 /* Memory. What is freed is poisoned, and used again by the next seed. */
 
 #define ARENA	(64UL << 20)
+#define POISON	0x6b
+#define POISONED	4096UL
 
-static char arena[ARENA] __attribute__((__aligned__(64)));
+/**
+ * struct block - what is in front of what is allocated
+ * @size: its size, 0 if it is freed
+ * @freed: its size when it is freed
+ * @before: the block that was allocated before
+ */
+struct block {
+	size_t size;
+	size_t freed;
+	struct block *before;
+} __attribute__((__aligned__(64)));
+
+static char arena[ARENA] __attribute__((__aligned__(4096)));
 static size_t arena_used;
+static struct block *last_block;
+
+void *sim_alloc_aligned(size_t size, size_t align)
+{
+	struct block *block;
+	size_t begin;
+
+	sim_point();
+	begin = (arena_used + sizeof(*block) + align - 1) & ~(align - 1);
+	size = (size + 63) & ~63UL;
+	if ((sim_memory_short && sim_chance(8)) || begin + size > ARENA) {
+		sim_allocs_failed++;
+		return NULL;
+	}
+	block = (struct block *)(arena + begin) - 1;
+	*block = (struct block){ .size = size, .before = last_block };
+	last_block = block;
+	arena_used = begin + size;
+	memset(block + 1, 0, size);
+	return block + 1;
+}
 
 void *sim_alloc(size_t size)
 {
-	size_t *memory;
-
-	sim_point();
-	if (sim_memory_short && sim_chance(8))
-		return NULL;
-	size = (size + 127) & ~63UL;
-	if (arena_used + size > ARENA)
-		return NULL;
-	memory = (size_t *)(arena + arena_used);
-	arena_used += size;
-	memory[0] = size - 64;
-	memset(memory + 8, 0, size - 64);
-	return memory + 8;
+	return sim_alloc_aligned(size, 64);
 }
 
 void kvfree(const void *p)
 {
-	size_t *memory = (size_t *)p - 8;
+	struct block *block = (struct block *)p - 1;
 
 	if (!p)
 		return;
-	if (!memory[0])
+	if (!block->size)
 		sim_fail("freed twice");
-	memset(memory + 8, 0x6b, min_t(size_t, memory[0], 4096));
-	memory[0] = 0;
+	memset(block + 1, POISON, min(block->size, POISONED));
+	block->freed = block->size;
+	block->size = 0;
+}
+
+/* In the end all is freed, and nobody has written to it since. */
+void sim_check_memory(void)
+{
+	const struct block *block;
+	const u8 *byte, *end;
+
+	for (block = last_block; block; block = block->before) {
+		if (block->size)
+			sim_fail("%zu bytes are not freed", block->size);
+		byte = (const u8 *)(block + 1);
+		end = byte + min(block->freed, POISONED);
+		for (; byte < end; byte++)
+			if (*byte != POISON)
+				sim_fail("written to after it was freed");
+	}
 }
 
 static void begin_cpus(void)
@@ -565,6 +622,8 @@ void sim_begin(u64 seed)
 	steps = 0;
 	nr_notes = 0;
 	arena_used = 0;
+	last_block = NULL;
+	sim_allocs_failed = 0;
 	sim_memory_short = false;
 	begin_cpus();
 	sim_task = sim_cpus[0].curr;

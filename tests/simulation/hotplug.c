@@ -8,10 +8,12 @@
  */
 #include "sim.h"
 #include "oracle.h"
+#include "twheel_base.h"
 
 #define INSTANCES	16
 
 unsigned long sim_online;
+const unsigned long sim_all = BIT(SIM_CPUS) - 1, sim_none;
 bool sim_cpu_goes;
 
 static sim_hotplug_fn online_fn, offline_fn;
@@ -101,6 +103,38 @@ static void call_offline(void)
 			online_fn(sim.cpu, instances[i]);
 }
 
+static bool is_followed(const struct hrtimer *hrtimer)
+{
+	int i;
+
+	for (i = 0; i < INSTANCES; i++) {
+		const struct twheel *wheel = hlist_entry(instances[i],
+							 struct twheel, cpuhp);
+
+		if (instances[i] && hrtimer == &wheel->bases[sim.cpu]->hrtimer)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * The kernel moves hrtimers that are left. Only a wheel that is just being
+ * destroyed, which nothing follows any more, may leave one.
+ */
+static void move_hrtimers(struct sim_cpu *cpu)
+{
+	unsigned int other = __ffs(sim_online);
+
+	while (!list_empty(&cpu->hrtimers)) {
+		struct hrtimer *hrtimer = list_first_entry(&cpu->hrtimers,
+							   struct hrtimer, link);
+
+		if (is_followed(hrtimer))
+			sim_fail("an hrtimer is left on a CPU that goes off");
+		sim_move_hrtimer(hrtimer, other);
+	}
+}
+
 /* What the machine does in the end, with interrupts off. */
 static void take_down(void)
 {
@@ -111,8 +145,7 @@ static void take_down(void)
 	local_irq_disable();
 	sim_online &= ~BIT(sim.cpu);
 	sim_flush_ipis();
-	if (!list_empty(&cpu->hrtimers))
-		sim_fail("an hrtimer is left on a CPU that goes off");
+	move_hrtimers(cpu);
 	cpu->timer_at = SIM_NEVER;
 	cpu->irqs_off = false;
 	cpu->off = true;
@@ -139,7 +172,7 @@ static void leave(unsigned int nr)
 		for (i = 0; i < SIM_TASKS; i++) {
 			struct sim_task *task = &sim_tasks[i];
 
-			if (task->cpu != nr || task->pinned || cpu->curr == task)
+			if (task->cpu != nr || sim_stays(task) || cpu->curr == task)
 				continue;
 			do {
 				other = sim_below(SIM_CPUS);

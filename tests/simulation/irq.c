@@ -172,6 +172,12 @@ static void dequeue(struct hrtimer *hrtimer)
 	hrtimer->queued = false;
 }
 
+void sim_move_hrtimer(struct hrtimer *hrtimer, unsigned int cpu)
+{
+	dequeue(hrtimer);
+	enqueue(hrtimer, cpu);
+}
+
 static void run_hrtimer(struct hrtimer *hrtimer)
 {
 	enum hrtimer_restart restart;
@@ -235,11 +241,13 @@ void sim_ksoftirqd(struct sim_task *task)
 void local_bh_disable(void)
 {
 	sim_task->bh++;
+	sim_task->no_migration++;
 }
 
 void local_bh_enable(void)
 {
 	sim_task->bh--;
+	sim_task->no_migration--;
 	sim_point();
 	sim_interrupts();
 }

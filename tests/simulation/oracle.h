@@ -118,6 +118,8 @@ void oracle_cpu_gone(void);
 bool oracle_any_late(void);
 void oracle_end(void);
 
+void oracle_begin_bases(void);
+
 /* Called by the machine. */
 void oracle_new_base(struct hrtimer *hrtimer);
 void oracle_kick_sent(void *base);
@@ -125,6 +127,7 @@ void oracle_kick_comes(void *base);
 void oracle_kicked(void *base);
 void oracle_run_begins(struct hrtimer *hrtimer);
 void oracle_run_ends(struct hrtimer *hrtimer);
+void oracle_run_over(const struct twheel_base *base, u64 began);
 void oracle_locked(struct sim_lock *lock);
 void oracle_unlock(struct sim_lock *lock);
 

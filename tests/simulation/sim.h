@@ -33,6 +33,7 @@
  * @prio: the higher the sooner it runs, on PREEMPT_RT
  * @boost: priority lent by those who wait for it
  * @pinned: it stays on @cpu
+ * @no_migration: it stays there for now
  * @done: it has ended
  * @preempt: spinlocks held and the like
  * @bh: softirqs are off, or one is served
@@ -50,6 +51,7 @@ struct sim_task {
 	int prio;
 	int boost;
 	bool pinned;
+	int no_migration;
 	bool done;
 	int preempt;
 	int bh;
@@ -127,13 +129,15 @@ struct sim_options {
 #define SIM_DEVICE	BIT(2)
 #define SIM_LATENCY	BIT(3)
 #define SIM_NO_MEMORY	BIT(4)
-#define SIM_FEATURES	5
+#define SIM_FAULTS	BIT(5)
+#define SIM_FEATURES	6
 
 extern struct sim_options sim_options;
 extern struct sim_cpu sim_cpus[SIM_CPUS];
 extern struct sim_task sim_tasks[SIM_TASKS];
 extern struct sim_task *sim_task;
 extern bool sim_memory_short;
+extern unsigned int sim_allocs_failed;
 extern bool sim_verbose;
 
 #define this_sim_cpu()	(&sim_cpus[sim.cpu])
@@ -152,6 +156,8 @@ void sim_steal(unsigned int cpu, u64 ns);
 void sim_event_at(u64 when);
 void sim_note(const char *fmt, ...) __attribute__((__format__(printf, 1, 2)));
 bool sim_preemptible(void);
+bool sim_stays(const struct sim_task *task);
+void sim_check_memory(void);
 void sim_show(void);
 
 /* irq.c */
@@ -161,6 +167,7 @@ u64 sim_irq_next(const struct sim_cpu *cpu);
 void sim_interrupts(void);
 void sim_ksoftirqd(struct sim_task *task);
 void sim_flush_ipis(void);
+void sim_move_hrtimer(struct hrtimer *hrtimer, unsigned int cpu);
 
 /* weak.c */
 void sim_weak_begin(void);

@@ -105,6 +105,8 @@ void spin_lock(spinlock_t *lock)
 		sim_yield();
 		sim_task->lock = NULL;
 	}
+	sim_task->no_migration++;
+	sim_task->rcu++;
 	lock->owner = sim_task;
 	sim_weak_lock(&lock->clock);
 	sim_point();
@@ -116,6 +118,8 @@ void spin_unlock(spinlock_t *lock)
 		sim_fail("a lock is let go by one who does not hold it");
 	sim_weak_unlock(&lock->clock);
 	lock->owner = NULL;
+	sim_task->no_migration--;
+	sim_task->rcu--;
 	sim.left = 0;
 	sim_point();
 }
@@ -180,6 +184,11 @@ void sim_rcu_look(void)
 		rcu->func(rcu);
 		link = &rcu_first;
 	}
+}
+
+void sim_free_rcu(struct rcu_head *rcu)
+{
+	kvfree(rcu->object);
 }
 
 void rcu_barrier(void)

@@ -11,9 +11,12 @@
 #define nr_cpu_ids		SIM_CPUS
 
 extern unsigned long sim_online;
+extern const unsigned long sim_all, sim_none;
 
 #define cpu_online_mask		(&sim_online)
-#define cpu_possible_mask	NULL
+#define cpu_possible_mask	(&sim_all)
+#define cpu_none_mask		(&sim_none)
+#define cpumask_bits(mask)	(mask)
 
 static inline bool cpu_online(unsigned int cpu)
 {

@@ -9,6 +9,7 @@
 
 #define ERR_PTR(error)	((void *)(long)(error))
 #define PTR_ERR(ptr)	((long)(ptr))
+#define ERR_CAST(ptr)	((void *)(ptr))
 #define IS_ERR(ptr)	((unsigned long)(ptr) >= (unsigned long)-4095)
 
 #endif /* _SIM_LINUX_ERR_H */

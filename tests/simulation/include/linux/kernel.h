@@ -8,6 +8,7 @@
 #include_next <linux/kernel.h>
 #include <limits.h>
 
+#include <linux/kconfig.h>
 #include <linux/sched.h>
 #include <linux/sim.h>
 
@@ -22,6 +23,8 @@
 
 #define struct_size(p, member, n) \
 	(sizeof(*(p)) + sizeof((p)->member[0]) * (n))
+#define IS_ALIGNED(x, a)	(!((x) & ((typeof(x))(a) - 1)))
+#define DIV_ROUND_UP_ULL(n, d)	DIV_ROUND_UP((u64)(n), d)
 #define array_size(a, b)	((a) * (b))
 /* @new may use __old. */
 #define sim_atomic(p, new, how) ({					\

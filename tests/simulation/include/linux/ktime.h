@@ -11,4 +11,6 @@
 
 ktime_t ktime_get(void);
 
+#define ktime_get_ns()	((u64)ktime_get())
+
 #endif /* _SIM_LINUX_KTIME_H */

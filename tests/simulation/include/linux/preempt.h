@@ -11,5 +11,7 @@ int preempt_count(void);
 void preempt_count_set(int count);
 bool in_hardirq(void);
 bool in_interrupt(void);
+void migrate_disable(void);
+void migrate_enable(void);
 
 #endif /* _SIM_LINUX_PREEMPT_H */

@@ -12,7 +12,10 @@
 #define __GFP_RETRY_MAYFAIL	0
 #define __GFP_NOWARN		0
 
+struct kmem_cache;
+
 void *sim_alloc(size_t size);
+void *sim_alloc_aligned(size_t size, size_t align);
 void kvfree(const void *p);
 
 #define kvmalloc_node(size, gfp, node)	((void)(node), sim_alloc(size))
@@ -21,5 +24,21 @@ void kvfree(const void *p);
 #define kzalloc(size, gfp)		sim_alloc(size)
 #define kfree(p)			kvfree(p)
 #define cpu_to_node(cpu)		((int)(cpu))
+
+/* Those that only sessions use take their time. */
+void *user_alloc(size_t size);
+
+#define kvzalloc(size, gfp)		user_alloc(size)
+#define kvcalloc(n, size, gfp)		user_alloc((n) * (size))
+#define kcalloc(n, size, gfp)		user_alloc((n) * (size))
+
+#define SLAB_ACCOUNT			0
+
+struct kmem_cache *kmem_cache_create(const char *name, unsigned int size,
+				     unsigned int align, unsigned int flags,
+				     void (*ctor)(void *));
+void kmem_cache_destroy(struct kmem_cache *cache);
+void *kmem_cache_alloc(struct kmem_cache *cache, gfp_t gfp);
+void kmem_cache_free(struct kmem_cache *cache, void *object);
 
 #endif /* _SIM_LINUX_SLAB_H */

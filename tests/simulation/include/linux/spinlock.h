@@ -24,6 +24,7 @@ typedef struct sim_lock spinlock_t;
 #define SIM_LOCK_MAGIC	0x10c4ab1eU
 
 #define __RAW_SPIN_LOCK_UNLOCKED(name)	{ .magic = SIM_LOCK_MAGIC }
+#define DEFINE_SPINLOCK(name)	spinlock_t name = __RAW_SPIN_LOCK_UNLOCKED(name)
 
 void sim_raw_lock(struct sim_lock *lock);
 void sim_raw_unlock(struct sim_lock *lock);
@@ -81,6 +82,8 @@ void spin_unlock(spinlock_t *lock);
 
 void local_bh_disable(void);
 void local_bh_enable(void);
+void spin_lock_bh(spinlock_t *lock);
+void spin_unlock_bh(spinlock_t *lock);
 
 #define cpu_relax()		sim_relax()
 

@@ -22,18 +22,39 @@ struct xarray {
 static inline int xa_alloc_cyclic(struct xarray *xa, u32 *id, void *entry,
 				  int limit, u32 *next, gfp_t gfp)
 {
+	unsigned int i;
+
 	sim_point();
-	if (*next >= SIM_XA_MAX - 1)
-		return -ENOMEM;
-	*id = ++*next;
-	xa->entries[*id] = entry;
-	return 0;
+	for (i = 1; i < SIM_XA_MAX; i++) {
+		*next = *next % (SIM_XA_MAX - 1) + 1;
+		if (!xa->entries[*next]) {
+			*id = *next;
+			xa->entries[*id] = entry;
+			return 0;
+		}
+	}
+	return -ENOMEM;
 }
 
 static inline void xa_erase(struct xarray *xa, unsigned long id)
 {
 	sim_point();
 	xa->entries[id] = NULL;
+}
+
+static inline bool xa_is_value(const void *entry)
+{
+	return (unsigned long)entry & 1;
+}
+
+static inline unsigned long xa_to_value(const void *entry)
+{
+	return (unsigned long)entry >> 1;
+}
+
+static inline void *xa_mk_value(unsigned long value)
+{
+	return (void *)(value << 1 | 1);
 }
 
 static inline void *xa_find(struct xarray *xa, unsigned long *id,
