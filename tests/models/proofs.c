@@ -298,7 +298,7 @@ static bool groups_are_right(const unsigned long *occupied, u64 groups,
 BROKEN_BY(next_set, "twheel_hier.c", "groups >>= group % GROUPS + 1",
 	  "groups >>= group % GROUPS")
 bool prove_next_set(unsigned long *occupied, u64 groups, u64 clock,
-			 unsigned int level, u32 before)
+		    unsigned int level, u32 before)
 {
 	struct twheel_scheme s = {
 		.clock = clock, .occupied = occupied, .groups = groups,

@@ -21,7 +21,7 @@ cflags := -std=gnu11 -g -O2 -Wall -Wextra -Wno-unused-parameter \
 	  -I$(TWHEEL) -I$(TWHEEL)/session -I.
 
 # part_*.c include the source that they are named for.
-machine := core irq sync hotplug main oracle_base part_share part_wheel \
+machine := core irq sync hotplug weak main oracle_base part_share part_wheel \
 	   $(addprefix twheel_,timer tick base hier hashed)
 simulation := $(machine) oracle scenario
 simulation-session := $(machine) twheel_chardev $(patsubst %.c,%,$(notdir \
