@@ -454,6 +454,12 @@ static noinline struct twheel_node *pop_first(struct twheel_scheme *s,
 	return pop(s, s->clock, work);
 }
 
+/* As list_empty(), which reads once: with the lock held that is one step too many. */
+static bool is_empty(const struct twheel_slot *slot)
+{
+	return slot->nodes.next == &slot->nodes;
+}
+
 /**
  * twheel_hier_pop - take out the next due node, see twheel_scheme_pop()
  * @s: the scheme
@@ -473,21 +479,20 @@ struct twheel_node *twheel_hier_pop(struct twheel_scheme *s, u64 target,
 				    int *work)
 {
 	struct twheel_slot *slot = twheel_hier_due_slot(s);
+	u64 ahead = target - s->clock;
 
-	if (s->quota || !list_empty(&slot->nodes))
+	if (s->quota || !is_empty(slot))
 		return pop(s, target, work);
-	/* The end of a tick at which timers have expired. */
-	if (target == s->clock)
-		return NULL;
 	/* Most ticks: nothing to move. With few timers nothing is due either. */
-	if (target - s->clock == 1 && target < s->recheck) {
+	if (ahead == 1 && target < s->recheck) {
 		s->clock = target;
 		slot = twheel_hier_due_slot(s);
-		if (list_empty(&slot->nodes))
+		if (is_empty(slot))
 			return NULL;
 		return pop_first(s, slot, work);
 	}
-	return pop(s, target, work);
+	/* If not it is the end of a tick at which timers have expired. */
+	return ahead ? pop(s, target, work) : NULL;
 }
 
 /* Distance from the clock's slot of @level to the next with its bit set, or 0. */
