@@ -24,6 +24,45 @@ static u64 argument(int argc, char **argv, const char *name, u64 value)
 	return value;
 }
 
+struct scenario scenario;
+
+static void user(struct sim_task *task)
+{
+	unsigned int nr = task->nr - 3 * SIM_CPUS;
+
+	if (nr) {
+		sim_wait(&scenario.ready);
+	} else {
+		scenario_begin();
+		scenario.ready = true;
+	}
+	while (scenario.ops_left > 0) {
+		scenario.ops_left--;
+		scenario.ops_done++;
+		scenario_op(nr);
+	}
+	scenario.busy--;
+	if (!nr)
+		scenario_end();
+}
+
+/* Returns the number of operations. */
+static u64 run_seed(u64 seed)
+{
+	unsigned int without = sim_options.without;
+
+	sim_options.seed = seed;
+	sim_begin(seed);
+	scenario = (struct scenario){
+		.busy = SIM_USERS,
+		.ops_left = sim_options.ops,
+	};
+	scenario_choose();
+	sim_run_tasks(user);
+	sim_options.without = without;
+	return scenario.ops_done;
+}
+
 static void crash(int signal)
 {
 	sim_fail("a wild pointer");
@@ -54,10 +93,8 @@ int main(int argc, char **argv)
 	sim_weak = argument(argc, argv, "weak", 0);
 	sim_verbose = argument(argc, argv, "verbose", 0);
 	catch_crashes();
-	for (; seed < last; seed++) {
-		sim_options.seed = seed;
-		ops += scenario_run();
-	}
+	for (; seed < last; seed++)
+		ops += run_seed(seed);
 	printf("# %llu seeds, %llu operations\n", seeds, ops);
 	return 0;
 }

@@ -73,11 +73,7 @@ static struct user_end ends[ENDS];
 static spinlock_t locks[LOCKS];	/* of users: callbacks take them, too */
 static struct twheel_config config;
 static struct twheel *wheel;
-static bool ready;
-static int busy;
 static int devices;		/* interrupts that are in a call */
-static int ops_left;
-static u64 ops_done;
 static u32 far;			/* longest of the usual delays, ticks */
 static u32 callback_ns;		/* longest of the usual callbacks */
 static u64 order;
@@ -447,7 +443,7 @@ static void crowd_expired(struct twheel_timer *timer)
 
 void sim_device(void)
 {
-	if (!ready || !ops_left)
+	if (!scenario.ready || !scenario.ops_left)
 		return;
 	devices++;
 	any_op(shared_timer());
@@ -458,7 +454,7 @@ void sim_device_softirq(void)
 {
 	struct user_timer *ut = shared_timer();
 
-	if (!ready || !ops_left)
+	if (!scenario.ready || !scenario.ops_left)
 		return;
 	devices++;
 	if (is_waitable(ut) && sim_chance(2))
@@ -666,50 +662,44 @@ static void pause_between(void)
 		sim_sleep(ticks(sim_below(far)));
 }
 
-static void work(unsigned int user)
+void scenario_op(unsigned int user)
 {
-	while (ops_left > 0) {
-		ops_left--;
-		ops_done++;
-		switch (sim_below(32)) {
-		case 0:
-			if (SIM_RT || sim_chance(2))
-				rendezvous();
-			else
-				lock_and_wait();
-			break;
-		case 1:
-			if (sim_chance(4) && !(sim_options.without & SIM_HOTPLUG))
-				hotplug();
-			break;
-		case 2:
-			if (sim_chance(8))
-				second_wheel(user);
-			break;
-		case 3:
-			if (config.lazy)
-				twheel_prepare(wheel);
-			break;
-		case 4:
-			if (crowd_waits && sim_chance(4))
-				start_crowd();
-			break;
-		case 5:
-		case 6:
-		case 7:
-		case 8:
-			any_op(shared_timer());
-			break;
-		default:
-			private_op(user);
-		}
-		pause_between();
+	switch (sim_below(32)) {
+	case 0:
+		if (SIM_RT || sim_chance(2))
+			rendezvous();
+		else
+			lock_and_wait();
+		break;
+	case 1:
+		if (sim_chance(4) && !(sim_options.without & SIM_HOTPLUG))
+			hotplug();
+		break;
+	case 2:
+		if (sim_chance(8))
+			second_wheel(user);
+		break;
+	case 3:
+		if (config.lazy)
+			twheel_prepare(wheel);
+		break;
+	case 4:
+		if (crowd_waits && sim_chance(4))
+			start_crowd();
+		break;
+	case 5:
+	case 6:
+	case 7:
+	case 8:
+		any_op(shared_timer());
+		break;
+	default:
+		private_op(user);
 	}
+	pause_between();
 }
 
-/* The first task begins and ends the seed. */
-
-static void choose_config(void)
+void scenario_choose(void)
 {
 	static const u64 lengths[] = { 50000, 100000, 1000000, 4000000, 999983 };
 	static const unsigned int dozes[] = { 0, 2, 8 };
@@ -728,6 +718,7 @@ static void choose_config(void)
 	crowd_size = sim_chance(32) ? 1 + sim_below(CROWD) : 0;
 	crowd_waits = crowd_size;
 	crowd_at = 0;
+	devices = 0;
 	memset(crowd_last, 0, sizeof(crowd_last));
 }
 
@@ -759,7 +750,7 @@ static void make_timers(void)
 	order = 0;
 }
 
-static void begin(void)
+void scenario_begin(void)
 {
 	oracle_begin(config.tick_ns);
 	sim_reset_wheel();
@@ -773,7 +764,6 @@ static void begin(void)
 		 twheel_wheel_scheme_name(config.scheme), config.tick_ns,
 		 config.slots, config.doze, config.lazy ? ", lazy" : "");
 	make_timers();
-	ready = true;
 }
 
 static void count_drained(struct twheel_timer *timer, void *arg)
@@ -781,14 +771,14 @@ static void count_drained(struct twheel_timer *timer, void *arg)
 	oracle_drained(&timer_of(timer)->o);
 }
 
-static void end(void)
+void scenario_end(void)
 {
 	u32 i;
 
-	while (busy || devices)
+	while (scenario.busy || devices)
 		sim_sleep(ticks(1));
 	sim_options.without |= SIM_STEAL | SIM_LATENCY | SIM_DEVICE;
-	ready = false;
+	scenario.ready = false;
 	for (i = 0; crowd_waits && i < TIMERS; i++)
 		do_sync(&timers[i], false);
 	if (crowd_waits)
@@ -818,35 +808,4 @@ static void end(void)
 			sim_fail("end of tick %u has not seen what a callback did",
 				 i);
 	}
-}
-
-static void user(struct sim_task *task)
-{
-	unsigned int nr = task->nr - 3 * SIM_CPUS;
-
-	if (nr)
-		sim_wait(&ready);
-	else
-		begin();
-	work(nr);
-	busy--;
-	if (!nr)
-		end();
-}
-
-/* Returns the number of operations. */
-u64 scenario_run(void)
-{
-	unsigned int without = sim_options.without;
-
-	sim_begin(sim_options.seed);
-	ready = false;
-	busy = SIM_USERS;
-	devices = 0;
-	ops_left = sim_options.ops;
-	ops_done = 0;
-	choose_config();
-	sim_run_tasks(user);
-	sim_options.without = without;
-	return ops_done;
 }

@@ -7,7 +7,32 @@
 
 #include <linux/types.h>
 
-u64 scenario_run(void);
+/**
+ * struct scenario - how far a seed is
+ * @ready: the first task has made what all use
+ * @busy: tasks that have not come to their end
+ * @ops_left: operations that the tasks have still to do
+ * @ops_done: those that they have done
+ */
+struct scenario {
+	bool ready;
+	int busy;
+	int ops_left;
+	u64 ops_done;
+};
+
+extern struct scenario scenario;
+
+/*
+ * What a program has of its own, in scenario.c or session_scenario.c. First what is
+ * the same for all of a seed is chosen. The first task begins and ends the seed,
+ * and all tasks do operations.
+ */
+void scenario_choose(void);
+void scenario_begin(void);
+void scenario_op(unsigned int user);
+void scenario_end(void);
+
 void sim_reset_wheel(void);
 void sim_reset_share(void);
 

@@ -37,10 +37,6 @@ struct user_file {
 
 static struct user_file files[FILES];
 static struct twheel_config config;
-static bool ready;
-static int busy;
-static int ops_left;
-static u64 ops_done;
 static u32 far;			/* longest of the usual delays, ticks */
 static bool user_limits;	/* of timers, that can be reached */
 static bool shared[FILES];	/* what is being opened */
@@ -66,6 +62,17 @@ static unsigned int self(void)
 static s64 ahead(void)
 {
 	return user_current()->time_ns.offsets.monotonic;
+}
+
+/* What changes timers takes a file that was opened for writing. */
+static bool is_refused(const struct oracle_session *os, const char *what,
+		       long ret)
+{
+	if (os->changeable)
+		return false;
+	if (ret != -EBADF)
+		sim_fail("%s without FMODE_WRITE: %ld", what, ret);
+	return true;
 }
 
 static u64 some_delay(void)
@@ -249,11 +256,8 @@ static void do_start(struct user_file *f)
 		 in.user_data);
 	ret = user_ioctl(f->file, TWHEEL_IOC_START, args);
 	sim_note("session %u: started %#llx: %ld", os->nr, args->id, ret);
-	if (!os->changeable) {
-		if (ret != -EBADF)
-			sim_fail("a start without FMODE_WRITE: %ld", ret);
+	if (is_refused(os, "a start", ret))
 		return;
-	}
 	if (ret == -EFAULT && !is_bad(args, sizeof(*args)))
 		sim_fail("EFAULT, and all was there");
 	check_start(os, ret, invalid);
@@ -279,11 +283,8 @@ static void do_stop(struct user_file *f)
 	sim_note("session %u: stop %#llx, flags %u", os->nr, in.id, in.flags);
 	ret = user_ioctl(f->file, TWHEEL_IOC_STOP, args);
 	sim_note("session %u: stopped %#llx: %ld", os->nr, in.id, ret);
-	if (!os->changeable) {
-		if (ret != -EBADF)
-			sim_fail("a stop without FMODE_WRITE: %ld", ret);
+	if (is_refused(os, "a stop", ret))
 		return;
-	}
 	CHECK("a stop", ret, 1, EINVAL, ENOENT, EALREADY, EFAULT);
 	if (ret == -EFAULT) {
 		if (!is_bad(args, sizeof(*args)))
@@ -519,13 +520,10 @@ static void do_submit(struct user_file *f)
 	ret = user_ioctl(f->file, TWHEEL_IOC_SUBMIT, args);
 	sim_note("session %u: submitted %ld, failed %u", os->nr, ret,
 		 args->failed);
-	if (!os->changeable) {
-		if (ret != -EBADF)
-			sim_fail("a batch without FMODE_WRITE: %ld", ret);
+	if (is_refused(os, "a batch", ret))
 		ret = 0;
-	} else {
+	else
 		CHECK("SUBMIT", ret, count, EFAULT);
-	}
 	if (ret == -EFAULT) {
 		if (!is_bad(args, sizeof(*args)) && !is_bad(ops, count * size))
 			sim_fail("EFAULT, and all was there");
@@ -643,11 +641,8 @@ static long do_entries(struct user_file *f, bool drain, u64 *cursor, u32 *seen,
 	};
 	ret = user_ioctl(f->file, drain ? TWHEEL_IOC_DRAIN : TWHEEL_IOC_LIST, args);
 	sim_note("session %u: %s %ld", os->nr, drain ? "drained" : "listed", ret);
-	if (drain && !os->changeable) {
-		if (ret != -EBADF)
-			sim_fail("a drain without FMODE_WRITE: %ld", ret);
+	if (drain && is_refused(os, "a drain", ret))
 		return 0;
-	}
 	CHECK("LIST or DRAIN", ret, count, EFAULT);
 	if (ret == -EFAULT) {
 		if (!is_bad(args, sizeof(*args)) && !is_bad(entries, count * size))
@@ -801,11 +796,8 @@ static void do_setup(struct user_file *f, bool first)
 	*args = in;
 	ret = user_ioctl(f->file, TWHEEL_IOC_SETUP, args);
 	sim_note("session %u: SETUP of wheel %u: %ld", os->nr, in.flags, ret);
-	if (!os->changeable) {
-		if (ret != -EBADF)
-			sim_fail("SETUP without FMODE_WRITE: %ld", ret);
+	if (is_refused(os, "SETUP", ret))
 		return;
-	}
 	CHECK("SETUP", ret, 0, EINVAL, EPERM, EBUSY, ENOSPC, ENOMEM, EFAULT);
 	if (ret == -ENOMEM && sim_allocs_failed == call.failed)
 		sim_fail("ENOMEM, and there was memory");
@@ -1003,37 +995,31 @@ static void with_file(unsigned int nr)
 	user_close(mine.file);
 }
 
-static void work(void)
+void scenario_op(unsigned int user)
 {
-	while (ops_left > 0) {
-		ops_left--;
-		ops_done++;
-		switch (sim_below(32)) {
-		case 0:
-			if (sim_chance(2))
-				do_hotplug();
-			break;
-		case 1:
-			do_proc();
-			break;
-		case 2:
-			do_signal();
-			break;
-		case 3:
-			sim_memory_short = !(sim_options.without & SIM_NO_MEMORY) &&
-					   sim_chance(4);
-			break;
-		default:
-			with_file(sim_below(FILES));
-		}
-		user_current()->signal = false;
-		pause_between();
+	switch (sim_below(32)) {
+	case 0:
+		if (sim_chance(2))
+			do_hotplug();
+		break;
+	case 1:
+		do_proc();
+		break;
+	case 2:
+		do_signal();
+		break;
+	case 3:
+		sim_memory_short = !(sim_options.without & SIM_NO_MEMORY) &&
+				   sim_chance(4);
+		break;
+	default:
+		with_file(sim_below(FILES));
 	}
+	user_current()->signal = false;
+	pause_between();
 }
 
-/* The first task begins and ends the seed. */
-
-static void choose(void)
+void scenario_choose(void)
 {
 	static const u64 lengths[] = { 100000, 1000000, 4000000, 999983 };
 	unsigned int i;
@@ -1062,7 +1048,7 @@ static void choose(void)
 	}
 }
 
-static void begin(void)
+void scenario_begin(void)
 {
 	oracle_begin_sessions();
 	sim_reset_wheel();
@@ -1075,7 +1061,6 @@ static void begin(void)
 	sim_note("a %s %s wheel, tick %llu",
 		 twheel_wheel_mode_name(config.mode),
 		 twheel_wheel_scheme_name(config.scheme), config.tick_ns);
-	ready = true;
 }
 
 /* All that is due is read, what is left is drained, and nothing is left then. */
@@ -1095,11 +1080,11 @@ static void empty(struct user_file *f)
 	oracle_quiet(os);
 }
 
-static void end(void)
+void scenario_end(void)
 {
 	unsigned int i;
 
-	while (busy) {
+	while (scenario.busy) {
 		for (i = 1; i < SIM_USERS; i++)
 			if (user_sleeps(3 * SIM_CPUS + i) && sim_chance(8))
 				user_signal(3 * SIM_CPUS + i);
@@ -1123,32 +1108,4 @@ static void end(void)
 	rcu_barrier();
 	sim_check_memory();
 	user_end();
-}
-
-static void user(struct sim_task *task)
-{
-	if (self())
-		sim_wait(&ready);
-	else
-		begin();
-	work();
-	busy--;
-	if (!self())
-		end();
-}
-
-/* Returns the number of operations. */
-u64 scenario_run(void)
-{
-	unsigned int without = sim_options.without;
-
-	sim_begin(sim_options.seed);
-	ready = false;
-	busy = SIM_USERS;
-	ops_left = sim_options.ops;
-	ops_done = 0;
-	choose();
-	sim_run_tasks(user);
-	sim_options.without = without;
-	return ops_done;
 }
