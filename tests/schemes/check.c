@@ -274,6 +274,7 @@ static const char *check_slot(const struct twheel_scheme *s, u32 nr,
 {
 	const struct twheel_slot *slot = &s->slots[nr];
 	struct twheel_node *node;
+	bool bit = test_bit(nr, s->occupied);
 	u32 count = 0;
 
 	list_for_each_entry(node, &slot->nodes, link) {
@@ -281,10 +282,13 @@ static const char *check_slot(const struct twheel_scheme *s, u32 nr,
 			return "a slot's list is broken";
 		count++;
 	}
-	if (count > slot->count)
-		return "a slot's count is wrong";
 	*nodes += count;
-	if (count && !test_bit(nr, s->occupied))
+	/* A stop that empties a slot of a hierarchical wheel leaves both. */
+	if (!count && bit && s->type == TWHEEL_HIER)
+		return NULL;
+	if (count > slot->count || !count != !slot->count)
+		return "a slot's count is wrong";
+	if (bit != !!count)
 		return "a slot's bit is wrong";
 	return NULL;
 }
