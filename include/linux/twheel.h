@@ -273,11 +273,11 @@ unsigned long twheel_drain(struct twheel *wheel,
  * twheel_tick_end_queued - whether work for the end of a tick waits
  * @end: the work
  *
- * Context: Any.
- * A callback on another CPU that leaves work for an @end->fn that waits must call
- * twheel_at_tick_end() all the same: that, and not this, orders its work with the
- * call. On the base that @end waits on nothing can come between.
+ * On the CPU whose tick @end waits for, a callback may leave work for @end->fn and do
+ * no more if this is true. On another CPU it must call twheel_at_tick_end() even
+ * then. Only that call orders its work before @end->fn.
  *
+ * Context: Any.
  * Return: false once @end->fn is about to be called. It has returned when an
  * RCU grace period is over after that.
  */
