@@ -163,8 +163,7 @@ static __always_inline void twheel_hier_start(struct twheel_scheme *s,
  * @s: the scheme
  * @node: a pending node
  *
- * A slot that has lost its last node so keeps its bit. To clear it would take a
- * fifth of a stop.
+ * A slot that loses its last node keeps its bit: see has_nodes().
  */
 static __always_inline void twheel_hier_stop(struct twheel_scheme *s,
 					     struct twheel_node *node)

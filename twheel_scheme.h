@@ -13,7 +13,7 @@
  *  - @pending is the number of nodes in all slots.
  *
  *  - The bit of a slot in @occupied is set if the slot has a node. In a hierarchical
- *    wheel it may be set if the slot had one.
+ *    wheel it may also be set if the slot had one.
  *
  *  - Until it overflows a slot's @count is at least the number of its nodes.
  *

@@ -89,8 +89,8 @@ struct twheel_slot {
  * @recheck: hierarchical: no level has nodes to move before this tick
  * @groups: hierarchical: a bit for each 64 bits of @occupied, set if and only
  *	if one of them is
- * @occupied: a bit for each slot, set while it has a node. Hierarchical: and until
- *	somebody finds it empty
+ * @occupied: a bit for each slot, set while it has a node. Hierarchical: set also
+ *	after that, until somebody looks at it
  * @slots: the slots
  */
 struct twheel_scheme {

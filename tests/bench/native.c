@@ -22,8 +22,8 @@
  *	run. It is the cost from one expiry to the next, with empty ticks and
  *	moves.
  *  tick_max
- *	The slowest tick, as the 99.99th percentile over as many further runs,
- *	so that interruptions by the host do not count. The runs are separate
+ *	The slowest tick: 99.99 % of those of as many further runs are faster.
+ *	So interruptions by the host do not count. The runs are separate
  *	because reading the clock in each tick takes time too.
  *  tick_slowest
  *	Another estimate from the same runs. They are all alike, so the minimum
@@ -34,21 +34,23 @@
  *	ticks.
  *  heartbeat
  *	In each tick BEATS_PER_TICK timers, in a random order, are put back to
- *	their interval from now. Time of all ticks and refreshes divided by the
- *	number of refreshes: what a refresh costs with what it leaves for later.
+ *	their interval from now. The figure is the time of all ticks and
+ *	refreshes divided by the number of refreshes. So it has what a refresh
+ *	leaves for later.
  *  refresh_often
  *	Each timer is put back to OFTEN_TICKS ticks from now, every tenth of that
- *	time. Time as for heartbeat.
+ *	time. The figure is as for heartbeat.
  *  next
- *	The next tick with work, while all timers are due later.
+ *	All timers are due later. The figure is the time of asking for the next
+ *	tick with work.
  *  storm_slowest storm_spread_slowest
- *	All timers are due at one tick, in level 0, and are refreshed shortly
- *	before it: to one later tick, or to ticks spread over STORM_SPREAD. The
- *	slowest tick from then on, seen as in tick_slowest; not that one of
- *	course at which all expire.
+ *	All timers are due at one tick, in level 0. Shortly before it they are
+ *	refreshed to one later tick, or to ticks spread over STORM_SPREAD. The
+ *	figure is the slowest tick from then on, but for that at which all
+ *	expire. It is found as for tick_slowest.
  *  level1_slowest level2_slowest deadline_slowest
  *	All timers are spread over one slot of level 1 or 2, or are due at one
- *	tick. The slowest tick of those in which they are moved and expire.
+ *	tick. The figure is the slowest of the ticks that move and expire them.
  *
  * The implementations take turns, run by run, so that what else the machine does
  * is alike for all. It is checked that every timer expires at its tick and at no
@@ -547,10 +549,15 @@ static void measure_next(struct run *r)
 	r->ops->destroy(r->scheme);
 }
 
-/*
- * Storms and crowds: for each operation the tick that all timers are due at, or
- * the first of @spread; the tick to which they are refreshed at @refreshed, or
- * the first of @spread then; the ticks that are timed, from @first on.
+/**
+ * struct storm - a storm or a crowd
+ * @op: the operation
+ * @tick: all timers are due at that tick, or in @spread ticks from it on
+ * @refreshed: when they are refreshed
+ * @later: to which tick, or in @spread ticks from it on. 0 if they are not
+ * @spread: see there
+ * @first: the first tick that is timed
+ * @ticks: how many are
  */
 struct storm {
 	int op;

@@ -3,11 +3,14 @@
  * What /dev/twheel promises, asserted
  *
  * Each start has a number of its own, which is its user data. So an event names
- * the start that it is of. An id that one task has to itself is known exactly but
- * for two things: whether its timer has expired, and what readers and drains have
- * taken that have not returned yet. What has ended twice was not exactly once. A
- * session that is closed must have in its table all that has not ended, and nothing
- * else, and its counters must be what was counted here.
+ * the start that it is of, and a start that ends twice is seen.
+ *
+ * Nearly all is known of an id that one task has to itself. Two things are not:
+ * whether its timer has expired, and whether a read or drain that has not returned
+ * has taken its event.
+ *
+ * When a session is closed its table must hold all that has not ended, and nothing
+ * else. Its counters must be what was counted here.
  */
 #include "oracle.h"
 #include "session_oracle.h"

@@ -2,7 +2,7 @@
 /*
  * The memory of user programs, and copies to and from it
  *
- * A page of a program may be out. Who touches it waits until it is there again.
+ * A page of a program may be out. A copy then waits until it is there again.
  * With page faults off the copy fails at this page. A page may go out at any
  * time, also between the fault that has brought it and the copy.
  */

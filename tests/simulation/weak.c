@@ -16,12 +16,17 @@
  * It is nowhere weaker than the kernel's memory model (LKMM) allows, and stronger
  * than that where this is simpler:
  *
- * - Stores to one place have the order in which they are made, and reads never
- *   have a value of the future. A dependency is then as good as a barrier to a store.
- * - A read that hands on what it has seen, by a release, hands on all that the
- *   CPU of that store has done before it.
+ * - Stores to one place have the order in which they are made.
+ *
+ * - A read never has a value of the future. A dependency is then as good as a
+ *   barrier to a store.
+ *
+ * - A CPU has read a store and makes a release. That tells of all that the CPU of
+ *   the store did before it.
+ *
  * - A task that begins to run, an interrupt of another CPU and CPU hotplug know all
- *   that was stored. So does a grace period's end, and its begin tells all CPUs.
+ *   that was stored. So does the end of a grace period. Its begin tells all CPUs.
+ *
  * - Plain accesses are those of memory. What they have overwritten is forgotten.
  */
 #include "sim.h"
@@ -178,7 +183,7 @@ static bool is_stale(struct place *place)
 	return value_at(place->address, place->size) != newest(place)->value;
 }
 
-/* Before a store. Returns NULL if it is not to be remembered. */
+/* Before a store. Returns NULL if there is no room to remember it. */
 static struct place *prepare(volatile void *address, u32 size)
 {
 	struct place *place = place_of(address);
