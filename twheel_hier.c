@@ -79,9 +79,10 @@
 #define MOVES_PER_WAKEUP	64
 
 /*
- * Small shares of a cascade are moved together: so many nodes, and those of so many
- * ticks, at most.
+ * Small shares of a cascade, of at most so many nodes, are moved together: so many
+ * nodes, and those of so many ticks, at most.
  */
+#define CASCADE_SMALL		16U
 #define CASCADE_MOVES		64U
 #define CASCADE_TICKS		16U
 
@@ -219,7 +220,7 @@ static u32 cascade_share(struct twheel_scheme *s, unsigned int level)
 		return U32_MAX;
 	share = (u32)count / (u32)left;
 	ticks = min(CASCADE_MOVES / share, CASCADE_TICKS);
-	if (ticks <= 1 || ticks >= left)
+	if (share > CASCADE_SMALL || ticks >= left)
 		return share;
 	s->recheck = min(recheck, s->clock + ticks);
 	return ticks * share;
@@ -266,7 +267,7 @@ void twheel_hier_move_far(struct twheel_scheme *s, struct twheel_node *node)
 	}
 	nr = twheel_hier_slot(s->level - 1, node->expires);
 	twheel_hier_join_head(s, &s->slots[nr], node,
-			      s->level > 1 ? TWHEEL_SLOT_MAY_STAY : 0);
+			      s->level > 1 ? TWHEEL_SLOT_MAY_STAY : 0, true);
 }
 
 /* The last @moved nodes of the slot that is being emptied are in others now. */
@@ -287,7 +288,8 @@ static void leave_from(struct twheel_scheme *s, struct list_head *last,
 
 /*
  * Move the last nodes of the outer slot that is being emptied, as twheel_hier_move()
- * does for one. They leave the slot all at once, when they are in other slots.
+ * does for one. They leave the slot all at once, when they are in other slots. Those
+ * that go to level 0 are so few in each slot there that hints would gain nothing.
  */
 static noinline void cascade(struct twheel_scheme *s, int *work)
 {
@@ -309,7 +311,7 @@ static noinline void cascade(struct twheel_scheme *s, int *work)
 		twheel_slot_take_hint(node);
 		if (likely(node->expires < end)) {
 			to = &slots[node->expires & TWHEEL_HIER_MASK];
-			twheel_hier_join_head(s, to, node, 0);
+			twheel_hier_join_head(s, to, node, 0, false);
 		} else {
 			twheel_hier_move_far(s, node);
 		}
@@ -369,22 +371,14 @@ static void move_refreshed(struct twheel_scheme *s, int *work)
 	--*work;
 }
 
-/* Ask for the nodes that the next tick begins with. */
+/* Ask for the first two nodes of the next tick, the second by the first. */
 static __always_inline void expect_next_tick(const struct twheel_scheme *s)
 {
-	u32 nr = twheel_hier_slot(0, s->clock + 1), where;
-	const struct twheel_slot *slot = &s->slots[nr];
-	const struct twheel_node *node;
+	u32 next = twheel_hier_slot(0, s->clock + 1);
+	u32 after = twheel_hier_slot(0, s->clock + 2);
 
-	if (list_empty(&slot->nodes))
-		return;
-	node = list_first_entry(&slot->nodes, struct twheel_node, link);
-	where = twheel_slot_where(node);
-	BUILD_BUG_ON(TWHEEL_SLOT_HINTS != 4);
-	prefetchw(twheel_slot_hinted(node, slot->where[0] - where));
-	prefetchw(twheel_slot_hinted(node, slot->where[1] - where));
-	prefetchw(twheel_slot_hinted(node, slot->where[2] - where));
-	prefetchw(twheel_slot_hinted(node, slot->where[3] - where));
+	prefetchw(s->slots[next].nodes.next->next);
+	prefetchw(s->slots[after].nodes.next);
 }
 
 /*

@@ -80,18 +80,28 @@ void twheel_hier_join_empty(struct twheel_scheme *s, struct twheel_slot *slot,
 void twheel_hier_join_torn(struct twheel_scheme *s, struct twheel_slot *slot,
 			   struct twheel_node *node, u32 flags, bool tail);
 
+/* Remember where @node is, and take for it what the fourth before it has left. */
+static __always_inline void twheel_hier_hint(struct twheel_slot *slot,
+					     struct twheel_node *node, u32 flags)
+{
+	u32 here = twheel_slot_where(node);
+	u32 nr = slot->count++ % TWHEEL_SLOT_HINTS;
+
+	node->hint = flags + (slot->where[nr] - here);
+	slot->where[nr] = here;
+}
+
 /*
- * Between @prev and @next of a slot. @flags is TWHEEL_SLOT_MAY_STAY or 0. What an
+ * Between @prev and @next of a slot. @flags is TWHEEL_SLOT_MAY_STAY or 0. @hint is
+ * whether the slot hints at the node, which all but those of level 0 must. What an
  * empty slot needs is a call, made last: the usual path must not save registers
  * for it, since stores are what limits a start.
  */
 static __always_inline void
 twheel_hier_join(struct twheel_scheme *s, struct twheel_slot *slot,
-		 struct twheel_node *node, u32 flags, struct list_head *prev,
-		 struct list_head *next)
+		 struct twheel_node *node, u32 flags, bool hint,
+		 struct list_head *prev, struct list_head *next)
 {
-	u32 here = twheel_slot_where(node), nr;
-
 	if (unlikely(prev == next)) {
 		twheel_hier_join_empty(s, slot, node, flags);
 		return;
@@ -101,9 +111,10 @@ twheel_hier_join(struct twheel_scheme *s, struct twheel_slot *slot,
 				      next == &slot->nodes);
 		return;
 	}
-	nr = slot->count++ % TWHEEL_SLOT_HINTS;
-	node->hint = flags + (slot->where[nr] - here);
-	slot->where[nr] = here;
+	if (hint)
+		twheel_hier_hint(slot, node, flags);
+	else
+		node->hint = flags;
 	twheel_link(&node->link, prev, next);
 }
 
@@ -111,17 +122,19 @@ static __always_inline void
 twheel_hier_join_tail(struct twheel_scheme *s, struct twheel_slot *slot,
 		      struct twheel_node *node, u32 flags)
 {
-	twheel_hier_join(s, slot, node, flags, slot->nodes.prev, &slot->nodes);
+	twheel_hier_join(s, slot, node, flags, true, slot->nodes.prev,
+			 &slot->nodes);
 }
-
-void twheel_hier_place_far(struct twheel_scheme *s, struct twheel_node *node);
 
 static __always_inline void
 twheel_hier_join_head(struct twheel_scheme *s, struct twheel_slot *slot,
-		      struct twheel_node *node, u32 flags)
+		      struct twheel_node *node, u32 flags, bool hint)
 {
-	twheel_hier_join(s, slot, node, flags, &slot->nodes, slot->nodes.next);
+	twheel_hier_join(s, slot, node, flags, hint, &slot->nodes,
+			 slot->nodes.next);
 }
+
+void twheel_hier_place_far(struct twheel_scheme *s, struct twheel_node *node);
 
 /* Put a node that is in no slot where it belongs. @tick is its tick. */
 static __always_inline void twheel_hier_place(struct twheel_scheme *s,
@@ -130,7 +143,7 @@ static __always_inline void twheel_hier_place(struct twheel_scheme *s,
 {
 	struct twheel_slot *slot;
 
-	if (tick < s->reach[0]) {
+	if (unlikely(tick < s->reach[0])) {
 		slot = &s->slots[max(tick, s->clock + 1) & TWHEEL_HIER_MASK];
 		twheel_hier_join_tail(s, slot, node, 0);
 	} else if (likely(tick < s->reach[1])) {
@@ -226,7 +239,7 @@ static __always_inline void twheel_hier_move(struct twheel_scheme *s)
 	twheel_slot_unlink(s, node->link.prev, &from->nodes);
 	if (likely(node->expires < s->from_end)) {
 		to = &s->slots[node->expires & TWHEEL_HIER_MASK];
-		twheel_hier_join_head(s, to, node, 0);
+		twheel_hier_join_head(s, to, node, 0, true);
 	} else {
 		twheel_hier_move_far(s, node);
 	}

@@ -15,7 +15,8 @@
  *  - The bit of a slot in @occupied is set if the slot has a node. In a hierarchical
  *    wheel it may also be set if the slot had one.
  *
- *  - Until it overflows a slot's @count is at least the number of its nodes.
+ *  - Until it overflows a slot's @count is at least the number of its nodes, but for
+ *    level 0 of a hierarchical wheel.
  *
  *  - No node is due at a tick before @clock except those that were started
  *    late, and these are in the slot that is popped next.

@@ -27,6 +27,9 @@
  * an address to prefetch, which harms nobody whatever is there. It must never
  * be followed.
  *
+ * Slots of a few nodes have no use for hints. So those that a small share of a
+ * cascade brings to level 0 get none: theirs is 0, and leads to themselves.
+ *
  * A hint is the distance in units of 4 bytes, modulo 2^32: it reaches 8 GiB to
  * both sides. Its lowest bit, which the alignment of nodes leaves free, says
  * whether a refresh need not look further: see twheel_slot_may_stay().
@@ -42,7 +45,8 @@
  * struct twheel_slot - a slot
  * @nodes: the nodes in it, the one that was started first at the head
  * @count: nodes that have joined since the slot was last empty, less those
- *	that a cascade has moved: at least as many as there are in @nodes
+ *	that a cascade has moved: at least as many as there are in @nodes. In
+ *	level 0 nodes without a hint do not count
  * @stale: nodes that were refreshed in this slot and have stayed, as
  *	twheel_slot_may_stay() counts them
  * @where: hierarchical: the addresses of the nodes that joined last, as
