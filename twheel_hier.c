@@ -420,7 +420,7 @@ static noinline struct twheel_node *pop(struct twheel_scheme *s, u64 target,
 			return NULL;
 		if (s->quota || !list_empty(&slot->nodes)) {
 			moved = s->cascaded;
-			if (!twheel_hier_due(s, slot, &node))
+			if (!twheel_hier_due(s, slot, true, &node))
 				node = NULL;
 			*work -= s->cascaded - moved;
 			if (node || *work <= 0)
@@ -446,7 +446,7 @@ static noinline struct twheel_node *pop_first(struct twheel_scheme *s,
 	struct twheel_node *node;
 
 	expect_next_tick(s);
-	if (likely(twheel_hier_due(s, slot, &node)))
+	if (likely(twheel_hier_due(s, slot, false, &node)))
 		return node;
 	return pop(s, s->clock, work);
 }

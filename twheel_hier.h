@@ -259,6 +259,7 @@ twheel_hier_due_slot(const struct twheel_scheme *s)
  * twheel_hier_due - take out the next node of the clock's own slot
  * @s: the scheme
  * @slot: that slot
+ * @moves: false if this tick has nothing to move
  * @node: set to the node
  *
  * One step of this tick's cascade, if that takes turns with the expiry, and one of
@@ -267,13 +268,13 @@ twheel_hier_due_slot(const struct twheel_scheme *s)
  * Return: true if there is one that is due. If not twheel_hier_pop() knows more.
  */
 static __always_inline bool twheel_hier_due(struct twheel_scheme *s,
-					    struct twheel_slot *slot,
+					    struct twheel_slot *slot, bool moves,
 					    struct twheel_node **node)
 {
 	struct list_head *first, *next;
 	struct twheel_node *due;
 
-	if (s->quota)
+	if (moves && s->quota)
 		twheel_hier_move(s);
 again:
 	first = slot->nodes.next;

@@ -240,21 +240,34 @@ twheel_scheme_due_slot(const struct twheel_scheme *s)
 }
 
 /**
+ * twheel_scheme_moves - whether the clock's tick has nodes to move
+ * @s: the scheme
+ *
+ * Return: what twheel_scheme_due() needs. Once false it is false until the clock
+ * moves.
+ */
+static __always_inline bool twheel_scheme_moves(const struct twheel_scheme *s)
+{
+	return s->quota;
+}
+
+/**
  * twheel_scheme_due - a shorter way to the next due node of a tick
  * @s: the scheme
  * @slot: twheel_scheme_due_slot()
+ * @moves: twheel_scheme_moves(), now or earlier in this tick
  * @node: set to the node, taken out
  *
- * The clock stays where it is. Moves one node beside that taken out, if it is time
- * to.
+ * The clock stays where it is. With @moves this moves one node beside that taken
+ * out, if there is one to move.
  *
  * Return: true if there is one. If not twheel_scheme_pop() has to be called to know.
  */
 static __always_inline bool twheel_scheme_due(struct twheel_scheme *s,
-					      struct twheel_slot *slot,
+					      struct twheel_slot *slot, bool moves,
 					      struct twheel_node **node)
 {
-	return likely(slot) && twheel_hier_due(s, slot, node);
+	return likely(slot) && twheel_hier_due(s, slot, moves, node);
 }
 
 /**

@@ -205,26 +205,38 @@ static noinline int expire_one(struct twheel_base *base,
 	       budget - 1 : -1;
 }
 
+static __always_inline int expire_slot(struct twheel_base *base,
+				       struct twheel_slot *slot, bool moves,
+				       struct twheel_node *node, int budget)
+	__must_hold(&base->lock)
+{
+	int count = preempt_count();
+
+	do {
+		if (!expire_timer(base, twheel_timer_of(node), count, true))
+			return -1;
+		budget--;
+	} while (budget && twheel_scheme_due(&base->scheme, slot, moves, &node));
+	return budget;
+}
+
 /*
  * Expire what is due at one tick, at most @budget timers. Returns what is left
  * of @budget, or -1 if the run cannot go on. Not inlined, so that the loop has
- * all registers to itself.
+ * all registers to itself. Most ticks have nothing to move. Theirs is a loop of its
+ * own, which does not look.
  */
 static noinline int expire_tick(struct twheel_base *base,
 				struct twheel_node *node, int budget)
 	__must_hold(&base->lock)
 {
 	struct twheel_slot *slot = twheel_scheme_due_slot(&base->scheme);
-	int count = preempt_count();
 
 	if (unlikely(!slot))
 		return expire_one(base, node, budget);
-	do {
-		if (!expire_timer(base, twheel_timer_of(node), count, true))
-			return -1;
-		budget--;
-	} while (budget && twheel_scheme_due(&base->scheme, slot, &node));
-	return budget;
+	if (twheel_scheme_moves(&base->scheme))
+		return expire_slot(base, slot, true, node, budget);
+	return expire_slot(base, slot, false, node, budget);
 }
 
 /*

@@ -79,7 +79,7 @@ static struct twheel_node *wheel_pop(struct twheel_test_scheme *t, u64 target,
 	u64 moved = t->s.cascaded;
 
 	if (t->s.pending % 2 && *work > 0 &&
-	    !twheel_scheme_due(&t->s, slot, &node))
+	    !twheel_scheme_due(&t->s, slot, twheel_scheme_moves(&t->s), &node))
 		node = NULL;
 	*work -= t->s.cascaded - moved;
 	return node ?: twheel_scheme_pop(&t->s, target, work);
