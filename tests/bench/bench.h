@@ -32,8 +32,11 @@
 /* Slots of the hashed wheels, and the tick of all wheels. */
 #define BENCH_SLOTS	65536
 #define BENCH_TICK_NS	NSEC_PER_MSEC
-/* Timers in one piece of memory, 4 MiB, which the kernel has in large pages. */
-#define BENCH_CHUNK	65536U
+/*
+ * Timers in one piece of memory, 32 KiB. It must be one that kmalloc() has even when
+ * memory is fragmented: what vmalloc() maps is in small pages.
+ */
+#define BENCH_CHUNK	512U
 /* Most implementations that take turns. */
 #define BENCH_UM_IMPLS	4
 
