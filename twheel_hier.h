@@ -80,28 +80,31 @@ void twheel_hier_join_empty(struct twheel_scheme *s, struct twheel_slot *slot,
 void twheel_hier_join_torn(struct twheel_scheme *s, struct twheel_slot *slot,
 			   struct twheel_node *node, u32 flags, bool tail);
 
-/* Remember where @node is, and take for it what the fourth before it has left. */
+/* @node joins @slot as number @nr: give it a hint, and remember where it is. */
 static __always_inline void twheel_hier_hint(struct twheel_slot *slot,
-					     struct twheel_node *node, u32 flags)
+					     struct twheel_node *node, u32 flags,
+					     u32 nr)
 {
 	u32 here = twheel_slot_where(node);
-	u32 nr = slot->count++ % TWHEEL_SLOT_HINTS;
 
+	nr %= TWHEEL_SLOT_HINTS;
 	node->hint = flags + (slot->where[nr] - here);
 	slot->where[nr] = here;
 }
 
 /*
  * Between @prev and @next of a slot. @flags is TWHEEL_SLOT_MAY_STAY or 0. @hint is
- * whether the slot hints at the node, which all but those of level 0 must. What an
- * empty slot needs is a call, made last: the usual path must not save registers
- * for it, since stores are what limits a start.
+ * false for a node that needs no hint. What an empty slot needs is a call, made
+ * last: the usual path must not save registers for it, since stores are what limits
+ * a start.
  */
 static __always_inline void
 twheel_hier_join(struct twheel_scheme *s, struct twheel_slot *slot,
 		 struct twheel_node *node, u32 flags, bool hint,
 		 struct list_head *prev, struct list_head *next)
 {
+	u32 nr;
+
 	if (unlikely(prev == next)) {
 		twheel_hier_join_empty(s, slot, node, flags);
 		return;
@@ -111,8 +114,9 @@ twheel_hier_join(struct twheel_scheme *s, struct twheel_slot *slot,
 				      next == &slot->nodes);
 		return;
 	}
+	nr = slot->count++;
 	if (hint)
-		twheel_hier_hint(slot, node, flags);
+		twheel_hier_hint(slot, node, flags, nr);
 	else
 		node->hint = flags;
 	twheel_link(&node->link, prev, next);

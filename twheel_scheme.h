@@ -15,8 +15,7 @@
  *  - The bit of a slot in @occupied is set if the slot has a node. In a hierarchical
  *    wheel it may also be set if the slot had one.
  *
- *  - Until it overflows a slot's @count is at least the number of its nodes, but for
- *    level 0 of a hierarchical wheel.
+ *  - Until it overflows a slot's @count is at least the number of its nodes.
  *
  *  - No node is due at a tick before @clock except those that were started
  *    late, and these are in the slot that is popped next.
@@ -243,8 +242,7 @@ twheel_scheme_due_slot(const struct twheel_scheme *s)
  * twheel_scheme_moves - whether the clock's tick has nodes to move
  * @s: the scheme
  *
- * Return: what twheel_scheme_due() needs. Once false it is false until the clock
- * moves.
+ * Return: true if it has. Once false it is false until the clock moves.
  */
 static __always_inline bool twheel_scheme_moves(const struct twheel_scheme *s)
 {

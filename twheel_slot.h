@@ -45,8 +45,7 @@
  * struct twheel_slot - a slot
  * @nodes: the nodes in it, the one that was started first at the head
  * @count: nodes that have joined since the slot was last empty, less those
- *	that a cascade has moved: at least as many as there are in @nodes. In
- *	level 0 nodes without a hint do not count
+ *	that a cascade has moved: at least as many as there are in @nodes
  * @stale: nodes that were refreshed in this slot and have stayed, as
  *	twheel_slot_may_stay() counts them
  * @where: hierarchical: the addresses of the nodes that joined last, as

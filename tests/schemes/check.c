@@ -274,7 +274,6 @@ static const char *check_slot(const struct twheel_scheme *s, u32 nr,
 {
 	const struct twheel_slot *slot = &s->slots[nr];
 	struct twheel_node *node;
-	bool hier = s->type == TWHEEL_HIER;
 	bool bit = test_bit(nr, s->occupied);
 	u32 count = 0;
 
@@ -285,13 +284,10 @@ static const char *check_slot(const struct twheel_scheme *s, u32 nr,
 	}
 	*nodes += count;
 	/* A stop that empties a slot of a hierarchical wheel leaves both. */
-	if (!count && bit && hier)
+	if (!count && bit && s->type == TWHEEL_HIER)
 		return NULL;
-	if (!count != !slot->count)
+	if (count > slot->count || !count != !slot->count)
 		return "a slot's count is wrong";
-	/* Nothing is moved down from level 0. */
-	if (count > slot->count && !(hier && nr < TWHEEL_HIER_RING))
-		return "a slot's count is too small";
 	if (bit != !!count)
 		return "a slot's bit is wrong";
 	return NULL;
