@@ -3,7 +3,7 @@
  * Calls on /dev/twheel, each with its arguments, and its result judged
  *
  * Arguments are such as programs may have, and some that are wrong. They are in
- * memory that may be out, or not there. What a call has done is told to the oracle.
+ * memory that may be out, or not there. Each call tells the oracle what it has done.
  */
 #include <linux/err.h>
 #include <linux/uaccess.h>
