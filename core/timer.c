@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Starting and stopping timers
+/**
+ * DOC: Starting and stopping timers
  *
  * A timer is started on the base of the CPU that starts it and stays there
  * until it has expired or been stopped. So in the usual case no two CPUs touch
@@ -16,24 +16,26 @@
  * its timer stays on that base, so that base->running is the place to ask.
  *
  * The hrtimer. A start has to look at it if armed_tick says so. See
- * twheel_base.c.
+ * base.c.
  *
  * Rounding. A deadline is rounded up to a tick, and a tick is processed when
- * the clock has reached it. So no timer expires early, whatever a base has
- * missed, and none is due more than a tick after its deadline.
+ * the clock has reached it. So no timer expires early, however many ticks a
+ * base has missed, and none is due more than a tick after its deadline.
  */
 #include <linux/cpumask.h>
 #include <linux/export.h>
 #include <linux/interrupt.h>
 #include <linux/ktime.h>
 #include <linux/math64.h>
+#include <linux/prefetch.h>
 #include <linux/sched.h>
 
-#include "twheel_wheel.h"
+#include "wheel.h"
 
 /*
- * Debug objects, where configured: timers that were not set up, and pending ones
- * that are set up or freed. What is wrong is reported and put right.
+ * Debug objects, where configured: timers that were not set up, and pending
+ * ones that are set up or freed. An error of a caller is reported and put
+ * right.
  */
 static const struct debug_obj_descr debug_descr;
 
@@ -121,7 +123,7 @@ static __always_inline u64 round_up_to_tick(const struct twheel_base *base,
 	return twheel_tick_above(base, deadline + base->tick_ns - 1, offset_ns);
 }
 
-/* Whether the timer's callback has noted a start. */
+/* The timer's callback has noted a start. */
 static bool is_noted(const struct twheel_base *base,
 		     const struct twheel_timer *timer)
 {
@@ -214,7 +216,7 @@ static struct twheel_base *move_to_base(struct twheel_base *base,
 }
 
 /*
- * Starting and stopping under the base's lock. What is inlined makes up the
+ * Starting and stopping under the base's lock. Inlined functions make up the
  * usual case of the API functions. The rest is out of line, so that they need
  * not save registers for it.
  */
@@ -224,7 +226,7 @@ static __always_inline void insert(struct twheel_base *base,
 				   u32 offset_ns)
 {
 	debug_object_activate(timer, &debug_descr);
-	twheel_base_start(base, timer, expires, offset_ns, false);
+	twheel_base_start(base, timer, expires, offset_ns);
 }
 
 /*
@@ -235,20 +237,31 @@ static noinline u64 insert_asleep(struct twheel_base *base,
 				  struct twheel_timer *timer, u64 expires,
 				  u32 offset_ns)
 {
-	if (base->armed_tick == U64_MAX)
+	if (expires < base->armed_tick)
 		twheel_base_wake(base);
 	insert(base, timer, expires, offset_ns);
 	return twheel_scheme_wakeup(&base->scheme, &timer->node);
 }
 
-/* To an earlier tick, or in a scheme that moves what is restarted. */
+/* As restart_and_move(), with the hrtimer off or sleeping. */
+static noinline void restart_asleep(struct twheel_base *base,
+				    struct twheel_timer *timer, u64 expires)
+{
+	if (expires < base->armed_tick)
+		twheel_base_wake(base);
+	twheel_scheme_restart(&base->scheme, &timer->node, expires);
+	twheel_base_arm(base, twheel_scheme_wakeup(&base->scheme,
+						   &timer->node));
+}
+
+/* To an earlier tick, or in a scheme that moves restarted timers. */
 static noinline void restart_and_move(struct twheel_base *base,
 				      struct twheel_timer *timer, u64 expires)
 {
-	twheel_scheme_restart(&base->scheme, &timer->node, expires);
-	if (base->armed_tick)
-		twheel_base_arm(base, twheel_scheme_wakeup(&base->scheme,
-							   &timer->node));
+	if (unlikely(base->armed_tick))
+		restart_asleep(base, timer, expires);
+	else
+		twheel_scheme_restart(&base->scheme, &timer->node, expires);
 }
 
 static __always_inline void restart_locked(struct twheel_base *base,
@@ -276,18 +289,18 @@ static noinline bool start_noted(struct twheel_base *base,
 	if (base->running != timer)
 		return false;
 	if (twheel_pending(timer)) {
-		/* What was noted all the same is for again_slow(). */
+		/* A start that was noted all the same is for again_slow(). */
 		atomic64_cmpxchg(&base->again, 0, TWHEEL_AGAIN_CLOSED);
 		return false;
 	}
 	noted = atomic64_xchg(&base->again, TWHEEL_AGAIN_CLOSED);
 	if (noted <= TWHEEL_AGAIN_CLOSED)
 		return false;
-	twheel_base_start_again(base, timer, noted, false);
+	twheel_base_start_again(base, timer, noted);
 	return true;
 }
 
-/* Whether a timer is pending, or its callback has noted a start. Then it is now. */
+/* A timer is pending, or its callback has noted a start. Then it is now. */
 static __always_inline bool is_started(struct twheel_base *base,
 				       struct twheel_timer *timer)
 {
@@ -296,8 +309,8 @@ static __always_inline bool is_started(struct twheel_base *base,
 
 /*
  * A start that needs more than an insertion. @cpu is where the timer goes,
- * unless its callback runs: then it stays, or those who wait for the callback
- * would ask the wrong base.
+ * unless its callback runs: then it stays, or waiters for the callback would
+ * ask the wrong base.
  */
 static noinline int start_slow(struct twheel_base *base,
 			       struct twheel_timer *timer, u64 expires,
@@ -324,7 +337,7 @@ static noinline int start_slow(struct twheel_base *base,
 	return ret;
 }
 
-/* The worker under all starts but those that name a CPU. */
+/* The worker under all starts except twheel_start_on()'s. */
 static __always_inline int start(struct twheel_base *base,
 				 struct twheel_timer *timer, u64 deadline,
 				 unsigned long flags)
@@ -347,7 +360,7 @@ static __always_inline int start(struct twheel_base *base,
 	return 0;
 }
 
-/* For those that are not called often enough to have a copy of their own. */
+/* For callers that are too rare to have a copy of their own. */
 static noinline int start_cold(struct twheel_base *base,
 			       struct twheel_timer *timer, u64 deadline,
 			       unsigned long flags)
@@ -399,20 +412,20 @@ static noinline int start_other_tick(struct twheel_timer *timer, u64 deadline,
 /*
  * A relative start of a timer that was pending when it was looked at.
  *
- * A timer that is pushed back more often than once a tick mostly has its new tick
- * already. Then only the place of its deadline in the tick changes. No lock is
- * needed for that, as neither the wheel nor the hrtimer has anything to do.
+ * A timer that is pushed back more often than once a tick mostly has its new
+ * tick already. Then only the place of its deadline in the tick changes. It
+ * needs no lock, as neither the wheel nor the hrtimer has anything to do.
  *
- * Such a restart counts as made while the timer was pending with that tick.
- * Somebody else may give the timer another tick, or the tick may expire it, before
- * the place is written. A reader may find the deadline off by less than a tick
- * then. When the timer expires is not affected.
+ * This restart counts as made while the timer was pending with that tick.
+ * Somebody else may give the timer another tick, or the tick may expire it,
+ * before the place is written. A reader may find the deadline off by less than
+ * a tick then. When the timer expires is not affected.
  *
  * Not on 32 bits, which read a tick in two halves.
  */
-static noinline int restart_after(struct twheel_timer *timer, u64 delay_ns)
+static noinline int restart_after(struct twheel_timer *timer, u64 deadline)
 {
-	u64 deadline = deadline_after(delay_ns), expires;
+	u64 expires;
 	/* As in twheel_lock_base(). All bases of its wheel have one tick. */
 	struct twheel_base *base = READ_ONCE(timer->base);
 	u32 offset_ns;
@@ -454,12 +467,18 @@ int twheel_start(struct twheel_timer *timer, u64 delay_ns)
 	u64 deadline;
 
 	/*
-	 * Its tick is read after that: the one of the start that is seen here. Pairs
-	 * with twheel_base_start().
+	 * The clock waits for loads before it, but not for a prefetch: the timer
+	 * comes from memory while the clock is read.
+	 */
+	prefetchw(&timer->node);
+	prefetchw(&timer->fn);
+	deadline = deadline_after(delay_ns);
+	/*
+	 * Its tick is read after that, and belongs to the start that is seen
+	 * here. Pairs with twheel_base_start().
 	 */
 	if (unlikely(smp_load_acquire(&timer->node.link.next)))
-		return restart_after(timer, delay_ns);
-	deadline = deadline_after(delay_ns);
+		return restart_after(timer, deadline);
 	base = twheel_lock_base(timer, &flags);
 	return start(base, timer, deadline, flags);
 }
@@ -529,8 +548,8 @@ EXPORT_SYMBOL_GPL(twheel_again_at);
  * @timer: the timer
  * @deadline: when it is to expire, CLOCK_MONOTONIC, ns
  *
- * As mod_timer_pending(): for those to whom a timer that has just expired is
- * another matter than one that they can still push back.
+ * As mod_timer_pending(): for callers to whom a timer that has just expired is
+ * another matter than a timer that they can still push back.
  *
  * Context: Any but NMI.
  * Return: 1 if the timer was pending and has the new deadline, 0 if it was not
@@ -550,6 +569,30 @@ int twheel_restart_at(struct twheel_timer *timer, ktime_t deadline)
 	return pending;
 }
 EXPORT_SYMBOL_GPL(twheel_restart_at);
+
+/**
+ * twheel_reduce_at - start a timer, or bring its deadline forward
+ * @timer: the timer
+ * @deadline: when it is to expire at the latest, CLOCK_MONOTONIC, ns
+ *
+ * As timer_reduce(): for a timer that serves several purposes, each with a
+ * deadline of its own. A timer that is pending with an earlier deadline keeps that.
+ *
+ * Context: Any but NMI.
+ * Return: as twheel_start_at(). 1 does not say which of the deadlines holds.
+ */
+int twheel_reduce_at(struct twheel_timer *timer, ktime_t deadline)
+{
+	unsigned long flags;
+	struct twheel_base *base = twheel_lock_base(timer, &flags);
+
+	if (is_started(base, timer) && deadline_of(base, timer) <= deadline) {
+		twheel_unlock_base(base, flags);
+		return 1;
+	}
+	return start_cold(base, timer, deadline_at(deadline), flags);
+}
+EXPORT_SYMBOL_GPL(twheel_reduce_at);
 
 /**
  * twheel_start_on - start a timer on a given CPU
@@ -615,6 +658,9 @@ u64 twheel_forward(struct twheel_timer *timer, u64 period_ns)
 	ktime_t now = ktime_get();
 	u64 periods;
 
+	/* On another CPU the callback could note a start from now on. */
+	if (unlikely(base->cpu != smp_processor_id()))
+		start_noted(base, timer);
 	if (twheel_pending(timer) || is_noted(base, timer) ||
 	    now < deadline || WARN_ON_ONCE(!period_ns)) {
 		twheel_unlock_base(base, flags);
@@ -630,9 +676,8 @@ u64 twheel_forward(struct twheel_timer *timer, u64 period_ns)
 EXPORT_SYMBOL_GPL(twheel_forward);
 
 /*
- * Whether a timer that is not pending may be about to be started again by its
- * callback. Without a lock: if the callback has returned by now that start has
- * been made.
+ * A timer that is not pending may be about to be started again by its callback.
+ * Without a lock: if the callback has returned by now that start has been made.
  */
 static bool may_be_noted(struct twheel_timer *timer)
 {
@@ -669,8 +714,8 @@ static noinline int stop_noted(struct twheel_timer *timer)
  * Does not wait for a callback that has begun.
  *
  * Context: Any but NMI.
- * Return: 1 if the timer was pending: its callback will not be called for
- * that start. 0 if it was not.
+ * Return: 1 if the timer was pending: its callback will not be called for this
+ * start. 0 if it was not.
  */
 int twheel_stop(struct twheel_timer *timer)
 {
@@ -691,10 +736,10 @@ EXPORT_SYMBOL_GPL(twheel_stop);
 
 /*
  * Many timers at a time: the base's lock is taken once for all that are on one
- * base, and let go after TWHEEL_MOVES_PER_LOCK of them all the same. What is
- * done with one returns the base whose lock is held then: a start may have to
- * go on to another one. *@wakeup is the tick for twheel_base_arm(), so that the
- * hrtimer is programmed once for all that are started.
+ * base, and let go after TWHEEL_MOVES_PER_LOCK of them all the same. A
+ * request's worker returns the base whose lock is held then: a start may have
+ * to go on to another base. *@wakeup is the tick for twheel_base_arm(), so that
+ * the hrtimer is programmed once for all that are started.
  */
 
 static __always_inline struct twheel_base *
@@ -720,7 +765,9 @@ start_request(struct twheel_base *base, struct twheel_request *r, u64 *wakeup)
 				r->result = -ENODEV;
 				return base;
 			}
-			twheel_base_arm(base, *wakeup);
+			/* If nothing was put there, that CPU is left alone. */
+			if (*wakeup != U64_MAX)
+				twheel_base_arm(base, *wakeup);
 			*wakeup = U64_MAX;
 			base = move_to_base(base, timer, cpu);
 		}
@@ -792,7 +839,7 @@ void twheel_start_many(struct twheel_request *requests, unsigned int nr)
 EXPORT_SYMBOL_GPL(twheel_start_many);
 
 /**
- * twheel_restart_many - restart those of many timers that are pending
+ * twheel_restart_many - restart the pending ones of many timers
  * @requests: the timers and their deadlines. Receive their results
  * @nr: how many
  *
@@ -920,7 +967,7 @@ int twheel_shutdown_sync(struct twheel_timer *timer)
 EXPORT_SYMBOL_GPL(twheel_shutdown_sync);
 
 /**
- * twheel_timer_setup_key - what is behind twheel_timer_setup()
+ * twheel_timer_setup_key - the function behind twheel_timer_setup()
  * @timer: as there
  * @wheel: as there
  * @fn: as there
@@ -928,7 +975,7 @@ EXPORT_SYMBOL_GPL(twheel_shutdown_sync);
  * @name: lockdep's name of the timer, where configured
  * @key: lockdep's class of it
  *
- * For those who set up timers for others, who have the class.
+ * For callers that set up timers for others, and pass their class.
  *
  * Context: Any.
  */
@@ -967,10 +1014,12 @@ EXPORT_SYMBOL_GPL(twheel_timer_destroy);
  * Context: Any but NMI.
  * Return: the deadline of its last start, CLOCK_MONOTONIC, ns.
  */
-ktime_t twheel_deadline(struct twheel_timer *timer)
+ktime_t twheel_deadline(const struct twheel_timer *timer)
 {
 	unsigned long flags;
-	struct twheel_base *base = twheel_lock_base(timer, &flags);
+	/* The first look at a static timer gives it a base, and changes nothing else. */
+	struct twheel_base *base = twheel_lock_base((struct twheel_timer *)timer,
+						    &flags);
 	ktime_t deadline = deadline_of(base, timer);
 
 	twheel_unlock_base(base, flags);
@@ -986,7 +1035,7 @@ EXPORT_SYMBOL_GPL(twheel_deadline);
  * Return: time until its deadline, ns. 0 if that has passed or the timer is
  * not pending.
  */
-u64 twheel_remaining(struct twheel_timer *timer)
+u64 twheel_remaining(const struct twheel_timer *timer)
 {
 	ktime_t deadline = twheel_deadline(timer);
 	ktime_t now = ktime_get();

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * /proc/twheel
+/**
+ * DOC: /proc/twheel
  *
  * Lines of a name and a value: first the module's, then for each wheel its
- * totals and those of each CPU, then the sessions'. A block begins with a
+ * totals and its values on each CPU, then the sessions'. A block begins with a
  * line "wheel NAME", "cpu N" or "session N". The lines of a CPU or session are
- * indented. Wheels and CPUs are for everybody. A session is for its user, and
- * for CAP_SYS_ADMIN.
+ * indented. The module's lines are for everybody, and so are the default wheel
+ * and the wheels of modules. A session is for its user, as are the wheels of
+ * sessions, for each start shows in their lines at once. CAP_SYS_ADMIN sees
+ * all.
  *
  * A reader takes no lock over wheels or sessions: it goes from number to number
  * under RCU, a buffer at a time. Each CPU's numbers are read under its lock in
@@ -24,9 +26,10 @@
 #include <linux/seq_file.h>
 #include <linux/uidgid.h>
 
+#include "proc.h"
 #include "session/session.h"
-#include "twheel_proc.h"
-#include "twheel_wheel.h"
+#include "twheel_info.h"
+#include "wheel.h"
 
 static void add_max(u64 *sum, u64 value)
 {
@@ -187,8 +190,8 @@ static void show_module(struct seq_file *seq)
 
 /**
  * struct proc_cursor - where a reader is
- * @uid: the opener's, who sees the sessions of that user
- * @all: the opener has CAP_SYS_ADMIN, and sees all sessions
+ * @uid: the opener's, which sees its own sessions and wheels
+ * @all: the opener has CAP_SYS_ADMIN, and sees everything
  * @wheel: the wheel to show next, or NULL
  * @cpu: which CPU of it. nr_cpu_ids for the wheel itself
  * @session: the session to show next, or NULL. Without either, the module
@@ -209,6 +212,13 @@ struct proc_cursor {
  */
 #define FIRST_SESSION	BIT_ULL(48)
 
+static bool shows_wheel(const struct proc_cursor *cursor,
+			const struct twheel *wheel)
+{
+	return cursor->all || !wheel->config.hidden ||
+	       uid_eq(wheel->config.uid, cursor->uid);
+}
+
 static bool find_wheel(struct proc_cursor *cursor, loff_t *pos)
 {
 	unsigned int each = nr_cpu_ids + 1;
@@ -218,9 +228,13 @@ static bool find_wheel(struct proc_cursor *cursor, loff_t *pos)
 	if (*pos >= FIRST_SESSION)
 		return false;
 	number = div_u64_rem(*pos - 1, each, &part);
-	cursor->wheel = twheel_wheel_find(&number);
-	if (!cursor->wheel)
-		return false;
+	for (;; number++) {
+		cursor->wheel = twheel_wheel_find(&number);
+		if (!cursor->wheel)
+			return false;
+		if (shows_wheel(cursor, cursor->wheel))
+			break;
+	}
 	if (number != div_u64(*pos - 1, each))
 		part = 0;
 	*pos = 1 + (u64)number * each + part;
@@ -228,10 +242,10 @@ static bool find_wheel(struct proc_cursor *cursor, loff_t *pos)
 	return true;
 }
 
-static bool is_visible(const struct proc_cursor *cursor,
-		       const struct twheel_session *s)
+static bool shows_session(const struct proc_cursor *cursor,
+			  const struct twheel_session *s)
 {
-	return cursor->all || uid_eq(s->user->uid, cursor->uid);
+	return cursor->all || uid_eq(s->uid, cursor->uid);
 }
 
 static bool find_session(struct proc_cursor *cursor, loff_t *pos)
@@ -244,14 +258,14 @@ static bool find_session(struct proc_cursor *cursor, loff_t *pos)
 		cursor->session = twheel_session_find(&number);
 		if (!cursor->session)
 			return false;
-		if (is_visible(cursor, cursor->session))
+		if (shows_session(cursor, cursor->session))
 			break;
 	}
 	*pos = FIRST_SESSION + number;
 	return true;
 }
 
-/* What is at @pos or, as @pos then says, comes next. */
+/* The item at @pos or, as @pos then says, the next one. */
 static void *proc_find(struct seq_file *seq, loff_t *pos)
 {
 	struct proc_cursor *cursor = seq->private;

@@ -1,106 +1,39 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * The differences between kernels, all in one place
+/**
+ * DOC: Waiting for a callback: the locks that a base's callbacks run under
  *
- * The sources are written as for the newest kernel. What an older one lacks,
- * or has under another name, is given here under a name of our own.
- */
-#ifndef _TWHEEL_COMPAT_H
-#define _TWHEEL_COMPAT_H
-
-#include <linux/atomic.h>
-#include <linux/hrtimer.h>
-#include <linux/mm.h>
-#include <linux/nsproxy.h>
-#include <linux/spinlock.h>
-#include <linux/time_namespace.h>
-#include <linux/version.h>
-
-/*
- * Kernels that zero every variable on the stack leave those alone that say so.
- * The name came with 6.12, and the attribute with gcc 12.
- */
-#ifndef __uninitialized
-#if __has_attribute(__uninitialized__)
-#define __uninitialized	__attribute__((__uninitialized__))
-#else
-#define __uninitialized
-#endif
-#endif
-
-/* hrtimer_setup() came with 6.13, hrtimer_init() went with 6.15. */
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 13, 0)
-static inline void
-twheel_hrtimer_setup(struct hrtimer *hrtimer,
-		     enum hrtimer_restart (*fn)(struct hrtimer *),
-		     enum hrtimer_mode mode)
-{
-	hrtimer_setup(hrtimer, fn, CLOCK_MONOTONIC, mode);
-}
-#else
-static inline void
-twheel_hrtimer_setup(struct hrtimer *hrtimer,
-		     enum hrtimer_restart (*fn)(struct hrtimer *),
-		     enum hrtimer_mode mode)
-{
-	hrtimer_init(hrtimer, CLOCK_MONOTONIC, mode);
-	hrtimer->function = fn;
-}
-#endif
-
-/*
- * What CLOCK_MONOTONIC of the caller's time namespace is ahead of ours, ns.
- * timens_ktime_to_host() does the same for timerfd, but is not exported.
- */
-static inline s64 twheel_time_ns_offset(void)
-{
-#ifdef CONFIG_TIME_NS
-	struct time_namespace *ns = current->nsproxy->time_ns;
-
-	return timespec64_to_ns(&ns->offsets.monotonic);
-#else
-	return 0;
-#endif
-}
-
-/* vm_flags_mod() came with 6.3. Since then vm_flags cannot be written otherwise. */
-static inline void twheel_vm_flags_mod(struct vm_area_struct *vma,
-				       unsigned long set, unsigned long clear)
-{
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 3, 0)
-	vm_flags_mod(vma, set, clear);
-#else
-	vma->vm_flags = (vma->vm_flags | set) & ~clear;
-#endif
-}
-
-/*
  * On PREEMPT_RT callbacks run in a thread that a waiter for one of them may
  * have preempted. The waiter sleeps on a lock, which lends its priority to that
  * thread. On other kernels a waiter cannot preempt callbacks, and spins.
  *
- * The next callback may itself wait for that waiter. So a waiter must never
+ * The next callback may itself wait for the waiter. So a waiter must never
  * sleep on a lock that is held for a later callback. In kernel/time/timer.c
  * timer_sync_wait_running() does not promise that. The thread lets
- * base->expiry_lock go and takes it again. A waiter that was preempted
- * before it queued has missed that, and from a waiter of lower priority the
- * thread takes the lock back before that wakes up.
+ * base->expiry_lock go and takes it again. A waiter that was preempted before
+ * it queued has missed that, and from a waiter of lower priority the thread
+ * takes the lock back before that wakes up.
  *
- * Here there are several locks, one for each turn. A waiter announces itself
- * at the turn that its callback runs in, and sleeps on the lock of that turn
+ * Here there are several locks, one for each turn. A waiter announces itself at
+ * the turn in which its callback runs, and sleeps on the lock of this turn
  * only. If it is awaited the thread goes on to another turn, one at which
  * nobody is announced. Usually nobody waits, and one turn lasts for ever.
  *
  * If all turns have waiters that have not come to run yet, the thread has to
  * sleep until one of them has.
  */
+#ifndef _TWHEEL_EXPIRY_H
+#define _TWHEEL_EXPIRY_H
+
+#include <linux/atomic.h>
+#include <linux/spinlock.h>
+
 #ifdef CONFIG_PREEMPT_RT
 #define TWHEEL_EXPIRY_TURNS	8
 
 /**
  * struct twheel_expiry_turn - a lock that is held while callbacks run
  * @lock: held by the thread that runs callbacks, and briefly by each waiter
- * @waiters: those who are announced and have not had @lock yet. Raised under
+ * @waiters: waiters that are announced and have not had @lock yet. Raised under
  *	base->lock during a callback that runs in this turn
  */
 struct twheel_expiry_turn {
@@ -111,7 +44,7 @@ struct twheel_expiry_turn {
 /**
  * struct twheel_expiry - the turns of a base
  * @turns: all of them
- * @turn: the one that callbacks run in, or NULL. Written by the thread that
+ * @turn: the turn in which callbacks run, or NULL. Written by the thread that
  *	runs them, while none runs. Read by it, and under base->lock during a
  *	callback
  */
@@ -210,5 +143,4 @@ static inline bool twheel_expiry_awaited(struct twheel_expiry *expiry)
 	return false;
 }
 #endif
-
-#endif /* _TWHEEL_COMPAT_H */
+#endif /* _TWHEEL_EXPIRY_H */

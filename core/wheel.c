@@ -2,7 +2,7 @@
 /*
  * Wheels: making, draining, destroying
  *
- * A wheel has one base (twheel_base.c) for each possible CPU, and is an
+ * A wheel has one base (base.c) for each possible CPU, and is an
  * instance of one CPU hotplug state, which switches its bases on and off.
  */
 #include <linux/atomic.h>
@@ -12,18 +12,14 @@
 #include <linux/err.h>
 #include <linux/export.h>
 #include <linux/interrupt.h>
-#include <linux/log2.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/xarray.h>
 
-#include "twheel_wheel.h"
-
-static const char * const scheme_names[TWHEEL_NR_SCHEMES] = {
-	[TWHEEL_HIER]		= "hier",
-	[TWHEEL_HASHED]		= "hashed",
-};
+#include "share.h"
+#include "twheel_info.h"
+#include "wheel.h"
 
 static const char * const mode_names[TWHEEL_NR_MODES] = {
 	[TWHEEL_PERIODIC]	= "periodic",
@@ -57,7 +53,7 @@ struct twheel_base twheel_wheel_unbound = {
 
 const char *twheel_wheel_scheme_name(enum twheel_scheme_type type)
 {
-	return scheme_names[type];
+	return twheel_scheme_info(type)->name;
 }
 
 const char *twheel_wheel_mode_name(enum twheel_mode tick_mode)
@@ -67,7 +63,12 @@ const char *twheel_wheel_mode_name(enum twheel_mode tick_mode)
 
 int twheel_wheel_scheme_by_name(const char *name)
 {
-	return match_string(scheme_names, TWHEEL_NR_SCHEMES, name);
+	int type;
+
+	for (type = 0; type < TWHEEL_NR_SCHEMES; type++)
+		if (!strcmp(twheel_scheme_info(type)->name, name))
+			return type;
+	return -EINVAL;
 }
 
 int twheel_wheel_mode_by_name(const char *name)
@@ -111,9 +112,10 @@ static int base_offline(unsigned int cpu, struct hlist_node *node)
 }
 
 /*
- * Become an instance. The CPU hotplug core calls back on each CPU, one after the
- * other, in threads that may have to wait for it. The first wheel goes through
- * that. All others do without: what is online for the first one is for them.
+ * Become an instance. The CPU hotplug core calls back on each CPU, one after
+ * the other, in threads that may have to wait for it. The first wheel goes
+ * through that. All others do without: a CPU that is online for the first wheel
+ * is online for them.
  */
 static int follow_hotplug(struct twheel *wheel)
 {
@@ -134,9 +136,49 @@ static int follow_hotplug(struct twheel *wheel)
 	return 0;
 }
 
+/* Payers. */
+
+/**
+ * twheel_payer_create - make somebody who pays for the time of wheels
+ *
+ * For wheels with the timers of strangers, one payer for each of these. However
+ * many payers and wheels there are, ticks of wheels that have a payer take at most
+ * half of each CPU, and make no wheel late that has none.
+ *
+ * Context: Process, may sleep.
+ * Return: the payer, or NULL if there is no memory.
+ */
+struct twheel_payer *twheel_payer_create(void)
+{
+	return kzalloc(array_size(nr_cpu_ids, sizeof(struct twheel_payer)),
+		       TWHEEL_GFP);
+}
+EXPORT_SYMBOL_GPL(twheel_payer_create);
+
+/**
+ * twheel_payer_destroy - free a payer
+ * @payer: the payer, whose wheels are destroyed, or NULL
+ *
+ * Context: Any.
+ */
+void twheel_payer_destroy(struct twheel_payer *payer)
+{
+	kfree(payer);
+}
+EXPORT_SYMBOL_GPL(twheel_payer_destroy);
+
 /* Making and destroying wheels. */
 
-int twheel_wheel_check_config(struct twheel_config *config)
+/**
+ * twheel_check_config - what twheel_create() makes of a configuration
+ * @config: a configuration. What it leaves to twheel_create() is filled in
+ *
+ * Two configurations make equal wheels if they are equal after that.
+ *
+ * Context: Any.
+ * Return: 0, or -EINVAL for a parameter out of range.
+ */
+int twheel_check_config(struct twheel_config *config)
 {
 	if (config->scheme >= TWHEEL_NR_SCHEMES ||
 	    config->mode >= TWHEEL_NR_MODES)
@@ -150,16 +192,23 @@ int twheel_wheel_check_config(struct twheel_config *config)
 	if (config->tick_ns < TWHEEL_TICK_NS_MIN ||
 	    config->tick_ns > TWHEEL_TICK_NS_MAX)
 		return -EINVAL;
-	if (config->scheme == TWHEEL_HIER)
-		return config->slots ? -EINVAL : 0;
-	if (!config->slots)
-		config->slots = TWHEEL_SLOTS_DEFAULT;
-	if (config->slots < TWHEEL_SLOTS_MIN ||
-	    config->slots > TWHEEL_SLOTS_MAX)
-		return -EINVAL;
-	config->slots = roundup_pow_of_two(config->slots);
-	return 0;
+	return twheel_scheme_choose_slots(config->scheme, &config->slots);
 }
+EXPORT_SYMBOL_GPL(twheel_check_config);
+
+/**
+ * twheel_scheme_bounded - whether anybody may start timers on a wheel of a scheme
+ * @scheme: a scheme
+ *
+ * Context: Any.
+ * Return: true if a tick looks at a bounded number of timers beside those that are
+ * due, whatever the timers are. If not, their owner decides how long a tick takes.
+ */
+bool twheel_scheme_bounded(enum twheel_scheme_type scheme)
+{
+	return twheel_scheme_info(scheme)->bounded;
+}
+EXPORT_SYMBOL_GPL(twheel_scheme_bounded);
 
 static void free_wheel(struct twheel *wheel)
 {
@@ -188,28 +237,46 @@ static struct twheel *alloc_wheel(const struct twheel_config *config)
 			free_wheel(wheel);
 			return NULL;
 		}
+		if (config->payer)
+			wheel->bases[cpu]->payer = &config->payer[cpu];
 	}
 	return wheel;
 }
 
 /**
+ * twheel_prepare_cpu - let timers of a lazy wheel be started on a CPU
+ * @wheel: a wheel
+ * @cpu: a possible CPU
+ *
+ * Without it they are started on another CPU. The caller may be on any CPU, and
+ * must not be kept there by migrate_disable(): it may sleep for minutes in a memory
+ * cgroup at its limit, and the CPU could not go offline before that ends.
+ *
+ * Context: Process, may sleep.
+ * Return: 0, or -ENOMEM and nothing has changed.
+ */
+int twheel_prepare_cpu(struct twheel *wheel, unsigned int cpu)
+{
+	/* Pairs with install_slots(). */
+	if (likely(READ_ONCE(wheel->bases[cpu]->prepared)))
+		return 0;
+	return twheel_base_prepare(wheel->bases[cpu], cpu);
+}
+EXPORT_SYMBOL_GPL(twheel_prepare_cpu);
+
+/**
  * twheel_prepare - let timers of a lazy wheel be started on this CPU
  * @wheel: a wheel
  *
- * Without it they are started on another CPU. The caller may be moved to another
- * CPU meanwhile: then nothing is wrong but that.
+ * As twheel_prepare_cpu(). The caller may be moved to another CPU meanwhile: then
+ * nothing is wrong but that.
  *
  * Context: Process, may sleep.
  * Return: 0, or -ENOMEM and nothing has changed.
  */
 int twheel_prepare(struct twheel *wheel)
 {
-	unsigned int cpu = raw_smp_processor_id();
-
-	/* Pairs with install_slots(). */
-	if (likely(READ_ONCE(wheel->bases[cpu]->prepared)))
-		return 0;
-	return twheel_base_prepare(wheel->bases[cpu], cpu);
+	return twheel_prepare_cpu(wheel, raw_smp_processor_id());
 }
 EXPORT_SYMBOL_GPL(twheel_prepare);
 
@@ -225,7 +292,7 @@ struct twheel *twheel_create(const struct twheel_config *config)
 {
 	struct twheel_config checked = *config;
 	struct twheel *wheel;
-	int ret = twheel_wheel_check_config(&checked);
+	int ret = twheel_check_config(&checked);
 
 	if (ret)
 		return ERR_PTR(ret);
@@ -277,7 +344,7 @@ static unsigned long drain_base(struct twheel_base *base,
  * @wheel: a wheel of the caller's own. Not the default one: that has the timers
  *	of others, who would wait for them in vain
  * @fn: called with each timer that was stopped and had not expired, in no
- *	promised order but that of one tick's timers of one base, or NULL
+ *	promised order, except among one tick's timers of one base, or NULL
  * @arg: passed to @fn
  *
  * The caller sees to it that nothing starts timers meanwhile: those may or
@@ -341,7 +408,7 @@ void twheel_destroy(struct twheel *wheel)
 	WARN_ON_ONCE(twheel_drain(wheel, NULL, NULL));
 	for_each_possible_cpu(cpu)
 		twheel_base_wait_for_kick(wheel->bases[cpu]);
-	/* Such a kick may have programmed it. */
+	/* A kick may have programmed it. */
 	for_each_possible_cpu(cpu)
 		hrtimer_cancel(&wheel->bases[cpu]->hrtimer);
 	/*
@@ -357,7 +424,7 @@ EXPORT_SYMBOL_GPL(twheel_destroy);
  *
  * Context: Any.
  * Return: the wheel. It lives as long as the module. NULL before twheel is
- * initialised, which only what is built into the kernel can see.
+ * initialised, which only code that is built into the kernel can see.
  */
 struct twheel *twheel_default(void)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * twheel/callbacks in debugfs: who has how many timers pending
+ * twheel/callbacks in debugfs: the number of pending timers of each callback
  *
  * Two lines of a name and a number, then one for each function that pending
  * timers call: how many, and its name with its module's. Of a work it is the
@@ -15,18 +15,19 @@
 #include <linux/sched.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
+#include <linux/twheel_work.h>
 
-#include "twheel_debugfs.h"
-#include "twheel_wheel.h"
+#include "debugfs.h"
+#include "wheel.h"
 
 /* Functions that have a line of their own, and slots per look at a wheel. */
 #define CALLBACKS_MAX	256
 #define SLOTS_PER_LOOK	64
 
 /**
- * struct census - what has been found so far
+ * struct census - the callbacks found so far
  * @pending: timers that were pending
- * @seen: those that were looked at
+ * @seen: timers that were looked at
  * @nr: entries of @callbacks
  * @callbacks: the functions and how many timers call them
  */

@@ -2,8 +2,8 @@
 /*
  * Tracepoints: start, stop, expire, word, cascade, tick
  *
- * Wheels are numbered as in /proc/twheel. Ticks are those of the wheel: tick n is at
- * n * tick_ns. Times are ns.
+ * Wheels are numbered as in /proc/twheel. A tick is a number on its wheel: tick
+ * n is at n * tick_ns. Times are ns.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM twheel
@@ -151,7 +151,7 @@ TRACE_EVENT(twheel_tick,
 #endif /* _TWHEEL_TRACE_H */
 
 #undef TRACE_INCLUDE_PATH
-#define TRACE_INCLUDE_PATH .
+#define TRACE_INCLUDE_PATH core
 #undef TRACE_INCLUDE_FILE
-#define TRACE_INCLUDE_FILE twheel_trace
+#define TRACE_INCLUDE_FILE trace
 #include <trace/define_trace.h>

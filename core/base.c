@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * A base: the timers of one CPU, and the hrtimer that drives them
+/**
+ * DOC: A base: the timers of one CPU, and the hrtimer that drives them
  *
  * The hrtimer is programmed on its own CPU only, under the base's lock. A start
  * programs it if it is off or set too late, and twheel_tick() does so at its
@@ -22,11 +22,13 @@
 #include <linux/sched.h>
 #include <linux/slab.h>
 
-#include "twheel_base.h"
+#include "base.h"
+#include "compat.h"
+#include "twheel_info.h"
 
 /*
- * For those who take timers out, which needs no fixup. The description that
- * timers are set up with is twheel_timer.c's.
+ * For callers that take timers out, which needs no fixup. The description that
+ * timers are set up with is timer.c's.
  */
 const struct debug_obj_descr twheel_base_debug_descr = {
 	.name = "twheel_timer",
@@ -38,8 +40,9 @@ const struct debug_obj_descr twheel_base_debug_descr = {
 #define STARTS_PER_DOZE	16
 
 /*
- * It fires every tick from now on. What it has dozed through was not missed. If
- * something is due by now, whose kick has taken its time, it fires at once.
+ * It fires every tick from now on. Ticks that it has dozed through were not
+ * missed. If something is due by now, whose kick has taken its time, it fires
+ * at once.
  */
 static u64 end_doze(struct twheel_base *base)
 {
@@ -66,7 +69,7 @@ static void program_hrtimer(struct twheel_base *base, u64 tick)
 }
 
 /**
- * twheel_kicked - program a base's hrtimer for those who could not
+ * twheel_kicked - program a base's hrtimer for callers that could not
  * @info: the base
  *
  * Context: Hard interrupt, on the base's CPU.
@@ -103,8 +106,8 @@ static bool wakes_by_number(struct twheel_base *base)
 
 /*
  * Timers have been placed that need the hrtimer at @tick: is it set for later?
- * What it is set for already is early enough for all others, so that nobody has
- * to look for the earliest of all.
+ * Its present time is early enough for all other timers, so that nobody looks
+ * for the earliest of all.
  */
 void twheel_base_arm(struct twheel_base *base, u64 tick)
 {
@@ -116,15 +119,29 @@ void twheel_base_arm(struct twheel_base *base, u64 tick)
 		kick(base);
 }
 
-/* Nothing is pending and the hrtimer is off: bring the clock up to date. */
+/*
+ * The hrtimer is off or sleeps: bring the clock up to date. The ticks that were
+ * slept through are over then. A deadline among them is due at the next tick, as
+ * on a base that was awake.
+ */
 void twheel_base_wake(struct twheel_base *base)
 {
 	u64 now = twheel_tick_of(base, ktime_get());
+	int work = 1;
 
-	if (!base->scheme.pending && now > base->scheme.clock) {
+	/*
+	 * Slots that need attention are for the hrtimer's function. The search for
+	 * them is long: of a batch only the first start finds a clock that lags.
+	 */
+	if (base->scheme.pending && now > base->scheme.clock)
+		now = min(now, twheel_scheme_next(&base->scheme) - 1);
+	if (now <= base->scheme.clock)
+		return;
+	if (base->scheme.pending)
+		twheel_scheme_pop(&base->scheme, now, &work);
+	else
 		twheel_scheme_skip(&base->scheme, now);
-		base->reached = now;
-	}
+	base->reached = now;
 }
 
 /*
@@ -304,7 +321,7 @@ struct twheel_timer *twheel_base_stop_any(struct twheel_base *base, u32 *slot)
 /**
  * twheel_base_look - look at the first timers of a slot
  * @base: the base
- * @slot: where to look for a slot that has timers. Set to the one after it
+ * @slot: where to look for a slot that has timers. Set to the slot after it
  * @fn: called for each of up to %TWHEEL_MOVES_PER_LOCK of them, with @base->lock
  *	held
  * @arg: passed to @fn

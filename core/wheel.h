@@ -5,14 +5,13 @@
 #ifndef _TWHEEL_WHEEL_H
 #define _TWHEEL_WHEEL_H
 
-#include "twheel_base.h"
+#include "base.h"
 
 extern struct twheel_base twheel_wheel_unbound;
 
 int twheel_wheel_init(u64 default_tick_ns);
 void twheel_wheel_exit(void);
 int twheel_wheel_create_default(const struct twheel_config *config);
-int twheel_wheel_check_config(struct twheel_config *config);
 int twheel_wheel_scheme_by_name(const char *name);
 int twheel_wheel_mode_by_name(const char *name);
 const char *twheel_wheel_scheme_name(enum twheel_scheme_type type);

@@ -2,8 +2,7 @@
 /*
  * A wheel and its bases, one for each CPU
  *
- * What twheel_timer.c, twheel_tick.c and twheel_wheel.c know of a base, and the
- * functions of twheel_base.c.
+ * A base as timer.c, tick.c and wheel.c know it, and the functions of base.c.
  */
 #ifndef _TWHEEL_BASE_H
 #define _TWHEEL_BASE_H
@@ -19,9 +18,9 @@
 #include <linux/smp.h>
 #include <linux/spinlock.h>
 
-#include "twheel_compat.h"
+#include "expiry.h"
+#include "trace.h"
 #include "twheel_scheme.h"
-#include "twheel_trace.h"
 
 #define TWHEEL_NAME_MAX	32
 
@@ -37,11 +36,11 @@
 /* The base of a timer that has left one base and not reached the other. */
 #define TWHEEL_MOVING	((struct twheel_base *)1)
 
-/* What @again of a base is when nothing can be noted there any more. */
+/* The value of @again when nothing can be noted there any more. */
 #define TWHEEL_AGAIN_CLOSED	1
 
 /**
- * struct twheel_counters - what has happened on a base
+ * struct twheel_counters - the events of a base, counted
  * @started: timers started on it, less those moved away, plus those moved
  *	here. On each base started = expired + stopped + pending at any time, and
  *	so in any sum over bases
@@ -49,10 +48,10 @@
  * @stopped: pending timers stopped
  * @expired: timers expired
  * @moved: timers handed over from a CPU that went offline
- * @ticks: ticks processed, without those that it dozed through
+ * @ticks: ticks processed. Ticks that it dozed through do not count
  * @busy_ticks: ticks at which a timer expired
  * @missed_ticks: ticks processed later than their own time
- * @wakeups: runs of the hrtimer, and those that were put off at once
+ * @wakeups: runs of the hrtimer, runs that were put off at once included
  * @yields: runs that ended with work left, to let the system run
  * @longest_tick_ns: longest run of the hrtimer
  * @longest_lateness_ns: longest time from the first tick that a run expired
@@ -101,7 +100,7 @@ struct twheel_counters {
  *	%TWHEEL_AGAIN_CLOSED if it is too late for one: somebody else has started
  *	the timer. Only that callback goes from 0 to a deadline, without @lock
  * @scheme: the timers
- * @counters: what has happened
+ * @counters: events since it was made
  * @reached: the last tick that the hrtimer's function was run for
  * @tick_ends: work for the end of the run. Only the hrtimer's function and the
  *	callbacks that it calls touch it, and one CPU runs them one by one
@@ -110,6 +109,7 @@ struct twheel_counters {
  *	Touched as @tick_ends is
  * @timers_per_look: so many timers expire between two looks at the clock.
  *	Touched as @tick_ends is
+ * @payer: the wheel's on this CPU, or NULL. Constant
  * @wheel: the wheel. Constant
  * @hrtimer: drives the base; started under @lock on @cpu only
  * @kick: asks @cpu to program @hrtimer. Sent under @lock
@@ -136,6 +136,7 @@ struct twheel_base {
 	struct twheel_tick_end **next_tick_end;
 	bool waited;
 	u8 timers_per_look;
+	struct twheel_payer *payer;
 	struct twheel *wheel;
 	struct hrtimer hrtimer;
 	call_single_data_t kick;
@@ -146,7 +147,7 @@ struct twheel_base {
  * struct twheel - a wheel
  * @number: its number among all wheels. Constant
  * @cpuhp: instance of the CPU hotplug state
- * @config: what it was made from, with its defaults filled in. Constant
+ * @config: its configuration, with the defaults filled in. Constant
  * @name: @config.name points here
  * @rcu: for freeing it
  * @bases: one for each possible CPU, by number. Constant
@@ -187,7 +188,9 @@ static inline struct twheel_timer *twheel_timer_of(struct twheel_node *node)
 	return container_of(node, struct twheel_timer, node);
 }
 
-/* Under @base->lock, by the tick. What has been noted has been started by now. */
+/*
+ * Under @base->lock, by the tick. A start that was noted has been made by now.
+ */
 static __always_inline void
 twheel_base_set_running(struct twheel_base *base, struct twheel_timer *timer)
 {
@@ -198,8 +201,8 @@ twheel_base_set_running(struct twheel_base *base, struct twheel_timer *timer)
 extern const struct debug_obj_descr twheel_base_debug_descr;
 
 /*
- * Rounding up is what keeps a timer from being early. @deadline has a tick less 1
- * ns added for that. *@offset_ns is what twheel_expired_deadline() needs to have
+ * Rounding up is what keeps a timer from being early. So @deadline has a tick
+ * less 1 ns added. *@offset_ns is what twheel_expired_deadline() needs to have
  * the deadline back.
  */
 static __always_inline u64 twheel_tick_above(const struct twheel_base *base,
@@ -214,7 +217,6 @@ static __always_inline u64 twheel_tick_above(const struct twheel_base *base,
  * @timer: the timer
  * @expires: its tick
  * @offset_ns: the place of its deadline in the tick before that
- * @hier: the caller knows that the wheel is a hierarchical one
  *
  * Does not look at the hrtimer, nor tell debug objects.
  *
@@ -222,34 +224,27 @@ static __always_inline u64 twheel_tick_above(const struct twheel_base *base,
  */
 static __always_inline void twheel_base_start(struct twheel_base *base,
 					      struct twheel_timer *timer,
-					      u64 expires, u32 offset_ns,
-					      bool hier)
+					      u64 expires, u32 offset_ns)
 {
 	WRITE_ONCE(timer->node.expires, expires);
 	WRITE_ONCE(timer->node.offset_ns, offset_ns);
 	/* Before the timer is pending. Pairs with twheel_start(). */
 	smp_wmb();
-	if (hier)
-		twheel_hier_start(&base->scheme, &timer->node, expires);
-	else
-		twheel_scheme_start_at(&base->scheme, &timer->node, expires);
+	twheel_scheme_start_at(&base->scheme, &timer->node, expires);
 	base->counters.started++;
 	trace_twheel_start(base, timer, false);
 }
 
-/*
- * Start a timer as its callback has noted. @noted is what @base->again was, @hier is
- * as in twheel_base_start().
- */
+/* Start a timer as its callback has noted. @noted is what @base->again was. */
 static __always_inline void twheel_base_start_again(struct twheel_base *base,
 						    struct twheel_timer *timer,
-						    u64 noted, bool hier)
+						    u64 noted)
 {
 	u32 offset_ns;
 	u64 expires = twheel_tick_above(base, noted, &offset_ns);
 
 	debug_object_activate(timer, &twheel_base_debug_descr);
-	twheel_base_start(base, timer, expires, offset_ns, hier);
+	twheel_base_start(base, timer, expires, offset_ns);
 }
 
 /**
@@ -292,7 +287,7 @@ bool twheel_base_look(struct twheel_base *base, u32 *slot,
 		      void *arg);
 struct twheel_timer *twheel_base_stop_any(struct twheel_base *base, u32 *slot);
 
-/* twheel_tick.c */
+/* tick.c */
 enum hrtimer_restart twheel_tick(struct hrtimer *hrtimer);
 
 #endif /* _TWHEEL_BASE_H */

@@ -4,19 +4,19 @@
  *
  * A twheel_work is to a twheel_timer what a delayed_work is to a timer_list:
  * the timer's callback queues a work item, which may sleep. Everything here
- * goes through include/linux/twheel.h and the workqueue's own interface.
+ * goes through the headers in include/linux and the workqueue's own interface.
  *
- * A delayed_work is one word, its PENDING bit, and so one thing to whoever asks.
- * Here there are two, timer and work item, and a lock makes one of them: the
- * work is pending while @delayed is set or the item is queued. A callback that
- * is late for the lock finds @delayed clear, or the timer pending again: what
- * it was called for has been cancelled or put off. The lock is not in the work,
+ * A delayed_work is one word, its PENDING bit, and so one thing to every
+ * caller. Here there are two, timer and work item, and a lock makes one of
+ * them: the work is pending while @delayed is set or the item is queued. A
+ * callback that is late for the lock finds @delayed clear, or the timer pending
+ * again: its start has been cancelled or put off. The lock is not in the work,
  * which may free itself as soon as it is queued.
  */
 #include <linux/export.h>
 #include <linux/hash.h>
 #include <linux/spinlock.h>
-#include <linux/twheel.h>
+#include <linux/twheel_work.h>
 #include <linux/workqueue.h>
 
 #define LOCK_BITS	6
@@ -67,14 +67,16 @@ void twheel_destroy_work_on_stack(struct twheel_work *work)
 }
 EXPORT_SYMBOL_GPL(twheel_destroy_work_on_stack);
 
-/* The work's lock is held. */
-static void start_delay(int cpu, struct workqueue_struct *wq,
+/* The work's lock is held. Returns false, with nothing changed, if that fails. */
+static bool start_delay(int cpu, struct workqueue_struct *wq,
 			struct twheel_work *work, u64 delay_ns)
 {
+	if (twheel_start(&work->timer, delay_ns) < 0)
+		return false;
 	work->wq = wq;
 	work->cpu = cpu;
 	work->delayed = 1;
-	twheel_start(&work->timer, delay_ns);
+	return true;
 }
 
 /* The work's lock is held. */
@@ -102,9 +104,8 @@ bool twheel_queue_work_on(int cpu, struct workqueue_struct *wq,
 	bool queued;
 
 	raw_spin_lock_irqsave(lock_of(work), flags);
-	queued = !work->disabled && !is_pending(work);
-	if (queued)
-		start_delay(cpu, wq, work, delay_ns);
+	queued = !work->disabled && !is_pending(work) &&
+		 start_delay(cpu, wq, work, delay_ns);
 	raw_spin_unlock_irqrestore(lock_of(work), flags);
 	return queued;
 }
@@ -129,9 +130,11 @@ bool twheel_mod_work_on(int cpu, struct workqueue_struct *wq,
 	bool pending;
 
 	raw_spin_lock_irqsave(lock_of(work), flags);
-	pending = work->delayed || cancel_work(&work->work);
-	if (!work->disabled)
-		start_delay(cpu, wq, work, delay_ns);
+	pending = work->delayed;
+	if (!work->disabled && !start_delay(cpu, wq, work, delay_ns))
+		pending = is_pending(work);
+	else if (!pending)
+		pending = cancel_work(&work->work);
 	raw_spin_unlock_irqrestore(lock_of(work), flags);
 	return pending;
 }
@@ -237,7 +240,7 @@ EXPORT_SYMBOL_GPL(twheel_disable_work_sync);
  * twheel_enable_work - undo a twheel_disable_work() or twheel_disable_work_sync()
  * @work: the work
  *
- * What others have tried to queue meanwhile is not made up for.
+ * Attempts of others to queue it meanwhile are not made up for.
  *
  * Context: Any but NMI.
  * Return: whether the work can be queued now, as each of those was undone.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * The hrtimer's function: what happens at a tick
+/**
+ * DOC: The hrtimer's function: what happens at a tick
  *
  * Tick n of a wheel is at n * tick_ns on CLOCK_MONOTONIC, on all CPUs. A base
  * that was kept from running processes the ticks that it missed in order.
@@ -8,7 +8,7 @@
  * Bounds. Under the lock at most TWHEEL_MOVES_PER_LOCK timers are moved before
  * it is let go, and it is let go for each callback. A run ends after
  * WORK_PER_RUN timers, and at most one move for each, even if more are due. It
- * ends earlier when this wheel's part of the CPU is used up (twheel_share.c).
+ * ends earlier when this wheel's part of the CPU is used up (share.c).
  */
 #include <linux/export.h>
 #include <linux/hrtimer.h>
@@ -17,11 +17,11 @@
 #include <linux/preempt.h>
 #include <linux/rcupdate.h>
 
-#include "twheel_base.h"
-#include "twheel_share.h"
+#include "base.h"
+#include "share.h"
 
 #define CREATE_TRACE_POINTS
-#include "twheel_trace.h"
+#include "trace.h"
 
 /* Timers expired in one run, or moved while none was due. */
 #define WORK_PER_RUN	1024
@@ -36,7 +36,7 @@
  * @timer: the timer whose callback calls this, not yet freed
  * @end: what to do. Nothing changes if it is queued already
  *
- * Many timers expire in one tick. What is to be done once for all of them, such
+ * Many timers expire in one tick. Work that is done once for all of them, such
  * as waking up a reader, goes here. @end->fn is called once, after all
  * callbacks of this base that queued @end.
  *
@@ -101,7 +101,10 @@ static bool let_waiters_on(struct twheel_base *base)
 	return go_on;
 }
 
-/* A callback must not keep the rest of the softirq from being what it was. */
+/*
+ * A callback must leave the preempt count as it was for the rest of the
+ * softirq.
+ */
 static noinline void mend_preempt_count(twheel_fn fn, int count)
 {
 	WARN_ONCE(1, "twheel: %pS preempt leak: %08x -> %08x\n", fn, count,
@@ -123,13 +126,9 @@ static __always_inline void call_timer(struct twheel_timer *timer, twheel_fn fn)
 	lock_map_release(&lockdep_map);
 }
 
-/*
- * @count is the preempt count with the lock held, and @hier says that the wheel is
- * a hierarchical one. Returns whether the run can go on.
- */
+/* @count is the preempt count with the lock held. Returns whether the run can go on. */
 static __always_inline bool expire_timer(struct twheel_base *base,
-					 struct twheel_timer *timer, int count,
-					 bool hier)
+					 struct twheel_timer *timer, int count)
 	__releases(&base->lock) __acquires(&base->lock)
 {
 	twheel_fn fn = timer->fn;
@@ -152,7 +151,7 @@ static __always_inline bool expire_timer(struct twheel_base *base,
 	noted = atomic64_read(&base->again);
 	if (noted > TWHEEL_AGAIN_CLOSED) {
 		atomic64_set(&base->again, 0);
-		twheel_base_start_again(base, timer, noted, hier);
+		twheel_base_start_again(base, timer, noted);
 	} else if (unlikely(noted)) {
 		atomic64_set(&base->again, 0);
 	}
@@ -166,6 +165,7 @@ static __always_inline bool expire_timer(struct twheel_base *base,
  * @begin: when it began
  * @looked: when it looked at the clock last
  * @limit_ns: its part of the CPU
+ * @ends: when its wake-ups began, if a payer has to pay for them
  * @work: timers that it may still expire, or move while none is due
  * @target: the tick that the clock has reached
  * @first: tick of the first timer expired
@@ -177,6 +177,7 @@ struct tick_run {
 	ktime_t begin;
 	ktime_t looked;
 	s64 limit_ns;
+	ktime_t ends;
 	int work;
 	u64 target;
 	u64 first;
@@ -197,52 +198,31 @@ static void note_expiry(struct twheel_base *base, struct tick_run *run)
 	base->counters.busy_ticks++;
 }
 
-static noinline int expire_one(struct twheel_base *base,
-			       struct twheel_node *node, int budget)
-	__must_hold(&base->lock)
-{
-	return expire_timer(base, twheel_timer_of(node), preempt_count(), false) ?
-	       budget - 1 : -1;
-}
-
-static __always_inline int expire_slot(struct twheel_base *base,
-				       struct twheel_slot *slot, bool moves,
-				       struct twheel_node *node, int budget)
-	__must_hold(&base->lock)
-{
-	int count = preempt_count();
-
-	do {
-		if (!expire_timer(base, twheel_timer_of(node), count, true))
-			return -1;
-		budget--;
-	} while (budget && twheel_scheme_due(&base->scheme, slot, moves, &node));
-	return budget;
-}
-
 /*
- * Expire what is due at one tick, at most @budget timers. Returns what is left
- * of @budget, or -1 if the run cannot go on. Not inlined, so that the loop has
- * all registers to itself. Most ticks have nothing to move. Theirs is a loop of its
- * own, which does not look.
+ * Expire the timers that are due at one tick, at most @budget of them. Returns
+ * the rest of @budget, or -1 if the run cannot go on. Not inlined, so that the
+ * loop has all registers to itself.
  */
 static noinline int expire_tick(struct twheel_base *base,
 				struct twheel_node *node, int budget)
 	__must_hold(&base->lock)
 {
 	struct twheel_slot *slot = twheel_scheme_due_slot(&base->scheme);
+	int turn = twheel_scheme_turn(&base->scheme, budget);
+	int count = preempt_count();
 
-	if (unlikely(!slot))
-		return expire_one(base, node, budget);
-	if (twheel_scheme_moves(&base->scheme))
-		return expire_slot(base, slot, true, node, budget);
-	return expire_slot(base, slot, false, node, budget);
+	budget -= turn;
+	do {
+		if (!expire_timer(base, twheel_timer_of(node), count))
+			return -1;
+	} while (--turn && (node = twheel_scheme_due(&base->scheme, slot)));
+	return budget + turn;
 }
 
 /*
- * A look at the clock costs as much as a third of an expiry, and a callback
- * takes from less than that to a thousand times as long. So go by how long the
- * last ones took: fewer timers at once, more of them slowly.
+ * A look at the clock costs a third of an expiry. A callback may cost less than
+ * such a look, or a thousand times as much. So go by how long the last ones
+ * took: fewer timers at once, more of them slowly.
  */
 static void note_look(struct twheel_base *base, struct tick_run *run,
 		      ktime_t now, bool full)
@@ -307,7 +287,7 @@ static void count_ticks(struct twheel_base *base, u64 target)
 	c->wakeups++;
 	if (target < first)
 		return;
-	/* What lies before was dozed through, and not missed. */
+	/* Ticks before it were dozed through, and not missed. */
 	if (base->armed_tick)
 		first = clamp(base->armed_tick, first, target);
 	c->ticks += target - first + 1;
@@ -342,20 +322,22 @@ static void count_run(struct twheel_base *base, const struct tick_run *run,
 static ktime_t next_run(struct twheel_base *base, const struct tick_run *run,
 			bool done, ktime_t end)
 {
+	bool passed_over = base->waited && !run->limit_ns;
+
 	base->armed_tick = U64_MAX;
+	base->late_starts = 0;
 	base->waited = false;
 	if (base->cpu == TWHEEL_NO_CPU || !base->scheme.pending)
 		return KTIME_MAX;
 	base->armed_tick = 0;
 	if (!done) {
 		base->waited = true;
-		return twheel_share_wait(end);
+		return twheel_share_wait(base->payer, end, passed_over);
 	}
 	base->empty = run->expired ? 0 : min(base->empty + 1, base->doze);
 	/* The next tick would be one more. */
 	if (base->empty + 1 < base->doze || !base->doze)
 		return twheel_time_of(base, run->target + 1);
-	base->late_starts = 0;
 	base->armed_tick = twheel_scheme_next(&base->scheme);
 	return twheel_time_of(base, base->armed_tick);
 }
@@ -409,6 +391,8 @@ static bool run_tick(struct twheel_base *base, struct tick_run *run)
 	run->cascaded = base->scheme.cascaded - cascaded;
 	run->expired = base->counters.expired - expired;
 	raw_spin_unlock_irq(&base->lock);
+	if (base->payer && base->tick_ends)
+		run->ends = ktime_get();
 	run_tick_ends(base);
 	twheel_expiry_end(&base->expiry);
 	return done;
@@ -434,7 +418,7 @@ enum hrtimer_restart twheel_tick(struct hrtimer *hrtimer)
 	ktime_t end;
 	bool done;
 
-	run.limit_ns = twheel_share_begin(run.begin, base->waited);
+	run.limit_ns = twheel_share_begin(base->payer, run.begin, base->waited);
 	if (!run.limit_ns)
 		return put_off(base, &run);
 	run.looked = run.begin;
@@ -443,7 +427,7 @@ enum hrtimer_restart twheel_tick(struct hrtimer *hrtimer)
 	done = run_tick(base, &run);
 	end = ktime_get();
 	note_look(base, &run, end, false);
-	twheel_share_end(end);
+	twheel_share_end(base->payer, end, run.ends ? end - run.ends : 0);
 
 	raw_spin_lock_irq(&base->lock);
 	if (run.cascaded)
