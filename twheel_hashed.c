@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: GPL-2.0
-/*
- * Scheme 6, the hashed wheel
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/**
+ * DOC: Scheme 6, the hashed wheel
  *
  * After section 6.1.2 of Varghese and Lauck, "Hashed and Hierarchical Timing
  * Wheels" (1987, 1997). The wheel is one ring of slots, a power of two of
@@ -9,7 +9,7 @@
  * they follow from the tick itself, and nothing has to be counted.
  *
  * A slot is in no order. When the hand comes to it every node in it is looked
- * at, and those that are due leave. Start is O(1) whatever the slot holds.
+ * at, and due nodes leave. Start is O(1), however many nodes the slot holds.
  *
  * Three things are added.
  *
@@ -29,8 +29,8 @@
  * jump of the clock depends on the slots that are in use, not on its length.
  *
  * The order. The hand goes from tick to tick, and within a slot from head to
- * tail. Whatever is started, or carried to its slot by the hand, joins the
- * tail. Nodes of one tick are in one slot, except those that are still to be
+ * tail. Nodes that are started, or carried to their slots by the hand, join the
+ * tail. Nodes of one tick are in one slot, except nodes that are still to be
  * carried there. Hence FIFO.
  */
 #include <linux/bitops.h>
@@ -81,11 +81,20 @@ static void place(struct twheel_scheme *s, struct twheel_node *node)
 {
 	u32 nr = slot_for(s, node->expires);
 	struct twheel_slot *slot = &s->slots[nr];
+	struct list_head *head = &slot->nodes;
 
-	if (list_empty(&slot->nodes) || node->expires < slot->first)
-		slot->first = node->expires;
+	if (unlikely(!twheel_slot_mutual(head->prev, head)))
+		twheel_slot_mend(s, slot);
+	if (list_empty(head)) {
+		__set_bit(nr, s->occupied);
+		slot->stale = 0;
+		slot->first = U64_MAX;
+	}
+	slot->first = min(slot->first, node->expires);
 	limit_leap(s, node->expires);
-	twheel_slot_join_tail(s, slot, node);
+	node->hint = 0;
+	slot->count++;
+	twheel_link(&node->link, head->prev, head);
 }
 
 /**
@@ -103,14 +112,23 @@ void twheel_hashed_start(struct twheel_scheme *s, struct twheel_node *node)
 }
 
 /**
- * twheel_hashed_stop - stop a node, see twheel_scheme_stop()
+ * twheel_hashed_leave - take a node out of its slot, see twheel_scheme_leave()
  * @s: the scheme
  * @node: a pending node
+ *
+ * The hand must not wait at the node. The bit of a slot that loses its last node is
+ * cleared at once: there may be a million slots, too many to look at later.
  */
-void twheel_hashed_stop(struct twheel_scheme *s, struct twheel_node *node)
+void twheel_hashed_leave(struct twheel_scheme *s, struct twheel_node *node)
 {
-	twheel_slot_free_cursor(s, node);
-	twheel_slot_del(s, node);
+	struct list_head *prev = node->link.prev;
+
+	if (s->cursor == &node->link)
+		s->cursor = node->link.next;
+	if (s->behind == &node->link)
+		s->behind = prev;
+	if (twheel_slot_leave(node) && list_empty(prev))
+		twheel_slot_vacate(s, list_entry(prev, struct twheel_slot, nodes));
 }
 
 /**
@@ -130,8 +148,7 @@ void twheel_hashed_restart(struct twheel_scheme *s, struct twheel_node *node,
 	WRITE_ONCE(node->expires, expires);
 	if (stays)
 		return;
-	twheel_slot_free_cursor(s, node);
-	twheel_slot_leave(s, node);
+	twheel_hashed_leave(s, node);
 	place(s, node);
 }
 
@@ -155,7 +172,7 @@ static void pass_node(struct twheel_scheme *s, u32 nr,
 		s->behind = &node->link;
 		return;
 	}
-	twheel_slot_leave(s, node);
+	twheel_hashed_leave(s, node);
 	place(s, node);
 	s->cascaded++;
 }
@@ -193,7 +210,8 @@ static struct twheel_node *scan_slot(struct twheel_scheme *s, int *work)
 		s->cursor = node->link.next;
 		prefetch(s->cursor);
 		if (node->expires <= s->clock) {
-			twheel_slot_del(s, node);
+			twheel_hashed_leave(s, node);
+			twheel_slot_leave_wheel(s, node);
 			return node;
 		}
 		pass_node(s, nr, node);
@@ -284,7 +302,7 @@ struct twheel_node *twheel_hashed_pop(struct twheel_scheme *s, u64 target,
 }
 
 /* The next occupied slot at @nr or after it, in the ring. */
-static u32 next_occupied(const struct twheel_scheme *s, u32 nr)
+static u32 next_occupied_slot(const struct twheel_scheme *s, u32 nr)
 {
 	u32 found = find_next_bit(s->occupied, s->nr_slots, nr);
 
@@ -313,7 +331,7 @@ u64 twheel_hashed_next(const struct twheel_scheme *s)
 	if (s->cursor || s->clock == U64_MAX)
 		return s->clock;
 	for (looked = 0; looked <= LOOK_AHEAD; looked++) {
-		nr = next_occupied(s, (tick + 1) & mask);
+		nr = next_occupied_slot(s, (tick + 1) & mask);
 		/* All that was pending has been lost, see twheel_slot_mend(). */
 		if (unlikely(nr >= s->nr_slots))
 			return U64_MAX;

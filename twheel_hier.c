@@ -1,11 +1,11 @@
-// SPDX-License-Identifier: GPL-2.0
-/*
- * Scheme 7, the hierarchical wheel
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/**
+ * DOC: Scheme 7, the hierarchical wheel
  *
  * After section 6.2 of Varghese and Lauck, "Hashed and Hierarchical Timing
  * Wheels" (1987, 1997). A tick is read as a number of digits of
  * TWHEEL_HIER_BITS bits, one level a digit. A slot of level l is as wide as a
- * window of level l - 1:
+ * window of level l - 1::
  *
  *   level  slot width (ticks)   one window (ticks)   with ticks of 1 ms
  *     0                     1                  256               256 ms
@@ -18,7 +18,7 @@
  *
  * The width of a digit is what measuring gave. The more slots a level has the
  * more rarely a node is moved, and at a million timers moving is what costs.
- * Documentation/design.rst has the figures of other widths.
+ * Documentation/measurements.rst has the figures of other widths.
  *
  * Two windows a level. In the textbook wheel a slot of the outer level is
  * moved down in one go when the inner level has gone round. A million timers
@@ -32,10 +32,10 @@
  * order follows from that. For one expiry tick:
  *
  *  - As the clock goes on that level only gets lower. Of two nodes with this
- *    tick the one further out was started first.
+ *    tick the outer one was started first.
  *
  *  - An outer slot is moved down from its tail. Each node goes to the head of
- *    its inner slot, ahead of those that were started there meanwhile.
+ *    its inner slot, ahead of nodes that were started there meanwhile.
  *
  *  - Nodes go down one level at a time, and outer levels move before inner
  *    ones. No node passes another.
@@ -45,13 +45,12 @@
  *
  * A restart to a later tick writes the tick and moves nothing. The node is then
  * in a slot that comes too early. The tick that moves or expires the slot finds
- * it there and puts it where it belongs. What is in level 0 has to be moved
- * in one tick, so that only a number of nodes of a slot may stay like that.
+ * it there and puts it where it belongs. A slot of level 0 has to be moved in
+ * one tick, so that only a number of its nodes may stay like that.
  *
- * What is remembered between two ticks:
+ * These are remembered between two ticks:
  *
- *  - No level has a node to move down before tick @recheck, and no level above
- *    @top before tick @window.
+ *  - No level has a node to move down before tick @recheck.
  *
  *  - Nothing is started into the outer slot that comes next, because the level
  *    below reaches it. Only a cascade from above joins it.
@@ -59,18 +58,17 @@
  *  - @reach has the ends of what the three lowest levels reach from the clock.
  *
  *  - A slot whose last node was stopped or restarted keeps its bit in @occupied, until
- *    has_nodes() looks at it. To find the slot is more than a fifth of a stop.
+ *    somebody looks at it. To find the slot is more than a fifth of a stop.
  *
  *  - A node in level 0 without TWHEEL_SLOT_MAY_STAY is in the slot of its tick,
  *    or of the tick after the clock if it was started late.
  */
 #include <linux/bitops.h>
 #include <linux/list.h>
-#include <linux/math.h>
 #include <linux/minmax.h>
 #include <linux/prefetch.h>
 
-#include "twheel_scheme.h"
+#include "twheel_hier.h"
 
 /*
  * A tickless wheel wakes so long before an outer slot is due that moving this
@@ -79,376 +77,215 @@
 #define MOVES_PER_WAKEUP	64
 
 /*
- * Small shares of a cascade, of at most so many nodes, are moved together: so many
- * nodes, and those of so many ticks, at most.
+ * Looking at the levels costs as much as some moves. So the small shares of a few
+ * ticks are moved together, at most so many nodes.
  */
-#define CASCADE_SMALL		16U
-#define CASCADE_MOVES		64U
-#define CASCADE_TICKS		16U
+#define CASCADE_MOVES		32
 
-/* So many nodes that were refreshed in one slot are a crowd. */
+/* A slot with this many refreshed nodes has a crowd. */
 #define CROWD			64
 
-/* Groups of 64 slots that a level has. */
-#define GROUPS		(TWHEEL_HIER_RING / 64)
-#define GROUPS_MASK	(BIT(GROUPS) - 1)
-
-static u32 first_bit(u64 bits)
-{
-	u32 low = bits;
-
-	if (BITS_PER_LONG == 64)
-		return __ffs(bits);
-	return low ? __ffs(low) : 32 + __ffs((u32)(bits >> 32));
-}
-
-/**
- * twheel_hier_join_empty - put a node into an empty slot
- * @s: the scheme
- * @slot: the slot
- * @node: a node that is in no slot
- * @flags: TWHEEL_SLOT_MAY_STAY or 0
- *
- * The slot's hints are from another time: until they are replaced they lead to
- * @node.
+/*
+ * Put a node into an empty slot. The slot's hints are from another time: until they are
+ * replaced they lead to @node.
  */
-void twheel_hier_join_empty(struct twheel_scheme *s, struct twheel_slot *slot,
+void twheel_hier_join_first(struct twheel_scheme *s, struct twheel_slot *slot,
 			    struct twheel_node *node, u32 flags)
 {
-	u32 i;
+	u32 nr = slot - s->slots, i;
 
 	for (i = 0; i < TWHEEL_SLOT_HINTS; i++)
 		slot->where[i] = twheel_slot_where(node);
-	twheel_slot_occupy_hier(s, slot, slot - s->slots);
+	__set_bit(nr, s->occupied);
+	s->levels |= BIT(nr / TWHEEL_HIER_RING);
 	twheel_link(&node->link, &slot->nodes, &slot->nodes);
 	node->hint = flags;
 	slot->count = 1;
+	slot->stale = 0;
+	slot->headed = false;
 }
 
-/**
- * twheel_hier_join_torn - put a node into a slot whose list is torn
- * @s: the scheme
- * @slot: the slot
- * @node: a node that is in no slot
- * @flags: TWHEEL_SLOT_MAY_STAY or 0
- * @tail: at the tail, not the head
- */
+/* The rare case of twheel_hier_join(): the slot's list is torn. */
 void twheel_hier_join_torn(struct twheel_scheme *s, struct twheel_slot *slot,
-			   struct twheel_node *node, u32 flags, bool tail)
+			   struct twheel_node *node, u32 flags, bool head)
 {
-	struct list_head *head = &slot->nodes;
-
 	twheel_slot_mend(s, slot);
-	if (list_empty(head)) {
-		twheel_hier_join_empty(s, slot, node, flags);
-		return;
-	}
-	node->hint = flags;
-	slot->count++;
-	if (tail)
-		twheel_link(&node->link, head->prev, head);
-	else
-		twheel_link(&node->link, head, head->next);
-}
-
-/**
- * twheel_hier_place_far - put a node where the three lowest levels do not reach
- * @s: the scheme
- * @node: a node that is in no slot
- *
- * The part of twheel_hier_place() that is not inlined.
- */
-void twheel_hier_place_far(struct twheel_scheme *s, struct twheel_node *node)
-{
-	unsigned int level = twheel_hier_level(s->clock, node->expires);
-	u32 nr = twheel_hier_slot(level, node->expires);
-
-	twheel_hier_join_tail(s, &s->slots[nr], node, TWHEEL_SLOT_MAY_STAY);
-}
-
-/* Whether slot @nr has nodes. Its last one may have been stopped or restarted. */
-static bool has_nodes(struct twheel_scheme *s, u32 nr)
-{
-	struct twheel_slot *slot = &s->slots[nr];
-
-	if (!test_bit(nr, s->occupied))
-		return false;
-	if (!list_empty(&slot->nodes))
-		return true;
-	twheel_slot_vacate_hier(s, slot, nr);
-	return false;
-}
-
-/* The slot of @level that is to be empty when the inner level goes round. */
-static u32 next_outer_slot(const struct twheel_scheme *s, unsigned int level)
-{
-	u64 next = (s->clock >> twheel_hier_shift(level)) + 1;
-
-	return level * TWHEEL_HIER_RING + (next & TWHEEL_HIER_MASK);
-}
-
-/* Ticks from the clock until the next slot of @level is due, at least 1. */
-static u64 ticks_left(const struct twheel_scheme *s, unsigned int level)
-{
-	unsigned int shift = twheel_hier_shift(level);
-
-	return (((s->clock >> shift) + 1) << shift) - s->clock;
+	twheel_hier_join(s, slot, node, flags, head);
 }
 
 /*
- * This tick's share of what has to be moved down from @level. Rounding down
- * starts as late as one node per tick allows, for most nodes are stopped
- * before that. With one tick left the share is all, whatever the slot's count
- * says: it may have overflowed. Looking costs as much as some moves, so that small
- * shares of a few ticks are moved in the first of these.
+ * The lowest level whose current and next window reach @tick, which is after
+ * the clock. The distance gives a level that does. The level below reaches the
+ * tick too if the tick is in the outer slot that comes next.
+ */
+static unsigned int level_of(u64 clock, u64 tick)
+{
+	unsigned int bit = fls64(tick - clock) - 1;
+	unsigned int level = bit / TWHEEL_HIER_BITS;
+	unsigned int shift = twheel_hier_shift(level);
+
+	if (level && (tick >> shift) - (clock >> shift) <= 1)
+		level--;
+	return level;
+}
+
+/* The rare case of twheel_hier_place(): beyond the three lowest levels. */
+void twheel_hier_place_far(struct twheel_scheme *s, struct twheel_node *node)
+{
+	unsigned int level = level_of(s->clock, node->expires);
+	struct twheel_slot *slot = twheel_hier_slot(s, level, node->expires);
+
+	twheel_hier_join(s, slot, node, TWHEEL_SLOT_MAY_STAY, false);
+}
+
+/* The tick at which the next window of @level ends, or the end of time. */
+static u64 reach(const struct twheel_scheme *s, unsigned int level)
+{
+	unsigned int shift = twheel_hier_shift(level + 1);
+	u64 end = ((s->clock >> shift) + 2) << shift;
+
+	return end > s->clock ? end : U64_MAX;
+}
+
+/*
+ * The number of the slot of @level that is to be empty when the inner level goes
+ * round, counted from tick 0.
+ */
+static u64 next_outer(const struct twheel_scheme *s, unsigned int level)
+{
+	return (s->clock >> twheel_hier_shift(level)) + 1;
+}
+
+/*
+ * This tick's share of the moves from @level down. Rounding down starts as late
+ * as one node per tick allows, for most nodes are stopped before that. With one
+ * tick left the share is all, and not the slot's count, which may have
+ * overflowed.
  */
 static u32 cascade_share(struct twheel_scheme *s, unsigned int level)
 {
-	u32 nr = next_outer_slot(s, level), share, ticks;
-	u64 left, count, recheck = s->recheck;
+	/* 2^64 is 0, from which on everything is right modulo that. */
+	u64 due = next_outer(s, level) << twheel_hier_shift(level);
+	struct twheel_slot *slot = twheel_hier_slot(s, level, due);
+	u64 left = due - s->clock, count, ticks = 1;
+	u32 share = U32_MAX;
 
-	if (!has_nodes(s, nr))
+	if (!twheel_slot_has_nodes(s, slot - s->slots))
 		return 0;
-	left = ticks_left(s, level);
-	count = clamp_t(u64, s->slots[nr].count, 1, s->pending);
+	count = clamp_t(u64, slot->count, 1, s->pending);
 	if (left > count) {
-		s->recheck = min(s->recheck, s->clock + (left - count));
-		return 0;
+		ticks = left - count;
+		share = 0;
+	} else if (left > 1) {
+		share = (u32)count / (u32)left;
+		ticks = clamp_t(u32, CASCADE_MOVES / share, 1, left / 2);
+		share = min(share * (u32)ticks, (u32)count);
 	}
-	s->recheck = s->clock + 1;
-	if (left == 1)
-		return U32_MAX;
-	share = (u32)count / (u32)left;
-	ticks = min(CASCADE_MOVES / share, CASCADE_TICKS);
-	if (share > CASCADE_SMALL || ticks >= left)
-		return share;
-	s->recheck = min(recheck, s->clock + ticks);
-	return ticks * share;
+	s->recheck = min(s->recheck, s->clock + ticks);
+	return share;
 }
 
-/**
- * twheel_hier_next_level - go on to the next level that has nodes to move
- * @s: the scheme
- *
- * Outer levels come first. The first node to be moved is asked for now.
- */
-void twheel_hier_next_level(struct twheel_scheme *s)
+/* Go on to the next level that has nodes to move. Outer levels come first. */
+static void next_level(struct twheel_scheme *s)
 {
-	u32 level = s->level, quota = 0;
-
-	while (--level && !(quota = cascade_share(s, level)))
-		;
-	s->level = level;
-	s->quota = quota;
-	if (!level)
-		return;
-	s->from = &s->slots[next_outer_slot(s, level)];
-	/* What would be 2^64 moves its last nodes by the longer way. */
-	s->from_end = level == 1 ? s->clock + ticks_left(s, 1) +
-				   TWHEEL_HIER_WINDOW : 0;
-	prefetchw(s->from->nodes.prev);
+	do {
+		s->level--;
+		s->quota = s->level ? cascade_share(s, s->level) : 0;
+	} while (s->level && !s->quota);
 }
 
-/**
- * twheel_hier_move_far - move a node down to level 1 or further out
- * @s: the scheme
- * @node: a node that was taken out of @s->from, or is about to be
- *
- * The part of twheel_hier_move() that is not inlined.
- */
-void twheel_hier_move_far(struct twheel_scheme *s, struct twheel_node *node)
+/* The clock has come to another window of level 0, perhaps the last of all. */
+static void set_window(struct twheel_scheme *s)
 {
-	u64 slot = node->expires >> twheel_hier_shift(s->level);
-	u32 nr;
+	u64 last = s->clock | (TWHEEL_HIER_WINDOW - 1);
 
-	if (slot != (s->clock >> twheel_hier_shift(s->level)) + 1) {
-		twheel_hier_place(s, node, node->expires);
-		return;
-	}
-	nr = twheel_hier_slot(s->level - 1, node->expires);
-	twheel_hier_join_head(s, &s->slots[nr], node,
-			      s->level > 1 ? TWHEEL_SLOT_MAY_STAY : 0, true);
-}
-
-/* The last @moved nodes of the slot that is being emptied are in others now. */
-static void leave_from(struct twheel_scheme *s, struct list_head *last,
-		       u32 moved)
-{
-	struct twheel_slot *from = s->from;
-
-	if (!moved)
-		return;
-	from->count -= moved;
-	s->quota -= moved;
-	s->cascaded += moved;
-	twheel_unlink(last, &from->nodes);
-	if (last == &from->nodes)
-		twheel_slot_vacate_hier(s, from, from - s->slots);
+	s->reach[0] = reach(s, 0);
+	s->reach[1] = reach(s, 1);
+	s->reach[2] = reach(s, 2);
+	s->recheck = last == U64_MAX ? U64_MAX : last + 1;
 }
 
 /*
- * Move the last nodes of the outer slot that is being emptied, as twheel_hier_move()
- * does for one. They leave the slot all at once, when they are in other slots. Those
- * that go to level 0 are so few in each slot there that hints would gain nothing.
+ * See what the levels have to do at this tick: the clock has come to @recheck or was
+ * set. The next slot of a level is another one where a window of level 0 ends. So that
+ * is the latest tick to look again.
  */
-static noinline void cascade(struct twheel_scheme *s, int *work)
+void twheel_hier_look(struct twheel_scheme *s)
 {
-	struct twheel_slot *from = s->from, *slots = s->slots;
-	struct list_head *head = &from->nodes, *last = head->prev, *prev;
-	u32 most = min_t(u32, s->quota, *work), left = most;
-	bool torn = !twheel_slot_mutual(last, head);
-	u64 end = s->from_end;
-	struct twheel_node *node;
-	struct twheel_slot *to;
+	set_window(s);
+	s->level = max(fls64(s->levels), 1);
+	next_level(s);
+}
 
-	for (; left && last != head && likely(!torn); left--) {
+/*
+ * Move the last nodes of the outer slot that is being emptied, at most @most,
+ * one level down. A node that was restarted to a tick beyond that slot goes
+ * where it belongs now. Nodes that were to be moved may have been stopped
+ * since.
+ *
+ * The nodes leave the slot all at once, when they are in other slots.
+ */
+static void cascade(struct twheel_scheme *s, u32 most, int *work)
+{
+	unsigned int inner = s->level - 1, shift = twheel_hier_shift(s->level);
+	u64 outer = next_outer(s, s->level);
+	struct twheel_slot *to, *from = twheel_hier_slot(s, s->level, outer << shift);
+	struct list_head *head = &from->nodes, *last = head->prev, *prev;
+	u32 flags = inner ? TWHEEL_SLOT_MAY_STAY : 0, moved;
+	bool whole = twheel_slot_mutual(last, head);
+	struct twheel_node *node;
+
+	most = min_t(u32, min(most, s->quota), *work);
+	for (moved = 0; moved < most && last != head; moved++, last = prev) {
 		prev = last->prev;
-		if (unlikely(!twheel_slot_mutual(prev, last))) {
-			torn = true;
+		whole = whole && twheel_slot_mutual(prev, last);
+		if (unlikely(!whole))
 			break;
-		}
 		node = list_entry(last, struct twheel_node, link);
 		twheel_slot_take_hint(node);
-		if (likely(node->expires < end)) {
-			to = &slots[node->expires & TWHEEL_HIER_MASK];
-			twheel_hier_join_head(s, to, node, 0, false);
+		if (likely(node->expires >> shift == outer)) {
+			to = twheel_hier_slot(s, inner, node->expires);
+			twheel_hier_join(s, to, node, flags, true);
+			to->headed = true;
 		} else {
-			twheel_hier_move_far(s, node);
+			twheel_hier_place(s, node, node->expires);
 		}
-		last = prev;
 	}
-	leave_from(s, last, most - left);
-	*work -= most - left;
-	if (unlikely(torn))
+	if (moved)
+		twheel_unlink(last, head);
+	from->count -= moved;
+	s->cascaded += moved;
+	s->quota -= moved;
+	*work -= moved;
+	if (unlikely(!whole))
 		twheel_slot_mend(s, from);
 	if (!s->quota || list_empty(head))
-		twheel_hier_next_level(s);
+		next_level(s);
 }
 
 /*
- * What the levels have to do at this tick, and when to look again. The next slot
- * of a level is another one only where a window of level 0 ends.
+ * A node of the clock's slot was restarted to a later tick. Of a crowd the last to
+ * join goes first, because hints lead on from it. After a cascade that is the head,
+ * else the tail, unless the tail is due. A few go in the order of their starts.
  */
-static void look_at_levels(struct twheel_scheme *s)
+static void move_refreshed(struct twheel_scheme *s, struct twheel_slot *slot)
 {
-	u32 top;
-
-	if (s->clock >= s->window) {
-		top = TWHEEL_HIER_LEVELS - 1;
-		while (top && !test_bit(next_outer_slot(s, top), s->occupied))
-			top--;
-		s->top = top;
-		twheel_hier_set_window(s);
-	}
-	s->recheck = s->window;
-	s->level = s->top + 1;
-	twheel_hier_next_level(s);
-}
-
-/*
- * A node of the clock's slot was restarted to a later tick. Of a crowd the last
- * to join goes first, unless it is due, because hints lead on from it. A few go
- * in the order of their starts.
- */
-static void move_refreshed(struct twheel_scheme *s, int *work)
-{
-	struct twheel_slot *slot = twheel_hier_due_slot(s);
 	struct list_head *last = slot->nodes.prev;
 	struct twheel_node *node = list_entry(last, struct twheel_node, link);
 
-	if (unlikely(!twheel_slot_first(s, slot) ||
-		     !twheel_slot_mutual(last, &slot->nodes) ||
+	if (!twheel_slot_is_whole(s, slot))
+		return;
+	if (unlikely(!twheel_slot_mutual(last, &slot->nodes) ||
 		     !twheel_slot_mutual(last->prev, last))) {
 		twheel_slot_mend(s, slot);
 		return;
 	}
-	if (slot->stale < CROWD || node->expires <= s->clock)
+	if (slot->stale < CROWD || slot->headed || node->expires <= s->clock)
 		node = list_first_entry(&slot->nodes, struct twheel_node, link);
 	twheel_slot_take_hint(node);
-	twheel_slot_leave(s, node);
+	twheel_slot_leave(node);
 	twheel_hier_place(s, node, node->expires);
 	s->cascaded++;
-	--*work;
-}
-
-/* Ask for the first two nodes of the next tick, the second by the first. */
-static __always_inline void expect_next_tick(const struct twheel_scheme *s)
-{
-	u32 next = twheel_hier_slot(0, s->clock + 1);
-	u32 after = twheel_hier_slot(0, s->clock + 2);
-
-	prefetchw(s->slots[next].nodes.next->next);
-	prefetchw(s->slots[after].nodes.next);
-}
-
-/*
- * On to the next tick, or to the next but @target at which there is work.
- * Returns the slot of that tick.
- */
-static struct twheel_slot *step(struct twheel_scheme *s, u64 target)
-{
-	if (target - s->clock > 1) {
-		s->clock = min(twheel_hier_next(s), target);
-		s->window = s->clock;
-		s->recheck = s->clock;
-	} else {
-		s->clock = target;
-	}
-	if (s->clock >= s->recheck)
-		look_at_levels(s);
-	expect_next_tick(s);
-	return twheel_hier_due_slot(s);
-}
-
-/* Whether this tick moves the share of the next ones too. */
-static bool is_small(const struct twheel_scheme *s)
-{
-	return s->recheck - s->clock > 1;
-}
-
-static noinline struct twheel_node *pop(struct twheel_scheme *s, u64 target,
-					int *work)
-{
-	struct twheel_slot *slot = twheel_hier_due_slot(s);
-	struct twheel_node *node;
-	u64 moved;
-
-	while (*work > 0) {
-		while (s->quota && is_small(s) && *work > 0)
-			cascade(s, work);
-		if (*work <= 0)
-			return NULL;
-		if (s->quota || !list_empty(&slot->nodes)) {
-			moved = s->cascaded;
-			if (!twheel_hier_due(s, slot, true, &node))
-				node = NULL;
-			*work -= s->cascaded - moved;
-			if (node || *work <= 0)
-				return node;
-		}
-		if (!list_empty(&slot->nodes))
-			move_refreshed(s, work);
-		else if (s->quota)
-			continue;
-		else if (s->clock < target)
-			slot = step(s, target);
-		else
-			return NULL;
-	}
-	return NULL;
-}
-
-/* The clock has just come to a tick with nothing to move, whose slot is @slot. */
-static noinline struct twheel_node *pop_first(struct twheel_scheme *s,
-					      struct twheel_slot *slot,
-					      int *work)
-{
-	struct twheel_node *node;
-
-	expect_next_tick(s);
-	if (likely(twheel_hier_due(s, slot, false, &node)))
-		return node;
-	return pop(s, s->clock, work);
 }
 
 /* As list_empty(), without READ_ONCE(): that costs an empty tick two instructions. */
@@ -457,77 +294,99 @@ static bool is_empty(const struct twheel_slot *slot)
 	return slot->nodes.next == &slot->nodes;
 }
 
-/**
- * twheel_hier_pop - take out the next due node, see twheel_scheme_pop()
- * @s: the scheme
- * @target: the tick to go on to
- * @work: how many nodes may be moved
- *
- * PER_TICK_BOOKKEEPING and the first half of EXPIRY_PROCESSING of the paper.
- *
- * A slot to be moved and a slot to expire are two chains of nodes. With many timers
- * these come from memory. Then they are taken in turn, one node of each, so that
- * both wait at the same time. A small share is moved in one go: that takes fewer
- * instructions.
- *
- * Return: a node, or NULL.
+/* Ask for the first two nodes of the next tick, the second by the first. */
+static void expect_next_tick(const struct twheel_scheme *s)
+{
+	prefetchw(twheel_hier_slot(s, 0, s->clock + 1)->nodes.next->next);
+	prefetchw(twheel_hier_slot(s, 0, s->clock + 2)->nodes.next);
+}
+
+/* On to the next tick, or to the next but @target at which there is work. */
+static void step(struct twheel_scheme *s, u64 target)
+{
+	if (target - s->clock > 1) {
+		s->clock = min(twheel_hier_next(s), target);
+		s->recheck = s->clock;
+	} else {
+		s->clock = target;
+	}
+	if (s->clock >= s->recheck)
+		twheel_hier_look(s);
+	expect_next_tick(s);
+}
+
+/*
+ * A slot to be moved and a slot to expire are two chains of nodes. With many
+ * timers these come from memory. Then they take turns, as many nodes as hints
+ * lead ahead: nodes that one has asked for come during the other's turn. The
+ * small shares of a few ticks are moved in one go, with fewer instructions.
  */
+static noinline struct twheel_node *pop(struct twheel_scheme *s, u64 target,
+					int *work)
+{
+	struct twheel_slot *slot = twheel_hier_due_slot(s);
+	struct twheel_node *node;
+	bool turns;
+
+	while (*work > 0) {
+		turns = s->recheck - s->clock <= 1 && !is_empty(slot);
+		if (s->quota)
+			cascade(s, turns ? TWHEEL_HIER_TURN : U32_MAX, work);
+		node = twheel_hier_due(s, slot);
+		if (node || *work <= 0)
+			return node;
+		if (!is_empty(slot)) {
+			move_refreshed(s, slot);
+			--*work;
+		} else if (!s->quota) {
+			if (s->clock == target)
+				return NULL;
+			step(s, target);
+			slot = twheel_hier_due_slot(s);
+		}
+	}
+	return NULL;
+}
+
+/* PER_TICK_BOOKKEEPING and the first half of EXPIRY_PROCESSING, see twheel_scheme_pop(). */
 struct twheel_node *twheel_hier_pop(struct twheel_scheme *s, u64 target,
 				    int *work)
 {
-	struct twheel_slot *slot = twheel_hier_due_slot(s);
-	u64 ahead = target - s->clock;
-
-	if (s->quota || !is_empty(slot))
-		return pop(s, target, work);
-	/* Most ticks: nothing to move. With few timers nothing is due either. */
-	if (ahead == 1 && target < s->recheck) {
-		s->clock = target;
-		slot = twheel_hier_due_slot(s);
-		if (is_empty(slot))
-			return NULL;
-		return pop_first(s, slot, work);
-	}
 	/* The end of a tick at which timers have expired. */
-	if (!ahead)
+	if (s->clock == target && !s->quota && is_empty(twheel_hier_due_slot(s)))
 		return NULL;
+	/* Most ticks: nothing to move. With few timers nothing is due either. */
+	if (target - s->clock == 1 && target < s->recheck && !s->quota &&
+	    is_empty(twheel_hier_due_slot(s))) {
+		s->clock = target;
+		if (is_empty(twheel_hier_due_slot(s)))
+			return NULL;
+		expect_next_tick(s);
+	}
 	return pop(s, target, work);
 }
 
-/* Distance from the clock's slot of @level to the next with its bit set, or 0. */
-static unsigned int next_set(const struct twheel_scheme *s, unsigned int level)
-{
-	u32 here = twheel_hier_slot(level, s->clock);
-	u32 first = level * TWHEEL_HIER_RING;
-	u32 from = first + ((here + 1) & TWHEEL_HIER_MASK);
-	u64 bits = twheel_slot_group(s, from) & (U64_MAX << (from % 64));
-	u32 groups, group = from / 64;
-
-	if (!bits) {
-		/* The groups after that of @from, and it again, in the ring. */
-		groups = (s->groups >> (first / 64)) & GROUPS_MASK;
-		groups |= groups << GROUPS;
-		groups >>= group % GROUPS + 1;
-		if (!(groups & GROUPS_MASK))
-			return 0;
-		group = first / 64 +
-			((group + 1 + __ffs(groups)) & (GROUPS - 1));
-		bits = twheel_slot_group(s, group * 64);
-	}
-	return (group * 64 + first_bit(bits) - here) & TWHEEL_HIER_MASK;
-}
-
 /* Distance from the clock's slot of @level to the next that has nodes, or 0. */
-static unsigned int next_occupied(struct twheel_scheme *s, unsigned int level)
+static u32 next_occupied(struct twheel_scheme *s, unsigned int level)
 {
-	u32 here = twheel_hier_slot(level, s->clock), distance;
+	u32 first = level * TWHEEL_HIER_RING, nr;
+	u32 here = (s->clock >> twheel_hier_shift(level)) & TWHEEL_HIER_MASK;
+	const unsigned long *row = s->occupied + BIT_WORD(first);
+	struct twheel_slot *slot;
 
 	do {
-		distance = next_set(s, level);
-	} while (distance &&
-		 !has_nodes(s, level * TWHEEL_HIER_RING +
-			       ((here + distance) & TWHEEL_HIER_MASK)));
-	return distance;
+		nr = find_next_bit(row, TWHEEL_HIER_RING, here + 1);
+		if (nr >= TWHEEL_HIER_RING)
+			nr = find_first_bit(row, TWHEEL_HIER_RING);
+		if (nr >= TWHEEL_HIER_RING) {
+			s->levels &= ~BIT(level);
+			return 0;
+		}
+	} while (!twheel_slot_has_nodes(s, first + nr));
+	/* Stopped nodes are still counted. No more nodes can be there. */
+	slot = &s->slots[first + nr];
+	slot->count = min_t(u64, slot->count, s->pending);
+	return (nr - here) & TWHEEL_HIER_MASK;
 }
 
 /*
@@ -539,55 +398,40 @@ static u64 cascade_tick(const struct twheel_scheme *s, unsigned int level,
 			u64 slot)
 {
 	unsigned int shift = twheel_hier_shift(level);
-	u32 nr = level * TWHEEL_HIER_RING + (slot & TWHEEL_HIER_MASK);
-	u64 lead = min_t(u64, s->slots[nr].count / MOVES_PER_WAKEUP,
+	u64 due = slot << shift;
+	u64 lead = min_t(u64, twheel_hier_slot(s, level, due)->count / MOVES_PER_WAKEUP,
 			 (1ULL << shift) - 1);
 
-	return max((slot << shift) - 1 - lead, s->clock + 1);
+	return max(due - 1 - lead, s->clock + 1);
 }
 
-/**
- * twheel_hier_next - the next tick with work, see twheel_scheme_next()
- * @s: the scheme
- *
- * Return: a tick, or U64_MAX if nothing is pending.
- */
+/* As twheel_scheme_next(). */
 u64 twheel_hier_next(struct twheel_scheme *s)
 {
-	unsigned int level, distance;
-	u64 next = U64_MAX, slot;
+	u64 next = U64_MAX, tick;
+	unsigned int level;
+	u32 distance;
 
 	if (s->level || !list_empty(&twheel_hier_due_slot(s)->nodes))
 		return s->clock;
-	if (s->groups & GROUPS_MASK) {
-		distance = next_occupied(s, 0);
-		if (distance)
-			next = s->clock + distance;
-	}
-	for (level = 1; level < TWHEEL_HIER_LEVELS &&
-	     s->groups >> (level * GROUPS); level++) {
-		if (!((s->groups >> (level * GROUPS)) & GROUPS_MASK))
-			continue;
-		slot = s->clock >> twheel_hier_shift(level);
+	for (level = 0; s->levels >> level; level++) {
 		distance = next_occupied(s, level);
-		if (distance)
-			next = min(next, cascade_tick(s, level, slot + distance));
+		if (!distance)
+			continue;
+		tick = (s->clock >> twheel_hier_shift(level)) + distance;
+		if (level)
+			tick = cascade_tick(s, level, tick);
+		next = min(next, tick);
 	}
 	return next;
 }
 
-/**
- * twheel_hier_wakeup - until when a node can wait, see twheel_scheme_wakeup()
- * @s: the scheme
- * @node: a node that was placed just now
- *
- * Return: a tick.
- */
+/* As twheel_scheme_wakeup(). */
 u64 twheel_hier_wakeup(const struct twheel_scheme *s,
 		       const struct twheel_node *node)
 {
 	u64 tick = max(node->expires, s->clock + 1);
-	unsigned int level = twheel_hier_level(s->clock, tick);
+	unsigned int level = level_of(s->clock, tick);
 
 	if (!level)
 		return node->expires;

@@ -1,14 +1,14 @@
-/* SPDX-License-Identifier: GPL-2.0 */
-/*
- * What every scheme of keeping timers has in common
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/**
+ * DOC: Ticks, slots and nodes: the rules of every scheme
  *
  * A scheme is arithmetic on lists: it knows ticks, slots and nodes, and
  * nothing of clocks, CPUs, locks or callbacks. Its caller serialises all
  * calls on one struct twheel_scheme and owns the nodes. It allocates nothing.
  *
  * The terms: a tick is a number on the wheel's clock. @clock is the last tick
- * whose processing has begun. A node is due at tick node->expires. A slot is
- * a list of nodes. What must hold between any two calls:
+ * whose processing has begun. A node is due at tick node->expires. A slot is a
+ * list of nodes. These rules hold between any two calls:
  *
  *  - @pending is the number of nodes in all slots.
  *
@@ -17,20 +17,22 @@
  *
  *  - Until it overflows a slot's @count is at least the number of its nodes.
  *
- *  - No node is due at a tick before @clock except those that were started
+ *  - No node is due at a tick before @clock except nodes that were started
  *    late, and these are in the slot that is popped next.
+ *
+ * A scheme works only at ticks that twheel_scheme_next() has named. A wheel that dozes
+ * is not called at other ticks, so that work there would depend on the tick mode.
  *
  * FIFO: nodes with the same expiry tick are popped in the order in which they
  * were started. A pending node that is restarted to the same tick or a later
- * one need not move. Among those of its new tick it takes a place as if it were
- * started at some time. That is not before its first start, and not after the
- * wheel has brought it to its new slot. One that is restarted to an
- * earlier tick counts as started then.
+ * one need not move. Among the nodes of its new tick it takes a place as if it
+ * were started at some time. That is not before its first start, and not after
+ * the wheel has brought it to its new slot. One that is restarted to an earlier
+ * tick counts as started then.
  */
 #ifndef _TWHEEL_SCHEME_H
 #define _TWHEEL_SCHEME_H
 
-#include <linux/bitmap.h>
 #include <linux/bitops.h>
 #include <linux/list.h>
 #include <linux/minmax.h>
@@ -39,50 +41,17 @@
 #include "twheel_hier.h"
 #include "twheel_slot.h"
 
-struct twheel_node *twheel_hier_pop(struct twheel_scheme *s, u64 target,
-				    int *work);
-u64 twheel_hier_next(struct twheel_scheme *s);
-u64 twheel_hier_wakeup(const struct twheel_scheme *s,
-		       const struct twheel_node *node);
-
 void twheel_hashed_start(struct twheel_scheme *s, struct twheel_node *node);
 void twheel_hashed_restart(struct twheel_scheme *s, struct twheel_node *node,
 			   u64 expires);
-void twheel_hashed_stop(struct twheel_scheme *s, struct twheel_node *node);
+void twheel_hashed_leave(struct twheel_scheme *s, struct twheel_node *node);
 struct twheel_node *twheel_hashed_pop(struct twheel_scheme *s, u64 target,
 				      int *work);
 u64 twheel_hashed_next(const struct twheel_scheme *s);
 
-/**
- * twheel_scheme_slots - number of slots that a scheme needs
- * @type: the scheme
- * @slots: slots asked for, a power of two, for hashed wheels only
- *
- * Return: that number.
- */
-static inline u32 twheel_scheme_slots(enum twheel_scheme_type type, u32 slots)
-{
-	return type == TWHEEL_HIER ? TWHEEL_HIER_SLOTS : slots;
-}
-
-/* The clock was set: the next step looks at everything again. */
-static inline void twheel_scheme_set_window(struct twheel_scheme *s)
-{
-	if (s->type != TWHEEL_HIER)
-		return;
-	twheel_hier_set_window(s);
-	s->window = s->clock;
-	s->recheck = s->clock;
-}
-
-/**
- * twheel_scheme_init - make an empty scheme
- * @s: the scheme
- * @type: which one
- * @slots: memory for twheel_scheme_slots() slots
- * @occupied: memory for a zeroed bitmap of as many bits
- * @nr_slots: how many these are
- * @clock: the tick to begin after
+/*
+ * Make an empty scheme whose first tick is the one after @clock. @slots is memory for
+ * twheel_scheme_slots() slots, @occupied for a zeroed bitmap of as many bits.
  */
 static inline void twheel_scheme_init(struct twheel_scheme *s,
 				      enum twheel_scheme_type type,
@@ -99,26 +68,22 @@ static inline void twheel_scheme_init(struct twheel_scheme *s,
 		.occupied = occupied,
 		.slots = slots,
 	};
-	twheel_scheme_set_window(s);
 	for (i = 0; i < nr_slots; i++) {
+		slots[i] = (struct twheel_slot) {};
 		INIT_LIST_HEAD(&slots[i].nodes);
-		slots[i].count = 0;
-		slots[i].stale = 0;
-		slots[i].first = U64_MAX;
 	}
+	if (type == TWHEEL_HIER)
+		twheel_hier_look(s);
 }
 
 /*
- * The interface that twheel_main.c and the tests use. A branch on the type
- * and a direct call: an indirect call costs more than a start (retpolines).
+ * The interface that the engine and the tests use. A branch on the type and a
+ * direct call: an indirect call costs more than a start (retpolines).
  */
 
-/**
- * twheel_scheme_start_at - start a node that is not pending
- * @s: the scheme
- * @node: the node
- * @tick: its expiry tick, which is in @node->expires too. One at or before the
- *	clock is due at the next tick
+/*
+ * Start a node that is not pending. @tick is its expiry tick, which is in
+ * @node->expires too. One at or before the clock is due at the next tick.
  */
 static __always_inline void
 twheel_scheme_start_at(struct twheel_scheme *s, struct twheel_node *node,
@@ -131,23 +96,18 @@ twheel_scheme_start_at(struct twheel_scheme *s, struct twheel_node *node,
 }
 
 /* The same for a caller that has not just written the tick. */
-static __always_inline void
+static inline void
 twheel_scheme_start(struct twheel_scheme *s, struct twheel_node *node)
 {
 	twheel_scheme_start_at(s, node, node->expires);
 }
 
-/**
- * twheel_scheme_refresh - the usual restart: to a later tick, nothing moves
- * @s: the scheme
- * @node: a pending node
- * @expires: its new expiry tick
- *
- * Return: false if it takes a twheel_scheme_restart(). Then nothing was done.
+/*
+ * The usual restart of a pending node: to a later tick, nothing moves. False if it takes
+ * a twheel_scheme_restart(). Then nothing was done.
  */
-static __always_inline bool twheel_scheme_refresh(struct twheel_scheme *s,
-						  struct twheel_node *node,
-						  u64 expires)
+static inline bool twheel_scheme_refresh(struct twheel_scheme *s,
+					 struct twheel_node *node, u64 expires)
 {
 	if (unlikely(expires < node->expires ||
 		     !(node->hint & TWHEEL_SLOT_MAY_STAY)))
@@ -157,17 +117,9 @@ static __always_inline bool twheel_scheme_refresh(struct twheel_scheme *s,
 	return true;
 }
 
-/**
- * twheel_scheme_restart - give a pending node another expiry tick
- * @s: the scheme
- * @node: a pending node
- * @expires: its new expiry tick
- *
- * For a tick that twheel_scheme_refresh() has refused.
- */
-static __always_inline void
-twheel_scheme_restart(struct twheel_scheme *s, struct twheel_node *node,
-		      u64 expires)
+/* Give a pending node a tick that twheel_scheme_refresh() has refused. */
+static inline void twheel_scheme_restart(struct twheel_scheme *s,
+					 struct twheel_node *node, u64 expires)
 {
 	if (likely(s->type == TWHEEL_HIER))
 		twheel_hier_restart(s, node, expires);
@@ -175,31 +127,27 @@ twheel_scheme_restart(struct twheel_scheme *s, struct twheel_node *node,
 		twheel_hashed_restart(s, node, expires);
 }
 
-/**
- * twheel_scheme_stop - take a pending node out
- * @s: the scheme
- * @node: a pending node
+/*
+ * Take a pending node out that is to join another scheme. twheel_pending() goes on to
+ * say that it is pending.
  */
-static __always_inline void
-twheel_scheme_stop(struct twheel_scheme *s, struct twheel_node *node)
-{
-	if (likely(s->type == TWHEEL_HIER))
-		twheel_hier_stop(s, node);
-	else
-		twheel_hashed_stop(s, node);
-}
-
-/**
- * twheel_scheme_leave - take a pending node out that is to join another scheme
- * @s: the scheme
- * @node: a pending node. twheel_pending() goes on to say that it is pending
- */
-static __always_inline void
+static inline void
 twheel_scheme_leave(struct twheel_scheme *s, struct twheel_node *node)
 {
-	twheel_slot_free_cursor(s, node);
-	twheel_slot_leave(s, node);
+	if (likely(s->type == TWHEEL_HIER))
+		twheel_slot_leave(node);
+	else
+		twheel_hashed_leave(s, node);
 	s->pending--;
+}
+
+/* Take a pending node out. */
+static inline void
+twheel_scheme_stop(struct twheel_scheme *s, struct twheel_node *node)
+{
+	twheel_scheme_leave(s, node);
+	/* As in twheel_link(). */
+	WRITE_ONCE(node->link.next, NULL);
 }
 
 /**
@@ -225,47 +173,33 @@ static inline struct twheel_node *twheel_scheme_pop(struct twheel_scheme *s,
 	return twheel_hashed_pop(s, target, work);
 }
 
-/**
- * twheel_scheme_due_slot - what twheel_scheme_due() needs
- * @s: the scheme
- *
- * Return: the slot of the clock's tick, good until the clock moves. NULL if
- * there is no shorter way in this scheme.
+/*
+ * The slot of the clock's tick, for twheel_scheme_due(). Good until the clock moves.
+ * NULL if there is no shorter way in this scheme.
  */
-static __always_inline struct twheel_slot *
+static inline struct twheel_slot *
 twheel_scheme_due_slot(const struct twheel_scheme *s)
 {
 	return likely(s->type == TWHEEL_HIER) ? twheel_hier_due_slot(s) : NULL;
 }
 
-/**
- * twheel_scheme_moves - whether the clock's tick has nodes to move
- * @s: the scheme
- *
- * Return: true if it has. Once false it is false until the clock moves.
+/*
+ * How many nodes may be taken by twheel_scheme_due(), at most @most, until it is the
+ * turn of twheel_scheme_pop(), which may have nodes to move.
  */
-static __always_inline bool twheel_scheme_moves(const struct twheel_scheme *s)
+static inline int twheel_scheme_turn(const struct twheel_scheme *s, int most)
 {
-	return s->quota;
+	return s->quota ? min(most, TWHEEL_HIER_TURN) : most;
 }
 
-/**
- * twheel_scheme_due - a shorter way to the next due node of a tick
- * @s: the scheme
- * @slot: twheel_scheme_due_slot()
- * @moves: twheel_scheme_moves(), now or earlier in this tick
- * @node: set to the node, taken out
- *
- * The clock stays where it is. With @moves this moves one node beside that taken
- * out, if there is one to move.
- *
- * Return: true if there is one. If not twheel_scheme_pop() has to be called to know.
+/*
+ * A shorter way to the next due node of a tick, taken out. The clock stays where it
+ * is, and no node is moved. NULL if twheel_scheme_pop() has to be called to know.
  */
-static __always_inline bool twheel_scheme_due(struct twheel_scheme *s,
-					      struct twheel_slot *slot, bool moves,
-					      struct twheel_node **node)
+static inline struct twheel_node *
+twheel_scheme_due(struct twheel_scheme *s, struct twheel_slot *slot)
 {
-	return likely(slot) && twheel_hier_due(s, slot, moves, node);
+	return likely(slot) ? twheel_hier_due(s, slot) : NULL;
 }
 
 /**
@@ -285,16 +219,12 @@ static inline u64 twheel_scheme_next(struct twheel_scheme *s)
 	return twheel_hashed_next(s);
 }
 
-/**
- * twheel_scheme_wakeup - until when a tickless wheel can sleep for a node
- * @s: the scheme
- * @node: a node that was started or restarted just now
+/*
+ * Until when a tickless wheel can sleep for a node that was placed just now.
  *
  * The least of what this returned for all nodes is not later than
- * twheel_scheme_next(). It may be earlier than that was before the start even
- * if the node's tick is later: a fuller outer slot takes longer to move.
- *
- * Return: a tick.
+ * twheel_scheme_next(). A start may make the next tick earlier although its node is
+ * due later: a fuller outer slot takes longer to move.
  */
 static inline u64 twheel_scheme_wakeup(const struct twheel_scheme *s,
 				       const struct twheel_node *node)
@@ -304,49 +234,18 @@ static inline u64 twheel_scheme_wakeup(const struct twheel_scheme *s,
 	return node->expires;
 }
 
-/**
- * twheel_scheme_skip - move the clock of an empty scheme
- * @s: a scheme with no pending node
- * @clock: the new clock, not before the old one
- */
+/* Move the clock of a scheme with no pending node on to @clock. */
 static inline void twheel_scheme_skip(struct twheel_scheme *s, u64 clock)
 {
 	s->clock = clock;
-	s->level = 0;
-	s->quota = 0;
-	twheel_scheme_set_window(s);
 	s->cursor = NULL;
 	s->leap = 0;
+	if (s->type == TWHEEL_HIER)
+		twheel_hier_look(s);
 }
 
 /**
- * twheel_scheme_levels - levels of a scheme
- * @type: the scheme
- *
- * Return: their number. A hashed wheel has one.
- */
-static inline unsigned int twheel_scheme_levels(enum twheel_scheme_type type)
-{
-	return type == TWHEEL_HIER ? TWHEEL_HIER_LEVELS : 1;
-}
-
-/**
- * twheel_scheme_occupied - occupied slots of a level
- * @s: the scheme
- * @level: the level
- *
- * Return: their number, with those that had a node and have not been looked at.
- */
-static inline unsigned int twheel_scheme_occupied(const struct twheel_scheme *s,
-						  unsigned int level)
-{
-	u32 slots = s->nr_slots / twheel_scheme_levels(s->type);
-
-	return bitmap_weight(s->occupied + level * BITS_TO_LONGS(slots), slots);
-}
-
-/**
- * twheel_scheme_any - a pending node, for those who want them all out
+ * twheel_scheme_any - a pending node, for a caller that wants them all out
  * @s: the scheme
  * @slot: where to go on. The caller sets it to @s->nr_slots before the first
  *	call
@@ -359,24 +258,22 @@ static inline unsigned int twheel_scheme_occupied(const struct twheel_scheme *s,
 static inline struct twheel_node *
 twheel_scheme_any(struct twheel_scheme *s, u32 *slot)
 {
-	struct twheel_node *node;
 	u32 nr;
 
-	do {
-		if (!s->pending)
-			return NULL;
+	while (s->pending) {
 		nr = find_last_bit(s->occupied, min(*slot, s->nr_slots));
 		if (nr >= *slot)
 			nr = find_last_bit(s->occupied, s->nr_slots);
 		/* The rest has been lost, see twheel_slot_mend(). */
 		if (unlikely(nr >= s->nr_slots))
-			return NULL;
+			break;
 		*slot = nr + 1;
-		node = twheel_slot_first(s, &s->slots[nr]);
-		if (!node)
-			twheel_slot_vacate(s, &s->slots[nr].nodes);
-	} while (!node);
-	return node;
+		if (twheel_slot_is_whole(s, &s->slots[nr]) &&
+		    twheel_slot_has_nodes(s, nr))
+			return list_first_entry(&s->slots[nr].nodes,
+						struct twheel_node, link);
+	}
+	return NULL;
 }
 
 #endif /* _TWHEEL_SCHEME_H */
