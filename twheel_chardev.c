@@ -1,12 +1,12 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
  * /dev/twheel: the user API, include/uapi/linux/twheel.h
  *
- * Each open file is a session (session/). What lies between it and user space is
- * here: structures of any size are copied in and out, flags and padding are
- * checked, readers wait.
+ * Each open file is a session (session/). This file lies between it and user
+ * space: it copies structures of any size in and out, checks flags and padding,
+ * and lets readers wait.
  *
- * A command is known by its number. The size in it is that of the caller's
+ * A command is known by its number. It carries the size of the caller's
  * structure, which may be older or newer than ours.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -20,9 +20,9 @@
 #include <linux/uaccess.h>
 #include <linux/uio.h>
 
+#include "core/compat.h"
 #include "session/session.h"
 #include "twheel_chardev.h"
-#include "twheel_compat.h"
 
 /* Maximum of operations in one submit. */
 #define MAX_BATCH	65536
@@ -34,7 +34,8 @@
 #define FEATURES	(TWHEEL_FEATURE_SETUP | TWHEEL_FEATURE_SUBMIT |	\
 			 TWHEEL_FEATURE_LIST | TWHEEL_FEATURE_DRAIN |	\
 			 TWHEEL_FEATURE_STATS | TWHEEL_FEATURE_WITHDRAW | \
-			 TWHEEL_FEATURE_NOWAIT | FEATURE_SHARED)
+			 TWHEEL_FEATURE_NOWAIT | FEATURE_SHARED |	\
+			 TWHEEL_FEATURE_SLACK)
 
 static unsigned int dev_mode = 0600;
 module_param(dev_mode, uint, 0444);
@@ -62,7 +63,10 @@ static int copy_out(unsigned long arg, size_t usize, const void *from,
 	return 0;
 }
 
-/* Whether an entry of an array may have this size, @least being that of V1. */
+/*
+ * An entry of an array may have this size, if it is at least @least, the size
+ * of V1.
+ */
 static bool is_entry_size(u32 size, size_t least)
 {
 	return size >= least && size <= TWHEEL_ENTRY_SIZE_MAX &&
@@ -98,7 +102,7 @@ static long do_setup(struct twheel_session *s, unsigned long arg, size_t usize)
 	return twheel_session_setup(s, &setup);
 }
 
-/* What most callers pass, without the detours of a copy of any size. */
+/* Most callers pass this, without the detours of a copy of any size. */
 static __always_inline int get_start(struct twheel_start *start,
 				     unsigned long arg, size_t usize)
 {
@@ -113,7 +117,7 @@ static __always_inline int get_start(struct twheel_start *start,
 	unsafe_get_user(start->period_ns, &from->period_ns, fault);
 	unsafe_get_user(start->user_data, &from->user_data, fault);
 	unsafe_get_user(start->flags, &from->flags, fault);
-	unsafe_get_user(start->reserved, &from->reserved, fault);
+	unsafe_get_user(start->slack_ns, &from->slack_ns, fault);
 	user_read_access_end();
 	return 0;
 fault:
@@ -230,7 +234,7 @@ static bool has_long_ops(const struct batch *batch)
 	return batch->args.op_size != sizeof(struct twheel_op);
 }
 
-/* What lies behind the part of an operation that we know has to be 0. */
+/* All bytes behind the known part of an operation must be 0. */
 static int check_tail(const struct batch *batch)
 {
 	int ret = check_zeroed_user(next_op(batch) + 1, batch->args.op_size -
@@ -256,7 +260,7 @@ static int get_ops(struct twheel_session_op *to, const struct batch *batch,
 		unsafe_get_user(to->start.expires_ns, &from->expires_ns, fault);
 		unsafe_get_user(to->start.period_ns, &from->period_ns, fault);
 		unsafe_get_user(to->start.user_data, &from->user_data, fault);
-		unsafe_get_user(to->start.reserved, &from->reserved, fault);
+		unsafe_get_user(to->start.slack_ns, &from->slack_ns, fault);
 	}
 	user_read_access_end();
 	return 0;
@@ -290,7 +294,7 @@ fault:
 }
 
 /*
- * Whether the results can be written: write back what is there already. A
+ * Test that the results can be written: write back the bytes that are there. A
  * piece spans two pages at most, and ends in one of these two fields.
  */
 static bool can_write(const struct twheel_session_op *ops,
@@ -299,20 +303,22 @@ static bool can_write(const struct twheel_session_op *ops,
 	struct twheel_op __user *to = next_op(batch);
 
 	return !put_user(ops[0].opcode, &to[0].opcode) &&
-	       !put_user(ops[count - 1].start.reserved,
-			 &to[count - 1].reserved);
+	       !put_user(ops[count - 1].start.slack_ns,
+			 &to[count - 1].slack_ns);
 }
 
 /*
  * One piece: nothing of it is done unless its results can be written. Returns
  * -EIO if they could not be written all the same: then the piece must not be
- * done again.
+ * done again. Returns -ENOMEM if there was no memory for an operation: then those
+ * before it have their results, and the batch ends.
  */
 static int submit_piece(struct twheel_session *s, struct batch *batch,
 			unsigned int count, ktime_t now)
 {
 	/* 768 bytes. */
 	struct twheel_session_op ops[TWHEEL_OPS_PER_LOCK] __uninitialized;
+	unsigned int done;
 	int ret = get_ops(ops, batch, count);
 
 	if (!ret && has_long_ops(batch))
@@ -321,13 +327,15 @@ static int submit_piece(struct twheel_session *s, struct batch *batch,
 		return ret;
 	if (!can_write(ops, batch, count))
 		return -EFAULT;
-	twheel_session_run_ops(s, ops, count, now);
-	return put_results(ops, batch, count) ? -EIO : 0;
+	done = twheel_session_run_ops(s, ops, count, now);
+	if (put_results(ops, batch, done))
+		return -EIO;
+	return done < count ? -ENOMEM : 0;
 }
 
 /*
- * Returns how many operations were carried out, or a negative errno if there was
- * none. Near the end of what is mapped a piece can fail where a single operation
+ * Returns how many operations were carried out, or a negative errno if there
+ * was none. Near the end of a mapping a piece can fail where a single operation
  * would not: then the operations are taken one by one.
  */
 static int submit_all(struct twheel_session *s, struct batch *batch)
@@ -342,7 +350,7 @@ static int submit_all(struct twheel_session *s, struct batch *batch)
 
 		if (ret == -EIO)
 			return -EFAULT;
-		if (ret && single)
+		if (ret && (single || ret == -ENOMEM))
 			return batch->done ?: ret;
 		if (ret)
 			single = true;
@@ -425,7 +433,7 @@ static int may_change(const struct file *file)
 	return likely(file->f_mode & FMODE_WRITE) ? 0 : -EBADF;
 }
 
-/* What makes up a command but the size of its structure. */
+/* A command without the size of its structure. */
 #define BARE(cmd)	((cmd) & ~IOCSIZE_MASK)
 
 static noinline long do_any(struct file *file, unsigned int cmd,
@@ -579,7 +587,10 @@ int twheel_chardev_init(void)
 {
 	int ret;
 
-	/* 0 would be the driver core's own choice, not what was asked for. */
+	/*
+	 * 0 would be the driver core's own choice, not the mode in the
+	 * parameter.
+	 */
 	if (!dev_mode || dev_mode & ~0666U) {
 		pr_err("dev_mode=%#o: not a mode of read and write bits\n",
 		       dev_mode);

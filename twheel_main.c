@@ -7,10 +7,11 @@
 #include <linux/init.h>
 #include <linux/module.h>
 
+#include "core/debugfs.h"
+#include "core/proc.h"
+#include "core/wheel.h"
 #include "twheel_chardev.h"
-#include "twheel_debugfs.h"
-#include "twheel_proc.h"
-#include "twheel_wheel.h"
+#include "twheel_info.h"
 
 static unsigned int tick_us = 1000;
 module_param(tick_us, uint, 0444);
@@ -18,7 +19,7 @@ MODULE_PARM_DESC(tick_us, "Tick of the default wheel, 50 to 1000000 us");
 
 static char *scheme = "hier";
 module_param(scheme, charp, 0444);
-MODULE_PARM_DESC(scheme, "Scheme of the default wheel: hier, hashed");
+MODULE_PARM_DESC(scheme, "Scheme of the default wheel: " TWHEEL_SCHEME_NAMES);
 
 static char *mode = "periodic";
 module_param(mode, charp, 0444);
@@ -40,7 +41,7 @@ static int parse_parameters(struct twheel_config *config)
 	int tick_mode = twheel_wheel_mode_by_name(mode);
 
 	if (type < 0) {
-		pr_err("scheme=%s: not hier or hashed\n", scheme);
+		pr_err("scheme=%s: not one of " TWHEEL_SCHEME_NAMES "\n", scheme);
 		return -EINVAL;
 	}
 	if (tick_mode < 0) {
@@ -58,9 +59,9 @@ static int parse_parameters(struct twheel_config *config)
 		.doze = tick_mode == TWHEEL_PERIODIC ? doze : 0,
 		.slots = slots,
 	};
-	if (twheel_wheel_check_config(config)) {
-		pr_err("slots=%u: not from 2 to 1048576, or scheme=hier\n",
-		       slots);
+	if (twheel_check_config(config)) {
+		pr_err("slots=%u: not from 2 to 1048576, or scheme=%s, which takes none\n",
+		       slots, scheme);
 		return -EINVAL;
 	}
 	return 0;

@@ -1,28 +1,31 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * Timing wheels for kernel modules
  *
  * Embed a struct twheel_timer in your own structure, set it up once with its
- * callback, start and stop it from any context. The functions are those of
- * timer_list: timer_setup(), mod_timer(), timer_delete(), timer_delete_sync().
- * What differs is the promise: a timer never expires early, and at most one
+ * callback, start and stop it from any context. The functions correspond to
+ * timer_setup(), mod_timer(), timer_delete() and timer_delete_sync() of
+ * timer_list. The promise differs: a timer never expires early, and at most one
  * tick late at any distance.
  */
 #ifndef _LINUX_TWHEEL_H
 #define _LINUX_TWHEEL_H
 
+#include <linux/bitops.h>
 #include <linux/bits.h>
 #include <linux/compiler.h>
 #include <linux/ktime.h>
 #include <linux/list.h>
 #include <linux/lockdep.h>
+#include <linux/math64.h>
 #include <linux/poison.h>
 #include <linux/stringify.h>
 #include <linux/types.h>
-#include <linux/workqueue.h>
+#include <linux/uidgid.h>
 
 struct twheel;
 struct twheel_base;
+struct twheel_payer;
 
 /**
  * enum twheel_scheme_type - how a wheel keeps its timers
@@ -59,6 +62,9 @@ enum twheel_mode {
 /**
  * struct twheel_config - what twheel_create() makes
  * @name: shown in /proc/twheel, copied
+ * @hidden: /proc/twheel shows the wheel only to @uid and to CAP_SYS_ADMIN. For
+ *	timers of a user: the lines of a wheel show each start at once
+ * @uid: with @hidden only: this user
  * @scheme: how timers are kept
  * @mode: when the wheel ticks
  * @tick_ns: length of a tick, %TWHEEL_TICK_NS_MIN to %TWHEEL_TICK_NS_MAX ns.
@@ -71,17 +77,23 @@ enum twheel_mode {
  *	a timer is started that is due earlier, or one expires. 0 is never. Has to
  *	be 0 or 1 for a tickless wheel, which is the same as a @doze of 1
  * @lazy: make the slots of a CPU when twheel_prepare() is called there, and at
- *	first only those of the CPU that calls twheel_create(). A timer that is
- *	started on a CPU without slots goes to another one
+ *	first only the slots of the CPU that calls twheel_create(). A timer that
+ *	is started on a CPU without slots goes to another one
+ * @payer: who pays for the time that the wheel's ticks take, from
+ *	twheel_payer_create(). NULL is the system: its wheel never waits for
+ *	wheels with a payer
  */
 struct twheel_config {
 	const char *name;
+	bool hidden;
+	kuid_t uid;
 	enum twheel_scheme_type scheme;
 	enum twheel_mode mode;
 	u64 tick_ns;
 	unsigned int slots;
 	unsigned int doze;
 	bool lazy;
+	struct twheel_payer *payer;
 };
 
 /**
@@ -104,7 +116,7 @@ struct twheel_node {
 struct twheel_timer;
 
 /**
- * typedef twheel_fn - what is called when a timer expires
+ * typedef twheel_fn - a callback, called when its timer expires
  * @timer: the timer, not pending, and free to be started, stopped or freed
  *
  * Context: softirq, on the CPU whose base held the timer, no locks held. Must
@@ -122,8 +134,8 @@ typedef void (*twheel_fn)(struct twheel_timer *timer);
  *	to find the lock, then checked again under it
  * @fn: the callback. NULL after twheel_shutdown_sync(). Guarded by the lock
  *	of @base
- * @lockdep_map: lockdep's, where configured, to find who waits for a callback
- *	with a lock held that it takes
+ * @lockdep_map: lockdep's, where configured, to find a waiter for a callback
+ *	that holds a lock which the callback takes
  *
  * The fields are private. Use the functions below. But from its callback until
  * it is started again @node.link.prev is its owner's, for a list of timers that
@@ -213,9 +225,43 @@ static inline u64 twheel_expired_deadline(const struct twheel_timer *timer,
 	       READ_ONCE(timer->node.offset_ns) + 1;
 }
 
+/**
+ * twheel_round_deadline - a deadline at which other timers are due as well
+ * @deadline: when the timer may expire at the earliest, CLOCK_MONOTONIC, ns
+ * @slack_ns: how much later it may be due, ns
+ * @tick_ns: length of a tick of its wheel, ns
+ *
+ * Of the ticks from @deadline to @slack_ns later it is the one with the most
+ * trailing zeros. Timers with slack meet there, and the CPU wakes up less often. For
+ * twheel_start_at(), twheel_again_at() and the like.
+ *
+ * Return: the deadline, on a tick. @deadline itself if there is no tick in that time.
+ */
+static inline ktime_t twheel_round_deadline(ktime_t deadline, u64 slack_ns,
+					    u64 tick_ns)
+{
+	u64 from = deadline < 0 ? 0 : deadline, to = KTIME_MAX, differs;
+
+	if (slack_ns < to - from)
+		to = from + slack_ns;
+	/* The tick before the first one that will do, and the last one. */
+	from = div64_u64(from + tick_ns - 1, tick_ns) - 1;
+	to = div64_u64(to, tick_ns);
+	if ((s64)from >= (s64)to)
+		return deadline;
+	/* Below the highest bit in which they differ all can be 0. */
+	differs = fls64(from ^ to) - 1;
+	return (to >> differs << differs) * tick_ns;
+}
+
+int twheel_check_config(struct twheel_config *config);
+bool twheel_scheme_bounded(enum twheel_scheme_type scheme);
 struct twheel *twheel_create(const struct twheel_config *config);
 void twheel_destroy(struct twheel *wheel);
 int twheel_prepare(struct twheel *wheel);
+int twheel_prepare_cpu(struct twheel *wheel, unsigned int cpu);
+struct twheel_payer *twheel_payer_create(void);
+void twheel_payer_destroy(struct twheel_payer *payer);
 struct twheel *twheel_default(void);
 unsigned int twheel_number(const struct twheel *wheel);
 void twheel_get_config(const struct twheel *wheel,
@@ -230,6 +276,7 @@ int twheel_start_at(struct twheel_timer *timer, ktime_t deadline);
 int twheel_again_at(struct twheel_timer *timer, ktime_t deadline);
 int twheel_start_on(struct twheel_timer *timer, u64 delay_ns, int cpu);
 int twheel_restart_at(struct twheel_timer *timer, ktime_t deadline);
+int twheel_reduce_at(struct twheel_timer *timer, ktime_t deadline);
 int twheel_stop(struct twheel_timer *timer);
 void twheel_start_many(struct twheel_request *requests, unsigned int nr);
 void twheel_restart_many(struct twheel_request *requests, unsigned int nr);
@@ -237,8 +284,8 @@ void twheel_stop_many(struct twheel_request *requests, unsigned int nr);
 int twheel_stop_sync(struct twheel_timer *timer);
 int twheel_shutdown_sync(struct twheel_timer *timer);
 u64 twheel_forward(struct twheel_timer *timer, u64 period_ns);
-ktime_t twheel_deadline(struct twheel_timer *timer);
-u64 twheel_remaining(struct twheel_timer *timer);
+ktime_t twheel_deadline(const struct twheel_timer *timer);
+u64 twheel_remaining(const struct twheel_timer *timer);
 void twheel_at_tick_end(struct twheel_timer *timer, struct twheel_tick_end *end);
 unsigned long twheel_drain(struct twheel *wheel,
 			   void (*fn)(struct twheel_timer *timer, void *arg),
@@ -300,132 +347,6 @@ static inline bool twheel_pending(const struct twheel_timer *timer)
 {
 	/* Pairs with WRITE_ONCE() in twheel_slot_leave_wheel() and twheel_link(). */
 	return READ_ONCE(timer->node.link.next);
-}
-
-/**
- * struct twheel_work - a work item that a timer queues
- * @work: the work
- * @timer: queues @work on @wq when it expires
- * @wq: where to queue it
- * @cpu: where it runs, or %WORK_CPU_UNBOUND for wherever the timer expires
- * @delayed: @timer was started, and neither has @work been queued for that nor
- *	was it cancelled
- * @disabled: calls of twheel_disable_work() without one of twheel_enable_work(),
- *	and calls of twheel_cancel_work_sync() under way. Until it is 0 nothing
- *	is queued
- */
-struct twheel_work {
-	struct work_struct work;
-	struct twheel_timer timer;
-	struct workqueue_struct *wq;
-	int cpu;
-	unsigned int delayed:1;
-	unsigned int disabled:31;
-};
-
-/**
- * TWHEEL_WORK_INITIALIZER - a work on the default wheel that needs no setup
- * @name: the variable or field
- * @function: what to do
- */
-#define TWHEEL_WORK_INITIALIZER(name, function) {			\
-		.work = __WORK_INITIALIZER((name).work, (function)),	\
-		.timer = TWHEEL_TIMER_INITIALIZER(twheel_work_expired),	\
-	}
-
-/**
- * DEFINE_TWHEEL_WORK - define a work on the default wheel
- * @name: the variable. "static" goes before DEFINE_TWHEEL_WORK()
- * @function: what to do
- */
-#define DEFINE_TWHEEL_WORK(name, function)				\
-	struct twheel_work name = TWHEEL_WORK_INITIALIZER(name, function)
-
-#define __twheel_init_work(_work, _wheel, _flags)			\
-	do {								\
-		twheel_timer_setup(&(_work)->timer, _wheel,		\
-				   twheel_work_expired, _flags);	\
-		(_work)->delayed = 0;					\
-		(_work)->disabled = 0;					\
-	} while (0)
-
-/**
- * twheel_init_work - prepare a work
- * @_work: the work
- * @_wheel: the wheel that its timer uses, NULL for the default one
- * @_fn: what to do
- *
- * Context: Any.
- */
-#define twheel_init_work(_work, _wheel, _fn)				\
-	do {								\
-		INIT_WORK(&(_work)->work, _fn);				\
-		__twheel_init_work(_work, _wheel, 0);			\
-	} while (0)
-
-/**
- * twheel_init_work_on_stack - prepare a work on the stack
- * @_work: the work. Before it is gone it takes a twheel_destroy_work_on_stack()
- * @_wheel: the wheel that its timer uses, NULL for the default one
- * @_fn: what to do
- *
- * Context: Process.
- */
-#define twheel_init_work_on_stack(_work, _wheel, _fn)			\
-	do {								\
-		INIT_WORK_ONSTACK(&(_work)->work, _fn);			\
-		__twheel_init_work(_work, _wheel, TWHEEL_TIMER_ON_STACK); \
-	} while (0)
-
-void twheel_work_expired(struct twheel_timer *timer);
-void twheel_destroy_work_on_stack(struct twheel_work *work);
-bool twheel_queue_work_on(int cpu, struct workqueue_struct *wq,
-			  struct twheel_work *work, u64 delay_ns);
-bool twheel_mod_work_on(int cpu, struct workqueue_struct *wq,
-			struct twheel_work *work, u64 delay_ns);
-bool twheel_work_pending(struct twheel_work *work);
-bool twheel_cancel_work(struct twheel_work *work);
-bool twheel_cancel_work_sync(struct twheel_work *work);
-bool twheel_disable_work(struct twheel_work *work);
-bool twheel_disable_work_sync(struct twheel_work *work);
-bool twheel_enable_work(struct twheel_work *work);
-bool twheel_flush_work(struct twheel_work *work);
-
-/**
- * twheel_queue_work - queue a work after a delay
- * @wq: where to queue it
- * @work: the work
- * @delay_ns: the delay, ns
- *
- * As queue_delayed_work().
- *
- * Context: Any but NMI.
- * Return: false if the work was pending already, or is disabled, or
- * twheel_cancel_work_sync() is waiting for it, and nothing has changed.
- */
-static inline bool twheel_queue_work(struct workqueue_struct *wq,
-				     struct twheel_work *work, u64 delay_ns)
-{
-	return twheel_queue_work_on(WORK_CPU_UNBOUND, wq, work, delay_ns);
-}
-
-/**
- * twheel_mod_work - queue a work after a delay, or change its delay
- * @wq: where to queue it
- * @work: the work
- * @delay_ns: the delay from now, ns
- *
- * As mod_delayed_work(). An item that is queued already, its delay over, is
- * taken off its queue first. While the work is disabled, or
- * twheel_cancel_work_sync() is waiting for it, that is all that happens.
- *
- * Context: Any but NMI.
- * Return: whether the work was pending.
- */
-static inline bool twheel_mod_work(struct workqueue_struct *wq,
-				   struct twheel_work *work, u64 delay_ns)
-{
-	return twheel_mod_work_on(WORK_CPU_UNBOUND, wq, work, delay_ns);
 }
 
 #endif /* _LINUX_TWHEEL_H */

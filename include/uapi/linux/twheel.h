@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
+/* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note OR MIT */
 /*
  * Timers by the million through one file descriptor
  *
@@ -7,8 +7,8 @@
  * read from the descriptor as an array of struct twheel_event, in the order in
  * which they happened. The last close stops everything.
  *
- * All times are nanoseconds. Absolute times are those of CLOCK_MONOTONIC as the
- * caller sees it, who may be in a time namespace.
+ * All times are nanoseconds. Absolute times are on CLOCK_MONOTONIC as the
+ * caller sees it, perhaps in a time namespace.
  *
  * All fields are naturally aligned, so that 32- and 64-bit programs share one
  * layout. A structure may grow at its end. Its size is part of the command's
@@ -80,6 +80,10 @@
 #define TWHEEL_FEATURE_NOWAIT		((__u64)1 << 6)
 /* &twheel_setup.shared_ids and mmap(2). Not on a 32-bit kernel. */
 #define TWHEEL_FEATURE_SHARED		((__u64)1 << 7)
+/* &twheel_start.slack_ns */
+#define TWHEEL_FEATURE_SLACK		((__u64)1 << 8)
+/* Never the module's: this is a session that libtwheel has made in the process. */
+#define TWHEEL_FEATURE_PROCESS		((__u64)1 << 63)
 
 /**
  * struct twheel_info - what TWHEEL_IOC_INFO returns
@@ -123,9 +127,9 @@ struct twheel_info {
  *	module's default
  * @max_timers: limit of timers of this session, at most the module's. 0
  *	leaves the module's
- * @event_size: sizeof(struct twheel_event) of the caller: read(2) returns events
- *	of this size, with 0 in what the module does not know. 0 is
- *	%TWHEEL_EVENT_SIZE_V1, whatever the module's version
+ * @event_size: sizeof(struct twheel_event) of the caller: read(2) returns
+ *	events of this size, with 0 in what the module does not know. 0 is
+ *	%TWHEEL_EVENT_SIZE_V1, for a module of any version
  * @shared_ids: number of words to be mapped, for the ids below it, at most the
  *	limit of timers. 0 for none. Cannot be changed once it is not 0
  */
@@ -152,7 +156,8 @@ struct twheel_setup {
  *	expiries that follow the first
  * @user_data: returned in the timer's events
  * @flags: TWHEEL_START_*
- * @reserved: 0
+ * @slack_ns: by how much later than that it may be due. 0 for exact timers. The
+ *	kernel takes a round tick in that time, so that timers meet
  */
 struct twheel_start {
 	__u64 id;
@@ -160,7 +165,7 @@ struct twheel_start {
 	__u64 period_ns;
 	__u64 user_data;
 	__u32 flags;
-	__u32 reserved;
+	__u32 slack_ns;
 };
 
 /* @expires_ns is a deadline on CLOCK_MONOTONIC, not an interval. */
@@ -225,7 +230,7 @@ struct twheel_entry {
  * @period_ns: as in &twheel_start, 0 with %TWHEEL_OP_STOP
  * @user_data: as in &twheel_start, 0 with %TWHEEL_OP_STOP
  * @result: out: what the single ioctl would have returned: 0, 1 or -errno
- * @reserved: 0
+ * @slack_ns: as in &twheel_start, 0 with %TWHEEL_OP_STOP
  */
 struct twheel_op {
 	__u32 opcode;
@@ -235,7 +240,7 @@ struct twheel_op {
 	__u64 period_ns;
 	__u64 user_data;
 	__s32 result;
-	__u32 reserved;
+	__u32 slack_ns;
 };
 
 #define TWHEEL_OP_START		1
@@ -250,7 +255,8 @@ struct twheel_op {
  *	result
  * @flags: 0
  *
- * The command returns how many operations were carried out, as write(2) does.
+ * The command returns how many operations were carried out, as write(2) does. The
+ * first one for which there is no memory ends it, and is not among them.
  */
 struct twheel_submit {
 	__u64 ops;
