@@ -1,23 +1,23 @@
-// SPDX-License-Identifier: GPL-2.0
-/*
- * TWHEEL_IOC_SUBMIT: many operations on a session's timers in one call
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/**
+ * DOC: TWHEEL_IOC_SUBMIT: many operations on a session's timers in one call
  *
  * A batch comes from twheel_chardev.c in pieces of a few operations. The
- * operations of a piece fall into runs: starts of free timers, restarts of armed
- * timers, stops of armed timers. The timers of a run are looked up one after the
- * other, then given to the wheel as a whole, then counted. All of that happens
- * under one hold of the session's lock: nobody sees a state in between, and the
- * price of the lock is shared. Every other operation is done on its own, while no
- * run is under way.
+ * operations of a piece fall into runs: starts of free timers, restarts of
+ * armed timers, stops of armed timers. The timers of a run are looked up one
+ * after the other, then given to the wheel as a whole, then counted. A run is
+ * carried out under one hold of the session's lock: nobody sees a state in
+ * between, and the price of the lock is shared. Every other operation is done
+ * on its own, while no run is under way.
  *
  * A timer may occur twice in a run. The second restart is one more restart. The
- * second of two stops fails as for a timer that is just expiring. Such operations
- * are done once more at the end, one by one.
+ * second of two stops fails as for a timer that is just expiring. These
+ * operations are done once more at the end, one by one.
  */
 #include <linux/ktime.h>
 #include <linux/spinlock.h>
 
-#include "twheel_compat.h"
+#include "core/compat.h"
 #include "timer.h"
 
 enum run_kind { RUN_NONE, RUN_START, RUN_RESTART, RUN_STOP };
@@ -39,7 +39,7 @@ struct run {
 static bool bad_stop(const struct twheel_session *s,
 		     const struct twheel_start *op)
 {
-	return (op->flags & ~TWHEEL_STOP_WITHDRAW) | op->reserved |
+	return (op->flags & ~TWHEEL_STOP_WITHDRAW) | op->slack_ns |
 	       op->expires_ns | op->period_ns | op->user_data ||
 	       !twheel_session_has_number(s, op->id);
 }
@@ -55,7 +55,7 @@ static int run_op(struct twheel_session *s, struct twheel_session_op *op,
 	return twheel_session_stop_locked(s, op->start.id, op->start.flags);
 }
 
-/* What run an operation belongs to, and its place in the table. */
+/* The run that an operation belongs to, and its place in the table. */
 static __always_inline enum run_kind
 kind_of(struct twheel_session *s, const struct twheel_session_op *op,
 	struct twheel_utimer **place)
@@ -88,7 +88,7 @@ static struct twheel_utimer *take_armed(struct twheel_session *s,
 {
 	if (s->timers >= s->max_timers)
 		return NULL;
-	ut = twheel_table_take(s, ut, args->id);
+	ut = twheel_session_take(s, ut, args->id);
 	if (!ut)
 		return NULL;
 	args->id = ut->id;
@@ -138,7 +138,7 @@ static unsigned int end_stops(struct twheel_session *s, struct run *run)
 	return run->nr - done;
 }
 
-/* Once more, those that were not pending. */
+/* Once more, for the timers that were not pending. */
 static noinline void run_again(struct twheel_session *s, struct run *run,
 			       ktime_t now)
 {
@@ -165,21 +165,25 @@ static void flush_run(struct twheel_session *s, struct run *run, ktime_t now)
 	run->nr = 0;
 }
 
-/* Take the operation into a run of this kind, or do it. */
-static void add_to_run(struct twheel_session *s, struct run *run,
+/*
+ * Take the operation into a run of its kind, or do it. Returns false if there was
+ * no memory. Then it counts as not carried out.
+ */
+static bool add_to_run(struct twheel_session *s, struct run *run,
 		       struct twheel_session_op *op, ktime_t now)
 {
-	struct twheel_request *request = &run->requests[run->nr];
+	struct twheel_request *request;
 	struct twheel_utimer *ut;
-	enum run_kind kind = kind_of(s, op, &ut);
+	enum run_kind kind;
 
+	for (;;) {
+		kind = kind_of(s, op, &ut);
+		if (kind == run->kind || !run->nr)
+			break;
+		/* The timers may have changed since they were found: look again. */
+		flush_run(s, run, now);
+	}
 	if (kind != run->kind) {
-		if (run->nr) {
-			/* What was found may not be so any more. */
-			flush_run(s, run, now);
-			add_to_run(s, run, op, now);
-			return;
-		}
 		run->kind = kind;
 		run->first = op;
 	}
@@ -188,13 +192,14 @@ static void add_to_run(struct twheel_session *s, struct run *run,
 	if (unlikely(kind == RUN_NONE || !ut)) {
 		flush_run(s, run, now);
 		op->result = run_op(s, op, now);
-		return;
+		return op->result != -ENOMEM;
 	}
 	/* As it is if all goes well. */
 	op->result = kind == RUN_RESTART;
+	request = &run->requests[run->nr++];
 	request->timer = &ut->timer;
-	request->deadline = twheel_session_deadline(&op->start, now);
-	run->nr++;
+	request->deadline = twheel_session_deadline(s, &op->start, now);
+	return true;
 }
 
 /**
@@ -204,11 +209,15 @@ static void add_to_run(struct twheel_session *s, struct run *run,
  * @count: how many, at most %TWHEEL_OPS_PER_LOCK
  * @now: the time of the call
  *
+ * A caller at the limit of its memory cgroup waits long for each answer that there
+ * is no memory. So the first operation that gets it ends the batch.
+ *
  * Context: Process, may sleep.
+ * Return: how many were carried out. Fewer than @count if there was no memory.
  */
-void twheel_session_run_ops(struct twheel_session *s,
-			    struct twheel_session_op *ops, unsigned int count,
-			    ktime_t now)
+unsigned int twheel_session_run_ops(struct twheel_session *s,
+				    struct twheel_session_op *ops,
+				    unsigned int count, ktime_t now)
 {
 	struct run run __uninitialized;
 	unsigned int i;
@@ -217,7 +226,9 @@ void twheel_session_run_ops(struct twheel_session *s,
 	run.nr = 0;
 	spin_lock_bh(&s->lock);
 	for (i = 0; i < count; i++)
-		add_to_run(s, &run, &ops[i], now);
+		if (!add_to_run(s, &run, &ops[i], now))
+			break;
 	flush_run(s, &run, now);
 	spin_unlock_bh(&s->lock);
+	return i;
 }

@@ -1,11 +1,11 @@
-// SPDX-License-Identifier: GPL-2.0
-/*
- * Listing and draining: a walk over the timers of a session
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/**
+ * DOC: Listing and draining: a walk over the timers of a session
  *
- * TWHEEL_IOC_LIST returns the timers, TWHEEL_IOC_DRAIN returns and stops those
- * that are armed. A cursor says where the walk goes on: a table, and a number in
+ * TWHEEL_IOC_LIST returns the timers, TWHEEL_IOC_DRAIN returns and stops the
+ * armed ones. A cursor says where the walk goes on: a table, and a number in
  * it. Numbers stay where they are, so a timer that is there all the time is met
- * once, whatever is started and stopped around it.
+ * once, also while others are started and stopped around it.
  *
  * An entry is copied to user space with the session's lock held and page faults
  * off. Its timer is stopped after that: a timer that cannot be returned stays
@@ -32,7 +32,7 @@
  * @done: entries written
  * @table: the table to look at
  * @number: the number to look at
- * @stop: stop what is returned
+ * @stop: stop the timers that are returned
  */
 struct walk {
 	struct twheel_session *session;

@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: GPL-2.0
-/*
- * Reading the events of a session, and waking those who wait for them
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/**
+ * DOC: Reading the events of a session, and waking their readers
  *
  * An event is copied to user space with the session's lock held. So nobody sees an
  * event that was copied and is still in the queue. If a page is missing the copy
@@ -12,9 +12,11 @@
  * however short its period, it costs no more than its reader takes. Its
  * deadlines stay on the grid of the first.
  *
- * Those who sleep in read(2) and those who poll have queues of their own. A tick
- * wakes all pollers and one reader. A reader that leaves events behind wakes the
- * next reader, but no poller: pollers were told of these events by their tick.
+ * Readers that sleep in read(2) and pollers have queues of their own. A tick
+ * wakes all pollers and one reader. A reader that leaves events behind wakes
+ * the next reader, but no poller: pollers were told of these events by their
+ * tick. Nobody would pass the word on among pollers, so that a tick wakes one
+ * exclusive poller for each of its events.
  */
 #include <linux/ktime.h>
 #include <linux/math64.h>
@@ -23,15 +25,15 @@
 #include <linux/sched/signal.h>
 #include <linux/uaccess.h>
 
+#include "core/compat.h"
 #include "timer.h"
-#include "twheel_compat.h"
 
 /* Events copied under one hold of a session's lock. */
 #define EVENTS_PER_LOCK		64
 
 /* Copying. */
 
-/* Whether the last of the next @size bytes can be written. Sets it to 0. */
+/* The last of the next @size bytes can be written. Sets it to 0. */
 static bool reaches(const struct iov_iter *to, size_t size)
 {
 	struct iov_iter last = *to;
@@ -45,7 +47,7 @@ static bool reaches(const struct iov_iter *to, size_t size)
  * @to: where to. Moved on if all could be written, else as it was
  * @from: what to copy
  * @size: its size
- * @usize: its size as the caller knows it: what is beyond @size is set to 0
+ * @usize: its size as the caller knows it: bytes beyond @size are set to 0
  *
  * Begins at the end. If the entry ends in a page that is missing, nothing is
  * written: a reader that gets no more entries finds no part of it behind them.
@@ -90,17 +92,24 @@ int twheel_session_fetch(const struct iov_iter *to, size_t size, int *tries)
 /* Waking. */
 
 /**
- * twheel_session_wake - wake up those who wait for events, once per tick
- * @end: that of the session and this CPU
+ * twheel_session_wake - wake up readers and pollers, once per tick
+ * @tick_end: the member of @s->ends for this CPU
+ *
+ * Of pollers that are exclusive (EPOLLEXCLUSIVE) as many as there are events.
  *
  * Context: Softirq.
  */
-void twheel_session_wake(struct twheel_tick_end *end)
+void twheel_session_wake(struct twheel_tick_end *tick_end)
 {
-	struct twheel_session *s = container_of(end, struct twheel_session_end,
-						tick_end)->session;
+	struct twheel_session_end *end = container_of(tick_end,
+						      struct twheel_session_end,
+						      tick_end);
+	struct twheel_session *s = end->session;
+	unsigned int events = end->events;
 
-	wake_up_interruptible_poll(&s->pollers, EPOLLIN | EPOLLRDNORM);
+	end->events = 0;
+	__wake_up(&s->pollers, TASK_INTERRUPTIBLE, events,
+		  poll_to_key(EPOLLIN | EPOLLRDNORM));
 	wake_up_interruptible(&s->readers);
 	kill_fasync(&s->fasync, SIGIO, POLL_IN);
 }
@@ -118,7 +127,7 @@ bool twheel_session_readable(struct twheel_session *s)
 }
 
 /**
- * twheel_session_pass_on - wake up another reader for what is left
+ * twheel_session_pass_on - wake up another reader for the events that are left
  * @s: the session
  *
  * A tick wakes up one of the readers that sleep. A reader that leaves events
@@ -156,8 +165,9 @@ static u64 overruns_of(const struct twheel_utimer *ut, u64 deadline,
 
 /*
  * Field by field: a copy of 48 bytes through the stack takes twice as long. The
- * last field first: nothing is written of an event that ends in a page that is
- * not there.
+ * last field, which is 0, and then the first: of an event that begins or ends in
+ * a page that is missing no value is written. Otherwise a part of it would stay
+ * there when another reader takes the event meanwhile.
  */
 static __always_inline bool put_in_place(struct twheel_event __user *to,
 					 const struct twheel_utimer *ut,
@@ -168,12 +178,12 @@ static __always_inline bool put_in_place(struct twheel_event __user *to,
 	if (!user_write_access_begin(to, sizeof(*to)))
 		return false;
 	unsafe_put_user(0, &to->reserved, fault);
-	unsafe_put_user(flags, &to->flags, fault);
-	unsafe_put_user(overruns, &to->overruns, fault);
-	unsafe_put_user(ut->expired_ns, &to->expired_ns, fault);
-	unsafe_put_user(deadline, &to->deadline_ns, fault);
-	unsafe_put_user(ut->user_data, &to->user_data, fault);
 	unsafe_put_user(ut->id, &to->id, fault);
+	unsafe_put_user(ut->user_data, &to->user_data, fault);
+	unsafe_put_user(deadline, &to->deadline_ns, fault);
+	unsafe_put_user(ut->expired_ns, &to->expired_ns, fault);
+	unsafe_put_user(overruns, &to->overruns, fault);
+	unsafe_put_user(flags, &to->flags, fault);
 	user_write_access_end();
 	return true;
 fault:
@@ -228,6 +238,8 @@ static void finish_event(struct twheel_session *s, struct twheel_utimer *ut,
 		return;
 	}
 	s->stats.rearmed++;
+	/* Only the first of its expiries may have slack: the others keep its grid. */
+	ut->slack_ns = 0;
 	/* No overflow: now is less than 2^63, and so is the period. */
 	next = deadline + (overruns + 1) * ut->period_ns;
 	twheel_utimer_arm(s, ut, min_t(u64, next, KTIME_MAX));
@@ -308,7 +320,7 @@ static int read_events(struct twheel_session *s, const struct reading *r,
 /**
  * twheel_session_read - read(2) without waiting
  * @s: the session
- * @to: where to. Moved on by what was read
+ * @to: where to. Moved on by the bytes that were read
  *
  * Context: Process, may sleep.
  * Return: how many bytes were read, 0 if there was no event, -EINVAL if not even

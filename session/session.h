@@ -1,12 +1,12 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * A session: the timers of one open file
  *
- * twheel_chardev.c copies from and to user space and checks what it copies. Five
- * files do the work: session.c, timer.c, read.c, list.c and, for batches,
+ * twheel_chardev.c copies from and to user space and checks the copies. Five
+ * files do the work: open.c, timer.c, read.c, list.c and, for batches,
  * batch.c. Timers are found by id in table.c, wheels by configuration in
- * wheel.c. Deadlines that programs store are in words.c. What each user has is
- * counted in user.c.
+ * wheel.c. Deadlines that programs store are in words.c. user.c counts the
+ * possessions of each user.
  */
 #ifndef _TWHEEL_SESSION_H
 #define _TWHEEL_SESSION_H
@@ -37,10 +37,11 @@
 
 /**
  * struct twheel_session_wheel - a wheel that sessions share
- * @list: in the list of those who may share it, guarded by the lock of wheel.c
+ * @list: in the list of wheels that the same sessions may share, guarded by the
+ *	lock of wheel.c
  * @users: sessions that use it, guarded by the same
  * @wheel: the wheel. Constant
- * @config: what was asked for. Constant
+ * @config: the configuration in SETUP. Constant
  * @user: for whom it was made, and counted. Constant
  * @prepared: CPUs on which timers may be started, a bit each. A bit is set once
  *	and stays
@@ -58,6 +59,8 @@ struct twheel_session_wheel {
  * struct twheel_session_end - wakes a session's readers at the end of a tick
  * @tick_end: queued by the callbacks of one CPU
  * @session: the session. Constant
+ * @events: events queued since the last wake-up. Touched by the callbacks and the
+ *	tick's end of one CPU, one after the other
  *
  * Each CPU has one. With one for all CPUs a run that is preempted before its
  * end would keep what expires elsewhere from waking the readers.
@@ -65,6 +68,7 @@ struct twheel_session_wheel {
 struct twheel_session_end {
 	struct twheel_tick_end tick_end;
 	struct twheel_session *session;
+	unsigned int events;
 };
 
 /**
@@ -77,6 +81,28 @@ struct twheel_session_end {
 struct twheel_events {
 	struct twheel_utimer *first;
 	struct twheel_utimer *last;
+};
+
+/*
+ * Numbers that a session keeps of itself. twheel_session_stats_locked() makes of them
+ * what struct twheel_stats describes. A number that can be had from elsewhere is not
+ * among them: they make every session longer.
+ */
+struct twheel_session_counters {
+	u64 started;
+	u64 restarted;
+	u64 stopped;
+	u64 expired;
+	u64 pending;
+	u64 rearmed;
+	u64 delivered;
+	u64 replaced;
+	u64 withdrawn;
+	u64 unread;
+	u64 overruns;
+	u64 wakeups;
+	u64 carried;
+	u64 stopped_by_store;
 };
 
 /**
@@ -102,10 +128,11 @@ struct twheel_events {
  *	start
  * @events: what can be read. @events.first is also read without @lock
  * @stats: counters. @stats.unread counts @events
- * @readers: those who sleep in read(2), each of them an exclusive waiter
- * @pollers: those who poll
+ * @readers: sleepers in read(2), each of them an exclusive waiter
+ * @pollers: callers of poll(2) and its like
  * @fasync: who gets SIGIO. Has its own lock
- * @user: whose it is. Constant
+ * @user: on whose account it is. Constant
+ * @uid: the effective user id of its opener. Constant
  * @nice: opened with CAP_SYS_NICE. Constant
  * @unlimited: opened with CAP_SYS_RESOURCE. Constant
  * @number: its number among all sessions. Constant
@@ -130,11 +157,12 @@ struct twheel_session {
 	u32 shared_ids;
 	struct twheel_session_words *words;
 	struct twheel_events events;
-	struct twheel_stats stats;
+	struct twheel_session_counters stats;
 	wait_queue_head_t readers;
 	wait_queue_head_t pollers;
 	struct fasync_struct *fasync;
 	struct twheel_session_user *user;
+	kuid_t uid;
 	bool nice;
 	bool unlimited;
 	u32 number;
@@ -150,7 +178,7 @@ struct twheel_session {
  * struct twheel_session_op - an operation of a TWHEEL_IOC_SUBMIT
  * @opcode: TWHEEL_OP_*
  * @result: as in struct twheel_op
- * @start: what there is to start, or with @start.id to stop
+ * @start: the timer to start, or with @start.id to stop
  */
 struct twheel_session_op {
 	u32 opcode;
@@ -176,17 +204,20 @@ struct twheel_session_look {
 };
 
 /* batch.c */
-void twheel_session_run_ops(struct twheel_session *s,
-			    struct twheel_session_op *ops, unsigned int count,
-			    ktime_t now);
+unsigned int twheel_session_run_ops(struct twheel_session *s,
+				    struct twheel_session_op *ops,
+				    unsigned int count, ktime_t now);
 
-/* session.c */
+/* open.c */
 struct twheel_session *twheel_session_open(void);
 void twheel_session_close(struct twheel_session *s);
 int twheel_session_setup(struct twheel_session *s,
 			 const struct twheel_setup *setup);
 void twheel_session_info(struct twheel_session *s, struct twheel_info *info);
 int twheel_session_mmap(struct twheel_session *s, struct vm_area_struct *vma);
+void twheel_session_stats_locked(const struct twheel_session *s,
+				 struct twheel_stats *stats)
+	__must_hold(&s->lock);
 void twheel_session_stats(struct twheel_session *s, struct twheel_stats *stats);
 int twheel_session_init(void);
 void twheel_session_exit(void);
@@ -211,7 +242,7 @@ int twheel_session_list(struct twheel_session *s, struct twheel_list *list,
 
 /* read.c */
 ssize_t twheel_session_read(struct twheel_session *s, struct iov_iter *to);
-void twheel_session_wake(struct twheel_tick_end *end);
+void twheel_session_wake(struct twheel_tick_end *tick_end);
 bool twheel_session_readable(struct twheel_session *s);
 void twheel_session_pass_on(struct twheel_session *s);
 
@@ -224,43 +255,10 @@ void twheel_session_wheel_use(struct twheel_session *s,
 			      struct twheel_session_wheel *shared);
 int twheel_session_wheel_need(struct twheel_session *s);
 
-/* Whether a timer may be started on this CPU. Session's lock held. */
+/* A timer may be started on this CPU. Session's lock held. */
 static inline bool twheel_session_wheel_ready(const struct twheel_session *s)
 {
 	return test_bit(smp_processor_id(), s->prepared);
-}
-
-static inline struct twheel_utimer *
-twheel_table_take_this(struct twheel_session *s, struct twheel_utimer *ut, u64 id)
-{
-	struct twheel_chunk *chunk = twheel_chunk_of(ut);
-	unsigned long bit = BIT(ut - chunk->timers);
-
-	chunk->free &= ~bit;
-	chunk->read &= ~bit;
-	ut->id = id;
-	s->timers++;
-	return ut;
-}
-
-/**
- * twheel_table_take - take a free timer
- * @s: the session, with fewer timers than its limit
- * @ut: the place of @id, which is free. NULL if there is no such place
- * @id: the id of the caller's choice, or %TWHEEL_ID_ANY
- *
- * Context: Session's lock held, so that it stays on this CPU.
- * Return: the timer, with its id, to be armed at once, or NULL if
- * twheel_session_wheel_need() and twheel_table_grow() have to be called first.
- */
-static inline struct twheel_utimer *
-twheel_table_take(struct twheel_session *s, struct twheel_utimer *ut, u64 id)
-{
-	if (unlikely(!twheel_session_wheel_ready(s)))
-		return NULL;
-	if (id == TWHEEL_ID_ANY)
-		return twheel_table_take_any(s);
-	return ut ? twheel_table_take_this(s, ut, id) : NULL;
 }
 
 #endif /* _TWHEEL_SESSION_H */

@@ -1,13 +1,13 @@
-// SPDX-License-Identifier: GPL-2.0
-/*
- * A session's timers by id
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/**
+ * DOC: A session's timers by id
  *
- * The timers themselves are the table: what is pending takes no more than its
- * timer and a share of the few words of its chunk. Chunks come from a cache
- * that is charged to the caller's memory cgroup. They come one at a time as
- * numbers are used, and go back when their last timer is freed. The chunk that
- * was last to become empty is kept until another one does. Without it a session
- * that starts and stops one timer would allocate each time.
+ * The timers themselves are the table: a pending timer takes its own memory and
+ * a share of the few words of its chunk. Chunks come from a cache that is
+ * charged to the caller's memory cgroup. They come one at a time as numbers are
+ * used, and go back when their last timer is freed. The chunk that was last to
+ * become empty is kept until another one does. Without it a session that starts
+ * and stops one timer would allocate each time.
  *
  * Two tables: one for numbers that the caller chooses, one for numbers that
  * we choose, where a generation distinguishes the users of one number.
@@ -96,7 +96,7 @@ void twheel_table_init(struct twheel_table *table)
  *	is, or to where to go on
  *
  * Looks at one page of pointers at most, so that it may be called with the
- * session's lock held, whatever the table looks like.
+ * session's lock held, however sparse the table is.
  *
  * Return: the chunk, or NULL if there is none before the new @index.
  */
@@ -161,7 +161,7 @@ void twheel_table_destroy(struct twheel_session *s, struct twheel_table *table)
 }
 
 /**
- * twheel_table_was_read - what has become of an id
+ * twheel_table_was_read - tell whether an id's event was read
  * @tables: the session's tables
  * @id: an id that twheel_table_find() does not find
  *
@@ -189,12 +189,14 @@ bool twheel_table_was_read(const struct twheel_table *tables, u64 id)
  * @s: the session
  *
  * Context: Session's lock held.
- * Return: as twheel_table_take().
+ * Return: the timer, with its id, which the caller counts in the session. NULL
+ * if twheel_table_grow() has to be called first.
  */
 struct twheel_utimer *twheel_table_take_any(struct twheel_session *s)
 {
 	struct twheel_table *table = &s->tables[TWHEEL_TABLE_KERNEL];
 	struct twheel_chunk *chunk;
+	struct twheel_utimer *ut;
 	u64 number;
 	u32 place;
 
@@ -207,8 +209,10 @@ struct twheel_utimer *twheel_table_take_any(struct twheel_session *s)
 		list_del_init(&chunk->partial);
 	number = chunk->index * TWHEEL_CHUNK_TIMERS + place;
 	s->generation = (s->generation + 1) & TWHEEL_ID_GEN_MASK;
-	return twheel_table_take_this(s, &chunk->timers[place], TWHEEL_ID_KERNEL |
-			 s->generation << TWHEEL_ID_NR_BITS | number);
+	ut = &chunk->timers[place];
+	twheel_table_take_this(ut, TWHEEL_ID_KERNEL |
+			       s->generation << TWHEEL_ID_NR_BITS | number);
+	return ut;
 }
 
 /* The marks of events read stay, as a number where the chunk was. */
@@ -226,7 +230,10 @@ static noinline void free_chunk(struct twheel_chunk *chunk)
 	give_back_chunk(s, chunk);
 }
 
-/* @chunk has become empty: it is kept, in place of the one before it. */
+/*
+ * @chunk has become empty: it is kept, in place of the chunk that was kept
+ * before.
+ */
 static noinline void keep_chunk(struct twheel_chunk *chunk)
 {
 	struct twheel_table *table = chunk->table;
@@ -327,7 +334,7 @@ static u32 next_index(struct twheel_table *table, u64 id)
 	return table->first_free * TWHEEL_PAGE_CHUNKS + page->first_free;
 }
 
-/* Whether there is room for @id, so that it can be taken. */
+/* There is room for @id, so that it can be taken. */
 static bool has_room(struct twheel_session *s, struct twheel_table *table,
 		     u64 id)
 {
@@ -379,7 +386,9 @@ static bool put_piece(struct twheel_session *s, u64 id, enum missing missing,
 	return true;
 }
 
-/* What a session has once, however many timers, is not counted. */
+/*
+ * Memory that a session has once, however many timers it has, is not counted.
+ */
 static bool is_counted(enum missing missing)
 {
 	return missing == PAGE || missing == CHUNK;

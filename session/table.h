@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * A session's timers by id: the types, and the look-up, which is inlined
  *
@@ -45,7 +45,8 @@ enum twheel_utimer_state {
  * @id: its id
  * @user_data: for the events
  * @period_ns: 0 or the period, ns
- * @expired_ns: when it has expired
+ * @expired_ns: when it has expired, once it has
+ * @slack_ns: before that, by how much later it may be due
  * @state: see there. In step with @free of the chunk
  * @before: the timer of the event before it, as twheel_events_place() has it.
  *	Only if there is one
@@ -57,7 +58,10 @@ struct twheel_utimer {
 	u64 id;
 	u64 user_data;
 	u64 period_ns;
-	u64 expired_ns;
+	union {
+		u64 expired_ns;
+		u64 slack_ns;
+	};
 	enum twheel_utimer_state state;
 	u32 before;
 };
@@ -221,6 +225,26 @@ twheel_table_find(const struct twheel_table *tables, u64 id)
 	if (unlikely(!ut || ut->state == TWHEEL_FREE))
 		return NULL;
 	return likely(ut->id == id) ? ut : NULL;
+}
+
+/**
+ * twheel_table_take_this - take a free timer in a place of the table
+ * @ut: the timer
+ * @id: its id, whose place that is
+ *
+ * Inlined, as it is in the path of each start. The caller counts the timer in
+ * the session, which twheel_table_free() undoes.
+ *
+ * Context: Session's lock held.
+ */
+static inline void twheel_table_take_this(struct twheel_utimer *ut, u64 id)
+{
+	struct twheel_chunk *chunk = twheel_chunk_of(ut);
+	unsigned long bit = BIT(ut - chunk->timers);
+
+	chunk->free &= ~bit;
+	chunk->read &= ~bit;
+	ut->id = id;
 }
 
 /**

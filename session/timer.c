@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: GPL-2.0
-/*
- * The timers of a session: starting, expiring, stopping, looking
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/**
+ * DOC: The timers of a session: starting, expiring, stopping, looking
  *
  * A timer of a session is free, armed or unread. Starting arms it. Its
  * callback, in softirq context, puts it at the end of the session's queue of
@@ -20,15 +20,15 @@
 #include <linux/ktime.h>
 #include <linux/smp.h>
 
+#include "core/compat.h"
+#include "core/trace.h"
 #include "timer.h"
-#include "twheel_compat.h"
-#include "twheel_trace.h"
 
 /**
  * twheel_session_from_caller - a time of the caller's CLOCK_MONOTONIC as ours
  * @time: at most KTIME_MAX, ns
  *
- * What was over before the clock of the caller's time namespace began is over
+ * A time before the clock of the caller's time namespace began is in the past
  * for us, too.
  *
  * Context: Process.
@@ -48,18 +48,19 @@ static struct twheel_session *session_of(struct twheel_utimer *ut)
 
 /*
  * A run of the tick queues and calls what one CPU has in @s->ends, so that
- * nobody else changes what is asked for here. The wake-up is counted now: taken
- * for that, the session's lock would make it wait for other CPUs again.
+ * nobody else changes @end here. The wake-up is counted now: the session's
+ * lock, if taken to count, would make it wait for other CPUs again.
  */
 static void wake_at_tick_end(struct twheel_session *s,
 			     struct twheel_timer *timer)
 {
-	struct twheel_tick_end *end = &s->ends[smp_processor_id()].tick_end;
+	struct twheel_session_end *end = &s->ends[smp_processor_id()];
 
-	if (twheel_tick_end_queued(end))
+	end->events++;
+	if (twheel_tick_end_queued(&end->tick_end))
 		return;
 	s->stats.wakeups++;
-	twheel_at_tick_end(timer, end);
+	twheel_at_tick_end(timer, &end->tick_end);
 }
 
 static void stop_by_word(struct twheel_session *s, struct twheel_utimer *ut)
@@ -89,6 +90,9 @@ static __always_inline bool heed_word(struct twheel_session *s,
 		stop_by_word(s, ut);
 	} else {
 		s->stats.carried++;
+		if (unlikely(ut->slack_ns))
+			deadline = twheel_round_deadline(deadline, ut->slack_ns,
+							 s->tick_ns);
 		twheel_again_at(&ut->timer, deadline);
 	}
 	return true;
@@ -113,21 +117,23 @@ static ktime_t due_time(const struct twheel_session *s,
 }
 
 /*
- * The second look at a word comes after the clock was read. What was stored by
- * then counts, whenever the timer was due.
+ * The second look at a word comes after the clock was read. A word that was
+ * stored by then counts, whenever the timer was due.
  */
 static void session_expired(struct twheel_timer *timer)
 {
 	struct twheel_utimer *ut = container_of(timer, struct twheel_utimer,
 						timer);
 	struct twheel_session *s = session_of(ut);
+	u64 now;
 
 	spin_lock(&s->lock);
 	if (has_word(s, ut) && heed_word(s, ut, due_time(s, ut)))
 		goto unlock;
-	ut->expired_ns = ktime_get_ns();
-	if (has_word(s, ut) && heed_word(s, ut, ut->expired_ns))
+	now = ktime_get_ns();
+	if (has_word(s, ut) && heed_word(s, ut, now))
 		goto unlock;
+	ut->expired_ns = now;
 	ut->state = TWHEEL_UNREAD;
 	s->stats.expired++;
 	s->stats.pending--;
@@ -153,23 +159,23 @@ static int start_new(struct twheel_session *s, struct twheel_utimer *ut,
 		return -ENOENT;
 	if (s->timers >= s->max_timers)
 		return -ENOSPC;
-	ut = twheel_table_take(s, ut, args->id);
+	ut = twheel_session_take(s, ut, args->id);
 	if (!ut)
 		return -EAGAIN;
 	args->id = ut->id;
 	twheel_utimer_set_up(ut, args);
 	s->stats.started++;
-	twheel_utimer_arm(s, ut, twheel_session_deadline(args, now));
+	twheel_utimer_arm(s, ut, twheel_session_deadline(s, args, now));
 	return 0;
 }
 
-static int start_armed(struct twheel_utimer *ut,
+static int start_armed(struct twheel_session *s, struct twheel_utimer *ut,
 		       const struct twheel_start *args, ktime_t now)
 {
-	if (!twheel_restart_at(&ut->timer, twheel_session_deadline(args, now)))
+	if (!twheel_restart_at(&ut->timer, twheel_session_deadline(s, args, now)))
 		return -EINPROGRESS;
 	twheel_utimer_set_up(ut, args);
-	session_of(ut)->stats.restarted++;
+	s->stats.restarted++;
 	return 1;
 }
 
@@ -212,7 +218,7 @@ static int start_unread(struct twheel_session *s, struct twheel_utimer *ut,
 	s->stats.replaced++;
 	s->stats.started++;
 	twheel_utimer_set_up(ut, args);
-	twheel_utimer_arm(s, ut, twheel_session_deadline(args, now));
+	twheel_utimer_arm(s, ut, twheel_session_deadline(s, args, now));
 	return 0;
 }
 
@@ -231,7 +237,7 @@ static int start_locked(struct twheel_session *s, struct twheel_start *args,
 	if (!ut || ut->state == TWHEEL_FREE || ut->id != args->id)
 		return start_new(s, ut, args, now);
 	if (ut->state == TWHEEL_ARMED)
-		return start_armed(ut, args, now);
+		return start_armed(s, ut, args, now);
 	return start_unread(s, ut, args, now);
 }
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * The steps that timer.c, batch.c, read.c and list.c share
  */
@@ -18,14 +18,14 @@ void twheel_session_entry(struct twheel_session *s, struct twheel_utimer *ut,
 			  struct twheel_entry *entry);
 
 /*
- * The queue of events. A timer that is not pending lends its link.prev, no more,
- * so that twheel_pending() is right about it all the time. That makes a list that
- * can be read from its head. A timer is taken out of the middle, which is rare,
- * through the place of the one before it.
+ * The queue of events. A timer that is not pending lends its link.prev, no
+ * more, so that twheel_pending() is right about it all the time. That makes a
+ * list that can be read from its head. A timer is taken out of the middle,
+ * which is rare, through its predecessor's place.
  */
 #define TWHEEL_EVENTS_KERNEL	BIT(31)
 
-/* What @before of the next timer says about @ut. */
+/* The place of @ut, as @before of the next timer has it. */
 static inline u32 twheel_events_place(const struct twheel_utimer *ut)
 {
 	return twheel_number_of(ut->id) |
@@ -63,11 +63,34 @@ static inline bool twheel_session_has_number(const struct twheel_session *s,
 	return id & TWHEEL_ID_KERNEL || id < s->max_timers;
 }
 
+/**
+ * twheel_session_take - take a free timer
+ * @s: the session, with fewer timers than its limit
+ * @ut: the place of @id, which is free. NULL if there is no such place
+ * @id: the id of the caller's choice, or %TWHEEL_ID_ANY
+ *
+ * Context: Session's lock held, so that it stays on this CPU.
+ * Return: the timer, with its id, to be armed at once, or NULL if
+ * twheel_session_wheel_need() and twheel_table_grow() have to be called first.
+ */
+static inline struct twheel_utimer *
+twheel_session_take(struct twheel_session *s, struct twheel_utimer *ut, u64 id)
+{
+	if (unlikely(!twheel_session_wheel_ready(s)))
+		return NULL;
+	if (id == TWHEEL_ID_ANY)
+		ut = twheel_table_take_any(s);
+	else if (ut)
+		twheel_table_take_this(ut, id);
+	if (ut)
+		s->timers++;
+	return ut;
+}
+
 static inline int twheel_session_check_start(const struct twheel_session *s,
 					     const struct twheel_start *args)
 {
-	if (args->flags & ~(TWHEEL_START_ABS | TWHEEL_START_REPLACE) ||
-	    args->reserved)
+	if (args->flags & ~(TWHEEL_START_ABS | TWHEEL_START_REPLACE))
 		return -EINVAL;
 	if (args->expires_ns > KTIME_MAX || args->period_ns > KTIME_MAX)
 		return -EINVAL;
@@ -93,13 +116,20 @@ static inline u64 twheel_session_to_caller(u64 time, s64 offset)
 	return min_t(u64, time + offset, KTIME_MAX);
 }
 
-static inline ktime_t twheel_session_deadline(const struct twheel_start *args,
+static inline ktime_t twheel_session_deadline(const struct twheel_session *s,
+					      const struct twheel_start *args,
 					      ktime_t now)
 {
+	ktime_t deadline;
+
 	if (args->flags & TWHEEL_START_ABS)
-		return twheel_session_from_caller(args->expires_ns);
-	/* No overflow of 64 bits: both are less than 2^63. */
-	return min_t(u64, now + args->expires_ns, KTIME_MAX);
+		deadline = twheel_session_from_caller(args->expires_ns);
+	else
+		/* No overflow of 64 bits: both are less than 2^63. */
+		deadline = min_t(u64, now + args->expires_ns, KTIME_MAX);
+	if (likely(!args->slack_ns))
+		return deadline;
+	return twheel_round_deadline(deadline, args->slack_ns, s->tick_ns);
 }
 
 static inline void twheel_utimer_set_up(struct twheel_utimer *ut,
@@ -107,6 +137,7 @@ static inline void twheel_utimer_set_up(struct twheel_utimer *ut,
 {
 	ut->user_data = args->user_data;
 	ut->period_ns = args->period_ns;
+	ut->slack_ns = args->slack_ns;
 }
 
 /* Session's lock held, as for all that follows with __must_hold(). */
@@ -136,7 +167,7 @@ static inline void twheel_utimer_end(struct twheel_utimer *ut)
 	ut->state = TWHEEL_ENDED;
 }
 
-/* Whether an expired timer is armed again when its event is read. */
+/* An expired timer is armed again when its event is read. */
 static inline bool twheel_utimer_goes_on(const struct twheel_utimer *ut)
 {
 	return unlikely(ut->period_ns) && ut->state != TWHEEL_ENDED;

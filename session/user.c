@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Users of /dev/twheel, and what each of them may have
+/**
+ * DOC: Users of /dev/twheel, and what each of them may have
  *
- * A session belongs to the effective user id of its opener, whoever uses its
- * descriptor later. What a user has is counted here: sessions, wheels, and the
- * pieces of memory that hold timers. A user comes with the first session and
- * goes when nothing is counted any more.
+ * A session belongs to the effective user id of its opener, even if others use
+ * its descriptor later. Ids in a user namespace cost nothing: its maker has as
+ * many of them as he likes. They count as the user that has made the namespace.
  *
- * Limits are for one user and for all. CAP_SYS_RESOURCE exempts from the former.
- * A part of the latter is kept for it, so that a user who takes all that he can
- * get does not take what the administrator needs.
+ * This file counts a user's sessions, wheels, and pieces of memory that hold
+ * timers. A user comes with the first session and goes when nothing is counted
+ * any more.
+ *
+ * Limits are for one user and for all. CAP_SYS_RESOURCE exempts from the
+ * former. A part of the latter is kept for it, so that a greedy user does not
+ * take the administrator's share.
  */
 #include <linux/atomic.h>
 #include <linux/cred.h>
@@ -21,27 +24,45 @@
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 #include <linux/uidgid.h>
+#include <linux/user_namespace.h>
 
 #include "session.h"
 
+/* At load and later: a value out of range is refused, and nothing changes. */
+static int set_limit(const char *value, const struct kernel_param *param)
+{
+	/* The counts are ints. */
+	return param_set_uint_minmax(value, param, 0, INT_MAX);
+}
+
+static const struct kernel_param_ops limit_ops = {
+	.set = set_limit,
+	.get = param_get_uint,
+};
+
 static unsigned int max_sessions = 4096;
-module_param(max_sessions, uint, 0644);
+module_param_cb(max_sessions, &limit_ops, &max_sessions, 0644);
 MODULE_PARM_DESC(max_sessions, "Most sessions");
 
 static unsigned int max_user_sessions = 1024;
-module_param(max_user_sessions, uint, 0644);
+module_param_cb(max_user_sessions, &limit_ops, &max_user_sessions, 0644);
 MODULE_PARM_DESC(max_user_sessions, "Most sessions of a user");
 
 static unsigned int max_wheels = 64;
-module_param(max_wheels, uint, 0644);
+module_param_cb(max_wheels, &limit_ops, &max_wheels, 0644);
 MODULE_PARM_DESC(max_wheels, "Most private wheels of sessions");
 
 static unsigned int max_user_wheels = 8;
-module_param(max_user_wheels, uint, 0644);
+module_param_cb(max_user_wheels, &limit_ops, &max_user_wheels, 0644);
 MODULE_PARM_DESC(max_user_wheels, "Most private wheels of a user's sessions");
 
+static unsigned int max_own_wheels = 2048;
+module_param_cb(max_own_wheels, &limit_ops, &max_own_wheels, 0644);
+MODULE_PARM_DESC(max_own_wheels,
+		 "Most users with a wheel in place of the default wheel");
+
 static unsigned int max_user_timers = 1U << 22;
-module_param(max_user_timers, uint, 0644);
+module_param_cb(max_user_timers, &limit_ops, &max_user_timers, 0644);
 MODULE_PARM_DESC(max_user_timers, "Most timers of a user's sessions");
 
 /* One in so many of what all may have is for CAP_SYS_RESOURCE only. */
@@ -51,7 +72,7 @@ MODULE_PARM_DESC(max_user_timers, "Most timers of a user's sessions");
 static DEFINE_HASHTABLE(users, USER_BITS);	/* guarded by users_lock */
 static DEFINE_SPINLOCK(users_lock);
 
-/* What all users have. */
+/* The sums of all users. */
 static atomic_t counts[TWHEEL_NR_COUNTS];
 
 static struct twheel_session_user *look_for_user(kuid_t uid)
@@ -74,14 +95,48 @@ static struct twheel_session_user *alloc_user(kuid_t uid)
 
 	if (!user)
 		return NULL;
+	user->payer = twheel_payer_create();
+	if (!user->payer) {
+		kfree(user);
+		return NULL;
+	}
 	user->uid = uid;
 	user->refs = 1;
 	INIT_LIST_HEAD(&user->wheels);
 	return user;
 }
 
+/* Not under the table's lock. */
+static void free_user(struct twheel_session_user *user)
+{
+	twheel_payer_destroy(user->payer);
+	kfree_rcu(user, rcu);
+}
+
+/*
+ * The maker of the outermost namespace below the initial one. A namespace that
+ * root has made is the administrator's choice of ids: that is its own root.
+ */
+static kuid_t uid_of_caller(void)
+{
+	struct user_namespace *ns = current_user_ns();
+	kuid_t root;
+
+	if (ns == &init_user_ns)
+		return current_euid();
+	while (ns->parent != &init_user_ns)
+		ns = ns->parent;
+	root = make_kuid(ns, 0);
+	if (uid_eq(ns->owner, GLOBAL_ROOT_UID) && uid_valid(root))
+		return root;
+	return ns->owner;
+}
+
 /**
  * twheel_session_user_get - the user of a new session
+ *
+ * In a user namespace it is the owner of the outermost namespace below the
+ * initial one, or its own root if root has made it.
  *
  * Context: Process, may sleep.
  * Return: the user, to be given back with twheel_session_user_put(), or
@@ -90,7 +145,7 @@ static struct twheel_session_user *alloc_user(kuid_t uid)
 struct twheel_session_user *twheel_session_user_get(void)
 {
 	struct twheel_session_user *user, *fresh;
-	kuid_t uid = current_euid();
+	kuid_t uid = uid_of_caller();
 
 	spin_lock(&users_lock);
 	user = look_for_user(uid);
@@ -108,7 +163,7 @@ struct twheel_session_user *twheel_session_user_get(void)
 	spin_unlock(&users_lock);
 	if (!user)
 		return fresh;
-	kfree(fresh);
+	free_user(fresh);
 	return user;
 }
 
@@ -141,7 +196,7 @@ void twheel_session_user_put(struct twheel_session_user *user)
 		hash_del(&user->node);
 	spin_unlock(&users_lock);
 	if (last)
-		kfree_rcu(user, rcu);
+		free_user(user);
 }
 
 /*
@@ -171,6 +226,8 @@ static unsigned int user_limit(enum twheel_session_count what)
 		return READ_ONCE(max_user_sessions);
 	case TWHEEL_COUNT_WHEELS:
 		return READ_ONCE(max_user_wheels);
+	case TWHEEL_COUNT_OWN_WHEELS:
+		return INT_MAX;
 	case TWHEEL_COUNT_WORD_PAGES:
 		return max_user_word_pages();
 	default:
@@ -185,6 +242,8 @@ static unsigned int limit(enum twheel_session_count what)
 		return READ_ONCE(max_sessions);
 	case TWHEEL_COUNT_WHEELS:
 		return READ_ONCE(max_wheels);
+	case TWHEEL_COUNT_OWN_WHEELS:
+		return READ_ONCE(max_own_wheels);
 	default:
 		return INT_MAX;
 	}

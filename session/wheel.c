@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * The wheels of sessions
+/**
+ * DOC: The wheels of sessions
  *
  * Sessions with CAP_SYS_NICE use the default wheel, beside the kernel's own
  * timers, and share their private wheels among each other. All others share
  * theirs with nobody but their own user: one in place of the default wheel, and
  * private ones within bounds. So a crowd of timers makes nobody late but its
- * user.
+ * user, and nobody but that user sees the wheel in /proc/twheel. A wheel that
+ * sessions with CAP_SYS_NICE share may be several users': only CAP_SYS_ADMIN
+ * sees it.
  *
  * There is one wheel for each configuration and owner. It is made for its first
  * session and goes with the last. It is lazy: the slots of a CPU are allocated
@@ -19,8 +21,6 @@
 #include <linux/cpumask.h>
 #include <linux/err.h>
 #include <linux/list.h>
-#include <linux/log2.h>
-#include <linux/preempt.h>
 #include <linux/slab.h>
 #include <linux/smp.h>
 #include <linux/spinlock.h>
@@ -67,10 +67,10 @@ static struct twheel_session_wheel *find_wheel(const struct twheel_session *s,
 	return NULL;
 }
 
-/* What takes the default wheel's place is bounded by the sessions. */
-static bool is_counted(const struct twheel_config *config)
+static enum twheel_session_count count_of(const struct twheel_config *config)
 {
-	return config->name == private_name;
+	return config->name == private_name ? TWHEEL_COUNT_WHEELS :
+					      TWHEEL_COUNT_OWN_WHEELS;
 }
 
 static void free_wheel(struct twheel_session_wheel *shared)
@@ -78,8 +78,7 @@ static void free_wheel(struct twheel_session_wheel *shared)
 	struct twheel_session_user *user = shared->user;
 
 	twheel_destroy(shared->wheel);
-	if (is_counted(&shared->config))
-		twheel_session_user_uncharge(user, TWHEEL_COUNT_WHEELS);
+	twheel_session_user_uncharge(user, count_of(&shared->config));
 	twheel_session_user_put(user);
 	kfree(shared);
 }
@@ -109,19 +108,17 @@ static struct twheel_session_wheel *
 make_wheel(struct twheel_session *s, const struct twheel_config *config)
 {
 	struct twheel_session_wheel *shared;
-	int ret = 0;
+	int ret = twheel_session_user_charge(s->user, count_of(config),
+					     s->unlimited);
 
-	if (is_counted(config))
-		ret = twheel_session_user_charge(s->user, TWHEEL_COUNT_WHEELS,
-						 s->unlimited);
 	if (ret)
 		return ERR_PTR(ret);
 	shared = alloc_wheel(config);
 	if (!IS_ERR(shared)) {
 		twheel_session_user_hold(s->user);
 		shared->user = s->user;
-	} else if (is_counted(config)) {
-		twheel_session_user_uncharge(s->user, TWHEEL_COUNT_WHEELS);
+	} else {
+		twheel_session_user_uncharge(s->user, count_of(config));
 	}
 	return shared;
 }
@@ -151,50 +148,36 @@ get_wheel(struct twheel_session *s, const struct twheel_config *config)
 	return shared;
 }
 
-/* Equal wheels are to be equal however they were asked for. */
-static void normalize(struct twheel_config *config)
+/* Fills in what SETUP leaves to the default wheel. */
+static void fill_in(struct twheel_config *config,
+		    const struct twheel_config *standard)
 {
-	struct twheel_config standard;
-
-	twheel_get_config(twheel_default(), &standard);
 	if (!config->tick_ns)
-		config->tick_ns = standard.tick_ns;
+		config->tick_ns = standard->tick_ns;
 	config->doze = config->mode == TWHEEL_TICKLESS ? 1 :
-		       standard.mode == TWHEEL_TICKLESS ? TWHEEL_DOZE_DEFAULT :
-							  standard.doze;
-	if (config->scheme != TWHEEL_HASHED)
-		return;
-	if (!config->slots)
-		config->slots = TWHEEL_SLOTS_DEFAULT;
-	if (config->slots <= TWHEEL_SLOTS_MAX)
-		config->slots = roundup_pow_of_two(config->slots);
+		       standard->mode == TWHEEL_TICKLESS ? TWHEEL_DOZE_DEFAULT :
+							   standard->doze;
 }
 
-/*
- * A hashed wheel looks at all timers of a slot at each of its turns, however far
- * they are from being due. With few slots that takes as long as its user likes.
- */
+/* A user's own wheel must not take as long as its user likes. */
 static bool is_permitted(const struct twheel_session *s,
-			 const struct twheel_config *config)
+			 const struct twheel_config *config,
+			 const struct twheel_config *standard)
 {
-	struct twheel_config standard;
-
-	if (s->nice)
-		return true;
-	twheel_get_config(twheel_default(), &standard);
-	return config->scheme != TWHEEL_HASHED &&
-	       config->tick_ns >= standard.tick_ns;
+	return s->nice || (twheel_scheme_bounded(config->scheme) &&
+			   config->tick_ns >= standard->tick_ns);
 }
 
 /**
  * twheel_session_wheel_private - a private wheel for a session
  * @s: the session
- * @setup: what it asks for
+ * @setup: the wheel that it asks for
  *
  * Context: Process, may sleep.
  * Return: the wheel, made if there is none yet, to be given back with
  * twheel_session_wheel_put(). ERR_PTR() of -EPERM for what takes CAP_SYS_NICE,
- * -ENOSPC at a limit, or what twheel_create() says.
+ * -EINVAL for what is out of range, -ENOSPC at a limit, or what twheel_create()
+ * says.
  */
 struct twheel_session_wheel *
 twheel_session_wheel_private(struct twheel_session *s,
@@ -202,17 +185,27 @@ twheel_session_wheel_private(struct twheel_session *s,
 {
 	struct twheel_config config = {
 		.name		= private_name,
+		.hidden		= true,
+		.uid		= s->nice ? INVALID_UID : s->user->uid,
 		.scheme		= setup->scheme,
 		.mode		= setup->mode,
 		.tick_ns	= setup->tick_ns,
 		.slots		= setup->slots,
 		.lazy		= true,
+		.payer		= s->nice ? NULL : s->user->payer,
 	};
+	struct twheel_config standard;
+	int ret;
 
-	normalize(&config);
-	if (!is_permitted(s, &config))
+	if (setup->scheme >= TWHEEL_NR_SCHEMES)
+		return ERR_PTR(-EINVAL);
+	twheel_get_config(twheel_default(), &standard);
+	fill_in(&config, &standard);
+	if (!is_permitted(s, &config, &standard))
 		return ERR_PTR(-EPERM);
-	return get_wheel(s, &config);
+	/* Equal wheels are to be equal however they were asked for. */
+	ret = twheel_check_config(&config);
+	return ret ? ERR_PTR(ret) : get_wheel(s, &config);
 }
 
 /**
@@ -271,7 +264,10 @@ static int use_own(struct twheel_session *s)
 
 	twheel_get_config(twheel_default(), &config);
 	config.name = user_name;
+	config.hidden = true;
+	config.uid = s->user->uid;
 	config.lazy = true;
+	config.payer = s->user->payer;
 	shared = get_wheel(s, &config);
 	if (IS_ERR(shared))
 		return PTR_ERR(shared);
@@ -285,31 +281,20 @@ static int use_own(struct twheel_session *s)
 	return 0;
 }
 
-/* Stay on the CPU that is prepared until that is noted. */
-static int prepare_cpu(struct twheel_session_wheel *shared)
-{
-	int ret;
-
-	migrate_disable();
-	ret = twheel_prepare(shared->wheel);
-	if (!ret)
-		set_bit(smp_processor_id(), shared->prepared);
-	migrate_enable();
-	return ret;
-}
-
 /**
  * twheel_session_wheel_need - a session is about to start a timer
  * @s: the session, with its @making_room not 0
  *
- * Makes the wheel if there is none yet, and prepares it for this CPU.
+ * Makes the wheel if there is none yet, and prepares it for this CPU. A caller
+ * that is on another CPU afterwards calls it again.
  *
  * Context: Process, may sleep. Without the session's lock.
- * Return: 0, -ENOMEM.
+ * Return: 0, -ENOMEM, or -ENOSPC at a limit.
  */
 int twheel_session_wheel_need(struct twheel_session *s)
 {
 	struct twheel_session_wheel *shared;
+	unsigned int cpu;
 	int ret = 0;
 
 	if (s->nice && !READ_ONCE(s->shared))
@@ -319,7 +304,11 @@ int twheel_session_wheel_need(struct twheel_session *s)
 	if (ret)
 		return ret;
 	shared = READ_ONCE(s->shared);
-	if (test_bit(raw_smp_processor_id(), shared->prepared))
+	cpu = raw_smp_processor_id();
+	if (test_bit(cpu, shared->prepared))
 		return 0;
-	return prepare_cpu(shared);
+	ret = twheel_prepare_cpu(shared->wheel, cpu);
+	if (!ret)
+		set_bit(cpu, shared->prepared);
+	return ret;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * The words of a session: deadlines that its program stores
+/**
+ * DOC: The words of a session: deadlines that its program stores
  *
  * A session that was set up with shared_ids has a word for each id below that.
  * Its program maps them. A store into the word of a pending timer is all that it
@@ -22,8 +22,8 @@
 #include <linux/sched.h>
 #include <linux/slab.h>
 
+#include "core/compat.h"
 #include "session.h"
-#include "twheel_compat.h"
 
 static int add_page(struct twheel_session *s, struct twheel_session_words *words)
 {
@@ -111,10 +111,10 @@ static const struct vm_operations_struct words_vm_ops = {
 /**
  * twheel_session_words_map - mmap(2) of a session
  * @words: its words, which the mapping's file keeps
- * @vma: what is to be mapped
+ * @vma: the new mapping
  *
  * The whole array, shared, or nothing. A child does not inherit the mapping: it
- * would hold the session open. What was mapped for reading is never written.
+ * would hold the session open. A mapping for reading is never written.
  *
  * Context: Process, mmap_lock held.
  * Return: 0 or -EINVAL.

@@ -1,10 +1,10 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
  * A session: opening, setting up, showing, closing
  *
  * A session comes with the first descriptor and goes with the last. Closing it
- * stops what is armed, and waits for what is just expiring. No event comes of
- * that.
+ * stops its armed timers, and waits for callbacks that run. No event comes of a
+ * stop.
  */
 #include <linux/capability.h>
 #include <linux/cpumask.h>
@@ -15,12 +15,12 @@
 #include <linux/slab.h>
 #include <linux/xarray.h>
 
+#include "core/compat.h"
 #include "session.h"
-#include "twheel_compat.h"
 
 static unsigned int max_timers = 1U << 22;
 
-/* At load and later: what is out of range is refused, and nothing changes. */
+/* At load and later: a value out of range is refused, and nothing changes. */
 static int set_max_timers(const char *value, const struct kernel_param *param)
 {
 	return param_set_uint_minmax(value, param, 1, TWHEEL_TIMERS_MAX);
@@ -111,7 +111,7 @@ static struct twheel_session_words *setup_words(struct twheel_session *s,
 	return twheel_session_words_make(s, setup->shared_ids);
 }
 
-/* Those that the session has, if another thread was faster. */
+/* The session's own words, if another thread was faster. */
 static void use_words(struct twheel_session *s,
 		      struct twheel_session_words **words)
 {
@@ -196,7 +196,7 @@ int twheel_session_setup(struct twheel_session *s,
 /**
  * twheel_session_mmap - mmap(2): map the words
  * @s: the session
- * @vma: what is to be mapped
+ * @vma: the new mapping
  *
  * Context: Process, mmap_lock held.
  * Return: 0, -ENODEV if the session has no words, -EINVAL.
@@ -236,6 +236,36 @@ void twheel_session_info(struct twheel_session *s, struct twheel_info *info)
 }
 
 /**
+ * twheel_session_stats_locked - counters of a session, as programs know them
+ * @s: the session
+ * @stats: receives them
+ *
+ * Context: Session's lock held.
+ */
+void twheel_session_stats_locked(const struct twheel_session *s,
+				 struct twheel_stats *stats)
+{
+	const struct twheel_session_counters *c = &s->stats;
+
+	*stats = (struct twheel_stats) {
+		.started = c->started,
+		.restarted = c->restarted,
+		.stopped = c->stopped,
+		.expired = c->expired,
+		.pending = c->pending,
+		.rearmed = c->rearmed,
+		.delivered = c->delivered,
+		.replaced = c->replaced,
+		.withdrawn = c->withdrawn,
+		.unread = c->unread,
+		.overruns = c->overruns,
+		.wakeups = c->wakeups,
+		.carried = c->carried,
+		.stopped_by_store = c->stopped_by_store,
+	};
+}
+
+/**
  * twheel_session_stats - TWHEEL_IOC_STATS
  * @s: the session
  * @stats: receives the counters
@@ -245,13 +275,15 @@ void twheel_session_info(struct twheel_session *s, struct twheel_info *info)
 void twheel_session_stats(struct twheel_session *s, struct twheel_stats *stats)
 {
 	spin_lock_bh(&s->lock);
-	*stats = s->stats;
+	twheel_session_stats_locked(s, stats);
 	spin_unlock_bh(&s->lock);
 }
 
 /* Opening and closing. */
 
-/* Whose it is, and what the opener may do, whoever gets the descriptor later. */
+/*
+ * The opener's user and rights count, also if others get the descriptor later.
+ */
 static int take_user(struct twheel_session *s)
 {
 	struct twheel_session_user *user = twheel_session_user_get();
@@ -260,6 +292,7 @@ static int take_user(struct twheel_session *s)
 	if (IS_ERR(user))
 		return PTR_ERR(user);
 	s->user = user;
+	s->uid = current_euid();
 	s->nice = ns_capable_noaudit(&init_user_ns, CAP_SYS_NICE);
 	s->unlimited = ns_capable_noaudit(&init_user_ns, CAP_SYS_RESOURCE);
 	ret = twheel_session_user_charge(user, TWHEEL_COUNT_SESSIONS,
@@ -331,7 +364,7 @@ err_session:
 	return ERR_PTR(ret);
 }
 
-/* Nothing is queued any more: what is armed is stopped or expires in vain. */
+/* Nothing is queued any more: an armed timer is stopped or expires in vain. */
 static void stop_chunk(struct twheel_chunk *chunk)
 {
 	unsigned int i;
@@ -401,7 +434,7 @@ unsigned int twheel_session_count(void)
  * @number: where to begin. Set to the number of the session
  *
  * Context: RCU read-side critical section, which keeps the session.
- * Return: the session, or NULL if there is none of that number or above.
+ * Return: the session, or NULL if there is none with this number or above.
  */
 struct twheel_session *twheel_session_find(unsigned long *number)
 {
@@ -409,7 +442,7 @@ struct twheel_session *twheel_session_find(unsigned long *number)
 }
 
 /**
- * twheel_session_look - what there is to show of a session
+ * twheel_session_look - the state of a session, for /proc/twheel
  * @s: the session
  * @look: receives it
  *
@@ -420,11 +453,11 @@ void twheel_session_look(struct twheel_session *s,
 			 struct twheel_session_look *look)
 {
 	look->number = s->number;
-	look->uid = s->user->uid;
+	look->uid = s->uid;
 	spin_lock_bh(&s->lock);
 	look->wheel = s->nice || s->shared ? twheel_number(s->wheel) : 0;
 	look->pid = pid_vnr(s->pid);
-	look->stats = s->stats;
+	twheel_session_stats_locked(s, &look->stats);
 	spin_unlock_bh(&s->lock);
 }
 
