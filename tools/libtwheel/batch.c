@@ -7,7 +7,7 @@
 
 #include "libtwheel.h"
 
-/* What the kernel takes at once. */
+/* The most that the kernel takes at once. */
 #define BATCH_MAX	65536
 
 /**
@@ -139,8 +139,9 @@ static int add(struct twheel_batch *batch, const struct twheel_op *op)
 	return batch->count == batch->size ? twheel_batch_flush(batch) : 0;
 }
 
-int twheel_batch_start_flags(struct twheel_batch *batch, __u64 id, __u64 expires_ns,
-			     __u64 period_ns, __u64 user_data, __u32 flags)
+int twheel_batch_start_slack(struct twheel_batch *batch, __u64 id, __u64 expires_ns,
+			     __u64 period_ns, __u64 user_data, __u32 flags,
+			     __u32 slack_ns)
 {
 	const struct twheel_op op = {
 		.opcode = TWHEEL_OP_START,
@@ -149,9 +150,17 @@ int twheel_batch_start_flags(struct twheel_batch *batch, __u64 id, __u64 expires
 		.expires_ns = expires_ns,
 		.period_ns = period_ns,
 		.user_data = user_data,
+		.slack_ns = slack_ns,
 	};
 
 	return add(batch, &op);
+}
+
+int twheel_batch_start_flags(struct twheel_batch *batch, __u64 id, __u64 expires_ns,
+			     __u64 period_ns, __u64 user_data, __u32 flags)
+{
+	return twheel_batch_start_slack(batch, id, expires_ns, period_ns, user_data, flags,
+					0);
 }
 
 int twheel_batch_start(struct twheel_batch *batch, __u64 id, __u64 delay_ns,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * What the files of libtwheel share
+ * Declarations that the files of libtwheel share
  */
 #ifndef LIBTWHEEL_H
 #define LIBTWHEEL_H
@@ -8,7 +8,15 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "process/process.h"
 #include "twheel.h"
+
+/*
+ * All that a function calls is compiled into it, but for what is rare: a start in the
+ * process takes half of the instructions that it takes with the calls.
+ */
+#define LIBTWHEEL_FLAT		__attribute__((__flatten__))
+#define LIBTWHEEL_RARE		__attribute__((__noinline__))
 
 /* The longest interval, and the latest deadline. */
 #define LIBTWHEEL_NS_MAX	(~(__u64)0 >> 1)
@@ -16,11 +24,13 @@
 /**
  * struct session - all of a session
  * @head: what programs see
+ * @process: the session, if it is in the process, and not the kernel's
  * @event_size: size of the program's struct twheel_event
  * @pid: the process that has mapped the words. A child of it has not
  */
 struct session {
 	struct twheel head;
+	struct twheel_process *process;
 	size_t event_size;
 	pid_t pid;
 };
@@ -30,16 +40,22 @@ static inline struct session *to_session(struct twheel *t)
 	return (struct session *)t;
 }
 
+/* NULL if the session is the kernel's. */
+static inline struct twheel_process *process_of(const struct twheel *t)
+{
+	return ((const struct session *)t)->process;
+}
+
 static inline bool has_word(const struct twheel *t, __u64 id)
 {
 	return id < t->shared_ids;
 }
 
 /*
- * A deadline is stored before its start, or what the last user of the id has left
- * there would count. If the timer is pending it is carried on to that. If the id was
- * stopped by a store, its event, which may be unread, is of no use to anybody. Returns
- * what was stored before.
+ * A deadline is stored before its start, or what the last user of the id has
+ * left there would count. If the timer is pending it is carried on to that. If
+ * the id was stopped by a store, its event, which may be unread, is of no use
+ * to anybody. Returns the word that was stored before.
  *
  * A start that fails must leave everything as it was: take_back() restores the word,
  * unless another thread has stored something later.

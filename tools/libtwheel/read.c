@@ -58,18 +58,25 @@ static int keep_valid(struct twheel *t, char *events, size_t size)
 	return (to - events) / event_size;
 }
 
-/* Returns -EAGAIN if there are no events, and 0 if there were only such ones. */
+/*
+ * Returns -EAGAIN if there are no events, and 0 if there were only such events.
+ */
 static int read_once(struct twheel *t, struct twheel_event *events, unsigned int count)
 {
+	size_t room = count * to_session(t)->event_size;
 	int saved = errno;
-	ssize_t size = read(t->fd, events, count * to_session(t)->event_size);
+	ssize_t size;
 
-	if (size < 0) {
-		size = -errno;
-		errno = saved;
-		return size;
+	if (process_of(t)) {
+		size = twheel_process_read(process_of(t), events, room);
+	} else {
+		size = read(t->fd, events, room);
+		if (size < 0) {
+			size = -errno;
+			errno = saved;
+		}
 	}
-	return keep_valid(t, (char *)events, size);
+	return size < 0 ? size : keep_valid(t, (char *)events, size);
 }
 
 int twheel_read(struct twheel *t, struct twheel_event *events, unsigned int count)

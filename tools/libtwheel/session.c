@@ -13,20 +13,32 @@
 #include "libtwheel.h"
 
 #define DEVICE		"/dev/twheel"
+#define BACKEND		"TWHEEL_BACKEND"
+#define BACKENDS	(TWHEEL_OPEN_KERNEL | TWHEEL_OPEN_PROCESS)
 
 /* More than any struct twheel_setup will have. */
 #define SETUP_SIZE_MAX	512
 
+LIBTWHEEL_RARE
 int twheel_command(const struct twheel *t, unsigned long command, void *argument)
 {
+	struct twheel_process *process = process_of(t);
 	int saved = errno;
-	int ret = ioctl(t->fd, command, argument);
+	int ret;
 
+	if (process)
+		return twheel_process_command(process, command, argument);
+	ret = ioctl(t->fd, command, argument);
 	if (ret < 0) {
 		ret = -errno;
 		errno = saved;
 	}
 	return ret;
+}
+
+int twheel_backend(const struct twheel *t)
+{
+	return process_of(t) ? TWHEEL_BACKEND_PROCESS : TWHEEL_BACKEND_KERNEL;
 }
 
 static size_t words_size(const struct twheel *t)
@@ -41,6 +53,10 @@ static int map_words(struct twheel *t)
 
 	if (!t->shared_ids)
 		return 0;
+	if (process_of(t)) {
+		t->words = twheel_process_words(process_of(t));
+		return 0;
+	}
 	words = mmap(NULL, words_size(t), PROT_READ | PROT_WRITE, MAP_SHARED, t->fd, 0);
 	if (words == MAP_FAILED) {
 		int ret = -errno;
@@ -87,10 +103,9 @@ int twheel_attach_sized(struct twheel **t, int fd, size_t event_size)
 }
 
 /* With the size that the program's structure has, which may be of another version. */
-static int setup_session(int fd, const struct twheel_setup *setup, size_t setup_size,
-			 size_t event_size)
+static int setup_session(struct session *session, const struct twheel_setup *setup,
+			 size_t setup_size)
 {
-	const struct twheel t = { .fd = fd };
 	union {
 		struct twheel_setup setup;
 		char bytes[SETUP_SIZE_MAX];
@@ -103,29 +118,116 @@ static int setup_session(int fd, const struct twheel_setup *setup, size_t setup_
 		memcpy(&all, setup, setup_size);
 	if (setup_size < sizeof(all.setup))
 		setup_size = sizeof(all.setup);
-	all.setup.event_size = event_size;
-	return twheel_command(&t, _IOC(_IOC_READ | _IOC_WRITE, TWHEEL_IOC_MAGIC,
-				       _IOC_NR(TWHEEL_IOC_SETUP), setup_size), &all);
+	all.setup.event_size = session->event_size;
+	return twheel_command(&session->head,
+			      _IOC(_IOC_READ | _IOC_WRITE, TWHEEL_IOC_MAGIC,
+				   _IOC_NR(TWHEEL_IOC_SETUP), setup_size), &all);
+}
+
+/* Adds what the environment asks for to @flags that leave it open. */
+static int choose_backend(unsigned int *flags)
+{
+	const char *asked = secure_getenv(BACKEND);
+
+	if ((*flags & BACKENDS) == BACKENDS ||
+	    *flags & ~(BACKENDS | TWHEEL_OPEN_ONE_THREAD))
+		return -EINVAL;
+	if (*flags & BACKENDS || !asked || !*asked)
+		return 0;
+	if (!strcmp(asked, "kernel"))
+		*flags |= TWHEEL_OPEN_KERNEL;
+	else if (!strcmp(asked, "process"))
+		*flags |= TWHEEL_OPEN_PROCESS;
+	else
+		return -EINVAL;
+	return 0;
+}
+
+static int open_device(struct session *session)
+{
+	int saved = errno;
+	int ret;
+
+	session->head.fd = open(DEVICE, O_RDWR | O_CLOEXEC | O_NONBLOCK);
+	if (session->head.fd >= 0)
+		return 0;
+	ret = -errno;
+	errno = saved;
+	return ret;
+}
+
+/* There is no module, or it is not for this user. Limits are another matter. */
+static bool is_missing(int error)
+{
+	switch (error) {
+	case -ENOENT:
+	case -ENODEV:
+	case -ENXIO:
+	case -EACCES:
+	case -EPERM:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static int open_backend(struct session *session, unsigned int flags)
+{
+	int ret;
+
+	if (!(flags & TWHEEL_OPEN_PROCESS)) {
+		ret = open_device(session);
+		if (flags & TWHEEL_OPEN_KERNEL || !is_missing(ret))
+			return ret;
+	}
+	ret = twheel_process_open(&session->process, flags & TWHEEL_OPEN_ONE_THREAD);
+	if (!ret)
+		session->head.fd = twheel_process_fd(session->process);
+	return ret;
+}
+
+static void close_backend(struct session *session)
+{
+	if (session->process)
+		twheel_process_close(session->process);
+	else
+		close(session->head.fd);
+}
+
+int twheel_open_flags_sized(struct twheel **t, const struct twheel_setup *setup,
+			    size_t setup_size, size_t event_size, unsigned int flags)
+{
+	struct session *session;
+	int ret = choose_backend(&flags);
+
+	if (ret)
+		return ret;
+	session = calloc(1, sizeof(*session));
+	if (!session)
+		return -ENOMEM;
+	session->event_size = event_size;
+	ret = open_backend(session, flags);
+	if (ret)
+		goto err_session;
+	ret = setup_session(session, setup, setup_size);
+	if (!ret)
+		ret = attach(session);
+	if (ret)
+		goto err_backend;
+	*t = &session->head;
+	return 0;
+
+err_backend:
+	close_backend(session);
+err_session:
+	free(session);
+	return ret;
 }
 
 int twheel_open_sized(struct twheel **t, const struct twheel_setup *setup,
 		      size_t setup_size, size_t event_size)
 {
-	int saved = errno;
-	int fd, ret;
-
-	fd = open(DEVICE, O_RDWR | O_CLOEXEC | O_NONBLOCK);
-	if (fd < 0) {
-		ret = -errno;
-		errno = saved;
-		return ret;
-	}
-	ret = setup_session(fd, setup, setup_size, event_size);
-	if (!ret)
-		ret = twheel_attach_sized(t, fd, event_size);
-	if (ret)
-		close(fd);
-	return ret;
+	return twheel_open_flags_sized(t, setup, setup_size, event_size, 0);
 }
 
 void twheel_close(struct twheel *t)
@@ -134,51 +236,71 @@ void twheel_close(struct twheel *t)
 
 	if (!t)
 		return;
-	/* What is at this address in a child is something else. */
-	if (t->words && to_session(t)->pid == getpid())
+	/* In a child another mapping may be at this address. */
+	if (t->words && !process_of(t) && to_session(t)->pid == getpid())
 		munmap(t->words, words_size(t));
-	close(t->fd);
+	close_backend(to_session(t));
 	free(to_session(t));
 	errno = saved;
 }
 
 /* A word takes a deadline, so a delay becomes one. */
-static int start_with_word(struct twheel *t, struct twheel_start *start)
+static int prepare_word(struct twheel *t, struct twheel_start *start, __u64 *old)
 {
-	__u64 old;
-	int ret;
-
 	if (start->expires_ns > LIBTWHEEL_NS_MAX)
 		return -EINVAL;
 	if (!(start->flags & TWHEEL_START_ABS)) {
 		start->expires_ns = after(twheel_now(), start->expires_ns);
 		start->flags |= TWHEEL_START_ABS;
 	}
-	old = put_word(t, start->id, start->expires_ns, &start->flags);
-	ret = twheel_command(t, TWHEEL_IOC_START, start);
-	if (ret < 0)
-		take_back(t, start->id, start->expires_ns, old);
+	*old = put_word(t, start->id, start->expires_ns, &start->flags);
+	return 0;
+}
+
+LIBTWHEEL_RARE
+static int start_in_kernel(const struct twheel *t, struct twheel_start start, __u64 *id)
+{
+	int ret = twheel_command(t, TWHEEL_IOC_START, &start);
+
+	if (ret >= 0)
+		*id = start.id;
 	return ret;
 }
 
-int twheel_start_flags(struct twheel *t, __u64 *id, __u64 expires_ns,
-		       __u64 period_ns, __u64 user_data, __u32 flags)
+LIBTWHEEL_FLAT
+int twheel_start_slack(struct twheel *t, __u64 *id, __u64 expires_ns, __u64 period_ns,
+		       __u64 user_data, __u32 flags, __u32 slack_ns)
 {
+	struct twheel_process *process = process_of(t);
 	struct twheel_start start = {
 		.id = *id,
 		.expires_ns = expires_ns,
 		.period_ns = period_ns,
 		.user_data = user_data,
 		.flags = flags,
+		.slack_ns = slack_ns,
 	};
+	bool word = has_word(t, start.id);
+	__u64 old = 0;
 	int ret;
 
-	if (has_word(t, start.id))
-		return start_with_word(t, &start);
-	ret = twheel_command(t, TWHEEL_IOC_START, &start);
-	if (ret >= 0)
-		*id = start.id;
+	if (word) {
+		ret = prepare_word(t, &start, &old);
+		if (ret)
+			return ret;
+	}
+	ret = process ? twheel_process_start(process, start, id) :
+			start_in_kernel(t, start, id);
+	if (ret < 0 && word)
+		take_back(t, start.id, start.expires_ns, old);
 	return ret;
+}
+
+LIBTWHEEL_FLAT
+int twheel_start_flags(struct twheel *t, __u64 *id, __u64 expires_ns,
+		       __u64 period_ns, __u64 user_data, __u32 flags)
+{
+	return twheel_start_slack(t, id, expires_ns, period_ns, user_data, flags, 0);
 }
 
 int twheel_start(struct twheel *t, __u64 id, __u64 delay_ns, __u64 user_data)
@@ -187,6 +309,7 @@ int twheel_start(struct twheel *t, __u64 id, __u64 delay_ns, __u64 user_data)
 }
 
 /* Not for TWHEEL_ID_ANY: nobody would know the timer's id. */
+LIBTWHEEL_FLAT
 int twheel_start_at(struct twheel *t, __u64 id, __u64 deadline_ns, __u64 user_data)
 {
 	if (id == TWHEEL_ID_ANY)
@@ -212,18 +335,61 @@ int twheel_start_any(struct twheel *t, __u64 *id, __u64 delay_ns, __u64 user_dat
 	return ret;
 }
 
-static int stop(struct twheel *t, __u64 id, __u32 flags)
+LIBTWHEEL_FLAT
+int twheel_restart(struct twheel *t, __u64 id, __u64 delay_ns, __u64 user_data)
 {
-	struct twheel_stop stop = { .id = id, .flags = flags };
-
-	return twheel_command(t, TWHEEL_IOC_STOP, &stop);
+	if (id == TWHEEL_ID_ANY)
+		return -EINVAL;
+	return twheel_start_flags(t, &id, delay_ns, 0, user_data, TWHEEL_START_REPLACE);
 }
 
+/* Stores a deadline that is not before the one that is there. */
+static bool push_word(struct twheel *t, __u64 id, __u64 deadline_ns)
+{
+	__u64 word = twheel_word(t, id);
+
+	do {
+		if (word == TWHEEL_WORD_NONE || word > deadline_ns)
+			return false;
+	} while (!__atomic_compare_exchange_n(&t->words[id], &word, deadline_ns, false,
+					      __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+	return true;
+}
+
+/*
+ * An unread event is out of date, as it is for twheel_read() after a store. A start
+ * that left it there would have to leave the later word as well.
+ */
+LIBTWHEEL_FLAT
+int twheel_push(struct twheel *t, __u64 id, __u64 deadline_ns, __u64 user_data)
+{
+	int ret;
+
+	if (id == TWHEEL_ID_ANY || deadline_ns > LIBTWHEEL_NS_MAX)
+		return -EINVAL;
+	if (has_word(t, id) && push_word(t, id, deadline_ns))
+		return 0;
+	ret = twheel_start_flags(t, &id, deadline_ns, 0, user_data,
+				 TWHEEL_START_ABS | TWHEEL_START_REPLACE);
+	return ret < 0 ? ret : 0;
+}
+
+static int stop(struct twheel *t, __u64 id, __u32 flags)
+{
+	struct twheel_process *process = process_of(t);
+	struct twheel_stop stop = { .id = id, .flags = flags };
+
+	return process ? twheel_process_stop(process, id, flags) :
+			 twheel_command(t, TWHEEL_IOC_STOP, &stop);
+}
+
+LIBTWHEEL_FLAT
 int twheel_stop(struct twheel *t, __u64 id)
 {
 	return stop(t, id, 0);
 }
 
+LIBTWHEEL_FLAT
 int twheel_withdraw(struct twheel *t, __u64 id)
 {
 	return stop(t, id, TWHEEL_STOP_WITHDRAW);

@@ -2,8 +2,9 @@
 /*
  * libtwheel: timers by the million through one file descriptor
  *
- * A struct twheel is a session of /dev/twheel. Its structures and flags are those
- * of <linux/twheel.h>, which user-api.rst describes.
+ * A struct twheel is a session of /dev/twheel, or the same session in the
+ * process where there is no /dev/twheel. Its structures and flags come from
+ * <linux/twheel.h>, which user-api.rst describes.
  *
  * All times are nanoseconds. A "deadline" is a time on CLOCK_MONOTONIC, a "delay"
  * begins now. Functions return 0 or more, or a negative errno, and leave errno
@@ -29,12 +30,18 @@ extern "C" {
 #endif
 
 /*
- * What is inline here is also in the library, under the same name, for languages
- * that cannot include it. There this is empty.
+ * Inline functions are also in the library, under the same names, for languages
+ * that cannot include it. There this is empty, and a structure is as long as in
+ * version 1: a caller that passes no size may have that version's structures.
  */
 #ifndef TWHEEL_INLINE
-#define TWHEEL_INLINE	static inline
+#define TWHEEL_INLINE		static inline
+#define TWHEEL_SIZE(name)	sizeof(struct twheel_##name)
 #endif
+
+/* A command that says how long the structure of its caller is. */
+#define TWHEEL_SIZED(command, name) \
+	_IOC(_IOC_READ | _IOC_WRITE, TWHEEL_IOC_MAGIC, _IOC_NR(command), TWHEEL_SIZE(name))
 
 /**
  * struct twheel - a session
@@ -42,7 +49,7 @@ extern "C" {
  * @shared_ids: how many ids have a word
  * @words: their words, or NULL
  *
- * Made by the library alone, and longer than what is seen of it here. For the
+ * Made by the library alone, and longer than its visible part here. For the
  * inline functions; a program only reads it.
  */
 struct twheel {
@@ -54,10 +61,16 @@ struct twheel {
 /* Operations that wait to be submitted together. */
 struct twheel_batch;
 
-/* What the inline functions are made of: they pass on what sizes the program has. */
+/*
+ * The functions under the inline ones, which pass on the sizes of the program's
+ * structures. So does a binding for another language: its structures are of its
+ * own version.
+ */
 int twheel_command(const struct twheel *t, unsigned long command, void *argument);
 int twheel_open_sized(struct twheel **t, const struct twheel_setup *setup,
 		      size_t setup_size, size_t event_size);
+int twheel_open_flags_sized(struct twheel **t, const struct twheel_setup *setup,
+			    size_t setup_size, size_t event_size, unsigned int flags);
 int twheel_attach_sized(struct twheel **t, int fd, size_t event_size);
 
 /**
@@ -68,13 +81,53 @@ int twheel_attach_sized(struct twheel **t, int fd, size_t event_size);
  *
  * The descriptor is non-blocking, and closed by execve(2).
  *
- * Return: 0, or a negative errno: those of open(2) and of TWHEEL_IOC_SETUP
+ * If there is no /dev/twheel, or it may not be opened, then the session is one
+ * in the process. TWHEEL_BACKEND in the environment is "kernel" or "process"
+ * for only one of them.
+ *
+ * Return: 0, or a negative errno of open(2) or of TWHEEL_IOC_SETUP. -EINVAL if
+ * TWHEEL_BACKEND is something else
  */
 TWHEEL_INLINE int twheel_open(struct twheel **t, const struct twheel_setup *setup)
 {
-	return twheel_open_sized(t, setup, setup ? sizeof(*setup) : 0,
-				 sizeof(struct twheel_event));
+	return twheel_open_sized(t, setup, setup ? TWHEEL_SIZE(setup) : 0,
+				 TWHEEL_SIZE(event));
 }
+
+/* Flags of twheel_open_flags(). The session is one of /dev/twheel, or it fails. */
+#define TWHEEL_OPEN_KERNEL	(1U << 0)
+/* The session is one in the process, also where there is a /dev/twheel. */
+#define TWHEEL_OPEN_PROCESS	(1U << 1)
+/* One thread at a time uses the session: one in the process then takes no lock. */
+#define TWHEEL_OPEN_ONE_THREAD	(1U << 2)
+
+/**
+ * twheel_open_flags() - open a session, here or there
+ * @t: as for twheel_open()
+ * @setup: as for twheel_open()
+ * @flags: TWHEEL_OPEN_*
+ *
+ * Return: as twheel_open(). -EINVAL also for flags that do not go together
+ */
+TWHEEL_INLINE int twheel_open_flags(struct twheel **t, const struct twheel_setup *setup,
+				    unsigned int flags)
+{
+	return twheel_open_flags_sized(t, setup, setup ? TWHEEL_SIZE(setup) : 0,
+				       TWHEEL_SIZE(event), flags);
+}
+
+/* What twheel_backend() returns. */
+#define TWHEEL_BACKEND_KERNEL	1
+#define TWHEEL_BACKEND_PROCESS	2
+
+/**
+ * twheel_backend() - where a session is
+ * @t: the session
+ *
+ * Return: TWHEEL_BACKEND_KERNEL for one of /dev/twheel, TWHEEL_BACKEND_PROCESS for
+ * one in the process
+ */
+int twheel_backend(const struct twheel *t);
 
 /**
  * twheel_attach() - use a session that is open already
@@ -89,7 +142,7 @@ TWHEEL_INLINE int twheel_open(struct twheel **t, const struct twheel_setup *setu
  */
 TWHEEL_INLINE int twheel_attach(struct twheel **t, int fd)
 {
-	return twheel_attach_sized(t, fd, sizeof(struct twheel_event));
+	return twheel_attach_sized(t, fd, TWHEEL_SIZE(event));
 }
 
 /**
@@ -131,8 +184,8 @@ TWHEEL_INLINE __u64 twheel_now(void)
  *
  * If the id has a word, the deadline is stored there first.
  *
- * Return: 0 if it was started, 1 if it was pending and is restarted. -EALREADY: it
- * has expired, and its event is unread. Other negative errnos: those of
+ * Return: 0 if it was started, 1 if it was pending and is restarted. -EALREADY:
+ * it has expired, and its event is unread. Other negative errnos as of
  * TWHEEL_IOC_START. Then nothing has changed
  */
 int twheel_start(struct twheel *t, __u64 id, __u64 delay_ns, __u64 user_data);
@@ -189,12 +242,66 @@ int twheel_start_flags(struct twheel *t, __u64 *id, __u64 expires_ns,
 		       __u64 period_ns, __u64 user_data, __u32 flags);
 
 /**
+ * twheel_start_slack() - start a timer that may be due later
+ * @t: the session
+ * @id: as for twheel_start_flags()
+ * @expires_ns: as for twheel_start_flags()
+ * @period_ns: as for twheel_start_flags(). Only the first expiry has slack, and the
+ *	others are a period apart
+ * @user_data: as for twheel_start()
+ * @flags: as for twheel_start_flags()
+ * @slack_ns: by how much later than that the timer may be due
+ *
+ * For timers that need not be exact. Of the ticks in that time the wheel takes a round
+ * one, so that timers meet, and the reader wakes up less often. A refresh keeps the
+ * slack.
+ *
+ * Return: as twheel_start_flags(). -EINVAL: a module that does not know slack
+ */
+int twheel_start_slack(struct twheel *t, __u64 *id, __u64 expires_ns, __u64 period_ns,
+		       __u64 user_data, __u32 flags, __u32 slack_ns);
+
+/**
+ * twheel_restart() - start a timer, whatever its state is
+ * @t: the session
+ * @id: as for twheel_start()
+ * @delay_ns: as for twheel_start()
+ * @user_data: as for twheel_start()
+ *
+ * Where twheel_start() says -EALREADY the unread event is withdrawn first.
+ *
+ * Return: 0 if it was started, 1 if it was pending and is restarted. Negative errnos
+ * as of TWHEEL_IOC_START. Then nothing has changed
+ */
+int twheel_restart(struct twheel *t, __u64 id, __u64 delay_ns, __u64 user_data);
+
+/**
+ * twheel_push() - move the deadline of a timer, back or forward
+ * @t: the session
+ * @id: the id of a timer that runs, or whose event is unread
+ * @deadline_ns: its new deadline, earlier or later, less than 2^63
+ * @user_data: as for twheel_start(). A timer that is pushed back by a store keeps
+ *	what it has
+ *
+ * If the id has a word, and @deadline_ns is not before it, this is twheel_refresh(): a
+ * store. Else the timer is started again. So the deadline that the kernel knows is never
+ * after the word. Two threads must not push one id at the same time.
+ *
+ * A timer that was stopped, or whose event was read, is one for twheel_restart(): its
+ * word is still there, and a store into it starts nothing. So is a periodic timer, whose
+ * word stays behind.
+ *
+ * Return: 0, or a negative errno as twheel_restart()
+ */
+int twheel_push(struct twheel *t, __u64 id, __u64 deadline_ns, __u64 user_data);
+
+/**
  * twheel_stop() - stop a timer
  * @t: the session
  * @id: its id
  *
- * Return: 0 if it was pending: there will be no event. -EALREADY: it has expired.
- * -ENOENT: no such timer. Other negative errnos: those of TWHEEL_IOC_STOP
+ * Return: 0 if it was pending: there will be no event. -EALREADY: it has
+ * expired. -ENOENT: no such timer. Other negative errnos as of TWHEEL_IOC_STOP
  */
 int twheel_stop(struct twheel *t, __u64 id);
 
@@ -212,10 +319,11 @@ int twheel_withdraw(struct twheel *t, __u64 id);
  * twheel_refresh() - push a timer back by a store
  * @t: a session that was opened with &twheel_setup.shared_ids
  * @id: an id below that number: this is not checked
- * @deadline_ns: its new deadline, later than the one that it has, less than 2^63
+ * @deadline_ns: its new deadline, later than its present one, less than 2^63
  *
  * No system call. If the timer has expired meanwhile, twheel_read() starts it again.
- * If it is not running at all then nothing happens.
+ * If it is not running at all then nothing happens. twheel_push() takes an earlier
+ * deadline, too.
  */
 TWHEEL_INLINE void twheel_refresh(struct twheel *t, __u64 id, __u64 deadline_ns)
 {
@@ -236,7 +344,7 @@ TWHEEL_INLINE void twheel_stop_by_store(struct twheel *t, __u64 id)
 }
 
 /**
- * twheel_word() - what was stored last
+ * twheel_word() - the word that was stored last
  * @t: as for twheel_refresh()
  * @id: as for twheel_refresh()
  *
@@ -284,9 +392,9 @@ int twheel_wait(struct twheel *t, struct twheel_event *events, unsigned int coun
  */
 TWHEEL_INLINE int twheel_get(struct twheel *t, __u64 id, struct twheel_entry *entry)
 {
-	__builtin_memset(entry, 0, sizeof(*entry));
+	__builtin_memset(entry, 0, TWHEEL_SIZE(entry));
 	entry->id = id;
-	return twheel_command(t, TWHEEL_IOC_GET, entry);
+	return twheel_command(t, TWHEEL_SIZED(TWHEEL_IOC_GET, entry), entry);
 }
 
 TWHEEL_INLINE int twheel_walk(struct twheel *t, unsigned long command,
@@ -300,7 +408,7 @@ TWHEEL_INLINE int twheel_walk(struct twheel *t, unsigned long command,
 	list.entries = (__u64)(unsigned long)entries;
 	list.cursor = *cursor;
 	list.count = count;
-	list.entry_size = sizeof(*entries);
+	list.entry_size = TWHEEL_SIZE(entry);
 	ret = twheel_command(t, command, &list);
 	if (ret >= 0)
 		*cursor = list.cursor;
@@ -346,8 +454,8 @@ TWHEEL_INLINE int twheel_drain(struct twheel *t, struct twheel_entry *entries,
  */
 TWHEEL_INLINE int twheel_info(const struct twheel *t, struct twheel_info *info)
 {
-	__builtin_memset(info, 0, sizeof(*info));
-	return twheel_command(t, TWHEEL_IOC_INFO, info);
+	__builtin_memset(info, 0, TWHEEL_SIZE(info));
+	return twheel_command(t, TWHEEL_SIZED(TWHEEL_IOC_INFO, info), info);
 }
 
 /**
@@ -359,8 +467,8 @@ TWHEEL_INLINE int twheel_info(const struct twheel *t, struct twheel_info *info)
  */
 TWHEEL_INLINE int twheel_stats(const struct twheel *t, struct twheel_stats *stats)
 {
-	__builtin_memset(stats, 0, sizeof(*stats));
-	return twheel_command(t, TWHEEL_IOC_STATS, stats);
+	__builtin_memset(stats, 0, TWHEEL_SIZE(stats));
+	return twheel_command(t, TWHEEL_SIZED(TWHEEL_IOC_STATS, stats), stats);
 }
 
 /**
@@ -379,7 +487,7 @@ int twheel_batch_new(struct twheel *t, unsigned int size, struct twheel_batch **
 
 /**
  * twheel_batch_free() - free a batch
- * @batch: the batch, or NULL. What waits in it is forgotten
+ * @batch: the batch, or NULL. Operations that wait in it are forgotten
  */
 void twheel_batch_free(struct twheel_batch *batch);
 
@@ -411,7 +519,7 @@ int twheel_batch_start_at(struct twheel_batch *batch, __u64 id, __u64 deadline_n
 /**
  * twheel_batch_start_flags() - add what twheel_start_flags() does
  * @batch: the batch
- * @id: the id, or TWHEEL_ID_ANY: then the id is that of twheel_batch_op()
+ * @id: the id, or TWHEEL_ID_ANY: then twheel_batch_op() has the id
  * @expires_ns: as for twheel_start_flags()
  * @period_ns: as for twheel_start_flags()
  * @user_data: as for twheel_start()
@@ -421,6 +529,22 @@ int twheel_batch_start_at(struct twheel_batch *batch, __u64 id, __u64 deadline_n
  */
 int twheel_batch_start_flags(struct twheel_batch *batch, __u64 id, __u64 expires_ns,
 			     __u64 period_ns, __u64 user_data, __u32 flags);
+
+/**
+ * twheel_batch_start_slack() - add what twheel_start_slack() does
+ * @batch: the batch
+ * @id: as for twheel_batch_start_flags()
+ * @expires_ns: as for twheel_start_flags()
+ * @period_ns: as for twheel_start_slack()
+ * @user_data: as for twheel_start()
+ * @flags: as for twheel_start_flags()
+ * @slack_ns: as for twheel_start_slack()
+ *
+ * Return: as twheel_batch_start()
+ */
+int twheel_batch_start_slack(struct twheel_batch *batch, __u64 id, __u64 expires_ns,
+			     __u64 period_ns, __u64 user_data, __u32 flags,
+			     __u32 slack_ns);
 
 /**
  * twheel_batch_stop() - add what twheel_stop() does
@@ -463,11 +587,18 @@ unsigned int twheel_batch_failed(const struct twheel_batch *batch);
  * @batch: the batch
  * @index: which one, in the order in which they were added, from 0
  *
+ * The library made it, which may be older than the program: a field that came after
+ * version 1 is not to be looked at here.
+ *
  * Return: the operation: its @result is what the function of its own would have
  * returned, its @id the id that was started. NULL if there are not so many
  */
 const struct twheel_op *twheel_batch_op(const struct twheel_batch *batch,
 					unsigned int index);
+
+#undef TWHEEL_SIZED
+#undef TWHEEL_SIZE
+#undef TWHEEL_INLINE
 
 #ifdef __cplusplus
 #pragma GCC diagnostic pop

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * libtwheel in one file, made by tools/libtwheel/amalgamate: timers by the million,
+ * of the module or without it. twheel.h says how it is used.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/timerfd.h>
+#include <unistd.h>

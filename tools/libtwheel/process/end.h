@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * The end of the code that is compiled with kernel.h
+ */
+#undef twheel
+#undef twheel_open
+#undef twheel_read
+#undef twheel_start
+#undef twheel_start_at
+#undef twheel_stop
+#undef twheel_drain
+
+#if defined(__clang__)
+#pragma clang diagnostic pop
+#else
+#pragma GCC diagnostic pop
+#endif

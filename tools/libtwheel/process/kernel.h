@@ -1,0 +1,607 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * The kernel as the wheel and the session know it, for a session in the process
+ *
+ * The sources of the module are compiled unmodified into libtwheel, see
+ * process.c. This header has their part of the kernel's headers, and no more.
+ * User space is this process, so that a copy is an assignment. There is one
+ * CPU, the user may have what the process may have, and nothing is shown to
+ * anybody.
+ *
+ * Locks. A session and its wheel are guarded by one mutex, which is what
+ * spin_lock_bh() takes. Callbacks take spin_lock(), with that mutex held by the
+ * caller who makes the wheel expire them: nothing is left to do there.
+ */
+#ifndef TWHEEL_PROCESS_KERNEL_H
+#define TWHEEL_PROCESS_KERNEL_H
+
+/* libtwheel has these names, too. */
+#define twheel			twheel_wheel
+#define twheel_open		twheel_chardev_open
+#define twheel_read		twheel_chardev_read
+#define twheel_start(...)	twheel_wheel_start(__VA_ARGS__)
+#define twheel_start_at(...)	twheel_wheel_start_at(__VA_ARGS__)
+#define twheel_stop(...)	twheel_wheel_stop(__VA_ARGS__)
+#define twheel_drain(...)	twheel_wheel_drain(__VA_ARGS__)
+
+/* Compilers. */
+
+#if defined(__clang__)
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wunused-function"
+#else
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-function"
+#endif
+#pragma GCC diagnostic ignored "-Wunused-const-variable"
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+#pragma GCC diagnostic ignored "-Wunused-variable"
+#pragma GCC diagnostic ignored "-Wsign-compare"
+
+#define likely(x)		__builtin_expect(!!(x), 1)
+#define unlikely(x)		__builtin_expect(!!(x), 0)
+#define READ_ONCE(x)		__atomic_load_n(&(x), __ATOMIC_RELAXED)
+#define WRITE_ONCE(x, value)	__atomic_store_n(&(x), value, __ATOMIC_RELAXED)
+#define smp_load_acquire(p)	__atomic_load_n(p, __ATOMIC_ACQUIRE)
+
+#undef __always_inline
+#define __always_inline		inline __attribute__((__always_inline__))
+#define noinline		__attribute__((__noinline__))
+#define __maybe_unused		__attribute__((__unused__))
+#define __uninitialized
+#define __user
+#define __rcu
+#define __must_hold(lock)
+#define __acquires(lock)
+#define __releases(lock)
+
+/* Options: none is set except a 64-bit machine's. */
+#define IS_ENABLED(option)	TWHEEL_IS_ENABLED_##option
+#define TWHEEL_IS_ENABLED_CONFIG_64BIT		(__SIZEOF_LONG__ == 8)
+#define TWHEEL_IS_ENABLED_CONFIG_LOCKDEP	0
+#define TWHEEL_IS_ENABLED_CONFIG_LIST_HARDENED	0
+#define TWHEEL_IS_ENABLED_CONFIG_DEBUG_LIST	0
+#define BUILD_BUG_ON(condition)	_Static_assert(!(condition), #condition)
+#define WARN(condition, ...)	((void)(condition))
+
+/* Modules. */
+
+#define KBUILD_MODNAME		"twheel"
+#define THIS_MODULE		NULL
+#define EXPORT_SYMBOL_GPL(name)
+#define MODULE_PARM_DESC(name, text)
+#define module_param(name, type, mode)
+#define module_param_cb(name, ops, value, mode)
+#define pr_err(...)		((void)0)
+
+struct kernel_param;
+
+struct kernel_param_ops {
+	int (*set)(const char *value, const struct kernel_param *param);
+	int (*get)(char *value, const struct kernel_param *param);
+};
+
+#define param_set_uint_minmax(value, param, min, max)	(-EINVAL)
+#define param_get_uint		NULL
+
+/* Types. */
+
+typedef __u8 u8;
+typedef __u16 u16;
+typedef __u32 u32;
+typedef __s32 s32;
+typedef unsigned long long u64;
+typedef long long s64;
+typedef s64 ktime_t;
+typedef unsigned int gfp_t;
+
+#define U32_MAX			((u32)~0U)
+#define U64_MAX			((u64)~0ULL)
+#define KTIME_MAX		((s64)(U64_MAX >> 1))
+#define NSEC_PER_USEC		1000L
+#define NSEC_PER_MSEC		1000000L
+#define NSEC_PER_SEC		1000000000L
+
+/* Arithmetic. */
+
+#define TWHEEL_COMPARE(x, y, op) __extension__ ({			\
+	__typeof__(x) __x = (x);					\
+	__typeof__(y) __y = (y);					\
+	__x op __y ? __x : __y; })
+#define min(x, y)		TWHEEL_COMPARE(x, y, <)
+#define max(x, y)		TWHEEL_COMPARE(x, y, >)
+#define min_t(type, x, y)	TWHEEL_COMPARE((type)(x), (type)(y), <)
+#define clamp_t(type, x, lo, hi) \
+	min_t(type, TWHEEL_COMPARE((type)(x), (type)(lo), >), hi)
+#define swap(a, b) \
+	do { __typeof__(a) __a = (a); (a) = (b); (b) = __a; } while (0)
+#define DIV_ROUND_UP(n, d)	(((n) + (d) - 1) / (d))
+#define IS_ALIGNED(x, a)	(!((x) & ((__typeof__(x))(a) - 1)))
+#define offsetofend(type, member) \
+	(offsetof(type, member) + sizeof(((type *)0)->member))
+#define struct_size(p, member, n) \
+	(sizeof(*(p)) + sizeof((p)->member[0]) * (n))
+
+static inline u64 div_u64_rem(u64 dividend, u32 divisor, u32 *remainder)
+{
+	*remainder = dividend % divisor;
+	return dividend / divisor;
+}
+
+#define div_u64(dividend, divisor)	((u64)(dividend) / (divisor))
+#define div64_u64(dividend, divisor)	((u64)(dividend) / (divisor))
+
+/* Bits. */
+
+#define BITS_PER_LONG		(__SIZEOF_LONG__ * 8)
+#define BITS_TO_LONGS(nr)	DIV_ROUND_UP(nr, BITS_PER_LONG)
+#define BIT(nr)			(1UL << (nr))
+#define BIT_ULL(nr)		(1ULL << (nr))
+#define BIT_WORD(nr)		((nr) / BITS_PER_LONG)
+#define BIT_MASK(nr)		(1UL << ((nr) % BITS_PER_LONG))
+
+static inline int fls64(u64 x)
+{
+	return x ? 64 - __builtin_clzll(x) : 0;
+}
+
+static inline unsigned long __ffs(unsigned long word)
+{
+	return __builtin_ctzl(word);
+}
+
+static inline unsigned long __fls(unsigned long word)
+{
+	return BITS_PER_LONG - 1 - __builtin_clzl(word);
+}
+
+static inline u32 roundup_pow_of_two(u32 x)
+{
+	return x < 2 ? 1 : 1U << (32 - __builtin_clz(x - 1));
+}
+
+static inline void __set_bit(unsigned long nr, unsigned long *bits)
+{
+	bits[BIT_WORD(nr)] |= BIT_MASK(nr);
+}
+
+static inline void __clear_bit(unsigned long nr, unsigned long *bits)
+{
+	bits[BIT_WORD(nr)] &= ~BIT_MASK(nr);
+}
+
+static inline bool test_bit(unsigned long nr, const unsigned long *bits)
+{
+	return bits[BIT_WORD(nr)] & BIT_MASK(nr);
+}
+
+static inline unsigned long find_next_bit(const unsigned long *bits,
+					  unsigned long size, unsigned long nr)
+{
+	for (; nr < size; nr = (nr | (BITS_PER_LONG - 1)) + 1) {
+		unsigned long word = bits[BIT_WORD(nr)] >> nr % BITS_PER_LONG;
+
+		if (word)
+			return min(nr + __ffs(word), size);
+	}
+	return size;
+}
+
+#define find_first_bit(bits, size)	find_next_bit(bits, size, 0)
+
+static inline unsigned long find_last_bit(const unsigned long *bits,
+					  unsigned long size)
+{
+	unsigned long nr = size;
+
+	while (nr && !test_bit(nr - 1, bits))
+		nr--;
+	return nr ? nr - 1 : size;
+}
+
+static inline unsigned int bitmap_weight(const unsigned long *bits,
+					 unsigned int size)
+{
+	unsigned int nr, weight = 0;
+
+	for (nr = 0; nr < size; nr++)
+		weight += test_bit(nr, bits);
+	return weight;
+}
+
+#define array_index_nospec(index, size)	(index)
+#define prefetch(p)		__builtin_prefetch(p)
+#define prefetchw(p)		__builtin_prefetch(p, 1)
+
+/* Lists. */
+
+struct list_head {
+	struct list_head *next, *prev;
+};
+
+struct hlist_node {
+	struct hlist_node *next;
+};
+
+#define container_of(p, type, member) \
+	((type *)((char *)(p) - offsetof(type, member)))
+#define list_entry(p, type, member)	container_of(p, type, member)
+#define list_first_entry(head, type, member) \
+	list_entry((head)->next, type, member)
+#define list_last_entry(head, type, member) \
+	list_entry((head)->prev, type, member)
+#define list_first_entry_or_null(head, type, member) \
+	(list_empty(head) ? NULL : list_first_entry(head, type, member))
+
+static inline void INIT_LIST_HEAD(struct list_head *head)
+{
+	head->next = head;
+	head->prev = head;
+}
+
+static inline bool list_empty(const struct list_head *head)
+{
+	return head->next == head;
+}
+
+static inline void list_add(struct list_head *entry, struct list_head *head)
+{
+	entry->next = head->next;
+	entry->prev = head;
+	head->next->prev = entry;
+	head->next = entry;
+}
+
+static inline void list_del(struct list_head *entry)
+{
+	entry->next->prev = entry->prev;
+	entry->prev->next = entry->next;
+}
+
+static inline void list_del_init(struct list_head *entry)
+{
+	list_del(entry);
+	INIT_LIST_HEAD(entry);
+}
+
+/* Errors in pointers. */
+
+#define ERR_PTR(error)		((void *)(long)(error))
+#define PTR_ERR(p)		((long)(p))
+#define ERR_CAST(p)		((void *)(p))
+#define IS_ERR(p)		((unsigned long)(p) >= -4095UL)
+
+/* Memory. */
+
+#define PAGE_SIZE		4096UL
+#define GFP_KERNEL_ACCOUNT	0
+#define __GFP_RETRY_MAYFAIL	0
+#define __GFP_NOWARN		0
+#define SLAB_ACCOUNT		0
+
+#define kvzalloc(size, gfp)	calloc(1, size)
+#define kzalloc(size, gfp)	calloc(1, size)
+#define kvcalloc(n, size, gfp)	calloc(n, size)
+#define kcalloc(n, size, gfp)	calloc(n, size)
+#define kvfree(p)		free(p)
+#define kfree(p)		free(p)
+#define kvfree_rcu(p, field)	free(p)
+
+/*
+ * The only cache is for chunks. The place that malloc() needs for itself is in
+ * what a chunk leaves of its page: so chunks lie beside each other.
+ */
+struct kmem_cache;
+
+#define kmem_cache_create(name, size, align, flags, ctor)	NULL
+#define kmem_cache_destroy(cache)	((void)(cache))
+#define kmem_cache_free(cache, p)	free(p)
+#define kmem_cache_alloc(cache, gfp)					\
+	twheel_process_piece(TWHEEL_CHUNK_SIZE, sizeof(struct twheel_chunk) + \
+			     TWHEEL_CHUNK_TIMERS * sizeof(struct twheel_utimer))
+
+static inline void *twheel_process_piece(size_t alignment, size_t size)
+{
+	void *p;
+
+	return posix_memalign(&p, alignment, size) ? NULL : p;
+}
+
+/* The arrays of an xarray are not needed, only how it has numbers as pointers. */
+struct xarray {
+	int unused;
+};
+
+#define XA_PRESENT		0
+#define xa_limit_31b		0
+#define DEFINE_XARRAY_FLAGS(name, flags)	struct xarray name
+#define xa_alloc_cyclic(xa, id, entry, limit, next, gfp) \
+	((void)(next), *(id) = 1, 0)
+#define xa_erase(xa, id)	((void)(xa))
+#define xa_find(xa, id, max, filter)	NULL
+
+static inline bool xa_is_value(const void *entry)
+{
+	return (unsigned long)entry & 1;
+}
+
+static inline unsigned long xa_to_value(const void *entry)
+{
+	return (unsigned long)entry >> 1;
+}
+
+static inline void *xa_mk_value(unsigned long value)
+{
+	return (void *)(value << 1 | 1);
+}
+
+/* Locks and waiters. */
+
+/**
+ * struct twheel_process_lock - what guards a session and its wheel
+ * @mutex: the lock
+ * @alone: one thread uses the session, so that nobody takes @mutex. Constant
+ */
+typedef struct twheel_process_lock {
+	pthread_mutex_t mutex;
+	bool alone;
+} spinlock_t;
+
+static inline void spin_lock_init(spinlock_t *lock)
+{
+	pthread_mutex_init(&lock->mutex, NULL);
+	lock->alone = false;
+}
+
+static inline void spin_lock_bh(spinlock_t *lock)
+{
+	if (!lock->alone)
+		pthread_mutex_lock(&lock->mutex);
+}
+
+static inline void spin_unlock_bh(spinlock_t *lock)
+{
+	if (!lock->alone)
+		pthread_mutex_unlock(&lock->mutex);
+}
+
+#define spin_lock(lock)		((void)(lock))
+#define spin_unlock(lock)	((void)(lock))
+#define lockdep_assert_held(lock)	((void)(lock))
+
+struct lockdep_map {
+};
+
+struct lock_class_key;
+
+struct rcu_head {
+	void *unused;
+};
+
+typedef struct {
+	int counter;
+} atomic_t;
+
+typedef struct wait_queue_head {
+	int unused;
+} wait_queue_head_t;
+
+struct fasync_struct;
+
+#define EPOLLIN			1U
+#define EPOLLRDNORM		0x40U
+#define POLL_IN			1
+#define SIGIO			29
+#define init_waitqueue_head(queue)		((void)(queue))
+#define wake_up_interruptible(queue)		((void)(queue))
+#define __wake_up(queue, mode, count, key)	((void)(count))
+#define kill_fasync(fasync, sig, band)		((void)(fasync))
+#define wait_event_interruptible_exclusive(queue, condition)	(-EINTR)
+
+/* Tasks, CPUs, clocks. */
+
+struct pid;
+
+typedef struct {
+	unsigned int val;
+} kuid_t;
+
+/* A process is one user: itself. */
+static inline kuid_t current_euid(void)
+{
+	return (kuid_t){};
+}
+
+#define CAP_SYS_NICE		23
+#define CAP_SYS_RESOURCE	24
+#define current			NULL
+#define get_pid(pid)		NULL
+#define put_pid(pid)		((void)(pid))
+#define pid_vnr(pid)		((void)(pid), 0)
+#define ns_capable_noaudit(ns, cap)	true
+#define signal_pending(task)		false
+#define fatal_signal_pending(task)	false
+#define cond_resched()		((void)0)
+#define pagefault_disable()	((void)0)
+#define pagefault_enable()	((void)0)
+#define usleep_range(from, to)	sched_yield()
+
+#define nr_cpu_ids		1
+#define smp_processor_id()	0
+#define for_each_possible_cpu(cpu)	for ((cpu) = 0; (cpu) < 1; (cpu)++)
+
+static inline u64 get_random_u64(void)
+{
+	u64 number;
+
+	return getentropy(&number, sizeof(number)) ? twheel_now() : number;
+}
+
+#define twheel_time_ns_offset()	0
+#define ktime_get()		((ktime_t)twheel_now())
+#define trace_twheel_word(timer, session, id, word)	((void)(word))
+
+/* The time at which this thread last had the wheel expire its due timers. */
+static __thread u64 twheel_process_expired_ns
+	__attribute__((tls_model("initial-exec")));
+#define ktime_get_ns()		twheel_process_expired_ns
+
+/* User space. */
+
+#define u64_to_user_ptr(x)	((void *)(unsigned long)(x))
+/*
+ * NULL is refused as the kernel does it. An access to any other address is a
+ * crash.
+ */
+#define user_read_access_begin(from, size)	((from) != NULL)
+#define user_read_access_end()			((void)0)
+#define user_write_access_begin(to, size)	((to) != NULL)
+#define user_write_access_end()			((void)0)
+/* These never fail, and their callers want a label that is used. */
+#define unsafe_get_user(x, p, label) \
+	do { (x) = *(p); if (0) goto label; } while (0)
+#define unsafe_put_user(x, p, label) \
+	do { *(p) = (x); if (0) goto label; } while (0)
+#define put_user(x, p)		(*(p) = (x), 0)
+#define copy_to_user(to, from, size)	(memcpy(to, from, size), 0)
+#define clear_user(to, size)	(memset(to, 0, size), 0)
+
+/* Returns 1 if all is 0. */
+static inline int check_zeroed_user(const void *from, size_t size)
+{
+	const char *byte = from;
+
+	while (size--)
+		if (*byte++)
+			return 0;
+	return 1;
+}
+
+static inline int copy_struct_from_user(void *to, size_t size, const void *from,
+					size_t usize)
+{
+	size_t known = min(size, usize);
+
+	if (usize > size && !check_zeroed_user((const char *)from + size, usize - size))
+		return -E2BIG;
+	memcpy(to, from, known);
+	memset((char *)to + known, 0, size - known);
+	return 0;
+}
+
+struct iov_iter {
+	void *ubuf;
+	size_t iov_offset;
+	size_t count;
+};
+
+#define ITER_DEST		0
+#define MAX_RW_COUNT		0x7ffff000U
+#define iter_is_ubuf(iter)	true
+#define iov_iter_count(iter)	((iter)->count)
+#define fault_in_iov_iter_writeable(iter, size)	(!(iter)->ubuf)
+
+static inline void iov_iter_ubuf(struct iov_iter *iter, int direction, void *buf,
+				 size_t size)
+{
+	*iter = (struct iov_iter){ .ubuf = buf, .count = size };
+}
+
+static inline void iov_iter_advance(struct iov_iter *iter, size_t size)
+{
+	iter->iov_offset += size;
+	iter->count -= size;
+}
+
+static inline void iov_iter_revert(struct iov_iter *iter, size_t size)
+{
+	iter->iov_offset -= size;
+	iter->count += size;
+}
+
+static inline size_t copy_to_iter(const void *from, size_t size,
+				  struct iov_iter *iter)
+{
+	memcpy((char *)iter->ubuf + iter->iov_offset, from, size);
+	iov_iter_advance(iter, size);
+	return size;
+}
+
+static inline size_t iov_iter_zero(size_t size, struct iov_iter *iter)
+{
+	if (!iter->ubuf)
+		return 0;
+	memset((char *)iter->ubuf + iter->iov_offset, 0, size);
+	iov_iter_advance(iter, size);
+	return size;
+}
+
+/* Files. */
+
+#define FMODE_READ		1U
+#define FMODE_WRITE		2U
+#define FMODE_NOWAIT		4U
+#define IOCB_NOWAIT		1
+#define IOCSIZE_MASK_TWHEEL	(_IOC_SIZEMASK << _IOC_SIZESHIFT)
+#ifndef IOCSIZE_MASK
+#define IOCSIZE_MASK		IOCSIZE_MASK_TWHEEL
+#endif
+#define MISC_DYNAMIC_MINOR	255
+#define seq_printf(seq, ...)	((void)(seq))
+#define stream_open(inode, file)	0
+#define compat_ptr_ioctl	NULL
+#define poll_wait(file, queue, wait)	((void)(queue))
+#define fasync_helper(fd, file, on, fasync)	0
+#define misc_register(misc)	0
+#define misc_deregister(misc)	((void)(misc))
+
+typedef unsigned int __poll_t;
+typedef struct poll_table_struct poll_table;
+
+struct inode;
+struct seq_file;
+struct vm_area_struct;
+
+struct file {
+	unsigned int f_mode;
+	unsigned int f_flags;
+	void *private_data;
+};
+
+struct kiocb {
+	struct file *ki_filp;
+	int ki_flags;
+};
+
+struct file_operations {
+	void *owner;
+	int (*open)(struct inode *inode, struct file *file);
+	int (*release)(struct inode *inode, struct file *file);
+	ssize_t (*read_iter)(struct kiocb *iocb, struct iov_iter *to);
+	__poll_t (*poll)(struct file *file, poll_table *wait);
+	int (*fasync)(int fd, struct file *file, int on);
+	int (*mmap)(struct file *file, struct vm_area_struct *vma);
+	long (*unlocked_ioctl)(struct file *file, unsigned int cmd, unsigned long arg);
+	long (*compat_ioctl)(struct file *file, unsigned int cmd, unsigned long arg);
+	void (*show_fdinfo)(struct seq_file *seq, struct file *file);
+};
+
+struct miscdevice {
+	int minor;
+	const char *name;
+	const struct file_operations *fops;
+	unsigned int mode;
+};
+
+/* Works, which a session has none of. */
+
+#define TIMER_ENTRY_STATIC	((void *)0x300)
+#define WORK_CPU_UNBOUND	0
+
+struct workqueue_struct;
+
+struct work_struct {
+	int unused;
+};
+
+#endif /* TWHEEL_PROCESS_KERNEL_H */

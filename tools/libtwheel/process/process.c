@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * A session in the process
+ *
+ * The sources are the module's: session/, its wheel, and the checks of chardev.c.
+ * kernel.h stands for the kernel's headers, wheel.c for the engine, and session.c for
+ * the parts that a process does not need. So there is one set of rules.
+ *
+ * Nothing runs in the background. Timers expire when somebody reads, or calls
+ * GET, LIST, DRAIN or STATS, which would show it. A timerfd tells poll(2) and
+ * event loops when to come. It fires when a timer is due or the wheel has nodes
+ * to move, and then stays readable until nothing is unread any more. It is set
+ * only for an earlier time than it is set for, and once after it has fired.
+ */
+
+/**
+ * struct twheel_process - a session in the process
+ * @file: the session, as an open file
+ * @session: the session. Constant
+ * @fd: the timerfd. Constant
+ * @set_ns: when @fd is to fire, U64_MAX for never. Written with the session's
+ *	lock held. No timer is due before that
+ * @fired: @fd is readable. As @set_ns
+ * @seen_ns: when the wheel was looked after last. Guarded by the session's lock
+ */
+struct twheel_process {
+	struct file file;
+	struct twheel_session *session;
+	int fd;
+	bool fired;
+	u64 set_ns;
+	u64 seen_ns;
+};
+
+static void set_timerfd(struct twheel_process *p, u64 ns)
+{
+	struct itimerspec spec = {};
+
+	/* 0 would be never. */
+	if (ns != U64_MAX) {
+		spec.it_value.tv_sec = max(ns, 1ULL) / NSEC_PER_SEC;
+		spec.it_value.tv_nsec = max(ns, 1ULL) % NSEC_PER_SEC;
+	}
+	timerfd_settime(p->fd, TFD_TIMER_ABSTIME, &spec, NULL);
+	WRITE_ONCE(p->set_ns, ns);
+}
+
+static u64 armed_ns(const struct twheel_base *base)
+{
+	u64 ns;
+
+	if (base->armed == U64_MAX ||
+	    __builtin_mul_overflow(base->armed, (u64)base->tick_ns, &ns))
+		return U64_MAX;
+	return min_t(u64, ns, KTIME_MAX);
+}
+
+/* Make @fd readable when it has to be, and not before. Session's lock held. */
+static noinline void settle_locked(struct twheel_process *p)
+{
+	u64 armed = armed_ns(&p->session->wheel->base);
+
+	twheel_wheel_earlier = false;
+	if (p->session->events.first || (p->fired && armed <= p->seen_ns)) {
+		if (!p->fired)
+			set_timerfd(p, 0);
+		WRITE_ONCE(p->fired, true);
+	} else if (p->fired || armed < p->set_ns) {
+		set_timerfd(p, armed);
+		WRITE_ONCE(p->fired, false);
+	}
+}
+
+/*
+ * The end of each call. Another thread may have settled meanwhile what this one has
+ * to, or is about to: both look at all there is.
+ */
+static __always_inline void settle(struct twheel_process *p)
+{
+	if (likely(!twheel_wheel_earlier && !READ_ONCE(p->fired)))
+		return;
+	spin_lock_bh(&p->session->lock);
+	settle_locked(p);
+	spin_unlock_bh(&p->session->lock);
+}
+
+/*
+ * Have due timers expire: at most until so many events are unread, as long as
+ * one is. A caller that reads little at a time does not wait for much at a
+ * time.
+ */
+static void expire(struct twheel_process *p, u64 unread)
+{
+	ktime_t now = ktime_get();
+	struct twheel_session *s = p->session;
+	bool done = false;
+
+	if ((u64)now < READ_ONCE(p->set_ns))
+		return;
+	spin_lock_bh(&s->lock);
+	if ((u64)now >= p->set_ns) {
+		WRITE_ONCE(p->fired, true);
+		p->seen_ns = now;
+		while (!done && s->stats.unread < unread)
+			done = twheel_wheel_expire(&s->wheel->base, now,
+						   min_t(u64, unread - s->stats.unread, U32_MAX));
+	}
+	spin_unlock_bh(&s->lock);
+}
+
+/* Commands that would show whether a timer has expired. */
+static bool shows_expiries(unsigned long command)
+{
+	switch (_IOC_NR(command)) {
+	case _IOC_NR(TWHEEL_IOC_GET):
+	case _IOC_NR(TWHEEL_IOC_LIST):
+	case _IOC_NR(TWHEEL_IOC_DRAIN):
+	case _IOC_NR(TWHEEL_IOC_STATS):
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* INFO says where the session is. read(2) of its descriptor is the timerfd's. */
+static void note_process(unsigned long command, struct twheel_info *info)
+{
+	if (_IOC_SIZE(command) < offsetofend(struct twheel_info, features))
+		return;
+	info->features |= TWHEEL_FEATURE_PROCESS;
+	info->features &= ~TWHEEL_FEATURE_NOWAIT;
+}
+
+/**
+ * twheel_process_command - what ioctl(2) is for a descriptor
+ * @p: the session
+ * @command: TWHEEL_IOC_*
+ * @argument: as there
+ *
+ * Return: as there, a negative errno for an error.
+ */
+int twheel_process_command(struct twheel_process *p, unsigned long command,
+			   void *argument)
+{
+	int ret;
+
+	if (command != TWHEEL_IOC_START && shows_expiries(command))
+		expire(p, U64_MAX);
+	ret = twheel_ioctl(&p->file, command, (unsigned long)argument);
+	if (!ret && BARE(command) == BARE(TWHEEL_IOC_INFO))
+		note_process(command, argument);
+	settle(p);
+	return ret;
+}
+
+/*
+ * Starts and stops are what a program does most. They take the steps of
+ * session/timer.c without a command: nothing is copied, and the compiler, which sees
+ * the whole way, drops the checks whose answer it knows. No callback is ever on its way
+ * here, so that one try is enough.
+ */
+
+/* There is no place for the timer yet. By value, so that other starts need no memory. */
+static noinline int start_with_room(struct twheel_session *s, struct twheel_start start,
+				    ktime_t now, __u64 *id)
+{
+	int ret = twheel_session_start_locked(s, &start, now);
+
+	if (ret >= 0)
+		*id = start.id;
+	return ret;
+}
+
+/**
+ * twheel_process_start - TWHEEL_IOC_START
+ * @p: the session
+ * @start: as there
+ * @id: set to the id if the timer was started
+ *
+ * Return: as there.
+ */
+static __always_inline int twheel_process_start(struct twheel_process *p,
+						struct twheel_start start, __u64 *id)
+{
+	ktime_t now = start.flags & TWHEEL_START_ABS ? 0 : ktime_get();
+	struct twheel_session *s = p->session;
+	int ret;
+
+	spin_lock_bh(&s->lock);
+	ret = start_locked(s, &start, now);
+	if (unlikely(ret == -EAGAIN))
+		ret = start_with_room(s, start, now, id);
+	else if (ret >= 0)
+		*id = start.id;
+	spin_unlock_bh(&s->lock);
+	settle(p);
+	return ret;
+}
+
+/**
+ * twheel_process_stop - TWHEEL_IOC_STOP
+ * @p: the session
+ * @id: the timer
+ * @flags: TWHEEL_STOP_*, none but these
+ *
+ * Return: as there.
+ */
+static __always_inline int twheel_process_stop(struct twheel_process *p, u64 id,
+					       u32 flags)
+{
+	struct twheel_session *s = p->session;
+	int ret = -EINVAL;
+
+	spin_lock_bh(&s->lock);
+	if (likely(twheel_session_has_number(s, id)))
+		ret = stop_locked(s, id, flags);
+	spin_unlock_bh(&s->lock);
+	settle(p);
+	return ret;
+}
+
+/**
+ * twheel_process_read - what read(2) is for a descriptor that does not block
+ * @p: the session
+ * @to: where to
+ * @size: room there
+ *
+ * Return: how many bytes were read, -EAGAIN if there is no event, -EINVAL if not
+ * even one fits.
+ */
+ssize_t twheel_process_read(struct twheel_process *p, void *to, size_t size)
+{
+	struct kiocb iocb = { .ki_filp = &p->file };
+	struct iov_iter iter;
+	ssize_t ret;
+
+	expire(p, max(size / sizeof(struct twheel_event), (size_t)1));
+	iov_iter_ubuf(&iter, ITER_DEST, to, size);
+	ret = twheel_read_iter(&iocb, &iter);
+	settle(p);
+	return ret;
+}
+
+int twheel_process_fd(const struct twheel_process *p)
+{
+	return p->fd;
+}
+
+/* The words of a session that was set up with some, or NULL. */
+__u64 *twheel_process_words(const struct twheel_process *p)
+{
+	return p->session->words ? (__u64 *)p->session->words->pages[0] : NULL;
+}
+
+/**
+ * twheel_process_open - open a session in the process
+ * @process: out: the session
+ * @alone: one thread at a time uses it, so that it needs no lock
+ *
+ * Return: 0, -ENOMEM, or a negative errno of timerfd_create(2).
+ */
+int twheel_process_open(struct twheel_process **process, bool alone)
+{
+	struct twheel_process *p = calloc(1, sizeof(*p));
+	int saved = errno, ret = -ENOMEM;
+
+	if (!p)
+		return ret;
+	p->set_ns = U64_MAX;
+	p->fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+	if (p->fd < 0) {
+		ret = -errno;
+		errno = saved;
+		goto err_process;
+	}
+	p->session = twheel_session_open();
+	if (IS_ERR(p->session)) {
+		ret = PTR_ERR(p->session);
+		goto err_fd;
+	}
+	p->session->lock.alone = alone;
+	p->file.f_mode = FMODE_READ | FMODE_WRITE;
+	p->file.f_flags = O_NONBLOCK;
+	p->file.private_data = p->session;
+	*process = p;
+	return 0;
+
+err_fd:
+	close(p->fd);
+err_process:
+	free(p);
+	return ret;
+}
+
+/**
+ * twheel_process_close - close a session
+ * @p: the session
+ */
+void twheel_process_close(struct twheel_process *p)
+{
+	close(p->fd);
+	twheel_session_close(p->session);
+	free(p);
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * The counterpart of session/user.c, wheel.c and words.c for a session in the
+ * process
+ *
+ * A process needs no other limits than its own memory. A session shares its wheel
+ * with nobody. Its words are one piece of memory, which nobody has to map.
+ */
+
+/* Users. */
+
+static struct twheel_session_user twheel_session_user_only;
+
+struct twheel_session_user *twheel_session_user_get(void)
+{
+	return &twheel_session_user_only;
+}
+
+void twheel_session_user_put(struct twheel_session_user *user)
+{
+}
+
+int twheel_session_user_charge(struct twheel_session_user *user,
+			       enum twheel_session_count what, bool exempt)
+{
+	return 0;
+}
+
+void twheel_session_user_uncharge(struct twheel_session_user *user,
+				  enum twheel_session_count what)
+{
+}
+
+unsigned int twheel_session_user_total(enum twheel_session_count what)
+{
+	return 0;
+}
+
+/* Wheels. */
+
+static struct twheel_session_wheel *make_wheel(const struct twheel_config *config)
+{
+	struct twheel_session_wheel *shared;
+	struct twheel *wheel;
+
+	shared = calloc(1, struct_size(shared, prepared, 1));
+	if (!shared)
+		return ERR_PTR(-ENOMEM);
+	wheel = twheel_create(config);
+	if (IS_ERR(wheel)) {
+		free(shared);
+		return ERR_CAST(wheel);
+	}
+	shared->wheel = wheel;
+	shared->prepared[0] = 1;
+	return shared;
+}
+
+struct twheel_session_wheel *
+twheel_session_wheel_private(struct twheel_session *s,
+			     const struct twheel_setup *setup)
+{
+	const struct twheel_config config = {
+		.scheme		= setup->scheme,
+		.mode		= setup->mode,
+		.tick_ns	= setup->tick_ns,
+		.slots		= setup->slots,
+	};
+
+	return make_wheel(&config);
+}
+
+void twheel_session_wheel_put(struct twheel_session_wheel *shared)
+{
+	if (!shared)
+		return;
+	twheel_destroy(shared->wheel);
+	free(shared);
+}
+
+void twheel_session_wheel_use(struct twheel_session *s,
+			      struct twheel_session_wheel *shared)
+{
+	static const unsigned long none;
+
+	s->shared = shared;
+	s->wheel = shared ? shared->wheel : twheel_default();
+	s->prepared = shared ? shared->prepared : &none;
+	s->tick_ns = s->wheel->config.tick_ns;
+}
+
+int twheel_session_wheel_need(struct twheel_session *s)
+{
+	struct twheel_session_wheel *shared;
+	bool has;
+
+	spin_lock_bh(&s->lock);
+	has = s->shared;
+	spin_unlock_bh(&s->lock);
+	if (has)
+		return 0;
+	shared = make_wheel(&twheel_default()->config);
+	if (IS_ERR(shared))
+		return PTR_ERR(shared);
+	spin_lock_bh(&s->lock);
+	if (!s->shared) {
+		twheel_session_wheel_use(s, shared);
+		shared = NULL;
+	}
+	spin_unlock_bh(&s->lock);
+	twheel_session_wheel_put(shared);
+	return 0;
+}
+
+/* Words. */
+
+struct twheel_session_words *
+twheel_session_words_make(struct twheel_session *s, u32 nr)
+{
+	u32 nr_pages = DIV_ROUND_UP(nr, TWHEEL_WORDS_PER_PAGE), i;
+	struct twheel_session_words *words;
+	u64 *all;
+
+	words = calloc(1, struct_size(words, pages, nr_pages));
+	all = calloc(nr_pages, PAGE_SIZE);
+	if (!words || !all) {
+		free(words);
+		free(all);
+		return ERR_PTR(-ENOMEM);
+	}
+	words->nr = nr;
+	words->nr_pages = nr_pages;
+	for (i = 0; i < nr_pages; i++)
+		words->pages[i] = all + (size_t)i * TWHEEL_WORDS_PER_PAGE;
+	return words;
+}
+
+void twheel_session_words_free(struct twheel_session *s,
+			       struct twheel_session_words *words)
+{
+	if (words)
+		free(words->pages[0]);
+	free(words);
+}
+
+int twheel_session_words_map(const struct twheel_session_words *words,
+			     struct vm_area_struct *vma)
+{
+	return -ENODEV;
+}

@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * A wheel in the process: the in-kernel API on one base and no hrtimer
+ *
+ * The functions of include/linux/twheel.h that a session calls. In the module an
+ * hrtimer drives each base, and each base has a lock. Here a read calls
+ * twheel_wheel_expire(), and the session's lock guards the wheel. A callback returns
+ * before the lock is let go. So no timer is ever seen on its way.
+ *
+ * @armed is the tick by which somebody has to come. A start that is due earlier
+ * sets it, every other start only compares.
+ */
+
+/* Ticks of the default wheel, as in a module without parameters. */
+#define TICK_NS_DEFAULT		NSEC_PER_MSEC
+
+/*
+ * Somebody comes at the end of such a part of the time at the latest. So an outer
+ * slot that fills up while all sleep is moved down in shares.
+ */
+#define ARMED_TICKS_MAX		BIT_ULL(2 * TWHEEL_HIER_BITS)
+
+/**
+ * struct twheel_base - the timers of a wheel
+ * @scheme: the timers
+ * @armed: no later than any timer. U64_MAX if there is none
+ * @tick_ns: length of a tick. Constant
+ * @ends: work for the end of an expiry
+ *
+ * Guarded by the session's lock.
+ */
+struct twheel_base {
+	struct twheel_scheme scheme;
+	u64 armed;
+	u32 tick_ns;
+	struct twheel_tick_end *ends;
+};
+
+/**
+ * struct twheel - a wheel
+ * @config: its configuration. Constant
+ * @base: its timers
+ */
+struct twheel {
+	struct twheel_config config;
+	struct twheel_base base;
+};
+
+/* A call of this thread has set @armed of a base to an earlier tick. */
+static __thread bool twheel_wheel_earlier
+	__attribute__((tls_model("initial-exec")));
+
+/* The wheel of a session without one of its own, also until that is made. */
+static struct twheel twheel_wheel_standard = {
+	.config = { .tick_ns = TICK_NS_DEFAULT },
+	.base = { .armed = U64_MAX, .tick_ns = TICK_NS_DEFAULT },
+};
+
+struct twheel *twheel_default(void)
+{
+	return &twheel_wheel_standard;
+}
+
+unsigned int twheel_number(const struct twheel *wheel)
+{
+	return 0;
+}
+
+void twheel_get_config(const struct twheel *wheel, struct twheel_config *config)
+{
+	*config = wheel->config;
+}
+
+static int check_config(struct twheel_config *config)
+{
+	if (config->scheme >= TWHEEL_NR_SCHEMES ||
+	    config->mode >= TWHEEL_NR_MODES)
+		return -EINVAL;
+	if (!config->tick_ns)
+		config->tick_ns = TICK_NS_DEFAULT;
+	if (config->tick_ns < TWHEEL_TICK_NS_MIN ||
+	    config->tick_ns > TWHEEL_TICK_NS_MAX)
+		return -EINVAL;
+	return twheel_scheme_choose_slots(config->scheme, &config->slots);
+}
+
+void twheel_destroy(struct twheel *wheel)
+{
+	free(wheel->base.scheme.slots);
+	free(wheel->base.scheme.occupied);
+	free(wheel);
+}
+
+/* Returns ERR_PTR() of -EINVAL or -ENOMEM. */
+struct twheel *twheel_create(const struct twheel_config *config)
+{
+	struct twheel_config checked = *config;
+	int ret = check_config(&checked);
+	struct twheel_scheme *scheme;
+	struct twheel *wheel;
+	u32 nr;
+
+	if (ret)
+		return ERR_PTR(ret);
+	wheel = calloc(1, sizeof(*wheel));
+	if (!wheel)
+		return ERR_PTR(-ENOMEM);
+	scheme = &wheel->base.scheme;
+	nr = twheel_scheme_slots(checked.scheme, checked.slots);
+	scheme->slots = calloc(nr, sizeof(*scheme->slots));
+	scheme->occupied = calloc(BITS_TO_LONGS(nr), sizeof(long));
+	if (!scheme->slots || !scheme->occupied) {
+		twheel_destroy(wheel);
+		return ERR_PTR(-ENOMEM);
+	}
+	wheel->config = checked;
+	wheel->base.tick_ns = checked.tick_ns;
+	wheel->base.armed = U64_MAX;
+	twheel_scheme_init(scheme, checked.scheme, scheme->slots, scheme->occupied,
+			   nr, div_u64(ktime_get(), checked.tick_ns));
+	return wheel;
+}
+
+void twheel_timer_setup_key(struct twheel_timer *timer, struct twheel *wheel,
+			    twheel_fn fn, unsigned int flags, const char *name,
+			    struct lock_class_key *key)
+{
+	timer->node.link.next = NULL;
+	timer->node.expires = 0;
+	timer->node.offset_ns = 0;
+	timer->base = &wheel->base;
+	timer->fn = fn;
+}
+
+/* Rounding up is what keeps a timer from being early. */
+static __always_inline u64 tick_above(const struct twheel_base *base,
+				      ktime_t deadline, u32 *offset_ns)
+{
+	return div_u64_rem((u64)deadline + base->tick_ns - 1, base->tick_ns,
+			   offset_ns);
+}
+
+/* How far the wheel can be left alone if it has to do something at @tick. */
+static u64 leave_alone(const struct twheel_scheme *scheme, u64 tick)
+{
+	u64 part = (scheme->clock | (ARMED_TICKS_MAX - 1)) + 1;
+
+	return twheel_scheme_levels(scheme->type) > 1 ? min(tick, part) : tick;
+}
+
+/* The timer is due before anybody would come. If it is late it is due in the next tick. */
+static noinline void arm(struct twheel_base *base, struct twheel_node *node)
+{
+	u64 tick = max(twheel_scheme_wakeup(&base->scheme, node),
+		       base->scheme.clock + 1);
+
+	base->armed = min(base->armed, leave_alone(&base->scheme, tick));
+	twheel_wheel_earlier = true;
+}
+
+/* Nobody has come for a long time: there was nothing to do. */
+static noinline void catch_up(struct twheel_base *base)
+{
+	u64 now = div_u64(ktime_get(), base->tick_ns);
+
+	if (now > base->scheme.clock)
+		twheel_scheme_skip(&base->scheme, now);
+}
+
+static __always_inline void insert(struct twheel_base *base,
+				   struct twheel_node *node, u64 expires,
+				   u32 offset_ns)
+{
+	if (unlikely(base->armed == U64_MAX) && !base->scheme.pending)
+		catch_up(base);
+	node->expires = expires;
+	node->offset_ns = offset_ns;
+	twheel_scheme_start_at(&base->scheme, node, expires);
+	if (unlikely(expires < base->armed))
+		arm(base, node);
+}
+
+static __always_inline void restart(struct twheel_base *base,
+				    struct twheel_node *node, u64 expires,
+				    u32 offset_ns)
+{
+	node->offset_ns = offset_ns;
+	if (twheel_scheme_refresh(&base->scheme, node, expires))
+		return;
+	twheel_scheme_restart(&base->scheme, node, expires);
+	if (unlikely(expires < base->armed))
+		arm(base, node);
+}
+
+int twheel_start_at(struct twheel_timer *timer, ktime_t deadline)
+{
+	struct twheel_base *base = timer->base;
+	u32 offset_ns;
+	u64 expires = tick_above(base, deadline, &offset_ns);
+
+	if (twheel_pending(timer)) {
+		restart(base, &timer->node, expires, offset_ns);
+		return 1;
+	}
+	insert(base, &timer->node, expires, offset_ns);
+	return 0;
+}
+
+int twheel_restart_at(struct twheel_timer *timer, ktime_t deadline)
+{
+	return twheel_pending(timer) ? twheel_start_at(timer, deadline) : 0;
+}
+
+/* The timer is out of the wheel already. */
+int twheel_again_at(struct twheel_timer *timer, ktime_t deadline)
+{
+	return twheel_start_at(timer, deadline);
+}
+
+int twheel_stop(struct twheel_timer *timer)
+{
+	if (!twheel_pending(timer))
+		return 0;
+	twheel_scheme_stop(&timer->base->scheme, &timer->node);
+	return 1;
+}
+
+int twheel_stop_sync(struct twheel_timer *timer)
+{
+	return twheel_stop(timer);
+}
+
+void twheel_start_many(struct twheel_request *requests, unsigned int nr)
+{
+	for (; nr; nr--, requests++)
+		requests->result = twheel_start_at(requests->timer,
+						   requests->deadline);
+}
+
+void twheel_restart_many(struct twheel_request *requests, unsigned int nr)
+{
+	for (; nr; nr--, requests++)
+		requests->result = twheel_restart_at(requests->timer,
+						     requests->deadline);
+}
+
+void twheel_stop_many(struct twheel_request *requests, unsigned int nr)
+{
+	for (; nr; nr--, requests++)
+		requests->result = twheel_stop(requests->timer);
+}
+
+ktime_t twheel_deadline(const struct twheel_timer *timer)
+{
+	return twheel_expired_deadline(timer, timer->base->tick_ns);
+}
+
+void twheel_at_tick_end(struct twheel_timer *timer, struct twheel_tick_end *end)
+{
+	end->queued = 1;
+	end->next = timer->base->ends;
+	timer->base->ends = end;
+}
+
+static void run_ends(struct twheel_base *base)
+{
+	struct twheel_tick_end *end = base->ends;
+
+	base->ends = NULL;
+	for (; end; end = end->next) {
+		end->queued = 0;
+		end->fn(end);
+	}
+}
+
+static struct twheel_timer *timer_of(struct twheel_node *node)
+{
+	return container_of(node, struct twheel_timer, node);
+}
+
+/*
+ * Expire the timers that are due at one tick, at most @most of them. Returns
+ * how many were.
+ */
+static __always_inline unsigned int expire_tick(struct twheel_base *base,
+						struct twheel_node *node,
+						unsigned int most)
+{
+	struct twheel_slot *slot = twheel_scheme_due_slot(&base->scheme);
+	unsigned int turn = twheel_scheme_turn(&base->scheme, min_t(u32, most, INT_MAX));
+	unsigned int count = 0;
+
+	do {
+		timer_of(node)->fn(timer_of(node));
+	} while (++count < turn &&
+		 (node = twheel_scheme_due(&base->scheme, slot)));
+	return count;
+}
+
+/**
+ * twheel_wheel_expire - PER_TICK_BOOKKEEPING and EXPIRY_PROCESSING
+ * @base: the timers
+ * @now: the time, ns
+ * @most: timers that may expire
+ *
+ * Context: Session's lock held.
+ * Return: whether all that was due has expired. If not, the rest is due.
+ */
+static bool twheel_wheel_expire(struct twheel_base *base, ktime_t now,
+				unsigned int most)
+{
+	u64 target = max((u64)now / base->tick_ns, base->scheme.clock), next;
+	struct twheel_node *node = NULL;
+	int work;
+
+	twheel_process_expired_ns = now;
+	do {
+		work = INT_MAX;
+		while (most && (node = twheel_scheme_pop(&base->scheme, target, &work)))
+			most -= expire_tick(base, node, most);
+	} while (work <= 0);
+	run_ends(base);
+	next = twheel_scheme_next(&base->scheme);
+	base->armed = base->scheme.pending ? leave_alone(&base->scheme, next) :
+					     U64_MAX;
+	return base->armed > target;
+}
