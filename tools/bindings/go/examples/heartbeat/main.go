@@ -1,18 +1,15 @@
-//go:build ignore
-
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
 // heartbeat: idle timeouts of three connections, pushed back by stores.
 package main
 
 import (
-	"errors"
+	"context"
 	"fmt"
 	"log"
-	"os"
 	"time"
 
-	"example/twheel"
+	"twheel.invalid/twheel"
 )
 
 const (
@@ -41,19 +38,19 @@ func main() {
 		log.Fatal("not all are pending")
 	}
 	t.StopByStore(2)
-	var events [connections]twheel.Event
+	events := t.Events(context.Background())
+	ticker := time.NewTicker(20 * time.Millisecond)
 	beats, idle := 0, 0
 	for idle < 2 {
-		if beats < heartbeats {
-			t.Refresh(0, twheel.Now()+uint64(timeout))
-			beats++
+		select {
+		case <-events:
+			idle++
+		case <-ticker.C:
+			if beats < heartbeats {
+				t.Refresh(0, twheel.Now()+uint64(timeout))
+				beats++
+			}
 		}
-		t.SetReadDeadline(time.Now().Add(20 * time.Millisecond))
-		n, err := t.Read(events[:])
-		if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
-			log.Fatal(err)
-		}
-		idle += n
 	}
 	fmt.Printf("%d heartbeats, %d idle\n", beats, idle)
 }

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * Timers by the million through one file descriptor: libtwheel for C++17
+ *
+ *	libtwheel::session timers;
+ *
+ *	timers.start(7, 5s, 42);
+ *	for (const twheel_event &event : timers.wait())
+ *		std::cout << event.id << ' ' << event.user_data << '\n';
+ *
+ * A session and a batch can be moved, and not copied. A delay is a duration, a deadline
+ * a time of std::chrono::steady_clock, which is CLOCK_MONOTONIC. Errors are
+ * std::system_error with the errno that libtwheel(3) gives them. Threads may use a
+ * session together, and a batch one at a time. A batch must not outlive its session.
+ */
+#ifndef TWHEEL_HPP
+#define TWHEEL_HPP
+
+#include <cerrno>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include <twheel.h>
+
+namespace libtwheel {
+
+using std::chrono::nanoseconds;
+using time_point = std::chrono::steady_clock::time_point;
+
+inline std::uint64_t deadline_ns(time_point deadline)
+{
+	return nanoseconds(deadline.time_since_epoch()).count();
+}
+
+/* Returns what a function of the library returned, if that is no error. */
+inline unsigned int check(int ret, const char *function)
+{
+	if (ret < 0)
+		throw std::system_error(-ret, std::generic_category(), function);
+	return ret;
+}
+
+inline void check_open(int ret)
+{
+	switch (ret) {
+	case -ENOENT:
+		check(ret, "/dev/twheel: is the module loaded? Try modprobe twheel, or TWHEEL_BACKEND=process");
+		break;
+	case -EACCES:
+		check(ret, "/dev/twheel: be root, or in the group twheel, or try TWHEEL_BACKEND=process");
+		break;
+	default:
+		check(ret, "/dev/twheel, struct twheel_setup or TWHEEL_BACKEND");
+	}
+}
+
+struct deleter {
+	void operator()(::twheel *t) const { twheel_close(t); }
+	void operator()(twheel_batch *batch) const { twheel_batch_free(batch); }
+};
+
+class session {
+public:
+	/* @flags are TWHEEL_OPEN_*. */
+	explicit session(const twheel_setup &setup = {}, unsigned int flags = 0)
+	{
+		::twheel *t = nullptr;
+
+		check_open(twheel_open_flags(&t, &setup, flags));
+		t_.reset(t);
+	}
+
+	/* For the functions of the C library. */
+	::twheel *get() const { return t_.get(); }
+
+	/* Readable when events are unread. */
+	int fd() const { return twheel_fd(get()); }
+
+	/* Is it one in the process, and not one of /dev/twheel? */
+	bool in_process() const { return twheel_backend(get()) == TWHEEL_BACKEND_PROCESS; }
+
+	/* Starts a timer, or restarts it: true if it was pending. */
+	bool start(std::uint64_t id, nanoseconds delay, std::uint64_t user_data = 0)
+	{
+		return check(twheel_start(get(), id, delay.count(), user_data), "twheel_start");
+	}
+
+	bool start_at(std::uint64_t id, time_point deadline, std::uint64_t user_data = 0)
+	{
+		return check(twheel_start_at(get(), id, deadline_ns(deadline), user_data), "twheel_start_at");
+	}
+
+	bool start_periodic(std::uint64_t id, nanoseconds delay, nanoseconds period, std::uint64_t user_data = 0)
+	{
+		return check(twheel_start_periodic(get(), id, delay.count(), period.count(), user_data),
+			     "twheel_start_periodic");
+	}
+
+	/* Returns the id that was chosen for the timer. */
+	std::uint64_t start_any(nanoseconds delay, std::uint64_t user_data = 0)
+	{
+		__u64 id;
+
+		check(twheel_start_any(get(), &id, delay.count(), user_data), "twheel_start_any");
+		return id;
+	}
+
+	/* Starts a timer that may be due by @slack later, at a tick where timers meet. */
+	bool start_slack(std::uint64_t id, nanoseconds delay, std::chrono::duration<std::uint32_t, std::nano> slack,
+			 std::uint64_t user_data = 0)
+	{
+		__u64 the_id = id;
+
+		return check(twheel_start_slack(get(), &the_id, delay.count(), 0, user_data, 0, slack.count()),
+			     "twheel_start_slack");
+	}
+
+	/* The same as start() whatever its state is: an unread event is withdrawn. */
+	bool restart(std::uint64_t id, nanoseconds delay, std::uint64_t user_data = 0)
+	{
+		return check(twheel_restart(get(), id, delay.count(), user_data), "twheel_restart");
+	}
+
+	/* Another deadline for a timer that runs: a store if that is not before its word. */
+	void push(std::uint64_t id, time_point deadline, std::uint64_t user_data = 0)
+	{
+		check(twheel_push(get(), id, deadline_ns(deadline), user_data), "twheel_push");
+	}
+
+	void stop(std::uint64_t id) { check(twheel_stop(get(), id), "twheel_stop"); }
+
+	/* Stops a timer, or withdraws its unread event: true then. */
+	bool withdraw(std::uint64_t id) { return check(twheel_withdraw(get(), id), "twheel_withdraw"); }
+
+	/* Pushes a timer back by a store. */
+	void refresh(std::uint64_t id, time_point deadline)
+	{
+		twheel_refresh(with_word(id), id, deadline_ns(deadline));
+	}
+
+	void stop_by_store(std::uint64_t id) { twheel_stop_by_store(with_word(id), id); }
+
+	/* What was stored last: ns, TWHEEL_WORD_STOP or TWHEEL_WORD_NONE. */
+	std::uint64_t word(std::uint64_t id) const { return twheel_word(with_word(id), id); }
+
+	/* The next events: none if there are none. */
+	std::vector<twheel_event> read(unsigned int most = 64)
+	{
+		std::vector<twheel_event> events(most);
+
+		events.resize(check(twheel_read(get(), events.data(), most), "twheel_read"));
+		return events;
+	}
+
+	/* The same, after at most that time, of which a negative one has no end. */
+	std::vector<twheel_event> wait(nanoseconds timeout = nanoseconds(-1), unsigned int most = 64)
+	{
+		std::vector<twheel_event> events(most);
+
+		events.resize(check(twheel_wait(get(), events.data(), most, timeout.count()), "twheel_wait"));
+		return events;
+	}
+
+	/* Empty if the timer is neither pending nor its event unread. */
+	std::optional<twheel_entry> look(std::uint64_t id) const
+	{
+		twheel_entry entry;
+		int ret = twheel_get(get(), id, &entry);
+
+		if (ret == -ENOENT)
+			return std::nullopt;
+		check(ret, "twheel_get");
+		return entry;
+	}
+
+	std::vector<twheel_entry> list() const { return walk(TWHEEL_IOC_LIST); }
+
+	/* Stops all pending timers, and returns them. */
+	std::vector<twheel_entry> drain() { return walk(TWHEEL_IOC_DRAIN); }
+
+	struct twheel_info info() const
+	{
+		struct twheel_info info;
+
+		check(twheel_info(get(), &info), "twheel_info");
+		return info;
+	}
+
+	struct twheel_stats stats() const
+	{
+		struct twheel_stats stats;
+
+		check(twheel_stats(get(), &stats), "twheel_stats");
+		return stats;
+	}
+
+private:
+	::twheel *with_word(std::uint64_t id) const
+	{
+		if (id >= get()->shared_ids)
+			throw std::out_of_range("twheel: a timer without a word");
+		return get();
+	}
+
+	std::vector<twheel_entry> walk(unsigned long command) const
+	{
+		std::vector<twheel_entry> all;
+		twheel_entry some[64];
+		__u64 cursor = 0;
+		unsigned int got;
+
+		while ((got = check(twheel_walk(get(), command, some, 64, &cursor), "twheel_walk")))
+			all.insert(all.end(), some, some + got);
+		return all;
+	}
+
+	std::unique_ptr<::twheel, deleter> t_;
+};
+
+/*
+ * Operations that are submitted when there are enough of them, and by flush(). A
+ * function that adds one returns how many were carried out if that has filled the
+ * batch, and else 0. The batch has their results until the next one is added.
+ * Operations that wait when it is destroyed are forgotten.
+ */
+class batch {
+public:
+	batch(session &session, unsigned int size)
+	{
+		twheel_batch *made = nullptr;
+
+		check(twheel_batch_new(session.get(), size, &made), "twheel_batch_new");
+		batch_.reset(made);
+	}
+
+	unsigned int start(std::uint64_t id, nanoseconds delay, std::uint64_t user_data = 0)
+	{
+		return check(twheel_batch_start(batch_.get(), id, delay.count(), user_data), "twheel_batch_start");
+	}
+
+	unsigned int start_at(std::uint64_t id, time_point deadline, std::uint64_t user_data = 0)
+	{
+		return check(twheel_batch_start_at(batch_.get(), id, deadline_ns(deadline), user_data),
+			     "twheel_batch_start_at");
+	}
+
+	unsigned int stop(std::uint64_t id)
+	{
+		return check(twheel_batch_stop(batch_.get(), id), "twheel_batch_stop");
+	}
+
+	unsigned int withdraw(std::uint64_t id)
+	{
+		return check(twheel_batch_withdraw(batch_.get(), id), "twheel_batch_withdraw");
+	}
+
+	unsigned int flush() { return check(twheel_batch_flush(batch_.get()), "twheel_batch_flush"); }
+
+	/* How many operations of the last submission failed. */
+	unsigned int failed() const { return twheel_batch_failed(batch_.get()); }
+
+	/* The operation with its result. There is none from the returned number on. */
+	const twheel_op &at(unsigned int index) const
+	{
+		const twheel_op *op = twheel_batch_op(batch_.get(), index);
+
+		if (!op)
+			throw std::out_of_range("twheel: no such operation in the batch");
+		return *op;
+	}
+
+private:
+	std::unique_ptr<twheel_batch, deleter> batch_;
+};
+
+} /* namespace libtwheel */
+
+#endif /* TWHEEL_HPP */

@@ -1,0 +1,442 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+// Package twheel has timers by the million through one file descriptor: libtwheel for Go.
+//
+// A session is one of /dev/twheel, or of the process where there is no /dev/twheel. It may
+// be used by many goroutines, and a batch by one at a time. A deadline is in nanoseconds
+// of CLOCK_MONOTONIC, which Now() returns. An error of a call is an *Error around the
+// syscall.Errno that libtwheel(3) gives it, and os.ErrClosed after Close.
+package twheel
+
+/*
+#cgo pkg-config: libtwheel
+#include <twheel.h>
+*/
+import "C"
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+	"unsafe"
+)
+
+// Error says which call of the library failed.
+type Error struct {
+	Call  string
+	Errno syscall.Errno
+}
+
+func (e *Error) Unwrap() error { return e.Errno }
+
+func (e *Error) Error() string {
+	switch e.Errno {
+	case syscall.ENOENT:
+		return e.Call + ": no such timer is pending"
+	case syscall.EALREADY:
+		return e.Call + ": the event of the timer is unread"
+	}
+	return e.Call + ": " + e.Errno.Error()
+}
+
+func check(call string, ret C.int) (int, error) {
+	if ret < 0 {
+		return 0, &Error{call, syscall.Errno(-ret)}
+	}
+	return int(ret), nil
+}
+
+// advise names the device, and says what to do.
+func advise(ret C.int) error {
+	errno, advice := syscall.Errno(-ret), ""
+	switch errno {
+	case 0:
+		return nil
+	case syscall.ENOENT:
+		advice = ". Is the module loaded? Try: modprobe twheel, or TWHEEL_BACKEND=process"
+	case syscall.EACCES:
+		advice = ". Be root, or in the group twheel, or try TWHEEL_BACKEND=process"
+	case syscall.EINVAL:
+		advice = ", or TWHEEL_BACKEND is neither kernel nor process"
+	}
+	return fmt.Errorf("/dev/twheel: %w%s", errno, advice)
+}
+
+//go:linkname nanotime runtime.nanotime
+func nanotime() int64
+
+// Now is the clock that deadlines are on. It is the runtime's own, which takes no system
+// call: that this name stays is a promise of Go's.
+func Now() uint64 { return uint64(nanotime()) }
+
+// Twheel is a session.
+type Twheel struct {
+	// A duplicate of the session's descriptor, which the runtime's poller looks after.
+	file *os.File
+	conn syscall.RawConn
+	// One goroutine at a time waits for events.
+	reading chan struct{}
+	closed  chan struct{}
+
+	// Held for reading while the library is called, and for writing to change these.
+	mu sync.RWMutex
+	t  *C.struct_twheel
+	// Events that Events took, and nobody received.
+	left []Event
+
+	words []uint64
+}
+
+// Open opens a session. EventSize is ignored.
+func Open(setup Setup) (*Twheel, error) {
+	t := &Twheel{reading: make(chan struct{}, 1), closed: make(chan struct{})}
+	if err := advise(C.twheel_open_sized(&t.t, (*C.struct_twheel_setup)(unsafe.Pointer(&setup)),
+		C.size_t(unsafe.Sizeof(setup)), C.size_t(unsafe.Sizeof(Event{})))); err != nil {
+		return nil, err
+	}
+	if err := t.poll(); err != nil {
+		C.twheel_close(t.t)
+		return nil, err
+	}
+	h := (*head)(unsafe.Pointer(t.t))
+	t.words = unsafe.Slice(h.words, h.sharedIds)
+	return t, nil
+}
+
+func (t *Twheel) poll() error {
+	fd, _, errno := syscall.Syscall(syscall.SYS_FCNTL, uintptr(C.twheel_fd(t.t)), syscall.F_DUPFD_CLOEXEC, 0)
+	if errno != 0 {
+		return fmt.Errorf("/dev/twheel: %w", errno)
+	}
+	t.file = os.NewFile(fd, "/dev/twheel")
+	conn, err := t.file.SyscallConn()
+	t.conn = conn
+	return err
+}
+
+// Close stops all timers, and ends a Read that waits. Refresh, StopByStore and Word must
+// not be under way: they are stores into memory that goes away.
+func (t *Twheel) Close() error {
+	if err := t.file.Close(); err != nil {
+		return err
+	}
+	close(t.closed)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	C.twheel_close(t.t)
+	t.t, t.words = nil, nil
+	return nil
+}
+
+// call has a function of the library called, if the session is open.
+func (t *Twheel) call(name string, function func() C.int) (int, error) {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	if t.t == nil {
+		return 0, os.ErrClosed
+	}
+	return check(name, function())
+}
+
+func (t *Twheel) command(name string, command uintptr, argument unsafe.Pointer) (int, error) {
+	return t.call(name, func() C.int { return C.twheel_command(t.t, C.ulong(command), argument) })
+}
+
+// InProcess says whether the session is one in the process, and not one of the device.
+func (t *Twheel) InProcess() (bool, error) {
+	info, err := t.Info()
+	return info.Features&FeatureProcess != 0, err
+}
+
+// StartFlags starts a timer with StartAbs, StartReplace, a period, or IDAny. It
+// returns the id, and whether the timer was pending and is restarted.
+func (t *Twheel) StartFlags(id, expiresNs, periodNs, userData uint64, flags uint32) (uint64, bool, error) {
+	chosen := C.__u64(id)
+	ret, err := t.call("twheel_start_flags", func() C.int {
+		return C.twheel_start_flags(t.t, &chosen, C.__u64(expiresNs), C.__u64(periodNs), C.__u64(userData),
+			C.__u32(flags))
+	})
+	return uint64(chosen), ret == 1, err
+}
+
+// StartSlack is StartFlags for a timer that may be due by slackNs later, at a tick where
+// timers meet.
+func (t *Twheel) StartSlack(id, expiresNs, periodNs, userData uint64, flags, slackNs uint32) (uint64, bool, error) {
+	chosen := C.__u64(id)
+	ret, err := t.call("twheel_start_slack", func() C.int {
+		return C.twheel_start_slack(t.t, &chosen, C.__u64(expiresNs), C.__u64(periodNs), C.__u64(userData),
+			C.__u32(flags), C.__u32(slackNs))
+	})
+	return uint64(chosen), ret == 1, err
+}
+
+// Start starts a timer, or restarts it: true if it was pending.
+func (t *Twheel) Start(id uint64, delay time.Duration, userData uint64) (bool, error) {
+	ret, err := t.call("twheel_start", func() C.int {
+		return C.twheel_start(t.t, C.__u64(id), C.__u64(delay), C.__u64(userData))
+	})
+	return ret == 1, err
+}
+
+// StartAt is Start with a deadline.
+func (t *Twheel) StartAt(id, deadlineNs, userData uint64) (bool, error) {
+	ret, err := t.call("twheel_start_at", func() C.int {
+		return C.twheel_start_at(t.t, C.__u64(id), C.__u64(deadlineNs), C.__u64(userData))
+	})
+	return ret == 1, err
+}
+
+// StartAny starts a timer, and returns the id that was chosen for it.
+func (t *Twheel) StartAny(delay time.Duration, userData uint64) (uint64, error) {
+	id, _, err := t.StartFlags(IDAny, uint64(delay), 0, userData, 0)
+	return id, err
+}
+
+// Restart is Start whatever the timer's state is: an unread event is withdrawn.
+func (t *Twheel) Restart(id uint64, delay time.Duration, userData uint64) (bool, error) {
+	ret, err := t.call("twheel_restart", func() C.int {
+		return C.twheel_restart(t.t, C.__u64(id), C.__u64(delay), C.__u64(userData))
+	})
+	return ret == 1, err
+}
+
+// Push gives a timer that runs another deadline: a store if that is not before its word.
+func (t *Twheel) Push(id, deadlineNs, userData uint64) error {
+	_, err := t.call("twheel_push", func() C.int {
+		return C.twheel_push(t.t, C.__u64(id), C.__u64(deadlineNs), C.__u64(userData))
+	})
+	return err
+}
+
+// Stop stops a pending timer.
+func (t *Twheel) Stop(id uint64) error {
+	_, err := t.call("twheel_stop", func() C.int { return C.twheel_stop(t.t, C.__u64(id)) })
+	return err
+}
+
+// Withdraw stops a timer, or withdraws its unread event: true then.
+func (t *Twheel) Withdraw(id uint64) (bool, error) {
+	ret, err := t.call("twheel_withdraw", func() C.int { return C.twheel_withdraw(t.t, C.__u64(id)) })
+	return ret == 1, err
+}
+
+// Refresh pushes a timer back by a store. It panics if the id has no word.
+func (t *Twheel) Refresh(id, deadlineNs uint64) { atomic.StoreUint64(&t.words[id], deadlineNs) }
+
+// StopByStore stops a timer by a store. It panics if the id has no word.
+func (t *Twheel) StopByStore(id uint64) { t.Refresh(id, WordStop) }
+
+// Word is what was stored last. It panics if the id has no word.
+func (t *Twheel) Word(id uint64) uint64 { return atomic.LoadUint64(&t.words[id]) }
+
+// Read waits for events, and takes up to len(events) of them: at least one. The wait is in
+// the runtime's poller, and ends with ctx and with Close.
+func (t *Twheel) Read(ctx context.Context, events []Event) (n int, err error) {
+	if len(events) == 0 {
+		return 0, &Error{"twheel_read", syscall.EINVAL}
+	}
+	select {
+	case t.reading <- struct{}{}:
+	case <-ctx.Done():
+		return 0, ctx.Err()
+	}
+	defer func() { <-t.reading }()
+	var stop func()
+	t.conn.Read(func(uintptr) bool {
+		if n, err = t.take(events); n == 0 && err == nil && stop == nil {
+			stop = t.endWith(ctx)
+		}
+		return n != 0 || err != nil
+	})
+	if stop != nil {
+		stop()
+	}
+	if n == 0 && err == nil {
+		err = ctx.Err()
+	}
+	if n == 0 && err == nil {
+		err = os.ErrClosed
+	}
+	return n, err
+}
+
+// take does not wait.
+func (t *Twheel) take(events []Event) (int, error) {
+	t.mu.Lock()
+	n := copy(events, t.left)
+	t.left = t.left[n:]
+	t.mu.Unlock()
+	if n != 0 {
+		return n, nil
+	}
+	return t.call("twheel_read", func() C.int {
+		return C.twheel_read(t.t, (*C.struct_twheel_event)(unsafe.Pointer(&events[0])), C.uint(len(events)))
+	})
+}
+
+// endWith has a wait end when ctx does. After the wait the returned function is called.
+func (t *Twheel) endWith(ctx context.Context) (stop func()) {
+	if ctx.Done() == nil {
+		return func() {}
+	}
+	over, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		select {
+		case <-ctx.Done():
+			t.file.SetReadDeadline(time.Unix(1, 0))
+		case <-over:
+		}
+	}()
+	return func() {
+		close(over)
+		<-ended
+		t.file.SetReadDeadline(time.Time{})
+	}
+}
+
+// Events sends events until ctx or the session ends. Then the channel is closed, and an
+// event that nobody has received is the next that Read takes. One event is taken ahead:
+// it cannot be withdrawn any more.
+func (t *Twheel) Events(ctx context.Context) <-chan Event {
+	events := make(chan Event)
+	go func() {
+		defer close(events)
+		var event [1]Event
+		for {
+			if _, err := t.Read(ctx, event[:]); err != nil {
+				return
+			}
+			select {
+			case events <- event[0]:
+				continue
+			case <-ctx.Done():
+			case <-t.closed:
+			}
+			t.mu.Lock()
+			t.left = append(t.left, event[0])
+			t.mu.Unlock()
+			return
+		}
+	}()
+	return events
+}
+
+// Get looks at a timer. ENOENT: it is neither pending nor its event unread.
+func (t *Twheel) Get(id uint64) (Entry, error) {
+	entry := Entry{ID: id}
+	_, err := t.command("twheel_get", iocGet, unsafe.Pointer(&entry))
+	return entry, err
+}
+
+// List returns the timers.
+func (t *Twheel) List() ([]Entry, error) { return t.walk("twheel_list", iocList) }
+
+// Drain stops all pending timers, and returns them.
+func (t *Twheel) Drain() ([]Entry, error) { return t.walk("twheel_drain", iocDrain) }
+
+func (t *Twheel) walk(name string, command uintptr) (all []Entry, err error) {
+	// The address in it is not one that Go knows of. It is on the heap, for C has it, and
+	// does not move.
+	page := new(page)
+	page.list = list{entries: uint64(uintptr(unsafe.Pointer(&page.entries[0]))),
+		count: uint32(len(page.entries)), entrySize: uint32(unsafe.Sizeof(Entry{}))}
+	for {
+		n, err := t.command(name, command, unsafe.Pointer(page))
+		if err != nil || n == 0 {
+			return all, err
+		}
+		all = append(all, page.entries[:n]...)
+	}
+}
+
+// Info says what the session can do, and which wheel and limits it has.
+func (t *Twheel) Info() (info Info, err error) {
+	_, err = t.command("twheel_info", iocInfo, unsafe.Pointer(&info))
+	return info, err
+}
+
+// Stats has the counters of the session.
+func (t *Twheel) Stats() (stats Stats, err error) {
+	_, err = t.command("twheel_stats", iocStats, unsafe.Pointer(&stats))
+	return stats, err
+}
+
+// Batch has operations that are submitted when there are enough of them, and by Flush.
+// What adds one returns the operations with their results if it has filled the batch,
+// and else nil. They hold until the next one is added.
+type Batch struct {
+	t   *Twheel
+	b   *C.struct_twheel_batch
+	ops []Op
+}
+
+// Batch makes an empty batch.
+func (t *Twheel) Batch(size int) (*Batch, error) {
+	b := &Batch{t: t}
+	if size < 0 || uint64(size) > uint64(^C.uint(0)) {
+		size = 0
+	}
+	_, err := t.call("twheel_batch_new", func() C.int { return C.twheel_batch_new(t.t, C.uint(size), &b.b) })
+	if err != nil {
+		return nil, err
+	}
+	runtime.SetFinalizer(b, func(b *Batch) { C.twheel_batch_free(b.b) })
+	return b, nil
+}
+
+// Start adds what Twheel.Start does. Delays begin with the submission.
+func (b *Batch) Start(id uint64, delay time.Duration, userData uint64) ([]Op, error) {
+	return b.StartFlags(id, uint64(delay), 0, userData, 0)
+}
+
+// StartFlags adds what Twheel.StartFlags does.
+func (b *Batch) StartFlags(id, expiresNs, periodNs, userData uint64, flags uint32) ([]Op, error) {
+	return b.add("twheel_batch_start_flags", func() C.int {
+		return C.twheel_batch_start_flags(b.b, C.__u64(id), C.__u64(expiresNs), C.__u64(periodNs),
+			C.__u64(userData), C.__u32(flags))
+	})
+}
+
+// StartSlack adds what Twheel.StartSlack does.
+func (b *Batch) StartSlack(id, expiresNs, periodNs, userData uint64, flags, slackNs uint32) ([]Op, error) {
+	return b.add("twheel_batch_start_slack", func() C.int {
+		return C.twheel_batch_start_slack(b.b, C.__u64(id), C.__u64(expiresNs), C.__u64(periodNs),
+			C.__u64(userData), C.__u32(flags), C.__u32(slackNs))
+	})
+}
+
+// Stop adds what Twheel.Stop does.
+func (b *Batch) Stop(id uint64) ([]Op, error) {
+	return b.add("twheel_batch_stop", func() C.int { return C.twheel_batch_stop(b.b, C.__u64(id)) })
+}
+
+// Withdraw adds what Twheel.Withdraw does.
+func (b *Batch) Withdraw(id uint64) ([]Op, error) {
+	return b.add("twheel_batch_withdraw", func() C.int { return C.twheel_batch_withdraw(b.b, C.__u64(id)) })
+}
+
+// Flush submits what waits.
+func (b *Batch) Flush() ([]Op, error) {
+	return b.add("twheel_batch_flush", func() C.int { return C.twheel_batch_flush(b.b) })
+}
+
+func (b *Batch) add(name string, function func() C.int) ([]Op, error) {
+	n, err := b.t.call(name, function)
+	b.ops = b.ops[:0]
+	for i := 0; i < n; i++ {
+		b.ops = append(b.ops, *(*Op)(unsafe.Pointer(C.twheel_batch_op(b.b, C.uint(i)))))
+	}
+	return b.ops, err
+}
+
+// Err is the error of an operation, or nil.
+func (op *Op) Err() error {
+	_, err := check("batch", C.int(op.Result))
+	return err
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertFalse;
+import static org.junit.Assert.assertNull;
+import static org.junit.Assert.assertThrows;
+import static org.junit.Assert.assertTrue;
+
+import java.util.List;
+import org.junit.Test;
+import twheel.Twheel;
+import twheel.TwheelException;
+
+/** Each method with its errors. */
+public class BindingTest {
+    private static final long HOUR = 3_600_000_000_000L;
+    private static final int ENOENT = 2;
+    private static final int EINVAL = 22;
+    private static final int EALREADY = 114;
+
+    private static Twheel withWords(int count) {
+        return new Twheel(new Twheel.Setup().sharedIds(count));
+    }
+
+    private static void waitUnread(Twheel t, long count) throws InterruptedException {
+        while (t.stats().unread() != count)
+            Thread.sleep(1);
+    }
+
+    private static TwheelException fails(int errno, org.junit.function.ThrowingRunnable call) {
+        TwheelException e = assertThrows(TwheelException.class, call);
+        assertEquals(errno, e.errno());
+        return e;
+    }
+
+    @Test
+    public void sessionsAreHereOrThere() {
+        boolean inProcess = "process".equals(System.getenv("TWHEEL_BACKEND"));
+        try (Twheel t = withWords(0); Twheel here = new Twheel(null, Twheel.OPEN_PROCESS)) {
+            assertEquals(inProcess, t.inProcess());
+            assertTrue(here.inProcess());
+            assertTrue(t.fd() > 2);
+        }
+        TwheelException e = fails(EINVAL, () -> new Twheel(new Twheel.Setup().tickNs(1)));
+        assertTrue(e.getMessage(), e.getMessage().startsWith("/dev/twheel: "));
+    }
+
+    @Test
+    public void timers() throws Exception {
+        try (Twheel t = withWords(0)) {
+            assertFalse(t.start(3, HOUR, 33));
+            assertTrue(t.startAt(3, System.nanoTime() + HOUR, 34));
+            Twheel.Entry entry = t.get(3);
+            assertEquals(34, entry.userData());
+            assertEquals(Twheel.STATE_PENDING, entry.state());
+            assertTrue(entry.remainingNs() <= HOUR);
+            t.stop(3);
+            assertNull(t.get(3));
+            assertEquals("twheel_stop: no such timer is pending", fails(ENOENT, () -> t.stop(3)).getMessage());
+            fails(ENOENT, () -> t.withdraw(3));
+            fails(EINVAL, () -> t.start(3, -1, 0));
+            fails(EINVAL, () -> t.startPeriodic(3, 0, -1, 0));
+            long id = t.startAny(0, 44);
+            assertTrue((id & Twheel.ID_KERNEL) != 0);
+            waitUnread(t, 1);
+            fails(EALREADY, () -> t.start(id, HOUR, 0));
+            assertTrue(t.withdraw(id));
+            assertEquals(1, t.info().abiVersion());
+        }
+    }
+
+    @Test
+    public void events() {
+        Twheel.Events events = new Twheel.Events(4);
+        try (Twheel t = withWords(0)) {
+            assertEquals(0, t.read(events));
+            assertEquals(0, t.read(events, 0));
+            assertFalse(t.await(0));
+            t.startPeriodic(3, 0, 1_000_000, 33);
+            assertTrue(t.await(-1));
+            assertEquals(1, t.read(events, -1));
+            Twheel.Event event = events.get(0);
+            assertEquals(3, event.id());
+            assertEquals(33, event.userData());
+            assertEquals(Twheel.EVENT_PERIODIC, event.flags());
+            assertTrue(event.expiredNs() >= event.deadlineNs() && event.expiredNs() <= System.nanoTime());
+            fails(EINVAL, () -> t.read(new Twheel.Events(0)));
+        }
+    }
+
+    @Test
+    public void words() throws Exception {
+        try (Twheel t = withWords(8)) {
+            long deadline = System.nanoTime() + HOUR;
+            t.start(7, 0, 0);
+            waitUnread(t, 1);
+            t.refresh(7, deadline);
+            assertEquals(deadline, t.word(7));
+            assertEquals(0, t.read(new Twheel.Events(1)));
+            assertEquals(deadline, t.get(7).deadlineNs());
+            t.stopByStore(7);
+            assertEquals(Twheel.WORD_STOP, t.word(7));
+        }
+    }
+
+    @Test
+    public void idsWithoutAWord() {
+        for (int count : new int[] {0, 8})
+            try (Twheel t = withWords(count)) {
+                for (long id : new long[] {count, -1, 1L << 29, 1L << 32, Long.MIN_VALUE, Long.MAX_VALUE}) {
+                    assertThrows(IndexOutOfBoundsException.class, () -> t.refresh(id, HOUR));
+                    assertThrows(IndexOutOfBoundsException.class, () -> t.word(id));
+                }
+            }
+    }
+
+    @Test
+    public void listsAndBatches() {
+        try (Twheel t = withWords(0); Twheel.Batch batch = t.batch(200)) {
+            for (int id = 0; id < 199; id++)
+                assertTrue(batch.start(id, HOUR, 2 * id).isEmpty());
+            List<Twheel.Op> ops = batch.stop(1000);
+            assertEquals(200, ops.size());
+            assertEquals(0, ops.get(0).result());
+            assertEquals(new Twheel.Op(1000, -ENOENT), ops.get(199));
+            batch.withdraw(0);
+            assertEquals(0, batch.flush().get(0).result());
+            assertTrue(batch.flush().isEmpty());
+            List<Twheel.Entry> list = t.list();
+            assertEquals(198, list.size());
+            assertEquals(396, list.get(197).userData());
+            assertEquals(198, t.drain().size());
+            assertEquals(199, t.stats().stopped());
+            fails(EINVAL, () -> t.batch(0));
+        }
+    }
+
+    @Test
+    public void afterClose() {
+        Twheel t = withWords(8);
+        Twheel.Batch batch = t.batch(2), closed = t.batch(2);
+        closed.close();
+        closed.close();
+        assertThrows(IllegalStateException.class, closed::flush);
+        batch.close();
+        t.close();
+        t.close();
+        assertThrows(IllegalStateException.class, () -> t.start(1, HOUR, 0));
+        assertThrows(IllegalStateException.class, batch::flush);
+        assertThrows(IndexOutOfBoundsException.class, () -> t.refresh(1, HOUR));
+    }
+}

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertFalse;
+import static org.junit.Assert.assertNotSame;
+import static org.junit.Assert.assertSame;
+import static org.junit.Assert.assertThrows;
+import static org.junit.Assert.assertTrue;
+
+import io.netty.util.Timeout;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.Test;
+import twheel.TwheelTimer;
+
+/** What Netty's own tests do not ask. */
+public class TimerTest {
+    @Test
+    public void aRefreshedTimeoutIsNotEarly() throws Exception {
+        TwheelTimer timer = new TwheelTimer();
+        AtomicLong ended = new AtomicLong();
+        CountDownLatch done = new CountDownLatch(1);
+        Timeout timeout = timer.newTimeout(t -> {
+            ended.set(System.nanoTime());
+            done.countDown();
+        }, 20, TimeUnit.MILLISECONDS);
+        // Refused if the machine was away for so long that it has expired.
+        long before = System.nanoTime();
+        boolean refreshed = timer.refresh(timeout, 200, TimeUnit.MILLISECONDS);
+        done.await();
+        assertTrue(timeout.isExpired());
+        if (refreshed)
+            assertTrue(ended.get() - before >= 200_000_000);
+        assertFalse(timer.refresh(timeout, 1, TimeUnit.HOURS));
+        assertFalse(timeout.cancel());
+        assertEquals(0, timer.pendingTimeouts());
+        timer.stop();
+    }
+
+    @Test
+    public void aTimeoutIsBroughtForward() throws Exception {
+        TwheelTimer timer = new TwheelTimer();
+        CountDownLatch done = new CountDownLatch(1);
+        Timeout timeout = timer.newTimeout(t -> done.countDown(), 10, TimeUnit.HOURS);
+        assertTrue(timer.refresh(timeout, 20, TimeUnit.HOURS));
+        assertTrue(timer.refresh(timeout, 1, TimeUnit.MILLISECONDS));
+        done.await();
+        timer.stop();
+    }
+
+    @Test
+    public void cancelledOnesAreGone() {
+        TwheelTimer timer = new TwheelTimer();
+        List<Timeout> timeouts = new ArrayList<>();
+        for (int i = 0; i < 1000; i++)
+            timeouts.add(timer.newTimeout(t -> { }, 1 + i, TimeUnit.HOURS));
+        assertEquals(1000, timer.pendingTimeouts());
+        for (Timeout timeout : timeouts.subList(0, 900)) {
+            assertTrue(timeout.cancel());
+            assertFalse(timeout.cancel());
+            assertTrue(timeout.isCancelled());
+            assertFalse(timer.refresh(timeout, 1, TimeUnit.HOURS));
+        }
+        assertEquals(100, timer.pendingTimeouts());
+        Set<Timeout> left = timer.stop();
+        assertEquals(100, left.size());
+        assertTrue(left.containsAll(timeouts.subList(900, 1000)));
+        assertTrue(timer.stop().isEmpty());
+        assertTrue(timeouts.get(999).cancel());
+        assertSame(timer, timeouts.get(999).timer());
+    }
+
+    @Test
+    public void anExecutorRunsTheTasks() throws Exception {
+        ExecutorService executor = Executors.newSingleThreadExecutor();
+        AtomicReference<Thread> worker = new AtomicReference<>();
+        TwheelTimer timer = new TwheelTimer(task -> {
+            Thread thread = new Thread(task, "worker");
+            worker.set(thread);
+            return thread;
+        }, 0, executor);
+        AtomicReference<Thread> ran = new AtomicReference<>();
+        CountDownLatch done = new CountDownLatch(1);
+        timer.newTimeout(t -> {
+            ran.set(Thread.currentThread());
+            done.countDown();
+        }, 0, TimeUnit.SECONDS);
+        done.await();
+        assertNotSame(worker.get(), ran.get());
+        executor.shutdown();
+        // What the executor refuses is logged, and the thread goes on.
+        timer.newTimeout(t -> { }, 0, TimeUnit.SECONDS);
+        while (timer.pendingTimeouts() != 0)
+            Thread.sleep(1);
+        timer.newTimeout(t -> { }, 0, TimeUnit.SECONDS);
+        while (timer.pendingTimeouts() != 0)
+            Thread.sleep(1);
+        assertTrue(timer.stop().isEmpty());
+        assertFalse(worker.get().isAlive());
+    }
+
+    @Test
+    public void aTaskThatThrowsHarmsNoOther() throws Exception {
+        TwheelTimer timer = new TwheelTimer();
+        CountDownLatch done = new CountDownLatch(1);
+        AtomicReference<Throwable> refused = new AtomicReference<>();
+        timer.newTimeout(t -> { throw new IllegalArgumentException("as asked"); }, -5, TimeUnit.SECONDS);
+        timer.newTimeout(t -> {
+            refused.set(assertThrows(IllegalStateException.class, timer::stop));
+            done.countDown();
+        }, 10, TimeUnit.MILLISECONDS);
+        done.await();
+        timer.stop();
+        assertThrows(IllegalStateException.class, () -> timer.newTimeout(t -> { }, 1, TimeUnit.SECONDS));
+    }
+
+    @Test
+    public void aLimitHolds() {
+        TwheelTimer timer = new TwheelTimer(Executors.defaultThreadFactory(), 2, Runnable::run);
+        timer.newTimeout(t -> { }, 1, TimeUnit.HOURS);
+        Timeout second = timer.newTimeout(t -> { }, 1, TimeUnit.HOURS);
+        for (int i = 0; i < 1000; i++) {
+            assertThrows(RejectedExecutionException.class, () -> timer.newTimeout(t -> { }, 1, TimeUnit.HOURS));
+            assertTrue(second.cancel());
+            second = timer.newTimeout(t -> { }, 1, TimeUnit.HOURS);
+        }
+        assertEquals(2, timer.stop().size());
+    }
+
+    /** Each timeout ends once, and none is early: it runs, or one cancel() returns true. */
+    @Test
+    public void threadsRace() throws Exception {
+        final int threads = 4, rounds = 5000, each = 16;
+        TwheelTimer timer = new TwheelTimer();
+        AtomicInteger made = new AtomicInteger(), ended = new AtomicInteger(), early = new AtomicInteger();
+        Thread[] all = new Thread[threads];
+        for (int i = 0; i < threads; i++) {
+            Random random = new Random(i);
+            all[i] = new Thread(() -> {
+                Timeout[] own = new Timeout[each];
+                for (int round = 0; round < rounds; round++) {
+                    int slot = random.nextInt(each);
+                    long delay = random.nextInt(3000), due = System.nanoTime() + delay * 1000;
+                    if (own[slot] != null && random.nextBoolean()) {
+                        timer.refresh(own[slot], 3000 + delay, TimeUnit.MICROSECONDS);
+                        continue;
+                    }
+                    if (own[slot] != null && own[slot].cancel())
+                        ended.incrementAndGet();
+                    own[slot] = timer.newTimeout(t -> {
+                        if (System.nanoTime() < due)
+                            early.incrementAndGet();
+                        ended.incrementAndGet();
+                    }, delay, TimeUnit.MICROSECONDS);
+                    made.incrementAndGet();
+                }
+            });
+            all[i].start();
+        }
+        for (Thread thread : all)
+            thread.join();
+        while (timer.pendingTimeouts() != 0)
+            Thread.sleep(1);
+        assertTrue(timer.stop().isEmpty());
+        assertEquals(0, early.get());
+        assertEquals(made.get(), ended.get());
+    }
+}

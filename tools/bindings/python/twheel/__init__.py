@@ -1,0 +1,341 @@
+# SPDX-License-Identifier: GPL-2.0 OR MIT
+"""
+Timers by the million through one file descriptor: libtwheel for Python
+
+    with twheel.Twheel() as t:
+        t.start(7, 5 * twheel.SECOND, user_data=42)
+        for event in t.wait():
+            print(event.id, event.user_data)
+
+All times are nanoseconds, a deadline is one of time.monotonic_ns(). A call that fails
+raises OSError with the errno that libtwheel(3) gives it, and ctypes.ArgumentError for a
+number that is too large or negative. t.fileno() is for select and event loops. For
+asyncio there is twheel.aio.
+"""
+from __future__ import annotations
+
+import ctypes
+import weakref
+from typing import TYPE_CHECKING, Any, Iterator, List, NamedTuple, Optional, Type, TypeVar
+
+from . import _library
+from ._library import (
+    EVENT_PERIODIC, ID_ANY, MODE_PERIODIC, MODE_TICKLESS, SCHEME_HASHED, SCHEME_HIER,
+    START_ABS, START_REPLACE, STATE_EXPIRED, STATE_PENDING, WORD_NONE, WORD_STOP)
+
+__all__ = [
+    "Twheel", "Batch", "Event", "Entry", "Info", "Op", "Stats", "MS", "SECOND",
+    "EVENT_PERIODIC", "ID_ANY", "MODE_PERIODIC", "MODE_TICKLESS", "SCHEME_HASHED",
+    "SCHEME_HIER", "START_ABS", "START_REPLACE", "STATE_EXPIRED", "STATE_PENDING",
+    "WORD_NONE", "WORD_STOP"]
+
+if not TYPE_CHECKING:
+    def __getattr__(name: str) -> int:
+        """Any other constant of <linux/twheel.h>, without its TWHEEL_."""
+        if name.isupper() and name in vars(_library):
+            return vars(_library)[name]
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+MS = 1_000_000
+SECOND = 1_000_000_000
+
+
+class Event(NamedTuple):
+    """A timer that has expired."""
+    id: int
+    user_data: int
+    deadline_ns: int
+    expired_ns: int
+    overruns: int
+    flags: int
+
+
+class Entry(NamedTuple):
+    """What is known of a timer."""
+    id: int
+    user_data: int
+    deadline_ns: int
+    remaining_ns: int
+    period_ns: int
+    state: int
+
+
+class Info(NamedTuple):
+    """What a session can do, its wheel and its limits."""
+    abi_version: int
+    scheme: int
+    features: int
+    tick_ns: int
+    max_timers: int
+    max_interval_ns: int
+    mode: int
+    slots: int
+    max_batch: int
+    event_size: int
+    shared_ids: int
+
+
+class Stats(NamedTuple):
+    """The counters of a session."""
+    started: int
+    restarted: int
+    stopped: int
+    expired: int
+    pending: int
+    rearmed: int
+    delivered: int
+    replaced: int
+    withdrawn: int
+    unread: int
+    overruns: int
+    wakeups: int
+    carried: int
+    stopped_by_store: int
+
+
+class Op(NamedTuple):
+    """An operation of a batch: its result is 0 or more, or a negative errno."""
+    opcode: int
+    id: int
+    result: int
+
+
+_T = TypeVar("_T")
+
+
+def _tuple(kind: Type[_T], structure: Any) -> _T:
+    return kind(*[getattr(structure, name) for name in kind.__annotations__])
+
+
+class Twheel:
+    """
+    A session. struct twheel_setup says what the arguments mean.
+
+    words has the word of each timer below shared_ids: words[timer] = deadline_ns pushes
+    the timer back, without a system call. A slice of it that lives on keeps the
+    session from being closed.
+    """
+    words: memoryview
+
+    def __init__(self, *, shared_ids: int = 0, max_timers: int = 0, private: bool = False,
+                 scheme: int = SCHEME_HIER, mode: int = MODE_PERIODIC, slots: int = 0,
+                 tick_ns: int = 0):
+        setup = _library.checked(_library.Setup, scheme=scheme, mode=mode, slots=slots,
+                                 flags=_library.SETUP_PRIVATE if private else 0,
+                                 tick_ns=tick_ns, max_timers=max_timers, shared_ids=shared_ids)
+        pointer = ctypes.c_void_p()
+        _library.open_session(ctypes.byref(pointer), ctypes.byref(setup),
+                              ctypes.sizeof(setup), ctypes.sizeof(_library.Event))
+        assert pointer.value
+        self._handle = pointer.value
+        head = _library.Head.from_address(self._handle)
+        self._fd = head.fd
+        words = ((ctypes.c_uint64 * shared_ids).from_address(head.words) if shared_ids
+                 else (ctypes.c_uint64 * 1)())
+        # The session goes with the last view of its words: none is of memory that has gone.
+        weakref.finalize(words, _library.close, self._handle).atexit = False
+        self.words = memoryview(words).cast("B").cast("Q")[:shared_ids]
+
+    def __enter__(self) -> Twheel:
+        return self
+
+    def __exit__(self, *_exception: object) -> None:
+        self.close()
+
+    @property
+    def _t(self) -> int:
+        if not self._handle:
+            raise ValueError("the session is closed")
+        return self._handle
+
+    def close(self) -> None:
+        """Stop all timers. Other threads must not be in a call, or come later."""
+        self._handle = 0
+        self.words.release()
+
+    def fileno(self) -> int:
+        """The descriptor, which is readable when events are unread."""
+        return self._t and self._fd
+
+    @property
+    def backend(self) -> str:
+        """Where the session is: "kernel" or "process"."""
+        in_process = self.info().features & _library.FEATURE_PROCESS
+        return "process" if in_process else "kernel"
+
+    def start(self, timer: int, delay_ns: int, user_data: int = 0) -> bool:
+        """Start a timer, or restart it. True if it was pending."""
+        return bool(_library.start(self._t, timer, delay_ns, user_data))
+
+    def start_at(self, timer: int, deadline_ns: int, user_data: int = 0) -> bool:
+        """The same with a deadline."""
+        return bool(_library.start_at(self._t, timer, deadline_ns, user_data))
+
+    def start_periodic(self, timer: int, delay_ns: int, period_ns: int,
+                       user_data: int = 0) -> bool:
+        """The same, and it goes on when its event is read."""
+        return bool(_library.start_periodic(self._t, timer, delay_ns, period_ns, user_data))
+
+    def start_any(self, delay_ns: int, user_data: int = 0) -> int:
+        """Start a timer, and return the id that was chosen for it."""
+        return self.start_flags(ID_ANY, delay_ns, 0, user_data, 0)[0]
+
+    def start_flags(self, timer: int, expires_ns: int, period_ns: int = 0, user_data: int = 0,
+                    flags: int = 0, slack_ns: int = 0) -> tuple[int, bool]:
+        """
+        Start a timer with START_ABS, START_REPLACE: its id, True if it was pending. It may
+        be due by slack_ns later, at a tick where timers meet.
+        """
+        chosen = (ctypes.c_uint64 * 1)()
+        memoryview(chosen).cast("B").cast("Q")[0] = timer
+        start = (self._t, chosen, expires_ns, period_ns, user_data, flags)
+        pending = _library.start_slack(*start, slack_ns) if slack_ns else _library.start_flags(*start)
+        return chosen[0], bool(pending)
+
+    def restart(self, timer: int, delay_ns: int, user_data: int = 0) -> bool:
+        """The same as start() whatever its state is: an unread event is withdrawn."""
+        return bool(_library.restart(self._t, timer, delay_ns, user_data))
+
+    def push(self, timer: int, deadline_ns: int, user_data: int = 0) -> None:
+        """Another deadline for a timer that runs: a store if that is not before its word."""
+        _library.push(self._t, timer, deadline_ns, user_data)
+
+    def stop(self, timer: int) -> None:
+        """Stop a pending timer."""
+        _library.stop(self._t, timer)
+
+    def withdraw(self, timer: int) -> bool:
+        """Stop a timer, or withdraw its unread event: True then."""
+        return bool(_library.withdraw(self._t, timer))
+
+    def refresh(self, timer: int, deadline_ns: int) -> None:
+        """words[timer] = deadline_ns, for a timer that has a word."""
+        if timer < 0:
+            raise IndexError("timer without a word")
+        self.words[timer] = deadline_ns
+
+    def stop_by_store(self, timer: int) -> None:
+        """Stop a timer by a store."""
+        self.refresh(timer, WORD_STOP)
+
+    def word(self, timer: int) -> int:
+        """What was stored last."""
+        if timer < 0:
+            raise IndexError("timer without a word")
+        return self.words[timer]
+
+    def read(self, count: int = 64) -> List[Event]:
+        """The next events, none if there are none."""
+        events = (_library.Event * count)()
+        got = _library.read(self._t, events, count)
+        return [_tuple(Event, event) for event in events[:got]]
+
+    def wait(self, timeout_ns: int = -1, count: int = 64) -> List[Event]:
+        """The same, after at most that time."""
+        events = (_library.Event * count)()
+        got = _library.wait(self._t, events, count, timeout_ns)
+        return [_tuple(Event, event) for event in events[:got]]
+
+    def get(self, timer: int) -> Optional[Entry]:
+        """Look at a timer: None if it is neither pending nor its event unread."""
+        entry = _library.checked(_library.Entry, id=timer)
+        try:
+            _library.get(self._t, entry)
+        except FileNotFoundError:
+            return None
+        return _tuple(Entry, entry)
+
+    def _walk(self, function: Any) -> Iterator[Entry]:
+        entries = (_library.Entry * 64)()
+        place = _library.List(entries=ctypes.addressof(entries), count=64,
+                              entry_size=ctypes.sizeof(_library.Entry))
+        while count := function(self._t, place):
+            for entry in entries[:count]:
+                yield _tuple(Entry, entry)
+
+    def list(self) -> Iterator[Entry]:
+        """The timers, one after the other."""
+        return self._walk(_library.list_timers)
+
+    def drain(self) -> List[Entry]:
+        """Stop all pending timers, and return them."""
+        return [*self._walk(_library.drain)]
+
+    def info(self) -> Info:
+        """What the session can do, its wheel and its limits."""
+        info = _library.Info()
+        _library.info(self._t, info)
+        return _tuple(Info, info)
+
+    def stats(self) -> Stats:
+        """The counters of the session."""
+        stats = _library.Stats()
+        _library.stats(self._t, stats)
+        return _tuple(Stats, stats)
+
+    def batch(self, size: int = 64) -> Batch:
+        """Operations that are submitted together."""
+        return Batch(self, size)
+
+
+class Batch:
+    """
+    Operations that are submitted when there are enough of them, at flush(), and at
+    the end of a "with" block.
+
+    A method that adds an operation returns the results if that has filled the batch, as
+    flush() does, and else an empty list.
+    """
+
+    def __init__(self, twheel: Twheel, size: int):
+        batch = ctypes.c_void_p()
+        _library.batch_new(twheel._t, size, ctypes.byref(batch))
+        self._twheel = twheel
+        self._handle = batch.value
+        weakref.finalize(self, _library.batch_free, batch.value).atexit = False
+
+    def __enter__(self) -> Batch:
+        return self
+
+    def __exit__(self, exception: object, *_more: object) -> None:
+        if not exception:
+            self.flush()
+
+    @property
+    def _batch(self) -> Any:
+        return self._twheel._t and self._handle
+
+    def _results(self, count: int) -> List[Op]:
+        ops = (_library.batch_op(self._handle, i).contents for i in range(count))
+        return [Op(op.opcode, op.id, op.result) for op in ops]
+
+    def start(self, timer: int, delay_ns: int, user_data: int = 0) -> List[Op]:
+        """Add what Twheel.start() does."""
+        return self.start_flags(timer, delay_ns, 0, user_data, 0)
+
+    def start_at(self, timer: int, deadline_ns: int, user_data: int = 0) -> List[Op]:
+        """Add what Twheel.start_at() does."""
+        return self.start_flags(timer, deadline_ns, 0, user_data, START_ABS)
+
+    def start_flags(self, timer: int, expires_ns: int, period_ns: int = 0, user_data: int = 0,
+                    flags: int = 0, slack_ns: int = 0) -> List[Op]:
+        """Add what Twheel.start_flags() does."""
+        start = (self._batch, timer, expires_ns, period_ns, user_data, flags)
+        return self._results(_library.batch_start_slack(*start, slack_ns) if slack_ns
+                             else _library.batch_start_flags(*start))
+
+    def stop(self, timer: int) -> List[Op]:
+        """Add what Twheel.stop() does."""
+        return self._results(_library.batch_stop(self._batch, timer))
+
+    def withdraw(self, timer: int) -> List[Op]:
+        """Add what Twheel.withdraw() does."""
+        return self._results(_library.batch_withdraw(self._batch, timer))
+
+    def flush(self) -> List[Op]:
+        """Submit the operations that wait: an id and a result for each."""
+        return self._results(_library.batch_flush(self._batch))
+
+    def failed(self) -> int:
+        """How many operations of the last submission failed."""
+        return int(_library.batch_failed(self._handle))

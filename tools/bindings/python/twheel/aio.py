@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-2.0 OR MIT
+"""
+A session whose events tasks of asyncio wait for
+
+    with twheel.aio.AsyncTwheel(shared_ids=1000) as t:
+        t.start(7, 5 * twheel.SECOND)
+        async for event in t:
+            print(event.id)
+"""
+from __future__ import annotations
+
+import asyncio
+from typing import Optional
+
+from . import Event, Twheel
+
+
+class AsyncTwheel(Twheel):
+    """
+    A Twheel for the tasks of one event loop. close() ends "async for".
+
+    A task that is cancelled while it waits has taken no event.
+    """
+    _readable: Optional[asyncio.Future[None]] = None
+
+    def __enter__(self) -> AsyncTwheel:
+        return self
+
+    def close(self) -> None:
+        if self._readable:
+            self._wake()
+        super().close()
+
+    def _wake(self) -> None:
+        assert self._readable
+        self._readable.get_loop().remove_reader(self._fd)
+        self._readable.set_result(None)
+        self._readable = None
+
+    async def events(self, count: int = 64) -> list[Event]:
+        """The next events, at least one: wait for it."""
+        while not (events := self.read(count)):
+            if not self._readable:
+                loop = asyncio.get_running_loop()
+                self._readable = loop.create_future()
+                loop.add_reader(self._fd, self._wake)
+            # Others may wait for the same: they go on if this one is cancelled.
+            await asyncio.shield(self._readable)
+        return events
+
+    def __aiter__(self) -> AsyncTwheel:
+        return self
+
+    async def __anext__(self) -> Event:
+        # One at a time: an event that is not handed out yet can still be withdrawn.
+        try:
+            return (await self.events(1))[0]
+        except ValueError:
+            raise StopAsyncIteration from None

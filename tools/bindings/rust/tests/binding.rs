@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+//! Each method with its errors.
+use std::future::{ready, Future};
+use std::io;
+use std::os::unix::io::AsFd;
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+use twheel::*;
+
+const HOUR: Duration = Duration::from_secs(3600);
+const ENOENT: i32 = 2;
+const EINVAL: i32 = 22;
+const EALREADY: i32 = 114;
+
+fn with_words(shared_ids: u32) -> Twheel {
+    Twheel::open(&Setup { shared_ids, ..Setup::default() }).unwrap()
+}
+
+fn wait_unread(t: &Twheel, count: u64) {
+    while t.stats().unwrap().unread != count {
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+fn errno<T>(result: Result<T>) -> i32 {
+    result.err().map_or(0, |error| error.errno)
+}
+
+#[test]
+fn sessions_are_here_or_there() {
+    let in_process = std::env::var("TWHEEL_BACKEND").map_or(false, |backend| backend == "process");
+    let t = with_words(0);
+    assert_eq!(t.in_process().unwrap(), in_process);
+    t.as_fd().try_clone_to_owned().expect("a descriptor");
+    let error = Twheel::open(&Setup { tick_ns: 1, ..Setup::default() }).unwrap_err();
+    assert_eq!(error.errno, EINVAL);
+    assert!(error.to_string().starts_with("/dev/twheel: "));
+}
+
+#[test]
+fn timers() {
+    let t = with_words(0);
+    assert!(!t.start(3, HOUR, 33).unwrap());
+    assert!(t.start_at(3, now() + HOUR, 34).unwrap());
+    let entry = t.get(3).unwrap().unwrap();
+    assert_eq!((entry.user_data, entry.state), (34, STATE_PENDING));
+    t.stop(3).unwrap();
+    assert!(t.get(3).unwrap().is_none());
+    let error = t.stop(3).unwrap_err();
+    assert_eq!((error.errno, &*error.to_string()), (ENOENT, "twheel_stop: no such timer is pending"));
+    assert_eq!(io::Error::from(error).kind(), io::ErrorKind::NotFound);
+    assert_eq!(errno(t.start(3, Duration::MAX, 0)), EINVAL);
+    let id = t.start_any(Duration::ZERO, 44).unwrap();
+    wait_unread(&t, 1);
+    assert_eq!(errno(t.start(id, HOUR, 0)), EALREADY);
+    assert!(t.withdraw(id).unwrap());
+    assert_eq!(t.info().unwrap().abi_version, 1);
+}
+
+#[test]
+fn events() {
+    let t = with_words(0);
+    let mut events = [Event::default(); 4];
+    assert!(t.wait(&mut events, Some(Duration::ZERO)).unwrap().is_empty());
+    t.start_periodic(3, Duration::ZERO, Duration::from_millis(1), 33).unwrap();
+    let got = t.wait(&mut events, None).unwrap();
+    assert_eq!((got.len(), got[0].id, got[0].user_data, got[0].flags), (1, 3, 33, EVENT_PERIODIC));
+    assert_eq!(errno(t.read(&mut [])), EINVAL);
+}
+
+#[test]
+fn words() {
+    let t = with_words(8);
+    let deadline = now() + HOUR;
+    t.start(3, Duration::ZERO, 0).unwrap();
+    wait_unread(&t, 1);
+    t.refresh(3, deadline);
+    assert!(t.read(&mut [Event::default()]).unwrap().is_empty());
+    assert_eq!(u128::from(t.get(3).unwrap().unwrap().deadline_ns), deadline.as_nanos());
+    let earlier = deadline - Duration::from_secs(1);
+    t.push(3, earlier, 0).unwrap();
+    assert_eq!(u128::from(t.get(3).unwrap().unwrap().deadline_ns), earlier.as_nanos());
+    assert!(t.restart(3, HOUR, 0).unwrap() && !t.restart(4, HOUR, 0).unwrap());
+    t.stop_by_store(3);
+    assert_eq!(t.word(3), WORD_STOP);
+    t.refresh(3, Duration::MAX);
+    assert_ne!(t.word(3), WORD_STOP);
+}
+
+#[test]
+#[should_panic(expected = "index out of bounds")]
+fn an_id_without_a_word() {
+    with_words(8).refresh(8, HOUR);
+}
+
+#[test]
+#[should_panic(expected = "index out of bounds")]
+fn a_session_without_words() {
+    with_words(0).stop_by_store(0);
+}
+
+#[test]
+fn lists_and_batches() {
+    let t = with_words(0);
+    let mut batch = t.batch(200).unwrap();
+    for id in 0..199 {
+        assert!(batch.start(id, HOUR, 2 * id).unwrap().is_empty());
+    }
+    let ops = batch.stop(1000).unwrap();
+    assert_eq!((ops.len(), ops[0].result, ops[199].result), (200, 0, -ENOENT));
+    batch.withdraw(0).unwrap();
+    assert_eq!(batch.flush().unwrap()[0].result, 0);
+    assert_eq!(t.list().unwrap().last().unwrap().user_data, 396);
+    assert_eq!(t.drain().unwrap().len(), 198);
+    assert_eq!(errno(t.batch(0).map(drop)), EINVAL);
+}
+
+/// A runtime with threads takes the task only if all of it can be sent.
+fn spawn(task: impl Future<Output = usize> + Send + 'static) -> thread::JoinHandle<usize> {
+    thread::spawn(|| {
+        struct Still;
+        impl std::task::Wake for Still {
+            fn wake(self: Arc<Self>) {}
+        }
+        let waker = Arc::new(Still).into();
+        let mut task = Box::pin(task);
+        match task.as_mut().poll(&mut std::task::Context::from_waker(&waker)) {
+            std::task::Poll::Ready(result) => result,
+            std::task::Poll::Pending => panic!("nothing in it waits"),
+        }
+    })
+}
+
+#[test]
+fn a_batch_lives_across_an_await() {
+    let t = Arc::new(with_words(0));
+    let of_task = t.clone();
+    let task = spawn(async move {
+        let mut batch = of_task.batch(16).unwrap();
+        batch.start(1, HOUR, 0).unwrap();
+        ready(()).await;
+        batch.flush().unwrap().len()
+    });
+    assert_eq!(task.join().unwrap(), 1);
+    assert!(t.get(1).unwrap().is_some());
+}
