@@ -72,7 +72,7 @@ static void need(int ret, const char *what)
 
 static void open_session(struct subject *subject)
 {
-	int ret = twheel_open(&twheel, NULL);
+	int ret = twheel_open_flags(&twheel, NULL, TWHEEL_OPEN_KERNEL);
 
 	(void)subject;
 	if (ret < 0)
@@ -147,7 +147,7 @@ static void batch_stop(struct subject *subject)
 static void open_words(struct subject *subject)
 {
 	struct twheel_setup setup = { .shared_ids = subject->timers };
-	int ret = twheel_open(&twheel, &setup);
+	int ret = twheel_open_flags(&twheel, &setup, TWHEEL_OPEN_KERNEL);
 
 	if (ret < 0)
 		ctl_die_errno(CTL_DEVICE, -ret);

@@ -26,6 +26,7 @@ static const struct {
 	{ TWHEEL_FEATURE_WITHDRAW, "withdraw" },
 	{ TWHEEL_FEATURE_NOWAIT, "nowait" },
 	{ TWHEEL_FEATURE_SHARED, "shared" },
+	{ TWHEEL_FEATURE_SLACK, "slack" },
 };
 
 #define NR_FEATURES	ARRAY_SIZE(features)
@@ -83,16 +84,12 @@ static void show_parameters(show_fn *show)
 		free(names);
 }
 
-static const char *scheme_name(__u32 scheme)
+/* The module may be newer. */
+static const char *name_of(const char *const *names, __u32 number)
 {
-	return scheme == TWHEEL_SCHEME_HIER ? "hier" :
-	       scheme == TWHEEL_SCHEME_HASHED ? "hashed" : "unknown";
-}
-
-static const char *mode_name(__u32 mode)
-{
-	return mode == TWHEEL_MODE_PERIODIC ? "periodic" :
-	       mode == TWHEEL_MODE_TICKLESS ? "tickless" : "unknown";
+	while (*names && number--)
+		names++;
+	return *names ?: "unknown";
 }
 
 static void print_json(const struct twheel_info *info, const char *version)
@@ -108,8 +105,8 @@ static void print_json(const struct twheel_info *info, const char *version)
 			json_string(NULL, features[i].name);
 	}
 	json_close(']');
-	json_string("scheme", scheme_name(info->scheme));
-	json_string("mode", mode_name(info->mode));
+	json_string("scheme", name_of(ctl_schemes, info->scheme));
+	json_string("mode", name_of(ctl_modes, info->mode));
 	json_number("tick_ns", info->tick_ns);
 	json_number("slots", info->slots);
 	json_number("max_timers", info->max_timers);
@@ -152,8 +149,8 @@ static void print_text(const struct twheel_info *info, const char *version)
 	}
 	putchar('\n');
 	title("\nwheel of a session");
-	print_line("scheme", scheme_name(info->scheme));
-	print_line("mode", mode_name(info->mode));
+	print_line("scheme", name_of(ctl_schemes, info->scheme));
+	print_line("mode", name_of(ctl_modes, info->mode));
 	print_line("tick", out_time(info->tick_ns));
 	if (info->slots)
 		print_number("slots", info->slots);
@@ -187,7 +184,7 @@ int cmd_info(struct ctl_common *common, int argc, char **argv)
 	int ret;
 
 	argp_parse(&argp, argc, argv, 0, NULL, NULL);
-	ret = twheel_open(&twheel, NULL);
+	ret = twheel_open_flags(&twheel, NULL, TWHEEL_OPEN_KERNEL);
 	if (!ret)
 		ret = twheel_info(twheel, &info);
 	if (ret < 0)

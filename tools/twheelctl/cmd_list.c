@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * twheelctl list: the wheels, and the sessions that the caller may see
+ * twheelctl list: the wheels and sessions that the caller may see
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@ static const char * const session_numbers[] = {
 
 #define NR_NUMBERS	ARRAY_SIZE(session_numbers)
 
-/* The pids of a file that was saved are those of another time, or machine. */
+/* The pids of a file that was saved are of another time, or machine. */
 static const char *command_of(const struct ctl_common *common, __u64 pid)
 {
 	return strcmp(common->proc, CTL_PROC) ? "-" : out_command(pid);
@@ -36,11 +36,12 @@ static __u64 sessions_on(const struct proc *proc, __u64 wheel)
 	return count;
 }
 
-/* How many sessions the caller may not see. */
-static __u64 hidden_sessions(const struct proc *proc)
+/* How many of them the caller may not see: of "wheels", or of "sessions". */
+static __u64 hidden(const struct proc *proc, const char *line,
+		    enum proc_kind kind)
 {
-	__u64 all = proc_number(proc, &proc->blocks[0], "sessions");
-	__u64 shown = proc_count(proc, PROC_SESSION);
+	__u64 all = proc_number(proc, &proc->blocks[0], line);
+	__u64 shown = proc_count(proc, kind);
 
 	return all > shown ? all - shown : 0;
 }
@@ -63,9 +64,9 @@ static void print_wheels(const struct proc *proc)
 		table_cell(table, "%s", proc_text(proc, block, "scheme"));
 		table_cell(table, "%s", proc_text(proc, block, "mode"));
 		table_cell(table, "%s",
-			   out_time(proc_number(proc, block, "tick_ns")));
-		table_cell(table, "%llu", proc_number(proc, block, "slots"));
-		table_cell(table, "%llu", proc_number(proc, block, "pending"));
+			   out_time_of(proc_field(proc, block, "tick_ns")));
+		table_cell(table, "%s", proc_text(proc, block, "slots"));
+		table_cell(table, "%s", proc_text(proc, block, "pending"));
 		table_cell(table, "%llu", sessions_on(proc, block->number));
 	}
 	table_print(table, SIZE_MAX);
@@ -83,41 +84,42 @@ static void print_sessions(const struct proc *proc,
 	struct table *table = table_new(4 + NR_NUMBERS, titles);
 	const struct proc_block *block = proc->blocks;
 	const struct proc_block *end = block + proc->nr_blocks;
-	__u64 pid;
 	size_t i;
 
 	for (; block < end; block++) {
 		if (block->kind != PROC_SESSION)
 			continue;
-		pid = proc_number(proc, block, "pid");
 		table_cell(table, "%llu", block->number);
-		table_cell(table, "%llu", pid);
-		table_cell(table, "%s", command_of(common, pid));
+		table_cell(table, "%s", proc_text(proc, block, "pid"));
 		table_cell(table, "%s",
-			   out_user(proc_number(proc, block, "uid")));
+			   command_of(common, proc_number(proc, block, "pid")));
+		table_cell(table, "%s",
+			   out_user_of(proc_field(proc, block, "uid")));
 		for (i = 0; i < NR_NUMBERS; i++)
-			table_cell(table, "%llu",
-				   proc_number(proc, block,
-					       session_numbers[i]));
+			table_cell(table, "%s",
+				   proc_text(proc, block, session_numbers[i]));
 	}
 	table_print(table, SIZE_MAX);
 	table_free(table);
 }
 
+static void print_hidden(const char *what, __u64 count)
+{
+	if (count)
+		printf("\n%llu %s%s of other users %s not shown.\n", count,
+		       what, count == 1 ? "" : "s", count == 1 ? "is" : "are");
+}
+
 static void print_text(const struct proc *proc,
 		       const struct ctl_common *common)
 {
-	__u64 hidden = hidden_sessions(proc);
-
 	print_wheels(proc);
 	if (proc_count(proc, PROC_SESSION)) {
 		putchar('\n');
 		print_sessions(proc, common);
 	}
-	if (hidden)
-		printf("\n%llu session%s of other users %s not shown.\n",
-		       hidden, hidden == 1 ? "" : "s",
-		       hidden == 1 ? "is" : "are");
+	print_hidden("wheel", hidden(proc, "wheels", PROC_WHEEL));
+	print_hidden("session", hidden(proc, "sessions", PROC_SESSION));
 }
 
 static void print_blocks_json(const struct proc *proc, enum proc_kind kind,
@@ -152,7 +154,9 @@ static void print_json(const struct proc *proc,
 	json_open("sessions", '[');
 	print_blocks_json(proc, PROC_SESSION, common);
 	json_close(']');
-	json_number("hidden_sessions", hidden_sessions(proc));
+	json_number("hidden_wheels", hidden(proc, "wheels", PROC_WHEEL));
+	json_number("hidden_sessions",
+		    hidden(proc, "sessions", PROC_SESSION));
 	json_close('}');
 	json_end();
 }
@@ -169,7 +173,7 @@ int cmd_list(struct ctl_common *common, int argc, char **argv)
 {
 	static const struct argp argp = {
 		.parser = parse,
-		.doc = "List the wheels, and the sessions that you may see: your own, or all if you have CAP_SYS_ADMIN.",
+		.doc = "List the wheels and sessions that you may see: yours and the system's, or all if you have CAP_SYS_ADMIN.",
 		.children = ctl_common_argp,
 	};
 	struct proc proc;

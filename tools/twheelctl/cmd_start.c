@@ -91,6 +91,9 @@ enum {
 	OPTION_MODE,
 };
 
+/* As ctl_schemes[]. */
+#define SCHEMES "hier, hashed"
+
 static const struct argp_option option_list[] = {
 	{ "repeat", 'r', NULL, 0,
 	  "Each timer goes on with TIME as its period", 0 },
@@ -99,11 +102,15 @@ static const struct argp_option option_list[] = {
 	{ "tick", OPTION_TICK, "TIME", 0, "On a private wheel with this tick",
 	  1 },
 	{ "scheme", OPTION_SCHEME, "SCHEME", 0,
-	  "On a private wheel: hier, hashed", 1 },
+	  "On a private wheel: " SCHEMES, 1 },
 	{ "mode", OPTION_MODE, "MODE", 0,
 	  "On a private wheel: periodic, tickless", 1 },
 	{ }
 };
+
+/* By number. */
+const char * const ctl_schemes[] = { "hier", "hashed", NULL };
+const char * const ctl_modes[] = { "periodic", "tickless", NULL };
 
 /* The number of a name in a list that ends with NULL. */
 static __u32 find_name(struct argp_state *state, const char *name,
@@ -130,8 +137,6 @@ static error_t check(struct start_options *options, struct argp_state *state)
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-	static const char * const schemes[] = { "hier", "hashed", NULL };
-	static const char * const modes[] = { "periodic", "tickless", NULL };
 	struct start_options *options = state->input;
 	struct twheel_setup *setup = &options->setup;
 
@@ -149,11 +154,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPTION_SCHEME:
 		setup->flags = TWHEEL_SETUP_PRIVATE;
-		setup->scheme = find_name(state, arg, schemes);
+		setup->scheme = find_name(state, arg, ctl_schemes);
 		return 0;
 	case OPTION_MODE:
 		setup->flags = TWHEEL_SETUP_PRIVATE;
-		setup->mode = find_name(state, arg, modes);
+		setup->mode = find_name(state, arg, ctl_modes);
 		return 0;
 	case ARGP_KEY_ARG:
 		if (options->nr_times == TIMERS_MAX)
@@ -172,14 +177,15 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static struct twheel *open_session(const struct start_options *options)
 {
 	struct twheel *twheel;
-	int ret = twheel_open(&twheel, NULL);
+	int ret = twheel_open_flags(&twheel, NULL, TWHEEL_OPEN_KERNEL);
 
 	if (ret < 0)
 		ctl_die_errno(CTL_DEVICE, -ret);
 	if (!options->setup.flags)
 		return twheel;
 	twheel_close(twheel);
-	ret = twheel_open(&twheel, &options->setup);
+	ret = twheel_open_flags(&twheel, &options->setup,
+				TWHEEL_OPEN_KERNEL);
 	if (ret < 0)
 		ctl_die(ret == -EPERM ? CTL_DENIED : CTL_FAILED,
 			"private wheel: %s%s", strerror(-ret), ret == -EPERM ?

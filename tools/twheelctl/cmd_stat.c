@@ -119,7 +119,7 @@ static void print_once(const struct stat_options *options)
 
 /* --- intervals -------------------------------------------------------------- */
 
-/* What an interval shows of all wheels together. */
+/* The figures of an interval, of all wheels together. */
 static const char * const rates[] = {
 	"started", "restarted", "stopped", "expired", "ticks", "missed_ticks",
 	"wakeups", "yields",
@@ -129,39 +129,32 @@ static const char * const rates[] = {
 #define TITLES_EVERY	20
 
 /*
- * What a counter has grown by. A wheel that is new has grown from 0, and so has
- * a counter that is smaller than it was.
+ * The growth of a number since @before, or its sum if that is NULL. Negative if
+ * no wheel has such a line. A wheel that is new has grown from 0, and so has a
+ * counter that is smaller than it was.
  */
-static double wheels_growth(const struct proc *now, const struct proc *before,
-			    const char *name)
+static double wheels_sum(const struct proc *now, const struct proc *before,
+			 const char *name)
 {
+	const struct proc_field *field;
 	const struct proc_block *was;
-	__u64 value, old, growth = 0;
+	bool known = false;
+	__u64 old, growth = 0;
 	size_t hint = 0;
 	size_t i;
 
 	for (i = 0; i < now->nr_blocks; i++) {
-		if (now->blocks[i].kind != PROC_WHEEL)
+		field = now->blocks[i].kind == PROC_WHEEL ?
+			proc_field(now, &now->blocks[i], name) : NULL;
+		if (!field)
 			continue;
-		value = proc_number(now, &now->blocks[i], name);
-		was = proc_same(before, now, &now->blocks[i], &hint);
+		known = true;
+		was = before ? proc_same(before, now, &now->blocks[i], &hint) :
+			       NULL;
 		old = was ? proc_number(before, was, name) : 0;
-		growth += value >= old ? value - old : value;
+		growth += field->number - (field->number >= old ? old : 0);
 	}
-	return growth;
-}
-
-static __u64 wheels_pending(const struct proc *proc)
-{
-	__u64 pending = 0;
-	size_t i;
-
-	for (i = 0; i < proc->nr_blocks; i++) {
-		if (proc->blocks[i].kind == PROC_WHEEL)
-			pending += proc_number(proc, &proc->blocks[i],
-					       "pending");
-	}
-	return pending;
+	return known ? (double)growth : -1;
 }
 
 static double seconds_between(const struct proc *now,
@@ -176,16 +169,19 @@ static void print_interval_json(const struct proc *now,
 				const struct proc *before)
 {
 	double seconds = seconds_between(now, before);
+	double pending = wheels_sum(now, NULL, "pending");
 	char name[32];
 	size_t i;
 
 	json_open(NULL, '{');
 	json_decimal("seconds", seconds);
-	json_number("pending", wheels_pending(now));
+	if (pending < 0)
+		json_field("pending", NULL);
+	else
+		json_number("pending", pending);
 	for (i = 0; i < NR_RATES; i++) {
 		snprintf(name, sizeof(name), "%s_per_second", rates[i]);
-		json_decimal(name, wheels_growth(now, before, rates[i]) /
-				   seconds);
+		json_decimal(name, wheels_sum(now, before, rates[i]) / seconds);
 	}
 	json_close('}');
 	json_end();
@@ -195,6 +191,7 @@ static void print_interval(const struct proc *now, const struct proc *before,
 			   __u64 line)
 {
 	double seconds = seconds_between(now, before);
+	double pending = wheels_sum(now, NULL, "pending");
 	size_t i;
 
 	if (line % TITLES_EVERY == 0) {
@@ -203,11 +200,10 @@ static void print_interval(const struct proc *now, const struct proc *before,
 			printf(" %11s/s", rates[i]);
 		printf("%s\n", out_plain());
 	}
-	printf("%11s", out_count(wheels_pending(now)));
+	printf("%11s", pending < 0 ? "-" : out_count(pending));
 	for (i = 0; i < NR_RATES; i++)
 		printf(" %13s",
-		       out_rate(wheels_growth(now, before, rates[i]) /
-				seconds));
+		       out_rate(wheels_sum(now, before, rates[i]) / seconds));
 	putchar('\n');
 	fflush(stdout);
 }

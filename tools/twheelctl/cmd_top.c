@@ -90,20 +90,19 @@ struct interval {
 	const struct top_options *options;
 };
 
-/* What a counter has grown by. One that is new, or was reset, grew from 0. */
-static __u64 growth(const struct interval *in, const struct proc_block *block,
-		    const struct proc_block *was, const char *name)
-{
-	__u64 value = proc_number(in->now, block, name);
-	__u64 old = was ? proc_number(in->before, was, name) : 0;
-
-	return value >= old ? value - old : value;
-}
-
+/*
+ * The growth of a counter in a second, or negative if there is no such line.
+ * One that is new, or was reset, grew from 0.
+ */
 static double rate(const struct interval *in, const struct proc_block *block,
 		   const struct proc_block *was, const char *name)
 {
-	return growth(in, block, was, name) / in->seconds;
+	const struct proc_field *field = proc_field(in->now, block, name);
+	__u64 old = was ? proc_number(in->before, was, name) : 0;
+
+	if (!field)
+		return -1;
+	return (field->number - (field->number >= old ? old : 0)) / in->seconds;
 }
 
 static void show_column(struct table *table, const struct interval *in,
@@ -111,11 +110,10 @@ static void show_column(struct table *table, const struct interval *in,
 			const struct proc_block *was,
 			const struct column *column)
 {
-	__u64 value = proc_number(in->now, block, column->line);
-
 	switch (column->type) {
 	case VALUE:
-		table_cell(table, "%llu", value);
+		table_cell(table, "%s",
+			   proc_text(in->now, block, column->line));
 		break;
 	case RATE:
 		table_cell(table, "%s",
@@ -123,8 +121,10 @@ static void show_column(struct table *table, const struct interval *in,
 		break;
 	case TIME:
 		table_cell(table, "%s%s", was &&
-			   value > proc_number(in->before, was, column->line) ?
-			   "+" : "", out_time(value));
+			   proc_number(in->now, block, column->line) >
+			   proc_number(in->before, was, column->line) ? "+" : "",
+			   out_time_of(proc_field(in->now, block,
+						  column->line)));
 	}
 }
 
@@ -136,8 +136,8 @@ static void json_column(const struct interval *in,
 	char name[48];
 
 	if (column->type != RATE) {
-		json_number(column->line,
-			    proc_number(in->now, block, column->line));
+		json_field(column->line,
+			   proc_field(in->now, block, column->line));
 		return;
 	}
 	snprintf(name, sizeof(name), "%s_per_second", column->line);
@@ -156,7 +156,7 @@ static double sort_key(const struct interval *in,
 		       const struct proc_block *block,
 		       const struct proc_block *was)
 {
-	double sum = 0;
+	double sum = 0, one;
 	size_t i;
 
 	switch (in->options->sort) {
@@ -166,15 +166,16 @@ static double sort_key(const struct interval *in,
 		return proc_number(in->now, block, "unread");
 	default:
 		for (i = 0; i < NR_SESSION_COLUMNS; i++) {
-			if (session_columns[i].type == RATE)
-				sum += rate(in, block, was,
-					    session_columns[i].line);
+			if (session_columns[i].type != RATE)
+				continue;
+			one = rate(in, block, was, session_columns[i].line);
+			sum += one > 0 ? one : 0;
 		}
 		return sum;
 	}
 }
 
-/* The largest first, then those that were opened first. */
+/* The largest first, then the sessions that were opened first. */
 static int compare_rows(const void *a, const void *b)
 {
 	const struct row *one = a;
@@ -215,9 +216,9 @@ static void print_summary(const struct interval *in)
 	const struct proc *now = in->now;
 	const struct proc_block *module = &now->blocks[0];
 
-	printf("%stwheel%s  wheels: %llu  sessions: %llu (%zu shown)  interval: %.1f s\n\n",
-	       out_bold(), out_plain(), proc_number(now, module, "wheels"),
-	       proc_number(now, module, "sessions"),
+	printf("%stwheel%s  wheels: %s (%zu shown)  sessions: %s (%zu shown)  interval: %.1f s\n\n",
+	       out_bold(), out_plain(), proc_text(now, module, "wheels"),
+	       proc_count(now, PROC_WHEEL), proc_text(now, module, "sessions"),
 	       proc_count(now, PROC_SESSION), in->seconds);
 }
 
@@ -235,7 +236,7 @@ static void wheel_cells(struct table *table, const struct interval *in,
 		table_cell(table, "%llu", block->number);
 		table_cell(table, "%s", block->name);
 		table_cell(table, "%s",
-			   out_time(proc_number(in->now, block, "tick_ns")));
+			   out_time_of(proc_field(in->now, block, "tick_ns")));
 	}
 	for (i = 0; i < NR_WHEEL_COLUMNS; i++)
 		show_column(table, in, block, was, &wheel_columns[i]);
@@ -277,21 +278,22 @@ static void print_sessions(const struct interval *in, size_t max)
 	struct table *table;
 	struct row *rows;
 	size_t i, k, nr;
-	__u64 pid;
 
 	for (i = 0; i < NR_SESSION_COLUMNS; i++)
 		titles[4 + i] = session_columns[i].title;
 	table = table_new(4 + NR_SESSION_COLUMNS, titles);
 	rows = sessions_in_order(in, &nr);
 	for (i = 0; i < nr && i < max; i++) {
-		pid = proc_number(in->now, rows[i].block, "pid");
-		table_cell(table, "%llu", rows[i].block->number);
-		table_cell(table, "%llu", pid);
-		table_cell(table, "%s", real ? out_command(pid) : "-");
+		const struct proc_block *block = rows[i].block;
+
+		table_cell(table, "%llu", block->number);
+		table_cell(table, "%s", proc_text(in->now, block, "pid"));
+		table_cell(table, "%s", real ?
+			   out_command(proc_number(in->now, block, "pid")) : "-");
 		table_cell(table, "%s",
-			   out_user(proc_number(in->now, rows[i].block, "uid")));
+			   out_user_of(proc_field(in->now, block, "uid")));
 		for (k = 0; k < NR_SESSION_COLUMNS; k++)
-			show_column(table, in, rows[i].block, rows[i].was,
+			show_column(table, in, block, rows[i].was,
 				    &session_columns[k]);
 	}
 	if (nr)
@@ -339,8 +341,7 @@ static void json_sessions(const struct interval *in)
 	for (i = 0; i < nr; i++) {
 		json_open(NULL, '{');
 		json_number("session", rows[i].block->number);
-		json_number("pid",
-			    proc_number(in->now, rows[i].block, "pid"));
+		json_field("pid", proc_field(in->now, rows[i].block, "pid"));
 		for (k = 0; k < NR_SESSION_COLUMNS; k++)
 			json_column(in, rows[i].block, rows[i].was,
 				    &session_columns[k]);

@@ -23,7 +23,10 @@ _twheelctl()
 		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 		return
 		;;
-	--scheme) words='hier hashed' ;;
+	--scheme)
+		words=$(ARGP_HELP_FMT=rmargin=1000 "$1" start --help 2>/dev/null |
+			sed -n 's/.*--scheme=.*: //p' | tr -d ,)
+		;;
 	--mode) words='periodic tickless' ;;
 	--sort) words='rate pending unread' ;;
 	--tick) words='100us 1ms 10ms' ;;

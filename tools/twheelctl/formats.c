@@ -11,7 +11,7 @@
 
 /* --- JSON ------------------------------------------------------------------- */
 
-/* Whether a value stands before the next one, in the bracket that is open. */
+/* True if a value stands before the next one, in the bracket that is open. */
 static bool json_comma;
 
 /* Length of the character of UTF-8 at @s, 0 if it is none. */
@@ -25,7 +25,7 @@ static int utf8_length(const unsigned char *s)
 		if ((s[i] & 0xc0) != 0x80)
 			return 0;
 	}
-	/* Forms that are too long, halves of pairs, and what is above U+10FFFF. */
+	/* Forms that are too long or above U+10FFFF, and halves of pairs. */
 	if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) ||
 	    (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))
 		return 0;
@@ -82,11 +82,24 @@ void json_number(const char *name, __u64 value)
 	printf("%llu", value);
 }
 
-/* Never NaN nor infinite. */
+/* Never NaN nor infinite. A negative number is unknown. */
 void json_decimal(const char *name, double value)
 {
 	json_begin(name);
-	printf("%.3f", value);
+	if (value < 0)
+		fputs("null", stdout);
+	else
+		printf("%.3f", value);
+}
+
+/* The number of a line. */
+void json_field(const char *name, const struct proc_field *field)
+{
+	json_begin(name);
+	if (field)
+		printf("%llu", field->number);
+	else
+		fputs("null", stdout);
 }
 
 void json_string(const char *name, const char *value)
@@ -178,10 +191,10 @@ static void print_labels(const struct proc *proc,
 	case PROC_MODULE:
 		return;
 	case PROC_SESSION:
-		printf("{session=\"%llu\",pid=\"%llu\",uid=\"%llu\",wheel_number=\"%llu\"}",
-		       block->number, proc_number(proc, block, "pid"),
-		       proc_number(proc, block, "uid"),
-		       proc_number(proc, block, "wheel"));
+		printf("{session=\"%llu\",pid=\"%s\",uid=\"%s\",wheel_number=\"%s\"}",
+		       block->number, proc_text(proc, block, "pid"),
+		       proc_text(proc, block, "uid"),
+		       proc_text(proc, block, "wheel"));
 		return;
 	case PROC_CPU:
 		wheel = &proc->blocks[block->wheel];
@@ -223,12 +236,15 @@ static void print_metric(const struct proc *proc, enum proc_kind kind,
 {
 	const struct proc_block *block = proc->blocks;
 	const struct proc_block *end = block + proc->nr_blocks;
+	const struct proc_field *field;
 	bool first = true;
 	char name[96];
 
 	make_name(name, sizeof(name), kind, known);
 	for (; block < end; block++) {
-		if (block->kind != kind)
+		field = block->kind == kind ?
+			proc_field(proc, block, known->name) : NULL;
+		if (!field)
 			continue;
 		if (first)
 			printf("# HELP %s %s\n# TYPE %s %s\n", name,
@@ -238,11 +254,11 @@ static void print_metric(const struct proc *proc, enum proc_kind kind,
 		first = false;
 		fputs(name, stdout);
 		print_labels(proc, block);
-		print_value(known, proc_number(proc, block, known->name));
+		print_value(known, field->number);
 	}
 }
 
-/* What is a label, and what is no number, is no metric. */
+/* A label is no metric, nor is a line without a number. */
 static bool is_metric(const struct proc_known *known)
 {
 	static const char * const labels[] = {
@@ -257,7 +273,7 @@ static bool is_metric(const struct proc_known *known)
 	return known->type == PROC_COUNTER || known->type == PROC_GAUGE;
 }
 
-/* What does not change, and is no number. */
+/* Lines that do not change, and hold no number. */
 static void print_wheel_info(const struct proc *proc)
 {
 	const struct proc_block *block = proc->blocks;

@@ -96,8 +96,8 @@ static void note_signal(int signal)
 }
 
 /*
- * Without SA_RESTART: a sleep or a read is to end. SIGPIPE as well, for what has
- * to be cleaned up.
+ * Without SA_RESTART: a sleep or a read is to end. SIGPIPE as well, for things
+ * that have to be cleaned up.
  */
 void ctl_catch_signals(void)
 {
@@ -240,7 +240,7 @@ static const struct ctl_command *find_command(const char *name)
 	return NULL;
 }
 
-/* What stands below the options of "twheelctl --help". */
+/* The text below the options of "twheelctl --help". */
 static char *help_filter(int key, const char *text, void *input)
 {
 	char *help = NULL;

@@ -53,14 +53,19 @@ const char *out_count(__u64 count)
 	return scaled(count, counts);
 }
 
-/* With a digit behind the point if there would be only one before it. */
+/*
+ * With a digit behind the point if there would be only one before it. "-" if it is
+ * negative, which is one that nobody knows.
+ */
 const char *out_rate(double rate)
 {
 	char *text;
 
+	if (rate < 0)
+		return "-";
 	if (rate >= 1e6)
 		return scaled(rate, counts);
-	if (rate <= 0 || rate >= 9.95)
+	if (!rate || rate >= 9.95)
 		return out_count(rate + 0.5);
 	text = next_text();
 	snprintf(text, TEXT_SIZE, "%.1f", rate);
@@ -77,6 +82,11 @@ const char *out_time(double ns)
 	return scaled(ns, scale);
 }
 
+const char *out_time_of(const struct proc_field *field)
+{
+	return field ? out_time(field->number) : "-";
+}
+
 /* As it may be put on a terminal. */
 const char *out_printable(const char *text)
 {
@@ -90,21 +100,18 @@ const char *out_printable(const char *text)
 }
 
 /* The name of a user, or the number. */
-const char *out_user(__u64 uid)
+const char *out_user_of(const struct proc_field *field)
 {
 	const struct passwd *entry = NULL;
-	char *text;
 
-	if ((uid_t)uid == uid)
-		entry = getpwuid(uid);
-	if (entry)
-		return out_printable(entry->pw_name);
-	text = next_text();
-	snprintf(text, TEXT_SIZE, "%llu", uid);
-	return text;
+	if (!field)
+		return "-";
+	if ((uid_t)field->number == field->number)
+		entry = getpwuid(field->number);
+	return entry ? out_printable(entry->pw_name) : field->text;
 }
 
-/* What a process calls itself, or "-" if it is not there. */
+/* The name of a process, or "-" if it is not there. */
 const char *out_command(__u64 pid)
 {
 	char path[TEXT_SIZE], name[TEXT_SIZE];

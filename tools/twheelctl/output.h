@@ -19,6 +19,7 @@ void json_open(const char *name, char bracket);
 void json_close(char bracket);
 void json_number(const char *name, __u64 value);
 void json_decimal(const char *name, double value);
+void json_field(const char *name, const struct proc_field *field);
 void json_string(const char *name, const char *value);
 void json_bool(const char *name, bool value);
 void json_block(const struct proc *proc, const struct proc_block *block);
@@ -38,8 +39,9 @@ void prometheus_print(const struct proc *proc);
 const char *out_count(__u64 count);
 const char *out_rate(double rate);
 const char *out_time(double ns);
+const char *out_time_of(const struct proc_field *field);
 const char *out_printable(const char *text);
-const char *out_user(__u64 uid);
+const char *out_user_of(const struct proc_field *field);
 const char *out_command(__u64 pid);
 
 bool out_is_terminal(void);

@@ -13,7 +13,7 @@
 #include "ctl.h"
 #include "proc.h"
 
-/* Thousands of sessions and wheels on hundreds of CPUs are less than that. */
+/* Thousands of sessions and wheels on hundreds of CPUs are less. */
 #define TEXT_MAX	((size_t)64 << 20)
 /* No block has as many lines as that. */
 #define FIELDS_MAX	256
@@ -192,30 +192,23 @@ static void add_block(struct parser *p, enum proc_kind kind, const char *name,
 	};
 }
 
-static bool has_all_lines(struct parser *p)
-{
-	const struct proc_block *block = current(p);
-	size_t i;
-
-	for (i = 0; i < proc_nr_known; i++) {
-		if ((proc_known[i].in & IN(block->kind)) &&
-		    !proc_field(p->proc, block, proc_known[i].name))
-			return wrong(p, "the %s above has no line \"%s\"",
-				     kind_names[block->kind],
-				     proc_known[i].name);
-	}
-	return true;
-}
-
-/* The current block is over. */
+/*
+ * The current block is over. Only that line may not be missing by which a block is
+ * found again in the next reading, and the first line of all.
+ */
 static bool end_block(struct parser *p)
 {
 	struct proc_block *block = current(p);
+	const char *name = block->kind == PROC_WHEEL ? "number" : "version";
+	const struct proc_field *field = proc_field(p->proc, block, name);
 
-	if (!has_all_lines(p))
-		return false;
+	if (block->kind != PROC_WHEEL && block->kind != PROC_MODULE)
+		return true;
+	if (!field)
+		return wrong(p, "the %s above has no line \"%s\"",
+			     kind_names[block->kind], name);
 	if (block->kind == PROC_WHEEL)
-		block->number = proc_number(p->proc, block, "number");
+		block->number = field->number;
 	return true;
 }
 
@@ -341,9 +334,9 @@ static bool parse_lines(struct parser *p, char *text, size_t length)
  * @length: its length
  *
  * A line whose name is not known is taken as it is, for a module may be newer
- * than twheelctl. One that is known must be where it belongs, and be complete.
+ * than twheelctl. One that is known may be missing, for it may be older.
  *
- * Return: whether all is well. Else @proc->error says what is not. In either
+ * Return: whether all is well. Else @proc->error names the fault. In either
  * case the caller calls proc_free().
  */
 bool proc_parse(struct proc *proc, char *text, size_t length)
@@ -416,7 +409,7 @@ const struct proc_field *proc_field(const struct proc *proc,
 	return NULL;
 }
 
-/* The number in the line of this name, 0 if there is none. */
+/* The number in the line of this name, 0 if there is none: for sums. */
 __u64 proc_number(const struct proc *proc, const struct proc_block *block,
 		  const char *name)
 {
@@ -425,12 +418,13 @@ __u64 proc_number(const struct proc *proc, const struct proc_block *block,
 	return field ? field->number : 0;
 }
 
+/* The value of the line of this name, "-" if there is none. */
 const char *proc_text(const struct proc *proc, const struct proc_block *block,
 		      const char *name)
 {
 	const struct proc_field *field = proc_field(proc, block, name);
 
-	return field ? field->text : "";
+	return field ? field->text : "-";
 }
 
 static bool is_same(const struct proc *a, const struct proc_block *one,
@@ -447,8 +441,8 @@ static bool is_same(const struct proc *a, const struct proc_block *one,
  * @proc: the earlier reading
  * @other: the reading of @block
  * @block: what to find
- * @hint: 0 at first. Blocks come in the order of their numbers, so that the one
- *	that is looked for is near the one that was found last
+ * @hint: 0 at first. Blocks come in the order of their numbers, so that the
+ *	block that is looked for is near the block that was found last
  *
  * Return: the block of the same wheel, CPU or session, or NULL.
  */

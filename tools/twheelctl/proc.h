@@ -4,7 +4,8 @@
  *
  * The text is taken apart into blocks of fields: the module's block, then for
  * each wheel its own and one for each CPU, then the sessions'. Nothing is
- * believed of the text: whoever can name a file can have it parsed.
+ * believed of the text: anybody who can name a file can have it parsed. Nor has
+ * every module each line: a missing line is "-" in a table and null in JSON.
  */
 #ifndef PROC_H
 #define PROC_H
@@ -32,9 +33,9 @@ enum proc_type {
  * struct proc_known - a line that twheelctl knows
  * @name: its first word
  * @type: its value
- * @in: in which blocks it has to be: BIT of each enum proc_kind
+ * @in: in which blocks it may be: BIT of each enum proc_kind
  * @unit: "seconds" for a value in ns, or NULL
- * @help: what it counts, for Prometheus
+ * @help: the thing that it counts, for Prometheus
  */
 struct proc_known {
 	const char *name;
@@ -84,10 +85,10 @@ struct proc_block {
  * @text: what @blocks and @fields point into
  * @blocks: the module first, then as in the text
  * @nr_blocks: how many
- * @fields: those of all blocks
+ * @fields: the fields of all blocks
  * @nr_fields: how many
  * @when: CLOCK_MONOTONIC at the reading, ns
- * @error: what is wrong with the text, for a person
+ * @error: the fault of the text, for a person
  */
 struct proc {
 	char *text;

@@ -6,8 +6,8 @@
  *
  *            sleep-123     [001] d..2.   12.345678: twheel_start: timer=... fn=...
  *
- * A thread may call itself anything, so its name is what stands in the first 16
- * columns, whatever it looks like.
+ * A thread may call itself anything, so its name is the text in the first 16
+ * columns, however it looks.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ static const struct {
 	{ "twheel_expire:", TRACE_EXPIRE },
 };
 
-/* 1 us, 2 us, 5 us, 10 us, ...: what is less is in this bucket, ns. */
+/* 1 us, 2 us, 5 us, 10 us, ...: smaller values are in this bucket, ns. */
 __u64 trace_bucket_end(unsigned int bucket)
 {
 	static const unsigned int steps[] = { 1, 2, 5 };
@@ -133,7 +133,9 @@ bool trace_parse(const char *text, struct trace_line *line)
 
 /* --- the sums --------------------------------------------------------------- */
 
-/* What stands for a name that the kernel has forgotten, or not yet noted. */
+/*
+ * The text in place of a name that the kernel has forgotten, or not yet noted.
+ */
 static bool has_no_name(const struct trace_who *who)
 {
 	return !strcmp(who->task, "<...>");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * twheelctl: lines of a trace, and what they add up to
+ * twheelctl: lines of a trace, and their sums
  */
 #ifndef TRACE_H
 #define TRACE_H
@@ -52,7 +52,7 @@ struct trace_line {
 };
 
 /**
- * struct trace_row - what one thread does with the timers of one wheel and function
+ * struct trace_row - one thread and the timers of one wheel and function
  * @who: the thread, the wheel and the function
  * @events: how often, by &enum trace_event
  * @intervals: its starts and restarts
@@ -70,7 +70,7 @@ struct trace_row {
 };
 
 /**
- * struct trace - what was seen
+ * struct trace - the sums of a trace
  * @rows: who does what
  * @nr_rows: how many
  * @room: for how many there is memory
