@@ -1,154 +1,96 @@
 // SPDX-License-Identifier: GPL-2.0
 //
-// Port a driver from timer_list to twheel.  Documentation/porting.rst says what
-// to know before, and what to look at after.
-//
-//	spatch --very-quiet --sp-file timer_list-to-twheel.cocci --dir DIR >patch
-//	patch -p1 -d DIR <patch
-//
-// A timer is ported if the driver declares it. One in a structure of the
-// kernel's stays as it is, as sk->sk_timer does. What has no counterpart stays
-// too: it is reported, and does not compile.
+// Rewrite the calls of timer_list that port-to-twheel has marked.  It runs this and
+// says which timers are ported: here nothing asks for a type.
 
 #spatch --recursive-includes --include-headers-for-types --include-headers
 
 @initialize:python@
 @@
 import re
-import sys
 
 def is_constant(text):
     return re.fullmatch(r"[A-Z0-9_ +*/()]+", text) is not None
 
-unported = set()
-
-def place(p):
-    return (p.file, p.line, p.column)
-
-def say(places, what):
-    for p in places:
-        print(f"{p.file}:{p.line}: {what}", file=sys.stderr)
-
-// Nothing says what type x is of: a cast does, for as long as the rules below want
-// to know.
-
-@defined@
-declarer name DEFINE_TIMER, DEFINE_TWHEEL_TIMER;
+@@
+declarer name DEFINE_TIMER__to_twheel, DEFINE_TWHEEL_TIMER;
 identifier x, fn;
 @@
-- DEFINE_TIMER(x, fn);
+- DEFINE_TIMER__to_twheel(x, fn);
 + DEFINE_TWHEEL_TIMER(x, fn);
 
-@defined_use@
-identifier defined.x;
-@@
-- &x
-+ (struct timer_list *)&x
-
-// Reports come first, while the lines still have their numbers.
-
-// T is a timer and P points to one.  Both types are named, for a header may have
-// been ported before the file that includes it.
-
-@by_hand@
-{struct timer_list, struct twheel_timer} T;
-{struct timer_list *, struct twheel_timer *} P;
-position p;
-@@
-(
- \(timer_reduce@p\|timer_shutdown@p\|try_to_del_timer_sync@p\)(P, ...)
-|
- \(timer_setup@p\|timer_setup_on_stack@p\)(P, ..., <+...TIMER_IRQSAFE...+>)
-|
- T.function@p
-|
- P->function@p
-)
-
-@script:python@
-p << by_hand.p;
-@@
-say(p, "no counterpart, left as it is")
-
-@deferrable@
-{struct timer_list *, struct twheel_timer *} P;
-position p;
-@@
- \(timer_setup@p\|timer_setup_on_stack@p\)(P, ..., <+...TIMER_DEFERRABLE...+>)
-
-@script:python@
-p << deferrable.p;
-@@
-say(p, "was deferrable, and will wake an idle CPU")
-
-@written@
-{struct timer_list, struct twheel_timer} T;
-{struct timer_list *, struct twheel_timer *} P;
-position p;
-@@
- \(T.expires@p\|P->expires@p\) = ...
-
-@read@
-{struct timer_list, struct twheel_timer} T;
-{struct timer_list *, struct twheel_timer *} P;
-position p != written.p;
-@@
- \(T.expires@p\|P->expires@p\)
-
-@script:python@
-p << read.p;
-@@
-say(p, "reads expires, which is never in the past now")
-
-// "t->expires = E; add_timer(t)" is "mod_timer(t, E)".
+// "t->expires = E; add_timer(t)" is "mod_timer(t, E)".  After "+=" the deadline is
+// counted from the last one, as it was.
 
 @add@
-{struct timer_list, struct twheel_timer} T;
-{struct timer_list *, struct twheel_timer *} P;
-expression E, cpu;
+expression T, P, E, cpu;
 @@
 (
-- T.expires = E;
-  ... when != T.expires
-- \(add_timer\|add_timer_local\|add_timer_global\)(&T)
-+ mod_timer(&T, E)
+- T.expires__to_twheel = E;
+  ... when != T.expires__to_twheel
+- \(add_timer__to_twheel\|add_timer_local__to_twheel\|add_timer_global__to_twheel\)(&T)
++ mod_timer__to_twheel(&T, E)
   ;
 |
-- P->expires = E;
-  ... when != P->expires
-- \(add_timer\|add_timer_local\|add_timer_global\)(P)
-+ mod_timer(P, E)
+- P->expires__to_twheel = E;
+  ... when != P->expires__to_twheel
+- \(add_timer__to_twheel\|add_timer_local__to_twheel\|add_timer_global__to_twheel\)(P)
++ mod_timer__to_twheel(P, E)
   ;
 |
-- T.expires = E;
-  ... when != T.expires
-- add_timer_on(&T, cpu)
+- T.expires__to_twheel = E;
+  ... when != T.expires__to_twheel
+- add_timer_on__to_twheel(&T, cpu)
 + twheel_start_on(&T, delay_until(E), cpu)
   ;
 |
-- P->expires = E;
-  ... when != P->expires
-- add_timer_on(P, cpu)
+- P->expires__to_twheel = E;
+  ... when != P->expires__to_twheel
+- add_timer_on__to_twheel(P, cpu)
 + twheel_start_on(P, delay_until(E), cpu)
   ;
 |
-- T.expires = E;
-  mod_timer(&T, ...);
+- T.expires__to_twheel += E;
+  ... when != T.expires__to_twheel
+- \(add_timer__to_twheel\|add_timer_local__to_twheel\|add_timer_global__to_twheel\)(&T)
++ twheel_start_at(&T, ktime_add_ns(twheel_deadline(&T), jiffies64_to_nsecs(E)))
+  ;
 |
-- P->expires = E;
-  mod_timer(P, ...);
+- P->expires__to_twheel += E;
+  ... when != P->expires__to_twheel
+- \(add_timer__to_twheel\|add_timer_local__to_twheel\|add_timer_global__to_twheel\)(P)
++ twheel_start_at(P, ktime_add_ns(twheel_deadline(P), jiffies64_to_nsecs(E)))
+  ;
+|
+- T.expires__to_twheel = E;
+- mod_timer__to_twheel(&T, T.expires__to_twheel)
++ mod_timer__to_twheel(&T, E)
+  ;
+|
+- P->expires__to_twheel = E;
+- mod_timer__to_twheel(P, P->expires__to_twheel)
++ mod_timer__to_twheel(P, E)
+  ;
+|
+- T.expires__to_twheel = E;
+  mod_timer__to_twheel(&T, ...);
+|
+- P->expires__to_twheel = E;
+  mod_timer__to_twheel(P, ...);
 )
 
 @start@
-{struct timer_list *, struct twheel_timer *} T;
-expression E;
+expression T, E;
 @@
 (
-- mod_timer(T, E)
+- mod_timer__to_twheel(T, E)
 + twheel_start(T, delay_until(E))
 |
-- mod_timer_pending(T, E)
+- mod_timer_pending__to_twheel(T, E)
 + twheel_restart_at(T, ktime_add_ns(ktime_get(), delay_until(E)))
+|
+- timer_reduce__to_twheel(T, E)
++ twheel_reduce_at(T, ktime_add_ns(ktime_get(), delay_until(E)))
 )
 
 // delay_until(), which exists in this script only, is the time from now to a
@@ -156,7 +98,24 @@ expression E;
 // even a u16 times NSEC_PER_SEC wraps.  jiffies64_to_nsecs() works in 64 bits.
 // jiffies_to_nsecs() goes through an unsigned int of microseconds, which wraps
 // after 71 minutes on any machine.  What may be negative, as mod_timer() allows,
-// is clamped: a u64 would make a timer of it that never expires.
+// is clamped: a u64 would make a timer of it that never expires.  That is a signed
+// variable, a difference, and an unsigned long that has been given one.
+
+@difference exists@
+symbol jiffies;
+identifier L;
+expression E1, E2;
+@@
+(
+ unsigned long L = E1 - E2;
+|
+ L = E1 - E2;
+|
+ L -= E2;
+)
+... when any
+- delay_until(jiffies + L)
++ jiffies64_to_nsecs(max_t(long, L, 0))
 
 @delay@
 typedef u8, u16, u32, u64;
@@ -184,6 +143,9 @@ expression E, E1;
 - delay_until(jiffies + C)
 + jiffies64_to_nsecs(C)
 |
+- delay_until(jiffies + (E1 - E))
++ jiffies64_to_nsecs(max_t(long, E1 - E, 0))
+|
 - delay_until(jiffies + U)
 + jiffies64_to_nsecs(U)
 |
@@ -203,173 +165,97 @@ expression E, E1;
 + jiffies64_to_nsecs(max_t(long, E - jiffies, 0))
 )
 
-// The deadline of a pending timer, in jiffies.
+// The deadline of a pending timer, in jiffies.  A write is left: it is reported.
 
-@assigned@
-{struct timer_list, struct twheel_timer} T;
-{struct timer_list *, struct twheel_timer *} P;
+@write@
+expression T, P, E;
 position p;
 @@
-\(T.expires@p\|P->expires@p\) = ...
+(
+ \(T.expires__to_twheel@p\|P->expires__to_twheel@p\) = E
+|
+ \(T.expires__to_twheel@p\|P->expires__to_twheel@p\) += E
+|
+ \(T.expires__to_twheel@p\|P->expires__to_twheel@p\) -= E
+)
 
 @expires@
-{struct timer_list, struct twheel_timer} T;
-{struct timer_list *, struct twheel_timer *} P;
-position p != assigned.p;
+expression T, P;
+position p != write.p;
 @@
 (
-- T.expires@p - jiffies
+- T.expires__to_twheel@p - jiffies
 + nsecs_to_jiffies(twheel_remaining(&T))
 |
-- P->expires@p - jiffies
+- P->expires__to_twheel@p - jiffies
 + nsecs_to_jiffies(twheel_remaining(P))
 |
-- T.expires@p
+- T.expires__to_twheel@p
 + (jiffies + nsecs_to_jiffies(twheel_remaining(&T)))
 |
-- P->expires@p
+- P->expires__to_twheel@p
 + (jiffies + nsecs_to_jiffies(twheel_remaining(P)))
 )
 
 @stop@
-{struct timer_list *, struct twheel_timer *} T;
+expression T;
 @@
 (
-- del_timer(T)
+- del_timer__to_twheel(T)
 + twheel_stop(T)
 |
-- timer_delete(T)
+- timer_delete__to_twheel(T)
 + twheel_stop(T)
 |
-- del_timer_sync(T)
+- del_timer_sync__to_twheel(T)
 + twheel_stop_sync(T)
 |
-- timer_delete_sync(T)
+- timer_delete_sync__to_twheel(T)
 + twheel_stop_sync(T)
 |
-- timer_shutdown_sync(T)
+- timer_shutdown_sync__to_twheel(T)
 + twheel_shutdown_sync(T)
 |
-- timer_pending(T)
+- timer_pending__to_twheel(T)
 + twheel_pending(T)
 |
-- destroy_timer_on_stack(T)
+- destroy_timer_on_stack__to_twheel(T)
 + twheel_timer_destroy(T)
 )
 
 @setup@
-{struct timer_list *, struct twheel_timer *} T;
-expression F;
+expression T, F, flags;
 @@
 (
-- timer_setup(T, F, \(0\|TIMER_PINNED\|TIMER_DEFERRABLE\|TIMER_DEFERRABLE | TIMER_PINNED\))
+- timer_setup__to_twheel(T, F, flags)
 + twheel_timer_setup(T, NULL, F, 0)
 |
-- timer_setup_on_stack(T, F, \(0\|TIMER_PINNED\))
+- timer_setup_on_stack__to_twheel(T, F, flags)
 + twheel_timer_setup(T, NULL, F, TWHEEL_TIMER_ON_STACK)
 )
-
-// A callback of a timer that was not ported stays as it is too.
-
-@unported@
-identifier fn;
-expression E;
-@@
-timer_setup(E, fn, ...)
-
-@unported_callback@
-identifier unported.fn, t;
-position p;
-@@
- fn(struct timer_list@p *t) { ... }
-
-@script:python@
-p << unported_callback.p;
-@@
-unported.update(place(at) for at in p)
-
-@unported_prototype@
-identifier unported.fn, t;
-type R;
-position p;
-@@
-(
- R fn(struct timer_list@p *t);
-|
- R fn(struct timer_list@p *);
-)
-
-@script:python@
-p << unported_prototype.p;
-@@
-unported.update(place(at) for at in p)
-
-@types@
-position p : script:python() { not any(place(at) in unported for at in p) };
-@@
-- struct timer_list@p
-+ struct twheel_timer
-
-@defined_done@
-identifier defined.x;
-@@
-- (struct twheel_timer *)&x
-+ &x
 
 @container_declared@
 type S;
 identifier x;
-expression f;
-struct twheel_timer *T;
+expression f, T;
 @@
 S *x =
 (
-- from_timer(x, T, f)
+- from_timer__to_twheel(x, T, f)
 + container_of(T, S, f)
 |
-- timer_container_of(x, T, f)
+- timer_container_of__to_twheel(x, T, f)
 + container_of(T, S, f)
 )
  ;
 
 @container@
-struct twheel_timer *T;
-expression x, f;
+expression x, f, T;
 @@
 (
-- from_timer(x, T, f)
+- from_timer__to_twheel(x, T, f)
 + container_of(T, typeof(*x), f)
 |
-- timer_container_of(x, T, f)
+- timer_container_of__to_twheel(x, T, f)
 + container_of(T, typeof(*x), f)
 )
-
-// The header, once, in each file that needs it.
-
-@needs@
-identifier fn =~ "^twheel_";
-@@
-fn(...)
-
-@has_timer_h@
-@@
-#include <linux/timer.h>
-
-@depends on types || needs@
-@@
-- #include <linux/timer.h>
-+ #include <linux/twheel.h>
-
-@has_others@
-@@
-#include <...>
-
-@depends on (types || needs) && !has_timer_h && has_others@
-@@
-  #include <...>
-+ #include <linux/twheel.h>
-
-@depends on (types || needs) && !has_others@
-@@
-+ #include <linux/twheel.h>
-  #include "..."
