@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The hashed wheels: rounds, lazy refresh, the leap
+ *
+ * These cases look inside. A round is as many ticks as there are slots.
+ */
+#include <linux/sched.h>
+
+#include "kunit_util.h"
+
+#define N		((u64)KT_SLOTS)
+
+/* How many nodes are looked at, and slots passed, on the way to @target. */
+static u32 work_of(struct kunit *test, u64 target)
+{
+	u32 used = 0;
+	int work;
+	bool more;
+
+	do {
+		work = 1;
+		more = twheel_check_pop(test->priv, target, &work);
+		used += 1 - work;
+	} while (more);
+	return used;
+}
+
+static void the_slot_is_the_tick_modulo_slots(struct kunit *test)
+{
+	struct twheel_rng rng = { .state = 1 };
+	u32 slots, i;
+	u64 clock, tick;
+
+	for (slots = 2; slots <= 4096; slots *= 2) {
+		clock = twheel_rng_log(&rng, 60);
+		kt_begin_with(test, kt_ops(test), clock, slots, 1);
+		for (i = 0; i < 50; i++) {
+			tick = clock + 1 + twheel_rng_log(&rng, 60);
+			kt_set(test, 'A', tick);
+			KUNIT_ASSERT_EQ(test, kt_slot(test, 'A'),
+					tick % slots);
+			kt_stop(test, 'A');
+		}
+	}
+}
+
+/*
+ *  slot 10: A | B one round later | C two rounds later ...
+ */
+static void one_slot_gives_out_one_round_at_a_time(struct kunit *test)
+{
+	u64 round;
+
+	kt_begin(test, 0);
+	for (round = 0; round < 20; round++)
+		kt_set(test, 'A' + (round * 7) % 20, 10 + (round * 7) % 20 * N);
+	for (round = 0; round < 20; round++) {
+		KUNIT_EXPECT_STREQ(test, kt_out(test, 9 + round * N), "");
+		KUNIT_EXPECT_STREQ(test, kt_out(test, 10 + round * N),
+				   kt_letter('A' + round));
+	}
+}
+
+static void slots_of_later_rounds_are_passed_without_a_look(struct kunit *test)
+{
+	char timer;
+
+	kt_begin(test, 0);
+	for (timer = 'A'; timer <= 'Z'; timer++)
+		kt_set(test, timer, 10 + N * (timer - 'A' + 1));
+	KUNIT_EXPECT_LE(test, work_of(test, N), 1);
+}
+
+/* A look shows when the slot's next node is due, and need not be repeated. */
+static void a_look_is_not_repeated_before_it_must(struct kunit *test)
+{
+	char timer;
+
+	kt_begin(test, 0);
+	for (timer = 'A'; timer <= 'Y'; timer++)
+		kt_set(test, timer, 10 + 50 * N + N * (timer - 'A'));
+	kt_set(test, 'Z', 10);
+	KUNIT_EXPECT_LE(test, work_of(test, N), 25);
+	KUNIT_EXPECT_LE(test, work_of(test, 2 * N), 1);
+	KUNIT_EXPECT_LE(test, work_of(test, 3 * N), 1);
+}
+
+/* A stopped node leaves its bound behind, which costs one look too many. */
+static void a_stop_costs_one_look_at_most(struct kunit *test)
+{
+	char timer;
+
+	kt_begin(test, 0);
+	for (timer = 'A'; timer <= 'Y'; timer++)
+		kt_set(test, timer, 10 + 50 * N + N * (timer - 'A'));
+	kt_set(test, 'Z', 10);
+	kt_stop(test, 'Z');
+	KUNIT_EXPECT_LE(test, work_of(test, N), 25);
+	KUNIT_EXPECT_LE(test, work_of(test, 2 * N), 1);
+}
+
+/* Passing a slot must count as work, or a long jump could not be bounded. */
+static void slots_that_are_passed_are_counted(struct kunit *test)
+{
+	struct twheel_check *c;
+	int work = 10;
+	u32 i;
+
+	c = kt_begin_with(test, kt_ops(test), 0, 256, 200);
+	for (i = 0; i < 200; i++)
+		twheel_check_set(c, i, i + 1 + 256 * 1000);
+	KUNIT_EXPECT_TRUE(test, twheel_check_pop(c, 255, &work));
+	KUNIT_EXPECT_LE(test, work, 0);
+	KUNIT_EXPECT_LE(test, twheel_check_clock(c), 10);
+}
+
+/* Three timers, 2^62 ticks: only a few slots are looked at. */
+static void a_long_jump_costs_what_is_in_use(struct kunit *test)
+{
+	u32 bit;
+
+	for (bit = 8; bit < 63; bit++) {
+		kt_begin(test, 33);
+		kt_set(test, 'A', 40);
+		kt_set(test, 'B', (1ULL << bit) - 9);
+		kt_set(test, 'C', 1ULL << bit);
+		KUNIT_ASSERT_LE(test, work_of(test, 1ULL << bit), 20);
+		KUNIT_ASSERT_EQ(test, kt_scheme(test)->pending, 0);
+	}
+}
+
+static void a_jump_of_many_rounds_goes_tick_by_tick(struct kunit *test)
+{
+	struct twheel_rng rng = { .state = 9 };
+	struct twheel_check *c;
+	u32 i;
+
+	c = kt_begin_with(test, kt_ops(test), 0, 16, 1000);
+	for (i = 0; i < 1000; i++)
+		twheel_check_set(c, i, 1 + twheel_rng_below(&rng, 50000));
+	KUNIT_EXPECT_EQ(test, twheel_check_advance(c, 50000), 1000);
+}
+
+/* In the middle of a long jump a timer is started that is due within it. */
+static void a_start_in_the_middle_of_a_jump_is_not_passed(struct kunit *test)
+{
+	u32 pause, i, at;
+
+	for (pause = 0; pause < 12; pause++) {
+		for (at = 1; at < 1000; at *= 3) {
+			kt_begin(test, 5);
+			kt_set(test, 'A', 6 * N + 1);
+			kt_set(test, 'B', 1ULL << 40);
+			for (i = 0; i < pause; i++) {
+				int work = 1;
+
+				twheel_check_pop(test->priv, 1ULL << 41, &work);
+			}
+			kt_set(test, 'C', kt_scheme(test)->clock + at);
+			kt_out(test, 1ULL << 42);
+			KUNIT_ASSERT_EQ(test, kt_scheme(test)->pending, 0);
+		}
+	}
+}
+
+static void two_slots_are_enough(struct kunit *test)
+{
+	struct twheel_check *c;
+	u64 tick;
+	u32 i;
+
+	c = kt_begin_with(test, kt_ops(test), 0, 2, 300);
+	for (i = 0; i < 300; i++)
+		twheel_check_set(c, i, i + 1);
+	for (tick = 1; tick <= 300; tick++)
+		KUNIT_ASSERT_EQ(test, twheel_check_advance(c, tick), 1);
+}
+
+static void the_largest_wheel_works(struct kunit *test)
+{
+	u64 n = TWHEEL_SLOTS_MAX;
+
+	kt_begin_with(test, kt_ops(test), n - 3, n, 8);
+	kt_set(test, 'A', n - 2);
+	kt_set(test, 'B', n);
+	kt_set(test, 'C', 2 * n - 3);
+	kt_set(test, 'D', 1000 * n);
+	kt_set(test, 'E', 1000 * n + 1);
+	KUNIT_EXPECT_STREQ(test, kt_out(test, n - 1), "A");
+	KUNIT_EXPECT_STREQ(test, kt_out(test, n), "B");
+	KUNIT_EXPECT_STREQ(test, kt_out(test, 2 * n - 4), "");
+	KUNIT_EXPECT_STREQ(test, kt_out(test, 2 * n - 3), "C");
+	KUNIT_EXPECT_STREQ(test, kt_out(test, 1000 * n - 1), "");
+	KUNIT_EXPECT_STREQ(test, kt_out(test, 1000 * n + 1), "DE");
+}
+
+/* A tickless wheel sleeps until then, however many rounds away that is. */
+static void the_next_tick_is_exact_if_few_slots_are_in_use(struct kunit *test)
+{
+	u64 round;
+
+	for (round = 1; round < 1ULL << 50; round *= 5) {
+		kt_begin(test, 21);
+		kt_set(test, 'A', 20 + round * N);
+		kt_set(test, 'B', 25 + round * N);
+		kt_set(test, 'C', 18 + (round + 1) * N);
+		KUNIT_ASSERT_EQ(test, kt_next(test), 20 + round * N);
+	}
+}
+
+/* With 200 slots of later rounds the search ends after some of them. */
+static void the_next_tick_is_looked_for_in_a_bounded_way(struct kunit *test)
+{
+	struct twheel_check *c;
+	u32 i;
+
+	c = kt_begin_with(test, kt_ops(test), 0, 256, 201);
+	for (i = 1; i <= 200; i++)
+		twheel_check_set(c, i, i + 256 * 1000);
+	KUNIT_EXPECT_EQ(test, kt_next(test), 65);
+	/*
+	 * A timer due within the searched slots is found, a later one is not.
+	 */
+	twheel_check_set(c, 0, 60);
+	KUNIT_EXPECT_EQ(test, kt_next(test), 60);
+	twheel_check_set(c, 0, 150);
+	KUNIT_EXPECT_LE(test, kt_next(test), 150);
+}
+
+/* A late node has a tick that is not its slot's. */
+static void late_ones_do_not_disturb_a_slot(struct kunit *test)
+{
+	kt_begin(test, 100);
+	kt_set(test, 'A', 101);
+	kt_set(test, 'B', 7);
+	kt_set(test, 'C', 101 + N);
+	kt_set(test, 'D', 99);
+	kt_set(test, 'E', 101);
+	kt_set(test, 'F', 101 + N);
+	KUNIT_EXPECT_STREQ(test, kt_out(test, 101), "ABDE");
+	KUNIT_EXPECT_STREQ(test, kt_out(test, 101 + N), "CF");
+}
+
+/* Scheme 6 changes neither the node's links nor its slot. */
+static void a_refresh_writes_nothing_but_the_tick(struct kunit *test)
+{
+	struct twheel_node before, *node;
+
+	kt_begin(test, 0);
+	kt_set(test, 'A', 30);
+	kt_set(test, 'B', 30);
+	kt_set(test, 'C', 30);
+	node = kt_node(test, 'B');
+	before = *node;
+	kt_set(test, 'B', 77);
+	KUNIT_EXPECT_EQ(test, node->expires, 77);
+	KUNIT_EXPECT_PTR_EQ(test, node->link.next, before.link.next);
+	KUNIT_EXPECT_PTR_EQ(test, node->link.prev, before.link.prev);
+	KUNIT_EXPECT_EQ(test, kt_scheme(test)->cascaded, 0);
+}
+
+/* When the hand comes to its old slot, the node moves to the new one, once. */
+static void a_refreshed_node_is_carried_to_its_slot(struct kunit *test)
+{
+	u64 later;
+
+	for (later = 1; later < 3 * N; later++) {
+		kt_begin(test, 0);
+		kt_set(test, 'A', 30);
+		kt_set(test, 'A', 30 + later);
+		KUNIT_ASSERT_STREQ(test, kt_out(test, 30), "");
+		KUNIT_ASSERT_EQ(test, kt_slot(test, 'A'),
+				(30 + later) % N);
+		KUNIT_ASSERT_EQ(test, kt_scheme(test)->cascaded,
+				later % N ? 1 : 0);
+		KUNIT_ASSERT_STREQ(test, kt_out(test, 29 + later), "");
+		KUNIT_ASSERT_STREQ(test, kt_out(test, 30 + later), "A");
+	}
+}
+
+/* All of a slot are refreshed: some move then, the others in time. */
+static void a_storm_of_refreshes_leaves_few_for_its_tick(struct kunit *test)
+{
+	u32 i, nr = 3 * TWHEEL_SLOT_STALE;
+	struct twheel_check *c = kt_begin_with(test, kt_ops(test), 0, N, nr);
+	struct twheel_scheme *s = kt_scheme(test);
+
+	for (i = 0; i < nr; i++)
+		twheel_check_set(c, i, N + 5);
+	for (i = 0; i < nr; i++)
+		twheel_check_set(c, i, N + 6 + i % (10 * N));
+	KUNIT_EXPECT_EQ(test, s->slots[5].stale, TWHEEL_SLOT_STALE);
+	KUNIT_EXPECT_EQ(test, twheel_check_advance(c, N + 5), 0);
+	KUNIT_EXPECT_LE(test, s->cascaded, TWHEEL_SLOT_STALE);
+	KUNIT_EXPECT_EQ(test, twheel_check_advance(c, N + 6 + 10 * N), nr);
+}
+
+static struct kunit_case hashed_cases[] = {
+	KUNIT_CASE_PARAM(a_storm_of_refreshes_leaves_few_for_its_tick,
+			 kt_hashed),
+	KUNIT_CASE_PARAM(the_slot_is_the_tick_modulo_slots, kt_hashed),
+	KUNIT_CASE_PARAM(one_slot_gives_out_one_round_at_a_time, kt_hashed),
+	KUNIT_CASE_PARAM(slots_of_later_rounds_are_passed_without_a_look,
+			 kt_hashed),
+	KUNIT_CASE_PARAM(a_look_is_not_repeated_before_it_must, kt_hashed),
+	KUNIT_CASE_PARAM(a_stop_costs_one_look_at_most, kt_hashed),
+	KUNIT_CASE_PARAM(slots_that_are_passed_are_counted, kt_hashed),
+	KUNIT_CASE_PARAM(a_long_jump_costs_what_is_in_use, kt_hashed),
+	KUNIT_CASE_PARAM(a_jump_of_many_rounds_goes_tick_by_tick, kt_hashed),
+	KUNIT_CASE_PARAM(a_start_in_the_middle_of_a_jump_is_not_passed,
+			 kt_hashed),
+	KUNIT_CASE_PARAM(two_slots_are_enough, kt_hashed),
+	KUNIT_CASE_PARAM(the_largest_wheel_works, kt_hashed),
+	KUNIT_CASE_PARAM(the_next_tick_is_exact_if_few_slots_are_in_use,
+			 kt_hashed),
+	KUNIT_CASE_PARAM(the_next_tick_is_looked_for_in_a_bounded_way,
+			 kt_hashed),
+	KUNIT_CASE_PARAM(late_ones_do_not_disturb_a_slot, kt_hashed),
+	KUNIT_CASE_PARAM(a_refresh_writes_nothing_but_the_tick, kt_hashed),
+	KUNIT_CASE_PARAM(a_refreshed_node_is_carried_to_its_slot, kt_hashed),
+	{}
+};
+
+struct kunit_suite kt_hashed_suite = {
+	.name = "twheel_hashed",
+	.exit = kt_exit,
+	.test_cases = hashed_cases,
+};

@@ -1,0 +1,553 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The hierarchical wheel: levels, cascades and their pace
+ *
+ * These cases look inside. B is the number of bits of a level, and W = 2^B is
+ * its window. A ring is two windows.
+ */
+#include <linux/sched.h>
+#include <linux/string.h>
+
+#include "kunit_util.h"
+
+#define B		TWHEEL_HIER_BITS
+#define W		((u64)TWHEEL_HIER_WINDOW)
+#define RING		TWHEEL_HIER_RING
+#define LEVELS		TWHEEL_HIER_LEVELS
+
+/* How many nodes make a crowd. */
+#define CROWD		100000
+
+/* Moves in one tick that are few compared with a crowd of 5000. */
+#define FEW_MOVES	1000
+/* Nodes that are moved together for some ticks. */
+#define MOVES		64
+
+static struct twheel_check *begin(struct kunit *test, u64 clock, u32 nr)
+{
+	return kt_begin_with(test, &twheel_test_hier, clock, 0, nr);
+}
+
+/* Slots of @level from the clock's to the slot of @tick; B * level < 64. */
+static u64 slots_between(u64 clock, u64 tick, u32 level)
+{
+	return level * B < 64 ? (tick >> level * B) - (clock >> level * B) : 0;
+}
+
+/* The lowest level whose current and next window together reach @tick. */
+static u32 slot_of(u64 clock, u64 tick)
+{
+	u32 level = 0;
+
+	while (slots_between(clock, tick, level + 1) > 1)
+		level++;
+	return level * RING + ((tick >> level * B) & (RING - 1));
+}
+
+static void expect_slot(struct kunit *test, u64 clock, u64 tick)
+{
+	if (tick <= clock)
+		return;
+	kt_set(test, 'A', tick);
+	KUNIT_ASSERT_EQ_MSG(test, kt_slot(test, 'A'),
+			    slot_of(clock, tick), "clock %llu tick %llu",
+			    clock, tick);
+	kt_stop(test, 'A');
+}
+
+/* W^level - 1, W^level, W^level + 1 and twice as much, from many clocks. */
+static void every_power_of_the_window_has_its_slot(struct kunit *test)
+{
+	u32 i, level, off;
+	u64 clock, power;
+
+	for (i = 0; i < kt_nr_clocks; i++) {
+		clock = kt_clocks[i];
+		begin(test, clock, 1);
+		for (level = 0; level < LEVELS; level++) {
+			power = 1ULL << level * B;
+			for (off = 0; off < 3; off++) {
+				expect_slot(test, clock, clock + power - 1 + off);
+				expect_slot(test, clock, clock + 2 * power - 1 + off);
+				expect_slot(test, clock, (clock | (power - 1)) + off);
+			}
+		}
+		expect_slot(test, clock, U64_MAX);
+	}
+}
+
+static void any_tick_from_any_clock_has_its_slot(struct kunit *test)
+{
+	struct twheel_rng rng = { .state = 11 };
+	u64 clock;
+	u32 i, j;
+
+	for (i = 0; i < 200; i++) {
+		clock = twheel_rng_log(&rng, 64);
+		begin(test, clock, 1);
+		for (j = 0; j < 50; j++)
+			expect_slot(test, clock, clock + twheel_rng_log(&rng, 64));
+	}
+}
+
+/* A node nearer than a window is in the lowest level. */
+static void the_lowest_level_reaches_a_window_from_any_clock(struct kunit *test)
+{
+	u64 clock;
+	u32 i;
+
+	for (i = 0; i < kt_nr_clocks; i++) {
+		clock = kt_clocks[i];
+		begin(test, clock, 1);
+		kt_set(test, 'A', clock + W);
+		KUNIT_EXPECT_LT(test, kt_slot(test, 'A'), RING);
+		kt_stop(test, 'A');
+		kt_set(test, 'A', clock + 2 * W);
+		KUNIT_EXPECT_GE(test, kt_slot(test, 'A'), RING);
+	}
+}
+
+/*
+ * At the edge of each level A is due one tick before, B at the edge and C one
+ * tick after it. All are started three slots of the level ahead, so that they
+ * cascade through every level below. Near the edge the clock moves tick by
+ * tick.
+ */
+static void timers_at_the_edge_of_a_level_are_exact(struct kunit *test)
+{
+	u64 edge, tick;
+	u32 level, slots;
+
+	for (level = 1; level < LEVELS; level++) {
+		for (slots = 3; slots < 6; slots++) {
+			edge = (u64)slots << level * B;
+			begin(test, edge - (3ULL << level * B), 3);
+			kt_set(test, 'A', edge - 1);
+			kt_set(test, 'B', edge);
+			kt_set(test, 'C', edge + 1);
+			for (tick = edge - 2 * W - 3; tick < edge - 1; tick++)
+				KUNIT_ASSERT_STREQ(test, kt_out(test, tick), "");
+			KUNIT_ASSERT_STREQ(test, kt_out(test, edge - 1), "A");
+			KUNIT_ASSERT_STREQ(test, kt_out(test, edge), "B");
+			KUNIT_ASSERT_STREQ(test, kt_out(test, edge + 1), "C");
+		}
+		cond_resched();
+	}
+}
+
+/* The same with jumps that end at, before and after the edge. */
+static void jumps_to_the_edge_of_a_level_are_exact(struct kunit *test)
+{
+	static const char * const out[] = { "A", "AB", "ABC" };
+	static const char * const rest[] = { "BC", "C", "" };
+	u32 level, off;
+	u64 edge;
+
+	for (level = 1; level < LEVELS; level++) {
+		for (off = 0; off < 3; off++) {
+			edge = 3ULL << level * B;
+			begin(test, off, 3);
+			kt_set(test, 'A', edge - 1);
+			kt_set(test, 'B', edge);
+			kt_set(test, 'C', edge + 1);
+			KUNIT_ASSERT_STREQ(test, kt_out(test, edge - 2), "");
+			KUNIT_ASSERT_STREQ(test, kt_out(test, edge - 1 + off),
+					   out[off]);
+			KUNIT_ASSERT_STREQ(test, kt_out(test, edge + 1),
+					   rest[off]);
+		}
+	}
+}
+
+/* A node goes down one level at a time, into the right slot of each. */
+static void a_node_goes_down_level_by_level(struct kunit *test)
+{
+	u64 tick = (((3 * W + 7) * W + 9) * W) + 5, next;
+	u32 level = 3;
+
+	begin(test, 0, 1);
+	kt_set(test, 'A', tick);
+	KUNIT_EXPECT_EQ(test, kt_slot(test, 'A') / RING, level);
+	while ((next = kt_next(test)) < tick) {
+		KUNIT_ASSERT_STREQ(test, kt_out(test, next), "");
+		level--;
+		KUNIT_ASSERT_EQ(test, kt_slot(test, 'A'),
+				level * RING + ((tick >> level * B) & (RING - 1)));
+	}
+	KUNIT_EXPECT_EQ(test, level, 0);
+	KUNIT_EXPECT_EQ(test, kt_scheme(test)->cascaded, 3);
+}
+
+/*
+ * The maximum that a tick may move. For each level, count the nodes in the next
+ * outer slot, and the nodes that come down to it from the level above in the
+ * same tick. Divide that by the ticks that are left, rounded up. Less than
+ * MOVES may be the share of a few ticks.
+ */
+static u64 fair_share(const struct twheel_scheme *s, u64 tick)
+{
+	u64 next, left, count, share = 0, sum = 0;
+	u32 level;
+
+	for (level = LEVELS - 1; level; level--) {
+		next = (tick >> level * B) + 1;
+		left = (next << level * B) - tick;
+		count = s->slots[level * RING + (next & (RING - 1))].count +
+			share;
+		share = 0;
+		if (left <= count)
+			share = max_t(u32, DIV_ROUND_UP((u32)count, (u32)left),
+				      min_t(u64, count, MOVES));
+		else if (count)
+			share = 1;
+		sum += share;
+	}
+	return sum;
+}
+
+/* A crowd in one slot of @level, tick by tick until all of it is out. */
+static void crowd_in_one_slot(struct kunit *test, u32 level)
+{
+	u64 edge = 2ULL << level * B, moved, most, tick;
+	struct twheel_check *c = begin(test, 0, CROWD);
+	struct twheel_scheme *s = kt_scheme(test);
+	u32 i;
+
+	for (i = 0; i < CROWD; i++)
+		twheel_check_set(c, i, edge + i / 500);
+	KUNIT_ASSERT_EQ(test, s->slots[level * RING + 2].count, CROWD);
+	twheel_check_advance(c, edge / 2 - 2);
+	KUNIT_ASSERT_EQ(test, s->cascaded, 0);
+	for (tick = edge / 2 - 1; s->pending; tick++) {
+		most = fair_share(s, tick);
+		moved = s->cascaded;
+		twheel_check_advance(c, tick);
+		KUNIT_ASSERT_LE_MSG(test, s->cascaded - moved, most,
+				    "tick %llu", tick);
+		if (tick == edge - 1)
+			KUNIT_ASSERT_EQ(test, s->slots[level * RING + 2].count, 0);
+		if (!(tick & 1023))
+			cond_resched();
+	}
+	KUNIT_EXPECT_EQ(test, c->popped, CROWD);
+	KUNIT_EXPECT_EQ(test, s->cascaded, level * CROWD);
+}
+
+static void a_crowd_in_a_slot_of_level_1_is_moved_in_equal_shares(struct kunit *test)
+{
+	crowd_in_one_slot(test, 1);
+}
+
+static void a_crowd_in_a_slot_of_level_2_is_moved_in_equal_shares(struct kunit *test)
+{
+	crowd_in_one_slot(test, 2);
+}
+
+/* Half of it is stopped while it is being moved; the rest must be in time. */
+static void a_crowd_that_is_stopped_on_its_way_leaves_the_others(struct kunit *test)
+{
+	struct twheel_check *c = begin(test, 0, 10000);
+	u32 i;
+
+	for (i = 0; i < 10000; i++)
+		twheel_check_set(c, i, 2 * W + i % W);
+	for (i = 0; i < W; i++)
+		twheel_check_advance(c, W / 2 + i);
+	for (i = 0; i < 10000; i += 2)
+		twheel_check_stop(c, i);
+	KUNIT_EXPECT_EQ(test, twheel_check_advance(c, 2 * W - 1), 0);
+	KUNIT_EXPECT_EQ(test, twheel_check_advance(c, 3 * W), 5000);
+}
+
+/* Woken only at next ticks, a wheel must begin early to move in portions. */
+static void a_tickless_wheel_wakes_early_for_a_crowd(struct kunit *test)
+{
+	struct twheel_check *c = begin(test, 0, 5000);
+	struct twheel_scheme *s = kt_scheme(test);
+	u64 edge = 2ULL << 2 * B, moved, next;
+	u32 i;
+
+	for (i = 0; i < 5000; i++)
+		twheel_check_set(c, i, edge + i % 100);
+	while (s->clock < edge - 1) {
+		moved = s->cascaded;
+		next = kt_next(test);
+		twheel_check_advance(c, next);
+		KUNIT_ASSERT_LE(test, s->cascaded - moved, FEW_MOVES);
+	}
+	KUNIT_EXPECT_EQ(test, twheel_check_advance(c, edge + 100), 5000);
+}
+
+/* With one node in a slot of each level, a tick moves at most one of each. */
+static void levels_cascade_in_the_same_tick(struct kunit *test)
+{
+	u64 edge = 1ULL << (LEVELS - 1) * B;
+	u32 level;
+
+	begin(test, edge - 10, KT_TIMERS);
+	for (level = 1; level < LEVELS; level++)
+		kt_set(test, 'A' + level, edge + (1ULL << (level - 1) * B));
+	for (level = 1; level < LEVELS; level++) {
+		KUNIT_ASSERT_STREQ(test, kt_out(test, edge + (1ULL << (level - 1) * B) - 1),
+				   "");
+		KUNIT_ASSERT_STREQ(test, kt_out(test, edge + (1ULL << (level - 1) * B)),
+				   kt_letter('A' + level));
+	}
+}
+
+/* A refresh changes neither the node's links nor its slot. */
+static void a_refresh_writes_nothing_but_the_tick(struct kunit *test)
+{
+	struct twheel_node before, *node;
+	struct twheel_slot slot;
+	u32 nr;
+
+	begin(test, 0, 3);
+	kt_set(test, 'A', 5 * W);
+	kt_set(test, 'B', 5 * W);
+	kt_set(test, 'C', 5 * W);
+	node = kt_node(test, 'B');
+	before = *node;
+	nr = kt_slot(test, 'B');
+	slot = kt_scheme(test)->slots[nr];
+	kt_set(test, 'B', 900 * W);
+	KUNIT_EXPECT_EQ(test, node->expires, 900 * W);
+	KUNIT_EXPECT_EQ(test, kt_slot(test, 'B'), nr);
+	KUNIT_EXPECT_EQ(test, node->hint, before.hint);
+	KUNIT_EXPECT_PTR_EQ(test, node->link.next, before.link.next);
+	KUNIT_EXPECT_PTR_EQ(test, node->link.prev, before.link.prev);
+	KUNIT_EXPECT_EQ(test, kt_scheme(test)->slots[nr].count,
+			slot.count);
+	KUNIT_EXPECT_EQ(test, kt_scheme(test)->cascaded, 0);
+}
+
+/* When its old slot is due, the node moves to where a new one would be. */
+static void a_refreshed_node_is_carried_to_its_slot(struct kunit *test)
+{
+	u32 bit;
+
+	for (bit = B + 1; bit < 62; bit++) {
+		begin(test, 0, 1);
+		kt_set(test, 'A', 50);
+		kt_set(test, 'A', 1ULL << bit);
+		KUNIT_ASSERT_STREQ(test, kt_out(test, 50), "");
+		KUNIT_ASSERT_EQ(test, kt_slot(test, 'A'),
+				slot_of(50, 1ULL << bit));
+		KUNIT_ASSERT_EQ(test, kt_scheme(test)->cascaded, 1);
+		KUNIT_ASSERT_STREQ(test, kt_out(test, (1ULL << bit) - 1), "");
+		KUNIT_ASSERT_STREQ(test, kt_out(test, 1ULL << bit), "A");
+	}
+}
+
+/* A crowd in an outer slot, all of it refreshed to later slots. */
+static void a_refreshed_crowd_is_carried_in_time(struct kunit *test)
+{
+	struct twheel_check *c = begin(test, 0, 3000);
+	u64 tick;
+	u32 i;
+
+	for (i = 0; i < 3000; i++)
+		twheel_check_set(c, i, 2 * W + i % W);
+	twheel_check_advance(c, W + 10);
+	for (i = 0; i < 3000; i++)
+		twheel_check_set(c, i, (2 + i % 40) * W + i % W);
+	for (tick = W + 11; tick < 43 * W; tick++)
+		twheel_check_advance(c, tick);
+	KUNIT_EXPECT_EQ(test, c->popped, 3000);
+}
+
+/*
+ * The last to join have hints to nodes that are stopped here, and these are
+ * gone for good: nothing of them is as it was. The next time the same slot is
+ * in use its own hints are from another time.
+ */
+static void a_hint_to_one_that_is_gone_does_no_harm(struct kunit *test)
+{
+	struct twheel_check *c = begin(test, 0, 4000);
+	u64 tick = 2 * W + 7;
+	u32 round, i;
+
+	for (round = 0; round < 4; round++, tick += RING) {
+		for (i = 0; i < 4000; i++)
+			twheel_check_set(c, i, tick);
+		for (i = 0; i < 4000; i++)
+			if (i % 3)
+				twheel_check_stop(c, i);
+		for (i = 0; i < 4000; i++)
+			if (i % 3)
+				memset(&c->timers[i].node.link, 0xa5,
+				       sizeof(c->timers[i].node.link));
+		KUNIT_ASSERT_EQ(test, twheel_check_advance(c, tick - 1), 0);
+		KUNIT_ASSERT_EQ(test, twheel_check_advance(c, tick), 1334);
+		for (i = 0; i < 4000; i++)
+			c->timers[i].node.link.next = NULL;
+	}
+}
+
+/* From the last of a slot on, hints lead to nodes that joined before it. */
+static void a_hint_leads_to_the_one_so_many_joins_before(struct kunit *test)
+{
+	struct twheel_node *node, *before;
+	u32 i;
+
+	begin(test, 0, KT_TIMERS);
+	for (i = 0; i < KT_TIMERS; i++)
+		kt_set(test, 'A' + i, 5 * W);
+	for (i = 0; i < KT_TIMERS; i++) {
+		node = kt_node(test, 'A' + i);
+		before = kt_node(test, 'A' + (i < TWHEEL_SLOT_HINTS ? 0 :
+					      i - TWHEEL_SLOT_HINTS));
+		KUNIT_EXPECT_PTR_EQ(test,
+				    twheel_slot_hinted(node, node->hint & ~TWHEEL_SLOT_MAY_STAY),
+				    (void *)before);
+	}
+}
+
+/* All of a slot of level 0 are refreshed: some move then, the others in time. */
+static void a_storm_of_refreshes_leaves_few_for_its_tick(struct kunit *test)
+{
+	struct twheel_check *c = begin(test, 0, 3 * TWHEEL_SLOT_STALE);
+	struct twheel_scheme *s = kt_scheme(test);
+	u32 i, nr = 3 * TWHEEL_SLOT_STALE;
+
+	for (i = 0; i < nr; i++)
+		twheel_check_set(c, i, W);
+	twheel_check_advance(c, W / 2);
+	for (i = 0; i < nr; i++)
+		twheel_check_set(c, i, 2 * W + i % 50000);
+	KUNIT_EXPECT_EQ(test, s->slots[W].stale, TWHEEL_SLOT_STALE);
+	KUNIT_EXPECT_EQ(test, s->cascaded, 0);
+	KUNIT_EXPECT_EQ(test, twheel_check_advance(c, W), 0);
+	KUNIT_EXPECT_LE(test, s->cascaded, 2 * TWHEEL_SLOT_STALE);
+	KUNIT_EXPECT_EQ(test, twheel_check_advance(c, 2 * W + 50000), nr);
+}
+
+/* One that is refreshed time and again is carried once. */
+static void refreshing_again_and_again_is_counted_once(struct kunit *test)
+{
+	struct twheel_check *c = begin(test, 0, 100);
+	u32 i, times;
+
+	for (i = 0; i < 100; i++)
+		twheel_check_set(c, i, W);
+	for (times = 1; times < 100; times++)
+		for (i = 0; i < 100; i++)
+			twheel_check_set(c, i, W + times);
+	KUNIT_EXPECT_EQ(test, kt_scheme(test)->slots[W].stale, 100);
+	KUNIT_EXPECT_EQ(test, twheel_check_advance(c, W), 0);
+	KUNIT_EXPECT_EQ(test, kt_scheme(test)->cascaded, 100);
+	KUNIT_EXPECT_EQ(test, twheel_check_advance(c, W + 99), 100);
+}
+
+/* A node in any slot of level 0 is found, and when it is gone nothing is. */
+static void the_next_tick_is_found_in_every_group(struct kunit *test)
+{
+	u64 clock, delta;
+	u32 i;
+
+	for (i = 0; i < kt_nr_clocks; i++) {
+		clock = kt_clocks[i];
+		begin(test, clock, 2);
+		for (delta = 1; delta <= W; delta++) {
+			kt_set(test, 'A', clock + delta);
+			KUNIT_ASSERT_EQ(test, kt_next(test), clock + delta);
+			kt_set(test, 'B', clock + delta / 2);
+			KUNIT_ASSERT_EQ(test, kt_next(test),
+					clock + max(delta / 2, 1ULL));
+			kt_stop(test, 'B');
+			KUNIT_ASSERT_EQ(test, kt_next(test), clock + delta);
+			kt_stop(test, 'A');
+			KUNIT_ASSERT_EQ(test, kt_next(test), U64_MAX);
+			KUNIT_ASSERT_EQ(test, kt_scheme(test)->levels, 0);
+		}
+	}
+}
+
+/*
+ * Starts and stops that leave one node make a slot's count overflow, in the
+ * end. Here it says that there is nothing to move.
+ */
+static void a_count_that_is_wrong_makes_nothing_late(struct kunit *test)
+{
+	u32 level, count;
+	u64 edge;
+
+	for (level = 1; level < 3; level++) {
+		for (count = 0; count < 3; count++) {
+			edge = 2ULL << level * B;
+			begin(test, 0, 3);
+			kt_set(test, 'A', edge);
+			kt_set(test, 'B', edge + 1);
+			kt_set(test, 'C', edge + 2);
+			kt_scheme(test)->slots[level * RING + 2].count = count;
+			KUNIT_ASSERT_STREQ(test, kt_out(test, edge - 1), "");
+			KUNIT_ASSERT_STREQ(test, kt_out(test, edge), "A");
+			KUNIT_ASSERT_STREQ(test, kt_out(test, edge + 2), "BC");
+		}
+	}
+}
+
+/*
+ * Beside one timer, @churn others are started near it and stopped again. The oracle
+ * counts the wake-ups.
+ */
+static void churn_beside_one(struct kunit *test, u64 tick, u32 churn)
+{
+	struct twheel_check *c = begin(test, 1000, 2);
+	u32 i;
+
+	kt_set(test, 'A', tick);
+	for (i = 0; i < churn; i++) {
+		kt_set(test, 'B', tick - i % W);
+		kt_stop(test, 'B');
+	}
+	while (!c->popped)
+		twheel_check_advance(c, kt_next(test));
+	KUNIT_EXPECT_EQ(test, twheel_check_clock(c), tick);
+}
+
+static void one_timer_wakes_a_tickless_wheel_a_few_times(struct kunit *test)
+{
+	static const u32 churns[] = { 0, 1, 100, 10000 };
+	static const u64 ticks[] = {
+		1500, 50000, 600000, 90000000, (1ULL << 32) - 1,
+	};
+	u32 i, j;
+
+	for (i = 0; i < ARRAY_SIZE(ticks); i++)
+		for (j = 0; j < ARRAY_SIZE(churns); j++)
+			churn_beside_one(test, ticks[i], churns[j]);
+}
+
+static struct kunit_case hier_cases[] = {
+	KUNIT_CASE(a_hint_to_one_that_is_gone_does_no_harm),
+	KUNIT_CASE(a_hint_leads_to_the_one_so_many_joins_before),
+	KUNIT_CASE(a_storm_of_refreshes_leaves_few_for_its_tick),
+	KUNIT_CASE(refreshing_again_and_again_is_counted_once),
+	KUNIT_CASE(the_next_tick_is_found_in_every_group),
+	KUNIT_CASE(a_count_that_is_wrong_makes_nothing_late),
+	KUNIT_CASE(one_timer_wakes_a_tickless_wheel_a_few_times),
+	KUNIT_CASE(every_power_of_the_window_has_its_slot),
+	KUNIT_CASE(any_tick_from_any_clock_has_its_slot),
+	KUNIT_CASE(the_lowest_level_reaches_a_window_from_any_clock),
+	KUNIT_CASE(timers_at_the_edge_of_a_level_are_exact),
+	KUNIT_CASE(jumps_to_the_edge_of_a_level_are_exact),
+	KUNIT_CASE(a_node_goes_down_level_by_level),
+	KUNIT_CASE_ATTR(a_crowd_in_a_slot_of_level_1_is_moved_in_equal_shares,
+			KT_SLOW),
+	KUNIT_CASE_ATTR(a_crowd_in_a_slot_of_level_2_is_moved_in_equal_shares,
+			KT_SLOW),
+	KUNIT_CASE(a_crowd_that_is_stopped_on_its_way_leaves_the_others),
+	KUNIT_CASE(a_tickless_wheel_wakes_early_for_a_crowd),
+	KUNIT_CASE(levels_cascade_in_the_same_tick),
+	KUNIT_CASE(a_refresh_writes_nothing_but_the_tick),
+	KUNIT_CASE(a_refreshed_node_is_carried_to_its_slot),
+	KUNIT_CASE(a_refreshed_crowd_is_carried_in_time),
+	{}
+};
+
+struct kunit_suite kt_hier_suite = {
+	.name = "twheel_hier",
+	.exit = kt_exit,
+	.test_cases = hier_cases,
+};

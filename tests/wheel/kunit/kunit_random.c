@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Random use: against the oracle, and side by side
+ *
+ * Both run for each profile of tests/wheel/schemes/random.c, in many short runs that
+ * begin at different ticks. The seed is printed. The same seed with the same
+ * number of operations repeats the runs.
+ */
+#include <linux/module.h>
+#include <linux/random.h>
+#include <linux/sched.h>
+#include <linux/string.h>
+
+#include "kunit_util.h"
+
+static unsigned long long seed;
+module_param(seed, ullong, 0444);
+MODULE_PARM_DESC(seed, "where random use begins (0: anywhere)");
+
+static unsigned int ops = 30000;
+module_param(ops, uint, 0444);
+MODULE_PARM_DESC(ops, "operations per scheme and profile, against the oracle");
+
+static unsigned int diff_ops = 1000000;
+module_param(diff_ops, uint, 0444);
+MODULE_PARM_DESC(diff_ops, "operations per profile, of all schemes together");
+
+/* Operations in one run. */
+#define RUN_OPS		5000
+
+static u64 total, diff_total;
+
+/* A parameter is a number from 1: of a profile, or a scheme and a profile. */
+static const void *next_number(const void *prev, unsigned long last)
+{
+	unsigned long number = (unsigned long)prev + 1;
+
+	return number <= last ? (const void *)number : NULL;
+}
+
+static const struct twheel_profile *profile_of(const void *param)
+{
+	unsigned long number = (unsigned long)param - 1;
+
+	return &twheel_profiles[number % twheel_nr_profiles];
+}
+
+static const struct twheel_test_scheme_ops *scheme_of(const void *param)
+{
+	unsigned long number = (unsigned long)param - 1;
+
+	return twheel_test_schemes[number / twheel_nr_profiles];
+}
+
+static const void *profiles(const void *prev, char *desc)
+{
+	const void *param = next_number(prev, twheel_nr_profiles);
+
+	if (param)
+		strscpy(desc, profile_of(param)->name, KUNIT_PARAM_DESC_SIZE);
+	return param;
+}
+
+static const void *schemes_and_profiles(const void *prev, char *desc)
+{
+	const void *param = next_number(prev, TWHEEL_TEST_NR_SCHEMES *
+					      twheel_nr_profiles);
+
+	if (param)
+		snprintf(desc, KUNIT_PARAM_DESC_SIZE, "%s, %s",
+			 scheme_of(param)->name, profile_of(param)->name);
+	return param;
+}
+
+/* Each run of each case has its own random numbers. */
+static void init_picker(struct kunit *test, struct twheel_picker *p, u32 run)
+{
+	twheel_picker_init(p, profile_of(test->param_value),
+			   seed + ((u64)run << 32) +
+			   (unsigned long)test->param_value);
+}
+
+/* One run. If the case ends here, kt_exit() frees test->priv. */
+static u64 oracle_run(struct kunit *test, u32 run)
+{
+	const struct twheel_profile *profile = profile_of(test->param_value);
+	struct twheel_picker p;
+	struct twheel_check *c;
+
+	init_picker(test, &p, run);
+	c = kt_begin_with(test, scheme_of(test->param_value),
+			  twheel_pick_clock(&p), profile->slots,
+			  profile->timers);
+	twheel_check_random(c, &p, RUN_OPS);
+	if (c->error)
+		kunit_info(test, "run %u after %llu operations, seed=%llu\n",
+			   run, c->ops, seed);
+	KUNIT_ASSERT_TRUE(test, !c->error);
+	return c->ops;
+}
+
+static void scheme_agrees_with_oracle(struct kunit *test)
+{
+	u64 done = 0;
+	u32 run;
+
+	for (run = 0; done < ops; run++) {
+		done += oracle_run(test, run);
+		cond_resched();
+	}
+	total += done;
+}
+
+static u64 diff_run(struct kunit *test, u32 run)
+{
+	const struct twheel_profile *profile = profile_of(test->param_value);
+	struct twheel_picker p;
+	struct twheel_diff *d;
+	const char *error, *scheme;
+	u64 done;
+
+	init_picker(test, &p, run);
+	d = twheel_diff_create(twheel_pick_clock(&p), profile->slots,
+			       profile->timers);
+	KUNIT_ASSERT_NOT_NULL(test, d);
+	twheel_diff_random(d, &p, RUN_OPS * TWHEEL_TEST_NR_SCHEMES);
+	error = d->error;
+	scheme = d->scheme;
+	done = d->ops;
+	twheel_diff_destroy(d);
+	if (error)
+		kunit_info(test, "%s %s, run %u after %llu operations, seed=%llu\n",
+			   scheme, error, run, done, seed);
+	KUNIT_ASSERT_TRUE(test, !error);
+	return done;
+}
+
+static void schemes_agree_with_each_other(struct kunit *test)
+{
+	u64 done = 0;
+	u32 run;
+
+	for (run = 0; done < diff_ops; run++) {
+		done += diff_run(test, run);
+		cond_resched();
+	}
+	diff_total += done;
+}
+
+static int random_suite_init(struct kunit_suite *suite)
+{
+	if (!seed)
+		seed = get_random_u64() >> 16;
+	pr_info("twheel_random: seed=%llu ops=%u diff_ops=%u\n", seed, ops,
+		diff_ops);
+	return 0;
+}
+
+static void random_suite_exit(struct kunit_suite *suite)
+{
+	pr_info("twheel_random: seed=%llu, %llu operations against the oracle, %llu side by side\n",
+		seed, total, diff_total);
+}
+
+static struct kunit_case random_cases[] = {
+	KUNIT_CASE_PARAM_ATTR(scheme_agrees_with_oracle, schemes_and_profiles,
+			      KT_SLOW),
+	KUNIT_CASE_PARAM_ATTR(schemes_agree_with_each_other, profiles,
+			      KT_SLOW),
+	{}
+};
+
+struct kunit_suite kt_random_suite = {
+	.name = "twheel_random",
+	.suite_init = random_suite_init,
+	.suite_exit = random_suite_exit,
+	.exit = kt_exit,
+	.test_cases = random_cases,
+};

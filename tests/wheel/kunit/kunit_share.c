@@ -1,0 +1,467 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The account of a CPU: no pause is longer than 1 ms, however the clock goes,
+ * and payers take half of the time, however many they are
+ *
+ * The time is an argument, so it may pass as in no other test: a run may be
+ * preempted, or a machine stopped, for an hour.
+ */
+#include <kunit/test.h>
+#include <linux/percpu.h>
+
+#include "kunit_util.h"
+
+/* One account, on any CPU that a case runs on. */
+#undef this_cpu_ptr
+#define this_cpu_ptr(account)	per_cpu_ptr(account, 0)
+
+#include "../../../core/share.c"
+
+#define MSEC	((ktime_t)NSEC_PER_MSEC)
+#define HOUR	(3600 * (ktime_t)NSEC_PER_SEC)
+#define WHEELS	16
+/* A run of this length takes all that it gets. */
+#define ALL	((ktime_t)-1)
+
+/* How long a run takes, or nothing runs. */
+static const ktime_t lengths[] = {
+	0, 1, 999, 5000, 100000, 250000, 251000, MSEC, 2 * MSEC, 50 * MSEC,
+	700 * MSEC, HOUR, 1000 * HOUR,
+};
+
+/**
+ * struct wheel - a wheel that shares the CPU
+ * @payer: who pays for it, or NULL
+ * @next: when it wants to run
+ * @place: among the wheels that want to run at the same time
+ * @waited: it has waited to run
+ * @ran: for how long it has run
+ * @runs: how often
+ * @asked: how often it has asked whether it may
+ * @last: when it has run last
+ * @pause: the longest time between two runs
+ */
+struct wheel {
+	struct twheel_payer *payer;
+	ktime_t next;
+	unsigned int place;
+	bool waited;
+	ktime_t ran;
+	unsigned int runs;
+	unsigned int asked;
+	ktime_t last;
+	ktime_t pause;
+};
+
+static int begin(struct kunit *test)
+{
+	memset(this_cpu_ptr(&shares), 0, sizeof(struct twheel_share));
+	return 0;
+}
+
+static void expect_short(struct kunit *test, ktime_t now, ktime_t round)
+{
+	KUNIT_ASSERT_GT(test, round, now);
+	KUNIT_ASSERT_LE(test, round - now, MSEC);
+}
+
+static u32 draw(u64 *state)
+{
+	*state = *state * 6364136223846793005ULL + 1442695040888963407ULL;
+	return *state >> 33;
+}
+
+/*
+ * As twheel_tick() does. The last @wakeups of @length are for wake-ups. Returns when
+ * the run has ended.
+ */
+static ktime_t run_and_wake(struct kunit *test, struct wheel *wheel, ktime_t now,
+			    ktime_t length, ktime_t wakeups, bool more)
+{
+	u32 limit = twheel_share_begin(wheel->payer, now, wheel->waited);
+	bool passed_over = wheel->waited && !limit;
+	static unsigned int place;
+
+	wheel->asked++;
+	if (wheel->waited && !wheel->payer)
+		KUNIT_ASSERT_LE(test, (u32)PART_NS_MIN, limit);
+	if (limit) {
+		if (length == ALL)
+			length = limit + wakeups;
+		wheel->pause = max(wheel->pause, now - wheel->last);
+		now += length;
+		wheel->ran += length;
+		wheel->runs++;
+		wheel->last = now;
+		twheel_share_end(wheel->payer, now, wakeups);
+	}
+	wheel->waited = !limit || more;
+	wheel->next = now + MSEC;
+	wheel->place = place++;
+	if (wheel->waited) {
+		wheel->next = twheel_share_wait(wheel->payer, now, passed_over);
+		KUNIT_ASSERT_GT(test, wheel->next, now);
+		if (!wheel->payer)
+			expect_short(test, now, wheel->next);
+	}
+	return now;
+}
+
+static ktime_t run(struct kunit *test, struct wheel *wheel, ktime_t now,
+		   ktime_t length, bool more)
+{
+	return run_and_wake(test, wheel, now, length, 0, more);
+}
+
+static struct wheel *first_of(struct wheel *wheels, unsigned int nr)
+{
+	struct wheel *first = wheels;
+	unsigned int i;
+
+	for (i = 1; i < nr; i++)
+		if (wheels[i].next < first->next ||
+		    (wheels[i].next == first->next &&
+		     wheels[i].place < first->place))
+			first = &wheels[i];
+	return first;
+}
+
+static void a_run_of_any_length_is_followed_by_a_short_pause(struct kunit *test)
+{
+	unsigned int i, j;
+	ktime_t now = 0;
+
+	for (i = 0; i < ARRAY_SIZE(lengths); i++) {
+		struct wheel wheel = { .next = now };
+
+		for (j = 0; j < 3; j++)
+			now = run(test, &wheel, max(now, wheel.next), lengths[i],
+				  true);
+		now += HOUR;
+	}
+}
+
+/* Nothing runs while they wait: not at the time of the round, but later. */
+static void wheels_run_after_a_pause_of_any_length(struct kunit *test)
+{
+	struct wheel wheels[2];
+	unsigned int i, j;
+	ktime_t now = 0;
+
+	for (i = 0; i < ARRAY_SIZE(lengths); i++) {
+		memset(wheels, 0, sizeof(wheels));
+		for (j = 0; j < 2; j++)
+			now = run(test, &wheels[j], now, MSEC, true);
+		now = max(now, wheels[1].next) + lengths[i];
+		for (j = 0; j < 2; j++) {
+			KUNIT_ASSERT_TRUE(test, wheels[j].waited);
+			now = run(test, &wheels[j], now, 0, false);
+			KUNIT_ASSERT_TRUE(test, !wheels[j].waited);
+		}
+		now += HOUR;
+	}
+}
+
+/* It has nothing to do with the wheel whose run took that long. */
+static void a_stranger_waits_for_one_short_pause(struct kunit *test)
+{
+	unsigned int i;
+	ktime_t now = 0;
+
+	for (i = 0; i < ARRAY_SIZE(lengths); i++) {
+		struct wheel busy = {}, other = {};
+		ktime_t free;
+
+		free = run(test, &busy, now, lengths[i], true);
+		now = run(test, &other, free, 0, false);
+		if (other.waited)
+			now = run(test, &other, other.next, 0, false);
+		KUNIT_ASSERT_TRUE(test, !other.waited);
+		KUNIT_ASSERT_LE(test, now - free, MSEC);
+		now += HOUR;
+	}
+}
+
+/* For a second. Each uses up its part. */
+static void keep_busy(struct kunit *test, unsigned int nr)
+{
+	struct wheel wheels[WHEELS] = {}, *wheel;
+	ktime_t now = 0, sum = 0;
+	unsigned int i;
+
+	for (i = 0; i < nr; i++)
+		wheels[i].next = i;
+	while (now < 1000 * MSEC) {
+		wheel = first_of(wheels, nr);
+		now = run(test, wheel, max(now, wheel->next), ALL, true);
+	}
+	for (i = 0; i < nr; i++) {
+		sum += wheels[i].ran;
+		KUNIT_EXPECT_LE(test, wheels[0].ran, 2 * wheels[i].ran);
+		KUNIT_EXPECT_LE(test, wheels[i].ran, 2 * wheels[0].ran);
+	}
+	KUNIT_EXPECT_LE(test, 300 * MSEC, sum);
+	KUNIT_EXPECT_LE(test, sum, 501 * MSEC);
+}
+
+/* Later ones in a round get less than the first, but more than half as much. */
+static void busy_wheels_share_half_of_the_time(struct kunit *test)
+{
+	unsigned int nr;
+
+	for (nr = 1; nr <= WHEELS; nr *= 2) {
+		begin(test);
+		keep_busy(test, nr);
+	}
+}
+
+/* Runs and pauses of all lengths. run() has what must hold. */
+static void no_pause_is_long_in_a_random_history(struct kunit *test)
+{
+	struct wheel wheels[WHEELS] = {}, *wheel;
+	unsigned int i;
+	ktime_t now = 0;
+	u64 state = 7;
+
+	/* A thousand hours fit in 63 bits some 2,500 times. */
+	for (i = 0; i < 4000; i++) {
+		ktime_t length = lengths[draw(&state) % ARRAY_SIZE(lengths)];
+
+		wheel = first_of(wheels, 1 + draw(&state) % WHEELS);
+		now = max(now, wheel->next);
+		if (draw(&state) % 4 == 0)
+			now += lengths[draw(&state) % ARRAY_SIZE(lengths)];
+		now = run(test, wheel, now, length, draw(&state) % 2);
+	}
+}
+
+/*
+ * Payers. Their wheels use up their parts. A run takes ASK besides, and so does
+ * a wheel that asks in vain.
+ */
+
+#define ASK		((ktime_t)700)
+#define PAYERS_MAX	1000
+
+/**
+ * struct crowd - many wheels with payers, and one without
+ * @payers: the payers
+ * @wheels: their wheels, and the other one behind them
+ * @nr: wheels, without that one
+ * @taken: the time that all have taken
+ */
+struct crowd {
+	struct twheel_payer payers[PAYERS_MAX];
+	struct wheel wheels[PAYERS_MAX + 1];
+	unsigned int nr;
+	ktime_t taken;
+};
+
+/* Each has one wheel. */
+static struct crowd *begin_crowd(struct kunit *test, unsigned int payers)
+{
+	static struct crowd crowd;
+	unsigned int i;
+
+	begin(test);
+	memset(&crowd, 0, sizeof(crowd));
+	crowd.nr = payers;
+	for (i = 0; i < payers; i++) {
+		crowd.wheels[i].payer = &crowd.payers[i];
+		crowd.wheels[i].next = i;
+	}
+	return &crowd;
+}
+
+/*
+ * For @length. The wheel without a payer has little to do in each of its ticks, and
+ * the first of the others wakes up for @wakeups, if it has something to do.
+ */
+static void run_crowd(struct kunit *test, struct crowd *crowd, ktime_t length,
+		      ktime_t wakeups)
+{
+	struct wheel *wheel;
+	ktime_t now = 0, begun;
+	bool other;
+
+	while (now < length) {
+		wheel = first_of(crowd->wheels, crowd->nr + 1);
+		now = max(now, wheel->next);
+		begun = now;
+		other = wheel == &crowd->wheels[crowd->nr];
+		now = run_and_wake(test, wheel, now, other ? 2000 : ALL,
+				   wheel == crowd->wheels ? wakeups : 0, !other);
+		now += ASK;
+		crowd->taken += now - begun;
+	}
+	KUNIT_EXPECT_LE(test, crowd->taken, length * 55 / 100);
+	/* It may have to wait for a round. */
+	KUNIT_EXPECT_LE(test, crowd->wheels[crowd->nr].pause,
+			3 * MSEC + wakeups);
+}
+
+static void payers_of_any_number_take_half_of_the_time(struct kunit *test)
+{
+	static const unsigned int payers[] = { 1, 2, 10, 51, 100, 400, 1000 };
+	struct crowd *crowd;
+	unsigned int i, j;
+	ktime_t rounds;
+
+	for (i = 0; i < ARRAY_SIZE(payers); i++) {
+		crowd = begin_crowd(test, payers[i]);
+		run_crowd(test, crowd, 200 * MSEC, 0);
+		rounds = DIV_ROUND_UP(payers[i], SEATS) + 1;
+		for (j = 0; j < payers[i]; j++) {
+			KUNIT_EXPECT_LE(test, crowd->wheels[j].pause,
+					(rounds + 1) * MSEC);
+			/* Nobody asks in vain but for the first time. */
+			KUNIT_EXPECT_LE(test, crowd->wheels[j].asked,
+					crowd->wheels[j].runs + 2);
+		}
+	}
+}
+
+/* One has sixty wheels, the others have one. */
+static void wheels_of_a_payer_get_what_one_gets(struct kunit *test)
+{
+	struct crowd *crowd = begin_crowd(test, 9);
+	ktime_t one = 0;
+	unsigned int i;
+
+	crowd->nr = 8 + 60;
+	for (i = 8; i < crowd->nr; i++) {
+		crowd->wheels[i].payer = &crowd->payers[8];
+		crowd->wheels[i].next = i;
+	}
+	run_crowd(test, crowd, 400 * MSEC, 0);
+	for (i = 8; i < crowd->nr; i++) {
+		one += crowd->wheels[i].ran;
+		/* They take turns. */
+		KUNIT_EXPECT_LT(test, 5U, crowd->wheels[i].runs);
+		KUNIT_EXPECT_LE(test, crowd->wheels[i].runs,
+				2 * crowd->wheels[8].runs + 2);
+	}
+	for (i = 0; i < 8; i++) {
+		KUNIT_EXPECT_LE(test, one, 3 * crowd->wheels[i].ran);
+		KUNIT_EXPECT_LE(test, crowd->wheels[i].pause, 2 * MSEC);
+	}
+}
+
+/* A payer that wakes up many waits, and the others go on. */
+static void a_payer_waits_for_his_own_wake_ups(struct kunit *test)
+{
+	static const ktime_t lengths[] = {
+		WAKEUPS_NS_MAX + 1, 300000, MSEC, 12 * MSEC,
+	};
+	struct crowd *crowd;
+	unsigned int i;
+	ktime_t length;
+
+	for (i = 0; i < ARRAY_SIZE(lengths); i++) {
+		length = max(200 * MSEC, 40 * lengths[i]);
+		crowd = begin_crowd(test, 3);
+		run_crowd(test, crowd, length, lengths[i]);
+		KUNIT_EXPECT_LT(test, 2U, crowd->wheels[0].runs);
+		KUNIT_EXPECT_LE(test, crowd->wheels[1].pause,
+				lengths[i] + 3 * MSEC);
+	}
+}
+
+/* A machine that was stopped in the middle of wake-ups: not for ever. */
+static void a_payer_waits_for_a_second_at_most(struct kunit *test)
+{
+	struct twheel_payer payer = {};
+	struct wheel wheel = { .payer = &payer };
+	ktime_t now = run_and_wake(test, &wheel, MSEC, HOUR, HOUR, true);
+
+	KUNIT_EXPECT_LE(test, wheel.next - now, 1002 * MSEC);
+	now = run(test, &wheel, wheel.next, 0, false);
+	KUNIT_EXPECT_EQ(test, 2U, wheel.runs);
+}
+
+/* Seats whose time has passed are not all for the same round. */
+static void what_was_late_does_not_come_at_once(struct kunit *test)
+{
+	struct crowd *crowd = begin_crowd(test, PAYERS_MAX);
+	unsigned int i, runs = 0;
+	ktime_t now = MSEC;
+
+	for (i = 0; i < crowd->nr; i++)
+		now = run(test, &crowd->wheels[i], now, ALL, true);
+	now += 100 * MSEC;
+	for (i = 0; i < crowd->nr; i++) {
+		crowd->wheels[i].runs = 0;
+		now = run(test, &crowd->wheels[i], now, 100, true);
+		runs += crowd->wheels[i].runs;
+	}
+	KUNIT_EXPECT_LE(test, runs, 2U * SEATS);
+}
+
+/* There is credit again, but it is theirs. */
+static void newcomers_go_behind_those_who_wait(struct kunit *test)
+{
+	struct crowd *crowd = begin_crowd(test, SEATS + 10);
+	struct wheel second = { .payer = &crowd->payers[3] };
+	struct twheel_payer payer = {};
+	struct wheel other = { .payer = &payer }, free = {};
+	ktime_t now = MSEC;
+	unsigned int i;
+
+	for (i = 0; i < crowd->nr; i++)
+		now = run(test, &crowd->wheels[i], now, MSEC, true);
+	now = crowd->wheels[1].next - 10;
+	run(test, &free, now, 1, false);
+	KUNIT_EXPECT_EQ(test, 1U, free.runs);
+	run(test, &other, now, 1, false);
+	KUNIT_EXPECT_EQ(test, 0U, other.runs);
+	KUNIT_EXPECT_LT(test, crowd->wheels[1].next, other.next);
+	begin(test);
+	memset(crowd->payers, 0, sizeof(crowd->payers));
+	crowd->wheels[3].waited = false;
+	now = run(test, &crowd->wheels[3], now, MSEC, true);
+	now = crowd->wheels[3].next - 10;
+	run(test, &second, now, 1, false);
+	KUNIT_EXPECT_EQ(test, 0U, second.runs);
+	KUNIT_EXPECT_EQ(test, crowd->wheels[3].next, second.next);
+}
+
+/* A wheel may go, or its CPU, with a seat taken or a turn to come. */
+static void a_wheel_that_goes_leaves_nothing_behind(struct kunit *test)
+{
+	struct twheel_payer payer = {};
+	struct wheel wheels[3] = {
+		{ .payer = &payer }, { .payer = &payer }, { .payer = &payer },
+	};
+	unsigned int i;
+	ktime_t now = MSEC;
+
+	for (i = 0; i < 2; i++)
+		now = run(test, &wheels[i], now, ALL, true);
+	now += HOUR;
+	for (i = 0; i < 4; i++)
+		now = run(test, &wheels[2], max(now, wheels[2].next), 100, false);
+	KUNIT_EXPECT_LE(test, 2U, wheels[2].runs);
+	KUNIT_EXPECT_FALSE(test, wheels[2].waited);
+}
+
+static struct kunit_case cases[] = {
+	KUNIT_CASE(a_run_of_any_length_is_followed_by_a_short_pause),
+	KUNIT_CASE(wheels_run_after_a_pause_of_any_length),
+	KUNIT_CASE(a_stranger_waits_for_one_short_pause),
+	KUNIT_CASE(busy_wheels_share_half_of_the_time),
+	KUNIT_CASE(no_pause_is_long_in_a_random_history),
+	KUNIT_CASE(payers_of_any_number_take_half_of_the_time),
+	KUNIT_CASE(wheels_of_a_payer_get_what_one_gets),
+	KUNIT_CASE(a_payer_waits_for_his_own_wake_ups),
+	KUNIT_CASE(a_payer_waits_for_a_second_at_most),
+	KUNIT_CASE(what_was_late_does_not_come_at_once),
+	KUNIT_CASE(newcomers_go_behind_those_who_wait),
+	KUNIT_CASE(a_wheel_that_goes_leaves_nothing_behind),
+	{}
+};
+
+struct kunit_suite kt_share_suite = {
+	.name = "twheel_share",
+	.init = begin,
+	.test_cases = cases,
+};

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Declarations that the suites share
+ */
+#ifndef _TWHEEL_KUNIT_UTIL_H
+#define _TWHEEL_KUNIT_UTIL_H
+
+#include <kunit/test.h>
+#include <linux/kernel.h>
+
+#include "../schemes/check.h"
+
+extern struct kunit_suite kt_scheme_suite;
+extern struct kunit_suite kt_order_suite;
+extern struct kunit_suite kt_wheel_suite;
+extern struct kunit_suite kt_hier_suite;
+extern struct kunit_suite kt_hashed_suite;
+extern struct kunit_suite kt_random_suite;
+extern struct kunit_suite kt_share_suite;
+extern struct kunit_suite kt_torn_suite;
+
+/* Cases that take seconds with a sanitizer in a virtual machine. */
+#define KT_SLOW		{ .speed = KUNIT_SPEED_SLOW }
+
+/* The timers of a case: A to Z. */
+#define KT_TIMERS	26
+/* Number of slots for schemes that leave the choice. */
+#define KT_SLOTS	64
+
+/* Ticks to begin at: the edges of levels, and others. */
+extern const u64 kt_clocks[];
+extern const u32 kt_nr_clocks;
+
+/* Parameters of cases: all schemes, the module's three, the hashed ones. */
+const void *kt_schemes(const void *prev, char *desc);
+const void *kt_wheels(const void *prev, char *desc);
+const void *kt_hashed(const void *prev, char *desc);
+
+struct twheel_check *kt_begin(struct kunit *test, u64 clock);
+struct twheel_check *kt_begin_with(struct kunit *test,
+				   const struct twheel_test_scheme_ops *ops,
+				   u64 clock, u32 slots, u32 nr);
+void kt_exit(struct kunit *test);
+const struct twheel_test_scheme_ops *kt_ops(struct kunit *test);
+
+void kt_set(struct kunit *test, char timer, u64 expires);
+void kt_stop(struct kunit *test, char timer);
+const char *kt_pop(struct kunit *test, u64 target);
+const char *kt_out(struct kunit *test, u64 target);
+const char *kt_letter(char timer);
+u64 kt_next(struct kunit *test);
+struct twheel_node *kt_node(struct kunit *test, char timer);
+u32 kt_slot(struct kunit *test, char timer);
+struct twheel_scheme *kt_scheme(struct kunit *test);
+
+#endif /* _TWHEEL_KUNIT_UTIL_H */

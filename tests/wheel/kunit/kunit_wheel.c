@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Further rules of the module's own three schemes
+ *
+ * When they have used up the work that they were given they stop, and continue
+ * when called again. In between, nodes may be started, restarted and stopped.
+ * These schemes can also be emptied, skip ticks, and be left for another wheel.
+ */
+#include <linux/math64.h>
+#include <linux/sched.h>
+
+#include "kunit_util.h"
+
+/* All nodes of a case that meddles with a tick: half due then, half later. */
+#define MEDDLE_TIMERS	10
+#define MEDDLE_TICK	(4 * TWHEEL_HIER_WINDOW)
+
+static bool pop_once(struct kunit *test, u64 target, int work)
+{
+	return twheel_check_pop(test->priv, target, &work);
+}
+
+static void a_node_is_as_small_as_promised(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, sizeof(struct twheel_node), 4 * sizeof(u64));
+	KUNIT_EXPECT_LE(test, sizeof(struct twheel_timer),
+			6 * sizeof(u64) + sizeof(struct lockdep_map));
+}
+
+/* The ticks in a minute at which 10,000 timers expire that have this slack. */
+static u32 ticks_with_slack(struct kunit *test, u64 slack_ns)
+{
+	const u64 begin = 1000 * 60 * NSEC_PER_SEC;
+	u32 seed = 1, distinct = 0, i;
+	u8 *used = kunit_kzalloc(test, 61000, GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, used);
+	for (i = 0; i < 10000; i++) {
+		u64 at, deadline;
+
+		seed = seed * 1664525 + 1013904223;
+		at = begin + ((u64)seed * 60000000 >> 32) * NSEC_PER_USEC;
+		deadline = twheel_round_deadline(at, slack_ns, NSEC_PER_MSEC);
+		KUNIT_EXPECT_GE(test, deadline, at);
+		KUNIT_EXPECT_LE(test, deadline, at + slack_ns);
+		at = div64_u64(deadline - begin + NSEC_PER_MSEC - 1, NSEC_PER_MSEC);
+		distinct += !used[at];
+		used[at] = 1;
+	}
+	return distinct;
+}
+
+/* By arithmetic: n ticks of which each timer takes one at random. */
+static void timers_with_slack_meet(struct kunit *test)
+{
+	static const struct { u64 slack_ms; u32 ticks; } cases[] = {
+		{ 0, 60 * 154 }, { 8, 60 * 92 }, { 64, 60 * 1000 / 64 },
+	};
+	u32 i, ticks;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		ticks = ticks_with_slack(test, cases[i].slack_ms * NSEC_PER_MSEC);
+		KUNIT_EXPECT_GE(test, ticks * 10, cases[i].ticks * 9);
+		KUNIT_EXPECT_LE(test, ticks * 10, cases[i].ticks * 11);
+	}
+}
+
+static void without_work_nothing_is_done(struct kunit *test)
+{
+	struct twheel_scheme *s;
+	int work = 0;
+
+	kt_begin(test, 10);
+	kt_set(test, 'A', 20);
+	kt_set(test, 'B', 100000);
+	s = kt_scheme(test);
+	KUNIT_EXPECT_TRUE(test, twheel_check_pop(test->priv, 10, &work));
+	KUNIT_EXPECT_EQ(test, s->clock, 10);
+	KUNIT_EXPECT_EQ(test, s->pending, 2);
+}
+
+/* One unit of work a call must give the same nodes, and reach the end. */
+static void little_work_at_a_time_gives_the_same(struct kunit *test)
+{
+	struct twheel_check *c;
+	u32 i, calls = 0;
+
+	c = kt_begin_with(test, kt_ops(test), 0, KT_SLOTS, 500);
+	for (i = 0; i < 500; i++)
+		twheel_check_set(c, i, 1000 + i * 37 % 4000);
+	while (pop_once(test, 6000, 1))
+		calls++;
+	KUNIT_EXPECT_EQ(test, c->popped, 500);
+	KUNIT_EXPECT_EQ(test, twheel_check_clock(c), 6000);
+	KUNIT_EXPECT_LE(test, calls, 20000);
+}
+
+/* A slot in which the hand finds nodes to expire and nodes to pass. */
+static void meddle_begin(struct kunit *test)
+{
+	char timer;
+
+	kt_begin(test, 7);
+	for (timer = 'A'; timer < 'A' + MEDDLE_TIMERS; timer++)
+		kt_set(test, timer, timer % 2 ? MEDDLE_TICK :
+			MEDDLE_TICK + KT_SLOTS * (timer - 'A'));
+	/* Refreshed: still in the slot, but to be moved on. */
+	kt_set(test, 'G', MEDDLE_TICK + 9);
+}
+
+static void meddle(struct kunit *test, char timer, u32 how)
+{
+	switch (how) {
+	case 0:
+		kt_stop(test, timer);
+		break;
+	case 1:
+		kt_set(test, timer, 8);
+		break;
+	case 2:
+		kt_set(test, timer, MEDDLE_TICK + 1);
+		break;
+	case 3:
+		kt_set(test, timer, MEDDLE_TICK + KT_SLOTS);
+		break;
+	case 4:
+		kt_set(test, timer, 100 * MEDDLE_TICK);
+		break;
+	default:
+		kt_set(test, 'Z', MEDDLE_TICK + 5 * KT_SLOTS);
+		kt_set(test, 'Y', 0);
+	}
+}
+
+/*
+ * Wherever the hand has stopped, any node may be stopped, restarted or started.
+ * The oracle must find nothing wrong, and all pending nodes must come out.
+ */
+static void meddling_between_two_portions_does_no_harm(struct kunit *test)
+{
+	u32 pause, how;
+	char timer;
+
+	for (pause = 0; pause < 2 * MEDDLE_TIMERS; pause++) {
+		for (timer = 'A'; timer < 'A' + MEDDLE_TIMERS; timer++) {
+			for (how = 0; how < 6; how++) {
+				u32 i;
+
+				meddle_begin(test);
+				kt_out(test, MEDDLE_TICK - 1);
+				for (i = 0; i < pause; i++)
+					pop_once(test, MEDDLE_TICK, 1);
+				meddle(test, timer, how);
+				while (pop_once(test, MEDDLE_TICK, 1))
+					;
+				kt_out(test, 200 * MEDDLE_TICK);
+				KUNIT_ASSERT_EQ(test, kt_scheme(test)->pending, 0);
+			}
+		}
+		cond_resched();
+	}
+}
+
+/* Like a callback that always starts its own timer again for the next tick. */
+static void one_that_is_always_started_again_lets_the_tick_end(struct kunit *test)
+{
+	u64 tick;
+
+	kt_begin(test, 0);
+	kt_set(test, 'A', 1);
+	kt_set(test, 'B', 1);
+	for (tick = 1; tick < 1000; tick++) {
+		KUNIT_ASSERT_STREQ(test, kt_pop(test, tick), "A");
+		kt_set(test, 'A', tick);
+		KUNIT_ASSERT_STREQ(test, kt_pop(test, tick), "B");
+		kt_set(test, 'B', tick + 1);
+		KUNIT_ASSERT_STREQ(test, kt_pop(test, tick), "");
+	}
+}
+
+static void every_slot_is_in_step_after_any_operation(struct kunit *test)
+{
+	struct twheel_picker p;
+	struct twheel_check *c;
+	u32 i;
+
+	twheel_picker_init(&p, &twheel_profiles[twheel_nr_profiles - 1], 3);
+	c = kt_begin_with(test, kt_ops(test), 0, 16, 20);
+	for (i = 0; i < 300; i++) {
+		twheel_check_random(c, &p, 1);
+		twheel_check_slots(c);
+		KUNIT_ASSERT_TRUE(test, !c->error);
+		if (twheel_check_clock(c) > U64_MAX / 2)
+			c = kt_begin_with(test, kt_ops(test), i, 16, 20);
+	}
+}
+
+static void any_of_nothing_is_null(struct kunit *test)
+{
+	u32 slot;
+
+	kt_begin(test, 100);
+	slot = kt_scheme(test)->nr_slots;
+	KUNIT_EXPECT_NULL(test, twheel_scheme_any(kt_scheme(test), &slot));
+}
+
+/* Takes out everything with twheel_scheme_any(). Returns the letters. */
+static const char *any_out(struct kunit *test)
+{
+	static char out[KT_TIMERS + 1];
+	struct twheel_check *c = test->priv;
+	u32 slot = c->t->s.nr_slots, n = 0, id;
+	struct twheel_node *node;
+
+	while (n < KT_TIMERS && (node = twheel_scheme_any(&c->t->s, &slot))) {
+		id = container_of(node, struct twheel_check_timer, node) -
+		     c->timers;
+		twheel_check_stop(c, id);
+		out[n++] = 'A' + id;
+	}
+	out[n] = 0;
+	return out;
+}
+
+/*
+ * All nodes are for one tick, started nearer and nearer to it. For each number
+ * of nodes a new wheel is filled and emptied.
+ */
+static void any_returns_equals_in_order(struct kunit *test)
+{
+	static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+	u64 tick = 3 * (1ULL << 26);
+	s32 bit, last;
+
+	for (last = 25; last >= 0; last--) {
+		kt_begin(test, 0);
+		for (bit = 25; bit >= last; bit--) {
+			kt_out(test, tick - (1ULL << bit));
+			kt_set(test, 'A' + 25 - bit, tick);
+		}
+		KUNIT_ASSERT_EQ(test, kt_scheme(test)->pending, 26 - last);
+		KUNIT_ASSERT_EQ(test, strncmp(any_out(test), alphabet, 26 - last), 0);
+		KUNIT_ASSERT_EQ(test, kt_scheme(test)->pending, 0);
+	}
+}
+
+static void any_finds_everything(struct kunit *test)
+{
+	struct twheel_check *c;
+	struct twheel_node *node;
+	u32 slot, i, found = 0;
+
+	c = kt_begin_with(test, kt_ops(test), 0, KT_SLOTS, 2000);
+	for (i = 0; i < 2000; i++)
+		twheel_check_set(c, i, (u64)i * i * i * i);
+	slot = c->t->s.nr_slots;
+	while ((node = twheel_scheme_any(&c->t->s, &slot))) {
+		i = container_of(node, struct twheel_check_timer, node) -
+		    c->timers;
+		twheel_check_stop(c, i);
+		found++;
+		/* A concurrent start, while the caller empties the wheel. */
+		if (found % 4 == 0 && found < 1000)
+			twheel_check_set(c, i, found * 1000);
+	}
+	KUNIT_EXPECT_EQ(test, found, 2000 + 249);
+	KUNIT_EXPECT_EQ(test, c->t->s.pending, 0);
+}
+
+static void an_empty_wheel_can_skip_ticks(struct kunit *test)
+{
+	static const u64 ticks[] = { 11, 4096, 1ULL << 33, (1ULL << 62) + 5 };
+	struct twheel_node node;
+	struct twheel_scheme *s;
+	int work;
+	u32 i;
+
+	node.link.next = NULL;
+	kt_begin(test, 10);
+	s = kt_scheme(test);
+	for (i = 0; i < ARRAY_SIZE(ticks); i++) {
+		node.expires = ticks[i] - 2;
+		work = 100;
+		if (i) {
+			twheel_scheme_start(s, &node);
+			KUNIT_EXPECT_PTR_EQ(test, twheel_scheme_pop(s, ticks[i] - 1, &work),
+					    &node);
+			KUNIT_EXPECT_EQ(test, s->clock, node.expires);
+		}
+		twheel_scheme_skip(s, ticks[i]);
+		KUNIT_EXPECT_EQ(test, s->clock, ticks[i]);
+		KUNIT_EXPECT_EQ(test, twheel_scheme_next(s), U64_MAX);
+	}
+}
+
+/*
+ * As when a CPU goes offline: in the middle of a tick its nodes leave one by
+ * one and join another wheel. They must never be seen as not pending.
+ */
+static void nodes_can_leave_for_another_wheel(struct kunit *test)
+{
+	struct twheel_test_scheme *to = kt_ops(test)->create(500, KT_SLOTS, 8);
+	struct twheel_node nodes[8], *node;
+	struct twheel_scheme *s;
+	u32 i, slot, popped = 0;
+	int work = 100;
+
+	KUNIT_ASSERT_NOT_NULL(test, to);
+	kt_begin(test, 0);
+	s = kt_scheme(test);
+	for (i = 0; i < 8; i++) {
+		nodes[i].link.next = NULL;
+		nodes[i].expires = 600 + i / 2 * KT_SLOTS;
+		twheel_scheme_start(s, &nodes[i]);
+	}
+	KUNIT_EXPECT_PTR_EQ(test, twheel_scheme_pop(s, 600, &work), &nodes[0]);
+	slot = s->nr_slots;
+	while ((node = twheel_scheme_any(s, &slot))) {
+		twheel_scheme_leave(s, node);
+		KUNIT_EXPECT_TRUE(test, node->link.next);
+		twheel_scheme_start(&to->s, node);
+	}
+	work = 100;
+	KUNIT_EXPECT_TRUE(test, !twheel_scheme_pop(s, 5000, &work));
+	work = 1000;
+	while (twheel_scheme_pop(&to->s, 5000, &work))
+		popped++;
+	KUNIT_EXPECT_EQ(test, popped, 7);
+	to->ops->destroy(to);
+}
+
+/* Due nodes cost no work, because the caller counts the nodes that it gets. */
+static void a_crowd_at_one_tick_comes_out_in_order(struct kunit *test)
+{
+	struct twheel_check *c;
+	u32 i, nr = 5000;
+
+	c = kt_begin_with(test, kt_ops(test), 0, KT_SLOTS, nr);
+	for (i = 0; i < nr; i++)
+		twheel_check_set(c, i, 5 * TWHEEL_HIER_WINDOW);
+	for (i = 0; i < nr; i++) {
+		int work = 2 * nr;
+
+		twheel_check_pop(c, 5 * TWHEEL_HIER_WINDOW, &work);
+		KUNIT_ASSERT_EQ(test, c->last, i);
+	}
+	KUNIT_EXPECT_EQ(test, c->t->s.pending, 0);
+}
+
+static struct kunit_case wheel_cases[] = {
+	KUNIT_CASE(a_node_is_as_small_as_promised),
+	KUNIT_CASE(timers_with_slack_meet),
+	KUNIT_CASE_PARAM(without_work_nothing_is_done, kt_wheels),
+	KUNIT_CASE_PARAM(little_work_at_a_time_gives_the_same, kt_wheels),
+	KUNIT_CASE_PARAM(meddling_between_two_portions_does_no_harm,
+			 kt_wheels),
+	KUNIT_CASE_PARAM(one_that_is_always_started_again_lets_the_tick_end,
+			 kt_wheels),
+	KUNIT_CASE_PARAM(every_slot_is_in_step_after_any_operation, kt_wheels),
+	KUNIT_CASE_PARAM(any_of_nothing_is_null, kt_wheels),
+	KUNIT_CASE_PARAM(any_returns_equals_in_order, kt_wheels),
+	KUNIT_CASE_PARAM(any_finds_everything, kt_wheels),
+	KUNIT_CASE_PARAM(an_empty_wheel_can_skip_ticks, kt_wheels),
+	KUNIT_CASE_PARAM(nodes_can_leave_for_another_wheel, kt_wheels),
+	KUNIT_CASE_PARAM(a_crowd_at_one_tick_comes_out_in_order, kt_wheels),
+	{}
+};
+
+struct kunit_suite kt_wheel_suite = {
+	.name = "twheel_wheel",
+	.exit = kt_exit,
+	.test_cases = wheel_cases,
+};

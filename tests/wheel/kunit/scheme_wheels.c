@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The schemes of twheel.ko, for the tests
+ */
+#include "torn.h"
+#include "../schemes/wheels.h"
+
+unsigned int kt_torn_reports;

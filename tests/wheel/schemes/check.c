@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A scheme with the oracle beside it
+ *
+ * Every operation goes to both. After each operation, everything that is
+ * visible from outside is compared. That includes the nodes that came out, the
+ * number pending, the clock, the next tick, and the nodes' own fields. A
+ * wheel's slots are checked too.
+ */
+#include <linux/kernel.h>
+#include <linux/math64.h>
+#include <linux/slab.h>
+
+#include "check.h"
+
+/* A value that schemes have to leave alone. */
+#define CHECK_SLACK	0x5eed
+
+static void check_fail(struct twheel_check *c, u32 id, const char *error)
+{
+	if (c->error || !error)
+		return;
+	c->error = error;
+	c->at = c->t->s.clock;
+	c->id = id;
+}
+
+/**
+ * twheel_check_create - make a scheme with the oracle beside it
+ * @ops: the scheme
+ * @clock: the tick to begin after
+ * @slots: number of slots, for schemes that leave the choice
+ * @nr: number of timers
+ *
+ * Return: the scheme with its oracle, or NULL if there is no memory.
+ */
+struct twheel_check *
+twheel_check_create(const struct twheel_test_scheme_ops *ops, u64 clock,
+		    u32 slots, u32 nr)
+{
+	struct twheel_check *c = kvzalloc(sizeof(*c), GFP_KERNEL);
+	u32 i;
+
+	if (!c)
+		return NULL;
+	c->t = ops->create(clock, slots, nr);
+	c->timers = kvcalloc(nr, sizeof(*c->timers), GFP_KERNEL);
+	if (!c->t || !c->timers) {
+		twheel_check_destroy(c);
+		return NULL;
+	}
+	twheel_oracle_init(&c->o, clock);
+	c->nr = nr;
+	c->id = nr;
+	c->armed = U64_MAX;
+	for (i = 0; i < nr; i++) {
+		c->timers[i].node.offset_ns = CHECK_SLACK;
+		twheel_oracle_entry_init(&c->timers[i].entry);
+	}
+	return c;
+}
+
+/* Frees the scheme and the oracle. @c may be NULL. */
+void twheel_check_destroy(struct twheel_check *c)
+{
+	if (!c)
+		return;
+	if (c->t)
+		c->t->ops->destroy(c->t);
+	kvfree(c->timers);
+	kvfree(c);
+}
+
+/* The last tick whose processing has begun. */
+u64 twheel_check_clock(const struct twheel_check *c)
+{
+	return c->t->s.clock;
+}
+
+bool twheel_check_pending(const struct twheel_check *c, u32 id)
+{
+	return twheel_oracle_pending(&c->timers[id].entry);
+}
+
+/*
+ * How long a tickless wheel may sleep. A hashed one must not miss a timer, but
+ * its next tick may just be where it stopped looking.
+ */
+static u64 sleep_until(const struct twheel_check *c, u64 next)
+{
+	if (c->t->s.clock == U64_MAX)
+		return U64_MAX;
+	return c->t->s.type == TWHEEL_HIER ? next : twheel_oracle_first(&c->o);
+}
+
+/* The conditions that hold after each operation, on timer @id or on none. */
+static void check_state(struct twheel_check *c, u32 id)
+{
+	struct twheel_check_timer *timer = &c->timers[id];
+	u64 next = c->t->ops->next(c->t);
+
+	check_fail(c, id, c->o.error);
+	if (c->t->s.pending != c->o.pending)
+		check_fail(c, id, "wrong number pending");
+	if (!c->o.pending && c->o.done && next != U64_MAX)
+		check_fail(c, id, "a next tick, but nothing is pending");
+	if (next > twheel_oracle_first(&c->o) && c->t->s.clock != U64_MAX)
+		check_fail(c, id, "the next tick is later than the truth");
+	if (c->t->ops->wheel && c->armed > sleep_until(c, next))
+		check_fail(c, id, "a tickless wheel would wake up too late");
+	if (id == c->nr)
+		return;
+	if (twheel_oracle_pending(&timer->entry) == !timer->node.link.next)
+		check_fail(c, id, "pending for one, but not for the other");
+	if (twheel_oracle_pending(&timer->entry) &&
+	    timer->node.expires != timer->entry.expires)
+		check_fail(c, id, "the node's tick was changed");
+	if (timer->node.offset_ns != CHECK_SLACK)
+		check_fail(c, id, "the owner's field was changed");
+}
+
+/* A restart has moved a node, or may have: @link is its link before. */
+static bool was_moved(const struct twheel_node *node,
+		      const struct list_head *link)
+{
+	return node->link.next != link->next || node->link.prev != link->prev;
+}
+
+/* @node was placed. A sleeping tickless wheel may have to wake up earlier. */
+static void check_arm(struct twheel_check *c, const struct twheel_node *node)
+{
+	if (c->t->ops->wheel &&
+	    twheel_scheme_wakeup(&c->t->s, node) < c->armed)
+		c->armed = c->t->ops->next(c->t);
+}
+
+/* Starts timer @id, or restarts it if it is pending. */
+void twheel_check_set(struct twheel_check *c, u32 id, u64 expires)
+{
+	struct twheel_check_timer *timer = &c->timers[id];
+	struct list_head link = timer->node.link;
+	u64 before = timer->node.expires;
+
+	c->wakeups = 0;
+	if (twheel_oracle_pending(&timer->entry)) {
+		twheel_oracle_restart(&c->o, &timer->entry, expires);
+		c->t->ops->restart(c->t, &timer->node, expires);
+		if (expires < before || was_moved(&timer->node, &link))
+			check_arm(c, &timer->node);
+	} else {
+		twheel_oracle_start(&c->o, &timer->entry, expires);
+		timer->node.expires = expires;
+		c->t->ops->start(c->t, &timer->node);
+		check_arm(c, &timer->node);
+	}
+	c->ops++;
+	check_state(c, id);
+}
+
+/* Stops timer @id if it is pending. */
+void twheel_check_stop(struct twheel_check *c, u32 id)
+{
+	struct twheel_check_timer *timer = &c->timers[id];
+
+	if (!twheel_oracle_pending(&timer->entry))
+		return;
+	c->wakeups = 0;
+	twheel_oracle_stop(&c->o, &timer->entry);
+	c->t->ops->stop(c->t, &timer->node);
+	c->ops++;
+	check_state(c, id);
+}
+
+/* The state before a call of pop. */
+struct twheel_check_before {
+	u64 clock;
+	u64 next;
+	u64 cascaded;
+	int work;
+};
+
+/* The scheme gave out nothing: it has finished, or used up its work. */
+static void check_nothing(struct twheel_check *c, u64 target, int work)
+{
+	u64 clock = c->t->s.clock;
+
+	if (work <= 0) {
+		twheel_oracle_paused(&c->o, clock);
+		return;
+	}
+	twheel_oracle_finished(&c->o, clock);
+	if (clock != target)
+		check_fail(c, c->nr, "finished at another tick");
+	if (c->t->ops->next(c->t) <= clock && clock != U64_MAX)
+		check_fail(c, c->nr, "finished, but the next tick is not later");
+}
+
+/*
+ * A call of pop must not move more than it was allowed to, and must count its
+ * moves. If it did anything at the tick of the clock, that tick must have been
+ * the next one.
+ */
+static void check_conduct(struct twheel_check *c, bool popped,
+			  const struct twheel_check_before *before, int work)
+{
+	u64 moved = c->t->s.cascaded - before->cascaded;
+
+	if (work > before->work || (s64)moved > before->work ||
+	    (s64)moved > before->work - work)
+		check_fail(c, c->nr, "moved more than it was allowed to");
+	if ((popped || moved) && c->t->s.clock == before->clock &&
+	    before->next > before->clock)
+		check_fail(c, c->nr, "the tick was not finished, but not the next");
+}
+
+/* One timer is pending. A tickless wheel must not wake up for it time and again. */
+static void check_wakeups(struct twheel_check *c, u64 next)
+{
+	u64 clock = c->t->s.clock;
+
+	if (c->t->s.type != TWHEEL_HIER || c->o.pending != 1 || clock != next ||
+	    (twheel_oracle_first(&c->o) - clock) >> 32)
+		return;
+	if (++c->wakeups > TWHEEL_CHECK_WAKEUPS)
+		check_fail(c, c->nr, "wakes up too often for one timer");
+}
+
+static void check_popped(struct twheel_check *c, u32 id)
+{
+	twheel_oracle_popped(&c->o, &c->timers[id].entry, c->t->s.clock);
+	c->last = id;
+	c->wakeups = 0;
+	c->popped++;
+}
+
+/**
+ * twheel_check_pop - move the clock on and take out the next due timer
+ * @c: the scheme and the oracle
+ * @target: the tick to move to
+ * @work: as for twheel_scheme_pop()
+ *
+ * Return: true if the end of @target takes another call, unless anything was
+ * wrong.
+ */
+bool twheel_check_pop(struct twheel_check *c, u64 target, int *work)
+{
+	const struct twheel_check_before before = {
+		.clock = c->t->s.clock,
+		.next = c->t->ops->next(c->t),
+		.cascaded = c->t->s.cascaded,
+		.work = *work,
+	};
+	struct twheel_node *node = c->t->ops->pop(c->t, target, work);
+	u32 id = c->nr;
+
+	if (node) {
+		id = container_of(node, struct twheel_check_timer, node) -
+		     c->timers;
+		check_popped(c, id);
+	} else {
+		check_nothing(c, target, *work);
+		if (*work > 0 && before.next > before.clock)
+			check_wakeups(c, before.next);
+	}
+	if (c->t->s.clock > target)
+		check_fail(c, id, "the clock went too far");
+	check_conduct(c, node, &before, *work);
+	if (node || *work > 0)
+		c->pauses = 0;
+	else if (++c->pauses > TWHEEL_CHECK_PAUSES)
+		check_fail(c, id, "does not get on");
+	c->ops++;
+	c->armed = c->t->ops->next(c->t);
+	check_state(c, id);
+	return (node || *work <= 0) && !c->error;
+}
+
+/* Moves the clock to @target, takes out every due timer, and counts them. */
+u32 twheel_check_advance(struct twheel_check *c, u64 target)
+{
+	u64 popped = c->popped;
+	int work;
+
+	do {
+		work = 1000;
+	} while (twheel_check_pop(c, target, &work));
+	return c->popped - popped;
+}
+
+static const char *check_slot(const struct twheel_scheme *s, u32 nr,
+			      u64 *nodes)
+{
+	const struct twheel_slot *slot = &s->slots[nr];
+	struct twheel_node *node;
+	bool bit = test_bit(nr, s->occupied);
+	u32 count = 0;
+
+	list_for_each_entry(node, &slot->nodes, link) {
+		if (node->link.next->prev != &node->link)
+			return "a slot's list is broken";
+		count++;
+	}
+	*nodes += count;
+	/* A stop that empties a slot of a hierarchical wheel leaves both. */
+	if (!count && bit && s->type == TWHEEL_HIER)
+		return NULL;
+	if (count > slot->count || !count != !slot->count)
+		return "a slot's count is wrong";
+	if (bit != !!count)
+		return "a slot's bit is wrong";
+	return NULL;
+}
+
+/*
+ * The next look at a level leaves a tick for each node. Only where the shares of a few
+ * ticks have been moved together it may come later. Then these are a small number of
+ * nodes, and at most half of the ticks that were left.
+ */
+static void check_level(struct twheel_check *c, u32 level)
+{
+	const struct twheel_scheme *s = &c->t->s;
+	u32 shift = level * TWHEEL_HIER_BITS;
+	u64 next = (s->clock >> shift) + 1;
+	u32 nr = level * TWHEEL_HIER_RING + (next & TWHEEL_HIER_MASK);
+	u64 left = (next << shift) - s->clock, ahead = s->recheck - s->clock;
+	const struct list_head *pos;
+	u64 count = 0, share;
+
+	/* This tick has not come to the level yet. */
+	if (s->level > level || ahead <= 1)
+		return;
+	list_for_each(pos, &s->slots[nr].nodes)
+		count++;
+	if (s->level == level)
+		count -= min_t(u64, count, s->quota);
+	if (!count || (ahead < left && count <= left - ahead))
+		return;
+	if (ahead > left / 2) {
+		check_fail(c, c->nr, "a level is looked at too late");
+		return;
+	}
+	/*
+	 * Of the next tick, or of ticks that were moved together one less or
+	 * two.
+	 */
+	share = div64_u64(count, left - ahead);
+	if (ahead * (max_t(u64, share, 3) - 2) > TWHEEL_CHECK_MOVED_TOGETHER)
+		check_fail(c, c->nr, "too much is moved at once");
+}
+
+/* The state that is remembered so that a tick need not look. */
+static void check_levels(struct twheel_check *c)
+{
+	const struct twheel_scheme *s = &c->t->s;
+	u64 window = s->clock | (TWHEEL_HIER_WINDOW - 1);
+	u32 level, nr;
+
+	for (nr = 0; nr < s->nr_slots; nr += TWHEEL_HIER_RING)
+		if (!(s->levels & BIT(nr / TWHEEL_HIER_RING)) &&
+		    find_next_bit(s->occupied, nr + TWHEEL_HIER_RING, nr) <
+		    nr + TWHEEL_HIER_RING)
+			check_fail(c, c->nr, "the bit of a level is wrong");
+	for (level = 1; level < TWHEEL_HIER_LEVELS; level++)
+		check_level(c, level);
+	if (s->recheck > window && s->recheck - 1 > window)
+		check_fail(c, c->nr, "the end of a window is passed");
+}
+
+/* The number of the slot that a pending timer of a wheel is in. */
+u32 twheel_check_slot_of(const struct twheel_check *c, u32 id)
+{
+	const struct twheel_scheme *s = &c->t->s;
+	const struct list_head *link = c->timers[id].node.link.next;
+	const struct twheel_slot *slot;
+
+	for (;; link = link->next) {
+		slot = list_entry(link, struct twheel_slot, nodes);
+		if (slot >= s->slots && slot < s->slots + s->nr_slots)
+			return slot - s->slots;
+	}
+}
+
+/* Checks every slot of a wheel. */
+void twheel_check_slots(struct twheel_check *c)
+{
+	const struct twheel_scheme *s = &c->t->s;
+	u64 count = 0;
+	u32 nr;
+
+	if (!c->t->ops->wheel)
+		return;
+	for (nr = 0; nr < s->nr_slots; nr++)
+		check_fail(c, c->nr, check_slot(s, nr, &count));
+	if (count != s->pending)
+		check_fail(c, c->nr, "the slots do not add up");
+	if (s->type == TWHEEL_HIER)
+		check_levels(c);
+}

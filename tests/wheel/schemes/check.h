@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A scheme with the oracle beside it, and random use of both
+ */
+#ifndef _TWHEEL_TEST_CHECK_H
+#define _TWHEEL_TEST_CHECK_H
+
+#include "oracle.h"
+#include "schemes.h"
+
+/* Random numbers that are the same everywhere: splitmix64. */
+struct twheel_rng {
+	u64 state;
+};
+
+static inline u64 twheel_rng_next(struct twheel_rng *rng)
+{
+	u64 z = rng->state += 0x9e3779b97f4a7c15ULL;
+
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
+	return z ^ (z >> 31);
+}
+
+/* A number from 0 to @n - 1. */
+static inline u32 twheel_rng_below(struct twheel_rng *rng, u32 n)
+{
+	return ((u64)(u32)twheel_rng_next(rng) * n) >> 32;
+}
+
+/* A number of a random length, from 0 to @bits bits. */
+static inline u64 twheel_rng_log(struct twheel_rng *rng, u32 bits)
+{
+	u32 length = twheel_rng_below(rng, bits + 1);
+
+	return length ? twheel_rng_next(rng) >> (64 - length) : 0;
+}
+
+/* How often a scheme may use up its work without giving anything out. */
+#define TWHEEL_CHECK_PAUSES	20000
+
+/*
+ * How often a hierarchical wheel with one timer, due within 2^32 ticks, may ask for a
+ * tick at which the timer does not expire: once a level, and once for a refresh.
+ */
+#define TWHEEL_CHECK_WAKEUPS	4
+
+/*
+ * The maximum number of nodes of a level that are moved together, ahead of
+ * their ticks.
+ */
+#define TWHEEL_CHECK_MOVED_TOGETHER	32
+
+/**
+ * struct twheel_check_timer - a node and what the oracle knows of it
+ * @node: the node
+ * @entry: the oracle's entry
+ */
+struct twheel_check_timer {
+	struct twheel_node node;
+	struct twheel_oracle_entry entry;
+};
+
+/**
+ * struct twheel_check - a scheme with the oracle beside it
+ * @t: the scheme
+ * @o: the oracle
+ * @timers: the nodes
+ * @nr: number of @timers
+ * @ops: operations done so far
+ * @popped: nodes that came out so far
+ * @last: the timer that came out last
+ * @pauses: how often the work was used up since anything came out
+ * @wakeups: ticks that the scheme asked for, with nothing done to its only timer
+ * @armed: the tick that a tickless wheel would wake up for
+ * @error: the first failure, in words, or NULL
+ * @at: the clock at that time
+ * @id: the timer that was affected, or @nr
+ */
+struct twheel_check {
+	struct twheel_test_scheme *t;
+	struct twheel_oracle o;
+	struct twheel_check_timer *timers;
+	u32 nr;
+	u64 ops;
+	u64 popped;
+	u32 last;
+	u32 pauses;
+	u32 wakeups;
+	u64 armed;
+	const char *error;
+	u64 at;
+	u32 id;
+};
+
+struct twheel_check *
+twheel_check_create(const struct twheel_test_scheme_ops *ops, u64 clock,
+		    u32 slots, u32 nr);
+void twheel_check_destroy(struct twheel_check *c);
+u64 twheel_check_clock(const struct twheel_check *c);
+bool twheel_check_pending(const struct twheel_check *c, u32 id);
+void twheel_check_set(struct twheel_check *c, u32 id, u64 expires);
+void twheel_check_stop(struct twheel_check *c, u32 id);
+bool twheel_check_pop(struct twheel_check *c, u64 target, int *work);
+u32 twheel_check_advance(struct twheel_check *c, u64 target);
+u32 twheel_check_slot_of(const struct twheel_check *c, u32 id);
+void twheel_check_slots(struct twheel_check *c);
+
+/*
+ * Random use.
+ */
+
+/* How far away timers are started, and how far the clock moves in one go. */
+enum twheel_range {
+	TWHEEL_RANGE_ONE,	/* one tick */
+	TWHEEL_RANGE_DENSE,	/* part of a window of the lowest level */
+	TWHEEL_RANGE_NEAR,	/* some windows of the lowest level */
+	TWHEEL_RANGE_SHORT,	/* two windows of the level above */
+	TWHEEL_RANGE_LONG,	/* any number of bits up to 64 */
+	TWHEEL_RANGE_EDGE,	/* about an edge of a level */
+	TWHEEL_RANGE_BURST,	/* all to one tick, for a while */
+	TWHEEL_RANGE_NEXT,	/* where the scheme says that there is work */
+};
+
+/**
+ * struct twheel_profile - a way of using a scheme
+ * @name: its name
+ * @timers: number of timers
+ * @slots: number of slots, for schemes that leave the choice
+ * @starts: set of enum twheel_range: how far away timers are started
+ * @steps: set of enum twheel_range: how far the clock moves
+ * @ops: average number of operations between two moves of the clock
+ * @end: begin in the last 2^@end ticks, or anywhere if 0
+ */
+struct twheel_profile {
+	const char *name;
+	u32 timers;
+	u32 slots;
+	u32 starts;
+	u32 steps;
+	u32 ops;
+	u32 end;
+};
+
+extern const struct twheel_profile twheel_profiles[];
+extern const u32 twheel_nr_profiles;
+
+/**
+ * struct twheel_picker - picks ticks as a profile says
+ * @rng: random numbers
+ * @profile: the profile
+ * @burst: the tick that %TWHEEL_RANGE_BURST goes to at present
+ */
+struct twheel_picker {
+	struct twheel_rng rng;
+	const struct twheel_profile *profile;
+	u64 burst;
+};
+
+void twheel_picker_init(struct twheel_picker *p,
+			const struct twheel_profile *profile, u64 seed);
+u64 twheel_pick_clock(struct twheel_picker *p);
+u64 twheel_pick_expires(struct twheel_picker *p, u64 clock);
+u64 twheel_pick_refresh(struct twheel_picker *p, u64 expires);
+u64 twheel_pick_step(struct twheel_picker *p, u64 clock, u64 next);
+
+void twheel_check_random(struct twheel_check *c, struct twheel_picker *p,
+			 u64 ops);
+
+/**
+ * struct twheel_diff - all schemes, used alike
+ * @t: the schemes
+ * @nodes: their nodes, @nr for each
+ * @due: the tick at which a pending timer has to come out
+ * @out: how many schemes have given out a timer in this step
+ * @pending: whether a timer is pending
+ * @nr: number of timers
+ * @clock: the clock of all of them
+ * @ops: operations done so far, summed over all schemes
+ * @error: the first failure, in words, or NULL
+ * @scheme: the scheme that was wrong
+ */
+struct twheel_diff {
+	struct twheel_test_scheme *t[TWHEEL_TEST_NR_SCHEMES];
+	struct twheel_node *nodes[TWHEEL_TEST_NR_SCHEMES];
+	u64 *due;
+	u32 *out;
+	bool *pending;
+	u32 nr;
+	u64 clock;
+	u64 ops;
+	const char *error;
+	const char *scheme;
+};
+
+struct twheel_diff *twheel_diff_create(u64 clock, u32 slots, u32 nr);
+void twheel_diff_destroy(struct twheel_diff *d);
+void twheel_diff_random(struct twheel_diff *d, struct twheel_picker *p,
+			u64 ops);
+
+#endif /* _TWHEEL_TEST_CHECK_H */

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The table of all schemes, and what the simple ones share
+ *
+ * Schemes 1 to 5 process a tick in two steps. First they move the due nodes to
+ * a separate list, in the order in which they have to come out. Then they pop
+ * them from there. A node that is started late in the middle of a tick can thus
+ * not be mistaken for one of this tick.
+ */
+#include "schemes.h"
+
+const struct twheel_test_scheme_ops * const
+twheel_test_schemes[TWHEEL_TEST_NR_SCHEMES] = {
+	[TWHEEL_TEST_LIST] = &twheel_test_list,
+	[TWHEEL_TEST_SORTED_LIST] = &twheel_test_sorted_list,
+	[TWHEEL_TEST_HEAP] = &twheel_test_heap,
+	[TWHEEL_TEST_PLAIN] = &twheel_test_plain,
+	[TWHEEL_TEST_HASHED_SORTED] = &twheel_test_hashed_sorted,
+#define WHEEL(scheme)	&twheel_test_ ## scheme,
+#include "wheels.h"
+};
+
+/* Begins with nothing pending after tick @clock. */
+void twheel_test_init(struct twheel_test_scheme *t,
+		      const struct twheel_test_scheme_ops *ops, u64 clock)
+{
+	t->ops = ops;
+	t->s.clock = clock;
+	t->s.pending = 0;
+	INIT_LIST_HEAD(&t->due);
+}
+
+/**
+ * twheel_test_take_due - take out the next node of the tick at the clock
+ * @t: the scheme
+ *
+ * Return: the node, or NULL if the tick is finished.
+ */
+struct twheel_node *twheel_test_take_due(struct twheel_test_scheme *t)
+{
+	struct twheel_node *node;
+
+	node = list_first_entry_or_null(&t->due, struct twheel_node, link);
+	if (node) {
+		twheel_test_unlink(node);
+		t->s.pending--;
+	}
+	return node;
+}
+
+/**
+ * twheel_test_step - move the clock on to the next tick with something to do
+ * @t: the scheme, which has finished the tick at the clock
+ * @target: the last tick that it may go to
+ *
+ * Return: whether the clock has moved.
+ */
+bool twheel_test_step(struct twheel_test_scheme *t, u64 target)
+{
+	u64 clock = t->s.clock;
+
+	if (clock >= target)
+		return false;
+	if (target - clock > 1)
+		t->s.clock = min(target, t->ops->next(t));
+	else
+		t->s.clock = target;
+	return true;
+}

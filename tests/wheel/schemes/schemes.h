@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Seven schemes of keeping timers behind one interface
+ *
+ * These are the seven of Varghese and Lauck. The first five are what a wheel is
+ * measured against. They exist only here, in the simplest form that the paper
+ * describes.
+ *
+ *   scheme  name           structure                   start    per tick
+ *   1       list           unsorted list               O(1)     O(n)
+ *   2       sorted_list    list sorted by tick         O(n)     O(1)
+ *   3       heap           binary heap                 O(log n) O(1)
+ *   4       plain          wheel, list for the rest    O(1)     O(1)
+ *   5       hashed_sorted  hashed wheel, sorted slots  O(n)     O(1)
+ *   6       hashed         hashed wheel                O(1)     O(n / slots)
+ *   7       hier           hierarchical wheel          O(1)     O(1)
+ *
+ * 6 and 7 are the sources of the module itself, by wheels.h. All follow the contract of
+ * twheel_scheme.h. 1 to 5 do not move nodes in small portions, however: their
+ * pop never uses up its work, and always finishes its ticks.
+ *
+ * Compiles in the kernel, and in user space with tests/wheel/shims/native.
+ */
+#ifndef _TWHEEL_TEST_SCHEMES_H
+#define _TWHEEL_TEST_SCHEMES_H
+
+#include "../../../twheel_scheme.h"
+
+struct twheel_test_scheme;
+
+/**
+ * struct twheel_test_scheme_ops - a scheme
+ * @name: its name in tests and in benchmarks
+ * @create: makes an empty scheme that begins after @clock and holds at most
+ *	@capacity nodes. @slots, a power of two, is for schemes that leave the
+ *	choice. NULL if there is no memory
+ * @destroy: frees it, and forgets nodes that are still pending
+ * @start: as twheel_scheme_start()
+ * @restart: as twheel_scheme_refresh() or twheel_scheme_restart()
+ * @stop: as twheel_scheme_stop()
+ * @pop: as twheel_scheme_pop()
+ * @next: as twheel_scheme_next()
+ * @wheel: it is one of the module's own: @pop counts its work, and @s of
+ *	struct twheel_test_scheme is complete
+ */
+struct twheel_test_scheme_ops {
+	const char *name;
+	struct twheel_test_scheme *(*create)(u64 clock, u32 slots,
+					     u32 capacity);
+	void (*destroy)(struct twheel_test_scheme *t);
+	void (*start)(struct twheel_test_scheme *t, struct twheel_node *node);
+	void (*restart)(struct twheel_test_scheme *t, struct twheel_node *node,
+			u64 expires);
+	void (*stop)(struct twheel_test_scheme *t, struct twheel_node *node);
+	struct twheel_node *(*pop)(struct twheel_test_scheme *t, u64 target,
+				   int *work);
+	u64 (*next)(struct twheel_test_scheme *t);
+	bool wheel;
+};
+
+/**
+ * struct twheel_test_scheme - timers kept by one scheme
+ * @ops: the scheme
+ * @s: the wheel. Other schemes use only its clock and number of pending nodes
+ * @turn: in wheels, how many nodes may be taken the shorter way
+ * @due: except in wheels, the nodes due at the clock that are still to be popped
+ */
+struct twheel_test_scheme {
+	const struct twheel_test_scheme_ops *ops;
+	struct twheel_scheme s;
+	int turn;
+	struct list_head due;
+};
+
+enum twheel_test_scheme_nr {
+	TWHEEL_TEST_LIST,
+	TWHEEL_TEST_SORTED_LIST,
+	TWHEEL_TEST_HEAP,
+	TWHEEL_TEST_PLAIN,
+	TWHEEL_TEST_HASHED_SORTED,
+	TWHEEL_TEST_WHEELS,
+	TWHEEL_TEST_NR_SCHEMES = TWHEEL_TEST_WHEELS + TWHEEL_NR_SCHEMES,
+};
+
+extern const struct twheel_test_scheme_ops twheel_test_sorted_list;
+extern const struct twheel_test_scheme_ops twheel_test_heap;
+extern const struct twheel_test_scheme_ops twheel_test_plain;
+extern const struct twheel_test_scheme_ops twheel_test_hashed_sorted;
+extern const struct twheel_test_scheme_ops
+#define WHEEL(scheme)	twheel_test_ ## scheme,
+#include "wheels.h"
+	twheel_test_list;
+
+/* All of them, in the order of enum twheel_test_scheme_nr. */
+extern const struct twheel_test_scheme_ops * const
+twheel_test_schemes[TWHEEL_TEST_NR_SCHEMES];
+
+/*
+ * Functions that schemes 1 to 5 share.
+ */
+
+/* The tick at which a node comes out if it is started now. */
+static inline u64 twheel_test_due_tick(const struct twheel_test_scheme *t,
+				       u64 expires)
+{
+	return expires > t->s.clock ? expires : t->s.clock + 1;
+}
+
+/* Out of a list of the scheme's own, and not pending any more. */
+static inline void twheel_test_unlink(struct twheel_node *node)
+{
+	list_del(&node->link);
+	node->link.next = NULL;
+}
+
+void twheel_test_init(struct twheel_test_scheme *t,
+		      const struct twheel_test_scheme_ops *ops, u64 clock);
+struct twheel_node *twheel_test_take_due(struct twheel_test_scheme *t);
+bool twheel_test_step(struct twheel_test_scheme *t, u64 target);
+
+#endif /* _TWHEEL_TEST_SCHEMES_H */

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The schemes of the module: for each one its source and its name
+ *
+ * With WHEEL(name) defined these are the names, else the sources.
+ */
+#ifdef WHEEL
+WHEEL(hashed)
+WHEEL(hier)
+#undef WHEEL
+#else
+#include "../../../twheel_hashed.c"
+#include "../../../twheel_hier.c"
+#endif

@@ -1,0 +1,648 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Time, tasks, and who runs next
+ *
+ * A decision, at a point, takes a task for this CPU, and a CPU to go on with.
+ * CPUs that are stopped, or spin for a lock that is held, are not taken. If none
+ * is left the clock goes on to the next event. If there is no event either,
+ * nobody would ever go on: that is a failure.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "sim.h"
+#include "oracle.h"
+
+#define STACK		(64 * 1024)
+/* Decisions without anything new from a user program. */
+#define STEPS_MAX	500000
+#define NOTES		64
+#define NOTE_LEN	160
+
+struct sim_run sim;
+struct sim_options sim_options;
+struct sim_cpu sim_cpus[SIM_CPUS];
+struct sim_task sim_tasks[SIM_TASKS];
+struct sim_task *sim_task;
+bool sim_memory_short;
+unsigned int sim_allocs_failed;
+bool sim_verbose;
+
+static u64 random_state;
+static u64 steps;
+static void *main_sp;
+static char stacks[SIM_TASKS][STACK] __attribute__((__aligned__(64)));
+static char notes[NOTES][NOTE_LEN];
+static unsigned int nr_notes;
+static int users_left;
+static bool users_done;
+
+/* splitmix64 */
+u64 sim_random(void)
+{
+	u64 z = random_state += 0x9e3779b97f4a7c15ULL;
+
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
+	return z ^ (z >> 31);
+}
+
+u32 sim_below(u32 limit)
+{
+	return (u32)(((sim_random() >> 32) * limit) >> 32);
+}
+
+bool sim_chance(u32 one_in)
+{
+	return !sim_below(one_in);
+}
+
+/* The last events are shown when a seed fails. */
+void sim_note(const char *fmt, ...)
+{
+	char *note = notes[nr_notes++ % NOTES];
+	va_list args;
+	int n;
+
+	n = snprintf(note, NOTE_LEN, "%llu cpu %u task %u%s: ",
+		     (unsigned long long)sim.now, sim.cpu, sim_task->nr,
+		     sim_task->hardirq ? " irq" : sim_task->bh ? " bh" : "");
+	if (sim_task->nr >= 3 * SIM_CPUS && !sim_task->hardirq && !sim_task->bh)
+		steps = 0;
+	va_start(args, fmt);
+	vsnprintf(note + n, NOTE_LEN - n, fmt, args);
+	va_end(args);
+	if (sim_verbose)
+		printf("# %s\n", note);
+}
+
+/* The state of the machine, in notes. */
+void sim_show(void)
+{
+	struct sim_cpu *cpu;
+
+	for (cpu = sim_cpus; cpu < sim_cpus + SIM_CPUS; cpu++)
+		sim_note("cpu %u: task %u%s%s%s%s%s, next interrupt %llu, stolen to %llu",
+			 (unsigned int)(cpu - sim_cpus), cpu->curr->nr,
+			 cpu->irqs_off ? " irqs off" : "",
+			 cpu->off ? " off" : "", cpu->softirq ? " softirq" : "",
+			 cpu->softirq_task ? " in its task" : "",
+			 cpu->spins ? " spins" : "",
+			 (unsigned long long)sim_irq_next(cpu),
+			 (unsigned long long)cpu->stolen_until);
+}
+
+void sim_fail(const char *fmt, ...)
+{
+	unsigned int i = nr_notes > NOTES ? nr_notes - NOTES : 0;
+	va_list args;
+
+	for (; !sim_verbose && i < nr_notes; i++)
+		printf("# %s\n", notes[i % NOTES]);
+	printf("# seed %llu ops %d without %u, at %llu on cpu %u: ",
+	       (unsigned long long)sim_options.seed, sim_options.ops,
+	       sim_options.without, (unsigned long long)sim.now, sim.cpu);
+	va_start(args, fmt);
+	vprintf(fmt, args);
+	va_end(args);
+	printf("\n");
+	fflush(stdout);
+	_Exit(1);
+}
+
+/* From the stack of one task to the stack of another. */
+#ifdef __x86_64__
+void sim_swap(void **save, void *next);
+asm(".text\n"
+	".globl sim_swap\n"
+	".type sim_swap, @function\n"
+	"sim_swap:\n"
+	"	pushq %rbp\n	pushq %rbx\n	pushq %r12\n"
+	"	pushq %r13\n	pushq %r14\n	pushq %r15\n"
+	"	movq %rsp, (%rdi)\n"
+	"	movq %rsi, %rsp\n"
+	"	popq %r15\n	popq %r14\n	popq %r13\n"
+	"	popq %r12\n	popq %rbx\n	popq %rbp\n"
+	"	ret\n"
+	".size sim_swap, . - sim_swap\n");
+#else
+#error "a switch of stacks for this machine is missing"
+#endif
+
+static void idle_loop(struct sim_task *task)
+{
+	for (;;)
+		sim_yield();
+}
+
+static void task_main(void)
+{
+	struct sim_task *task = sim_task;
+
+	task->fn(task);
+	task->done = true;
+	if (!--users_left)
+		users_done = true;
+	for (;;)
+		sim_yield();
+}
+
+static struct sim_task *new_task(unsigned int nr, unsigned int cpu,
+				 void (*fn)(struct sim_task *), int prio)
+{
+	struct sim_task *task = &sim_tasks[nr];
+	void **sp = (void **)(stacks[nr] + STACK - 64);
+
+	*task = (struct sim_task){ .nr = nr, .cpu = cpu, .fn = fn, .prio = prio };
+	*--sp = NULL;
+	*--sp = (void *)task_main;
+	sp -= 6;
+	task->sp = sp;
+	return task;
+}
+
+static bool is_preemptible(const struct sim_cpu *cpu)
+{
+	const struct sim_task *task = cpu->curr;
+
+	return !cpu->irqs_off && !task->preempt && !task->hardirq &&
+	       (SIM_RT || !task->bh);
+}
+
+bool sim_stays(const struct sim_task *task)
+{
+	return task->pinned || task->no_migration;
+}
+
+bool sim_preemptible(void)
+{
+	return is_preemptible(this_sim_cpu());
+}
+
+static bool is_ready(const struct sim_task *task)
+{
+	if (task->done || task->wake > sim.now)
+		return false;
+	if (task->flag && !*task->flag)
+		return false;
+	return !task->lock || sim_lock_free(task->lock);
+}
+
+static bool is_idle(const struct sim_task *task)
+{
+	return task->fn == idle_loop;
+}
+
+static int priority(const struct sim_task *task)
+{
+	return max(task->prio, task->boost);
+}
+
+/* A waiter lends its priority to the task that holds the lock. */
+static void lend_priorities(void)
+{
+	struct sim_task *task;
+	bool again;
+
+	for (task = sim_tasks; task < sim_tasks + SIM_TASKS; task++)
+		task->boost = 0;
+	do {
+		again = false;
+		for (task = sim_tasks; task < sim_tasks + SIM_TASKS; task++) {
+			struct sim_task *owner = task->lock ? task->lock->owner : NULL;
+
+			if (owner && priority(owner) < priority(task)) {
+				owner->boost = priority(task);
+				again = true;
+			}
+		}
+	} while (again);
+}
+
+/* A task for @cpu. On PREEMPT_RT one of the highest priority. */
+static struct sim_task *choose_task(const struct sim_cpu *cpu)
+{
+	unsigned int nr = cpu - sim_cpus, n = 0;
+	struct sim_task *task, *best = cpu->idle;
+
+	for (task = sim_tasks; task < sim_tasks + SIM_TASKS; task++) {
+		if (task->cpu != nr || is_idle(task) || !is_ready(task))
+			continue;
+		if (SIM_RT && n && priority(task) < priority(best))
+			continue;
+		if (SIM_RT && n && priority(task) > priority(best))
+			n = 0;
+		if (!sim_below(++n))
+			best = task;
+	}
+	return best;
+}
+
+static bool has_task(const struct sim_cpu *cpu)
+{
+	unsigned int nr = cpu - sim_cpus;
+	struct sim_task *task;
+
+	for (task = sim_tasks; task < sim_tasks + SIM_TASKS; task++)
+		if (task->cpu == nr && !is_idle(task) && is_ready(task))
+			return true;
+	return false;
+}
+
+static bool can_run(const struct sim_cpu *cpu)
+{
+	if (cpu->off || cpu->stolen_until > sim.now)
+		return false;
+	if (sim_irq_due(cpu))
+		return true;
+	if (cpu->spins)
+		return sim_lock_free(cpu->spins);
+	/* An interrupt of any context. */
+	if (!is_preemptible(cpu))
+		return true;
+	if (!is_idle(cpu->curr) && is_ready(cpu->curr))
+		return true;
+	return has_task(cpu);
+}
+
+static struct sim_cpu *choose_cpu(void)
+{
+	struct sim_cpu *cpu, *found = NULL;
+	unsigned int n = 0;
+
+	for (cpu = sim_cpus; cpu < sim_cpus + SIM_CPUS; cpu++)
+		if (can_run(cpu) && !sim_below(++n))
+			found = cpu;
+	return found;
+}
+
+static u64 next_event(void)
+{
+	u64 next = SIM_NEVER;
+	struct sim_task *task;
+	struct sim_cpu *cpu;
+
+	for (cpu = sim_cpus; cpu < sim_cpus + SIM_CPUS; cpu++) {
+		if (cpu->off)
+			continue;
+		if (cpu->stolen_until > sim.now)
+			next = min(next, cpu->stolen_until);
+		else if (!cpu->irqs_off)
+			next = min(next, sim_irq_next(cpu));
+	}
+	for (task = sim_tasks; task < sim_tasks + SIM_TASKS; task++)
+		if (task->wake > sim.now && !task->done)
+			next = min(next, task->wake);
+	return next;
+}
+
+void sim_event_at(u64 when)
+{
+	sim.next_event = min_t(u64, sim.next_event, when);
+}
+
+static void stuck(void)
+{
+	struct sim_task *task;
+
+	for (task = sim_tasks; task < sim_tasks + SIM_TASKS; task++)
+		if (task->lock || task->flag || task->preempt || task->bh)
+			sim_note("task %u prio %d: cpu %u%s%s, holds %d, bh %d",
+				 task->nr, task->prio, task->cpu,
+				 task->lock ? ", waits for a lock" : "",
+				 task->flag ? ", waits" : "", task->preempt,
+				 task->bh);
+	sim_fail("stuck: nobody can go on");
+}
+
+/* Go on with any CPU that can run. Returns when this task runs again. */
+static void go_on(void)
+{
+	struct sim_task *self = sim_task;
+	struct sim_cpu *cpu;
+	u64 next;
+
+	if (++steps > STEPS_MAX)
+		sim_fail("stuck: no end after %u decisions", STEPS_MAX);
+	if (users_done) {
+		sim_swap(&self->sp, main_sp);
+		return;
+	}
+	while (!(cpu = choose_cpu())) {
+		next = next_event();
+		if (next == SIM_NEVER)
+			stuck();
+		sim.now = max_t(u64, sim.now, next);
+	}
+	sim.cpu = cpu - sim_cpus;
+	sim.left = 1 + sim_below(sim_options.quantum);
+	sim.next_event = next_event();
+	sim_task = cpu->curr;
+	if (sim_task != self)
+		sim_swap(&self->sp, sim_task->sp);
+}
+
+/* Let another task have this CPU. */
+static void change_task(void)
+{
+	struct sim_cpu *cpu = this_sim_cpu();
+	struct sim_task *self = sim_task;
+
+	if (SIM_RT)
+		lend_priorities();
+	if (cpu->leaving && !sim_stays(self)) {
+		do {
+			self->cpu = sim_below(SIM_CPUS);
+		} while (sim_cpus[self->cpu].leaving || sim_cpus[self->cpu].off);
+	}
+	cpu->curr = choose_task(cpu);
+	if (cpu->curr == self)
+		return;
+	cpu->turns++;
+	sim_weak_all();
+}
+
+/* Tasks that do not run are moved to other CPUs now and then. */
+static void balance(void)
+{
+	struct sim_task *task = &sim_tasks[sim_below(SIM_TASKS)];
+	struct sim_cpu *cpu = &sim_cpus[task->cpu];
+
+	if (sim_stays(task) || cpu->curr == task)
+		return;
+	task->cpu = sim_below(SIM_CPUS);
+	if (sim_cpus[task->cpu].leaving || sim_cpus[task->cpu].off)
+		task->cpu = cpu - sim_cpus;
+}
+
+static void look_for_steal(void)
+{
+	static const u32 most[] = { 1000, 100000, 1000000, 5000000, 50000000 };
+
+	if ((sim_options.without & SIM_STEAL) || !sim_chance(512))
+		return;
+	sim_steal(sim_below(SIM_CPUS), 1 + sim_below(most[sim_below(5)]));
+}
+
+void sim_decide(void)
+{
+	if (sim_preemptible() && !is_idle(sim_task) &&
+	    (SIM_RT || this_sim_cpu()->leaving || sim_chance(4)))
+		change_task();
+	if (sim_chance(16))
+		balance();
+	look_for_steal();
+	go_on();
+	sim_interrupts();
+	sim_rcu_look();
+}
+
+/* Nothing to do here until something happens. */
+void sim_yield(void)
+{
+	if (sim_preemptible())
+		change_task();
+	go_on();
+	sim_interrupts();
+	sim_rcu_look();
+}
+
+/*
+ * A step of a loop that waits for another CPU. Now and then it is a long one,
+ * or most simulated steps would be loops.
+ */
+void sim_relax(void)
+{
+	if (sim_chance(32))
+		sim.now = clamp_t(u64, sim.next_event, sim.now, sim.now + 100000);
+	sim.now += sim.step_ns;
+	sim_decide();
+}
+
+void sim_steal(unsigned int cpu, u64 ns)
+{
+	struct sim_cpu *c = &sim_cpus[cpu];
+
+	if (c->stolen_until > sim.now)
+		return;
+	c->stolen_until = sim.now + ns;
+	c->stolen += ns;
+}
+
+/* Something takes so long, in small steps. */
+void sim_spend(u64 ns)
+{
+	u64 part;
+
+	while (ns) {
+		part = min_t(u64, ns, 1 + ns / 2);
+		sim.now += part;
+		ns -= part;
+		if (sim.now >= sim.next_event)
+			sim_decide();
+	}
+	sim_point();
+}
+
+void sim_sleep(u64 ns)
+{
+	sim_might_sleep(__func__);
+	sim_task->wake = sim.now + ns;
+	do {
+		sim_yield();
+	} while (!is_ready(sim_task));
+	sim_task->wake = 0;
+}
+
+void sim_wait(const bool *flag)
+{
+	sim_might_sleep(__func__);
+	sim_task->flag = flag;
+	while (!*flag)
+		sim_yield();
+	sim_task->flag = NULL;
+}
+
+void sim_might_sleep(const char *where)
+{
+	if (!sim_preemptible() || sim_task->bh)
+		sim_fail("%s: sleeps in atomic context", where);
+}
+
+int preempt_count(void)
+{
+	return sim_task->preempt;
+}
+
+void preempt_count_set(int count)
+{
+	sim_task->preempt = count;
+}
+
+void migrate_disable(void)
+{
+	sim_task->no_migration++;
+}
+
+void migrate_enable(void)
+{
+	sim_task->no_migration--;
+}
+
+bool in_hardirq(void)
+{
+	return sim_task->hardirq;
+}
+
+bool in_interrupt(void)
+{
+	return sim_task->hardirq || sim_task->bh;
+}
+
+unsigned int smp_processor_id(void)
+{
+	if (sim_preemptible() && !sim_stays(sim_task))
+		sim_fail("smp_processor_id() in preemptible code");
+	return sim.cpu;
+}
+
+ktime_t ktime_get(void)
+{
+	sim_point();
+	return sim.now;
+}
+
+/* Memory. Freed memory is poisoned, and used again by the next seed. */
+
+#define ARENA	(64UL << 20)
+#define POISON	0x6b
+#define POISONED	4096UL
+
+/**
+ * struct block - the header in front of allocated memory
+ * @size: its size, 0 if it is freed
+ * @freed: its size when it is freed
+ * @before: the block that was allocated before
+ */
+struct block {
+	size_t size;
+	size_t freed;
+	struct block *before;
+} __attribute__((__aligned__(64)));
+
+static char arena[ARENA] __attribute__((__aligned__(4096)));
+static size_t arena_used;
+static struct block *last_block;
+
+void *sim_alloc_aligned(size_t size, size_t align)
+{
+	struct block *block;
+	size_t begin;
+
+	sim_point();
+	begin = (arena_used + sizeof(*block) + align - 1) & ~(align - 1);
+	size = (size + 63) & ~63UL;
+	if ((sim_memory_short && sim_chance(8)) || begin + size > ARENA) {
+		sim_allocs_failed++;
+		return NULL;
+	}
+	block = (struct block *)(arena + begin) - 1;
+	*block = (struct block){ .size = size, .before = last_block };
+	last_block = block;
+	arena_used = begin + size;
+	memset(block + 1, 0, size);
+	return block + 1;
+}
+
+void *sim_alloc(size_t size)
+{
+	return sim_alloc_aligned(size, 64);
+}
+
+void kvfree(const void *p)
+{
+	struct block *block = (struct block *)p - 1;
+
+	if (!p)
+		return;
+	if (!block->size)
+		sim_fail("freed twice");
+	memset(block + 1, POISON, min(block->size, POISONED));
+	block->freed = block->size;
+	block->size = 0;
+}
+
+/* In the end all is freed, and nobody has written to it since. */
+void sim_check_memory(void)
+{
+	const struct block *block;
+	const u8 *byte, *end;
+
+	for (block = last_block; block; block = block->before) {
+		if (block->size)
+			sim_fail("%zu bytes are not freed", block->size);
+		byte = (const u8 *)(block + 1);
+		end = byte + min(block->freed, POISONED);
+		for (; byte < end; byte++)
+			if (*byte != POISON)
+				sim_fail("written to after it was freed");
+	}
+}
+
+static void begin_cpus(void)
+{
+	unsigned int cpu;
+
+	for (cpu = 0; cpu < SIM_CPUS; cpu++) {
+		struct sim_cpu *c = &sim_cpus[cpu];
+
+		memset(c, 0, sizeof(*c));
+		c->idle = new_task(3 * cpu, cpu, idle_loop, -1);
+		c->ksoftirqd = new_task(3 * cpu + 1, cpu, sim_ksoftirqd, 50);
+		c->thread = new_task(3 * cpu + 2, cpu, sim_hotplug_thread, 1);
+		c->idle->pinned = true;
+		c->ksoftirqd->pinned = true;
+		c->thread->pinned = true;
+		c->curr = c->idle;
+	}
+}
+
+void sim_begin(u64 seed)
+{
+	static const u32 quanta[] = { 2, 5, 20, 100, 500 };
+
+	random_state = seed * 0xd1342543de82ef95ULL + 1;
+	sim.now = 1 + (sim_random() >> (2 + sim_below(50)));
+	sim.step_ns = 2 + sim_below(30);
+	sim.left = 1;
+	sim.next_event = 0;
+	sim.cpu = 0;
+	sim_options.quantum = quanta[sim_below(ARRAY_SIZE(quanta))];
+	steps = 0;
+	nr_notes = 0;
+	arena_used = 0;
+	last_block = NULL;
+	sim_allocs_failed = 0;
+	sim_memory_short = false;
+	begin_cpus();
+	sim_task = sim_cpus[0].curr;
+	sim_irq_begin();
+	sim_sync_begin();
+	sim_weak_begin();
+	sim_hotplug_begin();
+}
+
+/* Returns when all users have come to their end. */
+void sim_run_tasks(void (*user)(struct sim_task *task))
+{
+	unsigned int i;
+
+	for (i = 0; i < SIM_USERS; i++)
+		new_task(3 * SIM_CPUS + i, sim_below(SIM_CPUS), user,
+			 sim_below(4) ? sim_below(4) : 60);
+	users_left = SIM_USERS;
+	users_done = false;
+	sim_task = sim_cpus[0].curr;
+	sim_swap(&main_sp, sim_task->sp);
+}

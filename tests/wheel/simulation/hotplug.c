@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * CPU hotplug, with one multi-instance state
+ *
+ * A CPU that goes away is left by user programs first. Then the callbacks run on
+ * it, in its own thread, while interrupts and softirqs still come. Then it is
+ * off. A CPU that comes runs its callbacks before user programs get there.
+ */
+#include "sim.h"
+#include "oracle.h"
+#include "core/base.h"
+
+#define INSTANCES	1024
+
+unsigned long sim_online;
+const unsigned long sim_all = BIT(SIM_CPUS) - 1, sim_none;
+bool sim_cpu_goes;
+
+static sim_hotplug_fn online_fn, offline_fn;
+static struct hlist_node *instances[INSTANCES];
+static int readers;
+static bool writer;
+static int result;
+
+void sim_hotplug_begin(void)
+{
+	sim_online = BIT(SIM_CPUS) - 1;
+	memset(instances, 0, sizeof(instances));
+	readers = 0;
+	writer = false;
+	sim_cpu_goes = false;
+}
+
+void cpus_read_lock(void)
+{
+	sim_point();
+	while (writer)
+		sim_sleep(1000);
+	readers++;
+	sim_weak_all();
+}
+
+void cpus_read_unlock(void)
+{
+	readers--;
+	sim_point();
+}
+
+static void write_lock(void)
+{
+	while (writer)
+		sim_sleep(1000);
+	writer = true;
+	while (readers)
+		sim_sleep(1000);
+	sim_weak_all();
+}
+
+void sim_hotplug_thread(struct sim_task *task)
+{
+	struct sim_cpu *cpu = &sim_cpus[task->cpu];
+
+	for (;;) {
+		sim_wait(&cpu->has_work);
+		cpu->has_work = false;
+		cpu->work();
+		cpu->work_done = true;
+		if (cpu->off)
+			sim_yield();
+	}
+}
+
+static void on_cpu(unsigned int nr, void (*work)(void))
+{
+	struct sim_cpu *cpu = &sim_cpus[nr];
+
+	cpu->work = work;
+	cpu->work_done = false;
+	cpu->has_work = true;
+	sim_wait(&cpu->work_done);
+}
+
+static void call_online(void)
+{
+	int i;
+
+	for (i = 0; i < INSTANCES; i++)
+		if (instances[i])
+			online_fn(sim.cpu, instances[i]);
+}
+
+static void call_offline(void)
+{
+	int i;
+
+	result = 0;
+	for (i = INSTANCES - 1; i >= 0 && !result; i--)
+		if (instances[i])
+			result = offline_fn(sim.cpu, instances[i]);
+	/* One has failed: the instances that have gone come back. */
+	for (i += 2; result && i < INSTANCES; i++)
+		if (instances[i])
+			online_fn(sim.cpu, instances[i]);
+}
+
+static bool is_followed(const struct hrtimer *hrtimer)
+{
+	int i;
+
+	for (i = 0; i < INSTANCES; i++) {
+		const struct twheel *wheel = hlist_entry(instances[i],
+							 struct twheel, cpuhp);
+
+		if (instances[i] && hrtimer == &wheel->bases[sim.cpu]->hrtimer)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * The kernel moves hrtimers that are left. Only a wheel that is just being
+ * destroyed, which nothing follows any more, may leave one.
+ */
+static void move_hrtimers(struct sim_cpu *cpu)
+{
+	unsigned int other = __ffs(sim_online);
+
+	while (!list_empty(&cpu->hrtimers)) {
+		struct hrtimer *hrtimer = list_first_entry(&cpu->hrtimers,
+							   struct hrtimer, link);
+
+		if (is_followed(hrtimer))
+			sim_fail("an hrtimer is left on a CPU that goes off");
+		sim_move_hrtimer(hrtimer, other);
+	}
+}
+
+/* The machine's work in the end, with interrupts off. */
+static void take_down(void)
+{
+	struct sim_cpu *cpu = this_sim_cpu();
+
+	while (cpu->softirq || cpu->softirq_task)
+		sim_sleep(100);
+	local_irq_disable();
+	sim_online &= ~BIT(sim.cpu);
+	sim_flush_ipis();
+	move_hrtimers(cpu);
+	cpu->timer_at = SIM_NEVER;
+	cpu->irqs_off = false;
+	cpu->off = true;
+}
+
+static bool has_users(unsigned int cpu)
+{
+	unsigned int i;
+
+	for (i = 0; i < SIM_TASKS; i++)
+		if (sim_tasks[i].cpu == cpu && !sim_tasks[i].pinned &&
+		    !sim_tasks[i].done)
+			return true;
+	return false;
+}
+
+static void leave(unsigned int nr)
+{
+	struct sim_cpu *cpu = &sim_cpus[nr];
+	unsigned int i, other;
+
+	cpu->leaving = true;
+	do {
+		for (i = 0; i < SIM_TASKS; i++) {
+			struct sim_task *task = &sim_tasks[i];
+
+			if (task->cpu != nr || sim_stays(task) || cpu->curr == task)
+				continue;
+			do {
+				other = sim_below(SIM_CPUS);
+			} while (sim_cpus[other].leaving || sim_cpus[other].off);
+			task->cpu = other;
+		}
+		if (has_users(nr))
+			sim_sleep(1000);
+	} while (has_users(nr));
+}
+
+int sim_cpu_down(unsigned int nr)
+{
+	struct sim_cpu *cpu = &sim_cpus[nr];
+	int ret = -EBUSY;
+
+	write_lock();
+	if (!cpu->off && (sim_online & ~BIT(nr))) {
+		sim_note("cpu %u goes", nr);
+		sim_cpu_goes = true;
+		oracle_cpu_goes();
+		leave(nr);
+		on_cpu(nr, call_offline);
+		ret = result;
+		if (!ret)
+			on_cpu(nr, take_down);
+		else
+			cpu->leaving = false;
+		oracle_cpu_gone();
+		sim_cpu_goes = false;
+		sim_note("cpu %u is gone: %d", nr, ret);
+	}
+	writer = false;
+	return ret;
+}
+
+void sim_cpu_up(unsigned int nr)
+{
+	struct sim_cpu *cpu = &sim_cpus[nr];
+
+	write_lock();
+	if (cpu->off) {
+		cpu->off = false;
+		sim_online |= BIT(nr);
+		on_cpu(nr, call_online);
+		cpu->leaving = false;
+		sim_note("cpu %u is back", nr);
+	}
+	writer = false;
+}
+
+int cpuhp_setup_state_multi(enum cpuhp_state state, const char *name,
+			    sim_hotplug_fn online, sim_hotplug_fn offline)
+{
+	online_fn = online;
+	offline_fn = offline;
+	return 1;
+}
+
+void cpuhp_remove_multi_state(enum cpuhp_state state)
+{
+	int i;
+
+	for (i = 0; i < INSTANCES; i++)
+		if (instances[i])
+			sim_fail("the hotplug state is removed with an instance");
+}
+
+static int add_instance(struct hlist_node *node)
+{
+	int i;
+
+	for (i = 0; i < INSTANCES; i++) {
+		if (!instances[i]) {
+			instances[i] = node;
+			return 0;
+		}
+	}
+	return -ENOMEM;
+}
+
+int cpuhp_state_add_instance(enum cpuhp_state state, struct hlist_node *node)
+{
+	unsigned int cpu;
+	int ret;
+
+	write_lock();
+	for_each_online_cpu(cpu)
+		online_fn(cpu, node);
+	ret = add_instance(node);
+	writer = false;
+	return ret;
+}
+
+int cpuhp_state_add_instance_nocalls(enum cpuhp_state state,
+				     struct hlist_node *node)
+{
+	int ret;
+
+	cpus_read_lock();
+	ret = add_instance(node);
+	cpus_read_unlock();
+	return ret;
+}
+
+int cpuhp_state_remove_instance_nocalls(enum cpuhp_state state,
+					struct hlist_node *node)
+{
+	int i;
+
+	cpus_read_lock();
+	for (i = 0; i < INSTANCES; i++)
+		if (instances[i] == node)
+			instances[i] = NULL;
+	cpus_read_unlock();
+	return 0;
+}

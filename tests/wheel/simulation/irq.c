@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Interrupts, softirqs and hrtimers
+ *
+ * Hrtimers are all of HRTIMER_MODE_ABS_PINNED_SOFT. Their interrupt comes when
+ * the first one is due, or somewhat later, and raises a softirq. That runs when
+ * the interrupt returns, or in a task of its own: always there on PREEMPT_RT.
+ */
+#include "sim.h"
+#include "oracle.h"
+
+static u64 latency(void)
+{
+	if ((sim_options.without & SIM_LATENCY) || !sim_chance(4))
+		return 0;
+	if (sim_chance(64))
+		return sim_below(20000000);
+	return sim_below(sim_options.latency_ns);
+}
+
+void sim_irq_begin(void)
+{
+	static const u32 most[] = { 100, 5000, 50000, 2000000 };
+	struct sim_cpu *cpu;
+
+	sim_options.latency_ns = most[sim_below(ARRAY_SIZE(most))];
+	for (cpu = sim_cpus; cpu < sim_cpus + SIM_CPUS; cpu++) {
+		INIT_LIST_HEAD(&cpu->hrtimers);
+		cpu->timer_at = SIM_NEVER;
+		cpu->device_at = sim_options.without & SIM_DEVICE ? SIM_NEVER :
+				 sim.now + sim_below(1000000);
+	}
+}
+
+/* Interrupts. */
+
+u64 sim_irq_next(const struct sim_cpu *cpu)
+{
+	u64 next = min_t(u64, cpu->timer_at, cpu->device_at);
+	const call_single_data_t *csd;
+
+	for (csd = cpu->ipis; csd; csd = csd->next)
+		next = min_t(u64, next, csd->at);
+	return next;
+}
+
+bool sim_irq_due(const struct sim_cpu *cpu)
+{
+	return !cpu->irqs_off && sim_irq_next(cpu) <= sim.now;
+}
+
+static void serve_ipis(struct sim_cpu *cpu, bool all)
+{
+	call_single_data_t **link = &cpu->ipis, *csd;
+
+	while ((csd = *link)) {
+		if (!all && csd->at > sim.now) {
+			link = &csd->next;
+			continue;
+		}
+		*link = csd->next;
+		csd->queued = false;
+		sim_weak_all();
+		oracle_kick_comes(csd->info);
+		csd->func(csd->info);
+		oracle_kicked(csd->info);
+		link = &cpu->ipis;
+	}
+}
+
+void sim_flush_ipis(void)
+{
+	serve_ipis(this_sim_cpu(), true);
+}
+
+static void do_softirq(void);
+
+static void serve_hardirq(struct sim_cpu *cpu)
+{
+	bool device = cpu->device_at <= sim.now;
+
+	cpu->irqs_off = true;
+	cpu->turns++;
+	sim_task->hardirq++;
+	sim.left = 1 + sim_below(sim_options.quantum);
+	serve_ipis(cpu, false);
+	if (cpu->timer_at <= sim.now) {
+		cpu->timer_at = SIM_NEVER;
+		cpu->softirq = true;
+	}
+	if (device) {
+		cpu->device_at = sim.now + sim_below(8000000);
+		sim_device();
+	}
+	sim_task->hardirq--;
+	cpu->irqs_off = false;
+	if (!cpu->softirq || cpu->softirq_task)
+		return;
+	if (SIM_RT || sim_chance(8))
+		cpu->softirq_task = true;
+	else if (!sim_task->bh)
+		do_softirq();
+}
+
+void sim_interrupts(void)
+{
+	while (sim_irq_due(this_sim_cpu()))
+		serve_hardirq(this_sim_cpu());
+	if (!SIM_RT && this_sim_cpu()->softirq && !this_sim_cpu()->softirq_task &&
+	    !this_sim_cpu()->irqs_off && !sim_task->hardirq && !sim_task->bh)
+		do_softirq();
+}
+
+int smp_call_function_single_async(int nr, call_single_data_t *csd)
+{
+	struct sim_cpu *cpu = &sim_cpus[nr];
+
+	sim_point();
+	if (csd->queued)
+		return -EBUSY;
+	if (!(sim_online & BIT(nr)))
+		return -ENXIO;
+	oracle_kick_sent(csd->info);
+	if (nr == sim.cpu) {
+		oracle_kick_comes(csd->info);
+		csd->func(csd->info);
+		oracle_kicked(csd->info);
+		return 0;
+	}
+	csd->queued = true;
+	csd->at = sim.now + latency();
+	csd->next = cpu->ipis;
+	cpu->ipis = csd;
+	sim_event_at(csd->at);
+	return 0;
+}
+
+/* Softirqs. */
+
+static struct hrtimer *first_hrtimer(const struct sim_cpu *cpu)
+{
+	struct hrtimer *hrtimer, *first = NULL;
+
+	list_for_each_entry(hrtimer, &cpu->hrtimers, link)
+		if (!first || hrtimer->expires < first->expires)
+			first = hrtimer;
+	return first;
+}
+
+static void program_interrupt(struct sim_cpu *cpu)
+{
+	struct hrtimer *first = first_hrtimer(cpu);
+
+	cpu->timer_at = SIM_NEVER;
+	if (!first || cpu->softirq)
+		return;
+	cpu->timer_at = max_t(u64, first->expires, sim.now) + latency();
+	sim_event_at(cpu->timer_at);
+}
+
+static void enqueue(struct hrtimer *hrtimer, unsigned int cpu)
+{
+	hrtimer->cpu = cpu;
+	hrtimer->queued = true;
+	list_add_tail(&hrtimer->link, &sim_cpus[cpu].hrtimers);
+	program_interrupt(&sim_cpus[cpu]);
+}
+
+static void dequeue(struct hrtimer *hrtimer)
+{
+	list_del(&hrtimer->link);
+	hrtimer->queued = false;
+}
+
+void sim_move_hrtimer(struct hrtimer *hrtimer, unsigned int cpu)
+{
+	dequeue(hrtimer);
+	enqueue(hrtimer, cpu);
+}
+
+static void run_hrtimer(struct hrtimer *hrtimer)
+{
+	enum hrtimer_restart restart;
+
+	dequeue(hrtimer);
+	hrtimer->running = true;
+	oracle_run_begins(hrtimer);
+	restart = hrtimer->function(hrtimer);
+	/* An interrupt may have started it since. */
+	if (restart == HRTIMER_RESTART && !hrtimer->queued)
+		enqueue(hrtimer, sim.cpu);
+	oracle_run_ends(hrtimer);
+	hrtimer->running = false;
+}
+
+/* Reads the clock once for all that it runs. */
+static void run_hrtimers(struct sim_cpu *cpu)
+{
+	u64 now = sim.now;
+	struct hrtimer *hrtimer;
+
+	for (;;) {
+		sim_point();
+		hrtimer = first_hrtimer(cpu);
+		if (!hrtimer || hrtimer->expires > now)
+			return;
+		run_hrtimer(hrtimer);
+	}
+}
+
+static void do_softirq(void)
+{
+	struct sim_cpu *cpu = this_sim_cpu();
+	int again;
+
+	sim_task->bh++;
+	cpu->turns++;
+	for (again = 0; again < 10 && cpu->softirq; again++) {
+		cpu->softirq = false;
+		cpu->softirq_task = false;
+		run_hrtimers(cpu);
+		program_interrupt(cpu);
+		if (sim_chance(8) && !(sim_options.without & SIM_DEVICE))
+			sim_device_softirq();
+	}
+	sim_task->bh--;
+	if (cpu->softirq)
+		cpu->softirq_task = true;
+}
+
+void sim_ksoftirqd(struct sim_task *task)
+{
+	struct sim_cpu *cpu = &sim_cpus[task->cpu];
+
+	for (;;) {
+		sim_wait(&cpu->softirq_task);
+		do_softirq();
+	}
+}
+
+void local_bh_disable(void)
+{
+	sim_task->bh++;
+	sim_task->no_migration++;
+}
+
+void local_bh_enable(void)
+{
+	sim_task->bh--;
+	sim_task->no_migration--;
+	sim_point();
+	sim_interrupts();
+}
+
+/* hrtimers */
+
+void hrtimer_init(struct hrtimer *hrtimer, int clock, enum hrtimer_mode mode)
+{
+	memset(hrtimer, 0, sizeof(*hrtimer));
+	oracle_new_base(hrtimer);
+}
+
+void hrtimer_start(struct hrtimer *hrtimer, ktime_t expires,
+		   enum hrtimer_mode mode)
+{
+	struct sim_cpu *cpu = this_sim_cpu();
+
+	sim_point();
+	if (sim_preemptible())
+		sim_fail("hrtimer programmed in preemptible code");
+	if (cpu->off)
+		sim_fail("hrtimer started on a CPU that is off");
+	if (hrtimer->queued)
+		dequeue(hrtimer);
+	hrtimer->expires = expires;
+	enqueue(hrtimer, sim.cpu);
+}
+
+int hrtimer_cancel(struct hrtimer *hrtimer)
+{
+	int was;
+
+	sim_might_sleep(__func__);
+	do {
+		sim_relax();
+		was = hrtimer->queued;
+		if (was)
+			dequeue(hrtimer);
+		if (hrtimer->running && SIM_RT)
+			sim_sleep(1000);
+	} while (hrtimer->running);
+	sim_weak_all();
+	return was;
+}

@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The promises of twheel to a timer, asserted
+ *
+ * A timer that expires after its tick must find its base held up since that tick
+ * or longer, see oracle_base.c.
+ *
+ * A deadline is known as a range: a call takes time, and calls of several CPUs
+ * have no order. The range is exact where one task has a timer to itself.
+ */
+#include "sim.h"
+#include "oracle.h"
+
+#define TIMERS_MAX	8192
+
+static struct oracle_timer *timers[TIMERS_MAX];
+static unsigned int nr_timers;
+static u64 tick_ns;
+static u64 sequence;
+static u64 hotplug_began;
+
+void oracle_begin(u64 length)
+{
+	nr_timers = 0;
+	sequence = 0;
+	hotplug_began = 0;
+	tick_ns = length;
+	oracle_begin_bases();
+}
+
+void oracle_add(struct oracle_timer *t)
+{
+	t->nr = nr_timers;
+	t->expect = EXPECT_IDLE;
+	timers[nr_timers++] = t;
+}
+
+/* The time of the tick that a deadline is rounded up to, at the latest. */
+static u64 due_at(u64 deadline)
+{
+	u64 tick = deadline / tick_ns + !!(deadline % tick_ns);
+	u64 next = sim.now / tick_ns + 1;
+
+	tick = max(tick, next);
+	return tick > KTIME_MAX / tick_ns ? KTIME_MAX : tick * tick_ns;
+}
+
+static bool is_exact(const struct oracle_timer *t)
+{
+	return t->private && t->plain;
+}
+
+/* Calls that may start a timer. */
+
+void oracle_starts(struct oracle_timer *t, struct oracle_call *call, u64 low)
+{
+	if (low > KTIME_MAX)
+		low = KTIME_MAX;
+	*call = (struct oracle_call){
+		.low = low,
+		.began = ++sequence,
+		.expired = t->expired,
+		.running = t->running,
+	};
+	if (!t->in_flight++) {
+		t->saved_early = t->early;
+		t->next_early = U64_MAX;
+		t->next_due = 0;
+		t->any = false;
+		t->mixed = false;
+	} else {
+		t->mixed = true;
+	}
+	t->early = min(t->early, low);
+	t->begun++;
+	t->quiet = false;
+	t->strict = false;
+}
+
+static void check_expected(struct oracle_timer *t, struct oracle_call *call,
+			   bool was_pending)
+{
+	if (call->unknown || !is_exact(t) || t->expired != call->expired ||
+	    call->running)
+		return;
+	/* One that is due may be on its way out. */
+	if (t->expect == EXPECT_PENDING && !was_pending && sim.now < t->early)
+		sim_fail("timer %u: is pending, and a call says that it is not",
+			 t->nr);
+	if (t->expect == EXPECT_IDLE && was_pending)
+		sim_fail("timer %u: is not pending, and a call says that it is",
+			 t->nr);
+}
+
+void oracle_started(struct oracle_timer *t, struct oracle_call *call, u64 high,
+		    bool done, bool was_pending)
+{
+	check_expected(t, call, was_pending);
+	if (done) {
+		if (high > KTIME_MAX)
+			high = KTIME_MAX;
+		t->any = true;
+		t->next_early = min(t->next_early, call->low);
+		t->next_due = max(t->next_due, due_at(high));
+		t->low = call->low;
+		t->high = high;
+		t->started += !was_pending;
+		/* It may have expired before we came back. */
+		t->expect = t->expired == call->expired ? EXPECT_PENDING :
+			    EXPECT_UNKNOWN;
+	}
+	if (call->old) {
+		t->next_early = min(t->next_early, t->saved_early);
+		t->next_due = max(t->next_due, t->due);
+		t->mixed = true;
+		t->expect = EXPECT_UNKNOWN;
+	}
+	if (--t->in_flight)
+		return;
+	if (hotplug_began && call->began < sequence)
+		t->next_due = max(t->next_due, due_at(0));
+	t->early = t->any ? t->next_early : t->saved_early;
+	if (t->any) {
+		t->due = t->next_due;
+		t->known = !t->mixed;
+	}
+	t->strict = done && !t->mixed && !was_pending && !hotplug_began;
+	t->began = call->began;
+	t->ended = ++sequence;
+}
+
+void oracle_stops(struct oracle_timer *t, struct oracle_call *call)
+{
+	*call = (struct oracle_call){
+		.began = ++sequence,
+		.expired = t->expired,
+		.running = t->running,
+	};
+}
+
+void oracle_stopped(struct oracle_timer *t, struct oracle_call *call, bool was,
+		    bool sync)
+{
+	check_expected(t, call, was);
+	t->stopped += was;
+	t->expect = t->expect == EXPECT_PENDING && !was ? EXPECT_UNKNOWN :
+		    EXPECT_IDLE;
+	if (t->stopped > t->begun)
+		sim_fail("timer %u: stopped more often than started", t->nr);
+	if (!sync)
+		return;
+	if (call->running && t->running && t->expired == call->expired)
+		sim_fail("timer %u: stop_sync() returns in its callback", t->nr);
+	if (!t->private || t->in_flight)
+		return;
+	if (t->running)
+		sim_fail("timer %u: its callback runs after stop_sync()", t->nr);
+	if (t->timer.node.link.next)
+		sim_fail("timer %u: is pending after stop_sync()", t->nr);
+	t->quiet = true;
+}
+
+void oracle_drained(struct oracle_timer *t)
+{
+	t->stopped++;
+	t->expect = EXPECT_IDLE;
+}
+
+/* Callbacks. */
+
+/* Has one been overtaken that was started before, for the same tick and base? */
+static void check_order(const struct oracle_timer *t)
+{
+	unsigned int i, all = min(nr_timers, 64U);
+
+	if (!t->strict || hotplug_began)
+		return;
+	for (i = 0; i < all; i++) {
+		const struct oracle_timer *o = timers[i];
+
+		if (o->strict && !o->in_flight && o != t && o->ended < t->began &&
+		    o->timer.node.link.next && o->timer.base == t->timer.base &&
+		    o->timer.node.expires == t->timer.node.expires)
+			sim_fail("timer %u overtakes timer %u", t->nr, o->nr);
+	}
+}
+
+static void check_time(const struct oracle_timer *t, struct twheel_base *base)
+{
+	struct sim_held *held = &base->hrtimer.held;
+
+	if (sim.now < t->early)
+		sim_fail("timer %u: %llu ns early", t->nr, t->early - sim.now);
+	if (t->in_flight || hotplug_began)
+		return;
+	if (held->since > t->due)
+		sim_fail("timer %u: due at %llu, but its base was not held up before %llu",
+			 t->nr, t->due, held->since);
+}
+
+/* It is due: from here on a start is another one. Under the base's lock. */
+void oracle_expires(const struct twheel_timer *timer)
+{
+	struct oracle_timer *t = container_of(timer, struct oracle_timer, timer);
+	struct twheel_base *base = t->timer.base;
+
+	if (t->running)
+		sim_fail("timer %u: expires while its callback runs", t->nr);
+	t->running = true;
+	t->called = false;
+	t->expired++;
+	if (t->quiet)
+		sim_fail("timer %u: expires after stop_sync()", t->nr);
+	if (t->expired + t->stopped > t->begun)
+		sim_fail("timer %u: expires more often than it was started",
+			 t->nr);
+	if (is_exact(t) && !t->in_flight && t->expect == EXPECT_IDLE)
+		sim_fail("timer %u: expires, and was not pending", t->nr);
+	if (base->cpu != sim.cpu && base->cpu != TWHEEL_NO_CPU)
+		sim_fail("timer %u: expires on another CPU", t->nr);
+	check_order(t);
+	check_time(t, base);
+	t->expect = t->in_flight ? EXPECT_UNKNOWN : EXPECT_IDLE;
+}
+
+void oracle_callback(struct oracle_timer *t)
+{
+	struct sim_held *held = &t->timer.base->hrtimer.held;
+
+	if (!t->running || t->called)
+		sim_fail("timer %u: a callback, and it has not expired", t->nr);
+	t->called = true;
+	/* A run may be held up before it has begun. */
+	if (!held->first)
+		held->first = sim.now;
+	/* It has looked at the clock, then, every so many timers. */
+	if (sim.now - held->first > RUN_NS_MAX &&
+	    ++held->work > TIMERS_PER_LOOK)
+		sim_fail("a run goes on for %llu ns", sim.now - held->first);
+}
+
+void oracle_callback_ends(struct oracle_timer *t)
+{
+	t->running = false;
+}
+
+/* Timers may be late while a CPU goes, and join another base. */
+void oracle_cpu_goes(void)
+{
+	hotplug_began = ++sequence;
+}
+
+void oracle_cpu_gone(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr_timers; i++) {
+		timers[i]->strict = false;
+		timers[i]->due = max(timers[i]->due, due_at(0));
+		timers[i]->next_due = max(timers[i]->next_due, due_at(0));
+	}
+	hotplug_began = 0;
+}
+
+static bool hrtimer_is_late(const struct hrtimer *hrtimer)
+{
+	return hrtimer->queued && (u64)hrtimer->expires <= sim.now;
+}
+
+static void lost(const struct oracle_timer *t)
+{
+	struct twheel_base *base = t->timer.base;
+
+	sim_note("base %u: clock %llu, armed %llu, kicked %d, hrtimer %s at %llu",
+		 base->cpu, base->scheme.clock, base->armed_tick, base->kicked,
+		 base->hrtimer.queued ? "queued" : "off",
+		 (u64)base->hrtimer.expires);
+	sim_show();
+	sim_fail("timer %u: was due at %llu", t->nr, t->due);
+}
+
+/*
+ * No timer is forgotten: one that is late is on a base that is held up. Returns
+ * whether there is one.
+ */
+bool oracle_any_late(void)
+{
+	unsigned int i;
+	bool any = false;
+
+	for (i = 0; i < nr_timers; i++) {
+		struct oracle_timer *t = timers[i];
+
+		/* A call that is held up with its CPU may still start it. */
+		if (t->in_flight) {
+			any = true;
+			continue;
+		}
+		if (!t->timer.node.link.next || t->due >= sim.now)
+			continue;
+		if (!t->timer.base->hrtimer.held.is &&
+		    !hrtimer_is_late(&t->timer.base->hrtimer))
+			lost(t);
+		any = true;
+	}
+	return any;
+}
+
+void oracle_end(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr_timers; i++) {
+		struct oracle_timer *t = timers[i];
+
+		if (t->running || t->in_flight)
+			sim_fail("timer %u: is in use at the end", t->nr);
+		if (t->started != t->expired + t->stopped)
+			sim_fail("timer %u: started %llu times, expired %llu, stopped %llu",
+				 t->nr, t->started, t->expired, t->stopped);
+	}
+}
+
+void oracle_run_over(const struct twheel_base *base, u64 began)
+{
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The promises of twheel, and a record of our own to judge it by
+ */
+#ifndef _ORACLE_H
+#define _ORACLE_H
+
+#include <linux/hrtimer.h>
+#include <linux/spinlock.h>
+
+#include "core/base.h"
+
+/* Most credit, longest pause and most timers between two looks, as documented. */
+#define RUN_NS_MAX	(250 * NSEC_PER_USEC)
+#define PAUSE_NS_MAX	(1000 * NSEC_PER_USEC)
+#define PAID_DEBT_NS_MAX	(20 * 1000 * NSEC_PER_USEC)
+#define PAID_PAUSE_NS_MAX	(1100 * 1000 * NSEC_PER_USEC)
+#define TIMERS_PER_LOOK	64
+#define TIMERS_PER_RUN	1024
+#define TIMERS_PER_LOCK	64
+#define MOVES_PER_TICK	64
+
+enum oracle_expect {
+	EXPECT_UNKNOWN,
+	EXPECT_IDLE,
+	EXPECT_PENDING,
+};
+
+/**
+ * struct oracle_timer - a timer, and the record of it
+ * @timer: the timer
+ * @nr: its number
+ * @private: one task alone starts and stops it
+ * @plain: its callback does not start it
+ * @in_flight: calls under way that may start it
+ * @early: no callback comes before that, ns
+ * @saved_early: @early before the calls under way
+ * @next_early: the same after those of them that have returned
+ * @due: time of the tick at which it is due at the latest
+ * @next_due: the same after the calls under way
+ * @any: one of the calls under way has started it
+ * @mixed: there was more than one of them at a time
+ * @known: its deadline is from @low to @high
+ * @low: the least that its deadline can be
+ * @high: and the most
+ * @expect: whether it is pending, for one that is private and plain
+ * @quiet: stop_sync() has returned
+ * @strict: it was started once and not touched since
+ * @began: when its last start began, as a number
+ * @ended: when that start returned
+ * @running: it has expired, and its callback has not returned
+ * @called: its callback has begun
+ * @begun: starts that have begun
+ * @started: starts that found it not pending
+ * @stopped: stops that found it pending
+ * @expired: callbacks
+ */
+struct oracle_timer {
+	struct twheel_timer timer;
+	unsigned int nr;
+	bool private;
+	bool plain;
+	int in_flight;
+	u64 early;
+	u64 saved_early;
+	u64 next_early;
+	u64 due;
+	u64 next_due;
+	bool any;
+	bool mixed;
+	bool known;
+	u64 low;
+	u64 high;
+	enum oracle_expect expect;
+	bool quiet;
+	bool strict;
+	u64 began;
+	u64 ended;
+	bool running;
+	bool called;
+	u64 begun;
+	u64 started;
+	u64 stopped;
+	u64 expired;
+};
+
+/**
+ * struct oracle_call - a call under way
+ * @low: the least that the deadline can be
+ * @began: when it began, as a number
+ * @expired: callbacks of the timer until then
+ * @running: its callback ran then
+ * @unknown: it does not say whether the timer was pending
+ * @old: it may count as made before a call that has returned
+ */
+struct oracle_call {
+	u64 low;
+	u64 began;
+	u64 expired;
+	bool running;
+	bool unknown;
+	bool old;
+};
+
+void oracle_begin(u64 tick_ns);
+void oracle_add(struct oracle_timer *t);
+void oracle_starts(struct oracle_timer *t, struct oracle_call *call, u64 low);
+void oracle_started(struct oracle_timer *t, struct oracle_call *call, u64 high,
+		    bool done, bool was_pending);
+void oracle_stops(struct oracle_timer *t, struct oracle_call *call);
+void oracle_stopped(struct oracle_timer *t, struct oracle_call *call, bool was,
+		    bool sync);
+void oracle_drained(struct oracle_timer *t);
+void oracle_callback(struct oracle_timer *t);
+void oracle_callback_ends(struct oracle_timer *t);
+void oracle_cpu_goes(void);
+void oracle_cpu_gone(void);
+bool oracle_any_late(void);
+void oracle_end(void);
+
+void oracle_begin_bases(void);
+
+/* Called by the machine. */
+void oracle_new_base(struct hrtimer *hrtimer);
+void oracle_kick_sent(void *base);
+void oracle_kick_comes(void *base);
+void oracle_kicked(void *base);
+void oracle_run_begins(struct hrtimer *hrtimer);
+void oracle_run_ends(struct hrtimer *hrtimer);
+void oracle_run_over(const struct twheel_base *base, u64 began);
+void oracle_locked(struct sim_lock *lock);
+void oracle_unlock(struct sim_lock *lock);
+
+#endif /* _ORACLE_H */

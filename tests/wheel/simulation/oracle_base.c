@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The promises of twheel about its bases, asserted
+ *
+ * A base is held up while its hrtimer is overdue or its function runs. It is held
+ * up between a kick and its interrupt, and in a pause. All that is the machine's
+ * doing, or the promised pauses. @since is when it began to be held up without a
+ * gap.
+ */
+#include "sim.h"
+#include "oracle.h"
+
+/* The counters when a lock's holder took it. */
+static struct twheel_counters before[SIM_CPUS];
+static u64 cascaded_before[SIM_CPUS];
+
+/* The time that ticks have taken of each CPU, less half of the time. */
+static struct {
+	u64 at;
+	s64 debt_ns;
+	bool paid;	/* some of it by payers */
+} taken[SIM_CPUS];
+
+void oracle_begin_bases(void)
+{
+	memset(taken, 0, sizeof(taken));
+}
+
+static struct twheel_base *base_of(struct hrtimer *hrtimer)
+{
+	return container_of(hrtimer, struct twheel_base, hrtimer);
+}
+
+void oracle_new_base(struct hrtimer *hrtimer)
+{
+	hrtimer->held.since = sim.now;
+}
+
+/* Held up from now on, or since its hrtimer is overdue. */
+static void hold_up(struct hrtimer *hrtimer)
+{
+	struct sim_held *held = &hrtimer->held;
+
+	if (held->is)
+		return;
+	held->is = true;
+	held->since = sim.now;
+	if (hrtimer->queued && (u64)hrtimer->expires < sim.now)
+		held->since = hrtimer->expires;
+}
+
+static void go_on(struct hrtimer *hrtimer)
+{
+	struct sim_held *held = &hrtimer->held;
+
+	if (hrtimer->running || held->kicked)
+		return;
+	if (hrtimer->queued && (base_of(hrtimer)->waited ||
+				(u64)hrtimer->expires <= sim.now))
+		return;
+	held->is = false;
+}
+
+void oracle_kick_sent(void *base)
+{
+	struct hrtimer *hrtimer = &((struct twheel_base *)base)->hrtimer;
+
+	if (!((struct twheel_base *)base)->scheme.pending)
+		sim_fail("a base is kicked for nothing");
+	hold_up(hrtimer);
+	hrtimer->held.kicked++;
+}
+
+void oracle_kick_comes(void *base)
+{
+	if (((struct twheel_base *)base)->lock.magic != SIM_LOCK_MAGIC)
+		sim_fail("a base that has been freed is kicked");
+	if (sim_verbose)
+		sim_note("base %u %p: a kick comes, armed %llu, pending %llu",
+			 ((struct twheel_base *)base)->cpu, base,
+			 ((struct twheel_base *)base)->armed_tick,
+			 ((struct twheel_base *)base)->scheme.pending);
+}
+
+void oracle_kicked(void *base)
+{
+	struct hrtimer *hrtimer = &((struct twheel_base *)base)->hrtimer;
+
+	hrtimer->held.kicked--;
+	go_on(hrtimer);
+	if (sim_verbose)
+		sim_note("base %u was kicked, reached %llu next %llu, armed %llu, %s at %llu",
+			 ((struct twheel_base *)base)->cpu,
+			 ((struct twheel_base *)base)->reached,
+			 twheel_scheme_next(&((struct twheel_base *)base)->scheme),
+			 ((struct twheel_base *)base)->armed_tick,
+			 hrtimer->queued ? "set" : "off", hrtimer->expires);
+}
+
+void oracle_run_begins(struct hrtimer *hrtimer)
+{
+	struct sim_held *held = &hrtimer->held;
+	struct twheel_base *base = base_of(hrtimer);
+
+	if (base->lock.magic != SIM_LOCK_MAGIC)
+		sim_fail("a base that has been freed ticks");
+	if (!held->is)
+		held->since = hrtimer->expires;
+	held->is = true;
+	if (sim_verbose)
+		sim_note("base %u runs, clock %llu, set for %llu, held up since %llu",
+			 base->cpu, base->scheme.clock, hrtimer->expires,
+			 held->since);
+	held->begin = sim.now;
+	held->first = 0;
+	held->work = 0;
+	held->waited = base->waited;
+	held->expired = base->counters.expired;
+	held->cascaded = base->scheme.cascaded;
+	held->clock = base->scheme.clock;
+	held->cursor = base->scheme.cursor;
+}
+
+/*
+ * Wheels take half of a CPU. Debts of long callbacks are forgotten. Debts of
+ * payers are not, but up to some limit nobody waits for them.
+ */
+static void check_share(const struct sim_held *held,
+			const struct twheel_base *base)
+{
+	u64 length = min_t(u64, sim.now - held->begin, 2 * RUN_NS_MAX);
+	s64 debt = taken[sim.cpu].debt_ns;
+
+	debt -= (s64)(sim.now - taken[sim.cpu].at) / 2;
+	debt = max_t(s64, debt, 0) + (s64)length;
+	taken[sim.cpu].at = sim.now;
+	taken[sim.cpu].debt_ns = debt;
+	taken[sim.cpu].paid |= !!base->payer;
+	if (debt > 6 * RUN_NS_MAX + (taken[sim.cpu].paid ? PAID_DEBT_NS_MAX : 0))
+		sim_fail("ticks have taken %lld ns more than half of the CPU",
+			 debt);
+}
+
+static void check_pause(struct hrtimer *hrtimer, struct twheel_base *base)
+{
+	struct sim_held *held = &hrtimer->held;
+
+	if (!base->waited || !hrtimer->queued)
+		return;
+	if (!base->payer && hrtimer->expires - (s64)sim.now > PAUSE_NS_MAX)
+		sim_fail("a pause of %lld ns", hrtimer->expires - (s64)sim.now);
+	/* The others pay what their wake-ups have taken, and wait for each other. */
+	if (hrtimer->expires - (s64)sim.now > PAID_PAUSE_NS_MAX)
+		sim_fail("a payer's pause of %lld ns",
+			 hrtimer->expires - (s64)sim.now);
+	if (!SIM_RT && !base->payer && held->waited && held->expired == base->counters.expired &&
+	    held->cascaded == base->scheme.cascaded &&
+	    held->clock == base->scheme.clock &&
+	    held->cursor == base->scheme.cursor)
+		sim_fail("a wheel has waited for its round and does nothing in it");
+}
+
+/*
+ * Moves from an outer slot are spread over ticks. Refreshed timers have to move
+ * when the tick comes at which they were due before.
+ */
+static void check_moves(const struct sim_held *held,
+			const struct twheel_base *base)
+{
+	u64 moved = base->scheme.cascaded - held->cascaded;
+	u64 ticks = 1 + (sim.now - held->since) / base->tick_ns;
+
+	if (moved > 2 * MOVES_PER_TICK * (ticks + 1) + base->counters.restarted +
+	    base->counters.expired - held->expired)
+		sim_fail("%llu timers are moved in %llu ticks", moved, ticks);
+}
+
+void oracle_run_ends(struct hrtimer *hrtimer)
+{
+	struct twheel_base *base = base_of(hrtimer);
+	struct sim_held *held = &hrtimer->held;
+
+	if (base->counters.expired - held->expired > TIMERS_PER_RUN)
+		sim_fail("a run expires %llu timers",
+			 base->counters.expired - held->expired);
+	check_moves(held, base);
+	check_share(held, base);
+	check_pause(hrtimer, base);
+	oracle_run_over(base, held->begin);
+	hrtimer->running = false;
+	go_on(hrtimer);
+	hrtimer->running = true;
+}
+
+/* All that a base's lock guards. */
+
+static struct twheel_base *locked_base(struct sim_lock *lock)
+{
+	return container_of(lock, struct twheel_base, lock);
+}
+
+void oracle_locked(struct sim_lock *lock)
+{
+	struct twheel_base *base = locked_base(lock);
+
+	before[sim.cpu] = base->counters;
+	cascaded_before[sim.cpu] = base->scheme.cascaded;
+}
+
+static void check_hold(const char *what, u64 done, u64 limit)
+{
+	if (done > limit && -done > limit)
+		sim_fail("%llu timers %s under one hold of a lock", done, what);
+}
+
+void oracle_unlock(struct sim_lock *lock)
+{
+	struct twheel_base *base = locked_base(lock);
+	struct twheel_counters *now = &base->counters, *then = &before[sim.cpu];
+
+	if (now->started != now->expired + now->stopped + base->scheme.pending)
+		sim_fail("base %u: started %llu, expired %llu, stopped %llu, pending %llu",
+			 base->cpu, now->started, now->expired, now->stopped,
+			 base->scheme.pending);
+	check_hold("started", now->started - then->started, TIMERS_PER_LOCK);
+	check_hold("stopped", now->stopped - then->stopped, TIMERS_PER_LOCK);
+	check_hold("expired", now->expired - then->expired, 1);
+	check_hold("moved", base->scheme.cascaded - cascaded_before[sim.cpu],
+		   TIMERS_PER_LOCK + 1);
+}

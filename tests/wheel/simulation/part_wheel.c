@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * core/wheel.c, and back to its state when the module is loaded
+ */
+#include "core/wheel.c"
+#include "scenario.h"
+
+void sim_reset_wheel(void)
+{
+	memset(&wheels, 0, sizeof(wheels));
+	next_number = 0;
+	nr_wheels = (atomic_t)ATOMIC_INIT(0);
+	default_wheel = NULL;
+	twheel_wheel_unbound = (struct twheel_base){
+		.lock = __RAW_SPIN_LOCK_UNLOCKED(twheel_wheel_unbound.lock),
+		.cpu = TWHEEL_NO_CPU,
+		.tick_ns = NSEC_PER_MSEC,
+	};
+}

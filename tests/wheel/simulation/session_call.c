@@ -1,0 +1,773 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Calls on /dev/twheel, each with its arguments, and its result judged
+ *
+ * Arguments are such as programs may have, and some that are wrong. They are in
+ * memory that may be out, or not there. Each call tells the oracle its effects.
+ */
+#include <linux/err.h>
+#include <linux/uaccess.h>
+
+#include "oracle.h"
+#include "session_call.h"
+#include "session_oracle.h"
+
+#define BATCH		40
+#define ENTRIES		12
+#define EVENTS		12
+#define ANY_IDS		4	/* that all tasks use */
+#define ARRAY		(2 * PAGE_SIZE)
+
+struct call_choice call_choice;
+
+u64 call_ticks(u64 nr)
+{
+	return nr * call_choice.tick_ns;
+}
+
+static unsigned int self(void)
+{
+	return sim_task->nr - 3 * SIM_CPUS;
+}
+
+static s64 ahead(void)
+{
+	return user_current()->time_ns.offsets.monotonic;
+}
+
+/* A call that changes timers takes a file that was opened for writing. */
+static bool is_refused(const struct oracle_session *os, const char *what,
+		       long ret)
+{
+	if (os->changeable)
+		return false;
+	if (ret != -EBADF)
+		sim_fail("%s without FMODE_WRITE: %ld", what, ret);
+	return true;
+}
+
+static u64 some_delay(void)
+{
+	switch (sim_below(16)) {
+	case 0:
+		return 0;
+	case 1:
+		return sim_random() >> (1 + sim_below(63));
+	case 2:
+	case 3:
+	case 4:
+		return call_ticks(sim_below(call_choice.far));
+	case 5:
+		return call_ticks(600 + sim_below(3000));
+	default:
+		return sim_below(3 * call_choice.tick_ns);
+	}
+}
+
+static u64 some_period(void)
+{
+	if (!sim_chance(4))
+		return 0;
+	return sim_chance(4) ? 1 + sim_below(1000) :
+	       1 + sim_below(3 * call_choice.tick_ns);
+}
+
+/* Memory for arguments and arrays. It may be out, or not there. */
+
+static void disturb(void *page, bool harmless)
+{
+	u32 below = sim_below(64);
+
+	if (sim_options.without & SIM_FAULTS)
+		return;
+	if (below < 8)
+		user_page_set(page, USER_OUT);
+	else if (below < 9 && !harmless)
+		user_page_set(page, sim_chance(2) ? USER_TRAP : USER_GONE);
+}
+
+static void *arguments(size_t size)
+{
+	size_t offset = sim_chance(4) ? PAGE_SIZE - sim_below(size / 8 + 1) * 8 : 0;
+	char *to = user_memory(self(), offset);
+
+	user_pages_back(self());
+	memset(to, 0, size);
+	disturb(to, false);
+	disturb(to + size - 1, false);
+	return to;
+}
+
+static void *array(size_t size, bool harmless)
+{
+	size_t offset = ARRAY + (sim_chance(2) ? sim_below(PAGE_SIZE / 8) * 8 : 0);
+	char *to = user_memory(self(), offset);
+	u32 i;
+
+	if (offset + size > USER_MEMORY)
+		to = user_memory(self(), ARRAY);
+	for (i = 2; i < USER_PAGES; i++)
+		disturb(user_memory(self(), i * PAGE_SIZE), harmless);
+	return to;
+}
+
+static bool is_bad(const void *addr, size_t size)
+{
+	return !user_all_come(addr, size);
+}
+
+void call_check(const char *what, long ret, long most, const int *errors)
+{
+	if (ret >= 0 && ret <= most)
+		return;
+	for (; *errors; errors++)
+		if (ret == -*errors)
+			return;
+	sim_fail("%s returns %ld", what, ret);
+}
+
+/* Ids. */
+
+static struct oracle_id *own_id(struct user_file *f)
+{
+	return &f->os->ids[self()][sim_below(ORACLE_OWN)];
+}
+
+static bool is_kernels(const struct oracle_id *own)
+{
+	return own->id & TWHEEL_ID_KERNEL;
+}
+
+static u64 any_id(void)
+{
+	return 20 + sim_below(ANY_IDS);
+}
+
+/* Starting. */
+
+static bool fill_start(const struct oracle_session *os, const struct oracle_id *own,
+		       struct twheel_start *args)
+{
+	*args = (struct twheel_start) {
+		.id		= own ? own->id : any_id(),
+		.expires_ns	= some_delay(),
+		.period_ns	= some_period(),
+		.flags		= sim_chance(4) ? TWHEEL_START_REPLACE : 0,
+	};
+	if (own && is_kernels(own) && sim_chance(3))
+		args->id = TWHEEL_ID_ANY;
+	if (sim_chance(4)) {
+		args->flags |= TWHEEL_START_ABS;
+		args->expires_ns += sim.now + ahead() - sim_below(2000);
+		args->expires_ns = min_t(u64, args->expires_ns, KTIME_MAX);
+	}
+	if (sim_chance(4))
+		args->slack_ns = sim_below(sim_chance(2) ? 3 * call_choice.tick_ns : U32_MAX);
+	if (sim_chance(32))
+		args->flags |= 4;
+	if (sim_chance(64))
+		args->period_ns = 1ULL << 63;
+	return args->flags & 4 ||
+	       args->period_ns > KTIME_MAX || args->expires_ns > KTIME_MAX ||
+	       (!(args->id & TWHEEL_ID_KERNEL) && args->id >= os->max_timers);
+}
+
+static void check_start(const struct oracle_session *os, long ret, bool invalid)
+{
+	CALL_CHECK("a start", ret, 1, EINVAL, ENOENT, EALREADY, ENOSPC, ENOMEM, EFAULT);
+	if ((ret == -EINVAL) != invalid && ret != -EFAULT)
+		sim_fail("a start returns %ld, and is %svalid", ret,
+			 invalid ? "in" : "");
+	if (ret == -ENOSPC && !call_choice.user_limits && os->max_timers > 64)
+		sim_fail("ENOSPC, and there is no limit");
+}
+
+/* An id that is about to be chosen again may have a timer that goes on. */
+static void forget(struct oracle_id *own, const struct twheel_start *args)
+{
+	if (!own || args->id != TWHEEL_ID_ANY)
+		return;
+	own->start = NULL;
+	own->id = TWHEEL_ID_ANY;
+}
+
+void call_start(struct user_file *f)
+{
+	struct oracle_session *os = f->os;
+	struct oracle_id *own = sim_chance(8) ? NULL : own_id(f);
+	struct twheel_start *args = arguments(sizeof(*args)), in;
+	struct oracle_call_of call;
+	struct oracle_start *t;
+	bool invalid = fill_start(os, own, &in);
+	long ret;
+
+	forget(own, &in);
+	call = oracle_calls(os);
+	t = oracle_new_start(os, own, &in);
+	in.user_data = oracle_data(t);
+	*args = in;
+	sim_note("session %u: start %#llx, in %llu, period %llu, flags %u, data %llx",
+		 os->nr, in.id, in.expires_ns, in.period_ns, in.flags,
+		 in.user_data);
+	ret = user_ioctl(f->file, TWHEEL_IOC_START, args);
+	sim_note("session %u: started %#llx: %ld", os->nr, args->id, ret);
+	if (is_refused(os, "a start", ret))
+		return;
+	if (ret == -EFAULT && !is_bad(args, sizeof(*args)))
+		sim_fail("EFAULT, and all was there");
+	check_start(os, ret, invalid);
+	oracle_start_done(t, args, &call, ret);
+}
+
+void call_stop(struct user_file *f)
+{
+	struct oracle_session *os = f->os;
+	struct oracle_id *own = sim_chance(8) ? NULL : own_id(f);
+	struct twheel_stop *args = arguments(sizeof(*args)), in = {};
+	struct oracle_call_of call = oracle_calls(os);
+	bool invalid;
+	long ret;
+
+	in.id = own ? own->id : any_id();
+	in.flags = sim_chance(2) ? TWHEEL_STOP_WITHDRAW : 0;
+	in.reserved = sim_chance(32);
+	invalid = in.reserved ||
+		  (!(in.id & TWHEEL_ID_KERNEL) && in.id >= os->max_timers);
+	*args = in;
+	oracle_asks(own);
+	sim_note("session %u: stop %#llx, flags %u", os->nr, in.id, in.flags);
+	ret = user_ioctl(f->file, TWHEEL_IOC_STOP, args);
+	sim_note("session %u: stopped %#llx: %ld", os->nr, in.id, ret);
+	if (is_refused(os, "a stop", ret))
+		return;
+	CALL_CHECK("a stop", ret, 1, EINVAL, ENOENT, EALREADY, EFAULT);
+	if (ret == -EFAULT) {
+		if (!is_bad(args, sizeof(*args)))
+			sim_fail("EFAULT, and all was there");
+		return;
+	}
+	if ((ret == -EINVAL) != invalid)
+		sim_fail("a stop returns %ld", ret);
+	if (!invalid)
+		oracle_stop_done(os, own, in.flags, &call, ret);
+}
+
+void call_get(struct user_file *f)
+{
+	struct oracle_session *os = f->os;
+	struct oracle_id *own = own_id(f);
+	struct twheel_entry *entry = arguments(sizeof(*entry));
+	struct oracle_call_of call = oracle_calls(os);
+	long ret;
+
+	if (!own->start)
+		return;
+	entry->id = own->id;
+	ret = user_ioctl(f->file, TWHEEL_IOC_GET, entry);
+	CALL_CHECK("GET", ret, 0, EINVAL, ENOENT, EFAULT);
+	if (ret == -EFAULT && !is_bad(entry, sizeof(*entry)))
+		sim_fail("EFAULT, and all was there");
+	if (ret == -EINVAL && own->id < os->max_timers)
+		sim_fail("GET finds an id invalid");
+	if (ret != -EFAULT)
+		oracle_got(os, own, entry, &call, ret);
+}
+
+/* Words. */
+
+static void store(struct user_file *f, u32 nr, u64 word)
+{
+	u64 *to = user_word(&f->map, nr);
+
+	if (!to)
+		return;
+	if (word != TWHEEL_WORD_STOP)
+		word = min_t(u64, word, ORACLE_WORD_MAX);
+	WRITE_ONCE(*to, word);
+	/* The word behind the last belongs to nobody. */
+	if (nr < f->os->shared_ids)
+		oracle_stored(&f->os->ids[self()][nr > 42], word);
+}
+
+static u64 some_word(const struct oracle_session *os)
+{
+	u64 now = sim.now + os->offset;
+
+	switch (sim_below(8)) {
+	case 0:
+		return TWHEEL_WORD_STOP;
+	case 1:
+		return TWHEEL_WORD_NONE;
+	case 2:
+		return now - sim_below(1000000);
+	default:
+		return now + some_delay();
+	}
+}
+
+/* Many stores, just when the timer is due. */
+static void store_many(struct user_file *f, u32 nr)
+{
+	const struct oracle_start *t = f->os->ids[self()][nr > 42].start;
+	u64 due, other = sim_chance(3) ? TWHEEL_WORD_STOP : TWHEEL_WORD_NONE;
+	u32 i;
+
+	if (!t || t->low > sim.now + call_ticks(20))
+		return;
+	due = call_ticks(max_t(u64, t->low, sim.now) / call_choice.tick_ns + 1);
+	sim_note("session %u: many stores of word %u at %llu", f->os->nr, nr, due);
+	sim_sleep(due - sim.now - min_t(u64, due - sim.now, 500));
+	for (i = 0; i < 60 && sim.now < due + 3000; i++)
+		store(f, nr, i & 1 ? sim.now + f->os->offset + call_ticks(2) : other);
+}
+
+void call_store(struct user_file *f)
+{
+	struct oracle_session *os = f->os;
+	u32 nr = self() + (sim_chance(2) ? 43 : 0);
+
+	if (!f->map.file || !os->shared_ids)
+		return;
+	if (sim_chance(8))
+		nr = os->shared_ids;
+	else if (nr >= os->shared_ids)
+		return;
+	if (nr < os->shared_ids && !sim_chance(4)) {
+		store_many(f, nr);
+		return;
+	}
+	store(f, nr, some_word(os));
+	sim_note("session %u: a word %u", os->nr, nr);
+}
+
+void call_map(struct user_file *f, const struct user_file *mine)
+{
+	struct user_mapping map;
+	int ret;
+
+	if (f->map.file && sim_chance(2)) {
+		map = f->map;
+		f->map.file = NULL;
+		user_munmap(&map);
+		return;
+	}
+	ret = user_mmap(&map, mine->file, mine->os->shared_ids ?: 1, !sim_chance(4));
+	if (ret != (mine->os->shared_ids ? 0 : -ENODEV))
+		sim_fail("mmap returns %d", ret);
+	if (ret)
+		return;
+	/* Another one was faster, or the descriptor is another one. */
+	if (f->map.file || f->file != mine->file || !(map.vma.vm_flags & VM_WRITE))
+		user_munmap(&map);
+	else
+		f->map = map;
+}
+
+/* Many at a time. */
+
+/**
+ * struct planned - an operation of a batch
+ * @t: what is started
+ * @own: of this id
+ * @in: the arguments of the call
+ * @invalid: it has to fail
+ */
+struct planned {
+	struct oracle_start *t;
+	struct oracle_id *own;
+	struct twheel_op in;
+	bool invalid;
+};
+
+static void plan(struct user_file *f, struct planned *p)
+{
+	struct oracle_session *os = f->os;
+	struct twheel_start args;
+
+	*p = (struct planned){ .own = sim_chance(8) ? NULL : own_id(f) };
+	if (sim_chance(3)) {
+		p->in.opcode = TWHEEL_OP_STOP;
+		p->in.id = p->own ? p->own->id : any_id();
+		p->in.flags = sim_chance(2) ? TWHEEL_STOP_WITHDRAW : 0;
+		p->in.period_ns = sim_chance(32);
+		p->invalid = p->in.period_ns ||
+			     (!(p->in.id & TWHEEL_ID_KERNEL) &&
+			      p->in.id >= os->max_timers);
+		oracle_asks(p->own);
+		return;
+	}
+	/* Ids of the kernel's are not known before it returns. */
+	p->invalid = fill_start(os, p->own, &args);
+	if (args.id & TWHEEL_ID_KERNEL) {
+		args.id = any_id();
+		p->own = NULL;
+		p->invalid = true;
+		args.flags |= 4;
+	}
+	p->t = oracle_new_start(os, p->own, &args);
+	p->in = (struct twheel_op) {
+		.opcode		= TWHEEL_OP_START,
+		.flags		= args.flags,
+		.id		= args.id,
+		.expires_ns	= args.expires_ns,
+		.period_ns	= args.period_ns,
+		.user_data	= oracle_data(p->t),
+		.slack_ns	= args.slack_ns,
+	};
+	if (sim_chance(32)) {
+		p->in.opcode = 7;
+		p->invalid = true;
+	}
+}
+
+/* Starts that were not made. */
+static void cancel(struct planned *p, const struct oracle_call_of *call)
+{
+	const struct twheel_start args = { .id = p->in.id };
+
+	if (p->t)
+		oracle_start_done(p->t, &args, call, -EINVAL);
+}
+
+static void account(struct user_file *f, struct planned *p,
+		    const struct twheel_op *op, const struct oracle_call_of *call)
+{
+	const struct twheel_start args = {
+		.id		= op->id,
+		.expires_ns	= p->in.expires_ns,
+		.flags		= p->in.flags,
+	};
+
+	if (p->t) {
+		check_start(f->os, op->result, p->invalid);
+		oracle_start_done(p->t, &args, call, op->result);
+		return;
+	}
+	CALL_CHECK("a stop of a batch", op->result, 1, EINVAL, ENOENT, EALREADY);
+	if ((op->result == -EINVAL) != p->invalid)
+		sim_fail("a stop of a batch returns %d", op->result);
+	if (!p->invalid)
+		oracle_stop_done(f->os, p->own, p->in.flags, call, op->result);
+}
+
+void call_submit(struct user_file *f)
+{
+	struct oracle_session *os = f->os;
+	u32 i, size = sizeof(struct twheel_op) + (sim_chance(8) ? 16 : 0);
+	u32 count = 1 + sim_below(sim_chance(4) ? BATCH : 6), failed = 0;
+	struct twheel_submit *args = arguments(sizeof(*args));
+	char *ops = array(count * size, !sim_chance(16));
+	struct planned planned[BATCH];
+	struct oracle_call_of call = oracle_calls(os);
+	long ret;
+
+	memset(ops, 0, count * size);
+	for (i = 0; i < count; i++) {
+		plan(f, &planned[i]);
+		memcpy(ops + i * size, &planned[i].in, sizeof(struct twheel_op));
+	}
+	*args = (struct twheel_submit) {
+		.ops		= (unsigned long)ops,
+		.count		= count,
+		.op_size	= size,
+	};
+	sim_note("session %u: submit %u", os->nr, count);
+	ret = user_ioctl(f->file, TWHEEL_IOC_SUBMIT, args);
+	sim_note("session %u: submitted %ld, failed %u", os->nr, ret,
+		 args->failed);
+	if (is_refused(os, "a batch", ret))
+		ret = 0;
+	else
+		CALL_CHECK("SUBMIT", ret, count, EFAULT, ENOMEM);
+	if (ret == -ENOMEM) {
+		if (sim_allocs_failed == call.failed)
+			sim_fail("ENOMEM, and there was memory");
+		ret = 0;
+	} else if (ret == -EFAULT) {
+		if (!is_bad(args, sizeof(*args)) && !is_bad(ops, count * size))
+			sim_fail("EFAULT, and all was there");
+		os->fuzzy = true;
+		ret = 0;
+	} else if (os->changeable && ret < count && !user_current()->signal &&
+		   sim_allocs_failed == call.failed &&
+		   !is_bad(ops, count * size)) {
+		sim_fail("SUBMIT ends after %ld", ret);
+	}
+	for (i = 0; i < count; i++) {
+		const struct twheel_op *op = (void *)(ops + i * size);
+
+		if (i < ret)
+			account(f, &planned[i], op, &call);
+		else
+			cancel(&planned[i], &call);
+		failed += i < ret && op->result < 0;
+	}
+	if (ret > 0 && failed != args->failed && !os->fuzzy)
+		sim_fail("%u operations have failed, not %u", failed, args->failed);
+}
+
+/* Reading. */
+
+static long take_events(struct user_file *f, struct iov_iter *to, const char *buf,
+			bool nowait)
+{
+	struct oracle_session *os = f->os;
+	struct oracle_call_of call = oracle_calls(os);
+	u32 size = os->event_size, i;
+	const char *byte;
+	long ret;
+
+	user_current()->reads = os;
+	ret = user_read(f->file, to, nowait);
+	user_current()->reads = NULL;
+	sim_note("session %u: read %ld", os->nr, ret);
+	if (ret > 0 && ret % size)
+		sim_fail("read returns %ld", ret);
+	for (i = 0; ret > 0 && i < ret / size; i++) {
+		struct twheel_event event;
+
+		memcpy(&event, buf + i * size, sizeof(event));
+		sim_note("session %u: event %#llx data %llx of %llu at %llu, missed %llu, flags %u",
+			 os->nr, event.id, event.user_data, event.deadline_ns,
+			 event.expired_ns, event.overruns, event.flags);
+		oracle_event(os, &event, &call);
+		for (byte = buf + i * size + sizeof(event);
+		     byte < buf + (i + 1) * size; byte++)
+			if (*byte)
+				sim_fail("an event has more than it should");
+	}
+	return ret;
+}
+
+void call_read(struct user_file *f)
+{
+	u32 count = sim_below(sim_chance(4) ? EVENTS : 3) + !sim_chance(32);
+	size_t size = count * f->os->event_size, part = size;
+	bool nowait = !self() || sim_chance(2) ||
+		      !oracle_has_pending(f->os);
+	struct iov_iter to;
+	char *buf;
+	long ret;
+
+	user_pages_back(self());
+	buf = array(size, false);
+	iov_iter_ubuf(&to, ITER_DEST, buf, size);
+	/* Two buffers, one after the other. */
+	if (size && sim_chance(4)) {
+		part = sim_below(size);
+		to.ubuf = NULL;
+		to.segments[0].size = part;
+		to.segments[1] = (struct user_segment){ buf + part, size - part };
+	}
+	ret = take_events(f, &to, buf, nowait);
+	CALL_CHECK("read", ret, size, EINVAL, EAGAIN, ERESTARTSYS, EFAULT);
+	if ((ret == -EINVAL) != !count)
+		sim_fail("read of %u events returns %ld", count, ret);
+	if (ret == -EAGAIN && !nowait)
+		sim_fail("a read that waits returns EAGAIN");
+	if (ret == -ERESTARTSYS && !user_current()->signal)
+		sim_fail("a read ends for no signal");
+	if (ret == -EFAULT && !is_bad(buf, size))
+		sim_fail("EFAULT, and all was there");
+}
+
+void call_poll(struct user_file *f)
+{
+	bool wait = self() && sim_chance(2) && oracle_has_pending(f->os);
+	long ret = user_poll(f->file, wait);
+
+	if (wait && !ret && !user_current()->signal)
+		sim_fail("poll ends for nothing");
+	sim_note("session %u: poll returns %ld", f->os->nr, ret);
+}
+
+/* Listing. */
+
+static long do_entries(struct user_file *f, bool drain, u64 *cursor, u32 *seen,
+		       const struct oracle_call_of *call)
+{
+	struct oracle_session *os = f->os;
+	u32 size = sizeof(struct twheel_entry) + (sim_chance(8) ? 8 : 0);
+	u32 count = 1 + sim_below(ENTRIES), i, k;
+	struct twheel_list *args = arguments(sizeof(*args));
+	char *entries = array(count * size, drain && !sim_chance(16));
+	long ret;
+
+	*args = (struct twheel_list) {
+		.entries	= (unsigned long)entries,
+		.cursor		= *cursor,
+		.count		= count,
+		.entry_size	= size,
+	};
+	ret = user_ioctl(f->file, drain ? TWHEEL_IOC_DRAIN : TWHEEL_IOC_LIST, args);
+	sim_note("session %u: %s %ld", os->nr, drain ? "drained" : "listed", ret);
+	if (drain && is_refused(os, "a drain", ret))
+		return 0;
+	CALL_CHECK("LIST or DRAIN", ret, count, EFAULT);
+	if (ret == -EFAULT) {
+		if (!is_bad(args, sizeof(*args)) && !is_bad(entries, count * size))
+			sim_fail("EFAULT, and all was there");
+		os->fuzzy |= drain;
+		return ret;
+	}
+	for (i = 0; i < ret; i++) {
+		const struct twheel_entry *entry = (void *)(entries + i * size);
+
+		oracle_entry(os, entry, call, drain);
+		for (k = 0; k < ORACLE_OWN; k++)
+			if (os->ids[self()][k].start &&
+			    entry->user_data ==
+			    oracle_data(os->ids[self()][k].start))
+				seen[k]++;
+	}
+	*cursor = args->cursor;
+	return ret;
+}
+
+void call_list(struct user_file *f)
+{
+	struct oracle_session *os = f->os;
+	struct oracle_call_of call = oracle_calls(os);
+	u32 seen[ORACLE_OWN] = {}, k;
+	u64 cursor = 0;
+	long ret;
+
+	do {
+		ret = do_entries(f, false, &cursor, seen, &call);
+	} while (ret > 0);
+	for (k = 0; k < ORACLE_OWN; k++) {
+		const struct oracle_start *t = os->ids[self()][k].start;
+
+		if (seen[k] > 1)
+			sim_fail("a timer is listed twice");
+		if (!ret && !seen[k] && t && oracle_surely_pending(t, &call))
+			sim_fail("a pending timer is not listed");
+	}
+}
+
+long call_drain(struct user_file *f)
+{
+	struct oracle_session *os = f->os;
+	struct oracle_call_of call = oracle_calls(os);
+	u32 seen[ORACLE_OWN];
+	u64 cursor = 0;
+	long ret;
+
+	os->drains++;
+	do {
+		memset(seen, 0, sizeof(seen));
+		ret = do_entries(f, true, &cursor, seen, &call);
+	} while (ret > 0);
+	os->drains--;
+	os->drained_at = oracle_calls(os).began;
+	return ret;
+}
+
+void call_stats(struct user_file *f)
+{
+	struct twheel_stats *stats = arguments(sizeof(*stats));
+	long ret = user_ioctl(f->file, TWHEEL_IOC_STATS, stats);
+
+	CALL_CHECK("STATS", ret, 0, EFAULT);
+	if (!ret)
+		oracle_stats(f->os, stats);
+	else if (!is_bad(stats, sizeof(*stats)))
+		sim_fail("EFAULT, and all was there");
+}
+
+void call_info(struct user_file *f)
+{
+	struct twheel_info *info = arguments(sizeof(*info));
+	long ret = user_ioctl(f->file, TWHEEL_IOC_INFO, info);
+
+	CALL_CHECK("INFO", ret, 0, EFAULT);
+	if (!ret && (info->max_timers != f->os->max_timers ||
+		     info->event_size != f->os->event_size ||
+		     info->shared_ids != f->os->shared_ids))
+		sim_fail("INFO says something else than SETUP");
+}
+
+/* Setting up. */
+
+static void fill_setup(struct oracle_session *os, struct twheel_setup *in)
+{
+	static const u32 words[] = { 0, 4, 46, 520 };
+
+	*in = (struct twheel_setup) {
+		.shared_ids	= words[sim_below(ARRAY_SIZE(words))],
+		.max_timers	= sim_chance(4) ? 6 + sim_below(60) : 0,
+		.event_size	= sim_chance(4) ? 48 + 8 * sim_below(4) : 0,
+	};
+	if (in->max_timers && in->shared_ids > in->max_timers)
+		in->shared_ids = 4;
+	if (!sim_chance(3))
+		return;
+	in->flags = TWHEEL_SETUP_PRIVATE;
+	in->mode = sim_below(2);
+	in->scheme = sim_chance(4);
+	in->tick_ns = sim_chance(2) ? 0 :
+				      call_choice.tick_ns + 100000 * sim_below(3);
+	if (sim_chance(8))
+		in->tick_ns = 50000;
+}
+
+/* Another wheel, and all else as it is: others may be about to start timers. */
+static bool fill_again(struct oracle_session *os, struct twheel_setup *in)
+{
+	u64 limit = os->max_timers == 1U << 22 ? 0 : os->max_timers;
+
+	*in = (struct twheel_setup) {
+		.flags		= sim_below(2) ? TWHEEL_SETUP_PRIVATE : 0,
+		.max_timers	= limit,
+		.event_size	= os->event_size,
+		.shared_ids	= os->shared_ids,
+	};
+	return os->offset == ahead() || !os->shared_ids;
+}
+
+void call_setup(struct user_file *f, bool first)
+{
+	struct oracle_session *os = f->os;
+	struct twheel_setup *args = arguments(sizeof(*args)), in;
+	struct oracle_call_of call = oracle_calls(os);
+	bool begun = os->started;
+	long ret;
+
+	if (!first && !begun && !fill_again(os, &in))
+		return;
+	if (first || begun)
+		fill_setup(os, &in);
+	*args = in;
+	ret = user_ioctl(f->file, TWHEEL_IOC_SETUP, args);
+	sim_note("session %u: SETUP of wheel %u: %ld", os->nr, in.flags, ret);
+	if (is_refused(os, "SETUP", ret))
+		return;
+	CALL_CHECK("SETUP", ret, 0, EINVAL, EPERM, EBUSY, ENOSPC, ENOMEM, EFAULT);
+	if (ret == -ENOMEM && sim_allocs_failed == call.failed)
+		sim_fail("ENOMEM, and there was memory");
+	if (begun && !ret)
+		sim_fail("SETUP after the first start");
+	if (ret || !first)
+		return;
+	os->max_timers = in.max_timers ?: 1U << 22;
+	os->event_size = in.event_size ?: TWHEEL_EVENT_SIZE_V1;
+	os->shared_ids = in.shared_ids;
+	os->offset = ahead();
+}
+
+/* All due timers are read, the others are drained, and nothing is left then. */
+void call_empty(struct user_file *f)
+{
+	struct oracle_session *os = f->os;
+	struct iov_iter to;
+	char *buf = user_memory(0, ARRAY);
+	size_t size = EVENTS * os->event_size;
+
+	user_pages_back(0);
+	if (os->changeable && call_drain(f) < 0)
+		sim_fail("the last drain fails");
+	do {
+		iov_iter_ubuf(&to, ITER_DEST, buf, size);
+	} while (take_events(f, &to, buf, true) > 0);
+	oracle_quiet(os);
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Calls on /dev/twheel that the tasks of a seed make
+ */
+#ifndef _SESSION_CALL_H
+#define _SESSION_CALL_H
+
+#include "user_space.h"
+
+struct oracle_session;
+
+/**
+ * struct user_file - a descriptor that all tasks know
+ * @file: the file, or NULL
+ * @os: the record of its session
+ * @map: its words
+ */
+struct user_file {
+	struct file *file;
+	struct oracle_session *os;
+	struct user_mapping map;
+};
+
+/**
+ * struct call_choice - choices that hold for all calls of a seed
+ * @tick_ns: length of the default wheel's ticks
+ * @far: longest of the usual delays, ticks
+ * @user_limits: there are limits of timers that can be reached
+ */
+struct call_choice {
+	u64 tick_ns;
+	u32 far;
+	bool user_limits;
+};
+
+extern struct call_choice call_choice;
+
+u64 call_ticks(u64 nr);
+
+/* A result that is documented, or the seed has failed. */
+void call_check(const char *what, long ret, long most, const int *errors);
+#define CALL_CHECK(what, ret, most, ...) \
+	call_check(what, ret, most, (const int []){ __VA_ARGS__, 0 })
+
+void call_setup(struct user_file *f, bool first);
+void call_start(struct user_file *f);
+void call_stop(struct user_file *f);
+void call_get(struct user_file *f);
+void call_store(struct user_file *f);
+void call_map(struct user_file *f, const struct user_file *mine);
+void call_submit(struct user_file *f);
+void call_read(struct user_file *f);
+void call_poll(struct user_file *f);
+void call_list(struct user_file *f);
+long call_drain(struct user_file *f);
+void call_stats(struct user_file *f);
+void call_info(struct user_file *f);
+void call_empty(struct user_file *f);
+
+#endif /* _SESSION_CALL_H */

@@ -1,0 +1,766 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The promises of /dev/twheel, asserted
+ *
+ * Each start has a number of its own, which is its user data. So an event names
+ * the start that it is of, and a start that ends twice is seen.
+ *
+ * Nearly all is known of an id that one task has to itself. Two things are not:
+ * whether its timer has expired, and whether a read or drain that has not returned
+ * has taken its event.
+ *
+ * When a session is closed its table must hold all that has not ended, and
+ * nothing else. Its counters must be as they were counted here.
+ */
+#include "oracle.h"
+#include "session_oracle.h"
+#include "session/timer.h"
+
+#define SESSIONS	32
+#define STARTS		16384
+#define DATA		0x5e55000000000000ULL
+/* Between two looks at the lock. */
+#define EVENTS_PER_LOCK	64
+#define OPS_PER_LOCK	16
+#define STOPS_PER_LOCK	64
+
+static struct oracle_session sessions[SESSIONS];
+static unsigned int nr_sessions;
+static struct oracle_start starts[STARTS];
+static unsigned int nr_starts;
+static u64 sequence;
+
+static const char * const end_names[] = {
+	"alive", "stopped", "withdrawn", "drained", "restarted", "delivered",
+};
+
+void oracle_begin_sessions(void)
+{
+	nr_sessions = 0;
+	nr_starts = 0;
+	sequence = 0;
+	oracle_begin_bases();
+}
+
+struct oracle_session *oracle_opened(struct twheel_session *s)
+{
+	struct oracle_session *os = &sessions[nr_sessions];
+
+	if (nr_sessions == SESSIONS)
+		sim_fail("too many sessions");
+	*os = (struct oracle_session) {
+		.s		= s,
+		.nr		= nr_sessions++,
+		.max_timers	= s->max_timers,
+		.event_size	= TWHEEL_EVENT_SIZE_V1,
+	};
+	return os;
+}
+
+struct oracle_call_of oracle_calls(struct oracle_session *os)
+{
+	return (struct oracle_call_of) {
+		.began		= ++sequence,
+		.at		= sim.now,
+		.failed		= sim_allocs_failed,
+		.last_expired	= os->last_expired,
+	};
+}
+
+static unsigned int number(const struct oracle_start *t)
+{
+	return t - starts;
+}
+
+u64 oracle_data(const struct oracle_start *t)
+{
+	return DATA + number(t);
+}
+
+static s64 offset(void)
+{
+	return user_current()->time_ns.offsets.monotonic;
+}
+
+static u64 ours(u64 time, s64 ahead)
+{
+	if (ahead > 0 && time < ahead)
+		return 0;
+	return min_t(u64, time - ahead, KTIME_MAX);
+}
+
+/* Starts. */
+
+struct oracle_start *oracle_new_start(struct oracle_session *os,
+				      struct oracle_id *own,
+				      const struct twheel_start *args)
+{
+	struct oracle_start *t = &starts[nr_starts];
+
+	if (nr_starts == STARTS)
+		sim_fail("too many starts");
+	nr_starts++;
+	*t = (struct oracle_start) {
+		.os	= os,
+		.own	= own,
+		.id	= args->id,
+		.period	= args->period_ns,
+		.began	= ++sequence,
+		.word	= args->id < os->shared_ids,
+		.replaces = args->flags & TWHEEL_START_REPLACE,
+	};
+	if (args->flags & TWHEEL_START_ABS)
+		t->low = ours(args->expires_ns, offset());
+	else
+		t->low = min_t(u64, sim.now + args->expires_ns, KTIME_MAX);
+	t->high = t->low;
+	t->slack = args->slack_ns;
+	return t;
+}
+
+static void ends(struct oracle_start *t, enum oracle_end how)
+{
+	if (t->end && !t->os->fuzzy)
+		sim_fail("start %u: is %s and %s", number(t), end_names[t->end],
+			 end_names[how]);
+	t->end = how;
+	t->end_at = ++sequence;
+	if (how != ORACLE_DELIVERED)
+		t->gone = sequence;
+}
+
+/* It was from the begin of the call to now. */
+bool oracle_surely_pending(const struct oracle_start *t,
+			   const struct oracle_call_of *call)
+{
+	const struct oracle_session *os = t->os;
+
+	return !os->fuzzy && !os->drains && os->drained_at < call->began &&
+	       t->known && !t->end && !t->gone && !t->word && !t->events &&
+	       sim.now < t->low;
+}
+
+static void check_not_pending(const struct oracle_start *t,
+			      const struct oracle_call_of *call, const char *what)
+{
+	if (t && oracle_surely_pending(t, call))
+		sim_fail("start %u: is pending, and %s", number(t), what);
+}
+
+/* It is said that there is no such timer. */
+static void gone(struct oracle_start *t, const struct oracle_call_of *call,
+		 const char *what)
+{
+	check_not_pending(t, call, what);
+	if (t && !t->gone)
+		t->gone = ++sequence;
+}
+
+/* It is said to have expired. */
+static void check_expired(const struct oracle_start *t,
+			  const struct oracle_call_of *call)
+{
+	if (!t || sim.now < t->low)
+		sim_fail("start %d: has not expired, and a call says so",
+			 t ? (int)number(t) : -1);
+	if (t->end && t->end != ORACLE_DELIVERED)
+		sim_fail("start %u: is %s, and a call says that it has expired",
+			 number(t), end_names[t->end]);
+}
+
+void oracle_start_done(struct oracle_start *t, const struct twheel_start *args,
+		       const struct oracle_call_of *call, long ret)
+{
+	struct oracle_session *os = t->os;
+	struct oracle_start *old = t->own ? t->own->start : NULL;
+	bool exact = t->own && !os->fuzzy;
+
+	if (ret == -ENOMEM && sim_allocs_failed == call->failed)
+		sim_fail("ENOMEM, and there was memory");
+	if (ret == -EALREADY && t->replaces)
+		sim_fail("EALREADY to one who replaces");
+	if (ret == -EALREADY && exact) {
+		check_expired(old, call);
+		if (old->end == ORACLE_DELIVERED && old->end_at < call->began)
+			sim_fail("start %u: its event was read, and it is unread",
+				 number(old));
+	}
+	if (ret == -ENOENT && exact)
+		gone(old, call, "a start does not find it");
+	t->refused = ret < 0;
+	if (ret == -EFAULT && args->id == TWHEEL_ID_ANY) {
+		t->taken_back = true;
+		t->gone = ++sequence;
+		os->uncounted = true;
+	}
+	if (ret < 0) {
+		if (t->events && !os->fuzzy && !t->taken_back)
+			sim_fail("start %u: was refused, and has expired",
+				 number(t));
+		return;
+	}
+	t->id = args->id;
+	t->known = true;
+	if (!(args->flags & TWHEEL_START_ABS))
+		t->high = min_t(u64, sim.now + args->expires_ns, KTIME_MAX);
+	if (ret)
+		os->restarted++;
+	else
+		os->started++;
+	os->replacing += !ret && t->replaces;
+	if (exact && ret) {
+		if (!old)
+			sim_fail("a timer that was never started is restarted");
+		ends(old, ORACLE_RESTARTED);
+	} else if (exact && old) {
+		check_not_pending(old, call, "is started anew");
+		if (!old->gone)
+			old->gone = ++sequence;
+	}
+	if (t->own) {
+		t->own->start = t;
+		t->own->id = args->id;
+	}
+}
+
+/* A stop begins. */
+void oracle_asks(struct oracle_id *own)
+{
+	if (own)
+		own->asked = ++sequence;
+}
+
+void oracle_stop_done(struct oracle_session *os, struct oracle_id *own,
+		      u32 flags, const struct oracle_call_of *call, long ret)
+{
+	struct oracle_start *t = own ? own->start : NULL;
+
+	os->stopped += !ret;
+	os->withdrawn += ret == 1;
+	if (!own || os->fuzzy)
+		return;
+	if (ret == 1 && !(flags & TWHEEL_STOP_WITHDRAW))
+		sim_fail("a stop withdraws what it should not");
+	if (ret == -EALREADY && flags & TWHEEL_STOP_WITHDRAW)
+		sim_fail("an event is not withdrawn");
+	if (ret >= 0 && !t)
+		sim_fail("a timer that was never started is stopped");
+	if (ret == 1 || ret == -EALREADY)
+		check_expired(t, call);
+	if (ret >= 0)
+		ends(t, ret ? ORACLE_WITHDRAWN : ORACLE_STOPPED);
+	else if (ret == -EALREADY)
+		t->last = ++sequence;
+	else if (ret == -ENOENT)
+		gone(t, call, "a stop does not find it");
+}
+
+/* Entries. */
+
+static struct oracle_start *start_of(struct oracle_session *os, u64 data, u64 id)
+{
+	struct oracle_start *t = &starts[data - DATA];
+
+	if (data - DATA >= nr_starts || t->os != os)
+		sim_fail("user data %#llx of nobody", data);
+	if (t->refused && !t->taken_back && !os->fuzzy)
+		sim_fail("start %u: was refused, and is there", number(t));
+	if (t->id != id && (t->known || t->id != TWHEEL_ID_ANY) && !os->fuzzy)
+		sim_fail("start %u: has another id", number(t));
+	return t;
+}
+
+/*
+ * With slack no other tick that will do is rounder: half of its last bit further on, or
+ * back, is too late, or too early.
+ */
+static void check_round(const struct oracle_start *t, u64 deadline)
+{
+	u64 tick_ns = t->os->s->tick_ns, tick = deadline / tick_ns;
+	u64 bit = tick & -tick;
+
+	if (t->period || t->word || t->low != t->high || deadline % tick_ns)
+		return;
+	if (tick > bit && (tick - bit) * tick_ns >= t->low)
+		sim_fail("start %u: tick %llu for %llu, and there was a rounder one before",
+			 number(t), tick, t->low);
+	if ((tick + bit) * tick_ns <= t->low + t->slack)
+		sim_fail("start %u: tick %llu for %llu, and there was a rounder one after",
+			 number(t), tick, t->low);
+}
+
+static void check_deadline(const struct oracle_start *t, u64 deadline)
+{
+	u64 high = t->known ? t->high + t->slack : KTIME_MAX;
+
+	if (deadline == KTIME_MAX || t->os->fuzzy)
+		return;
+	if (t->known && t->slack)
+		check_round(t, deadline);
+	if (deadline < t->low ||
+	    (deadline > high && !t->period && !t->word))
+		sim_fail("start %u: deadline %llu, not from %llu to %llu",
+			 number(t), deadline, t->low, high);
+}
+
+void oracle_entry(struct oracle_session *os, const struct twheel_entry *entry,
+		  const struct oracle_call_of *call, bool drained)
+{
+	struct oracle_start *t = start_of(os, entry->user_data, entry->id);
+
+	if (entry->reserved || !entry->state || entry->state > 2)
+		sim_fail("start %u: state %u", number(t), entry->state);
+	if (t->gone && t->gone < call->began && !os->fuzzy)
+		sim_fail("start %u: is %s, and listed", number(t),
+			 end_names[t->end]);
+	if (entry->deadline_ns < KTIME_MAX)
+		check_deadline(t, ours(entry->deadline_ns, offset()));
+	if (!drained)
+		return;
+	if (entry->state != TWHEEL_STATE_PENDING)
+		sim_fail("start %u: is drained and not pending", number(t));
+	os->stopped++;
+	ends(t, ORACLE_DRAINED);
+}
+
+void oracle_got(struct oracle_session *os, struct oracle_id *own,
+		const struct twheel_entry *entry,
+		const struct oracle_call_of *call, long ret)
+{
+	if (ret == -ENOENT && !os->fuzzy)
+		gone(own->start, call, "GET does not find it");
+	if (ret)
+		return;
+	oracle_entry(os, entry, call, false);
+	if (!os->fuzzy && entry->user_data != oracle_data(own->start))
+		sim_fail("GET finds another start than %u", number(own->start));
+}
+
+/* Words. */
+
+void oracle_stored(struct oracle_id *own, u64 word)
+{
+	unsigned int nr = own->nr_stores++ % ORACLE_STORES;
+
+	own->stores[nr].at = sim.now;
+	own->stores[nr].word = word;
+}
+
+/*
+ * The word that was stored when a timer expired must not have kept it from
+ * expiring.
+ */
+static void check_word(const struct oracle_start *t, u64 expired)
+{
+	const struct oracle_id *own = t->own;
+	unsigned int i = own->nr_stores;
+	u64 word = 0;
+
+	for (; i > 0; i--) {
+		/* It is not remembered. */
+		if (own->nr_stores - i == ORACLE_STORES)
+			return;
+		if (own->stores[(i - 1) % ORACLE_STORES].at < expired) {
+			word = own->stores[(i - 1) % ORACLE_STORES].word;
+			break;
+		}
+	}
+	if (word == TWHEEL_WORD_STOP ||
+	    ours(min_t(u64, word, KTIME_MAX), t->os->offset) > expired)
+		sim_fail("start %u: expires at %llu, its word is %llu",
+			 number(t), expired, word);
+}
+
+/* Events. */
+
+static void check_overruns(const struct oracle_start *t,
+			   const struct oracle_call_of *call, u64 deadline,
+			   u64 overruns)
+{
+	u64 least, most;
+
+	if (!t->period) {
+		if (overruns)
+			sim_fail("start %u: overruns of one shot", number(t));
+		return;
+	}
+	least = call->at > deadline ? (call->at - deadline) / t->period : 0;
+	most = (sim.now - deadline) / t->period;
+	if (overruns < least || overruns > most)
+		sim_fail("start %u: %llu overruns, not %llu to %llu", number(t),
+			 overruns, least, most);
+}
+
+static void check_flags(struct oracle_start *t, u32 flags,
+			const struct oracle_call_of *call)
+{
+	if (flags & ~TWHEEL_EVENT_PERIODIC || (flags && !t->period))
+		sim_fail("start %u: flags %u", number(t), flags);
+	if (t->os->fuzzy)
+		return;
+	if (flags && t->last && t->last < call->began)
+		sim_fail("start %u: was stopped, and goes on", number(t));
+	if (!flags && t->period && t->own &&
+	    t->own->asked < t->began && !t->os->drains &&
+	    t->os->drained_at < t->began)
+		sim_fail("start %u: was not stopped, and ends", number(t));
+}
+
+void oracle_event(struct oracle_session *os, const struct twheel_event *event,
+		  const struct oracle_call_of *call)
+{
+	struct oracle_start *t = start_of(os, event->user_data, event->id);
+	u64 deadline = ours(event->deadline_ns, offset());
+	u64 expired = ours(event->expired_ns, offset());
+	bool goes_on = event->flags & TWHEEL_EVENT_PERIODIC;
+
+	if (expired < deadline || expired > sim.now)
+		sim_fail("start %u: due at %llu, expired at %llu", number(t),
+			 deadline, expired);
+	check_deadline(t, deadline);
+	if (expired < call->last_expired)
+		sim_fail("start %u: overtaken by events read before", number(t));
+	if (t->gone && t->gone < call->began && !os->fuzzy)
+		sim_fail("start %u: is %s, and its event is read", number(t),
+			 end_names[t->end]);
+	if (t->word && t->own)
+		check_word(t, expired);
+	check_overruns(t, call, deadline, event->overruns);
+	check_flags(t, event->flags, call);
+	if (t->events < ORACLE_SEEN) {
+		t->seen[t->events].deadline = deadline;
+		t->seen[t->events].overruns = event->overruns;
+	}
+	t->events++;
+	os->delivered++;
+	os->rearmed += goes_on;
+	os->overruns += event->overruns;
+	os->last_expired = max(os->last_expired, expired);
+	if (!goes_on)
+		ends(t, ORACLE_DELIVERED);
+}
+
+/* Deadlines of a periodic timer stay on their grid, without a gap. */
+static void check_periods(struct oracle_start *t)
+{
+	unsigned int i, j, n = t->events;
+
+	if (!t->period || t->word || n > ORACLE_SEEN)
+		return;
+	for (i = 0; i < n; i++) {
+		for (j = i + 1; j < n; j++)
+			if (t->seen[j].deadline < t->seen[i].deadline)
+				swap(t->seen[i], t->seen[j]);
+		if (i && t->seen[i].deadline != t->seen[i - 1].deadline +
+		    (t->seen[i - 1].overruns + 1) * t->period)
+			sim_fail("start %u: a period is lost", number(t));
+	}
+}
+
+/* Sessions. */
+
+void oracle_stats(struct oracle_session *os, const struct twheel_stats *n)
+{
+	if (n->started + n->rearmed != n->stopped + n->expired + n->pending)
+		sim_fail("session %u: started %llu, %llu, stopped %llu, expired %llu, pending %llu",
+			 os->nr, n->started, n->rearmed, n->stopped, n->expired,
+			 n->pending);
+	if (n->expired != n->delivered + n->replaced + n->withdrawn + n->unread)
+		sim_fail("session %u: expired %llu, read %llu + %llu + %llu, unread %llu",
+			 os->nr, n->expired, n->delivered, n->replaced,
+			 n->withdrawn, n->unread);
+	if (n->stopped_by_store > n->stopped)
+		sim_fail("session %u: stores have stopped %llu of %llu", os->nr,
+			 n->stopped_by_store, n->stopped);
+}
+
+static void check_count(struct oracle_session *os, const char *what, u64 is,
+			u64 should)
+{
+	if (is != should)
+		sim_fail("session %u: %s %llu, not %llu", os->nr, what, is,
+			 should);
+}
+
+/* It has been started, and a word has not carried it to where none has said. */
+static void check_timer(struct oracle_session *os, struct twheel_utimer *ut,
+			bool closes)
+{
+	const struct oracle_start *t = &starts[ut->user_data - DATA];
+
+	if (ut->user_data - DATA >= nr_starts || t->os != os)
+		sim_fail("session %u: a timer of nobody", os->nr);
+	if (closes && !os->fuzzy && !t->known)
+		sim_fail("start %u: was taken back, and is there", number(t));
+	if (ut->state == TWHEEL_ARMED && t->word && t->known &&
+	    t->high < ORACLE_WORD_MAX && !t->period &&
+	    ut->timer.node.expires > (KTIME_MAX - (1LL << 49)) / os->s->tick_ns)
+		sim_fail("start %u: is carried to where no word has said",
+			 number(t));
+}
+
+/* The queue and the tables have what the counters say. Lock held. */
+static void check_table(struct oracle_session *os, struct twheel_session *s,
+			bool closes)
+{
+	u64 armed = 0, unread = 0, queued = 0;
+	struct twheel_utimer *ut;
+	u32 table, index, i;
+
+	for (ut = s->events.first; ut; ut = *twheel_events_next(ut)) {
+		if (ut->state != TWHEEL_UNREAD && ut->state != TWHEEL_ENDED)
+			sim_fail("session %u: what is not unread is queued",
+				 os->nr);
+		if (++queued > s->stats.unread)
+			break;
+	}
+	for (table = 0; table < TWHEEL_NR_TABLES; table++) {
+		for (index = 0; index < s->tables[table].nr_indexes;) {
+			struct twheel_chunk *chunk =
+				twheel_table_next(&s->tables[table], &index);
+
+			if (!chunk)
+				continue;
+			index++;
+			for (i = 0; i < TWHEEL_CHUNK_TIMERS; i++) {
+				ut = &chunk->timers[i];
+				if (!(chunk->free & BIT(i)) == !ut->state)
+					sim_fail("session %u: free or not",
+						 os->nr);
+				armed += ut->state == TWHEEL_ARMED;
+				unread += ut->state > TWHEEL_ARMED;
+				if (ut->state != TWHEEL_FREE)
+					check_timer(os, ut, closes);
+			}
+		}
+	}
+	check_count(os, "queued", queued, s->stats.unread);
+	check_count(os, "unread", unread, s->stats.unread);
+	check_count(os, "armed", armed, s->stats.pending);
+	check_count(os, "timers", s->timers, armed + unread);
+}
+
+/* Nothing is lost, and nothing is there that has ended. */
+static void check_start(struct oracle_session *os, struct twheel_session *s,
+			struct oracle_start *t)
+{
+	struct twheel_utimer *ut = twheel_table_find(s->tables, t->id);
+	bool there = ut && ut->user_data == oracle_data(t);
+
+	check_periods(t);
+	if (!t->own || !t->known)
+		return;
+	if (there && t->end)
+		sim_fail("start %u: is %s and still there", number(t),
+			 end_names[t->end]);
+	if (t->end || there || t->word)
+		return;
+	/* One in between may have been replaced. */
+	if (t->gone && os->replacing)
+		return;
+	sim_fail("start %u: is lost", number(t));
+}
+
+static void check_counters(struct oracle_session *os,
+			   const struct twheel_stats *stats)
+{
+	check_count(os, "started", stats->started, os->started);
+	check_count(os, "restarted", stats->restarted, os->restarted);
+	check_count(os, "stopped", stats->stopped,
+		    os->stopped + stats->stopped_by_store);
+	check_count(os, "withdrawn", stats->withdrawn, os->withdrawn);
+	check_count(os, "delivered", stats->delivered, os->delivered);
+	check_count(os, "rearmed", stats->rearmed, os->rearmed);
+	check_count(os, "overruns", stats->overruns, os->overruns);
+	if (stats->replaced > os->replacing)
+		sim_fail("session %u: %llu events were replaced, not %llu",
+			 os->nr, stats->replaced, os->replacing);
+}
+
+/* The last one who has it lets it go. */
+void oracle_session_closes(struct oracle_session *os)
+{
+	struct twheel_session *s;
+	struct twheel_stats stats;
+	unsigned int i;
+
+	if (!os)
+		return;
+	s = os->s;
+	spin_lock_bh(&s->lock);
+	twheel_session_stats_locked(s, &stats);
+	oracle_stats(os, &stats);
+	check_table(os, s, true);
+	if (!os->fuzzy && !os->uncounted)
+		check_counters(os, &stats);
+	for (i = 0; i < nr_starts && !os->fuzzy; i++)
+		if (starts[i].os == os)
+			check_start(os, s, &starts[i]);
+	spin_unlock_bh(&s->lock);
+	os->s = NULL;
+	sim_note("session %u: started %llu, delivered %llu", os->nr, os->started,
+		 os->delivered);
+}
+
+bool oracle_has_pending(const struct oracle_session *os)
+{
+	return os->s && os->s->stats.pending;
+}
+
+/* All that is due has expired. */
+void oracle_quiet(struct oracle_session *os)
+{
+	struct twheel_session *s = os->s;
+
+	spin_lock_bh(&s->lock);
+	check_table(os, s, false);
+	spin_unlock_bh(&s->lock);
+}
+
+void oracle_end_sessions(void)
+{
+	unsigned int i, j;
+
+	for (i = 0; i < nr_sessions; i++)
+		if (sessions[i].s)
+			sim_fail("session %u is not closed", i);
+	for (i = 0; i < TWHEEL_NR_COUNTS; i++)
+		if (twheel_session_user_total(i))
+			sim_fail("%u of account %u are left",
+				 twheel_session_user_total(i), i);
+	/* No id of the kernel's names two timers. */
+	for (i = 0; i < nr_starts; i++) {
+		if (!starts[i].known || !(starts[i].id & TWHEEL_ID_KERNEL) ||
+		    !starts[i].own)
+			continue;
+		for (j = 0; j < i; j++)
+			if (starts[j].known && starts[j].id == starts[i].id &&
+			    starts[j].own != starts[i].own)
+				sim_fail("starts %u and %u have one id", j, i);
+	}
+}
+
+/* Locks. */
+
+static struct oracle_session *session_of(const spinlock_t *lock)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr_sessions; i++)
+		if (sessions[i].s && lock == &sessions[i].s->lock)
+			return &sessions[i];
+	return NULL;
+}
+
+void oracle_session_locked(spinlock_t *lock)
+{
+	struct oracle_session *os = session_of(lock);
+
+	if (os)
+		twheel_session_stats_locked(os->s, &os->then);
+}
+
+static void check_hold(const char *what, u64 done, u64 limit)
+{
+	if (done > limit)
+		sim_fail("%llu timers %s under one hold of a session's lock",
+			 done, what);
+}
+
+void oracle_session_unlock(spinlock_t *lock)
+{
+	struct oracle_session *os = session_of(lock);
+	struct twheel_stats now, *then;
+
+	if (!os)
+		return;
+	twheel_session_stats_locked(os->s, &now);
+	then = &os->then;
+	oracle_stats(os, &now);
+	check_hold("started", now.started - then->started, OPS_PER_LOCK);
+	check_hold("restarted", now.restarted - then->restarted, OPS_PER_LOCK);
+	check_hold("read", now.delivered - then->delivered, EVENTS_PER_LOCK);
+	check_hold("stopped", now.stopped - then->stopped, STOPS_PER_LOCK);
+	if (sim_chance(64))
+		check_table(os, os->s, false);
+}
+
+/* Waking. */
+
+void oracle_woken(const wait_queue_head_t *queue)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr_sessions; i++) {
+		if (!sessions[i].s || queue != &sessions[i].s->pollers)
+			continue;
+		if (!sim_task->bh)
+			sim_fail("a read wakes those who poll");
+		sessions[i].wakes++;
+	}
+}
+
+void oracle_expires(const struct twheel_timer *timer)
+{
+	if (sim.now < (timer->node.expires - 1) * timer->base->tick_ns +
+	    timer->node.offset_ns + 1)
+		sim_fail("a timer is early");
+}
+
+void oracle_cpu_goes(void)
+{
+}
+
+void oracle_cpu_gone(void)
+{
+}
+
+/* Returns whether the run that began then has left an event to be read. */
+static bool has_event(const struct twheel_session *s,
+		      const struct twheel_base *base, u64 began)
+{
+	struct twheel_utimer *ut;
+	u64 queued = 0;
+
+	for (ut = s->events.first; ut; ut = *twheel_events_next(ut)) {
+		if (queued++ > s->stats.unread)
+			sim_fail("more events are queued than are unread");
+		if (ut->timer.base == base && ut->expired_ns >= began)
+			return true;
+	}
+	return false;
+}
+
+static void check_sleepers(const struct oracle_session *os)
+{
+	struct user_waiter *waiter;
+	bool slept = false, awake = false;
+	unsigned int i;
+
+	list_for_each_entry(waiter, &os->s->pollers.waiters, entry)
+		if (waiter->asleep && !waiter->woken)
+			sim_fail("session %u: sleeps on in poll()", os->nr);
+	for (i = 3 * SIM_CPUS; i < SIM_TASKS; i++) {
+		const struct user_program *p = &user_programs[i];
+
+		if (p->reads != os)
+			continue;
+		if (user_sleeps(i))
+			slept = true;
+		else
+			awake = true;
+	}
+	if (slept && !awake)
+		sim_fail("session %u: sleeps on in read()", os->nr);
+}
+
+/* At the end of a run all are told of the timers that have expired in it. */
+void oracle_run_over(const struct twheel_base *base, u64 began)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr_sessions; i++)
+		if (sessions[i].s && !sessions[i].s->lock.owner &&
+		    has_event(sessions[i].s, base, began))
+			check_sleepers(&sessions[i]);
+}

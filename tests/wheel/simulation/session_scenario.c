@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The events of a seed of simulation-session: files of /dev/twheel, and tasks
+ * that use them
+ *
+ * Each task has ids to itself in each session, of which the oracle knows nearly
+ * all. Other ids are used by all tasks. All read, list and drain, and close what
+ * others are using.
+ */
+#include <linux/err.h>
+#include <linux/user_namespace.h>
+#include <linux/uaccess.h>
+
+#include "oracle.h"
+#include "scenario.h"
+#include "session_call.h"
+#include "session_oracle.h"
+#include "twheel_chardev.h"
+#include "twheel_info.h"
+#include "core/wheel.h"
+
+#define FILES		3
+
+static struct user_file files[FILES];
+static struct twheel_config config;
+static bool shared[FILES];	/* what is being opened */
+
+void sim_device(void)
+{
+}
+
+void sim_device_softirq(void)
+{
+}
+
+/* Three of the task's choice, the others of the kernel's. */
+static void name_ids(struct oracle_session *os)
+{
+	static const u32 begins[] = { 0, 43, 23040 };
+	u32 task, i;
+
+	for (task = 0; task < SIM_USERS; task++)
+		for (i = 0; i < ORACLE_OWN; i++)
+			os->ids[task][i].id = i < 3 ? begins[i] + task :
+						      TWHEEL_ID_ANY;
+}
+
+/* As /proc/twheel does it. */
+static void do_proc(void)
+{
+	struct twheel_session_look look;
+	struct twheel_session *s;
+	unsigned long number = 0;
+
+	rcu_read_lock();
+	while ((s = twheel_session_find(&number))) {
+		twheel_session_look(s, &look);
+		if (look.number != number)
+			sim_fail("session %lu is %u", number, look.number);
+		number++;
+	}
+	rcu_read_unlock();
+}
+
+/* Two that a user has made, one within the other, and one of root's. */
+#define NAMESPACES	3
+static struct user_namespace namespaces[NAMESPACES] = {
+	{ &init_user_ns, { 1 }, { 7 } },
+	{ &namespaces[0], { 7 }, { 8 } },
+	{ &init_user_ns, { 0 }, { 9 } },
+};
+
+/* Opening and closing. */
+
+static void do_open(unsigned int nr)
+{
+	struct user_file *f = &files[nr], fresh = {};
+	unsigned int mode = FMODE_READ | (sim_chance(24) ? 0 : FMODE_WRITE);
+	struct file *file;
+
+	if (shared[nr])
+		return;
+	shared[nr] = true;
+	file = user_open(mode, 0);
+	if (IS_ERR(file)) {
+		CALL_CHECK("open", PTR_ERR(file), -1, ENOMEM, ENOSPC);
+		shared[nr] = false;
+		return;
+	}
+	fresh.file = file;
+	fresh.os = oracle_opened(file->private_data);
+	fresh.os->changeable = mode & FMODE_WRITE;
+	file->oracle = fresh.os;
+	name_ids(fresh.os);
+	sim_note("session %u is opened", fresh.os->nr);
+	if (sim_chance(2))
+		call_setup(&fresh, true);
+	*f = fresh;
+	shared[nr] = false;
+	/* Others have it from now on. */
+	if (f->file == fresh.file && fresh.os->shared_ids) {
+		user_get_file(fresh.file);
+		call_map(f, &fresh);
+		user_close(fresh.file);
+	}
+}
+
+/* Timers that are due when the session closes. */
+static void start_some(struct user_file *f)
+{
+	u32 i, n = sim_below(4);
+
+	for (i = 0; i < n; i++)
+		call_start(f);
+	if (n)
+		sim_sleep(sim_chance(2) ? call_ticks(1) - sim.now % call_ticks(1) :
+					  sim_below(2 * config.tick_ns));
+}
+
+static void do_close(struct user_file *f)
+{
+	struct user_file old = *f;
+
+	f->file = NULL;
+	f->map.file = NULL;
+	sim_note("session %u: close", old.os->nr);
+	if (old.map.file)
+		user_munmap(&old.map);
+	user_close(old.file);
+	sim_note("session %u: closed", old.os->nr);
+}
+
+/* What else happens. */
+
+static void do_hotplug(void)
+{
+	unsigned int cpu = sim_below(SIM_CPUS);
+
+	if (sim_options.without & SIM_HOTPLUG)
+		return;
+	if (sim_chance(2))
+		sim_cpu_up(cpu);
+	else
+		sim_cpu_down(cpu);
+}
+
+static void do_signal(void)
+{
+	user_signal(3 * SIM_CPUS + 1 + sim_below(SIM_USERS - 1));
+}
+
+static void pause_between(void)
+{
+	u32 below = sim_below(8);
+
+	if (below < 4)
+		return;
+	if (below < 7)
+		sim_sleep(sim_below(2 * config.tick_ns));
+	else
+		sim_sleep(call_ticks(sim_below(call_choice.far)));
+}
+
+static void use(struct user_file *f)
+{
+	if (!f->os->started && sim_chance(4))
+		call_setup(f, false);
+	else if (f->os->shared_ids && sim_chance(8))
+		call_store(f);
+	switch (sim_below(32)) {
+	case 0:
+	case 1:
+	case 2:
+	case 3:
+		call_stop(f);
+		break;
+	case 4:
+	case 5:
+		call_get(f);
+		break;
+	case 6:
+	case 7:
+		call_submit(f);
+		break;
+	case 8:
+	case 9:
+	case 10:
+	case 11:
+	case 12:
+	case 13:
+		call_read(f);
+		break;
+	case 14:
+		call_poll(f);
+		break;
+	case 15:
+		call_list(f);
+		break;
+	case 16:
+		if (sim_chance(2))
+			call_drain(f);
+		break;
+	case 17:
+	case 18:
+	case 19:
+		call_store(f);
+		break;
+	case 20:
+		if (sim_chance(2))
+			call_stats(f);
+		else
+			call_info(f);
+		break;
+	case 21:
+		if (sim_chance(2))
+			call_setup(f, false);
+		else
+			user_show(f->file);
+		break;
+	case 22:
+		user_fasync(f->file, sim_chance(2));
+		break;
+	default:
+		call_start(f);
+	}
+}
+
+/* With a descriptor that is there for as long as the call takes. */
+static void with_file(unsigned int nr)
+{
+	struct user_file *f = &files[nr], mine;
+
+	if (!f->file) {
+		do_open(nr);
+		return;
+	}
+	mine = *f;
+	user_get_file(mine.file);
+	switch (sim_below(40)) {
+	case 0:
+		start_some(&mine);
+		if (f->file == mine.file)
+			do_close(f);
+		break;
+	case 1:
+	case 2:
+		call_map(f, &mine);
+		break;
+	default:
+		if (mine.map.file)
+			user_get_file(mine.map.file);
+		use(&mine);
+		if (mine.map.file)
+			user_close(mine.file);
+	}
+	user_close(mine.file);
+}
+
+void scenario_op(unsigned int user)
+{
+	switch (sim_below(32)) {
+	case 0:
+		if (sim_chance(2))
+			do_hotplug();
+		break;
+	case 1:
+		do_proc();
+		break;
+	case 2:
+		do_signal();
+		break;
+	case 3:
+		sim_memory_short = !(sim_options.without & SIM_NO_MEMORY) &&
+				   sim_chance(4);
+		break;
+	default:
+		with_file(sim_below(FILES));
+	}
+	user_current()->signal = false;
+	pause_between();
+}
+
+void scenario_choose(void)
+{
+	static const u64 lengths[] = { 100000, 1000000, 4000000, 999983 };
+	unsigned int i;
+	s64 most = min_t(u64, sim.now / 2, 1ULL << 40);
+
+	memset(&config, 0, sizeof(config));
+	/* Most often the hierarchical one. */
+	config.scheme = sim_chance(4) ? 1 + sim_below(TWHEEL_NR_SCHEMES - 1) : TWHEEL_HIER;
+	config.mode = sim_chance(2) ? TWHEEL_TICKLESS : TWHEEL_PERIODIC;
+	config.tick_ns = lengths[sim_below(ARRAY_SIZE(lengths))];
+	config.doze = config.mode == TWHEEL_PERIODIC ? 8 : 0;
+	config.slots = twheel_scheme_info(config.scheme)->slots ? 0 : 64;
+	call_choice.tick_ns = config.tick_ns;
+	call_choice.far = 2 + sim_below(sim_chance(2) ? 20 : 300);
+	call_choice.user_limits = sim_chance(8);
+	user_param("max_user_timers",
+		   call_choice.user_limits ? 200 + sim_below(400) : 1U << 22);
+	user_param("max_user_sessions", sim_chance(8) ? 2 : 1024);
+	user_begin();
+	for (i = 0; i < SIM_USERS; i++) {
+		struct user_program *p = &user_programs[3 * SIM_CPUS + i];
+
+		p->uid.val = sim_below(2);
+		p->ns = sim_chance(4) ? &namespaces[sim_below(NAMESPACES)] : NULL;
+		p->nice = sim_chance(2);
+		p->resource = sim_chance(4);
+		if (sim_chance(4))
+			p->time_ns.offsets.monotonic =
+				(s64)(sim_random() % (2 * most + 1)) - most;
+	}
+}
+
+void scenario_begin(void)
+{
+	oracle_begin_sessions();
+	sim_reset_wheel();
+	sim_reset_share();
+	if (twheel_wheel_init(config.tick_ns) ||
+	    twheel_wheel_create_default(&config) || twheel_chardev_init())
+		sim_fail("no device");
+	memset(files, 0, sizeof(files));
+	memset(shared, 0, sizeof(shared));
+	sim_note("a %s %s wheel, tick %llu",
+		 twheel_wheel_mode_name(config.mode),
+		 twheel_wheel_scheme_name(config.scheme), config.tick_ns);
+}
+
+void scenario_end(void)
+{
+	unsigned int i;
+
+	while (scenario.busy) {
+		for (i = 1; i < SIM_USERS; i++)
+			if (user_sleeps(3 * SIM_CPUS + i) && sim_chance(8))
+				user_signal(3 * SIM_CPUS + i);
+		sim_note("waits");
+		sim_sleep(call_ticks(2));
+	}
+	sim_options.without |= SIM_STEAL | SIM_LATENCY | SIM_DEVICE | SIM_FAULTS;
+	sim_memory_short = false;
+	if (sim_chance(2))
+		sim_sleep(20000000 + call_ticks(2));
+	for (i = 0; i < FILES; i++) {
+		if (!files[i].file)
+			continue;
+		if (sim_chance(2))
+			call_empty(&files[i]);
+		do_close(&files[i]);
+	}
+	twheel_chardev_exit();
+	oracle_end_sessions();
+	twheel_wheel_exit();
+	rcu_barrier();
+	sim_check_memory();
+	user_end();
+}

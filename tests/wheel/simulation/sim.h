@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The simulated machine: CPUs, tasks, interrupts, time
+ *
+ * All of it runs in one thread. A task is a coroutine. An interrupt runs on the
+ * stack of the task that it interrupts, as a call from a point.
+ */
+#ifndef _SIM_H
+#define _SIM_H
+
+#include <linux/atomic.h>
+#include <linux/cpu.h>
+#include <linux/cpuhotplug.h>
+#include <linux/hrtimer.h>
+#include <linux/interrupt.h>
+#include <linux/rcupdate.h>
+#include <linux/slab.h>
+#include <linux/smp.h>
+#include <linux/spinlock.h>
+
+#define SIM_RT		IS_ENABLED(CONFIG_PREEMPT_RT)
+#define SIM_USERS	5
+/* Of each CPU: the idle task, the softirq thread, the hotplug thread. */
+#define SIM_TASKS	(3 * SIM_CPUS + SIM_USERS)
+#define SIM_NEVER	U64_MAX
+
+/**
+ * struct sim_task - a task
+ * @sp: its stack pointer while it does not run
+ * @fn: what it does
+ * @nr: its number
+ * @cpu: where it runs or would run
+ * @prio: the higher the sooner it runs, on PREEMPT_RT
+ * @boost: priority lent by its waiters
+ * @pinned: it stays on @cpu
+ * @no_migration: it stays there for now
+ * @done: it has ended
+ * @preempt: spinlocks held and the like
+ * @bh: softirqs are off, or one is served
+ * @hardirq: an interrupt is served
+ * @rcu: depth of read-side critical sections
+ * @wake: it sleeps until then
+ * @flag: it waits for this to be true
+ * @lock: it waits for this lock
+ */
+struct sim_task {
+	void *sp;
+	void (*fn)(struct sim_task *task);
+	unsigned int nr;
+	unsigned int cpu;
+	int prio;
+	int boost;
+	bool pinned;
+	int no_migration;
+	bool done;
+	int preempt;
+	int bh;
+	int hardirq;
+	int rcu;
+	u64 wake;
+	const bool *flag;
+	struct sim_lock *lock;
+};
+
+/**
+ * struct sim_cpu - a CPU
+ * @curr: the task that it runs
+ * @idle: the task that it runs otherwise
+ * @ksoftirqd: the task of softirqs
+ * @thread: the task of hotplug
+ * @irqs_off: interrupts are off
+ * @off: it has no power
+ * @leaving: user programs leave it
+ * @softirq: HRTIMER_SOFTIRQ is raised
+ * @softirq_task: and left to @ksoftirqd
+ * @stolen_until: something else has the CPU
+ * @stolen: time that was taken from it so far
+ * @spins: lock that it spins for
+ * @hrtimers: hrtimers that are queued here
+ * @timer_at: when the interrupt for these comes
+ * @turns: how often it has gone on with something else
+ * @ipis: on their way to it
+ * @device_at: when a device interrupts
+ * @work: what @thread is to do
+ * @has_work: it has not begun with that
+ * @work_done: it has done that
+ */
+struct sim_cpu {
+	struct sim_task *curr;
+	struct sim_task *idle;
+	struct sim_task *ksoftirqd;
+	struct sim_task *thread;
+	bool irqs_off;
+	bool off;
+	bool leaving;
+	bool softirq;
+	bool softirq_task;
+	u64 stolen_until;
+	u64 stolen;
+	struct sim_lock *spins;
+	struct list_head hrtimers;
+	u64 timer_at;
+	unsigned int turns;
+	call_single_data_t *ipis;
+	u64 device_at;
+	void (*work)(void);
+	bool has_work;
+	bool work_done;
+};
+
+/**
+ * struct sim_options - what a seed is allowed to do, and has chosen
+ * @seed: the seed
+ * @ops: operations of all tasks together
+ * @without: things that do not happen, a set of SIM_*
+ * @quantum: most points between two decisions
+ * @latency_ns: most that an interrupt is late, mostly
+ */
+struct sim_options {
+	u64 seed;
+	int ops;
+	unsigned int without;
+	unsigned int quantum;
+	unsigned int latency_ns;
+};
+
+#define SIM_HOTPLUG	BIT(0)
+#define SIM_STEAL	BIT(1)
+#define SIM_DEVICE	BIT(2)
+#define SIM_LATENCY	BIT(3)
+#define SIM_NO_MEMORY	BIT(4)
+#define SIM_FAULTS	BIT(5)
+#define SIM_FEATURES	6
+
+extern struct sim_options sim_options;
+extern struct sim_cpu sim_cpus[SIM_CPUS];
+extern struct sim_task sim_tasks[SIM_TASKS];
+extern struct sim_task *sim_task;
+extern bool sim_memory_short;
+extern unsigned int sim_allocs_failed;
+extern bool sim_verbose;
+
+#define this_sim_cpu()	(&sim_cpus[sim.cpu])
+
+/* core.c */
+u64 sim_random(void);
+u32 sim_below(u32 limit);
+bool sim_chance(u32 one_in);
+void sim_spend(u64 ns);
+void sim_sleep(u64 ns);
+void sim_wait(const bool *flag);
+void sim_yield(void);
+void sim_begin(u64 seed);
+void sim_run_tasks(void (*user)(struct sim_task *task));
+void sim_steal(unsigned int cpu, u64 ns);
+void sim_event_at(u64 when);
+void sim_note(const char *fmt, ...) __attribute__((__format__(printf, 1, 2)));
+bool sim_preemptible(void);
+bool sim_stays(const struct sim_task *task);
+void sim_check_memory(void);
+void sim_show(void);
+
+/* irq.c */
+void sim_irq_begin(void);
+bool sim_irq_due(const struct sim_cpu *cpu);
+u64 sim_irq_next(const struct sim_cpu *cpu);
+void sim_interrupts(void);
+void sim_ksoftirqd(struct sim_task *task);
+void sim_flush_ipis(void);
+void sim_move_hrtimer(struct hrtimer *hrtimer, unsigned int cpu);
+
+/* weak.c */
+void sim_weak_begin(void);
+void sim_weak_lock(const struct sim_clock *clock);
+void sim_weak_unlock(struct sim_clock *clock);
+void sim_weak_all(void);
+void sim_weak_tell(void);
+bool sim_weak_old(const volatile void *link, const volatile void *value);
+
+/* sync.c */
+void sim_sync_begin(void);
+void sim_rcu_look(void);
+bool sim_lock_free(const struct sim_lock *lock);
+
+/* hotplug.c */
+void sim_hotplug_begin(void);
+void sim_hotplug_thread(struct sim_task *task);
+int sim_cpu_down(unsigned int cpu);
+void sim_cpu_up(unsigned int cpu);
+extern bool sim_cpu_goes;
+
+/* scenario.c: what a device's interrupt does */
+void sim_device(void);
+void sim_device_softirq(void);
+
+#endif /* _SIM_H */

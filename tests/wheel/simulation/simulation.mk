@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# The core of twheel in a simulated machine, as a program of the host
+#
+# Its sources are compiled unmodified, with ../shims in place of the
+# kernel's headers.
+#
+#	make O=DIR all		simulation and simulation-rt (CONFIG_PREEMPT_RT),
+#				simulation-session and simulation-session-rt
+#
+# BROKEN=DIR: what is in DIR is compiled instead of the source of that name, to
+# DIR. All else has to be there, and no header may differ.
+
+O ?= ../../../build/simulation
+TWHEEL ?= ../../..
+
+top := ../../..
+cflags := -std=gnu11 -g -O2 -Wall -Wextra -Wno-unused-parameter \
+	  -Wno-sign-compare -DCONFIG_64BIT=1 -DCONFIG_LIST_HARDENED=1 \
+	  -I../shims/simulation -I../shims/native -I$(TWHEEL)/include \
+	  -I$(TWHEEL) -I$(TWHEEL)/core -I$(TWHEEL)/session -I.
+
+schemes := $(shell sed -n '/twheel_hier\.o/{s/.*+= //;s/\.o//g;p}' $(TWHEEL)/Kbuild)
+# part_*.c include the source that they are named for.
+machine := core irq sync hotplug weak main oracle_base part_share part_wheel \
+	   $(addprefix core/,timer tick base) $(schemes)
+simulation := $(machine) oracle scenario
+simulation-session := $(machine) twheel_chardev \
+	$(patsubst %.c,%,$(wildcard session_*.c user_*.c)) \
+	$(patsubst $(TWHEEL)/%.c,%,$(wildcard $(TWHEEL)/session/*.c))
+depends := $(wildcard *.h ../shims/*/*/*.h ../shims/*/*/*/*.h \
+	     $(TWHEEL)/twheel_*.[ch] $(TWHEEL)/core/*.[ch] $(TWHEEL)/session/*.[ch] \
+	     $(TWHEEL)/include/linux/*.h $(TWHEEL)/include/uapi/linux/*.h) simulation.mk
+
+ifdef BROKEN
+broken := $(patsubst $(BROKEN)/%.c,%,$(wildcard $(BROKEN)/*.c $(BROKEN)/*/*.c))
+# part_x.c includes core/x.c.
+broken := $(foreach n,$(broken),$(or $(filter part_$(n:core/%=%),$(machine)),$(n)))
+objects = $(patsubst %,$(BROKEN)/$(1)/%.o,$(filter $(broken),$($(2)))) \
+	  $(patsubst %,$(O)/$(1)/%.o,$(filter-out $(broken),$($(2))))
+to := $(BROKEN)
+cflags := -I$(BROKEN) $(cflags)
+else
+objects = $(patsubst %,$(O)/$(1)/%.o,$($(2)))
+to := $(O)
+endif
+
+vpath %.c $(BROKEN) . $(TWHEEL)
+
+programs := simulation simulation-session
+all: $(foreach p,$(programs),$(to)/$(p) $(to)/$(p)-rt)
+
+define program
+$(to)/$(1): $(call objects,plain,$(1))
+	$$(CC) -o $$@ $$^
+
+$(to)/$(1)-rt: $(call objects,rt,$(1))
+	$$(CC) -o $$@ $$^
+
+endef
+$(foreach p,$(programs),$(eval $(call program,$(p))))
+
+$(to)/plain/%.o: %.c $(depends)
+	@mkdir -p $(@D)
+	$(CC) $(cflags) -c -o $@ $<
+
+$(to)/rt/%.o: %.c $(depends)
+	@mkdir -p $(@D)
+	$(CC) $(cflags) -DCONFIG_PREEMPT_RT=1 -c -o $@ $<
+
+.PHONY: all

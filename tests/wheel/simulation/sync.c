@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Locks and RCU
+ */
+#include "sim.h"
+#include "oracle.h"
+
+/* Tasks that have to be seen outside of read-side critical sections. */
+static struct rcu_head *rcu_first;
+
+void sim_sync_begin(void)
+{
+	rcu_first = NULL;
+}
+
+bool sim_lock_free(const struct sim_lock *lock)
+{
+	return !lock->owner;
+}
+
+bool sim_holds(const struct sim_lock *lock)
+{
+	return lock->owner == sim_task;
+}
+
+static void check_lock(const struct sim_lock *lock)
+{
+	if (lock->magic != SIM_LOCK_MAGIC)
+		sim_fail("a lock that was never set up, or has been freed");
+	if (lock->owner == sim_task)
+		sim_fail("a lock is taken twice");
+}
+
+/* A lock that spins. */
+void sim_lock(struct sim_lock *lock)
+{
+	struct sim_cpu *cpu;
+
+	sim_point();
+	sim_task->preempt++;
+	check_lock(lock);
+	while (lock->owner) {
+		cpu = this_sim_cpu();
+		if (lock->owner->cpu == sim.cpu && lock->owner->preempt)
+			sim_fail("spins for a lock of its own CPU");
+		cpu->spins = lock;
+		sim_yield();
+		cpu->spins = NULL;
+		check_lock(lock);
+	}
+	lock->owner = sim_task;
+	sim_weak_lock(&lock->clock);
+}
+
+void sim_unlock(struct sim_lock *lock)
+{
+	if (lock->owner != sim_task)
+		sim_fail("a lock is let go by one who does not hold it");
+	sim_point();
+	sim_weak_unlock(&lock->clock);
+	lock->owner = NULL;
+	sim_task->preempt--;
+	sim_point();
+}
+
+/* The module's raw locks are all locks of bases. */
+void sim_raw_lock(struct sim_lock *lock)
+{
+	sim_lock(lock);
+	oracle_locked(lock);
+}
+
+void sim_raw_unlock(struct sim_lock *lock)
+{
+	oracle_unlock(lock);
+	sim_unlock(lock);
+}
+
+bool sim_irq_save(void)
+{
+	struct sim_cpu *cpu = this_sim_cpu();
+	bool was = cpu->irqs_off;
+
+	cpu->irqs_off = true;
+	return was;
+}
+
+void sim_irq_restore(bool off)
+{
+	this_sim_cpu()->irqs_off = off;
+	if (!off)
+		sim_point();
+}
+
+#ifdef CONFIG_PREEMPT_RT
+/* A waiter sleeps, and lends its priority. A lock that is free goes to any. */
+void spin_lock(spinlock_t *lock)
+{
+	sim_point();
+	if (!sim_preemptible())
+		sim_fail("a sleeping lock in atomic context");
+	check_lock(lock);
+	while (lock->owner) {
+		sim_task->lock = lock;
+		sim_yield();
+		sim_task->lock = NULL;
+	}
+	sim_task->no_migration++;
+	sim_task->rcu++;
+	lock->owner = sim_task;
+	sim_weak_lock(&lock->clock);
+	sim_point();
+}
+
+void spin_unlock(spinlock_t *lock)
+{
+	if (lock->owner != sim_task)
+		sim_fail("a lock is let go by one who does not hold it");
+	sim_weak_unlock(&lock->clock);
+	lock->owner = NULL;
+	sim_task->no_migration--;
+	sim_task->rcu--;
+	sim.left = 0;
+	sim_point();
+}
+#endif
+
+/* RCU. A CPU with interrupts or preemption off is a reader as well. */
+
+static bool is_reader(const struct sim_task *task)
+{
+	const struct sim_cpu *cpu = &sim_cpus[task->cpu];
+
+	if (task->rcu || task->preempt || task->hardirq || task->bh)
+		return true;
+	return cpu->curr == task && cpu->irqs_off;
+}
+
+void rcu_read_lock(void)
+{
+	sim_task->rcu++;
+}
+
+void rcu_read_unlock(void)
+{
+	sim_task->rcu--;
+}
+
+void call_rcu(struct rcu_head *rcu, void (*func)(struct rcu_head *rcu))
+{
+	unsigned int i;
+
+	sim_point();
+	sim_weak_tell();
+	rcu->func = func;
+	rcu->waits_for = 0;
+	for (i = 0; i < SIM_TASKS; i++)
+		if (is_reader(&sim_tasks[i]))
+			rcu->waits_for |= BIT(i);
+	rcu->next = rcu_first;
+	rcu_first = rcu;
+}
+
+/* Has a grace period come to its end? */
+void sim_rcu_look(void)
+{
+	struct rcu_head **link = &rcu_first, *rcu;
+	unsigned long readers = 0;
+	unsigned int i;
+
+	if (!rcu_first)
+		return;
+	for (i = 0; i < SIM_TASKS; i++)
+		if (is_reader(&sim_tasks[i]))
+			readers |= BIT(i);
+	while ((rcu = *link)) {
+		rcu->waits_for &= readers;
+		if (rcu->waits_for) {
+			link = &rcu->next;
+			continue;
+		}
+		*link = rcu->next;
+		sim_weak_all();
+		rcu->func(rcu);
+		link = &rcu_first;
+	}
+}
+
+void sim_free_rcu(struct rcu_head *rcu)
+{
+	kvfree(rcu->object);
+}
+
+void rcu_barrier(void)
+{
+	while (rcu_first)
+		sim_sleep(1000);
+}

@@ -1,0 +1,467 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Files, sleeping and signals of user programs, as the kernel has them
+ */
+#include <linux/capability.h>
+#include <linux/miscdevice.h>
+#include <linux/module.h>
+#include <linux/poll.h>
+#include <linux/sched/signal.h>
+
+#include "user_space.h"
+
+struct user_program user_programs[SIM_TASKS];
+
+static const struct miscdevice *device;
+static struct shim_param *params;
+static int nr_files;
+
+struct kmem_cache {
+	unsigned int size;
+	unsigned int align;
+	int objects;
+};
+
+/* Parameters. */
+
+void shim_param_add(struct shim_param *param)
+{
+	param->next = params;
+	params = param;
+}
+
+void user_param(const char *name, unsigned int value)
+{
+	struct shim_param *param;
+
+	for (param = params; param; param = param->next) {
+		if (!strcmp(param->name, name)) {
+			*(unsigned int *)param->value = value;
+			return;
+		}
+	}
+	sim_fail("no parameter %s", name);
+}
+
+int param_set_uint_minmax(const char *value, const struct kernel_param *param,
+			  unsigned int min, unsigned int max)
+{
+	return -EINVAL;
+}
+
+int param_get_uint(char *value, const struct kernel_param *param)
+{
+	return -EINVAL;
+}
+
+/* Programs. */
+
+void user_begin(void)
+{
+	struct user_program *p;
+
+	memset(user_programs, 0, sizeof(user_programs));
+	for (p = user_programs; p < user_programs + SIM_TASKS; p++) {
+		p->task.nsproxy = &p->nsproxy;
+		p->nsproxy.time_ns = &p->time_ns;
+		p->pid.nr = 1 + p - user_programs;
+	}
+	nr_files = 0;
+	user_memory_begin();
+}
+
+void user_end(void)
+{
+	struct user_program *p;
+
+	for (p = user_programs; p < user_programs + SIM_TASKS; p++)
+		if (p->pid.refs || p->no_faults)
+			sim_fail("%d references to a pid are left, or faults off",
+				 p->pid.refs);
+	if (nr_files)
+		sim_fail("%d files are left", nr_files);
+}
+
+struct user_program *user_current(void)
+{
+	return &user_programs[sim_task->nr];
+}
+
+struct task_struct *sim_current(void)
+{
+	return &user_current()->task;
+}
+
+kuid_t current_euid(void)
+{
+	return user_current()->uid;
+}
+
+bool ns_capable_noaudit(struct user_namespace *ns, int cap)
+{
+	return cap == CAP_SYS_NICE ? user_current()->nice :
+				     user_current()->resource;
+}
+
+struct user_namespace init_user_ns;
+
+struct user_namespace *current_user_ns(void)
+{
+	return user_current()->ns ?: &init_user_ns;
+}
+
+struct pid *task_tgid(struct task_struct *task)
+{
+	return &container_of(task, struct user_program, task)->pid;
+}
+
+struct pid *get_pid(struct pid *pid)
+{
+	pid->refs++;
+	return pid;
+}
+
+void put_pid(struct pid *pid)
+{
+	if (!pid->refs--)
+		sim_fail("a pid is let go once too often");
+}
+
+pid_t pid_vnr(struct pid *pid)
+{
+	return pid ? pid->nr : 0;
+}
+
+void usleep_range(unsigned long min_us, unsigned long max_us)
+{
+	sim_sleep(1000 * (min_us + sim_below(max_us - min_us)));
+}
+
+/* Memory may take its time. New memory of a cache may hold anything. */
+
+static void wait_for_memory(void)
+{
+	might_sleep();
+	if (sim_chance(8))
+		sim_sleep(sim_below(200000));
+}
+
+void *user_alloc(size_t size)
+{
+	wait_for_memory();
+	return sim_alloc(size);
+}
+
+struct kmem_cache *kmem_cache_create(const char *name, unsigned int size,
+				     unsigned int align, unsigned int flags,
+				     void (*ctor)(void *))
+{
+	struct kmem_cache *cache = sim_alloc(sizeof(*cache));
+
+	if (cache)
+		*cache = (struct kmem_cache){ .size = size, .align = align };
+	return cache;
+}
+
+void kmem_cache_destroy(struct kmem_cache *cache)
+{
+	if (cache->objects)
+		sim_fail("%d objects are left in a cache", cache->objects);
+	kvfree(cache);
+}
+
+void *kmem_cache_alloc(struct kmem_cache *cache, gfp_t gfp)
+{
+	void *object;
+
+	wait_for_memory();
+	object = sim_alloc_aligned(cache->size, cache->align);
+	if (object) {
+		memset(object, 0xa5, cache->size);
+		cache->objects++;
+	}
+	return object;
+}
+
+void kmem_cache_free(struct kmem_cache *cache, void *object)
+{
+	cache->objects--;
+	kvfree(object);
+}
+
+/* Signals. */
+
+bool signal_pending(const struct task_struct *task)
+{
+	sim_point();
+	return container_of(task, struct user_program, task)->signal;
+}
+
+/* All that come have a handler. */
+bool fatal_signal_pending(const struct task_struct *task)
+{
+	return false;
+}
+
+void user_signal(unsigned int task)
+{
+	struct user_program *p = &user_programs[task];
+
+	p->signal = true;
+	if (!p->waiter)
+		return;
+	p->waiter->sleeping = false;
+	p->waiter->woken = true;
+}
+
+bool user_sleeps(unsigned int task)
+{
+	const struct user_waiter *waiter = user_programs[task].waiter;
+
+	return waiter && waiter->asleep && !waiter->woken;
+}
+
+/* The locks that a program takes with softirqs off are sessions' locks. */
+
+void spin_lock_bh(spinlock_t *lock)
+{
+	local_bh_disable();
+	spin_lock(lock);
+	oracle_session_locked(lock);
+}
+
+void spin_unlock_bh(spinlock_t *lock)
+{
+	oracle_session_unlock(lock);
+	spin_unlock(lock);
+	local_bh_enable();
+}
+
+/* Wait queues. */
+
+void init_waitqueue_head(wait_queue_head_t *queue)
+{
+	spin_lock_init(&queue->lock);
+	INIT_LIST_HEAD(&queue->waiters);
+}
+
+static bool lock_queue(wait_queue_head_t *queue)
+{
+	bool was = !SIM_RT && sim_irq_save();
+
+	spin_lock(&queue->lock);
+	return was;
+}
+
+static void unlock_queue(wait_queue_head_t *queue, bool was)
+{
+	spin_unlock(&queue->lock);
+	if (!SIM_RT)
+		sim_irq_restore(was);
+}
+
+/* Returns whether it has slept. */
+static bool wake(struct user_waiter *waiter)
+{
+	bool slept = waiter->sleeping;
+
+	if (!slept && !waiter->poller)
+		return false;
+	waiter->sleeping = false;
+	waiter->woken = true;
+	if (!waiter->poller)
+		list_del_init(&waiter->entry);
+	return slept;
+}
+
+/* All pollers, and so many of the readers. 0 is all of them. */
+void user_wake(wait_queue_head_t *queue, int readers)
+{
+	struct user_waiter *waiter, *next;
+	bool was = lock_queue(queue);
+
+	oracle_woken(queue);
+	list_for_each_entry_safe(waiter, next, &queue->waiters, entry) {
+		bool slept = wake(waiter);
+
+		if (slept && !waiter->poller && !--readers)
+			break;
+	}
+	unlock_queue(queue, was);
+}
+
+void user_wait_begin(wait_queue_head_t *queue, struct user_waiter *waiter)
+{
+	*waiter = (struct user_waiter){ .queue = queue };
+	INIT_LIST_HEAD(&waiter->entry);
+	user_current()->waiter = waiter;
+}
+
+long user_wait_prepare(struct user_waiter *waiter)
+{
+	bool was = lock_queue(waiter->queue);
+	long ret = 0;
+
+	if (user_current()->signal) {
+		list_del_init(&waiter->entry);
+		ret = -ERESTARTSYS;
+	} else {
+		if (list_empty(&waiter->entry))
+			list_add_tail(&waiter->entry, &waiter->queue->waiters);
+		waiter->woken = false;
+		waiter->sleeping = true;
+	}
+	unlock_queue(waiter->queue, was);
+	return ret;
+}
+
+void user_wait_sleep(struct user_waiter *waiter)
+{
+	waiter->asleep = true;
+	sim_wait(&waiter->woken);
+	waiter->asleep = false;
+}
+
+void user_wait_end(struct user_waiter *waiter)
+{
+	bool was = lock_queue(waiter->queue);
+
+	waiter->sleeping = false;
+	if (!list_empty(&waiter->entry))
+		list_del_init(&waiter->entry);
+	user_current()->waiter = NULL;
+	unlock_queue(waiter->queue, was);
+}
+
+void poll_wait(struct file *file, wait_queue_head_t *queue, poll_table *table)
+{
+	struct user_waiter *waiter;
+	bool was;
+
+	if (!table)
+		return;
+	waiter = &table->waiter;
+	user_wait_begin(queue, waiter);
+	waiter->poller = true;
+	was = lock_queue(queue);
+	list_add_tail(&waiter->entry, &queue->waiters);
+	unlock_queue(queue, was);
+}
+
+/* Files. */
+
+int misc_register(struct miscdevice *misc)
+{
+	device = misc;
+	return 0;
+}
+
+void misc_deregister(struct miscdevice *misc)
+{
+	device = NULL;
+}
+
+int stream_open(struct inode *inode, struct file *file)
+{
+	return 0;
+}
+
+long compat_ptr_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
+{
+	return -ENOTTY;
+}
+
+struct file *user_open(unsigned int mode, unsigned int flags)
+{
+	struct file *file = calloc(1, sizeof(*file));
+	int ret;
+
+	file->f_op = device->fops;
+	file->f_mode = mode;
+	file->f_flags = flags;
+	file->refs = 1;
+	ret = file->f_op->open(NULL, file);
+	if (ret) {
+		free(file);
+		return ERR_PTR(ret);
+	}
+	if (!(file->f_mode & FMODE_NOWAIT))
+		sim_fail("reads that need not wait take a thread");
+	nr_files++;
+	return file;
+}
+
+void user_get_file(struct file *file)
+{
+	if (!file->refs)
+		sim_fail("the scenario uses a file that is closed");
+	file->refs++;
+}
+
+void user_close(struct file *file)
+{
+	if (file->refs == 1) {
+		user_fasync(file, false);
+		oracle_session_closes(file->oracle);
+	}
+	if (--file->refs)
+		return;
+	file->f_op->release(NULL, file);
+	nr_files--;
+	free(file);
+}
+
+long user_ioctl(struct file *file, unsigned int cmd, void *arg)
+{
+	return file->f_op->unlocked_ioctl(file, cmd, (unsigned long)arg);
+}
+
+long user_read(struct file *file, struct iov_iter *to, bool nowait)
+{
+	struct kiocb iocb = {
+		.ki_filp = file,
+		.ki_flags = nowait ? IOCB_NOWAIT : 0,
+	};
+
+	return file->f_op->read_iter(&iocb, to);
+}
+
+long user_poll(struct file *file, bool wait)
+{
+	poll_table table;
+	struct user_waiter *waiter = &table.waiter;
+	long ret = file->f_op->poll(file, wait ? &table : NULL);
+
+	if (!wait)
+		return ret;
+	while (!ret && !user_current()->signal) {
+		user_wait_sleep(waiter);
+		waiter->woken = false;
+		ret = file->f_op->poll(file, NULL);
+	}
+	user_wait_end(waiter);
+	return ret;
+}
+
+int fasync_helper(int fd, struct file *file, int on, struct fasync_struct **fasync)
+{
+	*fasync = on ? (struct fasync_struct *)file : NULL;
+	return on;
+}
+
+void kill_fasync(struct fasync_struct **fasync, int sig, int band)
+{
+	sim_point();
+	if (*fasync && !((struct file *)*fasync)->refs)
+		sim_fail("a signal for a file that is closed");
+}
+
+int user_fasync(struct file *file, bool on)
+{
+	return file->f_op->fasync(0, file, on);
+}
+
+void user_show(struct file *file)
+{
+	file->f_op->show_fdinfo(NULL, file);
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * User programs of the simulation: their memory, files and signals
+ */
+#ifndef _USER_SPACE_H
+#define _USER_SPACE_H
+
+#include <linux/cred.h>
+#include <linux/fs.h>
+#include <linux/mm.h>
+#include <linux/nsproxy.h>
+#include <linux/pid.h>
+#include <linux/time_namespace.h>
+#include <linux/uio.h>
+#include <linux/wait.h>
+
+#include "sim.h"
+
+#define USER_PAGES	6	/* of each program */
+#define USER_MEMORY	(USER_PAGES * PAGE_SIZE)
+#define USER_MAPPED	4	/* most pages of words */
+
+enum user_page {
+	USER_HERE,
+	USER_OUT,	/* comes when it is touched */
+	USER_TRAP,	/* comes, and is out again at once */
+	USER_GONE,	/* is not there */
+};
+
+/**
+ * struct user_program - what each task is
+ * @task: what the module looks at
+ * @nsproxy: its namespaces
+ * @time_ns: its time namespace
+ * @pid: its process id
+ * @uid: its user
+ * @ns: its user namespace, or NULL
+ * @nice: it has CAP_SYS_NICE
+ * @resource: and CAP_SYS_RESOURCE
+ * @signal: a signal is pending
+ * @no_faults: depth of pagefault_disable()
+ * @waiter: the entry that it waits with
+ * @reads: the session that it reads
+ * @pages: the state of its memory
+ */
+struct user_program {
+	struct task_struct task;
+	struct nsproxy nsproxy;
+	struct time_namespace time_ns;
+	struct pid pid;
+	kuid_t uid;
+	struct user_namespace *ns;
+	bool nice;
+	bool resource;
+	bool signal;
+	int no_faults;
+	struct user_waiter *waiter;
+	const struct oracle_session *reads;
+	enum user_page pages[USER_PAGES];
+};
+
+/**
+ * struct user_mapping - words that are mapped
+ * @file: of this file
+ * @vma: as it is mapped
+ * @pages: its pages
+ */
+struct user_mapping {
+	struct file *file;
+	struct vm_area_struct vma;
+	struct page *pages[USER_MAPPED];
+};
+
+/* user_memory.c */
+void user_memory_begin(void);
+void *user_memory(unsigned int nr, size_t offset);
+void user_page_set(const void *addr, enum user_page state);
+void user_pages_back(unsigned int nr);
+bool user_all_come(const void *addr, size_t size);
+int user_mmap(struct user_mapping *m, struct file *file, u32 words, bool write);
+u64 *user_word(struct user_mapping *m, u32 nr);
+void user_munmap(struct user_mapping *m);
+
+/* user_file.c */
+extern struct user_program user_programs[SIM_TASKS];
+
+struct user_program *user_current(void);
+void user_begin(void);
+void user_end(void);
+void user_param(const char *name, unsigned int value);
+struct file *user_open(unsigned int mode, unsigned int flags);
+void user_get_file(struct file *file);
+void user_close(struct file *file);
+long user_ioctl(struct file *file, unsigned int cmd, void *arg);
+long user_read(struct file *file, struct iov_iter *to, bool nowait);
+long user_poll(struct file *file, bool wait);
+int user_fasync(struct file *file, bool on);
+void user_show(struct file *file);
+void user_signal(unsigned int task);
+bool user_sleeps(unsigned int task);
+
+/* session_oracle.c */
+void oracle_woken(const wait_queue_head_t *queue);
+void oracle_session_closes(struct oracle_session *os);
+void oracle_session_locked(spinlock_t *lock);
+void oracle_session_unlock(spinlock_t *lock);
+
+#endif /* _USER_SPACE_H */

@@ -1,0 +1,477 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Weak memory: a lockless read may find an older value
+ *
+ * A store is in memory at once, and the values before it are remembered. A read
+ * by a CPU that need not know of the store may still have one of these. For a
+ * reader, store buffers and reads out of order come to the same.
+ *
+ * The knowledge of a CPU. Each CPU numbers its stores. A clock says for each
+ * CPU how many of its stores are known. A CPU may not have a value that was
+ * overwritten by a store it knows, nor a value older than its last one there. A
+ * store takes a clock along: the stores before it in the order that barriers
+ * make. One who reads it knows that much, once a barrier of its own has come: a
+ * release and an acquire, smp_wmb() and smp_rmb(), or the full barriers.
+ *
+ * It is nowhere weaker than the kernel's memory model (LKMM) allows, and
+ * stronger where this is simpler:
+ *
+ * - Stores to one place have the order in which they are made.
+ *
+ * - A read never has a value of the future. A dependency is then as good as a
+ *   barrier to a store.
+ *
+ * - A CPU has read a store and makes a release. That tells of all that the CPU of
+ *   the store did before it.
+ *
+ * - A task that begins to run, an interrupt of another CPU and CPU hotplug know all
+ *   that was stored. So does the end of a grace period. Its begin tells all CPUs.
+ *
+ * - Plain accesses go to memory. Values that they have overwritten are forgotten.
+ */
+#include "sim.h"
+#include "oracle.h"
+
+/* A power of two. Places beyond half of it are not remembered: see sim_weak_load(). */
+#define PLACES		(1U << 15)
+#define STORES		4
+/* Pointers that a CPU remembers to have read. */
+#define POINTERS	4
+
+/**
+ * struct store - a value that is or was somewhere
+ * @value: the value
+ * @clock: the knowledge of a CPU that has read it and passes a barrier
+ * @cpu: the CPU that has stored it
+ * @nr: the number of the store there, 0 if all know it
+ * @at: when that was
+ */
+struct store {
+	u64 value;
+	struct sim_clock clock;
+	unsigned int cpu;
+	u32 nr;
+	u64 at;
+};
+
+/**
+ * struct place - the record of a place in memory
+ * @address: its address
+ * @size: of the values
+ * @seed: it is one of this seed
+ * @count: stores so far. The last %STORES of them are kept
+ * @seen: for each CPU, the store that it has read last or made
+ * @stores: by number
+ */
+struct place {
+	const volatile void *address;
+	u32 size;
+	u32 seed;
+	u32 count;
+	u32 seen[SIM_CPUS];
+	struct store stores[STORES];
+};
+
+/**
+ * struct pointer - a pointer that was read, and orders reads through it
+ * @to: where it points
+ * @size: of the object there
+ * @clock: the knowledge there of a CPU that has read it
+ */
+struct pointer {
+	u64 to;
+	u32 size;
+	struct sim_clock clock;
+};
+
+/**
+ * struct order - where a CPU is in the order of stores
+ * @knows: the stores that it knows
+ * @read: its knowledge after smp_rmb() or more
+ * @chain: the same, with the stores that it has read, for the CPUs that it
+ *	tells
+ * @told: what its plain stores take along, since its last barrier
+ * @unlocked: its knowledge when it let go of its last lock
+ * @pointers: the last ones that it has read
+ * @nr_pointers: how many it has read
+ */
+struct order {
+	struct sim_clock knows;
+	struct sim_clock read;
+	struct sim_clock chain;
+	struct sim_clock told;
+	struct sim_clock unlocked;
+	struct pointer pointers[POINTERS];
+	unsigned int nr_pointers;
+};
+
+bool sim_weak;
+
+static struct place places[PLACES];
+static unsigned int nr_places;
+static u32 this_seed;
+static struct order orders[SIM_CPUS];
+/* The knowledge of all that pass a full barrier. */
+static struct sim_clock full;
+
+static void join(struct sim_clock *to, const struct sim_clock *from)
+{
+	unsigned int cpu;
+
+	for (cpu = 0; cpu < SIM_CPUS; cpu++)
+		to->nr[cpu] = max(to->nr[cpu], from->nr[cpu]);
+}
+
+static struct order *this_order(void)
+{
+	return &orders[sim.cpu];
+}
+
+void sim_weak_begin(void)
+{
+	this_seed++;
+	nr_places = 0;
+	memset(orders, 0, sizeof(orders));
+	memset(&full, 0, sizeof(full));
+}
+
+/* Places. */
+
+/* The place of @address, or the free one for it. */
+static struct place *place_of(const volatile void *address)
+{
+	u32 i = ((unsigned long)address * 0x9e3779b97f4a7c15UL) >> 40;
+
+	for (;; i++) {
+		struct place *place = &places[i % PLACES];
+
+		if (place->seed != this_seed || place->address == address)
+			return place;
+	}
+}
+
+static u64 value_at(const volatile void *address, u32 size)
+{
+	u64 value = 0;
+
+	memcpy(&value, (const void *)address, size);
+	return value;
+}
+
+static struct store *newest(struct place *place)
+{
+	return &place->stores[(place->count - 1) % STORES];
+}
+
+static bool is_known(const struct place *place)
+{
+	return place->seed == this_seed;
+}
+
+/* The present value is the only one that was ever there. */
+static void forget(struct place *place)
+{
+	place->count = 1;
+	memset(place->seen, 0, sizeof(place->seen));
+	place->stores[0] = (struct store){
+		.value = value_at(place->address, place->size),
+	};
+}
+
+/* Somebody has written there who does not tell us. */
+static bool is_stale(struct place *place)
+{
+	return value_at(place->address, place->size) != newest(place)->value;
+}
+
+/* Before a store. Returns NULL if there is no room to remember it. */
+static struct place *prepare(volatile void *address, u32 size)
+{
+	struct place *place = place_of(address);
+
+	if (is_known(place) && place->size == size) {
+		if (is_stale(place))
+			forget(place);
+		return place;
+	}
+	if (!is_known(place)) {
+		if (nr_places >= PLACES / 2)
+			return NULL;
+		nr_places++;
+	}
+	place->address = address;
+	place->size = size;
+	place->seed = this_seed;
+	forget(place);
+	return place;
+}
+
+static void note_store(struct place *place, u64 value,
+		       const struct sim_clock *clock)
+{
+	struct order *order = this_order();
+
+	place->stores[place->count % STORES] = (struct store){
+		.value = value,
+		.clock = *clock,
+		.cpu = sim.cpu,
+		.nr = ++order->knows.nr[sim.cpu],
+		.at = sim.now,
+	};
+	place->seen[sim.cpu] = place->count++;
+}
+
+static void note_read(const struct store *store, enum sim_order how)
+{
+	struct order *order = this_order();
+
+	join(&order->read, &store->clock);
+	join(&order->chain, &store->clock);
+	order->chain.nr[store->cpu] = max(order->chain.nr[store->cpu], store->nr);
+	if (how == SIM_ACQUIRE)
+		join(&order->knows, &store->clock);
+}
+
+/* Barriers. */
+
+void sim_weak_mb(void)
+{
+	struct order *order = this_order();
+
+	join(&order->knows, &order->read);
+	join(&order->knows, &full);
+	join(&full, &order->knows);
+	join(&full, &order->chain);
+	join(&order->told, &order->knows);
+	join(&order->told, &order->chain);
+}
+
+void sim_weak_rmb(void)
+{
+	join(&this_order()->knows, &this_order()->read);
+}
+
+/* Of this CPU's own stores. */
+void sim_weak_wmb(void)
+{
+	struct order *order = this_order();
+
+	order->told.nr[sim.cpu] = order->knows.nr[sim.cpu];
+}
+
+/* The knowledge that a release tells. */
+static struct sim_clock released(void)
+{
+	struct sim_clock clock = this_order()->knows;
+
+	join(&clock, &this_order()->chain);
+	return clock;
+}
+
+/* Before a store of @size bytes at @value to @address. */
+void sim_weak_store(volatile void *address, const void *value, u32 size,
+		    enum sim_order how)
+{
+	struct sim_clock clock = this_order()->told;
+	struct place *place = prepare(address, size);
+
+	if (!place)
+		return;
+	if (how == SIM_RELEASE)
+		clock = released();
+	note_store(place, value_at(value, size), &clock);
+}
+
+/* Before an atomic operation, which reads memory. */
+void sim_weak_atomic(volatile void *address, u32 size, enum sim_order how)
+{
+	struct place *place = prepare(address, size);
+
+	if (how == SIM_FULL)
+		sim_weak_mb();
+	if (!place) {
+		sim_weak_all();
+		return;
+	}
+	note_read(newest(place), how);
+	place->seen[sim.cpu] = place->count - 1;
+}
+
+/*
+ * After one that has changed it. It goes on with the clock of the store before
+ * it.
+ */
+void sim_weak_changed(volatile void *address, u32 size, enum sim_order how)
+{
+	struct sim_clock clock = this_order()->told;
+	struct place *place = place_of(address);
+
+	if (is_known(place)) {
+		if (how == SIM_RELEASE || how == SIM_FULL)
+			clock = released();
+		join(&clock, &newest(place)->clock);
+		note_store(place, value_at(address, size), &clock);
+	}
+	if (how == SIM_FULL)
+		sim_weak_mb();
+}
+
+static void note_pointer(const struct store *store, u32 size)
+{
+	struct order *order = this_order();
+
+	order->pointers[order->nr_pointers++ % POINTERS] = (struct pointer){
+		.to = store->value,
+		.size = size,
+		.clock = store->clock,
+	};
+}
+
+/* Returns whether this CPU knows of a store to @address. */
+static bool knows(const volatile void *address, const struct store *store)
+{
+	const struct order *order = this_order();
+	const struct pointer *p;
+
+	if (order->knows.nr[store->cpu] >= store->nr)
+		return true;
+	for (p = order->pointers; p < order->pointers + POINTERS; p++)
+		if ((unsigned long)address - p->to < p->size &&
+		    p->clock.nr[store->cpu] >= store->nr)
+			return true;
+	return false;
+}
+
+/*
+ * Where the value is that a read of @address finds. If it is a pointer,
+ * @pointee is the size of its target, or else 0.
+ */
+const volatile void *sim_weak_load(const volatile void *address, u32 size,
+				   u32 pointee, enum sim_order how)
+{
+	struct place *place = place_of(address);
+	struct store *store;
+	u32 first, i;
+
+	if (!is_known(place) || place->size != size) {
+		/* A store may have told something, and nobody has kept it. */
+		if (nr_places >= PLACES / 2)
+			sim_weak_all();
+		return address;
+	}
+	if (is_stale(place))
+		forget(place);
+	first = place->count > STORES ? place->count - STORES : 0;
+	first = max(first, place->seen[sim.cpu]);
+	for (i = place->count - 1; i > first; i--) {
+		store = &place->stores[i % STORES];
+		if (knows(address, store) || sim_chance(2))
+			break;
+	}
+	place->seen[sim.cpu] = i;
+	store = &place->stores[i % STORES];
+	note_read(store, how);
+	if (pointee)
+		note_pointer(store, pointee);
+	return i == place->count - 1 ? address : (const void *)&store->value;
+}
+
+/*
+ * Until when the value was in memory that this CPU has read at @address last.
+ * SIM_NEVER if it still is.
+ */
+static u64 until_when(const volatile void *address)
+{
+	struct place *place = place_of(address);
+	u32 next;
+
+	if (!is_known(place))
+		return SIM_NEVER;
+	next = place->seen[sim.cpu] + 1;
+	if (next >= place->count)
+		return SIM_NEVER;
+	return place->count - next > STORES ? 0 : place->stores[next % STORES].at;
+}
+
+/* Since when there has been no 0 there. 0 if that has been forgotten. */
+static u64 since(const volatile void *address)
+{
+	struct place *place = place_of(address);
+	u32 i;
+
+	if (!is_known(place) || is_stale(place))
+		return 0;
+	for (i = place->count; i && i + STORES > place->count; i--)
+		if (!place->stores[(i - 1) % STORES].value)
+			return i < place->count ? place->stores[i % STORES].at :
+			       SIM_NEVER;
+	return 0;
+}
+
+/*
+ * A call has read @link, and then @value, which is written before @link is set
+ * and may change later. Returns whether the value that it has found counts as
+ * before some other call. Not if it has a value from before @link was set:
+ * these two were never there together.
+ */
+bool sim_weak_old(const volatile void *link, const volatile void *value)
+{
+	u64 until;
+
+	if (until_when(link) != SIM_NEVER)
+		return true;
+	until = until_when(value);
+	return until != SIM_NEVER && until >= since(link);
+}
+
+/* Locks. */
+
+void sim_weak_lock(const struct sim_clock *clock)
+{
+	struct order *order = this_order();
+
+	if (!sim_weak)
+		return;
+	/* po-unlock-lock-po */
+	join(&order->knows, &order->unlocked);
+	join(&order->told, &order->unlocked);
+	join(&order->knows, clock);
+	join(&order->told, clock);
+}
+
+void sim_weak_unlock(struct sim_clock *clock)
+{
+	struct order *order = this_order();
+
+	if (!sim_weak)
+		return;
+	*clock = released();
+	order->unlocked = order->knows;
+	join(&order->unlocked, &order->read);
+}
+
+/* All that is stored is known here. */
+void sim_weak_all(void)
+{
+	unsigned int cpu;
+
+	if (!sim_weak)
+		return;
+	for (cpu = 0; cpu < SIM_CPUS; cpu++)
+		this_order()->knows.nr[cpu] = orders[cpu].knows.nr[cpu];
+	sim_weak_mb();
+}
+
+/* All CPUs know all that this CPU knows. */
+void sim_weak_tell(void)
+{
+	struct sim_clock clock = released();
+	unsigned int cpu;
+
+	if (!sim_weak)
+		return;
+	for (cpu = 0; cpu < SIM_CPUS; cpu++) {
+		join(&orders[cpu].knows, &clock);
+		join(&orders[cpu].told, &clock);
+	}
+}
