@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Declarations that the parts of the sample client share
+ *
+ * A case is a function that uses the interface of include/linux/twheel.h on one
+ * wheel, as a driver would. CLIENT_CHECK() states a condition that has to hold.
+ * A case must free its timers before it returns.
+ *
+ * No case relies on a fast machine, or on one that goes on all the time. If two
+ * things need to happen within the same few milliseconds, the case checks
+ * afterwards whether they did. If not it calls client_slow(), and is run again
+ * with delays twice as long. Promises in units of time are checked where time
+ * is exact, and nowhere else.
+ */
+#ifndef _TWHEEL_CLIENT_H
+#define _TWHEEL_CLIENT_H
+
+#include <linux/atomic.h>
+#include <linux/completion.h>
+#include <linux/ktime.h>
+#include <linux/types.h>
+
+#include <linux/twheel.h>
+
+#define CLIENT_MSEC	((u64)NSEC_PER_MSEC)
+#define CLIENT_HOUR	(3600 * (u64)NSEC_PER_SEC)
+
+/* A callback that has waited for so long for another one waits in vain. */
+#define CLIENT_IN_VAIN	(30 * (u64)NSEC_PER_SEC)
+
+/**
+ * struct client - the case that is running
+ * @wheel: the wheel that it runs on
+ * @config: of @wheel
+ * @wq: for work items
+ * @shared: @wheel is the default one, where others may have timers too
+ * @failed: a check was false
+ * @slow: the machine was too slow to tell, so run the case once more
+ * @patience: how much longer short delays are than in the first run of the case
+ * @exact: time is exact, as if it were counted in instructions
+ * @skipped: why the case cannot run here, or NULL
+ * @early: callbacks before their time
+ * @late_max: longest time from a deadline to its callback, ns
+ * @late_min: shortest
+ */
+struct client {
+	struct twheel *wheel;
+	struct twheel_config config;
+	struct workqueue_struct *wq;
+	bool shared;
+	bool failed;
+	bool slow;
+	unsigned int patience;
+	bool exact;
+	const char *skipped;
+	atomic_t early;
+	atomic64_t late_max;
+	atomic64_t late_min;
+};
+
+/**
+ * struct client_case - a case
+ * @name: the name that is printed
+ * @run: the function
+ */
+struct client_case {
+	const char *name;
+	void (*run)(struct client *c);
+};
+
+/* An entry of a table of cases. An empty entry ends the table. */
+#define CLIENT_CASE(fn)	{ .name = #fn, .run = fn }
+
+extern const struct client_case client_start_cases[];
+extern const struct client_case client_stop_cases[];
+extern const struct client_case client_callback_cases[];
+extern const struct client_case client_again_cases[];
+extern const struct client_case client_bounded_cases[];
+extern const struct client_case client_drain_cases[];
+extern const struct client_case client_work_cases[];
+/* These make wheels of their own, so they run only once. */
+extern const struct client_case client_wheel_cases[];
+extern const struct client_case client_share_cases[];
+
+/**
+ * struct client_timer - a timer embedded in a structure of the client
+ * @timer: the timer
+ * @client: the case
+ * @then: what the callback calls after recording that it ran, or NULL
+ * @other: another timer, for @then
+ * @not_before: the callback is early before this time
+ * @fired: when the callback ran last
+ * @cpu: where it ran last
+ * @count: how often it ran
+ * @order: number of callbacks before that, over all timers of the case
+ * @result: what a function called by @then returned
+ * @entered: @then was called
+ * @left: @then has returned
+ * @done: completed by each callback
+ */
+struct client_timer {
+	struct twheel_timer timer;
+	struct client *client;
+	void (*then)(struct client_timer *t);
+	struct client_timer *other;
+	ktime_t not_before;
+	ktime_t fired;
+	int cpu;
+	unsigned int count;
+	unsigned int order;
+	int result;
+	bool entered;
+	bool left;
+	struct completion done;
+};
+
+void client_fail(struct client *c, const char *where, int line,
+		 const char *what);
+void client_slow(struct client *c);
+
+#define CLIENT_CHECK(c, cond) ({					\
+	bool __holds = !!(cond);					\
+									\
+	if (!__holds)							\
+		client_fail(c, __func__, __LINE__, #cond);		\
+	__holds;							\
+})
+
+void client_timer_init(struct client *c, struct client_timer *t,
+		       void (*then)(struct client_timer *t));
+void client_timer_class(struct client_timer *t, struct lock_class_key *key);
+struct client_timer *client_timer_new(struct client *c,
+				      void (*then)(struct client_timer *t));
+void client_timer_free(struct client_timer *t);
+struct client_timer **client_timers_new(struct client *c, unsigned int nr);
+void client_timers_free(struct client_timer **timers, unsigned int nr);
+
+ktime_t client_in(u64 delay_ns);
+u64 client_delay(const struct client *c, u64 ms);
+int client_start(struct client_timer *t, u64 delay_ns);
+int client_start_at(struct client_timer *t, ktime_t deadline);
+bool client_wait_done(struct client *c, struct completion *done);
+bool client_wait(struct client_timer *t);
+void client_set(bool *flag);
+bool client_is_set(bool *flag);
+bool client_wait_for(bool *flag);
+void client_sleep(u64 ns);
+int client_other_cpu(void);
+void client_in_hardirq(void (*fn)(void *arg), void *arg);
+
+#endif /* _TWHEEL_CLIENT_H */

@@ -1,0 +1,539 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Calls that a callback may make
+ *
+ * Also periodic timers, tails, and callers in softirq and hard interrupt
+ * context.
+ */
+#include <linux/delay.h>
+#include <linux/preempt.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/smp.h>
+
+#include "client.h"
+
+/* Context. */
+
+static void note_context(struct client_timer *t)
+{
+	t->result = IS_ENABLED(CONFIG_PREEMPT_RT) ?
+		    !in_hardirq() : in_serving_softirq();
+	complete(&t->done);
+}
+
+static void callback_runs_in_softirq(struct client *c)
+{
+	struct client_timer *t = client_timer_new(c, note_context);
+
+	if (!t)
+		return;
+	client_start(t, client_delay(c, 5));
+	client_wait(t);
+	CLIENT_CHECK(c, t->result);
+	CLIENT_CHECK(c, t->cpu == raw_smp_processor_id());
+	client_timer_free(t);
+}
+
+/* Restarting itself. */
+
+#define AGAIN_NR	10
+
+static void again_callback(struct client_timer *t)
+{
+	if (twheel_pending(&t->timer))
+		t->result = -EBUSY;
+	else if (t->count < AGAIN_NR)
+		t->result = client_start(t, t->client->config.tick_ns);
+	else
+		complete(&t->done);
+}
+
+static void callback_restarts_its_timer(struct client *c)
+{
+	struct client_timer *t = client_timer_new(c, again_callback);
+
+	if (!t)
+		return;
+	client_start(t, client_delay(c, 5));
+	client_wait(t);
+	CLIENT_CHECK(c, t->count == AGAIN_NR);
+	CLIENT_CHECK(c, t->result == 0);
+	client_timer_free(t);
+}
+
+static void at_once_callback(struct client_timer *t)
+{
+	if (t->count < 100)
+		client_start_at(t, 0);
+	else
+		complete(&t->done);
+}
+
+/* A timer that is always due must not keep the wheel in one tick. */
+static void callback_restarts_its_timer_in_the_past(struct client *c)
+{
+	struct client_timer *t = client_timer_new(c, at_once_callback);
+	struct client_timer *beside = client_timer_new(c, NULL);
+
+	if (t && beside) {
+		client_start(t, 0);
+		client_start(beside, client_delay(c, 5));
+		client_wait(t);
+		client_wait(beside);
+		CLIENT_CHECK(c, t->count == 100);
+	}
+	client_timer_free(t);
+	client_timer_free(beside);
+}
+
+/* Neighbours. */
+
+static void stop_neighbour(struct client_timer *t)
+{
+	t->result = twheel_stop(&t->other->timer);
+	complete(&t->done);
+}
+
+/* Both are due in the same tick, and t comes first. */
+static void callback_stops_a_neighbour_of_its_tick(struct client *c)
+{
+	struct client_timer *t = client_timer_new(c, stop_neighbour);
+	struct client_timer *neighbour = client_timer_new(c, NULL);
+	ktime_t deadline = client_in(client_delay(c, 20));
+
+	if (t && neighbour) {
+		t->other = neighbour;
+		client_start_at(t, deadline);
+		client_start_at(neighbour, deadline);
+		if (ktime_after(ktime_get(), deadline))
+			client_slow(c);
+		client_wait(t);
+		client_sleep(3 * c->config.tick_ns);
+	}
+	if (t && neighbour && !c->slow) {
+		CLIENT_CHECK(c, t->result == 1);
+		CLIENT_CHECK(c, neighbour->count == 0);
+	}
+	client_timer_free(t);
+	client_timer_free(neighbour);
+}
+
+static void put_off_neighbour(struct client_timer *t)
+{
+	t->result = client_start(t->other, t->client->config.tick_ns * 5);
+	complete(&t->done);
+}
+
+static void callback_puts_off_a_neighbour_of_its_tick(struct client *c)
+{
+	struct client_timer *t = client_timer_new(c, put_off_neighbour);
+	struct client_timer *neighbour = client_timer_new(c, NULL);
+	ktime_t deadline = client_in(client_delay(c, 20));
+
+	if (t && neighbour) {
+		t->other = neighbour;
+		client_start_at(t, deadline);
+		client_start_at(neighbour, deadline);
+		if (ktime_after(ktime_get(), deadline))
+			client_slow(c);
+		client_wait(t);
+		client_wait(neighbour);
+	}
+	if (t && neighbour && !c->slow) {
+		CLIENT_CHECK(c, t->result == 1);
+		CLIENT_CHECK(c, neighbour->count == 1);
+	}
+	client_timer_free(t);
+	client_timer_free(neighbour);
+}
+
+static void start_neighbour(struct client_timer *t)
+{
+	t->result = client_start(t->other, 0);
+	complete(&t->done);
+}
+
+static void callback_starts_another_timer(struct client *c)
+{
+	struct client_timer *t = client_timer_new(c, start_neighbour);
+	struct client_timer *other = client_timer_new(c, NULL);
+
+	if (t && other) {
+		t->other = other;
+		client_start(t, client_delay(c, 5));
+		client_wait(t);
+		client_wait(other);
+		CLIENT_CHECK(c, t->result == 0);
+		CLIENT_CHECK(c, other->count == 1);
+	}
+	client_timer_free(t);
+	client_timer_free(other);
+}
+
+/* Freeing its own timer. */
+
+struct client_free {
+	struct client_timer t;
+	struct completion *freed;
+};
+
+static void free_callback(struct client_timer *t)
+{
+	struct client_free *f = container_of(t, struct client_free, t);
+	struct completion *freed = f->freed;
+
+	twheel_timer_destroy(&t->timer);
+	memset(f, 0x6b, sizeof(*f));
+	kfree(f);
+	complete(freed);
+}
+
+static void callback_frees_its_timer(struct client *c)
+{
+	DECLARE_COMPLETION_ONSTACK(freed);
+	u64 delay = client_delay(c, 5);
+	struct client_free *f;
+	int i;
+
+	for (i = 0; i < 16; i++) {
+		f = kmalloc(sizeof(*f), GFP_KERNEL);
+		if (!CLIENT_CHECK(c, f))
+			return;
+		client_timer_init(c, &f->t, free_callback);
+		f->freed = &freed;
+		/* Not client_start(): it writes to @f after the start. */
+		f->t.not_before = client_in(delay);
+		twheel_start(&f->t.timer, delay);
+	}
+	for (i = 0; i < 16; i++)
+		wait_for_completion(&freed);
+}
+
+/* A timer that has expired can hang on to another one, and is not pending. */
+
+static struct list_head *client_expired;
+
+static void link_callback(struct client_timer *t)
+{
+	u64 tick_ns = t->client->config.tick_ns;
+
+	t->result = twheel_expired_deadline(&t->timer, tick_ns) ==
+		    (u64)t->not_before;
+	t->timer.node.link.prev = client_expired;
+	client_expired = &t->timer.node.link;
+	complete(&t->done);
+}
+
+static void expired_timers_may_be_linked(struct client *c)
+{
+	struct client_timer *t = client_timer_new(c, link_callback);
+	int i;
+
+	if (!t)
+		return;
+	for (i = 0; i < 5; i++) {
+		client_start_at(t, client_in(client_delay(c, 5) + i * 4321));
+		client_wait(t);
+		CLIENT_CHECK(c, t->result);
+		CLIENT_CHECK(c, client_expired == &t->timer.node.link);
+		CLIENT_CHECK(c, !twheel_pending(&t->timer));
+		CLIENT_CHECK(c, twheel_stop(&t->timer) == 0);
+		client_expired = t->timer.node.link.prev;
+	}
+	client_timer_free(t);
+}
+
+/* Periodic timers. */
+
+#define PERIODS	20
+
+static void forward_callback(struct client_timer *t)
+{
+	u64 period = t->client->config.tick_ns * 3 / 2;
+	u64 periods = twheel_forward(&t->timer, period);
+
+	if (!periods)
+		t->result = -ERANGE;
+	WRITE_ONCE(t->not_before,
+		   ktime_add_ns(t->not_before, periods * period));
+	if (t->count == PERIODS) {
+		twheel_stop(&t->timer);
+		complete(&t->done);
+	}
+}
+
+/* client_expire()'s check for early callbacks also checks the grid. */
+static void forward_keeps_to_the_grid(struct client *c)
+{
+	struct client_timer *t = client_timer_new(c, forward_callback);
+	ktime_t first = client_in(client_delay(c, 5));
+
+	if (!t)
+		return;
+	client_start_at(t, first);
+	client_wait(t);
+	CLIENT_CHECK(c, t->count == PERIODS);
+	CLIENT_CHECK(c, t->result == 0);
+	CLIENT_CHECK(c, twheel_deadline(&t->timer) == t->not_before);
+	client_timer_free(t);
+}
+
+static void overrun_callback(struct client_timer *t)
+{
+	u64 period = t->client->config.tick_ns / 10;
+	ktime_t due = twheel_deadline(&t->timer);
+	u64 periods;
+
+	mdelay(2);
+	periods = twheel_forward(&t->timer, period);
+	twheel_stop(&t->timer);
+	t->result = periods >= div64_u64(2 * NSEC_PER_MSEC, period) &&
+		twheel_deadline(&t->timer) == ktime_add_ns(due, periods * period);
+	complete(&t->done);
+}
+
+static void forward_counts_overruns(struct client *c)
+{
+	struct client_timer *t = client_timer_new(c, overrun_callback);
+
+	if (!t)
+		return;
+	client_start(t, client_delay(c, 5));
+	client_wait(t);
+	CLIENT_CHECK(c, t->result);
+	client_timer_free(t);
+}
+
+static void forward_leaves_a_pending_timer(struct client *c)
+{
+	struct client_timer *t = client_timer_new(c, NULL);
+	ktime_t deadline = client_in(CLIENT_HOUR);
+
+	if (!t)
+		return;
+	client_start_at(t, deadline);
+	CLIENT_CHECK(c, twheel_forward(&t->timer, NSEC_PER_SEC) == 0);
+	CLIENT_CHECK(c, twheel_deadline(&t->timer) == deadline);
+	CLIENT_CHECK(c, twheel_stop(&t->timer) == 1);
+	client_timer_free(t);
+}
+
+/* 0 means that nothing was done. */
+static void forward_leaves_a_timer_that_was_stopped_early(struct client *c)
+{
+	struct client_timer *t = client_timer_new(c, NULL);
+
+	if (!t)
+		return;
+	client_start(t, CLIENT_HOUR);
+	CLIENT_CHECK(c, twheel_stop(&t->timer) == 1);
+	CLIENT_CHECK(c, twheel_forward(&t->timer, NSEC_PER_SEC) == 0);
+	CLIENT_CHECK(c, !twheel_pending(&t->timer));
+	client_timer_free(t);
+}
+
+static void forward_by_a_huge_period_never_expires(struct client *c)
+{
+	struct client_timer *t = client_timer_new(c, NULL);
+
+	if (!t)
+		return;
+	client_start(t, 0);
+	client_wait(t);
+	CLIENT_CHECK(c, twheel_forward(&t->timer, U64_MAX) == 1);
+	CLIENT_CHECK(c, twheel_remaining(&t->timer) > CLIENT_HOUR);
+	client_sleep(5 * c->config.tick_ns);
+	CLIENT_CHECK(c, twheel_stop(&t->timer) == 1);
+	CLIENT_CHECK(c, t->count == 1);
+	client_timer_free(t);
+}
+
+/* Tails. */
+
+#define TAIL_NR	4
+
+struct client_tail {
+	struct twheel_tick_end tail;
+	atomic_t callbacks;
+	int runs;
+	int seen;
+	struct completion done;
+};
+
+struct client_tail_timer {
+	struct client_timer t;
+	struct client_tail *tail;
+};
+
+static void tail_fn(struct twheel_tick_end *tail)
+{
+	struct client_tail *ct = container_of(tail, struct client_tail, tail);
+
+	ct->runs++;
+	ct->seen = atomic_read(&ct->callbacks);
+	if (ct->seen >= TAIL_NR)
+		complete(&ct->done);
+}
+
+static void tail_callback(struct client_timer *t)
+{
+	struct client_tail_timer *tt = container_of(t, struct client_tail_timer, t);
+
+	atomic_inc(&tt->tail->callbacks);
+	twheel_at_tick_end(&t->timer, &tt->tail->tail);
+	complete(&t->done);
+}
+
+static struct client_tail_timer *tail_timers_new(struct client *c,
+						 struct client_tail *tail)
+{
+	struct client_tail_timer *timers;
+	int i;
+
+	timers = kcalloc(TAIL_NR, sizeof(*timers), GFP_KERNEL);
+	if (!CLIENT_CHECK(c, timers))
+		return NULL;
+	memset(tail, 0, sizeof(*tail));
+	tail->tail.fn = tail_fn;
+	init_completion(&tail->done);
+	for (i = 0; i < TAIL_NR; i++) {
+		client_timer_init(c, &timers[i].t, tail_callback);
+		timers[i].tail = tail;
+	}
+	return timers;
+}
+
+static void tail_timers_wait_and_free(struct client *c,
+				      struct client_tail_timer *timers,
+				      struct client_tail *tail)
+{
+	int i;
+
+	for (i = 0; i < TAIL_NR; i++)
+		client_wait(&timers[i].t);
+	client_wait_done(c, &tail->done);
+	for (i = 0; i < TAIL_NR; i++) {
+		twheel_shutdown_sync(&timers[i].t.timer);
+		twheel_timer_destroy(&timers[i].t.timer);
+	}
+	kfree(timers);
+}
+
+static void tail_runs_once_after_the_callbacks(struct client *c)
+{
+	struct client_tail tail;
+	struct client_tail_timer *timers = tail_timers_new(c, &tail);
+	ktime_t deadline = client_in(client_delay(c, 20));
+	int i;
+
+	if (!timers)
+		return;
+	for (i = 0; i < TAIL_NR; i++)
+		client_start_at(&timers[i].t, deadline);
+	if (ktime_after(ktime_get(), deadline))
+		client_slow(c);
+	tail_timers_wait_and_free(c, timers, &tail);
+	/* A run that takes too long ends in the middle, and has its own end. */
+	CLIENT_CHECK(c, tail.runs <= (c->exact ? 1 : TAIL_NR));
+	CLIENT_CHECK(c, tail.seen == TAIL_NR);
+}
+
+static void tail_runs_again_in_later_ticks(struct client *c)
+{
+	struct client_tail tail;
+	struct client_tail_timer *timers = tail_timers_new(c, &tail);
+	int i;
+
+	if (!timers)
+		return;
+	for (i = 0; i < TAIL_NR; i++)
+		client_start(&timers[i].t, client_delay(c, 0) * (i + 1));
+	tail_timers_wait_and_free(c, timers, &tail);
+	CLIENT_CHECK(c, tail.seen == TAIL_NR);
+	CLIENT_CHECK(c, tail.runs <= TAIL_NR);
+	if (tail.runs < 2)
+		client_slow(c);
+}
+
+/* Callers in hard interrupt context. */
+
+static void start_in_hardirq(void *arg)
+{
+	struct client_timer *t = arg;
+
+	t->result = client_start(t, t->client->config.tick_ns * 3);
+	t->entered = in_hardirq();
+}
+
+static void hardirq_starts(struct client *c)
+{
+	struct client_timer *t = client_timer_new(c, NULL);
+
+	if (!t)
+		return;
+	client_in_hardirq(start_in_hardirq, t);
+	CLIENT_CHECK(c, t->entered);
+	CLIENT_CHECK(c, t->result == 0);
+	client_wait(t);
+	CLIENT_CHECK(c, t->count == 1);
+	client_timer_free(t);
+}
+
+static void hardirq_restarts(struct client *c)
+{
+	struct client_timer *t = client_timer_new(c, NULL);
+
+	if (!t)
+		return;
+	client_start(t, CLIENT_HOUR);
+	client_in_hardirq(start_in_hardirq, t);
+	CLIENT_CHECK(c, t->result == 1);
+	client_wait(t);
+	CLIENT_CHECK(c, t->count == 1);
+	client_timer_free(t);
+}
+
+static void stop_in_hardirq(void *arg)
+{
+	struct client_timer *t = arg;
+
+	t->result = twheel_stop(&t->timer);
+	t->entered = in_hardirq();
+}
+
+static void hardirq_stops(struct client *c)
+{
+	struct client_timer *t = client_timer_new(c, NULL);
+
+	if (!t)
+		return;
+	client_start(t, CLIENT_HOUR);
+	client_in_hardirq(stop_in_hardirq, t);
+	CLIENT_CHECK(c, t->entered);
+	CLIENT_CHECK(c, t->result == 1);
+	CLIENT_CHECK(c, !twheel_pending(&t->timer));
+	client_timer_free(t);
+}
+
+const struct client_case client_callback_cases[] = {
+	CLIENT_CASE(callback_runs_in_softirq),
+	CLIENT_CASE(callback_restarts_its_timer),
+	CLIENT_CASE(callback_restarts_its_timer_in_the_past),
+	CLIENT_CASE(callback_stops_a_neighbour_of_its_tick),
+	CLIENT_CASE(callback_puts_off_a_neighbour_of_its_tick),
+	CLIENT_CASE(callback_starts_another_timer),
+	CLIENT_CASE(callback_frees_its_timer),
+	CLIENT_CASE(expired_timers_may_be_linked),
+	CLIENT_CASE(forward_keeps_to_the_grid),
+	CLIENT_CASE(forward_counts_overruns),
+	CLIENT_CASE(forward_leaves_a_pending_timer),
+	CLIENT_CASE(forward_leaves_a_timer_that_was_stopped_early),
+	CLIENT_CASE(forward_by_a_huge_period_never_expires),
+	CLIENT_CASE(tail_runs_once_after_the_callbacks),
+	CLIENT_CASE(tail_runs_again_in_later_ticks),
+	CLIENT_CASE(hardirq_starts),
+	CLIENT_CASE(hardirq_restarts),
+	CLIENT_CASE(hardirq_stops),
+	{}
+};

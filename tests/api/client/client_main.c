@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A sample client of twheel's in-kernel interface, which also tests it
+ *
+ * Loading the module runs every case on every kind of wheel. Results go to the
+ * kernel log as KTAP, one line for each behaviour, then a count and a verdict:
+ *
+ *	ok 17 - restart_later [hier tickless 1000 us]
+ *	# 250 passed, 0 failed, 0 skipped
+ *	twheel_client: SUCCESS
+ *
+ * insmod succeeds with any verdict. only=TEXT runs the cases that have TEXT in
+ * their name or in the description of their wheel. The module then stays loaded
+ * and uses twheel, so "rmmod twheel" must be refused until after "rmmod
+ * twheel_client".
+ *
+ * To use twheel in a module of your own, start with client_util.c. It shows a
+ * timer embedded in a structure, its setup, its callback and its end.
+ */
+#include <linux/kthread.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/workqueue.h>
+
+#include "client.h"
+#include "twheel_info.h"
+
+/* How often a case is run before a slow machine is no excuse any more. */
+#define CLIENT_TRIES	7
+
+static char *only;
+module_param(only, charp, 0444);
+MODULE_PARM_DESC(only, "run only cases with this text in their name or wheel");
+
+static bool exact;
+module_param(exact, bool, 0444);
+MODULE_PARM_DESC(exact, "time is exact: check what is promised in units of time");
+
+static bool stop_at_first;
+module_param_named(stop, stop_at_first, bool, 0444);
+MODULE_PARM_DESC(stop, "stop at the first case that fails");
+
+static unsigned int passed;
+static unsigned int failed;
+static unsigned int skipped;
+
+/*
+ * The wheels that cases run on. The first is the default one. A scheme that none of them
+ * has gets one more.
+ */
+static const struct twheel_config client_configs[] = {
+	{ .name = NULL },
+	{ .name = "p1000", .scheme = TWHEEL_HIER, .mode = TWHEEL_PERIODIC,
+	  .tick_ns = NSEC_PER_MSEC },
+	{ .name = "t1000", .scheme = TWHEEL_HIER, .mode = TWHEEL_TICKLESS,
+	  .tick_ns = NSEC_PER_MSEC },
+	{ .name = "d500", .scheme = TWHEEL_HIER, .mode = TWHEEL_PERIODIC,
+	  .tick_ns = 500 * NSEC_PER_USEC, .doze = 3 },
+	{ .name = "t50", .scheme = TWHEEL_HIER, .mode = TWHEEL_TICKLESS,
+	  .tick_ns = TWHEEL_TICK_NS_MIN },
+	{ .name = "hp1000", .scheme = TWHEEL_HASHED, .mode = TWHEEL_PERIODIC,
+	  .tick_ns = NSEC_PER_MSEC, .slots = 64 },
+	{ .name = "ht4000", .scheme = TWHEEL_HASHED, .mode = TWHEEL_TICKLESS,
+	  .tick_ns = 4 * NSEC_PER_MSEC },
+	{ .name = "ht10000", .scheme = TWHEEL_HASHED, .mode = TWHEEL_TICKLESS,
+	  .tick_ns = 10 * NSEC_PER_MSEC, .slots = TWHEEL_SLOTS_MIN },
+};
+
+static const struct client_case *const client_tables[] = {
+	client_start_cases,
+	client_stop_cases,
+	client_callback_cases,
+	client_again_cases,
+	client_bounded_cases,
+	client_drain_cases,
+	client_work_cases,
+};
+
+/* Run once: they make wheels of their own. */
+static const struct client_case *const client_once_tables[] = {
+	client_wheel_cases,
+	client_share_cases,
+};
+
+void client_fail(struct client *c, const char *where, int line,
+		 const char *what)
+{
+	c->failed = true;
+	pr_info("# %s:%d: not true: %s\n", where, line, what);
+}
+
+void client_slow(struct client *c)
+{
+	c->slow = true;
+}
+
+static void client_describe(const struct client *c, char *text, size_t size)
+{
+	const struct twheel_config *config = &c->config;
+
+	snprintf(text, size, "%s%s %s %llu us", c->shared ? "default " : "",
+		 twheel_scheme_info(config->scheme)->name,
+		 config->mode == TWHEEL_TICKLESS ? "tickless" : "periodic",
+		 div_u64(config->tick_ns, NSEC_PER_USEC));
+}
+
+static bool client_wanted(const struct client_case *one, const char *wheel)
+{
+	return !only || !*only || strstr(one->name, only) ||
+	       strstr(wheel, only);
+}
+
+static void client_run_once(struct client *c, const struct client_case *one)
+{
+	c->failed = false;
+	c->slow = false;
+	c->exact = exact;
+	c->skipped = NULL;
+	atomic_set(&c->early, 0);
+	atomic64_set(&c->late_max, 0);
+	atomic64_set(&c->late_min, S64_MAX);
+	one->run(c);
+	if (!c->slow)
+		CLIENT_CHECK(c, !atomic_read(&c->early));
+}
+
+static void client_count(const struct client *c)
+{
+	if (c->failed || c->slow)
+		failed++;
+	else if (c->skipped)
+		skipped++;
+	else
+		passed++;
+}
+
+static void client_run(struct client *c, const struct client_case *one,
+		       const char *wheel)
+{
+	int tries = 0;
+
+	if (!client_wanted(one, wheel) || (stop_at_first && failed))
+		return;
+	do {
+		c->patience = 1U << tries;
+		client_run_once(c, one);
+	} while (c->slow && !c->failed && ++tries < CLIENT_TRIES);
+	if (c->slow)
+		pr_info("# %s: gave up after %d tries\n", one->name, tries);
+	client_count(c);
+	pr_info("%sok %u - %s [%s]%s%s\n", c->failed || c->slow ? "not " : "",
+		passed + failed + skipped, one->name, wheel,
+		c->skipped ? " # SKIP " : "", c->skipped ? c->skipped : "");
+}
+
+static void client_run_tables(struct client *c)
+{
+	const struct client_case *one;
+	char wheel[64];
+	size_t i;
+
+	client_describe(c, wheel, sizeof(wheel));
+	for (i = 0; i < ARRAY_SIZE(client_tables); i++)
+		for (one = client_tables[i]; one->run; one++)
+			client_run(c, one, wheel);
+}
+
+static void client_run_default(struct client *c)
+{
+	c->wheel = twheel_default();
+	c->shared = true;
+	twheel_get_config(c->wheel, &c->config);
+	client_run_tables(c);
+	c->shared = false;
+}
+
+static void client_run_private(struct client *c,
+			       const struct twheel_config *config)
+{
+	c->wheel = twheel_create(config);
+	if (IS_ERR(c->wheel)) {
+		failed++;
+		pr_info("not ok %u - create [%s]: error %ld\n",
+			passed + failed + skipped, config->name,
+			PTR_ERR(c->wheel));
+		return;
+	}
+	twheel_get_config(c->wheel, &c->config);
+	client_run_tables(c);
+	twheel_destroy(c->wheel);
+}
+
+static void client_run_all(struct client *c)
+{
+	const struct client_case *one;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(client_configs); i++) {
+		if (client_configs[i].name)
+			client_run_private(c, &client_configs[i]);
+		else
+			client_run_default(c);
+	}
+	for (i = TWHEEL_HASHED + 1; i < TWHEEL_NR_SCHEMES; i++)
+		client_run_private(c, &(struct twheel_config) {
+			.name = twheel_scheme_info(i)->name, .scheme = i,
+			.mode = TWHEEL_PERIODIC, .tick_ns = NSEC_PER_MSEC });
+	c->wheel = twheel_default();
+	for (i = 0; i < ARRAY_SIZE(client_once_tables); i++)
+		for (one = client_once_tables[i]; one->run; one++)
+			client_run(c, one, "wheels");
+}
+
+static int client_thread(void *done)
+{
+	struct client *c = kzalloc(sizeof(*c), GFP_KERNEL);
+	struct workqueue_struct *wq = alloc_workqueue("twheel_client",
+						      WQ_UNBOUND, 0);
+
+	if (c && wq) {
+		c->wq = wq;
+		client_run_all(c);
+	}
+	if (wq)
+		destroy_workqueue(wq);
+	kfree(c);
+	complete(done);
+	return 0;
+}
+
+static void client_report(void)
+{
+	pr_info("1..%u\n", passed + failed + skipped);
+	pr_info("# %u passed, %u failed, %u skipped\n", passed, failed,
+		skipped);
+	pr_info("twheel_client: %s\n", passed && !failed ? "SUCCESS" : "FAILURE");
+}
+
+/*
+ * The cases run in a thread that stays on one CPU. All timers that it starts
+ * are therefore on one base, and expire in one order.
+ */
+static int __init client_init(void)
+{
+	DECLARE_COMPLETION_ONSTACK(done);
+	struct task_struct *thread;
+
+	pr_info("KTAP version 1\n");
+	thread = kthread_create(client_thread, &done, "twheel_client");
+	if (IS_ERR(thread))
+		return PTR_ERR(thread);
+	kthread_bind(thread, cpumask_first(cpu_online_mask));
+	wake_up_process(thread);
+	/* The kernel takes one long wait for a hang. */
+	while (!wait_for_completion_timeout(&done, 30 * HZ))
+		;
+	client_report();
+	return 0;
+}
+module_init(client_init);
+
+static void __exit client_exit(void)
+{
+}
+module_exit(client_exit);
+
+MODULE_DESCRIPTION("Sample client and promise suite of twheel's in-kernel interface");
+MODULE_LICENSE("GPL");

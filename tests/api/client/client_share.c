@@ -1,0 +1,625 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The sixth promise: all wheels together leave a CPU half of its time, however
+ * their timers behave, and a wheel of somebody else is not late for it
+ *
+ * The thread of the cases is the victim: it counts how far it gets beside the
+ * wheels, and how far alone. That says something only where time does not
+ * depend on the machine, so these cases want the parameter exact=1. The stage
+ * that sets it runs them on one CPU, with instructions for nanoseconds.
+ */
+#include <linux/delay.h>
+#include <linux/err.h>
+#include <linux/irqflags.h>
+#include <linux/kprobes.h>
+#include <linux/kthread.h>
+#include <linux/math64.h>
+#include <linux/mm.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+
+#include "client.h"
+
+#define SHARE_WHEELS	16
+#define SHARE_MS	200
+
+/* The time that the victim keeps, in thousandths. */
+#define SHARE_LEFT	450
+#define BYSTANDER_LATE_MAX	(3 * CLIENT_MSEC)
+
+/**
+ * struct attack - what the timers of one wheel do to a CPU
+ * @config: the wheel; the tick of each is @skew_ns longer than its
+ *	predecessor's
+ * @skew_ns: see there
+ * @far: timers that are due in an hour
+ * @near: timers that start themselves again
+ * @period_ns: after so long
+ * @spin_ns: how long their callbacks take
+ */
+struct attack {
+	struct twheel_config config;
+	u64 skew_ns;
+	unsigned int far;
+	unsigned int near;
+	u64 period_ns;
+	u64 spin_ns;
+};
+
+struct attack_timer {
+	struct twheel_timer timer;
+	const struct attack *attack;
+};
+
+struct attacker {
+	struct twheel *wheel;
+	struct attack_timer *timers;
+	unsigned int nr;
+};
+
+/**
+ * struct bystander - a timer of somebody else, every tick
+ * @timer: the timer
+ * @deadline: when it is due
+ * @latest: how late it was at most
+ * @late: how often it was later than %BYSTANDER_LATE_MAX
+ */
+struct bystander {
+	struct twheel_timer timer;
+	ktime_t deadline;
+	s64 latest;
+	unsigned int late;
+};
+
+static void spin(u64 ns)
+{
+	ktime_t end = client_in(ns);
+
+	while (ns && ktime_before(ktime_get(), end))
+		cpu_relax();
+}
+
+static void near_expired(struct twheel_timer *timer)
+{
+	struct attack_timer *at = container_of(timer, struct attack_timer, timer);
+
+	spin(at->attack->spin_ns);
+	twheel_start(timer, at->attack->period_ns);
+}
+
+static void far_expired(struct twheel_timer *timer)
+{
+}
+
+static void end_attack(struct attacker *attacker)
+{
+	unsigned int i;
+
+	for (i = 0; attacker->timers && i < attacker->nr; i++)
+		twheel_shutdown_sync(&attacker->timers[i].timer);
+	kvfree(attacker->timers);
+	if (!IS_ERR(attacker->wheel))
+		twheel_destroy(attacker->wheel);
+}
+
+static bool begin_attack(struct attacker *attacker, const struct attack *attack,
+			 unsigned int number)
+{
+	struct twheel_config config = attack->config;
+	unsigned int i;
+
+	config.name = "attack";
+	config.tick_ns += number * attack->skew_ns;
+	attacker->nr = attack->far + attack->near;
+	attacker->timers = kvcalloc(attacker->nr, sizeof(*attacker->timers),
+				    GFP_KERNEL);
+	attacker->wheel = twheel_create(&config);
+	if (IS_ERR(attacker->wheel) || !attacker->timers)
+		return false;
+	for (i = 0; i < attacker->nr; i++) {
+		struct attack_timer *at = &attacker->timers[i];
+		bool near = i >= attack->far;
+
+		at->attack = attack;
+		twheel_timer_setup(&at->timer, attacker->wheel,
+				   near ? near_expired : far_expired, 0);
+		twheel_start(&at->timer, near ? attack->period_ns : CLIENT_HOUR);
+		if (i % 64 == 0)
+			cond_resched();
+	}
+	return true;
+}
+
+static void bystander_expired(struct twheel_timer *timer)
+{
+	struct bystander *b = container_of(timer, struct bystander, timer);
+	s64 late = ktime_get() - b->deadline;
+
+	b->latest = max(b->latest, late);
+	b->late += late > (s64)BYSTANDER_LATE_MAX;
+	b->deadline += CLIENT_MSEC;
+	twheel_start_at(timer, b->deadline);
+}
+
+/* How far the victim gets in SHARE_MS, and for how long it was kept from it. */
+static u64 victim(u64 *held_up)
+{
+	ktime_t now = ktime_get(), last = now;
+	ktime_t end = now + SHARE_MS * CLIENT_MSEC;
+	u64 steps = 0;
+
+	for (*held_up = 0; now < end; last = now) {
+		now = ktime_get();
+		*held_up = max_t(u64, *held_up, now - last);
+		steps++;
+		if (steps % 64 == 0)
+			cond_resched();
+	}
+	return steps;
+}
+
+static u64 victim_beside_bystander(u64 *held_up, struct bystander *b)
+{
+	u64 steps;
+
+	b->latest = 0;
+	b->late = 0;
+	twheel_timer_setup(&b->timer, NULL, bystander_expired,
+			   TWHEEL_TIMER_ON_STACK);
+	b->deadline = client_in(CLIENT_MSEC);
+	twheel_start_at(&b->timer, b->deadline);
+	steps = victim(held_up);
+	twheel_shutdown_sync(&b->timer);
+	twheel_timer_destroy(&b->timer);
+	return steps;
+}
+
+static void attack_with(struct client *c, const struct attack *attack,
+			unsigned int wheels, u64 alone)
+{
+	struct attacker attackers[SHARE_WHEELS] = {};
+	unsigned int i, made = 0;
+	u64 steps, left, held_up;
+	struct bystander b;
+
+	while (made < wheels &&
+	       CLIENT_CHECK(c, begin_attack(&attackers[made], attack, made)))
+		made++;
+	steps = victim_beside_bystander(&held_up, &b);
+	left = div64_u64(steps * 1000, alone);
+	pr_info("# %u wheels: %llu/1000 of the CPU left, held up for %llu us, bystander %llu us late\n",
+		wheels, left, div_u64(held_up, NSEC_PER_USEC),
+		div_u64(b.latest, NSEC_PER_USEC));
+	CLIENT_CHECK(c, left >= SHARE_LEFT);
+	/* The time slice of another thread may be in between. */
+	CLIENT_CHECK(c, held_up <= 5 * CLIENT_MSEC);
+	/* Once the softirq's thread may have waited as long for the victim. */
+	CLIENT_CHECK(c, b.late <= 1);
+	CLIENT_CHECK(c, b.latest <= 10 * CLIENT_MSEC);
+	for (i = 0; i < min(made + 1, wheels); i++)
+		end_attack(&attackers[i]);
+}
+
+static void attack_with_up_to(struct client *c, const struct attack *attack,
+			      unsigned int wheels_max)
+{
+	u64 alone, held_up;
+	unsigned int wheels;
+
+	if (!c->exact) {
+		c->skipped = "time is not exact here";
+		return;
+	}
+	alone = victim(&held_up);
+	for (wheels = 1; wheels <= wheels_max; wheels *= 4)
+		attack_with(c, attack, wheels, alone);
+}
+
+static void idle_wheels_leave_half_of_a_cpu(struct client *c)
+{
+	static const struct attack attack = {
+		.config = { .tick_ns = TWHEEL_TICK_NS_MIN },
+		.skew_ns = 1000,
+		.far = 1,
+	};
+
+	attack_with_up_to(c, &attack, SHARE_WHEELS);
+}
+
+/* The hand has to look through timers that are not due for another hour. */
+static void long_slots_leave_half_of_a_cpu(struct client *c)
+{
+	static const struct attack attack = {
+		.config = {
+			.scheme = TWHEEL_HASHED,
+			.slots = TWHEEL_SLOTS_MIN,
+			.tick_ns = TWHEEL_TICK_NS_MIN,
+		},
+		.far = 12000,
+		.near = 200,
+		.period_ns = TWHEEL_TICK_NS_MIN,
+	};
+
+	attack_with_up_to(c, &attack, SHARE_WHEELS);
+}
+
+static void short_callbacks_leave_half_of_a_cpu(struct client *c)
+{
+	static const struct attack attack = {
+		.config = { .tick_ns = CLIENT_MSEC },
+		.near = 950,
+		.period_ns = 1,
+		.spin_ns = 1000,
+	};
+
+	attack_with_up_to(c, &attack, SHARE_WHEELS);
+}
+
+/* Sixteen wheels with such callbacks would take more than a pause makes up for. */
+static void long_callbacks_leave_half_of_a_cpu(struct client *c)
+{
+	static const struct attack attack = {
+		.config = { .tick_ns = CLIENT_MSEC },
+		.near = 20,
+		.period_ns = 1,
+		.spin_ns = 100 * NSEC_PER_USEC,
+	};
+
+	attack_with_up_to(c, &attack, 4);
+}
+
+/*
+ * For 50 ms nothing runs, as if a hypervisor had stopped the machine, while many
+ * timers are due: in a callback, between two runs, or in a run that a thread of
+ * real time has preempted. The last works on PREEMPT_RT. Elsewhere such a thread
+ * preempts no run, and there is no stall.
+ *
+ * The case measures the time from then until the wheel goes on, and until a
+ * timer expires that is due in the meantime on another wheel.
+ */
+
+#define STALL_NS	(50 * CLIENT_MSEC)
+#define STALL_NR	3000
+/* A pause, and what a run and an interrupt take besides. */
+#define STALL_PAUSE_MAX	(CLIENT_MSEC + 50 * NSEC_PER_USEC)
+#define STALL_LATE_MAX	(STALL_PAUSE_MAX + 250 * NSEC_PER_USEC)
+
+/**
+ * struct stall - a stall and what follows
+ * @in_callback: what the first callback does, or NULL
+ * @go: the thread is to preempt the run
+ * @gone: it has done so
+ * @over: when the stall was over
+ * @last: when a callback ended last, or the stall
+ * @pause: the longest time from there to the next one
+ * @expired: callbacks that have run
+ * @other: when the timer on the other wheel expired
+ */
+struct stall {
+	void (*in_callback)(struct stall *stall);
+	struct completion go;
+	struct completion gone;
+	ktime_t over;
+	ktime_t last;
+	u64 pause;
+	unsigned int expired;
+	ktime_t other;
+};
+
+struct stall_timer {
+	struct twheel_timer timer;
+	struct stall *stall;
+};
+
+static void stall_cpu(struct stall *stall)
+{
+	spin(STALL_NS);
+	stall->over = ktime_get();
+	stall->last = stall->over;
+}
+
+static void let_thread_stall(struct stall *stall)
+{
+	complete(&stall->go);
+}
+
+static int stall_thread(void *data)
+{
+	struct stall *stall = data;
+
+	sched_set_fifo(current);
+	wait_for_completion(&stall->go);
+	stall_cpu(stall);
+	complete(&stall->gone);
+	return 0;
+}
+
+/* On this CPU, which is the only one. */
+static bool begin_thread(struct stall *stall)
+{
+	struct task_struct *thread = kthread_run(stall_thread, stall,
+						 "twheel_stall");
+
+	return !IS_ERR(thread);
+}
+
+static void stall_expired(struct twheel_timer *timer)
+{
+	struct stall_timer *st = container_of(timer, struct stall_timer, timer);
+	struct stall *stall = st->stall;
+	s64 pause = ktime_get() - stall->last;
+
+	if (stall->expired++)
+		stall->pause = max_t(u64, stall->pause, pause);
+	else if (stall->in_callback)
+		stall->in_callback(stall);
+	stall->last = ktime_get();
+}
+
+static void other_expired(struct twheel_timer *timer)
+{
+	struct stall_timer *st = container_of(timer, struct stall_timer, timer);
+
+	st->stall->other = ktime_get();
+}
+
+/* Stalls between two runs: this thread runs only then. */
+static void stall_when_some_have_expired(struct stall *stall)
+{
+	while (READ_ONCE(stall->expired) < STALL_NR / 10)
+		cond_resched();
+	local_irq_disable();
+	stall_cpu(stall);
+	local_irq_enable();
+}
+
+static void check_stall(struct client *c, const struct stall *stall)
+{
+	s64 late = stall->other - stall->over;
+
+	pr_info("# longest pause %llu us, another wheel %lld us late\n",
+		div_u64(stall->pause, NSEC_PER_USEC),
+		div_s64(late, NSEC_PER_USEC));
+	CLIENT_CHECK(c, stall->expired == STALL_NR);
+	CLIENT_CHECK(c, stall->over);
+	CLIENT_CHECK(c, stall->pause <= STALL_PAUSE_MAX);
+	CLIENT_CHECK(c, stall->other);
+	CLIENT_CHECK(c, late <= (s64)STALL_LATE_MAX);
+}
+
+static void run_stall(struct client *c, struct stall *stall,
+		      struct stall_timer *timers, struct twheel *other)
+{
+	ktime_t deadline = client_in(10 * CLIENT_MSEC);
+	int i;
+
+	if (stall->in_callback == let_thread_stall &&
+	    !CLIENT_CHECK(c, begin_thread(stall)))
+		return;
+	for (i = 0; i <= STALL_NR; i++) {
+		timers[i].stall = stall;
+		if (i < STALL_NR)
+			twheel_timer_setup(&timers[i].timer, NULL,
+					   stall_expired, 0);
+		else
+			twheel_timer_setup(&timers[i].timer, other,
+					   other_expired, 0);
+		twheel_start_at(&timers[i].timer,
+				i < STALL_NR ? deadline : deadline + STALL_NS / 2);
+	}
+	if (!stall->in_callback)
+		stall_when_some_have_expired(stall);
+	if (stall->in_callback == let_thread_stall)
+		wait_for_completion(&stall->gone);
+	msleep(200);
+	check_stall(c, stall);
+	for (i = 0; i <= STALL_NR; i++)
+		twheel_shutdown_sync(&timers[i].timer);
+}
+
+static void stall_with(struct client *c, void (*in_callback)(struct stall *stall))
+{
+	struct twheel_config config = { .name = "other" };
+	struct stall stall = { .in_callback = in_callback };
+	struct stall_timer *timers;
+	struct twheel *other;
+
+	if (!c->exact) {
+		c->skipped = "time is not exact here";
+		return;
+	}
+	init_completion(&stall.go);
+	init_completion(&stall.gone);
+	timers = kvcalloc(STALL_NR + 1, sizeof(*timers), GFP_KERNEL);
+	other = twheel_create(&config);
+	if (CLIENT_CHECK(c, timers && !IS_ERR(other)))
+		run_stall(c, &stall, timers, other);
+	if (!IS_ERR(other))
+		twheel_destroy(other);
+	kvfree(timers);
+}
+
+static void stall_in_a_callback_is_followed_by_a_short_pause(struct client *c)
+{
+	stall_with(c, stall_cpu);
+}
+
+static void stall_between_runs_is_followed_by_a_short_pause(struct client *c)
+{
+	stall_with(c, NULL);
+}
+
+static void stall_of_a_preempted_run_is_followed_by_a_short_pause(struct client *c)
+{
+	stall_with(c, let_thread_stall);
+}
+
+/*
+ * The machine itself is stopped. How long its wheels take to go on after that
+ * depends on the machine, but not for how long the account has put them off.
+ */
+
+#ifdef CONFIG_KRETPROBES
+#define STOPPED_NS	((u64)NSEC_PER_SEC)
+#define ASKED_NS	(10 * (u64)NSEC_PER_SEC)
+
+/* The answers of twheel_share_wait() to wheels without a payer, on one CPU. */
+static struct {
+	ktime_t last;
+	s64 longest;
+} put_off;
+
+static int put_off_begin(struct kretprobe_instance *instance,
+			 struct pt_regs *regs)
+{
+	ktime_t *now = (void *)instance->data;
+
+	*now = regs_get_kernel_argument(regs, 1);
+	/* 1: not this one. */
+	return !!regs_get_kernel_argument(regs, 0);
+}
+
+static int put_off_end(struct kretprobe_instance *instance,
+		       struct pt_regs *regs)
+{
+	ktime_t *now = (void *)instance->data;
+	s64 pause = regs_return_value(regs) - *now;
+
+	WRITE_ONCE(put_off.longest, max(put_off.longest, pause));
+	WRITE_ONCE(put_off.last, *now);
+	return 0;
+}
+
+static struct kretprobe put_off_probe = {
+	.kp.symbol_name = "twheel:twheel_share_wait",
+	.entry_handler = put_off_begin,
+	.handler = put_off_end,
+	.data_size = sizeof(ktime_t),
+};
+
+/* Returns when it went on, or 0 if nobody has stopped it. */
+static ktime_t ask_for_a_stop(void)
+{
+	ktime_t now = ktime_get(), last, end = now + ASKED_NS;
+
+	pr_info("# twheel-vm: stop this machine\n");
+	do {
+		cond_resched();
+		last = now;
+		now = ktime_get();
+		if (now - last > STOPPED_NS)
+			return now;
+	} while (now < end);
+	return 0;
+}
+
+static void check_put_off(struct client *c, ktime_t over)
+{
+	ktime_t end = client_in(CLIENT_IN_VAIN);
+
+	while (READ_ONCE(put_off.last) < over && ktime_get() < end)
+		cond_resched();
+	CLIENT_CHECK(c, READ_ONCE(put_off.last) >= over);
+	CLIENT_CHECK(c, READ_ONCE(put_off.longest) <= (s64)CLIENT_MSEC);
+}
+
+static void stopped_machine_is_followed_by_a_short_pause(struct client *c)
+{
+	static const struct attack attack = {
+		.config = { .tick_ns = CLIENT_MSEC },
+		.near = 950,
+		.period_ns = 1,
+		.spin_ns = 1000,
+	};
+	struct attacker attacker = {};
+	ktime_t over = 0;
+
+	put_off.last = 0;
+	put_off.longest = 0;
+	if (c->exact) {
+		c->skipped = "a machine with exact time is not stopped";
+		return;
+	}
+	if (!CLIENT_CHECK(c, register_kretprobe(&put_off_probe) == 0))
+		return;
+	if (CLIENT_CHECK(c, begin_attack(&attacker, &attack, 0)))
+		over = ask_for_a_stop();
+	if (over)
+		check_put_off(c, over);
+	else
+		c->skipped = "nobody has stopped this machine";
+	end_attack(&attacker);
+	unregister_kretprobe(&put_off_probe);
+	pr_info("# put off for %lld us at most\n",
+		div_s64(put_off.longest, NSEC_PER_USEC));
+}
+#else
+static void stopped_machine_is_followed_by_a_short_pause(struct client *c)
+{
+	c->skipped = "no kprobes";
+}
+#endif
+
+/*
+ * Many starts on a wheel that sleeps, each to be earlier than its predecessor:
+ * the hrtimer is programmed once, and nobody looks for the earliest of them.
+ */
+
+#define MANY_NR		64
+#define MANY_NS_MAX	(MANY_NR * 600)
+
+static u64 time_start_many(struct client *c, struct client_timer **timers)
+{
+	struct twheel_request requests[MANY_NR];
+	ktime_t begin, deadline = client_in(CLIENT_HOUR);
+	unsigned int i;
+
+	for (i = 0; i < MANY_NR; i++) {
+		requests[i].timer = &timers[i]->timer;
+		requests[i].deadline = deadline - i * CLIENT_MSEC;
+	}
+	begin = ktime_get();
+	twheel_start_many(requests, MANY_NR);
+	return ktime_get() - begin;
+}
+
+static void start_many_of_a_cpu_arms_once(struct client *c)
+{
+	struct twheel_config config = {
+		.name = "many", .scheme = TWHEEL_HASHED, .mode = TWHEEL_TICKLESS,
+		.tick_ns = CLIENT_MSEC,
+	};
+	struct twheel *old = c->wheel;
+	struct client_timer **timers;
+	u64 ns;
+
+	if (!c->exact) {
+		c->skipped = "time is not exact here";
+		return;
+	}
+	c->wheel = twheel_create(&config);
+	if (CLIENT_CHECK(c, !IS_ERR(c->wheel))) {
+		timers = client_timers_new(c, MANY_NR);
+		if (timers) {
+			ns = time_start_many(c, timers);
+			pr_info("# %u starts: %llu ns\n", MANY_NR, ns);
+			CLIENT_CHECK(c, ns <= MANY_NS_MAX);
+			client_timers_free(timers, MANY_NR);
+		}
+		twheel_destroy(c->wheel);
+	}
+	c->wheel = old;
+}
+
+const struct client_case client_share_cases[] = {
+	CLIENT_CASE(idle_wheels_leave_half_of_a_cpu),
+	CLIENT_CASE(long_slots_leave_half_of_a_cpu),
+	CLIENT_CASE(short_callbacks_leave_half_of_a_cpu),
+	CLIENT_CASE(long_callbacks_leave_half_of_a_cpu),
+	CLIENT_CASE(start_many_of_a_cpu_arms_once),
+	CLIENT_CASE(stall_in_a_callback_is_followed_by_a_short_pause),
+	CLIENT_CASE(stall_between_runs_is_followed_by_a_short_pause),
+	CLIENT_CASE(stall_of_a_preempted_run_is_followed_by_a_short_pause),
+	CLIENT_CASE(stopped_machine_is_followed_by_a_short_pause),
+	{}
+};

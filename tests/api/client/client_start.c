@@ -1,0 +1,746 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Starting and restarting: deadlines, lateness and order
+ */
+#include <linux/bits.h>
+#include <linux/cpumask.h>
+#include <linux/random.h>
+#include <linux/sched/isolation.h>
+#include <linux/slab.h>
+#include <linux/smp.h>
+
+#include "client.h"
+
+/*
+ * The time of an interrupt and of the callbacks before it, where time is exact.
+ */
+#define CLIENT_LATE_MAX_NS	(500 * NSEC_PER_USEC)
+
+static void start_expires_once(struct client *c)
+{
+	struct client_timer *t = client_timer_new(c, NULL);
+
+	if (!t)
+		return;
+	CLIENT_CHECK(c, !twheel_pending(&t->timer));
+	CLIENT_CHECK(c, client_start(t, client_delay(c, 5)) == 0);
+	client_wait(t);
+	CLIENT_CHECK(c, !twheel_pending(&t->timer));
+	client_sleep(5 * c->config.tick_ns);
+	CLIENT_CHECK(c, t->count == 1);
+	CLIENT_CHECK(c, twheel_stop(&t->timer) == 0);
+	client_timer_free(t);
+}
+
+static void start_is_pending(struct client *c)
+{
+	struct client_timer *t = client_timer_new(c, NULL);
+
+	if (!t)
+		return;
+	CLIENT_CHECK(c, client_start(t, CLIENT_HOUR) == 0);
+	CLIENT_CHECK(c, twheel_pending(&t->timer));
+	CLIENT_CHECK(c, client_start(t, CLIENT_HOUR) == 1);
+	CLIENT_CHECK(c, twheel_pending(&t->timer));
+	CLIENT_CHECK(c, twheel_stop(&t->timer) == 1);
+	CLIENT_CHECK(c, !twheel_pending(&t->timer));
+	client_timer_free(t);
+}
+
+static void start_zero_expires(struct client *c)
+{
+	struct client_timer *t = client_timer_new(c, NULL);
+
+	if (!t)
+		return;
+	CLIENT_CHECK(c, client_start(t, 0) == 0);
+	client_wait(t);
+	CLIENT_CHECK(c, t->count == 1);
+	client_timer_free(t);
+}
+
+static void start_at_expires(struct client *c)
+{
+	struct client_timer *t = client_timer_new(c, NULL);
+
+	if (!t)
+		return;
+	CLIENT_CHECK(c, client_start_at(t, client_in(client_delay(c, 7))) == 0);
+	client_wait(t);
+	CLIENT_CHECK(c, t->count == 1);
+	client_timer_free(t);
+}
+
+static void start_at_in_the_past_expires(struct client *c)
+{
+	static const s64 past[] = { -NSEC_PER_SEC, 0, 1 };
+	struct client_timer *t = client_timer_new(c, NULL);
+	size_t i;
+
+	if (!t)
+		return;
+	for (i = 0; i < ARRAY_SIZE(past); i++) {
+		CLIENT_CHECK(c, client_start_at(t, past[i]) == 0);
+		client_wait(t);
+	}
+	CLIENT_CHECK(c, client_start_at(t, ktime_get()) == 0);
+	client_wait(t);
+	CLIENT_CHECK(c, t->count == ARRAY_SIZE(past) + 1);
+	client_timer_free(t);
+}
+
+static void restart_later(struct client *c)
+{
+	struct client_timer *t = client_timer_new(c, NULL);
+
+	if (!t)
+		return;
+	client_start(t, client_delay(c, 30));
+	if (!client_start(t, 4 * client_delay(c, 30)))
+		client_slow(c);
+	client_wait(t);
+	CLIENT_CHECK(c, t->count == 1);
+	client_timer_free(t);
+}
+
+/* As heartbeats do: the deadline stays ahead until they stop. */
+static void restart_later_many_times(struct client *c)
+{
+	struct client_timer *t = client_timer_new(c, NULL);
+	int i;
+
+	if (!t)
+		return;
+	client_start(t, client_delay(c, 40));
+	for (i = 0; i < 40; i++) {
+		client_sleep(2 * CLIENT_MSEC);
+		if (!client_start(t, client_delay(c, 40)))
+			client_slow(c);
+	}
+	if (!c->slow)
+		CLIENT_CHECK(c, t->count == 0);
+	client_wait(t);
+	if (!c->slow)
+		CLIENT_CHECK(c, t->count == 1);
+	client_timer_free(t);
+}
+
+static void restart_earlier(struct client *c)
+{
+	struct client_timer *t = client_timer_new(c, NULL);
+
+	if (!t)
+		return;
+	CLIENT_CHECK(c, client_start(t, CLIENT_HOUR) == 0);
+	CLIENT_CHECK(c, client_start(t, client_delay(c, 10)) == 1);
+	client_wait(t);
+	CLIENT_CHECK(c, t->count == 1);
+	client_timer_free(t);
+}
+
+/* The timer may still be in the slot of its first deadline. */
+static void restart_later_then_earlier(struct client *c)
+{
+	struct client_timer *t = client_timer_new(c, NULL);
+
+	if (!t)
+		return;
+	CLIENT_CHECK(c, client_start(t, CLIENT_HOUR / 60) == 0);
+	CLIENT_CHECK(c, client_start(t, CLIENT_HOUR) == 1);
+	CLIENT_CHECK(c, client_start(t, CLIENT_HOUR / 2) == 1);
+	CLIENT_CHECK(c, client_start(t, client_delay(c, 10)) == 1);
+	client_wait(t);
+	CLIENT_CHECK(c, t->count == 1);
+	client_timer_free(t);
+}
+
+static void restart_at_is_for_pending_timers(struct client *c)
+{
+	struct client_timer *t = client_timer_new(c, NULL);
+	ktime_t deadline = client_in(CLIENT_HOUR);
+
+	if (!t)
+		return;
+	CLIENT_CHECK(c, twheel_restart_at(&t->timer, deadline) == 0);
+	CLIENT_CHECK(c, !twheel_pending(&t->timer));
+	client_start(t, CLIENT_HOUR);
+	CLIENT_CHECK(c, twheel_restart_at(&t->timer, deadline) == 1);
+	CLIENT_CHECK(c, twheel_deadline(&t->timer) == deadline);
+	WRITE_ONCE(t->not_before, client_in(client_delay(c, 5)));
+	CLIENT_CHECK(c, twheel_restart_at(&t->timer, t->not_before) == 1);
+	client_wait(t);
+	CLIENT_CHECK(c, twheel_restart_at(&t->timer, deadline) == 0);
+	CLIENT_CHECK(c, !twheel_pending(&t->timer));
+	CLIENT_CHECK(c, t->count == 1);
+	client_timer_free(t);
+}
+
+/* The earlier deadline holds, whichever comes last, and to the nanosecond. */
+static void reduce_takes_the_earlier_deadline(struct client *c)
+{
+	struct client_timer *t = client_timer_new(c, NULL);
+	ktime_t deadline = client_in(CLIENT_HOUR);
+
+	if (!t)
+		return;
+	CLIENT_CHECK(c, twheel_reduce_at(&t->timer, deadline) == 0);
+	CLIENT_CHECK(c, twheel_deadline(&t->timer) == deadline);
+	CLIENT_CHECK(c, twheel_reduce_at(&t->timer, deadline + 1) == 1);
+	CLIENT_CHECK(c, twheel_reduce_at(&t->timer, KTIME_MAX) == 1);
+	CLIENT_CHECK(c, twheel_deadline(&t->timer) == deadline);
+	CLIENT_CHECK(c, twheel_reduce_at(&t->timer, deadline - 1) == 1);
+	CLIENT_CHECK(c, twheel_deadline(&t->timer) == deadline - 1);
+	WRITE_ONCE(t->not_before, client_in(client_delay(c, 5)));
+	CLIENT_CHECK(c, twheel_reduce_at(&t->timer, t->not_before) == 1);
+	client_wait(t);
+	CLIENT_CHECK(c, t->count == 1);
+	client_timer_free(t);
+}
+
+/* A refresh has moved the deadline only, and the timer lies in its first slot. */
+static void reduce_after_a_refresh(struct client *c)
+{
+	struct client_timer *t = client_timer_new(c, NULL);
+	ktime_t deadline = client_in(3 * CLIENT_HOUR);
+
+	if (!t)
+		return;
+	CLIENT_CHECK(c, client_start(t, CLIENT_HOUR) == 0);
+	CLIENT_CHECK(c, client_start_at(t, deadline) == 1);
+	CLIENT_CHECK(c, twheel_reduce_at(&t->timer, client_in(2 * CLIENT_HOUR)) == 1);
+	CLIENT_CHECK(c, twheel_remaining(&t->timer) <= 2 * CLIENT_HOUR);
+	CLIENT_CHECK(c, twheel_remaining(&t->timer) > CLIENT_HOUR);
+	client_timer_free(t);
+}
+
+static void reduce_to_the_past_expires(struct client *c)
+{
+	struct client_timer *t = client_timer_new(c, NULL);
+
+	if (!t)
+		return;
+	CLIENT_CHECK(c, client_start(t, CLIENT_HOUR) == 0);
+	t->not_before = 0;
+	CLIENT_CHECK(c, twheel_reduce_at(&t->timer, -NSEC_PER_SEC) == 1);
+	client_wait(t);
+	CLIENT_CHECK(c, t->count == 1);
+	CLIENT_CHECK(c, twheel_shutdown_sync(&t->timer) == 0);
+	CLIENT_CHECK(c, twheel_reduce_at(&t->timer, 0) == -ESHUTDOWN);
+	client_timer_free(t);
+}
+
+/* More timers than one hold of a base's lock covers. */
+#define CLIENT_MANY	150
+
+static void many_new(struct client *c, struct client_timer **t,
+		     struct twheel_request *requests)
+{
+	unsigned int i;
+
+	for (i = 0; i < CLIENT_MANY; i++) {
+		t[i] = client_timer_new(c, NULL);
+		if (!t[i])
+			return;
+		requests[i].timer = &t[i]->timer;
+		requests[i].deadline = client_in(CLIENT_HOUR + i);
+		requests[i].result = -1;
+	}
+}
+
+static void many_expect(struct client *c, struct twheel_request *requests,
+			bool even, bool odd)
+{
+	unsigned int i;
+
+	for (i = 0; i < CLIENT_MANY; i++) {
+		CLIENT_CHECK(c, requests[i].result == (i % 2 ? odd : even));
+		requests[i].result = -1;
+	}
+}
+
+/* Every second timer is pending, not all on the same CPU. */
+static void many_run(struct client *c, struct client_timer **t,
+		     struct twheel_request *requests)
+{
+	unsigned int i;
+
+	for (i = 0; i < CLIENT_MANY; i += 2)
+		twheel_start_on(&t[i]->timer, CLIENT_HOUR,
+				i % 4 ? cpumask_first(cpu_online_mask) :
+					cpumask_last(cpu_online_mask));
+	twheel_restart_many(requests, CLIENT_MANY);
+	many_expect(c, requests, true, false);
+	twheel_start_many(requests, CLIENT_MANY);
+	many_expect(c, requests, true, false);
+	for (i = 0; i < CLIENT_MANY; i++)
+		CLIENT_CHECK(c, twheel_deadline(&t[i]->timer) ==
+				requests[i].deadline);
+	twheel_start_many(requests, CLIENT_MANY);
+	many_expect(c, requests, true, true);
+	for (i = 1; i < CLIENT_MANY; i += 2)
+		twheel_stop(&t[i]->timer);
+	twheel_stop_many(requests, CLIENT_MANY);
+	many_expect(c, requests, true, false);
+	twheel_restart_many(requests, CLIENT_MANY);
+	many_expect(c, requests, false, false);
+	twheel_shutdown_sync(&t[1]->timer);
+	twheel_start_many(requests, 3);
+	CLIENT_CHECK(c, requests[0].result == 0);
+	CLIENT_CHECK(c, requests[1].result == -ESHUTDOWN);
+	CLIENT_CHECK(c, requests[2].result == 0);
+}
+
+static void many_at_a_time(struct client *c)
+{
+	struct client_timer **t = kcalloc(CLIENT_MANY, sizeof(*t), GFP_KERNEL);
+	struct twheel_request *requests = kcalloc(CLIENT_MANY,
+						  sizeof(*requests),
+						  GFP_KERNEL);
+	unsigned int i;
+
+	CLIENT_CHECK(c, t && requests);
+	if (t && requests) {
+		many_new(c, t, requests);
+		if (t[CLIENT_MANY - 1])
+			many_run(c, t, requests);
+		for (i = 0; i < CLIENT_MANY && t[i]; i++)
+			client_timer_free(t[i]);
+	}
+	kfree(requests);
+	kfree(t);
+}
+
+static void many_expire(struct client *c)
+{
+	struct twheel_request requests[4];
+	struct client_timer *t[4];
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(t); i++) {
+		t[i] = client_timer_new(c, NULL);
+		if (!t[i])
+			break;
+		WRITE_ONCE(t[i]->not_before, client_in(client_delay(c, 5)));
+		requests[i].timer = &t[i]->timer;
+		requests[i].deadline = t[i]->not_before;
+	}
+	twheel_start_many(requests, i);
+	while (i) {
+		client_wait(t[--i]);
+		CLIENT_CHECK(c, t[i]->count == 1);
+		client_timer_free(t[i]);
+	}
+}
+
+static void deadline_is_kept_exactly(struct client *c)
+{
+	struct client_timer *t = client_timer_new(c, NULL);
+	ktime_t deadline = client_in(CLIENT_HOUR + 12345);
+
+	if (!t)
+		return;
+	client_start_at(t, deadline);
+	CLIENT_CHECK(c, twheel_deadline(&t->timer) == deadline);
+	deadline = ktime_add_ns(deadline, 777);
+	client_start_at(t, deadline);
+	CLIENT_CHECK(c, twheel_deadline(&t->timer) == deadline);
+	deadline = ktime_sub_ns(deadline, NSEC_PER_SEC + 1);
+	client_start_at(t, deadline);
+	CLIENT_CHECK(c, twheel_deadline(&t->timer) == deadline);
+	client_timer_free(t);
+}
+
+static void remaining_counts_down(struct client *c)
+{
+	struct client_timer *t = client_timer_new(c, NULL);
+	u64 first, second;
+
+	if (!t)
+		return;
+	client_start(t, CLIENT_HOUR);
+	first = twheel_remaining(&t->timer);
+	client_sleep(CLIENT_MSEC);
+	second = twheel_remaining(&t->timer);
+	CLIENT_CHECK(c, first <= CLIENT_HOUR);
+	CLIENT_CHECK(c, first > CLIENT_HOUR - 60 * (u64)NSEC_PER_SEC);
+	CLIENT_CHECK(c, second <= first - CLIENT_MSEC);
+	twheel_stop(&t->timer);
+	CLIENT_CHECK(c, twheel_remaining(&t->timer) == 0);
+	client_timer_free(t);
+}
+
+/* At any distance, even beyond what the clock can represent. */
+static void far_deadlines_stay_pending(struct client *c)
+{
+	struct client_timer *t = client_timer_new(c, NULL);
+	int bit;
+
+	if (!t)
+		return;
+	for (bit = 37; bit < 64; bit++) {
+		CLIENT_CHECK(c, client_start(t, BIT_ULL(bit)) == 0);
+		CLIENT_CHECK(c, twheel_remaining(&t->timer) > BIT_ULL(36));
+		CLIENT_CHECK(c, twheel_stop(&t->timer) == 1);
+	}
+	CLIENT_CHECK(c, client_start(t, U64_MAX) == 0);
+	CLIENT_CHECK(c, client_start_at(t, KTIME_MAX) == 1);
+	client_sleep(5 * c->config.tick_ns);
+	CLIENT_CHECK(c, t->count == 0);
+	CLIENT_CHECK(c, client_start(t, client_delay(c, 5)) == 1);
+	client_wait(t);
+	client_timer_free(t);
+}
+
+static void start_on_expires_on_that_cpu(struct client *c)
+{
+	struct client_timer *t;
+	int cpu = client_other_cpu();
+
+	if (cpu < 0) {
+		c->skipped = "only one CPU is online";
+		return;
+	}
+	t = client_timer_new(c, NULL);
+	if (!t)
+		return;
+	t->not_before = client_in(client_delay(c, 5));
+	CLIENT_CHECK(c, twheel_start_on(&t->timer, client_delay(c, 5), cpu) == 0);
+	client_wait(t);
+	CLIENT_CHECK(c, t->cpu == cpu);
+	/* A timer stays on its CPU as long as its callback runs. */
+	twheel_stop_sync(&t->timer);
+	CLIENT_CHECK(c, client_start(t, client_delay(c, 5)) == 0);
+	client_wait(t);
+	CLIENT_CHECK(c, t->cpu == raw_smp_processor_id());
+	client_timer_free(t);
+}
+
+static void start_on_refuses_no_cpu(struct client *c)
+{
+	struct client_timer *t = client_timer_new(c, NULL);
+
+	if (!t)
+		return;
+	CLIENT_CHECK(c, twheel_start_on(&t->timer, 0, -1) == -EINVAL);
+	CLIENT_CHECK(c, twheel_start_on(&t->timer, 0, nr_cpu_ids) == -EINVAL);
+	CLIENT_CHECK(c, twheel_start_on(&t->timer, 0, INT_MAX) == -EINVAL);
+	CLIENT_CHECK(c, !twheel_pending(&t->timer));
+	client_timer_free(t);
+}
+
+struct client_remote {
+	struct client_timer *t;
+	u64 delay_ns;
+	int ret;
+};
+
+static void client_start_remote(void *arg)
+{
+	struct client_remote *remote = arg;
+
+	remote->ret = client_start(remote->t, remote->delay_ns);
+}
+
+static void client_stop_remote(void *arg)
+{
+	struct client_remote *remote = arg;
+
+	remote->ret = twheel_stop(&remote->t->timer);
+}
+
+/* Started here, restarted and stopped there, started there, stopped here. */
+static void other_cpu_restarts_and_stops(struct client *c)
+{
+	struct client_remote remote = { .delay_ns = CLIENT_HOUR / 2 };
+	int cpu = client_other_cpu();
+
+	if (cpu < 0) {
+		c->skipped = "only one CPU is online";
+		return;
+	}
+	remote.t = client_timer_new(c, NULL);
+	if (!remote.t)
+		return;
+	client_start(remote.t, CLIENT_HOUR);
+	smp_call_function_single(cpu, client_start_remote, &remote, 1);
+	CLIENT_CHECK(c, remote.ret == 1);
+	smp_call_function_single(cpu, client_stop_remote, &remote, 1);
+	CLIENT_CHECK(c, remote.ret == 1);
+	smp_call_function_single(cpu, client_start_remote, &remote, 1);
+	CLIENT_CHECK(c, remote.ret == 0);
+	CLIENT_CHECK(c, twheel_stop(&remote.t->timer) == 1);
+	client_timer_free(remote.t);
+}
+
+/* Heartbeats that come from another CPU: the timer is not moved for it. */
+static void pending_timer_stays_on_its_cpu(struct client *c)
+{
+	struct client_remote remote = { .delay_ns = client_delay(c, 20) };
+	int cpu = client_other_cpu();
+
+	if (cpu < 0) {
+		c->skipped = "only one CPU is online";
+		return;
+	}
+	remote.t = client_timer_new(c, NULL);
+	if (!remote.t)
+		return;
+	client_start(remote.t, CLIENT_HOUR);
+	smp_call_function_single(cpu, client_start_remote, &remote, 1);
+	CLIENT_CHECK(c, remote.ret == 1);
+	client_wait(remote.t);
+	CLIENT_CHECK(c, remote.t->cpu == raw_smp_processor_id());
+	client_timer_free(remote.t);
+}
+
+static int client_isolated_cpu(void)
+{
+	int cpu;
+
+	for_each_online_cpu(cpu)
+		if (!housekeeping_test_cpu(cpu, HK_TYPE_TIMER))
+			return cpu;
+	return -1;
+}
+
+static void client_start_elsewhere(void *arg)
+{
+	struct client_remote *remote = arg;
+
+	remote->ret = twheel_start_on(&remote->t->timer, remote->delay_ns,
+				      housekeeping_any_cpu(HK_TYPE_TIMER));
+}
+
+/* An isolated CPU has the timers that are started there, and no others. */
+static void isolated_cpu_has_its_own_timers(struct client *c)
+{
+	struct client_remote remote = { .delay_ns = client_delay(c, 5) };
+	int cpu = client_isolated_cpu();
+
+	if (cpu < 0) {
+		c->skipped = "no CPU is isolated";
+		return;
+	}
+	remote.t = client_timer_new(c, NULL);
+	if (!remote.t)
+		return;
+	smp_call_function_single(cpu, client_start_remote, &remote, 1);
+	CLIENT_CHECK(c, remote.ret == 0);
+	client_wait(remote.t);
+	CLIENT_CHECK(c, remote.t->cpu == cpu);
+	remote.t->not_before = client_in(0);
+	smp_call_function_single(cpu, client_start_elsewhere, &remote, 1);
+	CLIENT_CHECK(c, remote.ret == 0);
+	client_wait(remote.t);
+	CLIENT_CHECK(c, remote.t->cpu != cpu);
+	client_timer_free(remote.t);
+}
+
+#define FIFO_NR	64
+
+/* @timers have all run, and in this order. */
+static void client_check_order(struct client *c, struct client_timer **timers,
+			       unsigned int nr)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr; i++) {
+		if (!client_wait(timers[i]))
+			return;
+	}
+	for (i = 1; i < nr; i++) {
+		if (!CLIENT_CHECK(c, timers[i - 1]->order < timers[i]->order))
+			return;
+	}
+}
+
+static void equal_deadlines_are_fifo(struct client *c)
+{
+	struct client_timer **timers = client_timers_new(c, FIFO_NR);
+	ktime_t deadline = client_in(client_delay(c, 20));
+	unsigned int i;
+
+	if (!timers)
+		return;
+	for (i = 0; i < FIFO_NR; i++)
+		client_start_at(timers[i], deadline);
+	client_check_order(c, timers, FIFO_NR);
+	client_timers_free(timers, FIFO_NR);
+}
+
+/*
+ * Timers with one deadline, started from further and further in. A hierarchical
+ * wheel has the first in an outer level, and must move them in front of the
+ * last.
+ */
+static void equal_deadlines_are_fifo_at_any_distance(struct client *c)
+{
+	u64 ticks = clamp_t(u64, div64_u64(NSEC_PER_SEC, c->config.tick_ns),
+			    64, 9000);
+	struct client_timer **timers = client_timers_new(c, FIFO_NR);
+	ktime_t deadline = client_in(ticks * c->config.tick_ns);
+	unsigned int nr = 0;
+	s64 left;
+
+	if (!timers)
+		return;
+	while (nr < FIFO_NR) {
+		client_start_at(timers[nr++], deadline);
+		if (nr % 4)
+			continue;
+		left = ktime_to_ns(ktime_sub(deadline, ktime_get()));
+		if (left <= (s64)c->config.tick_ns)
+			break;
+		client_sleep(left / 3);
+	}
+	client_check_order(c, timers, nr);
+	client_timers_free(timers, FIFO_NR);
+}
+
+/* More often than once a tick, on most machines. */
+static void restart_within_a_tick_has_the_new_deadline(struct client *c)
+{
+	struct client_timer *t = client_timer_new(c, NULL);
+	ktime_t before, deadline;
+	int i;
+
+	if (!t)
+		return;
+	client_start(t, CLIENT_HOUR);
+	for (i = 0; i < 500; i++) {
+		before = client_in(CLIENT_HOUR);
+		CLIENT_CHECK(c, twheel_start(&t->timer, CLIENT_HOUR) == 1);
+		deadline = twheel_deadline(&t->timer);
+		CLIENT_CHECK(c, deadline >= before);
+		CLIENT_CHECK(c, deadline <= client_in(CLIENT_HOUR));
+	}
+	CLIENT_CHECK(c, twheel_stop(&t->timer) == 1);
+	client_timer_free(t);
+}
+
+/* A timer that is restarted earlier joins the end of the queue. */
+static void restart_earlier_joins_the_end(struct client *c)
+{
+	struct client_timer **timers = client_timers_new(c, FIFO_NR);
+	ktime_t deadline = client_in(client_delay(c, 40));
+	unsigned int i;
+
+	if (!timers)
+		return;
+	for (i = 1; i < FIFO_NR; i += 2)
+		client_start(timers[i], CLIENT_HOUR);
+	for (i = 0; i < FIFO_NR; i += 2) {
+		client_start_at(timers[i], deadline);
+		client_start_at(timers[i + 1], deadline);
+	}
+	client_check_order(c, timers, FIFO_NR);
+	client_timers_free(timers, FIFO_NR);
+}
+
+/* A stop in between must not disturb the order of the others. */
+static void stop_keeps_the_order(struct client *c)
+{
+	struct client_timer **timers = client_timers_new(c, FIFO_NR);
+	ktime_t deadline = client_in(client_delay(c, 40));
+	unsigned int i;
+
+	if (!timers)
+		return;
+	for (i = 0; i < FIFO_NR; i++)
+		client_start_at(timers[i], deadline);
+	for (i = 0; i < FIFO_NR / 2; i++)
+		if (!twheel_stop(&timers[i * 2]->timer))
+			client_slow(c);
+	for (i = 0; i < FIFO_NR / 2; i++)
+		swap(timers[i], timers[i * 2 + 1]);
+	if (!c->slow)
+		client_check_order(c, timers, FIFO_NR / 2);
+	client_timers_free(timers, FIFO_NR);
+}
+
+/* Rounding that is off by a tick shows in the minimum too. */
+static void client_check_lateness(struct client *c)
+{
+	s64 min = atomic64_read(&c->late_min);
+	s64 max = atomic64_read(&c->late_max);
+
+	pr_info("# late by %lld to %lld us, tick %llu us\n",
+		div_s64(min, NSEC_PER_USEC), div_s64(max, NSEC_PER_USEC),
+		div_u64(c->config.tick_ns, NSEC_PER_USEC));
+	if (!c->exact)
+		return;
+	CLIENT_CHECK(c, max <= (s64)(c->config.tick_ns + CLIENT_LATE_MAX_NS));
+	CLIENT_CHECK(c, min < (s64)c->config.tick_ns);
+}
+
+static void never_early_and_one_tick_late(struct client *c)
+{
+	struct client_timer **timers = client_timers_new(c, FIFO_NR);
+	u32 span = client_delay(c, 40);
+	unsigned int i;
+
+	if (!timers)
+		return;
+	for (i = 0; i < FIFO_NR; i++)
+		client_start(timers[i], get_random_u32() % span);
+	for (i = 0; i < FIFO_NR; i++)
+		client_wait(timers[i]);
+	client_check_lateness(c);
+	client_timers_free(timers, FIFO_NR);
+}
+
+/* The same for timers that the wheel has to move on from their old slots. */
+static void restarted_never_early_and_one_tick_late(struct client *c)
+{
+	struct client_timer **timers = client_timers_new(c, FIFO_NR);
+	u32 span = client_delay(c, 40);
+	unsigned int i;
+
+	if (!timers)
+		return;
+	for (i = 0; i < FIFO_NR; i++)
+		client_start(timers[i], client_delay(c, 20));
+	for (i = 0; i < FIFO_NR; i++)
+		if (!client_start(timers[i], client_delay(c, 20) +
+				  get_random_u32() % span))
+			client_slow(c);
+	for (i = 0; i < FIFO_NR; i++)
+		client_wait(timers[i]);
+	if (!c->slow)
+		client_check_lateness(c);
+	client_timers_free(timers, FIFO_NR);
+}
+
+const struct client_case client_start_cases[] = {
+	CLIENT_CASE(start_expires_once),
+	CLIENT_CASE(start_is_pending),
+	CLIENT_CASE(start_zero_expires),
+	CLIENT_CASE(start_at_expires),
+	CLIENT_CASE(start_at_in_the_past_expires),
+	CLIENT_CASE(restart_later),
+	CLIENT_CASE(restart_later_many_times),
+	CLIENT_CASE(restart_earlier),
+	CLIENT_CASE(restart_later_then_earlier),
+	CLIENT_CASE(restart_at_is_for_pending_timers),
+	CLIENT_CASE(reduce_takes_the_earlier_deadline),
+	CLIENT_CASE(reduce_after_a_refresh),
+	CLIENT_CASE(reduce_to_the_past_expires),
+	CLIENT_CASE(many_at_a_time),
+	CLIENT_CASE(many_expire),
+	CLIENT_CASE(deadline_is_kept_exactly),
+	CLIENT_CASE(remaining_counts_down),
+	CLIENT_CASE(far_deadlines_stay_pending),
+	CLIENT_CASE(start_on_expires_on_that_cpu),
+	CLIENT_CASE(start_on_refuses_no_cpu),
+	CLIENT_CASE(other_cpu_restarts_and_stops),
+	CLIENT_CASE(pending_timer_stays_on_its_cpu),
+	CLIENT_CASE(isolated_cpu_has_its_own_timers),
+	CLIENT_CASE(equal_deadlines_are_fifo),
+	CLIENT_CASE(equal_deadlines_are_fifo_at_any_distance),
+	CLIENT_CASE(restart_earlier_joins_the_end),
+	CLIENT_CASE(stop_keeps_the_order),
+	CLIENT_CASE(never_early_and_one_tick_late),
+	CLIENT_CASE(restarted_never_early_and_one_tick_late),
+	CLIENT_CASE(restart_within_a_tick_has_the_new_deadline),
+	{}
+};

@@ -1,0 +1,489 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Stopping, waiting for a running callback, shutting down
+ */
+#include <linux/delay.h>
+#include <linux/kprobes.h>
+#include <linux/moduleparam.h>
+#include <linux/sched.h>
+#include <linux/smp.h>
+
+#include "client.h"
+
+/* How long a slow callback takes. */
+#define SLOW_MS	20
+
+static unsigned int rounds = 4;
+module_param(rounds, uint, 0444);
+MODULE_PARM_DESC(rounds, "how often each deadlock of stop_sync is provoked");
+
+static void stop_says_whether_it_was_pending(struct client *c)
+{
+	struct client_timer *t = client_timer_new(c, NULL);
+
+	if (!t)
+		return;
+	CLIENT_CHECK(c, twheel_stop(&t->timer) == 0);
+	client_start(t, CLIENT_HOUR);
+	CLIENT_CHECK(c, twheel_stop(&t->timer) == 1);
+	CLIENT_CHECK(c, !twheel_pending(&t->timer));
+	CLIENT_CHECK(c, twheel_stop(&t->timer) == 0);
+	client_start(t, CLIENT_HOUR);
+	CLIENT_CHECK(c, twheel_stop_sync(&t->timer) == 1);
+	CLIENT_CHECK(c, twheel_stop_sync(&t->timer) == 0);
+	client_timer_free(t);
+}
+
+static void stopped_never_expires(struct client *c)
+{
+	struct client_timer *t = client_timer_new(c, NULL);
+	u64 delay = client_delay(c, 20);
+
+	if (!t)
+		return;
+	client_start(t, delay);
+	if (!twheel_stop(&t->timer))
+		client_slow(c);
+	client_sleep(delay + 3 * c->config.tick_ns);
+	if (!c->slow)
+		CLIENT_CHECK(c, t->count == 0);
+	client_timer_free(t);
+}
+
+/* Stops the first timer of a slot, the last one, and timers in the middle. */
+static void stop_each_of_many(struct client *c)
+{
+	unsigned int nr = 256, i;
+	struct client_timer **timers = client_timers_new(c, nr);
+	ktime_t deadline = client_in(CLIENT_HOUR);
+
+	if (!timers)
+		return;
+	for (i = 0; i < nr; i++)
+		client_start_at(timers[i], deadline);
+	for (i = 0; i < nr; i++)
+		CLIENT_CHECK(c, twheel_stop(&timers[i * 37 % nr]->timer) == 1);
+	for (i = 0; i < nr; i++)
+		CLIENT_CHECK(c, !twheel_pending(&timers[i]->timer));
+	client_timers_free(timers, nr);
+}
+
+static void stopped_can_start_again(struct client *c)
+{
+	struct client_timer *t = client_timer_new(c, NULL);
+
+	if (!t)
+		return;
+	client_start(t, CLIENT_HOUR);
+	twheel_stop(&t->timer);
+	CLIENT_CHECK(c, client_start(t, client_delay(c, 5)) == 0);
+	client_wait(t);
+	CLIENT_CHECK(c, t->count == 1);
+	client_timer_free(t);
+}
+
+static void slow_callback(struct client_timer *t)
+{
+	client_set(&t->entered);
+	mdelay(SLOW_MS);
+	client_set(&t->left);
+}
+
+/*
+ * Starts @t, on another CPU if there is one, and waits until its callback has
+ * begun. With only one CPU the callback has also ended by then.
+ */
+static bool client_enter(struct client *c, struct client_timer *t)
+{
+	int cpu = client_other_cpu();
+	u64 delay = client_delay(c, 5);
+
+	if (cpu < 0)
+		cpu = raw_smp_processor_id();
+	t->not_before = client_in(delay);
+	twheel_start_on(&t->timer, delay, cpu);
+	return CLIENT_CHECK(c, client_wait_for(&t->entered));
+}
+
+static void stop_sync_waits_for_the_callback(struct client *c)
+{
+	struct client_timer *t = client_timer_new(c, slow_callback);
+
+	if (!t)
+		return;
+	if (client_enter(c, t)) {
+		CLIENT_CHECK(c, twheel_stop_sync(&t->timer) == 0);
+		CLIENT_CHECK(c, client_is_set(&t->left));
+	}
+	client_timer_free(t);
+}
+
+static void shutdown_waits_for_the_callback(struct client *c)
+{
+	struct client_timer *t = client_timer_new(c, slow_callback);
+
+	if (!t)
+		return;
+	if (client_enter(c, t)) {
+		CLIENT_CHECK(c, twheel_shutdown_sync(&t->timer) == 0);
+		CLIENT_CHECK(c, client_is_set(&t->left));
+	}
+	client_timer_free(t);
+}
+
+/* Once more at the next tick, for ever. */
+static void endless_callback(struct client_timer *t)
+{
+	client_set(&t->entered);
+	t->result = client_start(t, 0);
+}
+
+static void stop_sync_ends_a_timer_that_restarts_itself(struct client *c)
+{
+	struct client_timer *t = client_timer_new(c, endless_callback);
+	unsigned int count;
+
+	if (!t)
+		return;
+	if (client_enter(c, t)) {
+		CLIENT_CHECK(c, twheel_stop_sync(&t->timer) == 1);
+		count = t->count;
+		client_sleep(5 * c->config.tick_ns);
+		CLIENT_CHECK(c, t->count == count);
+		CLIENT_CHECK(c, !twheel_pending(&t->timer));
+	}
+	client_timer_free(t);
+}
+
+/* Callbacks that wait for callbacks. */
+
+static void stop_other_callback(struct client_timer *t)
+{
+	ktime_t end = client_in(CLIENT_IN_VAIN);
+
+	client_set(&t->entered);
+	while (!client_is_set(&t->other->entered) &&
+	       ktime_before(ktime_get(), end))
+		cpu_relax();
+	t->result = twheel_stop_sync(&t->other->timer);
+	client_set(&t->left);
+}
+
+/*
+ * The callbacks before them have let the run go on to several timers between
+ * two looks at the clock. Else it would end after the slow one.
+ */
+#define BEFORE_NR	64
+
+/* Runs on the CPU where all expire, one after the other. */
+static void start_slow_and_next(void *arg)
+{
+	struct client_timer **timers = arg;
+	ktime_t deadline = client_in(client_delay(timers[0]->client, 10));
+	int i;
+
+	for (i = 0; i < BEFORE_NR + 2; i++)
+		client_start_at(timers[i], deadline);
+}
+
+/*
+ * The callback on this CPU waits for a slow one on the other CPU. Behind the
+ * slow callback, in the same tick, is a callback that waits for the first, on
+ * this CPU.
+ */
+static void callbacks_may_wait_for_one_another(struct client *c)
+{
+	struct client_timer *slow = client_timer_new(c, slow_callback);
+	struct client_timer *next = client_timer_new(c, stop_other_callback);
+	struct client_timer *here = client_timer_new(c, stop_other_callback);
+	struct client_timer **before = client_timers_new(c, BEFORE_NR);
+	static struct client_timer *timers[BEFORE_NR + 2];
+	static struct lock_class_key slow_key, next_key;
+	int this_cpu = raw_smp_processor_id();
+	int cpu = client_other_cpu();
+	u64 delay = client_delay(c, 10);
+
+	if (cpu < 0 || cpu == this_cpu) {
+		c->skipped = "only one CPU is online";
+	} else if (slow && next && here && before) {
+		memcpy(timers, before, BEFORE_NR * sizeof(*before));
+		timers[BEFORE_NR] = slow;
+		timers[BEFORE_NR + 1] = next;
+		client_timer_class(slow, &slow_key);
+		client_timer_class(next, &next_key);
+		here->other = slow;
+		next->other = here;
+		here->not_before = client_in(delay);
+		twheel_start_on(&here->timer, delay, this_cpu);
+		smp_call_function_single(cpu, start_slow_and_next, timers, true);
+		CLIENT_CHECK(c, client_wait_for(&here->left));
+		CLIENT_CHECK(c, client_wait_for(&next->left));
+		CLIENT_CHECK(c, here->result == 0 && next->result == 0);
+	}
+	client_timer_free(here);
+	client_timer_free(next);
+	client_timer_free(slow);
+	if (before)
+		client_timers_free(before, BEFORE_NR);
+}
+
+/*
+ * A waiter for one callback, and a next callback that waits until the waiter
+ * has returned. The first one lasts until it is about to be waited for.
+ */
+
+#define AWAITED_MS	3
+
+struct client_pair {
+	struct client_timer *first;
+	struct client_timer *next;
+};
+
+static void awaited_callback(struct client_timer *t)
+{
+	complete(&t->done);
+	mdelay(AWAITED_MS);
+}
+
+static void next_callback(struct client_timer *t)
+{
+	ktime_t end = client_in(CLIENT_IN_VAIN);
+
+	t->result = 0;
+	while (!client_is_set(&t->other->left)) {
+		if (ktime_after(ktime_get(), end)) {
+			t->result = -ETIMEDOUT;
+			break;
+		}
+		cpu_relax();
+	}
+	complete(&t->done);
+}
+
+static void start_pair(void *arg)
+{
+	struct client_pair *pair = arg;
+	ktime_t deadline = client_in(client_delay(pair->first->client, 2));
+
+	client_start_at(pair->first, deadline);
+	client_start_at(pair->next, deadline);
+}
+
+/* Returns false if somebody has waited in vain. */
+static bool wait_for_first(struct client *c, struct client_pair *pair, int cpu)
+{
+	bool waited;
+
+	WRITE_ONCE(pair->first->left, false);
+	smp_call_function_single(cpu, start_pair, pair, true);
+	waited = client_wait(pair->first);
+	CLIENT_CHECK(c, twheel_stop_sync(&pair->first->timer) == 0);
+	client_set(&pair->first->left);
+	return waited && client_wait(pair->next) &&
+	       CLIENT_CHECK(c, pair->next->result == 0);
+}
+
+static void wait_for_first_on(struct client *c, int cpu)
+{
+	struct client_pair pair = {
+		.first = client_timer_new(c, awaited_callback),
+		.next = client_timer_new(c, next_callback),
+	};
+	unsigned int i;
+
+	if (pair.first && pair.next) {
+		pair.next->other = pair.first;
+		for (i = 0; i < rounds; i++)
+			if (!wait_for_first(c, &pair, cpu))
+				break;
+	}
+	client_timer_free(pair.next);
+	client_timer_free(pair.first);
+}
+
+/* The thread of callbacks has the higher priority on PREEMPT_RT. */
+static void stop_sync_returns_before_the_next_callback(struct client *c)
+{
+	int cpu = client_other_cpu();
+
+	if (cpu < 0)
+		c->skipped = "only one CPU is online";
+	else
+		wait_for_first_on(c, cpu);
+}
+
+/* Here the waiter preempts the callback that it then waits for. */
+static void preempting_waiter_returns_before_the_next_callback(struct client *c)
+{
+	if (!IS_ENABLED(CONFIG_PREEMPT_RT)) {
+		c->skipped = "callbacks are not preempted";
+		return;
+	}
+	sched_set_fifo(current);
+	wait_for_first_on(c, raw_smp_processor_id());
+	sched_set_normal(current, 0);
+}
+
+#ifdef CONFIG_KPROBES
+static int delay_waiter(struct kprobe *probe, struct pt_regs *regs)
+{
+	mdelay(2 * AWAITED_MS);
+	return 0;
+}
+
+/* The waiter is late: the first callback has returned before it can sleep. */
+static void late_waiter_returns_before_the_next_callback(struct client *c)
+{
+	struct kprobe probe = {
+		.symbol_name = "twheel:wait_for_callback",
+		.pre_handler = delay_waiter,
+	};
+	int cpu = client_other_cpu();
+
+	if (cpu < 0) {
+		c->skipped = "only one CPU is online";
+	} else if (!IS_ENABLED(CONFIG_PREEMPT_RT)) {
+		c->skipped = "a waiter does not sleep";
+	} else if (CLIENT_CHECK(c, register_kprobe(&probe) == 0)) {
+		wait_for_first_on(c, cpu);
+		unregister_kprobe(&probe);
+	}
+}
+#else
+static void late_waiter_returns_before_the_next_callback(struct client *c)
+{
+	c->skipped = "no kprobes";
+}
+#endif
+
+/*
+ * The callback first restarts its timer, due at once, and then takes long:
+ * shutdown comes while it is both running and pending.
+ */
+static void endless_slow_callback(struct client_timer *t)
+{
+	t->result = client_start(t, 0);
+	client_set(&t->entered);
+	mdelay(SLOW_MS);
+}
+
+static void shutdown_ends_a_timer_that_restarts_itself(struct client *c)
+{
+	struct client_timer *t;
+	unsigned int count;
+	int i, stopped;
+
+	for (i = 0; i < 5; i++) {
+		t = client_timer_new(c, endless_slow_callback);
+		if (!t)
+			return;
+		if (client_enter(c, t)) {
+			stopped = twheel_shutdown_sync(&t->timer);
+			/* Or its next callback came before that, and could not start it. */
+			CLIENT_CHECK(c, stopped || t->result == -ESHUTDOWN);
+			CLIENT_CHECK(c, !twheel_pending(&t->timer));
+			count = t->count;
+			client_sleep(2 * c->config.tick_ns);
+			CLIENT_CHECK(c, t->count == count);
+		}
+		client_timer_free(t);
+	}
+}
+
+/* The callback restarts its timer until a shutdown forbids it. */
+static void restarting_callback(struct client_timer *t)
+{
+	ktime_t end = client_in(CLIENT_IN_VAIN);
+
+	client_set(&t->entered);
+	do
+		t->result = client_start(t, CLIENT_HOUR);
+	while (t->result >= 0 && ktime_before(ktime_get(), end));
+}
+
+static void callback_cannot_restart_during_shutdown(struct client *c)
+{
+	struct client_timer *t = client_timer_new(c, restarting_callback);
+
+	if (!t)
+		return;
+	if (client_other_cpu() < 0) {
+		c->skipped = "only one CPU is online";
+	} else if (client_enter(c, t)) {
+		twheel_shutdown_sync(&t->timer);
+		CLIENT_CHECK(c, t->result == -ESHUTDOWN);
+		CLIENT_CHECK(c, !twheel_pending(&t->timer));
+	}
+	client_timer_free(t);
+}
+
+static void shut_down_cannot_start(struct client *c)
+{
+	struct client_timer *t = client_timer_new(c, NULL);
+
+	if (!t)
+		return;
+	client_start(t, CLIENT_HOUR);
+	CLIENT_CHECK(c, twheel_shutdown_sync(&t->timer) == 1);
+	CLIENT_CHECK(c, !twheel_pending(&t->timer));
+	CLIENT_CHECK(c, client_start(t, 0) == -ESHUTDOWN);
+	CLIENT_CHECK(c, client_start_at(t, KTIME_MAX) == -ESHUTDOWN);
+	CLIENT_CHECK(c, twheel_start_on(&t->timer, 0, raw_smp_processor_id()) ==
+		     -ESHUTDOWN);
+	CLIENT_CHECK(c, twheel_forward(&t->timer, CLIENT_HOUR) == 0);
+	CLIENT_CHECK(c, !twheel_pending(&t->timer));
+	CLIENT_CHECK(c, twheel_stop(&t->timer) == 0);
+	CLIENT_CHECK(c, twheel_shutdown_sync(&t->timer) == 0);
+	client_timer_free(t);
+}
+
+static void setup_revives_what_was_shut_down(struct client *c)
+{
+	struct client_timer *t = client_timer_new(c, NULL);
+
+	if (!t)
+		return;
+	twheel_shutdown_sync(&t->timer);
+	client_timer_init(c, t, NULL);
+	CLIENT_CHECK(c, client_start(t, client_delay(c, 5)) == 0);
+	client_wait(t);
+	client_timer_free(t);
+}
+
+static void never_called(struct twheel_timer *timer)
+{
+	WARN_ON_ONCE(1);
+}
+
+/* A timer on the stack must be destroyed before the function returns. */
+static void a_timer_on_the_stack(struct client *c)
+{
+	struct twheel_timer timer;
+
+	twheel_timer_setup(&timer, c->wheel, never_called,
+			   TWHEEL_TIMER_ON_STACK);
+	CLIENT_CHECK(c, twheel_start(&timer, CLIENT_HOUR) == 0);
+	CLIENT_CHECK(c, twheel_pending(&timer));
+	CLIENT_CHECK(c, twheel_stop_sync(&timer) == 1);
+	twheel_timer_destroy(&timer);
+}
+
+const struct client_case client_stop_cases[] = {
+	CLIENT_CASE(stop_says_whether_it_was_pending),
+	CLIENT_CASE(stopped_never_expires),
+	CLIENT_CASE(stop_each_of_many),
+	CLIENT_CASE(stopped_can_start_again),
+	CLIENT_CASE(stop_sync_waits_for_the_callback),
+	CLIENT_CASE(shutdown_waits_for_the_callback),
+	CLIENT_CASE(callbacks_may_wait_for_one_another),
+	CLIENT_CASE(stop_sync_returns_before_the_next_callback),
+	CLIENT_CASE(preempting_waiter_returns_before_the_next_callback),
+	CLIENT_CASE(late_waiter_returns_before_the_next_callback),
+	CLIENT_CASE(stop_sync_ends_a_timer_that_restarts_itself),
+	CLIENT_CASE(shutdown_ends_a_timer_that_restarts_itself),
+	CLIENT_CASE(callback_cannot_restart_during_shutdown),
+	CLIENT_CASE(shut_down_cannot_start),
+	CLIENT_CASE(setup_revives_what_was_shut_down),
+	CLIENT_CASE(a_timer_on_the_stack),
+	{}
+};

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Timers that record what happened to them, and waiting
+ *
+ * Every callback of the client goes through client_expire(), which checks the
+ * first promise each time: never early.
+ */
+#include <linux/cpumask.h>
+#include <linux/delay.h>
+#include <linux/hrtimer.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/smp.h>
+
+#include <core/compat.h>
+
+#include "client.h"
+
+/* A timer that has not expired after this time is lost. */
+#define CLIENT_LOST_MS	60000
+
+/* Number of callbacks of the running case so far. */
+static atomic_t client_callbacks = ATOMIC_INIT(0);
+
+static void client_note_lateness(struct client *c, s64 late)
+{
+	if (late > atomic64_read(&c->late_max))
+		atomic64_set(&c->late_max, late);
+	if (late < atomic64_read(&c->late_min))
+		atomic64_set(&c->late_min, late);
+}
+
+static void client_expire(struct twheel_timer *timer)
+{
+	struct client_timer *t = container_of(timer, struct client_timer, timer);
+	void (*then)(struct client_timer *t) = t->then;
+	ktime_t now = ktime_get();
+	s64 late = ktime_to_ns(ktime_sub(now, READ_ONCE(t->not_before)));
+
+	if (late < 0)
+		atomic_inc(&t->client->early);
+	else
+		client_note_lateness(t->client, late);
+	t->fired = now;
+	t->cpu = smp_processor_id();
+	t->order = atomic_inc_return(&client_callbacks);
+	WRITE_ONCE(t->count, t->count + 1);
+	/* @then may free the timer, so do not touch it from here on. */
+	if (then)
+		then(t);
+	else
+		complete(&t->done);
+}
+
+/* Sets up a timer in memory of the caller. */
+void client_timer_init(struct client *c, struct client_timer *t,
+		       void (*then)(struct client_timer *t))
+{
+	memset(t, 0, sizeof(*t));
+	t->client = c;
+	t->then = then;
+	init_completion(&t->done);
+	twheel_timer_setup(&t->timer, c->wheel, client_expire, 0);
+}
+
+/*
+ * Gives a timer a class of its own. To lockdep all others are one, of which no
+ * callback may wait for another one's.
+ */
+void client_timer_class(struct client_timer *t, struct lock_class_key *key)
+{
+	twheel_timer_setup_key(&t->timer, t->client->wheel, client_expire, 0,
+			       "client_timer_class", key);
+}
+
+/* Returns a new timer. If that fails it returns NULL, and the case fails. */
+struct client_timer *client_timer_new(struct client *c,
+				      void (*then)(struct client_timer *t))
+{
+	struct client_timer *t = kmalloc(sizeof(*t), GFP_KERNEL);
+
+	if (CLIENT_CHECK(c, t))
+		client_timer_init(c, t, then);
+	return t;
+}
+
+void client_timer_free(struct client_timer *t)
+{
+	if (!t)
+		return;
+	twheel_shutdown_sync(&t->timer);
+	twheel_timer_destroy(&t->timer);
+	kfree(t);
+}
+
+/* Returns an array of @nr new timers, or NULL. */
+struct client_timer **client_timers_new(struct client *c, unsigned int nr)
+{
+	struct client_timer **timers = kcalloc(nr, sizeof(*timers), GFP_KERNEL);
+	unsigned int i;
+
+	if (!CLIENT_CHECK(c, timers))
+		return NULL;
+	for (i = 0; i < nr; i++) {
+		timers[i] = client_timer_new(c, NULL);
+		if (!timers[i]) {
+			client_timers_free(timers, i);
+			return NULL;
+		}
+	}
+	return timers;
+}
+
+void client_timers_free(struct client_timer **timers, unsigned int nr)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr; i++)
+		client_timer_free(timers[i]);
+	kfree(timers);
+}
+
+/* The time in @delay_ns from now. */
+ktime_t client_in(u64 delay_ns)
+{
+	return ktime_add_ns(ktime_get(), delay_ns);
+}
+
+/* A short delay: @ms, but at least three ticks of the wheel. */
+u64 client_delay(const struct client *c, u64 ms)
+{
+	return c->patience * max(ms * CLIENT_MSEC, 3 * c->config.tick_ns);
+}
+
+/*
+ * Between the two writes @not_before is the earlier of the old and the new
+ * deadline. A callback may come for either of them in the meantime, and must
+ * not count as early.
+ */
+int client_start_at(struct client_timer *t, ktime_t deadline)
+{
+	int ret;
+
+	if (!twheel_pending(&t->timer) ||
+	    ktime_before(deadline, READ_ONCE(t->not_before)))
+		WRITE_ONCE(t->not_before, deadline);
+	ret = twheel_start_at(&t->timer, deadline);
+	WRITE_ONCE(t->not_before, deadline);
+	return ret;
+}
+
+int client_start(struct client_timer *t, u64 delay_ns)
+{
+	ktime_t deadline = client_in(delay_ns);
+	int ret;
+
+	if (!twheel_pending(&t->timer) ||
+	    ktime_before(deadline, READ_ONCE(t->not_before)))
+		WRITE_ONCE(t->not_before, deadline);
+	ret = twheel_start(&t->timer, delay_ns);
+	WRITE_ONCE(t->not_before, deadline);
+	return ret;
+}
+
+/* Waits for an event that is to happen soon. Returns false if it never did. */
+bool client_wait_done(struct client *c, struct completion *done)
+{
+	unsigned long timeout = msecs_to_jiffies(CLIENT_LOST_MS);
+
+	return CLIENT_CHECK(c, wait_for_completion_timeout(done, timeout));
+}
+
+/* Waits for the next callback of @t. Returns false if it never came. */
+bool client_wait(struct client_timer *t)
+{
+	return client_wait_done(t->client, &t->done);
+}
+
+/* Publishes that something has happened, and everything before it. */
+void client_set(bool *flag)
+{
+	/* Pairs with client_is_set(). */
+	smp_store_release(flag, true);
+}
+
+bool client_is_set(bool *flag)
+{
+	/* Pairs with client_set(). */
+	return smp_load_acquire(flag);
+}
+
+/* Waits for *@flag without sleeping. Returns false if it was never set. */
+bool client_wait_for(bool *flag)
+{
+	ktime_t end = client_in(CLIENT_LOST_MS * CLIENT_MSEC);
+
+	while (!client_is_set(flag)) {
+		if (ktime_after(ktime_get(), end))
+			return false;
+		cond_resched();
+		cpu_relax();
+	}
+	return true;
+}
+
+void client_sleep(u64 ns)
+{
+	unsigned long us = max_t(u64, div_u64(ns, NSEC_PER_USEC), 1);
+
+	usleep_range(us, us + 100);
+}
+
+/* An online CPU other than this one, or -1. */
+int client_other_cpu(void)
+{
+	int cpu = cpumask_any_but(cpu_online_mask, raw_smp_processor_id());
+
+	return cpu < nr_cpu_ids ? cpu : -1;
+}
+
+struct client_irq {
+	struct hrtimer hrtimer;
+	void (*fn)(void *arg);
+	void *arg;
+	struct completion done;
+};
+
+static enum hrtimer_restart client_irq_fn(struct hrtimer *hrtimer)
+{
+	struct client_irq *irq = container_of(hrtimer, struct client_irq, hrtimer);
+
+	irq->fn(irq->arg);
+	complete(&irq->done);
+	return HRTIMER_NORESTART;
+}
+
+/* Calls @fn in a hard interrupt, also on PREEMPT_RT, and waits for its end. */
+void client_in_hardirq(void (*fn)(void *arg), void *arg)
+{
+	struct client_irq *irq = kzalloc(sizeof(*irq), GFP_KERNEL);
+
+	if (!irq)
+		return;
+	irq->fn = fn;
+	irq->arg = arg;
+	init_completion(&irq->done);
+	twheel_hrtimer_setup(&irq->hrtimer, client_irq_fn,
+			     HRTIMER_MODE_REL_PINNED_HARD);
+	hrtimer_start(&irq->hrtimer, ms_to_ktime(1),
+		      HRTIMER_MODE_REL_PINNED_HARD);
+	wait_for_completion(&irq->done);
+	hrtimer_cancel(&irq->hrtimer);
+	kfree(irq);
+}

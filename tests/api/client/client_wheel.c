@@ -1,0 +1,545 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Wheels: creating, draining and destroying them
+ */
+#include <linux/completion.h>
+#include <linux/cpu.h>
+#include <linux/err.h>
+#include <linux/slab.h>
+#include <linux/smp.h>
+#include <linux/string.h>
+#include <linux/workqueue.h>
+
+#include <core/base.h>
+
+#include "client.h"
+
+/* Draining, on each wheel of the client. */
+
+#define DRAIN_NR	200
+
+static void count_drained(struct twheel_timer *timer, void *arg)
+{
+	struct client_timer *t = container_of(timer, struct client_timer, timer);
+	unsigned int *drained = arg;
+
+	t->order = twheel_pending(timer) ? 1000 : t->order + 1;
+	++*drained;
+}
+
+static void start_to_drain(struct client *c, struct client_timer **timers)
+{
+	int cpu = client_other_cpu();
+	unsigned int i;
+
+	for (i = 0; i < DRAIN_NR; i++) {
+		if (i % 2 && cpu >= 0)
+			twheel_start_on(&timers[i]->timer, CLIENT_HOUR << i % 19, cpu);
+		else
+			client_start(timers[i], CLIENT_HOUR << i % 19);
+	}
+}
+
+static void drain_hands_over_each_pending_timer(struct client *c)
+{
+	struct client_timer **timers;
+	unsigned int drained = 0, i;
+
+	if (c->shared) {
+		c->skipped = "the wheel is not ours to drain";
+		return;
+	}
+	timers = client_timers_new(c, DRAIN_NR);
+	if (!timers)
+		return;
+	start_to_drain(c, timers);
+	twheel_stop(&timers[17]->timer);
+	CLIENT_CHECK(c, twheel_drain(c->wheel, count_drained, &drained) ==
+		     DRAIN_NR - 1);
+	CLIENT_CHECK(c, drained == DRAIN_NR - 1);
+	for (i = 0; i < DRAIN_NR; i++)
+		CLIENT_CHECK(c, timers[i]->order == (i != 17));
+	CLIENT_CHECK(c, twheel_drain(c->wheel, count_drained, &drained) == 0);
+	client_timers_free(timers, DRAIN_NR);
+}
+
+static void free_drained(struct twheel_timer *timer, void *arg)
+{
+	client_timer_free(container_of(timer, struct client_timer, timer));
+}
+
+static void drain_may_free_the_timers(struct client *c)
+{
+	struct client_timer **timers;
+
+	if (c->shared) {
+		c->skipped = "the wheel is not ours to drain";
+		return;
+	}
+	timers = client_timers_new(c, DRAIN_NR);
+	if (!timers)
+		return;
+	start_to_drain(c, timers);
+	CLIENT_CHECK(c, twheel_drain(c->wheel, free_drained, NULL) == DRAIN_NR);
+	kfree(timers);
+}
+
+static void drained_can_start_again(struct client *c)
+{
+	struct client_timer *t;
+
+	if (c->shared) {
+		c->skipped = "the wheel is not ours to drain";
+		return;
+	}
+	t = client_timer_new(c, NULL);
+	if (!t)
+		return;
+	client_start(t, CLIENT_HOUR);
+	CLIENT_CHECK(c, twheel_drain(c->wheel, NULL, NULL) == 1);
+	CLIENT_CHECK(c, client_start(t, client_delay(c, 5)) == 0);
+	client_wait(t);
+	client_timer_free(t);
+}
+
+const struct client_case client_drain_cases[] = {
+	CLIENT_CASE(drain_hands_over_each_pending_timer),
+	CLIENT_CASE(drain_may_free_the_timers),
+	CLIENT_CASE(drained_can_start_again),
+	{}
+};
+
+/* Making and destroying. */
+
+static bool refused(struct twheel_config config)
+{
+	struct twheel *wheel = twheel_create(&config);
+
+	if (!IS_ERR(wheel))
+		twheel_destroy(wheel);
+	return wheel == ERR_PTR(-EINVAL) &&
+	       twheel_check_config(&config) == -EINVAL;
+}
+
+#define REFUSED(...)	refused((struct twheel_config) { __VA_ARGS__ })
+
+static void create_refuses_bad_configs(struct client *c)
+{
+	CLIENT_CHECK(c, REFUSED(.scheme = TWHEEL_NR_SCHEMES));
+	CLIENT_CHECK(c, REFUSED(.scheme = -1));
+	CLIENT_CHECK(c, REFUSED(.mode = TWHEEL_NR_MODES));
+	CLIENT_CHECK(c, REFUSED(.mode = -1));
+	CLIENT_CHECK(c, REFUSED(.mode = TWHEEL_TICKLESS, .doze = 2));
+	CLIENT_CHECK(c, REFUSED(.tick_ns = 1));
+	CLIENT_CHECK(c, REFUSED(.tick_ns = TWHEEL_TICK_NS_MIN - 1));
+	CLIENT_CHECK(c, REFUSED(.tick_ns = TWHEEL_TICK_NS_MAX + 1));
+	CLIENT_CHECK(c, REFUSED(.tick_ns = NSEC_PER_MSEC + (1ULL << 32)));
+	CLIENT_CHECK(c, REFUSED(.tick_ns = U64_MAX));
+	CLIENT_CHECK(c, REFUSED(.slots = 64));
+	CLIENT_CHECK(c, REFUSED(.scheme = TWHEEL_HASHED, .slots = 1));
+	CLIENT_CHECK(c, REFUSED(.scheme = TWHEEL_HASHED,
+				.slots = TWHEEL_SLOTS_MAX + 1));
+	CLIENT_CHECK(c, REFUSED(.scheme = TWHEEL_HASHED,
+				.slots = UINT_MAX));
+}
+
+/* Creates a wheel, checks its description, and lets it expire one timer. */
+static void check_created(struct client *c, const struct twheel_config *asked,
+			  const struct twheel_config *expected)
+{
+	struct twheel_config checked = *asked;
+	struct twheel *old = c->wheel;
+	struct client_timer *t;
+
+	CLIENT_CHECK(c, !twheel_check_config(&checked));
+	CLIENT_CHECK(c, checked.scheme == expected->scheme);
+	CLIENT_CHECK(c, checked.mode == expected->mode);
+	CLIENT_CHECK(c, checked.tick_ns == expected->tick_ns);
+	CLIENT_CHECK(c, checked.slots == expected->slots);
+	CLIENT_CHECK(c, checked.doze == expected->doze);
+	c->wheel = twheel_create(asked);
+	if (!CLIENT_CHECK(c, !IS_ERR(c->wheel))) {
+		c->wheel = old;
+		return;
+	}
+	twheel_get_config(c->wheel, &c->config);
+	CLIENT_CHECK(c, c->config.scheme == expected->scheme);
+	CLIENT_CHECK(c, c->config.mode == expected->mode);
+	CLIENT_CHECK(c, c->config.tick_ns == expected->tick_ns);
+	CLIENT_CHECK(c, c->config.slots == expected->slots);
+	CLIENT_CHECK(c, c->config.doze == expected->doze);
+	if (asked->name)
+		CLIENT_CHECK(c, !strcmp(c->config.name, asked->name));
+	t = client_timer_new(c, NULL);
+	if (t) {
+		client_start(t, 1);
+		client_wait(t);
+	}
+	client_timer_free(t);
+	twheel_destroy(c->wheel);
+	c->wheel = old;
+}
+
+static void create_fills_in_defaults(struct client *c)
+{
+	struct twheel_config def, asked = {}, expected = {};
+
+	twheel_get_config(twheel_default(), &def);
+	expected.tick_ns = def.tick_ns;
+	check_created(c, &asked, &expected);
+	asked.scheme = TWHEEL_HASHED;
+	expected.scheme = TWHEEL_HASHED;
+	expected.slots = TWHEEL_SLOTS_DEFAULT;
+	check_created(c, &asked, &expected);
+}
+
+static void create_rounds_slots_up(struct client *c)
+{
+	struct twheel_config asked = {
+		.name = "rounded", .scheme = TWHEEL_HASHED,
+		.tick_ns = NSEC_PER_MSEC, .slots = 65,
+	};
+	struct twheel_config expected = asked;
+
+	expected.slots = 128;
+	check_created(c, &asked, &expected);
+}
+
+static void a_user_may_have_a_bounded_wheel(struct client *c)
+{
+	CLIENT_CHECK(c, twheel_scheme_bounded(TWHEEL_HIER));
+	CLIENT_CHECK(c, !twheel_scheme_bounded(TWHEEL_HASHED));
+}
+
+static void create_at_the_limits(struct client *c)
+{
+	struct twheel_config config = { .name = "limits" };
+
+	config.mode = TWHEEL_TICKLESS;
+	config.doze = 1;
+	config.tick_ns = TWHEEL_TICK_NS_MAX;
+	check_created(c, &config, &config);
+	config.mode = TWHEEL_PERIODIC;
+	config.doze = UINT_MAX;
+	check_created(c, &config, &config);
+	config.tick_ns = TWHEEL_TICK_NS_MIN;
+	check_created(c, &config, &config);
+	config.scheme = TWHEEL_HASHED;
+	config.slots = TWHEEL_SLOTS_MAX;
+	check_created(c, &config, &config);
+	config.slots = TWHEEL_SLOTS_MIN;
+	check_created(c, &config, &config);
+}
+
+static void the_name_is_copied(struct client *c)
+{
+	struct twheel_config config = { };
+	struct twheel *wheel;
+	char name[] = "mine";
+
+	config.name = name;
+	wheel = twheel_create(&config);
+	if (!CLIENT_CHECK(c, !IS_ERR(wheel)))
+		return;
+	name[0] = 'x';
+	twheel_get_config(wheel, &config);
+	CLIENT_CHECK(c, !strcmp(config.name, "mine"));
+	twheel_destroy(wheel);
+}
+
+static void wheels_are_independent(struct client *c)
+{
+	struct twheel_config config = { .name = "one" };
+	struct twheel *old = c->wheel;
+	struct twheel *one = twheel_create(&config);
+	struct twheel *two = twheel_create(&config);
+	struct client_timer *t;
+
+	if (!CLIENT_CHECK(c, !IS_ERR(one)) || !CLIENT_CHECK(c, !IS_ERR(two)))
+		return;
+	c->wheel = one;
+	t = client_timer_new(c, NULL);
+	c->wheel = old;
+	if (t) {
+		client_start(t, CLIENT_HOUR);
+		CLIENT_CHECK(c, twheel_drain(two, NULL, NULL) == 0);
+		CLIENT_CHECK(c, twheel_pending(&t->timer));
+		CLIENT_CHECK(c, twheel_drain(one, NULL, NULL) == 1);
+	}
+	client_timer_free(t);
+	twheel_destroy(one);
+	twheel_destroy(two);
+}
+
+static void destroy_takes_null(struct client *c)
+{
+	twheel_destroy(NULL);
+}
+
+static void no_wheel_means_the_default_one(struct client *c)
+{
+	struct twheel *old = c->wheel;
+	struct client_timer *t;
+
+	c->wheel = NULL;
+	twheel_get_config(twheel_default(), &c->config);
+	t = client_timer_new(c, NULL);
+	if (t) {
+		client_start(t, client_delay(c, 5));
+		client_wait(t);
+	}
+	client_timer_free(t);
+	c->wheel = old;
+}
+
+/* The callback has only just run when its wheel is destroyed. */
+static void destroy_right_after_the_last_timer(struct client *c)
+{
+	struct twheel_config config = { .name = "brief", .mode = TWHEEL_TICKLESS };
+	struct twheel *old = c->wheel;
+	struct client_timer *t;
+	int i;
+
+	for (i = 0; i < 20; i++) {
+		c->wheel = twheel_create(&config);
+		if (!CLIENT_CHECK(c, !IS_ERR(c->wheel)))
+			break;
+		t = client_timer_new(c, NULL);
+		if (t) {
+			client_start(t, 0);
+			client_wait(t);
+		}
+		client_timer_free(t);
+		twheel_destroy(c->wheel);
+	}
+	c->wheel = old;
+}
+
+/* Lazy wheels. */
+
+static long create_lazy(void *arg)
+{
+	struct client *c = arg;
+	struct twheel_config config = { .name = "lazy", .lazy = true };
+
+	c->wheel = twheel_create(&config);
+	return PTR_ERR_OR_ZERO(c->wheel);
+}
+
+static long prepare(void *wheel)
+{
+	return twheel_prepare(wheel);
+}
+
+static void start_here(void *arg)
+{
+	struct client_timer *t = arg;
+
+	client_start(t, client_delay(t->client, 5));
+}
+
+/* Returns on which CPU a timer expires that is started on @cpu. */
+static int expires_on(struct client *c, int cpu)
+{
+	struct client_timer *t = client_timer_new(c, NULL);
+	int ran = -1;
+
+	if (!t)
+		return -1;
+	smp_call_function_single(cpu, start_here, t, true);
+	if (client_wait(t))
+		ran = t->cpu;
+	client_timer_free(t);
+	return ran;
+}
+
+static void lazy_wheel_has_slots_where_prepared(struct client *c)
+{
+	struct twheel *old = c->wheel;
+	int here = raw_smp_processor_id();
+	int cpu = client_other_cpu();
+
+	if (cpu < 0) {
+		c->skipped = "only one CPU is online";
+		return;
+	}
+	if (CLIENT_CHECK(c, create_lazy(c) == 0)) {
+		CLIENT_CHECK(c, expires_on(c, here) == here);
+		CLIENT_CHECK(c, expires_on(c, cpu) == here);
+		CLIENT_CHECK(c, work_on_cpu(cpu, prepare, c->wheel) == 0);
+		CLIENT_CHECK(c, expires_on(c, cpu) == cpu);
+		CLIENT_CHECK(c, work_on_cpu(cpu, prepare, c->wheel) == 0);
+		CLIENT_CHECK(c, expires_on(c, here) == here);
+		twheel_destroy(c->wheel);
+	}
+	c->wheel = old;
+}
+
+/* The only CPU with slots goes away, with a timer. */
+static void lazy_wheel_keeps_its_timers_at_hotplug(struct client *c)
+{
+	struct twheel *old = c->wheel;
+	int cpu = client_other_cpu();
+	struct client_timer *t;
+
+	if (cpu < 0) {
+		c->skipped = "only one CPU is online";
+		return;
+	}
+	if (!CLIENT_CHECK(c, work_on_cpu(cpu, create_lazy, c) == 0)) {
+		c->wheel = old;
+		return;
+	}
+	t = client_timer_new(c, NULL);
+	if (t) {
+		client_start(t, CLIENT_HOUR);
+		if (remove_cpu(cpu)) {
+			c->skipped = "no CPU can go offline";
+		} else {
+			CLIENT_CHECK(c, client_start(t, client_delay(c, 5)) == 1);
+			client_wait(t);
+			CLIENT_CHECK(c, t->cpu != cpu);
+			CLIENT_CHECK(c, add_cpu(cpu) == 0);
+		}
+	}
+	client_timer_free(t);
+	twheel_destroy(c->wheel);
+	c->wheel = old;
+}
+
+/* A timer that was zeroed and not set up, as in a structure not used yet. */
+static void never_set_up(struct client *c)
+{
+	static struct twheel_timer zeroed;
+	struct twheel_request request = { .deadline = KTIME_MAX };
+	struct twheel_timer *timer = &zeroed;
+
+	if (IS_ENABLED(CONFIG_DEBUG_OBJECTS) || IS_ENABLED(CONFIG_LOCKDEP)) {
+		c->skipped = "this kernel reports it: see the program complaints";
+		return;
+	}
+	request.timer = timer;
+	CLIENT_CHECK(c, !twheel_pending(timer));
+	CLIENT_CHECK(c, twheel_stop(timer) == 0);
+	CLIENT_CHECK(c, twheel_stop_sync(timer) == 0);
+	CLIENT_CHECK(c, twheel_restart_at(timer, KTIME_MAX) == 0);
+	CLIENT_CHECK(c, twheel_start(timer, CLIENT_HOUR) == -ESHUTDOWN);
+	CLIENT_CHECK(c, twheel_start_on(timer, 0, 0) == -ESHUTDOWN);
+	CLIENT_CHECK(c, twheel_reduce_at(timer, 0) == -ESHUTDOWN);
+	CLIENT_CHECK(c, twheel_forward(timer, CLIENT_HOUR) == 0);
+	CLIENT_CHECK(c, twheel_deadline(timer) == 0);
+	CLIENT_CHECK(c, twheel_remaining(timer) == 0);
+	twheel_stop_many(&request, 1);
+	CLIENT_CHECK(c, request.result == 0);
+	twheel_restart_many(&request, 1);
+	CLIENT_CHECK(c, request.result == 0);
+	twheel_start_many(&request, 1);
+	CLIENT_CHECK(c, request.result == -ESHUTDOWN);
+	CLIENT_CHECK(c, twheel_shutdown_sync(timer) == 0);
+	CLIENT_CHECK(c, !twheel_pending(timer));
+}
+
+/* Timers with a static initialiser, alone and in a structure. */
+
+static DECLARE_COMPLETION(static_expired);
+
+static void complete_static(struct twheel_timer *timer)
+{
+	complete(&static_expired);
+}
+
+static DEFINE_TWHEEL_TIMER(lone, complete_static);
+static DEFINE_TWHEEL_TIMER(one_of_many, complete_static);
+static struct {
+	int cpu;
+	struct twheel_timer timer;
+} embedded = {
+	.timer = TWHEEL_TIMER_INITIALIZER(complete_static),
+};
+
+static bool wait_for_static(struct client *c)
+{
+	return client_wait_done(c, &static_expired);
+}
+
+static void a_static_timer_needs_no_setup(struct client *c)
+{
+	struct twheel_request request = { .timer = &one_of_many };
+
+	CLIENT_CHECK(c, !twheel_pending(&lone));
+	CLIENT_CHECK(c, twheel_stop_sync(&lone) == 0);
+	CLIENT_CHECK(c, twheel_restart_at(&lone, KTIME_MAX) == 0);
+	CLIENT_CHECK(c, twheel_deadline(&lone) == 0);
+	CLIENT_CHECK(c, twheel_start(&lone, CLIENT_HOUR) == 0);
+	CLIENT_CHECK(c, twheel_start_at(&lone, client_in(CLIENT_MSEC)) == 1);
+	wait_for_static(c);
+	CLIENT_CHECK(c, twheel_start_on(&embedded.timer, 0, 0) == 0);
+	wait_for_static(c);
+	twheel_start_many(&request, 1);
+	CLIENT_CHECK(c, request.result == 0);
+	wait_for_static(c);
+	CLIENT_CHECK(c, twheel_start(&lone, CLIENT_HOUR) == 0);
+	CLIENT_CHECK(c, twheel_stop_sync(&lone) == 1);
+	CLIENT_CHECK(c, twheel_stop_sync(&embedded.timer) == 0);
+	CLIENT_CHECK(c, twheel_stop_sync(&one_of_many) == 0);
+}
+
+/*
+ * As it is for a module that is built into the kernel, before twheel is
+ * initialised: the base of timers that have not been started has no wheel.
+ */
+
+static DEFINE_TWHEEL_TIMER(too_soon, complete_static);
+
+static struct twheel *set_wheel(struct twheel_base *base, struct twheel *wheel)
+{
+	raw_spin_lock_irq(&base->lock);
+	swap(base->wheel, wheel);
+	raw_spin_unlock_irq(&base->lock);
+	return wheel;
+}
+
+static void without_a_default_wheel_no_timer_starts(struct client *c)
+{
+	struct twheel_request request = {
+		.timer = &too_soon,
+		.deadline = KTIME_MAX,
+	};
+	struct twheel *wheel;
+
+	/* That is enough to have a base. */
+	CLIENT_CHECK(c, twheel_stop_sync(&too_soon) == 0);
+	wheel = set_wheel(too_soon.base, NULL);
+	CLIENT_CHECK(c, twheel_start(&too_soon, 0) == -ENODEV);
+	CLIENT_CHECK(c, twheel_start_at(&too_soon, 0) == -ENODEV);
+	CLIENT_CHECK(c, twheel_start_on(&too_soon, 0, 0) == -ENODEV);
+	twheel_start_many(&request, 1);
+	CLIENT_CHECK(c, request.result == -ENODEV);
+	CLIENT_CHECK(c, twheel_restart_at(&too_soon, 0) == 0);
+	CLIENT_CHECK(c, twheel_reduce_at(&too_soon, 0) == -ENODEV);
+	CLIENT_CHECK(c, !twheel_pending(&too_soon));
+	CLIENT_CHECK(c, twheel_stop_sync(&too_soon) == 0);
+	set_wheel(too_soon.base, wheel);
+	CLIENT_CHECK(c, twheel_start(&too_soon, 0) == 0);
+	client_wait_done(c, &static_expired);
+	CLIENT_CHECK(c, twheel_stop_sync(&too_soon) == 0);
+}
+
+const struct client_case client_wheel_cases[] = {
+	CLIENT_CASE(create_refuses_bad_configs),
+	CLIENT_CASE(create_fills_in_defaults),
+	CLIENT_CASE(create_rounds_slots_up),
+	CLIENT_CASE(a_user_may_have_a_bounded_wheel),
+	CLIENT_CASE(create_at_the_limits),
+	CLIENT_CASE(the_name_is_copied),
+	CLIENT_CASE(wheels_are_independent),
+	CLIENT_CASE(destroy_takes_null),
+	CLIENT_CASE(no_wheel_means_the_default_one),
+	CLIENT_CASE(never_set_up),
+	CLIENT_CASE(a_static_timer_needs_no_setup),
+	CLIENT_CASE(without_a_default_wheel_no_timer_starts),
+	CLIENT_CASE(destroy_right_after_the_last_timer),
+	CLIENT_CASE(lazy_wheel_has_slots_where_prepared),
+	CLIENT_CASE(lazy_wheel_keeps_its_timers_at_hotplug),
+	{}
+};

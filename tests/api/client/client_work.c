@@ -1,0 +1,515 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Work items: expiry on a workqueue, where it may sleep
+ */
+#include <linux/delay.h>
+#include <linux/preempt.h>
+#include <linux/slab.h>
+#include <linux/smp.h>
+#include <linux/twheel_work.h>
+#include <linux/workqueue.h>
+
+#include "client.h"
+
+#define WORK_AGAIN_NR	5
+
+struct client_work {
+	struct twheel_work work;
+	struct client *client;
+	ktime_t not_before;
+	int sleep_ms;
+	int linger_ms;
+	int again;
+	int queued;
+	int runs;
+	int cpu;
+	bool entered;
+	bool left;
+	bool may_sleep;
+	struct completion done;
+};
+
+static void client_work_fn(struct work_struct *work)
+{
+	struct client_work *w = container_of(work, struct client_work, work.work);
+
+	if (ktime_before(ktime_get(), w->not_before))
+		atomic_inc(&w->client->early);
+	w->may_sleep = !in_interrupt() && !irqs_disabled();
+	w->cpu = raw_smp_processor_id();
+	client_set(&w->entered);
+	if (w->sleep_ms)
+		msleep(w->sleep_ms);
+	w->runs++;
+	if (w->again && w->runs < w->again)
+		w->queued += twheel_queue_work(w->client->wq, &w->work, 0);
+	if (w->linger_ms)
+		msleep(w->linger_ms);
+	client_set(&w->left);
+	complete(&w->done);
+}
+
+static struct client_work *client_work_new(struct client *c)
+{
+	struct client_work *w = kzalloc(sizeof(*w), GFP_KERNEL);
+
+	if (!CLIENT_CHECK(c, w))
+		return NULL;
+	w->client = c;
+	init_completion(&w->done);
+	twheel_init_work(&w->work, c->wheel, client_work_fn);
+	return w;
+}
+
+static void client_work_free(struct client_work *w)
+{
+	twheel_cancel_work_sync(&w->work);
+	twheel_timer_destroy(&w->work.timer);
+	kfree(w);
+}
+
+static bool client_work_queue(struct client_work *w, u64 delay_ns)
+{
+	w->not_before = client_in(delay_ns);
+	return twheel_queue_work(w->client->wq, &w->work, delay_ns);
+}
+
+static void client_work_wait(struct client_work *w)
+{
+	client_wait_done(w->client, &w->done);
+}
+
+static void work_runs_in_process_context(struct client *c)
+{
+	struct client_work *w = client_work_new(c);
+
+	if (!w)
+		return;
+	CLIENT_CHECK(c, client_work_queue(w, client_delay(c, 5)));
+	client_work_wait(w);
+	CLIENT_CHECK(c, w->runs == 1);
+	CLIENT_CHECK(c, w->may_sleep);
+	client_work_free(w);
+}
+
+static void work_without_delay_runs(struct client *c)
+{
+	struct client_work *w = client_work_new(c);
+
+	if (!w)
+		return;
+	CLIENT_CHECK(c, client_work_queue(w, 0));
+	client_work_wait(w);
+	CLIENT_CHECK(c, w->runs == 1);
+	client_work_free(w);
+}
+
+/* Queueing a pending item again changes nothing, not even its time. */
+static void work_that_is_pending_is_not_queued_again(struct client *c)
+{
+	struct client_work *w = client_work_new(c);
+
+	if (!w)
+		return;
+	CLIENT_CHECK(c, client_work_queue(w, CLIENT_HOUR));
+	CLIENT_CHECK(c, !twheel_queue_work(c->wq, &w->work, 0));
+	client_sleep(5 * c->config.tick_ns);
+	CLIENT_CHECK(c, w->runs == 0);
+	CLIENT_CHECK(c, twheel_cancel_work_sync(&w->work));
+	client_work_free(w);
+}
+
+static void work_mod_changes_the_time(struct client *c)
+{
+	struct client_work *w = client_work_new(c);
+
+	if (!w)
+		return;
+	w->not_before = client_in(CLIENT_HOUR);
+	CLIENT_CHECK(c, !twheel_mod_work(c->wq, &w->work, CLIENT_HOUR));
+	CLIENT_CHECK(c, twheel_mod_work(c->wq, &w->work, 2 * CLIENT_HOUR));
+	w->not_before = client_in(client_delay(c, 5));
+	CLIENT_CHECK(c, twheel_mod_work(c->wq, &w->work, client_delay(c, 5)));
+	client_work_wait(w);
+	CLIENT_CHECK(c, w->runs == 1);
+	client_work_free(w);
+}
+
+/* The timer cannot be started: so nothing is pending, now or later. */
+static void work_that_is_refused_is_not_pending(struct client *c)
+{
+	struct client_work *w = client_work_new(c);
+
+	if (!w)
+		return;
+	twheel_shutdown_sync(&w->work.timer);
+	CLIENT_CHECK(c, !twheel_queue_work(c->wq, &w->work, CLIENT_HOUR));
+	CLIENT_CHECK(c, !twheel_work_pending(&w->work));
+	CLIENT_CHECK(c, !twheel_mod_work(c->wq, &w->work, CLIENT_HOUR));
+	CLIENT_CHECK(c, !twheel_mod_work(c->wq, &w->work, CLIENT_HOUR));
+	CLIENT_CHECK(c, !twheel_work_pending(&w->work));
+	CLIENT_CHECK(c, !twheel_cancel_work(&w->work));
+	twheel_timer_setup(&w->work.timer, c->wheel, twheel_work_expired, 0);
+	CLIENT_CHECK(c, client_work_queue(w, client_delay(c, 5)));
+	client_work_wait(w);
+	CLIENT_CHECK(c, w->runs == 1);
+	client_work_free(w);
+}
+
+/* It stays in the queue where it was. */
+static void work_that_cannot_be_put_off_runs(struct client *c)
+{
+	struct client_work *w = client_work_new(c);
+
+	if (!w)
+		return;
+	w->sleep_ms = 20;
+	w->not_before = 0;
+	/* While the first one runs the next is in the queue. */
+	queue_work(c->wq, &w->work.work);
+	if (CLIENT_CHECK(c, client_wait_for(&w->entered))) {
+		CLIENT_CHECK(c, queue_work(c->wq, &w->work.work));
+		twheel_shutdown_sync(&w->work.timer);
+		twheel_mod_work(c->wq, &w->work, CLIENT_HOUR);
+	}
+	client_work_wait(w);
+	client_work_wait(w);
+	CLIENT_CHECK(c, w->runs == 2);
+	client_work_free(w);
+}
+
+static void work_cancel_says_whether_it_was_pending(struct client *c)
+{
+	struct client_work *w = client_work_new(c);
+
+	if (!w)
+		return;
+	CLIENT_CHECK(c, !twheel_cancel_work(&w->work));
+	client_work_queue(w, CLIENT_HOUR);
+	CLIENT_CHECK(c, twheel_cancel_work(&w->work));
+	CLIENT_CHECK(c, !twheel_cancel_work(&w->work));
+	CLIENT_CHECK(c, !twheel_cancel_work_sync(&w->work));
+	client_work_queue(w, CLIENT_HOUR);
+	CLIENT_CHECK(c, twheel_cancel_work_sync(&w->work));
+	CLIENT_CHECK(c, w->runs == 0);
+	client_work_free(w);
+}
+
+static void work_cancelled_can_be_queued_again(struct client *c)
+{
+	struct client_work *w = client_work_new(c);
+
+	if (!w)
+		return;
+	client_work_queue(w, CLIENT_HOUR);
+	twheel_cancel_work(&w->work);
+	CLIENT_CHECK(c, client_work_queue(w, client_delay(c, 5)));
+	client_work_wait(w);
+	client_work_free(w);
+}
+
+static void work_cancel_sync_waits(struct client *c)
+{
+	struct client_work *w = client_work_new(c);
+
+	if (!w)
+		return;
+	w->sleep_ms = 20;
+	client_work_queue(w, 0);
+	if (CLIENT_CHECK(c, client_wait_for(&w->entered))) {
+		CLIENT_CHECK(c, !twheel_cancel_work_sync(&w->work));
+		CLIENT_CHECK(c, client_is_set(&w->left));
+	}
+	client_work_free(w);
+}
+
+static void work_flush_runs_it_now(struct client *c)
+{
+	struct client_work *w = client_work_new(c);
+
+	if (!w)
+		return;
+	CLIENT_CHECK(c, !twheel_flush_work(&w->work));
+	CLIENT_CHECK(c, twheel_queue_work(c->wq, &w->work, CLIENT_HOUR));
+	CLIENT_CHECK(c, twheel_flush_work(&w->work));
+	CLIENT_CHECK(c, w->runs == 1);
+	CLIENT_CHECK(c, !twheel_cancel_work_sync(&w->work));
+	client_work_free(w);
+}
+
+static void work_queues_itself_again(struct client *c)
+{
+	struct client_work *w = client_work_new(c);
+	int i;
+
+	if (!w)
+		return;
+	w->again = WORK_AGAIN_NR;
+	client_work_queue(w, client_delay(c, 5));
+	for (i = 0; i < WORK_AGAIN_NR; i++)
+		client_work_wait(w);
+	CLIENT_CHECK(c, w->runs == WORK_AGAIN_NR);
+	client_work_free(w);
+}
+
+static void work_cancel_sync_ends_one_that_queues_itself(struct client *c)
+{
+	struct client_work *w = client_work_new(c);
+	int runs;
+
+	if (!w)
+		return;
+	w->again = INT_MAX;
+	client_work_queue(w, 0);
+	CLIENT_CHECK(c, client_wait_for(&w->entered));
+	twheel_cancel_work_sync(&w->work);
+	runs = w->runs;
+	client_sleep(5 * c->config.tick_ns);
+	CLIENT_CHECK(c, w->runs == runs);
+	client_work_free(w);
+}
+
+/*
+ * The item queues itself while twheel_cancel_work_sync() waits for it, and
+ * still runs when the timer would expire. Even so, each queued work must have
+ * run or been cancelled.
+ */
+static void work_cancel_sync_accounts_for_what_was_queued(struct client *c)
+{
+	struct client_work *w = client_work_new(c);
+	int runs;
+
+	if (!w)
+		return;
+	w->again = INT_MAX;
+	w->sleep_ms = 20;
+	w->linger_ms = 20;
+	w->queued = client_work_queue(w, 0);
+	if (CLIENT_CHECK(c, client_wait_for(&w->entered))) {
+		bool cancelled = twheel_cancel_work_sync(&w->work);
+
+		CLIENT_CHECK(c, w->queued == w->runs + cancelled);
+		runs = w->runs;
+		client_sleep(5 * c->config.tick_ns);
+		CLIENT_CHECK(c, w->runs == runs);
+		CLIENT_CHECK(c, !work_busy(&w->work.work));
+	}
+	client_work_free(w);
+}
+
+/* Freeing itself as soon as it runs. */
+
+struct client_free_work {
+	struct twheel_work work;
+	struct completion *freed;
+};
+
+static void free_work_fn(struct work_struct *work)
+{
+	struct client_free_work *w = container_of(work, struct client_free_work,
+						  work.work);
+	struct completion *freed = w->freed;
+
+	twheel_timer_destroy(&w->work.timer);
+	memset(w, 0x6b, sizeof(*w));
+	kfree(w);
+	complete(freed);
+}
+
+/* The workqueue may run it on another CPU while it is being queued. */
+static void work_frees_itself(struct client *c)
+{
+	DECLARE_COMPLETION_ONSTACK(freed);
+	struct client_free_work *w;
+	int i;
+
+	for (i = 0; i < 50; i++) {
+		w = kmalloc(sizeof(*w), GFP_KERNEL);
+		if (!CLIENT_CHECK(c, w))
+			return;
+		twheel_init_work(&w->work, c->wheel, free_work_fn);
+		w->freed = &freed;
+		twheel_queue_work(c->wq, &w->work, 0);
+		wait_for_completion(&freed);
+	}
+}
+
+static void work_pending_says_so(struct client *c)
+{
+	struct client_work *w = client_work_new(c);
+
+	if (!w)
+		return;
+	CLIENT_CHECK(c, !twheel_work_pending(&w->work));
+	client_work_queue(w, CLIENT_HOUR);
+	CLIENT_CHECK(c, twheel_work_pending(&w->work));
+	twheel_cancel_work(&w->work);
+	CLIENT_CHECK(c, !twheel_work_pending(&w->work));
+	client_work_queue(w, 0);
+	client_work_wait(w);
+	CLIENT_CHECK(c, !twheel_work_pending(&w->work));
+	client_work_free(w);
+}
+
+static void work_runs_on_the_cpu_asked_for(struct client *c)
+{
+	struct client_work *w = client_work_new(c);
+	int cpu = client_other_cpu();
+
+	if (!w)
+		return;
+	if (cpu < 0) {
+		c->skipped = "only one CPU is online";
+	} else {
+		w->not_before = client_in(0);
+		CLIENT_CHECK(c, twheel_queue_work_on(cpu, system_wq, &w->work, 0));
+		client_work_wait(w);
+		CLIENT_CHECK(c, w->cpu == cpu);
+		CLIENT_CHECK(c, !twheel_mod_work_on(0, system_wq, &w->work,
+						    CLIENT_HOUR));
+		CLIENT_CHECK(c, twheel_mod_work_on(cpu, system_wq, &w->work, 0));
+		client_work_wait(w);
+		CLIENT_CHECK(c, w->cpu == cpu);
+		CLIENT_CHECK(c, !twheel_mod_work_on(cpu, system_wq, &w->work,
+						    CLIENT_HOUR));
+		CLIENT_CHECK(c, twheel_flush_work(&w->work));
+		CLIENT_CHECK(c, w->cpu == cpu);
+	}
+	client_work_free(w);
+}
+
+/* Each call that disables it takes one that enables it. */
+static void work_disabled_is_not_queued(struct client *c)
+{
+	struct client_work *w = client_work_new(c);
+
+	if (!w)
+		return;
+	client_work_queue(w, CLIENT_HOUR);
+	CLIENT_CHECK(c, twheel_disable_work(&w->work));
+	CLIENT_CHECK(c, !twheel_work_pending(&w->work));
+	CLIENT_CHECK(c, !client_work_queue(w, 0));
+	CLIENT_CHECK(c, !twheel_mod_work(c->wq, &w->work, 0));
+	CLIENT_CHECK(c, !twheel_disable_work_sync(&w->work));
+	CLIENT_CHECK(c, !twheel_cancel_work_sync(&w->work));
+	CLIENT_CHECK(c, !twheel_enable_work(&w->work));
+	CLIENT_CHECK(c, !client_work_queue(w, 0));
+	CLIENT_CHECK(c, twheel_enable_work(&w->work));
+	client_sleep(3 * c->config.tick_ns);
+	CLIENT_CHECK(c, w->runs == 0);
+	CLIENT_CHECK(c, client_work_queue(w, 0));
+	client_work_wait(w);
+	CLIENT_CHECK(c, w->runs == 1);
+	client_work_free(w);
+}
+
+static void work_disable_sync_waits(struct client *c)
+{
+	struct client_work *w = client_work_new(c);
+
+	if (!w)
+		return;
+	w->sleep_ms = 20;
+	client_work_queue(w, 0);
+	if (CLIENT_CHECK(c, client_wait_for(&w->entered))) {
+		CLIENT_CHECK(c, !twheel_disable_work_sync(&w->work));
+		CLIENT_CHECK(c, client_is_set(&w->left));
+		CLIENT_CHECK(c, twheel_enable_work(&w->work));
+	}
+	client_work_free(w);
+}
+
+/* Works of other places than client_work_new(). */
+
+static DECLARE_COMPLETION(work_done);
+
+static void work_done_fn(struct work_struct *work)
+{
+	complete(&work_done);
+}
+
+static DEFINE_TWHEEL_WORK(static_work, work_done_fn);
+
+static void work_with_a_static_initialiser(struct client *c)
+{
+	if (!c->shared) {
+		c->skipped = "a static work is on the default wheel";
+		return;
+	}
+	CLIENT_CHECK(c, !twheel_work_pending(&static_work));
+	CLIENT_CHECK(c, !twheel_cancel_work_sync(&static_work));
+	CLIENT_CHECK(c, twheel_queue_work(c->wq, &static_work, 0));
+	client_wait_done(c, &work_done);
+	twheel_cancel_work_sync(&static_work);
+}
+
+static void work_on_the_stack(struct client *c)
+{
+	struct twheel_work work;
+
+	twheel_init_work_on_stack(&work, c->wheel, work_done_fn);
+	CLIENT_CHECK(c, twheel_queue_work(c->wq, &work, CLIENT_HOUR));
+	CLIENT_CHECK(c, twheel_mod_work(c->wq, &work, 0));
+	client_wait_done(c, &work_done);
+	twheel_cancel_work_sync(&work);
+	twheel_destroy_work_on_stack(&work);
+}
+
+struct waiting_work {
+	struct twheel_work work;
+	struct client_work *other;
+};
+
+static void waiting_work_fn(struct work_struct *work)
+{
+	struct waiting_work *w = container_of(work, struct waiting_work,
+					      work.work);
+
+	twheel_flush_work(&w->other->work);
+	twheel_cancel_work_sync(&w->other->work);
+	complete(&work_done);
+}
+
+/* To lockdep, works that are initialised in two places are two things. */
+static void a_work_may_wait_for_another(struct client *c)
+{
+	struct waiting_work w = { .other = client_work_new(c) };
+
+	if (!w.other)
+		return;
+	twheel_init_work_on_stack(&w.work, c->wheel, waiting_work_fn);
+	client_work_queue(w.other, 0);
+	client_work_wait(w.other);
+	w.other->sleep_ms = 5;
+	client_work_queue(w.other, 0);
+	CLIENT_CHECK(c, twheel_queue_work(system_unbound_wq, &w.work, 0));
+	client_wait_done(c, &work_done);
+	twheel_cancel_work_sync(&w.work);
+	twheel_destroy_work_on_stack(&w.work);
+	client_work_free(w.other);
+}
+
+const struct client_case client_work_cases[] = {
+	CLIENT_CASE(work_runs_in_process_context),
+	CLIENT_CASE(work_without_delay_runs),
+	CLIENT_CASE(work_that_is_pending_is_not_queued_again),
+	CLIENT_CASE(work_mod_changes_the_time),
+	CLIENT_CASE(work_that_is_refused_is_not_pending),
+	CLIENT_CASE(work_that_cannot_be_put_off_runs),
+	CLIENT_CASE(work_cancel_says_whether_it_was_pending),
+	CLIENT_CASE(work_cancelled_can_be_queued_again),
+	CLIENT_CASE(work_cancel_sync_waits),
+	CLIENT_CASE(work_flush_runs_it_now),
+	CLIENT_CASE(work_queues_itself_again),
+	CLIENT_CASE(work_cancel_sync_ends_one_that_queues_itself),
+	CLIENT_CASE(work_cancel_sync_accounts_for_what_was_queued),
+	CLIENT_CASE(work_frees_itself),
+	CLIENT_CASE(work_pending_says_so),
+	CLIENT_CASE(work_runs_on_the_cpu_asked_for),
+	CLIENT_CASE(work_disabled_is_not_queued),
+	CLIENT_CASE(work_disable_sync_waits),
+	CLIENT_CASE(work_with_a_static_initialiser),
+	CLIENT_CASE(work_on_the_stack),
+	CLIENT_CASE(a_work_may_wait_for_another),
+	{}
+};

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Mistakes of a client, which the kernel reports
+ *
+ * Loading the module with what=NAME does one thing wrong. A kernel with debug
+ * objects and lockdep has to report it, and go on. tests/vm/guest/complaints
+ * looks for the report. The log also says whether twheel dealt with it:
+ *
+ *	twheel_wrong: mended
+ */
+#include <linux/completion.h>
+#include <linux/module.h>
+#include <linux/preempt.h>
+#include <linux/slab.h>
+#include <linux/spinlock.h>
+#include <linux/string.h>
+
+#include <linux/twheel.h>
+
+#define WRONG_HOUR	(3600 * (u64)NSEC_PER_SEC)
+
+static char *what;
+module_param(what, charp, 0444);
+MODULE_PARM_DESC(what, "what to do");
+
+static struct twheel_timer zeroed;
+static DECLARE_COMPLETION(expired);
+static DEFINE_SPINLOCK(lock);
+
+static void never_called(struct twheel_timer *timer)
+{
+}
+
+/* In memory of its own, to be freed. */
+static struct twheel_timer *start_one(void)
+{
+	struct twheel_timer *timer = kmalloc(sizeof(*timer), GFP_KERNEL);
+
+	twheel_timer_setup(timer, NULL, never_called, 0);
+	twheel_start(timer, WRONG_HOUR);
+	return timer;
+}
+
+static bool use_a_zeroed_timer(void)
+{
+	bool mended = twheel_stop(&zeroed) == 0;
+
+	return mended && twheel_stop_sync(&zeroed) == 0 &&
+	       !twheel_pending(&zeroed);
+}
+
+static bool restart_a_zeroed_timer(void)
+{
+	return twheel_restart_at(&zeroed, KTIME_MAX) == 0;
+}
+
+static bool wait_for_a_zeroed_timer(void)
+{
+	return twheel_stop_sync(&zeroed) == 0;
+}
+
+/* A timer is stopped before it is freed, or the wheel would find it. */
+static bool free_a_pending_timer(void)
+{
+	kfree(start_one());
+	return true;
+}
+
+static bool set_up_a_pending_timer(void)
+{
+	struct twheel_timer *timer = start_one();
+	bool mended;
+
+	twheel_timer_setup(timer, NULL, never_called, 0);
+	mended = !twheel_pending(timer) &&
+		 twheel_start(timer, WRONG_HOUR) == 0 &&
+		 twheel_stop_sync(timer) == 1;
+	kfree(timer);
+	return mended;
+}
+
+static int preempt_counts[2];
+
+static void end_of_tick(struct twheel_tick_end *end)
+{
+	preempt_counts[1] = preempt_count();
+	complete(&expired);
+}
+
+static struct twheel_tick_end tick_end = { .fn = end_of_tick };
+
+static void leaking_callback(struct twheel_timer *timer)
+{
+	preempt_counts[0] = preempt_count();
+	twheel_at_tick_end(timer, &tick_end);
+	preempt_disable();
+}
+
+/* The rest of the same softirq has preemption as it was. */
+static bool leak_a_preempt_count(void)
+{
+	static struct twheel_timer timer;
+
+	twheel_timer_setup(&timer, NULL, leaking_callback, 0);
+	twheel_start(&timer, 0);
+	wait_for_completion(&expired);
+	twheel_stop_sync(&timer);
+	return preempt_counts[0] == preempt_counts[1];
+}
+
+static void locking_callback(struct twheel_timer *timer)
+{
+	spin_lock(&lock);
+	spin_unlock(&lock);
+	complete(&expired);
+}
+
+/* The callback is over long before: lockdep knows all the same. */
+static bool wait_with_the_lock_held(void)
+{
+	static struct twheel_timer timer;
+
+	twheel_timer_setup(&timer, NULL, locking_callback, 0);
+	twheel_start(&timer, 0);
+	wait_for_completion(&expired);
+	twheel_stop_sync(&timer);
+	spin_lock_bh(&lock);
+	twheel_stop_sync(&timer);
+	spin_unlock_bh(&lock);
+	return true;
+}
+
+static const struct {
+	const char *name;
+	bool (*run)(void);
+} wrongs[] = {
+	{ "use_a_zeroed_timer", use_a_zeroed_timer },
+	{ "restart_a_zeroed_timer", restart_a_zeroed_timer },
+	{ "wait_for_a_zeroed_timer", wait_for_a_zeroed_timer },
+	{ "free_a_pending_timer", free_a_pending_timer },
+	{ "set_up_a_pending_timer", set_up_a_pending_timer },
+	{ "leak_a_preempt_count", leak_a_preempt_count },
+	{ "wait_with_the_lock_held", wait_with_the_lock_held },
+};
+
+static int __init wrong_init(void)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(wrongs); i++) {
+		if (!what || strcmp(what, wrongs[i].name))
+			continue;
+		if (wrongs[i].run())
+			pr_info("twheel_wrong: mended\n");
+		return 0;
+	}
+	return -EINVAL;
+}
+module_init(wrong_init);
+
+static void __exit wrong_exit(void)
+{
+}
+module_exit(wrong_exit);
+
+MODULE_DESCRIPTION("Misuse of twheel's in-kernel interface");
+MODULE_LICENSE("GPL");

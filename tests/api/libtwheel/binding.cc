@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The C++ binding: each function with its errors, in TAP
+ */
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <iostream>
+#include <poll.h>
+#include <type_traits>
+#include <unistd.h>
+
+#include <twheel.hpp>
+
+using libtwheel::batch;
+using clock_type = std::chrono::steady_clock;
+using libtwheel::session;
+using namespace std::chrono_literals;
+
+static_assert(!std::is_copy_constructible_v<session> && std::is_nothrow_move_constructible_v<session>);
+static_assert(!std::is_copy_constructible_v<batch> && std::is_nothrow_move_assignable_v<batch>);
+
+static int line_of_failure;
+
+#define EXPECT(is) do { if (!(is) && !line_of_failure) line_of_failure = __LINE__; } while (0)
+
+/* The text of the error that it has to be. */
+template <class F> static std::string fails_with(int number, F call)
+{
+	try {
+		call();
+	} catch (const std::system_error &error) {
+		return error.code().value() == number ? error.what() : "";
+	}
+	return "";
+}
+
+template <class F> static bool is_out_of_range(F call)
+{
+	try {
+		call();
+	} catch (const std::out_of_range &) {
+		return true;
+	}
+	return false;
+}
+
+static session with_words(unsigned int words)
+{
+	twheel_setup setup{};
+
+	setup.shared_ids = words;
+	return session(setup);
+}
+
+static void wait_unread(session &t, unsigned int count)
+{
+	while (t.stats().unread != count)
+		usleep(1000);
+}
+
+static void sessions_end_once()
+{
+	session one = with_words(8), other;
+	int fd = one.fd();
+
+	EXPECT(one.info().shared_ids == 8);
+	other = std::move(one);
+	EXPECT(!one.get() && other.fd() == fd && fcntl(fd, F_GETFD) >= 0);
+	other = session();
+	EXPECT(other.fd() == fd || fcntl(fd, F_GETFD) < 0);
+}
+
+static void sessions_are_here_or_there()
+{
+	const char *asked = getenv("TWHEEL_BACKEND");
+
+	EXPECT(session().in_process() == (asked && !strcmp(asked, "process")));
+	EXPECT(session({}, TWHEEL_OPEN_PROCESS).in_process());
+	EXPECT(fails_with(EINVAL, [] { session({}, TWHEEL_OPEN_PROCESS | TWHEEL_OPEN_KERNEL); })
+	       .find("/dev/twheel") == 0);
+}
+
+static void timers()
+{
+	session t;
+
+	EXPECT(!t.start(3, 1h, 33) && t.start_at(3, clock_type::now() + 1h, 34));
+	EXPECT(t.look(3)->user_data == 34 && t.look(3)->state == TWHEEL_STATE_PENDING);
+	t.stop(3);
+	EXPECT(!t.look(3));
+	EXPECT(fails_with(ENOENT, [&] { t.stop(3); }).find("twheel_stop") == 0);
+	EXPECT(fails_with(EINVAL, [&] { t.start(3, -1ns); }) != "");
+	t.start_any(0s, 44);
+	wait_unread(t, 1);
+	EXPECT(t.withdraw(t.list().at(0).id) && t.read().empty() && t.wait(0ns).empty());
+}
+
+static void events()
+{
+	session t;
+	struct pollfd pollfd = { t.fd(), POLLIN, 0 };
+
+	t.start_periodic(3, 0s, 1ms, 33);
+	EXPECT(poll(&pollfd, 1, -1) == 1);
+	auto events = t.wait(60s);
+	EXPECT(events.size() == 1 && events[0].id == 3 && events[0].user_data == 33);
+	EXPECT(t.wait(60s, 1).at(0).flags == TWHEEL_EVENT_PERIODIC);
+	EXPECT(fails_with(EINVAL, [&] { t.read(0); }) != "");
+}
+
+static void words()
+{
+	session t = with_words(8), without;
+	auto deadline = clock_type::now() + 1h;
+
+	t.start(3, 0s);
+	wait_unread(t, 1);
+	t.refresh(3, deadline);
+	EXPECT(t.read().empty() && t.look(3)->deadline_ns == libtwheel::deadline_ns(deadline));
+	t.push(3, deadline - 1min);
+	EXPECT(t.look(3)->deadline_ns == libtwheel::deadline_ns(deadline - 1min));
+	t.start_slack(5, 1h, 4s);
+	EXPECT(t.look(5)->deadline_ns % 1000000 == 0);
+	EXPECT(t.restart(3, 1h) && !t.restart(4, 1h));
+	t.stop_by_store(3);
+	EXPECT(t.word(3) == TWHEEL_WORD_STOP);
+	EXPECT(is_out_of_range([&] { t.refresh(8, deadline); }));
+	EXPECT(is_out_of_range([&] { t.word(8); }));
+	EXPECT(is_out_of_range([&] { without.stop_by_store(0); }));
+}
+
+static void lists()
+{
+	session t;
+
+	for (unsigned int id = 0; id < 200; id++)
+		t.start(id, 1h, 2 * id);
+	EXPECT(t.list().size() == 200 && t.drain().at(199).user_data == 398 && t.list().empty());
+}
+
+static void batches()
+{
+	session t;
+	batch operations(t, 3), moved = std::move(operations);
+
+	EXPECT(!moved.start(1, 1h) && !moved.stop(2) && moved.withdraw(1) == 3);
+	EXPECT(moved.failed() == 1 && moved.at(1).result == -ENOENT && is_out_of_range([&] { moved.at(3); }));
+	moved.start_at(4, clock_type::now() + 1h);
+	EXPECT(moved.flush() == 1 && t.look(4));
+	EXPECT(fails_with(EINVAL, [&] { batch(t, 0); }) != "");
+}
+
+int main()
+{
+	static const struct {
+		const char *name;
+		void (*run)();
+	} tests[] = {
+		{ "sessions_end_once", sessions_end_once },
+		{ "sessions_are_here_or_there", sessions_are_here_or_there },
+		{ "timers", timers }, { "events", events }, { "words", words },
+		{ "lists", lists }, { "batches", batches },
+	};
+	int number = 0, failed = 0;
+
+	std::cout << "TAP version 13\n1.." << std::size(tests) << '\n';
+	for (const auto &test : tests) {
+		line_of_failure = 0;
+		try {
+			test.run();
+		} catch (const std::exception &error) {
+			std::cout << "# " << error.what() << '\n';
+			line_of_failure = -1;
+		}
+		if (line_of_failure) {
+			std::cout << "# line " << line_of_failure << "\nnot ";
+			failed = 1;
+		}
+		std::cout << "ok " << ++number << " - " << test.name << std::endl;
+	}
+	return failed;
+}

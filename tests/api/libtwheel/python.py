@@ -1,0 +1,276 @@
+# SPDX-License-Identifier: GPL-2.0
+"""
+The Python binding: each method with its errors, in TAP
+
+Each call goes through the library's exported copies of inline functions.
+"""
+import asyncio
+import ctypes
+import errno
+import os
+import select
+import subprocess
+import sys
+import time
+import traceback
+
+import twheel
+import twheel.aio
+
+HOUR = 3600 * twheel.SECOND
+TOO_LONG = 2**63
+
+
+# A library of before 1.0 has sessions of the device only.
+CHOOSES = hasattr(ctypes.CDLL("libtwheel.so.1"), "twheel_open_flags")
+
+
+def fails_with(number, function, *arguments):
+    try:
+        function(*arguments)
+    except OSError as error:
+        assert error.errno == number, error
+    else:
+        raise AssertionError(f"no error, {errno.errorcode[number]} expected")
+
+
+def raises(kind, function, *arguments):
+    try:
+        function(*arguments)
+    except kind as error:
+        return str(error)
+    raise AssertionError(f"no {kind}")
+
+
+def wait_unread(t, count):
+    while t.stats().unread != count:
+        time.sleep(0.001)
+
+
+def test_sessions():
+    with twheel.Twheel(shared_ids=8, max_timers=100, private=True,
+                       mode=twheel.MODE_TICKLESS, tick_ns=2 * twheel.MS) as t:
+        info = t.info()
+        assert (info.abi_version, info.mode, info.tick_ns, info.max_timers, info.shared_ids) == \
+            (1, twheel.MODE_TICKLESS, 2 * twheel.MS, 100, 8), info
+        number = t.fileno()
+        os.fstat(number)
+    fails_with(errno.EBADF, os.fstat, number)
+    for call in t.fileno, t.read, t.stats:
+        raises(ValueError, call)
+    t.close()
+    fails_with(errno.EINVAL, lambda: twheel.Twheel(tick_ns=1))
+
+
+def test_backends():
+    asked = os.environ.get("TWHEEL_BACKEND") or "kernel"
+    with twheel.Twheel() as t:
+        assert t.backend == asked
+    os.environ["TWHEEL_BACKEND"] = "process"
+    with twheel.Twheel() as t:
+        assert t.backend == ("process" if CHOOSES else "kernel")
+    os.environ["TWHEEL_BACKEND"] = asked
+
+
+def test_numbers_are_not_cut_off():
+    for setup in {"shared_ids": 2**32 + 1}, {"max_timers": -1}, {"tick_ns": 2**64}:
+        raises(OverflowError, lambda: twheel.Twheel(**setup))
+    refused = ctypes.ArgumentError, OverflowError, ValueError
+    with twheel.Twheel(shared_ids=8) as t:
+        raises(ValueError, t.refresh, 3, 2**64)
+        for call in t.stop, t.withdraw, t.get, t.start_any, t.batch().stop, t.batch, t.read:
+            raises(refused, call, 2**64)
+            raises(refused, call, -1)
+        for arguments in (-1, HOUR), (2**64, HOUR), (3, -1), (3, HOUR, 2**64):
+            for call in t.start, t.start_at, t.start_flags, t.batch().start:
+                raises(refused, call, *arguments)
+        assert t.stats().started == 0
+
+
+def test_errors_say_what_is_wrong():
+    with twheel.Twheel() as t:
+        assert "twheel_stop: no such timer is pending" in raises(OSError, t.stop, 3)
+    script = "import twheel; twheel.Twheel()"
+    environment = {**os.environ, "TWHEEL_BACKEND": "elsewhere"}
+    said = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True,
+                          cwd=os.path.dirname(__file__), env=environment, check=False).stderr
+    assert "TWHEEL_BACKEND is neither kernel nor process" in said or not CHOOSES, said
+
+
+def test_forgotten_sessions_are_closed():
+    t = twheel.Twheel(shared_ids=8)
+    number = t.fileno()
+    batch = t.batch()
+    del t, batch
+    fails_with(errno.EBADF, os.fstat, number)
+
+
+def test_timers():
+    with twheel.Twheel() as t:
+        assert t.start(3, HOUR, 33) is False
+        assert t.start_at(3, time.monotonic_ns() + HOUR, 34) is True
+        entry = t.get(3)
+        assert (entry.user_data, entry.state) == (34, twheel.STATE_PENDING), entry
+        t.stop(3)
+        assert t.get(3) is None
+        fails_with(errno.ENOENT, t.stop, 3)
+        fails_with(errno.EINVAL, t.start, 3, TOO_LONG)
+        fails_with(errno.EINVAL, t.start, twheel.ID_ANY, HOUR)
+        timer = t.start_any(0, 44)
+        wait_unread(t, 1)
+        fails_with(errno.EALREADY, t.start, timer, HOUR)
+        assert t.start_flags(timer, 0, 0, 45, twheel.START_REPLACE) == (timer, False)
+        wait_unread(t, 1)
+        assert t.withdraw(timer) is True
+        assert t.read() == []
+        assert (t.stats().replaced, t.stats().withdrawn) == (1, 1)
+
+
+def test_events():
+    with twheel.Twheel() as t:
+        assert t.wait(0) == []
+        t.start_periodic(3, 0, twheel.MS, 33)
+        assert select.select([t], [], [], 60)[0] == [t]
+        event, = t.read()
+        assert (event.id, event.user_data, event.flags) == (3, 33, twheel.EVENT_PERIODIC), event
+        assert event.deadline_ns <= event.expired_ns <= time.monotonic_ns()
+        assert t.wait()[0].id == 3
+        fails_with(errno.EINVAL, t.read, 0)
+
+
+def test_words():
+    with twheel.Twheel(shared_ids=8) as t:
+        deadline = time.monotonic_ns() + HOUR
+        t.start_at(3, deadline)
+        assert t.word(3) == deadline
+        t.stop(3)
+        t.start(3, 0)
+        wait_unread(t, 1)
+        t.refresh(3, deadline)
+        assert t.read() == []
+        assert t.get(3).deadline_ns == deadline
+        t.stop_by_store(3)
+        assert t.word(3) == twheel.WORD_STOP
+        for timer in -1, 8:
+            raises(IndexError, t.refresh, timer, deadline)
+            raises(IndexError, t.stop_by_store, timer)
+            raises(IndexError, t.word, timer)
+    with twheel.Twheel() as t:
+        raises(IndexError, t.refresh, 0, deadline)
+
+
+def test_what_an_older_library_lacks():
+    deadline = time.monotonic_ns() + HOUR
+    with twheel.Twheel(shared_ids=8) as t:
+        t.start_at(3, deadline)
+        if not CHOOSES:
+            fails_with(errno.ENOSYS, t.push, 3, deadline - 1)
+            fails_with(errno.ENOSYS, t.restart, 3, HOUR)
+            return
+        t.push(3, deadline - 1)
+        assert t.get(3).deadline_ns == t.word(3) == deadline - 1
+        assert t.restart(3, HOUR) and not t.restart(4, HOUR)
+
+
+def test_slack():
+    with twheel.Twheel() as t:
+        if not CHOOSES:
+            fails_with(errno.ENOSYS, t.start_flags, 5, HOUR, 0, 0, 0, 10**9)
+        elif not t.info().features & twheel.FEATURE_SLACK:
+            fails_with(errno.EINVAL, t.start_flags, 5, HOUR, 0, 0, 0, 10**9)
+        else:
+            t.start_flags(5, HOUR, slack_ns=10**9)
+            assert t.get(5).deadline_ns % t.info().tick_ns == 0
+
+
+def test_words_are_memory():
+    with twheel.Twheel(shared_ids=600) as t:
+        words = t.words
+        assert (len(words), words.itemsize, words.readonly) == (600, 8, False)
+        t.start(599, HOUR)
+        words[599] = twheel.WORD_STOP
+        assert t.word(599) == twheel.WORD_STOP
+        raises(IndexError, lambda: words[600])
+        number, some = t.fileno(), words[512:]
+    raises(ValueError, lambda: words[0])
+    some[0] = 5
+    os.fstat(number)
+    del some
+    fails_with(errno.EBADF, os.fstat, number)
+
+
+def test_lists():
+    with twheel.Twheel() as t:
+        for timer in range(200):
+            t.start(timer, HOUR, 2 * timer)
+        assert [entry.id for entry in t.list()] == list(range(200))
+        assert [entry.user_data for entry in t.drain()] == list(range(0, 400, 2))
+        assert list(t.list()) == []
+
+
+def test_batches():
+    with twheel.Twheel() as t:
+        with t.batch(3) as batch:
+            assert batch.start(1, HOUR) == []
+            assert batch.stop(2) == []
+            assert [op.result for op in batch.withdraw(1)] == [0, -errno.ENOENT, 0]
+            assert batch.failed() == 1
+            batch.start_at(4, time.monotonic_ns() + HOUR)
+        assert t.get(4)
+        batch = t.batch()
+        batch.start_flags(twheel.ID_ANY, HOUR)
+        assert t.get(batch.flush()[0].id)
+        fails_with(errno.EINVAL, t.batch, 0)
+
+
+def test_asyncio():
+    async def all_of_it():
+        with twheel.aio.AsyncTwheel() as t:
+            patient, other = [asyncio.create_task(t.events()) for _ in range(2)]
+            await asyncio.sleep(0)
+            patient.cancel()
+            t.start(1, 0, 11)
+            event, = await other
+            assert (event.id, event.user_data) == (1, 11)
+            assert patient.cancelled()
+            t.start(2, 0)
+            t.start(3, 0)
+            wait_unread(t, 2)
+            ids = []
+            async for event in t:
+                ids.append(event.id)
+                if len(ids) == 1:
+                    assert t.withdraw(5 - event.id)
+                    asyncio.get_running_loop().call_later(0.01, t.close)
+            return ids
+    assert len(asyncio.run(all_of_it())) == 1
+
+
+def test_asyncio_example():
+    """On a machine that stands still for so long the other connection is idle, too."""
+    script = os.path.join(os.path.dirname(__file__), "asyncio_timeouts.py")
+    for patience in 1, 4, 16:
+        said = subprocess.run([sys.executable, script, str(300 * patience)],
+                              capture_output=True, text=True, check=True).stdout
+        if said.startswith("connection 1 is idle after "):
+            return
+    raise AssertionError(said)
+
+
+def main():
+    tests = [(name[5:], test) for name, test in globals().items() if name.startswith("test_")]
+    failed = 0
+    print(f"TAP version 13\n1..{len(tests)}")
+    for number, (name, test) in enumerate(tests, 1):
+        try:
+            test()
+            print(f"ok {number} - {name}", flush=True)
+        except Exception:
+            failed = 1
+            print("".join(f"# {line}\n" for line in traceback.format_exc().splitlines()), end="")
+            print(f"not ok {number} - {name}", flush=True)
+    sys.exit(failed)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,443 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The place of a session, and the properties of a session in the process
+ */
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "util.h"
+
+static struct twheel *open_in_process(__u32 words, unsigned int flags)
+{
+	struct twheel_setup setup = { .shared_ids = words };
+	struct twheel *t;
+
+	ASSERT_EQ(0, twheel_open_flags(&t, &setup, TWHEEL_OPEN_PROCESS | flags));
+	ASSERT_EQ(TWHEEL_BACKEND_PROCESS, twheel_backend(t));
+	return t;
+}
+
+static bool is_readable(struct twheel *t)
+{
+	struct pollfd pollfd = { .fd = twheel_fd(t), .events = POLLIN };
+	int ret = poll(&pollfd, 1, 0);
+
+	ASSERT_LE(0, ret);
+	return ret;
+}
+
+/* The wheel may have had timers to move: a read that returns nothing ends that. */
+static bool is_quiet(struct twheel *t)
+{
+	struct twheel_event event;
+
+	return !is_readable(t) || (!twheel_read(t, &event, 1) && !is_readable(t));
+}
+
+/*
+ * The work that a case has to have done before @deadline_ns. If not it is run
+ * again, slower.
+ */
+static void expect_before(__u64 deadline_ns)
+{
+	if (twheel_now() >= deadline_ns)
+		test_slow();
+}
+
+static void wait_readable(struct twheel *t)
+{
+	struct pollfd pollfd = { .fd = twheel_fd(t), .events = POLLIN };
+
+	ASSERT_EQ(1, poll(&pollfd, 1, -1));
+}
+
+TEST(it_says_where_it_is)
+{
+	struct twheel *t = open_default();
+	struct twheel_info info;
+
+	ASSERT_EQ(0, twheel_info(t, &info));
+	ASSERT_EQ(in_process(), twheel_backend(t) == TWHEEL_BACKEND_PROCESS);
+	ASSERT_EQ(!in_process(), twheel_backend(t) == TWHEEL_BACKEND_KERNEL);
+	ASSERT_EQ(in_process(), !!(info.features & TWHEEL_FEATURE_PROCESS));
+	ASSERT_EQ(!in_process(), !!(info.features & TWHEEL_FEATURE_NOWAIT));
+	twheel_close(t);
+}
+
+TEST(the_environment_chooses)
+{
+	struct twheel *t;
+
+	setenv("TWHEEL_BACKEND", "process", 1);
+	ASSERT_EQ(0, twheel_open(&t, NULL));
+	ASSERT_EQ(TWHEEL_BACKEND_PROCESS, twheel_backend(t));
+	twheel_close(t);
+	setenv("TWHEEL_BACKEND", "kernel", 1);
+	if (access("/dev/twheel", F_OK)) {
+		ASSERT_EQ(-ENOENT, twheel_open(&t, NULL));
+	} else {
+		ASSERT_EQ(0, twheel_open(&t, NULL));
+		ASSERT_EQ(TWHEEL_BACKEND_KERNEL, twheel_backend(t));
+		twheel_close(t);
+	}
+	/* A program that asks is given the backend that it asks for. */
+	twheel_close(open_in_process(0, 0));
+	setenv("TWHEEL_BACKEND", "both", 1);
+	ASSERT_EQ(-EINVAL, twheel_open(&t, NULL));
+	twheel_close(open_in_process(0, 0));
+	setenv("TWHEEL_BACKEND", "", 1);
+	ASSERT_EQ(0, twheel_open(&t, NULL));
+	twheel_close(t);
+}
+
+TEST(flags_that_are_refused)
+{
+	struct twheel *t = NULL;
+	unsigned int before = open_files();
+
+	ASSERT_EQ(-EINVAL, twheel_open_flags(&t, NULL, TWHEEL_OPEN_KERNEL | TWHEEL_OPEN_PROCESS));
+	ASSERT_EQ(-EINVAL, twheel_open_flags(&t, NULL, 1U << 31));
+	ASSERT_TRUE(!t);
+	ASSERT_EQ(before, open_files());
+}
+
+TEST(without_a_device_it_is_in_the_process)
+{
+	struct rlimit limit;
+	struct twheel *t;
+
+	unsetenv("TWHEEL_BACKEND");
+	if (!access("/dev/twheel", F_OK) && chroot("/tmp"))
+		test_skip("/dev/twheel is here, and stays: %s", strerror(errno));
+	errno = 0;
+	ASSERT_EQ(0, twheel_open(&t, NULL));
+	ASSERT_EQ(0, errno);
+	ASSERT_EQ(TWHEEL_BACKEND_PROCESS, twheel_backend(t));
+	twheel_close(t);
+	/* It is not a way around limits. */
+	ASSERT_EQ(0, getrlimit(RLIMIT_NOFILE, &limit));
+	limit.rlim_cur = 0;
+	ASSERT_EQ(0, setrlimit(RLIMIT_NOFILE, &limit));
+	ASSERT_EQ(-EMFILE, twheel_open(&t, NULL));
+	ASSERT_EQ(-EMFILE, twheel_open_flags(&t, NULL, TWHEEL_OPEN_PROCESS));
+	ASSERT_EQ(0, errno);
+}
+
+TEST(it_is_readable_while_events_are_unread)
+{
+	struct twheel *t = open_in_process(0, 0);
+	struct twheel_event events[4];
+
+	ASSERT_TRUE(is_quiet(t));
+	ASSERT_EQ(0, twheel_start(t, 9, HOUR, 99));
+	ASSERT_TRUE(is_quiet(t));
+	ASSERT_EQ(0, twheel_start(t, 1, 0, 11));
+	ASSERT_EQ(0, twheel_start(t, 2, 0, 22));
+	wait_readable(t);
+	expect_unread_of(t, 2);
+	ASSERT_TRUE(is_readable(t));
+	ASSERT_EQ(1, twheel_read(t, events, 1));
+	ASSERT_EQ(11, events[0].user_data);
+	ASSERT_TRUE(is_readable(t));
+	ASSERT_EQ(1, twheel_read(t, events, 4));
+	ASSERT_TRUE(is_quiet(t));
+	/* The last one may also be withdrawn, or replaced. */
+	ASSERT_EQ(0, twheel_start(t, 1, 0, 11));
+	expect_unread_of(t, 1);
+	wait_readable(t);
+	ASSERT_EQ(1, twheel_withdraw(t, 1));
+	ASSERT_TRUE(is_quiet(t));
+	ASSERT_EQ(0, twheel_start(t, 1, 0, 11));
+	expect_unread_of(t, 1);
+	ASSERT_EQ(-EALREADY, twheel_start(t, 1, HOUR, 12));
+	ASSERT_EQ(0, twheel_start_flags(t, &(__u64){ 1 }, HOUR, 0, 12, TWHEEL_START_REPLACE));
+	ASSERT_TRUE(is_quiet(t));
+	twheel_close(t);
+}
+
+/* The wheel has passed the tick of what is due at once. It is not readable in vain. */
+TEST(a_start_that_is_due_at_once_wakes_once)
+{
+	struct twheel_setup setup = { .flags = TWHEEL_SETUP_PRIVATE, .tick_ns = 20 * MS };
+	struct twheel_event event;
+	unsigned int round;
+	struct twheel *t;
+
+	for (round = 0; round < 20; round++) {
+		setup.scheme = round % 2 ? TWHEEL_SCHEME_HASHED : TWHEEL_SCHEME_HIER;
+		ASSERT_EQ(0, twheel_open_flags(&t, &setup, TWHEEL_OPEN_PROCESS));
+		ASSERT_EQ(0, twheel_start_at(t, 1, 1, 11));
+		wait_readable(t);
+		ASSERT_EQ(1, twheel_read(t, &event, 1));
+		ASSERT_EQ(0, twheel_start_at(t, 1, 1, 11));
+		wait_readable(t);
+		ASSERT_EQ(1, twheel_read(t, &event, 1));
+		twheel_close(t);
+	}
+}
+
+/*
+ * A start that is due in an earlier tick is noticed by threads that sleep
+ * already.
+ */
+TEST(an_earlier_start_wakes)
+{
+	__u64 ms = MS * test_patience(), now = twheel_now();
+	struct twheel *t = open_in_process(0, 0);
+	struct twheel_event event;
+
+	ASSERT_EQ(0, twheel_start(t, 1, HOUR, 11));
+	ASSERT_EQ(0, twheel_start_at(t, 2, now + 100 * ms, 22));
+	ASSERT_EQ(0, twheel_start_at(t, 3, now + 50 * ms, 33));
+	ASSERT_EQ(1, twheel_start_at(t, 1, now + 20 * ms, 12));
+	expect_before(now + 20 * ms);
+	ASSERT_EQ(1, twheel_wait(t, &event, 1, -1));
+	ASSERT_EQ(12, event.user_data);
+	ASSERT_EQ(1, twheel_wait(t, &event, 1, -1));
+	ASSERT_EQ(33, event.user_data);
+	ASSERT_EQ(1, twheel_wait(t, &event, 1, -1));
+	ASSERT_EQ(22, event.user_data);
+	ASSERT_EQ(0, twheel_wait(t, &event, 1, 0));
+	twheel_close(t);
+}
+
+/* Each expiry is an edge for a reader that reads until there is nothing. */
+TEST(edges)
+{
+	struct twheel *t = open_in_process(0, 0);
+	struct epoll_event ready = { .events = EPOLLIN | EPOLLET };
+	int epoll = epoll_create1(0);
+	struct twheel_event events[2];
+	unsigned int round, count;
+
+	ASSERT_EQ(0, epoll_ctl(epoll, EPOLL_CTL_ADD, twheel_fd(t), &ready));
+	for (round = 0; round < 20; round++) {
+		ASSERT_EQ(0, twheel_start(t, 1, MS, 11));
+		ASSERT_EQ(0, twheel_start(t, 2, round * MS / 2, 22));
+		ASSERT_EQ(0, twheel_start(t, 3, 2 * MS, 33));
+		for (count = 0; count < 3;) {
+			int ret;
+
+			ASSERT_EQ(1, epoll_wait(epoll, &ready, 1, 60000));
+			while ((ret = twheel_read(t, events, 2)))
+				count += ret;
+		}
+		ASSERT_EQ(3, count);
+	}
+	ASSERT_EQ(0, epoll_wait(epoll, &ready, 1, 0));
+	close(epoll);
+	twheel_close(t);
+}
+
+TEST(the_timerfd_is_set_no_more_often_than_it_must)
+{
+	__u64 ms = MS * test_patience(), now = twheel_now(), id;
+	struct twheel *t = open_in_process(16, 0);
+	struct twheel_event events[16];
+	int read;
+
+	timerfd_sets = 0;
+	ASSERT_EQ(0, twheel_start_at(t, 1, now + 100 * ms, 1));
+	ASSERT_EQ(1, timerfd_sets);
+	/* Later ones, refreshes, words, stops. */
+	for (id = 2; id < 10; id++)
+		ASSERT_EQ(0, twheel_start_at(t, id, now + (100 + id) * ms, id));
+	ASSERT_EQ(1, twheel_start_at(t, 1, now + 120 * ms, 1));
+	twheel_refresh(t, 2, now + 130 * ms);
+	ASSERT_EQ(0, twheel_stop(t, 3));
+	read = twheel_read(t, events, 16);
+	expect_before(now + 100 * ms);
+	ASSERT_EQ(0, read);
+	ASSERT_EQ(1, timerfd_sets);
+	/* Once for a wake-up, however many expire and are read. */
+	sleep_until(now + 200 * ms);
+	wait_readable(t);
+	for (id = 0; id < 7; id++)
+		ASSERT_EQ(1, twheel_read(t, events, 1));
+	ASSERT_EQ(1, timerfd_sets);
+	ASSERT_EQ(1, twheel_read(t, events, 1));
+	ASSERT_EQ(2, timerfd_sets);
+	ASSERT_EQ(0, twheel_read(t, events, 1));
+	ASSERT_EQ(2, timerfd_sets);
+	twheel_close(t);
+}
+
+TEST(one_thread_needs_no_lock)
+{
+	struct twheel *t = open_in_process(16, TWHEEL_OPEN_ONE_THREAD);
+	struct twheel_event event;
+	struct twheel_stats stats;
+
+	mutex_locks = 0;
+	ASSERT_EQ(0, twheel_start(t, 1, 0, 11));
+	ASSERT_EQ(1, twheel_wait(t, &event, 1, -1));
+	ASSERT_EQ(0, twheel_start(t, 1, HOUR, 11));
+	ASSERT_EQ(0, twheel_stop(t, 1));
+	ASSERT_EQ(0, twheel_stats(t, &stats));
+	ASSERT_EQ(0, mutex_locks);
+	twheel_close(t);
+	t = open_in_process(16, 0);
+	mutex_locks = 0;
+	ASSERT_EQ(0, twheel_start(t, 1, HOUR, 11));
+	ASSERT_LE(1, mutex_locks);
+	twheel_close(t);
+}
+
+/* A process that was away: all that was due comes, in order, and a word still counts. */
+TEST(late_but_in_order)
+{
+	struct twheel *t = open_in_process(1000, 0);
+	struct twheel_event events[64];
+	__u64 now = twheel_now() + 50 * MS * test_patience(), last = 0, id;
+	unsigned int count = 0;
+	int ret, i;
+
+	for (id = 0; id < 1000; id++)
+		ASSERT_EQ(0, twheel_start_at(t, id, now + (id * 7919 % 1000) * MS / 2, id));
+	expect_before(now);
+	sleep_until(now + 600 * MS);
+	for (id = 0; id < 1000; id += 10)
+		twheel_refresh(t, id, now + HOUR);
+	while ((ret = twheel_read(t, events, 64))) {
+		ASSERT_LE(1, ret);
+		for (i = 0; i < ret; i++) {
+			ASSERT_NE(0, events[i].id % 10);
+			ASSERT_LE(last, events[i].deadline_ns);
+			ASSERT_LE(now + 600 * MS, events[i].expired_ns);
+			/* One tick is one time to the wheel. */
+			last = events[i].deadline_ns - MS;
+		}
+		count += ret;
+	}
+	ASSERT_EQ(900, count);
+	EXPECT_STATS(twheel_fd(t), .started = 1000, .expired = 900, .delivered = 900,
+		     .pending = 100, .carried = 100);
+	twheel_close(t);
+}
+
+/* Never early, and none is lost, through all cascades that two seconds have. */
+TEST(cascades)
+{
+	struct twheel *t = open_in_process(0, 0);
+	unsigned int started = 0, read = 0, seed = 1;
+	struct twheel_event events[64];
+	__u64 end = twheel_now() + 2 * SECOND;
+	int ret, i;
+
+	while (twheel_now() < end || read < started) {
+		ret = twheel_wait(t, events, 64, started == read ? 0 : -1);
+		ASSERT_LE(0, ret);
+		for (i = 0; i < ret; i++)
+			ASSERT_LE(events[i].deadline_ns, events[i].expired_ns);
+		read += ret;
+		for (i = 0; i < 3 && twheel_now() < end; i++, started++) {
+			__u64 id, delay = rand_r(&seed) % (i ? 20 * MS : 900 * MS);
+
+			ASSERT_EQ(0, twheel_start_any(t, &id, delay, 0));
+		}
+	}
+	expect_balance(twheel_fd(t));
+	twheel_close(t);
+}
+
+#define THREADS		4
+#define ROUNDS		2000
+
+struct shared {
+	struct twheel *t;
+	unsigned int number;
+	unsigned int done;
+	unsigned int read;
+};
+
+static void *starts_and_stops(void *data)
+{
+	struct shared *mine = data;
+	struct twheel_event events[8];
+	unsigned int i, seed = mine->number;
+
+	for (i = 0; i < ROUNDS; i++) {
+		__u64 id = mine->number * 64 + rand_r(&seed) % 64;
+		int ret;
+
+		if (rand_r(&seed) % 2)
+			ret = twheel_start(mine->t, id, rand_r(&seed) % (5 * MS), id);
+		else
+			ret = twheel_stop(mine->t, id);
+		ASSERT_TRUE(ret >= 0 || ret == -EALREADY || ret == -ENOENT);
+		if (i % 8)
+			twheel_refresh(mine->t, id, twheel_now() + MS);
+		ret = twheel_read(mine->t, events, 8);
+		ASSERT_LE(0, ret);
+		mine->read += ret;
+	}
+	return NULL;
+}
+
+TEST(threads_share_a_session)
+{
+	struct twheel *t = open_in_process(THREADS * 64, 0);
+	struct shared shared[THREADS];
+	pthread_t threads[THREADS];
+	struct twheel_event events[64];
+	struct twheel_entry entries[64];
+	struct twheel_stats stats;
+	__u64 cursor = 0;
+	unsigned int i, read = 0;
+	int ret;
+
+	for (i = 0; i < THREADS; i++) {
+		shared[i] = (struct shared){ .t = t, .number = i };
+		threads[i] = thread_run(starts_and_stops, &shared[i]);
+	}
+	for (i = 0; i < THREADS; i++) {
+		thread_join(threads[i]);
+		read += shared[i].read;
+	}
+	while (twheel_drain(t, entries, 64, &cursor))
+		;
+	while ((ret = twheel_read(t, events, 64)))
+		read += ret;
+	ASSERT_EQ(0, twheel_stats(t, &stats));
+	ASSERT_LE(read, stats.delivered);
+	ASSERT_EQ(0, stats.unread);
+	expect_balance(twheel_fd(t));
+	twheel_close(t);
+}
+
+TEST(a_child_closes_and_nothing_happens)
+{
+	struct twheel *t = open_in_process(4, 0);
+	struct twheel_event event;
+	pid_t pid;
+
+	ASSERT_EQ(0, twheel_start(t, 1, 50 * MS, 11));
+	fflush(stdout);
+	pid = fork();
+	ASSERT_LE(0, pid);
+	if (!pid) {
+		twheel_close(t);
+		_exit(0);
+	}
+	expect_child(pid);
+	ASSERT_EQ(1, twheel_wait(t, &event, 1, -1));
+	twheel_close(t);
+}
+
+/* Others do not see it, as it is no session of theirs. */
+TEST(it_cannot_be_attached)
+{
+	struct twheel *t = open_in_process(0, 0), *other;
+	int fd = dup(twheel_fd(t));
+
+	ASSERT_EQ(-ENOTTY, twheel_attach(&other, fd));
+	close(fd);
+	twheel_close(t);
+}

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Batches: when they are submitted, and the results
+ */
+#include <errno.h>
+#include <fcntl.h>
+
+#include "util.h"
+
+#define SIZE	4
+
+static struct twheel_batch *new_batch(struct twheel *t, unsigned int size)
+{
+	struct twheel_batch *batch;
+
+	ASSERT_EQ(0, twheel_batch_new(t, size, &batch));
+	ASSERT_EQ(0, twheel_batch_failed(batch));
+	ASSERT_TRUE(!twheel_batch_op(batch, 0));
+	return batch;
+}
+
+static void expect_results(const struct twheel_batch *batch, unsigned int count,
+			   const int *results)
+{
+	unsigned int i, failed = 0;
+
+	for (i = 0; i < count; i++) {
+		ASSERT_TRUE(twheel_batch_op(batch, i));
+		ASSERT_EQ(results[i], twheel_batch_op(batch, i)->result);
+		failed += results[i] < 0;
+	}
+	ASSERT_TRUE(!twheel_batch_op(batch, count));
+	ASSERT_EQ(failed, twheel_batch_failed(batch));
+}
+
+TEST(sizes)
+{
+	struct twheel *t = open_default();
+	struct twheel_batch *batch = NULL;
+
+	ASSERT_EQ(-EINVAL, twheel_batch_new(t, 0, &batch));
+	ASSERT_EQ(-EINVAL, twheel_batch_new(t, 65537, &batch));
+	ASSERT_TRUE(!batch);
+	twheel_batch_free(new_batch(t, 65536));
+	twheel_batch_free(NULL);
+	twheel_close(t);
+}
+
+TEST(it_is_submitted_when_it_is_full)
+{
+	struct twheel *t = open_default();
+	struct twheel_batch *batch = new_batch(t, SIZE);
+
+	ASSERT_EQ(0, twheel_batch_start(batch, 1, HOUR, 11));
+	ASSERT_EQ(0, twheel_batch_start_at(batch, 2, twheel_now() + HOUR, 22));
+	ASSERT_EQ(0, twheel_batch_stop(batch, 1));
+	EXPECT_STATS(twheel_fd(t), .started = 0);
+	ASSERT_EQ(SIZE, twheel_batch_start(batch, 2, HOUR, 23));
+	EXPECT_STATS(twheel_fd(t), .started = 2, .restarted = 1, .stopped = 1,
+		     .pending = 1);
+	expect_results(batch, SIZE, (int[]){ 0, 0, 0, 1 });
+	/* The next operation begins anew. */
+	ASSERT_EQ(0, twheel_batch_flush(batch));
+	ASSERT_EQ(0, twheel_batch_start(batch, 3, HOUR, 33));
+	ASSERT_EQ(0, twheel_batch_failed(batch));
+	ASSERT_TRUE(!twheel_batch_op(batch, 1));
+	ASSERT_EQ(1, twheel_batch_flush(batch));
+	expect_results(batch, 1, (int[]){ 0 });
+	ASSERT_EQ(TWHEEL_STATE_PENDING, state_of(t, 3));
+	twheel_batch_free(batch);
+	twheel_close(t);
+}
+
+TEST(many_that_fill_it_again_and_again)
+{
+	struct twheel *t = open_default();
+	struct twheel_batch *batch = new_batch(t, 64);
+	unsigned int submissions = 0;
+	__u64 id;
+	int ret;
+
+	for (id = 0; id < 1000; id++) {
+		ret = twheel_batch_start(batch, id, HOUR, id);
+		ASSERT_EQ((id + 1) % 64 ? 0 : 64, ret);
+		submissions += ret > 0;
+	}
+	ASSERT_EQ(15, submissions);
+	ASSERT_EQ(1000 % 64, twheel_batch_flush(batch));
+	EXPECT_STATS(twheel_fd(t), .started = 1000, .pending = 1000);
+	twheel_batch_free(batch);
+	twheel_close(t);
+}
+
+TEST(nothing_to_flush)
+{
+	struct twheel *t = open_default();
+	struct twheel_batch *batch = new_batch(t, SIZE);
+
+	ASSERT_EQ(0, twheel_batch_flush(batch));
+	ASSERT_EQ(0, twheel_batch_flush(batch));
+	twheel_batch_free(batch);
+	twheel_close(t);
+}
+
+TEST(what_waits_is_forgotten)
+{
+	struct twheel *t = open_default();
+	struct twheel_batch *batch = new_batch(t, SIZE);
+
+	ASSERT_EQ(0, twheel_batch_start(batch, 1, HOUR, 11));
+	twheel_batch_free(batch);
+	EXPECT_STATS(twheel_fd(t), .started = 0);
+	twheel_close(t);
+}
+
+TEST(results_of_those_that_failed)
+{
+	struct twheel *t = open_default();
+	struct twheel_batch *batch = new_batch(t, 16);
+
+	ASSERT_EQ(0, twheel_start(t, 7, 0, 77));
+	ASSERT_EQ(0, twheel_start(t, 8, 0, 88));
+	expect_unread_of(t, 2);
+	ASSERT_EQ(0, twheel_batch_stop(batch, 1));
+	ASSERT_EQ(0, twheel_batch_start(batch, 1, INTERVAL_MAX + 1, 11));
+	ASSERT_EQ(0, twheel_batch_start(batch, 7, HOUR, 78));
+	ASSERT_EQ(0, twheel_batch_stop(batch, 7));
+	ASSERT_EQ(0, twheel_batch_withdraw(batch, 7));
+	ASSERT_EQ(0, twheel_batch_start_flags(batch, 8, HOUR, MS, 89, TWHEEL_START_REPLACE));
+	ASSERT_EQ(0, twheel_batch_start_flags(batch, TWHEEL_ID_ANY, HOUR, 0, 99, 0));
+	ASSERT_EQ(7, twheel_batch_flush(batch));
+	expect_results(batch, 7,
+		       (int[]){ -ENOENT, -EINVAL, -EALREADY, -EALREADY, 1, 0, 0 });
+	ASSERT_EQ(TWHEEL_STATE_PENDING, state_of(t, twheel_batch_op(batch, 6)->id));
+	twheel_batch_free(batch);
+	twheel_close(t);
+}
+
+/* The clock is read once. */
+TEST(delays_begin_together)
+{
+	struct twheel *t = open_words(8);
+	struct twheel_batch *batch = new_batch(t, SIZE);
+	__u64 before, id;
+
+	ASSERT_EQ(0, twheel_batch_start(batch, 0, HOUR, 0));
+	sleep_ns(5 * MS);
+	before = twheel_now();
+	ASSERT_EQ(0, twheel_batch_start(batch, 1, HOUR, 0));
+	ASSERT_EQ(0, twheel_batch_start(batch, 2, INTERVAL_MAX, 0));
+	ASSERT_EQ(3, twheel_batch_flush(batch));
+	ASSERT_LE(before + HOUR, deadline_of(t, 0));
+	ASSERT_EQ(deadline_of(t, 0), deadline_of(t, 1));
+	ASSERT_EQ(INTERVAL_MAX, deadline_of(t, 2));
+	for (id = 0; id < 3; id++)
+		ASSERT_EQ(deadline_of(t, id), twheel_word(t, id));
+	twheel_batch_free(batch);
+	twheel_close(t);
+}
+
+TEST(words_of_those_that_failed_are_left)
+{
+	struct twheel *t = open_words(8);
+	struct twheel_batch *batch = new_batch(t, 16);
+	__u64 deadline = twheel_now() + HOUR;
+	struct twheel_event event;
+
+	ASSERT_EQ(0, twheel_start(t, 1, 0, 11));
+	expect_unread_of(t, 1);
+	ASSERT_EQ(0, twheel_start(t, 2, HOUR, 22));
+	twheel_refresh(t, 2, deadline);
+	ASSERT_EQ(0, twheel_batch_start(batch, 1, HOUR, 12));
+	ASSERT_EQ(0, twheel_batch_start(batch, 1, 2 * HOUR, 13));
+	ASSERT_EQ(0, twheel_batch_start_flags(batch, 2, HOUR, INTERVAL_MAX + 1, 23, 0));
+	ASSERT_EQ(0, twheel_batch_start(batch, 2, INTERVAL_MAX + 1, 24));
+	ASSERT_EQ(0, twheel_batch_start_at(batch, 3, deadline, 33));
+	ASSERT_EQ(0, twheel_batch_start_flags(batch, 3, HOUR, 0, 34, 1U << 31));
+	ASSERT_EQ(6, twheel_batch_flush(batch));
+	expect_results(batch, 6,
+		       (int[]){ -EALREADY, -EALREADY, -EINVAL, -EINVAL, 0, -EINVAL });
+	ASSERT_EQ(deadline, twheel_word(t, 2));
+	ASSERT_EQ(deadline, twheel_word(t, 3));
+	/* So it is no late refresh. */
+	ASSERT_EQ(1, twheel_read(t, &event, 1));
+	ASSERT_EQ(11, event.user_data);
+	twheel_batch_free(batch);
+	twheel_close(t);
+}
+
+/* As a signal does, after two of them. */
+static int carries_out_two(int fd, unsigned long command, void *argument)
+{
+	struct twheel_submit *submit = argument;
+
+	if (submit->count > 2)
+		submit->count = 2;
+	return __real_ioctl(fd, command, argument);
+}
+
+TEST(a_signal_in_between)
+{
+	struct twheel *t = open_default();
+	struct twheel_batch *batch = new_batch(t, 5);
+
+	needs_kernel("a command is no system call");
+	wrap_command = TWHEEL_IOC_SUBMIT;
+	wrap_ioctl = carries_out_two;
+	ASSERT_EQ(0, twheel_batch_start(batch, 1, HOUR, 11));
+	ASSERT_EQ(0, twheel_batch_stop(batch, 2));
+	ASSERT_EQ(0, twheel_batch_start(batch, 3, HOUR, 33));
+	ASSERT_EQ(0, twheel_batch_stop(batch, 4));
+	ASSERT_EQ(5, twheel_batch_stop(batch, 3));
+	expect_results(batch, 5, (int[]){ 0, -ENOENT, 0, -ENOENT, 0 });
+	twheel_batch_free(batch);
+	twheel_close(t);
+}
+
+static int carries_out_two_and_fails(int fd, unsigned long command, void *argument)
+{
+	static unsigned int calls;
+
+	if (!calls++)
+		return carries_out_two(fd, command, argument);
+	errno = EFAULT;
+	return -1;
+}
+
+TEST(what_cannot_be_submitted)
+{
+	struct twheel *t = open_default(), *reader;
+	struct twheel_batch *batch;
+
+	needs_kernel("a command is no system call");
+	ASSERT_EQ(0, twheel_attach(&reader, open("/dev/twheel", O_RDONLY)));
+	batch = new_batch(reader, SIZE);
+	ASSERT_EQ(0, twheel_batch_start(batch, 1, HOUR, 11));
+	ASSERT_EQ(0, twheel_batch_start(batch, 2, HOUR, 22));
+	errno = 0;
+	ASSERT_EQ(-EBADF, twheel_batch_flush(batch));
+	ASSERT_EQ(0, errno);
+	expect_results(batch, 2, (int[]){ -EBADF, -EBADF });
+	/* It can be used again. */
+	ASSERT_EQ(0, twheel_batch_flush(batch));
+	ASSERT_EQ(0, twheel_batch_start(batch, 1, HOUR, 11));
+	ASSERT_EQ(-EBADF, twheel_batch_flush(batch));
+	expect_results(batch, 1, (int[]){ -EBADF });
+	twheel_batch_free(batch);
+	twheel_close(reader);
+
+	batch = new_batch(t, 16);
+	wrap_command = TWHEEL_IOC_SUBMIT;
+	wrap_ioctl = carries_out_two_and_fails;
+	ASSERT_EQ(0, twheel_batch_start(batch, 1, HOUR, 11));
+	ASSERT_EQ(0, twheel_batch_stop(batch, 2));
+	ASSERT_EQ(0, twheel_batch_start(batch, 3, HOUR, 33));
+	ASSERT_EQ(-EFAULT, twheel_batch_flush(batch));
+	expect_results(batch, 3, (int[]){ 0, -ENOENT, -EFAULT });
+	twheel_batch_free(batch);
+	twheel_close(t);
+}

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Opening, attaching to, closing a session
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "util.h"
+
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/lsan_interface.h>
+#endif
+
+TEST(with_the_defaults)
+{
+	struct twheel *t = open_default();
+	struct twheel_info info;
+	int fd = twheel_fd(t);
+
+	ASSERT_TRUE(fcntl(fd, F_GETFL) & O_NONBLOCK);
+	ASSERT_EQ(FD_CLOEXEC, fcntl(fd, F_GETFD));
+	ASSERT_EQ(0, twheel_info(t, &info));
+	ASSERT_EQ(TWHEEL_ABI_VERSION, info.abi_version);
+	ASSERT_EQ(sizeof(struct twheel_event), info.event_size);
+	ASSERT_EQ(0, info.shared_ids);
+	ASSERT_EQ(0, t->shared_ids);
+	ASSERT_TRUE(!t->words);
+	twheel_close(t);
+	ASSERT_EQ(-1, fcntl(fd, F_GETFD));
+}
+
+TEST(with_a_setup)
+{
+	struct twheel_setup setup = {
+		.flags = TWHEEL_SETUP_PRIVATE,
+		.mode = TWHEEL_MODE_TICKLESS,
+		.tick_ns = 2 * MS,
+		.max_timers = 100,
+		.shared_ids = 10,
+	};
+	struct twheel_info info;
+	struct twheel *t;
+
+	ASSERT_EQ(0, twheel_open(&t, &setup));
+	ASSERT_EQ(0, setup.event_size);
+	ASSERT_EQ(0, twheel_info(t, &info));
+	ASSERT_EQ(TWHEEL_MODE_TICKLESS, info.mode);
+	ASSERT_EQ(2 * MS, info.tick_ns);
+	ASSERT_EQ(100, info.max_timers);
+	ASSERT_EQ(10, info.shared_ids);
+	ASSERT_EQ(TWHEEL_WORD_NONE, twheel_word(t, 9));
+	twheel_close(t);
+}
+
+TEST(what_fails_leaves_nothing)
+{
+	struct twheel_setup tick = { .tick_ns = MS };
+	struct twheel_setup words = { .max_timers = 10, .shared_ids = 11 };
+	struct twheel *t = (struct twheel *)&tick;
+	unsigned int before = open_files();
+
+	errno = 0;
+	ASSERT_EQ(-EINVAL, twheel_open(&t, &tick));
+	ASSERT_EQ(-EINVAL, twheel_open(&t, &words));
+	ASSERT_EQ(before, open_files());
+	ASSERT_TRUE(t == (struct twheel *)&tick);
+	if (in_process())
+		return;
+	ASSERT_EQ(0, chroot("/tmp"));
+	ASSERT_EQ(-ENOENT, twheel_open_flags(&t, NULL, TWHEEL_OPEN_KERNEL));
+	ASSERT_EQ(0, errno);
+}
+
+/* A program of another version, with longer structures than the library knows. */
+TEST(structures_of_another_version)
+{
+	union {
+		struct twheel_setup setup;
+		char bytes[1024];
+	} longer = { .setup.shared_ids = 4 };
+	struct twheel_event events[4];
+	char *as_bytes = (char *)events;
+	size_t size = sizeof(events[0]) + 16;
+	struct twheel *t;
+
+	longer.bytes[sizeof(longer.setup) + 8] = 1;
+	ASSERT_EQ(-E2BIG, twheel_open_sized(&t, &longer.setup,
+					    sizeof(longer.setup) + 16, size));
+	longer.bytes[sizeof(longer.setup) + 8] = 0;
+	ASSERT_EQ(-E2BIG, twheel_open_sized(&t, &longer.setup, 1024, size));
+	ASSERT_EQ(-EINVAL, twheel_open_sized(&t, NULL, 0, size + 1));
+	ASSERT_EQ(0, twheel_open_sized(&t, &longer.setup,
+				       sizeof(longer.setup) + 16, size));
+	ASSERT_EQ(4, t->shared_ids);
+	/* The gap of the first closes up, by that size. */
+	ASSERT_EQ(0, twheel_start(t, 1, 0, 11));
+	expect_unread_of(t, 1);
+	ASSERT_EQ(0, twheel_start(t, 2, 0, 22));
+	expect_unread_of(t, 2);
+	twheel_stop_by_store(t, 1);
+	memset(events, GARBAGE, sizeof(events));
+	ASSERT_EQ(1, twheel_read(t, events, 2));
+	ASSERT_EQ(22, events[0].user_data);
+	ASSERT_TRUE(is_zero(as_bytes + sizeof(events[0]), 16));
+	twheel_close(t);
+}
+
+TEST(attached_sessions_are_the_same)
+{
+	struct twheel *t = open_words(10), *other;
+
+	needs_kernel("a session has no other descriptor");
+	ASSERT_EQ(0, twheel_attach(&other, dup(twheel_fd(t))));
+	ASSERT_EQ(10, other->shared_ids);
+	ASSERT_TRUE(t->words != other->words);
+	ASSERT_EQ(0, twheel_start(t, 3, HOUR, 33));
+	twheel_close(t);
+	ASSERT_EQ(1, twheel_start(other, 3, HOUR, 33));
+	twheel_refresh(other, 3, 5);
+	ASSERT_EQ(5, twheel_word(other, 3));
+	twheel_close(other);
+}
+
+TEST(what_cannot_be_attached)
+{
+	int null = open("/dev/null", O_RDWR);
+	int reader = open("/dev/twheel", O_RDONLY);
+	struct twheel *t = open_words(10), *other;
+	unsigned int before = open_files();
+
+	needs_kernel("a session has no other descriptor");
+	errno = 0;
+	ASSERT_EQ(-ENOTTY, twheel_attach(&other, null));
+	ASSERT_EQ(-EBADF, twheel_attach(&other, -1));
+	ASSERT_EQ(-EINVAL, twheel_attach_sized(&other, twheel_fd(t), 56));
+	ASSERT_EQ(0, errno);
+	ASSERT_EQ(before, open_files());
+	/* It can be looked at, and no more. */
+	ASSERT_EQ(0, twheel_attach(&other, reader));
+	ASSERT_EQ(-EBADF, twheel_start(other, 1, 0, 0));
+	twheel_close(other);
+	twheel_close(t);
+}
+
+/* Words that the descriptor does not let it write. */
+TEST(eacces_words_of_a_writer)
+{
+	struct twheel_setup setup = { .event_size = TWHEEL_EVENT_SIZE_V1, .shared_ids = 4 };
+	int fd = open("/dev/twheel", O_WRONLY);
+	struct twheel *t;
+
+	needs_kernel("a session has no other descriptor");
+	ASSERT_EQ(0, tw_setup(fd, setup));
+	errno = 0;
+	ASSERT_EQ(-EACCES, twheel_attach(&t, fd));
+	ASSERT_EQ(0, errno);
+}
+
+static void in_the_child(struct twheel *t)
+{
+	unsigned char in_core;
+	struct twheel *own;
+	char *page;
+
+	/*
+	 * A mapping in the place of the words is not for twheel_close() to
+	 * unmap.
+	 */
+	ASSERT_EQ(-1, mincore(t->words, 4096, &in_core));
+	page = mmap(t->words, 4096, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+	ASSERT_TRUE(page == (char *)t->words);
+	ASSERT_EQ(0, twheel_attach(&own, dup(twheel_fd(t))));
+	twheel_refresh(own, 3, 333);
+	twheel_close(t);
+	*page = 1;
+	twheel_close(own);
+	_exit(0);
+}
+
+TEST(a_child_attaches)
+{
+	struct twheel *t = open_words(10);
+	pid_t pid;
+
+	needs_kernel("a session has no other descriptor");
+	fflush(stdout);
+	pid = fork();
+	ASSERT_LE(0, pid);
+	if (!pid)
+		in_the_child(t);
+	expect_child(pid);
+	ASSERT_EQ(333, twheel_word(t, 3));
+	twheel_close(t);
+}
+
+TEST(close_stops_everything)
+{
+	struct twheel *t = open_words(10);
+	void *words = t->words;
+	unsigned char in_core;
+
+	ASSERT_EQ(0, twheel_start(t, 3, HOUR, 33));
+	errno = 55;
+	twheel_close(t);
+	ASSERT_EQ(55, errno);
+	/* Memory that the library allocates is not a mapping of its own. */
+	if (!in_process())
+		ASSERT_EQ(-1, mincore(words, 4096, &in_core));
+	twheel_close(NULL);
+}
+
+TEST(nothing_leaks)
+{
+	struct twheel_setup bad = { .tick_ns = MS };
+	struct twheel_batch *batch;
+	struct twheel *t;
+
+	ASSERT_EQ(-EINVAL, twheel_open(&t, &bad));
+	t = open_words(10);
+	ASSERT_EQ(-EINVAL, twheel_attach_sized(&t, twheel_fd(t), 56));
+	ASSERT_EQ(0, twheel_batch_new(t, 16, &batch));
+	ASSERT_EQ(-EINVAL, twheel_batch_new(t, 0, &batch));
+	twheel_batch_free(batch);
+	twheel_close(t);
+	t = NULL;
+	batch = NULL;
+#ifdef __SANITIZE_ADDRESS__
+	ASSERT_EQ(0, __lsan_do_recoverable_leak_check());
+#endif
+}

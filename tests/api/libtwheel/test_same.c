@@ -1,0 +1,489 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The same operations on a session of the module and on one in the process
+ *
+ * A seed chooses operations. Both sessions get each of them, and have to return the
+ * same: results, events, entries, counters, INFO. Left out is only the difference that
+ * Documentation/libtwheel.rst names: the time of an expiry, and with it the number of
+ * wake-ups, and in INFO the bits for the place of the session and for read(2) without
+ * blocking.
+ *
+ * Times. A timer is due in some hours, or at once. A start that is due at once is
+ * waited for in both sessions before the next operation, so that no result depends on
+ * anybody's speed. Within a batch nobody can wait. A start that makes room for its
+ * timer lets the session's lock go, and the softirq may expire then what the same batch
+ * has started. So no later operation of a batch is about a timer that it has started to
+ * be due at once, and no such timer has a word that would make room. Ids of the
+ * session's choice differ, and are compared by their number among those.
+ *
+ * Without the module two sessions in the process are compared, which shows to
+ * sanitizers and valgrind what the operations reach.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "util.h"
+
+#define SEEDS		2000
+#define SEEDS_CHECKED	100	/* with sanitizers or valgrind */
+#define OPERATIONS	200
+#define IDS		24	/* of the program's choice */
+#define ANY		16	/* of the session's choice that are remembered */
+#define ROOM		8
+
+struct pair {
+	struct twheel *t[2];
+	__u64 any[2][ANY];
+	unsigned int nr_any;
+	unsigned int seed;
+	__u64 far;
+};
+
+/* The place of a difference: TWHEEL_SEED= shows it again. */
+static unsigned int seed_now, operation_now;
+
+#define SAME(a, b)							\
+	do {								\
+		long long a_ = (long long)(a), b_ = (long long)(b);	\
+									\
+		if (a_ != b_)						\
+			test_note("seed %u, operation %u", seed_now,	\
+				  operation_now);			\
+		ASSERT_EQ(a_, b_);					\
+	} while (0)
+
+static unsigned int below(struct pair *p, unsigned int limit)
+{
+	return (unsigned int)rand_r(&p->seed) % limit;
+}
+
+static bool one_in(struct pair *p, unsigned int n)
+{
+	return !below(p, n);
+}
+
+/* One of some values, most of them good ones. */
+static __u64 deadline(struct pair *p)
+{
+	return p->far + below(p, 1000000) * 1000ULL;
+}
+
+/* The same id for both. Returns its name for messages. */
+static int choose_id(struct pair *p, __u64 id[2])
+{
+	unsigned int nr;
+
+	if (p->nr_any && one_in(p, 3)) {
+		nr = below(p, p->nr_any < ANY ? p->nr_any : ANY);
+		id[0] = p->any[0][nr];
+		id[1] = p->any[1][nr];
+		return 1000 + nr;
+	}
+	nr = below(p, IDS);
+	if (one_in(p, 40))
+		id[0] = one_in(p, 2) ? TWHEEL_ID_KERNEL | nr : 1ULL << (20 + below(p, 43));
+	else
+		id[0] = nr;
+	id[1] = id[0];
+	return nr;
+}
+
+/* The name of an id, the same for both. */
+static __u64 name_of(const struct pair *p, int which, __u64 id)
+{
+	unsigned int nr = p->nr_any < ANY ? p->nr_any : ANY;
+
+	if (!(id & TWHEEL_ID_KERNEL))
+		return id;
+	while (nr--)
+		if (p->any[which][nr] == id)
+			return 1000 + nr;
+	return 2000;
+}
+
+static void remember(struct pair *p, const __u64 id[2])
+{
+	unsigned int nr = p->nr_any++ % ANY;
+
+	p->any[0][nr] = id[0];
+	p->any[1][nr] = id[1];
+}
+
+/* Until the timer has expired, or its word has been heeded. */
+static void await_expiry(struct pair *p, const __u64 id[2])
+{
+	struct twheel_entry entry;
+	int i, ret;
+
+	for (i = 0; i < 2; i++) {
+		for (;;) {
+			ret = twheel_get(p->t[i], id[i], &entry);
+			if (ret || entry.state != TWHEEL_STATE_PENDING ||
+			    entry.deadline_ns >= p->far)
+				break;
+			usleep(50);
+		}
+	}
+}
+
+/* A start, alone or in a batch. */
+struct choice {
+	__u64 expires_ns;
+	__u64 period_ns;
+	__u64 user_data;
+	__u32 flags;
+	__u32 slack_ns;
+	bool soon;
+};
+
+static struct choice choose_start(struct pair *p)
+{
+	struct choice c = { .user_data = below(p, 1000000), .flags = TWHEEL_START_ABS };
+
+	c.soon = one_in(p, 4);
+	c.expires_ns = c.soon ? 1 : deadline(p);
+	if (one_in(p, 5))
+		c.period_ns = 10 * HOUR + below(p, 1000);
+	if (one_in(p, 4))
+		c.flags |= TWHEEL_START_REPLACE;
+	if (one_in(p, 4))
+		c.slack_ns = rand_r(&p->seed);
+	if (one_in(p, 40))
+		c.flags |= 1U << below(p, 32);
+	if (one_in(p, 40))
+		c.expires_ns |= 1ULL << 63;
+	if (one_in(p, 80))
+		c.period_ns |= 1ULL << 63;
+	return c;
+}
+
+static void do_start(struct pair *p)
+{
+	struct choice c = choose_start(p);
+	bool any = one_in(p, 4), raw = one_in(p, 3), push = !any && one_in(p, 4);
+	__u64 id[2] = { TWHEEL_ID_ANY, TWHEEL_ID_ANY };
+	int ret[2], i;
+
+	if (!any)
+		choose_id(p, id);
+	/* A store may be all that it does, and a periodic timer has left its word behind. */
+	if (push && c.soon) {
+		c.soon = false;
+		c.expires_ns = deadline(p);
+	}
+	for (i = 0; i < 2; i++) {
+		struct twheel_start start = {
+			.id = id[i],
+			.expires_ns = c.expires_ns,
+			.period_ns = c.period_ns,
+			.user_data = c.user_data,
+			.flags = c.flags,
+			.slack_ns = c.slack_ns,
+		};
+
+		/* The command does not store a word before. */
+		if (push) {
+			ret[i] = twheel_push(p->t[i], id[i], c.expires_ns, c.user_data);
+		} else if (raw) {
+			ret[i] = twheel_command(p->t[i], TWHEEL_IOC_START, &start);
+			id[i] = start.id;
+		} else {
+			ret[i] = twheel_start_slack(p->t[i], &id[i], c.expires_ns, c.period_ns,
+						    c.user_data, c.flags, c.slack_ns);
+		}
+	}
+	SAME(ret[0], ret[1]);
+	if (ret[0] < 0)
+		return;
+	if (any)
+		remember(p, id);
+	if (c.soon)
+		await_expiry(p, id);
+}
+
+static void do_stop(struct pair *p)
+{
+	struct twheel_stop stop = { .flags = below(p, 2) };
+	bool raw = one_in(p, 3);
+	int ret[2], i;
+	__u64 id[2];
+
+	if (one_in(p, 40))
+		stop.flags |= 1U << below(p, 32);
+	if (one_in(p, 40))
+		stop.reserved = below(p, 2);
+	choose_id(p, id);
+	for (i = 0; i < 2; i++) {
+		stop.id = id[i];
+		if (raw || stop.reserved || stop.flags > 1)
+			ret[i] = twheel_command(p->t[i], TWHEEL_IOC_STOP, &stop);
+		else if (stop.flags)
+			ret[i] = twheel_withdraw(p->t[i], id[i]);
+		else
+			ret[i] = twheel_stop(p->t[i], id[i]);
+	}
+	SAME(ret[0], ret[1]);
+}
+
+static void do_word(struct pair *p)
+{
+	__u64 id = below(p, IDS), word = deadline(p);
+	int i;
+
+	if (id >= p->t[0]->shared_ids)
+		return;
+	if (one_in(p, 3))
+		word = one_in(p, 2) ? TWHEEL_WORD_STOP : below(p, 3);
+	SAME(twheel_word(p->t[0], id), twheel_word(p->t[1], id));
+	for (i = 0; i < 2; i++)
+		twheel_refresh(p->t[i], id, word);
+}
+
+static void do_read(struct pair *p)
+{
+	unsigned int room = 1 + below(p, ROOM);
+	struct twheel_event events[2][ROOM];
+	int ret[2], i, n;
+
+	for (i = 0; i < 2; i++)
+		ret[i] = twheel_read(p->t[i], events[i], room);
+	SAME(ret[0], ret[1]);
+	for (n = 0; n < ret[0]; n++) {
+		SAME(name_of(p, 0, events[0][n].id), name_of(p, 1, events[1][n].id));
+		SAME(events[0][n].user_data, events[1][n].user_data);
+		SAME(events[0][n].deadline_ns, events[1][n].deadline_ns);
+		SAME(events[0][n].overruns, events[1][n].overruns);
+		SAME(events[0][n].flags, events[1][n].flags);
+		SAME(events[0][n].reserved, events[1][n].reserved);
+		for (i = 0; i < 2; i++)
+			ASSERT_LE(events[i][n].deadline_ns, events[i][n].expired_ns);
+	}
+}
+
+static void expect_same_entry(struct pair *p, const struct twheel_entry *a,
+			      const struct twheel_entry *b)
+{
+	SAME(name_of(p, 0, a->id), name_of(p, 1, b->id));
+	SAME(a->user_data, b->user_data);
+	SAME(a->deadline_ns, b->deadline_ns);
+	SAME(a->period_ns, b->period_ns);
+	SAME(a->state, b->state);
+	SAME(!a->remaining_ns, !b->remaining_ns);
+	SAME(0, a->reserved);
+	SAME(0, b->reserved);
+}
+
+static void do_get(struct pair *p)
+{
+	struct twheel_entry entry[2];
+	int ret[2], i;
+	__u64 id[2];
+
+	choose_id(p, id);
+	for (i = 0; i < 2; i++)
+		ret[i] = twheel_get(p->t[i], id[i], &entry[i]);
+	SAME(ret[0], ret[1]);
+	if (!ret[0])
+		expect_same_entry(p, &entry[0], &entry[1]);
+}
+
+static void do_list(struct pair *p)
+{
+	unsigned int command = one_in(p, 4) ? TWHEEL_IOC_DRAIN : TWHEEL_IOC_LIST;
+	unsigned int room = 1 + below(p, ROOM), rounds = 1 + below(p, 8);
+	__u64 start = one_in(p, 20) ? (__u64)below(p, 4) << 32 | below(p, 64) : 0;
+	__u64 cursor[2] = { start, start };
+	struct twheel_entry entries[2][ROOM];
+	int ret[2], i, n;
+
+	do {
+		for (i = 0; i < 2; i++)
+			ret[i] = twheel_walk(p->t[i], command, entries[i], room, &cursor[i]);
+		SAME(ret[0], ret[1]);
+		SAME(cursor[0], cursor[1]);
+		for (n = 0; n < ret[0]; n++)
+			expect_same_entry(p, &entries[0][n], &entries[1][n]);
+	} while (ret[0] > 0 && --rounds);
+}
+
+static void do_batch(struct pair *p)
+{
+	unsigned int count = 1 + below(p, 2 * ROOM), n, soon = 0;
+	struct twheel_op ops[2][2 * ROOM];
+	struct twheel_submit submit[2];
+	int ret[2], i;
+
+	memset(ops, 0, sizeof(ops));
+	for (n = 0; n < count; n++) {
+		struct choice c = choose_start(p);
+		bool start = one_in(p, 2), any = start && one_in(p, 4);
+		__u64 id[2];
+
+		choose_id(p, id);
+		/* The softirq may have come between. */
+		if (id[0] < IDS && soon & 1U << id[0]) {
+			start = true;
+			any = true;
+		}
+		if (any || id[0] >= IDS || id[0] < p->t[0]->shared_ids) {
+			if (c.soon)
+				c.expires_ns = deadline(p);
+		} else if (c.soon && start) {
+			soon |= 1U << id[0];
+		}
+		for (i = 0; i < 2; i++) {
+			struct twheel_op *op = &ops[i][n];
+
+			op->opcode = start ? TWHEEL_OP_START : TWHEEL_OP_STOP;
+			op->id = start && any ? TWHEEL_ID_ANY : id[i];
+			op->flags = start ? c.flags : c.flags >> 1 & 1;
+			if (!start && c.user_data % 40)
+				continue;
+			op->expires_ns = c.expires_ns;
+			op->period_ns = c.period_ns;
+			op->user_data = c.user_data;
+			op->slack_ns = c.slack_ns;
+		}
+	}
+	for (i = 0; i < 2; i++) {
+		submit[i] = (struct twheel_submit){
+			.ops = (unsigned long)ops[i],
+			.count = count,
+			.op_size = sizeof(ops[i][0]),
+		};
+		ret[i] = twheel_command(p->t[i], TWHEEL_IOC_SUBMIT, &submit[i]);
+	}
+	SAME(ret[0], ret[1]);
+	SAME(submit[0].failed, submit[1].failed);
+	for (n = 0; n < count; n++) {
+		const __u64 id[2] = { ops[0][n].id, ops[1][n].id };
+
+		SAME(ops[0][n].result, ops[1][n].result);
+		if (ops[0][n].result < 0 || ops[0][n].opcode != TWHEEL_OP_START)
+			continue;
+		if (id[0] & TWHEEL_ID_KERNEL && name_of(p, 0, id[0]) == 2000)
+			remember(p, id);
+	}
+	for (n = 0; n < count; n++)
+		if (ops[0][n].result >= 0 && ops[0][n].opcode == TWHEEL_OP_START)
+			await_expiry(p, (__u64[]){ ops[0][n].id, ops[1][n].id });
+}
+
+/* A command of any number, with a structure of any size and any contents. */
+static void do_command(struct pair *p)
+{
+	union {
+		__u64 words[16];
+		struct twheel_info info;
+	} as[2];
+	unsigned int size = below(p, sizeof(as[0].words) / 4 + 1) * 4, nr = below(p, 10), i;
+	unsigned long command = _IOC(_IOC_READ | _IOC_WRITE, TWHEEL_IOC_MAGIC, nr, size);
+	int ret[2];
+
+	/* Commands that return times, ids or pointers have operations of their own. */
+	if (nr >= _IOC_NR(TWHEEL_IOC_START) && nr < _IOC_NR(TWHEEL_IOC_STATS) &&
+	    nr != _IOC_NR(TWHEEL_IOC_STOP))
+		return;
+	memset(as, 0, sizeof(as));
+	for (i = 0; i < 16; i++)
+		as[0].words[i] = one_in(p, 4) ? below(p, 4) : 0;
+	as[1] = as[0];
+	for (i = 0; i < 2; i++)
+		ret[i] = twheel_command(p->t[i], command, &as[i]);
+	SAME(ret[0], ret[1]);
+	if (ret[0] || nr == _IOC_NR(TWHEEL_IOC_STATS))
+		return;
+	for (i = 0; i < 2 && nr == _IOC_NR(TWHEEL_IOC_INFO); i++)
+		as[i].info.features &= ~(TWHEEL_FEATURE_PROCESS | TWHEEL_FEATURE_NOWAIT);
+	SAME(0, memcmp(&as[0], &as[1], sizeof(as[0])));
+}
+
+static void expect_same_stats(struct pair *p)
+{
+	struct twheel_stats stats[2];
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		SAME(0, twheel_stats(p->t[i], &stats[i]));
+		stats[i].wakeups = 0;
+	}
+	for (i = 0; i < (int)(sizeof(stats[0]) / sizeof(__u64)); i++)
+		SAME(((__u64 *)&stats[0])[i], ((__u64 *)&stats[1])[i]);
+}
+
+static void open_pair(struct pair *p)
+{
+	struct twheel_setup setup = {
+		.flags = TWHEEL_SETUP_PRIVATE,
+		.scheme = one_in(p, 4),
+		.mode = below(p, 2),
+		.tick_ns = 50000 * (1 + below(p, 2)),
+		.max_timers = 16 + below(p, 32),
+		.shared_ids = below(p, 16),
+	};
+	unsigned int first = access("/dev/twheel", F_OK) ? TWHEEL_OPEN_PROCESS :
+							    TWHEEL_OPEN_KERNEL;
+	unsigned int flags = TWHEEL_OPEN_PROCESS;
+	int ret[2];
+
+	if (one_in(p, 20))
+		setup.slots = below(p, 9);
+	if (one_in(p, 40))
+		setup.tick_ns = below(p, 100000);
+	if (one_in(p, 2))
+		flags |= TWHEEL_OPEN_ONE_THREAD;
+	ret[0] = twheel_open_flags(&p->t[0], &setup, first);
+	ret[1] = twheel_open_flags(&p->t[1], &setup, flags);
+	SAME(ret[0], ret[1]);
+	if (ret[0]) {
+		setup = (struct twheel_setup){};
+		SAME(0, twheel_open_flags(&p->t[0], &setup, first));
+		SAME(0, twheel_open_flags(&p->t[1], &setup, flags));
+	}
+}
+
+static void run_seed(unsigned int seed)
+{
+	static void (*const operations[])(struct pair *p) = {
+		do_start, do_start, do_start, do_stop, do_stop, do_word, do_read, do_get,
+		do_list, do_batch, do_command,
+	};
+	struct pair p = { .seed = seed, .far = twheel_now() + 100 * HOUR };
+	unsigned int i;
+
+	open_pair(&p);
+	seed_now = seed;
+	for (i = 0; i < OPERATIONS; i++) {
+		operation_now = i;
+		operations[below(&p, ARRAY_SIZE(operations))](&p);
+		expect_same_stats(&p);
+	}
+	twheel_close(p.t[0]);
+	twheel_close(p.t[1]);
+}
+
+static unsigned int seeds(void)
+{
+	const char *preload = getenv("LD_PRELOAD");
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+	return SEEDS_CHECKED;
+#endif
+	return preload && strstr(preload, "vgpreload") ? SEEDS_CHECKED / 4 : SEEDS;
+}
+
+TEST_LIMIT(both_do_the_same, 1800)
+{
+	const char *again = getenv("TWHEEL_SEED");
+	unsigned int first = again ? strtoul(again, NULL, 0) :
+				     (unsigned int)(twheel_now() / 1000), i;
+
+	pin_cpu(0);
+	printf("# %u seeds from TWHEEL_SEED=%u on\n", seeds(), first);
+	fflush(stdout);
+	for (i = 0; i < seeds(); i++)
+		run_seed(first + i);
+}

@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * One timer at a time, events, lists
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "util.h"
+
+#define MANY	10000
+
+TEST(start_and_its_event)
+{
+	struct twheel *t = open_default();
+	__u64 before = twheel_now();
+	struct twheel_event event;
+
+	ASSERT_EQ(0, twheel_start(t, 3, 5 * MS, 33));
+	ASSERT_EQ(1, twheel_wait(t, &event, 1, -1));
+	ASSERT_EQ(3, event.id);
+	ASSERT_EQ(33, event.user_data);
+	ASSERT_LE(before + 5 * MS, event.deadline_ns);
+	ASSERT_LE(event.deadline_ns, event.expired_ns);
+	ASSERT_LE(event.expired_ns, twheel_now());
+	ASSERT_EQ(0, event.flags);
+	ASSERT_EQ(0, twheel_read(t, &event, 1));
+	twheel_close(t);
+}
+
+TEST(start_in_each_state)
+{
+	struct twheel *t = open_default();
+	struct twheel_event event;
+	__u64 id = 3;
+
+	ASSERT_EQ(0, twheel_start(t, 3, HOUR, 33));
+	ASSERT_EQ(1, twheel_start(t, 3, 0, 34));
+	expect_unread_of(t, 1);
+	errno = 0;
+	ASSERT_EQ(-EALREADY, twheel_start(t, 3, 0, 35));
+	ASSERT_EQ(0, errno);
+	ASSERT_EQ(0, twheel_start_flags(t, &id, 0, 0, 36, TWHEEL_START_REPLACE));
+	ASSERT_EQ(1, twheel_wait(t, &event, 1, -1));
+	ASSERT_EQ(36, event.user_data);
+	ASSERT_EQ(0, twheel_start(t, 3, HOUR, 37));
+	twheel_close(t);
+}
+
+TEST(start_at_a_deadline)
+{
+	struct twheel *t = open_default();
+	struct twheel_event event;
+	__u64 deadline = twheel_now() + HOUR;
+
+	ASSERT_EQ(0, twheel_start_at(t, 3, deadline, 33));
+	ASSERT_EQ(deadline, deadline_of(t, 3));
+	ASSERT_EQ(1, twheel_start_at(t, 3, 1, 33));
+	ASSERT_EQ(1, twheel_wait(t, &event, 1, -1));
+	ASSERT_EQ(1, event.deadline_ns);
+	twheel_close(t);
+}
+
+TEST(start_with_an_id_of_the_kernel)
+{
+	struct twheel *t = open_default();
+	__u64 ids[2] = { 1, 2 }, stale;
+
+	ASSERT_EQ(0, twheel_start_any(t, &ids[0], HOUR, 33));
+	ASSERT_EQ(0, twheel_start_any(t, &ids[1], HOUR, 34));
+	ASSERT_NE(ids[0], ids[1]);
+	ASSERT_TRUE(ids[0] & TWHEEL_ID_KERNEL);
+	ASSERT_EQ(1, twheel_start(t, ids[0], HOUR, 35));
+	ASSERT_EQ(1, twheel_start(t, ids[1], HOUR, 36));
+	ASSERT_EQ(0, twheel_stop(t, ids[0]));
+	stale = ids[0];
+	ASSERT_EQ(-ENOENT, twheel_start(t, stale, HOUR, 36));
+	ASSERT_EQ(-EINVAL, twheel_start_any(t, &stale, INTERVAL_MAX + 1, 36));
+	ASSERT_EQ(ids[0], stale);
+	ASSERT_EQ(-EINVAL, twheel_start(t, TWHEEL_ID_ANY, HOUR, 37));
+	ASSERT_EQ(-EINVAL, twheel_start_at(t, TWHEEL_ID_ANY, HOUR, 37));
+	ASSERT_EQ(-EINVAL, twheel_start_periodic(t, TWHEEL_ID_ANY, HOUR, HOUR, 37));
+	EXPECT_STATS(twheel_fd(t), .started = 2, .restarted = 2, .stopped = 1,
+		     .pending = 1);
+	twheel_close(t);
+}
+
+TEST(start_that_is_refused)
+{
+	struct twheel_setup setup = { .max_timers = 2 };
+	struct twheel *t;
+	__u64 id = 1;
+
+	ASSERT_EQ(0, twheel_open(&t, &setup));
+	ASSERT_EQ(-EINVAL, twheel_start(t, 2, HOUR, 0));
+	ASSERT_EQ(-EINVAL, twheel_start(t, 1, INTERVAL_MAX + 1, 0));
+	ASSERT_EQ(-EINVAL, twheel_start_at(t, 1, INTERVAL_MAX + 1, 0));
+	ASSERT_EQ(-EINVAL, twheel_start_periodic(t, 1, 0, INTERVAL_MAX + 1, 0));
+	ASSERT_EQ(-EINVAL, twheel_start_flags(t, &id, 0, 0, 0, 1U << 31));
+	ASSERT_EQ(0, twheel_start(t, 0, HOUR, 0));
+	ASSERT_EQ(0, twheel_start(t, 1, HOUR, 0));
+	ASSERT_EQ(-ENOSPC, twheel_start_any(t, &id, HOUR, 0));
+	ASSERT_EQ(1, id);
+	twheel_close(t);
+}
+
+TEST(periodic)
+{
+	struct twheel *t = open_default();
+	struct twheel_event event;
+	__u64 deadline;
+
+	ASSERT_EQ(0, twheel_start_periodic(t, 3, MS, 2 * MS, 33));
+	deadline = deadline_of(t, 3);
+	ASSERT_EQ(1, twheel_wait(t, &event, 1, -1));
+	ASSERT_EQ(deadline, event.deadline_ns);
+	ASSERT_EQ(TWHEEL_EVENT_PERIODIC, event.flags);
+	deadline += 2 * MS * (1 + event.overruns);
+	ASSERT_EQ(1, twheel_wait(t, &event, 1, -1));
+	ASSERT_EQ(deadline, event.deadline_ns);
+	ASSERT_LE(0, twheel_withdraw(t, 3));
+	ASSERT_EQ(0, twheel_wait(t, &event, 1, 10 * MS));
+	twheel_close(t);
+}
+
+TEST(stop)
+{
+	struct twheel *t = open_default();
+
+	errno = 0;
+	ASSERT_EQ(-ENOENT, twheel_stop(t, 3));
+	ASSERT_EQ(0, twheel_start(t, 3, HOUR, 33));
+	ASSERT_EQ(0, twheel_stop(t, 3));
+	ASSERT_EQ(-ENOENT, twheel_stop(t, 3));
+	ASSERT_EQ(0, twheel_start(t, 3, 0, 33));
+	expect_unread_of(t, 1);
+	ASSERT_EQ(-EALREADY, twheel_stop(t, 3));
+	ASSERT_EQ(-EINVAL, twheel_stop(t, TWHEEL_ID_KERNEL - 1));
+	ASSERT_EQ(0, errno);
+	expect_unread_of(t, 1);
+	twheel_close(t);
+}
+
+TEST(withdraw)
+{
+	struct twheel *t = open_default();
+	struct twheel_event event;
+
+	ASSERT_EQ(-ENOENT, twheel_withdraw(t, 3));
+	ASSERT_EQ(0, twheel_start(t, 3, HOUR, 33));
+	ASSERT_EQ(0, twheel_withdraw(t, 3));
+	ASSERT_EQ(0, twheel_start(t, 3, 0, 33));
+	expect_unread_of(t, 1);
+	ASSERT_EQ(1, twheel_withdraw(t, 3));
+	ASSERT_EQ(0, twheel_read(t, &event, 1));
+	ASSERT_EQ(0, twheel_start(t, 3, 0, 33));
+	ASSERT_EQ(1, twheel_wait(t, &event, 1, -1));
+	ASSERT_EQ(-ENOENT, twheel_withdraw(t, 3));
+	twheel_close(t);
+}
+
+TEST(get)
+{
+	struct twheel *t = open_default();
+	struct twheel_entry entry;
+
+	memset(&entry, GARBAGE, sizeof(entry));
+	ASSERT_EQ(-ENOENT, twheel_get(t, 3, &entry));
+	ASSERT_EQ(-EINVAL, twheel_get(t, TWHEEL_ID_KERNEL - 1, &entry));
+	ASSERT_EQ(0, twheel_start_periodic(t, 3, HOUR, MS, 33));
+	memset(&entry, GARBAGE, sizeof(entry));
+	ASSERT_EQ(0, twheel_get(t, 3, &entry));
+	ASSERT_EQ(3, entry.id);
+	ASSERT_EQ(33, entry.user_data);
+	ASSERT_EQ(MS, entry.period_ns);
+	ASSERT_EQ(TWHEEL_STATE_PENDING, entry.state);
+	ASSERT_LE(entry.remaining_ns, HOUR);
+	ASSERT_EQ(1, twheel_start(t, 3, 0, 33));
+	expect_unread_of(t, 1);
+	ASSERT_EQ(TWHEEL_STATE_EXPIRED, state_of(t, 3));
+	twheel_close(t);
+}
+
+TEST(stats)
+{
+	struct twheel *t = open_default();
+	struct twheel_stats stats;
+
+	ASSERT_EQ(0, twheel_start(t, 3, HOUR, 33));
+	ASSERT_EQ(1, twheel_start(t, 3, HOUR, 33));
+	ASSERT_EQ(0, twheel_stats(t, &stats));
+	ASSERT_EQ(1, stats.started);
+	ASSERT_EQ(1, stats.restarted);
+	ASSERT_EQ(1, stats.pending);
+	twheel_close(t);
+}
+
+/* Each is seen once, with any room: the last call finds the end. */
+static void expect_all(struct twheel *t, bool drain, unsigned int room)
+{
+	struct twheel_entry entries[64];
+	unsigned char *seen = calloc(MANY, 1);
+	unsigned int count = 0;
+	__u64 cursor = 0;
+	int ret, i;
+
+	/* Valgrind does not know that the kernel writes them. */
+	memset(entries, GARBAGE, sizeof(entries));
+	for (;;) {
+		ret = drain ? twheel_drain(t, entries, room, &cursor) :
+			      twheel_list(t, entries, room, &cursor);
+		ASSERT_LE(0, ret);
+		ASSERT_LE(ret, room);
+		if (!ret)
+			break;
+		for (i = 0; i < ret; i++) {
+			ASSERT_LT(entries[i].id, MANY);
+			ASSERT_EQ(2 * entries[i].id, entries[i].user_data);
+			ASSERT_EQ(0, seen[entries[i].id]);
+			seen[entries[i].id] = 1;
+		}
+		count += ret;
+	}
+	ASSERT_EQ(MANY, count);
+	free(seen);
+}
+
+TEST(list_and_drain_many)
+{
+	struct twheel *t = open_default();
+	struct twheel_entry entry;
+	struct twheel_stats stats;
+	__u64 cursor = 0, id;
+
+	for (id = 0; id < MANY; id++)
+		ASSERT_EQ(0, twheel_start(t, id, HOUR, 2 * id));
+	expect_all(t, false, 64);
+	expect_all(t, false, 63);
+	expect_all(t, true, 64);
+	ASSERT_EQ(0, twheel_drain(t, &entry, 1, &cursor));
+	ASSERT_EQ(0, twheel_stats(t, &stats));
+	ASSERT_EQ(0, stats.pending);
+	ASSERT_EQ(MANY, stats.stopped);
+	twheel_close(t);
+}
+
+TEST(list_that_is_refused)
+{
+	struct twheel *t = open_default(), *reader;
+	struct twheel_entry entry;
+	__u64 cursor = 0;
+
+	ASSERT_EQ(0, twheel_start(t, 3, HOUR, 33));
+	ASSERT_EQ(-EINVAL, twheel_list(t, &entry, 0, &cursor));
+	ASSERT_EQ(-EINVAL, twheel_drain(t, &entry, 0, &cursor));
+	ASSERT_EQ(-EFAULT, twheel_list(t, NULL, 1, &cursor));
+	ASSERT_EQ(0, cursor);
+	ASSERT_EQ(TWHEEL_STATE_PENDING, state_of(t, 3));
+	if (in_process()) {
+		twheel_close(t);
+		return;
+	}
+	ASSERT_EQ(0, twheel_attach(&reader, open("/dev/twheel", O_RDONLY)));
+	ASSERT_EQ(0, twheel_list(reader, &entry, 1, &cursor));
+	ASSERT_EQ(-EBADF, twheel_drain(reader, &entry, 1, &cursor));
+	twheel_close(reader);
+	twheel_close(t);
+}
+
+/* Some at a time, in the order in which they expired. */
+TEST(read_takes_what_there_is)
+{
+	struct twheel *t = open_default();
+	struct twheel_event events[4];
+	__u64 id;
+
+	ASSERT_EQ(0, twheel_read(t, events, 4));
+	for (id = 0; id < 6; id++) {
+		ASSERT_EQ(0, twheel_start(t, id, 0, 10 + id));
+		expect_unread_of(t, id + 1);
+	}
+	ASSERT_EQ(4, twheel_read(t, events, 4));
+	ASSERT_EQ(10, events[0].user_data);
+	ASSERT_EQ(13, events[3].user_data);
+	ASSERT_EQ(2, twheel_read(t, events, 4));
+	ASSERT_EQ(14, events[0].user_data);
+	ASSERT_EQ(0, twheel_read(t, events, 4));
+	twheel_close(t);
+}
+
+TEST(read_that_is_refused)
+{
+	struct twheel *t = open_default(), *writer;
+	struct twheel_event event;
+
+	errno = 0;
+	ASSERT_EQ(-EINVAL, twheel_read(t, &event, 0));
+	if (in_process()) {
+		twheel_close(t);
+		return;
+	}
+	ASSERT_EQ(0, twheel_attach(&writer, open("/dev/twheel", O_WRONLY)));
+	ASSERT_EQ(-EBADF, twheel_read(writer, &event, 1));
+	ASSERT_EQ(0, twheel_start(writer, 3, 0, 33));
+	ASSERT_EQ(-EBADF, twheel_wait(writer, &event, 1, -1));
+	ASSERT_EQ(0, errno);
+	twheel_close(writer);
+	twheel_close(t);
+}
+
+TEST(wait_ends_after_its_time)
+{
+	struct twheel *t = open_default();
+	__u64 before = twheel_now();
+	struct twheel_event event;
+
+	ASSERT_EQ(0, twheel_wait(t, &event, 1, 0));
+	ASSERT_EQ(0, twheel_start(t, 3, HOUR, 33));
+	ASSERT_EQ(0, twheel_wait(t, &event, 1, 20 * MS));
+	ASSERT_LE(before + 20 * MS, twheel_now());
+	twheel_close(t);
+}
+
+TEST(wait_ends_with_a_signal)
+{
+	struct twheel *t = open_default();
+	struct twheel_event event;
+
+	errno = 0;
+	alarm_once(200 * MS, 0);
+	ASSERT_EQ(-EINTR, twheel_wait(t, &event, 1, -1));
+	ASSERT_EQ(0, errno);
+	twheel_close(t);
+}

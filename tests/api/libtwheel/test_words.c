@@ -1,0 +1,427 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The library and the words: before a start, and after an event
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "util.h"
+
+#define IDS	16
+
+static __u64 restarts;
+
+/* The start of a timer that was refreshed too late. */
+static int fails_with_enomem(int fd, unsigned long command, void *argument)
+{
+	(void)fd;
+	(void)command;
+	(void)argument;
+	restarts++;
+	errno = ENOMEM;
+	return -1;
+}
+
+/* Another thread was faster, and its timer has expired. */
+static int finds_it_expired(int fd, unsigned long command, void *argument)
+{
+	(void)fd;
+	(void)command;
+	(void)argument;
+	restarts++;
+	errno = EALREADY;
+	return -1;
+}
+
+static void wrap_start(int (*replacement)(int, unsigned long, void *))
+{
+	restarts = 0;
+	wrap_command = TWHEEL_IOC_START;
+	wrap_ioctl = replacement;
+}
+
+static void expire(struct twheel *t, __u64 id, __u64 user_data)
+{
+	struct twheel_stats stats;
+
+	ASSERT_EQ(0, twheel_stats(t, &stats));
+	ASSERT_EQ(0, twheel_start(t, id, 0, user_data));
+	expect_unread_of(t, stats.unread + 1);
+}
+
+TEST(a_start_stores_its_deadline)
+{
+	struct twheel *t = open_words(IDS);
+	__u64 before = twheel_now();
+
+	ASSERT_EQ(0, twheel_start(t, 3, HOUR, 33));
+	ASSERT_LE(before + HOUR, twheel_word(t, 3));
+	ASSERT_EQ(deadline_of(t, 3), twheel_word(t, 3));
+	ASSERT_EQ(1, twheel_start_at(t, 3, before + HOUR, 33));
+	ASSERT_EQ(before + HOUR, twheel_word(t, 3));
+	ASSERT_EQ(1, twheel_start(t, 3, INTERVAL_MAX, 33));
+	ASSERT_EQ(INTERVAL_MAX, twheel_word(t, 3));
+	ASSERT_EQ(INTERVAL_MAX, deadline_of(t, 3));
+	twheel_close(t);
+}
+
+/* Any value that the last user of the id has left there. */
+TEST(an_old_word_does_not_count)
+{
+	struct twheel *t = open_words(IDS);
+	struct twheel_event event;
+
+	twheel_refresh(t, 3, twheel_now() + HOUR);
+	ASSERT_EQ(0, twheel_start(t, 3, 0, 33));
+	ASSERT_EQ(1, twheel_wait(t, &event, 1, -1));
+	twheel_stop_by_store(t, 3);
+	ASSERT_EQ(0, twheel_start_at(t, 3, 1, 33));
+	ASSERT_EQ(1, twheel_wait(t, &event, 1, -1));
+	/* Nor the word of a pending timer, which is to expire earlier. */
+	ASSERT_EQ(0, twheel_start(t, 3, HOUR, 33));
+	twheel_refresh(t, 3, twheel_now() + 2 * HOUR);
+	ASSERT_EQ(1, twheel_start(t, 3, MS, 34));
+	ASSERT_EQ(1, twheel_wait(t, &event, 1, -1));
+	ASSERT_EQ(34, event.user_data);
+	EXPECT_STATS(twheel_fd(t), .started = 3, .restarted = 1, .expired = 3,
+		     .delivered = 3);
+	twheel_close(t);
+}
+
+TEST(a_start_that_fails_leaves_the_word)
+{
+	struct twheel *t = open_words(IDS);
+	__u64 word = twheel_now() + HOUR, id = 3;
+	struct twheel_event event;
+
+	ASSERT_EQ(0, twheel_start(t, 3, HOUR, 33));
+	twheel_refresh(t, 3, word);
+	ASSERT_EQ(-EINVAL, twheel_start(t, 3, INTERVAL_MAX + 1, 33));
+	ASSERT_EQ(-EINVAL, twheel_start_at(t, 3, INTERVAL_MAX + 1, 33));
+	ASSERT_EQ(-EINVAL, twheel_start_periodic(t, 3, 0, INTERVAL_MAX + 1, 33));
+	ASSERT_EQ(-EINVAL, twheel_start_flags(t, &id, 0, 0, 33, 1U << 31));
+	ASSERT_EQ(word, twheel_word(t, 3));
+	/* The event of one that has expired is not taken for a late one. */
+	ASSERT_EQ(0, twheel_stop(t, 3));
+	expire(t, 3, 33);
+	ASSERT_EQ(-EALREADY, twheel_start(t, 3, HOUR, 34));
+	ASSERT_EQ(1, twheel_read(t, &event, 1));
+	ASSERT_EQ(33, event.user_data);
+	twheel_close(t);
+}
+
+/* No call for a later deadline, a start for an earlier one. */
+TEST(a_push_both_ways)
+{
+	struct twheel *t = open_words(IDS);
+	__u64 now = twheel_now();
+	struct twheel_event event;
+
+	ASSERT_EQ(0, twheel_start_at(t, 3, now + HOUR, 33));
+	ASSERT_EQ(0, twheel_push(t, 3, now + 3 * HOUR, 34));
+	ASSERT_EQ(now + HOUR, deadline_of(t, 3));
+	ASSERT_EQ(now + 3 * HOUR, twheel_word(t, 3));
+	/* Earlier than the word, if later than what the kernel knows. */
+	ASSERT_EQ(0, twheel_push(t, 3, now + 2 * HOUR, 35));
+	ASSERT_EQ(now + 2 * HOUR, twheel_word(t, 3));
+	ASSERT_EQ(now + 2 * HOUR, deadline_of(t, 3));
+	ASSERT_EQ(0, twheel_push(t, 3, now, 36));
+	ASSERT_EQ(1, twheel_wait(t, &event, 1, -1));
+	ASSERT_EQ(36, event.user_data);
+	EXPECT_STATS(twheel_fd(t), .started = 1, .restarted = 2, .expired = 1,
+		     .delivered = 1);
+	twheel_close(t);
+}
+
+TEST(a_push_finds_no_deadline_in_the_word)
+{
+	struct twheel *t = open_words(IDS);
+	__u64 deadline = twheel_now() + HOUR;
+
+	ASSERT_EQ(0, twheel_push(t, 3, deadline, 33));
+	ASSERT_EQ(deadline, deadline_of(t, 3));
+	twheel_stop_by_store(t, 3);
+	ASSERT_EQ(0, twheel_push(t, 3, deadline + 1, 33));
+	ASSERT_EQ(deadline + 1, twheel_word(t, 3));
+	ASSERT_EQ(deadline + 1, deadline_of(t, 3));
+	/* An id that has none. */
+	ASSERT_EQ(0, twheel_push(t, IDS, deadline, 33));
+	ASSERT_EQ(0, twheel_push(t, IDS, deadline + 1, 33));
+	ASSERT_EQ(deadline + 1, deadline_of(t, IDS));
+	ASSERT_EQ(-EINVAL, twheel_push(t, 3, TWHEEL_WORD_STOP, 33));
+	ASSERT_EQ(-EINVAL, twheel_push(t, 3, INTERVAL_MAX + 1, 33));
+	ASSERT_EQ(-EINVAL, twheel_push(t, TWHEEL_ID_ANY, deadline, 33));
+	ASSERT_EQ(deadline + 1, twheel_word(t, 3));
+	twheel_close(t);
+}
+
+/* Back or forward, the event is out of date. */
+TEST(a_push_while_the_event_is_unread)
+{
+	struct twheel *t = open_words(IDS);
+	__u64 deadline = twheel_now() + HOUR;
+	struct twheel_event event;
+
+	expire(t, 3, 33);
+	ASSERT_EQ(0, twheel_push(t, 3, deadline + HOUR, 34));
+	ASSERT_EQ(0, twheel_push(t, 3, deadline, 35));
+	ASSERT_EQ(deadline, twheel_word(t, 3));
+	ASSERT_EQ(deadline, deadline_of(t, 3));
+	ASSERT_EQ(0, twheel_read(t, &event, 1));
+	ASSERT_EQ(0, twheel_stop(t, 3));
+	expire(t, 3, 36);
+	ASSERT_EQ(0, twheel_push(t, 3, deadline, 37));
+	ASSERT_EQ(0, twheel_read(t, &event, 1));
+	ASSERT_EQ(deadline, deadline_of(t, 3));
+	twheel_close(t);
+}
+
+TEST(a_restart_in_each_state)
+{
+	struct twheel *t = open_words(IDS);
+	const __u64 ids[] = { 3, IDS };
+	struct twheel_event event;
+	unsigned int i;
+	__u64 id;
+
+	for (i = 0; i < ARRAY_SIZE(ids); i++) {
+		id = ids[i];
+		ASSERT_EQ(0, twheel_restart(t, id, HOUR, 33));
+		ASSERT_EQ(1, twheel_restart(t, id, HOUR, 33));
+		ASSERT_EQ(0, twheel_stop(t, id));
+		ASSERT_EQ(0, twheel_restart(t, id, 0, 33));
+		expect_unread_of(t, 1);
+		ASSERT_EQ(-EALREADY, twheel_start(t, id, HOUR, 34));
+		ASSERT_EQ(0, twheel_restart(t, id, HOUR, 34));
+		ASSERT_EQ(0, twheel_read(t, &event, 1));
+		ASSERT_EQ(TWHEEL_STATE_PENDING, state_of(t, id));
+		ASSERT_EQ(0, twheel_stop(t, id));
+	}
+	ASSERT_EQ(-EINVAL, twheel_restart(t, TWHEEL_ID_ANY, 0, 33));
+	ASSERT_EQ(-EINVAL, twheel_restart(t, 3, INTERVAL_MAX + 1, 33));
+	EXPECT_STATS(twheel_fd(t), .started = 6, .restarted = 2, .stopped = 4,
+		     .expired = 2, .replaced = 2);
+	twheel_close(t);
+}
+
+TEST(ids_without_a_word)
+{
+	struct twheel *t = open_words(IDS);
+	struct twheel_event event;
+	__u64 id;
+
+	ASSERT_EQ(0, twheel_start(t, IDS, 0, 1));
+	ASSERT_EQ(1, twheel_wait(t, &event, 1, -1));
+	ASSERT_EQ(0, twheel_start_any(t, &id, 0, 2));
+	ASSERT_EQ(1, twheel_wait(t, &event, 1, -1));
+	ASSERT_EQ(id, event.id);
+	twheel_close(t);
+}
+
+TEST(a_refresh_pushes_back)
+{
+	struct twheel *t = open_words(IDS);
+	struct twheel_event event;
+	__u64 deadline;
+
+	ASSERT_EQ(0, twheel_start(t, 3, 100 * MS, 33));
+	deadline = twheel_now() + 200 * MS;
+	twheel_refresh(t, 3, deadline);
+	ASSERT_EQ(1, twheel_wait(t, &event, 1, -1));
+	ASSERT_LE(deadline, event.expired_ns);
+	ASSERT_EQ(deadline, event.deadline_ns);
+	twheel_close(t);
+}
+
+TEST(a_stop_by_store)
+{
+	struct twheel *t = open_words(IDS);
+	struct twheel_event event;
+
+	ASSERT_EQ(0, twheel_start(t, 3, 100 * MS, 33));
+	twheel_stop_by_store(t, 3);
+	ASSERT_EQ(TWHEEL_WORD_STOP, twheel_word(t, 3));
+	ASSERT_EQ(0, twheel_start(t, 4, 200 * MS, 44));
+	ASSERT_EQ(1, twheel_wait(t, &event, 1, -1));
+	ASSERT_EQ(4, event.id);
+	ASSERT_EQ(-ENOENT, state_of(t, 3));
+	twheel_close(t);
+}
+
+TEST(a_late_refresh_starts_again)
+{
+	struct twheel *t = open_words(IDS);
+	struct twheel_event event;
+	__u64 deadline;
+
+	expire(t, 3, 33);
+	deadline = twheel_now() + HOUR;
+	twheel_refresh(t, 3, deadline);
+	ASSERT_EQ(0, twheel_read(t, &event, 1));
+	ASSERT_EQ(deadline, deadline_of(t, 3));
+	ASSERT_EQ(deadline, twheel_word(t, 3));
+	/* Its user data is as it was. */
+	ASSERT_EQ(0, twheel_stop(t, 3));
+	expire(t, 3, 34);
+	twheel_refresh(t, 3, twheel_now() + 50 * MS);
+	ASSERT_EQ(1, twheel_wait(t, &event, 1, -1));
+	ASSERT_EQ(34, event.user_data);
+	EXPECT_STATS(twheel_fd(t), .started = 4, .stopped = 1, .expired = 3,
+		     .delivered = 3);
+	twheel_close(t);
+}
+
+TEST(a_refresh_beyond_all_deadlines)
+{
+	struct twheel *t = open_words(IDS);
+	struct twheel_event event;
+
+	expire(t, 3, 33);
+	twheel_refresh(t, 3, TWHEEL_WORD_STOP - 1);
+	ASSERT_EQ(0, twheel_read(t, &event, 1));
+	ASSERT_EQ(INTERVAL_MAX, deadline_of(t, 3));
+	twheel_close(t);
+}
+
+TEST(a_late_stop_takes_the_event)
+{
+	struct twheel *t = open_words(IDS);
+	struct twheel_event event;
+
+	expire(t, 3, 33);
+	twheel_stop_by_store(t, 3);
+	ASSERT_EQ(0, twheel_wait(t, &event, 1, 0));
+	ASSERT_EQ(-ENOENT, state_of(t, 3));
+	EXPECT_STATS(twheel_fd(t), .started = 1, .expired = 1, .delivered = 1);
+	twheel_close(t);
+}
+
+/* Its event is unread, and must not be in the way of the id's next user. */
+TEST(a_start_after_a_late_stop)
+{
+	struct twheel *t = open_words(IDS);
+	struct twheel_batch *batch;
+	struct twheel_event event;
+
+	expire(t, 3, 33);
+	twheel_stop_by_store(t, 3);
+	ASSERT_EQ(0, twheel_start(t, 3, 0, 34));
+	expect_unread_of(t, 1);
+	twheel_stop_by_store(t, 3);
+	ASSERT_EQ(0, twheel_batch_new(t, 1, &batch));
+	ASSERT_EQ(1, twheel_batch_start(batch, 3, 0, 35));
+	ASSERT_EQ(0, twheel_batch_failed(batch));
+	ASSERT_EQ(1, twheel_wait(t, &event, 1, -1));
+	ASSERT_EQ(35, event.user_data);
+	EXPECT_STATS(twheel_fd(t), .started = 3, .expired = 3, .replaced = 2,
+		     .delivered = 1);
+	twheel_batch_free(batch);
+	twheel_close(t);
+}
+
+/* A refresh that had passed before the timer expired changes nothing. */
+TEST(a_refresh_to_the_past_expires)
+{
+	struct twheel *t = open_words(IDS);
+	struct twheel_event event;
+	struct twheel_entry entry;
+
+	expire(t, 3, 33);
+	ASSERT_EQ(0, twheel_get(t, 3, &entry));
+	twheel_refresh(t, 3, entry.deadline_ns);
+	ASSERT_EQ(1, twheel_read(t, &event, 1));
+	expire(t, 3, 34);
+	twheel_refresh(t, 3, TWHEEL_WORD_NONE);
+	ASSERT_EQ(1, twheel_read(t, &event, 1));
+	ASSERT_EQ(34, event.user_data);
+	twheel_close(t);
+}
+
+/* Events that stay keep their order, and leave no gap. */
+TEST(late_ones_among_others)
+{
+	struct twheel *t = open_words(IDS);
+	struct twheel_event events[IDS];
+	__u64 id;
+
+	for (id = 0; id < 6; id++)
+		expire(t, id, 10 + id);
+	twheel_refresh(t, 0, twheel_now() + HOUR);
+	twheel_stop_by_store(t, 2);
+	twheel_refresh(t, 3, twheel_now() + HOUR);
+	ASSERT_EQ(3, twheel_read(t, events, IDS));
+	ASSERT_EQ(11, events[0].user_data);
+	ASSERT_EQ(14, events[1].user_data);
+	ASSERT_EQ(15, events[2].user_data);
+	ASSERT_EQ(TWHEEL_STATE_PENDING, state_of(t, 0));
+	ASSERT_EQ(TWHEEL_STATE_PENDING, state_of(t, 3));
+	twheel_close(t);
+}
+
+/* One at a time: the call goes on until it has one, or there are none. */
+TEST(read_goes_on_after_late_ones)
+{
+	struct twheel *t = open_words(IDS);
+	struct twheel_event event;
+	__u64 id;
+
+	for (id = 0; id < 4; id++)
+		expire(t, id, 10 + id);
+	for (id = 0; id < 3; id++)
+		twheel_refresh(t, id, twheel_now() + HOUR);
+	ASSERT_EQ(1, twheel_read(t, &event, 1));
+	ASSERT_EQ(13, event.user_data);
+	ASSERT_EQ(0, twheel_read(t, &event, 1));
+	twheel_close(t);
+}
+
+TEST(a_periodic_timer_goes_on)
+{
+	struct twheel *t = open_words(IDS);
+	struct twheel_event event;
+
+	ASSERT_EQ(0, twheel_start_periodic(t, 3, 0, HOUR, 33));
+	expect_unread_of(t, 1);
+	twheel_refresh(t, 3, twheel_now() + HOUR);
+	ASSERT_EQ(1, twheel_read(t, &event, 1));
+	ASSERT_EQ(TWHEEL_EVENT_PERIODIC, event.flags);
+	ASSERT_EQ(0, twheel_stop(t, 3));
+	/* A stop by store takes its event, and it ends when it is due again. */
+	ASSERT_EQ(0, twheel_start_periodic(t, 3, 0, 10 * MS, 33));
+	expect_unread_of(t, 1);
+	twheel_stop_by_store(t, 3);
+	ASSERT_EQ(0, twheel_wait(t, &event, 1, 50 * MS));
+	ASSERT_EQ(0, twheel_start(t, 4, 0, 44));
+	ASSERT_EQ(1, twheel_wait(t, &event, 1, -1));
+	ASSERT_EQ(4, event.id);
+	twheel_close(t);
+}
+
+TEST(a_late_refresh_that_cannot_be_started_is_an_event)
+{
+	struct twheel *t = open_words(IDS);
+	struct twheel_event event;
+
+	needs_kernel("a command is no system call");
+	expire(t, 3, 33);
+	twheel_refresh(t, 3, twheel_now() + HOUR);
+	wrap_start(fails_with_enomem);
+	ASSERT_EQ(1, twheel_read(t, &event, 1));
+	ASSERT_EQ(33, event.user_data);
+	ASSERT_EQ(1, restarts);
+	twheel_close(t);
+}
+
+TEST(a_late_refresh_that_another_thread_has_started)
+{
+	struct twheel *t = open_words(IDS);
+	struct twheel_event event;
+
+	needs_kernel("a command is no system call");
+	expire(t, 3, 33);
+	twheel_refresh(t, 3, twheel_now() + HOUR);
+	wrap_start(finds_it_expired);
+	ASSERT_EQ(0, twheel_read(t, &event, 1));
+	ASSERT_EQ(1, restarts);
+	twheel_close(t);
+}

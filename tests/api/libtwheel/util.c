@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Functions that the tests of libtwheel share
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "util.h"
+
+unsigned long wrap_command;
+int (*wrap_ioctl)(int fd, unsigned long command, void *argument);
+
+/* Sessions in the process by descriptor, for as long as they are open. */
+#define FDS	256
+
+static struct twheel *in_process_by_fd[FDS];
+
+int __wrap_ioctl(int fd, unsigned long command, ...);
+int __wrap_twheel_open_sized(struct twheel **t, const struct twheel_setup *setup,
+			     size_t setup_size, size_t event_size);
+int __wrap_twheel_open_flags_sized(struct twheel **t, const struct twheel_setup *setup,
+				   size_t setup_size, size_t event_size,
+				   unsigned int flags);
+int __real_twheel_open_flags_sized(struct twheel **t, const struct twheel_setup *setup,
+				   size_t setup_size, size_t event_size,
+				   unsigned int flags);
+void __wrap_twheel_close(struct twheel *t);
+void __real_twheel_close(struct twheel *t);
+
+int __wrap_ioctl(int fd, unsigned long command, ...)
+{
+	va_list args;
+	void *argument;
+	int ret;
+
+	va_start(args, command);
+	argument = va_arg(args, void *);
+	va_end(args);
+	if (wrap_ioctl && command == wrap_command)
+		return wrap_ioctl(fd, command, argument);
+	if (fd < 0 || fd >= FDS || !in_process_by_fd[fd])
+		return __real_ioctl(fd, command, argument);
+	ret = twheel_command(in_process_by_fd[fd], command, argument);
+	if (ret >= 0)
+		return ret;
+	errno = -ret;
+	return -1;
+}
+
+int __wrap_twheel_open_flags_sized(struct twheel **t, const struct twheel_setup *setup,
+				   size_t setup_size, size_t event_size,
+				   unsigned int flags)
+{
+	int ret = __real_twheel_open_flags_sized(t, setup, setup_size, event_size, flags);
+
+	if (!ret && twheel_backend(*t) == TWHEEL_BACKEND_PROCESS &&
+	    twheel_fd(*t) < FDS)
+		in_process_by_fd[twheel_fd(*t)] = *t;
+	return ret;
+}
+
+int __wrap_twheel_open_sized(struct twheel **t, const struct twheel_setup *setup,
+			     size_t setup_size, size_t event_size)
+{
+	return __wrap_twheel_open_flags_sized(t, setup, setup_size, event_size, 0);
+}
+
+void __wrap_twheel_close(struct twheel *t)
+{
+	if (t && twheel_fd(t) < FDS && in_process_by_fd[twheel_fd(t)] == t)
+		in_process_by_fd[twheel_fd(t)] = NULL;
+	__real_twheel_close(t);
+}
+
+unsigned int timerfd_sets, mutex_locks;
+
+int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *spec,
+			   struct itimerspec *old);
+int __real_timerfd_settime(int fd, int flags, const struct itimerspec *spec,
+			   struct itimerspec *old);
+int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex);
+int __real_pthread_mutex_lock(pthread_mutex_t *mutex);
+
+int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *spec,
+			   struct itimerspec *old)
+{
+	__atomic_add_fetch(&timerfd_sets, 1, __ATOMIC_RELAXED);
+	return __real_timerfd_settime(fd, flags, spec, old);
+}
+
+int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex)
+{
+	__atomic_add_fetch(&mutex_locks, 1, __ATOMIC_RELAXED);
+	return __real_pthread_mutex_lock(mutex);
+}
+
+bool in_process(void)
+{
+	const char *asked = getenv("TWHEEL_BACKEND");
+
+	return asked ? !strcmp(asked, "process") : access("/dev/twheel", F_OK);
+}
+
+/* Skips a case about what a session in the process does not have. */
+void needs_kernel(const char *why)
+{
+	if (in_process())
+		test_skip("in the process %s", why);
+}
+
+struct twheel *open_default(void)
+{
+	struct twheel *t;
+
+	ASSERT_EQ(0, twheel_open(&t, NULL));
+	return t;
+}
+
+struct twheel *open_words(__u32 ids)
+{
+	struct twheel_setup setup = { .shared_ids = ids };
+	struct twheel *t;
+
+	ASSERT_EQ(0, twheel_open(&t, &setup));
+	return t;
+}
+
+/* How many descriptors this process has. */
+unsigned int open_files(void)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	unsigned int count = 0;
+
+	ASSERT_TRUE(dir);
+	while (readdir(dir))
+		count++;
+	closedir(dir);
+	return count;
+}
+
+void expect_unread_of(struct twheel *t, __u64 count)
+{
+	expect_unread(twheel_fd(t), count);
+}
+
+/* Returns TWHEEL_STATE_* or a negative errno. */
+int state_of(struct twheel *t, __u64 id)
+{
+	struct twheel_entry entry;
+	int ret = twheel_get(t, id, &entry);
+
+	return ret ? ret : (int)entry.state;
+}
+
+__u64 deadline_of(struct twheel *t, __u64 id)
+{
+	struct twheel_entry entry;
+
+	ASSERT_EQ(0, twheel_get(t, id, &entry));
+	ASSERT_EQ(id, entry.id);
+	return entry.deadline_ns;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Declarations that the tests of libtwheel share
+ */
+#ifndef UTIL_H
+#define UTIL_H
+
+#include <twheel.h>
+
+#include "harness.h"
+#include "session.h"
+
+/* Puts something else in the place of the library's next ioctls of this command. */
+extern unsigned long wrap_command;
+extern int (*wrap_ioctl)(int fd, unsigned long command, void *argument);
+int __real_ioctl(int fd, unsigned long command, ...);
+
+/* Calls that a session in the process has made. */
+extern unsigned int timerfd_sets, mutex_locks;
+
+/*
+ * The sessions of this run are in the process, as TWHEEL_BACKEND=process says. The
+ * helpers of session.h, which take a descriptor, know these sessions, too.
+ */
+bool in_process(void);
+void needs_kernel(const char *why);
+
+struct twheel *open_default(void);
+struct twheel *open_words(__u32 ids);
+unsigned int open_files(void);
+void expect_unread_of(struct twheel *t, __u64 count);
+int state_of(struct twheel *t, __u64 id);
+__u64 deadline_of(struct twheel *t, __u64 id);
+
+#endif /* UTIL_H */

@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Runs the cases of one program and reports in TAP 13
+ *
+ * A case is a child in a process group of its own. When the case ends or its
+ * time is up, the whole group is killed, so that no process forked by the case
+ * outlives it.
+ *
+ * TWHEEL_SLOW in the environment multiplies all time limits, for kernels that
+ * are slow on purpose. TWHEEL_SECONDS does the same as -t.
+ */
+#include <errno.h>
+#include <fnmatch.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "user.h"
+#include "harness.h"
+
+#define EXIT_SKIP	4
+#define EXIT_SLOW	5
+#define SLOW_RUNS	5
+#define DURATION	5
+#define KILL_GRACE	10
+
+enum result {
+	PASSED,
+	FAILED,
+	SKIPPED,
+	SLOW,
+	NR_RESULTS,
+};
+
+/* Why the case was skipped: written by the case, read by the runner. */
+struct shared {
+	char reason[256];
+};
+
+static struct test_case *cases;
+static struct test_case **cases_end = &cases;
+static struct shared *shared;
+static unsigned int duration, patience;
+static sigset_t child_ended;
+
+void test_add(struct test_case *test)
+{
+	*cases_end = test;
+	cases_end = &test->next;
+}
+
+static void print_note(const char *fmt, va_list args)
+{
+	flockfile(stdout);
+	fputs("# ", stdout);
+	vprintf(fmt, args);
+	putchar('\n');
+	fflush(stdout);
+	funlockfile(stdout);
+}
+
+void test_note(const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	print_note(fmt, args);
+	va_end(args);
+}
+
+void test_fail(const char *file, int line, const char *fmt, ...)
+{
+	char text[512];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	test_note("%s:%d: %s", file, line, text);
+	_exit(1);
+}
+
+void test_skip(const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(shared->reason, sizeof(shared->reason), fmt, args);
+	va_end(args);
+	_exit(EXIT_SKIP);
+}
+
+void test_slow(void)
+{
+	_exit(EXIT_SLOW);
+}
+
+unsigned int test_patience(void)
+{
+	return patience;
+}
+
+static unsigned int env_number(const char *name, unsigned int otherwise)
+{
+	const char *value = getenv(name);
+	unsigned int number = value ? strtoul(value, NULL, 10) : 0;
+
+	return number ? number : otherwise;
+}
+
+/* The duration of a case that runs for a given time, in seconds. */
+unsigned int test_duration(void)
+{
+	return duration;
+}
+
+static void run_child(const struct test_case *test)
+{
+	setpgid(0, 0);
+	sigprocmask(SIG_UNBLOCK, &child_ended, NULL);
+	test->fn();
+	fflush(stdout);
+	_exit(0);
+}
+
+/*
+ * Returns false if the child has not ended after @seconds. SIGCHLD, which waits
+ * until it is asked for, may come of an earlier child. A pidfd would do as
+ * well, but for valgrind 3.19, which knows none.
+ */
+static bool wait_child(pid_t pid, unsigned int seconds, int *status)
+{
+	__u64 end = now_ns() + seconds * SECOND, now;
+
+	while (waitpid(pid, status, WNOHANG) != pid) {
+		struct timespec left;
+
+		now = now_ns();
+		if (now >= end)
+			return false;
+		left.tv_sec = (end - now) / SECOND;
+		left.tv_nsec = (end - now) % SECOND;
+		sigtimedwait(&child_ended, NULL, &left);
+	}
+	return true;
+}
+
+static unsigned int time_limit(const struct test_case *test)
+{
+	unsigned int seconds = test->seconds ?: TEST_SECONDS_DEFAULT;
+
+	return (seconds + 4 * duration) * env_number("TWHEEL_SLOW", 1);
+}
+
+static enum result run_once(const struct test_case *test)
+{
+	unsigned int seconds = time_limit(test);
+	bool ended;
+	int status;
+	pid_t pid;
+
+	shared->reason[0] = '\0';
+	fflush(stdout);
+	pid = fork();
+	if (!pid)
+		run_child(test);
+	if (pid < 0)
+		return FAILED;
+	setpgid(pid, pid);
+
+	ended = wait_child(pid, seconds, &status);
+	kill(-pid, SIGKILL);
+	if (!ended) {
+		test_note("%s: no end after %u s", test->name, seconds);
+		if (!wait_child(pid, KILL_GRACE, &status))
+			test_note("%s: cannot be killed", test->name);
+		return FAILED;
+	}
+	if (WIFSIGNALED(status)) {
+		test_note("%s: killed by signal %d", test->name,
+			  WTERMSIG(status));
+		return FAILED;
+	}
+	if (WEXITSTATUS(status) == EXIT_SKIP)
+		return SKIPPED;
+	if (WEXITSTATUS(status) == EXIT_SLOW)
+		return SLOW;
+	return WEXITSTATUS(status) ? FAILED : PASSED;
+}
+
+/* A case for which the machine was too slow gets more time, twice as much. */
+static enum result run_case(const struct test_case *test)
+{
+	enum result result;
+
+	for (patience = 1; patience < 1 << SLOW_RUNS; patience *= 2) {
+		result = run_once(test);
+		if (result != SLOW)
+			return result;
+	}
+	snprintf(shared->reason, sizeof(shared->reason),
+		 "the machine is too slow");
+	return SKIPPED;
+}
+
+static enum result report_case(const struct test_case *test, int number)
+{
+	__u64 start = now_ns();
+	enum result result = run_case(test);
+
+	if (result == SKIPPED)
+		printf("ok %d - %s # SKIP %s\n", number, test->name,
+		       shared->reason);
+	else
+		printf("%s %d - %s # time=%.2fs\n",
+		       result == PASSED ? "ok" : "not ok", number, test->name,
+		       (double)(now_ns() - start) / SECOND);
+	fflush(stdout);
+	return result;
+}
+
+static bool selected(const struct test_case *test, char **patterns)
+{
+	if (!*patterns)
+		return true;
+	for (; *patterns; patterns++) {
+		if (!fnmatch(*patterns, test->name, 0))
+			return true;
+	}
+	return false;
+}
+
+static int list_cases(void)
+{
+	struct test_case *test;
+
+	for (test = cases; test; test = test->next)
+		puts(test->name);
+	return 0;
+}
+
+static int run_cases(char **patterns)
+{
+	int count[NR_RESULTS] = { 0 };
+	struct test_case *test;
+	int number = 0;
+
+	sigemptyset(&child_ended);
+	sigaddset(&child_ended, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &child_ended, NULL);
+	for (test = cases; test; test = test->next)
+		number += selected(test, patterns);
+	printf("TAP version 13\n1..%d\n", number);
+	if (!number)
+		return 1;
+
+	number = 0;
+	for (test = cases; test; test = test->next) {
+		if (selected(test, patterns))
+			count[report_case(test, ++number)]++;
+	}
+	printf("# passed:%d failed:%d skipped:%d\n", count[PASSED],
+	       count[FAILED], count[SKIPPED]);
+	return count[FAILED] ? 1 : 0;
+}
+
+/* A 64-bit kernel without CONFIG_COMPAT_32BIT_TIME runs no 32-bit sleep. */
+static bool can_sleep(void)
+{
+	struct timespec moment = { .tv_nsec = 1 };
+
+	return !nanosleep(&moment, NULL) || errno != ENOSYS;
+}
+
+int main(int argc, char **argv)
+{
+	int option;
+
+	duration = env_number("TWHEEL_SECONDS", DURATION);
+	while ((option = getopt(argc, argv, "lt:")) != -1) {
+		switch (option) {
+		case 'l':
+			return list_cases();
+		case 't':
+			duration = atoi(optarg);
+			break;
+		default:
+			fprintf(stderr, "usage: %s [-l] [-t SECONDS] [CASE...]\n",
+				argv[0]);
+			return 2;
+		}
+	}
+
+	if (!can_sleep()) {
+		puts("TAP version 13\n1..0 # SKIP the kernel lacks CONFIG_COMPAT_32BIT_TIME");
+		return 0;
+	}
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
+		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (shared == MAP_FAILED)
+		return 2;
+	return run_cases(argv + optind);
+}

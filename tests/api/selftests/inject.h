@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The kernel's fault injection, for the calls of one thread
+ *
+ * A fault is an allocation that the kernel makes fail on purpose, or a copy
+ * from or to user space by copy_from_user() and the like. Faults hit only the
+ * thread that asked for them.
+ *
+ *	inject_from(&injector, nth);
+ *	result = the call;
+ *	fault = inject_end(&injector);
+ */
+#ifndef INJECT_H
+#define INJECT_H
+
+#include <stdbool.h>
+
+/**
+ * struct injector - the files that control the faults
+ * @nth: descriptor that takes the number of the first fault
+ * @all: descriptor that makes every allocation after it fail too, or -1
+ */
+struct injector {
+	int nth;
+	int all;
+};
+
+/* The allocations after the first fault: */
+enum inject_mode {
+	INJECT_ONE,		/* the next allocation succeeds */
+	INJECT_ALL,		/* all later allocations fail */
+};
+
+struct injector inject_open(enum inject_mode mode);
+void inject_from(const struct injector *injector, int nth);
+int inject_left(const struct injector *injector);
+bool inject_end(const struct injector *injector);
+
+#endif /* INJECT_H */

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Reads /proc/twheel
+ *
+ * Every line is "name value". Lines about the whole module come first. Each
+ * wheel follows: "wheel NAME", its totals and, after each "cpu N", the same
+ * names for the CPU. The sessions come last, each beginning with "session N".
+ */
+#ifndef PROC_H
+#define PROC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <linux/types.h>
+
+#define PROC_NONE	(-1)
+
+/**
+ * struct proc_line - one line, and where it stands
+ * @next: the text after this line, initially the whole text
+ * @wheel: the wheel that the line belongs to, or ""
+ * @cpu: the CPU that it belongs to, or PROC_NONE
+ * @session: the number of the session that it belongs to, or PROC_NONE
+ * @pid: the process id of the session's opener, once its line has come
+ * @name: the first word
+ * @value: the rest
+ */
+struct proc_line {
+	const char *next;
+	char wheel[64];
+	int cpu;
+	int session;
+	int pid;
+	char name[64];
+	char value[192];
+};
+
+struct proc_counters {
+	__u64 started;
+	__u64 expired;
+	__u64 stopped;
+	__u64 pending;
+};
+
+const char *proc_text(void);
+const char *proc_text_in_pieces(size_t size);
+void proc_begin(struct proc_line *line, const char *text);
+bool proc_next(struct proc_line *line);
+bool proc_find(const char *text, const char *wheel, int cpu, const char *name,
+	       __u64 *value);
+__u64 proc_number(const char *text, const char *name);
+__u64 proc_session(const char *text, int pid, const char *name);
+struct proc_counters proc_sum(const char *text);
+void proc_expect_balance(const char *text);
+__u64 proc_sessions(void);
+void proc_expect_sessions(__u64 count);
+__u64 proc_wheels(void);
+void proc_expect_wheels(__u64 count);
+bool write_text(const char *path, const char *text);
+bool module_parameter(const char *name, __u64 *value);
+
+#endif /* PROC_H */

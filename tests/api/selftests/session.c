@@ -1,0 +1,486 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Calls on /dev/twheel, and what the tests expect of them
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "harness.h"
+#include "session.h"
+
+#define DEVICE		"/dev/twheel"
+
+void sleep_until(__u64 deadline_ns)
+{
+	struct timespec ts = {
+		.tv_sec = deadline_ns / SECOND,
+		.tv_nsec = deadline_ns % SECOND,
+	};
+
+	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL))
+		;
+}
+
+void sleep_ns(__u64 ns)
+{
+	sleep_until(now_ns() + ns);
+}
+
+static int open_device(int flags)
+{
+	int fd = open(DEVICE, O_RDWR | O_CLOEXEC | flags);
+
+	if (fd < 0)
+		test_fail(__FILE__, __LINE__, "%s: %s", DEVICE,
+			  strerror(errno));
+	return fd;
+}
+
+int session_open(void)
+{
+	return open_device(0);
+}
+
+int session_open_nonblock(void)
+{
+	return open_device(O_NONBLOCK);
+}
+
+int tw_ioctl(int fd, unsigned long command, void *argument)
+{
+	int result = ioctl(fd, command, argument);
+
+	return result < 0 ? -errno : result;
+}
+
+int tw_info(int fd, struct twheel_info *info)
+{
+	memset(info, GARBAGE, sizeof(*info));
+	return tw_ioctl(fd, TWHEEL_IOC_INFO, info);
+}
+
+/* The words of a session that was set up with @ids of them. */
+__u64 *map_words(int fd, __u32 ids)
+{
+	__u64 *words = mmap(NULL, ids * sizeof(*words), PROT_READ | PROT_WRITE,
+			    MAP_SHARED, fd, 0);
+
+	ASSERT_TRUE(words != MAP_FAILED);
+	return words;
+}
+
+__u64 tick_ns(int fd)
+{
+	struct twheel_info info;
+
+	ASSERT_EQ(0, tw_info(fd, &info));
+	return info.tick_ns;
+}
+
+int tw_setup(int fd, struct twheel_setup setup)
+{
+	return tw_ioctl(fd, TWHEEL_IOC_SETUP, &setup);
+}
+
+int tw_start_flags(int fd, __u64 id, __u64 expires_ns, __u32 flags,
+		   __u64 user_data)
+{
+	struct twheel_start start = {
+		.id = id,
+		.expires_ns = expires_ns,
+		.user_data = user_data,
+		.flags = flags,
+	};
+	int result = tw_ioctl(fd, TWHEEL_IOC_START, &start);
+
+	ASSERT_EQ(id, start.id);
+	return result;
+}
+
+int tw_start(int fd, __u64 id, __u64 expires_ns, __u64 user_data)
+{
+	return tw_start_flags(fd, id, expires_ns, 0, user_data);
+}
+
+int tw_start_periodic(int fd, __u64 id, __u64 expires_ns, __u64 period_ns)
+{
+	struct twheel_start start = {
+		.id = id,
+		.expires_ns = expires_ns,
+		.period_ns = period_ns,
+	};
+
+	return tw_ioctl(fd, TWHEEL_IOC_START, &start);
+}
+
+int tw_start_any(int fd, __u64 expires_ns, __u64 user_data, __u64 *id)
+{
+	struct twheel_start start = {
+		.id = TWHEEL_ID_ANY,
+		.expires_ns = expires_ns,
+		.user_data = user_data,
+	};
+	int result = tw_ioctl(fd, TWHEEL_IOC_START, &start);
+
+	*id = start.id;
+	if (result < 0)
+		ASSERT_EQ(TWHEEL_ID_ANY, start.id);
+	return result;
+}
+
+int tw_stop_flags(int fd, __u64 id, __u32 flags)
+{
+	struct twheel_stop stop = { .id = id, .flags = flags };
+
+	return tw_ioctl(fd, TWHEEL_IOC_STOP, &stop);
+}
+
+int tw_stop(int fd, __u64 id)
+{
+	return tw_stop_flags(fd, id, 0);
+}
+
+int tw_get(int fd, __u64 id, struct twheel_entry *get)
+{
+	memset(get, GARBAGE, sizeof(*get));
+	get->id = id;
+	get->reserved = 0;
+	return tw_ioctl(fd, TWHEEL_IOC_GET, get);
+}
+
+/* Returns TWHEEL_STATE_* or -errno. */
+int tw_state(int fd, __u64 id)
+{
+	struct twheel_entry get;
+	int result = tw_get(fd, id, &get);
+
+	return result ? result : (int)get.state;
+}
+
+/*
+ * Operations carried out, or -errno. The operations that failed are counted
+ * right.
+ */
+int tw_submit(int fd, struct twheel_op *ops, __u32 count)
+{
+	struct twheel_submit submit = {
+		.ops = (__u64)(unsigned long)ops,
+		.count = count,
+		.op_size = sizeof(*ops),
+	};
+	__u32 failed = 0;
+	int result, i;
+
+	memset(&submit.failed, GARBAGE, sizeof(submit.failed));
+	result = tw_ioctl(fd, TWHEEL_IOC_SUBMIT, &submit);
+	for (i = 0; i < result; i++)
+		failed += ops[i].result < 0;
+	if (result >= 0)
+		ASSERT_EQ(failed, submit.failed);
+	return result;
+}
+
+static int walk(int fd, unsigned long command, struct twheel_entry *entries,
+		__u32 room, __u64 *cursor)
+{
+	struct twheel_list list = {
+		.entries = (__u64)(unsigned long)entries,
+		.cursor = *cursor,
+		.count = room,
+		.entry_size = sizeof(*entries),
+	};
+	int result = tw_ioctl(fd, command, &list);
+
+	*cursor = list.cursor;
+	return result;
+}
+
+/* Entries returned, or -errno. */
+int tw_list(int fd, struct twheel_entry *entries, __u32 room, __u64 *cursor)
+{
+	return walk(fd, TWHEEL_IOC_LIST, entries, room, cursor);
+}
+
+/* The same, from the beginning. */
+int tw_drain(int fd, struct twheel_entry *entries, __u32 room)
+{
+	__u64 cursor = 0;
+
+	return walk(fd, TWHEEL_IOC_DRAIN, entries, room, &cursor);
+}
+
+int tw_stats(int fd, struct twheel_stats *stats)
+{
+	memset(stats, GARBAGE, sizeof(*stats));
+	return tw_ioctl(fd, TWHEEL_IOC_STATS, stats);
+}
+
+/* Returns the number of events, or -errno. */
+ssize_t tw_read(int fd, struct twheel_event *events, size_t count)
+{
+	ssize_t size;
+
+	memset(events, GARBAGE, count * sizeof(*events));
+	size = read(fd, events, count * sizeof(*events));
+	if (size < 0)
+		return -errno;
+	ASSERT_EQ(0, size % sizeof(*events));
+	size /= sizeof(*events);
+	ASSERT_LE(size, count);
+	ASSERT_TRUE(is_garbage(events + size,
+			       (count - size) * sizeof(*events)));
+	return size;
+}
+
+/* Other numbers depend on the readers, and on the machine. */
+static bool is_exact(size_t offset)
+{
+	return offset != offsetof(struct twheel_stats, wakeups);
+}
+
+void expect_stats_at(const char *file, int line, int fd, const char *wanted,
+		     const struct twheel_stats *want)
+{
+	const __u64 *wants = (const __u64 *)want;
+	struct twheel_stats stats;
+	const __u64 *got = (const __u64 *)&stats;
+	size_t i;
+
+	ASSERT_EQ(0, tw_stats(fd, &stats));
+	for (i = 0; i < sizeof(stats) / sizeof(*got); i++) {
+		if (is_exact(i * sizeof(*got)) && wants[i] != got[i])
+			test_fail(file, line,
+				  "stats: %s: number %zu is %llu, not %llu",
+				  wanted, i, got[i], wants[i]);
+	}
+}
+
+/* The two equations that struct twheel_stats promises. */
+void expect_balance(int fd)
+{
+	struct twheel_stats stats;
+
+	ASSERT_EQ(0, tw_stats(fd, &stats));
+	ASSERT_EQ(stats.started + stats.rearmed,
+		  stats.stopped + stats.expired + stats.pending);
+	ASSERT_EQ(stats.expired,
+		  stats.delivered + stats.replaced + stats.withdrawn +
+		  stats.unread);
+}
+
+void expect_readable(int fd)
+{
+	struct pollfd pollfd = { .fd = fd, .events = POLLIN };
+
+	ASSERT_EQ(1, poll(&pollfd, 1, PATIENCE / MS));
+	ASSERT_EQ(POLLIN, pollfd.revents);
+}
+
+/* Nothing becomes readable for @ns. */
+void expect_nothing(int fd, __u64 ns)
+{
+	struct pollfd pollfd = { .fd = fd, .events = POLLIN };
+
+	ASSERT_EQ(0, poll(&pollfd, 1, ns / MS));
+	ASSERT_EQ(0, pollfd.revents);
+}
+
+/* Waits until @count events are unread. */
+void expect_unread(int fd, __u64 count)
+{
+	__u64 give_up = now_ns() + PATIENCE;
+	struct twheel_stats stats;
+
+	do {
+		ASSERT_EQ(0, tw_stats(fd, &stats));
+		if (stats.unread == count)
+			return;
+		sleep_ns(MS);
+	} while (now_ns() < give_up);
+	ASSERT_EQ(count, stats.unread);
+}
+
+/* Reads the next event, which must be the only event, of a one-shot timer. */
+void expect_event(int fd, __u64 id, __u64 user_data)
+{
+	struct twheel_event event;
+
+	expect_readable(fd);
+	ASSERT_EQ(1, tw_read(fd, &event, 1));
+	ASSERT_EQ(id, event.id);
+	ASSERT_EQ(user_data, event.user_data);
+	ASSERT_LE(event.deadline_ns, event.expired_ns);
+	ASSERT_LE(event.expired_ns, now_ns());
+	ASSERT_EQ(0, event.overruns);
+	ASSERT_EQ(0, event.flags);
+	ASSERT_EQ(0, event.reserved);
+}
+
+/* Neither pending nor unread. A GET that fails must write nothing. */
+void expect_no_timer(int fd, __u64 id)
+{
+	struct twheel_entry get;
+
+	ASSERT_EQ(-ENOENT, tw_get(fd, id, &get));
+	ASSERT_EQ(id, get.id);
+	ASSERT_EQ(GARBAGE64, get.deadline_ns);
+	ASSERT_EQ(GARBAGE64, get.remaining_ns);
+	ASSERT_EQ(GARBAGE64, get.period_ns);
+	ASSERT_EQ(GARBAGE64, get.user_data);
+}
+
+static bool all_bytes(const unsigned char *data, size_t size, int value)
+{
+	while (size--) {
+		if (*data++ != value)
+			return false;
+	}
+	return true;
+}
+
+bool is_garbage(const void *data, size_t size)
+{
+	return all_bytes(data, size, GARBAGE);
+}
+
+bool is_zero(const void *data, size_t size)
+{
+	return all_bytes(data, size, 0);
+}
+
+static char *map_pages(size_t size)
+{
+	char *pages = mmap(NULL, size, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	ASSERT_TRUE(pages != MAP_FAILED);
+	return pages;
+}
+
+/* Memory full of garbage, right in front of an unmapped page. */
+void *page_end(size_t size)
+{
+	size_t page = sysconf(_SC_PAGESIZE);
+	size_t room = (size + page - 1) / page * page;
+	char *pages = map_pages(room + page);
+
+	memset(pages, GARBAGE, room);
+	ASSERT_EQ(0, munmap(pages + room, page));
+	return pages + room - size;
+}
+
+/* A copy that can be read but not written. */
+void *page_read_only(const void *data, size_t size)
+{
+	char *pages = map_pages(size);
+
+	memcpy(pages, data, size);
+	ASSERT_EQ(0, mprotect(pages, size, PROT_READ));
+	return pages;
+}
+
+/* Stays on one CPU, or skips the case if there is no such CPU. */
+void pin_cpu(unsigned int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	if (sched_setaffinity(0, sizeof(set), &set))
+		test_skip("there is no CPU %u", cpu);
+}
+
+pthread_t thread_run(void *(*fn)(void *data), void *data)
+{
+	pthread_t thread;
+
+	ASSERT_EQ(0, pthread_create(&thread, NULL, fn, data));
+	return thread;
+}
+
+void *thread_join(pthread_t thread)
+{
+	void *result;
+
+	ASSERT_EQ(0, pthread_join(thread, &result));
+	return result;
+}
+
+static char thread_state(pid_t thread)
+{
+	char path[64], text[256] = "";
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", thread);
+	file = fopen(path, "r");
+	ASSERT_TRUE(file && fgets(text, sizeof(text), file));
+	fclose(file);
+	return strrchr(text, ')')[2];
+}
+
+/* Waits until a thread that has written its number to @thread sleeps. */
+void expect_asleep(const pid_t *thread)
+{
+	__u64 give_up = now_ns() + PATIENCE;
+
+	while (!READ_ONCE(*thread) || thread_state(READ_ONCE(*thread)) != 'S') {
+		ASSERT_LT(now_ns(), give_up);
+		sleep_ns(MS);
+	}
+}
+
+/* Waits for a child of the case, which must exit with 0. */
+void expect_child(pid_t pid)
+{
+	int status;
+
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	ASSERT_EQ(0, status);
+}
+
+/*
+ * Returns whether an instruction takes a nanosecond, however busy the host is:
+ * the stage selftests-icount has one CPU, and all others have more.
+ */
+bool time_is_exact(void)
+{
+	return sysconf(_SC_NPROCESSORS_ONLN) == 1;
+}
+
+static void on_alarm(int number)
+{
+	(void)number;
+}
+
+/*
+ * SIGALRM after @ns, or never if 0. It comes once: one that repeats keeps a slow
+ * machine busy, and nothing else gets done.
+ */
+void alarm_once(__u64 ns, int flags)
+{
+	struct itimerval timer = {
+		.it_value.tv_sec = ns / SECOND,
+		.it_value.tv_usec = ns % SECOND / US,
+	};
+	struct sigaction action = {
+		.sa_handler = on_alarm,
+		.sa_flags = flags,
+	};
+
+	ASSERT_EQ(0, sigaction(SIGALRM, &action, NULL));
+	ASSERT_EQ(0, setitimer(ITIMER_REAL, &timer, NULL));
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Calls on /dev/twheel, and what the tests expect of them
+ *
+ * The tw_*() functions return what the ioctl returned, or -errno. They fill
+ * memory that the kernel should write with GARBAGE first. The expect_*()
+ * functions end the case when the expected thing does not happen.
+ */
+#ifndef SESSION_H
+#define SESSION_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+#include <linux/twheel.h>
+
+#include "user.h"
+
+#define GARBAGE		0xa5
+#define GARBAGE64	0xa5a5a5a5a5a5a5a5ULL
+#define INTERVAL_MAX	0x7fffffffffffffffULL
+
+/* For events that are to happen at once: on no machine does it take so long. */
+#define PATIENCE	(120 * SECOND)
+
+/* For values that one thread writes and another reads without a lock. */
+#define READ_ONCE(value)	__atomic_load_n(&(value), __ATOMIC_ACQUIRE)
+#define WRITE_ONCE(to, value)	__atomic_store_n(&(to), value, __ATOMIC_RELEASE)
+
+#define ARRAY_SIZE(array)	(sizeof(array) / sizeof((array)[0]))
+
+void sleep_ns(__u64 ns);
+void sleep_until(__u64 deadline_ns);
+
+int session_open(void);
+int session_open_nonblock(void);
+int tw_ioctl(int fd, unsigned long command, void *argument);
+int tw_info(int fd, struct twheel_info *info);
+int tw_setup(int fd, struct twheel_setup setup);
+int tw_start(int fd, __u64 id, __u64 expires_ns, __u64 user_data);
+int tw_start_flags(int fd, __u64 id, __u64 expires_ns, __u32 flags,
+		   __u64 user_data);
+int tw_start_periodic(int fd, __u64 id, __u64 expires_ns, __u64 period_ns);
+int tw_start_any(int fd, __u64 expires_ns, __u64 user_data, __u64 *id);
+int tw_stop(int fd, __u64 id);
+int tw_get(int fd, __u64 id, struct twheel_entry *get);
+int tw_state(int fd, __u64 id);
+int tw_stop_flags(int fd, __u64 id, __u32 flags);
+int tw_submit(int fd, struct twheel_op *ops, __u32 count);
+int tw_list(int fd, struct twheel_entry *entries, __u32 room, __u64 *cursor);
+int tw_drain(int fd, struct twheel_entry *entries, __u32 room);
+int tw_stats(int fd, struct twheel_stats *stats);
+ssize_t tw_read(int fd, struct twheel_event *events, size_t count);
+__u64 *map_words(int fd, __u32 ids);
+__u64 tick_ns(int fd);
+
+void expect_stats_at(const char *file, int line, int fd, const char *wanted,
+		     const struct twheel_stats *want);
+
+/*
+ * Compares every counter of the session but @wakeups. Counters that are not
+ * given must be 0: EXPECT_STATS(fd, .started = 2, .pending = 2).
+ */
+#define EXPECT_STATS(fd, ...)						\
+	expect_stats_at(__FILE__, __LINE__, fd, #__VA_ARGS__,		\
+			&(struct twheel_stats){ __VA_ARGS__ })
+
+void expect_balance(int fd);
+void expect_readable(int fd);
+void expect_nothing(int fd, __u64 ns);
+void expect_unread(int fd, __u64 count);
+void expect_event(int fd, __u64 id, __u64 user_data);
+void expect_no_timer(int fd, __u64 id);
+
+bool is_garbage(const void *data, size_t size);
+bool is_zero(const void *data, size_t size);
+void *page_end(size_t size);
+void *page_read_only(const void *data, size_t size);
+
+void pin_cpu(unsigned int cpu);
+pthread_t thread_run(void *(*fn)(void *data), void *data);
+void *thread_join(pthread_t thread);
+void expect_asleep(const pid_t *thread);
+void expect_child(pid_t pid);
+bool time_is_exact(void);
+void alarm_once(__u64 ns, int flags);
+
+#endif /* SESSION_H */

@@ -1,0 +1,575 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The user API as bytes
+ *
+ * 32- and 64-bit programs have one layout, so this is built for both. A
+ * structure may be shorter or longer than the kernel's. The kernel must write
+ * its part completely, and nothing beyond it.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include "harness.h"
+#include "session.h"
+#include "uapi_tables.h"
+
+/* The command, with another size for its structure. */
+static unsigned long resized(unsigned long command, size_t size)
+{
+	return (command & ~((unsigned long)_IOC_SIZEMASK << _IOC_SIZESHIFT)) |
+	       ((unsigned long)size << _IOC_SIZESHIFT);
+}
+
+static const struct {
+	const char *name;
+	unsigned long command;
+	size_t size;
+	unsigned long number;
+} commands[] = { UAPI_COMMANDS };
+
+TEST(command_numbers)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(commands); i++) {
+		ASSERT_EQ(commands[i].size, _IOC_SIZE(commands[i].command));
+		ASSERT_EQ(commands[i].number, commands[i].command);
+	}
+}
+
+/* tools/uapi has read the header as text, without a compiler. */
+struct placed {
+	const char *name;
+	size_t got;
+	size_t want;
+};
+
+static void expect_placed(const struct placed *placed, unsigned int count)
+{
+	for (; count--; placed++) {
+		if (placed->got != placed->want)
+			test_fail(__FILE__, __LINE__, "%s: %zu, not %zu",
+				  placed->name, placed->got, placed->want);
+	}
+}
+
+TEST(structure_sizes)
+{
+	static const struct placed sizes[] = { UAPI_STRUCTURES };
+
+	expect_placed(sizes, ARRAY_SIZE(sizes));
+}
+
+TEST(field_offsets)
+{
+	static const struct placed offsets[] = { UAPI_FIELDS };
+
+	expect_placed(offsets, ARRAY_SIZE(offsets));
+}
+
+/* A structure grows at its end only: where the fields of version 1 are is for ever. */
+TEST(fields_of_version_1_stay)
+{
+	ASSERT_EQ(8, offsetof(struct twheel_info, features));
+	ASSERT_EQ(24, offsetof(struct twheel_info, max_timers));
+	ASSERT_EQ(52, offsetof(struct twheel_info, event_size));
+	ASSERT_EQ(56, offsetof(struct twheel_info, shared_ids));
+	ASSERT_EQ(16, offsetof(struct twheel_setup, tick_ns));
+	ASSERT_EQ(32, offsetof(struct twheel_setup, event_size));
+	ASSERT_EQ(36, offsetof(struct twheel_setup, shared_ids));
+	ASSERT_EQ(32, offsetof(struct twheel_start, flags));
+	ASSERT_EQ(8, offsetof(struct twheel_stop, flags));
+	ASSERT_EQ(40, offsetof(struct twheel_entry, state));
+	ASSERT_EQ(8, offsetof(struct twheel_op, id));
+	ASSERT_EQ(40, offsetof(struct twheel_op, result));
+	ASSERT_EQ(20, offsetof(struct twheel_submit, flags));
+	ASSERT_EQ(20, offsetof(struct twheel_list, entry_size));
+	ASSERT_EQ(64, offsetof(struct twheel_stats, withdrawn));
+	ASSERT_EQ(104, offsetof(struct twheel_stats, stopped_by_store));
+	ASSERT_EQ(40, offsetof(struct twheel_event, flags));
+}
+
+TEST(enotty_unknown_command)
+{
+	int fd = session_open_nonblock();
+	struct twheel_info info;
+	unsigned int nr;
+
+	memset(&info, GARBAGE, sizeof(info));
+	for (nr = ARRAY_SIZE(commands); nr < 256; nr++)
+		ASSERT_EQ(-ENOTTY, tw_ioctl(fd, _IOWR(0xdc, nr,
+						      struct twheel_info),
+					    &info));
+	ASSERT_TRUE(is_garbage(&info, sizeof(info)));
+	EXPECT_STATS(fd, .started = 0);
+}
+
+TEST(enotty_other_magic)
+{
+	int fd = session_open_nonblock();
+	struct termios termios;
+	int number;
+
+	ASSERT_EQ(-ENOTTY, tw_ioctl(fd, TCGETS, &termios));
+	ASSERT_EQ(-ENOTTY, tw_ioctl(fd, FIONREAD, &number));
+	ASSERT_EQ(-ENOTTY, tw_ioctl(fd, 0, &number));
+	ASSERT_EQ(-ENOTTY, tw_ioctl(fd, TWHEEL_IOC_START ^ 0x100, &number));
+}
+
+/* Each command is _IOWR, so that each structure can grow both ways. */
+TEST(enotty_other_direction)
+{
+	int fd = session_open_nonblock();
+	char bytes[128] = { 0 };
+	unsigned int i, size;
+
+	for (i = 0; i < ARRAY_SIZE(commands); i++) {
+		size = commands[i].size;
+		ASSERT_EQ(-ENOTTY, tw_ioctl(fd, _IOC(_IOC_READ, 0xdc, i, size),
+					    bytes));
+		ASSERT_EQ(-ENOTTY, tw_ioctl(fd, _IOC(_IOC_WRITE, 0xdc, i, size),
+					    bytes));
+		ASSERT_EQ(-ENOTTY, tw_ioctl(fd, _IOC(_IOC_NONE, 0xdc, i, size),
+					    bytes));
+	}
+	EXPECT_STATS(fd, .started = 0);
+}
+
+/* A structure must hold at least its first field. */
+TEST(einval_no_structure)
+{
+	int fd = session_open_nonblock();
+	char bytes[64];
+	unsigned int i;
+
+	memset(bytes, GARBAGE, sizeof(bytes));
+	for (i = 0; i < ARRAY_SIZE(commands); i++) {
+		ASSERT_EQ(-EINVAL, tw_ioctl(fd, resized(commands[i].command, 0),
+					    bytes));
+		ASSERT_EQ(-EINVAL, tw_ioctl(fd, resized(commands[i].command, 4),
+					    bytes));
+	}
+	ASSERT_TRUE(is_garbage(bytes, sizeof(bytes)));
+	EXPECT_STATS(fd, .started = 0);
+}
+
+TEST(shorter_info)
+{
+	struct twheel_info whole, part;
+	int fd = session_open();
+	size_t size;
+
+	ASSERT_EQ(0, tw_info(fd, &whole));
+	for (size = 8; size < sizeof(part); size += 8) {
+		memset(&part, GARBAGE, sizeof(part));
+		ASSERT_EQ(0, tw_ioctl(fd, resized(TWHEEL_IOC_INFO, size),
+				      &part));
+		ASSERT_EQ(0, memcmp(&whole, &part, size));
+		ASSERT_TRUE(is_garbage((char *)&part + size,
+				       sizeof(part) - size));
+	}
+}
+
+TEST(longer_info)
+{
+	struct {
+		struct twheel_info info;
+		char more[40];
+		char beyond[40];
+	} longer;
+	struct twheel_info info;
+	int fd = session_open();
+
+	ASSERT_EQ(0, tw_info(fd, &info));
+	memset(&longer, GARBAGE, sizeof(longer));
+	ASSERT_EQ(0, tw_ioctl(fd, resized(TWHEEL_IOC_INFO,
+					  sizeof(info) + 40), &longer));
+	ASSERT_EQ(0, memcmp(&info, &longer.info, sizeof(info)));
+	ASSERT_TRUE(is_zero(longer.more, sizeof(longer.more)));
+	ASSERT_TRUE(is_garbage(longer.beyond, sizeof(longer.beyond)));
+}
+
+TEST(longer_stats)
+{
+	struct {
+		struct twheel_stats stats;
+		char more[40];
+		char beyond[40];
+	} longer;
+	int fd = session_open_nonblock();
+
+	ASSERT_EQ(0, tw_start(fd, 3, HOUR, 33));
+	memset(&longer, GARBAGE, sizeof(longer));
+	ASSERT_EQ(0, tw_ioctl(fd, resized(TWHEEL_IOC_STATS,
+					  sizeof(longer.stats) + 40),
+			      &longer));
+	ASSERT_EQ(1, longer.stats.started);
+	ASSERT_EQ(1, longer.stats.pending);
+	ASSERT_TRUE(is_zero(longer.more, sizeof(longer.more)));
+	ASSERT_TRUE(is_garbage(longer.beyond, sizeof(longer.beyond)));
+}
+
+TEST(shorter_stats)
+{
+	int fd = session_open_nonblock();
+	struct twheel_stats stats;
+
+	ASSERT_EQ(0, tw_start(fd, 3, HOUR, 33));
+	memset(&stats, GARBAGE, sizeof(stats));
+	ASSERT_EQ(0, tw_ioctl(fd, resized(TWHEEL_IOC_STATS, 40), &stats));
+	ASSERT_EQ(1, stats.started);
+	ASSERT_EQ(1, stats.pending);
+	ASSERT_TRUE(is_garbage(&stats.rearmed, sizeof(stats) - 40));
+}
+
+/* Missing fields count as 0, no matter what bytes lie behind the structure. */
+TEST(shorter_start)
+{
+	int fd = session_open_nonblock();
+	struct twheel_start start;
+	struct twheel_entry get;
+
+	memset(&start, GARBAGE, sizeof(start));
+	start.id = 3;
+	start.expires_ns = HOUR;
+	ASSERT_EQ(0, tw_ioctl(fd, resized(TWHEEL_IOC_START, 16), &start));
+	ASSERT_EQ(3, start.id);
+	ASSERT_TRUE(is_garbage(&start.period_ns, sizeof(start) - 16));
+	ASSERT_EQ(0, tw_get(fd, 3, &get));
+	ASSERT_EQ(0, get.period_ns);
+	ASSERT_EQ(0, get.user_data);
+	ASSERT_LT(HOUR / 2, get.remaining_ns);
+}
+
+TEST(shorter_start_returns_the_id)
+{
+	int fd = session_open_nonblock();
+	struct twheel_start start;
+
+	memset(&start, GARBAGE, sizeof(start));
+	start.id = TWHEEL_ID_ANY;
+	start.expires_ns = HOUR;
+	ASSERT_EQ(0, tw_ioctl(fd, resized(TWHEEL_IOC_START, 16), &start));
+	ASSERT_EQ(TWHEEL_STATE_PENDING, tw_state(fd, start.id));
+	ASSERT_TRUE(is_garbage(&start.period_ns, sizeof(start) - 16));
+}
+
+/* A newer program's structure: 24 bytes more than this kernel knows. */
+#define MORE	24
+
+static int longer_start(int fd, int where, char value)
+{
+	struct {
+		struct twheel_start start;
+		char more[MORE];
+	} longer = { .start = { .id = 3, .expires_ns = HOUR } };
+
+	if (where >= 0)
+		longer.more[where] = value;
+	return tw_ioctl(fd, resized(TWHEEL_IOC_START,
+				    sizeof(longer.start) + MORE), &longer);
+}
+
+TEST(longer_start_with_a_tail_of_zeroes)
+{
+	int fd = session_open_nonblock();
+
+	ASSERT_EQ(0, longer_start(fd, -1, 0));
+	ASSERT_EQ(TWHEEL_STATE_PENDING, tw_state(fd, 3));
+	EXPECT_STATS(fd, .started = 1, .pending = 1);
+}
+
+TEST(e2big_longer_start_with_a_tail)
+{
+	int fd = session_open_nonblock();
+	int i;
+
+	for (i = 0; i < MORE; i++)
+		ASSERT_EQ(-E2BIG, longer_start(fd, i, 1));
+	expect_no_timer(fd, 3);
+	EXPECT_STATS(fd, .started = 0);
+}
+
+TEST(longer_stop)
+{
+	__u64 stop[4] = { 3 };
+	int fd = session_open_nonblock();
+
+	ASSERT_EQ(0, tw_start(fd, 3, HOUR, 33));
+	stop[3] = 1;
+	ASSERT_EQ(-E2BIG, tw_ioctl(fd, resized(TWHEEL_IOC_STOP, sizeof(stop)),
+				   stop));
+	ASSERT_EQ(TWHEEL_STATE_PENDING, tw_state(fd, 3));
+	stop[3] = 0;
+	ASSERT_EQ(0, tw_ioctl(fd, resized(TWHEEL_IOC_STOP, sizeof(stop)),
+			      stop));
+	expect_no_timer(fd, 3);
+}
+
+/* An id alone has no flags. */
+TEST(shorter_stop)
+{
+	__u64 stop[2] = { 3, GARBAGE64 };
+	int fd = session_open_nonblock();
+
+	ASSERT_EQ(0, tw_start(fd, 3, 0, 33));
+	expect_unread(fd, 1);
+	ASSERT_EQ(-EALREADY, tw_ioctl(fd, resized(TWHEEL_IOC_STOP, 8), stop));
+	expect_event(fd, 3, 33);
+}
+
+TEST(longer_get)
+{
+	struct {
+		struct twheel_entry get;
+		__u64 more[2];
+		__u64 beyond;
+	} longer = { .get.id = 3, .beyond = GARBAGE64 };
+	unsigned long command = resized(TWHEEL_IOC_GET,
+					sizeof(longer.get) + 16);
+	int fd = session_open_nonblock();
+
+	ASSERT_EQ(0, tw_start(fd, 3, HOUR, 33));
+	ASSERT_EQ(0, tw_ioctl(fd, command, &longer));
+	ASSERT_EQ(33, longer.get.user_data);
+	ASSERT_EQ(GARBAGE64, longer.beyond);
+	longer.more[1] = 1;
+	ASSERT_EQ(-E2BIG, tw_ioctl(fd, command, &longer));
+}
+
+TEST(shorter_get)
+{
+	int fd = session_open_nonblock();
+	struct twheel_entry get;
+
+	ASSERT_EQ(0, tw_start(fd, 3, HOUR, 33));
+	memset(&get, GARBAGE, sizeof(get));
+	get.id = 3;
+	ASSERT_EQ(0, tw_ioctl(fd, resized(TWHEEL_IOC_GET, 16), &get));
+	ASSERT_EQ(33, get.user_data);
+	ASSERT_TRUE(is_garbage(&get.deadline_ns, sizeof(get) - 16));
+}
+
+TEST(shorter_setup)
+{
+	struct twheel_setup setup;
+	int fd = session_open();
+	struct twheel_info info;
+
+	memset(&setup, GARBAGE, sizeof(setup));
+	setup.flags = TWHEEL_SETUP_PRIVATE;
+	setup.scheme = TWHEEL_SCHEME_HASHED;
+	setup.mode = TWHEEL_MODE_TICKLESS;
+	setup.slots = 32;
+	ASSERT_EQ(0, tw_ioctl(fd, resized(TWHEEL_IOC_SETUP, 16), &setup));
+	ASSERT_EQ(0, tw_info(fd, &info));
+	ASSERT_EQ(TWHEEL_SCHEME_HASHED, info.scheme);
+	ASSERT_EQ(TWHEEL_MODE_TICKLESS, info.mode);
+	ASSERT_EQ(32, info.slots);
+}
+
+TEST(longer_setup)
+{
+	struct {
+		struct twheel_setup setup;
+		__u64 more;
+	} longer = { .setup.max_timers = 5, .more = 1 };
+	unsigned long command = resized(TWHEEL_IOC_SETUP, sizeof(longer));
+	struct twheel_info before, after;
+	int fd = session_open();
+
+	ASSERT_EQ(0, tw_info(fd, &before));
+	ASSERT_EQ(-E2BIG, tw_ioctl(fd, command, &longer));
+	ASSERT_EQ(0, tw_info(fd, &after));
+	ASSERT_EQ(before.max_timers, after.max_timers);
+	longer.more = 0;
+	ASSERT_EQ(0, tw_ioctl(fd, command, &longer));
+	ASSERT_EQ(0, tw_info(fd, &after));
+	ASSERT_EQ(5, after.max_timers);
+}
+
+TEST(longer_submit)
+{
+	struct twheel_op op = {
+		.opcode = TWHEEL_OP_START,
+		.id = 3,
+		.expires_ns = HOUR,
+	};
+	struct {
+		struct twheel_submit submit;
+		__u64 more;
+	} longer = {
+		.submit = {
+			.ops = (__u64)(unsigned long)&op,
+			.count = 1,
+			.op_size = sizeof(op),
+		},
+		.more = 1,
+	};
+	unsigned long command = resized(TWHEEL_IOC_SUBMIT, sizeof(longer));
+	int fd = session_open_nonblock();
+
+	ASSERT_EQ(-E2BIG, tw_ioctl(fd, command, &longer));
+	EXPECT_STATS(fd, .started = 0);
+	longer.more = 0;
+	ASSERT_EQ(1, tw_ioctl(fd, command, &longer));
+	EXPECT_STATS(fd, .started = 1, .pending = 1);
+}
+
+TEST(longer_drain)
+{
+	struct twheel_entry timers[2];
+	struct {
+		struct twheel_list list;
+		__u64 more;
+	} longer = {
+		.list = {
+			.entries = (__u64)(unsigned long)timers,
+			.count = 2,
+			.entry_size = sizeof(timers[0]),
+		},
+		.more = 1,
+	};
+	unsigned long command = resized(TWHEEL_IOC_DRAIN, sizeof(longer));
+	int fd = session_open_nonblock();
+
+	ASSERT_EQ(0, tw_start(fd, 3, HOUR, 33));
+	ASSERT_EQ(-E2BIG, tw_ioctl(fd, command, &longer));
+	EXPECT_STATS(fd, .started = 1, .pending = 1);
+	longer.more = 0;
+	ASSERT_EQ(1, tw_ioctl(fd, command, &longer));
+	ASSERT_EQ(3, timers[0].id);
+}
+
+static int open_mode(int mode)
+{
+	int fd = open("/dev/twheel", mode | O_NONBLOCK | O_CLOEXEC);
+
+	ASSERT_LE(0, fd);
+	return fd;
+}
+
+static bool changes_something(unsigned long command)
+{
+	return command == TWHEEL_IOC_SETUP || command == TWHEEL_IOC_START ||
+	       command == TWHEEL_IOC_STOP || command == TWHEEL_IOC_SUBMIT ||
+	       command == TWHEEL_IOC_DRAIN;
+}
+
+TEST(ebadf_not_open_for_writing)
+{
+	int fd = open_mode(O_RDONLY), result;
+	struct twheel_event event;
+	char bytes[128] = { 0 };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(commands); i++) {
+		result = tw_ioctl(fd, commands[i].command, bytes);
+		if (changes_something(commands[i].command))
+			ASSERT_EQ(-EBADF, result);
+		else
+			ASSERT_NE(-EBADF, result);
+	}
+	ASSERT_EQ(-EBADF, tw_ioctl(fd, resized(TWHEEL_IOC_START, 16), bytes));
+	ASSERT_EQ(-ENOTTY, tw_ioctl(fd, _IOWR(0xdc, 99, __u64), bytes));
+	ASSERT_EQ(-EAGAIN, tw_read(fd, &event, 1));
+	EXPECT_STATS(fd, .started = 0);
+}
+
+TEST(ebadf_not_open_for_reading)
+{
+	int fd = open_mode(O_WRONLY);
+	struct twheel_event event;
+
+	ASSERT_EQ(0, tw_start(fd, 3, 0, 33));
+	expect_unread(fd, 1);
+	ASSERT_EQ(-EBADF, tw_read(fd, &event, 1));
+	ASSERT_EQ(1, tw_stop_flags(fd, 3, TWHEEL_STOP_WITHDRAW));
+	EXPECT_STATS(fd, .started = 1, .expired = 1, .withdrawn = 1);
+}
+
+/* Every structure where it ends with the mapping, and one byte further. */
+TEST(structures_at_the_end_of_a_page)
+{
+	int fd = session_open_nonblock();
+	struct twheel_submit *submit;
+	struct twheel_start *start;
+	struct twheel_list *list;
+	struct twheel_stop *stop;
+	struct twheel_entry *get;
+	struct twheel_setup *setup;
+
+	setup = page_end(sizeof(*setup));
+	memset(setup, 0, sizeof(*setup));
+	ASSERT_EQ(0, tw_ioctl(fd, TWHEEL_IOC_SETUP, setup));
+	ASSERT_EQ(0, tw_ioctl(fd, TWHEEL_IOC_INFO,
+			      page_end(sizeof(struct twheel_info))));
+	ASSERT_EQ(0, tw_ioctl(fd, TWHEEL_IOC_STATS,
+			      page_end(sizeof(struct twheel_stats))));
+	start = page_end(sizeof(*start));
+	*start = (struct twheel_start){
+		.id = TWHEEL_ID_ANY, .expires_ns = HOUR };
+	ASSERT_EQ(0, tw_ioctl(fd, TWHEEL_IOC_START, start));
+	get = page_end(sizeof(*get));
+	*get = (struct twheel_entry){ .id = start->id };
+	ASSERT_EQ(0, tw_ioctl(fd, TWHEEL_IOC_GET, get));
+	stop = page_end(sizeof(*stop));
+	*stop = (struct twheel_stop){ .id = start->id };
+	ASSERT_EQ(0, tw_ioctl(fd, TWHEEL_IOC_STOP, stop));
+
+	submit = page_end(sizeof(*submit));
+	*submit = (struct twheel_submit){
+		.ops = (__u64)(unsigned long)page_end(0), .count = 1,
+		.op_size = sizeof(struct twheel_op) };
+	ASSERT_EQ(-EFAULT, tw_ioctl(fd, TWHEEL_IOC_SUBMIT, submit));
+	list = page_end(sizeof(*list));
+	*list = (struct twheel_list){
+		.entries = (__u64)(unsigned long)page_end(96), .count = 2,
+		.entry_size = sizeof(struct twheel_entry) };
+	ASSERT_EQ(0, tw_ioctl(fd, TWHEEL_IOC_LIST, list));
+	ASSERT_EQ(0, tw_ioctl(fd, TWHEEL_IOC_DRAIN, list));
+	EXPECT_STATS(fd, .started = 1, .stopped = 1);
+}
+
+TEST(efault_structures_across_the_end)
+{
+	int fd = session_open_nonblock();
+	unsigned int i;
+	size_t size;
+
+	for (i = 0; i < ARRAY_SIZE(commands); i++) {
+		for (size = 0; size < commands[i].size; size += 4)
+			ASSERT_EQ(-EFAULT, tw_ioctl(fd, commands[i].command,
+						    page_end(size)));
+	}
+	EXPECT_STATS(fd, .started = 0);
+}
+
+/* Addresses are 64-bit fields, zero-extended by a 32-bit program. */
+TEST(pointers_have_64_bits)
+{
+	struct twheel_list list = {
+		.entries = 1ULL << 63,
+		.count = 1,
+		.entry_size = sizeof(struct twheel_entry),
+	};
+	struct twheel_submit submit = {
+		.ops = 1ULL << 63,
+		.count = 1,
+		.op_size = sizeof(struct twheel_op),
+	};
+	int fd = session_open_nonblock();
+	int result;
+
+	ASSERT_EQ(0, tw_start(fd, 3, HOUR, 33));
+	result = tw_ioctl(fd, TWHEEL_IOC_DRAIN, &list);
+	ASSERT_TRUE(result == -EFAULT || result == -EINVAL);
+	result = tw_ioctl(fd, TWHEEL_IOC_SUBMIT, &submit);
+	ASSERT_TRUE(result == -EFAULT || result == -EINVAL);
+	EXPECT_STATS(fd, .started = 1, .pending = 1);
+}

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Random stores, starts, stops and reads, against a record of them
+ *
+ * Two threads have a session each, whose timers are pending on one CPU while the
+ * words are written on the other. The record of an id has all that was stored
+ * lately, and when. From that follows what an event may say:
+ *
+ *  - When the timer expired, or after that, its word had passed or was none.
+ *
+ *  - It expired after its last start began, and once.
+ *
+ * In the end all words have passed, so that each timer that was not stopped
+ * expires.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "harness.h"
+#include "session.h"
+
+#define IDS		256
+#define THREADS		2
+/* Stores between two looks at the events. */
+#define STORES		2000
+/* The latest of an id that are remembered. */
+#define RECORD		64
+/* Most words are so far ahead at most, and some so far. */
+#define AHEAD_NS	(4 * MS)
+#define FAR_NS		(100 * MS)
+
+/**
+ * struct beat - the test's knowledge of an id
+ * @started: it is pending, or its event unread, or its word has stopped it
+ * @ended: its word may have stopped it since it was started
+ * @since: when its last start began
+ * @words: the values that were stored last
+ * @times: when each of them was there for all to see
+ * @stored: how many, ever
+ */
+struct beat {
+	bool started;
+	bool ended;
+	__u64 since;
+	__u64 words[RECORD];
+	__u64 times[RECORD];
+	unsigned int stored;
+};
+
+/**
+ * struct server - a thread and its session
+ * @nr: which thread
+ * @fd: the session
+ * @words: its words
+ * @beats: its ids
+ * @random: state of the random numbers
+ * @stores: the stores that it has made
+ * @starts: the same
+ * @stops: the same
+ * @events: the same
+ * @unchecked: events about which the record says nothing
+ * @late_ns: the latest expiry after its word
+ */
+struct server {
+	unsigned int nr;
+	int fd;
+	__u64 *words;
+	struct beat beats[IDS];
+	__u64 random;
+	__u64 stores, starts, stops, events, unchecked;
+	__u64 late_ns;
+};
+
+static __u64 draw(struct server *server)
+{
+	return random_number(&server->random);
+}
+
+static void on_cpu(const struct server *server, unsigned int other)
+{
+	pin_cpu((server->nr + other) % sysconf(_SC_NPROCESSORS_ONLN));
+}
+
+/* The time is read when the store is there for all to see. */
+static void store(struct server *server, unsigned int id, __u64 word)
+{
+	struct beat *beat = &server->beats[id];
+	unsigned int i = beat->stored++ % RECORD;
+
+	__atomic_store_n(&server->words[id], word, __ATOMIC_RELAXED);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	beat->ended |= word == TWHEEL_WORD_STOP;
+	beat->words[i] = word;
+	beat->times[i] = now_ns();
+	server->stores++;
+}
+
+static __u64 random_word(struct server *server)
+{
+	switch (draw(server) % 32) {
+	case 0:
+		return TWHEEL_WORD_NONE;
+	case 1:
+		return TWHEEL_WORD_STOP;
+	case 2:
+		return now_ns() + draw(server) % FAR_NS;
+	default:
+		return now_ns() + draw(server) % AHEAD_NS;
+	}
+}
+
+/* An id whose word says stop may be in any state: the event is withdrawn. */
+static void start(struct server *server, unsigned int id)
+{
+	struct beat *beat = &server->beats[id];
+
+	store(server, id, now_ns() + draw(server) % AHEAD_NS);
+	beat->since = now_ns();
+	ASSERT_LE(0, tw_start_flags(server->fd, id, draw(server) % AHEAD_NS,
+				    TWHEEL_START_REPLACE, id));
+	beat->started = true;
+	beat->ended = false;
+	server->starts++;
+}
+
+static void stop(struct server *server, unsigned int id)
+{
+	struct beat *beat = &server->beats[id];
+	int ret = tw_stop_flags(server->fd, id, TWHEEL_STOP_WITHDRAW);
+
+	if (ret == -ENOENT)
+		ASSERT_TRUE(!beat->started || beat->ended);
+	else
+		ASSERT_TRUE(beat->started && ret >= 0);
+	beat->started = false;
+	server->stops++;
+}
+
+static bool has_passed(__u64 word, __u64 now)
+{
+	return word != TWHEEL_WORD_STOP && word <= now;
+}
+
+/*
+ * The word may have been the value at @now, or any value that was stored since.
+ */
+static void expect_passed(struct server *server, const struct beat *beat,
+			  __u64 now)
+{
+	unsigned int i = beat->stored, oldest = i > RECORD ? i - RECORD : 0;
+
+	while (i-- > oldest) {
+		if (has_passed(beat->words[i % RECORD], now))
+			return;
+		if (beat->times[i % RECORD] < now)
+			test_fail(__FILE__, __LINE__, "expired at %llu, its word was %llu",
+				  now, beat->words[i % RECORD]);
+	}
+	/* Nothing that is remembered is as old as that. */
+	server->unchecked++;
+}
+
+static void note_lateness(struct server *server, const struct beat *beat,
+			  __u64 expired)
+{
+	__u64 word = beat->words[(beat->stored - 1) % RECORD];
+
+	if (word && word <= expired && word > beat->since &&
+	    expired - word > server->late_ns)
+		server->late_ns = expired - word;
+}
+
+static unsigned int read_events(struct server *server)
+{
+	struct twheel_event events[IDS];
+	struct beat *beat;
+	ssize_t got, i;
+
+	got = tw_read(server->fd, events, IDS);
+	if (got == -EAGAIN)
+		return 0;
+	ASSERT_LT(0, got);
+	for (i = 0; i < got; i++) {
+		beat = &server->beats[events[i].id];
+		ASSERT_TRUE(beat->started);
+		ASSERT_LE(beat->since, events[i].expired_ns);
+		expect_passed(server, beat, events[i].expired_ns);
+		note_lateness(server, beat, events[i].expired_ns);
+		beat->started = false;
+	}
+	server->events += got;
+	return got;
+}
+
+static void serve(struct server *server)
+{
+	unsigned int i, id;
+
+	on_cpu(server, 0);
+	for (i = 0; i < 32; i++) {
+		id = draw(server) % IDS;
+		if (draw(server) % 4)
+			start(server, id);
+		else
+			stop(server, id);
+	}
+	on_cpu(server, 1);
+	for (i = 0; i < STORES; i++)
+		store(server, draw(server) % IDS, random_word(server));
+	read_events(server);
+}
+
+static struct twheel_stats stats_of(const struct server *server)
+{
+	struct twheel_stats stats;
+
+	ASSERT_EQ(0, tw_stats(server->fd, &stats));
+	return stats;
+}
+
+/* All words have passed: each pending timer expires, once. */
+static void finish(struct server *server)
+{
+	struct twheel_stats stats;
+	unsigned int id;
+
+	for (id = 0; id < IDS; id++)
+		store(server, id, TWHEEL_WORD_NONE);
+	do {
+		read_events(server);
+		sleep_ns(MS);
+		stats = stats_of(server);
+	} while (stats.pending || stats.unread);
+	ASSERT_EQ(stats.delivered, server->events);
+	test_note("%llu carried on, %llu stopped by a store", stats.carried,
+		  stats.stopped_by_store);
+	for (id = 0; id < IDS; id++) {
+		expect_no_timer(server->fd, id);
+		ASSERT_TRUE(!server->beats[id].started || server->beats[id].ended);
+	}
+	expect_balance(server->fd);
+}
+
+static void *run(void *data)
+{
+	struct server *server = data;
+	__u64 end = now_ns() + test_duration() * SECOND;
+
+	do {
+		serve(server);
+	} while (now_ns() < end);
+	finish(server);
+	return NULL;
+}
+
+static void begin(struct server *server, unsigned int nr)
+{
+	memset(server, 0, sizeof(*server));
+	server->nr = nr;
+	server->random = nr + 1;
+	server->fd = session_open_nonblock();
+	ASSERT_EQ(0, tw_setup(server->fd, (struct twheel_setup){ .shared_ids = IDS }));
+	server->words = map_words(server->fd, IDS);
+}
+
+TEST(random_stores_starts_stops_and_reads)
+{
+	static struct server servers[THREADS];
+	pthread_t threads[THREADS];
+	unsigned int i;
+
+	for (i = 0; i < THREADS; i++)
+		begin(&servers[i], i);
+	for (i = 0; i < THREADS; i++)
+		threads[i] = thread_run(run, &servers[i]);
+	for (i = 0; i < THREADS; i++) {
+		thread_join(threads[i]);
+		test_note("%llu stores, %llu starts, %llu stops", servers[i].stores,
+			  servers[i].starts, servers[i].stops);
+		test_note("%llu events, %llu not checked, late by %llu us at most",
+			  servers[i].events, servers[i].unchecked,
+			  servers[i].late_ns / US);
+		ASSERT_LT(0, servers[i].events);
+	}
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Many timers at once do not monopolise the CPU
+ *
+ * If more timers are due at once than a run of the tick may expire, each must
+ * come once, and /proc/twheel counts the pauses. If an outer slot holds more
+ * timers than one tick should move, the wheel must begin early.
+ */
+#include <stdlib.h>
+
+#include "harness.h"
+#include "proc.h"
+#include "session.h"
+
+#define BURST	10240
+/* Maximum number of timers in one run. */
+#define RUN_MAX	1024
+#define EVENTS	1024
+
+static void start_all(int fd, __u32 nr, __u64 deadline)
+{
+	struct twheel_op *ops = calloc(nr, sizeof(*ops));
+	__u32 i;
+
+	ASSERT_TRUE(ops);
+	for (i = 0; i < nr; i++)
+		ops[i] = (struct twheel_op){
+			.opcode = TWHEEL_OP_START,
+			.id = i,
+			.flags = TWHEEL_START_ABS,
+			.expires_ns = deadline,
+		};
+	ASSERT_EQ(nr, tw_submit(fd, ops, nr));
+	free(ops);
+	if (now_ns() >= deadline)
+		test_slow();
+}
+
+/* Events come in the order of the starts, which is the order of ids. */
+static void read_all(int fd, __u32 nr, __u64 deadline)
+{
+	static struct twheel_event events[EVENTS];
+	__u32 next = 0;
+	ssize_t got, i;
+
+	while (next < nr) {
+		got = tw_read(fd, events, EVENTS);
+		ASSERT_LT(0, got);
+		for (i = 0; i < got; i++) {
+			ASSERT_EQ(next++, events[i].id);
+			ASSERT_TRUE(events[i].expired_ns >= deadline);
+		}
+	}
+	expect_nothing(fd, MS);
+}
+
+static __u64 counter(const char *wheel, const char *name)
+{
+	__u64 value;
+
+	ASSERT_TRUE(proc_find(proc_text(), wheel, PROC_NONE, name, &value));
+	return value;
+}
+
+TEST(a_burst_expires_in_runs)
+{
+	__u64 before = counter("default", "yields");
+	__u64 deadline = now_ns() + test_patience() * 2 * SECOND;
+	int fd = session_open();
+
+	pin_cpu(0);
+	start_all(fd, BURST, deadline);
+	read_all(fd, BURST, deadline);
+	ASSERT_TRUE(counter("default", "yields") - before >=
+		    BURST / RUN_MAX - 1);
+}
+
+/* The slots of a hierarchical wheel's second level. */
+#define OUTER_TICKS	256
+#define TICK_NS		(4 * MS)
+
+/* Twice as far away as the lowest level reaches. */
+static __u64 next_outer_tick(void)
+{
+	return (now_ns() / TICK_NS / OUTER_TICKS + 2 + test_patience()) *
+	       OUTER_TICKS;
+}
+
+/*
+ * Looks every few ms. The wheel's CPU is this one: if it has stood still, that
+ * may be why nothing is moved.
+ */
+static void expect_cascade_before(__u64 end)
+{
+	__u64 last = now_ns(), gap = 0, now;
+
+	while (!counter("private", "cascaded")) {
+		sleep_ns(TICK_NS);
+		now = now_ns();
+		if (now - last > gap)
+			gap = now - last;
+		last = now;
+		if (now < end)
+			continue;
+		if (gap > 100 * MS)
+			test_slow();
+		test_fail(__FILE__, __LINE__, "nothing is moved");
+	}
+}
+
+/*
+ * The wheel goes to sleep with one timer in the slot, which can be moved when
+ * the slot is due. The timers that follow need more time.
+ */
+TEST(a_crowd_wakes_a_tickless_wheel_early)
+{
+	__u64 edge = next_outer_tick(), deadline = (edge + 100) * TICK_NS;
+	int fd = session_open();
+	__u64 cascaded;
+
+	pin_cpu(0);
+	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){
+		.flags = TWHEEL_SETUP_PRIVATE,
+		.scheme = TWHEEL_SCHEME_HIER,
+		.mode = TWHEEL_MODE_TICKLESS,
+		.tick_ns = TICK_NS,
+	}));
+	ASSERT_EQ(0, tw_start_flags(fd, 0, deadline, TWHEEL_START_ABS, 0));
+	start_all(fd, BURST, deadline);
+	/* They are moved at up to 64 a tick. */
+	cascaded = counter("private", "cascaded");
+	if (now_ns() >= (edge - BURST / 64 - 20) * TICK_NS)
+		test_slow();
+	ASSERT_EQ(0, cascaded);
+	expect_cascade_before((edge - 20) * TICK_NS);
+	read_all(fd, BURST, deadline);
+}

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A memory cgroup at its limit
+ *
+ * Timers, tables, words and private wheels are charged to the caller's cgroup. At
+ * the limit the caller must get ENOMEM rather than meet the out-of-memory killer.
+ * Its existing timers keep working, and other cgroups notice nothing.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "harness.h"
+#include "proc.h"
+#include "session.h"
+
+#define ROOT		"/sys/fs/cgroup/"
+#define GROUP		ROOT "twheel-test/"
+#define LIMIT		(4 << 20)
+#define BATCH		256
+#define ROUNDS		20
+
+/* The least that a timer is charged: its share of a chunk, twice with lockdep. */
+static unsigned int bytes_each(void)
+{
+	return access("/proc/lockdep_stats", F_OK) ? 91 : 182;
+}
+
+static void make_group(void)
+{
+	char text[32];
+
+	if (!write_text(ROOT "cgroup.subtree_control", "+memory"))
+		test_skip("there is no cgroup2 with a memory controller");
+	rmdir(GROUP);
+	ASSERT_EQ(0, mkdir(GROUP, 0755));
+	snprintf(text, sizeof(text), "%d", LIMIT);
+	ASSERT_TRUE(write_text(GROUP "memory.max", text));
+}
+
+/* The number that follows a given word in a file of the group. */
+static long long group_number(const char *file, const char *name)
+{
+	char path[128], text[4096] = "";
+	const char *found = text;
+	int fd;
+
+	snprintf(path, sizeof(path), GROUP "%s", file);
+	fd = open(path, O_RDONLY);
+	ASSERT_LE(0, fd);
+	ASSERT_LT(0, read(fd, text, sizeof(text) - 1));
+	close(fd);
+	if (name)
+		found = strstr(text, name) + strlen(name);
+	return atoll(found);
+}
+
+/* Starts timers until one is refused, and returns how many it started. */
+static __u64 start_until_refused(int fd)
+{
+	static struct twheel_op ops[BATCH];
+	__u64 count = 0;
+	int i, done;
+
+	for (;;) {
+		memset(ops, 0, sizeof(ops));
+		for (i = 0; i < BATCH; i++) {
+			ops[i].opcode = TWHEEL_OP_START;
+			ops[i].id = TWHEEL_ID_ANY;
+			ops[i].expires_ns = HOUR;
+			ops[i].result = 77;
+		}
+		done = tw_submit(fd, ops, BATCH);
+		/* A batch ends at the first one for which there is no memory. */
+		for (i = 0; i < BATCH; i++)
+			ASSERT_EQ(i < done ? 0 : 77, ops[i].result);
+		if (done < 0)
+			break;
+		count += done;
+	}
+	ASSERT_EQ(-ENOMEM, done);
+	return count;
+}
+
+static int setup_private(int fd)
+{
+	return tw_setup(fd, (struct twheel_setup){
+		.flags = TWHEEL_SETUP_PRIVATE, .tick_ns = 3 * MS });
+}
+
+/* Words of twice the limit. */
+static int setup_words(int fd)
+{
+	return tw_setup(fd, (struct twheel_setup){
+		.shared_ids = 2 * LIMIT / sizeof(__u64) });
+}
+
+static unsigned int drain(int fd)
+{
+	static struct twheel_entry timers[4096];
+	unsigned int sum = 0;
+	int count;
+
+	do {
+		count = tw_drain(fd, timers, ARRAY_SIZE(timers));
+		ASSERT_LE(0, count);
+		sum += count;
+	} while (count);
+	return sum;
+}
+
+/* Everything that a session does except grow. */
+static void expect_works(int fd)
+{
+	ASSERT_EQ(0, tw_start(fd, 3, 10 * MS, 33));
+	expect_event(fd, 3, 33);
+	ASSERT_EQ(0, tw_start(fd, 4, HOUR, 44));
+	ASSERT_EQ(1, tw_start(fd, 4, HOUR, 45));
+	ASSERT_EQ(TWHEEL_STATE_PENDING, tw_state(fd, 4));
+	ASSERT_EQ(0, tw_stop(fd, 4));
+	expect_balance(fd);
+}
+
+/*
+ * One process is in the group, the other is not, and each waits for the other.
+ * A pipe would not do: a write to it allocates a page, which at the limit calls
+ * the out-of-memory killer.
+ */
+struct meeting {
+	bool full;
+	bool done;
+};
+
+static void wait_for(const bool *flag)
+{
+	while (!READ_ONCE(*flag))
+		sleep_ns(MS);
+}
+
+/* The process allocates its own memory before it enters the group. */
+static void run_inside(struct meeting *meeting)
+{
+	int fd = session_open_nonblock();
+	int another = session_open_nonblock();
+	unsigned int each;
+	__u64 count;
+
+	/* Looking that up takes memory, which there is none of later. */
+	each = bytes_each();
+	ASSERT_EQ(0, mlockall(MCL_CURRENT | MCL_FUTURE));
+	ASSERT_EQ(0, tw_start(fd, 3, HOUR, 33));
+	ASSERT_EQ(1, drain(fd));
+	ASSERT_TRUE(write_text(GROUP "cgroup.procs", "0"));
+	ASSERT_EQ(-ENOMEM, setup_words(another));
+	count = start_until_refused(fd);
+	test_note("%llu timers in a group of %d bytes", count, LIMIT);
+	ASSERT_LT(LIMIT / each / 4, count);
+	ASSERT_LE(count, LIMIT / each);
+	ASSERT_EQ(-ENOMEM, setup_private(another));
+	expect_works(fd);
+	WRITE_ONCE(meeting->full, true);
+	wait_for(&meeting->done);
+
+	ASSERT_LE(count, drain(fd));
+	ASSERT_EQ(0, setup_private(another));
+	expect_works(another);
+	ASSERT_LT(count / 2, start_until_refused(fd));
+	_exit(0);
+}
+
+static void run_outside(struct meeting *meeting)
+{
+	int fd = session_open_nonblock();
+	int i;
+
+	wait_for(&meeting->full);
+	for (i = 0; i < 10000; i++)
+		ASSERT_EQ(0, tw_start(fd, i + 100, HOUR, i));
+	expect_works(fd);
+	ASSERT_EQ(0, setup_private(session_open_nonblock()));
+	ASSERT_EQ(0, setup_words(session_open_nonblock()));
+	WRITE_ONCE(meeting->done, true);
+}
+
+/* A caller over memory.high sleeps where it allocates, for seconds. */
+static void run_throttled(struct meeting *meeting)
+{
+	static char ballast[8 << 20];
+	unsigned int i;
+	int fd;
+
+	ASSERT_TRUE(write_text(GROUP "cgroup.procs", "0"));
+	memset(ballast, 1, sizeof(ballast));
+	for (i = 0;; i++) {
+		WRITE_ONCE(meeting->full, true);
+		fd = session_open();
+		ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){
+			.flags = TWHEEL_SETUP_PRIVATE,
+			.scheme = TWHEEL_SCHEME_HASHED, .slots = 1 << 18,
+			.tick_ns = 2 * MS + i % 100 * US }));
+		tw_start(fd, 3, HOUR, 33);
+		close(fd);
+	}
+}
+
+static int compare(const void *a, const void *b)
+{
+	__u64 first = *(const __u64 *)a, second = *(const __u64 *)b;
+
+	return first < second ? -1 : first > second;
+}
+
+/* The shortest first. */
+static void time_set_ups(__u64 *times)
+{
+	unsigned int i;
+	__u64 start;
+	int fd;
+
+	for (i = 0; i < ROUNDS; i++) {
+		start = now_ns();
+		fd = session_open();
+		ASSERT_EQ(0, setup_private(fd));
+		close(fd);
+		times[i] = now_ns() - start;
+	}
+	qsort(times, ROUNDS, sizeof(times[0]), compare);
+}
+
+TEST(nobody_waits_for_a_caller_that_is_throttled)
+{
+	__u64 before[ROUNDS], times[ROUNDS];
+	struct meeting *meeting;
+	pid_t pid, outside;
+
+	if (!time_is_exact())
+		test_skip("not on a machine of one CPU");
+	time_set_ups(before);
+	make_group();
+	ASSERT_TRUE(write_text(GROUP "memory.max", "max"));
+	ASSERT_TRUE(write_text(GROUP "memory.high", "1048576"));
+	ASSERT_EQ(0, chmod("/dev/twheel", 0666));
+	meeting = mmap(NULL, sizeof(*meeting), PROT_READ | PROT_WRITE,
+		       MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	ASSERT_TRUE(meeting != MAP_FAILED);
+	pid = fork();
+	if (!pid)
+		run_throttled(meeting);
+	wait_for(&meeting->full);
+	sleep_ns(SECOND);
+	time_set_ups(times);
+	test_note("open, setup and close: %llu us undisturbed, %llu us now, %llu us at most",
+		  before[ROUNDS / 2] / US, times[ROUNDS / 2] / US,
+		  times[ROUNDS - 1] / US);
+	kill(pid, SIGKILL);
+	outside = waitpid(pid, NULL, 0);
+	ASSERT_EQ(pid, outside);
+	ASSERT_LT(0, group_number("memory.events", "high "));
+	ASSERT_LE(times[ROUNDS / 2], before[ROUNDS / 2] + MS);
+	ASSERT_LE(times[ROUNDS - 1], 100 * MS);
+	ASSERT_EQ(0, rmdir(GROUP));
+}
+
+TEST(at_the_limit_of_a_memory_cgroup)
+{
+	struct meeting *meeting;
+	pid_t pid;
+
+	make_group();
+	meeting = mmap(NULL, sizeof(*meeting), PROT_READ | PROT_WRITE,
+		       MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	ASSERT_TRUE(meeting != MAP_FAILED);
+	pid = fork();
+	if (!pid)
+		run_inside(meeting);
+	run_outside(meeting);
+	expect_child(pid);
+	ASSERT_LT(0, group_number("memory.events", "max "));
+	ASSERT_EQ(0, group_number("memory.events", "oom_kill "));
+	ASSERT_EQ(0, rmdir(GROUP));
+}

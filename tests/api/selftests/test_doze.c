@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The default wheel dozes while nothing expires, and wakes up in time
+ *
+ * It may not yet doze when a machine that was held up looks, and ticks that it
+ * missed meanwhile count. So of several attempts one has to keep the promise,
+ * and where time is exact the first one. A wheel that does not doze shows it in
+ * none.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "harness.h"
+#include "proc.h"
+#include "session.h"
+
+/* Long enough to have begun to doze: 8 ticks of 1 ms. */
+#define DOZING	(100 * MS)
+#define ATTEMPTS	10
+
+static __u64 number(const char *name)
+{
+	__u64 value;
+
+	ASSERT_TRUE(proc_find(proc_text(), "default", PROC_NONE, name, &value));
+	return value;
+}
+
+static void need_dozing(void)
+{
+	if (number("doze") < 2)
+		test_skip("the default wheel does not doze, or always does");
+}
+
+static int far_timer(void)
+{
+	int fd = session_open_nonblock();
+
+	need_dozing();
+	pin_cpu(0);
+	ASSERT_EQ(0, tw_start(fd, 1, HOUR, 11));
+	sleep_ns(DOZING);
+	return fd;
+}
+
+/* An attempt returns whether it was as it should be. */
+static void expect_once(bool (*attempt)(void))
+{
+	int i, attempts = time_is_exact() ? 1 : ATTEMPTS;
+
+	for (i = 1; !attempt(); i++)
+		ASSERT_LT(i, attempts);
+}
+
+static bool is_idle_for_a_second(void)
+{
+	__u64 wakeups, ticks;
+	int fd = far_timer();
+
+	wakeups = number("wakeups");
+	ticks = number("ticks");
+	sleep_ns(SECOND);
+	wakeups = number("wakeups") - wakeups;
+	ticks = number("ticks") - ticks;
+	close(fd);
+	test_note("%llu wake-ups and %llu ticks in a second", wakeups, ticks);
+	return wakeups <= 100 && ticks <= 100;
+}
+
+TEST(does_not_tick_while_idle)
+{
+	expect_once(is_idle_for_a_second);
+}
+
+static bool dozes_for_a_second(void)
+{
+	__u64 missed, ticks;
+	int fd = far_timer();
+
+	ASSERT_EQ(0, tw_start(fd, 2, SECOND, 22));
+	missed = number("missed_ticks");
+	ticks = number("ticks");
+	expect_event(fd, 2, 22);
+	missed = number("missed_ticks") - missed;
+	ticks = number("ticks") - ticks;
+	close(fd);
+	test_note("%llu ticks and %llu missed in a second", ticks, missed);
+	return missed <= 500 && ticks <= 500;
+}
+
+/* Ticks that it dozes through are neither processed nor missed. */
+TEST(dozed_ticks_do_not_count)
+{
+	expect_once(dozes_for_a_second);
+}
+
+TEST(earlier_start_wakes_it)
+{
+	int fd = far_timer(), i;
+
+	for (i = 0; i < 20; i++) {
+		ASSERT_EQ(0, tw_start(fd, 2, 10 * MS, 22));
+		expect_event(fd, 2, 22);
+		sleep_ns(i * MS);
+	}
+	close(fd);
+}
+
+TEST(earlier_restart_wakes_it)
+{
+	int fd = far_timer();
+
+	ASSERT_EQ(1, tw_start(fd, 1, 10 * MS, 12));
+	expect_event(fd, 1, 12);
+	close(fd);
+}
+
+TEST(start_on_another_cpu_does_not_wait)
+{
+	int fd = far_timer();
+
+	if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
+		test_skip("one CPU");
+	pin_cpu(1);
+	ASSERT_EQ(1, tw_start(fd, 1, 10 * MS, 12));
+	expect_event(fd, 1, 12);
+	close(fd);
+}
+
+/* Not more than a few starts each time: the second doze goes on. */
+static bool second_doze_goes_on(void)
+{
+	int fd = session_open_nonblock(), i;
+	__u64 wakeups;
+
+	need_dozing();
+	pin_cpu(0);
+	ASSERT_EQ(0, tw_start(fd, 1, HOUR, 11));
+	ASSERT_EQ(0, tw_start(fd, 2, SECOND, 22));
+	sleep_ns(DOZING);
+	for (i = 0; i < 10; i++)
+		ASSERT_EQ(0, tw_start(fd, 10 + i, 2 * HOUR, i));
+	expect_event(fd, 2, 22);
+	sleep_ns(DOZING);
+	wakeups = number("wakeups");
+	for (i = 10; i < 20; i++)
+		ASSERT_EQ(0, tw_start(fd, 10 + i, 2 * HOUR, i));
+	sleep_ns(DOZING);
+	wakeups = number("wakeups") - wakeups;
+	close(fd);
+	return wakeups <= 4;
+}
+
+TEST(starts_of_another_doze_do_not_count)
+{
+	expect_once(second_doze_goes_on);
+}
+
+static bool is_woken_by_starts(void)
+{
+	int fd = far_timer(), i;
+	__u64 wakeups, give_up;
+
+	wakeups = number("wakeups");
+	for (i = 0; i < 100; i++)
+		ASSERT_EQ(0, tw_start(fd, 10 + i, 2 * HOUR, i));
+	give_up = now_ns() + SECOND;
+	while (number("wakeups") - wakeups < 2 && now_ns() < give_up)
+		sleep_ns(MS);
+	wakeups = number("wakeups") - wakeups;
+	close(fd);
+	return wakeups >= 2;
+}
+
+/* Each start has to look whether a dozing wheel sleeps too long. */
+TEST(many_later_starts_wake_it)
+{
+	expect_once(is_woken_by_starts);
+}
+
+#define PASSED	8
+
+/* The later a start, the earlier its deadline. One batch: no tick comes between. */
+static bool passed_come_in_order_of_starts(int fd)
+{
+	struct twheel_op ops[PASSED] = { 0 };
+	struct twheel_event event;
+	__u64 now = now_ns();
+	bool in_order = true;
+	int i;
+
+	for (i = 0; i < PASSED; i++) {
+		ops[i].opcode = TWHEEL_OP_START;
+		ops[i].flags = TWHEEL_START_ABS;
+		ops[i].id = 10 + i;
+		ops[i].expires_ns = now - (1 + i) * 3 * MS;
+	}
+	ASSERT_EQ(PASSED, tw_submit(fd, ops, PASSED));
+	for (i = 0; i < PASSED; i++) {
+		expect_readable(fd);
+		ASSERT_EQ(1, tw_read(fd, &event, 1));
+		ASSERT_EQ(now - (event.id - 9) * 3 * MS, event.deadline_ns);
+		in_order &= event.id == 10U + i;
+	}
+	close(fd);
+	return in_order;
+}
+
+static bool passed_on_an_idle_wheel(void)
+{
+	pin_cpu(0);
+	return passed_come_in_order_of_starts(session_open_nonblock());
+}
+
+static bool passed_beside_a_far_timer(void)
+{
+	return passed_come_in_order_of_starts(far_timer());
+}
+
+static bool passed_by_restarts(void)
+{
+	int fd = far_timer(), i;
+
+	for (i = 0; i < PASSED; i++)
+		ASSERT_EQ(0, tw_start(fd, 10 + i, HOUR, 0));
+	sleep_ns(DOZING);
+	return passed_come_in_order_of_starts(fd);
+}
+
+/* Documentation/user-api.rst, The order that is promised: deadlines that have passed. */
+TEST(deadlines_that_have_passed_come_in_order_of_starts)
+{
+	expect_once(passed_on_an_idle_wheel);
+	expect_once(passed_beside_a_far_timer);
+	expect_once(passed_by_restarts);
+}
+
+/* Calls from other CPUs that have interrupted CPU 1. */
+static __u64 calls_of_cpu_1(void)
+{
+	char line[4096];
+	FILE *file = fopen("/proc/interrupts", "r");
+	unsigned long calls = 0;
+	bool found = false;
+
+	ASSERT_TRUE(file);
+	while (fgets(line, sizeof(line), file)) {
+		if (!strstr(line, "unction call interrupts"))
+			continue;
+		found = sscanf(line, "%*s %*u %lu", &calls) == 1;
+		break;
+	}
+	fclose(file);
+	ASSERT_TRUE(found);
+	return calls;
+}
+
+#define BATCH	32
+#define MOVED	(64 * BATCH)
+/* Their memory stays theirs while a neighbour is pending. */
+#define CHUNK	45
+
+/* Timers that CPU 1 has used last are started on CPU 0, one by one or together. */
+static __u64 calls_to_move(bool together)
+{
+	static struct twheel_op ops[MOVED];
+	int fd = session_open_nonblock(), i;
+	__u64 calls;
+
+	memset(ops, 0, sizeof(ops));
+	pin_cpu(0);
+	for (i = 0; i < MOVED; i++) {
+		ops[i].opcode = TWHEEL_OP_START;
+		ops[i].id = i + i / (CHUNK - 1) + 1;
+		ops[i].expires_ns = HOUR;
+		if (ops[i].id % CHUNK == 1)
+			ASSERT_EQ(0, tw_start(fd, ops[i].id - 1, HOUR, 0));
+	}
+	pin_cpu(1);
+	ASSERT_EQ(MOVED, tw_submit(fd, ops, MOVED));
+	for (i = 0; i < MOVED; i++)
+		ASSERT_EQ(0, tw_stop(fd, ops[i].id));
+	pin_cpu(0);
+	/* Its last tick, at which it is switched off. */
+	sleep_ns(DOZING);
+	calls = calls_of_cpu_1();
+	for (i = 0; i < MOVED; i++) {
+		if (!together)
+			ASSERT_EQ(0, tw_start(fd, ops[i].id, HOUR, 0));
+		else if (i % BATCH == 0)
+			ASSERT_EQ(BATCH, tw_submit(fd, &ops[i], BATCH));
+		/* One call at a time is on its way. */
+		if (i % BATCH == 0)
+			sleep_ns(2 * MS);
+	}
+	calls = calls_of_cpu_1() - calls;
+	close(fd);
+	return calls;
+}
+
+static bool batch_calls_as_few(void)
+{
+	__u64 single = calls_to_move(false), together = calls_to_move(true);
+
+	test_note("%llu calls for %d starts, %llu for batches of them", single,
+		  MOVED, together);
+	/* Others call, too, but not once for each batch. */
+	return together <= single + MOVED / BATCH / 2;
+}
+
+/* A CPU that timers leave has nothing to do for them. */
+TEST(a_batch_does_not_disturb_an_idle_cpu)
+{
+	need_dozing();
+	if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
+		test_skip("one CPU");
+	expect_once(batch_calls_as_few);
+}

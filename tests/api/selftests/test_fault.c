@@ -1,0 +1,517 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Calls that run out of memory, or whose copies fail
+ *
+ * On a kernel with fault injection, every allocation and every copy from or to
+ * user space fails in turn. The first one fails in round one, the second in
+ * round two, until a round meets no fault. All rounds run twice, because some
+ * allocations have a fallback: first the next allocation succeeds, then no
+ * later one does.
+ *
+ * The call then either fails with ENOMEM or EFAULT, or manages without. A
+ * failed call must have changed nothing, and must succeed when repeated.
+ *
+ * Fault injection does not cover get_user(), put_user() and their unsafe
+ * variants, but test_hole.c does. kmemleak reports leaks after the programs
+ * have run, and rmmod reports leaked timers.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "harness.h"
+#include "inject.h"
+#include "proc.h"
+#include "session.h"
+
+#define ROUNDS		400
+
+static void expect_unchanged(int fd, const struct twheel_stats *before)
+{
+	struct twheel_stats after;
+
+	ASSERT_EQ(0, tw_stats(fd, &after));
+	ASSERT_EQ(before->started, after.started);
+	ASSERT_EQ(before->restarted, after.restarted);
+	ASSERT_EQ(before->stopped, after.stopped);
+	ASSERT_EQ(before->delivered, after.delivered);
+	ASSERT_EQ(before->replaced, after.replaced);
+	ASSERT_EQ(before->pending, after.pending);
+	ASSERT_EQ(before->unread, after.unread);
+}
+
+/* One round. Returns whether there was a fault. */
+static bool fail_once(const struct injector *injector, int nth,
+		      int (*call)(int fd), int fd)
+{
+	struct twheel_stats before;
+	int result;
+	bool fault;
+
+	ASSERT_EQ(0, tw_stats(fd, &before));
+	inject_from(injector, nth);
+	result = call(fd);
+	fault = inject_end(injector);
+	if (result >= 0)
+		return fault;
+	ASSERT_TRUE(fault);
+	ASSERT_TRUE(result == -ENOMEM || result == -EFAULT);
+	expect_unchanged(fd, &before);
+	ASSERT_LE(0, call(fd));
+	return true;
+}
+
+static void walk_mode(enum inject_mode mode, void (*prepare)(int fd),
+		      int (*call)(int fd))
+{
+	struct injector injector = inject_open(mode);
+	bool fault;
+	int nth, fd;
+
+	for (nth = 1; nth < ROUNDS; nth++) {
+		fd = session_open_nonblock();
+		prepare(fd);
+		fault = fail_once(&injector, nth, call, fd);
+		expect_balance(fd);
+		close(fd);
+		if (!fault)
+			break;
+	}
+	test_note("%d places to fail%s", nth - 1,
+		  mode == INJECT_ALL ? ", and all after them" : "");
+	ASSERT_LT(nth, ROUNDS);
+}
+
+/* As above, for a @round that returns whether there was a fault. */
+static void walk_rounds(bool (*round)(const struct injector *injector, int nth))
+{
+	enum inject_mode mode;
+	int nth;
+
+	for (mode = INJECT_ONE; mode <= INJECT_ALL; mode++) {
+		struct injector injector = inject_open(mode);
+
+		for (nth = 1; nth < ROUNDS && round(&injector, nth); nth++)
+			;
+		test_note("%d places to fail", nth - 1);
+		ASSERT_LT(nth, ROUNDS);
+	}
+}
+
+/* No session and no wheel may stay behind. */
+static void walk(void (*prepare)(int fd), int (*call)(int fd))
+{
+	__u64 sessions = proc_sessions();
+	__u64 wheels = proc_number(proc_text(), "wheels");
+
+	walk_mode(INJECT_ONE, prepare, call);
+	walk_mode(INJECT_ALL, prepare, call);
+	proc_expect_sessions(sessions);
+	ASSERT_EQ(wheels, proc_number(proc_text(), "wheels"));
+}
+
+static void no_timers(int fd)
+{
+	(void)fd;
+}
+
+static void some_timers(int fd)
+{
+	int i;
+
+	for (i = 0; i < 10; i++)
+		ASSERT_EQ(0, tw_start(fd, i, HOUR, i));
+}
+
+static void some_events(int fd)
+{
+	int i;
+
+	for (i = 0; i < 10; i++)
+		ASSERT_EQ(0, tw_start(fd, i, 0, i));
+	expect_unread(fd, 10);
+}
+
+static int first_start(int fd)
+{
+	return tw_start(fd, 3, HOUR, 33);
+}
+
+TEST(start)
+{
+	walk(no_timers, first_start);
+}
+
+static int start_far_away(int fd)
+{
+	return tw_start(fd, 100000, HOUR, 33);
+}
+
+TEST(start_of_a_far_id)
+{
+	walk(some_timers, start_far_away);
+}
+
+static int start_any(int fd)
+{
+	__u64 id;
+
+	return tw_start_any(fd, HOUR, 33, &id);
+}
+
+TEST(start_of_a_kernel_id)
+{
+	walk(no_timers, start_any);
+}
+
+/* A restart needs no memory: the only fault is in copying the request. */
+TEST(restart)
+{
+	walk(some_timers, first_start);
+}
+
+static int stop(int fd)
+{
+	int result = tw_stop(fd, 3);
+
+	return result == -ENOENT ? 0 : result;
+}
+
+TEST(stop)
+{
+	walk(some_timers, stop);
+}
+
+static int get(int fd)
+{
+	struct twheel_entry get;
+
+	return tw_get(fd, 3, &get);
+}
+
+TEST(get)
+{
+	walk(some_timers, get);
+}
+
+static int info(int fd)
+{
+	struct twheel_info info;
+
+	return tw_info(fd, &info);
+}
+
+TEST(info)
+{
+	walk(some_timers, info);
+}
+
+static int stats(int fd)
+{
+	struct twheel_stats stats;
+
+	return tw_stats(fd, &stats);
+}
+
+TEST(stats)
+{
+	walk(some_timers, stats);
+}
+
+static int setup(int fd)
+{
+	return tw_setup(fd, (struct twheel_setup){
+		.flags = TWHEEL_SETUP_PRIVATE, .tick_ns = 3 * MS });
+}
+
+TEST(setup_of_a_private_wheel)
+{
+	walk(no_timers, setup);
+}
+
+/* Several pages. */
+static int setup_shared(int fd)
+{
+	return tw_setup(fd, (struct twheel_setup){ .shared_ids = 2000 });
+}
+
+TEST(setup_with_words)
+{
+	walk(no_timers, setup_shared);
+}
+
+static int read_one(int fd)
+{
+	struct twheel_event event;
+	ssize_t got = tw_read(fd, &event, 1);
+
+	if (got == 1)
+		ASSERT_LT(event.id, 10);
+	return got;
+}
+
+static int setup_large(int fd)
+{
+	return tw_setup(fd, (struct twheel_setup){
+		.flags = TWHEEL_SETUP_PRIVATE, .tick_ns = 3 * MS,
+		.scheme = TWHEEL_SCHEME_HASHED, .slots = 1 << 16 });
+}
+
+/* kmalloc()'s caches have no object that is large enough for its slots. */
+TEST(setup_of_a_large_wheel)
+{
+	walk(no_timers, setup_large);
+}
+
+TEST(read)
+{
+	walk(some_events, read_one);
+}
+
+static int drain_one(int fd)
+{
+	struct twheel_entry timer;
+
+	return tw_drain(fd, &timer, 1);
+}
+
+TEST(drain)
+{
+	walk(some_timers, drain_one);
+}
+
+static int list_one(int fd)
+{
+	struct twheel_entry timer;
+	__u64 cursor = 0;
+
+	return tw_list(fd, &timer, 1, &cursor);
+}
+
+TEST(list)
+{
+	walk(some_timers, list_one);
+}
+
+static int withdraw(int fd)
+{
+	int result = tw_stop_flags(fd, 3, TWHEEL_STOP_WITHDRAW);
+
+	return result == -ENOENT ? 0 : result;
+}
+
+TEST(withdraw)
+{
+	walk(some_events, withdraw);
+}
+
+/*
+ * A failed start must bind the session neither to its wheel nor to a table of
+ * the length that was begun.
+ */
+static bool fail_first_start(const struct injector *injector, int nth)
+{
+	int fd = session_open_nonblock();
+	int result;
+	bool fault;
+
+	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){ .max_timers = 50 }));
+	inject_from(injector, nth);
+	result = tw_start(fd, 49, HOUR, 33);
+	fault = inject_end(injector);
+	if (result) {
+		ASSERT_TRUE(fault);
+		ASSERT_TRUE(result == -ENOMEM || result == -EFAULT);
+		ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){
+			.flags = TWHEEL_SETUP_PRIVATE, .tick_ns = 3 * MS,
+			.max_timers = 100000 }));
+		ASSERT_EQ(0, tw_start(fd, 99999, HOUR, 33));
+		ASSERT_EQ(-EBUSY, tw_setup(fd, (struct twheel_setup){
+			.max_timers = 50 }));
+		ASSERT_EQ(0, tw_stop(fd, 99999));
+		expect_balance(fd);
+	}
+	close(fd);
+	return fault;
+}
+
+TEST(setup_after_a_start_that_failed)
+{
+	walk_rounds(fail_first_start);
+}
+
+static void fill_batch(struct twheel_op *ops, int count)
+{
+	int i;
+
+	memset(ops, 0, count * sizeof(*ops));
+	for (i = 0; i < count; i++) {
+		ops[i].opcode = TWHEEL_OP_START;
+		ops[i].id = i % 2 ? i * 100ULL : TWHEEL_ID_ANY;
+		ops[i].expires_ns = HOUR;
+	}
+}
+
+/* If anything fails, the batch must say how far it got. */
+static bool fail_batch(const struct injector *injector, int nth)
+{
+	int fd = session_open_nonblock();
+	struct twheel_op ops[64];
+	int i, result, started;
+	bool fault;
+
+	fill_batch(ops, 64);
+	for (i = 0; i < 64; i++)
+		ops[i].result = 77;
+	inject_from(injector, nth);
+	result = tw_submit(fd, ops, 64);
+	fault = inject_end(injector);
+	if (result < 0) {
+		ASSERT_TRUE(fault);
+		ASSERT_TRUE(result == -EFAULT || result == -ENOMEM);
+	}
+	started = result < 0 ? 0 : result;
+	ASSERT_TRUE(fault || started == 64);
+	for (i = 0; i < 64; i++)
+		ASSERT_EQ(i < started ? 0 : 77, ops[i].result);
+	EXPECT_STATS(fd, .started = started, .pending = started);
+	close(fd);
+	return fault;
+}
+
+TEST(submit)
+{
+	walk_rounds(fail_batch);
+}
+
+/*
+ * After the first time, one timer that comes and goes needs no memory. That
+ * holds however many timers are beside it, and even at the start of a new piece
+ * of the table.
+ */
+static void come_and_go(int fd, const struct injector *injector, __u64 id)
+{
+	int round;
+
+	for (round = 0; round < 3; round++) {
+		struct twheel_start start = { .id = id, .expires_ns = HOUR };
+		struct twheel_stop stop = { .id = id };
+
+		if (round)
+			inject_from(injector, 1);
+		ASSERT_EQ(0, ioctl(fd, TWHEEL_IOC_START, &start));
+		stop.id = start.id;
+		ASSERT_EQ(0, ioctl(fd, TWHEEL_IOC_STOP, &stop));
+		if (round)
+			ASSERT_TRUE(!inject_end(injector));
+	}
+}
+
+TEST(the_same_start_again_needs_no_memory)
+{
+	struct injector injector = inject_open(INJECT_ALL);
+	int fd = session_open_nonblock();
+	__u64 any;
+	int i;
+
+	for (i = 0; i < 100; i++) {
+		ASSERT_EQ(0, tw_start(fd, i, HOUR, 0));
+		ASSERT_EQ(0, tw_start_any(fd, HOUR, 0, &any));
+		come_and_go(fd, &injector, i + 1);
+		come_and_go(fd, &injector, TWHEEL_ID_ANY);
+	}
+	expect_balance(fd);
+	close(fd);
+}
+
+static int open_another(int fd)
+{
+	int result = open("/dev/twheel", O_RDWR);
+
+	(void)fd;
+	if (result < 0)
+		return -errno;
+	close(result);
+	return 0;
+}
+
+TEST(open)
+{
+	walk(no_timers, open_another);
+}
+
+/* Opened in advance, because open() itself would meet the faults. */
+static int text_fd;
+
+static int read_text(int fd)
+{
+	char text[4096];
+	ssize_t size = pread(text_fd, text, sizeof(text), 0);
+
+	(void)fd;
+	return size < 0 ? -errno : size > 0;
+}
+
+static void open_fdinfo(int fd)
+{
+	char path[64];
+
+	some_timers(fd);
+	if (text_fd)
+		close(text_fd);
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
+	text_fd = open(path, O_RDONLY);
+	ASSERT_LE(0, text_fd);
+}
+
+TEST(fdinfo)
+{
+	walk(open_fdinfo, read_text);
+}
+
+static void open_proc(int fd)
+{
+	some_timers(fd);
+	if (text_fd)
+		close(text_fd);
+	text_fd = open("/proc/twheel", O_RDONLY);
+	ASSERT_LE(0, text_fd);
+}
+
+TEST(proc)
+{
+	walk(open_proc, read_text);
+}
+
+static int set_async(int fd)
+{
+	return fcntl(fd, F_SETFL, O_NONBLOCK | O_ASYNC) ? -errno : 0;
+}
+
+TEST(async)
+{
+	walk(some_events, set_async);
+}
+
+static int add_to_epoll(int fd)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+	int epoll = epoll_create1(0);
+	int result = 0;
+
+	if (epoll < 0)
+		return -errno;
+	if (epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event))
+		result = -errno;
+	close(epoll);
+	return result;
+}
+
+TEST(epoll)
+{
+	walk(some_events, add_to_epoll);
+}

@@ -1,0 +1,483 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Every copy meets memory that ends, or that cannot be written
+ *
+ * For every n, each argument and each array is placed so that only its first n
+ * bytes are usable. The bytes behind them are unmapped or read-only. A command
+ * that cannot copy its argument must fail with EFAULT and change nothing. Of an
+ * array, the part that could be copied must be done and reported as done.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "harness.h"
+#include "session.h"
+
+#define ROOM		(1 << 16)
+
+/* ROOM usable bytes in front of a page that is not usable. */
+struct edge {
+	char *end;
+	int protection;
+};
+
+static struct edge make_edge(void)
+{
+	char *room = mmap(NULL, 2 * ROOM, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	ASSERT_TRUE(room != MAP_FAILED);
+	return (struct edge){ .end = room + ROOM };
+}
+
+static void spoil(struct edge *edge, int protection)
+{
+	edge->protection = protection;
+	ASSERT_EQ(0, mprotect(edge->end, ROOM, protection));
+}
+
+/* Copies @data so that only its first @n bytes are usable. */
+static void *place(struct edge *edge, const void *data, size_t size, size_t n)
+{
+	int protection = edge->protection;
+
+	spoil(edge, PROT_READ | PROT_WRITE);
+	memcpy(edge->end - n, data, size);
+	spoil(edge, protection);
+	return edge->end - n;
+}
+
+/**
+ * struct argument - a command and its structure
+ * @name: the command's name, for failure messages
+ * @command: the command
+ * @size: size of its structure
+ * @written: end of the last field that the kernel writes, or 0
+ * @data: the structure
+ */
+struct argument {
+	const char *name;
+	unsigned long command;
+	size_t size;
+	size_t written;
+	union {
+		struct twheel_info info;
+		struct twheel_setup setup;
+		struct twheel_start start;
+		struct twheel_stop stop;
+		struct twheel_entry get;
+		struct twheel_submit submit;
+		struct twheel_list list;
+		struct twheel_stats stats;
+	} data;
+};
+
+static const struct argument arguments[] = {
+	{ "info", TWHEEL_IOC_INFO, sizeof(struct twheel_info),
+	  sizeof(struct twheel_info), { .info = { 0 } } },
+	{ "setup", TWHEEL_IOC_SETUP, sizeof(struct twheel_setup), 0,
+	  { .setup = { .max_timers = 1000 } } },
+	{ "start", TWHEEL_IOC_START, sizeof(struct twheel_start), 0,
+	  { .start = { .id = 5, .expires_ns = HOUR } } },
+	{ "start of any", TWHEEL_IOC_START, sizeof(struct twheel_start),
+	  offsetof(struct twheel_start, id) + sizeof(__u64),
+	  { .start = { .id = TWHEEL_ID_ANY, .expires_ns = HOUR } } },
+	{ "restart", TWHEEL_IOC_START, sizeof(struct twheel_start), 0,
+	  { .start = { .id = 3, .expires_ns = HOUR } } },
+	{ "stop", TWHEEL_IOC_STOP, sizeof(struct twheel_stop), 0,
+	  { .stop = { .id = 3 } } },
+	{ "get", TWHEEL_IOC_GET, sizeof(struct twheel_entry),
+	  sizeof(struct twheel_entry), { .get = { .id = 3 } } },
+	{ "submit", TWHEEL_IOC_SUBMIT, sizeof(struct twheel_submit),
+	  offsetof(struct twheel_submit, failed) + sizeof(__u32),
+	  { .submit = { .count = 1, .op_size = sizeof(struct twheel_op) } } },
+	{ "withdraw", TWHEEL_IOC_STOP, sizeof(struct twheel_stop), 0,
+	  { .stop = { .id = 3, .flags = TWHEEL_STOP_WITHDRAW } } },
+	{ "list", TWHEEL_IOC_LIST, sizeof(struct twheel_list),
+	  offsetof(struct twheel_list, cursor) + sizeof(__u64),
+	  { .list = { .count = 4,
+		      .entry_size = sizeof(struct twheel_entry) } } },
+	{ "drain", TWHEEL_IOC_DRAIN, sizeof(struct twheel_list),
+	  offsetof(struct twheel_list, cursor) + sizeof(__u64),
+	  { .list = { .count = 4,
+		      .entry_size = sizeof(struct twheel_entry) } } },
+	{ "stats", TWHEEL_IOC_STATS, sizeof(struct twheel_stats),
+	  sizeof(struct twheel_stats), { .stats = { 0 } } },
+};
+
+static struct argument with_arrays(const struct argument *from)
+{
+	static struct twheel_entry timers[4];
+	static struct twheel_op op;
+	struct argument argument = *from;
+
+	op = (struct twheel_op){
+		.opcode = TWHEEL_OP_START, .id = 7, .expires_ns = HOUR };
+	if (from->command == TWHEEL_IOC_SUBMIT)
+		argument.data.submit.ops = (__u64)(unsigned long)&op;
+	if (from->command == TWHEEL_IOC_LIST ||
+	    from->command == TWHEEL_IOC_DRAIN)
+		argument.data.list.entries = (__u64)(unsigned long)timers;
+	return argument;
+}
+
+static int session_with_timer(const struct argument *argument)
+{
+	int fd = session_open_nonblock();
+
+	if (argument->command != TWHEEL_IOC_SETUP)
+		ASSERT_EQ(0, tw_start(fd, 3, HOUR, 33));
+	return fd;
+}
+
+/* The first @n bytes are usable, and @good tells whether that is enough. */
+static void try_argument(const struct argument *argument, struct edge *edge,
+			 size_t n, bool good)
+{
+	int fd = session_with_timer(argument);
+	struct twheel_stats before, after;
+	bool fine;
+	int result;
+
+	ASSERT_EQ(0, tw_stats(fd, &before));
+	result = tw_ioctl(fd, argument->command,
+			  place(edge, &argument->data, argument->size, n));
+	fine = good ? result >= 0 : result == -EFAULT;
+	if (!fine)
+		test_note("%s: %d with %zu bytes good", argument->name, result,
+			  n);
+	ASSERT_TRUE(fine);
+	if (!good) {
+		ASSERT_EQ(0, tw_stats(fd, &after));
+		ASSERT_EQ(0, memcmp(&before, &after, sizeof(before)));
+		ASSERT_LE(0, tw_ioctl(fd, argument->command,
+				      place(edge, &argument->data,
+					    argument->size, ROOM)));
+	}
+	close(fd);
+}
+
+static void try_all(int protection)
+{
+	struct edge edge = make_edge();
+	struct argument argument;
+	unsigned int i;
+	size_t n, need;
+
+	spoil(&edge, protection);
+	for (i = 0; i < ARRAY_SIZE(arguments); i++) {
+		argument = with_arrays(&arguments[i]);
+		need = protection == PROT_READ ? argument.written :
+						 argument.size;
+		for (n = 0; n <= argument.size; n++)
+			try_argument(&argument, &edge, n, n >= need);
+	}
+}
+
+TEST(arguments_that_end_early)
+{
+	try_all(PROT_NONE);
+}
+
+TEST(arguments_that_cannot_be_written)
+{
+	try_all(PROT_READ);
+}
+
+/* Arrays: the part that fits is done. */
+
+#define OPS	40
+
+static void try_submit(struct edge *edge, size_t n)
+{
+	struct twheel_op ops[OPS] = { 0 };
+	int fd = session_open_nonblock();
+	int i, whole = n / sizeof(ops[0]);
+
+	for (i = 0; i < OPS; i++)
+		ops[i] = (struct twheel_op){ .opcode = TWHEEL_OP_START,
+			.id = i, .expires_ns = HOUR };
+	ASSERT_EQ(whole ? whole : -EFAULT,
+		  tw_submit(fd, place(edge, ops, sizeof(ops), n), OPS));
+	EXPECT_STATS(fd, .started = whole, .pending = whole);
+	close(fd);
+}
+
+#define TIMERS	70
+
+static void start_timers(int fd, __u64 expires_ns)
+{
+	int i;
+
+	for (i = 0; i < TIMERS; i++)
+		ASSERT_EQ(0, tw_start(fd, i, expires_ns, i));
+}
+
+static void try_drain(struct edge *edge, size_t n)
+{
+	static const struct twheel_entry none[TIMERS];
+	int fd = session_open_nonblock();
+	int whole = n / sizeof(none[0]);
+
+	start_timers(fd, HOUR);
+	ASSERT_EQ(whole ? whole : -EFAULT,
+		  tw_drain(fd, place(edge, none, sizeof(none), n), TIMERS));
+	EXPECT_STATS(fd, .started = TIMERS, .stopped = whole,
+		     .pending = TIMERS - whole);
+	close(fd);
+}
+
+static void try_read(struct edge *edge, size_t n)
+{
+	static const struct twheel_event none[TIMERS];
+	size_t whole = n / sizeof(none[0]);
+	int fd = session_open_nonblock();
+	ssize_t size;
+
+	start_timers(fd, 0);
+	expect_unread(fd, TIMERS);
+	size = read(fd, place(edge, none, sizeof(none), n), sizeof(none));
+	if (!whole) {
+		ASSERT_EQ(-1, size);
+		ASSERT_EQ(EFAULT, errno);
+	} else {
+		ASSERT_EQ(whole * sizeof(none[0]), size);
+	}
+	EXPECT_STATS(fd, .started = TIMERS, .expired = TIMERS,
+		     .delivered = whole, .unread = TIMERS - whole);
+	close(fd);
+}
+
+/* Every n up to two elements and near the end, and a few in between. */
+static void try_array(void (*try)(struct edge *edge, size_t n), size_t size,
+		      size_t element)
+{
+	static const int protections[] = { PROT_NONE, PROT_READ };
+	struct edge edge = make_edge();
+	unsigned int i;
+	size_t n;
+
+	for (i = 0; i < ARRAY_SIZE(protections); i++) {
+		spoil(&edge, protections[i]);
+		for (n = 0; n <= 2 * element; n += 4)
+			try(&edge, n);
+		for (; n < size - element; n += 3 * element / 2 + 1)
+			try(&edge, n);
+		for (n = size - element; n <= size; n += 4)
+			try(&edge, n);
+	}
+}
+
+TEST(submit)
+{
+	try_array(try_submit, OPS * sizeof(struct twheel_op),
+		  sizeof(struct twheel_op));
+}
+
+TEST(drain)
+{
+	try_array(try_drain, TIMERS * sizeof(struct twheel_entry),
+		  sizeof(struct twheel_entry));
+}
+
+TEST(read)
+{
+	try_array(try_read, TIMERS * sizeof(struct twheel_event),
+		  sizeof(struct twheel_event));
+}
+
+/* Of an element that begins in a hole nothing but a zero is written behind the hole. */
+
+#define GARBAGE		0xa5
+#define PAGE		4096
+
+static void expect_untouched(const unsigned char *from, size_t size)
+{
+	size_t i;
+
+	for (i = 0; i < size; i++)
+		ASSERT_TRUE(from[i] == GARBAGE || !from[i]);
+}
+
+static void try_late(int (*try)(int fd, void *to), size_t size, int fd)
+{
+	struct edge edge = make_edge();
+	unsigned char *good = (unsigned char *)edge.end - PAGE;
+	size_t n;
+
+	ASSERT_EQ(0, mprotect(good - PAGE, PAGE, PROT_READ));
+	for (n = 1; n < size; n++) {
+		memset(good, GARBAGE, PAGE);
+		ASSERT_EQ(-EFAULT, try(fd, good - n));
+		expect_untouched(good, PAGE);
+	}
+	ASSERT_LE(0, try(fd, good));
+	close(fd);
+}
+
+static int read_one(int fd, void *to)
+{
+	ssize_t size = read(fd, to, sizeof(struct twheel_event));
+
+	return size < 0 ? -errno : size;
+}
+
+/* Of an event all fields but the reserved one are not 0. */
+static int session_with_overruns(void)
+{
+	struct twheel_start start = { .id = 77, .expires_ns = MS,
+		.period_ns = MS, .user_data = ~0ULL };
+	int fd = session_open_nonblock();
+
+	ASSERT_EQ(0, tw_ioctl(fd, TWHEEL_IOC_START, &start));
+	expect_unread(fd, 1);
+	sleep_ns(20 * MS);
+	return fd;
+}
+
+TEST(event_that_begins_in_a_hole)
+{
+	try_late(read_one, sizeof(struct twheel_event),
+		 session_with_overruns());
+}
+
+static int drain_one(int fd, void *to)
+{
+	return tw_drain(fd, to, 1);
+}
+
+TEST(entry_that_begins_in_a_hole)
+{
+	int fd = session_open_nonblock();
+
+	ASSERT_EQ(0, tw_start(fd, 3, HOUR, ~0ULL));
+	try_late(drain_one, sizeof(struct twheel_entry), fd);
+}
+
+/* Memory that comes and goes while the kernel uses it. */
+
+struct flicker {
+	void *page;
+	bool stop;
+};
+
+static void *flicker(void *data)
+{
+	struct flicker *flicker = data;
+
+	while (!READ_ONCE(flicker->stop)) {
+		mprotect(flicker->page, 4096, PROT_READ);
+		mprotect(flicker->page, 4096, PROT_READ | PROT_WRITE);
+	}
+	return NULL;
+}
+
+/* The argument's page becomes read-only now and then. */
+static void run_flicker(void (*fn)(int fd, void *argument))
+{
+	struct flicker flickering = { .page = make_edge().end };
+	pthread_t thread = thread_run(flicker, &flickering);
+	int fd = session_open_nonblock();
+	__u64 end = now_ns() + test_duration() * SECOND / 2;
+
+	while (now_ns() < end)
+		fn(fd, flickering.page);
+	WRITE_ONCE(flickering.stop, true);
+	thread_join(thread);
+	expect_balance(fd);
+	close(fd);
+}
+
+static void write_until_it_works(void *to, const void *from, size_t size)
+{
+	int pair[2];
+
+	ASSERT_EQ(0, pipe(pair));
+	ASSERT_EQ(size, write(pair[1], from, size));
+	while (read(pair[0], to, size) != (ssize_t)size)
+		;
+	close(pair[0]);
+	close(pair[1]);
+}
+
+static unsigned int failures;
+
+/* If the id cannot be returned, no timer may stay. */
+static void start_any(int fd, void *argument)
+{
+	struct twheel_start start = { .id = TWHEEL_ID_ANY, .expires_ns = HOUR };
+	struct twheel_stats before, after;
+	int result;
+
+	ASSERT_EQ(0, tw_stats(fd, &before));
+	write_until_it_works(argument, &start, sizeof(start));
+	result = tw_ioctl(fd, TWHEEL_IOC_START, argument);
+	ASSERT_EQ(0, tw_stats(fd, &after));
+	if (result)
+		ASSERT_EQ(-EFAULT, result);
+	ASSERT_EQ(before.pending + !result, after.pending);
+	ASSERT_EQ(before.unread, after.unread);
+	failures += after.stopped != before.stopped;
+}
+
+TEST(id_that_cannot_be_written_any_more)
+{
+	run_flicker(start_any);
+	test_note("%u starts taken back", failures);
+}
+
+/* The operations that count as done are the ones that were done. */
+static void submit_array(int fd, void *argument)
+{
+	struct twheel_op ops[OPS] = { 0 };
+	struct twheel_stats before, after;
+	int i, done;
+
+	for (i = 0; i < OPS; i++)
+		ops[i] = (struct twheel_op){ .opcode = TWHEEL_OP_START,
+			.id = TWHEEL_ID_ANY, .expires_ns = HOUR };
+	ASSERT_EQ(0, tw_stats(fd, &before));
+	write_until_it_works(argument, ops, sizeof(ops));
+	done = tw_submit(fd, argument, OPS);
+	ASSERT_EQ(0, tw_stats(fd, &after));
+	if (done > 0)
+		ASSERT_EQ(done, after.started - before.started);
+	else
+		ASSERT_EQ(-EFAULT, done);
+	failures += done < 0 && after.started != before.started;
+}
+
+TEST(results_that_cannot_be_written_any_more)
+{
+	run_flicker(submit_array);
+	test_note("%u batches of which some results were lost", failures);
+}
+
+/* Timers that were stopped are in the array, the others are pending. */
+static void drain_array(int fd, void *argument)
+{
+	struct twheel_stats before, after;
+	int i, count;
+
+	for (i = 0; i < TIMERS; i++)
+		tw_start(fd, i, HOUR, 0);
+	ASSERT_EQ(0, tw_stats(fd, &before));
+	count = tw_drain(fd, argument, TIMERS);
+	ASSERT_EQ(0, tw_stats(fd, &after));
+	if (count < 0) {
+		ASSERT_EQ(-EFAULT, count);
+		count = 0;
+	}
+	ASSERT_EQ(before.pending - count, after.pending);
+	failures += count < TIMERS;
+}
+
+TEST(entries_that_cannot_be_written_any_more)
+{
+	run_flicker(drain_array);
+	test_note("%u drains that ended early", failures);
+}

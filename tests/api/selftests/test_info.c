@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The device node, and what TWHEEL_IOC_INFO says
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "harness.h"
+#include "proc.h"
+#include "session.h"
+
+#define ALL_FEATURES	(TWHEEL_FEATURE_SETUP | TWHEEL_FEATURE_SUBMIT | \
+			 TWHEEL_FEATURE_LIST | TWHEEL_FEATURE_DRAIN | \
+			 TWHEEL_FEATURE_STATS | TWHEEL_FEATURE_WITHDRAW | \
+			 TWHEEL_FEATURE_NOWAIT | TWHEEL_FEATURE_SHARED | \
+			 TWHEEL_FEATURE_SLACK)
+
+TEST(version_is_one)
+{
+	struct twheel_info info;
+
+	ASSERT_EQ(0, tw_info(session_open(), &info));
+	ASSERT_EQ(1, info.abi_version);
+	ASSERT_EQ(1, proc_number(proc_text(), "version"));
+}
+
+TEST(all_commands_are_there)
+{
+	struct twheel_info info;
+
+	ASSERT_EQ(0, tw_info(session_open(), &info));
+	ASSERT_EQ(ALL_FEATURES, info.features);
+}
+
+TEST(limits_make_sense)
+{
+	struct twheel_info info;
+
+	ASSERT_EQ(0, tw_info(session_open(), &info));
+	ASSERT_LE(50 * US, info.tick_ns);
+	ASSERT_LE(info.tick_ns, SECOND);
+	ASSERT_LE(1, info.max_timers);
+	ASSERT_EQ(INTERVAL_MAX, info.max_interval_ns);
+	ASSERT_EQ(65536, info.max_batch);
+}
+
+TEST(scheme_mode_and_slots_are_known)
+{
+	struct twheel_info info;
+
+	ASSERT_EQ(0, tw_info(session_open(), &info));
+	ASSERT_LE(info.scheme, TWHEEL_SCHEME_HASHED);
+	ASSERT_LE(info.mode, TWHEEL_MODE_TICKLESS);
+	if (info.scheme == TWHEEL_SCHEME_HIER)
+		ASSERT_EQ(0, info.slots);
+	else
+		ASSERT_LE(2, info.slots);
+}
+
+TEST(events_are_those_of_version_one)
+{
+	struct twheel_info info;
+
+	ASSERT_EQ(0, tw_info(session_open(), &info));
+	ASSERT_EQ(TWHEEL_EVENT_SIZE_V1, info.event_size);
+	ASSERT_EQ(sizeof(struct twheel_event), info.event_size);
+}
+
+TEST(parameters_are_obeyed)
+{
+	struct twheel_info info;
+	__u64 value;
+
+	ASSERT_EQ(0, tw_info(session_open(), &info));
+	if (!module_parameter("tick_us", &value))
+		test_skip("tick_us is not in /sys/module/twheel/parameters");
+	ASSERT_EQ(value * US, info.tick_ns);
+	ASSERT_TRUE(module_parameter("max_timers", &value));
+	ASSERT_EQ(value, info.max_timers);
+}
+
+TEST(info_changes_nothing)
+{
+	struct twheel_info before, after;
+	int fd = session_open();
+
+	ASSERT_EQ(0, tw_info(fd, &before));
+	ASSERT_EQ(0, tw_info(fd, &after));
+	ASSERT_EQ(0, memcmp(&before, &after, sizeof(before)));
+	EXPECT_STATS(fd, .started = 0);
+}
+
+TEST(efault_on_bad_pointer)
+{
+	struct twheel_info info;
+	int fd = session_open();
+
+	ASSERT_EQ(-EFAULT, tw_ioctl(fd, TWHEEL_IOC_INFO, NULL));
+	ASSERT_EQ(0, tw_info(fd, &info));
+	EXPECT_STATS(fd, .started = 0);
+}
+
+TEST(efault_on_read_only_memory)
+{
+	struct twheel_info info = { 0 };
+	int fd = session_open();
+
+	ASSERT_EQ(-EFAULT, tw_ioctl(fd, TWHEEL_IOC_INFO,
+				    page_read_only(&info, sizeof(info))));
+	ASSERT_EQ(0, tw_info(fd, &info));
+}
+
+TEST(node_is_for_root_only)
+{
+	struct stat st;
+
+	ASSERT_EQ(0, stat("/dev/twheel", &st));
+	ASSERT_TRUE(S_ISCHR(st.st_mode));
+	ASSERT_EQ(0600, st.st_mode & 07777);
+	ASSERT_EQ(0, st.st_uid);
+}
+
+TEST(open_is_refused_to_others)
+{
+	ASSERT_EQ(0, setgid(65534));
+	ASSERT_EQ(0, setuid(65534));
+	ASSERT_EQ(-1, open("/dev/twheel", O_RDWR));
+	ASSERT_EQ(EACCES, errno);
+}
+
+TEST(descriptor_does_not_seek)
+{
+	struct twheel_event event;
+	int fd = session_open_nonblock();
+
+	ASSERT_EQ(-1, lseek(fd, 0, SEEK_SET));
+	ASSERT_EQ(ESPIPE, errno);
+	ASSERT_EQ(-1, pread(fd, &event, sizeof(event), 0));
+	ASSERT_EQ(ESPIPE, errno);
+}
+
+TEST(descriptor_is_not_written)
+{
+	char bytes[64] = { 0 };
+	int fd = session_open();
+
+	ASSERT_EQ(-1, write(fd, bytes, sizeof(bytes)));
+	ASSERT_EQ(EINVAL, errno);
+}
+
+TEST(descriptor_is_not_mapped)
+{
+	int fd = session_open();
+
+	ASSERT_TRUE(mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0) ==
+		    MAP_FAILED);
+	ASSERT_EQ(ENODEV, errno);
+}

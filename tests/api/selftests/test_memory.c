@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The memory that a pending timer costs, and its return
+ *
+ * TWHEEL_TIMERS in the environment sets the number of timers, by default
+ * 500,000. Four million need a guest with 2 GiB.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "harness.h"
+#include "proc.h"
+#include "session.h"
+
+#define TIMERS		500000
+#define KILLED		2000000
+#define BATCH		4096
+#define BYTES_EACH	96
+
+static unsigned int how_many(void)
+{
+	const char *value = getenv("TWHEEL_TIMERS");
+
+	return value ? strtoul(value, NULL, 10) : TIMERS;
+}
+
+/* Memory in use by the kernel itself, in bytes. */
+static long long kernel_memory(void)
+{
+	FILE *file = fopen("/proc/meminfo", "r");
+	long long kib, sum = 0;
+	char name[64];
+
+	if (!access("/sys/kernel/debug/kmemleak", F_OK))
+		test_skip("this kernel's debugging takes memory for each object");
+	ASSERT_TRUE(file);
+	while (fscanf(file, "%63s %lld%*[^\n]", name, &kib) == 2) {
+		if (!strcmp(name, "Slab:") || !strcmp(name, "VmallocUsed:") ||
+		    !strcmp(name, "Percpu:"))
+			sum += kib * 1024;
+	}
+	fclose(file);
+	return sum;
+}
+
+static void start_batch(int fd, __u64 id, __u64 first, unsigned int count)
+{
+	static struct twheel_op ops[BATCH];
+	unsigned int i;
+
+	memset(ops, 0, sizeof(ops));
+	for (i = 0; i < count; i++) {
+		ops[i].opcode = TWHEEL_OP_START;
+		ops[i].id = id == TWHEEL_ID_ANY ? id : first + i;
+		ops[i].expires_ns = HOUR + (first + i) * US;
+		ops[i].user_data = first + i;
+	}
+	ASSERT_EQ(count, tw_submit(fd, ops, count));
+	for (i = 0; i < count; i++)
+		ASSERT_EQ(0, ops[i].result);
+}
+
+static void start_all(int fd, __u64 id, unsigned int count)
+{
+	unsigned int first, piece;
+
+	for (first = 0; first < count; first += piece) {
+		piece = count - first < BATCH ? count - first : BATCH;
+		start_batch(fd, id, first, piece);
+	}
+}
+
+static unsigned int drain_all(int fd)
+{
+	static struct twheel_entry timers[BATCH];
+	unsigned int sum = 0;
+	int count;
+
+	do {
+		count = tw_drain(fd, timers, BATCH);
+		ASSERT_LE(0, count);
+		sum += count;
+	} while (count == BATCH);
+	return sum;
+}
+
+/*
+ * Freed pages come back after a while: RCU and the allocator's caches delay
+ * them.
+ */
+static void expect_given_back(long long before, unsigned int timers)
+{
+	long long allowed = before + timers * BYTES_EACH / 20LL + (2 << 20);
+	__u64 give_up = now_ns() + PATIENCE;
+
+	while (kernel_memory() > allowed && now_ns() < give_up)
+		sleep_ns(50 * MS);
+	ASSERT_LE(kernel_memory(), allowed);
+}
+
+static void measure(__u64 id)
+{
+	unsigned int count = how_many();
+	int fd = session_open_nonblock();
+	long long before, used;
+
+	before = kernel_memory();
+	start_all(fd, id, count);
+	used = kernel_memory() - before;
+	test_note("%u timers, %lld bytes each", count, used / count);
+	ASSERT_LE(used, (long long)count * BYTES_EACH);
+	EXPECT_STATS(fd, .started = count, .pending = count);
+
+	ASSERT_EQ(count, drain_all(fd));
+	expect_given_back(before, count);
+	EXPECT_STATS(fd, .started = count, .stopped = count);
+}
+
+TEST(ids_of_the_caller)
+{
+	measure(0);
+}
+
+TEST(ids_of_the_kernel)
+{
+	measure(TWHEEL_ID_ANY);
+}
+
+TEST(given_back_by_close)
+{
+	unsigned int count = how_many();
+	int fd = session_open();
+	long long before;
+
+	before = kernel_memory();
+	start_all(fd, 0, count);
+	close(fd);
+	proc_expect_sessions(0);
+	expect_given_back(before, count);
+}
+
+/* When a process dies, the kernel stops and frees its timers. */
+TEST(given_back_by_a_process_that_is_killed)
+{
+	unsigned int count = KILLED;
+	long long before = kernel_memory();
+	__u64 begin;
+	int status;
+	pid_t pid;
+
+	pid = fork();
+	if (!pid) {
+		start_all(session_open(), 0, count);
+		pause();
+	}
+	while (proc_sum(proc_text()).pending != count)
+		sleep_ns(10 * MS);
+	begin = now_ns();
+	kill(pid, SIGKILL);
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	test_note("%u timers freed in %llu ms", count, (now_ns() - begin) / MS);
+	ASSERT_TRUE(WIFSIGNALED(status));
+	proc_expect_sessions(0);
+	ASSERT_EQ(0, proc_sum(proc_text()).pending);
+	proc_expect_balance(proc_text());
+	expect_given_back(before, count);
+}
+
+/* Starting and stopping one timer over and over must not accumulate memory. */
+TEST(none_is_lost_over_time)
+{
+	int fd = session_open();
+	long long before;
+	__u64 id;
+	int i;
+
+	before = kernel_memory();
+	for (i = 0; i < 50000; i++) {
+		ASSERT_EQ(0, tw_start_any(fd, HOUR, i, &id));
+		ASSERT_EQ(0, tw_stop(fd, id));
+	}
+	expect_given_back(before, 0);
+}
+
+/*
+ * Documentation/user-api.rst, Limits: the worst case. One timer in each chunk of
+ * the caller's ids, and then as many of the kernel's as the limit allows.
+ */
+TEST(two_sparse_tables)
+{
+	const unsigned int each = 45, limit = 2000 * each;
+	int fd = session_open_nonblock();
+	long long before, used;
+	unsigned int i;
+	__u64 id;
+
+	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){ .max_timers = limit }));
+	before = kernel_memory();
+	for (i = 0; i < limit; i += each)
+		ASSERT_EQ(0, tw_start(fd, i, HOUR, i));
+	for (i = limit / each; i < limit; i++)
+		ASSERT_EQ(0, tw_start_any(fd, HOUR, i, &id));
+	ASSERT_EQ(-ENOSPC, tw_start_any(fd, HOUR, i, &id));
+	used = kernel_memory() - before;
+	test_note("%lld bytes for each timer of the limit", used / limit);
+	ASSERT_LE(used, 184LL * limit);
+}
+
+/* Ids far apart cost only their own pages, not the range between them. */
+TEST(a_sparse_table_is_small)
+{
+	int fd = session_open();
+	struct twheel_info info;
+	long long before;
+	unsigned int i;
+
+	ASSERT_EQ(0, tw_info(fd, &info));
+	before = kernel_memory();
+	for (i = 0; i < 100; i++)
+		ASSERT_EQ(0, tw_start(fd, i * (info.max_timers / 100), HOUR, i));
+	test_note("100 timers far apart: %lld KiB",
+		  (kernel_memory() - before) / 1024);
+	ASSERT_LE(kernel_memory() - before, 4 << 20);
+}

@@ -1,0 +1,468 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * poll(), select(), epoll in all its modes, and SIGIO
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/select.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "harness.h"
+#include "session.h"
+
+#define ALL_EVENTS	(POLLIN | POLLRDNORM | POLLOUT | POLLWRNORM | POLLPRI)
+#define PATIENCE_MS	((int)(PATIENCE / MS))
+#define WATCHERS	4
+
+/* The events that poll() reports for the descriptor now. */
+static int ready(int fd)
+{
+	struct pollfd pollfd = { .fd = fd, .events = ALL_EVENTS };
+
+	ASSERT_LE(0, poll(&pollfd, 1, 0));
+	return pollfd.revents;
+}
+
+static int watch(int epfd, int fd, __u32 events)
+{
+	struct epoll_event event = { .events = events, .data.fd = fd };
+
+	return epoll_ctl(epfd, EPOLL_CTL_ADD, fd, &event);
+}
+
+static int open_watched(int *epfd, __u32 events)
+{
+	int fd = session_open_nonblock();
+
+	*epfd = epoll_create1(0);
+	ASSERT_LE(0, *epfd);
+	ASSERT_EQ(0, watch(*epfd, fd, events));
+	return fd;
+}
+
+static int wait_for(int epfd, int timeout_ms)
+{
+	struct epoll_event events[4];
+	int got = epoll_wait(epfd, events, 4, timeout_ms);
+
+	ASSERT_LE(0, got);
+	return got;
+}
+
+static void expire(int fd, __u64 id)
+{
+	struct twheel_stats stats;
+
+	ASSERT_EQ(0, tw_stats(fd, &stats));
+	ASSERT_EQ(0, tw_start(fd, id, 0, id));
+	expect_unread(fd, stats.unread + 1);
+}
+
+static void read_all(int fd)
+{
+	struct twheel_event events[16];
+
+	while (tw_read(fd, events, 16) > 0)
+		;
+}
+
+TEST(nothing_is_ready_at_first)
+{
+	int fd = session_open();
+
+	ASSERT_EQ(0, ready(fd));
+	ASSERT_EQ(0, tw_start(fd, 3, HOUR, 33));
+	ASSERT_EQ(0, ready(fd));
+	ASSERT_EQ(0, tw_stop(fd, 3));
+	ASSERT_EQ(0, ready(fd));
+}
+
+TEST(readable_from_expiry_to_read)
+{
+	struct twheel_event event;
+	int fd = session_open();
+
+	expire(fd, 3);
+	expire(fd, 4);
+	ASSERT_EQ(POLLIN | POLLRDNORM, ready(fd));
+	ASSERT_EQ(POLLIN | POLLRDNORM, ready(fd));
+	ASSERT_EQ(1, tw_read(fd, &event, 1));
+	ASSERT_EQ(POLLIN | POLLRDNORM, ready(fd));
+	ASSERT_EQ(1, tw_read(fd, &event, 1));
+	ASSERT_EQ(0, ready(fd));
+}
+
+TEST(not_readable_when_the_event_was_replaced)
+{
+	int fd = session_open();
+
+	expire(fd, 3);
+	ASSERT_EQ(POLLIN | POLLRDNORM, ready(fd));
+	ASSERT_EQ(0, tw_start_flags(fd, 3, HOUR, TWHEEL_START_REPLACE, 33));
+	ASSERT_EQ(0, ready(fd));
+}
+
+TEST(poll_wakes_up)
+{
+	struct pollfd pollfd = { .fd = session_open(), .events = POLLIN };
+	__u64 before = now_ns();
+
+	ASSERT_EQ(0, tw_start(pollfd.fd, 3, 50 * MS, 33));
+	ASSERT_EQ(1, poll(&pollfd, 1, PATIENCE_MS));
+	ASSERT_EQ(POLLIN, pollfd.revents);
+	ASSERT_LE(before + 50 * MS, now_ns());
+}
+
+TEST(poll_of_several_sessions)
+{
+	struct pollfd pollfds[3];
+	int i;
+
+	for (i = 0; i < 3; i++) {
+		pollfds[i].fd = session_open();
+		pollfds[i].events = POLLIN;
+	}
+	ASSERT_EQ(0, tw_start(pollfds[1].fd, 3, 20 * MS, 33));
+	ASSERT_EQ(1, poll(pollfds, 3, PATIENCE_MS));
+	ASSERT_EQ(0, pollfds[0].revents);
+	ASSERT_EQ(POLLIN, pollfds[1].revents);
+	ASSERT_EQ(0, pollfds[2].revents);
+}
+
+TEST(select_wakes_up)
+{
+	struct timeval patience = { .tv_sec = PATIENCE_MS / 1000 };
+	int fd = session_open();
+	fd_set set;
+
+	FD_ZERO(&set);
+	FD_SET(fd, &set);
+	ASSERT_EQ(0, tw_start(fd, 3, 50 * MS, 33));
+	ASSERT_EQ(1, select(fd + 1, &set, NULL, NULL, &patience));
+	ASSERT_TRUE(FD_ISSET(fd, &set));
+}
+
+TEST(epoll_level)
+{
+	int epfd, fd = open_watched(&epfd, EPOLLIN);
+
+	ASSERT_EQ(0, wait_for(epfd, 0));
+	ASSERT_EQ(0, tw_start(fd, 3, 20 * MS, 33));
+	ASSERT_EQ(1, wait_for(epfd, PATIENCE_MS));
+	ASSERT_EQ(1, wait_for(epfd, 0));
+	read_all(fd);
+	ASSERT_EQ(0, wait_for(epfd, 0));
+}
+
+TEST(epoll_added_when_already_readable)
+{
+	int fd = session_open_nonblock();
+	int epfd = epoll_create1(0);
+
+	expire(fd, 3);
+	ASSERT_EQ(0, watch(epfd, fd, EPOLLIN | EPOLLET));
+	ASSERT_EQ(1, wait_for(epfd, 0));
+}
+
+TEST(epoll_edge_reports_each_expiry_once)
+{
+	int epfd, fd = open_watched(&epfd, EPOLLIN | EPOLLET);
+
+	expire(fd, 3);
+	ASSERT_EQ(1, wait_for(epfd, PATIENCE_MS));
+	ASSERT_EQ(0, wait_for(epfd, 20));
+	expire(fd, 4);
+	ASSERT_EQ(1, wait_for(epfd, PATIENCE_MS));
+	ASSERT_EQ(0, wait_for(epfd, 20));
+	read_all(fd);
+	ASSERT_EQ(0, wait_for(epfd, 20));
+	expire(fd, 5);
+	ASSERT_EQ(1, wait_for(epfd, PATIENCE_MS));
+}
+
+/* Timers of one tick. On a slow machine they are of several, or of several runs. */
+static void expire_ten(int fd)
+{
+	__u64 deadline = now_ns() + 50 * MS;
+	int i;
+
+	pin_cpu(0);
+	for (i = 0; i < 10; i++)
+		ASSERT_EQ(0, tw_start_flags(fd, i, deadline, TWHEEL_START_ABS,
+					    i));
+	expect_unread(fd, 10);
+}
+
+/* How often runs of the tick have woken waiters. */
+static __u64 wakeups(int fd)
+{
+	struct twheel_stats stats;
+
+	ASSERT_EQ(0, tw_stats(fd, &stats));
+	return stats.wakeups;
+}
+
+/* The edge came of the tick: events that are left over make no other edge. */
+TEST(epoll_edge_is_not_made_by_a_partial_read)
+{
+	int epfd, fd = open_watched(&epfd, EPOLLIN | EPOLLET);
+	struct twheel_event event;
+	unsigned int edges;
+	int i;
+
+	expire_ten(fd);
+	ASSERT_EQ(1, wait_for(epfd, PATIENCE_MS));
+	edges = 1 + wait_for(epfd, 20);
+	for (i = 0; i < 10; i++) {
+		ASSERT_EQ(1, tw_read(fd, &event, 1));
+		edges += wait_for(epfd, 5);
+	}
+	ASSERT_EQ(-EAGAIN, tw_read(fd, &event, 1));
+	ASSERT_LE(edges, wakeups(fd));
+}
+
+TEST(epoll_edge_reports_a_periodic_timer)
+{
+	int epfd, fd = open_watched(&epfd, EPOLLIN | EPOLLET);
+	int i;
+
+	ASSERT_EQ(0, tw_start_periodic(fd, 3, MS, 10 * MS));
+	for (i = 0; i < 5; i++) {
+		ASSERT_EQ(1, wait_for(epfd, PATIENCE_MS));
+		read_all(fd);
+	}
+}
+
+TEST(epoll_oneshot)
+{
+	struct epoll_event again = { .events = EPOLLIN | EPOLLONESHOT };
+	int epfd, fd = open_watched(&epfd, EPOLLIN | EPOLLONESHOT);
+
+	expire(fd, 3);
+	ASSERT_EQ(1, wait_for(epfd, PATIENCE_MS));
+	expire(fd, 4);
+	ASSERT_EQ(0, wait_for(epfd, 20));
+	ASSERT_EQ(0, epoll_ctl(epfd, EPOLL_CTL_MOD, fd, &again));
+	ASSERT_EQ(1, wait_for(epfd, PATIENCE_MS));
+	ASSERT_EQ(0, wait_for(epfd, 20));
+}
+
+struct watcher {
+	int fd;
+	int epfd;
+	pid_t thread;
+	int woken;
+};
+
+static void *wait_once(void *data)
+{
+	struct watcher *watcher = data;
+	struct epoll_event event;
+
+	WRITE_ONCE(watcher->thread, gettid());
+	ASSERT_EQ(1, epoll_wait(watcher->epfd, &event, 1, -1));
+	WRITE_ONCE(watcher->woken, event.data.fd == watcher->fd);
+	return NULL;
+}
+
+static int sum_of_woken(const struct watcher *watchers)
+{
+	int i, sum = 0;
+
+	for (i = 0; i < WATCHERS; i++)
+		sum += READ_ONCE(watchers[i].woken);
+	return sum;
+}
+
+/* All in one batch, so that they come in one tick on most machines. */
+static void start_at_once(int fd, unsigned int count)
+{
+	struct twheel_op ops[WATCHERS] = { 0 };
+	unsigned int i;
+
+	for (i = 0; i < count; i++) {
+		ops[i].opcode = TWHEEL_OP_START;
+		ops[i].id = i;
+	}
+	ASSERT_EQ(count, tw_submit(fd, ops, count));
+}
+
+/*
+ * Several epoll descriptors watch one session, each with a sleeping thread. Of
+ * @timers that expire at least @least are woken. The others sleep on until they
+ * are told.
+ */
+static int count_woken(__u32 events, unsigned int timers, int least)
+{
+	struct watcher watchers[WATCHERS] = { 0 };
+	int fd = session_open(), end = eventfd(0, 0);
+	pthread_t threads[WATCHERS];
+	__u64 one = 1;
+	int i, woken;
+
+	for (i = 0; i < WATCHERS; i++) {
+		watchers[i].fd = fd;
+		watchers[i].epfd = epoll_create1(0);
+		ASSERT_EQ(0, watch(watchers[i].epfd, fd, events));
+		ASSERT_EQ(0, watch(watchers[i].epfd, end, EPOLLIN));
+		threads[i] = thread_run(wait_once, &watchers[i]);
+		expect_asleep(&watchers[i].thread);
+	}
+	start_at_once(fd, timers);
+	while (sum_of_woken(watchers) < least)
+		sleep_ns(MS);
+	sleep_ns(100 * MS);
+	woken = sum_of_woken(watchers);
+	ASSERT_EQ(sizeof(one), write(end, &one, sizeof(one)));
+	for (i = 0; i < WATCHERS; i++)
+		thread_join(threads[i]);
+	return woken;
+}
+
+TEST(epoll_wakes_all_that_watch)
+{
+	ASSERT_EQ(WATCHERS, count_woken(EPOLLIN, 1, WATCHERS));
+}
+
+/* At least one is woken, but not all of them for a single event. */
+TEST(epoll_exclusive_wakes_few)
+{
+	int woken = count_woken(EPOLLIN | EPOLLEXCLUSIVE, 1, 1);
+
+	test_note("%d of %d woken", woken, WATCHERS);
+	ASSERT_LT(woken, WATCHERS);
+}
+
+/* One for each event, also of events that come in one tick. */
+TEST(epoll_exclusive_wakes_as_many_as_there_are_events)
+{
+	ASSERT_EQ(WATCHERS, count_woken(EPOLLIN | EPOLLEXCLUSIVE, WATCHERS,
+					WATCHERS));
+}
+
+/* Eight pollers, an edge for each, ten reads of one event. */
+TEST(partial_reads_wake_no_poller)
+{
+	int epfds[8], fd = session_open_nonblock(), i, j;
+	struct twheel_event event;
+	unsigned int edges = 0;
+
+	for (i = 0; i < 8; i++) {
+		epfds[i] = epoll_create1(0);
+		ASSERT_EQ(0, watch(epfds[i], fd, EPOLLIN | EPOLLET));
+	}
+	expire_ten(fd);
+	for (j = 0; j < 8; j++)
+		edges += wait_for(epfds[j], PATIENCE_MS);
+	ASSERT_EQ(8, edges);
+	for (i = 0; i < 10; i++) {
+		ASSERT_EQ(1, tw_read(fd, &event, 1));
+		for (j = 0; j < 8; j++)
+			edges += wait_for(epfds[j], 0);
+	}
+	ASSERT_LE(edges, 8 * wakeups(fd));
+}
+
+TEST(epoll_watches_an_epoll)
+{
+	int inner, fd = open_watched(&inner, EPOLLIN);
+	int outer = epoll_create1(0);
+
+	ASSERT_EQ(0, watch(outer, inner, EPOLLIN));
+	ASSERT_EQ(0, wait_for(outer, 0));
+	ASSERT_EQ(0, tw_start(fd, 3, 20 * MS, 33));
+	ASSERT_EQ(1, wait_for(outer, PATIENCE_MS));
+	ASSERT_EQ(1, wait_for(inner, 0));
+}
+
+TEST(epoll_forgets_a_closed_session)
+{
+	int epfd, fd = open_watched(&epfd, EPOLLIN);
+
+	ASSERT_EQ(0, tw_start(fd, 3, 20 * MS, 33));
+	close(fd);
+	ASSERT_EQ(0, wait_for(epfd, 50));
+}
+
+static void block_signal(int number, sigset_t *set)
+{
+	sigemptyset(set);
+	sigaddset(set, number);
+	ASSERT_EQ(0, sigprocmask(SIG_BLOCK, set, NULL));
+}
+
+static int take_signal(const sigset_t *set, siginfo_t *info, int ms)
+{
+	struct timespec patience = {
+		.tv_sec = ms / 1000,
+		.tv_nsec = ms % 1000 * MS,
+	};
+
+	return sigtimedwait(set, info, &patience);
+}
+
+TEST(sigio_at_expiry)
+{
+	int fd = session_open_nonblock();
+	sigset_t set;
+
+	block_signal(SIGIO, &set);
+	ASSERT_EQ(0, fcntl(fd, F_SETOWN, getpid()));
+	ASSERT_EQ(0, fcntl(fd, F_SETFL, O_ASYNC | O_NONBLOCK));
+	ASSERT_EQ(0, tw_start(fd, 3, 20 * MS, 33));
+	ASSERT_EQ(SIGIO, take_signal(&set, NULL, PATIENCE_MS));
+	ASSERT_EQ(POLLIN | POLLRDNORM, ready(fd));
+}
+
+TEST(sigio_names_the_descriptor)
+{
+	int fd = session_open_nonblock();
+	siginfo_t info;
+	sigset_t set;
+
+	block_signal(SIGRTMIN, &set);
+	ASSERT_EQ(0, fcntl(fd, F_SETOWN, getpid()));
+	ASSERT_EQ(0, fcntl(fd, F_SETSIG, SIGRTMIN));
+	ASSERT_EQ(0, fcntl(fd, F_SETFL, O_ASYNC | O_NONBLOCK));
+	ASSERT_EQ(0, tw_start(fd, 3, 20 * MS, 33));
+	ASSERT_EQ(SIGRTMIN, take_signal(&set, &info, PATIENCE_MS));
+	ASSERT_EQ(fd, info.si_fd);
+	ASSERT_EQ(POLLIN | POLLRDNORM, info.si_band);
+}
+
+TEST(sigio_can_be_turned_off)
+{
+	int fd = session_open_nonblock();
+	sigset_t set;
+
+	block_signal(SIGIO, &set);
+	ASSERT_EQ(0, fcntl(fd, F_SETOWN, getpid()));
+	ASSERT_EQ(0, fcntl(fd, F_SETFL, O_ASYNC | O_NONBLOCK));
+	ASSERT_EQ(0, fcntl(fd, F_SETFL, O_NONBLOCK));
+	expire(fd, 3);
+	ASSERT_EQ(-1, take_signal(&set, NULL, 50));
+	ASSERT_EQ(EAGAIN, errno);
+}
+
+TEST(sigio_ends_with_the_session)
+{
+	int fd = session_open_nonblock();
+	__u64 deadline;
+	sigset_t set;
+
+	block_signal(SIGIO, &set);
+	ASSERT_EQ(0, fcntl(fd, F_SETOWN, getpid()));
+	ASSERT_EQ(0, fcntl(fd, F_SETFL, O_ASYNC | O_NONBLOCK));
+	deadline = now_ns() + test_patience() * 500 * MS;
+	ASSERT_EQ(0, tw_start_flags(fd, 3, deadline, TWHEEL_START_ABS, 33));
+	close(fd);
+	if (now_ns() >= deadline)
+		test_slow();
+	ASSERT_EQ(-1, take_signal(&set, NULL, 600 * test_patience()));
+}

@@ -1,0 +1,464 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The promises of a wheel to its callers
+ *
+ * Never early, exactly once, in order among equal deadlines: these hold on any
+ * machine, however slow, so the tests are exact. How late a timer is depends on
+ * when the CPU gets to run it, so lateness is measured and printed. It has a limit
+ * only where time is exact.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness.h"
+#include "session.h"
+
+#define BATCH	256
+
+/* One timer as its owner knows it. */
+struct expectation {
+	__u64 earliest;		/* deadline_ns cannot be before this */
+	__u64 latest;		/* nor after this */
+	unsigned int seen;
+};
+
+struct timers {
+	int fd;
+	unsigned int count;
+	struct expectation *timers;
+	__u64 *lateness;
+	unsigned int read;
+};
+
+static void timers_init(struct timers *timers, unsigned int count)
+{
+	timers->fd = session_open();
+	timers->count = count;
+	timers->timers = calloc(count, sizeof(*timers->timers));
+	timers->lateness = calloc(count, sizeof(*timers->lateness));
+	timers->read = 0;
+	ASSERT_TRUE(timers->timers && timers->lateness);
+}
+
+static int start_relative(struct timers *timers, unsigned int id, __u64 delay)
+{
+	struct expectation *timer = &timers->timers[id];
+	int result;
+
+	timer->earliest = now_ns() + delay;
+	result = tw_start(timers->fd, id, delay, id);
+	timer->latest = now_ns() + delay;
+	return result;
+}
+
+static int start_absolute(struct timers *timers, unsigned int id,
+			  __u64 deadline)
+{
+	timers->timers[id].earliest = deadline;
+	timers->timers[id].latest = deadline;
+	return tw_start_flags(timers->fd, id, deadline, TWHEEL_START_ABS, id);
+}
+
+static void check_event(struct timers *timers, const struct twheel_event *event)
+{
+	struct expectation *timer = &timers->timers[event->id];
+
+	ASSERT_LT(event->id, timers->count);
+	ASSERT_EQ(event->id, event->user_data);
+	ASSERT_EQ(1, ++timer->seen);
+	ASSERT_LE(timer->earliest, event->deadline_ns);
+	ASSERT_LE(event->deadline_ns, timer->latest);
+	ASSERT_LE(event->deadline_ns, event->expired_ns);
+	ASSERT_LE(timer->earliest, event->expired_ns);
+	ASSERT_LE(event->expired_ns, now_ns());
+	timers->lateness[timers->read++] =
+		event->expired_ns - event->deadline_ns;
+}
+
+static void read_all(struct timers *timers)
+{
+	static struct twheel_event events[BATCH];
+	ssize_t got, i;
+
+	while (timers->read < timers->count) {
+		expect_readable(timers->fd);
+		got = tw_read(timers->fd, events, BATCH);
+		ASSERT_LT(0, got);
+		for (i = 0; i < got; i++)
+			check_event(timers, &events[i]);
+	}
+	expect_nothing(timers->fd, 0);
+	expect_balance(timers->fd);
+}
+
+static int compare(const void *a, const void *b)
+{
+	__u64 first = *(const __u64 *)a;
+	__u64 second = *(const __u64 *)b;
+
+	return first < second ? -1 : first > second;
+}
+
+static __u64 median(__u64 *values, unsigned int count)
+{
+	qsort(values, count, sizeof(*values), compare);
+	return values[count / 2];
+}
+
+static void report_lateness(struct timers *timers)
+{
+	__u64 *late = timers->lateness;
+	double tick = tick_ns(timers->fd);
+	unsigned int count = timers->count;
+	double p50 = median(late, count) / tick;
+
+	test_note("%u timers, early 0, late in ticks: p50 %.2f, p99 %.2f, max %.2f",
+		  count, p50, late[count - 1 - count / 100] / tick,
+		  late[count - 1] / tick);
+}
+
+/* Plus the time that the machine needs to run it. */
+TEST(late_by_less_than_a_tick)
+{
+	const unsigned int count = 200;
+	int fd = session_open();
+	__u64 tick = tick_ns(fd);
+	struct twheel_event event;
+	__u64 late[200], deadline;
+	unsigned int i;
+
+	for (i = 0; i < count; i++) {
+		deadline = now_ns() + 5 * MS + i * tick / 64;
+		ASSERT_EQ(0, tw_start_flags(fd, 3, deadline, TWHEEL_START_ABS,
+					    i));
+		ASSERT_EQ(1, tw_read(fd, &event, 1));
+		ASSERT_EQ(deadline, event.deadline_ns);
+		late[i] = event.expired_ns - deadline;
+	}
+	qsort(late, count, sizeof(late[0]), compare);
+	test_note("late by %llu us at the median, %llu us at most",
+		  late[count / 2] / US, late[count - 1] / US);
+	if (!time_is_exact())
+		return;
+	ASSERT_LE(late[count / 2], tick * 3 / 4);
+	ASSERT_LE(late[count - 1], tick + 200 * US);
+}
+
+TEST(never_early_relative)
+{
+	struct timers timers;
+	__u64 seed = 1;
+	unsigned int i;
+
+	timers_init(&timers, 10000);
+	for (i = 0; i < timers.count; i++)
+		ASSERT_EQ(0, start_relative(&timers, i, random_number(&seed) %
+					    (400 * MS)));
+	read_all(&timers);
+	report_lateness(&timers);
+}
+
+TEST(never_early_absolute)
+{
+	struct timers timers;
+	__u64 seed = 2, base;
+	unsigned int i;
+
+	timers_init(&timers, 10000);
+	base = now_ns();
+	for (i = 0; i < timers.count; i++)
+		ASSERT_EQ(0, start_absolute(&timers, i, base +
+					    random_number(&seed) %
+					    (800 * MS)));
+	read_all(&timers);
+	report_lateness(&timers);
+}
+
+/* Deadlines a nanosecond around the boundaries of ticks. */
+TEST(never_early_at_the_edges_of_a_tick)
+{
+	struct timers timers;
+	__u64 base, tick;
+	unsigned int i;
+
+	timers_init(&timers, 3000);
+	tick = tick_ns(timers.fd);
+	base = (now_ns() / tick + 200) * tick;
+	for (i = 0; i < timers.count; i++)
+		ASSERT_EQ(0, start_absolute(&timers, i, base +
+					    i / 3 % 100 * tick + i % 3 - 1));
+	read_all(&timers);
+	report_lateness(&timers);
+}
+
+/* Each power of two of ticks, less one, exact and one more, up to 4 s. */
+TEST(never_early_at_any_distance)
+{
+	struct timers timers;
+	unsigned int i;
+	__u64 tick;
+
+	timers_init(&timers, 3 * 64);
+	tick = tick_ns(timers.fd);
+	for (i = 0; i < 64; i++) {
+		if ((tick << i) >> i != tick || tick << i > 4 * SECOND)
+			break;
+		ASSERT_EQ(0, start_relative(&timers, 3 * i,
+					    (tick << i) - tick));
+		ASSERT_EQ(0, start_relative(&timers, 3 * i + 1, tick << i));
+		ASSERT_EQ(0, start_relative(&timers, 3 * i + 2,
+					    (tick << i) + tick));
+	}
+	timers.count = 3 * i;
+	read_all(&timers);
+	report_lateness(&timers);
+}
+
+/* An idle wheel's clock falls behind. A start must not rely on it. */
+TEST(never_early_after_idle)
+{
+	struct timers timers;
+	unsigned int i;
+
+	timers_init(&timers, 20);
+	for (i = 0; i < timers.count; i++) {
+		sleep_ns(i * 10 * MS);
+		ASSERT_EQ(0, start_relative(&timers, i, (i + 1) * MS / 2));
+	}
+	read_all(&timers);
+}
+
+static void *start_on_second_cpu(void *data)
+{
+	struct timers *timers = data;
+	__u64 seed = 3;
+	unsigned int i;
+
+	pin_cpu(1);
+	for (i = 1; i < timers->count; i += 2)
+		ASSERT_EQ(0, start_relative(timers, i, random_number(&seed) %
+					    (300 * MS)));
+	return NULL;
+}
+
+TEST(never_early_on_two_cpus)
+{
+	struct timers timers;
+	pthread_t thread;
+	__u64 seed = 4;
+	unsigned int i;
+
+	pin_cpu(1);
+	pin_cpu(0);
+	timers_init(&timers, 10000);
+	thread = thread_run(start_on_second_cpu, &timers);
+	for (i = 0; i < timers.count; i += 2)
+		ASSERT_EQ(0, start_relative(&timers, i, random_number(&seed) %
+					    (300 * MS)));
+	thread_join(thread);
+	read_all(&timers);
+	report_lateness(&timers);
+}
+
+/* Started on one CPU, and pushed back again and again from the other. */
+TEST(never_early_when_restarted_from_another_cpu)
+{
+	struct timers timers;
+	__u64 seed = 5, due;
+	int round, result;
+	unsigned int i;
+
+	timers_init(&timers, 500);
+	for (round = 0; round < 10; round++) {
+		pin_cpu(round & 1);
+		for (i = 0; i < timers.count; i++) {
+			due = timers.timers[i].earliest;
+			result = start_relative(&timers, i, test_patience() *
+						2 * SECOND +
+						random_number(&seed) %
+						(100 * MS));
+			if (round && now_ns() >= due)
+				test_slow();
+			ASSERT_EQ(round ? 1 : 0, result);
+		}
+	}
+	read_all(&timers);
+	report_lateness(&timers);
+}
+
+/* As long as its heartbeats come, a timer does not expire. */
+TEST(refreshed_timer_does_not_expire)
+{
+	__u64 delay = test_patience() * 300 * MS, end = now_ns() + 3 * delay;
+	__u64 before = now_ns(), now, gap = 0;
+	int fd = session_open_nonblock();
+	unsigned int refreshes = 0;
+	struct twheel_event event;
+	int result;
+
+	ASSERT_EQ(0, tw_start(fd, 3, delay, 33));
+	do {
+		sleep_ns(5 * MS);
+		now = now_ns();
+		/* It stays at the end. */
+		result = tw_start(fd, 3, now < end ? delay : HOUR, 33);
+		refreshes++;
+		/* From before a refresh to after the next one. */
+		if (now_ns() - before > gap)
+			gap = now_ns() - before;
+		before = now;
+	} while (now < end && result == 1);
+	if (gap >= delay)
+		test_slow();
+	ASSERT_EQ(1, result);
+	ASSERT_EQ(-EAGAIN, tw_read(fd, &event, 1));
+	EXPECT_STATS(fd, .started = 1, .restarted = refreshes, .pending = 1);
+}
+
+/* Random restarts: the last one counts, and each timer expires once. */
+TEST(last_restart_counts)
+{
+	struct timers timers;
+	unsigned int i, id;
+	__u64 seed = 6;
+
+	timers_init(&timers, 2000);
+	for (i = 0; i < timers.count; i++)
+		ASSERT_EQ(0, start_relative(&timers, i, HOUR));
+	for (i = 0; i < 10000; i++) {
+		id = random_number(&seed) % timers.count;
+		ASSERT_EQ(1, start_relative(&timers, id,
+					    HOUR + random_number(&seed) %
+					    HOUR));
+	}
+	for (i = 0; i < timers.count; i++)
+		ASSERT_EQ(1, start_relative(&timers, i, random_number(&seed) %
+					    (300 * MS)));
+	read_all(&timers);
+	report_lateness(&timers);
+}
+
+static void expect_fifo(int fd, unsigned int count)
+{
+	static struct twheel_event events[BATCH];
+	unsigned int next = 0;
+	ssize_t got, i;
+
+	while (next < count) {
+		expect_readable(fd);
+		got = tw_read(fd, events, BATCH);
+		ASSERT_LT(0, got);
+		for (i = 0; i < got; i++)
+			ASSERT_EQ(next++, events[i].user_data);
+	}
+}
+
+/*
+ * Timers with one deadline on one CPU expire in the order of their starts. The
+ * starts are spread over time, so that the timers enter the wheel at different
+ * levels and meet in a cascade. On a slow machine the last ones are started too
+ * late, and come last all the same.
+ */
+static void equal_deadlines(unsigned int ticks)
+{
+	int fd = session_open_nonblock();
+	const unsigned int count = 400;
+	__u64 begin, deadline, step;
+	unsigned int i;
+
+	pin_cpu(0);
+	begin = now_ns();
+	deadline = begin + ticks * tick_ns(fd);
+	step = (deadline - begin) * 3 / 4 / count;
+	for (i = 0; i < count; i++) {
+		sleep_until(begin + i * step);
+		ASSERT_EQ(0, tw_start_flags(fd, count - i, deadline,
+					    TWHEEL_START_ABS, i));
+	}
+	expect_fifo(fd, count);
+	EXPECT_STATS(fd, .started = count, .expired = count,
+		     .delivered = count);
+}
+
+TEST(fifo_200_ticks_away)
+{
+	equal_deadlines(200);
+}
+
+TEST(fifo_1000_ticks_away)
+{
+	equal_deadlines(1000);
+}
+
+TEST(fifo_4200_ticks_away)
+{
+	equal_deadlines(4200);
+}
+
+TEST(fifo_all_at_once)
+{
+	int fd = session_open_nonblock();
+	__u64 deadline = now_ns() + SECOND;
+	const unsigned int count = 5000;
+	unsigned int i;
+
+	pin_cpu(0);
+	for (i = 0; i < count; i++)
+		ASSERT_EQ(0, tw_start_flags(fd, i, deadline, TWHEEL_START_ABS,
+					    i));
+	expect_fifo(fd, count);
+}
+
+/* Stops in between must not change the order of the others. */
+TEST(fifo_with_stops_between)
+{
+	__u64 deadline = now_ns() + test_patience() * 2 * SECOND;
+	int fd = session_open_nonblock(), result;
+	const unsigned int count = 1000;
+	unsigned int i, order = 0;
+
+	pin_cpu(0);
+	for (i = 0; i < 2 * count; i++)
+		ASSERT_EQ(0, tw_start_flags(fd, i, deadline, TWHEEL_START_ABS,
+					    i % 2 ? 0 : order++));
+	for (i = 1; i < 2 * count; i += 2) {
+		result = tw_stop(fd, i);
+		if (now_ns() >= deadline)
+			test_slow();
+		ASSERT_EQ(0, result);
+	}
+	expect_fifo(fd, count);
+	EXPECT_STATS(fd, .started = 2 * count, .stopped = count,
+		     .expired = count, .delivered = count);
+}
+
+TEST(fifo_of_past_deadlines)
+{
+	int fd = session_open_nonblock();
+	const unsigned int count = 1000;
+	unsigned int i;
+
+	pin_cpu(0);
+	for (i = 0; i < count; i++)
+		ASSERT_EQ(0, tw_start_flags(fd, i, count - i, TWHEEL_START_ABS,
+					    i));
+	expect_fifo(fd, count);
+}
+
+/* Each of many timers is delivered once, even if it was started twice. */
+TEST(exactly_once_under_load)
+{
+	struct timers timers;
+	__u64 seed = 8;
+	unsigned int i;
+
+	timers_init(&timers, 100000);
+	for (i = 0; i < timers.count; i++)
+		ASSERT_EQ(0, start_relative(&timers, i, 2 * SECOND +
+					    random_number(&seed) %
+					    (100 * MS)));
+	read_all(&timers);
+	for (i = 0; i < timers.count; i++)
+		ASSERT_EQ(1, timers.timers[i].seen);
+}

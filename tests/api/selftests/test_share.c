@@ -1,0 +1,493 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Strangers, and the part of a CPU that they take
+ *
+ * However many wheels and timers they have, another user keeps almost half of
+ * the CPU, and his timers are not late. That says something only where time does
+ * not depend on the machine, so these cases want one CPU. The stage that has one
+ * counts an instruction as a nanosecond.
+ */
+#define _GNU_SOURCE
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "harness.h"
+#include "proc.h"
+#include "session.h"
+#include "stranger.h"
+
+/* Attackers have done their work before the window begins: then they sleep. */
+#define WINDOW_NS	(350 * MS)
+#define PERIODS		(WINDOW_NS / MS)
+#define WHEELS_MAX	16
+#define NEAR		1200000
+#define BATCH		4096
+
+/*
+ * The time that a victim keeps, in thousandths, and how late a timer of a wheel
+ * with ticks of 1 ms may be, nearly always and at most.
+ */
+#define SHARE_LEFT	450
+#define LATE_NS		(3 * MS)
+#define LATE_NS_MAX	(10 * MS)
+
+#define VICTIM		(STRANGER + 100)
+#define BYSTANDER	(STRANGER + 101)
+
+/**
+ * struct attack - what a stranger does, with each of his wheels
+ * @wheels: wheels
+ * @number: of the first of them. The tick of each is 1 us longer than its
+ *	predecessor's
+ * @far: timers that are due in an hour
+ * @near: timers that are due in the window
+ * @apart: each of these so much later than its predecessor, ns
+ * @words: these have words, which carry them on by half the window
+ */
+struct attack {
+	unsigned int wheels;
+	unsigned int number;
+	unsigned int far;
+	unsigned int near;
+	__u64 apart;
+	bool words;
+};
+
+/**
+ * struct lateness - how late others were
+ * @ns: the timer of a bystander, in each of its periods
+ * @count: so many
+ * @session_ns: the longest time that open, SETUP, START and close took root
+ */
+struct lateness {
+	__u64 ns[8 * PERIODS];
+	unsigned int count;
+	__u64 session_ns;
+};
+
+/* For all processes. */
+static struct attack attack;
+static __u64 window;
+static struct lateness *lateness;
+/* Whose timer it is. */
+static uid_t bystander_uid = BYSTANDER;
+
+static void only_one_cpu(void)
+{
+	if (!time_is_exact())
+		test_skip("not on a machine of one CPU");
+	lateness = mmap(NULL, sizeof(*lateness), PROT_READ | PROT_WRITE,
+			MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	ASSERT_TRUE(lateness != MAP_FAILED);
+}
+
+/* The attackers. */
+
+static void start_many(int fd, __u64 first, unsigned int count, __u64 due,
+		       __u64 apart)
+{
+	static struct twheel_op ops[BATCH];
+	unsigned int i, nr;
+
+	for (; count; count -= nr, first += nr) {
+		nr = count < BATCH ? count : BATCH;
+		memset(ops, 0, sizeof(ops));
+		for (i = 0; i < nr; i++, due += apart) {
+			ops[i].opcode = TWHEEL_OP_START;
+			ops[i].flags = TWHEEL_START_ABS;
+			ops[i].id = first + i;
+			ops[i].expires_ns = due;
+		}
+		ASSERT_EQ(nr, tw_submit(fd, ops, nr));
+	}
+}
+
+static void store_words(int fd, unsigned int count)
+{
+	__u64 *words = map_words(fd, count);
+	unsigned int i;
+
+	for (i = 0; i < count; i++)
+		words[i] = window + i * attack.apart + WINDOW_NS / 2;
+}
+
+static void attack_with_wheel(unsigned int number)
+{
+	unsigned int words = attack.words ? attack.far + attack.near : 0;
+	int fd = session_open();
+
+	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){
+		.flags = TWHEEL_SETUP_PRIVATE, .shared_ids = words,
+		.tick_ns = tick_ns(fd) + number * US }));
+	if (words)
+		store_words(fd, words);
+	start_many(fd, 0, attack.far, window + HOUR, 0);
+	start_many(fd, attack.far, attack.near, window, attack.apart);
+}
+
+static long long attack_with_wheels(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < attack.wheels; i++)
+		attack_with_wheel(attack.number + i);
+	return 0;
+}
+
+/* All of @all together, by as many users as it takes. Returns how many. */
+static unsigned int begin_attack(struct stranger **attackers,
+				 const struct attack *all)
+{
+	unsigned int i, left;
+	__u64 limit;
+
+	ASSERT_TRUE(module_parameter("max_user_wheels", &limit));
+	attack.number = 0;
+	attack.far = all->far / all->wheels;
+	attack.near = all->near / all->wheels;
+	attack.apart = all->apart * all->wheels;
+	attack.words = all->words;
+	for (i = 0, left = all->wheels; left; i++, left -= attack.wheels) {
+		attack.wheels = left < limit ? left : limit;
+		attackers[i] = stranger_begin(STRANGER + i, attack_with_wheels);
+		attack.number += attack.wheels;
+	}
+	return i;
+}
+
+/* The others. */
+
+/* How far a loop gets. */
+static long long spin(void)
+{
+	long long steps = 0;
+
+	sleep_until(window);
+	while (now_ns() < window + WINDOW_NS)
+		steps++;
+	return steps;
+}
+
+/* Each period counts, those without an event of their own as well. */
+static void add_periods(const struct twheel_event *event)
+{
+	__u64 late = event->expired_ns - event->deadline_ns;
+	unsigned int i;
+
+	for (i = 0; i <= event->overruns; i++) {
+		ASSERT_LT(lateness->count, ARRAY_SIZE(lateness->ns));
+		lateness->ns[lateness->count++] = late > i * MS ? late - i * MS : 0;
+	}
+}
+
+/* Reads at once, so that the timer is armed again at once. */
+static long long have_timer(void)
+{
+	struct sched_param param = { .sched_priority = 1 };
+	struct twheel_event event;
+	int fd = session_open();
+
+	ASSERT_EQ(0, sched_setscheduler(0, SCHED_FIFO, &param));
+	ASSERT_EQ(0, tw_ioctl(fd, TWHEEL_IOC_START, &(struct twheel_start){
+		.expires_ns = window, .period_ns = MS,
+		.flags = TWHEEL_START_ABS }));
+	do {
+		ASSERT_EQ(1, tw_read(fd, &event, 1));
+		add_periods(&event);
+	} while (event.deadline_ns < window + WINDOW_NS);
+	return 0;
+}
+
+/* How far the victim gets beside the bystander. */
+static long long victim_beside_bystander(void)
+{
+	struct rlimit one = { 1, 1 };
+	struct stranger *victim, *bystander;
+	long long steps;
+
+	ASSERT_EQ(0, setrlimit(RLIMIT_RTPRIO, &one));
+	victim = stranger_send(VICTIM, spin);
+	bystander = stranger_send(bystander_uid, have_timer);
+	ASSERT_LT(now_ns(), window);
+	sleep_until(window + WINDOW_NS);
+	stranger_wait(victim);
+	stranger_wait(bystander);
+	steps = victim->result;
+	stranger_end(victim);
+	stranger_end(bystander);
+	return steps;
+}
+
+static int compare(const void *a, const void *b)
+{
+	__u64 first = *(const __u64 *)a, second = *(const __u64 *)b;
+
+	return first < second ? -1 : first > second;
+}
+
+/* The lateness that @left of the periods exceed. */
+static __u64 exceeded_by(unsigned int left)
+{
+	return lateness->ns[lateness->count - 1 - left];
+}
+
+static void expect_punctual(__u64 mostly, __u64 at_most)
+{
+	unsigned int count = lateness->count;
+
+	qsort(lateness->ns, count, sizeof(lateness->ns[0]), compare);
+	test_note("%u periods: late %llu us at the median, %llu us at 99.9 %%, %llu us at most",
+		  count, exceeded_by(count / 2) / US,
+		  exceeded_by(count / 1000) / US, exceeded_by(0) / US);
+	ASSERT_LE(PERIODS, count);
+	ASSERT_LE(exceeded_by(count / 1000), mostly);
+	ASSERT_LE(exceeded_by(0), at_most);
+}
+
+/* The sum over the wheels that are somebody's own. */
+static __u64 private_number(const char *name)
+{
+	struct proc_line line;
+	__u64 sum = 0;
+
+	proc_begin(&line, proc_text());
+	while (proc_next(&line))
+		if (!strcmp(line.wheel, "private") && line.cpu == PROC_NONE &&
+		    line.session == PROC_NONE && !strcmp(line.name, name))
+			sum += strtoull(line.value, NULL, 10);
+	return sum;
+}
+
+static void attack_with(const struct attack *all, long long alone)
+{
+	struct stranger *attackers[WHEELS_MAX];
+	unsigned int users, i;
+	long long left;
+
+	window = now_ns() + 4 * SECOND;
+	users = begin_attack(attackers, all);
+	left = victim_beside_bystander() * 1000 / alone;
+	test_note("%u users, %u wheels: %lld/1000 of the CPU left, %llu timers pending",
+		  users, all->wheels, left, private_number("pending"));
+	ASSERT_LE(SHARE_LEFT, left);
+	/* It was an attack: there was more to do than they could get done. */
+	if (all->near)
+		ASSERT_LT(all->far, private_number("pending"));
+	for (i = 0; i < users; i++)
+		stranger_end(attackers[i]);
+}
+
+/* With @all.wheels, and four times as many while these are not too many. */
+static void attack_up_to(unsigned int wheels_max, struct attack all)
+{
+	long long alone;
+
+	only_one_cpu();
+	window = now_ns() + SECOND;
+	alone = victim_beside_bystander();
+	lateness->count = 0;
+	for (; all.wheels <= wheels_max; all.wheels *= 4)
+		attack_with(&all, alone);
+	expect_punctual(LATE_NS, LATE_NS_MAX);
+}
+
+/* In each tick more is due than can expire until the next. */
+TEST(a_flood_leaves_half_of_a_cpu)
+{
+	attack_up_to(WHEELS_MAX, (struct attack){
+		.wheels = 1, .far = 200000, .near = NEAR,
+		.apart = WINDOW_NS / NEAR });
+}
+
+/* All is due in one tick. */
+TEST(a_crowd_leaves_half_of_a_cpu)
+{
+	attack_up_to(1, (struct attack){ .wheels = 1, .near = NEAR });
+}
+
+/* Each due timer is due once more, and no event comes of it. */
+TEST(carries_leave_half_of_a_cpu)
+{
+	attack_up_to(1, (struct attack){
+		.wheels = 1, .near = NEAR / 2, .words = true,
+		.apart = 2 * WINDOW_NS / NEAR });
+}
+
+/* Each wheel wakes up for nothing. */
+TEST(idle_wheels_leave_half_of_a_cpu)
+{
+	attack_up_to(WHEELS_MAX, (struct attack){
+		.wheels = WHEELS_MAX, .far = WHEELS_MAX });
+}
+
+/*
+ * Crowds. Each of many users, or of the ids that one user has, has a few timers in
+ * each tick. Here the bystander is root, with a timer on the default wheel, and
+ * root makes sessions meanwhile.
+ */
+
+#define SESSIONS	10
+
+/**
+ * struct crowd - a crowd
+ * @users: users, or ids
+ * @per_tick: timers of each in a tick
+ * @watched: epoll instances that watch the session of each
+ */
+struct crowd {
+	unsigned int users;
+	unsigned int per_tick;
+	unsigned int watched;
+};
+
+static struct crowd crowd;
+
+static void watch(int fd, unsigned int count)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+	int epoll;
+
+	for (; count; count--) {
+		epoll = epoll_create1(0);
+		ASSERT_LE(0, epoll);
+		ASSERT_EQ(0, epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event));
+	}
+}
+
+/*
+ * As root, of the machine or of a namespace. Files that a user opens are his.
+ */
+static long long be_a_crowd(void)
+{
+	unsigned int i;
+	int fd;
+
+	for (i = 0; i < crowd.users; i++) {
+		ASSERT_EQ(0, seteuid(STRANGER + i));
+		fd = session_open();
+		ASSERT_EQ(0, seteuid(0));
+		watch(fd, crowd.watched);
+		start_many(fd, 0, crowd.per_tick * PERIODS, window,
+			   MS / crowd.per_tick);
+	}
+	return 0;
+}
+
+static long long make_sessions(void)
+{
+	struct sched_param param = { .sched_priority = 2 };
+	__u64 begin;
+	int fd, i;
+
+	ASSERT_EQ(0, sched_setscheduler(0, SCHED_FIFO, &param));
+	lateness->session_ns = 0;
+	for (i = 0; i < SESSIONS; i++) {
+		sleep_until(window + i * (WINDOW_NS / SESSIONS));
+		begin = now_ns();
+		fd = session_open();
+		ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){
+			.flags = TWHEEL_SETUP_PRIVATE, .tick_ns = 7 * MS }));
+		ASSERT_EQ(0, tw_start(fd, 3, HOUR, 33));
+		ASSERT_EQ(0, close(fd));
+		if (now_ns() - begin > lateness->session_ns)
+			lateness->session_ns = now_ns() - begin;
+	}
+	return 0;
+}
+
+static long long victim_beside_root(void)
+{
+	struct stranger *root = stranger_send(0, make_sessions);
+	long long steps = victim_beside_bystander();
+
+	stranger_wait(root);
+	stranger_end(root);
+	return steps;
+}
+
+static __u64 latest_since(unsigned int before)
+{
+	__u64 latest = 0;
+
+	for (; before < lateness->count; before++)
+		if (lateness->ns[before] > latest)
+			latest = lateness->ns[before];
+	return latest;
+}
+
+static void be_beside(const struct crowd *all, bool ids, long long alone,
+		      __u64 session_ns)
+{
+	unsigned int before = lateness->count;
+	struct stranger *attacker;
+	long long left;
+
+	crowd = *all;
+	window = now_ns() + 4 * SECOND;
+	attacker = ids ? stranger_send_with_ids(STRANGER, be_a_crowd) :
+			 stranger_send(0, be_a_crowd);
+	stranger_wait(attacker);
+	left = victim_beside_root() * 1000 / alone;
+	test_note("%u %s, %u timers a tick, %u watch: %lld/1000 left, late %llu us, open %lld us",
+		  crowd.users, ids ? "ids" : "users", crowd.per_tick,
+		  crowd.watched, left, latest_since(before) / US,
+		  (long long)(lateness->session_ns - session_ns) / (long long)US);
+	stranger_end(attacker);
+	ASSERT_LE(SHARE_LEFT, left);
+	ASSERT_LE(lateness->session_ns, session_ns + LATE_NS_MAX);
+}
+
+static void attack_with_crowds(const struct crowd *crowds, unsigned int nr,
+			       bool ids)
+{
+	long long alone;
+	__u64 session_ns;
+	unsigned int i;
+
+	only_one_cpu();
+	bystander_uid = 0;
+	window = now_ns() + SECOND;
+	alone = victim_beside_root();
+	session_ns = lateness->session_ns;
+	lateness->count = 0;
+	for (i = 0; i < nr; i++)
+		be_beside(&crowds[i], ids, alone, session_ns);
+}
+
+/* However many they are, and however each of them behaves. */
+TEST(crowds_of_users_leave_half_of_a_cpu)
+{
+	static const struct crowd crowds[] = {
+		{ 1, 60, 0 }, { 10, 60, 0 }, { 100, 60, 0 }, { 1000, 3, 0 },
+	};
+
+	attack_with_crowds(crowds, ARRAY_SIZE(crowds), false);
+	expect_punctual(LATE_NS, LATE_NS_MAX);
+}
+
+/* They are one user. */
+TEST(ids_of_a_user_leave_half_of_a_cpu)
+{
+	static const struct crowd crowds[] = {
+		{ 10, 60, 0 }, { 300, 10, 0 }, { 1000, 3, 0 },
+	};
+
+	attack_with_crowds(crowds, ARRAY_SIZE(crowds), true);
+	expect_punctual(LATE_NS, LATE_NS_MAX);
+}
+
+/* SECURITY.md: nobody can cut wake-ups short, but who causes them waits. */
+TEST(wake_ups_leave_half_of_a_cpu)
+{
+	static const struct crowd crowds[] = {
+		{ 1, 2, 1000 }, { 1, 2, 10000 }, { 1, 2, 40000 }, { 100, 2, 400 },
+	};
+
+	attack_with_crowds(crowds, ARRAY_SIZE(crowds), false);
+	expect_punctual(LATE_NS_MAX, LATE_NS_MAX);
+}

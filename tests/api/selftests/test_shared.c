@@ -1,0 +1,1101 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Words in shared memory: a store pushes a timer back, or stops it
+ *
+ * A timer that is to come due is started with an interval of 0. The deadline in
+ * its word is then an hour away, or has passed long ago, so that the machine's
+ * speed makes no difference.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "harness.h"
+#include "proc.h"
+#include "session.h"
+#include "stranger.h"
+
+#ifndef CLONE_NEWTIME
+#define CLONE_NEWTIME	0x80
+#endif
+
+#define STOP		TWHEEL_WORD_STOP
+#define IDS		512
+
+/* A program of 32 bits has to say that it wants one store. */
+static void store(__u64 *word, __u64 value)
+{
+	__atomic_store_n(word, value, __ATOMIC_RELAXED);
+}
+
+static __u64 load(const __u64 *word)
+{
+	return __atomic_load_n(word, __ATOMIC_RELAXED);
+}
+
+static void *map(int fd, size_t length, int protection, int flags, off_t offset)
+{
+	return mmap(NULL, length, protection, flags, fd, offset);
+}
+
+/* Returns 0 or -errno, and leaves nothing mapped. */
+static int try_map(int fd, size_t length, int protection, int flags,
+		   off_t offset)
+{
+	void *place = map(fd, length, protection, flags, offset);
+
+	if (place == MAP_FAILED)
+		return -errno;
+	ASSERT_EQ(0, munmap(place, length));
+	return 0;
+}
+
+static int setup_shared(int fd, __u32 ids)
+{
+	return tw_setup(fd, (struct twheel_setup){ .shared_ids = ids });
+}
+
+/* A session with IDS words, mapped. */
+static int open_shared(__u64 **words)
+{
+	int fd = session_open_nonblock();
+
+	ASSERT_EQ(0, setup_shared(fd, IDS));
+	*words = map_words(fd, IDS);
+	return fd;
+}
+
+static __u64 page_size(void)
+{
+	return sysconf(_SC_PAGESIZE);
+}
+
+static __u64 carried(int fd)
+{
+	struct twheel_stats stats;
+
+	ASSERT_EQ(0, tw_stats(fd, &stats));
+	return stats.carried;
+}
+
+static __u64 stopped_by_store(int fd)
+{
+	struct twheel_stats stats;
+
+	ASSERT_EQ(0, tw_stats(fd, &stats));
+	return stats.stopped_by_store;
+}
+
+static void expect_count(__u64 (*counter)(int fd), int fd, __u64 count)
+{
+	__u64 give_up = now_ns() + 30 * SECOND;
+
+	while (counter(fd) < count && now_ns() < give_up)
+		sleep_ns(MS);
+	ASSERT_EQ(count, counter(fd));
+}
+
+static __u64 deadline_of(int fd, __u64 id)
+{
+	struct twheel_entry entry;
+
+	ASSERT_EQ(0, tw_get(fd, id, &entry));
+	ASSERT_EQ(TWHEEL_STATE_PENDING, entry.state);
+	return entry.deadline_ns;
+}
+
+/* The timer must come due now, and be carried on to a word an hour away. */
+static void expect_carried(int fd, __u64 *word, __u64 id)
+{
+	__u64 before = carried(fd), deadline = now_ns() + HOUR;
+
+	store(word, deadline);
+	ASSERT_EQ(0, tw_start(fd, id, 0, id));
+	expect_count(carried, fd, before + 1);
+	ASSERT_EQ(deadline, deadline_of(fd, id));
+	ASSERT_EQ(deadline, load(word));
+	ASSERT_EQ(0, tw_stop(fd, id));
+}
+
+/* What a word says. */
+
+TEST(a_later_word_carries_the_timer_on)
+{
+	__u64 *words, deadline = now_ns() + HOUR;
+	int fd = open_shared(&words);
+	struct twheel_entry entry;
+	struct twheel_stats stats;
+
+	store(&words[3], deadline);
+	ASSERT_EQ(0, tw_start(fd, 3, 0, 33));
+	expect_count(carried, fd, 1);
+	ASSERT_EQ(0, tw_get(fd, 3, &entry));
+	ASSERT_EQ(deadline, entry.deadline_ns);
+	ASSERT_LE(entry.remaining_ns, HOUR);
+	ASSERT_EQ(33, entry.user_data);
+	ASSERT_EQ(TWHEEL_STATE_PENDING, entry.state);
+	expect_nothing(fd, 20 * MS);
+	EXPECT_STATS(fd, .started = 1, .pending = 1, .carried = 1);
+	expect_balance(fd);
+	/* Nobody was woken for it. */
+	ASSERT_EQ(0, tw_stats(fd, &stats));
+	ASSERT_EQ(0, stats.wakeups);
+}
+
+/* If the machine is too slow the word has passed, and nothing is carried on. */
+TEST(it_expires_at_the_word_and_not_before)
+{
+	__u64 *words, deadline;
+	int fd = open_shared(&words);
+	struct twheel_event event;
+
+	deadline = now_ns() + test_patience() * 100 * MS;
+	store(&words[3], deadline);
+	ASSERT_EQ(0, tw_start(fd, 3, 0, 33));
+	expect_readable(fd);
+	ASSERT_EQ(1, tw_read(fd, &event, 1));
+	ASSERT_EQ(33, event.user_data);
+	ASSERT_LE(deadline, event.expired_ns);
+	if (!carried(fd))
+		test_slow();
+	ASSERT_EQ(deadline, event.deadline_ns);
+	EXPECT_STATS(fd, .started = 1, .expired = 1, .delivered = 1,
+		     .carried = 1);
+	expect_balance(fd);
+}
+
+/* A hundred stores are one move. */
+TEST(many_stores_carry_it_on_once)
+{
+	__u64 *words;
+	int fd = open_shared(&words);
+	int i;
+
+	for (i = 0; i < 100; i++)
+		store(&words[3], now_ns() + HOUR + i);
+	ASSERT_EQ(0, tw_start(fd, 3, 0, 33));
+	expect_count(carried, fd, 1);
+	for (i = 0; i < 100; i++)
+		store(&words[3], now_ns() + 2 * HOUR + i);
+	sleep_ns(20 * MS);
+	EXPECT_STATS(fd, .started = 1, .pending = 1, .carried = 1);
+}
+
+TEST(nothing_stored_yet_expires)
+{
+	__u64 *words;
+	int fd = open_shared(&words);
+
+	ASSERT_EQ(TWHEEL_WORD_NONE, load(&words[3]));
+	ASSERT_EQ(0, tw_start(fd, 3, 0, 33));
+	expect_event(fd, 3, 33);
+	EXPECT_STATS(fd, .started = 1, .expired = 1, .delivered = 1);
+}
+
+TEST(a_word_that_has_passed_expires)
+{
+	__u64 *words;
+	int fd = open_shared(&words);
+
+	store(&words[3], 1);
+	ASSERT_EQ(0, tw_start(fd, 3, 0, 33));
+	expect_event(fd, 3, 33);
+	store(&words[3], now_ns());
+	ASSERT_EQ(0, tw_start(fd, 3, 0, 34));
+	expect_event(fd, 3, 34);
+	EXPECT_STATS(fd, .started = 2, .expired = 2, .delivered = 2);
+}
+
+TEST(the_largest_word_stops_without_an_event)
+{
+	__u64 *words;
+	int fd = open_shared(&words);
+
+	store(&words[3], STOP);
+	ASSERT_EQ(0, tw_start(fd, 3, 0, 33));
+	expect_count(stopped_by_store, fd, 1);
+	expect_nothing(fd, 20 * MS);
+	expect_no_timer(fd, 3);
+	ASSERT_EQ(-ENOENT, tw_stop(fd, 3));
+	EXPECT_STATS(fd, .started = 1, .stopped = 1, .stopped_by_store = 1);
+	expect_balance(fd);
+	/* The word is the program's: it holds until another one is stored. */
+	ASSERT_EQ(0, tw_start(fd, 3, 0, 34));
+	expect_count(stopped_by_store, fd, 2);
+	store(&words[3], TWHEEL_WORD_NONE);
+	ASSERT_EQ(0, tw_start(fd, 3, 0, 35));
+	expect_event(fd, 3, 35);
+	EXPECT_STATS(fd, .started = 3, .stopped = 2, .stopped_by_store = 2,
+		     .expired = 1, .delivered = 1);
+	expect_balance(fd);
+}
+
+/* Whole chunks of timers go while the wheel has them. */
+TEST(many_stopped_in_one_tick)
+{
+	__u64 *words, deadline = now_ns() + 10 * MS;
+	int fd = open_shared(&words), i;
+
+	for (i = 0; i < IDS; i++) {
+		store(&words[i], STOP);
+		ASSERT_EQ(0, tw_start_flags(fd, i, deadline, TWHEEL_START_ABS,
+					    i));
+	}
+	expect_count(stopped_by_store, fd, IDS);
+	EXPECT_STATS(fd, .started = IDS, .stopped = IDS,
+		     .stopped_by_store = IDS);
+	for (i = 0; i < IDS; i++)
+		expect_no_timer(fd, i);
+	ASSERT_EQ(0, tw_start(fd, 3, HOUR, 33));
+}
+
+/* As the latest deadline that a START takes. */
+TEST(words_beyond_all_deadlines)
+{
+	static const __u64 far[] = {
+		STOP - 1, INTERVAL_MAX + 1, INTERVAL_MAX, INTERVAL_MAX - 1,
+	};
+	__u64 *words;
+	int fd = open_shared(&words);
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(far); i++) {
+		store(&words[i], far[i]);
+		ASSERT_EQ(0, tw_start(fd, i, 0, 33));
+		expect_count(carried, fd, i + 1);
+		ASSERT_EQ(far[i] < INTERVAL_MAX ? far[i] : INTERVAL_MAX,
+			  deadline_of(fd, i));
+	}
+}
+
+/* The wheel does not look before the deadline that it has. */
+TEST(an_earlier_word_takes_a_start)
+{
+	__u64 *words, deadline;
+	int fd = open_shared(&words);
+
+	ASSERT_EQ(0, tw_start(fd, 3, HOUR, 33));
+	deadline = deadline_of(fd, 3);
+	store(&words[3], 1);
+	expect_nothing(fd, 20 * MS);
+	ASSERT_EQ(deadline, deadline_of(fd, 3));
+	ASSERT_EQ(1, tw_start(fd, 3, 0, 33));
+	expect_event(fd, 3, 33);
+}
+
+TEST(stop_and_start_of_a_timer_that_was_carried_on)
+{
+	__u64 *words;
+	int fd = open_shared(&words);
+
+	expect_carried(fd, &words[3], 3);
+	expect_no_timer(fd, 3);
+	store(&words[3], now_ns() + HOUR);
+	ASSERT_EQ(0, tw_start(fd, 3, 0, 33));
+	expect_count(carried, fd, 2);
+	/* The word of the last start would count. */
+	store(&words[3], now_ns());
+	ASSERT_EQ(1, tw_start(fd, 3, 0, 34));
+	expect_event(fd, 3, 34);
+	EXPECT_STATS(fd, .started = 2, .restarted = 1, .stopped = 1,
+		     .carried = 2, .expired = 1, .delivered = 1);
+	expect_balance(fd);
+}
+
+/* The answer of a server that was told of an expiry which it has prevented. */
+TEST(a_store_that_comes_too_late)
+{
+	__u64 *words, deadline;
+	int fd = open_shared(&words);
+	struct twheel_event event;
+
+	ASSERT_EQ(0, tw_start(fd, 3, 0, 33));
+	expect_unread(fd, 1);
+	deadline = now_ns() + HOUR;
+	store(&words[3], deadline);
+	ASSERT_EQ(1, tw_read(fd, &event, 1));
+	ASSERT_LT(event.expired_ns, load(&words[3]));
+	ASSERT_EQ(0, tw_start_flags(fd, 3, load(&words[3]), TWHEEL_START_ABS,
+				    33));
+	ASSERT_EQ(deadline, deadline_of(fd, 3));
+}
+
+/* Which ids have a word. */
+
+TEST(ids_without_a_word)
+{
+	__u32 ids = IDS / 2, i;
+	__u64 *words, any;
+	int fd = session_open_nonblock();
+
+	ASSERT_EQ(0, setup_shared(fd, ids));
+	words = map_words(fd, ids);
+	/* To the end of the page, which has more words than ids. */
+	for (i = 0; i < page_size() / sizeof(__u64); i++)
+		store(&words[i], STOP);
+	ASSERT_EQ(0, tw_start(fd, ids, 0, 33));
+	expect_event(fd, ids, 33);
+	ASSERT_EQ(0, tw_start_any(fd, 0, 34, &any));
+	expect_event(fd, any, 34);
+	ASSERT_EQ(0, tw_start(fd, ids - 1, 0, 35));
+	expect_count(stopped_by_store, fd, 1);
+	ASSERT_EQ(0, tw_start(fd, 0, 0, 36));
+	expect_count(stopped_by_store, fd, 2);
+	expect_balance(fd);
+}
+
+/* Each id has its own word, on any page. */
+TEST(each_id_has_its_word)
+{
+	const __u32 ids = 3 * page_size() / sizeof(__u64) + 7;
+	__u64 *words, base = now_ns() + HOUR;
+	int fd = session_open_nonblock();
+	__u32 i, step = 101, count = 0;
+
+	ASSERT_EQ(0, setup_shared(fd, ids));
+	words = map_words(fd, ids);
+	for (i = 0; i < ids; i++)
+		store(&words[i], base + i);
+	for (i = ids - 1; i < ids; i -= step) {
+		ASSERT_EQ(0, tw_start(fd, i, 0, i));
+		count++;
+	}
+	expect_count(carried, fd, count);
+	for (i = ids - 1; i < ids; i -= step)
+		ASSERT_EQ(base + i, deadline_of(fd, i));
+	for (i = 0; i < ids; i++)
+		ASSERT_EQ(base + i, load(&words[i]));
+}
+
+TEST(sessions_have_their_own_words)
+{
+	__u64 *words, *others;
+	int fd = open_shared(&words), other = open_shared(&others);
+
+	store(&words[3], STOP);
+	ASSERT_EQ(0, load(&others[3]));
+	ASSERT_EQ(0, tw_start(other, 3, 0, 33));
+	expect_event(other, 3, 33);
+	ASSERT_EQ(0, tw_start(fd, 3, 0, 33));
+	expect_count(stopped_by_store, fd, 1);
+}
+
+/* Periodic timers. */
+
+TEST(a_periodic_timer_is_carried_on_with_its_grid)
+{
+	__u64 *words, deadline = now_ns() + test_patience() * 100 * MS;
+	int fd = open_shared(&words);
+	struct twheel_event event;
+
+	store(&words[3], deadline);
+	ASSERT_EQ(0, tw_start_periodic(fd, 3, 0, HOUR));
+	expect_readable(fd);
+	ASSERT_EQ(1, tw_read(fd, &event, 1));
+	ASSERT_LE(deadline, event.expired_ns);
+	ASSERT_EQ(TWHEEL_EVENT_PERIODIC, event.flags);
+	if (!carried(fd))
+		test_slow();
+	ASSERT_EQ(deadline, event.deadline_ns);
+	ASSERT_EQ(deadline + HOUR, deadline_of(fd, 3));
+	EXPECT_STATS(fd, .started = 1, .expired = 1, .delivered = 1,
+		     .rearmed = 1, .pending = 1, .carried = 1);
+	expect_balance(fd);
+}
+
+TEST(a_periodic_timer_is_stopped)
+{
+	__u64 *words;
+	int fd = open_shared(&words);
+	struct twheel_event event;
+	struct twheel_stats stats;
+
+	ASSERT_EQ(0, tw_start_periodic(fd, 3, 0, 1));
+	expect_readable(fd);
+	/* Armed again by the read, it finds that word. */
+	store(&words[3], STOP);
+	ASSERT_EQ(1, tw_read(fd, &event, 1));
+	expect_count(stopped_by_store, fd, 1);
+	expect_nothing(fd, 20 * MS);
+	expect_no_timer(fd, 3);
+	ASSERT_EQ(0, tw_stats(fd, &stats));
+	ASSERT_EQ(1, stats.rearmed);
+	ASSERT_EQ(1, stats.expired);
+	expect_balance(fd);
+}
+
+/* Setting up. */
+
+TEST(info_says_how_many)
+{
+	int fd = session_open();
+	struct twheel_info info;
+
+	ASSERT_EQ(0, tw_info(fd, &info));
+	ASSERT_EQ(0, info.shared_ids);
+	ASSERT_TRUE(info.features & TWHEEL_FEATURE_SHARED);
+	ASSERT_EQ(0, setup_shared(fd, 77));
+	ASSERT_EQ(0, tw_info(fd, &info));
+	ASSERT_EQ(77, info.shared_ids);
+	ASSERT_EQ(0, info.reserved);
+}
+
+TEST(words_are_never_resized)
+{
+	struct twheel_info info;
+	__u64 *words;
+	int fd = open_shared(&words);
+
+	store(&words[3], 33);
+	ASSERT_EQ(-EBUSY, setup_shared(fd, IDS + 1));
+	ASSERT_EQ(-EBUSY, setup_shared(fd, IDS - 1));
+	ASSERT_EQ(-EBUSY, setup_shared(fd, 0));
+	/* The rest of a SETUP can be changed, until the first start. */
+	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){
+		.max_timers = IDS, .shared_ids = IDS }));
+	ASSERT_EQ(0, tw_info(fd, &info));
+	ASSERT_EQ(IDS, info.shared_ids);
+	ASSERT_EQ(IDS, info.max_timers);
+	ASSERT_EQ(33, load(&words[3]));
+	expect_carried(fd, &words[3], 3);
+	ASSERT_EQ(-EBUSY, setup_shared(fd, IDS));
+	expect_carried(fd, &words[3], 3);
+}
+
+TEST(einval_more_words_than_timers)
+{
+	int fd = session_open_nonblock();
+	struct twheel_info info;
+
+	ASSERT_EQ(0, tw_info(fd, &info));
+	ASSERT_EQ(-EINVAL, setup_shared(fd, info.max_timers + 1));
+	ASSERT_EQ(-EINVAL, setup_shared(fd, ~0U));
+	ASSERT_EQ(-EINVAL, tw_setup(fd, (struct twheel_setup){
+		.max_timers = 4, .shared_ids = 5 }));
+	ASSERT_EQ(0, tw_info(fd, &info));
+	ASSERT_EQ(0, info.shared_ids);
+	ASSERT_EQ(-ENODEV, try_map(fd, page_size(), PROT_READ, MAP_SHARED, 0));
+	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){
+		.max_timers = 4, .shared_ids = 4 }));
+	expect_carried(fd, map_words(fd, 4) + 3, 3);
+}
+
+/* Another SETUP that fails leaves nothing behind. */
+TEST(a_setup_that_is_refused_makes_no_words)
+{
+	int fd = session_open_nonblock();
+
+	ASSERT_EQ(-EINVAL, tw_setup(fd, (struct twheel_setup){
+		.flags = TWHEEL_SETUP_PRIVATE, .tick_ns = 1,
+		.shared_ids = IDS }));
+	ASSERT_EQ(-ENODEV, try_map(fd, page_size(), PROT_READ, MAP_SHARED, 0));
+	ASSERT_EQ(0, setup_shared(fd, 0));
+	ASSERT_EQ(0, tw_start(fd, 3, HOUR, 33));
+	ASSERT_EQ(-EBUSY, setup_shared(fd, IDS));
+	ASSERT_EQ(-ENODEV, try_map(fd, page_size(), PROT_READ, MAP_SHARED, 0));
+}
+
+static void *set_up(void *data)
+{
+	return (void *)(long)setup_shared(*(int *)data, 3 * IDS);
+}
+
+/* Each makes words, and the words of one of them stay. */
+TEST(two_threads_set_up_the_same_words)
+{
+	pthread_t threads[2];
+	__u64 *words;
+	int i, fd;
+
+	for (i = 0; i < 50; i++) {
+		fd = session_open_nonblock();
+		threads[0] = thread_run(set_up, &fd);
+		threads[1] = thread_run(set_up, &fd);
+		ASSERT_EQ(0, (long)thread_join(threads[0]));
+		ASSERT_EQ(0, (long)thread_join(threads[1]));
+		words = map_words(fd, 3 * IDS);
+		expect_carried(fd, &words[3 * IDS - 1], 3 * IDS - 1);
+		ASSERT_EQ(0, munmap(words, 3 * IDS * sizeof(__u64)));
+		close(fd);
+	}
+}
+
+TEST(on_wheels_of_all_kinds)
+{
+	__u32 i;
+
+	for (i = 0; i < 4; i++) {
+		int fd = session_open_nonblock();
+
+		ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){
+			.flags = TWHEEL_SETUP_PRIVATE, .scheme = i / 2,
+			.mode = i % 2, .shared_ids = IDS }));
+		expect_carried(fd, map_words(fd, IDS) + 3, 3);
+		close(fd);
+	}
+}
+
+static int enter_for_children(void)
+{
+	static const char offset[] = "1 1000 0";
+	int fd, ok;
+
+	if (unshare(CLONE_NEWTIME))
+		return 0;
+	fd = open("/proc/self/timens_offsets", O_WRONLY);
+	ok = write(fd, offset, sizeof(offset) - 1) == sizeof(offset) - 1;
+	close(fd);
+	return ok;
+}
+
+/* The clock inside is 1,000 s ahead. */
+TEST(words_are_in_the_time_of_the_setup)
+{
+	int inside = session_open_nonblock(), outside = session_open_nonblock();
+	__u64 before = now_ns();
+	pid_t pid;
+
+	ASSERT_EQ(0, setup_shared(outside, IDS));
+	if (!enter_for_children())
+		test_skip("the kernel has no time namespaces");
+	pid = fork();
+	ASSERT_LE(0, pid);
+	if (!pid) {
+		ASSERT_LE(before + 1000 * SECOND, now_ns());
+		ASSERT_EQ(0, setup_shared(inside, IDS));
+		expect_carried(inside, map_words(inside, IDS) + 3, 3);
+		/* Before the begin of this clock. */
+		store(map_words(inside, IDS) + 4, 900 * SECOND);
+		ASSERT_EQ(0, tw_start(inside, 4, 0, 44));
+		expect_event(inside, 4, 44);
+		_exit(0);
+	}
+	expect_child(pid);
+	expect_carried(outside, map_words(outside, IDS) + 3, 3);
+}
+
+/* Mapping. */
+
+TEST(what_can_be_mapped)
+{
+	const size_t page = page_size();
+	const __u32 ids = 2 * page / sizeof(__u64);
+	int fd = session_open_nonblock(), rw = PROT_READ | PROT_WRITE;
+
+	ASSERT_EQ(0, setup_shared(fd, ids));
+	ASSERT_EQ(0, try_map(fd, 2 * page, rw, MAP_SHARED, 0));
+	ASSERT_EQ(0, try_map(fd, 2 * page - 8, rw, MAP_SHARED, 0));
+	ASSERT_EQ(0, try_map(fd, 2 * page, PROT_READ, MAP_SHARED, 0));
+	ASSERT_EQ(0, try_map(fd, 2 * page, PROT_NONE, MAP_SHARED, 0));
+	/* A part, or more than all. */
+	ASSERT_EQ(-EINVAL, try_map(fd, page, rw, MAP_SHARED, 0));
+	ASSERT_EQ(-EINVAL, try_map(fd, page, rw, MAP_SHARED, page));
+	ASSERT_EQ(-EINVAL, try_map(fd, 2 * page, rw, MAP_SHARED, page));
+	ASSERT_EQ(-EINVAL, try_map(fd, 3 * page, rw, MAP_SHARED, 0));
+	ASSERT_EQ(-EINVAL, try_map(fd, 0, rw, MAP_SHARED, 0));
+	/* A copy of one's own. */
+	ASSERT_EQ(-EINVAL, try_map(fd, 2 * page, rw, MAP_PRIVATE, 0));
+	ASSERT_EQ(-EINVAL, try_map(fd, 2 * page, PROT_READ, MAP_PRIVATE, 0));
+	ASSERT_EQ(0, tw_start(fd, 3, HOUR, 33));
+	ASSERT_EQ(0, try_map(fd, 2 * page, rw, MAP_SHARED, 0));
+}
+
+/* Where a page is not what the machine says: the system call counts in 4096. */
+TEST(einval_misaligned_offset)
+{
+	__u64 *words;
+	int fd = open_shared(&words);
+
+	ASSERT_EQ(-EINVAL, try_map(fd, page_size(), PROT_READ, MAP_SHARED, 8));
+}
+
+TEST(enodev_without_words)
+{
+	int fd = session_open();
+
+	ASSERT_EQ(-ENODEV, try_map(fd, page_size(), PROT_READ, MAP_SHARED, 0));
+}
+
+/* Only who can write can set up, and only who can read can map. */
+TEST(eacces_by_the_mode_of_the_descriptor)
+{
+	int fd = open("/dev/twheel", O_WRONLY);
+
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, setup_shared(fd, IDS));
+	ASSERT_EQ(-EACCES, try_map(fd, page_size(), PROT_READ, MAP_SHARED, 0));
+	ASSERT_EQ(-EACCES, try_map(fd, page_size(), PROT_WRITE, MAP_SHARED, 0));
+	close(fd);
+	fd = open("/dev/twheel", O_RDONLY);
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(-EBADF, setup_shared(fd, IDS));
+	ASSERT_EQ(-ENODEV, try_map(fd, page_size(), PROT_READ, MAP_SHARED, 0));
+}
+
+TEST(what_was_mapped_for_reading_is_never_written)
+{
+	__u64 *words, *reading;
+	int fd = open_shared(&words);
+
+	reading = map(fd, page_size(), PROT_READ, MAP_SHARED, 0);
+	ASSERT_TRUE(reading != MAP_FAILED);
+	store(&words[3], 33);
+	ASSERT_EQ(33, load(&reading[3]));
+	ASSERT_EQ(-1, mprotect(reading, page_size(), PROT_READ | PROT_WRITE));
+	ASSERT_EQ(EACCES, errno);
+	ASSERT_EQ(0, mprotect(words, page_size(), PROT_READ));
+	ASSERT_EQ(0, mprotect(words, page_size(), PROT_READ | PROT_WRITE));
+	store(&words[3], 34);
+	ASSERT_EQ(34, load(&reading[3]));
+}
+
+TEST(all_mappings_show_the_same_words)
+{
+	__u64 *words, *second;
+	int fd = open_shared(&words);
+
+	second = map_words(fd, IDS);
+	ASSERT_TRUE(words != second);
+	store(&words[3], 33);
+	ASSERT_EQ(33, load(&second[3]));
+	expect_carried(fd, &second[3], 3);
+	ASSERT_EQ(0, munmap(words, page_size()));
+	expect_carried(fd, &second[4], 4);
+}
+
+/* Words that are not mapped count as well. */
+TEST(words_stay_when_they_are_unmapped)
+{
+	const size_t page = page_size();
+	const __u32 each = page / sizeof(__u64);
+	int fd = session_open_nonblock();
+	__u64 *words, deadline = now_ns() + HOUR;
+
+	ASSERT_EQ(0, setup_shared(fd, 3 * each));
+	words = map_words(fd, 3 * each);
+	store(&words[each], deadline);
+	ASSERT_EQ(0, munmap(words + each, page));
+	ASSERT_EQ(0, tw_start(fd, each, 0, 33));
+	expect_count(carried, fd, 1);
+	ASSERT_EQ(deadline, deadline_of(fd, each));
+	expect_carried(fd, &words[0], 0);
+	expect_carried(fd, &words[2 * each], 2 * each);
+	ASSERT_EQ(0, munmap(words, 3 * page));
+	words = map_words(fd, 3 * each);
+	ASSERT_EQ(deadline, load(&words[each]));
+}
+
+TEST(mremap_moves_and_shortens)
+{
+	const size_t page = page_size();
+	const __u32 each = page / sizeof(__u64);
+	__u64 *words, *moved, *room;
+	int fd = session_open_nonblock();
+
+	ASSERT_EQ(0, setup_shared(fd, 2 * each));
+	words = map_words(fd, 2 * each);
+	store(&words[3], 33);
+	ASSERT_TRUE(mremap(words, 2 * page, 3 * page, MREMAP_MAYMOVE) ==
+		    MAP_FAILED);
+	ASSERT_EQ(EFAULT, errno);
+	/* A second mapping by mremap(). */
+	ASSERT_TRUE(mremap(words, 0, 2 * page, MREMAP_MAYMOVE) == MAP_FAILED);
+	ASSERT_EQ(EFAULT, errno);
+	room = mmap(NULL, 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+		    0);
+	ASSERT_TRUE(room != MAP_FAILED);
+	moved = mremap(words, 2 * page, 2 * page, MREMAP_MAYMOVE | MREMAP_FIXED,
+		       room);
+	ASSERT_TRUE(moved == room);
+	ASSERT_EQ(33, load(&moved[3]));
+	expect_carried(fd, &moved[each], each);
+	ASSERT_TRUE(mremap(moved, 2 * page, page, 0) == moved);
+	expect_carried(fd, &moved[3], 3);
+}
+
+TEST(pages_that_were_thrown_away_come_back)
+{
+	__u64 *words;
+	int fd = open_shared(&words);
+
+	store(&words[3], 33);
+	ASSERT_EQ(0, madvise(words, page_size(), MADV_DONTNEED));
+	ASSERT_EQ(33, load(&words[3]));
+	expect_carried(fd, &words[3], 3);
+}
+
+/* Whose mapping it is, and how long it lives. */
+
+static bool is_mapped(void *place)
+{
+	unsigned char there;
+
+	return !mincore(place, page_size(), &there);
+}
+
+TEST(a_child_has_the_descriptor_and_not_the_mapping)
+{
+	__u64 *words;
+	int fd = open_shared(&words);
+	pid_t pid = fork();
+
+	ASSERT_LE(0, pid);
+	if (!pid) {
+		ASSERT_TRUE(!is_mapped(words));
+		store(map_words(fd, IDS) + 5, 55);
+		expect_carried(fd, map_words(fd, IDS) + 3, 3);
+		_exit(0);
+	}
+	expect_child(pid);
+	ASSERT_EQ(55, load(&words[5]));
+	ASSERT_EQ(1, carried(fd));
+}
+
+TEST(a_duplicate_maps_the_same_words)
+{
+	__u64 *words;
+	int fd = open_shared(&words), copy = dup(fd);
+
+	store(&words[3], 33);
+	close(fd);
+	ASSERT_EQ(33, load(map_words(copy, IDS) + 3));
+	expect_carried(copy, &words[3], 3);
+}
+
+static void send_descriptor(int socket, int fd)
+{
+	char byte = 0, room[CMSG_SPACE(sizeof(fd))] = { 0 };
+	struct iovec iov = { .iov_base = &byte, .iov_len = 1 };
+	struct msghdr message = {
+		.msg_iov = &iov, .msg_iovlen = 1,
+		.msg_control = room, .msg_controllen = sizeof(room),
+	};
+	struct cmsghdr *cmsg = CMSG_FIRSTHDR(&message);
+
+	cmsg->cmsg_level = SOL_SOCKET;
+	cmsg->cmsg_type = SCM_RIGHTS;
+	cmsg->cmsg_len = CMSG_LEN(sizeof(fd));
+	memcpy(CMSG_DATA(cmsg), &fd, sizeof(fd));
+	ASSERT_EQ(1, sendmsg(socket, &message, 0));
+}
+
+static int receive_descriptor(int socket)
+{
+	char byte, room[CMSG_SPACE(sizeof(int))] = { 0 };
+	struct iovec iov = { .iov_base = &byte, .iov_len = 1 };
+	struct msghdr message = {
+		.msg_iov = &iov, .msg_iovlen = 1,
+		.msg_control = room, .msg_controllen = sizeof(room),
+	};
+	int fd;
+
+	ASSERT_EQ(1, recvmsg(socket, &message, 0));
+	memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof(fd));
+	return fd;
+}
+
+/* The process that gets the descriptor can store, and finds out how much there is. */
+TEST(a_descriptor_sent_to_another_process)
+{
+	struct twheel_info info;
+	__u64 *words;
+	int pair[2], fd;
+	pid_t pid;
+
+	ASSERT_EQ(0, socketpair(AF_UNIX, SOCK_STREAM, 0, pair));
+	pid = fork();
+	ASSERT_LE(0, pid);
+	if (!pid) {
+		fd = receive_descriptor(pair[1]);
+		ASSERT_EQ(0, tw_info(fd, &info));
+		ASSERT_EQ(IDS, info.shared_ids);
+		expect_carried(fd, map_words(fd, info.shared_ids) + 3, 3);
+		_exit(0);
+	}
+	fd = open_shared(&words);
+	send_descriptor(pair[0], fd);
+	expect_child(pid);
+	ASSERT_LT(now_ns(), load(&words[3]));
+}
+
+/* A mapping holds the session open, as a descriptor does. */
+TEST(the_last_unmap_closes_the_session)
+{
+	__u64 before = proc_sessions(), *words, *second;
+	int fd = open_shared(&words);
+
+	second = map_words(fd, IDS);
+	ASSERT_EQ(0, tw_start(fd, 3, HOUR, 33));
+	close(fd);
+	store(&second[3], 33);
+	ASSERT_EQ(before + 1, proc_sessions());
+	ASSERT_EQ(0, munmap(words, page_size()));
+	ASSERT_EQ(before + 1, proc_sessions());
+	ASSERT_EQ(33, load(&second[3]));
+	ASSERT_EQ(0, munmap(second, page_size()));
+	proc_expect_sessions(before);
+}
+
+TEST(a_process_that_is_killed_leaves_nothing)
+{
+	__u64 before = proc_sessions(), *words, i;
+	int fd, ready[2];
+	pid_t pid;
+	char byte;
+
+	ASSERT_EQ(0, pipe(ready));
+	pid = fork();
+	ASSERT_LE(0, pid);
+	if (!pid) {
+		fd = open_shared(&words);
+		for (i = 0; i < IDS; i++) {
+			store(&words[i], i % 2 ? now_ns() + i * MS : STOP);
+			ASSERT_EQ(0, tw_start(fd, i, i * 10 * US, i));
+		}
+		ASSERT_EQ(1, write(ready[1], "", 1));
+		pause();
+	}
+	ASSERT_EQ(1, read(ready[0], &byte, 1));
+	ASSERT_EQ(0, kill(pid, SIGKILL));
+	ASSERT_EQ(pid, waitpid(pid, NULL, 0));
+	proc_expect_sessions(before);
+}
+
+/* A pipe holds the page, not the mapping and not the session. */
+TEST(a_page_in_use_outlives_the_session)
+{
+	__u64 before = proc_sessions(), *words, value = 0;
+	int fd = open_shared(&words), pipes[2];
+	struct iovec iov = { .iov_base = words, .iov_len = 4 * sizeof(__u64) };
+	int i;
+
+	ASSERT_EQ(0, pipe(pipes));
+	store(&words[3], 33);
+	ASSERT_EQ(4 * sizeof(__u64), vmsplice(pipes[1], &iov, 1, 0));
+	ASSERT_EQ(0, munmap(words, page_size()));
+	close(fd);
+	proc_expect_sessions(before);
+	/* Pages that were freed would be used again. */
+	for (i = 0; i < 100; i++)
+		memset(page_end(page_size()), 0xff, page_size());
+	for (i = 0; i < 4; i++)
+		ASSERT_EQ(sizeof(value), read(pipes[0], &value, sizeof(value)));
+	ASSERT_EQ(33, value);
+}
+
+/* Races. */
+
+#define LIVES		64
+#define ALL_LIVES	1000
+/* A life ends, though the machine may be too slow for any store to be too late. */
+#define LONGEST_LIFE	(20 * MS)
+
+/**
+ * struct heartbeat - timers that one thread stores for and another one reads
+ * @words: their words
+ * @floor: by id, a time before which the timer must not expire
+ * @end: by id, a time after which no word of this life is
+ * @session: theirs
+ * @done: all rounds are over
+ */
+struct heartbeat {
+	__u64 *words;
+	__u64 floor[LIVES];
+	__u64 end[LIVES];
+	int session;
+	bool done;
+};
+
+/*
+ * The word that is in force is the last one that was stored before its
+ * predecessor had passed. If this store is not that early it may come too late,
+ * and promises nothing.
+ */
+static void *beat(void *data)
+{
+	struct heartbeat *h = data;
+	__u64 seed = 1, old, word;
+	int id;
+
+	while (!READ_ONCE(h->done)) {
+		id = random_number(&seed) % LIVES;
+		old = READ_ONCE(h->floor[id]);
+		word = now_ns() + random_number(&seed) % (4 * MS);
+		if (!old || word <= old || word > READ_ONCE(h->end[id]))
+			continue;
+		store(&h->words[id], word);
+		if (now_ns() >= old)
+			continue;
+		/* The reader may have ended this life, and begun another. */
+		__atomic_compare_exchange_n(&h->floor[id], &old, word, false,
+					    __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+	}
+	return NULL;
+}
+
+static void begin_life(struct heartbeat *h, __u64 id)
+{
+	__u64 deadline = now_ns() + 2 * MS;
+
+	store(&h->words[id], deadline);
+	WRITE_ONCE(h->end[id], deadline + LONGEST_LIFE);
+	ASSERT_EQ(0, tw_start_flags(h->session, id, deadline, TWHEEL_START_ABS,
+				    deadline));
+	WRITE_ONCE(h->floor[id], deadline);
+}
+
+/*
+ * A thread stores, another one reads events and begins anew: each life ends once,
+ * and none before a word that was stored in time.
+ */
+TEST(never_early_and_exactly_once)
+{
+	static struct heartbeat h;
+	__u64 begun, ended, id;
+	struct twheel_event event;
+	struct twheel_stats stats;
+	pthread_t thread;
+
+	h.session = open_shared(&h.words);
+	for (begun = 0; begun < LIVES; begun++)
+		begin_life(&h, begun);
+	thread = thread_run(beat, &h);
+	for (ended = 0; ended < begun; ended++) {
+		expect_readable(h.session);
+		ASSERT_EQ(1, tw_read(h.session, &event, 1));
+		id = event.id;
+		ASSERT_LT(id, LIVES);
+		ASSERT_LE(READ_ONCE(h.floor[id]), event.expired_ns);
+		WRITE_ONCE(h.floor[id], 0);
+		if (begun == ALL_LIVES)
+			continue;
+		begin_life(&h, id);
+		begun++;
+	}
+	WRITE_ONCE(h.done, true);
+	thread_join(thread);
+	expect_nothing(h.session, 20 * MS);
+	ASSERT_EQ(0, tw_stats(h.session, &stats));
+	test_note("%llu lives, %llu carried on", begun, stats.carried);
+	ASSERT_EQ(begun, stats.expired);
+	ASSERT_EQ(0, stats.pending);
+	expect_balance(h.session);
+}
+
+static void *scribble(void *data)
+{
+	struct heartbeat *h = data;
+	__u64 seed = 2;
+
+	while (!READ_ONCE(h->done)) {
+		__u64 dice = random_number(&seed) % 8;
+		__u64 *word = &h->words[random_number(&seed) % LIVES];
+
+		if (dice < 5)
+			store(word, now_ns() + random_number(&seed) % (3 * MS));
+		else
+			store(word, dice == 5 ? STOP : random_number(&seed));
+	}
+	return NULL;
+}
+
+/* One random call of each kind. Any of the answers may be right. */
+static void operate(int fd, __u64 *seed)
+{
+	__u64 id = random_number(seed) % LIVES;
+	__u64 delay = random_number(seed) % (3 * MS);
+	struct twheel_event events[4];
+	struct twheel_entry entry;
+	struct twheel_op ops[4];
+	int i;
+
+	memset(ops, 0, sizeof(ops));
+	for (i = 0; i < 4; i++) {
+		ops[i].opcode = i % 2 ? TWHEEL_OP_START : TWHEEL_OP_STOP;
+		ops[i].id = (id + i / 2) % LIVES;
+		ops[i].expires_ns = i % 2 ? delay : 0;
+	}
+	switch (random_number(seed) % 8) {
+	case 0:
+		tw_stop(fd, id);
+		break;
+	case 1:
+		tw_stop_flags(fd, id, TWHEEL_STOP_WITHDRAW);
+		break;
+	case 2:
+		tw_get(fd, id, &entry);
+		break;
+	case 3:
+		tw_drain(fd, &entry, 1);
+		break;
+	case 4:
+		ASSERT_EQ(4, tw_submit(fd, ops, 4));
+		break;
+	case 5:
+		tw_start_periodic(fd, id, delay, delay);
+		break;
+	default:
+		tw_start(fd, id, delay, id);
+	}
+	tw_read(fd, events, ARRAY_SIZE(events));
+}
+
+/* Random words under all calls: the books balance, and nothing is left over. */
+TEST(random_words_under_all_calls)
+{
+	static struct heartbeat h;
+	struct twheel_entry entries[LIVES];
+	struct twheel_event event;
+	struct twheel_stats stats;
+	pthread_t thread;
+	__u64 seed = 3;
+	int i;
+
+	h.session = open_shared(&h.words);
+	thread = thread_run(scribble, &h);
+	for (i = 0; i < 4000; i++) {
+		operate(h.session, &seed);
+		if (i % 500 == 0)
+			expect_balance(h.session);
+	}
+	WRITE_ONCE(h.done, true);
+	thread_join(thread);
+	tw_drain(h.session, entries, LIVES);
+	while (tw_read(h.session, &event, 1) == 1)
+		;
+	ASSERT_EQ(0, tw_drain(h.session, entries, LIVES));
+	ASSERT_EQ(0, tw_stats(h.session, &stats));
+	test_note("%llu started, %llu carried on, %llu stopped by a store",
+		  stats.started, stats.carried, stats.stopped_by_store);
+	ASSERT_EQ(0, stats.pending);
+	ASSERT_EQ(0, stats.unread);
+	expect_balance(h.session);
+}
+
+/* A word that is always a little later than now costs no more than a tick does. */
+TEST(at_most_a_carry_a_tick)
+{
+	__u64 *words, begin = now_ns(), count = 0, tick;
+	int fd = open_shared(&words);
+	struct twheel_event event;
+
+	tick = tick_ns(fd);
+	while (count < 100 && now_ns() < begin + 5 * SECOND) {
+		store(&words[3], now_ns() + tick + tick / 2);
+		/* It has expired if this thread did not get to run. */
+		if (tw_state(fd, 3) == -ENOENT)
+			ASSERT_EQ(0, tw_start(fd, 3, 0, 33));
+		tw_read(fd, &event, 1);
+		count = carried(fd);
+	}
+	test_note("%llu carries", count);
+	ASSERT_LE(count, (now_ns() - begin) / tick + 1);
+}

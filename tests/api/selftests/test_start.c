@@ -1,0 +1,517 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * TWHEEL_IOC_START: its effects, and each of its errors
+ */
+#include <errno.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "harness.h"
+#include "session.h"
+
+/* Opens a session in which the event of a timer is unread. */
+static int open_with_unread(__u64 id, __u64 user_data)
+{
+	int fd = session_open_nonblock();
+
+	ASSERT_EQ(0, tw_start(fd, id, 1, user_data));
+	expect_readable(fd);
+	return fd;
+}
+
+/* The START must be refused and leave the pending timer of its id alone. */
+static void expect_refused(int error, struct twheel_start start)
+{
+	struct twheel_start before = start;
+	int fd = session_open_nonblock();
+	struct twheel_entry get;
+
+	ASSERT_EQ(0, tw_start(fd, 7, HOUR, 77));
+	ASSERT_EQ(-error, tw_ioctl(fd, TWHEEL_IOC_START, &start));
+	ASSERT_EQ(before.id, start.id);
+	EXPECT_STATS(fd, .started = 1, .pending = 1);
+	ASSERT_EQ(0, tw_get(fd, 7, &get));
+	ASSERT_EQ(TWHEEL_STATE_PENDING, get.state);
+	ASSERT_EQ(77, get.user_data);
+	ASSERT_EQ(0, get.period_ns);
+	ASSERT_LT(HOUR - 60 * SECOND, get.remaining_ns);
+}
+
+TEST(relative_start_is_pending)
+{
+	int fd = session_open_nonblock();
+	struct twheel_entry get;
+
+	ASSERT_EQ(0, tw_start(fd, 3, HOUR, 33));
+	EXPECT_STATS(fd, .started = 1, .pending = 1);
+	ASSERT_EQ(0, tw_get(fd, 3, &get));
+	ASSERT_EQ(TWHEEL_STATE_PENDING, get.state);
+	ASSERT_EQ(33, get.user_data);
+	ASSERT_LE(get.remaining_ns, HOUR);
+	ASSERT_LT(HOUR - 60 * SECOND, get.remaining_ns);
+}
+
+TEST(relative_start_expires_when_due)
+{
+	int fd = session_open_nonblock();
+	struct twheel_event event;
+	__u64 before, after;
+
+	before = now_ns();
+	ASSERT_EQ(0, tw_start(fd, 3, 20 * MS, 33));
+	after = now_ns();
+	expect_readable(fd);
+	ASSERT_EQ(1, tw_read(fd, &event, 1));
+	ASSERT_EQ(3, event.id);
+	ASSERT_EQ(33, event.user_data);
+	ASSERT_LE(before + 20 * MS, event.deadline_ns);
+	ASSERT_LE(event.deadline_ns, after + 20 * MS);
+	ASSERT_LE(event.deadline_ns, event.expired_ns);
+	ASSERT_LE(event.expired_ns, now_ns());
+	EXPECT_STATS(fd, .started = 1, .expired = 1, .delivered = 1);
+	expect_no_timer(fd, 3);
+}
+
+TEST(absolute_start_has_that_deadline)
+{
+	int fd = session_open_nonblock();
+	__u64 deadline = now_ns() + 20 * MS;
+	struct twheel_event event;
+
+	ASSERT_EQ(0, tw_start_flags(fd, 3, deadline, TWHEEL_START_ABS, 33));
+	expect_readable(fd);
+	ASSERT_EQ(1, tw_read(fd, &event, 1));
+	ASSERT_EQ(deadline, event.deadline_ns);
+	ASSERT_LE(deadline, event.expired_ns);
+	ASSERT_LE(event.expired_ns, now_ns());
+}
+
+TEST(zero_interval_expires_at_the_next_tick)
+{
+	int fd = session_open_nonblock();
+	__u64 before = now_ns();
+	struct twheel_event event;
+
+	ASSERT_EQ(0, tw_start(fd, 3, 0, 33));
+	expect_readable(fd);
+	ASSERT_EQ(1, tw_read(fd, &event, 1));
+	ASSERT_LE(before, event.deadline_ns);
+	ASSERT_LE(event.deadline_ns, event.expired_ns);
+	EXPECT_STATS(fd, .started = 1, .expired = 1, .delivered = 1);
+}
+
+TEST(deadline_in_the_past_expires_at_the_next_tick)
+{
+	int fd = session_open_nonblock();
+	__u64 past = now_ns() - 50 * MS;
+
+	ASSERT_EQ(0, tw_start_flags(fd, 3, past, TWHEEL_START_ABS, 33));
+	expect_event(fd, 3, 33);
+	EXPECT_STATS(fd, .started = 1, .expired = 1, .delivered = 1);
+}
+
+TEST(deadline_zero_is_long_past)
+{
+	int fd = session_open_nonblock();
+
+	ASSERT_EQ(0, tw_start_flags(fd, 3, 0, TWHEEL_START_ABS, 33));
+	expect_event(fd, 3, 33);
+	EXPECT_STATS(fd, .started = 1, .expired = 1, .delivered = 1);
+}
+
+TEST(longest_interval_is_accepted)
+{
+	int fd = session_open_nonblock();
+	struct twheel_entry get;
+
+	ASSERT_EQ(0, tw_start(fd, 3, INTERVAL_MAX, 33));
+	ASSERT_EQ(0, tw_get(fd, 3, &get));
+	ASSERT_EQ(TWHEEL_STATE_PENDING, get.state);
+	ASSERT_LT(INTERVAL_MAX / 2, get.remaining_ns);
+	ASSERT_LE(get.remaining_ns, INTERVAL_MAX);
+	expect_nothing(fd, 20 * MS);
+	EXPECT_STATS(fd, .started = 1, .pending = 1);
+	ASSERT_EQ(0, tw_stop(fd, 3));
+}
+
+TEST(latest_deadline_is_accepted)
+{
+	int fd = session_open_nonblock();
+	struct twheel_entry get;
+
+	ASSERT_EQ(0, tw_start_flags(fd, 3, INTERVAL_MAX, TWHEEL_START_ABS, 33));
+	ASSERT_EQ(0, tw_get(fd, 3, &get));
+	ASSERT_LE(INTERVAL_MAX - now_ns(), get.remaining_ns);
+	ASSERT_LT(get.remaining_ns, INTERVAL_MAX);
+	expect_nothing(fd, 20 * MS);
+	ASSERT_EQ(0, tw_stop(fd, 3));
+}
+
+TEST(einval_interval_too_long)
+{
+	expect_refused(EINVAL, (struct twheel_start){
+		.id = 7, .expires_ns = INTERVAL_MAX + 1 });
+	expect_refused(EINVAL, (struct twheel_start){
+		.id = 7, .expires_ns = ~0ULL });
+}
+
+TEST(einval_deadline_too_late)
+{
+	expect_refused(EINVAL, (struct twheel_start){
+		.id = 7, .expires_ns = INTERVAL_MAX + 1,
+		.flags = TWHEEL_START_ABS });
+}
+
+TEST(einval_period_too_long)
+{
+	expect_refused(EINVAL, (struct twheel_start){
+		.id = 7, .expires_ns = MS, .period_ns = INTERVAL_MAX + 1 });
+}
+
+TEST(einval_unknown_flags)
+{
+	__u32 known = TWHEEL_START_ABS | TWHEEL_START_REPLACE;
+	int bit;
+
+	for (bit = 0; bit < 32; bit++) {
+		if (known & (1U << bit))
+			continue;
+		expect_refused(EINVAL, (struct twheel_start){
+			.id = 7, .expires_ns = MS, .flags = 1U << bit });
+	}
+}
+
+static __u64 deadline_with_slack(int fd, __u64 deadline, __u32 slack_ns)
+{
+	struct twheel_start start = {
+		.id = 7, .expires_ns = deadline, .flags = TWHEEL_START_ABS,
+		.slack_ns = slack_ns,
+	};
+	struct twheel_entry entry = { .id = 7 };
+
+	ASSERT_LE(0, tw_ioctl(fd, TWHEEL_IOC_START, &start));
+	ASSERT_EQ(0, tw_ioctl(fd, TWHEEL_IOC_GET, &entry));
+	return entry.deadline_ns;
+}
+
+/* Of the ticks in that time the roundest: 640 of 64 ms. */
+TEST(slack_takes_a_round_tick)
+{
+	int fd = session_open_nonblock();
+	struct twheel_info info;
+	__u64 tick, far;
+
+	ASSERT_EQ(0, tw_info(fd, &info));
+	tick = info.tick_ns;
+	far = (1ULL << 40) * tick;
+	ASSERT_EQ(far + 5, deadline_with_slack(fd, far + 5, 0));
+	ASSERT_EQ(far + 5, deadline_with_slack(fd, far + 5, tick - 6));
+	ASSERT_EQ(far + tick, deadline_with_slack(fd, far + 5, tick - 5));
+	ASSERT_EQ(far + 4 * tick, deadline_with_slack(fd, far + tick + 1, 6 * tick));
+	ASSERT_EQ(far + 8 * tick, deadline_with_slack(fd, far + tick + 1, 7 * tick));
+	ASSERT_EQ(far, deadline_with_slack(fd, far - 9, 4000 * (tick / 1000)));
+	ASSERT_EQ(far + 640 * tick, deadline_with_slack(fd, far + 577 * tick, 63 * tick));
+	ASSERT_EQ(INTERVAL_MAX / tick * tick,
+		  deadline_with_slack(fd, INTERVAL_MAX / tick * tick, tick));
+	ASSERT_EQ(INTERVAL_MAX, deadline_with_slack(fd, INTERVAL_MAX, -1));
+}
+
+TEST(slack_is_never_early)
+{
+	struct twheel_start start = { .id = 7, .slack_ns = 5 * MS };
+	int fd = session_open(), i;
+	struct twheel_event event;
+	__u64 before, after;
+
+	for (i = 0; i < 20; i++) {
+		start.expires_ns = i * MS / 4;
+		before = now_ns();
+		ASSERT_EQ(0, tw_ioctl(fd, TWHEEL_IOC_START, &start));
+		after = now_ns();
+		ASSERT_EQ(1, tw_read(fd, &event, 1));
+		ASSERT_LE(before + start.expires_ns, event.deadline_ns);
+		ASSERT_LE(event.deadline_ns, after + start.expires_ns + start.slack_ns);
+		ASSERT_LE(event.deadline_ns, event.expired_ns);
+	}
+}
+
+/* The first expiry has slack, the next ones are a period after that. */
+TEST(slack_of_a_periodic_timer)
+{
+	__u64 deadline = now_ns();
+	struct twheel_start start = {
+		.id = 7, .expires_ns = deadline, .period_ns = 3 * MS + 1,
+		.flags = TWHEEL_START_ABS, .slack_ns = 100 * MS,
+	};
+	struct twheel_event first, next;
+	int fd = session_open();
+
+	ASSERT_EQ(0, tw_ioctl(fd, TWHEEL_IOC_START, &start));
+	ASSERT_EQ(1, tw_read(fd, &first, 1));
+	ASSERT_LE(deadline, first.deadline_ns);
+	ASSERT_LE(first.deadline_ns, deadline + start.slack_ns);
+	ASSERT_EQ(1, tw_read(fd, &next, 1));
+	ASSERT_EQ(first.deadline_ns + (first.overruns + 1) * start.period_ns,
+		  next.deadline_ns);
+}
+
+TEST(slack_of_a_word)
+{
+	struct twheel_setup setup = { .shared_ids = 8 };
+	struct twheel_start start = { .id = 7, .slack_ns = 20 * MS };
+	struct twheel_entry entry = { .id = 7 };
+	int fd = session_open_nonblock();
+	struct twheel_info info;
+	__u64 *words, far;
+
+	ASSERT_EQ(0, tw_info(fd, &info));
+	ASSERT_EQ(0, tw_ioctl(fd, TWHEEL_IOC_SETUP, &setup));
+	words = mmap(NULL, 8 * sizeof(*words), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	ASSERT_TRUE(words != MAP_FAILED);
+	far = (1ULL << 40) * info.tick_ns;
+	words[7] = far - 9 * info.tick_ns;
+	ASSERT_EQ(0, tw_ioctl(fd, TWHEEL_IOC_START, &start));
+	do {
+		usleep(1000);
+		ASSERT_EQ(0, tw_ioctl(fd, TWHEEL_IOC_GET, &entry));
+		ASSERT_EQ(TWHEEL_STATE_PENDING, entry.state);
+	} while (entry.deadline_ns < words[7]);
+	ASSERT_EQ(far, entry.deadline_ns);
+}
+
+TEST(einval_id_out_of_range)
+{
+	struct twheel_info info;
+
+	ASSERT_EQ(0, tw_info(session_open(), &info));
+	expect_refused(EINVAL, (struct twheel_start){
+		.id = info.max_timers, .expires_ns = MS });
+	expect_refused(EINVAL, (struct twheel_start){
+		.id = TWHEEL_ID_KERNEL - 1, .expires_ns = MS });
+}
+
+TEST(largest_id_is_accepted)
+{
+	int fd = session_open_nonblock();
+	struct twheel_info info;
+
+	ASSERT_EQ(0, tw_info(fd, &info));
+	ASSERT_EQ(0, tw_start(fd, info.max_timers - 1, 0, 33));
+	expect_event(fd, info.max_timers - 1, 33);
+}
+
+TEST(enoent_kernel_id_that_never_was)
+{
+	expect_refused(ENOENT, (struct twheel_start){
+		.id = TWHEEL_ID_KERNEL | 12345, .expires_ns = MS });
+}
+
+TEST(efault_on_bad_pointer)
+{
+	int fd = session_open_nonblock();
+
+	ASSERT_EQ(-EFAULT, tw_ioctl(fd, TWHEEL_IOC_START, NULL));
+	EXPECT_STATS(fd, .started = 0);
+}
+
+/* If the id cannot be returned, the timer must not stay. */
+TEST(efault_when_the_id_cannot_be_returned)
+{
+	struct twheel_start start = {
+		.id = TWHEEL_ID_ANY,
+		.expires_ns = HOUR,
+	};
+	int fd = session_open_nonblock();
+	struct twheel_stats stats;
+
+	ASSERT_EQ(-EFAULT, tw_ioctl(fd, TWHEEL_IOC_START,
+				    page_read_only(&start, sizeof(start))));
+	ASSERT_EQ(0, tw_stats(fd, &stats));
+	ASSERT_EQ(0, stats.pending);
+	ASSERT_EQ(0, stats.unread);
+	expect_balance(fd);
+}
+
+TEST(restart_of_pending_returns_one)
+{
+	int fd = session_open_nonblock();
+
+	ASSERT_EQ(0, tw_start(fd, 3, HOUR, 33));
+	ASSERT_EQ(1, tw_start(fd, 3, HOUR, 34));
+	EXPECT_STATS(fd, .started = 1, .restarted = 1, .pending = 1);
+}
+
+TEST(restart_takes_everything_anew)
+{
+	struct twheel_start start = {
+		.id = 3,
+		.expires_ns = 2 * HOUR,
+		.period_ns = 5 * SECOND,
+		.user_data = 34,
+	};
+	int fd = session_open_nonblock();
+	struct twheel_entry get;
+
+	ASSERT_EQ(0, tw_start(fd, 3, HOUR, 33));
+	ASSERT_EQ(1, tw_ioctl(fd, TWHEEL_IOC_START, &start));
+	ASSERT_EQ(0, tw_get(fd, 3, &get));
+	ASSERT_LT(2 * HOUR - 60 * SECOND, get.remaining_ns);
+	ASSERT_EQ(5 * SECOND, get.period_ns);
+	ASSERT_EQ(34, get.user_data);
+
+	ASSERT_EQ(1, tw_start(fd, 3, HOUR, 35));
+	ASSERT_EQ(0, tw_get(fd, 3, &get));
+	ASSERT_LE(get.remaining_ns, HOUR);
+	ASSERT_EQ(0, get.period_ns);
+	ASSERT_EQ(35, get.user_data);
+}
+
+TEST(restart_later_expires_once_and_later)
+{
+	int fd = session_open_nonblock();
+	__u64 delay = test_patience() * 1500 * MS, before;
+	struct twheel_event event;
+	int result;
+
+	ASSERT_EQ(0, tw_start(fd, 3, delay, 33));
+	before = now_ns();
+	result = tw_start(fd, 3, delay + 100 * MS, 34);
+	if (result == -EALREADY)
+		test_slow();
+	ASSERT_EQ(1, result);
+	expect_readable(fd);
+	ASSERT_EQ(1, tw_read(fd, &event, 1));
+	ASSERT_EQ(34, event.user_data);
+	ASSERT_LE(before + delay + 100 * MS, event.deadline_ns);
+	ASSERT_LE(event.deadline_ns, event.expired_ns);
+	expect_nothing(fd, 50 * MS);
+	EXPECT_STATS(fd, .started = 1, .restarted = 1, .expired = 1,
+		     .delivered = 1);
+}
+
+TEST(restart_earlier_expires_once_and_earlier)
+{
+	int fd = session_open_nonblock();
+
+	ASSERT_EQ(0, tw_start(fd, 3, HOUR, 33));
+	ASSERT_EQ(1, tw_start(fd, 3, 10 * MS, 34));
+	expect_event(fd, 3, 34);
+	expect_no_timer(fd, 3);
+	EXPECT_STATS(fd, .started = 1, .restarted = 1, .expired = 1,
+		     .delivered = 1);
+}
+
+TEST(ealready_while_the_event_is_unread)
+{
+	int fd = open_with_unread(3, 33);
+
+	ASSERT_EQ(-EALREADY, tw_start(fd, 3, HOUR, 34));
+	EXPECT_STATS(fd, .started = 1, .expired = 1, .unread = 1);
+	ASSERT_EQ(TWHEEL_STATE_EXPIRED, tw_state(fd, 3));
+	expect_event(fd, 3, 33);
+	expect_no_timer(fd, 3);
+}
+
+TEST(invalid_start_comes_before_ealready)
+{
+	struct twheel_start start = { .id = 3, .flags = 1U << 31 };
+	int fd = open_with_unread(3, 33);
+
+	ASSERT_EQ(-EINVAL, tw_ioctl(fd, TWHEEL_IOC_START, &start));
+	EXPECT_STATS(fd, .started = 1, .expired = 1, .unread = 1);
+	expect_event(fd, 3, 33);
+}
+
+TEST(start_again_after_the_event_was_read)
+{
+	int fd = open_with_unread(3, 33);
+
+	expect_event(fd, 3, 33);
+	ASSERT_EQ(0, tw_start(fd, 3, HOUR, 34));
+	EXPECT_STATS(fd, .started = 2, .expired = 1, .delivered = 1,
+		     .pending = 1);
+	ASSERT_EQ(TWHEEL_STATE_PENDING, tw_state(fd, 3));
+}
+
+TEST(start_again_after_stop)
+{
+	int fd = session_open_nonblock();
+
+	ASSERT_EQ(0, tw_start(fd, 3, HOUR, 33));
+	ASSERT_EQ(0, tw_stop(fd, 3));
+	ASSERT_EQ(0, tw_start(fd, 3, 0, 34));
+	expect_event(fd, 3, 34);
+	EXPECT_STATS(fd, .started = 2, .stopped = 1, .expired = 1,
+		     .delivered = 1);
+}
+
+TEST(replace_withdraws_the_unread_event)
+{
+	int fd = open_with_unread(3, 33);
+
+	ASSERT_EQ(0, tw_start_flags(fd, 3, HOUR, TWHEEL_START_REPLACE, 34));
+	EXPECT_STATS(fd, .started = 2, .expired = 1, .replaced = 1,
+		     .pending = 1);
+	ASSERT_EQ(TWHEEL_STATE_PENDING, tw_state(fd, 3));
+	expect_nothing(fd, 0);
+	ASSERT_EQ(1, tw_start(fd, 3, 0, 35));
+	expect_event(fd, 3, 35);
+	EXPECT_STATS(fd, .started = 2, .restarted = 1, .expired = 2,
+		     .replaced = 1, .delivered = 1);
+}
+
+TEST(replace_withdraws_only_that_event)
+{
+	int fd = open_with_unread(3, 33);
+
+	ASSERT_EQ(0, tw_start(fd, 4, 0, 44));
+	expect_unread(fd, 2);
+	ASSERT_EQ(0, tw_start(fd, 5, 0, 55));
+	expect_unread(fd, 3);
+	ASSERT_EQ(0, tw_start_flags(fd, 4, HOUR, TWHEEL_START_REPLACE, 45));
+	expect_event(fd, 3, 33);
+	expect_event(fd, 5, 55);
+	expect_nothing(fd, 0);
+	ASSERT_EQ(TWHEEL_STATE_PENDING, tw_state(fd, 4));
+}
+
+TEST(replace_of_pending_is_a_restart)
+{
+	int fd = session_open_nonblock();
+
+	ASSERT_EQ(0, tw_start(fd, 3, HOUR, 33));
+	ASSERT_EQ(1, tw_start_flags(fd, 3, HOUR, TWHEEL_START_REPLACE, 34));
+	EXPECT_STATS(fd, .started = 1, .restarted = 1, .pending = 1);
+}
+
+TEST(replace_of_nothing_is_a_start)
+{
+	int fd = session_open_nonblock();
+
+	ASSERT_EQ(0, tw_start_flags(fd, 3, HOUR, TWHEEL_START_REPLACE, 33));
+	EXPECT_STATS(fd, .started = 1, .pending = 1);
+}
+
+TEST(invalid_replace_withdraws_nothing)
+{
+	int fd = open_with_unread(3, 33);
+
+	ASSERT_EQ(-EINVAL, tw_start_flags(fd, 3, ~0ULL, TWHEEL_START_REPLACE,
+					  34));
+	EXPECT_STATS(fd, .started = 1, .expired = 1, .unread = 1);
+	expect_event(fd, 3, 33);
+}
+
+TEST(sessions_do_not_share_ids)
+{
+	int first = session_open_nonblock();
+	int second = session_open_nonblock();
+
+	ASSERT_EQ(0, tw_start(first, 3, HOUR, 33));
+	expect_no_timer(second, 3);
+	ASSERT_EQ(0, tw_start(second, 3, 0, 34));
+	expect_event(second, 3, 34);
+	expect_nothing(first, 0);
+	EXPECT_STATS(first, .started = 1, .pending = 1);
+	EXPECT_STATS(second, .started = 1, .expired = 1, .delivered = 1);
+}

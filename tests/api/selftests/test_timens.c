@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Absolute times inside a time namespace
+ *
+ * They are times of the caller's CLOCK_MONOTONIC, on the way in and out, as
+ * with timerfd. The namespace's clock is 1,000 s ahead. A second process shows
+ * that the reader's clock counts, not the clock of the process that started the
+ * timer.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "harness.h"
+#include "session.h"
+
+#ifndef CLONE_NEWTIME
+#define CLONE_NEWTIME	0x80
+#endif
+
+#define AHEAD		(1000 * SECOND)
+
+/* The children of this process are in the namespace. */
+static void enter_for_children(void)
+{
+	static const char offset[] = "1 1000 0";
+	int fd;
+
+	if (unshare(CLONE_NEWTIME))
+		test_skip("the kernel has no time namespaces");
+	fd = open("/proc/self/timens_offsets", O_WRONLY);
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(sizeof(offset) - 1, write(fd, offset, sizeof(offset) - 1));
+	close(fd);
+}
+
+static void run_inside(void (*fn)(int fd), int fd)
+{
+	__u64 outside = now_ns();
+	pid_t pid = fork();
+
+	ASSERT_LE(0, pid);
+	if (!pid) {
+		ASSERT_LE(outside + AHEAD, now_ns());
+		fn(fd);
+		_exit(0);
+	}
+	expect_child(pid);
+}
+
+static void expect_deadline(int fd, __u64 deadline)
+{
+	struct twheel_event event;
+
+	expect_readable(fd);
+	ASSERT_EQ(1, tw_read(fd, &event, 1));
+	ASSERT_EQ(deadline, event.deadline_ns);
+	ASSERT_LE(deadline, event.expired_ns);
+	ASSERT_LE(event.expired_ns, now_ns());
+}
+
+static void start_and_read(int fd)
+{
+	__u64 deadline = now_ns() + 20 * MS;
+
+	ASSERT_EQ(0, tw_start_flags(fd, 3, deadline, TWHEEL_START_ABS, 33));
+	expect_deadline(fd, deadline);
+	ASSERT_EQ(0, tw_start(fd, 3, 20 * MS, 33));
+	expect_event(fd, 3, 33);
+}
+
+TEST(start_and_read_inside)
+{
+	enter_for_children();
+	run_inside(start_and_read, session_open_nonblock());
+}
+
+static void submit_and_read(int fd)
+{
+	__u64 deadline = now_ns() + 20 * MS;
+	struct twheel_op op = {
+		.opcode = TWHEEL_OP_START,
+		.id = 3,
+		.flags = TWHEEL_START_ABS,
+		.expires_ns = deadline,
+	};
+
+	ASSERT_EQ(1, tw_submit(fd, &op, 1));
+	ASSERT_EQ(0, op.result);
+	ASSERT_EQ(deadline, op.expires_ns);
+	expect_deadline(fd, deadline);
+}
+
+TEST(submit_inside)
+{
+	enter_for_children();
+	run_inside(submit_and_read, session_open_nonblock());
+}
+
+static void get_and_list(int fd)
+{
+	__u64 deadline = now_ns() + HOUR, cursor = 0;
+	struct twheel_entry entry;
+
+	ASSERT_EQ(0, tw_start_flags(fd, 3, deadline, TWHEEL_START_ABS, 33));
+	ASSERT_EQ(0, tw_get(fd, 3, &entry));
+	ASSERT_EQ(deadline, entry.deadline_ns);
+	ASSERT_LE(entry.remaining_ns, HOUR);
+	ASSERT_LT(HOUR - 60 * SECOND, entry.remaining_ns);
+	ASSERT_EQ(1, tw_list(fd, &entry, 1, &cursor));
+	ASSERT_EQ(deadline, entry.deadline_ns);
+	ASSERT_LT(HOUR - 60 * SECOND, entry.remaining_ns);
+}
+
+TEST(get_and_list_inside)
+{
+	enter_for_children();
+	run_inside(get_and_list, session_open_nonblock());
+}
+
+/* The namespace's clock began at 1,000 s: deadlines before that have passed. */
+static void before_its_clock_began(int fd)
+{
+	ASSERT_EQ(0, tw_start_flags(fd, 3, 5, TWHEEL_START_ABS, 33));
+	expect_event(fd, 3, 33);
+	ASSERT_EQ(0, tw_start_flags(fd, 3, INTERVAL_MAX, TWHEEL_START_ABS, 33));
+	ASSERT_EQ(-EINVAL, tw_start_flags(fd, 4, INTERVAL_MAX + 1,
+					  TWHEEL_START_ABS, 33));
+	expect_nothing(fd, 20 * MS);
+}
+
+TEST(limits_inside)
+{
+	enter_for_children();
+	run_inside(before_its_clock_began, session_open_nonblock());
+}
+
+static __u64 deadline_outside;
+
+static void read_inside(int fd)
+{
+	expect_deadline(fd, deadline_outside + AHEAD);
+}
+
+TEST(the_clock_of_the_reader_counts)
+{
+	int fd = session_open_nonblock();
+	struct twheel_entry entry;
+
+	enter_for_children();
+	deadline_outside = now_ns() + 20 * MS;
+	ASSERT_EQ(0, tw_start_flags(fd, 3, deadline_outside, TWHEEL_START_ABS,
+				    33));
+	ASSERT_EQ(0, tw_get(fd, 3, &entry));
+	ASSERT_EQ(deadline_outside, entry.deadline_ns);
+	run_inside(read_inside, fd);
+}

@@ -1,0 +1,972 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The doings of one user cost another nothing
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "harness.h"
+#include "proc.h"
+#include "session.h"
+#include "stranger.h"
+
+#define PRIVATE		TWHEEL_SETUP_PRIVATE
+
+static __u64 parameter(const char *name)
+{
+	__u64 value = 0;
+
+	ASSERT_TRUE(module_parameter(name, &value));
+	return value;
+}
+
+static void set_parameter(const char *name, __u64 value)
+{
+	char path[128];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/sys/module/twheel/parameters/%s", name);
+	file = fopen(path, "w");
+	ASSERT_TRUE(file);
+	ASSERT_LT(0, fprintf(file, "%llu", value));
+	ASSERT_EQ(0, fclose(file));
+}
+
+/* The wheels of cases before this one take a while to go. */
+static __u64 only_default(void)
+{
+	proc_expect_wheels(1);
+	return 1;
+}
+
+/* Limits. */
+
+static long long open_all(void)
+{
+	long long count = 0;
+
+	while (open(DEVICE, O_RDWR) >= 0)
+		count++;
+	ASSERT_EQ(ENOSPC, errno);
+	return count;
+}
+
+/* Documentation/user-api.rst, Limits: sessions of a user. */
+TEST(limit_of_a_users_sessions)
+{
+	__u64 limit = parameter("max_user_sessions");
+	struct stranger *stranger = stranger_begin(STRANGER, open_all);
+	int fd = session_open();
+
+	ASSERT_EQ(limit, stranger->result);
+	ASSERT_EQ(limit, as_stranger(STRANGER + 1, open_all));
+	ASSERT_EQ(0, tw_start(fd, 3, HOUR, 33));
+	stranger_end(stranger);
+	proc_expect_sessions(1);
+	ASSERT_EQ(limit, as_stranger(STRANGER, open_all));
+}
+
+/* Documentation/user-api.rst, Limits: a part is for CAP_SYS_RESOURCE only. */
+TEST(strangers_leave_sessions_for_root)
+{
+	__u64 limit = parameter("max_sessions"), i, sum = 0;
+	struct stranger *strangers[5];
+
+	proc_expect_sessions(0);
+	for (i = 0; i < ARRAY_SIZE(strangers); i++) {
+		strangers[i] = stranger_begin(STRANGER + i, open_all);
+		sum += strangers[i]->result;
+	}
+	ASSERT_EQ(limit - limit / 16, sum);
+	for (i = sum; i < limit; i++)
+		session_open();
+	ASSERT_EQ(-1, open(DEVICE, O_RDWR));
+	ASSERT_EQ(ENOSPC, errno);
+	for (i = 0; i < ARRAY_SIZE(strangers); i++)
+		stranger_end(strangers[i]);
+}
+
+static int setup_tick(int fd, __u64 tick)
+{
+	return tw_setup(fd, (struct twheel_setup){
+		.flags = PRIVATE, .tick_ns = tick });
+}
+
+static long long make_all_wheels(void)
+{
+	long long count;
+	int result;
+
+	for (count = 0; count < 1000; count++) {
+		result = setup_tick(session_open(), 2 * MS + count * US);
+		if (result)
+			break;
+	}
+	ASSERT_EQ(-ENOSPC, result);
+	return count;
+}
+
+/* Documentation/user-api.rst, Limits: private wheels of a user. */
+TEST(limit_of_a_users_wheels)
+{
+	__u64 before = only_default(), limit = parameter("max_user_wheels");
+	struct stranger *stranger = stranger_begin(STRANGER, make_all_wheels);
+
+	ASSERT_EQ(limit, stranger->result);
+	ASSERT_EQ(before + limit, proc_wheels());
+	ASSERT_EQ(0, setup_tick(session_open(), 3 * MS));
+	stranger_end(stranger);
+	proc_expect_wheels(before + 1);
+	ASSERT_EQ(limit, as_stranger(STRANGER, make_all_wheels));
+	proc_expect_wheels(before + 1);
+}
+
+/* Documentation/user-api.rst, Limits: a part is for CAP_SYS_RESOURCE only. */
+TEST(strangers_leave_wheels_for_root)
+{
+	__u64 limit = parameter("max_wheels"), i, sum = 0;
+	struct stranger *strangers[8];
+
+	only_default();
+	for (i = 0; i < ARRAY_SIZE(strangers); i++) {
+		strangers[i] = stranger_begin(STRANGER + i, make_all_wheels);
+		sum += strangers[i]->result;
+	}
+	ASSERT_EQ(limit - limit / 16, sum);
+	for (i = sum; i < limit; i++)
+		ASSERT_EQ(0, setup_tick(session_open(), 3 * MS + i * US));
+	ASSERT_EQ(-ENOSPC, setup_tick(session_open(), 4 * MS));
+	for (i = 0; i < ARRAY_SIZE(strangers); i++)
+		stranger_end(strangers[i]);
+}
+
+#define FEW_TIMERS	45000
+
+static long long start_dense(void)
+{
+	int fd = session_open();
+	long long count = 0;
+
+	while (!tw_start(fd, count, HOUR, 0))
+		count++;
+	ASSERT_EQ(-ENOSPC, tw_start(fd, count, HOUR, 0));
+	ASSERT_EQ(1, tw_start(fd, 0, HOUR, 0));
+	EXPECT_STATS(fd, .started = count, .restarted = 1, .pending = count);
+	ASSERT_EQ(-ENOSPC, tw_start(session_open(), 0, HOUR, 0));
+	ASSERT_EQ(0, tw_stop(fd, 0));
+	ASSERT_EQ(0, tw_start(fd, 0, HOUR, 0));
+	return count;
+}
+
+/* Ids as far apart as they can be, in many sessions. */
+static long long start_sparse(void)
+{
+	long long count = 0;
+	struct twheel_info info;
+	int fd, result = 0;
+	__u64 id;
+
+	while (!result) {
+		fd = session_open();
+		ASSERT_EQ(0, tw_info(fd, &info));
+		for (id = 0; id < info.max_timers && !result; id += 512 * 45) {
+			result = tw_start(fd, id, HOUR, 0);
+			count += !result;
+		}
+		if (!result)
+			result = tw_start_any(fd, HOUR, 0, &id);
+	}
+	ASSERT_EQ(-ENOSPC, result);
+	return count;
+}
+
+/* Events that are read leave marks: these are pages, too. */
+static long long start_and_read_sparse(void)
+{
+	struct twheel_event event;
+	struct twheel_info info;
+	long long count = 0;
+	int fd, result = 0;
+	__u64 id;
+
+	while (!result) {
+		fd = session_open();
+		ASSERT_EQ(0, tw_info(fd, &info));
+		for (id = 0; id < info.max_timers; id += 512 * 45) {
+			result = tw_start(fd, id, 0, 0);
+			if (result)
+				break;
+			ASSERT_EQ(1, tw_read(fd, &event, 1));
+			count++;
+		}
+	}
+	ASSERT_EQ(-ENOSPC, result);
+	return count;
+}
+
+static void with_few_timers(long long (*fn)(void), long long low, long long high)
+{
+	__u64 before = parameter("max_user_timers");
+	struct stranger *stranger;
+	int fd = session_open(), i;
+
+	set_parameter("max_user_timers", FEW_TIMERS);
+	stranger = stranger_begin(STRANGER, fn);
+	test_note("%lld timers of %d", stranger->result, FEW_TIMERS);
+	for (i = 0; i < 2 * FEW_TIMERS; i += 45)
+		ASSERT_EQ(0, tw_start(fd, i, HOUR, 0));
+	set_parameter("max_user_timers", before);
+	ASSERT_LE(low, stranger->result);
+	ASSERT_LE(stranger->result, high);
+	stranger_end(stranger);
+}
+
+/* Documentation/user-api.rst, Limits: timers of a user. */
+TEST(limit_of_a_users_timers)
+{
+	with_few_timers(start_dense, FEW_TIMERS, FEW_TIMERS + 45);
+}
+
+/* Documentation/user-api.rst, Limits: memory is counted, not ids. */
+TEST(limit_of_timers_far_apart)
+{
+	with_few_timers(start_sparse, FEW_TIMERS / 45 / 4, FEW_TIMERS / 45);
+}
+
+TEST(limit_of_marks_far_apart)
+{
+	with_few_timers(start_and_read_sparse, FEW_TIMERS / 45 / 4,
+			FEW_TIMERS / 45 + 10);
+}
+
+/* Returns whether it takes the value. */
+static bool takes(const char *name, const char *value)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "/sys/module/twheel/parameters/%s", name);
+	return write_text(path, value);
+}
+
+static long long open_and_start(void)
+{
+	return tw_start(session_open(), 3, HOUR, 33);
+}
+
+/* Documentation/administration.rst, Parameters: a range, and all of it works. */
+TEST(limits_have_a_range)
+{
+	static const char * const limits[] = {
+		"max_sessions", "max_wheels", "max_user_sessions",
+		"max_user_wheels", "max_user_timers",
+	};
+	static const char * const refused[] = {
+		"2147483648", "4294967295", "4294967296", "-1", "many",
+	};
+	unsigned int i, j;
+
+	for (i = 0; i < ARRAY_SIZE(limits); i++) {
+		__u64 before = parameter(limits[i]);
+
+		for (j = 0; j < ARRAY_SIZE(refused); j++) {
+			ASSERT_TRUE(!takes(limits[i], refused[j]));
+			ASSERT_EQ(before, parameter(limits[i]));
+		}
+		ASSERT_TRUE(takes(limits[i], "2147483647"));
+		ASSERT_EQ(0, as_stranger(STRANGER, open_and_start));
+		set_parameter(limits[i], before);
+	}
+}
+
+static long long setup_words(void)
+{
+	const struct twheel_setup all = { .shared_ids = FEW_TIMERS };
+	const struct twheel_setup one = { .shared_ids = 1 };
+	long long count = 0;
+	int fd = session_open();
+
+	ASSERT_EQ(0, tw_setup(fd, all));
+	ASSERT_EQ(-ENOSPC, tw_setup(session_open(), one));
+	close(fd);
+	while (!tw_setup(session_open(), one))
+		count++;
+	ASSERT_EQ(-ENOSPC, tw_setup(session_open(), one));
+	return count;
+}
+
+/* Documentation/user-api.rst, Limits: pages of words of a user. */
+TEST(limit_of_a_users_words)
+{
+	__u64 page = sysconf(_SC_PAGESIZE);
+	__u64 pages = (FEW_TIMERS * sizeof(__u64) + page - 1) / page;
+
+	with_few_timers(setup_words, pages, pages);
+}
+
+/* A page of words that a pipe holds when its session is closed. */
+static long long pin_and_close(void)
+{
+	__u64 size = FEW_TIMERS * sizeof(__u64), value = 0, *words;
+	struct twheel_setup all = { .shared_ids = FEW_TIMERS };
+	int fd = session_open(), pipes[2];
+	struct iovec iov = { .iov_len = sizeof(value) };
+
+	ASSERT_EQ(0, tw_setup(fd, all));
+	words = map_words(fd, FEW_TIMERS);
+	words[0] = 33;
+	iov.iov_base = words;
+	ASSERT_EQ(0, pipe(pipes));
+	ASSERT_EQ(sizeof(value), vmsplice(pipes[1], &iov, 1, 0));
+	ASSERT_EQ(-ENOSPC, tw_setup(session_open(), all));
+	ASSERT_EQ(0, munmap(words, size));
+	close(fd);
+	fd = session_open();
+	ASSERT_EQ(0, tw_setup(fd, all));
+	words = map_words(fd, FEW_TIMERS);
+	ASSERT_EQ(0, words[0]);
+	words[0] = 44;
+	ASSERT_EQ(sizeof(value), read(pipes[0], &value, sizeof(value)));
+	return value;
+}
+
+/* Documentation/user-api.rst, Limits: words count until their session is closed. */
+TEST(words_held_by_others_do_not_count)
+{
+	with_few_timers(pin_and_close, 33, 33);
+}
+
+static int passed_on;
+
+/* The holder of another user's session spends its opener's limits. */
+static long long start_all_in_a_session_of_others(void)
+{
+	long long count = 0;
+
+	ASSERT_EQ(-EBUSY, tw_setup(passed_on, (struct twheel_setup){
+		.max_timers = 1000000 }));
+	while (!tw_start(passed_on, 1 + count, HOUR, 0))
+		count++;
+	return count;
+}
+
+/* Documentation/user-api.rst, Users and permissions: a session that is passed on. */
+TEST(limit_of_a_session_that_is_passed_on)
+{
+	passed_on = session_open();
+	ASSERT_EQ(0, tw_setup(passed_on, (struct twheel_setup){
+		.max_timers = 100 }));
+	ASSERT_EQ(0, tw_start(passed_on, 0, HOUR, 0));
+	/* The id 100 is not below the limit. */
+	ASSERT_EQ(99, as_stranger(STRANGER, start_all_in_a_session_of_others));
+	EXPECT_STATS(passed_on, .started = 100, .pending = 100);
+}
+
+/* As many sessions as there are, by the ids of a namespace in turn. */
+static long long open_all_by_ids(void)
+{
+	long long count = 0;
+	int fd;
+
+	do {
+		ASSERT_EQ(0, seteuid(count % 10));
+		fd = open(DEVICE, O_RDWR);
+		ASSERT_EQ(0, seteuid(0));
+	} while (fd >= 0 && ++count);
+	ASSERT_EQ(ENOSPC, errno);
+	return count;
+}
+
+static long long make_all_wheels_by_ids(void)
+{
+	long long count = 0, id, made = 1;
+
+	for (id = 1; made; id++, count += made) {
+		ASSERT_EQ(0, seteuid(id));
+		for (made = 0; made < 20; made++)
+			if (setup_tick(session_open(), 5 * MS + (count + made) * US))
+				break;
+		ASSERT_EQ(0, seteuid(0));
+	}
+	return count;
+}
+
+/* Documentation/user-api.rst, Limits: ids of a user namespace are its owner. */
+TEST(ids_of_a_namespace_are_one_user)
+{
+	struct stranger *ids = stranger_send_with_ids(STRANGER, open_all_by_ids);
+	__u64 limit = parameter("max_user_sessions");
+
+	stranger_wait(ids);
+	ASSERT_EQ(limit, ids->result);
+	ASSERT_EQ(0, as_stranger(STRANGER, open_all));
+	ASSERT_EQ(limit, as_stranger(STRANGER + 1, open_all));
+	stranger_end(ids);
+	proc_expect_sessions(0);
+	only_default();
+	ids = stranger_send_with_ids(STRANGER, make_all_wheels_by_ids);
+	stranger_wait(ids);
+	limit = parameter("max_user_wheels");
+	ASSERT_EQ(limit, ids->result);
+	ASSERT_EQ(0, as_stranger(STRANGER, make_all_wheels));
+	ASSERT_EQ(limit, as_stranger(STRANGER + 1, make_all_wheels));
+	stranger_end(ids);
+	proc_expect_wheels(1);
+}
+
+static long long start_the_first(void)
+{
+	return tw_start(session_open(), 3, HOUR, 33);
+}
+
+/* Documentation/user-api.rst, Limits: users with a wheel in place of the default. */
+TEST(limit_of_users_with_a_wheel)
+{
+	__u64 before = parameter("max_own_wheels");
+	struct stranger *first, *second;
+
+	only_default();
+	set_parameter("max_own_wheels", 2);
+	first = stranger_begin(STRANGER, start_the_first);
+	second = stranger_begin(STRANGER + 1, start_the_first);
+	ASSERT_EQ(0, first->result);
+	ASSERT_EQ(0, second->result);
+	ASSERT_EQ(-ENOSPC, as_stranger(STRANGER + 2, start_the_first));
+	ASSERT_EQ(0, start_the_first());
+	stranger_end(first);
+	proc_expect_wheels(2);
+	ASSERT_EQ(0, as_stranger(STRANGER + 2, start_the_first));
+	set_parameter("max_own_wheels", before);
+	stranger_end(second);
+}
+
+/* Wheels. */
+
+static __u64 default_tick;
+
+static long long set_up_what_is_refused(void)
+{
+	int fd = session_open();
+	struct twheel_info before, after;
+	__u32 scheme;
+
+	ASSERT_EQ(0, tw_info(fd, &before));
+	ASSERT_EQ(-EPERM, setup_tick(fd, default_tick - 1));
+	ASSERT_EQ(-EPERM, setup_tick(fd, 50 * US));
+	ASSERT_EQ(-EPERM, tw_setup(fd, (struct twheel_setup){
+		.flags = PRIVATE, .scheme = TWHEEL_SCHEME_HASHED }));
+	ASSERT_EQ(-EPERM, tw_setup(fd, (struct twheel_setup){
+		.flags = PRIVATE, .scheme = TWHEEL_SCHEME_HASHED,
+		.slots = 1 << 20, .tick_ns = 2 * MS }));
+	ASSERT_EQ(0, tw_info(fd, &after));
+	ASSERT_EQ(0, memcmp(&before, &after, sizeof(before)));
+	ASSERT_EQ(0, setup_tick(fd, default_tick));
+	ASSERT_EQ(0, setup_tick(fd, 0));
+	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){
+		.flags = PRIVATE, .mode = TWHEEL_MODE_TICKLESS }));
+	/* A scheme that nobody knows is not a matter of rights. */
+	for (scheme = TWHEEL_SCHEME_HASHED + 1; scheme; scheme *= 2)
+		ASSERT_EQ(-EINVAL, tw_setup(fd, (struct twheel_setup){
+			.flags = PRIVATE, .scheme = scheme }));
+	ASSERT_EQ(0, tw_start(fd, 3, 0, 33));
+	expect_event(fd, 3, 33);
+	return 0;
+}
+
+/* Documentation/user-api.rst, TWHEEL_IOC_SETUP: EPERM. */
+TEST(eperm_without_cap_sys_nice)
+{
+	int fd = session_open();
+
+	default_tick = tick_ns(fd);
+	ASSERT_EQ(0, as_stranger(STRANGER, set_up_what_is_refused));
+	ASSERT_EQ(0, setup_tick(fd, 50 * US));
+	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){
+		.flags = PRIVATE, .scheme = TWHEEL_SCHEME_HASHED,
+		.slots = 2 }));
+}
+
+static long long set_up_in_a_namespace(void)
+{
+	int fd;
+
+	if (unshare(CLONE_NEWUSER))
+		return -1;
+	fd = session_open();
+	ASSERT_EQ(-EPERM, setup_tick(fd, 50 * US));
+	ASSERT_EQ(0, tw_start(fd, 3, 0, 33));
+	expect_event(fd, 3, 33);
+	return 0;
+}
+
+/* There a stranger has all capabilities. */
+TEST(capabilities_of_a_user_namespace_do_not_count)
+{
+	if (as_stranger(STRANGER, set_up_in_a_namespace))
+		test_skip("this kernel has no user namespaces for strangers");
+	proc_expect_wheels(1);
+}
+
+static long long start_one(void)
+{
+	int fd = session_open(), other = session_open();
+
+	ASSERT_EQ(0, tw_start(fd, 3, HOUR, 33));
+	ASSERT_EQ(0, tw_start(fd, 4, 0, 44));
+	expect_event(fd, 4, 44);
+	ASSERT_EQ(0, tw_start(other, 3, HOUR, 33));
+	return tick_ns(fd);
+}
+
+/* Documentation/user-api.rst, Wheels: a wheel of the user. */
+TEST(each_user_has_a_wheel)
+{
+	struct stranger *first, *second;
+	__u64 before = only_default();
+	int fd = session_open();
+
+	ASSERT_EQ(0, tw_start(fd, 3, HOUR, 33));
+	ASSERT_EQ(before, proc_wheels());
+	first = stranger_begin(STRANGER, start_one);
+	ASSERT_EQ(tick_ns(fd), first->result);
+	ASSERT_EQ(before + 1, proc_wheels());
+	second = stranger_begin(STRANGER + 1, start_one);
+	ASSERT_EQ(before + 2, proc_wheels());
+	stranger_end(first);
+	proc_expect_wheels(before + 1);
+	stranger_end(second);
+	proc_expect_wheels(before);
+	proc_expect_balance(proc_text());
+}
+
+/* Documentation/user-api.rst, TWHEEL_IOC_SETUP: who shares a wheel. */
+TEST(users_share_no_private_wheel)
+{
+	struct stranger *first, *second;
+	__u64 before = only_default();
+	int i;
+
+	for (i = 0; i < 2; i++)
+		ASSERT_EQ(0, setup_tick(session_open(), 2 * MS));
+	ASSERT_EQ(before + 1, proc_wheels());
+	first = stranger_begin(STRANGER, make_all_wheels);
+	ASSERT_EQ(before + 1 + first->result, proc_wheels());
+	second = stranger_begin(STRANGER + 1, make_all_wheels);
+	ASSERT_EQ(before + 1 + first->result + second->result, proc_wheels());
+	stranger_end(first);
+	stranger_end(second);
+	proc_expect_wheels(before + 1);
+}
+
+static void expect_shared(struct twheel_setup first, struct twheel_setup second)
+{
+	int one = session_open(), other = session_open();
+	__u64 before = only_default();
+
+	first.flags = PRIVATE;
+	second.flags = PRIVATE;
+	ASSERT_EQ(0, tw_setup(one, first));
+	ASSERT_EQ(0, tw_setup(other, second));
+	ASSERT_EQ(before + 1, proc_wheels());
+	close(one);
+	close(other);
+	proc_expect_wheels(before);
+}
+
+/* Documentation/user-api.rst, TWHEEL_IOC_SETUP: 0 or the default. */
+TEST(equal_configurations_share_a_wheel)
+{
+	__u64 tick = tick_ns(session_open());
+	struct twheel_setup hashed = { .scheme = TWHEEL_SCHEME_HASHED };
+	struct twheel_setup spelled = hashed, odd = hashed;
+	struct twheel_info info;
+	int fd = session_open();
+
+	hashed.flags = PRIVATE;
+	ASSERT_EQ(0, tw_setup(fd, hashed));
+	ASSERT_EQ(0, tw_info(fd, &info));
+	close(fd);
+	spelled.slots = info.slots;
+	odd.slots = info.slots - 1;
+	spelled.tick_ns = tick;
+	proc_expect_wheels(1);
+	expect_shared((struct twheel_setup){ .tick_ns = tick },
+		      (struct twheel_setup){ .tick_ns = 0 });
+	expect_shared(hashed, spelled);
+	expect_shared(hashed, odd);
+}
+
+/* A descriptor keeps the rights of its opener. */
+TEST(rights_are_the_openers)
+{
+	int fd = session_open();
+
+	drop_rights(STRANGER);
+	ASSERT_EQ(0, setup_tick(fd, 50 * US));
+	ASSERT_EQ(0, tw_start(fd, 3, 0, 33));
+	expect_event(fd, 3, 33);
+}
+
+/* Nobody waits. */
+
+#define ROUNDS		20
+#define LATER_NS	(10 * MS)
+
+static __u64 open_set_up_close(void)
+{
+	__u64 start = now_ns();
+	int fd = session_open();
+
+	ASSERT_EQ(0, setup_tick(fd, 7 * MS));
+	ASSERT_EQ(0, tw_start(fd, 3, HOUR, 33));
+	ASSERT_EQ(0, close(fd));
+	return now_ns() - start;
+}
+
+static int compare(const void *a, const void *b)
+{
+	__u64 first = *(const __u64 *)a, second = *(const __u64 *)b;
+
+	return first < second ? -1 : first > second;
+}
+
+/* Of real time, so that the figure is no share of the CPU. */
+static __u64 usual_time(void)
+{
+	struct sched_param param = { .sched_priority = 1 };
+	__u64 times[ROUNDS];
+	unsigned int i;
+
+	ASSERT_EQ(0, sched_setscheduler(0, SCHED_FIFO, &param));
+	for (i = 0; i < ROUNDS; i++)
+		times[i] = open_set_up_close();
+	param.sched_priority = 0;
+	ASSERT_EQ(0, sched_setscheduler(0, SCHED_OTHER, &param));
+	qsort(times, ROUNDS, sizeof(times[0]), compare);
+	return times[ROUNDS / 2];
+}
+
+static void expect_undisturbed(__u64 before)
+{
+	__u64 now = usual_time();
+
+	test_note("open, setup and close: %llu us undisturbed, %llu us now",
+		  before / US, now / US);
+	if (time_is_exact())
+		ASSERT_LE(now, before + LATER_NS);
+}
+
+/* Nor for a thread of the kernel, which strangers may keep from running. */
+TEST(no_session_waits_for_a_grace_period)
+{
+	__u64 usual;
+
+	if (!time_is_exact())
+		test_skip("not on a machine of one CPU");
+	usual = usual_time();
+	test_note("open, setup and close: %llu us", usual / US);
+	ASSERT_LE(usual, 2 * MS);
+}
+
+TEST(root_does_not_wait_for_many_sessions)
+{
+	__u64 before = usual_time();
+	struct stranger *stranger = stranger_begin(STRANGER, open_all);
+
+	expect_undisturbed(before);
+	stranger_end(stranger);
+}
+
+static const char *file_to_read;
+
+static void read_for_ever(void)
+{
+	static char text[1 << 20];
+	int fd;
+
+	die_with_parent();
+	for (;;) {
+		fd = open(file_to_read, O_RDONLY);
+		ASSERT_LE(0, fd);
+		while (read(fd, text, sizeof(text)) > 0)
+			;
+		close(fd);
+	}
+}
+
+static long long read_in_sixteen_processes(void)
+{
+	int i;
+
+	ASSERT_EQ(0, setpgid(0, 0));
+	open_all();
+	for (i = 0; i < 16; i++)
+		if (!fork())
+			read_for_ever();
+	return 0;
+}
+
+static struct stranger *begin_reading(const char *file)
+{
+	file_to_read = file;
+	return stranger_begin(STRANGER, read_in_sixteen_processes);
+}
+
+static void end_reading(struct stranger *stranger)
+{
+	ASSERT_EQ(0, kill(-stranger->pid, SIGKILL));
+	ASSERT_EQ(stranger->pid, waitpid(stranger->pid, NULL, 0));
+	proc_expect_sessions(0);
+}
+
+/* As against 16 processes that are as busy with something else. */
+TEST(root_does_not_wait_for_readers_of_proc)
+{
+	struct stranger *stranger = begin_reading("/proc/self/status");
+	__u64 before = usual_time();
+
+	end_reading(stranger);
+	stranger = begin_reading("/proc/twheel");
+	expect_undisturbed(before);
+	end_reading(stranger);
+}
+
+/* /proc/twheel. */
+
+/* In how many blocks of /proc/twheel there is such a line. */
+static unsigned int visible(const char *name)
+{
+	unsigned int count = 0;
+	struct proc_line line;
+
+	proc_begin(&line, proc_text());
+	while (proc_next(&line))
+		count += !strcmp(line.name, name);
+	return count;
+}
+
+static unsigned int visible_sessions(void)
+{
+	return visible("session");
+}
+
+static long long open_two_and_look(void)
+{
+	const char *text;
+	__u64 value;
+	int fd;
+
+	session_open();
+	fd = session_open();
+	ASSERT_EQ(0, tw_start(fd, 3, HOUR, 33));
+	text = proc_text();
+	/* The default wheel and its CPUs are for everybody. */
+	ASSERT_TRUE(proc_find(text, "default", PROC_NONE, "pending", &value));
+	ASSERT_TRUE(proc_find(text, "default", 0, "pending", &value) ||
+		    proc_find(text, "default", 1, "pending", &value));
+	ASSERT_TRUE(proc_find(text, "user", PROC_NONE, "pending", &value));
+	ASSERT_EQ(getuid(), proc_session(text, getpid(), "uid"));
+	return visible_sessions();
+}
+
+/* Documentation/user-api.rst, /proc/twheel: who sees what. */
+TEST(strangers_see_no_sessions_but_their_own)
+{
+	struct stranger *first, *second;
+	int fd;
+
+	proc_expect_sessions(0);
+	fd = session_open();
+	ASSERT_EQ(0, tw_start(fd, 3, HOUR, 33));
+	first = stranger_begin(STRANGER, open_two_and_look);
+	second = stranger_begin(STRANGER + 1, open_two_and_look);
+	ASSERT_EQ(2, first->result);
+	ASSERT_EQ(2, second->result);
+	ASSERT_EQ(5, visible_sessions());
+	ASSERT_EQ(5, proc_sessions());
+	stranger_end(first);
+	stranger_end(second);
+}
+
+/* A wheel in place of the default wheel, and a private one. */
+static long long use_two_wheels(void)
+{
+	int fd = session_open();
+
+	ASSERT_EQ(0, setup_tick(fd, 2 * MS));
+	ASSERT_EQ(0, tw_start(fd, 3, HOUR, 33));
+	ASSERT_EQ(0, tw_start(session_open(), 3, HOUR, 33));
+	return 0;
+}
+
+static long long use_two_wheels_and_look(void)
+{
+	const char *text;
+	__u64 value;
+
+	use_two_wheels();
+	text = proc_text();
+	ASSERT_TRUE(proc_find(text, "user", PROC_NONE, "pending", &value));
+	ASSERT_EQ(1, value);
+	ASSERT_TRUE(proc_find(text, "private", PROC_NONE, "pending", &value));
+	ASSERT_EQ(1, value);
+	return visible("number");
+}
+
+static long long look_at_wheels(void)
+{
+	return visible("number");
+}
+
+/* The lines of a wheel show each start on it at once. */
+TEST(strangers_see_no_wheels_but_their_own)
+{
+	struct stranger *first, *second, *third;
+	__u64 before = only_default();
+	__u64 tick = tick_ns(session_open());
+
+	ASSERT_EQ(before, visible("number"));
+	ASSERT_EQ(0, setup_tick(session_open(), 2 * tick));
+	first = stranger_begin(STRANGER, use_two_wheels);
+	second = stranger_begin(STRANGER + 1, use_two_wheels_and_look);
+	third = stranger_begin(STRANGER + 2, look_at_wheels);
+	ASSERT_EQ(before + 2, second->result);
+	ASSERT_EQ(before, third->result);
+	/* Their number is for everybody. */
+	ASSERT_EQ(before + 5, proc_wheels());
+	ASSERT_EQ(before + 5, visible("number"));
+	stranger_end(first);
+	stranger_end(second);
+	stranger_end(third);
+}
+
+static int proc_fd;
+
+static long long read_roots_file(void)
+{
+	char text[4096];
+
+	session_open();
+	ASSERT_LT(0, read(proc_fd, text, sizeof(text) - 1));
+	return 0;
+}
+
+/* A reader's view is decided when the file is opened. */
+TEST(rights_of_who_opened_proc)
+{
+	static char text[1 << 20];
+	struct stranger *stranger;
+	ssize_t got;
+
+	session_open();
+	proc_fd = open("/proc/twheel", O_RDONLY);
+	stranger = stranger_begin(STRANGER, read_roots_file);
+	stranger_end(stranger);
+	ASSERT_EQ(0, lseek(proc_fd, 0, SEEK_SET));
+	drop_rights(STRANGER);
+	got = read(proc_fd, text, sizeof(text) - 1);
+	ASSERT_LT(0, got);
+	while (read(proc_fd, text + strlen(text), 4096) > 0)
+		;
+	ASSERT_TRUE(strstr(text, "\nsession "));
+	ASSERT_EQ(0, visible_sessions());
+}
+
+/* The number of a wheel that a line "wheel" of a session gives. */
+static __u64 number_of_wheel(const char *text, const char *name, __u64 tick)
+{
+	__u64 number = 0;
+	struct proc_line line;
+
+	proc_begin(&line, text);
+	while (proc_next(&line)) {
+		if (strcmp(line.wheel, name))
+			continue;
+		if (!strcmp(line.name, "number"))
+			number = strtoull(line.value, NULL, 10);
+		if (!strcmp(line.name, "tick_ns") &&
+		    strtoull(line.value, NULL, 10) == tick)
+			return number;
+	}
+	test_fail(__FILE__, __LINE__, "no wheel %s", name);
+}
+
+/* Documentation/user-api.rst, /proc/twheel: numbers. */
+TEST(sessions_name_their_wheels)
+{
+	int fd = session_open(), first, second;
+	__u64 tick = tick_ns(fd);
+	const char *text = proc_text();
+
+	ASSERT_EQ(1, number_of_wheel(text, "default", tick));
+	ASSERT_EQ(1, proc_session(text, getpid(), "wheel"));
+	ASSERT_EQ(0, setup_tick(fd, 2 * MS));
+	text = proc_text();
+	first = number_of_wheel(text, "private", 2 * MS);
+	ASSERT_EQ(first, proc_session(text, getpid(), "wheel"));
+	ASSERT_EQ(0, setup_tick(session_open(), 3 * MS));
+	text = proc_text();
+	second = number_of_wheel(text, "private", 3 * MS);
+	ASSERT_LT(first, second);
+	ASSERT_EQ(first, proc_session(text, getpid(), "wheel"));
+}
+
+/* Documentation/user-api.rst, /proc/twheel: pids of the reader's namespace. */
+TEST(pids_of_the_readers_namespace)
+{
+	pid_t pid;
+
+	proc_expect_sessions(0);
+	session_open();
+	if (unshare(CLONE_NEWPID))
+		test_skip("this kernel has no pid namespaces");
+	pid = fork();
+	if (!pid) {
+		ASSERT_EQ(1, getpid());
+		session_open();
+		ASSERT_EQ(2, visible_sessions());
+		ASSERT_EQ(0, proc_session(proc_text(), 0, "started"));
+		ASSERT_EQ(0, proc_session(proc_text(), 1, "started"));
+		_exit(0);
+	}
+	expect_child(pid);
+}
+
+/* Sessions come and go between two pieces of a reading: none is left out. */
+TEST(a_reading_in_pieces_is_whole)
+{
+	static char text[1 << 20];
+	unsigned int i, length = 0;
+	int fds[100], fd, last;
+	const char *at = text;
+	ssize_t got;
+
+	for (i = 0; i < ARRAY_SIZE(fds); i++)
+		fds[i] = session_open();
+	last = session_open();
+	ASSERT_EQ(0, tw_start(last, 3, HOUR, 33));
+	fd = open("/proc/twheel", O_RDONLY);
+	for (i = 0; (got = read(fd, text + length, 500)) > 0; i++) {
+		length += got;
+		if (i < ARRAY_SIZE(fds))
+			close(fds[i]);
+	}
+	while ((at = strstr(at, "\n  started 1\n"))) {
+		last = -1;
+		at++;
+	}
+	ASSERT_EQ(-1, last);
+}
