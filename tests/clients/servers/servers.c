@@ -151,7 +151,8 @@ static void open_wheel(void)
 	errno = -twheel_open(&wheel, &setup);
 	if (errno)
 		fail("/dev/twheel");
-	if (twheel_batch_new(wheel, BATCH, &batch))
+	errno = -twheel_batch_new(wheel, BATCH, &batch);
+	if (errno)
 		fail("twheel_batch_new");
 	loop->watch(twheel_fd(wheel), wheel_readable);
 }

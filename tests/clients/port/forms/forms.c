@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What tools/timer_list-to-twheel.cocci makes of each form of call
+ * Each form of call, for tools/port-to-twheel to port
  *
- * A module without use, of calls of timer_list. tests/port/run ports it: then
+ * A module without use, of calls of timer_list. tests/clients/port/run ports it: then
  * each statement that is followed by a comment must read as the comment does.
  */
 #include <linux/jiffies.h>
@@ -22,7 +22,7 @@ struct form {
 	int seconds;
 	u16 interval;
 	unsigned int wait_ms;
-	unsigned long when;
+	unsigned long when, since;
 };
 
 static struct timer_list lone;
@@ -54,6 +54,7 @@ static void delays(struct form *f)
 {
 	struct timer_list *t = &f->timer;
 	/* struct twheel_timer *t = &f->timer; */
+	unsigned long left = f->when - jiffies;
 
 	mod_timer(t, jiffies + HZ);
 	/* twheel_start(t, NSEC_PER_SEC); */
@@ -77,6 +78,19 @@ static void delays(struct form *f)
 	/* twheel_start(t, jiffies64_to_nsecs(round_jiffies_relative(HZ))); */
 	mod_timer(t, jiffies + HZ + f->seconds);
 	/* twheel_start(t, jiffies64_to_nsecs(max_t(long, HZ + f->seconds, 0))); */
+	mod_timer(t, jiffies + (f->when - f->since));
+	/* twheel_start(t, jiffies64_to_nsecs(max_t(long, f->when - f->since, 0))); */
+	mod_timer(t, jiffies + left);
+	/* twheel_start(t, jiffies64_to_nsecs(max_t(long, left, 0))); */
+}
+
+/* A function that takes timers is ported if each timer that it is given is. */
+static void start_both(struct timer_list *a, struct timer_list *b)
+{
+	mod_timer(a, jiffies + 1);
+	/* twheel_start(a, jiffies64_to_nsecs(1)); */
+	mod_timer(b, jiffies);
+	/* twheel_start(b, 0); */
 }
 
 static void deadlines(struct form *f)
@@ -98,6 +112,15 @@ static void deadlines(struct form *f)
 	f->seconds++;
 	add_timer_on(&lone, 1);
 	/* twheel_start_on(&lone, jiffies64_to_nsecs(max_t(long, f->when - jiffies, 0)), 1); */
+	lone.expires += 7;
+	add_timer(&lone);
+	/* twheel_start_at(&lone, ktime_add_ns(twheel_deadline(&lone), jiffies64_to_nsecs(7))); */
+	lone.expires = f->when;
+	mod_timer(&lone, lone.expires);
+	/* twheel_start(&lone, jiffies64_to_nsecs(max_t(long, f->when - jiffies, 0))); */
+	timer_reduce(&f->other, jiffies + HZ);
+	/* twheel_reduce_at(&f->other, ktime_add_ns(ktime_get(), NSEC_PER_SEC)); */
+	start_both(&f->timer, &f->other);
 	f->when = f->timer.expires;
 	/* f->when = (jiffies + nsecs_to_jiffies(twheel_remaining(&f->timer))); */
 	f->when = lone.expires - jiffies;
@@ -155,6 +178,8 @@ static int __init forms_init(void)
 		return -ENOMEM;
 	timer_setup(&f->timer, expired, 0);
 	/* twheel_timer_setup(&f->timer, NULL, expired, 0); */
+	timer_setup(&f->inner.timer, expired, 0);
+	/* twheel_timer_setup(&f->inner.timer, NULL, expired, 0); */
 	timer_setup(&f->other, expired, 0);
 	/* twheel_timer_setup(&f->other, NULL, expired, 0); */
 	others(f);

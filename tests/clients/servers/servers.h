@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the idle timeouts of a server cost in an event loop: what the parts share
+ * The cost of a server's idle timeouts in an event loop: declarations that the
+ * parts share
  */
 #ifndef SERVERS_H
 #define SERVERS_H
 
 #include <stdbool.h>
 
-#include "../include/user.h"
+#include "../../api/selftests/user.h"
 
 #define CONNECTIONS	100000U
 #define TIMEOUT_NS	(2 * SECOND)

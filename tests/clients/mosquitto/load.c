@@ -16,9 +16,10 @@
  *		answer
  *   pid=N	the broker: how much of the CPU it has in all, and in each 100 ms
  *
- * The time begins when all are connected. A connection may be closed no earlier than
- * one and a half keepalives after it last spoke. At the end, those that must go have
- * to be gone, if it was time. Prints lines of a name and a value. Status 1 if the broker was wrong.
+ * The time begins when all are connected. A connection may be closed no earlier
+ * than one and a half keepalives after it last spoke. At the end, connections
+ * that must go have to be gone, if it was time. Prints lines of a name and a
+ * value. Status 1 if the broker was wrong.
  */
 #include <arpa/inet.h>
 #include <err.h>
@@ -34,20 +35,20 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "../include/user.h"
+#include "../../api/selftests/user.h"
 
 #define CONNECTIONS_MAX	60000
 #define SECONDS_MAX	3600
 /* In a second. */
 #define BURSTS		10
-/* What the broker gives those who do not send CONNECT. */
+/* The time that the broker gives clients that do not send CONNECT. */
 #define MUTE_KEEPALIVE	60
 /* Of a keepalive of 0. */
 #define NEVER		(~0ULL)
 
 typedef unsigned long long u64;
 
-/* Those that must go come first. */
+/* Kinds that must go come first. */
 enum kind { SILENT, IDLE, MUTE, SLOW, BUSY, FOREVER, PROBE, KINDS };
 
 static const char * const kind_names[KINDS] = {
@@ -62,8 +63,8 @@ struct connection {
 };
 
 /*
- * One kind of connections. Those that speak take turns, so that the packets of all
- * are spread evenly.
+ * One kind of connections. Connections that speak take turns, so that the
+ * packets of all are spread evenly.
  */
 struct group {
 	struct connection *first;
@@ -184,8 +185,8 @@ static void open_connections(void)
 }
 
 /*
- * Did the broker know all that was said when it closed? What arrives after that,
- * or what it has not read by then, is answered by a reset.
+ * Did the broker know all that was said when it closed? Bytes that arrive after
+ * that, or that it has not read by then, are answered by a reset.
  */
 static bool broker_knew_all(int fd)
 {
@@ -312,7 +313,7 @@ static u64 broker_ns(void)
 }
 
 /**
- * struct cost - what has been used up to a time
+ * struct cost - the resources used up to a time
  * @now_ns: that time
  * @idle_ns: how long the CPUs of this machine have had nothing to do
  * @broker_ns: how long one of them has run the broker

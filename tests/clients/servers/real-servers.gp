@@ -3,9 +3,9 @@
 # real-servers.svg: mosquitto, and the loops of libevent and libuv. The figures are
 # those of Documentation/real-servers.rst, lowest and highest of three runs:
 #
-#	gnuplot tests/servers/real-servers.gp
+#	gnuplot tests/clients/servers/real-servers.gp
 
-load 'tests/bench-user/style.gnuplot'
+load 'tests/bench/bench-user/style.gnuplot'
 set datafile separator whitespace
 set terminal svg size 960,420 font 'sans,12' background 'white'
 set output 'Documentation/plots/real-servers.svg'

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * client.c - thousands of connections to the server, each with a will
+ *
+ * Half of them talk to the end. Three in ten go silent at some time, some
+ * from the beginning; the server must close exactly these. Two in ten close
+ * by themselves. Only the client knows which does what, and here it judges
+ * whether the server was right. A connection that the server closed must not
+ * have said anything for the whole timeout, and none that went silent may
+ * stay.
+ *
+ * On a machine that is too slow a message may not reach the server in time.
+ * Then the server is right to close the connection, and it is "late". The
+ * client does not guess that from clocks: TCP knows what the server had got.
+ *
+ * usage: client PORT CONNECTIONS SECONDS TIMEOUT_MS
+ *
+ * With 0 CONNECTIONS there are as many as the machine opens in the first second,
+ * from FEWEST to MOST. To open one takes several times what a heartbeat takes, and
+ * the server greets each, so that no more are opened than it can accept.
+ *
+ * Prints a line "progress ..." each second and lines of a name and a value at
+ * the end.
+ */
+#include <arpa/inet.h>
+#include <err.h>
+#include <netinet/tcp.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MS		1000000ULL
+#define SECOND		1000000000ULL
+#define OPEN_AT_ONCE	200		/* and not greeted yet */
+#define FEWEST		100
+#define MOST		6000
+#define GRACE		(120 * SECOND)	/* without one that is closed */
+
+typedef unsigned long long u64;
+
+enum role {
+	TALKS,			/* until the end */
+	GOES_SILENT,		/* at its time */
+	CLOSES,			/* at its time */
+};
+
+struct connection {
+	int fd;			/* -1: closed, or not open yet */
+	enum role role;
+	bool greeted;		/* the server has accepted it */
+	bool silent;
+	u64 spoke_ns;		/* before the last message, or connect() */
+	u64 next_ns;		/* the next message */
+	u64 change_ns;		/* when it goes silent, or closes */
+};
+
+static struct connection *connections;
+static unsigned int nr_connections, nr_opened, nr_greeted, nr_open;
+static bool find_number;
+static unsigned int sent, silent, closed_by_us, closed_by_server;
+static unsigned int wrong, missed, late;
+static u64 begin_ns, end_ns, closed_ns, timeout_ns;
+static struct sockaddr_in server;
+static int epfd;
+
+static u64 now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * SECOND + ts.tv_nsec;
+}
+
+static u64 random_below(u64 limit)
+{
+	return limit ? ((u64)random() << 31 | random()) % limit : 0;
+}
+
+static u64 later(u64 a, u64 b)
+{
+	return a > b ? a : b;
+}
+
+static void open_connection(struct connection *connection)
+{
+	struct epoll_event event = {
+		.events = EPOLLIN | EPOLLRDHUP,
+		.data.ptr = connection,
+	};
+	u64 now = now_ns();
+
+	connection->fd = socket(AF_INET, SOCK_STREAM, 0);
+	if (connection->fd < 0 ||
+	    connect(connection->fd, (struct sockaddr *)&server,
+		    sizeof(server)) ||
+	    epoll_ctl(epfd, EPOLL_CTL_ADD, connection->fd, &event))
+		err(1, "connection %u", nr_opened);
+	connection->spoke_ns = now;
+	connection->next_ns = now + random_below(timeout_ns / 2);
+	nr_opened++;
+	nr_open++;
+}
+
+static void open_some(void)
+{
+	while (nr_opened < nr_connections &&
+	       nr_opened - nr_greeted < OPEN_AT_ONCE)
+		open_connection(&connections[nr_opened]);
+}
+
+/* The first second is over. */
+static void settle_number(void)
+{
+	nr_connections = nr_opened < FEWEST ? FEWEST : nr_opened;
+	find_number = false;
+}
+
+static void greeted(struct connection *connection)
+{
+	nr_greeted += !connection->greeted;
+	connection->greeted = true;
+}
+
+static void close_connection(struct connection *connection)
+{
+	greeted(connection);
+	close(connection->fd);
+	connection->fd = -1;
+	nr_open--;
+}
+
+static void speak(struct connection *connection)
+{
+	u64 now = now_ns();
+
+	if (send(connection->fd, ".", 1, MSG_NOSIGNAL) == 1)
+		sent++;
+	connection->spoke_ns = now;
+	connection->next_ns = now + timeout_ns / 2 -
+			      random_below(timeout_ns / 8);
+}
+
+/* Returns true if there is nothing more to do for it. */
+static bool change(struct connection *connection, u64 now)
+{
+	if (connection->role == TALKS || now < connection->change_ns)
+		return false;
+	if (connection->role == GOES_SILENT) {
+		connection->silent = true;
+		silent++;
+	} else {
+		close_connection(connection);
+		closed_by_us++;
+	}
+	return true;
+}
+
+static void act(struct connection *connection, u64 now)
+{
+	if (connection->fd < 0 || connection->silent)
+		return;
+	if (!change(connection, now) && now >= connection->next_ns)
+		speak(connection);
+}
+
+/*
+ * Did the server know all that was said when it closed? Bytes that arrive after
+ * that, or that it has not read by then, are answered by a reset.
+ */
+static bool server_knew_all(int fd)
+{
+	struct tcp_info info;
+	socklen_t size = sizeof(info);
+
+	if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size))
+		err(1, "TCP_INFO");
+	return info.tcpi_state == TCP_CLOSE_WAIT && !info.tcpi_unacked;
+}
+
+/* The server has closed it. */
+static void closed(struct connection *connection)
+{
+	closed_ns = now_ns();
+	if (closed_ns - connection->spoke_ns < timeout_ns &&
+	    server_knew_all(connection->fd))
+		wrong++;
+	else if (!connection->silent)
+		late++;
+	closed_by_server++;
+	close_connection(connection);
+}
+
+static void hear(struct connection *connection, unsigned int what)
+{
+	char greeting;
+
+	if (what & (EPOLLRDHUP | EPOLLHUP | EPOLLERR))
+		closed(connection);
+	else if (recv(connection->fd, &greeting, 1, MSG_DONTWAIT) == 1)
+		greeted(connection);
+}
+
+static void handle_events(void)
+{
+	struct epoll_event events[256];
+	int i, ready;
+
+	do {
+		ready = epoll_wait(epfd, events, 256, 5);
+		for (i = 0; i < ready; i++)
+			hear(events[i].data.ptr, events[i].events);
+	} while (ready == 256);
+}
+
+static void print_progress(u64 now)
+{
+	static u64 next = SECOND;
+
+	if (now - begin_ns < next)
+		return;
+	next += SECOND;
+	printf("progress %llu %u %u %u %u %u\n", (now - begin_ns) / SECOND,
+	       nr_open, sent, silent, closed_by_server, closed_by_us);
+	fflush(stdout);
+}
+
+static bool silent_ones_are_open(void)
+{
+	unsigned int i;
+
+	missed = 0;
+	for (i = 0; i < nr_opened; i++)
+		missed += connections[i].silent && connections[i].fd >= 0;
+	return missed;
+}
+
+static void run(void)
+{
+	unsigned int i;
+	u64 now;
+
+	do {
+		open_some();
+		now = now_ns();
+		for (i = 0; i < nr_opened; i++)
+			act(&connections[i], now);
+		handle_events();
+		if (find_number && now - begin_ns >= SECOND)
+			settle_number();
+		print_progress(now);
+	} while (now < end_ns ||
+		 (now < later(end_ns, closed_ns) + GRACE &&
+		  silent_ones_are_open()));
+	silent_ones_are_open();
+}
+
+static void init_connections(u64 length_ns)
+{
+	static const enum role roles[10] = {
+		TALKS, GOES_SILENT, TALKS, CLOSES, TALKS,
+		GOES_SILENT, TALKS, CLOSES, TALKS, GOES_SILENT,
+	};
+	u64 latest = length_ns - timeout_ns - SECOND;
+	unsigned int i;
+
+	connections = calloc(nr_connections, sizeof(*connections));
+	for (i = 0; i < nr_connections; i++) {
+		connections[i].fd = -1;
+		connections[i].role = roles[i % 10];
+		connections[i].change_ns = begin_ns;
+		if (i % 10 != 1)
+			connections[i].change_ns += random_below(latest);
+	}
+}
+
+static void raise_limit(void)
+{
+	struct rlimit files;
+
+	getrlimit(RLIMIT_NOFILE, &files);
+	files.rlim_cur = files.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &files);
+}
+
+int main(int argc, char **argv)
+{
+	u64 length_ns;
+
+	if (argc != 5)
+		errx(2, "usage: client PORT CONNECTIONS SECONDS TIMEOUT_MS");
+	server.sin_family = AF_INET;
+	server.sin_port = htons(atoi(argv[1]));
+	server.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	nr_connections = atoi(argv[2]);
+	find_number = !nr_connections;
+	if (find_number)
+		nr_connections = MOST;
+	length_ns = atoi(argv[3]) * SECOND;
+	timeout_ns = atoi(argv[4]) * MS;
+	if (length_ns < timeout_ns + 2 * SECOND)
+		errx(2, "at least the timeout and two seconds");
+
+	raise_limit();
+	srandom(1);
+	epfd = epoll_create1(0);
+	begin_ns = now_ns();
+	end_ns = begin_ns + length_ns;
+	init_connections(length_ns);
+	run();
+	printf("c_wanted %u\n", nr_connections);
+	printf("c_opened %u\nc_sent %u\nc_silent %u\nc_closed_by_us %u\n",
+	       nr_opened, sent, silent, closed_by_us);
+	printf("c_closed_by_server %u\nc_wrong %u\nc_missed %u\nc_late %u\n",
+	       closed_by_server, wrong, missed, late);
+	printf("c_ns %llu\n", now_ns() - begin_ns);
+	return 0;
+}

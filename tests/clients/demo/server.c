@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * server.c - a TCP server that closes connections that have gone silent
+ *
+ * Every connection has an idle timeout, and all of these timers are in one file
+ * descriptor, which stands in the server's epoll set like any other. It is a
+ * session of /dev/twheel or, where there is none, one in this process:
+ * libtwheel chooses. A timer's id is the descriptor of its connection. Each
+ * message pushes the timer back: the server stores the new deadline in the word
+ * of its id, and makes no system call. Events are read as an array, many at a
+ * time.
+ *
+ * usage: server PORT TIMEOUT_MS
+ *
+ * Port 0 is any free one. The server says "port N" when it listens, and ends
+ * when its standard input has ended and its last connection is closed. The
+ * records of record_...() are for the report only; see record.h.
+ */
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <err.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <twheel.h>
+
+#include "record.h"
+
+/* Descriptors, and so connections. Each has a word, and all are made at once. */
+#define FILES_MAX	(1U << 18)
+
+struct connection {
+	__u64 serial;		/* 0: no connection has this descriptor */
+	__u64 refreshed_ns;	/* for the report */
+};
+
+static struct connection *connections;	/* by descriptor */
+static struct twheel *wheel;
+static int epfd, listener;
+static __u64 timeout_ns, last_serial;
+static unsigned int nr_open;
+static bool ending;
+
+/*
+ * The timers. A timer that is pending is pushed back by a store: the kernel reads
+ * the word when the timer is due.
+ */
+static void timer_refresh(int fd)
+{
+	__u64 now = record_before_store();
+
+	connections[fd].refreshed_ns = now;
+	twheel_refresh(wheel, fd, now + timeout_ns);
+	record_after_store(now);
+}
+
+/*
+ * A timer that is not pending. The deadline is the word that was stored last.
+ */
+static void timer_start(int fd)
+{
+	if (twheel_start_at(wheel, fd, twheel_word(wheel, fd), connections[fd].serial))
+		errx(1, "twheel_start_at");
+	record.starts++;
+}
+
+/*
+ * If the timer has just expired its event is withdrawn. ENOENT: we have read that
+ * event already, and have not got to it yet; it will find the serial gone.
+ */
+static void timer_stop(int fd)
+{
+	int ret = twheel_withdraw(wheel, fd);
+
+	if (ret < 0 && ret != -ENOENT)
+		errx(1, "twheel_withdraw");
+}
+
+static void watch(int fd)
+{
+	struct epoll_event event = { .events = EPOLLIN, .data.fd = fd };
+
+	if (epoll_ctl(epfd, EPOLL_CTL_ADD, fd, &event))
+		err(1, "epoll_ctl");
+}
+
+static void forget(int fd)
+{
+	connections[fd].serial = 0;
+	nr_open--;
+	close(fd);
+}
+
+static void accept_connections(void)
+{
+	int fd;
+
+	while ((fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK)) >= 0) {
+		connections[fd].serial = ++last_serial;
+		nr_open++;
+		record.opened++;
+		/* The word may be from an old connection with this number. */
+		timer_refresh(fd);
+		timer_start(fd);
+		watch(fd);
+		/* A greeting. A peer that is gone already is found by receive(). */
+		send(fd, "", 1, MSG_NOSIGNAL);
+	}
+}
+
+static void receive(int fd)
+{
+	char message[256];
+	ssize_t size = read(fd, message, sizeof(message));
+
+	if (size > 0) {
+		record.heartbeats += size;
+		timer_refresh(fd);
+	} else if (!size || errno != EAGAIN) {
+		timer_stop(fd);
+		forget(fd);
+		record.closed_by_peer++;
+	}
+}
+
+/*
+ * The timer has expired. If the peer has said something, the word says so: either
+ * it is in the word since the kernel has looked, or it comes there now.
+ */
+static void close_if_silent(const struct twheel_event *event)
+{
+	struct connection *connection = &connections[event->id];
+
+	if (connection->serial != event->user_data)
+		return;		/* it was closed meanwhile */
+	receive(event->id);
+	if (!connection->serial)
+		return;		/* it has just said good bye */
+	if (twheel_word(wheel, event->id) > event->expired_ns) {
+		timer_start(event->id);
+		return;
+	}
+	record_expiry(event, connection->refreshed_ns + timeout_ns);
+	forget(event->id);
+	record.closed_by_timeout++;
+}
+
+static void read_timers(void)
+{
+	struct twheel_event events[64];
+	int count = twheel_read(wheel, events, 64), i;
+
+	for (i = 0; i < count; i++)
+		close_if_silent(&events[i]);
+}
+
+static void read_input(void)
+{
+	char byte;
+
+	if (read(STDIN_FILENO, &byte, 1) > 0)
+		return;
+	ending = true;
+	epoll_ctl(epfd, EPOLL_CTL_DEL, STDIN_FILENO, NULL);
+}
+
+static void serve(int fd)
+{
+	if (fd == twheel_fd(wheel))
+		read_timers();
+	else if (fd == listener)
+		accept_connections();
+	else if (fd == STDIN_FILENO)
+		read_input();
+	else if (connections[fd].serial)
+		receive(fd);
+}
+
+static void open_listener(int port)
+{
+	struct sockaddr_in address = {
+		.sin_family = AF_INET,
+		.sin_port = htons(port),
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+	};
+	socklen_t size = sizeof(address);
+
+	listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+	if (listener < 0 ||
+	    bind(listener, (struct sockaddr *)&address, size) ||
+	    listen(listener, 4096) ||
+	    getsockname(listener, (struct sockaddr *)&address, &size))
+		err(1, "port %d", port);
+	printf("port %d\n", ntohs(address.sin_port));
+	fflush(stdout);
+}
+
+static void open_wheel(unsigned int files)
+{
+	struct twheel_setup setup = { .shared_ids = files };
+
+	int ret = twheel_open_flags(&wheel, &setup, TWHEEL_OPEN_ONE_THREAD);
+
+	if (ret) {
+		errno = -ret;
+		err(1, "twheel_open_flags");
+	}
+}
+
+static void init(int port)
+{
+	struct rlimit files;
+
+	getrlimit(RLIMIT_NOFILE, &files);
+	files.rlim_cur = files.rlim_max < FILES_MAX ? files.rlim_max : FILES_MAX;
+	setrlimit(RLIMIT_NOFILE, &files);
+	connections = calloc(files.rlim_cur, sizeof(*connections));
+	open_wheel(files.rlim_cur);
+	epfd = epoll_create1(EPOLL_CLOEXEC);
+	open_listener(port);
+	watch(twheel_fd(wheel));
+	watch(listener);
+	watch(STDIN_FILENO);
+}
+
+int main(int argc, char **argv)
+{
+	struct epoll_event events[64];
+	int i, ready;
+
+	if (argc != 3)
+		errx(2, "usage: server PORT TIMEOUT_MS");
+	timeout_ns = atoi(argv[2]) * 1000000ULL;
+	init(atoi(argv[1]));
+	while (!ending || nr_open) {
+		ready = epoll_wait(epfd, events, 64, -1);
+		for (i = 0; i < ready; i++)
+			serve(events[i].data.fd);
+	}
+	record_print(wheel);
+	return 0;
+}

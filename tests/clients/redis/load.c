@@ -1,0 +1,471 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * load.c - keys with a TTL in Redis, and when the server says that they have expired
+ *
+ * usage: load NAME=VALUE...
+ *
+ *   port=6379 late_us=N	status 1 if one expires later than that
+ *   pid=N seconds=60		the server, and how long a run is
+ *   keys=N			their TTLs are spread over the run
+ *   sessions=N ttl_ms=5000	are refreshed twice within their TTL. One of a hundred falls
+ *				silent within the first third of the run
+ *   cases=1			keys that get their TTL in all the ways that there are
+ *   fill=N			keys beside them, which live for long: the server's samples
+ *				hit others then
+ *   then=COMMAND		is sent when all keys are there
+ *
+ * The server must have "notify-keyspace-events Ex". Prints lines of a name and a value.
+ * Status 1 if a key expires before its time or, but for sessions, not at all.
+ */
+#include <arpa/inet.h>
+#include <err.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "../../api/selftests/user.h"
+
+typedef unsigned long long u64;
+
+#define REPLIES_AWAITED	256
+#define CASE_MS		700
+#define NR_WAYS		25
+#define SAMPLE_MS	100
+
+static unsigned long port = 6379, late_us = ~0UL, pid, seconds = 60, keys, sessions,
+		     ttl_ms = 5000, cases, fill;
+static const char *then;
+
+static FILE *commands, *replies;
+static int events;
+static unsigned int awaited;
+
+static u64 *session_ms;		/* when each is due */
+static u64 *lateness;
+static unsigned int nr_late, nr_due, nr_early, nr_unknown;
+
+static u64 wall_ms(void)
+{
+	return clock_ns(CLOCK_REALTIME) / MS;
+}
+
+/* ----- the server ----- */
+
+/* It may have been started a moment ago. */
+static int reach(void)
+{
+	struct sockaddr_in server = {
+		.sin_family		= AF_INET,
+		.sin_port		= htons(port),
+		.sin_addr.s_addr	= htonl(INADDR_LOOPBACK),
+	};
+	int tries = 100, one = 1, fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	while (connect(fd, (const struct sockaddr *)&server, sizeof(server))) {
+		if (!tries--)
+			err(1, "port %lu", port);
+		usleep(100000);
+	}
+	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+	return fd;
+}
+
+/* The last reply's number, if it is one. */
+static long take_replies(void)
+{
+	char line[256] = "";
+
+	fflush(commands);
+	for (; awaited; awaited--) {
+		if (!fgets(line, sizeof(line), replies))
+			errx(1, "the server has gone");
+		if (*line == '-')
+			errx(1, "the server says %s", line);
+	}
+	return *line == ':' ? atol(line + 1) : 0;
+}
+
+/* An inline command, whose reply is one line. */
+__attribute__((format(printf, 1, 2)))
+static void say(const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	vfprintf(commands, format, arguments);
+	va_end(arguments);
+	fputs("\r\n", commands);
+	if (++awaited == REPLIES_AWAITED)
+		take_replies();
+}
+
+static void connect_both(void)
+{
+	static const char subscribe[] = "PSUBSCRIBE __keyevent@*__:expired\r\n";
+	int fd = reach();
+	char answer[256];
+
+	commands = fdopen(fd, "w");
+	replies = fdopen(dup(fd), "r");
+	events = reach();
+	if (write(events, subscribe, sizeof(subscribe) - 1) < 0 ||
+	    read(events, answer, sizeof(answer)) <= 0)
+		err(1, "subscribe");
+}
+
+/* ----- what has expired ----- */
+
+/* A key's name ends in "@" and when it is due. A session's does not: "s:" and its number. */
+static void expired(const char *name)
+{
+	u64 now = clock_ns(CLOCK_REALTIME), due;
+	const char *at = strchr(name, '@');
+
+	if (at) {
+		due = strtoull(at + 1, NULL, 10);
+	} else if (!strncmp(name, "s:", 2)) {
+		due = session_ms[strtoul(name + 2, NULL, 10)];
+	} else {
+		nr_unknown++;
+		return;
+	}
+	if (now <= due * MS)
+		nr_early++;
+	else
+		lateness[nr_late++] = now - due * MS;
+	if (cases && at)
+		printf("%.*s_us %llu\n", (int)(at - name), name, (now - due * MS) / 1000);
+}
+
+/* A message is nine lines. The last is the key. */
+static void take_events(void)
+{
+	static char buffer[65536];
+	static unsigned int used, line;
+	char *begin = buffer, *end;
+	ssize_t got = recv(events, buffer + used, sizeof(buffer) - used, MSG_DONTWAIT);
+
+	if (!got)
+		errx(1, "the server has gone");
+	if (got > 0)
+		used += got;
+	while ((end = memchr(begin, '\n', used - (begin - buffer)))) {
+		end[-1] = '\0';
+		if (++line == 9) {
+			expired(begin);
+			line = 0;
+		}
+		begin = end + 1;
+	}
+	used -= begin - buffer;
+	memmove(buffer, begin, used);
+}
+
+static void take_events_until(u64 ms)
+{
+	struct pollfd pollfd = { .fd = events, .events = POLLIN };
+	u64 now;
+
+	while ((now = wall_ms()) < ms) {
+		if (poll(&pollfd, 1, ms - now) > 0)
+			take_events();
+	}
+}
+
+/* ----- keys whose TTLs are spread ----- */
+
+static u64 first_ms;
+
+static u64 due_of(unsigned long i)
+{
+	return first_ms + seconds * 1000 * i / keys;
+}
+
+/* 10 ms for each 100 keys that are sent before the first is due. */
+static void set_keys(void)
+{
+	unsigned long i;
+
+	first_ms = wall_ms() + 2000 + keys / 10;
+	for (i = 0; i < keys; i++)
+		say("SET k%lu@%llu value PXAT %llu", i, due_of(i), due_of(i));
+	take_replies();
+	nr_due += keys;
+}
+
+/*
+ * Of all keys in memory, how many are dead? In a thousandth of a percent. The last of a
+ * hundred keys are too few to tell.
+ */
+static unsigned long dead_share(void)
+{
+	unsigned long held, alive = 0, i;
+	u64 now;
+
+	say("DBSIZE");
+	held = take_replies();
+	now = wall_ms();
+	for (i = keys; i && due_of(i - 1) >= now; i--)
+		alive++;
+	return held > alive && alive > keys / 100 ? (held - alive) * 100000 / held : 0;
+}
+
+static u64 idle_ms(void)
+{
+	FILE *file = fopen("/proc/uptime", "r");
+	double up, idle = 0;
+
+	if (!file || fscanf(file, "%lf %lf", &up, &idle) != 2)
+		err(1, "/proc/uptime");
+	fclose(file);
+	return idle * 1000;
+}
+
+static u64 server_ns(void)
+{
+	clockid_t clock;
+
+	if (!pid || clock_getcpuclockid(pid, &clock))
+		return 0;
+	return clock_ns(clock);
+}
+
+/**
+ * struct cost - of a time in which the server is asked ten times a second
+ * @ms: how long
+ * @server_ns: CPU time of the server
+ * @idle_ms: how long the CPUs have had nothing to do
+ * @dead: sum of the shares of dead keys
+ * @most_dead: the largest of them
+ * @samples: how many
+ */
+struct cost {
+	u64 ms, server_ns, idle_ms;
+	unsigned long dead, most_dead, samples;
+};
+
+static struct cost watch(u64 until_ms)
+{
+	struct cost cost = { .server_ns = server_ns(), .idle_ms = idle_ms() };
+	u64 begin = wall_ms(), now;
+	unsigned long share;
+
+	for (now = begin; now < until_ms; now = wall_ms()) {
+		take_events_until(now + SAMPLE_MS < until_ms ? now + SAMPLE_MS : until_ms);
+		share = dead_share();
+		cost.dead += share;
+		if (share > cost.most_dead)
+			cost.most_dead = share;
+		cost.samples++;
+	}
+	cost.ms = now - begin;
+	cost.server_ns = server_ns() - cost.server_ns;
+	cost.idle_ms = idle_ms() - cost.idle_ms;
+	return cost;
+}
+
+/* Long enough for stock to find the last. */
+static void run_keys(void)
+{
+	struct cost idle, busy;
+	unsigned int nr;
+
+	idle = watch(wall_ms() + 5000);
+	set_keys();
+	take_events_until(first_ms);
+	nr = nr_late;
+	busy = watch(first_ms + seconds * 1000);
+	nr = nr_late - nr;
+	printf("expired_in_time %u\n", nr);
+	printf("dead_mean_percent %.1f\ndead_most_percent %.1f\n",
+	       busy.dead / 1000.0 / busy.samples, busy.most_dead / 1000.0);
+	if (nr && pid)
+		printf("server_ns_per_key %.0f\nmachine_ns_per_key %.0f\n",
+		       (busy.server_ns - (double)idle.server_ns * busy.ms / idle.ms) / nr,
+		       ((double)idle.idle_ms * busy.ms / idle.ms - busy.idle_ms) * MS / nr);
+	take_events_until(wall_ms() + 30000);
+}
+
+/* ----- sessions ----- */
+
+static bool is_silent(unsigned long i)
+{
+	return i % 100 == 50;
+}
+
+static void run_sessions(void)
+{
+	u64 begin, now, last_ns = 0, spent = 0;
+	unsigned long i, turn = 0, refreshes = 0;
+
+	session_ms = calloc(sessions, sizeof(*session_ms));
+	for (i = 0; i < sessions; i++) {
+		session_ms[i] = wall_ms() + ttl_ms;
+		say("SET s:%lu value PXAT %llu", i, session_ms[i]);
+	}
+	take_replies();
+	begin = wall_ms();
+	while ((now = wall_ms()) < begin + seconds * 1000) {
+		last_ns = server_ns();
+		for (; turn < (now - begin) * sessions * 2 / ttl_ms; turn++) {
+			i = turn % sessions;
+			if (is_silent(i) && (now - begin) * 3 > seconds * 1000 * i / sessions)
+				continue;
+			session_ms[i] = now + ttl_ms;
+			say("PEXPIREAT s:%lu %llu", i, session_ms[i]);
+			refreshes++;
+		}
+		take_replies();
+		spent += server_ns() - last_ns;
+		take_events_until(now + 10);
+	}
+	for (i = 0; i < sessions; i++)
+		nr_due += session_ms[i] < now;
+	printf("sessions_silent %lu\nsessions_expired %u\n", sessions / 100, nr_late);
+	printf("server_ns_per_refresh %llu\n", spent / refreshes);
+}
+
+/* ----- all ways to get a TTL ----- */
+
+#define RESTORE	"redis.call('restore',KEYS[2],ARGV[1],redis.call('dump',KEYS[1]),'ABSTTL')"
+
+/* % is a key, in database 0. It is due at #. */
+static const char * const ways[NR_WAYS][2] = {
+	{ "set", "SET % v PXAT #" },
+	{ "setex", "SETEX % 100 v\nPEXPIREAT % #" },
+	{ "later", "SET % v PX 50\nPEXPIREAT % #" },
+	{ "later_twice", "SET % v PX 50\nPEXPIRE % 60\nPEXPIREAT % #" },
+	{ "sooner", "SET % v EX 100\nPEXPIREAT % #" },
+	{ "later_and_sooner", "SET % v PX 50\nEXPIRE % 100\nPEXPIREAT % #" },
+	{ "overwritten", "SET % v PX 50\nSET % w PXAT #" },
+	{ "overwritten_sooner", "SET % v EX 100\nSET % w PXAT #" },
+	{ "keepttl", "SET % v PXAT #\nSET % w KEEPTTL" },
+	{ "persisted", "SET % v PX 50\nPERSIST %\nPEXPIREAT % #" },
+	{ "deleted", "SET % v PX 50\nDEL %\nSET % v PXAT #" },
+	{ "unlinked", "SET % v EX 100\nUNLINK %\nSET % v PXAT #" },
+	{ "getex", "SET % v\nEVAL \"redis.call('getex',KEYS[1],'pxat',ARGV[1])\" 1 % #" },
+	{ "renamed", "SET y v PXAT #\nRENAME y %" },
+	{ "renamed_onto", "SET % w PX 50\nSET y v PXAT #\nRENAME y %" },
+	{ "copied", "SET y v PXAT #\nCOPY y %\nDEL y" },
+	{ "copied_onto", "SET % w PX 50\nSET y v PXAT #\nCOPY y % REPLACE\nDEL y" },
+	{ "restored", "SET y v\nEVAL \"" RESTORE "\" 2 y % #\nDEL y" },
+	{ "moved", "SELECT 1\nSET % v PXAT #\nMOVE % 0\nSELECT 0" },
+	{ "swapped", "SELECT 1\nSET % v PXAT #\nSELECT 0\nSWAPDB 0 1" },
+	{ "hash", "HSET % f v\nPEXPIREAT % #" },
+	{ "freed_in_a_thread", "HSET % f v\nPEXPIREAT % #\nCONFIG SET lazyfree-lazy-expire yes" },
+	{ "never_persisted", "SET never v PX 50\nPERSIST never" },
+	{ "never_set", "SET never2 v PX 50\nSET never2 w" },
+	{ "never_deleted", "SET never3 v PX 50\nDEL never3" },
+};
+
+static void say_way(const char *name, const char *lines, u64 due)
+{
+	char *line, *copy = strdup(lines), *rest;
+
+	for (line = strtok_r(copy, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+		for (; *line; line++) {
+			if (*line == '%')
+				fprintf(commands, "%s@%llu", name, due);
+			else if (*line == '#')
+				fprintf(commands, "%llu", due);
+			else
+				fputc(*line, commands);
+		}
+		say("%s", "");
+		take_replies();
+	}
+	free(copy);
+}
+
+static void run_cases(void)
+{
+	unsigned long i;
+	u64 due = wall_ms() + CASE_MS;
+
+	for (i = 0; i < NR_WAYS; i++) {
+		due += 3;
+		nr_due += !!strncmp(ways[i][0], "never", 5);
+		say_way(ways[i][0], ways[i][1], due);
+	}
+	if (then) {
+		say("%s", then);
+		take_replies();
+	}
+	if (wall_ms() > due - NR_WAYS * 3)
+		errx(1, "the server takes longer than %u ms", CASE_MS);
+	take_events_until(due + 3000);
+}
+
+/* ----- the report ----- */
+
+static int compare(const void *a, const void *b)
+{
+	u64 first = *(const u64 *)a, second = *(const u64 *)b;
+
+	return (first > second) - (first < second);
+}
+
+static bool report(void)
+{
+	unsigned int missed = nr_due > nr_late + nr_early ? nr_due - nr_late - nr_early : 0;
+
+	qsort(lateness, nr_late, sizeof(*lateness), compare);
+	printf("due %u\nexpired %u\nearly %u\nmissed %u\nunknown %u\n", nr_due, nr_late, nr_early,
+	       missed, nr_unknown);
+	if (nr_late)
+		printf("late_p50_ms %.1f\nlate_p99_ms %.1f\nlate_max_ms %.1f\n",
+		       lateness[nr_late / 2] / 1e6, lateness[nr_late - 1 - nr_late / 100] / 1e6,
+		       lateness[nr_late - 1] / 1e6);
+	return !nr_early && !nr_unknown && (!missed || late_us == ~0UL) &&
+	       (!nr_late || lateness[nr_late - 1] <= late_us * US);
+}
+
+static void take_argument(const char *argument)
+{
+	static const struct {
+		const char *name;
+		unsigned long *value;
+	} numbers[] = {
+		{ "port", &port }, { "late_us", &late_us }, { "pid", &pid },
+		{ "seconds", &seconds }, { "keys", &keys }, { "sessions", &sessions },
+		{ "ttl_ms", &ttl_ms }, { "cases", &cases }, { "fill", &fill }, { NULL, NULL },
+	};
+	const char *value = strchr(argument, '=');
+	unsigned int i;
+
+	for (i = 0; value && numbers[i].name; i++) {
+		if (!strncmp(argument, numbers[i].name, value - argument)) {
+			*numbers[i].value = strtoul(value + 1, NULL, 10);
+			return;
+		}
+	}
+	if (strncmp(argument, "then=", 5))
+		errx(2, "what is %s?", argument);
+	then = value + 1;
+}
+
+int main(int argc, char **argv)
+{
+	unsigned long i;
+
+	while (--argc)
+		take_argument(*++argv);
+	lateness = calloc(keys + sessions + 1000, sizeof(*lateness));
+	connect_both();
+	for (i = 0; i < fill; i++)
+		say("SET f%lu value EX 100000", i);
+	take_replies();
+	if (keys)
+		run_keys();
+	if (sessions)
+		run_sessions();
+	if (cases)
+		run_cases();
+	return report() ? 0 : 1;
+}
