@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the parts of the torture module share
+ * Declarations that the parts of the torture module share
  *
- * There are four kinds of timers. Each has its own way to know exactly what has
- * become of every start:
+ * There are four kinds of timers. Each has its own way to know the exact fate
+ * of every start:
  *
  *  locked   Each timer has an account with a lock, which is held around each
  *           call. Every return value and callback is checked at once

@@ -191,6 +191,6 @@ void tt_churn_finish(void)
 	if (!lost)
 		return;
 	tt_error(TT_LOST, "churn: %d forgotten timers have not expired", lost);
-	/* At least those that are still pending can be freed. */
+	/* At least the pending ones can be freed. */
 	tt_drain();
 }

@@ -195,7 +195,7 @@ static void tt_order_check_pending(struct tt_locked *l)
 	o->valid = false;
 }
 
-/* What start and stop returned. */
+/* The results of start and stop. */
 
 static void tt_put_in_flight(struct tt_locked *l)
 {
@@ -230,8 +230,8 @@ static void tt_note_restarted(struct tt_locked *l, ktime_t deadline)
 }
 
 /*
- * Whether the place that a start has taken is known. It is if the timer was
- * appended to the queue of its tick on this CPU. A restart does that only if
+ * Returns whether the place that a start has taken is known. It is if the timer
+ * was appended to the queue of its tick on this CPU. A restart does that only if
  * the new deadline is earlier.
  */
 static bool tt_place_is_known(const struct tt_locked *l, int ret, u64 old_tick,
@@ -579,7 +579,10 @@ static bool tt_claim(struct tt_locked *l)
 	return claimed;
 }
 
-/* Whether no drain was under way at any time since the count was @drains. */
+/*
+ * Returns whether no drain was under way at any time since the count was
+ * @drains.
+ */
 static bool tt_no_drain_since(unsigned int drains)
 {
 	/* Pairs with the barriers in tt_drain_once(). */
@@ -644,7 +647,7 @@ static void tt_shut_down(struct tt_locked *l)
 	tt_setup(&l->t, &tt_locked_kind);
 }
 
-/* Stops are difficult at expiry, so if @l is due soon, wait for that. */
+/* Stops are difficult at expiry, so if @l is due soon, wait for its expiry. */
 static void tt_wait_until_due(struct tt_locked *l, u32 *rnd)
 {
 	ktime_t now = ktime_get();

@@ -11,10 +11,10 @@
  *
  *	twheel_torture: SUCCESS		or	twheel_torture: FAILURE
  *
- * rmmod ends the run early, with a verdict on what was seen until then.
+ * rmmod ends the run early, with a verdict on the events until then.
  *
  * broken=N makes the torture break one promise on purpose, at the seam between
- * itself and twheel (torture_seam.c). Such a run must end in FAILURE.
+ * itself and twheel (torture_seam.c). This run must end in FAILURE.
  */
 #define pr_fmt(fmt) "twheel_torture: " fmt
 
@@ -224,7 +224,7 @@ static void tt_drain_once(void)
 {
 	tt_churn_drain_begin();
 	WRITE_ONCE(tt_round.drains, tt_round.drains + 1);
-	/* Pairs with the barriers of those who read the number of drains. */
+	/* Pairs with the barriers of the readers of the number of drains. */
 	smp_mb();
 	tt_drain();
 	/* As above. */

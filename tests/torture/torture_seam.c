@@ -77,7 +77,7 @@ static void tt_await_moment(struct tt_timer *t)
 		cpu_relax();
 }
 
-/* What a caller believes if it looks without the lock, then takes a while. */
+/* The belief of a caller that looks without the lock, then takes a while. */
 static bool tt_seemed_pending(struct tt_timer *t, enum tt_broken what)
 {
 	bool pending = twheel_pending(&t->timer);
@@ -267,7 +267,10 @@ unsigned long tt_drain(void)
 	return ret;
 }
 
-/* At the end of a round, releases whatever the broken variants hold back. */
+/*
+ * At the end of a round, releases everything that the broken variants hold
+ * back.
+ */
 void tt_seam_flush(void)
 {
 	struct llist_node *node = llist_del_all(&tt_kept_memory);

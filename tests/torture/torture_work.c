@@ -12,6 +12,7 @@
 #include <linux/atomic.h>
 #include <linux/err.h>
 #include <linux/slab.h>
+#include <linux/twheel_work.h>
 #include <linux/workqueue.h>
 
 #include "torture.h"

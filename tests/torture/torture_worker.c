@@ -16,7 +16,7 @@
 #include <linux/sched.h>
 #include <linux/slab.h>
 
-#include <twheel_compat.h>
+#include <core/compat.h>
 
 #include "torture.h"
 
@@ -24,7 +24,7 @@
  * struct tt_worker - a worker
  * @task: its thread
  * @rnd: its random numbers
- * @irq_rnd: those of @irq
+ * @irq_rnd: the random numbers of @irq
  * @irq: calls twheel in hard interrupt context
  * @first: number of the first of its locked timers
  * @nr: how many it has
