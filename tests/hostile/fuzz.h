@@ -3,11 +3,11 @@
  * Calls on /dev/twheel that nobody in their right mind would make
  *
  * The calls follow a grammar: a command, and an argument that would be right.
- * Then some of it is spoilt, such as bytes, the size or the pointer. Whatever
- * must be true of any call, however bad, is checked on each.
+ * Then some of it is spoilt, such as bytes, the size or the pointer. Everything
+ * that must be true of any call, however bad, is checked on each.
  *
- * A timer's user_data holds the time at which it is due, and a checksum of that
- * and of its id. An event can thus be judged wherever it is read, and by any
+ * A timer's user_data holds the time at which it is due, and a checksum of the
+ * time and the id. An event can thus be judged wherever it is read, and by any
  * thread.
  *
  * With a corpus the calls are made in tries of some calls each. All that a try
@@ -22,14 +22,14 @@
 #include <stddef.h>
 #include <linux/twheel.h>
 
-#include "../include/user.h"
+#include "../api/selftests/user.h"
 
 #define GARBAGE		0xa5
 #define PAGE		4096UL
 #define IDS_MAX		(1UL << 24)
 #define SESSIONS	4
 #define THREADS_MAX	4
-/* What the seeds of two rounds are apart. */
+/* The distance between the seeds of two rounds. */
 #define FUZZ_ROUND	101
 /* Numbers of a tape. */
 #define TAPE_MAX	6000U
@@ -100,7 +100,7 @@ struct fuzz_entry {
  * @wanted: how many places were reached by the run that has written the file
  * @reached: how many places are reached
  * @tries: tries that began with a tape
- * @found: of these, the ones that reached something new
+ * @found: of these tries, the number that reached something new
  * @seen: a bit for each place, which is an address in the module
  * @entries: the entries
  * @words: their numbers
@@ -127,9 +127,9 @@ struct fuzz_corpus {
  * @failed: something was wrong
  * @end: when to begin no more calls, if there were enough
  * @enough: so many calls
- * @text: what was wrong
+ * @text: the failure, in words
  * @calls: system calls made
- * @successes: those of them that succeeded
+ * @successes: the number of calls that succeeded
  * @events: events read
  * @corpus: the corpus, or NULL
  * @started: a bit for each id that any thread has tried to start

@@ -54,6 +54,8 @@ static void make_op(struct fuzz_thread *t, struct twheel_op *op, bool crowd)
 		op->flags = fuzz_below(t, 2) * TWHEEL_START_REPLACE;
 		if (fuzz_percent(t, 20))
 			op->period_ns = fuzz_time(t);
+		if (fuzz_percent(t, 20))
+			op->slack_ns = fuzz_time(t);
 	}
 	if (fuzz_percent(t, t->kind->spoilt / 4))
 		fuzz_mutate(t, op, sizeof(*op));
@@ -78,7 +80,7 @@ static __u32 choose_op_size(struct fuzz_thread *t)
 	}
 }
 
-/* Writes as many operations as fit, and clears the rest of each one. */
+/* Writes as many operations as fit, and clears the rest of each operation. */
 static void write_ops(struct fuzz_thread *t, const struct place *place,
 		      __u32 op_size, __u32 count)
 {

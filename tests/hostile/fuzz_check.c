@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Checks that must hold whatever was called
+ * Checks that must hold after any call
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@
 #define SUM_BITS	24
 #define SUM_MASK	((1ULL << SUM_BITS) - 1)
 
-/* The first caller records what is wrong, and each ends its process. */
+/* The first caller records the failure, and each ends its process. */
 void fuzz_fail(struct fuzz_shared *shared, const char *fmt, ...)
 {
 	va_list args;

@@ -3,8 +3,8 @@
  * The corpus: in memory that all processes share, and in a file
  *
  * The file may come from an older fuzzer, may be cut off, or may hold anything.
- * Every tape is a valid one, as each number is taken modulo what there is to
- * choose from. So only sizes are checked, and what follows a bad one is ignored.
+ * Every tape is a valid one, as each number is taken modulo the number of
+ * choices. So only sizes are checked, and what follows a bad one is ignored.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #include "fuzz.h"
 
 #define MAGIC		0x32306674
-/* What is saved at most. */
+/* The largest corpus that is saved. */
 #define SAVED_ENTRIES	512
 #define SAVED_WORDS	(1U << 18)
 /* How many entries to look at for one of the right kind. */
@@ -126,7 +126,7 @@ void fuzz_corpus_save(struct fuzz_corpus *corpus, const char *path)
 		rename(other, path);
 }
 
-/* Whether a kind has something to replay. */
+/* Returns whether a kind has something to replay. */
 bool fuzz_corpus_has(const struct fuzz_corpus *corpus, __u32 kind)
 {
 	unsigned int i;

@@ -75,7 +75,7 @@ bool fuzz_try_is_over(const struct fuzz_thread *t)
 	       tape->at >= TAPE_MAX;
 }
 
-/* Few changes: most of what has led there is wanted. */
+/* Few changes: most of the tape that has led there is wanted. */
 static void mutate(struct fuzz_thread *t)
 {
 	struct fuzz_tape *tape = &t->tape;
@@ -151,7 +151,7 @@ static bool reached_new(struct fuzz_thread *t)
 	return found;
 }
 
-/* What has the call done that was just made? */
+/* Looks at the effect of the call that was just made. */
 void fuzz_try_look(struct fuzz_thread *t)
 {
 	struct fuzz_corpus *corpus = t->shared->corpus;
@@ -175,7 +175,7 @@ void fuzz_try_look(struct fuzz_thread *t)
 	}
 }
 
-/* The next run finds what was wrong, if it is still there. */
+/* The next run finds the failure, if it is still there. */
 void fuzz_keep_failure(void)
 {
 	if (!current || current->kcov < 0 || current->forked)

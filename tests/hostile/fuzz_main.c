@@ -10,10 +10,10 @@
  * of a thread follow from the seed, the kind and the round, so -k and -r repeat one
  * round. The interleaving of the threads is not repeated.
  *
- * With -c the fuzzer is guided by what code its calls reach. What is in the file
- * CORPUS is replayed first. At the end it holds what reached something new. With 0
- * SECONDS there is only the replay: it must reach what the run before has reached.
- * Only with -c does the kind faults let anything fail.
+ * With -c the fuzzer is guided by what code its calls reach. The tapes in the
+ * file CORPUS are replayed first. At the end it holds what reached something
+ * new. With 0 SECONDS there is only the replay: it must reach what the run
+ * before has reached. Only with -c does the kind faults let anything fail.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -33,9 +33,9 @@
 #define AT_ONCE		2
 /* A round takes seconds on a slow kernel. More than this is a hang. */
 #define ROUND_NS	(900 * SECOND)
-/* A replay takes some seconds. What is left of a longer one stays as it is. */
+/* A replay takes some seconds. The rest of a longer replay stays as it is. */
 #define REPLAY_NS	(60 * SECOND)
-/* Calls of a kind, for what is to be reached. */
+/* Calls of a kind, for goals that are to be reached. */
 #define ENOUGH		400
 /* Percentage of the places that a replay reaches at least. */
 #define REPLAYED	92
@@ -223,7 +223,7 @@ static struct fuzz_shared *new_shared(void)
 }
 
 /**
- * struct job - what there is to do
+ * struct job - the work of the fuzzer
  * @seed: what all random numbers follow from
  * @ns: how long it takes in all
  * @corpus: the corpus, or NULL
@@ -260,7 +260,10 @@ static bool run_kind(const struct job *job, const struct fuzz_kind *kind,
 	return good;
 }
 
-/* Does the corpus still reach what it is kept for? It may be another module. */
+/*
+ * Checks that the corpus still reaches the code that it is kept for. It may be
+ * another module.
+ */
 static bool replay(const struct job *job)
 {
 	struct fuzz_corpus *corpus = job->corpus;

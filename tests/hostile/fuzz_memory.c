@@ -3,7 +3,7 @@
  * Memory for arguments: good, bad and changing
  *
  * The same pages are mapped several times. The program can thus write and check
- * the memory that the kernel sees, whatever the kernel's own view of it is.
+ * the memory that the kernel sees, with any view that the kernel itself has.
  */
 #define _GNU_SOURCE
 #include <stdint.h>
@@ -38,7 +38,7 @@ void fuzz_area_make(struct fuzz_area *area, size_t size)
 		abort();
 	area->size = size;
 	area->mine = map_view(fd, size, PROT_READ | PROT_WRITE, 0);
-	/* What is known of it supposes that no page is missing. */
+	/* The knowledge of it supposes that no page is missing. */
 	area->view = map_view(fd, size, PROT_READ | PROT_WRITE, MAP_POPULATE);
 	area->read_only = map_view(fd, size, PROT_READ, 0);
 	area->unstable = map_view(fd, size, PROT_READ | PROT_WRITE, 0);
@@ -136,7 +136,7 @@ struct place fuzz_place(struct fuzz_thread *t, struct fuzz_area *area,
 	return place;
 }
 
-/* Whether the kernel must have been able to write everything. */
+/* Returns whether the kernel must have been able to write everything. */
 bool place_is_known(const struct place *place)
 {
 	return place->kind == PLACE_NORMAL || place->kind == PLACE_PAGE_END ||

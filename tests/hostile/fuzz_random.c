@@ -29,7 +29,7 @@ __u64 fuzz_random(struct fuzz_thread *t)
 	return high << 32 | next_word(t);
 }
 
-/* Mostly one word of the tape, so that what is changed there is one choice. */
+/* Mostly one word of the tape, so that a change there changes one choice. */
 __u64 fuzz_below(struct fuzz_thread *t, __u64 limit)
 {
 	return (limit >> 32 ? fuzz_random(t) : next_word(t)) % limit;
@@ -40,7 +40,7 @@ bool fuzz_percent(struct fuzz_thread *t, unsigned int percent)
 	return fuzz_below(t, 100) < percent;
 }
 
-/* Whether the next choice should be a bad one. */
+/* Returns whether the next choice should be bad. */
 bool fuzz_spoilt(struct fuzz_thread *t)
 {
 	return fuzz_percent(t, t->kind->spoilt);

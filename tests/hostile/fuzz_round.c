@@ -160,7 +160,7 @@ bool fuzz_may_go_on(const struct fuzz_shared *shared)
 				      now < shared->end + EXTRA_NS));
 }
 
-/* A tape that begins with a new session does again what it did before. */
+/* A tape that begins with a new session does the same again. */
 static void begin_try(struct fuzz_thread *t)
 {
 	if (t->kcov >= 0 && (t->kind->own || t->kind->churn) &&

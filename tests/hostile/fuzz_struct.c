@@ -2,8 +2,8 @@
 /*
  * The commands whose argument is one structure, and unknown commands
  *
- * Whatever is called, memory that the command must not write stays as it was.
- * What it must write is written completely.
+ * After any call, memory that the command must not write is as it was. Memory
+ * that it must write is written completely.
  */
 #include <errno.h>
 #include <stdint.h>
@@ -90,6 +90,8 @@ static void make_start(struct fuzz_thread *t, void *body)
 	start->expires_ns = fuzz_time(t);
 	if (fuzz_percent(t, 25))
 		start->period_ns = fuzz_time(t);
+	if (fuzz_percent(t, 25))
+		start->slack_ns = fuzz_time(t);
 	start->flags = fuzz_below(t, 4);
 	if (start->flags & TWHEEL_START_ABS && fuzz_percent(t, 80))
 		start->expires_ns += now_ns();

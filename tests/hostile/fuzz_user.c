@@ -74,7 +74,7 @@ static void read_all_of(struct fuzz_thread *t, const char *path)
 		close(fd);
 }
 
-/* What /proc tells of a session while others change it. */
+/* The lines of /proc of a session while others change it. */
 void fuzz_look(struct fuzz_thread *t, int fd)
 {
 	char path[64];

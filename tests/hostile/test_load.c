@@ -18,8 +18,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "../selftests/harness.h"
-#include "../selftests/inject.h"
+#include "../api/selftests/harness.h"
+#include "../api/selftests/inject.h"
 
 #define MODULE		"twheel.ko"
 #define MANY		1000000
@@ -65,7 +65,7 @@ static void expect_works(void)
 	expect_nothing_left();
 }
 
-/* The only errors are the documented one and that of a failed copy. */
+/* The only errors are the documented error and EFAULT of a failed copy. */
 static bool fail_once(const struct injector *injector, int nth,
 		      const char *parameters)
 {
