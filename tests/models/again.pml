@@ -16,25 +16,26 @@
  * then. Steps are in order on all CPUs. So the release and acquire of @running, and
  * the full order of the atomic operations on @again, are taken for granted.
  *
- * code twheel_timer.c twheel_again_at c4da5161
- * code twheel_timer.c again_slow 38cec2a4
- * code twheel_timer.c is_noted 641a4a04
- * code twheel_timer.c start_noted fd8151ca
- * code twheel_timer.c is_started 129507a2
- * code twheel_timer.c start_slow 17f2ca66
- * code twheel_timer.c start 38a406f0
- * code twheel_timer.c start_request c58f567e
- * code twheel_timer.c restart_request dd9cfcaa
- * code twheel_timer.c stop_request 238d5eb3
- * code twheel_timer.c twheel_restart_at 5d573622
- * code twheel_timer.c may_be_noted a6929ead
- * code twheel_timer.c stop_noted c817c21e
- * code twheel_timer.c twheel_stop 5dfc7a39
- * code twheel_base.h twheel_base_set_running d686d43b
- * code twheel_base.h twheel_base_start_again 960293b6
- * code twheel_base.h twheel_base_stop 910b0be3
- * code twheel_tick.c expire_timer 475e9603
- * code twheel_tick.c expire_timers 14167aa1
+ * code core/timer.c twheel_again_at 60ba8989
+ * code core/timer.c again_slow 107c94dc
+ * code core/timer.c is_noted 1e52f2d6
+ * code core/timer.c start_noted d1e2cfe4
+ * code core/timer.c is_started 4b05f0f6
+ * code core/timer.c start_slow f9cdce43
+ * code core/timer.c start 7fc9782c
+ * code core/timer.c start_request 90df76e9
+ * code core/timer.c restart_request 491ab818
+ * code core/timer.c stop_request 69845336
+ * code core/timer.c twheel_restart_at 24f9bc20
+ * code core/timer.c may_be_noted d183fb42
+ * code core/timer.c stop_noted a0366528
+ * code core/timer.c twheel_stop 625e7ad0
+ * code core/base.h twheel_base_set_running 4ea4f543
+ * code core/base.h twheel_base_start_again a990f9ac
+ * code core/base.h twheel_base_stop 004f681d
+ * code core/tick.c expire_timer 2d6b1a72
+ * code core/tick.c expire_timers 42d5442d
+ * accepted: One expiry loop for all schemes: the steps under the lock are the same.
  *
  * right
  * broken STOP_BLIND: assertion violated (seen[

@@ -18,23 +18,24 @@
  * it is timer->base. All CPUs see stores in order. That is enough for timer->base,
  * which is read again under the lock.
  *
- * code twheel_timer.c await_base ef4ede7e
- * code twheel_timer.c twheel_lock_base 4925477b
- * code twheel_timer.c move_to_base e4497379
- * code twheel_timer.c start_slow 17f2ca66
- * code twheel_timer.c start 38a406f0
- * code twheel_timer.c twheel_start_on e0502ea7
- * code twheel_timer.c twheel_stop 5dfc7a39
- * code twheel_timer.c start_request c58f567e
- * code twheel_timer.c for_many dc6d05a8
- * code twheel_base.c twheel_base_lock_online dd5eceb0
- * code twheel_base.c twheel_base_online baae30f3
- * code twheel_base.c take_timers 894f8027
- * code twheel_base.c put_timers 781eadde
- * code twheel_base.c hand_on_timers 1e364ba4
- * code twheel_base.c twheel_base_offline 55b0dc35
- * code twheel_tick.c expire_timer 475e9603
- * code twheel_wheel.c twheel_wheel_create_default 8b11a9df
+ * code core/timer.c await_base c2a9b498
+ * code core/timer.c twheel_lock_base 7de26716
+ * code core/timer.c move_to_base 012460b1
+ * code core/timer.c start_slow 3343baef
+ * code core/timer.c start 076d8a47
+ * code core/timer.c twheel_start_on 8dec1d76
+ * code core/timer.c twheel_stop 8ebdfd49
+ * code core/timer.c start_request 09c9da08
+ * code core/timer.c for_many aee3f96a
+ * code core/base.c twheel_base_lock_online 2c62952f
+ * code core/base.c twheel_base_online 12179614
+ * code core/base.c take_timers 7af31718
+ * code core/base.c put_timers 76245acd
+ * code core/base.c hand_on_timers 9dca9d28
+ * code core/base.c twheel_base_offline b303001c
+ * code core/tick.c expire_timer 6170bb51
+ * code core/wheel.c twheel_wheel_create_default db86d1c5
+ * accepted: One expiry loop for all schemes: the steps under the lock are the same.
  *
  * right
  * broken RECHECK: assertion violated

@@ -20,24 +20,26 @@
  * tick. The CPU stays online: see base.pml for hotplug. Steps are in order on all
  * CPUs. All that is shared is under the base's lock.
  *
- * code twheel_base.c end_doze 52df28d9
- * code twheel_base.c program_hrtimer 0bcbe564
- * code twheel_base.c twheel_kicked 86e38dfb
- * code twheel_base.c kick 4e79bdbd
- * code twheel_base.c wakes_by_number 6b1846f2
- * code twheel_base.c twheel_base_arm 34a82372
- * code twheel_base.c twheel_base_wake 244c7ba0
- * code twheel_base.c put_timers 781eadde
- * code twheel_timer.c insert_asleep 1fb40e93
- * code twheel_timer.c restart_and_move 39a63a44
- * code twheel_timer.c start_slow 17f2ca66
- * code twheel_timer.c start 38a406f0
- * code twheel_timer.c start_request c58f567e
- * code twheel_tick.c next_run 7a632ebb
- * code twheel_tick.c set_next_run a56b3cec
- * code twheel_tick.c put_off 4d3d80fd
- * code twheel_tick.c run_tick 078c3b3b
- * code twheel_tick.c twheel_tick 77c009fe
+ * code core/base.c end_doze 9113fb05
+ * code core/base.c program_hrtimer f3b2a078
+ * code core/base.c twheel_kicked 9d39f4e0
+ * code core/base.c kick 3e0a247e
+ * code core/base.c wakes_by_number fc1b8b88
+ * code core/base.c twheel_base_arm f8daeaa0
+ * code core/base.c twheel_base_wake df436eb9
+ * code core/base.c put_timers 8c493972
+ * code core/timer.c insert_asleep d59894c8
+ * code core/timer.c restart_and_move 5c553528
+ * code core/timer.c restart_asleep 3c4f8f82
+ * code core/timer.c start_slow 8af25ea5
+ * code core/timer.c start 459b9d03
+ * code core/timer.c start_request 3a7dd38a
+ * code core/tick.c next_run 058c2ad6
+ * code core/tick.c set_next_run 2fce0f6e
+ * code core/tick.c put_off 28a86e2f
+ * code core/tick.c run_tick 374e4cf1
+ * code core/tick.c twheel_tick ceb030fe
+ * accepted: A wake-up only looks for the next slot when the clock lags; what it does is the same.
  *
  * right DOZE=0
  * right DOZE=1

@@ -6,16 +6,16 @@
  * says which arguments count. tests/models/prove compiles this file with the
  * module's own sources and has Z3 look for arguments with which one returns false.
  *
- * What a proof takes for granted of a state, twheel_scheme.h, twheel_hier.c and
- * twheel_share.c say of every state. Those are the invariants that the suites in
- * tests/kunit check.
+ * The assumptions of a proof about a state are in twheel_scheme.h,
+ * twheel_hier.c and core/share.c, which state them of every state. The suites
+ * in tests/wheel/kunit check the same invariants.
  *
  * BROKEN_BY(proof, file, old, new): with that change of the file, the proof fails.
  */
 #define TWHEEL_SLOT_CHECKED	0
 #define TWHEEL_SLOT_REPORT(...)	do { } while (0)
 #include "twheel_hier.c"
-#include "twheel_share.c"
+#include "core/share.c"
 
 #include <linux/ktime.h>
 #include <linux/math64.h>
@@ -33,19 +33,19 @@ struct twheel_base {
 static ktime_t the_time;
 #define ktime_get()	the_time
 
-/* CUT twheel_base.h twheel_tick_of */
+/* CUT core/base.h twheel_tick_of */
 #include "cut/twheel_tick_of.h"
-/* CUT twheel_base.h twheel_time_of */
+/* CUT core/base.h twheel_time_of */
 #include "cut/twheel_time_of.h"
-/* CUT twheel_base.h twheel_tick_above */
+/* CUT core/base.h twheel_tick_above */
 #include "cut/twheel_tick_above.h"
-/* CUT twheel_timer.c round_up_to_tick */
+/* CUT core/timer.c round_up_to_tick */
 #include "cut/round_up_to_tick.h"
-/* CUT twheel_timer.c deadline_after */
+/* CUT core/timer.c deadline_after */
 #include "cut/deadline_after.h"
 
 /* A timer is due at the first tick that is not before its deadline. */
-BROKEN_BY(rounding, "twheel_timer.c", "above(base, deadline + base->tick_ns - 1",
+BROKEN_BY(rounding, "core/timer.c", "above(base, deadline + base->tick_ns - 1",
 	  "above(base, deadline + base->tick_ns")
 bool prove_rounding(u64 deadline, u32 tick_ns)
 {
@@ -74,7 +74,7 @@ bool prove_deadline(u64 deadline, u32 tick_ns)
 }
 
 /* The tick that the clock has reached is not one that is still to come. */
-BROKEN_BY(tick_of_time, "twheel_base.h", "div_u64(now, base->tick_ns)",
+BROKEN_BY(tick_of_time, "core/base.h", "div_u64(now, base->tick_ns)",
 	  "div_u64(now, base->tick_ns) + 1")
 bool prove_tick_of_time(u64 now, u32 tick_ns)
 {
@@ -87,7 +87,7 @@ bool prove_tick_of_time(u64 now, u32 tick_ns)
 }
 
 /* A delay never wraps to a time that has passed. */
-BROKEN_BY(delay, "twheel_timer.c", "(s64)(deadline | delay_ns) < 0",
+BROKEN_BY(delay, "core/timer.c", "(s64)(deadline | delay_ns) < 0",
 	  "(s64)deadline < 0")
 bool prove_delay(u64 now, u64 delay_ns)
 {
@@ -103,7 +103,7 @@ bool prove_delay(u64 now, u64 delay_ns)
 
 /* Levels and slots. */
 
-/* Whether the current window of @level and the next one reach @tick. */
+/* Returns whether the current window of @level and the next one reach @tick. */
 static bool reaches(u64 clock, unsigned int level, u64 tick)
 {
 	unsigned int shift = twheel_hier_shift(level + 1);
@@ -112,13 +112,13 @@ static bool reaches(u64 clock, unsigned int level, u64 tick)
 }
 
 /* The level is the lowest one that reaches the tick. */
-BROKEN_BY(level, "twheel_hier.h", "<= 1))\n\t\tlevel--", "<= 2))\n\t\tlevel--")
+BROKEN_BY(level, "twheel_hier.c", "<= 1)\n\t\tlevel--", "<= 2)\n\t\tlevel--")
 bool prove_level(u64 clock, u64 tick)
 {
 	unsigned int level;
 
 	ASSUME(tick > clock);
-	level = twheel_hier_level(clock, tick);
+	level = level_of(clock, tick);
 	return level < TWHEEL_HIER_LEVELS && reaches(clock, level, tick) &&
 	       (!level || !reaches(clock, level - 1, tick));
 }
@@ -128,26 +128,28 @@ BROKEN_BY(slot, "twheel_hier.h", "(2 * TWHEEL_HIER_WINDOW)", "TWHEEL_HIER_WINDOW
 bool prove_slot(u64 clock, unsigned int level, u64 one, u64 other)
 {
 	unsigned int shift = twheel_hier_shift(level);
-	u32 nr;
+	struct twheel_scheme s = { .slots = NULL };
+	struct twheel_slot *slot;
 
 	ASSUME(level < TWHEEL_HIER_LEVELS && one >= clock && other >= clock);
 	ASSUME(reaches(clock, level, one) && reaches(clock, level, other));
-	nr = twheel_hier_slot(level, one);
-	return nr / TWHEEL_HIER_RING == level &&
-	       (nr == twheel_hier_slot(level, other)) ==
+	slot = twheel_hier_slot(&s, level, one);
+	return slot >= &s.slots[level * TWHEEL_HIER_RING] &&
+	       slot < &s.slots[(level + 1) * TWHEEL_HIER_RING] &&
+	       (slot == twheel_hier_slot(&s, level, other)) ==
 	       (one >> shift == other >> shift);
 }
 
-/* What is remembered of the reach holds until the window ends. */
-BROKEN_BY(reach, "twheel_hier.h", "+ 2) << shift", "+ 1) << shift")
+/* The reach that is remembered holds until the window ends. */
+BROKEN_BY(reach, "twheel_hier.c", "+ 2) << shift", "+ 1) << shift")
 bool prove_reach(u64 begin, u64 clock, u64 tick)
 {
 	struct twheel_scheme s = { .clock = begin };
 	unsigned int level;
 
-	twheel_hier_set_window(&s);
+	set_window(&s);
 	/* The last window of all has no end. */
-	ASSUME(clock >= begin && (clock < s.window || !s.window));
+	ASSUME(clock >= begin && (clock < s.recheck || s.recheck == U64_MAX));
 	ASSUME(tick >= clock && tick != U64_MAX);
 	for (level = 0; level < 3; level++) {
 		bool reached = tick < s.reach[level];
@@ -163,47 +165,47 @@ static struct twheel_slot *the_slot;
 
 #define twheel_hier_place		place
 #define twheel_hier_place_far		place_far
-#define twheel_hier_join_tail(s, slot, ...)	(the_slot = (slot))
+#define twheel_hier_join(s, slot, ...)	(the_slot = (slot))
 /* CUT twheel_hier.c twheel_hier_place_far */
 #include "cut/twheel_hier_place_far.h"
 /* CUT twheel_hier.h twheel_hier_place */
 #include "cut/twheel_hier_place.h"
 #undef twheel_hier_place
 #undef twheel_hier_place_far
-#undef twheel_hier_join_tail
+#undef twheel_hier_join
 
 /* A node that is started comes to the lowest level that reaches its tick. */
 BROKEN_BY(place, "twheel_hier.h", "tick < s->reach[1]", "tick <= s->reach[1]")
-bool prove_place(struct twheel_slot *slots, u64 clock, u64 tick)
+bool prove_place(u64 clock, u64 tick)
 {
-	struct twheel_scheme s = { .clock = clock, .slots = slots };
+	/* Where the slots are does not matter, and Z3 is slow with any address. */
+	struct twheel_scheme s = { .clock = clock, .slots = NULL };
 	struct twheel_node node = { .expires = tick };
 	u64 due = max(tick, clock + 1);
 	unsigned int level = 0;
 
 	ASSUME(clock < KTIME_MAX && tick <= KTIME_MAX);
-	twheel_hier_set_window(&s);
+	set_window(&s);
 	place(&s, &node, tick);
 	while (!reaches(clock, level, due))
 		level++;
-	return the_slot == &slots[twheel_hier_slot(level, due)];
+	return the_slot == twheel_hier_slot(&s, level, due);
 }
 
-/* What a cascade moves into level 0 has a slot there, and the clock's is another. */
-BROKEN_BY(ticks_left, "twheel_hier.c", "shift) + 1) << shift) - s->clock",
-	  "shift) + 2) << shift) - s->clock")
-bool prove_ticks_left(u64 clock, u64 tick)
+/* A node that a cascade moves down has a slot there, which is due after the clock. */
+BROKEN_BY(next_outer, "twheel_hier.c", "twheel_hier_shift(level)) + 1;",
+	  "twheel_hier_shift(level)) + 2;")
+bool prove_next_outer(u64 clock, unsigned int level, u64 tick)
 {
 	struct twheel_scheme s = { .clock = clock };
-	u64 next = (clock >> TWHEEL_HIER_BITS) + 1;
+	unsigned int shift = twheel_hier_shift(level);
 
-	ASSUME(clock < KTIME_MAX && tick >= next << TWHEEL_HIER_BITS);
-	if (tick >= clock + ticks_left(&s, 1) + TWHEEL_HIER_WINDOW)
-		return tick >> TWHEEL_HIER_BITS != next;
-	return tick >> TWHEEL_HIER_BITS == next && reaches(clock, 0, tick);
+	ASSUME(level && level < TWHEEL_HIER_LEVELS);
+	ASSUME(tick >> shift == next_outer(&s, level));
+	return tick > clock && reaches(clock, level - 1, tick);
 }
 
-/* Hints: what one node says of another leads there. */
+/* Hints: the distance from one node to another leads there. */
 BROKEN_BY(hint, "twheel_slot.h", "unsigned long)(s32)hint", "unsigned long)hint")
 bool prove_hint(u64 one, u64 other)
 {
@@ -220,11 +222,11 @@ bool prove_hint(u64 one, u64 other)
 /* Moving down. */
 
 /*
- * A slot is empty when it is due. Its last tick moves all, and no look at it comes
- * later than that.
+ * A slot is empty when it is due. Its last tick moves all, and no look at it
+ * comes later than its last tick.
  */
-BROKEN_BY(share_of_a_tick, "twheel_hier.c", "s->clock + (left - count)",
-	  "s->clock + (left - count) + 1")
+BROKEN_BY(share_of_a_tick, "twheel_hier.c", "ticks = left - count;",
+	  "ticks = left - count + 1;")
 bool prove_share_of_a_tick(struct twheel_slot *slots, unsigned long *occupied,
 			   u64 clock, unsigned int level, u64 pending, u64 recheck)
 {
@@ -257,12 +259,14 @@ bool prove_share_of_a_tick(struct twheel_slot *slots, unsigned long *occupied,
  * MOVES_PER_WAKEUP nodes a tick empties it. If that is more than a window it has
  * the whole window.
  */
-BROKEN_BY(wakes_for_a_slot, "twheel_hier.c", "(slot << shift) - 1 - lead, s->clock + 1",
-	  "(slot << shift) - 1, s->clock + 1")
+BROKEN_BY(wakes_for_a_slot, "twheel_hier.c", "max(due - 1 - lead, s->clock + 1",
+	  "max(due - 1, s->clock + 1")
 bool prove_wakes_for_a_slot(struct twheel_slot *slots, u64 clock,
-			    unsigned int level, u64 slot)
+			    unsigned int level, u64 slot, u64 pending)
 {
-	struct twheel_scheme s = { .clock = clock, .slots = slots };
+	struct twheel_scheme s = {
+		.clock = clock, .slots = slots, .pending = pending,
+	};
 	u64 shift = level * TWHEEL_HIER_BITS, tick, due, moves;
 
 	ASSUME(level && level < TWHEEL_HIER_LEVELS);
@@ -272,106 +276,105 @@ bool prove_wakes_for_a_slot(struct twheel_slot *slots, u64 clock,
 	if (tick <= clock || tick > max(due - 1, clock + 1))
 		return false;
 	moves = slots[level * TWHEEL_HIER_RING + slot % TWHEEL_HIER_RING].count;
+	moves = min(moves, pending);
 	return tick == clock + 1 || tick == due - (1ULL << shift) ||
 	       (due - tick) * MOVES_PER_WAKEUP >= moves;
 }
 
-/* Whether slot @nr has nodes. */
-static bool has(const unsigned long *occupied, u32 nr)
-{
-	return occupied[nr / 64] & (1UL << nr % 64);
-}
-
-/* @groups says of each word of one level whether it has a bit set. */
-static bool groups_are_right(const unsigned long *occupied, u64 groups,
-			     unsigned int level)
-{
-	unsigned int i;
-
-	for (i = level * GROUPS; i < (level + 1) * GROUPS; i++)
-		if ((groups >> i & 1) != !!occupied[i])
-			return false;
-	return true;
-}
-
-/* The next slot of a level with its bit set is found, and there is none before it. */
-BROKEN_BY(next_set, "twheel_hier.c", "groups >>= group % GROUPS + 1",
-	  "groups >>= group % GROUPS")
-bool prove_next_set(unsigned long *occupied, u64 groups, u64 clock,
-		    unsigned int level, u32 before)
-{
-	struct twheel_scheme s = {
-		.clock = clock, .occupied = occupied, .groups = groups,
-	};
-	u32 first, here, distance;
-
-	ASSUME(level < TWHEEL_HIER_LEVELS);
-	ASSUME(groups_are_right(occupied, groups, level));
-	first = level * TWHEEL_HIER_RING;
-	here = (clock >> level * TWHEEL_HIER_BITS) % TWHEEL_HIER_RING;
-	distance = next_set(&s, level);
-	if (distance &&
-	    !has(occupied, first + (here + distance) % TWHEEL_HIER_RING))
-		return false;
-	ASSUME(before && before < (distance ?: TWHEEL_HIER_RING));
-	return !has(occupied, first + (here + before) % TWHEEL_HIER_RING);
-}
-
 /* The account of a CPU. */
-
-static bool account_is_right(ktime_t now)
-{
-	return shares.credit <= CREDIT_NS_MAX && shares.credit >= -CREDIT_NS_MAX &&
-	       shares.stamp <= now &&
-	       (!shares.joined || shares.round <= now + WAIT_NS_MAX);
-}
 
 /* More wheels than there can be. */
 #define WHEELS_MAX	(1 << 20)
 
+static bool seats_are_right(ktime_t now)
+{
+	if (!shares.joined)
+		return shares.last <= now;
+	return shares.last < shares.round ||
+	       shares.joined >= (shares.last == shares.round ? shares.taken : SEATS);
+}
+
+static bool account_is_right(ktime_t now)
+{
+	return shares.credit <= CREDIT_NS_MAX && shares.credit >= -CREDIT_NS_MAX &&
+	       shares.debt >= 0 && shares.debt <= DEBT_NS_MAX &&
+	       shares.stamp <= now &&
+	       (!shares.joined || shares.round <= now + WAIT_NS_MAX) &&
+	       shares.taken <= SEATS && seats_are_right(now);
+}
+
+/* The number of rounds to @last does not matter: a few are as good as many. */
 #define ACCOUNT(now)	do {						\
 	shares = (struct twheel_share) {				\
 		.stamp = stamp, .round = round, .credit = credit,	\
-		.joined = joined, .expected = expected,			\
+		.joined = joined, .expected = expected, .debt = debt,	\
+		.last = rounds > 3 ? 0 : round + rounds * WAIT_NS_MAX,	\
+		.taken = taken,						\
 	};								\
 	ASSUME((now) >= 0 && (now) < KTIME_MAX / 2 && stamp >= 0 &&	\
+	       round >= 0 && round < KTIME_MAX / 2 && taken &&		\
 	       joined < WHEELS_MAX && expected < WHEELS_MAX &&		\
 	       account_is_right(stamp) && account_is_right(now));	\
 } while (0)
 
 /* A wheel that waits runs again after now, and within a millisecond. */
-BROKEN_BY(pause, "twheel_share.c", "now + clamp(2 * missing",
+BROKEN_BY(pause, "core/share.c", "now + clamp(2 * missing",
 	  "now + 1 + clamp(2 * missing")
-bool prove_pause(s64 stamp, s64 round, int credit, u32 joined, u32 expected)
+bool prove_pause(s64 stamp, s64 round, int credit, u32 joined, u32 expected,
+		 int debt, u32 rounds, u32 taken)
 {
 	ktime_t next;
 
 	ACCOUNT(stamp);
-	next = twheel_share_wait(stamp);
+	next = twheel_share_wait(NULL, stamp, false);
 	return next > stamp && next - stamp <= NSEC_PER_MSEC &&
 	       account_is_right(stamp + 1);
 }
 
+/*
+ * One that has a payer runs again after the first seats that are left, or when
+ * its debt is paid off.
+ */
+BROKEN_BY(paid_pause, "core/share.c", "if (share->taken == SEATS)",
+	  "if (share->taken > SEATS)")
+bool prove_paid_pause(s64 stamp, s64 round, int credit, u32 joined, u32 expected,
+		      int debt, u32 rounds, u32 taken, bool owes)
+{
+	struct twheel_payer payer = { .owes = owes };
+	ktime_t next, latest;
+
+	ACCOUNT(stamp);
+	ASSUME(stamp > 0);
+	latest = max(shares.last, stamp) + 2 * WAIT_NS_MAX + 2 +
+		 2 * (s64)(owes ? debt : max(debt - DEBT_NS_BORNE, 0));
+	next = twheel_share_wait(&payer, stamp, false);
+	return next > stamp && next <= latest && payer.joined == 1 &&
+	       account_is_right(stamp + 1);
+}
+
 /* A wheel gets no more than there is, and never nothing if it has waited. */
-BROKEN_BY(part, "twheel_share.c", "(int)(others + 1), PART_NS_MIN)",
-	  "(int)(others + 1), 0)")
+BROKEN_BY(part, "core/share.c", "waited ? PART_NS_MIN : 0);",
+	  "0);")
 bool prove_part(s64 stamp, s64 round, int credit, u32 joined, u32 expected,
-		s64 now, bool waited)
+		int debt, u32 rounds, u32 taken, s64 now, bool waited)
 {
 	u32 part;
 
 	ACCOUNT(now);
-	part = twheel_share_begin(now, waited);
+	part = twheel_share_begin(NULL, now, waited);
 	return part <= CREDIT_NS_MAX && (!waited || part >= PART_NS_MIN) &&
 	       account_is_right(now);
 }
 
 /* However long a run takes, the account is in order after it. */
-BROKEN_BY(debt, "twheel_share.c", "ns, -CREDIT_NS_MAX,", "ns, -2 * CREDIT_NS_MAX,")
+BROKEN_BY(debt, "core/share.c", "ns, -CREDIT_NS_MAX,", "ns, -2 * CREDIT_NS_MAX,")
 bool prove_debt(s64 stamp, s64 round, int credit, u32 joined, u32 expected,
-		s64 now)
+		int debt, u32 rounds, u32 taken, s64 now, s64 wakeups, bool paid)
 {
+	struct twheel_payer payer = {};
+
 	ACCOUNT(now);
-	twheel_share_end(now);
-	return account_is_right(now) && shares.stamp == now;
+	ASSUME(wakeups >= 0 && wakeups <= now - stamp);
+	twheel_share_end(paid ? &payer : NULL, now, wakeups);
+	return account_is_right(now) && shares.stamp == now && !payer.left;
 }

@@ -21,20 +21,21 @@
  * is in again.pml. Steps are in order on all CPUs. The orders between CPUs that
  * @waiters needs beside the base's lock are not shown here.
  *
- * code twheel_compat.h twheel_expiry_begin 9be5bacf
- * code twheel_compat.h twheel_expiry_end ede909df
- * code twheel_compat.h twheel_expiry_announce 3d50f456
- * code twheel_compat.h twheel_expiry_wait 4d9ce25c
- * code twheel_compat.h twheel_expiry_awaited 97966e8e
- * code twheel_tick.c let_waiters_on a195a7e0
- * code twheel_tick.c expire_timer 475e9603
- * code twheel_tick.c expire_timers 14167aa1
- * code twheel_tick.c run_tick 078c3b3b
- * code twheel_timer.c try_to_stop 4082a5fb
- * code twheel_timer.c wait_for_callback f9632a3f
- * code twheel_timer.c stop_sync 2ace0c78
- * code twheel_timer.c start_slow 17f2ca66
- * code twheel_timer.c start 38a406f0
+ * code core/expiry.h twheel_expiry_begin a9e8d74a
+ * code core/expiry.h twheel_expiry_end a039cddd
+ * code core/expiry.h twheel_expiry_announce 0349a5ee
+ * code core/expiry.h twheel_expiry_wait 1be65529
+ * code core/expiry.h twheel_expiry_awaited f5ed1b56
+ * code core/tick.c let_waiters_on 61e483df
+ * code core/tick.c expire_timer 3d99a009
+ * code core/tick.c expire_timers d4884fa5
+ * code core/tick.c run_tick 78ba8c5a
+ * code core/timer.c try_to_stop 14824722
+ * code core/timer.c wait_for_callback 0a57b3c3
+ * code core/timer.c stop_sync 58b70102
+ * code core/timer.c start_slow e39ab08b
+ * code core/timer.c start 86be7f50
+ * accepted: One expiry loop for all schemes: the steps under the lock are the same.
  *
  * right
  * right MOVES

@@ -2,9 +2,9 @@
 /*
  * Growth of a session's table against look-ups, frees and SETUP
  *
- * A table of two pages of two chunks, which have one timer each. Three threads start
- * and stop timers. Two of them use one id, or with KERNEL all three leave it to the
- * kernel. Memory may run out. SETUP comes once, with a smaller limit.
+ * A table of two pages of two chunks, which have one timer each: s->tables. Three
+ * threads start and stop timers. Two of them use one id, or with KERNEL all three
+ * leave it to the kernel. Memory may run out. SETUP comes once, with a smaller limit.
  *
  * Claims: a piece is put in only where there is none. A start finds room after at
  * most as many turns as others take something away, and only within the table.
@@ -16,31 +16,32 @@
  * of it is one step. So no look-up can see a table in between, and there is no
  * access without a lock whose order would matter.
  *
- * code session/table.c set_entry ab8d232d
- * code session/table.c free_pointers 1043b055
- * code session/table.c give_back_chunk 2c43e064
- * code session/table.c twheel_table_take_any 9fc8aa33
- * code session/table.c free_chunk 1282713a
- * code session/table.c keep_chunk 02db8c4e
- * code session/table.c twheel_table_free 91d50b51
- * code session/table.c insert_chunk 72d1f690
- * code session/table.c next_index a954a33f
- * code session/table.c has_room 22ffb536
- * code session/table.c what_is_missing 8fec80e8
- * code session/table.c put_piece 9b97b737
- * code session/table.c free_piece e0d554ce
- * code session/table.c alloc_piece 193ee63d
- * code session/table.c twheel_table_grow 1bc2d730
- * code session/table.c twheel_table_destroy c8d0bac0
- * code session/table.h twheel_table_entry 05c78818
- * code session/session.h twheel_table_take 101c56eb
- * code session/session.h twheel_table_take_this 0658e06f
- * code session/session.c has_begun 031fa832
- * code session/session.c take_tables e40e1625
- * code session/session.c twheel_session_setup 6788e02e
- * code session/timer.c start_new c2b3d771
- * code session/timer.c start_locked b07e0332
- * code session/timer.c twheel_session_start_locked f29662dd
+ * code session/table.c set_entry 9ea7e2a1
+ * code session/table.c free_pointers 9e712a48
+ * code session/table.c give_back_chunk df5706d3
+ * code session/table.c twheel_table_take_any 94bb5d8d
+ * code session/table.c free_chunk 32650a01
+ * code session/table.c keep_chunk 8b4068d9
+ * code session/table.c twheel_table_free 1b5977e5
+ * code session/table.c insert_chunk 625dc11e
+ * code session/table.c next_index 341f7e86
+ * code session/table.c has_room 9a53c369
+ * code session/table.c what_is_missing 90291c1f
+ * code session/table.c put_piece 90fc1626
+ * code session/table.c free_piece c99bb131
+ * code session/table.c alloc_piece 9b9788fb
+ * code session/table.c twheel_table_grow 4a2b88e1
+ * code session/table.c twheel_table_destroy 1d210ac8
+ * code session/table.h twheel_table_entry 1b2a612a
+ * code session/timer.h twheel_session_take 04880cce
+ * code session/table.h twheel_table_take_this 808a92e9
+ * code session/open.c has_begun 502f62b6
+ * code session/open.c take_tables 61f0e879
+ * code session/open.c twheel_session_setup 165196d3
+ * code session/timer.c start_new 934f4d39
+ * code session/timer.c start_locked c087e320
+ * code session/timer.c twheel_session_start_locked 57e26e35
+ * accepted: Taking a timer is inlined again, in session/timer.h, and the caller counts it.
  *
  * right
  * right KERNEL
@@ -71,7 +72,8 @@ byte page_free[PAGES];			/* page->first_free */
 bool chunk[4];
 bool taken[4];				/* the chunk's timer */
 
-byte pieces;				/* charged to the user */
+/* twheel_session_user_charge() less twheel_session_user_uncharge() */
+byte pieces;
 bool begun;				/* stats.started */
 byte making_room;
 byte done;

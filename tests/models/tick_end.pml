@@ -14,9 +14,10 @@
  * that clear_bit_unlock() and smp_mb__after_atomic() see to that is taken for
  * granted.
  *
- * code twheel_tick.c twheel_at_tick_end 8c36be5b
- * code twheel_tick.c run_tick_ends 74aec7dd
- * code twheel_tick.c run_tick 078c3b3b
+ * code core/tick.c twheel_at_tick_end 2adcdecd
+ * code core/tick.c run_tick_ends fd08ff9f
+ * code core/tick.c run_tick da2bedd1
+ * accepted: the clock is read before the ends, which touches nothing shared
  *
  * right
  * broken NEXT_LATE: assertion violated (on[

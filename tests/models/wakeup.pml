@@ -15,19 +15,20 @@
  * @events.first is read without a lock, and what orders it with going to sleep is
  * the lock of the wait queue.
  *
- * code session/timer.c wake_at_tick_end 51d43bef
- * code session/timer.c session_expired 48aa036b
- * code session/read.c twheel_session_wake ecbda7a9
- * code session/read.c twheel_session_readable 1aa309da
- * code session/read.c twheel_session_pass_on de6d997c
- * code session/read.c twheel_session_read 442a2696
- * code session/session.c stop_chunk 86fcf2dd
- * code session/session.c twheel_session_close 418d5962
- * code twheel_chardev.c twheel_read_iter 1fd3de49
- * code twheel_chardev.c twheel_poll 921b2e15
- * code twheel_tick.c run_tick_ends 74aec7dd
- * code twheel_tick.c run_tick 078c3b3b
- * code twheel_tick.c twheel_tick 77c009fe
+ * code session/timer.c wake_at_tick_end af43dc17
+ * code session/timer.c session_expired 1cc267c8
+ * code session/read.c twheel_session_wake 1336c795
+ * code session/read.c twheel_session_readable a1587139
+ * code session/read.c twheel_session_pass_on 8df67acf
+ * code session/read.c twheel_session_read 0814e9ac
+ * code session/open.c stop_chunk 8f35453a
+ * code session/open.c twheel_session_close b2dcbdaa
+ * code twheel_chardev.c twheel_read_iter d3acd5cf
+ * code twheel_chardev.c twheel_poll a359737b
+ * code core/tick.c run_tick_ends 45c0aabb
+ * code core/tick.c run_tick 1a49c88f
+ * code core/tick.c twheel_tick 232393e6
+ * accepted: the account of a CPU gets a payer: no timer and no hrtimer is touched
  *
  * right
  * right CLOSE

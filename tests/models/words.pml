@@ -26,10 +26,11 @@
  *	NO_FIRST_STORE	a start leaves the word of the id's last connection there
  *	EARLY_FREE	the words are freed before callbacks have been waited for
  *
- * code session/timer.c heed_word c232034c
- * code session/timer.c has_word c1236dea
- * code session/timer.c session_expired 48aa036b
- * code session/words.h twheel_session_words_read a55adae5
+ * code session/timer.c heed_word 137cadc9
+ * code session/timer.c has_word 17260ef4
+ * code session/timer.c session_expired 5c78dad2
+ * code session/words.h twheel_session_words_read 6005d4a0
+ * accepted: slack moves a carried timer to a later tick; the looks keep their order
  *
  * right
  * broken WRITE_BACK: assertion violated !(closed)
