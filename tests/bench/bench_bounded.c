@@ -27,7 +27,7 @@
 #include <linux/tracepoint.h>
 
 #include "bench.h"
-#include "twheel_compat.h"
+#include "core/compat.h"
 
 #define PERIOD_NS	(20 * NSEC_PER_USEC)
 /* Timers that come down from far away leave the CPU idle for long. */

@@ -59,7 +59,7 @@ static u32 minus_log2(u32 u)
 	return (whole << 16) + 65536 - log;
 }
 
-/* Mean 15 s. Draws again for the one in 55 that would exceed a minute. */
+/* Mean 15 s. Draws again for one time in 55, which would exceed a minute. */
 static u64 draw_exponential(void)
 {
 	u64 ns;

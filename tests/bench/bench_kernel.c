@@ -10,7 +10,7 @@
 #include <linux/jiffies.h>
 
 #include "bench.h"
-#include "twheel_compat.h"
+#include "core/compat.h"
 
 /* timer_list */
 

@@ -30,7 +30,7 @@
 
 #define PERIOD_NS	NSEC_PER_MSEC
 #define ROUNDS		7
-/* None, and those of bench_loads[] that a run can wait for: the first. */
+/* None, and the loads of bench_loads[] that a run can wait for: the first. */
 #define LOADS		3
 #define NONE_MS		1000
 /* Until a timer that was delayed by the load has expired too. */

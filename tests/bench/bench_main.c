@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The benchmark module: what is run
+ * The benchmark module: the runs
  *
  * Everything happens while the module is being loaded. Results are lines of the
  * kernel log: rows of build/bench/kernel.csv after "twheel-bench: ".
- * tests/bench/run collects them. The mode says what is measured:
+ * tests/bench/run collects them. The mode says which figures are measured:
  *
  *  icount
  *	The operations on one CPU, in a machine that counts instructions

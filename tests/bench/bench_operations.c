@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What one start, stop, restart and refresh costs
+ * The cost of one start, stop, restart and refresh
  *
  * With all timers pending, a batch of random ones is stopped and started again
  * in various ways. Interrupts are off during a batch, so that nothing else is
  * counted. A batch is also too short to miss a tick. All times are looked up in
- * advance. The figure is the median of BENCH_BATCHES batches, less that of an
- * empty loop, per operation.
+ * advance. The figure is the median of BENCH_BATCHES batches, less the median
+ * of an empty loop, per operation.
  *
  * There are three ranges of deadlines, none of which comes up during the
  * benchmark. Timers wait in the middle one. A restart moves them to the early
  * one, a refresh to the late one. A refresh_same is a relative restart to the tick
  * that the timer has already.
  *
- * bench_operations() uses one batch for all of that, whose timers are in the
+ * bench_operations() uses one batch for all operations, whose timers are in the
  * cache from the second operation on. bench_operations_cold() uses other timers
  * for each operation.
  */
@@ -311,7 +311,7 @@ static void cold_visit(struct cold *c)
 			cold_step(c, step - 1);
 }
 
-/* What the steps before its own make of the timers of a quarter. */
+/* The state in which the steps before its own leave the timers of a quarter. */
 static void cold_begin_quarter(struct cold *c, u32 quarter)
 {
 	u32 size = c->b->pending / STEPS, from, step;

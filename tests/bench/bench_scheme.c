@@ -12,9 +12,9 @@
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 
-#include "../schemes/schemes.h"
+#include "../wheel/schemes/schemes.h"
 #include "bench.h"
-#include "twheel_compat.h"
+#include "core/compat.h"
 
 /* The plain wheel has a slot for each tick of the longest interval. */
 #define PLAIN_SLOTS	262144U

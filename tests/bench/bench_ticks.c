@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What an expiry costs, and a tick with nothing due
+ * The cost of an expiry, and of a tick with nothing due
  *
  * A loop in process context keeps reading the clock. When two readings are
  * further apart than usual, the loop has lost the CPU to an interrupt, to the
@@ -12,14 +12,14 @@
  *  tick_empty
  *	All timers pending, none due: the median of all gaps. Wheels tick every
  *	millisecond and the kernel at every fourth of these ticks, so with
- *	wheels it is that of a wheel's tick. timer_list and hrtimer have no tick
- *	of their own, so there it is that of the kernel's tick.
+ *	wheels it is the gap of a wheel's tick. timer_list and hrtimer have no
+ *	tick of their own, so there it is the gap of the kernel's tick.
  *  expire_restart
  *	Callbacks restart their timers an interval after the expired deadline,
  *	as periodic timers do. The figure is the sum of the gaps in a window of
- *	time, less those of a window with nothing due, divided by the number of
- *	expiries. It is the cost that an expiry adds to the ticks. That includes
- *	the timer's moves in the wheel between two expiries.
+ *	time, less the gaps of a window with nothing due, divided by the number
+ *	of expiries. It is the cost that an expiry adds to the ticks. That
+ *	includes the timer's moves in the wheel between two expiries.
  *  expire_again
  *	The same with twheel_again_at(). Wheels only.
  *  expire_start

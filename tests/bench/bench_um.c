@@ -2,17 +2,17 @@
 /*
  * In a user-mode kernel: the speed of the CPU, and its caches
  *
- * A user-mode kernel is a program of the host: its code runs as fast as that of
- * any other kernel. What is different has to be made up for:
+ * A user-mode kernel is a program of the host: its code runs as fast as any
+ * other kernel's. The differences have to be made up for:
  *
- *  - The host maps its memory in small pages. A kernel maps its own in large ones,
- *    so collapse_memory() asks the host for these.
- *  - An interrupt is a signal, whose cost is not that of other kernels. With
- *    interrupts off for a jiffy at a time, one of them brings all expiries of that
- *    jiffy. The cost of one with nothing due is subtracted.
+ *  - The host maps its memory in small pages. A kernel maps its own in large
+ *    pages, so collapse_memory() asks the host for these.
+ *  - An interrupt is a signal, whose cost is not an interrupt's in other
+ *    kernels. With interrupts off for a jiffy at a time, one of them brings all
+ *    expiries of that jiffy. The cost of one with nothing due is subtracted.
  *  - Other programs run on the host. The implementations take turns in one run,
  *    and expiries are measured in CPU time of this program.
- *  - Its spinlocks are nothing. tests/vm/um_locks.h has what they cost elsewhere.
+ *  - Its spinlocks are nothing. tests/vm/um_locks.h has their cost elsewhere.
  */
 #include <linux/delay.h>
 #include <linux/irqflags.h>
@@ -33,7 +33,7 @@
 #define HOLD_NS		(10 * NSEC_PER_MSEC)
 #define SETTLE_MS	300
 
-/* What the host calls these. */
+/* The host's names of these. */
 #define HOST_THREAD_CPUTIME	3
 #define HOST_POPULATE_WRITE	23
 #define HOST_COLLAPSE		25
@@ -152,7 +152,9 @@ static void measure_expiries(struct um_run *runs, u32 nr)
 			  median(run->each, ROUNDS));
 }
 
-/* A relative start of a wheel reads the clock, that of timer_list does not. */
+/*
+ * A relative start of a wheel reads the clock, a start of timer_list does not.
+ */
 static void measure_clock(const struct bench *b)
 {
 	u32 each[101], i, j;
@@ -168,8 +170,8 @@ static void measure_clock(const struct bench *b)
 }
 
 /*
- * A page has to be there to become part of a large one. What is no memory of
- * the kernel's, or not to be had in large pages, is left as it is.
+ * A page has to be there to become part of a large one. Memory that is not the
+ * kernel's, or not to be had in large pages, is left as it is.
  */
 static void collapse_memory(void)
 {

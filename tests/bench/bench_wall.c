@@ -35,7 +35,7 @@
  * @from: place in the random order at which to go on
  * @b: its timers
  * @rate: operations per second of its last turn
- * @done: completed at the end of that turn
+ * @done: completed at the end of its last turn
  */
 struct worker {
 	u32 cpu;

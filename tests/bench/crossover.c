@@ -26,7 +26,7 @@
 #include <linux/math64.h>
 #include <linux/slab.h>
 
-#include "../schemes/schemes.h"
+#include "../wheel/schemes/schemes.h"
 #include "crossover.h"
 
 #define EXPIRIES	20000U

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the schemes cost on real hardware
+ * The cost of the schemes on real hardware
  *
  * The unmodified sources of the schemes are compiled into a user program, with
- * the headers in tests/native/include. A guest under TCG counts instructions
+ * the headers in tests/wheel/shims/native. A guest under TCG counts instructions
  * but hides the caches, which matter here. There is one thread, no lock, and no
  * clock except for measuring.
  *
@@ -22,8 +22,8 @@
  *	run. It is the cost from one expiry to the next, with empty ticks and
  *	moves.
  *  tick_max
- *	The slowest tick: 99.99 % of those of as many further runs are faster.
- *	So interruptions by the host do not count. The runs are separate
+ *	The slowest tick: 99.99 % of the ticks of as many further runs are
+ *	faster. So interruptions by the host do not count. The runs are separate
  *	because reading the clock in each tick takes time too.
  *  tick_slowest
  *	Another estimate from the same runs. They are all alike, so the minimum
@@ -35,8 +35,8 @@
  *  heartbeat
  *	In each tick BEATS_PER_TICK timers, in a random order, are put back to
  *	their interval from now. The figure is the time of all ticks and
- *	refreshes divided by the number of refreshes. So it has what a refresh
- *	leaves for later.
+ *	refreshes divided by the number of refreshes. So it has the work that a
+ *	refresh leaves for later.
  *  refresh_often
  *	Each timer is put back to OFTEN_TICKS ticks from now, every tenth of that
  *	time. The figure is as for heartbeat.
@@ -46,7 +46,7 @@
  *  storm_slowest storm_spread_slowest
  *	All timers are due at one tick, in level 0. Shortly before it they are
  *	refreshed to one later tick, or to ticks spread over STORM_SPREAD. The
- *	figure is the slowest tick from then on, but for that at which all
+ *	figure is the slowest tick from then on, but for the tick at which all
  *	expire. It is found as for tick_slowest.
  *  level1_slowest level2_slowest deadline_slowest
  *	All timers are spread over one slot of level 1 or 2, or are due at one
@@ -72,8 +72,8 @@
 
 #include <linux/kernel.h>
 
-#include "../include/user.h"
-#include "../schemes/schemes.h"
+#include "../api/selftests/user.h"
+#include "../wheel/schemes/schemes.h"
 #include "crossover.h"
 
 #define RUN_TICKS	60000U
@@ -171,8 +171,9 @@ static const struct impl impls[] = {
 };
 
 /*
- * What all runs of an implementation have given: for each operation the least
- * time. @ticks: of each tick of a load, and of all ticks of all runs of another.
+ * The result of all runs of an implementation: for each operation the least
+ * time. @ticks: of each tick of a load, and of all ticks of all runs of
+ * another.
  */
 struct result {
 	double ns[NR_OPS];
@@ -689,7 +690,7 @@ static void measure_often(struct run *r)
 
 /* What is run. */
 
-/* Whether a list has @name; NULL has all. */
+/* Returns whether a list has @name; NULL has all. */
 static bool named(const char *list, const char *name)
 {
 	size_t length = strlen(name);

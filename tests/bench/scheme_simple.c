@@ -2,10 +2,10 @@
 /*
  * Schemes 1 to 5 and the table of all, for the benchmark
  */
-#include "../schemes/schemes.c"
-#include "../schemes/list.c"
-#include "../schemes/sorted_list.c"
-#include "../schemes/heap.c"
-#include "../schemes/plain.c"
-#include "../schemes/hashed_sorted.c"
-#include "../schemes/wheels.c"
+#include "../wheel/schemes/schemes.c"
+#include "../wheel/schemes/list.c"
+#include "../wheel/schemes/sorted_list.c"
+#include "../wheel/schemes/heap.c"
+#include "../wheel/schemes/plain.c"
+#include "../wheel/schemes/hashed_sorted.c"
+#include "../wheel/schemes/wheels.c"

@@ -23,7 +23,7 @@
 #define EXPIRE		NR_OPERATIONS
 #define PHASES_MAX	64
 
-/* What the child does between two marks. */
+/* The child's work between two marks. */
 struct phase {
 	unsigned int op;
 	unsigned int batch;

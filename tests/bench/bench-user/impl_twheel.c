@@ -140,7 +140,7 @@ static unsigned int twheel_create(unsigned int first, unsigned int nr)
 	return i;
 }
 
-unsigned int twheel_read(int session, unsigned int nr, unsigned int batch)
+unsigned int read_events(int session, unsigned int nr, unsigned int batch)
 {
 	unsigned int done = 0;
 	ssize_t size;
@@ -156,7 +156,7 @@ unsigned int twheel_read(int session, unsigned int nr, unsigned int batch)
 
 static unsigned int twheel_collect(unsigned int nr, unsigned int batch)
 {
-	return twheel_read(fd, nr, batch);
+	return read_events(fd, nr, batch);
 }
 
 const struct impl impl_twheel = {

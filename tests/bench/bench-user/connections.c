@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the idle timeouts of many connections take of the CPUs, by the clock
+ * The part of the CPUs that the idle timeouts of many connections take, by the
+ * clock
  *
  * A program has a timer for each of its connections. The timer is armed, pushed
  * back HEARTBEATS times before its first deadline, expires, and is collected. The
@@ -14,9 +15,10 @@
  *		while nobody else was running
  *
  * Time that a CPU was not idle is what the kernel itself takes for that. Both
- * figures are less what the same program takes with no timers at all. The ways take
- * turns, each in a process of its own, so that whatever else the host does meets
- * all of them. The median of the turns counts, and its ratio to that of words.
+ * figures are less what the same program takes with no timers at all. The ways
+ * take turns, each in a process of its own, so that other work of the host
+ * meets all of them. The median of the turns counts, and its ratio to the
+ * median of words.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -93,7 +95,7 @@ static double busy_seconds(void)
 static void run_job(void *data)
 {
 	const struct job *job = data;
-	unsigned int batch = job->impl->batches ? SAMPLE : 1;
+	unsigned int batch = large_batch(job->impl);
 
 	job->impl->prepare(job->op, requests, job->nr, batch);
 	job->impl->run(job->op, job->nr, batch);
@@ -189,7 +191,7 @@ static double ns_each(const struct bench *b, double seconds)
 	return seconds * SECOND / b->timers;
 }
 
-/* What is left without that of no timers in the same turn. */
+/* The figure less the figure of no timers in the same turn. */
 static void report(struct bench *b, const char *what, double figures[][TURNS],
 		   unsigned int turns)
 {

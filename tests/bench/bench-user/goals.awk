@@ -56,6 +56,13 @@ function flat(op, batch, limit,   key, k, v, least, most) {
 	result(op " in batches of " batch ", 1,000 to " largest " timers", ratio(most, least), limit, sprintf("%.1f to %.1f", least, most))
 }
 
+# The session in the process beside libevent, which is a call in the process, too.
+function in_process(op, limit,   mine, theirs) {
+	mine = of("process", op, "uniform", 1, N)
+	theirs = of("libevent", op, "uniform", 1, N)
+	result("in the process, " op " / libevent", ratio(mine, theirs), limit, sprintf("%.0f / %.0f", mine, theirs))
+}
+
 function bytes(source) {
 	result("four million timers, bytes each by " source, worst[source], 96, "")
 }
@@ -76,6 +83,10 @@ END {
 	collecting(256, "0.10", "epoll_wait of 256, read each")
 	flat("refresh", 256, "1.05")
 	flat("refresh", 1, "1.05")
+	in_process("arm", "0.50")
+	in_process("refresh", "0.50")
+	in_process("stop", "0.50")
+	result("in the process, ten heartbeats by words, all of it", of("process-shared", "timeout", 10, 1, N), 300, "")
 	printf "Memory\n"
 	bytes("slabinfo")
 	bytes("meminfo")

@@ -2,7 +2,7 @@
 #
 # user-batches.svg: what batches gain, 100,000 timers pending
 
-load '../../tests/bench-user/style.gnuplot'
+load '../../tests/bench/bench-user/style.gnuplot'
 set output 'user-batches.svg'
 set logscale xy
 set xrange [0.8:5000]

@@ -44,11 +44,17 @@ static const struct impl * const impls[] = {
 #ifdef HAVE_URING
 	&impl_uring,
 #endif
+	&impl_process,
+	&impl_process_shared,
+	&impl_heap,
 #ifdef HAVE_LIBEVENT
 	&impl_libevent,
 #endif
 #ifdef HAVE_LIBUV
 	&impl_libuv,
+#endif
+#ifdef HAVE_GLIB
+	&impl_glib,
 #endif
 };
 

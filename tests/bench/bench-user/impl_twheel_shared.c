@@ -122,10 +122,10 @@ static void shared_run(enum operation op, unsigned int nr, unsigned int batch)
 
 static unsigned int shared_collect(unsigned int nr, unsigned int batch)
 {
-	return twheel_read(fd, nr, batch);
+	return read_events(fd, nr, batch);
 }
 
-/* Stores are what they are. Only ARM takes batches. */
+/* Stores come one at a time. Only ARM takes batches. */
 static const unsigned int batches[] = { 1, 0 };
 static const unsigned int reads[] = { 1, 256, 0 };
 

@@ -2,7 +2,7 @@
 #
 # user-operations.svg: what each operation costs against the timers pending
 
-load '../../tests/bench-user/style.gnuplot'
+load '../../tests/bench/bench-user/style.gnuplot'
 set terminal svg size 960,800 font 'sans,12' background 'white'
 set output 'user-operations.svg'
 set logscale xy

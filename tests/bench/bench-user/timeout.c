@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a timeout costs that is pushed back some times before it expires
+ * The cost of a timeout that is pushed back some times before it expires
  *
- * EXTRA timers are armed, refreshed 0, 1, 10 or 100 times each, and expire. All of
- * that counts: the calls that arm, refresh and collect, and what expiring takes
- * from a program that goes round in a loop. The refreshes come before the first
- * deadline, and are for later ones, so that each timer has to be moved once. Calls
- * are as large as the implementation can make them, up to 256. The figure is the
- * median of some lives, as the ticks of each lie differently.
+ * EXTRA timers are armed, refreshed 0, 1, 10 or 100 times each, and expire. All
+ * of the work counts: the calls that arm, refresh and collect, and the time
+ * that expiring takes from a program that goes round in a loop. The refreshes
+ * come before the first deadline, and are for later ones, so that each timer
+ * has to be moved once. Calls are as large as the implementation can make them,
+ * up to 256. The figure is the median of some lives, as the ticks of each lie
+ * differently.
  */
 #include <stdio.h>
 
@@ -138,7 +139,7 @@ void measure_timeout(struct bench *b)
 	static const unsigned int refreshes[] = { 0, 1, 10, 100 };
 	struct timeout t = {
 		.b = b,
-		.batch = b->impl->batches ? SAMPLE : 1,
+		.batch = large_batch(b->impl),
 		.room = b->impl->reads[1] ? SAMPLE : 1,
 	};
 	unsigned int i;

@@ -16,12 +16,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "../include/user.h"
+#include "../../api/selftests/user.h"
 
 /* Operations in a sample, unless a batch is larger. */
 #define SAMPLE		256U
 #define BATCH_MAX	4096U
-/* Timers that expire, in addition to those that wait. Their ids come last. */
+/* Timers that expire, in addition to the waiting ones. Their ids come last. */
 #define EXTRA		4096U
 
 enum operation {
@@ -72,9 +72,16 @@ struct impl {
 };
 
 extern const struct impl impl_twheel, impl_twheel_shared, impl_timerfd, impl_posix,
-	impl_uring, impl_libevent, impl_libuv;
+	impl_uring, impl_process, impl_process_shared, impl_libevent, impl_libuv, impl_glib,
+	impl_heap;
 extern const unsigned int all_batches[], one_by_one[];
 extern const char * const operation_names[NR_OPERATIONS];
+
+/* How many operations a call takes where it is to take many. */
+static inline unsigned int large_batch(const struct impl *impl)
+{
+	return impl->batches && impl->batches != one_by_one ? SAMPLE : 1;
+}
 
 /**
  * struct bench - a run
@@ -106,7 +113,7 @@ void pick(struct bench *b, struct request *requests, unsigned int nr,
 	  uint64_t from_ns, uint64_t range_ns);
 
 /* impl_twheel.c: read @nr events of a session, up to @batch at a time */
-unsigned int twheel_read(int session, unsigned int nr, unsigned int batch);
+unsigned int read_events(int session, unsigned int nr, unsigned int batch);
 
 /* expire.c, timeout.c, connections.c, syscalls.c, limits.c */
 void measure_expiry(struct bench *b);

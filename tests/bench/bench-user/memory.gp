@@ -2,7 +2,7 @@
 #
 # user-memory.svg: memory per pending timer, 100,000 of them
 
-load '../../tests/bench-user/style.gnuplot'
+load '../../tests/bench/bench-user/style.gnuplot'
 set output 'user-memory.svg'
 set style data histogram
 set style histogram rowstacked

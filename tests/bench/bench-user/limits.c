@@ -2,11 +2,11 @@
 /*
  * How many timers an ordinary program may have
  *
- * Timers are created until there is an error. The limits are those that a
- * program has on Debian without asking its administrator. RLIMIT_NOFILE is as
- * set by systemd for services and logins, where a program may raise the soft
- * limit to the hard one. The kernel sets RLIMIT_SIGPENDING at boot, by the size
- * of its memory.
+ * Timers are created until there is an error. The limits are Debian's, for a
+ * program that has not asked its administrator. RLIMIT_NOFILE is as set by
+ * systemd for services and logins, where a program may raise the soft limit to
+ * the hard one. The kernel sets RLIMIT_SIGPENDING at boot, by the size of its
+ * memory.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What it costs to let timers expire and to collect the expiries
+ * The cost of letting timers expire and of collecting the expiries
  *
  * While the other timers wait, EXTRA timers are armed for times within 10 ms of
  * each other. There are two figures per expiry:
@@ -58,8 +58,8 @@ static void arm(struct expiry *e, uint64_t delay_ns)
 		requests[i].delay_ns = delay_ns + random64() % SPREAD_NS;
 	}
 	begin = now_ns();
-	impl->prepare(ARM, requests, e->nr, impl->batches ? SAMPLE : 1);
-	impl->run(ARM, e->nr, impl->batches ? SAMPLE : 1);
+	impl->prepare(ARM, requests, e->nr, large_batch(impl));
+	impl->run(ARM, e->nr, large_batch(impl));
 	e->arming_ns = now_ns() - begin;
 }
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# Shared by the plots. Each *.gp loads it, and tests/bench-user/run has gnuplot
+# Shared by the plots. Each *.gp loads it, and tests/bench/bench-user/run has gnuplot
 # run in build/bench/. pick() turns the matching rows of user.csv into an input.
 # A row that was not measured must not end the plot.
 

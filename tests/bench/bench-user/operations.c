@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What creating, arming, refreshing and stopping cost
+ * The cost of creating, arming, refreshing and stopping
  *
  * A sample is SAMPLE operations on random timers, or one batch if that is more.
  * Its arguments are laid out in advance. The figure is the median of the
- * samples, less that of an empty loop, per operation. The median leaves out the
- * few samples that meet a timer interrupt. Creating is sampled while the timers
- * are created, and the last samples count, when almost all timers exist.
+ * samples, less the median of an empty loop, per operation. The median leaves
+ * out the few samples that meet a timer interrupt. Creating is sampled while
+ * the timers are created, and the last samples count, when almost all timers
+ * exist.
  *
  * Timers wait in a range of deadlines that no run reaches. A refresh moves them
  * to a later range, and the next refresh to a still later one.

@@ -52,7 +52,7 @@ static void prepare_one(enum operation op, unsigned int i)
 		io_uring_prep_timeout_update(sqe, &times[i], id, 0);
 	else
 		io_uring_prep_timeout(sqe, &times[i], 0, 0);
-	/* Lets a completion be told from that of an expiry. */
+	/* Tells a completion from an expiry's. */
 	io_uring_sqe_set_data64(sqe, op == ARM ? id : UINT64_MAX);
 }
 
@@ -85,7 +85,7 @@ static void uring_prepare(enum operation op, const struct request *requests,
 	(void)batch;
 }
 
-/* Completions of the operation itself, without those of expiries. */
+/* Completions of the operation itself, without expiries' completions. */
 static unsigned int completions(enum operation op)
 {
 	if (op == STOP)

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A binary heap of deadlines in an array, as a program may have one of its own
+ *
+ * It is no more than that: no callbacks, no queue of events, no checks. An expiry
+ * leaves the heap.
+ */
+#include "bench.h"
+
+struct entry {
+	uint64_t deadline_ns;
+	uint32_t id;
+};
+
+static struct entry *heap;
+static uint32_t *places;	/* by id */
+static uint32_t pending;
+static struct entry args[BATCH_MAX];
+
+static void heap_open(unsigned int timers)
+{
+	heap = allocate(timers + EXTRA, sizeof(*heap));
+	places = allocate(timers + EXTRA, sizeof(*places));
+}
+
+static void put(uint32_t place, struct entry entry)
+{
+	heap[place] = entry;
+	places[entry.id] = place;
+}
+
+/* Put @entry at @place, or above or below it. */
+static void settle(uint32_t place, struct entry entry)
+{
+	uint32_t child, parent;
+
+	for (; place; place = parent) {
+		parent = (place - 1) / 2;
+		if (heap[parent].deadline_ns <= entry.deadline_ns)
+			break;
+		put(place, heap[parent]);
+	}
+	for (; (child = 2 * place + 1) < pending; place = child) {
+		if (child + 1 < pending &&
+		    heap[child + 1].deadline_ns < heap[child].deadline_ns)
+			child++;
+		if (entry.deadline_ns <= heap[child].deadline_ns)
+			break;
+		put(place, heap[child]);
+	}
+	put(place, entry);
+}
+
+static void take(uint32_t place)
+{
+	struct entry last = heap[--pending];
+
+	if (place < pending)
+		settle(place, last);
+}
+
+static void heap_prepare(enum operation op, const struct request *requests,
+			 unsigned int nr, unsigned int batch)
+{
+	uint64_t now = now_ns();
+	unsigned int i;
+
+	for (i = 0; i < nr; i++) {
+		args[i].id = requests[i].id;
+		args[i].deadline_ns = now + requests[i].delay_ns;
+	}
+	(void)op;
+	(void)batch;
+}
+
+static void heap_run(enum operation op, unsigned int nr, unsigned int batch)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr; i++) {
+		if (op == ARM)
+			settle(pending++, args[i]);
+		else if (op == REFRESH)
+			settle(places[args[i].id], args[i]);
+		else
+			take(places[args[i].id]);
+	}
+	(void)batch;
+}
+
+static unsigned int heap_collect(unsigned int nr, unsigned int batch)
+{
+	unsigned int done = 0;
+	uint64_t now;
+
+	while (done < nr) {
+		now = now_ns();
+		while (done < nr && pending && heap[0].deadline_ns <= now) {
+			take(0);
+			done++;
+		}
+	}
+	(void)batch;
+	return done;
+}
+
+static const unsigned int any_number[] = { EXTRA, 0 };
+
+const struct impl impl_heap = {
+	.name		= "heap",
+	.batches	= one_by_one,
+	.reads		= any_number,
+	.in_process	= true,
+	.created_armed	= true,
+	.open		= heap_open,
+	.prepare	= heap_prepare,
+	.run		= heap_run,
+	.collect	= heap_collect,
+};
