@@ -14,7 +14,7 @@
 #include <unistd.h>
 #include <twheel.h>
 
-#include "../include/user.h"
+#include "../api/selftests/user.h"
 
 #define TIMEOUT		(8 * SECOND)
 #define ROUND		(10 * MS)

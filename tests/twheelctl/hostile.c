@@ -15,12 +15,12 @@
 #include "../../tools/twheelctl/ctl.h"
 #include "../../tools/twheelctl/proc.h"
 #include "../../tools/twheelctl/trace.h"
-#include "../include/user.h"
+#include "../api/selftests/user.h"
 
 #define RANDOM_TEXTS	20000
 #define CHANGES_MAX	8
 
-/* What the parsers want of the rest of twheelctl. */
+/* Functions of the rest of twheelctl that the parsers call. */
 void ctl_die(int code, const char *format, ...)
 {
 	va_list args;
