@@ -41,16 +41,19 @@ programs_of() {
 	esac
 }
 
-# The directories in tests/ that are built for a guest, or of these only those
-# that TWHEEL_PARTS names (none if it is empty).
+# The directories in tests/ and its folders that are built for a guest, each by the last
+# name of its path, or of these only those that TWHEEL_PARTS names (none if it is empty).
 parts() {
 	local d
-	for d in "$top"/tests/*/; do
+	for d in "$top"/tests/*/ "$top"/tests/*/*/; do
 		[ -e "$d/Kbuild" ] || [ -e "$d/Makefile" ] || continue
 		d=$(basename "$d")
 		[[ -n ${TWHEEL_PARTS+set} && " $TWHEEL_PARTS " != *" $d "* ]] || echo "$d"
 	done
 }
+
+# dir_of PART: its path from the top.
+dir_of() { (cd "$top" && find tests -mindepth 1 -maxdepth 2 -type d -name "$1" -print -quit); }
 
 # parts_named COMMAND: those that a shell command in the guest makes use of: it
 # names them, or a module of theirs, or a script in tests/vm/guest that does.
@@ -60,7 +63,7 @@ parts_named() {
 		[ ! -e "$top/tests/vm/guest/$word" ] || words+=" $(cat "$top/tests/vm/guest/$word")"
 	done
 	for part in $(unset TWHEEL_PARTS && parts); do
-		for name in "$part" $(sed -n 's/^obj-m.*= *\(.*\)\.o$/\1/p' "$top/tests/$part/Kbuild" 2>/dev/null); do
+		for name in "$part" $(sed -n 's/^obj-m.*= *\(.*\)\.o$/\1/p' "$top/$(dir_of "$part")/Kbuild" 2>/dev/null); do
 			[[ ! $words =~ (^|[^a-z0-9_])$name($|[^a-z0-9_-]) ]] || echo "$part"
 		done
 	done | sort -u | paste -sd ' '
@@ -78,7 +81,7 @@ packages_for() {
 	! parts | grep -qE 'selftests|hostile' || echo 32bit
 	! parts | grep -q servers || echo servers
 	[[ $1 == *-arm64 ]] || ! parts | grep -q selftests || echo uring
-	! parts | grep -q libtwheel || { [[ -n ${2-} && $2 != *libtwheel* ]] && echo python; } || echo libtwheel
+	! parts | grep -qE 'libtwheel|versions' || { [[ -n ${2-} && $2 != *libtwheel* && $2 != *versions* ]] && echo python; } || echo libtwheel
 }
 
 # locked FILE COMMAND...: one at a time; the second waits and then finds it done.

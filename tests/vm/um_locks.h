@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What a lock costs, for a user-mode kernel
+ * The cost of a lock, for a user-mode kernel
  *
  * A user-mode kernel has one CPU, so its spinlocks compile to nothing. With more
  * CPUs a lock is a locked instruction, which waits for all stores before it: the
