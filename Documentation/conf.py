@@ -6,9 +6,10 @@ man" builds build/man.
 The descriptions of functions and structures are kernel-doc comments in the
 sources. What reads them is the kernel's own: Documentation/sphinx/kerneldoc.py
 and scripts/kernel-doc of a kernel source tree. That tree is the one which
-TWHEEL_KERNEL_SOURCE names, or else Debian's linux-source in the cache that the
-tests use, where tests/vm/kernel puts it if it is not there yet.
+TWHEEL_KERNEL_SOURCE names, or else what tests/vm/kernel takes of Debian's
+linux-source and keeps in the cache of the tests.
 """
+import importlib.util
 import os
 import subprocess
 import sys
@@ -21,7 +22,7 @@ def kernel_source():
     directory = os.environ.get("TWHEEL_KERNEL_SOURCE")
     if not directory:
         directory = subprocess.run(
-            [os.path.join(top, "tests/vm/kernel"), "source"],
+            [os.path.join(top, "tests/vm/kernel"), "source-docs"],
             stdout=subprocess.PIPE, check=True, text=True).stdout.strip()
     return directory
 
@@ -53,18 +54,20 @@ smartquotes = False
 # Words that kernel-doc leaves in a declaration.
 c_id_attributes = ["__user", "__init", "__exit", "TWHEEL_INLINE"]
 
-# Drawn from the constants of the sources. Not in git.
+# Drawn from constants and names of the sources. Not in git.
 subprocess.run([sys.executable, os.path.join(top, "Documentation/figures/wheel.py"),
                 os.path.join(top, "twheel_hier.h"),
                 os.path.join(top, "Documentation/figures")], check=True)
+subprocess.run([sys.executable, os.path.join(top, "Documentation/figures/bases.py"), top,
+                os.path.join(top, "Documentation/figures")], check=True)
+# Tables of tests, from the tests.
+subprocess.run([sys.executable, os.path.join(top, "Documentation/figures/tests.py"), top,
+                os.path.join(top, "Documentation/figures")], check=True)
 
-html_theme = "alabaster"
-html_theme_options = {
-    "description": "Timing wheels for Linux",
-    "fixed_sidebar": True,
-    "page_width": "1080px",
-}
-html_sidebars = {"**": ["about.html", "navigation.html", "searchbox.html"]}
+# Sphinx without Debian's package furo has its own theme still.
+if importlib.util.find_spec("furo"):
+    html_theme = "furo"
+html_title = "twheel"
 html_static_path = ["_static"]
 html_css_files = ["twheel.css"]
 html_copy_source = False

@@ -44,7 +44,7 @@ int main(void)
 		};
 	/* Start all, then push all of them back: the same operations. */
 	if (fd < 0 || run(fd, ops, TIMERS) || run(fd, ops, TIMERS)) {
-		perror("twheel");
+		perror("/dev/twheel");
 		return 1;
 	}
 	for (i = 0; i < TIMERS; i++)
@@ -52,7 +52,7 @@ int main(void)
 	while (read_in < TIMERS) {
 		size = read(fd, events, sizeof(events));
 		if (size < 0) {
-			perror("twheel");
+			perror("/dev/twheel");
 			return 1;
 		}
 		read_in += size / sizeof(*events);

@@ -19,7 +19,7 @@
 #define BATCH	64
 #define WORDS	4096		/* descriptors that may be connections */
 
-/* What user_data points to. The timer's id is the descriptor. */
+/* The object that user_data points to. The timer's id is the descriptor. */
 struct connection {
 	int fd;
 };
@@ -44,7 +44,7 @@ static void refresh(struct connection *c)
 	__atomic_store_n(&words[c->fd], now_ns() + timeout_ns, __ATOMIC_RELAXED);
 }
 
-/* The timer is not pending. Its deadline is what was stored last. */
+/* The timer is not pending. Its deadline is the last word that was stored. */
 static void start(struct connection *c)
 {
 	struct twheel_start start = {
@@ -156,7 +156,7 @@ static void drain(void)
 	}
 }
 
-/* What is pending comes from DRAIN, what has expired comes as an event. */
+/* Pending timers come from DRAIN, expired ones as events. */
 static void shut_down(void)
 {
 	do
@@ -224,7 +224,7 @@ int main(int argc, char **argv)
 			else
 				receive(c);
 		}
-		/* Last: an entry of events[] must not name what is freed here. */
+		/* Last: an entry of events[] must not name an object freed here. */
 		if (some_expired)
 			read_events();
 	}

@@ -17,11 +17,11 @@ int main(void)
 
 	if (fd < 0 || ioctl(fd, TWHEEL_IOC_START, &start) < 0 ||
 	    read(fd, &event, sizeof(event)) != sizeof(event)) {
-		perror("twheel");
+		perror("/dev/twheel");
 		return 1;
 	}
-	printf("timer %d of %d expired, %d us late\n", (int)event.id,
-	       (int)event.user_data,
+	printf("timer %d (user_data %d) expired, %d us late\n",
+	       (int)event.id, (int)event.user_data,
 	       (int)((event.expired_ns - event.deadline_ns) / 1000));
 	return 0;
 }

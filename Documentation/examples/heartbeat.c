@@ -69,7 +69,7 @@ static void peer_closed(unsigned int id)
 	closed++;
 }
 
-/* The second look: what was stored too late for the wheel is not too late for us. */
+/* The second look: a word too late for the wheel is not too late for us. */
 static void expired(const struct twheel_event *event)
 {
 	__u64 word = load(event->id);

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <err.h>
 #include <twheel.h>
 
 #include "steps.h"
@@ -8,8 +7,7 @@ static struct twheel *wheel;
 
 void timeouts_open(void)
 {
-	if (twheel_open(&wheel, NULL))
-		err(1, "/dev/twheel");
+	must(twheel_open(&wheel, NULL), "/dev/twheel");
 }
 
 int timeouts_fd(void)
@@ -27,8 +25,8 @@ void heard_from(int connection)
 {
 	__u64 id = connection;
 
-	if (twheel_start_flags(wheel, &id, timeout_ns, 0, 0, TWHEEL_START_REPLACE) < 0)
-		errx(1, "twheel_start_flags");
+	must(twheel_start_flags(wheel, &id, timeout_ns, 0, 0,
+				TWHEEL_START_REPLACE), "start");
 }
 
 void closed(int connection)

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <err.h>
 #include <twheel.h>
 
 #include "steps.h"
@@ -9,8 +8,8 @@ static struct twheel_batch *batch;
 
 void timeouts_open(void)
 {
-	if (twheel_open(&wheel, NULL) || twheel_batch_new(wheel, 256, &batch))
-		err(1, "/dev/twheel");
+	must(twheel_open(&wheel, NULL), "/dev/twheel");
+	must(twheel_batch_new(wheel, 256, &batch), "batch");
 }
 
 int timeouts_fd(void)
@@ -26,15 +25,13 @@ void opened(int connection)
 /* When there are 256 of them they are submitted. */
 void heard_from(int connection)
 {
-	if (twheel_batch_start_flags(batch, connection, timeout_ns, 0, 0,
-				     TWHEEL_START_REPLACE) < 0)
-		errx(1, "twheel_batch_start_flags");
+	must(twheel_batch_start_flags(batch, connection, timeout_ns, 0, 0,
+				      TWHEEL_START_REPLACE), "start");
 }
 
 void closed(int connection)
 {
-	if (twheel_batch_withdraw(batch, connection) < 0)
-		errx(1, "twheel_batch_withdraw");
+	must(twheel_batch_withdraw(batch, connection), "withdraw");
 }
 
 void collect(void)
@@ -50,6 +47,5 @@ void collect(void)
 
 void before_waiting(void)
 {
-	if (twheel_batch_flush(batch) < 0)
-		errx(1, "twheel_batch_flush");
+	must(twheel_batch_flush(batch), "flush");
 }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <err.h>
 #include <twheel.h>
 
 #include "steps.h"
@@ -10,8 +9,7 @@ void timeouts_open(void)
 {
 	struct twheel_setup setup = { .shared_ids = MAX_CONNECTIONS };
 
-	if (twheel_open(&wheel, &setup))
-		err(1, "/dev/twheel");
+	must(twheel_open(&wheel, &setup), "/dev/twheel");
 }
 
 int timeouts_fd(void)
@@ -22,8 +20,7 @@ int timeouts_fd(void)
 /* Stores the deadline, and starts the timer. */
 void opened(int connection)
 {
-	if (twheel_start(wheel, connection, timeout_ns, 0) < 0)
-		errx(1, "twheel_start");
+	must(twheel_start(wheel, connection, timeout_ns, 0), "start");
 }
 
 /* The store. */

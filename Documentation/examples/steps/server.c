@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <time.h>
@@ -94,6 +95,12 @@ void connection_idle(int connection)
 	close(connection);
 	heard_ns[connection] = 0;
 	idle++;
+}
+
+void must(int ret, const char *what)
+{
+	if (ret < 0)
+		errx(1, "%s: %s", what, strerror(-ret));
 }
 
 int main(int argc, char **argv)

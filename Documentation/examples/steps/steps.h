@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What server.c asks of its timeouts; each step of tutorial.rst does it in its way. */
+/* The timeouts of server.c: each step of tutorial.rst has its own functions. */
 #ifndef STEPS_H
 #define STEPS_H
 
@@ -17,11 +17,13 @@ void opened(int connection);
 void heard_from(int connection);
 /* Nothing may call connection_idle() after this. */
 void closed(int connection);
-/* Calls connection_idle() for those that are. */
+/* Calls connection_idle() for idle ones. */
 void collect(void);
 /* The server has nothing more to do now. */
 void before_waiting(void);
 
 void connection_idle(int connection);
+/* Ends the program if @ret is -errno, as the calls of libtwheel return it. */
+void must(int ret, const char *what);
 
 #endif
