@@ -7,53 +7,87 @@ KDIR ?= /lib/modules/$(shell uname -r)/build
 
 # for the virtual machine
 KERNEL ?= stock-6.12
-# for the demo
-CONNECTIONS ?= 6000
+# for the demo; 0 is as many as the machine carries, 6,000 at most
+CONNECTIONS ?= 0
 # for the demo of a broker
 CLIENTS ?= 100 10000
+# for the demo of Redis
+KEYS ?= 100000
 SCHEME ?= hier
 MODE ?= periodic
 # for the soak
 HOURS ?= 8
 
 modules: ## build twheel.ko for the running kernel (KDIR=... for another)
+	@[ -e $(KDIR)/Makefile ] || { \
+		echo "No headers of a kernel in $(KDIR). Debian has those of its kernels in linux-headers-amd64;"; \
+		echo "KDIR= names the headers of another kernel than the one that runs."; exit 1; }
 	$(MAKE) -C $(KDIR) M=$(CURDIR) modules
 
 # install, headers_install, tools, tools_install, tools_uninstall, uninstall, sign,
 # dkms_install, deb
 include dist/install.mk
 
-demo: ## a TCP server with 6,000 idle timeouts, in a VM (CONNECTIONS= SCHEME= MODE=)
-	@tests/vm/run -k $(KERNEL) -t 240 -- 'MODULE_ARGS="scheme=$(SCHEME) mode=$(MODE)" demo $(CONNECTIONS)'
+try: ## a TCP server with 10,000 idle timeouts: no module, no VM, any user
+	@tests/clients/demo/try
 
-demo-mosquitto: ## an MQTT broker of Debian's, as it is and with twheel, in a VM (CLIENTS='100 10000')
-	@tests/mosquitto/run demo $(CLIENTS)
+amalgamation: ## libtwheel as build/twheel.c and build/twheel.h, to copy into a program
+	@mkdir -p build
+	@tools/libtwheel/amalgamate c >build/twheel.c
+	@tools/libtwheel/amalgamate h >build/twheel.h
 
-check: ## every test, in VMs; installs what that needs
+bindings: ## those for C++, Python, Go, Rust and Java, in build/bindings
+	@tools/uapi bindings build/bindings
+
+demo: ## a TCP server with thousands of idle timeouts, in a VM (CONNECTIONS= SCHEME= MODE= VERBOSE=1)
+	@tests/vm/run -k $(KERNEL) -t 240 -- 'MODULE_ARGS="scheme=$(SCHEME) mode=$(MODE)" VERBOSE=$(VERBOSE) demo $(CONNECTIONS)'
+
+demo-mosquitto: ## an MQTT broker of Debian's, as it is and punctual with twheel, in a VM (CLIENTS='100 10000')
+	@tests/clients/mosquitto/run demo $(CLIENTS)
+
+demo-redis: ## keys that expire in Redis of Debian's, as it is and with twheel, in a VM (KEYS=100000)
+	@tests/clients/redis/run demo $(KEYS)
+
+check: ## every test, in VMs, in an hour; installs what that needs
 	@tests/check
 
 check-quick: ## the most telling of them, in three minutes
 	@tests/check --quick
 
+check-fast: ## style, builds, units, 2,000 seeds of the simulation, documents, in half a minute
+	@tests/check --fast
+
 coverage: ## lines and branches that the tests run, per file (build/coverage/missed)
 	@tests/check $(addsuffix -gcov,kunit selftests client parameters torture hostile) coverage
-	@grep -E '^# (twheel|session)' build/logs/coverage.log
+	@grep -E '^# (twheel|core|session)' build/logs/coverage.log
 
 test: ## one test: NAME= a stage, program, program:case or KUnit suite (KERNEL=)
 	@tests/vm/test "$(NAME)" $(if $(filter command environment,$(origin KERNEL)),$(KERNEL))
 
 # as it is: a $ in it is the shell's
 vm: export TWHEEL_RUN := $(value RUN)
-vm: ## a shell in a VM, or RUN='command'; FILES='your files' go in (KERNEL=)
-	@tests/vm/shell $(KERNEL) $(FILES)
+vm: ## a shell in a VM, or RUN='command'; FILES='your files' go in (KERNEL= MEM=2G CPUS=4)
+	@tests/vm/shell $(MEM:%=-m %) $(CPUS:%=-c %) $(KERNEL) $(FILES)
 
 bench: ## what each operation costs, beside timer_list and hrtimer
 	@tests/vm/setup vm bench
 	@tests/bench/run
 
-bench-user: ## the user API beside timerfd, POSIX timers, io_uring, libevent, libuv
+bench-user: ## the user API beside timerfd, POSIX timers, io_uring, libevent, libuv, GLib
 	@tests/vm/setup vm bench
-	@tests/bench-user/run
+	@tests/bench/bench-user/run
+
+bench-java: ## timers of Java side by side: Netty's, ScheduledThreadPoolExecutor, TwheelTimer
+	@tests/bench/bench-java/run
+.PHONY: bench-java
+
+.PHONY: port-sweep
+port-sweep: ## port some ninety directories of Linux by the script, compile what changes
+	@tests/vm/setup check
+	@tests/clients/port/sweep
+
+mutants: ## break twheel on purpose, a hundred times, see each defect found (NAMES= LIST=1)
+	@tests/mutants/run $(if $(LIST),-l) $(NAMES)
 
 torture: ## ten minutes of torture on both of our debug kernels
 	@tests/vm/run -k debug -t 900 -- 'torture seconds=600 hotplug_ms=500 && leaks'
@@ -64,20 +98,22 @@ soak: ## everything at once, for HOURS=8 (report in build/soak)
 
 fuzz: ## ten minutes of fuzzing the wheels' arithmetic
 	@tests/vm/setup vm native
-	@$(MAKE) -s -C tests/native fuzz
+	@$(MAKE) -s -C tests/wheel/native fuzz
 
-docs html: ## Documentation/ as HTML in build/html
+docs html: ## Documentation/ as HTML, from build/html/index.html on
 	@tests/vm/setup docs
 	sphinx-build -q -W -b html Documentation build/html
+	@echo "The first page is build/html/index.html"
 
 man: ## the manual, twheel(4) and twheel(9), in build/man
 	@tests/vm/setup docs
 	sphinx-build -q -W -t man -b man Documentation build/man
+	@echo "The pages are build/man/twheel.4 and build/man/twheel.9"
 .PHONY: man
 
 clean: ## remove what was built (kernels stay in the cache)
 	rm -rf build
-	find . -name .git -prune -o -type f \( -name '*.o' -o -name '*.ko' -o -name '*.mod' \
+	find . -name .git -prune -o -type f ! -name go.mod \( -name '*.o' -o -name '*.ko' -o -name '*.mod' \
 		-o -name '*.mod.c' -o -name '.*.cmd' -o -name '.*.d' -o -name '*.gcno' -o -name Module.symvers \
 		-o -name modules.order \) -exec rm -f {} +
 
@@ -86,5 +122,6 @@ help: ## this
 	@awk -F ':.*## ' '/^[a-z].*:.*## / {printf "  make %-24s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 	@echo 'Kernels: stock-6.12 stock-6.1 stock-6.12-rt stock-6.12-arm64 stock-new debug kcsan, kept in ~/.cache/twheel'
 
-.PHONY: modules demo demo-mosquitto check check-quick coverage test vm bench \
-	bench-user torture soak fuzz docs html clean help
+.PHONY: modules try amalgamation bindings demo demo-mosquitto demo-redis check check-quick check-fast coverage \
+	test vm bench \
+	bench-user mutants torture soak fuzz docs html clean help

@@ -19,7 +19,8 @@ root := $(filter-out /,$(abspath $(DESTDIR)))
 moddir = $(root)/lib/modules/$(RELEASE)
 
 # What is installed: FILE:DIRECTORY, the latter below prefix.
-headers := include/uapi/linux/twheel.h:include/linux include/linux/twheel.h:src/twheel/include/linux
+headers := include/uapi/linux/twheel.h:include/linux include/linux/twheel.h:src/twheel/include/linux \
+	include/linux/twheel_work.h:src/twheel/include/linux
 symvers = Module.symvers:src/twheel/$(RELEASE)
 dist := dist/70-twheel.rules:lib/udev/rules.d dist/sysusers.d/twheel.conf:lib/sysusers.d \
 	dist/modules-load.d/twheel.conf:share/doc/twheel/examples/modules-load.d \
@@ -34,14 +35,14 @@ depmod = PATH="$$PATH:/usr/sbin:/sbin" depmod $(root:%=-b %) $(RELEASE)
 depmod_makes := alias alias.bin builtin.alias.bin builtin.bin dep dep.bin devname softdep symbols symbols.bin weakdep
 # Below DESTDIR these go as well when they are empty.
 below_prefix = $(addprefix $(prefix:/%=%)/,$(1))
-tools_parents = $(call below_prefix,bin lib/pkgconfig share/man/man1 share/man/man3 share/bash-completion/completions \
+tools_parents = $(call below_prefix,bin lib/pkgconfig lib/cmake/libtwheel share/man/man1 share/man/man3 share/bash-completion/completions \
 	include/linux)
 parents = lib/modules/$(RELEASE) $(call below_prefix,include lib share src)
 rmdir = @$(if $(root),cd $(root) && rmdir -p $(1) 2>/dev/null || :)
 # Each of these has a Makefile that knows install and uninstall.
 tools := $(patsubst %/Makefile,%,$(wildcard tools/*/Makefile))
 in_tools = set -e; for dir in $(tools); do $(MAKE) -C $$dir DESTDIR=$(root) prefix=$(prefix) $(1); done
-dkms_files := Kbuild dkms.conf dist/dkms-post-build $(filter-out %.mod.c,$(wildcard *.[ch] session/*.[ch])) \
+dkms_files := Kbuild dkms.conf dist/dkms-post-build $(filter-out %.mod.c,$(wildcard *.[ch] core/*.[ch] session/*.[ch])) \
 	$(wildcard include/linux/*.h include/uapi/linux/*.h)
 
 install: modules_install headers_install dist_install ## install it (root, or DESTDIR=; prefix=/usr/local)
@@ -98,7 +99,9 @@ dkms_install:
 	done
 	chmod 755 $(root)/usr/src/twheel-$(VERSION)/dist/dkms-post-build
 
-deb: man ## the Debian packages, in build/deb
+deb: ## the Debian packages, in build/deb
+	@tests/vm/setup deb docs
+	$(MAKE) man
 	rm -rf build/deb
 	mkdir -p build/deb/twheel
 	tar -c --anchored --exclude=./build --exclude=./.git . | tar -x -C build/deb/twheel
