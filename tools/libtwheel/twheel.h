@@ -285,7 +285,8 @@ int twheel_restart(struct twheel *t, __u64 id, __u64 delay_ns, __u64 user_data);
  *
  * If the id has a word, and @deadline_ns is not before it, this is twheel_refresh(): a
  * store. Else the timer is started again. So the deadline that the kernel knows is never
- * after the word. Two threads must not push one id at the same time.
+ * after the word, but for the slack of a timer that has some. Two threads must not push
+ * one id at the same time.
  *
  * A timer that was stopped, or whose event was read, is one for twheel_restart(): its
  * word is still there, and a store into it starts nothing. So is a periodic timer, whose

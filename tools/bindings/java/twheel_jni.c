@@ -80,7 +80,7 @@ static jint start_at(JNIEnv *env, jclass class, jlong t, jlong id, jlong deadlin
 }
 
 static jint start_flags(JNIEnv *env, jclass class, jlong t, jlongArray id, jlong expires_ns,
-			jlong period_ns, jlong user_data, jint flags)
+			jlong period_ns, jlong user_data, jint flags, jint slack_ns)
 {
 	__u64 chosen;
 	jlong out;
@@ -88,10 +88,26 @@ static jint start_flags(JNIEnv *env, jclass class, jlong t, jlongArray id, jlong
 
 	(*env)->GetLongArrayRegion(env, id, 0, 1, &out);
 	chosen = out;
-	ret = twheel_start_flags(session_of(t), &chosen, expires_ns, period_ns, user_data, flags);
+	/* An older library has no slack. */
+	if (slack_ns)
+		ret = twheel_start_slack(session_of(t), &chosen, expires_ns, period_ns, user_data,
+					 flags, slack_ns);
+	else
+		ret = twheel_start_flags(session_of(t), &chosen, expires_ns, period_ns, user_data,
+					 flags);
 	out = chosen;
 	(*env)->SetLongArrayRegion(env, id, 0, 1, &out);
 	return ret;
+}
+
+static jint restart(JNIEnv *env, jclass class, jlong t, jlong id, jlong delay_ns, jlong user_data)
+{
+	return twheel_restart(session_of(t), id, delay_ns, user_data);
+}
+
+static jint push(JNIEnv *env, jclass class, jlong t, jlong id, jlong deadline_ns, jlong user_data)
+{
+	return twheel_push(session_of(t), id, deadline_ns, user_data);
 }
 
 static jint stop(JNIEnv *env, jclass class, jlong t, jlong id)
@@ -187,7 +203,9 @@ static const JNINativeMethod methods[] = {
 	METHOD("address", "(" BUFFER ")J", address),
 	METHOD("start", "(JJJJ)I", start),
 	METHOD("startAt", "(JJJJ)I", start_at),
-	METHOD("startFlags", "(J[JJJJI)I", start_flags),
+	METHOD("startFlags", "(J[JJJJII)I", start_flags),
+	METHOD("restart", "(JJJJ)I", restart),
+	METHOD("push", "(JJJJ)I", push),
 	METHOD("stop", "(JJ)I", stop),
 	METHOD("withdraw", "(JJ)I", withdraw),
 	METHOD("read", "(J" BUFFER "I)I", read_events),

@@ -97,8 +97,29 @@ public class BindingTest {
             assertEquals(deadline, t.word(7));
             assertEquals(0, t.read(new Twheel.Events(1)));
             assertEquals(deadline, t.get(7).deadlineNs());
+            t.push(7, deadline - 1, 0);
+            assertEquals(deadline - 1, t.get(7).deadlineNs());
+            t.push(7, deadline, 0);
+            assertEquals(deadline, t.word(7));
             t.stopByStore(7);
             assertEquals(Twheel.WORD_STOP, t.word(7));
+            assertFalse(t.restart(6, 0, 0));
+            waitUnread(t, 1);
+            assertFalse(t.restart(6, HOUR, 0));
+            assertTrue(t.restart(6, HOUR, 0));
+            assertEquals(0, t.stats().unread());
+        }
+    }
+
+    @Test
+    public void slack() {
+        try (Twheel t = withWords(0)) {
+            long due = System.nanoTime() + HOUR, slack = 4_000_000_000L;
+            assertEquals(5, t.startFlags(5, due, 0, 0, Twheel.START_ABS, slack));
+            long deadline = t.get(5).deadlineNs();
+            assertTrue(deadline >= due && deadline <= due + slack);
+            for (long wrong : new long[] {-1, 1L << 32})
+                assertThrows(IllegalArgumentException.class, () -> t.startFlags(5, due, 0, 0, 0, wrong));
         }
     }
 

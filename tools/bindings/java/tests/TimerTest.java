@@ -7,7 +7,9 @@ import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 
 import io.netty.util.Timeout;
+import java.lang.reflect.Field;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
@@ -44,6 +46,44 @@ public class TimerTest {
         assertFalse(timeout.cancel());
         assertEquals(0, timer.pendingTimeouts());
         timer.stop();
+    }
+
+    /** As for lack of memory: here the wheel has no timer of that id. */
+    @Test
+    public void aRefusedRestartIsTriedAgain() throws Exception {
+        TwheelTimer timer = new TwheelTimer();
+        Collection<?> waiting = (Collection<?>) field(TwheelTimer.class, "waiting").get(timer);
+        CountDownLatch done = new CountDownLatch(1);
+        Timeout[] refused = new Timeout[2];
+        int[] ids = new int[2];
+        Object monitor = field(TwheelTimer.class, "twheel").get(timer);
+        synchronized (monitor) {
+            for (int i = 0; i < 2; i++) {
+                refused[i] = timer.newTimeout(t -> done.countDown(), 1, TimeUnit.MILLISECONDS);
+                assertTrue(timer.refresh(refused[i], 1, TimeUnit.HOURS));
+                ids[i] = field(refused[i].getClass(), "id").getInt(refused[i]);
+                field(refused[i].getClass(), "id").setInt(refused[i], Integer.MIN_VALUE);
+            }
+        }
+        for (int size = 0; size != 2; Thread.sleep(1))
+            synchronized (monitor) {
+                size = waiting.size();
+            }
+        synchronized (monitor) {
+            for (int i = 0; i < 2; i++)
+                field(refused[i].getClass(), "id").setInt(refused[i], ids[i]);
+            assertTrue(refused[1].cancel());
+            assertTrue(timer.refresh(refused[0], 1, TimeUnit.MILLISECONDS));
+        }
+        done.await();
+        assertTrue(timer.stop().isEmpty());
+        assertTrue(waiting.isEmpty());
+    }
+
+    private static Field field(Class<?> of, String name) throws Exception {
+        Field field = of.getDeclaredField(name);
+        field.setAccessible(true);
+        return field;
     }
 
     @Test

@@ -7,6 +7,7 @@ import io.netty.util.TimerTask;
 import io.netty.util.internal.logging.InternalLogger;
 import io.netty.util.internal.logging.InternalLoggerFactory;
 
+import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.HashSet;
@@ -45,6 +46,8 @@ public final class TwheelTimer implements Timer {
     private int nrFree;
     private int nextId = WAKE + 1;
     private int pending;
+    // Refreshed ones that the wheel had no memory for when they came up.
+    private final ArrayDeque<Entry> waiting = new ArrayDeque<>();
     private boolean started;
     private boolean stopped;
 
@@ -207,8 +210,8 @@ public final class TwheelTimer implements Timer {
     }
 
     private void startInWheel(Entry entry, long deadline) {
-        entry.inWheel = deadline;
         twheel.startAt(entry.id, deadline, 0);
+        entry.inWheel = deadline;
     }
 
     /**
@@ -237,8 +240,8 @@ public final class TwheelTimer implements Timer {
             long deadline = entry.state;
             // An event that is unread is withdrawn.
             if (has(entry) && deadline >= 0 && deadline < entry.inWheel) {
-                twheel.withdraw(entry.id);
-                startInWheel(entry, deadline);
+                twheel.startFlags(entry.id, deadline, 0, 0, Twheel.START_ABS | Twheel.START_REPLACE);
+                entry.inWheel = deadline;
             }
         }
     }
@@ -251,7 +254,8 @@ public final class TwheelTimer implements Timer {
     private void forget(Entry entry) {
         synchronized (twheel) {
             if (has(entry)) {
-                twheel.withdraw(entry.id);
+                if (!waiting.remove(entry))
+                    twheel.withdraw(entry.id);
                 release(entry);
             }
         }
@@ -275,7 +279,7 @@ public final class TwheelTimer implements Timer {
         Entry[] due = new Entry[EVENTS];
         int nrDue = 0;
         while (nrDue >= 0) {
-            twheel.await(-1);
+            twheel.await(waits() ? 1 : -1);
             nrDue = take(events, due);
             for (int i = 0; i < nrDue; i++) {
                 Entry entry = due[i];
@@ -289,11 +293,32 @@ public final class TwheelTimer implements Timer {
         }
     }
 
+    private boolean waits() {
+        synchronized (twheel) {
+            return !waiting.isEmpty();
+        }
+    }
+
+    private boolean carryOn(Entry entry) {
+        long deadline = entry.state;
+        try {
+            // One that is cancelled is about to be forgotten.
+            startInWheel(entry, deadline < 0 ? entry.inWheel : deadline);
+            return true;
+        } catch (TwheelException e) {
+            // Nobody brings it forward meanwhile.
+            entry.inWheel = 0;
+            return false;
+        }
+    }
+
     // Those that have expired, or -1 when the timer has stopped.
     private int take(Twheel.Events events, Entry[] due) {
         synchronized (twheel) {
             if (stopped)
                 return -1;
+            while (!waiting.isEmpty() && carryOn(waiting.peek()))
+                waiting.remove();
             int nrDue = 0;
             int got = twheel.read(events);
             for (int i = 0; i < got; i++) {
@@ -303,7 +328,8 @@ public final class TwheelTimer implements Timer {
                     continue;
                 long state = entry.expire(event.expiredNs());
                 if (state > event.expiredNs()) {
-                    startInWheel(entry, state);
+                    if (!carryOn(entry))
+                        waiting.add(entry);
                     continue;
                 }
                 release(entry);
