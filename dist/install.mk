@@ -23,7 +23,7 @@ headers := include/uapi/linux/twheel.h:include/linux include/linux/twheel.h:src/
 	include/linux/twheel_work.h:src/twheel/include/linux
 symvers = Module.symvers:src/twheel/$(RELEASE)
 dist := dist/70-twheel.rules:lib/udev/rules.d dist/sysusers.d/twheel.conf:lib/sysusers.d \
-	dist/modules-load.d/twheel.conf:share/doc/twheel/examples/modules-load.d \
+	dist/modules-load.d/twheel.conf:lib/modules-load.d \
 	dist/modprobe.d/twheel.conf:share/doc/twheel/examples/modprobe.d
 # As far as "make man" has built them.
 man := build/man/twheel.4:share/man/man4 build/man/twheel.9:share/man/man9
@@ -84,7 +84,7 @@ uninstall: tools_uninstall ## remove that, and what "make install" installed
 	else \
 		rm -f $(addprefix $(moddir)/modules.,$(depmod_makes)); \
 	fi
-	@for dir in include/linux lib/udev/rules.d lib/sysusers.d share/doc share/man/man4 share/man/man9; do \
+	@for dir in include/linux lib/udev/rules.d lib/sysusers.d lib/modules-load.d share/doc share/man/man4 share/man/man9; do \
 		(cd $(root)$(prefix)/$${dir%%/*} && rmdir -p $${dir#*/}) 2>/dev/null || :; \
 	done
 	$(call rmdir,$(parents))

@@ -254,7 +254,7 @@ int twheel_start_flags(struct twheel *t, __u64 *id, __u64 expires_ns,
  *
  * For timers that need not be exact. Of the ticks in that time the wheel takes a round
  * one, so that timers meet, and the reader wakes up less often. A refresh keeps the
- * slack.
+ * slack, unless it comes after the expiry: twheel_read() starts an exact timer then.
  *
  * Return: as twheel_start_flags(). -EINVAL: a module that does not know slack
  */
