@@ -59,12 +59,35 @@ static bool is_time(const char *name)
 	return length > 3 && !strcmp(name + length - 3, "_ns");
 }
 
+/* A line for each number but 0. */
+static void print_lateness(const struct proc_field *field)
+{
+	__u64 counts[PROC_LATENESS_MAX];
+	size_t nr = proc_numbers(field, counts, ARRAY_SIZE(counts));
+	char name[32];
+	size_t i;
+
+	for (i = 0; i < nr; i++) {
+		if (!counts[i])
+			continue;
+		if (i < nr - 1)
+			snprintf(name, sizeof(name), "late below %s",
+				 out_time(proc_lateness_end(i)));
+		else
+			snprintf(name, sizeof(name), "late above %s",
+				 i ? out_time(proc_lateness_end(i - 1)) : "0");
+		printf("  %-20s %llu\n", name, counts[i]);
+	}
+}
+
 /* The name without its unit, which the value has. */
 static void print_field(const struct proc_field *field)
 {
 	int length = strlen(field->name);
 
-	if (field->type == PROC_TEXT || field->type == PROC_NUMBERS)
+	if (field->type == PROC_LATENESS)
+		print_lateness(field);
+	else if (field->type == PROC_TEXT || field->type == PROC_NUMBERS)
 		printf("  %-20s %s\n", field->name,
 		       out_printable(field->text));
 	else if (is_time(field->name))

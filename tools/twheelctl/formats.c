@@ -150,7 +150,8 @@ void json_block(const struct proc *proc, const struct proc_block *block)
 	else if (block->kind == PROC_SESSION)
 		json_number("session", block->number);
 	for (; field < end; field++) {
-		if (field->type == PROC_NUMBERS)
+		if (field->type == PROC_NUMBERS ||
+		    field->type == PROC_LATENESS)
 			json_numbers(field->name, field->text);
 		else if (field->type == PROC_TEXT)
 			json_string(field->name, field->text);
@@ -168,6 +169,13 @@ static const char * const subsystems[] = {
 	[PROC_SESSION] = "twheel_session",
 };
 
+static const char * const types[] = {
+	[PROC_COUNTER] = "counter",
+	[PROC_GAUGE] = "gauge",
+	[PROC_LATENESS] = "histogram",
+	[PROC_TEXT] = NULL,
+};
+
 static void print_label(const char *name, const char *value)
 {
 	printf("%s=\"", name);
@@ -182,8 +190,9 @@ static void print_label(const char *name, const char *value)
 	putchar('"');
 }
 
+/* @more: another label behind a comma, or "". */
 static void print_labels(const struct proc *proc,
-			 const struct proc_block *block)
+			 const struct proc_block *block, const char *more)
 {
 	const struct proc_block *wheel = block;
 
@@ -191,10 +200,10 @@ static void print_labels(const struct proc *proc,
 	case PROC_MODULE:
 		return;
 	case PROC_SESSION:
-		printf("{session=\"%llu\",pid=\"%s\",uid=\"%s\",wheel_number=\"%s\"}",
+		printf("{session=\"%llu\",pid=\"%s\",uid=\"%s\",wheel_number=\"%s\"%s}",
 		       block->number, proc_text(proc, block, "pid"),
 		       proc_text(proc, block, "uid"),
-		       proc_text(proc, block, "wheel"));
+		       proc_text(proc, block, "wheel"), more);
 		return;
 	case PROC_CPU:
 		wheel = &proc->blocks[block->wheel];
@@ -204,7 +213,7 @@ static void print_labels(const struct proc *proc,
 		putchar('{');
 	}
 	print_label("wheel", wheel->name);
-	printf(",wheel_number=\"%llu\"}", wheel->number);
+	printf(",wheel_number=\"%llu\"%s}", wheel->number, more);
 }
 
 static void print_value(const struct proc_known *known, __u64 number)
@@ -222,12 +231,38 @@ static void make_name(char *name, size_t size, enum proc_kind kind,
 {
 	int length = strlen(known->name);
 
-	if (known->unit)
+	if (known->unit && known->type != PROC_LATENESS)
 		length -= strlen("_ns");
 	snprintf(name, size, "%s_%.*s%s%s%s", subsystems[kind], length,
 		 known->name, known->unit ? "_" : "",
 		 known->unit ? known->unit : "",
 		 known->type == PROC_COUNTER ? "_total" : "");
+}
+
+/*
+ * A histogram of theirs adds up from one bound to the next. It is without its sum,
+ * which would cost each expiry more.
+ */
+static void print_histogram(const struct proc *proc,
+			    const struct proc_block *block, const char *name,
+			    const struct proc_field *field)
+{
+	__u64 counts[PROC_LATENESS_MAX], sum = 0;
+	size_t nr = proc_numbers(field, counts, ARRAY_SIZE(counts));
+	char label[32];
+	size_t i;
+
+	for (i = 0; i < nr; i++) {
+		sum += counts[i];
+		snprintf(label, sizeof(label), ",le=\"%.9f\"",
+			 proc_lateness_end(i) / 1e9);
+		printf("%s_bucket", name);
+		print_labels(proc, block, i < nr - 1 ? label : ",le=\"+Inf\"");
+		printf(" %llu\n", sum);
+	}
+	printf("%s_count", name);
+	print_labels(proc, block, "");
+	printf(" %llu\n", sum);
 }
 
 /* All samples of a metric are together, below its type. */
@@ -248,12 +283,14 @@ static void print_metric(const struct proc *proc, enum proc_kind kind,
 			continue;
 		if (first)
 			printf("# HELP %s %s\n# TYPE %s %s\n", name,
-			       known->help, name,
-			       known->type == PROC_COUNTER ? "counter" :
-							     "gauge");
+			       known->help, name, types[known->type]);
 		first = false;
+		if (known->type == PROC_LATENESS) {
+			print_histogram(proc, block, name, field);
+			continue;
+		}
 		fputs(name, stdout);
-		print_labels(proc, block);
+		print_labels(proc, block, "");
 		print_value(known, field->number);
 	}
 }
@@ -270,7 +307,7 @@ static bool is_metric(const struct proc_known *known)
 		if (!strcmp(known->name, labels[i]))
 			return false;
 	}
-	return known->type == PROC_COUNTER || known->type == PROC_GAUGE;
+	return types[known->type];
 }
 
 /* Lines that do not change, and hold no number. */

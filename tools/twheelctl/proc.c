@@ -58,6 +58,8 @@ const struct proc_known proc_known[] = {
 	{ "longest_tick_ns", PROC_GAUGE, WHEEL_CPU, "seconds", "Longest run" },
 	{ "longest_lateness_ns", PROC_GAUGE, WHEEL_CPU, "seconds",
 	  "Longest time from a tick to the expiry of its timers" },
+	{ "lateness", PROC_LATENESS, ALL, "seconds",
+	  "Expiries, of a session events read, by the time from their deadline" },
 	{ "occupied_slots", PROC_NUMBERS, IN(PROC_CPU), NULL,
 	  "Slots that hold timers, of each level" },
 	{ "rearmed", PROC_COUNTER, SESSION, NULL,
@@ -245,6 +247,7 @@ static bool set_value(struct parser *p, struct proc_field *field,
 		return number || wrong(p, "%.40s: not a number: %.40s",
 				       field->name, field->text);
 	case PROC_NUMBERS:
+	case PROC_LATENESS:
 		return is_numbers(field->text) ||
 		       wrong(p, "%.40s: not numbers: %.40s", field->name,
 			     field->text);
@@ -425,6 +428,21 @@ const char *proc_text(const struct proc *proc, const struct proc_block *block,
 	const struct proc_field *field = proc_field(proc, block, name);
 
 	return field ? field->text : "-";
+}
+
+/* The numbers of a line, at most @room. Returns how many there are. */
+size_t proc_numbers(const struct proc_field *field, __u64 *numbers, size_t room)
+{
+	const char *text = field->text;
+	size_t nr;
+	char *end;
+
+	for (nr = 0; nr < room; nr++, text = end) {
+		numbers[nr] = strtoull(text, &end, 10);
+		if (end == text)
+			break;
+	}
+	return nr;
 }
 
 static bool is_same(const struct proc *a, const struct proc_block *one,

@@ -26,8 +26,17 @@ enum proc_type {
 	PROC_COUNTER,	/* a number that grows */
 	PROC_GAUGE,	/* any other number */
 	PROC_NUMBERS,	/* several numbers */
+	PROC_LATENESS,	/* numbers of what was less than 1024 ns late, 2048 ns ... */
 	PROC_TEXT,
 };
+
+/* The numbers of a PROC_LATENESS: a module may have others. The last has no end. */
+#define PROC_LATENESS_MAX	40
+
+static inline __u64 proc_lateness_end(size_t i)
+{
+	return 1024ULL << i;
+}
 
 /**
  * struct proc_known - a line that twheelctl knows
@@ -111,6 +120,7 @@ __u64 proc_number(const struct proc *proc, const struct proc_block *block,
 		  const char *name);
 const char *proc_text(const struct proc *proc, const struct proc_block *block,
 		      const char *name);
+size_t proc_numbers(const struct proc_field *field, __u64 *numbers, size_t room);
 const struct proc_block *proc_same(const struct proc *proc,
 				   const struct proc *other,
 				   const struct proc_block *block,
