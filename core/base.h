@@ -36,6 +36,9 @@
 /* The base of a timer that has left one base and not reached the other. */
 #define TWHEEL_MOVING	((struct twheel_base *)1)
 
+/* Entries of @lateness of a base's counters: the highest bit of a u32. */
+#define TWHEEL_LATENESS_BITS	32
+
 /* The value of @again when nothing can be noted there any more. */
 #define TWHEEL_AGAIN_CLOSED	1
 
@@ -56,6 +59,8 @@
  * @longest_tick_ns: longest run of the hrtimer
  * @longest_lateness_ns: longest time from the first tick that a run expired
  *	timers of to its begin, and from the last one to its end
+ * @lateness: expiries by the highest bit of their lateness in ns plus 1. Their sum
+ *	is @expired
  *
  * All guarded by the base's lock.
  */
@@ -72,6 +77,7 @@ struct twheel_counters {
 	u64 yields;
 	u64 longest_tick_ns;
 	u64 longest_lateness_ns;
+	u64 lateness[TWHEEL_LATENESS_BITS];
 };
 
 /**
@@ -88,6 +94,8 @@ struct twheel_counters {
  * @doze: of the empty ticks in a row, the first to be slept through. 0 if none
  *	is. Constant
  * @empty: runs in a row that expired nothing, at most @doze
+ * @late_ns: lateness of a timer with an @offset_ns of 0 that expires now, plus 1.
+ *	Only the hrtimer's function has it, for the tick that it is at
  * @late_starts: starts since the hrtimer was set for a doze that are due later
  * @kicked: @kick is on its way to the CPU
  * @armed_tick: the tick that a dozing base's hrtimer is set for. U64_MAX
@@ -123,6 +131,7 @@ struct twheel_base {
 	u32 doze;
 	u32 empty;
 	u32 late_starts;
+	u32 late_ns;
 	bool online;
 	bool prepared;
 	bool kicked;

@@ -21,6 +21,7 @@
 #include <linux/cpumask.h>
 #include <linux/cred.h>
 #include <linux/math64.h>
+#include <linux/minmax.h>
 #include <linux/proc_fs.h>
 #include <linux/rcupdate.h>
 #include <linux/seq_file.h>
@@ -42,6 +43,7 @@ static void add_snapshot(struct twheel_snapshot *sum,
 {
 	const struct twheel_counters *from = &one->counters;
 	struct twheel_counters *to = &sum->counters;
+	int i;
 
 	to->started += from->started;
 	to->restarted += from->restarted;
@@ -55,6 +57,8 @@ static void add_snapshot(struct twheel_snapshot *sum,
 	to->yields += from->yields;
 	add_max(&to->longest_tick_ns, from->longest_tick_ns);
 	add_max(&to->longest_lateness_ns, from->longest_lateness_ns);
+	for (i = 0; i < TWHEEL_LATENESS_BITS; i++)
+		to->lateness[i] += from->lateness[i];
 	sum->pending += one->pending;
 	sum->cascaded += one->cascaded;
 }
@@ -69,6 +73,31 @@ static void show_value(struct seq_file *seq, const char *indent,
 static u64 empty_ticks(const struct twheel_counters *c)
 {
 	return c->ticks > c->busy_ticks ? c->ticks - c->busy_ticks : 0;
+}
+
+static void show_lateness(struct seq_file *seq, const char *indent,
+			  const u64 *lateness)
+{
+	int i;
+
+	seq_puts(seq, indent);
+	seq_puts(seq, "lateness");
+	for (i = 0; i < TWHEEL_STATS_LATENESS; i++)
+		seq_printf(seq, " %llu", lateness[i]);
+	seq_putc(seq, '\n');
+}
+
+/* As a session's: what was less than 1024 ns late, 2048 ns and so on. */
+static void show_lateness_bits(struct seq_file *seq, const char *indent,
+			       const struct twheel_counters *c)
+{
+	u64 lateness[TWHEEL_STATS_LATENESS] = {};
+	int bit;
+
+	for (bit = 0; bit < TWHEEL_LATENESS_BITS; bit++)
+		lateness[clamp(bit - 9, 0, TWHEEL_STATS_LATENESS - 1)] +=
+			c->lateness[bit];
+	show_lateness(seq, indent, lateness);
 }
 
 static void show_snapshot(struct seq_file *seq, const char *indent,
@@ -90,6 +119,7 @@ static void show_snapshot(struct seq_file *seq, const char *indent,
 	show_value(seq, indent, "yields", c->yields);
 	show_value(seq, indent, "longest_tick_ns", c->longest_tick_ns);
 	show_value(seq, indent, "longest_lateness_ns", c->longest_lateness_ns);
+	show_lateness_bits(seq, indent, c);
 }
 
 /*
@@ -177,6 +207,7 @@ static void show_session(struct seq_file *seq, struct twheel_session *s)
 	show_value(seq, "  ", "wakeups", look.stats.wakeups);
 	show_value(seq, "  ", "carried", look.stats.carried);
 	show_value(seq, "  ", "stopped_by_store", look.stats.stopped_by_store);
+	show_lateness(seq, "  ", look.stats.lateness);
 }
 
 static void show_module(struct seq_file *seq)

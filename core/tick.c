@@ -10,6 +10,7 @@
  * WORK_PER_RUN timers, and at most one move for each, even if more are due. It
  * ends earlier when this wheel's part of the CPU is used up (share.c).
  */
+#include <linux/bitops.h>
 #include <linux/export.h>
 #include <linux/hrtimer.h>
 #include <linux/ktime.h>
@@ -126,6 +127,19 @@ static __always_inline void call_timer(struct twheel_timer *timer, twheel_fn fn)
 	lock_map_release(&lockdep_map);
 }
 
+/*
+ * Four instructions on x86: the rest is the same for many timers, and note_late()
+ * does it. It is never 0, so that __fls() will do.
+ */
+static __always_inline void count_lateness(struct twheel_base *base,
+					   const struct twheel_timer *timer)
+{
+	/* restart_after() may write it, in one piece. READ_ONCE() would be a load more. */
+	u32 late = base->late_ns - data_race(timer->node.offset_ns);
+
+	base->counters.lateness[__fls(late)]++;
+}
+
 /* @count is the preempt count with the lock held. Returns whether the run can go on. */
 static __always_inline bool expire_timer(struct twheel_base *base,
 					 struct twheel_timer *timer, int count)
@@ -136,6 +150,7 @@ static __always_inline bool expire_timer(struct twheel_base *base,
 
 	twheel_base_set_running(base, timer);
 	base->counters.expired++;
+	count_lateness(base, timer);
 	debug_object_deactivate(timer, &twheel_base_debug_descr);
 	trace_twheel_expire(base, timer);
 	raw_spin_unlock_irq(&base->lock);
@@ -186,12 +201,25 @@ struct tick_run {
 	u64 cascaded;
 };
 
+/*
+ * The timers of this tick are late from their deadline, in the tick before it, to
+ * the last look at the clock. A deadline that had passed at the start counts as
+ * one of this tick.
+ */
+static void note_late(struct twheel_base *base, const struct tick_run *run)
+{
+	s64 late = run->looked - twheel_time_of(base, base->scheme.clock);
+
+	base->late_ns = clamp_t(s64, late, 0, S32_MAX) + base->tick_ns;
+}
+
 static void note_expiry(struct twheel_base *base, struct tick_run *run)
 {
 	u64 tick = base->scheme.clock;
 
 	if (likely(run->last == tick))
 		return;
+	note_late(base, run);
 	if (run->last == U64_MAX)
 		run->first = tick;
 	run->last = tick;
@@ -275,6 +303,7 @@ static bool expire_timers(struct twheel_base *base, struct tick_run *run)
 		raw_spin_unlock_irq(&base->lock);
 		note_look(base, run, ktime_get(), !left);
 		raw_spin_lock_irq(&base->lock);
+		note_late(base, run);
 	}
 	return twheel_scheme_next(&base->scheme) > run->target;
 }

@@ -246,6 +246,7 @@ void twheel_session_stats_locked(const struct twheel_session *s,
 				 struct twheel_stats *stats)
 {
 	const struct twheel_session_counters *c = &s->stats;
+	int i;
 
 	*stats = (struct twheel_stats) {
 		.started = c->started,
@@ -254,7 +255,6 @@ void twheel_session_stats_locked(const struct twheel_session *s,
 		.expired = c->expired,
 		.pending = c->pending,
 		.rearmed = c->rearmed,
-		.delivered = c->delivered,
 		.replaced = c->replaced,
 		.withdrawn = c->withdrawn,
 		.unread = c->unread,
@@ -263,6 +263,10 @@ void twheel_session_stats_locked(const struct twheel_session *s,
 		.carried = c->carried,
 		.stopped_by_store = c->stopped_by_store,
 	};
+	for (i = 0; i < TWHEEL_STATS_LATENESS; i++) {
+		stats->lateness[i] = c->lateness[i];
+		stats->delivered += c->lateness[i];
+	}
 }
 
 /**

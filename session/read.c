@@ -219,15 +219,27 @@ static struct twheel_event __user *place_of(const struct reading *r)
 	return r->to->ubuf + r->to->iov_offset;
 }
 
-/* The first event has reached its reader. */
-static void finish_event(struct twheel_session *s, struct twheel_utimer *ut,
-			 u64 deadline, u64 overruns)
+/*
+ * How late it was. A read has the time for that, and a tick has not. The bit of 2n + 1
+ * is that of n and one more, and 0 without a branch if n is 0.
+ */
+static void count_event(struct twheel_session *s, u64 late)
+{
+	unsigned long n = min_t(u64, late >> 10,
+				BIT(TWHEEL_STATS_LATENESS - 2));
+
+	s->stats.lateness[__fls(2 * n + 1)]++;
+}
+
+/* The first event has reached its reader. Inline, so that nothing is spilled. */
+static __always_inline void finish_event(struct twheel_session *s,
+					 struct twheel_utimer *ut, u64 deadline,
+					 u64 overruns)
 {
 	u64 next;
 
 	twheel_events_take_first(&s->events);
-	s->stats.unread--;
-	s->stats.delivered++;
+	count_event(s, ut->expired_ns - deadline);
 	if (likely(!ut->period_ns)) {
 		twheel_table_free(ut, true);
 		return;
@@ -310,9 +322,13 @@ static int read_events(struct twheel_session *s, const struct reading *r,
 
 	lockdep_assert_held(&s->lock);
 	if (unlikely(!place))
-		return read_anywhere(s, r, room);
-	ret = read_in_place(s, r->now, place, room);
-	if (ret > 0)
+		ret = read_anywhere(s, r, room);
+	else
+		ret = read_in_place(s, r->now, place, room);
+	if (ret <= 0)
+		return ret;
+	s->stats.unread -= ret;
+	if (likely(place))
 		iov_iter_advance(r->to, ret * sizeof(*place));
 	return ret;
 }

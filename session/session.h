@@ -95,7 +95,6 @@ struct twheel_session_counters {
 	u64 expired;
 	u64 pending;
 	u64 rearmed;
-	u64 delivered;
 	u64 replaced;
 	u64 withdrawn;
 	u64 unread;
@@ -103,6 +102,7 @@ struct twheel_session_counters {
 	u64 wakeups;
 	u64 carried;
 	u64 stopped_by_store;
+	u64 lateness[TWHEEL_STATS_LATENESS];
 };
 
 /**

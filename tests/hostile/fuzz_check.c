@@ -112,6 +112,9 @@ void check_event(struct fuzz_shared *shared, const struct twheel_event *event)
 
 void check_stats(struct fuzz_shared *shared, const struct twheel_stats *s)
 {
+	__u64 read = 0;
+	int i;
+
 	if (s->started + s->rearmed != s->stopped + s->expired + s->pending)
 		fuzz_fail(shared,
 			  "stats: started %llu + rearmed %llu != stopped %llu + expired %llu + pending %llu",
@@ -128,6 +131,12 @@ void check_stats(struct fuzz_shared *shared, const struct twheel_stats *s)
 			  (unsigned long long)s->replaced,
 			  (unsigned long long)s->withdrawn,
 			  (unsigned long long)s->unread);
+	for (i = 0; i < TWHEEL_STATS_LATENESS; i++)
+		read += s->lateness[i];
+	if (read != s->delivered)
+		fuzz_fail(shared, "stats: delivered %llu, with a lateness %llu",
+			  (unsigned long long)s->delivered,
+			  (unsigned long long)read);
 	if (s->stopped_by_store > s->stopped)
 		fuzz_fail(shared, "stats: stopped %llu, by a store %llu",
 			  (unsigned long long)s->stopped,

@@ -27,6 +27,7 @@ static const struct {
 	{ TWHEEL_FEATURE_NOWAIT, "nowait" },
 	{ TWHEEL_FEATURE_SHARED, "shared" },
 	{ TWHEEL_FEATURE_SLACK, "slack" },
+	{ TWHEEL_FEATURE_LATENESS, "lateness" },
 };
 
 #define NR_FEATURES	ARRAY_SIZE(features)

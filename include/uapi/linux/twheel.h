@@ -82,6 +82,8 @@
 #define TWHEEL_FEATURE_SHARED		((__u64)1 << 7)
 /* &twheel_start.slack_ns */
 #define TWHEEL_FEATURE_SLACK		((__u64)1 << 8)
+/* &twheel_stats.lateness */
+#define TWHEEL_FEATURE_LATENESS		((__u64)1 << 9)
 /* Never the module's: this is a session that libtwheel has made in the process. */
 #define TWHEEL_FEATURE_PROCESS		((__u64)1 << 63)
 
@@ -288,6 +290,9 @@ struct twheel_list {
 	__u32 reserved;
 };
 
+/* Entries of &twheel_stats.lateness. */
+#define TWHEEL_STATS_LATENESS	16
+
 /**
  * struct twheel_stats - what TWHEEL_IOC_STATS returns of a session
  * @started: timers started (a restart of a pending one is no new start)
@@ -307,6 +312,9 @@ struct twheel_list {
  * @wakeups: wake-ups of readers and pollers
  * @carried: timers that came due and were carried on to their word
  * @stopped_by_store: timers that came due and were stopped by their word
+ * @lateness: events read, by the time from their deadline to their expiry. Entry n
+ *	counts those with less than 1024 << n ns that no entry before it counts, and
+ *	the last entry all others; their sum is @delivered
  */
 struct twheel_stats {
 	__u64 started;
@@ -323,6 +331,7 @@ struct twheel_stats {
 	__u64 wakeups;
 	__u64 carried;
 	__u64 stopped_by_store;
+	__u64 lateness[TWHEEL_STATS_LATENESS];
 };
 
 /**

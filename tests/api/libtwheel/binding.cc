@@ -6,6 +6,8 @@
 #include <cstring>
 #include <fcntl.h>
 #include <iostream>
+#include <iterator>
+#include <numeric>
 #include <poll.h>
 #include <type_traits>
 #include <unistd.h>
@@ -107,6 +109,8 @@ static void events()
 	EXPECT(events.size() == 1 && events[0].id == 3 && events[0].user_data == 33);
 	EXPECT(t.wait(60s, 1).at(0).flags == TWHEEL_EVENT_PERIODIC);
 	EXPECT(fails_with(EINVAL, [&] { t.read(0); }) != "");
+	auto stats = t.stats();
+	EXPECT(std::accumulate(std::begin(stats.lateness), std::end(stats.lateness), 0ULL) == stats.delivered);
 }
 
 static void words()

@@ -136,6 +136,10 @@ def test_events():
         assert event.deadline_ns <= event.expired_ns <= time.monotonic_ns()
         assert t.wait()[0].id == 3
         fails_with(errno.EINVAL, t.read, 0)
+        stats = t.stats()
+        assert len(stats.lateness) == twheel.STATS_LATENESS
+        if t.info().features & twheel.FEATURE_LATENESS:
+            assert sum(stats.lateness) == stats.delivered == 2, stats
 
 
 def test_words():

@@ -409,6 +409,7 @@ static void expect_same_stats(struct pair *p)
 	for (i = 0; i < 2; i++) {
 		SAME(0, twheel_stats(p->t[i], &stats[i]));
 		stats[i].wakeups = 0;
+		memset(stats[i].lateness, 0, sizeof(stats[i].lateness));
 	}
 	for (i = 0; i < (int)(sizeof(stats[0]) / sizeof(__u64)); i++)
 		SAME(((__u64 *)&stats[0])[i], ((__u64 *)&stats[1])[i]);

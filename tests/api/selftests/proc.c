@@ -79,7 +79,7 @@ bool proc_next(struct proc_line *line)
 
 	if (!*line->next)
 		return false;
-	if (sscanf(line->next, " %63s %191[^\n]%n", line->name, line->value,
+	if (sscanf(line->next, " %63s %383[^\n]%n", line->name, line->value,
 		   &length) != 2)
 		test_fail(__FILE__, __LINE__, "not 'name value': %.40s",
 			  line->next);

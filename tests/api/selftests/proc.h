@@ -32,7 +32,7 @@ struct proc_line {
 	int session;
 	int pid;
 	char name[64];
-	char value[192];
+	char value[384];
 };
 
 struct proc_counters {

@@ -91,6 +91,7 @@ TEST(fields_of_version_1_stay)
 	ASSERT_EQ(20, offsetof(struct twheel_list, entry_size));
 	ASSERT_EQ(64, offsetof(struct twheel_stats, withdrawn));
 	ASSERT_EQ(104, offsetof(struct twheel_stats, stopped_by_store));
+	ASSERT_EQ(112, offsetof(struct twheel_stats, lateness));
 	ASSERT_EQ(40, offsetof(struct twheel_event, flags));
 }
 

@@ -5,7 +5,9 @@
  * They are in TWHEEL_IOC_STATS, /proc/twheel and /proc/self/fdinfo.
  */
 #include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -61,6 +63,221 @@ TEST(periodic_timers)
 	EXPECT_STATS(fd, .started = 1, .expired = 1, .delivered = 1,
 		     .rearmed = 1, .stopped = 1);
 	expect_balance(fd);
+}
+
+/* Lateness. Entry n of a histogram has what is less than 1024 << n ns. */
+
+#define LATE_TIMERS	500
+#define LATE_TICK	1234567
+
+struct late {
+	__u64 counts[TWHEEL_STATS_LATENESS];
+};
+
+static void note_late(struct late *late, __u64 ns)
+{
+	unsigned int n = 0;
+
+	while (n < TWHEEL_STATS_LATENESS - 1 && ns >= 1024ULL << n)
+		n++;
+	late->counts[n]++;
+}
+
+/* Those of the first @nr entries. */
+static __u64 late_sum(const struct late *late, int nr)
+{
+	__u64 sum = 0;
+
+	while (nr--)
+		sum += late->counts[nr];
+	return sum;
+}
+
+static struct late late_of(const char *text)
+{
+	struct late late;
+	char *end;
+	int i;
+
+	for (i = 0; i < TWHEEL_STATS_LATENESS; i++, text = end) {
+		late.counts[i] = strtoull(text, &end, 10);
+		ASSERT_TRUE(end != text);
+	}
+	ASSERT_EQ('\0', *end);
+	return late;
+}
+
+/* As /proc/twheel has it: of this process's session, of its wheel, of a CPU of that. */
+static struct late late_in_proc(int session, int cpu)
+{
+	const char *text = proc_text();
+	__u64 wheel = proc_session(text, getpid(), "wheel"), number = 0;
+	struct proc_line line;
+
+	for (proc_begin(&line, text); proc_next(&line);) {
+		if (!strcmp(line.name, "number"))
+			number = strtoull(line.value, NULL, 10);
+		if (strcmp(line.name, "lateness"))
+			continue;
+		if (session ? line.pid == getpid() :
+		    line.session == PROC_NONE && number == wheel && line.cpu == cpu)
+			return late_of(line.value);
+	}
+	test_fail(__FILE__, __LINE__, "no such lateness");
+}
+
+static int open_own_wheel(void)
+{
+	int fd = session_open_nonblock();
+
+	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){
+		.flags = TWHEEL_SETUP_PRIVATE,
+		.tick_ns = LATE_TICK,
+	}));
+	return fd;
+}
+
+static void read_late_events(int fd, struct twheel_event *events)
+{
+	unsigned int i, got = 0;
+	int ret;
+
+	for (i = 0; i < LATE_TIMERS; i++)
+		ASSERT_EQ(0, tw_start(fd, i, 10 * LATE_TICK + i * 100 * US, i));
+	while (got < LATE_TIMERS) {
+		expect_readable(fd);
+		ret = tw_read(fd, events + got, LATE_TIMERS - got);
+		ASSERT_LE(1, ret);
+		got += ret;
+	}
+}
+
+/* Each event says how late it is. */
+TEST(a_session_counts_how_late_its_events_are)
+{
+	static struct twheel_event events[LATE_TIMERS];
+	int fd = open_own_wheel();
+	struct late want = { 0 };
+	struct twheel_stats stats;
+	struct late shown;
+	unsigned int i;
+
+	read_late_events(fd, events);
+	for (i = 0; i < LATE_TIMERS; i++)
+		note_late(&want, events[i].expired_ns - events[i].deadline_ns);
+	ASSERT_EQ(0, tw_stats(fd, &stats));
+	shown = late_in_proc(true, PROC_NONE);
+	for (i = 0; i < TWHEEL_STATS_LATENESS; i++) {
+		ASSERT_EQ(want.counts[i], stats.lateness[i]);
+		ASSERT_EQ(want.counts[i], shown.counts[i]);
+	}
+	expect_balance(fd);
+}
+
+/*
+ * The wheel looks at its clock after the tick and before the callback. So what it says
+ * is between the time from the deadline to the tick and what the event says, plus 1 ns.
+ */
+TEST(a_wheel_counts_how_late_its_timers_are)
+{
+	static struct twheel_event events[LATE_TIMERS];
+	struct late most = { 0 }, least = { 0 };
+	int fd = open_own_wheel();
+	struct late shown;
+	__u64 deadline;
+	unsigned int i;
+
+	read_late_events(fd, events);
+	for (i = 0; i < LATE_TIMERS; i++) {
+		deadline = events[i].deadline_ns;
+		note_late(&most, events[i].expired_ns - deadline + 1);
+		note_late(&least, LATE_TICK - 1 - (deadline + LATE_TICK - 1) % LATE_TICK);
+	}
+	shown = late_in_proc(false, PROC_NONE);
+	ASSERT_EQ(LATE_TIMERS, late_sum(&shown, TWHEEL_STATS_LATENESS));
+	for (i = 1; i < TWHEEL_STATS_LATENESS; i++) {
+		ASSERT_LE(late_sum(&most, i), late_sum(&shown, i));
+		ASSERT_LE(late_sum(&shown, i), late_sum(&least, i));
+	}
+}
+
+/* A session goes by the deadline that it was given, a wheel by the tick that it could take. */
+TEST(a_deadline_that_had_passed_is_late_for_its_reader)
+{
+	int fd = open_own_wheel();
+	struct twheel_stats stats;
+	int last = TWHEEL_STATS_LATENESS - 1;
+
+	ASSERT_EQ(0, tw_start_flags(fd, 1, now_ns() - 20 * MS, TWHEEL_START_ABS, 11));
+	expect_readable(fd);
+	expect_event(fd, 1, 11);
+	ASSERT_EQ(0, tw_stats(fd, &stats));
+	ASSERT_EQ(1, stats.lateness[last]);
+	expect_balance(fd);
+}
+
+TEST(an_event_that_is_not_read_has_no_lateness)
+{
+	int fd = session_open_nonblock();
+	struct twheel_stats stats;
+
+	ASSERT_EQ(0, tw_start(fd, 1, 0, 11));
+	ASSERT_EQ(0, tw_start(fd, 2, 0, 22));
+	expect_unread(fd, 2);
+	ASSERT_EQ(0, tw_start_flags(fd, 1, HOUR, TWHEEL_START_REPLACE, 11));
+	ASSERT_EQ(1, tw_stop_flags(fd, 2, TWHEEL_STOP_WITHDRAW));
+	ASSERT_EQ(0, tw_start(fd, 3, 0, 33));
+	expect_unread(fd, 1);
+	ASSERT_EQ(0, tw_stats(fd, &stats));
+	ASSERT_TRUE(is_zero(stats.lateness, sizeof(stats.lateness)));
+	expect_event(fd, 3, 33);
+	expect_balance(fd);
+}
+
+TEST(lateness_of_cpus_adds_up)
+{
+	static struct twheel_event events[LATE_TIMERS];
+	struct late sum = { 0 }, cpu, all;
+	int fd = open_own_wheel();
+	struct proc_line line;
+	__u64 number = 0, wheel;
+	const char *text;
+	int i;
+
+	read_late_events(fd, events);
+	all = late_in_proc(false, PROC_NONE);
+	text = proc_text();
+	wheel = proc_session(text, getpid(), "wheel");
+	for (proc_begin(&line, text); proc_next(&line);) {
+		if (!strcmp(line.name, "number"))
+			number = strtoull(line.value, NULL, 10);
+		if (number != wheel || line.session != PROC_NONE ||
+		    line.cpu == PROC_NONE || strcmp(line.name, "lateness"))
+			continue;
+		cpu = late_of(line.value);
+		for (i = 0; i < TWHEEL_STATS_LATENESS; i++)
+			sum.counts[i] += cpu.counts[i];
+	}
+	for (i = 0; i < TWHEEL_STATS_LATENESS; i++)
+		ASSERT_EQ(all.counts[i], sum.counts[i]);
+	ASSERT_EQ(LATE_TIMERS, late_sum(&sum, TWHEEL_STATS_LATENESS));
+}
+
+/* A program of version 1 asks for fewer bytes, and gets no more. */
+TEST(a_short_structure_has_no_lateness)
+{
+	int fd = session_open_nonblock();
+	struct twheel_stats stats;
+	size_t size = offsetof(struct twheel_stats, lateness);
+
+	ASSERT_EQ(0, tw_start(fd, 3, 0, 33));
+	expect_unread(fd, 1);
+	expect_event(fd, 3, 33);
+	memset(&stats, GARBAGE, sizeof(stats));
+	ASSERT_EQ(0, tw_ioctl(fd, _IOC(_IOC_READ | _IOC_WRITE, TWHEEL_IOC_MAGIC, 8, size),
+			      &stats));
+	ASSERT_EQ(1, stats.delivered);
+	ASSERT_TRUE(is_garbage(stats.lateness, sizeof(stats.lateness)));
 }
 
 TEST(failures_do_not_count)
@@ -226,7 +443,7 @@ TEST(proc_has_all_names)
 		"tick_ns", "started", "restarted", "stopped", "expired",
 		"pending", "cascaded", "moved", "ticks", "empty_ticks",
 		"missed_ticks", "wakeups", "yields", "slots",
-		"longest_tick_ns", "longest_lateness_ns",
+		"longest_tick_ns", "longest_lateness_ns", "lateness",
 	};
 	const char *text = proc_text();
 	struct proc_line line;

@@ -220,6 +220,7 @@ void oracle_expires(const struct twheel_timer *timer)
 		sim_fail("timer %u: expires on another CPU", t->nr);
 	check_order(t);
 	check_time(t, base);
+	oracle_lateness(timer);
 	t->expect = t->in_flight ? EXPECT_UNKNOWN : EXPECT_IDLE;
 }
 

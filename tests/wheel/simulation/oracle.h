@@ -119,6 +119,7 @@ bool oracle_any_late(void);
 void oracle_end(void);
 
 void oracle_begin_bases(void);
+void oracle_lateness(const struct twheel_timer *timer);
 
 /* Called by the machine. */
 void oracle_new_base(struct hrtimer *hrtimer);

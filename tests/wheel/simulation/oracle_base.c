@@ -207,6 +207,40 @@ void oracle_locked(struct sim_lock *lock)
 	cascaded_before[sim.cpu] = base->scheme.cascaded;
 }
 
+/*
+ * A timer that expires is in the histogram, as late as it was when the run looked at
+ * the clock last: between the begin of the run and now.
+ */
+void oracle_lateness(const struct twheel_timer *timer)
+{
+	const struct twheel_base *base = timer->base;
+	const struct sim_held *held = &base->hrtimer.held;
+	u64 due = base->scheme.clock * base->tick_ns;
+	u64 rounding = base->tick_ns - 1 - timer->node.offset_ns;
+	u64 low = rounding + max(held->begin, due) - due + 1;
+	u64 high = rounding + sim.now - due + 1;
+	int bit;
+
+	for (bit = 0; bit < TWHEEL_LATENESS_BITS; bit++) {
+		if (base->counters.lateness[bit] != before[sim.cpu].lateness[bit] &&
+		    (bit < __fls(low) || bit > __fls(high)))
+			sim_fail("base %u: counts a lateness of %llu to %llu ns at bit %d",
+				 base->cpu, low, high, bit);
+	}
+}
+
+static void check_lateness(const struct twheel_base *base)
+{
+	u64 sum = 0;
+	int bit;
+
+	for (bit = 0; bit < TWHEEL_LATENESS_BITS; bit++)
+		sum += base->counters.lateness[bit];
+	if (sum != base->counters.expired)
+		sim_fail("base %u: expired %llu, in the histogram %llu",
+			 base->cpu, base->counters.expired, sum);
+}
+
 static void check_hold(const char *what, u64 done, u64 limit)
 {
 	if (done > limit && -done > limit)
@@ -222,6 +256,7 @@ void oracle_unlock(struct sim_lock *lock)
 		sim_fail("base %u: started %llu, expired %llu, stopped %llu, pending %llu",
 			 base->cpu, now->started, now->expired, now->stopped,
 			 base->scheme.pending);
+	check_lateness(base);
 	check_hold("started", now->started - then->started, TIMERS_PER_LOCK);
 	check_hold("stopped", now->stopped - then->stopped, TIMERS_PER_LOCK);
 	check_hold("expired", now->expired - then->expired, 1);

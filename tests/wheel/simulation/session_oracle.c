@@ -406,6 +406,16 @@ static void check_flags(struct oracle_start *t, u32 flags,
 		sim_fail("start %u: was not stopped, and ends", number(t));
 }
 
+/* Bounds that double, from 1024 ns on. */
+static void count_lateness(struct oracle_session *os, u64 late)
+{
+	unsigned int n = 0;
+
+	while (n < TWHEEL_STATS_LATENESS - 1 && late >= 1024ULL << n)
+		n++;
+	os->lateness[n]++;
+}
+
 void oracle_event(struct oracle_session *os, const struct twheel_event *event,
 		  const struct oracle_call_of *call)
 {
@@ -433,6 +443,7 @@ void oracle_event(struct oracle_session *os, const struct twheel_event *event,
 	}
 	t->events++;
 	os->delivered++;
+	count_lateness(os, expired - deadline);
 	os->rearmed += goes_on;
 	os->overruns += event->overruns;
 	os->last_expired = max(os->last_expired, expired);
@@ -461,6 +472,9 @@ static void check_periods(struct oracle_start *t)
 
 void oracle_stats(struct oracle_session *os, const struct twheel_stats *n)
 {
+	u64 read = 0;
+	int i;
+
 	if (n->started + n->rearmed != n->stopped + n->expired + n->pending)
 		sim_fail("session %u: started %llu, %llu, stopped %llu, expired %llu, pending %llu",
 			 os->nr, n->started, n->rearmed, n->stopped, n->expired,
@@ -472,6 +486,11 @@ void oracle_stats(struct oracle_session *os, const struct twheel_stats *n)
 	if (n->stopped_by_store > n->stopped)
 		sim_fail("session %u: stores have stopped %llu of %llu", os->nr,
 			 n->stopped_by_store, n->stopped);
+	for (i = 0; i < TWHEEL_STATS_LATENESS; i++)
+		read += n->lateness[i];
+	if (read != n->delivered)
+		sim_fail("session %u: read %llu, in the histogram %llu", os->nr,
+			 n->delivered, read);
 }
 
 static void check_count(struct oracle_session *os, const char *what, u64 is,
@@ -564,6 +583,10 @@ static void check_start(struct oracle_session *os, struct twheel_session *s,
 static void check_counters(struct oracle_session *os,
 			   const struct twheel_stats *stats)
 {
+	int i;
+
+	for (i = 0; i < TWHEEL_STATS_LATENESS; i++)
+		check_count(os, "late", stats->lateness[i], os->lateness[i]);
 	check_count(os, "started", stats->started, os->started);
 	check_count(os, "restarted", stats->restarted, os->restarted);
 	check_count(os, "stopped", stats->stopped,
@@ -705,6 +728,7 @@ void oracle_expires(const struct twheel_timer *timer)
 	if (sim.now < (timer->node.expires - 1) * timer->base->tick_ns +
 	    timer->node.offset_ns + 1)
 		sim_fail("a timer is early");
+	oracle_lateness(timer);
 }
 
 void oracle_cpu_goes(void)

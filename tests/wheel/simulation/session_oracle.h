@@ -115,6 +115,7 @@ struct oracle_start {
  * @withdrawn: events withdrawn
  * @replacing: starts that may have taken an event back
  * @overruns: periods without an event
+ * @lateness: events read, by how late they expired
  * @wakes: how often pollers were woken
  * @then: the counters when the lock was taken
  */
@@ -140,6 +141,7 @@ struct oracle_session {
 	u64 withdrawn;
 	u64 replacing;
 	u64 overruns;
+	u64 lateness[TWHEEL_STATS_LATENESS];
 	u64 wakes;
 	struct twheel_stats then;
 };

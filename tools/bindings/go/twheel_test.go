@@ -158,6 +158,15 @@ func TestNowIsTheKernelsClock(t *testing.T) {
 	if expired := events[0].ExpiredNs; expired < before || expired > Now() {
 		t.Fatal(before, expired, Now())
 	}
+	stats, err := s.Stats()
+	must(t, err)
+	late := uint64(0)
+	for _, count := range stats.Lateness {
+		late += count
+	}
+	if late != 1 || len(stats.Lateness) != int(StatsLateness) {
+		t.Fatal(stats)
+	}
 }
 
 func TestCloseEndsRead(t *testing.T) {

@@ -84,6 +84,12 @@ public class BindingTest {
             assertEquals(Twheel.EVENT_PERIODIC, event.flags());
             assertTrue(event.expiredNs() >= event.deadlineNs() && event.expiredNs() <= System.nanoTime());
             fails(EINVAL, () -> t.read(new Twheel.Events(0)));
+            Twheel.Stats stats = t.stats();
+            long late = 0;
+            for (int i = 0; i < Twheel.STATS_LATENESS; i++)
+                late += stats.lateness(i);
+            assertEquals(stats.delivered(), late);
+            assertThrows(IndexOutOfBoundsException.class, () -> stats.lateness(Twheel.STATS_LATENESS));
         }
     }
 

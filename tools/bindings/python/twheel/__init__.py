@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import ctypes
 import weakref
-from typing import TYPE_CHECKING, Any, Iterator, List, NamedTuple, Optional, Type, TypeVar
+from typing import TYPE_CHECKING, Any, Iterator, List, NamedTuple, Optional, Tuple, Type, TypeVar
 
 from . import _library
 from ._library import (
@@ -91,6 +91,7 @@ class Stats(NamedTuple):
     wakeups: int
     carried: int
     stopped_by_store: int
+    lateness: Tuple[int, ...]
 
 
 class Op(NamedTuple):
@@ -104,7 +105,8 @@ _T = TypeVar("_T")
 
 
 def _tuple(kind: Type[_T], structure: Any) -> _T:
-    return kind(*[getattr(structure, name) for name in kind.__annotations__])
+    fields = (getattr(structure, name) for name in kind.__annotations__)
+    return kind(*[tuple(field) if isinstance(field, ctypes.Array) else field for field in fields])
 
 
 class Twheel:

@@ -67,6 +67,8 @@ fn events() {
     let got = t.wait(&mut events, None).unwrap();
     assert_eq!((got.len(), got[0].id, got[0].user_data, got[0].flags), (1, 3, 33, EVENT_PERIODIC));
     assert_eq!(errno(t.read(&mut [])), EINVAL);
+    let stats = t.stats().unwrap();
+    assert_eq!(stats.lateness.iter().sum::<u64>(), stats.delivered);
 }
 
 #[test]
