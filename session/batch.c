@@ -94,8 +94,6 @@ static struct twheel_utimer *take_armed(struct twheel_session *s,
 	args->id = ut->id;
 	twheel_utimer_set_up(ut, args);
 	ut->state = TWHEEL_ARMED;
-	s->stats.started++;
-	s->stats.pending++;
 	return ut;
 }
 
@@ -134,7 +132,6 @@ static unsigned int end_stops(struct twheel_session *s, struct run *run)
 		done++;
 	}
 	s->stats.stopped += done;
-	s->stats.pending -= done;
 	return run->nr - done;
 }
 

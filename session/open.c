@@ -67,7 +67,7 @@ static int check_setup(const struct twheel_setup *setup)
 /* Session's lock held. */
 static bool has_begun(const struct twheel_session *s)
 {
-	return s->stats.started || s->making_room;
+	return s->timers || s->stats.stopped || s->stats.expired || s->making_room;
 }
 
 /* Words may be mapped: once there they stay as they are. */
@@ -246,14 +246,16 @@ void twheel_session_stats_locked(const struct twheel_session *s,
 				 struct twheel_stats *stats)
 {
 	const struct twheel_session_counters *c = &s->stats;
+	u64 pending = s->timers - c->unread;
 	int i;
 
+	/* A timer that was armed, by a start or a read, is pending, stopped or expired. */
 	*stats = (struct twheel_stats) {
-		.started = c->started,
+		.started = pending + c->stopped + c->expired - c->rearmed,
 		.restarted = c->restarted,
 		.stopped = c->stopped,
 		.expired = c->expired,
-		.pending = c->pending,
+		.pending = pending,
 		.rearmed = c->rearmed,
 		.replaced = c->replaced,
 		.withdrawn = c->withdrawn,

@@ -254,7 +254,7 @@ static __always_inline void finish_event(struct twheel_session *s,
 	ut->slack_ns = 0;
 	/* No overflow: now is less than 2^63, and so is the period. */
 	next = deadline + (overruns + 1) * ut->period_ns;
-	twheel_utimer_arm(s, ut, min_t(u64, next, KTIME_MAX));
+	twheel_utimer_arm(ut, min_t(u64, next, KTIME_MAX));
 }
 
 /*

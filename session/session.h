@@ -89,11 +89,9 @@ struct twheel_events {
  * among them: they make every session longer.
  */
 struct twheel_session_counters {
-	u64 started;
 	u64 restarted;
 	u64 stopped;
 	u64 expired;
-	u64 pending;
 	u64 rearmed;
 	u64 replaced;
 	u64 withdrawn;
@@ -127,7 +125,7 @@ struct twheel_session_counters {
  * @event_size: size of the events that are read. Changes only before the first
  *	start
  * @events: what can be read. @events.first is also read without @lock
- * @stats: counters. @stats.unread counts @events
+ * @stats: counters. @stats.unread counts @events, and what expires when @closing
  * @readers: sleepers in read(2), each of them an exclusive waiter
  * @pollers: callers of poll(2) and its like
  * @fasync: who gets SIGIO. Has its own lock

@@ -258,18 +258,19 @@ static noinline void add_partial(struct twheel_chunk *chunk)
 void twheel_table_free(struct twheel_utimer *ut, bool read)
 {
 	struct twheel_chunk *chunk = twheel_chunk_of(ut);
-	unsigned long bit = BIT(ut - chunk->timers);
+	unsigned long bit = BIT(ut->place), free = chunk->free;
 
 	ut->state = TWHEEL_FREE;
 	chunk->session->timers--;
+	chunk->free = free | bit;
+	chunk->read = read ? chunk->read | bit : chunk->read & ~bit;
 	/* The caller's numbers need no list. It takes 30 instructions of 300. */
-	if (!chunk->free && is_kernels(chunk->table, chunk->session))
-		add_partial(chunk);
-	chunk->free |= bit;
-	if (read)
-		chunk->read |= bit;
-	if (chunk->free == TWHEEL_CHUNK_FULL)
+	if (unlikely(!free)) {
+		if (is_kernels(chunk->table, chunk->session))
+			add_partial(chunk);
+	} else if (unlikely(chunk->free == TWHEEL_CHUNK_FULL)) {
 		keep_chunk(chunk);
+	}
 }
 
 /* Growing. */
@@ -296,6 +297,7 @@ static struct twheel_chunk *alloc_chunk(struct twheel_session *s,
 	for (i = 0; i < TWHEEL_CHUNK_TIMERS; i++) {
 		twheel_timer_setup(&chunk->timers[i].timer, s->wheel, fn, 0);
 		chunk->timers[i].state = TWHEEL_FREE;
+		chunk->timers[i].place = i;
 		/* The first thing that a batch looks at. */
 		chunk->timers[i].id = TWHEEL_ID_ANY;
 	}

@@ -47,7 +47,8 @@ enum twheel_utimer_state {
  * @period_ns: 0 or the period, ns
  * @expired_ns: when it has expired, once it has
  * @slack_ns: before that, by how much later it may be due
- * @state: see there. In step with @free of the chunk
+ * @state: an enum twheel_utimer_state. In step with @free of the chunk
+ * @place: its place in the chunk. Constant
  * @before: the timer of the event before it, as twheel_events_place() has it.
  *	Only if there is one
  *
@@ -62,7 +63,8 @@ struct twheel_utimer {
 		u64 expired_ns;
 		u64 slack_ns;
 	};
-	enum twheel_utimer_state state;
+	u8 state;
+	u8 place;
 	u32 before;
 };
 
@@ -84,7 +86,8 @@ struct twheel_utimer {
  *	only
  * @free: a bit for each free timer
  * @read: a bit for each free timer whose last start has expired and whose
- *	event was read, for a stop that comes too late
+ *	event was read, for a stop that comes too late. The bits of other timers
+ *	mean nothing
  * @index: its place in the table. Constant
  * @timers: the timers
  *
@@ -204,7 +207,7 @@ twheel_table_place(const struct twheel_table *tables, u64 id)
 	u32 index = twheel_index_of(number);
 	struct twheel_chunk *chunk = twheel_table_entry(&tables[kernel], index);
 
-	if (unlikely(!chunk || xa_is_value(chunk)))
+	if (unlikely(xa_is_value(chunk) || !chunk))
 		return NULL;
 	return &chunk->timers[number - index * TWHEEL_CHUNK_TIMERS];
 }
@@ -239,11 +242,7 @@ twheel_table_find(const struct twheel_table *tables, u64 id)
  */
 static inline void twheel_table_take_this(struct twheel_utimer *ut, u64 id)
 {
-	struct twheel_chunk *chunk = twheel_chunk_of(ut);
-	unsigned long bit = BIT(ut - chunk->timers);
-
-	chunk->free &= ~bit;
-	chunk->read &= ~bit;
+	twheel_chunk_of(ut)->free &= ~BIT(ut->place);
 	ut->id = id;
 }
 

@@ -67,7 +67,6 @@ static void stop_by_word(struct twheel_session *s, struct twheel_utimer *ut)
 {
 	s->stats.stopped_by_store++;
 	s->stats.stopped++;
-	s->stats.pending--;
 	/* The tick does not follow a timer whose callback has returned. */
 	twheel_table_free(ut, false);
 }
@@ -116,6 +115,11 @@ static ktime_t due_time(const struct twheel_session *s,
 	return ut->timer.node.expires * s->tick_ns;
 }
 
+/* Set where the clock is read once for a whole run, before it. */
+#ifndef TWHEEL_CLOCK_STANDS
+#define TWHEEL_CLOCK_STANDS	0
+#endif
+
 /*
  * The second look at a word comes after the clock was read. A word that was
  * stored by then counts, whenever the timer was due.
@@ -131,15 +135,14 @@ static void session_expired(struct twheel_timer *timer)
 	if (has_word(s, ut) && heed_word(s, ut, due_time(s, ut)))
 		goto unlock;
 	now = ktime_get_ns();
-	if (has_word(s, ut) && heed_word(s, ut, now))
+	if (!TWHEEL_CLOCK_STANDS && has_word(s, ut) && heed_word(s, ut, now))
 		goto unlock;
 	ut->expired_ns = now;
 	ut->state = TWHEEL_UNREAD;
 	s->stats.expired++;
-	s->stats.pending--;
+	s->stats.unread++;
 	if (!s->closing) {
 		twheel_events_add(&s->events, ut);
-		s->stats.unread++;
 		wake_at_tick_end(s, timer);
 	}
 unlock:
@@ -164,8 +167,7 @@ static int start_new(struct twheel_session *s, struct twheel_utimer *ut,
 		return -EAGAIN;
 	args->id = ut->id;
 	twheel_utimer_set_up(ut, args);
-	s->stats.started++;
-	twheel_utimer_arm(s, ut, twheel_session_deadline(s, args, now));
+	twheel_utimer_arm(ut, twheel_session_deadline(s, args, now));
 	return 0;
 }
 
@@ -216,9 +218,8 @@ static int start_unread(struct twheel_session *s, struct twheel_utimer *ut,
 		return -EAGAIN;
 	take_back_event(s, ut);
 	s->stats.replaced++;
-	s->stats.started++;
 	twheel_utimer_set_up(ut, args);
-	twheel_utimer_arm(s, ut, twheel_session_deadline(s, args, now));
+	twheel_utimer_arm(ut, twheel_session_deadline(s, args, now));
 	return 0;
 }
 

@@ -28,8 +28,8 @@ void twheel_session_entry(struct twheel_session *s, struct twheel_utimer *ut,
 /* The place of @ut, as @before of the next timer has it. */
 static inline u32 twheel_events_place(const struct twheel_utimer *ut)
 {
-	return twheel_number_of(ut->id) |
-	       (ut->id & TWHEEL_ID_KERNEL ? TWHEEL_EVENTS_KERNEL : 0);
+	/* The number, and of an id of the kernel's choice a part of the generation. */
+	return (ut->id & ~TWHEEL_EVENTS_KERNEL) | (ut->id >> 32 & TWHEEL_EVENTS_KERNEL);
 }
 
 static inline struct twheel_utimer **twheel_events_next(struct twheel_utimer *ut)
@@ -97,9 +97,11 @@ static inline int twheel_session_check_start(const struct twheel_session *s,
 	return twheel_session_has_number(s, args->id) ? 0 : -EINVAL;
 }
 
-/* A time of the caller's, whose clock is @offset ns ahead, as ours. */
+/* A time of the caller's, at most KTIME_MAX, whose clock is @offset ns ahead, as ours. */
 static inline ktime_t twheel_session_to_ours(u64 time, s64 offset)
 {
+	if (likely(!offset))
+		return time;
 	if (offset > 0 && time < offset)
 		return 0;
 	return min_t(u64, time - offset, KTIME_MAX);
@@ -141,11 +143,9 @@ static inline void twheel_utimer_set_up(struct twheel_utimer *ut,
 }
 
 /* Session's lock held, as for all that follows with __must_hold(). */
-static inline void twheel_utimer_arm(struct twheel_session *s,
-				     struct twheel_utimer *ut, ktime_t deadline)
+static inline void twheel_utimer_arm(struct twheel_utimer *ut, ktime_t deadline)
 {
 	ut->state = TWHEEL_ARMED;
-	s->stats.pending++;
 	twheel_start_at(&ut->timer, deadline);
 }
 
@@ -156,7 +156,6 @@ static inline bool twheel_utimer_stop(struct twheel_session *s,
 	if (!twheel_stop(&ut->timer))
 		return false;
 	s->stats.stopped++;
-	s->stats.pending--;
 	twheel_table_free(ut, false);
 	return true;
 }

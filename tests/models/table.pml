@@ -22,7 +22,7 @@
  * code session/table.c twheel_table_take_any 94bb5d8d
  * code session/table.c free_chunk 32650a01
  * code session/table.c keep_chunk 8b4068d9
- * code session/table.c twheel_table_free 1b5977e5
+ * code session/table.c twheel_table_free 8910e3ec
  * code session/table.c insert_chunk 625dc11e
  * code session/table.c next_index 341f7e86
  * code session/table.c has_room 9a53c369
@@ -34,14 +34,14 @@
  * code session/table.c twheel_table_destroy 1d210ac8
  * code session/table.h twheel_table_entry 1b2a612a
  * code session/timer.h twheel_session_take 04880cce
- * code session/table.h twheel_table_take_this 808a92e9
- * code session/open.c has_begun 502f62b6
+ * code session/table.h twheel_table_take_this 4d94b61a
+ * code session/open.c has_begun 04108918
  * code session/open.c take_tables 61f0e879
  * code session/open.c twheel_session_setup 165196d3
- * code session/timer.c start_new 934f4d39
+ * code session/timer.c start_new d4cdfef5
  * code session/timer.c start_locked c087e320
  * code session/timer.c twheel_session_start_locked 57e26e35
- * accepted: Taking a timer is inlined again, in session/timer.h, and the caller counts it.
+ * accepted: a timer that is freed loses its mark of a read, and begun is timers or their ends
  *
  * right
  * right KERNEL

@@ -16,7 +16,7 @@
  * the lock of the wait queue.
  *
  * code session/timer.c wake_at_tick_end af43dc17
- * code session/timer.c session_expired 1cc267c8
+ * code session/timer.c session_expired 1311b0df
  * code session/read.c twheel_session_wake 1336c795
  * code session/read.c twheel_session_readable a1587139
  * code session/read.c twheel_session_pass_on 8df67acf
@@ -28,7 +28,7 @@
  * code core/tick.c run_tick_ends 45c0aabb
  * code core/tick.c run_tick 1a49c88f
  * code core/tick.c twheel_tick 232393e6
- * accepted: the account of a CPU gets a payer: no timer and no hrtimer is touched
+ * accepted: only counters have changed, and libtwheel leaves the second look at a word out
  *
  * right
  * right CLOSE

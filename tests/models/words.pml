@@ -28,9 +28,9 @@
  *
  * code session/timer.c heed_word 137cadc9
  * code session/timer.c has_word 17260ef4
- * code session/timer.c session_expired 5c78dad2
+ * code session/timer.c session_expired 7808eef8
  * code session/words.h twheel_session_words_read 6005d4a0
- * accepted: slack moves a carried timer to a later tick; the looks keep their order
+ * accepted: only libtwheel leaves the second look out: its runs read the clock before
  *
  * right
  * broken WRITE_BACK: assertion violated !(closed)

@@ -555,7 +555,7 @@ static void check_table(struct oracle_session *os, struct twheel_session *s,
 	}
 	check_count(os, "queued", queued, s->stats.unread);
 	check_count(os, "unread", unread, s->stats.unread);
-	check_count(os, "armed", armed, s->stats.pending);
+	check_count(os, "armed", armed, s->timers - s->stats.unread);
 	check_count(os, "timers", s->timers, armed + unread);
 }
 
@@ -627,7 +627,7 @@ void oracle_session_closes(struct oracle_session *os)
 
 bool oracle_has_pending(const struct oracle_session *os)
 {
-	return os->s && os->s->stats.pending;
+	return os->s && os->s->timers > os->s->stats.unread;
 }
 
 /* All that is due has expired. */
