@@ -108,13 +108,22 @@ twheel_hier_start(struct twheel_scheme *s, struct twheel_node *node, u64 tick)
 	twheel_hier_place(s, node, tick);
 }
 
+/* A restart moves nothing. */
+static __always_inline bool twheel_hier_stays(struct twheel_scheme *s,
+					      struct twheel_node *node,
+					      u64 expires)
+{
+	u64 tick = max(node->expires, s->clock + 1);
+
+	return expires >= node->expires &&
+	       twheel_slot_may_stay(twheel_hier_slot(s, 0, tick), node);
+}
+
 static __always_inline void twheel_hier_restart(struct twheel_scheme *s,
 						struct twheel_node *node,
 						u64 expires)
 {
-	u64 tick = max(node->expires, s->clock + 1);
-	bool stays = expires >= node->expires &&
-		     twheel_slot_may_stay(twheel_hier_slot(s, 0, tick), node);
+	bool stays = twheel_hier_stays(s, node, expires);
 
 	/* As in twheel_scheme_refresh(). */
 	WRITE_ONCE(node->expires, expires);

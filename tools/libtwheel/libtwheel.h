@@ -24,12 +24,15 @@
 /**
  * struct session - all of a session
  * @head: what programs see
+ * @alone: what @process has, if one thread at a time uses it: then most starts
+ *	and stops take a short way. NULL otherwise
  * @process: the session, if it is in the process, and not the kernel's
  * @event_size: size of the program's struct twheel_event
  * @pid: the process that has mapped the words. A child of it has not
  */
 struct session {
 	struct twheel head;
+	struct twheel_session *alone;
 	struct twheel_process *process;
 	size_t event_size;
 	pid_t pid;

@@ -181,9 +181,11 @@ static int open_backend(struct session *session, unsigned int flags)
 			return ret;
 	}
 	ret = twheel_process_open(&session->process, flags & TWHEEL_OPEN_ONE_THREAD);
-	if (!ret)
-		session->head.fd = twheel_process_fd(session->process);
-	return ret;
+	if (ret)
+		return ret;
+	session->head.fd = twheel_process_fd(session->process);
+	session->alone = twheel_process_alone(session->process);
+	return 0;
 }
 
 static void close_backend(struct session *session)
@@ -244,15 +246,21 @@ void twheel_close(struct twheel *t)
 	errno = saved;
 }
 
-/* A word takes a deadline, so a delay becomes one. */
+/* Makes a delay a deadline. */
+static inline void set_deadline(struct twheel_start *start)
+{
+	if (start->flags & TWHEEL_START_ABS || start->expires_ns > LIBTWHEEL_NS_MAX)
+		return;
+	start->expires_ns = after(twheel_now(), start->expires_ns);
+	start->flags |= TWHEEL_START_ABS;
+}
+
+/* A word takes a deadline. */
 static int prepare_word(struct twheel *t, struct twheel_start *start, __u64 *old)
 {
 	if (start->expires_ns > LIBTWHEEL_NS_MAX)
 		return -EINVAL;
-	if (!(start->flags & TWHEEL_START_ABS)) {
-		start->expires_ns = after(twheel_now(), start->expires_ns);
-		start->flags |= TWHEEL_START_ABS;
-	}
+	set_deadline(start);
 	*old = put_word(t, start->id, start->expires_ns, &start->flags);
 	return 0;
 }
@@ -267,19 +275,9 @@ static int start_in_kernel(const struct twheel *t, struct twheel_start start, __
 	return ret;
 }
 
-LIBTWHEEL_FLAT
-int twheel_start_slack(struct twheel *t, __u64 *id, __u64 expires_ns, __u64 period_ns,
-		       __u64 user_data, __u32 flags, __u32 slack_ns)
+static inline int start_generally(struct twheel *t, struct twheel_start start, __u64 *id)
 {
 	struct twheel_process *process = process_of(t);
-	struct twheel_start start = {
-		.id = *id,
-		.expires_ns = expires_ns,
-		.period_ns = period_ns,
-		.user_data = user_data,
-		.flags = flags,
-		.slack_ns = slack_ns,
-	};
 	bool word = has_word(t, start.id);
 	__u64 old = 0;
 	int ret;
@@ -296,33 +294,97 @@ int twheel_start_slack(struct twheel *t, __u64 *id, __u64 expires_ns, __u64 peri
 	return ret;
 }
 
+/* Returns -EAGAIN if the start takes the general way. A delay is a deadline then. */
+static inline int start_shortly(struct twheel *t, __u64 id, __u64 *expires_ns,
+				__u64 period_ns, __u64 user_data, __u32 *flags)
+{
+	struct twheel_session *alone = to_session(t)->alone;
+	struct twheel_start start = {
+		.id = id,
+		.expires_ns = *expires_ns,
+		.period_ns = period_ns,
+		.user_data = user_data,
+		.flags = *flags,
+	};
+
+	if (!alone)
+		return -EAGAIN;
+	set_deadline(&start);
+	*expires_ns = start.expires_ns;
+	*flags = start.flags;
+	return twheel_process_start_shortly(alone, start);
+}
+
+LIBTWHEEL_RARE LIBTWHEEL_FLAT
+int twheel_start_slack(struct twheel *t, __u64 *id, __u64 expires_ns, __u64 period_ns,
+		       __u64 user_data, __u32 flags, __u32 slack_ns)
+{
+	const struct twheel_start start = {
+		.id = *id,
+		.expires_ns = expires_ns,
+		.period_ns = period_ns,
+		.user_data = user_data,
+		.flags = flags,
+		.slack_ns = slack_ns,
+	};
+
+	return start_generally(t, start, id);
+}
+
 LIBTWHEEL_FLAT
 int twheel_start_flags(struct twheel *t, __u64 *id, __u64 expires_ns,
 		       __u64 period_ns, __u64 user_data, __u32 flags)
 {
+	int ret = start_shortly(t, *id, &expires_ns, period_ns, user_data, &flags);
+
+	if (ret != -EAGAIN)
+		return ret;
 	return twheel_start_slack(t, id, expires_ns, period_ns, user_data, flags, 0);
 }
 
-int twheel_start(struct twheel *t, __u64 id, __u64 delay_ns, __u64 user_data)
+/* Not for TWHEEL_ID_ANY: nobody would know the timer's id. */
+LIBTWHEEL_RARE LIBTWHEEL_FLAT
+static int start_id_generally(struct twheel *t, __u64 id, __u64 expires_ns,
+			      __u64 period_ns, __u64 user_data, __u32 flags)
 {
-	return twheel_start_periodic(t, id, delay_ns, 0, user_data);
+	const struct twheel_start start = {
+		.id = id,
+		.expires_ns = expires_ns,
+		.period_ns = period_ns,
+		.user_data = user_data,
+		.flags = flags,
+	};
+
+	return id == TWHEEL_ID_ANY ? -EINVAL : start_generally(t, start, &id);
 }
 
-/* Not for TWHEEL_ID_ANY: nobody would know the timer's id. */
+static inline int start_id(struct twheel *t, __u64 id, __u64 expires_ns,
+			   __u64 period_ns, __u64 user_data, __u32 flags)
+{
+	int ret = start_shortly(t, id, &expires_ns, period_ns, user_data, &flags);
+
+	if (ret != -EAGAIN)
+		return ret;
+	return start_id_generally(t, id, expires_ns, period_ns, user_data, flags);
+}
+
+LIBTWHEEL_FLAT
+int twheel_start(struct twheel *t, __u64 id, __u64 delay_ns, __u64 user_data)
+{
+	return start_id(t, id, delay_ns, 0, user_data, 0);
+}
+
 LIBTWHEEL_FLAT
 int twheel_start_at(struct twheel *t, __u64 id, __u64 deadline_ns, __u64 user_data)
 {
-	if (id == TWHEEL_ID_ANY)
-		return -EINVAL;
-	return twheel_start_flags(t, &id, deadline_ns, 0, user_data, TWHEEL_START_ABS);
+	return start_id(t, id, deadline_ns, 0, user_data, TWHEEL_START_ABS);
 }
 
+LIBTWHEEL_FLAT
 int twheel_start_periodic(struct twheel *t, __u64 id, __u64 delay_ns,
 			  __u64 period_ns, __u64 user_data)
 {
-	if (id == TWHEEL_ID_ANY)
-		return -EINVAL;
-	return twheel_start_flags(t, &id, delay_ns, period_ns, user_data, 0);
+	return start_id(t, id, delay_ns, period_ns, user_data, 0);
 }
 
 int twheel_start_any(struct twheel *t, __u64 *id, __u64 delay_ns, __u64 user_data)
@@ -338,9 +400,7 @@ int twheel_start_any(struct twheel *t, __u64 *id, __u64 delay_ns, __u64 user_dat
 LIBTWHEEL_FLAT
 int twheel_restart(struct twheel *t, __u64 id, __u64 delay_ns, __u64 user_data)
 {
-	if (id == TWHEEL_ID_ANY)
-		return -EINVAL;
-	return twheel_start_flags(t, &id, delay_ns, 0, user_data, TWHEEL_START_REPLACE);
+	return start_id(t, id, delay_ns, 0, user_data, TWHEEL_START_REPLACE);
 }
 
 /* Stores a deadline that is not before the one that is there. */
@@ -369,18 +429,27 @@ int twheel_push(struct twheel *t, __u64 id, __u64 deadline_ns, __u64 user_data)
 		return -EINVAL;
 	if (has_word(t, id) && push_word(t, id, deadline_ns))
 		return 0;
-	ret = twheel_start_flags(t, &id, deadline_ns, 0, user_data,
-				 TWHEEL_START_ABS | TWHEEL_START_REPLACE);
+	ret = start_id(t, id, deadline_ns, 0, user_data,
+		       TWHEEL_START_ABS | TWHEEL_START_REPLACE);
 	return ret < 0 ? ret : 0;
 }
 
-static int stop(struct twheel *t, __u64 id, __u32 flags)
+LIBTWHEEL_RARE LIBTWHEEL_FLAT
+static int stop_generally(struct twheel *t, __u64 id, __u32 flags)
 {
 	struct twheel_process *process = process_of(t);
 	struct twheel_stop stop = { .id = id, .flags = flags };
 
 	return process ? twheel_process_stop(process, id, flags) :
 			 twheel_command(t, TWHEEL_IOC_STOP, &stop);
+}
+
+static inline int stop(struct twheel *t, __u64 id, __u32 flags)
+{
+	struct twheel_session *alone = to_session(t)->alone;
+	int ret = alone ? twheel_process_stop_shortly(alone, id) : -EAGAIN;
+
+	return ret == -EAGAIN ? stop_generally(t, id, flags) : ret;
 }
 
 LIBTWHEEL_FLAT

@@ -58,6 +58,22 @@ static void wait_readable(struct twheel *t)
 	ASSERT_EQ(1, poll(&pollfd, 1, -1));
 }
 
+/* A case for sessions that threads share, and for those of one, which have a short way. */
+#define TEST_ALONE_TOO(name)						\
+	static void name##_with(unsigned int flags);			\
+									\
+	TEST(name)							\
+	{								\
+		name##_with(0);						\
+	}								\
+									\
+	TEST(name##_alone)						\
+	{								\
+		name##_with(TWHEEL_OPEN_ONE_THREAD);			\
+	}								\
+									\
+	static void name##_with(unsigned int flags)
+
 TEST(it_says_where_it_is)
 {
 	struct twheel *t = open_default();
@@ -130,9 +146,9 @@ TEST(without_a_device_it_is_in_the_process)
 	ASSERT_EQ(0, errno);
 }
 
-TEST(it_is_readable_while_events_are_unread)
+TEST_ALONE_TOO(it_is_readable_while_events_are_unread)
 {
-	struct twheel *t = open_in_process(0, 0);
+	struct twheel *t = open_in_process(0, flags);
 	struct twheel_event events[4];
 
 	ASSERT_TRUE(is_quiet(t));
@@ -187,10 +203,10 @@ TEST(a_start_that_is_due_at_once_wakes_once)
  * A start that is due in an earlier tick is noticed by threads that sleep
  * already.
  */
-TEST(an_earlier_start_wakes)
+TEST_ALONE_TOO(an_earlier_start_wakes)
 {
 	__u64 ms = MS * test_patience(), now = twheel_now();
-	struct twheel *t = open_in_process(0, 0);
+	struct twheel *t = open_in_process(0, flags);
 	struct twheel_event event;
 
 	ASSERT_EQ(0, twheel_start(t, 1, HOUR, 11));
@@ -209,9 +225,9 @@ TEST(an_earlier_start_wakes)
 }
 
 /* Each expiry is an edge for a reader that reads until there is nothing. */
-TEST(edges)
+TEST_ALONE_TOO(edges)
 {
-	struct twheel *t = open_in_process(0, 0);
+	struct twheel *t = open_in_process(0, flags);
 	struct epoll_event ready = { .events = EPOLLIN | EPOLLET };
 	int epoll = epoll_create1(0);
 	struct twheel_event events[2];
@@ -236,10 +252,10 @@ TEST(edges)
 	twheel_close(t);
 }
 
-TEST(the_timerfd_is_set_no_more_often_than_it_must)
+TEST_ALONE_TOO(the_timerfd_is_set_no_more_often_than_it_must)
 {
 	__u64 ms = MS * test_patience(), now = twheel_now(), id;
-	struct twheel *t = open_in_process(16, 0);
+	struct twheel *t = open_in_process(16, flags);
 	struct twheel_event events[16];
 	int read;
 
@@ -290,10 +306,60 @@ TEST(one_thread_needs_no_lock)
 	twheel_close(t);
 }
 
-/* A process that was away: all that was due comes, in order, and a word still counts. */
-TEST(late_but_in_order)
+/* Limits, words, events that were read: while the wheel has something earlier to do. */
+TEST_ALONE_TOO(what_is_refused_leaves_all_as_it_was)
 {
-	struct twheel *t = open_in_process(1000, 0);
+	struct twheel_setup setup = { .max_timers = 50, .shared_ids = 8 };
+	const __u64 never = 1ULL << 63, far = twheel_now() + 2 * HOUR;
+	struct twheel_event event;
+	__u64 id = TWHEEL_ID_ANY;
+	struct twheel *t;
+
+	ASSERT_EQ(0, twheel_open_flags(&t, &setup, TWHEEL_OPEN_PROCESS | flags));
+	ASSERT_EQ(0, twheel_start(t, 1, 0, 11));
+	ASSERT_EQ(1, twheel_wait(t, &event, 1, -1));
+	ASSERT_EQ(0, twheel_start(t, 0, HOUR, 10));
+	ASSERT_EQ(-EALREADY, twheel_stop(t, 1));
+	ASSERT_EQ(-ENOENT, twheel_stop(t, 2));
+	ASSERT_EQ(-EINVAL, twheel_stop(t, 50));
+	ASSERT_EQ(-EINVAL, twheel_start_at(t, 50, far, 0));
+	ASSERT_EQ(-EINVAL, twheel_start_at(t, TWHEEL_ID_ANY, far, 0));
+	ASSERT_EQ(-EINVAL, twheel_start_at(t, 2, never, 0));
+	ASSERT_EQ(-EINVAL, twheel_start(t, 2, never, 0));
+	ASSERT_EQ(-EINVAL, twheel_start_periodic(t, 2, HOUR, never, 0));
+	ASSERT_EQ(-EINVAL, twheel_start_flags(t, &(__u64){ 2 }, far, 0, 0, 1U << 31));
+	ASSERT_EQ(-ENOENT, twheel_start_at(t, TWHEEL_ID_KERNEL | 1, far, 0));
+	ASSERT_EQ(0, twheel_word(t, 2));
+	/* A stop that comes in time is not one that came too late before. */
+	ASSERT_EQ(0, twheel_start_at(t, 1, far, 11));
+	ASSERT_EQ(0, twheel_stop(t, 1));
+	ASSERT_EQ(-ENOENT, twheel_stop(t, 1));
+	/* A start sets the word, so that what was stored before does not count. */
+	twheel_stop_by_store(t, 2);
+	ASSERT_EQ(0, twheel_start_at(t, 2, far, 22));
+	ASSERT_EQ(far, twheel_word(t, 2));
+	ASSERT_EQ(1, twheel_start_at(t, 2, far + 1, 23));
+	ASSERT_EQ(far + 1, twheel_word(t, 2));
+	ASSERT_EQ(1, twheel_start_at(t, 2, far - 1, 24));
+	ASSERT_EQ(far - 1, twheel_word(t, 2));
+	ASSERT_EQ(0, twheel_stop(t, 2));
+	ASSERT_EQ(-ENOENT, twheel_stop(t, 2));
+	/* The limit is for ids of both kinds. */
+	ASSERT_EQ(0, twheel_start_any(t, &id, HOUR, 0));
+	for (id = 1; id < 49; id++)
+		ASSERT_EQ(0, twheel_start_at(t, id, far, id));
+	ASSERT_EQ(-ENOSPC, twheel_start_at(t, 49, far, 0));
+	ASSERT_EQ(0, twheel_stop(t, 7));
+	ASSERT_EQ(0, twheel_start_at(t, 49, far, 0));
+	EXPECT_STATS(twheel_fd(t), .started = 54, .restarted = 2, .stopped = 3, .expired = 1,
+		     .delivered = 1, .pending = 50);
+	twheel_close(t);
+}
+
+/* A process that was away: all that was due comes, in order, and a word still counts. */
+TEST_ALONE_TOO(late_but_in_order)
+{
+	struct twheel *t = open_in_process(1000, flags);
 	struct twheel_event events[64];
 	__u64 now = twheel_now() + 50 * MS * test_patience(), last = 0, id;
 	unsigned int count = 0;
@@ -323,9 +389,9 @@ TEST(late_but_in_order)
 }
 
 /* Never early, and none is lost, through all cascades that two seconds have. */
-TEST(cascades)
+TEST_ALONE_TOO(cascades)
 {
-	struct twheel *t = open_in_process(0, 0);
+	struct twheel *t = open_in_process(0, flags);
 	unsigned int started = 0, read = 0, seed = 1;
 	struct twheel_event events[64];
 	__u64 end = twheel_now() + 2 * SECOND;

@@ -42,6 +42,7 @@
 #define unlikely(x)		__builtin_expect(!!(x), 0)
 #define READ_ONCE(x)		__atomic_load_n(&(x), __ATOMIC_RELAXED)
 #define WRITE_ONCE(x, value)	__atomic_store_n(&(x), value, __ATOMIC_RELAXED)
+#define OPTIMIZER_HIDE_VAR(x)	__asm__("" : "=r" (x) : "0" (x))
 #define smp_load_acquire(p)	__atomic_load_n(p, __ATOMIC_ACQUIRE)
 
 #undef __always_inline
@@ -211,7 +212,9 @@ static inline unsigned int bitmap_weight(const unsigned long *bits,
 
 #define array_index_nospec(index, size)	(index)
 #define prefetch(p)		__builtin_prefetch(p)
-#define prefetchw(p)		__builtin_prefetch(p, 1)
+/* A timer of a session takes two lines of the cache. */
+#define prefetchw(p)		(__builtin_prefetch(p, 1), \
+				 __builtin_prefetch((const char *)(p) + 64, 1))
 
 /* Lists. */
 
@@ -341,16 +344,20 @@ static inline void *xa_mk_value(unsigned long value)
  * struct twheel_process_lock - what guards a session and its wheel
  * @mutex: the lock
  * @alone: one thread uses the session, so that nobody takes @mutex. Constant
+ * @quiet_ns: a deadline after it concerns nobody but the wheel: somebody comes
+ *	before. KTIME_MAX if that is not known. Guarded by this lock
  */
 typedef struct twheel_process_lock {
 	pthread_mutex_t mutex;
 	bool alone;
+	ktime_t quiet_ns;
 } spinlock_t;
 
 static inline void spin_lock_init(spinlock_t *lock)
 {
 	pthread_mutex_init(&lock->mutex, NULL);
 	lock->alone = false;
+	lock->quiet_ns = KTIME_MAX;
 }
 
 static inline void spin_lock_bh(spinlock_t *lock)
@@ -445,6 +452,7 @@ static inline u64 get_random_u64(void)
 static __thread u64 twheel_process_expired_ns
 	__attribute__((tls_model("initial-exec")));
 #define ktime_get_ns()		twheel_process_expired_ns
+#define TWHEEL_CLOCK_STANDS	1
 
 /* User space. */
 

@@ -69,6 +69,8 @@ static noinline void settle_locked(struct twheel_process *p)
 		set_timerfd(p, armed);
 		WRITE_ONCE(p->fired, false);
 	}
+	if (p->session->wheel->base.scheme.type == TWHEEL_HIER)
+		p->session->lock.quiet_ns = min_t(u64, armed, KTIME_MAX);
 }
 
 /*
@@ -171,6 +173,85 @@ static noinline int start_with_room(struct twheel_session *s, struct twheel_star
 	return ret;
 }
 
+/*
+ * The short way of most starts and stops, in a session of one thread. They change nothing
+ * but the timer and its place in the wheel. Whatever is more is found before anything is
+ * done, and then the general way begins anew. So nothing is called here but what comes
+ * last, and no register has to be saved.
+ */
+
+static __always_inline void set_up_shortly(struct twheel_session *s,
+					   struct twheel_utimer *ut,
+					   const struct twheel_start *start)
+{
+	if (unlikely(start->id < s->shared_ids))
+		WRITE_ONCE(s->words->pages[0][start->id], start->expires_ns);
+	twheel_utimer_set_up(ut, start);
+}
+
+/**
+ * twheel_process_start_shortly - TWHEEL_IOC_START
+ * @s: the session
+ * @start: as there. If the id has a word, that is set, too
+ *
+ * Return: as there, or -EAGAIN if it takes the general way.
+ */
+static __always_inline int twheel_process_start_shortly(struct twheel_session *s,
+							struct twheel_start start)
+{
+	ktime_t deadline = start.expires_ns;
+	struct twheel_utimer *ut;
+
+	/* A deadline that is too late is less than 0. */
+	if (unlikely((start.flags & ~TWHEEL_START_REPLACE) != TWHEEL_START_ABS ||
+		     start.slack_ns || start.period_ns > KTIME_MAX ||
+		     deadline <= s->lock.quiet_ns || start.id >= s->max_timers))
+		return -EAGAIN;
+	ut = twheel_table_place(s->tables, start.id);
+	if (unlikely(!ut))
+		return -EAGAIN;
+	/* Or its address is worked out again for each use. */
+	OPTIMIZER_HIDE_VAR(ut);
+	if (ut->state == TWHEEL_FREE) {
+		if (unlikely(s->timers >= s->max_timers))
+			return -EAGAIN;
+		s->timers++;
+		set_up_shortly(s, ut, &start);
+		twheel_table_take_this(ut, start.id);
+		ut->state = TWHEEL_ARMED;
+		insert_quietly(ut->timer.base, &ut->timer.node, deadline);
+		return 0;
+	}
+	if (unlikely(ut->state != TWHEEL_ARMED))
+		return -EAGAIN;
+	s->stats.restarted++;
+	set_up_shortly(s, ut, &start);
+	restart_quietly(ut->timer.base, &ut->timer.node, deadline);
+	return 1;
+}
+
+/**
+ * twheel_process_stop_shortly - TWHEEL_IOC_STOP without flags
+ * @s: the session
+ * @id: the timer
+ *
+ * Return: as there, or -EAGAIN if it takes the general way.
+ */
+static __always_inline int twheel_process_stop_shortly(struct twheel_session *s, u64 id)
+{
+	struct twheel_utimer *ut;
+
+	if (unlikely(s->lock.quiet_ns == KTIME_MAX || id >= s->max_timers))
+		return -EAGAIN;
+	ut = twheel_table_place(s->tables, id);
+	if (unlikely(!ut || ut->state != TWHEEL_ARMED))
+		return -EAGAIN;
+	stop_quietly(&s->wheel->base, &ut->timer.node);
+	s->stats.stopped++;
+	twheel_table_free(ut, false);
+	return 0;
+}
+
 /**
  * twheel_process_start - TWHEEL_IOC_START
  * @p: the session
@@ -239,6 +320,12 @@ ssize_t twheel_process_read(struct twheel_process *p, void *to, size_t size)
 	ret = twheel_read_iter(&iocb, &iter);
 	settle(p);
 	return ret;
+}
+
+/* The session if one thread at a time uses it, or NULL. */
+struct twheel_session *twheel_process_alone(const struct twheel_process *p)
+{
+	return p->session->lock.alone ? p->session : NULL;
 }
 
 int twheel_process_fd(const struct twheel_process *p)

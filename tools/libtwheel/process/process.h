@@ -10,12 +10,17 @@
 #include <linux/types.h>
 
 struct twheel_process;
+struct twheel_session;
 struct twheel_start;
 
 static int twheel_process_open(struct twheel_process **process, bool alone);
 static void twheel_process_close(struct twheel_process *process);
 static int twheel_process_command(struct twheel_process *process,
 				  unsigned long command, void *argument);
+static inline int twheel_process_start_shortly(struct twheel_session *alone,
+					       struct twheel_start start);
+static inline int twheel_process_stop_shortly(struct twheel_session *alone, __u64 id);
+static struct twheel_session *twheel_process_alone(const struct twheel_process *process);
 static inline int twheel_process_start(struct twheel_process *process,
 				       struct twheel_start start, __u64 *id);
 static inline int twheel_process_stop(struct twheel_process *process, __u64 id,

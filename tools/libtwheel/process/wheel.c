@@ -192,6 +192,41 @@ static __always_inline void restart(struct twheel_base *base,
 		arm(base, node);
 }
 
+/* The same in a hierarchical wheel to which somebody comes before the deadline. */
+
+static __always_inline void insert_quietly(struct twheel_base *base,
+					   struct twheel_node *node, ktime_t deadline)
+{
+	node->expires = tick_above(base, deadline, &node->offset_ns);
+	twheel_hier_start(&base->scheme, node, node->expires);
+}
+
+static noinline void move(struct twheel_scheme *scheme, struct twheel_node *node,
+			  u64 expires)
+{
+	node->expires = expires;
+	twheel_slot_leave(node);
+	twheel_hier_place(scheme, node, expires);
+}
+
+static __always_inline void restart_quietly(struct twheel_base *base,
+					    struct twheel_node *node, ktime_t deadline)
+{
+	u64 expires = tick_above(base, deadline, &node->offset_ns);
+
+	if (twheel_hier_stays(&base->scheme, node, expires))
+		node->expires = expires;
+	else
+		move(&base->scheme, node, expires);
+}
+
+static __always_inline void stop_quietly(struct twheel_base *base,
+					 struct twheel_node *node)
+{
+	twheel_slot_leave(node);
+	twheel_slot_leave_wheel(&base->scheme, node);
+}
+
 int twheel_start_at(struct twheel_timer *timer, ktime_t deadline)
 {
 	struct twheel_base *base = timer->base;
