@@ -103,8 +103,8 @@ static long do_setup(struct twheel_session *s, unsigned long arg, size_t usize)
 }
 
 /* Most callers pass this, without the detours of a copy of any size. */
-static __always_inline int get_start(struct twheel_start *start,
-				     unsigned long arg, size_t usize)
+static int get_start(struct twheel_start *start, unsigned long arg,
+		     size_t usize)
 {
 	const struct twheel_start __user *from = (void __user *)arg;
 
@@ -169,8 +169,8 @@ static noinline long do_start(struct twheel_session *s, unsigned long arg,
 	return twheel_session_start(s, &start);
 }
 
-static __always_inline int get_stop(struct twheel_stop *stop,
-				    unsigned long arg, size_t usize)
+static int get_stop(struct twheel_stop *stop, unsigned long arg,
+		    size_t usize)
 {
 	const struct twheel_stop __user *from = (void __user *)arg;
 

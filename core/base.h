@@ -200,7 +200,7 @@ static inline struct twheel_timer *twheel_timer_of(struct twheel_node *node)
 /*
  * Under @base->lock, by the tick. A start that was noted has been made by now.
  */
-static __always_inline void
+static inline void
 twheel_base_set_running(struct twheel_base *base, struct twheel_timer *timer)
 {
 	/* Pairs with may_be_noted(). */
@@ -214,8 +214,8 @@ extern const struct debug_obj_descr twheel_base_debug_descr;
  * less 1 ns added. *@offset_ns is what twheel_expired_deadline() needs to have
  * the deadline back.
  */
-static __always_inline u64 twheel_tick_above(const struct twheel_base *base,
-					     u64 deadline, u32 *offset_ns)
+static inline u64 twheel_tick_above(const struct twheel_base *base,
+				    u64 deadline, u32 *offset_ns)
 {
 	return div_u64_rem(deadline, base->tick_ns, offset_ns);
 }

@@ -114,7 +114,7 @@ static noinline void mend_preempt_count(twheel_fn fn, int count)
 }
 
 /* As call_timer_fn() in kernel/time/timer.c. */
-static __always_inline void call_timer(struct twheel_timer *timer, twheel_fn fn)
+static void call_timer(struct twheel_timer *timer, twheel_fn fn)
 {
 #ifdef CONFIG_LOCKDEP
 	/* The timer may be gone when it is let go: see look_for_deadlock(). */
@@ -131,8 +131,8 @@ static __always_inline void call_timer(struct twheel_timer *timer, twheel_fn fn)
  * Four instructions on x86: the rest is the same for many timers, and note_late()
  * does it. It is never 0, so that __fls() will do.
  */
-static __always_inline void count_lateness(struct twheel_base *base,
-					   const struct twheel_timer *timer)
+static void count_lateness(struct twheel_base *base,
+			   const struct twheel_timer *timer)
 {
 	/* restart_after() may write it, in one piece. READ_ONCE() would be a load more. */
 	u32 late = base->late_ns - data_race(timer->node.offset_ns);

@@ -117,8 +117,8 @@ static void debug_deactivate(struct twheel_timer *timer)
 
 /* Deadlines and ticks. */
 
-static __always_inline u64 round_up_to_tick(const struct twheel_base *base,
-					    u64 deadline, u32 *offset_ns)
+static u64 round_up_to_tick(const struct twheel_base *base, u64 deadline,
+			    u32 *offset_ns)
 {
 	return twheel_tick_above(base, deadline + base->tick_ns - 1, offset_ns);
 }
@@ -142,7 +142,7 @@ static ktime_t deadline_of(const struct twheel_base *base,
 	return twheel_expired_deadline(timer, base->tick_ns);
 }
 
-static __always_inline u64 deadline_after(u64 delay_ns)
+static u64 deadline_after(u64 delay_ns)
 {
 	u64 deadline = ktime_get() + delay_ns;
 
@@ -151,7 +151,7 @@ static __always_inline u64 deadline_after(u64 delay_ns)
 	return deadline;
 }
 
-static __always_inline u64 deadline_at(ktime_t deadline)
+static u64 deadline_at(ktime_t deadline)
 {
 	return unlikely(deadline < 0) ? 0 : deadline;
 }

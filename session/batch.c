@@ -56,7 +56,7 @@ static int run_op(struct twheel_session *s, struct twheel_session_op *op,
 }
 
 /* The run that an operation belongs to, and its place in the table. */
-static __always_inline enum run_kind
+static enum run_kind
 kind_of(struct twheel_session *s, const struct twheel_session_op *op,
 	struct twheel_utimer **place)
 {

@@ -232,9 +232,9 @@ static void count_event(struct twheel_session *s, u64 late)
 }
 
 /* The first event has reached its reader. Inline, so that nothing is spilled. */
-static __always_inline void finish_event(struct twheel_session *s,
-					 struct twheel_utimer *ut, u64 deadline,
-					 u64 overruns)
+static inline void finish_event(struct twheel_session *s,
+				struct twheel_utimer *ut, u64 deadline,
+				u64 overruns)
 {
 	u64 next;
 
