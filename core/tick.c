@@ -141,8 +141,8 @@ static void count_lateness(struct twheel_base *base,
 }
 
 /* @count is the preempt count with the lock held. Returns whether the run can go on. */
-static __always_inline bool expire_timer(struct twheel_base *base,
-					 struct twheel_timer *timer, int count)
+static bool expire_timer(struct twheel_base *base, struct twheel_timer *timer,
+			 int count)
 	__releases(&base->lock) __acquires(&base->lock)
 {
 	twheel_fn fn = timer->fn;
@@ -228,11 +228,10 @@ static void note_expiry(struct twheel_base *base, struct tick_run *run)
 
 /*
  * Expire the timers that are due at one tick, at most @budget of them. Returns
- * the rest of @budget, or -1 if the run cannot go on. Not inlined, so that the
- * loop has all registers to itself.
+ * the rest of @budget, or -1 if the run cannot go on.
  */
-static noinline int expire_tick(struct twheel_base *base,
-				struct twheel_node *node, int budget)
+static int expire_tick(struct twheel_base *base, struct twheel_node *node,
+		       int budget)
 	__must_hold(&base->lock)
 {
 	struct twheel_slot *slot = twheel_scheme_due_slot(&base->scheme);

@@ -169,7 +169,7 @@ static noinline void await_base(struct twheel_timer *timer)
 	cpu_relax();
 }
 
-static __always_inline struct twheel_base *
+static struct twheel_base *
 twheel_lock_base(struct twheel_timer *timer, unsigned long *flags)
 	__acquires(timer->base->lock)
 {
@@ -301,8 +301,7 @@ static noinline bool start_noted(struct twheel_base *base,
 }
 
 /* A timer is pending, or its callback has noted a start. Then it is now. */
-static __always_inline bool is_started(struct twheel_base *base,
-				       struct twheel_timer *timer)
+static bool is_started(struct twheel_base *base, struct twheel_timer *timer)
 {
 	return likely(twheel_pending(timer)) || start_noted(base, timer);
 }

@@ -169,9 +169,9 @@ static u64 overruns_of(const struct twheel_utimer *ut, u64 deadline,
  * a page that is missing no value is written. Otherwise a part of it would stay
  * there when another reader takes the event meanwhile.
  */
-static __always_inline bool put_in_place(struct twheel_event __user *to,
-					 const struct twheel_utimer *ut,
-					 u64 deadline, u64 overruns)
+static bool put_in_place(struct twheel_event __user *to,
+			 const struct twheel_utimer *ut, u64 deadline,
+			 u64 overruns)
 {
 	u32 flags = twheel_utimer_goes_on(ut) ? TWHEEL_EVENT_PERIODIC : 0;
 
