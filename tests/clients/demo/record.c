@@ -37,12 +37,12 @@ void record_after_store(__u64 before_ns)
 	stores++;
 }
 
+/* Of two stores within one tick the event has the first as its deadline. */
 void record_expiry(const struct twheel_event *event, __u64 not_before_ns)
 {
 	__u64 now = now_ns();
 
-	if (event->expired_ns < not_before_ns || now < not_before_ns ||
-	    event->deadline_ns < not_before_ns)
+	if (event->expired_ns < not_before_ns || now < not_before_ns)
 		early++;
 	if (nr_expiries == MAX_EXPIRIES)
 		return;
