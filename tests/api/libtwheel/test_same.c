@@ -16,10 +16,16 @@
  * be due at once, and no such timer has a word that would make room. Ids of the
  * session's choice differ, and are compared by their number among those.
  *
+ * A delay begins at another time in each session. Its deadline is held against the
+ * clock before and after the start, and then the timer is given one that is the same.
+ * A timer whose deadline was at the start of the machine has missed periods. They are a
+ * third of the machine's time up to now at least, so that their number stays.
+ *
  * Without the module two sessions in the process are compared, which shows to
  * sanitizers and valgrind what the operations reach.
  */
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +37,7 @@
 #define SEEDS_CHECKED	100	/* with sanitizers or valgrind */
 #define OPERATIONS	200
 #define IDS		24	/* of the program's choice */
+#define IDS_MANY	4096	/* in some seeds: pages of words, and a table that grows */
 #define ANY		16	/* of the session's choice that are remembered */
 #define ROOM		8
 
@@ -39,7 +46,9 @@ struct pair {
 	__u64 any[2][ANY];
 	unsigned int nr_any;
 	unsigned int seed;
+	unsigned int ids;
 	__u64 far;
+	__u64 up;	/* the time at which it was opened */
 };
 
 /* The place of a difference: TWHEEL_SEED= shows it again. */
@@ -82,7 +91,7 @@ static int choose_id(struct pair *p, __u64 id[2])
 		id[1] = p->any[1][nr];
 		return 1000 + nr;
 	}
-	nr = below(p, IDS);
+	nr = below(p, p->ids);
 	if (one_in(p, 40))
 		id[0] = one_in(p, 2) ? TWHEEL_ID_KERNEL | nr : 1ULL << (20 + below(p, 43));
 	else
@@ -146,7 +155,7 @@ static struct choice choose_start(struct pair *p)
 	c.soon = one_in(p, 4);
 	c.expires_ns = c.soon ? 1 : deadline(p);
 	if (one_in(p, 5))
-		c.period_ns = 10 * HOUR + below(p, 1000);
+		c.period_ns = one_in(p, 2) ? 10 * HOUR + below(p, 1000) : p->up / (1 + below(p, 3));
 	if (one_in(p, 4))
 		c.flags |= TWHEEL_START_REPLACE;
 	if (one_in(p, 4))
@@ -204,6 +213,53 @@ static void do_start(struct pair *p)
 		await_expiry(p, id);
 }
 
+/* The deadline that a delay has become, in each session. */
+static void expect_delay(struct pair *p, int which, __u64 id, __u64 before, __u64 delay)
+{
+	__u64 after = twheel_now();
+	struct twheel_entry entry;
+
+	SAME(0, twheel_get(p->t[which], id, &entry));
+	ASSERT_LE(before + delay, entry.deadline_ns);
+	ASSERT_LE(entry.deadline_ns, after + delay);
+}
+
+static void do_delay(struct pair *p)
+{
+	__u64 delay = one_in(p, 8) ? 0 : 100 * HOUR + below(p, 1000000), before;
+	__u64 id[2], user_data = below(p, 1000000), same = deadline(p);
+	unsigned int how = below(p, 5);
+	int ret[2], i;
+
+	choose_id(p, id);
+	for (i = 0; i < 2; i++) {
+		struct twheel *t = p->t[i];
+
+		before = twheel_now();
+		if (how == 0)
+			ret[i] = twheel_start(t, id[i], delay, user_data);
+		else if (how == 1)
+			ret[i] = twheel_start_periodic(t, id[i], delay, 10 * HOUR, user_data);
+		else if (how == 2)
+			ret[i] = twheel_start_any(t, &id[i], delay, user_data);
+		else
+			ret[i] = twheel_restart(t, id[i], delay, user_data);
+		if (ret[i] >= 0 && delay)
+			expect_delay(p, i, id[i], before, delay);
+	}
+	SAME(ret[0], ret[1]);
+	if (ret[0] < 0)
+		return;
+	if (how == 2)
+		remember(p, id);
+	if (!delay)
+		await_expiry(p, id);
+	for (i = 0; i < 2; i++)
+		ret[i] = twheel_start_flags(p->t[i], &id[i], same, 0, user_data,
+					    TWHEEL_START_ABS | TWHEEL_START_REPLACE);
+	SAME(ret[0], ret[1]);
+}
+
 static void do_stop(struct pair *p)
 {
 	struct twheel_stop stop = { .flags = below(p, 2) };
@@ -230,7 +286,7 @@ static void do_stop(struct pair *p)
 
 static void do_word(struct pair *p)
 {
-	__u64 id = below(p, IDS), word = deadline(p);
+	__u64 id = below(p, p->ids), word = deadline(p);
 	int i;
 
 	if (id >= p->t[0]->shared_ids)
@@ -246,10 +302,12 @@ static void do_read(struct pair *p)
 {
 	unsigned int room = 1 + below(p, ROOM);
 	struct twheel_event events[2][ROOM];
+	bool wait = one_in(p, 3);
 	int ret[2], i, n;
 
 	for (i = 0; i < 2; i++)
-		ret[i] = twheel_read(p->t[i], events[i], room);
+		ret[i] = wait ? twheel_wait(p->t[i], events[i], room, 0) :
+				twheel_read(p->t[i], events[i], room);
 	SAME(ret[0], ret[1]);
 	for (n = 0; n < ret[0]; n++) {
 		SAME(name_of(p, 0, events[0][n].id), name_of(p, 1, events[1][n].id));
@@ -372,6 +430,73 @@ static void do_batch(struct pair *p)
 			await_expiry(p, (__u64[]){ ops[0][n].id, ops[1][n].id });
 }
 
+/* The same start or stop for a batch of each session. */
+static void add_to_batches(struct pair *p, struct twheel_batch *batches[2], int ret[2])
+{
+	__u64 id[2] = { below(p, p->ids) }, expires_ns = deadline(p), user_data = below(p, 1000000);
+	__u32 flags = TWHEEL_START_ABS | (one_in(p, 4) ? TWHEEL_START_REPLACE : 0);
+	__u32 slack_ns = one_in(p, 4) ? rand_r(&p->seed) : 0;
+	unsigned int how = below(p, 8);
+	int i;
+
+	id[1] = id[0];
+	if (one_in(p, 20))
+		choose_id(p, id);
+	for (i = 0; i < 2; i++) {
+		struct twheel_batch *batch = batches[i];
+
+		if (how == 0)
+			ret[i] = twheel_batch_stop(batch, id[i]);
+		else if (how == 1)
+			ret[i] = twheel_batch_withdraw(batch, id[i]);
+		else if (how == 2)
+			ret[i] = twheel_batch_start_at(batch, id[i], expires_ns, user_data);
+		else if (how == 3)
+			ret[i] = twheel_batch_start_slack(batch, id[i], expires_ns, 10 * HOUR,
+							  user_data, flags, slack_ns);
+		else
+			ret[i] = twheel_batch_start_flags(batch, id[i], expires_ns, 0,
+							  user_data, flags);
+	}
+	SAME(ret[0], ret[1]);
+}
+
+static void expect_same_results(struct pair *p, struct twheel_batch *batches[2], int count)
+{
+	const struct twheel_op *a, *b;
+	int n;
+
+	SAME(twheel_batch_failed(batches[0]), twheel_batch_failed(batches[1]));
+	for (n = 0; n < count; n++) {
+		a = twheel_batch_op(batches[0], n);
+		b = twheel_batch_op(batches[1], n);
+		SAME(name_of(p, 0, a->id), name_of(p, 1, b->id));
+		SAME(a->result, b->result);
+	}
+}
+
+/* Through the library, and more timers than a single call takes at a time. */
+static void do_library_batch(struct pair *p)
+{
+	unsigned int size = 1 + below(p, p->ids / 8), count = below(p, p->ids / 4);
+	struct twheel_batch *batches[2];
+	int ret[2], i;
+
+	for (i = 0; i < 2; i++)
+		SAME(0, twheel_batch_new(p->t[i], size, &batches[i]));
+	while (count--) {
+		add_to_batches(p, batches, ret);
+		if (ret[0] > 0)
+			expect_same_results(p, batches, ret[0]);
+	}
+	for (i = 0; i < 2; i++)
+		ret[i] = twheel_batch_flush(batches[i]);
+	SAME(ret[0], ret[1]);
+	expect_same_results(p, batches, ret[0]);
+	for (i = 0; i < 2; i++)
+		twheel_batch_free(batches[i]);
+}
+
 /* A command of any number, with a structure of any size and any contents. */
 static void do_command(struct pair *p)
 {
@@ -401,6 +526,32 @@ static void do_command(struct pair *p)
 	SAME(0, memcmp(&as[0], &as[1], sizeof(as[0])));
 }
 
+static bool readable(const struct twheel *t, int timeout_ms)
+{
+	struct pollfd pollfd = { .fd = twheel_fd(t), .events = POLLIN };
+
+	return poll(&pollfd, 1, timeout_ms) == 1;
+}
+
+/* A timerfd that has to be readable at once becomes so in an interrupt. */
+static void expect_descriptor(const struct twheel *t, bool unread)
+{
+	int tries = 100;
+
+	if (unread) {
+		ASSERT_TRUE(readable(t, -1));
+		return;
+	}
+	/* In the process the wheel may have timers to move. Then STATS has moved them. */
+	while (readable(t, 0) && --tries) {
+		struct twheel_stats stats;
+
+		ASSERT_EQ(TWHEEL_BACKEND_PROCESS, twheel_backend(t));
+		ASSERT_EQ(0, twheel_stats(t, &stats));
+	}
+	ASSERT_TRUE(tries);
+}
+
 static void expect_same_stats(struct pair *p)
 {
 	struct twheel_stats stats[2];
@@ -413,6 +564,8 @@ static void expect_same_stats(struct pair *p)
 	}
 	for (i = 0; i < (int)(sizeof(stats[0]) / sizeof(__u64)); i++)
 		SAME(((__u64 *)&stats[0])[i], ((__u64 *)&stats[1])[i]);
+	for (i = 0; i < 2; i++)
+		expect_descriptor(p->t[i], stats[0].unread);
 }
 
 static void open_pair(struct pair *p)
@@ -430,6 +583,17 @@ static void open_pair(struct pair *p)
 	unsigned int flags = TWHEEL_OPEN_PROCESS;
 	int ret[2];
 
+	if (p->ids == IDS_MANY) {
+		setup.max_timers = IDS_MANY / 4 + below(p, IDS_MANY);
+		setup.shared_ids = below(p, IDS_MANY);
+	}
+	/* The default wheel, whose tick is longer. */
+	if (one_in(p, 64))
+		setup = (struct twheel_setup){
+			.max_timers = setup.max_timers,
+			.shared_ids = setup.shared_ids,
+			.mode = one_in(p, 8),
+		};
 	if (one_in(p, 20))
 		setup.slots = below(p, 9);
 	if (one_in(p, 40))
@@ -450,11 +614,14 @@ static void run_seed(unsigned int seed)
 {
 	static void (*const operations[])(struct pair *p) = {
 		do_start, do_start, do_start, do_stop, do_stop, do_word, do_read, do_get,
-		do_list, do_batch, do_command,
+		do_list, do_batch, do_command, do_delay, do_library_batch,
 	};
-	struct pair p = { .seed = seed, .far = twheel_now() + 100 * HOUR };
+	struct pair p = { .seed = seed, .ids = IDS, .up = twheel_now() };
 	unsigned int i;
 
+	p.far = p.up + 100 * HOUR;
+	if (one_in(&p, 32))
+		p.ids = IDS_MANY;
 	open_pair(&p);
 	seed_now = seed;
 	for (i = 0; i < OPERATIONS; i++) {
