@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include "util.h"
@@ -221,6 +222,65 @@ TEST_ALONE_TOO(an_earlier_start_wakes)
 	ASSERT_EQ(1, twheel_wait(t, &event, 1, -1));
 	ASSERT_EQ(22, event.user_data);
 	ASSERT_EQ(0, twheel_wait(t, &event, 1, 0));
+	twheel_close(t);
+}
+
+/*
+ * Between which times the timerfd fires, as far as can be told from outside. Returns
+ * false if it has fired, or never will.
+ */
+static bool fires_at(struct twheel *t, __u64 *least, __u64 *most)
+{
+	__u64 before = twheel_now(), left;
+	struct itimerspec spec;
+
+	ASSERT_EQ(0, timerfd_gettime(twheel_fd(t), &spec));
+	left = spec.it_value.tv_sec * SECOND + spec.it_value.tv_nsec;
+	*least = before + left;
+	*most = twheel_now() + left;
+	return left;
+}
+
+/* Nobody has to sleep for that to be seen. A hierarchical wheel may come earlier. */
+TEST_ALONE_TOO(the_timerfd_is_set_for_the_tick)
+{
+	struct twheel_setup setup = { .flags = TWHEEL_SETUP_PRIVATE };
+	__u64 deadline, least, most;
+	struct twheel *t;
+
+	for (setup.scheme = 0; setup.scheme < 2; setup.scheme++) {
+		ASSERT_EQ(0, twheel_open_flags(&t, &setup, TWHEEL_OPEN_PROCESS | flags));
+		deadline = twheel_now() + 1000 * MS;
+		/* The first is far away, each other one before those that are there. */
+		ASSERT_EQ(0, twheel_start_at(t, 99, deadline + HOUR, 0));
+		for (; deadline > twheel_now() + 50 * MS; deadline -= 100 * MS) {
+			ASSERT_LE(0, twheel_start_at(t, deadline / MS % 8, deadline, 0));
+			if (!fires_at(t, &least, &most)) {
+				ASSERT_LE(deadline, twheel_now());
+				break;
+			}
+			ASSERT_LE(least, deadline + MS);
+			if (setup.scheme == TWHEEL_SCHEME_HASHED)
+				ASSERT_LE(deadline, most);
+		}
+		twheel_close(t);
+	}
+}
+
+/* Behind one that is due before both of its deadlines. */
+TEST_ALONE_TOO(a_restart_to_an_earlier_time_moves)
+{
+	struct twheel *t = open_in_process(0, flags);
+	__u64 now = twheel_now();
+	struct twheel_event events[4];
+
+	ASSERT_EQ(0, twheel_start_at(t, 1, now + HOUR, 11));
+	ASSERT_EQ(0, twheel_start_at(t, 2, now + 20 * MS, 22));
+	ASSERT_EQ(1, twheel_start_at(t, 1, now + 40 * MS, 12));
+	sleep_until(now + 50 * MS);
+	ASSERT_EQ(2, twheel_read(t, events, 4));
+	ASSERT_EQ(22, events[0].user_data);
+	ASSERT_EQ(12, events[1].user_data);
 	twheel_close(t);
 }
 
