@@ -72,7 +72,8 @@ struct impl {
 };
 
 extern const struct impl impl_twheel, impl_twheel_shared, impl_timerfd, impl_posix,
-	impl_uring, impl_process, impl_process_shared, impl_libevent, impl_libuv, impl_glib,
+	impl_uring, impl_process, impl_process_shared, impl_process_threads,
+	impl_libevent, impl_libuv, impl_glib,
 	impl_heap;
 extern const unsigned int all_batches[], one_by_one[];
 extern const char * const operation_names[NR_OPERATIONS];

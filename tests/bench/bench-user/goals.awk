@@ -56,11 +56,19 @@ function flat(op, batch, limit,   key, k, v, least, most) {
 	result(op " in batches of " batch ", 1,000 to " largest " timers", ratio(most, least), limit, sprintf("%.1f to %.1f", least, most))
 }
 
-# The session in the process beside libevent, which is a call in the process, too.
-function in_process(op, limit,   mine, theirs) {
-	mine = of("process", op, "uniform", 1, N)
-	theirs = of("libevent", op, "uniform", 1, N)
-	result("in the process, " op " / libevent", ratio(mine, theirs), limit, sprintf("%.0f / %.0f", mine, theirs))
+# The session in the process beside libevent, which is a call in the process, too. A
+# program reads many events at once; a round of libevent's has all that are due.
+function in_process(impl, op, dist, what,   mine, theirs) {
+	mine = of(impl, op, dist, op == "expire" ? 256 : 1, N)
+	theirs = of("libevent", op, dist, op == "expire" ? 4096 : 1, N)
+	result("in the process, " what " / libevent", ratio(mine, theirs), "0.50", sprintf("%.0f / %.0f", mine, theirs))
+}
+
+# On one machine, in turns.
+function beside_the_wheel(impl, what,   mine, bare) {
+	mine = value["native", impl, "expire_restart", "uniform", 1, 1000000]
+	bare = value["native", "hier", "expire_restart", "uniform", 1, 1000000]
+	result("expiry and restart at 1 M, " what " / the bare wheel", ratio(mine, bare), "1.15", sprintf("%.0f / %.0f ns", mine, bare))
 }
 
 function bytes(source) {
@@ -83,10 +91,18 @@ END {
 	collecting(256, "0.10", "epoll_wait of 256, read each")
 	flat("refresh", 256, "1.05")
 	flat("refresh", 1, "1.05")
-	in_process("arm", "0.50")
-	in_process("refresh", "0.50")
-	in_process("stop", "0.50")
+	in_process("process", "arm", "uniform", "arm")
+	in_process("process", "refresh", "uniform", "refresh")
+	in_process("process", "stop", "uniform", "stop")
+	in_process("process", "expire", "whole", "expiry")
+	in_process("process", "timeout", 0, "timeout, never pushed back")
+	in_process("process", "timeout", 10, "timeout, 10 refreshes")
+	in_process("process-shared", "refresh", "uniform", "refresh by word")
+	in_process("process-shared", "stop", "uniform", "stop by word")
+	in_process("process-shared", "timeout", 10, "timeout, 10 refreshes by word")
 	result("in the process, ten heartbeats by words, all of it", of("process-shared", "timeout", 10, 1, N), 300, "")
+	beside_the_wheel("process", "the process")
+	beside_the_wheel("process-large-pages", "with large pages")
 	printf "Memory\n"
 	bytes("slabinfo")
 	bytes("meminfo")

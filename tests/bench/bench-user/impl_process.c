@@ -5,7 +5,7 @@
  * The session is for one thread, as a loop of libevent or libuv is, and takes no lock.
  * Starts have deadlines, which are in memory before, so that no start looks at the
  * clock: a program that has a loop knows the time. "process-shared" has words: there a
- * refresh is a store, and so is a stop.
+ * refresh is a store, and so is a stop. "process-threads" is for threads, with the lock.
  */
 #include <twheel.h>
 
@@ -20,7 +20,7 @@ static struct twheel *session;
 static struct arming args[BATCH_MAX];
 static struct twheel_event events[SAMPLE];
 
-static void open_session(unsigned int timers, bool words)
+static void open_session(unsigned int timers, bool words, unsigned int flags)
 {
 	struct twheel_setup setup = {
 		.max_timers = timers + EXTRA,
@@ -28,8 +28,7 @@ static void open_session(unsigned int timers, bool words)
 	};
 	uint64_t id;
 
-	if (twheel_open_flags(&session, &setup,
-			      TWHEEL_OPEN_PROCESS | TWHEEL_OPEN_ONE_THREAD))
+	if (twheel_open_flags(&session, &setup, TWHEEL_OPEN_PROCESS | flags))
 		fail("twheel_open_flags");
 	/* The words are in memory before. */
 	for (id = 0; id < setup.shared_ids; id++)
@@ -38,7 +37,7 @@ static void open_session(unsigned int timers, bool words)
 
 static void process_open(unsigned int timers)
 {
-	open_session(timers, false);
+	open_session(timers, false, TWHEEL_OPEN_ONE_THREAD);
 }
 
 static void process_prepare(enum operation op, const struct request *requests,
@@ -107,9 +106,26 @@ const struct impl impl_process = {
 	.collect	= process_collect,
 };
 
+static void threads_open(unsigned int timers)
+{
+	open_session(timers, false, 0);
+}
+
+const struct impl impl_process_threads = {
+	.name		= "process-threads",
+	.batches	= one_by_one,
+	.reads		= reads,
+	.in_process	= true,
+	.created_armed	= true,
+	.open		= threads_open,
+	.prepare	= process_prepare,
+	.run		= process_run,
+	.collect	= process_collect,
+};
+
 static void words_open(unsigned int timers)
 {
-	open_session(timers, true);
+	open_session(timers, true, TWHEEL_OPEN_ONE_THREAD);
 }
 
 static void words_run(enum operation op, unsigned int nr, unsigned int batch)

@@ -46,6 +46,7 @@ static const struct impl * const impls[] = {
 #endif
 	&impl_process,
 	&impl_process_shared,
+	&impl_process_threads,
 	&impl_heap,
 #ifdef HAVE_LIBEVENT
 	&impl_libevent,

@@ -32,12 +32,12 @@ function line(mode, op, impl, batch,   i, found, text, v) {
 	}
 	if (!found)
 		return
-	printf "  %-16s %-14s %6s%s\n", op == lastop ? "" : op, impl, batch, text
+	printf "  %-16s %-15s %6s%s\n", op == lastop ? "" : op, impl, batch, text
 	lastop = op
 }
 
 function header(title, what,   i) {
-	printf "\n%s\n  %-16s %-14s %6s", title, what, "", "batch"
+	printf "\n%s\n  %-16s %-15s %6s", title, what, "", "batch"
 	for (i = 0; i < nsizes; i++)
 		printf "%10s", size(sizes[i])
 	printf "   timers\n"
@@ -53,7 +53,7 @@ function table(mode, title, list, n,   o, i, b) {
 }
 
 function calls(   i, b, o, text, found) {
-	printf "\nSystem calls per timer\n  %-14s %6s", "", "batch"
+	printf "\nSystem calls per timer\n  %-15s %6s", "", "batch"
 	for (o = 0; o < ncalls; o++)
 		printf "%10s", callops[o]
 	printf "\n"
@@ -68,12 +68,12 @@ function calls(   i, b, o, text, found) {
 				text = text sprintf("%10s", v == "" ? "-" : sprintf("%.3f", v))
 			}
 			if (found)
-				printf "  %-14s %6s%s\n", impls[i], batches[b], text
+				printf "  %-15s %6s%s\n", impls[i], batches[b], text
 		}
 }
 
 BEGIN {
-	nimpls = split("twheel twheel-shared process process-shared libevent libuv glib heap timerfd posix io_uring", list, " ")
+	nimpls = split("twheel twheel-shared process process-shared process-threads libevent libuv glib heap timerfd posix io_uring", list, " ")
 	for (i = 0; i < nimpls; i++)
 		impls[i] = list[i + 1]
 	nbatches = split("1 16 256 4096", list, " ")

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What an expiry with its restart takes in the process, beside the bare wheel
+ *
+ * As expire_restart of tests/bench/native.c: all timers are started, the clock goes
+ * through RUN_TICKS ticks one by one, and each timer that expires is started again. The
+ * clock is a variable, and timerfd_settime() does nothing. So what is left is the
+ * session's own: ids, checks, counters, events, and its memory.
+ *
+ * usage: expiry [TIMERS]; prints a row of build/bench/user.csv
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/timerfd.h>
+
+#include <twheel.h>
+
+#include "../../api/selftests/user.h"
+
+#define RUN_TICKS	60000U
+#define DRAWS		1048576U	/* a power of two */
+#define ROOM		256
+
+static __u64 virtual_ns = SECOND;
+static struct twheel *session;
+static __u64 interval_ns[DRAWS];
+static unsigned int next;
+
+int __wrap_clock_gettime(clockid_t clock, struct timespec *ts);
+int __real_clock_gettime(clockid_t clock, struct timespec *ts);
+int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *spec,
+			   struct itimerspec *old);
+
+/* The library's clock, and this program's. */
+int __wrap_clock_gettime(clockid_t clock, struct timespec *ts)
+{
+	ts->tv_sec = virtual_ns / SECOND;
+	ts->tv_nsec = virtual_ns % SECOND;
+	(void)clock;
+	return 0;
+}
+
+int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *spec,
+			   struct itimerspec *old)
+{
+	(void)fd;
+	(void)flags;
+	(void)spec;
+	(void)old;
+	return 0;
+}
+
+static __u64 cpu_ns(void)
+{
+	struct timespec ts;
+
+	__real_clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
+	return ts.tv_sec * SECOND + ts.tv_nsec;
+}
+
+static void fail(const char *what)
+{
+	fprintf(stderr, "expiry: %s\n", what);
+	exit(1);
+}
+
+static void start(__u64 id)
+{
+	if (twheel_start_at(session, id, virtual_ns + interval_ns[next++ % DRAWS], id))
+		fail("twheel_start_at");
+}
+
+static unsigned int one_tick(void)
+{
+	struct twheel_event events[ROOM];
+	unsigned int expired = 0;
+	int ret, i;
+
+	virtual_ns += MS;
+	while ((ret = twheel_read(session, events, ROOM)) > 0) {
+		for (i = 0; i < ret; i++)
+			start(events[i].id);
+		expired += ret;
+	}
+	if (ret)
+		fail("twheel_read");
+	return expired;
+}
+
+int main(int argc, char **argv)
+{
+	unsigned int timers = argc > 1 ? strtoul(argv[1], NULL, 0) : 1000000, i;
+	struct twheel_setup setup = { .max_timers = timers };
+	__u64 seed = 88172645463325252ULL, begin, expired = 0;
+
+	for (i = 0; i < DRAWS; i++)
+		interval_ns[i] = (1 + ((xorshift(&seed) >> 32) * RUN_TICKS >> 32)) * MS;
+	if (twheel_open_flags(&session, &setup, TWHEEL_OPEN_PROCESS | TWHEEL_OPEN_ONE_THREAD))
+		fail("twheel_open_flags");
+	for (i = 0; i < timers; i++)
+		start(i);
+	begin = cpu_ns();
+	for (i = 0; i < RUN_TICKS; i++)
+		expired += one_tick();
+	/* Each of them in the time of the longest interval, at least. */
+	if (expired < timers)
+		fail("timers are missing");
+	printf("user,native,process,expire_restart,uniform,1,1,%u,ns,%.2f\n", timers,
+	       (double)(cpu_ns() - begin) / expired);
+	return 0;
+}
