@@ -11,6 +11,7 @@
  *				schemes 1 to 5 of the paper in a minimal
  *				facility: a lock, an hrtimer that fires every
  *				tick, and the scheme
+ *   lawn			the same, with a queue for each length
  *   none			no facility: what two CPUs are measured against
  *
  * Its operations work on a batch of timers, so that a measurement is a loop of
@@ -188,6 +189,7 @@ extern const struct bench_impl bench_timer_list, bench_timer_list_irqsafe,
 	bench_hrtimer;
 extern const struct bench_impl bench_list, bench_sorted_list, bench_heap,
 	bench_plain;
+extern const struct bench_impl bench_lawn;
 extern const struct bench_impl bench_none;
 extern const struct bench_dist bench_dists[];
 extern const struct bench_load bench_loads[];

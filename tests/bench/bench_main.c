@@ -63,6 +63,7 @@ static const struct bench_impl * const impls[] = {
 	&bench_sorted_list,
 	&bench_heap,
 	&bench_plain,
+	&bench_lawn,
 };
 
 /* The implementations for mode=bounded. */

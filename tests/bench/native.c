@@ -52,6 +52,10 @@
  *	All timers are spread over one slot of level 1 or 2, or are due at one
  *	tick. The figure is the slowest of the ticks that move and expire them.
  *
+ * With the distribution "one" all intervals have one length. The timers of
+ * expire_restart and of the slowest ticks are then started over one such length,
+ * tick by tick, as those of connections that come and go are.
+ *
  * The implementations take turns, run by run, so that what else the machine does
  * is alike for all. It is checked that every timer expires at its tick and at no
  * other. Prints rows of build/bench/kernel.csv and, with -x, of crossover.csv;
@@ -84,6 +88,7 @@
 #define STORM_TICK	200U
 #define STORM_SPREAD	50000U
 #define ONE_TICK	30000U
+#define ONE_LENGTH	30000U
 #define DRAWS		1048576U
 #define MAX_RUNS	32
 #define EVERYTHING	1000000000
@@ -109,9 +114,11 @@ struct impl {
 	bool slow;
 };
 
+/* @one: all intervals have one length. */
 struct distribution {
 	const char *name;
 	u32 (*draw)(void);
+	bool one;
 };
 
 enum {
@@ -166,6 +173,7 @@ static const struct impl impls[] = {
 	{ "hashed_sorted", &twheel_test_hashed_sorted, 65536, 1000000, false },
 	{ "heap", &twheel_test_heap, 0, U32_MAX, false },
 	{ "plain", &twheel_test_plain, 131072, U32_MAX, false },
+	{ "lawn", &twheel_test_lawn, 0, 10000, true },
 	{ "sorted_list", &twheel_test_sorted_list, 0, 10000, true },
 	{ "list", &twheel_test_list, 0, 1000, true },
 };
@@ -246,10 +254,16 @@ static u32 draw_idle(void)
 	return 30000 + random_below(30000);
 }
 
+static u32 draw_one(void)
+{
+	return ONE_LENGTH;
+}
+
 static const struct distribution distributions[] = {
-	{ "uniform", draw_uniform },
-	{ "exponential", draw_exponential },
-	{ "idle", draw_idle },
+	{ "uniform", draw_uniform, false },
+	{ "exponential", draw_exponential, false },
+	{ "idle", draw_idle, false },
+	{ "one", draw_one, true },
 };
 
 /* CPU time of this thread, without the time of others in between. */
@@ -428,16 +442,34 @@ static u32 one_tick(struct run *r, u64 tick, u32 *next)
 	return expired;
 }
 
+/* Returns the tick after which the clock goes on. */
+static u32 start_load(struct run *r)
+{
+	u32 i, next = 0, tick = 0;
+
+	fresh(r);
+	if (!r->dist->one) {
+		start_all(r, 0);
+		return 0;
+	}
+	shuffle(r);
+	for (i = 0; i < r->nr; i++) {
+		while (tick < (u64)i * ONE_LENGTH / r->nr)
+			one_tick(r, ++tick, &next);
+		r->order[i]->expires = tick + ONE_LENGTH;
+		r->ops->start(r->scheme, r->order[i]);
+	}
+	return tick;
+}
+
 static double expiry_run(struct run *r)
 {
 	u64 begin, took, expired = 0;
-	u32 tick, next = 0;
+	u32 first = start_load(r), tick, next = 0;
 
-	fresh(r);
-	start_all(r, 0);
 	begin = now();
 	for (tick = 1; tick <= RUN_TICKS; tick++)
-		expired += one_tick(r, tick, &next);
+		expired += one_tick(r, first + tick, &next);
 	took = now() - begin;
 	r->ops->destroy(r->scheme);
 	return (double)took / max(expired, 1ULL);
@@ -503,9 +535,7 @@ static void measure_ticks(struct run *r, int round)
 	u32 *took = r->result->all_ticks + nr - RUN_TICKS;
 
 	random_seed();
-	fresh(r);
-	start_all(r, 0);
-	timed_ticks(r, 1, RUN_TICKS, took);
+	timed_ticks(r, start_load(r) + 1, RUN_TICKS, took);
 	r->ops->destroy(r->scheme);
 	r->result->ns[OP_tick_slowest] =
 		slowest_tick(r->result->ticks, took, RUN_TICKS, !round);
@@ -725,6 +755,12 @@ static bool is_wheel(const struct impl *impl)
 	return impl->ops->wheel;
 }
 
+/* Lawn with one length has one queue, whatever the number of timers. */
+static bool is_one_queue(const struct impl *impl, const struct distribution *dist)
+{
+	return dist->one && impl->ops == &twheel_test_lawn;
+}
+
 static void measure_round(struct run *r, int round)
 {
 	if (wanted_one_of(OP_start, OP_restart))
@@ -737,7 +773,7 @@ static void measure_round(struct run *r, int round)
 		measure_idle(r);
 	if (wanted(OP_next) && is_wheel(r->impl))
 		measure_next(r);
-	if (r->impl->slow)
+	if (r->impl->slow && !is_one_queue(r->impl, r->dist))
 		return;
 	if (wanted(OP_heartbeat))
 		measure_heartbeat(r);
@@ -762,6 +798,8 @@ static void measure_storms(struct run *r)
 static bool takes_part(const struct impl *impl, const struct distribution *dist,
 		       u32 nr, const char *names)
 {
+	if (is_one_queue(impl, dist))
+		return named(names, impl->name);
 	if (nr > 100000 && dist != distributions && !names && !is_wheel(impl))
 		return false;
 	return nr <= impl->top && named(names, impl->name);

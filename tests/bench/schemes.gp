@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# schemes.svg: the comparison of Varghese and Lauck, redrawn: all seven schemes,
+# schemes.svg: the comparison of Varghese and Lauck, redrawn: all seven schemes and Lawn,
 # each in a facility with a lock and an hrtimer, in instructions
 
 load '../../tests/bench/style.gnuplot'
@@ -21,6 +21,7 @@ do for [op in 'start_at stop tick_empty expire_restart'] {
 	     icount('plain', op) using 8:10 with linespoints @plain title '4 plain wheel', \
 	     icount('hashed_sorted', op) using 8:10 with linespoints @hashed_sorted title '5 hashed, sorted', \
 	     icount('hashed', op) using 8:10 with linespoints @hashed title '6 hashed', \
-	     icount('hier', op) using 8:10 with linespoints @hier title '7 hierarchical'
+	     icount('hier', op) using 8:10 with linespoints @hier title '7 hierarchical', \
+	     icount('lawn', op) using 8:10 with linespoints @lawn title 'lawn'
 }
 unset multiplot

@@ -75,7 +75,7 @@ function bounded_cell(mode, load, impl, scale) {
 
 BEGIN {
 	nloads = nloaded = nops = nsizes = 0
-	nimpls = split("hier hashed hashed_sorted timer_list hrtimer heap plain sorted_list list none", list, " ")
+	nimpls = split("hier hashed hashed_sorted timer_list hrtimer heap plain lawn sorted_list list none", list, " ")
 	for (i = 0; i < nimpls; i++)
 		impls[i] = list[i + 1]
 }

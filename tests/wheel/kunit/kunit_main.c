@@ -3,7 +3,7 @@
  * KUnit tests of the wheels' arithmetic: the module
  *
  *   suite           file            what
- *   twheel_scheme   kunit_scheme.c  what every scheme does, all seven of them
+ *   twheel_scheme   kunit_scheme.c  what every scheme does, all eight of them
  *   twheel_order    kunit_order.c   in which order timers of one tick expire
  *   twheel_wheel    kunit_wheel.c   what the three of the module do besides
  *   twheel_hier     kunit_hier.c    levels, cascades and their pace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The rules of every scheme, all seven of them
+ * The rules of every scheme, all eight of them
  *
  * A tick is written as a number plus the clock at which the case begins. Most
  * cases run from many clocks, so that they meet the edges of slots, windows and
@@ -12,7 +12,7 @@
 
 /* Every delta up to this one. A window squared is a whole level. */
 #define EVERY_DELTA	(2 * TWHEEL_HIER_WINDOW * TWHEEL_HIER_WINDOW)
-/* Fewer for schemes 1, 2 and 4, which are O(n) at a tick or at a start. */
+/* Fewer for the others, which are O(n) at a tick or at a start. */
 #define EVERY_DELTA_SIMPLE	300
 #define EVERY_DELTA_SLOTS	8192
 

@@ -2,7 +2,7 @@
 /*
  * The table of all schemes, and what the simple ones share
  *
- * Schemes 1 to 5 process a tick in two steps. First they move the due nodes to
+ * The simple ones process a tick in two steps. First they move the due nodes to
  * a separate list, in the order in which they have to come out. Then they pop
  * them from there. A node that is started late in the middle of a tick can thus
  * not be mistaken for one of this tick.
@@ -16,6 +16,7 @@ twheel_test_schemes[TWHEEL_TEST_NR_SCHEMES] = {
 	[TWHEEL_TEST_HEAP] = &twheel_test_heap,
 	[TWHEEL_TEST_PLAIN] = &twheel_test_plain,
 	[TWHEEL_TEST_HASHED_SORTED] = &twheel_test_hashed_sorted,
+	[TWHEEL_TEST_LAWN] = &twheel_test_lawn,
 #define WHEEL(scheme)	&twheel_test_ ## scheme,
 #include "wheels.h"
 };

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Seven schemes of keeping timers behind one interface
+ * Eight schemes of keeping timers behind one interface
  *
- * These are the seven of Varghese and Lauck. The first five are what a wheel is
- * measured against. They exist only here, in the simplest form that the paper
- * describes.
+ * Seven of them are those of Varghese and Lauck. The first five and Lawn are what
+ * a wheel is measured against. They exist only here, in the simplest form that
+ * their papers describe.
  *
  *   scheme  name           structure                   start    per tick
  *   1       list           unsorted list               O(1)     O(n)
@@ -14,9 +14,12 @@
  *   5       hashed_sorted  hashed wheel, sorted slots  O(n)     O(1)
  *   6       hashed         hashed wheel                O(1)     O(n / slots)
  *   7       hier           hierarchical wheel          O(1)     O(1)
+ *           lawn           queue for each length       O(1)     O(lengths)
+ *
+ * Lawn's start is O(lengths) when it is the first of its length.
  *
  * 6 and 7 are the sources of the module itself, by wheels.h. All follow the contract of
- * twheel_scheme.h. 1 to 5 do not move nodes in small portions, however: their
+ * twheel_scheme.h. The others do not move nodes in small portions, however: their
  * pop never uses up its work, and always finishes its ticks.
  *
  * Compiles in the kernel, and in user space with tests/wheel/shims/native.
@@ -78,6 +81,7 @@ enum twheel_test_scheme_nr {
 	TWHEEL_TEST_HEAP,
 	TWHEEL_TEST_PLAIN,
 	TWHEEL_TEST_HASHED_SORTED,
+	TWHEEL_TEST_LAWN,
 	TWHEEL_TEST_WHEELS,
 	TWHEEL_TEST_NR_SCHEMES = TWHEEL_TEST_WHEELS + TWHEEL_NR_SCHEMES,
 };
@@ -86,6 +90,7 @@ extern const struct twheel_test_scheme_ops twheel_test_sorted_list;
 extern const struct twheel_test_scheme_ops twheel_test_heap;
 extern const struct twheel_test_scheme_ops twheel_test_plain;
 extern const struct twheel_test_scheme_ops twheel_test_hashed_sorted;
+extern const struct twheel_test_scheme_ops twheel_test_lawn;
 extern const struct twheel_test_scheme_ops
 #define WHEEL(scheme)	twheel_test_ ## scheme,
 #include "wheels.h"
@@ -96,7 +101,7 @@ extern const struct twheel_test_scheme_ops * const
 twheel_test_schemes[TWHEEL_TEST_NR_SCHEMES];
 
 /*
- * Functions that schemes 1 to 5 share.
+ * Functions that all share but the wheels of the module.
  */
 
 /* The tick at which a node comes out if it is started now. */
