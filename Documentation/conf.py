@@ -9,6 +9,7 @@ and scripts/kernel-doc of a kernel source tree. That tree is the one which
 TWHEEL_KERNEL_SOURCE names, or else what tests/vm/kernel takes of Debian's
 linux-source and keeps in the cache of the tests.
 """
+import csv
 import importlib.util
 import os
 import subprocess
@@ -63,6 +64,11 @@ subprocess.run([sys.executable, os.path.join(top, "Documentation/figures/bases.p
 # Tables of tests, from the tests.
 subprocess.run([sys.executable, os.path.join(top, "Documentation/figures/tests.py"), top,
                 os.path.join(top, "Documentation/figures")], check=True)
+
+# What more than one page states is in figures.csv, and |NAME| in a page.
+with open(os.path.join(top, "Documentation/figures.csv"), encoding="utf-8") as figures:
+    rst_epilog = "".join(f".. |{row['name']}| replace:: {int(row['value']):,}\n"
+                         for row in csv.DictReader(figures))
 
 # Sphinx without Debian's package furo has its own theme still.
 if importlib.util.find_spec("furo"):
