@@ -69,13 +69,13 @@ vm: export TWHEEL_RUN := $(value RUN)
 vm: ## a shell in a VM, or RUN='command'; FILES='your files' go in (KERNEL= MEM=2G CPUS=4)
 	@tests/vm/shell $(MEM:%=-m %) $(CPUS:%=-c %) $(KERNEL) $(FILES)
 
-bench: ## what each operation costs, beside timer_list and hrtimer
+bench: ## what each operation costs, beside timer_list and hrtimer (KERNEL=)
 	@tests/vm/setup vm bench
-	@tests/bench/run
+	@tests/bench/run -k $(KERNEL)
 
-bench-user: ## the user API beside timerfd, POSIX timers, io_uring, libevent, libuv, GLib
+bench-user: ## the user API beside timerfd, POSIX timers, io_uring, libevent, libuv, GLib (KERNEL=)
 	@tests/vm/setup vm bench
-	@tests/bench/bench-user/run
+	@tests/bench/bench-user/run -k $(KERNEL)
 
 bench-java: ## timers of Java side by side: Netty's, ScheduledThreadPoolExecutor, TwheelTimer
 	@tests/bench/bench-java/run

@@ -232,5 +232,6 @@ const struct bench_impl bench_plain = { SCHEME(plain, 1000000) };
 const struct bench_impl bench_hashed_sorted = {
 	SCHEME(hashed_sorted, U32_MAX)
 };
+
 /* The intervals are of many lengths. */
 const struct bench_impl bench_lawn = { SCHEME(lawn, 10000) };
