@@ -6,8 +6,11 @@ import static org.junit.Assert.assertSame;
 import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 
+import io.netty.util.HashedWheelTimer;
 import io.netty.util.Timeout;
+import java.lang.reflect.Constructor;
 import java.lang.reflect.Field;
+import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -26,6 +29,32 @@ import twheel.TwheelTimer;
 
 /** What Netty's own tests do not ask. */
 public class TimerTest {
+    /** A program that has a HashedWheelTimer changes the name of the class, and nothing else. */
+    @Test
+    public void allOfHashedWheelTimerIsHere() throws Exception {
+        for (Constructor<?> theirs : HashedWheelTimer.class.getConstructors())
+            TwheelTimer.class.getConstructor(theirs.getParameterTypes());
+        for (Method theirs : HashedWheelTimer.class.getMethods())
+            assertEquals(theirs.toString(), theirs.getReturnType(),
+                    TwheelTimer.class.getMethod(theirs.getName(), theirs.getParameterTypes()).getReturnType());
+    }
+
+    @Test
+    public void aTimerIsStartedWithoutATimeout() {
+        AtomicReference<Thread> worker = new AtomicReference<>();
+        TwheelTimer timer = new TwheelTimer(task -> {
+            worker.set(new Thread(task));
+            return worker.get();
+        }, 100, TimeUnit.MILLISECONDS);
+        assertFalse(worker.get().isAlive());
+        timer.start();
+        assertTrue(worker.get().isAlive());
+        timer.start();
+        assertTrue(timer.stop().isEmpty());
+        assertFalse(worker.get().isAlive());
+        assertThrows(IllegalStateException.class, timer::start);
+    }
+
     @Test
     public void aRefreshedTimeoutIsNotEarly() throws Exception {
         TwheelTimer timer = new TwheelTimer();
@@ -127,7 +156,7 @@ public class TimerTest {
             Thread thread = new Thread(task, "worker");
             worker.set(thread);
             return thread;
-        }, 0, executor);
+        }, 100, TimeUnit.MILLISECONDS, 512, true, 0, executor);
         AtomicReference<Thread> ran = new AtomicReference<>();
         CountDownLatch done = new CountDownLatch(1);
         timer.newTimeout(t -> {

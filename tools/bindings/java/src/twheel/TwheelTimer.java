@@ -79,20 +79,43 @@ public final class TwheelTimer implements Timer {
         limit = maxPendingTimeouts > 0 ? Math.min(maxPendingTimeouts, most) : most;
     }
 
-    /** With HashedWheelTimer's arguments: neither a tick nor a number of slots is to be chosen here. */
+    /**
+     * With HashedWheelTimer's arguments. The length of a tick, the number of slots and the
+     * detection of leaks have no effect, here and in all constructors below.
+     *
+     * @param tickDuration without effect, as unit is
+     * @param unit without effect
+     */
     public TwheelTimer(long tickDuration, TimeUnit unit) {
         this();
     }
 
-    /** The same. */
+    public TwheelTimer(long tickDuration, TimeUnit unit, int ticksPerWheel) {
+        this();
+    }
+
+    public TwheelTimer(ThreadFactory threadFactory, long tickDuration, TimeUnit unit) {
+        this(threadFactory);
+    }
+
     public TwheelTimer(ThreadFactory threadFactory, long tickDuration, TimeUnit unit, int ticksPerWheel) {
         this(threadFactory);
     }
 
-    /** The same. */
+    public TwheelTimer(ThreadFactory threadFactory, long tickDuration, TimeUnit unit, int ticksPerWheel,
+            boolean leakDetection) {
+        this(threadFactory);
+    }
+
     public TwheelTimer(ThreadFactory threadFactory, long tickDuration, TimeUnit unit, int ticksPerWheel,
             boolean leakDetection, long maxPendingTimeouts) {
         this(threadFactory, maxPendingTimeouts, Runnable::run);
+    }
+
+    /** As in newer versions of Netty: the executor runs the tasks. */
+    public TwheelTimer(ThreadFactory threadFactory, long tickDuration, TimeUnit unit, int ticksPerWheel,
+            boolean leakDetection, long maxPendingTimeouts, Executor taskExecutor) {
+        this(threadFactory, maxPendingTimeouts, taskExecutor);
     }
 
     /** A timeout, whose state is the only thing that changes without the monitor. */
@@ -192,12 +215,15 @@ public final class TwheelTimer implements Timer {
         return entry;
     }
 
-    private void start() {
-        if (stopped)
-            throw new IllegalStateException("cannot be started once stopped");
-        if (!started) {
-            started = true;
-            thread.start();
+    /** Starts the timer's thread, as the first newTimeout() does where nobody has. */
+    public void start() {
+        synchronized (twheel) {
+            if (stopped)
+                throw new IllegalStateException("cannot be started once stopped");
+            if (!started) {
+                started = true;
+                thread.start();
+            }
         }
     }
 
