@@ -9,9 +9,10 @@
 #include <linux/timer.h>
 #include <linux/workqueue.h>
 #include <net/sock.h>
+#include "../elsewhere.h"	/* common has a namesake */
 
 struct left {
-	struct timer_list safe, set, tried, alone, half, shared, given;
+	struct timer_list safe, set, tried, alone, half, shared, given, common;
 	struct timer_list deferred, read;
 	struct delayed_work busy, queued, item, called;
 };
@@ -34,6 +35,7 @@ static void left_as_it_is(struct left *l)
 	add_timer(&l->half);	/* half add_timer(), and expires */
 	timer_setup(&l->given, alike, 0);
 	sk_reset_timer(NULL, &l->given, jiffies);	/* given is passed to */
+	timer_setup(&l->common, alike, 0);
 }
 
 /* It is also that of a timer of the kernel's: its own timer stays as well. */
