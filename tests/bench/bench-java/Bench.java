@@ -47,6 +47,11 @@ class Bench {
             cancel(timeout);
             return start(task, delayNs);
         }
+
+        /** By a caller that has the time. */
+        Object refreshAt(Object timeout, Runnable task, long nowNs, long delayNs) {
+            return refresh(timeout, task, delayNs);
+        }
     }
 
     static class OfNetty extends Way {
@@ -80,6 +85,12 @@ class Bench {
         @Override
         Object refresh(Object timeout, Runnable task, long delayNs) {
             ((TwheelTimer) timer).refresh((Timeout) timeout, delayNs, TimeUnit.NANOSECONDS);
+            return timeout;
+        }
+
+        @Override
+        Object refreshAt(Object timeout, Runnable task, long nowNs, long delayNs) {
+            ((TwheelTimer) timer).refreshAt((Timeout) timeout, nowNs + delayNs);
             return timeout;
         }
     }
@@ -122,7 +133,7 @@ class Bench {
 
     static final String[] WAYS = {"HashedWheelTimer-100ms", "HashedWheelTimer-1ms", "ScheduledThreadPoolExecutor", "TwheelTimer"};
     static final String[] FIGURES = {"new ns", "cancel ns", "new bytes", "refresh ns", "refresh bytes", "thread ns per operation",
-        "p50 us", "p99 us", "most us", "thread ns per expiry"};
+        "p50 us", "p99 us", "most us", "thread ns per expiry", "refresh at ns"};
 
     static long cpu(Way way) {
         return Math.max(THREADS.getThreadCpuTime(way.thread.getId()), 0);
@@ -171,6 +182,11 @@ class Bench {
         // What it leaves to the thread.
         Thread.sleep(300 + timeouts / 1000);
         figures[5] = (double) (cpu(way) - thread) / (3L * many);
+        long now = System.nanoTime();
+        again = spent();
+        for (int i = 0; i < many; i++)
+            pending[order[i]] = way.refreshAt(pending[order[i]], NOTHING, now, (6000 + i % 1024) * SECOND);
+        figures[10] = (double) (spent() - again) / many;
         way.stop();
     }
 

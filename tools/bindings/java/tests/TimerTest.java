@@ -72,6 +72,7 @@ public class TimerTest {
         if (refreshed)
             assertTrue(ended.get() - before >= 200_000_000);
         assertFalse(timer.refresh(timeout, 1, TimeUnit.HOURS));
+        assertFalse(timer.refreshAt(timeout, Long.MAX_VALUE));
         assertFalse(timeout.cancel());
         assertEquals(0, timer.pendingTimeouts());
         timer.stop();
@@ -123,6 +124,25 @@ public class TimerTest {
         assertTrue(timer.refresh(timeout, 20, TimeUnit.HOURS));
         assertTrue(timer.refresh(timeout, 1, TimeUnit.MILLISECONDS));
         done.await();
+        timer.stop();
+    }
+
+    @Test
+    public void aDeadlineMayBeAnyTime() throws Exception {
+        TwheelTimer timer = new TwheelTimer();
+        for (long deadline : new long[] {Long.MIN_VALUE, -1, 0, System.nanoTime() + 50_000_000}) {
+            AtomicLong ended = new AtomicLong();
+            CountDownLatch done = new CountDownLatch(1);
+            Timeout timeout = timer.newTimeout(t -> {
+                ended.set(System.nanoTime());
+                done.countDown();
+            }, 1, TimeUnit.HOURS);
+            assertTrue(timer.refreshAt(timeout, Long.MAX_VALUE));
+            assertFalse(timeout.isExpired());
+            assertTrue(timer.refreshAt(timeout, deadline));
+            done.await();
+            assertTrue(ended.get() >= deadline);
+        }
         timer.stop();
     }
 

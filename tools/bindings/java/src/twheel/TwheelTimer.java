@@ -247,8 +247,17 @@ public final class TwheelTimer implements Timer {
      * @return false if it has expired or was cancelled
      */
     public boolean refresh(Timeout timeout, long delay, TimeUnit unit) {
+        return refreshAt(timeout, deadline(delay, unit));
+    }
+
+    /**
+     * The same for a caller that has the time already: to read the clock is most of a refresh.
+     *
+     * @param deadlineNs when it is due, in the time of System.nanoTime()
+     */
+    public boolean refreshAt(Timeout timeout, long deadlineNs) {
         Entry entry = (Entry) timeout;
-        long deadline = deadline(delay, unit);
+        long deadline = Math.min(Math.max(deadlineNs, 0), latestNs);
         long old;
         do {
             old = entry.state;
