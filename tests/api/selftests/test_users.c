@@ -271,8 +271,8 @@ static long long open_and_start(void)
 TEST(limits_have_a_range)
 {
 	static const char * const limits[] = {
-		"max_sessions", "max_wheels", "max_user_sessions",
-		"max_user_wheels", "max_user_timers",
+		"max_sessions", "max_wheels", "max_own_wheels",
+		"max_user_sessions", "max_user_wheels", "max_user_timers",
 	};
 	static const char * const refused[] = {
 		"2147483648", "4294967295", "4294967296", "-1", "many",
@@ -831,6 +831,13 @@ static long long look_at_wheels(void)
 	return visible("number");
 }
 
+static long long use_one_wheel_and_look(void)
+{
+	ASSERT_EQ(0, tw_start(session_open(), 3, HOUR, 33));
+	ASSERT_EQ(1, visible_sessions());
+	return visible("number");
+}
+
 /* The lines of a wheel show each start on it at once. */
 TEST(strangers_see_no_wheels_but_their_own)
 {
@@ -851,6 +858,20 @@ TEST(strangers_see_no_wheels_but_their_own)
 	stranger_end(first);
 	stranger_end(second);
 	stranger_end(third);
+}
+
+/* They use it, and it is the owner's, who sees it. */
+TEST(ids_of_a_namespace_do_not_see_their_wheel)
+{
+	struct stranger *ids;
+	__u64 before = only_default();
+
+	ids = stranger_send_with_ids(STRANGER, use_one_wheel_and_look);
+	stranger_wait(ids);
+	ASSERT_EQ(before, ids->result);
+	ASSERT_EQ(before + 1, as_stranger(STRANGER, look_at_wheels));
+	ASSERT_EQ(before, as_stranger(STRANGER + 1, look_at_wheels));
+	stranger_end(ids);
 }
 
 static int proc_fd;
