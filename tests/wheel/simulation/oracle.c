@@ -143,8 +143,14 @@ void oracle_stopped(struct oracle_timer *t, struct oracle_call *call, bool was,
 {
 	check_expected(t, call, was);
 	t->stopped += was;
-	t->expect = t->expect == EXPECT_PENDING && !was ? EXPECT_UNKNOWN :
-		    EXPECT_IDLE;
+	/*
+	 * One that is due may be on its way out, as above, at this call and at the
+	 * next one.
+	 */
+	if (was || (t->expect == EXPECT_UNKNOWN && sim.now < t->early))
+		t->expect = EXPECT_IDLE;
+	else if (t->expect == EXPECT_PENDING)
+		t->expect = EXPECT_UNKNOWN;
 	if (t->stopped > t->begun)
 		sim_fail("timer %u: stopped more often than started", t->nr);
 	if (!sync)
