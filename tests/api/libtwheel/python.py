@@ -72,25 +72,6 @@ def test_backends():
     os.environ["TWHEEL_BACKEND"] = asked
 
 
-def test_flags():
-    if not CHOOSES:
-        fails_with(errno.ENOSYS, lambda: twheel.Twheel(flags=twheel.OPEN_PROCESS))
-        return
-    for flags in twheel.OPEN_PROCESS, twheel.OPEN_PROCESS | twheel.OPEN_ONE_THREAD:
-        with twheel.Twheel(shared_ids=8, flags=flags) as t:
-            assert t.backend == "process"
-            assert not t.start(3, HOUR) and t.restart(3, 0)
-            assert [event.id for event in t.wait()] == [3]
-    if os.path.exists("/dev/twheel"):
-        with twheel.Twheel(flags=twheel.OPEN_KERNEL) as t:
-            assert t.backend == "kernel"
-    else:
-        fails_with(errno.ENOENT, lambda: twheel.Twheel(flags=twheel.OPEN_KERNEL))
-    for flags in twheel.OPEN_KERNEL | twheel.OPEN_PROCESS, 1 << 3:
-        fails_with(errno.EINVAL, lambda flags=flags: twheel.Twheel(flags=flags))
-    raises(ctypes.ArgumentError, lambda: twheel.Twheel(flags=-1))
-
-
 def test_numbers_are_not_cut_off():
     for setup in {"shared_ids": 2**32 + 1}, {"max_timers": -1}, {"tick_ns": 2**64}:
         raises(OverflowError, lambda: twheel.Twheel(**setup))

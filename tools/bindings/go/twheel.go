@@ -92,25 +92,11 @@ type Twheel struct {
 	words []uint64
 }
 
-// Flags of OpenFlags.
-const (
-	// OpenKernel is for a session of /dev/twheel only.
-	OpenKernel = C.TWHEEL_OPEN_KERNEL
-	// OpenProcess is for a session in the process, also where there is a /dev/twheel.
-	OpenProcess = C.TWHEEL_OPEN_PROCESS
-	// OpenOneThread says that one goroutine at a time uses the session. One in the process
-	// then takes no lock. Events, which has a goroutine of its own, is not for it.
-	OpenOneThread = C.TWHEEL_OPEN_ONE_THREAD
-)
-
 // Open opens a session. EventSize is ignored.
-func Open(setup Setup) (*Twheel, error) { return OpenFlags(setup, 0) }
-
-// OpenFlags opens a session as Open does, with OpenKernel, OpenProcess, OpenOneThread.
-func OpenFlags(setup Setup, flags uint32) (*Twheel, error) {
+func Open(setup Setup) (*Twheel, error) {
 	t := &Twheel{reading: make(chan struct{}, 1), closed: make(chan struct{})}
-	if err := advise(C.twheel_open_flags_sized(&t.t, (*C.struct_twheel_setup)(unsafe.Pointer(&setup)),
-		C.size_t(unsafe.Sizeof(setup)), C.size_t(unsafe.Sizeof(Event{})), C.uint(flags))); err != nil {
+	if err := advise(C.twheel_open_sized(&t.t, (*C.struct_twheel_setup)(unsafe.Pointer(&setup)),
+		C.size_t(unsafe.Sizeof(setup)), C.size_t(unsafe.Sizeof(Event{})))); err != nil {
 		return nil, err
 	}
 	if err := t.poll(); err != nil {

@@ -70,39 +70,6 @@ func TestBackends(t *testing.T) {
 	}
 }
 
-func TestFlags(t *testing.T) {
-	for _, flags := range []uint32{OpenProcess, OpenProcess | OpenOneThread} {
-		s, err := OpenFlags(Setup{SharedIds: 8}, flags)
-		must(t, err)
-		if in, err := s.InProcess(); !in || err != nil {
-			t.Fatal(in, err)
-		}
-		_, err = s.Start(3, hour, 0)
-		must(t, err)
-		if pending, err := s.Restart(3, 0, 0); !pending || err != nil {
-			t.Fatal(pending, err)
-		}
-		if n, err := s.Read(context.Background(), make([]Event, 4)); n != 1 || err != nil {
-			t.Fatal(n, err)
-		}
-		must(t, s.Close())
-	}
-	s, err := OpenFlags(Setup{}, OpenKernel)
-	if _, missing := os.Stat("/dev/twheel"); missing != nil {
-		wants(t, err, syscall.ENOENT)
-	} else {
-		must(t, err)
-		if in, err := s.InProcess(); in || err != nil {
-			t.Fatal(in, err)
-		}
-		must(t, s.Close())
-	}
-	for _, flags := range []uint32{OpenKernel | OpenProcess, 1 << 3} {
-		_, err := OpenFlags(Setup{}, flags)
-		wants(t, err, syscall.EINVAL)
-	}
-}
-
 func TestTimers(t *testing.T) {
 	s := open(t, 0)
 	if pending, err := s.Start(3, hour, 33); pending || err != nil {

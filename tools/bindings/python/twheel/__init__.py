@@ -20,13 +20,13 @@ from typing import TYPE_CHECKING, Any, Iterator, List, NamedTuple, Optional, Tup
 
 from . import _library
 from ._library import (
-    EVENT_PERIODIC, ID_ANY, MODE_PERIODIC, MODE_TICKLESS, OPEN_KERNEL, OPEN_ONE_THREAD, OPEN_PROCESS,
-    SCHEME_HASHED, SCHEME_HIER, START_ABS, START_REPLACE, STATE_EXPIRED, STATE_PENDING, WORD_NONE, WORD_STOP)
+    EVENT_PERIODIC, ID_ANY, MODE_PERIODIC, MODE_TICKLESS, SCHEME_HASHED, SCHEME_HIER,
+    START_ABS, START_REPLACE, STATE_EXPIRED, STATE_PENDING, WORD_NONE, WORD_STOP)
 
 __all__ = [
     "Twheel", "Batch", "Event", "Entry", "Info", "Op", "Stats", "MS", "SECOND",
-    "EVENT_PERIODIC", "ID_ANY", "MODE_PERIODIC", "MODE_TICKLESS", "OPEN_KERNEL",
-    "OPEN_ONE_THREAD", "OPEN_PROCESS", "SCHEME_HASHED", "SCHEME_HIER", "START_ABS", "START_REPLACE", "STATE_EXPIRED", "STATE_PENDING",
+    "EVENT_PERIODIC", "ID_ANY", "MODE_PERIODIC", "MODE_TICKLESS", "SCHEME_HASHED",
+    "SCHEME_HIER", "START_ABS", "START_REPLACE", "STATE_EXPIRED", "STATE_PENDING",
     "WORD_NONE", "WORD_STOP"]
 
 if not TYPE_CHECKING:
@@ -111,9 +111,7 @@ def _tuple(kind: Type[_T], structure: Any) -> _T:
 
 class Twheel:
     """
-    A session. struct twheel_setup says what the arguments mean, but for flags: OPEN_KERNEL
-    or OPEN_PROCESS is for only one of the two, and with OPEN_ONE_THREAD one thread at a
-    time uses the session. One in the process then takes no lock.
+    A session. struct twheel_setup says what the arguments mean.
 
     words has the word of each timer below shared_ids: words[timer] = deadline_ns pushes
     the timer back, without a system call. A slice of it that lives on keeps the
@@ -123,12 +121,13 @@ class Twheel:
 
     def __init__(self, *, shared_ids: int = 0, max_timers: int = 0, private: bool = False,
                  scheme: int = SCHEME_HIER, mode: int = MODE_PERIODIC, slots: int = 0,
-                 tick_ns: int = 0, flags: int = 0):
+                 tick_ns: int = 0):
         setup = _library.checked(_library.Setup, scheme=scheme, mode=mode, slots=slots,
                                  flags=_library.SETUP_PRIVATE if private else 0,
                                  tick_ns=tick_ns, max_timers=max_timers, shared_ids=shared_ids)
         pointer = ctypes.c_void_p()
-        _library.open_session(ctypes.byref(pointer), setup, flags)
+        _library.open_session(ctypes.byref(pointer), ctypes.byref(setup),
+                              ctypes.sizeof(setup), ctypes.sizeof(_library.Event))
         assert pointer.value
         self._handle = pointer.value
         head = _library.Head.from_address(self._handle)

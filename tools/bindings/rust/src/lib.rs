@@ -108,30 +108,9 @@ unsafe impl Sync for Twheel {}
 impl Twheel {
     /// Opens one of the device or of the process, as TWHEEL_BACKEND in the environment says.
     pub fn open(setup: &Setup) -> Result<Twheel> {
-        Twheel::open_flags(setup, 0)
-    }
-
-    /// With OPEN_KERNEL or OPEN_PROCESS it is of the one that is named.
-    pub fn open_flags(setup: &Setup, flags: u32) -> Result<Twheel> {
-        match flags & OPEN_ONE_THREAD {
-            0 => Twheel::open_any(setup, flags),
-            _ => Err(Error { call: OPEN, errno: EINVAL }),
-        }
-    }
-
-    /// As open_flags(), and a session in the process takes no lock.
-    ///
-    /// # Safety
-    ///
-    /// One thread at a time uses the session, its batches included.
-    pub unsafe fn open_one_thread(setup: &Setup, flags: u32) -> Result<Twheel> {
-        Twheel::open_any(setup, flags | OPEN_ONE_THREAD)
-    }
-
-    fn open_any(setup: &Setup, flags: u32) -> Result<Twheel> {
         let mut handle = null_mut();
         check(OPEN, unsafe {
-            twheel_open_flags_sized(&mut handle, setup, size_of::<Setup>(), size_of::<Event>(), flags)
+            twheel_open_sized(&mut handle, setup, size_of::<Setup>(), size_of::<Event>())
         })?;
         Ok(Twheel(NonNull::new(handle).expect("a session")))
     }

@@ -3,7 +3,6 @@
 use std::future::{ready, Future};
 use std::io;
 use std::os::unix::io::AsFd;
-use std::path::Path;
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
@@ -37,26 +36,6 @@ fn sessions_are_here_or_there() {
     let error = Twheel::open(&Setup { tick_ns: 1, ..Setup::default() }).unwrap_err();
     assert_eq!(error.errno, EINVAL);
     assert!(error.to_string().starts_with("/dev/twheel: "));
-}
-
-#[test]
-fn sessions_are_where_a_flag_says() {
-    let setup = Setup { shared_ids: 8, ..Setup::default() };
-    let opened = [Twheel::open_flags(&setup, OPEN_PROCESS), unsafe { Twheel::open_one_thread(&setup, OPEN_PROCESS) }];
-    for t in opened {
-        let t = t.unwrap();
-        assert!(t.in_process().unwrap());
-        assert!(!t.start(3, HOUR, 0).unwrap());
-        assert!(t.restart(3, Duration::ZERO, 0).unwrap());
-        assert_eq!(t.wait(&mut [Event::default(); 4], None).unwrap().len(), 1);
-    }
-    match Twheel::open_flags(&setup, OPEN_KERNEL) {
-        Ok(t) => assert!(!t.in_process().unwrap()),
-        Err(error) => assert_eq!((error.errno, Path::new("/dev/twheel").exists()), (ENOENT, false)),
-    }
-    for flags in [OPEN_KERNEL | OPEN_PROCESS, 1 << 2, 1 << 3] {
-        assert_eq!(errno(Twheel::open_flags(&setup, flags)), EINVAL);
-    }
 }
 
 #[test]
