@@ -102,13 +102,19 @@ static void serve_hardirq(struct sim_cpu *cpu)
 		do_softirq();
 }
 
+/* It may interrupt a task that spins for a lock, and does not wait for that lock itself. */
 void sim_interrupts(void)
 {
-	while (sim_irq_due(this_sim_cpu()))
-		serve_hardirq(this_sim_cpu());
-	if (!SIM_RT && this_sim_cpu()->softirq && !this_sim_cpu()->softirq_task &&
-	    !this_sim_cpu()->irqs_off && !sim_task->hardirq && !sim_task->bh)
+	struct sim_cpu *cpu = this_sim_cpu();
+	struct sim_lock *spins = cpu->spins;
+
+	cpu->spins = NULL;
+	while (sim_irq_due(cpu))
+		serve_hardirq(cpu);
+	if (!SIM_RT && cpu->softirq && !cpu->softirq_task && !cpu->irqs_off &&
+	    !sim_task->hardirq && !sim_task->bh)
 		do_softirq();
+	cpu->spins = spins;
 }
 
 int smp_call_function_single_async(int nr, call_single_data_t *csd)
