@@ -46,7 +46,7 @@ const struct debug_obj_descr twheel_base_debug_descr = {
  */
 static u64 end_doze(struct twheel_base *base)
 {
-	u64 now = twheel_tick_of(base, ktime_get());
+	u64 now = twheel_tick_now(base);
 
 	if (twheel_scheme_next(&base->scheme) <= now)
 		now--;
@@ -126,7 +126,7 @@ void twheel_base_arm(struct twheel_base *base, u64 tick)
  */
 void twheel_base_wake(struct twheel_base *base)
 {
-	u64 now = twheel_tick_of(base, ktime_get());
+	u64 now = twheel_tick_now(base);
 	int work = 1;
 
 	/*
@@ -192,7 +192,7 @@ static int alloc_slots(struct twheel_base *base, struct twheel_scheme *scheme,
 	}
 	twheel_scheme_init(scheme, config->scheme, scheme->slots,
 			   scheme->occupied, nr,
-			   twheel_tick_of(base, ktime_get()));
+			   twheel_tick_now(base));
 	return 0;
 }
 
@@ -259,10 +259,12 @@ twheel_base_alloc(struct twheel *wheel, unsigned int cpu,
 	base->wheel = wheel;
 	base->tick_ns = wheel->config.tick_ns;
 	base->doze = wheel->config.doze;
+	base->clock = wheel->config.clock;
+	base->ahead = twheel_base_time(base, 0);
 	base->armed_tick = U64_MAX;
 	base->next_tick_end = &base->tick_ends;
 	base->timers_per_look = 1;
-	twheel_hrtimer_setup(&base->hrtimer, tick,
+	twheel_hrtimer_setup(&base->hrtimer, tick, base->clock,
 			     HRTIMER_MODE_ABS_PINNED_SOFT);
 	INIT_CSD(&base->kick, twheel_kicked, base);
 	if (!wheel->config.lazy && twheel_base_prepare(base, cpu)) {

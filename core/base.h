@@ -93,6 +93,7 @@ struct twheel_counters {
  * @tick_ns: length of a tick. Constant
  * @doze: of the empty ticks in a row, the first to be slept through. 0 if none
  *	is. Constant
+ * @clock: the clock of ticks and deadlines. Constant
  * @empty: runs in a row that expired nothing, at most @doze
  * @late_ns: lateness of a timer with an @offset_ns of 0 that expires now, plus 1.
  *	Only the hrtimer's function has it, for the tick that it is at
@@ -110,6 +111,9 @@ struct twheel_counters {
  * @scheme: the timers
  * @counters: events since it was made
  * @reached: the last tick that the hrtimer's function was run for
+ * @ahead: what @clock was ahead of CLOCK_MONOTONIC then, ns
+ * @resumed: the tick of the first run after @ahead had changed. All ticks before it may
+ *	have been slept through, and count as late only from it on
  * @tick_ends: work for the end of the run. Only the hrtimer's function and the
  *	callbacks that it calls touch it, and one CPU runs them one by one
  * @next_tick_end: where the next of @tick_ends is linked
@@ -129,6 +133,7 @@ struct twheel_base {
 	unsigned int cpu;
 	u32 tick_ns;
 	u32 doze;
+	clockid_t clock;
 	u32 empty;
 	u32 late_starts;
 	u32 late_ns;
@@ -141,6 +146,8 @@ struct twheel_base {
 	struct twheel_scheme scheme;
 	struct twheel_counters counters;
 	u64 reached;
+	s64 ahead;
+	u64 resumed;
 	struct twheel_tick_end *tick_ends;
 	struct twheel_tick_end **next_tick_end;
 	bool waited;
@@ -190,6 +197,19 @@ static inline u64 twheel_tick_of(const struct twheel_base *base, ktime_t now)
 static inline ktime_t twheel_time_of(const struct twheel_base *base, u64 tick)
 {
 	return min_t(u64, tick * base->tick_ns, KTIME_MAX);
+}
+
+/* A time of CLOCK_MONOTONIC on the base's clock. */
+static __always_inline ktime_t twheel_base_time(const struct twheel_base *base,
+						ktime_t monotonic)
+{
+	return twheel_clock_time(base->clock, monotonic);
+}
+
+/* The tick of now. */
+static inline u64 twheel_tick_now(const struct twheel_base *base)
+{
+	return twheel_tick_of(base, twheel_base_time(base, ktime_get()));
 }
 
 static inline struct twheel_timer *twheel_timer_of(struct twheel_node *node)

@@ -31,31 +31,32 @@
 static inline void
 twheel_hrtimer_setup(struct hrtimer *hrtimer,
 		     enum hrtimer_restart (*fn)(struct hrtimer *),
-		     enum hrtimer_mode mode)
+		     clockid_t clock, enum hrtimer_mode mode)
 {
-	hrtimer_setup(hrtimer, fn, CLOCK_MONOTONIC, mode);
+	hrtimer_setup(hrtimer, fn, clock, mode);
 }
 #else
 static inline void
 twheel_hrtimer_setup(struct hrtimer *hrtimer,
 		     enum hrtimer_restart (*fn)(struct hrtimer *),
-		     enum hrtimer_mode mode)
+		     clockid_t clock, enum hrtimer_mode mode)
 {
-	hrtimer_init(hrtimer, CLOCK_MONOTONIC, mode);
+	hrtimer_init(hrtimer, clock, mode);
 	hrtimer->function = fn;
 }
 #endif
 
 /*
- * The offset of CLOCK_MONOTONIC in the caller's time namespace from ours, ns.
+ * The offset of a clock in the caller's time namespace from ours, ns.
  * timens_ktime_to_host() does the same for timerfd, but is not exported.
  */
-static inline s64 twheel_time_ns_offset(void)
+static inline s64 twheel_time_ns_offset(clockid_t clock)
 {
 #ifdef CONFIG_TIME_NS
 	struct time_namespace *ns = current->nsproxy->time_ns;
 
-	return timespec64_to_ns(&ns->offsets.monotonic);
+	return timespec64_to_ns(clock == CLOCK_BOOTTIME ? &ns->offsets.boottime :
+							  &ns->offsets.monotonic);
 #else
 	return 0;
 #endif

@@ -151,6 +151,8 @@ static void show_config(struct seq_file *seq, const struct twheel *wheel)
 	show_value(seq, "", "number", wheel->number);
 	seq_printf(seq, "scheme %s\n", twheel_wheel_scheme_name(config->scheme));
 	seq_printf(seq, "mode %s\n", twheel_wheel_mode_name(config->mode));
+	seq_printf(seq, "clock %s\n", config->clock == CLOCK_BOOTTIME ?
+		   "boottime" : "monotonic");
 	show_value(seq, "", "doze", config->doze);
 	show_value(seq, "", "tick_ns", config->tick_ns);
 	show_value(seq, "", "slots",

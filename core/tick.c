@@ -2,7 +2,7 @@
 /**
  * DOC: The hrtimer's function: what happens at a tick
  *
- * Tick n of a wheel is at n * tick_ns on CLOCK_MONOTONIC, on all CPUs. A base
+ * Tick n of a wheel is at n * tick_ns on the wheel's clock, on all CPUs. A base
  * that was kept from running processes the ticks that it missed in order.
  *
  * Bounds. Under the lock at most TWHEEL_MOVES_PER_LOCK timers are moved before
@@ -177,10 +177,11 @@ static bool expire_timer(struct twheel_base *base, struct twheel_timer *timer,
 
 /**
  * struct tick_run - one run of twheel_tick()
- * @begin: when it began
+ * @begin: when it began, on CLOCK_MONOTONIC, as all that a share of the CPU is about
  * @looked: when it looked at the clock last
  * @limit_ns: its part of the CPU
  * @ends: when its wake-ups began, if a payer has to pay for them
+ * @ahead: what the base's clock is ahead of CLOCK_MONOTONIC, ns
  * @work: timers that it may still expire, or move while none is due
  * @target: the tick that the clock has reached
  * @first: tick of the first timer expired
@@ -193,6 +194,7 @@ struct tick_run {
 	ktime_t looked;
 	s64 limit_ns;
 	ktime_t ends;
+	s64 ahead;
 	int work;
 	u64 target;
 	u64 first;
@@ -201,6 +203,14 @@ struct tick_run {
 	u64 cascaded;
 };
 
+/* How late it is for a tick at a time of CLOCK_MONOTONIC. A sleep does not count. */
+static s64 late_for(const struct twheel_base *base, const struct tick_run *run,
+		    u64 tick, ktime_t time)
+{
+	return time + run->ahead -
+	       twheel_time_of(base, max(tick, base->resumed));
+}
+
 /*
  * The timers of this tick are late from their deadline, in the tick before it, to
  * the last look at the clock. A deadline that had passed at the start counts as
@@ -208,7 +218,7 @@ struct tick_run {
  */
 static void note_late(struct twheel_base *base, const struct tick_run *run)
 {
-	s64 late = run->looked - twheel_time_of(base, base->scheme.clock);
+	s64 late = late_for(base, run, base->scheme.clock, run->looked);
 
 	base->late_ns = clamp_t(s64, late, 0, S32_MAX) + base->tick_ns;
 }
@@ -310,12 +320,12 @@ static bool expire_timers(struct twheel_base *base, struct tick_run *run)
 static void count_ticks(struct twheel_base *base, u64 target)
 {
 	struct twheel_counters *c = &base->counters;
-	u64 first = base->reached + 1;
+	u64 first = max(base->reached + 1, base->resumed);
 
 	c->wakeups++;
 	if (target < first)
 		return;
-	/* Ticks before it were dozed through, and not missed. */
+	/* Ticks before it were dozed or slept through, and not missed. */
 	if (base->armed_tick)
 		first = clamp(base->armed_tick, first, target);
 	c->ticks += target - first + 1;
@@ -338,8 +348,8 @@ static void count_run(struct twheel_base *base, const struct tick_run *run,
 	if (run->last == U64_MAX)
 		return;
 	note_max(&c->longest_lateness_ns,
-		 run->begin - twheel_time_of(base, run->first));
-	note_max(&c->longest_lateness_ns, end - twheel_time_of(base, run->last));
+		 late_for(base, run, run->first, run->begin));
+	note_max(&c->longest_lateness_ns, late_for(base, run, run->last, end));
 }
 
 /*
@@ -360,7 +370,8 @@ static ktime_t next_run(struct twheel_base *base, const struct tick_run *run,
 	base->armed_tick = 0;
 	if (!done) {
 		base->waited = true;
-		return twheel_share_wait(base->payer, end, passed_over);
+		return run->ahead + twheel_share_wait(base->payer, end,
+						      passed_over);
 	}
 	base->empty = run->expired ? 0 : min(base->empty + 1, base->doze);
 	/* The next tick would be one more. */
@@ -410,7 +421,12 @@ static bool run_tick(struct twheel_base *base, struct tick_run *run)
 	raw_spin_lock_irq(&base->lock);
 	cascaded = base->scheme.cascaded;
 	expired = base->counters.expired;
-	run->target = max(twheel_tick_of(base, run->begin), base->scheme.clock);
+	run->target = max(twheel_tick_of(base, run->begin + run->ahead),
+			  base->scheme.clock);
+	if (unlikely(base->ahead != run->ahead)) {
+		base->ahead = run->ahead;
+		base->resumed = run->target;
+	}
 	count_ticks(base, run->target);
 	base->armed_tick = 0;
 
@@ -446,6 +462,7 @@ enum hrtimer_restart twheel_tick(struct hrtimer *hrtimer)
 	ktime_t end;
 	bool done;
 
+	run.ahead = twheel_base_time(base, run.begin) - run.begin;
 	run.limit_ns = twheel_share_begin(base->payer, run.begin, base->waited);
 	if (!run.limit_ns)
 		return put_off(base, &run);

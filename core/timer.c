@@ -142,6 +142,7 @@ static ktime_t deadline_of(const struct twheel_base *base,
 	return twheel_expired_deadline(timer, base->tick_ns);
 }
 
+/* On CLOCK_MONOTONIC: the clock is the base's, which is known once it is locked. */
 static u64 deadline_after(u64 delay_ns)
 {
 	u64 deadline = ktime_get() + delay_ns;
@@ -371,7 +372,7 @@ static noinline int start_cold(struct twheel_base *base,
 /**
  * twheel_start_at - start or restart a timer at an absolute deadline
  * @timer: the timer
- * @deadline: when it is to expire, CLOCK_MONOTONIC, ns. One that has passed
+ * @deadline: when it is to expire, on its wheel's clock, ns. One that has passed
  *	expires at the next tick
  *
  * A timer that is not pending is started on the base of this CPU. One that is
@@ -408,6 +409,15 @@ static noinline int start_other_tick(struct twheel_timer *timer, u64 deadline,
 	return 1;
 }
 
+/* As well. Most callers need not convert a time for it either. */
+static noinline int start_converted(struct twheel_timer *timer, u64 deadline)
+{
+	unsigned long flags;
+	struct twheel_base *base = twheel_lock_base(timer, &flags);
+
+	return start_cold(base, timer, twheel_base_time(base, deadline), flags);
+}
+
 /*
  * A relative start of a timer that was pending when it was looked at.
  *
@@ -425,12 +435,12 @@ static noinline int start_other_tick(struct twheel_timer *timer, u64 deadline,
 static noinline int restart_after(struct twheel_timer *timer, u64 deadline)
 {
 	u64 expires;
-	/* As in twheel_lock_base(). All bases of its wheel have one tick. */
+	/* As in twheel_lock_base(). All bases of its wheel have one tick and clock. */
 	struct twheel_base *base = READ_ONCE(timer->base);
 	u32 offset_ns;
 
-	if (unlikely(base <= TWHEEL_MOVING))
-		return twheel_start_at(timer, deadline);
+	if (unlikely(base <= TWHEEL_MOVING || base->clock == CLOCK_BOOTTIME))
+		return start_converted(timer, deadline);
 	expires = round_up_to_tick(base, deadline, &offset_ns);
 	/* Pairs with twheel_base_start() and twheel_scheme_refresh(). */
 	if (IS_ENABLED(CONFIG_64BIT) &&
@@ -450,8 +460,9 @@ static noinline int restart_after(struct twheel_timer *timer, u64 deadline)
  *
  * As twheel_start_at() at @delay_ns from now. Many callers push a timer back more
  * often than once a tick. So if the timer is pending and due in the same tick
- * already, nothing is locked, counted or traced. If others start the timer at the
- * same time, twheel_deadline() may be off by less than a tick.
+ * already, on a wheel on CLOCK_MONOTONIC nothing is locked, counted or traced. If
+ * others start the timer at the same time, twheel_deadline() may be off by less than
+ * a tick.
  *
  * For other units there are ms_to_ktime() and ktime_set(), also on 32 bits.
  *
@@ -479,7 +490,7 @@ int twheel_start(struct twheel_timer *timer, u64 delay_ns)
 	if (unlikely(smp_load_acquire(&timer->node.link.next)))
 		return restart_after(timer, deadline);
 	base = twheel_lock_base(timer, &flags);
-	return start(base, timer, deadline, flags);
+	return start(base, timer, twheel_base_time(base, deadline), flags);
 }
 EXPORT_SYMBOL_GPL(twheel_start);
 
@@ -545,7 +556,7 @@ EXPORT_SYMBOL_GPL(twheel_again_at);
 /**
  * twheel_restart_at - restart a timer if it is pending
  * @timer: the timer
- * @deadline: when it is to expire, CLOCK_MONOTONIC, ns
+ * @deadline: when it is to expire, on its wheel's clock, ns
  *
  * As mod_timer_pending(): for callers to whom a timer that has just expired is
  * another matter than a timer that they can still push back.
@@ -572,7 +583,7 @@ EXPORT_SYMBOL_GPL(twheel_restart_at);
 /**
  * twheel_reduce_at - start a timer, or bring its deadline forward
  * @timer: the timer
- * @deadline: when it is to expire at the latest, CLOCK_MONOTONIC, ns
+ * @deadline: when it is to expire at the latest, on its wheel's clock, ns
  *
  * As timer_reduce(): for a timer that serves several purposes, each with a
  * deadline of its own. A timer that is pending with an earlier deadline keeps that.
@@ -618,6 +629,7 @@ int twheel_start_on(struct twheel_timer *timer, u64 delay_ns, int cpu)
 	if (cpu < 0 || cpu >= nr_cpu_ids || !cpu_online(cpu))
 		return -EINVAL;
 	base = twheel_lock_base(timer, &flags);
+	deadline = twheel_base_time(base, deadline);
 	expires = round_up_to_tick(base, deadline, &offset_ns);
 	if (!twheel_pending(timer))
 		return start_slow(base, timer, expires, offset_ns, cpu, flags);
@@ -654,7 +666,7 @@ u64 twheel_forward(struct twheel_timer *timer, u64 period_ns)
 	unsigned long flags;
 	struct twheel_base *base = twheel_lock_base(timer, &flags);
 	ktime_t deadline = deadline_of(base, timer);
-	ktime_t now = ktime_get();
+	ktime_t now = twheel_base_time(base, ktime_get());
 	u64 periods;
 
 	/* On another CPU the callback could note a start from now on. */
@@ -1011,7 +1023,7 @@ EXPORT_SYMBOL_GPL(twheel_timer_destroy);
  * @timer: the timer
  *
  * Context: Any but NMI.
- * Return: the deadline of its last start, CLOCK_MONOTONIC, ns.
+ * Return: the deadline of its last start, on its wheel's clock, ns.
  */
 ktime_t twheel_deadline(const struct twheel_timer *timer)
 {
@@ -1036,9 +1048,14 @@ EXPORT_SYMBOL_GPL(twheel_deadline);
  */
 u64 twheel_remaining(const struct twheel_timer *timer)
 {
-	ktime_t deadline = twheel_deadline(timer);
-	ktime_t now = ktime_get();
+	unsigned long flags;
+	/* As in twheel_deadline(). */
+	struct twheel_base *base = twheel_lock_base((struct twheel_timer *)timer,
+						    &flags);
+	ktime_t deadline = deadline_of(base, timer);
+	ktime_t now = twheel_base_time(base, ktime_get());
 
+	twheel_unlock_base(base, flags);
 	return twheel_pending(timer) && deadline > now ? deadline - now : 0;
 }
 EXPORT_SYMBOL_GPL(twheel_remaining);

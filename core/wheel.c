@@ -41,7 +41,7 @@ static u64 default_tick_ns;		/* constant after init */
  * Where timers are that have no base yet: those with a static initialiser, set up
  * before there was a default wheel, or never set up. None of them is pending. It
  * has no CPU, so that a start moves its timer to a base of the default wheel.
- * @wheel and @tick_ns are that one's, once it is there.
+ * @wheel, @tick_ns and @clock are that one's, once it is there.
  */
 struct twheel_base twheel_wheel_unbound = {
 	.lock = __RAW_SPIN_LOCK_UNLOCKED(twheel_wheel_unbound.lock),
@@ -182,6 +182,10 @@ int twheel_check_config(struct twheel_config *config)
 {
 	if (config->scheme >= TWHEEL_NR_SCHEMES ||
 	    config->mode >= TWHEEL_NR_MODES)
+		return -EINVAL;
+	if (!config->clock)
+		config->clock = CLOCK_MONOTONIC;
+	if (config->clock != CLOCK_MONOTONIC && config->clock != CLOCK_BOOTTIME)
 		return -EINVAL;
 	if (config->mode == TWHEEL_TICKLESS && config->doze > 1)
 		return -EINVAL;
@@ -486,6 +490,7 @@ int twheel_wheel_create_default(const struct twheel_config *config)
 	raw_spin_lock_irq(&twheel_wheel_unbound.lock);
 	twheel_wheel_unbound.wheel = wheel;
 	twheel_wheel_unbound.tick_ns = wheel->config.tick_ns;
+	twheel_wheel_unbound.clock = wheel->config.clock;
 	raw_spin_unlock_irq(&twheel_wheel_unbound.lock);
 	return 0;
 }

@@ -54,7 +54,10 @@ static int check_setup(const struct twheel_setup *setup)
 	    setup->max_timers > timers_limit())
 		return -EINVAL;
 	if (!(setup->flags & TWHEEL_SETUP_PRIVATE) &&
-	    (setup->scheme || setup->mode || setup->slots || setup->tick_ns))
+	    (setup->scheme || setup->mode || setup->slots || setup->tick_ns ||
+	     setup->clock))
+		return -EINVAL;
+	if (setup->wake_ns || setup->wake_events || setup->reserved2)
 		return -EINVAL;
 	if (setup->shared_ids > (setup->max_timers ?: timers_limit()))
 		return -EINVAL;
@@ -123,7 +126,7 @@ static void use_words(struct twheel_session *s,
 		*words = NULL;
 	}
 	if (s->words)
-		s->words->offset = twheel_time_ns_offset();
+		s->words->offset = twheel_time_ns_offset(s->clock);
 }
 
 /*
@@ -180,9 +183,9 @@ int twheel_session_setup(struct twheel_session *s,
 	ret = check_change(s, setup);
 	if (!ret) {
 		take_tables(s, old);
-		use_words(s, &words);
 		swap(s->shared, shared);
 		twheel_session_wheel_use(s, s->shared);
+		use_words(s, &words);
 		s->max_timers = setup->max_timers ?: timers_limit();
 		s->event_size = setup->event_size ?: TWHEEL_EVENT_SIZE_V1;
 	}
@@ -230,6 +233,7 @@ void twheel_session_info(struct twheel_session *s, struct twheel_info *info)
 	spin_unlock_bh(&s->lock);
 	info->scheme = config.scheme;
 	info->mode = config.mode;
+	info->clock = config.clock;
 	info->slots = config.slots;
 	info->tick_ns = config.tick_ns;
 	info->max_interval_ns = KTIME_MAX;

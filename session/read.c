@@ -347,8 +347,8 @@ ssize_t twheel_session_read(struct twheel_session *s, struct iov_iter *to)
 	struct reading r = {
 		.to		= to,
 		.event_size	= READ_ONCE(s->event_size),
-		.now		= ktime_get(),
-		.offset		= twheel_time_ns_offset(),
+		.now		= twheel_session_time(s, ktime_get()),
+		.offset		= twheel_session_offset(s),
 	};
 	size_t size = iov_iter_count(to), room = size / (u32)r.event_size;
 	int tries = TWHEEL_FETCH_TRIES;

@@ -117,6 +117,7 @@ struct twheel_session_counters {
  * @closing: the last descriptor is gone: what expires is not queued
  * @generation: the last generation given to an id
  * @tick_ns: length of a tick of @wheel
+ * @clock: clock of @wheel, and of all times of the session
  * @timers: timers that are not free
  * @max_timers: limit of @timers
  * @tables: the timers by id
@@ -148,6 +149,7 @@ struct twheel_session {
 	bool closing;
 	u64 generation;
 	u64 tick_ns;
+	clockid_t clock;
 	u32 timers;
 	u32 max_timers;
 	u32 event_size;

@@ -25,7 +25,8 @@
 #include "timer.h"
 
 /**
- * twheel_session_from_caller - a time of the caller's CLOCK_MONOTONIC as ours
+ * twheel_session_from_caller - a time of the caller's clock as ours
+ * @s: the session
  * @time: at most KTIME_MAX, ns
  *
  * A time before the clock of the caller's time namespace began is in the past
@@ -34,9 +35,9 @@
  * Context: Process.
  * Return: the time on the clock of the initial time namespace, ns.
  */
-ktime_t twheel_session_from_caller(u64 time)
+ktime_t twheel_session_from_caller(const struct twheel_session *s, u64 time)
 {
-	return twheel_session_to_ours(time, twheel_time_ns_offset());
+	return twheel_session_to_ours(time, twheel_session_offset(s));
 }
 
 static struct twheel_session *session_of(struct twheel_utimer *ut)
@@ -115,10 +116,17 @@ static ktime_t due_time(const struct twheel_session *s,
 	return ut->timer.node.expires * s->tick_ns;
 }
 
-/* Set where the clock is read once for a whole run, before it. */
+/* Set where the session's clock is read once for a whole run, before it. */
 #ifndef TWHEEL_CLOCK_STANDS
 #define TWHEEL_CLOCK_STANDS	0
 #endif
+
+static u64 expiry_time(const struct twheel_session *s)
+{
+	u64 now = ktime_get_ns();
+
+	return TWHEEL_CLOCK_STANDS ? now : twheel_session_time(s, now);
+}
 
 /*
  * The second look at a word comes after the clock was read. A word that was
@@ -134,7 +142,7 @@ static void session_expired(struct twheel_timer *timer)
 	spin_lock(&s->lock);
 	if (has_word(s, ut) && heed_word(s, ut, due_time(s, ut)))
 		goto unlock;
-	now = ktime_get_ns();
+	now = expiry_time(s);
 	if (!TWHEEL_CLOCK_STANDS && has_word(s, ut) && heed_word(s, ut, now))
 		goto unlock;
 	ut->expired_ns = now;
@@ -258,7 +266,7 @@ static bool is_internal(int ret)
  * twheel_session_start_locked - start a timer, and make room for it
  * @s: the session
  * @args: as in TWHEEL_IOC_START. @args->id is set to the id that was started
- * @now: what a relative start counts from, ns
+ * @now: what a relative start counts from, on CLOCK_MONOTONIC, ns
  *
  * Context: Process, may sleep. Session's lock held. It is let go meanwhile if
  * memory is needed, or the timer's callback is on its way.
@@ -402,7 +410,7 @@ void twheel_session_entry(struct twheel_session *s, struct twheel_utimer *ut,
 			  struct twheel_entry *entry)
 {
 	bool armed = ut->state == TWHEEL_ARMED;
-	ktime_t now = ktime_get();
+	ktime_t now = twheel_session_time(s, ktime_get());
 	ktime_t deadline = armed ? twheel_deadline(&ut->timer) :
 			   twheel_expired_deadline(&ut->timer, s->tick_ns);
 
@@ -410,7 +418,7 @@ void twheel_session_entry(struct twheel_session *s, struct twheel_utimer *ut,
 		.id		= ut->id,
 		.user_data	= ut->user_data,
 		.deadline_ns	= twheel_session_to_caller(deadline,
-							   twheel_time_ns_offset()),
+							   twheel_session_offset(s)),
 		.remaining_ns	= armed && deadline > now ? deadline - now : 0,
 		.period_ns	= ut->state == TWHEEL_ENDED ? 0 : ut->period_ns,
 		.state		= armed ? TWHEEL_STATE_PENDING :

@@ -5,6 +5,7 @@
 #ifndef _TWHEEL_SESSION_TIMER_H
 #define _TWHEEL_SESSION_TIMER_H
 
+#include "core/compat.h"
 #include "session.h"
 
 /* How often a page is faulted in for the same thing. */
@@ -13,7 +14,7 @@
 bool twheel_session_put(struct iov_iter *to, const void *from, size_t size,
 			size_t usize);
 int twheel_session_fetch(const struct iov_iter *to, size_t size, int *tries);
-ktime_t twheel_session_from_caller(u64 time);
+ktime_t twheel_session_from_caller(const struct twheel_session *s, u64 time);
 void twheel_session_entry(struct twheel_session *s, struct twheel_utimer *ut,
 			  struct twheel_entry *entry);
 
@@ -97,6 +98,24 @@ static inline int twheel_session_check_start(const struct twheel_session *s,
 	return twheel_session_has_number(s, args->id) ? 0 : -EINVAL;
 }
 
+/*
+ * A time of CLOCK_MONOTONIC on the session's clock. That may change until the first
+ * start: a reader looks at it without the lock, and finds no event yet.
+ */
+static inline ktime_t twheel_session_time(const struct twheel_session *s,
+					  ktime_t monotonic)
+{
+	/* Pairs with twheel_session_wheel_use(). */
+	return twheel_clock_time(READ_ONCE(s->clock), monotonic);
+}
+
+/* What that clock is ahead of ours in the caller's time namespace, ns. */
+static inline s64 twheel_session_offset(const struct twheel_session *s)
+{
+	/* Pairs with twheel_session_wheel_use(). */
+	return twheel_time_ns_offset(READ_ONCE(s->clock));
+}
+
 /* A time of the caller's, at most KTIME_MAX, whose clock is @offset ns ahead, as ours. */
 static inline ktime_t twheel_session_to_ours(u64 time, s64 offset)
 {
@@ -118,6 +137,7 @@ static inline u64 twheel_session_to_caller(u64 time, s64 offset)
 	return min_t(u64, time + offset, KTIME_MAX);
 }
 
+/* @now is on CLOCK_MONOTONIC, and was read before the lock was taken. */
 static inline ktime_t twheel_session_deadline(const struct twheel_session *s,
 					      const struct twheel_start *args,
 					      ktime_t now)
@@ -125,10 +145,11 @@ static inline ktime_t twheel_session_deadline(const struct twheel_session *s,
 	ktime_t deadline;
 
 	if (args->flags & TWHEEL_START_ABS)
-		deadline = twheel_session_from_caller(args->expires_ns);
+		deadline = twheel_session_from_caller(s, args->expires_ns);
 	else
 		/* No overflow of 64 bits: both are less than 2^63. */
-		deadline = min_t(u64, now + args->expires_ns, KTIME_MAX);
+		deadline = min_t(u64, twheel_session_time(s, now) +
+				      args->expires_ns, KTIME_MAX);
 	if (likely(!args->slack_ns))
 		return deadline;
 	return twheel_round_deadline(deadline, args->slack_ns, s->tick_ns);

@@ -43,7 +43,7 @@ static bool same_config(const struct twheel_config *a,
 {
 	return a->name == b->name && a->scheme == b->scheme &&
 	       a->mode == b->mode && a->tick_ns == b->tick_ns &&
-	       a->slots == b->slots;
+	       a->slots == b->slots && a->clock == b->clock;
 }
 
 static struct list_head *wheels_of(const struct twheel_session *s)
@@ -191,6 +191,7 @@ twheel_session_wheel_private(struct twheel_session *s,
 		.mode		= setup->mode,
 		.tick_ns	= setup->tick_ns,
 		.slots		= setup->slots,
+		.clock		= setup->clock,
 		.lazy		= true,
 		.payer		= s->nice ? NULL : s->user->payer,
 	};
@@ -254,6 +255,8 @@ void twheel_session_wheel_use(struct twheel_session *s,
 		s->prepared = cpumask_bits(cpu_none_mask);
 	twheel_get_config(s->wheel, &config);
 	s->tick_ns = config.tick_ns;
+	/* Pairs with twheel_session_time() and twheel_session_offset(). */
+	WRITE_ONCE(s->clock, config.clock);
 }
 
 /* The session is making room, so that nobody else changes its wheel. */

@@ -18,6 +18,7 @@
 #include <linux/list.h>
 #include <linux/lockdep.h>
 #include <linux/math64.h>
+#include <linux/minmax.h>
 #include <linux/poison.h>
 #include <linux/stringify.h>
 #include <linux/types.h>
@@ -76,6 +77,9 @@ enum twheel_mode {
  *	wheel does not fire at. It then fires where a slot needs attention, until
  *	a timer is started that is due earlier, or one expires. 0 is never. Has to
  *	be 0 or 1 for a tickless wheel, which is the same as a @doze of 1
+ * @clock: the clock of ticks, deadlines and delays. CLOCK_BOOTTIME goes on while the
+ *	system is suspended: timers that come due meanwhile expire when it is resumed,
+ *	and do not resume it. 0 is CLOCK_MONOTONIC, which stands still
  * @lazy: make the slots of a CPU when twheel_prepare() is called there, and at
  *	first only the slots of the CPU that calls twheel_create(). A timer that
  *	is started on a CPU without slots goes to another one
@@ -92,6 +96,7 @@ struct twheel_config {
 	u64 tick_ns;
 	unsigned int slots;
 	unsigned int doze;
+	clockid_t clock;
 	bool lazy;
 	struct twheel_payer *payer;
 };
@@ -195,7 +200,7 @@ struct twheel_tick_end {
 /**
  * struct twheel_request - one of many timers to be started or stopped
  * @timer: the timer
- * @deadline: when it is to expire, CLOCK_MONOTONIC, ns, not for a stop
+ * @deadline: when it is to expire, on its wheel's clock, ns, not for a stop
  * @result: what the function for one timer would have returned
  */
 struct twheel_request {
@@ -215,7 +220,7 @@ struct twheel_request {
  *
  * As twheel_deadline(), without a lock.
  *
- * Return: the deadline of its last start, CLOCK_MONOTONIC, ns.
+ * Return: the deadline of its last start, on its wheel's clock, ns.
  */
 static inline u64 twheel_expired_deadline(const struct twheel_timer *timer,
 					  u64 tick_ns)
@@ -226,8 +231,23 @@ static inline u64 twheel_expired_deadline(const struct twheel_timer *timer,
 }
 
 /**
+ * twheel_clock_time - a time of CLOCK_MONOTONIC on the clock of a wheel
+ * @clock: the wheel's clock
+ * @monotonic: the time, such as ktime_get()
+ *
+ * Context: Any but NMI.
+ * Return: that time on @clock, ns, at most KTIME_MAX.
+ */
+static inline ktime_t twheel_clock_time(clockid_t clock, ktime_t monotonic)
+{
+	if (likely(clock != CLOCK_BOOTTIME))
+		return monotonic;
+	return min_t(u64, ktime_mono_to_any(monotonic, TK_OFFS_BOOT), KTIME_MAX);
+}
+
+/**
  * twheel_round_deadline - a deadline at which other timers are due as well
- * @deadline: when the timer may expire at the earliest, CLOCK_MONOTONIC, ns
+ * @deadline: when the timer may expire at the earliest, on its wheel's clock, ns
  * @slack_ns: how much later it may be due, ns
  * @tick_ns: length of a tick of its wheel, ns
  *

@@ -134,7 +134,7 @@ static int begin_watch(u64 period)
 	watched.entered = ktime_get();
 	watched.period = period;
 	twheel_hrtimer_setup(&watched.hrtimer, note_irqoff,
-			     HRTIMER_MODE_REL_PINNED_HARD);
+			     CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
 	hrtimer_start(&watched.hrtimer, period, HRTIMER_MODE_REL_PINNED_HARD);
 	return insert_probes();
 }

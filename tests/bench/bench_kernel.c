@@ -122,7 +122,7 @@ static enum hrtimer_restart hr_expired(struct hrtimer *timer)
 
 static void hr_setup(struct bench *b, struct bench_timer *timer)
 {
-	twheel_hrtimer_setup(&timer->hr, hr_expired, HRTIMER_MODE_ABS);
+	twheel_hrtimer_setup(&timer->hr, hr_expired, CLOCK_MONOTONIC, HRTIMER_MODE_ABS);
 }
 
 static u64 hr_ns(u64 ns)

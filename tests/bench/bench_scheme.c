@@ -105,7 +105,7 @@ static int scheme_create(struct bench *b,
 		return -ENOMEM;
 	}
 	twheel_hrtimer_setup(&facility->hrtimer, one_tick,
-			     HRTIMER_MODE_ABS_PINNED_SOFT);
+			     CLOCK_MONOTONIC, HRTIMER_MODE_ABS_PINNED_SOFT);
 	hrtimer_start(&facility->hrtimer,
 		      ns_to_ktime((tick + 1) * BENCH_TICK_NS),
 		      HRTIMER_MODE_ABS_PINNED_SOFT);

@@ -155,7 +155,10 @@ void check_info(struct fuzz_shared *shared, const struct twheel_info *info)
 	    info->event_size > TWHEEL_ENTRY_SIZE_MAX || info->event_size % 8 ||
 	    info->tick_ns > SECOND || info->max_timers > IDS_MAX ||
 	    info->max_interval_ns >> 63 || info->slots > 1 << 20 ||
-	    info->shared_ids > IDS_MAX || info->reserved)
+	    info->shared_ids > IDS_MAX ||
+	    (info->clock != TWHEEL_CLOCK_MONOTONIC &&
+	     info->clock != TWHEEL_CLOCK_BOOTTIME) || info->reserved ||
+	    info->wake_ns || info->wake_events || info->reserved2)
 		fuzz_fail(shared, "info: version %u, scheme %u, mode %u, event size %u, tick %llu",
 			  info->abi_version, info->scheme, info->mode,
 			  info->event_size, (unsigned long long)info->tick_ns);

@@ -77,6 +77,9 @@ static void make_setup(struct fuzz_thread *t, void *body)
 	setup->flags = TWHEEL_SETUP_PRIVATE;
 	setup->scheme = fuzz_below(t, 3);
 	setup->mode = fuzz_below(t, 2);
+	setup->clock = fuzz_percent(t, 90) ?
+		       fuzz_below(t, 2) * TWHEEL_CLOCK_BOOTTIME :
+		       fuzz_below(t, 12);
 	setup->tick_ns = fuzz_below(t, 5) * 250 * US;
 	if (setup->scheme != TWHEEL_SCHEME_HIER && fuzz_percent(t, 80))
 		setup->slots = 1 << fuzz_below(t, 10);

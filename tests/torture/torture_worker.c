@@ -145,7 +145,7 @@ static void tt_worker_init(struct tt_worker *w, unsigned int nr)
 	w->first = nr & 1 ? nr * share : 0;
 	w->nr = nr & 1 ? share : tt_params.ntimers;
 	twheel_hrtimer_setup(&w->irq, tt_worker_irq,
-			     HRTIMER_MODE_REL_PINNED_HARD);
+			     CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
 }
 
 int tt_workers_start(unsigned int per_cpu)

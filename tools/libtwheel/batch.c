@@ -60,7 +60,7 @@ static bool stores(const struct twheel_batch *batch, const struct twheel_op *op)
 /* As a start of its own does, in order: operations may be about one id. */
 static void put_words(struct twheel_batch *batch)
 {
-	__u64 now = twheel_now();
+	__u64 now = twheel_now_of(batch->t);
 	struct twheel_op *op;
 	unsigned int i;
 

@@ -71,15 +71,18 @@ static int map_words(struct twheel *t)
 static int attach(struct session *session)
 {
 	struct twheel *t = &session->head;
-	struct twheel_info info;
+	struct twheel_info info = {};
 	int ret;
 
-	ret = twheel_info(t, &info);
+	/* Not by twheel_info(), whose structure is that of version 1 here. */
+	ret = twheel_command(t, TWHEEL_IOC_INFO, &info);
 	if (ret)
 		return ret;
 	if (info.event_size != session->event_size)
 		return -EINVAL;
 	t->shared_ids = info.shared_ids;
+	/* An older module does not say it. */
+	t->clock = info.clock ? (clockid_t)info.clock : CLOCK_MONOTONIC;
 	session->pid = getpid();
 	return map_words(t);
 }
@@ -247,11 +250,11 @@ void twheel_close(struct twheel *t)
 }
 
 /* Makes a delay a deadline. */
-static inline void set_deadline(struct twheel_start *start)
+static inline void set_deadline(const struct twheel *t, struct twheel_start *start)
 {
 	if (start->flags & TWHEEL_START_ABS || start->expires_ns > LIBTWHEEL_NS_MAX)
 		return;
-	start->expires_ns = after(twheel_now(), start->expires_ns);
+	start->expires_ns = after(twheel_now_of(t), start->expires_ns);
 	start->flags |= TWHEEL_START_ABS;
 }
 
@@ -260,7 +263,7 @@ static int prepare_word(struct twheel *t, struct twheel_start *start, __u64 *old
 {
 	if (start->expires_ns > LIBTWHEEL_NS_MAX)
 		return -EINVAL;
-	set_deadline(start);
+	set_deadline(t, start);
 	*old = put_word(t, start->id, start->expires_ns, &start->flags);
 	return 0;
 }
@@ -309,7 +312,7 @@ static inline int start_shortly(struct twheel *t, __u64 id, __u64 *expires_ns,
 
 	if (!alone)
 		return -EAGAIN;
-	set_deadline(&start);
+	set_deadline(t, &start);
 	*expires_ns = start.expires_ns;
 	*flags = start.flags;
 	return twheel_process_start_shortly(alone, start);

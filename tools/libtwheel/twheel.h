@@ -6,9 +6,9 @@
  * process where there is no /dev/twheel. Its structures and flags come from
  * <linux/twheel.h>, which user-api.rst describes.
  *
- * All times are nanoseconds. A "deadline" is a time on CLOCK_MONOTONIC, a "delay"
- * begins now. Functions return 0 or more, or a negative errno, and leave errno
- * alone.
+ * All times are nanoseconds. A "deadline" is a time on the session's clock, which is
+ * CLOCK_MONOTONIC unless its setup has another one. A "delay" begins now. Functions
+ * return 0 or more, or a negative errno, and leave errno alone.
  *
  * Threads may use a session together. A batch belongs to one thread at a time.
  *
@@ -48,6 +48,7 @@ extern "C" {
  * @fd: its descriptor, see twheel_fd()
  * @shared_ids: how many ids have a word
  * @words: their words, or NULL
+ * @clock: the clock of its deadlines, for clock_gettime(2)
  *
  * Made by the library alone, and longer than its visible part here. For the
  * inline functions; a program only reads it.
@@ -56,6 +57,7 @@ struct twheel {
 	int fd;
 	__u32 shared_ids;
 	__u64 *words;
+	clockid_t clock;
 };
 
 /* Operations that wait to be submitted together. */
@@ -163,7 +165,7 @@ TWHEEL_INLINE int twheel_fd(const struct twheel *t)
 }
 
 /**
- * twheel_now() - the clock that deadlines are on
+ * twheel_now() - the clock that deadlines are on, unless &twheel_setup.clock is set
  *
  * Return: CLOCK_MONOTONIC
  */
@@ -172,6 +174,20 @@ TWHEEL_INLINE __u64 twheel_now(void)
 	struct timespec ts;
 
 	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (__u64)ts.tv_sec * 1000000000 + (__u64)ts.tv_nsec;
+}
+
+/**
+ * twheel_now_of() - the clock that the deadlines of a session are on
+ * @t: the session
+ *
+ * Return: CLOCK_MONOTONIC, or the clock that &twheel_setup.clock asked for
+ */
+TWHEEL_INLINE __u64 twheel_now_of(const struct twheel *t)
+{
+	struct timespec ts;
+
+	clock_gettime(t->clock, &ts);
 	return (__u64)ts.tv_sec * 1000000000 + (__u64)ts.tv_nsec;
 }
 

@@ -28,6 +28,7 @@ static const struct {
 	{ TWHEEL_FEATURE_SHARED, "shared" },
 	{ TWHEEL_FEATURE_SLACK, "slack" },
 	{ TWHEEL_FEATURE_LATENESS, "lateness" },
+	{ TWHEEL_FEATURE_CLOCK, "clock" },
 };
 
 #define NR_FEATURES	ARRAY_SIZE(features)

@@ -49,10 +49,10 @@ static __u64 hidden(const struct proc *proc, const char *line,
 static void print_wheels(const struct proc *proc)
 {
 	static const char * const titles[] = {
-		"WHEEL", "<NAME", "<SCHEME", "<MODE", "TICK", "SLOTS",
-		"PENDING", "SESSIONS",
+		"WHEEL", "<NAME", "<SCHEME", "<MODE", "<CLOCK", "TICK",
+		"SLOTS", "PENDING", "SESSIONS",
 	};
-	struct table *table = table_new(8, titles);
+	struct table *table = table_new(9, titles);
 	const struct proc_block *block = proc->blocks;
 	const struct proc_block *end = block + proc->nr_blocks;
 
@@ -63,6 +63,7 @@ static void print_wheels(const struct proc *proc)
 		table_cell(table, "%s", block->name);
 		table_cell(table, "%s", proc_text(proc, block, "scheme"));
 		table_cell(table, "%s", proc_text(proc, block, "mode"));
+		table_cell(table, "%s", proc_text(proc, block, "clock"));
 		table_cell(table, "%s",
 			   out_time_of(proc_field(proc, block, "tick_ns")));
 		table_cell(table, "%s", proc_text(proc, block, "slots"));

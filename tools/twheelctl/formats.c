@@ -316,7 +316,7 @@ static void print_wheel_info(const struct proc *proc)
 	const struct proc_block *block = proc->blocks;
 	const struct proc_block *end = block + proc->nr_blocks;
 
-	printf("# HELP twheel_wheel_info Scheme and tick mode of a wheel\n"
+	printf("# HELP twheel_wheel_info Scheme, tick mode and clock of a wheel\n"
 	       "# TYPE twheel_wheel_info gauge\n");
 	for (; block < end; block++) {
 		if (block->kind != PROC_WHEEL)
@@ -327,6 +327,8 @@ static void print_wheel_info(const struct proc *proc)
 		print_label("scheme", proc_text(proc, block, "scheme"));
 		putchar(',');
 		print_label("mode", proc_text(proc, block, "mode"));
+		putchar(',');
+		print_label("clock", proc_text(proc, block, "clock"));
 		fputs("} 1\n", stdout);
 	}
 }

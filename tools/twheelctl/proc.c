@@ -31,6 +31,7 @@ const struct proc_known proc_known[] = {
 	{ "number", PROC_GAUGE, WHEEL, NULL, "Number of the wheel" },
 	{ "scheme", PROC_TEXT, WHEEL, NULL, "Scheme" },
 	{ "mode", PROC_TEXT, WHEEL, NULL, "Tick mode" },
+	{ "clock", PROC_TEXT, WHEEL, NULL, "Clock" },
 	{ "doze", PROC_GAUGE, WHEEL, NULL,
 	  "Empty ticks in a row after which the wheel dozes" },
 	{ "tick_ns", PROC_GAUGE, WHEEL, "seconds", "Length of a tick" },

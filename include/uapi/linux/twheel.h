@@ -7,8 +7,9 @@
  * read from the descriptor as an array of struct twheel_event, in the order in
  * which they happened. The last close stops everything.
  *
- * All times are nanoseconds. Absolute times are on CLOCK_MONOTONIC as the
- * caller sees it, perhaps in a time namespace.
+ * All times are nanoseconds. Absolute times are on the session's clock, which is
+ * CLOCK_MONOTONIC unless SETUP has asked for another one, as the caller sees it,
+ * perhaps in a time namespace.
  *
  * All fields are naturally aligned, so that 32- and 64-bit programs share one
  * layout. A structure may grow at its end. Its size is part of the command's
@@ -61,12 +62,16 @@
 #define TWHEEL_WORD_NONE	((__u64)0)
 #define TWHEEL_WORD_STOP	(~(__u64)0)
 
-/* Schemes, tick modes. */
+/* Schemes, tick modes, clocks. */
 #define TWHEEL_SCHEME_HIER		0	/* hierarchical wheel (scheme 7) */
 #define TWHEEL_SCHEME_HASHED		1	/* hashed wheel (scheme 6) */
 
 #define TWHEEL_MODE_PERIODIC		0	/* a tick every tick_ns */
 #define TWHEEL_MODE_TICKLESS		1	/* a tick only where one is due */
+
+/* As in clock_gettime(2). */
+#define TWHEEL_CLOCK_MONOTONIC		1	/* stands still during a suspend */
+#define TWHEEL_CLOCK_BOOTTIME		7	/* goes on */
 
 /* &twheel_info.features */
 #define TWHEEL_FEATURE_SETUP		((__u64)1 << 0)
@@ -84,6 +89,8 @@
 #define TWHEEL_FEATURE_SLACK		((__u64)1 << 8)
 /* &twheel_stats.lateness */
 #define TWHEEL_FEATURE_LATENESS		((__u64)1 << 9)
+/* &twheel_setup.clock */
+#define TWHEEL_FEATURE_CLOCK		((__u64)1 << 10)
 /* Never the module's: this is a session that libtwheel has made in the process. */
 #define TWHEEL_FEATURE_PROCESS		((__u64)1 << 63)
 
@@ -102,6 +109,11 @@
  * @event_size: size of the events that read(2) returns to this session
  * @shared_ids: words of this session that mmap(2) maps, 0 if there are none
  * @reserved: 0
+ * @wake_ns: 0
+ * @wake_events: 0
+ * @clock: clock of this session, TWHEEL_CLOCK_*. 0 from a module without
+ *	%TWHEEL_FEATURE_CLOCK
+ * @reserved2: 0
  */
 struct twheel_info {
 	__u32 abi_version;
@@ -116,6 +128,10 @@ struct twheel_info {
 	__u32 event_size;
 	__u32 shared_ids;
 	__u32 reserved;
+	__u32 wake_ns;
+	__u32 wake_events;
+	__u32 clock;
+	__u32 reserved2;
 };
 
 /**
@@ -134,6 +150,11 @@ struct twheel_info {
  *	%TWHEEL_EVENT_SIZE_V1, for a module of any version
  * @shared_ids: number of words to be mapped, for the ids below it, at most the
  *	limit of timers. 0 for none. Cannot be changed once it is not 0
+ * @wake_ns: 0
+ * @wake_events: 0
+ * @clock: TWHEEL_CLOCK_*, with %TWHEEL_SETUP_PRIVATE only. 0 is
+ *	%TWHEEL_CLOCK_MONOTONIC
+ * @reserved2: 0
  */
 struct twheel_setup {
 	__u32 flags;
@@ -144,6 +165,10 @@ struct twheel_setup {
 	__u64 max_timers;
 	__u32 event_size;
 	__u32 shared_ids;
+	__u32 wake_ns;
+	__u32 wake_events;
+	__u32 clock;
+	__u32 reserved2;
 };
 
 #define TWHEEL_SETUP_PRIVATE	((__u32)1 << 0)
@@ -152,7 +177,7 @@ struct twheel_setup {
  * struct twheel_start - what TWHEEL_IOC_START takes and returns
  * @id: in: the id to start, or %TWHEEL_ID_ANY. Out: the id that was started
  * @expires_ns: interval from now, or with %TWHEEL_START_ABS the deadline on
- *	CLOCK_MONOTONIC, at most &twheel_info.max_interval_ns. A timer whose
+ *	the session's clock, at most &twheel_info.max_interval_ns. A timer whose
  *	deadline has passed expires at the next tick
  * @period_ns: 0 for a timer that expires once, else the period of the
  *	expiries that follow the first
@@ -170,7 +195,7 @@ struct twheel_start {
 	__u32 slack_ns;
 };
 
-/* @expires_ns is a deadline on CLOCK_MONOTONIC, not an interval. */
+/* @expires_ns is a deadline on the session's clock, not an interval. */
 #define TWHEEL_START_ABS	((__u32)1 << 0)
 /*
  * If the id has expired and its event has not been read yet, withdraw that
@@ -203,7 +228,7 @@ struct twheel_stop {
  * struct twheel_entry - a timer, as GET, LIST and DRAIN return it
  * @id: its id. TWHEEL_IOC_GET takes it in
  * @user_data: as given at the start
- * @deadline_ns: when it is or was due, CLOCK_MONOTONIC
+ * @deadline_ns: when it is or was due, on the session's clock
  * @remaining_ns: time until the deadline, 0 once it has passed
  * @period_ns: its period, 0 for a timer that does not go on after its expiry
  * @state: TWHEEL_STATE_*
@@ -338,8 +363,8 @@ struct twheel_stats {
  * struct twheel_event - one expiry, as read(2) returns it
  * @id: the timer's id
  * @user_data: as given at the start
- * @deadline_ns: when it was due, CLOCK_MONOTONIC
- * @expired_ns: when it expired, CLOCK_MONOTONIC, never before @deadline_ns
+ * @deadline_ns: when it was due, on the session's clock
+ * @expired_ns: when it expired, on the same clock, never before @deadline_ns
  * @overruns: periods that passed between this deadline and the read without
  *	an event of their own. 0 for a timer that expires once
  * @flags: %TWHEEL_EVENT_PERIODIC

@@ -245,7 +245,7 @@ void client_in_hardirq(void (*fn)(void *arg), void *arg)
 	irq->arg = arg;
 	init_completion(&irq->done);
 	twheel_hrtimer_setup(&irq->hrtimer, client_irq_fn,
-			     HRTIMER_MODE_REL_PINNED_HARD);
+			     CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
 	hrtimer_start(&irq->hrtimer, ms_to_ktime(1),
 		      HRTIMER_MODE_REL_PINNED_HARD);
 	wait_for_completion(&irq->done);

@@ -129,6 +129,9 @@ static void create_refuses_bad_configs(struct client *c)
 	CLIENT_CHECK(c, REFUSED(.scheme = -1));
 	CLIENT_CHECK(c, REFUSED(.mode = TWHEEL_NR_MODES));
 	CLIENT_CHECK(c, REFUSED(.mode = -1));
+	CLIENT_CHECK(c, REFUSED(.clock = CLOCK_TAI));
+	CLIENT_CHECK(c, REFUSED(.clock = CLOCK_BOOTTIME_ALARM));
+	CLIENT_CHECK(c, REFUSED(.clock = -1));
 	CLIENT_CHECK(c, REFUSED(.mode = TWHEEL_TICKLESS, .doze = 2));
 	CLIENT_CHECK(c, REFUSED(.tick_ns = 1));
 	CLIENT_CHECK(c, REFUSED(.tick_ns = TWHEEL_TICK_NS_MIN - 1));
@@ -157,6 +160,7 @@ static void check_created(struct client *c, const struct twheel_config *asked,
 	CLIENT_CHECK(c, checked.tick_ns == expected->tick_ns);
 	CLIENT_CHECK(c, checked.slots == expected->slots);
 	CLIENT_CHECK(c, checked.doze == expected->doze);
+	CLIENT_CHECK(c, checked.clock == (expected->clock ?: CLOCK_MONOTONIC));
 	c->wheel = twheel_create(asked);
 	if (!CLIENT_CHECK(c, !IS_ERR(c->wheel))) {
 		c->wheel = old;
@@ -168,6 +172,7 @@ static void check_created(struct client *c, const struct twheel_config *asked,
 	CLIENT_CHECK(c, c->config.tick_ns == expected->tick_ns);
 	CLIENT_CHECK(c, c->config.slots == expected->slots);
 	CLIENT_CHECK(c, c->config.doze == expected->doze);
+	CLIENT_CHECK(c, c->config.clock == (expected->clock ?: CLOCK_MONOTONIC));
 	if (asked->name)
 		CLIENT_CHECK(c, !strcmp(c->config.name, asked->name));
 	t = client_timer_new(c, NULL);
@@ -245,6 +250,45 @@ static void the_name_is_copied(struct client *c)
 	twheel_get_config(wheel, &config);
 	CLIENT_CHECK(c, !strcmp(config.name, "mine"));
 	twheel_destroy(wheel);
+}
+
+/* All times of its timers are on that clock. */
+static void a_wheel_on_boottime(struct client *c)
+{
+	struct twheel_config config = { .name = "boottime", .clock = CLOCK_BOOTTIME };
+	struct twheel *old = c->wheel;
+	struct client_timer *t;
+	ktime_t before, after;
+
+	twheel_check_config(&config);
+	check_created(c, &config, &config);
+	before = ktime_get_boottime();
+	after = twheel_clock_time(CLOCK_BOOTTIME, ktime_get());
+	CLIENT_CHECK(c, before <= after && after <= ktime_get_boottime());
+	CLIENT_CHECK(c, twheel_clock_time(CLOCK_BOOTTIME, KTIME_MAX) == KTIME_MAX);
+	CLIENT_CHECK(c, twheel_clock_time(CLOCK_MONOTONIC, before) == before);
+	c->wheel = twheel_create(&config);
+	if (!CLIENT_CHECK(c, !IS_ERR(c->wheel))) {
+		c->wheel = old;
+		return;
+	}
+	t = client_timer_new(c, NULL);
+	if (t) {
+		before = ktime_get_boottime();
+		twheel_start(&t->timer, CLIENT_HOUR);
+		after = ktime_get_boottime();
+		CLIENT_CHECK(c, twheel_deadline(&t->timer) >= before + CLIENT_HOUR);
+		CLIENT_CHECK(c, twheel_deadline(&t->timer) <= after + CLIENT_HOUR);
+		CLIENT_CHECK(c, twheel_remaining(&t->timer) <= CLIENT_HOUR);
+		CLIENT_CHECK(c, twheel_start(&t->timer, 2 * CLIENT_HOUR) == 1);
+		CLIENT_CHECK(c, twheel_deadline(&t->timer) >= before + 2 * CLIENT_HOUR);
+		twheel_start_at(&t->timer, after + NSEC_PER_MSEC);
+		client_wait(t);
+		CLIENT_CHECK(c, ktime_get_boottime() >= after + NSEC_PER_MSEC);
+	}
+	client_timer_free(t);
+	twheel_destroy(c->wheel);
+	c->wheel = old;
 }
 
 static void wheels_are_independent(struct client *c)
@@ -532,6 +576,7 @@ const struct client_case client_wheel_cases[] = {
 	CLIENT_CASE(a_user_may_have_a_bounded_wheel),
 	CLIENT_CASE(create_at_the_limits),
 	CLIENT_CASE(the_name_is_copied),
+	CLIENT_CASE(a_wheel_on_boottime),
 	CLIENT_CASE(wheels_are_independent),
 	CLIENT_CASE(destroy_takes_null),
 	CLIENT_CASE(no_wheel_means_the_default_one),

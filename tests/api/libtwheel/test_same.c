@@ -598,6 +598,10 @@ static void open_pair(struct pair *p)
 		setup.slots = below(p, 9);
 	if (one_in(p, 40))
 		setup.tick_ns = below(p, 100000);
+	if (one_in(p, 3))
+		setup.clock = TWHEEL_CLOCK_BOOTTIME;
+	if (one_in(p, 40))
+		setup.clock = below(p, 12);
 	if (one_in(p, 2))
 		flags |= TWHEEL_OPEN_ONE_THREAD;
 	ret[0] = twheel_open_flags(&p->t[0], &setup, first);

@@ -353,3 +353,119 @@ TEST(wait_ends_with_a_signal)
 	ASSERT_EQ(0, errno);
 	twheel_close(t);
 }
+
+static struct twheel *open_on(__u32 clock, unsigned int flags)
+{
+	struct twheel_setup setup = {
+		.flags = TWHEEL_SETUP_PRIVATE,
+		.clock = clock,
+		.shared_ids = 4,
+	};
+	struct twheel_info info;
+	struct twheel *t;
+
+	ASSERT_EQ(0, twheel_open_flags(&t, &setup, flags));
+	ASSERT_EQ(0, twheel_info(t, &info));
+	ASSERT_TRUE(info.features & TWHEEL_FEATURE_CLOCK);
+	ASSERT_EQ(clock ? clock : TWHEEL_CLOCK_MONOTONIC, info.clock);
+	return t;
+}
+
+/* The deadline of a timer is a delay from now, by the clock of its session. */
+static void expect_from_now(struct twheel *t, __u64 id, __u64 before, __u64 delay)
+{
+	__u64 deadline = deadline_of(t, id);
+
+	ASSERT_LE(before + delay, deadline);
+	ASSERT_LE(deadline, twheel_now_of(t) + delay);
+	if (id < t->shared_ids)
+		ASSERT_EQ(deadline, twheel_word(t, id));
+}
+
+static void expect_clock(struct twheel *t, __u64 id)
+{
+	struct twheel_batch *batch;
+	struct twheel_event event;
+	__u64 before = twheel_now_of(t);
+
+	ASSERT_EQ(0, twheel_start(t, id, HOUR, 33));
+	expect_from_now(t, id, before, HOUR);
+	ASSERT_EQ(1, twheel_start(t, id, 2 * HOUR, 33));
+	expect_from_now(t, id, before, 2 * HOUR);
+	ASSERT_EQ(0, twheel_batch_new(t, 8, &batch));
+	ASSERT_EQ(0, twheel_batch_start(batch, id, 3 * HOUR, 33));
+	ASSERT_EQ(1, twheel_batch_flush(batch));
+	twheel_batch_free(batch);
+	expect_from_now(t, id, before, 3 * HOUR);
+	ASSERT_EQ(0, twheel_push(t, id, twheel_now_of(t) + HOUR, 33));
+	before = twheel_now_of(t);
+	ASSERT_EQ(1, twheel_start(t, id, 5 * MS, 33));
+	ASSERT_EQ(1, twheel_wait(t, &event, 1, -1));
+	ASSERT_EQ(id, event.id);
+	ASSERT_LE(before + 5 * MS, event.deadline_ns);
+	ASSERT_LE(event.deadline_ns, event.expired_ns);
+	ASSERT_LE(event.expired_ns, twheel_now_of(t));
+}
+
+static void expect_clocks(unsigned int flags)
+{
+	static const __u32 clocks[] = { 0, CLOCK_MONOTONIC, CLOCK_BOOTTIME };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(clocks); i++) {
+		struct twheel *t = open_on(clocks[i], flags);
+		clockid_t clock = clocks[i] ? (clockid_t)clocks[i] : CLOCK_MONOTONIC;
+		__u64 before = clock_ns(clock), now = twheel_now_of(t);
+
+		ASSERT_LE(before, now);
+		ASSERT_LE(now, clock_ns(clock));
+		/* With a word and without. */
+		expect_clock(t, 3);
+		expect_clock(t, 7);
+		twheel_close(t);
+	}
+}
+
+/* A wheel on another clock, where the clocks are far apart. */
+TEST(clocks)
+{
+	pid_t pid;
+
+	children_in_time_ns();
+	pid = fork();
+	ASSERT_LE(0, pid);
+	if (!pid) {
+		ASSERT_LE(clock_ns(CLOCK_MONOTONIC) + 3000 * SECOND, clock_ns(CLOCK_BOOTTIME));
+		expect_clocks(0);
+		expect_clocks(TWHEEL_OPEN_ONE_THREAD);
+		_exit(0);
+	}
+	expect_child(pid);
+}
+
+/* The last SETUP counts. What is refused changes nothing. */
+TEST(a_clock_can_be_changed_until_the_first_start)
+{
+	struct twheel_setup setup = { .flags = TWHEEL_SETUP_PRIVATE };
+	struct twheel *t = open_on(TWHEEL_CLOCK_BOOTTIME, 0);
+	struct twheel_event event;
+	struct twheel_info info;
+	int fd = twheel_fd(t);
+
+	setup.shared_ids = 4;
+	setup.clock = CLOCK_REALTIME_ALARM;
+	ASSERT_EQ(-EINVAL, twheel_command(t, TWHEEL_IOC_SETUP, &setup));
+	ASSERT_EQ(0, twheel_info(t, &info));
+	ASSERT_EQ(TWHEEL_CLOCK_BOOTTIME, info.clock);
+	setup.clock = TWHEEL_CLOCK_MONOTONIC;
+	ASSERT_EQ(0, twheel_command(t, TWHEEL_IOC_SETUP, &setup));
+	ASSERT_EQ(0, twheel_info(t, &info));
+	ASSERT_EQ(TWHEEL_CLOCK_MONOTONIC, info.clock);
+	ASSERT_EQ(fd, twheel_fd(t));
+	ASSERT_EQ(0, twheel_start_at(t, 7, twheel_now() + 5 * MS, 33));
+	ASSERT_EQ(1, twheel_wait(t, &event, 1, -1));
+	ASSERT_LE(event.expired_ns, twheel_now());
+	setup.clock = TWHEEL_CLOCK_BOOTTIME;
+	ASSERT_EQ(-EBUSY, twheel_command(t, TWHEEL_IOC_SETUP, &setup));
+	twheel_close(t);
+}

@@ -40,6 +40,24 @@ void sleep_ns(__u64 ns)
 	sleep_until(now_ns() + ns);
 }
 
+#ifndef CLONE_NEWTIME
+#define CLONE_NEWTIME	0x80
+#endif
+
+/* The children of this process are in a time namespace of their own. */
+void children_in_time_ns(void)
+{
+	int fd;
+
+	if (unshare(CLONE_NEWTIME))
+		test_skip("there are no time namespaces, or not for this user");
+	fd = open("/proc/self/timens_offsets", O_WRONLY);
+	ASSERT_LE(0, fd);
+	ASSERT_LE(0, dprintf(fd, "%d %d 0\n%d %d 0", CLOCK_MONOTONIC, TIMENS_MONOTONIC,
+			     CLOCK_BOOTTIME, TIMENS_BOOTTIME));
+	close(fd);
+}
+
 static int open_device(int flags)
 {
 	int fd = open(DEVICE, O_RDWR | O_CLOEXEC | flags);

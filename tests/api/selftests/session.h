@@ -83,6 +83,12 @@ pthread_t thread_run(void *(*fn)(void *data), void *data);
 void *thread_join(pthread_t thread);
 void expect_asleep(const pid_t *thread);
 void expect_child(pid_t pid);
+
+/* Offsets of the two clocks in that namespace, in seconds. */
+#define TIMENS_MONOTONIC	1000
+#define TIMENS_BOOTTIME		5000
+
+void children_in_time_ns(void);
 bool time_is_exact(void);
 void alarm_once(__u64 ns, int flags);
 

@@ -406,6 +406,30 @@ TEST(einval_wheel_without_private)
 		.mode = TWHEEL_MODE_TICKLESS });
 	expect_refused(EINVAL, (struct twheel_setup){ .slots = 64 });
 	expect_refused(EINVAL, (struct twheel_setup){ .tick_ns = MS });
+	expect_refused(EINVAL, (struct twheel_setup){
+		.clock = TWHEEL_CLOCK_MONOTONIC });
+	expect_refused(EINVAL, (struct twheel_setup){
+		.clock = TWHEEL_CLOCK_BOOTTIME });
+}
+
+/* Nothing but these two, among them CLOCK_TAI and those that wake up the system. */
+TEST(einval_clock)
+{
+	__u32 clock;
+
+	for (clock = 1; clock < 20; clock++)
+		if (clock != CLOCK_MONOTONIC && clock != CLOCK_BOOTTIME)
+			expect_refused(EINVAL, (struct twheel_setup){
+				.flags = PRIVATE, .clock = clock });
+	expect_refused(EINVAL, (struct twheel_setup){
+		.flags = PRIVATE, .clock = ~0U });
+}
+
+TEST(einval_fields_without_a_meaning)
+{
+	expect_refused(EINVAL, (struct twheel_setup){ .wake_ns = 1 });
+	expect_refused(EINVAL, (struct twheel_setup){ .wake_events = 1 });
+	expect_refused(EINVAL, (struct twheel_setup){ .reserved2 = 1 });
 }
 
 TEST(einval_limit_above_the_modules)
@@ -474,6 +498,67 @@ TEST(same_configuration_is_one_wheel)
 	expect_event(second, 3, 44);
 	close(second);
 	proc_expect_wheels(before);
+}
+
+/* Waits for a timer, by the clock that is asked for. */
+static void expect_on_clock(int fd, __u32 clock)
+{
+	__u64 begin = clock_ns(clock);
+	struct twheel_event event;
+
+	ASSERT_EQ(clock, info_of(fd).clock);
+	ASSERT_EQ(0, tw_start_flags(fd, 3, begin + 5 * MS, TWHEEL_START_ABS, 33));
+	ASSERT_EQ(1, tw_read(fd, &event, 1));
+	ASSERT_EQ(begin + 5 * MS, event.deadline_ns);
+	ASSERT_LE(event.deadline_ns, event.expired_ns);
+	ASSERT_LE(event.expired_ns, clock_ns(clock));
+	ASSERT_EQ(0, tw_start(fd, 3, 5 * MS, 33));
+	ASSERT_EQ(1, tw_read(fd, &event, 1));
+	ASSERT_LE(begin + 10 * MS, event.deadline_ns);
+	ASSERT_LE(event.deadline_ns, event.expired_ns);
+	ASSERT_LE(event.expired_ns, clock_ns(clock));
+}
+
+static const char *clock_of(const char *wheel)
+{
+	static struct proc_line line;
+
+	proc_begin(&line, proc_text());
+	while (proc_next(&line))
+		if (!strcmp(line.wheel, wheel) && !strcmp(line.name, "clock"))
+			return line.value;
+	return "none";
+}
+
+TEST(clocks)
+{
+	int fd = session_open();
+
+	expect_on_clock(fd, CLOCK_MONOTONIC);
+	close(fd);
+	fd = session_open();
+	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){
+		.flags = PRIVATE, .clock = TWHEEL_CLOCK_BOOTTIME }));
+	ASSERT_TRUE(!strcmp(clock_of("default"), "monotonic"));
+	ASSERT_TRUE(!strcmp(clock_of("private"), "boottime"));
+	expect_on_clock(fd, CLOCK_BOOTTIME);
+	close(fd);
+	fd = session_open();
+	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){ .flags = PRIVATE }));
+	expect_on_clock(fd, CLOCK_MONOTONIC);
+}
+
+/* One wheel for each clock, and no more. */
+TEST(sessions_with_the_same_clock_share_a_wheel)
+{
+	static const __u32 asked[] = { 0, 7, 1, 7, 1, 0 };
+	__u64 before = proc_wheels();
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(asked); i++)
+		ASSERT_EQ(0, tw_setup(session_open(), (struct twheel_setup){
+			.flags = PRIVATE, .tick_ns = 777777, .clock = asked[i] }));
+	ASSERT_EQ(before + 2, proc_wheels());
 }
 
 TEST(close_during_expiry_of_a_private_wheel)

@@ -7,7 +7,6 @@
  */
 #define _GNU_SOURCE
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "harness.h"
@@ -20,27 +19,78 @@
 /* How long the system was suspended, ever. */
 static __u64 suspended_ns(void)
 {
-	struct timespec boot;
-
-	ASSERT_EQ(0, clock_gettime(CLOCK_BOOTTIME, &boot));
-	return boot.tv_sec * SECOND + boot.tv_nsec - now_ns();
+	return clock_ns(CLOCK_BOOTTIME) - now_ns();
 }
 
-/* A timer stands still, and expires when the rest of its time has passed. */
+static void suspend(void)
+{
+	if (!getenv("TWHEEL_SUSPEND"))
+		test_skip("a machine is suspended only where that is asked for");
+	if (!write_text(POWER "pm_test", "core") || !write_text(DELAY, "3"))
+		test_skip("this kernel cannot try to suspend");
+	if (!write_text(POWER "state", "mem"))
+		test_skip("this machine does not suspend");
+}
+
+/* A value of the private wheel of this test. */
+static __u64 of_wheel(const char *name)
+{
+	__u64 value;
+
+	ASSERT_TRUE(proc_find(proc_text(), "private", PROC_NONE, name, &value));
+	return value;
+}
+
+/* A timer that is due meanwhile expires at once, by the clock that has gone on. */
+TEST(boottime_goes_on)
+{
+	int fd = session_open();
+	__u64 begin, before, awake, slept;
+	struct twheel_event event;
+
+	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){
+		.flags = TWHEEL_SETUP_PRIVATE,
+		.clock = TWHEEL_CLOCK_BOOTTIME,
+	}));
+	begin = clock_ns(CLOCK_BOOTTIME);
+	before = now_ns();
+	slept = suspended_ns();
+	ASSERT_EQ(0, tw_start(fd, 1, HOUR, 0));
+	ASSERT_EQ(0, tw_start_flags(fd, 2, begin + SECOND, TWHEEL_START_ABS, 0));
+	ASSERT_EQ(0, tw_start(fd, 3, SECOND, 0));
+	suspend();
+	slept = suspended_ns() - slept;
+	test_note("suspended for %llu ms", slept / MS);
+	ASSERT_LE(SECOND, slept);
+	ASSERT_EQ(1, tw_read(fd, &event, 1));
+	ASSERT_EQ(2, event.id);
+	ASSERT_EQ(begin + SECOND, event.deadline_ns);
+	ASSERT_LE(event.deadline_ns, event.expired_ns);
+	ASSERT_LE(event.expired_ns, clock_ns(CLOCK_BOOTTIME));
+	ASSERT_EQ(1, tw_read(fd, &event, 1));
+	ASSERT_EQ(3, event.id);
+	ASSERT_LE(begin + SECOND, event.deadline_ns);
+	ASSERT_LE(event.deadline_ns, event.expired_ns);
+	ASSERT_EQ(TWHEEL_STATE_PENDING, tw_state(fd, 1));
+	/* The timers were late by less than the time in which the system was awake. */
+	awake = now_ns() - before;
+	test_note("awake for %llu ms, late by %llu us, %llu ticks missed", awake / MS,
+		  of_wheel("longest_lateness_ns") / US, of_wheel("missed_ticks"));
+	ASSERT_LE(of_wheel("longest_lateness_ns"), awake);
+	ASSERT_LE(of_wheel("missed_ticks"), awake / tick_ns(fd) + 1);
+	close(fd);
+}
+
+/* On CLOCK_MONOTONIC a timer stands still, and expires when the rest of its time has passed. */
 TEST(timers_stand_still)
 {
 	int fd = session_open();
 	__u64 before = suspended_ns(), slept;
 	struct twheel_event event;
 
-	if (!getenv("TWHEEL_SUSPEND"))
-		test_skip("a machine is suspended only where that is asked for");
-	if (!write_text(POWER "pm_test", "core") || !write_text(DELAY, "3"))
-		test_skip("this kernel cannot try to suspend");
 	ASSERT_EQ(0, tw_start(fd, 1, HOUR, 0));
 	ASSERT_EQ(0, tw_start(fd, 2, 2 * SECOND, 0));
-	if (!write_text(POWER "state", "mem"))
-		test_skip("this machine does not suspend");
+	suspend();
 	slept = suspended_ns() - before;
 	test_note("suspended for %llu ms", slept / MS);
 	/* By the machine's own clock, which counts in seconds. */

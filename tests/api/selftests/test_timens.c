@@ -2,40 +2,21 @@
 /*
  * Absolute times inside a time namespace
  *
- * They are times of the caller's CLOCK_MONOTONIC, on the way in and out, as
- * with timerfd. The namespace's clock is 1,000 s ahead. A second process shows
- * that the reader's clock counts, not the clock of the process that started the
- * timer.
+ * They are times of the caller's clock, on the way in and out, as with timerfd. In the
+ * namespace CLOCK_MONOTONIC is 1,000 s ahead, and CLOCK_BOOTTIME 5,000 s. A second
+ * process shows that the reader's clock counts, not the clock of the process that
+ * started the timer.
  */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <fcntl.h>
-#include <sched.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "harness.h"
 #include "session.h"
 
-#ifndef CLONE_NEWTIME
-#define CLONE_NEWTIME	0x80
-#endif
-
-#define AHEAD		(1000 * SECOND)
-
-/* The children of this process are in the namespace. */
-static void enter_for_children(void)
-{
-	static const char offset[] = "1 1000 0";
-	int fd;
-
-	if (unshare(CLONE_NEWTIME))
-		test_skip("the kernel has no time namespaces");
-	fd = open("/proc/self/timens_offsets", O_WRONLY);
-	ASSERT_LE(0, fd);
-	ASSERT_EQ(sizeof(offset) - 1, write(fd, offset, sizeof(offset) - 1));
-	close(fd);
-}
+#define AHEAD		(TIMENS_MONOTONIC * SECOND)
+#define BOOTTIME_AHEAD	(TIMENS_BOOTTIME * SECOND)
 
 static void run_inside(void (*fn)(int fd), int fd)
 {
@@ -74,7 +55,7 @@ static void start_and_read(int fd)
 
 TEST(start_and_read_inside)
 {
-	enter_for_children();
+	children_in_time_ns();
 	run_inside(start_and_read, session_open_nonblock());
 }
 
@@ -96,7 +77,7 @@ static void submit_and_read(int fd)
 
 TEST(submit_inside)
 {
-	enter_for_children();
+	children_in_time_ns();
 	run_inside(submit_and_read, session_open_nonblock());
 }
 
@@ -117,7 +98,7 @@ static void get_and_list(int fd)
 
 TEST(get_and_list_inside)
 {
-	enter_for_children();
+	children_in_time_ns();
 	run_inside(get_and_list, session_open_nonblock());
 }
 
@@ -134,7 +115,7 @@ static void before_its_clock_began(int fd)
 
 TEST(limits_inside)
 {
-	enter_for_children();
+	children_in_time_ns();
 	run_inside(before_its_clock_began, session_open_nonblock());
 }
 
@@ -150,11 +131,51 @@ TEST(the_clock_of_the_reader_counts)
 	int fd = session_open_nonblock();
 	struct twheel_entry entry;
 
-	enter_for_children();
+	children_in_time_ns();
 	deadline_outside = now_ns() + 20 * MS;
 	ASSERT_EQ(0, tw_start_flags(fd, 3, deadline_outside, TWHEEL_START_ABS,
 				    33));
 	ASSERT_EQ(0, tw_get(fd, 3, &entry));
 	ASSERT_EQ(deadline_outside, entry.deadline_ns);
 	run_inside(read_inside, fd);
+}
+
+static __u64 boottime_outside;
+
+static void boottime(int fd)
+{
+	__u64 deadline = clock_ns(CLOCK_BOOTTIME) + 20 * MS;
+	struct twheel_entry entry;
+	struct twheel_event event;
+
+	ASSERT_LE(boottime_outside + BOOTTIME_AHEAD, deadline);
+	ASSERT_EQ(0, tw_start_flags(fd, 4, deadline + HOUR, TWHEEL_START_ABS, 0));
+	ASSERT_EQ(0, tw_get(fd, 4, &entry));
+	ASSERT_EQ(deadline + HOUR, entry.deadline_ns);
+	ASSERT_LE(entry.remaining_ns, HOUR + 20 * MS);
+	ASSERT_EQ(0, tw_start_flags(fd, 3, deadline, TWHEEL_START_ABS, 33));
+	expect_readable(fd);
+	ASSERT_EQ(1, tw_read(fd, &event, 1));
+	ASSERT_EQ(deadline, event.deadline_ns);
+	ASSERT_LE(deadline, event.expired_ns);
+	ASSERT_LE(event.expired_ns, clock_ns(CLOCK_BOOTTIME));
+	ASSERT_EQ(0, tw_start(fd, 3, 20 * MS, 33));
+	expect_readable(fd);
+	ASSERT_EQ(1, tw_read(fd, &event, 1));
+	ASSERT_LE(deadline + 20 * MS, event.deadline_ns);
+	ASSERT_LE(event.expired_ns, clock_ns(CLOCK_BOOTTIME));
+}
+
+/* CLOCK_BOOTTIME has an offset of its own. */
+TEST(boottime_inside)
+{
+	int fd = session_open_nonblock();
+
+	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){
+		.flags = TWHEEL_SETUP_PRIVATE,
+		.clock = TWHEEL_CLOCK_BOOTTIME,
+	}));
+	boottime_outside = clock_ns(CLOCK_BOOTTIME);
+	children_in_time_ns();
+	run_inside(boottime, fd);
 }

@@ -316,6 +316,21 @@ static void stuck(void)
 	sim_fail("stuck: nobody can go on");
 }
 
+/* The system is suspended while nobody has anything to do. */
+static bool maybe_suspend(void)
+{
+	u64 slept;
+
+	if (!sim.behind || !sim_chance(100))
+		return false;
+	slept = 1 + (sim_random() >> (20 + sim_below(30)));
+	sim_note("suspended for %llu ns", slept);
+	sim.now += slept;
+	sim.behind += slept;
+	sim.woke = sim.now - sim.behind;
+	return true;
+}
+
 /* Go on with any CPU that can run. Returns when this task runs again. */
 static void go_on(void)
 {
@@ -330,6 +345,8 @@ static void go_on(void)
 		return;
 	}
 	while (!(cpu = choose_cpu())) {
+		if (maybe_suspend())
+			continue;
 		next = next_event();
 		if (next == SIM_NEVER)
 			stuck();
@@ -510,7 +527,12 @@ unsigned int smp_processor_id(void)
 ktime_t ktime_get(void)
 {
 	sim_point();
-	return sim.now;
+	return sim.now - sim.behind;
+}
+
+ktime_t ktime_mono_to_any(ktime_t tmono, int offs)
+{
+	return (u64)tmono + sim.behind;
 }
 
 /* Memory. Freed memory is poisoned, and used again by the next seed. */
@@ -614,6 +636,9 @@ void sim_begin(u64 seed)
 
 	random_state = seed * 0xd1342543de82ef95ULL + 1;
 	sim.now = 1 + (sim_random() >> (2 + sim_below(50)));
+	/* Not by sim_random(), which all other seeds go on with. */
+	sim.behind = seed % 4 == 2 ? 1 + seed * 0x9e3779b97f4a7c15ULL % sim.now : 0;
+	sim.woke = 0;
 	sim.step_ns = 2 + sim_below(30);
 	sim.left = 1;
 	sim.next_event = 0;

@@ -263,6 +263,8 @@ void local_bh_enable(void)
 void hrtimer_init(struct hrtimer *hrtimer, int clock, enum hrtimer_mode mode)
 {
 	memset(hrtimer, 0, sizeof(*hrtimer));
+	if (clock != (sim.behind ? CLOCK_BOOTTIME : CLOCK_MONOTONIC))
+		sim_fail("an hrtimer on clock %d", clock);
 	oracle_new_base(hrtimer);
 }
 

@@ -34,6 +34,7 @@ static struct twheel_base *base_of(struct hrtimer *hrtimer)
 void oracle_new_base(struct hrtimer *hrtimer)
 {
 	hrtimer->held.since = sim.now;
+	hrtimer->held.forgiven = sim.behind;
 }
 
 /* Held up from now on, or since its hrtimer is overdue. */
@@ -112,6 +113,7 @@ void oracle_run_begins(struct hrtimer *hrtimer)
 			 base->cpu, base->scheme.clock, hrtimer->expires,
 			 held->since);
 	held->begin = sim.now;
+	held->woke = sim.woke;
 	held->first = 0;
 	held->work = 0;
 	held->waited = base->waited;
@@ -209,13 +211,14 @@ void oracle_locked(struct sim_lock *lock)
 
 /*
  * A timer that expires is in the histogram, as late as it was when the run looked at
- * the clock last: between the begin of the run and now.
+ * the clock last: between the begin of the run and now. If it came due in a sleep it is
+ * late from the first run after that.
  */
 void oracle_lateness(const struct twheel_timer *timer)
 {
 	const struct twheel_base *base = timer->base;
 	const struct sim_held *held = &base->hrtimer.held;
-	u64 due = base->scheme.clock * base->tick_ns;
+	u64 due = max(base->scheme.clock, base->resumed) * base->tick_ns;
 	u64 rounding = base->tick_ns - 1 - timer->node.offset_ns;
 	u64 low = rounding + max(held->begin, due) - due + 1;
 	u64 high = rounding + sim.now - due + 1;
@@ -241,6 +244,31 @@ static void check_lateness(const struct twheel_base *base)
 			 base->cpu, base->counters.expired, sum);
 }
 
+/*
+ * A sleep is nobody's lateness: ticks and timers are late from the last resume on at the
+ * earliest. Nothing but a sleep forgives lateness.
+ */
+static void check_sleep(struct twheel_base *base, const struct twheel_counters *then)
+{
+	const struct twheel_counters *now = &base->counters;
+	struct sim_held *held = &base->hrtimer.held;
+	u64 awake = sim.now - sim.behind - held->woke;
+
+	if (now->missed_ticks - then->missed_ticks > awake / base->tick_ns + 1)
+		sim_fail("base %u: %llu ticks missed, awake for %llu ns", base->cpu,
+			 now->missed_ticks - then->missed_ticks, awake);
+	if (now->longest_lateness_ns != then->longest_lateness_ns &&
+	    now->longest_lateness_ns > awake + base->tick_ns)
+		sim_fail("base %u: %llu ns late, awake for %llu ns", base->cpu,
+			 now->longest_lateness_ns, awake);
+	if (base->resumed == held->resumed)
+		return;
+	if (held->forgiven == base->ahead || base->ahead > (s64)sim.behind)
+		sim_fail("base %u: lateness is forgiven without a sleep", base->cpu);
+	held->forgiven = base->ahead;
+	held->resumed = base->resumed;
+}
+
 static void check_hold(const char *what, u64 done, u64 limit)
 {
 	if (done > limit && -done > limit)
@@ -257,6 +285,7 @@ void oracle_unlock(struct sim_lock *lock)
 			 base->cpu, now->started, now->expired, now->stopped,
 			 base->scheme.pending);
 	check_lateness(base);
+	check_sleep(base, then);
 	check_hold("started", now->started - then->started, TIMERS_PER_LOCK);
 	check_hold("stopped", now->stopped - then->stopped, TIMERS_PER_LOCK);
 	check_hold("expired", now->expired - then->expired, 1);

@@ -795,6 +795,7 @@ void scenario_choose(void)
 	/* Most often the hierarchical one. */
 	config.scheme = sim_chance(4) ? 1 + sim_below(TWHEEL_NR_SCHEMES - 1) : TWHEEL_HIER;
 	config.mode = sim_chance(2) ? TWHEEL_TICKLESS : TWHEEL_PERIODIC;
+	config.clock = sim.behind ? CLOCK_BOOTTIME : CLOCK_MONOTONIC;
 	config.tick_ns = lengths[sim_below(ARRAY_SIZE(lengths))];
 	if (config.mode == TWHEEL_PERIODIC)
 		config.doze = dozes[sim_below(ARRAY_SIZE(dozes))];
@@ -875,8 +876,8 @@ static void user_expired(struct twheel_timer *timer)
 
 	oracle_callback(o);
 	uw += ((char *)timer - (char *)uw) / sizeof(*uw);
-	uw->pause = max(uw->pause, sim.now - uw->last);
-	uw->last = sim.now;
+	uw->pause = max(uw->pause, sim.now - sim.behind - uw->last);
+	uw->last = sim.now - sim.behind;
 	sim_spend(sim_below(wheel_ns));
 	if (!READ_ONCE(users_over))
 		start_of_user(o);
@@ -887,14 +888,15 @@ static void make_user_wheel(struct user_wheel *uw, struct twheel_payer *payer)
 {
 	struct twheel_config user = {
 		.scheme = TWHEEL_HASHED, .slots = TWHEEL_SLOTS_MIN,
-		.tick_ns = config.tick_ns, .payer = payer,
+		.tick_ns = config.tick_ns, .clock = config.clock,
+		.payer = payer,
 	};
 	u32 i;
 
 	uw->wheel = twheel_create(&user);
 	if (IS_ERR(uw->wheel))
 		sim_fail("no wheel for a user");
-	uw->last = sim.now;
+	uw->last = sim.now - sim.behind;
 	uw->pause = 0;
 	for (i = 0; i < USER_TIMERS; i++) {
 		memset(&uw->timers[i], 0, sizeof(uw->timers[i]));

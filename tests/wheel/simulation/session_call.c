@@ -32,7 +32,7 @@ static unsigned int self(void)
 
 static s64 ahead(void)
 {
-	return user_current()->time_ns.offsets.monotonic;
+	return *user_offset(user_current());
 }
 
 /* A call that changes timers takes a file that was opened for writing. */
@@ -705,6 +705,8 @@ static void fill_setup(struct oracle_session *os, struct twheel_setup *in)
 	in->flags = TWHEEL_SETUP_PRIVATE;
 	in->mode = sim_below(2);
 	in->scheme = sim_chance(4);
+	/* The oracle has one clock, which the default wheel is on as well. */
+	in->clock = call_choice.clock;
 	in->tick_ns = sim_chance(2) ? 0 :
 				      call_choice.tick_ns + 100000 * sim_below(3);
 	if (sim_chance(8))
@@ -722,6 +724,7 @@ static bool fill_again(struct oracle_session *os, struct twheel_setup *in)
 		.event_size	= os->event_size,
 		.shared_ids	= os->shared_ids,
 	};
+	in->clock = in->flags ? call_choice.clock : 0;
 	return os->offset == ahead() || !os->shared_ids;
 }
 

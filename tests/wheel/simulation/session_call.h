@@ -24,11 +24,13 @@ struct user_file {
 /**
  * struct call_choice - choices that hold for all calls of a seed
  * @tick_ns: length of the default wheel's ticks
+ * @clock: the default wheel's
  * @far: longest of the usual delays, ticks
  * @user_limits: there are limits of timers that can be reached
  */
 struct call_choice {
 	u64 tick_ns;
+	clockid_t clock;
 	u32 far;
 	bool user_limits;
 };

@@ -79,7 +79,7 @@ u64 oracle_data(const struct oracle_start *t)
 
 static s64 offset(void)
 {
-	return user_current()->time_ns.offsets.monotonic;
+	return *user_offset(user_current());
 }
 
 static u64 ours(u64 time, s64 ahead)

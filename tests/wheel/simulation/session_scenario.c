@@ -290,10 +290,12 @@ void scenario_choose(void)
 	/* Most often the hierarchical one. */
 	config.scheme = sim_chance(4) ? 1 + sim_below(TWHEEL_NR_SCHEMES - 1) : TWHEEL_HIER;
 	config.mode = sim_chance(2) ? TWHEEL_TICKLESS : TWHEEL_PERIODIC;
+	config.clock = sim.behind ? CLOCK_BOOTTIME : CLOCK_MONOTONIC;
 	config.tick_ns = lengths[sim_below(ARRAY_SIZE(lengths))];
 	config.doze = config.mode == TWHEEL_PERIODIC ? 8 : 0;
 	config.slots = twheel_scheme_info(config.scheme)->slots ? 0 : 64;
 	call_choice.tick_ns = config.tick_ns;
+	call_choice.clock = config.clock;
 	call_choice.far = 2 + sim_below(sim_chance(2) ? 20 : 300);
 	call_choice.user_limits = sim_chance(8);
 	user_param("max_user_timers",
@@ -308,7 +310,7 @@ void scenario_choose(void)
 		p->nice = sim_chance(2);
 		p->resource = sim_chance(4);
 		if (sim_chance(4))
-			p->time_ns.offsets.monotonic =
+			*user_offset(p) =
 				(s64)(sim_random() % (2 * most + 1)) - most;
 	}
 }

@@ -105,4 +105,11 @@ void oracle_session_closes(struct oracle_session *os);
 void oracle_session_locked(spinlock_t *lock);
 void oracle_session_unlock(spinlock_t *lock);
 
+/* What the clock of the wheels is ahead in its time namespace, ns. */
+static inline s64 *user_offset(struct user_program *p)
+{
+	return sim.behind ? &p->time_ns.offsets.boottime :
+			    &p->time_ns.offsets.monotonic;
+}
+
 #endif /* _USER_SPACE_H */

@@ -444,11 +444,26 @@ static inline u64 get_random_u64(void)
 	return getentropy(&number, sizeof(number)) ? twheel_now() : number;
 }
 
-#define twheel_time_ns_offset()	0
+#define twheel_time_ns_offset(clock)	0
 #define ktime_get()		((ktime_t)twheel_now())
 #define trace_twheel_word(timer, session, id, word)	((void)(word))
 
-/* The time at which this thread last had the wheel expire its due timers. */
+/*
+ * The time that passes between the two looks is added to @mono. So it is as if the
+ * caller had read the clock later, and never later than now.
+ */
+#define TK_OFFS_BOOT		1
+
+static inline ktime_t ktime_mono_to_any(ktime_t mono, int offset)
+{
+	ktime_t now = ktime_get();
+	struct timespec boot;
+
+	clock_gettime(CLOCK_BOOTTIME, &boot);
+	return mono - now + (s64)boot.tv_sec * NSEC_PER_SEC + boot.tv_nsec;
+}
+
+/* On the session's clock, when this thread last had the wheel expire its due timers. */
 static __thread u64 twheel_process_expired_ns
 	__attribute__((tls_model("initial-exec")));
 #define ktime_get_ns()		twheel_process_expired_ns

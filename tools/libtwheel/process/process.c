@@ -17,7 +17,7 @@
  * struct twheel_process - a session in the process
  * @file: the session, as an open file
  * @session: the session. Constant
- * @fd: the timerfd. Constant
+ * @fd: the timerfd, on the session's clock. Constant
  * @set_ns: when @fd is to fire, U64_MAX for never. Written with the session's
  *	lock held. No timer is due before that
  * @fired: @fd is readable. As @set_ns
@@ -93,8 +93,8 @@ static __always_inline void settle(struct twheel_process *p)
  */
 static void expire(struct twheel_process *p, u64 unread)
 {
-	ktime_t now = ktime_get();
 	struct twheel_session *s = p->session;
+	ktime_t now = twheel_session_time(s, ktime_get());
 	bool done = false;
 
 	if ((u64)now < READ_ONCE(p->set_ns))
@@ -133,6 +133,32 @@ static void note_process(unsigned long command, struct twheel_info *info)
 	info->features &= ~TWHEEL_FEATURE_NOWAIT;
 }
 
+/* A timerfd has one clock. If SETUP asks for the other one, another takes its place. */
+static int set_up(struct twheel_process *p, unsigned long command, void *argument)
+{
+	const struct twheel_setup *setup = argument;
+	clockid_t clock = CLOCK_MONOTONIC;
+	int fd = -1, saved = errno, ret;
+
+	if (setup && _IOC_SIZE(command) >= offsetofend(struct twheel_setup, clock) &&
+	    setup->clock == CLOCK_BOOTTIME)
+		clock = CLOCK_BOOTTIME;
+	if (clock != p->session->clock) {
+		fd = timerfd_create(clock, TFD_NONBLOCK | TFD_CLOEXEC);
+		ret = -errno;
+		errno = saved;
+		if (fd < 0)
+			return ret;
+	}
+	ret = twheel_ioctl(&p->file, command, (unsigned long)argument);
+	if (fd < 0)
+		return ret;
+	if (!ret)
+		dup3(fd, p->fd, O_CLOEXEC);
+	close(fd);
+	return ret;
+}
+
 /**
  * twheel_process_command - what ioctl(2) is for a descriptor
  * @p: the session
@@ -148,7 +174,10 @@ int twheel_process_command(struct twheel_process *p, unsigned long command,
 
 	if (command != TWHEEL_IOC_START && shows_expiries(command))
 		expire(p, U64_MAX);
-	ret = twheel_ioctl(&p->file, command, (unsigned long)argument);
+	if (BARE(command) == BARE(TWHEEL_IOC_SETUP))
+		ret = set_up(p, command, argument);
+	else
+		ret = twheel_ioctl(&p->file, command, (unsigned long)argument);
 	if (!ret && BARE(command) == BARE(TWHEEL_IOC_INFO))
 		note_process(command, argument);
 	settle(p);

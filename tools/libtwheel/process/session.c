@@ -65,6 +65,7 @@ twheel_session_wheel_private(struct twheel_session *s,
 		.mode		= setup->mode,
 		.tick_ns	= setup->tick_ns,
 		.slots		= setup->slots,
+		.clock		= setup->clock,
 	};
 
 	return make_wheel(&config);
@@ -87,6 +88,7 @@ void twheel_session_wheel_use(struct twheel_session *s,
 	s->wheel = shared ? shared->wheel : twheel_default();
 	s->prepared = shared ? shared->prepared : &none;
 	s->tick_ns = s->wheel->config.tick_ns;
+	s->clock = s->wheel->config.clock;
 }
 
 int twheel_session_wheel_need(struct twheel_session *s)

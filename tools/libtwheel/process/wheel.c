@@ -25,6 +25,7 @@
  * @scheme: the timers
  * @armed: no later than any timer. U64_MAX if there is none
  * @tick_ns: length of a tick. Constant
+ * @clock: the clock of ticks and deadlines. Constant
  * @ends: work for the end of an expiry
  *
  * Guarded by the session's lock.
@@ -33,6 +34,7 @@ struct twheel_base {
 	struct twheel_scheme scheme;
 	u64 armed;
 	u32 tick_ns;
+	clockid_t clock;
 	struct twheel_tick_end *ends;
 };
 
@@ -52,7 +54,7 @@ static __thread bool twheel_wheel_earlier
 
 /* The wheel of a session without one of its own, also until that is made. */
 static struct twheel twheel_wheel_standard = {
-	.config = { .tick_ns = TICK_NS_DEFAULT },
+	.config = { .tick_ns = TICK_NS_DEFAULT, .clock = CLOCK_MONOTONIC },
 	.base = { .armed = U64_MAX, .tick_ns = TICK_NS_DEFAULT },
 };
 
@@ -76,6 +78,10 @@ static int check_config(struct twheel_config *config)
 	if (config->scheme >= TWHEEL_NR_SCHEMES ||
 	    config->mode >= TWHEEL_NR_MODES)
 		return -EINVAL;
+	if (!config->clock)
+		config->clock = CLOCK_MONOTONIC;
+	if (config->clock != CLOCK_MONOTONIC && config->clock != CLOCK_BOOTTIME)
+		return -EINVAL;
 	if (!config->tick_ns)
 		config->tick_ns = TICK_NS_DEFAULT;
 	if (config->tick_ns < TWHEEL_TICK_NS_MIN ||
@@ -89,6 +95,11 @@ void twheel_destroy(struct twheel *wheel)
 	free(wheel->base.scheme.slots);
 	free(wheel->base.scheme.occupied);
 	free(wheel);
+}
+
+static u64 tick_now(const struct twheel_base *base)
+{
+	return div_u64(twheel_clock_time(base->clock, ktime_get()), base->tick_ns);
 }
 
 /* Returns ERR_PTR() of -EINVAL or -ENOMEM. */
@@ -115,9 +126,10 @@ struct twheel *twheel_create(const struct twheel_config *config)
 	}
 	wheel->config = checked;
 	wheel->base.tick_ns = checked.tick_ns;
+	wheel->base.clock = checked.clock;
 	wheel->base.armed = U64_MAX;
 	twheel_scheme_init(scheme, checked.scheme, scheme->slots, scheme->occupied,
-			   nr, div_u64(ktime_get(), checked.tick_ns));
+			   nr, tick_now(&wheel->base));
 	return wheel;
 }
 
@@ -161,7 +173,7 @@ static noinline void arm(struct twheel_base *base, struct twheel_node *node)
 /* Nobody has come for a long time: there was nothing to do. */
 static noinline void catch_up(struct twheel_base *base)
 {
-	u64 now = div_u64(ktime_get(), base->tick_ns);
+	u64 now = tick_now(base);
 
 	if (now > base->scheme.clock)
 		twheel_scheme_skip(&base->scheme, now);
@@ -335,7 +347,7 @@ static __always_inline unsigned int expire_tick(struct twheel_base *base,
 /**
  * twheel_wheel_expire - PER_TICK_BOOKKEEPING and EXPIRY_PROCESSING
  * @base: the timers
- * @now: the time, ns
+ * @now: the time on the wheel's clock, ns
  * @most: timers that may expire
  *
  * Context: Session's lock held.

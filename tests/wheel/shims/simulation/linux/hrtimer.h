@@ -17,8 +17,6 @@ enum hrtimer_mode {
 	HRTIMER_MODE_ABS_PINNED_SOFT,
 };
 
-#define CLOCK_MONOTONIC	1
-
 /**
  * struct hrtimer - one that is driven by a CPU
  * @link: among those queued on its CPU
@@ -39,6 +37,9 @@ struct hrtimer {
 	struct sim_held {
 		u64 since;
 		u64 begin;
+		s64 forgiven;
+		u64 woke;
+		u64 resumed;
 		u64 first;
 		u64 stolen;
 		bool is;

@@ -32,7 +32,9 @@ enum sim_order {
 
 /**
  * struct sim_run - the state that is looked at most often
- * @now: the time, ns
+ * @now: the time on the clock of the wheels, ns
+ * @behind: what CLOCK_MONOTONIC is behind that. 0 if the wheels are on that
+ * @woke: when the system was resumed last, on CLOCK_MONOTONIC, ns
  * @next_event: when something is due on any CPU, ns
  * @left: points before the scheduler decides again
  * @step_ns: what a point takes
@@ -40,6 +42,8 @@ enum sim_order {
  */
 struct sim_run {
 	uint64_t now;
+	uint64_t behind;
+	uint64_t woke;
 	uint64_t next_event;
 	int left;
 	unsigned int step_ns;

@@ -13,6 +13,7 @@
 struct time_namespace {
 	struct {
 		s64 monotonic;
+		s64 boottime;
 	} offsets;
 };
 
