@@ -60,6 +60,8 @@ def test_sessions():
         raises(ValueError, call)
     t.close()
     fails_with(errno.EINVAL, lambda: twheel.Twheel(tick_ns=1))
+    with twheel.Twheel(private=True, clock=twheel.CLOCK_BOOTTIME) as t:
+        assert t.info().clock == twheel.CLOCK_BOOTTIME == time.CLOCK_BOOTTIME
 
 
 def test_backends():

@@ -9,7 +9,8 @@
  *		std::cout << event.id << ' ' << event.user_data << '\n';
  *
  * A session and a batch can be moved, and not copied. A delay is a duration, a deadline
- * a time of std::chrono::steady_clock, which is CLOCK_MONOTONIC. Errors are
+ * a time of std::chrono::steady_clock, which is CLOCK_MONOTONIC, or has its number on
+ * the clock that the session's setup asks for. Errors are
  * std::system_error with the errno that libtwheel(3) gives them. Threads may use a
  * session together, and a batch one at a time. A batch must not outlive its session.
  */

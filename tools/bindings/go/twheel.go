@@ -4,8 +4,9 @@
 //
 // A session is one of /dev/twheel, or of the process where there is no /dev/twheel. It may
 // be used by many goroutines, and a batch by one at a time. A deadline is in nanoseconds
-// of CLOCK_MONOTONIC, which Now() returns. An error of a call is an *Error around the
-// syscall.Errno that libtwheel(3) gives it, and os.ErrClosed after Close.
+// of CLOCK_MONOTONIC, which Now() returns, or of the clock of the setup. An error of a call
+// is an *Error around the syscall.Errno that libtwheel(3) gives it, and os.ErrClosed after
+// Close.
 package twheel
 
 /*

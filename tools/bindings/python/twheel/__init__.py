@@ -7,7 +7,8 @@ Timers by the million through one file descriptor: libtwheel for Python
         for event in t.wait():
             print(event.id, event.user_data)
 
-All times are nanoseconds, a deadline is one of time.monotonic_ns(). A call that fails
+All times are nanoseconds, a deadline is one of time.monotonic_ns(), or in a session with
+clock=CLOCK_BOOTTIME of time.clock_gettime_ns(time.CLOCK_BOOTTIME). A call that fails
 raises OSError with the errno that libtwheel(3) gives it, and ctypes.ArgumentError for a
 number that is too large or negative. t.fileno() is for select and event loops. For
 asyncio there is twheel.aio.
@@ -20,12 +21,14 @@ from typing import TYPE_CHECKING, Any, Iterator, List, NamedTuple, Optional, Tup
 
 from . import _library
 from ._library import (
-    EVENT_PERIODIC, ID_ANY, MODE_PERIODIC, MODE_TICKLESS, SCHEME_HASHED, SCHEME_HIER,
-    START_ABS, START_REPLACE, STATE_EXPIRED, STATE_PENDING, WORD_NONE, WORD_STOP)
+    CLOCK_BOOTTIME, CLOCK_MONOTONIC, EVENT_PERIODIC, ID_ANY, MODE_PERIODIC, MODE_TICKLESS,
+    SCHEME_HASHED, SCHEME_HIER, START_ABS, START_REPLACE, STATE_EXPIRED, STATE_PENDING,
+    WORD_NONE, WORD_STOP)
 
 __all__ = [
     "Twheel", "Batch", "Event", "Entry", "Info", "Op", "Stats", "MS", "SECOND",
-    "EVENT_PERIODIC", "ID_ANY", "MODE_PERIODIC", "MODE_TICKLESS", "SCHEME_HASHED",
+    "CLOCK_BOOTTIME", "CLOCK_MONOTONIC", "EVENT_PERIODIC", "ID_ANY", "MODE_PERIODIC",
+    "MODE_TICKLESS", "SCHEME_HASHED",
     "SCHEME_HIER", "START_ABS", "START_REPLACE", "STATE_EXPIRED", "STATE_PENDING",
     "WORD_NONE", "WORD_STOP"]
 
@@ -73,6 +76,7 @@ class Info(NamedTuple):
     max_batch: int
     event_size: int
     shared_ids: int
+    clock: int
 
 
 class Stats(NamedTuple):
@@ -121,10 +125,11 @@ class Twheel:
 
     def __init__(self, *, shared_ids: int = 0, max_timers: int = 0, private: bool = False,
                  scheme: int = SCHEME_HIER, mode: int = MODE_PERIODIC, slots: int = 0,
-                 tick_ns: int = 0):
+                 tick_ns: int = 0, clock: int = 0):
         setup = _library.checked(_library.Setup, scheme=scheme, mode=mode, slots=slots,
                                  flags=_library.SETUP_PRIVATE if private else 0,
-                                 tick_ns=tick_ns, max_timers=max_timers, shared_ids=shared_ids)
+                                 tick_ns=tick_ns, max_timers=max_timers, shared_ids=shared_ids,
+                                 clock=clock)
         pointer = ctypes.c_void_p()
         _library.open_session(ctypes.byref(pointer), ctypes.byref(setup),
                               ctypes.sizeof(setup), ctypes.sizeof(_library.Event))

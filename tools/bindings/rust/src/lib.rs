@@ -2,7 +2,7 @@
 //! Timers by the million through one file descriptor: libtwheel for Rust
 //!
 //! A session is one of /dev/twheel, or of the process where there is no /dev/twheel. A
-//! deadline is the time on CLOCK_MONOTONIC, as `now()` returns it.
+//! deadline is the time on CLOCK_MONOTONIC, as `now()` returns it, or on the clock of the setup.
 //!
 //! A `Twheel` is `AsFd`. With tokio:
 //!
@@ -93,7 +93,7 @@ fn ns(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).map_or(1 << 63, |ns| ns.min(1 << 63))
 }
 
-/// The clock that deadlines are on.
+/// The clock that deadlines are on, unless `Setup::clock` is set: see `Twheel::now()`.
 pub fn now() -> Duration {
     Duration::from_nanos(unsafe { twheel_now() })
 }
@@ -113,6 +113,11 @@ impl Twheel {
             twheel_open_sized(&mut handle, setup, size_of::<Setup>(), size_of::<Event>())
         })?;
         Ok(Twheel(NonNull::new(handle).expect("a session")))
+    }
+
+    /// The clock that the deadlines of this session are on.
+    pub fn now(&self) -> Duration {
+        Duration::from_nanos(unsafe { twheel_now_of(self.0.as_ptr()) })
     }
 
     /// Is it one in the process, and not one of the device?
