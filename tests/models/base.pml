@@ -23,7 +23,7 @@
  * code core/timer.c move_to_base 012460b1
  * code core/timer.c start_slow 3343baef
  * code core/timer.c start 076d8a47
- * code core/timer.c twheel_start_on 8dec1d76
+ * code core/timer.c twheel_start_on 37353864
  * code core/timer.c twheel_stop 8ebdfd49
  * code core/timer.c start_request 09c9da08
  * code core/timer.c for_many aee3f96a
@@ -35,7 +35,7 @@
  * code core/base.c twheel_base_offline b303001c
  * code core/tick.c expire_timer 6170bb51
  * code core/wheel.c twheel_wheel_create_default db86d1c5
- * accepted: One expiry loop for all schemes: the steps under the lock are the same.
+ * accepted: A delay becomes a deadline under the lock of the base: the model has no time.
  *
  * right
  * broken RECHECK: assertion violated

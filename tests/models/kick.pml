@@ -37,9 +37,9 @@
  * code core/tick.c next_run 058c2ad6
  * code core/tick.c set_next_run 2fce0f6e
  * code core/tick.c put_off 28a86e2f
- * code core/tick.c run_tick 374e4cf1
- * code core/tick.c twheel_tick ceb030fe
- * accepted: A wake-up only looks for the next slot when the clock lags; what it does is the same.
+ * code core/tick.c run_tick c16f39b2
+ * code core/tick.c twheel_tick 1e652cfc
+ * accepted: hrtimer, ticks and pauses are on one clock, and a sleep changes only counters.
  *
  * right DOZE=0
  * right DOZE=1

@@ -20,15 +20,15 @@
  * code session/read.c twheel_session_wake 1336c795
  * code session/read.c twheel_session_readable a1587139
  * code session/read.c twheel_session_pass_on 8df67acf
- * code session/read.c twheel_session_read 0814e9ac
+ * code session/read.c twheel_session_read aa336792
  * code session/open.c stop_chunk 8f35453a
  * code session/open.c twheel_session_close b2dcbdaa
  * code twheel_chardev.c twheel_read_iter d3acd5cf
  * code twheel_chardev.c twheel_poll a359737b
  * code core/tick.c run_tick_ends 45c0aabb
  * code core/tick.c run_tick 1a49c88f
- * code core/tick.c twheel_tick 232393e6
- * accepted: only counters have changed, and libtwheel leaves the second look at a word out
+ * code core/tick.c twheel_tick c031f0ab
+ * accepted: Only the clock that the begin of a read and of a run is taken from has changed.
  *
  * right
  * right CLOSE
