@@ -57,7 +57,7 @@ static int check_setup(const struct twheel_setup *setup)
 	    (setup->scheme || setup->mode || setup->slots || setup->tick_ns ||
 	     setup->clock))
 		return -EINVAL;
-	if (setup->wake_ns || setup->wake_events || setup->reserved2)
+	if (setup->reserved2)
 		return -EINVAL;
 	if (setup->shared_ids > (setup->max_timers ?: timers_limit()))
 		return -EINVAL;

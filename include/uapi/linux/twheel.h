@@ -109,8 +109,6 @@
  * @event_size: size of the events that read(2) returns to this session
  * @shared_ids: words of this session that mmap(2) maps, 0 if there are none
  * @reserved: 0
- * @wake_ns: 0
- * @wake_events: 0
  * @clock: clock of this session, TWHEEL_CLOCK_*. 0 from a module without
  *	%TWHEEL_FEATURE_CLOCK
  * @reserved2: 0
@@ -128,8 +126,6 @@ struct twheel_info {
 	__u32 event_size;
 	__u32 shared_ids;
 	__u32 reserved;
-	__u32 wake_ns;
-	__u32 wake_events;
 	__u32 clock;
 	__u32 reserved2;
 };
@@ -150,8 +146,6 @@ struct twheel_info {
  *	%TWHEEL_EVENT_SIZE_V1, for a module of any version
  * @shared_ids: number of words to be mapped, for the ids below it, at most the
  *	limit of timers. 0 for none. Cannot be changed once it is not 0
- * @wake_ns: 0
- * @wake_events: 0
  * @clock: TWHEEL_CLOCK_*, with %TWHEEL_SETUP_PRIVATE only. 0 is
  *	%TWHEEL_CLOCK_MONOTONIC
  * @reserved2: 0
@@ -165,8 +159,6 @@ struct twheel_setup {
 	__u64 max_timers;
 	__u32 event_size;
 	__u32 shared_ids;
-	__u32 wake_ns;
-	__u32 wake_events;
 	__u32 clock;
 	__u32 reserved2;
 };
