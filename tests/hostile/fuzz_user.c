@@ -23,16 +23,16 @@
 #define CLONE_NEWTIME	0x00000080
 #endif
 
-/* Its clock is behind, so that times before 0 of its own are times of the wheel. */
+/* Its clocks are behind, so that times before 0 of its own are times of the wheel. */
 static void leave_time(struct fuzz_shared *shared)
 {
-	static const char offset[] = "monotonic -2 0\n";
+	static const char offsets[] = "monotonic -2 0\nboottime -1 0\n";
 	int fd;
 
 	if (unshare(CLONE_NEWTIME))
 		return;
 	fd = open("/proc/self/timens_offsets", O_WRONLY);
-	if (write(fd, offset, strlen(offset)) < 0)
+	if (write(fd, offsets, strlen(offsets)) < 0)
 		fuzz_fail(shared, "time namespace: %s", strerror(errno));
 	close(fd);
 	fd = open("/proc/self/ns/time_for_children", O_RDONLY);
