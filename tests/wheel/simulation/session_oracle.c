@@ -163,7 +163,9 @@ static void check_expired(const struct oracle_start *t,
 	if (!t || sim.now < t->low)
 		sim_fail("start %d: has not expired, and a call says so",
 			 t ? (int)number(t) : -1);
-	if (t->end && t->end != ORACLE_DELIVERED)
+	/* A periodic one may have been read, pending again, and drained meanwhile. */
+	if (t->end && t->end != ORACLE_DELIVERED &&
+	    !(t->period && t->end_at > call->began))
 		sim_fail("start %u: is %s, and a call says that it has expired",
 			 number(t), end_names[t->end]);
 }
