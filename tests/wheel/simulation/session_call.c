@@ -286,7 +286,7 @@ static void store(struct user_file *f, u32 nr, u64 word)
 	WRITE_ONCE(*to, word);
 	/* The word behind the last belongs to nobody. */
 	if (nr < f->os->shared_ids)
-		oracle_stored(&f->os->ids[self()][nr > 42], word);
+		oracle_stored(f->os, &f->os->ids[self()][nr > 42], word);
 }
 
 static u64 some_word(const struct oracle_session *os)

@@ -340,23 +340,31 @@ void oracle_got(struct oracle_session *os, struct oracle_id *own,
 
 /* Words. */
 
-void oracle_stored(struct oracle_id *own, u64 word)
+void oracle_stored(const struct oracle_session *os, struct oracle_id *own, u64 word)
 {
 	unsigned int nr = own->nr_stores++ % ORACLE_STORES;
 
 	own->stores[nr].at = sim.now;
 	own->stores[nr].word = word;
+	own->stores[nr].locked = os->s->lock.owner;
+}
+
+static bool keeps(const struct oracle_start *t, u64 word, u64 expired)
+{
+	return word == TWHEEL_WORD_STOP ||
+	       ours(min_t(u64, word, KTIME_MAX), t->os->offset) > expired;
 }
 
 /*
  * The word that was stored when a timer expired must not have kept it from
- * expiring.
+ * expiring. The callback looks before and after it reads the clock, with the session's
+ * lock held: the word may be due at both times, and another one in between.
  */
 static void check_word(const struct oracle_start *t, u64 expired)
 {
 	const struct oracle_id *own = t->own;
 	unsigned int i = own->nr_stores;
-	u64 word = 0;
+	u64 word = 0, next;
 
 	for (; i > 0; i--) {
 		/* It is not remembered. */
@@ -367,8 +375,11 @@ static void check_word(const struct oracle_start *t, u64 expired)
 			break;
 		}
 	}
-	if (word == TWHEEL_WORD_STOP ||
-	    ours(min_t(u64, word, KTIME_MAX), t->os->offset) > expired)
+	if (!keeps(t, word, expired))
+		return;
+	next = own->stores[i % ORACLE_STORES].word;
+	if (i == own->nr_stores || !own->stores[i % ORACLE_STORES].locked ||
+	    keeps(t, next, expired))
 		sim_fail("start %u: expires at %llu, its word is %llu",
 			 number(t), expired, word);
 }

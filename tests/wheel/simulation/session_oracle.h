@@ -31,7 +31,7 @@ enum oracle_end {
  * @id: the id, or the last one that the kernel has chosen
  * @start: its last start, or NULL
  * @asked: when a stop began last, as a number
- * @stores: when which word was stored, the last of them
+ * @stores: when which word was stored, and whether the session was locked
  * @nr_stores: how many
  */
 struct oracle_id {
@@ -41,6 +41,7 @@ struct oracle_id {
 	struct {
 		u64 at;
 		u64 word;
+		bool locked;
 	} stores[ORACLE_STORES];
 	unsigned int nr_stores;
 };
@@ -179,7 +180,7 @@ void oracle_entry(struct oracle_session *os, const struct twheel_entry *entry,
 		  const struct oracle_call_of *call, bool drained);
 void oracle_event(struct oracle_session *os, const struct twheel_event *event,
 		  const struct oracle_call_of *call);
-void oracle_stored(struct oracle_id *own, u64 word);
+void oracle_stored(const struct oracle_session *os, struct oracle_id *own, u64 word);
 void oracle_stats(struct oracle_session *os, const struct twheel_stats *stats);
 bool oracle_surely_pending(const struct oracle_start *t,
 			   const struct oracle_call_of *call);
