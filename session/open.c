@@ -61,6 +61,9 @@ static int check_setup(const struct twheel_setup *setup)
 		return -EINVAL;
 	if (setup->shared_ids > (setup->max_timers ?: timers_limit()))
 		return -EINVAL;
+	/* Without a time they would never be too few. */
+	if (setup->wake_events && !setup->wake_ns)
+		return -EINVAL;
 	/* It would read a word in two halves. */
 	if (setup->shared_ids && !IS_ENABLED(CONFIG_64BIT))
 		return -EOPNOTSUPP;
@@ -188,6 +191,8 @@ int twheel_session_setup(struct twheel_session *s,
 		use_words(s, &words);
 		s->max_timers = setup->max_timers ?: timers_limit();
 		s->event_size = setup->event_size ?: TWHEEL_EVENT_SIZE_V1;
+		s->wake_ns = setup->wake_ns;
+		s->wake_events = setup->wake_events;
 	}
 	spin_unlock_bh(&s->lock);
 	destroy_tables(s, old);
@@ -230,6 +235,8 @@ void twheel_session_info(struct twheel_session *s, struct twheel_info *info)
 	info->max_timers = s->max_timers;
 	info->event_size = s->event_size;
 	info->shared_ids = s->shared_ids;
+	info->wake_ns = s->wake_ns;
+	info->wake_events = s->wake_events;
 	spin_unlock_bh(&s->lock);
 	info->scheme = config.scheme;
 	info->mode = config.mode;
@@ -412,6 +419,7 @@ void twheel_session_close(struct twheel_session *s)
 	put_pid(pid);
 	for (i = 0; i < TWHEEL_NR_TABLES; i++)
 		stop_table(&s->tables[i]);
+	twheel_stop_sync(&s->waker);
 	/*
 	 * Unread timers are not pending, and the callback that queued the
 	 * last of them has let the session's lock go: take it once more.

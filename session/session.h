@@ -125,6 +125,13 @@ struct twheel_session_counters {
  * @words: deadlines that the program stores, or NULL. Once there they stay
  * @event_size: size of the events that are read. Changes only before the first
  *	start
+ * @wake_ns: how long an event may wait until somebody is woken for it. Changes only
+ *	before the first start
+ * @wake_events: so many unread events wake somebody before that, 0 for none.
+ *	Changes with @wake_ns
+ * @untold: events for which nobody has been woken, with @wake_ns only. @waker is
+ *	pending or calls back if it is not 0
+ * @waker: wakes somebody for @untold
  * @events: what can be read. @events.first is also read without @lock
  * @stats: counters. @stats.unread counts @events, and what expires when @closing
  * @readers: sleepers in read(2), each of them an exclusive waiter
@@ -153,6 +160,10 @@ struct twheel_session {
 	u32 timers;
 	u32 max_timers;
 	u32 event_size;
+	u32 wake_ns;
+	u32 wake_events;
+	u32 untold;
+	struct twheel_timer waker;
 	struct twheel_table tables[TWHEEL_NR_TABLES];
 	u32 shared_ids;
 	struct twheel_session_words *words;
@@ -245,6 +256,32 @@ ssize_t twheel_session_read(struct twheel_session *s, struct iov_iter *to);
 void twheel_session_wake(struct twheel_tick_end *tick_end);
 bool twheel_session_readable(struct twheel_session *s);
 void twheel_session_pass_on(struct twheel_session *s);
+
+/* waker.c */
+void twheel_session_waker_set_up(struct twheel_session *s);
+void twheel_session_wake_later(struct twheel_session *s,
+			       struct twheel_timer *timer, ktime_t now)
+	__must_hold(&s->lock);
+
+/*
+ * In the callback of @timer, with the session's lock held: wake up readers for so
+ * many events when the tick's callbacks have run. A run of the tick queues and calls
+ * what one CPU has in @s->ends, so that nobody else changes @end here. The wake-up
+ * is counted now: the session's lock, if taken to count, would make it wait for
+ * other CPUs again.
+ */
+static inline void twheel_session_wake_at_tick_end(struct twheel_session *s,
+						   struct twheel_timer *timer,
+						   unsigned int events)
+{
+	struct twheel_session_end *end = &s->ends[smp_processor_id()];
+
+	end->events += events;
+	if (twheel_tick_end_queued(&end->tick_end))
+		return;
+	s->stats.wakeups++;
+	twheel_at_tick_end(timer, &end->tick_end);
+}
 
 /* wheel.c */
 struct twheel_session_wheel *

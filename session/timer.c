@@ -47,23 +47,6 @@ static struct twheel_session *session_of(struct twheel_utimer *ut)
 
 /* Expiry. */
 
-/*
- * A run of the tick queues and calls what one CPU has in @s->ends, so that
- * nobody else changes @end here. The wake-up is counted now: the session's
- * lock, if taken to count, would make it wait for other CPUs again.
- */
-static void wake_at_tick_end(struct twheel_session *s,
-			     struct twheel_timer *timer)
-{
-	struct twheel_session_end *end = &s->ends[smp_processor_id()];
-
-	end->events++;
-	if (twheel_tick_end_queued(&end->tick_end))
-		return;
-	s->stats.wakeups++;
-	twheel_at_tick_end(timer, &end->tick_end);
-}
-
 static void stop_by_word(struct twheel_session *s, struct twheel_utimer *ut)
 {
 	s->stats.stopped_by_store++;
@@ -151,7 +134,10 @@ static void session_expired(struct twheel_timer *timer)
 	s->stats.unread++;
 	if (!s->closing) {
 		twheel_events_add(&s->events, ut);
-		wake_at_tick_end(s, timer);
+		if (likely(!s->wake_ns))
+			twheel_session_wake_at_tick_end(s, timer, 1);
+		else
+			twheel_session_wake_later(s, timer, now);
 	}
 unlock:
 	spin_unlock(&s->lock);

@@ -257,6 +257,7 @@ void twheel_session_wheel_use(struct twheel_session *s,
 	s->tick_ns = config.tick_ns;
 	/* Pairs with twheel_session_time() and twheel_session_offset(). */
 	WRITE_ONCE(s->clock, config.clock);
+	twheel_session_waker_set_up(s);
 }
 
 /* The session is making room, so that nobody else changes its wheel. */

@@ -4,7 +4,9 @@
  *
  * The callbacks of two CPUs queue events. Two readers sleep in read(2), a third
  * polls. A read takes one event. With CLOSE there is one reader, and when it has its
- * event the session is closed, while a timer of each CPU is armed or expiring.
+ * event the session is closed, while a timer of each CPU is armed or expiring. With
+ * LATER the events of one reader wait for the session's waker, which calls back on a
+ * third CPU, or until so many are unread.
  *
  * Claims: nobody sleeps for ever while there are events. A CPU wakes up once for a
  * run. Tables are not touched once they are freed, nor is the session.
@@ -15,26 +17,34 @@
  * @events.first is read without a lock, and what orders it with going to sleep is
  * the lock of the wait queue.
  *
- * code session/timer.c wake_at_tick_end af43dc17
- * code session/timer.c session_expired 1311b0df
+ * code session/session.h twheel_session_wake_at_tick_end 1e657fb9
+ * code session/timer.c session_expired 67fba83c
+ * code session/waker.c wake 7d77230b
+ * code session/waker.c wake_now 9d7bb34d
+ * code session/waker.c twheel_session_wake_later 1524d2b3
  * code session/read.c twheel_session_wake 1336c795
  * code session/read.c twheel_session_readable a1587139
- * code session/read.c twheel_session_pass_on 8df67acf
+ * code session/read.c twheel_session_pass_on e6372644
  * code session/read.c twheel_session_read aa336792
  * code session/open.c stop_chunk 8f35453a
- * code session/open.c twheel_session_close b2dcbdaa
- * code twheel_chardev.c twheel_read_iter d3acd5cf
- * code twheel_chardev.c twheel_poll a359737b
+ * code session/open.c twheel_session_close 14f0699a
+ * code twheel_chardev.c twheel_read_iter d91dd725
+ * code twheel_chardev.c twheel_poll 0e79ff79
  * code core/tick.c run_tick_ends 45c0aabb
- * code core/tick.c run_tick 1a49c88f
- * code core/tick.c twheel_tick c031f0ab
- * accepted: Only the clock that the begin of a read and of a run is taken from has changed.
+ * code core/tick.c run_tick a01ccc98
+ * code core/tick.c twheel_tick 441b25c7
+ * accepted: Who wakes for events that may wait is in the model, as LATER.
  *
  * right
  * right CLOSE
+ * right LATER=2
+ * right LATER=9
  * broken LOOK_FIRST: invalid end state
  * broken NO_PASS_ON: invalid end state
  * broken POLL_LOOK_FIRST: invalid end state
+ * broken NO_WAKER LATER=9: invalid end state
+ * broken UNTOLD LATER=2: invalid end state
+ * broken WAKER_KEEPS LATER=9: invalid end state
  * broken RCU_SHORT CLOSE: assertion violated !(session_freed
  * broken NO_LAST_LOCK CLOSE: assertion violated !(tables_freed
  */
@@ -53,8 +63,10 @@ byte events;
 bool closing;
 bool tables_freed, session_freed;
 
-bool queued[CPUS];		/* session->ends[].tick_end */
-byte wakeups[CPUS];		/* of this run */
+bool queued[CPUS + 1];		/* session->ends[].tick_end */
+byte wakeups[CPUS + 1];		/* of this run */
+byte untold;
+bool waker;			/* is pending */
 bool rcu[CPUS];			/* a read-side critical section */
 
 /* The last timer of each CPU. */
@@ -86,6 +98,35 @@ inline wake_reader()
 	fi
 }
 
+inline wake_at_tick_end(cpu)
+{
+	if
+	:: !queued[cpu] ->
+		queued[cpu] = true;
+		wakeups[cpu]++
+	:: queued[cpu]
+	fi
+}
+
+/* twheel_session_wake_later() */
+inline wake_later(cpu)
+{
+	untold++;
+	if
+	:: events >= LATER ->
+		wake_at_tick_end(cpu);
+#ifndef BROKEN_UNTOLD
+		untold = 0
+#endif
+#ifndef BROKEN_NO_WAKER
+	:: events < LATER && untold == 1 -> waker = true
+	:: events < LATER && untold != 1
+#else
+	:: events < LATER
+#endif
+	fi
+}
+
 /* session_expired(). @last: of the last timer. */
 inline expired(cpu, last)
 {
@@ -95,12 +136,11 @@ inline expired(cpu, last)
 	if
 	:: !closing ->
 		events++;
-		if
-		:: !queued[cpu] ->
-			queued[cpu] = true;
-			wakeups[cpu]++
-		:: queued[cpu]
-		fi
+#ifdef LATER
+		wake_later(cpu)
+#else
+		wake_at_tick_end(cpu)
+#endif
 	:: closing
 	fi;
 	assert(!session_freed);
@@ -129,7 +169,10 @@ proctype tick(byte cpu)
 	:: callbacks == 0 -> break
 	od;
 	run_tick_ends(cpu);
-	atomic { assert(wakeups[cpu] == 1); wakeups[cpu] = 0; rcu[cpu] = false; runs++ };
+#ifndef LATER
+	assert(wakeups[cpu] == 1);
+#endif
+	atomic { wakeups[cpu] = 0; rcu[cpu] = false; runs++ };
 #ifdef CLOSE
 
 	rcu[cpu] = true;
@@ -146,6 +189,26 @@ proctype tick(byte cpu)
 	rcu[cpu] = false
 #endif
 }
+
+#ifdef LATER
+/* wake() */
+active proctype waker_calls()
+{
+end:	do
+	:: atomic { waker -> waker = false };
+	   acquire();
+	   if
+	   :: untold > 0 && events > 0 -> wake_at_tick_end(CPUS)
+	   :: untold == 0 || events == 0
+	   fi;
+#ifndef BROKEN_WAKER_KEEPS
+	   untold = 0;
+#endif
+	   release();
+	   run_tick_ends(CPUS)
+	od
+} /* unreached */
+#endif
 
 /* twheel_session_read() of one event. Sets @got. */
 inline read()
@@ -198,7 +261,7 @@ proctype reader(byte me; byte wanted)
 	satisfied++
 }
 
-#ifndef CLOSE
+#if !defined(CLOSE) && !defined(LATER)
 proctype poller(byte wanted)
 {
 	bool got;
@@ -268,10 +331,13 @@ init {
 	atomic {
 		run tick(0);
 		run tick(1);
+#ifdef LATER
+		run reader(0, CALLBACKS * CPUS)
+#elif defined(CLOSE)
 		run reader(0, 1);
-#ifdef CLOSE
 		run close()
 #else
+		run reader(0, 1);
 		run reader(1, 1);
 		run poller(CALLBACKS * CPUS - 2)
 #endif

@@ -30,7 +30,7 @@
  * code session/timer.c has_word 17260ef4
  * code session/timer.c session_expired 7808eef8
  * code session/words.h twheel_session_words_read 6005d4a0
- * accepted: only libtwheel leaves the second look out: its runs read the clock before
+ * accepted: Only who is told of an event, and when, is another function now.
  *
  * right
  * broken WRITE_BACK: assertion violated !(closed)

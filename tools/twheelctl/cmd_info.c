@@ -29,6 +29,7 @@ static const struct {
 	{ TWHEEL_FEATURE_SLACK, "slack" },
 	{ TWHEEL_FEATURE_LATENESS, "lateness" },
 	{ TWHEEL_FEATURE_CLOCK, "clock" },
+	{ TWHEEL_FEATURE_WAKE, "wake" },
 };
 
 #define NR_FEATURES	ARRAY_SIZE(features)

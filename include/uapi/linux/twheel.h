@@ -91,6 +91,8 @@
 #define TWHEEL_FEATURE_LATENESS		((__u64)1 << 9)
 /* &twheel_setup.clock */
 #define TWHEEL_FEATURE_CLOCK		((__u64)1 << 10)
+/* &twheel_setup.wake_ns */
+#define TWHEEL_FEATURE_WAKE		((__u64)1 << 11)
 /* Never the module's: this is a session that libtwheel has made in the process. */
 #define TWHEEL_FEATURE_PROCESS		((__u64)1 << 63)
 
@@ -108,10 +110,10 @@
  * @max_batch: maximum of operations in one TWHEEL_IOC_SUBMIT
  * @event_size: size of the events that read(2) returns to this session
  * @shared_ids: words of this session that mmap(2) maps, 0 if there are none
- * @reserved: 0
  * @clock: clock of this session, TWHEEL_CLOCK_*. 0 from a module without
  *	%TWHEEL_FEATURE_CLOCK
- * @reserved2: 0
+ * @wake_ns: as in &twheel_setup
+ * @wake_events: as in &twheel_setup
  */
 struct twheel_info {
 	__u32 abi_version;
@@ -125,9 +127,9 @@ struct twheel_info {
 	__u32 max_batch;
 	__u32 event_size;
 	__u32 shared_ids;
-	__u32 reserved;
 	__u32 clock;
-	__u32 reserved2;
+	__u32 wake_ns;
+	__u32 wake_events;
 };
 
 /**
@@ -148,6 +150,10 @@ struct twheel_info {
  *	limit of timers. 0 for none. Cannot be changed once it is not 0
  * @clock: TWHEEL_CLOCK_*, with %TWHEEL_SETUP_PRIVATE only. 0 is
  *	%TWHEEL_CLOCK_MONOTONIC
+ * @wake_ns: how long an event may wait until readers and pollers are woken for
+ *	it. 0 wakes them at the end of its tick
+ * @wake_events: so many unread events wake them before that. 0 for no number,
+ *	which is what it has to be without @wake_ns
  * @reserved2: 0
  */
 struct twheel_setup {
@@ -160,6 +166,8 @@ struct twheel_setup {
 	__u32 event_size;
 	__u32 shared_ids;
 	__u32 clock;
+	__u32 wake_ns;
+	__u32 wake_events;
 	__u32 reserved2;
 };
 

@@ -62,6 +62,9 @@ def test_sessions():
     fails_with(errno.EINVAL, lambda: twheel.Twheel(tick_ns=1))
     with twheel.Twheel(private=True, clock=twheel.CLOCK_BOOTTIME) as t:
         assert t.info().clock == twheel.CLOCK_BOOTTIME == time.CLOCK_BOOTTIME
+    with twheel.Twheel(wake_ns=twheel.MS, wake_events=3) as t:
+        assert (t.info().wake_ns, t.info().wake_events) == (twheel.MS, 3)
+    fails_with(errno.EINVAL, lambda: twheel.Twheel(wake_events=3))
 
 
 def test_backends():

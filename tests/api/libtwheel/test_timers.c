@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -467,5 +468,29 @@ TEST(a_clock_can_be_changed_until_the_first_start)
 	ASSERT_LE(event.expired_ns, twheel_now());
 	setup.clock = TWHEEL_CLOCK_BOOTTIME;
 	ASSERT_EQ(-EBUSY, twheel_command(t, TWHEEL_IOC_SETUP, &setup));
+	twheel_close(t);
+}
+
+/* Its poller is woken once for all, and not before the first of them has waited. */
+TEST(events_wait_for_their_reader)
+{
+	struct twheel_setup setup = { .wake_ns = 100 * MS };
+	struct twheel_event events[3];
+	struct pollfd pollfd = { .events = POLLIN };
+	struct twheel *t;
+	__u64 begin, i;
+
+	ASSERT_EQ(0, twheel_open(&t, &setup));
+	pollfd.fd = twheel_fd(t);
+	for (i = 0; i < ARRAY_SIZE(events); i++)
+		ASSERT_EQ(0, twheel_start(t, i, (10 + 10 * i) * MS, i));
+	begin = twheel_now();
+	ASSERT_EQ(1, poll(&pollfd, 1, -1));
+	ASSERT_EQ(1, twheel_read(t, events, 1));
+	if (begin >= events[0].deadline_ns)
+		test_skip("the machine was held up");
+	ASSERT_LE(events[0].deadline_ns + setup.wake_ns, twheel_now());
+	for (i = 1; i < ARRAY_SIZE(events); i++)
+		ASSERT_EQ(1, twheel_wait(t, &events[i], 1, -1));
 	twheel_close(t);
 }

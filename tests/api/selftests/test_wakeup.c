@@ -10,6 +10,7 @@
 #include <poll.h>
 #include <sched.h>
 #include <semaphore.h>
+#include <stdint.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -236,4 +237,161 @@ TEST(does_not_wait_for_a_preempted_cpu)
 	if (hits < HITS && !in_time)
 		test_skip("too few rounds preempted a run");
 	ASSERT_TRUE(in_time);
+}
+
+/* So many timers, each in a tick of its own. */
+#define EACH		10
+
+static int session_with(struct twheel_setup setup)
+{
+	int fd = session_open_nonblock();
+
+	ASSERT_EQ(0, tw_setup(fd, setup));
+	return fd;
+}
+
+static struct twheel_stats stats_of(int fd)
+{
+	struct twheel_stats stats;
+
+	ASSERT_EQ(0, tw_stats(fd, &stats));
+	return stats;
+}
+
+static void start_each(int fd)
+{
+	unsigned int i;
+
+	for (i = 0; i < EACH; i++)
+		ASSERT_EQ(0, tw_start(fd, i, (10 + 2 * i) * MS, i));
+}
+
+/*
+ * A reader that takes its time is woken once for all events. If a machine is held up
+ * they come in more time than that, and then each such time is good for a wake-up.
+ */
+static void expect_few_wakeups(struct twheel_setup setup)
+{
+	int fd = session_with(setup);
+	struct twheel_event events[EACH];
+	__u64 time;
+
+	start_each(fd);
+	while (stats_of(fd).expired < EACH || !stats_of(fd).wakeups)
+		sleep_ns(MS);
+	ASSERT_EQ(EACH, tw_read(fd, events, EACH));
+	time = events[EACH - 1].expired_ns - events[0].expired_ns;
+	ASSERT_LE(stats_of(fd).wakeups, 1 + time / setup.wake_ns);
+	expect_balance(fd);
+	close(fd);
+}
+
+TEST(events_wait_for_their_reader)
+{
+	struct twheel_setup setup = { .wake_ns = 200 * MS };
+
+	expect_few_wakeups(setup);
+	setup.flags = TWHEEL_SETUP_PRIVATE;
+	setup.mode = TWHEEL_MODE_TICKLESS;
+	setup.tick_ns = 300 * US;
+	expect_few_wakeups(setup);
+	setup.scheme = TWHEEL_SCHEME_HASHED;
+	expect_few_wakeups(setup);
+}
+
+/* Each time it sleeps when the first event comes, unless the machine is held up. */
+TEST(a_sleeper_is_woken_in_the_end)
+{
+	int fd = session_with((struct twheel_setup){ .wake_ns = 30 * MS });
+	unsigned int i;
+
+	for (i = 0; i < 5; i++) {
+		ASSERT_EQ(0, tw_start(fd, i, 20 * MS, i));
+		expect_event(fd, i, i);
+	}
+	close(fd);
+}
+
+static void *read_one(void *data)
+{
+	struct twheel_event event;
+
+	ASSERT_EQ(1, tw_read(*(int *)data, &event, 1));
+	return NULL;
+}
+
+TEST(a_reader_is_woken_in_the_end)
+{
+	int fd = session_open();
+	pthread_t thread;
+
+	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){ .wake_ns = 30 * MS }));
+	ASSERT_EQ(0, tw_start(fd, 1, 20 * MS, 1));
+	thread = thread_run(read_one, &fd);
+	thread_join(thread);
+	close(fd);
+}
+
+/* Whoever looks need not wait for @wake_ns, and is not woken. */
+TEST(a_read_sees_events_that_wait)
+{
+	int fd = session_with((struct twheel_setup){ .wake_ns = UINT32_MAX });
+	struct pollfd pollfd = { .fd = fd, .events = POLLIN };
+	struct twheel_event event;
+	__u64 begun = now_ns();
+
+	ASSERT_EQ(0, tw_start(fd, 1, 0, 11));
+	while (!poll(&pollfd, 1, 0))
+		sleep_ns(MS);
+	ASSERT_EQ(1, tw_read(fd, &event, 1));
+	ASSERT_EQ(11, event.user_data);
+	if (now_ns() - begun > UINT32_MAX)
+		test_skip("the machine was held up");
+	ASSERT_EQ(0, stats_of(fd).wakeups);
+	/* The waker is pending, and goes with the session. */
+	close(fd);
+}
+
+TEST(enough_events_wake_their_reader)
+{
+	int fd = session_with((struct twheel_setup){
+		.wake_ns = UINT32_MAX, .wake_events = EACH });
+	struct twheel_event events[EACH];
+	struct twheel_stats stats;
+	__u64 begun = now_ns();
+	unsigned int round;
+
+	for (round = 0; round < 3; round++) {
+		start_each(fd);
+		while ((stats = stats_of(fd)).unread < EACH)
+			sleep_ns(MS);
+		/* Counted with the last of them, and not when the waker comes. */
+		ASSERT_LE(round + 1, stats.wakeups);
+		ASSERT_EQ(EACH, tw_read(fd, events, EACH));
+	}
+	if (now_ns() - begun > UINT32_MAX)
+		test_skip("the machine was held up");
+	ASSERT_EQ(3, stats_of(fd).wakeups);
+	close(fd);
+}
+
+/* Both have waited. Those that are read or withdrawn wake nobody. */
+TEST(nobody_is_woken_for_what_is_gone)
+{
+	int fd = session_with((struct twheel_setup){ .wake_ns = 300 * MS });
+	struct twheel_event event;
+	__u64 begun;
+
+	ASSERT_EQ(0, tw_start(fd, 1, 0, 1));
+	ASSERT_EQ(0, tw_start(fd, 2, 0, 2));
+	begun = now_ns();
+	while (stats_of(fd).unread < 2)
+		;
+	ASSERT_EQ(1, tw_read(fd, &event, 1));
+	ASSERT_EQ(1, tw_stop_flags(fd, 3 - event.id, TWHEEL_STOP_WITHDRAW));
+	if (now_ns() - begun > 300 * MS)
+		test_skip("the machine was held up");
+	sleep_ns(400 * MS);
+	ASSERT_EQ(0, stats_of(fd).wakeups);
+	close(fd);
 }

@@ -18,9 +18,9 @@
  * @file: the session, as an open file
  * @session: the session. Constant
  * @fd: the timerfd, on the session's clock. Constant
- * @set_ns: when @fd is to fire, U64_MAX for never. Written with the session's
- *	lock held. No timer is due before that
- * @fired: @fd is readable. As @set_ns
+ * @set_ns: when @fd is to fire, but for @session->wake_ns. U64_MAX for never.
+ *	Written with the session's lock held. No timer is due before that
+ * @fired: @fd is readable, or will be in @session->wake_ns. As @set_ns
  * @seen_ns: when the wheel was looked after last. Guarded by the session's lock
  */
 struct twheel_process {
@@ -36,10 +36,12 @@ static void set_timerfd(struct twheel_process *p, u64 ns)
 {
 	struct itimerspec spec = {};
 
-	/* 0 would be never. */
+	/* 0 would be never. An event may wait, but not if somebody has seen one. */
 	if (ns != U64_MAX) {
-		spec.it_value.tv_sec = max(ns, 1ULL) / NSEC_PER_SEC;
-		spec.it_value.tv_nsec = max(ns, 1ULL) % NSEC_PER_SEC;
+		u64 at = ns ? ns + p->session->wake_ns : 1;
+
+		spec.it_value.tv_sec = at / NSEC_PER_SEC;
+		spec.it_value.tv_nsec = at % NSEC_PER_SEC;
 	}
 	timerfd_settime(p->fd, TFD_TIMER_ABSTIME, &spec, NULL);
 	WRITE_ONCE(p->set_ns, ns);
@@ -62,7 +64,7 @@ static noinline void settle_locked(struct twheel_process *p)
 
 	twheel_wheel_earlier = false;
 	if (p->session->events.first || (p->fired && armed <= p->seen_ns)) {
-		if (!p->fired)
+		if (!p->fired || (p->session->wake_ns && p->set_ns))
 			set_timerfd(p, 0);
 		WRITE_ONCE(p->fired, true);
 	} else if (p->fired || armed < p->set_ns) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * The counterpart of session/user.c, wheel.c and words.c for a session in the
- * process
+ * The counterpart of session/user.c, waker.c, wheel.c and words.c for a session in
+ * the process
  *
  * A process needs no other limits than its own memory. A session shares its wheel
  * with nobody. Its words are one piece of memory, which nobody has to map.
@@ -112,6 +112,14 @@ int twheel_session_wheel_need(struct twheel_session *s)
 	spin_unlock_bh(&s->lock);
 	twheel_session_wheel_put(shared);
 	return 0;
+}
+
+/* Waking. process.c sets the timerfd later instead. */
+
+void twheel_session_wake_later(struct twheel_session *s,
+			       struct twheel_timer *timer, ktime_t now)
+{
+	twheel_session_wake_at_tick_end(s, timer, 1);
 }
 
 /* Words. */
