@@ -128,6 +128,7 @@ void oracle_kick_comes(void *base);
 void oracle_kicked(void *base);
 void oracle_run_begins(struct hrtimer *hrtimer);
 void oracle_run_ends(struct hrtimer *hrtimer);
+unsigned int oracle_runs(void);
 void oracle_run_over(const struct twheel_base *base, u64 began);
 void oracle_locked(struct sim_lock *lock);
 void oracle_unlock(struct sim_lock *lock);

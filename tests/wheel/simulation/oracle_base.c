@@ -21,8 +21,11 @@ static struct {
 	bool paid;	/* some of it by payers */
 } taken[SIM_CPUS];
 
+static unsigned int runs;
+
 void oracle_begin_bases(void)
 {
+	runs = 0;
 	memset(taken, 0, sizeof(taken));
 }
 
@@ -112,6 +115,7 @@ void oracle_run_begins(struct hrtimer *hrtimer)
 		sim_note("base %u runs, clock %llu, set for %llu, held up since %llu",
 			 base->cpu, base->scheme.clock, hrtimer->expires,
 			 held->since);
+	runs++;
 	held->begin = sim.now;
 	held->woke = sim.woke;
 	held->first = 0;
@@ -189,9 +193,16 @@ void oracle_run_ends(struct hrtimer *hrtimer)
 	check_share(held, base);
 	check_pause(hrtimer, base);
 	oracle_run_over(base, held->begin);
+	runs--;
 	hrtimer->running = false;
 	go_on(hrtimer);
 	hrtimer->running = true;
+}
+
+/* How many bases run, on all CPUs. */
+unsigned int oracle_runs(void)
+{
+	return runs;
 }
 
 /* All that a base's lock guards. */

@@ -791,13 +791,41 @@ static void check_sleepers(const struct oracle_session *os)
 		sim_fail("session %u: sleeps on in read()", os->nr);
 }
 
-/* At the end of a run all are told of the timers that have expired in it. */
+/*
+ * The first event, and so all, may wait for a waker, which comes in time. Read without
+ * twheel_pending(): others must not run meanwhile.
+ */
+static bool may_wait(const struct oracle_session *os)
+{
+	const struct twheel_session *s = os->s;
+	const struct twheel_node *node = &s->waker.node;
+
+	if (os->wake_events && s->stats.unread >= os->wake_events)
+		return false;
+	return node->link.next &&
+	       node->expires * s->tick_ns <=
+	       s->events.first->expired_ns + os->wake_ns + s->tick_ns;
+}
+
+/*
+ * At the end of a run all are told of the timers that have expired in it. With
+ * @wake_ns that may be another base's to do, and so it is asked while no other one
+ * runs.
+ */
+static bool must_be_told(const struct oracle_session *os,
+			 const struct twheel_base *base, u64 began)
+{
+	if (os->wake_ns)
+		return oracle_runs() == 1 && os->s->events.first && !may_wait(os);
+	return has_event(os->s, base, began);
+}
+
 void oracle_run_over(const struct twheel_base *base, u64 began)
 {
 	unsigned int i;
 
 	for (i = 0; i < nr_sessions; i++)
 		if (sessions[i].s && !sessions[i].s->lock.owner &&
-		    has_event(sessions[i].s, base, began))
+		    must_be_told(&sessions[i], base, began))
 			check_sleepers(&sessions[i]);
 }

@@ -100,6 +100,8 @@ struct oracle_start {
  * @max_timers: its limit
  * @event_size: size of its events
  * @shared_ids: number of its words
+ * @wake_ns: how long its events may wait
+ * @wake_events: how many of them need not
  * @offset: what the clock of its words is ahead, ns
  * @changeable: open for writing
  * @fuzzy: what a call has done is not known
@@ -126,6 +128,8 @@ struct oracle_session {
 	u64 max_timers;
 	u32 event_size;
 	u32 shared_ids;
+	u32 wake_ns;
+	u32 wake_events;
 	s64 offset;
 	bool changeable;
 	bool fuzzy;
