@@ -21,6 +21,7 @@
 #include <linux/mm.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
+#include <linux/topology.h>
 
 #include "base.h"
 #include "compat.h"
@@ -144,6 +145,20 @@ void twheel_base_wake(struct twheel_base *base)
 	base->reached = now;
 }
 
+/* A CPU on whose base timers can be started, of the node of @cpu if there is one. */
+static unsigned int nearest_usable(const struct twheel *wheel, unsigned int cpu)
+{
+	const struct cpumask *node = cpumask_of_node(cpu_to_node(cpu));
+	unsigned int near;
+
+	/* A CPU may come or go: the caller looks again under the base's lock. */
+	near = data_race(cpumask_first_and(node, wheel->usable));
+	if (near >= nr_cpu_ids)
+		/* As above. */
+		near = data_race(cpumask_first(wheel->usable));
+	return near < nr_cpu_ids ? near : cpu;
+}
+
 /*
  * Lock the base of @cpu, or of another CPU if that one is not online or has no
  * slots. There is one: the base of the last CPU is never switched off, and a
@@ -158,10 +173,7 @@ struct twheel_base *twheel_base_lock_online(struct twheel *wheel,
 	raw_spin_lock(&base->lock);
 	while (unlikely(base->cpu == TWHEEL_NO_CPU)) {
 		raw_spin_unlock(&base->lock);
-		cpu = cpumask_next(cpu, cpu_possible_mask);
-		if (cpu >= nr_cpu_ids)
-			cpu = cpumask_first(cpu_possible_mask);
-		base = wheel->bases[cpu];
+		base = wheel->bases[nearest_usable(wheel, cpu)];
 		raw_spin_lock(&base->lock);
 	}
 	return base;
@@ -196,6 +208,14 @@ static int alloc_slots(struct twheel_base *base, struct twheel_scheme *scheme,
 	return 0;
 }
 
+/* Timers can be started on the base from now on. */
+static void use(struct twheel_base *base, unsigned int cpu)
+{
+	lockdep_assert_held(&base->lock);
+	base->cpu = cpu;
+	cpumask_set_cpu(cpu, base->wheel->usable);
+}
+
 /* Returns false if somebody else was first. */
 static bool install_slots(struct twheel_base *base,
 			  const struct twheel_scheme *scheme, unsigned int cpu)
@@ -210,7 +230,7 @@ static bool install_slots(struct twheel_base *base,
 		/* Pairs with twheel_prepare(), which wants to know no more. */
 		WRITE_ONCE(base->prepared, true);
 		if (base->online)
-			base->cpu = cpu;
+			use(base, cpu);
 	}
 	raw_spin_unlock_irq(&base->lock);
 	return first;
@@ -371,7 +391,7 @@ void twheel_base_online(struct twheel_base *base, unsigned int cpu)
 	raw_spin_lock_irq(&base->lock);
 	base->online = true;
 	if (base->prepared)
-		base->cpu = cpu;
+		use(base, cpu);
 	if (base->scheme.pending)
 		program_hrtimer(base, twheel_scheme_next(&base->scheme));
 	raw_spin_unlock_irq(&base->lock);
@@ -437,17 +457,19 @@ static bool hand_on_timers(struct twheel_base *base)
 /**
  * twheel_base_offline - a base's CPU goes away
  * @base: the base
+ * @cpu: the CPU
  *
  * Its timers go to another base in chunks, with one lock at a time. A caller
  * that looks for one of them meanwhile waits in twheel_lock_base().
  *
  * Context: Process, on that CPU, which user programs have left.
  */
-void twheel_base_offline(struct twheel_base *base)
+void twheel_base_offline(struct twheel_base *base, unsigned int cpu)
 {
 	raw_spin_lock_irq(&base->lock);
 	base->online = false;
 	base->cpu = TWHEEL_NO_CPU;
+	cpumask_clear_cpu(cpu, base->wheel->usable);
 	raw_spin_unlock_irq(&base->lock);
 	hrtimer_cancel(&base->hrtimer);
 	while (hand_on_timers(base))

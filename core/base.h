@@ -9,6 +9,7 @@
 
 #include <linux/atomic.h>
 #include <linux/cache.h>
+#include <linux/cpumask.h>
 #include <linux/debugobjects.h>
 #include <linux/hrtimer.h>
 #include <linux/list.h>
@@ -166,6 +167,9 @@ struct twheel_base {
  * @config: its configuration, with the defaults filled in. Constant
  * @name: @config.name points here
  * @rcu: for freeing it
+ * @usable: CPUs on whose bases timers can be started. A bit is written with the
+ *	@cpu of its base, under the base's lock. For whoever looks for such a base
+ *	without a lock, and looks again under it
  * @bases: one for each possible CPU, by number. Constant
  */
 struct twheel {
@@ -174,6 +178,7 @@ struct twheel {
 	struct twheel_config config;
 	char name[TWHEEL_NAME_MAX];
 	struct rcu_head rcu;
+	cpumask_var_t usable;
 	struct twheel_base *bases[];
 };
 
@@ -307,7 +312,7 @@ struct twheel_base *twheel_base_lock_online(struct twheel *wheel,
 void twheel_base_arm(struct twheel_base *base, u64 tick);
 void twheel_base_wake(struct twheel_base *base);
 void twheel_base_online(struct twheel_base *base, unsigned int cpu);
-void twheel_base_offline(struct twheel_base *base);
+void twheel_base_offline(struct twheel_base *base, unsigned int cpu);
 void twheel_base_wait_for_kick(struct twheel_base *base);
 void twheel_base_snapshot(struct twheel_base *base,
 			  struct twheel_snapshot *snapshot);

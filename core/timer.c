@@ -212,6 +212,8 @@ static struct twheel_base *move_to_base(struct twheel_base *base,
 	WRITE_ONCE(timer->base, TWHEEL_MOVING);
 	raw_spin_unlock(&base->lock);
 	base = twheel_base_lock_online(wheel, cpu);
+	if (unlikely(base->cpu != cpu))
+		twheel_wheel_want(wheel, cpu);
 	WRITE_ONCE(timer->base, base);
 	return base;
 }
@@ -611,8 +613,9 @@ EXPORT_SYMBOL_GPL(twheel_reduce_at);
  * @cpu: where its callback is to run
  *
  * If the timer is pending it is taken out first, and counted as restarted. If
- * its callback runs on another CPU the timer is started there. In a lazy wheel
- * that is not prepared on @cpu the timer goes to a CPU where it is.
+ * its callback runs on another CPU the timer is started there. In a lazy wheel,
+ * as the default one is, that is not prepared on @cpu the timer goes to a CPU
+ * where it is. See twheel_prepare_cpu().
  *
  * Context: Any but NMI.
  * Return: 1 if the timer was pending, 0 if it was not, -ESHUTDOWN and -ENODEV

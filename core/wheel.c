@@ -12,9 +12,11 @@
 #include <linux/err.h>
 #include <linux/export.h>
 #include <linux/interrupt.h>
+#include <linux/irq_work.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
 #include <linux/string.h>
+#include <linux/workqueue.h>
 #include <linux/xarray.h>
 
 #include "share.h"
@@ -91,9 +93,9 @@ static int prepare_other_base(struct twheel *wheel, unsigned int cpu)
 {
 	unsigned int other;
 
-	for_each_online_cpu(other)
-		if (other != cpu && READ_ONCE(wheel->bases[other]->prepared))
-			return 0;
+	/* No other CPU goes meanwhile, and one that is given slots will do. */
+	if (data_race(cpumask_any_but(wheel->usable, cpu)) < nr_cpu_ids)
+		return 0;
 	other = cpumask_any_but(cpu_online_mask, cpu);
 	if (other >= nr_cpu_ids)
 		return 0;
@@ -107,7 +109,7 @@ static int base_offline(unsigned int cpu, struct hlist_node *node)
 
 	if (ret)
 		return ret;
-	twheel_base_offline(wheel->bases[cpu]);
+	twheel_base_offline(wheel->bases[cpu], cpu);
 	return 0;
 }
 
@@ -220,6 +222,7 @@ static void free_wheel(struct twheel *wheel)
 
 	for_each_possible_cpu(cpu)
 		twheel_base_free(wheel->bases[cpu]);
+	free_cpumask_var(wheel->usable);
 	kfree(wheel);
 }
 
@@ -232,6 +235,10 @@ static struct twheel *alloc_wheel(const struct twheel_config *config)
 			TWHEEL_GFP);
 	if (!wheel)
 		return NULL;
+	if (!zalloc_cpumask_var(&wheel->usable, TWHEEL_GFP)) {
+		kfree(wheel);
+		return NULL;
+	}
 	wheel->config = *config;
 	strscpy(wheel->name, config->name ?: "unnamed", sizeof(wheel->name));
 	wheel->config.name = wheel->name;
@@ -252,7 +259,8 @@ static struct twheel *alloc_wheel(const struct twheel_config *config)
  * @wheel: a wheel
  * @cpu: a possible CPU
  *
- * Without it they are started on another CPU. The caller may be on any CPU, and
+ * Without it they are started on another CPU. The default wheel is prepared by
+ * itself, soon after the first start on a CPU. The caller may be on any CPU, and
  * must not be kept there by migrate_disable(): it may sleep for minutes in a memory
  * cgroup at its limit, and the CPU could not go offline before that ends.
  *
@@ -283,6 +291,54 @@ int twheel_prepare(struct twheel *wheel)
 	return twheel_prepare_cpu(wheel, raw_smp_processor_id());
 }
 EXPORT_SYMBOL_GPL(twheel_prepare);
+
+/*
+ * Slots of the default wheel, whose users do not call twheel_prepare(). A start
+ * that finds none on its CPU goes to another base and asks for them here. It may
+ * hold any lock and cannot wait. So an interrupt of its own queues the work that
+ * makes them.
+ */
+
+/*
+ * CPUs that have been asked for, each once. A bit is set without a lock and never
+ * cleared, so that the work can be repeated until there is memory.
+ */
+static struct cpumask wanted;
+
+static void prepare_wanted(struct work_struct *work);
+static DECLARE_DELAYED_WORK(wanted_work, prepare_wanted);
+
+static void prepare_wanted(struct work_struct *work)
+{
+	unsigned int cpu;
+	int failed = 0;
+
+	for_each_possible_cpu(cpu)
+		if (cpumask_test_cpu(cpu, &wanted))
+			failed |= twheel_prepare_cpu(default_wheel, cpu);
+	if (failed)
+		schedule_delayed_work(&wanted_work, HZ);
+}
+
+static void queue_wanted_work(struct irq_work *irq_work)
+{
+	schedule_delayed_work(&wanted_work, 0);
+}
+
+static struct irq_work wanted_irq = IRQ_WORK_INIT(queue_wanted_work);
+
+/**
+ * twheel_wheel_want - a start has found no slots on a CPU
+ * @wheel: the wheel
+ * @cpu: the CPU
+ *
+ * Context: Any but NMI.
+ */
+void twheel_wheel_want(struct twheel *wheel, unsigned int cpu)
+{
+	if (wheel == default_wheel && !cpumask_test_and_set_cpu(cpu, &wanted))
+		irq_work_queue(&wanted_irq);
+}
 
 /**
  * twheel_create - make a wheel
@@ -509,6 +565,9 @@ int twheel_wheel_init(u64 tick_ns)
 
 void twheel_wheel_exit(void)
 {
+	/* Nobody starts timers any more. */
+	irq_work_sync(&wanted_irq);
+	cancel_delayed_work_sync(&wanted_work);
 	twheel_destroy(default_wheel);
 	cpuhp_remove_multi_state(hotplug_state);
 	/* See twheel_destroy(). */

@@ -20,22 +20,22 @@
  *
  * code core/timer.c await_base c2a9b498
  * code core/timer.c twheel_lock_base 7de26716
- * code core/timer.c move_to_base 012460b1
+ * code core/timer.c move_to_base 4f2ee710
  * code core/timer.c start_slow 3343baef
  * code core/timer.c start 076d8a47
  * code core/timer.c twheel_start_on 37353864
  * code core/timer.c twheel_stop 8ebdfd49
  * code core/timer.c start_request 09c9da08
  * code core/timer.c for_many aee3f96a
- * code core/base.c twheel_base_lock_online 2c62952f
- * code core/base.c twheel_base_online 12179614
+ * code core/base.c twheel_base_lock_online 34170f24
+ * code core/base.c twheel_base_online c19c0319
  * code core/base.c take_timers 7af31718
  * code core/base.c put_timers 76245acd
  * code core/base.c hand_on_timers 9dca9d28
- * code core/base.c twheel_base_offline b303001c
+ * code core/base.c twheel_base_offline 18b48c6d
  * code core/tick.c expire_timer 6170bb51
  * code core/wheel.c twheel_wheel_create_default db86d1c5
- * accepted: A delay becomes a deadline under the lock of the base: the model has no time.
+ * accepted: The mask of usable CPUs says where to look. The look under the lock is as it was.
  *
  * right
  * broken RECHECK: assertion violated

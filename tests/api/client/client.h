@@ -78,6 +78,8 @@ extern const struct client_case client_again_cases[];
 extern const struct client_case client_bounded_cases[];
 extern const struct client_case client_drain_cases[];
 extern const struct client_case client_work_cases[];
+/* Of the default wheel, before all others. */
+extern const struct client_case client_default_cases[];
 /* These make wheels of their own, so they run only once. */
 extern const struct client_case client_wheel_cases[];
 extern const struct client_case client_share_cases[];

@@ -17,6 +17,7 @@
  * To use twheel in a module of your own, start with client_util.c. It shows a
  * timer embedded in a structure, its setup, its callback and its end.
  */
+#include <linux/cpumask.h>
 #include <linux/kthread.h>
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -154,16 +155,32 @@ static void client_run(struct client *c, const struct client_case *one,
 		c->skipped ? " # SKIP " : "", c->skipped ? c->skipped : "");
 }
 
-static void client_run_tables(struct client *c)
+static void client_run_table(struct client *c, const struct client_case *table)
 {
 	const struct client_case *one;
 	char wheel[64];
-	size_t i;
 
 	client_describe(c, wheel, sizeof(wheel));
+	for (one = table; one->run; one++)
+		client_run(c, one, wheel);
+}
+
+static void client_run_tables(struct client *c)
+{
+	size_t i;
+
 	for (i = 0; i < ARRAY_SIZE(client_tables); i++)
-		for (one = client_tables[i]; one->run; one++)
-			client_run(c, one, wheel);
+		client_run_table(c, client_tables[i]);
+}
+
+/* From then on a timer expires where it was started, as the cases expect. */
+static void client_prepare(struct client *c)
+{
+	int cpu;
+
+	for_each_online_cpu(cpu)
+		if (twheel_prepare_cpu(c->wheel, cpu))
+			failed++;
 }
 
 static void client_run_default(struct client *c)
@@ -171,6 +188,8 @@ static void client_run_default(struct client *c)
 	c->wheel = twheel_default();
 	c->shared = true;
 	twheel_get_config(c->wheel, &c->config);
+	client_run_table(c, client_default_cases);
+	client_prepare(c);
 	client_run_tables(c);
 	c->shared = false;
 }

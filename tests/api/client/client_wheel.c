@@ -419,6 +419,23 @@ static void lazy_wheel_has_slots_where_prepared(struct client *c)
 	c->wheel = old;
 }
 
+/*
+ * Until a CPU has slots its timers expire on another one, and none is lost: to
+ * wait for that is to fail.
+ */
+static void default_wheel_has_slots_where_timers_start(struct client *c)
+{
+	int cpu = client_other_cpu();
+	int tries = 1000;
+
+	if (cpu < 0) {
+		c->skipped = "only one CPU is online";
+		return;
+	}
+	while (!c->failed && expires_on(c, cpu) != cpu)
+		CLIENT_CHECK(c, --tries);
+}
+
 /* The only CPU with slots goes away, with a timer. */
 static void lazy_wheel_keeps_its_timers_at_hotplug(struct client *c)
 {
@@ -586,5 +603,10 @@ const struct client_case client_wheel_cases[] = {
 	CLIENT_CASE(destroy_right_after_the_last_timer),
 	CLIENT_CASE(lazy_wheel_has_slots_where_prepared),
 	CLIENT_CASE(lazy_wheel_keeps_its_timers_at_hotplug),
+	{}
+};
+
+const struct client_case client_default_cases[] = {
+	CLIENT_CASE(default_wheel_has_slots_where_timers_start),
 	{}
 };

@@ -666,6 +666,7 @@ void sim_run_tasks(void (*user)(struct sim_task *task))
 	for (i = 0; i < SIM_USERS; i++)
 		new_task(3 * SIM_CPUS + i, sim_below(SIM_CPUS), user,
 			 sim_below(4) ? sim_below(4) : 60);
+	new_task(SIM_TASKS - 1, sim_below(SIM_CPUS), sim_kworker, 0);
 	users_left = SIM_USERS;
 	users_done = false;
 	sim_task = sim_cpus[0].curr;

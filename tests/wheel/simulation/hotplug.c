@@ -12,8 +12,8 @@
 
 #define INSTANCES	1024
 
-unsigned long sim_online;
-const unsigned long sim_all = BIT(SIM_CPUS) - 1, sim_none;
+struct cpumask sim_online;
+const struct cpumask sim_all = { BIT(SIM_CPUS) - 1 }, sim_none;
 bool sim_cpu_goes;
 
 static sim_hotplug_fn online_fn, offline_fn;
@@ -24,7 +24,7 @@ static int result;
 
 void sim_hotplug_begin(void)
 {
-	sim_online = BIT(SIM_CPUS) - 1;
+	sim_online = sim_all;
 	memset(instances, 0, sizeof(instances));
 	readers = 0;
 	writer = false;
@@ -123,7 +123,7 @@ static bool is_followed(const struct hrtimer *hrtimer)
  */
 static void move_hrtimers(struct sim_cpu *cpu)
 {
-	unsigned int other = __ffs(sim_online);
+	unsigned int other = cpumask_first(&sim_online);
 
 	while (!list_empty(&cpu->hrtimers)) {
 		struct hrtimer *hrtimer = list_first_entry(&cpu->hrtimers,
@@ -143,7 +143,7 @@ static void take_down(void)
 	while (cpu->softirq || cpu->softirq_task)
 		sim_sleep(100);
 	local_irq_disable();
-	sim_online &= ~BIT(sim.cpu);
+	cpumask_clear_cpu(sim.cpu, &sim_online);
 	sim_flush_ipis();
 	move_hrtimers(cpu);
 	cpu->timer_at = SIM_NEVER;
@@ -190,7 +190,7 @@ int sim_cpu_down(unsigned int nr)
 	int ret = -EBUSY;
 
 	write_lock();
-	if (!cpu->off && (sim_online & ~BIT(nr))) {
+	if (!cpu->off && cpumask_any_but(&sim_online, nr) < nr_cpu_ids) {
 		sim_note("cpu %u goes", nr);
 		sim_cpu_goes = true;
 		oracle_cpu_goes();
@@ -216,7 +216,7 @@ void sim_cpu_up(unsigned int nr)
 	write_lock();
 	if (cpu->off) {
 		cpu->off = false;
-		sim_online |= BIT(nr);
+		cpumask_set_cpu(nr, &sim_online);
 		on_cpu(nr, call_online);
 		cpu->leaving = false;
 		sim_note("cpu %u is back", nr);

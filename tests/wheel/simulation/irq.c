@@ -41,6 +41,8 @@ u64 sim_irq_next(const struct sim_cpu *cpu)
 
 	for (csd = cpu->ipis; csd; csd = csd->next)
 		next = min_t(u64, next, csd->at);
+	if (cpu->irq_work)
+		next = min_t(u64, next, cpu->irq_work->at);
 	return next;
 }
 
@@ -68,9 +70,43 @@ static void serve_ipis(struct sim_cpu *cpu, bool all)
 	}
 }
 
+static void serve_irq_work(struct sim_cpu *cpu)
+{
+	struct irq_work *work = cpu->irq_work;
+
+	cpu->irq_work = NULL;
+	work->queued = false;
+	work->func(work);
+}
+
 void sim_flush_ipis(void)
 {
-	serve_ipis(this_sim_cpu(), true);
+	struct sim_cpu *cpu = this_sim_cpu();
+
+	serve_ipis(cpu, true);
+	if (cpu->irq_work)
+		serve_irq_work(cpu);
+}
+
+/* There is but one. */
+bool irq_work_queue(struct irq_work *work)
+{
+	struct sim_cpu *cpu = this_sim_cpu();
+
+	sim_point();
+	if (work->queued)
+		return false;
+	work->queued = true;
+	work->at = sim.now + latency();
+	cpu->irq_work = work;
+	sim_event_at(work->at);
+	return true;
+}
+
+void irq_work_sync(struct irq_work *work)
+{
+	while (work->queued)
+		sim_sleep(1000);
 }
 
 static void do_softirq(void);
@@ -84,6 +120,8 @@ static void serve_hardirq(struct sim_cpu *cpu)
 	sim_task->hardirq++;
 	sim.left = 1 + sim_below(sim_options.quantum);
 	serve_ipis(cpu, false);
+	if (cpu->irq_work && cpu->irq_work->at <= sim.now)
+		serve_irq_work(cpu);
 	if (cpu->timer_at <= sim.now) {
 		cpu->timer_at = SIM_NEVER;
 		cpu->softirq = true;
@@ -124,7 +162,7 @@ int smp_call_function_single_async(int nr, call_single_data_t *csd)
 	sim_point();
 	if (csd->queued)
 		return -EBUSY;
-	if (!(sim_online & BIT(nr)))
+	if (!cpu_online(nr))
 		return -ENXIO;
 	oracle_kick_sent(csd->info);
 	if (nr == sim.cpu) {

@@ -11,6 +11,7 @@ void sim_reset_wheel(void)
 	next_number = 0;
 	nr_wheels = (atomic_t)ATOMIC_INIT(0);
 	default_wheel = NULL;
+	memset(&wanted, 0, sizeof(wanted));
 	twheel_wheel_unbound = (struct twheel_base){
 		.lock = __RAW_SPIN_LOCK_UNLOCKED(twheel_wheel_unbound.lock),
 		.cpu = TWHEEL_NO_CPU,

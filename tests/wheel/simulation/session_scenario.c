@@ -294,6 +294,7 @@ void scenario_choose(void)
 	config.tick_ns = lengths[sim_below(ARRAY_SIZE(lengths))];
 	config.doze = config.mode == TWHEEL_PERIODIC ? 8 : 0;
 	config.slots = twheel_scheme_info(config.scheme)->slots ? 0 : 64;
+	config.lazy = sim_chance(2);
 	call_choice.tick_ns = config.tick_ns;
 	call_choice.clock = config.clock;
 	call_choice.far = 2 + sim_below(sim_chance(2) ? 20 : 300);

@@ -13,15 +13,17 @@
 #include <linux/cpuhotplug.h>
 #include <linux/hrtimer.h>
 #include <linux/interrupt.h>
+#include <linux/irq_work.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
 #include <linux/smp.h>
 #include <linux/spinlock.h>
+#include <linux/workqueue.h>
 
 #define SIM_RT		IS_ENABLED(CONFIG_PREEMPT_RT)
 #define SIM_USERS	5
-/* Of each CPU: the idle task, the softirq thread, the hotplug thread. */
-#define SIM_TASKS	(3 * SIM_CPUS + SIM_USERS)
+/* Of each CPU: the idle task, the softirq thread, the hotplug thread. One kworker. */
+#define SIM_TASKS	(3 * SIM_CPUS + SIM_USERS + 1)
 #define SIM_NEVER	U64_MAX
 
 /**
@@ -80,6 +82,7 @@ struct sim_task {
  * @timer_at: when the interrupt for these comes
  * @turns: how often it has gone on with something else
  * @ipis: on their way to it
+ * @irq_work: queued here
  * @device_at: when a device interrupts
  * @work: what @thread is to do
  * @has_work: it has not begun with that
@@ -102,6 +105,7 @@ struct sim_cpu {
 	u64 timer_at;
 	unsigned int turns;
 	call_single_data_t *ipis;
+	struct irq_work *irq_work;
 	u64 device_at;
 	void (*work)(void);
 	bool has_work;
@@ -180,6 +184,7 @@ bool sim_weak_old(const volatile void *link, const volatile void *value);
 /* sync.c */
 void sim_sync_begin(void);
 void sim_rcu_look(void);
+void sim_kworker(struct sim_task *task);
 bool sim_lock_free(const struct sim_lock *lock);
 
 /* hotplug.c */

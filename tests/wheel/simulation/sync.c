@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Locks and RCU
+ * Locks, RCU and works
  */
 #include "sim.h"
 #include "oracle.h"
@@ -8,9 +8,17 @@
 /* Tasks that have to be seen outside of read-side critical sections. */
 static struct rcu_head *rcu_first;
 
+/* The only work that there is. */
+static struct delayed_work *queued_work;
+static bool work_is_queued;
+static bool work_runs;
+static u64 work_at;
+
 void sim_sync_begin(void)
 {
 	rcu_first = NULL;
+	work_is_queued = false;
+	work_runs = false;
 }
 
 bool sim_lock_free(const struct sim_lock *lock)
@@ -195,4 +203,44 @@ void rcu_barrier(void)
 {
 	while (rcu_first)
 		sim_sleep(1000);
+}
+
+/* Works. */
+
+bool schedule_delayed_work(struct delayed_work *work, unsigned long delay)
+{
+	sim_point();
+	if (work_is_queued)
+		return false;
+	queued_work = work;
+	work_at = sim.now + delay * (NSEC_PER_SEC / HZ);
+	work_is_queued = true;
+	return true;
+}
+
+bool cancel_delayed_work_sync(struct delayed_work *work)
+{
+	bool was;
+
+	do {
+		was = work_is_queued;
+		work_is_queued = false;
+		sim_sleep(1000);
+	} while (work_runs || work_is_queued);
+	return was;
+}
+
+void sim_kworker(struct sim_task *task)
+{
+	for (;;) {
+		sim_wait(&work_is_queued);
+		while (work_is_queued && work_at > sim.now)
+			sim_sleep(work_at - sim.now);
+		if (!work_is_queued)
+			continue;
+		work_is_queued = false;
+		work_runs = true;
+		queued_work->work.func(&queued_work->work);
+		work_runs = false;
+	}
 }

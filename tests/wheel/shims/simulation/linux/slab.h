@@ -23,7 +23,6 @@ void kvfree(const void *p);
 #define kzalloc_node(size, gfp, node)	((void)(node), sim_alloc(size))
 #define kzalloc(size, gfp)		sim_alloc(size)
 #define kfree(p)			kvfree(p)
-#define cpu_to_node(cpu)		((int)(cpu))
 
 /* Allocations that only sessions make take their time. */
 void *user_alloc(size_t size);
