@@ -35,6 +35,10 @@ module_param(slots, uint, 0444);
 MODULE_PARM_DESC(slots,
 		 "Slots of a hashed default wheel, 2 to 2^20 (default 4096)");
 
+module_param_named(spare_isolated, twheel_base_spare_isolated, bool, 0444);
+MODULE_PARM_DESC(spare_isolated,
+		 "Timers that are started on an isolated CPU expire on another one (default 1)");
+
 static int parse_parameters(struct twheel_config *config)
 {
 	int type = twheel_wheel_scheme_by_name(scheme);

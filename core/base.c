@@ -145,16 +145,39 @@ void twheel_base_wake(struct twheel_base *base)
 	base->reached = now;
 }
 
-/* A CPU on whose base timers can be started, of the node of @cpu if there is one. */
-static unsigned int nearest_usable(const struct twheel *wheel, unsigned int cpu)
+bool twheel_base_spare_isolated = true;
+
+/*
+ * A CPU of @mask other than @cpu that is not isolated, of the same node if there is
+ * one. nr_cpu_ids if all are isolated.
+ */
+unsigned int twheel_base_other_cpu(const struct cpumask *mask, unsigned int cpu)
 {
 	const struct cpumask *node = cpumask_of_node(cpu_to_node(cpu));
-	unsigned int near;
+	unsigned int found = nr_cpu_ids, other, i;
 
-	/* A CPU may come or go: the caller looks again under the base's lock. */
-	near = data_race(cpumask_first_and(node, wheel->usable));
+	for (i = 1; i < nr_cpu_ids; i++) {
+		other = (cpu + i) % nr_cpu_ids;
+		if (!cpumask_test_cpu(other, mask) || twheel_base_is_spared(other))
+			continue;
+		if (cpumask_test_cpu(other, node))
+			return other;
+		found = min(found, other);
+	}
+	return found;
+}
+
+/*
+ * A CPU other than @cpu on whose base timers can be started: one that is isolated
+ * only if there is no other. A CPU may come or go meanwhile: the caller looks again
+ * under the base's lock.
+ */
+unsigned int twheel_base_nearest(const struct twheel *wheel, unsigned int cpu)
+{
+	unsigned int near = twheel_base_other_cpu(wheel->usable, cpu);
+
 	if (near >= nr_cpu_ids)
-		/* As above. */
+		/* As said above. */
 		near = data_race(cpumask_first(wheel->usable));
 	return near < nr_cpu_ids ? near : cpu;
 }
@@ -173,7 +196,7 @@ struct twheel_base *twheel_base_lock_online(struct twheel *wheel,
 	raw_spin_lock(&base->lock);
 	while (unlikely(base->cpu == TWHEEL_NO_CPU)) {
 		raw_spin_unlock(&base->lock);
-		base = wheel->bases[nearest_usable(wheel, cpu)];
+		base = wheel->bases[twheel_base_nearest(wheel, cpu)];
 		raw_spin_lock(&base->lock);
 	}
 	return base;
@@ -213,6 +236,7 @@ static void use(struct twheel_base *base, unsigned int cpu)
 {
 	lockdep_assert_held(&base->lock);
 	base->cpu = cpu;
+	twheel_base_look_for_isolation(base);
 	cpumask_set_cpu(cpu, base->wheel->usable);
 }
 
@@ -276,6 +300,7 @@ twheel_base_alloc(struct twheel *wheel, unsigned int cpu,
 	raw_spin_lock_init(&base->lock);
 	twheel_expiry_init(&base->expiry);
 	base->cpu = TWHEEL_NO_CPU;
+	base->local = TWHEEL_NO_CPU;
 	base->wheel = wheel;
 	base->tick_ns = wheel->config.tick_ns;
 	base->doze = wheel->config.doze;
@@ -469,6 +494,7 @@ void twheel_base_offline(struct twheel_base *base, unsigned int cpu)
 	raw_spin_lock_irq(&base->lock);
 	base->online = false;
 	base->cpu = TWHEEL_NO_CPU;
+	base->local = TWHEEL_NO_CPU;
 	cpumask_clear_cpu(cpu, base->wheel->usable);
 	raw_spin_unlock_irq(&base->lock);
 	hrtimer_cancel(&base->hrtimer);

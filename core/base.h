@@ -16,6 +16,7 @@
 #include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/rcupdate.h>
+#include <linux/sched/isolation.h>
 #include <linux/smp.h>
 #include <linux/spinlock.h>
 
@@ -87,6 +88,8 @@ struct twheel_counters {
  *	another base's lock held
  * @cpu: the CPU, or %TWHEEL_NO_CPU while that is not online or there are no
  *	slots
+ * @local: the CPU whose starts come here unseen: @cpu, or %TWHEEL_NO_CPU if that
+ *	is isolated. A start elsewhere looks where its timer belongs
  * @online: the CPU is online. Only CPU hotplug changes it once the wheel is made,
  *	so that cpus_read_lock() will do for reading it
  * @prepared: there are slots. False only in a lazy wheel, and never again once
@@ -132,6 +135,7 @@ struct twheel_counters {
 struct twheel_base {
 	raw_spinlock_t lock;
 	unsigned int cpu;
+	unsigned int local;
 	u32 tick_ns;
 	u32 doze;
 	clockid_t clock;
@@ -193,6 +197,23 @@ struct twheel_snapshot {
 	u64 pending;
 	u64 cascaded;
 };
+
+/* Module parameter. Constant after init. */
+extern bool twheel_base_spare_isolated;
+
+/* Timers that are started on this CPU go to another one, unless it is named. */
+static inline bool twheel_base_is_spared(unsigned int cpu)
+{
+	return twheel_base_spare_isolated &&
+	       (!housekeeping_test_cpu(cpu, HK_TYPE_TIMER) ||
+		cpu_is_isolated(cpu));
+}
+
+/* A CPU may become isolated at any time, and nobody is told: each tick looks. */
+static inline void twheel_base_look_for_isolation(struct twheel_base *base)
+{
+	base->local = twheel_base_is_spared(base->cpu) ? TWHEEL_NO_CPU : base->cpu;
+}
 
 static inline u64 twheel_tick_of(const struct twheel_base *base, ktime_t now)
 {
@@ -306,6 +327,8 @@ twheel_base_alloc(struct twheel *wheel, unsigned int cpu,
 		  enum hrtimer_restart (*tick)(struct hrtimer *hrtimer));
 void twheel_base_free(struct twheel_base *base);
 int twheel_base_prepare(struct twheel_base *base, unsigned int cpu);
+unsigned int twheel_base_other_cpu(const struct cpumask *mask, unsigned int cpu);
+unsigned int twheel_base_nearest(const struct twheel *wheel, unsigned int cpu);
 struct twheel_base *twheel_base_lock_online(struct twheel *wheel,
 					    unsigned int cpu)
 	__acquires(wheel->bases[cpu]->lock);

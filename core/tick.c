@@ -368,6 +368,7 @@ static ktime_t next_run(struct twheel_base *base, const struct tick_run *run,
 	if (base->cpu == TWHEEL_NO_CPU || !base->scheme.pending)
 		return KTIME_MAX;
 	base->armed_tick = 0;
+	twheel_base_look_for_isolation(base);
 	if (!done) {
 		base->waited = true;
 		return run->ahead + twheel_share_wait(base->payer, end,

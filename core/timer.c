@@ -4,7 +4,7 @@
  *
  * A timer is started on the base of the CPU that starts it and stays there
  * until it has expired or been stopped. So in the usual case no two CPUs touch
- * one lock.
+ * one lock. An isolated CPU is spared: its timers go to the base of another one.
  *
  * Which lock. timer->base names the base whose lock guards the timer. It
  * changes only while the timer is in no wheel. It is not pending then, or
@@ -219,6 +219,19 @@ static struct twheel_base *move_to_base(struct twheel_base *base,
 }
 
 /*
+ * The CPU for timers that are started here: this one or, if it is isolated, always the
+ * same other one, for their order.
+ */
+static unsigned int cpu_of_start(const struct twheel *wheel)
+{
+	unsigned int cpu = smp_processor_id();
+
+	if (likely(!twheel_base_is_spared(cpu)))
+		return cpu;
+	return twheel_base_nearest(wheel, cpu);
+}
+
+/*
  * Starting and stopping under the base's lock. Inlined functions make up the
  * usual case of the API functions. The rest is out of line, so that they need
  * not save registers for it.
@@ -310,9 +323,9 @@ static bool is_started(struct twheel_base *base, struct twheel_timer *timer)
 }
 
 /*
- * A start that needs more than an insertion. @cpu is where the timer goes,
- * unless its callback runs: then it stays, or waiters for the callback would
- * ask the wrong base.
+ * A start that needs more than an insertion. @cpu is where the timer goes, or
+ * TWHEEL_NO_CPU if nobody says so, unless its callback runs: then it stays, or
+ * waiters for the callback would ask the wrong base.
  */
 static noinline int start_slow(struct twheel_base *base,
 			       struct twheel_timer *timer, u64 expires,
@@ -329,6 +342,8 @@ static noinline int start_slow(struct twheel_base *base,
 		restart_locked(base, timer, expires, offset_ns);
 		ret = 1;
 	} else if (timer->fn) {
+		if (cpu == TWHEEL_NO_CPU)
+			cpu = cpu_of_start(base->wheel);
 		if (base->cpu != cpu && base->running != timer)
 			base = move_to_base(base, timer, cpu);
 		twheel_base_arm(base, insert_asleep(base, timer, expires,
@@ -354,9 +369,10 @@ static __always_inline int start(struct twheel_base *base,
 		twheel_unlock_base(base, flags);
 		return 1;
 	}
-	if (unlikely(base->cpu != cpu || !timer->fn ||
+	if (unlikely(base->local != cpu || !timer->fn ||
 		     (base->armed_tick | atomic64_read(&base->again))))
-		return start_slow(base, timer, expires, offset_ns, cpu, flags);
+		return start_slow(base, timer, expires, offset_ns,
+				  TWHEEL_NO_CPU, flags);
 	insert(base, timer, expires, offset_ns);
 	twheel_unlock_base(base, flags);
 	return 0;
@@ -377,7 +393,8 @@ static noinline int start_cold(struct twheel_base *base,
  * @deadline: when it is to expire, on its wheel's clock, ns. One that has passed
  *	expires at the next tick
  *
- * A timer that is not pending is started on the base of this CPU. One that is
+ * A timer that is not pending is started on the base of this CPU or, if that is
+ * isolated, of another one. One that is
  * pending stays on its base and gets the new deadline. A later one costs next
  * to nothing: the timer is not moved until the wheel comes to it. Among the
  * timers of its new tick it then has a place as if it had been started at some
@@ -774,11 +791,14 @@ start_request(struct twheel_base *base, struct twheel_request *r, u64 *wakeup)
 		r->result = -ESHUTDOWN;
 	} else {
 		/* As in start_slow(). */
-		if (unlikely(base->cpu != cpu && base->running != timer)) {
+		if (unlikely(base->local != cpu && base->running != timer)) {
 			if (!base->wheel) {
 				r->result = -ENODEV;
 				return base;
 			}
+			cpu = cpu_of_start(base->wheel);
+		}
+		if (unlikely(base->cpu != cpu && base->running != timer)) {
 			/* If nothing was put there, that CPU is left alone. */
 			if (*wakeup != U64_MAX)
 				twheel_base_arm(base, *wakeup);

@@ -48,6 +48,7 @@ static u64 default_tick_ns;		/* constant after init */
 struct twheel_base twheel_wheel_unbound = {
 	.lock = __RAW_SPIN_LOCK_UNLOCKED(twheel_wheel_unbound.lock),
 	.cpu = TWHEEL_NO_CPU,
+	.local = TWHEEL_NO_CPU,
 	.tick_ns = NSEC_PER_MSEC,
 };
 
@@ -88,18 +89,23 @@ static int base_online(unsigned int cpu, struct hlist_node *node)
 	return 0;
 }
 
-/* Somewhere the timers of @cpu have to go. */
+/* Somewhere the timers of @cpu have to go: to no isolated CPU, if there is another. */
 static int prepare_other_base(struct twheel *wheel, unsigned int cpu)
 {
 	unsigned int other;
 
 	/* No other CPU goes meanwhile, and one that is given slots will do. */
-	if (data_race(cpumask_any_but(wheel->usable, cpu)) < nr_cpu_ids)
+	if (twheel_base_other_cpu(wheel->usable, cpu) < nr_cpu_ids)
 		return 0;
-	other = cpumask_any_but(cpu_online_mask, cpu);
+	other = twheel_base_other_cpu(cpu_online_mask, cpu);
+	if (other >= nr_cpu_ids)
+		/* As said above. */
+		other = data_race(cpumask_any_but(wheel->usable, cpu));
+	if (other >= nr_cpu_ids)
+		other = cpumask_any_but(cpu_online_mask, cpu);
 	if (other >= nr_cpu_ids)
 		return 0;
-	return twheel_base_prepare(wheel->bases[other], other);
+	return twheel_prepare_cpu(wheel, other);
 }
 
 static int base_offline(unsigned int cpu, struct hlist_node *node)
@@ -340,6 +346,23 @@ void twheel_wheel_want(struct twheel *wheel, unsigned int cpu)
 		irq_work_queue(&wanted_irq);
 }
 
+/*
+ * If this CPU is going away, base_offline() has prepared another one. If it is
+ * isolated, another one has to take the timers that are started here.
+ */
+static int prepare_first(struct twheel *wheel)
+{
+	unsigned int cpu = raw_smp_processor_id();
+	int ret = twheel_prepare_cpu(wheel, cpu);
+
+	if (!ret && twheel_base_is_spared(cpu)) {
+		cpu = twheel_base_other_cpu(cpu_online_mask, cpu);
+		if (cpu < nr_cpu_ids)
+			ret = twheel_prepare_cpu(wheel, cpu);
+	}
+	return ret;
+}
+
 /**
  * twheel_create - make a wheel
  * @config: its parameters
@@ -362,8 +385,7 @@ struct twheel *twheel_create(const struct twheel_config *config)
 	ret = follow_hotplug(wheel);
 	if (ret)
 		goto err_free;
-	/* If this CPU is going away, base_offline() has prepared another one. */
-	ret = twheel_prepare(wheel);
+	ret = prepare_first(wheel);
 	if (ret)
 		goto err_remove;
 	ret = xa_alloc_cyclic(&wheels, &wheel->number, wheel, xa_limit_31b,

@@ -22,8 +22,8 @@
  * code core/timer.c start_noted d1e2cfe4
  * code core/timer.c is_started 4b05f0f6
  * code core/timer.c start_slow f9cdce43
- * code core/timer.c start 7fc9782c
- * code core/timer.c start_request 90df76e9
+ * code core/timer.c start 7711fde1
+ * code core/timer.c start_request bce56f46
  * code core/timer.c restart_request 491ab818
  * code core/timer.c stop_request 69845336
  * code core/timer.c twheel_restart_at 24f9bc20
@@ -35,7 +35,7 @@
  * code core/base.h twheel_base_stop 004f681d
  * code core/tick.c expire_timer 2d6b1a72
  * code core/tick.c expire_timers 42d5442d
- * accepted: One expiry loop for all schemes: the steps under the lock are the same.
+ * accepted: The quick start compares @local, @cpu or nothing: no fewer starts look.
  *
  * right
  * broken STOP_BLIND: assertion violated (seen[

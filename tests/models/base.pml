@@ -21,13 +21,13 @@
  * code core/timer.c await_base c2a9b498
  * code core/timer.c twheel_lock_base 7de26716
  * code core/timer.c move_to_base 4f2ee710
- * code core/timer.c start_slow 3343baef
- * code core/timer.c start 076d8a47
- * code core/timer.c twheel_start_on 37353864
+ * code core/timer.c start_slow 53a43c04
+ * code core/timer.c start 3baa2d3f
+ * code core/timer.c twheel_start_on 8dec1d76
  * code core/timer.c twheel_stop 8ebdfd49
- * code core/timer.c start_request 09c9da08
+ * code core/timer.c start_request d273accf
  * code core/timer.c for_many aee3f96a
- * code core/base.c twheel_base_lock_online 34170f24
+ * code core/base.c twheel_base_lock_online e8f56699
  * code core/base.c twheel_base_online c19c0319
  * code core/base.c take_timers 7af31718
  * code core/base.c put_timers 76245acd
@@ -35,7 +35,7 @@
  * code core/base.c twheel_base_offline 18b48c6d
  * code core/tick.c expire_timer 6170bb51
  * code core/wheel.c twheel_wheel_create_default db86d1c5
- * accepted: The mask of usable CPUs says where to look. The look under the lock is as it was.
+ * accepted: A start on an isolated CPU moves its timer by the same steps.
  *
  * right
  * broken RECHECK: assertion violated

@@ -34,8 +34,8 @@
  * code core/timer.c wait_for_callback 0a57b3c3
  * code core/timer.c stop_sync 58b70102
  * code core/timer.c start_slow e39ab08b
- * code core/timer.c start 86be7f50
- * accepted: One expiry loop for all schemes: the steps under the lock are the same.
+ * code core/timer.c start 8779397c
+ * accepted: The quick start compares @local, @cpu or nothing: no fewer starts look.
  *
  * right
  * right MOVES

@@ -498,21 +498,22 @@ static int client_isolated_cpu(void)
 	int cpu;
 
 	for_each_online_cpu(cpu)
-		if (!housekeeping_test_cpu(cpu, HK_TYPE_TIMER))
+		if (!housekeeping_test_cpu(cpu, HK_TYPE_TIMER) ||
+		    cpu_is_isolated(cpu))
 			return cpu;
 	return -1;
 }
 
-static void client_start_elsewhere(void *arg)
+static void client_start_there(void *arg)
 {
 	struct client_remote *remote = arg;
 
 	remote->ret = twheel_start_on(&remote->t->timer, remote->delay_ns,
-				      housekeeping_any_cpu(HK_TYPE_TIMER));
+				      smp_processor_id());
 }
 
-/* An isolated CPU has the timers that are started there, and no others. */
-static void isolated_cpu_has_its_own_timers(struct client *c)
+/* An isolated CPU has the timers that name it, and no others. */
+static void isolated_cpu_has_timers_that_name_it(struct client *c)
 {
 	struct client_remote remote = { .delay_ns = client_delay(c, 5) };
 	int cpu = client_isolated_cpu();
@@ -527,11 +528,49 @@ static void isolated_cpu_has_its_own_timers(struct client *c)
 	smp_call_function_single(cpu, client_start_remote, &remote, 1);
 	CLIENT_CHECK(c, remote.ret == 0);
 	client_wait(remote.t);
-	CLIENT_CHECK(c, remote.t->cpu == cpu);
+	CLIENT_CHECK(c, remote.t->cpu != cpu);
 	remote.t->not_before = client_in(0);
-	smp_call_function_single(cpu, client_start_elsewhere, &remote, 1);
+	smp_call_function_single(cpu, client_start_there, &remote, 1);
 	CLIENT_CHECK(c, remote.ret == 0);
 	client_wait(remote.t);
+	CLIENT_CHECK(c, remote.t->cpu == cpu);
+	/* The callback has returned: it goes back. */
+	twheel_stop_sync(&remote.t->timer);
+	remote.t->not_before = client_in(0);
+	smp_call_function_single(cpu, client_start_remote, &remote, 1);
+	CLIENT_CHECK(c, remote.ret == 0);
+	client_wait(remote.t);
+	CLIENT_CHECK(c, remote.t->cpu != cpu);
+	client_timer_free(remote.t);
+}
+
+#define CLIENT_QUIET_NS	(20 * (u64)NSEC_PER_SEC)
+
+static void client_next_period(struct client_timer *t)
+{
+	twheel_forward(&t->timer, t->client->config.tick_ns);
+}
+
+/*
+ * A periodic timer that was started there, for 20 s. The command isolated counts the
+ * interrupts of that CPU meanwhile.
+ */
+static void isolated_cpu_is_left_alone(struct client *c)
+{
+	struct client_remote remote = {};
+	int cpu = client_isolated_cpu();
+
+	if (cpu < 0 || !c->shared) {
+		c->skipped = cpu < 0 ? "no CPU is isolated" : "one wheel will do";
+		return;
+	}
+	remote.t = client_timer_new(c, client_next_period);
+	if (!remote.t)
+		return;
+	smp_call_function_single(cpu, client_start_remote, &remote, 1);
+	CLIENT_CHECK(c, remote.ret == 0);
+	client_sleep(CLIENT_QUIET_NS);
+	CLIENT_CHECK(c, remote.t->count > 100);
 	CLIENT_CHECK(c, remote.t->cpu != cpu);
 	client_timer_free(remote.t);
 }
@@ -734,7 +773,8 @@ const struct client_case client_start_cases[] = {
 	CLIENT_CASE(start_on_refuses_no_cpu),
 	CLIENT_CASE(other_cpu_restarts_and_stops),
 	CLIENT_CASE(pending_timer_stays_on_its_cpu),
-	CLIENT_CASE(isolated_cpu_has_its_own_timers),
+	CLIENT_CASE(isolated_cpu_is_left_alone),
+	CLIENT_CASE(isolated_cpu_has_timers_that_name_it),
 	CLIENT_CASE(equal_deadlines_are_fifo),
 	CLIENT_CASE(equal_deadlines_are_fifo_at_any_distance),
 	CLIENT_CASE(restart_earlier_joins_the_end),

@@ -12,7 +12,7 @@
 
 #define INSTANCES	1024
 
-struct cpumask sim_online;
+struct cpumask sim_online, sim_isolated;
 const struct cpumask sim_all = { BIT(SIM_CPUS) - 1 }, sim_none;
 bool sim_cpu_goes;
 
@@ -25,6 +25,7 @@ static int result;
 void sim_hotplug_begin(void)
 {
 	sim_online = sim_all;
+	sim_isolated = sim_none;
 	memset(instances, 0, sizeof(instances));
 	readers = 0;
 	writer = false;

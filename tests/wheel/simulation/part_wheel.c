@@ -15,6 +15,7 @@ void sim_reset_wheel(void)
 	twheel_wheel_unbound = (struct twheel_base){
 		.lock = __RAW_SPIN_LOCK_UNLOCKED(twheel_wheel_unbound.lock),
 		.cpu = TWHEEL_NO_CPU,
+		.local = TWHEEL_NO_CPU,
 		.tick_ns = NSEC_PER_MSEC,
 	};
 }

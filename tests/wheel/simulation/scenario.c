@@ -9,6 +9,7 @@
  * to do: the account of each CPU has to hold with up to a thousand wheels.
  */
 #include <linux/err.h>
+#include <linux/sched/isolation.h>
 
 #include "sim.h"
 #include "oracle.h"
@@ -81,6 +82,7 @@ static int devices;		/* interrupts that are in a call */
 static u32 far;			/* longest of the usual delays, ticks */
 static u32 callback_ns;		/* longest of the usual callbacks */
 static u64 order;
+static bool isolation;		/* CPUs become isolated, and are so no more */
 static u32 crowd_size;		/* timers of the crowd */
 static u64 crowd_at;		/* when it is due */
 static bool crowd_waits;	/* it has not been started */
@@ -718,6 +720,13 @@ static void hotplug(void)
 	sim_memory_short = false;
 }
 
+/* As a partition of cpusets does, or such a one that goes. */
+static void isolate(void)
+{
+	WRITE_ONCE(sim_isolated.bits, sim_below(BIT(SIM_CPUS)));
+	sim_note("isolated CPUs are %lx now", sim_isolated.bits);
+}
+
 static void second_wheel(unsigned int user)
 {
 	struct user_timer *ut = &others[user];
@@ -761,6 +770,8 @@ void scenario_op(unsigned int user)
 	case 1:
 		if (sim_chance(4) && !(sim_options.without & SIM_HOTPLUG))
 			hotplug();
+		if (isolation && sim_chance(2))
+			isolate();
 		break;
 	case 2:
 		if (sim_chance(8))
@@ -802,6 +813,7 @@ void scenario_choose(void)
 	if (!twheel_scheme_info(config.scheme)->slots)
 		config.slots = 2 << sim_below(10);
 	config.lazy = sim_chance(4);
+	isolation = sim_chance(4);
 	far = 2 + sim_below(sim_chance(2) ? 20 : 300);
 	callback_ns = 1 + sim_below(sim_chance(4) ? 400000 : 5000);
 	crowd_size = sim_chance(32) ? 1 + sim_below(CROWD) : 0;
@@ -848,6 +860,8 @@ void scenario_begin(void)
 	oracle_begin(config.tick_ns);
 	sim_reset_wheel();
 	sim_reset_share();
+	if (isolation)
+		isolate();
 	if (twheel_wheel_init(config.tick_ns) ||
 	    twheel_wheel_create_default(&config))
 		sim_fail("no wheel");
