@@ -110,8 +110,9 @@ struct twheel_counters {
  *	without @lock
  * @again: the deadline that the callback of @running has noted with
  *	twheel_again_at(), with a tick less 1 ns added, a u64. 0 if there is none.
- *	%TWHEEL_AGAIN_CLOSED if it is too late for one: somebody else has started
- *	the timer. Only that callback goes from 0 to a deadline, without @lock
+ *	%TWHEEL_AGAIN_CLOSED if it is too late for one. It is while the timer is
+ *	pending, as each start closes it. Only that callback goes from 0 to a
+ *	deadline, without @lock. Means nothing while @running is NULL
  * @scheme: the timers
  * @counters: events since it was made
  * @reached: the last tick that the hrtimer's function was run for

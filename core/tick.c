@@ -148,6 +148,7 @@ static bool expire_timer(struct twheel_base *base, struct twheel_timer *timer,
 	twheel_fn fn = timer->fn;
 	u64 noted;
 
+	atomic64_set(&base->again, 0);
 	twheel_base_set_running(base, timer);
 	base->counters.expired++;
 	count_lateness(base, timer);
@@ -164,12 +165,8 @@ static bool expire_timer(struct twheel_base *base, struct twheel_timer *timer,
 	if (unlikely(count != preempt_count()))
 		mend_preempt_count(fn, count);
 	noted = atomic64_read(&base->again);
-	if (noted > TWHEEL_AGAIN_CLOSED) {
-		atomic64_set(&base->again, 0);
+	if (noted > TWHEEL_AGAIN_CLOSED)
 		twheel_base_start_again(base, timer, noted);
-	} else if (unlikely(noted)) {
-		atomic64_set(&base->again, 0);
-	}
 	if (!twheel_expiry_awaited(&base->expiry))
 		return true;
 	return let_waiters_on(base);

@@ -127,15 +127,13 @@ static u64 round_up_to_tick(const struct twheel_base *base, u64 deadline,
 static bool is_noted(const struct twheel_base *base,
 		     const struct twheel_timer *timer)
 {
-	return unlikely(base->running == timer &&
-			(u64)atomic64_read(&base->again) > TWHEEL_AGAIN_CLOSED);
+	return base->running == timer &&
+	       unlikely((u64)atomic64_read(&base->again) > TWHEEL_AGAIN_CLOSED);
 }
 
 static ktime_t deadline_of(const struct twheel_base *base,
 			   const struct twheel_timer *timer)
 {
-	if (is_noted(base, timer))
-		return atomic64_read(&base->again) - base->tick_ns + 1;
 	/* Never started. */
 	if (!timer->node.expires)
 		return 0;
@@ -304,11 +302,6 @@ static noinline bool start_noted(struct twheel_base *base,
 
 	if (base->running != timer)
 		return false;
-	if (twheel_pending(timer)) {
-		/* A start that was noted all the same is for again_slow(). */
-		atomic64_cmpxchg(&base->again, 0, TWHEEL_AGAIN_CLOSED);
-		return false;
-	}
 	noted = atomic64_xchg(&base->again, TWHEEL_AGAIN_CLOSED);
 	if (noted <= TWHEEL_AGAIN_CLOSED)
 		return false;
@@ -369,10 +362,13 @@ static __always_inline int start(struct twheel_base *base,
 		twheel_unlock_base(base, flags);
 		return 1;
 	}
-	if (unlikely(base->local != cpu || !timer->fn ||
-		     (base->armed_tick | atomic64_read(&base->again))))
+	if (unlikely(base->local != cpu || !timer->fn || base->armed_tick ||
+		     is_noted(base, timer)))
 		return start_slow(base, timer, expires, offset_ns,
 				  TWHEEL_NO_CPU, flags);
+	/* As start_noted(): on this CPU the callback does not run meanwhile. */
+	if (base->running == timer)
+		atomic64_set(&base->again, TWHEEL_AGAIN_CLOSED);
 	insert(base, timer, expires, offset_ns);
 	twheel_unlock_base(base, flags);
 	return 0;
@@ -513,21 +509,6 @@ int twheel_start(struct twheel_timer *timer, u64 delay_ns)
 }
 EXPORT_SYMBOL_GPL(twheel_start);
 
-/* The timer was pending when its callback noted a start, or is pending now. */
-static noinline int again_slow(struct twheel_timer *timer, u64 deadline)
-{
-	unsigned long flags;
-	struct twheel_base *base = twheel_lock_base(timer, &flags);
-
-	/* Somebody has found what was noted: then theirs is the last word. */
-	if (atomic64_xchg(&base->again, TWHEEL_AGAIN_CLOSED) ==
-	    TWHEEL_AGAIN_CLOSED) {
-		twheel_unlock_base(base, flags);
-		return 0;
-	}
-	return start_cold(base, timer, deadline, flags);
-}
-
 /**
  * twheel_again_at - a callback starts its own timer again
  * @timer: the timer whose callback calls this
@@ -541,9 +522,6 @@ static noinline int again_slow(struct twheel_timer *timer, u64 deadline)
  * restarts or stops the timer takes it as started. The deadline of a later start
  * holds, and a stop returns 1. twheel_stop_sync() waits for the callback and stops
  * what the tick has started.
- *
- * Best called last. A start of any timer on this CPU between this and the end of
- * the callback costs a little more.
  *
  * Context: The timer's callback.
  * Return: 1 if the timer was pending, 0 if it was not, -ESHUTDOWN if it has
@@ -562,12 +540,6 @@ int twheel_again_at(struct twheel_timer *timer, ktime_t deadline)
 		     !atomic64_try_cmpxchg(&base->again, &none,
 					     deadline + base->tick_ns - 1)))
 		return twheel_start_at(timer, deadline);
-	/*
-	 * From here on a start on this CPU sees @again. One that has come before
-	 * is seen here. One on another CPU has closed @again, see start_noted().
-	 */
-	if (unlikely(twheel_pending(timer)))
-		return again_slow(timer, deadline);
 	return 0;
 }
 EXPORT_SYMBOL_GPL(twheel_again_at);
@@ -685,15 +657,12 @@ u64 twheel_forward(struct twheel_timer *timer, u64 period_ns)
 {
 	unsigned long flags;
 	struct twheel_base *base = twheel_lock_base(timer, &flags);
+	bool pending = is_started(base, timer);
 	ktime_t deadline = deadline_of(base, timer);
 	ktime_t now = twheel_base_time(base, ktime_get());
 	u64 periods;
 
-	/* On another CPU the callback could note a start from now on. */
-	if (unlikely(base->cpu != smp_processor_id()))
-		start_noted(base, timer);
-	if (twheel_pending(timer) || is_noted(base, timer) ||
-	    now < deadline || WARN_ON_ONCE(!period_ns)) {
+	if (pending || now < deadline || WARN_ON_ONCE(!period_ns)) {
 		twheel_unlock_base(base, flags);
 		return 0;
 	}
@@ -1054,8 +1023,11 @@ ktime_t twheel_deadline(const struct twheel_timer *timer)
 	/* The first look at a static timer gives it a base, and changes nothing else. */
 	struct twheel_base *base = twheel_lock_base((struct twheel_timer *)timer,
 						    &flags);
-	ktime_t deadline = deadline_of(base, timer);
+	ktime_t deadline;
 
+	if (is_noted(base, timer))
+		start_noted(base, (struct twheel_timer *)timer);
+	deadline = deadline_of(base, timer);
 	twheel_unlock_base(base, flags);
 	return deadline;
 }

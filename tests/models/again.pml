@@ -5,7 +5,8 @@
  * A base expires a timer, whose callback starts it again up to twice. Meanwhile it
  * is started, restarted and stopped on the same CPU and on another one.
  *
- * Claims: what is noted is started once, unless a stop or a later start found it. A
+ * Claims: what is noted is started once, unless a stop or a later start found it.
+ * Nothing is noted for a pending timer. A start that returns 0 found it not started. A
  * stop that returns 1 has ended one start, and what a stop that returns 0 says was
  * so at some time during the call. No deadline expires that was given before a
  * later start or stop began, once that has returned. Each start ends once.
@@ -16,35 +17,33 @@
  * then. Steps are in order on all CPUs. So the release and acquire of @running, and
  * the full order of the atomic operations on @again, are taken for granted.
  *
- * code core/timer.c twheel_again_at 60ba8989
- * code core/timer.c again_slow 107c94dc
- * code core/timer.c is_noted 1e52f2d6
- * code core/timer.c start_noted d1e2cfe4
- * code core/timer.c is_started 4b05f0f6
- * code core/timer.c start_slow f9cdce43
- * code core/timer.c start 7711fde1
- * code core/timer.c start_request bce56f46
- * code core/timer.c restart_request 491ab818
- * code core/timer.c stop_request 69845336
- * code core/timer.c twheel_restart_at 24f9bc20
+ * code core/timer.c twheel_again_at 7fa50f1f
+ * code core/timer.c is_noted d556e5d5
+ * code core/timer.c start_noted b081a093
+ * code core/timer.c is_started 96932973
+ * code core/timer.c start_slow 9f45f267
+ * code core/timer.c start 427a9cf4
+ * code core/timer.c start_request 0129c66b
+ * code core/timer.c restart_request bb7cb1a5
+ * code core/timer.c stop_request 87d80766
+ * code core/timer.c twheel_restart_at 3fd26c1a
  * code core/timer.c may_be_noted d183fb42
- * code core/timer.c stop_noted a0366528
- * code core/timer.c twheel_stop 625e7ad0
+ * code core/timer.c stop_noted 8a552f9a
+ * code core/timer.c twheel_stop ec106d6e
  * code core/base.h twheel_base_set_running 4ea4f543
  * code core/base.h twheel_base_start_again a990f9ac
  * code core/base.h twheel_base_stop 004f681d
- * code core/tick.c expire_timer 2d6b1a72
- * code core/tick.c expire_timers 42d5442d
- * accepted: The quick start compares @local, @cpu or nothing: no fewer starts look.
+ * code core/tick.c expire_timer a235f1ce
+ * code core/tick.c expire_timers 72083b44
+ * accepted: Each start closes what can be noted, and the model does so; no look after a note
  *
  * right
  * broken STOP_BLIND: assertion violated (seen[
- * broken NO_LOOK: assertion violated (!(pending)
- * broken NOT_CLOSED: assertion violated (!(pending)
- * broken FAST_BLIND: assertion violated (!(pending)
+ * broken NOT_CLOSED: assertion violated !(started
+ * broken NOT_CLOSED_HERE: assertion violated !(started
+ * broken FAST_BLIND: assertion violated !(started
  * broken NO_SECOND_LOOK: assertion violated (seen[
  * broken RUNNING_EARLY: assertion violated (seen[
- * broken SLOW_BLIND: assertion violated started
  */
 
 #define CLOSED		1		/* TWHEEL_AGAIN_CLOSED */
@@ -95,16 +94,19 @@ inline insert(nr)
 	}
 }
 
+/* A start that returns 0. */
+inline insert_new(nr)
+{
+	atomic { assert(!started); insert(nr) }
+}
+
 inline base_stop()
 {
 	atomic {
 		assert(pending && lock == ME);
+		assert(!running || again <= CLOSED);
 		pending = false;
-		/* Is there another start by now? */
-		if
-		:: running && again > CLOSED
-		:: else -> not_started()
-		fi
+		not_started()
 	}
 }
 
@@ -124,14 +126,7 @@ inline start_noted()
 	found = false;
 	if
 	:: !running
-	:: running && pending ->
-		atomic {
-			if
-			:: again == 0 -> again = CLOSED
-			:: else
-			fi
-		}
-	:: running && !pending ->
+	:: running ->
 #ifdef BROKEN_NOT_CLOSED
 		noted = again;
 		if
@@ -155,7 +150,7 @@ inline start_slow(nr)
 	start_noted();
 	if
 	:: found -> expires = nr
-	:: else -> insert(nr)
+	:: else -> insert_new(nr)
 	fi
 }
 
@@ -187,18 +182,16 @@ inline start_here(nr)
 		:: else ->
 			if
 #ifndef BROKEN_FAST_BLIND
-			:: again ->
-				noted = (running && again > CLOSED);
-				again = (running -> CLOSED : again);
-				if
-				:: noted -> pending = true; expires = nr
-				:: else -> insert(nr)
-				fi;
-				noted = 0
-			:: !again -> insert(nr)
-#else
-			:: insert(nr)
+			:: running && again > CLOSED ->
+				again = CLOSED;
+				pending = true;
+				expires = nr
 #endif
+			:: else ->
+#ifndef BROKEN_NOT_CLOSED_HERE
+				again = (running -> CLOSED : again);
+#endif
+				insert_new(nr)
 			fi
 		fi;
 		lock = 0
@@ -276,29 +269,7 @@ inline again_at(nr)
 {
 	begin();
 	if
-	:: atomic { again == 0 -> again = NOTE(nr); started = true };
-#ifndef BROKEN_NO_LOOK
-	   if
-	   :: pending ->
-		acquire();
-		atomic { noted = again; again = CLOSED };
-		if
-#ifndef BROKEN_SLOW_BLIND
-		:: noted == CLOSED
-#endif
-		:: else ->
-			assert(started);
-			/* start_slow() would find nothing noted. */
-			if
-			:: pending -> expires = nr
-			:: !pending -> insert(nr)
-			fi
-		fi;
-		noted = 0;
-		release()
-	   :: !pending
-	   fi
-#endif
+	:: atomic { again == 0 -> assert(!started); again = NOTE(nr); started = true }
 	:: atomic { again != 0 -> skip };
 	   acquire();
 	   if
@@ -329,6 +300,7 @@ end:	do
 			pending = false;
 			not_started()
 		};
+		again = 0;
 		running = true;
 		release();
 		do
@@ -339,18 +311,11 @@ end:	do
 #ifdef BROKEN_RUNNING_EARLY
 		running = false;
 #endif
-		noted = again;
 		if
-		:: noted ->
-			again = 0;
-			if
-			:: noted > CLOSED -> insert(NOTED(noted))
-			:: else
-			fi
+		:: again > CLOSED -> insert(NOTED(again))
 		:: else
 		fi;
-		running = false;
-		noted = 0
+		running = false
 	   :: else
 	   fi;
 	   release()
