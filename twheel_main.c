@@ -28,7 +28,7 @@ MODULE_PARM_DESC(mode, "Tick mode of the default wheel: periodic, tickless");
 static unsigned int doze = TWHEEL_DOZE_DEFAULT;
 module_param(doze, uint, 0444);
 MODULE_PARM_DESC(doze,
-		 "Empty ticks in a row before a periodic wheel dozes (default 8, 0: never)");
+		 "Empty ticks in a row before a periodic wheel dozes (default 2, 0: never)");
 
 static unsigned int slots;
 module_param(slots, uint, 0444);

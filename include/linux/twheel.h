@@ -58,7 +58,7 @@ enum twheel_mode {
 #define TWHEEL_SLOTS_MIN	2
 #define TWHEEL_SLOTS_MAX	BIT(20)
 #define TWHEEL_SLOTS_DEFAULT	4096
-#define TWHEEL_DOZE_DEFAULT	8
+#define TWHEEL_DOZE_DEFAULT	2
 
 /**
  * struct twheel_config - what twheel_create() makes
