@@ -73,6 +73,8 @@ with open(os.path.join(top, "Documentation/figures.csv"), encoding="utf-8") as f
 # Sphinx without Debian's package furo has its own theme still.
 if importlib.util.find_spec("furo"):
     html_theme = "furo"
+    # Debian's furo has no dark page, but dark code. So code is as light as the page.
+    pygments_dark_style = "tango"
 html_title = "twheel"
 html_static_path = ["_static"]
 html_css_files = ["twheel.css"]
