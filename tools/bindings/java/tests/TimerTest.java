@@ -78,36 +78,113 @@ public class TimerTest {
         timer.stop();
     }
 
-    /** As for lack of memory: here the wheel has no timer of that id. */
+    private static boolean sleepsForEver(TwheelTimer timer) throws Exception {
+        return field(TwheelTimer.class, "looksAt").getLong(timer) == Long.MAX_VALUE;
+    }
+
     @Test
-    public void aRefusedRestartIsTriedAgain() throws Exception {
+    public void aThreadThatSleepsIsWoken() throws Exception {
         TwheelTimer timer = new TwheelTimer();
-        Collection<?> waiting = (Collection<?>) field(TwheelTimer.class, "waiting").get(timer);
-        CountDownLatch done = new CountDownLatch(1);
-        Timeout[] refused = new Timeout[2];
-        int[] ids = new int[2];
+        Timeout far = timer.newTimeout(t -> { }, 1, TimeUnit.HOURS);
+        for (int i = 0; i < 5; i++) {
+            CountDownLatch done = new CountDownLatch(1);
+            while (!sleepsForEver(timer))
+                Thread.sleep(1);
+            timer.newTimeout(t -> done.countDown(), i, TimeUnit.MILLISECONDS);
+            assertTrue(done.await(60, TimeUnit.SECONDS));
+        }
+        while (!sleepsForEver(timer))
+            Thread.sleep(1);
+        assertTrue(far.cancel());
+        // It is awake, or has been.
+        assertTrue(!sleepsForEver(timer) || field(far.getClass(), "id").getInt(far) == 0);
+        assertTrue(timer.stop().isEmpty());
+    }
+
+    @Test
+    public void cancelledBeforeTheThreadLooksTheyNeverReachTheWheel() throws Exception {
+        TwheelTimer timer = new TwheelTimer();
+        Object worker = field(TwheelTimer.class, "worker").get(timer);
+        Field nextId = field(worker.getClass(), "nextId");
         Object monitor = field(TwheelTimer.class, "twheel").get(timer);
+        int before = nextId.getInt(worker);
         synchronized (monitor) {
-            for (int i = 0; i < 2; i++) {
-                refused[i] = timer.newTimeout(t -> done.countDown(), 1, TimeUnit.MILLISECONDS);
-                assertTrue(timer.refresh(refused[i], 1, TimeUnit.HOURS));
-                ids[i] = field(refused[i].getClass(), "id").getInt(refused[i]);
-                field(refused[i].getClass(), "id").setInt(refused[i], Integer.MIN_VALUE);
+            for (int i = 0; i < 10_000; i++) {
+                Timeout timeout = timer.newTimeout(t -> { }, 1, TimeUnit.HOURS);
+                assertTrue(timer.refresh(timeout, 1, TimeUnit.MINUTES));
+                assertTrue(timeout.cancel());
             }
         }
-        for (int size = 0; size != 2; Thread.sleep(1))
+        while (!sleepsForEver(timer))
+            Thread.sleep(1);
+        assertEquals(before, nextId.getInt(worker));
+        assertTrue(timer.stop().isEmpty());
+    }
+
+    /** A timeout that was made is one of those that stop() returns. */
+    @Test
+    public void stopRaces() throws Exception {
+        for (int round = 0; round < 50; round++) {
+            TwheelTimer timer = new TwheelTimer();
+            List<Timeout> made = new ArrayList<>();
+            Thread maker = new Thread(() -> {
+                try {
+                    for (;;)
+                        made.add(timer.newTimeout(t -> { }, 1, TimeUnit.HOURS));
+                } catch (IllegalStateException stopped) {
+                    return;
+                }
+            });
+            maker.start();
+            while (timer.pendingTimeouts() == 0)
+                Thread.onSpinWait();
+            Set<Timeout> left = timer.stop();
+            maker.join();
+            assertTrue(left.containsAll(made));
+            // The one that newTimeout() did not return, if it was found.
+            assertTrue(left.size() - made.size() <= 1);
+        }
+    }
+
+    /** As for lack of memory: here the wheel has no timer of that id. */
+    @Test
+    public void aRefusedTimeoutIsTriedAgain() throws Exception {
+        TwheelTimer timer = new TwheelTimer();
+        Object worker = field(TwheelTimer.class, "worker").get(timer);
+        Collection<?> waiting = (Collection<?>) field(worker.getClass(), "waiting").get(worker);
+        CountDownLatch done = new CountDownLatch(2);
+        Object monitor = field(TwheelTimer.class, "twheel").get(timer);
+        Timeout[] refused = new Timeout[4];
+        synchronized (monitor) {
+            field(worker.getClass(), "nextId").setInt(worker, Integer.MIN_VALUE);
+            for (int i = 0; i < 4; i++)
+                refused[i] = timer.newTimeout(t -> done.countDown(), 1, TimeUnit.HOURS);
+        }
+        for (int size = 0; size != 4; Thread.sleep(1))
             synchronized (monitor) {
                 size = waiting.size();
             }
+        assertThrows(RejectedExecutionException.class, () -> timer.newTimeout(t -> { }, 1, TimeUnit.HOURS));
+        // One is refused again, one is due while it waits, and one is gone.
+        assertTrue(timer.refresh(refused[3], 1, TimeUnit.MINUTES));
+        assertTrue(timer.refresh(refused[0], 1, TimeUnit.MILLISECONDS));
+        assertTrue(refused[1].cancel());
+        while (done.getCount() != 1)
+            Thread.sleep(1);
+        assertEquals(2, timer.pendingTimeouts());
         synchronized (monitor) {
-            for (int i = 0; i < 2; i++)
-                field(refused[i].getClass(), "id").setInt(refused[i], ids[i]);
-            assertTrue(refused[1].cancel());
-            assertTrue(timer.refresh(refused[0], 1, TimeUnit.MILLISECONDS));
+            field(worker.getClass(), "nextId").setInt(worker, 1);
+            field(worker.getClass(), "nrFree").setInt(worker, 0);
         }
+        assertTrue(timer.refresh(refused[2], 1, TimeUnit.MILLISECONDS));
         done.await();
-        assertTrue(timer.stop().isEmpty());
-        assertTrue(waiting.isEmpty());
+        while (!sleepsForEver(timer))
+            Thread.sleep(1);
+        // That one is in the wheel once.
+        assertEquals(1, field(worker.getClass(), "nextId").getInt(worker) - 1 -
+                field(worker.getClass(), "nrFree").getInt(worker));
+        assertTrue(timer.newTimeout(t -> { }, 1, TimeUnit.HOURS).cancel());
+        assertEquals(Set.of(refused[3]), timer.stop());
     }
 
     private static Field field(Class<?> of, String name) throws Exception {

@@ -18,38 +18,49 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicLongFieldUpdater;
+import java.util.concurrent.atomic.AtomicReference;
 
 /**
  * Netty's {@link Timer} on a session of twheel, in place of HashedWheelTimer.
  *
  * <p>A timeout is due at most one tick of twheel's after its deadline, at any distance, and
- * never before it. While nothing is due the timer's thread sleeps. A timeout that is
- * cancelled leaves the wheel at once. {@link #refresh} pushes one back by a store.
+ * never before it. {@link #refresh} pushes one back by a store.
+ *
+ * <p>Callers put a timeout that is new, cancelled or brought forward into a list. The timer's
+ * thread has the wheel follow what is there within 10 ms, or by its deadline if that is sooner.
+ * While nothing comes and nothing is due the thread sleeps.
  */
 public final class TwheelTimer implements Timer {
     private static final InternalLogger LOGGER = InternalLoggerFactory.getInstance(TwheelTimer.class);
     // The id whose event only wakes the thread.
     private static final int WAKE = 0;
     private static final int EVENTS = 256;
+    // For so long the thread sleeps while timeouts come and go.
+    private static final int ROUND_MS = 10;
+    // How many of them it looks at before it looks for expiries again.
+    private static final int PIECE = 4096;
+    private static final long AWAKE = Long.MIN_VALUE;
 
     private final Twheel twheel;
     private final long latestNs;
     private final long limit;
     private final Executor executor;
+    private final Worker worker = new Worker();
     private final Thread thread;
 
-    // All below belongs to whoever holds the monitor of the session, "twheel".
-    private Entry[] entries = new Entry[64];
-    // The ids that are free: a stack in an array as long as entries.
-    private int[] free = new int[entries.length];
-    private int nrFree;
-    private int nextId = WAKE + 1;
-    private int pending;
-    // Refreshed ones that the wheel had no memory for when they came up.
-    private final ArrayDeque<Entry> waiting = new ArrayDeque<>();
-    private boolean started;
-    private boolean stopped;
+    private final AtomicLong pending = new AtomicLong();
+    // Those that the wheel has to follow, the newest first.
+    private final AtomicReference<Entry> listed = new AtomicReference<>();
+    // When the thread looks at them: a caller whose deadline is sooner wakes it.
+    private volatile long looksAt = AWAKE;
+    // Are any waiting? Then none is added.
+    private volatile boolean isFull;
+    // Change with the monitor of the session, "twheel", held.
+    private volatile boolean started;
+    private volatile boolean stopped;
 
     /** A timer with a thread of its own, and no limit but that of the session. */
     public TwheelTimer() {
@@ -70,7 +81,7 @@ public final class TwheelTimer implements Timer {
      */
     public TwheelTimer(ThreadFactory threadFactory, long maxPendingTimeouts, Executor executor) {
         this.executor = Objects.requireNonNull(executor, "executor");
-        thread = threadFactory.newThread(this::run);
+        thread = threadFactory.newThread(worker);
         // The monitor is its lock. Waiting takes none.
         twheel = new Twheel(null, Twheel.OPEN_ONE_THREAD);
         Twheel.Info info = twheel.info();
@@ -118,18 +129,24 @@ public final class TwheelTimer implements Timer {
         this(threadFactory, maxPendingTimeouts, taskExecutor);
     }
 
-    /** A timeout, whose state is the only thing that changes without the monitor. */
+    /** A timeout. Its state changes at any time, and the thread has the wheel follow. */
     private static final class Entry implements Timeout {
         private static final AtomicLongFieldUpdater<Entry> STATE =
                 AtomicLongFieldUpdater.newUpdater(Entry.class, "state");
+        private static final AtomicIntegerFieldUpdater<Entry> LISTED =
+                AtomicIntegerFieldUpdater.newUpdater(Entry.class, "isListed");
         private static final long EXPIRED = -1;
         private static final long CANCELLED = -2;
 
         private final TwheelTimer timer;
         private final TimerTask task;
-        private int id;
-        // The deadline, or one of these two. What the wheel has is not later.
+        // The deadline, or one of these two.
         private volatile long state;
+        // 1 in the list "listed", where next is the one before it.
+        private volatile int isListed;
+        private Entry next;
+        // The thread's: its id in the wheel or 0, and a deadline that is not later than the state.
+        private int id;
         private long inWheel;
 
         Entry(TwheelTimer timer, TimerTask task, long deadline) {
@@ -166,7 +183,9 @@ public final class TwheelTimer implements Timer {
                 if (now < 0)
                     return false;
             } while (!STATE.compareAndSet(this, now, CANCELLED));
-            timer.forget(this);
+            timer.pending.decrementAndGet();
+            // In no hurry: the thread only must not sleep for ever.
+            timer.list(this, Long.MAX_VALUE - 1);
             return true;
         }
 
@@ -196,48 +215,63 @@ public final class TwheelTimer implements Timer {
     @Override
     public Timeout newTimeout(TimerTask task, long delay, TimeUnit unit) {
         Objects.requireNonNull(task, "task");
-        Entry entry = new Entry(this, task, deadline(delay, unit));
-        synchronized (twheel) {
-            start();
-            if (pending >= limit)
-                throw new RejectedExecutionException("Number of pending timeouts (" + pending
-                        + ") is greater than or equal to maximum allowed pending timeouts (" + limit + ")");
-            entry.id = nrFree != 0 ? free[--nrFree] : newId();
-            try {
-                startInWheel(entry, entry.state);
-            } catch (TwheelException e) {
-                free[nrFree++] = entry.id;
-                throw new RejectedExecutionException(e);
-            }
-            entries[entry.id] = entry;
-            pending++;
+        start();
+        long count = pending.incrementAndGet();
+        if (count > limit || isFull) {
+            pending.decrementAndGet();
+            throw new RejectedExecutionException(isFull ? "The wheel has no memory for more timeouts"
+                    : "Number of pending timeouts (" + (count - 1)
+                    + ") is greater than or equal to maximum allowed pending timeouts (" + limit + ")");
         }
+        long deadline = deadline(delay, unit);
+        Entry entry = new Entry(this, task, deadline);
+        list(entry, deadline);
+        // Too late for stop() to find it.
+        if (stopped && entry.cancel())
+            throw new IllegalStateException("cannot be started once stopped");
         return entry;
     }
 
     /** Starts the timer's thread, as the first newTimeout() does where nobody has. */
     public void start() {
+        if (started && !stopped)
+            return;
         synchronized (twheel) {
             if (stopped)
                 throw new IllegalStateException("cannot be started once stopped");
-            if (!started) {
-                started = true;
+            if (!started)
                 thread.start();
+            started = true;
+        }
+    }
+
+    /**
+     * Has the thread look at an entry, whose state was written before: within a round, and by
+     * the deadline if that is sooner.
+     *
+     * <p>The thread clears isListed before it looks at the state. So an entry that is in the list
+     * need not be put there.
+     */
+    private void list(Entry entry, long deadline) {
+        if (entry.isListed == 0 && Entry.LISTED.compareAndSet(entry, 0, 1)) {
+            do {
+                entry.next = listed.get();
+            } while (!listed.compareAndSet(entry.next, entry));
+        }
+        // The thread says when it looks before it finds the list empty and sleeps.
+        if (deadline < looksAt)
+            wake(deadline);
+    }
+
+    private void wake(long deadline) {
+        synchronized (twheel) {
+            if (deadline < looksAt && !stopped) {
+                long now = System.nanoTime(), at = Math.min(deadline, now + ROUND_MS * 1_000_000L);
+                // The thread needs the monitor to read that, so it has not looked before this is told.
+                twheel.restart(WAKE, Math.max(at - now, 0), 0);
+                looksAt = at;
             }
         }
-    }
-
-    private int newId() {
-        if (nextId == entries.length) {
-            entries = Arrays.copyOf(entries, 2 * nextId);
-            free = Arrays.copyOf(free, 2 * nextId);
-        }
-        return nextId++;
-    }
-
-    private void startInWheel(Entry entry, long deadline) {
-        twheel.startAt(entry.id, deadline, 0);
-        entry.inWheel = deadline;
     }
 
     /**
@@ -266,112 +300,139 @@ public final class TwheelTimer implements Timer {
         } while (!Entry.STATE.compareAndSet(entry, old, deadline));
         // A later one is found when the wheel comes to the old one.
         if (deadline < old)
-            bringForward(entry);
+            list(entry, deadline);
         return true;
-    }
-
-    private void bringForward(Entry entry) {
-        synchronized (twheel) {
-            long deadline = entry.state;
-            // An event that is unread is withdrawn.
-            if (has(entry) && deadline >= 0 && deadline < entry.inWheel) {
-                twheel.startFlags(entry.id, deadline, 0, 0, Twheel.START_ABS | Twheel.START_REPLACE);
-                entry.inWheel = deadline;
-            }
-        }
-    }
-
-    private boolean has(Entry entry) {
-        return entries[entry.id] == entry;
-    }
-
-    // Nobody has read its event as long as it is there.
-    private void forget(Entry entry) {
-        synchronized (twheel) {
-            if (has(entry)) {
-                if (!waiting.remove(entry))
-                    twheel.withdraw(entry.id);
-                release(entry);
-            }
-        }
-    }
-
-    private void release(Entry entry) {
-        entries[entry.id] = null;
-        free[nrFree++] = entry.id;
-        pending--;
     }
 
     /** How many have neither expired nor been cancelled. */
     public long pendingTimeouts() {
-        synchronized (twheel) {
-            return pending;
-        }
+        return pending.get();
     }
 
-    private void run() {
-        Twheel.Events events = new Twheel.Events(EVENTS);
-        Entry[] due = new Entry[EVENTS];
-        int nrDue = 0;
-        while (nrDue >= 0) {
-            twheel.await(waits() ? 1 : -1);
-            nrDue = take(events, due);
-            for (int i = 0; i < nrDue; i++) {
-                Entry entry = due[i];
-                due[i] = null;
-                try {
-                    executor.execute(entry::run);
-                } catch (Throwable t) {
-                    LOGGER.warn("An exception was thrown by the executor of a TwheelTimer.", t);
+    /**
+     * All that is the thread's own, apart from callers, who would wait for its cache lines. It
+     * takes the monitor to use the session.
+     */
+    private final class Worker implements Runnable {
+        final ArrayDeque<Entry> todo = new ArrayDeque<>();
+        final ArrayDeque<Entry> due = new ArrayDeque<>();
+        // Those that the wheel has no memory for.
+        final ArrayDeque<Entry> waiting = new ArrayDeque<>();
+        Entry[] entries = new Entry[64];
+        // The ids that are free: a stack in an array as long as entries.
+        int[] free = new int[entries.length];
+        int nrFree;
+        int nextId = WAKE + 1;
+
+        @Override
+        public void run() {
+            Twheel.Events events = new Twheel.Events(EVENTS);
+            boolean busy = true;
+            while (!stopped) {
+                sleep(busy);
+                synchronized (twheel) {
+                    busy = look(System.nanoTime());
+                    read(events);
+                }
+                for (Entry entry; (entry = due.poll()) != null; ) {
+                    try {
+                        executor.execute(entry::run);
+                    } catch (Throwable t) {
+                        LOGGER.warn("An exception was thrown by the executor of a TwheelTimer.", t);
+                    }
                 }
             }
         }
-    }
 
-    private boolean waits() {
-        synchronized (twheel) {
-            return !waiting.isEmpty();
+        private void sleep(boolean busy) {
+            int ms = !waiting.isEmpty() ? 1 : busy ? ROUND_MS : -1;
+            looksAt = ms < 0 ? Long.MAX_VALUE : System.nanoTime() + ms * 1_000_000L;
+            if (todo.isEmpty() && listed.get() == null)
+                twheel.await(ms);
+            looksAt = AWAKE;
         }
-    }
 
-    private boolean carryOn(Entry entry) {
-        long deadline = entry.state;
-        try {
-            // One that is cancelled is about to be forgotten.
-            startInWheel(entry, deadline < 0 ? entry.inWheel : deadline);
-            return true;
-        } catch (TwheelException e) {
-            // Nobody brings it forward meanwhile.
-            entry.inWheel = 0;
-            return false;
+        /** Has the wheel follow what was listed, in the order of that: false if nothing was. */
+        private boolean look(long nowNs) {
+            for (int n = waiting.size(); n > 0; n--) {
+                Entry entry = waiting.remove();
+                if (entry.id == 0)
+                    follow(entry, nowNs);
+            }
+            isFull = !waiting.isEmpty();
+            if (todo.isEmpty())
+                for (Entry entry = listed.getAndSet(null), next; entry != null; entry = next) {
+                    next = entry.next;
+                    entry.next = null;
+                    todo.addFirst(entry);
+                }
+            boolean some = !todo.isEmpty();
+            for (int n = 0; n < PIECE && !todo.isEmpty(); n++) {
+                Entry entry = todo.remove();
+                entry.isListed = 0;
+                // It is refreshed to later, if at all.
+                if (entry.id != 0 && entry.state >= entry.inWheel)
+                    continue;
+                if (entry.id != 0) {
+                    // Nobody has read its event.
+                    twheel.withdraw(entry.id);
+                    forget(entry);
+                }
+                follow(entry, nowNs);
+            }
+            return some;
         }
-    }
 
-    // Those that have expired, or -1 when the timer has stopped.
-    private int take(Twheel.Events events, Entry[] due) {
-        synchronized (twheel) {
-            if (stopped)
-                return -1;
-            while (!waiting.isEmpty() && carryOn(waiting.peek()))
-                waiting.remove();
-            int nrDue = 0;
+        private void read(Twheel.Events events) {
             int got = twheel.read(events);
             for (int i = 0; i < got; i++) {
                 Twheel.Event event = events.get(i);
                 Entry entry = entries[(int) event.id()];
-                if (entry == null)
-                    continue;
-                long state = entry.expire(event.expiredNs());
-                if (state > event.expiredNs()) {
-                    if (!carryOn(entry))
-                        waiting.add(entry);
-                    continue;
+                if (entry != null) {
+                    forget(entry);
+                    follow(entry, event.expiredNs());
                 }
-                release(entry);
-                if (state >= 0)
-                    due[nrDue++] = entry;
             }
-            return nrDue;
+        }
+
+        /** An entry that is not in the wheel ends, or goes there. */
+        private void follow(Entry entry, long nowNs) {
+            long deadline = entry.expire(nowNs);
+            if (deadline > nowNs) {
+                place(entry, deadline);
+            } else if (deadline >= 0) {
+                pending.decrementAndGet();
+                due.add(entry);
+            }
+        }
+
+        private void place(Entry entry, long deadline) {
+            int id = nrFree != 0 ? free[--nrFree] : newId();
+            try {
+                twheel.startAt(id, deadline, 0);
+            } catch (TwheelException e) {
+                free[nrFree++] = id;
+                waiting.add(entry);
+                isFull = true;
+                return;
+            }
+            entries[id] = entry;
+            entry.id = id;
+            entry.inWheel = deadline;
+        }
+
+        private int newId() {
+            if (nextId == entries.length) {
+                entries = Arrays.copyOf(entries, 2 * nextId);
+                free = Arrays.copyOf(free, 2 * nextId);
+            }
+            return nextId++;
+        }
+
+        private void forget(Entry entry) {
+            entries[entry.id] = null;
+            free[nrFree++] = entry.id;
+            entry.id = 0;
         }
     }
 
@@ -381,24 +442,31 @@ public final class TwheelTimer implements Timer {
         if (Thread.currentThread() == thread)
             throw new IllegalStateException("TwheelTimer.stop() cannot be called from TimerTask");
         synchronized (twheel) {
-            boolean first = !stopped;
-            stopped = true;
-            if (!first)
+            if (stopped)
                 return Collections.emptySet();
+            stopped = true;
             if (started)
-                twheel.start(WAKE, 0, 0);
+                twheel.restart(WAKE, 0, 0);
         }
         join();
         Set<Timeout> left = new HashSet<>();
+        for (Entry entry = listed.getAndSet(null); entry != null; entry = entry.next)
+            keep(entry, left);
+        worker.todo.forEach(entry -> keep(entry, left));
+        worker.waiting.forEach(entry -> keep(entry, left));
+        for (Entry entry : worker.entries)
+            if (entry != null)
+                keep(entry, left);
+        Arrays.fill(worker.entries, null);
         synchronized (twheel) {
-            for (Entry entry : entries)
-                if (entry != null && entry.state >= 0)
-                    left.add(entry);
-            Arrays.fill(entries, null);
-            pending = 0;
             twheel.close();
         }
         return Collections.unmodifiableSet(left);
+    }
+
+    private static void keep(Entry entry, Set<Timeout> left) {
+        if (entry.state >= 0)
+            left.add(entry);
     }
 
     private void join() {
