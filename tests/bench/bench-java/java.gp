@@ -18,11 +18,12 @@ rows(way, figure) = sprintf("< grep '^process,%s,[0-9]*,%s,' java.csv", way, fig
 set multiplot layout 1,2
 set title 'pushing a timeout back'
 set ylabel 'ns of the caller'
-set yrange [10:10000]
+set yrange [5:10000]
 plot rows('HashedWheelTimer-100ms', 'refresh ns') using 3:5 with linespoints lc rgb '#2980b9' lw 2 pt 5 ps 0.6 title 'HashedWheelTimer, 100 ms', \
      rows('HashedWheelTimer-1ms', 'refresh ns') using 3:5 with linespoints lc rgb '#27ae60' lw 2 pt 13 ps 0.7 title 'HashedWheelTimer, 1 ms', \
      rows('ScheduledThreadPoolExecutor', 'refresh ns') using 3:5 with linespoints lc rgb '#7f8c8d' lw 2 pt 2 ps 0.6 title 'ScheduledThreadPoolExecutor', \
-     rows('TwheelTimer', 'refresh ns') using 3:5 with linespoints lc rgb '#c0392b' lw 2.5 pt 7 ps 0.6 title 'TwheelTimer'
+     rows('TwheelTimer', 'refresh ns') using 3:5 with linespoints lc rgb '#c0392b' lw 2.5 pt 7 ps 0.6 title 'TwheelTimer', \
+     rows('TwheelTimer', 'refresh at ns') using 3:5 with linespoints lc rgb '#c0392b' lw 2 dt 2 pt 6 ps 0.6 title 'TwheelTimer, refreshAt()'
 set title 'half of the timeouts are later than this'
 set ylabel 'microseconds'
 set yrange [100:10000000]
