@@ -27,16 +27,12 @@
 /* Maximum of operations in one submit. */
 #define MAX_BATCH	65536
 
-/* A word is read in one piece. */
-#define FEATURE_SHARED	\
-	(IS_ENABLED(CONFIG_64BIT) ? TWHEEL_FEATURE_SHARED : 0)
-
 #define FEATURES	(TWHEEL_FEATURE_SETUP | TWHEEL_FEATURE_SUBMIT |	\
 			 TWHEEL_FEATURE_LIST | TWHEEL_FEATURE_DRAIN |	\
 			 TWHEEL_FEATURE_STATS | TWHEEL_FEATURE_WITHDRAW | \
-			 TWHEEL_FEATURE_NOWAIT | FEATURE_SHARED |	\
-			 TWHEEL_FEATURE_SLACK | TWHEEL_FEATURE_LATENESS | \
-			 TWHEEL_FEATURE_CLOCK | TWHEEL_FEATURE_WAKE)
+			 TWHEEL_FEATURE_NOWAIT | TWHEEL_FEATURE_SLACK |	\
+			 TWHEEL_FEATURE_LATENESS | TWHEEL_FEATURE_CLOCK | \
+			 TWHEEL_FEATURE_WAKE)
 
 static unsigned int dev_mode = 0600;
 module_param(dev_mode, uint, 0444);
@@ -86,6 +82,8 @@ static long do_info(struct twheel_session *s, unsigned long arg, size_t usize)
 
 	if (usize < sizeof(__u64))
 		return -EINVAL;
+	if (twheel_words_are_coherent())
+		info.features |= TWHEEL_FEATURE_SHARED;
 	twheel_session_info(s, &info);
 	return copy_out(arg, usize, &info, sizeof(info));
 }

@@ -8,10 +8,12 @@
 #ifndef _TWHEEL_COMPAT_H
 #define _TWHEEL_COMPAT_H
 
+#include <linux/cacheinfo.h>
 #include <linux/hrtimer.h>
 #include <linux/mm.h>
 #include <linux/nsproxy.h>
 #include <linux/time_namespace.h>
+#include <linux/uaccess.h>
 #include <linux/version.h>
 
 /*
@@ -72,5 +74,33 @@ static inline void twheel_vm_flags_mod(struct vm_area_struct *vma,
 	vma->vm_flags = (vma->vm_flags | set) & ~clear;
 #endif
 }
+
+/*
+ * Whether a page that a program has mapped shows the kernel the program's stores, whole.
+ * A 32-bit kernel reads 64 bits in two halves. A data cache that is indexed by virtual
+ * addresses may hold both mappings of a page at once. cpu_dcache_is_aliasing() came with
+ * 6.9. Before it a 64-bit machine of an architecture that has such caches may have one.
+ */
+static inline bool twheel_words_are_coherent(void)
+{
+	if (!IS_ENABLED(CONFIG_64BIT))
+		return false;
+#ifdef cpu_dcache_is_aliasing
+	return !cpu_dcache_is_aliasing();
+#else
+	return !IS_ENABLED(CONFIG_MIPS) && !IS_ENABLED(CONFIG_PARISC) &&
+	       !IS_ENABLED(CONFIG_SPARC);
+#endif
+}
+
+/*
+ * 32-bit ARM without CONFIG_CPU_SPECTRE, which is ARM before v7, has no __get_user() of 8
+ * bytes, of which unsafe_get_user() is made.
+ */
+#if defined(CONFIG_ARM) && !defined(CONFIG_CPU_SPECTRE)
+#undef unsafe_get_user
+#define unsafe_get_user(x, from, label)	\
+	do { if (get_user(x, from)) goto label; } while (0)
+#endif
 
 #endif /* _TWHEEL_COMPAT_H */

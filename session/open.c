@@ -64,8 +64,7 @@ static int check_setup(const struct twheel_setup *setup)
 	/* Without a time they would never be too few. */
 	if (setup->wake_events && !setup->wake_ns)
 		return -EINVAL;
-	/* It would read a word in two halves. */
-	if (setup->shared_ids && !IS_ENABLED(CONFIG_64BIT))
+	if (setup->shared_ids && !twheel_words_are_coherent())
 		return -EOPNOTSUPP;
 	return 0;
 }

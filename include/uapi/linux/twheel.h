@@ -83,7 +83,7 @@
 #define TWHEEL_FEATURE_WITHDRAW		((__u64)1 << 5)
 /* RWF_NOWAIT and io_uring read without a worker thread. */
 #define TWHEEL_FEATURE_NOWAIT		((__u64)1 << 6)
-/* &twheel_setup.shared_ids and mmap(2). Not on a 32-bit kernel. */
+/* &twheel_setup.shared_ids and mmap(2). Not where SETUP returns EOPNOTSUPP. */
 #define TWHEEL_FEATURE_SHARED		((__u64)1 << 7)
 /* &twheel_start.slack_ns */
 #define TWHEEL_FEATURE_SLACK		((__u64)1 << 8)

@@ -59,7 +59,6 @@
 
 /* Options: none is set except a 64-bit machine's. */
 #define IS_ENABLED(option)	TWHEEL_IS_ENABLED_##option
-#define TWHEEL_IS_ENABLED_CONFIG_64BIT		(__SIZEOF_LONG__ == 8)
 #define TWHEEL_IS_ENABLED_CONFIG_LOCKDEP	0
 #define TWHEEL_IS_ENABLED_CONFIG_LIST_HARDENED	0
 #define TWHEEL_IS_ENABLED_CONFIG_DEBUG_LIST	0
@@ -446,6 +445,7 @@ static inline u64 get_random_u64(void)
 }
 
 #define twheel_time_ns_offset(clock)	0
+#define twheel_words_are_coherent()	(__SIZEOF_LONG__ == 8)
 #define ktime_get()		((ktime_t)twheel_now())
 #define trace_twheel_word(timer, session, id, word)	((void)(word))
 
