@@ -109,7 +109,8 @@ struct twheel_config {
  * @hint: where the wheel will be soon after this node. See twheel_slot.h
  * @offset_ns: for the owner. Schemes do not touch it
  *
- * These 32 bytes are all that a wheel touches of a timer when it moves it.
+ * These 32 bytes, 24 with 32-bit pointers, are all that a wheel touches of a
+ * timer when it moves it.
  */
 struct twheel_node {
 	struct list_head link;

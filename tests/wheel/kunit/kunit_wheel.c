@@ -22,7 +22,8 @@ static bool pop_once(struct kunit *test, u64 target, int work)
 
 static void a_node_is_as_small_as_promised(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, sizeof(struct twheel_node), 4 * sizeof(u64));
+	KUNIT_EXPECT_EQ(test, sizeof(struct twheel_node),
+			2 * sizeof(void *) + 2 * sizeof(u64));
 	KUNIT_EXPECT_LE(test, sizeof(struct twheel_timer),
 			6 * sizeof(u64) + sizeof(struct lockdep_map));
 }
@@ -30,7 +31,7 @@ static void a_node_is_as_small_as_promised(struct kunit *test)
 /* The ticks in a minute at which 10,000 timers expire that have this slack. */
 static u32 ticks_with_slack(struct kunit *test, u64 slack_ns)
 {
-	const u64 begin = 1000 * 60 * NSEC_PER_SEC;
+	const u64 begin = 1000 * 60 * (u64)NSEC_PER_SEC;
 	u32 seed = 1, distinct = 0, i;
 	u8 *used = kunit_kzalloc(test, 61000, GFP_KERNEL);
 

@@ -46,8 +46,11 @@ static bool set_param(const char *arg)
 		if (strlen(param->name) + 1 != (size_t)(value - arg) ||
 		    strncmp(param->name, arg, strlen(param->name)))
 			continue;
-		/* Numbers only, and the machine is little-endian. */
-		memcpy(param->value, &number, param->size);
+		/* Numbers only. */
+		if (param->size == sizeof(u32))
+			*(u32 *)param->value = number;
+		else
+			*(u64 *)param->value = number;
 		return true;
 	}
 	return false;

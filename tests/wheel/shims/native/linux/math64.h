@@ -24,14 +24,4 @@ static inline u64 div_u64_rem(u64 dividend, u32 divisor, u32 *remainder)
 	return dividend / divisor;
 }
 
-static inline u64 mul_u64_u64_shr(u64 a, u64 b, unsigned int shift)
-{
-	return (u64)(((__uint128_t)a * b) >> shift);
-}
-
-static inline u64 mul_u64_u32_shr(u64 a, u32 b, unsigned int shift)
-{
-	return mul_u64_u64_shr(a, b, shift);
-}
-
 #endif /* _SHIM_LINUX_MATH64_H */
