@@ -127,6 +127,7 @@ struct fuzz_corpus {
  * @failed: something was wrong
  * @end: when to begin no more calls, if there were enough
  * @enough: so many calls
+ * @no_words: the kernel has none, and may say so
  * @text: the failure, in words
  * @calls: system calls made
  * @successes: the number of calls that succeeded
@@ -138,6 +139,7 @@ struct fuzz_shared {
 	int failed;
 	__u64 end;
 	__u64 enough;
+	bool no_words;
 	char text[400];
 	__u64 calls;
 	__u64 successes;

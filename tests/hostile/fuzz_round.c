@@ -330,11 +330,15 @@ static int open_session(struct fuzz_shared *shared, const struct fuzz_kind *kind
 {
 	struct twheel_setup setup = { .shared_ids = WORDS };
 	int fd = fuzz_open(shared, kind, O_RDWR);
+	struct twheel_info info;
 
 	/* Others of the same user have taken what the user may have. */
 	if (fd < 0 && errno == ENOSPC && kind->users)
 		_exit(0);
-	if (fd < 0 || (kind->words && ioctl(fd, TWHEEL_IOC_SETUP, &setup)))
+	if (fd < 0 || ioctl(fd, TWHEEL_IOC_INFO, &info))
+		fuzz_fail(shared, "open: %s", strerror(errno));
+	shared->no_words = !(info.features & TWHEEL_FEATURE_SHARED);
+	if (kind->words && !shared->no_words && ioctl(fd, TWHEEL_IOC_SETUP, &setup))
 		fuzz_fail(shared, "open: %s", strerror(errno));
 	return fd;
 }

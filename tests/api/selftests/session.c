@@ -15,6 +15,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/time.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -92,6 +93,38 @@ int tw_info(int fd, struct twheel_info *info)
 }
 
 /* The words of a session that was set up with @ids of them. */
+/* A 32-bit program on a 64-bit kernel sees that one's name. */
+bool kernel_of_32_bits(void)
+{
+	struct utsname kernel;
+
+	ASSERT_EQ(0, uname(&kernel));
+	return !strcmp(kernel.machine, "i686") || !strncmp(kernel.machine, "armv7", 5);
+}
+
+/* Documentation/user-api.rst, Limits: Timers of a user. */
+unsigned int timers_of_a_piece(void)
+{
+	return kernel_of_32_bits() ? 28 : 45;
+}
+
+/* 32-bit kernels have none, nor have caches that show two mappings differently. */
+bool has_words(void)
+{
+	struct twheel_info info;
+	int fd = session_open();
+
+	ASSERT_EQ(0, tw_info(fd, &info));
+	close(fd);
+	return info.features & TWHEEL_FEATURE_SHARED;
+}
+
+void need_words(void)
+{
+	if (!has_words())
+		test_skip("this kernel has no words");
+}
+
 __u64 *map_words(int fd, __u32 ids)
 {
 	__u64 *words = mmap(NULL, ids * sizeof(*words), PROT_READ | PROT_WRITE,

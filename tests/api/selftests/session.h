@@ -52,6 +52,10 @@ int tw_list(int fd, struct twheel_entry *entries, __u32 room, __u64 *cursor);
 int tw_drain(int fd, struct twheel_entry *entries, __u32 room);
 int tw_stats(int fd, struct twheel_stats *stats);
 ssize_t tw_read(int fd, struct twheel_event *events, size_t count);
+bool kernel_of_32_bits(void);
+unsigned int timers_of_a_piece(void);
+bool has_words(void);
+void need_words(void);
 __u64 *map_words(int fd, __u32 ids);
 __u64 tick_ns(int fd);
 

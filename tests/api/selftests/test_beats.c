@@ -272,6 +272,7 @@ TEST(random_stores_starts_stops_and_reads)
 	pthread_t threads[THREADS];
 	unsigned int i;
 
+	need_words();
 	for (i = 0; i < THREADS; i++)
 		begin(&servers[i], i);
 	for (i = 0; i < THREADS; i++)

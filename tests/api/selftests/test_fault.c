@@ -241,6 +241,7 @@ static int setup_shared(int fd)
 
 TEST(setup_with_words)
 {
+	need_words();
 	walk(no_timers, setup_shared);
 }
 

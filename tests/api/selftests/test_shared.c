@@ -60,6 +60,7 @@ static int try_map(int fd, size_t length, int protection, int flags,
 
 static int setup_shared(int fd, __u32 ids)
 {
+	need_words();
 	return tw_setup(fd, (struct twheel_setup){ .shared_ids = ids });
 }
 
@@ -434,6 +435,22 @@ TEST(a_periodic_timer_is_stopped)
 
 /* Setting up. */
 
+/* Documentation/user-api.rst, TWHEEL_IOC_SETUP: EOPNOTSUPP. */
+TEST(refused_where_there_are_none)
+{
+	int fd = session_open_nonblock(), words = has_words();
+	struct twheel_info info;
+
+	ASSERT_EQ(words ? 0 : -EOPNOTSUPP,
+		  tw_setup(fd, (struct twheel_setup){ .shared_ids = IDS }));
+	ASSERT_EQ(0, tw_info(fd, &info));
+	ASSERT_EQ(words ? IDS : 0, info.shared_ids);
+	if (!words)
+		ASSERT_EQ(-ENODEV, try_map(fd, page_size(), PROT_READ, MAP_SHARED, 0));
+	ASSERT_EQ(0, tw_start(fd, 3, MS, 33));
+	expect_event(fd, 3, 33);
+}
+
 TEST(info_says_how_many)
 {
 	int fd = session_open();
@@ -441,7 +458,6 @@ TEST(info_says_how_many)
 
 	ASSERT_EQ(0, tw_info(fd, &info));
 	ASSERT_EQ(0, info.shared_ids);
-	ASSERT_TRUE(info.features & TWHEEL_FEATURE_SHARED);
 	ASSERT_EQ(0, setup_shared(fd, 77));
 	ASSERT_EQ(0, tw_info(fd, &info));
 	ASSERT_EQ(77, info.shared_ids);
@@ -482,6 +498,7 @@ TEST(einval_more_words_than_timers)
 	ASSERT_EQ(0, tw_info(fd, &info));
 	ASSERT_EQ(0, info.shared_ids);
 	ASSERT_EQ(-ENODEV, try_map(fd, page_size(), PROT_READ, MAP_SHARED, 0));
+	need_words();
 	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){
 		.max_timers = 4, .shared_ids = 4 }));
 	expect_carried(fd, map_words(fd, 4) + 3, 3);
@@ -492,6 +509,7 @@ TEST(a_setup_that_is_refused_makes_no_words)
 {
 	int fd = session_open_nonblock();
 
+	need_words();
 	ASSERT_EQ(-EINVAL, tw_setup(fd, (struct twheel_setup){
 		.flags = TWHEEL_SETUP_PRIVATE, .tick_ns = 1,
 		.shared_ids = IDS }));
@@ -514,6 +532,7 @@ TEST(two_threads_set_up_the_same_words)
 	__u64 *words;
 	int i, fd;
 
+	need_words();
 	for (i = 0; i < 50; i++) {
 		fd = session_open_nonblock();
 		threads[0] = thread_run(set_up, &fd);
@@ -531,6 +550,7 @@ TEST(on_wheels_of_all_kinds)
 {
 	__u32 i;
 
+	need_words();
 	for (i = 0; i < 4; i++) {
 		int fd = session_open_nonblock();
 
@@ -850,6 +870,7 @@ TEST(a_process_that_is_killed_leaves_nothing)
 	pid_t pid;
 	char byte;
 
+	need_words();
 	ASSERT_EQ(0, pipe(ready));
 	pid = fork();
 	ASSERT_LE(0, pid);

@@ -264,6 +264,7 @@ TEST(slack_of_a_word)
 	struct twheel_info info;
 	__u64 *words, far;
 
+	need_words();
 	ASSERT_EQ(0, tw_info(fd, &info));
 	ASSERT_EQ(0, tw_ioctl(fd, TWHEEL_IOC_SETUP, &setup));
 	words = mmap(NULL, 8 * sizeof(*words), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);

@@ -180,6 +180,7 @@ TEST(words)
 	struct twheel_stats stats;
 	const char *event;
 
+	need_words();
 	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){ .shared_ids = 8 }));
 	words = map_words(fd, 8);
 	begin_trace();

@@ -183,7 +183,7 @@ static long long start_sparse(void)
 	while (!result) {
 		fd = session_open();
 		ASSERT_EQ(0, tw_info(fd, &info));
-		for (id = 0; id < info.max_timers && !result; id += 512 * 45) {
+		for (id = 0; id < info.max_timers && !result; id += 512 * timers_of_a_piece()) {
 			result = tw_start(fd, id, HOUR, 0);
 			count += !result;
 		}
@@ -206,7 +206,7 @@ static long long start_and_read_sparse(void)
 	while (!result) {
 		fd = session_open();
 		ASSERT_EQ(0, tw_info(fd, &info));
-		for (id = 0; id < info.max_timers; id += 512 * 45) {
+		for (id = 0; id < info.max_timers; id += 512 * timers_of_a_piece()) {
 			result = tw_start(fd, id, 0, 0);
 			if (result)
 				break;
@@ -227,7 +227,7 @@ static void with_few_timers(long long (*fn)(void), long long low, long long high
 	set_parameter("max_user_timers", FEW_TIMERS);
 	stranger = stranger_begin(STRANGER, fn);
 	test_note("%lld timers of %d", stranger->result, FEW_TIMERS);
-	for (i = 0; i < 2 * FEW_TIMERS; i += 45)
+	for (i = 0; i < 2 * FEW_TIMERS; i += timers_of_a_piece())
 		ASSERT_EQ(0, tw_start(fd, i, HOUR, 0));
 	set_parameter("max_user_timers", before);
 	ASSERT_LE(low, stranger->result);
@@ -238,19 +238,22 @@ static void with_few_timers(long long (*fn)(void), long long low, long long high
 /* Documentation/user-api.rst, Limits: timers of a user. */
 TEST(limit_of_a_users_timers)
 {
-	with_few_timers(start_dense, FEW_TIMERS, FEW_TIMERS + 45);
+	with_few_timers(start_dense, FEW_TIMERS, FEW_TIMERS + timers_of_a_piece());
 }
 
 /* Documentation/user-api.rst, Limits: memory is counted, not ids. */
 TEST(limit_of_timers_far_apart)
 {
-	with_few_timers(start_sparse, FEW_TIMERS / 45 / 4, FEW_TIMERS / 45);
+	unsigned int pieces = FEW_TIMERS / timers_of_a_piece();
+
+	with_few_timers(start_sparse, pieces / 4, pieces);
 }
 
 TEST(limit_of_marks_far_apart)
 {
-	with_few_timers(start_and_read_sparse, FEW_TIMERS / 45 / 4,
-			FEW_TIMERS / 45 + 10);
+	unsigned int pieces = FEW_TIMERS / timers_of_a_piece();
+
+	with_few_timers(start_and_read_sparse, pieces / 4, pieces + 10);
 }
 
 /* Returns whether it takes the value. */
@@ -314,6 +317,7 @@ TEST(limit_of_a_users_words)
 	__u64 page = sysconf(_SC_PAGESIZE);
 	__u64 pages = (FEW_TIMERS * sizeof(__u64) + page - 1) / page;
 
+	need_words();
 	with_few_timers(setup_words, pages, pages);
 }
 
@@ -346,6 +350,7 @@ static long long pin_and_close(void)
 /* Documentation/user-api.rst, Limits: words count until their session is closed. */
 TEST(words_held_by_others_do_not_count)
 {
+	need_words();
 	with_few_timers(pin_and_close, 33, 33);
 }
 
