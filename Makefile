@@ -57,6 +57,9 @@ check-quick: ## the most telling of them, in three minutes
 check-fast: ## style, builds, units, 2,000 seeds of the simulation, documents, in half a minute
 	@tests/check --fast
 
+check-arch: ## on another machine, emulated: ARCH=i386 s390x arm64 armhf ppc64le
+	@tests/check $(or $(ARCH),$(error ARCH= names machines of tests/vm/machines))
+
 coverage: ## lines and branches that the tests run, per file (build/coverage/missed)
 	@tests/check $(addsuffix -gcov,kunit selftests client parameters torture hostile) coverage
 	@grep -E '^# (twheel|core|session)' build/logs/coverage.log
@@ -120,8 +123,8 @@ clean: ## remove what was built (kernels stay in the cache)
 help: ## this
 	@echo 'make && sudo insmod twheel.ko'
 	@awk -F ':.*## ' '/^[a-z].*:.*## / {printf "  make %-24s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
-	@echo 'Kernels: stock-6.12 stock-6.1 stock-6.12-rt stock-6.12-arm64 stock-new debug kcsan, kept in ~/.cache/twheel'
+	@echo 'Kernels: stock-6.12 stock-6.1 stock-6.12-rt stock-6.12-arm64 stock-6.1-i386 stock-6.1-s390x stock-new debug kcsan, kept in ~/.cache/twheel'
 
-.PHONY: modules try amalgamation bindings demo demo-mosquitto demo-redis check check-quick check-fast coverage \
+.PHONY: modules try amalgamation bindings demo demo-mosquitto demo-redis check check-quick check-fast check-arch coverage \
 	test vm bench \
 	bench-user mutants torture soak fuzz docs html clean help

@@ -28,17 +28,24 @@ slowness() {
 
 # The machine that a kernel is for, and where the programs for it are.
 arch_of() {
-	case $1 in
-	*-arm64) echo arm64 ;;
-	*) echo x86 ;;
-	esac
+	local end=${1%-modules}
+	end=${end##*-}
+	! grep -q "^$end " "$top/tests/vm/machines" || { echo "$end"; return; }
+	echo x86
 }
 
 programs_of() {
-	case $(arch_of "$1") in
-	arm64) echo "$out/arm64/bin" ;;
-	*) echo "$out/bin" ;;
-	esac
+	local arch
+	arch=$(arch_of "$1")
+	[ "$arch" = x86 ] && echo "$out/bin" || echo "$out/$arch/bin"
+}
+
+# machine ARCH: its line in tests/vm/machines, as variables.
+# shellcheck disable=SC2034
+machine() {
+	read -r _ debian karch prefix image console ports emulator qemu \
+		< <(grep "^$1 " "$top/tests/vm/machines") || die "no machine $1"
+	prefix=${prefix#-}
 }
 
 # The directories in tests/ and its folders that are built for a guest, each by the last
@@ -75,12 +82,15 @@ parts_named() {
 packages_for() {
 	echo vm
 	case $1 in
-	*-arm64) echo arm64 ;;
-	debug* | kcsan | i386 | um) echo own ;;
+	debug* | kcsan | um) echo own ;;
 	esac
-	! parts | grep -qE 'selftests|hostile' || echo 32bit
 	! parts | grep -q servers || echo servers
-	[[ $1 == *-arm64 ]] || ! parts | grep -q selftests || echo uring
+	if [ "$(arch_of "$1")" != x86 ]; then
+		arch_of "$1"
+	else
+		! parts | grep -qE 'selftests|hostile' || echo 32bit
+		! parts | grep -q selftests || echo uring
+	fi
 	! parts | grep -qE 'libtwheel|versions' || { [[ -n ${2-} && $2 != *libtwheel* && $2 != *versions* ]] && echo python; } || echo libtwheel
 }
 
