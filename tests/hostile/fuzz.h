@@ -20,12 +20,13 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <unistd.h>
 #include <linux/twheel.h>
 
 #include "../api/selftests/user.h"
 
 #define GARBAGE		0xa5
-#define PAGE		4096UL
+#define PAGE		((unsigned long)sysconf(_SC_PAGESIZE))
 #define IDS_MAX		(1UL << 24)
 #define SESSIONS	4
 #define THREADS_MAX	4

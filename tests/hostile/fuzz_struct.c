@@ -13,7 +13,6 @@
 #include "fuzz.h"
 
 /* A command's number has 14 bits for the size. */
-#define SIZE_MAX_IN_COMMAND	0x3fff
 /* The first number that no command has. */
 #define FIRST_UNKNOWN		9
 
@@ -36,7 +35,7 @@ union body {
 	struct twheel_stop stop;
 	struct twheel_entry entry;
 	struct twheel_stats stats;
-	unsigned char bytes[SIZE_MAX_IN_COMMAND + 1];
+	unsigned char bytes[_IOC_SIZEMASK + 1];
 };
 
 /**
@@ -157,7 +156,7 @@ static size_t choose_size(struct fuzz_thread *t, size_t size)
 	case 1:
 		return size + fuzz_below(t, 64);
 	case 2:
-		return fuzz_below(t, SIZE_MAX_IN_COMMAND + 1);
+		return fuzz_below(t, _IOC_SIZEMASK + 1);
 	default:
 		return size - 8;
 	}
@@ -165,7 +164,7 @@ static size_t choose_size(struct fuzz_thread *t, size_t size)
 
 static unsigned int sized(unsigned int number, size_t size)
 {
-	return (number & ~((unsigned int)SIZE_MAX_IN_COMMAND << _IOC_SIZESHIFT)) |
+	return (number & ~((unsigned int)_IOC_SIZEMASK << _IOC_SIZESHIFT)) |
 	       size << _IOC_SIZESHIFT;
 }
 

@@ -470,7 +470,7 @@ TEST(ebadf_not_open_for_writing)
 {
 	int fd = open_mode(O_RDONLY), result;
 	struct twheel_event event;
-	char bytes[128] = { 0 };
+	char bytes[1024] = { 0 };
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(commands); i++) {
