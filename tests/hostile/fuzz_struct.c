@@ -12,7 +12,6 @@
 
 #include "fuzz.h"
 
-/* A command's number has 14 bits for the size. */
 /* The first number that no command has. */
 #define FIRST_UNKNOWN		9
 
