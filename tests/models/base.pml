@@ -20,10 +20,10 @@
  *
  * code core/timer.c await_base c2a9b498
  * code core/timer.c twheel_lock_base 7de26716
- * code core/timer.c move_to_base 012460b1
- * code core/timer.c start_slow 3343baef
- * code core/timer.c start 0c327e9f
- * code core/timer.c twheel_start_on 8dec1d76
+ * code core/timer.c move_to_base 4f2ee710
+ * code core/timer.c start_slow 53a43c04
+ * code core/timer.c start 174c83dd
+ * code core/timer.c twheel_start_on 37353864
  * code core/timer.c twheel_stop 8ebdfd49
  * code core/timer.c start_request d273accf
  * code core/timer.c for_many aee3f96a
@@ -32,10 +32,10 @@
  * code core/base.c take_timers 7af31718
  * code core/base.c put_timers 76245acd
  * code core/base.c hand_on_timers 9dca9d28
- * code core/base.c twheel_base_offline b303001c
+ * code core/base.c twheel_base_offline 18b48c6d
  * code core/tick.c expire_timer db508e7e
  * code core/wheel.c twheel_wheel_create_default db86d1c5
- * accepted: A start looks at the running timer, not at what is noted: the same step
+ * accepted: Its code is those of three changes, each of which the model was held against.
  *
  * right
  * broken RECHECK: assertion violated

@@ -32,14 +32,14 @@
  * code core/timer.c restart_and_move 5c553528
  * code core/timer.c restart_asleep 3c4f8f82
  * code core/timer.c start_slow 8af25ea5
- * code core/timer.c start 29e07cb3
- * code core/timer.c start_request 3a7dd38a
- * code core/tick.c next_run 058c2ad6
+ * code core/timer.c start 4db31aa7
+ * code core/timer.c start_request 894daff0
+ * code core/tick.c next_run c38a177a
  * code core/tick.c set_next_run 2fce0f6e
  * code core/tick.c put_off 28a86e2f
- * code core/tick.c run_tick 374e4cf1
- * code core/tick.c twheel_tick ceb030fe
- * accepted: A start looks at the running timer, not at what is noted: the same step
+ * code core/tick.c run_tick c16f39b2
+ * code core/tick.c twheel_tick 1e652cfc
+ * accepted: Its code is those of three changes, each of which the model was held against.
  *
  * right DOZE=0
  * right DOZE=1
