@@ -19,6 +19,7 @@ struct start_options {
 	__u64 nr_times;
 	bool repeat;
 	__u64 count;
+	__u32 slack_ns;
 	struct twheel_setup setup;
 };
 
@@ -50,13 +51,15 @@ static void print_event(const struct start_options *options,
 static void start_all(struct twheel *twheel,
 		      const struct start_options *options)
 {
-	__u64 i;
+	__u64 i, id;
 	int ret;
 
 	for (i = 0; i < options->nr_times; i++) {
-		ret = twheel_start_periodic(twheel, i, options->times[i],
-					    options->repeat ?
-					    options->times[i] : 0, 0);
+		id = i;
+		ret = twheel_start_slack(twheel, &id, options->times[i],
+					 options->repeat ?
+					 options->times[i] : 0, 0, 0,
+					 options->slack_ns);
 		if (ret < 0)
 			ctl_die(CTL_FAILED, "start: %s", strerror(-ret));
 	}
@@ -86,9 +89,12 @@ static void wait_for_all(struct twheel *twheel,
 /* --- options ---------------------------------------------------------------- */
 
 enum {
-	OPTION_TICK = 0x200,
+	OPTION_SLACK = 0x200,
+	OPTION_WAKE,
+	OPTION_TICK,
 	OPTION_SCHEME,
 	OPTION_MODE,
+	OPTION_CLOCK,
 };
 
 /* As ctl_schemes[]. */
@@ -99,18 +105,25 @@ static const struct argp_option option_list[] = {
 	  "Each timer goes on with TIME as its period", 0 },
 	{ "count", 'n', "COUNT", 0,
 	  "With --repeat: end after COUNT expiries", 0 },
+	{ "slack", OPTION_SLACK, "TIME", 0,
+	  "A timer may be due so much later, to meet others", 0 },
+	{ "wake", OPTION_WAKE, "TIME", 0,
+	  "An event may wait so long until it is read", 0 },
 	{ "tick", OPTION_TICK, "TIME", 0, "On a private wheel with this tick",
 	  1 },
 	{ "scheme", OPTION_SCHEME, "SCHEME", 0,
 	  "On a private wheel: " SCHEMES, 1 },
 	{ "mode", OPTION_MODE, "MODE", 0,
 	  "On a private wheel: periodic, tickless", 1 },
+	{ "clock", OPTION_CLOCK, "CLOCK", 0,
+	  "On a private wheel: monotonic, boottime", 1 },
 	{ }
 };
 
 /* By number. */
 const char * const ctl_schemes[] = { "hier", "hashed", NULL };
 const char * const ctl_modes[] = { "periodic", "tickless", NULL };
+static const char * const clocks[] = { "monotonic", "boottime", NULL };
 
 /* The number of a name in a list that ends with NULL. */
 static __u32 find_name(struct argp_state *state, const char *name,
@@ -124,6 +137,16 @@ static __u32 find_name(struct argp_state *state, const char *name,
 	}
 	argp_error(state, "neither %s nor %s: %s", names[0], names[1], name);
 	return 0;
+}
+
+static __u32 parse_short(struct argp_state *state, const char *option,
+			 const char *arg)
+{
+	__u64 ns = ctl_parse_time(state, "TIME", arg, 0);
+
+	if (ns > UINT32_MAX)
+		argp_error(state, "%s is 4.29 s at most", option);
+	return ns;
 }
 
 static error_t check(struct start_options *options, struct argp_state *state)
@@ -148,6 +171,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		options->count = ctl_parse_number(state, "COUNT", arg, 1,
 						  UINT64_MAX);
 		return 0;
+	case OPTION_SLACK:
+		options->slack_ns = parse_short(state, "--slack", arg);
+		return 0;
+	case OPTION_WAKE:
+		setup->wake_ns = parse_short(state, "--wake", arg);
+		return 0;
 	case OPTION_TICK:
 		setup->flags = TWHEEL_SETUP_PRIVATE;
 		setup->tick_ns = ctl_parse_time(state, "TIME", arg, 1);
@@ -159,6 +188,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPTION_MODE:
 		setup->flags = TWHEEL_SETUP_PRIVATE;
 		setup->mode = find_name(state, arg, ctl_modes);
+		return 0;
+	case OPTION_CLOCK:
+		setup->flags = TWHEEL_SETUP_PRIVATE;
+		setup->clock = find_name(state, arg, clocks) ?
+			       TWHEEL_CLOCK_BOOTTIME : TWHEEL_CLOCK_MONOTONIC;
 		return 0;
 	case ARGP_KEY_ARG:
 		if (options->nr_times == TIMERS_MAX)
@@ -181,14 +215,14 @@ static struct twheel *open_session(const struct start_options *options)
 
 	if (ret < 0)
 		ctl_die_errno(CTL_DEVICE, -ret);
-	if (!options->setup.flags)
+	if (!options->setup.flags && !options->setup.wake_ns)
 		return twheel;
 	twheel_close(twheel);
 	ret = twheel_open_flags(&twheel, &options->setup,
 				TWHEEL_OPEN_KERNEL);
 	if (ret < 0)
 		ctl_die(ret == -EPERM ? CTL_DENIED : CTL_FAILED,
-			"private wheel: %s%s", strerror(-ret), ret == -EPERM ?
+			"setup: %s%s", strerror(-ret), ret == -EPERM ?
 			". A hashed or faster one takes CAP_SYS_NICE" : "");
 	return twheel;
 }
@@ -209,7 +243,7 @@ int cmd_start(struct ctl_common *common, int argc, char **argv)
 	options.common = common;
 	argp_parse(&argp, argc, argv, 0, NULL, &options);
 	twheel = open_session(&options);
-	begin = ctl_now();
+	begin = twheel_now_of(twheel);
 	start_all(twheel, &options);
 	wait_for_all(twheel, &options, begin);
 	twheel_close(twheel);

@@ -28,15 +28,16 @@ _twheelctl()
 			sed -n 's/.*--scheme=.*: //p' | tr -d ,)
 		;;
 	--mode) words='periodic tickless' ;;
+	--clock) words='monotonic boottime' ;;
 	--sort) words='rate pending unread' ;;
-	--tick) words='100us 1ms 10ms' ;;
+	--tick | --slack | --wake) words='100us 1ms 10ms' ;;
 	--interval | --delay) words='500ms 1s 5s' ;;
 	--time) words='100ms 1s 10s' ;;
 	--count | --rows | --timers) words='' ;;
 	*)
 		case $command in
 		'') words="info start stat top list bench watch $words" ;;
-		start) words="1s 5s 1min --repeat --count --tick --scheme --mode $words" ;;
+		start) words="1s 5s 1min --repeat --count --slack --wake --tick --scheme --mode --clock $words" ;;
 		stat) words="--prometheus --cpus --interval --count $words" ;;
 		top) words="--delay --count --once --sort --no-cpus $words" ;;
 		bench) words="--timers --time $words" ;;
