@@ -483,7 +483,7 @@ TEST(events_wait_for_their_reader)
 	ASSERT_EQ(0, twheel_open(&t, &setup));
 	pollfd.fd = twheel_fd(t);
 	for (i = 0; i < ARRAY_SIZE(events); i++)
-		ASSERT_EQ(0, twheel_start(t, i, (10 + 10 * i) * MS, i));
+		ASSERT_EQ(0, twheel_start(t, i, (100 + 10 * i) * MS, i));
 	begin = twheel_now();
 	ASSERT_EQ(1, poll(&pollfd, 1, -1));
 	ASSERT_EQ(1, twheel_read(t, events, 1));

@@ -70,6 +70,26 @@ func TestBackends(t *testing.T) {
 	}
 }
 
+func TestSetup(t *testing.T) {
+	s, err := Open(Setup{Flags: SetupPrivate, Clock: ClockBoottime, WakeNs: 1000, WakeEvents: 3})
+	must(t, err)
+	info, err := s.Info()
+	must(t, err)
+	if info.Clock != ClockBoottime || info.WakeNs != 1000 || info.WakeEvents != 3 {
+		t.Fatal(info)
+	}
+	_, _, err = s.StartSlack(3, uint64(hour), 0, 33, 0, uint32(time.Second))
+	must(t, err)
+	entry, err := s.Get(3)
+	must(t, err)
+	if left := time.Duration(entry.RemainingNs); left > hour+time.Second {
+		t.Fatal(left)
+	}
+	must(t, s.Close())
+	_, err = Open(Setup{WakeEvents: 3})
+	wants(t, err, syscall.EINVAL)
+}
+
 func TestTimers(t *testing.T) {
 	s := open(t, 0)
 	if pending, err := s.Start(3, hour, 33); pending || err != nil {

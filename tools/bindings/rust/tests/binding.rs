@@ -39,6 +39,21 @@ fn sessions_are_here_or_there() {
 }
 
 #[test]
+fn setup() {
+    let t = Twheel::open(&Setup {
+        flags: SETUP_PRIVATE, clock: CLOCK_BOOTTIME, wake_ns: 1000, wake_events: 3, ..Setup::default()
+    })
+    .unwrap();
+    let info = t.info().unwrap();
+    assert_eq!((info.clock, info.wake_ns, info.wake_events), (CLOCK_BOOTTIME, 1000, 3));
+    t.start_slack(3, HOUR, Duration::ZERO, 33, 0, 1_000_000_000).unwrap();
+    let left = t.get(3).unwrap().unwrap().remaining_ns;
+    assert!(u128::from(left) <= HOUR.as_nanos() + 1_000_000_000);
+    let error = Twheel::open(&Setup { wake_events: 3, ..Setup::default() }).unwrap_err();
+    assert_eq!(error.errno, EINVAL);
+}
+
+#[test]
 fn timers() {
     let t = with_words(0);
     assert!(!t.start(3, HOUR, 33).unwrap());
