@@ -141,7 +141,8 @@ static void take_down(void)
 {
 	struct sim_cpu *cpu = this_sim_cpu();
 
-	while (cpu->softirq || cpu->softirq_task)
+	/* The thread of softirqs may wait for a lock in the middle of one. */
+	while (cpu->softirq || cpu->softirq_task || cpu->ksoftirqd->bh)
 		sim_sleep(100);
 	local_irq_disable();
 	cpumask_clear_cpu(sim.cpu, &sim_online);
