@@ -339,7 +339,6 @@ void scenario_end(void)
 		for (i = 1; i < SIM_USERS; i++)
 			if (user_sleeps(3 * SIM_CPUS + i) && sim_chance(8))
 				user_signal(3 * SIM_CPUS + i);
-		sim_note("waits");
 		sim_sleep(call_ticks(2));
 	}
 	sim_options.without |= SIM_STEAL | SIM_LATENCY | SIM_DEVICE | SIM_FAULTS;
