@@ -110,10 +110,12 @@
  * @max_batch: maximum of operations in one TWHEEL_IOC_SUBMIT
  * @event_size: size of the events that read(2) returns to this session
  * @shared_ids: words of this session that mmap(2) maps, 0 if there are none
+ * @reserved: 0
  * @clock: clock of this session, TWHEEL_CLOCK_*. 0 from a module without
  *	%TWHEEL_FEATURE_CLOCK
  * @wake_ns: as in &twheel_setup
  * @wake_events: as in &twheel_setup
+ * @reserved2: 0
  */
 struct twheel_info {
 	__u32 abi_version;
@@ -127,9 +129,11 @@ struct twheel_info {
 	__u32 max_batch;
 	__u32 event_size;
 	__u32 shared_ids;
+	__u32 reserved;
 	__u32 clock;
 	__u32 wake_ns;
 	__u32 wake_events;
+	__u32 reserved2;
 };
 
 /**

@@ -60,6 +60,14 @@ def test_sessions():
         raises(ValueError, call)
     t.close()
     fails_with(errno.EINVAL, lambda: twheel.Twheel(tick_ns=1))
+
+
+def test_setups():
+    with twheel.Twheel() as t:
+        if not t.info().features & twheel.FEATURE_WAKE:
+            # An older module.
+            raises(OSError, lambda: twheel.Twheel(wake_ns=twheel.MS))
+            return
     with twheel.Twheel(private=True, clock=twheel.CLOCK_BOOTTIME) as t:
         assert t.info().clock == twheel.CLOCK_BOOTTIME == time.CLOCK_BOOTTIME
     with twheel.Twheel(wake_ns=twheel.MS, wake_events=3) as t:

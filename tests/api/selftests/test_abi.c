@@ -79,8 +79,8 @@ TEST(fields_of_version_1_stay)
 	ASSERT_EQ(24, offsetof(struct twheel_info, max_timers));
 	ASSERT_EQ(52, offsetof(struct twheel_info, event_size));
 	ASSERT_EQ(56, offsetof(struct twheel_info, shared_ids));
-	ASSERT_EQ(60, offsetof(struct twheel_info, clock));
-	ASSERT_EQ(68, offsetof(struct twheel_info, wake_events));
+	ASSERT_EQ(64, offsetof(struct twheel_info, clock));
+	ASSERT_EQ(72, offsetof(struct twheel_info, wake_events));
 	ASSERT_EQ(16, offsetof(struct twheel_setup, tick_ns));
 	ASSERT_EQ(32, offsetof(struct twheel_setup, event_size));
 	ASSERT_EQ(36, offsetof(struct twheel_setup, shared_ids));

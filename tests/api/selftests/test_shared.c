@@ -461,6 +461,7 @@ TEST(info_says_how_many)
 	ASSERT_EQ(0, setup_shared(fd, 77));
 	ASSERT_EQ(0, tw_info(fd, &info));
 	ASSERT_EQ(77, info.shared_ids);
+	ASSERT_EQ(0, info.reserved);
 }
 
 TEST(words_are_never_resized)
