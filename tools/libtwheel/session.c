@@ -74,7 +74,7 @@ static int attach(struct session *session)
 	struct twheel_info info = {};
 	int ret;
 
-	/* Not by twheel_info(), whose structure is that of version 1 here. */
+	/* twheel_info() would fill the structure of version 1 only. */
 	ret = twheel_command(t, TWHEEL_IOC_INFO, &info);
 	if (ret)
 		return ret;
@@ -406,7 +406,7 @@ int twheel_restart(struct twheel *t, __u64 id, __u64 delay_ns, __u64 user_data)
 	return start_id(t, id, delay_ns, 0, user_data, TWHEEL_START_REPLACE);
 }
 
-/* Stores a deadline that is not before the one that is there. */
+/* Stores a deadline unless the word has a later one. */
 static bool push_word(struct twheel *t, __u64 id, __u64 deadline_ns)
 {
 	__u64 word = twheel_word(t, id);

@@ -266,7 +266,7 @@ int twheel_start_flags(struct twheel *t, __u64 *id, __u64 expires_ns,
  *	others are a period apart
  * @user_data: as for twheel_start()
  * @flags: as for twheel_start_flags()
- * @slack_ns: by how much later than that the timer may be due
+ * @slack_ns: the timer may be due by so much later
  *
  * For timers that need not be exact. Of the ticks in that time the wheel takes a round
  * one, so that timers meet, and the reader wakes up less often. A refresh keeps the
@@ -604,8 +604,8 @@ unsigned int twheel_batch_failed(const struct twheel_batch *batch);
  * @batch: the batch
  * @index: which one, in the order in which they were added, from 0
  *
- * The library made it, which may be older than the program: a field that came after
- * version 1 is not to be looked at here.
+ * The library made the operation, and may be older than the program. A program must not
+ * look at a field that came after version 1.
  *
  * Return: the operation: its @result is what the function of its own would have
  * returned, its @id the id that was started. NULL if there are not so many

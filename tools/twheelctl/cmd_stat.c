@@ -80,7 +80,7 @@ static void print_lateness(const struct proc_field *field)
 	}
 }
 
-/* A line for each number, which includes the ones above it. */
+/* A line for each time. A number includes the numbers above it. */
 static void print_due(const struct proc_field *field)
 {
 	__u64 counts[PROC_DUE_MAX];

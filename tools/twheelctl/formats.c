@@ -266,7 +266,7 @@ static void print_histogram(const struct proc *proc,
 	printf(" %llu\n", sum);
 }
 
-/* A gauge for each time: what is pending changes, so that it is no histogram. */
+/* A gauge for each time: a histogram never shrinks, and pending timers get fewer. */
 static void print_due(const struct proc *proc, const struct proc_block *block,
 		      const char *name, const struct proc_field *field)
 {

@@ -26,8 +26,8 @@ enum proc_type {
 	PROC_COUNTER,	/* a number that grows */
 	PROC_GAUGE,	/* any other number */
 	PROC_NUMBERS,	/* several numbers */
-	PROC_LATENESS,	/* numbers of what was less than 1024 ns late, 2048 ns ... */
-	PROC_DUE,	/* numbers of what may be due within 1 ms, 10 ms ... */
+	PROC_LATENESS,	/* expiries less than 1024 ns late, 2048 ns ... */
+	PROC_DUE,	/* timers that may be due within 1 ms, 10 ms ... */
 	PROC_TEXT,
 };
 

@@ -206,9 +206,9 @@ static noinline int start_with_room(struct twheel_session *s, struct twheel_star
 
 /*
  * The short way of most starts and stops, in a session of one thread. They change nothing
- * but the timer and its place in the wheel. Whatever is more is found before anything is
- * done, and then the general way begins anew. So nothing is called here but what comes
- * last, and no register has to be saved.
+ * but the timer and its place in the wheel. An operation that needs more is noticed before
+ * it has changed anything, and takes the general way. The only call is the last thing that
+ * is done, so that no register has to be saved.
  */
 
 static __always_inline void set_up_shortly(struct twheel_session *s,
