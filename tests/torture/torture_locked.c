@@ -365,8 +365,8 @@ static void tt_locked_ask(struct tt_locked *l)
 
 /*
  * In the callback: starts the next period. The timer may have been started and
- * stopped once more in the meantime. It then still has that start's deadline,
- * which may be ahead, so 0 periods are right.
+ * stopped once more in the meantime. It then still has that start's deadline. If
+ * that is ahead, 0 is right, and nothing has been started.
  */
 static void tt_locked_forward(struct tt_locked *l, u32 *rnd)
 {
@@ -375,8 +375,9 @@ static void tt_locked_forward(struct tt_locked *l, u32 *rnd)
 	ktime_t now = ktime_get();
 	u64 periods = twheel_forward(&l->t.timer, period);
 
-	if (!periods && !ktime_after(deadline, now)) {
-		tt_error(TT_WRONG, "timer %u: forward returned 0", l->nr);
+	if (!periods) {
+		if (!ktime_after(deadline, now))
+			tt_error(TT_WRONG, "timer %u: forward returned 0", l->nr);
 		return;
 	}
 	tt_count(TT_FORWARDED);
