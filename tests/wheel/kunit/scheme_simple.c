@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Schemes 1 to 5, Lawn, and the table of all, for the tests
+ * Schemes 1 to 5, the textbook's 7, Lawn, and the table of all, for the tests
  */
 #include "torn.h"
 #include "../schemes/schemes.c"
@@ -9,5 +9,6 @@
 #include "../schemes/heap.c"
 #include "../schemes/plain.c"
 #include "../schemes/hashed_sorted.c"
+#include "../schemes/textbook.c"
 #include "../schemes/lawn.c"
 #include "../schemes/wheels.c"

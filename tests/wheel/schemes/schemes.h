@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Eight schemes of keeping timers behind one interface
+ * Nine schemes of keeping timers behind one interface
  *
- * Seven of them are those of Varghese and Lauck. The first five and Lawn are what
- * a wheel is measured against. They exist only here, in the simplest form that
+ * Eight of them are those of Varghese and Lauck, one in two ways. The first five, the
+ * textbook's and Lawn are what a wheel is measured against. They exist only here, in the simplest form that
  * their papers describe.
  *
  *   scheme  name           structure                   start    per tick
@@ -14,6 +14,8 @@
  *   5       hashed_sorted  hashed wheel, sorted slots  O(n)     O(1)
  *   6       hashed         hashed wheel                O(1)     O(n / slots)
  *   7       hier           hierarchical wheel          O(1)     O(1)
+ *           textbook       hierarchical wheel that
+ *                          cascades at once            O(1)     O(n)
  *           lawn           queue for each length       O(1)     O(lengths)
  *
  * Lawn's start is O(lengths) when it is the first of its length.
@@ -81,6 +83,7 @@ enum twheel_test_scheme_nr {
 	TWHEEL_TEST_HEAP,
 	TWHEEL_TEST_PLAIN,
 	TWHEEL_TEST_HASHED_SORTED,
+	TWHEEL_TEST_TEXTBOOK,
 	TWHEEL_TEST_LAWN,
 	TWHEEL_TEST_WHEELS,
 	TWHEEL_TEST_NR_SCHEMES = TWHEEL_TEST_WHEELS + TWHEEL_NR_SCHEMES,
@@ -90,6 +93,7 @@ extern const struct twheel_test_scheme_ops twheel_test_sorted_list;
 extern const struct twheel_test_scheme_ops twheel_test_heap;
 extern const struct twheel_test_scheme_ops twheel_test_plain;
 extern const struct twheel_test_scheme_ops twheel_test_hashed_sorted;
+extern const struct twheel_test_scheme_ops twheel_test_textbook;
 extern const struct twheel_test_scheme_ops twheel_test_lawn;
 extern const struct twheel_test_scheme_ops
 #define WHEEL(scheme)	twheel_test_ ## scheme,
