@@ -11,6 +11,7 @@
  *				schemes 1 to 5 of the paper in a minimal
  *				facility: a lock, an hrtimer that fires every
  *				tick, and the scheme
+ *   textbook			the same, with scheme 7 as it is in textbooks
  *   lawn			the same, with a queue for each length
  *   none			no facility: what two CPUs are measured against
  *
@@ -120,12 +121,14 @@ struct bench_dist {
  * @ahead_ns: how long before their deadlines the timers are started
  * @width_ns: the range of their deadlines, or 0 if all are due in one tick
  * @far: started so far ahead that no run on a real clock can wait for them
+ * @refreshed: shortly before the deadline all get one that is later
  */
 struct bench_load {
 	const char *name;
 	u64 ahead_ns;
 	u64 width_ns;
 	bool far;
+	bool refreshed;
 };
 
 /**
@@ -189,10 +192,10 @@ extern const struct bench_impl bench_timer_list, bench_timer_list_irqsafe,
 	bench_hrtimer;
 extern const struct bench_impl bench_list, bench_sorted_list, bench_heap,
 	bench_plain;
-extern const struct bench_impl bench_lawn;
+extern const struct bench_impl bench_textbook, bench_lawn;
 extern const struct bench_impl bench_none;
 extern const struct bench_dist bench_dists[];
-extern const struct bench_load bench_loads[];
+extern const struct bench_load bench_loads[], bench_worst[];
 
 u32 bench_random_below(u32 end);
 void bench_random_seed(u64 seed);
@@ -209,7 +212,9 @@ void bench_empty(struct bench *b);
 void bench_row(const struct bench *b, const char *operation, const char *dist,
 	       u32 cpus, const char *unit, u64 hundredths);
 
+void bench_sleep_until(ktime_t at);
 u64 bench_load_start(struct bench *b, const struct bench_load *load);
+int bench_load_refresh(struct bench *b, u64 *deadline);
 int bench_load_wait(const struct bench *b);
 
 void bench_expiries_begin(struct bench *b);
@@ -220,7 +225,8 @@ int bench_operations_cold(struct bench **runs, u32 nr);
 int bench_ticks(struct bench *b);
 int bench_wall(const struct bench_impl *impl, const struct bench_dist *dist,
 	       u32 pending);
-int bench_bounded(const struct bench_impl *impl, u32 pending);
+int bench_bounded(const struct bench_impl *impl, u32 pending,
+		  const struct bench_load *loads);
 int bench_late(const struct bench_impl *impl, u32 pending);
 int bench_um(const struct bench_impl * const *impls, u32 nr, u32 pending);
 

@@ -16,6 +16,9 @@
  *	included.
  *  run_max
  *	Maximum number of timers that expired in one such run.
+ *  last
+ *	How long after the last deadline the last timer has expired, as the same
+ *	hrtimer finds it.
  *
  * timer_list calls each callback with interrupts on, except for TIMER_IRQSAFE
  * timers, which every delayed_work has. These are implementation
@@ -40,6 +43,8 @@ static struct {
 	u64 period;
 	u32 random;
 	u64 irqoff_max;
+	u32 pending;
+	u64 last;
 	u64 entered;
 	u32 expired;
 	u64 softirq_max;
@@ -52,6 +57,8 @@ static enum hrtimer_restart note_irqoff(struct hrtimer *hrtimer)
 	u64 late = now - hrtimer_get_expires(hrtimer);
 
 	watched.irqoff_max = max(watched.irqoff_max, late);
+	if (!watched.last && bench_expiry->expired >= watched.pending)
+		watched.last = now;
 	watched.random = watched.random * 1664525 + 1013904223;
 	hrtimer_set_expires(hrtimer, now + watched.period +
 			    (watched.random >> 18));
@@ -128,11 +135,12 @@ static int insert_probes(void)
 	return ret;
 }
 
-static int begin_watch(u64 period)
+static int begin_watch(u64 period, u32 pending)
 {
 	memset(&watched, 0, sizeof(watched));
 	watched.entered = ktime_get();
 	watched.period = period;
+	watched.pending = pending;
 	twheel_hrtimer_setup(&watched.hrtimer, note_irqoff,
 			     CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
 	hrtimer_start(&watched.hrtimer, period, HRTIMER_MODE_REL_PINNED_HARD);
@@ -154,7 +162,7 @@ static int watch_none(struct bench *b)
 
 	bench_fill(b);
 	bench_expiry->expired = 0;
-	ret = begin_watch(PERIOD_NS);
+	ret = begin_watch(PERIOD_NS, b->pending);
 	msleep(QUIET_MS);
 	end_watch(b, "none");
 	bench_empty(b);
@@ -163,23 +171,33 @@ static int watch_none(struct bench *b)
 
 static int watch_load(struct bench *b, const struct bench_load *load)
 {
-	int started, ended;
+	u64 deadline = bench_load_start(b, load) + load->width_ns;
+	int ret;
 
-	bench_load_start(b, load);
-	started = begin_watch(load->far ? PERIOD_FAR_NS : PERIOD_NS);
-	ended = bench_load_wait(b);
+	ret = begin_watch(load->far ? PERIOD_FAR_NS : PERIOD_NS, b->pending);
+	if (load->refreshed && !ret)
+		ret = bench_load_refresh(b, &deadline);
+	if (!ret)
+		ret = bench_load_wait(b);
+	/* The hrtimer may not have fired since. */
+	if (!watched.last)
+		watched.last = ktime_get();
 	end_watch(b, load->name);
-	return started ?: ended;
+	bench_row(b, "last", load->name, 1, "ns",
+		  100 * (watched.last - min(watched.last, deadline)));
+	return ret;
 }
 
 /**
  * bench_bounded - longest time with interrupts off, longest softirq
  * @impl: the implementation
  * @pending: number of timers
+ * @loads: what is due, and how it was started
  *
  * Return: 0, or a negative error number.
  */
-int bench_bounded(const struct bench_impl *impl, u32 pending)
+int bench_bounded(const struct bench_impl *impl, u32 pending,
+		  const struct bench_load *loads)
 {
 	struct bench *b = bench_create(impl, bench_dists, pending);
 	const struct bench_load *load;
@@ -188,7 +206,7 @@ int bench_bounded(const struct bench_impl *impl, u32 pending)
 	if (!b)
 		return -ENOMEM;
 	ret = watch_none(b);
-	for (load = bench_loads; load->name && !ret; load++)
+	for (load = loads; load->name && !ret; load++)
 		ret = watch_load(b, load);
 	bench_empty(b);
 	bench_destroy(b);

@@ -161,13 +161,6 @@ static void report(const struct bench *b, struct beat **beats, u32 load)
 	}
 }
 
-/* msleep() would not do: its timer is late itself, and among the million. */
-static void sleep_until(ktime_t at)
-{
-	set_current_state(TASK_UNINTERRUPTIBLE);
-	schedule_hrtimeout(&at, HRTIMER_MODE_ABS);
-}
-
 static int late_none(struct bench *b, struct beat **beats)
 {
 	bench_fill(b);
@@ -181,7 +174,7 @@ static int late_load(struct bench *b, struct beat **beats,
 {
 	int ret;
 
-	sleep_until(bench_load_start(b, load) - PERIOD_NS);
+	bench_sleep_until(bench_load_start(b, load) - PERIOD_NS);
 	begin_counting(beats);
 	ret = bench_load_wait(b);
 	msleep(SETTLE_MS);

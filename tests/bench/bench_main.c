@@ -21,6 +21,8 @@
  *	What a million due timers do to the CPU: with one CPU, counting
  *	instructions, how long they keep it; with two, by the clock, how late
  *	they make a periodic timer.
+ *  worst
+ *	The same with one CPU for the worst starts, and of the wheel of textbooks.
  *
  * A run lasts from bench_create() to bench_destroy(). It has a facility of its
  * own with all timers set up, which it uses in random order.
@@ -39,7 +41,7 @@
 
 static char *mode = "icount";
 module_param(mode, charp, 0444);
-MODULE_PARM_DESC(mode, "icount, wall, um, crossover or bounded");
+MODULE_PARM_DESC(mode, "icount, wall, um, crossover, bounded or worst");
 
 static bool quick;
 module_param(quick, bool, 0444);
@@ -76,6 +78,15 @@ static const struct bench_impl * const burst_impls[] = {
 	&bench_hashed_sorted,
 };
 
+/* For mode=worst. */
+static const struct bench_impl * const worst_impls[] = {
+	&bench_hier,
+	&bench_textbook,
+	&bench_timer_list,
+	&bench_timer_list_irqsafe,
+	&bench_hrtimer,
+};
+
 #define BURST	1000000
 
 static const u32 sizes[] = { 100, 1000, 10000, 100000, 1000000 };
@@ -110,7 +121,7 @@ void crossover_row(const char *text)
 /* The mode for the results. */
 static const char *measure(void)
 {
-	if (strcmp(mode, "bounded"))
+	if (strcmp(mode, "bounded") && strcmp(mode, "worst"))
 		return mode;
 	return num_online_cpus() > 1 ? "wall" : "icount";
 }
@@ -341,9 +352,21 @@ static int run_bounded(void)
 		if (num_online_cpus() > 1)
 			ret = bench_late(which, timers ?: BURST);
 		else
-			ret = bench_bounded(which, timers ?: BURST);
+			ret = bench_bounded(which, timers ?: BURST, bench_loads);
 	}
 	set_cpus_allowed_ptr(current, cpu_possible_mask);
+	return ret;
+}
+
+static int run_worst(void)
+{
+	int ret = 0;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(worst_impls) && !ret; i++)
+		if (named(worst_impls[i]->name))
+			ret = bench_bounded(worst_impls[i], timers ?: BURST,
+					    bench_worst);
 	return ret;
 }
 
@@ -373,6 +396,8 @@ static int run(void)
 		return run_wall();
 	if (IS_ENABLED(CONFIG_TRACEPOINTS) && !strcmp(mode, "bounded"))
 		return run_bounded();
+	if (IS_ENABLED(CONFIG_TRACEPOINTS) && !strcmp(mode, "worst"))
+		return run_worst();
 	if (IS_ENABLED(CONFIG_UML) && !strcmp(mode, "um"))
 		return run_um();
 	if (!strcmp(mode, "crossover")) {

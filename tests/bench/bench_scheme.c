@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Schemes 1 to 5 and Lawn as implementations
+ * Schemes 1 to 5, the textbook's 7 and Lawn as implementations
  *
  * The minimum that makes a timer facility of a scheme: one lock, deadlines
  * rounded up to ticks, and an hrtimer. The hrtimer fires in softirq context
@@ -137,6 +137,11 @@ static int hashed_sorted_create(struct bench *b)
 	return scheme_create(b, &twheel_test_hashed_sorted, BENCH_SLOTS);
 }
 
+static int textbook_create(struct bench *b)
+{
+	return scheme_create(b, &twheel_test_textbook, 0);
+}
+
 static int lawn_create(struct bench *b)
 {
 	return scheme_create(b, &twheel_test_lawn, 0);
@@ -232,6 +237,8 @@ const struct bench_impl bench_plain = { SCHEME(plain, 1000000) };
 const struct bench_impl bench_hashed_sorted = {
 	SCHEME(hashed_sorted, U32_MAX)
 };
+
+const struct bench_impl bench_textbook = { SCHEME(textbook, U32_MAX) };
 
 /* The intervals are of many lengths. */
 const struct bench_impl bench_lawn = { SCHEME(lawn, 10000) };
