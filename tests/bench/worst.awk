@@ -27,7 +27,7 @@ function table(title, operation,   i, j, rule, line) {
 	for (j = 1; j <= nloads; j++)
 		rule = rule "  ============"
 	print rule
-	line = sprintf("%-24s", "")
+	line = sprintf("%-24s", "timers")
 	for (j = 1; j <= nloads; j++)
 		line = line sprintf("  %-12s", heads[j])
 	sub(/ +$/, "", line)
