@@ -93,6 +93,8 @@
 #define TWHEEL_FEATURE_CLOCK		((__u64)1 << 10)
 /* &twheel_setup.wake_ns */
 #define TWHEEL_FEATURE_WAKE		((__u64)1 << 11)
+/* %TWHEEL_START_IDLE and %TWHEEL_START_SIGNAL. Not in a kernel without TCP. */
+#define TWHEEL_FEATURE_IDLE		((__u64)1 << 13)
 /* Never the module's: this is a session that libtwheel has made in the process. */
 #define TWHEEL_FEATURE_PROCESS		((__u64)1 << 63)
 
@@ -189,6 +191,8 @@ struct twheel_setup {
  * @flags: TWHEEL_START_*
  * @slack_ns: by how much later than that it may be due. 0 for exact timers. The
  *	kernel takes a round tick in that time, so that timers meet
+ * @fd: in its place, with %TWHEEL_START_IDLE or %TWHEEL_START_SIGNAL only: a
+ *	descriptor. Such a timer has no slack
  */
 struct twheel_start {
 	__u64 id;
@@ -196,7 +200,10 @@ struct twheel_start {
 	__u64 period_ns;
 	__u64 user_data;
 	__u32 flags;
-	__u32 slack_ns;
+	__extension__ union {
+		__u32 slack_ns;
+		__s32 fd;
+	};
 };
 
 /* @expires_ns is a deadline on the session's clock, not an interval. */
@@ -207,6 +214,26 @@ struct twheel_start {
  * EALREADY, so that no expiry is lost by accident.
  */
 #define TWHEEL_START_REPLACE	((__u32)1 << 1)
+/*
+ * @fd is a connected TCP socket, and @expires_ns an idle time, at most
+ * %TWHEEL_IDLE_MAX_NS. The timer is due when the socket has received nothing for that
+ * long, counted from the start or from the last data, whichever is later. Without a
+ * period and %TWHEEL_START_ABS. The timer is stopped when the socket is closed.
+ */
+#define TWHEEL_START_IDLE	((__u32)1 << 2)
+/* @fd is an eventfd. 1 is added to it at each expiry. Not with %TWHEEL_START_IDLE. */
+#define TWHEEL_START_SIGNAL	((__u32)1 << 3)
+/* With %TWHEEL_START_IDLE: the kernel then shuts the socket down, both ways. */
+#define TWHEEL_START_SHUT	((__u32)1 << 4)
+/* With %TWHEEL_START_IDLE: the kernel then resets the connection. */
+#define TWHEEL_START_RESET	((__u32)1 << 5)
+/*
+ * No event, and the timer counts as stopped. With one of the three before, and without
+ * a period.
+ */
+#define TWHEEL_START_QUIET	((__u32)1 << 6)
+
+#define TWHEEL_IDLE_MAX_NS	((__u64)1 << 49)
 
 /**
  * struct twheel_stop - what TWHEEL_IOC_STOP takes
@@ -262,6 +289,7 @@ struct twheel_entry {
  * @user_data: as in &twheel_start, 0 with %TWHEEL_OP_STOP
  * @result: out: what the single ioctl would have returned: 0, 1 or -errno
  * @slack_ns: as in &twheel_start, 0 with %TWHEEL_OP_STOP
+ * @fd: in its place, as in &twheel_start
  */
 struct twheel_op {
 	__u32 opcode;
@@ -271,7 +299,10 @@ struct twheel_op {
 	__u64 period_ns;
 	__u64 user_data;
 	__s32 result;
-	__u32 slack_ns;
+	__extension__ union {
+		__u32 slack_ns;
+		__s32 fd;
+	};
 };
 
 #define TWHEEL_OP_START		1
@@ -371,7 +402,7 @@ struct twheel_stats {
  * @expired_ns: when it expired, on the same clock, never before @deadline_ns
  * @overruns: periods that passed between this deadline and the read without
  *	an event of their own. 0 for a timer that expires once
- * @flags: %TWHEEL_EVENT_PERIODIC
+ * @flags: TWHEEL_EVENT_*
  * @reserved: 0
  */
 struct twheel_event {
@@ -386,6 +417,8 @@ struct twheel_event {
 
 /* The timer goes on: it was armed for its next period by this read. */
 #define TWHEEL_EVENT_PERIODIC	((__u32)1 << 0)
+/* %TWHEEL_START_SHUT or %TWHEEL_START_RESET was done: the connection was still there. */
+#define TWHEEL_EVENT_SHUT	((__u32)1 << 1)
 
 /* sizeof(struct twheel_event) in version 1: the size without SETUP. */
 #define TWHEEL_EVENT_SIZE_V1	48
