@@ -84,6 +84,8 @@ static long do_info(struct twheel_session *s, unsigned long arg, size_t usize)
 		return -EINVAL;
 	if (twheel_words_are_coherent())
 		info.features |= TWHEEL_FEATURE_SHARED;
+	if (IS_ENABLED(CONFIG_INET))
+		info.features |= TWHEEL_FEATURE_IDLE;
 	twheel_session_info(s, &info);
 	return copy_out(arg, usize, &info, sizeof(info));
 }

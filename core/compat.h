@@ -9,6 +9,9 @@
 #define _TWHEEL_COMPAT_H
 
 #include <linux/cacheinfo.h>
+#ifdef CONFIG_INET
+#include <linux/eventfd.h>
+#endif
 #include <linux/hrtimer.h>
 #include <linux/mm.h>
 #include <linux/nsproxy.h>
@@ -101,6 +104,18 @@ static inline bool twheel_words_are_coherent(void)
 #undef unsafe_get_user
 #define unsafe_get_user(x, from, label)	\
 	do { if (get_user(x, from)) goto label; } while (0)
+#endif
+
+/* eventfd_signal() adds 1 since 6.8. It took a number, and gave one back, before. */
+#ifdef CONFIG_INET
+static inline void twheel_eventfd_signal(struct eventfd_ctx *eventfd)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 8, 0)
+	eventfd_signal(eventfd);
+#else
+	eventfd_signal(eventfd, 1);
+#endif
+}
 #endif
 
 #endif /* _TWHEEL_COMPAT_H */

@@ -53,19 +53,24 @@ struct walk {
 static int walk_timer(struct walk *walk, struct twheel_utimer *ut)
 {
 	struct twheel_session *s = walk->session;
+	bool armed = twheel_utimer_is_armed(ut);
 	struct twheel_entry entry;
 
-	if (walk->stop && ut->state != TWHEEL_ARMED) {
+	if (walk->stop && !armed) {
 		twheel_utimer_end(ut);
 		return 0;
 	}
-	if (ut->state == TWHEEL_ARMED && !twheel_pending(&ut->timer))
+	/* Where an action is due nothing is pending. */
+	if (armed && ut->state != TWHEEL_DUE && !twheel_pending(&ut->timer))
 		return -EINPROGRESS;
 	twheel_session_entry(s, ut, &entry);
 	if (!twheel_session_put(&walk->to, &entry, sizeof(entry),
 				walk->entry_size))
 		return -EFAULT;
-	if (!walk->stop || twheel_utimer_stop(s, ut))
+	if (!walk->stop)
+		return 1;
+	if (ut->watched ? twheel_session_stop_watched(s, ut) :
+			  twheel_utimer_stop(s, ut))
 		return 1;
 	/* It has just expired: the next entry is written over this one. */
 	iov_iter_revert(&walk->to, walk->entry_size);

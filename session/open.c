@@ -380,14 +380,21 @@ err_session:
 	return ERR_PTR(ret);
 }
 
+/* Not yet unread. It may be just expiring. */
+static bool may_be_armed(const struct twheel_utimer *ut)
+{
+	u8 state = READ_ONCE(ut->state);
+
+	return state == TWHEEL_ARMED || state == TWHEEL_WATCHING;
+}
+
 /* Nothing is queued any more: an armed timer is stopped or expires in vain. */
 static void stop_chunk(struct twheel_chunk *chunk)
 {
 	unsigned int i;
 
 	for (i = 0; i < TWHEEL_CHUNK_TIMERS; i++)
-		if (!(chunk->free & BIT(i)) &&
-		    READ_ONCE(chunk->timers[i].state) == TWHEEL_ARMED)
+		if (!(chunk->free & BIT(i)) && may_be_armed(&chunk->timers[i]))
 			twheel_stop_sync(&chunk->timers[i].timer);
 }
 
@@ -397,6 +404,18 @@ static void stop_table(struct twheel_table *table)
 
 	twheel_table_for_each(chunk, table)
 		stop_chunk(chunk);
+}
+
+/* Callbacks and actions have ended. */
+static void end_watches(struct twheel_table *table)
+{
+	struct twheel_chunk *chunk;
+	unsigned int i;
+
+	twheel_table_for_each(chunk, table)
+		for (i = 0; i < TWHEEL_CHUNK_TIMERS; i++)
+			if (chunk->timers[i].watched)
+				twheel_session_end_watch(&chunk->timers[i]);
 }
 
 /**
@@ -416,6 +435,8 @@ void twheel_session_close(struct twheel_session *s)
 	s->pid = NULL;
 	spin_unlock_bh(&s->lock);
 	put_pid(pid);
+	/* An action starts its timer again. Callbacks ask for none after @closing was set. */
+	twheel_session_watch_end_actions(s);
 	for (i = 0; i < TWHEEL_NR_TABLES; i++)
 		stop_table(&s->tables[i]);
 	twheel_stop_sync(&s->waker);
@@ -425,6 +446,8 @@ void twheel_session_close(struct twheel_session *s)
 	 */
 	spin_lock_bh(&s->lock);
 	spin_unlock_bh(&s->lock);
+	for (i = 0; s->watched && i < TWHEEL_NR_TABLES; i++)
+		end_watches(&s->tables[i]);
 	destroy_tables(s, s->tables);
 	/* Callbacks read no word after @closing was set. */
 	twheel_session_words_free(s, s->words);
@@ -485,7 +508,14 @@ void twheel_session_look(struct twheel_session *s,
  */
 int twheel_session_init(void)
 {
-	return twheel_table_cache_init();
+	int ret = twheel_table_cache_init();
+
+	if (ret)
+		return ret;
+	ret = twheel_session_watch_init();
+	if (ret)
+		twheel_table_cache_exit();
+	return ret;
 }
 
 /**
@@ -493,5 +523,6 @@ int twheel_session_init(void)
  */
 void twheel_session_exit(void)
 {
+	twheel_session_watch_exit();
 	twheel_table_cache_exit();
 }

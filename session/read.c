@@ -158,9 +158,11 @@ struct reading {
 static u64 overruns_of(const struct twheel_utimer *ut, u64 deadline,
 		       ktime_t now)
 {
-	if (likely(!ut->period_ns) || now < deadline)
+	u64 period_ns = twheel_utimer_period(ut);
+
+	if (likely(!period_ns) || now < deadline)
 		return 0;
-	return div64_u64(now - deadline, ut->period_ns);
+	return div64_u64(now - deadline, period_ns);
 }
 
 /*
@@ -173,7 +175,7 @@ static bool put_in_place(struct twheel_event __user *to,
 			 const struct twheel_utimer *ut, u64 deadline,
 			 u64 overruns)
 {
-	u32 flags = twheel_utimer_goes_on(ut) ? TWHEEL_EVENT_PERIODIC : 0;
+	u32 flags = twheel_utimer_event_flags(ut);
 
 	if (!user_write_access_begin(to, sizeof(*to)))
 		return false;
@@ -203,8 +205,7 @@ static bool put_anywhere(const struct reading *r,
 		.expired_ns	= twheel_session_to_caller(ut->expired_ns,
 							   r->offset),
 		.overruns	= overruns,
-		.flags		= twheel_utimer_goes_on(ut) ?
-				  TWHEEL_EVENT_PERIODIC : 0,
+		.flags		= twheel_utimer_event_flags(ut),
 	};
 
 	return twheel_session_put(r->to, &event, sizeof(event), r->event_size);
@@ -236,7 +237,7 @@ static inline void finish_event(struct twheel_session *s,
 				struct twheel_utimer *ut, u64 deadline,
 				u64 overruns)
 {
-	u64 next;
+	u64 next, period_ns;
 
 	twheel_events_take_first(&s->events);
 	count_event(s, ut->expired_ns - deadline);
@@ -245,7 +246,10 @@ static inline void finish_event(struct twheel_session *s,
 		return;
 	}
 	s->stats.overruns += overruns;
-	if (ut->state == TWHEEL_ENDED) {
+	period_ns = twheel_utimer_period(ut);
+	if (ut->state == TWHEEL_ENDED || !period_ns) {
+		if (ut->watched)
+			twheel_session_end_watch(ut);
 		twheel_table_free(ut, true);
 		return;
 	}
@@ -253,8 +257,10 @@ static inline void finish_event(struct twheel_session *s,
 	/* Only the first of its expiries may have slack: the others keep its grid. */
 	ut->slack_ns = 0;
 	/* No overflow: now is less than 2^63, and so is the period. */
-	next = deadline + (overruns + 1) * ut->period_ns;
+	next = deadline + (overruns + 1) * period_ns;
 	twheel_utimer_arm(ut, min_t(u64, next, KTIME_MAX));
+	if (ut->watched)
+		ut->state = TWHEEL_WATCHING;
 }
 
 /*

@@ -21,11 +21,15 @@
 #include <uapi/linux/twheel.h>
 
 struct twheel_session;
+struct twheel_session_watch;
 
 /**
  * enum twheel_utimer_state - what a place of the table holds
  * @TWHEEL_FREE: nothing
  * @TWHEEL_ARMED: a timer that is pending, or whose callback is about to run
+ * @TWHEEL_WATCHING: the same of a timer with a watch
+ * @TWHEEL_DUE: a timer with a watch whose action waits for the session's work, or is
+ *	under way. It is not in the wheel, and pending for everybody else
  * @TWHEEL_UNREAD: a timer that has expired. It is in the session's queue of
  *	events
  * @TWHEEL_ENDED: the same of a periodic timer that was stopped since: it is not
@@ -34,6 +38,8 @@ struct twheel_session;
 enum twheel_utimer_state {
 	TWHEEL_FREE,
 	TWHEEL_ARMED,
+	TWHEEL_WATCHING,
+	TWHEEL_DUE,
 	TWHEEL_UNREAD,
 	TWHEEL_ENDED,
 };
@@ -45,10 +51,13 @@ enum twheel_utimer_state {
  * @id: its id
  * @user_data: for the events
  * @period_ns: 0 or the period, ns
+ * @watch: in its place, if @watched: what a timer with a descriptor has. So
+ *	@period_ns is not 0 then
  * @expired_ns: when it has expired, once it has
  * @slack_ns: before that, by how much later it may be due
  * @state: an enum twheel_utimer_state. In step with @free of the chunk
  * @place: its place in the chunk. Constant
+ * @watched: whether there is @watch
  * @before: the timer of the event before it, as twheel_events_place() has it.
  *	Only if there is one
  *
@@ -58,13 +67,17 @@ struct twheel_utimer {
 	struct twheel_timer timer;
 	u64 id;
 	u64 user_data;
-	u64 period_ns;
+	union {
+		u64 period_ns;
+		struct twheel_session_watch *watch;
+	};
 	union {
 		u64 expired_ns;
 		u64 slack_ns;
 	};
 	u8 state;
 	u8 place;
+	bool watched;
 	u32 before;
 };
 

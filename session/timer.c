@@ -15,6 +15,11 @@
  * it, or does what its word says, when it gets the lock. So no timer is freed by
  * others while its callback is on the way, and every started timer is either
  * stopped once or queued once.
+ *
+ * A timer with a descriptor has a watch, a callback and states of its own, so that no
+ * other timer pays for it. If its socket is to be shut down, the callback hands it to
+ * a work of the session. After that the work starts the timer once more, and it expires
+ * as others do. Until the work takes it, anybody may take it back.
  */
 #include <linux/delay.h>
 #include <linux/ktime.h>
@@ -47,12 +52,20 @@ static struct twheel_session *session_of(struct twheel_utimer *ut)
 
 /* Expiry. */
 
+/* A timer that is not pending ends without an event. */
+static void end_quietly(struct twheel_session *s, struct twheel_utimer *ut)
+{
+	s->stats.stopped++;
+	if (ut->watched)
+		twheel_session_end_watch(ut);
+	/* The tick does not follow a timer whose callback has returned. */
+	twheel_table_free(ut, false);
+}
+
 static void stop_by_word(struct twheel_session *s, struct twheel_utimer *ut)
 {
 	s->stats.stopped_by_store++;
-	s->stats.stopped++;
-	/* The tick does not follow a timer whose callback has returned. */
-	twheel_table_free(ut, false);
+	end_quietly(s, ut);
 }
 
 /*
@@ -111,6 +124,23 @@ static u64 expiry_time(const struct twheel_session *s)
 	return TWHEEL_CLOCK_STANDS ? now : twheel_session_time(s, now);
 }
 
+/* The timer has expired: it is unread from now on. */
+static __always_inline void queue_event(struct twheel_session *s,
+					struct twheel_utimer *ut, u64 now)
+{
+	ut->expired_ns = now;
+	ut->state = TWHEEL_UNREAD;
+	s->stats.expired++;
+	s->stats.unread++;
+	if (!s->closing) {
+		twheel_events_add(&s->events, ut);
+		if (likely(!s->wake_ns))
+			twheel_session_wake_at_tick_end(s, &ut->timer, 1);
+		else
+			twheel_session_wake_later(s, &ut->timer, now);
+	}
+}
+
 /*
  * The second look at a word comes after the clock was read. A word that was
  * stored by then counts, whenever the timer was due.
@@ -128,38 +158,200 @@ static void session_expired(struct twheel_timer *timer)
 	now = expiry_time(s);
 	if (!TWHEEL_CLOCK_STANDS && has_word(s, ut) && heed_word(s, ut, now))
 		goto unlock;
-	ut->expired_ns = now;
-	ut->state = TWHEEL_UNREAD;
-	s->stats.expired++;
-	s->stats.unread++;
-	if (!s->closing) {
-		twheel_events_add(&s->events, ut);
-		if (likely(!s->wake_ns))
-			twheel_session_wake_at_tick_end(s, timer, 1);
-		else
-			twheel_session_wake_later(s, timer, now);
-	}
+	queue_event(s, ut, now);
 unlock:
 	spin_unlock(&s->lock);
 }
 
+/* Expiry of a timer with a watch. */
+
+/* Returns whether the socket, or what is to be done to it, keeps it from expiring. */
+static bool heed_socket(struct twheel_session *s, struct twheel_utimer *ut,
+			ktime_t now)
+{
+	struct twheel_session_watch *watch = ut->watch;
+	ktime_t due = due_time(s, ut), deadline;
+
+	if (watch->acted)
+		return false;
+	deadline = twheel_session_watch_look(watch, now, due);
+	if (!deadline) {
+		end_quietly(s, ut);
+		return true;
+	}
+	if (deadline > due) {
+		s->stats.carried++;
+		twheel_again_at(&ut->timer, deadline);
+		return true;
+	}
+	if (!(watch->flags & (TWHEEL_START_SHUT | TWHEEL_START_RESET)))
+		return false;
+	ut->state = TWHEEL_DUE;
+	twheel_session_watch_act(s, watch);
+	return true;
+}
+
+static bool heed_word_or_signal(struct twheel_session *s,
+				struct twheel_utimer *ut, ktime_t now)
+{
+	if (has_word(s, ut) && heed_word(s, ut, now))
+		return true;
+	if (twheel_session_watch_signal(ut->watch))
+		return false;
+	twheel_again_at(&ut->timer, now + 1);
+	return true;
+}
+
+static void watched_expired(struct twheel_timer *timer)
+{
+	struct twheel_utimer *ut = container_of(timer, struct twheel_utimer,
+						timer);
+	struct twheel_session *s = session_of(ut);
+	u64 now;
+
+	spin_lock(&s->lock);
+	now = expiry_time(s);
+	if (s->closing || (ut->watch->sk ? heed_socket(s, ut, now) :
+					   heed_word_or_signal(s, ut, now)))
+		goto unlock;
+	if (ut->watch->flags & TWHEEL_START_QUIET) {
+		end_quietly(s, ut);
+		goto unlock;
+	}
+	twheel_session_watch_let_go(ut->watch);
+	queue_event(s, ut, now);
+unlock:
+	spin_unlock(&s->lock);
+}
+
+/* The action was tried. See twheel_session_acted. */
+static void session_acted(struct twheel_session *s,
+			  struct twheel_session_watch *watch, ktime_t deadline)
+{
+	struct twheel_utimer *ut = watch->ut;
+
+	if (s->closing)
+		return;
+	if (!deadline || (watch->acted && watch->flags & TWHEEL_START_QUIET)) {
+		end_quietly(s, ut);
+		return;
+	}
+	if (watch->acted)
+		deadline = twheel_expired_deadline(&ut->timer, s->tick_ns);
+	else
+		s->stats.carried++;
+	ut->state = TWHEEL_WATCHING;
+	twheel_start_at(&ut->timer, deadline);
+}
+
+/**
+ * twheel_session_end_watch - a timer is one without a descriptor again
+ * @ut: a timer with a watch that is not pending
+ *
+ * Context: Session's lock held, or nobody else uses the session any more.
+ */
+void twheel_session_end_watch(struct twheel_utimer *ut)
+{
+	twheel_session_watch_free(ut->watch);
+	ut->period_ns = 0;
+	ut->watched = false;
+	twheel_timer_setup(&ut->timer, session_of(ut)->wheel, session_expired, 0);
+}
+
 /*
- * Starting. Two errors are internal. -EAGAIN asks for make_room().
- * -EINPROGRESS says that the timer's callback is on its way. A caller must not
- * hear of an expiry before the event is in the queue.
+ * Take an armed timer out of the wheel, or away from the work. Returns false if its
+ * callback is on its way, or its action under way or done: then its event comes.
+ */
+static bool take_armed(struct twheel_utimer *ut)
+{
+	if (ut->state == TWHEEL_DUE) {
+		if (list_empty(&ut->watch->due))
+			return false;
+		list_del_init(&ut->watch->due);
+		return true;
+	}
+	if (ut->watched && ut->watch->acted)
+		return false;
+	return twheel_stop(&ut->timer);
+}
+
+/**
+ * twheel_session_stop_watched - stop a timer with a watch
+ * @s: the session
+ * @ut: the timer, armed
+ *
+ * Context: Session's lock held.
+ * Return: false if it is expiring.
+ */
+bool twheel_session_stop_watched(struct twheel_session *s,
+				 struct twheel_utimer *ut)
+{
+	if (!take_armed(ut))
+		return false;
+	end_quietly(s, ut);
+	return true;
+}
+
+/*
+ * Starting. Three errors are internal. -EAGAIN asks for make_room(). -EXDEV asks for
+ * start_watched(). -EINPROGRESS says that the timer's callback is on its way. A caller
+ * must not hear of an expiry before the event is in the queue.
  */
 
-static int start_new(struct twheel_session *s, struct twheel_utimer *ut,
-		     struct twheel_start *args, ktime_t now)
+/**
+ * twheel_session_check_watch - check a start with flags that are not for all
+ * @s: the session
+ * @args: as in TWHEEL_IOC_START
+ *
+ * Return: -EXDEV, or -EINVAL.
+ */
+int twheel_session_check_watch(const struct twheel_session *s,
+			       const struct twheel_start *args)
+{
+	u32 flags = args->flags;
+	bool idle = flags & TWHEEL_START_IDLE;
+	bool shut = flags & TWHEEL_START_SHUT, reset = flags & TWHEEL_START_RESET;
+
+	if (flags & ~(TWHEEL_START_ABS | TWHEEL_START_REPLACE |
+		      TWHEEL_START_WATCH))
+		return -EINVAL;
+	if (idle == !!(flags & TWHEEL_START_SIGNAL) || (shut && reset) ||
+	    ((shut || reset) && !idle))
+		return -EINVAL;
+	if (idle && (flags & TWHEEL_START_ABS || args->period_ns ||
+		     args->expires_ns > TWHEEL_IDLE_MAX_NS))
+		return -EINVAL;
+	/* An expiry that nobody hears of. A period goes on when its event is read. */
+	if (flags & TWHEEL_START_QUIET &&
+	    (args->period_ns || (idle && !shut && !reset)))
+		return -EINVAL;
+	if (args->expires_ns > KTIME_MAX || args->period_ns > KTIME_MAX)
+		return -EINVAL;
+	return twheel_session_has_number(s, args->id) ? -EXDEV : -EINVAL;
+}
+
+/* Returns a free timer in @ut. */
+static int take_new(struct twheel_session *s, struct twheel_utimer **ut,
+		    struct twheel_start *args)
 {
 	if (args->id & TWHEEL_ID_KERNEL && args->id != TWHEEL_ID_ANY)
 		return -ENOENT;
 	if (s->timers >= s->max_timers)
 		return -ENOSPC;
-	ut = twheel_session_take(s, ut, args->id);
-	if (!ut)
+	*ut = twheel_session_take(s, *ut, args->id);
+	if (!*ut)
 		return -EAGAIN;
-	args->id = ut->id;
+	args->id = (*ut)->id;
+	return 0;
+}
+
+static int start_new(struct twheel_session *s, struct twheel_utimer *ut,
+		     struct twheel_start *args, ktime_t now)
+{
+	int ret = take_new(s, &ut, args);
+
+	if (ret)
+		return ret;
 	twheel_utimer_set_up(ut, args);
 	twheel_utimer_arm(ut, twheel_session_deadline(s, args, now));
 	return 0;
@@ -206,6 +398,8 @@ static void take_back_event(struct twheel_session *s, struct twheel_utimer *ut)
 static int start_unread(struct twheel_session *s, struct twheel_utimer *ut,
 			const struct twheel_start *args, ktime_t now)
 {
+	if (unlikely(ut->watched))
+		return -EXDEV;
 	if (!(args->flags & TWHEEL_START_REPLACE))
 		return -EALREADY;
 	if (!twheel_session_wheel_ready(s))
@@ -236,6 +430,76 @@ static int start_locked(struct twheel_session *s, struct twheel_start *args,
 	return start_unread(s, ut, args, now);
 }
 
+/* The timer at @id is to get a watch, or has one. Returns it in @ut, taken out. */
+static int take_watched(struct twheel_session *s, struct twheel_utimer **ut,
+			struct twheel_start *args)
+{
+	if (args->id == TWHEEL_ID_ANY)
+		return take_new(s, ut, args);
+	*ut = twheel_table_place(s->tables, args->id);
+	if (!*ut || (*ut)->state == TWHEEL_FREE || (*ut)->id != args->id)
+		return take_new(s, ut, args);
+	if (!twheel_session_wheel_ready(s))
+		return -EAGAIN;
+	if (twheel_utimer_is_armed(*ut)) {
+		if (!take_armed(*ut))
+			return -EINPROGRESS;
+		s->stats.restarted++;
+		return 1;
+	}
+	if (!(args->flags & TWHEEL_START_REPLACE))
+		return -EALREADY;
+	take_back_event(s, *ut);
+	s->stats.replaced++;
+	return 0;
+}
+
+/* Start a timer that gets @watch, which may be NULL, or has a watch now. */
+static int start_watched(struct twheel_session *s, struct twheel_start *args,
+			 ktime_t now, struct twheel_session_watch *watch)
+{
+	struct twheel_start plain = *args;
+	struct twheel_utimer *ut = NULL;
+	int ret;
+
+	lockdep_assert_held(&s->lock);
+	ret = take_watched(s, &ut, args);
+	if (ret < 0)
+		return ret;
+	if (ut->watched)
+		twheel_session_end_watch(ut);
+	if (watch)
+		plain.slack_ns = 0;
+	twheel_utimer_set_up(ut, &plain);
+	if (watch) {
+		twheel_timer_setup(&ut->timer, s->wheel, watched_expired, 0);
+		ut->period_ns = 0;
+		ut->watch = watch;
+		ut->watched = true;
+		watch->ut = ut;
+		s->watched = true;
+	}
+	twheel_utimer_arm(ut, twheel_session_deadline(s, &plain, now));
+	if (watch)
+		ut->state = TWHEEL_WATCHING;
+	return ret;
+}
+
+/* Without the session's lock. */
+static int make_watch(struct twheel_session *s, const struct twheel_start *args,
+		      struct twheel_session_watch **watch)
+{
+	struct twheel_session_watch *made;
+
+	if (!(args->flags & TWHEEL_START_WATCH))
+		return 0;
+	made = twheel_session_watch_make(s, args, session_acted);
+	if (IS_ERR(made))
+		return PTR_ERR(made);
+	*watch = made;
+	return 0;
+}
+
 static int make_room(struct twheel_session *s, u64 id)
 {
 	int ret = twheel_session_wheel_need(s);
@@ -245,7 +509,7 @@ static int make_room(struct twheel_session *s, u64 id)
 
 static bool is_internal(int ret)
 {
-	return unlikely(ret == -EAGAIN || ret == -EINPROGRESS);
+	return ret == -EAGAIN || ret == -EINPROGRESS || ret == -EXDEV;
 }
 
 /**
@@ -263,21 +527,29 @@ int twheel_session_start_locked(struct twheel_session *s,
 	__must_hold(&s->lock)
 {
 	int ret = start_locked(s, args, now);
+	struct twheel_session_watch *watch = NULL;
 	int error = 0;
 
-	if (!is_internal(ret))
+	if (likely(ret >= 0) || !is_internal(ret))
 		return ret;
 	s->making_room++;
 	while (is_internal(ret)) {
 		spin_unlock_bh(&s->lock);
-		if (ret == -EAGAIN)
+		if (ret == -EXDEV)
+			error = watch ? 0 : make_watch(s, args, &watch);
+		else if (ret == -EAGAIN)
 			error = make_room(s, args->id);
 		else
 			usleep_range(10, 50);
 		spin_lock_bh(&s->lock);
-		ret = error ?: start_locked(s, args, now);
+		if (!error && ret == -EXDEV)
+			ret = start_watched(s, args, now, watch);
+		else
+			ret = error ?: start_locked(s, args, now);
 	}
 	s->making_room--;
+	if (ret < 0 && watch)
+		twheel_session_watch_free(watch);
 	return ret;
 }
 
@@ -288,7 +560,8 @@ int twheel_session_start_locked(struct twheel_session *s,
  *
  * Context: Process, may sleep.
  * Return: 1 if the timer was pending, else 0, -EINVAL, -ENOENT, -EALREADY,
- * -ENOSPC, -ENOMEM as documented with the command.
+ * -ENOSPC, -ENOMEM, and with a descriptor -EBADF, -ENOTSOCK, -EOPNOTSUPP, -ENOTCONN as
+ * documented with the command.
  */
 int twheel_session_start(struct twheel_session *s, struct twheel_start *args)
 {
@@ -312,6 +585,8 @@ static int stop_unread(struct twheel_session *s, struct twheel_utimer *ut,
 	}
 	take_back_event(s, ut);
 	s->stats.withdrawn++;
+	if (ut->watched)
+		twheel_session_end_watch(ut);
 	twheel_table_free(ut, false);
 	return 1;
 }
@@ -332,9 +607,11 @@ static int stop_locked(struct twheel_session *s, u64 id, u32 flags)
 	ut = twheel_table_find(s->tables, id);
 	if (!ut)
 		return stop_free(s, id, flags);
-	if (ut->state != TWHEEL_ARMED)
+	if (ut->state == TWHEEL_ARMED)
+		return twheel_utimer_stop(s, ut) ? 0 : -EINPROGRESS;
+	if (!twheel_utimer_is_armed(ut))
 		return stop_unread(s, ut, flags);
-	return twheel_utimer_stop(s, ut) ? 0 : -EINPROGRESS;
+	return twheel_session_stop_watched(s, ut) ? 0 : -EINPROGRESS;
 }
 
 /**
@@ -395,9 +672,10 @@ int twheel_session_stop(struct twheel_session *s, const struct twheel_stop *stop
 void twheel_session_entry(struct twheel_session *s, struct twheel_utimer *ut,
 			  struct twheel_entry *entry)
 {
-	bool armed = ut->state == TWHEEL_ARMED;
+	bool armed = twheel_utimer_is_armed(ut);
 	ktime_t now = twheel_session_time(s, ktime_get());
-	ktime_t deadline = armed ? twheel_deadline(&ut->timer) :
+	ktime_t deadline = armed && ut->state != TWHEEL_DUE ?
+			   twheel_deadline(&ut->timer) :
 			   twheel_expired_deadline(&ut->timer, s->tick_ns);
 
 	*entry = (struct twheel_entry) {
@@ -406,7 +684,8 @@ void twheel_session_entry(struct twheel_session *s, struct twheel_utimer *ut,
 		.deadline_ns	= twheel_session_to_caller(deadline,
 							   twheel_session_offset(s)),
 		.remaining_ns	= armed && deadline > now ? deadline - now : 0,
-		.period_ns	= ut->state == TWHEEL_ENDED ? 0 : ut->period_ns,
+		.period_ns	= ut->state == TWHEEL_ENDED ? 0 :
+						twheel_utimer_period(ut),
 		.state		= armed ? TWHEEL_STATE_PENDING :
 					  TWHEEL_STATE_EXPIRED,
 	};

@@ -15,6 +15,10 @@ bool twheel_session_put(struct iov_iter *to, const void *from, size_t size,
 			size_t usize);
 int twheel_session_fetch(const struct iov_iter *to, size_t size, int *tries);
 ktime_t twheel_session_from_caller(const struct twheel_session *s, u64 time);
+int twheel_session_check_watch(const struct twheel_session *s,
+			       const struct twheel_start *args);
+bool twheel_session_stop_watched(struct twheel_session *s,
+				 struct twheel_utimer *ut);
 void twheel_session_entry(struct twheel_session *s, struct twheel_utimer *ut,
 			  struct twheel_entry *entry);
 
@@ -88,11 +92,14 @@ twheel_session_take(struct twheel_session *s, struct twheel_utimer *ut, u64 id)
 	return ut;
 }
 
+/*
+ * -EXDEV is internal: the start takes a watch.
+ */
 static inline int twheel_session_check_start(const struct twheel_session *s,
 					     const struct twheel_start *args)
 {
 	if (args->flags & ~(TWHEEL_START_ABS | TWHEEL_START_REPLACE))
-		return -EINVAL;
+		return twheel_session_check_watch(s, args);
 	if (args->expires_ns > KTIME_MAX || args->period_ns > KTIME_MAX)
 		return -EINVAL;
 	return twheel_session_has_number(s, args->id) ? 0 : -EINVAL;
@@ -181,16 +188,37 @@ static inline bool twheel_utimer_stop(struct twheel_session *s,
 	return true;
 }
 
+/* A timer that will expire, or be stopped. */
+static inline bool twheel_utimer_is_armed(const struct twheel_utimer *ut)
+{
+	return ut->state == TWHEEL_ARMED || ut->state == TWHEEL_WATCHING ||
+	       ut->state == TWHEEL_DUE;
+}
+
 /* The event of an expired timer stays, and is the last one. */
 static inline void twheel_utimer_end(struct twheel_utimer *ut)
 {
 	ut->state = TWHEEL_ENDED;
 }
 
-/* An expired timer is armed again when its event is read. */
-static inline bool twheel_utimer_goes_on(const struct twheel_utimer *ut)
+static inline u64 twheel_utimer_period(const struct twheel_utimer *ut)
 {
-	return unlikely(ut->period_ns) && ut->state != TWHEEL_ENDED;
+	if (likely(!ut->period_ns))
+		return 0;
+	if (!ut->watched)
+		return ut->period_ns;
+	return ut->watch->flags & TWHEEL_START_IDLE ? 0 : ut->watch->period_ns;
+}
+
+/* The flags of its event. With a period it is armed again when that is read. */
+static inline u32 twheel_utimer_event_flags(const struct twheel_utimer *ut)
+{
+	if (likely(!ut->period_ns))
+		return 0;
+	if (ut->watched && ut->watch->shut)
+		return TWHEEL_EVENT_SHUT;
+	return twheel_utimer_period(ut) && ut->state != TWHEEL_ENDED ?
+	       TWHEEL_EVENT_PERIODIC : 0;
 }
 
 #endif /* _TWHEEL_SESSION_TIMER_H */

@@ -200,7 +200,8 @@ struct twheel_start {
 	__u64 period_ns;
 	__u64 user_data;
 	__u32 flags;
-	__extension__ union {
+	/* private: for C99 with -pedantic */ __extension__ /* public: */
+	union {
 		__u32 slack_ns;
 		__s32 fd;
 	};
@@ -299,7 +300,8 @@ struct twheel_op {
 	__u64 period_ns;
 	__u64 user_data;
 	__s32 result;
-	__extension__ union {
+	/* private: for C99 with -pedantic */ __extension__ /* public: */
+	union {
 		__u32 slack_ns;
 		__s32 fd;
 	};

@@ -62,6 +62,7 @@
 #define TWHEEL_IS_ENABLED_CONFIG_LOCKDEP	0
 #define TWHEEL_IS_ENABLED_CONFIG_LIST_HARDENED	0
 #define TWHEEL_IS_ENABLED_CONFIG_DEBUG_LIST	0
+#define TWHEEL_IS_ENABLED_CONFIG_INET		0
 #define BUILD_BUG_ON(condition)	_Static_assert(!(condition), #condition)
 #define WARN(condition, ...)	((void)(condition))
 

@@ -1,0 +1,1074 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Timers that watch a TCP socket: due when it has received nothing for a time
+ *
+ * Nothing here is too fast for a slow machine. What has to happen in time looks
+ * afterwards whether it did.
+ */
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/userfaultfd.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "harness.h"
+#include "proc.h"
+#include "session.h"
+
+#ifndef IPPROTO_MPTCP
+#define IPPROTO_MPTCP	262
+#endif
+#ifndef TCP_ULP
+#define TCP_ULP		31
+#endif
+#ifndef TCP_REPAIR
+#define TCP_REPAIR	19
+#endif
+
+#define IDLE		TWHEEL_START_IDLE
+#define SHUT		(IDLE | TWHEEL_START_SHUT)
+#define RESET		(IDLE | TWHEEL_START_RESET)
+#define QUIET		TWHEEL_START_QUIET
+
+#define SHORT		(20 * MS)
+
+/* TCP stamps in jiffies. The kernel catches up with them after a few that were missed. */
+#define JIFFIES		(100 * MS)
+
+/* A connection: what a timer watches, and its peer. */
+struct connection {
+	int fd;
+	int peer;
+};
+
+static int listening(int family, int protocol)
+{
+	int fd = socket(family, SOCK_STREAM, protocol);
+
+	if (fd < 0)
+		return -errno;
+	ASSERT_EQ(0, listen(fd, 1));
+	return fd;
+}
+
+static struct connection connect_to(int listener, int family)
+{
+	struct sockaddr_storage address;
+	socklen_t size = sizeof(address);
+	struct connection c;
+
+	ASSERT_EQ(0, getsockname(listener, (void *)&address, &size));
+	c.peer = socket(family, SOCK_STREAM, 0);
+	ASSERT_LE(0, c.peer);
+	ASSERT_EQ(0, connect(c.peer, (void *)&address, size));
+	c.fd = accept(listener, NULL, NULL);
+	ASSERT_LE(0, c.fd);
+	return c;
+}
+
+static struct connection connection(void)
+{
+	int listener = listening(AF_INET, 0);
+	struct connection c;
+
+	ASSERT_LE(0, listener);
+	c = connect_to(listener, AF_INET);
+	close(listener);
+	return c;
+}
+
+static int start(int t, __u64 id, __u64 expires_ns, __u32 flags, int fd)
+{
+	struct twheel_start args = {
+		.id = id,
+		.expires_ns = expires_ns,
+		.user_data = ~id,
+		.flags = flags,
+		.fd = fd,
+	};
+
+	return tw_ioctl(t, TWHEEL_IOC_START, &args);
+}
+
+static int open_idle(void)
+{
+	struct twheel_info info;
+	int t = session_open_nonblock();
+
+	ASSERT_EQ(0, tw_info(t, &info));
+	if (!(info.features & TWHEEL_FEATURE_IDLE))
+		test_skip("this kernel has no TCP");
+	return t;
+}
+
+static struct twheel_event event_of(int t, __u64 id)
+{
+	struct twheel_event event;
+
+	expect_readable(t);
+	ASSERT_EQ(1, tw_read(t, &event, 1));
+	ASSERT_EQ(id, event.id);
+	ASSERT_EQ(~id, event.user_data);
+	ASSERT_LE(event.deadline_ns, event.expired_ns);
+	ASSERT_LE(event.expired_ns, now_ns());
+	ASSERT_EQ(0, event.overruns);
+	return event;
+}
+
+static void send_byte(int fd)
+{
+	ASSERT_EQ(1, send(fd, "x", 1, MSG_NOSIGNAL));
+}
+
+static void receive_byte(int fd)
+{
+	char byte;
+
+	ASSERT_EQ(1, recv(fd, &byte, 1, 0));
+}
+
+static int error_of(int fd)
+{
+	char byte;
+	ssize_t ret = recv(fd, &byte, 1, 0);
+
+	return ret < 0 ? -errno : ret;
+}
+
+static void expect_counter(int t, const __u64 *counter, struct twheel_stats *stats,
+			   __u64 want)
+{
+	__u64 end = now_ns() + PATIENCE;
+
+	do {
+		ASSERT_EQ(0, tw_stats(t, stats));
+		if (*counter == want)
+			return;
+		sleep_ns(MS);
+	} while (now_ns() < end);
+	ASSERT_EQ(want, *counter);
+}
+
+static void expect_stopped(int t, __u64 want)
+{
+	struct twheel_stats stats;
+
+	expect_counter(t, &stats.stopped, &stats, want);
+	expect_balance(t);
+	expect_unread(t, 0);
+}
+
+/* Sockets of this network namespace, those included that only the kernel holds. */
+static int sockets_used(void)
+{
+	FILE *file = fopen("/proc/net/sockstat", "r");
+	int used;
+
+	ASSERT_TRUE(file);
+	ASSERT_EQ(1, fscanf(file, "sockets: used %d", &used));
+	fclose(file);
+	return used;
+}
+
+static void expect_sockets(int want)
+{
+	__u64 end = now_ns() + PATIENCE;
+
+	while (sockets_used() != want && now_ns() < end)
+		sleep_ns(MS);
+	ASSERT_EQ(want, sockets_used());
+}
+
+/* In which no other process opens or closes sockets. */
+static void own_network(void)
+{
+	int fd;
+
+	if (unshare(CLONE_NEWNET))
+		test_skip("there are no network namespaces");
+	fd = socket(AF_INET, SOCK_DGRAM, 0);
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, system("ip link set lo up"));
+	close(fd);
+}
+
+/* Expiry. */
+
+TEST(silent_socket_expires)
+{
+	int t = open_idle();
+	struct connection c = connection();
+	__u64 before = now_ns();
+	struct twheel_event event;
+
+	ASSERT_EQ(0, start(t, 1, SHORT, IDLE, c.fd));
+	event = event_of(t, 1);
+	ASSERT_LE(before + SHORT, event.deadline_ns);
+	ASSERT_EQ(0, event.flags);
+	expect_no_timer(t, 1);
+	/* The connection is as it was. */
+	send_byte(c.peer);
+	receive_byte(c.fd);
+	EXPECT_STATS(t, .started = 1, .expired = 1, .delivered = 1,
+		     .carried = ({ struct twheel_stats s; tw_stats(t, &s); s.carried; }));
+}
+
+TEST(data_carries_it_on)
+{
+	const __u64 idle = 1500 * MS * test_patience();
+	int t = open_idle();
+	struct connection c = connection();
+	struct twheel_stats stats;
+	struct twheel_event event;
+	__u64 before = now_ns(), last;
+	int i;
+
+	ASSERT_EQ(0, start(t, 1, idle, IDLE, c.fd));
+	for (i = 0; i < 4; i++) {
+		sleep_ns(idle / 3);
+		last = now_ns();
+		send_byte(c.peer);
+		if (now_ns() - before > idle)
+			test_slow();
+		before = last;
+	}
+	event = event_of(t, 1);
+	ASSERT_LE(last + idle - JIFFIES, event.deadline_ns);
+	if (time_is_exact()) {
+		ASSERT_LE(last + idle, event.deadline_ns);
+		ASSERT_LE(event.deadline_ns, last + idle + 2 * 4 * MS + MS);
+	}
+	ASSERT_EQ(0, tw_stats(t, &stats));
+	/* Not for each of them. */
+	ASSERT_LE(1, stats.carried);
+	ASSERT_LE(stats.carried, 3);
+	/* Nobody has read what has come. */
+	receive_byte(c.fd);
+}
+
+/* What the socket sends is not what it has heard. */
+TEST(sending_does_not)
+{
+	int t = open_idle();
+	struct connection c = connection();
+	struct twheel_event event;
+	__u64 before = now_ns();
+
+	ASSERT_EQ(0, start(t, 1, 300 * MS, IDLE, c.fd));
+	do {
+		send_byte(c.fd);
+		sleep_ns(10 * MS);
+	} while (tw_read(t, &event, 1) != 1 && now_ns() < before + PATIENCE);
+	ASSERT_EQ(1, event.id);
+	EXPECT_STATS(t, .started = 1, .expired = 1, .delivered = 1,
+		     .carried = ({ struct twheel_stats s; tw_stats(t, &s); s.carried; }));
+}
+
+TEST(ids_of_the_kernel)
+{
+	int t = open_idle();
+	struct connection c = connection();
+	struct twheel_start args = {
+		.id = TWHEEL_ID_ANY,
+		.expires_ns = SHORT,
+		.flags = IDLE,
+		.fd = c.fd,
+	};
+	struct twheel_event event;
+
+	ASSERT_EQ(0, tw_ioctl(t, TWHEEL_IOC_START, &args));
+	ASSERT_TRUE(args.id & TWHEEL_ID_KERNEL);
+	expect_readable(t);
+	ASSERT_EQ(1, tw_read(t, &event, 1));
+	ASSERT_EQ(args.id, event.id);
+}
+
+/* Errors. */
+
+TEST(flags_that_do_not_go_together)
+{
+	int t = open_idle(), event = eventfd(0, 0);
+	struct connection c = connection();
+	const __u32 bad[] = {
+		IDLE | TWHEEL_START_ABS, IDLE | TWHEEL_START_SIGNAL, IDLE | QUIET,
+		SHUT | RESET, TWHEEL_START_SHUT, TWHEEL_START_RESET, QUIET,
+		SHUT | TWHEEL_START_SIGNAL, IDLE | 1U << 31,
+		TWHEEL_START_SIGNAL | TWHEEL_START_SHUT,
+		TWHEEL_START_SIGNAL | TWHEEL_START_RESET,
+	};
+	struct twheel_start args = {
+		.id = 1, .expires_ns = HOUR, .period_ns = SECOND, .fd = c.fd,
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(bad); i++) {
+		ASSERT_EQ(-EINVAL, start(t, 1, HOUR, bad[i], c.fd));
+		ASSERT_EQ(-EINVAL, start(t, 1, HOUR, bad[i], event));
+	}
+	args.flags = IDLE;
+	ASSERT_EQ(-EINVAL, tw_ioctl(t, TWHEEL_IOC_START, &args));
+	args.flags = TWHEEL_START_SIGNAL | QUIET;
+	args.fd = event;
+	ASSERT_EQ(-EINVAL, tw_ioctl(t, TWHEEL_IOC_START, &args));
+	ASSERT_EQ(-EINVAL, start(t, 1, TWHEEL_IDLE_MAX_NS + 1, IDLE, c.fd));
+	ASSERT_EQ(-EINVAL, start(t, ~TWHEEL_ID_KERNEL, HOUR, IDLE, c.fd));
+	ASSERT_EQ(-ENOENT, start(t, TWHEEL_ID_KERNEL | 1, HOUR, IDLE, c.fd));
+	EXPECT_STATS(t, .started = 0);
+	ASSERT_EQ(0, start(t, 1, TWHEEL_IDLE_MAX_NS, IDLE, c.fd));
+}
+
+TEST(descriptors_that_are_no_connection)
+{
+	int t = open_idle(), pair[2];
+	int udp = socket(AF_INET, SOCK_DGRAM, 0), tcp = socket(AF_INET, SOCK_STREAM, 0);
+	int listener = listening(AF_INET, 0), null = open("/dev/null", O_RDONLY);
+
+	ASSERT_EQ(0, socketpair(AF_UNIX, SOCK_STREAM, 0, pair));
+	ASSERT_EQ(-EBADF, start(t, 1, HOUR, IDLE, -1));
+	ASSERT_EQ(-EBADF, start(t, 1, HOUR, IDLE, 12345));
+	ASSERT_EQ(-ENOTSOCK, start(t, 1, HOUR, IDLE, null));
+	ASSERT_EQ(-ENOTSOCK, start(t, 1, HOUR, IDLE, t));
+	ASSERT_EQ(-EOPNOTSUPP, start(t, 1, HOUR, IDLE, udp));
+	ASSERT_EQ(-EOPNOTSUPP, start(t, 1, HOUR, IDLE, pair[0]));
+	ASSERT_EQ(-ENOTCONN, start(t, 1, HOUR, IDLE, tcp));
+	ASSERT_EQ(-ENOTCONN, start(t, 1, HOUR, IDLE, listener));
+	EXPECT_STATS(t, .started = 0);
+}
+
+TEST(mptcp)
+{
+	int t = open_idle(), fd = socket(AF_INET, SOCK_STREAM, IPPROTO_MPTCP);
+
+	if (fd < 0)
+		test_skip("this kernel has no MPTCP");
+	ASSERT_EQ(-EOPNOTSUPP, start(t, 1, HOUR, IDLE, fd));
+}
+
+/* Each operation of a batch has its own result. */
+TEST(batch)
+{
+	int t = open_idle();
+	struct connection a = connection(), b = connection();
+	struct twheel_op ops[] = {
+		{ .opcode = TWHEEL_OP_START, .id = 1, .flags = IDLE,
+		  .expires_ns = HOUR, .fd = a.fd },
+		{ .opcode = TWHEEL_OP_START, .id = 2, .expires_ns = HOUR },
+		{ .opcode = TWHEEL_OP_START, .id = 3, .flags = IDLE,
+		  .expires_ns = HOUR, .fd = -1 },
+		{ .opcode = TWHEEL_OP_START, .id = 1, .flags = IDLE,
+		  .expires_ns = SHORT, .fd = b.fd, .user_data = ~1ULL },
+		{ .opcode = TWHEEL_OP_STOP, .id = 2 },
+		{ .opcode = TWHEEL_OP_START, .id = 4, .flags = SHUT,
+		  .expires_ns = HOUR, .fd = a.fd },
+		{ .opcode = TWHEEL_OP_STOP, .id = 4 },
+	};
+	const int want[] = { 0, 0, -EBADF, 1, 0, 0, 0 };
+	unsigned int i;
+
+	ASSERT_EQ(ARRAY_SIZE(ops), tw_submit(t, ops, ARRAY_SIZE(ops)));
+	for (i = 0; i < ARRAY_SIZE(ops); i++)
+		ASSERT_EQ(want[i], ops[i].result);
+	close(a.fd);
+	event_of(t, 1);
+	expect_balance(t);
+}
+
+/* The state of a timer, and other calls on it. */
+
+TEST(get_list_drain_stop)
+{
+	int t = open_idle();
+	struct connection c = connection();
+	struct twheel_entry entries[2];
+	struct twheel_entry get;
+	__u64 cursor = 0;
+
+	ASSERT_EQ(0, start(t, 1, HOUR, SHUT, c.fd));
+	ASSERT_EQ(0, tw_get(t, 1, &get));
+	ASSERT_EQ(TWHEEL_STATE_PENDING, get.state);
+	ASSERT_EQ(~1ULL, get.user_data);
+	ASSERT_EQ(0, get.period_ns);
+	ASSERT_LE(get.remaining_ns, HOUR);
+	ASSERT_EQ(1, tw_list(t, entries, 2, &cursor));
+	ASSERT_EQ(1, entries[0].id);
+	ASSERT_EQ(0, entries[0].period_ns);
+	ASSERT_EQ(1, tw_drain(t, entries, 2));
+	expect_no_timer(t, 1);
+	ASSERT_EQ(0, start(t, 1, HOUR, SHUT, c.fd));
+	ASSERT_EQ(0, tw_stop(t, 1));
+	ASSERT_EQ(-ENOENT, tw_stop(t, 1));
+	EXPECT_STATS(t, .started = 2, .stopped = 2);
+}
+
+TEST(unread_event)
+{
+	int t = open_idle();
+	struct connection c = connection();
+
+	ASSERT_EQ(0, start(t, 1, 0, IDLE, c.fd));
+	expect_readable(t);
+	ASSERT_EQ(TWHEEL_STATE_EXPIRED, tw_state(t, 1));
+	ASSERT_EQ(-EALREADY, tw_stop(t, 1));
+	ASSERT_EQ(-EALREADY, start(t, 1, HOUR, IDLE, c.fd));
+	ASSERT_EQ(-EALREADY, tw_start(t, 1, HOUR, 0));
+	ASSERT_EQ(0, start(t, 1, HOUR, IDLE | TWHEEL_START_REPLACE, c.fd));
+	expect_unread(t, 0);
+	ASSERT_EQ(1, start(t, 1, 0, IDLE, c.fd));
+	expect_readable(t);
+	ASSERT_EQ(1, tw_stop_flags(t, 1, TWHEEL_STOP_WITHDRAW));
+	expect_no_timer(t, 1);
+	/* The place is free for any timer. */
+	ASSERT_EQ(0, tw_start(t, 1, 0, 7));
+	expect_event(t, 1, 7);
+	expect_balance(t);
+}
+
+/* Of each kind into each other kind. */
+TEST(started_again_as_another)
+{
+	int t = open_idle(), event = eventfd(0, EFD_NONBLOCK);
+	struct connection a = connection(), b = connection();
+	__u64 value;
+
+	ASSERT_EQ(0, tw_start(t, 1, HOUR, 0));
+	ASSERT_EQ(1, start(t, 1, HOUR, SHUT, a.fd));
+	ASSERT_EQ(1, start(t, 1, HOUR, SHUT, b.fd));
+	ASSERT_EQ(1, start(t, 1, HOUR, TWHEEL_START_SIGNAL, event));
+	ASSERT_EQ(1, start(t, 1, HOUR, RESET, b.fd));
+	ASSERT_EQ(1, tw_start_periodic(t, 1, HOUR, SECOND));
+	ASSERT_EQ(1, start(t, 1, HOUR, IDLE, a.fd));
+	/* An error changes nothing. */
+	ASSERT_EQ(-EBADF, start(t, 1, 0, SHUT, -1));
+	ASSERT_EQ(TWHEEL_STATE_PENDING, tw_state(t, 1));
+	ASSERT_EQ(1, tw_start(t, 1, 0, 7));
+	expect_event(t, 1, 7);
+	ASSERT_EQ(-1, read(event, &value, sizeof(value)));
+	send_byte(a.peer);
+	send_byte(b.peer);
+	receive_byte(a.fd);
+	receive_byte(b.fd);
+	EXPECT_STATS(t, .started = 1, .restarted = 7, .expired = 1, .delivered = 1);
+}
+
+/* What has an id of its own choice may have a word. It is not looked at. */
+TEST(word_is_not_looked_at)
+{
+	int t = open_idle();
+	struct connection c = connection();
+	__u64 *words;
+
+	need_words();
+	ASSERT_EQ(0, tw_setup(t, (struct twheel_setup){ .shared_ids = 8 }));
+	words = map_words(t, 8);
+	words[1] = TWHEEL_WORD_STOP;
+	ASSERT_EQ(0, start(t, 1, 0, IDLE, c.fd));
+	event_of(t, 1);
+}
+
+/* Lifetime. */
+
+TEST(closed_socket_stops_it)
+{
+	int t = open_idle();
+	struct connection c = connection();
+
+	ASSERT_EQ(0, start(t, 1, 50 * MS, IDLE, c.fd));
+	close(c.fd);
+	/* The peer hears of it at once: nobody holds the file. */
+	ASSERT_EQ(0, error_of(c.peer));
+	expect_stopped(t, 1);
+	expect_no_timer(t, 1);
+}
+
+static void close_both(struct connection c)
+{
+	close(c.fd);
+	close(c.peer);
+}
+
+static void let_go_by_stop(int t)
+{
+	ASSERT_EQ(0, tw_stop(t, 1));
+}
+
+static void let_go_by_drain(int t)
+{
+	struct twheel_entry entry;
+
+	ASSERT_EQ(1, tw_drain(t, &entry, 1));
+}
+
+static void let_go_by_start(int t)
+{
+	ASSERT_EQ(1, tw_start(t, 1, HOUR, 0));
+}
+
+static void let_go_by_close(int t)
+{
+	close(t);
+}
+
+/* A socket that its program has closed stays until then, and no longer. */
+TEST(socket_is_let_go)
+{
+	void (*const ways[])(int t) = {
+		let_go_by_stop, let_go_by_drain, let_go_by_start, let_go_by_close,
+	};
+	unsigned int i;
+	int t, before;
+
+	own_network();
+	before = sockets_used();
+	for (i = 0; i < ARRAY_SIZE(ways); i++) {
+		struct connection c = connection();
+
+		t = open_idle();
+		ASSERT_EQ(0, start(t, 1, HOUR, i & 1 ? SHUT : IDLE, c.fd));
+		close_both(c);
+		expect_sockets(before + 1);
+		ways[i](t);
+		expect_sockets(before);
+	}
+}
+
+TEST(socket_is_let_go_at_the_deadline)
+{
+	int t, before;
+	struct connection c;
+
+	own_network();
+	before = sockets_used();
+	c = connection();
+	t = open_idle();
+	ASSERT_EQ(0, start(t, 1, 500 * MS, IDLE, c.fd));
+	close_both(c);
+	expect_stopped(t, 1);
+	expect_sockets(before);
+	/* After its event, too, read or not. */
+	c = connection();
+	ASSERT_EQ(0, start(t, 1, 0, IDLE, c.fd));
+	expect_readable(t);
+	close_both(c);
+	expect_sockets(before);
+	event_of(t, 1);
+}
+
+TEST(reset_by_the_peer)
+{
+	const struct linger linger = { .l_onoff = 1 };
+	int t = open_idle();
+	struct connection a = connection(), b = connection();
+
+	ASSERT_EQ(0, start(t, 1, 50 * MS, IDLE, a.fd));
+	ASSERT_EQ(0, start(t, 2, 500 * MS, SHUT, b.fd));
+	ASSERT_EQ(0, setsockopt(a.peer, SOL_SOCKET, SO_LINGER, &linger, sizeof(linger)));
+	ASSERT_EQ(0, setsockopt(b.peer, SOL_SOCKET, SO_LINGER, &linger, sizeof(linger)));
+	close(a.peer);
+	close(b.peer);
+	/* There is nothing to shut down any more. */
+	ASSERT_EQ(0, event_of(t, 1).flags);
+	ASSERT_EQ(0, event_of(t, 2).flags);
+	ASSERT_EQ(-ECONNRESET, error_of(b.fd));
+}
+
+TEST(peer_has_ended)
+{
+	int t = open_idle();
+	struct connection c = connection();
+
+	ASSERT_EQ(0, shutdown(c.peer, SHUT_WR));
+	ASSERT_EQ(0, error_of(c.fd));
+	ASSERT_EQ(0, start(t, 1, SHORT, SHUT, c.fd));
+	ASSERT_EQ(TWHEEL_EVENT_SHUT, event_of(t, 1).flags);
+	ASSERT_EQ(0, error_of(c.peer));
+}
+
+/* The timer follows the socket, not the connection. */
+TEST(connected_again)
+{
+	struct sockaddr none = { .sa_family = AF_UNSPEC };
+	struct sockaddr_in address;
+	socklen_t size = sizeof(address);
+	int t = open_idle(), listener = listening(AF_INET, 0), other;
+	struct connection c = connect_to(listener, AF_INET);
+
+	ASSERT_EQ(0, getsockname(listener, (void *)&address, &size));
+	ASSERT_EQ(0, start(t, 1, 500 * MS, SHUT, c.peer));
+	ASSERT_EQ(0, connect(c.peer, &none, sizeof(none)));
+	ASSERT_EQ(-ENOTCONN, start(t, 2, HOUR, SHUT, c.peer));
+	ASSERT_EQ(0, connect(c.peer, (void *)&address, size));
+	other = accept(listener, NULL, NULL);
+	ASSERT_LE(0, other);
+	ASSERT_EQ(TWHEEL_EVENT_SHUT, event_of(t, 1).flags);
+	ASSERT_EQ(0, error_of(other));
+}
+
+TEST(shut_for_reading_before)
+{
+	const __u64 idle = 600 * MS * test_patience();
+	int t = open_idle();
+	struct connection c = connection();
+	__u64 before = now_ns(), last;
+
+	/* TCP takes data all the same. */
+	ASSERT_EQ(0, shutdown(c.fd, SHUT_RD));
+	ASSERT_EQ(0, start(t, 1, idle, IDLE, c.fd));
+	sleep_ns(idle / 2);
+	last = now_ns();
+	send_byte(c.peer);
+	if (now_ns() - before > idle)
+		test_slow();
+	ASSERT_LE(last + idle - JIFFIES, event_of(t, 1).deadline_ns);
+}
+
+/* Actions. */
+
+TEST(shut)
+{
+	int t = open_idle();
+	struct connection c = connection();
+	struct pollfd readable = { .fd = c.fd, .events = POLLIN | POLLRDHUP };
+	struct twheel_event event;
+	__u64 before = now_ns();
+
+	ASSERT_EQ(0, start(t, 1, SHORT, SHUT, c.fd));
+	event = event_of(t, 1);
+	ASSERT_EQ(TWHEEL_EVENT_SHUT, event.flags);
+	ASSERT_LE(before + SHORT, event.deadline_ns);
+	ASSERT_EQ(1, poll(&readable, 1, 0));
+	ASSERT_TRUE(readable.revents & POLLRDHUP);
+	ASSERT_EQ(0, error_of(c.fd));
+	ASSERT_EQ(0, error_of(c.peer));
+	ASSERT_EQ(-1, send(c.fd, "x", 1, MSG_NOSIGNAL));
+	ASSERT_EQ(EPIPE, errno);
+	expect_no_timer(t, 1);
+}
+
+TEST(shut_wakes_a_reader)
+{
+	int t = open_idle();
+	struct connection c = connection();
+
+	ASSERT_EQ(0, start(t, 1, 50 * MS, SHUT | QUIET, c.fd));
+	/* Nothing else ends this. */
+	ASSERT_EQ(0, error_of(c.fd));
+	expect_stopped(t, 1);
+}
+
+TEST(what_was_received_can_be_read)
+{
+	int t = open_idle();
+	struct connection c = connection();
+
+	send_byte(c.peer);
+	ASSERT_EQ(0, start(t, 1, SHORT, SHUT, c.fd));
+	event_of(t, 1);
+	receive_byte(c.fd);
+	ASSERT_EQ(0, error_of(c.fd));
+}
+
+TEST(reset)
+{
+	int t = open_idle();
+	struct connection c = connection();
+	struct pollfd readable = { .fd = c.fd, .events = POLLIN };
+
+	send_byte(c.peer);
+	ASSERT_EQ(0, start(t, 1, SHORT, RESET, c.fd));
+	ASSERT_EQ(TWHEEL_EVENT_SHUT, event_of(t, 1).flags);
+	ASSERT_EQ(1, poll(&readable, 1, 0));
+	ASSERT_TRUE(readable.revents & POLLHUP);
+	ASSERT_EQ(-ECONNRESET, error_of(c.fd));
+	ASSERT_EQ(-ECONNRESET, error_of(c.peer));
+}
+
+TEST(reset_wakes_a_reader)
+{
+	int t = open_idle();
+	struct connection c = connection();
+
+	ASSERT_EQ(0, start(t, 1, 50 * MS, RESET | QUIET, c.fd));
+	/* A kernel that is asked to read while it disconnects may say EPIPE. */
+	ASSERT_LT(error_of(c.fd), 0);
+	ASSERT_EQ(-ECONNRESET, error_of(c.peer));
+	expect_stopped(t, 1);
+}
+
+TEST(no_action_on_a_socket_that_hears)
+{
+	const __u64 idle = 600 * MS * test_patience();
+	int t = open_idle();
+	struct connection c = connection();
+	__u64 before = now_ns(), last;
+	int i;
+
+	ASSERT_EQ(0, start(t, 1, idle, SHUT | QUIET, c.fd));
+	for (i = 0; i < 6; i++) {
+		sleep_ns(idle / 3);
+		last = now_ns();
+		ASSERT_EQ(1, send(c.peer, "x", 1, MSG_NOSIGNAL));
+		if (now_ns() - before > idle)
+			test_slow();
+		receive_byte(c.fd);
+		before = last;
+	}
+	ASSERT_EQ(0, error_of(c.fd));
+	ASSERT_LE(last + idle - JIFFIES, now_ns());
+	expect_stopped(t, 1);
+}
+
+/* A read into memory that is never there holds the lock of its socket. */
+struct stuck {
+	int fd;
+	void *memory;
+	ssize_t result;
+};
+
+static void *read_stuck(void *data)
+{
+	struct stuck *stuck = data;
+
+	stuck->result = recv(stuck->fd, stuck->memory, 1, 0);
+	return NULL;
+}
+
+static int missing_memory(void **memory)
+{
+	struct uffdio_api api = { .api = UFFD_API };
+	size_t size = sysconf(_SC_PAGESIZE);
+	struct uffdio_register registration = { .mode = UFFDIO_REGISTER_MODE_MISSING };
+	int fd = syscall(SYS_userfaultfd, O_CLOEXEC);
+
+	if (fd < 0)
+		test_skip("this kernel has no userfaultfd");
+	ASSERT_EQ(0, ioctl(fd, UFFDIO_API, &api));
+	*memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	ASSERT_TRUE(*memory != MAP_FAILED);
+	registration.range.start = (unsigned long)*memory;
+	registration.range.len = size;
+	ASSERT_EQ(0, ioctl(fd, UFFDIO_REGISTER, &registration));
+	return fd;
+}
+
+TEST(busy_socket)
+{
+	int t = open_idle(), other = open_idle(), fault;
+	struct connection c = connection(), d = connection();
+	struct uffd_msg message;
+	struct uffdio_zeropage zero = {};
+	struct stuck stuck = { .fd = c.fd };
+	pthread_t thread;
+
+	fault = missing_memory(&stuck.memory);
+	send_byte(c.peer);
+	thread = thread_run(read_stuck, &stuck);
+	ASSERT_EQ(sizeof(message), read(fault, &message, sizeof(message)));
+	ASSERT_EQ(0, start(t, 1, SHORT, SHUT, c.fd));
+	ASSERT_EQ(0, start(t, 2, 2 * SHORT, SHUT, d.fd));
+	ASSERT_EQ(0, start(other, 3, SHORT, SHUT, c.fd));
+	/* Others do not wait for it. */
+	ASSERT_EQ(TWHEEL_EVENT_SHUT, event_of(t, 2).flags);
+	sleep_ns(100 * MS);
+	ASSERT_EQ(TWHEEL_STATE_PENDING, tw_state(t, 1));
+	/* Nor does who takes the timer back, or closes. */
+	ASSERT_EQ(1, start(t, 1, HOUR, SHUT, c.fd));
+	ASSERT_EQ(1, start(t, 1, SHORT, SHUT, c.fd));
+	close(other);
+	sleep_ns(100 * MS);
+	ASSERT_EQ(0, tw_stop(t, 1));
+	ASSERT_EQ(0, start(t, 1, SHORT, SHUT, c.fd));
+	sleep_ns(100 * MS);
+	expect_unread(t, 0);
+	zero.range.start = (unsigned long)stuck.memory;
+	zero.range.len = sysconf(_SC_PAGESIZE);
+	ASSERT_EQ(0, ioctl(fault, UFFDIO_ZEROPAGE, &zero));
+	thread_join(thread);
+	ASSERT_EQ(1, stuck.result);
+	ASSERT_EQ(TWHEEL_EVENT_SHUT, event_of(t, 1).flags);
+	ASSERT_EQ(0, error_of(c.fd));
+	expect_balance(t);
+}
+
+/* Closed while the work is at it, over and over. */
+TEST(closed_while_it_is_shut)
+{
+	int t = open_idle(), before, i;
+	struct twheel_stats stats;
+
+	own_network();
+	before = sockets_used();
+	for (i = 0; i < 200; i++) {
+		struct connection c = connection();
+
+		ASSERT_EQ(0, start(t, i, i * 100 * US % (3 * MS),
+				   (i & 1 ? SHUT : RESET) | (i & 2 ? QUIET : 0), c.fd));
+		sleep_ns(i * 70 * US % (3 * MS));
+		if (i % 5 == 0)
+			tw_stop_flags(t, i, TWHEEL_STOP_WITHDRAW);
+		close_both(c);
+	}
+	expect_counter(t, &stats.pending, &stats, 0);
+	expect_balance(t);
+	expect_sockets(before);
+}
+
+/* Others that have the socket, or the session. */
+
+TEST(accepted_by_another_process)
+{
+	int t = open_idle(), pair[2], fd = -1;
+	char control[CMSG_SPACE(sizeof(int))] = {};
+	struct iovec byte = { .iov_base = "x", .iov_len = 1 };
+	struct msghdr message = {
+		.msg_iov = &byte, .msg_iovlen = 1,
+		.msg_control = control, .msg_controllen = sizeof(control),
+	};
+	struct cmsghdr *header;
+	struct connection c;
+	char room;
+	pid_t pid;
+
+	ASSERT_EQ(0, socketpair(AF_UNIX, SOCK_STREAM, 0, pair));
+	pid = fork();
+	if (!pid) {
+		/* In a network namespace of its own, and gone before the deadline. */
+		own_network();
+		c = connection();
+		header = CMSG_FIRSTHDR(&message);
+		header->cmsg_level = SOL_SOCKET;
+		header->cmsg_type = SCM_RIGHTS;
+		header->cmsg_len = CMSG_LEN(sizeof(int));
+		memcpy(CMSG_DATA(header), &c.fd, sizeof(int));
+		ASSERT_EQ(1, sendmsg(pair[0], &message, 0));
+		ASSERT_EQ(0, error_of(c.peer));
+		_exit(0);
+	}
+	byte.iov_base = &room;
+	ASSERT_EQ(1, recvmsg(pair[1], &message, 0));
+	header = CMSG_FIRSTHDR(&message);
+	ASSERT_TRUE(header);
+	memcpy(&fd, CMSG_DATA(header), sizeof(int));
+	ASSERT_EQ(0, start(t, 1, SHORT, SHUT, fd));
+	ASSERT_EQ(TWHEEL_EVENT_SHUT, event_of(t, 1).flags);
+	ASSERT_EQ(0, error_of(fd));
+	expect_child(pid);
+}
+
+/* The socket lives as long as anybody has it: close() of one of them is none. */
+TEST(child_has_it_too)
+{
+	int t = open_idle(), go[2];
+	struct connection c = connection();
+	char byte;
+	pid_t pid;
+
+	ASSERT_EQ(0, pipe(go));
+	pid = fork();
+	if (!pid) {
+		close(go[1]);
+		ASSERT_EQ(0, read(go[0], &byte, 1));
+		_exit(0);
+	}
+	ASSERT_EQ(0, start(t, 1, SHORT, SHUT, c.fd));
+	close(c.fd);
+	ASSERT_EQ(TWHEEL_EVENT_SHUT, event_of(t, 1).flags);
+	ASSERT_EQ(0, error_of(c.peer));
+	close(go[1]);
+	expect_child(pid);
+}
+
+/* The child's session, and the parent's socket. */
+TEST(session_of_a_child)
+{
+	struct connection c = connection();
+	pid_t pid = fork();
+
+	if (!pid) {
+		int t = open_idle();
+
+		close(c.peer);
+		ASSERT_EQ(0, start(t, 1, SHORT, SHUT, c.fd));
+		ASSERT_EQ(TWHEEL_EVENT_SHUT, event_of(t, 1).flags);
+		ASSERT_EQ(0, start(t, 1, HOUR, SHUT, c.fd));
+		_exit(0);
+	}
+	expect_child(pid);
+	ASSERT_EQ(0, error_of(c.fd));
+}
+
+TEST(ipv6)
+{
+	int t = open_idle(), listener = listening(AF_INET6, 0);
+	struct connection c;
+
+	if (listener < 0)
+		test_skip("this kernel has no IPv6");
+	c = connect_to(listener, AF_INET6);
+	ASSERT_EQ(0, start(t, 1, SHORT, IDLE, c.fd));
+	ASSERT_EQ(0, event_of(t, 1).flags);
+	ASSERT_EQ(0, start(t, 1, SHORT, RESET, c.fd));
+	ASSERT_EQ(TWHEEL_EVENT_SHUT, event_of(t, 1).flags);
+	ASSERT_EQ(-ECONNRESET, error_of(c.peer));
+}
+
+TEST(tls)
+{
+	int t = open_idle();
+	struct connection c = connection();
+
+	if (setsockopt(c.fd, IPPROTO_TCP, TCP_ULP, "tls", sizeof("tls")))
+		test_skip("this kernel has no TLS");
+	ASSERT_EQ(0, start(t, 1, SHORT, SHUT, c.fd));
+	ASSERT_EQ(TWHEEL_EVENT_SHUT, event_of(t, 1).flags);
+	ASSERT_EQ(0, error_of(c.peer));
+}
+
+/* In repair mode, which only CAP_NET_ADMIN can ask for, TCP sends nothing. */
+TEST(repair)
+{
+	const int on = 1, off = 0;
+	int t = open_idle();
+	struct connection c = connection();
+
+	if (setsockopt(c.fd, IPPROTO_TCP, TCP_REPAIR, &on, sizeof(on)))
+		test_skip("this kernel has no TCP_REPAIR");
+	ASSERT_EQ(0, start(t, 1, SHORT, RESET, c.fd));
+	ASSERT_EQ(TWHEEL_EVENT_SHUT, event_of(t, 1).flags);
+	ASSERT_EQ(-1, recv(c.peer, (char[1]){}, 1, MSG_DONTWAIT));
+	ASSERT_EQ(EAGAIN, errno);
+	setsockopt(c.fd, IPPROTO_TCP, TCP_REPAIR, &off, sizeof(off));
+}
+
+/* An eventfd. */
+
+static __u64 signals(int event)
+{
+	__u64 value;
+
+	return read(event, &value, sizeof(value)) < 0 ? 0 : value;
+}
+
+static int open_eventfd(void)
+{
+	int event = eventfd(0, EFD_NONBLOCK);
+
+	ASSERT_LE(0, event);
+	return event;
+}
+
+static void wait_for(int event)
+{
+	struct pollfd readable = { .fd = event, .events = POLLIN };
+
+	ASSERT_EQ(1, poll(&readable, 1, PATIENCE / MS));
+}
+
+TEST(signal)
+{
+	int t = open_idle(), event = open_eventfd();
+
+	ASSERT_EQ(0, start(t, 1, 0, TWHEEL_START_SIGNAL, event));
+	ASSERT_EQ(0, start(t, 2, now_ns(), TWHEEL_START_SIGNAL | TWHEEL_START_ABS, event));
+	expect_unread(t, 2);
+	ASSERT_EQ(2, signals(event));
+	ASSERT_EQ(0, event_of(t, 1).flags);
+	ASSERT_EQ(0, event_of(t, 2).flags);
+	ASSERT_EQ(0, signals(event));
+}
+
+TEST(signal_quietly)
+{
+	int t = open_idle(), event = open_eventfd();
+
+	ASSERT_EQ(0, start(t, 1, SHORT, TWHEEL_START_SIGNAL | QUIET, event));
+	wait_for(event);
+	expect_stopped(t, 1);
+	ASSERT_EQ(1, signals(event));
+	ASSERT_EQ(-ENOENT, tw_stop(t, 1));
+}
+
+TEST(signal_periodically)
+{
+	int t = open_idle(), event = open_eventfd(), i;
+	struct twheel_start args = {
+		.id = 1, .period_ns = 2 * MS, .user_data = 7,
+		.flags = TWHEEL_START_SIGNAL, .fd = event,
+	};
+	struct twheel_event got;
+	struct twheel_entry get;
+
+	ASSERT_EQ(0, tw_ioctl(t, TWHEEL_IOC_START, &args));
+	ASSERT_EQ(0, tw_get(t, 1, &get));
+	ASSERT_EQ(2 * MS, get.period_ns);
+	for (i = 0; i < 5; i++) {
+		wait_for(event);
+		ASSERT_EQ(1, signals(event));
+		expect_readable(t);
+		ASSERT_EQ(1, tw_read(t, &got, 1));
+		ASSERT_EQ(TWHEEL_EVENT_PERIODIC, got.flags);
+	}
+	expect_readable(t);
+	ASSERT_EQ(-EALREADY, tw_stop(t, 1));
+	ASSERT_EQ(1, tw_read(t, &got, 1));
+	ASSERT_EQ(0, got.flags);
+	expect_no_timer(t, 1);
+	expect_balance(t);
+}
+
+TEST(signal_needs_an_eventfd)
+{
+	int t = open_idle();
+
+	ASSERT_EQ(-EBADF, start(t, 1, HOUR, TWHEEL_START_SIGNAL, -1));
+	ASSERT_EQ(-EINVAL, start(t, 1, HOUR, TWHEEL_START_SIGNAL, t));
+	EXPECT_STATS(t, .started = 0);
+}
+
+TEST(signal_heeds_the_word)
+{
+	int t = open_idle(), event = open_eventfd();
+	__u64 *words;
+
+	need_words();
+	ASSERT_EQ(0, tw_setup(t, (struct twheel_setup){ .shared_ids = 8 }));
+	words = map_words(t, 8);
+	words[1] = now_ns() + HOUR;
+	words[2] = TWHEEL_WORD_STOP;
+	ASSERT_EQ(0, start(t, 1, 0, TWHEEL_START_SIGNAL, event));
+	ASSERT_EQ(0, start(t, 2, 0, TWHEEL_START_SIGNAL, event));
+	ASSERT_EQ(0, start(t, 3, 0, TWHEEL_START_SIGNAL, event));
+	event_of(t, 3);
+	expect_stopped(t, 1);
+	ASSERT_EQ(1, signals(event));
+	ASSERT_EQ(TWHEEL_STATE_PENDING, tw_state(t, 1));
+	expect_no_timer(t, 2);
+}
+
+/* The eventfd stays for the timer when its program has closed it. */
+TEST(signal_after_its_close)
+{
+	int t = open_idle(), event = open_eventfd();
+
+	ASSERT_EQ(0, start(t, 1, SHORT, TWHEEL_START_SIGNAL, event));
+	ASSERT_EQ(0, start(t, 2, HOUR, TWHEEL_START_SIGNAL, event));
+	close(event);
+	event_of(t, 1);
+	close(t);
+}
