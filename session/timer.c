@@ -166,15 +166,14 @@ unlock:
 /* Expiry of a timer with a watch. */
 
 /* Returns whether the socket, or what is to be done to it, keeps it from expiring. */
-static bool heed_socket(struct twheel_session *s, struct twheel_utimer *ut,
-			ktime_t now)
+static bool heed_socket(struct twheel_session *s, struct twheel_utimer *ut)
 {
 	struct twheel_session_watch *watch = ut->watch;
 	ktime_t due = due_time(s, ut), deadline;
 
 	if (watch->acted)
 		return false;
-	deadline = twheel_session_watch_look(watch, now, due);
+	deadline = twheel_session_watch_look(s, watch, due);
 	if (!deadline) {
 		end_quietly(s, ut);
 		return true;
@@ -211,7 +210,7 @@ static void watched_expired(struct twheel_timer *timer)
 
 	spin_lock(&s->lock);
 	now = expiry_time(s);
-	if (s->closing || (ut->watch->sk ? heed_socket(s, ut, now) :
+	if (s->closing || (ut->watch->sk ? heed_socket(s, ut) :
 					   heed_word_or_signal(s, ut, now)))
 		goto unlock;
 	if (ut->watch->flags & TWHEEL_START_QUIET) {

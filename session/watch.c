@@ -89,8 +89,8 @@ static u32 stamp_to_keep(u32 stamp, u32 now)
 
 /**
  * twheel_session_watch_look - a timer that watches a socket is due
+ * @s: the session
  * @watch: its watch
- * @now: the time on the session's clock
  * @due: the deadline that has come
  *
  * The stamp is of the jiffy in which data has come, and the jiffy that we are in has
@@ -98,15 +98,18 @@ static u32 stamp_to_keep(u32 stamp, u32 now)
  * and at most two jiffies late. A stamp that has not changed needs no arithmetic: it
  * may be older than what 32 bits can tell.
  *
+ * A CPU may stand still between two reads. The jiffy is read before the stamp, and the
+ * clock after it: then the data only seems to be younger than it is.
+ *
  * Context: Session's lock held, or the action is under way.
  * Return: when the socket is idle for its time, @due if no data has come, and 0 if the
  * socket is closed.
  */
-ktime_t twheel_session_watch_look(struct twheel_session_watch *watch, ktime_t now,
-				  ktime_t due)
+ktime_t twheel_session_watch_look(struct twheel_session *s,
+				  struct twheel_session_watch *watch, ktime_t due)
 {
 	const struct sock *sk = watch->sk;
-	u32 stamp, jiffy;
+	u32 jiffy = tcp_jiffies32, stamp;
 	s32 age;
 
 	if (is_closed(sk))
@@ -115,11 +118,11 @@ ktime_t twheel_session_watch_look(struct twheel_session_watch *watch, ktime_t no
 	/* A connection that is gone has no stamp any more. */
 	if (stamp == watch->stamp || !is_connected(sk))
 		return due;
-	jiffy = tcp_jiffies32;
 	watch->stamp = stamp_to_keep(stamp, jiffy);
 	/* The stamp may be of a jiffy that this CPU does not see yet. */
 	age = max_t(s32, jiffy - stamp, 0);
-	return now + watch->idle_ns + TICK_NSEC - (s64)age * TICK_NSEC;
+	return twheel_session_time(s, ktime_get()) + watch->idle_ns + TICK_NSEC -
+	       (s64)age * TICK_NSEC;
 }
 
 /* Acting. */
@@ -155,10 +158,12 @@ static void reset(struct sock *sk)
 }
 
 /* Socket's lock held. Returns as twheel_session_watch_look(). */
-static ktime_t act_locked(struct twheel_session_watch *watch, ktime_t now)
+static ktime_t act_locked(struct twheel_session *s,
+			  struct twheel_session_watch *watch)
 {
 	struct sock *sk = watch->sk;
-	ktime_t deadline = twheel_session_watch_look(watch, now, now);
+	ktime_t now = twheel_session_time(s, ktime_get());
+	ktime_t deadline = twheel_session_watch_look(s, watch, now);
 
 	/* It was closed, or data has come since the timer has looked. */
 	if (!deadline || deadline > now)
@@ -187,7 +192,7 @@ static void act(struct twheel_session_actions *actions,
 	spin_unlock_bh(&s->lock);
 	locked = try_lock_sock(sk);
 	if (locked) {
-		deadline = act_locked(watch, twheel_session_time(s, ktime_get()));
+		deadline = act_locked(s, watch);
 		release_sock(sk);
 	}
 	cond_resched();

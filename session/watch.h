@@ -75,8 +75,8 @@ twheel_session_watch_make(struct twheel_session *s,
 			  const struct twheel_start *args,
 			  twheel_session_acted acted);
 void twheel_session_watch_free(struct twheel_session_watch *watch);
-ktime_t twheel_session_watch_look(struct twheel_session_watch *watch, ktime_t now,
-				  ktime_t due);
+ktime_t twheel_session_watch_look(struct twheel_session *s,
+				  struct twheel_session_watch *watch, ktime_t due);
 void twheel_session_watch_let_go(struct twheel_session_watch *watch);
 void twheel_session_watch_act(struct twheel_session *s,
 			      struct twheel_session_watch *watch);
@@ -100,8 +100,8 @@ twheel_session_watch_free(struct twheel_session_watch *watch)
 }
 
 static inline ktime_t
-twheel_session_watch_look(struct twheel_session_watch *watch, ktime_t now,
-			  ktime_t due)
+twheel_session_watch_look(struct twheel_session *s,
+			  struct twheel_session_watch *watch, ktime_t due)
 {
 	return 0;
 }
