@@ -123,8 +123,9 @@ struct twheel_session_counters {
  * @timers: timers that are not free
  * @max_timers: limit of @timers
  * @tables: the timers by id
- * @shared_ids: number of @words, 0 if there are none
- * @words: deadlines that the program stores, or NULL. Once there they stay
+ * @shared_ids: number of @words, 0 if there are none. It only grows
+ * @words: deadlines that the program stores, or NULL. The pages of more words are
+ *	these and others
  * @actions: sockets that are to be shut down, or NULL. Once there they stay
  * @event_size: size of the events that are read. Changes only before the first
  *	start
@@ -230,7 +231,6 @@ void twheel_session_close(struct twheel_session *s);
 int twheel_session_setup(struct twheel_session *s,
 			 const struct twheel_setup *setup);
 void twheel_session_info(struct twheel_session *s, struct twheel_info *info);
-int twheel_session_mmap(struct twheel_session *s, struct vm_area_struct *vma);
 void twheel_session_stats_locked(const struct twheel_session *s,
 				 struct twheel_stats *stats)
 	__must_hold(&s->lock);

@@ -7,10 +7,15 @@
  * takes to push the timer back: session_expired() reads the word when the timer
  * is due. The kernel never writes a word.
  *
- * The pages belong to the session. They are made in SETUP, never change, and go
- * when the session is closed. A mapping holds the open file, and so the session. A
- * page that is mapped or pinned has references beside the session's. So nothing
- * is freed that anybody can still reach.
+ * The pages belong to the session. They are made in SETUP, and go when the session
+ * is closed. A mapping holds the open file, and so the session. A page that is
+ * mapped or pinned has references beside the session's. So nothing is freed that
+ * anybody can still reach.
+ *
+ * Words become more, and never fewer. The array of pages is made anew then, with
+ * the pages of the old one at its begin: an old mapping and a new one show the same
+ * words. Everybody but a thread that makes such an array looks at the session's
+ * under its lock.
  *
  * A page is mapped when it is touched, so that a mapping of many words costs
  * nothing in advance, and one that was thrown away (MADV_DONTNEED) comes back.
@@ -18,9 +23,12 @@
 #include <linux/err.h>
 #include <linux/gfp.h>
 #include <linux/math.h>
+#include <linux/minmax.h>
 #include <linux/mm.h>
+#include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
+#include <linux/string.h>
 
 #include "core/compat.h"
 #include "session.h"
@@ -42,14 +50,33 @@ static int add_page(struct twheel_session *s, struct twheel_session_words *words
 	return 0;
 }
 
+/* The pages that the session has already. */
+static void lend_pages(struct twheel_session *s, struct twheel_session_words *words,
+		       u32 nr_pages)
+{
+	const struct twheel_session_words *old;
+
+	/* Pairs with kvfree_rcu() in take_words(). */
+	rcu_read_lock();
+	spin_lock_bh(&s->lock);
+	old = s->words;
+	spin_unlock_bh(&s->lock);
+	if (old) {
+		words->lent = min(old->nr_pages, nr_pages);
+		words->nr_pages = words->lent;
+		memcpy(words->pages, old->pages, words->lent * sizeof(old->pages[0]));
+	}
+	rcu_read_unlock();
+}
+
 /**
- * twheel_session_words_make - make the words of a session
+ * twheel_session_words_make - make the words of a session, or more of them
  * @s: the session
  * @nr: how many, not 0
  *
  * Context: Process, may sleep.
- * Return: the words, all 0, or ERR_PTR() of -ENOSPC at a limit of the user's, or
- * -ENOMEM.
+ * Return: the words, 0 where the session has none yet, or ERR_PTR() of -ENOSPC at a
+ * limit of the user's, or -ENOMEM.
  */
 struct twheel_session_words *
 twheel_session_words_make(struct twheel_session *s, u32 nr)
@@ -62,6 +89,7 @@ twheel_session_words_make(struct twheel_session *s, u32 nr)
 	if (!words)
 		return ERR_PTR(-ENOMEM);
 	words->nr = nr;
+	lend_pages(s, words, nr_pages);
 	while (words->nr_pages < nr_pages) {
 		ret = add_page(s, words);
 		if (ret) {
@@ -85,7 +113,7 @@ void twheel_session_words_free(struct twheel_session *s,
 {
 	if (!words)
 		return;
-	while (words->nr_pages) {
+	while (words->nr_pages > words->lent) {
 		free_page((unsigned long)words->pages[--words->nr_pages]);
 		twheel_session_user_uncharge(s->user, TWHEEL_COUNT_WORD_PAGES);
 		cond_resched();
@@ -95,13 +123,17 @@ void twheel_session_words_free(struct twheel_session *s,
 
 static vm_fault_t words_fault(struct vm_fault *vmf)
 {
-	const struct twheel_session_words *words = vmf->vma->vm_private_data;
+	struct twheel_session *s = vmf->vma->vm_private_data;
+	vm_fault_t ret = VM_FAULT_SIGBUS;
 
-	if (vmf->pgoff >= words->nr_pages)
-		return VM_FAULT_SIGBUS;
-	vmf->page = virt_to_page(words->pages[vmf->pgoff]);
-	get_page(vmf->page);
-	return 0;
+	spin_lock_bh(&s->lock);
+	if (vmf->pgoff < s->words->nr_pages) {
+		vmf->page = virt_to_page(s->words->pages[vmf->pgoff]);
+		get_page(vmf->page);
+		ret = 0;
+	}
+	spin_unlock_bh(&s->lock);
+	return ret;
 }
 
 static const struct vm_operations_struct words_vm_ops = {
@@ -109,27 +141,31 @@ static const struct vm_operations_struct words_vm_ops = {
 };
 
 /**
- * twheel_session_words_map - mmap(2) of a session
- * @words: its words, which the mapping's file keeps
+ * twheel_session_mmap - mmap(2): map the words
+ * @s: the session, which the mapping's file keeps
  * @vma: the new mapping
  *
  * The whole array, shared, or nothing. A child does not inherit the mapping: it
  * would hold the session open. A mapping for reading is never written.
  *
  * Context: Process, mmap_lock held.
- * Return: 0 or -EINVAL.
+ * Return: 0, -ENODEV if the session has no words, -EINVAL.
  */
-int twheel_session_words_map(const struct twheel_session_words *words,
-			     struct vm_area_struct *vma)
+int twheel_session_mmap(struct twheel_session *s, struct vm_area_struct *vma)
 {
 	unsigned long flags = vma->vm_flags;
+	u32 nr_pages;
 
-	if (!(flags & VM_SHARED) || vma->vm_pgoff ||
-	    vma_pages(vma) != words->nr_pages)
+	spin_lock_bh(&s->lock);
+	nr_pages = s->words ? s->words->nr_pages : 0;
+	spin_unlock_bh(&s->lock);
+	if (!nr_pages)
+		return -ENODEV;
+	if (!(flags & VM_SHARED) || vma->vm_pgoff || vma_pages(vma) != nr_pages)
 		return -EINVAL;
 	twheel_vm_flags_mod(vma, VM_DONTCOPY | VM_DONTEXPAND,
 			    flags & VM_WRITE ? 0 : VM_MAYWRITE);
-	vma->vm_private_data = (void *)words;
+	vma->vm_private_data = s;
 	vma->vm_ops = &words_vm_ops;
 	return 0;
 }

@@ -8,6 +8,7 @@
 #include <linux/compiler.h>
 #include <linux/mm.h>
 #include <linux/nospec.h>
+#include <linux/rcupdate.h>
 #include <linux/types.h>
 
 struct twheel_session;
@@ -20,12 +21,17 @@ struct twheel_session;
  *	by the session's lock
  * @nr: number of words. Constant
  * @nr_pages: number of pages. Constant
+ * @lent: so many of them, the first ones, belong to the words whose place these
+ *	are to take. 0 once these are the session's. Guarded by the session's lock
+ * @rcu: another thread may read @pages when others have taken their place
  * @pages: the pages, which a program may write at any time
  */
 struct twheel_session_words {
 	s64 offset;
 	u32 nr;
 	u32 nr_pages;
+	u32 lent;
+	struct rcu_head rcu;
 	u64 *pages[];
 };
 
@@ -54,7 +60,6 @@ struct twheel_session_words *
 twheel_session_words_make(struct twheel_session *s, u32 nr);
 void twheel_session_words_free(struct twheel_session *s,
 			       struct twheel_session_words *words);
-int twheel_session_words_map(const struct twheel_session_words *words,
-			     struct vm_area_struct *vma);
+int twheel_session_mmap(struct twheel_session *s, struct vm_area_struct *vma);
 
 #endif /* _TWHEEL_SESSION_WORDS_H */

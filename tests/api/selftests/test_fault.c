@@ -30,10 +30,19 @@
 
 #define ROUNDS		400
 
-static void expect_unchanged(int fd, const struct twheel_stats *before)
+static __u32 words_of(int fd)
+{
+	struct twheel_info info;
+
+	ASSERT_EQ(0, tw_info(fd, &info));
+	return info.shared_ids;
+}
+
+static void expect_unchanged(int fd, const struct twheel_stats *before, __u32 words)
 {
 	struct twheel_stats after;
 
+	ASSERT_EQ(words, words_of(fd));
 	ASSERT_EQ(0, tw_stats(fd, &after));
 	ASSERT_EQ(before->started, after.started);
 	ASSERT_EQ(before->restarted, after.restarted);
@@ -48,6 +57,7 @@ static void expect_unchanged(int fd, const struct twheel_stats *before)
 static bool fail_once(const struct injector *injector, int nth,
 		      int (*call)(int fd), int fd)
 {
+	__u32 words = words_of(fd);
 	struct twheel_stats before;
 	int result;
 	bool fault;
@@ -60,7 +70,7 @@ static bool fail_once(const struct injector *injector, int nth,
 		return fault;
 	ASSERT_TRUE(fault);
 	ASSERT_TRUE(result == -ENOMEM || result == -EFAULT);
-	expect_unchanged(fd, &before);
+	expect_unchanged(fd, &before, words);
 	ASSERT_LE(0, call(fd));
 	return true;
 }
@@ -243,6 +253,24 @@ TEST(setup_with_words)
 {
 	need_words();
 	walk(no_timers, setup_shared);
+}
+
+static void some_words(int fd)
+{
+	ASSERT_EQ(0, setup_shared(fd));
+	some_timers(fd);
+}
+
+static int grow(int fd)
+{
+	return tw_setup(fd, (struct twheel_setup){
+		.flags = TWHEEL_SETUP_GROW, .shared_ids = 4000 });
+}
+
+TEST(more_words)
+{
+	need_words();
+	walk(some_words, grow);
 }
 
 static int read_one(int fd)

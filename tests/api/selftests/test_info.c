@@ -20,7 +20,7 @@
 			 TWHEEL_FEATURE_NOWAIT | TWHEEL_FEATURE_SHARED | \
 			 TWHEEL_FEATURE_SLACK | TWHEEL_FEATURE_LATENESS | \
 			 TWHEEL_FEATURE_CLOCK | TWHEEL_FEATURE_WAKE | \
-			 TWHEEL_FEATURE_IDLE)
+			 TWHEEL_FEATURE_GROW | TWHEEL_FEATURE_IDLE)
 
 TEST(version_is_one)
 {
@@ -36,7 +36,7 @@ TEST(all_commands_are_there)
 	struct twheel_info info;
 
 	ASSERT_EQ(0, tw_info(session_open(), &info));
-	ASSERT_EQ(ALL_FEATURES & ~(kernel_of_32_bits() ? TWHEEL_FEATURE_SHARED : 0),
+	ASSERT_EQ(ALL_FEATURES & ~(kernel_of_32_bits() ? TWHEEL_FEATURE_SHARED | TWHEEL_FEATURE_GROW : 0),
 		  info.features);
 }
 

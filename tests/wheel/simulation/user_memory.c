@@ -11,7 +11,7 @@
 
 #include "user_space.h"
 
-#define PAGES_MAX	64
+#define PAGES_MAX	512
 
 static char memory[SIM_USERS][USER_MEMORY] __attribute__((__aligned__(4096)));
 static struct page mapped[PAGES_MAX];	/* of words */

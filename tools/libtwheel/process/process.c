@@ -145,6 +145,8 @@ static int set_up(struct twheel_process *p, unsigned long command, void *argumen
 	if (setup && _IOC_SIZE(command) >= offsetofend(struct twheel_setup, clock) &&
 	    setup->clock == CLOCK_BOOTTIME)
 		clock = CLOCK_BOOTTIME;
+	if (setup && setup->flags & TWHEEL_SETUP_GROW)
+		clock = p->session->clock;
 	if (clock != p->session->clock) {
 		fd = timerfd_create(clock, TFD_NONBLOCK | TFD_CLOEXEC);
 		ret = -errno;
@@ -367,7 +369,13 @@ int twheel_process_fd(const struct twheel_process *p)
 /* The words of a session that was set up with some, or NULL. */
 __u64 *twheel_process_words(const struct twheel_process *p)
 {
-	return p->session->words ? (__u64 *)p->session->words->pages[0] : NULL;
+	struct twheel_session *s = p->session;
+	__u64 *words;
+
+	spin_lock_bh(&s->lock);
+	words = s->words ? (__u64 *)s->words->pages[0] : NULL;
+	spin_unlock_bh(&s->lock);
+	return words;
 }
 
 /**

@@ -122,20 +122,52 @@ void twheel_session_wake_later(struct twheel_session *s,
 	twheel_session_wake_at_tick_end(s, timer, 1);
 }
 
-/* Words. */
+/*
+ * Words. Room for all that there can ever be is kept from the first ones on, so that
+ * they stay where they are when they become more.
+ */
+
+#define WORDS_ROOM	(TWHEEL_TIMERS_MAX * sizeof(u64))
+
+/* The first @size bytes of @room, which is made if it is NULL. Returns NULL or the room. */
+static u64 *make_words_usable(u64 *room, size_t size)
+{
+	void *place = room;
+	int saved = errno;
+
+	if (!place)
+		place = mmap(NULL, WORDS_ROOM, PROT_NONE,
+			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (place == MAP_FAILED) {
+		place = NULL;
+	} else if (mprotect(place, size, PROT_READ | PROT_WRITE)) {
+		if (!room)
+			munmap(place, WORDS_ROOM);
+		place = NULL;
+	}
+	errno = saved;
+	return place;
+}
 
 struct twheel_session_words *
 twheel_session_words_make(struct twheel_session *s, u32 nr)
 {
 	u32 nr_pages = DIV_ROUND_UP(nr, TWHEEL_WORDS_PER_PAGE), i;
 	struct twheel_session_words *words;
-	u64 *all;
+	u64 *all = NULL;
 
 	words = calloc(1, struct_size(words, pages, nr_pages));
-	all = calloc(nr_pages, PAGE_SIZE);
-	if (!words || !all) {
+	if (!words)
+		return ERR_PTR(-ENOMEM);
+	spin_lock_bh(&s->lock);
+	if (s->words) {
+		all = s->words->pages[0];
+		words->lent = min(s->words->nr_pages, nr_pages);
+	}
+	spin_unlock_bh(&s->lock);
+	all = make_words_usable(all, nr_pages * PAGE_SIZE);
+	if (!all) {
 		free(words);
-		free(all);
 		return ERR_PTR(-ENOMEM);
 	}
 	words->nr = nr;
@@ -148,13 +180,12 @@ twheel_session_words_make(struct twheel_session *s, u32 nr)
 void twheel_session_words_free(struct twheel_session *s,
 			       struct twheel_session_words *words)
 {
-	if (words)
-		free(words->pages[0]);
+	if (words && !words->lent)
+		munmap(words->pages[0], WORDS_ROOM);
 	free(words);
 }
 
-int twheel_session_words_map(const struct twheel_session_words *words,
-			     struct vm_area_struct *vma)
+int twheel_session_mmap(struct twheel_session *s, struct vm_area_struct *vma)
 {
 	return -ENODEV;
 }
