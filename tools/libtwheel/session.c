@@ -41,31 +41,71 @@ int twheel_backend(const struct twheel *t)
 	return process_of(t) ? TWHEEL_BACKEND_PROCESS : TWHEEL_BACKEND_KERNEL;
 }
 
-static size_t words_size(const struct twheel *t)
+/* Threads may be about to use the words that there were: these stay where they are. */
+static void show_words(struct twheel *t, __u64 *words, __u32 nr)
 {
-	return t->shared_ids * sizeof(*t->words);
+	__atomic_store_n(&t->words, words, __ATOMIC_RELAXED);
+	/* Pairs with has_word(). */
+	__atomic_store_n(&t->shared_ids, nr, __ATOMIC_RELEASE);
 }
 
-static int map_words(struct twheel *t)
+/* -EINVAL also if there are more of them by now. */
+static int map_words(struct session *session, __u32 nr)
 {
-	int saved = errno;
-	void *words;
+	struct mapping *mapping;
+	int saved = errno, ret;
 
-	if (!t->shared_ids)
-		return 0;
-	if (process_of(t)) {
-		t->words = twheel_process_words(process_of(t));
-		return 0;
-	}
-	words = mmap(NULL, words_size(t), PROT_READ | PROT_WRITE, MAP_SHARED, t->fd, 0);
-	if (words == MAP_FAILED) {
-		int ret = -errno;
-
+	mapping = malloc(sizeof(*mapping));
+	if (!mapping)
+		return -ENOMEM;
+	mapping->size = nr * sizeof(__u64);
+	mapping->words = mmap(NULL, mapping->size, PROT_READ | PROT_WRITE, MAP_SHARED,
+			      session->head.fd, 0);
+	if (mapping->words == MAP_FAILED) {
+		ret = -errno;
+		free(mapping);
 		errno = saved;
 		return ret;
 	}
-	t->words = words;
+	mapping->next = session->mapped;
+	session->mapped = mapping;
+	show_words(&session->head, mapping->words, nr);
 	return 0;
+}
+
+static void unmap_words(struct session *session)
+{
+	struct mapping *mapping;
+
+	while ((mapping = session->mapped)) {
+		session->mapped = mapping->next;
+		/* In a child another mapping may be at this address. */
+		if (session->pid == getpid())
+			munmap(mapping->words, mapping->size);
+		free(mapping);
+	}
+}
+
+/* Other processes may have the session, too, and ask for more words at any time. */
+static int use_words(struct session *session, struct twheel_info *info)
+{
+	struct twheel *t = &session->head;
+	int ret = 0;
+	__u32 nr;
+
+	do {
+		nr = info->shared_ids;
+		if (nr == t->shared_ids)
+			return 0;
+		if (!process_of(t))
+			ret = map_words(session, nr);
+		else
+			show_words(t, twheel_process_words(process_of(t)), nr);
+		if (ret != -EINVAL)
+			return ret;
+		ret = twheel_command(t, TWHEEL_IOC_INFO, info);
+	} while (!ret && info->shared_ids != nr);
+	return ret ?: -EINVAL;
 }
 
 static int attach(struct session *session)
@@ -80,11 +120,11 @@ static int attach(struct session *session)
 		return ret;
 	if (info.event_size != session->event_size)
 		return -EINVAL;
-	t->shared_ids = info.shared_ids;
 	/* An older module does not say it. */
 	t->clock = info.clock ? (clockid_t)info.clock : CLOCK_MONOTONIC;
 	session->pid = getpid();
-	return map_words(t);
+	pthread_mutex_init(&session->growing, NULL);
+	return use_words(session, &info);
 }
 
 int twheel_attach_sized(struct twheel **t, int fd, size_t event_size)
@@ -235,15 +275,40 @@ int twheel_open_sized(struct twheel **t, const struct twheel_setup *setup,
 	return twheel_open_flags_sized(t, setup, setup_size, event_size, 0);
 }
 
+static int grow(struct session *session, __u32 shared_ids)
+{
+	struct twheel_setup setup = {
+		.flags = TWHEEL_SETUP_GROW,
+		.shared_ids = shared_ids,
+	};
+	struct twheel_info info = {};
+	int ret = twheel_command(&session->head, TWHEEL_IOC_SETUP, &setup);
+
+	if (!ret)
+		ret = twheel_command(&session->head, TWHEEL_IOC_INFO, &info);
+	return ret ?: use_words(session, &info);
+}
+
+int twheel_grow(struct twheel *t, __u32 shared_ids)
+{
+	struct session *session = to_session(t);
+	int ret;
+
+	if (!process_of(t) && session->pid != getpid())
+		return -EINVAL;
+	pthread_mutex_lock(&session->growing);
+	ret = grow(session, shared_ids);
+	pthread_mutex_unlock(&session->growing);
+	return ret;
+}
+
 void twheel_close(struct twheel *t)
 {
 	int saved = errno;
 
 	if (!t)
 		return;
-	/* In a child another mapping may be at this address. */
-	if (t->words && !process_of(t) && to_session(t)->pid == getpid())
-		munmap(t->words, words_size(t));
+	unmap_words(to_session(t));
 	close_backend(to_session(t));
 	free(to_session(t));
 	errno = saved;
@@ -414,7 +479,7 @@ static bool push_word(struct twheel *t, __u64 id, __u64 deadline_ns)
 	do {
 		if (word == TWHEEL_WORD_NONE || word > deadline_ns)
 			return false;
-	} while (!__atomic_compare_exchange_n(&t->words[id], &word, deadline_ns, false,
+	} while (!__atomic_compare_exchange_n(&twheel_words(t)[id], &word, deadline_ns, false,
 					      __ATOMIC_RELAXED, __ATOMIC_RELAXED));
 	return true;
 }

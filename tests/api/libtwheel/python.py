@@ -200,6 +200,22 @@ def test_slack():
             assert t.get(5).deadline_ns % t.info().tick_ns == 0
 
 
+def test_more_words():
+    with twheel.Twheel(shared_ids=8) as t:
+        first, fd = t.words, t.fileno()
+        first[7] = 77
+        t.grow(3000)
+        assert (len(t.words), t.words[7], len(first)) == (3000, 77, 8)
+        first[7] = 88
+        t.words[2999] = 99
+        assert (t.words[7], t.word(2999)) == (88, 99)
+        raises(OSError, lambda: t.grow(8))
+    # A view of before holds the session, too.
+    assert first[7] == 88 and os.fstat(fd)
+    del first
+    raises(OSError, lambda: os.fstat(fd))
+
+
 def test_words_are_memory():
     with twheel.Twheel(shared_ids=600) as t:
         words = t.words
