@@ -28,15 +28,15 @@ static void a_node_is_as_small_as_promised(struct kunit *test)
 			6 * sizeof(u64) + sizeof(struct lockdep_map));
 }
 
-/* The ticks in a minute at which 10,000 timers expire that have this slack. */
-static u32 ticks_with_slack(struct kunit *test, u64 slack_ns)
+/* The ticks in a minute at which so many timers expire that have this slack. */
+static u32 ticks_with_slack(struct kunit *test, u32 timers, u64 slack_ns)
 {
 	const u64 begin = 1000 * 60 * (u64)NSEC_PER_SEC;
 	u32 seed = 1, distinct = 0, i;
 	u8 *used = kunit_kzalloc(test, 61000, GFP_KERNEL);
 
 	KUNIT_ASSERT_NOT_NULL(test, used);
-	for (i = 0; i < 10000; i++) {
+	for (i = 0; i < timers; i++) {
 		u64 at, deadline;
 
 		seed = seed * 1664525 + 1013904223;
@@ -54,13 +54,17 @@ static u32 ticks_with_slack(struct kunit *test, u64 slack_ns)
 /* By arithmetic: n ticks of which each timer takes one at random. */
 static void timers_with_slack_meet(struct kunit *test)
 {
-	static const struct { u64 slack_ms; u32 ticks; } cases[] = {
-		{ 0, 60 * 154 }, { 8, 60 * 92 }, { 64, 60 * 1000 / 64 },
+	static const struct { u32 timers; u64 slack_ms; u32 ticks; } cases[] = {
+		{ 10000, 0, 60 * 154 }, { 10000, 8, 60 * 92 },
+		{ 10000, 64, 60 * 1000 / 64 },
+		{ 100000, 0, 60 * 811 }, { 100000, 8, 60 * 1000 / 8 },
+		{ 100000, 64, 60 * 1000 / 64 },
 	};
 	u32 i, ticks;
 
 	for (i = 0; i < ARRAY_SIZE(cases); i++) {
-		ticks = ticks_with_slack(test, cases[i].slack_ms * NSEC_PER_MSEC);
+		ticks = ticks_with_slack(test, cases[i].timers,
+					 cases[i].slack_ms * NSEC_PER_MSEC);
 		KUNIT_EXPECT_GE(test, ticks * 10, cases[i].ticks * 9);
 		KUNIT_EXPECT_LE(test, ticks * 10, cases[i].ticks * 11);
 	}
