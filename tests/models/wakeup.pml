@@ -18,22 +18,23 @@
  * the lock of the wait queue.
  *
  * code session/session.h twheel_session_wake_at_tick_end 1e657fb9
- * code session/timer.c session_expired 67fba83c
- * code session/waker.c wake 7d77230b
+ * code session/timer.c session_expired 583bc406
+ * code session/timer.c queue_event 9bdd47e1
+ * code session/waker.c wake d764c6f7
  * code session/waker.c wake_now 9d7bb34d
- * code session/waker.c twheel_session_wake_later 1524d2b3
+ * code session/waker.c twheel_session_wake_later 2b439b58
  * code session/read.c twheel_session_wake 1336c795
  * code session/read.c twheel_session_readable a1587139
- * code session/read.c twheel_session_pass_on e6372644
+ * code session/read.c twheel_session_pass_on fba23593
  * code session/read.c twheel_session_read aa336792
- * code session/open.c stop_chunk 8f35453a
+ * code session/open.c stop_chunk 9f615409
  * code session/open.c twheel_session_close 14f0699a
- * code twheel_chardev.c twheel_read_iter d91dd725
- * code twheel_chardev.c twheel_poll 0e79ff79
+ * code twheel_chardev.c twheel_read_iter c4e30ef8
+ * code twheel_chardev.c twheel_poll 9b092bec
  * code core/tick.c run_tick_ends 45c0aabb
- * code core/tick.c run_tick a01ccc98
- * code core/tick.c twheel_tick 441b25c7
- * accepted: Who wakes for events that may wait is in the model, as LATER.
+ * code core/tick.c run_tick 660b3efa
+ * code core/tick.c twheel_tick d93cb6e4
+ * accepted: session_expired() queues in a function of its own, and a close stops watches, too
  *
  * right
  * right CLOSE

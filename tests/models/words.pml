@@ -28,9 +28,9 @@
  *
  * code session/timer.c heed_word 137cadc9
  * code session/timer.c has_word 17260ef4
- * code session/timer.c session_expired 7808eef8
+ * code session/timer.c session_expired eb199b33
  * code session/words.h twheel_session_words_read 6005d4a0
- * accepted: Only who is told of an event, and when, is another function now.
+ * accepted: session_expired() queues in a function of its own, after the same looks
  *
  * right
  * broken WRITE_BACK: assertion violated !(closed)

@@ -164,10 +164,10 @@ static bool fill_start(const struct oracle_session *os, const struct oracle_id *
 	if (sim_chance(4))
 		args->slack_ns = sim_below(sim_chance(2) ? 3 * call_choice.tick_ns : U32_MAX);
 	if (sim_chance(32))
-		args->flags |= 4;
+		args->flags |= 1U << 31;
 	if (sim_chance(64))
 		args->period_ns = 1ULL << 63;
-	return args->flags & 4 ||
+	return args->flags & 1U << 31 ||
 	       args->period_ns > KTIME_MAX || args->expires_ns > KTIME_MAX ||
 	       (!(args->id & TWHEEL_ID_KERNEL) && args->id >= os->max_timers);
 }
@@ -406,7 +406,7 @@ static void plan(struct user_file *f, struct planned *p)
 		args.id = any_id();
 		p->own = NULL;
 		p->invalid = true;
-		args.flags |= 4;
+		args.flags |= 1U << 31;
 	}
 	p->t = oracle_new_start(os, p->own, &args);
 	p->in = (struct twheel_op) {
