@@ -1,0 +1,669 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A thousand sockets, each with a timer that is due when it is idle
+ *
+ * Two threads have half of the connections each, and go from CPU to CPU. One end of
+ * a connection has the timer, and the other end talks. All that may happen to them
+ * happens at random: data, starts, stops, shutdowns, closes, the end of a session.
+ * A life of a timer begins with a start, and ends once: by its event, by a stop,
+ * with its session, with a shutdown that nobody is told of, or with its socket.
+ *
+ * A timer is judged by the program's own clocks. Data that the socket had by some time
+ * was sent after another time: see struct message. A deadline that is later than the
+ * first and not by the idle interval later than the second is early, on any machine.
+ * TCP's clock goes on at a tick of the kernel, as CLOCK_MONOTONIC_COARSE does, which
+ * may be late on a machine that is. How late a timer is depends on when the CPU gets to
+ * run it, too, so that it has a limit only where time is exact.
+ */
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <errno.h>
+#include <linux/tcp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "harness.h"
+#include "proc.h"
+#include "session.h"
+
+#define CONNECTIONS	1000U
+#define THREADS		2U
+#define OF_A_THREAD	(CONNECTIONS / THREADS)
+#define SESSIONS	2U		/* of a thread */
+#define TALKATIVE	16U		/* half of what happens, happens to these */
+#define MESSAGES	64U
+#define SHORTEST_NS	(20 * MS)
+#define NEVER		(~0ULL)
+#define LATE_MAX	100000U
+#define IS_ESTABLISHED	1		/* of tcpi_state */
+
+/**
+ * struct message - a byte from the peer
+ * @before: before it was sent
+ * @coarse: the same by TCP's clock
+ * @after: when the send had returned
+ * @there: when the socket was seen to have it, or NEVER
+ */
+struct message {
+	__u64 before, coarse, after, there;
+};
+
+enum timer {
+	NONE,
+	RUNS,
+	/* Its socket is closed. It may have expired before that. */
+	ABANDONED,
+};
+
+/**
+ * struct connection - a connection and its timer
+ * @ours: the socket with the timer
+ * @peer: the other end
+ * @timer: what is known of the timer
+ * @life: the timer's user_data, which no other life has
+ * @flags: TWHEEL_START_SHUT and its like
+ * @idle_ns: the idle interval
+ * @before: before the timer was started
+ * @after: after that
+ * @closed: when close(2) of @ours had returned, for an ABANDONED timer
+ * @handled: somebody else than this timer may have shut it down
+ * @sent: how many bytes the peer has sent
+ * @messages: the last ones since the start
+ * @nr_messages: how many there were
+ */
+struct connection {
+	int ours, peer;
+	enum timer timer;
+	__u64 life;
+	__u32 flags;
+	__u64 idle_ns;
+	__u64 before, after, closed;
+	bool handled;
+	__u64 sent;
+	struct message messages[MESSAGES];
+	unsigned int nr_messages;
+};
+
+struct totals {
+	unsigned int starts, restarts, refused, stops, withdrawals, events, acted,
+		     told_nobody, abandoned, sessions, heard;
+};
+
+struct thread {
+	struct connection connections[OF_A_THREAD];
+	int sessions[SESSIONS];
+	int listener;
+	struct sockaddr_in address;
+	unsigned int cpu;
+	__u64 seed, life, carried;
+	struct totals totals;
+	long long late[LATE_MAX];
+	unsigned int nr_late;
+};
+
+static __u64 tick, jiffy;
+
+static bool one_in(struct thread *t, unsigned int n)
+{
+	return !(random_number(&t->seed) % n);
+}
+
+/* ----- connections ----- */
+
+static struct tcp_info tcp_info(const struct connection *c)
+{
+	struct tcp_info info;
+	socklen_t size = sizeof(info);
+
+	ASSERT_EQ(0, getsockopt(c->ours, IPPROTO_TCP, TCP_INFO, &info, &size));
+	return info;
+}
+
+static bool is_whole(const struct connection *c)
+{
+	return tcp_info(c).tcpi_state == IS_ESTABLISHED;
+}
+
+/* So that a close leaves nothing in TIME_WAIT. */
+static void reset_at_close(int fd)
+{
+	struct linger linger = { .l_onoff = 1 };
+
+	ASSERT_EQ(0, setsockopt(fd, SOL_SOCKET, SO_LINGER, &linger, sizeof(linger)));
+}
+
+static void listen_to(struct thread *t)
+{
+	socklen_t size = sizeof(t->address);
+
+	t->address = (struct sockaddr_in){
+		.sin_family		= AF_INET,
+		.sin_addr.s_addr	= htonl(INADDR_LOOPBACK),
+	};
+	t->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	ASSERT_LE(0, t->listener);
+	ASSERT_EQ(0, bind(t->listener, (void *)&t->address, size));
+	ASSERT_EQ(0, listen(t->listener, 16));
+	ASSERT_EQ(0, getsockname(t->listener, (void *)&t->address, &size));
+}
+
+static void connect_it(struct thread *t, struct connection *c)
+{
+	int one = 1;
+
+	c->peer = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	ASSERT_LE(0, c->peer);
+	ASSERT_EQ(0, connect(c->peer, (void *)&t->address, sizeof(t->address)));
+	c->ours = accept4(t->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+	ASSERT_LE(0, c->ours);
+	ASSERT_EQ(0, setsockopt(c->peer, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one)));
+	reset_at_close(c->ours);
+	reset_at_close(c->peer);
+	c->handled = false;
+	c->sent = 0;
+}
+
+static void read_ours(struct connection *c)
+{
+	char bytes[256];
+
+	while (recv(c->ours, bytes, sizeof(bytes), 0) > 0)
+		;
+}
+
+/* On a machine that is slow it may arrive later than the send returns. */
+static void talk(struct thread *t, struct connection *c)
+{
+	struct message *message = &c->messages[c->nr_messages++ % MESSAGES];
+
+	*message = (struct message){
+		.coarse	= clock_ns(CLOCK_MONOTONIC_COARSE),
+		.before	= now_ns(),
+		.there	= NEVER,
+	};
+	c->sent += send(c->peer, "", 1, MSG_NOSIGNAL | MSG_DONTWAIT) == 1;
+	message->after = now_ns();
+	if (tcp_info(c).tcpi_bytes_received == c->sent) {
+		message->there = now_ns();
+		t->totals.heard++;
+	}
+	if (one_in(t, 4))
+		read_ours(c);
+}
+
+/* ----- timers ----- */
+
+static int session_of(const struct thread *t, const struct connection *c)
+{
+	return t->sessions[(c - t->connections) % SESSIONS];
+}
+
+static const struct message *message_of(const struct connection *c, unsigned int i)
+{
+	return i < c->nr_messages ? &c->messages[i] : NULL;
+}
+
+static __u64 sent(const struct message *m)
+{
+	return time_is_exact() ? m->before : m->coarse;
+}
+
+/* The earliest deadline that is allowed at @deadline. */
+static __u64 not_before(const struct connection *c, __u64 deadline)
+{
+	__u64 heard = c->before;
+	const struct message *m;
+	unsigned int i;
+
+	for (i = 0; i < MESSAGES && (m = message_of(c, i)); i++)
+		if (m->there <= deadline && sent(m) > heard)
+			heard = sent(m);
+	return heard + c->idle_ns;
+}
+
+/* The latest one, without what the wheel and the machine add. */
+static __u64 not_after(const struct connection *c, __u64 expired)
+{
+	__u64 heard = c->after;
+	const struct message *m;
+	unsigned int i;
+
+	for (i = 0; i < MESSAGES && (m = message_of(c, i)); i++)
+		if (m->before < expired && m->after > heard)
+			heard = m->after;
+	return heard + c->idle_ns;
+}
+
+static void note_lateness(struct thread *t, long long late)
+{
+	if (t->nr_late < LATE_MAX)
+		t->late[t->nr_late++] = late;
+	if (time_is_exact())
+		ASSERT_LE(late, tick + 2 * jiffy + 300 * US);
+}
+
+static void take_event(struct thread *t, const struct twheel_event *event)
+{
+	struct connection *c = &t->connections[event->id];
+	bool acts;
+
+	ASSERT_LT(event->id, OF_A_THREAD);
+	ASSERT_NE(NONE, c->timer);
+	ASSERT_EQ(c->life, event->user_data);
+	ASSERT_EQ(0, c->flags & TWHEEL_START_QUIET);
+	ASSERT_LE(not_before(c, event->deadline_ns), event->deadline_ns);
+	ASSERT_LE(event->deadline_ns, event->expired_ns);
+	ASSERT_LE(event->expired_ns, now_ns());
+	acts = c->flags & (TWHEEL_START_SHUT | TWHEEL_START_RESET);
+	if (c->timer == ABANDONED) {
+		ASSERT_LE(event->expired_ns, c->closed);
+	} else {
+		if (!c->handled) {
+			ASSERT_EQ(acts ? TWHEEL_EVENT_SHUT : 0, event->flags);
+			ASSERT_EQ(acts, !is_whole(c));
+		}
+		note_lateness(t, event->expired_ns -
+				 not_after(c, event->expired_ns));
+	}
+	t->totals.acted += acts;
+	t->totals.events++;
+	c->timer = NONE;
+}
+
+static void read_events(struct thread *t)
+{
+	struct twheel_event events[64];
+	unsigned int s;
+	ssize_t got, i;
+
+	for (s = 0; s < SESSIONS; s++) {
+		got = tw_read(t->sessions[s], events, ARRAY_SIZE(events));
+		ASSERT_TRUE(got > 0 || got == -EAGAIN);
+		for (i = 0; i < got; i++)
+			take_event(t, &events[i]);
+	}
+}
+
+/* A timer that tells nobody has shut its socket down, and not too early. */
+static void look_for_quiet_end(struct thread *t, struct connection *c)
+{
+	if (c->timer != RUNS || !(c->flags & TWHEEL_START_QUIET) || c->handled ||
+	    is_whole(c))
+		return;
+	ASSERT_LE(not_before(c, now_ns()), now_ns());
+	t->totals.told_nobody++;
+	c->timer = NONE;
+}
+
+static __u32 any_flags(struct thread *t)
+{
+	static const __u32 flags[] = {
+		0, TWHEEL_START_SHUT, TWHEEL_START_RESET,
+		TWHEEL_START_SHUT | TWHEEL_START_QUIET,
+		TWHEEL_START_RESET | TWHEEL_START_QUIET,
+	};
+
+	return flags[random_number(&t->seed) % ARRAY_SIZE(flags)];
+}
+
+/* The socket was not whole any more, as the timer that runs has just acted. */
+static void start_failed(struct thread *t, struct connection *c, int result)
+{
+	ASSERT_EQ(-ENOTCONN, result);
+	ASSERT_TRUE(!is_whole(c));
+	ASSERT_TRUE(c->handled || (c->timer == RUNS && c->flags));
+	t->totals.refused++;
+}
+
+static void start(struct thread *t, struct connection *c)
+{
+	struct twheel_start args = {
+		.id		= c - t->connections,
+		.expires_ns	= SHORTEST_NS + random_number(&t->seed) %
+				  (test_patience() * 200 * MS),
+		.user_data	= t->life + 1,
+		.flags		= any_flags(t) | TWHEEL_START_IDLE |
+				  TWHEEL_START_REPLACE,
+		.fd		= c->ours,
+	};
+	/* It may act while the start waits for that. The socket was whole before. */
+	bool may_act = c->timer == RUNS && c->flags;
+	__u64 before = now_ns();
+	int result = tw_ioctl(session_of(t, c), TWHEEL_IOC_START, &args);
+
+	if (result < 0) {
+		start_failed(t, c, result);
+		return;
+	}
+	/* 1 is for a timer that was pending, and whose life has ended so. */
+	ASSERT_TRUE(!result || c->timer != NONE);
+	t->totals.starts++;
+	t->totals.restarts += result;
+	*c = (struct connection){
+		.ours		= c->ours,
+		.peer		= c->peer,
+		.handled	= c->handled || (may_act && !is_whole(c)),
+		.sent		= c->sent,
+		.timer		= RUNS,
+		.life		= ++t->life,
+		.flags		= args.flags & ~(TWHEEL_START_IDLE | TWHEEL_START_REPLACE),
+		.idle_ns	= args.expires_ns,
+		.before		= before,
+		.after		= now_ns(),
+	};
+}
+
+/* From now on it does nothing to its socket, and has done it before a withdrawal. */
+static void stop(struct thread *t, struct connection *c)
+{
+	int result = tw_stop_flags(session_of(t, c), c - t->connections,
+				   TWHEEL_STOP_WITHDRAW);
+	bool acts = c->flags & (TWHEEL_START_SHUT | TWHEEL_START_RESET);
+
+	if (result == 1) {
+		ASSERT_NE(NONE, c->timer);
+		ASSERT_EQ(0, c->flags & TWHEEL_START_QUIET);
+		t->totals.withdrawals++;
+	} else if (!result) {
+		ASSERT_NE(NONE, c->timer);
+		t->totals.stops++;
+	} else {
+		ASSERT_EQ(-ENOENT, result);
+		ASSERT_TRUE(c->timer != RUNS || c->flags & TWHEEL_START_QUIET);
+	}
+	if (c->timer == RUNS && !c->handled)
+		ASSERT_EQ(result && acts, !is_whole(c));
+	c->timer = NONE;
+}
+
+/* ----- what happens ----- */
+
+/* With no timer, or a stopped one, nobody but the program does anything to it. */
+static void renew(struct thread *t, struct connection *c)
+{
+	if (c->timer != NONE && one_in(t, 3))
+		stop(t, c);
+	if (one_in(t, 2)) {
+		close(c->ours);
+		c->closed = now_ns();
+		close(c->peer);
+	} else {
+		close(c->peer);
+		close(c->ours);
+		c->closed = now_ns();
+	}
+	if (c->timer != NONE) {
+		c->timer = ABANDONED;
+		t->totals.abandoned++;
+	}
+	connect_it(t, c);
+}
+
+static void half_close(struct thread *t, struct connection *c)
+{
+	c->handled = true;
+	if (one_in(t, 2))
+		shutdown(c->peer, SHUT_WR);
+	else
+		shutdown(c->ours, one_in(t, 2) ? SHUT_RD : SHUT_WR);
+}
+
+static bool was_touched(const struct connection *c)
+{
+	return c->handled || !is_whole(c);
+}
+
+static void happen(struct thread *t, struct connection *c)
+{
+	unsigned int what = random_number(&t->seed) % 100;
+
+	look_for_quiet_end(t, c);
+	if (what < 60) {
+		talk(t, c);
+	} else if (what < 80) {
+		if (c->timer != RUNS && was_touched(c))
+			renew(t, c);
+		start(t, c);
+	} else if (what < 90) {
+		stop(t, c);
+	} else if (what < 96) {
+		renew(t, c);
+	} else {
+		half_close(t, c);
+	}
+}
+
+/* None of its timers does anything to a socket from now on. */
+static void close_session(struct thread *t, unsigned int s)
+{
+	bool whole[OF_A_THREAD];
+	struct twheel_stats stats;
+	unsigned int i;
+
+	read_events(t);
+	ASSERT_EQ(0, tw_stats(t->sessions[s], &stats));
+	t->carried += stats.carried;
+	close(t->sessions[s]);
+	for (i = s; i < OF_A_THREAD; i += SESSIONS) {
+		t->connections[i].timer = NONE;
+		whole[i] = is_whole(&t->connections[i]);
+	}
+	t->sessions[s] = session_open_nonblock();
+	sleep_ns(tick);
+	for (i = s; i < OF_A_THREAD; i += SESSIONS)
+		ASSERT_EQ(whole[i], is_whole(&t->connections[i]));
+	t->totals.sessions++;
+}
+
+static struct connection *any_connection(struct thread *t)
+{
+	unsigned int most = one_in(t, 2) ? TALKATIVE : OF_A_THREAD;
+
+	return &t->connections[random_number(&t->seed) % most];
+}
+
+static void go_to(struct thread *t, unsigned int cpu)
+{
+	t->cpu = cpu;
+	pin_cpu(cpu);
+}
+
+static void *live(void *data)
+{
+	unsigned int cpus = sysconf(_SC_NPROCESSORS_ONLN), i, nr = 0;
+	struct thread *t = data;
+	__u64 end;
+
+	for (i = 0; i < OF_A_THREAD; i++)
+		start(t, &t->connections[i]);
+	end = now_ns() + test_patience() * test_duration() * SECOND / 2;
+	for (; now_ns() < end; nr++) {
+		happen(t, any_connection(t));
+		if (!(nr % 128))
+			read_events(t);
+		if (one_in(t, 50))
+			go_to(t, (t->cpu + 1) % cpus);
+		if (one_in(t, 1000))
+			close_session(t, random_number(&t->seed) % SESSIONS);
+	}
+	return NULL;
+}
+
+/* ----- the end ----- */
+
+static unsigned int still_running(struct thread *t)
+{
+	unsigned int i, nr = 0;
+
+	read_events(t);
+	for (i = 0; i < OF_A_THREAD; i++) {
+		look_for_quiet_end(t, &t->connections[i]);
+		/* Of a socket that the program has shut down nobody can tell. */
+		if (t->connections[i].timer == RUNS &&
+		    !(t->connections[i].handled &&
+		      t->connections[i].flags & TWHEEL_START_QUIET))
+			nr++;
+	}
+	return nr;
+}
+
+static unsigned int pending(struct thread *t)
+{
+	struct twheel_stats stats;
+	unsigned int s, nr = 0;
+
+	for (s = 0; s < SESSIONS; s++) {
+		ASSERT_EQ(0, tw_stats(t->sessions[s], &stats));
+		nr += stats.pending + stats.unread;
+	}
+	return nr;
+}
+
+/* Nobody talks any more: who is to expire does so, and those of closed sockets go. */
+static void expect_all_to_end(struct thread *t)
+{
+	__u64 give_up = now_ns() + PATIENCE;
+	struct twheel_stats stats;
+	unsigned int s;
+
+	while ((still_running(t) || pending(t)) && now_ns() < give_up)
+		sleep_ns(MS);
+	ASSERT_EQ(0, still_running(t));
+	ASSERT_EQ(0, pending(t));
+	for (s = 0; s < SESSIONS; s++) {
+		ASSERT_EQ(0, tw_stats(t->sessions[s], &stats));
+		t->carried += stats.carried;
+		ASSERT_EQ(stats.started, stats.stopped + stats.expired);
+	}
+}
+
+static void close_all(struct thread *t)
+{
+	unsigned int i;
+
+	for (i = 0; i < OF_A_THREAD; i++) {
+		close(t->connections[i].ours);
+		close(t->connections[i].peer);
+	}
+	for (i = 0; i < SESSIONS; i++)
+		close(t->sessions[i]);
+	close(t->listener);
+}
+
+/* TCP sockets of this machine: those in use, and all that there is memory of. */
+struct sockets {
+	unsigned int in_use, orphans, allocated;
+};
+
+static struct sockets count_sockets(void)
+{
+	FILE *file = fopen("/proc/net/sockstat", "r");
+	struct sockets sockets = { 0 };
+	bool found = false;
+	char line[256];
+
+	ASSERT_TRUE(file);
+	while (fgets(line, sizeof(line), file))
+		found |= sscanf(line, "TCP: inuse %u orphan %u tw %*u alloc %u", &sockets.in_use,
+				&sockets.orphans, &sockets.allocated) == 3;
+	fclose(file);
+	ASSERT_TRUE(found);
+	return sockets;
+}
+
+static void expect_sockets(const struct sockets *want)
+{
+	__u64 give_up = now_ns() + PATIENCE;
+	struct sockets now;
+
+	do {
+		sleep_ns(10 * MS);
+		now = count_sockets();
+	} while (memcmp(&now, want, sizeof(now)) && now_ns() < give_up);
+	ASSERT_EQ(want->in_use, now.in_use);
+	ASSERT_EQ(want->orphans, now.orphans);
+	ASSERT_EQ(want->allocated, now.allocated);
+}
+
+static int compare(const void *a, const void *b)
+{
+	long long x = *(const long long *)a, y = *(const long long *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void report(struct thread *t)
+{
+	const struct totals *n = &t->totals;
+
+	qsort(t->late, t->nr_late, sizeof(t->late[0]), compare);
+	test_note("%u starts, %u of pending ones, %u refused, %u stops, %u withdrawals",
+		  n->starts, n->restarts, n->refused, n->stops, n->withdrawals);
+	test_note("%u events, %u after an action, %u actions that nobody was told of",
+		  n->events, n->acted, n->told_nobody);
+	test_note("%u sockets closed before, %u sessions; %u messages, %llu timers carried on",
+		  n->abandoned, n->sessions, n->heard, t->carried);
+	if (t->nr_late)
+		test_note("early 0, late in ms: p50 %.2f, p99 %.2f, max %.2f",
+			  t->late[t->nr_late / 2] / 1e6,
+			  t->late[t->nr_late - 1 - t->nr_late / 100] / 1e6,
+			  t->late[t->nr_late - 1] / 1e6);
+	if (!t->carried || !n->events || !n->acted || !n->told_nobody || !n->abandoned)
+		test_slow();
+}
+
+static void need_idle(void)
+{
+	struct twheel_info info;
+	int fd = session_open();
+
+	ASSERT_EQ(0, tw_info(fd, &info));
+	close(fd);
+	if (!(info.features & TWHEEL_FEATURE_IDLE))
+		test_skip("this kernel has no timers of sockets");
+}
+
+static void make_thread(struct thread *t, unsigned int number)
+{
+	unsigned int i;
+
+	t->seed = number + 1;
+	listen_to(t);
+	for (i = 0; i < SESSIONS; i++)
+		t->sessions[i] = session_open_nonblock();
+	for (i = 0; i < OF_A_THREAD; i++)
+		connect_it(t, &t->connections[i]);
+}
+
+TEST(a_thousand_are_idle_once)
+{
+	struct thread *threads = calloc(THREADS, sizeof(*threads));
+	struct sockets before;
+	pthread_t ids[THREADS];
+	struct timespec ts;
+	unsigned int i;
+
+	need_idle();
+	ASSERT_TRUE(threads);
+	before = count_sockets();
+	ASSERT_EQ(0, clock_getres(CLOCK_MONOTONIC_COARSE, &ts));
+	jiffy = ts.tv_nsec;
+	for (i = 0; i < THREADS; i++)
+		make_thread(&threads[i], i);
+	tick = tick_ns(threads[0].sessions[0]);
+	for (i = 0; i < THREADS; i++)
+		ids[i] = thread_run(live, &threads[i]);
+	for (i = 0; i < THREADS; i++)
+		thread_join(ids[i]);
+	for (i = 0; i < THREADS; i++)
+		expect_all_to_end(&threads[i]);
+	for (i = 0; i < THREADS; i++)
+		close_all(&threads[i]);
+	expect_sockets(&before);
+	for (i = 0; i < THREADS; i++)
+		report(&threads[i]);
+}
