@@ -313,6 +313,12 @@ void fuzz_fault_open(struct fuzz_thread *t);
 void fuzz_fault_begin(struct fuzz_thread *t);
 void fuzz_fault_end(struct fuzz_thread *t);
 
+/* fuzz_socket.c */
+void fuzz_sockets_make(void);
+__u32 fuzz_start_of_fd(struct fuzz_thread *t, __s32 *fd);
+bool fuzz_is_fd_error(__u32 flags, int result);
+void fuzz_socket_call(struct fuzz_thread *t);
+
 /* fuzz_user.c */
 void fuzz_become(struct fuzz_shared *shared, __u64 seed);
 void fuzz_look(struct fuzz_thread *t, int fd);

@@ -56,6 +56,10 @@ static void make_op(struct fuzz_thread *t, struct twheel_op *op, bool crowd)
 			op->period_ns = fuzz_time(t);
 		if (fuzz_percent(t, 20))
 			op->slack_ns = fuzz_time(t);
+		if (fuzz_percent(t, 25)) {
+			op->period_ns = 0;
+			op->flags |= fuzz_start_of_fd(t, &op->fd);
+		}
 	}
 	if (fuzz_percent(t, t->kind->spoilt / 4))
 		fuzz_mutate(t, op, sizeof(*op));
@@ -104,9 +108,9 @@ static void write_ops(struct fuzz_thread *t, const struct place *place,
 	}
 }
 
-static bool is_op_result(int result)
+static bool is_op_result(__u32 flags, int result)
 {
-	return result == 0 || result == 1 || result == -EINVAL ||
+	return fuzz_is_fd_error(flags, result) || result == 0 || result == 1 || result == -EINVAL ||
 	       result == -ENOENT || result == -EALREADY ||
 	       result == -ENOSPC || result == -ENOMEM;
 }
@@ -122,7 +126,7 @@ static void check_ops(struct fuzz_thread *t, const struct twheel_submit *submit,
 	for (i = 0; i < done; i++) {
 		memcpy(&op, place->mine + (size_t)i * submit->op_size,
 		       sizeof(op));
-		if (!is_op_result(op.result))
+		if (!is_op_result(op.flags, op.result))
 			fuzz_fail(t->shared, "submit: result %u is %d", i,
 				  op.result);
 		failed += op.result < 0;

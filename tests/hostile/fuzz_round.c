@@ -85,6 +85,8 @@ static void one_call(struct fuzz_thread *t)
 		fuzz_list(t, fd);
 	else if (choice < 93)
 		fuzz_file_call(t, fd);
+	else if (choice < 95)
+		fuzz_socket_call(t);
 	else if (choice < 98)
 		fuzz_life(t);
 	else
@@ -356,6 +358,7 @@ void fuzz_round(struct fuzz_shared *shared, const struct fuzz_kind *kind,
 		fuzz_become(shared, seed);
 	for (i = 0; i < SESSIONS; i++)
 		round.fds[i] = open_session(shared, kind);
+	fuzz_sockets_make();
 	start_threads(&round, kind);
 	disturb_threads(&round, kind, seed);
 	for (i = 0; i < SESSIONS; i++)
