@@ -37,12 +37,12 @@
  * code session/table.h twheel_table_take_this 4d94b61a
  * code session/open.c has_begun 04108918
  * code session/open.c take_tables 61f0e879
- * code session/open.c twheel_session_setup 165196d3
+ * code session/open.c twheel_session_setup 59389857
  * code session/timer.c start_new f879d170
  * code session/timer.c take_new 52e61378
  * code session/timer.c start_locked c087e320
  * code session/timer.c twheel_session_start_locked 1c531cc0
- * accepted: start_new() is in two parts, and a start with a descriptor has a way of its own
+ * accepted: SETUP for more words takes no table; a start with a descriptor has its own way
  *
  * right
  * right KERNEL
