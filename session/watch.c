@@ -29,7 +29,6 @@
 
 #include "core/compat.h"
 #include "session.h"
-#include "timer.h"
 
 /* The work of all sessions: a socket's shutdown is due, and nobody waits for it. */
 static struct workqueue_struct *workqueue;
@@ -65,19 +64,26 @@ static bool is_connected(const struct sock *sk)
 		TCPF_FIN_WAIT1 | TCPF_FIN_WAIT2);
 }
 
-/* The caller holds the socket. TCP sets the flag under the socket's lock. */
+/* The caller holds the socket. */
 static bool is_closed(const struct sock *sk)
 {
+	/* TCP sets the flag under the socket's lock. Pairs with sock_orphan(). */
 	return data_race(sock_flag(sk, SOCK_DEAD));
 }
 
-/*
- * TCP writes the stamp with the socket's lock held, and we read it without. It is one
- * word, and any of its values is right: the read is as if it came a little earlier or
- * later.
- */
+/* The session has a timer: its clock does not change any more. */
+static ktime_t clock_of(const struct twheel_session *s)
+{
+	return twheel_clock_time(s->clock, ktime_get());
+}
+
 static u32 stamp_of(const struct sock *sk)
 {
+	/*
+	 * TCP writes the stamp with the socket's lock held, and we read it without. It is
+	 * one word, and any of its values is right: the read is as if it came a little
+	 * earlier or later. Pairs with tcp_event_data_recv().
+	 */
 	return data_race(READ_ONCE(inet_csk(sk)->icsk_ack.lrcvtime));
 }
 
@@ -121,7 +127,7 @@ ktime_t twheel_session_watch_look(struct twheel_session *s,
 	watch->stamp = stamp_to_keep(stamp, jiffy);
 	/* The stamp may be of a jiffy that this CPU does not see yet. */
 	age = max_t(s32, jiffy - stamp, 0);
-	return twheel_session_time(s, ktime_get()) + watch->idle_ns + TICK_NSEC -
+	return clock_of(s) + watch->idle_ns + TICK_NSEC -
 	       (s64)age * TICK_NSEC;
 }
 
@@ -162,7 +168,7 @@ static ktime_t act_locked(struct twheel_session *s,
 			  struct twheel_session_watch *watch)
 {
 	struct sock *sk = watch->sk;
-	ktime_t now = twheel_session_time(s, ktime_get());
+	ktime_t now = clock_of(s);
 	ktime_t deadline = twheel_session_watch_look(s, watch, now);
 
 	/* It was closed, or data has come since the timer has looked. */

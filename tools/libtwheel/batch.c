@@ -68,11 +68,13 @@ static void put_words(struct twheel_batch *batch)
 		op = &batch->ops[i];
 		if (!stores(batch, op))
 			continue;
-		if (!(op->flags & TWHEEL_START_ABS)) {
+		if (!(op->flags & (TWHEEL_START_ABS | TWHEEL_START_IDLE))) {
 			op->expires_ns = after(now, op->expires_ns);
 			op->flags |= TWHEEL_START_ABS;
 		}
-		batch->old[i] = put_word(batch->t, op->id, op->expires_ns, &op->flags);
+		batch->old[i] = put_word(batch->t, op->id,
+					 first_word(op->flags, op->expires_ns),
+					 &op->flags);
 	}
 }
 
@@ -84,7 +86,8 @@ static void take_back_words(struct twheel_batch *batch)
 		const struct twheel_op *op = &batch->ops[i];
 
 		if (op->result < 0 && stores(batch, op))
-			take_back(batch->t, op->id, op->expires_ns, batch->old[i]);
+			take_back(batch->t, op->id,
+				  first_word(op->flags, op->expires_ns), batch->old[i]);
 	}
 }
 

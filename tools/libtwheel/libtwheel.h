@@ -90,6 +90,15 @@ static inline __u64 put_word(struct twheel *t, __u64 id, __u64 deadline_ns, __u3
 	return old;
 }
 
+/*
+ * The word of a timer that is being started. One that watches a socket has none: the word
+ * of the id's last timer must not be taken for its own.
+ */
+static inline __u64 first_word(__u32 flags, __u64 deadline_ns)
+{
+	return flags & TWHEEL_START_IDLE ? TWHEEL_WORD_NONE : deadline_ns;
+}
+
 static inline void take_back(struct twheel *t, __u64 id, __u64 deadline_ns, __u64 old)
 {
 	__atomic_compare_exchange_n(&twheel_words(t)[id], &deadline_ns, old, false,

@@ -317,7 +317,8 @@ void twheel_close(struct twheel *t)
 /* Makes a delay a deadline. */
 static inline void set_deadline(const struct twheel *t, struct twheel_start *start)
 {
-	if (start->flags & TWHEEL_START_ABS || start->expires_ns > LIBTWHEEL_NS_MAX)
+	if (start->flags & (TWHEEL_START_ABS | TWHEEL_START_IDLE) ||
+	    start->expires_ns > LIBTWHEEL_NS_MAX)
 		return;
 	start->expires_ns = after(twheel_now_of(t), start->expires_ns);
 	start->flags |= TWHEEL_START_ABS;
@@ -329,7 +330,8 @@ static int prepare_word(struct twheel *t, struct twheel_start *start, __u64 *old
 	if (start->expires_ns > LIBTWHEEL_NS_MAX)
 		return -EINVAL;
 	set_deadline(t, start);
-	*old = put_word(t, start->id, start->expires_ns, &start->flags);
+	*old = put_word(t, start->id, first_word(start->flags, start->expires_ns),
+			&start->flags);
 	return 0;
 }
 
@@ -358,7 +360,7 @@ static inline int start_generally(struct twheel *t, struct twheel_start start, _
 	ret = process ? twheel_process_start(process, start, id) :
 			start_in_kernel(t, start, id);
 	if (ret < 0 && word)
-		take_back(t, start.id, start.expires_ns, old);
+		take_back(t, start.id, first_word(start.flags, start.expires_ns), old);
 	return ret;
 }
 

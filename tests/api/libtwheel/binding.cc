@@ -37,6 +37,16 @@ template <class F> static std::string fails_with(int number, F call)
 	return "";
 }
 
+template <class F> static bool is_error(F call)
+{
+	try {
+		call();
+	} catch (const std::system_error &) {
+		return true;
+	}
+	return false;
+}
+
 template <class F> static bool is_out_of_range(F call)
 {
 	try {
@@ -127,6 +137,8 @@ static void words()
 	t.start_slack(5, 1h, 4s);
 	EXPECT(t.look(5)->deadline_ns % 1000000 == 0);
 	EXPECT(t.restart(3, 1h) && !t.restart(4, 1h));
+	/* Without a descriptor, and in the process with any. */
+	EXPECT(is_error([&] { t.start_idle(6, -1, 1h); }) && is_error([&] { t.start_signal(6, 1h, -1); }));
 	t.stop_by_store(3);
 	EXPECT(t.word(3) == TWHEEL_WORD_STOP);
 	EXPECT(is_out_of_range([&] { t.refresh(8, deadline); }));

@@ -9,6 +9,7 @@ import ctypes
 import errno
 import os
 import select
+import socket
 import subprocess
 import sys
 import time
@@ -214,6 +215,24 @@ def test_more_words():
     assert first[7] == 88 and os.fstat(fd)
     del first
     raises(OSError, lambda: os.fstat(fd))
+
+
+def test_watches():
+    """They take the module. In the process, and with an older library, nothing is started."""
+    with twheel.Twheel() as t, socket.create_server(("127.0.0.1", 0)) as server, \
+            socket.create_connection(server.getsockname()) as peer:
+        fd = server.accept()[0]
+        with fd:
+            if not CHOOSES or not t.info().features & twheel.FEATURE_IDLE:
+                for start in t.start_idle, t.start_signal:
+                    raises(OSError, start, 5, fd.fileno(), 0)
+                assert t.stats().started == 0
+                return
+            fails_with(errno.EINVAL, t.start_signal, 5, 0, fd.fileno())
+            t.start_idle(5, fd.fileno(), 0, 7, twheel.START_SHUT)
+            event, = t.wait()
+            assert (event.id, event.user_data, event.flags) == (5, 7, twheel.EVENT_SHUT)
+            assert peer.recv(1) == b""
 
 
 def test_words_are_memory():

@@ -122,6 +122,26 @@ public:
 			     "twheel_start_slack");
 	}
 
+	/* Starts a timer that is due when the TCP socket @fd has received nothing for so long. */
+	bool start_idle(std::uint64_t id, int fd, nanoseconds idle, std::uint64_t user_data = 0,
+			std::uint32_t flags = 0)
+	{
+		__u64 the_id = id;
+
+		return check(twheel_start_idle(get(), &the_id, fd, idle.count(), user_data, flags),
+			     "twheel_start_idle");
+	}
+
+	/* Starts a timer that adds 1 to the eventfd @fd when it expires. */
+	bool start_signal(std::uint64_t id, nanoseconds delay, int fd, std::uint64_t user_data = 0,
+			  std::uint32_t flags = 0)
+	{
+		__u64 the_id = id;
+
+		return check(twheel_start_signal(get(), &the_id, delay.count(), 0, user_data, flags, fd),
+			     "twheel_start_signal");
+	}
+
 	/* The same as start() whatever its state is: an unread event is withdrawn. */
 	bool restart(std::uint64_t id, nanoseconds delay, std::uint64_t user_data = 0)
 	{

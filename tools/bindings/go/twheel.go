@@ -176,6 +176,17 @@ func (t *Twheel) StartSlack(id, expiresNs, periodNs, userData uint64, flags, sla
 	return uint64(chosen), ret == 1, err
 }
 
+// StartIdle starts a timer that is due when the TCP socket fd has received nothing for so
+// long. StartShut or StartReset in flags say what the kernel does then.
+func (t *Twheel) StartIdle(id uint64, fd int, idle time.Duration, userData uint64, flags uint32) (uint64, bool, error) {
+	return t.StartSlack(id, uint64(idle), 0, userData, flags|StartIdle, uint32(fd))
+}
+
+// StartSignal is StartFlags for a timer that adds 1 to the eventfd fd when it expires.
+func (t *Twheel) StartSignal(id, expiresNs, periodNs, userData uint64, flags uint32, fd int) (uint64, bool, error) {
+	return t.StartSlack(id, expiresNs, periodNs, userData, flags|StartSignal, uint32(fd))
+}
+
 // Start starts a timer, or restarts it: true if it was pending.
 func (t *Twheel) Start(id uint64, delay time.Duration, userData uint64) (bool, error) {
 	ret, err := t.call("twheel_start", func() C.int {

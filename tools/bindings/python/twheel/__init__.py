@@ -21,15 +21,17 @@ from typing import TYPE_CHECKING, Any, Iterator, List, NamedTuple, Optional, Tup
 
 from . import _library
 from ._library import (
-    CLOCK_BOOTTIME, CLOCK_MONOTONIC, EVENT_PERIODIC, ID_ANY, MODE_PERIODIC, MODE_TICKLESS,
-    SCHEME_HASHED, SCHEME_HIER, START_ABS, START_REPLACE, STATE_EXPIRED, STATE_PENDING,
+    CLOCK_BOOTTIME, CLOCK_MONOTONIC, EVENT_PERIODIC, EVENT_SHUT, ID_ANY, MODE_PERIODIC,
+    MODE_TICKLESS, SCHEME_HASHED, SCHEME_HIER, START_ABS, START_IDLE, START_QUIET,
+    START_REPLACE, START_RESET, START_SHUT, START_SIGNAL, STATE_EXPIRED, STATE_PENDING,
     WORD_NONE, WORD_STOP)
 
 __all__ = [
     "Twheel", "Batch", "Event", "Entry", "Info", "Op", "Stats", "MS", "SECOND",
-    "CLOCK_BOOTTIME", "CLOCK_MONOTONIC", "EVENT_PERIODIC", "ID_ANY", "MODE_PERIODIC",
+    "CLOCK_BOOTTIME", "CLOCK_MONOTONIC", "EVENT_PERIODIC", "EVENT_SHUT", "ID_ANY", "MODE_PERIODIC",
     "MODE_TICKLESS", "SCHEME_HASHED",
-    "SCHEME_HIER", "START_ABS", "START_REPLACE", "STATE_EXPIRED", "STATE_PENDING",
+    "SCHEME_HIER", "START_ABS", "START_IDLE", "START_QUIET", "START_REPLACE", "START_RESET",
+    "START_SHUT", "START_SIGNAL", "STATE_EXPIRED", "STATE_PENDING",
     "WORD_NONE", "WORD_STOP"]
 
 if not TYPE_CHECKING:
@@ -214,6 +216,16 @@ class Twheel:
         start = (self._t, chosen, expires_ns, period_ns, user_data, flags)
         pending = _library.start_slack(*start, slack_ns) if slack_ns else _library.start_flags(*start)
         return chosen[0], bool(pending)
+
+    def start_idle(self, timer: int, fd: int, idle_ns: int, user_data: int = 0,
+                   flags: int = 0) -> tuple[int, bool]:
+        """A timer that is due when the TCP socket fd has received nothing for so long."""
+        return self.start_flags(timer, idle_ns, 0, user_data, flags | START_IDLE, fd)
+
+    def start_signal(self, timer: int, expires_ns: int, fd: int, period_ns: int = 0,
+                     user_data: int = 0, flags: int = 0) -> tuple[int, bool]:
+        """A timer that adds 1 to the eventfd fd when it expires."""
+        return self.start_flags(timer, expires_ns, period_ns, user_data, flags | START_SIGNAL, fd)
 
     def restart(self, timer: int, delay_ns: int, user_data: int = 0) -> bool:
         """The same as start() whatever its state is: an unread event is withdrawn."""
