@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What a replay takes from a machine, program and kernel together
+ *
+ * An adapter writes "begin", "full" and "end" to /proc/twheel_meter (trace.h), and whoever
+ * started it reads the file afterwards. Runs on a machine with one CPU that counts instructions,
+ * where a nanosecond is an instruction, but for those in which the CPU is idle: the kernel
+ * accounts for them exactly, without the interrupts and softirqs in between. Its figure has
+ * microseconds, and a few hundred instructions at the way into idleness count as idle.
+ *
+ * With the parameter "probe" there are also the longest times that a hard interrupt, and a
+ * thread of real-time priority, came too late. The probes fire at short, uneven intervals, so
+ * that they find what is longer than these. They take instructions themselves: figures of
+ * such a run are not for comparison.
+ */
+#include <linux/delay.h>
+#include <linux/hrtimer.h>
+#include <linux/kthread.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/proc_fs.h>
+#include <linux/sched/signal.h>
+#include <linux/seq_file.h>
+#include <linux/tick.h>
+#include <linux/uaccess.h>
+
+#include "core/compat.h"
+#include "meter.h"
+
+#define PROBE_NS	(50 * NSEC_PER_USEC)
+
+static bool probe;
+module_param(probe, bool, 0644);
+MODULE_PARM_DESC(probe, "measure the longest delays, too");
+
+/**
+ * struct reading - what has been used so far
+ * @ns: the clock
+ * @idle_us: time without instructions
+ * @wakeups: how often threads of this process have slept
+ * @free: bytes of memory
+ */
+struct reading {
+	u64 ns;
+	u64 idle_us;
+	u64 wakeups;
+	u64 free;
+};
+
+static struct reading begin, full, end;
+static DEFINE_MUTEX(meter_lock);	/* guards the readings */
+
+/* There is one CPU, so these need no lock. */
+static struct {
+	struct hrtimer hrtimer;
+	struct task_struct *thread;
+	u32 random;
+	u64 irqs_off_ns;
+	u64 stall_ns;
+} probes;
+
+static u64 next_ns(void)
+{
+	probes.random = probes.random * 1664525 + 1013904223;
+	return PROBE_NS + (probes.random >> 17);
+}
+
+static enum hrtimer_restart note_irqs_off(struct hrtimer *hrtimer)
+{
+	u64 now = ktime_get();
+	u64 late = now - hrtimer_get_expires(hrtimer);
+
+	probes.irqs_off_ns = max(probes.irqs_off_ns, late);
+	hrtimer_set_expires(hrtimer, now + next_ns());
+	return HRTIMER_RESTART;
+}
+
+static int note_stalls(void *unused)
+{
+	sched_set_fifo(current);
+	while (!kthread_should_stop()) {
+		ktime_t at = ktime_get() + next_ns();
+		u64 late;
+
+		set_current_state(TASK_IDLE);
+		schedule_hrtimeout(&at, HRTIMER_MODE_ABS_HARD);
+		late = ktime_get() - at;
+		/* woken by kthread_stop() */
+		if ((s64)late > 0)
+			probes.stall_ns = max(probes.stall_ns, late);
+	}
+	return 0;
+}
+
+static int begin_probes(void)
+{
+	struct task_struct *thread;
+
+	if (!probe || probes.thread)
+		return 0;
+	thread = kthread_run(note_stalls, NULL, "twheel_meter");
+	if (IS_ERR(thread))
+		return PTR_ERR(thread);
+	/* It is as late as its creation. */
+	msleep(20);
+	probes.thread = thread;
+	probes.irqs_off_ns = 0;
+	probes.stall_ns = 0;
+	hrtimer_start(&probes.hrtimer, PROBE_NS, HRTIMER_MODE_REL_PINNED_HARD);
+	return 0;
+}
+
+static void end_probes(void)
+{
+	if (!probes.thread)
+		return;
+	hrtimer_cancel(&probes.hrtimer);
+	kthread_stop(probes.thread);
+	probes.thread = NULL;
+}
+
+static u64 wakeups(void)
+{
+	struct task_struct *thread;
+	u64 nr = current->signal->nvcsw;
+
+	rcu_read_lock();
+	for_each_thread(current, thread)
+		nr += thread->nvcsw;
+	rcu_read_unlock();
+	return nr;
+}
+
+static void take_reading(struct reading *reading)
+{
+	struct sysinfo info;
+	u64 unused;
+
+	si_meminfo(&info);
+	reading->free = (u64)info.freeram * PAGE_SIZE;
+	reading->wakeups = wakeups();
+	/* io_uring waits as for a disk. */
+	reading->idle_us = get_cpu_idle_time_us(0, &unused) + get_cpu_iowait_time_us(0, &unused);
+	reading->ns = ktime_get_ns();
+}
+
+static int mark(const char *word)
+{
+	int ret = 0;
+
+	if (!strcmp(word, "begin")) {
+		ret = begin_probes();
+		take_reading(&begin);
+		full = end = begin;
+	} else if (!strcmp(word, "full")) {
+		take_reading(&full);
+	} else if (!strcmp(word, "end")) {
+		take_reading(&end);
+		end_probes();
+	} else {
+		ret = -EINVAL;
+	}
+	return ret;
+}
+
+/**
+ * meter_mark - write down what has been used so far
+ * @word: "begin", "full" or "end"
+ *
+ * Context: may sleep.
+ * Return: 0, -EINVAL for another word, or what kept the probes from running.
+ */
+int meter_mark(const char *word)
+{
+	int ret;
+
+	mutex_lock(&meter_lock);
+	ret = mark(word);
+	mutex_unlock(&meter_lock);
+	return ret;
+}
+EXPORT_SYMBOL_GPL(meter_mark);
+
+static ssize_t meter_write(struct file *file, const char __user *buf, size_t size, loff_t *pos)
+{
+	char word[8] = {};
+	int ret;
+
+	if (size >= sizeof(word))
+		return -EINVAL;
+	if (copy_from_user(word, buf, size))
+		return -EFAULT;
+	ret = meter_mark(strim(word));
+	return ret ?: size;
+}
+
+static int meter_show(struct seq_file *seq, void *unused)
+{
+	u64 elapsed, idle;
+
+	mutex_lock(&meter_lock);
+	elapsed = end.ns - begin.ns;
+	idle = (end.idle_us - begin.idle_us) * NSEC_PER_USEC;
+	seq_printf(seq, "instructions %llu n\n", elapsed - min(idle, elapsed));
+	seq_printf(seq, "elapsed %llu ns\n", elapsed);
+	seq_printf(seq, "wakeups %llu n\n", end.wakeups - begin.wakeups);
+	seq_printf(seq, "memory %lld bytes\n", begin.free - full.free);
+	if (probe) {
+		seq_printf(seq, "irqs_off %llu ns\n", probes.irqs_off_ns);
+		seq_printf(seq, "stall %llu ns\n", probes.stall_ns);
+	}
+	mutex_unlock(&meter_lock);
+	return 0;
+}
+
+static int meter_open(struct inode *inode, struct file *file)
+{
+	return single_open(file, meter_show, NULL);
+}
+
+static const struct proc_ops meter_ops = {
+	.proc_open	= meter_open,
+	.proc_read	= seq_read,
+	.proc_write	= meter_write,
+	.proc_lseek	= seq_lseek,
+	.proc_release	= single_release,
+};
+
+static int __init meter_init(void)
+{
+	if (num_online_cpus() != 1)
+		return -EINVAL;
+	twheel_hrtimer_setup(&probes.hrtimer, note_irqs_off, CLOCK_MONOTONIC,
+			     HRTIMER_MODE_REL_PINNED_HARD);
+	return proc_create("twheel_meter", 0666, NULL, &meter_ops) ? 0 : -ENOMEM;
+}
+module_init(meter_init);
+
+static void __exit meter_exit(void)
+{
+	remove_proc_entry("twheel_meter", NULL);
+	end_probes();
+}
+module_exit(meter_exit);
+
+MODULE_DESCRIPTION("What a replay of timers takes from a machine");
+MODULE_LICENSE("GPL");

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Replays a trace for adapters in C and C++
+ *
+ * usage: ADAPTER TRACE empty|count|late|busy; trace.h says what these are
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "replay.h"
+#include "trace.h"
+
+static const struct trace_header *header;
+static const struct trace_record *next;
+static bool empty, late, busy;
+static int step_fd, meter_fd;
+static uint64_t begin, now, busy_at;
+static unsigned int expired;
+static uint64_t *deadlines;	/* by connection, in late and busy */
+static int64_t *lateness;	/* of each expiry, there too */
+
+void fail(const char *what)
+{
+	fprintf(stderr, "%s: %s: %s\n", program_invocation_short_name, what, strerror(errno));
+	exit(1);
+}
+
+void leave_out(const char *reason)
+{
+	printf("left_out 0 %s\n", reason);
+	exit(0);
+}
+
+void *allocate(unsigned int nr, unsigned int size)
+{
+	void *memory = calloc(nr, size);
+
+	if (!memory)
+		fail("calloc");
+	return memory;
+}
+
+static uint64_t clock_now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * SECOND + ts.tv_nsec;
+}
+
+static void meter(const char *word)
+{
+	if (write(meter_fd, word, strlen(word)) < 0)
+		fail("/proc/twheel_meter");
+}
+
+uint64_t replay_now(void)
+{
+	return now;
+}
+
+int replay_fd(void)
+{
+	return step_fd;
+}
+
+bool replay_is_busy(void)
+{
+	return busy;
+}
+
+/* May be called by another thread, in mode busy. */
+void replay_expired(unsigned int connection)
+{
+	unsigned int i;
+
+	if (!late) {
+		expired++;
+		return;
+	}
+	i = __atomic_fetch_add(&expired, 1, __ATOMIC_RELAXED);
+	if (i < header->expiries)
+		lateness[i] = clock_now() - deadlines[connection];
+}
+
+static void set_next(void)
+{
+	uint64_t at = begin + next->step * MS;
+	struct itimerspec spec = {};
+
+	if (busy && busy_at < at)
+		at = busy_at;
+	spec.it_value.tv_sec = at / SECOND;
+	spec.it_value.tv_nsec = at % SECOND;
+	if (timerfd_settime(step_fd, TFD_TIMER_ABSTIME, &spec, NULL))
+		fail("timerfd_settime");
+}
+
+static void compute(void)
+{
+	uint64_t end = now + BUSY_MS * MS;
+
+	if (now < busy_at)
+		return;
+	while (clock_now() < end)
+		;
+	busy_at += BUSY_EVERY_MS * MS;
+	now = clock_now();
+}
+
+static void operate(const struct trace_record *record)
+{
+	uint64_t deadline = now + record->timeout_ms * MS;
+
+	if (empty)
+		return;
+	if (late)
+		deadlines[record->connection] = deadline;
+	if (record->op == TRACE_OPEN)
+		adapter.start(record->connection, deadline);
+	else if (record->op == TRACE_BEAT)
+		adapter.refresh(record->connection, deadline);
+	else
+		adapter.stop(record->connection);
+}
+
+/* A step in time or those that are late. */
+static bool carry_out(void)
+{
+	for (; begin + next->step * MS <= now; next++) {
+		if (next->op == TRACE_END)
+			return false;
+		if (next->op == TRACE_FULL)
+			meter("full");
+		else
+			operate(next);
+	}
+	return true;
+}
+
+bool replay_steps(void)
+{
+	uint64_t nr;
+	bool more;
+
+	if (read(step_fd, &nr, sizeof(nr)) < 0 && errno != EAGAIN)
+		fail("the steps");
+	now = clock_now();
+	if (busy)
+		compute();
+	more = carry_out();
+	if (adapter.flush && !empty)
+		adapter.flush();
+	if (more)
+		set_next();
+	return more;
+}
+
+static void read_trace(const char *name)
+{
+	int fd = open(name, O_RDONLY | O_CLOEXEC);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st))
+		fail(name);
+	header = mmap(NULL, st.st_size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0);
+	if (header == MAP_FAILED)
+		fail(name);
+	errno = EINVAL;
+	if (header->magic != TRACE_MAGIC ||
+	    (size_t)st.st_size != sizeof(*header) + header->records * sizeof(*next))
+		fail(name);
+	next = (const struct trace_record *)(header + 1);
+	close(fd);
+}
+
+/* Each connection has a descriptor, with some. */
+static void raise_limits(void)
+{
+	struct rlimit all = { RLIM_INFINITY, RLIM_INFINITY };
+	struct rlimit files = { 1 << 21, 1 << 21 };
+
+	if (setrlimit(RLIMIT_SIGPENDING, &all) || setrlimit(RLIMIT_NOFILE, &files))
+		fail("setrlimit");
+}
+
+static int compare(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void report(void)
+{
+	unsigned int nr = header->expiries, early = 0;
+
+	printf("expired %u timers\n", expired);
+	if (!late || expired != nr)
+		return;
+	qsort(lateness, nr, sizeof(*lateness), compare);
+	while (early < nr && lateness[early] < 0)
+		early++;
+	printf("early %u timers\n", early);
+	printf("earliest %lld ns\n", early ? -(long long)lateness[0] : 0);
+	printf("p50 %lld ns\n", (long long)lateness[nr / 2]);
+	printf("p99 %lld ns\n", (long long)lateness[nr - 1 - nr / 100]);
+	printf("worst %lld ns\n", (long long)lateness[nr - 1]);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc != 3)
+		return 2;
+	empty = !strcmp(argv[2], "empty");
+	busy = !strcmp(argv[2], "busy");
+	late = busy || !strcmp(argv[2], "late");
+	raise_limits();
+	read_trace(argv[1]);
+	if (late) {
+		deadlines = allocate(header->connections, sizeof(*deadlines));
+		lateness = allocate(header->expiries, sizeof(*lateness));
+	}
+	step_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+	meter_fd = open("/proc/twheel_meter", O_WRONLY | O_CLOEXEC);
+	if (step_fd < 0 || meter_fd < 0)
+		fail("timerfd_create or /proc/twheel_meter");
+	adapter.open(header->connections);
+	meter("begin");
+	begin = clock_now();
+	busy_at = begin + BUSY_EVERY_MS * MS;
+	set_next();
+	adapter.loop();
+	meter("end");
+	if (!empty)
+		report();
+	return 0;
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * twheel by its library, in five ways, which the Makefile defines
+ *
+ *	FLAGS	where the session is
+ *	BATCH	starts, and where there are no words refreshes and stops, of one step go
+ *		together
+ *	WORDS	a heartbeat is a store, and so is closing
+ *
+ * Documents: Documentation/libtwheel.rst and twheel.h: twheel_push() for a heartbeat,
+ * twheel_batch_flush(), twheel_read() until it returns fewer than there is room for.
+ */
+#include <errno.h>
+#include <twheel.h>
+
+#include "replay.h"
+
+#define ROOM	256
+
+static struct twheel *session;
+static struct twheel_batch *batch;
+
+static void check(int ret, const char *what)
+{
+	if (ret >= 0)
+		return;
+	errno = -ret;
+	fail(what);
+}
+
+static void open_session(unsigned int connections)
+{
+	struct twheel_setup setup = {
+		.max_timers = connections,
+		.shared_ids = WORDS ? connections : 0,
+	};
+
+	check(twheel_open_flags(&session, &setup, FLAGS), "twheel_open_flags");
+	check(twheel_batch_new(session, ROOM, &batch), "twheel_batch_new");
+}
+
+static void start(unsigned int connection, uint64_t deadline_ns)
+{
+	if (BATCH)
+		check(twheel_batch_start_at(batch, connection, deadline_ns, connection), "a batch");
+	else
+		check(twheel_start_at(session, connection, deadline_ns, connection), "a start");
+}
+
+static void refresh(unsigned int connection, uint64_t deadline_ns)
+{
+	if (WORDS)
+		twheel_refresh(session, connection, deadline_ns);
+	else
+		start(connection, deadline_ns);
+}
+
+static void stop(unsigned int connection)
+{
+	if (WORDS)
+		twheel_stop_by_store(session, connection);
+	else if (BATCH)
+		check(twheel_batch_stop(batch, connection), "a batch");
+	else
+		check(twheel_stop(session, connection), "a stop");
+}
+
+static void flush(void)
+{
+	if (BATCH)
+		check(twheel_batch_flush(batch), "twheel_batch_flush");
+}
+
+static void take(void)
+{
+	struct twheel_event events[ROOM];
+	int got, i;
+
+	do {
+		got = twheel_read(session, events, ROOM);
+		check(got, "twheel_read");
+		for (i = 0; i < got; i++)
+			replay_expired(events[i].user_data);
+	} while (got == ROOM);
+}
+
+static void loop(void)
+{
+	replay_by_epoll(twheel_fd(session), take);
+}
+
+const struct adapter adapter = {
+	.open		= open_session,
+	.start		= start,
+	.refresh	= refresh,
+	.stop		= stop,
+	.flush		= flush,
+	.loop		= loop,
+};
