@@ -187,7 +187,7 @@ static void read_trace(const char *name)
 static void raise_limits(void)
 {
 	struct rlimit all = { RLIM_INFINITY, RLIM_INFINITY };
-	struct rlimit files = { 1 << 21, 1 << 21 };
+	struct rlimit files = { 1 << 20, 1 << 20 };
 
 	if (setrlimit(RLIMIT_SIGPENDING, &all) || setrlimit(RLIMIT_NOFILE, &files))
 		fail("setrlimit");

@@ -2,16 +2,18 @@
 /*
  * Writes the trace that all timers replay (trace.h)
  *
- * usage: trace one|mixed|expire CONNECTIONS FILE
+ * usage: trace one|mixed|expire PENDING FILE
  *
- *	one	one timeout for all, of TIMEOUT_MS
- *	mixed	a timeout for each, from TIMEOUT_MS to sixteen times that, as many
- *		in each doubling
+ *	one	one timeout for all
+ *	mixed	a timeout for each, from that one to sixteen times that, as many in each
+ *		doubling
  *	expire	one timeout for all, and nothing but opening and expiring
  *
- * Connections come in the first INTERVAL_MS, in the order of their numbers. Each has BEATS
+ * PENDING connections come in an interval, in the order of their numbers. Each has BEATS
  * heartbeats, one in each interval after that, at any time in it. In the interval after these
- * three of four close, and one falls silent.
+ * three of four close, and one falls silent. Where connections are few, more come when these
+ * have gone, so that there is enough to measure. The more connections there are, the longer is
+ * the interval, so that about a hundred records come in a step and slow ways keep up.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -21,10 +23,12 @@
 #include "../../api/selftests/user.h"
 #include "trace.h"
 
-#define INTERVAL_MS	5000
 #define BEATS		10
-#define TIMEOUT_MS	12000	/* more than two intervals */
 #define DOUBLINGS	4
+/* Connections in all, at least. */
+#define ENOUGH		16000
+
+static unsigned int interval_ms, least_timeout_ms;
 
 static struct trace_record *records, *sorted;
 static unsigned int nr_records;
@@ -54,25 +58,25 @@ static void record(unsigned int step, unsigned int connection, enum trace_op op,
 
 static unsigned int mixed_timeout(void)
 {
-	unsigned int least = TIMEOUT_MS << below(DOUBLINGS);
+	unsigned int least = least_timeout_ms << below(DOUBLINGS);
 
 	return least + below(least);
 }
 
 /* Returns the step of its last record, or of its expiry. */
-static unsigned int live(unsigned int connection, unsigned int connections,
+static unsigned int live(unsigned int connection, unsigned int step, unsigned int begin,
 			 unsigned int beats, unsigned int timeout_ms, int silent)
 {
-	unsigned int i, step = (__u64)connection * INTERVAL_MS / connections;
+	unsigned int i;
 
 	record(step, connection, TRACE_OPEN, timeout_ms);
 	for (i = 1; i <= beats; i++) {
-		step = i * INTERVAL_MS + below(INTERVAL_MS);
+		step = begin + i * interval_ms + below(interval_ms);
 		record(step, connection, TRACE_BEAT, timeout_ms);
 	}
 	if (silent)
 		return step + timeout_ms;
-	step = i * INTERVAL_MS + below(INTERVAL_MS);
+	step = begin + i * interval_ms + below(interval_ms);
 	record(step, connection, TRACE_CLOSE, 0);
 	return step;
 }
@@ -103,39 +107,50 @@ static void write_file(const char *name, const struct trace_header *header)
 		fail(name);
 }
 
+/* Returns the step after which nothing of these connections happens. */
+static unsigned int crowd(struct trace_header *header, const char *kind, unsigned int begin)
+{
+	unsigned int last = begin, end, i;
+	int expire = !strcmp(kind, "expire");
+
+	for (i = 0; i < header->pending; i++) {
+		unsigned int step = begin + (__u64)i * interval_ms / header->pending;
+		int silent = expire || !below(4);
+
+		end = live(header->connections++, step, begin, expire ? 0 : BEATS,
+			   header->timeout_ms ?: mixed_timeout(), silent);
+		header->expiries += silent;
+		last = end > last ? end : last;
+	}
+	return last;
+}
+
 int main(int argc, char **argv)
 {
 	struct trace_header header = { .magic = TRACE_MAGIC };
-	unsigned int connections, beats = BEATS, last = 0, end, i;
-	int mixed, expire;
+	unsigned int last = 0, most;
 
 	if (argc != 4)
 		return 2;
-	mixed = !strcmp(argv[1], "mixed");
-	expire = !strcmp(argv[1], "expire");
-	connections = strtoul(argv[2], NULL, 10);
-	if (expire)
-		beats = 0;
-	records = calloc((size_t)connections * (BEATS + 2) + 2, sizeof(*records));
-	sorted = calloc((size_t)connections * (BEATS + 2) + 2, sizeof(*records));
+	header.pending = strtoul(argv[2], NULL, 10);
+	interval_ms = header.pending / 100 > 50 ? header.pending / 100 : 50;
+	/* More than the two intervals between two heartbeats. */
+	least_timeout_ms = interval_ms * 12 / 5;
+	header.timeout_ms = strcmp(argv[1], "mixed") ? least_timeout_ms : 0;
+	most = (ENOUGH + header.pending) * (BEATS + 2) + 2;
+	records = calloc(most, sizeof(*records));
+	sorted = calloc(most, sizeof(*records));
 	if (!records || !sorted)
 		fail("calloc");
-	for (i = 0; i < connections; i++) {
-		unsigned int timeout_ms = mixed ? mixed_timeout() : TIMEOUT_MS;
-		int silent = expire || below(4) == 0;
-
-		end = live(i, connections, beats, timeout_ms, silent);
-		header.expiries += silent;
-		last = end > last ? end : last;
+	while (header.connections < ENOUGH) {
+		last = crowd(&header, argv[1], last);
+		if (header.connections == header.pending)
+			record(interval_ms, 0, TRACE_FULL, 0);
 	}
-	record(INTERVAL_MS, 0, TRACE_FULL, 0);
-	/* The latest may be late. */
-	last += 1000;
-	record(last, 0, TRACE_END, 0);
-	sort(last + 1);
-	header.connections = connections;
+	/* The last expiry may be late. */
+	record(last + 1000, 0, TRACE_END, 0);
+	sort(last + 1001);
 	header.records = nr_records;
-	header.timeout_ms = mixed ? 0 : TIMEOUT_MS;
 	write_file(argv[3], &header);
 	return 0;
 }

@@ -88,10 +88,11 @@ enum trace_op {
 /**
  * struct trace_header - what a trace begins with
  * @magic: TRACE_MAGIC
- * @connections: they are numbered from 0
+ * @connections: in all; they are numbered from 0
  * @records: how many follow, FULL and END included
  * @expiries: how many timers expire
  * @timeout_ms: that of all, or 0 if they differ
+ * @pending: how many there are at one time
  * @zero: 0
  */
 struct trace_header {
@@ -100,7 +101,8 @@ struct trace_header {
 	trace_u32 records;
 	trace_u32 expiries;
 	trace_u32 timeout_ms;
-	trace_u32 zero[3];
+	trace_u32 pending;
+	trace_u32 zero[2];
 };
 
 /**

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * libev: an ev_timer for each connection
+ *
+ * Documents: ev(3), "ev_timer" and in it "Be smart about timeouts", which has four ways. LAZY not
+ * set is the third: ev_timer_again() for each heartbeat, "repeat" is the timeout. LAZY set is the
+ * fourth, for timeouts that are often pushed back: a heartbeat notes the time, and the callback
+ * starts the timer again for what is left. Times are from the loop's own, ev_now().
+ */
+#include <ev.h>
+
+#include "replay.h"
+
+static struct ev_loop *ev;
+static ev_io step;
+
+static struct timer {
+	ev_timer timer;
+	uint64_t deadline_ns;
+} *timers;
+
+static void on_timeout(struct ev_loop *l, ev_timer *watcher, int revents)
+{
+	struct timer *timer = (struct timer *)watcher;
+	uint64_t now = ev_now(l) * 1e9;
+
+	(void)revents;
+	if (LAZY && timer->deadline_ns > now) {
+		watcher->repeat = (timer->deadline_ns - now) / 1e9;
+		ev_timer_again(l, watcher);
+		return;
+	}
+	ev_timer_stop(l, watcher);
+	replay_expired(timer - timers);
+}
+
+static void open_loop(unsigned int connections)
+{
+	timers = allocate(connections, sizeof(*timers));
+	ev = ev_default_loop(EVFLAG_AUTO);
+	if (!ev)
+		fail("ev_default_loop");
+}
+
+static void refresh(unsigned int connection, uint64_t deadline_ns)
+{
+	struct timer *timer = &timers[connection];
+
+	timer->deadline_ns = deadline_ns;
+	if (LAZY && ev_is_active(&timer->timer))
+		return;
+	timer->timer.repeat = (deadline_ns - replay_now()) / 1e9;
+	ev_timer_again(ev, &timer->timer);
+}
+
+static void start(unsigned int connection, uint64_t deadline_ns)
+{
+	ev_init(&timers[connection].timer, on_timeout);
+	refresh(connection, deadline_ns);
+}
+
+static void stop(unsigned int connection)
+{
+	ev_timer_stop(ev, &timers[connection].timer);
+}
+
+static void on_step(struct ev_loop *l, ev_io *watcher, int revents)
+{
+	if (!replay_steps())
+		ev_break(l, EVBREAK_ALL);
+	(void)watcher;
+	(void)revents;
+}
+
+static void loop(void)
+{
+	ev_io_init(&step, on_step, replay_fd(), EV_READ);
+	ev_io_start(ev, &step);
+	ev_run(ev, 0);
+}
+
+const struct adapter adapter = {
+	.open		= open_loop,
+	.start		= start,
+	.refresh	= refresh,
+	.stop		= stop,
+	.loop		= loop,
+};

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * libevent: an event with a timeout for each connection
+ *
+ * Documents: event2/event.h and the book of libevent, "Working with events": evtimer_assign() in
+ * the program's own structure, evtimer_add() of a pending event sets it anew, evtimer_del(). The
+ * loop's clock is coarse unless EVENT_BASE_FLAG_PRECISE_TIMER is asked for, as here: its ticks of
+ * 4 ms would be early. COMMON set: event_base_init_common_timeout(), which the book advises for
+ * many timeouts of one length: a queue for each.
+ */
+#include <event2/event.h>
+#include <event2/event_struct.h>
+
+#include "replay.h"
+
+/* As many lengths as libevent allows. */
+#define LENGTHS	8
+
+static struct event_base *base;
+static struct event *events;
+static struct event step;
+
+static void on_timeout(evutil_socket_t fd, short what, void *data)
+{
+	replay_expired((struct event *)data - events);
+	(void)fd;
+	(void)what;
+}
+
+static void open_base(unsigned int connections)
+{
+	struct event_config *config = event_config_new();
+
+	events = allocate(connections, sizeof(*events));
+	if (!config || event_config_set_flag(config, EVENT_BASE_FLAG_PRECISE_TIMER))
+		fail("event_config_new");
+	base = event_base_new_with_config(config);
+	if (!base)
+		fail("event_base_new_with_config");
+	event_config_free(config);
+}
+
+static struct timeval delay(uint64_t deadline_ns)
+{
+	uint64_t us = (deadline_ns - replay_now()) / US;
+
+	return (struct timeval) { us / 1000000, us % 1000000 };
+}
+
+/* The length, as one of those that have a queue. */
+static const struct timeval *common(const struct timeval *length)
+{
+	static struct {
+		struct timeval length;
+		const struct timeval *common;
+	} known[LENGTHS];
+	static unsigned int nr;
+	unsigned int i;
+
+	for (i = 0; i < nr; i++)
+		if (evutil_timercmp(&known[i].length, length, ==))
+			return known[i].common;
+	if (nr == LENGTHS)
+		leave_out("it_wants_few_lengths");
+	known[nr].length = *length;
+	known[nr].common = event_base_init_common_timeout(base, length);
+	return known[nr++].common;
+}
+
+static void refresh(unsigned int connection, uint64_t deadline_ns)
+{
+	struct timeval length = delay(deadline_ns);
+
+	if (evtimer_add(&events[connection], COMMON ? common(&length) : &length))
+		fail("evtimer_add");
+}
+
+static void start(unsigned int connection, uint64_t deadline_ns)
+{
+	if (evtimer_assign(&events[connection], base, on_timeout, &events[connection]))
+		fail("evtimer_assign");
+	refresh(connection, deadline_ns);
+}
+
+static void stop(unsigned int connection)
+{
+	if (evtimer_del(&events[connection]))
+		fail("evtimer_del");
+}
+
+static void on_step(evutil_socket_t fd, short what, void *data)
+{
+	if (!replay_steps())
+		event_base_loopbreak(base);
+	(void)fd;
+	(void)what;
+	(void)data;
+}
+
+static void loop(void)
+{
+	if (event_assign(&step, base, replay_fd(), EV_READ | EV_PERSIST, on_step, NULL) ||
+	    event_add(&step, NULL) || event_base_dispatch(base) < 0)
+		fail("event_base_dispatch");
+}
+
+const struct adapter adapter = {
+	.open		= open_base,
+	.start		= start,
+	.refresh	= refresh,
+	.stop		= stop,
+	.loop		= loop,
+};

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * libuv: a uv_timer_t for each connection
+ *
+ * Documents: docs.libuv.org, "uv_timer_t" and "uv_loop_t": uv_timer_init() in the program's own
+ * structure, uv_timer_start() of an active timer sets it anew, uv_timer_stop(). Times are in
+ * milliseconds, from the loop's own time, which is cut to a millisecond: a timer may expire up to
+ * one before its deadline.
+ */
+#include <uv.h>
+
+#include "replay.h"
+
+static uv_loop_t uv;
+static uv_timer_t *timers;
+static uv_poll_t step;
+
+static void on_timeout(uv_timer_t *timer)
+{
+	replay_expired(timer - timers);
+}
+
+static void open_loop(unsigned int connections)
+{
+	timers = allocate(connections, sizeof(*timers));
+	if (uv_loop_init(&uv))
+		fail("uv_loop_init");
+}
+
+static void refresh(unsigned int connection, uint64_t deadline_ns)
+{
+	if (uv_timer_start(&timers[connection], on_timeout,
+			   (deadline_ns - replay_now()) / MS, 0))
+		fail("uv_timer_start");
+}
+
+static void start(unsigned int connection, uint64_t deadline_ns)
+{
+	if (uv_timer_init(&uv, &timers[connection]))
+		fail("uv_timer_init");
+	refresh(connection, deadline_ns);
+}
+
+static void stop(unsigned int connection)
+{
+	if (uv_timer_stop(&timers[connection]))
+		fail("uv_timer_stop");
+}
+
+static void on_step(uv_poll_t *poll, int status, int events)
+{
+	if (!replay_steps())
+		uv_stop(&uv);
+	(void)poll;
+	(void)status;
+	(void)events;
+}
+
+static void loop(void)
+{
+	if (uv_poll_init(&uv, &step, replay_fd()) || uv_poll_start(&step, UV_READABLE, on_step))
+		fail("uv_poll_start");
+	uv_run(&uv, UV_RUN_DEFAULT);
+}
+
+const struct adapter adapter = {
+	.open		= open_loop,
+	.start		= start,
+	.refresh	= refresh,
+	.stop		= stop,
+	.loop		= loop,
+};

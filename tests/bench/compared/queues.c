@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A queue for each length of timeout
+ *
+ * All in a queue have one length, so that the first is due first, and a refresh moves a timer to
+ * the end. libevent has it as "common timeouts". The loop looks at the first of each queue, so
+ * that it is for few lengths.
+ */
+#include <stddef.h>
+#include <sys/queue.h>
+
+#include "loop.h"
+#include "replay.h"
+
+#define QUEUES	8
+
+struct timer {
+	TAILQ_ENTRY(timer) entry;
+	uint64_t deadline_ns;
+	struct queue *queue;
+};
+
+TAILQ_HEAD(list, timer);
+
+static struct queue {
+	uint64_t length_ns;
+	struct list timers;
+} queues[QUEUES];
+
+static unsigned int nr_queues;
+static struct timer *timers;
+
+static void open_queues(unsigned int connections)
+{
+	timers = allocate(connections, sizeof(*timers));
+}
+
+static struct queue *find(uint64_t length_ns)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr_queues; i++)
+		if (queues[i].length_ns == length_ns)
+			return &queues[i];
+	if (nr_queues == QUEUES)
+		leave_out("it_wants_few_lengths");
+	queues[nr_queues].length_ns = length_ns;
+	TAILQ_INIT(&queues[nr_queues].timers);
+	return &queues[nr_queues++];
+}
+
+static void start(unsigned int connection, uint64_t deadline_ns)
+{
+	struct timer *timer = &timers[connection];
+
+	timer->deadline_ns = deadline_ns;
+	timer->queue = find(deadline_ns - replay_now());
+	TAILQ_INSERT_TAIL(&timer->queue->timers, timer, entry);
+}
+
+static void stop(unsigned int connection)
+{
+	struct timer *timer = &timers[connection];
+
+	TAILQ_REMOVE(&timer->queue->timers, timer, entry);
+}
+
+static void refresh(unsigned int connection, uint64_t deadline_ns)
+{
+	stop(connection);
+	start(connection, deadline_ns);
+}
+
+static uint64_t first(void)
+{
+	uint64_t deadline = UINT64_MAX;
+	unsigned int i;
+
+	for (i = 0; i < nr_queues; i++) {
+		const struct timer *timer = TAILQ_FIRST(&queues[i].timers);
+
+		if (timer && timer->deadline_ns < deadline)
+			deadline = timer->deadline_ns;
+	}
+	return deadline;
+}
+
+static void expire(uint64_t now)
+{
+	struct timer *timer;
+	unsigned int i;
+
+	for (i = 0; i < nr_queues; i++)
+		while ((timer = TAILQ_FIRST(&queues[i].timers)) && timer->deadline_ns <= now) {
+			TAILQ_REMOVE(&queues[i].timers, timer, entry);
+			replay_expired(timer - timers);
+		}
+}
+
+static void loop(void)
+{
+	loop_with_timeout(first, expire);
+}
+
+const struct adapter adapter = {
+	.open		= open_queues,
+	.start		= start,
+	.refresh	= refresh,
+	.stop		= stop,
+	.loop		= loop,
+};
