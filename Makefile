@@ -80,6 +80,11 @@ bench-user: ## the user API beside timerfd, POSIX timers, io_uring, libevent, li
 	@tests/vm/setup vm bench
 	@tests/bench/bench-user/run -k $(KERNEL)
 
+.PHONY: bench-all
+bench-all: ## all timers of programs on one trace (PART='life mixed', see tests/bench/compared/run)
+	@tests/vm/setup vm compared
+	@tests/bench/compared/run -k $(KERNEL) $(PART)
+
 bench-java: ## timers of Java side by side: Netty's, ScheduledThreadPoolExecutor, TwheelTimer
 	@tests/bench/bench-java/run
 .PHONY: bench-java

@@ -10,8 +10,13 @@
 
 #include "replay.h"
 
-static GMainLoop *main_loop;
-static GSource **sources;
+struct own {
+	GMainLoop *loop;
+	/* by connection */
+	GSource **sources;
+};
+
+static struct own own;
 
 static gboolean dispatch(GSource *source, GSourceFunc callback, gpointer data)
 {
@@ -29,21 +34,21 @@ static gboolean on_timeout(gpointer connection)
 
 static void open_loop(unsigned int connections)
 {
-	sources = allocate(connections, sizeof(*sources));
-	main_loop = g_main_loop_new(NULL, FALSE);
+	own.sources = allocate(connections, sizeof(*own.sources));
+	own.loop = g_main_loop_new(NULL, FALSE);
 }
 
 /* Rounded up: it is not early. */
 static void refresh(unsigned int connection, uint64_t deadline_ns)
 {
-	g_source_set_ready_time(sources[connection], (deadline_ns + US - 1) / US);
+	g_source_set_ready_time(own.sources[connection], (deadline_ns + US - 1) / US);
 }
 
 static void start(unsigned int connection, uint64_t deadline_ns)
 {
 	GSource *source = g_source_new(&functions, sizeof(GSource));
 
-	sources[connection] = source;
+	own.sources[connection] = source;
 	g_source_set_callback(source, on_timeout, GUINT_TO_POINTER(connection), NULL);
 	refresh(connection, deadline_ns);
 	g_source_attach(source, NULL);
@@ -53,13 +58,13 @@ static void start(unsigned int connection, uint64_t deadline_ns)
 
 static void stop(unsigned int connection)
 {
-	g_source_destroy(sources[connection]);
+	g_source_destroy(own.sources[connection]);
 }
 
 static gboolean on_step(gint fd, GIOCondition what, gpointer data)
 {
 	if (!replay_steps())
-		g_main_loop_quit(main_loop);
+		g_main_loop_quit(own.loop);
 	(void)fd;
 	(void)what;
 	(void)data;
@@ -69,7 +74,7 @@ static gboolean on_step(gint fd, GIOCondition what, gpointer data)
 static void loop(void)
 {
 	g_unix_fd_add(replay_fd(), G_IO_IN, on_step, NULL);
-	g_main_loop_run(main_loop);
+	g_main_loop_run(own.loop);
 }
 
 const struct adapter adapter = {

@@ -16,17 +16,17 @@ static ev_io step;
 
 static struct timer {
 	ev_timer timer;
-	uint64_t deadline_ns;
+	ev_tstamp deadline;	/* by the loop's time */
 } *timers;
 
 static void on_timeout(struct ev_loop *l, ev_timer *watcher, int revents)
 {
 	struct timer *timer = (struct timer *)watcher;
-	uint64_t now = ev_now(l) * 1e9;
+	ev_tstamp left = timer->deadline - ev_now(l);
 
 	(void)revents;
-	if (LAZY && timer->deadline_ns > now) {
-		watcher->repeat = (timer->deadline_ns - now) / 1e9;
+	if (LAZY && left > 0) {
+		watcher->repeat = left;
 		ev_timer_again(l, watcher);
 		return;
 	}
@@ -45,11 +45,12 @@ static void open_loop(unsigned int connections)
 static void refresh(unsigned int connection, uint64_t deadline_ns)
 {
 	struct timer *timer = &timers[connection];
+	ev_tstamp length = (deadline_ns - replay_now()) / 1e9;
 
-	timer->deadline_ns = deadline_ns;
+	timer->deadline = ev_now(ev) + length;
 	if (LAZY && ev_is_active(&timer->timer))
 		return;
-	timer->timer.repeat = (deadline_ns - replay_now()) / 1e9;
+	timer->timer.repeat = length;
 	ev_timer_again(ev, &timer->timer);
 }
 

@@ -15,6 +15,7 @@
  */
 #include <linux/delay.h>
 #include <linux/hrtimer.h>
+#include <linux/kernel_stat.h>
 #include <linux/kthread.h>
 #include <linux/mm.h>
 #include <linux/module.h>
@@ -131,13 +132,24 @@ static u64 wakeups(void)
 	return nr;
 }
 
+/* Those that are free for this CPU alone count as well. */
+static u64 free_pages_of(struct zone *zone)
+{
+	u64 pages = zone_page_state(zone, NR_FREE_PAGES);
+
+	if (populated_zone(zone))
+		pages += per_cpu_ptr(zone->per_cpu_pageset, 0)->count;
+	return pages;
+}
+
 static void take_reading(struct reading *reading)
 {
-	struct sysinfo info;
-	u64 unused;
+	u64 unused, pages = 0;
+	unsigned int i;
 
-	si_meminfo(&info);
-	reading->free = (u64)info.freeram * PAGE_SIZE;
+	for (i = 0; i < MAX_NR_ZONES; i++)
+		pages += free_pages_of(&NODE_DATA(0)->node_zones[i]);
+	reading->free = pages * PAGE_SIZE;
 	reading->wakeups = wakeups();
 	/* io_uring waits as for a disk. */
 	reading->idle_us = get_cpu_idle_time_us(0, &unused) + get_cpu_iowait_time_us(0, &unused);
@@ -151,7 +163,8 @@ static int mark(const char *word)
 	if (!strcmp(word, "begin")) {
 		ret = begin_probes();
 		take_reading(&begin);
-		full = end = begin;
+		full = begin;
+		end = begin;
 	} else if (!strcmp(word, "full")) {
 		take_reading(&full);
 	} else if (!strcmp(word, "end")) {
@@ -232,7 +245,7 @@ static int __init meter_init(void)
 		return -EINVAL;
 	twheel_hrtimer_setup(&probes.hrtimer, note_irqs_off, CLOCK_MONOTONIC,
 			     HRTIMER_MODE_REL_PINNED_HARD);
-	return proc_create("twheel_meter", 0666, NULL, &meter_ops) ? 0 : -ENOMEM;
+	return proc_create("twheel_meter", 0600, NULL, &meter_ops) ? 0 : -ENOMEM;
 }
 module_init(meter_init);
 

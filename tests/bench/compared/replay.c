@@ -105,16 +105,16 @@ static void set_next(void)
 		fail("timerfd_settime");
 }
 
+/* A handler that comes after the others, which know the time. */
 static void compute(void)
 {
-	uint64_t end = now + BUSY_MS * MS;
+	uint64_t end = clock_now() + BUSY_MS * MS;
 
 	if (now < busy_at)
 		return;
 	while (clock_now() < end)
 		;
 	busy_at += BUSY_EVERY_MS * MS;
-	now = clock_now();
 }
 
 static void operate(const struct trace_record *record)
@@ -155,11 +155,11 @@ bool replay_steps(void)
 	if (read(step_fd, &nr, sizeof(nr)) < 0 && errno != EAGAIN)
 		fail("the steps");
 	now = clock_now();
-	if (busy)
-		compute();
 	more = carry_out();
 	if (adapter.flush && !empty)
 		adapter.flush();
+	if (busy)
+		compute();
 	if (more)
 		set_next();
 	return more;

@@ -48,9 +48,9 @@
  *		"worst N ns"
  *	busy	as late, while the loop is busy: whenever BUSY_EVERY_MS have passed since the
  *		begin, a handler of the loop computes for BUSY_MS, in a loop that reads the
- *		clock. This is a step, too, also where there are no records. Steps are late
- *		then, and are carried out together. Where the facility lets another thread
- *		take expiries, the adapter has one
+ *		clock, after the records of its step. This is a step, too, also where there
+ *		are no records. Steps are late then, and are carried out together. Where
+ *		the facility lets another thread take expiries, the adapter has one
  *
  * A way that cannot do a trace (no more descriptors) prints "left_out 0 REASON", the reason in
  * words joined by "_", and ends with status 0.

@@ -2,7 +2,7 @@
 /*
  * twheel by its library, in five ways, which the Makefile defines
  *
- *	FLAGS	where the session is
+ *	WHERE	the session is: KERNEL or PROCESS
  *	BATCH	starts, and where there are no words refreshes and stops, of one step go
  *		together
  *	WORDS	a heartbeat is a store, and so is closing
@@ -34,8 +34,12 @@ static void open_session(unsigned int connections)
 		.max_timers = connections,
 		.shared_ids = WORDS ? connections : 0,
 	};
+	unsigned int flags = WHERE;
 
-	check(twheel_open_flags(&session, &setup, FLAGS), "twheel_open_flags");
+	/* One that threads share takes a lock. */
+	if (!replay_is_busy())
+		flags |= TWHEEL_OPEN_ONE_THREAD;
+	check(twheel_open_flags(&session, &setup, flags), "twheel_open_flags");
 	check(twheel_batch_new(session, ROOM, &batch), "twheel_batch_new");
 }
 
