@@ -3,8 +3,8 @@
  * Nine schemes of keeping timers behind one interface
  *
  * Eight of them are those of Varghese and Lauck, one in two ways. The first five, the
- * textbook's and Lawn are what a wheel is measured against. They exist only here, in the simplest form that
- * their papers describe.
+ * textbook's and Lawn are what a wheel is measured against. They exist only here, in
+ * the simplest form that their papers describe.
  *
  *   scheme  name           structure                   start    per tick
  *   1       list           unsorted list               O(1)     O(n)
