@@ -227,16 +227,16 @@ static ktime_t step_of(const struct trace_record *record)
 	return begin + (u64)record->step * NSEC_PER_MSEC;
 }
 
-static ktime_t compute(ktime_t now)
+/* A handler that comes after the others. */
+static void compute(ktime_t now)
 {
-	ktime_t end = now + BUSY_MS * NSEC_PER_MSEC;
+	ktime_t end = ktime_get() + BUSY_MS * NSEC_PER_MSEC;
 
 	if (!busy || now < busy_at)
-		return now;
-	while ((now = ktime_get()) < end)
-		cpu_relax();
+		return;
+	while (ktime_get() < end)
+		;
 	busy_at += BUSY_EVERY_MS * NSEC_PER_MSEC;
-	return now;
 }
 
 static void wait_for_step(void)
@@ -257,7 +257,7 @@ static int replay(void)
 		ktime_t now;
 
 		wait_for_step();
-		now = compute(ktime_get());
+		now = ktime_get();
 		for (; step_of(next_record) <= now && !ret; next_record++) {
 			if (next_record->op == TRACE_END)
 				return 0;
@@ -266,6 +266,7 @@ static int replay(void)
 			else if (used)
 				operate(next_record, now);
 		}
+		compute(now);
 	}
 	return ret;
 }

@@ -145,12 +145,6 @@ class Adapter {
             long step = begin + trace.getInt(at) * MS;
             sleepUntil(busy ? Math.min(step, busyAt) : step);
             long now = System.nanoTime();
-            if (busy && now >= busyAt) {
-                for (long end = now + BUSY; now < end; ) {
-                    now = System.nanoTime();
-                }
-                busyAt += BUSY_EVERY;
-            }
             for (; begin + trace.getInt(at) * MS <= now; at += RECORD) {
                 int op = trace.getInt(at + 8);
                 if (op == END) {
@@ -160,6 +154,13 @@ class Adapter {
                 } else {
                     operate(op, trace.getInt(at + 4), now, trace.getInt(at + 12) * MS);
                 }
+            }
+            // A handler that comes after the others.
+            if (busy && now >= busyAt) {
+                long end = System.nanoTime() + BUSY;
+                while (System.nanoTime() < end) {
+                }
+                busyAt += BUSY_EVERY;
             }
         }
     }

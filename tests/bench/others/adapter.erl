@@ -56,10 +56,10 @@ replay(<<Step:32/little, _/binary>> = Trace, R) ->
 		busy -> min(At, R#replay.busy_at);
 		_ -> At
 	    end),
-    Computed = compute(R, now_ns()),
-    case carry_out(Trace, Computed, now_ns()) of
+    Now = now_ns(),
+    case carry_out(Trace, R, Now) of
 	done -> ok;
-	Rest -> replay(Rest, Computed)
+	Rest -> replay(Rest, compute(R, Now))
     end.
 
 wait(R, At) ->
@@ -71,8 +71,9 @@ wait(R, At) ->
 	    ok
     end.
 
+%% A handler that comes after the others.
 compute(#replay{mode = busy, busy_at = At} = R, Now) when Now >= At ->
-    spin(Now + ?BUSY),
+    spin(now_ns() + ?BUSY),
     R#replay{busy_at = At + ?BUSY_EVERY};
 compute(R, _) ->
     R.

@@ -97,15 +97,14 @@ func operate(op, connection uint32, timeout, now time.Duration) {
 	}
 }
 
-func compute(now time.Duration) time.Duration {
+// A handler that comes after the others.
+func compute(now time.Duration) {
 	if !busy || now < busyAt {
-		return now
+		return
 	}
-	for end := now + busyFor; now < end; {
-		now = time.Since(begin)
+	for end := time.Since(begin) + busyFor; time.Since(begin) < end; {
 	}
 	busyAt += busyEvery
-	return now
 }
 
 func stepOf(at int) time.Duration {
@@ -119,7 +118,7 @@ func replay() {
 			next = busyAt
 		}
 		time.Sleep(next - time.Since(begin))
-		now := compute(time.Since(begin))
+		now := time.Since(begin)
 		for ; stepOf(at) <= now; at += 16 {
 			switch op := number(at + 8); op {
 			case opEnd:
@@ -130,6 +129,7 @@ func replay() {
 				operate(op, number(at+4), time.Duration(number(at+12))*time.Millisecond, now)
 			}
 		}
+		compute(now)
 	}
 }
 

@@ -118,14 +118,7 @@ impl Replay {
         loop {
             let step = begin + trace.record(nr).step;
             self.sleep(if self.busy { step.min(busy_at) } else { step }).await;
-            let mut now = Instant::now();
-            if self.busy && now >= busy_at {
-                let end = now + BUSY;
-                while now < end {
-                    now = Instant::now();
-                }
-                busy_at += BUSY_EVERY;
-            }
+            let now = Instant::now();
             loop {
                 let record = trace.record(nr);
                 if begin + record.step > now {
@@ -137,6 +130,12 @@ impl Replay {
                     _ => self.operate(&record, now),
                 }
                 nr += 1;
+            }
+            // a handler that comes after the others
+            if self.busy && now >= busy_at {
+                let end = Instant::now() + BUSY;
+                while Instant::now() < end {}
+                busy_at += BUSY_EVERY;
             }
         }
     }
