@@ -2,8 +2,8 @@
 /*
  * What the two parts of the adapter for bpf_timer share
  */
-#ifndef OTHERS_BPF_TIMER_H
-#define OTHERS_BPF_TIMER_H
+#ifndef OTHER_TIMERS_BPF_TIMER_H
+#define OTHER_TIMERS_BPF_TIMER_H
 
 #include <linux/types.h>
 
@@ -16,4 +16,4 @@ struct bpf_request {
 	__u32 op;
 };
 
-#endif /* OTHERS_BPF_TIMER_H */
+#endif /* OTHER_TIMERS_BPF_TIMER_H */
