@@ -82,7 +82,7 @@ bench-user: ## the user API beside timerfd, POSIX timers, io_uring, libevent, li
 
 .PHONY: bench-all
 bench-all: ## all timers of programs on one trace (PART='life mixed', see tests/bench/compared/run)
-	@tests/vm/setup vm compared
+	@tests/vm/setup vm compared other-timers
 	@tests/bench/compared/run -k $(KERNEL) $(PART)
 
 bench-java: ## timers of Java side by side: Netty's, ScheduledThreadPoolExecutor, TwheelTimer
