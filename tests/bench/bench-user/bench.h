@@ -116,10 +116,11 @@ void pick(struct bench *b, struct request *requests, unsigned int nr,
 /* impl_twheel.c: read @nr events of a session, up to @batch at a time */
 unsigned int read_events(int session, unsigned int nr, unsigned int batch);
 
-/* expire.c, timeout.c, connections.c, syscalls.c, limits.c */
+/* expire.c, timeout.c, connections.c, sockets.c, syscalls.c, limits.c */
 void measure_expiry(struct bench *b);
 void measure_timeout(struct bench *b);
 void measure_connections(struct bench *b);
+void measure_sockets(struct bench *b);
 void count_syscalls(struct bench *b);
 void find_limit(struct bench *b);
 

@@ -4,6 +4,7 @@
  *
  * Usage: bench [-q] -m icount|wall -n TIMERS IMPLEMENTATION
  *	bench [-q] -m wall -n TIMERS -c	the timeouts of so many connections
+ *	bench -m MODE -p		timeouts of sockets, and what they cost a packet
  *	bench -m MODE -s IMPLEMENTATION	count system calls
  *	bench -m MODE -l IMPLEMENTATION	how many timers a user may have
  *
@@ -165,6 +166,12 @@ static void connections(struct bench *b)
 	measure_connections(b);
 }
 
+static void sockets(struct bench *b)
+{
+	raise_limits();
+	measure_sockets(b);
+}
+
 static const struct impl *find_impl(const char *name)
 {
 	unsigned int i;
@@ -181,9 +188,10 @@ int main(int argc, char **argv)
 {
 	struct bench b = { .mode = "icount", .timers = 1000 };
 	void (*what)(struct bench *b) = whole_run;
+	bool alone;
 	int option;
 
-	while ((option = getopt(argc, argv, "m:n:qcsl")) >= 0) {
+	while ((option = getopt(argc, argv, "m:n:qcpsl")) >= 0) {
 		if (option == 'm')
 			b.mode = optarg;
 		else if (option == 'n')
@@ -192,6 +200,8 @@ int main(int argc, char **argv)
 			b.quick = true;
 		else if (option == 'c')
 			what = connections;
+		else if (option == 'p')
+			what = sockets;
 		else if (option == 's')
 			what = count_syscalls;
 		else if (option == 'l')
@@ -199,9 +209,10 @@ int main(int argc, char **argv)
 		else
 			return 2;
 	}
-	if (optind != argc - (what != connections) || b.timers < SAMPLE)
+	alone = what == connections || what == sockets;
+	if (optind != argc - !alone || b.timers < SAMPLE)
 		return 2;
-	if (what != connections)
+	if (!alone)
 		b.impl = find_impl(argv[optind]);
 	what(&b);
 	return 0;

@@ -73,7 +73,7 @@ function calls(   i, b, o, text, found) {
 }
 
 BEGIN {
-	nimpls = split("twheel twheel-shared process process-shared process-threads libevent libuv glib heap timerfd posix io_uring", list, " ")
+	nimpls = split("none twheel twheel-shared twheel-socket process process-shared process-threads libevent libuv glib heap timerfd posix io_uring", list, " ")
 	for (i = 0; i < nimpls; i++)
 		impls[i] = list[i + 1]
 	nbatches = split("1 16 256 4096", list, " ")
@@ -88,6 +88,9 @@ BEGIN {
 	n = split("0 1 10 100", list, " ")
 	for (i = 1; i <= n; i++)
 		ops[nops++] = "timeout, " list[i]
+	n = split("least median most", list, " ")
+	for (i = 1; i <= n; i++)
+		ops[nops++] = "message, " list[i]
 	ncalls = split("create arm refresh stop expire", list, " ")
 	for (i = 0; i < ncalls; i++)
 		callops[i] = list[i + 1]
@@ -98,7 +101,7 @@ BEGIN {
 
 NR > 1 && $9 == "ns" {
 	nsizes = remember(sizes, nsizes, "size:" $8)
-	op = $4 == "expire" || $4 == "timeout" ? $4 ", " $5 : $4
+	op = $4 == "expire" || $4 == "timeout" || $4 == "message" ? $4 ", " $5 : $4
 	value[$2, op, $3, $6, $8] = $10
 	has[$2] = 1
 }

@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What a timeout costs the packets of a connection, and what it costs in all
+ *
+ * SOCKETS connections over loopback get messages of a byte, which the program reads.
+ * Each way to have a timeout does for each message what it takes to push the timeout
+ * back: nothing, a store, a system call. The ways take turns, and the same traffic
+ * without a timeout is one of them. The time of a round is for all of it, the
+ * kernel's part included, so that what a way adds is seen wherever it arises.
+ *
+ * A timeout by socket is then measured as timeout.c has it: so many heartbeats, and
+ * the expiry. The messages are over before the first deadline. What TCP does later
+ * for them has come before it, too.
+ */
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include <linux/twheel.h>
+
+#include "bench.h"
+
+#define SOCKETS		1000U
+#define MESSAGES	10U		/* of each connection, in a round */
+#define ROUNDS		5U
+#define TIMEOUT_NS	(100 * SECOND)
+/* After the last message TCP acknowledges it, and has nothing more to do. */
+#define QUIET_NS	(500 * MS)
+#define SPREAD_NS	(10 * MS)
+/* A tick, two jiffies, and what the last messages take. */
+#define MARGIN_NS	(90 * MS)
+/* To time the loop. */
+#define LOOP_NS		(50 * MS)
+
+static struct pair {
+	int ours, peer, timerfd;
+} pairs[SOCKETS];
+static int fd = -1;		/* the session */
+static __u64 *words;
+static struct twheel_start starts[SOCKETS];
+
+/* ----- connections ----- */
+
+static void connect_all(void)
+{
+	struct sockaddr_in address = {
+		.sin_family		= AF_INET,
+		.sin_addr.s_addr	= htonl(INADDR_LOOPBACK),
+	};
+	int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	socklen_t size = sizeof(address);
+	unsigned int i;
+
+	if (listener < 0 || bind(listener, (void *)&address, size) ||
+	    listen(listener, 16) || getsockname(listener, (void *)&address, &size))
+		fail("listen");
+	for (i = 0; i < SOCKETS; i++) {
+		pairs[i].peer = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+		if (pairs[i].peer < 0 ||
+		    connect(pairs[i].peer, (void *)&address, sizeof(address)))
+			fail("connect");
+		pairs[i].ours = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+		if (pairs[i].ours < 0)
+			fail("accept");
+	}
+	close(listener);
+}
+
+static void message(const struct pair *pair)
+{
+	char byte = 0;
+
+	if (send(pair->peer, &byte, 1, MSG_NOSIGNAL) != 1 ||
+	    recv(pair->ours, &byte, 1, 0) != 1)
+		fail("a message");
+}
+
+/* ----- the ways ----- */
+
+static void open_session(void)
+{
+	struct twheel_setup setup = { .shared_ids = SOCKETS };
+
+	fd = open("/dev/twheel", O_RDWR | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0 || ioctl(fd, TWHEEL_IOC_SETUP, &setup))
+		fail("/dev/twheel");
+	words = mmap(NULL, SOCKETS * sizeof(*words), PROT_READ | PROT_WRITE,
+		     MAP_SHARED | MAP_POPULATE, fd, 0);
+	if (words == MAP_FAILED)
+		fail("mmap");
+}
+
+static void start(unsigned int i, __u32 flags, __u64 interval_ns)
+{
+	starts[i] = (struct twheel_start) {
+		.id		= i,
+		.expires_ns	= interval_ns,
+		.user_data	= i,
+		.flags		= flags,
+	};
+	if (flags & TWHEEL_START_IDLE)
+		starts[i].fd = pairs[i].ours;
+	if (ioctl(fd, TWHEEL_IOC_START, &starts[i]) < 0)
+		fail("TWHEEL_IOC_START");
+}
+
+static void start_all(__u32 flags)
+{
+	unsigned int i;
+
+	open_session();
+	for (i = 0; i < SOCKETS; i++)
+		start(i, flags, TIMEOUT_NS);
+}
+
+static void end_session(void)
+{
+	munmap(words, SOCKETS * sizeof(*words));
+	close(fd);
+}
+
+static void nothing(void)
+{
+}
+
+static void nothing_for(unsigned int i)
+{
+	(void)i;
+}
+
+static void start_by_socket(void)
+{
+	start_all(TWHEEL_START_IDLE);
+}
+
+static void start_by_time(void)
+{
+	start_all(0);
+}
+
+static void store(unsigned int i)
+{
+	__atomic_store_n(&words[i], now_ns() + TIMEOUT_NS, __ATOMIC_RELAXED);
+}
+
+static void start_again(unsigned int i)
+{
+	if (ioctl(fd, TWHEEL_IOC_START, &starts[i]) != 1)
+		fail("TWHEEL_IOC_START");
+}
+
+static void set_timerfd(unsigned int i)
+{
+	struct itimerspec value = { .it_value.tv_sec = TIMEOUT_NS / SECOND };
+
+	if (timerfd_settime(pairs[i].timerfd, 0, &value, NULL))
+		fail("timerfd_settime");
+}
+
+static void make_timerfds(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < SOCKETS; i++) {
+		pairs[i].timerfd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
+		if (pairs[i].timerfd < 0)
+			fail("timerfd_create");
+		set_timerfd(i);
+	}
+}
+
+static void close_timerfds(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < SOCKETS; i++)
+		close(pairs[i].timerfd);
+}
+
+/**
+ * struct way - a way to have timeouts
+ * @name: its name in the results
+ * @begin: start a timeout for each connection
+ * @push_back: what a message takes
+ * @end: undo @begin
+ */
+static const struct way {
+	const char *name;
+	void (*begin)(void);
+	void (*push_back)(unsigned int i);
+	void (*end)(void);
+} ways[] = {
+	{ "none", nothing, nothing_for, nothing },
+	{ "twheel-socket", start_by_socket, nothing_for, end_session },
+	{ "twheel-shared", start_by_time, store, end_session },
+	{ "twheel", start_by_time, start_again, end_session },
+	{ "timerfd", make_timerfds, set_timerfd, close_timerfds },
+};
+
+#define WAYS	(sizeof(ways) / sizeof(ways[0]))
+
+/* What a message has taken, in each round. */
+static double taken[WAYS][ROUNDS];
+
+static double traffic(const struct way *way)
+{
+	__u64 begin = now_ns();
+	unsigned int i, nr;
+
+	for (nr = 0; nr < MESSAGES; nr++) {
+		for (i = 0; i < SOCKETS; i++) {
+			message(&pairs[i]);
+			way->push_back(i);
+		}
+	}
+	return (double)(now_ns() - begin) / (MESSAGES * SOCKETS);
+}
+
+static void measure_messages(struct bench *b)
+{
+	static struct impl impl = { 0 };
+	unsigned int round, w;
+
+	for (round = 0; round < ROUNDS; round++) {
+		for (w = 0; w < WAYS; w++) {
+			ways[w].begin();
+			/* A timer that is started is not in its place at once. */
+			usleep(QUIET_NS / US);
+			taken[w][round] = traffic(&ways[w]);
+			ways[w].end();
+		}
+	}
+	b->impl = &impl;
+	for (w = 0; w < WAYS; w++) {
+		impl.name = ways[w].name;
+		row(b, "message", "median", 1, "ns", median(taken[w], ROUNDS));
+		row(b, "message", "least", 1, "ns", taken[w][0]);
+		row(b, "message", "most", 1, "ns", taken[w][ROUNDS - 1]);
+	}
+}
+
+/* ----- the whole timeout ----- */
+
+static __u64 loops(__u64 end)
+{
+	__u64 nr = 0;
+
+	while (now_ns() < end)
+		nr++;
+	return nr;
+}
+
+static void sleep_until(__u64 time)
+{
+	__u64 now = now_ns();
+
+	if (now > time)
+		fail("no time left");
+	usleep((time - now) / US);
+}
+
+/*
+ * What the kernel took of the time in which all timers come due, from @from on. The loop
+ * is timed before that, while nothing happens.
+ */
+static double window_ns(__u64 from)
+{
+	__u64 quiet, free, begin, end = from + SPREAD_NS + MARGIN_NS, nr;
+
+	sleep_until(from - 2 * LOOP_NS);
+	quiet = now_ns();
+	free = loops(quiet + LOOP_NS);
+	quiet = now_ns() - quiet;
+	begin = now_ns();
+	nr = loops(end);
+	return now_ns() - begin - (double)nr * quiet / free;
+}
+
+/*
+ * What a life of all took, each, without the messages. The first deadline is @wait_ns
+ * from now, and with heartbeats there is a second one.
+ */
+static double life(unsigned int heartbeats, __u64 wait_ns)
+{
+	__u64 begin = now_ns(), from = begin + wait_ns;
+	unsigned int i, beat;
+	double ns;
+
+	for (i = 0; i < SOCKETS; i++)
+		start(i, TWHEEL_START_IDLE, from - now_ns() + random64() % SPREAD_NS);
+	ns = now_ns() - begin;
+	/* So that the second deadlines come well after the first. */
+	usleep(QUIET_NS / US);
+	for (beat = 0; beat < heartbeats; beat++) {
+		begin = now_ns();
+		for (i = 0; i < SOCKETS; i++)
+			message(&pairs[i]);
+	}
+	ns += window_ns(from);
+	/* The last messages came one after the other. */
+	if (heartbeats)
+		ns += window_ns(begin + wait_ns - SPREAD_NS);
+	begin = now_ns();
+	if (read_events(fd, SOCKETS, SAMPLE) != SOCKETS)
+		fail("a timer has not expired");
+	ns += now_ns() - begin;
+	return ns / SOCKETS;
+}
+
+static void measure_lives(struct bench *b)
+{
+	static const unsigned int heartbeats[] = { 0, 1, 10, 100 };
+	static struct impl impl = { .name = "twheel-socket" };
+	double message_ns = taken[0][ROUNDS - 1], ns[ROUNDS];
+	unsigned int i, round;
+	__u64 wait_ns;
+	char name[16];
+
+	b->impl = &impl;
+	open_session();
+	for (i = 0; i < sizeof(heartbeats) / sizeof(heartbeats[0]); i++) {
+		/* Twice as long as the messages take. */
+		wait_ns = 2 * message_ns * heartbeats[i] * SOCKETS + 3 * QUIET_NS;
+		for (round = 0; round < ROUNDS; round++)
+			ns[round] = life(heartbeats[i], wait_ns);
+		snprintf(name, sizeof(name), "%u", heartbeats[i]);
+		row(b, "timeout", name, 1, "ns", median(ns, ROUNDS));
+	}
+	end_session();
+}
+
+void measure_sockets(struct bench *b)
+{
+	b->timers = SOCKETS;
+	connect_all();
+	measure_messages(b);
+	measure_lives(b);
+}
