@@ -39,8 +39,8 @@ amalgamation: ## libtwheel as build/twheel.c and build/twheel.h, to copy into a 
 bindings: ## those for C++, Python, Go, Rust and Java, in build/bindings
 	@tools/uapi bindings build/bindings
 
-demo: ## a TCP server with thousands of idle timeouts, in a VM (CONNECTIONS= SCHEME= MODE= VERBOSE=1)
-	@tests/vm/run -k $(KERNEL) -t 240 -- 'MODULE_ARGS="scheme=$(SCHEME) mode=$(MODE)" VERBOSE=$(VERBOSE) demo $(CONNECTIONS)'
+demo: ## a TCP server with thousands of idle timeouts, in a VM (CONNECTIONS= SCHEME= MODE= VERBOSE=1 HEARTBEAT=socket)
+	@tests/vm/run -k $(KERNEL) -t 240 -- 'MODULE_ARGS="scheme=$(SCHEME) mode=$(MODE)" VERBOSE=$(VERBOSE) HEARTBEAT=$(HEARTBEAT) demo $(CONNECTIONS)'
 
 demo-mosquitto: ## an MQTT broker of Debian's, as it is and punctual with twheel, in a VM (CLIENTS='100 10000')
 	@tests/clients/mosquitto/run demo $(CLIENTS)

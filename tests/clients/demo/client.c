@@ -15,6 +15,9 @@
  *
  * usage: client PORT CONNECTIONS SECONDS TIMEOUT_MS
  *
+ * HEARTBEAT=socket in the environment says that the server goes by TCP's clock, which
+ * goes on at the kernel's ticks.
+ *
  * With 0 CONNECTIONS there are as many as the machine opens in the first second,
  * from FEWEST to MOST. To open one takes several times what a heartbeat takes, and
  * the server greets each, so that no more are opened than it can accept.
@@ -28,6 +31,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -61,19 +65,30 @@ struct connection {
 
 static struct connection *connections;
 static unsigned int nr_connections, nr_opened, nr_greeted, nr_open;
-static bool find_number;
+static bool find_number, by_socket;
 static unsigned int sent, silent, closed_by_us, closed_by_server;
 static unsigned int wrong, missed, late;
 static u64 begin_ns, end_ns, closed_ns, timeout_ns;
 static struct sockaddr_in server;
 static int epfd;
 
-static u64 now_ns(void)
+static u64 clock_ns(clockid_t clock)
 {
 	struct timespec ts;
 
-	clock_gettime(CLOCK_MONOTONIC, &ts);
+	clock_gettime(clock, &ts);
 	return ts.tv_sec * SECOND + ts.tv_nsec;
+}
+
+static u64 now_ns(void)
+{
+	return clock_ns(CLOCK_MONOTONIC);
+}
+
+/* Before a message: the clock by which the server, or TCP, knows when it was received. */
+static u64 speaking_ns(void)
+{
+	return clock_ns(by_socket ? CLOCK_MONOTONIC_COARSE : CLOCK_MONOTONIC);
 }
 
 static u64 random_below(u64 limit)
@@ -138,9 +153,9 @@ static void speak(struct connection *connection)
 {
 	u64 now = now_ns();
 
+	connection->spoke_ns = speaking_ns();
 	if (send(connection->fd, ".", 1, MSG_NOSIGNAL) == 1)
 		sent++;
-	connection->spoke_ns = now;
 	connection->next_ns = now + timeout_ns / 2 -
 			      random_below(timeout_ns / 8);
 }
@@ -289,8 +304,10 @@ static void raise_limit(void)
 
 int main(int argc, char **argv)
 {
+	const char *heartbeat = getenv("HEARTBEAT");
 	u64 length_ns;
 
+	by_socket = heartbeat && !strcmp(heartbeat, "socket");
 	if (argc != 5)
 		errx(2, "usage: client PORT CONNECTIONS SECONDS TIMEOUT_MS");
 	server.sin_family = AF_INET;

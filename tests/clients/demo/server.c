@@ -17,24 +17,19 @@
  * records of record_...() are for the report only; see record.h.
  */
 #define _GNU_SOURCE
-#include <arpa/inet.h>
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <twheel.h>
 
+#include "listen.h"
 #include "record.h"
-
-/* Descriptors, and so connections. Each has a word, and all are made at once. */
-#define FILES_MAX	(1U << 18)
 
 struct connection {
 	__u64 serial;		/* 0: no connection has this descriptor */
@@ -83,14 +78,6 @@ static void timer_stop(int fd)
 		errx(1, "twheel_withdraw");
 }
 
-static void watch(int fd)
-{
-	struct epoll_event event = { .events = EPOLLIN, .data.fd = fd };
-
-	if (epoll_ctl(epfd, EPOLL_CTL_ADD, fd, &event))
-		err(1, "epoll_ctl");
-}
-
 static void forget(int fd)
 {
 	connections[fd].serial = 0;
@@ -109,7 +96,7 @@ static void accept_connections(void)
 		/* The word may be from an old connection with this number. */
 		timer_refresh(fd);
 		timer_start(fd);
-		watch(fd);
+		watch(epfd, fd);
 		/* A greeting. A peer that is gone already is found by receive(). */
 		send(fd, "", 1, MSG_NOSIGNAL);
 	}
@@ -161,16 +148,6 @@ static void read_timers(void)
 		close_if_silent(&events[i]);
 }
 
-static void read_input(void)
-{
-	char byte;
-
-	if (read(STDIN_FILENO, &byte, 1) > 0)
-		return;
-	ending = true;
-	epoll_ctl(epfd, EPOLL_CTL_DEL, STDIN_FILENO, NULL);
-}
-
 static void serve(int fd)
 {
 	if (fd == twheel_fd(wheel))
@@ -178,30 +155,12 @@ static void serve(int fd)
 	else if (fd == listener)
 		accept_connections();
 	else if (fd == STDIN_FILENO)
-		read_input();
+		ending = input_has_ended(epfd);
 	else if (connections[fd].serial)
 		receive(fd);
 }
 
-static void open_listener(int port)
-{
-	struct sockaddr_in address = {
-		.sin_family = AF_INET,
-		.sin_port = htons(port),
-		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
-	};
-	socklen_t size = sizeof(address);
-
-	listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
-	if (listener < 0 ||
-	    bind(listener, (struct sockaddr *)&address, size) ||
-	    listen(listener, 4096) ||
-	    getsockname(listener, (struct sockaddr *)&address, &size))
-		err(1, "port %d", port);
-	printf("port %d\n", ntohs(address.sin_port));
-	fflush(stdout);
-}
-
+/* Each descriptor has a word, and all are made at once. */
 static void open_wheel(unsigned int files)
 {
 	struct twheel_setup setup = { .shared_ids = files };
@@ -216,18 +175,15 @@ static void open_wheel(unsigned int files)
 
 static void init(int port)
 {
-	struct rlimit files;
+	unsigned int files = raise_limit();
 
-	getrlimit(RLIMIT_NOFILE, &files);
-	files.rlim_cur = files.rlim_max < FILES_MAX ? files.rlim_max : FILES_MAX;
-	setrlimit(RLIMIT_NOFILE, &files);
-	connections = calloc(files.rlim_cur, sizeof(*connections));
-	open_wheel(files.rlim_cur);
+	connections = calloc(files, sizeof(*connections));
+	open_wheel(files);
 	epfd = epoll_create1(EPOLL_CLOEXEC);
-	open_listener(port);
-	watch(twheel_fd(wheel));
-	watch(listener);
-	watch(STDIN_FILENO);
+	listener = open_listener(port);
+	watch(epfd, twheel_fd(wheel));
+	watch(epfd, listener);
+	watch(epfd, STDIN_FILENO);
 }
 
 int main(int argc, char **argv)

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * server_socket.c - the same server, with timers that know when a socket is idle
+ *
+ * A connection's timer is started with its socket, once. The kernel knows when the
+ * socket has last received something. When that was a timeout ago it shuts the
+ * socket down, and the server reads an end of file, as if the peer had gone. So
+ * nothing in the loop is about timeouts but the start. The loop does not read the
+ * session's descriptor either. Whoever closes a socket has stopped its timer.
+ *
+ * usage: server_socket PORT TIMEOUT_MS, as server
+ */
+#define _GNU_SOURCE
+#include <err.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <twheel.h>
+
+#include "listen.h"
+#include "record.h"
+
+static struct twheel *wheel;
+static int epfd, listener;
+static __u64 timeout_ns;
+static unsigned int nr_open;
+static bool ending;
+
+static void time_out(int fd)
+{
+	__u64 id = fd;
+
+	if (twheel_start_slack(wheel, &id, timeout_ns, 0, 0, TWHEEL_START_IDLE |
+			       TWHEEL_START_SHUT | TWHEEL_START_QUIET, fd) < 0)
+		errx(1, "twheel_start_slack");
+	record.starts++;
+}
+
+static void accept_connections(void)
+{
+	int fd;
+
+	while ((fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK)) >= 0) {
+		nr_open++;
+		record.opened++;
+		time_out(fd);
+		watch(epfd, fd);
+		/* A greeting. A peer that is gone already is found by receive(). */
+		send(fd, "", 1, MSG_NOSIGNAL);
+	}
+}
+
+static void receive(int fd)
+{
+	char message[256];
+	ssize_t size = read(fd, message, sizeof(message));
+
+	if (size > 0) {
+		record.heartbeats += size;
+	} else if (!size || errno != EAGAIN) {
+		/* Or a timer has shut it down: to the server it is the same. */
+		record.closed_by_peer++;
+		nr_open--;
+		close(fd);
+	}
+}
+
+static void serve(int fd)
+{
+	if (fd == listener)
+		accept_connections();
+	else if (fd == STDIN_FILENO)
+		ending = input_has_ended(epfd);
+	else
+		receive(fd);
+}
+
+static void init(int port)
+{
+	struct twheel_setup setup = { 0 };
+	int ret = twheel_open(&wheel, &setup);
+
+	if (ret) {
+		errno = -ret;
+		err(1, "twheel_open");
+	}
+	raise_limit();
+	epfd = epoll_create1(EPOLL_CLOEXEC);
+	listener = open_listener(port);
+	watch(epfd, listener);
+	watch(epfd, STDIN_FILENO);
+}
+
+int main(int argc, char **argv)
+{
+	struct epoll_event events[64];
+	int i, ready;
+
+	if (argc != 3)
+		errx(2, "usage: server_socket PORT TIMEOUT_MS");
+	timeout_ns = atoi(argv[2]) * 1000000ULL;
+	init(atoi(argv[1]));
+	while (!ending || nr_open) {
+		ready = epoll_wait(epfd, events, 64, -1);
+		for (i = 0; i < ready; i++)
+			serve(events[i].data.fd);
+	}
+	record_print(wheel);
+	return 0;
+}
