@@ -31,6 +31,7 @@ class Adapter {
     static final int MAGIC = 0x43525754;
     static final int OPEN = 0, BEAT = 1, CLOSE = 2, FULL = 3, END = 4;
     static final int HEADER = 32, RECORD = 16;
+    static final int WARM_UP = 50_000;
     static final long MS = 1_000_000L;
     static final long BUSY_EVERY = 100 * MS, BUSY = 20 * MS;
 
@@ -133,6 +134,17 @@ class Adapter {
         connections[nr].timer = way.start(connections[nr], timeoutNs);
     }
 
+    /**
+     * Lets the JVM compile, as any benchmark of Java does: it is too late for the trace while it
+     * has yet to learn.
+     */
+    void warmUp() {
+        for (int i = 0; i < WARM_UP && !empty; i++) {
+            way.stop(way.start(new Connection(), 3600_000 * MS));
+        }
+        LockSupport.parkNanos(1000 * MS);
+    }
+
     static void sleepUntil(long at) {
         for (long now = System.nanoTime(); now - at < 0; now = System.nanoTime()) {
             LockSupport.parkNanos(at - now);
@@ -189,6 +201,7 @@ class Adapter {
         try (FileChannel file = FileChannel.open(Path.of(name))) {
             ByteBuffer trace = file.map(FileChannel.MapMode.READ_ONLY, 0, file.size()).order(ByteOrder.LITTLE_ENDIAN);
             Adapter adapter = new Adapter(way.equals("netty") ? new Netty() : new Executor(), trace, mode);
+            adapter.warmUp();
             adapter.mark("begin");
             adapter.replay();
             adapter.mark("end");
