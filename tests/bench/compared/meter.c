@@ -214,7 +214,9 @@ static int meter_show(struct seq_file *seq, void *unused)
 	mutex_lock(&meter_lock);
 	elapsed = end.ns - begin.ns;
 	idle = (end.idle_us - begin.idle_us) * NSEC_PER_USEC;
-	seq_printf(seq, "instructions %llu n\n", elapsed - min(idle, elapsed));
+	/* An account of idleness that is not the one that is meant gives no figure. */
+	if (idle < elapsed)
+		seq_printf(seq, "instructions %llu n\n", elapsed - idle);
 	seq_printf(seq, "elapsed %llu ns\n", elapsed);
 	seq_printf(seq, "wakeups %llu n\n", end.wakeups - begin.wakeups);
 	seq_printf(seq, "memory %lld bytes\n", begin.free - full.free);

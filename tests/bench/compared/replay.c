@@ -19,6 +19,9 @@
 #include "replay.h"
 #include "trace.h"
 
+/* libuv has a clock in milliseconds. */
+#define EARLY_MOST	((int64_t)MS)
+
 static const struct trace_header *header;
 static const struct trace_record *next;
 static bool empty, late, busy;
@@ -200,13 +203,16 @@ static int compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static void report(void)
+/* Returns false if a timer was lost, or earlier than the resolution of any loop. */
+static bool report(void)
 {
 	unsigned int nr = header->expiries, early = 0;
 
 	printf("expired %u timers\n", expired);
+	if (expired != nr)
+		fprintf(stderr, "%u of %u timers have expired\n", expired, nr);
 	if (!late || expired != nr)
-		return;
+		return expired == nr;
 	qsort(lateness, nr, sizeof(*lateness), compare);
 	while (early < nr && lateness[early] < 0)
 		early++;
@@ -215,6 +221,7 @@ static void report(void)
 	printf("p50 %lld ns\n", (long long)lateness[nr / 2]);
 	printf("p99 %lld ns\n", (long long)lateness[nr - 1 - nr / 100]);
 	printf("worst %lld ns\n", (long long)lateness[nr - 1]);
+	return lateness[0] >= -EARLY_MOST;
 }
 
 int main(int argc, char **argv)
@@ -241,7 +248,5 @@ int main(int argc, char **argv)
 	set_next();
 	adapter.loop();
 	meter("end");
-	if (!empty)
-		report();
-	return 0;
+	return !empty && !report();
 }

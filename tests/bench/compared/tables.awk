@@ -116,9 +116,6 @@ END {
 	      "quiet-p50/us|quiet-p99/us|quiet-worst/us|quiet-earliest/us|busy-p50/us|busy-p99/us|busy-worst/us")
 	table("Interrupts off, and another program stalled, at most, in us, 10,000 connections:",
 	      "interrupts off|stall", "irqs_off/us|stall/us")
-	table("Timers of the kernel on Debian's newest, instructions as in the first table:",
-	      "1,000|newest|10,000|newest",
-	      "life-1000/n|life-1000/n/new|life-10000/n|life-10000/n/new")
 	if (plot)
 		columns_of_plot()
 }
