@@ -31,14 +31,15 @@ static uint64_t wall_clock(void)
 	return ts.tv_sec * SECOND + ts.tv_nsec;
 }
 
-/* A timer that never fires, and whose read fails after the clock was set. */
+/* A timer that never fires. After the clock was set, a read of it fails. */
 static int watch_clock(void)
 {
 	const struct itimerspec never = { .it_value.tv_sec = LONG_MAX };
 	int fd = timerfd_create(CLOCK_REALTIME, TFD_NONBLOCK | TFD_CLOEXEC);
 
 	if (fd >= 0)
-		timerfd_settime(fd, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &never, NULL);
+		timerfd_settime(fd, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET,
+				&never, NULL);
 	return fd;
 }
 

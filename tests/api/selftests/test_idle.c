@@ -946,12 +946,13 @@ TEST(repair)
 	const int on = 1, off = 0;
 	int t = open_idle();
 	struct connection c = connection();
+	char byte;
 
 	if (setsockopt(c.fd, IPPROTO_TCP, TCP_REPAIR, &on, sizeof(on)))
 		test_skip("this kernel has no TCP_REPAIR");
 	ASSERT_EQ(0, start(t, 1, SHORT, RESET, c.fd));
 	ASSERT_EQ(TWHEEL_EVENT_SHUT, event_of(t, 1).flags);
-	ASSERT_EQ(-1, recv(c.peer, (char[1]){}, 1, MSG_DONTWAIT));
+	ASSERT_EQ(-1, recv(c.peer, &byte, 1, MSG_DONTWAIT));
 	ASSERT_EQ(EAGAIN, errno);
 	setsockopt(c.fd, IPPROTO_TCP, TCP_REPAIR, &off, sizeof(off));
 }

@@ -191,12 +191,14 @@ static void close_timerfds(void)
  * @push_back: what a message takes
  * @end: undo @begin
  */
-static const struct way {
+struct way {
 	const char *name;
 	void (*begin)(void);
 	void (*push_back)(unsigned int i);
 	void (*end)(void);
-} ways[] = {
+};
+
+static const struct way ways[] = {
 	{ "none", nothing, nothing_for, nothing },
 	{ "twheel-socket", start_by_socket, nothing_for, end_session },
 	{ "twheel-shared", start_by_time, store, end_session },

@@ -798,7 +798,7 @@ void call_grow(struct user_file *f)
 	CALL_CHECK("GROW", ret, 0, EINVAL, EBUSY, ENOSPC, ENOMEM, EFAULT);
 	if (ret == -ENOMEM && sim_allocs_failed == call.failed)
 		sim_fail("ENOMEM, and there was memory");
-	if (ret != -EFAULT && (ret == -EINVAL) != (nr > os->max_timers))
+	if (ret != -EFAULT && (nr > os->max_timers ? ret != -EINVAL : ret == -EINVAL))
 		sim_fail("GROW to %u of %llu: %ld", nr, os->max_timers, ret);
 	if ((ret == -EBUSY && nr >= max(os->shared_ids, os->more_ids)) ||
 	    (!ret && nr < had))
