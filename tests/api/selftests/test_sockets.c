@@ -179,15 +179,17 @@ static void read_ours(struct connection *c)
 static void talk(struct thread *t, struct connection *c)
 {
 	struct message *message = &c->messages[c->nr_messages++ % MESSAGES];
+	bool is_sent;
 
 	*message = (struct message){
 		.coarse	= clock_ns(CLOCK_MONOTONIC_COARSE),
 		.before	= now_ns(),
 		.there	= NEVER,
 	};
-	c->sent += send(c->peer, "", 1, MSG_NOSIGNAL | MSG_DONTWAIT) == 1;
+	is_sent = send(c->peer, "", 1, MSG_NOSIGNAL | MSG_DONTWAIT) == 1;
 	message->after = now_ns();
-	if (tcp_info(c).tcpi_bytes_received == c->sent) {
+	c->sent += is_sent;
+	if (is_sent && tcp_info(c).tcpi_bytes_received == c->sent) {
 		message->there = now_ns();
 		t->totals.heard++;
 	}
@@ -212,6 +214,12 @@ static __u64 sent(const struct message *m)
 	return time_is_exact() ? m->before : m->coarse;
 }
 
+/* Of a connection that both ends have closed the data does not count any more. */
+static bool may_be_gone(const struct connection *c)
+{
+	return c->timer != RUNS || c->handled;
+}
+
 /* The earliest deadline that is allowed at @deadline. */
 static __u64 not_before(const struct connection *c, __u64 deadline)
 {
@@ -219,7 +227,7 @@ static __u64 not_before(const struct connection *c, __u64 deadline)
 	const struct message *m;
 	unsigned int i;
 
-	for (i = 0; i < MESSAGES && (m = message_of(c, i)); i++)
+	for (i = 0; !may_be_gone(c) && i < MESSAGES && (m = message_of(c, i)); i++)
 		if (m->there <= deadline && sent(m) > heard)
 			heard = sent(m);
 	return heard + c->idle_ns;
@@ -260,7 +268,8 @@ static void take_event(struct thread *t, const struct twheel_event *event)
 	ASSERT_LE(event->expired_ns, now_ns());
 	acts = c->flags & (TWHEEL_START_SHUT | TWHEEL_START_RESET);
 	if (c->timer == ABANDONED) {
-		ASSERT_LE(event->expired_ns, c->closed);
+		/* After an action the timer expires a tick later. */
+		ASSERT_LE(acts ? event->deadline_ns : event->expired_ns, c->closed);
 	} else {
 		if (!c->handled) {
 			ASSERT_EQ(acts ? TWHEEL_EVENT_SHUT : 0, event->flags);
