@@ -254,7 +254,7 @@ TEST(einval_of_a_start)
 	op.period_ns = INTERVAL_MAX + 1;
 	ASSERT_EQ(-EINVAL, submit_one(fd, op));
 	op = start_op(3, MS);
-	op.flags = 1U << 2;
+	op.flags = 1U << 31;
 	ASSERT_EQ(-EINVAL, submit_one(fd, op));
 	ASSERT_EQ(-ENOENT, submit_one(fd, start_op(TWHEEL_ID_KERNEL | 9, MS)));
 	EXPECT_STATS(fd, .started = 0);
