@@ -297,41 +297,10 @@ bool twheel_session_stop_watched(struct twheel_session *s,
  * must not hear of an expiry before the event is in the queue.
  */
 
-/**
- * twheel_session_check_watch - check a start with flags that are not for all
- * @s: the session
- * @args: as in TWHEEL_IOC_START
- *
- * Return: -EXDEV, or -EINVAL.
- */
-int twheel_session_check_watch(const struct twheel_session *s,
-			       const struct twheel_start *args)
-{
-	u32 flags = args->flags;
-	bool idle = flags & TWHEEL_START_IDLE;
-	bool shut = flags & TWHEEL_START_SHUT, reset = flags & TWHEEL_START_RESET;
-
-	if (flags & ~(TWHEEL_START_ABS | TWHEEL_START_REPLACE |
-		      TWHEEL_START_WATCH))
-		return -EINVAL;
-	if (idle == !!(flags & TWHEEL_START_SIGNAL) || (shut && reset) ||
-	    ((shut || reset) && !idle))
-		return -EINVAL;
-	if (idle && (flags & TWHEEL_START_ABS || args->period_ns ||
-		     args->expires_ns > TWHEEL_IDLE_MAX_NS))
-		return -EINVAL;
-	/* An expiry that nobody hears of. A period goes on when its event is read. */
-	if (flags & TWHEEL_START_QUIET &&
-	    (args->period_ns || (idle && !shut && !reset)))
-		return -EINVAL;
-	if (args->expires_ns > KTIME_MAX || args->period_ns > KTIME_MAX)
-		return -EINVAL;
-	return twheel_session_has_number(s, args->id) ? -EXDEV : -EINVAL;
-}
-
 /* Returns a free timer in @ut. */
-static int take_new(struct twheel_session *s, struct twheel_utimer **ut,
-		    struct twheel_start *args)
+static __always_inline int take_new(struct twheel_session *s,
+				    struct twheel_utimer **ut,
+				    struct twheel_start *args)
 {
 	if (args->id & TWHEEL_ID_KERNEL && args->id != TWHEEL_ID_ANY)
 		return -ENOENT;
@@ -484,14 +453,45 @@ static int start_watched(struct twheel_session *s, struct twheel_start *args,
 	return ret;
 }
 
-/* Without the session's lock. */
+/* A start with flags that are not for all timers. */
+static int check_watch(const struct twheel_session *s,
+		       const struct twheel_start *args)
+{
+	u32 flags = args->flags;
+	bool idle = flags & TWHEEL_START_IDLE;
+	bool shut = flags & TWHEEL_START_SHUT, reset = flags & TWHEEL_START_RESET;
+
+	if (flags & ~(TWHEEL_START_ABS | TWHEEL_START_REPLACE |
+		      TWHEEL_START_WATCH))
+		return -EINVAL;
+	if (idle == !!(flags & TWHEEL_START_SIGNAL) || (shut && reset) ||
+	    ((shut || reset) && !idle))
+		return -EINVAL;
+	if (idle && (flags & TWHEEL_START_ABS || args->period_ns ||
+		     args->expires_ns > TWHEEL_IDLE_MAX_NS))
+		return -EINVAL;
+	/* An expiry that nobody hears of. A period goes on when its event is read. */
+	if (flags & TWHEEL_START_QUIET &&
+	    (args->period_ns || (idle && !shut && !reset)))
+		return -EINVAL;
+	return twheel_session_check_numbers(s, args);
+}
+
+/*
+ * Without the session's lock. Its wheel and limit stay, as room is being made. A start
+ * that is for any timer has no watch.
+ */
 static int make_watch(struct twheel_session *s, const struct twheel_start *args,
 		      struct twheel_session_watch **watch)
 {
 	struct twheel_session_watch *made;
+	int ret;
 
-	if (!(args->flags & TWHEEL_START_WATCH))
+	if (!(args->flags & ~(TWHEEL_START_ABS | TWHEEL_START_REPLACE)))
 		return 0;
+	ret = check_watch(s, args);
+	if (ret)
+		return ret;
 	made = twheel_session_watch_make(s, args, session_acted);
 	if (IS_ERR(made))
 		return PTR_ERR(made);
@@ -511,26 +511,14 @@ static bool is_internal(int ret)
 	return ret == -EAGAIN || ret == -EINPROGRESS || ret == -EXDEV;
 }
 
-/**
- * twheel_session_start_locked - start a timer, and make room for it
- * @s: the session
- * @args: as in TWHEEL_IOC_START. @args->id is set to the id that was started
- * @now: what a relative start counts from, on CLOCK_MONOTONIC, ns
- *
- * Context: Process, may sleep. Session's lock held. It is let go meanwhile if
- * memory is needed, or the timer's callback is on its way.
- * Return: as twheel_session_start().
- */
-int twheel_session_start_locked(struct twheel_session *s,
-				struct twheel_start *args, ktime_t now)
+/* What has kept the timer from being started is done first. */
+static noinline int start_slowly(struct twheel_session *s,
+				 struct twheel_start *args, ktime_t now, int ret)
 	__must_hold(&s->lock)
 {
-	int ret = start_locked(s, args, now);
 	struct twheel_session_watch *watch = NULL;
 	int error = 0;
 
-	if (likely(ret >= 0) || !is_internal(ret))
-		return ret;
 	s->making_room++;
 	while (is_internal(ret)) {
 		spin_unlock_bh(&s->lock);
@@ -550,6 +538,27 @@ int twheel_session_start_locked(struct twheel_session *s,
 	if (ret < 0 && watch)
 		twheel_session_watch_free(watch);
 	return ret;
+}
+
+/**
+ * twheel_session_start_locked - start a timer, and make room for it
+ * @s: the session
+ * @args: as in TWHEEL_IOC_START. @args->id is set to the id that was started
+ * @now: what a relative start counts from, on CLOCK_MONOTONIC, ns
+ *
+ * Context: Process, may sleep. Session's lock held. It is let go meanwhile if
+ * memory is needed, or the timer's callback is on its way.
+ * Return: as twheel_session_start().
+ */
+int twheel_session_start_locked(struct twheel_session *s,
+				struct twheel_start *args, ktime_t now)
+	__must_hold(&s->lock)
+{
+	int ret = start_locked(s, args, now);
+
+	if (likely(ret >= 0))
+		return ret;
+	return start_slowly(s, args, now, ret);
 }
 
 /**
@@ -590,6 +599,14 @@ static int stop_unread(struct twheel_session *s, struct twheel_utimer *ut,
 	return 1;
 }
 
+static noinline int stop_other(struct twheel_session *s,
+			       struct twheel_utimer *ut, u32 flags)
+{
+	if (!twheel_utimer_is_armed(ut))
+		return stop_unread(s, ut, flags);
+	return twheel_session_stop_watched(s, ut) ? 0 : -EINPROGRESS;
+}
+
 /* A withdrawal asks whether an event may come, not whether one came. */
 static int stop_free(struct twheel_session *s, u64 id, u32 flags)
 {
@@ -606,11 +623,9 @@ static int stop_locked(struct twheel_session *s, u64 id, u32 flags)
 	ut = twheel_table_find(s->tables, id);
 	if (!ut)
 		return stop_free(s, id, flags);
-	if (ut->state == TWHEEL_ARMED)
-		return twheel_utimer_stop(s, ut) ? 0 : -EINPROGRESS;
-	if (!twheel_utimer_is_armed(ut))
-		return stop_unread(s, ut, flags);
-	return twheel_session_stop_watched(s, ut) ? 0 : -EINPROGRESS;
+	if (ut->state != TWHEEL_ARMED)
+		return stop_other(s, ut, flags);
+	return twheel_utimer_stop(s, ut) ? 0 : -EINPROGRESS;
 }
 
 /**

@@ -15,8 +15,6 @@ bool twheel_session_put(struct iov_iter *to, const void *from, size_t size,
 			size_t usize);
 int twheel_session_fetch(const struct iov_iter *to, size_t size, int *tries);
 ktime_t twheel_session_from_caller(const struct twheel_session *s, u64 time);
-int twheel_session_check_watch(const struct twheel_session *s,
-			       const struct twheel_start *args);
 bool twheel_session_stop_watched(struct twheel_session *s,
 				 struct twheel_utimer *ut);
 void twheel_session_entry(struct twheel_session *s, struct twheel_utimer *ut,
@@ -92,17 +90,21 @@ twheel_session_take(struct twheel_session *s, struct twheel_utimer *ut, u64 id)
 	return ut;
 }
 
-/*
- * -EXDEV is internal: the start takes a watch.
- */
+static inline int twheel_session_check_numbers(const struct twheel_session *s,
+					       const struct twheel_start *args)
+{
+	if (args->expires_ns > KTIME_MAX || args->period_ns > KTIME_MAX)
+		return -EINVAL;
+	return twheel_session_has_number(s, args->id) ? 0 : -EINVAL;
+}
+
+/* -EXDEV is internal: the start takes a watch, or has flags that nobody knows. */
 static inline int twheel_session_check_start(const struct twheel_session *s,
 					     const struct twheel_start *args)
 {
 	if (args->flags & ~(TWHEEL_START_ABS | TWHEEL_START_REPLACE))
-		return twheel_session_check_watch(s, args);
-	if (args->expires_ns > KTIME_MAX || args->period_ns > KTIME_MAX)
-		return -EINVAL;
-	return twheel_session_has_number(s, args->id) ? 0 : -EINVAL;
+		return -EXDEV;
+	return twheel_session_check_numbers(s, args);
 }
 
 /*

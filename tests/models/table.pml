@@ -41,8 +41,9 @@
  * code session/timer.c start_new f879d170
  * code session/timer.c take_new 52e61378
  * code session/timer.c start_locked c087e320
- * code session/timer.c twheel_session_start_locked 1c531cc0
- * accepted: SETUP for more words takes no table; a start with a descriptor has its own way
+ * code session/timer.c twheel_session_start_locked 379450c7
+ * code session/timer.c start_slowly e44b876b
+ * accepted: what a slow start does is a function of its own, with the same steps
  *
  * right
  * right KERNEL
