@@ -118,4 +118,13 @@ static inline void twheel_eventfd_signal(struct eventfd_ctx *eventfd)
 }
 #endif
 
+/* Since 6.6 and 6.1.60 whoever sleeps on a socket is told so that it was disconnected. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 6, 0) ||			\
+	(LINUX_VERSION_CODE >= KERNEL_VERSION(6, 1, 60) &&		\
+	 LINUX_VERSION_CODE < KERNEL_VERSION(6, 2, 0))
+#define twheel_sock_disconnects(sk)	((sk)->sk_disconnects++)
+#else
+#define twheel_sock_disconnects(sk)	do { } while (0)
+#endif
+
 #endif /* _TWHEEL_COMPAT_H */

@@ -159,6 +159,7 @@ static void shut_down(struct sock *sk)
 /* As connect(2) with AF_UNSPEC. tcp_abort() would wait for the lock. */
 static void reset(struct sock *sk)
 {
+	twheel_sock_disconnects(sk);
 	if (!READ_ONCE(sk->sk_prot)->disconnect(sk, O_NONBLOCK))
 		sk->sk_socket->state = SS_UNCONNECTED;
 }
