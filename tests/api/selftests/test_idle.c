@@ -195,17 +195,16 @@ static void expect_sockets(int want)
 	ASSERT_EQ(want, sockets_used());
 }
 
-/* In which no other process opens or closes sockets. */
+/*
+ * In which no other process opens or closes sockets. A kernel without network
+ * namespaces is one of our own, and its machine runs one case at a time.
+ */
 static void own_network(void)
 {
-	int fd;
-
-	if (unshare(CLONE_NEWNET))
-		test_skip("there are no network namespaces");
-	fd = socket(AF_INET, SOCK_DGRAM, 0);
-	ASSERT_LE(0, fd);
-	ASSERT_EQ(0, system("ip link set lo up"));
-	close(fd);
+	if (!unshare(CLONE_NEWNET))
+		ASSERT_EQ(0, system("ip link set lo up"));
+	else
+		ASSERT_EQ(EINVAL, errno);
 }
 
 /* Expiry. */
