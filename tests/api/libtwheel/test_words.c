@@ -3,7 +3,10 @@
  * The library and the words: before a start, and after an event
  */
 #include <errno.h>
+#include <netinet/in.h>
 #include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "util.h"
@@ -108,6 +111,82 @@ TEST(a_start_that_fails_leaves_the_word)
 	ASSERT_EQ(-EALREADY, twheel_start(t, 3, HOUR, 34));
 	ASSERT_EQ(1, twheel_read(t, &event, 1));
 	ASSERT_EQ(33, event.user_data);
+	twheel_close(t);
+}
+
+/* A TCP connection with itself. */
+static int open_connection(void)
+{
+	struct sockaddr_in self = {
+		.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+	};
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+	socklen_t size = sizeof(self);
+
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, bind(fd, (void *)&self, size));
+	ASSERT_EQ(0, getsockname(fd, (void *)&self, &size));
+	ASSERT_EQ(0, connect(fd, (void *)&self, size));
+	return fd;
+}
+
+static bool knows_sockets(struct twheel *t)
+{
+	struct twheel_info info;
+
+	ASSERT_EQ(0, twheel_info(t, &info));
+	return info.features & TWHEEL_FEATURE_IDLE;
+}
+
+TEST(a_socket_takes_the_module)
+{
+	struct twheel *t = open_words(IDS);
+	int fd = open_connection(), event = eventfd(0, 0);
+	struct twheel_batch *batch;
+	__u64 any = TWHEEL_ID_ANY, id = 3;
+
+	if (knows_sockets(t))
+		test_skip("this session knows sockets");
+	ASSERT_EQ(0, twheel_start(t, 3, HOUR, 33));
+	twheel_refresh(t, 3, 12345);
+	ASSERT_EQ(-EOPNOTSUPP, twheel_start_idle(t, &id, fd, HOUR, 0, 0));
+	ASSERT_EQ(-EOPNOTSUPP, twheel_start_idle(t, &any, fd, HOUR, 0, TWHEEL_START_SHUT));
+	ASSERT_EQ(-EOPNOTSUPP, twheel_start_signal(t, &id, HOUR, 0, 0, 0, event));
+	ASSERT_EQ(-EINVAL, twheel_start_idle(t, &id, fd, HOUR, 0, TWHEEL_START_SIGNAL));
+	ASSERT_EQ(0, twheel_batch_new(t, 2, &batch));
+	ASSERT_EQ(0, twheel_batch_start_slack(batch, 3, HOUR, 0, 0, TWHEEL_START_IDLE, fd));
+	ASSERT_EQ(1, twheel_batch_flush(batch));
+	ASSERT_EQ(-EOPNOTSUPP, twheel_batch_op(batch, 0)->result);
+	twheel_batch_free(batch);
+	ASSERT_EQ(12345, twheel_word(t, 3));
+	EXPECT_STATS(twheel_fd(t), .started = 1, .pending = 1);
+	twheel_close(t);
+}
+
+/* A start clears it: the word of the id's last timer would drop the event, or delay it. */
+TEST(a_socket_has_no_word)
+{
+	struct twheel *t = open_words(IDS);
+	int fd = open_connection();
+	struct twheel_batch *batch;
+	struct twheel_event event;
+	__u64 id = 3;
+
+	if (!knows_sockets(t))
+		test_skip("this session knows no sockets");
+	twheel_stop_by_store(t, 3);
+	ASSERT_EQ(-EBADF, twheel_start_idle(t, &id, -1, 0, 0, 0));
+	ASSERT_EQ(TWHEEL_WORD_STOP, twheel_word(t, 3));
+	ASSERT_EQ(0, twheel_start_idle(t, &id, fd, 0, 33, 0));
+	ASSERT_EQ(1, twheel_wait(t, &event, 1, -1));
+	ASSERT_EQ(33, event.user_data);
+	twheel_refresh(t, 3, twheel_now() + HOUR);
+	ASSERT_EQ(0, twheel_batch_new(t, 2, &batch));
+	ASSERT_EQ(0, twheel_batch_start_slack(batch, 3, 0, 0, 34, TWHEEL_START_IDLE, fd));
+	ASSERT_EQ(1, twheel_batch_flush(batch));
+	ASSERT_EQ(1, twheel_wait(t, &event, 1, -1));
+	ASSERT_EQ(34, event.user_data);
+	twheel_batch_free(batch);
 	twheel_close(t);
 }
 

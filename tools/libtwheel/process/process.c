@@ -302,7 +302,8 @@ static __always_inline int twheel_process_start(struct twheel_process *p,
 
 	spin_lock_bh(&s->lock);
 	ret = start_locked(s, &start, now);
-	if (unlikely(ret == -EAGAIN))
+	/* Flags that are not for all are looked at there, too. */
+	if (unlikely(ret == -EAGAIN || ret == -EXDEV))
 		ret = start_with_room(s, start, now, id);
 	else if (ret >= 0)
 		*id = start.id;
