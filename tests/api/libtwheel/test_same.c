@@ -524,7 +524,8 @@ static void do_command(struct pair *p)
 	if (ret[0] || nr == _IOC_NR(TWHEEL_IOC_STATS))
 		return;
 	for (i = 0; i < 2 && nr == _IOC_NR(TWHEEL_IOC_INFO); i++)
-		as[i].info.features &= ~(TWHEEL_FEATURE_PROCESS | TWHEEL_FEATURE_NOWAIT);
+		as[i].info.features &= ~(TWHEEL_FEATURE_PROCESS | TWHEEL_FEATURE_NOWAIT |
+					 TWHEEL_FEATURE_IDLE);
 	SAME(0, memcmp(&as[0], &as[1], sizeof(as[0])));
 }
 
