@@ -52,9 +52,8 @@ static int start_timer(struct mosquitto *context)
 	__u64 id = (__u64)context->sock;
 	int ret;
 
-	ret = twheel_start_slack(wheel, &id, context->keepalive * 1500000000ULL, 0, 0,
-				 TWHEEL_START_IDLE | TWHEEL_START_SHUT | TWHEEL_START_QUIET,
-				 (__u32)context->sock);
+	ret = twheel_start_idle(wheel, &id, context->sock, context->keepalive * 1500000000ULL, 0,
+				TWHEEL_START_SHUT | TWHEEL_START_QUIET);
 	/* Its peer is gone already, which the broker is about to find out. */
 	if (ret < 0 && ret != -ENOTCONN)
 		return MOSQ_ERR_NOMEM;
