@@ -1,54 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A binary heap of deadlines in an array, as a program may have one of its own
+ * A binary heap in the program
  *
- * It is no more than that: no callbacks, no checks. The loop waits for the first deadline, by
- * epoll_pwait2(2), whose timeout has nanoseconds.
+ * The loop waits for the first deadline, by epoll_pwait2(2), whose timeout has nanoseconds.
  */
+#include "../heap.h"
 #include "loop.h"
 #include "replay.h"
-
-struct entry {
-	uint64_t deadline_ns;
-	uint32_t connection;
-};
-
-static struct entry *heap;
-static uint32_t *places;	/* by connection */
-static uint32_t pending;
 
 static void open_heap(unsigned int connections)
 {
 	heap = allocate(connections, sizeof(*heap));
 	places = allocate(connections, sizeof(*places));
-}
-
-static void put(uint32_t place, struct entry entry)
-{
-	heap[place] = entry;
-	places[entry.connection] = place;
-}
-
-/* Put @entry at @place, or above or below it. */
-static void settle(uint32_t place, struct entry entry)
-{
-	uint32_t child, parent;
-
-	for (; place; place = parent) {
-		parent = (place - 1) / 2;
-		if (heap[parent].deadline_ns <= entry.deadline_ns)
-			break;
-		put(place, heap[parent]);
-	}
-	for (; (child = 2 * place + 1) < pending; place = child) {
-		if (child + 1 < pending &&
-		    heap[child + 1].deadline_ns < heap[child].deadline_ns)
-			child++;
-		if (entry.deadline_ns <= heap[child].deadline_ns)
-			break;
-		put(place, heap[child]);
-	}
-	put(place, entry);
 }
 
 static void start(unsigned int connection, uint64_t deadline_ns)
@@ -65,11 +28,7 @@ static void refresh(unsigned int connection, uint64_t deadline_ns)
 
 static void stop(unsigned int connection)
 {
-	uint32_t place = places[connection];
-	struct entry last = heap[--pending];
-
-	if (place < pending)
-		settle(place, last);
+	take(places[connection]);
 }
 
 static uint64_t first(void)
@@ -80,7 +39,7 @@ static uint64_t first(void)
 static void expire(uint64_t now)
 {
 	while (pending && heap[0].deadline_ns <= now) {
-		unsigned int connection = heap[0].connection;
+		unsigned int connection = heap[0].id;
 
 		stop(connection);
 		replay_expired(connection);
