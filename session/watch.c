@@ -121,8 +121,8 @@ ktime_t twheel_session_watch_look(struct twheel_session *s,
 	if (is_closed(sk))
 		return 0;
 	stamp = stamp_of(sk);
-	/* A connection that is gone has no stamp any more. */
-	if (stamp == watch->stamp || !is_connected(sk))
+	/* connect() with AF_UNSPEC clears the stamp. Other ends of a connection leave it. */
+	if (stamp == watch->stamp || (!stamp && !is_connected(sk)))
 		return due;
 	watch->stamp = stamp_to_keep(stamp, jiffy);
 	/* The stamp may be of a jiffy that this CPU does not see yet. */

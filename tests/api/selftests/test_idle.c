@@ -618,6 +618,27 @@ TEST(connected_again)
 	ASSERT_EQ(0, error_of(other));
 }
 
+/* What it has received counts, though nothing more can come. */
+TEST(gone_after_data)
+{
+	const __u64 idle = 600 * MS * test_patience();
+	int t = open_idle();
+	struct connection c = connection();
+	__u64 before = now_ns(), last;
+
+	ASSERT_EQ(0, start(t, 1, idle, SHUT, c.fd));
+	sleep_ns(idle / 2);
+	last = now_ns();
+	send_byte(c.peer);
+	ASSERT_EQ(1, error_of(c.fd));
+	ASSERT_EQ(0, shutdown(c.fd, SHUT_WR));
+	ASSERT_EQ(0, shutdown(c.peer, SHUT_WR));
+	ASSERT_EQ(0, error_of(c.fd));
+	if (now_ns() - before > idle)
+		test_slow();
+	ASSERT_LE(last + idle - JIFFIES, event_of(t, 1).expired_ns);
+}
+
 TEST(shut_for_reading_before)
 {
 	const __u64 idle = 600 * MS * test_patience();
