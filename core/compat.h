@@ -124,7 +124,7 @@ static inline void twheel_eventfd_signal(struct eventfd_ctx *eventfd)
 	 LINUX_VERSION_CODE < KERNEL_VERSION(6, 2, 0))
 #define twheel_sock_disconnects(sk)	((sk)->sk_disconnects++)
 #else
-#define twheel_sock_disconnects(sk)	do { } while (0)
+#define twheel_sock_disconnects(sk)	((void)(sk))
 #endif
 
 #endif /* _TWHEEL_COMPAT_H */

@@ -13,8 +13,8 @@
 #include "twheel.h"
 
 /*
- * All that a function calls is compiled into it, but for what is rare: a start in the
- * process takes half of the instructions that it takes with the calls.
+ * The calls of a function are compiled into it, but for rare ones. A start in the process
+ * takes half of the instructions of one with the calls.
  */
 #define LIBTWHEEL_FLAT		__attribute__((__flatten__))
 #define LIBTWHEEL_RARE		__attribute__((__noinline__))
@@ -66,7 +66,7 @@ static inline struct twheel_process *process_of(const struct twheel *t)
 	return ((const struct session *)t)->process;
 }
 
-/* Pairs with show_words(): whoever sees the number sees the words. */
+/* Pairs with show_words(): a thread that sees the number sees the words. */
 static inline bool has_word(const struct twheel *t, __u64 id)
 {
 	return id < __atomic_load_n(&t->shared_ids, __ATOMIC_ACQUIRE);

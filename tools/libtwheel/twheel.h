@@ -394,8 +394,8 @@ static inline __u64 *twheel_words(const struct twheel *t)
  *
  * Not after fork(2) in the child, which attaches to the descriptor instead.
  *
- * Return: 0, or a negative errno as of TWHEEL_IOC_SETUP: then nothing has changed, or
- * there are more words and no memory to map them, and another call tries again. -EBUSY:
+ * Return: 0, or a negative errno as of TWHEEL_IOC_SETUP. After an error nothing has
+ * changed, or there are more words and no memory to map them. Another call tries again. -EBUSY:
  * there are more than @shared_ids. -EINVAL: above the limit, or a module that does not
  * know it
  */

@@ -23,7 +23,7 @@
 
 static struct user_file files[FILES];
 static struct twheel_config config;
-static bool shared[FILES];	/* what is being opened */
+static bool shared[FILES];	/* files that are being opened */
 
 void sim_device(void)
 {

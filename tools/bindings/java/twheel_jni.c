@@ -26,7 +26,7 @@ static void *memory_of(JNIEnv *env, jobject buffer)
 	return (*env)->GetDirectBufferAddress(env, buffer);
 }
 
-/* A structure of this file is as long as that of Twheel.java: both are of one header. */
+/* The structures here and in Twheel.java are equally long, as they are made of one header. */
 static jlong open_session(JNIEnv *env, jclass class, jobject setup, jint event_size, jint flags)
 {
 	struct twheel *t;

@@ -189,10 +189,9 @@ int twheel_process_command(struct twheel_process *p, unsigned long command,
 }
 
 /*
- * Starts and stops are what a program does most. They take the steps of
- * session/timer.c without a command: nothing is copied, and the compiler, which sees
- * the whole way, drops the checks whose answer it knows. No callback is ever on its way
- * here, so that one try is enough.
+ * Programs start and stop most of all. Both take the steps of session/timer.c without
+ * a command. Nothing is copied. The compiler sees the whole way, and drops the checks
+ * whose answer it knows. No callback is ever on its way here, so that one try is enough.
  */
 
 /* There is no place for the timer yet. By value, so that other starts need no memory. */
@@ -207,8 +206,8 @@ static noinline int start_with_room(struct twheel_session *s, struct twheel_star
 }
 
 /*
- * The short way of most starts and stops, in a session of one thread. They change nothing
- * but the timer and its place in the wheel. An operation that needs more is noticed before
+ * The short way of most starts and stops, in a session of one thread. They change
+ * only the timer and its place in the wheel. An operation that needs more is noticed before
  * it has changed anything, and takes the general way. The only call is the last thing that
  * is done, so that no register has to be saved.
  */
