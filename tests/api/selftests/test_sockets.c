@@ -12,7 +12,8 @@
  * was sent after another time: see struct message. A deadline that is later than the
  * first and not by the idle interval later than the second is early, on any machine.
  * TCP's clock goes on at a tick of the kernel, as CLOCK_MONOTONIC_COARSE does, which
- * may be late on a machine that is. How late a timer is depends on when the CPU gets to
+ * may be late on a machine that is. Where time is exact the tick is late by interrupts
+ * that are off at most, as while pages are freed. How late a timer is depends on when the CPU gets to
  * run it, too, so that it has a limit only where time is exact.
  */
 #define _GNU_SOURCE
@@ -40,6 +41,8 @@
 #define NEVER		(~0ULL)
 #define LATE_MAX	100000U
 #define IS_ESTABLISHED	1		/* of tcpi_state */
+/* How late a tick may be where time is exact. Much less than the jiffy that it counts. */
+#define LATE_TICK	MS
 
 /**
  * struct message - a byte from the peer
@@ -211,7 +214,7 @@ static const struct message *message_of(const struct connection *c, unsigned int
 
 static __u64 sent(const struct message *m)
 {
-	return time_is_exact() ? m->before : m->coarse;
+	return time_is_exact() ? m->before - LATE_TICK : m->coarse;
 }
 
 /* Of a connection that both ends have closed the data does not count any more. */
