@@ -466,8 +466,10 @@ static void close_session(struct thread *t, unsigned int s)
 	}
 	t->sessions[s] = session_open_nonblock();
 	sleep_ns(tick);
+	/* The end of a connection that the program has shut down may still be on its way. */
 	for (i = s; i < OF_A_THREAD; i += SESSIONS)
-		ASSERT_EQ(whole[i], is_whole(&t->connections[i]));
+		if (!t->connections[i].handled)
+			ASSERT_EQ(whole[i], is_whole(&t->connections[i]));
 	t->totals.sessions++;
 }
 
