@@ -13,8 +13,8 @@
  * first and not by the idle interval later than the second is early, on any machine.
  * TCP's clock goes on at a tick of the kernel, as CLOCK_MONOTONIC_COARSE does, which
  * may be late on a machine that is. Where time is exact the tick is late by interrupts
- * that are off at most, as while pages are freed. How late a timer is depends on when the CPU gets to
- * run it, too, so that it has a limit only where time is exact.
+ * that are off at most, as while pages are freed. How late a timer is depends on when
+ * the CPU gets to run it, too, so that it has a limit only where time is exact.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
