@@ -27,10 +27,10 @@
 #include <linux/delay.h>
 #include <linux/kernel.h>
 #include <linux/string.h>
-#include <linux/tracepoint.h>
 
 #include "bench.h"
 #include "core/compat.h"
+#include "tracepoints.h"
 
 #define PERIOD_NS	(20 * NSEC_PER_USEC)
 /* Timers that come down from far away leave the CPU idle for long. */
@@ -80,60 +80,10 @@ static void note_softirq_exit(void *data, unsigned int vector)
 			      bench_expiry->expired - watched.expired);
 }
 
-/* Tracepoints are not exported, but can be looked up. */
-struct probe {
-	const char *name;
-	void *fn;
-	struct tracepoint *tracepoint;
-};
-
-static struct probe probes[] = {
+static struct bench_tracepoint tracepoints[] = {
 	{ "softirq_exit", note_softirq_exit },
 	{ "softirq_entry", note_softirq_entry },
 };
-
-static void find_tracepoint(struct tracepoint *tracepoint, void *data)
-{
-	struct probe *probe = data;
-
-	if (!strcmp(tracepoint->name, probe->name))
-		probe->tracepoint = tracepoint;
-}
-
-static void remove_probes(void)
-{
-	u32 i;
-
-	for (i = 0; i < ARRAY_SIZE(probes); i++) {
-		struct probe *probe = &probes[i];
-
-		if (!probe->tracepoint)
-			continue;
-		tracepoint_probe_unregister(probe->tracepoint, probe->fn, NULL);
-		probe->tracepoint = NULL;
-	}
-	tracepoint_synchronize_unregister();
-}
-
-static int insert_probes(void)
-{
-	int ret = 0;
-	u32 i;
-
-	for (i = 0; i < ARRAY_SIZE(probes) && !ret; i++) {
-		struct probe *probe = &probes[i];
-
-		for_each_kernel_tracepoint(find_tracepoint, probe);
-		ret = !probe->tracepoint ? -ENOENT :
-			tracepoint_probe_register(probe->tracepoint, probe->fn,
-						  NULL);
-		if (ret)
-			probe->tracepoint = NULL;
-	}
-	if (ret)
-		remove_probes();
-	return ret;
-}
 
 static int begin_watch(u64 period, u32 pending)
 {
@@ -144,13 +94,13 @@ static int begin_watch(u64 period, u32 pending)
 	twheel_hrtimer_setup(&watched.hrtimer, note_irqoff,
 			     CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
 	hrtimer_start(&watched.hrtimer, period, HRTIMER_MODE_REL_PINNED_HARD);
-	return insert_probes();
+	return bench_tracepoints_insert(tracepoints, ARRAY_SIZE(tracepoints));
 }
 
 static void end_watch(const struct bench *b, const char *load)
 {
 	hrtimer_cancel(&watched.hrtimer);
-	remove_probes();
+	bench_tracepoints_remove(tracepoints, ARRAY_SIZE(tracepoints));
 	bench_row(b, "irqoff_max", load, 1, "ns", 100 * watched.irqoff_max);
 	bench_row(b, "softirq_max", load, 1, "ns", 100 * watched.softirq_max);
 	bench_row(b, "run_max", load, 1, "timers", 100 * watched.run_max);

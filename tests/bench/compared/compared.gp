@@ -3,7 +3,7 @@
 # compared.svg: which one to take. A point further left is better; the best of each part is in its
 # title. tables.awk writes compared.plot.
 
-set terminal svg size 1120,440 font 'sans,11' background 'white'
+set terminal svg size 1120,580 font 'sans,11' background 'white'
 set output 'compared.svg'
 set datafile separator '|'
 set border 3 lc rgb '#666666'

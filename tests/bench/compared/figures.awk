@@ -34,7 +34,7 @@ BEGIN {
 FNR > 1 && $2 in label {
 	key = $1 "," $2 "," $3 "," $4
 	value[key "," $5 "," $6] = $7
-	if ($5 == "count" && $6 == "instructions" && $1 == "stock")
+	if ($5 == "count" && $6 == "instructions")
 		counted[key] = 1
 	if (($5 == "late" || $5 == "busy") && $6 ~ /^(early|earliest|p50|p99|worst)$/)
 		put($1, $2, ($5 == "late" ? "quiet" : "busy") "-" $6, $7)

@@ -224,7 +224,7 @@ static void operate(const struct trace_record *record, ktime_t now)
 
 static ktime_t step_of(const struct trace_record *record)
 {
-	return begin + (u64)record->step * NSEC_PER_MSEC;
+	return begin + (u64)record->step * STEP_NS;
 }
 
 /* A handler that comes after the others. */

@@ -4,9 +4,11 @@
  *
  * An adapter writes "begin", "full" and "end" to /proc/twheel_meter (trace.h), and whoever
  * started it reads the file afterwards. Runs on a machine with one CPU that counts instructions,
- * where a nanosecond is an instruction, but for those in which the CPU is idle: the kernel
- * accounts for them exactly, without the interrupts and softirqs in between. Its figure has
- * microseconds, and a few hundred instructions at the way into idleness count as idle.
+ * where a nanosecond is an instruction, but for those in which the CPU is idle. It is idle from
+ * the tracepoint cpu_idle to the first interrupt, or to the end of cpu_idle. After an interrupt the
+ * kernel, which has nothing to do, comes to cpu_idle again. The kernel's own account of
+ * idleness has microseconds, takes some of the way into it for idle, and is different from
+ * kernel to kernel.
  *
  * With the parameter "probe" there are also the longest times that a hard interrupt, and a
  * thread of real-time priority, came too late. The probes fire at short, uneven intervals, so
@@ -15,18 +17,18 @@
  */
 #include <linux/delay.h>
 #include <linux/hrtimer.h>
-#include <linux/kernel_stat.h>
 #include <linux/kthread.h>
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/proc_fs.h>
 #include <linux/sched/signal.h>
 #include <linux/seq_file.h>
-#include <linux/tick.h>
 #include <linux/uaccess.h>
+#include <trace/events/power.h>
 
 #include "core/compat.h"
 #include "meter.h"
+#include "tests/bench/tracepoints.h"
 
 #define PROBE_NS	(50 * NSEC_PER_USEC)
 
@@ -37,19 +39,58 @@ MODULE_PARM_DESC(probe, "measure the longest delays, too");
 /**
  * struct reading - what has been used so far
  * @ns: the clock
- * @idle_us: time without instructions
+ * @idle_ns: time without instructions
  * @wakeups: how often threads of this process have slept
  * @free: bytes of memory
  */
 struct reading {
 	u64 ns;
-	u64 idle_us;
+	u64 idle_ns;
 	u64 wakeups;
 	u64 free;
 };
 
 static struct reading begin, full, end;
 static DEFINE_MUTEX(meter_lock);	/* guards the readings */
+
+/* There is one CPU, and it is idle with interrupts off, so these need no lock. */
+static struct {
+	bool now;
+	u64 since;
+	u64 ns;
+} idle;
+
+static void end_idleness(void)
+{
+	if (idle.now)
+		idle.ns += ktime_get_ns() - idle.since;
+	idle.now = false;
+}
+
+static void note_idle(void *data, unsigned int state, unsigned int cpu)
+{
+	end_idleness();
+	if (state == (unsigned int)PWR_EVENT_EXIT)
+		return;
+	idle.now = true;
+	idle.since = ktime_get_ns();
+}
+
+static void note_timer(void *data, int vector)
+{
+	end_idleness();
+}
+
+static void note_irq(void *data, int irq, struct irqaction *action)
+{
+	end_idleness();
+}
+
+static struct bench_tracepoint tracepoints[] = {
+	{ "cpu_idle", note_idle },
+	{ "local_timer_entry", note_timer },
+	{ "irq_handler_entry", note_irq },
+};
 
 /* There is one CPU, so these need no lock. */
 static struct {
@@ -144,15 +185,14 @@ static u64 free_pages_of(struct zone *zone)
 
 static void take_reading(struct reading *reading)
 {
-	u64 unused, pages = 0;
+	u64 pages = 0;
 	unsigned int i;
 
 	for (i = 0; i < MAX_NR_ZONES; i++)
 		pages += free_pages_of(&NODE_DATA(0)->node_zones[i]);
 	reading->free = pages * PAGE_SIZE;
 	reading->wakeups = wakeups();
-	/* io_uring waits as for a disk. */
-	reading->idle_us = get_cpu_idle_time_us(0, &unused) + get_cpu_iowait_time_us(0, &unused);
+	reading->idle_ns = idle.ns;
 	reading->ns = ktime_get_ns();
 }
 
@@ -209,14 +249,11 @@ static ssize_t meter_write(struct file *file, const char __user *buf, size_t siz
 
 static int meter_show(struct seq_file *seq, void *unused)
 {
-	u64 elapsed, idle;
+	u64 elapsed;
 
 	mutex_lock(&meter_lock);
 	elapsed = end.ns - begin.ns;
-	idle = (end.idle_us - begin.idle_us) * NSEC_PER_USEC;
-	/* An account of idleness that is not the one that is meant gives no figure. */
-	if (idle < elapsed)
-		seq_printf(seq, "instructions %llu n\n", elapsed - idle);
+	seq_printf(seq, "instructions %llu n\n", elapsed - (end.idle_ns - begin.idle_ns));
 	seq_printf(seq, "elapsed %llu ns\n", elapsed);
 	seq_printf(seq, "wakeups %llu n\n", end.wakeups - begin.wakeups);
 	seq_printf(seq, "memory %lld bytes\n", begin.free - full.free);
@@ -243,11 +280,19 @@ static const struct proc_ops meter_ops = {
 
 static int __init meter_init(void)
 {
+	int ret;
+
 	if (num_online_cpus() != 1)
 		return -EINVAL;
 	twheel_hrtimer_setup(&probes.hrtimer, note_irqs_off, CLOCK_MONOTONIC,
 			     HRTIMER_MODE_REL_PINNED_HARD);
-	return proc_create("twheel_meter", 0600, NULL, &meter_ops) ? 0 : -ENOMEM;
+	ret = bench_tracepoints_insert(tracepoints, ARRAY_SIZE(tracepoints));
+	if (ret)
+		return ret;
+	if (proc_create("twheel_meter", 0600, NULL, &meter_ops))
+		return 0;
+	bench_tracepoints_remove(tracepoints, ARRAY_SIZE(tracepoints));
+	return -ENOMEM;
 }
 module_init(meter_init);
 
@@ -255,6 +300,7 @@ static void __exit meter_exit(void)
 {
 	remove_proc_entry("twheel_meter", NULL);
 	end_probes();
+	bench_tracepoints_remove(tracepoints, ARRAY_SIZE(tracepoints));
 }
 module_exit(meter_exit);
 

@@ -97,7 +97,7 @@ void replay_expired(unsigned int connection)
 
 static void set_next(void)
 {
-	uint64_t at = begin + next->step * MS;
+	uint64_t at = begin + (uint64_t)next->step * STEP_NS;
 	struct itimerspec spec = {};
 
 	if (busy && busy_at < at)
@@ -139,7 +139,7 @@ static void operate(const struct trace_record *record)
 /* A step in time or those that are late. */
 static bool carry_out(void)
 {
-	for (; begin + next->step * MS <= now; next++) {
+	for (; begin + (uint64_t)next->step * STEP_NS <= now; next++) {
 		if (next->op == TRACE_END)
 			return false;
 		if (next->op == TRACE_FULL)

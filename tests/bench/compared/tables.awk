@@ -109,6 +109,9 @@ END {
 	table("Instructions of program and kernel for a connection with ten heartbeats:",
 	      "1,000|10,000|100,000|1,000,000|100,000 mixed|100,000 expire",
 	      "life-1000/n|life-10000/n|life-100000/n|life-1000000/n|mixed-100000/n|expire-100000/n")
+	table("Instructions of the kernel's timers, on 6.12 and on the newest:",
+	      "1,000|newest|10,000|newest",
+	      "life-1000/n|life-1000/n/new|life-10000/n|life-10000/n/new")
 	table("Wake-ups for a thousand connections, and bytes for a pending timer:",
 	      "1,000|100,000|bytes", "wakeups-1000/n|wakeups-100000/n|memory-100000/n")
 	table("Lateness in us, 10,000 connections:",

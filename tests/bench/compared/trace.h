@@ -6,8 +6,11 @@
  * little endian, so that any language reads them. trace.c writes traces, the same ones on every
  * machine.
  *
- * A step is a millisecond since the replay has begun. The records of one step are what a server
- * finds when it wakes up:
+ * A step comes STEP_NS after the one before, and step 0 when the replay begins. That is a little
+ * more than a millisecond, so that steps, and the deadlines that follow from them, go through all
+ * places between two ticks of wheels and two jiffies of the kernel: what a run finds does not
+ * depend on the moment in which it began. The records of one step are what a server finds when it
+ * wakes up:
  *
  *	OPEN	a connection has come: start its timer, due after timeout_ms
  *	BEAT	it is alive: its timer is due timeout_ms from now on, not before. It
@@ -74,6 +77,8 @@ typedef uint32_t trace_u32;
 
 #define TRACE_MAGIC	0x43525754	/* "TWRC" */
 
+#define STEP_NS		1001000
+
 #define BUSY_EVERY_MS	100
 #define BUSY_MS		20
 
@@ -107,7 +112,7 @@ struct trace_header {
 
 /**
  * struct trace_record - what happens to one connection
- * @step: when, milliseconds since the begin
+ * @step: when, in steps since the begin
  * @connection: to which
  * @op: what, of enum trace_op
  * @timeout_ms: with OPEN and BEAT

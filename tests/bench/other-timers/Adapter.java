@@ -32,7 +32,7 @@ class Adapter {
     static final int OPEN = 0, BEAT = 1, CLOSE = 2, FULL = 3, END = 4;
     static final int HEADER = 32, RECORD = 16;
     static final int WARM_UP = 50_000;
-    static final long MS = 1_000_000L;
+    static final long MS = 1_000_000L, STEP = 1_001_000L;
     static final long BUSY_EVERY = 100 * MS, BUSY = 20 * MS;
 
     /** A way to have timers. */
@@ -154,10 +154,10 @@ class Adapter {
     void replay() throws IOException {
         long begin = System.nanoTime(), busyAt = begin + BUSY_EVERY;
         for (int at = HEADER; ; ) {
-            long step = begin + trace.getInt(at) * MS;
+            long step = begin + trace.getInt(at) * STEP;
             sleepUntil(busy ? Math.min(step, busyAt) : step);
             long now = System.nanoTime();
-            for (; begin + trace.getInt(at) * MS <= now; at += RECORD) {
+            for (; begin + trace.getInt(at) * STEP <= now; at += RECORD) {
                 int op = trace.getInt(at + 8);
                 if (op == END) {
                     return;

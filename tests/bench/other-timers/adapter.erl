@@ -12,6 +12,7 @@
 
 -define(MAGIC, 16#43525754).
 -define(MS, 1000000).
+-define(STEP, 1001000).
 -define(BUSY_EVERY, 100 * ?MS).
 -define(BUSY, 20 * ?MS).
 
@@ -51,7 +52,7 @@ ms_after(Ns) ->
     Ns div ?MS.
 
 replay(<<Step:32/little, _/binary>> = Trace, R) ->
-    At = R#replay.start + Step * ?MS,
+    At = R#replay.start + Step * ?STEP,
     wait(R, case R#replay.mode of
 		busy -> min(At, R#replay.busy_at);
 		_ -> At
@@ -87,7 +88,7 @@ spin(End) ->
 carry_out(<<Step:32/little, Connection:32/little, Op:32/little, Timeout:32/little, More/binary>> = Trace,
 	  #replay{start = Start} = R, Now) ->
     if
-	Start + Step * ?MS > Now -> Trace;
+	Start + Step * ?STEP > Now -> Trace;
 	Op =:= 4 -> done;
 	Op =:= 3 -> mark(R, "full"), carry_out(More, R, Now);
 	R#replay.mode =:= empty -> carry_out(More, R, Now);

@@ -108,7 +108,7 @@ func compute(now time.Duration) {
 }
 
 func stepOf(at int) time.Duration {
-	return time.Duration(number(at)) * time.Millisecond
+	return time.Duration(number(at)) * 1001 * time.Microsecond
 }
 
 func replay() {

@@ -17,6 +17,7 @@ use tokio_util::time::delay_queue::{DelayQueue, Key};
 const MAGIC: u32 = 0x43525754;
 const HEADER: usize = 32;
 const RECORD: usize = 16;
+const STEP: Duration = Duration::from_micros(1001);
 const BUSY_EVERY: Duration = Duration::from_millis(100);
 const BUSY: Duration = Duration::from_millis(20);
 
@@ -46,7 +47,7 @@ impl Trace {
     fn record(&self, nr: usize) -> Record {
         let at = HEADER + RECORD * nr;
         Record {
-            step: Duration::from_millis(self.number(at).into()),
+            step: STEP * self.number(at),
             connection: self.number(at + 4) as usize,
             op: self.number(at + 8),
             timeout: Duration::from_millis(self.number(at + 12).into()),
