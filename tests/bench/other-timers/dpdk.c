@@ -49,7 +49,8 @@ static void open_timers(unsigned int connections)
 /* Never early: a tick more than the time that is left. */
 static void start(unsigned int connection, uint64_t deadline_ns)
 {
-	uint64_t ticks = (deadline_ns - replay_now()) * rte_get_timer_hz() / SECOND + 1;
+	unsigned __int128 ns = deadline_ns - replay_now();
+	uint64_t ticks = ns * rte_get_timer_hz() / SECOND + 1;
 
 	if (rte_timer_reset(&timers[connection], ticks, SINGLE, rte_lcore_id(), expired, NULL))
 		fail("rte_timer_reset");
