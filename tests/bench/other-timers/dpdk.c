@@ -37,23 +37,26 @@ static void open_timers(unsigned int connections)
 		"dpdk", "--no-huge", "-m", "64", "--no-pci", "--no-telemetry", "--no-shconf",
 		"--log-level=error", "-l", "0",
 	};
-	unsigned int i;
 
 	if (rte_eal_init(ARGUMENTS, arguments) < 0 || rte_timer_subsystem_init())
 		fail("rte_eal_init");
 	timers = allocate(connections, sizeof(*timers));
-	for (i = 0; i < connections; i++)
-		rte_timer_init(&timers[i]);
 }
 
 /* Never early: a tick more than the time that is left. */
-static void start(unsigned int connection, uint64_t deadline_ns)
+static void refresh(unsigned int connection, uint64_t deadline_ns)
 {
 	unsigned __int128 ns = deadline_ns - replay_now();
 	uint64_t ticks = ns * rte_get_timer_hz() / SECOND + 1;
 
 	if (rte_timer_reset(&timers[connection], ticks, SINGLE, rte_lcore_id(), expired, NULL))
 		fail("rte_timer_reset");
+}
+
+static void start(unsigned int connection, uint64_t deadline_ns)
+{
+	rte_timer_init(&timers[connection]);
+	refresh(connection, deadline_ns);
 }
 
 static void stop(unsigned int connection)
@@ -83,7 +86,7 @@ static void loop(void)
 const struct adapter adapter = {
 	.open		= open_timers,
 	.start		= start,
-	.refresh	= start,
+	.refresh	= refresh,
 	.stop		= stop,
 	.loop		= loop,
 };
