@@ -19,7 +19,8 @@
  * A delay begins at another time in each session. Its deadline is held against the
  * clock before and after the start, and then the timer is given one that is the same.
  * A timer whose deadline was at the start of the machine has missed periods. They are a
- * third of the machine's time up to now at least, so that their number stays.
+ * third of the machine's time up to now at least, and its slack is less than is taken
+ * from that time. So all sessions count the same periods, and none is due while a seed runs.
  *
  * Without the module two sessions in the process are compared, which shows to
  * sanitizers and valgrind what the operations reach.
@@ -40,6 +41,7 @@
 #define IDS_MANY	4096	/* in some seeds: pages of words, and a table that grows */
 #define ANY		16	/* of the session's choice that are remembered */
 #define ROOM		8
+#define SLACK_SOON	1000000	/* ns, for a timer that is due at once */
 
 struct pair {
 	struct twheel *t[2];
@@ -48,7 +50,7 @@ struct pair {
 	unsigned int seed;
 	unsigned int ids;
 	__u64 far;
-	__u64 up;	/* the time at which it was opened */
+	__u64 up;	/* SLACK_SOON before the time at which it was opened */
 };
 
 /* The place of a difference: TWHEEL_SEED= shows it again. */
@@ -159,7 +161,7 @@ static struct choice choose_start(struct pair *p)
 	if (one_in(p, 4))
 		c.flags |= TWHEEL_START_REPLACE;
 	if (one_in(p, 4))
-		c.slack_ns = rand_r(&p->seed);
+		c.slack_ns = c.soon ? below(p, SLACK_SOON) : (unsigned int)rand_r(&p->seed);
 	if (one_in(p, 40))
 		c.flags |= 1U << below(p, 32);
 	/* Where one session has descriptors, and the other has not. */
@@ -623,9 +625,10 @@ static void run_seed(unsigned int seed)
 		do_start, do_start, do_start, do_stop, do_stop, do_word, do_read, do_get,
 		do_list, do_batch, do_command, do_delay, do_library_batch,
 	};
-	struct pair p = { .seed = seed, .ids = IDS, .up = twheel_now() };
+	struct pair p = { .seed = seed, .ids = IDS };
 	unsigned int i;
 
+	p.up = twheel_now() - SLACK_SOON;
 	p.far = p.up + 100 * HOUR;
 	if (one_in(&p, 32))
 		p.ids = IDS_MANY;
