@@ -194,8 +194,11 @@ static int make_timers(void)
 	timers = vzalloc(array_size(header->connections, used->size));
 	if (!timers)
 		return -ENOMEM;
-	for (i = 0; i < header->connections; i++)
+	for (i = 0; i < header->connections; i++) {
 		used->setup(timers + i * used->size);
+		/* A driver does not set all of them up in one go. */
+		cond_resched();
+	}
 	return 0;
 }
 
