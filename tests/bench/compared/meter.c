@@ -31,6 +31,7 @@
 #include "tests/bench/tracepoints.h"
 
 #define PROBE_NS	(50 * NSEC_PER_USEC)
+#define BEGIN_NS	(64 * NSEC_PER_SEC)
 
 static bool probe;
 module_param(probe, bool, 0644);
@@ -196,11 +197,24 @@ static void take_reading(struct reading *reading)
 	reading->ns = ktime_get_ns();
 }
 
+/*
+ * A replay begins at the same place of all ticks, of a wheel's slots of up to 512 ms, and of what
+ * the kernel does each second.
+ */
+static void wait_for_tick(void)
+{
+	ktime_t at = (div64_u64(ktime_get_ns(), BEGIN_NS) + 1) * BEGIN_NS;
+
+	set_current_state(TASK_UNINTERRUPTIBLE);
+	schedule_hrtimeout(&at, HRTIMER_MODE_ABS);
+}
+
 static int mark(const char *word)
 {
 	int ret = 0;
 
 	if (!strcmp(word, "begin")) {
+		wait_for_tick();
 		ret = begin_probes();
 		take_reading(&begin);
 		full = begin;

@@ -62,7 +62,6 @@ bool replay_is_busy(void);
 void replay_by_epoll(int fd, void (*take)(void));
 
 void fail(const char *what) __attribute__((noreturn));
-void leave_out(const char *reason) __attribute__((noreturn));
 void *allocate(unsigned int nr, unsigned int size);
 
 #ifdef __cplusplus

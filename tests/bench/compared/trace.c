@@ -2,12 +2,14 @@
 /*
  * Writes the trace that all timers replay (trace.h)
  *
- * usage: trace one|mixed|expire PENDING FILE
+ * usage: trace one|mixed|expire|late PENDING FILE
  *
  *	one	one timeout for all
  *	mixed	a timeout for each, from that one to sixteen times that, as many in each
  *		doubling
  *	expire	one timeout for all, and nothing but opening and expiring
+ *	late	as one, and a connection falls silent after any of its heartbeats, so that
+ *		deadlines are at all places between two ticks
  *
  * PENDING connections come in an interval, in the order of their numbers. Each has BEATS
  * heartbeats, one in each interval after that, at any time in it. In the interval after these
@@ -81,7 +83,7 @@ static unsigned int live(unsigned int connection, unsigned int step, unsigned in
 	return step;
 }
 
-/* By step, and those of one step in the order in which they were made. */
+/* By step. Records of one step keep the order in which they were made. */
 static void sort(unsigned int steps)
 {
 	unsigned int *next = calloc(steps + 1, sizeof(*next)), i;
@@ -111,13 +113,14 @@ static void write_file(const char *name, const struct trace_header *header)
 static unsigned int crowd(struct trace_header *header, const char *kind, unsigned int begin)
 {
 	unsigned int last = begin, end, i;
-	int expire = !strcmp(kind, "expire");
+	int expire = !strcmp(kind, "expire"), late = !strcmp(kind, "late");
 
 	for (i = 0; i < header->pending; i++) {
 		unsigned int step = begin + (__u64)i * interval_ms / header->pending;
 		int silent = expire || !below(4);
+		unsigned int beats = expire ? 0 : late && silent ? 1 + below(BEATS) : BEATS;
 
-		end = live(header->connections++, step, begin, expire ? 0 : BEATS,
+		end = live(header->connections++, step, begin, beats,
 			   header->timeout_ms ?: mixed_timeout(), silent);
 		header->expiries += silent;
 		last = end > last ? end : last;
@@ -147,9 +150,10 @@ int main(int argc, char **argv)
 		if (header.connections == header.pending)
 			record(interval_ms, 0, TRACE_FULL, 0);
 	}
-	/* The last expiry may be late. */
-	record(last + 1000, 0, TRACE_END, 0);
-	sort(last + 1001);
+	/* The last expiry may be late, with timer_list by an eighth of its timeout. */
+	last += 1000 + (least_timeout_ms << DOUBLINGS) / 8;
+	record(last, 0, TRACE_END, 0);
+	sort(last + 1);
 	header.records = nr_records;
 	write_file(argv[3], &header);
 	return 0;

@@ -6,10 +6,10 @@
  * little endian, so that any language reads them. trace.c writes traces, the same ones on every
  * machine.
  *
- * A step comes STEP_NS after the one before, and step 0 when the replay begins. That is a little
- * more than a millisecond, so that steps, and the deadlines that follow from them, go through all
- * places between two ticks of wheels and two jiffies of the kernel: what a run finds does not
- * depend on the moment in which it began. The records of one step are what a server finds when it
+ * Step 0 comes when the replay begins, and each other step STEP_NS after the one before. STEP_NS
+ * is a little more than a millisecond. So steps and deadlines walk through the places between two
+ * ticks of wheels and two jiffies of the kernel. A short trace does not come to all of them, so
+ * a replay begins at a multiple of 64 s. The records of one step are what a server finds when it
  * wakes up:
  *
  *	OPEN	a connection has come: start its timer, due after timeout_ms
@@ -26,7 +26,8 @@
  * An adapter is a program, NAME TRACE MODE:
  *
  *  - It reads the trace into memory, makes what a program makes before its first connection (a
- *    loop, a session, arrays by connection), and writes "begin" to /proc/twheel_meter.
+ *    loop, a session, arrays by connection), and writes "begin" to /proc/twheel_meter, which
+ *    returns at the next multiple of 64 s of CLOCK_MONOTONIC.
  *  - It sleeps until a step comes, or a timer is due, in the way of its facility. Where a program
  *    waits for sockets, the steps are one timerfd, which the loop waits for as for a socket. It
  *    is set anew at each step, for the next one, on CLOCK_MONOTONIC. Elsewhere the steps are a
@@ -48,21 +49,18 @@
  *		program knows of it, less the deadline: the clock of its last OPEN or BEAT, and
  *		the timeout. Prints "expired N timers", "early N timers" (those before their
  *		deadline), "earliest N ns" (by how much, at most), "p50 N ns", "p99 N ns",
- *		"worst N ns"
+ *		"worst N ns". A language whose heap has grown before "begin" prints "heap N
+ *		bytes", the part of it that the timers have which are pending at FULL
  *	busy	as late, while the loop is busy: whenever BUSY_EVERY_MS have passed since the
  *		begin, a handler of the loop computes for BUSY_MS, in a loop that reads the
  *		clock, after the records of its step. This is a step, too, also where there
  *		are no records. Steps are late then, and are carried out together. Where
  *		the facility lets another thread take expiries, the adapter has one
  *
- * A way that cannot do a trace (no more descriptors) prints "left_out 0 REASON", the reason in
- * words joined by "_", and ends with status 0.
- *
- * What counts in figures is measured by the meter (meter.c) from "begin" to "end": instructions of
- * program and kernel, in all threads and interrupts; wake-ups of the process; memory, from
- * "begin" to "full"; and in runs with a probe the longest time with interrupts off and
- * the longest time in which a program of the highest priority did not run. A module does
- * the same by meter_mark().
+ * The meter (meter.c) measures from "begin" to "end". It counts instructions of program and kernel,
+ * in all threads and interrupts, and wake-ups of the process. Memory is from "begin" to "full".
+ * Runs with a probe have the longest time with interrupts off, and the longest time in which a
+ * program of the highest priority did not run. A module does the same by meter_mark().
  */
 #ifndef COMPARED_TRACE_H
 #define COMPARED_TRACE_H
@@ -96,7 +94,7 @@ enum trace_op {
  * @connections: in all; they are numbered from 0
  * @records: how many follow, FULL and END included
  * @expiries: how many timers expire
- * @timeout_ms: that of all, or 0 if they differ
+ * @timeout_ms: the timeout of all connections, or 0 if they differ
  * @pending: how many there are at one time
  * @zero: 0
  */
