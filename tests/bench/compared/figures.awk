@@ -4,12 +4,12 @@
 # "kernel,way,where,label,figure,value"
 #
 #   life-N, mixed-N, expire-N	instructions of program and kernel for a connection
-#   wakeups-N			wake-ups for a thousand connections, beside those for steps
+#   wakeups-N			wake-ups for a thousand connections, those for steps with them
 #   memory-N			bytes for a pending timer, program and kernel
 #   quiet-*, busy-*		lateness, ns
 #   irqs_off, stall		ns
 #
-# What "empty" takes is subtracted. A trace has 16,000 connections at least (trace.c).
+# What "empty" takes is subtracted from instructions and from memory. A trace has 16,000 connections at least (trace.c).
 
 function number(connections) { return connections * int((15999 + connections) / connections) }
 
@@ -22,9 +22,9 @@ BEGIN {
 	while ((getline <ways) > 0) {
 		if ($0 !~ /^[a-z]/)
 			continue
-		where[$1] = $3
+		where[$1] = $4
 		way = $1
-		sub(/^[^ ]+ +[^ ]+ +[^ ]+ +/, "")
+		sub(/^[^ ]+ +[^ ]+ +[^ ]+ +[^ ]+ +/, "")
 		gsub(/,/, ":")
 		label[way] = $0
 	}
@@ -38,6 +38,11 @@ FNR > 1 && $2 in label {
 		counted[key] = 1
 	if (($5 == "late" || $5 == "busy") && $6 ~ /^(early|earliest|p50|p99|worst)$/)
 		put($1, $2, ($5 == "late" ? "quiet" : "busy") "-" $6, $7)
+	# a language with a collector counts its own
+	if ($5 == "late" && $6 == "heap") {
+		heap[$1 "," $2] = 1
+		put($1, $2, "memory-100000", $7 / $4)
+	}
 	if ($5 == "probe" && $6 ~ /^(irqs_off|stall)$/)
 		put($1, $2, $6, $7)
 }
@@ -52,8 +57,9 @@ END {
 		if (name != "life")
 			continue
 		put(part[1], part[2], "wakeups-" part[4],
-		    1000 * (value[key ",count,wakeups"] - value[key ",empty,wakeups"]) / n)
-		put(part[1], part[2], "memory-" part[4],
-		    (value[key ",count,memory"] - value[key ",empty,memory"]) / part[4])
+		    1000 * value[key ",count,wakeups"] / n)
+		if (!((part[1] "," part[2]) in heap))
+			put(part[1], part[2], "memory-" part[4],
+			    (value[key ",count,memory"] - value[key ",empty,memory"]) / part[4])
 	}
 }

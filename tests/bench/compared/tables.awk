@@ -41,11 +41,16 @@ function rule(	i, k) {
 	}
 }
 
-# What compared.gp shows: the row, whose timers, the label, and NaN for what there is not.
+# What compared.gp shows: the row, whose timers, who has them, the label, and NaN for what there is
+# not. A plot wants something in each of its parts, which some parts of the benchmark do not have.
 function columns_of_plot(	i, k, n, names) {
 	n = split("life-1000 mixed-100000 life-100000 expire-100000 busy-p99", names, " ")
+	for (k = 1; k <= n; k++)
+		if (!(names[k] in known))
+			return
 	for (i = 1; i <= ways; i++) {
-		printf "%d|%d|%s", i, order[i] ~ /^(twheel|process)/ ? 2 : where[order[i]] == "kernel", label[order[i]] >plot
+		printf "%d|%d|%s|%s", i, order[i] ~ /twheel|^process/ ? 2 : where[order[i]] != "process",
+		       where[order[i]] == "module" ? "module" : "program", label[order[i]] >plot
 		for (k = 1; k <= n; k++)
 			printf "|%s", ("stock," order[i] "," names[k]) in figure ? figure["stock," order[i] "," names[k]] : "NaN" >plot
 		print "" >plot
@@ -91,6 +96,8 @@ function table(title, headings, names,	n, i, k, text, head, column, rows) {
 
 {
 	figure[$1 "," $2 "," $5] = $6
+	if ($1 == "stock")
+		known[$5] = 1
 	if (!($2 in label))
 		order[++ways] = $2
 	where[$2] = $3
@@ -107,8 +114,11 @@ END {
 			t = order[k]; order[k] = order[k - 1]; order[k - 1] = t
 		}
 	table("Instructions of program and kernel for a connection with ten heartbeats:",
-	      "1,000|10,000|100,000|1,000,000|100,000 mixed|100,000 expire",
-	      "life-1000/n|life-10000/n|life-100000/n|life-1000000/n|mixed-100000/n|expire-100000/n")
+	      "1,000|10,000|100,000|1,000,000|100,000 expire",
+	      "life-1000/n|life-10000/n|life-100000/n|life-1000000/n|expire-100000/n")
+	table("The same with timeouts from a distribution:",
+	      "1,000|10,000|100,000|1,000,000",
+	      "mixed-1000/n|mixed-10000/n|mixed-100000/n|mixed-1000000/n")
 	table("Instructions of the kernel's timers, on 6.12 and on the newest:",
 	      "1,000|newest|10,000|newest",
 	      "life-1000/n|life-1000/n/new|life-10000/n|life-10000/n/new")
