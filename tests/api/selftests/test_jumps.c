@@ -19,6 +19,8 @@
 #include "session.h"
 
 #define TIMERS		3000
+/* All are started anew after each step. */
+#define ALARMS		300
 #define STEPS		1000
 #define HOURS(n)	((__s64)(n) * (__s64)HOUR)
 /* All of a crowd are due in that time. */
@@ -181,7 +183,7 @@ TEST(to_and_fro_a_thousand_times)
 struct alarms {
 	int fd;
 	int watch;
-	__u64 at[TIMERS];
+	__u64 at[ALARMS];
 	unsigned int rung;
 	unsigned int early;
 };
@@ -207,7 +209,7 @@ static void start_alarm(struct alarms *a, unsigned int id)
 
 static void ring(struct alarms *a, unsigned int id)
 {
-	ASSERT_LT(id, TIMERS);
+	ASSERT_LT(id, ALARMS);
 	if (clock_ns(CLOCK_REALTIME) < a->at[id]) {
 		a->early++;
 		start_alarm(a, id);
@@ -238,7 +240,7 @@ static bool look(struct alarms *a)
 
 	set = read(a->watch, &expiries, sizeof(expiries)) < 0 && errno == ECANCELED;
 	if (set)
-		for (id = 0; id < TIMERS; id++)
+		for (id = 0; id < ALARMS; id++)
 			if (a->at[id])
 				start_alarm(a, id);
 	ring_all(a);
@@ -255,7 +257,7 @@ static struct alarms *start_alarms(__u64 from, __u64 span)
 	ASSERT_EQ(0, tw_setup(a.fd, (struct twheel_setup){
 		.flags = TWHEEL_SETUP_PRIVATE, .clock = TWHEEL_CLOCK_BOOTTIME }));
 	begin = clock_ns(CLOCK_REALTIME) + from;
-	for (id = 0; id < TIMERS; id++) {
+	for (id = 0; id < ALARMS; id++) {
 		a.at[id] = begin + random_number(&seed) % span;
 		start_alarm(&a, id);
 	}
@@ -266,7 +268,7 @@ static void end_alarms(struct alarms *a)
 {
 	struct pollfd fd = { .fd = a->fd, .events = POLLIN };
 
-	while (a->rung < TIMERS) {
+	while (a->rung < ALARMS) {
 		poll(&fd, 1, 1000);
 		look(a);
 	}
