@@ -241,17 +241,20 @@ static __u64 exceeded_by(unsigned int left)
 	return lateness->ns[lateness->count - 1 - left];
 }
 
-/* Of all periods since the last call. */
+/*
+ * Of all periods since the last call. The bystander's own kernel may keep it from its
+ * next read now and then, for a jiffy of 4 ms.
+ */
 static void expect_punctual(__u64 mostly, __u64 at_most)
 {
 	unsigned int count = lateness->count;
 
 	qsort(lateness->ns, count, sizeof(lateness->ns[0]), compare);
-	test_note("%u periods: late %llu us at the median, %llu us at 99.9 %%, %llu us at most",
+	test_note("%u periods: late %llu us at the median, %llu us at 99 %%, %llu us at most",
 		  count, exceeded_by(count / 2) / US,
-		  exceeded_by(count / 1000) / US, exceeded_by(0) / US);
+		  exceeded_by(count / 100) / US, exceeded_by(0) / US);
 	ASSERT_LE(PERIODS, count);
-	ASSERT_LE(exceeded_by(count / 1000), mostly);
+	ASSERT_LE(exceeded_by(count / 100), mostly);
 	ASSERT_LE(exceeded_by(0), at_most);
 	lateness->count = 0;
 }
@@ -483,7 +486,7 @@ static void be_beside(const struct crowd *all, bool ids, long long alone,
 	stranger_end(attacker);
 	ASSERT_LE(SHARE_LEFT, left);
 	ASSERT_LE(lateness->session_ns, session_ns + LATE_NS_MAX);
-	expect_punctual(late_ns, late_ns);
+	expect_punctual(late_ns, LATE_NS_MAX);
 }
 
 static void attack_with_crowds(const struct crowd *crowds, unsigned int nr,
