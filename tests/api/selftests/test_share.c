@@ -190,10 +190,13 @@ static void add_periods(const struct twheel_event *event)
 	}
 }
 
-/* Reads at once, so that the timer is armed again at once. */
+/*
+ * Reads at once, so that the timer is armed again at once: also before root makes a
+ * session, which took the CPU from it for up to 2.5 ms.
+ */
 static long long have_timer(void)
 {
-	struct sched_param param = { .sched_priority = 1 };
+	struct sched_param param = { .sched_priority = 3 };
 	struct twheel_event event;
 	int fd = session_open();
 
@@ -211,11 +214,11 @@ static long long have_timer(void)
 /* How far the victim gets beside the bystander. */
 static long long victim_beside_bystander(void)
 {
-	struct rlimit one = { 1, 1 };
+	struct rlimit three = { 3, 3 };
 	struct stranger *victim, *bystander;
 	long long steps;
 
-	ASSERT_EQ(0, setrlimit(RLIMIT_RTPRIO, &one));
+	ASSERT_EQ(0, setrlimit(RLIMIT_RTPRIO, &three));
 	victim = stranger_send(VICTIM, spin);
 	bystander = stranger_send(bystander_uid, have_timer);
 	ASSERT_LT(now_ns(), window);
@@ -241,20 +244,17 @@ static __u64 exceeded_by(unsigned int left)
 	return lateness->ns[lateness->count - 1 - left];
 }
 
-/*
- * Of all periods since the last call. The bystander's own kernel may keep it from its
- * next read now and then, for a jiffy of 4 ms.
- */
+/* Of all periods since the last call. */
 static void expect_punctual(__u64 mostly, __u64 at_most)
 {
 	unsigned int count = lateness->count;
 
 	qsort(lateness->ns, count, sizeof(lateness->ns[0]), compare);
-	test_note("%u periods: late %llu us at the median, %llu us at 99 %%, %llu us at most",
+	test_note("%u periods: late %llu us at the median, %llu us at 99.9 %%, %llu us at most",
 		  count, exceeded_by(count / 2) / US,
-		  exceeded_by(count / 100) / US, exceeded_by(0) / US);
+		  exceeded_by(count / 1000) / US, exceeded_by(0) / US);
 	ASSERT_LE(PERIODS, count);
-	ASSERT_LE(exceeded_by(count / 100), mostly);
+	ASSERT_LE(exceeded_by(count / 1000), mostly);
 	ASSERT_LE(exceeded_by(0), at_most);
 	lateness->count = 0;
 }
@@ -486,7 +486,7 @@ static void be_beside(const struct crowd *all, bool ids, long long alone,
 	stranger_end(attacker);
 	ASSERT_LE(SHARE_LEFT, left);
 	ASSERT_LE(lateness->session_ns, session_ns + LATE_NS_MAX);
-	expect_punctual(late_ns, LATE_NS_MAX);
+	expect_punctual(late_ns, late_ns);
 }
 
 static void attack_with_crowds(const struct crowd *crowds, unsigned int nr,
