@@ -24,10 +24,11 @@
  * and a round has as many seats as smallest parts fit into a full credit. A
  * payer who finds no free seat gets one in the round after that. So a pause of
  * theirs grows with the number of payers that are busy, and not with the wheels
- * of any of them. A wheel is told the very round that has its payer's seat, and
- * asks once for each time that it runs. The wheels of a payer take turns: one
- * that has found nothing left of the payer's part comes first in the next
- * round.
+ * of any of them. Long wake-ups may use up the payers' half of a round before all
+ * of its seats have come. The rest take another seat. A wheel waits for the very
+ * round that has its payer's seat, and asks once for each time that it runs. The
+ * wheels of a payer take turns: one that has found nothing left of the payer's part
+ * comes first in the next round.
  *
  * Wake-ups at the end of a run cannot be cut short. The time that runs of
  * payers take is therefore a debt as well, which time pays off at half its
@@ -80,7 +81,8 @@
  * @last: the last round in which a seat is taken. All from @round up to there are
  *	full, and %WAIT_NS_MAX apart
  * @taken: seats that are taken in @last
- * @seated: payers that have run since the last round began
+ * @used: since the last round began, ns: %PART_NS_MIN for each payer that has got
+ *	its seat, and the wake-ups of all payers
  *
  * Only ticks touch it, which run on its CPU one after the other.
  */
@@ -93,7 +95,7 @@ struct twheel_share {
 	unsigned int expected;
 	ktime_t last;
 	unsigned int taken;
-	unsigned int seated;
+	s64 used;
 };
 
 static DEFINE_PER_CPU(struct twheel_share, shares);
@@ -131,7 +133,7 @@ static void begin_round(struct twheel_share *share, ktime_t now)
 		return;
 	share->expected = share->joined;
 	share->joined = 0;
-	share->seated = 0;
+	share->used = 0;
 	if (share->last <= now)
 		return;
 	later = div_u64(share->last - now - 1, WAIT_NS_MAX);
@@ -171,9 +173,9 @@ static void open_seat(struct twheel_share *share,
 	payer->joined = 0;
 	payer->left = 0;
 	come_to_round(share);
-	if (share->seated >= SEATS || debt_before(share, payer))
+	if (share->used >= WAIT_NS_MAX / 2 || debt_before(share, payer))
 		return;
-	share->seated++;
+	share->used += PART_NS_MIN;
 	payer->left = max(part_of_credit(share), PART_NS_MIN);
 }
 
@@ -209,14 +211,19 @@ u32 twheel_share_begin(struct twheel_payer *payer, ktime_t now, bool waited)
 {
 	struct twheel_share *share = this_cpu_ptr(&shares);
 	int elapsed = pass_time(share, now);
-
 	/* A run right after another one has not taken an interrupt. */
-	add_credit(share, elapsed / 2 - min(elapsed, ENTRY_NS));
+	int entry = min(elapsed, ENTRY_NS);
+	int part;
+
+	add_credit(share, elapsed / 2 - entry);
 	begin_round(share, now);
 	if (payer) {
 		open_seat(share, payer, now);
-		return waited ? part_of_seat(payer) :
+		part = waited ? part_of_seat(payer) :
 				part_of_newcomer(share, payer);
+		/* After the decision: a payer that owes would wait for its own asking. */
+		add_debt(share, entry);
+		return part;
 	}
 	if (waited)
 		come_to_round(share);
@@ -243,6 +250,7 @@ void twheel_share_end(struct twheel_payer *payer, ktime_t now,
 	if (!payer)
 		return;
 	add_debt(share, rest + wakeups);
+	share->used += wakeups;
 	payer->owes = wakeups > WAKEUPS_NS_MAX;
 	payer->left = max(payer->left - elapsed, 0);
 }

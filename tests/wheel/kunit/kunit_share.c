@@ -248,12 +248,14 @@ static void no_pause_is_long_in_a_random_history(struct kunit *test)
  * @payers: the payers
  * @wheels: their wheels, and the other one behind them
  * @nr: wheels, without that one
+ * @wakers: so many of them, the first ones, wake up many
  * @taken: the time that all have taken
  */
 struct crowd {
 	struct twheel_payer payers[PAYERS_MAX];
 	struct wheel wheels[PAYERS_MAX + 1];
 	unsigned int nr;
+	unsigned int wakers;
 	ktime_t taken;
 };
 
@@ -266,6 +268,7 @@ static struct crowd *begin_crowd(struct kunit *test, unsigned int payers)
 	begin(test);
 	memset(&crowd, 0, sizeof(crowd));
 	crowd.nr = payers;
+	crowd.wakers = 1;
 	for (i = 0; i < payers; i++) {
 		crowd.wheels[i].payer = &crowd.payers[i];
 		crowd.wheels[i].next = i;
@@ -275,7 +278,7 @@ static struct crowd *begin_crowd(struct kunit *test, unsigned int payers)
 
 /*
  * For @length. The wheel without a payer has little to do in each of its ticks, and
- * the first of the others wakes up for @wakeups, if it has something to do.
+ * each waker among the others wakes up for @wakeups, if it has something to do.
  */
 static void run_crowd(struct kunit *test, struct crowd *crowd, ktime_t length,
 		      ktime_t wakeups)
@@ -290,7 +293,8 @@ static void run_crowd(struct kunit *test, struct crowd *crowd, ktime_t length,
 		begun = now;
 		other = wheel == &crowd->wheels[crowd->nr];
 		now = run_and_wake(test, wheel, now, other ? 2000 : ALL,
-				   wheel == crowd->wheels ? wakeups : 0, !other);
+				   wheel < crowd->wheels + crowd->wakers ? wakeups : 0,
+				   !other);
 		now += ASK;
 		crowd->taken += now - begun;
 	}
@@ -364,6 +368,34 @@ static void a_payer_waits_for_his_own_wake_ups(struct kunit *test)
 		KUNIT_EXPECT_LT(test, 2U, crowd->wheels[0].runs);
 		KUNIT_EXPECT_LE(test, crowd->wheels[1].pause,
 				lengths[i] + 3 * MSEC);
+	}
+}
+
+/* They take turns. The account also has what wheels take that ask in vain. */
+static void wake_ups_of_many_payers_take_half_of_the_time(struct kunit *test)
+{
+	static const ktime_t lengths[] = {
+		10000, 40000, WAKEUPS_NS_MAX + 1, 100000,
+	};
+	unsigned int i, j, most, least;
+	struct crowd *crowd;
+
+	for (i = 0; i < ARRAY_SIZE(lengths); i++) {
+		crowd = begin_crowd(test, 200);
+		crowd->wakers = crowd->nr;
+		run_crowd(test, crowd, 400 * MSEC, lengths[i]);
+		/* The other wheel owes nothing. */
+		KUNIT_EXPECT_LE(test, crowd->taken, 200 * MSEC + DEBT_NS_BORNE +
+				400 * (2000 + ASK));
+		most = crowd->wheels[0].runs;
+		least = most;
+		for (j = 1; j < crowd->nr; j++) {
+			most = max(most, crowd->wheels[j].runs);
+			least = min(least, crowd->wheels[j].runs);
+		}
+		KUNIT_EXPECT_LE(test, most, least + least / 4 + 1);
+		KUNIT_EXPECT_LE(test, crowd->wheels[crowd->nr].pause,
+				2 * MSEC + lengths[i]);
 	}
 }
 
@@ -453,6 +485,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(payers_of_any_number_take_half_of_the_time),
 	KUNIT_CASE(wheels_of_a_payer_get_what_one_gets),
 	KUNIT_CASE(a_payer_waits_for_his_own_wake_ups),
+	KUNIT_CASE(wake_ups_of_many_payers_take_half_of_the_time),
 	KUNIT_CASE(a_payer_waits_for_a_second_at_most),
 	KUNIT_CASE(what_was_late_does_not_come_at_once),
 	KUNIT_CASE(newcomers_go_behind_those_who_wait),
