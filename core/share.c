@@ -13,8 +13,8 @@
  * after it. Time that it takes is missing in their parts: if all take their
  * whole parts, the last of sixteen gets 60 % of the first one's.
  *
- * The promise of a short pause comes first: no wheel waits longer than
- * WAIT_NS_MAX, and a wheel that has waited for a round runs in it, if only for
+ * The promise of a short pause comes first. No wheel waits longer than
+ * WAIT_NS_MAX. A wheel that has waited for a round runs in it, if only for
  * PART_NS_MIN. So a debt is remembered as far as one pause pays it off. It
  * comes from a callback that takes long, or from a run that was preempted, or
  * that a hypervisor has stopped in the middle.
@@ -81,8 +81,8 @@
  * @last: the last round in which a seat is taken. All from @round up to there are
  *	full, and %WAIT_NS_MAX apart
  * @taken: seats that are taken in @last
- * @used: since the last round began, ns: %PART_NS_MIN for each payer that has got
- *	its seat, and the wake-ups of all payers
+ * @used: what the last round has given away, ns: %PART_NS_MIN for each payer that
+ *	has come to its seat, and the wake-ups of all payers since it began
  *
  * Only ticks touch it, which run on its CPU one after the other.
  */

@@ -86,7 +86,7 @@ static uid_t bystander_uid = BYSTANDER;
 /*
  * The kernel leaves softirqs to a task when a wake-up comes between two of them. As
  * one among others that task may wait for a jiffy, and all timers with it. That is
- * not what wheels take.
+ * not what wheels take. The task keeps its priority until the machine is off.
  */
 static void put_softirqs_first(void)
 {

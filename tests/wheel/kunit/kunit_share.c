@@ -277,8 +277,8 @@ static struct crowd *begin_crowd(struct kunit *test, unsigned int payers)
 }
 
 /*
- * For @length. The wheel without a payer has little to do in each of its ticks, and
- * each waker among the others wakes up for @wakeups, if it has something to do.
+ * For @length. The wheel without a payer has little to do in each of its ticks. A
+ * waker among the others wakes up for @wakeups, if it has something to do.
  */
 static void run_crowd(struct kunit *test, struct crowd *crowd, ktime_t length,
 		      ktime_t wakeups)
