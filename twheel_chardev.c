@@ -83,7 +83,7 @@ static long do_info(struct twheel_session *s, unsigned long arg, size_t usize)
 	if (usize < sizeof(__u64))
 		return -EINVAL;
 	if (twheel_words_are_coherent())
-		info.features |= TWHEEL_FEATURE_SHARED | TWHEEL_FEATURE_GROW;
+		info.features |= TWHEEL_FEATURE_SHARED;
 	if (IS_ENABLED(CONFIG_INET))
 		info.features |= TWHEEL_FEATURE_IDLE;
 	twheel_session_info(s, &info);

@@ -76,7 +76,7 @@ static bool has_begun(const struct twheel_session *s)
 	return s->timers || s->stats.stopped || s->stats.expired || s->making_room;
 }
 
-/* Words may be mapped: they become more by TWHEEL_SETUP_GROW only. */
+/* Words may be mapped: their number does not change. */
 static int check_change(const struct twheel_session *s,
 			const struct twheel_setup *setup)
 {
@@ -111,28 +111,10 @@ static struct twheel_session_wheel *setup_wheel(struct twheel_session *s,
 static struct twheel_session_words *setup_words(struct twheel_session *s,
 						const struct twheel_setup *setup)
 {
-	/* Pairs with take_words(). */
+	/* Pairs with use_words(). */
 	if (!setup->shared_ids || READ_ONCE(s->words))
 		return NULL;
 	return twheel_session_words_make(s, setup->shared_ids);
-}
-
-/* Returns false if the session has others than those whose pages were lent. */
-static bool take_words(struct twheel_session *s, struct twheel_session_words *words)
-{
-	struct twheel_session_words *old = s->words;
-
-	lockdep_assert_held(&s->lock);
-	if (words->lent != (old ? old->nr_pages : 0))
-		return false;
-	words->lent = 0;
-	words->offset = old ? old->offset : twheel_time_ns_offset(s->clock);
-	s->shared_ids = words->nr;
-	/* Pairs with setup_words(). */
-	WRITE_ONCE(s->words, words);
-	if (old)
-		kvfree_rcu(old, rcu);
-	return true;
 }
 
 /* The session's own words, if another thread was faster. */
@@ -140,8 +122,12 @@ static void use_words(struct twheel_session *s,
 		      struct twheel_session_words **words)
 {
 	lockdep_assert_held(&s->lock);
-	if (*words && !s->words && take_words(s, *words))
+	if (*words && !s->words) {
+		s->shared_ids = (*words)->nr;
+		/* Pairs with setup_words(). */
+		WRITE_ONCE(s->words, *words);
 		*words = NULL;
+	}
 	if (s->words)
 		s->words->offset = twheel_time_ns_offset(s->clock);
 }
@@ -169,61 +155,14 @@ static void destroy_tables(struct twheel_session *s,
 		twheel_table_destroy(s, &tables[i]);
 }
 
-/* All but the number of words stays as it is, so that nothing else may be asked for. */
-static int check_grow(const struct twheel_setup *setup)
-{
-	const struct twheel_setup all = {
-		.flags		= TWHEEL_SETUP_GROW,
-		.shared_ids	= setup->shared_ids,
-	};
-
-	if (memcmp(setup, &all, sizeof(all)))
-		return -EINVAL;
-	return twheel_words_are_coherent() ? 0 : -EOPNOTSUPP;
-}
-
-/* Returns 1 if there are fewer. They never become fewer: a mapping may show them. */
-static int lacks_words(const struct twheel_session *s, u32 nr)
-{
-	lockdep_assert_held(&s->lock);
-	if (nr > s->max_timers)
-		return -EINVAL;
-	if (nr < s->shared_ids)
-		return -EBUSY;
-	return nr > s->shared_ids;
-}
-
-/* Another thread may be faster. Then its words are those that become more. */
-static int grow(struct twheel_session *s, u32 nr)
-{
-	struct twheel_session_words *words = NULL;
-	int ret;
-
-	for (;;) {
-		spin_lock_bh(&s->lock);
-		ret = lacks_words(s, nr);
-		if (ret > 0 && words && take_words(s, words)) {
-			words = NULL;
-			ret = 0;
-		}
-		spin_unlock_bh(&s->lock);
-		twheel_session_words_free(s, words);
-		if (ret <= 0)
-			return ret;
-		words = twheel_session_words_make(s, nr);
-		if (IS_ERR(words))
-			return PTR_ERR(words);
-	}
-}
-
 /**
  * twheel_session_setup - TWHEEL_IOC_SETUP
  * @s: the session
  * @setup: as in the command
  *
  * Context: Process, may sleep.
- * Return: 0, -EBUSY after the first start, or to change the number of words without
- * TWHEEL_SETUP_GROW or to fewer, -EINVAL, -EPERM, -ENOSPC, -ENOMEM, -EOPNOTSUPP.
+ * Return: 0, -EBUSY after the first start, or to change the number of words,
+ * -EINVAL, -EPERM, -ENOSPC, -ENOMEM, -EOPNOTSUPP.
  */
 int twheel_session_setup(struct twheel_session *s,
 			 const struct twheel_setup *setup)
@@ -233,8 +172,6 @@ int twheel_session_setup(struct twheel_session *s,
 	struct twheel_session_wheel *shared;
 	int ret;
 
-	if (setup->flags & TWHEEL_SETUP_GROW)
-		return check_grow(setup) ?: grow(s, setup->shared_ids);
 	ret = check_setup(setup) ?: check_change_now(s, setup);
 	if (ret)
 		return ret;

@@ -123,9 +123,8 @@ struct twheel_session_counters {
  * @timers: timers that are not free
  * @max_timers: limit of @timers
  * @tables: the timers by id
- * @shared_ids: number of @words, 0 if there are none. It only grows
- * @words: deadlines that the program stores, or NULL. The pages of more words are
- *	these and others
+ * @shared_ids: number of @words, 0 if there are none
+ * @words: deadlines that the program stores, or NULL. Once there they stay
  * @actions: sockets that are to be shut down, or NULL. Once there they stay
  * @event_size: size of the events that are read. Changes only before the first
  *	start

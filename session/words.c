@@ -7,76 +7,34 @@
  * takes to push the timer back: session_expired() reads the word when the timer
  * is due. The kernel never writes a word.
  *
- * The pages belong to the session. They are made in SETUP, and go when the session
- * is closed. A mapping holds the open file, and so the session. A page that is
- * mapped or pinned has references beside the session's. So nothing is freed that
- * anybody can still reach.
+ * SETUP reserves an entry of the array of pages for each page, and charges the user for all
+ * of them, so that no store ever meets a limit of the user. The fault handler makes a page when a program
+ * touches it for the first time. Until then its words read as "nothing stored". So a
+ * program may ask for as many words as it can have timers, and pays for those that it uses.
  *
- * Words become more, and never fewer. The array of pages is made anew then, with
- * the pages of the old one at its begin: an old mapping and a new one show the same
- * words. Everybody but a thread that makes such an array looks at the session's
- * under its lock.
- *
- * A page is mapped when it is touched, so that a mapping of many words costs
- * nothing in advance, and one that was thrown away (MADV_DONTNEED) comes back.
+ * The pages belong to the session, and go when it is closed. A mapping holds the open
+ * file, and so the session. A page that is mapped or pinned has references beside the
+ * session's. So nothing is freed that a program can still reach. A mapping that was
+ * thrown away (MADV_DONTNEED) finds the same pages again.
  */
+#include <linux/atomic.h>
 #include <linux/err.h>
 #include <linux/gfp.h>
 #include <linux/math.h>
-#include <linux/minmax.h>
 #include <linux/mm.h>
-#include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
-#include <linux/string.h>
 
 #include "core/compat.h"
 #include "session.h"
 
-static int add_page(struct twheel_session *s, struct twheel_session_words *words)
-{
-	u64 *page;
-	int ret = twheel_session_user_charge(s->user, TWHEEL_COUNT_WORD_PAGES,
-					     s->unlimited);
-
-	if (ret)
-		return ret;
-	page = (u64 *)get_zeroed_page(GFP_SESSION);
-	if (!page) {
-		twheel_session_user_uncharge(s->user, TWHEEL_COUNT_WORD_PAGES);
-		return -ENOMEM;
-	}
-	words->pages[words->nr_pages++] = page;
-	return 0;
-}
-
-/* The pages that the session has already. */
-static void lend_pages(struct twheel_session *s, struct twheel_session_words *words,
-		       u32 nr_pages)
-{
-	const struct twheel_session_words *old;
-
-	/* Pairs with kvfree_rcu() in take_words(). */
-	rcu_read_lock();
-	spin_lock_bh(&s->lock);
-	old = s->words;
-	spin_unlock_bh(&s->lock);
-	if (old) {
-		words->lent = min(old->nr_pages, nr_pages);
-		words->nr_pages = words->lent;
-		memcpy(words->pages, old->pages, words->lent * sizeof(old->pages[0]));
-	}
-	rcu_read_unlock();
-}
-
 /**
- * twheel_session_words_make - make the words of a session, or more of them
+ * twheel_session_words_make - reserve the words of a session
  * @s: the session
  * @nr: how many, not 0
  *
  * Context: Process, may sleep.
- * Return: the words, 0 where the session has none yet, or ERR_PTR() of -ENOSPC at a
- * limit of the user's, or -ENOMEM.
+ * Return: the words, or ERR_PTR() of -ENOSPC at a limit of the user, or -ENOMEM.
  */
 struct twheel_session_words *
 twheel_session_words_make(struct twheel_session *s, u32 nr)
@@ -89,14 +47,13 @@ twheel_session_words_make(struct twheel_session *s, u32 nr)
 	if (!words)
 		return ERR_PTR(-ENOMEM);
 	words->nr = nr;
-	lend_pages(s, words, nr_pages);
-	while (words->nr_pages < nr_pages) {
-		ret = add_page(s, words);
+	for (; words->nr_pages < nr_pages; words->nr_pages++) {
+		ret = twheel_session_user_charge(s->user, TWHEEL_COUNT_WORD_PAGES,
+						 s->unlimited);
 		if (ret) {
 			twheel_session_words_free(s, words);
 			return ERR_PTR(ret);
 		}
-		cond_resched();
 	}
 	return words;
 }
@@ -113,7 +70,7 @@ void twheel_session_words_free(struct twheel_session *s,
 {
 	if (!words)
 		return;
-	while (words->nr_pages > words->lent) {
+	while (words->nr_pages) {
 		free_page((unsigned long)words->pages[--words->nr_pages]);
 		twheel_session_user_uncharge(s->user, TWHEEL_COUNT_WORD_PAGES);
 		cond_resched();
@@ -121,19 +78,41 @@ void twheel_session_words_free(struct twheel_session *s,
 	kvfree(words);
 }
 
+/*
+ * Make the page unless it is there. If another thread is faster, take that thread's page.
+ * A fault may call the out-of-memory killer, as for all memory of a program.
+ */
+static u64 *page_of(struct twheel_session_words *words, unsigned long nr)
+{
+	u64 *page, *first = READ_ONCE(words->pages[nr]);
+
+	if (first)
+		return first;
+	page = (u64 *)get_zeroed_page(GFP_KERNEL_ACCOUNT);
+	if (!page)
+		return NULL;
+	/* Pairs with twheel_session_words_read(), which must see zeroes. */
+	first = cmpxchg(&words->pages[nr], NULL, page);
+	if (!first)
+		return page;
+	free_page((unsigned long)page);
+	return first;
+}
+
+/* A session that is mapped has words, and these never change. */
 static vm_fault_t words_fault(struct vm_fault *vmf)
 {
 	struct twheel_session *s = vmf->vma->vm_private_data;
-	vm_fault_t ret = VM_FAULT_SIGBUS;
+	u64 *page;
 
-	spin_lock_bh(&s->lock);
-	if (vmf->pgoff < s->words->nr_pages) {
-		vmf->page = virt_to_page(s->words->pages[vmf->pgoff]);
-		get_page(vmf->page);
-		ret = 0;
-	}
-	spin_unlock_bh(&s->lock);
-	return ret;
+	if (vmf->pgoff >= s->words->nr_pages)
+		return VM_FAULT_SIGBUS;
+	page = page_of(s->words, vmf->pgoff);
+	if (!page)
+		return VM_FAULT_OOM;
+	vmf->page = virt_to_page(page);
+	get_page(vmf->page);
+	return 0;
 }
 
 static const struct vm_operations_struct words_vm_ops = {

@@ -8,8 +8,9 @@
 #include <linux/compiler.h>
 #include <linux/mm.h>
 #include <linux/nospec.h>
-#include <linux/rcupdate.h>
 #include <linux/types.h>
+
+#include <uapi/linux/twheel.h>
 
 struct twheel_session;
 
@@ -20,18 +21,14 @@ struct twheel_session;
  * @offset: what the clock that the program reads is ahead of ours, ns. Guarded
  *	by the session's lock
  * @nr: number of words. Constant
- * @nr_pages: number of pages. Constant
- * @lent: so many of them, the first ones, belong to the words whose place these
- *	are to take. 0 once these are the session's. Guarded by the session's lock
- * @rcu: another thread may read @pages when others have taken their place
- * @pages: the pages, which a program may write at any time
+ * @nr_pages: number of entries of @pages, each charged to the user. Constant
+ * @pages: the pages, which a program may write at any time. An entry is NULL until
+ *	a program touches the page. It changes once, without a lock
  */
 struct twheel_session_words {
 	s64 offset;
 	u32 nr;
 	u32 nr_pages;
-	u32 lent;
-	struct rcu_head rcu;
 	u64 *pages[];
 };
 
@@ -44,16 +41,20 @@ struct twheel_session_words {
  * program chooses @id, too: see twheel_table_entry().
  *
  * Context: Any.
- * Return: the word.
+ * Return: the word, %TWHEEL_WORD_NONE if no program has touched its page.
  */
 static inline u64
 twheel_session_words_read(const struct twheel_session_words *words, u32 id)
 {
 	u32 page = array_index_nospec(id / TWHEEL_WORDS_PER_PAGE,
 				      words->nr_pages);
+	/* Pairs with cmpxchg() in page_of(). */
+	const u64 *first = READ_ONCE(words->pages[page]);
 
-	/* Pairs with a store of the program's. */
-	return READ_ONCE(words->pages[page][id % TWHEEL_WORDS_PER_PAGE]);
+	if (unlikely(!first))
+		return TWHEEL_WORD_NONE;
+	/* Pairs with a store of the program. */
+	return READ_ONCE(first[id % TWHEEL_WORDS_PER_PAGE]);
 }
 
 struct twheel_session_words *

@@ -74,11 +74,6 @@ static void make_setup(struct fuzz_thread *t, void *body)
 		setup->wake_ns = fuzz_below(t, 20 * MS);
 	if (fuzz_percent(t, 20))
 		setup->wake_events = fuzz_below(t, 100);
-	if (fuzz_percent(t, 20)) {
-		*setup = (struct twheel_setup){
-			.flags = TWHEEL_SETUP_GROW, .shared_ids = fuzz_below(t, 3000) };
-		return;
-	}
 	if (fuzz_percent(t, 40))
 		return;
 	setup->flags = TWHEEL_SETUP_PRIVATE;

@@ -5,7 +5,6 @@
 #ifndef LIBTWHEEL_H
 #define LIBTWHEEL_H
 
-#include <pthread.h>
 #include <stdbool.h>
 #include <sys/types.h>
 
@@ -23,18 +22,6 @@
 #define LIBTWHEEL_NS_MAX	(~(__u64)0 >> 1)
 
 /**
- * struct mapping - words that are mapped
- * @next: fewer of them, which threads may still store into
- * @words: the words
- * @size: bytes
- */
-struct mapping {
-	struct mapping *next;
-	void *words;
-	size_t size;
-};
-
-/**
  * struct session - all of a session
  * @head: what programs see
  * @alone: what @process has, if one thread at a time uses it: then most starts
@@ -42,8 +29,7 @@ struct mapping {
  * @process: the session, if it is in the process, and not the kernel's
  * @event_size: size of the program's struct twheel_event
  * @pid: the process that has mapped the words. A child of it has not
- * @growing: guards what follows, and the change of the head's words
- * @mapped: the kernel's words, as they are mapped: all, and before these fewer
+ * @mapped: bytes of the kernel's words that are mapped
  */
 struct session {
 	struct twheel head;
@@ -51,8 +37,7 @@ struct session {
 	struct twheel_process *process;
 	size_t event_size;
 	pid_t pid;
-	pthread_mutex_t growing;
-	struct mapping *mapped;
+	size_t mapped;
 };
 
 static inline struct session *to_session(struct twheel *t)
@@ -66,10 +51,9 @@ static inline struct twheel_process *process_of(const struct twheel *t)
 	return ((const struct session *)t)->process;
 }
 
-/* Pairs with show_words(): a thread that sees the number sees the words. */
 static inline bool has_word(const struct twheel *t, __u64 id)
 {
-	return id < __atomic_load_n(&t->shared_ids, __ATOMIC_ACQUIRE);
+	return id < t->shared_ids;
 }
 
 /*
@@ -83,7 +67,7 @@ static inline bool has_word(const struct twheel *t, __u64 id)
  */
 static inline __u64 put_word(struct twheel *t, __u64 id, __u64 deadline_ns, __u32 *flags)
 {
-	__u64 old = __atomic_exchange_n(&twheel_words(t)[id], deadline_ns, __ATOMIC_RELAXED);
+	__u64 old = __atomic_exchange_n(&t->words[id], deadline_ns, __ATOMIC_RELAXED);
 
 	if (old == TWHEEL_WORD_STOP)
 		*flags |= TWHEEL_START_REPLACE;
@@ -101,7 +85,7 @@ static inline __u64 first_word(__u32 flags, __u64 deadline_ns)
 
 static inline void take_back(struct twheel *t, __u64 id, __u64 deadline_ns, __u64 old)
 {
-	__atomic_compare_exchange_n(&twheel_words(t)[id], &deadline_ns, old, false,
+	__atomic_compare_exchange_n(&t->words[id], &deadline_ns, old, false,
 				    __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 

@@ -41,71 +41,33 @@ int twheel_backend(const struct twheel *t)
 	return process_of(t) ? TWHEEL_BACKEND_PROCESS : TWHEEL_BACKEND_KERNEL;
 }
 
-/* Threads may be about to use the words that there were: these stay where they are. */
-static void show_words(struct twheel *t, __u64 *words, __u32 nr)
+static int map_words(struct session *session, size_t size)
 {
-	__atomic_store_n(&t->words, words, __ATOMIC_RELAXED);
-	/* Pairs with has_word(). */
-	__atomic_store_n(&t->shared_ids, nr, __ATOMIC_RELEASE);
-}
-
-/* -EINVAL also if there are more of them by now. */
-static int map_words(struct session *session, __u32 nr)
-{
-	struct mapping *mapping;
 	int saved = errno, ret;
+	void *words = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED,
+			   session->head.fd, 0);
 
-	mapping = malloc(sizeof(*mapping));
-	if (!mapping)
-		return -ENOMEM;
-	mapping->size = nr * sizeof(__u64);
-	mapping->words = mmap(NULL, mapping->size, PROT_READ | PROT_WRITE, MAP_SHARED,
-			      session->head.fd, 0);
-	if (mapping->words == MAP_FAILED) {
+	if (words == MAP_FAILED) {
 		ret = -errno;
-		free(mapping);
 		errno = saved;
 		return ret;
 	}
-	mapping->next = session->mapped;
-	session->mapped = mapping;
-	show_words(&session->head, mapping->words, nr);
+	session->head.words = words;
+	session->mapped = size;
 	return 0;
 }
 
-static void unmap_words(struct session *session)
-{
-	struct mapping *mapping;
-
-	while ((mapping = session->mapped)) {
-		session->mapped = mapping->next;
-		/* In a child another mapping may be at this address. */
-		if (session->pid == getpid())
-			munmap(mapping->words, mapping->size);
-		free(mapping);
-	}
-}
-
-/* Other processes may have the session, too, and ask for more words at any time. */
-static int use_words(struct session *session, struct twheel_info *info)
+static int use_words(struct session *session, __u32 nr)
 {
 	struct twheel *t = &session->head;
-	int ret = 0;
-	__u32 nr;
 
-	do {
-		nr = info->shared_ids;
-		if (nr == t->shared_ids)
-			return 0;
-		if (!process_of(t))
-			ret = map_words(session, nr);
-		else
-			show_words(t, twheel_process_words(process_of(t)), nr);
-		if (ret != -EINVAL)
-			return ret;
-		ret = twheel_command(t, TWHEEL_IOC_INFO, info);
-	} while (!ret && info->shared_ids != nr);
-	return ret ?: -EINVAL;
+	t->shared_ids = nr;
+	if (!nr)
+		return 0;
+	if (!process_of(t))
+		return map_words(session, nr * sizeof(__u64));
+	t->words = twheel_process_words(process_of(t));
+	return 0;
 }
 
 static int attach(struct session *session)
@@ -123,8 +85,7 @@ static int attach(struct session *session)
 	/* An older module does not say it. */
 	t->clock = info.clock ? (clockid_t)info.clock : CLOCK_MONOTONIC;
 	session->pid = getpid();
-	pthread_mutex_init(&session->growing, NULL);
-	return use_words(session, &info);
+	return use_words(session, info.shared_ids);
 }
 
 int twheel_attach_sized(struct twheel **t, int fd, size_t event_size)
@@ -275,42 +236,18 @@ int twheel_open_sized(struct twheel **t, const struct twheel_setup *setup,
 	return twheel_open_flags_sized(t, setup, setup_size, event_size, 0);
 }
 
-static int grow(struct session *session, __u32 shared_ids)
-{
-	struct twheel_setup setup = {
-		.flags = TWHEEL_SETUP_GROW,
-		.shared_ids = shared_ids,
-	};
-	struct twheel_info info = {};
-	int ret = twheel_command(&session->head, TWHEEL_IOC_SETUP, &setup);
-
-	if (!ret)
-		ret = twheel_command(&session->head, TWHEEL_IOC_INFO, &info);
-	return ret ?: use_words(session, &info);
-}
-
-int twheel_grow(struct twheel *t, __u32 shared_ids)
-{
-	struct session *session = to_session(t);
-	int ret;
-
-	if (!process_of(t) && session->pid != getpid())
-		return -EINVAL;
-	pthread_mutex_lock(&session->growing);
-	ret = grow(session, shared_ids);
-	pthread_mutex_unlock(&session->growing);
-	return ret;
-}
-
 void twheel_close(struct twheel *t)
 {
+	struct session *session = to_session(t);
 	int saved = errno;
 
 	if (!t)
 		return;
-	unmap_words(to_session(t));
-	close_backend(to_session(t));
-	free(to_session(t));
+	/* In a child another mapping may be at this address. */
+	if (session->mapped && session->pid == getpid())
+		munmap(t->words, session->mapped);
+	close_backend(session);
+	free(session);
 	errno = saved;
 }
 
@@ -481,7 +418,7 @@ static bool push_word(struct twheel *t, __u64 id, __u64 deadline_ns)
 	do {
 		if (word == TWHEEL_WORD_NONE || word > deadline_ns)
 			return false;
-	} while (!__atomic_compare_exchange_n(&twheel_words(t)[id], &word, deadline_ns, false,
+	} while (!__atomic_compare_exchange_n(&t->words[id], &word, deadline_ns, false,
 					      __ATOMIC_RELAXED, __ATOMIC_RELAXED));
 	return true;
 }

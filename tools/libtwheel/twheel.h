@@ -377,30 +377,6 @@ int twheel_stop(struct twheel *t, __u64 id);
  */
 int twheel_withdraw(struct twheel *t, __u64 id);
 
-/* Another thread may be about to make more of them. */
-static inline __u64 *twheel_words(const struct twheel *t)
-{
-	return __atomic_load_n(&t->words, __ATOMIC_RELAXED);
-}
-
-/**
- * twheel_grow() - have more words
- * @t: the session, with words or without
- * @shared_ids: how many ids have a word from now on, up to the limit of timers
- *
- * At any time, timers may be running. Words keep their values, and new ones are
- * TWHEEL_WORD_NONE. Other threads may use the session meanwhile, also with an address of
- * words that they had before: it is good until twheel_close().
- *
- * Not after fork(2) in the child, which attaches to the descriptor instead.
- *
- * Return: 0, or a negative errno as of TWHEEL_IOC_SETUP. After an error nothing has
- * changed, or there are more words and no memory to map them. Another call tries again. -EBUSY:
- * there are more than @shared_ids. -EINVAL: above the limit, or a module that does not
- * know it
- */
-int twheel_grow(struct twheel *t, __u32 shared_ids);
-
 /**
  * twheel_refresh() - push a timer back by a store
  * @t: a session that was opened with &twheel_setup.shared_ids
@@ -413,7 +389,7 @@ int twheel_grow(struct twheel *t, __u32 shared_ids);
  */
 TWHEEL_INLINE void twheel_refresh(struct twheel *t, __u64 id, __u64 deadline_ns)
 {
-	__atomic_store_n(&twheel_words(t)[id], deadline_ns, __ATOMIC_RELAXED);
+	__atomic_store_n(&t->words[id], deadline_ns, __ATOMIC_RELAXED);
 }
 
 /**
@@ -426,7 +402,7 @@ TWHEEL_INLINE void twheel_refresh(struct twheel *t, __u64 id, __u64 deadline_ns)
  */
 TWHEEL_INLINE void twheel_stop_by_store(struct twheel *t, __u64 id)
 {
-	__atomic_store_n(&twheel_words(t)[id], TWHEEL_WORD_STOP, __ATOMIC_RELAXED);
+	__atomic_store_n(&t->words[id], TWHEEL_WORD_STOP, __ATOMIC_RELAXED);
 }
 
 /**
@@ -438,7 +414,7 @@ TWHEEL_INLINE void twheel_stop_by_store(struct twheel *t, __u64 id)
  */
 TWHEEL_INLINE __u64 twheel_word(const struct twheel *t, __u64 id)
 {
-	return __atomic_load_n(&twheel_words(t)[id], __ATOMIC_RELAXED);
+	return __atomic_load_n(&t->words[id], __ATOMIC_RELAXED);
 }
 
 /**

@@ -30,7 +30,6 @@ static const struct {
 	{ TWHEEL_FEATURE_LATENESS, "lateness" },
 	{ TWHEEL_FEATURE_CLOCK, "clock" },
 	{ TWHEEL_FEATURE_WAKE, "wake" },
-	{ TWHEEL_FEATURE_GROW, "grow" },
 	{ TWHEEL_FEATURE_IDLE, "idle" },
 };
 

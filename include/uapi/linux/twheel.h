@@ -93,8 +93,7 @@
 #define TWHEEL_FEATURE_CLOCK		((__u64)1 << 10)
 /* &twheel_setup.wake_ns */
 #define TWHEEL_FEATURE_WAKE		((__u64)1 << 11)
-/* %TWHEEL_SETUP_GROW */
-#define TWHEEL_FEATURE_GROW		((__u64)1 << 12)
+/* Bit 12 is not used again. */
 /* %TWHEEL_START_IDLE and %TWHEEL_START_SIGNAL. Not in a kernel without TCP. */
 #define TWHEEL_FEATURE_IDLE		((__u64)1 << 13)
 /* Never the module's: this is a session that libtwheel has made in the process. */
@@ -142,7 +141,7 @@ struct twheel_info {
 
 /**
  * struct twheel_setup - what TWHEEL_IOC_SETUP takes
- * @flags: %TWHEEL_SETUP_PRIVATE, or 0 for the default wheel, or %TWHEEL_SETUP_GROW
+ * @flags: %TWHEEL_SETUP_PRIVATE, or 0 for the default wheel
  * @scheme: TWHEEL_SCHEME_*, with %TWHEEL_SETUP_PRIVATE only
  * @mode: TWHEEL_MODE_*, with %TWHEEL_SETUP_PRIVATE only
  * @slots: slots of a hashed wheel, 2 to 2^20, rounded up to a power of two, or
@@ -155,7 +154,8 @@ struct twheel_info {
  *	events of this size, with 0 in what the module does not know. 0 is
  *	%TWHEEL_EVENT_SIZE_V1, for a module of any version
  * @shared_ids: number of words to be mapped, for the ids below it, at most the
- *	limit of timers. 0 for none. Once it is not 0 only %TWHEEL_SETUP_GROW changes it
+ *	limit of timers. 0 for none. Once it is not 0 it does not change. A page
+ *	of words takes memory when the program touches it for the first time
  * @clock: TWHEEL_CLOCK_*, with %TWHEEL_SETUP_PRIVATE only. 0 is
  *	%TWHEEL_CLOCK_MONOTONIC
  * @wake_ns: how long an event may wait until readers and pollers are woken for
@@ -180,13 +180,6 @@ struct twheel_setup {
 };
 
 #define TWHEEL_SETUP_PRIVATE	((__u32)1 << 0)
-/*
- * At any time, also after the first start: the session has at least @shared_ids words
- * from now on, and all else stays. All other fields are 0. Mappings of before go on
- * showing the words that they show. mmap(2) maps all. EBUSY for fewer words than there
- * are.
- */
-#define TWHEEL_SETUP_GROW	((__u32)1 << 1)
 
 /**
  * struct twheel_start - what TWHEEL_IOC_START takes and returns

@@ -144,9 +144,6 @@ static void words()
 	EXPECT(is_out_of_range([&] { t.refresh(8, deadline); }));
 	EXPECT(is_out_of_range([&] { t.word(8); }));
 	EXPECT(is_out_of_range([&] { without.stop_by_store(0); }));
-	t.grow(3000);
-	t.refresh(2999, deadline);
-	EXPECT(t.word(2999) == libtwheel::deadline_ns(deadline) && t.word(3) == TWHEEL_WORD_STOP);
 }
 
 static void lists()

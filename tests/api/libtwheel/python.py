@@ -24,7 +24,6 @@ TOO_LONG = 2**63
 
 # A library of before 1.0 has sessions of the device only.
 CHOOSES = hasattr(ctypes.CDLL("libtwheel.so.1"), "twheel_open_flags")
-GROWS = hasattr(ctypes.CDLL("libtwheel.so.1"), "twheel_grow")
 
 
 def fails_with(number, function, *arguments):
@@ -200,25 +199,6 @@ def test_slack():
         else:
             t.start_flags(5, HOUR, slack_ns=10**9)
             assert t.get(5).deadline_ns % t.info().tick_ns == 0
-
-
-def test_more_words():
-    with twheel.Twheel(shared_ids=8) as t:
-        if not GROWS or not t.info().features & twheel.FEATURE_GROW:
-            fails_with(errno.EINVAL if GROWS else errno.ENOSYS, t.grow, 3000)
-            return
-        first, fd = t.words, t.fileno()
-        first[7] = 77
-        t.grow(3000)
-        assert (len(t.words), t.words[7], len(first)) == (3000, 77, 8)
-        first[7] = 88
-        t.words[2999] = 99
-        assert (t.words[7], t.word(2999)) == (88, 99)
-        raises(OSError, lambda: t.grow(8))
-    # A view of before holds the session, too.
-    assert first[7] == 88 and os.fstat(fd)
-    del first
-    raises(OSError, lambda: os.fstat(fd))
 
 
 def test_watches():

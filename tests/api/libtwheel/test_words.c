@@ -4,8 +4,10 @@
  */
 #include <errno.h>
 #include <netinet/in.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -506,153 +508,24 @@ TEST(a_late_refresh_that_another_thread_has_started)
 	twheel_close(t);
 }
 
-/* More words. */
-
-#define MANY	3000
-
-/* Of both numbers of words: started, pushed back, found by read, stopped. */
-static void expect_word_works(struct twheel *t, __u64 id)
+/* A limit of addresses counts the words that were asked for, and no others (ulimit -v). */
+TEST(words_within_a_limit_of_addresses)
 {
-	struct twheel_event event;
-
-	ASSERT_EQ(0, twheel_start(t, id, HOUR, 33));
-	ASSERT_EQ(deadline_of(t, id), twheel_word(t, id));
-	twheel_refresh(t, id, twheel_now() + 2 * HOUR);
-	ASSERT_EQ(0, twheel_stop(t, id));
-	expire(t, id, 33);
-	twheel_refresh(t, id, twheel_now() + HOUR);
-	ASSERT_EQ(0, twheel_read(t, &event, 1));
-	ASSERT_EQ(twheel_word(t, id), deadline_of(t, id));
-	ASSERT_EQ(0, twheel_stop(t, id));
-}
-
-TEST(more_words)
-{
-	struct twheel *t = open_words(IDS);
-	__u64 *first = t->words;
-
-	ASSERT_EQ(0, twheel_start(t, 3, HOUR, 33));
-	ASSERT_EQ(0, twheel_start(t, MANY - 2, HOUR, 44));
-	ASSERT_EQ(0, twheel_grow(t, MANY));
-	ASSERT_EQ(MANY, t->shared_ids);
-	ASSERT_EQ(deadline_of(t, 3), twheel_word(t, 3));
-	ASSERT_EQ(TWHEEL_WORD_NONE, twheel_word(t, MANY - 1));
-	/* An address of before is good until the session is closed. */
-	__atomic_store_n(&first[3], 77, __ATOMIC_RELAXED);
-	ASSERT_EQ(77, twheel_word(t, 3));
-	ASSERT_EQ(0, twheel_stop(t, 3));
-	ASSERT_EQ(0, twheel_stop(t, MANY - 2));
-	expect_word_works(t, 3);
-	expect_word_works(t, MANY - 1);
-	ASSERT_EQ(0, twheel_grow(t, 2 * MANY));
-	expect_word_works(t, 3);
-	expect_word_works(t, 2 * MANY - 1);
-	__atomic_store_n(&first[3], 88, __ATOMIC_RELAXED);
-	ASSERT_EQ(88, twheel_word(t, 3));
-	twheel_close(t);
-}
-
-TEST(words_where_there_were_none)
-{
-	struct twheel *t = open_default();
-
-	ASSERT_EQ(0, twheel_start(t, 3, HOUR, 33));
-	ASSERT_EQ(0, twheel_grow(t, 0));
-	ASSERT_EQ(0, t->shared_ids);
-	ASSERT_EQ(0, twheel_grow(t, IDS));
-	ASSERT_EQ(TWHEEL_WORD_NONE, twheel_word(t, 3));
-	ASSERT_EQ(0, twheel_push(t, 3, twheel_now() + 2 * HOUR, 33));
-	ASSERT_EQ(deadline_of(t, 3), twheel_word(t, 3));
-	expect_word_works(t, 4);
-	twheel_close(t);
-}
-
-TEST(more_words_that_are_refused)
-{
-	struct twheel_setup setup = { .max_timers = MANY, .shared_ids = IDS };
+	const rlim_t room = 64 << 20;
+	struct rlimit before, limit;
+	unsigned long pages;
 	struct twheel *t;
-	__u64 *words;
+	FILE *statm = fopen("/proc/self/statm", "r");
 
-	ASSERT_EQ(0, twheel_open(&t, &setup));
-	words = t->words;
-	errno = 0;
-	ASSERT_EQ(-EBUSY, twheel_grow(t, IDS - 1));
-	ASSERT_EQ(-EINVAL, twheel_grow(t, MANY + 1));
-	ASSERT_EQ(-EINVAL, twheel_grow(t, ~0U));
-	ASSERT_EQ(0, errno);
-	ASSERT_EQ(0, twheel_grow(t, IDS));
-	ASSERT_TRUE(t->words == words && t->shared_ids == IDS);
-	ASSERT_EQ(0, twheel_grow(t, MANY));
-	expect_word_works(t, MANY - 1);
+	ASSERT_TRUE(statm);
+	ASSERT_EQ(1, fscanf(statm, "%lu", &pages));
+	fclose(statm);
+	ASSERT_EQ(0, getrlimit(RLIMIT_AS, &before));
+	limit = before;
+	limit.rlim_cur = (rlim_t)pages * sysconf(_SC_PAGESIZE) + room;
+	ASSERT_EQ(0, setrlimit(RLIMIT_AS, &limit));
+	t = open_words(IDS);
+	expire(t, 3, 33);
 	twheel_close(t);
-}
-
-/* A session on another clock has its timerfd of that clock, in the process. */
-TEST(more_words_on_another_clock)
-{
-	struct twheel_setup setup = {
-		.flags = TWHEEL_SETUP_PRIVATE, .clock = TWHEEL_CLOCK_BOOTTIME,
-	};
-	struct twheel_event event;
-	struct twheel *t;
-
-	ASSERT_EQ(0, twheel_open(&t, &setup));
-	ASSERT_EQ(0, twheel_grow(t, MANY));
-	ASSERT_EQ(0, twheel_start(t, MANY - 1, MS, 33));
-	ASSERT_EQ(1, twheel_wait(t, &event, 1, -1));
-	ASSERT_LE(event.deadline_ns, twheel_now_of(t));
-	twheel_close(t);
-}
-
-/* Whoever has the session may have asked for more: the library maps all that there are. */
-TEST(others_have_asked_for_more)
-{
-	struct twheel *t = open_words(IDS), *other;
-
-	needs_kernel("another process");
-	ASSERT_EQ(0, twheel_attach(&other, dup(twheel_fd(t))));
-	ASSERT_EQ(0, twheel_grow(other, MANY));
-	ASSERT_EQ(IDS, t->shared_ids);
-	expect_word_works(t, 3);
-	ASSERT_EQ(0, twheel_grow(t, MANY));
-	ASSERT_EQ(MANY, t->shared_ids);
-	twheel_refresh(other, MANY - 1, 99);
-	ASSERT_EQ(99, twheel_word(t, MANY - 1));
-	twheel_close(other);
-	expect_word_works(t, MANY - 1);
-	twheel_close(t);
-}
-
-static bool grown;
-
-static void *use_all_words(void *data)
-{
-	struct twheel *t = data;
-	__u64 deadline = twheel_now() + HOUR, id = 0;
-
-	while (!READ_ONCE(grown)) {
-		id = (id + 1) % READ_ONCE(t->shared_ids);
-		twheel_refresh(t, id, deadline);
-		ASSERT_EQ(deadline, twheel_word(t, id));
-		twheel_start(t, id, HOUR, id);
-		twheel_stop(t, id);
-		/* The next number, whose word may be there soon. */
-		twheel_start(t, READ_ONCE(t->shared_ids), HOUR, 33);
-	}
-	return NULL;
-}
-
-TEST(more_words_while_another_thread_uses_them)
-{
-	struct twheel *t = open_words(IDS);
-	pthread_t thread;
-	__u32 nr;
-
-	grown = false;
-	thread = thread_run(use_all_words, t);
-	for (nr = IDS; nr < 20 * MANY; nr += 500)
-		ASSERT_EQ(0, twheel_grow(t, nr));
-	WRITE_ONCE(grown, true);
-	thread_join(thread);
-	twheel_close(t);
+	ASSERT_EQ(0, setrlimit(RLIMIT_AS, &before));
 }

@@ -255,24 +255,6 @@ TEST(setup_with_words)
 	walk(no_timers, setup_shared);
 }
 
-static void some_words(int fd)
-{
-	ASSERT_EQ(0, setup_shared(fd));
-	some_timers(fd);
-}
-
-static int grow(int fd)
-{
-	return tw_setup(fd, (struct twheel_setup){
-		.flags = TWHEEL_SETUP_GROW, .shared_ids = 4000 });
-}
-
-TEST(more_words)
-{
-	need_words();
-	walk(some_words, grow);
-}
-
 static int read_one(int fd)
 {
 	struct twheel_event event;

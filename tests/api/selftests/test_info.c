@@ -20,7 +20,7 @@
 			 TWHEEL_FEATURE_NOWAIT | TWHEEL_FEATURE_SHARED | \
 			 TWHEEL_FEATURE_SLACK | TWHEEL_FEATURE_LATENESS | \
 			 TWHEEL_FEATURE_CLOCK | TWHEEL_FEATURE_WAKE | \
-			 TWHEEL_FEATURE_GROW | TWHEEL_FEATURE_IDLE)
+			 TWHEEL_FEATURE_IDLE)
 
 TEST(version_is_one)
 {
@@ -37,8 +37,8 @@ TEST(all_commands_are_there)
 
 	ASSERT_EQ(0, tw_info(session_open(), &info));
 	ASSERT_EQ(kernel_of_32_bits() ?
-		  ALL_FEATURES & ~(TWHEEL_FEATURE_SHARED | TWHEEL_FEATURE_GROW) :
-		  ALL_FEATURES, info.features);
+		  ALL_FEATURES & ~TWHEEL_FEATURE_SHARED : ALL_FEATURES,
+		  info.features);
 }
 
 TEST(limits_make_sense)

@@ -521,6 +521,84 @@ TEST(a_setup_that_is_refused_makes_no_words)
 	ASSERT_EQ(-ENODEV, try_map(fd, page_size(), PROT_READ, MAP_SHARED, 0));
 }
 
+/* Words are for all timers that there may be: a page is made when it is touched. */
+TEST(a_word_that_was_not_touched_is_none)
+{
+	const __u32 ids = 1 << 22, each = page_size() / sizeof(__u64);
+	int fd = session_open_nonblock();
+	__u64 *words;
+
+	need_words();
+	ASSERT_EQ(0, setup_shared(fd, ids));
+	words = map_words(fd, ids);
+	/* In pages that are not there. */
+	ASSERT_EQ(0, tw_start(fd, ids - 1, 0, 33));
+	expect_event(fd, ids - 1, 33);
+	ASSERT_EQ(0, tw_start(fd, 5 * each, 0, 44));
+	expect_event(fd, 5 * each, 44);
+	/* The first store into one, while its timer is pending. */
+	ASSERT_EQ(0, tw_start(fd, ids - 1, 20 * MS, 33));
+	store(&words[ids - 1], STOP);
+	while (tw_state(fd, ids - 1) == TWHEEL_STATE_PENDING)
+		sleep_ns(MS);
+	ASSERT_EQ(-ENOENT, tw_state(fd, ids - 1));
+	EXPECT_STATS(fd, .started = 3, .expired = 2, .delivered = 2, .stopped = 1,
+		     .stopped_by_store = 1);
+	/* One that is only read is there as well. */
+	ASSERT_EQ(0, load(&words[7 * each]));
+	expect_carried(fd, &words[7 * each], 7 * each);
+	expect_carried(fd, &words[ids - 2], ids - 2);
+}
+
+#define TOUCHED		64	/* pages */
+
+static __u64 *touched;
+static int touching;
+
+static void *touch(void *data)
+{
+	const __u32 each = page_size() / sizeof(__u64), mine = (long)data;
+	__u32 i;
+
+	for (i = 0; i < TOUCHED; i++) {
+		__atomic_fetch_add(&touching, 1, __ATOMIC_RELAXED);
+		while (__atomic_load_n(&touching, __ATOMIC_RELAXED) < 2 * (int)(i + 1))
+			sched_yield();
+		store(&touched[i * each + mine], mine + 1);
+	}
+	return NULL;
+}
+
+/* Two threads that make a page at the same time store into one page. */
+TEST(two_threads_touch_the_same_pages)
+{
+	const __u32 each = page_size() / sizeof(__u64), ids = TOUCHED * each;
+	pthread_t threads[2];
+	long i, round;
+	int fd;
+
+	need_words();
+	for (round = 0; round < 10; round++) {
+		fd = session_open_nonblock();
+		ASSERT_EQ(0, setup_shared(fd, ids));
+		touched = map_words(fd, ids);
+		touching = 0;
+		for (i = 0; i < 2; i++)
+			threads[i] = thread_run(touch, (void *)i);
+		for (i = 0; i < 2; i++)
+			thread_join(threads[i]);
+		for (i = 0; i < TOUCHED; i++) {
+			ASSERT_EQ(1, load(&touched[i * each]));
+			ASSERT_EQ(2, load(&touched[i * each + 1]));
+		}
+		/* They are the pages that the kernel looks at. */
+		expect_carried(fd, &touched[ids - each], ids - each);
+		expect_carried(fd, &touched[ids - each + 1], ids - each + 1);
+		ASSERT_EQ(0, munmap(touched, ids * sizeof(__u64)));
+		close(fd);
+	}
+}
+
 static void *set_up(void *data)
 {
 	return (void *)(long)setup_shared(*(int *)data, 3 * IDS);

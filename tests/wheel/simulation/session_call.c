@@ -328,7 +328,7 @@ void call_store(struct user_file *f)
 
 	if (!f->map.file || !os->shared_ids)
 		return;
-	if (sim_chance(8) && !os->grows)
+	if (sim_chance(8))
 		nr = os->shared_ids;
 	else if (nr >= os->shared_ids)
 		return;
@@ -344,7 +344,6 @@ void call_map(struct user_file *f, const struct user_file *mine)
 {
 	u32 nr = mine->os->shared_ids;
 	struct user_mapping map;
-	bool grows;
 	int ret;
 
 	if (f->map.file && sim_chance(2)) {
@@ -354,9 +353,7 @@ void call_map(struct user_file *f, const struct user_file *mine)
 		return;
 	}
 	ret = user_mmap(&map, mine->file, nr ?: 1, !sim_chance(4));
-	/* They may have become more since, or be about to. */
-	grows = nr < max(mine->os->shared_ids, mine->os->more_ids);
-	if (ret != (nr ? 0 : -ENODEV) && !(grows && (!ret || ret == -EINVAL)))
+	if (ret != (nr ? 0 : -ENODEV))
 		sim_fail("mmap returns %d", ret);
 	if (ret)
 		return;
@@ -682,14 +679,12 @@ void call_stats(struct user_file *f)
 void call_info(struct user_file *f)
 {
 	struct twheel_info *info = arguments(sizeof(*info));
-	u32 least = f->os->shared_ids;
 	long ret = user_ioctl(f->file, TWHEEL_IOC_INFO, info);
 
 	CALL_CHECK("INFO", ret, 0, EFAULT);
 	if (!ret && (info->max_timers != f->os->max_timers ||
 		     info->event_size != f->os->event_size ||
-		     info->shared_ids < least ||
-		     info->shared_ids > max(f->os->shared_ids, f->os->more_ids) ||
+		     info->shared_ids != f->os->shared_ids ||
 		     info->wake_ns != f->os->wake_ns ||
 		     info->wake_events != f->os->wake_events))
 		sim_fail("INFO says something else than SETUP");
@@ -772,39 +767,6 @@ void call_setup(struct user_file *f, bool first)
 	os->wake_ns = in.wake_ns;
 	os->wake_events = in.wake_events;
 	os->offset = ahead();
-	os->grows = sim_below(2);
-}
-
-/* More words, at any time. */
-void call_grow(struct user_file *f)
-{
-	struct oracle_session *os = f->os;
-	u32 had = os->shared_ids;
-	u32 nr = min_t(u32, had + 46 * sim_below(9) - 46 * sim_chance(20), 2000);
-	struct twheel_setup *args = arguments(sizeof(*args));
-	struct oracle_call_of call = oracle_calls(os);
-	long ret;
-
-	if (!os->grows || (!had && os->offset != ahead()))
-		return;
-	if (nr <= os->max_timers)
-		oracle_grows(os, nr);
-	args->flags = TWHEEL_SETUP_GROW;
-	args->shared_ids = nr;
-	ret = user_ioctl(f->file, TWHEEL_IOC_SETUP, args);
-	sim_note("session %u: GROW from %u to %u: %ld", os->nr, had, nr, ret);
-	if (is_refused(os, "GROW", ret))
-		return;
-	CALL_CHECK("GROW", ret, 0, EINVAL, EBUSY, ENOSPC, ENOMEM, EFAULT);
-	if (ret == -ENOMEM && sim_allocs_failed == call.failed)
-		sim_fail("ENOMEM, and there was memory");
-	if (ret != -EFAULT && (nr > os->max_timers ? ret != -EINVAL : ret == -EINVAL))
-		sim_fail("GROW to %u of %llu: %ld", nr, os->max_timers, ret);
-	if ((ret == -EBUSY && nr >= max(os->shared_ids, os->more_ids)) ||
-	    (!ret && nr < had))
-		sim_fail("GROW from %u to %u: %ld", had, nr, ret);
-	if (!ret)
-		os->shared_ids = max(os->shared_ids, nr);
 }
 
 /* All due timers are read, the others are drained, and nothing is left then. */

@@ -45,7 +45,6 @@ void call_check(const char *what, long ret, long most, const int *errors);
 	call_check(what, ret, most, (const int []){ __VA_ARGS__, 0 })
 
 void call_setup(struct user_file *f, bool first);
-void call_grow(struct user_file *f);
 void call_start(struct user_file *f);
 void call_stop(struct user_file *f);
 void call_get(struct user_file *f);

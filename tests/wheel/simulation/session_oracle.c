@@ -106,7 +106,7 @@ struct oracle_start *oracle_new_start(struct oracle_session *os,
 		.id	= args->id,
 		.period	= args->period_ns,
 		.began	= ++sequence,
-		.word	= args->id < max(os->shared_ids, os->more_ids),
+		.word	= args->id < os->shared_ids,
 		.replaces = args->flags & TWHEEL_START_REPLACE,
 	};
 	if (args->flags & TWHEEL_START_ABS)
@@ -339,17 +339,6 @@ void oracle_got(struct oracle_session *os, struct oracle_id *own,
 }
 
 /* Words. */
-
-/* From now on these may have a word. */
-void oracle_grows(struct oracle_session *os, u32 nr)
-{
-	unsigned int i;
-
-	os->more_ids = max(os->more_ids, nr);
-	for (i = 0; i < nr_starts; i++)
-		if (starts[i].os == os && starts[i].id < nr)
-			starts[i].word = true;
-}
 
 void oracle_stored(const struct oracle_session *os, struct oracle_id *own, u64 word)
 {

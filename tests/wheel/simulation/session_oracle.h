@@ -100,8 +100,6 @@ struct oracle_start {
  * @max_timers: its limit
  * @event_size: size of its events
  * @shared_ids: number of its words
- * @more_ids: what that may become
- * @grows: it may become that
  * @wake_ns: how long its events may wait
  * @wake_events: how many of them need not
  * @offset: what the clock of its words is ahead, ns
@@ -130,8 +128,6 @@ struct oracle_session {
 	u64 max_timers;
 	u32 event_size;
 	u32 shared_ids;
-	u32 more_ids;
-	bool grows;
 	u32 wake_ns;
 	u32 wake_events;
 	s64 offset;
@@ -188,7 +184,6 @@ void oracle_entry(struct oracle_session *os, const struct twheel_entry *entry,
 		  const struct oracle_call_of *call, bool drained);
 void oracle_event(struct oracle_session *os, const struct twheel_event *event,
 		  const struct oracle_call_of *call);
-void oracle_grows(struct oracle_session *os, u32 nr);
 void oracle_stored(const struct oracle_session *os, struct oracle_id *own, u64 word);
 void oracle_stats(struct oracle_session *os, const struct twheel_stats *stats);
 bool oracle_surely_pending(const struct oracle_start *t,

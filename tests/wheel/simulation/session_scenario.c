@@ -165,8 +165,6 @@ static void use(struct user_file *f)
 {
 	if (!f->os->started && sim_chance(4))
 		call_setup(f, false);
-	else if (f->os->grows && sim_chance(8))
-		call_grow(f);
 	else if (f->os->shared_ids && sim_chance(8))
 		call_store(f);
 	switch (sim_below(32)) {

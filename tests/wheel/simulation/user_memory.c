@@ -256,9 +256,10 @@ unsigned long get_zeroed_page(gfp_t gfp)
 
 struct page *virt_to_page(const void *addr)
 {
-	unsigned int i;
+	unsigned int i = nr_mapped;
 
-	for (i = 0; i < nr_mapped; i++)
+	/* A page that was freed may have been there before. */
+	while (i--)
 		if (mapped[i].addr == addr)
 			return &mapped[i];
 	sim_fail("not a page");
@@ -281,7 +282,26 @@ void put_page(struct page *page)
 
 void free_page(unsigned long addr)
 {
-	put_page(virt_to_page((void *)addr));
+	if (addr)
+		put_page(virt_to_page((void *)addr));
+}
+
+/* NULL if there is no memory for it. */
+static struct page *page_of_word(struct user_mapping *m, unsigned long nr)
+{
+	struct vm_fault vmf = { .vma = &m->vma, .pgoff = nr };
+	unsigned int failed = sim_allocs_failed;
+
+	switch (m->vma.vm_ops->fault(&vmf)) {
+	case 0:
+		return vmf.page;
+	case VM_FAULT_OOM:
+		if (sim_allocs_failed != failed)
+			return NULL;
+		fallthrough;
+	default:
+		sim_fail("no page of words");
+	}
 }
 
 int user_mmap(struct user_mapping *m, struct file *file, u32 words, bool write)
@@ -307,24 +327,31 @@ int user_mmap(struct user_mapping *m, struct file *file, u32 words, bool write)
 		sim_fail("what is mapped for reading can be made writable");
 	user_get_file(file);
 	m->file = file;
-	for (i = 0; i < pages; i++) {
-		struct vm_fault vmf = { .vma = &m->vma, .pgoff = i };
-
-		if (m->vma.vm_ops->fault(&vmf))
-			sim_fail("no page of words");
-		m->pages[i] = vmf.page;
-	}
+	for (i = 0; i < pages; i++)
+		if (sim_chance(2))
+			m->pages[i] = page_of_word(m, i);
 	return 0;
 }
 
-/* NULL if there is none. */
+/*
+ * NULL if there is none. A page that @m does not have is thrown away after that, and the
+ * session keeps it.
+ */
 u64 *user_word(struct user_mapping *m, u32 nr)
 {
-	unsigned int page = nr / (PAGE_SIZE / sizeof(u64));
+	unsigned int i = nr / (PAGE_SIZE / sizeof(u64));
+	struct page *page;
 
-	if (page >= USER_MAPPED || !m->pages[page])
+	if (i >= vma_pages(&m->vma))
 		return NULL;
-	return (u64 *)m->pages[page]->addr + nr % (PAGE_SIZE / sizeof(u64));
+	page = m->pages[i];
+	if (!page) {
+		page = page_of_word(m, i);
+		if (!page)
+			return NULL;
+		put_page(page);
+	}
+	return (u64 *)page->addr + nr % (PAGE_SIZE / sizeof(u64));
 }
 
 void user_munmap(struct user_mapping *m)

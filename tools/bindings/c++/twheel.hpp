@@ -213,12 +213,6 @@ public:
 		return info;
 	}
 
-	/* At least so many ids have a word from now on. */
-	void grow(std::uint32_t shared_ids)
-	{
-		check(twheel_grow(get(), shared_ids), "twheel_grow");
-	}
-
 	struct twheel_stats stats() const
 	{
 		struct twheel_stats stats;
@@ -230,8 +224,7 @@ public:
 private:
 	::twheel *with_word(std::uint64_t id) const
 	{
-		/* Another thread may be in grow(). */
-		if (id >= __atomic_load_n(&get()->shared_ids, __ATOMIC_ACQUIRE))
+		if (id >= get()->shared_ids)
 			throw std::out_of_range("twheel: a timer without a word");
 		return get();
 	}

@@ -237,20 +237,6 @@ func (t *Twheel) Withdraw(id uint64) (bool, error) {
 	return ret == 1, err
 }
 
-// Grow has more ids have a word, at any time. Words keep their values. Refresh, StopByStore
-// and Word must not be under way.
-func (t *Twheel) Grow(sharedIds uint32) error {
-	_, err := t.call("twheel_grow", func() C.int {
-		ret := C.twheel_grow(t.t, C.__u32(sharedIds))
-		if ret == 0 {
-			h := (*head)(unsafe.Pointer(t.t))
-			t.words = unsafe.Slice(h.words, h.sharedIds)
-		}
-		return ret
-	})
-	return err
-}
-
 // Refresh pushes a timer back by a store. It panics if the id has no word.
 func (t *Twheel) Refresh(id, deadlineNs uint64) { atomic.StoreUint64(&t.words[id], deadlineNs) }
 

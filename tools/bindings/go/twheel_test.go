@@ -135,21 +135,6 @@ func TestTimers(t *testing.T) {
 	}
 }
 
-func TestMoreWords(t *testing.T) {
-	timers := open(t, 8)
-	timers.Refresh(7, 77)
-	if err := timers.Grow(3000); err != nil {
-		t.Fatal(err)
-	}
-	timers.Refresh(2999, 99)
-	if timers.Word(7) != 77 || timers.Word(2999) != 99 {
-		t.Fatal(timers.Word(7), timers.Word(2999))
-	}
-	if err := timers.Grow(8); err == nil {
-		t.Fatal("words became fewer")
-	}
-}
-
 func TestWords(t *testing.T) {
 	s := open(t, 8)
 	deadline := Now() + uint64(hour)

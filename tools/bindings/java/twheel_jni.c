@@ -110,11 +110,6 @@ static jint push(JNIEnv *env, jclass class, jlong t, jlong id, jlong deadline_ns
 	return twheel_push(session_of(t), id, deadline_ns, user_data);
 }
 
-static jint grow(JNIEnv *env, jclass class, jlong t, jint shared_ids)
-{
-	return twheel_grow(session_of(t), shared_ids);
-}
-
 static jint stop(JNIEnv *env, jclass class, jlong t, jlong id)
 {
 	return twheel_stop(session_of(t), id);
@@ -211,7 +206,6 @@ static const JNINativeMethod methods[] = {
 	METHOD("startFlags", "(J[JJJJII)I", start_flags),
 	METHOD("restart", "(JJJJ)I", restart),
 	METHOD("push", "(JJJJ)I", push),
-	METHOD("grow", "(JI)I", grow),
 	METHOD("stop", "(JJ)I", stop),
 	METHOD("withdraw", "(JJ)I", withdraw),
 	METHOD("read", "(J" BUFFER "I)I", read_events),

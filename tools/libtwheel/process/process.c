@@ -145,8 +145,6 @@ static int set_up(struct twheel_process *p, unsigned long command, void *argumen
 	if (setup && _IOC_SIZE(command) >= offsetofend(struct twheel_setup, clock) &&
 	    setup->clock == CLOCK_BOOTTIME)
 		clock = CLOCK_BOOTTIME;
-	if (setup && setup->flags & TWHEEL_SETUP_GROW)
-		clock = p->session->clock;
 	if (clock != p->session->clock) {
 		fd = timerfd_create(clock, TFD_NONBLOCK | TFD_CLOEXEC);
 		ret = -errno;

@@ -123,50 +123,25 @@ void twheel_session_wake_later(struct twheel_session *s,
 }
 
 /*
- * Words. Room for all that there can ever be is kept from the first ones on, so that
- * they stay where they are when they become more.
+ * Words. A page takes memory when it is touched, as in the kernel, but counts against
+ * RLIMIT_AS, and against RLIMIT_MEMLOCK after mlockall(MCL_FUTURE).
  */
-
-#define WORDS_ROOM	(TWHEEL_TIMERS_MAX * sizeof(u64))
-
-/* The first @size bytes of @room, which is made if it is NULL. Returns NULL or the room. */
-static u64 *make_words_usable(u64 *room, size_t size)
-{
-	void *place = room;
-	int saved = errno;
-
-	if (!place)
-		place = mmap(NULL, WORDS_ROOM, PROT_NONE,
-			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (place == MAP_FAILED) {
-		place = NULL;
-	} else if (mprotect(place, size, PROT_READ | PROT_WRITE)) {
-		if (!room)
-			munmap(place, WORDS_ROOM);
-		place = NULL;
-	}
-	errno = saved;
-	return place;
-}
 
 struct twheel_session_words *
 twheel_session_words_make(struct twheel_session *s, u32 nr)
 {
 	u32 nr_pages = DIV_ROUND_UP(nr, TWHEEL_WORDS_PER_PAGE), i;
 	struct twheel_session_words *words;
-	u64 *all = NULL;
+	int saved = errno;
+	u64 *all;
 
 	words = calloc(1, struct_size(words, pages, nr_pages));
 	if (!words)
 		return ERR_PTR(-ENOMEM);
-	spin_lock_bh(&s->lock);
-	if (s->words) {
-		all = s->words->pages[0];
-		words->lent = min(s->words->nr_pages, nr_pages);
-	}
-	spin_unlock_bh(&s->lock);
-	all = make_words_usable(all, nr_pages * PAGE_SIZE);
-	if (!all) {
+	all = mmap(NULL, nr_pages * PAGE_SIZE, PROT_READ | PROT_WRITE,
+		   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (all == MAP_FAILED) {
+		errno = saved;
 		free(words);
 		return ERR_PTR(-ENOMEM);
 	}
@@ -180,8 +155,8 @@ twheel_session_words_make(struct twheel_session *s, u32 nr)
 void twheel_session_words_free(struct twheel_session *s,
 			       struct twheel_session_words *words)
 {
-	if (words && !words->lent)
-		munmap(words->pages[0], WORDS_ROOM);
+	if (words)
+		munmap(words->pages[0], words->nr_pages * PAGE_SIZE);
 	free(words);
 }
 

@@ -131,18 +131,6 @@ public class BindingTest {
     }
 
     @Test
-    public void moreWords() {
-        try (Twheel t = withWords(8)) {
-            t.refresh(7, 77);
-            t.grow(3000);
-            t.refresh(2999, 99);
-            assertEquals(77, t.word(7));
-            assertEquals(99, t.word(2999));
-            assertThrows(TwheelException.class, () -> t.grow(8));
-        }
-    }
-
-    @Test
     public void slack() {
         try (Twheel t = withWords(0)) {
             long due = System.nanoTime() + HOUR, slack = 4_000_000_000L;

@@ -147,20 +147,6 @@ class Twheel:
         weakref.finalize(words, _library.close, self._handle).atexit = False
         self.words = memoryview(words).cast("B").cast("Q")[:shared_ids]
 
-    def grow(self, shared_ids: int) -> None:
-        """
-        Have so many timers have a word, at any time: words is a longer memoryview then. Those
-        of before keep their values, and an older memoryview shows them as well.
-        """
-        _library.grow(self._t, shared_ids)
-        head = _library.Head.from_address(self._t)
-        if not head.shared_ids:
-            return
-        words = (ctypes.c_uint64 * head.shared_ids).from_address(head.words)
-        # The session goes with the last view of any of its words.
-        setattr(words, "before", self.words.obj)
-        self.words = memoryview(words).cast("B").cast("Q")
-
     def __enter__(self) -> Twheel:
         return self
 

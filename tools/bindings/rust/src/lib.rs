@@ -205,18 +205,10 @@ impl Twheel {
     /// The word of each id below `shared_ids`.
     fn words(&self) -> &[AtomicU64] {
         let handle = unsafe { self.0.as_ref() };
-        // Whoever sees the number sees the words, and these stay until the session is closed.
-        match handle.shared_ids.load(Ordering::Acquire) {
+        match handle.shared_ids {
             0 => &[],
-            count => unsafe {
-                slice::from_raw_parts(handle.words.load(Ordering::Relaxed) as *const AtomicU64, count as usize)
-            },
+            count => unsafe { slice::from_raw_parts(handle.words as *const AtomicU64, count as usize) },
         }
-    }
-
-    /// Has more ids have a word, at any time. Words keep their values.
-    pub fn grow(&self, shared_ids: u32) -> Result<()> {
-        check("twheel_grow", unsafe { twheel_grow(self.0.as_ptr(), shared_ids) }).map(drop)
     }
 
     /// Pushes a timer back by a store. Panics if the id has no word.

@@ -109,17 +109,6 @@ fn words() {
 }
 
 #[test]
-fn more_words() {
-    let t = with_words(8);
-    t.refresh(7, HOUR);
-    t.grow(3000).unwrap();
-    assert_eq!(t.word(7), HOUR.as_nanos() as u64);
-    t.refresh(2999, HOUR);
-    assert_eq!(t.word(2999), HOUR.as_nanos() as u64);
-    assert!(t.grow(8).is_err());
-}
-
-#[test]
 #[should_panic(expected = "index out of bounds")]
 fn an_id_without_a_word() {
     with_words(8).refresh(8, HOUR);

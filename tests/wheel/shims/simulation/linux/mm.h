@@ -16,6 +16,7 @@
 #define VM_MAYWRITE	0x20UL
 #define VM_DONTCOPY	0x20000UL
 #define VM_DONTEXPAND	0x40000UL
+#define VM_FAULT_OOM	1
 #define VM_FAULT_SIGBUS	2
 
 typedef int vm_fault_t;
