@@ -62,9 +62,6 @@ static int check_setup(const struct twheel_setup *setup)
 		return -EINVAL;
 	if (setup->shared_ids > (setup->max_timers ?: timers_limit()))
 		return -EINVAL;
-	/* Without a time they would never be too few. */
-	if (setup->wake_events && !setup->wake_ns)
-		return -EINVAL;
 	if (setup->shared_ids && !twheel_words_are_coherent())
 		return -EOPNOTSUPP;
 	return 0;
@@ -193,7 +190,6 @@ int twheel_session_setup(struct twheel_session *s,
 		s->max_timers = setup->max_timers ?: timers_limit();
 		s->event_size = setup->event_size ?: TWHEEL_EVENT_SIZE_V1;
 		s->wake_ns = setup->wake_ns;
-		s->wake_events = setup->wake_events;
 	}
 	spin_unlock_bh(&s->lock);
 	destroy_tables(s, old);
@@ -219,7 +215,6 @@ void twheel_session_info(struct twheel_session *s, struct twheel_info *info)
 	info->event_size = s->event_size;
 	info->shared_ids = s->shared_ids;
 	info->wake_ns = s->wake_ns;
-	info->wake_events = s->wake_events;
 	spin_unlock_bh(&s->lock);
 	info->scheme = config.scheme;
 	info->mode = config.mode;

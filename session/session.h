@@ -130,8 +130,6 @@ struct twheel_session_counters {
  *	start
  * @wake_ns: how long an event may wait until somebody is woken for it. Changes only
  *	before the first start
- * @wake_events: so many unread events wake somebody before that, 0 for none.
- *	Changes with @wake_ns
  * @untold: events for which nobody has been woken, with @wake_ns only. @waker is
  *	pending or calls back if it is not 0
  * @waker: wakes somebody for @untold
@@ -165,7 +163,6 @@ struct twheel_session {
 	u32 max_timers;
 	u32 event_size;
 	u32 wake_ns;
-	u32 wake_events;
 	u32 untold;
 	struct twheel_timer waker;
 	struct twheel_table tables[TWHEEL_NR_TABLES];

@@ -2,32 +2,24 @@
 /**
  * DOC: Waking readers later than at the end of a tick
  *
- * A session may say for how long its events may wait until somebody is woken for
- * them, and how many of them are enough to do so earlier. Then a reader comes once
- * for the events of many ticks. Whoever reads or polls meanwhile sees them at once.
+ * A session may say for how long its events may wait until a reader is woken for
+ * them. Then a reader wakes up once for the events of many ticks. A program that reads
+ * or polls earlier sees them at once.
  *
  * The session has a timer for that, the waker, on the session's wheel. The first
- * event that nobody was told of starts it. If enough events are unread earlier,
- * the waker stays where it is: the next such event starts it again, which is
- * cheaper than to stop it, and it finds nothing to do otherwise.
+ * event that no reader was told of starts it.
  */
 #include "session.h"
 
-static void wake_now(struct twheel_session *s, struct twheel_timer *timer)
-{
-	twheel_session_wake_at_tick_end(s, timer, s->untold);
-	s->untold = 0;
-}
-
-/* The events may have been read or withdrawn meanwhile. */
+/* The events may have been read or withdrawn since. */
 static void wake(struct twheel_timer *waker)
 {
 	struct twheel_session *s = container_of(waker, struct twheel_session,
 						waker);
 
 	spin_lock(&s->lock);
-	if (!s->closing && s->untold && s->events.first)
-		wake_now(s, waker);
+	if (!s->closing && s->events.first)
+		twheel_session_wake_at_tick_end(s, waker, s->untold);
 	s->untold = 0;
 	spin_unlock(&s->lock);
 }
@@ -56,9 +48,6 @@ void twheel_session_wake_later(struct twheel_session *s,
 			       struct twheel_timer *timer, ktime_t now)
 	__must_hold(&s->lock)
 {
-	s->untold++;
-	if (s->wake_events && s->stats.unread >= s->wake_events)
-		wake_now(s, timer);
-	else if (s->untold == 1)
+	if (!s->untold++)
 		twheel_start_at(&s->waker, now + s->wake_ns);
 }

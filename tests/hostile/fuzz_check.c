@@ -159,8 +159,7 @@ void check_info(struct fuzz_shared *shared, const struct twheel_info *info)
 	    info->shared_ids > IDS_MAX ||
 	    (info->clock != TWHEEL_CLOCK_MONOTONIC &&
 	     info->clock != TWHEEL_CLOCK_BOOTTIME) ||
-	    (info->wake_events && !info->wake_ns) || info->reserved ||
-	    info->reserved2)
+	    info->reserved || info->reserved2)
 		fuzz_fail(shared, "info: version %u, scheme %u, mode %u, event size %u, tick %llu",
 			  info->abi_version, info->scheme, info->mode,
 			  info->event_size, (unsigned long long)info->tick_ns);

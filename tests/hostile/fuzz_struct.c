@@ -72,8 +72,6 @@ static void make_setup(struct fuzz_thread *t, void *body)
 		setup->shared_ids = fuzz_below(t, 3000);
 	if (fuzz_percent(t, 30))
 		setup->wake_ns = fuzz_below(t, 20 * MS);
-	if (fuzz_percent(t, 20))
-		setup->wake_events = fuzz_below(t, 100);
 	if (fuzz_percent(t, 40))
 		return;
 	setup->flags = TWHEEL_SETUP_PRIVATE;

@@ -6,7 +6,7 @@
  * polls. A read takes one event. With CLOSE there is one reader, and when it has its
  * event the session is closed, while a timer of each CPU is armed or expiring. With
  * LATER the events of one reader wait for the session's waker, which calls back on a
- * third CPU, or until so many are unread.
+ * third CPU.
  *
  * Claims: nobody sleeps for ever while there are events. A CPU wakes up once for a
  * run. Tables are not touched once they are freed, nor is the session.
@@ -19,33 +19,30 @@
  *
  * code session/session.h twheel_session_wake_at_tick_end 1e657fb9
  * code session/timer.c session_expired 583bc406
- * code session/timer.c queue_event 9bdd47e1
- * code session/waker.c wake d764c6f7
- * code session/waker.c wake_now 9d7bb34d
- * code session/waker.c twheel_session_wake_later 2b439b58
+ * code session/timer.c queue_event ad2fd712
+ * code session/waker.c wake 86471419
+ * code session/waker.c twheel_session_wake_later ce877688
  * code session/read.c twheel_session_wake 1336c795
  * code session/read.c twheel_session_readable a1587139
- * code session/read.c twheel_session_pass_on fba23593
+ * code session/read.c twheel_session_pass_on e6372644
  * code session/read.c twheel_session_read aa336792
  * code session/open.c stop_chunk 9f615409
  * code session/open.c twheel_session_close 14f0699a
- * code twheel_chardev.c twheel_read_iter c4e30ef8
- * code twheel_chardev.c twheel_poll 9b092bec
+ * code twheel_chardev.c twheel_read_iter d91dd725
+ * code twheel_chardev.c twheel_poll 0e79ff79
  * code core/tick.c run_tick_ends 45c0aabb
- * code core/tick.c run_tick 660b3efa
- * code core/tick.c twheel_tick d93cb6e4
- * accepted: session_expired() queues in a function of its own, and a close stops watches, too
+ * code core/tick.c run_tick a01ccc98
+ * code core/tick.c twheel_tick 441b25c7
+ * accepted: events wait for the waker alone
  *
  * right
  * right CLOSE
- * right LATER=2
- * right LATER=9
+ * right LATER
  * broken LOOK_FIRST: invalid end state
  * broken NO_PASS_ON: invalid end state
  * broken POLL_LOOK_FIRST: invalid end state
- * broken NO_WAKER LATER=9: invalid end state
- * broken UNTOLD LATER=2: invalid end state
- * broken WAKER_KEEPS LATER=9: invalid end state
+ * broken NO_WAKER LATER: invalid end state
+ * broken WAKER_KEEPS LATER: invalid end state
  * broken RCU_SHORT CLOSE: assertion violated !(session_freed
  * broken NO_LAST_LOCK CLOSE: assertion violated !(tables_freed
  */
@@ -110,22 +107,15 @@ inline wake_at_tick_end(cpu)
 }
 
 /* twheel_session_wake_later() */
-inline wake_later(cpu)
+inline wake_later()
 {
 	untold++;
-	if
-	:: events >= LATER ->
-		wake_at_tick_end(cpu);
-#ifndef BROKEN_UNTOLD
-		untold = 0
-#endif
 #ifndef BROKEN_NO_WAKER
-	:: events < LATER && untold == 1 -> waker = true
-	:: events < LATER && untold != 1
-#else
-	:: events < LATER
-#endif
+	if
+	:: untold == 1 -> waker = true
+	:: untold != 1
 	fi
+#endif
 }
 
 /* session_expired(). @last: of the last timer. */
@@ -138,7 +128,7 @@ inline expired(cpu, last)
 	:: !closing ->
 		events++;
 #ifdef LATER
-		wake_later(cpu)
+		wake_later()
 #else
 		wake_at_tick_end(cpu)
 #endif
@@ -169,8 +159,8 @@ proctype tick(byte cpu)
 	:: callbacks > 0 -> callbacks--; expired(cpu, false)
 	:: callbacks == 0 -> break
 	od;
-	run_tick_ends(cpu);
 #ifndef LATER
+	run_tick_ends(cpu);
 	assert(wakeups[cpu] == 1);
 #endif
 	atomic { wakeups[cpu] = 0; rcu[cpu] = false; runs++ };
@@ -199,8 +189,8 @@ end:	do
 	:: atomic { waker -> waker = false };
 	   acquire();
 	   if
-	   :: untold > 0 && events > 0 -> wake_at_tick_end(CPUS)
-	   :: untold == 0 || events == 0
+	   :: events > 0 -> wake_at_tick_end(CPUS)
+	   :: events == 0
 	   fi;
 #ifndef BROKEN_WAKER_KEEPS
 	   untold = 0;

@@ -117,7 +117,6 @@
  * @clock: clock of this session, TWHEEL_CLOCK_*. 0 from a module without
  *	%TWHEEL_FEATURE_CLOCK
  * @wake_ns: as in &twheel_setup
- * @wake_events: as in &twheel_setup
  * @reserved2: 0
  */
 struct twheel_info {
@@ -135,8 +134,7 @@ struct twheel_info {
 	__u32 reserved;
 	__u32 clock;
 	__u32 wake_ns;
-	__u32 wake_events;
-	__u32 reserved2;
+	__u64 reserved2;
 };
 
 /**
@@ -160,8 +158,6 @@ struct twheel_info {
  *	%TWHEEL_CLOCK_MONOTONIC
  * @wake_ns: how long an event may wait until readers and pollers are woken for
  *	it. 0 wakes them at the end of its tick
- * @wake_events: so many unread events wake them before that. 0 for no number,
- *	which is what it has to be without @wake_ns
  * @reserved2: 0
  */
 struct twheel_setup {
@@ -175,8 +171,7 @@ struct twheel_setup {
 	__u32 shared_ids;
 	__u32 clock;
 	__u32 wake_ns;
-	__u32 wake_events;
-	__u32 reserved2;
+	__u64 reserved2;
 };
 
 #define TWHEEL_SETUP_PRIVATE	((__u32)1 << 0)

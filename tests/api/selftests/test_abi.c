@@ -80,12 +80,12 @@ TEST(fields_of_version_1_stay)
 	ASSERT_EQ(52, offsetof(struct twheel_info, event_size));
 	ASSERT_EQ(56, offsetof(struct twheel_info, shared_ids));
 	ASSERT_EQ(64, offsetof(struct twheel_info, clock));
-	ASSERT_EQ(72, offsetof(struct twheel_info, wake_events));
+	ASSERT_EQ(72, offsetof(struct twheel_info, reserved2));
 	ASSERT_EQ(16, offsetof(struct twheel_setup, tick_ns));
 	ASSERT_EQ(32, offsetof(struct twheel_setup, event_size));
 	ASSERT_EQ(36, offsetof(struct twheel_setup, shared_ids));
 	ASSERT_EQ(40, offsetof(struct twheel_setup, clock));
-	ASSERT_EQ(48, offsetof(struct twheel_setup, wake_events));
+	ASSERT_EQ(48, offsetof(struct twheel_setup, reserved2));
 	ASSERT_EQ(32, offsetof(struct twheel_start, flags));
 	ASSERT_EQ(8, offsetof(struct twheel_stop, flags));
 	ASSERT_EQ(40, offsetof(struct twheel_entry, state));

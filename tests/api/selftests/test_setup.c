@@ -442,28 +442,18 @@ TEST(einval_limit_above_the_modules)
 		.flags = PRIVATE, .max_timers = ~0ULL });
 }
 
-TEST(einval_events_that_wake_without_a_time)
-{
-	expect_refused(EINVAL, (struct twheel_setup){ .wake_events = 1 });
-	expect_refused(EINVAL, (struct twheel_setup){
-		.flags = PRIVATE, .wake_events = UINT32_MAX });
-}
-
 TEST(time_until_readers_are_woken)
 {
 	int fd = session_open();
 	struct twheel_info info;
 
-	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){
-		.wake_ns = UINT32_MAX, .wake_events = UINT32_MAX }));
+	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){ .wake_ns = UINT32_MAX }));
 	info = info_of(fd);
 	ASSERT_EQ(UINT32_MAX, info.wake_ns);
-	ASSERT_EQ(UINT32_MAX, info.wake_events);
 	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){
 		.flags = PRIVATE, .wake_ns = 1 }));
 	info = info_of(fd);
 	ASSERT_EQ(1, info.wake_ns);
-	ASSERT_EQ(0, info.wake_events);
 	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){}));
 	ASSERT_EQ(0, info_of(fd).wake_ns);
 	close(fd);

@@ -352,29 +352,6 @@ TEST(a_read_sees_events_that_wait)
 	close(fd);
 }
 
-TEST(enough_events_wake_their_reader)
-{
-	int fd = session_with((struct twheel_setup){
-		.wake_ns = UINT32_MAX, .wake_events = EACH });
-	struct twheel_event events[EACH];
-	struct twheel_stats stats;
-	__u64 begun = now_ns();
-	unsigned int round;
-
-	for (round = 0; round < 3; round++) {
-		start_each(fd);
-		while ((stats = stats_of(fd)).unread < EACH)
-			sleep_ns(MS);
-		/* Counted with the last of them, and not when the waker comes. */
-		ASSERT_LE(round + 1, stats.wakeups);
-		ASSERT_EQ(EACH, tw_read(fd, events, EACH));
-	}
-	if (now_ns() - begun > UINT32_MAX)
-		test_skip("the machine was held up");
-	ASSERT_EQ(3, stats_of(fd).wakeups);
-	close(fd);
-}
-
 /* Both have waited. Those that are read or withdrawn wake nobody. */
 TEST(nobody_is_woken_for_what_is_gone)
 {

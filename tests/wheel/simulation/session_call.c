@@ -685,8 +685,7 @@ void call_info(struct user_file *f)
 	if (!ret && (info->max_timers != f->os->max_timers ||
 		     info->event_size != f->os->event_size ||
 		     info->shared_ids != f->os->shared_ids ||
-		     info->wake_ns != f->os->wake_ns ||
-		     info->wake_events != f->os->wake_events))
+		     info->wake_ns != f->os->wake_ns))
 		sim_fail("INFO says something else than SETUP");
 }
 
@@ -705,8 +704,6 @@ static void fill_setup(struct oracle_session *os, struct twheel_setup *in)
 		in->shared_ids = 4;
 	if (sim_chance(3))
 		in->wake_ns = 1 + sim_below(1U << sim_below(25));
-	if (in->wake_ns && sim_below(2))
-		in->wake_events = 1 + sim_below(6);
 	if (!sim_chance(3))
 		return;
 	in->flags = TWHEEL_SETUP_PRIVATE;
@@ -731,7 +728,6 @@ static bool fill_again(struct oracle_session *os, struct twheel_setup *in)
 		.event_size	= os->event_size,
 		.shared_ids	= os->shared_ids,
 		.wake_ns	= os->wake_ns,
-		.wake_events	= os->wake_events,
 	};
 	in->clock = in->flags ? call_choice.clock : 0;
 	return os->offset == ahead() || !os->shared_ids;
@@ -765,7 +761,6 @@ void call_setup(struct user_file *f, bool first)
 	os->event_size = in.event_size ?: TWHEEL_EVENT_SIZE_V1;
 	os->shared_ids = in.shared_ids;
 	os->wake_ns = in.wake_ns;
-	os->wake_events = in.wake_events;
 	os->offset = ahead();
 }
 

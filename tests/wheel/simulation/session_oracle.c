@@ -800,8 +800,6 @@ static bool may_wait(const struct oracle_session *os)
 	const struct twheel_session *s = os->s;
 	const struct twheel_node *node = &s->waker.node;
 
-	if (os->wake_events && s->stats.unread >= os->wake_events)
-		return false;
 	return node->link.next &&
 	       node->expires * s->tick_ns <=
 	       s->events.first->expired_ns + os->wake_ns + s->tick_ns;

@@ -101,7 +101,6 @@ struct oracle_start {
  * @event_size: size of its events
  * @shared_ids: number of its words
  * @wake_ns: how long its events may wait
- * @wake_events: how many of them need not
  * @offset: what the clock of its words is ahead, ns
  * @changeable: open for writing
  * @fuzzy: what a call has done is not known
@@ -129,7 +128,6 @@ struct oracle_session {
 	u32 event_size;
 	u32 shared_ids;
 	u32 wake_ns;
-	u32 wake_events;
 	s64 offset;
 	bool changeable;
 	bool fuzzy;

@@ -80,7 +80,6 @@ class Info(NamedTuple):
     shared_ids: int
     clock: int
     wake_ns: int
-    wake_events: int
 
 
 class Stats(NamedTuple):
@@ -129,11 +128,11 @@ class Twheel:
 
     def __init__(self, *, shared_ids: int = 0, max_timers: int = 0, private: bool = False,
                  scheme: int = SCHEME_HIER, mode: int = MODE_PERIODIC, slots: int = 0,
-                 tick_ns: int = 0, clock: int = 0, wake_ns: int = 0, wake_events: int = 0):
+                 tick_ns: int = 0, clock: int = 0, wake_ns: int = 0):
         setup = _library.checked(_library.Setup, scheme=scheme, mode=mode, slots=slots,
                                  flags=_library.SETUP_PRIVATE if private else 0,
                                  tick_ns=tick_ns, max_timers=max_timers, shared_ids=shared_ids,
-                                 clock=clock, wake_ns=wake_ns, wake_events=wake_events)
+                                 clock=clock, wake_ns=wake_ns)
         pointer = ctypes.c_void_p()
         _library.open_session(ctypes.byref(pointer), ctypes.byref(setup),
                               ctypes.sizeof(setup), ctypes.sizeof(_library.Event))

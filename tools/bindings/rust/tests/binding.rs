@@ -41,18 +41,18 @@ fn sessions_are_here_or_there() {
 #[test]
 fn setup() {
     let t = Twheel::open(&Setup {
-        flags: SETUP_PRIVATE, clock: CLOCK_BOOTTIME, wake_ns: 1000, wake_events: 3, ..Setup::default()
+        flags: SETUP_PRIVATE, clock: CLOCK_BOOTTIME, wake_ns: 1000, ..Setup::default()
     })
     .unwrap();
     let info = t.info().unwrap();
-    assert_eq!((info.clock, info.wake_ns, info.wake_events), (CLOCK_BOOTTIME, 1000, 3));
+    assert_eq!((info.clock, info.wake_ns), (CLOCK_BOOTTIME, 1000));
     t.start_slack(3, HOUR, Duration::ZERO, 33, 0, 1_000_000_000).unwrap();
     let left = t.get(3).unwrap().unwrap().remaining_ns;
     assert!(u128::from(left) <= HOUR.as_nanos() + 1_000_000_000);
     // Without a descriptor, and in the process with any.
     assert!(t.start_idle(4, -1, HOUR, 0, START_SHUT).is_err());
     assert!(t.start_signal(4, HOUR, Duration::ZERO, 0, START_QUIET, -1).is_err());
-    let error = Twheel::open(&Setup { wake_events: 3, ..Setup::default() }).unwrap_err();
+    let error = Twheel::open(&Setup { reserved2: 3, ..Setup::default() }).unwrap_err();
     assert_eq!(error.errno, EINVAL);
 }
 
