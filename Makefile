@@ -48,11 +48,11 @@ demo-mosquitto: ## an MQTT broker of Debian's, as it is and punctual with twheel
 demo-redis: ## keys that expire in Redis of Debian's, as it is and with twheel, in a VM (KEYS=100000)
 	@tests/clients/redis/run demo $(KEYS)
 
-check: ## every test, in VMs, in an hour; installs what that needs
+check: ## what finds most defects, in VMs, in a quarter of an hour; installs what that needs
 	@tests/check
 
-check-quick: ## the most telling of them, in three minutes
-	@tests/check --quick
+check-all: ## every test, in an hour
+	@tests/check --all
 
 check-fast: ## style, builds, units, 2,000 seeds of the simulation, documents, in half a minute
 	@tests/check --fast
@@ -91,7 +91,7 @@ bench-java: ## timers of Java side by side: Netty's, ScheduledThreadPoolExecutor
 
 .PHONY: port-sweep
 port-sweep: ## port some ninety directories of Linux by the script, compile what changes
-	@tests/vm/setup check
+	@tests/vm/setup all
 	@tests/clients/port/sweep
 
 mutants: ## break twheel on purpose, a hundred times, see each defect found (NAMES= LIST=1)
@@ -130,6 +130,6 @@ help: ## this
 	@awk -F ':.*## ' '/^[a-z].*:.*## / {printf "  make %-24s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 	@echo 'Kernels: stock-6.12 stock-6.1 stock-6.12-rt stock-6.12-arm64 stock-6.1-i386 stock-6.1-s390x stock-new debug kcsan, kept in ~/.cache/twheel'
 
-.PHONY: modules try amalgamation bindings demo demo-mosquitto demo-redis check check-quick check-fast check-arch coverage \
+.PHONY: modules try amalgamation bindings demo demo-mosquitto demo-redis check check-all check-fast check-arch coverage \
 	test vm bench \
 	bench-user mutants torture soak fuzz docs html clean help

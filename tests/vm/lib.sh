@@ -20,6 +20,39 @@ export top cache out jobs
 say() { printf '%s\n' "$*" >&2; }
 die() { say "${0##*/}: $*"; exit 1; }
 
+# hangs PID SECONDS FILE...: wait for the process. True as soon as the files have not
+# grown for so long.
+hangs() {
+	local pid=$1 seconds=$2 size='' now since=$SECONDS
+	shift 2
+	while kill -0 "$pid" 2>/dev/null; do
+		now=$(stat -c %s "$@")
+		[ "$now" = "$size" ] || size=$now since=$SECONDS
+		[ $((SECONDS - since)) -lt "$seconds" ] || return 0
+		sleep 0.5
+	done
+	return 1
+}
+
+# changed_files COMMIT: those that differ from where the branch has left the main line,
+# and new ones. On the main line itself, as in a clone for continuous integration, those
+# that differ from COMMIT or, if it is empty, from a day before the newest commit.
+changed_files() {
+	local line base='' head time
+	head=$(git rev-parse -q --verify HEAD) || return 0
+	for line in '@{upstream}' origin/HEAD main; do
+		base=$(git merge-base "$line" HEAD 2>/dev/null) && [ "$base" != "$head" ] && break
+		base=''
+	done
+	time=$(git log -1 --format=%ct)
+	base=${base:-${1:-$(git rev-list -n 1 --before=$((time - 86400)) HEAD)}}
+	{
+		# all of a history that is younger
+		git diff --name-only --diff-filter=d "${base:-4b825dc642cb6eb9a060e54bf8d69288fbee4904}"
+		git ls-files -o --exclude-standard
+	} | sort -u
+}
+
 # What to say of a time limit that was reached.
 slowness() {
 	printf 'it hangs, or this machine is slow or busy (CPUs: %d, load: %s): TWHEEL_SLOW=%d gives it twice the time' \
@@ -80,18 +113,20 @@ parts_named() {
 # in the words of tests/vm/setup. A script of somebody's own needs Python alone of what
 # the library is tested with.
 packages_for() {
+	local parts
+	parts=$(parts)
 	echo vm
 	case $1 in
 	debug* | kcsan | um) echo own ;;
 	esac
-	! parts | grep -q servers || echo servers
+	[[ $parts != *servers* ]] || echo servers
 	if [ "$(arch_of "$1")" != x86 ]; then
 		arch_of "$1"
 	else
-		! parts | grep -qE 'selftests|hostile' || echo 32bit
-		! parts | grep -q selftests || echo uring
+		[[ $parts != *@(selftests|hostile)* ]] || echo 32bit
+		[[ $parts != *selftests* ]] || echo uring
 	fi
-	! parts | grep -qE 'libtwheel|versions' || { [[ -n ${2-} && $2 != *libtwheel* && $2 != *versions* ]] && echo python; } || echo libtwheel
+	[[ $parts != *@(libtwheel|versions)* ]] || { [[ -n ${2-} && $2 != *libtwheel* && $2 != *versions* ]] && echo python; } || echo libtwheel
 }
 
 # locked FILE COMMAND...: one at a time; the second waits and then finds it done.
