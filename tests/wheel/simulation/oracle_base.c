@@ -23,6 +23,9 @@ static struct {
 
 static unsigned int runs;
 
+/* Timers of a base that sleeps, looked at when its lock is let go. */
+#define CHECKED_ASLEEP	64
+
 void oracle_begin_bases(void)
 {
 	runs = 0;
@@ -286,6 +289,39 @@ static void check_hold(const char *what, u64 done, u64 limit)
 		sim_fail("%llu timers %s under one hold of a lock", done, what);
 }
 
+/*
+ * The wheel wakes up for @node in time. One that was started late is due in the tick
+ * after the clock.
+ */
+static void check_wakes(const struct twheel_base *base, const struct twheel_node *node)
+{
+	u64 tick = max(node->expires, base->scheme.clock + 1);
+
+	if (tick < base->armed_tick ||
+	    base->hrtimer.expires > twheel_time_of(base, tick))
+		sim_fail("base %u: a timer is due at tick %llu, and it sleeps until tick %llu",
+			 base->cpu, tick, base->armed_tick);
+}
+
+/*
+ * A base that sleeps wakes up for each of its timers in time, whatever was started
+ * or restarted while it slept. Of a crowd some will do.
+ */
+static void check_asleep(const struct twheel_base *base)
+{
+	const struct twheel_scheme *s = &base->scheme;
+	const struct twheel_node *node;
+	unsigned int left = CHECKED_ASLEEP, nr;
+
+	if (!base->armed_tick || base->kicked || base->cpu == TWHEEL_NO_CPU || !s->pending)
+		return;
+	for (nr = find_first_bit(s->occupied, s->nr_slots); nr < s->nr_slots && left;
+	     nr = find_next_bit(s->occupied, s->nr_slots, nr + 1))
+		list_for_each_entry(node, &s->slots[nr].nodes, link)
+			if (left && left--)
+				check_wakes(base, node);
+}
+
 void oracle_unlock(struct sim_lock *lock)
 {
 	struct twheel_base *base = locked_base(lock);
@@ -297,6 +333,7 @@ void oracle_unlock(struct sim_lock *lock)
 			 base->scheme.pending);
 	check_lateness(base);
 	check_sleep(base, then);
+	check_asleep(base);
 	check_hold("started", now->started - then->started, TIMERS_PER_LOCK);
 	check_hold("stopped", now->stopped - then->stopped, TIMERS_PER_LOCK);
 	check_hold("expired", now->expired - then->expired, 1);
