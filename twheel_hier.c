@@ -45,8 +45,10 @@
  *
  * A restart to a later tick writes the tick and moves nothing. The node is then
  * in a slot that comes too early. The tick that moves or expires the slot finds
- * it there and puts it where it belongs. A slot of level 0 has to be moved in
- * one tick, so that only a number of its nodes may stay like that.
+ * it there and puts it where it belongs. A caller that is about to sleep has this
+ * done ahead for the next slots of level 0, and need not wake up for them. A slot of
+ * level 0 has to be moved in one tick, so that only a number of its nodes may stay
+ * like that.
  *
  * These are remembered between two ticks:
  *
@@ -264,11 +266,12 @@ static void cascade(struct twheel_scheme *s, u32 most, int *work)
 }
 
 /*
- * A node of the clock's slot was restarted to a later tick. Of a crowd the last to
- * join goes first, because hints lead on from it. After a cascade that is the head,
- * else the tail, unless the tail is due. A few go in the order of their starts.
+ * Requeue a node of level 0 that was restarted to a later tick than that of its slot,
+ * @tick. Of a crowd the last to join goes first, because hints lead on from it. After a
+ * cascade that is the head, else the tail, unless the tail is due. A few go in the order
+ * of their starts.
  */
-static void move_refreshed(struct twheel_scheme *s, struct twheel_slot *slot)
+static void requeue(struct twheel_scheme *s, struct twheel_slot *slot, u64 tick)
 {
 	struct list_head *last = slot->nodes.prev;
 	struct twheel_node *node = list_entry(last, struct twheel_node, link);
@@ -280,7 +283,7 @@ static void move_refreshed(struct twheel_scheme *s, struct twheel_slot *slot)
 		twheel_slot_mend(s, slot);
 		return;
 	}
-	if (slot->stale < CROWD || slot->headed || node->expires <= s->clock)
+	if (slot->stale < CROWD || slot->headed || node->expires <= tick)
 		node = list_first_entry(&slot->nodes, struct twheel_node, link);
 	twheel_slot_take_hint(node);
 	twheel_slot_leave(node);
@@ -336,7 +339,7 @@ static noinline struct twheel_node *pop(struct twheel_scheme *s, u64 target,
 		if (node || *work <= 0)
 			return node;
 		if (!is_empty(slot)) {
-			move_refreshed(s, slot);
+			requeue(s, slot, s->clock);
 			--*work;
 		} else if (!s->quota) {
 			if (s->clock == target)
@@ -424,6 +427,33 @@ u64 twheel_hier_next(struct twheel_scheme *s)
 		next = min(next, tick);
 	}
 	return next;
+}
+
+static u64 first_tick(const struct twheel_slot *slot)
+{
+	return list_first_entry(&slot->nodes, struct twheel_node, link)->expires;
+}
+
+/*
+ * As twheel_scheme_next_due(). Before @recheck no outer level has anything to do, and so
+ * the next tick is that of a slot of level 0.
+ */
+u64 twheel_hier_next_due(struct twheel_scheme *s, int most)
+{
+	struct twheel_slot *slot;
+	u64 next;
+
+	for (;;) {
+		next = twheel_hier_next(s);
+		slot = twheel_hier_slot(s, 0, next);
+		if (next <= s->clock || next >= s->recheck || is_empty(slot))
+			return next;
+		do {
+			if (first_tick(slot) <= next || !most--)
+				return next;
+			requeue(s, slot, next);
+		} while (!is_empty(slot));
+	}
 }
 
 /* As twheel_scheme_wakeup(). */

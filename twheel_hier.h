@@ -30,6 +30,7 @@
 struct twheel_node *twheel_hier_pop(struct twheel_scheme *s, u64 target,
 				    int *work);
 u64 twheel_hier_next(struct twheel_scheme *s);
+u64 twheel_hier_next_due(struct twheel_scheme *s, int most);
 u64 twheel_hier_wakeup(const struct twheel_scheme *s,
 		       const struct twheel_node *node);
 void twheel_hier_look(struct twheel_scheme *s);

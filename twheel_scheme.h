@@ -20,8 +20,9 @@
  *  - No node is due at a tick before @clock except nodes that were started
  *    late, and these are in the slot that is popped next.
  *
- * A scheme works only at ticks that twheel_scheme_next() has named. A wheel that dozes
- * is not called at other ticks, so that work there would depend on the tick mode.
+ * A scheme works only at ticks that twheel_scheme_next() has named, and before its caller
+ * sleeps, in twheel_scheme_next_due(). A wheel that dozes is not called at other ticks, so
+ * that work there would depend on the tick mode.
  *
  * FIFO: nodes with the same expiry tick are popped in the order in which they
  * were started. A pending node that is restarted to the same tick or a later
@@ -216,6 +217,26 @@ static inline u64 twheel_scheme_next(struct twheel_scheme *s)
 {
 	if (likely(s->type == TWHEEL_HIER))
 		return twheel_hier_next(s);
+	return twheel_hashed_next(s);
+}
+
+/**
+ * twheel_scheme_next_due - requeue before sleeping: the next tick to wake up for
+ * @s: the scheme
+ * @most: nodes that may be moved
+ *
+ * A node that was restarted to a later tick may still be in the slot of its old tick. To
+ * wake up for that slot costs much more than to move the node. So a caller that is about to
+ * sleep calls this instead of twheel_scheme_next(): it looks at the slots ahead, moves
+ * such nodes to the slots of their ticks, and stops at the first slot with a node that is
+ * due there. Moves count in @s->cascaded.
+ *
+ * Return: as twheel_scheme_next(), not earlier than that would have returned.
+ */
+static inline u64 twheel_scheme_next_due(struct twheel_scheme *s, int most)
+{
+	if (likely(s->type == TWHEEL_HIER))
+		return twheel_hier_next_due(s, most);
 	return twheel_hashed_next(s);
 }
 

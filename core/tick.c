@@ -375,7 +375,8 @@ static ktime_t next_run(struct twheel_base *base, const struct tick_run *run,
 	/* The next tick would be one more. */
 	if (base->empty + 1 < base->doze || !base->doze)
 		return twheel_time_of(base, run->target + 1);
-	base->armed_tick = twheel_scheme_next(&base->scheme);
+	base->armed_tick = twheel_scheme_next_due(&base->scheme,
+						  TWHEEL_MOVES_PER_LOCK);
 	return twheel_time_of(base, base->armed_tick);
 }
 

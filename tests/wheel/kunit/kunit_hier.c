@@ -374,6 +374,34 @@ static void a_refreshed_node_is_carried_to_its_slot(struct kunit *test)
 	}
 }
 
+/*
+ * Before it sleeps the wheel requeues what was refreshed, as far as it may, and sleeps
+ * until a node is due.
+ */
+static void a_sleep_ends_when_a_node_is_due(struct kunit *test)
+{
+	struct twheel_scheme *s;
+
+	begin(test, 5 * W, 4);
+	s = kt_scheme(test);
+	kt_set(test, 'A', 5 * W + 3);
+	kt_set(test, 'B', 5 * W + 3);
+	kt_set(test, 'C', 5 * W + 4);
+	kt_set(test, 'D', 5 * W + 50);
+	kt_set(test, 'A', 5 * W + 40);
+	kt_set(test, 'B', 9 * W);
+	kt_set(test, 'C', 5 * W + 40);
+	KUNIT_EXPECT_EQ(test, twheel_scheme_next_due(s, 1), 5 * W + 3);
+	KUNIT_EXPECT_EQ(test, s->cascaded, 1);
+	KUNIT_EXPECT_EQ(test, twheel_scheme_next_due(s, 1), 5 * W + 4);
+	KUNIT_EXPECT_EQ(test, twheel_scheme_next_due(s, 64), 5 * W + 40);
+	KUNIT_EXPECT_EQ(test, s->cascaded, 3);
+	KUNIT_EXPECT_EQ(test, twheel_scheme_next_due(s, 64), 5 * W + 40);
+	KUNIT_EXPECT_STREQ(test, kt_out(test, 5 * W + 39), "");
+	KUNIT_EXPECT_STREQ(test, kt_out(test, 5 * W + 40), "AC");
+	KUNIT_EXPECT_STREQ(test, kt_out(test, 9 * W), "DB");
+}
+
 /* A crowd in an outer slot, all of it refreshed to later slots. */
 static void a_refreshed_crowd_is_carried_in_time(struct kunit *test)
 {
@@ -578,6 +606,7 @@ static struct kunit_case hier_cases[] = {
 	KUNIT_CASE(levels_cascade_in_the_same_tick),
 	KUNIT_CASE(a_refresh_writes_nothing_but_the_tick),
 	KUNIT_CASE(a_refreshed_node_is_carried_to_its_slot),
+	KUNIT_CASE(a_sleep_ends_when_a_node_is_due),
 	KUNIT_CASE(a_refreshed_crowd_is_carried_in_time),
 	{}
 };

@@ -68,6 +68,9 @@ static void move(struct twheel_check *c, struct input *in, u8 how)
 	u64 clock = twheel_check_clock(c), next = c->t->ops->next(c->t);
 
 	switch (how) {
+	case 4 ... 7:
+		twheel_check_sleep(c, 1 << (how & 3));
+		break;
 	case 0:
 		step(c, in, add_sat(clock, take(in)));
 		break;
@@ -109,7 +112,7 @@ static void operate(struct twheel_check *c, struct input *in)
 		twheel_check_set(c, id, take_number(in));
 		break;
 	default:
-		move(c, in, id & 3);
+		move(c, in, id & 7);
 	}
 }
 

@@ -276,6 +276,31 @@ bool twheel_check_pop(struct twheel_check *c, u64 target, int *work)
 	return (node || *work <= 0) && !c->error;
 }
 
+/*
+ * The caller is about to sleep until the tick that it is told. Before the levels have
+ * anything to do, a wheel that may move more nodes names a tick at which a timer is due.
+ */
+void twheel_check_sleep(struct twheel_check *c, int most)
+{
+	struct twheel_scheme *s = &c->t->s;
+	u64 moved = s->cascaded, due = twheel_oracle_first(&c->o), next;
+
+	if (!c->t->ops->wheel)
+		return;
+	next = twheel_scheme_next_due(s, most);
+	moved = s->cascaded - moved;
+	if (moved > most)
+		check_fail(c, c->nr, "moved more before sleeping than it was allowed to");
+	if (next > due && s->clock != U64_MAX)
+		check_fail(c, c->nr, "sleeps past a timer");
+	if (s->type == TWHEEL_HIER && moved < most && next != due &&
+	    next > s->clock && next < s->recheck)
+		check_fail(c, c->nr, "wakes up for a timer that is due later");
+	c->ops++;
+	c->armed = next;
+	check_state(c, c->nr);
+}
+
 /* Moves the clock to @target, takes out every due timer, and counts them. */
 u32 twheel_check_advance(struct twheel_check *c, u64 target)
 {

@@ -173,15 +173,18 @@ static void random_op(struct twheel_check *c, struct twheel_picker *p, u32 id)
 	}
 }
 
-/* A step in portions of work, with operations between the portions. */
+/* Step in portions of work, often after a sleep, with operations between the portions. */
 static void random_step(struct twheel_check *c, struct twheel_picker *p)
 {
-	u64 target = twheel_pick_step(p, twheel_check_clock(c),
-				    c->t->ops->next(c->t));
-	bool meddle = twheel_rng_below(&p->rng, 2);
 	int most = twheel_rng_below(&p->rng, 2) ? 4 : 1000, work = most;
+	bool meddle = twheel_rng_below(&p->rng, 2);
 	u32 calls = 0;
+	u64 target;
 
+	if (twheel_rng_below(&p->rng, 2))
+		twheel_check_sleep(c, most);
+	target = twheel_pick_step(p, twheel_check_clock(c),
+				  c->t->ops->next(c->t));
 	while (twheel_check_pop(c, target, &work)) {
 		if (work <= 0)
 			work = 1 + twheel_rng_below(&p->rng, most);
