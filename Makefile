@@ -31,10 +31,12 @@ include dist/install.mk
 try: ## a TCP server with 10,000 idle timeouts: no module, no VM, any user
 	@tests/clients/demo/try
 
-amalgamation: ## libtwheel as build/twheel.c and build/twheel.h, to copy into a program
+amalgamation: ## libtwheel as build/twheel.[ch], its timers as build/twheel_timer.[ch], to copy into a program
 	@mkdir -p build
 	@tools/libtwheel/amalgamate c >build/twheel.c
 	@tools/libtwheel/amalgamate h >build/twheel.h
+	@tools/libtwheel/amalgamate timer-c >build/twheel_timer.c
+	@tools/libtwheel/amalgamate timer-h >build/twheel_timer.h
 
 bindings: ## those for C++, Python, Go, Rust and Java, in build/bindings
 	@tools/uapi bindings build/bindings

@@ -74,9 +74,11 @@
 
 /*
  * A tickless wheel wakes so long before an outer slot is due that moving this
- * many nodes per tick empties it in time.
+ * many nodes per tick empties it in time. In a program a wake-up costs more.
  */
+#ifndef MOVES_PER_WAKEUP
 #define MOVES_PER_WAKEUP	64
+#endif
 
 /*
  * Looking at the levels costs as much as some moves. So the small shares of a few

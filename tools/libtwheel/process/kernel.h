@@ -3,7 +3,8 @@
  * The kernel as the wheel and the session know it, for a session in the process
  *
  * The sources of the module are compiled unmodified into libtwheel, see
- * process.c. This header has their part of the kernel's headers, and no more.
+ * process.c. This header and timers/kernel.h have their part of the kernel's headers,
+ * and no more.
  * User space is this process, so that a copy is an assignment. There is one
  * CPU, the user may have what the process may have, and nothing is shown to
  * anybody.
@@ -38,18 +39,12 @@
 #pragma GCC diagnostic ignored "-Wunused-variable"
 #pragma GCC diagnostic ignored "-Wsign-compare"
 
-#define likely(x)		__builtin_expect(!!(x), 1)
-#define unlikely(x)		__builtin_expect(!!(x), 0)
 #define data_race(x)		(x)
 #define READ_ONCE(x)		__atomic_load_n(&(x), __ATOMIC_RELAXED)
 #define WRITE_ONCE(x, value)	__atomic_store_n(&(x), value, __ATOMIC_RELAXED)
 #define OPTIMIZER_HIDE_VAR(x)	__asm__("" : "=r" (x) : "0" (x))
 #define smp_load_acquire(p)	__atomic_load_n(p, __ATOMIC_ACQUIRE)
 
-#undef __always_inline
-#define __always_inline		inline __attribute__((__always_inline__))
-#define noinline		__attribute__((__noinline__))
-#define __maybe_unused		__attribute__((__unused__))
 #define __uninitialized
 #define __user
 #define __rcu
@@ -57,14 +52,9 @@
 #define __acquires(lock)
 #define __releases(lock)
 
-/* Options: none is set except a 64-bit machine's. */
-#define IS_ENABLED(option)	TWHEEL_IS_ENABLED_##option
 #define TWHEEL_IS_ENABLED_CONFIG_LOCKDEP	0
-#define TWHEEL_IS_ENABLED_CONFIG_LIST_HARDENED	0
-#define TWHEEL_IS_ENABLED_CONFIG_DEBUG_LIST	0
 #define TWHEEL_IS_ENABLED_CONFIG_INET		0
 #define BUILD_BUG_ON(condition)	_Static_assert(!(condition), #condition)
-#define WARN(condition, ...)	((void)(condition))
 
 /* Modules. */
 
@@ -90,15 +80,10 @@ struct kernel_param_ops {
 
 typedef __u8 u8;
 typedef __u16 u16;
-typedef __u32 u32;
-typedef __s32 s32;
-typedef unsigned long long u64;
 typedef long long s64;
 typedef s64 ktime_t;
 typedef unsigned int gfp_t;
 
-#define U32_MAX			((u32)~0U)
-#define U64_MAX			((u64)~0ULL)
 #define KTIME_MAX		((s64)(U64_MAX >> 1))
 #define NSEC_PER_USEC		1000L
 #define NSEC_PER_MSEC		1000000L
@@ -106,18 +91,8 @@ typedef unsigned int gfp_t;
 
 /* Arithmetic. */
 
-#define TWHEEL_COMPARE(x, y, op) __extension__ ({			\
-	__typeof__(x) __x = (x);					\
-	__typeof__(y) __y = (y);					\
-	__x op __y ? __x : __y; })
-#define min(x, y)		TWHEEL_COMPARE(x, y, <)
-#define max(x, y)		TWHEEL_COMPARE(x, y, >)
-#define min_t(type, x, y)	TWHEEL_COMPARE((type)(x), (type)(y), <)
-#define clamp_t(type, x, lo, hi) \
-	min_t(type, TWHEEL_COMPARE((type)(x), (type)(lo), >), hi)
 #define swap(a, b) \
 	do { __typeof__(a) __a = (a); (a) = (b); (b) = __a; } while (0)
-#define DIV_ROUND_UP(n, d)	(((n) + (d) - 1) / (d))
 #define IS_ALIGNED(x, a)	(!((x) & ((__typeof__(x))(a) - 1)))
 #define offsetofend(type, member) \
 	(offsetof(type, member) + sizeof(((type *)0)->member))
@@ -135,22 +110,7 @@ static inline u64 div_u64_rem(u64 dividend, u32 divisor, u32 *remainder)
 
 /* Bits. */
 
-#define BITS_PER_LONG		(__SIZEOF_LONG__ * 8)
-#define BITS_TO_LONGS(nr)	DIV_ROUND_UP(nr, BITS_PER_LONG)
-#define BIT(nr)			(1UL << (nr))
 #define BIT_ULL(nr)		(1ULL << (nr))
-#define BIT_WORD(nr)		((nr) / BITS_PER_LONG)
-#define BIT_MASK(nr)		(1UL << ((nr) % BITS_PER_LONG))
-
-static inline int fls64(u64 x)
-{
-	return x ? 64 - __builtin_clzll(x) : 0;
-}
-
-static inline unsigned long __ffs(unsigned long word)
-{
-	return __builtin_ctzl(word);
-}
 
 static inline unsigned long __fls(unsigned long word)
 {
@@ -161,35 +121,6 @@ static inline u32 roundup_pow_of_two(u32 x)
 {
 	return x < 2 ? 1 : 1U << (32 - __builtin_clz(x - 1));
 }
-
-static inline void __set_bit(unsigned long nr, unsigned long *bits)
-{
-	bits[BIT_WORD(nr)] |= BIT_MASK(nr);
-}
-
-static inline void __clear_bit(unsigned long nr, unsigned long *bits)
-{
-	bits[BIT_WORD(nr)] &= ~BIT_MASK(nr);
-}
-
-static inline bool test_bit(unsigned long nr, const unsigned long *bits)
-{
-	return bits[BIT_WORD(nr)] & BIT_MASK(nr);
-}
-
-static inline unsigned long find_next_bit(const unsigned long *bits,
-					  unsigned long size, unsigned long nr)
-{
-	for (; nr < size; nr = (nr | (BITS_PER_LONG - 1)) + 1) {
-		unsigned long word = bits[BIT_WORD(nr)] >> nr % BITS_PER_LONG;
-
-		if (word)
-			return min(nr + __ffs(word), size);
-	}
-	return size;
-}
-
-#define find_first_bit(bits, size)	find_next_bit(bits, size, 0)
 
 static inline unsigned long find_last_bit(const unsigned long *bits,
 					  unsigned long size)
@@ -213,40 +144,17 @@ static inline unsigned int bitmap_weight(const unsigned long *bits,
 
 #define array_index_nospec(index, size)	(index)
 #define prefetch(p)		__builtin_prefetch(p)
-/* A timer of a session takes two lines of the cache. */
-#define prefetchw(p)		(__builtin_prefetch(p, 1), \
-				 __builtin_prefetch((const char *)(p) + 64, 1))
 
 /* Lists. */
-
-struct list_head {
-	struct list_head *next, *prev;
-};
 
 struct hlist_node {
 	struct hlist_node *next;
 };
 
-#define container_of(p, type, member) \
-	((type *)((char *)(p) - offsetof(type, member)))
-#define list_entry(p, type, member)	container_of(p, type, member)
-#define list_first_entry(head, type, member) \
-	list_entry((head)->next, type, member)
 #define list_last_entry(head, type, member) \
 	list_entry((head)->prev, type, member)
 #define list_first_entry_or_null(head, type, member) \
 	(list_empty(head) ? NULL : list_first_entry(head, type, member))
-
-static inline void INIT_LIST_HEAD(struct list_head *head)
-{
-	head->next = head;
-	head->prev = head;
-}
-
-static inline bool list_empty(const struct list_head *head)
-{
-	return head->next == head;
-}
 
 static inline void list_add(struct list_head *entry, struct list_head *head)
 {

@@ -1,0 +1,431 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * <twheel_timer.h> against a naive model
+ *
+ * Bytes are a program for a wheel: random ones in test_timers.c, libFuzzer's in
+ * fuzz_timers.c. The model remembers of each timer what may be true of it. A mistake ends
+ * the process.
+ *
+ * A timer has a key: the tick at which it expires, and the number of the operation that has
+ * put it into its place. Timers expire in the order of their keys. Often the model knows the
+ * key, else it knows a range:
+ *
+ *  - A timer that was pushed back may have been put into its place by any operation since
+ *    its first start.
+ *
+ *  - The wheel does not show its clock. A timer that is started late expires at the tick
+ *    after the clock.
+ */
+#ifndef TIMERS_MODEL_H
+#define TIMERS_MODEL_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "twheel_timer.h"
+
+#define FEW		48
+#define MANY		3000
+#define ENOUGH		4000000
+
+struct key {
+	uint64_t tick, operation;
+};
+
+/**
+ * struct subject - a timer, and what the model knows of it
+ * @timer: the timer, in memory of its own, so that sanitizers see each wrong access
+ * @pending: a start was the last that happened to it
+ * @from: lower bound of its key
+ * @to: upper bound of its key
+ */
+struct subject {
+	struct twheel_timer *timer;
+	bool pending;
+	struct key from, to;
+};
+
+/**
+ * struct model - a run
+ * @data: rest of the program
+ * @left: bytes in @data
+ * @w: the wheel
+ * @nr: number of subjects
+ * @subjects: the timers
+ * @pending: number of pending timers
+ * @operation: number of the operation
+ * @now: latest tick that the wheel was told
+ * @clock_from: lower bound of the wheel's clock
+ * @clock_to: upper bound of the wheel's clock
+ * @last: key of the last expiry, of its bounds the lower one
+ * @expired: number of expiries
+ */
+struct model {
+	const uint8_t *data;
+	size_t left;
+	struct twheel_timers *w;
+	unsigned int nr;
+	struct subject *subjects;
+	unsigned int pending;
+	uint64_t operation, now, clock_from, clock_to;
+	struct key last;
+	uint64_t expired;
+};
+
+static struct model model;
+
+static void wrong(const char *what)
+{
+	fprintf(stderr, "!!! timers: %s (operation %llu, now %llu)\n", what,
+		(unsigned long long)model.operation, (unsigned long long)model.now);
+	abort();
+}
+
+static bool less(struct key a, struct key b)
+{
+	return a.tick < b.tick || (a.tick == b.tick && a.operation < b.operation);
+}
+
+static uint8_t take(void)
+{
+	if (!model.left)
+		return 0;
+	model.left--;
+	return *model.data++;
+}
+
+/* A number of any length. */
+static uint64_t take_number(void)
+{
+	uint64_t mantissa = take();
+
+	return mantissa << (take() & 63);
+}
+
+static uint64_t add(uint64_t tick, uint64_t ticks)
+{
+	return tick + ticks < tick ? UINT64_MAX : tick + ticks;
+}
+
+/* A tick beside the edge of a slot. */
+static uint64_t take_edge(void)
+{
+	unsigned int shift = take() % 8 * 8;
+	uint64_t slots = take();
+
+	return (((model.now >> shift) + slots) << shift) + take() % 3 - 1;
+}
+
+static uint64_t take_tick(const struct subject *s)
+{
+	switch (take() & 7) {
+	case 0:
+		return take_number();
+	case 1:
+		return take_edge();
+	case 2:
+		return add(model.now, take_number());
+	case 3:
+		return add(s->timer->expires, take());
+	case 4:
+		return add(model.now, 0);
+	default:
+		return add(model.now, take());
+	}
+}
+
+static void on_expiry(struct twheel_timer *timer);
+
+static void create(struct subject *s)
+{
+	s->timer = calloc(1, sizeof(*s->timer));
+	if (!s->timer)
+		abort();
+	s->timer->fn = on_expiry;
+	s->timer->tag = s - model.subjects;
+}
+
+static uint64_t after(uint64_t clock, uint64_t expires)
+{
+	return expires > clock ? expires : add(clock, 1);
+}
+
+static void start(struct subject *s, uint64_t expires, bool push)
+{
+	bool later = s->pending && expires > s->timer->expires;
+	bool same = s->pending && expires == s->timer->expires;
+
+	model.operation++;
+	(push ? twheel_timer_push : twheel_timer_start)(model.w, s->timer, expires);
+	if (!s->pending)
+		model.pending++;
+	s->pending = true;
+	if (!twheel_timer_pending(s->timer) || s->timer->expires != expires)
+		wrong("a timer that was started is not pending");
+	if (same)
+		return;
+	s->to.tick = after(model.clock_to, expires);
+	s->to.operation = later ? UINT64_MAX : model.operation;
+	s->from.tick = after(model.clock_from, expires);
+	if (!later)
+		s->from.operation = model.operation;
+}
+
+static void stop(struct subject *s)
+{
+	model.operation++;
+	if (twheel_timer_stop(model.w, s->timer) != s->pending)
+		wrong("stop says something else");
+	if (twheel_timer_pending(s->timer))
+		wrong("a timer that was stopped is pending");
+	model.pending -= s->pending;
+	s->pending = false;
+}
+
+static void free_subject(struct subject *s)
+{
+	stop(s);
+	free(s->timer);
+	create(s);
+}
+
+/* A timer has expired at model.now or before. */
+static struct subject *expired(struct twheel_timer *timer)
+{
+	struct subject *s = &model.subjects[timer->tag];
+
+	model.operation++;
+	model.expired++;
+	if (s->timer != timer || !s->pending)
+		wrong("a timer expires that is not pending");
+	if (twheel_timer_pending(timer))
+		wrong("a timer is pending while it expires");
+	if (s->from.tick > model.now)
+		wrong("early");
+	if (less(s->to, model.last))
+		wrong("order");
+	if (less(model.last, s->from))
+		model.last = s->from;
+	s->pending = false;
+	model.pending--;
+	if (s->from.tick == s->to.tick)
+		model.clock_from = s->from.tick;
+	model.clock_to = s->from.tick == s->to.tick ? s->to.tick : model.now;
+	return s;
+}
+
+static struct subject *take_subject(void)
+{
+	unsigned int nr = take();
+
+	if (model.nr > 256)
+		nr |= take() << 8;
+	return &model.subjects[nr % model.nr];
+}
+
+/* What a callback does, and what happens between two calls of expired(). */
+static void act(struct subject *self)
+{
+	struct subject *other;
+
+	switch (take() & 15) {
+	case 7:
+		start(self, add(self->timer->expires, take() & 3), false);
+		break;
+	case 1:
+		start(self, add(model.now, take()), true);
+		break;
+	case 2:
+		stop(take_subject());
+		break;
+	case 3:
+		free_subject(self);
+		break;
+	case 4:
+		free_subject(take_subject());
+		break;
+	case 5:
+	case 6:
+		other = take_subject();
+		start(other, take_tick(other), take() & 1);
+		break;
+	}
+}
+
+static void on_expiry(struct twheel_timer *timer)
+{
+	act(expired(timer));
+}
+
+static uint64_t check_next(void)
+{
+	uint64_t next = twheel_timers_next(model.w);
+	unsigned int i;
+
+	if (!model.pending && next != TWHEEL_TIMERS_NEVER)
+		wrong("next: nothing is pending");
+	for (i = 0; i < model.nr; i++)
+		if (model.subjects[i].pending && model.subjects[i].to.tick < next)
+			wrong("next: too late");
+	return next;
+}
+
+/* All that was due by now is out. */
+static void check_complete(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < model.nr; i++)
+		if (model.subjects[i].pending && model.subjects[i].to.tick <= model.now)
+			wrong("not expired");
+	model.clock_to = model.now;
+}
+
+static void advance(uint64_t now)
+{
+	unsigned int most = take() & 1 ? 1 + (take() & 15U) : UINT32_MAX, calls = 0, count;
+	bool foreign = take() & 1;
+	struct twheel_timer *timer;
+	uint64_t before;
+
+	if (now > model.now)
+		model.now = now < TWHEEL_TIMERS_NEVER ? now : TWHEEL_TIMERS_NEVER - 1;
+	model.clock_to = model.now;
+	do {
+		model.last = (struct key){ 0, 0 };
+		before = model.expired;
+		if (foreign) {
+			count = 0;
+			while ((timer = twheel_timers_expired(model.w, now))) {
+				act(expired(timer));
+				count++;
+			}
+		} else {
+			count = twheel_timers_advance(model.w, now, most);
+			if (count > most)
+				wrong("more than most");
+		}
+		if (count != model.expired - before)
+			wrong("count of expiries");
+		if (model.operation > ENOUGH || calls++ > 100000)
+			wrong("no end");
+		/* A clock that went back makes the first call do nothing. */
+		now = model.now;
+	} while (check_next() <= model.now);
+	check_complete();
+}
+
+static void check_each(void)
+{
+	struct twheel_timer *timer = NULL;
+	unsigned int nr = 0;
+
+	while ((timer = twheel_timers_each(model.w, timer))) {
+		const struct subject *s = &model.subjects[timer->tag];
+
+		if (!s->pending || s->timer != timer)
+			wrong("each: not pending");
+		nr++;
+	}
+	if (nr != model.pending || nr != twheel_timers_count(model.w))
+		wrong("each: other timers");
+}
+
+/* Timers side by side, to have more in a slot than a call may move. */
+static void start_many(void)
+{
+	unsigned int nr = take() * 16, i, apart = take() & 3;
+	struct subject *s = take_subject();
+	uint64_t expires = take_tick(s);
+
+	for (i = 0; i < nr; i++) {
+		s = &model.subjects[(s - model.subjects + 1) % model.nr];
+		start(s, add(expires, i * apart), i & 1);
+	}
+}
+
+static void operate(void)
+{
+	struct subject *s = take_subject();
+	uint64_t next;
+
+	switch (take() & 15) {
+	case 0:
+		stop(s);
+		break;
+	case 1:
+		free_subject(s);
+		break;
+	case 2:
+	case 3:
+	case 4:
+	case 5:
+		start(s, take_tick(s), false);
+		break;
+	case 6:
+	case 7:
+	case 8:
+		start(s, take_tick(s), true);
+		break;
+	case 9:
+		if (model.nr == MANY)
+			start_many();
+		break;
+	case 10:
+		check_each();
+		break;
+	case 11:
+		advance(add(model.now, take_number()));
+		break;
+	case 12:
+		advance(take_edge());
+		break;
+	case 13:
+		advance(add(model.now, take()));
+		break;
+	default:
+		next = check_next();
+		if (next != TWHEEL_TIMERS_NEVER)
+			advance(next);
+	}
+}
+
+/* Runs a program. */
+static void model_run(const uint8_t *data, size_t size)
+{
+	struct twheel_timer *timer;
+	unsigned int i, kind;
+
+	memset(&model, 0, sizeof(model));
+	model.data = data;
+	model.left = size;
+	kind = take();
+	model.now = take_number();
+	if (kind & 1)
+		model.now = ~model.now - 1;
+	model.clock_from = model.now;
+	model.clock_to = model.now;
+	model.nr = (kind & 30) == 30 ? MANY : FEW;
+	model.w = twheel_timers_new(model.now);
+	model.subjects = calloc(model.nr, sizeof(*model.subjects));
+	if (!model.w || !model.subjects)
+		abort();
+	for (i = 0; i < model.nr; i++)
+		create(&model.subjects[i]);
+	while (model.left)
+		operate();
+	check_each();
+	if (kind & 32)
+		advance(TWHEEL_TIMERS_NEVER);
+	while ((timer = twheel_timers_any(model.w)))
+		stop(&model.subjects[timer->tag]);
+	if (model.pending || twheel_timers_count(model.w))
+		wrong("pending after all were stopped");
+	for (i = 0; i < model.nr; i++)
+		free(model.subjects[i].timer);
+	free(model.subjects);
+	twheel_timers_free(model.w);
+}
+
+#endif /* TIMERS_MODEL_H */

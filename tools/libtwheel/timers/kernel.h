@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * The kernel as a wheel knows it: the part of its headers that twheel_slot.h and
+ * twheel_hier.c need
+ *
+ * Comes before twheel_slot.h in both files of "make amalgamation". READ_ONCE() and
+ * WRITE_ONCE() differ there: names.h has them for timers of one thread, process/kernel.h for
+ * sessions.
+ */
+#ifndef TWHEEL_TIMERS_KERNEL_H
+#define TWHEEL_TIMERS_KERNEL_H
+
+/* Compilers. */
+
+#define likely(x)		__builtin_expect(!!(x), 1)
+#define unlikely(x)		__builtin_expect(!!(x), 0)
+
+#undef __always_inline
+#define __always_inline		inline __attribute__((__always_inline__))
+#define noinline		__attribute__((__noinline__))
+#define __maybe_unused		__attribute__((__unused__))
+
+/* Options: none is set. */
+#define IS_ENABLED(option)	TWHEEL_IS_ENABLED_##option
+#define TWHEEL_IS_ENABLED_CONFIG_LIST_HARDENED	0
+#define TWHEEL_IS_ENABLED_CONFIG_DEBUG_LIST	0
+#define WARN(condition, ...)	((void)(condition))
+
+/* Types. */
+
+typedef unsigned int u32;
+typedef int s32;
+typedef unsigned long long u64;
+
+#define U32_MAX			((u32)~0U)
+#define U64_MAX			((u64)~0ULL)
+
+/* Arithmetic. */
+
+#define TWHEEL_COMPARE(x, y, op) __extension__ ({			\
+	__typeof__(x) __x = (x);					\
+	__typeof__(y) __y = (y);					\
+	__x op __y ? __x : __y; })
+#define min(x, y)		TWHEEL_COMPARE(x, y, <)
+#define max(x, y)		TWHEEL_COMPARE(x, y, >)
+#define min_t(type, x, y)	TWHEEL_COMPARE((type)(x), (type)(y), <)
+#define clamp_t(type, x, lo, hi) \
+	min_t(type, TWHEEL_COMPARE((type)(x), (type)(lo), >), hi)
+#define DIV_ROUND_UP(n, d)	(((n) + (d) - 1) / (d))
+
+/* Bits. */
+
+#define BITS_PER_LONG		(__SIZEOF_LONG__ * 8)
+#define BITS_TO_LONGS(nr)	DIV_ROUND_UP(nr, BITS_PER_LONG)
+#define BIT(nr)			(1UL << (nr))
+#define BIT_WORD(nr)		((nr) / BITS_PER_LONG)
+#define BIT_MASK(nr)		(1UL << ((nr) % BITS_PER_LONG))
+
+static inline int fls64(u64 x)
+{
+	return x ? 64 - __builtin_clzll(x) : 0;
+}
+
+static inline unsigned long __ffs(unsigned long word)
+{
+	return __builtin_ctzl(word);
+}
+
+static inline void __set_bit(unsigned long nr, unsigned long *bits)
+{
+	bits[BIT_WORD(nr)] |= BIT_MASK(nr);
+}
+
+static inline void __clear_bit(unsigned long nr, unsigned long *bits)
+{
+	bits[BIT_WORD(nr)] &= ~BIT_MASK(nr);
+}
+
+static inline bool test_bit(unsigned long nr, const unsigned long *bits)
+{
+	return bits[BIT_WORD(nr)] & BIT_MASK(nr);
+}
+
+static inline unsigned long find_next_bit(const unsigned long *bits,
+					  unsigned long size, unsigned long nr)
+{
+	for (; nr < size; nr = (nr | (BITS_PER_LONG - 1)) + 1) {
+		unsigned long word = bits[BIT_WORD(nr)] >> nr % BITS_PER_LONG;
+
+		if (word)
+			return min(nr + __ffs(word), size);
+	}
+	return size;
+}
+
+#define find_first_bit(bits, size)	find_next_bit(bits, size, 0)
+
+/* A timer may lie in two lines of the cache. */
+#define prefetchw(p)		(__builtin_prefetch(p, 1), \
+				 __builtin_prefetch((const char *)(p) + 64, 1))
+
+/* Lists. Who has struct list_head in a public header gives it another name. */
+
+#ifndef list_head
+struct list_head {
+	struct list_head *next, *prev;
+};
+#endif
+
+#define container_of(p, type, member) \
+	((type *)((char *)(p) - offsetof(type, member)))
+#define list_entry(p, type, member)	container_of(p, type, member)
+#define list_first_entry(head, type, member) \
+	list_entry((head)->next, type, member)
+
+static inline void INIT_LIST_HEAD(struct list_head *head)
+{
+	head->next = head;
+	head->prev = head;
+}
+
+static inline bool list_empty(const struct list_head *head)
+{
+	return head->next == head;
+}
+
+#endif /* TWHEEL_TIMERS_KERNEL_H */

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * What the sources of the module find here instead of their own
+ *
+ * A node of the wheel is the program's timer, and so nothing is converted.
+ */
+#if defined(__clang__)
+#pragma clang diagnostic push
+#else
+#pragma GCC diagnostic push
+#endif
+/* An unnamed union, functions without a caller here, parameters of macros that are empty. */
+#pragma GCC diagnostic ignored "-Wpedantic"
+#pragma GCC diagnostic ignored "-Wunused-function"
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+
+#define twheel_node		twheel_timer
+#define list_head		twheel_timer_link
+/* C++ */
+#define new			fresh
+
+/* A wheel belongs to one thread. */
+#define READ_ONCE(x)		(x)
+#define WRITE_ONCE(x, value)	((x) = (value))
+
+#define MOVES_PER_WAKEUP	TWHEEL_TIMERS_MOVES
+
+enum twheel_scheme_type {
+	TWHEEL_HIER,
+};

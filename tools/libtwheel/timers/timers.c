@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * Timers in the program's own structures: <twheel_timer.h> on the hierarchical wheel
+ *
+ * The functions of twheel_hier.c move the timers. This file decides when the program has
+ * to call. A wake-up of a program costs as much as two hundred moves. So the wheel wakes
+ * it up for timers that are due, and not in order to move others:
+ *
+ *  - A timer of level 0 that gets a later tick moves at once. All timers of a slot of
+ *    level 0 are then due at its tick.
+ *
+ *  - In a slot of an outer level, twheel_timers_next() looks for the timer that is due
+ *    first. The slot is moved down when that timer is due, although it begins earlier.
+ *    In a slot of more than TWHEEL_TIMERS_MOVES timers it does not look. Such a slot is
+ *    moved down in parts before it begins.
+ *
+ * TWHEEL_SLOT_MAY_STAY is set in a pending timer of an outer level, and nowhere else. So
+ * one bit tells twheel_timer_push() that a later tick is a store.
+ */
+
+/* Ticks that a call may leave to later ones. More would bring starts to outer levels. */
+#define LAG_MAX			(TWHEEL_HIER_WINDOW / 2)
+
+/* The last tick. A timer that is due after it never expires. */
+#define TICK_MAX		(TWHEEL_TIMERS_NEVER - 1)
+
+/**
+ * struct twheel_timers - a wheel
+ * @scheme: its timers
+ * @next: tick for twheel_timers_next(), or 0 if it has to look
+ * @occupied: bitmap of @scheme
+ * @slots: slots of @scheme
+ */
+struct twheel_timers {
+	struct twheel_scheme scheme;
+	u64 next;
+	unsigned long occupied[BITS_TO_LONGS(TWHEEL_HIER_SLOTS)];
+	struct twheel_slot slots[TWHEEL_HIER_SLOTS];
+};
+
+/* Returns a wheel in zeroed memory. */
+static struct twheel_timers *set_up(void *memory, u64 now)
+{
+	struct twheel_timers *w = (struct twheel_timers *)memory;
+	u32 i;
+
+	w->scheme.clock = min(now, TICK_MAX);
+	w->scheme.nr_slots = TWHEEL_HIER_SLOTS;
+	w->scheme.occupied = w->occupied;
+	w->scheme.slots = w->slots;
+	for (i = 0; i < TWHEEL_HIER_SLOTS; i++)
+		INIT_LIST_HEAD(&w->slots[i].nodes);
+	twheel_hier_look(&w->scheme);
+	return w;
+}
+
+struct twheel_timers *twheel_timers_new(uint64_t now)
+{
+	void *memory = calloc(1, sizeof(struct twheel_timers));
+
+	return memory ? set_up(memory, now) : NULL;
+}
+
+struct twheel_timers *twheel_timers_init(void *memory, size_t size, uint64_t now)
+{
+	if (size < sizeof(struct twheel_timers))
+		return NULL;
+	return set_up(memset(memory, 0, sizeof(struct twheel_timers)), now);
+}
+
+void twheel_timers_free(struct twheel_timers *w)
+{
+	free(w);
+}
+
+/* The timer leaves its slot. If it was the next one, another one is now. */
+static __always_inline void leave(struct twheel_timers *w, struct twheel_timer *timer)
+{
+	if (unlikely(timer->expires == w->next))
+		w->next = 0;
+	twheel_slot_leave(timer);
+}
+
+/* Put a timer that is in no slot into its slot. */
+static __always_inline void place(struct twheel_timers *w, struct twheel_timer *timer,
+				  u64 expires)
+{
+	timer->expires = expires;
+	if (unlikely(expires < w->next))
+		w->next = max(expires, w->scheme.clock + 1);
+	twheel_hier_place(&w->scheme, timer, expires);
+}
+
+/* Restart a pending timer. */
+static noinline void restart(struct twheel_timers *w, struct twheel_timer *timer, u64 expires)
+{
+	if (timer->hint & TWHEEL_SLOT_MAY_STAY && expires > timer->expires) {
+		timer->expires = expires;
+	} else if (expires != timer->expires) {
+		leave(w, timer);
+		place(w, timer, expires);
+	}
+}
+
+void twheel_timer_start(struct twheel_timers *w, struct twheel_timer *timer, uint64_t expires)
+{
+	if (twheel_timer_pending(timer)) {
+		restart(w, timer, expires);
+		return;
+	}
+	w->scheme.pending++;
+	place(w, timer, expires);
+}
+
+bool twheel_timer_stop(struct twheel_timers *w, struct twheel_timer *timer)
+{
+	if (!twheel_timer_pending(timer))
+		return false;
+	leave(w, timer);
+	twheel_slot_leave_wheel(&w->scheme, timer);
+	timer->hint = 0;
+	return true;
+}
+
+struct twheel_timer *twheel_timers_expired(struct twheel_timers *w, uint64_t now)
+{
+	struct twheel_timer *timer;
+	int work = TWHEEL_TIMERS_MOVES;
+
+	if (now < w->next && now - w->scheme.clock < LAG_MAX)
+		return NULL;
+	w->next = 0;
+	now = min(max(now, w->scheme.clock), TICK_MAX);
+	timer = twheel_hier_pop(&w->scheme, now, &work);
+	if (timer)
+		timer->hint = 0;
+	return timer;
+}
+
+unsigned int twheel_timers_advance(struct twheel_timers *w, uint64_t now, unsigned int most)
+{
+	int work = clamp_t(u32, most, TWHEEL_TIMERS_MOVES, INT32_MAX);
+	struct twheel_scheme *s = &w->scheme;
+	unsigned int count = 0, end;
+	struct twheel_timer *timer;
+	struct twheel_slot *slot;
+
+	if (now < w->next && now - s->clock < LAG_MAX)
+		return 0;
+	w->next = 0;
+	now = min(max(now, s->clock), TICK_MAX);
+	while (count < most && (timer = twheel_hier_pop(s, now, &work))) {
+		slot = twheel_hier_due_slot(s);
+		/* While timers have to be moved, the moves take turns with the expiries. */
+		end = s->quota ? min(most, count + TWHEEL_HIER_TURN) : most;
+		do {
+			timer->hint = 0;
+			timer->fn(timer);
+		} while (++count < end && (timer = twheel_hier_due(s, slot)));
+	}
+	return count;
+}
+
+/*
+ * Move the timers of a slot away that were pushed back beyond it. Returns the first tick of
+ * the others, or TWHEEL_TIMERS_NEVER.
+ */
+static u64 first_of_slot(struct twheel_scheme *s, struct twheel_slot *slot, u64 end)
+{
+	struct twheel_timer_link *head = &slot->nodes, *link = head->next, *next;
+	u64 first = TWHEEL_TIMERS_NEVER;
+	struct twheel_timer *timer;
+
+	for (; link != head; link = next) {
+		next = link->next;
+		timer = list_entry(link, struct twheel_timer, link);
+		if (timer->expires <= end) {
+			first = min(first, timer->expires);
+			continue;
+		}
+		twheel_slot_leave(timer);
+		twheel_hier_place(s, timer, timer->expires);
+		s->cascaded++;
+	}
+	return first;
+}
+
+/* When an outer level needs a call, if that is before @next. Otherwise @next. */
+static u64 next_of_level(struct twheel_scheme *s, unsigned int level, u64 next, int *work)
+{
+	unsigned int shift = twheel_hier_shift(level);
+	struct twheel_slot *slot;
+	u32 distance;
+	u64 nr, first;
+
+	while ((distance = next_occupied(s, level))) {
+		nr = (s->clock >> shift) + distance;
+		if (nr << shift >= next)
+			break;
+		slot = twheel_hier_slot(s, level, nr << shift);
+		if (slot->count > (u32)*work)
+			return min(next, cascade_tick(s, level, nr));
+		*work -= slot->count;
+		first = first_of_slot(s, slot, ((nr + 1) << shift) - 1);
+		if (!list_empty(&slot->nodes))
+			return min(next, first);
+	}
+	return next;
+}
+
+uint64_t twheel_timers_next(struct twheel_timers *w)
+{
+	struct twheel_scheme *s = &w->scheme;
+	int work = TWHEEL_TIMERS_MOVES;
+	u64 next = TWHEEL_TIMERS_NEVER;
+	unsigned int level;
+	u32 distance;
+
+	if (!s->pending)
+		w->next = TWHEEL_TIMERS_NEVER;
+	if (w->next)
+		return w->next;
+	if (s->level || !list_empty(&twheel_hier_due_slot(s)->nodes))
+		return s->clock;
+	distance = next_occupied(s, 0);
+	if (distance)
+		next = s->clock + distance;
+	for (level = 1; s->levels >> level; level++)
+		next = next_of_level(s, level, next, &work);
+	w->next = next;
+	return next;
+}
+
+uint64_t twheel_timers_count(const struct twheel_timers *w)
+{
+	return w->scheme.pending;
+}
+
+/* The first timer in the slots from number @nr on, or NULL. */
+static struct twheel_timer *first_from(struct twheel_scheme *s, u32 nr)
+{
+	for (;; nr++) {
+		nr = find_next_bit(s->occupied, s->nr_slots, nr);
+		if (nr >= s->nr_slots)
+			return NULL;
+		if (twheel_slot_has_nodes(s, nr))
+			return list_first_entry(&s->slots[nr].nodes, struct twheel_timer, link);
+	}
+}
+
+struct twheel_timer *twheel_timers_each(struct twheel_timers *w, const struct twheel_timer *timer)
+{
+	uintptr_t next, slots = (uintptr_t)w->slots;
+
+	if (!timer)
+		return first_from(&w->scheme, 0);
+	next = (uintptr_t)timer->link.next;
+	if (next - slots >= sizeof(w->slots))
+		return list_entry(timer->link.next, struct twheel_timer, link);
+	/* The end of a slot's list is its head. */
+	return first_from(&w->scheme, (next - slots) / sizeof(*w->slots) + 1);
+}
