@@ -42,6 +42,9 @@ struct shared {
 	char reason[256];
 };
 
+/* For files without NEED_KERNEL(). */
+const char *const test_need_kernel[] __attribute__((weak)) = { NULL };
+
 static struct test_case *cases;
 static struct test_case **cases_end = &cases;
 static struct shared *shared;
@@ -224,15 +227,23 @@ static enum result report_case(const struct test_case *test, int number)
 	return result;
 }
 
-static bool selected(const struct test_case *test, char **patterns)
+static bool matches(const struct test_case *test, const char *const *patterns)
 {
-	if (!*patterns)
-		return true;
 	for (; *patterns; patterns++) {
 		if (!fnmatch(*patterns, test->name, 0))
 			return true;
 	}
 	return false;
+}
+
+static bool selected(const struct test_case *test, char **patterns)
+{
+	const char *host = getenv("TWHEEL_CASES");
+	bool kernel = matches(test, test_need_kernel);
+
+	if (host && kernel != !strcmp(host, "kernel"))
+		return false;
+	return !*patterns || matches(test, (const char *const *)patterns);
 }
 
 static int list_cases(void)
@@ -255,9 +266,10 @@ static int run_cases(char **patterns)
 	sigprocmask(SIG_BLOCK, &child_ended, NULL);
 	for (test = cases; test; test = test->next)
 		number += selected(test, patterns);
-	printf("TAP version 13\n1..%d\n", number);
+	printf("TAP version 13\n1..%d%s\n", number,
+	       number ? "" : " # SKIP no such case");
 	if (!number)
-		return 1;
+		return *patterns ? 1 : 0;
 
 	number = 0;
 	for (test = cases; test; test = test->next) {

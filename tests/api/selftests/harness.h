@@ -19,12 +19,15 @@
  *
  * Output is TAP 13. Usage of every program: NAME [-l] [-t SECONDS] [CASE...].
  * CASE is a name or a shell pattern, -l lists the cases, and -t sets the
- * duration of the cases that run for a given time.
+ * duration of the cases that run for a given time. TWHEEL_CASES=process in the
+ * environment leaves out the cases that need a kernel, TWHEEL_CASES=kernel all
+ * others.
  */
 #ifndef HARNESS_H
 #define HARNESS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 struct test_case {
 	const char *name;
@@ -57,6 +60,10 @@ struct test_case {
 	}								\
 	static void test_##case_name(void)
 
+/* Shell patterns of the cases in this file that sessions in the process cannot run. */
+#define NEED_KERNEL(...)						\
+	const char *const test_need_kernel[] = { __VA_ARGS__, NULL }
+
 #define ASSERT_TRUE(cond)						\
 	do {								\
 		if (!(cond))						\
@@ -79,6 +86,8 @@ struct test_case {
 #define ASSERT_NE(want, got)	ASSERT_CMP(want, !=, got)
 #define ASSERT_LE(low, high)	ASSERT_CMP(low, <=, high)
 #define ASSERT_LT(low, high)	ASSERT_CMP(low, <, high)
+
+extern const char *const test_need_kernel[];
 
 void test_add(struct test_case *test);
 __printf(3, 4) __noreturn

@@ -18,6 +18,8 @@
 #include "session.h"
 #include "uapi_tables.h"
 
+NEED_KERNEL("structures_at_the_end_of_a_page", "efault_*", "pointers_have_64_bits");
+
 /* The command, with another size for its structure. */
 static unsigned long resized(unsigned long command, size_t size)
 {

@@ -17,6 +17,8 @@
 #include "proc.h"
 #include "session.h"
 
+NEED_KERNEL("*");
+
 #define WORKERS		4
 #define PER_WORKER	256
 #define EVENTS		64

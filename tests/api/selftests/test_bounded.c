@@ -12,6 +12,8 @@
 #include "proc.h"
 #include "session.h"
 
+NEED_KERNEL("*");
+
 #define BURST	10240
 /* Maximum number of timers in one run. */
 #define RUN_MAX	1024

@@ -21,6 +21,8 @@
 #include "proc.h"
 #include "session.h"
 
+NEED_KERNEL("*");
+
 #define ROOT		"/sys/fs/cgroup/"
 #define GROUP		ROOT "twheel-test/"
 #define LIMIT		(4 << 20)

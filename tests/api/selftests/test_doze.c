@@ -16,6 +16,8 @@
 #include "proc.h"
 #include "session.h"
 
+NEED_KERNEL("*");
+
 /* Long enough to have begun to doze: 2 ticks of 1 ms. */
 #define DOZING	(100 * MS)
 #define ATTEMPTS	10

@@ -10,6 +10,8 @@
 #include "harness.h"
 #include "session.h"
 
+NEED_KERNEL("efault_*", "fault_*");
+
 #define TIMERS	1000
 
 static int open_with_pending(int count)

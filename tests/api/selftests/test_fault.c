@@ -28,6 +28,8 @@
 #include "proc.h"
 #include "session.h"
 
+NEED_KERNEL("*");
+
 #define ROUNDS		400
 
 static __u32 words_of(int fd)

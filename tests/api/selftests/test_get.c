@@ -8,6 +8,8 @@
 #include "harness.h"
 #include "session.h"
 
+NEED_KERNEL("efault_*");
+
 TEST(pending_timer)
 {
 	int fd = session_open_nonblock();

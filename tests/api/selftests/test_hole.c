@@ -17,6 +17,8 @@
 #include "harness.h"
 #include "session.h"
 
+NEED_KERNEL("*");
+
 #define ROOM		(1 << 16)
 
 /* ROOM usable bytes in front of a page that is not usable. */

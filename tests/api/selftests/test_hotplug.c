@@ -23,6 +23,8 @@
 #include "session.h"
 #include "stranger.h"
 
+NEED_KERNEL("*");
+
 #define ONLINE		"/sys/devices/system/cpu/cpu1/online"
 #define TIMERS		200
 

@@ -14,6 +14,9 @@
 #include "proc.h"
 #include "session.h"
 
+NEED_KERNEL("version_is_one", "all_commands_are_there", "efault_*", "node_*",
+	    "open_is_refused_*", "descriptor_does_not_seek");
+
 #define ALL_FEATURES	(TWHEEL_FEATURE_SETUP | TWHEEL_FEATURE_SUBMIT | \
 			 TWHEEL_FEATURE_LIST | TWHEEL_FEATURE_DRAIN | \
 			 TWHEEL_FEATURE_STATS | TWHEEL_FEATURE_WITHDRAW | \

@@ -18,6 +18,8 @@
 #include "proc.h"
 #include "session.h"
 
+NEED_KERNEL("*");
+
 #define TIMERS		3000
 /* All are started anew after each step. */
 #define ALARMS		300

@@ -21,6 +21,8 @@
 #include "proc.h"
 #include "session.h"
 
+NEED_KERNEL("*");
+
 static void start_many(int fd, int count, __u64 expires_ns)
 {
 	int i;

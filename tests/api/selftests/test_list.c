@@ -11,6 +11,8 @@
 #include "harness.h"
 #include "session.h"
 
+NEED_KERNEL("efault_*", "fault_*");
+
 #define TIMERS	500
 
 static int open_with_pending(int count)

@@ -17,6 +17,8 @@
 #include "proc.h"
 #include "session.h"
 
+NEED_KERNEL("*");
+
 #define TIMERS		500000
 #define KILLED		2000000
 #define BATCH		4096

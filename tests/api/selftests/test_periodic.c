@@ -12,6 +12,8 @@
 #include "harness.h"
 #include "session.h"
 
+NEED_KERNEL("faulting_*");
+
 static int start_at(int fd, __u64 id, __u64 deadline, __u64 period)
 {
 	struct twheel_start start = {

@@ -16,6 +16,9 @@
 #include "harness.h"
 #include "session.h"
 
+NEED_KERNEL("readable_from_*", "not_readable_*", "epoll_edge_*", "epoll_oneshot",
+	    "epoll_wakes_*", "epoll_exclusive_*", "partial_reads_*", "sigio_*");
+
 #define ALL_EVENTS	(POLLIN | POLLRDNORM | POLLOUT | POLLWRNORM | POLLPRI)
 #define PATIENCE_MS	((int)(PATIENCE / MS))
 #define WATCHERS	4

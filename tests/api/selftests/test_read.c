@@ -15,6 +15,8 @@
 #include "harness.h"
 #include "session.h"
 
+NEED_KERNEL("efault_*", "fault_*", "restarted_*", "a_signal_*", "*readv*", "processes_*");
+
 #define EVENT	sizeof(struct twheel_event)
 #define READERS	8
 

@@ -14,6 +14,8 @@
 #include "proc.h"
 #include "session.h"
 
+NEED_KERNEL("*");
+
 #define TIMERS		1500
 #define LEAD		(test_patience() * 600 * MS)
 #define SPAN		(400 * MS)

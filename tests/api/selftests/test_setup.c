@@ -13,6 +13,9 @@
 #include "proc.h"
 #include "session.h"
 
+NEED_KERNEL("*cannot_be_written", "efault_*", "private_wheel_*", "same_configuration_*",
+	    "clocks", "sessions_with_*", "close_during_*", "enospc_*");
+
 #define PRIVATE		TWHEEL_SETUP_PRIVATE
 
 static struct twheel_info info_of_any(int fd)

@@ -24,6 +24,8 @@
 #include "session.h"
 #include "stranger.h"
 
+NEED_KERNEL("*");
+
 /* Attackers have done their work before the window begins: then they sleep. */
 #define WINDOW_NS	(350 * MS)
 #define PERIODS		(WINDOW_NS / MS)

@@ -23,6 +23,10 @@
 #include "session.h"
 #include "stranger.h"
 
+NEED_KERNEL("what_*", "einval_misaligned_*", "eacces_*", "all_mappings_*", "*unmapped",
+	    "mremap_*", "pages_*", "a_child_*", "a_duplicate_*", "a_descriptor_*",
+	    "*closes_the_session", "a_process_*", "a_page_*");
+
 #ifndef CLONE_NEWTIME
 #define CLONE_NEWTIME	0x80
 #endif

@@ -12,6 +12,8 @@
 #include "harness.h"
 #include "session.h"
 
+NEED_KERNEL("*");
+
 #define SLOTS		(1 << 18)
 #define BYTES_EACH	64
 #define NOISE		(4 << 20)

@@ -31,6 +31,8 @@
 #include "proc.h"
 #include "session.h"
 
+NEED_KERNEL("*");
+
 #define CONNECTIONS	1000U
 #define THREADS		2U
 #define OF_A_THREAD	(CONNECTIONS / THREADS)

@@ -9,6 +9,8 @@
 #include "harness.h"
 #include "session.h"
 
+NEED_KERNEL("efault_*");
+
 /* Opens a session in which the event of a timer is unread. */
 static int open_with_unread(__u64 id, __u64 user_data)
 {

@@ -15,6 +15,9 @@
 #include "proc.h"
 #include "session.h"
 
+NEED_KERNEL("*how_late*", "lateness_of_cpus_*", "one_wakeup_*", "efault_*", "*proc*",
+	    "fdinfo_*");
+
 TEST(all_zero_at_first)
 {
 	int fd = session_open();

@@ -9,6 +9,8 @@
 #include "harness.h"
 #include "session.h"
 
+NEED_KERNEL("efault_*", "fault_*", "a_signal_*");
+
 #define MAX_BATCH	65536
 
 static struct twheel_op start_op(__u64 id, __u64 expires_ns)

@@ -13,6 +13,8 @@
 #include "proc.h"
 #include "session.h"
 
+NEED_KERNEL("*");
+
 #define POWER	"/sys/power/"
 #define DELAY	"/sys/module/suspend/parameters/pm_test_delay"
 

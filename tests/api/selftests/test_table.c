@@ -19,6 +19,8 @@
 #include "proc.h"
 #include "session.h"
 
+NEED_KERNEL("chunks_*", "closed_*", "two_threads_*");
+
 #define THREADS		8
 #define CHUNK		45
 #define HELD_MAX	(CHUNK * 150)

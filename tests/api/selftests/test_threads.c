@@ -17,6 +17,8 @@
 #include "proc.h"
 #include "session.h"
 
+NEED_KERNEL("eight_*");
+
 #define THREADS		8
 #define PER_THREAD	512
 #define BATCH		64

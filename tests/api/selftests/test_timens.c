@@ -15,6 +15,8 @@
 #include "harness.h"
 #include "session.h"
 
+NEED_KERNEL("*");
+
 #define AHEAD		(TIMENS_MONOTONIC * SECOND)
 #define BOOTTIME_AHEAD	(TIMENS_BOOTTIME * SECOND)
 

@@ -12,6 +12,8 @@
 #include "harness.h"
 #include "session.h"
 
+NEED_KERNEL("*");
+
 #define TRACING		"/sys/kernel/tracing/"
 #define TICK		MS
 

@@ -17,6 +17,8 @@
 #include "harness.h"
 #include "session.h"
 
+NEED_KERNEL("*");
+
 /* From Linux 6.7, and from liburing 2.6. */
 #define OP_READ_MULTISHOT	49
 

@@ -24,6 +24,8 @@
 #include "session.h"
 #include "stranger.h"
 
+NEED_KERNEL("*");
+
 #define PRIVATE		TWHEEL_SETUP_PRIVATE
 
 static __u64 parameter(const char *name)

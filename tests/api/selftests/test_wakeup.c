@@ -18,6 +18,8 @@
 #include "proc.h"
 #include "session.h"
 
+NEED_KERNEL("*");
+
 #define ROUNDS		200
 #define HITS		5
 /* On CPU 1, for one tick: one of their runs is to be preempted. */
