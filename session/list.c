@@ -79,14 +79,15 @@ static int walk_timer(struct walk *walk, struct twheel_utimer *ut)
 
 /*
  * Walk over one chunk, or to the end of a page of pointers if it has no more.
- * Returns -ENOENT at the end of the table, -ENOSPC if the room is used up. The
- * chunk stays when its last timer is stopped: see keep_chunk().
+ * Returns -ENOENT at the end of the table, -ENOSPC if the room is used up. When the last
+ * timer is stopped, keep_chunk() may free the chunk.
  */
 static int walk_chunk(struct walk *walk)
 {
 	struct twheel_table *table = &walk->session->tables[walk->table];
 	u32 index = twheel_index_of(walk->number), first, i;
 	struct twheel_chunk *chunk;
+	unsigned long left;
 	int ret;
 
 	lockdep_assert_held(&walk->session->lock);
@@ -98,10 +99,10 @@ static int walk_chunk(struct walk *walk)
 	walk->number = max(walk->number, first);
 	if (!chunk)
 		return 0;
-	for (i = walk->number - first; i < TWHEEL_CHUNK_TIMERS; i++) {
+	left = ~chunk->free & TWHEEL_CHUNK_FULL & -BIT(walk->number - first);
+	for (; left; left &= left - 1) {
+		i = __ffs(left);
 		walk->number = first + i;
-		if (chunk->free & BIT(i))
-			continue;
 		if (walk->done == walk->room)
 			return -ENOSPC;
 		ret = walk_timer(walk, &chunk->timers[i]);

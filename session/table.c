@@ -5,9 +5,8 @@
  * The timers themselves are the table: a pending timer takes its own memory and
  * a share of the few words of its chunk. Chunks come from a cache that is
  * charged to the caller's memory cgroup. They come one at a time as numbers are
- * used, and go back when their last timer is freed. The chunk that was last to
- * become empty is kept until another one does. Without it a session that starts
- * and stops one timer would allocate each time.
+ * used, and go back when their last timer is freed. One empty chunk is kept. Without it
+ * a session that starts and stops one timer would allocate each time.
  *
  * Two tables: one for numbers that the caller chooses, one for numbers that
  * we choose, where a generation distinguishes the users of one number.
@@ -231,18 +230,19 @@ static noinline void free_chunk(struct twheel_chunk *chunk)
 }
 
 /*
- * @chunk has become empty: it is kept, in place of the chunk that was kept
- * before.
+ * Free @chunk, which has become empty, unless no other empty chunk is kept. Timers that
+ * are stopped in the order of their starts leave the oldest chunk in place, so that
+ * malloc() of a process can return all memory above it.
  */
 static noinline void keep_chunk(struct twheel_chunk *chunk)
 {
 	struct twheel_table *table = chunk->table;
-	struct twheel_chunk *before = table->empty;
 
-	table->empty = chunk;
-	/* It may have been used since, and may be the same. */
-	if (before && before != chunk && before->free == TWHEEL_CHUNK_FULL)
-		free_chunk(before);
+	/* The kept chunk may have been used since. */
+	if (table->empty && table->empty != chunk && table->empty->free == TWHEEL_CHUNK_FULL)
+		free_chunk(chunk);
+	else
+		table->empty = chunk;
 }
 
 static noinline void add_partial(struct twheel_chunk *chunk)

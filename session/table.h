@@ -142,8 +142,7 @@ struct twheel_page {
  * struct twheel_table - timers by number
  * @pages: one for each TWHEEL_PAGE_CHUNKS chunks. NULL before the first start
  * @nr_indexes: chunks that there may be
- * @empty: the chunk that was last to become empty, and may have been used
- *	since, or NULL
+ * @empty: a chunk that is kept empty, and may have been used since, or NULL
  * @first_free: no page below this one has an entry that is NULL
  * @partial: chunks with a free timer. Kernel's numbers only
  */
