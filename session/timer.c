@@ -112,16 +112,14 @@ static ktime_t due_time(const struct twheel_session *s,
 	return ut->timer.node.expires * s->tick_ns;
 }
 
-/* Set where the session's clock is read once for a whole run, before it. */
-#ifndef TWHEEL_CLOCK_STANDS
-#define TWHEEL_CLOCK_STANDS	0
+/* The session's clock, in a host that reads it once for a whole run of the wheel. */
+#ifndef TWHEEL_RUN_NS
+#define TWHEEL_RUN_NS(s)	((void)(s), 0)
 #endif
 
 static u64 expiry_time(const struct twheel_session *s)
 {
-	u64 now = ktime_get_ns();
-
-	return TWHEEL_CLOCK_STANDS ? now : twheel_session_time(s, now);
+	return TWHEEL_RUN_NS(s) ?: twheel_session_time(s, ktime_get_ns());
 }
 
 /* The timer has expired: it is unread from now on. */
@@ -156,7 +154,7 @@ static void session_expired(struct twheel_timer *timer)
 	if (has_word(s, ut) && heed_word(s, ut, due_time(s, ut)))
 		goto unlock;
 	now = expiry_time(s);
-	if (!TWHEEL_CLOCK_STANDS && has_word(s, ut) && heed_word(s, ut, now))
+	if (!TWHEEL_RUN_NS(s) && has_word(s, ut) && heed_word(s, ut, now))
 		goto unlock;
 	queue_event(s, ut, now);
 unlock:

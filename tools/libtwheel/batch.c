@@ -3,7 +3,6 @@
  * Many operations by one system call
  */
 #include <errno.h>
-#include <stdlib.h>
 
 #include "libtwheel.h"
 
@@ -36,7 +35,8 @@ int twheel_batch_new(struct twheel *t, unsigned int size, struct twheel_batch **
 
 	if (!size || size > BATCH_MAX)
 		return -EINVAL;
-	made = calloc(1, sizeof(*made) + size * (sizeof(made->ops[0]) + sizeof(made->old[0])));
+	made = libtwheel_alloc(1, sizeof(*made) + size * (sizeof(made->ops[0]) +
+							  sizeof(made->old[0])));
 	if (!made)
 		return -ENOMEM;
 	made->t = t;

@@ -5,7 +5,9 @@
 #ifndef LIBTWHEEL_H
 #define LIBTWHEEL_H
 
+#include <errno.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <sys/types.h>
 
 #include "process/process.h"
@@ -21,6 +23,16 @@
 /* The longest interval, and the latest deadline. */
 #define LIBTWHEEL_NS_MAX	(~(__u64)0 >> 1)
 
+/* As calloc(3), but for errno. */
+static inline void *libtwheel_alloc(size_t nr, size_t size)
+{
+	int saved = errno;
+	void *memory = calloc(nr, size);
+
+	errno = saved;
+	return memory;
+}
+
 /**
  * struct session - all of a session
  * @head: what programs see
@@ -28,7 +40,7 @@
  *	and stops take a short way. NULL otherwise
  * @process: the session, if it is in the process, and not the kernel's
  * @event_size: size of the program's struct twheel_event
- * @pid: the process that has mapped the words. A child of it has not
+ * @forks: number of forks that had led to this process when the session was opened
  * @mapped: bytes of the kernel's words that are mapped
  */
 struct session {
@@ -36,7 +48,7 @@ struct session {
 	struct twheel_session *alone;
 	struct twheel_process *process;
 	size_t event_size;
-	pid_t pid;
+	unsigned int forks;
 	size_t mapped;
 };
 

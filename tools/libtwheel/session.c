@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -57,6 +58,39 @@ static int map_words(struct session *session, size_t size)
 	return 0;
 }
 
+/*
+ * A process id does not tell a child from its parent: the first process of a PID
+ * namespace may have a child with the same id, in another namespace.
+ */
+static unsigned int forks;
+static int watch_error;
+
+static void count_fork(void)
+{
+	forks++;
+}
+
+static void watch_forks(void)
+{
+	watch_error = -pthread_atfork(NULL, NULL, count_fork);
+}
+
+/* Returns 0 or -ENOMEM. */
+static int note_forks(struct session *session)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, watch_forks);
+	session->forks = forks;
+	return watch_error;
+}
+
+/* Test whether another process has opened the session, and this one is a child of it. */
+static bool is_copy(const struct session *session)
+{
+	return session->forks != forks;
+}
+
 static int use_words(struct session *session, __u32 nr)
 {
 	struct twheel *t = &session->head;
@@ -84,13 +118,13 @@ static int attach(struct session *session)
 		return -EINVAL;
 	/* An older module does not say it. */
 	t->clock = info.clock ? (clockid_t)info.clock : CLOCK_MONOTONIC;
-	session->pid = getpid();
-	return use_words(session, info.shared_ids);
+	ret = note_forks(session);
+	return ret ?: use_words(session, info.shared_ids);
 }
 
 int twheel_attach_sized(struct twheel **t, int fd, size_t event_size)
 {
-	struct session *session = calloc(1, sizeof(*session));
+	struct session *session = libtwheel_alloc(1, sizeof(*session));
 	int ret;
 
 	if (!session)
@@ -175,7 +209,16 @@ static bool is_missing(int error)
 	}
 }
 
-static int open_backend(struct session *session, unsigned int flags)
+/* The clock of a session in the process. SETUP refuses one that is unknown. */
+static clockid_t clock_of(const struct twheel_setup *setup, size_t setup_size)
+{
+	if (setup && setup_size > offsetof(struct twheel_setup, clock) &&
+	    setup->clock == TWHEEL_CLOCK_BOOTTIME)
+		return CLOCK_BOOTTIME;
+	return CLOCK_MONOTONIC;
+}
+
+static int open_backend(struct session *session, unsigned int flags, clockid_t clock)
 {
 	int ret;
 
@@ -184,7 +227,7 @@ static int open_backend(struct session *session, unsigned int flags)
 		if (flags & TWHEEL_OPEN_KERNEL || !is_missing(ret))
 			return ret;
 	}
-	ret = twheel_process_open(&session->process, flags & TWHEEL_OPEN_ONE_THREAD);
+	ret = twheel_process_open(&session->process, flags & TWHEEL_OPEN_ONE_THREAD, clock);
 	if (ret)
 		return ret;
 	session->head.fd = twheel_process_fd(session->process);
@@ -195,7 +238,7 @@ static int open_backend(struct session *session, unsigned int flags)
 static void close_backend(struct session *session)
 {
 	if (session->process)
-		twheel_process_close(session->process);
+		twheel_process_close(session->process, is_copy(session));
 	else
 		close(session->head.fd);
 }
@@ -208,11 +251,11 @@ int twheel_open_flags_sized(struct twheel **t, const struct twheel_setup *setup,
 
 	if (ret)
 		return ret;
-	session = calloc(1, sizeof(*session));
+	session = libtwheel_alloc(1, sizeof(*session));
 	if (!session)
 		return -ENOMEM;
 	session->event_size = event_size;
-	ret = open_backend(session, flags);
+	ret = open_backend(session, flags, clock_of(setup, setup_size));
 	if (ret)
 		goto err_session;
 	ret = setup_session(session, setup, setup_size);
@@ -244,7 +287,7 @@ void twheel_close(struct twheel *t)
 	if (!t)
 		return;
 	/* In a child another mapping may be at this address. */
-	if (session->mapped && session->pid == getpid())
+	if (session->mapped && !is_copy(session))
 		munmap(t->words, session->mapped);
 	close_backend(session);
 	free(session);

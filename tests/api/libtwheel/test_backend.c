@@ -557,6 +557,110 @@ TEST(a_child_closes_and_nothing_happens)
 	twheel_close(t);
 }
 
+static struct twheel *slow_reader;
+
+static void meanwhile(void)
+{
+	struct twheel_event events[2];
+
+	sleep_until(twheel_now() + 60 * MS);
+	ASSERT_EQ(2, twheel_read(slow_reader, events, 2));
+}
+
+/* A reader that is preempted between the clock and the lock, while another one reads. */
+TEST_ALONE_TOO(no_event_is_from_before_its_deadline)
+{
+	struct twheel *t = open_in_process(0, flags);
+	struct twheel_event event;
+	__u64 soon = twheel_now() + 10 * MS;
+
+	ASSERT_EQ(0, twheel_start_at(t, 1, soon, 11));
+	ASSERT_EQ(0, twheel_start_at(t, 2, soon + 40 * MS, 22));
+	ASSERT_EQ(0, twheel_start_at(t, 3, soon + 40 * MS, 33));
+	sleep_until(soon + 2 * MS);
+	expect_before(soon + 40 * MS);
+	slow_reader = t;
+	wrap_clock = meanwhile;
+	ASSERT_EQ(1, twheel_read(t, &event, 1));
+	ASSERT_EQ(33, event.user_data);
+	ASSERT_LE(event.deadline_ns, event.expired_ns);
+	twheel_close(t);
+}
+
+/* An event loop has the descriptor. */
+TEST(another_clock_comes_too_late)
+{
+	struct twheel_setup setup = { .flags = TWHEEL_SETUP_PRIVATE, .tick_ns = 2 * MS };
+	struct epoll_event ready = { .events = EPOLLIN };
+	struct twheel *t = open_in_process(0, 0);
+	int epoll = epoll_create1(0);
+
+	ASSERT_EQ(0, epoll_ctl(epoll, EPOLL_CTL_ADD, twheel_fd(t), &ready));
+	ASSERT_EQ(0, twheel_command(t, TWHEEL_IOC_SETUP, &setup));
+	setup.clock = TWHEEL_CLOCK_BOOTTIME;
+	ASSERT_EQ(-EBUSY, twheel_command(t, TWHEEL_IOC_SETUP, &setup));
+	setup.clock = 3;
+	ASSERT_EQ(-EINVAL, twheel_command(t, TWHEEL_IOC_SETUP, &setup));
+	ASSERT_EQ(0, twheel_start(t, 1, MS, 11));
+	ASSERT_EQ(1, epoll_wait(epoll, &ready, 1, 60000));
+	twheel_close(t);
+	setup.clock = TWHEEL_CLOCK_BOOTTIME;
+	ASSERT_EQ(0, twheel_open_flags(&t, &setup, TWHEEL_OPEN_PROCESS));
+	setup.clock = 0;
+	ASSERT_EQ(-EBUSY, twheel_command(t, TWHEEL_IOC_SETUP, &setup));
+	ASSERT_EQ(CLOCK_BOOTTIME, t->clock);
+	close(epoll);
+	twheel_close(t);
+}
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+static __u64 resident(void)
+{
+	FILE *file = fopen("/proc/self/statm", "r");
+	unsigned long pages;
+
+	ASSERT_TRUE(file);
+	ASSERT_EQ(1, fscanf(file, "%*u %lu", &pages));
+	fclose(file);
+	return (__u64)pages * getpagesize();
+}
+
+TEST(stopped_timers_leave_no_memory)
+{
+	struct twheel *t = open_in_process(0, 0);
+	const char *preload = getenv("LD_PRELOAD");
+	__u64 before = resident(), full, id;
+
+	if (preload && strstr(preload, "vgpreload"))
+		test_skip("valgrind keeps memory that is freed");
+	for (id = 0; id < 500000; id++)
+		ASSERT_EQ(0, twheel_start(t, id, HOUR + id * MS, id));
+	full = resident();
+	for (id = 0; id < 500000; id++)
+		ASSERT_EQ(0, twheel_stop(t, id));
+	ASSERT_LE((resident() - before) * 2, full - before);
+	twheel_close(t);
+}
+
+TEST(no_memory_is_no_errno)
+{
+	struct rlimit none = { .rlim_cur = 0, .rlim_max = RLIM_INFINITY };
+	struct twheel *t = open_in_process(0, 0);
+	const char *preload = getenv("LD_PRELOAD");
+	struct twheel_batch *batch;
+
+	if (preload && strstr(preload, "vgpreload"))
+		test_skip("valgrind takes memory of its own");
+	ASSERT_EQ(0, setrlimit(RLIMIT_AS, &none));
+	errno = 0;
+	ASSERT_EQ(-ENOMEM, twheel_batch_new(t, 65536, &batch));
+	ASSERT_EQ(0, errno);
+	none.rlim_cur = RLIM_INFINITY;
+	ASSERT_EQ(0, setrlimit(RLIMIT_AS, &none));
+	twheel_close(t);
+}
+#endif
+
 /* Others do not see it, as it is no session of theirs. */
 TEST(it_cannot_be_attached)
 {

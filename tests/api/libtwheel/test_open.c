@@ -2,8 +2,11 @@
 /*
  * Opening, attaching to, closing a session
  */
+#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -196,6 +199,123 @@ TEST(a_child_attaches)
 		in_the_child(t);
 	expect_child(pid);
 	ASSERT_EQ(333, twheel_word(t, 3));
+	twheel_close(t);
+}
+
+static int over;
+
+static void *uses_it(void *data)
+{
+	struct twheel_event events[16];
+	struct twheel *t = data;
+	__u64 i;
+
+	for (i = 0; !__atomic_load_n(&over, __ATOMIC_RELAXED); i++) {
+		ASSERT_LE(0, twheel_restart(t, i % 1000, MS + i % 7 * MS, 0));
+		if (i % 64 == 0)
+			ASSERT_LE(0, twheel_read(t, events, 16));
+	}
+	return NULL;
+}
+
+/* As Python's multiprocessing does. */
+TEST(a_child_closes_what_a_thread_uses)
+{
+	struct twheel *t = open_default();
+	pthread_t threads[2];
+	unsigned int i;
+	pid_t pid;
+
+	fflush(stdout);
+	for (i = 0; i < 2; i++)
+		threads[i] = thread_run(uses_it, t);
+	for (i = 0; i < 200; i++) {
+		pid = fork();
+		ASSERT_LE(0, pid);
+		if (!pid) {
+			alarm(20);
+			twheel_close(t);
+			_exit(0);
+		}
+		expect_child(pid);
+	}
+	__atomic_store_n(&over, 1, __ATOMIC_RELAXED);
+	for (i = 0; i < 2; i++)
+		thread_join(threads[i]);
+	expect_balance(twheel_fd(t));
+	twheel_close(t);
+}
+
+/* The first process of a PID namespace may have such a child, in another namespace. */
+static void has_a_child_of_its_pid(void)
+{
+	struct twheel *t = open_words(10);
+	pid_t pid, parent = getpid();
+	char *mine;
+
+	ASSERT_EQ(0, unshare(CLONE_NEWPID));
+	pid = fork();
+	ASSERT_LE(0, pid);
+	if (!pid) {
+		ASSERT_EQ(parent, getpid());
+		mine = mmap(t->words, 4096, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+		ASSERT_TRUE(mine == (char *)t->words);
+		twheel_close(t);
+		*mine = 1;
+		_exit(0);
+	}
+	expect_child(pid);
+	twheel_close(t);
+	_exit(0);
+}
+
+TEST(a_child_of_the_same_pid)
+{
+	pid_t pid;
+
+	needs_kernel("nothing is mapped");
+	fflush(stdout);
+	ASSERT_EQ(0, unshare(CLONE_NEWPID));
+	pid = fork();
+	ASSERT_LE(0, pid);
+	if (!pid)
+		has_a_child_of_its_pid();
+	expect_child(pid);
+}
+
+TEST(without_a_structure_it_is_efault)
+{
+	const unsigned long commands[] = {
+		TWHEEL_IOC_INFO, TWHEEL_IOC_SETUP, TWHEEL_IOC_START, TWHEEL_IOC_STOP,
+		TWHEEL_IOC_GET, TWHEEL_IOC_SUBMIT, TWHEEL_IOC_LIST, TWHEEL_IOC_DRAIN,
+		TWHEEL_IOC_STATS,
+	};
+	struct twheel *t = open_default();
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(commands); i++)
+		ASSERT_EQ(-EFAULT, twheel_command(t, commands[i], NULL));
+	EXPECT_STATS(twheel_fd(t), .started = 0);
+	twheel_close(t);
+}
+
+/* A caller of any size has the first bytes of what there is. */
+TEST(info_of_any_size)
+{
+	struct twheel *t = open_default();
+	struct twheel_info all, some;
+	unsigned int size;
+
+	ASSERT_EQ(0, twheel_info(t, &all));
+	for (size = 8; size <= sizeof(all); size++) {
+		memset(&some, GARBAGE, sizeof(some));
+		ASSERT_EQ(0, twheel_command(t, _IOC(_IOC_READ | _IOC_WRITE, TWHEEL_IOC_MAGIC,
+						    _IOC_NR(TWHEEL_IOC_INFO), size), &some));
+		ASSERT_EQ(0, memcmp(&all, &some, size));
+		ASSERT_TRUE(size == sizeof(all) ||
+			    ((unsigned char *)&some)[size] == GARBAGE);
+	}
 	twheel_close(t);
 }
 

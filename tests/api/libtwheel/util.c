@@ -77,6 +77,23 @@ void __wrap_twheel_close(struct twheel *t)
 	__real_twheel_close(t);
 }
 
+void (*wrap_clock)(void);
+
+int __wrap_clock_gettime(clockid_t clock, struct timespec *now);
+int __real_clock_gettime(clockid_t clock, struct timespec *now);
+
+int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
+{
+	int ret = __real_clock_gettime(clock, now);
+	void (*hook)(void) = wrap_clock;
+
+	if (hook) {
+		wrap_clock = NULL;
+		hook();
+	}
+	return ret;
+}
+
 unsigned int timerfd_sets, mutex_locks;
 
 int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *spec,

@@ -15,6 +15,9 @@ extern unsigned long wrap_command;
 extern int (*wrap_ioctl)(int fd, unsigned long command, void *argument);
 int __real_ioctl(int fd, unsigned long command, ...);
 
+/* Called once, after the clock was read and before the reader has the time. */
+extern void (*wrap_clock)(void);
+
 /* Calls that a session in the process has made. */
 extern unsigned int timerfd_sets, mutex_locks;
 

@@ -185,16 +185,18 @@ static inline void list_del_init(struct list_head *entry)
 
 /* Memory. */
 
+/* musl has one in <limits.h>. */
+#undef PAGE_SIZE
 #define PAGE_SIZE		4096UL
 #define GFP_KERNEL_ACCOUNT	0
 #define __GFP_RETRY_MAYFAIL	0
 #define __GFP_NOWARN		0
 #define SLAB_ACCOUNT		0
 
-#define kvzalloc(size, gfp)	calloc(1, size)
-#define kzalloc(size, gfp)	calloc(1, size)
-#define kvcalloc(n, size, gfp)	calloc(n, size)
-#define kcalloc(n, size, gfp)	calloc(n, size)
+#define kvzalloc(size, gfp)	libtwheel_alloc(1, size)
+#define kzalloc(size, gfp)	libtwheel_alloc(1, size)
+#define kvcalloc(n, size, gfp)	libtwheel_alloc(n, size)
+#define kcalloc(n, size, gfp)	libtwheel_alloc(n, size)
 #define kvfree(p)		free(p)
 #define kfree(p)		free(p)
 #define kvfree_rcu(p, field)	free(p)
@@ -214,9 +216,13 @@ struct kmem_cache;
 
 static inline void *twheel_process_piece(size_t alignment, size_t size)
 {
+	int saved = errno;
 	void *p;
 
-	return posix_memalign(&p, alignment, size) ? NULL : p;
+	if (posix_memalign(&p, alignment, size))
+		p = NULL;
+	errno = saved;
+	return p;
 }
 
 /* The arrays of an xarray are not needed, only how it has numbers as pointers. */
@@ -255,11 +261,13 @@ static inline void *xa_mk_value(unsigned long value)
  * @alone: one thread uses the session, so that nobody takes @mutex. Constant
  * @quiet_ns: a deadline after it concerns nobody but the wheel: somebody comes
  *	before. KTIME_MAX if that is not known. Guarded by this lock
+ * @run_ns: time of the wheel's last run, on the session's clock. Guarded by this lock
  */
 typedef struct twheel_process_lock {
 	pthread_mutex_t mutex;
 	bool alone;
 	ktime_t quiet_ns;
+	u64 run_ns;
 } spinlock_t;
 
 static inline void spin_lock_init(spinlock_t *lock)
@@ -267,6 +275,7 @@ static inline void spin_lock_init(spinlock_t *lock)
 	pthread_mutex_init(&lock->mutex, NULL);
 	lock->alone = false;
 	lock->quiet_ns = KTIME_MAX;
+	lock->run_ns = 0;
 }
 
 static inline void spin_lock_bh(spinlock_t *lock)
@@ -373,11 +382,9 @@ static inline ktime_t ktime_mono_to_any(ktime_t mono, int offset)
 	return mono - now + (s64)boot.tv_sec * NSEC_PER_SEC + boot.tv_nsec;
 }
 
-/* On the session's clock, when this thread last had the wheel expire its due timers. */
-static __thread u64 twheel_process_expired_ns
-	__attribute__((tls_model("initial-exec")));
-#define ktime_get_ns()		twheel_process_expired_ns
-#define TWHEEL_CLOCK_STANDS	1
+/* The wheel runs at one time, which expire() of process.c reads. */
+#define TWHEEL_RUN_NS(s)	((s)->lock.run_ns)
+#define ktime_get_ns()		((u64)ktime_get())
 
 /* User space. */
 
@@ -396,8 +403,16 @@ static __thread u64 twheel_process_expired_ns
 #define unsafe_put_user(x, p, label) \
 	do { *(p) = (x); if (0) goto label; } while (0)
 #define put_user(x, p)		(*(p) = (x), 0)
-#define copy_to_user(to, from, size)	(memcpy(to, from, size), 0)
 #define clear_user(to, size)	(memset(to, 0, size), 0)
+
+/* Returns how many bytes could not be copied. */
+static inline size_t copy_to_user(void *to, const void *from, size_t size)
+{
+	if (!to)
+		return size;
+	memcpy(to, from, size);
+	return 0;
+}
 
 /* Returns 1 if all is 0. */
 static inline int check_zeroed_user(const void *from, size_t size)
@@ -415,6 +430,8 @@ static inline int copy_struct_from_user(void *to, size_t size, const void *from,
 {
 	size_t known = min(size, usize);
 
+	if (!from)
+		return -EFAULT;
 	if (usize > size && !check_zeroed_user((const char *)from + size, usize - size))
 		return -E2BIG;
 	memcpy(to, from, known);

@@ -17,19 +17,21 @@
  * struct twheel_process - a session in the process
  * @file: the session, as an open file
  * @session: the session. Constant
- * @fd: the timerfd, on the session's clock. Constant
+ * @fd: the timerfd. Constant
+ * @clock: its clock, and that of the session once it is set up. Constant
  * @set_ns: when @fd is to fire, but for @session->wake_ns. U64_MAX for never.
  *	Written with the session's lock held. No timer is due before that
  * @fired: @fd is readable, or will be in @session->wake_ns. As @set_ns
- * @seen_ns: when the wheel was looked after last. Guarded by the session's lock
+ * @armed: the wheel's @armed that @fd is set for. Guarded by the session's lock
  */
 struct twheel_process {
 	struct file file;
 	struct twheel_session *session;
 	int fd;
+	clockid_t clock;
 	bool fired;
 	u64 set_ns;
-	u64 seen_ns;
+	u64 armed;
 };
 
 static void set_timerfd(struct twheel_process *p, u64 ns)
@@ -60,10 +62,11 @@ static u64 armed_ns(const struct twheel_base *base)
 /* Make @fd readable when it has to be, and not before. Session's lock held. */
 static noinline void settle_locked(struct twheel_process *p)
 {
-	u64 armed = armed_ns(&p->session->wheel->base);
+	const struct twheel_base *base = &p->session->wheel->base;
+	u64 armed = armed_ns(base);
 
-	twheel_wheel_earlier = false;
-	if (p->session->events.first || (p->fired && armed <= p->seen_ns)) {
+	p->armed = base->armed;
+	if (p->session->events.first || (p->fired && armed <= p->session->lock.run_ns)) {
 		if (!p->fired || (p->session->wake_ns && p->set_ns))
 			set_timerfd(p, 0);
 		WRITE_ONCE(p->fired, true);
@@ -71,20 +74,15 @@ static noinline void settle_locked(struct twheel_process *p)
 		set_timerfd(p, armed);
 		WRITE_ONCE(p->fired, false);
 	}
-	if (p->session->wheel->base.scheme.type == TWHEEL_HIER)
+	if (base->scheme.type == TWHEEL_HIER)
 		p->session->lock.quiet_ns = min_t(u64, armed, KTIME_MAX);
 }
 
-/*
- * The end of each call. Another thread may have settled meanwhile what this one has
- * to, or is about to: both look at all there is.
- */
-static __always_inline void settle(struct twheel_process *p)
+/* Settle what a call has changed, and release the session's lock. */
+static __always_inline void settle_and_unlock(struct twheel_process *p)
 {
-	if (likely(!twheel_wheel_earlier && !READ_ONCE(p->fired)))
-		return;
-	spin_lock_bh(&p->session->lock);
-	settle_locked(p);
+	if (unlikely(p->fired || p->session->wheel->base.armed != p->armed))
+		settle_locked(p);
 	spin_unlock_bh(&p->session->lock);
 }
 
@@ -96,17 +94,18 @@ static __always_inline void settle(struct twheel_process *p)
 static void expire(struct twheel_process *p, u64 unread)
 {
 	struct twheel_session *s = p->session;
-	ktime_t now = twheel_session_time(s, ktime_get());
+	u64 now = twheel_session_time(s, ktime_get());
 	bool done = false;
 
-	if ((u64)now < READ_ONCE(p->set_ns))
+	if (now < READ_ONCE(p->set_ns))
 		return;
 	spin_lock_bh(&s->lock);
-	if ((u64)now >= p->set_ns) {
+	if (now >= p->set_ns) {
 		WRITE_ONCE(p->fired, true);
-		p->seen_ns = now;
+		/* Another thread may have run the wheel since the clock was read. */
+		s->lock.run_ns = max(s->lock.run_ns, now);
 		while (!done && s->stats.unread < unread)
-			done = twheel_wheel_expire(&s->wheel->base, now,
+			done = twheel_wheel_expire(&s->wheel->base, s->lock.run_ns,
 						   min_t(u64, unread - s->stats.unread, U32_MAX));
 	}
 	spin_unlock_bh(&s->lock);
@@ -129,36 +128,27 @@ static bool shows_expiries(unsigned long command)
 /* INFO says where the session is. read(2) of its descriptor is the timerfd's. */
 static void note_process(unsigned long command, struct twheel_info *info)
 {
-	if (_IOC_SIZE(command) < offsetofend(struct twheel_info, features))
-		return;
-	info->features |= TWHEEL_FEATURE_PROCESS;
-	info->features &= ~TWHEEL_FEATURE_NOWAIT;
+	size_t size = min_t(size_t, _IOC_SIZE(command), sizeof(*info));
+	struct twheel_info all = {};
+
+	memcpy(&all, info, size);
+	all.features |= TWHEEL_FEATURE_PROCESS;
+	all.features &= ~TWHEEL_FEATURE_NOWAIT;
+	memcpy(info, &all, size);
 }
 
-/* A timerfd has one clock. If SETUP asks for the other one, another takes its place. */
-static int set_up(struct twheel_process *p, unsigned long command, void *argument)
+/* Programs may poll the timerfd, whose clock never changes. */
+static bool changes_clock(const struct twheel_process *p, unsigned long command,
+			  const struct twheel_setup *setup)
 {
-	const struct twheel_setup *setup = argument;
 	clockid_t clock = CLOCK_MONOTONIC;
-	int fd = -1, saved = errno, ret;
 
-	if (setup && _IOC_SIZE(command) >= offsetofend(struct twheel_setup, clock) &&
-	    setup->clock == CLOCK_BOOTTIME)
-		clock = CLOCK_BOOTTIME;
-	if (clock != p->session->clock) {
-		fd = timerfd_create(clock, TFD_NONBLOCK | TFD_CLOEXEC);
-		ret = -errno;
-		errno = saved;
-		if (fd < 0)
-			return ret;
-	}
-	ret = twheel_ioctl(&p->file, command, (unsigned long)argument);
-	if (fd < 0)
-		return ret;
-	if (!ret)
-		dup3(fd, p->fd, O_CLOEXEC);
-	close(fd);
-	return ret;
+	if (!setup || _IOC_SIZE(command) < sizeof(__u64))
+		return false;
+	if (_IOC_SIZE(command) >= offsetofend(struct twheel_setup, clock) && setup->clock)
+		clock = setup->clock;
+	return clock != p->clock &&
+	       (clock == CLOCK_MONOTONIC || clock == CLOCK_BOOTTIME);
 }
 
 /**
@@ -167,7 +157,7 @@ static int set_up(struct twheel_process *p, unsigned long command, void *argumen
  * @command: TWHEEL_IOC_*
  * @argument: as there
  *
- * Return: as there, a negative errno for an error.
+ * Return: as there, a negative errno for an error. -EBUSY also for another clock.
  */
 int twheel_process_command(struct twheel_process *p, unsigned long command,
 			   void *argument)
@@ -176,13 +166,13 @@ int twheel_process_command(struct twheel_process *p, unsigned long command,
 
 	if (command != TWHEEL_IOC_START && shows_expiries(command))
 		expire(p, U64_MAX);
-	if (BARE(command) == BARE(TWHEEL_IOC_SETUP))
-		ret = set_up(p, command, argument);
-	else
-		ret = twheel_ioctl(&p->file, command, (unsigned long)argument);
+	if (BARE(command) == BARE(TWHEEL_IOC_SETUP) && changes_clock(p, command, argument))
+		return -EBUSY;
+	ret = twheel_ioctl(&p->file, command, (unsigned long)argument);
 	if (!ret && BARE(command) == BARE(TWHEEL_IOC_INFO))
 		note_process(command, argument);
-	settle(p);
+	spin_lock_bh(&p->session->lock);
+	settle_and_unlock(p);
 	return ret;
 }
 
@@ -304,8 +294,7 @@ static __always_inline int twheel_process_start(struct twheel_process *p,
 		ret = start_with_room(s, start, now, id);
 	else if (ret >= 0)
 		*id = start.id;
-	spin_unlock_bh(&s->lock);
-	settle(p);
+	settle_and_unlock(p);
 	return ret;
 }
 
@@ -326,8 +315,7 @@ static __always_inline int twheel_process_stop(struct twheel_process *p, u64 id,
 	spin_lock_bh(&s->lock);
 	if (likely(twheel_session_has_number(s, id)))
 		ret = stop_locked(s, id, flags);
-	spin_unlock_bh(&s->lock);
-	settle(p);
+	settle_and_unlock(p);
 	return ret;
 }
 
@@ -349,7 +337,11 @@ ssize_t twheel_process_read(struct twheel_process *p, void *to, size_t size)
 	expire(p, max(size / sizeof(struct twheel_event), (size_t)1));
 	iov_iter_ubuf(&iter, ITER_DEST, to, size);
 	ret = twheel_read_iter(&iocb, &iter);
-	settle(p);
+	/* expire() sets @fired before there is an event. */
+	if (READ_ONCE(p->fired)) {
+		spin_lock_bh(&p->session->lock);
+		settle_and_unlock(p);
+	}
 	return ret;
 }
 
@@ -380,18 +372,21 @@ __u64 *twheel_process_words(const struct twheel_process *p)
  * twheel_process_open - open a session in the process
  * @process: out: the session
  * @alone: one thread at a time uses it, so that it needs no lock
+ * @clock: the clock that SETUP will have
  *
  * Return: 0, -ENOMEM, or a negative errno of timerfd_create(2).
  */
-int twheel_process_open(struct twheel_process **process, bool alone)
+int twheel_process_open(struct twheel_process **process, bool alone, clockid_t clock)
 {
-	struct twheel_process *p = calloc(1, sizeof(*p));
+	struct twheel_process *p = kzalloc(sizeof(*p), GFP_KERNEL_ACCOUNT);
 	int saved = errno, ret = -ENOMEM;
 
 	if (!p)
 		return ret;
 	p->set_ns = U64_MAX;
-	p->fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+	p->armed = U64_MAX;
+	p->clock = clock;
+	p->fd = timerfd_create(clock, TFD_NONBLOCK | TFD_CLOEXEC);
 	if (p->fd < 0) {
 		ret = -errno;
 		errno = saved;
@@ -416,13 +411,26 @@ err_process:
 	return ret;
 }
 
+/* Test in a copy of a process whether no thread was using the session when it was made. */
+static bool is_whole(struct twheel_session *s)
+{
+	if (s->lock.alone || pthread_mutex_trylock(&s->lock.mutex))
+		return false;
+	pthread_mutex_unlock(&s->lock.mutex);
+	return true;
+}
+
 /**
  * twheel_process_close - close a session
  * @p: the session
+ * @copied: this process is a child, which has a copy of the session. Its memory stays
+ *	unless it is known to be consistent
  */
-void twheel_process_close(struct twheel_process *p)
+void twheel_process_close(struct twheel_process *p, bool copied)
 {
 	close(p->fd);
+	if (copied && !is_whole(p->session))
+		return;
 	twheel_session_close(p->session);
 	free(p);
 }

@@ -13,8 +13,9 @@ struct twheel_process;
 struct twheel_session;
 struct twheel_start;
 
-static int twheel_process_open(struct twheel_process **process, bool alone);
-static void twheel_process_close(struct twheel_process *process);
+static int twheel_process_open(struct twheel_process **process, bool alone,
+			       clockid_t clock);
+static void twheel_process_close(struct twheel_process *process, bool copied);
 static int twheel_process_command(struct twheel_process *process,
 				  unsigned long command, void *argument);
 static inline int twheel_process_start_shortly(struct twheel_session *alone,

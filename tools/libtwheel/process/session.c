@@ -43,7 +43,7 @@ static struct twheel_session_wheel *make_wheel(const struct twheel_config *confi
 	struct twheel_session_wheel *shared;
 	struct twheel *wheel;
 
-	shared = calloc(1, struct_size(shared, prepared, 1));
+	shared = kzalloc(struct_size(shared, prepared, 1), GFP_KERNEL_ACCOUNT);
 	if (!shared)
 		return ERR_PTR(-ENOMEM);
 	wheel = twheel_create(config);
@@ -135,7 +135,7 @@ twheel_session_words_make(struct twheel_session *s, u32 nr)
 	int saved = errno;
 	u64 *all;
 
-	words = calloc(1, struct_size(words, pages, nr_pages));
+	words = kzalloc(struct_size(words, pages, nr_pages), GFP_KERNEL_ACCOUNT);
 	if (!words)
 		return ERR_PTR(-ENOMEM);
 	all = mmap(NULL, nr_pages * PAGE_SIZE, PROT_READ | PROT_WRITE,

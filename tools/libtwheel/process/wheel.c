@@ -48,10 +48,6 @@ struct twheel {
 	struct twheel_base base;
 };
 
-/* A call of this thread has set @armed of a base to an earlier tick. */
-static __thread bool twheel_wheel_earlier
-	__attribute__((tls_model("initial-exec")));
-
 /* The wheel of a session without one of its own, also until that is made. */
 static struct twheel twheel_wheel_standard = {
 	.config = { .tick_ns = TICK_NS_DEFAULT, .clock = CLOCK_MONOTONIC },
@@ -113,13 +109,13 @@ struct twheel *twheel_create(const struct twheel_config *config)
 
 	if (ret)
 		return ERR_PTR(ret);
-	wheel = calloc(1, sizeof(*wheel));
+	wheel = kzalloc(sizeof(*wheel), GFP_KERNEL_ACCOUNT);
 	if (!wheel)
 		return ERR_PTR(-ENOMEM);
 	scheme = &wheel->base.scheme;
 	nr = twheel_scheme_slots(checked.scheme, checked.slots);
-	scheme->slots = calloc(nr, sizeof(*scheme->slots));
-	scheme->occupied = calloc(BITS_TO_LONGS(nr), sizeof(long));
+	scheme->slots = kcalloc(nr, sizeof(*scheme->slots), GFP_KERNEL_ACCOUNT);
+	scheme->occupied = kcalloc(BITS_TO_LONGS(nr), sizeof(long), GFP_KERNEL_ACCOUNT);
 	if (!scheme->slots || !scheme->occupied) {
 		twheel_destroy(wheel);
 		return ERR_PTR(-ENOMEM);
@@ -167,7 +163,6 @@ static noinline void arm(struct twheel_base *base, struct twheel_node *node)
 		       base->scheme.clock + 1);
 
 	base->armed = min(base->armed, leave_alone(&base->scheme, tick));
-	twheel_wheel_earlier = true;
 }
 
 /* Nobody has come for a long time: there was nothing to do. */
@@ -360,7 +355,6 @@ static bool twheel_wheel_expire(struct twheel_base *base, ktime_t now,
 	struct twheel_node *node = NULL;
 	int work;
 
-	twheel_process_expired_ns = now;
 	do {
 		work = INT_MAX;
 		while (most && (node = twheel_scheme_pop(&base->scheme, target, &work)))
