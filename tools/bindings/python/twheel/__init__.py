@@ -8,14 +8,17 @@ Timers by the million through one file descriptor: libtwheel for Python
             print(event.id, event.user_data)
 
 All times are nanoseconds, a deadline is one of time.monotonic_ns(), or in a session with
-clock=CLOCK_BOOTTIME of time.clock_gettime_ns(time.CLOCK_BOOTTIME). A call that fails
-raises OSError with the errno that libtwheel(3) gives it, and ctypes.ArgumentError for a
-number that is too large or negative. t.fileno() is for select and event loops. For
-asyncio there is twheel.aio.
+clock=CLOCK_BOOTTIME of time.clock_gettime_ns(time.CLOCK_BOOTTIME). A time may be a float.
+A call that fails raises OSError with the errno that libtwheel(3) gives it: NoTimer, which
+is a KeyError too, for an id without a timer. An argument of a wrong type is a TypeError,
+and a number that is too large or negative a ValueError. t.fileno() is for select and
+event loops. For asyncio there is twheel.aio.
 """
 from __future__ import annotations
 
 import ctypes
+import importlib
+import time
 import weakref
 from typing import TYPE_CHECKING, Any, Iterator, List, NamedTuple, Optional, Tuple, Type, TypeVar
 
@@ -24,19 +27,25 @@ from ._library import (
     CLOCK_BOOTTIME, CLOCK_MONOTONIC, EVENT_PERIODIC, EVENT_SHUT, ID_ANY, MODE_PERIODIC,
     MODE_TICKLESS, SCHEME_HASHED, SCHEME_HIER, START_ABS, START_IDLE, START_QUIET,
     START_REPLACE, START_RESET, START_SHUT, START_SIGNAL, STATE_EXPIRED, STATE_PENDING,
-    WORD_NONE, WORD_STOP)
+    WORD_NONE, WORD_STOP, NoTimer)
 
 __all__ = [
-    "Twheel", "Batch", "Event", "Entry", "Info", "Op", "Stats", "MS", "SECOND",
+    "Twheel", "Batch", "Event", "Entry", "Info", "NoTimer", "Op", "Stats", "MS", "SECOND",
     "CLOCK_BOOTTIME", "CLOCK_MONOTONIC", "EVENT_PERIODIC", "EVENT_SHUT", "ID_ANY", "MODE_PERIODIC",
     "MODE_TICKLESS", "SCHEME_HASHED",
     "SCHEME_HIER", "START_ABS", "START_IDLE", "START_QUIET", "START_REPLACE", "START_RESET",
     "START_SHUT", "START_SIGNAL", "STATE_EXPIRED", "STATE_PENDING",
     "WORD_NONE", "WORD_STOP"]
 
-if not TYPE_CHECKING:
-    def __getattr__(name: str) -> int:
-        """Any other constant of <linux/twheel.h>, without its TWHEEL_."""
+__version__ = "0.9.0"
+
+if TYPE_CHECKING:
+    from . import aio as aio
+else:
+    def __getattr__(name: str) -> Any:
+        """twheel.aio, and any other constant of <linux/twheel.h>, without its TWHEEL_."""
+        if name == "aio":
+            return importlib.import_module("twheel.aio")
         if name.isupper() and name in vars(_library):
             return vars(_library)[name]
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -123,19 +132,26 @@ class Twheel:
     words has the word of each timer below shared_ids: words[timer] = deadline_ns pushes
     the timer back, without a system call. A slice of it that lives on keeps the
     session from being closed.
+
+    in_process=True is a session in the process, also where there is a /dev/twheel, and
+    in_process=False one of /dev/twheel. one_thread=True: one thread at a time uses it.
     """
     words: memoryview
 
     def __init__(self, *, shared_ids: int = 0, max_timers: int = 0, private: bool = False,
                  scheme: int = SCHEME_HIER, mode: int = MODE_PERIODIC, slots: int = 0,
-                 tick_ns: int = 0, clock: int = 0, wake_ns: int = 0):
+                 tick_ns: int = 0, clock: int = 0, wake_ns: int = 0,
+                 in_process: Optional[bool] = None, one_thread: bool = False):
         setup = _library.checked(_library.Setup, scheme=scheme, mode=mode, slots=slots,
                                  flags=_library.SETUP_PRIVATE if private else 0,
                                  tick_ns=tick_ns, max_timers=max_timers, shared_ids=shared_ids,
                                  clock=clock, wake_ns=wake_ns)
+        flags = _library.OPEN_ONE_THREAD if one_thread else 0
+        if in_process is not None:
+            flags |= _library.OPEN_PROCESS if in_process else _library.OPEN_KERNEL
         pointer = ctypes.c_void_p()
         _library.open_session(ctypes.byref(pointer), ctypes.byref(setup),
-                              ctypes.sizeof(setup), ctypes.sizeof(_library.Event))
+                              ctypes.sizeof(setup), ctypes.sizeof(_library.Event), flags)
         assert pointer.value
         self._handle = pointer.value
         head = _library.Head.from_address(self._handle)
@@ -173,25 +189,25 @@ class Twheel:
         in_process = self.info().features & _library.FEATURE_PROCESS
         return "process" if in_process else "kernel"
 
-    def start(self, timer: int, delay_ns: int, user_data: int = 0) -> bool:
+    def start(self, timer: int, delay_ns: float, user_data: int = 0) -> bool:
         """Start a timer, or restart it. True if it was pending."""
         return bool(_library.start(self._t, timer, delay_ns, user_data))
 
-    def start_at(self, timer: int, deadline_ns: int, user_data: int = 0) -> bool:
+    def start_at(self, timer: int, deadline_ns: float, user_data: int = 0) -> bool:
         """The same with a deadline."""
         return bool(_library.start_at(self._t, timer, deadline_ns, user_data))
 
-    def start_periodic(self, timer: int, delay_ns: int, period_ns: int,
+    def start_periodic(self, timer: int, delay_ns: float, period_ns: float,
                        user_data: int = 0) -> bool:
         """The same, and it goes on when its event is read."""
         return bool(_library.start_periodic(self._t, timer, delay_ns, period_ns, user_data))
 
-    def start_any(self, delay_ns: int, user_data: int = 0) -> int:
+    def start_any(self, delay_ns: float, user_data: int = 0) -> int:
         """Start a timer, and return the id that was chosen for it."""
         return self.start_flags(ID_ANY, delay_ns, 0, user_data, 0)[0]
 
-    def start_flags(self, timer: int, expires_ns: int, period_ns: int = 0, user_data: int = 0,
-                    flags: int = 0, slack_ns: int = 0) -> tuple[int, bool]:
+    def start_flags(self, timer: int, expires_ns: float, period_ns: float = 0, user_data: int = 0,
+                    flags: int = 0, slack_ns: float = 0) -> tuple[int, bool]:
         """
         Start a timer with START_ABS, START_REPLACE: its id, True if it was pending. It may
         be due by slack_ns later, at a tick where timers meet.
@@ -202,21 +218,21 @@ class Twheel:
         pending = _library.start_slack(*start, slack_ns) if slack_ns else _library.start_flags(*start)
         return chosen[0], bool(pending)
 
-    def start_idle(self, timer: int, fd: int, idle_ns: int, user_data: int = 0,
+    def start_idle(self, timer: int, fd: int, idle_ns: float, user_data: int = 0,
                    flags: int = 0) -> tuple[int, bool]:
         """A timer that is due when the TCP socket fd has received nothing for so long."""
         return self.start_flags(timer, idle_ns, 0, user_data, flags | START_IDLE, fd)
 
-    def start_signal(self, timer: int, expires_ns: int, fd: int, period_ns: int = 0,
+    def start_signal(self, timer: int, expires_ns: float, fd: int, period_ns: float = 0,
                      user_data: int = 0, flags: int = 0) -> tuple[int, bool]:
         """A timer that adds 1 to the eventfd fd when it expires."""
         return self.start_flags(timer, expires_ns, period_ns, user_data, flags | START_SIGNAL, fd)
 
-    def restart(self, timer: int, delay_ns: int, user_data: int = 0) -> bool:
+    def restart(self, timer: int, delay_ns: float, user_data: int = 0) -> bool:
         """The same as start() whatever its state is: an unread event is withdrawn."""
         return bool(_library.restart(self._t, timer, delay_ns, user_data))
 
-    def push(self, timer: int, deadline_ns: int, user_data: int = 0) -> None:
+    def push(self, timer: int, deadline_ns: float, user_data: int = 0) -> None:
         """Another deadline for a timer that runs: a store if that is not before its word."""
         _library.push(self._t, timer, deadline_ns, user_data)
 
@@ -246,22 +262,29 @@ class Twheel:
 
     def read(self, count: int = 64) -> List[Event]:
         """The next events, none if there are none."""
-        events = (_library.Event * count)()
+        events = _library.events(count)
         got = _library.read(self._t, events, count)
         return [_tuple(Event, event) for event in events[:got]]
 
-    def wait(self, timeout_ns: int = -1, count: int = 64) -> List[Event]:
-        """The same, after at most that time."""
-        events = (_library.Event * count)()
-        got = _library.wait(self._t, events, count, timeout_ns)
-        return [_tuple(Event, event) for event in events[:got]]
+    def wait(self, timeout_ns: Optional[float] = None, count: int = 64) -> List[Event]:
+        """The same, after at most that time: without end for None or less than 0."""
+        left = -1 if timeout_ns is None or timeout_ns < 0 else timeout_ns
+        end = time.monotonic_ns() + left
+        events = _library.events(count)
+        while True:
+            try:
+                got = _library.wait(self._t, events, count, left)
+                return [_tuple(Event, event) for event in events[:got]]
+            except InterruptedError:
+                # The handler has run, and has raised nothing.
+                left = left if left < 0 else max(end - time.monotonic_ns(), 0)
 
     def get(self, timer: int) -> Optional[Entry]:
         """Look at a timer: None if it is neither pending nor its event unread."""
         entry = _library.checked(_library.Entry, id=timer)
         try:
             _library.get(self._t, entry)
-        except FileNotFoundError:
+        except NoTimer:
             return None
         return _tuple(Entry, entry)
 
@@ -329,16 +352,16 @@ class Batch:
         ops = (_library.batch_op(self._handle, i).contents for i in range(count))
         return [Op(op.opcode, op.id, op.result) for op in ops]
 
-    def start(self, timer: int, delay_ns: int, user_data: int = 0) -> List[Op]:
+    def start(self, timer: int, delay_ns: float, user_data: int = 0) -> List[Op]:
         """Add what Twheel.start() does."""
         return self.start_flags(timer, delay_ns, 0, user_data, 0)
 
-    def start_at(self, timer: int, deadline_ns: int, user_data: int = 0) -> List[Op]:
+    def start_at(self, timer: int, deadline_ns: float, user_data: int = 0) -> List[Op]:
         """Add what Twheel.start_at() does."""
         return self.start_flags(timer, deadline_ns, 0, user_data, START_ABS)
 
-    def start_flags(self, timer: int, expires_ns: int, period_ns: int = 0, user_data: int = 0,
-                    flags: int = 0, slack_ns: int = 0) -> List[Op]:
+    def start_flags(self, timer: int, expires_ns: float, period_ns: float = 0, user_data: int = 0,
+                    flags: int = 0, slack_ns: float = 0) -> List[Op]:
         """Add what Twheel.start_flags() does."""
         start = (self._batch, timer, expires_ns, period_ns, user_data, flags)
         return self._results(_library.batch_start_slack(*start, slack_ns) if slack_ns

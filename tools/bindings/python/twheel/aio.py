@@ -17,7 +17,7 @@ from . import Event, Twheel
 
 class AsyncTwheel(Twheel):
     """
-    A Twheel for the tasks of one event loop. close() ends "async for".
+    A Twheel for the tasks of one event loop at a time. close() ends "async for".
 
     A task that is cancelled while it waits has taken no event.
     """
@@ -27,21 +27,23 @@ class AsyncTwheel(Twheel):
         return self
 
     def close(self) -> None:
-        if self._readable:
-            self._wake()
+        self._wake()
         super().close()
 
     def _wake(self) -> None:
-        assert self._readable
-        self._readable.get_loop().remove_reader(self._fd)
-        self._readable.set_result(None)
-        self._readable = None
+        readable, self._readable = self._readable, None
+        # A loop that was closed has forgotten its readers, and its tasks do not go on.
+        if readable and not readable.get_loop().is_closed():
+            readable.get_loop().remove_reader(self._fd)
+            readable.set_result(None)
 
     async def events(self, count: int = 64) -> list[Event]:
         """The next events, at least one: wait for it."""
+        loop = asyncio.get_running_loop()
         while not (events := self.read(count)):
+            if self._readable and self._readable.get_loop() is not loop:
+                self._wake()
             if not self._readable:
-                loop = asyncio.get_running_loop()
                 self._readable = loop.create_future()
                 loop.add_reader(self._fd, self._wake)
             # Others may wait for the same: they go on if this one is cancelled.
