@@ -47,14 +47,12 @@ public class BindingTest {
     @Test
     public void setups() {
         Twheel.Setup setup = new Twheel.Setup().flags(Twheel.SETUP_PRIVATE).clock(Twheel.CLOCK_BOOTTIME)
-            .wakeNs(1000).wakeEvents(3);
+            .wakeNs(1000);
         try (Twheel t = new Twheel(setup)) {
             Twheel.Info info = t.info();
             assertEquals(Twheel.CLOCK_BOOTTIME, info.clock());
             assertEquals(1000, info.wakeNs());
-            assertEquals(3, info.wakeEvents());
         }
-        fails(EINVAL, () -> new Twheel(new Twheel.Setup().wakeEvents(3)));
     }
 
     @Test
