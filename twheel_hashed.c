@@ -136,8 +136,10 @@ void twheel_hashed_leave(struct twheel_scheme *s, struct twheel_node *node)
  * @s: the scheme
  * @node: a pending node
  * @expires: its new expiry tick
+ *
+ * Return: whether the node moved.
  */
-void twheel_hashed_restart(struct twheel_scheme *s, struct twheel_node *node,
+bool twheel_hashed_restart(struct twheel_scheme *s, struct twheel_node *node,
 			   u64 expires)
 {
 	u32 nr = slot_for(s, node->expires);
@@ -147,9 +149,10 @@ void twheel_hashed_restart(struct twheel_scheme *s, struct twheel_node *node,
 	/* As in twheel_scheme_refresh(). */
 	WRITE_ONCE(node->expires, expires);
 	if (stays)
-		return;
+		return false;
 	twheel_hashed_leave(s, node);
 	place(s, node);
+	return true;
 }
 
 /* The hand leaves slot @nr, whose nodes are all of later rounds. */

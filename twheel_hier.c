@@ -437,19 +437,21 @@ static u64 first_tick(const struct twheel_slot *slot)
 }
 
 /*
- * As twheel_scheme_next_due(). Before @recheck no outer level has anything to do, and so
- * the next tick is that of a slot of level 0.
+ * As twheel_scheme_next_due(). Before @recheck no outer level has anything to do: the next
+ * tick is that of a slot of level 0.
  */
 u64 twheel_hier_next_due(struct twheel_scheme *s, int most)
 {
 	struct twheel_slot *slot;
 	u64 next;
 
+	if (s->level || !is_empty(twheel_hier_due_slot(s)))
+		return s->clock;
 	for (;;) {
-		next = twheel_hier_next(s);
+		next = s->clock + next_occupied(s, 0);
+		if (next == s->clock || next >= s->recheck)
+			return twheel_hier_next(s);
 		slot = twheel_hier_slot(s, 0, next);
-		if (next <= s->clock || next >= s->recheck || is_empty(slot))
-			return next;
 		do {
 			if (first_tick(slot) <= next || !most--)
 				return next;

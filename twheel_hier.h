@@ -120,7 +120,7 @@ static __always_inline bool twheel_hier_stays(struct twheel_scheme *s,
 	       twheel_slot_may_stay(twheel_hier_slot(s, 0, tick), node);
 }
 
-static __always_inline void twheel_hier_restart(struct twheel_scheme *s,
+static __always_inline bool twheel_hier_restart(struct twheel_scheme *s,
 						struct twheel_node *node,
 						u64 expires)
 {
@@ -129,9 +129,24 @@ static __always_inline void twheel_hier_restart(struct twheel_scheme *s,
 	/* As in twheel_scheme_refresh(). */
 	WRITE_ONCE(node->expires, expires);
 	if (stays)
-		return;
+		return false;
 	twheel_slot_leave(node);
 	twheel_hier_place(s, node, expires);
+	return true;
+}
+
+/*
+ * A slot of level 0 needs attention at its node's tick. An outer slot is begun less than
+ * two of its widths before that.
+ */
+static __always_inline bool twheel_hier_can_wait(const struct twheel_scheme *s,
+						 u64 tick, u64 until)
+{
+	u64 ahead = tick - until;
+	u32 level = (ahead >= 2 << TWHEEL_HIER_BITS) +
+		    (ahead >= 2 << 2 * TWHEEL_HIER_BITS);
+
+	return tick >= until && tick < s->reach[level];
 }
 
 static inline struct twheel_slot *

@@ -43,7 +43,7 @@
 #include "twheel_slot.h"
 
 void twheel_hashed_start(struct twheel_scheme *s, struct twheel_node *node);
-void twheel_hashed_restart(struct twheel_scheme *s, struct twheel_node *node,
+bool twheel_hashed_restart(struct twheel_scheme *s, struct twheel_node *node,
 			   u64 expires);
 void twheel_hashed_leave(struct twheel_scheme *s, struct twheel_node *node);
 struct twheel_node *twheel_hashed_pop(struct twheel_scheme *s, u64 target,
@@ -118,14 +118,16 @@ static inline bool twheel_scheme_refresh(struct twheel_scheme *s,
 	return true;
 }
 
-/* Give a pending node a tick that twheel_scheme_refresh() has refused. */
-static inline void twheel_scheme_restart(struct twheel_scheme *s,
+/*
+ * Give a pending node a tick that twheel_scheme_refresh() has refused. Returns whether the
+ * node moved. If it stays in its slot, the next tick is the same as before.
+ */
+static inline bool twheel_scheme_restart(struct twheel_scheme *s,
 					 struct twheel_node *node, u64 expires)
 {
 	if (likely(s->type == TWHEEL_HIER))
-		twheel_hier_restart(s, node, expires);
-	else
-		twheel_hashed_restart(s, node, expires);
+		return twheel_hier_restart(s, node, expires);
+	return twheel_hashed_restart(s, node, expires);
 }
 
 /*
@@ -253,6 +255,17 @@ static inline u64 twheel_scheme_wakeup(const struct twheel_scheme *s,
 	if (likely(s->type == TWHEEL_HIER))
 		return twheel_hier_wakeup(s, node);
 	return node->expires;
+}
+
+/*
+ * Returns whether a wheel that sleeps until @until can sleep on when a node is started for
+ * @tick: twheel_scheme_wakeup() is not earlier then. False if that is not known at once.
+ */
+static __always_inline bool
+twheel_scheme_can_wait(const struct twheel_scheme *s, u64 tick, u64 until)
+{
+	return likely(s->type == TWHEEL_HIER) ?
+	       twheel_hier_can_wait(s, tick, until) : tick >= until;
 }
 
 /* Move the clock of a scheme with no pending node on to @clock. */

@@ -10,9 +10,8 @@
  * Dozing. An hrtimer that fires every tick need not be programmed by a start, but
  * keeps an idle CPU from sleeping. So after some empty ticks in a row a base
  * dozes: the hrtimer is set for the next slot that needs attention. The first
- * start that is due earlier wakes the base. So do many that are due later, because
- * each has to look at armed_tick. A tickless base is the case of one empty tick.
- * It dozes after each run, and a start that is due earlier only sets the hrtimer.
+ * start that is due earlier wakes the base. A tickless base is the case of one empty
+ * tick. It dozes after each run, and a start that is due earlier only sets the hrtimer.
  *
  * When its CPU goes offline a base hands its timers on to one that is online.
  */
@@ -36,9 +35,6 @@ const struct debug_obj_descr twheel_base_debug_descr = {
 };
 
 /* Programming the hrtimer. */
-
-/* A dozing base is woken by so many starts that are due later. */
-#define STARTS_PER_DOZE	16
 
 /*
  * It fires every tick from now on. Ticks that it has dozed through were not
@@ -99,12 +95,6 @@ static void kick(struct twheel_base *base)
 								    &base->kick));
 }
 
-static bool wakes_by_number(struct twheel_base *base)
-{
-	return base->doze > 1 && base->armed_tick &&
-	       ++base->late_starts >= STARTS_PER_DOZE;
-}
-
 /*
  * Timers have been placed that need the hrtimer at @tick: is it set for later?
  * Its present time is early enough for all other timers, so that nobody looks
@@ -112,7 +102,7 @@ static bool wakes_by_number(struct twheel_base *base)
  */
 void twheel_base_arm(struct twheel_base *base, u64 tick)
 {
-	if (tick >= base->armed_tick && !wakes_by_number(base))
+	if (tick >= base->armed_tick)
 		return;
 	if (base->cpu == smp_processor_id())
 		program_hrtimer(base, tick);

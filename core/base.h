@@ -101,7 +101,6 @@ struct twheel_counters {
  * @empty: runs in a row that expired nothing, at most @doze
  * @late_ns: lateness of a timer with an @offset_ns of 0 that expires now, plus 1.
  *	Only the hrtimer's function has it, for the tick that it is at
- * @late_starts: starts since the hrtimer was set for a doze that are due later
  * @kicked: @kick is on its way to the CPU
  * @armed_tick: the tick that a dozing base's hrtimer is set for. U64_MAX
  *	while it is off. 0 while a start need not look at it: it fires every
@@ -141,7 +140,6 @@ struct twheel_base {
 	u32 doze;
 	clockid_t clock;
 	u32 empty;
-	u32 late_starts;
 	u32 late_ns;
 	bool online;
 	bool prepared;

@@ -360,7 +360,6 @@ static ktime_t next_run(struct twheel_base *base, const struct tick_run *run,
 	bool passed_over = base->waited && !run->limit_ns;
 
 	base->armed_tick = U64_MAX;
-	base->late_starts = 0;
 	base->waited = false;
 	if (base->cpu == TWHEEL_NO_CPU || !base->scheme.pending)
 		return KTIME_MAX;

@@ -243,6 +243,14 @@ static __always_inline void insert(struct twheel_base *base,
 	twheel_base_start(base, timer, expires, offset_ns);
 }
 
+/* Returns whether the hrtimer is off or may be set too late for a timer that is started. */
+static __always_inline bool sleeps_too_long(const struct twheel_base *base,
+					    u64 expires)
+{
+	return unlikely(base->armed_tick) &&
+	       !twheel_scheme_can_wait(&base->scheme, expires, base->armed_tick);
+}
+
 /*
  * As insert(), with the hrtimer off, or sleeping and maybe for too
  * long. Returns the tick for twheel_base_arm().
@@ -263,9 +271,9 @@ static noinline void restart_asleep(struct twheel_base *base,
 {
 	if (expires < base->armed_tick)
 		twheel_base_wake(base);
-	twheel_scheme_restart(&base->scheme, &timer->node, expires);
-	twheel_base_arm(base, twheel_scheme_wakeup(&base->scheme,
-						   &timer->node));
+	if (twheel_scheme_restart(&base->scheme, &timer->node, expires))
+		twheel_base_arm(base, twheel_scheme_wakeup(&base->scheme,
+							   &timer->node));
 }
 
 /* To an earlier tick, or in a scheme that moves restarted timers. */
@@ -362,8 +370,8 @@ static __always_inline int start(struct twheel_base *base,
 		twheel_unlock_base(base, flags);
 		return 1;
 	}
-	if (unlikely(base->local != cpu || !timer->fn || base->armed_tick ||
-		     is_noted(base, timer)))
+	if (unlikely(base->local != cpu || !timer->fn ||
+		     sleeps_too_long(base, expires) || is_noted(base, timer)))
 		return start_slow(base, timer, expires, offset_ns,
 				  TWHEEL_NO_CPU, flags);
 	/* As start_noted(): on this CPU the callback does not run meanwhile. */
@@ -774,7 +782,7 @@ start_request(struct twheel_base *base, struct twheel_request *r, u64 *wakeup)
 			*wakeup = U64_MAX;
 			base = move_to_base(base, timer, cpu);
 		}
-		if (unlikely(base->armed_tick))
+		if (unlikely(sleeps_too_long(base, expires)))
 			*wakeup = min(*wakeup, insert_asleep(base, timer, expires,
 							     offset_ns));
 		else

@@ -22,8 +22,8 @@
  * code core/timer.c start_noted b081a093
  * code core/timer.c is_started 96932973
  * code core/timer.c start_slow 9f45f267
- * code core/timer.c start 203fc25e
- * code core/timer.c start_request 112d278d
+ * code core/timer.c start 2a0dd05d
+ * code core/timer.c start_request 9f89ae1d
  * code core/timer.c restart_request bb7cb1a5
  * code core/timer.c stop_request 87d80766
  * code core/timer.c twheel_restart_at 3fd26c1a
@@ -35,7 +35,7 @@
  * code core/base.h twheel_base_stop 004f681d
  * code core/tick.c expire_timer a235f1ce
  * code core/tick.c expire_timers 72083b44
- * accepted: Its code is those of three changes, each of which the model was held against.
+ * accepted: starts that can wait neither program the hrtimer nor count
  *
  * right
  * broken STOP_BLIND: assertion violated (seen[

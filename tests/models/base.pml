@@ -22,7 +22,7 @@
  * code core/timer.c twheel_lock_base 7de26716
  * code core/timer.c move_to_base 4f2ee710
  * code core/timer.c start_slow 53a43c04
- * code core/timer.c start 174c83dd
+ * code core/timer.c start 5c25caf4
  * code core/timer.c twheel_start_on 37353864
  * code core/timer.c twheel_stop 8ebdfd49
  * code core/timer.c start_request d273accf
@@ -35,7 +35,7 @@
  * code core/base.c twheel_base_offline 18b48c6d
  * code core/tick.c expire_timer db508e7e
  * code core/wheel.c twheel_wheel_create_default db86d1c5
- * accepted: Its code is those of three changes, each of which the model was held against.
+ * accepted: starts that can wait neither program the hrtimer nor count
  *
  * right
  * broken RECHECK: assertion violated

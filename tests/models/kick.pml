@@ -15,31 +15,30 @@
  * hrtimer that is queued keeps its time. A kick is never refused.
  *
  * Left out: slots. A node that has to be moved is one that is due earlier. There
- * are two timers, started within three ticks. Starts that wake a dozing base by
- * their number need two, not sixteen. A run that yields comes back at the next
- * tick. The CPU stays online: see base.pml for hotplug. Steps are in order on all
+ * are two timers, started within three ticks. A run that yields comes back at the next
+ * tick. A start that can wait is one whose tick is not earlier than armed_tick. The CPU stays online: see base.pml for hotplug. Steps are in order on all
  * CPUs. All that is shared is under the base's lock.
  *
  * code core/base.c end_doze 9113fb05
  * code core/base.c program_hrtimer f3b2a078
  * code core/base.c twheel_kicked 9d39f4e0
  * code core/base.c kick 3e0a247e
- * code core/base.c wakes_by_number fc1b8b88
- * code core/base.c twheel_base_arm f8daeaa0
+ * code core/base.c twheel_base_arm c1394bc4
  * code core/base.c twheel_base_wake df436eb9
- * code core/base.c put_timers 8c493972
- * code core/timer.c insert_asleep d59894c8
+ * code core/base.c put_timers c9cff7f7
+ * code core/timer.c sleeps_too_long c8e1b01f
+ * code core/timer.c insert_asleep fcf46635
  * code core/timer.c restart_and_move 5c553528
- * code core/timer.c restart_asleep 3c4f8f82
- * code core/timer.c start_slow 8af25ea5
- * code core/timer.c start 4db31aa7
- * code core/timer.c start_request 894daff0
- * code core/tick.c next_run c38a177a
+ * code core/timer.c restart_asleep 436d9a89
+ * code core/timer.c start_slow c10b29f4
+ * code core/timer.c start a02d6445
+ * code core/timer.c start_request 64b483ac
+ * code core/tick.c next_run 94263b3d
  * code core/tick.c set_next_run 2fce0f6e
  * code core/tick.c put_off 28a86e2f
  * code core/tick.c run_tick c16f39b2
  * code core/tick.c twheel_tick 1e652cfc
- * accepted: Its code is those of three changes, each of which the model was held against.
+ * accepted: starts that can wait are in it, and those counted by number are gone
  *
  * right DOZE=0
  * right DOZE=1
@@ -53,12 +52,12 @@
  * broken LOOK_EARLY DOZE=0: assertion violated (lock||
  * broken DUE_LATER DOZE=2: assertion violated (expires
  * broken ARM_FIRST DOZE=1: assertion violated (lock||
+ * broken WAITS_WHILE_OFF DOZE=1: assertion violated (lock||
  */
 
 #define OFF	15		/* U64_MAX */
 #define TICKS	3
 #define NONE	OFF		/* no timer is pending */
-#define NUMBER	2		/* STARTS_PER_DOZE */
 
 byte now;
 byte due[2] = NONE;		/* the ticks of pending timers */
@@ -68,7 +67,6 @@ byte armed_tick = OFF;
 byte reached;
 byte clock;
 byte empties;			/* base->empty */
-byte late_starts;
 bool kicked;
 
 bool queued;			/* the hrtimer */
@@ -85,6 +83,13 @@ byte done;
 #define NEXT		MIN(due[0], due[1])
 #define SAFE		(NEXT == NONE || will_look || kick_queued || kick_runs || \
 			 (queued && (expires <= NEXT || armed_tick == 0 && expires <= set_at + 1)))
+
+/* Not sleeps_too_long(): the hrtimer is set for the timer's tick or earlier. */
+#ifdef BROKEN_WAITS_WHILE_OFF
+#define CAN_WAIT(tick)	(armed_tick == 0 || armed_tick == OFF || (tick) >= armed_tick)
+#else
+#define CAN_WAIT(tick)	(armed_tick == 0 || (tick) >= armed_tick)
+#endif
 
 /* To be used in an atomic sequence. */
 inline acquire()
@@ -125,19 +130,10 @@ inline program(first)
 inline arm(cpu, tick)
 {
 	if
-	:: tick >= armed_tick ->
-		if
-		:: DOZE > 1 && armed_tick && late_starts < NUMBER -> late_starts++
-		:: else
-		fi
-	:: else
-	fi;
-	if
 #ifdef BROKEN_OFF_ONLY
 	:: armed_tick != OFF
 #endif
-	:: tick >= armed_tick &&
-	   !(DOZE > 1 && armed_tick && late_starts >= NUMBER)
+	:: tick >= armed_tick
 	:: else ->
 		if
 		:: cpu == 0 -> program(tick)
@@ -162,8 +158,8 @@ inline call(cpu, t)
 		:: ticks = 2
 		fi;
 		if
-		:: due[t] == NONE && armed_tick == 0 -> due[t] = now + ticks
-		:: due[t] == NONE && armed_tick != 0 ->
+		:: due[t] == NONE && CAN_WAIT(now + ticks) -> due[t] = now + ticks
+		:: due[t] == NONE && !CAN_WAIT(now + ticks) ->
 			if
 			:: armed_tick == OFF && NEXT == NONE ->
 				clock = MAX(clock, now);
@@ -251,7 +247,6 @@ inline next_run()
 			if
 			:: empties + 1 < DOZE || DOZE == 0
 			:: else ->
-				late_starts = 0;
 				armed_tick = NEXT;
 				next = armed_tick
 			fi

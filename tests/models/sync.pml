@@ -34,8 +34,8 @@
  * code core/timer.c wait_for_callback 0a57b3c3
  * code core/timer.c stop_sync 58b70102
  * code core/timer.c start_slow e39ab08b
- * code core/timer.c start 0ce82c32
- * accepted: Its code is those of three changes, each of which the model was held against.
+ * code core/timer.c start 82c0c280
+ * accepted: starts that can wait neither program the hrtimer nor count
  *
  * right
  * right MOVES

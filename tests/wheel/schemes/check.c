@@ -141,6 +141,8 @@ void twheel_check_set(struct twheel_check *c, u32 id, u64 expires)
 	struct twheel_check_timer *timer = &c->timers[id];
 	struct list_head link = timer->node.link;
 	u64 before = timer->node.expires;
+	bool waits = c->t->ops->wheel &&
+		     twheel_scheme_can_wait(&c->t->s, expires, c->armed);
 
 	c->wakeups = 0;
 	if (twheel_oracle_pending(&timer->entry)) {
@@ -152,7 +154,8 @@ void twheel_check_set(struct twheel_check *c, u32 id, u64 expires)
 		twheel_oracle_start(&c->o, &timer->entry, expires);
 		timer->node.expires = expires;
 		c->t->ops->start(c->t, &timer->node);
-		check_arm(c, &timer->node);
+		if (!waits)
+			check_arm(c, &timer->node);
 	}
 	c->ops++;
 	check_state(c, id);
