@@ -52,11 +52,11 @@ static u32 timers_limit(void)
 static int check_setup(const struct twheel_setup *setup)
 {
 	if (setup->flags & ~TWHEEL_SETUP_PRIVATE ||
+	    setup->mode != TWHEEL_MODE_PERIODIC ||
 	    setup->max_timers > timers_limit())
 		return -EINVAL;
 	if (!(setup->flags & TWHEEL_SETUP_PRIVATE) &&
-	    (setup->scheme || setup->mode || setup->slots || setup->tick_ns ||
-	     setup->clock))
+	    (setup->scheme || setup->slots || setup->tick_ns || setup->clock))
 		return -EINVAL;
 	if (setup->reserved2)
 		return -EINVAL;

@@ -42,8 +42,8 @@ static bool same_config(const struct twheel_config *a,
 			const struct twheel_config *b)
 {
 	return a->name == b->name && a->scheme == b->scheme &&
-	       a->mode == b->mode && a->tick_ns == b->tick_ns &&
-	       a->slots == b->slots && a->clock == b->clock;
+	       a->tick_ns == b->tick_ns && a->slots == b->slots &&
+	       a->clock == b->clock;
 }
 
 static struct list_head *wheels_of(const struct twheel_session *s)
@@ -154,8 +154,7 @@ static void fill_in(struct twheel_config *config,
 {
 	if (!config->tick_ns)
 		config->tick_ns = standard->tick_ns;
-	config->doze = config->mode == TWHEEL_TICKLESS ? 1 :
-		       standard->mode == TWHEEL_TICKLESS ? TWHEEL_DOZE_DEFAULT :
+	config->doze = standard->mode == TWHEEL_TICKLESS ? TWHEEL_DOZE_DEFAULT :
 							   standard->doze;
 }
 
@@ -188,7 +187,6 @@ twheel_session_wheel_private(struct twheel_session *s,
 		.hidden		= true,
 		.uid		= s->nice ? INVALID_UID : s->user->uid,
 		.scheme		= setup->scheme,
-		.mode		= setup->mode,
 		.tick_ns	= setup->tick_ns,
 		.slots		= setup->slots,
 		.clock		= setup->clock,

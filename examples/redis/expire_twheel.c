@@ -348,7 +348,6 @@ void expireTwheelInit(void)
 	struct twheel_setup setup = {
 		.flags		= TWHEEL_SETUP_PRIVATE,
 		.scheme		= TWHEEL_SCHEME_HIER,
-		.mode		= TWHEEL_MODE_TICKLESS,
 		.tick_ns	= TICK_NS,
 		.shared_ids	= timers ? strtoul(timers, NULL, 10) + 1 : TIMERS,
 	};

@@ -76,7 +76,7 @@ static void make_setup(struct fuzz_thread *t, void *body)
 		return;
 	setup->flags = TWHEEL_SETUP_PRIVATE;
 	setup->scheme = fuzz_below(t, 3);
-	setup->mode = fuzz_below(t, 2);
+	setup->mode = fuzz_percent(t, 5);
 	setup->clock = fuzz_percent(t, 90) ?
 		       fuzz_below(t, 2) * TWHEEL_CLOCK_BOOTTIME :
 		       fuzz_below(t, 12);

@@ -33,6 +33,9 @@ static const struct {
 	{ TWHEEL_FEATURE_IDLE, "idle" },
 };
 
+/* By number. */
+static const char * const modes[] = { "periodic", "tickless", NULL };
+
 #define NR_FEATURES	ARRAY_SIZE(features)
 
 /* The first line of a file in sysfs. Returns false if it cannot be read. */
@@ -110,7 +113,7 @@ static void print_json(const struct twheel_info *info, const char *version)
 	}
 	json_close(']');
 	json_string("scheme", name_of(ctl_schemes, info->scheme));
-	json_string("mode", name_of(ctl_modes, info->mode));
+	json_string("mode", name_of(modes, info->mode));
 	json_number("tick_ns", info->tick_ns);
 	json_number("slots", info->slots);
 	json_number("max_timers", info->max_timers);
@@ -154,7 +157,7 @@ static void print_text(const struct twheel_info *info, const char *version)
 	putchar('\n');
 	title("\nwheel of a session");
 	print_line("scheme", name_of(ctl_schemes, info->scheme));
-	print_line("mode", name_of(ctl_modes, info->mode));
+	print_line("mode", name_of(modes, info->mode));
 	print_line("tick", out_time(info->tick_ns));
 	if (info->slots)
 		print_number("slots", info->slots);

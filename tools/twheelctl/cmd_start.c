@@ -93,7 +93,6 @@ enum {
 	OPTION_WAKE,
 	OPTION_TICK,
 	OPTION_SCHEME,
-	OPTION_MODE,
 	OPTION_CLOCK,
 };
 
@@ -113,8 +112,6 @@ static const struct argp_option option_list[] = {
 	  1 },
 	{ "scheme", OPTION_SCHEME, "SCHEME", 0,
 	  "On a private wheel: " SCHEMES, 1 },
-	{ "mode", OPTION_MODE, "MODE", 0,
-	  "On a private wheel: periodic, tickless", 1 },
 	{ "clock", OPTION_CLOCK, "CLOCK", 0,
 	  "On a private wheel: monotonic, boottime", 1 },
 	{ }
@@ -122,7 +119,6 @@ static const struct argp_option option_list[] = {
 
 /* By number. */
 const char * const ctl_schemes[] = { "hier", "hashed", NULL };
-const char * const ctl_modes[] = { "periodic", "tickless", NULL };
 static const char * const clocks[] = { "monotonic", "boottime", NULL };
 
 /* The number of a name in a list that ends with NULL. */
@@ -184,10 +180,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPTION_SCHEME:
 		setup->flags = TWHEEL_SETUP_PRIVATE;
 		setup->scheme = find_name(state, arg, ctl_schemes);
-		return 0;
-	case OPTION_MODE:
-		setup->flags = TWHEEL_SETUP_PRIVATE;
-		setup->mode = find_name(state, arg, ctl_modes);
 		return 0;
 	case OPTION_CLOCK:
 		setup->flags = TWHEEL_SETUP_PRIVATE;

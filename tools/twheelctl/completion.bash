@@ -27,7 +27,6 @@ _twheelctl()
 		words=$(ARGP_HELP_FMT=rmargin=1000 "$1" start --help 2>/dev/null |
 			sed -n 's/.*--scheme=.*: //p' | tr -d ,)
 		;;
-	--mode) words='periodic tickless' ;;
 	--clock) words='monotonic boottime' ;;
 	--sort) words='rate pending unread' ;;
 	--tick | --slack | --wake) words='100us 1ms 10ms' ;;
@@ -37,7 +36,7 @@ _twheelctl()
 	*)
 		case $command in
 		'') words="info start stat top list bench watch $words" ;;
-		start) words="1s 5s 1min --repeat --count --slack --wake --tick --scheme --mode --clock $words" ;;
+		start) words="1s 5s 1min --repeat --count --slack --wake --tick --scheme --clock $words" ;;
 		stat) words="--prometheus --cpus --interval --count $words" ;;
 		top) words="--delay --count --once --sort --no-cpus $words" ;;
 		bench) words="--timers --time $words" ;;

@@ -58,7 +58,6 @@ int cmd_watch(struct ctl_common *common, int argc, char **argv);
 
 /* Names of schemes and tick modes, each list with NULL at its end. */
 extern const char * const ctl_schemes[];
-extern const char * const ctl_modes[];
 
 /* The options of struct ctl_common. A command's parser hands it on as a child. */
 extern const struct argp_child ctl_common_argp[];

@@ -141,7 +141,7 @@ struct twheel_info {
  * struct twheel_setup - what TWHEEL_IOC_SETUP takes
  * @flags: %TWHEEL_SETUP_PRIVATE, or 0 for the default wheel
  * @scheme: TWHEEL_SCHEME_*, with %TWHEEL_SETUP_PRIVATE only
- * @mode: TWHEEL_MODE_*, with %TWHEEL_SETUP_PRIVATE only
+ * @mode: %TWHEEL_MODE_PERIODIC
  * @slots: slots of a hashed wheel, 2 to 2^20, rounded up to a power of two, or
  *	0 for the module's default. 0 for a hierarchical wheel
  * @tick_ns: length of a tick, 50000 (50 us) to 1000000000 (1 s). 0 is the

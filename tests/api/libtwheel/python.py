@@ -54,10 +54,10 @@ def wait_unread(t, count):
 
 def test_sessions():
     with twheel.Twheel(shared_ids=8, max_timers=100, private=True,
-                       mode=twheel.MODE_TICKLESS, tick_ns=2 * twheel.MS) as t:
+                       tick_ns=2 * twheel.MS) as t:
         info = t.info()
         assert (info.abi_version, info.mode, info.tick_ns, info.max_timers, info.shared_ids) == \
-            (1, twheel.MODE_TICKLESS, 2 * twheel.MS, 100, 8), info
+            (1, twheel.MODE_PERIODIC, 2 * twheel.MS, 100, 8), info
         number = t.fileno()
         os.fstat(number)
     fails_with(errno.EBADF, os.fstat, number)

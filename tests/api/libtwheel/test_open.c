@@ -41,7 +41,6 @@ TEST(with_a_setup)
 {
 	struct twheel_setup setup = {
 		.flags = TWHEEL_SETUP_PRIVATE,
-		.mode = TWHEEL_MODE_TICKLESS,
 		.tick_ns = 2 * MS,
 		.max_timers = 100,
 		.shared_ids = 10,
@@ -52,7 +51,7 @@ TEST(with_a_setup)
 	ASSERT_EQ(0, twheel_open(&t, &setup));
 	ASSERT_EQ(0, setup.event_size);
 	ASSERT_EQ(0, twheel_info(t, &info));
-	ASSERT_EQ(TWHEEL_MODE_TICKLESS, info.mode);
+	ASSERT_EQ(TWHEEL_MODE_PERIODIC, info.mode);
 	ASSERT_EQ(2 * MS, info.tick_ns);
 	ASSERT_EQ(100, info.max_timers);
 	ASSERT_EQ(10, info.shared_ids);

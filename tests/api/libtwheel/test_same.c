@@ -578,7 +578,7 @@ static void open_pair(struct pair *p)
 	struct twheel_setup setup = {
 		.flags = TWHEEL_SETUP_PRIVATE,
 		.scheme = one_in(p, 4),
-		.mode = below(p, 2),
+		.mode = one_in(p, 40),
 		.tick_ns = 50000 * (1 + below(p, 2)),
 		.max_timers = 16 + below(p, 32),
 		.shared_ids = below(p, 16),

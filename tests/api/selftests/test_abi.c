@@ -371,12 +371,12 @@ TEST(shorter_setup)
 	memset(&setup, GARBAGE, sizeof(setup));
 	setup.flags = TWHEEL_SETUP_PRIVATE;
 	setup.scheme = TWHEEL_SCHEME_HASHED;
-	setup.mode = TWHEEL_MODE_TICKLESS;
+	setup.mode = TWHEEL_MODE_PERIODIC;
 	setup.slots = 32;
 	ASSERT_EQ(0, tw_ioctl(fd, resized(TWHEEL_IOC_SETUP, 16), &setup));
 	ASSERT_EQ(0, tw_info(fd, &info));
 	ASSERT_EQ(TWHEEL_SCHEME_HASHED, info.scheme);
-	ASSERT_EQ(TWHEEL_MODE_TICKLESS, info.mode);
+	ASSERT_EQ(TWHEEL_MODE_PERIODIC, info.mode);
 	ASSERT_EQ(32, info.slots);
 }
 

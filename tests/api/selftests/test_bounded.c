@@ -114,7 +114,7 @@ static void expect_cascade_before(__u64 end)
  * The wheel goes to sleep with one timer in the slot, which can be moved when
  * the slot is due. The timers that follow need more time.
  */
-TEST(a_crowd_wakes_a_tickless_wheel_early)
+TEST(a_crowd_wakes_a_dozing_wheel_early)
 {
 	__u64 edge = next_outer_tick(), deadline = (edge + 100) * TICK_NS;
 	int fd = session_open();
@@ -124,10 +124,10 @@ TEST(a_crowd_wakes_a_tickless_wheel_early)
 	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){
 		.flags = TWHEEL_SETUP_PRIVATE,
 		.scheme = TWHEEL_SCHEME_HIER,
-		.mode = TWHEEL_MODE_TICKLESS,
 		.tick_ns = TICK_NS,
 	}));
 	ASSERT_EQ(0, tw_start_flags(fd, 0, deadline, TWHEEL_START_ABS, 0));
+	sleep_ns(10 * TICK_NS);
 	start_all(fd, BURST, deadline);
 	/* They are moved at up to 64 a tick. */
 	cascaded = counter("private", "cascaded");

@@ -56,7 +56,7 @@ static void expect_all(int fd)
 	}
 }
 
-static void hand_over(__u32 scheme, __u32 mode)
+static void hand_over(__u32 scheme)
 {
 	int fd = session_open_nonblock();
 	__u64 deadline = now_ns() + 2 * SECOND;
@@ -64,7 +64,7 @@ static void hand_over(__u32 scheme, __u32 mode)
 
 	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){
 		.flags = TWHEEL_SETUP_PRIVATE, .scheme = scheme,
-		.mode = mode, .tick_ns = 700 * US }));
+		.tick_ns = 700 * US }));
 	set_online(true);
 	pin_cpu(1);
 	for (i = 0; i < TIMERS; i++)
@@ -83,17 +83,12 @@ static void hand_over(__u32 scheme, __u32 mode)
 
 TEST(hierarchical_wheel_hands_over)
 {
-	hand_over(TWHEEL_SCHEME_HIER, TWHEEL_MODE_PERIODIC);
-}
-
-TEST(tickless_wheel_hands_over)
-{
-	hand_over(TWHEEL_SCHEME_HIER, TWHEEL_MODE_TICKLESS);
+	hand_over(TWHEEL_SCHEME_HIER);
 }
 
 TEST(hashed_wheel_hands_over)
 {
-	hand_over(TWHEEL_SCHEME_HASHED, TWHEEL_MODE_PERIODIC);
+	hand_over(TWHEEL_SCHEME_HASHED);
 }
 
 static __u64 started_on(int cpu)

@@ -148,8 +148,6 @@ static void on_all_clocks(int steps)
 	const struct twheel_setup setups[] = {
 		{ .flags = 0 },
 		{ .flags = TWHEEL_SETUP_PRIVATE, .clock = TWHEEL_CLOCK_BOOTTIME },
-		{ .flags = TWHEEL_SETUP_PRIVATE, .clock = TWHEEL_CLOCK_BOOTTIME,
-		  .mode = TWHEEL_MODE_TICKLESS },
 	};
 	unsigned int i;
 

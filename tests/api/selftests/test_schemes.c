@@ -28,14 +28,13 @@ struct program {
 	unsigned int pending;
 };
 
-static void setup(struct program *program, __u32 scheme, __u32 mode,
-		  __u32 slots, __u64 tick_ns)
+static void setup(struct program *program, __u32 scheme, __u32 slots,
+		  __u64 tick_ns)
 {
 	program->fd = session_open();
 	ASSERT_EQ(0, tw_setup(program->fd, (struct twheel_setup){
 		.flags = TWHEEL_SETUP_PRIVATE,
 		.scheme = scheme,
-		.mode = mode,
 		.slots = slots,
 		.tick_ns = tick_ns,
 	}));
@@ -128,11 +127,11 @@ static void equal_deadlines(int fd)
 	}
 }
 
-static void run(__u32 scheme, __u32 mode, __u32 slots, __u64 tick_ns)
+static void run(__u32 scheme, __u32 slots, __u64 tick_ns)
 {
 	static struct program program;
 
-	setup(&program, scheme, mode, slots, tick_ns);
+	setup(&program, scheme, slots, tick_ns);
 	start_and_stop(&program, now_ns() + LEAD);
 	proc_expect_balance(proc_text());
 	read_all(&program);
@@ -144,47 +143,37 @@ static void run(__u32 scheme, __u32 mode, __u32 slots, __u64 tick_ns)
 	proc_expect_balance(proc_text());
 }
 
-TEST(hier_periodic)
+TEST(hier)
 {
-	run(TWHEEL_SCHEME_HIER, TWHEEL_MODE_PERIODIC, 0, MS);
+	run(TWHEEL_SCHEME_HIER, 0, MS);
 }
 
-TEST(hier_tickless)
+TEST(hashed)
 {
-	run(TWHEEL_SCHEME_HIER, TWHEEL_MODE_TICKLESS, 0, MS);
-}
-
-TEST(hashed_periodic)
-{
-	run(TWHEEL_SCHEME_HASHED, TWHEEL_MODE_PERIODIC, 256, MS);
-}
-
-TEST(hashed_tickless)
-{
-	run(TWHEEL_SCHEME_HASHED, TWHEEL_MODE_TICKLESS, 256, MS);
+	run(TWHEEL_SCHEME_HASHED, 256, MS);
 }
 
 TEST(hier_shortest_tick)
 {
-	run(TWHEEL_SCHEME_HIER, TWHEEL_MODE_TICKLESS, 0, 50 * US);
+	run(TWHEEL_SCHEME_HIER, 0, 50 * US);
 }
 
 TEST(hier_odd_tick)
 {
-	run(TWHEEL_SCHEME_HIER, TWHEEL_MODE_PERIODIC, 0, 3333333);
+	run(TWHEEL_SCHEME_HIER, 0, 3333333);
 }
 
 TEST(hashed_fewest_slots)
 {
-	run(TWHEEL_SCHEME_HASHED, TWHEEL_MODE_PERIODIC, 2, MS);
+	run(TWHEEL_SCHEME_HASHED, 2, MS);
 }
 
 TEST(hashed_more_slots_than_ticks)
 {
-	run(TWHEEL_SCHEME_HASHED, TWHEEL_MODE_TICKLESS, 1 << 16, MS);
+	run(TWHEEL_SCHEME_HASHED, 1 << 16, MS);
 }
 
 TEST(hashed_odd_tick)
 {
-	run(TWHEEL_SCHEME_HASHED, TWHEEL_MODE_PERIODIC, 64, 777777);
+	run(TWHEEL_SCHEME_HASHED, 64, 777777);
 }

@@ -93,9 +93,6 @@ static void expect_scheme(__u32 scheme, __u32 slots)
 		.tick_ns = 500 * US,
 	};
 
-	setup.mode = TWHEEL_MODE_PERIODIC;
-	expect_wheel(setup);
-	setup.mode = TWHEEL_MODE_TICKLESS;
 	expect_wheel(setup);
 }
 
@@ -372,7 +369,7 @@ TEST(einval_scheme)
 TEST(einval_mode)
 {
 	expect_refused(EINVAL, (struct twheel_setup){
-		.flags = PRIVATE, .mode = TWHEEL_MODE_TICKLESS + 1 });
+		.flags = PRIVATE, .mode = TWHEEL_MODE_TICKLESS });
 	expect_refused(EINVAL, (struct twheel_setup){
 		.flags = PRIVATE, .mode = ~0U });
 }

@@ -634,12 +634,12 @@ TEST(on_wheels_of_all_kinds)
 	__u32 i;
 
 	need_words();
-	for (i = 0; i < 4; i++) {
+	for (i = 0; i < 2; i++) {
 		int fd = session_open_nonblock();
 
 		ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){
-			.flags = TWHEEL_SETUP_PRIVATE, .scheme = i / 2,
-			.mode = i % 2, .shared_ids = IDS }));
+			.flags = TWHEEL_SETUP_PRIVATE, .scheme = i,
+			.shared_ids = IDS }));
 		expect_carried(fd, map_words(fd, IDS) + 3, 3);
 		close(fd);
 	}

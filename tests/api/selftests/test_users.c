@@ -483,7 +483,7 @@ static long long set_up_what_is_refused(void)
 	ASSERT_EQ(0, setup_tick(fd, default_tick));
 	ASSERT_EQ(0, setup_tick(fd, 0));
 	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){
-		.flags = PRIVATE, .mode = TWHEEL_MODE_TICKLESS }));
+		.flags = PRIVATE, .mode = TWHEEL_MODE_PERIODIC }));
 	/* A scheme that nobody knows is not a matter of rights. */
 	for (scheme = TWHEEL_SCHEME_HASHED + 1; scheme; scheme *= 2)
 		ASSERT_EQ(-EINVAL, tw_setup(fd, (struct twheel_setup){

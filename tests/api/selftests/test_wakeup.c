@@ -294,7 +294,6 @@ TEST(events_wait_for_their_reader)
 
 	expect_few_wakeups(setup);
 	setup.flags = TWHEEL_SETUP_PRIVATE;
-	setup.mode = TWHEEL_MODE_TICKLESS;
 	setup.tick_ns = 300 * US;
 	expect_few_wakeups(setup);
 	setup.scheme = TWHEEL_SCHEME_HASHED;

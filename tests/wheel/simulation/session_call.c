@@ -707,7 +707,7 @@ static void fill_setup(struct oracle_session *os, struct twheel_setup *in)
 	if (!sim_chance(3))
 		return;
 	in->flags = TWHEEL_SETUP_PRIVATE;
-	in->mode = sim_below(2);
+	in->mode = sim_chance(16);
 	in->scheme = sim_chance(4);
 	/* The oracle has one clock, which the default wheel is on as well. */
 	in->clock = call_choice.clock;

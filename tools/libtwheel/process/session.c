@@ -62,7 +62,6 @@ twheel_session_wheel_private(struct twheel_session *s,
 {
 	const struct twheel_config config = {
 		.scheme		= setup->scheme,
-		.mode		= setup->mode,
 		.tick_ns	= setup->tick_ns,
 		.slots		= setup->slots,
 		.clock		= setup->clock,

@@ -139,10 +139,10 @@ class Twheel:
     words: memoryview
 
     def __init__(self, *, shared_ids: int = 0, max_timers: int = 0, private: bool = False,
-                 scheme: int = SCHEME_HIER, mode: int = MODE_PERIODIC, slots: int = 0,
+                 scheme: int = SCHEME_HIER, slots: int = 0,
                  tick_ns: int = 0, clock: int = 0, wake_ns: int = 0,
                  in_process: Optional[bool] = None, one_thread: bool = False):
-        setup = _library.checked(_library.Setup, scheme=scheme, mode=mode, slots=slots,
+        setup = _library.checked(_library.Setup, scheme=scheme, slots=slots,
                                  flags=_library.SETUP_PRIVATE if private else 0,
                                  tick_ns=tick_ns, max_timers=max_timers, shared_ids=shared_ids,
                                  clock=clock, wake_ns=wake_ns)
