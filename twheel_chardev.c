@@ -34,10 +34,6 @@
 			 TWHEEL_FEATURE_LATENESS | TWHEEL_FEATURE_CLOCK | \
 			 TWHEEL_FEATURE_WAKE)
 
-static unsigned int dev_mode = 0600;
-module_param(dev_mode, uint, 0444);
-MODULE_PARM_DESC(dev_mode, "Mode of /dev/twheel (default 0600)");
-
 /* Structures in and out. */
 
 static int copy_in(void *to, size_t size, unsigned long arg, size_t usize)
@@ -517,13 +513,6 @@ static __poll_t twheel_poll(struct file *file, poll_table *wait)
 	return twheel_session_readable(s) ? EPOLLIN | EPOLLRDNORM : 0;
 }
 
-static int twheel_fasync(int fd, struct file *file, int on)
-{
-	struct twheel_session *s = file->private_data;
-
-	return fasync_helper(fd, file, on, &s->fasync);
-}
-
 /* The file. */
 
 static int twheel_mmap(struct file *file, struct vm_area_struct *vma)
@@ -566,7 +555,6 @@ static const struct file_operations twheel_fops = {
 	.release	= twheel_release,
 	.read_iter	= twheel_read_iter,
 	.poll		= twheel_poll,
-	.fasync		= twheel_fasync,
 	.mmap		= twheel_mmap,
 	.unlocked_ioctl	= twheel_ioctl,
 	.compat_ioctl	= compat_ptr_ioctl,
@@ -576,6 +564,7 @@ static const struct file_operations twheel_fops = {
 static struct miscdevice twheel_misc = {
 	.minor	= MISC_DYNAMIC_MINOR,
 	.name	= "twheel",
+	.mode	= 0600,
 	.fops	= &twheel_fops,
 };
 
@@ -586,21 +575,10 @@ static struct miscdevice twheel_misc = {
  */
 int twheel_chardev_init(void)
 {
-	int ret;
+	int ret = twheel_session_init();
 
-	/*
-	 * 0 would be the driver core's own choice, not the mode in the
-	 * parameter.
-	 */
-	if (!dev_mode || dev_mode & ~0666U) {
-		pr_err("dev_mode=%#o: not a mode of read and write bits\n",
-		       dev_mode);
-		return -EINVAL;
-	}
-	ret = twheel_session_init();
 	if (ret)
 		return ret;
-	twheel_misc.mode = dev_mode;
 	ret = misc_register(&twheel_misc);
 	if (ret)
 		twheel_session_exit();

@@ -128,7 +128,7 @@ static unsigned int end_stops(struct twheel_session *s, struct run *run)
 	for (i = 0; i < run->nr; i++) {
 		if (unlikely(!run->requests[i].result))
 			continue;
-		twheel_table_free(utimer_of(&run->requests[i]), false);
+		twheel_table_free(utimer_of(&run->requests[i]));
 		done++;
 	}
 	s->stats.stopped += done;

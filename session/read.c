@@ -111,7 +111,6 @@ void twheel_session_wake(struct twheel_tick_end *tick_end)
 	__wake_up(&s->pollers, TASK_INTERRUPTIBLE, events,
 		  poll_to_key(EPOLLIN | EPOLLRDNORM));
 	wake_up_interruptible(&s->readers);
-	kill_fasync(&s->fasync, SIGIO, POLL_IN);
 }
 
 /**
@@ -242,7 +241,7 @@ static inline void finish_event(struct twheel_session *s,
 	twheel_events_take_first(&s->events);
 	count_event(s, ut->expired_ns - deadline);
 	if (likely(!ut->period_ns)) {
-		twheel_table_free(ut, true);
+		twheel_table_free(ut);
 		return;
 	}
 	s->stats.overruns += overruns;
@@ -250,7 +249,7 @@ static inline void finish_event(struct twheel_session *s,
 	if (ut->state == TWHEEL_ENDED || !period_ns) {
 		if (ut->watched)
 			twheel_session_end_watch(ut);
-		twheel_table_free(ut, true);
+		twheel_table_free(ut);
 		return;
 	}
 	s->stats.rearmed++;

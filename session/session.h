@@ -137,7 +137,6 @@ struct twheel_session_counters {
  * @stats: counters. @stats.unread counts @events, and what expires when @closing
  * @readers: sleepers in read(2), each of them an exclusive waiter
  * @pollers: callers of poll(2) and its like
- * @fasync: who gets SIGIO. Has its own lock
  * @user: on whose account it is. Constant
  * @uid: the effective user id of its opener. Constant
  * @nice: opened with CAP_SYS_NICE. Constant
@@ -173,7 +172,6 @@ struct twheel_session {
 	struct twheel_session_counters stats;
 	wait_queue_head_t readers;
 	wait_queue_head_t pollers;
-	struct fasync_struct *fasync;
 	struct twheel_session_user *user;
 	kuid_t uid;
 	bool nice;

@@ -61,10 +61,10 @@ static void give_back_chunk(struct twheel_session *s,
 }
 
 static void set_entry(struct twheel_session *s, struct twheel_table *table,
-		      u32 index, void *entry)
+		      u32 index, struct twheel_chunk *entry)
 {
 	struct twheel_page *page = page_of(table, index);
-	void **slot = &page->chunks[index & (TWHEEL_PAGE_CHUNKS - 1)];
+	struct twheel_chunk **slot = &page->chunks[index & (TWHEEL_PAGE_CHUNKS - 1)];
 
 	page->used += !!entry - !!*slot;
 	*slot = entry;
@@ -107,10 +107,11 @@ struct twheel_chunk *twheel_table_next(const struct twheel_table *table,
 
 	if (page_of(table, *index)->chunks) {
 		for (; *index < end; ++*index) {
-			void *entry = twheel_table_entry(table, *index);
+			struct twheel_chunk *chunk;
 
-			if (entry && !xa_is_value(entry))
-				return entry;
+			chunk = twheel_table_entry(table, *index);
+			if (chunk)
+				return chunk;
 		}
 	}
 	*index = end;
@@ -160,30 +161,6 @@ void twheel_table_destroy(struct twheel_session *s, struct twheel_table *table)
 }
 
 /**
- * twheel_table_was_read - tell whether an id's event was read
- * @tables: the session's tables
- * @id: an id that twheel_table_find() does not find
- *
- * Context: Session's lock held.
- * Return: whether its last start has expired and its event was read.
- */
-bool twheel_table_was_read(const struct twheel_table *tables, u64 id)
-{
-	bool kernel = id & TWHEEL_ID_KERNEL;
-	u32 index = index_of(id);
-	u32 place = twheel_number_of(id) - index * TWHEEL_CHUNK_TIMERS;
-	struct twheel_chunk *chunk = twheel_table_entry(&tables[kernel], index);
-
-	if (!chunk)
-		return false;
-	if (xa_is_value(chunk))
-		return xa_to_value(chunk) & BIT(place);
-	/* Only what we have chosen names one use of a number. */
-	return chunk->read & BIT(place) &&
-	       (!kernel || chunk->timers[place].id == id);
-}
-
-/**
  * twheel_table_take_any - take a free timer with an id of the kernel's choice
  * @s: the session
  *
@@ -214,18 +191,14 @@ struct twheel_utimer *twheel_table_take_any(struct twheel_session *s)
 	return ut;
 }
 
-/* The marks of events read stay, as a number where the chunk was. */
 static noinline void free_chunk(struct twheel_chunk *chunk)
 {
 	struct twheel_session *s = chunk->session;
 	struct twheel_table *table = chunk->table;
-	bool kernel = is_kernels(table, s);
-	bool keep = chunk->read && !kernel;
 
-	if (kernel)
+	if (is_kernels(table, s))
 		list_del(&chunk->partial);
-	set_entry(s, table, chunk->index,
-		  keep ? xa_mk_value(chunk->read) : NULL);
+	set_entry(s, table, chunk->index, NULL);
 	give_back_chunk(s, chunk);
 }
 
@@ -253,17 +226,15 @@ static noinline void add_partial(struct twheel_chunk *chunk)
 /**
  * twheel_table_free - give a timer back
  * @ut: a timer that is neither armed nor queued
- * @read: whether its event has been read, as against that it was stopped
  */
-void twheel_table_free(struct twheel_utimer *ut, bool read)
+void twheel_table_free(struct twheel_utimer *ut)
 {
 	struct twheel_chunk *chunk = twheel_chunk_of(ut);
-	unsigned long bit = BIT(ut->place), free = chunk->free;
+	unsigned long free = chunk->free;
 
 	ut->state = TWHEEL_FREE;
 	chunk->session->timers--;
-	chunk->free = free | bit;
-	chunk->read = read ? chunk->read | bit : chunk->read & ~bit;
+	chunk->free = free | BIT(ut->place);
 	/* The caller's numbers need no list. It takes 30 instructions of 300. */
 	if (unlikely(!free)) {
 		if (is_kernels(chunk->table, chunk->session))
@@ -308,10 +279,7 @@ static struct twheel_chunk *alloc_chunk(struct twheel_session *s,
 static void insert_chunk(struct twheel_session *s, struct twheel_table *table,
 			 struct twheel_chunk *chunk, u32 index)
 {
-	void *old = twheel_table_entry(table, index);
-
 	chunk->index = index;
-	chunk->read = old ? xa_to_value(old) : 0;
 	set_entry(s, table, index, chunk);
 	if (is_kernels(table, s))
 		list_add(&chunk->partial, &table->partial);

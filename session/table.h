@@ -15,7 +15,6 @@
 #include <linux/list.h>
 #include <linux/nospec.h>
 #include <linux/types.h>
-#include <linux/xarray.h>
 
 #include <linux/twheel.h>
 #include <uapi/linux/twheel.h>
@@ -98,9 +97,6 @@ struct twheel_utimer {
  * @partial: in the table's list of chunks with a free timer. Kernel's numbers
  *	only
  * @free: a bit for each free timer
- * @read: a bit for each free timer whose last start has expired and whose
- *	event was read, for a stop that comes too late. The bits of other timers
- *	mean nothing
  * @index: its place in the table. Constant
  * @timers: the timers
  *
@@ -111,7 +107,6 @@ struct twheel_chunk {
 	struct twheel_table *table;
 	struct list_head partial;
 	unsigned long free;
-	unsigned long read;
 	u32 index;
 	struct twheel_utimer timers[];
 };
@@ -127,13 +122,12 @@ struct twheel_chunk {
 
 /**
  * struct twheel_page - where a page of pointers to chunks is
- * @chunks: the page, or NULL. An entry is a chunk, NULL, or the @read of a
- *	chunk that was freed, as a value in the manner of xarray's
+ * @chunks: the page, or NULL. An entry is a chunk or NULL
  * @used: entries that are not NULL
  * @first_free: no entry below this one is NULL
  */
 struct twheel_page {
-	void **chunks;
+	struct twheel_chunk **chunks;
 	u32 used;
 	u32 first_free;
 };
@@ -188,8 +182,8 @@ static inline u32 twheel_index_of(u32 number)
  * The entry at @index: see struct twheel_page. A user chooses @index: a CPU must
  * not go on with one that is out of range while it guesses.
  */
-static inline void *twheel_table_entry(const struct twheel_table *table,
-				       u32 index)
+static inline struct twheel_chunk *
+twheel_table_entry(const struct twheel_table *table, u32 index)
 {
 	const struct twheel_page *page;
 
@@ -219,7 +213,7 @@ twheel_table_place(const struct twheel_table *tables, u64 id)
 	u32 index = twheel_index_of(number);
 	struct twheel_chunk *chunk = twheel_table_entry(&tables[kernel], index);
 
-	if (unlikely(xa_is_value(chunk) || !chunk))
+	if (unlikely(!chunk))
 		return NULL;
 	return &chunk->timers[number - index * TWHEEL_CHUNK_TIMERS];
 }
@@ -275,9 +269,8 @@ struct twheel_chunk *twheel_table_next(const struct twheel_table *table,
 				       u32 *index);
 struct twheel_chunk *twheel_table_first(const struct twheel_table *table,
 					u32 *index);
-bool twheel_table_was_read(const struct twheel_table *tables, u64 id);
 struct twheel_utimer *twheel_table_take_any(struct twheel_session *s);
-void twheel_table_free(struct twheel_utimer *ut, bool read);
+void twheel_table_free(struct twheel_utimer *ut);
 int twheel_table_grow(struct twheel_session *s, u64 id, twheel_fn fn);
 int twheel_table_cache_init(void);
 void twheel_table_cache_exit(void);

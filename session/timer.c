@@ -59,7 +59,7 @@ static void end_quietly(struct twheel_session *s, struct twheel_utimer *ut)
 	if (ut->watched)
 		twheel_session_end_watch(ut);
 	/* The tick does not follow a timer whose callback has returned. */
-	twheel_table_free(ut, false);
+	twheel_table_free(ut);
 }
 
 static void stop_by_word(struct twheel_session *s, struct twheel_utimer *ut)
@@ -593,7 +593,7 @@ static int stop_unread(struct twheel_session *s, struct twheel_utimer *ut,
 	s->stats.withdrawn++;
 	if (ut->watched)
 		twheel_session_end_watch(ut);
-	twheel_table_free(ut, false);
+	twheel_table_free(ut);
 	return 1;
 }
 
@@ -605,14 +605,6 @@ static noinline int stop_other(struct twheel_session *s,
 	return twheel_session_stop_watched(s, ut) ? 0 : -EINPROGRESS;
 }
 
-/* A withdrawal asks whether an event may come, not whether one came. */
-static int stop_free(struct twheel_session *s, u64 id, u32 flags)
-{
-	if (flags & TWHEEL_STOP_WITHDRAW)
-		return -ENOENT;
-	return twheel_table_was_read(s->tables, id) ? -EALREADY : -ENOENT;
-}
-
 static int stop_locked(struct twheel_session *s, u64 id, u32 flags)
 {
 	struct twheel_utimer *ut;
@@ -620,7 +612,7 @@ static int stop_locked(struct twheel_session *s, u64 id, u32 flags)
 	lockdep_assert_held(&s->lock);
 	ut = twheel_table_find(s->tables, id);
 	if (!ut)
-		return stop_free(s, id, flags);
+		return -ENOENT;
 	if (ut->state != TWHEEL_ARMED)
 		return stop_other(s, ut, flags);
 	return twheel_utimer_stop(s, ut) ? 0 : -EINPROGRESS;

@@ -186,7 +186,7 @@ static inline bool twheel_utimer_stop(struct twheel_session *s,
 	if (!twheel_stop(&ut->timer))
 		return false;
 	s->stats.stopped++;
-	twheel_table_free(ut, false);
+	twheel_table_free(ut);
 	return true;
 }
 

@@ -56,11 +56,6 @@ static unsigned int max_user_wheels = 8;
 module_param_cb(max_user_wheels, &limit_ops, &max_user_wheels, 0644);
 MODULE_PARM_DESC(max_user_wheels, "Most private wheels of a user's sessions");
 
-static unsigned int max_own_wheels = 2048;
-module_param_cb(max_own_wheels, &limit_ops, &max_own_wheels, 0644);
-MODULE_PARM_DESC(max_own_wheels,
-		 "Most users with a wheel in place of the default wheel");
-
 static unsigned int max_user_timers = 1U << 22;
 module_param_cb(max_user_timers, &limit_ops, &max_user_timers, 0644);
 MODULE_PARM_DESC(max_user_timers, "Most timers of a user's sessions");
@@ -226,8 +221,6 @@ static unsigned int user_limit(enum twheel_session_count what)
 		return READ_ONCE(max_user_sessions);
 	case TWHEEL_COUNT_WHEELS:
 		return READ_ONCE(max_user_wheels);
-	case TWHEEL_COUNT_OWN_WHEELS:
-		return INT_MAX;
 	case TWHEEL_COUNT_WORD_PAGES:
 		return max_user_word_pages();
 	default:
@@ -242,8 +235,6 @@ static unsigned int limit(enum twheel_session_count what)
 		return READ_ONCE(max_sessions);
 	case TWHEEL_COUNT_WHEELS:
 		return READ_ONCE(max_wheels);
-	case TWHEEL_COUNT_OWN_WHEELS:
-		return READ_ONCE(max_own_wheels);
 	default:
 		return INT_MAX;
 	}

@@ -15,7 +15,6 @@
  * enum twheel_session_count - the counts of a user
  * @TWHEEL_COUNT_SESSIONS: sessions
  * @TWHEEL_COUNT_WHEELS: private wheels
- * @TWHEEL_COUNT_OWN_WHEELS: wheels in place of the default wheel
  * @TWHEEL_COUNT_PIECES: chunks of timers, and pages of pointers to them
  * @TWHEEL_COUNT_WORD_PAGES: pages of words that programs map
  * @TWHEEL_NR_COUNTS: number of these
@@ -23,7 +22,6 @@
 enum twheel_session_count {
 	TWHEEL_COUNT_SESSIONS,
 	TWHEEL_COUNT_WHEELS,
-	TWHEEL_COUNT_OWN_WHEELS,
 	TWHEEL_COUNT_PIECES,
 	TWHEEL_COUNT_WORD_PAGES,
 	TWHEEL_NR_COUNTS,

@@ -67,10 +67,13 @@ static struct twheel_session_wheel *find_wheel(const struct twheel_session *s,
 	return NULL;
 }
 
-static enum twheel_session_count count_of(const struct twheel_config *config)
+/*
+ * A wheel in place of the default wheel is not counted: a user has one at most, and
+ * has a session.
+ */
+static bool is_counted(const struct twheel_config *config)
 {
-	return config->name == private_name ? TWHEEL_COUNT_WHEELS :
-					      TWHEEL_COUNT_OWN_WHEELS;
+	return config->name == private_name;
 }
 
 static void free_wheel(struct twheel_session_wheel *shared)
@@ -78,7 +81,8 @@ static void free_wheel(struct twheel_session_wheel *shared)
 	struct twheel_session_user *user = shared->user;
 
 	twheel_destroy(shared->wheel);
-	twheel_session_user_uncharge(user, count_of(&shared->config));
+	if (is_counted(&shared->config))
+		twheel_session_user_uncharge(user, TWHEEL_COUNT_WHEELS);
 	twheel_session_user_put(user);
 	kfree(shared);
 }
@@ -108,8 +112,9 @@ static struct twheel_session_wheel *
 make_wheel(struct twheel_session *s, const struct twheel_config *config)
 {
 	struct twheel_session_wheel *shared;
-	int ret = twheel_session_user_charge(s->user, count_of(config),
-					     s->unlimited);
+	int ret = is_counted(config) ?
+		  twheel_session_user_charge(s->user, TWHEEL_COUNT_WHEELS,
+					     s->unlimited) : 0;
 
 	if (ret)
 		return ERR_PTR(ret);
@@ -117,8 +122,8 @@ make_wheel(struct twheel_session *s, const struct twheel_config *config)
 	if (!IS_ERR(shared)) {
 		twheel_session_user_hold(s->user);
 		shared->user = s->user;
-	} else {
-		twheel_session_user_uncharge(s->user, count_of(config));
+	} else if (is_counted(config)) {
+		twheel_session_user_uncharge(s->user, TWHEEL_COUNT_WHEELS);
 	}
 	return shared;
 }

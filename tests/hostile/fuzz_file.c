@@ -308,9 +308,7 @@ static void call_senseless(struct fuzz_thread *t, int fd)
  */
 void fuzz_file_call(struct fuzz_thread *t, int fd)
 {
-	int on = fuzz_below(t, 2);
-
-	switch (fuzz_below(t, 9)) {
+	switch (fuzz_below(t, 8)) {
 	case 0:
 		call_readv(t, fd);
 		break;
@@ -333,16 +331,9 @@ void fuzz_file_call(struct fuzz_thread *t, int fd)
 	case 6:
 		fuzz_words(t, fd);
 		break;
-	case 7:
+	default:
 		/* It opens files. The numbers of a child's are its own. */
 		if (!t->kind->churn || t->forked)
 			fuzz_look(t, fd);
-		break;
-	default:
-		/* Signals fail where calls fail. */
-		fcntl(fd, F_SETOWN, t->kind->faults ? 0 : getpid());
-		fuzz_fault_begin(t);
-		ioctl(fd, FIOASYNC, &on);
-		fuzz_fault_end(t);
 	}
 }

@@ -218,7 +218,6 @@ static void catch_signals(void)
 	struct sigaction action = { .sa_handler = on_signal };
 
 	sigaction(SIGUSR1, &action, NULL);
-	sigaction(SIGIO, &action, NULL);
 }
 
 static void make_threads(struct round *round, struct fuzz_shared *shared,

@@ -64,16 +64,12 @@ static int is_visible(const struct dirent *entry)
 
 typedef void show_fn(const char *name, const char *value);
 
-/* The mode of a file is one in octal. */
 static void show_parameter(const char *name, show_fn *show)
 {
 	char line[128];
 
-	if (!read_line(PARAMETERS, name, line, sizeof(line)))
-		return;
-	if (!strcmp(name, "dev_mode"))
-		snprintf(line, sizeof(line), "%04lo", strtoul(line, NULL, 10));
-	show(name, line);
+	if (read_line(PARAMETERS, name, line, sizeof(line)))
+		show(name, line);
 }
 
 /* Calls @show for each parameter that can be read, in the order of the names. */

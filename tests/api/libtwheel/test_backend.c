@@ -379,7 +379,7 @@ TEST_ALONE_TOO(what_is_refused_leaves_all_as_it_was)
 	ASSERT_EQ(0, twheel_start(t, 1, 0, 11));
 	ASSERT_EQ(1, twheel_wait(t, &event, 1, -1));
 	ASSERT_EQ(0, twheel_start(t, 0, HOUR, 10));
-	ASSERT_EQ(-EALREADY, twheel_stop(t, 1));
+	ASSERT_EQ(-ENOENT, twheel_stop(t, 1));
 	ASSERT_EQ(-ENOENT, twheel_stop(t, 2));
 	ASSERT_EQ(-EINVAL, twheel_stop(t, 50));
 	ASSERT_EQ(-EINVAL, twheel_start_at(t, 50, far, 0));

@@ -120,10 +120,12 @@ TEST(enotty_other_magic)
 {
 	int fd = session_open_nonblock();
 	struct termios termios;
-	int number;
+	int number = 1;
 
 	ASSERT_EQ(-ENOTTY, tw_ioctl(fd, TCGETS, &termios));
 	ASSERT_EQ(-ENOTTY, tw_ioctl(fd, FIONREAD, &number));
+	/* There is no O_ASYNC. */
+	ASSERT_EQ(-ENOTTY, tw_ioctl(fd, FIOASYNC, &number));
 	ASSERT_EQ(-ENOTTY, tw_ioctl(fd, 0, &number));
 	ASSERT_EQ(-ENOTTY, tw_ioctl(fd, TWHEEL_IOC_START ^ 0x100, &number));
 }

@@ -500,16 +500,6 @@ TEST(proc)
 	walk(open_proc, read_text);
 }
 
-static int set_async(int fd)
-{
-	return fcntl(fd, F_SETFL, O_NONBLOCK | O_ASYNC) ? -errno : 0;
-}
-
-TEST(async)
-{
-	walk(some_events, set_async);
-}
-
 static int add_to_epoll(int fd)
 {
 	struct epoll_event event = { .events = EPOLLIN };

@@ -275,7 +275,7 @@ TEST(stop_while_unread_ends_it)
 	ASSERT_EQ(0, event.flags);
 	expect_no_timer(fd, 3);
 	expect_nothing(fd, 30 * MS);
-	ASSERT_EQ(-EALREADY, tw_stop(fd, 3));
+	ASSERT_EQ(-ENOENT, tw_stop(fd, 3));
 	EXPECT_STATS(fd, .started = 1, .expired = 1, .delivered = 1,
 		     .overruns = event.overruns);
 }

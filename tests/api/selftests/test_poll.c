@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * poll(), select(), epoll in all its modes, and SIGIO
+ * poll(), select(), and epoll in all its modes
  */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/select.h>
@@ -391,81 +390,4 @@ TEST(epoll_forgets_a_closed_session)
 	ASSERT_EQ(0, tw_start(fd, 3, 20 * MS, 33));
 	close(fd);
 	ASSERT_EQ(0, wait_for(epfd, 50));
-}
-
-static void block_signal(int number, sigset_t *set)
-{
-	sigemptyset(set);
-	sigaddset(set, number);
-	ASSERT_EQ(0, sigprocmask(SIG_BLOCK, set, NULL));
-}
-
-static int take_signal(const sigset_t *set, siginfo_t *info, int ms)
-{
-	struct timespec patience = {
-		.tv_sec = ms / 1000,
-		.tv_nsec = ms % 1000 * MS,
-	};
-
-	return sigtimedwait(set, info, &patience);
-}
-
-TEST(sigio_at_expiry)
-{
-	int fd = session_open_nonblock();
-	sigset_t set;
-
-	block_signal(SIGIO, &set);
-	ASSERT_EQ(0, fcntl(fd, F_SETOWN, getpid()));
-	ASSERT_EQ(0, fcntl(fd, F_SETFL, O_ASYNC | O_NONBLOCK));
-	ASSERT_EQ(0, tw_start(fd, 3, 20 * MS, 33));
-	ASSERT_EQ(SIGIO, take_signal(&set, NULL, PATIENCE_MS));
-	ASSERT_EQ(POLLIN | POLLRDNORM, ready(fd));
-}
-
-TEST(sigio_names_the_descriptor)
-{
-	int fd = session_open_nonblock();
-	siginfo_t info;
-	sigset_t set;
-
-	block_signal(SIGRTMIN, &set);
-	ASSERT_EQ(0, fcntl(fd, F_SETOWN, getpid()));
-	ASSERT_EQ(0, fcntl(fd, F_SETSIG, SIGRTMIN));
-	ASSERT_EQ(0, fcntl(fd, F_SETFL, O_ASYNC | O_NONBLOCK));
-	ASSERT_EQ(0, tw_start(fd, 3, 20 * MS, 33));
-	ASSERT_EQ(SIGRTMIN, take_signal(&set, &info, PATIENCE_MS));
-	ASSERT_EQ(fd, info.si_fd);
-	ASSERT_EQ(POLLIN | POLLRDNORM, info.si_band);
-}
-
-TEST(sigio_can_be_turned_off)
-{
-	int fd = session_open_nonblock();
-	sigset_t set;
-
-	block_signal(SIGIO, &set);
-	ASSERT_EQ(0, fcntl(fd, F_SETOWN, getpid()));
-	ASSERT_EQ(0, fcntl(fd, F_SETFL, O_ASYNC | O_NONBLOCK));
-	ASSERT_EQ(0, fcntl(fd, F_SETFL, O_NONBLOCK));
-	expire(fd, 3);
-	ASSERT_EQ(-1, take_signal(&set, NULL, 50));
-	ASSERT_EQ(EAGAIN, errno);
-}
-
-TEST(sigio_ends_with_the_session)
-{
-	int fd = session_open_nonblock();
-	__u64 deadline;
-	sigset_t set;
-
-	block_signal(SIGIO, &set);
-	ASSERT_EQ(0, fcntl(fd, F_SETOWN, getpid()));
-	ASSERT_EQ(0, fcntl(fd, F_SETFL, O_ASYNC | O_NONBLOCK));
-	deadline = now_ns() + test_patience() * 500 * MS;
-	ASSERT_EQ(0, tw_start_flags(fd, 3, deadline, TWHEEL_START_ABS, 33));
-	close(fd);
-	if (now_ns() >= deadline)
-		test_slow();
-	ASSERT_EQ(-1, take_signal(&set, NULL, 600 * test_patience()));
 }

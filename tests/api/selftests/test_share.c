@@ -8,9 +8,7 @@
  * counts an instruction as a nanosecond.
  */
 #define _GNU_SOURCE
-#include <fcntl.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,7 +40,6 @@ NEED_KERNEL("*");
 #define LATE_NS_MAX	(10 * MS)
 /* SECURITY.md: so late at most because of wake-ups that nobody can cut short. */
 #define WAKEUPS_NS_MAX	(7 * MS)
-#define SIGNALS_NS_MAX	(5 * MS)
 
 #define VICTIM		(STRANGER + 100)
 #define BYSTANDER	(STRANGER + 101)
@@ -377,13 +374,11 @@ TEST(idle_wheels_leave_half_of_a_cpu)
  * @users: users, or ids
  * @per_tick: timers of each in a tick
  * @watched: epoll instances that watch the session of each
- * @signalled: processes that SIGIO of the session of each goes to
  */
 struct crowd {
 	unsigned int users;
 	unsigned int per_tick;
 	unsigned int watched;
-	unsigned int signalled;
 };
 
 static struct crowd crowd;
@@ -398,34 +393,6 @@ static void watch(int fd, unsigned int count)
 		ASSERT_LE(0, epoll);
 		ASSERT_EQ(0, epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event));
 	}
-}
-
-/* Blocked, and queued each time: one that waits already would come to nothing. */
-static void signal_to(int fd, unsigned int count)
-{
-	struct rlimit any = { RLIM_INFINITY, RLIM_INFINITY };
-	sigset_t set;
-	pid_t pid;
-
-	if (!count)
-		return;
-	sigfillset(&set);
-	ASSERT_EQ(0, setrlimit(RLIMIT_SIGPENDING, &any));
-	ASSERT_EQ(0, sigprocmask(SIG_BLOCK, &set, NULL));
-	ASSERT_EQ(0, setpgid(0, 0));
-	for (; count; count--) {
-		pid = fork();
-		ASSERT_LE(0, pid);
-		if (pid)
-			continue;
-		close(fd);
-		die_with_parent();
-		for (;;)
-			pause();
-	}
-	ASSERT_EQ(0, fcntl(fd, F_SETSIG, SIGRTMIN));
-	ASSERT_EQ(0, fcntl(fd, F_SETOWN, -getpid()));
-	ASSERT_EQ(0, fcntl(fd, F_SETFL, O_ASYNC));
 }
 
 /*
@@ -443,7 +410,6 @@ static long long be_a_crowd(void)
 		fd = session_open();
 		ASSERT_EQ(0, seteuid(0));
 		watch(fd, crowd.watched);
-		signal_to(fd, crowd.signalled);
 		start_many(fd, 0, each, window, MS / crowd.per_tick);
 	}
 	return each * crowd.users;
@@ -496,9 +462,9 @@ static void be_beside(const struct crowd *all, bool ids, long long alone,
 	lateness->count = 0;
 	left = victim_beside_root() * 1000 / alone;
 	pending = sum_of_wheels("user", "pending");
-	test_note("%u %s x %u, %u watch, %u signalled: %lld/1000 left, open %lld us, %llu pending",
+	test_note("%u %s x %u, %u watch: %lld/1000 left, open %lld us, %llu pending",
 		  crowd.users, ids ? "ids" : "users", crowd.per_tick,
-		  crowd.watched, crowd.signalled, left,
+		  crowd.watched, left,
 		  (long long)(lateness->session_ns - session_ns) / (long long)US,
 		  pending);
 	/* A crowd without some of its timers had enough of them to the end. */
@@ -574,16 +540,8 @@ TEST(ids_of_a_user_leave_half_of_a_cpu)
 TEST(wake_ups_leave_half_of_a_cpu)
 {
 	static const struct crowd crowds[] = {
-		{ 1, 2, 1000, 0 }, { 1, 2, 10000, 0 }, { 1, 2, 40000, 0 }, { 100, 2, 400, 0 },
+		{ 1, 2, 1000 }, { 1, 2, 10000 }, { 1, 2, 40000 }, { 100, 2, 400 },
 	};
 
 	attack_with_crowds(crowds, ARRAY_SIZE(crowds), false, WAKEUPS_NS_MAX);
-}
-
-/* The same: each process has the signal queued in the same run. */
-TEST(signals_leave_half_of_a_cpu)
-{
-	static const struct crowd crowds[] = { { 1, 2, 0, 2000 } };
-
-	attack_with_crowds(crowds, ARRAY_SIZE(crowds), false, SIGNALS_NS_MAX);
 }

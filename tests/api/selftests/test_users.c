@@ -196,30 +196,6 @@ static long long start_sparse(void)
 	return count;
 }
 
-/* Events that are read leave marks: these are pages, too. */
-static long long start_and_read_sparse(void)
-{
-	struct twheel_event event;
-	struct twheel_info info;
-	long long count = 0;
-	int fd, result = 0;
-	__u64 id;
-
-	while (!result) {
-		fd = session_open();
-		ASSERT_EQ(0, tw_info(fd, &info));
-		for (id = 0; id < info.max_timers; id += 512 * timers_of_a_piece()) {
-			result = tw_start(fd, id, 0, 0);
-			if (result)
-				break;
-			ASSERT_EQ(1, tw_read(fd, &event, 1));
-			count++;
-		}
-	}
-	ASSERT_EQ(-ENOSPC, result);
-	return count;
-}
-
 static void with_few_timers(long long (*fn)(void), long long low, long long high)
 {
 	__u64 before = parameter("max_user_timers");
@@ -251,13 +227,6 @@ TEST(limit_of_timers_far_apart)
 	with_few_timers(start_sparse, pieces / 4, pieces);
 }
 
-TEST(limit_of_marks_far_apart)
-{
-	unsigned int pieces = FEW_TIMERS / timers_of_a_piece();
-
-	with_few_timers(start_and_read_sparse, pieces / 4, pieces + 10);
-}
-
 /* Returns whether it takes the value. */
 static bool takes(const char *name, const char *value)
 {
@@ -276,7 +245,7 @@ static long long open_and_start(void)
 TEST(limits_have_a_range)
 {
 	static const char * const limits[] = {
-		"max_sessions", "max_wheels", "max_own_wheels",
+		"max_sessions", "max_wheels",
 		"max_user_sessions", "max_user_wheels", "max_user_timers",
 	};
 	static const char * const refused[] = {
@@ -432,32 +401,6 @@ TEST(ids_of_a_namespace_are_one_user)
 	ASSERT_EQ(limit, as_stranger(STRANGER + 1, make_all_wheels));
 	stranger_end(ids);
 	proc_expect_wheels(1);
-}
-
-static long long start_the_first(void)
-{
-	return tw_start(session_open(), 3, HOUR, 33);
-}
-
-/* Documentation/user-api.rst, Limits: users with a wheel in place of the default. */
-TEST(limit_of_users_with_a_wheel)
-{
-	__u64 before = parameter("max_own_wheels");
-	struct stranger *first, *second;
-
-	only_default();
-	set_parameter("max_own_wheels", 2);
-	first = stranger_begin(STRANGER, start_the_first);
-	second = stranger_begin(STRANGER + 1, start_the_first);
-	ASSERT_EQ(0, first->result);
-	ASSERT_EQ(0, second->result);
-	ASSERT_EQ(-ENOSPC, as_stranger(STRANGER + 2, start_the_first));
-	ASSERT_EQ(0, start_the_first());
-	stranger_end(first);
-	proc_expect_wheels(2);
-	ASSERT_EQ(0, as_stranger(STRANGER + 2, start_the_first));
-	set_parameter("max_own_wheels", before);
-	stranger_end(second);
 }
 
 /* Wheels. */

@@ -251,6 +251,9 @@ void oracle_stop_done(struct oracle_session *os, struct oracle_id *own,
 		check_expired(t, call);
 	if (ret >= 0)
 		ends(t, ret ? ORACLE_WITHDRAWN : ORACLE_STOPPED);
+	else if (ret == -EALREADY && t->end == ORACLE_DELIVERED && t->end_at < call->began)
+		sim_fail("start %u: its event was read, and a stop says that it is unread",
+			 number(t));
 	else if (ret == -EALREADY)
 		t->last = ++sequence;
 	else if (ret == -ENOENT)

@@ -217,9 +217,6 @@ static void use(struct user_file *f)
 		else
 			user_show(f->file);
 		break;
-	case 22:
-		user_fasync(f->file, sim_chance(2));
-		break;
 	default:
 		call_start(f);
 	}

@@ -400,10 +400,8 @@ void user_get_file(struct file *file)
 
 void user_close(struct file *file)
 {
-	if (file->refs == 1) {
-		user_fasync(file, false);
+	if (file->refs == 1)
 		oracle_session_closes(file->oracle);
-	}
 	if (--file->refs)
 		return;
 	file->f_op->release(NULL, file);
@@ -441,24 +439,6 @@ long user_poll(struct file *file, bool wait)
 	}
 	user_wait_end(waiter);
 	return ret;
-}
-
-int fasync_helper(int fd, struct file *file, int on, struct fasync_struct **fasync)
-{
-	*fasync = on ? (struct fasync_struct *)file : NULL;
-	return on;
-}
-
-void kill_fasync(struct fasync_struct **fasync, int sig, int band)
-{
-	sim_point();
-	if (*fasync && !((struct file *)*fasync)->refs)
-		sim_fail("a signal for a file that is closed");
-}
-
-int user_fasync(struct file *file, bool on)
-{
-	return file->f_op->fasync(0, file, on);
 }
 
 void user_show(struct file *file)

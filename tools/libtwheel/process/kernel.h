@@ -238,21 +238,6 @@ struct xarray {
 #define xa_erase(xa, id)	((void)(xa))
 #define xa_find(xa, id, max, filter)	NULL
 
-static inline bool xa_is_value(const void *entry)
-{
-	return (unsigned long)entry & 1;
-}
-
-static inline unsigned long xa_to_value(const void *entry)
-{
-	return (unsigned long)entry >> 1;
-}
-
-static inline void *xa_mk_value(unsigned long value)
-{
-	return (void *)(value << 1 | 1);
-}
-
 /* Locks and waiters. */
 
 /**
@@ -311,16 +296,12 @@ typedef struct wait_queue_head {
 	int unused;
 } wait_queue_head_t;
 
-struct fasync_struct;
-
 #define EPOLLIN			1U
 #define EPOLLRDNORM		0x40U
 #define POLL_IN			1
-#define SIGIO			29
 #define init_waitqueue_head(queue)		((void)(queue))
 #define wake_up_interruptible(queue)		((void)(queue))
 #define __wake_up(queue, mode, count, key)	((void)(count))
-#define kill_fasync(fasync, sig, band)		((void)(fasync))
 #define wait_event_interruptible_exclusive(queue, condition)	(-EINTR)
 
 /* Tasks, CPUs, clocks. */
@@ -501,7 +482,6 @@ static inline size_t iov_iter_zero(size_t size, struct iov_iter *iter)
 #define stream_open(inode, file)	0
 #define compat_ptr_ioctl	NULL
 #define poll_wait(file, queue, wait)	((void)(queue))
-#define fasync_helper(fd, file, on, fasync)	0
 #define misc_register(misc)	0
 #define misc_deregister(misc)	((void)(misc))
 
@@ -529,7 +509,6 @@ struct file_operations {
 	int (*release)(struct inode *inode, struct file *file);
 	ssize_t (*read_iter)(struct kiocb *iocb, struct iov_iter *to);
 	__poll_t (*poll)(struct file *file, poll_table *wait);
-	int (*fasync)(int fd, struct file *file, int on);
 	int (*mmap)(struct file *file, struct vm_area_struct *vma);
 	long (*unlocked_ioctl)(struct file *file, unsigned int cmd, unsigned long arg);
 	long (*compat_ioctl)(struct file *file, unsigned int cmd, unsigned long arg);

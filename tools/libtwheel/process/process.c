@@ -268,7 +268,7 @@ static __always_inline int twheel_process_stop_shortly(struct twheel_session *s,
 		return -EAGAIN;
 	stop_quietly(&s->wheel->base, &ut->timer.node);
 	s->stats.stopped++;
-	twheel_table_free(ut, false);
+	twheel_table_free(ut);
 	return 0;
 }
 

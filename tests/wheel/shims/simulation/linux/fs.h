@@ -15,10 +15,8 @@
 #define IOCB_NOWAIT	1
 #define ERESTARTSYS	512
 #define MAX_RW_COUNT	0x7ffff000U
-#define SIGIO		29
 #define POLL_IN		1
 
-struct fasync_struct;
 struct inode;
 struct iov_iter;
 struct seq_file;
@@ -56,7 +54,6 @@ struct file_operations {
 	int (*release)(struct inode *inode, struct file *file);
 	ssize_t (*read_iter)(struct kiocb *iocb, struct iov_iter *to);
 	__poll_t (*poll)(struct file *file, struct poll_table_struct *wait);
-	int (*fasync)(int fd, struct file *file, int on);
 	int (*mmap)(struct file *file, struct vm_area_struct *vma);
 	long (*unlocked_ioctl)(struct file *file, unsigned int cmd,
 			       unsigned long arg);
@@ -67,7 +64,5 @@ struct file_operations {
 
 int stream_open(struct inode *inode, struct file *file);
 long compat_ptr_ioctl(struct file *file, unsigned int cmd, unsigned long arg);
-int fasync_helper(int fd, struct file *file, int on, struct fasync_struct **fasync);
-void kill_fasync(struct fasync_struct **fasync, int sig, int band);
 
 #endif /* _SIM_LINUX_FS_H */

@@ -42,21 +42,6 @@ static inline void xa_erase(struct xarray *xa, unsigned long id)
 	xa->entries[id] = NULL;
 }
 
-static inline bool xa_is_value(const void *entry)
-{
-	return (unsigned long)entry & 1;
-}
-
-static inline unsigned long xa_to_value(const void *entry)
-{
-	return (unsigned long)entry >> 1;
-}
-
-static inline void *xa_mk_value(unsigned long value)
-{
-	return (void *)(value << 1 | 1);
-}
-
 static inline void *xa_find(struct xarray *xa, unsigned long *id,
 			    unsigned long max, int filter)
 {
