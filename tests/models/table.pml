@@ -16,14 +16,14 @@
  * of it is one step. So no look-up can see a table in between, and there is no
  * access without a lock whose order would matter.
  *
- * code session/table.c set_entry 9ea7e2a1
+ * code session/table.c set_entry c8a1a3b0
  * code session/table.c free_pointers 9e712a48
  * code session/table.c give_back_chunk df5706d3
  * code session/table.c twheel_table_take_any 94bb5d8d
- * code session/table.c free_chunk 32650a01
- * code session/table.c keep_chunk 8b4068d9
- * code session/table.c twheel_table_free 8910e3ec
- * code session/table.c insert_chunk 625dc11e
+ * code session/table.c free_chunk faa4b049
+ * code session/table.c keep_chunk f2bf715d
+ * code session/table.c twheel_table_free 70903776
+ * code session/table.c insert_chunk 444171d9
  * code session/table.c next_index 341f7e86
  * code session/table.c has_room 9a53c369
  * code session/table.c what_is_missing 90291c1f
@@ -37,13 +37,13 @@
  * code session/table.h twheel_table_take_this 4d94b61a
  * code session/open.c has_begun 04108918
  * code session/open.c take_tables 61f0e879
- * code session/open.c twheel_session_setup 59389857
+ * code session/open.c twheel_session_setup 165196d3
  * code session/timer.c start_new f879d170
  * code session/timer.c take_new 52e61378
  * code session/timer.c start_locked c087e320
  * code session/timer.c twheel_session_start_locked 379450c7
  * code session/timer.c start_slowly e44b876b
- * accepted: what a slow start does is a function of its own, with the same steps
+ * accepted: events that were read leave no mark, and SETUP makes all words at once
  *
  * right
  * right KERNEL

@@ -28,9 +28,9 @@
  *
  * code session/timer.c heed_word 137cadc9
  * code session/timer.c has_word 17260ef4
- * code session/timer.c session_expired eb199b33
- * code session/words.h twheel_session_words_read 6005d4a0
- * accepted: session_expired() queues in a function of its own, after the same looks
+ * code session/timer.c session_expired 0b548710
+ * code session/words.h twheel_session_words_read b1fe8536
+ * accepted: a page that no program has touched reads as 0, as the model begins
  *
  * right
  * broken WRITE_BACK: assertion violated !(closed)
