@@ -199,24 +199,6 @@ TEST(stats)
 	twheel_close(t);
 }
 
-/* In the process as in the kernel: a session counts each event that is read. */
-TEST(lateness)
-{
-	struct twheel *t = open_default();
-	struct twheel_event event;
-	struct twheel_stats stats;
-	struct twheel_info info;
-
-	ASSERT_EQ(0, twheel_info(t, &info));
-	ASSERT_TRUE(info.features & TWHEEL_FEATURE_LATENESS);
-	ASSERT_EQ(0, twheel_start_at(t, 3, twheel_now() - 20 * MS, 33));
-	ASSERT_EQ(1, twheel_wait(t, &event, 1, -1));
-	ASSERT_EQ(0, twheel_stats(t, &stats));
-	ASSERT_EQ(1, stats.lateness[TWHEEL_STATS_LATENESS - 1]);
-	expect_balance(twheel_fd(t));
-	twheel_close(t);
-}
-
 /* Each is seen once, with any room: the last call finds the end. */
 static void expect_all(struct twheel *t, bool drain, unsigned int room)
 {

@@ -256,6 +256,7 @@ static int walk(int fd, unsigned long command, struct twheel_entry *entries,
 	};
 	int result = tw_ioctl(fd, command, &list);
 
+	ASSERT_LE(result, (int)room);
 	*cursor = list.cursor;
 	return result;
 }
