@@ -57,7 +57,7 @@ struct twheel {
 	int fd;
 	__u32 shared_ids;
 	__u64 *words;
-	clockid_t clock;
+	int clock;
 };
 
 /* Operations that wait to be submitted together. */
@@ -164,6 +164,8 @@ TWHEEL_INLINE int twheel_fd(const struct twheel *t)
 	return t->fd;
 }
 
+/* With strict ISO C, <time.h> hides clock_gettime(2). The library has the functions, too. */
+#ifdef CLOCK_MONOTONIC
 /**
  * twheel_now() - the clock that deadlines are on, unless &twheel_setup.clock is set
  *
@@ -190,6 +192,10 @@ TWHEEL_INLINE __u64 twheel_now_of(const struct twheel *t)
 	clock_gettime(t->clock, &ts);
 	return (__u64)ts.tv_sec * 1000000000 + (__u64)ts.tv_nsec;
 }
+#else
+__u64 twheel_now(void);
+__u64 twheel_now_of(const struct twheel *t);
+#endif
 
 /**
  * twheel_start() - start a timer, or restart it

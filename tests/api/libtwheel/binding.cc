@@ -9,6 +9,8 @@
 #include <iterator>
 #include <numeric>
 #include <poll.h>
+#include <csignal>
+#include <sys/time.h>
 #include <type_traits>
 #include <unistd.h>
 
@@ -93,6 +95,20 @@ static void sessions_are_here_or_there()
 	       .find("/dev/twheel") == 0);
 }
 
+static void a_signal_does_not_end_a_wait()
+{
+	const itimerval often = { { 0, 10000 }, { 0, 10000 } }, never = {};
+	const auto begin = clock_type::now();
+	session t;
+
+	signal(SIGALRM, [](int) {});
+	setitimer(ITIMER_REAL, &often, nullptr);
+	EXPECT(t.wait(50ms).empty() && clock_type::now() - begin >= 50ms);
+	t.start(1, 50ms);
+	EXPECT(t.wait().at(0).id == 1);
+	setitimer(ITIMER_REAL, &never, nullptr);
+}
+
 static void timers()
 {
 	session t;
@@ -101,8 +117,10 @@ static void timers()
 	EXPECT(t.look(3)->user_data == 34 && t.look(3)->state == TWHEEL_STATE_PENDING);
 	t.stop(3);
 	EXPECT(!t.look(3));
-	EXPECT(fails_with(ENOENT, [&] { t.stop(3); }).find("twheel_stop") == 0);
-	EXPECT(fails_with(EINVAL, [&] { t.start(3, -1ns); }) != "");
+	EXPECT(fails_with(ENOENT, [&] { t.stop(3); }).find("twheel_stop: no such timer is pending") == 0);
+	EXPECT(!t.start(3, -1ns) && t.wait().at(0).id == 3);
+	EXPECT(!t.start(3, std::chrono::nanoseconds::max()) && t.wait(1ms).empty());
+	t.stop(3);
 	t.start_any(0s, 44);
 	wait_unread(t, 1);
 	EXPECT(t.withdraw(t.list().at(0).id) && t.read().empty() && t.wait(0ns).empty());
@@ -175,6 +193,7 @@ int main()
 	} tests[] = {
 		{ "sessions_end_once", sessions_end_once },
 		{ "sessions_are_here_or_there", sessions_are_here_or_there },
+		{ "a_signal_does_not_end_a_wait", a_signal_does_not_end_a_wait },
 		{ "timers", timers }, { "events", events }, { "words", words },
 		{ "lists", lists }, { "batches", batches },
 	};

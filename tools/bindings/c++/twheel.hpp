@@ -39,25 +39,38 @@ inline std::uint64_t deadline_ns(time_point deadline)
 	return nanoseconds(deadline.time_since_epoch()).count();
 }
 
+/* A delay of less than 0 has passed, as for std::this_thread::sleep_for(). */
+inline std::uint64_t delay_ns(nanoseconds delay)
+{
+	return delay.count() > 0 ? delay.count() : 0;
+}
+
+inline unsigned int throw_error(int ret, const std::string &what)
+{
+	if (ret < 0)
+		throw std::system_error(-ret, std::generic_category(), what);
+	return ret;
+}
+
 /* Returns what a function of the library returned, if that is no error. */
 inline unsigned int check(int ret, const char *function)
 {
-	if (ret < 0)
-		throw std::system_error(-ret, std::generic_category(), function);
-	return ret;
+	if (ret == -ENOENT)
+		throw_error(ret, std::string(function) + ": no such timer is pending");
+	return throw_error(ret, function);
 }
 
 inline void check_open(int ret)
 {
 	switch (ret) {
 	case -ENOENT:
-		check(ret, "/dev/twheel: is the module loaded? Try modprobe twheel, or TWHEEL_BACKEND=process");
+		throw_error(ret, "/dev/twheel: is the module loaded? Try modprobe twheel, or TWHEEL_BACKEND=process");
 		break;
 	case -EACCES:
-		check(ret, "/dev/twheel: be root, or in the group twheel, or try TWHEEL_BACKEND=process");
+		throw_error(ret, "/dev/twheel: be root, or in the group twheel, or try TWHEEL_BACKEND=process");
 		break;
 	default:
-		check(ret, "/dev/twheel, struct twheel_setup or TWHEEL_BACKEND");
+		throw_error(ret, "/dev/twheel, struct twheel_setup or TWHEEL_BACKEND");
 	}
 }
 
@@ -89,7 +102,7 @@ public:
 	/* Starts a timer, or restarts it: true if it was pending. */
 	bool start(std::uint64_t id, nanoseconds delay, std::uint64_t user_data = 0)
 	{
-		return check(twheel_start(get(), id, delay.count(), user_data), "twheel_start");
+		return check(twheel_start(get(), id, delay_ns(delay), user_data), "twheel_start");
 	}
 
 	bool start_at(std::uint64_t id, time_point deadline, std::uint64_t user_data = 0)
@@ -99,7 +112,7 @@ public:
 
 	bool start_periodic(std::uint64_t id, nanoseconds delay, nanoseconds period, std::uint64_t user_data = 0)
 	{
-		return check(twheel_start_periodic(get(), id, delay.count(), period.count(), user_data),
+		return check(twheel_start_periodic(get(), id, delay_ns(delay), period.count(), user_data),
 			     "twheel_start_periodic");
 	}
 
@@ -108,7 +121,7 @@ public:
 	{
 		__u64 id;
 
-		check(twheel_start_any(get(), &id, delay.count(), user_data), "twheel_start_any");
+		check(twheel_start_any(get(), &id, delay_ns(delay), user_data), "twheel_start_any");
 		return id;
 	}
 
@@ -118,7 +131,7 @@ public:
 	{
 		__u64 the_id = id;
 
-		return check(twheel_start_slack(get(), &the_id, delay.count(), 0, user_data, 0, slack.count()),
+		return check(twheel_start_slack(get(), &the_id, delay_ns(delay), 0, user_data, 0, slack.count()),
 			     "twheel_start_slack");
 	}
 
@@ -138,14 +151,14 @@ public:
 	{
 		__u64 the_id = id;
 
-		return check(twheel_start_signal(get(), &the_id, delay.count(), 0, user_data, flags, fd),
+		return check(twheel_start_signal(get(), &the_id, delay_ns(delay), 0, user_data, flags, fd),
 			     "twheel_start_signal");
 	}
 
 	/* The same as start() whatever its state is: an unread event is withdrawn. */
 	bool restart(std::uint64_t id, nanoseconds delay, std::uint64_t user_data = 0)
 	{
-		return check(twheel_restart(get(), id, delay.count(), user_data), "twheel_restart");
+		return check(twheel_restart(get(), id, delay_ns(delay), user_data), "twheel_restart");
 	}
 
 	/* Another deadline for a timer that runs: a store if that is not before its word. */
@@ -179,12 +192,22 @@ public:
 		return events;
 	}
 
-	/* The same, after at most that time, of which a negative one has no end. */
+	/*
+	 * The same, after at most that time, of which a negative one has no end. A signal does
+	 * not end it.
+	 */
 	std::vector<twheel_event> wait(nanoseconds timeout = nanoseconds(-1), unsigned int most = 64)
 	{
 		std::vector<twheel_event> events(most);
 
-		events.resize(check(twheel_wait(get(), events.data(), most, timeout.count()), "twheel_wait"));
+		const std::uint64_t begin = twheel_now();
+		std::int64_t left = timeout.count();
+		int ret;
+
+		while ((ret = twheel_wait(get(), events.data(), most, left)) == -EINTR)
+			if (left >= 0)
+				left = delay_ns(timeout - nanoseconds(twheel_now() - begin));
+		events.resize(check(ret, "twheel_wait"));
 		return events;
 	}
 
@@ -262,7 +285,7 @@ public:
 
 	unsigned int start(std::uint64_t id, nanoseconds delay, std::uint64_t user_data = 0)
 	{
-		return check(twheel_batch_start(batch_.get(), id, delay.count(), user_data), "twheel_batch_start");
+		return check(twheel_batch_start(batch_.get(), id, delay_ns(delay), user_data), "twheel_batch_start");
 	}
 
 	unsigned int start_at(std::uint64_t id, time_point deadline, std::uint64_t user_data = 0)

@@ -187,10 +187,18 @@ func (t *Twheel) StartSignal(id, expiresNs, periodNs, userData uint64, flags uin
 	return t.StartSlack(id, expiresNs, periodNs, userData, flags|StartSignal, uint32(fd))
 }
 
+// ns has a delay of less than 0 pass at once, as time.Sleep does.
+func ns(delay time.Duration) uint64 {
+	if delay < 0 {
+		return 0
+	}
+	return uint64(delay)
+}
+
 // Start starts a timer, or restarts it: true if it was pending.
 func (t *Twheel) Start(id uint64, delay time.Duration, userData uint64) (bool, error) {
 	ret, err := t.call("twheel_start", func() C.int {
-		return C.twheel_start(t.t, C.__u64(id), C.__u64(delay), C.__u64(userData))
+		return C.twheel_start(t.t, C.__u64(id), C.__u64(ns(delay)), C.__u64(userData))
 	})
 	return ret == 1, err
 }
@@ -205,14 +213,14 @@ func (t *Twheel) StartAt(id, deadlineNs, userData uint64) (bool, error) {
 
 // StartAny starts a timer, and returns the id that was chosen for it.
 func (t *Twheel) StartAny(delay time.Duration, userData uint64) (uint64, error) {
-	id, _, err := t.StartFlags(IDAny, uint64(delay), 0, userData, 0)
+	id, _, err := t.StartFlags(IDAny, ns(delay), 0, userData, 0)
 	return id, err
 }
 
 // Restart is Start whatever the timer's state is: an unread event is withdrawn.
 func (t *Twheel) Restart(id uint64, delay time.Duration, userData uint64) (bool, error) {
 	ret, err := t.call("twheel_restart", func() C.int {
-		return C.twheel_restart(t.t, C.__u64(id), C.__u64(delay), C.__u64(userData))
+		return C.twheel_restart(t.t, C.__u64(id), C.__u64(ns(delay)), C.__u64(userData))
 	})
 	return ret == 1, err
 }
@@ -404,7 +412,7 @@ func (t *Twheel) Batch(size int) (*Batch, error) {
 
 // Start adds what Twheel.Start does. Delays begin with the submission.
 func (b *Batch) Start(id uint64, delay time.Duration, userData uint64) ([]Op, error) {
-	return b.StartFlags(id, uint64(delay), 0, userData, 0)
+	return b.StartFlags(id, ns(delay), 0, userData, 0)
 }
 
 // StartFlags adds what Twheel.StartFlags does.

@@ -116,8 +116,16 @@ func TestTimers(t *testing.T) {
 	}
 	_, err = s.Get(3)
 	wants(t, err, syscall.ENOENT)
-	_, err = s.Start(3, -1, 0)
-	wants(t, err, syscall.EINVAL)
+	if pending, err := s.Start(3, 1<<63-1, 0); pending || err != nil {
+		t.Fatal(pending, err)
+	}
+	if pending, err := s.Restart(3, -1, 0); !pending || err != nil {
+		t.Fatal(pending, err)
+	}
+	unread(t, s, 1)
+	if withdrawn, err := s.Withdraw(3); !withdrawn || err != nil {
+		t.Fatal(withdrawn, err)
+	}
 	id, err := s.StartAny(0, 44)
 	must(t, err)
 	unread(t, s, 1)

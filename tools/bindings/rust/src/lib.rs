@@ -32,6 +32,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 const ENOENT: i32 = 2;
+const EINTR: i32 = 4;
 const EACCES: i32 = 13;
 const EINVAL: i32 = 22;
 const EALREADY: i32 = 114;
@@ -88,9 +89,9 @@ fn check(call: &'static str, ret: c_int) -> Result<u32> {
     }
 }
 
-/// Nanoseconds. A time that is too long for the library is one that it refuses.
+/// Nanoseconds. `Duration::MAX` is never: 292 years.
 fn ns(time: Duration) -> u64 {
-    u64::try_from(time.as_nanos()).map_or(1 << 63, |ns| ns.min(1 << 63))
+    time.as_nanos().min(i64::MAX as u128) as u64
 }
 
 /// The clock that deadlines are on, unless `Setup::clock` is set: see `Twheel::now()`.
@@ -233,14 +234,19 @@ impl Twheel {
         Ok(&events[..got as usize])
     }
 
-    /// The same, after at most that time. Without one the wait has no end.
+    /// The same, after at most that time. Without one the wait has no end. A signal does not end it.
     pub fn wait<'a>(&self, events: &'a mut [Event], timeout: Option<Duration>) -> Result<&'a [Event]> {
         let count = c_uint::try_from(events.len()).unwrap_or(c_uint::MAX);
-        let timeout_ns = timeout.map_or(-1, |time| ns(time).min(i64::MAX as u64) as i64);
-        let got = check("twheel_wait", unsafe {
-            twheel_wait(self.0.as_ptr(), events.as_mut_ptr(), count, timeout_ns)
-        })?;
-        Ok(&events[..got as usize])
+        let begin = now();
+        loop {
+            let left = timeout.map_or(-1, |time| ns(time.saturating_sub(now() - begin)) as i64);
+            match check("twheel_wait", unsafe {
+                twheel_wait(self.0.as_ptr(), events.as_mut_ptr(), count, left)
+            }) {
+                Err(Error { errno: EINTR, .. }) => continue,
+                got => return Ok(&events[..got? as usize]),
+            }
+        }
     }
 
     /// Looks at a timer: None if it is neither pending nor its event unread.
