@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include <twheel.hpp>
+#include <twheel_timer.hpp>
 
 using libtwheel::batch;
 using clock_type = std::chrono::steady_clock;
@@ -185,6 +186,69 @@ static void batches()
 	EXPECT(fails_with(EINVAL, [&] { batch(t, 0); }) != "");
 }
 
+struct connection {
+	void on_idle() { delete this; }
+
+	int &closed;
+	libtwheel::member_timer<connection, &connection::on_idle> idle;
+	libtwheel::timer hard;
+
+	connection(libtwheel::timers &wheel, int &count)
+		: closed(count), idle(wheel, this), hard(wheel, [this] { delete this; }) {}
+
+	~connection() { closed++; }
+};
+
+static void timers_of_the_program()
+{
+	libtwheel::timers wheel(100);
+	int calls = 0, closed = 0;
+	libtwheel::timer first(wheel, [&] { calls++; });
+
+	EXPECT(wheel.next() == TWHEEL_TIMERS_NEVER && !first.pending() && !first.stop());
+	first.start(500);
+	first.push(70000);
+	first.push(80000);
+	{
+		libtwheel::timer second(wheel, [&] { calls += 100; });
+
+		second.start(600);
+		EXPECT(wheel.next() == 600 && wheel.count() == 2);
+	}
+	EXPECT(wheel.count() == 1 && wheel.advance(79999) == 0 && wheel.advance(80000) == 1 && calls == 1);
+	EXPECT(first.expires() == 80000 && !first.pending());
+	for (int i = 0; i < 2; i++) {
+		connection *c = new connection(wheel, closed);
+
+		c->idle.start(80010 + 10 * i);
+		c->hard.start(80015);
+	}
+	EXPECT(wheel.advance(80010, 1) == 1 && closed == 1 && wheel.count() == 2);
+	EXPECT(wheel.advance(90000) == 1 && closed == 2 && wheel.count() == 0);
+}
+
+static void callbacks_may_throw()
+{
+	std::unique_ptr<libtwheel::timer> last;
+	libtwheel::timers wheel(0);
+	int calls = 0;
+	libtwheel::timer first(wheel, [] { throw std::runtime_error("a callback"); });
+	libtwheel::timer second(wheel, [&] { calls++; });
+
+	first.start(5);
+	second.start(5);
+	try {
+		wheel.advance(5);
+		EXPECT(false);
+	} catch (const std::runtime_error &) {
+		EXPECT(!first.pending() && second.pending());
+	}
+	EXPECT(wheel.next() <= 5 && wheel.advance(5) == 1 && calls == 1);
+	/* A timer may outlive its wheel, which has stopped it. */
+	last = std::make_unique<libtwheel::timer>(wheel, [] {});
+	last->start(9);
+}
+
 int main()
 {
 	static const struct {
@@ -196,6 +260,8 @@ int main()
 		{ "a_signal_does_not_end_a_wait", a_signal_does_not_end_a_wait },
 		{ "timers", timers }, { "events", events }, { "words", words },
 		{ "lists", lists }, { "batches", batches },
+		{ "timers_of_the_program", timers_of_the_program },
+		{ "callbacks_may_throw", callbacks_may_throw },
 	};
 	int number = 0, failed = 0;
 

@@ -9,10 +9,11 @@
 #else
 #pragma GCC diagnostic push
 #endif
-/* An unnamed union, functions without a caller here, parameters of macros that are empty. */
+/* An unnamed union, functions without a caller here, macros within macros. */
 #pragma GCC diagnostic ignored "-Wpedantic"
 #pragma GCC diagnostic ignored "-Wunused-function"
 #pragma GCC diagnostic ignored "-Wunused-parameter"
+#pragma GCC diagnostic ignored "-Wshadow"
 
 #define twheel_node		twheel_timer
 #define list_head		twheel_timer_link

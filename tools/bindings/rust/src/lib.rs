@@ -18,6 +18,7 @@
 //! }
 //! ```
 mod abi;
+pub mod timers;
 
 pub use abi::*;
 

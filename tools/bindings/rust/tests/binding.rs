@@ -167,3 +167,54 @@ fn a_batch_lives_across_an_await() {
     assert_eq!(task.join().unwrap(), 1);
     assert!(t.get(1).unwrap().is_some());
 }
+
+// Does not compile if Timers is Send: then `_` could be both.
+trait AmbiguousIfSend<A> {
+    fn is_not() {}
+}
+struct Is;
+impl<T: ?Sized> AmbiguousIfSend<()> for T {}
+impl<T: ?Sized + Send> AmbiguousIfSend<Is> for T {}
+
+#[test]
+fn timers_of_the_program() {
+    let _ = <timers::Timers<u32> as AmbiguousIfSend<_>>::is_not;
+    let wheel = timers::Timers::new(100);
+    let idle: Vec<_> = (0..4).map(|id| Box::pin(wheel.timer(id))).collect();
+    assert_eq!((wheel.next(), wheel.count()), (timers::NEVER, 0));
+    for timer in &idle {
+        assert!(!timer.pending());
+        timer.as_ref().start(130);
+    }
+    idle[1].as_ref().push(70_000);
+    idle[1].as_ref().push(80_000);
+    assert!(idle[2].stop() && !idle[2].stop());
+    assert_eq!((wheel.next(), wheel.count()), (130, 3));
+    assert_eq!(wheel.expired(129).count(), 0);
+    assert_eq!(wheel.expired(130).collect::<Vec<_>>(), [0, 3]);
+    assert_eq!(wheel.next(), 80_000);
+    assert!(idle[1].pending() && idle[1].expires() == 80_000 && idle[1].value() == 1);
+    assert_eq!(wheel.expired(80_000).collect::<Vec<_>>(), [1]);
+}
+
+#[test]
+fn a_timer_that_is_dropped_stops() {
+    let wheel = timers::Timers::new(0);
+    let mut connections: Vec<_> = (0..10).map(|id| Some(Box::pin(wheel.timer(id)))).collect();
+    for connection in connections.iter().flatten() {
+        connection.as_ref().start(7);
+    }
+    // Each that expires takes its neighbour with it.
+    let mut expired = Vec::new();
+    for id in wheel.expired(7) {
+        expired.push(id);
+        connections[id] = None;
+        connections[id + 1] = None;
+    }
+    assert_eq!(expired, [0, 2, 4, 6, 8]);
+    assert_eq!(wheel.count(), 0);
+    let last = Box::pin(wheel.timer(99));
+    last.as_ref().start(20);
+    drop(wheel);
+    assert!(last.pending());
+}

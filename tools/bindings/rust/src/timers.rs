@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+//! Timers in the program's own structures: <twheel_timer.h> for Rust
+//!
+//! A wheel belongs to one thread. Time is a number of ticks that the program chooses, and
+//! the wheel reads no clock. A timer is pinned, has a value, and stops when it is dropped.
+//! `expired()` returns the values of the timers that are due, and so the wheel calls no
+//! code of the program.
+//!
+//! ```ignore
+//! let wheel = Timers::new(now);
+//! let idle = Box::pin(wheel.timer(connection.id));
+//! idle.as_ref().start(now + 30_000);
+//! idle.as_ref().push(now + 40_000);
+//! for id in wheel.expired(now) {
+//!     connections.remove(&id);
+//! }
+//! sleep_until(wheel.next());
+//! ```
+use std::cell::{Cell, UnsafeCell};
+use std::marker::{PhantomData, PhantomPinned};
+use std::pin::Pin;
+use std::ptr::{null_mut, NonNull};
+use std::rc::Rc;
+
+/// What `next()` returns if no timer is pending.
+pub const NEVER: u64 = u64::MAX;
+
+const STAYS: u32 = 1;
+
+/// struct twheel_timer.
+#[allow(dead_code)]
+#[repr(C)]
+struct Raw {
+    link: [*mut Raw; 2],
+    expires: u64,
+    hint: u32,
+    tag: u32,
+    function: Option<unsafe extern "C" fn(*mut Raw)>,
+}
+
+#[repr(C)]
+struct Wheel {
+    private: [u8; 0],
+}
+
+extern "C" {
+    fn twheel_timers_new(now: u64) -> *mut Wheel;
+    fn twheel_timers_free(wheel: *mut Wheel);
+    fn twheel_timer_start(wheel: *mut Wheel, timer: *mut Raw, expires: u64);
+    fn twheel_timer_stop(wheel: *mut Wheel, timer: *mut Raw) -> bool;
+    fn twheel_timers_expired(wheel: *mut Wheel, now: u64) -> *mut Raw;
+    fn twheel_timers_next(wheel: *mut Wheel) -> u64;
+    fn twheel_timers_count(wheel: *const Wheel) -> u64;
+}
+
+struct Owned(NonNull<Wheel>);
+
+impl Drop for Owned {
+    fn drop(&mut self) {
+        // Each timer keeps the wheel: only leaked ones can be pending, and nobody touches them.
+        unsafe { twheel_timers_free(self.0.as_ptr()) }
+    }
+}
+
+/// A wheel whose timers have values of type `T`. Neither `Send` nor `Sync`.
+pub struct Timers<T: Copy> {
+    wheel: Rc<Owned>,
+    // Not PhantomData<T>: a timer with a value that lives shorter must not get in.
+    values: PhantomData<Cell<T>>,
+}
+
+impl<T: Copy> Timers<T> {
+    /// Panics if there is no memory.
+    pub fn new(now: u64) -> Self {
+        let wheel = NonNull::new(unsafe { twheel_timers_new(now) }).expect("memory for a wheel");
+        Timers { wheel: Rc::new(Owned(wheel)), values: PhantomData }
+    }
+
+    /// Makes a stopped timer. It has to be pinned before it can be started.
+    pub fn timer(&self, value: T) -> Timer<T> {
+        Timer {
+            raw: UnsafeCell::new(Raw { link: [null_mut(); 2], expires: 0, hint: 0, tag: 0, function: None }),
+            wheel: self.wheel.clone(),
+            value,
+            pinned: PhantomPinned,
+        }
+    }
+
+    /// The values of the timers that are due at tick `now`, which are stopped one by one.
+    /// Timers may be started, stopped and dropped meanwhile.
+    pub fn expired(&self, now: u64) -> Expired<'_, T> {
+        Expired { timers: self, now }
+    }
+
+    /// The tick at which `expired()` is due, or `NEVER`.
+    pub fn next(&self) -> u64 {
+        unsafe { twheel_timers_next(self.wheel.0.as_ptr()) }
+    }
+
+    /// The number of pending timers.
+    pub fn count(&self) -> u64 {
+        unsafe { twheel_timers_count(self.wheel.0.as_ptr()) }
+    }
+}
+
+/// An iterator: see `Timers::expired()`.
+pub struct Expired<'a, T: Copy> {
+    timers: &'a Timers<T>,
+    now: u64,
+}
+
+impl<T: Copy> Iterator for Expired<'_, T> {
+    type Item = T;
+
+    fn next(&mut self) -> Option<T> {
+        let timer = unsafe { twheel_timers_expired(self.timers.wheel.0.as_ptr(), self.now) };
+        // A timer that was in the wheel until now has not been dropped.
+        NonNull::new(timer).map(|timer| unsafe { (*timer.as_ptr().cast::<Timer<T>>()).value })
+    }
+}
+
+/// A timer. Stops when it is dropped.
+#[repr(C)]
+pub struct Timer<T: Copy> {
+    raw: UnsafeCell<Raw>, // first, as Expired expects
+    wheel: Rc<Owned>,
+    value: T,
+    pinned: PhantomPinned,
+}
+
+impl<T: Copy> Timer<T> {
+    // Of the whole timer, since expired() reads the value behind it.
+    fn raw(&self) -> *mut Raw {
+        self as *const Self as *mut Raw
+    }
+
+    /// Starts or restarts the timer for a tick.
+    pub fn start(self: Pin<&Self>, expires: u64) {
+        unsafe { twheel_timer_start(self.wheel.0.as_ptr(), self.raw(), expires) }
+    }
+
+    /// The same, with a store if the timer is pending and the tick is later.
+    pub fn push(self: Pin<&Self>, expires: u64) {
+        let raw = self.raw();
+        unsafe {
+            if expires >= (*raw).expires && (*raw).hint & STAYS != 0 {
+                (*raw).expires = expires;
+                return;
+            }
+        }
+        self.start(expires)
+    }
+
+    /// Returns whether the timer was pending.
+    pub fn stop(&self) -> bool {
+        unsafe { twheel_timer_stop(self.wheel.0.as_ptr(), self.raw()) }
+    }
+
+    pub fn pending(&self) -> bool {
+        unsafe { !(*self.raw()).link[0].is_null() }
+    }
+
+    /// The tick of the expiry, or of the last one.
+    pub fn expires(&self) -> u64 {
+        unsafe { (*self.raw()).expires }
+    }
+
+    pub fn value(&self) -> T {
+        self.value
+    }
+}
+
+impl<T: Copy> Drop for Timer<T> {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
