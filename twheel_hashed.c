@@ -83,8 +83,6 @@ static void place(struct twheel_scheme *s, struct twheel_node *node)
 	struct twheel_slot *slot = &s->slots[nr];
 	struct list_head *head = &slot->nodes;
 
-	if (unlikely(!twheel_slot_mutual(head->prev, head)))
-		twheel_slot_mend(s, slot);
 	if (list_empty(head)) {
 		__set_bit(nr, s->occupied);
 		slot->stale = 0;
@@ -104,9 +102,6 @@ static void place(struct twheel_scheme *s, struct twheel_node *node)
  */
 void twheel_hashed_start(struct twheel_scheme *s, struct twheel_node *node)
 {
-	/* It was set up anew under the hand, which would follow it. */
-	if (TWHEEL_SLOT_CHECKED && unlikely(s->cursor == &node->link))
-		twheel_slot_mend(s, &s->slots[s->clock & slot_mask(s)]);
 	place(s, node);
 	s->pending++;
 }
@@ -125,8 +120,6 @@ void twheel_hashed_leave(struct twheel_scheme *s, struct twheel_node *node)
 
 	if (s->cursor == &node->link)
 		s->cursor = node->link.next;
-	if (s->behind == &node->link)
-		s->behind = prev;
 	if (twheel_slot_leave(node) && list_empty(prev))
 		twheel_slot_vacate(s, list_entry(prev, struct twheel_slot, nodes));
 }
@@ -172,23 +165,11 @@ static void pass_node(struct twheel_scheme *s, u32 nr,
 	if (nr == (node->expires & slot_mask(s))) {
 		slot->first = min(slot->first, node->expires);
 		node->hint = 0;
-		s->behind = &node->link;
 		return;
 	}
 	twheel_hashed_leave(s, node);
 	place(s, node);
 	s->cascaded++;
-}
-
-/* The hand begins with a slot, or once more if it has lost its place. */
-static void begin_slot(struct twheel_scheme *s, u32 nr)
-{
-	struct twheel_slot *slot = &s->slots[nr];
-
-	if (unlikely(!twheel_slot_mutual(&slot->nodes, slot->nodes.next)))
-		twheel_slot_mend(s, slot);
-	s->cursor = slot->nodes.next;
-	s->behind = &slot->nodes;
 }
 
 /*
@@ -203,13 +184,11 @@ static struct twheel_node *scan_slot(struct twheel_scheme *s, int *work)
 	while (s->cursor != &s->slots[nr].nodes) {
 		if (*work <= 0)
 			return NULL;
-		node = list_entry(s->cursor, struct twheel_node, link);
-		if (unlikely(!twheel_slot_goes_on(s->cursor) ||
-			     !twheel_slot_mutual(s->behind, s->cursor))) {
-			twheel_slot_mend(s, &s->slots[nr]);
-			begin_slot(s, nr);
-			continue;
+		if (!twheel_slot_is_whole(s->cursor)) {
+			twheel_slot_drop(s, &s->slots[nr]);
+			break;
 		}
+		node = list_entry(s->cursor, struct twheel_node, link);
 		s->cursor = node->link.next;
 		prefetch(s->cursor);
 		if (node->expires <= s->clock) {
@@ -235,7 +214,7 @@ static void enter_slot(struct twheel_scheme *s, u32 nr, int *work)
 	} else {
 		slot->first = U64_MAX;
 		slot->stale = 0;
-		begin_slot(s, nr);
+		s->cursor = slot->nodes.next;
 	}
 }
 
@@ -335,7 +314,7 @@ u64 twheel_hashed_next(const struct twheel_scheme *s)
 		return s->clock;
 	for (looked = 0; looked <= LOOK_AHEAD; looked++) {
 		nr = next_occupied_slot(s, (tick + 1) & mask);
-		/* All that was pending has been lost, see twheel_slot_mend(). */
+		/* All that was pending is lost, see twheel_slot_drop(). */
 		if (unlikely(nr >= s->nr_slots))
 			return U64_MAX;
 		tick += 1 + ((nr - (u32)(tick + 1)) & mask);

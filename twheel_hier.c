@@ -109,14 +109,6 @@ void twheel_hier_join_first(struct twheel_scheme *s, struct twheel_slot *slot,
 	slot->headed = false;
 }
 
-/* The rare case of twheel_hier_join(): the slot's list is torn. */
-void twheel_hier_join_torn(struct twheel_scheme *s, struct twheel_slot *slot,
-			   struct twheel_node *node, u32 flags, bool head)
-{
-	twheel_slot_mend(s, slot);
-	twheel_hier_join(s, slot, node, flags, head);
-}
-
 /*
  * The lowest level whose current and next window reach @tick, which is after
  * the clock. The distance gives a level that does. The level below reaches the
@@ -234,17 +226,18 @@ static void cascade(struct twheel_scheme *s, u32 most, int *work)
 	unsigned int inner = s->level - 1, shift = twheel_hier_shift(s->level);
 	u64 outer = next_outer(s, s->level);
 	struct twheel_slot *to, *from = twheel_hier_slot(s, s->level, outer << shift);
-	struct list_head *head = &from->nodes, *last = head->prev, *prev;
+	struct list_head *head = &from->nodes, *last = head->prev, *next = head, *prev;
 	u32 flags = inner ? TWHEEL_SLOT_MAY_STAY : 0, moved;
-	bool whole = twheel_slot_mutual(last, head);
 	struct twheel_node *node;
 
 	most = min_t(u32, min(most, s->quota), *work);
-	for (moved = 0; moved < most && last != head; moved++, last = prev) {
-		prev = last->prev;
-		whole = whole && twheel_slot_mutual(prev, last);
-		if (unlikely(!whole))
+	for (moved = 0; moved < most && last != head; moved++, next = last, last = prev) {
+		if (TWHEEL_SLOT_TORN(last->next != next)) {
+			/* As in twheel_slot_drop(). */
+			last = head;
 			break;
+		}
+		prev = last->prev;
 		node = list_entry(last, struct twheel_node, link);
 		twheel_slot_take_hint(node);
 		if (likely(node->expires >> shift == outer)) {
@@ -255,14 +248,11 @@ static void cascade(struct twheel_scheme *s, u32 most, int *work)
 			twheel_hier_place(s, node, node->expires);
 		}
 	}
-	if (moved)
-		twheel_unlink(last, head);
+	twheel_unlink(last, head);
 	from->count -= moved;
 	s->cascaded += moved;
 	s->quota -= moved;
 	*work -= moved;
-	if (unlikely(!whole))
-		twheel_slot_mend(s, from);
 	if (!s->quota || list_empty(head))
 		next_level(s);
 }
@@ -278,15 +268,12 @@ static void requeue(struct twheel_scheme *s, struct twheel_slot *slot, u64 tick)
 	struct list_head *last = slot->nodes.prev;
 	struct twheel_node *node = list_entry(last, struct twheel_node, link);
 
-	if (!twheel_slot_is_whole(s, slot))
-		return;
-	if (unlikely(!twheel_slot_mutual(last, &slot->nodes) ||
-		     !twheel_slot_mutual(last->prev, last))) {
-		twheel_slot_mend(s, slot);
-		return;
-	}
 	if (slot->stale < CROWD || slot->headed || node->expires <= tick)
 		node = list_first_entry(&slot->nodes, struct twheel_node, link);
+	if (!twheel_slot_is_whole(&node->link)) {
+		twheel_slot_drop(s, slot);
+		return;
+	}
 	twheel_slot_take_hint(node);
 	twheel_slot_leave(node);
 	twheel_hier_place(s, node, node->expires);

@@ -36,8 +36,6 @@ u64 twheel_hier_wakeup(const struct twheel_scheme *s,
 void twheel_hier_look(struct twheel_scheme *s);
 void twheel_hier_join_first(struct twheel_scheme *s, struct twheel_slot *slot,
 			    struct twheel_node *node, u32 flags);
-void twheel_hier_join_torn(struct twheel_scheme *s, struct twheel_slot *slot,
-			   struct twheel_node *node, u32 flags, bool head);
 void twheel_hier_place_far(struct twheel_scheme *s, struct twheel_node *node);
 
 static inline unsigned int twheel_hier_shift(unsigned int level)
@@ -67,10 +65,6 @@ twheel_hier_join(struct twheel_scheme *s, struct twheel_slot *slot,
 
 	if (unlikely(prev == next)) {
 		twheel_hier_join_first(s, slot, node, flags);
-		return;
-	}
-	if (unlikely(!twheel_slot_mutual(prev, next))) {
-		twheel_hier_join_torn(s, slot, node, flags, head);
 		return;
 	}
 	nr = slot->count++ % TWHEEL_SLOT_HINTS;
@@ -159,15 +153,15 @@ twheel_hier_due_slot(const struct twheel_scheme *s)
 static __always_inline struct twheel_node *
 twheel_hier_due(struct twheel_scheme *s, struct twheel_slot *slot)
 {
-	struct list_head *head = &slot->nodes, *first;
-	struct twheel_node *node;
+	struct list_head *head = &slot->nodes, *first = head->next;
+	struct twheel_node *node = list_entry(first, struct twheel_node, link);
 
-	do {
-		first = head->next;
-		node = list_entry(first, struct twheel_node, link);
-		if (first == head || unlikely(node->expires > s->clock))
-			return NULL;
-	} while (!twheel_slot_is_whole(s, slot));
+	if (first == head || unlikely(node->expires > s->clock))
+		return NULL;
+	if (!twheel_slot_is_whole(first)) {
+		twheel_slot_drop(s, slot);
+		return NULL;
+	}
 	twheel_slot_take_hint(node);
 	twheel_unlink(head, first->next);
 	twheel_slot_leave_wheel(s, node);

@@ -292,20 +292,23 @@ static inline void twheel_scheme_skip(struct twheel_scheme *s, u64 clock)
 static inline struct twheel_node *
 twheel_scheme_any(struct twheel_scheme *s, u32 *slot)
 {
+	struct list_head *first;
 	u32 nr;
 
 	while (s->pending) {
 		nr = find_last_bit(s->occupied, min(*slot, s->nr_slots));
 		if (nr >= *slot)
 			nr = find_last_bit(s->occupied, s->nr_slots);
-		/* The rest has been lost, see twheel_slot_mend(). */
+		/* The rest is lost, see twheel_slot_drop(). */
 		if (unlikely(nr >= s->nr_slots))
 			break;
 		*slot = nr + 1;
-		if (twheel_slot_is_whole(s, &s->slots[nr]) &&
-		    twheel_slot_has_nodes(s, nr))
-			return list_first_entry(&s->slots[nr].nodes,
-						struct twheel_node, link);
+		if (!twheel_slot_has_nodes(s, nr))
+			continue;
+		first = s->slots[nr].nodes.next;
+		if (twheel_slot_is_whole(first))
+			return list_entry(first, struct twheel_node, link);
+		twheel_slot_drop(s, &s->slots[nr]);
 	}
 	return NULL;
 }

@@ -82,7 +82,6 @@ struct twheel_slot {
  *	end
  * @cursor: hashed: next node to look at in the slot of this tick, or that
  *	slot's head
- * @behind: hashed: the entry before @cursor
  * @leap: hashed: no slot needs the hand before this tick, see twheel_hashed.c
  * @occupied: a bit for each slot, set while it has a node. Hierarchical: set also
  *	after that, until twheel_slot_has_nodes() looks at it
@@ -100,41 +99,25 @@ struct twheel_scheme {
 	u64 recheck;
 	u64 reach[3];
 	struct list_head *cursor;
-	struct list_head *behind;
 	u64 leap;
 	unsigned long *occupied;
 	struct twheel_slot *slots;
 };
 
 /*
- * Links are checked where the kernel checks the links of its own lists. Tests
- * say themselves whether, and how a torn link is reported.
+ * Returns whether a list is torn, and reports it. Lists are checked where the kernel
+ * checks its own. Tests define this differently.
  */
-#ifndef TWHEEL_SLOT_CHECKED
-#define TWHEEL_SLOT_CHECKED	(IS_ENABLED(CONFIG_LIST_HARDENED) || \
-				 IS_ENABLED(CONFIG_DEBUG_LIST))
-#define TWHEEL_SLOT_REPORT(...)	WARN(1, __VA_ARGS__)
+#ifndef TWHEEL_SLOT_TORN
+#define TWHEEL_SLOT_TORN(condition)			\
+	((IS_ENABLED(CONFIG_LIST_HARDENED) ||		\
+	  IS_ENABLED(CONFIG_DEBUG_LIST)) &&		\
+	 unlikely(condition) && WARN_ON_ONCE(true))
 #endif
 
-/* Returns whether two neighbours in a slot know each other. */
-static inline bool twheel_slot_mutual(const struct list_head *prev,
-				      const struct list_head *next)
-{
-	return !TWHEEL_SLOT_CHECKED ||
-	       likely(prev->next == next && next->prev == prev);
-}
-
-/* The same of an entry and its next, if the entry is linked at all. */
-static inline bool twheel_slot_goes_on(const struct list_head *entry)
-{
-	return !TWHEEL_SLOT_CHECKED ||
-	       likely(entry->next && entry->next->prev == entry);
-}
-
 /*
- * As list_add() and list_del(), which call a checking function with CONFIG_DEBUG_LIST:
- * on Debian's kernels that is 15 to 25 of the 100 instructions of a start. Here
- * the callers check.
+ * list_add() and list_del() without the calls that CONFIG_LIST_HARDENED adds to them.
+ * Callers that take a node out check its links inline.
  *
  * Each store to a node's link.next pairs with READ_ONCE() in twheel_pending(),
  * which takes no lock: it must see the old value or the new one.
@@ -173,82 +156,35 @@ static inline bool twheel_slot_has_nodes(struct twheel_scheme *s, u32 nr)
 	return !list_empty(&s->slots[nr].nodes);
 }
 
-/*
- * A slot's list is torn: somebody has overwritten, freed or set up anew a timer
- * that was pending. The nodes that can be reached from the head in either
- * direction, over links that agree, stay. The nodes between go: they would
- * never come out of the slot. A lost timer looks pending until it is stopped.
- * One whose @next is NULL is not pending, and not ours to link.
- *
- * Walking forward ends: a node has one @prev, so that none is come to twice. The
- * way back never comes to a node of the way forward, or the links between would
- * agree.
- */
-static noinline __maybe_unused void twheel_slot_mend(struct twheel_scheme *s,
-						     struct twheel_slot *slot)
+/* Returns whether the neighbours of an entry know it. */
+static inline bool twheel_slot_is_whole(const struct list_head *entry)
 {
-	struct list_head *head = &slot->nodes, *first = head, *last = head;
-
-	while (twheel_slot_goes_on(first) && first->next != head &&
-	       first->next->next)
-		first = first->next;
-	if (twheel_slot_mutual(first, head))
-		return;
-	while (last->prev && twheel_slot_mutual(last->prev, last) &&
-	       last->prev != head)
-		last = last->prev;
-	TWHEEL_SLOT_REPORT("twheel: slot %u torn: %p->next is %p, %p->prev is %p\n",
-			   (u32)(slot - s->slots), first, first->next, last,
-			   last->prev);
-	twheel_unlink(first, last);
-	if (first == last)
-		twheel_slot_vacate(s, slot);
-	/* The hand looks at the nodes that are left. */
-	if (s->cursor && slot == &s->slots[s->clock & (s->nr_slots - 1)]) {
-		s->cursor = head->next;
-		s->behind = head;
-	}
+	return !TWHEEL_SLOT_TORN(!entry->next || entry->next->prev != entry ||
+				 entry->prev->next != entry);
 }
 
 /*
- * Returns whether the first node of a slot can be taken out. If not the list is
- * mended.
+ * Give up all nodes of a slot whose list is torn, or the tick would never end. They look
+ * pending until they are stopped.
  */
-static inline bool twheel_slot_is_whole(struct twheel_scheme *s,
-					struct twheel_slot *slot)
+static inline void twheel_slot_drop(struct twheel_scheme *s,
+				    struct twheel_slot *slot)
 {
-	struct list_head *first = slot->nodes.next;
-
-	if (likely(twheel_slot_mutual(&slot->nodes, first) &&
-		   twheel_slot_goes_on(first)))
-		return true;
-	twheel_slot_mend(s, slot);
-	return false;
-}
-
-/* A node's neighbours do not know it: they are left alone. */
-static noinline __maybe_unused void
-twheel_slot_refuse(const struct list_head *entry)
-{
-	TWHEEL_SLOT_REPORT("twheel: unlinking %p refused: %p->next is %p, %p->prev is %p\n",
-			   entry, entry->prev, entry->prev->next, entry->next,
-			   entry->next->prev);
+	twheel_unlink(&slot->nodes, &slot->nodes);
+	twheel_slot_vacate(s, slot);
 }
 
 /*
  * Out of its slot. The node's own links stay as they are: twheel_pending(), which
  * takes no lock, must not see a timer as stopped because the wheel is moving it.
- * False if that was refused.
+ * As list_del() it refuses if the neighbours do not know the node, and returns false.
  */
 static inline bool twheel_slot_leave(struct twheel_node *node)
 {
 	struct list_head *prev = node->link.prev, *next = node->link.next;
 
-	if (TWHEEL_SLOT_CHECKED && unlikely(prev->next != &node->link ||
-					    next->prev != &node->link)) {
-		twheel_slot_refuse(&node->link);
+	if (TWHEEL_SLOT_TORN(prev->next != &node->link || next->prev != &node->link))
 		return false;
-	}
 	twheel_unlink(prev, next);
 	return true;
 }

@@ -9,7 +9,6 @@
 
 extern unsigned int kt_torn_reports;
 
-#define TWHEEL_SLOT_CHECKED		1
-#define TWHEEL_SLOT_REPORT(...)		(kt_torn_reports++)
+#define TWHEEL_SLOT_TORN(condition)	((condition) && ++kt_torn_reports)
 
 #endif /* _TWHEEL_KUNIT_TORN_H */
