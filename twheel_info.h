@@ -21,14 +21,12 @@
  * @levels: its levels, of as many slots each
  * @bounded: however its timers are spread, a tick looks at a bounded number that are
  *	not due. Anybody may have a wheel of such a scheme
- * @dated: a slot says when its nodes are due, see twheel_scheme_due_until()
  */
 struct twheel_scheme_info {
 	const char *name;
 	u32 slots;
 	u32 levels;
 	bool bounded;
-	bool dated;
 };
 
 /* All of them, for messages. */
@@ -49,7 +47,6 @@ twheel_scheme_info(enum twheel_scheme_type type)
 			.slots = TWHEEL_HIER_SLOTS,
 			.levels = TWHEEL_HIER_LEVELS,
 			.bounded = true,
-			.dated = true,
 		},
 		/* With few slots each of them may have all timers. */
 		[TWHEEL_HASHED] = {
@@ -101,43 +98,6 @@ static inline unsigned int twheel_scheme_occupied(const struct twheel_scheme *s,
 	u32 slots = s->nr_slots / twheel_scheme_levels(s->type);
 
 	return bitmap_weight(s->occupied + level * BITS_TO_LONGS(slots), slots);
-}
-
-/**
- * twheel_scheme_due_until - how many nodes may be due by a tick
- * @s: a hierarchical wheel
- * @until: the tick
- *
- * No node is due before its slot begins, so the counts of the slots that begin by then
- * are enough, and no node is looked at. They are too many by the nodes that are due later
- * in the last slot of a level, that were refreshed where they are, or stopped. Races
- * with the wheel's lock holder, who may move nodes meanwhile: an impression.
- *
- * Return: their number at most.
- */
-static inline u64 twheel_scheme_due_until(const struct twheel_scheme *s, u64 until)
-{
-	u64 clock, due = 0, ahead, i;
-	const struct twheel_slot *slot;
-	unsigned int level, shift;
-
-	/* The lock's holder may write it: then some slot may be missing. */
-	clock = data_race(s->clock);
-	/* Late nodes are in the next slot. */
-	until = max(until, clock + 1);
-	for (level = 0; level < TWHEEL_HIER_LEVELS; level++) {
-		shift = twheel_hier_shift(level);
-		ahead = (until >> shift) - (clock >> shift);
-		for (i = 0; i <= min_t(u64, ahead, TWHEEL_HIER_MASK); i++) {
-			slot = twheel_hier_slot(s, level, clock + (i << shift));
-			if (list_empty(&slot->nodes))
-				continue;
-			/* As above: a node may be counted in both slots of a move. */
-			due += data_race(slot->count);
-		}
-	}
-	/* As above. */
-	return min(due, data_race(s->pending));
 }
 
 #endif /* _TWHEEL_INFO_H */

@@ -138,39 +138,6 @@ static void show_occupied(struct seq_file *seq, const struct twheel_base *base)
 	seq_putc(seq, '\n');
 }
 
-/* How many timers are due within 1 ms, 10 ms and so on. */
-#define NR_DUE	7
-
-/* A base that has timers, by a look under its lock, has slots, and keeps them. */
-static void add_due(u64 *sum, const struct twheel_base *base,
-		    const struct twheel_snapshot *snapshot)
-{
-	const struct twheel_config *config = &base->wheel->config;
-	ktime_t now = twheel_clock_time(config->clock, ktime_get());
-	u64 ns = NSEC_PER_MSEC;
-	int i;
-
-	if (!snapshot->pending || !twheel_scheme_info(config->scheme)->dated)
-		return;
-	for (i = 0; i < NR_DUE; i++, ns *= 10)
-		sum[i] += twheel_scheme_due_until(&base->scheme,
-					    div64_u64(now + ns, base->tick_ns));
-}
-
-static void show_due(struct seq_file *seq, const char *indent,
-		     const struct twheel *wheel, const u64 *due)
-{
-	int i;
-
-	if (!twheel_scheme_info(wheel->config.scheme)->dated)
-		return;
-	seq_puts(seq, indent);
-	seq_puts(seq, "due");
-	for (i = 0; i < NR_DUE; i++)
-		seq_printf(seq, " %llu", due[i]);
-	seq_putc(seq, '\n');
-}
-
 static bool is_idle(const struct twheel_snapshot *snapshot)
 {
 	return !snapshot->counters.started && !snapshot->counters.wakeups;
@@ -195,32 +162,26 @@ static void show_config(struct seq_file *seq, const struct twheel *wheel)
 static void show_wheel(struct seq_file *seq, struct twheel *wheel)
 {
 	struct twheel_snapshot sum = {}, one;
-	u64 due[NR_DUE] = {};
 	unsigned int cpu;
 
 	for_each_possible_cpu(cpu) {
 		twheel_base_snapshot(wheel->bases[cpu], &one);
 		add_snapshot(&sum, &one);
-		add_due(due, wheel->bases[cpu], &one);
 	}
 	show_config(seq, wheel);
 	show_snapshot(seq, "", &sum);
-	show_due(seq, "", wheel, due);
 }
 
 static void show_cpu(struct seq_file *seq, struct twheel *wheel,
 		     unsigned int cpu)
 {
 	struct twheel_snapshot snapshot;
-	u64 due[NR_DUE] = {};
 
 	twheel_base_snapshot(wheel->bases[cpu], &snapshot);
 	if (is_idle(&snapshot))
 		return;
 	seq_printf(seq, "cpu %u\n", cpu);
 	show_snapshot(seq, "  ", &snapshot);
-	add_due(due, wheel->bases[cpu], &snapshot);
-	show_due(seq, "  ", wheel, due);
 	show_occupied(seq, wheel->bases[cpu]);
 }
 

@@ -80,20 +80,6 @@ static void print_lateness(const struct proc_field *field)
 	}
 }
 
-/* A line for each time. A number includes the numbers above it. */
-static void print_due(const struct proc_field *field)
-{
-	__u64 counts[PROC_DUE_MAX];
-	size_t nr = proc_numbers(field, counts, ARRAY_SIZE(counts));
-	char name[32];
-	size_t i;
-
-	for (i = 0; i < nr; i++) {
-		snprintf(name, sizeof(name), "due within %s", out_time(proc_due_within(i)));
-		printf("  %-20s %llu\n", name, counts[i]);
-	}
-}
-
 /* The name without its unit, which the value has. */
 static void print_field(const struct proc_field *field)
 {
@@ -101,8 +87,6 @@ static void print_field(const struct proc_field *field)
 
 	if (field->type == PROC_LATENESS)
 		print_lateness(field);
-	else if (field->type == PROC_DUE)
-		print_due(field);
 	else if (field->type == PROC_TEXT || field->type == PROC_NUMBERS)
 		printf("  %-20s %s\n", field->name,
 		       out_printable(field->text));

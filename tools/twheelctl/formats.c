@@ -150,8 +150,7 @@ void json_block(const struct proc *proc, const struct proc_block *block)
 	else if (block->kind == PROC_SESSION)
 		json_number("session", block->number);
 	for (; field < end; field++) {
-		if (field->type == PROC_NUMBERS ||
-		    field->type == PROC_LATENESS || field->type == PROC_DUE)
+		if (field->type == PROC_NUMBERS || field->type == PROC_LATENESS)
 			json_numbers(field->name, field->text);
 		else if (field->type == PROC_TEXT)
 			json_string(field->name, field->text);
@@ -173,7 +172,6 @@ static const char * const types[] = {
 	[PROC_COUNTER] = "counter",
 	[PROC_GAUGE] = "gauge",
 	[PROC_LATENESS] = "histogram",
-	[PROC_DUE] = "gauge",
 	[PROC_TEXT] = NULL,
 };
 
@@ -266,24 +264,6 @@ static void print_histogram(const struct proc *proc,
 	printf(" %llu\n", sum);
 }
 
-/* A gauge for each time: a histogram never shrinks, and pending timers get fewer. */
-static void print_due(const struct proc *proc, const struct proc_block *block,
-		      const char *name, const struct proc_field *field)
-{
-	__u64 counts[PROC_DUE_MAX];
-	size_t nr = proc_numbers(field, counts, ARRAY_SIZE(counts));
-	char label[32];
-	size_t i;
-
-	for (i = 0; i < nr; i++) {
-		snprintf(label, sizeof(label), ",within=\"%.3f\"",
-			 proc_due_within(i) / 1e9);
-		fputs(name, stdout);
-		print_labels(proc, block, label);
-		printf(" %llu\n", counts[i]);
-	}
-}
-
 /* All samples of a metric are together, below its type. */
 static void print_metric(const struct proc *proc, enum proc_kind kind,
 			 const struct proc_known *known)
@@ -306,10 +286,6 @@ static void print_metric(const struct proc *proc, enum proc_kind kind,
 		first = false;
 		if (known->type == PROC_LATENESS) {
 			print_histogram(proc, block, name, field);
-			continue;
-		}
-		if (known->type == PROC_DUE) {
-			print_due(proc, block, name, field);
 			continue;
 		}
 		fputs(name, stdout);

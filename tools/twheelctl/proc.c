@@ -61,8 +61,6 @@ const struct proc_known proc_known[] = {
 	  "Longest time from a tick to the expiry of its timers" },
 	{ "lateness", PROC_LATENESS, ALL, "seconds",
 	  "Expiries, of a session events read, by the time from their deadline" },
-	{ "due", PROC_DUE, WHEEL_CPU, NULL,
-	  "Pending timers that are due within so many seconds, at most" },
 	{ "occupied_slots", PROC_NUMBERS, IN(PROC_CPU), NULL,
 	  "Slots that hold timers, of each level" },
 	{ "rearmed", PROC_COUNTER, SESSION, NULL,
@@ -251,7 +249,6 @@ static bool set_value(struct parser *p, struct proc_field *field,
 				       field->name, field->text);
 	case PROC_NUMBERS:
 	case PROC_LATENESS:
-	case PROC_DUE:
 		return is_numbers(field->text) ||
 		       wrong(p, "%.40s: not numbers: %.40s", field->name,
 			     field->text);

@@ -27,7 +27,6 @@ enum proc_type {
 	PROC_GAUGE,	/* any other number */
 	PROC_NUMBERS,	/* several numbers */
 	PROC_LATENESS,	/* expiries less than 1024 ns late, 2048 ns ... */
-	PROC_DUE,	/* timers that may be due within 1 ms, 10 ms ... */
 	PROC_TEXT,
 };
 
@@ -37,14 +36,6 @@ enum proc_type {
 static inline __u64 proc_lateness_end(size_t i)
 {
 	return 1024ULL << i;
-}
-
-/* Of a PROC_DUE. */
-#define PROC_DUE_MAX		13
-
-static inline __u64 proc_due_within(size_t i)
-{
-	return i ? 10 * proc_due_within(i - 1) : 1000000;
 }
 
 /**

@@ -499,26 +499,3 @@ TEST(fdinfo_says_what_is_pending)
 	ASSERT_TRUE(strstr(text, "twheel-started:\t12\n"));
 	ASSERT_TRUE(strstr(text, "twheel-expired:\t2\n"));
 }
-
-/* Those that are due in a minute, and in an hour, are in slots that begin later than 10 s. */
-TEST(the_future_in_proc)
-{
-	int fd = session_open();
-	struct proc_line line;
-	unsigned int i, lines = 0;
-
-	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){
-		.flags = TWHEEL_SETUP_PRIVATE, .tick_ns = MS }));
-	for (i = 0; i < 20; i++)
-		ASSERT_EQ(0, tw_start(fd, i, i % 2 ? 50 * SECOND : HOUR, 0));
-	proc_begin(&line, proc_text());
-	while (proc_next(&line)) {
-		if (strcmp(line.wheel, "private") || strcmp(line.name, "due"))
-			continue;
-		/* All are on one CPU, or on several. */
-		ASSERT_TRUE(line.cpu != PROC_NONE || !strcmp(line.value, "0 0 0 0 0 10 10"));
-		lines++;
-	}
-	ASSERT_LE(2, lines);
-	close(fd);
-}

@@ -56,40 +56,6 @@ static void expect_slot(struct kunit *test, u64 clock, u64 tick)
 	kt_stop(test, 'A');
 }
 
-static void expect_due(struct kunit *test, u64 until, u64 wanted)
-{
-	KUNIT_ASSERT_EQ_MSG(test, twheel_scheme_due_until(kt_scheme(test), until), wanted,
-			    "until tick %llu", until);
-}
-
-/* All of a slot are due as soon as it begins, for the slot is all that is looked at. */
-static void slots_say_how_many_may_be_due(struct kunit *test)
-{
-	begin(test, 3 * W + 5, 4);
-	expect_due(test, U64_MAX, 0);
-	kt_set(test, 'A', 3 * W + 9);
-	kt_set(test, 'B', 6 * W + 7);
-	kt_set(test, 'C', 6 * W + 8);
-	kt_set(test, 'D', 3 * W * W + 10);
-	expect_due(test, 0, 0);
-	expect_due(test, 3 * W + 8, 0);
-	expect_due(test, 3 * W + 9, 1);
-	expect_due(test, 6 * W - 1, 1);
-	expect_due(test, 6 * W, 3);
-	expect_due(test, 3 * W * W - 1, 3);
-	expect_due(test, 3 * W * W, 4);
-	expect_due(test, U64_MAX, 4);
-	/* It is counted on, but there are no more than all. */
-	kt_stop(test, 'B');
-	expect_due(test, 6 * W, 3);
-	kt_stop(test, 'C');
-	expect_due(test, 6 * W, 1);
-	expect_due(test, U64_MAX, 2);
-	/* A timer that is late joins the next tick. */
-	kt_set(test, 'B', 3 * W);
-	expect_due(test, 3 * W + 5, 1);
-}
-
 /* W^level - 1, W^level, W^level + 1 and twice as much, from many clocks. */
 static void every_power_of_the_window_has_its_slot(struct kunit *test)
 {
@@ -590,7 +556,6 @@ static struct kunit_case hier_cases[] = {
 	KUNIT_CASE(the_next_tick_is_found_in_every_group),
 	KUNIT_CASE(a_count_that_is_wrong_makes_nothing_late),
 	KUNIT_CASE(one_timer_wakes_a_tickless_wheel_a_few_times),
-	KUNIT_CASE(slots_say_how_many_may_be_due),
 	KUNIT_CASE(every_power_of_the_window_has_its_slot),
 	KUNIT_CASE(any_tick_from_any_clock_has_its_slot),
 	KUNIT_CASE(the_lowest_level_reaches_a_window_from_any_clock),

@@ -11,7 +11,6 @@
 #include <linux/math64.h>
 #include <linux/slab.h>
 
-#include "../../../twheel_info.h"
 #include "check.h"
 
 /* A value that schemes have to leave alone. */
@@ -395,24 +394,6 @@ static void check_levels(struct twheel_check *c)
 		check_fail(c, c->nr, "the end of a window is passed");
 }
 
-/* At least as many as are due by some tick may be due, and no more than there are. */
-static void check_due(struct twheel_check *c)
-{
-	const struct twheel_scheme *s = &c->t->s;
-	u64 until = s->clock + (1ULL << (s->pending % 40)) - 1, count = 0, due;
-	const struct twheel_node *node;
-	u32 nr;
-
-	if (until < s->clock)
-		return;
-	for (nr = 0; nr < s->nr_slots; nr++)
-		list_for_each_entry(node, &s->slots[nr].nodes, link)
-			count += node->expires <= until;
-	due = twheel_scheme_due_until(s, until);
-	if (due < count || due > s->pending)
-		check_fail(c, c->nr, "other nodes are due than may be");
-}
-
 /* The number of the slot that a pending timer of a wheel is in. */
 u32 twheel_check_slot_of(const struct twheel_check *c, u32 id)
 {
@@ -440,8 +421,6 @@ void twheel_check_slots(struct twheel_check *c)
 		check_fail(c, c->nr, check_slot(s, nr, &count));
 	if (count != s->pending)
 		check_fail(c, c->nr, "the slots do not add up");
-	if (s->type == TWHEEL_HIER) {
+	if (s->type == TWHEEL_HIER)
 		check_levels(c);
-		check_due(c);
-	}
 }

@@ -11,9 +11,6 @@
 #define READ_ONCE(x)		(*(const volatile typeof(x) *)&(x))
 #define WRITE_ONCE(x, val)	(*(volatile typeof(x) *)&(x) = (val))
 
-/* Nothing looks for races here. */
-#define data_race(x)		(x)
-
 /* One for the other: the pairs are the sources'. */
 #define smp_load_acquire(p)	__atomic_load_n(p, __ATOMIC_ACQUIRE)
 
