@@ -24,17 +24,16 @@
  * and a round has as many seats as smallest parts fit into a full credit. A
  * payer who finds no free seat gets one in the round after that. So a pause of
  * theirs grows with the number of payers that are busy, and not with the wheels
- * of any of them. Long wake-ups may use up the payers' half of a round before all
- * of its seats have come. The rest take another seat. A wheel waits for the very
+ * of any of them. Long callbacks and wake-ups may use up the payers' half of a round
+ * before all of its seats have come. The rest take another seat. A wheel waits for the very
  * round that has its payer's seat, and asks once for each time that it runs. The
  * wheels of a payer take turns: one that has found nothing left of the payer's part
  * comes first in the next round.
  *
- * Wake-ups at the end of a run cannot be cut short. The time that runs of
- * payers take is therefore a debt as well, which time pays off at half its
- * length and which is not forgotten. A payer whose last wake-ups took long
- * waits until nothing is owed. All others wait only while more is owed than
- * DEBT_NS_BORNE.
+ * A callback, or the wake-ups at the end of a run, cannot be cut short. The time that
+ * runs of payers really take is therefore a debt as well, up to DEBT_NS_MAX, which time
+ * pays off at half its length. A payer whose last run exceeded its part by much waits
+ * until nothing is owed. All others wait only while more is owed than DEBT_NS_BORNE.
  */
 #include <linux/kconfig.h>
 #include <linux/math64.h>
@@ -54,8 +53,8 @@
 #define PART_NS_MIN	(5 * (int)NSEC_PER_USEC)
 /* Payers that run in a round. */
 #define SEATS		(CREDIT_NS_MAX / PART_NS_MIN)
-/* Wake-ups of a run that take longer are a debt of the payer's own. */
-#define WAKEUPS_NS_MAX	(10 * PART_NS_MIN)
+/* A run that exceeds its part by more makes its payer wait until nothing is owed. */
+#define OVERRUN_NS_MAX	(10 * PART_NS_MIN)
 /* A debt up to here does not keep payers waiting that have not caused it. */
 #define DEBT_NS_BORNE	(16 * (int)NSEC_PER_MSEC)
 /* So much is remembered: nobody waits longer than a second for it. */
@@ -82,7 +81,8 @@
  *	full, and %WAIT_NS_MAX apart
  * @taken: seats that are taken in @last
  * @used: what the last round has given away, ns: %PART_NS_MIN for each payer that
- *	has come to its seat, and the wake-ups of all payers since it began
+ *	has come to its seat, and what payers have taken beyond their parts since it
+ *	began
  *
  * Only ticks touch it, which run on its CPU one after the other.
  */
@@ -234,24 +234,23 @@ u32 twheel_share_begin(struct twheel_payer *payer, ktime_t now, bool waited)
  * twheel_share_end - a wheel has run on this CPU
  * @payer: its payer, or NULL
  * @now: the time
- * @wakeups_ns: how much of the run its wake-ups took, ns
+ * @limit_ns: for how long it was to run at most, from twheel_share_begin()
  *
  * Context: Softirq.
  */
-void twheel_share_end(struct twheel_payer *payer, ktime_t now,
-		      s64 wakeups_ns)
+void twheel_share_end(struct twheel_payer *payer, ktime_t now, s64 limit_ns)
 {
 	struct twheel_share *share = this_cpu_ptr(&shares);
-	int wakeups = clamp_t(s64, wakeups_ns, 0, DEBT_NS_MAX);
-	int rest = clamp_t(s64, now - share->stamp - wakeups, 0, WAIT_NS_MAX);
+	int took = clamp_t(s64, now - share->stamp, 0, DEBT_NS_MAX);
+	int overrun = max_t(s64, took - limit_ns, 0);
 	int elapsed = pass_time(share, now);
 
 	add_credit(share, elapsed / 2 - elapsed);
 	if (!payer)
 		return;
-	add_debt(share, rest + wakeups);
-	share->used += wakeups;
-	payer->owes = wakeups > WAKEUPS_NS_MAX;
+	add_debt(share, took);
+	share->used += overrun;
+	payer->owes = overrun > OVERRUN_NS_MAX;
 	payer->left = max(payer->left - elapsed, 0);
 }
 

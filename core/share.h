@@ -15,7 +15,7 @@
  * @expected: wheels that have waited for the last round and not run yet. One
  *	that is destroyed meanwhile is expected until the next round
  * @left: time left of the payer's part of the last round, ns
- * @owes: the wake-ups of the last run have taken long
+ * @owes: the last run has taken much longer than its part
  *
  * Only ticks touch it, which run on its CPU one after the other.
  */
@@ -28,8 +28,7 @@ struct twheel_payer {
 };
 
 u32 twheel_share_begin(struct twheel_payer *payer, ktime_t now, bool waited);
-void twheel_share_end(struct twheel_payer *payer, ktime_t now,
-		      s64 wakeups_ns);
+void twheel_share_end(struct twheel_payer *payer, ktime_t now, s64 limit_ns);
 ktime_t twheel_share_wait(struct twheel_payer *payer, ktime_t now,
 			  bool passed_over);
 

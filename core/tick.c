@@ -13,6 +13,7 @@
 #include <linux/bitops.h>
 #include <linux/export.h>
 #include <linux/hrtimer.h>
+#include <linux/jiffies.h>
 #include <linux/ktime.h>
 #include <linux/lockdep.h>
 #include <linux/preempt.h>
@@ -176,8 +177,8 @@ static bool expire_timer(struct twheel_base *base, struct twheel_timer *timer,
  * struct tick_run - one run of twheel_tick()
  * @begin: when it began, on CLOCK_MONOTONIC, as all that a share of the CPU is about
  * @looked: when it looked at the clock last
+ * @jiffy: jiffies at that look. A change means that a callback may have taken long
  * @limit_ns: its part of the CPU
- * @ends: when its wake-ups began, if a payer has to pay for them
  * @ahead: what the base's clock is ahead of CLOCK_MONOTONIC, ns
  * @work: timers that it may still expire, or move while none is due
  * @target: the tick that the clock has reached
@@ -189,8 +190,8 @@ static bool expire_timer(struct twheel_base *base, struct twheel_timer *timer,
 struct tick_run {
 	ktime_t begin;
 	ktime_t looked;
+	unsigned long jiffy;
 	s64 limit_ns;
-	ktime_t ends;
 	s64 ahead;
 	int work;
 	u64 target;
@@ -235,10 +236,11 @@ static void note_expiry(struct twheel_base *base, struct tick_run *run)
 
 /*
  * Expire the timers that are due at one tick, at most @budget of them. Returns
- * the rest of @budget, or -1 if the run cannot go on.
+ * the rest of @budget, 0 if it is time to look at the clock, or -1 if the run cannot
+ * go on.
  */
-static int expire_tick(struct twheel_base *base, struct twheel_node *node,
-		       int budget)
+static int expire_tick(struct twheel_base *base, const struct tick_run *run,
+		       struct twheel_node *node, int budget)
 	__must_hold(&base->lock)
 {
 	struct twheel_slot *slot = twheel_scheme_due_slot(&base->scheme);
@@ -249,6 +251,8 @@ static int expire_tick(struct twheel_base *base, struct twheel_node *node,
 	do {
 		if (!expire_timer(base, twheel_timer_of(node), count))
 			return -1;
+		if (unlikely(time_after(jiffies, run->jiffy)))
+			return 0;
 	} while (--turn && (node = twheel_scheme_due(&base->scheme, slot)));
 	return budget + turn;
 }
@@ -256,7 +260,8 @@ static int expire_tick(struct twheel_base *base, struct twheel_node *node,
 /*
  * A look at the clock costs a third of an expiry. A callback may cost less than
  * such a look, or a thousand times as much. So go by how long the last ones
- * took: fewer timers at once, more of them slowly.
+ * took: fewer timers at once, more of them slowly. Jiffies cost next to nothing, and show a
+ * slow callback behind many quick ones.
  */
 static void note_look(struct twheel_base *base, struct tick_run *run,
 		      ktime_t now, bool full)
@@ -264,6 +269,7 @@ static void note_look(struct twheel_base *base, struct tick_run *run,
 	u64 passed = now - run->looked;
 
 	run->looked = now;
+	run->jiffy = jiffies;
 	if (passed > 8 * LOOK_NS)
 		base->timers_per_look = 1;
 	else if (passed > LOOK_NS)
@@ -298,7 +304,7 @@ static bool expire_timers(struct twheel_base *base, struct tick_run *run)
 		       (node = twheel_scheme_pop(&base->scheme, run->target,
 						 &work))) {
 			note_expiry(base, run);
-			left = expire_tick(base, node, left);
+			left = expire_tick(base, run, node, left);
 		}
 		twheel_base_set_running(base, NULL);
 		if (left > 0 && work > 0)
@@ -433,8 +439,6 @@ static bool run_tick(struct twheel_base *base, struct tick_run *run)
 	run->cascaded = base->scheme.cascaded - cascaded;
 	run->expired = base->counters.expired - expired;
 	raw_spin_unlock_irq(&base->lock);
-	if (base->payer && base->tick_ends)
-		run->ends = ktime_get();
 	run_tick_ends(base);
 	twheel_expiry_end(&base->expiry);
 	return done;
@@ -465,12 +469,13 @@ enum hrtimer_restart twheel_tick(struct hrtimer *hrtimer)
 	if (!run.limit_ns)
 		return put_off(base, &run);
 	run.looked = run.begin;
+	run.jiffy = jiffies;
 	/* See twheel_at_tick_end(). */
 	rcu_read_lock();
 	done = run_tick(base, &run);
 	end = ktime_get();
 	note_look(base, &run, end, false);
-	twheel_share_end(base->payer, end, run.ends ? end - run.ends : 0);
+	twheel_share_end(base->payer, end, run.limit_ns);
 
 	raw_spin_lock_irq(&base->lock);
 	if (run.cascaded)

@@ -368,12 +368,12 @@ bool prove_part(s64 stamp, s64 round, int credit, u32 joined, u32 expected,
 /* However long a run takes, the account is in order after it. */
 BROKEN_BY(debt, "core/share.c", "ns, -CREDIT_NS_MAX,", "ns, -2 * CREDIT_NS_MAX,")
 bool prove_debt(s64 stamp, s64 round, int credit, u32 joined, u32 expected,
-		int debt, u32 rounds, u32 taken, s64 now, s64 wakeups, bool paid)
+		int debt, u32 rounds, u32 taken, s64 now, s64 limit, bool paid)
 {
 	struct twheel_payer payer = {};
 
 	ACCOUNT(now);
-	ASSUME(wakeups >= 0 && wakeups <= now - stamp);
-	twheel_share_end(paid ? &payer : NULL, now, wakeups);
+	ASSUME(limit > 0 && limit <= CREDIT_NS_MAX);
+	twheel_share_end(paid ? &payer : NULL, now, limit);
 	return account_is_right(now) && shares.stamp == now && !payer.left;
 }

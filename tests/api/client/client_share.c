@@ -26,6 +26,7 @@
 /* The time that the victim keeps, in thousandths. */
 #define SHARE_LEFT	450
 #define BYSTANDER_LATE_MAX	(3 * CLIENT_MSEC)
+#define SLOW_NS			(5 * CLIENT_MSEC)
 
 /**
  * struct attack - what the timers of one wheel do to a CPU
@@ -36,6 +37,9 @@
  * @near: timers that start themselves again
  * @period_ns: after so long
  * @spin_ns: how long their callbacks take
+ * @slow: timers that start themselves again after these, and whose callbacks
+ *	take %SLOW_NS
+ * @paid: the wheels have a payer
  */
 struct attack {
 	struct twheel_config config;
@@ -44,6 +48,8 @@ struct attack {
 	unsigned int near;
 	u64 period_ns;
 	u64 spin_ns;
+	unsigned int slow;
+	bool paid;
 };
 
 struct attack_timer {
@@ -52,6 +58,7 @@ struct attack_timer {
 };
 
 struct attacker {
+	struct twheel_payer *payer;
 	struct twheel *wheel;
 	struct attack_timer *timers;
 	unsigned int nr;
@@ -87,6 +94,14 @@ static void near_expired(struct twheel_timer *timer)
 	twheel_start(timer, at->attack->period_ns);
 }
 
+static void slow_expired(struct twheel_timer *timer)
+{
+	struct attack_timer *at = container_of(timer, struct attack_timer, timer);
+
+	spin(SLOW_NS);
+	twheel_start(timer, at->attack->period_ns);
+}
+
 static void far_expired(struct twheel_timer *timer)
 {
 }
@@ -100,6 +115,7 @@ static void end_attack(struct attacker *attacker)
 	kvfree(attacker->timers);
 	if (!IS_ERR(attacker->wheel))
 		twheel_destroy(attacker->wheel);
+	twheel_payer_destroy(attacker->payer);
 }
 
 static bool begin_attack(struct attacker *attacker, const struct attack *attack,
@@ -110,20 +126,23 @@ static bool begin_attack(struct attacker *attacker, const struct attack *attack,
 
 	config.name = "attack";
 	config.tick_ns += number * attack->skew_ns;
-	attacker->nr = attack->far + attack->near;
+	attacker->nr = attack->far + attack->near + attack->slow;
 	attacker->timers = kvcalloc(attacker->nr, sizeof(*attacker->timers),
 				    GFP_KERNEL);
+	if (attack->paid)
+		attacker->payer = twheel_payer_create();
+	config.payer = attacker->payer;
 	attacker->wheel = twheel_create(&config);
 	if (IS_ERR(attacker->wheel) || !attacker->timers)
 		return false;
 	for (i = 0; i < attacker->nr; i++) {
 		struct attack_timer *at = &attacker->timers[i];
-		bool near = i >= attack->far;
+		bool far = i < attack->far, near = i < attack->far + attack->near;
 
 		at->attack = attack;
-		twheel_timer_setup(&at->timer, attacker->wheel,
-				   near ? near_expired : far_expired, 0);
-		twheel_start(&at->timer, near ? attack->period_ns : CLIENT_HOUR);
+		twheel_timer_setup(&at->timer, attacker->wheel, far ? far_expired :
+				   near ? near_expired : slow_expired, 0);
+		twheel_start(&at->timer, far ? CLIENT_HOUR : attack->period_ns);
 		if (i % 64 == 0)
 			cond_resched();
 	}
@@ -192,9 +211,9 @@ static void attack_with(struct client *c, const struct attack *attack,
 		div_u64(b.latest, NSEC_PER_USEC));
 	CLIENT_CHECK(c, left >= SHARE_LEFT);
 	/* The time slice of another thread may be in between. */
-	CLIENT_CHECK(c, held_up <= 5 * CLIENT_MSEC);
+	CLIENT_CHECK(c, held_up <= 5 * CLIENT_MSEC + (attack->slow ? SLOW_NS : 0));
 	/* Once the softirq's thread may have waited as long for the victim. */
-	CLIENT_CHECK(c, b.late <= 1);
+	CLIENT_CHECK(c, b.late <= 1 || attack->slow);
 	CLIENT_CHECK(c, b.latest <= 10 * CLIENT_MSEC);
 	for (i = 0; i < min(made + 1, wheels); i++)
 		end_attack(&attackers[i]);
@@ -266,6 +285,23 @@ static void long_callbacks_leave_half_of_a_cpu(struct client *c)
 	};
 
 	attack_with_up_to(c, &attack, 4);
+}
+
+/*
+ * A run looks at the clock rarely while callbacks are quick. The wheel of a stranger, of a
+ * module that has given it a payer, must not run many slow ones then.
+ */
+static void slow_callbacks_behind_quick_ones_leave_half_of_a_cpu(struct client *c)
+{
+	static const struct attack attack = {
+		.config = { .tick_ns = CLIENT_MSEC },
+		.near = 63,
+		.period_ns = 1,
+		.slow = 64,
+		.paid = true,
+	};
+
+	attack_with_up_to(c, &attack, 1);
 }
 
 /*
@@ -618,6 +654,7 @@ const struct client_case client_share_cases[] = {
 	CLIENT_CASE(long_slots_leave_half_of_a_cpu),
 	CLIENT_CASE(short_callbacks_leave_half_of_a_cpu),
 	CLIENT_CASE(long_callbacks_leave_half_of_a_cpu),
+	CLIENT_CASE(slow_callbacks_behind_quick_ones_leave_half_of_a_cpu),
 	CLIENT_CASE(start_many_of_a_cpu_arms_once),
 	CLIENT_CASE(stall_in_a_callback_is_followed_by_a_short_pause),
 	CLIENT_CASE(stall_between_runs_is_followed_by_a_short_pause),

@@ -93,7 +93,7 @@ static ktime_t run_and_wake(struct kunit *test, struct wheel *wheel, ktime_t now
 		wheel->ran += length;
 		wheel->runs++;
 		wheel->last = now;
-		twheel_share_end(wheel->payer, now, wakeups);
+		twheel_share_end(wheel->payer, now, limit);
 	}
 	wheel->waited = !limit || more;
 	wheel->next = now + MSEC;
@@ -355,7 +355,7 @@ static void wheels_of_a_payer_get_what_one_gets(struct kunit *test)
 static void a_payer_waits_for_his_own_wake_ups(struct kunit *test)
 {
 	static const ktime_t lengths[] = {
-		WAKEUPS_NS_MAX + 1, 300000, MSEC, 12 * MSEC,
+		OVERRUN_NS_MAX + 1, 300000, MSEC, 12 * MSEC,
 	};
 	struct crowd *crowd;
 	unsigned int i;
@@ -371,11 +371,30 @@ static void a_payer_waits_for_his_own_wake_ups(struct kunit *test)
 	}
 }
 
+/* A callback cannot be cut short, so its time is a debt of any length. */
+static void long_callbacks_of_a_payer_take_half_of_the_time(struct kunit *test)
+{
+	static const ktime_t lengths[] = { 300000, MSEC, 5 * MSEC, 50 * MSEC };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(lengths); i++) {
+		struct twheel_payer payer = {};
+		struct wheel wheel = { .payer = &payer };
+		ktime_t now = 0;
+
+		memset(this_cpu_ptr(&shares), 0, sizeof(struct twheel_share));
+		while (now < 40 * lengths[i])
+			now = run(test, &wheel, max(now, wheel.next), lengths[i], true);
+		KUNIT_EXPECT_LE(test, wheel.ran, now * 55 / 100);
+		KUNIT_EXPECT_LT(test, 2U, wheel.runs);
+	}
+}
+
 /* They take turns. The account also has what wheels take that ask in vain. */
 static void wake_ups_of_many_payers_take_half_of_the_time(struct kunit *test)
 {
 	static const ktime_t lengths[] = {
-		10000, 40000, WAKEUPS_NS_MAX + 1, 100000,
+		10000, 40000, OVERRUN_NS_MAX + 1, 100000,
 	};
 	unsigned int i, j, most, least;
 	struct crowd *crowd;
@@ -485,6 +504,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(payers_of_any_number_take_half_of_the_time),
 	KUNIT_CASE(wheels_of_a_payer_get_what_one_gets),
 	KUNIT_CASE(a_payer_waits_for_his_own_wake_ups),
+	KUNIT_CASE(long_callbacks_of_a_payer_take_half_of_the_time),
 	KUNIT_CASE(wake_ups_of_many_payers_take_half_of_the_time),
 	KUNIT_CASE(a_payer_waits_for_a_second_at_most),
 	KUNIT_CASE(what_was_late_does_not_come_at_once),
