@@ -137,24 +137,35 @@ void twheel_base_wake(struct twheel_base *base)
 
 bool twheel_base_spare_isolated = true;
 
+static bool is_other_cpu(const struct cpumask *mask, unsigned int other,
+			 unsigned int cpu)
+{
+	return other != cpu && cpumask_test_cpu(other, mask) &&
+	       !twheel_base_is_spared(other);
+}
+
 /*
- * A CPU of @mask other than @cpu that is not isolated, of the same node if there is
- * one. nr_cpu_ids if all are isolated.
+ * Returns a CPU of @mask other than @cpu that is not isolated, of the same node if there
+ * is one, or nr_cpu_ids. Isolated CPUs spread over those that are not.
  */
 unsigned int twheel_base_other_cpu(const struct cpumask *mask, unsigned int cpu)
 {
 	const struct cpumask *node = cpumask_of_node(cpu_to_node(cpu));
-	unsigned int found = nr_cpu_ids, other, i;
+	unsigned int near = 0, all = 0, other, turn;
 
-	for (i = 1; i < nr_cpu_ids; i++) {
-		other = (cpu + i) % nr_cpu_ids;
-		if (!cpumask_test_cpu(other, mask) || twheel_base_is_spared(other))
+	for (other = 0; other < nr_cpu_ids; other++) {
+		if (!is_other_cpu(mask, other, cpu))
 			continue;
-		if (cpumask_test_cpu(other, node))
-			return other;
-		found = min(found, other);
+		all++;
+		near += cpumask_test_cpu(other, node);
 	}
-	return found;
+	turn = all ? cpu % (near ?: all) : 0;
+	for (other = 0; other < nr_cpu_ids; other++) {
+		if (is_other_cpu(mask, other, cpu) &&
+		    (!near || cpumask_test_cpu(other, node)) && !turn--)
+			return other;
+	}
+	return nr_cpu_ids;
 }
 
 /*
@@ -228,6 +239,7 @@ static void use(struct twheel_base *base, unsigned int cpu)
 	base->cpu = cpu;
 	twheel_base_look_for_isolation(base);
 	cpumask_set_cpu(cpu, base->wheel->usable);
+	atomic_inc(&base->wheel->usable_changes);
 }
 
 /* Returns false if somebody else was first. */
@@ -291,6 +303,7 @@ twheel_base_alloc(struct twheel *wheel, unsigned int cpu,
 	twheel_expiry_init(&base->expiry);
 	base->cpu = TWHEEL_NO_CPU;
 	base->local = TWHEEL_NO_CPU;
+	base->other = TWHEEL_NO_CPU;
 	base->wheel = wheel;
 	base->tick_ns = wheel->config.tick_ns;
 	base->doze = wheel->config.doze;
@@ -486,6 +499,7 @@ void twheel_base_offline(struct twheel_base *base, unsigned int cpu)
 	base->cpu = TWHEEL_NO_CPU;
 	base->local = TWHEEL_NO_CPU;
 	cpumask_clear_cpu(cpu, base->wheel->usable);
+	atomic_inc(&base->wheel->usable_changes);
 	raw_spin_unlock_irq(&base->lock);
 	hrtimer_cancel(&base->hrtimer);
 	while (hand_on_timers(base))

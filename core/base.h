@@ -90,6 +90,9 @@ struct twheel_counters {
  *	slots
  * @local: the CPU whose starts come here unseen: @cpu, or %TWHEEL_NO_CPU if that
  *	is isolated. A start elsewhere looks where its timer belongs
+ * @other: CPU on whose base @cpu, isolated, starts timers, or %TWHEEL_NO_CPU. Only that
+ *	CPU uses this and @other_changes
+ * @other_changes: @usable_changes of the wheel when @other was chosen
  * @online: the CPU is online. Only CPU hotplug changes it once the wheel is made,
  *	so that cpus_read_lock() will do for reading it
  * @prepared: there are slots. False only in a lazy wheel, and never again once
@@ -136,6 +139,8 @@ struct twheel_base {
 	raw_spinlock_t lock;
 	unsigned int cpu;
 	unsigned int local;
+	unsigned int other;
+	int other_changes;
 	u32 tick_ns;
 	u32 doze;
 	clockid_t clock;
@@ -173,6 +178,8 @@ struct twheel_base {
  * @usable: CPUs on whose bases timers can be started. A bit is written with the
  *	@cpu of its base, under the base's lock. For whoever looks for such a base
  *	without a lock, and looks again under it
+ * @usable_changes: number of changes of @usable. An isolated CPU that sees another number
+ *	than before chooses a base again
  * @bases: one for each possible CPU, by number. Constant
  */
 struct twheel {
@@ -182,6 +189,7 @@ struct twheel {
 	char name[TWHEEL_NAME_MAX];
 	struct rcu_head rcu;
 	cpumask_var_t usable;
+	atomic_t usable_changes;
 	struct twheel_base *bases[];
 };
 

@@ -217,16 +217,25 @@ static struct twheel_base *move_to_base(struct twheel_base *base,
 }
 
 /*
- * The CPU for timers that are started here: this one or, if it is isolated, always the
- * same other one, for their order.
+ * Returns the CPU for timers that are started here: this one or, if it is isolated,
+ * another one. That remains the same while CPUs with slots neither come nor go, for
+ * the order of the timers, and because the search looks at all CPUs.
  */
 static unsigned int cpu_of_start(const struct twheel *wheel)
 {
 	unsigned int cpu = smp_processor_id();
+	struct twheel_base *base = wheel->bases[cpu];
+	int changes;
 
 	if (likely(!twheel_base_is_spared(cpu)))
 		return cpu;
-	return twheel_base_nearest(wheel, cpu);
+	changes = atomic_read(&wheel->usable_changes);
+	if (base->other == TWHEEL_NO_CPU || base->other_changes != changes ||
+	    twheel_base_is_spared(base->other)) {
+		base->other = twheel_base_nearest(wheel, cpu);
+		base->other_changes = changes;
+	}
+	return base->other;
 }
 
 /*
