@@ -53,6 +53,9 @@ void twheel_at_tick_end(struct twheel_timer *timer, struct twheel_tick_end *end)
 	/* Stays on this base while the callback runs: see start_slow(). */
 	struct twheel_base *base = READ_ONCE(timer->base);
 
+	/* Only the tick that calls us changes it to and from @timer. */
+	if (WARN_ON_ONCE(base <= TWHEEL_MOVING || data_race(base->running) != timer))
+		return;
 	/* Orders what the caller did before with run_tick_ends(). */
 	if (test_and_set_bit(0, &end->queued))
 		return;

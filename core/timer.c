@@ -943,8 +943,12 @@ static int stop_sync(struct twheel_timer *timer, bool shutdown)
 	struct twheel_expiry_turn *turn;
 	bool stopped = false;
 
-	/* The callback may be what this interrupt has interrupted. */
-	WARN_ON_ONCE(in_hardirq());
+	/* The interrupt may have interrupted the callback, and would wait for ever. */
+	if (WARN_ON_ONCE(in_hardirq()))
+		return twheel_stop(timer);
+	/* On PREEMPT_RT twheel_expiry_wait() sleeps if the callback runs. */
+	if (IS_ENABLED(CONFIG_PREEMPT_RT))
+		lockdep_assert_preemption_enabled();
 	look_for_deadlock(timer);
 	/* By now the timer may be on another base: ours, even. */
 	while (try_to_stop(timer, shutdown, &stopped, &turn))
@@ -1064,10 +1068,10 @@ u64 twheel_remaining(const struct twheel_timer *timer)
 	/* As in twheel_deadline(). */
 	struct twheel_base *base = twheel_lock_base((struct twheel_timer *)timer,
 						    &flags);
-	ktime_t deadline = deadline_of(base, timer);
+	ktime_t deadline = twheel_pending(timer) ? deadline_of(base, timer) : 0;
 	ktime_t now = twheel_base_time(base, ktime_get());
 
 	twheel_unlock_base(base, flags);
-	return twheel_pending(timer) && deadline > now ? deadline - now : 0;
+	return deadline > now ? deadline - now : 0;
 }
 EXPORT_SYMBOL_GPL(twheel_remaining);

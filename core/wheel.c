@@ -352,14 +352,16 @@ void twheel_wheel_want(struct twheel *wheel, unsigned int cpu)
  */
 static int prepare_first(struct twheel *wheel)
 {
-	unsigned int cpu = raw_smp_processor_id();
+	unsigned int cpu = raw_smp_processor_id(), other = nr_cpu_ids;
 	int ret = twheel_prepare_cpu(wheel, cpu);
 
-	if (!ret && twheel_base_is_spared(cpu)) {
-		cpu = twheel_base_other_cpu(cpu_online_mask, cpu);
-		if (cpu < nr_cpu_ids)
-			ret = twheel_prepare_cpu(wheel, cpu);
-	}
+	/* The newest kernels free the mask of isolated CPUs a grace period after a change. */
+	rcu_read_lock();
+	if (twheel_base_is_spared(cpu))
+		other = twheel_base_other_cpu(cpu_online_mask, cpu);
+	rcu_read_unlock();
+	if (!ret && other < nr_cpu_ids)
+		ret = twheel_prepare_cpu(wheel, other);
 	return ret;
 }
 
@@ -479,8 +481,8 @@ void twheel_destroy(struct twheel *wheel)
 
 	if (!wheel)
 		return;
-	/* From a callback it would wait for itself: better leak it. */
-	if (WARN_ON_ONCE(in_interrupt()))
+	/* A callback would wait for itself. The default wheel is not the caller's. */
+	if (WARN_ON_ONCE(in_interrupt() || wheel == default_wheel))
 		return;
 	xa_erase(&wheels, wheel->number);
 	atomic_dec(&nr_wheels);
@@ -587,10 +589,13 @@ int twheel_wheel_init(u64 tick_ns)
 
 void twheel_wheel_exit(void)
 {
+	struct twheel *wheel = default_wheel;
+
 	/* Nobody starts timers any more. */
 	irq_work_sync(&wanted_irq);
 	cancel_delayed_work_sync(&wanted_work);
-	twheel_destroy(default_wheel);
+	default_wheel = NULL;
+	twheel_destroy(wheel);
 	cpuhp_remove_multi_state(hotplug_state);
 	/* See twheel_destroy(). */
 	rcu_barrier();

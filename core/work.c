@@ -21,13 +21,16 @@
 
 #define LOCK_BITS	6
 
-static raw_spinlock_t locks[1 << LOCK_BITS] = {
-	[0 ... (1 << LOCK_BITS) - 1] = __RAW_SPIN_LOCK_UNLOCKED(locks),
+/* One cache line each: CPUs that queue different works do not share any. */
+static struct {
+	raw_spinlock_t lock;
+} ____cacheline_aligned_in_smp locks[1 << LOCK_BITS] = {
+	[0 ... (1 << LOCK_BITS) - 1].lock = __RAW_SPIN_LOCK_UNLOCKED(locks),
 };
 
 static raw_spinlock_t *lock_of(const struct twheel_work *work)
 {
-	return &locks[hash_ptr(work, LOCK_BITS)];
+	return &locks[hash_ptr(work, LOCK_BITS)].lock;
 }
 
 /**

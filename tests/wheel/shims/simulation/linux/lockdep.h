@@ -7,6 +7,7 @@
 
 #include_next <linux/lockdep.h>
 
+#define lockdep_assert_preemption_enabled()	do { } while (0)
 #define lockdep_assert_held(lock)					\
 	do {								\
 		if (!sim_holds(lock))					\
