@@ -55,12 +55,12 @@ int __wrap_open(const char *path, int flags, ...)
 
 	if (strcmp(path, "/dev/twheel"))
 		return __real_open(path, flags);
-	ret = twheel_process_open(&session, false);
+	ret = twheel_process_open(&session, false, CLOCK_MONOTONIC);
 	if (ret)
 		return result(ret);
 	fd = twheel_process_fd(session);
 	if (fd >= FDS) {
-		twheel_process_close(session);
+		twheel_process_close(session, false);
 		return result(-EMFILE);
 	}
 	if ((flags & O_ACCMODE) != O_RDWR)
@@ -77,7 +77,7 @@ int __wrap_close(int fd)
 	if (!session)
 		return __real_close(fd);
 	opened[fd] = NULL;
-	twheel_process_close(session);
+	twheel_process_close(session, false);
 	return 0;
 }
 

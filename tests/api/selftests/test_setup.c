@@ -14,7 +14,8 @@
 #include "session.h"
 
 NEED_KERNEL("*cannot_be_written", "efault_*", "private_wheel_*", "same_configuration_*",
-	    "clocks", "sessions_with_*", "close_during_*", "enospc_*");
+	    "clocks", "einval_clock_without_private", "sessions_with_*", "close_during_*",
+	    "enospc_*");
 
 #define PRIVATE		TWHEEL_SETUP_PRIVATE
 
@@ -408,6 +409,11 @@ TEST(einval_wheel_without_private)
 		.mode = TWHEEL_MODE_TICKLESS });
 	expect_refused(EINVAL, (struct twheel_setup){ .slots = 64 });
 	expect_refused(EINVAL, (struct twheel_setup){ .tick_ns = MS });
+}
+
+/* In the process a session keeps the clock that it was opened with. */
+TEST(einval_clock_without_private)
+{
 	expect_refused(EINVAL, (struct twheel_setup){
 		.clock = TWHEEL_CLOCK_MONOTONIC });
 	expect_refused(EINVAL, (struct twheel_setup){
