@@ -24,7 +24,7 @@
 #define IS_ENABLED(option)	TWHEEL_IS_ENABLED_##option
 #define TWHEEL_IS_ENABLED_CONFIG_LIST_HARDENED	0
 #define TWHEEL_IS_ENABLED_CONFIG_DEBUG_LIST	0
-#define WARN(condition, ...)	((void)(condition))
+#define WARN_ON_ONCE(condition)	(condition)
 
 /* Types. */
 
