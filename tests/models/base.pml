@@ -32,10 +32,10 @@
  * code core/base.c take_timers 7af31718
  * code core/base.c put_timers 76245acd
  * code core/base.c hand_on_timers 9dca9d28
- * code core/base.c twheel_base_offline 18b48c6d
+ * code core/base.c twheel_base_offline 04b5fb78
  * code core/tick.c expire_timer db508e7e
  * code core/wheel.c twheel_wheel_create_default db86d1c5
- * accepted: starts that can wait neither program the hrtimer nor count
+ * accepted: a count of the changes of the usable CPUs decides only where an isolated CPU starts
  *
  * right
  * broken RECHECK: assertion violated

@@ -30,12 +30,12 @@
  * code core/tick.c expire_timer 3d99a009
  * code core/tick.c expire_timers d4884fa5
  * code core/tick.c run_tick 78ba8c5a
- * code core/timer.c try_to_stop 14824722
+ * code core/timer.c try_to_stop 3c8f1b28
  * code core/timer.c wait_for_callback 0a57b3c3
- * code core/timer.c stop_sync 58b70102
+ * code core/timer.c stop_sync f6ed17ba
  * code core/timer.c start_slow e39ab08b
  * code core/timer.c start 82c0c280
- * accepted: starts that can wait neither program the hrtimer nor count
+ * accepted: a caller in a hard interrupt warns and does not wait
  *
  * right
  * right MOVES

@@ -14,10 +14,10 @@
  * that clear_bit_unlock() and smp_mb__after_atomic() see to that is taken for
  * granted.
  *
- * code core/tick.c twheel_at_tick_end 2adcdecd
+ * code core/tick.c twheel_at_tick_end d9a9ad77
  * code core/tick.c run_tick_ends fd08ff9f
- * code core/tick.c run_tick da2bedd1
- * accepted: the clock is read before the ends, which touches nothing shared
+ * code core/tick.c run_tick bb1bb4f6
+ * accepted: an end of a timer whose callback does not run is refused before; jiffies end a batch
  *
  * right
  * broken NEXT_LATE: assertion violated (on[

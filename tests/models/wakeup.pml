@@ -31,9 +31,9 @@
  * code twheel_chardev.c twheel_read_iter d91dd725
  * code twheel_chardev.c twheel_poll 0e79ff79
  * code core/tick.c run_tick_ends 45c0aabb
- * code core/tick.c run_tick a01ccc98
- * code core/tick.c twheel_tick 441b25c7
- * accepted: events wait for the waker alone
+ * code core/tick.c run_tick 662d549a
+ * code core/tick.c twheel_tick a25a7059
+ * accepted: a run is charged as a whole, after its wake-ups
  *
  * right
  * right CLOSE
