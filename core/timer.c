@@ -893,9 +893,9 @@ EXPORT_SYMBOL_GPL(twheel_stop_many);
  * callback runs. Then the caller is announced at *@turn and has to wait there.
  * While its callback runs a pending timer is left alone. The callback could
  * start it once more after that, and there would be two stops to report. After
- * a shutdown nothing can start it.
+ * a shutdown nothing can start it. A caller who cannot wait stops it at once.
  */
-static bool try_to_stop(struct twheel_timer *timer, bool shutdown,
+static bool try_to_stop(struct twheel_timer *timer, bool shutdown, bool may_wait,
 			bool *stopped, struct twheel_expiry_turn **turn)
 {
 	unsigned long flags;
@@ -904,14 +904,14 @@ static bool try_to_stop(struct twheel_timer *timer, bool shutdown,
 
 	if (shutdown)
 		start_noted(base, timer);
-	if ((shutdown || !running) && twheel_base_stop(base, timer))
+	if ((shutdown || !may_wait || !running) && twheel_base_stop(base, timer))
 		*stopped = true;
 	if (shutdown)
 		timer->fn = NULL;
-	if (running)
+	if (running && may_wait)
 		*turn = twheel_expiry_announce(&base->expiry);
 	twheel_unlock_base(base, flags);
-	return running;
+	return running && may_wait;
 }
 
 /* A function of its own, for a test to delay its caller before it waits. */
@@ -940,18 +940,18 @@ static void look_for_deadlock(struct twheel_timer *timer)
 
 static int stop_sync(struct twheel_timer *timer, bool shutdown)
 {
+	/* The interrupt may have interrupted the callback, and would wait for ever. */
+	bool may_wait = !WARN_ON_ONCE(in_hardirq());
 	struct twheel_expiry_turn *turn;
 	bool stopped = false;
 
-	/* The interrupt may have interrupted the callback, and would wait for ever. */
-	if (WARN_ON_ONCE(in_hardirq()))
-		return twheel_stop(timer);
 	/* On PREEMPT_RT twheel_expiry_wait() sleeps if the callback runs. */
 	if (IS_ENABLED(CONFIG_PREEMPT_RT))
 		lockdep_assert_preemption_enabled();
-	look_for_deadlock(timer);
+	if (may_wait)
+		look_for_deadlock(timer);
 	/* By now the timer may be on another base: ours, even. */
-	while (try_to_stop(timer, shutdown, &stopped, &turn))
+	while (try_to_stop(timer, shutdown, may_wait, &stopped, &turn))
 		wait_for_callback(turn);
 	return stopped;
 }

@@ -9,8 +9,10 @@
  *	twheel_wrong: mended
  */
 #include <linux/completion.h>
+#include <linux/irq_work.h>
 #include <linux/module.h>
 #include <linux/preempt.h>
+#include <linux/processor.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 #include <linux/string.h>
@@ -130,6 +132,64 @@ static bool wait_with_the_lock_held(void)
 	return true;
 }
 
+/* It is not queued: no tick of another timer calls it, when the module is gone perhaps. */
+static bool queue_a_tick_end_outside_of_the_callback(void)
+{
+	static struct twheel_timer timer;
+	static struct twheel_tick_end end = { .fn = end_of_tick };
+	bool mended;
+
+	twheel_timer_setup(&timer, NULL, never_called, 0);
+	twheel_start(&timer, WRONG_HOUR);
+	twheel_at_tick_end(&timer, &end);
+	mended = !end.queued;
+	twheel_stop_sync(&timer);
+	return mended;
+}
+
+/* Its timers go on. */
+static bool destroy_the_default_wheel(void)
+{
+	static struct twheel_timer timer;
+
+	twheel_destroy(twheel_default());
+	twheel_timer_setup(&timer, NULL, locking_callback, 0);
+	twheel_start(&timer, 0);
+	wait_for_completion(&expired);
+	return twheel_stop_sync(&timer) == 0;
+}
+
+static struct twheel_timer interrupted;
+static int stopped[2];
+
+static void stop_in_interrupt(struct irq_work *work)
+{
+	stopped[0] = twheel_stop_sync(&interrupted);
+	twheel_start(&interrupted, WRONG_HOUR);
+	stopped[1] = twheel_shutdown_sync(&interrupted);
+}
+
+static DEFINE_IRQ_WORK(interrupt, stop_in_interrupt);
+
+static void interrupted_callback(struct twheel_timer *timer)
+{
+	twheel_start(timer, WRONG_HOUR);
+	irq_work_queue(&interrupt);
+	while (irq_work_is_busy(&interrupt))
+		cpu_relax();
+	complete(&expired);
+}
+
+/* The callback is what the interrupt would wait for. */
+static bool wait_in_an_interrupt(void)
+{
+	twheel_timer_setup(&interrupted, NULL, interrupted_callback, 0);
+	twheel_start(&interrupted, 0);
+	wait_for_completion(&expired);
+	return twheel_stop_sync(&interrupted) == 0 && stopped[0] == 1 && stopped[1] == 1 &&
+	       twheel_start(&interrupted, WRONG_HOUR) < 0;
+}
+
 static const struct {
 	const char *name;
 	bool (*run)(void);
@@ -140,6 +200,10 @@ static const struct {
 	{ "free_a_pending_timer", free_a_pending_timer },
 	{ "set_up_a_pending_timer", set_up_a_pending_timer },
 	{ "leak_a_preempt_count", leak_a_preempt_count },
+	{ "queue_a_tick_end_outside_of_the_callback",
+	  queue_a_tick_end_outside_of_the_callback },
+	{ "destroy_the_default_wheel", destroy_the_default_wheel },
+	{ "wait_in_an_interrupt", wait_in_an_interrupt },
 	{ "wait_with_the_lock_held", wait_with_the_lock_held },
 };
 
