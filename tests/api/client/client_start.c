@@ -544,6 +544,36 @@ static void isolated_cpu_has_timers_that_name_it(struct client *c)
 	client_timer_free(remote.t);
 }
 
+/* Of two isolated CPUs that follow one another each has a CPU of its own for its timers. */
+static void isolated_cpus_spread(struct client *c)
+{
+	struct client_remote remote = { .delay_ns = client_delay(c, 5) };
+	int isolated = client_isolated_cpu(), cpu, i, cpus[2];
+
+	if (isolated < 0 || num_online_cpus() < 4 || !cpu_is_isolated(isolated + 1)) {
+		c->skipped = "it takes two isolated CPUs and two others";
+		return;
+	}
+	for_each_online_cpu(cpu)
+		CLIENT_CHECK(c, twheel_prepare_cpu(c->wheel, cpu) == 0);
+	remote.t = client_timer_new(c, NULL);
+	if (!remote.t)
+		return;
+	for (i = 0; i < 4; i++) {
+		remote.t->not_before = client_in(0);
+		smp_call_function_single(isolated + i % 2, client_start_remote, &remote, 1);
+		CLIENT_CHECK(c, remote.ret == 0);
+		client_wait(remote.t);
+		/* Started while its callback runs it would remain on that CPU. */
+		twheel_stop_sync(&remote.t->timer);
+		CLIENT_CHECK(c, i < 2 || cpus[i % 2] == remote.t->cpu);
+		cpus[i % 2] = remote.t->cpu;
+		CLIENT_CHECK(c, !cpu_is_isolated(remote.t->cpu));
+	}
+	CLIENT_CHECK(c, cpus[0] != cpus[1]);
+	client_timer_free(remote.t);
+}
+
 #define CLIENT_QUIET_NS	(20 * (u64)NSEC_PER_SEC)
 
 static void client_next_period(struct client_timer *t)
@@ -775,6 +805,7 @@ const struct client_case client_start_cases[] = {
 	CLIENT_CASE(pending_timer_stays_on_its_cpu),
 	CLIENT_CASE(isolated_cpu_is_left_alone),
 	CLIENT_CASE(isolated_cpu_has_timers_that_name_it),
+	CLIENT_CASE(isolated_cpus_spread),
 	CLIENT_CASE(equal_deadlines_are_fifo),
 	CLIENT_CASE(equal_deadlines_are_fifo_at_any_distance),
 	CLIENT_CASE(restart_earlier_joins_the_end),
