@@ -8,9 +8,10 @@
  * is due. The kernel never writes a word.
  *
  * SETUP reserves an entry of the array of pages for each page, and charges the user for all
- * of them, so that no store ever meets a limit of the user. The fault handler makes a page when a program
- * touches it for the first time. Until then its words read as "nothing stored". So a
- * program may ask for as many words as it can have timers, and pays for those that it uses.
+ * of them, so that no store ever meets a limit of the user. The fault handler makes a page
+ * when a program touches it for the first time. Until then its words read as "nothing
+ * stored". So a program may ask for as many words as it can have timers, and pays for those
+ * that it uses.
  *
  * The pages belong to the session, and go when it is closed. A mapping holds the open
  * file, and so the session. A page that is mapped or pinned has references beside the
