@@ -32,7 +32,7 @@
 			 TWHEEL_FEATURE_STATS | TWHEEL_FEATURE_WITHDRAW | \
 			 TWHEEL_FEATURE_NOWAIT | TWHEEL_FEATURE_SLACK |	\
 			 TWHEEL_FEATURE_LATENESS | TWHEEL_FEATURE_CLOCK | \
-			 TWHEEL_FEATURE_WAKE)
+			 TWHEEL_FEATURE_WAKE | TWHEEL_FEATURE_IDLE)
 
 /* Structures in and out. */
 
@@ -80,8 +80,6 @@ static long do_info(struct twheel_session *s, unsigned long arg, size_t usize)
 		return -EINVAL;
 	if (twheel_words_are_coherent())
 		info.features |= TWHEEL_FEATURE_SHARED;
-	if (IS_ENABLED(CONFIG_INET))
-		info.features |= TWHEEL_FEATURE_IDLE;
 	twheel_session_info(s, &info);
 	return copy_out(arg, usize, &info, sizeof(info));
 }
@@ -575,13 +573,13 @@ static struct miscdevice twheel_misc = {
  */
 int twheel_chardev_init(void)
 {
-	int ret = twheel_session_init();
+	int ret = twheel_table_cache_init();
 
 	if (ret)
 		return ret;
 	ret = misc_register(&twheel_misc);
 	if (ret)
-		twheel_session_exit();
+		twheel_table_cache_exit();
 	return ret;
 }
 
@@ -591,5 +589,5 @@ int twheel_chardev_init(void)
 void twheel_chardev_exit(void)
 {
 	misc_deregister(&twheel_misc);
-	twheel_session_exit();
+	twheel_table_cache_exit();
 }

@@ -9,9 +9,6 @@
 #define _TWHEEL_COMPAT_H
 
 #include <linux/cacheinfo.h>
-#ifdef CONFIG_INET
-#include <linux/eventfd.h>
-#endif
 #include <linux/hrtimer.h>
 #include <linux/mm.h>
 #include <linux/nsproxy.h>
@@ -104,27 +101,6 @@ static inline bool twheel_words_are_coherent(void)
 #undef unsafe_get_user
 #define unsafe_get_user(x, from, label)	\
 	do { if (get_user(x, from)) goto label; } while (0)
-#endif
-
-/* eventfd_signal() adds 1 since 6.8. It took a number, and gave one back, before. */
-#ifdef CONFIG_INET
-static inline void twheel_eventfd_signal(struct eventfd_ctx *eventfd)
-{
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 8, 0)
-	eventfd_signal(eventfd);
-#else
-	eventfd_signal(eventfd, 1);
-#endif
-}
-#endif
-
-/* Since 6.6 and 6.1.60 whoever sleeps on a socket is told so that it was disconnected. */
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 6, 0) ||			\
-	(LINUX_VERSION_CODE >= KERNEL_VERSION(6, 1, 60) &&		\
-	 LINUX_VERSION_CODE < KERNEL_VERSION(6, 2, 0))
-#define twheel_sock_disconnects(sk)	((sk)->sk_disconnects++)
-#else
-#define twheel_sock_disconnects(sk)	((void)(sk))
 #endif
 
 #endif /* _TWHEEL_COMPAT_H */

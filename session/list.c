@@ -60,8 +60,7 @@ static int walk_timer(struct walk *walk, struct twheel_utimer *ut)
 		twheel_utimer_end(ut);
 		return 0;
 	}
-	/* Where an action is due nothing is pending. */
-	if (armed && ut->state != TWHEEL_DUE && !twheel_pending(&ut->timer))
+	if (armed && !twheel_pending(&ut->timer))
 		return -EINPROGRESS;
 	twheel_session_entry(s, ut, &entry);
 	if (!twheel_session_put(&walk->to, &entry, sizeof(entry),
@@ -69,8 +68,7 @@ static int walk_timer(struct walk *walk, struct twheel_utimer *ut)
 		return -EFAULT;
 	if (!walk->stop)
 		return 1;
-	if (ut->watched ? twheel_session_stop_watched(s, ut) :
-			  twheel_utimer_stop(s, ut))
+	if (twheel_utimer_stop(s, ut))
 		return 1;
 	/* It has just expired: the next entry is written over this one. */
 	iov_iter_revert(&walk->to, walk->entry_size);

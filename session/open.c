@@ -17,7 +17,7 @@
 #include <linux/xarray.h>
 
 #include "core/compat.h"
-#include "session.h"
+#include "timer.h"
 
 static unsigned int max_timers = 1U << 22;
 
@@ -370,11 +370,18 @@ static bool may_be_armed(const struct twheel_utimer *ut)
 /* Nothing is queued any more: an armed timer is stopped or expires in vain. */
 static void stop_chunk(struct twheel_chunk *chunk)
 {
+	struct twheel_utimer *ut;
 	unsigned int i;
 
-	for (i = 0; i < TWHEEL_CHUNK_TIMERS; i++)
-		if (!(chunk->free & BIT(i)) && may_be_armed(&chunk->timers[i]))
-			twheel_stop_sync(&chunk->timers[i].timer);
+	for (i = 0; i < TWHEEL_CHUNK_TIMERS; i++) {
+		ut = &chunk->timers[i];
+		if (chunk->free & BIT(i) || !may_be_armed(ut))
+			continue;
+		twheel_stop_sync(&ut->timer);
+		/* Its callback has not let the socket go. */
+		if (ut->state == TWHEEL_WATCHING)
+			twheel_utimer_let_go(ut);
+	}
 }
 
 static void stop_table(struct twheel_table *table)
@@ -383,18 +390,6 @@ static void stop_table(struct twheel_table *table)
 
 	twheel_table_for_each(chunk, table)
 		stop_chunk(chunk);
-}
-
-/* Callbacks and actions have ended. */
-static void end_watches(struct twheel_table *table)
-{
-	struct twheel_chunk *chunk;
-	unsigned int i;
-
-	twheel_table_for_each(chunk, table)
-		for (i = 0; i < TWHEEL_CHUNK_TIMERS; i++)
-			if (chunk->timers[i].watched)
-				twheel_session_end_watch(&chunk->timers[i]);
 }
 
 /**
@@ -414,8 +409,6 @@ void twheel_session_close(struct twheel_session *s)
 	s->pid = NULL;
 	spin_unlock_bh(&s->lock);
 	put_pid(pid);
-	/* An action starts its timer again. Callbacks ask for none after @closing was set. */
-	twheel_session_watch_end_actions(s);
 	for (i = 0; i < TWHEEL_NR_TABLES; i++)
 		stop_table(&s->tables[i]);
 	twheel_stop_sync(&s->waker);
@@ -425,8 +418,6 @@ void twheel_session_close(struct twheel_session *s)
 	 */
 	spin_lock_bh(&s->lock);
 	spin_unlock_bh(&s->lock);
-	for (i = 0; s->watched && i < TWHEEL_NR_TABLES; i++)
-		end_watches(&s->tables[i]);
 	destroy_tables(s, s->tables);
 	/* Callbacks read no word after @closing was set. */
 	twheel_session_words_free(s, s->words);
@@ -478,30 +469,4 @@ void twheel_session_look(struct twheel_session *s,
 	look->pid = pid_vnr(s->pid);
 	twheel_session_stats_locked(s, &look->stats);
 	spin_unlock_bh(&s->lock);
-}
-
-/**
- * twheel_session_init - what sessions need
- *
- * Return: 0 or -ENOMEM.
- */
-int twheel_session_init(void)
-{
-	int ret = twheel_table_cache_init();
-
-	if (ret)
-		return ret;
-	ret = twheel_session_watch_init();
-	if (ret)
-		twheel_table_cache_exit();
-	return ret;
-}
-
-/**
- * twheel_session_exit - undo twheel_session_init()
- */
-void twheel_session_exit(void)
-{
-	twheel_session_watch_exit();
-	twheel_table_cache_exit();
 }

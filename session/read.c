@@ -157,11 +157,9 @@ struct reading {
 static u64 overruns_of(const struct twheel_utimer *ut, u64 deadline,
 		       ktime_t now)
 {
-	u64 period_ns = twheel_utimer_period(ut);
-
-	if (likely(!period_ns) || now < deadline)
+	if (likely(!ut->period_ns) || now < deadline)
 		return 0;
-	return div64_u64(now - deadline, period_ns);
+	return div64_u64(now - deadline, ut->period_ns);
 }
 
 /*
@@ -174,7 +172,7 @@ static bool put_in_place(struct twheel_event __user *to,
 			 const struct twheel_utimer *ut, u64 deadline,
 			 u64 overruns)
 {
-	u32 flags = twheel_utimer_event_flags(ut);
+	u32 flags = twheel_utimer_goes_on(ut) ? TWHEEL_EVENT_PERIODIC : 0;
 
 	if (!user_write_access_begin(to, sizeof(*to)))
 		return false;
@@ -204,7 +202,7 @@ static bool put_anywhere(const struct reading *r,
 		.expired_ns	= twheel_session_to_caller(ut->expired_ns,
 							   r->offset),
 		.overruns	= overruns,
-		.flags		= twheel_utimer_event_flags(ut),
+		.flags		= twheel_utimer_goes_on(ut) ? TWHEEL_EVENT_PERIODIC : 0,
 	};
 
 	return twheel_session_put(r->to, &event, sizeof(event), r->event_size);
@@ -236,7 +234,7 @@ static inline void finish_event(struct twheel_session *s,
 				struct twheel_utimer *ut, u64 deadline,
 				u64 overruns)
 {
-	u64 next, period_ns;
+	u64 next;
 
 	twheel_events_take_first(&s->events);
 	count_event(s, ut->expired_ns - deadline);
@@ -245,10 +243,7 @@ static inline void finish_event(struct twheel_session *s,
 		return;
 	}
 	s->stats.overruns += overruns;
-	period_ns = twheel_utimer_period(ut);
-	if (ut->state == TWHEEL_ENDED || !period_ns) {
-		if (ut->watched)
-			twheel_session_end_watch(ut);
+	if (ut->state == TWHEEL_ENDED) {
 		twheel_table_free(ut);
 		return;
 	}
@@ -256,10 +251,8 @@ static inline void finish_event(struct twheel_session *s,
 	/* Only the first of its expiries may have slack: the others keep its grid. */
 	ut->slack_ns = 0;
 	/* No overflow: now is less than 2^63, and so is the period. */
-	next = deadline + (overruns + 1) * period_ns;
+	next = deadline + (overruns + 1) * ut->period_ns;
 	twheel_utimer_arm(ut, min_t(u64, next, KTIME_MAX));
-	if (ut->watched)
-		ut->state = TWHEEL_WATCHING;
 }
 
 /*

@@ -5,8 +5,8 @@
  * twheel_chardev.c copies from and to user space and checks the copies. Five
  * files do the work: open.c, timer.c, read.c, list.c and, for batches,
  * batch.c. Timers are found by id in table.c, wheels by configuration in
- * wheel.c. Deadlines that programs store are in words.c, sockets that timers watch
- * in watch.c. user.c counts the possessions of each user.
+ * wheel.c. Deadlines that programs store are in words.c, sockets that timers take
+ * theirs from in source.c. user.c counts the possessions of each user.
  */
 #ifndef _TWHEEL_SESSION_H
 #define _TWHEEL_SESSION_H
@@ -27,7 +27,6 @@
 #include <uapi/linux/twheel.h>
 #include "table.h"
 #include "user.h"
-#include "watch.h"
 #include "words.h"
 
 /*
@@ -116,7 +115,6 @@ struct twheel_session_counters {
  * @making_room: starts that have let @lock go to make room for their timer.
  *	They count on @wheel and @max_timers
  * @closing: the last descriptor is gone: what expires is not queued
- * @watched: there has been a timer with a watch
  * @generation: the last generation given to an id
  * @tick_ns: length of a tick of @wheel
  * @clock: clock of @wheel, and of all times of the session
@@ -125,7 +123,6 @@ struct twheel_session_counters {
  * @tables: the timers by id
  * @shared_ids: number of @words, 0 if there are none
  * @words: deadlines that the program stores, or NULL. Once there they stay
- * @actions: sockets that are to be shut down, or NULL. Once there they stay
  * @event_size: size of the events that are read. Changes only before the first
  *	start
  * @wake_ns: how long an event may wait until somebody is woken for it. Changes only
@@ -154,7 +151,6 @@ struct twheel_session {
 	const unsigned long *prepared;
 	u32 making_room;
 	bool closing;
-	bool watched;
 	u64 generation;
 	u64 tick_ns;
 	clockid_t clock;
@@ -167,7 +163,6 @@ struct twheel_session {
 	struct twheel_table tables[TWHEEL_NR_TABLES];
 	u32 shared_ids;
 	struct twheel_session_words *words;
-	struct twheel_session_actions *actions;
 	struct twheel_events events;
 	struct twheel_session_counters stats;
 	wait_queue_head_t readers;
@@ -229,8 +224,6 @@ void twheel_session_stats_locked(const struct twheel_session *s,
 				 struct twheel_stats *stats)
 	__must_hold(&s->lock);
 void twheel_session_stats(struct twheel_session *s, struct twheel_stats *stats);
-int twheel_session_init(void);
-void twheel_session_exit(void);
 unsigned int twheel_session_count(void);
 struct twheel_session *twheel_session_find(unsigned long *number);
 void twheel_session_look(struct twheel_session *s,
@@ -245,7 +238,13 @@ int twheel_session_start_locked(struct twheel_session *s,
 int twheel_session_stop_locked(struct twheel_session *s, u64 id, u32 flags)
 	__must_hold(&s->lock);
 int twheel_session_get(struct twheel_session *s, struct twheel_entry *entry);
-void twheel_session_end_watch(struct twheel_utimer *ut);
+
+/* source.c */
+struct sock *twheel_session_hold_sock(int fd);
+void twheel_session_put_sock(struct sock *sk);
+void twheel_session_watch(struct twheel_utimer *ut, struct sock *sk, u64 idle_ns);
+ktime_t twheel_session_deadline_of(struct twheel_session *s, struct twheel_utimer *ut,
+				   ktime_t due);
 
 /* list.c */
 int twheel_session_list(struct twheel_session *s, struct twheel_list *list,

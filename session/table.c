@@ -269,7 +269,6 @@ static struct twheel_chunk *alloc_chunk(struct twheel_session *s,
 		twheel_timer_setup(&chunk->timers[i].timer, s->wheel, fn, 0);
 		chunk->timers[i].state = TWHEEL_FREE;
 		chunk->timers[i].place = i;
-		chunk->timers[i].watched = false;
 		/* The first thing that a batch looks at. */
 		chunk->timers[i].id = TWHEEL_ID_ANY;
 	}

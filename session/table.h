@@ -19,16 +19,14 @@
 #include <linux/twheel.h>
 #include <uapi/linux/twheel.h>
 
+struct sock;
 struct twheel_session;
-struct twheel_session_watch;
 
 /**
  * enum twheel_utimer_state - what a place of the table holds
  * @TWHEEL_FREE: nothing
  * @TWHEEL_ARMED: a timer that is pending, or whose callback is about to run
- * @TWHEEL_WATCHING: the same of a timer with a watch
- * @TWHEEL_DUE: a timer with a watch whose action waits for the session's work, or is
- *	under way. It is not in the wheel, and pending for everybody else
+ * @TWHEEL_WATCHING: the same of a timer with a socket
  * @TWHEEL_UNREAD: a timer that has expired. It is in the session's queue of
  *	events
  * @TWHEEL_ENDED: the same of a periodic timer that was stopped since: it is not
@@ -38,7 +36,6 @@ enum twheel_utimer_state {
 	TWHEEL_FREE,
 	TWHEEL_ARMED,
 	TWHEEL_WATCHING,
-	TWHEEL_DUE,
 	TWHEEL_UNREAD,
 	TWHEEL_ENDED,
 };
@@ -50,15 +47,16 @@ enum twheel_utimer_state {
  * @id: its id
  * @user_data: for the events
  * @period_ns: 0 or the period, ns
- * @watch: in its place, if @watched: what a timer with a descriptor has. So
- *	@period_ns is not 0 then
+ * @sk: in its place, while it is watching: its socket, held
  * @expired_ns: when it has expired, once it has
  * @slack_ns: before that, by how much later it may be due
+ * @idle_ns: or, while it is watching, how long @sk may receive nothing
  * @state: an enum twheel_utimer_state. In step with @free of the chunk
  * @place: its place in the chunk. Constant
- * @watched: whether there is @watch
  * @before: the timer of the event before it, as twheel_events_place() has it.
  *	Only if there is one
+ * @stamp: in its place, while it is watching: TCP's stamp of the last data that
+ *	counts in its deadline. One less while more data may arrive with the same stamp
  *
  * All but @timer is guarded by the session's lock.
  */
@@ -68,16 +66,19 @@ struct twheel_utimer {
 	u64 user_data;
 	union {
 		u64 period_ns;
-		struct twheel_session_watch *watch;
+		struct sock *sk;
 	};
 	union {
 		u64 expired_ns;
 		u64 slack_ns;
+		u64 idle_ns;
 	};
 	u8 state;
 	u8 place;
-	bool watched;
-	u32 before;
+	union {
+		u32 before;
+		u32 stamp;
+	};
 };
 
 /*

@@ -16,10 +16,9 @@
  * others while its callback is on the way, and every started timer is either
  * stopped once or queued once.
  *
- * A timer with a descriptor has a watch, a callback and states of its own, so that no
- * other timer pays for it. If its socket is to be shut down, the callback hands it to
- * a work of the session. After that the work starts the timer once more, and it expires
- * as others do. Until the work takes it, anybody may take it back.
+ * A timer with a socket is watching in place of armed, so that no other timer pays for
+ * it. When it is due, the socket may carry it on as a word does. Once it has expired,
+ * the timer is like all others, and holds the socket no more.
  */
 #include <linux/delay.h>
 #include <linux/ktime.h>
@@ -52,22 +51,6 @@ static struct twheel_session *session_of(struct twheel_utimer *ut)
 
 /* Expiry. */
 
-/* A timer that is not pending ends without an event. */
-static void end_quietly(struct twheel_session *s, struct twheel_utimer *ut)
-{
-	s->stats.stopped++;
-	if (ut->watched)
-		twheel_session_end_watch(ut);
-	/* The tick does not follow a timer whose callback has returned. */
-	twheel_table_free(ut);
-}
-
-static void stop_by_word(struct twheel_session *s, struct twheel_utimer *ut)
-{
-	s->stats.stopped_by_store++;
-	end_quietly(s, ut);
-}
-
 /*
  * A timer is due that has a word. Returns whether the word keeps it from expiring,
  * as it is later than @time, which has come.
@@ -83,7 +66,8 @@ static __always_inline bool heed_word(struct twheel_session *s,
 		return false;
 	trace_twheel_word(&ut->timer, s->number, ut->id, word);
 	if (word == TWHEEL_WORD_STOP) {
-		stop_by_word(s, ut);
+		s->stats.stopped_by_store++;
+		twheel_utimer_end_quietly(s, ut);
 	} else {
 		s->stats.carried++;
 		if (unlikely(ut->slack_ns))
@@ -139,8 +123,27 @@ static __always_inline void queue_event(struct twheel_session *s,
 	}
 }
 
+/* Returns whether the socket keeps the timer from expiring. If not, it is let go. */
+static noinline bool heed_socket(struct twheel_session *s, struct twheel_utimer *ut)
+{
+	ktime_t due = due_time(s, ut);
+	ktime_t deadline = twheel_session_deadline_of(s, ut, due);
+
+	if (!deadline) {
+		twheel_utimer_end_quietly(s, ut);
+		return true;
+	}
+	if (deadline > due) {
+		s->stats.carried++;
+		twheel_again_at(&ut->timer, deadline);
+		return true;
+	}
+	twheel_utimer_let_go(ut);
+	return false;
+}
+
 /*
- * The second look at a word comes after the clock was read. A word that was
+ * The second look at a word follows a look at the clock. A word that was
  * stored by then counts, whenever the timer was due.
  */
 static void session_expired(struct twheel_timer *timer)
@@ -151,148 +154,26 @@ static void session_expired(struct twheel_timer *timer)
 	u64 now;
 
 	spin_lock(&s->lock);
-	if (has_word(s, ut) && heed_word(s, ut, due_time(s, ut)))
-		goto unlock;
-	now = expiry_time(s);
-	if (!TWHEEL_RUN_NS(s) && has_word(s, ut) && heed_word(s, ut, now))
-		goto unlock;
+	if (unlikely(ut->state == TWHEEL_WATCHING)) {
+		if (heed_socket(s, ut))
+			goto unlock;
+		now = expiry_time(s);
+	} else {
+		if (has_word(s, ut) && heed_word(s, ut, due_time(s, ut)))
+			goto unlock;
+		now = expiry_time(s);
+		if (!TWHEEL_RUN_NS(s) && has_word(s, ut) && heed_word(s, ut, now))
+			goto unlock;
+	}
 	queue_event(s, ut, now);
 unlock:
 	spin_unlock(&s->lock);
 }
 
-/* Expiry of a timer with a watch. */
-
-/* Returns whether the socket, or what is to be done to it, keeps it from expiring. */
-static bool heed_socket(struct twheel_session *s, struct twheel_utimer *ut)
-{
-	struct twheel_session_watch *watch = ut->watch;
-	ktime_t due = due_time(s, ut), deadline;
-
-	if (watch->acted)
-		return false;
-	deadline = twheel_session_watch_look(s, watch, due);
-	if (!deadline) {
-		end_quietly(s, ut);
-		return true;
-	}
-	if (deadline > due) {
-		s->stats.carried++;
-		twheel_again_at(&ut->timer, deadline);
-		return true;
-	}
-	if (!(watch->flags & (TWHEEL_START_SHUT | TWHEEL_START_RESET)))
-		return false;
-	ut->state = TWHEEL_DUE;
-	twheel_session_watch_act(s, watch);
-	return true;
-}
-
-static bool heed_word_or_signal(struct twheel_session *s,
-				struct twheel_utimer *ut, ktime_t now)
-{
-	if (has_word(s, ut) && heed_word(s, ut, now))
-		return true;
-	if (twheel_session_watch_signal(ut->watch))
-		return false;
-	twheel_again_at(&ut->timer, now + 1);
-	return true;
-}
-
-static void watched_expired(struct twheel_timer *timer)
-{
-	struct twheel_utimer *ut = container_of(timer, struct twheel_utimer,
-						timer);
-	struct twheel_session *s = session_of(ut);
-	u64 now;
-
-	spin_lock(&s->lock);
-	now = expiry_time(s);
-	if (s->closing || (ut->watch->sk ? heed_socket(s, ut) :
-					   heed_word_or_signal(s, ut, now)))
-		goto unlock;
-	if (ut->watch->flags & TWHEEL_START_QUIET) {
-		end_quietly(s, ut);
-		goto unlock;
-	}
-	twheel_session_watch_let_go(ut->watch);
-	queue_event(s, ut, now);
-unlock:
-	spin_unlock(&s->lock);
-}
-
-/* The action was tried. See twheel_session_acted. */
-static void session_acted(struct twheel_session *s,
-			  struct twheel_session_watch *watch, ktime_t deadline)
-{
-	struct twheel_utimer *ut = watch->ut;
-
-	if (s->closing)
-		return;
-	if (!deadline || (watch->acted && watch->flags & TWHEEL_START_QUIET)) {
-		end_quietly(s, ut);
-		return;
-	}
-	if (watch->acted)
-		deadline = twheel_expired_deadline(&ut->timer, s->tick_ns);
-	else
-		s->stats.carried++;
-	ut->state = TWHEEL_WATCHING;
-	twheel_start_at(&ut->timer, deadline);
-}
-
-/**
- * twheel_session_end_watch - a timer is one without a descriptor again
- * @ut: a timer with a watch that is not pending
- *
- * Context: Session's lock held, or nobody else uses the session any more.
- */
-void twheel_session_end_watch(struct twheel_utimer *ut)
-{
-	twheel_session_watch_free(ut->watch);
-	ut->period_ns = 0;
-	ut->watched = false;
-	twheel_timer_setup(&ut->timer, session_of(ut)->wheel, session_expired, 0);
-}
-
 /*
- * Take an armed timer out of the wheel, or away from the work. Returns false if its
- * callback is on its way, or its action under way or done: then its event comes.
- */
-static bool take_armed(struct twheel_utimer *ut)
-{
-	if (ut->state == TWHEEL_DUE) {
-		if (list_empty(&ut->watch->due))
-			return false;
-		list_del_init(&ut->watch->due);
-		return true;
-	}
-	if (ut->watched && ut->watch->acted)
-		return false;
-	return twheel_stop(&ut->timer);
-}
-
-/**
- * twheel_session_stop_watched - stop a timer with a watch
- * @s: the session
- * @ut: the timer, armed
- *
- * Context: Session's lock held.
- * Return: false if it is expiring.
- */
-bool twheel_session_stop_watched(struct twheel_session *s,
-				 struct twheel_utimer *ut)
-{
-	if (!take_armed(ut))
-		return false;
-	end_quietly(s, ut);
-	return true;
-}
-
-/*
- * Starting. Three errors are internal. -EAGAIN asks for make_room(). -EXDEV asks for
- * start_watched(). -EINPROGRESS says that the timer's callback is on its way. A caller
- * must not hear of an expiry before the event is in the queue.
+ * Starting. Two errors are internal. -EAGAIN asks for make_room(). -EINPROGRESS says
+ * that the timer's callback is on its way. A caller must not hear of an expiry before
+ * the event is in the queue.
  */
 
 /* Returns a free timer in @ut. */
@@ -361,29 +242,87 @@ static void take_back_event(struct twheel_session *s, struct twheel_utimer *ut)
 		s->events.last = before;
 }
 
-static int start_unread(struct twheel_session *s, struct twheel_utimer *ut,
-			const struct twheel_start *args, ktime_t now)
+/* Take out a timer that is not free. Returns 1 if it was pending. */
+static int take_out(struct twheel_session *s, struct twheel_utimer *ut, u32 flags)
 {
-	if (unlikely(ut->watched))
-		return -EXDEV;
-	if (!(args->flags & TWHEEL_START_REPLACE))
+	bool armed = twheel_utimer_is_armed(ut);
+
+	if (!armed && !(flags & TWHEEL_START_REPLACE))
 		return -EALREADY;
 	if (!twheel_session_wheel_ready(s))
 		return -EAGAIN;
-	take_back_event(s, ut);
-	s->stats.replaced++;
+	if (!armed) {
+		take_back_event(s, ut);
+		s->stats.replaced++;
+		return 0;
+	}
+	if (!twheel_stop(&ut->timer))
+		return -EINPROGRESS;
+	if (ut->state == TWHEEL_WATCHING)
+		twheel_utimer_let_go(ut);
+	s->stats.restarted++;
+	return 1;
+}
+
+/* A timer that is unread, or watching. */
+static int start_other(struct twheel_session *s, struct twheel_utimer *ut,
+		       const struct twheel_start *args, ktime_t now)
+{
+	int ret = take_out(s, ut, args->flags);
+
+	if (ret < 0)
+		return ret;
 	twheel_utimer_set_up(ut, args);
 	twheel_utimer_arm(ut, twheel_session_deadline(s, args, now));
-	return 0;
+	return ret;
+}
+
+static int check_idle(const struct twheel_session *s, const struct twheel_start *args)
+{
+	if (args->flags & ~(TWHEEL_START_IDLE | TWHEEL_START_REPLACE) ||
+	    args->period_ns || args->expires_ns > TWHEEL_IDLE_MAX_NS)
+		return -EINVAL;
+	return twheel_session_check_numbers(s, args);
+}
+
+static noinline int start_idle(struct twheel_session *s, struct twheel_start *args,
+			       ktime_t now)
+{
+	struct twheel_utimer *ut;
+	int ret = check_idle(s, args);
+	struct sock *sk;
+
+	if (ret)
+		return ret;
+	sk = twheel_session_hold_sock(args->fd);
+	if (IS_ERR(sk))
+		return PTR_ERR(sk);
+	ut = twheel_table_place(s->tables, args->id);
+	if (ut && ut->state != TWHEEL_FREE && ut->id == args->id)
+		ret = take_out(s, ut, args->flags);
+	else
+		ret = take_new(s, &ut, args);
+	if (ret < 0) {
+		twheel_session_put_sock(sk);
+		return ret;
+	}
+	ut->user_data = args->user_data;
+	ut->state = TWHEEL_WATCHING;
+	twheel_session_watch(ut, sk, args->expires_ns);
+	twheel_start_at(&ut->timer, twheel_session_time(s, now) + args->expires_ns);
+	return ret;
 }
 
 static int start_locked(struct twheel_session *s, struct twheel_start *args,
 			ktime_t now)
 {
 	struct twheel_utimer *ut;
-	int ret = twheel_session_check_start(s, args);
+	int ret;
 
 	lockdep_assert_held(&s->lock);
+	if (unlikely(args->flags & TWHEEL_START_IDLE))
+		return start_idle(s, args, now);
+	ret = twheel_session_check_start(s, args);
 	if (ret)
 		return ret;
 	if (args->id == TWHEEL_ID_ANY)
@@ -393,108 +332,7 @@ static int start_locked(struct twheel_session *s, struct twheel_start *args,
 		return start_new(s, ut, args, now);
 	if (ut->state == TWHEEL_ARMED)
 		return start_armed(s, ut, args, now);
-	return start_unread(s, ut, args, now);
-}
-
-/* The timer at @id is to get a watch, or has one. Returns it in @ut, taken out. */
-static int take_watched(struct twheel_session *s, struct twheel_utimer **ut,
-			struct twheel_start *args)
-{
-	if (args->id == TWHEEL_ID_ANY)
-		return take_new(s, ut, args);
-	*ut = twheel_table_place(s->tables, args->id);
-	if (!*ut || (*ut)->state == TWHEEL_FREE || (*ut)->id != args->id)
-		return take_new(s, ut, args);
-	if (!twheel_session_wheel_ready(s))
-		return -EAGAIN;
-	if (twheel_utimer_is_armed(*ut)) {
-		if (!take_armed(*ut))
-			return -EINPROGRESS;
-		s->stats.restarted++;
-		return 1;
-	}
-	if (!(args->flags & TWHEEL_START_REPLACE))
-		return -EALREADY;
-	take_back_event(s, *ut);
-	s->stats.replaced++;
-	return 0;
-}
-
-/* Start a timer that gets @watch, which may be NULL, or has a watch now. */
-static int start_watched(struct twheel_session *s, struct twheel_start *args,
-			 ktime_t now, struct twheel_session_watch *watch)
-{
-	struct twheel_start plain = *args;
-	struct twheel_utimer *ut = NULL;
-	int ret;
-
-	lockdep_assert_held(&s->lock);
-	ret = take_watched(s, &ut, args);
-	if (ret < 0)
-		return ret;
-	if (ut->watched)
-		twheel_session_end_watch(ut);
-	if (watch)
-		plain.slack_ns = 0;
-	twheel_utimer_set_up(ut, &plain);
-	if (watch) {
-		twheel_timer_setup(&ut->timer, s->wheel, watched_expired, 0);
-		ut->period_ns = 0;
-		ut->watch = watch;
-		ut->watched = true;
-		watch->ut = ut;
-		s->watched = true;
-	}
-	twheel_utimer_arm(ut, twheel_session_deadline(s, &plain, now));
-	if (watch)
-		ut->state = TWHEEL_WATCHING;
-	return ret;
-}
-
-/* A start with flags that are not for all timers. */
-static int check_watch(const struct twheel_session *s,
-		       const struct twheel_start *args)
-{
-	u32 flags = args->flags;
-	bool idle = flags & TWHEEL_START_IDLE;
-	bool shut = flags & TWHEEL_START_SHUT, reset = flags & TWHEEL_START_RESET;
-
-	if (flags & ~(TWHEEL_START_ABS | TWHEEL_START_REPLACE |
-		      TWHEEL_START_WATCH))
-		return -EINVAL;
-	if (idle == !!(flags & TWHEEL_START_SIGNAL) || (shut && reset) ||
-	    ((shut || reset) && !idle))
-		return -EINVAL;
-	if (idle && (flags & TWHEEL_START_ABS || args->period_ns ||
-		     args->expires_ns > TWHEEL_IDLE_MAX_NS))
-		return -EINVAL;
-	/* An expiry that nobody hears of. A period goes on when its event is read. */
-	if (flags & TWHEEL_START_QUIET &&
-	    (args->period_ns || (idle && !shut && !reset)))
-		return -EINVAL;
-	return twheel_session_check_numbers(s, args);
-}
-
-/*
- * Without the session's lock. Its wheel and limit stay, as room is being made. A start
- * that is for any timer has no watch.
- */
-static int make_watch(struct twheel_session *s, const struct twheel_start *args,
-		      struct twheel_session_watch **watch)
-{
-	struct twheel_session_watch *made;
-	int ret;
-
-	if (!(args->flags & ~(TWHEEL_START_ABS | TWHEEL_START_REPLACE)))
-		return 0;
-	ret = check_watch(s, args);
-	if (ret)
-		return ret;
-	made = twheel_session_watch_make(s, args, session_acted);
-	if (IS_ERR(made))
-		return PTR_ERR(made);
-	*watch = made;
-	return 0;
+	return start_other(s, ut, args, now);
 }
 
 static int make_room(struct twheel_session *s, u64 id)
@@ -504,37 +342,24 @@ static int make_room(struct twheel_session *s, u64 id)
 	return ret ?: twheel_table_grow(s, id, session_expired);
 }
 
-static bool is_internal(int ret)
-{
-	return ret == -EAGAIN || ret == -EINPROGRESS || ret == -EXDEV;
-}
-
 /* What has kept the timer from being started is done first. */
 static noinline int start_slowly(struct twheel_session *s,
 				 struct twheel_start *args, ktime_t now, int ret)
 	__must_hold(&s->lock)
 {
-	struct twheel_session_watch *watch = NULL;
 	int error = 0;
 
 	s->making_room++;
-	while (is_internal(ret)) {
+	while (ret == -EAGAIN || ret == -EINPROGRESS) {
 		spin_unlock_bh(&s->lock);
-		if (ret == -EXDEV)
-			error = watch ? 0 : make_watch(s, args, &watch);
-		else if (ret == -EAGAIN)
+		if (ret == -EAGAIN)
 			error = make_room(s, args->id);
 		else
 			usleep_range(10, 50);
 		spin_lock_bh(&s->lock);
-		if (!error && ret == -EXDEV)
-			ret = start_watched(s, args, now, watch);
-		else
-			ret = error ?: start_locked(s, args, now);
+		ret = error ?: start_locked(s, args, now);
 	}
 	s->making_room--;
-	if (ret < 0 && watch)
-		twheel_session_watch_free(watch);
 	return ret;
 }
 
@@ -591,18 +416,8 @@ static int stop_unread(struct twheel_session *s, struct twheel_utimer *ut,
 	}
 	take_back_event(s, ut);
 	s->stats.withdrawn++;
-	if (ut->watched)
-		twheel_session_end_watch(ut);
 	twheel_table_free(ut);
 	return 1;
-}
-
-static noinline int stop_other(struct twheel_session *s,
-			       struct twheel_utimer *ut, u32 flags)
-{
-	if (!twheel_utimer_is_armed(ut))
-		return stop_unread(s, ut, flags);
-	return twheel_session_stop_watched(s, ut) ? 0 : -EINPROGRESS;
 }
 
 static int stop_locked(struct twheel_session *s, u64 id, u32 flags)
@@ -613,8 +428,8 @@ static int stop_locked(struct twheel_session *s, u64 id, u32 flags)
 	ut = twheel_table_find(s->tables, id);
 	if (!ut)
 		return -ENOENT;
-	if (ut->state != TWHEEL_ARMED)
-		return stop_other(s, ut, flags);
+	if (!twheel_utimer_is_armed(ut))
+		return stop_unread(s, ut, flags);
 	return twheel_utimer_stop(s, ut) ? 0 : -EINPROGRESS;
 }
 
@@ -678,8 +493,7 @@ void twheel_session_entry(struct twheel_session *s, struct twheel_utimer *ut,
 {
 	bool armed = twheel_utimer_is_armed(ut);
 	ktime_t now = twheel_session_time(s, ktime_get());
-	ktime_t deadline = armed && ut->state != TWHEEL_DUE ?
-			   twheel_deadline(&ut->timer) :
+	ktime_t deadline = armed ? twheel_deadline(&ut->timer) :
 			   twheel_expired_deadline(&ut->timer, s->tick_ns);
 
 	*entry = (struct twheel_entry) {
@@ -688,8 +502,8 @@ void twheel_session_entry(struct twheel_session *s, struct twheel_utimer *ut,
 		.deadline_ns	= twheel_session_to_caller(deadline,
 							   twheel_session_offset(s)),
 		.remaining_ns	= armed && deadline > now ? deadline - now : 0,
-		.period_ns	= ut->state == TWHEEL_ENDED ? 0 :
-						twheel_utimer_period(ut),
+		.period_ns	= ut->state == TWHEEL_ENDED ||
+				  ut->state == TWHEEL_WATCHING ? 0 : ut->period_ns,
 		.state		= armed ? TWHEEL_STATE_PENDING :
 					  TWHEEL_STATE_EXPIRED,
 	};

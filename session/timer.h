@@ -15,8 +15,6 @@ bool twheel_session_put(struct iov_iter *to, const void *from, size_t size,
 			size_t usize);
 int twheel_session_fetch(const struct iov_iter *to, size_t size, int *tries);
 ktime_t twheel_session_from_caller(const struct twheel_session *s, u64 time);
-bool twheel_session_stop_watched(struct twheel_session *s,
-				 struct twheel_utimer *ut);
 void twheel_session_entry(struct twheel_session *s, struct twheel_utimer *ut,
 			  struct twheel_entry *entry);
 
@@ -98,12 +96,12 @@ static inline int twheel_session_check_numbers(const struct twheel_session *s,
 	return twheel_session_has_number(s, args->id) ? 0 : -EINVAL;
 }
 
-/* -EXDEV is internal: the start takes a watch, or has flags that nobody knows. */
+/* A start with a socket has rules of its own. */
 static inline int twheel_session_check_start(const struct twheel_session *s,
 					     const struct twheel_start *args)
 {
 	if (args->flags & ~(TWHEEL_START_ABS | TWHEEL_START_REPLACE))
-		return -EXDEV;
+		return -EINVAL;
 	return twheel_session_check_numbers(s, args);
 }
 
@@ -179,22 +177,38 @@ static inline void twheel_utimer_arm(struct twheel_utimer *ut, ktime_t deadline)
 	twheel_start_at(&ut->timer, deadline);
 }
 
+/* The timer is not watching any more. */
+static inline void twheel_utimer_let_go(struct twheel_utimer *ut)
+{
+	twheel_session_put_sock(ut->sk);
+	ut->period_ns = 0;
+}
+
+/* A timer that is not pending ends without an event. */
+static inline void twheel_utimer_end_quietly(struct twheel_session *s,
+					     struct twheel_utimer *ut)
+{
+	s->stats.stopped++;
+	if (unlikely(ut->state == TWHEEL_WATCHING))
+		twheel_utimer_let_go(ut);
+	/* The tick does not follow a timer whose callback has returned. */
+	twheel_table_free(ut);
+}
+
 /* Returns false if the timer's callback is on its way. */
 static inline bool twheel_utimer_stop(struct twheel_session *s,
 				      struct twheel_utimer *ut)
 {
 	if (!twheel_stop(&ut->timer))
 		return false;
-	s->stats.stopped++;
-	twheel_table_free(ut);
+	twheel_utimer_end_quietly(s, ut);
 	return true;
 }
 
 /* A timer that will expire, or be stopped. */
 static inline bool twheel_utimer_is_armed(const struct twheel_utimer *ut)
 {
-	return ut->state == TWHEEL_ARMED || ut->state == TWHEEL_WATCHING ||
-	       ut->state == TWHEEL_DUE;
+	return ut->state == TWHEEL_ARMED || ut->state == TWHEEL_WATCHING;
 }
 
 /* The event of an expired timer stays, and is the last one. */
@@ -203,24 +217,10 @@ static inline void twheel_utimer_end(struct twheel_utimer *ut)
 	ut->state = TWHEEL_ENDED;
 }
 
-static inline u64 twheel_utimer_period(const struct twheel_utimer *ut)
+/* Whether it is armed again when its event is read. */
+static inline bool twheel_utimer_goes_on(const struct twheel_utimer *ut)
 {
-	if (likely(!ut->period_ns))
-		return 0;
-	if (!ut->watched)
-		return ut->period_ns;
-	return ut->watch->flags & TWHEEL_START_IDLE ? 0 : ut->watch->period_ns;
-}
-
-/* The flags of its event. With a period it is armed again when that is read. */
-static inline u32 twheel_utimer_event_flags(const struct twheel_utimer *ut)
-{
-	if (likely(!ut->period_ns))
-		return 0;
-	if (ut->watched && ut->watch->shut)
-		return TWHEEL_EVENT_SHUT;
-	return twheel_utimer_period(ut) && ut->state != TWHEEL_ENDED ?
-	       TWHEEL_EVENT_PERIODIC : 0;
+	return unlikely(ut->period_ns) && ut->state != TWHEEL_ENDED;
 }
 
 #endif /* _TWHEEL_SESSION_TIMER_H */

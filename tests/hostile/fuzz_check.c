@@ -103,7 +103,7 @@ void check_event(struct fuzz_shared *shared, const struct twheel_event *event)
 			  (unsigned long long)event->deadline_ns,
 			  (unsigned long long)event->user_data >> SUM_BITS
 							       << DUE_SHIFT);
-	if (event->flags & ~(TWHEEL_EVENT_PERIODIC | TWHEEL_EVENT_SHUT) || event->reserved ||
+	if (event->flags & ~TWHEEL_EVENT_PERIODIC || event->reserved ||
 	    event->overruns >> 63)
 		fuzz_fail(shared, "event: flags %#x, reserved %#x, overruns %llu",
 			  event->flags, event->reserved,

@@ -2,15 +2,13 @@
 /*
  * Descriptors for timers of sockets, and of what is none
  *
- * A process has some connections over loopback and some eventfds, which its threads
- * share. Other descriptors are of kinds that no timer takes. What a thread does with
- * one, others may do at the same time: a number may be closed, and be another
- * connection's meanwhile.
+ * A process has some connections over loopback, which its threads share. Other
+ * descriptors are of kinds that no timer takes. What a thread does with one, others may
+ * do at the same time: a number may be closed, and then name another connection.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/types.h>
 #include <unistd.h>
@@ -18,10 +16,9 @@
 #include "fuzz.h"
 
 #define PAIRS		6
-#define EVENTFDS	2
 
-/* By pairs the ends of a connection, then eventfds, and then what is neither. */
-static int fds[2 * PAIRS + EVENTFDS + 4];
+/* By pairs the ends of a connection, and then what is none. */
+static int fds[2 * PAIRS + 4];
 static int listener = -1;
 static struct sockaddr_in address;
 
@@ -83,8 +80,6 @@ void fuzz_sockets_make(void)
 	listen_to();
 	for (i = 0; i < PAIRS; i++)
 		make_pair(&fds[2 * i]);
-	for (i = 0; i < EVENTFDS; i++)
-		fds[at++] = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	fds[at++] = listener;
 	fds[at++] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	fds[at++] = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -99,29 +94,16 @@ static int fd_of(struct fuzz_thread *t, unsigned int first, unsigned int nr)
 /* Returns the flags of a start, and in @fd the descriptor that goes with them. */
 __u32 fuzz_start_of_fd(struct fuzz_thread *t, __s32 *fd)
 {
-	bool idle = fuzz_percent(t, 80);
-	__u32 flags = idle ? TWHEEL_START_IDLE : TWHEEL_START_SIGNAL;
-
-	if (idle)
-		*fd = fd_of(t, 0, 2 * PAIRS);
-	else
-		*fd = fd_of(t, 2 * PAIRS, EVENTFDS);
-	if (fuzz_percent(t, 10))
-		*fd = fd_of(t, 0, ARRAY_SIZE(fds));
+	*fd = fd_of(t, 0, fuzz_percent(t, 90) ? 2 * PAIRS : ARRAY_SIZE(fds));
 	if (fuzz_percent(t, 3))
 		*fd = fuzz_number(t);
-	if (idle && fuzz_percent(t, 60))
-		flags |= fuzz_percent(t, 50) ? TWHEEL_START_SHUT :
-					       TWHEEL_START_RESET;
-	if (fuzz_percent(t, 30))
-		flags |= TWHEEL_START_QUIET;
-	return flags;
+	return TWHEEL_START_IDLE;
 }
 
 /* What a start may return of which the descriptor is the reason. */
 bool fuzz_is_fd_error(__u32 flags, int result)
 {
-	if (!(flags & (TWHEEL_START_IDLE | TWHEEL_START_SIGNAL)))
+	if (!(flags & TWHEEL_START_IDLE))
 		return false;
 	return result == -EBADF || result == -ENOTSOCK || result == -ENOTCONN ||
 	       result == -EOPNOTSUPP;

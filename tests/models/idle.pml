@@ -1,97 +1,71 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The socket of a timer: who holds it, who shuts it down, who lets it go
+ * The socket of a timer: who holds it, who looks at it, who lets it go
  *
  * One timer, one socket, and a session that holds the sock from START on. Data may
  * come at any time. The timer's callback, in softirq context, looks at the sock: one
  * that has received something carries the timer on; one that is closed stops it; else
- * the timer expires, or is put into a list for the session's work. The work takes the
- * socket's lock, if nobody has it, looks again, shuts the socket down, and starts the
- * timer so that it expires. The program starts the timer, stops it, reads its event,
- * and closes the session, at any moment. Another thread locks the socket, and closes
- * it.
+ * the timer expires. The program starts the timer, stops it, reads its event, and
+ * closes the session, at any moment. Another thread closes the socket.
  *
  * What must hold: nobody looks at a sock that is freed. In the end it is freed. When
- * a stop has returned the session does not hold the sock, and shuts nothing down; one
- * that says that the timer was pending has come before the shutdown. An unread timer
- * holds no sock. A start ends once: by an event, by a stop, quietly if that was asked
- * for or the socket was closed, or with the session. A socket that was closed before
- * the deadline has no event. None is shut down that is closed, or that has received
- * something after the callback has looked.
+ * a stop has returned the session does not hold the sock. An unread timer holds no
+ * sock. A start ends once: by an event, by a stop, quietly if the socket was closed,
+ * or with the session. A socket that was closed before the deadline has no event, and
+ * neither has one that has received something before that.
  *
  * What breaks a rule:
  *
  *	NO_LET_GO	a timer that expires keeps the sock
  *	QUIET_KEEPS	so does one that ends quietly
- *	PUT_EARLY	the callback puts the sock, and then the work uses it
- *	STOP_LISTED	a stop leaves the timer in the list
- *	STOP_UNDER_WAY	a stop does not wait for an action that is under way
- *	STOP_ACTED	a stop takes out a timer whose action is done
- *	NO_DEAD		the work does not look whether the socket is closed
- *	NEVER_DEAD	nor does the callback
- *	LOOK_ONCE	the work does not look at the stamp again
- *	CLOSE_EARLY	the session is freed while its work runs
+ *	STOP_EXPIRING	a stop does not wait for the callback
+ *	NEVER_DEAD	the callback does not look whether the socket is closed
+ *	NEVER_HEARD	nor whether it has received something
+ *	CLOSE_EARLY	the session does not wait for the callback, and lets go
+ *	CLOSE_KEEPS	a timer that was stopped by the end of its session keeps the sock
  *
- * code session/watch.c is_closed a79e3f0f
- * code session/watch.c twheel_session_watch_look bdfa4c48
- * code session/watch.c try_lock_sock 1f9d87ea
- * code session/watch.c act_locked 63cd0d7f
- * code session/watch.c act a537c305
- * code session/watch.c do_actions c0bbf5ca
- * code session/watch.c twheel_session_watch_act bf009de2
- * code session/watch.c twheel_session_watch_end_actions 03aeec27
- * code session/watch.c hold_sock 90922577
- * code session/watch.c twheel_session_watch_let_go d70d6983
- * code session/watch.c twheel_session_watch_free 9b97af0b
- * code session/timer.c heed_socket a27633d4
- * code session/timer.c watched_expired d60673c1
- * code session/timer.c session_acted a154bc70
- * code session/timer.c twheel_session_end_watch 0b22b57a
- * code session/timer.c take_armed 366aaef2
- * code session/timer.c twheel_session_stop_watched dd730436
- * code session/timer.c take_watched 168f3353
- * code session/timer.c start_watched 2c20ce81
+ * code session/source.c is_closed a79e3f0f
+ * code session/source.c twheel_session_deadline_of bdfa4c48
+ * code session/source.c twheel_session_hold_sock 0bf52473
+ * code session/timer.h twheel_utimer_let_go 4b8ad6b1
+ * code session/timer.h twheel_utimer_end_quietly 90dd0309
+ * code session/timer.c heed_socket 066d8d0b
+ * code session/timer.c session_expired 7d5b9f68
+ * code session/timer.c take_out 2f6a2505
+ * code session/timer.c start_idle 42d7ee7e
+ * code session/open.c stop_chunk 5e128924
+ * accepted: written for timers without actions
  *
  * right
  * broken NO_LET_GO: assertion violated !(holds)
- * broken QUIET_KEEPS: assertion violated (refs==0)
- * broken PUT_EARLY: assertion violated !((refs==0))
- * broken STOP_LISTED: assertion violated !((refs==0))
- * broken STOP_UNDER_WAY: assertion violated (state==
- * broken STOP_ACTED: assertion violated !(shut)
- * broken NO_DEAD: assertion violated !(dead)
- * broken NEVER_DEAD: assertion violated (acted||!(too_late))
- * broken LOOK_ONCE: assertion violated !(heard)
- * broken CLOSE_EARLY: assertion violated (state==
+ * broken QUIET_KEEPS: assertion violated !(holds)
+ * broken STOP_EXPIRING: assertion violated ( !(gone)
+ * broken NEVER_DEAD: assertion violated !(too_late)
+ * broken NEVER_HEARD: assertion violated !(was_heard)
+ * broken CLOSE_EARLY: assertion violated (ended==started)
+ * broken CLOSE_KEEPS: assertion violated (refs==0)
  */
 
 #define STARTS	2
 #define DATA	2
 
-mtype = { FREE, WATCHING, DUE, UNREAD };
+mtype = { FREE, WATCHING, UNREAD };
 
 /* The session. */
 bool lock;			/* s->lock */
 mtype state = FREE;
 bool pending;			/* the timer is in the wheel */
 bool expiring;			/* its callback is on its way */
-bool action, quiet;		/* watch->flags */
-bool holds;			/* watch->sk */
-bool acted;			/* watch->acted */
-bool listed;			/* watch->due is in a list */
-bool queued, running;		/* the work */
+bool holds;			/* ut->sk */
 bool closing, gone;
 
 /* The socket. */
 byte refs = 1;
-bool owned;			/* its lock */
 bool dead;			/* SOCK_DEAD */
 bool heard;			/* the stamp is later than the timer has seen */
 
 /* What the program knows. */
 byte started, ended;
-bool shut;			/* by this start */
-bool stopped;			/* after a stop, until the next start */
 byte data = DATA;
 bool closed;			/* the socket, and close(2) has returned */
 bool over;
@@ -120,23 +94,17 @@ inline end_start()
 active proctype peer()
 {
 	do
-	:: atomic { data > 0 && !dead && !owned -> heard = true; data-- }
+	:: atomic { data > 0 && !dead -> heard = true; data-- }
 	:: data > 0 && dead -> break
 	:: data == 0 -> break
 	od
 }
 
-/* A call that has the socket's lock for a while, and close(2). */
+/* close(2). */
 active proctype closer()
 {
-	if
-	:: atomic { !owned -> owned = true }; owned = false
-	:: true
-	fi;
-	atomic { !owned -> owned = true };
 	dead = true;
 	atomic {
-		owned = false;
 		assert(!FREED);
 		refs--;
 		closed = true
@@ -146,9 +114,7 @@ active proctype closer()
 inline end_quietly()
 {
 	end_start();
-#ifdef BROKEN_QUIET_KEEPS
-	holds = false;
-#else
+#ifndef BROKEN_QUIET_KEEPS
 	let_go();
 #endif
 	state = FREE
@@ -159,25 +125,24 @@ inline end_quietly()
 #else
 #define SEEN_DEAD	dead
 #endif
+#ifdef BROKEN_NEVER_HEARD
+#define SEEN_HEARD	false
+#else
+#define SEEN_HEARD	heard
+#endif
 
 /* The callback, and the session's lock is held. */
 inline expire()
 {
 	assert(!FREED);
 	if
-	:: !acted && SEEN_DEAD -> end_quietly()
-	:: !acted && !SEEN_DEAD && heard ->
+	:: SEEN_DEAD -> end_quietly()
+	:: !SEEN_DEAD && SEEN_HEARD ->
 		heard = false;
 		pending = true		/* twheel_again_at() */
-	:: !acted && !SEEN_DEAD && !heard && action ->
-#ifdef BROKEN_PUT_EARLY
-		let_go();
-#endif
-		state = DUE;
-		listed = true;
-		queued = true
 	:: else ->
-		assert(acted || !too_late);
+		assert(!too_late);
+		assert(!was_heard);
 #ifndef BROKEN_NO_LET_GO
 		let_go();
 #endif
@@ -189,122 +154,36 @@ inline expire()
 active proctype wheel()
 {
 	bool too_late;			/* the socket was closed before the deadline */
+	bool was_heard;			/* or had received something */
 
 end:	do
-	:: atomic { pending -> pending = false; expiring = true; too_late = dead };
+	:: atomic {
+		pending -> pending = false; expiring = true;
+		too_late = dead; was_heard = heard
+	   };
 		LOCK();
 		assert(!gone && state == WATCHING);
-		if
-		:: closing		/* nobody hears of it */
-		:: !closing -> expire()
-		fi;
-		expiring = false;
-		UNLOCK()
-	:: over -> break
-	od
-}
-
-#ifdef BROKEN_NO_DEAD
-#define STILL_SILENT	(!heard)
-#elif defined(BROKEN_LOOK_ONCE)
-#define STILL_SILENT	(!dead)
-#else
-#define STILL_SILENT	(!dead && !heard)
-#endif
-
-/* The socket's lock is held, and not the session's. */
-inline act()
-{
-	assert(!FREED);
-	now_dead = dead;
-	if
-	:: STILL_SILENT ->
-		assert(!dead);
-		assert(!heard);
-		assert(!stopped);
-		assert(!gone);
-		acted = true;
-		shut = true
-	:: else -> heard = false
-	fi;
-	assert(!FREED);
-	owned = false
-}
-
-inline after_the_action()
-{
-	if
-	:: closing
-	:: !closing && (now_dead || (acted && quiet)) -> end_quietly()
-	:: else ->
-		state = WATCHING;
-		pending = true
-	fi
-}
-
-/* It comes again for a socket that somebody else has locked. */
-active proctype work()
-{
-	bool locked, now_dead;
-
-end:	do
-	:: atomic { queued -> queued = false; running = true };
-		LOCK();
-		assert(!gone);
-		if
-		:: !closing && listed ->
-			listed = false;
-			UNLOCK();
-			atomic {
-				assert(!FREED);
-				locked = !owned;
-				owned = true
-			};
-			if
-			:: locked -> act()
-			:: else
-			fi;
-			LOCK();
-			assert(!gone);
-			assert(state == DUE);
-			if
-			:: locked -> after_the_action()
-			:: else -> listed = true; queued = !closing
-			fi
-		:: else
-		fi;
-		atomic { locked = false; now_dead = false };
-		running = false;
+		expire();
+		atomic { expiring = false; too_late = false; was_heard = false };
 		UNLOCK()
 	:: over -> break
 	od
 }
 
 /* Returns with the session's lock held, and in @was what the timer was. */
-#ifdef BROKEN_STOP_UNDER_WAY
-#define IS_UNDER_WAY	false
-#else
-#define IS_UNDER_WAY	(state == DUE && !listed)
-#endif
-#ifdef BROKEN_STOP_ACTED
-#define HAS_ACTED	false
-#else
-#define HAS_ACTED	(acted && state == WATCHING)
-#endif
-
-/* A start or a stop comes again as long as the timer is on its way to something. */
 inline take()
 {
 	atomic {
-		!lock && !expiring && !IS_UNDER_WAY && !HAS_ACTED -> lock = true;
-		was = state;
-		pending = false;	/* twheel_stop() */
-#ifndef BROKEN_STOP_LISTED
-		listed = false
+#ifdef BROKEN_STOP_EXPIRING
+		!lock -> lock = true;
+#else
+		!lock && !expiring -> lock = true;
 #endif
+		was = state;
+		pending = false		/* twheel_stop() */
 	};
 	if
-	:: was == WATCHING || was == DUE -> assert(!shut); end_quietly()
+	:: was == WATCHING -> end_quietly()
 	:: was == UNREAD -> assert(!holds); state = FREE
 	:: else
 	fi;
@@ -325,15 +204,7 @@ inline start()
 	:: holds ->
 		atomic {
 			started++;
-			stopped = false;
-			shut = false;
-			acted = false;
-			heard = false;
-			if
-			:: action = false; quiet = false
-			:: action = true; quiet = false
-			:: action = true; quiet = true
-			fi
+			heard = false
 		};
 		state = WATCHING;
 		pending = true
@@ -346,7 +217,6 @@ inline stop()
 {
 	take();
 	assert(!holds);
-	stopped = true;
 	UNLOCK()
 }
 
@@ -366,14 +236,19 @@ inline close_session()
 	closing = true;
 	UNLOCK();
 	/* twheel_stop_sync() */
+#ifdef BROKEN_CLOSE_EARLY
+	pending = false;
+#else
 	atomic { !expiring -> pending = false };
-#ifndef BROKEN_CLOSE_EARLY
-	/* cancel_delayed_work_sync() */
-	atomic { !running -> queued = false };
 #endif
 	gone = true;
 	if
-	:: state == WATCHING || state == DUE -> end_quietly()
+	:: state == WATCHING ->
+#ifndef BROKEN_CLOSE_KEEPS
+		end_quietly()
+#else
+		end_start()
+#endif
 	:: else -> assert(!holds)
 	fi
 }
@@ -384,7 +259,7 @@ active proctype program()
 
 	do
 	:: started < STARTS && !dead -> start()
-	:: started > 0 && !stopped -> stop()
+	:: started > 0 -> stop()
 	:: state == UNREAD -> read()
 	:: close_session(); break
 	od;

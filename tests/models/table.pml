@@ -40,10 +40,10 @@
  * code session/open.c twheel_session_setup 165196d3
  * code session/timer.c start_new f879d170
  * code session/timer.c take_new 52e61378
- * code session/timer.c start_locked c087e320
+ * code session/timer.c start_locked ead0c4ab
  * code session/timer.c twheel_session_start_locked 379450c7
- * code session/timer.c start_slowly e44b876b
- * accepted: events that were read leave no mark, and SETUP makes all words at once
+ * code session/timer.c start_slowly 092e2a5f
+ * accepted: IDLE takes no way past the table, and words are made as before
  *
  * right
  * right KERNEL

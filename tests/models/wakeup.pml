@@ -18,7 +18,7 @@
  * the lock of the wait queue.
  *
  * code session/session.h twheel_session_wake_at_tick_end 1e657fb9
- * code session/timer.c session_expired 583bc406
+ * code session/timer.c session_expired 073c5a5e
  * code session/timer.c queue_event ad2fd712
  * code session/waker.c wake 86471419
  * code session/waker.c twheel_session_wake_later ce877688
@@ -26,7 +26,7 @@
  * code session/read.c twheel_session_readable a1587139
  * code session/read.c twheel_session_pass_on e6372644
  * code session/read.c twheel_session_read aa336792
- * code session/open.c stop_chunk 9f615409
+ * code session/open.c stop_chunk d2fc0aff
  * code session/open.c twheel_session_close 14f0699a
  * code twheel_chardev.c twheel_read_iter d91dd725
  * code twheel_chardev.c twheel_poll 0e79ff79

@@ -28,9 +28,9 @@
  *
  * code session/timer.c heed_word 137cadc9
  * code session/timer.c has_word 17260ef4
- * code session/timer.c session_expired 0b548710
+ * code session/timer.c session_expired 9ad7c576
  * code session/words.h twheel_session_words_read b1fe8536
- * accepted: a page that no program has touched reads as 0, as the model begins
+ * accepted: a timer with a socket has no word
  *
  * right
  * broken WRITE_BACK: assertion violated !(closed)

@@ -290,8 +290,7 @@ int twheel_start_slack(struct twheel *t, __u64 *id, __u64 expires_ns, __u64 peri
  * @fd: a connected TCP socket
  * @idle_ns: how long it may receive nothing, at most %TWHEEL_IDLE_MAX_NS
  * @user_data: as for twheel_start()
- * @flags: %TWHEEL_START_SHUT or %TWHEEL_START_RESET if the kernel is to do that then, and
- *	with one of the two %TWHEEL_START_QUIET for no event. %TWHEEL_START_REPLACE
+ * @flags: %TWHEEL_START_REPLACE or 0
  *
  * The time counts from the start or from the last data, whichever is later. The program
  * does nothing for it, and must not refresh it. The timer is stopped when the socket is
@@ -305,27 +304,6 @@ static inline int twheel_start_idle(struct twheel *t, __u64 *id, int fd, __u64 i
 {
 	return twheel_start_slack(t, id, idle_ns, 0, user_data, flags | TWHEEL_START_IDLE,
 				  (__u32)fd);
-}
-
-/**
- * twheel_start_signal() - start a timer that adds 1 to an eventfd when it expires
- * @t: the session
- * @id: as for twheel_start_flags()
- * @expires_ns: as for twheel_start_flags()
- * @period_ns: as for twheel_start_flags()
- * @user_data: as for twheel_start()
- * @flags: as for twheel_start_flags(). %TWHEEL_START_QUIET for no event
- * @fd: the eventfd
- *
- * Return: as twheel_start_flags(). -EBADF, -EINVAL: that is no eventfd. -EOPNOTSUPP: a
- * session in the process
- */
-static inline int twheel_start_signal(struct twheel *t, __u64 *id, __u64 expires_ns,
-				      __u64 period_ns, __u64 user_data, __u32 flags,
-				      int fd)
-{
-	return twheel_start_slack(t, id, expires_ns, period_ns, user_data,
-				  flags | TWHEEL_START_SIGNAL, (__u32)fd);
 }
 
 /**

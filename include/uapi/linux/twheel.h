@@ -94,7 +94,7 @@
 /* &twheel_setup.wake_ns */
 #define TWHEEL_FEATURE_WAKE		((__u64)1 << 11)
 /* Bit 12 is not used again. */
-/* %TWHEEL_START_IDLE and %TWHEEL_START_SIGNAL. Not in a kernel without TCP. */
+/* %TWHEEL_START_IDLE. Not of a session in the process. */
 #define TWHEEL_FEATURE_IDLE		((__u64)1 << 13)
 /* Never the module's: this is a session that libtwheel has made in the process. */
 #define TWHEEL_FEATURE_PROCESS		((__u64)1 << 63)
@@ -188,8 +188,8 @@ struct twheel_setup {
  * @flags: TWHEEL_START_*
  * @slack_ns: by how much later than that it may be due. 0 for exact timers. The
  *	kernel takes a round tick in that time, so that timers meet
- * @fd: in its place, with %TWHEEL_START_IDLE or %TWHEEL_START_SIGNAL only: a
- *	descriptor. Such a timer has no slack
+ * @fd: in its place, with %TWHEEL_START_IDLE only: a descriptor. Such a timer has no
+ *	slack
  */
 struct twheel_start {
 	__u64 id;
@@ -219,17 +219,7 @@ struct twheel_start {
  * period and %TWHEEL_START_ABS. The timer is stopped when the socket is closed.
  */
 #define TWHEEL_START_IDLE	((__u32)1 << 2)
-/* @fd is an eventfd. 1 is added to it at each expiry. Not with %TWHEEL_START_IDLE. */
-#define TWHEEL_START_SIGNAL	((__u32)1 << 3)
-/* With %TWHEEL_START_IDLE: the kernel then shuts the socket down, both ways. */
-#define TWHEEL_START_SHUT	((__u32)1 << 4)
-/* With %TWHEEL_START_IDLE: the kernel then resets the connection. */
-#define TWHEEL_START_RESET	((__u32)1 << 5)
-/*
- * No event, and the timer counts as stopped. With one of the three before, and without
- * a period.
- */
-#define TWHEEL_START_QUIET	((__u32)1 << 6)
+/* Bits 3 to 6 are not used again. */
 
 #define TWHEEL_IDLE_MAX_NS	((__u64)1 << 49)
 
@@ -416,8 +406,6 @@ struct twheel_event {
 
 /* The timer goes on: it was armed for its next period by this read. */
 #define TWHEEL_EVENT_PERIODIC	((__u32)1 << 0)
-/* %TWHEEL_START_SHUT or %TWHEEL_START_RESET was done: the connection was still there. */
-#define TWHEEL_EVENT_SHUT	((__u32)1 << 1)
 
 /* sizeof(struct twheel_event) in version 1: the size without SETUP. */
 #define TWHEEL_EVENT_SIZE_V1	48

@@ -164,8 +164,8 @@ static struct choice choose_start(struct pair *p)
 		c.slack_ns = c.soon ? below(p, SLACK_SOON) : (unsigned int)rand_r(&p->seed);
 	if (one_in(p, 40))
 		c.flags |= 1U << below(p, 32);
-	/* Where one session has descriptors, and the other has not. */
-	c.flags &= ~(TWHEEL_START_IDLE | TWHEEL_START_SIGNAL);
+	/* One session has sockets, and the other has not. */
+	c.flags &= ~TWHEEL_START_IDLE;
 	if (one_in(p, 40))
 		c.expires_ns |= 1ULL << 63;
 	if (one_in(p, 80))

@@ -6,7 +6,6 @@
 #include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -143,18 +142,22 @@ static bool knows_sockets(struct twheel *t)
 TEST(a_socket_takes_the_module)
 {
 	struct twheel *t = open_words(IDS);
-	int fd = open_connection(), event = eventfd(0, 0);
+	int fd = open_connection();
 	struct twheel_batch *batch;
 	__u64 any = TWHEEL_ID_ANY, id = 3;
+	__u32 flag;
 
 	if (knows_sockets(t))
 		test_skip("this session knows sockets");
 	ASSERT_EQ(0, twheel_start(t, 3, HOUR, 33));
 	twheel_refresh(t, 3, 12345);
 	ASSERT_EQ(-EOPNOTSUPP, twheel_start_idle(t, &id, fd, HOUR, 0, 0));
-	ASSERT_EQ(-EOPNOTSUPP, twheel_start_idle(t, &any, fd, HOUR, 0, TWHEEL_START_SHUT));
-	ASSERT_EQ(-EOPNOTSUPP, twheel_start_signal(t, &id, HOUR, 0, 0, 0, event));
-	ASSERT_EQ(-EINVAL, twheel_start_idle(t, &id, fd, HOUR, 0, TWHEEL_START_SIGNAL));
+	ASSERT_EQ(-EOPNOTSUPP, twheel_start_idle(t, &any, fd, HOUR, 0, 0));
+	/* Flags of before 1.0: signal, shut, reset, quiet. */
+	for (flag = 1 << 3; flag <= 1 << 6; flag <<= 1) {
+		ASSERT_EQ(-EINVAL, twheel_start_flags(t, &id, HOUR, 0, 0, flag));
+		ASSERT_EQ(-EINVAL, twheel_start_idle(t, &id, fd, HOUR, 0, flag));
+	}
 	ASSERT_EQ(0, twheel_batch_new(t, 2, &batch));
 	ASSERT_EQ(0, twheel_batch_start_slack(batch, 3, HOUR, 0, 0, TWHEEL_START_IDLE, fd));
 	ASSERT_EQ(1, twheel_batch_flush(batch));

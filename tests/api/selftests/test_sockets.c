@@ -6,7 +6,7 @@
  * a connection has the timer, and the other end talks. All that may happen to them
  * happens at random: data, starts, stops, shutdowns, closes, the end of a session.
  * A life of a timer begins with a start, and ends once: by its event, by a stop,
- * with its session, with a shutdown that nobody is told of, or with its socket.
+ * with its session, or with its socket.
  *
  * A timer is judged by the program's own clocks. Data that the socket had by some time
  * was sent after another time: see struct message. A deadline that is later than the
@@ -70,12 +70,11 @@ enum timer {
  * @peer: the other end
  * @timer: what is known of the timer
  * @life: the timer's user_data, which no other life has
- * @flags: TWHEEL_START_SHUT and its like
  * @idle_ns: the idle interval
  * @before: before the timer was started
  * @after: after that
  * @closed: when close(2) of @ours had returned, for an ABANDONED timer
- * @handled: somebody else than this timer may have shut it down
+ * @handled: the program has shut one of its ends down
  * @sent: how many bytes the peer has sent
  * @messages: the last ones since the start
  * @nr_messages: how many there were
@@ -84,7 +83,6 @@ struct connection {
 	int ours, peer;
 	enum timer timer;
 	__u64 life;
-	__u32 flags;
 	__u64 idle_ns;
 	__u64 before, after, closed;
 	bool handled;
@@ -94,8 +92,8 @@ struct connection {
 };
 
 struct totals {
-	unsigned int starts, restarts, refused, stops, withdrawals, events, acted,
-		     told_nobody, abandoned, sessions, heard;
+	unsigned int starts, restarts, refused, stops, withdrawals, events, shut,
+		     abandoned, sessions, heard;
 };
 
 struct thread {
@@ -259,31 +257,35 @@ static void note_lateness(struct thread *t, long long late)
 		ASSERT_LE(late, tick + 2 * jiffy + 300 * US);
 }
 
+/* What a server does when a connection is idle. */
+static void shut_down(struct thread *t, struct connection *c)
+{
+	ASSERT_TRUE(c->handled || is_whole(c));
+	if (one_in(t, 2))
+		return;
+	shutdown(c->ours, SHUT_RDWR);
+	c->handled = true;
+	t->totals.shut++;
+}
+
 static void take_event(struct thread *t, const struct twheel_event *event)
 {
 	struct connection *c = &t->connections[event->id];
-	bool acts;
 
 	ASSERT_LT(event->id, OF_A_THREAD);
 	ASSERT_NE(NONE, c->timer);
 	ASSERT_EQ(c->life, event->user_data);
-	ASSERT_EQ(0, c->flags & TWHEEL_START_QUIET);
+	ASSERT_EQ(0, event->flags);
 	ASSERT_LE(not_before(c, event->deadline_ns), event->deadline_ns);
 	ASSERT_LE(event->deadline_ns, event->expired_ns);
 	ASSERT_LE(event->expired_ns, now_ns());
-	acts = c->flags & (TWHEEL_START_SHUT | TWHEEL_START_RESET);
 	if (c->timer == ABANDONED) {
-		/* After an action the timer expires a tick later. */
-		ASSERT_LE(acts ? event->deadline_ns : event->expired_ns, c->closed);
+		ASSERT_LE(event->expired_ns, c->closed);
 	} else {
-		if (!c->handled) {
-			ASSERT_EQ(acts ? TWHEEL_EVENT_SHUT : 0, event->flags);
-			ASSERT_EQ(acts, !is_whole(c));
-		}
 		note_lateness(t, event->expired_ns -
 				 not_after(c, event->expired_ns));
+		shut_down(t, c);
 	}
-	t->totals.acted += acts;
 	t->totals.events++;
 	c->timer = NONE;
 }
@@ -302,34 +304,10 @@ static void read_events(struct thread *t)
 	}
 }
 
-/* A timer that tells nobody has shut its socket down, and not too early. */
-static void look_for_quiet_end(struct thread *t, struct connection *c)
-{
-	if (c->timer != RUNS || !(c->flags & TWHEEL_START_QUIET) || c->handled ||
-	    is_whole(c))
-		return;
-	ASSERT_LE(not_before(c, now_ns()), now_ns());
-	t->totals.told_nobody++;
-	c->timer = NONE;
-}
-
-static __u32 any_flags(struct thread *t)
-{
-	static const __u32 flags[] = {
-		0, TWHEEL_START_SHUT, TWHEEL_START_RESET,
-		TWHEEL_START_SHUT | TWHEEL_START_QUIET,
-		TWHEEL_START_RESET | TWHEEL_START_QUIET,
-	};
-
-	return flags[random_number(&t->seed) % ARRAY_SIZE(flags)];
-}
-
-/* The socket was not whole any more, as the timer that runs has just acted. */
 static void start_failed(struct thread *t, struct connection *c, int result)
 {
 	ASSERT_EQ(-ENOTCONN, result);
-	ASSERT_TRUE(!is_whole(c));
-	ASSERT_TRUE(c->handled || (c->timer == RUNS && c->flags));
+	ASSERT_TRUE(c->handled && !is_whole(c));
 	t->totals.refused++;
 }
 
@@ -340,12 +318,9 @@ static void start(struct thread *t, struct connection *c)
 		.expires_ns	= SHORTEST_NS + random_number(&t->seed) %
 				  (test_patience() * 200 * MS),
 		.user_data	= t->life + 1,
-		.flags		= any_flags(t) | TWHEEL_START_IDLE |
-				  TWHEEL_START_REPLACE,
+		.flags		= TWHEEL_START_IDLE | TWHEEL_START_REPLACE,
 		.fd		= c->ours,
 	};
-	/* It may act while the start waits for that. The socket was whole before. */
-	bool may_act = c->timer == RUNS && c->flags;
 	__u64 before = now_ns();
 	int result = tw_ioctl(session_of(t, c), TWHEEL_IOC_START, &args);
 
@@ -360,43 +335,36 @@ static void start(struct thread *t, struct connection *c)
 	*c = (struct connection){
 		.ours		= c->ours,
 		.peer		= c->peer,
-		.handled	= c->handled || (may_act && !is_whole(c)),
+		.handled	= c->handled,
 		.sent		= c->sent,
 		.timer		= RUNS,
 		.life		= ++t->life,
-		.flags		= args.flags & ~(TWHEEL_START_IDLE | TWHEEL_START_REPLACE),
 		.idle_ns	= args.expires_ns,
 		.before		= before,
 		.after		= now_ns(),
 	};
 }
 
-/* From now on it does nothing to its socket, and has done it before a withdrawal. */
 static void stop(struct thread *t, struct connection *c)
 {
 	int result = tw_stop_flags(session_of(t, c), c - t->connections,
 				   TWHEEL_STOP_WITHDRAW);
-	bool acts = c->flags & (TWHEEL_START_SHUT | TWHEEL_START_RESET);
 
 	if (result == 1) {
 		ASSERT_NE(NONE, c->timer);
-		ASSERT_EQ(0, c->flags & TWHEEL_START_QUIET);
 		t->totals.withdrawals++;
 	} else if (!result) {
 		ASSERT_NE(NONE, c->timer);
 		t->totals.stops++;
 	} else {
 		ASSERT_EQ(-ENOENT, result);
-		ASSERT_TRUE(c->timer != RUNS || c->flags & TWHEEL_START_QUIET);
+		ASSERT_NE(RUNS, c->timer);
 	}
-	if (c->timer == RUNS && !c->handled)
-		ASSERT_EQ(result && acts, !is_whole(c));
 	c->timer = NONE;
 }
 
 /* ----- what happens ----- */
 
-/* With no timer, or a stopped one, nobody but the program does anything to it. */
 static void renew(struct thread *t, struct connection *c)
 {
 	if (c->timer != NONE && one_in(t, 3))
@@ -435,7 +403,6 @@ static void happen(struct thread *t, struct connection *c)
 {
 	unsigned int what = random_number(&t->seed) % 100;
 
-	look_for_quiet_end(t, c);
 	if (what < 60) {
 		talk(t, c);
 	} else if (what < 80) {
@@ -451,10 +418,8 @@ static void happen(struct thread *t, struct connection *c)
 	}
 }
 
-/* None of its timers does anything to a socket from now on. */
 static void close_session(struct thread *t, unsigned int s)
 {
-	bool whole[OF_A_THREAD];
 	struct twheel_stats stats;
 	unsigned int i;
 
@@ -462,16 +427,9 @@ static void close_session(struct thread *t, unsigned int s)
 	ASSERT_EQ(0, tw_stats(t->sessions[s], &stats));
 	t->carried += stats.carried;
 	close(t->sessions[s]);
-	for (i = s; i < OF_A_THREAD; i += SESSIONS) {
-		t->connections[i].timer = NONE;
-		whole[i] = is_whole(&t->connections[i]);
-	}
-	t->sessions[s] = session_open_nonblock();
-	sleep_ns(tick);
-	/* The end of a connection that the program has shut down may still be on its way. */
 	for (i = s; i < OF_A_THREAD; i += SESSIONS)
-		if (!t->connections[i].handled)
-			ASSERT_EQ(whole[i], is_whole(&t->connections[i]));
+		t->connections[i].timer = NONE;
+	t->sessions[s] = session_open_nonblock();
 	t->totals.sessions++;
 }
 
@@ -516,14 +474,8 @@ static unsigned int still_running(struct thread *t)
 	unsigned int i, nr = 0;
 
 	read_events(t);
-	for (i = 0; i < OF_A_THREAD; i++) {
-		look_for_quiet_end(t, &t->connections[i]);
-		/* Of a socket that the program has shut down nobody can tell. */
-		if (t->connections[i].timer == RUNS &&
-		    !(t->connections[i].handled &&
-		      t->connections[i].flags & TWHEEL_START_QUIET))
-			nr++;
-	}
+	for (i = 0; i < OF_A_THREAD; i++)
+		nr += t->connections[i].timer == RUNS;
 	return nr;
 }
 
@@ -619,8 +571,7 @@ static void report(struct thread *t)
 	qsort(t->late, t->nr_late, sizeof(t->late[0]), compare);
 	test_note("%u starts, %u of pending ones, %u refused, %u stops, %u withdrawals",
 		  n->starts, n->restarts, n->refused, n->stops, n->withdrawals);
-	test_note("%u events, %u after an action, %u actions that nobody was told of",
-		  n->events, n->acted, n->told_nobody);
+	test_note("%u events, %u sockets shut down for that", n->events, n->shut);
 	test_note("%u sockets closed before, %u sessions; %u messages, %llu timers carried on",
 		  n->abandoned, n->sessions, n->heard, t->carried);
 	if (t->nr_late)
@@ -628,7 +579,7 @@ static void report(struct thread *t)
 			  t->late[t->nr_late / 2] / 1e6,
 			  t->late[t->nr_late - 1 - t->nr_late / 100] / 1e6,
 			  t->late[t->nr_late - 1] / 1e6);
-	if (!t->carried || !n->events || !n->acted || !n->told_nobody || !n->abandoned)
+	if (!t->carried || !n->events || !n->shut || !n->abandoned)
 		test_slow();
 }
 

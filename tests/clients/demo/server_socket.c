@@ -3,10 +3,9 @@
  * server_socket.c - the same server, with timers that know when a socket is idle
  *
  * A connection's timer is started with its socket, once. The kernel knows when the
- * socket has last received something. When that was a timeout ago it shuts the
- * socket down, and the server reads an end of file, as if the peer had gone. So
- * nothing in the loop is about timeouts but the start. The loop does not read the
- * session's descriptor either. Whoever closes a socket has stopped its timer.
+ * socket has last received something. When that was a timeout ago the session has an
+ * event, and the server shuts the socket down. Then it reads an end of file, as if the
+ * peer had gone. A message costs nothing for the timer, and closing a socket stops it.
  *
  * usage: server_socket PORT TIMEOUT_MS, as server
  */
@@ -33,8 +32,8 @@ static bool ending;
 static void time_out(int fd)
 {
 	__u64 id = fd;
-	int ret = twheel_start_idle(wheel, &id, fd, timeout_ns, 0,
-				    TWHEEL_START_SHUT | TWHEEL_START_QUIET);
+	/* An event may be left of an old connection with this number. */
+	int ret = twheel_start_idle(wheel, &id, fd, timeout_ns, 0, TWHEEL_START_REPLACE);
 
 	/* ENOTCONN: its peer has reset it already, which receive() finds out. */
 	if (ret < 0 && ret != -ENOTCONN)
@@ -64,16 +63,28 @@ static void receive(int fd)
 	if (size > 0) {
 		record.heartbeats += size;
 	} else if (!size || errno != EAGAIN) {
-		/* Or a timer has shut it down: to the server it is the same. */
+		/* Or read_timers() has shut it down. */
 		record.closed_by_peer++;
 		nr_open--;
 		close(fd);
 	}
 }
 
+/* If it was closed meanwhile, no connection has this number now. */
+static void read_timers(void)
+{
+	struct twheel_event events[64];
+	int count = twheel_read(wheel, events, 64), i;
+
+	for (i = 0; i < count; i++)
+		shutdown(events[i].id, SHUT_RDWR);
+}
+
 static void serve(int fd)
 {
-	if (fd == listener)
+	if (fd == twheel_fd(wheel))
+		read_timers();
+	else if (fd == listener)
 		accept_connections();
 	else if (fd == STDIN_FILENO)
 		ending = input_has_ended(epfd);
@@ -93,6 +104,7 @@ static void init(int port)
 	raise_limit();
 	epfd = epoll_create1(EPOLL_CLOEXEC);
 	listener = open_listener(port);
+	watch(epfd, twheel_fd(wheel));
 	watch(epfd, listener);
 	watch(epfd, STDIN_FILENO);
 }

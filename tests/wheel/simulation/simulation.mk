@@ -27,7 +27,7 @@ machine := core irq sync hotplug weak main oracle_base part_share part_wheel \
 simulation := $(machine) oracle scenario
 simulation-session := $(machine) twheel_chardev \
 	$(patsubst %.c,%,$(wildcard session_*.c user_*.c)) \
-	$(filter-out session/watch,$(patsubst $(TWHEEL)/%.c,%,$(wildcard $(TWHEEL)/session/*.c)))
+	$(filter-out session/source,$(patsubst $(TWHEEL)/%.c,%,$(wildcard $(TWHEEL)/session/*.c)))
 depends := $(wildcard *.h ../shims/*/*/*.h ../shims/*/*/*/*.h \
 	     $(TWHEEL)/twheel_*.[ch] $(TWHEEL)/core/*.[ch] $(TWHEEL)/session/*.[ch] \
 	     $(TWHEEL)/include/linux/*.h $(TWHEEL)/include/uapi/linux/*.h) simulation.mk

@@ -145,16 +145,6 @@ public:
 			     "twheel_start_idle");
 	}
 
-	/* Starts a timer that adds 1 to the eventfd @fd when it expires. */
-	bool start_signal(std::uint64_t id, nanoseconds delay, int fd, std::uint64_t user_data = 0,
-			  std::uint32_t flags = 0)
-	{
-		__u64 the_id = id;
-
-		return check(twheel_start_signal(get(), &the_id, delay_ns(delay), 0, user_data, flags, fd),
-			     "twheel_start_signal");
-	}
-
 	/* The same as start() whatever its state is: an unread event is withdrawn. */
 	bool restart(std::uint64_t id, nanoseconds delay, std::uint64_t user_data = 0)
 	{

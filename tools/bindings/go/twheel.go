@@ -177,14 +177,9 @@ func (t *Twheel) StartSlack(id, expiresNs, periodNs, userData uint64, flags, sla
 }
 
 // StartIdle starts a timer that is due when the TCP socket fd has received nothing for so
-// long. StartShut or StartReset in flags say what the kernel does then.
+// long.
 func (t *Twheel) StartIdle(id uint64, fd int, idle time.Duration, userData uint64, flags uint32) (uint64, bool, error) {
 	return t.StartSlack(id, uint64(idle), 0, userData, flags|StartIdle, uint32(fd))
-}
-
-// StartSignal is StartFlags for a timer that adds 1 to the eventfd fd when it expires.
-func (t *Twheel) StartSignal(id, expiresNs, periodNs, userData uint64, flags uint32, fd int) (uint64, bool, error) {
-	return t.StartSlack(id, expiresNs, periodNs, userData, flags|StartSignal, uint32(fd))
 }
 
 // ns has a delay of less than 0 pass at once, as time.Sleep does.

@@ -52,7 +52,6 @@
 #define __releases(lock)
 
 #define TWHEEL_IS_ENABLED_CONFIG_LOCKDEP	0
-#define TWHEEL_IS_ENABLED_CONFIG_INET		0
 #define BUILD_BUG_ON(condition)	_Static_assert(!(condition), #condition)
 
 /*

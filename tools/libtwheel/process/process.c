@@ -133,7 +133,7 @@ static void note_process(unsigned long command, struct twheel_info *info)
 
 	memcpy(&all, info, size);
 	all.features |= TWHEEL_FEATURE_PROCESS;
-	all.features &= ~TWHEEL_FEATURE_NOWAIT;
+	all.features &= ~(TWHEEL_FEATURE_NOWAIT | TWHEEL_FEATURE_IDLE);
 	memcpy(info, &all, size);
 }
 
@@ -289,8 +289,7 @@ static __always_inline int twheel_process_start(struct twheel_process *p,
 
 	spin_lock_bh(&s->lock);
 	ret = start_locked(s, &start, now);
-	/* Flags that are not for all are looked at there, too. */
-	if (unlikely(ret == -EAGAIN || ret == -EXDEV))
+	if (unlikely(ret == -EAGAIN))
 		ret = start_with_room(s, start, now, id);
 	else if (ret >= 0)
 		*id = start.id;

@@ -1,11 +1,32 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * The counterpart of session/user.c, waker.c, wheel.c and words.c for a session in
+ * The counterpart of session/source.c, user.c, waker.c, wheel.c and words.c for a session in
  * the process
  *
  * A process needs no other limits than its own memory. A session shares its wheel
  * with nobody. Its words are one piece of memory, which nobody has to map.
  */
+
+/* Sockets: no timer has one. */
+
+struct sock *twheel_session_hold_sock(int fd)
+{
+	return ERR_PTR(-EOPNOTSUPP);
+}
+
+void twheel_session_put_sock(struct sock *sk)
+{
+}
+
+void twheel_session_watch(struct twheel_utimer *ut, struct sock *sk, u64 idle_ns)
+{
+}
+
+ktime_t twheel_session_deadline_of(struct twheel_session *s, struct twheel_utimer *ut,
+				   ktime_t due)
+{
+	return due;
+}
 
 /* Users. */
 

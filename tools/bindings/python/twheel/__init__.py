@@ -24,17 +24,16 @@ from typing import TYPE_CHECKING, Any, Iterator, List, NamedTuple, Optional, Tup
 
 from . import _library
 from ._library import (
-    CLOCK_BOOTTIME, CLOCK_MONOTONIC, EVENT_PERIODIC, EVENT_SHUT, ID_ANY, MODE_PERIODIC,
-    MODE_TICKLESS, SCHEME_HASHED, SCHEME_HIER, START_ABS, START_IDLE, START_QUIET,
-    START_REPLACE, START_RESET, START_SHUT, START_SIGNAL, STATE_EXPIRED, STATE_PENDING,
+    CLOCK_BOOTTIME, CLOCK_MONOTONIC, EVENT_PERIODIC, ID_ANY, MODE_PERIODIC,
+    MODE_TICKLESS, SCHEME_HASHED, SCHEME_HIER, START_ABS, START_IDLE,
+    START_REPLACE, STATE_EXPIRED, STATE_PENDING,
     WORD_NONE, WORD_STOP, NoTimer)
 
 __all__ = [
     "Twheel", "Batch", "Event", "Entry", "Info", "NoTimer", "Op", "Stats", "MS", "SECOND",
-    "CLOCK_BOOTTIME", "CLOCK_MONOTONIC", "EVENT_PERIODIC", "EVENT_SHUT", "ID_ANY", "MODE_PERIODIC",
+    "CLOCK_BOOTTIME", "CLOCK_MONOTONIC", "EVENT_PERIODIC", "ID_ANY", "MODE_PERIODIC",
     "MODE_TICKLESS", "SCHEME_HASHED",
-    "SCHEME_HIER", "START_ABS", "START_IDLE", "START_QUIET", "START_REPLACE", "START_RESET",
-    "START_SHUT", "START_SIGNAL", "STATE_EXPIRED", "STATE_PENDING",
+    "SCHEME_HIER", "START_ABS", "START_IDLE", "START_REPLACE", "STATE_EXPIRED", "STATE_PENDING",
     "WORD_NONE", "WORD_STOP"]
 
 __version__ = "0.9.0"
@@ -222,11 +221,6 @@ class Twheel:
                    flags: int = 0) -> tuple[int, bool]:
         """A timer that is due when the TCP socket fd has received nothing for so long."""
         return self.start_flags(timer, idle_ns, 0, user_data, flags | START_IDLE, fd)
-
-    def start_signal(self, timer: int, expires_ns: float, fd: int, period_ns: float = 0,
-                     user_data: int = 0, flags: int = 0) -> tuple[int, bool]:
-        """A timer that adds 1 to the eventfd fd when it expires."""
-        return self.start_flags(timer, expires_ns, period_ns, user_data, flags | START_SIGNAL, fd)
 
     def restart(self, timer: int, delay_ns: float, user_data: int = 0) -> bool:
         """The same as start() whatever its state is: an unread event is withdrawn."""

@@ -174,13 +174,6 @@ impl Twheel {
         self.start_slack(id, idle, Duration::ZERO, user_data, flags | START_IDLE, fd as u32)
     }
 
-    /// Adds 1 to the eventfd `fd` when it expires.
-    pub fn start_signal(
-        &self, id: u64, expires: Duration, period: Duration, user_data: u64, flags: u32, fd: RawFd,
-    ) -> Result<u64> {
-        self.start_slack(id, expires, period, user_data, flags | START_SIGNAL, fd as u32)
-    }
-
     pub fn start_any(&self, delay: Duration, user_data: u64) -> Result<u64> {
         self.start_flags(ID_ANY, delay, Duration::ZERO, user_data, 0)
     }

@@ -50,8 +50,7 @@ fn setup() {
     let left = t.get(3).unwrap().unwrap().remaining_ns;
     assert!(u128::from(left) <= HOUR.as_nanos() + 1_000_000_000);
     // Without a descriptor, and in the process with any.
-    assert!(t.start_idle(4, -1, HOUR, 0, START_SHUT).is_err());
-    assert!(t.start_signal(4, HOUR, Duration::ZERO, 0, START_QUIET, -1).is_err());
+    assert!(t.start_idle(4, -1, HOUR, 0, 0).is_err());
     let error = Twheel::open(&Setup { reserved2: 3, ..Setup::default() }).unwrap_err();
     assert_eq!(error.errno, EINVAL);
 }

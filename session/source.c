@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-2.0
+/**
+ * DOC: Sockets, from which timers take their deadline
+ *
+ * TCP stamps a socket with the jiffy in which it received the last data
+ * (icsk_ack.lrcvtime). A timer with a socket looks at the stamp when it is due, and
+ * goes on if data has arrived since. So a packet costs nothing for the timer.
+ *
+ * The timer holds the struct sock, as TCP's own timers do, and not the file. The
+ * program's close() closes the connection. The memory stays until the timer is stopped,
+ * which is at its deadline at the latest: there the timer sees SOCK_DEAD. The last
+ * reference may be put in softirq context, as TCP puts it.
+ */
+#include <linux/err.h>
+#include <linux/file.h>
+#include <linux/jiffies.h>
+#include <linux/net.h>
+#include <net/inet_connection_sock.h>
+#include <net/sock.h>
+#include <net/tcp.h>
+
+#include "core/compat.h"
+#include "session.h"
+
+#ifndef CONFIG_INET
+#error "twheel needs a kernel with CONFIG_INET"
+#endif
+
+/* Data may arrive, or has arrived. A child of TCP Fast Open is in SYN_RECV. */
+static bool is_connected(const struct sock *sk)
+{
+	return (1 << inet_sk_state_load(sk)) &
+	       (TCPF_ESTABLISHED | TCPF_SYN_RECV | TCPF_CLOSE_WAIT |
+		TCPF_FIN_WAIT1 | TCPF_FIN_WAIT2);
+}
+
+/* The caller holds the socket. */
+static bool is_closed(const struct sock *sk)
+{
+	/* TCP sets the flag under the socket's lock. Pairs with sock_orphan(). */
+	return data_race(sock_flag(sk, SOCK_DEAD));
+}
+
+static u32 stamp_of(const struct sock *sk)
+{
+	/*
+	 * TCP writes the stamp with the socket's lock held, and this reads it without. The
+	 * stamp is one word, and any of its values is right: the read seems a little
+	 * earlier or later. Pairs with tcp_event_data_recv().
+	 */
+	return data_race(READ_ONCE(inet_csk(sk)->icsk_ack.lrcvtime));
+}
+
+/* Data that arrives later in this jiffy has the same stamp, and has to count. */
+static u32 stamp_to_keep(u32 stamp, u32 now)
+{
+	return stamp == now ? stamp - 1 : stamp;
+}
+
+static int check_sock(const struct sock *sk)
+{
+	if (!sk)
+		return -ENOTCONN;
+	if ((sk->sk_family != AF_INET && sk->sk_family != AF_INET6) ||
+	    sk->sk_type != SOCK_STREAM || sk->sk_protocol != IPPROTO_TCP)
+		return -EOPNOTSUPP;
+	return is_connected(sk) ? 0 : -ENOTCONN;
+}
+
+/**
+ * twheel_session_hold_sock - hold the socket of a descriptor
+ * @fd: the descriptor
+ *
+ * Context: Process, also with the session's lock held.
+ * Return: the socket, or ERR_PTR() of -EBADF, -ENOTSOCK, -EOPNOTSUPP or -ENOTCONN.
+ */
+struct sock *twheel_session_hold_sock(int fd)
+{
+	struct file *file = fget(fd);
+	struct socket *sock;
+	struct sock *sk;
+	int ret;
+
+	if (!file)
+		return ERR_PTR(-EBADF);
+	sock = sock_from_file(file);
+	ret = sock ? check_sock(sock->sk) : -ENOTSOCK;
+	sk = ret ? ERR_PTR(ret) : sock->sk;
+	if (!ret)
+		sock_hold(sk);
+	fput(file);
+	return sk;
+}
+
+/**
+ * twheel_session_put_sock - undo twheel_session_hold_sock()
+ * @sk: the socket
+ *
+ * Context: Any. The last reference may be this one, as in TCP's timers.
+ */
+void twheel_session_put_sock(struct sock *sk)
+{
+	sock_put(sk);
+}
+
+/**
+ * twheel_session_watch - give a timer its socket
+ * @ut: the timer, not pending
+ * @sk: the socket, held
+ * @idle_ns: how long it may receive nothing
+ *
+ * Context: Session's lock held.
+ */
+void twheel_session_watch(struct twheel_utimer *ut, struct sock *sk, u64 idle_ns)
+{
+	ut->sk = sk;
+	ut->idle_ns = idle_ns;
+	ut->stamp = stamp_to_keep(stamp_of(sk), tcp_jiffies32);
+}
+
+/**
+ * twheel_session_deadline_of - the deadline of a timer with a socket that is due
+ * @s: the session
+ * @ut: the timer
+ * @due: the deadline that has passed
+ *
+ * The stamp is of the jiffy in which data arrived, and the current jiffy has begun. So
+ * the data is older than the difference less one jiffy. That is never early, and at
+ * most two jiffies late. A stamp that has not changed needs no arithmetic: it
+ * may be older than what 32 bits can tell.
+ *
+ * A CPU may stand still between two reads. The jiffy is read before the stamp, and the
+ * clock after it: then the data only seems to be younger than it is.
+ *
+ * Context: Session's lock held.
+ * Return: when the socket is idle for its time, @due if no data has arrived, and 0 if
+ * the socket is closed.
+ */
+ktime_t twheel_session_deadline_of(struct twheel_session *s, struct twheel_utimer *ut,
+				   ktime_t due)
+{
+	const struct sock *sk = ut->sk;
+	u32 jiffy = tcp_jiffies32, stamp;
+	s32 age;
+
+	if (is_closed(sk))
+		return 0;
+	stamp = stamp_of(sk);
+	/* connect() with AF_UNSPEC clears the stamp. Other ends of a connection leave it. */
+	if (stamp == ut->stamp || (!stamp && !is_connected(sk)))
+		return due;
+	ut->stamp = stamp_to_keep(stamp, jiffy);
+	/* The stamp may be of a jiffy that this CPU does not see yet. */
+	age = max_t(s32, jiffy - stamp, 0);
+	return twheel_clock_time(s->clock, ktime_get()) + ut->idle_ns + TICK_NSEC -
+	       (s64)age * TICK_NSEC;
+}
