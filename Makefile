@@ -62,6 +62,13 @@ check-fast: ## style, builds, units, 2,000 seeds of the simulation, documents, i
 check-arch: ## on another machine, emulated: ARCH=i386 s390x arm64 armhf ppc64le
 	@tests/check $(or $(ARCH),$(error ARCH= names machines of tests/vm/machines))
 
+kunit: ## the KUnit suites by the kernel's kunit.py, in a user-mode kernel, in a minute
+	@tests/vm/setup own
+	@tests/wheel/kunit/um
+
+in-tree: ## twheel as part of a kernel's sources: KERNEL_TREE=dir
+	@dist/kernel/in-tree "$(or $(KERNEL_TREE),$(error KERNEL_TREE= names a tree of the kernel))"
+
 coverage: ## lines and branches that the tests run, per file (build/coverage/missed)
 	@tests/check $(addsuffix -gcov,kunit selftests client parameters torture hostile) coverage
 	@grep -E '^# (twheel|core|session)' build/logs/coverage.log
@@ -132,6 +139,6 @@ help: ## this
 	@awk -F ':.*## ' '/^[a-z].*:.*## / {printf "  make %-24s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 	@echo 'Kernels: stock-6.12 stock-6.1 stock-6.12-rt stock-6.12-arm64 stock-6.1-i386 stock-6.1-s390x stock-new debug kcsan, kept in ~/.cache/twheel'
 
-.PHONY: modules try amalgamation bindings demo demo-mosquitto demo-redis check check-all check-fast check-arch coverage \
+.PHONY: kunit in-tree modules try amalgamation bindings demo demo-mosquitto demo-redis check check-all check-fast check-arch coverage \
 	test vm bench \
 	bench-user mutants torture soak fuzz docs html clean help

@@ -82,23 +82,23 @@ static int __init create_default_wheel(void)
 	return twheel_wheel_create_default(&config);
 }
 
-static int __init twheel_init(void)
+/*
+ * The default wheel is last, so that an error leaves nothing behind that other built-in
+ * code may have found.
+ */
+static int __init twheel_init_core(void)
 {
 	int ret;
 
 	ret = twheel_wheel_init(tick_us * NSEC_PER_USEC);
 	if (ret)
 		return ret;
-	ret = create_default_wheel();
-	if (ret)
-		goto err_wheels;
 	ret = twheel_proc_init();
 	if (ret)
 		goto err_wheels;
-	ret = twheel_chardev_init();
+	ret = create_default_wheel();
 	if (ret)
 		goto err_proc;
-	twheel_debugfs_init();
 	pr_info("%s wheel, %s tick of %u us\n", scheme, mode, tick_us);
 	return 0;
 
@@ -106,6 +106,30 @@ err_proc:
 	twheel_proc_exit();
 err_wheels:
 	twheel_wheel_exit();
+	return ret;
+}
+
+static int __init twheel_init_device(void)
+{
+	int ret = twheel_chardev_init();
+
+	if (!ret)
+		twheel_debugfs_init();
+	return ret;
+}
+
+#ifdef MODULE
+static int __init twheel_init(void)
+{
+	int ret = twheel_init_core();
+
+	if (ret)
+		return ret;
+	ret = twheel_init_device();
+	if (ret) {
+		twheel_proc_exit();
+		twheel_wheel_exit();
+	}
 	return ret;
 }
 
@@ -119,8 +143,15 @@ static void __exit twheel_exit(void)
 
 module_init(twheel_init);
 module_exit(twheel_exit);
+#else
+/* Drivers may start timers from their initcalls. The device needs the class of misc devices. */
+core_initcall(twheel_init_core);
+device_initcall(twheel_init_device);
+#endif
 
 MODULE_AUTHOR("The twheel developers");
 MODULE_DESCRIPTION("Hashed and hierarchical timing wheels");
+#ifdef TWHEEL_VERSION
 MODULE_VERSION(TWHEEL_VERSION);
+#endif
 MODULE_LICENSE("GPL");
