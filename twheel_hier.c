@@ -18,7 +18,7 @@
  *
  * The width of a digit is what measuring gave. The more slots a level has the
  * more rarely a node is moved, and at a million timers moving is what costs.
- * Documentation/measurements.rst has the figures of other widths.
+ * notes/wheel.md has the figures of other widths.
  *
  * Two windows a level. In the textbook wheel a slot of the outer level is
  * moved down in one go when the inner level has gone round. A million timers
