@@ -2,7 +2,7 @@
 /*
  * A heartbeat is one store: a program that stores against a wheel that reads
  *
- * One timer, its word, and the rules of Documentation/user-api.rst. The program
+ * One timer, its word, and the rules of Documentation/words.rst. The program
  * opens a connection, stores heartbeats, closes the connection by a store, reads
  * events, uses the id for the next connection, and closes the session. It may do
  * so at any moment. The wheel finds the timer due and does what session_expired()

@@ -102,7 +102,7 @@ bool kernel_of_32_bits(void)
 	return !strcmp(kernel.machine, "i686") || !strncmp(kernel.machine, "armv7", 5);
 }
 
-/* Documentation/user-api.rst, Limits: Timers of a user. */
+/* Documentation/limits.rst: Timers of a user. */
 unsigned int timers_of_a_piece(void)
 {
 	return kernel_of_32_bits() ? 28 : 45;

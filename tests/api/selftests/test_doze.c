@@ -233,7 +233,7 @@ static bool passed_by_restarts(void)
 	return passed_come_in_order_of_starts(fd);
 }
 
-/* Documentation/user-api.rst, The order that is promised: deadlines that have passed. */
+/* Documentation/user-api.rst, Time: deadlines that have passed. */
 TEST(deadlines_that_have_passed_come_in_order_of_starts)
 {
 	expect_once(passed_on_an_idle_wheel);

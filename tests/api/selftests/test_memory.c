@@ -190,7 +190,7 @@ TEST(none_is_lost_over_time)
 }
 
 /*
- * Documentation/user-api.rst, Limits: the worst case. One timer in each chunk of
+ * Documentation/limits.rst: the worst case. One timer in each chunk of
  * the caller's ids, and then as many of the kernel's as the limit allows.
  */
 TEST(two_sparse_tables)

@@ -67,7 +67,7 @@ static long long open_all(void)
 	return count;
 }
 
-/* Documentation/user-api.rst, Limits: sessions of a user. */
+/* Documentation/limits.rst: sessions of a user. */
 TEST(limit_of_a_users_sessions)
 {
 	__u64 limit = parameter("max_user_sessions");
@@ -82,7 +82,7 @@ TEST(limit_of_a_users_sessions)
 	ASSERT_EQ(limit, as_stranger(STRANGER, open_all));
 }
 
-/* Documentation/user-api.rst, Limits: a part is for CAP_SYS_RESOURCE only. */
+/* Documentation/limits.rst: a part is for CAP_SYS_RESOURCE only. */
 TEST(strangers_leave_sessions_for_root)
 {
 	__u64 limit = parameter("max_sessions"), i, sum = 0;
@@ -122,7 +122,7 @@ static long long make_all_wheels(void)
 	return count;
 }
 
-/* Documentation/user-api.rst, Limits: private wheels of a user. */
+/* Documentation/limits.rst: private wheels of a user. */
 TEST(limit_of_a_users_wheels)
 {
 	__u64 before = only_default(), limit = parameter("max_user_wheels");
@@ -137,7 +137,7 @@ TEST(limit_of_a_users_wheels)
 	proc_expect_wheels(before + 1);
 }
 
-/* Documentation/user-api.rst, Limits: a part is for CAP_SYS_RESOURCE only. */
+/* Documentation/limits.rst: a part is for CAP_SYS_RESOURCE only. */
 TEST(strangers_leave_wheels_for_root)
 {
 	__u64 limit = parameter("max_wheels"), i, sum = 0;
@@ -213,13 +213,13 @@ static void with_few_timers(long long (*fn)(void), long long low, long long high
 	stranger_end(stranger);
 }
 
-/* Documentation/user-api.rst, Limits: timers of a user. */
+/* Documentation/limits.rst: timers of a user. */
 TEST(limit_of_a_users_timers)
 {
 	with_few_timers(start_dense, FEW_TIMERS, FEW_TIMERS + timers_of_a_piece());
 }
 
-/* Documentation/user-api.rst, Limits: memory is counted, not ids. */
+/* Documentation/limits.rst: memory is counted, not ids. */
 TEST(limit_of_timers_far_apart)
 {
 	unsigned int pieces = FEW_TIMERS / timers_of_a_piece();
@@ -282,7 +282,7 @@ static long long setup_words(void)
 	return count;
 }
 
-/* Documentation/user-api.rst, Limits: pages of words of a user. */
+/* Documentation/limits.rst: pages of words of a user. */
 TEST(limit_of_a_users_words)
 {
 	__u64 page = sysconf(_SC_PAGESIZE);
@@ -318,7 +318,7 @@ static long long pin_and_close(void)
 	return value;
 }
 
-/* Documentation/user-api.rst, Limits: words count until their session is closed. */
+/* Documentation/limits.rst: words count until their session is closed. */
 TEST(words_held_by_others_do_not_count)
 {
 	need_words();
@@ -339,7 +339,7 @@ static long long start_all_in_a_session_of_others(void)
 	return count;
 }
 
-/* Documentation/user-api.rst, Users and permissions: a session that is passed on. */
+/* Documentation/limits.rst: a session that is passed on. */
 TEST(limit_of_a_session_that_is_passed_on)
 {
 	passed_on = session_open();
@@ -380,7 +380,7 @@ static long long make_all_wheels_by_ids(void)
 	return count;
 }
 
-/* Documentation/user-api.rst, Limits: ids of a user namespace are its owner. */
+/* Documentation/limits.rst: ids of a user namespace are its owner. */
 TEST(ids_of_a_namespace_are_one_user)
 {
 	struct stranger *ids = stranger_send_with_ids(STRANGER, open_all_by_ids);
@@ -481,7 +481,7 @@ static long long start_one(void)
 	return tick_ns(fd);
 }
 
-/* Documentation/user-api.rst, Wheels: a wheel of the user. */
+/* Documentation/limits.rst: a wheel of the user. */
 TEST(each_user_has_a_wheel)
 {
 	struct stranger *first, *second;
@@ -732,7 +732,7 @@ static long long open_two_and_look(void)
 	return visible_sessions();
 }
 
-/* Documentation/user-api.rst, /proc/twheel: who sees what. */
+/* Documentation/proc.rst: who sees what. */
 TEST(strangers_see_no_sessions_but_their_own)
 {
 	struct stranger *first, *second;
@@ -875,7 +875,7 @@ static __u64 number_of_wheel(const char *text, const char *name, __u64 tick)
 	test_fail(__FILE__, __LINE__, "no wheel %s", name);
 }
 
-/* Documentation/user-api.rst, /proc/twheel: numbers. */
+/* Documentation/proc.rst: numbers. */
 TEST(sessions_name_their_wheels)
 {
 	int fd = session_open(), first, second;
@@ -895,7 +895,7 @@ TEST(sessions_name_their_wheels)
 	ASSERT_EQ(first, proc_session(text, getpid(), "wheel"));
 }
 
-/* Documentation/user-api.rst, /proc/twheel: pids of the reader's namespace. */
+/* Documentation/proc.rst: pids of the reader's namespace. */
 TEST(pids_of_the_readers_namespace)
 {
 	pid_t pid;
