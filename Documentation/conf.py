@@ -12,8 +12,12 @@ linux-source and keeps in the cache of the tests.
 import csv
 import importlib.util
 import os
+import re
 import subprocess
 import sys
+
+from docutils import nodes
+from sphinx import addnodes
 
 top = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
@@ -65,10 +69,45 @@ subprocess.run([sys.executable, os.path.join(top, "Documentation/figures/bases.p
 subprocess.run([sys.executable, os.path.join(top, "Documentation/figures/tests.py"), top,
                 os.path.join(top, "Documentation/figures")], check=True)
 
-# What more than one page states is in figures.csv, and |NAME| in a page.
-with open(os.path.join(top, "Documentation/figures.csv"), encoding="utf-8") as figures:
-    rst_epilog = "".join(f".. |{row['name']}| replace:: {int(row['value']):,}\n"
-                         for row in csv.DictReader(figures))
+# The figures are in data: tables that pages include, and single cells of them, |NAME| in a page.
+def cell(table, row, column):
+    """A figure of data/TABLE.csv."""
+    with open(os.path.join(top, f"Documentation/data/{table}.csv"), encoding="utf-8") as data:
+        rows = csv.DictReader(data)
+        return next(line for line in rows if line[rows.fieldnames[0]] == row)[column]
+
+
+with open(os.path.join(top, "Documentation/data/figures.csv"), encoding="utf-8") as names:
+    rst_epilog = "".join(f".. |{row.pop('name')}| replace:: {int(cell(**row)):,}\n"
+                         for row in csv.DictReader(names))
+
+
+def numbers(_, doctree):
+    """In tables: group the digits of numbers, and align columns of numbers to the right."""
+    for group in doctree.findall(nodes.tgroup):
+        for head, *column in zip(*(row.children for row in group.findall(nodes.row))):
+            texts = [entry.astext() for entry in column]
+            if not any(texts) or not all(re.fullmatch(r"[-+]?[\d.,]*( [kM])?( to [\d.,]+)?", text) for text in texts):
+                continue
+            for entry in [head] + column:
+                entry["classes"].append("number")
+                for text in list(entry.findall(nodes.Text)):
+                    if re.fullmatch(r"\d{4,}", text):
+                        text.parent.replace(text, nodes.Text(f"{int(text):,}"))
+
+
+def plain(_, doctree):
+    """Prototypes without the macro that makes them inline."""
+    for signature in doctree.findall(addnodes.desc_signature):
+        for text in [text for text in signature.findall(nodes.Text) if text == "TWHEEL_INLINE"]:
+            line = text.parent
+            del line[line.index(text):line.index(text) + 2]
+
+
+def setup(app):
+    app.connect("doctree-read", numbers)
+    app.connect("doctree-read", plain)
+
 
 # Sphinx without Debian's package furo has its own theme still.
 if importlib.util.find_spec("furo"):

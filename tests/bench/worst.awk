@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# Tables of worst.csv, as in Documentation/compared-worst.rst. A tick runs in a softirq,
+# Tables of worst.csv, as in Documentation/performance.rst. A tick runs in a softirq,
 # but that of an hrtimer in hard interrupt context.
 
 function key(kernel, impl, operation, load) { return kernel SUBSEP impl SUBSEP operation SUBSEP load }
