@@ -65,9 +65,6 @@ subprocess.run([sys.executable, os.path.join(top, "Documentation/figures/wheel.p
                 os.path.join(top, "Documentation/figures")], check=True)
 subprocess.run([sys.executable, os.path.join(top, "Documentation/figures/bases.py"), top,
                 os.path.join(top, "Documentation/figures")], check=True)
-# Tables of tests, from the tests.
-subprocess.run([sys.executable, os.path.join(top, "Documentation/figures/tests.py"), top,
-                os.path.join(top, "Documentation/figures")], check=True)
 
 # The figures are in data: tables that pages include, and single cells of them, |NAME| in a page.
 def cell(table, row, column):
