@@ -84,7 +84,7 @@ def numbers(_, doctree):
     for group in doctree.findall(nodes.tgroup):
         for head, *column in zip(*(row.children for row in group.findall(nodes.row))):
             texts = [entry.astext() for entry in column]
-            if not any(texts) or not all(re.fullmatch(r"[-+]?[\d.,]*( [kM])?( to [\d.,]+)?", text) for text in texts):
+            if not any(texts) or not all(re.fullmatch(r"[-+]?[\d.,]*( [kM])?( to [\d.,]+)?( (ns|us|ms|s|%|KiB))?", text) for text in texts):
                 continue
             for entry in [head] + column:
                 entry["classes"].append("number")
