@@ -2,18 +2,18 @@
 /**
  * DOC: A base: the timers of one CPU, and the hrtimer that drives them
  *
- * The hrtimer is programmed on its own CPU only, under the base's lock. A start
- * programs it if it is off or set too late, and twheel_tick() does so at its
- * end. A start on another CPU sends an IPI (kick). armed_tick says whether a
- * start has to look at it.
+ * The hrtimer is programmed on its own CPU only, under the lock of the base: by
+ * twheel_tick() at its end, and by a start if the hrtimer is off or set too
+ * late. A start on another CPU sends an IPI (kick). armed_tick tells a start
+ * whether it has to check.
  *
- * Dozing. An hrtimer that fires every tick need not be programmed by a start, but
- * keeps an idle CPU from sleeping. So after some empty ticks in a row a base
- * dozes: the hrtimer is set for the next slot that needs attention. The first
- * start that is due earlier wakes the base. A tickless base is the case of one empty
- * tick. It dozes after each run, and a start that is due earlier only sets the hrtimer.
+ * Dozing. An hrtimer that fires every tick spares starts the programming, but
+ * wakes an idle CPU. So a base dozes after some empty ticks in a row: the
+ * hrtimer is set to the next slot that needs attention. The first start with an
+ * earlier deadline ends the doze. A tickless base dozes after each run, and a
+ * start with an earlier deadline only reprograms the hrtimer.
  *
- * When its CPU goes offline a base hands its timers on to one that is online.
+ * When its CPU goes offline, a base hands its timers to a base that is online.
  */
 #include <linux/cpumask.h>
 #include <linux/ktime.h>
@@ -27,8 +27,8 @@
 #include "twheel_info.h"
 
 /*
- * For callers that take timers out, which needs no fixup. The description that
- * timers are set up with is timer.c's.
+ * Only for deactivation, which needs no fixups. timer.c has the full
+ * descriptor.
  */
 const struct debug_obj_descr twheel_base_debug_descr = {
 	.name = "twheel_timer",
@@ -37,9 +37,9 @@ const struct debug_obj_descr twheel_base_debug_descr = {
 /* Programming the hrtimer. */
 
 /*
- * It fires every tick from now on. Ticks that it has dozed through were not
- * missed. If something is due by now, whose kick has taken its time, it fires
- * at once.
+ * End a doze: fire on every tick again. Ticks slept through do not count as
+ * missed. If a timer is already due because the kick came late, fire
+ * immediately. Returns the tick to fire at.
  */
 static u64 end_doze(struct twheel_base *base)
 {
@@ -53,7 +53,7 @@ static u64 end_doze(struct twheel_base *base)
 	return base->reached + 1;
 }
 
-/* @tick is when a base that goes on dozing has to look after its timers next. */
+/* Program the hrtimer. A base that keeps dozing needs attention at @tick. */
 static void program_hrtimer(struct twheel_base *base, u64 tick)
 {
 	lockdep_assert_held(&base->lock);
@@ -66,7 +66,7 @@ static void program_hrtimer(struct twheel_base *base, u64 tick)
 }
 
 /**
- * twheel_kicked - program a base's hrtimer for callers that could not
+ * twheel_kicked - program the hrtimer on behalf of a start on another CPU
  * @info: the base
  *
  * Context: Hard interrupt, on the base's CPU.
@@ -88,17 +88,17 @@ static void kick(struct twheel_base *base)
 	if (base->kicked || base->cpu == TWHEEL_NO_CPU)
 		return;
 	/*
-	 * Refused only for a CPU that is offline, whose base has no number, or
-	 * while the last kick is on its way.
+	 * Fails only for an offline CPU, whose base has no number, or while the
+	 * last kick is on its way.
 	 */
 	base->kicked = !WARN_ON_ONCE(smp_call_function_single_async(base->cpu,
 								    &base->kick));
 }
 
 /*
- * Timers have been placed that need the hrtimer at @tick: is it set for later?
- * Its present time is early enough for all other timers, so that nobody looks
- * for the earliest of all.
+ * Make sure that the hrtimer fires at @tick or earlier, for timers that were
+ * just added. For all other timers it is already set early enough, so there is
+ * no need to search for the earliest.
  */
 void twheel_base_arm(struct twheel_base *base, u64 tick)
 {
@@ -111,9 +111,9 @@ void twheel_base_arm(struct twheel_base *base, u64 tick)
 }
 
 /*
- * The hrtimer is off or sleeps: bring the clock up to date. The ticks that were
- * slept through are over then. A deadline among them is due at the next tick, as
- * on a base that was awake.
+ * Bring the clock of a base up to date whose hrtimer is off or asleep. The
+ * ticks slept through are over then, and a deadline among them is due at the
+ * next tick, as on a base that was awake.
  */
 void twheel_base_wake(struct twheel_base *base)
 {
@@ -121,8 +121,9 @@ void twheel_base_wake(struct twheel_base *base)
 	int work = 1;
 
 	/*
-	 * Slots that need attention are for the hrtimer's function. The search for
-	 * them is long: of a batch only the first start finds a clock that lags.
+	 * Leave slots that need attention to the hrtimer's function.
+	 * twheel_scheme_next() is expensive, but runs at most once per batch:
+	 * the first start brings the clock up to date.
 	 */
 	if (base->scheme.pending && now > base->scheme.clock)
 		now = min(now, twheel_scheme_next(&base->scheme) - 1);
@@ -145,8 +146,8 @@ static bool is_other_cpu(const struct cpumask *mask, unsigned int other,
 }
 
 /*
- * Returns a CPU of @mask other than @cpu that is not isolated, of the same node if there
- * is one, or nr_cpu_ids. Isolated CPUs spread over those that are not.
+ * Returns a CPU of @mask that is neither @cpu nor isolated, on the same node if
+ * possible, or nr_cpu_ids. Spreads isolated CPUs over all others.
  */
 unsigned int twheel_base_other_cpu(const struct cpumask *mask, unsigned int cpu)
 {
@@ -170,24 +171,24 @@ unsigned int twheel_base_other_cpu(const struct cpumask *mask, unsigned int cpu)
 }
 
 /*
- * A CPU other than @cpu on whose base timers can be started: one that is isolated
- * only if there is no other. A CPU may come or go meanwhile: the caller looks again
- * under the base's lock.
+ * Returns a CPU other than @cpu whose base accepts timers, an isolated one only
+ * if there is no other. CPUs may come or go, so recheck under the base's lock.
  */
 unsigned int twheel_base_nearest(const struct twheel *wheel, unsigned int cpu)
 {
 	unsigned int near = twheel_base_other_cpu(wheel->usable, cpu);
 
 	if (near >= nr_cpu_ids)
-		/* As said above. */
+		/* A hint. See above. */
 		near = data_race(cpumask_first(wheel->usable));
 	return near < nr_cpu_ids ? near : cpu;
 }
 
 /*
- * Lock the base of @cpu, or of another CPU if that one is not online or has no
- * slots. There is one: the base of the last CPU is never switched off, and a
- * lazy wheel is given slots elsewhere before the last base with slots is.
+ * Lock the base of @cpu, or of another CPU if @cpu is offline or has no slots.
+ * There always is one: the base of the last CPU is never switched off, and a
+ * lazy wheel allocates slots elsewhere before its last base with slots goes
+ * offline.
  */
 struct twheel_base *twheel_base_lock_online(struct twheel *wheel,
 					    unsigned int cpu)
@@ -204,7 +205,7 @@ struct twheel_base *twheel_base_lock_online(struct twheel *wheel,
 	return base;
 }
 
-/* Making and freeing. */
+/* Creation and release */
 
 static void free_slots(struct twheel_scheme *scheme)
 {
@@ -233,7 +234,7 @@ static int alloc_slots(struct twheel_base *base, struct twheel_scheme *scheme,
 	return 0;
 }
 
-/* Timers can be started on the base from now on. */
+/* Let timers be started on the base. */
 static void use(struct twheel_base *base, unsigned int cpu)
 {
 	lockdep_assert_held(&base->lock);
@@ -243,7 +244,7 @@ static void use(struct twheel_base *base, unsigned int cpu)
 	atomic_inc(&base->wheel->usable_changes);
 }
 
-/* Returns false if somebody else was first. */
+/* Returns false if another caller was first. */
 static bool install_slots(struct twheel_base *base,
 			  const struct twheel_scheme *scheme, unsigned int cpu)
 {
@@ -254,7 +255,7 @@ static bool install_slots(struct twheel_base *base,
 	if (first) {
 		base->scheme = *scheme;
 		base->reached = scheme->clock;
-		/* Pairs with twheel_prepare(), which wants to know no more. */
+		/* Pairs with twheel_prepare_cpu(). */
 		WRITE_ONCE(base->prepared, true);
 		if (base->online)
 			use(base, cpu);
@@ -323,7 +324,7 @@ twheel_base_alloc(struct twheel *wheel, unsigned int cpu,
 	return base;
 }
 
-/* Wait until no IPI to this base is on its way. */
+/* Wait until no IPI to this base is in flight. */
 void twheel_base_wait_for_kick(struct twheel_base *base)
 {
 	bool kicked;
@@ -349,7 +350,7 @@ void twheel_base_snapshot(struct twheel_base *base,
 /**
  * twheel_base_stop_any - stop one of a base's timers
  * @base: the base
- * @slot: where to go on. See twheel_scheme_any()
+ * @slot: cursor. See twheel_scheme_any()
  *
  * Context: Process.
  * Return: a timer that was pending, or NULL if none was.
@@ -370,15 +371,16 @@ struct twheel_timer *twheel_base_stop_any(struct twheel_base *base, u32 *slot)
 }
 
 /**
- * twheel_base_look - look at the first timers of a slot
+ * twheel_base_look - visit the first timers of a slot
  * @base: the base
- * @slot: where to look for a slot that has timers. Set to the slot after it
- * @fn: called for each of up to %TWHEEL_MOVES_PER_LOCK of them, with @base->lock
- *	held
- * @arg: passed to @fn
+ * @slot: number of the first slot to consider. Set to the slot after the one
+ *	that was visited
+ * @fn: function to call for up to %TWHEEL_MOVES_PER_LOCK timers, with
+ *	@base->lock held
+ * @arg: argument of @fn
  *
  * Context: Process.
- * Return: false if there was none any more.
+ * Return: false if no slot had timers.
  */
 bool twheel_base_look(struct twheel_base *base, u32 *slot,
 		      void (*fn)(struct twheel_timer *timer, void *arg),
@@ -406,14 +408,14 @@ bool twheel_base_look(struct twheel_base *base, u32 *slot,
 	return found;
 }
 
-/* CPU hotplug. */
+/* CPU hotplug */
 
 /**
- * twheel_base_online - a base's CPU has come
+ * twheel_base_online - switch a base on when its CPU comes online
  * @base: the base
  * @cpu: the CPU
  *
- * Context: Process, on that CPU. On any while no timer can be pending.
+ * Context: Process, on that CPU, or on any while no timer can be pending.
  */
 void twheel_base_online(struct twheel_base *base, unsigned int cpu)
 {
@@ -426,7 +428,7 @@ void twheel_base_online(struct twheel_base *base, unsigned int cpu)
 	raw_spin_unlock_irq(&base->lock);
 }
 
-/* Take up to TWHEEL_MOVES_PER_LOCK timers off a base that is going away. */
+/* Take up to TWHEEL_MOVES_PER_LOCK timers off a base that goes offline. */
 static void take_timers(struct twheel_base *base, struct list_head *timers)
 {
 	u32 slot = base->scheme.nr_slots;
@@ -462,8 +464,8 @@ static void put_timers(struct twheel_base *base, struct list_head *timers)
 }
 
 /*
- * Returns false when no timer is left. Interrupts stay off from one base to
- * the other: one that wanted such a timer would wait for us for ever.
+ * Returns false if no timer is left. Interrupts stay disabled between the two
+ * bases: a handler that wants a timer in transit would spin for ever.
  */
 static bool hand_on_timers(struct twheel_base *base)
 {
@@ -484,14 +486,14 @@ static bool hand_on_timers(struct twheel_base *base)
 }
 
 /**
- * twheel_base_offline - a base's CPU goes away
+ * twheel_base_offline - switch a base off when its CPU goes offline
  * @base: the base
  * @cpu: the CPU
  *
- * Its timers go to another base in chunks, with one lock at a time. A caller
- * that looks for one of them meanwhile waits in twheel_lock_base().
+ * Moves the timers to another base in batches, never holding two locks. A
+ * caller that wants a timer in transit spins in twheel_lock_base().
  *
- * Context: Process, on that CPU, which user programs have left.
+ * Context: Process, on that CPU, after user programs have left it.
  */
 void twheel_base_offline(struct twheel_base *base, unsigned int cpu)
 {

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * A wheel and its bases, one for each CPU
- *
- * A base as timer.c, tick.c and wheel.c know it, and the functions of base.c.
  */
 #ifndef _TWHEEL_BASE_H
 #define _TWHEEL_BASE_H
@@ -26,45 +24,45 @@
 
 #define TWHEEL_NAME_MAX	32
 
-/* The caller may be at the limit of its memory cgroup: an error will do. */
+/* Callers can handle -ENOMEM, as at the limit of a memory cgroup. */
 #define TWHEEL_GFP	(GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
 
 /* Timers moved within a wheel or between bases under one hold of a lock. */
 #define TWHEEL_MOVES_PER_LOCK	64
 
-/* Number of a base on which no timer can be started. */
+/* Number of a CPU that does not exist. */
 #define TWHEEL_NO_CPU	UINT_MAX
 
-/* The base of a timer that has left one base and not reached the other. */
+/* The base of a timer in transit from one base to another. */
 #define TWHEEL_MOVING	((struct twheel_base *)1)
 
-/* Entries of @lateness of a base's counters: the highest bit of a u32. */
+/* Buckets of @lateness, one for each bit of a u32. */
 #define TWHEEL_LATENESS_BITS	32
 
-/* The value of @again when nothing can be noted there any more. */
+/* Value of @again while the callback of @running cannot defer a start. */
 #define TWHEEL_AGAIN_CLOSED	1
 
 /**
- * struct twheel_counters - the events of a base, counted
- * @started: timers started on it, less those moved away, plus those moved
- *	here. On each base started = expired + stopped + pending at any time, and
- *	so in any sum over bases
+ * struct twheel_counters - the event counters of a base
+ * @started: timers started here, minus timers moved away, plus timers moved
+ *	here. started = expired + stopped + pending holds at any time, on each
+ *	base and in any sum over bases
  * @restarted: restarts of pending timers
  * @stopped: pending timers stopped
  * @expired: timers expired
- * @moved: timers handed over from a CPU that went offline
- * @ticks: ticks processed. Ticks that it dozed through do not count
- * @busy_ticks: ticks at which a timer expired
+ * @moved: timers inherited from an offline CPU
+ * @ticks: ticks processed, without ticks slept through in a doze
+ * @busy_ticks: ticks with at least one expiry
  * @missed_ticks: ticks processed later than their own time
- * @wakeups: runs of the hrtimer, runs that were put off at once included
- * @yields: runs that ended with work left, to let the system run
+ * @wakeups: runs of the hrtimer, including throttled ones
+ * @yields: runs stopped early to let the system run
  * @longest_tick_ns: longest run of the hrtimer
- * @longest_lateness_ns: longest time from the first tick that a run expired
- *	timers of to its begin, and from the last one to its end
- * @lateness: expiries by the highest bit of their lateness in ns plus 1. Their sum
- *	is @expired
+ * @longest_lateness_ns: longest delay, from the first expired tick of a run to
+ *	the begin of the run, or from its last expired tick to its end
+ * @lateness: expiries by the highest bit of their lateness in ns plus 1. Their
+ *	sum is @expired
  *
- * All guarded by the base's lock.
+ * All protected by the lock of the base.
  */
 struct twheel_counters {
 	u64 started;
@@ -84,56 +82,55 @@ struct twheel_counters {
 
 /**
  * struct twheel_base - the timers of one CPU
- * @lock: guards everything below but what says otherwise. Never taken with
- *	another base's lock held
- * @cpu: the CPU, or %TWHEEL_NO_CPU while that is not online or there are no
+ * @lock: protects all fields below, except where noted. Never nests with the
+ *	lock of another base
+ * @cpu: the CPU, or %TWHEEL_NO_CPU while the CPU is offline or there are no
  *	slots
- * @local: the CPU whose starts come here unseen: @cpu, or %TWHEEL_NO_CPU if that
- *	is isolated. A start elsewhere looks where its timer belongs
- * @other: CPU on whose base @cpu, isolated, starts timers, or %TWHEEL_NO_CPU. Only that
- *	CPU uses this and @other_changes
+ * @local: @cpu, or %TWHEEL_NO_CPU if @cpu is isolated. Starts on this CPU may
+ *	use the base without further checks
+ * @other: CPU for the timers of an isolated @cpu, or %TWHEEL_NO_CPU. @other and
+ *	@other_changes are used by @cpu only
  * @other_changes: @usable_changes of the wheel when @other was chosen
- * @online: the CPU is online. Only CPU hotplug changes it once the wheel is made,
- *	so that cpus_read_lock() will do for reading it
- * @prepared: there are slots. False only in a lazy wheel, and never again once
- *	it is true. Written under @lock
+ * @online: true while the CPU is online. After creation written by CPU hotplug
+ *	only, so cpus_read_lock() is enough to read it
+ * @prepared: true once there are slots, which a lazy wheel allocates late.
+ *	Written under @lock
  * @tick_ns: length of a tick. Constant
- * @doze: of the empty ticks in a row, the first to be slept through. 0 if none
- *	is. Constant
- * @clock: the clock of ticks and deadlines. Constant
- * @empty: runs in a row that expired nothing, at most @doze
- * @late_ns: lateness of a timer with an @offset_ns of 0 that expires now, plus 1.
- *	Only the hrtimer's function has it, for the tick that it is at
- * @kicked: @kick is on its way to the CPU
- * @armed_tick: the tick that a dozing base's hrtimer is set for. U64_MAX
- *	while it is off. 0 while a start need not look at it: it fires every
- *	tick, or its function runs and programs it at its end
- * @running: the timer whose callback runs, or NULL. twheel_stop() looks at it
- *	without @lock
- * @again: the deadline that the callback of @running has noted with
- *	twheel_again_at(), with a tick less 1 ns added, a u64. 0 if there is none.
- *	%TWHEEL_AGAIN_CLOSED if it is too late for one. It is while the timer is
- *	pending, as each start closes it. Only that callback goes from 0 to a
- *	deadline, without @lock. Means nothing while @running is NULL
+ * @doze: doze after this many empty ticks in a row. 0: never doze. Constant
+ * @clock: clock of ticks and deadlines. Constant
+ * @empty: runs in a row without an expiry, at most @doze
+ * @late_ns: lateness plus 1 of an expiry at this time with an @offset_ns of 0.
+ *	Valid only in the hrtimer's function, for the tick in progress
+ * @kicked: true while @kick is on its way to the CPU
+ * @armed_tick: expiry tick of the hrtimer of a dozing base. U64_MAX: the
+ *	hrtimer is off. 0: a start need not check, because the hrtimer fires
+ *	every tick, or its function is running and programs it at the end
+ * @running: timer, during its callback, or NULL. twheel_stop() reads
+ *	it without @lock
+ * @again: deferred deadline of @running, from twheel_again_at(), plus a tick
+ *	less 1 ns, a u64. 0: nothing deferred. %TWHEEL_AGAIN_CLOSED: too late to
+ *	defer. Every start sets this, so a pending timer never has a deferred
+ *	one. Only the callback of @running changes 0 to a deadline, and does so
+ *	without @lock. Valid only while @running is set
  * @scheme: the timers
- * @counters: events since it was made
- * @reached: the last tick that the hrtimer's function was run for
- * @ahead: what @clock was ahead of CLOCK_MONOTONIC then, ns
- * @resumed: the tick of the first run after @ahead had changed. All ticks before it may
- *	have been slept through, and count as late only from it on
- * @tick_ends: work for the end of the run. Only the hrtimer's function and the
- *	callbacks that it calls touch it, and one CPU runs them one by one
- * @next_tick_end: where the next of @tick_ends is linked
- * @waited: the next run has been put off to a round of twheel_share_wait().
- *	Touched as @tick_ends is
- * @timers_per_look: so many timers expire between two looks at the clock.
- *	Touched as @tick_ends is
- * @payer: the wheel's on this CPU, or NULL. Constant
+ * @counters: events since creation
+ * @reached: tick of the last run of the hrtimer's function
+ * @ahead: @clock minus CLOCK_MONOTONIC in that run, ns
+ * @resumed: tick of the first run after a change of @ahead. All ticks before it may
+ *	be ticks of a system sleep, so lateness is counted from this tick
+ * @tick_ends: work for the end of the run. Accessed only by the hrtimer's
+ *	function and the callbacks it calls, all on one CPU
+ * @next_tick_end: tail of @tick_ends
+ * @waited: true if the last run was throttled: see twheel_share_wait().
+ *	Accessed like @tick_ends
+ * @timers_per_look: number of timers to expire between two clock reads.
+ *	Accessed like @tick_ends
+ * @payer: element of the wheel's payer for this CPU, or NULL. Constant
  * @wheel: the wheel. Constant
- * @hrtimer: drives the base; started under @lock on @cpu only
- * @kick: asks @cpu to program @hrtimer. Sent under @lock
- * @expiry: PREEMPT_RT: locks that are held while callbacks run, to lend a
- *	waiter's priority to them. Outside @lock
+ * @hrtimer: drives the base. Started under @lock, on @cpu only
+ * @kick: IPI to make @cpu program @hrtimer. Sent under @lock
+ * @expiry: PREEMPT_RT: locks held while callbacks run, so that they inherit a
+ *	waiter's priority. Taken outside @lock
  */
 struct twheel_base {
 	raw_spinlock_t lock;
@@ -170,17 +167,17 @@ struct twheel_base {
 
 /**
  * struct twheel - a wheel
- * @number: its number among all wheels. Constant
+ * @number: number of the wheel, as in /proc/twheel. Constant
  * @cpuhp: instance of the CPU hotplug state
- * @config: its configuration, with the defaults filled in. Constant
- * @name: @config.name points here
- * @rcu: for freeing it
- * @usable: CPUs on whose bases timers can be started. A bit is written with the
- *	@cpu of its base, under the base's lock. For whoever looks for such a base
- *	without a lock, and looks again under it
- * @usable_changes: number of changes of @usable. An isolated CPU that sees another number
- *	than before chooses a base again
- * @bases: one for each possible CPU, by number. Constant
+ * @config: configuration with all defaults filled in. Constant
+ * @name: storage of @config.name
+ * @rcu: frees the wheel after a grace period
+ * @usable: CPUs with a base for new timers. A bit is written together with the
+ *	@cpu of its base, under the lock of the base. Read locklessly as a hint;
+ *	recheck under that lock
+ * @usable_changes: number of changes of @usable. When it differs, an isolated
+ *	CPU chooses a base again
+ * @bases: bases by CPU number, one for each possible CPU. Constant
  */
 struct twheel {
 	u32 number;
@@ -194,8 +191,8 @@ struct twheel {
 };
 
 /**
- * struct twheel_snapshot - one base or a sum of bases, consistent in itself
- * @counters: see there
+ * struct twheel_snapshot - consistent counters of one base, or a sum of bases
+ * @counters: event counters
  * @pending: pending timers
  * @cascaded: timers moved within the wheel
  */
@@ -208,7 +205,7 @@ struct twheel_snapshot {
 /* Module parameter. Constant after init. */
 extern bool twheel_base_spare_isolated;
 
-/* Timers that are started on this CPU go to another one, unless it is named. */
+/* Returns whether starts on this CPU use another one, unless they name it. */
 static inline bool twheel_base_is_spared(unsigned int cpu)
 {
 	return twheel_base_spare_isolated &&
@@ -216,7 +213,7 @@ static inline bool twheel_base_is_spared(unsigned int cpu)
 		cpu_is_isolated(cpu));
 }
 
-/* A CPU may become isolated at any time, and nobody is told: each tick looks. */
+/* Follow changes of isolation, which come without notice. Called by each tick. */
 static inline void twheel_base_look_for_isolation(struct twheel_base *base)
 {
 	base->local = twheel_base_is_spared(base->cpu) ? TWHEEL_NO_CPU : base->cpu;
@@ -232,14 +229,13 @@ static inline ktime_t twheel_time_of(const struct twheel_base *base, u64 tick)
 	return min_t(u64, tick * base->tick_ns, KTIME_MAX);
 }
 
-/* A time of CLOCK_MONOTONIC on the base's clock. */
+/* Converts a time of CLOCK_MONOTONIC to the base's clock. */
 static __always_inline ktime_t twheel_base_time(const struct twheel_base *base,
 						ktime_t monotonic)
 {
 	return twheel_clock_time(base->clock, monotonic);
 }
 
-/* The tick of now. */
 static inline u64 twheel_tick_now(const struct twheel_base *base)
 {
 	return twheel_tick_of(base, twheel_base_time(base, ktime_get()));
@@ -250,9 +246,7 @@ static inline struct twheel_timer *twheel_timer_of(struct twheel_node *node)
 	return container_of(node, struct twheel_timer, node);
 }
 
-/*
- * Under @base->lock, by the tick. A start that was noted has been made by now.
- */
+/* Set by the tick under @base->lock, with no deferred start left. */
 static inline void
 twheel_base_set_running(struct twheel_base *base, struct twheel_timer *timer)
 {
@@ -263,9 +257,9 @@ twheel_base_set_running(struct twheel_base *base, struct twheel_timer *timer)
 extern const struct debug_obj_descr twheel_base_debug_descr;
 
 /*
- * Rounding up is what keeps a timer from being early. So @deadline has a tick
- * less 1 ns added. *@offset_ns is what twheel_expired_deadline() needs to have
- * the deadline back.
+ * Returns the expiry tick of @deadline, a deadline plus a tick less 1 ns: rounding
+ * up keeps a timer from being early. twheel_expired_deadline() recovers the
+ * deadline from *@offset_ns.
  */
 static inline u64 twheel_tick_above(const struct twheel_base *base,
 				    u64 deadline, u32 *offset_ns)
@@ -278,9 +272,9 @@ static inline u64 twheel_tick_above(const struct twheel_base *base,
  * @base: the timer's base
  * @timer: the timer
  * @expires: its tick
- * @offset_ns: the place of its deadline in the tick before that
+ * @offset_ns: offset of its deadline within the tick before @expires, ns
  *
- * Does not look at the hrtimer, nor tell debug objects.
+ * Leaves the hrtimer and debug objects to the caller.
  *
  * Context: @base->lock held.
  */
@@ -297,7 +291,7 @@ static __always_inline void twheel_base_start(struct twheel_base *base,
 	trace_twheel_start(base, timer, false);
 }
 
-/* Start a timer as its callback has noted. @noted is what @base->again was. */
+/* Carry out a deferred start. @noted is the former value of @base->again. */
 static __always_inline void twheel_base_start_again(struct twheel_base *base,
 						    struct twheel_timer *timer,
 						    u64 noted)

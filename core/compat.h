@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The differences between kernels, all in one place
+ * All differences between kernels
  *
- * The sources are written as for the newest kernel. This file gives, under a
- * name of our own, all that an older kernel lacks or names otherwise.
+ * The sources are written for the newest kernel. This file provides whatever an
+ * older kernel lacks or names differently, with a prefix of twheel.
  */
 #ifndef _TWHEEL_COMPAT_H
 #define _TWHEEL_COMPAT_H
@@ -17,8 +17,8 @@
 #include <linux/version.h>
 
 /*
- * Kernels that zero every variable on the stack leave those alone that say so.
- * The name came with 6.12, and the attribute with gcc 12.
+ * Leave a variable alone in kernels that zero all variables on the stack. The
+ * name exists since 6.12, and the attribute since gcc 12.
  */
 #ifndef __uninitialized
 #if __has_attribute(__uninitialized__)
@@ -28,7 +28,7 @@
 #endif
 #endif
 
-/* hrtimer_setup() came with 6.13, hrtimer_init() went with 6.15. */
+/* hrtimer_setup() exists since 6.13, hrtimer_init() until 6.14. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 13, 0)
 static inline void
 twheel_hrtimer_setup(struct hrtimer *hrtimer,
@@ -49,8 +49,8 @@ twheel_hrtimer_setup(struct hrtimer *hrtimer,
 #endif
 
 /*
- * The offset of a clock in the caller's time namespace from ours, ns.
- * timens_ktime_to_host() does the same for timerfd, but is not exported.
+ * Returns the offset of a clock in the caller's time namespace to the host's
+ * clock, ns. timens_ktime_to_host() is not exported.
  */
 static inline s64 twheel_time_ns_offset(clockid_t clock)
 {
@@ -64,7 +64,7 @@ static inline s64 twheel_time_ns_offset(clockid_t clock)
 #endif
 }
 
-/* vm_flags_mod() came with 6.3. Since then vm_flags cannot be written otherwise. */
+/* vm_flags_mod() exists since 6.3, which made vm_flags read-only. */
 static inline void twheel_vm_flags_mod(struct vm_area_struct *vma,
 				       unsigned long set, unsigned long clear)
 {
@@ -76,10 +76,11 @@ static inline void twheel_vm_flags_mod(struct vm_area_struct *vma,
 }
 
 /*
- * Whether a page that a program has mapped shows the kernel the program's stores, whole.
- * A 32-bit kernel reads 64 bits in two halves. A data cache that is indexed by virtual
- * addresses may hold both mappings of a page at once. cpu_dcache_is_aliasing() came with
- * 6.9. Before it a 64-bit machine of an architecture that has such caches may have one.
+ * Returns whether a 64-bit store of a program to a mapped page is visible to
+ * the kernel at once and in one piece. A 32-bit kernel reads 64 bits in two
+ * halves, and a virtually indexed data cache may hold both mappings of a page
+ * at once. cpu_dcache_is_aliasing() exists since 6.9. Older kernels have only
+ * the architecture to go by.
  */
 static inline bool twheel_words_are_coherent(void)
 {
@@ -94,8 +95,8 @@ static inline bool twheel_words_are_coherent(void)
 }
 
 /*
- * 32-bit ARM without CONFIG_CPU_SPECTRE, which is ARM before v7, has no __get_user() of 8
- * bytes, of which unsafe_get_user() is made.
+ * 32-bit ARM before v7 (no CONFIG_CPU_SPECTRE) has no __get_user() of 8 bytes,
+ * which unsafe_get_user() needs.
  */
 #if defined(CONFIG_ARM) && !defined(CONFIG_CPU_SPECTRE)
 #undef unsafe_get_user

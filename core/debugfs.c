@@ -2,12 +2,12 @@
 /*
  * twheel/callbacks in debugfs: the number of pending timers of each callback
  *
- * Two lines of a name and a number, then one for each function that pending
- * timers call: how many, and its name with its module's. Of a work it is the
- * work's function.
+ * Two lines of a name and a number, then one line for each callback of pending
+ * timers: their number, and the name of the function and its module. For a work
+ * it is the function of the work.
  *
- * Of each slot the first timers are looked at, as many as one hold of a base's
- * lock allows. "seen" says how many were looked at of the "pending" ones.
+ * Only the first timers of each slot are counted, as many as one hold of a
+ * base's lock allows. "seen" says how many of the "pending" timers this was.
  */
 #include <linux/cpumask.h>
 #include <linux/debugfs.h>
@@ -20,16 +20,16 @@
 #include "debugfs.h"
 #include "wheel.h"
 
-/* Functions that have a line of their own, and slots per look at a wheel. */
+/* Most functions listed, and slots visited per RCU read-side critical section. */
 #define CALLBACKS_MAX	256
 #define SLOTS_PER_LOOK	64
 
 /**
- * struct census - the callbacks found so far
- * @pending: timers that were pending
- * @seen: timers that were looked at
- * @nr: entries of @callbacks
- * @callbacks: the functions and how many timers call them
+ * struct census - callbacks found
+ * @pending: number of pending timers
+ * @seen: number of timers visited
+ * @nr: number of entries of @callbacks
+ * @callbacks: functions and the number of timers that call them
  */
 struct census {
 	u64 pending;
@@ -48,7 +48,7 @@ static void *callback_of(struct twheel_timer *timer)
 	return container_of(timer, struct twheel_work, timer)->work.func;
 }
 
-/* The base's lock is held. */
+/* Count one timer. The base's lock is held. */
 static void count_timer(struct twheel_timer *timer, void *arg)
 {
 	struct census *census = arg;
@@ -69,7 +69,7 @@ static void count_timer(struct twheel_timer *timer, void *arg)
 	census->callbacks[i].count++;
 }
 
-/* Returns false if there is no such wheel, or none of its slots is left. */
+/* Returns false if the wheel is gone or no slot is left. */
 static bool look_at_slots(struct census *census, unsigned long number,
 			  unsigned int cpu, u32 *slot)
 {
@@ -91,7 +91,7 @@ static bool look_at_slots(struct census *census, unsigned long number,
 	return more;
 }
 
-/* Returns false if there is no wheel of this number or a higher one. */
+/* Returns false if there is no wheel with this number or a higher one. */
 static bool count_pending(struct census *census, unsigned long *number)
 {
 	struct twheel_snapshot snapshot;
@@ -146,7 +146,7 @@ DEFINE_SHOW_ATTRIBUTE(callbacks);
 static struct dentry *dir;	/* constant after init */
 
 /**
- * twheel_debugfs_init - make twheel/callbacks in debugfs, if there is one
+ * twheel_debugfs_init - create twheel/callbacks in debugfs, where configured
  */
 void twheel_debugfs_init(void)
 {
@@ -155,7 +155,7 @@ void twheel_debugfs_init(void)
 }
 
 /**
- * twheel_debugfs_exit - remove it
+ * twheel_debugfs_exit - remove twheel/callbacks
  */
 void twheel_debugfs_exit(void)
 {

@@ -2,24 +2,25 @@
 /**
  * DOC: Waiting for a callback: the locks that a base's callbacks run under
  *
- * On PREEMPT_RT callbacks run in a thread that a waiter for one of them may
- * have preempted. The waiter sleeps on a lock, which lends its priority to that
- * thread. On other kernels a waiter cannot preempt callbacks, and spins.
+ * On PREEMPT_RT callbacks run in a thread, which a waiter for one of them may
+ * have preempted. The waiter sleeps on a lock that the thread holds, and so
+ * lends the thread its priority. On other kernels a waiter cannot preempt
+ * callbacks, and spins.
  *
  * The next callback may itself wait for the waiter. So a waiter must never
- * sleep on a lock that is held for a later callback. In kernel/time/timer.c
- * timer_sync_wait_running() does not promise that. The thread lets
- * base->expiry_lock go and takes it again. A waiter that was preempted before
- * it queued has missed that, and from a waiter of lower priority the thread
- * takes the lock back before that wakes up.
+ * sleep on a lock that is held for a later callback. timer_sync_wait_running()
+ * of kernel/time/timer.c does not guarantee that: its thread releases
+ * base->expiry_lock and takes it again. A waiter that was preempted before it
+ * queued misses that moment, and if the waiter has a lower priority, the thread
+ * takes the lock back before the waiter wakes up.
  *
- * Here there are several locks, one for each turn. A waiter announces itself at
- * the turn in which its callback runs, and sleeps on the lock of this turn
- * only. If it is awaited the thread goes on to another turn, one at which
- * nobody is announced. Usually nobody waits, and one turn lasts for ever.
+ * Here a base has several locks. A waiter announces itself at the lock that its
+ * callback runs under, and sleeps on this lock only. The thread then continues
+ * under another lock without waiters. Usually there are no waiters, and the
+ * thread keeps using the first one.
  *
- * If all turns have waiters that have not come to run yet, the thread has to
- * sleep until one of them has.
+ * If all locks have waiters that did not run yet, the thread stops until the
+ * first of them does.
  */
 #ifndef _TWHEEL_EXPIRY_H
 #define _TWHEEL_EXPIRY_H
@@ -31,22 +32,21 @@
 #define TWHEEL_EXPIRY_TURNS	8
 
 /**
- * struct twheel_expiry_turn - a lock that is held while callbacks run
- * @lock: held by the thread that runs callbacks, and briefly by each waiter
- * @waiters: waiters that are announced and have not had @lock yet. Raised under
- *	base->lock during a callback that runs in this turn
+ * struct twheel_expiry_turn - a lock held while callbacks run
+ * @lock: lock of the thread while it runs callbacks, and briefly of each waiter
+ * @waiters: number of announced waiters that did not get @lock yet. Incremented
+ *	under base->lock, during a callback that runs under @lock
  */
 struct twheel_expiry_turn {
-	spinlock_t lock;	/* held while callbacks run */
+	spinlock_t lock;
 	atomic_t waiters;
 };
 
 /**
- * struct twheel_expiry - the turns of a base
+ * struct twheel_expiry - the expiry locks of a base
  * @turns: all of them
- * @turn: the turn in which callbacks run, or NULL. Written by the thread that
- *	runs them, while none runs. Read by it, and under base->lock during a
- *	callback
+ * @turn: the one in use while callbacks run, or NULL. Written by their thread
+ *	between callbacks. Read by it, and under base->lock during a callback
  */
 struct twheel_expiry {
 	struct twheel_expiry_turn turns[TWHEEL_EXPIRY_TURNS];
@@ -63,7 +63,7 @@ static inline void twheel_expiry_init(struct twheel_expiry *expiry)
 	}
 }
 
-/* Returns false if there is no turn without waiters: no callback may run. */
+/* Returns false if all locks have waiters: no callback may run. */
 static inline bool twheel_expiry_begin(struct twheel_expiry *expiry)
 {
 	int i;
@@ -90,7 +90,7 @@ static inline void twheel_expiry_end(struct twheel_expiry *expiry)
 		spin_unlock(&turn->lock);
 }
 
-/* Under base->lock, while the callback runs that the caller will wait for. */
+/* Announce a waiter. Under base->lock, while the callback to wait for runs. */
 static inline struct twheel_expiry_turn *
 twheel_expiry_announce(struct twheel_expiry *expiry)
 {
@@ -99,14 +99,14 @@ twheel_expiry_announce(struct twheel_expiry *expiry)
 }
 
 /*
- * Softirqs stay on: with them off this would wait for all callbacks that this
- * CPU runs.
+ * Softirqs remain enabled. Otherwise this would wait for all callbacks that
+ * this CPU runs.
  */
 static inline void twheel_expiry_wait(struct twheel_expiry_turn *turn)
 {
 	spin_lock(&turn->lock);
 	spin_unlock(&turn->lock);
-	/* The lock is not touched after this. Pairs with twheel_expiry_begin(). */
+	/* The lock is free for reuse from here. Pairs with twheel_expiry_begin(). */
 	atomic_dec_return_release(&turn->waiters);
 }
 

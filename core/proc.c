@@ -2,18 +2,20 @@
 /**
  * DOC: /proc/twheel
  *
- * Lines of a name and a value: first the module's, then for each wheel its
- * totals and its values on each CPU, then the sessions'. A block begins with a
- * line "wheel NAME", "cpu N" or "session N". The lines of a CPU or session are
- * indented. The module's lines are for everybody, and so are the default wheel
- * and the wheels of modules. A session is for its user, as are the wheels of
- * sessions, for each start shows in their lines at once. CAP_SYS_ADMIN sees
- * all.
+ * Lines of a name and a value: of the module, then of each wheel its totals and
+ * its values on each CPU, then of each session. A block begins with a line
+ * "wheel NAME", "cpu N" or "session N". The lines of a CPU or session are
+ * indented.
  *
- * A reader takes no lock over wheels or sessions: it goes from number to number
- * under RCU, a buffer at a time. Each CPU's numbers are read under its lock in
- * one piece, and the totals are sums of these. So started = expired + stopped +
- * pending holds in every block of every reading. Timers do not wait for a reader
+ * Every reader sees the lines of the module, the default wheel and the wheels
+ * of modules. A session and the wheel it uses are visible to its user only,
+ * because each start shows in their lines at once. CAP_SYS_ADMIN sees
+ * everything.
+ *
+ * A reader takes no lock for the list of wheels or sessions, but goes from
+ * number to number under RCU, a buffer at a time. The values of a CPU are read
+ * together under its lock, and the totals are sums of these. So started =
+ * expired + stopped + pending holds in every block. A reader delays timers no
  * longer than it takes to copy a few counters.
  */
 #include <linux/bits.h>
@@ -69,7 +71,7 @@ static void show_value(struct seq_file *seq, const char *indent,
 	seq_printf(seq, "%s%s %llu\n", indent, name, value);
 }
 
-/* A tick in which a long run is stopped halfway is busy once per run. */
+/* Never negative: a tick that takes several runs is busy in each of them. */
 static u64 empty_ticks(const struct twheel_counters *c)
 {
 	return c->ticks > c->busy_ticks ? c->ticks - c->busy_ticks : 0;
@@ -87,7 +89,7 @@ static void show_lateness(struct seq_file *seq, const char *indent,
 	seq_putc(seq, '\n');
 }
 
-/* As a session's: what was less than 1024 ns late, 2048 ns and so on. */
+/* Show lateness in a session's buckets: below 1024 ns, below 2048 ns and so on. */
 static void show_lateness_bits(struct seq_file *seq, const char *indent,
 			       const struct twheel_counters *c)
 {
@@ -123,8 +125,8 @@ static void show_snapshot(struct seq_file *seq, const char *indent,
 }
 
 /*
- * Occupied slots of each level, a hashed wheel being of one level. Read
- * without the lock: an impression, not an account.
+ * Show the occupied slots of each level, of which a hashed wheel has one. Read
+ * without the lock, so only an estimate.
  */
 static void show_occupied(struct seq_file *seq, const struct twheel_base *base)
 {
@@ -219,17 +221,17 @@ static void show_module(struct seq_file *seq)
 	show_value(seq, "", "sessions", twheel_session_count());
 }
 
-/* Going through it all. */
+/* Iteration */
 
 /**
- * struct proc_cursor - where a reader is
- * @uid: the opener's, which sees its own sessions and wheels
- * @all: the opener has CAP_SYS_ADMIN, and sees everything
- * @wheel: the wheel to show next, or NULL
- * @cpu: which CPU of it. nr_cpu_ids for the wheel itself
- * @session: the session to show next, or NULL. Without either, the module
+ * struct proc_cursor - position of a reader
+ * @uid: user who opened the file, and sees the own sessions and wheels
+ * @all: true if the opener has CAP_SYS_ADMIN, and sees everything
+ * @wheel: wheel to show next, or NULL
+ * @cpu: CPU of @wheel to show next. nr_cpu_ids for the wheel itself
+ * @session: session to show next, or NULL. If @wheel is NULL too, the module
  *
- * @wheel and @session are kept by RCU from proc_start() to proc_stop().
+ * RCU keeps @wheel and @session from proc_start() to proc_stop().
  */
 struct proc_cursor {
 	kuid_t uid;
@@ -240,8 +242,8 @@ struct proc_cursor {
 };
 
 /*
- * Positions: 0 is the module. From 1 on each number of a wheel has a position
- * for the wheel and one for each CPU. Sessions are behind all of these.
+ * Position 0 is the module. Then each wheel number has one position for the
+ * wheel and one for each CPU. Sessions follow after all of these.
  */
 #define FIRST_SESSION	BIT_ULL(48)
 
@@ -298,7 +300,7 @@ static bool find_session(struct proc_cursor *cursor, loff_t *pos)
 	return true;
 }
 
-/* The item at @pos or, as @pos then says, the next one. */
+/* Returns the item at @pos or the next one, and sets @pos. */
 static void *proc_find(struct seq_file *seq, loff_t *pos)
 {
 	struct proc_cursor *cursor = seq->private;
@@ -371,7 +373,7 @@ static const struct proc_ops proc_ops = {
 };
 
 /**
- * twheel_proc_init - make /proc/twheel
+ * twheel_proc_init - create /proc/twheel
  *
  * Return: 0 or -ENOMEM.
  */
@@ -381,7 +383,7 @@ int twheel_proc_init(void)
 }
 
 /**
- * twheel_proc_exit - remove it
+ * twheel_proc_exit - remove /proc/twheel
  */
 void twheel_proc_exit(void)
 {

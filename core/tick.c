@@ -3,12 +3,12 @@
  * DOC: The hrtimer's function: what happens at a tick
  *
  * Tick n of a wheel is at n * tick_ns on the wheel's clock, on all CPUs. A base
- * that was kept from running processes the ticks that it missed in order.
+ * that could not run in time processes the ticks it missed in order.
  *
- * Bounds. Under the lock at most TWHEEL_MOVES_PER_LOCK timers are moved before
- * it is let go, and it is let go for each callback. A run ends after
- * WORK_PER_RUN timers, and at most one move for each, even if more are due. It
- * ends earlier when this wheel's part of the CPU is used up (share.c).
+ * Bounds. The lock is released for each callback, and after at most
+ * TWHEEL_MOVES_PER_LOCK moves. A run ends after WORK_PER_RUN timers, and at
+ * most one move for each, even if more are due. It ends earlier when it used up
+ * this wheel's slice of the CPU (share.c).
  */
 #include <linux/bitops.h>
 #include <linux/export.h>
@@ -25,38 +25,38 @@
 #define CREATE_TRACE_POINTS
 #include "trace.h"
 
-/* Timers expired in one run, or moved while none was due. */
+/* Timers expired in one run, or moved if none is due. */
 #define WORK_PER_RUN	1024
-/* Time between two looks at the clock, ns, and the most timers in it. */
+/* Target time between two clock reads, ns, and most timers between them. */
 #define LOOK_NS		(10 * NSEC_PER_USEC)
 #define TIMERS_PER_LOOK	64
-/* A run may expire a timer for each so many ns (as a shift) before it looks. */
+/* Least time to allow for a timer before the next clock read, ns, as a shift. */
 #define TIMER_NS_SHIFT	9
 
 /**
- * twheel_at_tick_end - have something done once this tick's callbacks have run
- * @timer: the timer whose callback calls this, not yet freed
- * @end: what to do. Nothing changes if it is queued already
+ * twheel_at_tick_end - defer work until the callbacks of this tick have run
+ * @timer: the timer, whose callback calls this, not yet freed
+ * @end: the work. Nothing happens if it is queued already
  *
- * Many timers expire in one tick. Work that is done once for all of them, such
- * as waking up a reader, goes here. @end->fn is called once, after all
- * callbacks of this base that queued @end.
+ * For work that one call can do for all timers of a tick, such as waking up a
+ * reader. @end->fn is called once, after all callbacks of this base that queued
+ * @end.
  *
  * The callback and @end->fn are in one RCU read-side critical section. @end may
- * be freed a grace period after the last callback that queues it has returned,
- * with kfree_rcu() for example.
+ * be freed a grace period after the last callback that queued it returned, for
+ * example with kfree_rcu().
  *
  * Context: A timer's callback.
  */
 void twheel_at_tick_end(struct twheel_timer *timer, struct twheel_tick_end *end)
 {
-	/* Stays on this base while the callback runs: see start_slow(). */
+	/* Stable while the callback runs: see start_slow(). */
 	struct twheel_base *base = READ_ONCE(timer->base);
 
-	/* Only the tick that calls us changes it to and from @timer. */
+	/* Only the tick that called us changes it to and from @timer. */
 	if (WARN_ON_ONCE(base <= TWHEEL_MOVING || data_race(base->running) != timer))
 		return;
-	/* Orders what the caller did before with run_tick_ends(). */
+	/* Pairs with run_tick_ends(). */
 	if (test_and_set_bit(0, &end->queued))
 		return;
 	end->next = NULL;
@@ -75,13 +75,13 @@ static void run_tick_ends(struct twheel_base *base)
 		struct twheel_tick_end *next = end->next;
 
 		/*
-		 * Released, so that @next has been read before. A callback on
-		 * another base that finds the bit clear queues @end again and
-		 * writes @next. One that finds it set has done its part before
-		 * @fn looks. Both pair with twheel_at_tick_end().
+		 * Read @next before a callback on another base finds the bit
+		 * clear, queues @end again and writes @next. Pairs with
+		 * twheel_at_tick_end(), as does the barrier below: a callback
+		 * that finds the bit set did its part before @fn runs.
 		 */
 		clear_bit_unlock(0, &end->queued);
-		/* Pairs with twheel_at_tick_end(), as said above. */
+		/* See above. */
 		smp_mb__after_atomic();
 		end->fn(end);
 		end = next;
@@ -89,9 +89,9 @@ static void run_tick_ends(struct twheel_base *base)
 }
 
 /*
- * A waiter for the callback that has just returned must not wait for the other
- * callbacks of this run: one of them may wait for it. Returns whether the run
- * can go on. See twheel_expiry_begin().
+ * Let waiters for the last callback go on, before this run calls others: one of
+ * those may wait for the waiter. Returns whether the run can continue. See
+ * twheel_expiry_begin().
  */
 static bool let_waiters_on(struct twheel_base *base)
 	__releases(&base->lock) __acquires(&base->lock)
@@ -106,10 +106,6 @@ static bool let_waiters_on(struct twheel_base *base)
 	return go_on;
 }
 
-/*
- * A callback must leave the preempt count as it was for the rest of the
- * softirq.
- */
 static noinline void mend_preempt_count(twheel_fn fn, int count)
 {
 	WARN_ONCE(1, "twheel: %pS preempt leak: %08x -> %08x\n", fn, count,
@@ -117,11 +113,11 @@ static noinline void mend_preempt_count(twheel_fn fn, int count)
 	preempt_count_set(count);
 }
 
-/* As call_timer_fn() in kernel/time/timer.c. */
+/* Like call_timer_fn() in kernel/time/timer.c. */
 static void call_timer(struct twheel_timer *timer, twheel_fn fn)
 {
 #ifdef CONFIG_LOCKDEP
-	/* The timer may be gone when it is let go: see look_for_deadlock(). */
+	/* A copy, because the callback may free the timer. See look_for_deadlock(). */
 	struct lockdep_map lockdep_map;
 
 	lockdep_copy_map(&lockdep_map, &timer->lockdep_map);
@@ -132,19 +128,22 @@ static void call_timer(struct twheel_timer *timer, twheel_fn fn)
 }
 
 /*
- * Four instructions on x86: the rest is the same for many timers, and note_late()
- * does it. It is never 0, so that __fls() will do.
+ * Count an expiry. note_late() computed all that is the same for the timers of
+ * a tick. @late is never 0, which __fls() requires.
  */
 static void count_lateness(struct twheel_base *base,
 			   const struct twheel_timer *timer)
 {
-	/* restart_after() may write it, in one piece. READ_ONCE() would be a load more. */
+	/* restart_after() may write @offset_ns concurrently, in one access. */
 	u32 late = base->late_ns - data_race(timer->node.offset_ns);
 
 	base->counters.lateness[__fls(late)]++;
 }
 
-/* @count is the preempt count with the lock held. Returns whether the run can go on. */
+/*
+ * Call a timer's callback. @count is the preempt count with the lock held.
+ * Returns whether the run can continue.
+ */
 static bool expire_timer(struct twheel_base *base, struct twheel_timer *timer,
 			 int count)
 	__releases(&base->lock) __acquires(&base->lock)
@@ -161,9 +160,9 @@ static bool expire_timer(struct twheel_base *base, struct twheel_timer *timer,
 	raw_spin_unlock_irq(&base->lock);
 	call_timer(timer, fn);
 	/*
-	 * The timer may be freed by now: base->running is compared, never
-	 * followed. Our caller clears it before it lets the lock go. But a callback
-	 * that calls twheel_again_at() promises that it is still there.
+	 * The timer may be freed by now: base->running is only compared, and
+	 * our caller clears it before releasing the lock. A callback that
+	 * called twheel_again_at() promised that its timer still exists.
 	 */
 	raw_spin_lock_irq(&base->lock);
 	if (unlikely(count != preempt_count()))
@@ -178,17 +177,17 @@ static bool expire_timer(struct twheel_base *base, struct twheel_timer *timer,
 
 /**
  * struct tick_run - one run of twheel_tick()
- * @begin: when it began, on CLOCK_MONOTONIC, as all that a share of the CPU is about
- * @looked: when it looked at the clock last
- * @jiffy: jiffies at that look. A change means that a callback may have taken long
- * @limit_ns: its part of the CPU
- * @ahead: what the base's clock is ahead of CLOCK_MONOTONIC, ns
- * @work: timers that it may still expire, or move while none is due
- * @target: the tick that the clock has reached
- * @first: tick of the first timer expired
- * @last: tick of the last one, U64_MAX before the first
- * @expired: timers expired
- * @cascaded: timers moved
+ * @begin: time of the begin. CLOCK_MONOTONIC, like all times in share.c
+ * @looked: time of the last clock read
+ * @jiffy: jiffies at @looked. If it changed, a callback may be slow
+ * @limit_ns: longest time that the run may take
+ * @ahead: clock of the base minus CLOCK_MONOTONIC, ns
+ * @work: timers left to expire, or to move if none is due
+ * @target: last tick to process
+ * @first: tick of the first expired timer
+ * @last: tick of the last expired timer, U64_MAX if there is none yet
+ * @expired: number of timers expired
+ * @cascaded: number of timers moved
  */
 struct tick_run {
 	ktime_t begin;
@@ -204,7 +203,7 @@ struct tick_run {
 	u64 cascaded;
 };
 
-/* How late it is for a tick at a time of CLOCK_MONOTONIC. A sleep does not count. */
+/* Returns the lateness of @tick at a time of CLOCK_MONOTONIC, without sleeps. */
 static s64 late_for(const struct twheel_base *base, const struct tick_run *run,
 		    u64 tick, ktime_t time)
 {
@@ -213,9 +212,9 @@ static s64 late_for(const struct twheel_base *base, const struct tick_run *run,
 }
 
 /*
- * The timers of this tick are late from their deadline, in the tick before it, to
- * the last look at the clock. A deadline that had passed at the start counts as
- * one of this tick.
+ * Compute the lateness of the timers of this tick: from their deadlines, which
+ * are in the tick before it, to the last clock read. A deadline that had passed
+ * when its timer was started counts as one of this tick.
  */
 static void note_late(struct twheel_base *base, const struct tick_run *run)
 {
@@ -238,9 +237,8 @@ static void note_expiry(struct twheel_base *base, struct tick_run *run)
 }
 
 /*
- * Expire the timers that are due at one tick, at most @budget of them. Returns
- * the rest of @budget, 0 if it is time to look at the clock, or -1 if the run cannot
- * go on.
+ * Expire at most @budget of the timers due at one tick. Returns the rest of
+ * @budget, 0 if it is time to read the clock, or -1 if the run cannot continue.
  */
 static int expire_tick(struct twheel_base *base, const struct tick_run *run,
 		       struct twheel_node *node, int budget)
@@ -261,10 +259,11 @@ static int expire_tick(struct twheel_base *base, const struct tick_run *run,
 }
 
 /*
- * A look at the clock costs a third of an expiry. A callback may cost less than
- * such a look, or a thousand times as much. So go by how long the last ones
- * took: fewer timers at once, more of them slowly. Jiffies cost next to nothing, and show a
- * slow callback behind many quick ones.
+ * Adapt the number of timers between two clock reads. A clock read costs a
+ * third of an expiry with a short callback, but a callback may also take a
+ * thousand times as long. So halve the number after a slow batch, and double it
+ * slowly. Jiffies are cheap to read and reveal a slow callback among many short
+ * ones.
  */
 static void note_look(struct twheel_base *base, struct tick_run *run,
 		      ktime_t now, bool full)
@@ -281,7 +280,7 @@ static void note_look(struct twheel_base *base, struct tick_run *run,
 		base->timers_per_look *= 2;
 }
 
-/* Timers to expire before the next look at the clock. 0 if the run is to end. */
+/* Returns the number of timers to expire until the next clock read, 0: stop. */
 static int timers_to_look(const struct twheel_base *base,
 			  const struct tick_run *run)
 {
@@ -294,7 +293,7 @@ static int timers_to_look(const struct twheel_base *base,
 	return min(timers, 1 + (int)(left_ns >> TIMER_NS_SHIFT));
 }
 
-/* Returns whether all that is due has expired, not just this run's share. */
+/* Returns whether all due timers expired. False if the run stopped early. */
 static bool expire_timers(struct twheel_base *base, struct tick_run *run)
 {
 	struct twheel_node *node;
@@ -331,7 +330,7 @@ static void count_ticks(struct twheel_base *base, u64 target)
 	c->wakeups++;
 	if (target < first)
 		return;
-	/* Ticks before it were dozed or slept through, and not missed. */
+	/* Ticks slept through in a doze were not missed. */
 	if (base->armed_tick)
 		first = clamp(base->armed_tick, first, target);
 	c->ticks += target - first + 1;
@@ -359,9 +358,10 @@ static void count_run(struct twheel_base *base, const struct tick_run *run,
 }
 
 /*
- * When to run next, or KTIME_MAX. A run that has to come back does so at a fresh
- * time. HRTIMER_SOFTIRQ reads the clock once for all that it runs, and a time
- * before that would be no pause at all.
+ * Returns the time of the next run, or KTIME_MAX. Rearm an unfinished run
+ * relative to a fresh clock reading: HRTIMER_SOFTIRQ samples the clock once per
+ * pass, and would run anything that expires before that sample in the same
+ * pass.
  */
 static ktime_t next_run(struct twheel_base *base, const struct tick_run *run,
 			bool done, ktime_t end)
@@ -380,7 +380,7 @@ static ktime_t next_run(struct twheel_base *base, const struct tick_run *run,
 						      passed_over);
 	}
 	base->empty = run->expired ? 0 : min(base->empty + 1, base->doze);
-	/* The next tick would be one more. */
+	/* Doze if the next tick, when empty, is number @doze in a row. */
 	if (base->empty + 1 < base->doze || !base->doze)
 		return twheel_time_of(base, run->target + 1);
 	base->armed_tick = twheel_scheme_next_due(&base->scheme,
@@ -389,8 +389,8 @@ static ktime_t next_run(struct twheel_base *base, const struct tick_run *run,
 }
 
 /*
- * An interrupt that came between the hrtimer's firing and our taking the lock
- * may have queued it again. Then its time can only be changed by a start.
+ * Rearm the hrtimer. If an interrupt queued it again before twheel_tick() took
+ * the lock, only a start can change its time.
  */
 static enum hrtimer_restart set_next_run(struct twheel_base *base, ktime_t next)
 {
@@ -405,7 +405,7 @@ static enum hrtimer_restart set_next_run(struct twheel_base *base, ktime_t next)
 	return HRTIMER_RESTART;
 }
 
-/* Other wheels have used up what this CPU has for all of them. */
+/* Throttle a run: other wheels used up this CPU's runtime. */
 static enum hrtimer_restart put_off(struct twheel_base *base,
 				    const struct tick_run *run)
 {
@@ -418,7 +418,7 @@ static enum hrtimer_restart put_off(struct twheel_base *base,
 	return restart;
 }
 
-/* Returns whether all that is due has expired. */
+/* Returns whether all due timers expired. */
 static bool run_tick(struct twheel_base *base, struct tick_run *run)
 {
 	u64 cascaded, expired;
@@ -449,7 +449,7 @@ static bool run_tick(struct twheel_base *base, struct tick_run *run)
 
 /**
  * twheel_tick - PER_TICK_BOOKKEEPING and EXPIRY_PROCESSING of a base
- * @hrtimer: the base's
+ * @hrtimer: hrtimer of the base
  *
  * Context: Softirq, on the base's CPU.
  * Return: whether to fire again.

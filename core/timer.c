@@ -2,25 +2,24 @@
 /**
  * DOC: Starting and stopping timers
  *
- * A timer is started on the base of the CPU that starts it and stays there
- * until it has expired or been stopped. So in the usual case no two CPUs touch
- * one lock. An isolated CPU is spared: its timers go to the base of another one.
+ * A timer is started on the base of the CPU that starts it, and remains there
+ * until it expires or is stopped. So usually no two CPUs contend for a lock.
+ * Isolated CPUs are spared: their timers use the base of another CPU.
  *
- * Which lock. timer->base names the base whose lock guards the timer. It
- * changes only while the timer is in no wheel. It is not pending then, or
- * twheel_start_on() or a CPU that goes away has taken it out under the old
- * base's lock. Until it is on the new base it is TWHEEL_MOVING. Timers that have no
- * base yet share one on which nothing is ever pending (twheel_wheel_unbound).
- * So a caller that wants the lock reads it, locks, and looks again: the
- * protocol of lock_timer_base() in kernel/time/timer.c. While a callback runs
- * its timer stays on that base, so that base->running is the place to ask.
+ * Which lock. The lock of timer->base protects the timer. timer->base changes
+ * only while the timer is in no wheel: when it is not pending, or after
+ * twheel_start_on() or CPU hotplug took it out under the old base's lock. In
+ * transit between two bases it is TWHEEL_MOVING. Timers without a base share
+ * one that never has a pending timer (twheel_wheel_unbound). A caller reads
+ * timer->base, locks, and checks it again, like lock_timer_base() in
+ * kernel/time/timer.c. While its callback runs, a timer remains on its base, so
+ * that base->running is the place to ask.
  *
- * The hrtimer. A start has to look at it if armed_tick says so. See
- * base.c.
+ * The hrtimer. A start has to check it if armed_tick says so. See base.c.
  *
- * Rounding. A deadline is rounded up to a tick, and a tick is processed when
- * the clock has reached it. So no timer expires early, however many ticks a
- * base has missed, and none is due more than a tick after its deadline.
+ * Rounding. A deadline is rounded up to a tick, and a tick is processed once
+ * the clock reached it. So no timer expires early, even if a base missed ticks,
+ * and none is due more than a tick after its deadline.
  */
 #include <linux/cpumask.h>
 #include <linux/export.h>
@@ -33,9 +32,8 @@
 #include "wheel.h"
 
 /*
- * Debug objects, where configured: timers that were not set up, and pending
- * ones that are set up or freed. An error of a caller is reported and put
- * right.
+ * Debug objects, if configured, report and repair errors of callers: timers
+ * without setup, and pending timers that are set up or freed.
  */
 static const struct debug_obj_descr debug_descr;
 
@@ -115,7 +113,7 @@ static void debug_deactivate(struct twheel_timer *timer)
 	debug_object_deactivate(timer, &debug_descr);
 }
 
-/* Deadlines and ticks. */
+/* Deadlines and ticks */
 
 static u64 round_up_to_tick(const struct twheel_base *base, u64 deadline,
 			    u32 *offset_ns)
@@ -123,7 +121,7 @@ static u64 round_up_to_tick(const struct twheel_base *base, u64 deadline,
 	return twheel_tick_above(base, deadline + base->tick_ns - 1, offset_ns);
 }
 
-/* The timer's callback has noted a start. */
+/* Returns whether the timer's callback has a deferred start. */
 static bool is_noted(const struct twheel_base *base,
 		     const struct twheel_timer *timer)
 {
@@ -140,7 +138,7 @@ static ktime_t deadline_of(const struct twheel_base *base,
 	return twheel_expired_deadline(timer, base->tick_ns);
 }
 
-/* On CLOCK_MONOTONIC: the clock is the base's, which is known once it is locked. */
+/* Returns CLOCK_MONOTONIC. Only the base, once locked, says which clock it uses. */
 static u64 deadline_after(u64 delay_ns)
 {
 	u64 deadline = ktime_get() + delay_ns;
@@ -155,11 +153,11 @@ static u64 deadline_at(ktime_t deadline)
 	return unlikely(deadline < 0) ? 0 : deadline;
 }
 
-/* Locks and bases. */
+/* Locks and bases */
 
 /*
- * The timer is on its way to a base: wait. Or it has none yet: it is guarded as
- * all those are, and a start moves it on.
+ * Wait for a timer in transit to reach its base. Give a timer without one the
+ * shared base, which a start will replace. Out of line because it is rare.
  */
 static noinline void await_base(struct twheel_timer *timer)
 {
@@ -180,7 +178,7 @@ twheel_lock_base(struct twheel_timer *timer, unsigned long *flags)
 		base = READ_ONCE(timer->base);
 		if (likely(base > TWHEEL_MOVING)) {
 			raw_spin_lock_irqsave(&base->lock, *flags);
-			/* A writer meanwhile does not write @base. */
+			/* Racing writers write another base. */
 			if (likely(data_race(timer->base == base)))
 				return base;
 			raw_spin_unlock_irqrestore(&base->lock, *flags);
@@ -196,9 +194,9 @@ static void twheel_unlock_base(struct twheel_base *base, unsigned long flags)
 }
 
 /*
- * Let go of @base, whose wheel the timer is not in, and lock the base of @cpu
- * with the timer on it. Never two locks at a time: in between, TWHEEL_MOVING
- * keeps others waiting in twheel_lock_base().
+ * Release @base, which the timer is not pending on, and lock the base of @cpu
+ * with the timer on it. Never holds two locks: in between, TWHEEL_MOVING keeps
+ * others waiting in twheel_lock_base().
  */
 static struct twheel_base *move_to_base(struct twheel_base *base,
 					struct twheel_timer *timer,
@@ -217,9 +215,10 @@ static struct twheel_base *move_to_base(struct twheel_base *base,
 }
 
 /*
- * Returns the CPU for timers that are started here: this one or, if it is isolated,
- * another one. That remains the same while CPUs with slots neither come nor go, for
- * the order of the timers, and because the search looks at all CPUs.
+ * Returns the CPU for timers started here: this one or, if it is isolated,
+ * another one. Keeps the choice until a base comes or goes, because moving to
+ * another base would change the order of the timers, and the search visits all
+ * CPUs.
  */
 static unsigned int cpu_of_start(const struct twheel *wheel)
 {
@@ -239,9 +238,10 @@ static unsigned int cpu_of_start(const struct twheel *wheel)
 }
 
 /*
- * Starting and stopping under the base's lock. Inlined functions make up the
- * usual case of the API functions. The rest is out of line, so that they need
- * not save registers for it.
+ * Starting and stopping under the base's lock
+ *
+ * Inline functions are the fast path of the API functions. The slow paths are
+ * noinline, so that the fast path need not save registers for them.
  */
 
 static __always_inline void insert(struct twheel_base *base,
@@ -252,7 +252,10 @@ static __always_inline void insert(struct twheel_base *base,
 	twheel_base_start(base, timer, expires, offset_ns);
 }
 
-/* Returns whether the hrtimer is off or may be set too late for a timer that is started. */
+/*
+ * Returns whether the hrtimer may have to be set earlier for a start at
+ * @expires.
+ */
 static __always_inline bool sleeps_too_long(const struct twheel_base *base,
 					    u64 expires)
 {
@@ -261,8 +264,8 @@ static __always_inline bool sleeps_too_long(const struct twheel_base *base,
 }
 
 /*
- * As insert(), with the hrtimer off, or sleeping and maybe for too
- * long. Returns the tick for twheel_base_arm().
+ * Start a timer while the hrtimer is off or asleep. Returns the tick for
+ * twheel_base_arm().
  */
 static noinline u64 insert_asleep(struct twheel_base *base,
 				  struct twheel_timer *timer, u64 expires,
@@ -274,7 +277,7 @@ static noinline u64 insert_asleep(struct twheel_base *base,
 	return twheel_scheme_wakeup(&base->scheme, &timer->node);
 }
 
-/* As restart_and_move(), with the hrtimer off or sleeping. */
+/* Move a restarted timer while the hrtimer is off or asleep. */
 static noinline void restart_asleep(struct twheel_base *base,
 				    struct twheel_timer *timer, u64 expires)
 {
@@ -285,7 +288,7 @@ static noinline void restart_asleep(struct twheel_base *base,
 							   &timer->node));
 }
 
-/* To an earlier tick, or in a scheme that moves restarted timers. */
+/* Restart to an earlier tick, or in a scheme that moves restarted timers. */
 static noinline void restart_and_move(struct twheel_base *base,
 				      struct twheel_timer *timer, u64 expires)
 {
@@ -308,9 +311,9 @@ static __always_inline void restart_locked(struct twheel_base *base,
 }
 
 /*
- * If the timer's callback has noted a start, that is made now, so that it is a
- * start as any other for whoever comes after it. If not, the callback can note
- * none from now on. Returns whether the timer is pending because of that.
+ * Carry out a start that the callback deferred, so that later callers see a
+ * pending timer, and let the callback defer none from now on. Returns whether
+ * that made the timer pending.
  */
 static noinline bool start_noted(struct twheel_base *base,
 				 struct twheel_timer *timer)
@@ -326,16 +329,16 @@ static noinline bool start_noted(struct twheel_base *base,
 	return true;
 }
 
-/* A timer is pending, or its callback has noted a start. Then it is now. */
+/* Returns whether the timer is pending, after carrying out a deferred start. */
 static bool is_started(struct twheel_base *base, struct twheel_timer *timer)
 {
 	return likely(twheel_pending(timer)) || start_noted(base, timer);
 }
 
 /*
- * A start that needs more than an insertion. @cpu is where the timer goes, or
- * TWHEEL_NO_CPU if nobody says so, unless its callback runs: then it stays, or
- * waiters for the callback would ask the wrong base.
+ * Start a timer that is not pending on the base of @cpu, or of any CPU if @cpu
+ * is TWHEEL_NO_CPU. If its callback is running the timer remains on its base,
+ * where waiters for the callback look.
  */
 static noinline int start_slow(struct twheel_base *base,
 			       struct twheel_timer *timer, u64 expires,
@@ -348,7 +351,7 @@ static noinline int start_slow(struct twheel_base *base,
 	if (unlikely(!base->wheel)) {
 		ret = -ENODEV;
 	} else if (start_noted(base, timer)) {
-		/* One that is about to join another base still looks pending. */
+		/* twheel_start_on() keeps link.next, so do not ask twheel_pending(). */
 		restart_locked(base, timer, expires, offset_ns);
 		ret = 1;
 	} else if (timer->fn) {
@@ -364,7 +367,7 @@ static noinline int start_slow(struct twheel_base *base,
 	return ret;
 }
 
-/* The worker under all starts except twheel_start_on()'s. */
+/* Start or restart a timer, for all callers except twheel_start_on(). */
 static __always_inline int start(struct twheel_base *base,
 				 struct twheel_timer *timer, u64 deadline,
 				 unsigned long flags)
@@ -383,7 +386,10 @@ static __always_inline int start(struct twheel_base *base,
 		     sleeps_too_long(base, expires) || is_noted(base, timer)))
 		return start_slow(base, timer, expires, offset_ns,
 				  TWHEEL_NO_CPU, flags);
-	/* As start_noted(): on this CPU the callback does not run meanwhile. */
+	/*
+	 * Like start_noted(). The callback cannot defer a start now: it is this
+	 * code, or interrupted by it on this CPU.
+	 */
 	if (base->running == timer)
 		atomic64_set(&base->again, TWHEEL_AGAIN_CLOSED);
 	insert(base, timer, expires, offset_ns);
@@ -391,7 +397,7 @@ static __always_inline int start(struct twheel_base *base,
 	return 0;
 }
 
-/* For callers that are too rare to have a copy of their own. */
+/* Out of line, for callers too rare to inline start(). */
 static noinline int start_cold(struct twheel_base *base,
 			       struct twheel_timer *timer, u64 deadline,
 			       unsigned long flags)
@@ -403,20 +409,21 @@ static noinline int start_cold(struct twheel_base *base,
 /**
  * twheel_start_at - start or restart a timer at an absolute deadline
  * @timer: the timer
- * @deadline: when it is to expire, on its wheel's clock, ns. One that has passed
- *	expires at the next tick
+ * @deadline: deadline on the wheel's clock, ns. A timer with a deadline in the
+ *	past expires at the next tick
  *
- * A timer that is not pending is started on the base of this CPU or, if that is
- * isolated, of another one. One that is
- * pending stays on its base and gets the new deadline. A later one costs next
- * to nothing: the timer is not moved until the wheel comes to it. Among the
- * timers of its new tick it then has a place as if it had been started at some
- * time between its first start and that move. With an earlier deadline it
- * counts as started now.
+ * A timer that is not pending is started on the base of this CPU or, if this
+ * CPU is isolated, of another one.
+ *
+ * A pending timer remains on its base and gets the new deadline. A later
+ * deadline costs next to nothing: the wheel moves the timer when it reaches the
+ * old tick. Among the timers of its new tick, it expires as if it had been
+ * started at some time between its first start and that move. With an earlier
+ * deadline it counts as started now.
  *
  * Context: Any but NMI.
- * Return: 1 if the timer was pending, 0 if it was not. Errors: -ESHUTDOWN if it
- * has been shut down or was never set up, -ENODEV before there is a default wheel.
+ * Return: 1 if the timer was pending, 0 if it was not. -ESHUTDOWN if it was
+ * shut down or never set up, -ENODEV before there is a default wheel.
  */
 int twheel_start_at(struct twheel_timer *timer, ktime_t deadline)
 {
@@ -427,7 +434,7 @@ int twheel_start_at(struct twheel_timer *timer, ktime_t deadline)
 }
 EXPORT_SYMBOL_GPL(twheel_start_at);
 
-/* The rest of restart_after(): most callers need not save registers for it. */
+/* Slow path of restart_after(): the timer has another tick. */
 static noinline int start_other_tick(struct twheel_timer *timer, u64 deadline,
 				     u64 expires, u32 offset_ns)
 {
@@ -441,7 +448,10 @@ static noinline int start_other_tick(struct twheel_timer *timer, u64 deadline,
 	return 1;
 }
 
-/* As well. Most callers need not convert a time for it either. */
+/*
+ * Slow path of restart_after(): the timer has no base yet, or its wheel is on
+ * CLOCK_BOOTTIME. Out of line so that the fast path does not convert clocks.
+ */
 static noinline int start_converted(struct twheel_timer *timer, u64 deadline)
 {
 	unsigned long flags;
@@ -451,23 +461,23 @@ static noinline int start_converted(struct twheel_timer *timer, u64 deadline)
 }
 
 /*
- * A relative start of a timer that was pending when it was looked at.
+ * Restart a timer that was pending when the caller checked, at a relative time.
  *
- * A timer that is pushed back more often than once a tick mostly has its new
- * tick already. Then only the place of its deadline in the tick changes. It
- * needs no lock, as neither the wheel nor the hrtimer has anything to do.
+ * A timer that is restarted more often than once a tick mostly keeps its tick.
+ * Then only the offset of its deadline within the tick changes, which affects
+ * neither wheel nor hrtimer and needs no lock.
  *
- * This restart counts as made while the timer was pending with that tick.
- * Somebody else may give the timer another tick, or the tick may expire it,
- * before the place is written. A reader may find the deadline off by less than
- * a tick then. When the timer expires is not affected.
+ * Such a restart counts as made while the timer was pending with that tick. If
+ * another caller changes the tick, or the timer expires, before the offset is
+ * written, a reader may find the deadline off by less than a tick. The time of
+ * the expiry is not affected.
  *
- * Not on 32 bits, which read a tick in two halves.
+ * 32-bit kernels read a tick in two halves and always lock.
  */
 static noinline int restart_after(struct twheel_timer *timer, u64 deadline)
 {
 	u64 expires;
-	/* As in twheel_lock_base(). All bases of its wheel have one tick and clock. */
+	/* Like twheel_lock_base(). All bases of a wheel have one tick and clock. */
 	struct twheel_base *base = READ_ONCE(timer->base);
 	u32 offset_ns;
 
@@ -487,20 +497,20 @@ static noinline int restart_after(struct twheel_timer *timer, u64 deadline)
 /**
  * twheel_start - start or restart a timer
  * @timer: the timer
- * @delay_ns: time from now after which it is to expire, ns. More than 2^63 - 1
- *	from boot is the same as that
+ * @delay_ns: delay from now, ns. Deadlines beyond KTIME_MAX are set to
+ *	KTIME_MAX
  *
- * As twheel_start_at() at @delay_ns from now. Many callers push a timer back more
- * often than once a tick. So if the timer is pending and due in the same tick
- * already, on a wheel on CLOCK_MONOTONIC nothing is locked, counted or traced. If
- * others start the timer at the same time, twheel_deadline() may be off by less than
- * a tick.
+ * Like twheel_start_at() at @delay_ns from now, with a fast path for timers
+ * that are restarted more often than once a tick: if the timer is pending with
+ * the same tick, on a wheel on CLOCK_MONOTONIC nothing is locked, counted or
+ * traced. If other callers start the timer concurrently, twheel_deadline() may
+ * be off by less than a tick.
  *
- * For other units there are ms_to_ktime() and ktime_set(), also on 32 bits.
+ * To convert other units use ms_to_ktime() and ktime_set(), also on 32 bits.
  *
  * Context: Any but NMI.
- * Return: 1 if the timer was pending, 0 if it was not. Errors: -ESHUTDOWN if it
- * has been shut down or was never set up, -ENODEV before there is a default wheel.
+ * Return: 1 if the timer was pending, 0 if it was not. -ESHUTDOWN if it was
+ * shut down or never set up, -ENODEV before there is a default wheel.
  */
 int twheel_start(struct twheel_timer *timer, u64 delay_ns)
 {
@@ -509,15 +519,15 @@ int twheel_start(struct twheel_timer *timer, u64 delay_ns)
 	u64 deadline;
 
 	/*
-	 * The clock waits for loads before it, but not for a prefetch: the timer
-	 * comes from memory while the clock is read.
+	 * Reading the clock waits for earlier loads, but not for prefetches:
+	 * fetch the timer from memory in the same time.
 	 */
 	prefetchw(&timer->node);
 	prefetchw(&timer->fn);
 	deadline = deadline_after(delay_ns);
 	/*
-	 * Its tick is read after that, and belongs to the start that is seen
-	 * here. Pairs with twheel_base_start().
+	 * The tick is read after this and belongs to the start seen here. Pairs
+	 * with twheel_base_start().
 	 */
 	if (unlikely(smp_load_acquire(&timer->node.link.next)))
 		return restart_after(timer, deadline);
@@ -527,30 +537,30 @@ int twheel_start(struct twheel_timer *timer, u64 delay_ns)
 EXPORT_SYMBOL_GPL(twheel_start);
 
 /**
- * twheel_again_at - a callback starts its own timer again
- * @timer: the timer whose callback calls this
- * @deadline: as for twheel_start_at()
+ * twheel_again_at - start a timer again from its own callback
+ * @timer: the timer, whose callback calls this
+ * @deadline: deadline on the wheel's clock, ns
  *
- * As twheel_start_at(), at less cost: the deadline is noted, and the tick starts
- * the timer when the callback has returned. It takes its base's lock then anyway.
- * So the timer must not be freed before that.
+ * Like twheel_start_at(), but cheaper: the start is deferred until the callback
+ * returns, when the tick takes the lock of the base anyway. So the timer must
+ * not be freed before that.
  *
- * Until then twheel_pending() says that the timer is not pending. All that starts,
- * restarts or stops the timer takes it as started. The deadline of a later start
- * holds, and a stop returns 1. twheel_stop_sync() waits for the callback and stops
- * what the tick has started.
+ * Until then twheel_pending() returns false. All functions that start, restart
+ * or stop the timer treat it as started: a later start overrides the deadline,
+ * and a stop returns 1. twheel_stop_sync() waits for the callback, then stops
+ * the timer.
  *
  * Context: The timer's callback.
- * Return: 1 if the timer was pending, 0 if it was not, -ESHUTDOWN if it has
- * been shut down, -EINVAL if its callback does not run.
+ * Return: 1 if the timer was pending, 0 if it was not, -ESHUTDOWN if it was
+ * shut down, -EINVAL outside its callback.
  */
 int twheel_again_at(struct twheel_timer *timer, ktime_t deadline)
 {
-	/* Stays on this base while the callback runs: see start_slow(). */
+	/* Stable while the callback runs: see start_slow(). */
 	struct twheel_base *base = READ_ONCE(timer->base);
 	s64 none = 0;
 
-	/* data_race: only while its callback runs here can it be @timer. */
+	/* data_race: equals @timer only while its callback runs here. */
 	if (unlikely(base <= TWHEEL_MOVING || data_race(base->running) != timer))
 		return -EINVAL;
 	if (unlikely(deadline < 0 ||
@@ -564,14 +574,14 @@ EXPORT_SYMBOL_GPL(twheel_again_at);
 /**
  * twheel_restart_at - restart a timer if it is pending
  * @timer: the timer
- * @deadline: when it is to expire, on its wheel's clock, ns
+ * @deadline: deadline on the wheel's clock, ns
  *
- * As mod_timer_pending(): for callers to whom a timer that has just expired is
- * another matter than a timer that they can still push back.
+ * Like mod_timer_pending(): for callers that must not start a timer that just
+ * expired.
  *
  * Context: Any but NMI.
- * Return: 1 if the timer was pending and has the new deadline, 0 if it was not
- * and nothing has changed.
+ * Return: 1 if the timer was pending, and has the new deadline. 0 if it was
+ * not, and nothing changed.
  */
 int twheel_restart_at(struct twheel_timer *timer, ktime_t deadline)
 {
@@ -591,13 +601,13 @@ EXPORT_SYMBOL_GPL(twheel_restart_at);
 /**
  * twheel_reduce_at - start a timer, or bring its deadline forward
  * @timer: the timer
- * @deadline: when it is to expire at the latest, on its wheel's clock, ns
+ * @deadline: latest deadline, on the wheel's clock, ns
  *
- * As timer_reduce(): for a timer that serves several purposes, each with a
- * deadline of its own. A timer that is pending with an earlier deadline keeps that.
+ * Like timer_reduce(): for a timer with several purposes, each with its own
+ * deadline. A pending timer with an earlier deadline keeps it.
  *
  * Context: Any but NMI.
- * Return: as twheel_start_at(). 1 does not say which of the deadlines holds.
+ * Return: as twheel_start_at(). 1 does not say which deadline is in effect.
  */
 int twheel_reduce_at(struct twheel_timer *timer, ktime_t deadline)
 {
@@ -615,17 +625,17 @@ EXPORT_SYMBOL_GPL(twheel_reduce_at);
 /**
  * twheel_start_on - start a timer on a given CPU
  * @timer: the timer
- * @delay_ns: time from now after which it is to expire, ns
- * @cpu: where its callback is to run
+ * @delay_ns: delay from now, ns
+ * @cpu: CPU for its callback
  *
- * If the timer is pending it is taken out first, and counted as restarted. If
- * its callback runs on another CPU the timer is started there. In a lazy wheel,
- * as the default one is, that is not prepared on @cpu the timer goes to a CPU
- * where it is. See twheel_prepare_cpu().
+ * A pending timer is taken out first, and counted as restarted. If its callback
+ * is running on another CPU, the timer is started there. If a lazy wheel, such
+ * as the default wheel, is not prepared on @cpu, the timer uses another CPU.
+ * See twheel_prepare_cpu().
  *
  * Context: Any but NMI.
  * Return: 1 if the timer was pending, 0 if it was not, -ESHUTDOWN and -ENODEV
- * as twheel_start(), -EINVAL if there is no such CPU or it is not online.
+ * as twheel_start(), -EINVAL if @cpu does not exist or is offline.
  */
 int twheel_start_on(struct twheel_timer *timer, u64 delay_ns, int cpu)
 {
@@ -656,19 +666,19 @@ int twheel_start_on(struct twheel_timer *timer, u64 delay_ns, int cpu)
 EXPORT_SYMBOL_GPL(twheel_start_on);
 
 /**
- * twheel_forward - start a periodic timer's next period
+ * twheel_forward - start the next period of a periodic timer
  * @timer: the timer, usually in its own callback
- * @period_ns: the period, ns, not 0. More than 2^63 - 1 is the same as that
+ * @period_ns: period, ns, not 0. Periods beyond KTIME_MAX are set to KTIME_MAX
  *
- * Moves the deadline on by as many periods as it takes to be after now, and
- * starts the timer. Deadlines stay on the grid of the first one, however late
- * a callback is. A timer that was stopped before its deadline stays stopped
- * until that has passed, as hrtimer_forward() leaves it alone.
+ * Moves the deadline by whole periods until it is after now, and starts the
+ * timer. Deadlines remain on the grid of the first one, even if a callback is
+ * late. Like hrtimer_forward(), it leaves a timer alone whose deadline is in
+ * the future: a timer that was stopped early remains stopped until then.
  *
  * Context: Any but NMI.
- * Return: by how many periods the deadline was moved, 1 if none was missed. With 0
- * nothing was done: the timer is pending or shut down, or its deadline is after
- * now.
+ * Return: number of periods that the deadline was moved by, 1 if none was
+ * missed. 0 if nothing was done: the timer is pending or shut down, or its
+ * deadline is after now.
  */
 u64 twheel_forward(struct twheel_timer *timer, u64 period_ns)
 {
@@ -693,12 +703,13 @@ u64 twheel_forward(struct twheel_timer *timer, u64 period_ns)
 EXPORT_SYMBOL_GPL(twheel_forward);
 
 /*
- * A timer that is not pending may be about to be started again by its callback.
- * Without a lock: if the callback has returned by now that start has been made.
+ * Returns whether a timer that is not pending may have a deferred start.
+ * Lockless: if the callback returned in the meantime, that start was carried
+ * out.
  */
 static bool may_be_noted(struct twheel_timer *timer)
 {
-	/* As in twheel_lock_base(). */
+	/* Like twheel_lock_base(). */
 	struct twheel_base *base = READ_ONCE(timer->base);
 
 	if (!base)
@@ -709,7 +720,7 @@ static bool may_be_noted(struct twheel_timer *timer)
 	return true;
 }
 
-/* A stop of a timer that was not pending when it was looked at. */
+/* Stop a timer that was not pending when the caller checked. Rare. */
 static noinline int stop_noted(struct twheel_timer *timer)
 {
 	struct twheel_base *base;
@@ -728,7 +739,7 @@ static noinline int stop_noted(struct twheel_timer *timer)
  * twheel_stop - stop a timer
  * @timer: the timer
  *
- * Does not wait for a callback that has begun.
+ * Does not wait for a running callback.
  *
  * Context: Any but NMI.
  * Return: 1 if the timer was pending: its callback will not be called for this
@@ -741,7 +752,7 @@ int twheel_stop(struct twheel_timer *timer)
 	bool stopped;
 
 	debug_assert_init(timer);
-	/* Nothing ever makes a pending timer look stopped. */
+	/* A pending timer never looks stopped. */
 	if (unlikely(!twheel_pending(timer)))
 		return stop_noted(timer);
 	base = twheel_lock_base(timer, &flags);
@@ -752,11 +763,14 @@ int twheel_stop(struct twheel_timer *timer)
 EXPORT_SYMBOL_GPL(twheel_stop);
 
 /*
- * Many timers at a time: the base's lock is taken once for all that are on one
- * base, and let go after TWHEEL_MOVES_PER_LOCK of them all the same. A
- * request's worker returns the base whose lock is held then: a start may have
- * to go on to another base. *@wakeup is the tick for twheel_base_arm(), so that
- * the hrtimer is programmed once for all that are started.
+ * Starting and stopping many timers
+ *
+ * The lock of a base is taken once for all timers of a run on one base, and
+ * released after TWHEEL_MOVES_PER_LOCK of them at the latest. The functions for
+ * one request return the base whose lock is held afterwards, because a start
+ * may move to another base. *@wakeup is the tick for twheel_base_arm(), so that
+ * one call programs the hrtimer for all of them. They are inlined to be
+ * specialised for each operation.
  */
 
 static __always_inline struct twheel_base *
@@ -776,7 +790,7 @@ start_request(struct twheel_base *base, struct twheel_request *r, u64 *wakeup)
 	} else if (unlikely(!timer->fn)) {
 		r->result = -ESHUTDOWN;
 	} else {
-		/* As in start_slow(). */
+		/* Like start_slow(). */
 		if (unlikely(base->local != cpu && base->running != timer)) {
 			if (!base->wheel) {
 				r->result = -ENODEV;
@@ -785,7 +799,7 @@ start_request(struct twheel_base *base, struct twheel_request *r, u64 *wakeup)
 			cpu = cpu_of_start(base->wheel);
 		}
 		if (unlikely(base->cpu != cpu && base->running != timer)) {
-			/* If nothing was put there, that CPU is left alone. */
+			/* Do not kick the old CPU if it has no new timer. */
 			if (*wakeup != U64_MAX)
 				twheel_base_arm(base, *wakeup);
 			*wakeup = U64_MAX;
@@ -845,10 +859,10 @@ for_many(struct twheel_request *r, unsigned int nr,
 
 /**
  * twheel_start_many - start or restart many timers
- * @requests: the timers and their deadlines. Receive their results
- * @nr: how many
+ * @requests: timers and deadlines. Receives the results
+ * @nr: number of requests
  *
- * As twheel_start_at() for each in turn, at less cost.
+ * Like twheel_start_at() for each request in order, but cheaper.
  *
  * Context: Any but NMI.
  */
@@ -860,10 +874,10 @@ EXPORT_SYMBOL_GPL(twheel_start_many);
 
 /**
  * twheel_restart_many - restart the pending ones of many timers
- * @requests: the timers and their deadlines. Receive their results
- * @nr: how many
+ * @requests: timers and deadlines. Receives the results
+ * @nr: number of requests
  *
- * As twheel_restart_at() for each in turn, at less cost.
+ * Like twheel_restart_at() for each request in order, but cheaper.
  *
  * Context: Any but NMI.
  */
@@ -875,10 +889,10 @@ EXPORT_SYMBOL_GPL(twheel_restart_many);
 
 /**
  * twheel_stop_many - stop many timers
- * @requests: the timers. Receive their results
- * @nr: how many
+ * @requests: timers. Receives the results
+ * @nr: number of requests
  *
- * As twheel_stop() for each in turn, at less cost.
+ * Like twheel_stop() for each request in order, but cheaper.
  *
  * Context: Any but NMI.
  */
@@ -889,11 +903,11 @@ void twheel_stop_many(struct twheel_request *requests, unsigned int nr)
 EXPORT_SYMBOL_GPL(twheel_stop_many);
 
 /*
- * Stops the timer. Sets *@stopped if it was pending. Returns whether its
- * callback runs. Then the caller is announced at *@turn and has to wait there.
- * While its callback runs a pending timer is left alone. The callback could
- * start it once more after that, and there would be two stops to report. After
- * a shutdown nothing can start it. A caller who cannot wait stops it at once.
+ * Stop a timer, and set *@stopped if it was pending. If its callback is
+ * running, announce the caller at *@turn and return true: the caller must wait
+ * there. A pending timer is left alone while its callback runs, because the
+ * callback could start it once more, and two stops could not be reported. A
+ * shutdown prevents that, and a caller that cannot wait stops it at once.
  */
 static bool try_to_stop(struct twheel_timer *timer, bool shutdown, bool may_wait,
 			bool *stopped, struct twheel_expiry_turn **turn)
@@ -914,16 +928,16 @@ static bool try_to_stop(struct twheel_timer *timer, bool shutdown, bool may_wait
 	return running && may_wait;
 }
 
-/* A function of its own, for a test to delay its caller before it waits. */
+/* noinline: a test delays callers here. */
 static noinline void wait_for_callback(struct twheel_expiry_turn *turn)
 {
 	twheel_expiry_wait(turn);
 }
 
 /*
- * To lockdep a callback holds a lock of the timer's, see call_timer(). A waiter
- * takes that lock. If there is a report here the waiter holds a lock
- * that the callback takes, or is the callback.
+ * Tell lockdep that the caller waits for the callback, which holds a lock of
+ * the timer, see call_timer(). Reported if the caller holds a lock that the
+ * callback takes, or is the callback.
  */
 static void look_for_deadlock(struct twheel_timer *timer)
 {
@@ -940,17 +954,17 @@ static void look_for_deadlock(struct twheel_timer *timer)
 
 static int stop_sync(struct twheel_timer *timer, bool shutdown)
 {
-	/* The interrupt may have interrupted the callback, and would wait for ever. */
+	/* A hard interrupt would spin for ever if it interrupted the callback. */
 	bool may_wait = !WARN_ON_ONCE(in_hardirq());
 	struct twheel_expiry_turn *turn;
 	bool stopped = false;
 
-	/* On PREEMPT_RT twheel_expiry_wait() sleeps if the callback runs. */
+	/* On PREEMPT_RT twheel_expiry_wait() sleeps. */
 	if (IS_ENABLED(CONFIG_PREEMPT_RT))
 		lockdep_assert_preemption_enabled();
 	if (may_wait)
 		look_for_deadlock(timer);
-	/* By now the timer may be on another base: ours, even. */
+	/* The timer may change its base each time, even to this CPU's. */
 	while (try_to_stop(timer, shutdown, may_wait, &stopped, &turn))
 		wait_for_callback(turn);
 	return stopped;
@@ -960,8 +974,8 @@ static int stop_sync(struct twheel_timer *timer, bool shutdown)
  * twheel_stop_sync - stop a timer and wait for its callback
  * @timer: the timer
  *
- * When it returns the timer is not pending and its callback does not run,
- * provided that nobody else starts the timer meanwhile.
+ * When this returns, the timer is not pending and its callback is not running,
+ * provided that no other caller starts the timer concurrently.
  *
  * Context: Process or softirq, not the timer's own callback, nor with a lock
  * held or interrupt disabled that the callback needs.
@@ -977,9 +991,8 @@ EXPORT_SYMBOL_GPL(twheel_stop_sync);
  * twheel_shutdown_sync - stop a timer for good
  * @timer: the timer
  *
- * As twheel_stop_sync(), and from then on the timer cannot be started: for
- * tearing down what may start the timer from its callback or elsewhere. A new
- * twheel_timer_setup() makes it usable again.
+ * Like twheel_stop_sync(), but afterwards every start fails, in its callback or
+ * elsewhere, until twheel_timer_setup() sets the timer up again. For teardown.
  *
  * Context: As twheel_stop_sync().
  * Return: 1 if the timer was pending, 0 if it was not.
@@ -991,15 +1004,15 @@ int twheel_shutdown_sync(struct twheel_timer *timer)
 EXPORT_SYMBOL_GPL(twheel_shutdown_sync);
 
 /**
- * twheel_timer_setup_key - the function behind twheel_timer_setup()
- * @timer: as there
- * @wheel: as there
- * @fn: as there
- * @flags: as there
- * @name: lockdep's name of the timer, where configured
- * @key: lockdep's class of it
+ * twheel_timer_setup_key - set up a timer with a lockdep class
+ * @timer: see twheel_timer_setup()
+ * @wheel: see there
+ * @fn: see there
+ * @flags: see there
+ * @name: name of the timer for lockdep, where configured
+ * @key: class of the timer for lockdep
  *
- * For callers that set up timers for others, and pass their class.
+ * For callers that set up timers on behalf of others, and pass their class.
  *
  * Context: Any.
  */
@@ -1020,7 +1033,7 @@ void twheel_timer_setup_key(struct twheel_timer *timer, struct twheel *wheel,
 EXPORT_SYMBOL_GPL(twheel_timer_setup_key);
 
 /**
- * twheel_timer_destroy - done with a timer on the stack
+ * twheel_timer_destroy - finish the use of a timer on the stack
  * @timer: a timer set up with %TWHEEL_TIMER_ON_STACK, not pending
  *
  * Context: Any.
@@ -1032,7 +1045,7 @@ void twheel_timer_destroy(struct twheel_timer *timer)
 EXPORT_SYMBOL_GPL(twheel_timer_destroy);
 
 /**
- * twheel_deadline - when a timer is due
+ * twheel_deadline - return the deadline of a timer
  * @timer: the timer
  *
  * Context: Any but NMI.
@@ -1041,7 +1054,7 @@ EXPORT_SYMBOL_GPL(twheel_timer_destroy);
 ktime_t twheel_deadline(const struct twheel_timer *timer)
 {
 	unsigned long flags;
-	/* The first look at a static timer gives it a base, and changes nothing else. */
+	/* May only give a static timer its first base: @timer is const otherwise. */
 	struct twheel_base *base = twheel_lock_base((struct twheel_timer *)timer,
 						    &flags);
 	ktime_t deadline;
@@ -1055,17 +1068,17 @@ ktime_t twheel_deadline(const struct twheel_timer *timer)
 EXPORT_SYMBOL_GPL(twheel_deadline);
 
 /**
- * twheel_remaining - how long until a timer is due
+ * twheel_remaining - return the time until a timer is due
  * @timer: the timer
  *
  * Context: Any but NMI.
- * Return: time until its deadline, ns. 0 if that has passed or the timer is
+ * Return: time until its deadline, ns. 0 if the deadline passed or the timer is
  * not pending.
  */
 u64 twheel_remaining(const struct twheel_timer *timer)
 {
 	unsigned long flags;
-	/* As in twheel_deadline(). */
+	/* See twheel_deadline(). */
 	struct twheel_base *base = twheel_lock_base((struct twheel_timer *)timer,
 						    &flags);
 	ktime_t deadline = twheel_pending(timer) ? deadline_of(base, timer) : 0;

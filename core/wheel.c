@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Wheels: making, draining, destroying
+ * Wheels: creating, draining, destroying
  *
- * A wheel has one base (base.c) for each possible CPU, and is an
- * instance of one CPU hotplug state, which switches its bases on and off.
+ * A wheel has one base (base.c) for each possible CPU. It is an instance of a
+ * CPU hotplug state that switches its bases on and off.
  */
 #include <linux/atomic.h>
 #include <linux/cpu.h>
@@ -29,8 +29,8 @@ static const char * const mode_names[TWHEEL_NR_MODES] = {
 };
 
 /*
- * By number. Readers are in an RCU read-side critical section, and a wheel is
- * freed a grace period after it is erased.
+ * All wheels by number. Readers use RCU, and a wheel is freed a grace period
+ * after it was erased.
  */
 static DEFINE_XARRAY_FLAGS(wheels, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
 static u32 next_number;			/* guarded by the lock of wheels */
@@ -40,10 +40,11 @@ static struct twheel *default_wheel;	/* constant after init */
 static u64 default_tick_ns;		/* constant after init */
 
 /*
- * Where timers are that have no base yet: those with a static initialiser, set up
- * before there was a default wheel, or never set up. None of them is pending. It
- * has no CPU, so that a start moves its timer to a base of the default wheel.
- * @wheel, @tick_ns and @clock are that one's, once it is there.
+ * Base of timers that have none yet: timers with a static initialiser, set up
+ * before there was a default wheel, or never set up. None of them is pending.
+ * It has no CPU, so a start moves its timer to a base of the default wheel.
+ * @wheel, @tick_ns and @clock are copied from the default wheel when it is
+ * created.
  */
 struct twheel_base twheel_wheel_unbound = {
 	.lock = __RAW_SPIN_LOCK_UNLOCKED(twheel_wheel_unbound.lock),
@@ -52,7 +53,7 @@ struct twheel_base twheel_wheel_unbound = {
 	.tick_ns = NSEC_PER_MSEC,
 };
 
-/* Names that /proc shows and parameters take. */
+/* Names in /proc and in module parameters */
 
 const char *twheel_wheel_scheme_name(enum twheel_scheme_type type)
 {
@@ -79,7 +80,7 @@ int twheel_wheel_mode_by_name(const char *name)
 	return match_string(mode_names, TWHEEL_NR_MODES, name);
 }
 
-/* CPU hotplug. */
+/* CPU hotplug */
 
 static int base_online(unsigned int cpu, struct hlist_node *node)
 {
@@ -89,17 +90,20 @@ static int base_online(unsigned int cpu, struct hlist_node *node)
 	return 0;
 }
 
-/* Somewhere the timers of @cpu have to go: to no isolated CPU, if there is another. */
+/*
+ * Make sure that another base can take over the timers of @cpu, preferably one
+ * whose CPU is not isolated.
+ */
 static int prepare_other_base(struct twheel *wheel, unsigned int cpu)
 {
 	unsigned int other;
 
-	/* No other CPU goes meanwhile, and one that is given slots will do. */
+	/* Hotplug is serialised. A base prepared concurrently is just as good. */
 	if (twheel_base_other_cpu(wheel->usable, cpu) < nr_cpu_ids)
 		return 0;
 	other = twheel_base_other_cpu(cpu_online_mask, cpu);
 	if (other >= nr_cpu_ids)
-		/* As said above. */
+		/* See above. */
 		other = data_race(cpumask_any_but(wheel->usable, cpu));
 	if (other >= nr_cpu_ids)
 		other = cpumask_any_but(cpu_online_mask, cpu);
@@ -120,10 +124,9 @@ static int base_offline(unsigned int cpu, struct hlist_node *node)
 }
 
 /*
- * Become an instance. The CPU hotplug core calls back on each CPU, one after
- * the other, in threads that may have to wait for it. The first wheel goes
- * through that. All others do without: a CPU that is online for the first wheel
- * is online for them.
+ * Become an instance of the hotplug state. Callbacks run on each CPU in turn,
+ * in threads that may have to wait for the CPU. Only the first wheel pays for
+ * that: for later ones it says which CPUs are online.
  */
 static int follow_hotplug(struct twheel *wheel)
 {
@@ -135,7 +138,7 @@ static int follow_hotplug(struct twheel *wheel)
 	ret = cpuhp_state_add_instance_nocalls(hotplug_state, &wheel->cpuhp);
 	if (ret)
 		return ret;
-	/* No CPU comes or goes, so nobody writes @online. */
+	/* Keep CPUs, and so @online, from changing. */
 	cpus_read_lock();
 	for_each_possible_cpu(cpu)
 		if (default_wheel->bases[cpu]->online)
@@ -144,14 +147,14 @@ static int follow_hotplug(struct twheel *wheel)
 	return 0;
 }
 
-/* Payers. */
+/* Payers */
 
 /**
- * twheel_payer_create - make somebody who pays for the time of wheels
+ * twheel_payer_create - create an account for the time of wheels
  *
- * For wheels with the timers of strangers, one payer for each of these. However
- * many payers and wheels there are, ticks of wheels that have a payer take at most
- * half of each CPU, and make no wheel late that has none.
+ * For wheels with timers of untrusted users, one payer for each user. However
+ * many payers and wheels there are, the ticks of wheels with a payer take at
+ * most half of each CPU, and delay no wheel without a payer.
  *
  * Context: Process, may sleep.
  * Return: the payer, or NULL if there is no memory.
@@ -175,13 +178,13 @@ void twheel_payer_destroy(struct twheel_payer *payer)
 }
 EXPORT_SYMBOL_GPL(twheel_payer_destroy);
 
-/* Making and destroying wheels. */
+/* Creating and destroying wheels */
 
 /**
- * twheel_check_config - what twheel_create() makes of a configuration
- * @config: a configuration. What it leaves to twheel_create() is filled in
+ * twheel_check_config - check a configuration, and fill in the defaults
+ * @config: a configuration as for twheel_create()
  *
- * Two configurations make equal wheels if they are equal after that.
+ * Two configurations make equal wheels if they are equal afterwards.
  *
  * Context: Any.
  * Return: 0, or -EINVAL for a parameter out of range.
@@ -209,12 +212,12 @@ int twheel_check_config(struct twheel_config *config)
 EXPORT_SYMBOL_GPL(twheel_check_config);
 
 /**
- * twheel_scheme_bounded - whether anybody may start timers on a wheel of a scheme
+ * twheel_scheme_bounded - return whether untrusted users may use a scheme
  * @scheme: a scheme
  *
  * Context: Any.
- * Return: true if a tick looks at a bounded number of timers beside those that are
- * due, whatever the timers are. If not, their owner decides how long a tick takes.
+ * Return: true if a tick visits a bounded number of timers that are not due.
+ * Otherwise the owners of the timers decide how long a tick takes.
  */
 bool twheel_scheme_bounded(enum twheel_scheme_type scheme)
 {
@@ -265,13 +268,15 @@ static struct twheel *alloc_wheel(const struct twheel_config *config)
  * @wheel: a wheel
  * @cpu: a possible CPU
  *
- * Without it they are started on another CPU. The default wheel is prepared by
- * itself, soon after the first start on a CPU. The caller may be on any CPU, and
- * must not be kept there by migrate_disable(): it may sleep for minutes in a memory
- * cgroup at its limit, and the CPU could not go offline before that ends.
+ * Timers of a CPU that is not prepared use another one. The default wheel
+ * prepares a CPU by itself, soon after the first start there.
+ *
+ * May be called from any CPU. Do not call it under migrate_disable(): it may
+ * sleep for minutes in a memory cgroup at its limit, and the caller's CPU could
+ * not go offline until then.
  *
  * Context: Process, may sleep.
- * Return: 0, or -ENOMEM and nothing has changed.
+ * Return: 0, or -ENOMEM and nothing changed.
  */
 int twheel_prepare_cpu(struct twheel *wheel, unsigned int cpu)
 {
@@ -286,11 +291,11 @@ EXPORT_SYMBOL_GPL(twheel_prepare_cpu);
  * twheel_prepare - let timers of a lazy wheel be started on this CPU
  * @wheel: a wheel
  *
- * As twheel_prepare_cpu(). The caller may be moved to another CPU meanwhile: then
- * nothing is wrong but that.
+ * Like twheel_prepare_cpu(). If the caller migrates, the former CPU may be
+ * prepared.
  *
  * Context: Process, may sleep.
- * Return: 0, or -ENOMEM and nothing has changed.
+ * Return: 0, or -ENOMEM and nothing changed.
  */
 int twheel_prepare(struct twheel *wheel)
 {
@@ -299,15 +304,16 @@ int twheel_prepare(struct twheel *wheel)
 EXPORT_SYMBOL_GPL(twheel_prepare);
 
 /*
- * Slots of the default wheel, whose users do not call twheel_prepare(). A start
- * that finds none on its CPU goes to another base and asks for them here. It may
- * hold any lock and cannot wait. So an interrupt of its own queues the work that
- * makes them.
+ * Slots of the default wheel, whose users do not call twheel_prepare()
+ *
+ * A start without slots on its CPU uses another base and requests slots here.
+ * It may hold any lock and cannot sleep, so an irq_work queues the work that
+ * allocates them.
  */
 
 /*
- * CPUs that have been asked for, each once. A bit is set without a lock and never
- * cleared, so that the work can be repeated until there is memory.
+ * CPUs requested, each once. Bits are set without a lock and never cleared, so
+ * that the work can be repeated until there is memory.
  */
 static struct cpumask wanted;
 
@@ -334,9 +340,9 @@ static void queue_wanted_work(struct irq_work *irq_work)
 static struct irq_work wanted_irq = IRQ_WORK_INIT(queue_wanted_work);
 
 /**
- * twheel_wheel_want - a start has found no slots on a CPU
+ * twheel_wheel_want - request slots for a CPU
  * @wheel: the wheel
- * @cpu: the CPU
+ * @cpu: CPU of a start that found none
  *
  * Context: Any but NMI.
  */
@@ -347,15 +353,15 @@ void twheel_wheel_want(struct twheel *wheel, unsigned int cpu)
 }
 
 /*
- * If this CPU is going away, base_offline() has prepared another one. If it is
- * isolated, another one has to take the timers that are started here.
+ * Prepare this CPU and, if it is isolated, another one for the timers started
+ * here. If this CPU is going offline, base_offline() prepared another one.
  */
 static int prepare_first(struct twheel *wheel)
 {
 	unsigned int cpu = raw_smp_processor_id(), other = nr_cpu_ids;
 	int ret = twheel_prepare_cpu(wheel, cpu);
 
-	/* The newest kernels free the mask of isolated CPUs a grace period after a change. */
+	/* Newer kernels free the mask of isolated CPUs a grace period after changes. */
 	rcu_read_lock();
 	if (twheel_base_is_spared(cpu))
 		other = twheel_base_other_cpu(cpu_online_mask, cpu);
@@ -366,7 +372,7 @@ static int prepare_first(struct twheel *wheel)
 }
 
 /**
- * twheel_create - make a wheel
+ * twheel_create - create a wheel
  * @config: its parameters
  *
  * Context: Process, may sleep.
@@ -425,23 +431,24 @@ static unsigned long drain_base(struct twheel_base *base,
 
 /**
  * twheel_drain - stop all pending timers of a wheel
- * @wheel: a wheel of the caller's own. Not the default one: that has the timers
- *	of others, who would wait for them in vain
- * @fn: called with each timer that was stopped and had not expired, in no
- *	promised order, except among one tick's timers of one base, or NULL
- * @arg: passed to @fn
+ * @wheel: a wheel of the caller. Not the default wheel, whose timers belong to
+ *	others
+ * @fn: function to call with each timer that was stopped before it expired, or
+ *	NULL. The order is unspecified, except among the timers of one tick and
+ *	base
+ * @arg: argument of @fn
  *
- * The caller sees to it that nothing starts timers meanwhile: those may or
- * may not be found. Callbacks that run are not waited for. A wheel to be
- * drained must not be used by a struct twheel_work: its timer would be stopped
- * behind its back.
+ * The caller must keep others from starting timers: they may or may not be
+ * found. Does not wait for running callbacks. Do not drain a wheel that a
+ * struct twheel_work uses: the work would not notice that its timer was
+ * stopped.
  *
- * No CPU goes offline meanwhile, or its timers might go to a base that has been
- * drained. So @fn must not wait for CPU hotplug, nor take a lock that is held by
- * somebody who does.
+ * No CPU goes offline during this call, or its timers might move to a base that
+ * is already drained. So @fn must not wait for CPU hotplug, nor take a lock
+ * whose holder may.
  *
  * Context: Process, may sleep, and so may @fn, not from CPU hotplug callbacks.
- * Return: how many timers were stopped.
+ * Return: number of timers stopped.
  */
 unsigned long twheel_drain(struct twheel *wheel,
 			   void (*fn)(struct twheel_timer *timer, void *arg),
@@ -451,7 +458,7 @@ unsigned long twheel_drain(struct twheel *wheel,
 	unsigned int cpu;
 
 	might_sleep();
-	/* No CPU may hand its timers to one that has been drained. */
+	/* Keep CPUs from handing timers to a base that is already drained. */
 	cpus_read_lock();
 	for_each_possible_cpu(cpu)
 		drained += drain_base(wheel->bases[cpu], fn, arg);
@@ -470,8 +477,8 @@ static void free_wheel_rcu(struct rcu_head *rcu)
  * @wheel: a wheel from twheel_create(), or NULL. None of its timers may be
  *	pending, nor be used afterwards
  *
- * Waits for callbacks that run, and for nothing else. If timers are pending all
- * the same, that is the caller's error: they are stopped, with a warning.
+ * Waits only for running callbacks. It is an error of the caller if timers are
+ * pending: they are stopped, with a warning.
  *
  * Context: Process, may sleep, not a callback.
  */
@@ -481,7 +488,7 @@ void twheel_destroy(struct twheel *wheel)
 
 	if (!wheel)
 		return;
-	/* A callback would wait for itself. The default wheel is not the caller's. */
+	/* A callback would wait for itself. twheel owns the default wheel. */
 	if (WARN_ON_ONCE(in_interrupt() || wheel == default_wheel))
 		return;
 	xa_erase(&wheels, wheel->number);
@@ -492,22 +499,22 @@ void twheel_destroy(struct twheel *wheel)
 	WARN_ON_ONCE(twheel_drain(wheel, NULL, NULL));
 	for_each_possible_cpu(cpu)
 		twheel_base_wait_for_kick(wheel->bases[cpu]);
-	/* A kick may have programmed it. */
+	/* A kick may have started it again. */
 	for_each_possible_cpu(cpu)
 		hrtimer_cancel(&wheel->bases[cpu]->hrtimer);
 	/*
-	 * The last kick may not have returned yet, and /proc/twheel may have
-	 * found the wheel before it was erased.
+	 * The last kick may still be running, and /proc/twheel may have found
+	 * the wheel before it was erased.
 	 */
 	call_rcu(&wheel->rcu, free_wheel_rcu);
 }
 EXPORT_SYMBOL_GPL(twheel_destroy);
 
 /**
- * twheel_default - the wheel that the module made from its parameters
+ * twheel_default - return the wheel made from the module's parameters
  *
  * Context: Any.
- * Return: the wheel. It lives as long as the module. NULL before twheel is
+ * Return: the wheel, which lives as long as the module. NULL before twheel is
  * initialised, which only code that is built into the kernel can see.
  */
 struct twheel *twheel_default(void)
@@ -518,11 +525,11 @@ struct twheel *twheel_default(void)
 EXPORT_SYMBOL_GPL(twheel_default);
 
 /**
- * twheel_number - the number by which /proc/twheel names a wheel
+ * twheel_number - return the number of a wheel in /proc/twheel
  * @wheel: the wheel
  *
  * Context: Any.
- * Return: the number. The default wheel's is 1.
+ * Return: the number, 1 for the default wheel.
  */
 unsigned int twheel_number(const struct twheel *wheel)
 {
@@ -531,10 +538,10 @@ unsigned int twheel_number(const struct twheel *wheel)
 EXPORT_SYMBOL_GPL(twheel_number);
 
 /**
- * twheel_get_config - the parameters of a wheel
+ * twheel_get_config - return the parameters of a wheel
  * @wheel: the wheel
- * @config: receives them, with nothing left at a default. The name is valid
- *	as long as the wheel
+ * @config: result, with all defaults filled in. The name is valid as long as
+ *	the wheel
  *
  * Context: Any.
  */
@@ -544,9 +551,9 @@ void twheel_get_config(const struct twheel *wheel, struct twheel_config *config)
 }
 EXPORT_SYMBOL_GPL(twheel_get_config);
 
-/* For /proc/twheel. */
+/* For /proc/twheel */
 
-/* The wheel of @number or, as @number then says, the next one, under RCU. */
+/* Returns the wheel of @number or the next one, and sets @number, under RCU. */
 struct twheel *twheel_wheel_find(unsigned long *number)
 {
 	return xa_find(&wheels, number, ULONG_MAX, XA_PRESENT);
@@ -557,7 +564,7 @@ unsigned int twheel_wheel_count(void)
 	return atomic_read(&nr_wheels);
 }
 
-/* For the module. */
+/* For the module */
 
 int twheel_wheel_create_default(const struct twheel_config *config)
 {
@@ -591,7 +598,7 @@ void twheel_wheel_exit(void)
 {
 	struct twheel *wheel = default_wheel;
 
-	/* Nobody starts timers any more. */
+	/* No timers are started any more. */
 	irq_work_sync(&wanted_irq);
 	cancel_delayed_work_sync(&wanted_work);
 	default_wheel = NULL;

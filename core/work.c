@@ -3,15 +3,15 @@
  * Expiry on a workqueue
  *
  * A twheel_work is to a twheel_timer what a delayed_work is to a timer_list:
- * the timer's callback queues a work item, which may sleep. Everything here
- * goes through the headers in include/linux and the workqueue's own interface.
+ * the timer's callback queues a work item, which may sleep. Built on the
+ * exported functions of twheel and of workqueues only.
  *
- * A delayed_work is one word, its PENDING bit, and so one thing to every
- * caller. Here there are two, timer and work item, and a lock makes one of
- * them: the work is pending while @delayed is set or the item is queued. A
- * callback that is late for the lock finds @delayed clear, or the timer pending
- * again: its start has been cancelled or put off. The lock is not in the work,
- * which may free itself as soon as it is queued.
+ * The PENDING bit alone makes a delayed_work one object. Here timer and work
+ * item are two, and a lock joins them: the work is pending while @delayed is
+ * set or the item is queued. A callback that takes the lock late finds @delayed
+ * clear, or the timer pending again, because its start was cancelled or
+ * postponed. The lock is not in the work, which may free itself as soon as it
+ * is queued.
  */
 #include <linux/export.h>
 #include <linux/hash.h>
@@ -21,7 +21,7 @@
 
 #define LOCK_BITS	6
 
-/* One cache line each: CPUs that queue different works do not share any. */
+/* One cache line each, so that CPUs with different works do not share lines. */
 static struct {
 	raw_spinlock_t lock;
 } ____cacheline_aligned_in_smp locks[1 << LOCK_BITS] = {
@@ -34,7 +34,7 @@ static raw_spinlock_t *lock_of(const struct twheel_work *work)
 }
 
 /**
- * twheel_work_expired - the callback of a work's timer
+ * twheel_work_expired - queue a work when its timer expires
  * @timer: the timer
  *
  * For TWHEEL_WORK_INITIALIZER() and twheel_init_work() only.
@@ -58,7 +58,7 @@ void twheel_work_expired(struct twheel_timer *timer)
 EXPORT_SYMBOL_GPL(twheel_work_expired);
 
 /**
- * twheel_destroy_work_on_stack - done with a work on the stack
+ * twheel_destroy_work_on_stack - finish the use of a work on the stack
  * @work: a work from twheel_init_work_on_stack(), not pending and not running
  *
  * Context: Process.
@@ -70,7 +70,7 @@ void twheel_destroy_work_on_stack(struct twheel_work *work)
 }
 EXPORT_SYMBOL_GPL(twheel_destroy_work_on_stack);
 
-/* The work's lock is held. Returns false, with nothing changed, if that fails. */
+/* Returns false, with nothing changed, on failure. The work's lock is held. */
 static bool start_delay(int cpu, struct workqueue_struct *wq,
 			struct twheel_work *work, u64 delay_ns)
 {
@@ -82,7 +82,7 @@ static bool start_delay(int cpu, struct workqueue_struct *wq,
 	return true;
 }
 
-/* The work's lock is held. */
+/* Context: The work's lock is held. */
 static bool is_pending(struct twheel_work *work)
 {
 	return work->delayed || work_pending(&work->work);
@@ -90,12 +90,12 @@ static bool is_pending(struct twheel_work *work)
 
 /**
  * twheel_queue_work_on - queue a work after a delay, to run on a given CPU
- * @cpu: the CPU, which the caller keeps online, or %WORK_CPU_UNBOUND
- * @wq: where to queue it
+ * @cpu: CPU that the caller keeps online, or %WORK_CPU_UNBOUND
+ * @wq: workqueue to use
  * @work: the work
- * @delay_ns: the delay, ns
+ * @delay_ns: delay, ns
  *
- * As queue_delayed_work_on(). The delay is waited for on this CPU.
+ * Like queue_delayed_work_on(). The timer runs on this CPU.
  *
  * Context: Any but NMI.
  * Return: as twheel_queue_work().
@@ -116,12 +116,12 @@ EXPORT_SYMBOL_GPL(twheel_queue_work_on);
 
 /**
  * twheel_mod_work_on - queue a work after a delay, or change delay and CPU
- * @cpu: the CPU, which the caller keeps online, or %WORK_CPU_UNBOUND
- * @wq: where to queue it
+ * @cpu: CPU that the caller keeps online, or %WORK_CPU_UNBOUND
+ * @wq: workqueue to use
  * @work: the work
- * @delay_ns: the delay from now, ns
+ * @delay_ns: delay from now, ns
  *
- * As mod_delayed_work_on().
+ * Like mod_delayed_work_on().
  *
  * Context: Any but NMI.
  * Return: as twheel_mod_work().
@@ -144,10 +144,10 @@ bool twheel_mod_work_on(int cpu, struct workqueue_struct *wq,
 EXPORT_SYMBOL_GPL(twheel_mod_work_on);
 
 /**
- * twheel_work_pending - whether a work is pending
+ * twheel_work_pending - return whether a work is pending
  * @work: the work
  *
- * As delayed_work_pending().
+ * Like delayed_work_pending().
  *
  * Context: Any but NMI.
  * Return: true from when it is queued until it begins to run or is cancelled.
@@ -168,7 +168,7 @@ EXPORT_SYMBOL_GPL(twheel_work_pending);
  * twheel_cancel_work - cancel a pending work
  * @work: the work
  *
- * Does not wait for a work that runs.
+ * Does not wait for a running work.
  *
  * Context: Any but NMI.
  * Return: whether the work was pending.
@@ -190,7 +190,7 @@ bool twheel_cancel_work(struct twheel_work *work)
 }
 EXPORT_SYMBOL_GPL(twheel_cancel_work);
 
-/* Returns whether it is 0 now. */
+/* Returns whether the count is 0 afterwards. */
 static bool count_disabled(struct twheel_work *work, int change)
 {
 	unsigned long flags;
@@ -205,10 +205,10 @@ static bool count_disabled(struct twheel_work *work, int change)
 }
 
 /**
- * twheel_disable_work - cancel a work, and let nobody queue it
+ * twheel_disable_work - cancel a work, and keep it from being queued
  * @work: the work
  *
- * As disable_delayed_work(). Does not wait for a work that runs.
+ * Like disable_delayed_work(). Does not wait for a running work.
  *
  * Context: Any but NMI.
  * Return: whether the work was pending.
@@ -221,7 +221,7 @@ bool twheel_disable_work(struct twheel_work *work)
 EXPORT_SYMBOL_GPL(twheel_disable_work);
 
 /**
- * twheel_disable_work_sync - the same, and wait until the work does not run
+ * twheel_disable_work_sync - disable a work and wait until it is not running
  * @work: the work
  *
  * Context: Process, may sleep, not the work itself.
@@ -231,7 +231,7 @@ bool twheel_disable_work_sync(struct twheel_work *work)
 {
 	bool pending = twheel_disable_work(work);
 
-	/* A callback that came too late for the lock may still run. */
+	/* A callback that took the lock late may still run. */
 	twheel_stop_sync(&work->timer);
 	if (cancel_work_sync(&work->work))
 		pending = true;
@@ -240,13 +240,14 @@ bool twheel_disable_work_sync(struct twheel_work *work)
 EXPORT_SYMBOL_GPL(twheel_disable_work_sync);
 
 /**
- * twheel_enable_work - undo a twheel_disable_work() or twheel_disable_work_sync()
+ * twheel_enable_work - undo a twheel_disable_work() or
+ * twheel_disable_work_sync()
  * @work: the work
  *
- * Attempts of others to queue it meanwhile are not made up for.
+ * Attempts to queue the work while it was disabled are not made up for.
  *
  * Context: Any but NMI.
- * Return: whether the work can be queued now, as each of those was undone.
+ * Return: whether all calls are undone, so that the work can be queued.
  */
 bool twheel_enable_work(struct twheel_work *work)
 {
@@ -255,12 +256,12 @@ bool twheel_enable_work(struct twheel_work *work)
 EXPORT_SYMBOL_GPL(twheel_enable_work);
 
 /**
- * twheel_cancel_work_sync - cancel a work and wait until it does not run
+ * twheel_cancel_work_sync - cancel a work and wait until it is not running
  * @work: the work
  *
- * As cancel_delayed_work_sync(): a work that queues itself does so in vain
- * while it is waited for. When this returns the work neither runs nor is
- * pending, provided that nobody queues it after that.
+ * Like cancel_delayed_work_sync(): a work that queues itself fails to do so
+ * during this call. Afterwards the work is neither running nor pending,
+ * provided that no other caller queues it.
  *
  * Context: Process, may sleep, not the work itself.
  * Return: whether the work was pending.
@@ -276,9 +277,9 @@ EXPORT_SYMBOL_GPL(twheel_cancel_work_sync);
 
 /**
  * twheel_flush_work - run a pending work now and wait for it
- * @work: the work, which must not free itself: it is waited for
+ * @work: the work, which must not free itself
  *
- * As flush_delayed_work().
+ * Like flush_delayed_work().
  *
  * Context: Process, may sleep, not the work itself.
  * Return: false if the work was idle.
@@ -296,7 +297,7 @@ bool twheel_flush_work(struct twheel_work *work)
 		queue_work_on(work->cpu, work->wq, &work->work);
 	}
 	raw_spin_unlock_irqrestore(lock_of(work), flags);
-	/* It may be done before it can be waited for. */
+	/* The work may finish before flush_work() sees it. */
 	return flush_work(&work->work) || pending;
 }
 EXPORT_SYMBOL_GPL(twheel_flush_work);
