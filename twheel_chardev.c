@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * /dev/twheel: the user API, include/uapi/linux/twheel.h
+ * /dev/twheel: the user API of include/uapi/linux/twheel.h
  *
- * Each open file is a session (session/). This file lies between it and user
- * space: it copies structures of any size in and out, checks flags and padding,
- * and lets readers wait.
+ * Each open file is a session (session/). This file copies structures of any
+ * size in and out, checks flags and padding, and lets readers wait.
  *
- * A command is known by its number. It carries the size of the caller's
- * structure, which may be older or newer than ours.
+ * Commands are identified by number. They carry the size of the caller's
+ * structure, which may be older or newer than this one.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -24,7 +23,7 @@
 #include "session/session.h"
 #include "twheel_chardev.h"
 
-/* Maximum of operations in one submit. */
+/* Limit of operations in one submit. */
 #define MAX_BATCH	65536
 
 #define FEATURES	(TWHEEL_FEATURE_SETUP | TWHEEL_FEATURE_SUBMIT |	\
@@ -34,7 +33,7 @@
 			 TWHEEL_FEATURE_LATENESS | TWHEEL_FEATURE_CLOCK | \
 			 TWHEEL_FEATURE_WAKE | TWHEEL_FEATURE_IDLE)
 
-/* Structures in and out. */
+/* Copying structures */
 
 static int copy_in(void *to, size_t size, unsigned long arg, size_t usize)
 {
@@ -43,7 +42,7 @@ static int copy_in(void *to, size_t size, unsigned long arg, size_t usize)
 	return copy_struct_from_user(to, size, (void __user *)arg, usize);
 }
 
-/* A caller with a longer structure finds zeroes in what we do not know. */
+/* Fill the fields that only a newer caller knows with zeroes. */
 static int copy_out(unsigned long arg, size_t usize, const void *from,
 		    size_t size)
 {
@@ -57,8 +56,7 @@ static int copy_out(unsigned long arg, size_t usize, const void *from,
 }
 
 /*
- * An entry of an array may have this size, if it is at least @least, the size
- * of V1.
+ * Returns whether @size is valid for array entries whose V1 has @least bytes.
  */
 static bool is_entry_size(u32 size, size_t least)
 {
@@ -66,7 +64,7 @@ static bool is_entry_size(u32 size, size_t least)
 	       IS_ALIGNED(size, sizeof(__u64));
 }
 
-/* The commands. */
+/* Commands */
 
 static long do_info(struct twheel_session *s, unsigned long arg, size_t usize)
 {
@@ -97,7 +95,7 @@ static long do_setup(struct twheel_session *s, unsigned long arg, size_t usize)
 	return twheel_session_setup(s, &setup);
 }
 
-/* Most callers pass this, without the detours of a copy of any size. */
+/* Faster than copy_in(), for callers with the current size. */
 static int get_start(struct twheel_start *start, unsigned long arg,
 		     size_t usize)
 {
@@ -120,7 +118,7 @@ fault:
 	return -EFAULT;
 }
 
-/* Nobody knows the id: neither the timer nor its event may stay. */
+/* Withdraw a timer whose id the caller did not receive, and its event. */
 static void take_back(struct twheel_session *s, u64 id)
 {
 	const struct twheel_stop stop = {
@@ -132,8 +130,9 @@ static void take_back(struct twheel_session *s, u64 id)
 }
 
 /*
- * The caller must get the id. Make sure that it can be written before anything is
- * started, and take the start back if it cannot be written after all.
+ * Start a timer with an id of the kernel's choice. Check that the id can be
+ * written before starting anything, and undo the start if it cannot be after
+ * all.
  */
 static int start_any(struct twheel_session *s, struct twheel_start *start,
 		     __u64 __user *id)
@@ -205,12 +204,12 @@ static long do_get(struct twheel_session *s, unsigned long arg, size_t usize)
 	return ret ?: copy_out(arg, usize, &entry, sizeof(entry));
 }
 
-/* Submitting. */
+/* TWHEEL_IOC_SUBMIT */
 
 /**
- * struct batch - a submit under way
- * @args: what the caller has passed. @args.failed counts
- * @done: operations that were carried out and have their result
+ * struct batch - a submit in progress
+ * @args: arguments of the caller. @args.failed is counted here
+ * @done: number of operations carried out, with results
  */
 struct batch {
 	struct twheel_submit args;
@@ -223,13 +222,13 @@ static struct twheel_op __user *next_op(const struct batch *batch)
 			       (u64)batch->done * batch->args.op_size);
 }
 
-/* Operations of another size than ours come one by one. */
+/* Returns whether operations have another size, and are done one by one. */
 static bool has_long_ops(const struct batch *batch)
 {
 	return batch->args.op_size != sizeof(struct twheel_op);
 }
 
-/* All bytes behind the known part of an operation must be 0. */
+/* Check that all bytes after the known part of an operation are 0. */
 static int check_tail(const struct batch *batch)
 {
 	int ret = check_zeroed_user(next_op(batch) + 1, batch->args.op_size -
@@ -271,7 +270,7 @@ static int put_results(const struct twheel_session_op *from,
 	const struct twheel_session_op *end = from + count;
 	unsigned int failed = 0;
 
-	/* One operation if they are not of our size: no stride in here. */
+	/* Operations of another size come one by one, so no stride is needed. */
 	if (!user_write_access_begin(to, count * sizeof(*to)))
 		return -EFAULT;
 	for (; from < end; from++, to++) {
@@ -289,8 +288,8 @@ fault:
 }
 
 /*
- * Test that the results can be written: write back the bytes that are there. A
- * piece spans two pages at most, and ends in one of these two fields.
+ * Check that the results can be written, by writing back existing bytes. The
+ * operations span at most two pages, and end in one of these two fields.
  */
 static bool can_write(const struct twheel_session_op *ops,
 		      const struct batch *batch, unsigned int count)
@@ -303,15 +302,15 @@ static bool can_write(const struct twheel_session_op *ops,
 }
 
 /*
- * One piece: nothing of it is done unless its results can be written. Returns
- * -EIO if they could not be written all the same: then the piece must not be
- * done again. Returns -ENOMEM if there was no memory for an operation: then those
- * before it have their results, and the batch ends.
+ * Carry out some operations, unless their results cannot be written. Returns
+ * -EIO if that fails only afterwards: the operations must not be repeated.
+ * Returns -ENOMEM if there was no memory for an operation: those before it have
+ * results, and the submit ends.
  */
 static int submit_piece(struct twheel_session *s, struct batch *batch,
 			unsigned int count, ktime_t now)
 {
-	/* 768 bytes. */
+	/* 768 bytes of stack. */
 	struct twheel_session_op ops[TWHEEL_OPS_PER_LOCK] __uninitialized;
 	unsigned int done;
 	int ret = get_ops(ops, batch, count);
@@ -329,9 +328,9 @@ static int submit_piece(struct twheel_session *s, struct batch *batch,
 }
 
 /*
- * Returns how many operations were carried out, or a negative errno if there
- * was none. Near the end of a mapping a piece can fail where a single operation
- * would not: then the operations are taken one by one.
+ * Returns the number of operations carried out, or a negative errno if there
+ * are none. Near the end of a mapping several operations may fail where one
+ * would not, so retry them one by one.
  */
 static int submit_all(struct twheel_session *s, struct batch *batch)
 {
@@ -374,7 +373,7 @@ static long do_submit(struct twheel_session *s, unsigned long arg, size_t usize)
 	if (usize < sizeof(batch.args) || bad_submit(&batch.args))
 		return -EINVAL;
 	batch.args.failed = 0;
-	/* Nothing is done before it is known that this can be written. */
+	/* Check that this can be written before doing anything. */
 	if (put_user(batch.args.failed, &to->failed))
 		return -EFAULT;
 	ret = submit_all(s, &batch);
@@ -383,7 +382,7 @@ static long do_submit(struct twheel_session *s, unsigned long arg, size_t usize)
 	return ret;
 }
 
-/* Listing and draining. */
+/* TWHEEL_IOC_LIST, TWHEEL_IOC_DRAIN, TWHEEL_IOC_STATS */
 
 static bool bad_list(const struct twheel_list *list)
 {
@@ -403,7 +402,7 @@ static long do_list(struct twheel_session *s, unsigned long arg, size_t usize,
 		return ret;
 	if (usize < sizeof(list) || bad_list(&list))
 		return -EINVAL;
-	/* As in do_submit(). */
+	/* See do_submit(). */
 	if (put_user(list.cursor, &to->cursor))
 		return -EFAULT;
 	ret = twheel_session_list(s, &list, stop);
@@ -422,13 +421,13 @@ static long do_stats(struct twheel_session *s, unsigned long arg, size_t usize)
 	return copy_out(arg, usize, &stats, sizeof(stats));
 }
 
-/* Commands that change something want what write(2) would want. */
+/* Changing a session needs the same permission as write(2). */
 static int may_change(const struct file *file)
 {
 	return likely(file->f_mode & FMODE_WRITE) ? 0 : -EBADF;
 }
 
-/* A command without the size of its structure. */
+/* Command number without the size of the structure. */
 #define BARE(cmd)	((cmd) & ~IOCSIZE_MASK)
 
 static noinline long do_any(struct file *file, unsigned int cmd,
@@ -461,7 +460,7 @@ static noinline long do_any(struct file *file, unsigned int cmd,
 	}
 }
 
-/* Most commands are starts, and most others stops: these need no frame here. */
+/* Tail calls for starts and stops, which are frequent, need no stack frame. */
 static long twheel_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 {
 	struct twheel_session *s = file->private_data;
@@ -475,7 +474,7 @@ static long twheel_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 	return do_any(file, cmd, arg);
 }
 
-/* Reading. */
+/* Reading */
 
 static bool is_nowait(const struct kiocb *iocb)
 {
@@ -511,7 +510,7 @@ static __poll_t twheel_poll(struct file *file, poll_table *wait)
 	return twheel_session_readable(s) ? EPOLLIN | EPOLLRDNORM : 0;
 }
 
-/* The file. */
+/* File operations */
 
 static int twheel_mmap(struct file *file, struct vm_area_struct *vma)
 {
@@ -525,7 +524,7 @@ static int twheel_open(struct inode *inode, struct file *file)
 	if (IS_ERR(s))
 		return PTR_ERR(s);
 	file->private_data = s;
-	/* read(2) does not block if it must not: io_uring needs no thread. */
+	/* Nonblocking reads never block, so io_uring needs no worker thread. */
 	file->f_mode |= FMODE_NOWAIT;
 	return stream_open(inode, file);
 }
@@ -567,7 +566,7 @@ static struct miscdevice twheel_misc = {
 };
 
 /**
- * twheel_chardev_init - make /dev/twheel
+ * twheel_chardev_init - create /dev/twheel
  *
  * Return: 0 or a negative errno.
  */
@@ -584,7 +583,7 @@ int twheel_chardev_init(void)
 }
 
 /**
- * twheel_chardev_exit - undo twheel_chardev_init()
+ * twheel_chardev_exit - remove /dev/twheel
  */
 void twheel_chardev_exit(void)
 {

@@ -2,36 +2,33 @@
 /**
  * DOC: Scheme 6, the hashed wheel
  *
- * After section 6.1.2 of Varghese and Lauck, "Hashed and Hierarchical Timing
- * Wheels" (1987, 1997). The wheel is one ring of slots, a power of two of
- * them. The low bits of a node's expiry tick pick its slot. The high bits
- * would be the number of rounds that the paper stores and counts down. Here
- * they follow from the tick itself, and nothing has to be counted.
+ * See section 6.1.2 of Varghese and Lauck, "Hashed and Hierarchical Timing
+ * Wheels" (1987, 1997). The wheel is one ring of slots, a power of two of them.
+ * The low bits of a node's expiry tick select its slot. The paper stores the
+ * high bits as a number of rounds and counts it down. Here a node stores the
+ * tick, and nothing is counted.
  *
- * A slot is in no order. When the hand comes to it every node in it is looked
- * at, and due nodes leave. Start is O(1), however many nodes the slot holds.
+ * A slot is unordered. When the hand reaches it, the hand visits each node, and
+ * due nodes expire. A start is O(1), however many nodes the slot holds.
  *
- * Three things are added.
+ * There are three extensions:
  *
- * Lazy refresh: a restart to a later tick only writes the tick.
- * The hand comes to the old slot before that tick, finds a node that belongs
- * into another slot, and carries it there.
+ * Lazy refresh. A restart to a later tick only writes the tick. The hand
+ * reaches the old slot before that tick, and moves the node to its new slot.
  *
- * slot->first: no node of the slot is due before this tick. It is exact after
- * the hand has looked at the slot, and may be too low when nodes have been
- * stopped or refreshed since. The hand passes a slot of which it says that it
- * holds later rounds only without touching a node.
+ * slot->first: no node of the slot is due before this tick. It is exact after a
+ * visit of the hand, and may be too low after stops and refreshes. If it shows
+ * that all nodes belong to later rounds, the hand passes the slot without
+ * touching any of them.
  *
- * The leap: no slot at all needs the hand before this tick. It is gathered
- * while the hand goes once from slot 0 to the last one. Each slot that the hand
- * passes and each start lower it. At slot 0 it is used: rounds in which nothing
- * would happen are left out. So the cost of a
- * jump of the clock depends on the slots that are in use, not on its length.
+ * The leap: no slot needs the hand before this tick. It is computed in each
+ * round, from slot 0 to the last one: each slot that the hand passes, and each
+ * start, lowers it. At slot 0 the hand skips all rounds before it. So the cost
+ * of a jump of the clock depends on the occupied slots, not on its length.
  *
- * The order. The hand goes from tick to tick, and within a slot from head to
- * tail. Nodes that are started, or carried to their slots by the hand, join the
- * tail. Nodes of one tick are in one slot, except nodes that are still to be
- * carried there. Hence FIFO.
+ * FIFO. The hand goes from tick to tick, and within a slot from head to tail.
+ * Nodes that are started, or moved by the hand, join at the tail. Nodes of one
+ * tick are in one slot, except nodes that the hand did not move there yet.
  */
 #include <linux/bitops.h>
 #include <linux/list.h>
@@ -40,7 +37,7 @@
 
 #include "twheel_scheme.h"
 
-/* Occupied slots that twheel_hashed_next() looks at before it gives up. */
+/* Occupied slots that twheel_hashed_next() checks before it gives up. */
 #define LOOK_AHEAD	64
 
 static u32 slot_mask(const struct twheel_scheme *s)
@@ -48,7 +45,7 @@ static u32 slot_mask(const struct twheel_scheme *s)
 	return s->nr_slots - 1;
 }
 
-/* The tick at which a node comes out if it is started now. */
+/* Returns the tick at which a node expires if it is started now. */
 static u64 due_tick(const struct twheel_scheme *s, u64 expires)
 {
 	return expires > s->clock ? expires : s->clock + 1;
@@ -60,9 +57,8 @@ static u32 slot_for(const struct twheel_scheme *s, u64 expires)
 }
 
 /*
- * The first tick at which the hand has to look at an occupied slot. This
- * cannot overflow: the slot holds a node that was placed there for such a
- * tick, at or after @first.
+ * Returns the first tick at which the hand has to visit an occupied slot. Does
+ * not overflow: the slot holds a node for such a tick, at or after @first.
  */
 static u64 slot_tick(const struct twheel_scheme *s, u32 nr)
 {
@@ -111,8 +107,8 @@ void twheel_hashed_start(struct twheel_scheme *s, struct twheel_node *node)
  * @s: the scheme
  * @node: a pending node
  *
- * The hand must not wait at the node. The bit of a slot that loses its last node is
- * cleared at once: there may be a million slots, too many to look at later.
+ * Moves the hand on if it waits at the node. Clears the bit of a slot that
+ * becomes empty at once: there may be a million slots, too many to check later.
  */
 void twheel_hashed_leave(struct twheel_scheme *s, struct twheel_node *node)
 {
@@ -139,7 +135,7 @@ bool twheel_hashed_restart(struct twheel_scheme *s, struct twheel_node *node,
 	bool stays = expires >= node->expires &&
 		     twheel_slot_may_stay(&s->slots[nr], node);
 
-	/* As in twheel_scheme_refresh(). */
+	/* See twheel_scheme_refresh(). */
 	WRITE_ONCE(node->expires, expires);
 	if (stays)
 		return false;
@@ -148,7 +144,7 @@ bool twheel_hashed_restart(struct twheel_scheme *s, struct twheel_node *node,
 	return true;
 }
 
-/* The hand leaves slot @nr, whose nodes are all of later rounds. */
+/* Let the hand leave slot @nr, whose nodes all belong to later rounds. */
 static void leave_slot(struct twheel_scheme *s, u32 nr)
 {
 	s->cursor = NULL;
@@ -156,7 +152,7 @@ static void leave_slot(struct twheel_scheme *s, u32 nr)
 		limit_leap(s, slot_tick(s, nr));
 }
 
-/* A node that is not due stays where it is or is carried to its own slot. */
+/* Leave a node that is not due in its slot, or move it to its own slot. */
 static void pass_node(struct twheel_scheme *s, u32 nr,
 		      struct twheel_node *node)
 {
@@ -173,8 +169,8 @@ static void pass_node(struct twheel_scheme *s, u32 nr,
 }
 
 /*
- * Look at the rest of the slot. Starts into it join the tail and
- * are looked at too, but none of them is due at this tick.
+ * Visit the rest of the slot. Nodes that are started into it join at the tail
+ * and are visited too, but none of them is due at this tick.
  */
 static struct twheel_node *scan_slot(struct twheel_scheme *s, int *work)
 {
@@ -203,7 +199,7 @@ static struct twheel_node *scan_slot(struct twheel_scheme *s, int *work)
 	return NULL;
 }
 
-/* The hand is at an occupied slot: pass it, or begin to look at its nodes. */
+/* Let the hand pass an occupied slot, or begin to visit its nodes. */
 static void enter_slot(struct twheel_scheme *s, u32 nr, int *work)
 {
 	struct twheel_slot *slot = &s->slots[nr];
@@ -218,16 +214,16 @@ static void enter_slot(struct twheel_scheme *s, u32 nr, int *work)
 	}
 }
 
-/* The tick at which the round begins that has something for the hand. */
+/* Returns the first tick of the next round with work for the hand. */
 static u64 next_round(const struct twheel_scheme *s, u64 tick)
 {
 	return max(tick, s->leap & ~(u64)slot_mask(s));
 }
 
 /*
- * On to the next occupied slot, but not beyond @target nor beyond this round.
- * The leap is used up, and gathered anew, where a round begins. As long as it
- * lies beyond @target it remains true.
+ * Move the hand to the next occupied slot, but not beyond @target or this
+ * round. At the begin of a round use the leap, and compute it again. While it
+ * is beyond @target it remains valid.
  */
 static void advance(struct twheel_scheme *s, u64 target, int *work)
 {
@@ -255,8 +251,8 @@ static void advance(struct twheel_scheme *s, u64 target, int *work)
 /**
  * twheel_hashed_pop - take out the next due node, see twheel_scheme_pop()
  * @s: the scheme
- * @target: the tick to go on to
- * @work: how many nodes may be looked at, or slots of later rounds passed
+ * @target: tick to advance to
+ * @work: number of nodes that may be visited, or slots of later rounds passed
  *
  * PER_TICK_BOOKKEEPING and the first half of EXPIRY_PROCESSING of the paper.
  *
@@ -283,7 +279,7 @@ struct twheel_node *twheel_hashed_pop(struct twheel_scheme *s, u64 target,
 	return NULL;
 }
 
-/* The next occupied slot at @nr or after it, in the ring. */
+/* Returns the next occupied slot at or after @nr, in the ring. */
 static u32 next_occupied_slot(const struct twheel_scheme *s, u32 nr)
 {
 	u32 found = find_next_bit(s->occupied, s->nr_slots, nr);
@@ -294,12 +290,12 @@ static u32 next_occupied_slot(const struct twheel_scheme *s, u32 nr)
 }
 
 /**
- * twheel_hashed_next - the next tick with work, see twheel_scheme_next()
+ * twheel_hashed_next - return the next tick with work, see twheel_scheme_next()
  * @s: the scheme
  *
- * Looks at up to %LOOK_AHEAD occupied slots. If none of them is due in the
- * coming round, and there are more, the answer is the tick of the next one. The
- * wheel then wakes up every so many slots and may find nothing.
+ * Checks up to %LOOK_AHEAD occupied slots. If none of them is due in the next
+ * round, and there are more, returns the tick of the next one. The wheel then
+ * wakes up every %LOOK_AHEAD occupied slots and may find nothing to do.
  *
  * Return: a tick, or U64_MAX if nothing is pending.
  */
@@ -314,7 +310,7 @@ u64 twheel_hashed_next(const struct twheel_scheme *s)
 		return s->clock;
 	for (looked = 0; looked <= LOOK_AHEAD; looked++) {
 		nr = next_occupied_slot(s, (tick + 1) & mask);
-		/* All that was pending is lost, see twheel_slot_drop(). */
+		/* Corrupted slots lost their nodes, see twheel_slot_drop(). */
 		if (unlikely(nr >= s->nr_slots))
 			return U64_MAX;
 		tick += 1 + ((nr - (u32)(tick + 1)) & mask);

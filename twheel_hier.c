@@ -2,10 +2,10 @@
 /**
  * DOC: Scheme 7, the hierarchical wheel
  *
- * After section 6.2 of Varghese and Lauck, "Hashed and Hierarchical Timing
- * Wheels" (1987, 1997). A tick is read as a number of digits of
- * TWHEEL_HIER_BITS bits, one level a digit. A slot of level l is as wide as a
- * window of level l - 1::
+ * See section 6.2 of Varghese and Lauck, "Hashed and Hierarchical Timing
+ * Wheels" (1987, 1997). A tick is a number with digits of TWHEEL_HIER_BITS
+ * bits, one for each level. A slot of level l is as wide as a window of level l
+ * - 1::
  *
  *   level  slot width (ticks)   one window (ticks)   with ticks of 1 ms
  *     0                     1                  256               256 ms
@@ -16,52 +16,46 @@
  *    ...
  *     7                  2^56      the whole range
  *
- * The width of a digit is what measuring gave. The more slots a level has the
- * more rarely a node is moved, and at a million timers moving is what costs.
- * notes/wheel.md has the figures of other widths.
+ * The width of a digit was measured. With more slots per level nodes move less
+ * often, and with a million timers moving is the main cost. notes/wheel.md has
+ * figures for other widths.
  *
- * Two windows a level. In the textbook wheel a slot of the outer level is
- * moved down in one go when the inner level has gone round. A million timers
- * in it make one very late tick. Here each level is a ring of two windows,
- * the current one and the next. While the inner level is in its current
- * window, the next outer slot is moved into the other window. Each tick moves
- * as many nodes as are left divided by the ticks that are left, and the slot
- * is empty when it is due.
+ * Two windows per level. The textbook wheel moves a whole outer slot down when
+ * the inner level wraps around. A million timers in it make one very late tick.
+ * Here each level is a ring of two windows, the current and the next one. While
+ * the inner level is in its current window, the next outer slot is moved into
+ * the other window, step by step: each tick moves the number of nodes left
+ * divided by the number of ticks left. The slot is empty when it is due.
  *
- * A node is kept at the lowest level whose two windows reach its tick. The
- * order follows from that. For one expiry tick:
+ * A node is kept at the lowest level whose two windows reach its tick. FIFO
+ * follows from that. For one expiry tick:
  *
- *  - As the clock goes on that level only gets lower. Of two nodes with this
+ *  - As the clock advances, that level only gets lower. Of two nodes with this
  *    tick the outer one was started first.
+ *  - An outer slot is moved down from its tail. Each node joins its inner slot
+ *    at the head, before nodes that were started there in the meantime.
+ *  - Nodes move down one level at a time, and outer levels move before inner
+ *    ones. No node overtakes another.
  *
- *  - An outer slot is moved down from its tail. Each node goes to the head of
- *    its inner slot, ahead of nodes that were started there meanwhile.
- *
- *  - Nodes go down one level at a time, and outer levels move before inner
- *    ones. No node passes another.
- *
- * Hence FIFO at every level, in every state between two moves. Nothing depends
- * on when the moves are made, as long as the slot is empty in time.
+ * So the order is FIFO at every level, in every state between two moves. When
+ * moves are made does not matter, as long as the slot is empty in time.
  *
  * A restart to a later tick writes the tick and moves nothing. The node is then
- * in a slot that comes too early. The tick that moves or expires the slot finds
- * it there and puts it where it belongs. A caller that is about to sleep has this
- * done ahead for the next slots of level 0, and need not wake up for them. A slot of
- * level 0 has to be moved in one tick, so that only a number of its nodes may stay
- * like that.
+ * in a slot that is too early, and the tick that moves or expires the slot
+ * moves the node to the right slot. A caller that is about to sleep has this
+ * done for the next slots of level 0, and need not wake up for them. A slot of
+ * level 0 must be moved in one tick, so the number of such nodes in it is
+ * limited.
  *
- * These are remembered between two ticks:
+ * The state between two ticks:
  *
  *  - No level has a node to move down before tick @recheck.
- *
- *  - Nothing is started into the outer slot that comes next, because the level
- *    below reaches it. Only a cascade from above joins it.
- *
- *  - @reach has the ends of what the three lowest levels reach from the clock.
- *
- *  - A slot whose last node was stopped or restarted keeps its bit in @occupied, until
- *    somebody looks at it. To find the slot is more than a fifth of a stop.
- *
+ *  - No start uses the next slot of an outer level, because the level below
+ *    reaches it. Only a cascade from above adds to it.
+ *  - @reach holds the ends of the three lowest levels' windows.
+ *  - A slot whose last node was stopped or restarted keeps its bit in @occupied
+ *    until the slot is checked. Finding the slot would cost more than a fifth
+ *    of a stop.
  *  - A node in level 0 without TWHEEL_SLOT_MAY_STAY is in the slot of its tick,
  *    or of the tick after the clock if it was started late.
  */
@@ -73,25 +67,26 @@
 #include "twheel_hier.h"
 
 /*
- * A tickless wheel wakes so long before an outer slot is due that moving this
- * many nodes per tick empties it in time. In a program a wake-up costs more.
+ * A tickless wheel wakes up before an outer slot is due, early enough to empty
+ * it with this many moves per tick. A program uses a larger number, because
+ * wake-ups cost more there.
  */
 #ifndef MOVES_PER_WAKEUP
 #define MOVES_PER_WAKEUP	64
 #endif
 
 /*
- * Looking at the levels costs as much as some moves. So the small shares of a few
- * ticks are moved together, at most so many nodes.
+ * Checking the levels costs as much as some moves. So the small shares of a few
+ * ticks are moved together, at most this many nodes.
  */
 #define CASCADE_MOVES		32
 
-/* A slot with this many refreshed nodes has a crowd. */
+/* Number of refreshed nodes from which on a slot is requeued in bulk. */
 #define CROWD			64
 
 /*
- * Put a node into an empty slot. The slot's hints are from another time: until they are
- * replaced they lead to @node.
+ * Add a node to an empty slot. The hints of the slot are outdated: let them
+ * lead to @node until they are replaced.
  */
 void twheel_hier_join_first(struct twheel_scheme *s, struct twheel_slot *slot,
 			    struct twheel_node *node, u32 flags)
@@ -110,9 +105,9 @@ void twheel_hier_join_first(struct twheel_scheme *s, struct twheel_slot *slot,
 }
 
 /*
- * The lowest level whose current and next window reach @tick, which is after
- * the clock. The distance gives a level that does. The level below reaches the
- * tick too if the tick is in the outer slot that comes next.
+ * Returns the lowest level whose current and next window reach @tick, which is
+ * after the clock. The distance gives a level that does. The level below
+ * reaches it too if @tick is in the next outer slot.
  */
 static unsigned int level_of(u64 clock, u64 tick)
 {
@@ -125,7 +120,7 @@ static unsigned int level_of(u64 clock, u64 tick)
 	return level;
 }
 
-/* The rare case of twheel_hier_place(): beyond the three lowest levels. */
+/* Rare case of twheel_hier_place(): beyond the three lowest levels. */
 void twheel_hier_place_far(struct twheel_scheme *s, struct twheel_node *node)
 {
 	unsigned int level = level_of(s->clock, node->expires);
@@ -134,7 +129,7 @@ void twheel_hier_place_far(struct twheel_scheme *s, struct twheel_node *node)
 	twheel_hier_join(s, slot, node, TWHEEL_SLOT_MAY_STAY, false);
 }
 
-/* The tick at which the next window of @level ends, or the end of time. */
+/* Returns the tick at which the next window of @level ends, at most U64_MAX. */
 static u64 reach(const struct twheel_scheme *s, unsigned int level)
 {
 	unsigned int shift = twheel_hier_shift(level + 1);
@@ -144,8 +139,8 @@ static u64 reach(const struct twheel_scheme *s, unsigned int level)
 }
 
 /*
- * The number of the slot of @level that is to be empty when the inner level goes
- * round, counted from tick 0.
+ * Returns the number of the slot of @level to empty before the inner level
+ * wraps around, counted from tick 0.
  */
 static u64 next_outer(const struct twheel_scheme *s, unsigned int level)
 {
@@ -153,14 +148,14 @@ static u64 next_outer(const struct twheel_scheme *s, unsigned int level)
 }
 
 /*
- * This tick's share of the moves from @level down. Rounding down starts as late
- * as one node per tick allows, for most nodes are stopped before that. With one
- * tick left the share is all, and not the slot's count, which may have
- * overflowed.
+ * Returns the number of nodes to move down from @level at this tick. Rounding
+ * down starts as late as one node per tick allows, because most nodes are
+ * stopped before that. With one tick left it returns all, and not the slot's
+ * count, which may have overflowed.
  */
 static u32 cascade_share(struct twheel_scheme *s, unsigned int level)
 {
-	/* 2^64 is 0, from which on everything is right modulo that. */
+	/* 2^64 wraps to 0, and everything below is correct modulo 2^64. */
 	u64 due = next_outer(s, level) << twheel_hier_shift(level);
 	struct twheel_slot *slot = twheel_hier_slot(s, level, due);
 	u64 left = due - s->clock, count, ticks = 1;
@@ -181,7 +176,7 @@ static u32 cascade_share(struct twheel_scheme *s, unsigned int level)
 	return share;
 }
 
-/* Go on to the next level that has nodes to move. Outer levels come first. */
+/* Select the next level with nodes to move. Outer levels come first. */
 static void next_level(struct twheel_scheme *s)
 {
 	do {
@@ -190,7 +185,7 @@ static void next_level(struct twheel_scheme *s)
 	} while (s->level && !s->quota);
 }
 
-/* The clock has come to another window of level 0, perhaps the last of all. */
+/* Update @reach and @recheck in a new window of level 0, maybe the last one. */
 static void set_window(struct twheel_scheme *s)
 {
 	u64 last = s->clock | (TWHEEL_HIER_WINDOW - 1);
@@ -202,9 +197,9 @@ static void set_window(struct twheel_scheme *s)
 }
 
 /*
- * See what the levels have to do at this tick: the clock has come to @recheck or was
- * set. The next slot of a level is another one where a window of level 0 ends. So that
- * is the latest tick to look again.
+ * Find out what the levels have to do at this tick, after the clock reached
+ * @recheck or was set. The next slot of a level changes where a window of level
+ * 0 ends, so this is the latest tick to check again.
  */
 void twheel_hier_look(struct twheel_scheme *s)
 {
@@ -215,11 +210,10 @@ void twheel_hier_look(struct twheel_scheme *s)
 
 /*
  * Move the last nodes of the outer slot that is being emptied, at most @most,
- * one level down. A node that was restarted to a tick beyond that slot goes
- * where it belongs now. Nodes that were to be moved may have been stopped
- * since.
+ * one level down, or to the right slot if they were restarted beyond this one.
+ * Nodes counted in the quota may have been stopped since.
  *
- * The nodes leave the slot all at once, when they are in other slots.
+ * Unlinks the nodes from the slot together, after they joined other slots.
  */
 static void cascade(struct twheel_scheme *s, u32 most, int *work)
 {
@@ -233,7 +227,7 @@ static void cascade(struct twheel_scheme *s, u32 most, int *work)
 	most = min_t(u32, min(most, s->quota), *work);
 	for (moved = 0; moved < most && last != head; moved++, next = last, last = prev) {
 		if (TWHEEL_SLOT_TORN(last->next != next)) {
-			/* As in twheel_slot_drop(). */
+			/* See twheel_slot_drop(). */
 			last = head;
 			break;
 		}
@@ -258,10 +252,10 @@ static void cascade(struct twheel_scheme *s, u32 most, int *work)
 }
 
 /*
- * Requeue a node of level 0 that was restarted to a later tick than that of its slot,
- * @tick. Of a crowd the last to join goes first, because hints lead on from it. After a
- * cascade that is the head, else the tail, unless the tail is due. A few go in the order
- * of their starts.
+ * Requeue a node of level 0 that was restarted to a later tick than that of its
+ * slot, @tick. In bulk start with the last node to join, because hints lead on
+ * from it: the head after a cascade, else the tail unless it is due. A few
+ * nodes are requeued in the order of their starts.
  */
 static void requeue(struct twheel_scheme *s, struct twheel_slot *slot, u64 tick)
 {
@@ -280,20 +274,20 @@ static void requeue(struct twheel_scheme *s, struct twheel_slot *slot, u64 tick)
 	s->cascaded++;
 }
 
-/* As list_empty(), without READ_ONCE(): that costs an empty tick two instructions. */
+/* list_empty() without READ_ONCE(), for callers under the lock. */
 static bool is_empty(const struct twheel_slot *slot)
 {
 	return slot->nodes.next == &slot->nodes;
 }
 
-/* Ask for the first two nodes of the next tick, the second by the first. */
+/* Prefetch the second node of the next tick, and the first of the tick after. */
 static void expect_next_tick(const struct twheel_scheme *s)
 {
 	prefetchw(twheel_hier_slot(s, 0, s->clock + 1)->nodes.next->next);
 	prefetchw(twheel_hier_slot(s, 0, s->clock + 2)->nodes.next);
 }
 
-/* On to the next tick, or to the next but @target at which there is work. */
+/* Advance to the next tick or, if @target is later, to the next one with work. */
 static void step(struct twheel_scheme *s, u64 target)
 {
 	if (target - s->clock > 1) {
@@ -308,10 +302,15 @@ static void step(struct twheel_scheme *s, u64 target)
 }
 
 /*
- * A slot to be moved and a slot to expire are two chains of nodes. With many
- * timers these come from memory. Then they take turns, as many nodes as hints
- * lead ahead: nodes that one has asked for come during the other's turn. The
- * small shares of a few ticks are moved in one go, with fewer instructions.
+ * Advance the clock and take out the next due node.
+ *
+ * A slot to move and a slot to expire are two chains of nodes, which many
+ * timers fetch from memory. Process them alternately, as many nodes as hints
+ * lead ahead: the nodes that one prefetches arrive while the other is
+ * processed. The small shares of a few ticks are moved at once, with fewer
+ * instructions.
+ *
+ * Out of line to keep the frame off the fast path of twheel_hier_pop().
  */
 static noinline struct twheel_node *pop(struct twheel_scheme *s, u64 target,
 					int *work)
@@ -340,14 +339,14 @@ static noinline struct twheel_node *pop(struct twheel_scheme *s, u64 target,
 	return NULL;
 }
 
-/* PER_TICK_BOOKKEEPING and the first half of EXPIRY_PROCESSING, see twheel_scheme_pop(). */
+/* PER_TICK_BOOKKEEPING and half of EXPIRY_PROCESSING: see twheel_scheme_pop(). */
 struct twheel_node *twheel_hier_pop(struct twheel_scheme *s, u64 target,
 				    int *work)
 {
-	/* The end of a tick at which timers have expired. */
+	/* The end of a tick with expiries. */
 	if (s->clock == target && !s->quota && is_empty(twheel_hier_due_slot(s)))
 		return NULL;
-	/* Most ticks: nothing to move. With few timers nothing is due either. */
+	/* Most ticks: nothing to move and, with few timers, nothing due. */
 	if (target - s->clock == 1 && target < s->recheck && !s->quota &&
 	    is_empty(twheel_hier_due_slot(s))) {
 		s->clock = target;
@@ -358,7 +357,7 @@ struct twheel_node *twheel_hier_pop(struct twheel_scheme *s, u64 target,
 	return pop(s, target, work);
 }
 
-/* Distance from the clock's slot of @level to the next that has nodes, or 0. */
+/* Returns the distance from the clock's slot to the next with nodes, or 0. */
 static u32 next_occupied(struct twheel_scheme *s, unsigned int level)
 {
 	u32 first = level * TWHEEL_HIER_RING, nr;
@@ -375,16 +374,16 @@ static u32 next_occupied(struct twheel_scheme *s, unsigned int level)
 			return 0;
 		}
 	} while (!twheel_slot_has_nodes(s, first + nr));
-	/* Stopped nodes are still counted. No more nodes can be there. */
+	/* The count includes stopped nodes. */
 	slot = &s->slots[first + nr];
 	slot->count = min_t(u64, slot->count, s->pending);
 	return (nr - here) & TWHEEL_HIER_MASK;
 }
 
 /*
- * When moving down has to begin with @slot, counted from tick 0 in slots of
- * @level. It is to be empty one tick before it is due, whose expiries come
- * first in that tick.
+ * Returns the tick at which to begin to move down @slot, counted from tick 0 in
+ * slots of @level. It must be empty one tick before it is due, because at that
+ * tick expiries come first.
  */
 static u64 cascade_tick(const struct twheel_scheme *s, unsigned int level,
 			u64 slot)
@@ -397,7 +396,7 @@ static u64 cascade_tick(const struct twheel_scheme *s, unsigned int level,
 	return max(due - 1 - lead, s->clock + 1);
 }
 
-/* As twheel_scheme_next(). */
+/* See twheel_scheme_next(). */
 u64 twheel_hier_next(struct twheel_scheme *s)
 {
 	u64 next = U64_MAX, tick;
@@ -424,8 +423,8 @@ static u64 first_tick(const struct twheel_slot *slot)
 }
 
 /*
- * As twheel_scheme_next_due(). Before @recheck no outer level has anything to do: the next
- * tick is that of a slot of level 0.
+ * See twheel_scheme_next_due(). No outer level has work before @recheck, so the
+ * next tick is that of a slot of level 0.
  */
 u64 twheel_hier_next_due(struct twheel_scheme *s, int most)
 {
@@ -447,7 +446,7 @@ u64 twheel_hier_next_due(struct twheel_scheme *s, int most)
 	}
 }
 
-/* As twheel_scheme_wakeup(). */
+/* See twheel_scheme_wakeup(). */
 u64 twheel_hier_wakeup(const struct twheel_scheme *s,
 		       const struct twheel_node *node)
 {

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * The part of twheel_hier.c that starts, restarts and stops a node and takes out
- * one that is due
+ * Starting, restarting, stopping and expiring a node of the hierarchical wheel
  *
- * It is inlined into the API functions of core/timer.c and the loop of
- * core/tick.c. Calls would be a fifth of a start and a third of an expiry.
- * The idea and the rules are in twheel_hier.c.
+ * Inlined into the API functions of core/timer.c and the loop of core/tick.c,
+ * where calls would be a fifth of a start and a third of an expiry. See
+ * twheel_hier.c for the idea and the rules.
  */
 #ifndef _TWHEEL_HIER_H
 #define _TWHEEL_HIER_H
@@ -14,17 +13,17 @@
 
 #include "twheel_slot.h"
 
-/* Slots per window of a level of the hierarchical wheel, as a power of two. */
+/* Slots per window of a level, as a power of two. */
 #define TWHEEL_HIER_BITS	8
 #define TWHEEL_HIER_WINDOW	BIT(TWHEEL_HIER_BITS)
-/* Two windows a level: the current one, and the next one being filled. */
+/* Two windows per level: the current one, and the next one being filled. */
 #define TWHEEL_HIER_RING	(2 * TWHEEL_HIER_WINDOW)
 /* Enough levels for 64 bits. */
 #define TWHEEL_HIER_LEVELS	DIV_ROUND_UP(64, TWHEEL_HIER_BITS)
 #define TWHEEL_HIER_SLOTS	(TWHEEL_HIER_LEVELS * TWHEEL_HIER_RING)
 #define TWHEEL_HIER_MASK	(TWHEEL_HIER_RING - 1)
 
-/* Nodes that expire before it is the cascade's turn: as far as hints lead. */
+/* Nodes to expire or move in a row before switching: as far as hints reach. */
 #define TWHEEL_HIER_TURN	TWHEEL_SLOT_HINTS
 
 struct twheel_node *twheel_hier_pop(struct twheel_scheme *s, u64 target,
@@ -51,9 +50,9 @@ twheel_hier_slot(const struct twheel_scheme *s, unsigned int level, u64 tick)
 }
 
 /*
- * Put a node into a slot, at the @head or at the tail. @flags is TWHEEL_SLOT_MAY_STAY
- * or 0. The work for an empty slot is a call, made last: the usual path must not save
- * registers for it, since stores limit a start.
+ * Add a node to a slot, at the @head or at the tail. @flags is
+ * TWHEEL_SLOT_MAY_STAY or 0. An empty slot takes a tail call, so that the usual
+ * path need not save registers: stores limit the speed of a start.
  */
 static __always_inline void
 twheel_hier_join(struct twheel_scheme *s, struct twheel_slot *slot,
@@ -73,7 +72,7 @@ twheel_hier_join(struct twheel_scheme *s, struct twheel_slot *slot,
 	twheel_link(&node->link, prev, next);
 }
 
-/* Put a node that is in no slot where it belongs. @tick is its tick. */
+/* Add a node to the slot for its @tick. */
 static __always_inline void twheel_hier_place(struct twheel_scheme *s,
 					      struct twheel_node *node,
 					      u64 tick)
@@ -94,7 +93,7 @@ static __always_inline void twheel_hier_place(struct twheel_scheme *s,
 	}
 }
 
-/* The functions below are as in twheel_scheme.h. */
+/* See twheel_scheme.h for the functions below. */
 
 static __always_inline void
 twheel_hier_start(struct twheel_scheme *s, struct twheel_node *node, u64 tick)
@@ -103,7 +102,7 @@ twheel_hier_start(struct twheel_scheme *s, struct twheel_node *node, u64 tick)
 	twheel_hier_place(s, node, tick);
 }
 
-/* A restart moves nothing. */
+/* Returns whether a restart to @expires moves nothing. */
 static __always_inline bool twheel_hier_stays(struct twheel_scheme *s,
 					      struct twheel_node *node,
 					      u64 expires)
@@ -130,8 +129,8 @@ static __always_inline bool twheel_hier_restart(struct twheel_scheme *s,
 }
 
 /*
- * A slot of level 0 needs attention at its node's tick. An outer slot is begun less than
- * two of its widths before that.
+ * A slot of level 0 needs attention at the tick of its node. An outer slot
+ * needs it at most two of its widths earlier.
  */
 static __always_inline bool twheel_hier_can_wait(const struct twheel_scheme *s,
 						 u64 tick, u64 until)
@@ -149,7 +148,7 @@ twheel_hier_due_slot(const struct twheel_scheme *s)
 	return twheel_hier_slot(s, 0, s->clock);
 }
 
-/* The next node of the clock's slot, taken out if it is due, or NULL. */
+/* Take out the next node of the clock's slot. Returns NULL if none is due. */
 static __always_inline struct twheel_node *
 twheel_hier_due(struct twheel_scheme *s, struct twheel_slot *slot)
 {

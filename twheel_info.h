@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/*
- * The description of each scheme, for makers of wheels and for /proc/twheel
- */
+/* Properties of the schemes, for creating wheels and for /proc/twheel */
 #ifndef _TWHEEL_INFO_H
 #define _TWHEEL_INFO_H
 
@@ -15,12 +13,12 @@
 #include "twheel_scheme.h"
 
 /**
- * struct twheel_scheme_info - a scheme as others see it
- * @name: in parameters and in /proc/twheel
- * @slots: its number of slots. 0 if the maker of a wheel chooses it
- * @levels: its levels, of as many slots each
- * @bounded: however its timers are spread, a tick looks at a bounded number that are
- *	not due. Anybody may have a wheel of such a scheme
+ * struct twheel_scheme_info - properties of a scheme
+ * @name: name in parameters and in /proc/twheel
+ * @slots: number of slots. 0 if the creator of a wheel chooses it
+ * @levels: number of levels, with equal numbers of slots
+ * @bounded: true if the number of timers visited by a tick, but not due, has a bound
+ *	for any distribution of timers. Then untrusted users may have a wheel
  */
 struct twheel_scheme_info {
 	const char *name;
@@ -29,14 +27,14 @@ struct twheel_scheme_info {
 	bool bounded;
 };
 
-/* All of them, for messages. */
+/* All names, for messages. */
 #define TWHEEL_SCHEME_NAMES	"hier, hashed"
 
 /**
- * twheel_scheme_info - how a scheme describes itself
+ * twheel_scheme_info - return the properties of a scheme
  * @type: the scheme
  *
- * Return: its description.
+ * Return: its properties.
  */
 static inline const struct twheel_scheme_info *
 twheel_scheme_info(enum twheel_scheme_type type)
@@ -48,7 +46,7 @@ twheel_scheme_info(enum twheel_scheme_type type)
 			.levels = TWHEEL_HIER_LEVELS,
 			.bounded = true,
 		},
-		/* With few slots each of them may have all timers. */
+		/* If there are few slots, one of them may have all timers. */
 		[TWHEEL_HASHED] = {
 			.name = "hashed",
 			.levels = 1,
@@ -58,19 +56,19 @@ twheel_scheme_info(enum twheel_scheme_type type)
 	return &infos[type];
 }
 
-/* The slots that a scheme needs. A hashed wheel has @slots, a power of two. */
+/* Returns the number of slots. @slots is a power of two, for a hashed wheel. */
 static inline u32 twheel_scheme_slots(enum twheel_scheme_type type, u32 slots)
 {
 	return twheel_scheme_info(type)->slots ?: slots;
 }
 
 /**
- * twheel_scheme_choose_slots - what the maker of a wheel says about its slots
+ * twheel_scheme_choose_slots - check and complete a number of slots
  * @type: the scheme
- * @slots: as in struct twheel_config. Becomes the number that is used, or stays 0 if
- *	the scheme leaves no choice
+ * @slots: number as in struct twheel_config. Set to the number to use, or left at 0 if
+ *	the scheme has no choice
  *
- * Return: 0, or -EINVAL for a number that cannot be.
+ * Return: 0, or -EINVAL for an invalid number.
  */
 static inline int twheel_scheme_choose_slots(enum twheel_scheme_type type,
 					     unsigned int *slots)
@@ -85,13 +83,12 @@ static inline int twheel_scheme_choose_slots(enum twheel_scheme_type type,
 	return 0;
 }
 
-/* Levels of a scheme. A hashed wheel has one. */
 static inline unsigned int twheel_scheme_levels(enum twheel_scheme_type type)
 {
 	return twheel_scheme_info(type)->levels;
 }
 
-/* Occupied slots of a level. A slot that was emptied counts until it is looked at. */
+/* Counts occupied slots of a level, and slots that nothing visited since then. */
 static inline unsigned int twheel_scheme_occupied(const struct twheel_scheme *s,
 						  unsigned int level)
 {

@@ -83,8 +83,8 @@ static int __init create_default_wheel(void)
 }
 
 /*
- * The default wheel is last, so that an error leaves nothing behind that other built-in
- * code may have found.
+ * Create the default wheel last, so that an error leaves nothing behind that
+ * other built-in code may have found.
  */
 static int __init twheel_init_core(void)
 {
@@ -144,7 +144,7 @@ static void __exit twheel_exit(void)
 module_init(twheel_init);
 module_exit(twheel_exit);
 #else
-/* Drivers may start timers from their initcalls. The device needs the class of misc devices. */
+/* Drivers may start timers in initcalls. The device needs the misc class. */
 core_initcall(twheel_init_core);
 device_initcall(twheel_init_device);
 #endif

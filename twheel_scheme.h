@@ -2,34 +2,32 @@
 /**
  * DOC: Ticks, slots and nodes: the rules of every scheme
  *
- * A scheme is arithmetic on lists: it knows ticks, slots and nodes, and
- * nothing of clocks, CPUs, locks or callbacks. Its caller serialises all
- * calls on one struct twheel_scheme and owns the nodes. It allocates nothing.
+ * A scheme is arithmetic on lists: it knows ticks, slots and nodes, but no
+ * clocks, CPUs, locks or callbacks. The caller serialises all calls on a struct
+ * twheel_scheme and owns the nodes. Nothing is allocated.
  *
- * The terms: a tick is a number on the wheel's clock. @clock is the last tick
- * whose processing has begun. A node is due at tick node->expires. A slot is a
- * list of nodes. These rules hold between any two calls:
+ * A tick is a number on the wheel's clock. @clock is the last tick whose
+ * processing began. A node is due at tick node->expires. A slot is a list of
+ * nodes. These rules hold between any two calls:
  *
  *  - @pending is the number of nodes in all slots.
+ *  - The bit of a slot in @occupied is set if the slot has a node. In a
+ *    hierarchical wheel it may also be set if the slot had one.
+ *  - The @count of a slot is at least the number of its nodes, until it
+ *    overflows.
+ *  - No node is due before @clock, except nodes that were started late, and
+ *    these are in the slot that is popped next.
  *
- *  - The bit of a slot in @occupied is set if the slot has a node. In a hierarchical
- *    wheel it may also be set if the slot had one.
- *
- *  - Until it overflows a slot's @count is at least the number of its nodes.
- *
- *  - No node is due at a tick before @clock except nodes that were started
- *    late, and these are in the slot that is popped next.
- *
- * A scheme works only at ticks that twheel_scheme_next() has named, and before its caller
- * sleeps, in twheel_scheme_next_due(). A wheel that dozes is not called at other ticks, so
- * that work there would depend on the tick mode.
+ * A scheme may do work only at ticks that twheel_scheme_next() has returned,
+ * and in twheel_scheme_next_due(), before its caller sleeps. A dozing wheel is
+ * not called at any other tick, and the outcome must not depend on the tick
+ * mode.
  *
  * FIFO: nodes with the same expiry tick are popped in the order in which they
  * were started. A pending node that is restarted to the same tick or a later
- * one need not move. Among the nodes of its new tick it takes a place as if it
- * were started at some time. That is not before its first start, and not after
- * the wheel has brought it to its new slot. One that is restarted to an earlier
- * tick counts as started then.
+ * one need not move. It is popped as if it had been started at some time
+ * between its first start and its move to the new slot. A restart to an earlier
+ * tick counts as a start at that time.
  */
 #ifndef _TWHEEL_SCHEME_H
 #define _TWHEEL_SCHEME_H
@@ -51,8 +49,9 @@ struct twheel_node *twheel_hashed_pop(struct twheel_scheme *s, u64 target,
 u64 twheel_hashed_next(const struct twheel_scheme *s);
 
 /*
- * Make an empty scheme whose first tick is the one after @clock. @slots is memory for
- * twheel_scheme_slots() slots, @occupied for a zeroed bitmap of as many bits.
+ * Initialise an empty scheme whose first tick is @clock + 1. @slots is memory
+ * for twheel_scheme_slots() slots, @occupied a zeroed bitmap with a bit for
+ * each.
  */
 static inline void twheel_scheme_init(struct twheel_scheme *s,
 				      enum twheel_scheme_type type,
@@ -78,13 +77,15 @@ static inline void twheel_scheme_init(struct twheel_scheme *s,
 }
 
 /*
- * The interface that the engine and the tests use. A branch on the type and a
- * direct call: an indirect call costs more than a start (retpolines).
+ * The interface of the schemes
+ *
+ * Branches on the type to make a direct call. With retpolines an indirect call
+ * costs more than a start. The fast path of a start is always inlined.
  */
 
 /*
- * Start a node that is not pending. @tick is its expiry tick, which is in
- * @node->expires too. One at or before the clock is due at the next tick.
+ * Start a node that is not pending. @tick is its expiry tick, equal to
+ * @node->expires. A node at or before the clock is due at the next tick.
  */
 static __always_inline void
 twheel_scheme_start_at(struct twheel_scheme *s, struct twheel_node *node,
@@ -96,7 +97,7 @@ twheel_scheme_start_at(struct twheel_scheme *s, struct twheel_node *node,
 		twheel_hashed_start(s, node);
 }
 
-/* The same for a caller that has not just written the tick. */
+/* Like twheel_scheme_start_at(), for callers that do not have the tick. */
 static inline void
 twheel_scheme_start(struct twheel_scheme *s, struct twheel_node *node)
 {
@@ -104,8 +105,8 @@ twheel_scheme_start(struct twheel_scheme *s, struct twheel_node *node)
 }
 
 /*
- * The usual restart of a pending node: to a later tick, nothing moves. False if it takes
- * a twheel_scheme_restart(). Then nothing was done.
+ * Restart a pending node without moving it, the usual case. Returns false, with
+ * nothing done, if the caller has to use twheel_scheme_restart().
  */
 static inline bool twheel_scheme_refresh(struct twheel_scheme *s,
 					 struct twheel_node *node, u64 expires)
@@ -119,8 +120,8 @@ static inline bool twheel_scheme_refresh(struct twheel_scheme *s,
 }
 
 /*
- * Give a pending node a tick that twheel_scheme_refresh() has refused. Returns whether the
- * node moved. If it stays in its slot, the next tick is the same as before.
+ * Restart a pending node that twheel_scheme_refresh() refused. Returns whether
+ * the node moved. If not, the next tick with work is the same as before.
  */
 static inline bool twheel_scheme_restart(struct twheel_scheme *s,
 					 struct twheel_node *node, u64 expires)
@@ -131,8 +132,8 @@ static inline bool twheel_scheme_restart(struct twheel_scheme *s,
 }
 
 /*
- * Take a pending node out that is to join another scheme. twheel_pending() goes on to
- * say that it is pending.
+ * Take out a pending node that will join another scheme. twheel_pending() keeps
+ * returning true.
  */
 static inline void
 twheel_scheme_leave(struct twheel_scheme *s, struct twheel_node *node)
@@ -144,29 +145,29 @@ twheel_scheme_leave(struct twheel_scheme *s, struct twheel_node *node)
 	s->pending--;
 }
 
-/* Take a pending node out. */
+/* Stop a pending node. */
 static inline void
 twheel_scheme_stop(struct twheel_scheme *s, struct twheel_node *node)
 {
 	twheel_scheme_leave(s, node);
-	/* As in twheel_link(). */
+	/* See twheel_link(). */
 	WRITE_ONCE(node->link.next, NULL);
 }
 
 /**
- * twheel_scheme_pop - move the clock on and take out the next due node
+ * twheel_scheme_pop - advance the clock and take out the next due node
  * @s: the scheme
- * @target: the tick to go on to, not before the clock
- * @work: how many nodes may be moved or looked at beside those returned. Is
- *	counted down
+ * @target: tick to advance to, not before the clock
+ * @work: number of nodes that may be moved or visited, except nodes returned.
+ *	Decremented for each
  *
- * Ticks are processed in order and none is skipped, though runs of ticks at
- * which nothing is to be done are passed in one step. Nodes may be started,
- * restarted and stopped between any two calls.
+ * Processes ticks in order and skips none, but takes one step over ticks
+ * without work. Nodes may be started, restarted and stopped between any two
+ * calls.
  *
  * Return: a node that is due, taken out, or NULL. With NULL and *@work greater
- * than 0 the clock is @target and all that was due is out. With NULL and no work
- * left the caller should call again when it has let others run.
+ * than 0 the clock is @target and all due nodes are out. With NULL and no work
+ * left the caller should call again after letting others run.
  */
 static inline struct twheel_node *twheel_scheme_pop(struct twheel_scheme *s,
 						    u64 target, int *work)
@@ -177,8 +178,8 @@ static inline struct twheel_node *twheel_scheme_pop(struct twheel_scheme *s,
 }
 
 /*
- * The slot of the clock's tick, for twheel_scheme_due(). Good until the clock moves.
- * NULL if there is no shorter way in this scheme.
+ * Returns the slot of the clock's tick, for twheel_scheme_due(), or NULL if the
+ * scheme has no such shortcut. Valid until the clock moves.
  */
 static inline struct twheel_slot *
 twheel_scheme_due_slot(const struct twheel_scheme *s)
@@ -187,8 +188,8 @@ twheel_scheme_due_slot(const struct twheel_scheme *s)
 }
 
 /*
- * How many nodes may be taken by twheel_scheme_due(), at most @most, until it is the
- * turn of twheel_scheme_pop(), which may have nodes to move.
+ * Returns how many nodes to take with twheel_scheme_due(), at most @most,
+ * before calling twheel_scheme_pop() again, which may have nodes to move.
  */
 static inline int twheel_scheme_turn(const struct twheel_scheme *s, int most)
 {
@@ -196,8 +197,8 @@ static inline int twheel_scheme_turn(const struct twheel_scheme *s, int most)
 }
 
 /*
- * A shorter way to the next due node of a tick, taken out. The clock stays where it
- * is, and no node is moved. NULL if twheel_scheme_pop() has to be called to know.
+ * Take out the next due node of a tick, as a shortcut. Never advances the clock
+ * or moves a node. Returns NULL if only twheel_scheme_pop() can tell.
  */
 static inline struct twheel_node *
 twheel_scheme_due(struct twheel_scheme *s, struct twheel_slot *slot)
@@ -206,12 +207,11 @@ twheel_scheme_due(struct twheel_scheme *s, struct twheel_slot *slot)
 }
 
 /**
- * twheel_scheme_next - the next tick that has to be processed
+ * twheel_scheme_next - return the next tick that has to be processed
  * @s: the scheme
  *
- * Never later than the expiry tick of any pending node. May be earlier, where
- * nodes have to be moved first. Not after the clock if the tick at the clock
- * is not finished.
+ * Never later than the expiry tick of a pending node. May be earlier if nodes
+ * have to be moved first. Not after the clock if its tick is unfinished.
  *
  * Return: a tick, or U64_MAX if no node is pending.
  */
@@ -223,17 +223,18 @@ static inline u64 twheel_scheme_next(struct twheel_scheme *s)
 }
 
 /**
- * twheel_scheme_next_due - requeue before sleeping: the next tick to wake up for
+ * twheel_scheme_next_due - requeue nodes before sleeping, and return the next
+ * tick
  * @s: the scheme
- * @most: nodes that may be moved
+ * @most: number of nodes that may be moved
  *
- * A node that was restarted to a later tick may still be in the slot of its old tick. To
- * wake up for that slot costs much more than to move the node. So a caller that is about to
- * sleep calls this instead of twheel_scheme_next(): it looks at the slots ahead, moves
- * such nodes to the slots of their ticks, and stops at the first slot with a node that is
- * due there. Moves count in @s->cascaded.
+ * A node that was restarted to a later tick may still be in the slot of its old
+ * tick, and a wake-up for that slot costs much more than moving the node. So a
+ * caller that is about to sleep calls this instead of twheel_scheme_next(). It
+ * moves such nodes to the slots of their ticks, slot by slot, up to the first
+ * slot with a node that is due there. Moves count in @s->cascaded.
  *
- * Return: as twheel_scheme_next(), not earlier than that would have returned.
+ * Return: like twheel_scheme_next(), and never earlier.
  */
 static inline u64 twheel_scheme_next_due(struct twheel_scheme *s, int most)
 {
@@ -243,11 +244,12 @@ static inline u64 twheel_scheme_next_due(struct twheel_scheme *s, int most)
 }
 
 /*
- * Until when a tickless wheel can sleep for a node that was placed just now.
+ * Returns the tick that a tickless wheel may sleep until, as far as a node that
+ * was just added is concerned.
  *
- * The least of what this returned for all nodes is not later than
- * twheel_scheme_next(). A start may make the next tick earlier although its node is
- * due later: a fuller outer slot takes longer to move.
+ * The minimum over all nodes is not later than twheel_scheme_next(). A start
+ * may make the next tick earlier even if its node is due later: a fuller outer
+ * slot takes longer to move.
  */
 static inline u64 twheel_scheme_wakeup(const struct twheel_scheme *s,
 				       const struct twheel_node *node)
@@ -258,8 +260,9 @@ static inline u64 twheel_scheme_wakeup(const struct twheel_scheme *s,
 }
 
 /*
- * Returns whether a wheel that sleeps until @until can sleep on when a node is started for
- * @tick: twheel_scheme_wakeup() is not earlier then. False if that is not known at once.
+ * Returns whether a wheel that sleeps until @until may keep sleeping when a
+ * node is started for @tick: its twheel_scheme_wakeup() is not earlier. Returns
+ * false if the answer takes more than a comparison.
  */
 static __always_inline bool
 twheel_scheme_can_wait(const struct twheel_scheme *s, u64 tick, u64 until)
@@ -268,7 +271,7 @@ twheel_scheme_can_wait(const struct twheel_scheme *s, u64 tick, u64 until)
 	       twheel_hier_can_wait(s, tick, until) : tick >= until;
 }
 
-/* Move the clock of a scheme with no pending node on to @clock. */
+/* Advance the clock of a scheme without pending nodes to @clock. */
 static inline void twheel_scheme_skip(struct twheel_scheme *s, u64 clock)
 {
 	s->clock = clock;
@@ -279,13 +282,12 @@ static inline void twheel_scheme_skip(struct twheel_scheme *s, u64 clock)
 }
 
 /**
- * twheel_scheme_any - a pending node, for a caller that wants them all out
+ * twheel_scheme_any - return a pending node, for callers that take out all
  * @s: the scheme
- * @slot: where to go on. The caller sets it to @s->nr_slots before the first
- *	call
+ * @slot: cursor, set to @s->nr_slots before the first call
  *
- * Slots are emptied from the highest number down, each from its head: nodes
- * of one expiry tick come out in the order in which they would expire.
+ * Empties slots from the highest number down, each from its head: nodes of one
+ * expiry tick are returned in the order in which they would expire.
  *
  * Return: a node, still pending, or NULL if there is none.
  */
@@ -299,7 +301,7 @@ twheel_scheme_any(struct twheel_scheme *s, u32 *slot)
 		nr = find_last_bit(s->occupied, min(*slot, s->nr_slots));
 		if (nr >= *slot)
 			nr = find_last_bit(s->occupied, s->nr_slots);
-		/* The rest is lost, see twheel_slot_drop(). */
+		/* Corrupted slots lost their nodes, see twheel_slot_drop(). */
 		if (unlikely(nr >= s->nr_slots))
 			break;
 		*slot = nr + 1;

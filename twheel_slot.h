@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/*
- * Slots: what a scheme consists of, and how nodes get in and out
- */
+/* Slots: the lists that a scheme consists of */
 #ifndef _TWHEEL_SLOT_H
 #define _TWHEEL_SLOT_H
 
@@ -16,41 +14,40 @@
 /**
  * DOC: Hints
  *
- * The nodes of a slot are a chain: each of them has to come from memory
- * before the address of the next one is known. So each node remembers where the
- * node is that joined the slot TWHEEL_SLOT_HINTS joins before it. A tick that
- * goes through the slot from the last to join asks for that node in good time.
+ * The nodes of a slot form a chain: each has to be loaded from memory before
+ * the address of the next one is known. So each node remembers the node that
+ * joined the slot TWHEEL_SLOT_HINTS joins earlier. A tick walks the slot from
+ * the last to join, and prefetches that node well ahead.
  *
- * That node may be gone by now: stopped, in another slot, or freed. A hint is
- * an address to prefetch, which harms nobody even if nothing is there. It must
+ * That node may be gone: stopped, in another slot, or freed. A hint is an
+ * address to prefetch, which is harmless even if nothing is there. It must
  * never be followed.
  *
- * A hint is the distance in units of 4 bytes, modulo 2^32: it reaches 8 GiB to
- * both sides. Its lowest bit, which the alignment of nodes leaves free, says
- * whether a refresh need not look further: see twheel_slot_may_stay().
+ * A hint is a distance in units of 4 bytes, modulo 2^32: it reaches 8 GiB in
+ * both directions. The alignment of nodes leaves its lowest bit free, which
+ * says whether a refresh need not check further: see twheel_slot_may_stay().
  */
 #define TWHEEL_SLOT_HINTS	8
 #define TWHEEL_SLOT_HINT_SHIFT	2
 #define TWHEEL_SLOT_MAY_STAY	BIT(0)
 
-/* Nodes of a slot that may be refreshed without moving. */
+/* Nodes of a slot that may be refreshed without being moved. */
 #define TWHEEL_SLOT_STALE	4096
 
 /**
  * struct twheel_slot - a slot
- * @nodes: the nodes in it, with the first that was started at the head
- * @count: nodes that have joined since the slot was last empty, less those
- *	that a cascade has moved: at least as many as there are in @nodes
- * @stale: nodes that were refreshed in this slot and have stayed, as
- *	twheel_slot_may_stay() counts them
- * @headed: hierarchical: a cascade has put nodes at the head of @nodes
- * @where: hierarchical: the addresses of the nodes that joined last, as
- *	twheel_slot_where() has them. The address of the node that joins as number
- *	n is entry n modulo the size
- * @first: hashed: no node in @nodes is due before this tick
+ * @nodes: nodes in the slot, in the order of their starts
+ * @count: number of nodes that joined since the slot was last empty, minus
+ *	nodes moved by a cascade. At least the length of @nodes
+ * @stale: number of nodes refreshed in this slot without being moved, see
+ *	twheel_slot_may_stay()
+ * @headed: hierarchical: true after a cascade added nodes at the head of @nodes
+ * @where: hierarchical: addresses of the last nodes to join, as from
+ *	twheel_slot_where(). Node number n is entry n modulo the size
+ * @first: hashed: lower bound of the ticks of @nodes
  *
- * A node that is stopped does not reach for its slot, which goes on counting the
- * node. Only the pace of a cascade may depend on @count and @stale.
+ * A stopped node does not access its slot, so the slot still counts it. Only
+ * the pace of a cascade may depend on @count and @stale.
  */
 struct twheel_slot {
 	struct list_head nodes;
@@ -65,26 +62,25 @@ struct twheel_slot {
 
 /**
  * struct twheel_scheme - the timers of one base
- * @clock: the last tick whose processing has begun
+ * @clock: last tick whose processing began
  * @pending: number of nodes in the slots
- * @cascaded: nodes that the wheel has moved, ever
- * @type: which scheme this is
- * @nr_slots: number of entries in @slots
- * @level: hierarchical: level that is being moved down from, 0 when the tick
- *	has nothing left to move
- * @quota: hierarchical: nodes of @level that this tick has still to move, 0
- *	if and only if @level is
- * @levels: hierarchical: a bit for each level, set if a slot of it has its bit in
- *	@occupied
- * @recheck: hierarchical: no level has nodes to move before this tick, and no
+ * @cascaded: number of nodes that the wheel moved, ever
+ * @type: the scheme
+ * @nr_slots: number of entries of @slots
+ * @level: hierarchical: level to move nodes down from, 0 if there is nothing
+ *	left to move at this tick
+ * @quota: hierarchical: number of nodes of @level left to move at this tick, 0
+ *	if and only if @level is 0
+ * @levels: hierarchical: bitmap of levels with a bit set in @occupied
+ * @recheck: hierarchical: before this tick no level has nodes to move, and no
  *	window of level 0 ends
- * @reach: hierarchical: the ticks at which the next windows of levels 0, 1 and 2
+ * @reach: hierarchical: ticks at which the next windows of levels 0, 1 and 2
  *	end
- * @cursor: hashed: next node to look at in the slot of this tick, or that
- *	slot's head
+ * @cursor: hashed: next node to visit in the slot of this tick, or the head of
+ *	that slot
  * @leap: hashed: no slot needs the hand before this tick, see twheel_hashed.c
- * @occupied: a bit for each slot, set while it has a node. Hierarchical: set also
- *	after that, until twheel_slot_has_nodes() looks at it
+ * @occupied: bitmap of slots with nodes. Hierarchical: a bit remains set after
+ *	the last node left, until twheel_slot_has_nodes() checks it
  * @slots: the slots
  */
 struct twheel_scheme {
@@ -105,8 +101,8 @@ struct twheel_scheme {
 };
 
 /*
- * Returns whether a list is torn, and reports it. Lists are checked where the kernel
- * checks its own. Tests define this differently.
+ * Returns whether a list is corrupted, and reports it. Checked in kernels that
+ * check their own lists. Tests have their own definition.
  */
 #ifndef TWHEEL_SLOT_TORN
 #define TWHEEL_SLOT_TORN(condition)			\
@@ -116,11 +112,12 @@ struct twheel_scheme {
 #endif
 
 /*
- * list_add() and list_del() without the calls that CONFIG_LIST_HARDENED adds to them.
- * Callers that take a node out check its links inline.
+ * Like list_add() and list_del(), but without the calls that
+ * CONFIG_LIST_HARDENED adds. Callers that take a node out check its links
+ * inline.
  *
  * Each store to a node's link.next pairs with READ_ONCE() in twheel_pending(),
- * which takes no lock: it must see the old value or the new one.
+ * which takes no lock and must see either the old or the new value.
  */
 static inline void twheel_link(struct list_head *new, struct list_head *prev,
 			       struct list_head *next)
@@ -134,11 +131,11 @@ static inline void twheel_link(struct list_head *new, struct list_head *prev,
 static inline void twheel_unlink(struct list_head *prev, struct list_head *next)
 {
 	next->prev = prev;
-	/* As in twheel_link(). */
+	/* See twheel_link(). */
 	WRITE_ONCE(prev->next, next);
 }
 
-/* A slot has lost its last node. */
+/* Mark a slot as empty. */
 static inline void twheel_slot_vacate(struct twheel_scheme *s,
 				      struct twheel_slot *slot)
 {
@@ -146,7 +143,10 @@ static inline void twheel_slot_vacate(struct twheel_scheme *s,
 	slot->count = 0;
 }
 
-/* A stop in a hierarchical wheel leaves the bit of a slot to the next look. */
+/*
+ * Returns whether a slot has nodes. Clears its bit if not, as a stop in a
+ * hierarchical wheel does not.
+ */
 static inline bool twheel_slot_has_nodes(struct twheel_scheme *s, u32 nr)
 {
 	if (!test_bit(nr, s->occupied))
@@ -156,7 +156,7 @@ static inline bool twheel_slot_has_nodes(struct twheel_scheme *s, u32 nr)
 	return !list_empty(&s->slots[nr].nodes);
 }
 
-/* Returns whether the neighbours of an entry know it. */
+/* Returns whether the neighbours of an entry point back to it. */
 static inline bool twheel_slot_is_whole(const struct list_head *entry)
 {
 	return !TWHEEL_SLOT_TORN(!entry->next || entry->next->prev != entry ||
@@ -164,8 +164,8 @@ static inline bool twheel_slot_is_whole(const struct list_head *entry)
 }
 
 /*
- * Give up all nodes of a slot whose list is torn, or the tick would never end. They look
- * pending until they are stopped.
+ * Drop all nodes of a corrupted slot, or the tick would never end. The nodes
+ * look pending until they are stopped.
  */
 static inline void twheel_slot_drop(struct twheel_scheme *s,
 				    struct twheel_slot *slot)
@@ -175,9 +175,10 @@ static inline void twheel_slot_drop(struct twheel_scheme *s,
 }
 
 /*
- * Out of its slot. The node's own links stay as they are: twheel_pending(), which
- * takes no lock, must not see a timer as stopped because the wheel is moving it.
- * As list_del() it refuses if the neighbours do not know the node, and returns false.
+ * Unlink a node from its slot. The links of the node itself remain: lockless
+ * callers of twheel_pending() must not see a timer as stopped while the wheel
+ * moves it. Like list_del(), refuses to unlink a node that its neighbours do
+ * not point to, and returns false.
  */
 static inline bool twheel_slot_leave(struct twheel_node *node)
 {
@@ -189,18 +190,18 @@ static inline bool twheel_slot_leave(struct twheel_node *node)
 	return true;
 }
 
-/* Out of its slot: out of the wheel too. */
+/* Make a node that left its slot look stopped. */
 static inline void
 twheel_slot_leave_wheel(struct twheel_scheme *s, struct twheel_node *node)
 {
 	s->pending--;
-	/* As in twheel_link(). */
+	/* See twheel_link(). */
 	WRITE_ONCE(node->link.next, NULL);
 }
 
 /*
- * Where a node is, as far as 32 bits can tell. The lowest bit is 0, and so it is
- * in the difference of two.
+ * Returns the address of a node, as far as 32 bits can hold it. The lowest bit
+ * is 0, and therefore also in the difference of two.
  */
 static inline u32 twheel_slot_where(const struct twheel_node *node)
 {
@@ -210,26 +211,27 @@ static inline u32 twheel_slot_where(const struct twheel_node *node)
 	       where & ~(u32)TWHEEL_SLOT_MAY_STAY : where;
 }
 
-/* The address that is @hint away from @node. */
+/* Returns the address that @hint of @node stands for. */
 static inline void *twheel_slot_hinted(const struct twheel_node *node, u32 hint)
 {
 	return (void *)((unsigned long)node +
 			((unsigned long)(s32)hint << TWHEEL_SLOT_HINT_SHIFT));
 }
 
-/* @node is about to leave its slot for good: ask for those after it. */
+/* Prefetch the node that the hint of @node, which leaves its slot, leads to. */
 static inline void twheel_slot_take_hint(const struct twheel_node *node)
 {
 	prefetchw(twheel_slot_hinted(node, node->hint));
 }
 
 /*
- * Returns whether a node may stay in @slot when it is restarted to a later
+ * Returns whether a node may remain in @slot when it is restarted to a later
  * tick.
  *
- * Nodes that stay in a slot of level 0 or of a hashed wheel have to be moved in
- * one tick, when the slot is due. When too many have stayed the others move
- * now. A node that has stayed once is counted, and free to stay again.
+ * Nodes that remain in a slot of level 0 or of a hashed wheel must all be moved
+ * in one tick, when the slot is due. So their number is limited, and further
+ * nodes move at once. A node that remained once is already counted, and may
+ * remain again.
  */
 static inline bool twheel_slot_may_stay(struct twheel_slot *slot,
 					struct twheel_node *node)

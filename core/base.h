@@ -229,7 +229,7 @@ static inline ktime_t twheel_time_of(const struct twheel_base *base, u64 tick)
 	return min_t(u64, tick * base->tick_ns, KTIME_MAX);
 }
 
-/* Converts a time of CLOCK_MONOTONIC to the base's clock. */
+/* Converts CLOCK_MONOTONIC to the base's clock. Inlined into starts. */
 static __always_inline ktime_t twheel_base_time(const struct twheel_base *base,
 						ktime_t monotonic)
 {
@@ -274,7 +274,8 @@ static inline u64 twheel_tick_above(const struct twheel_base *base,
  * @expires: its tick
  * @offset_ns: offset of its deadline within the tick before @expires, ns
  *
- * Leaves the hrtimer and debug objects to the caller.
+ * Leaves the hrtimer and debug objects to the caller. Inlined, like the next two
+ * functions, into the fast paths of timer.c and tick.c.
  *
  * Context: @base->lock held.
  */

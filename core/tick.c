@@ -106,6 +106,7 @@ static bool let_waiters_on(struct twheel_base *base)
 	return go_on;
 }
 
+/* noinline: called only if a callback leaks a preempt count. */
 static noinline void mend_preempt_count(twheel_fn fn, int count)
 {
 	WARN_ONCE(1, "twheel: %pS preempt leak: %08x -> %08x\n", fn, count,

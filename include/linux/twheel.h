@@ -5,8 +5,8 @@
  * Embed a struct twheel_timer in your own structure, set it up once with its
  * callback, start and stop it from any context. The functions correspond to
  * timer_setup(), mod_timer(), timer_delete() and timer_delete_sync() of
- * timer_list. The promise differs: a timer never expires early, and at most one
- * tick late at any distance.
+ * timer_list. Unlike there, a timer never expires early, and is due at most one
+ * tick after its deadline, however far away that is.
  */
 #ifndef _LINUX_TWHEEL_H
 #define _LINUX_TWHEEL_H
@@ -29,7 +29,7 @@ struct twheel_base;
 struct twheel_payer;
 
 /**
- * enum twheel_scheme_type - how a wheel keeps its timers
+ * enum twheel_scheme_type - how a wheel stores its timers
  * @TWHEEL_HIER: hierarchical wheel, scheme 7 of Varghese and Lauck
  * @TWHEEL_HASHED: hashed wheel with unsorted slots, scheme 6
  * @TWHEEL_NR_SCHEMES: number of schemes
@@ -42,9 +42,9 @@ enum twheel_scheme_type {
 
 /**
  * enum twheel_mode - when a wheel's hrtimer fires
- * @TWHEEL_PERIODIC: every tick while timers expire. It may doze after some empty
- *	ticks in a row
- * @TWHEEL_TICKLESS: only at ticks at which a slot needs attention
+ * @TWHEEL_PERIODIC: every tick while timers expire, unless the wheel dozes
+ *	after empty ticks
+ * @TWHEEL_TICKLESS: only if a slot needs attention
  * @TWHEEL_NR_MODES: number of modes
  */
 enum twheel_mode {
@@ -61,30 +61,31 @@ enum twheel_mode {
 #define TWHEEL_DOZE_DEFAULT	2
 
 /**
- * struct twheel_config - what twheel_create() makes
- * @name: shown in /proc/twheel, copied
- * @hidden: /proc/twheel shows the wheel only to @uid and to CAP_SYS_ADMIN. For
- *	timers of a user: the lines of a wheel show each start at once
- * @uid: with @hidden only: this user
- * @scheme: how timers are kept
- * @mode: when the wheel ticks
- * @tick_ns: length of a tick, %TWHEEL_TICK_NS_MIN to %TWHEEL_TICK_NS_MAX ns.
- *	0 is the length of the default wheel's tick
- * @slots: slots of a hashed wheel, %TWHEEL_SLOTS_MIN to %TWHEEL_SLOTS_MAX,
- *	rounded up to a power of two. 0 is %TWHEEL_SLOTS_DEFAULT. Has to be 0
- *	for a hierarchical wheel
- * @doze: number of the first empty tick in a row that the hrtimer of a periodic
- *	wheel does not fire at. It then fires where a slot needs attention, until
- *	a timer is started that is due earlier, or one expires. 0 is never. Has to
- *	be 0 or 1 for a tickless wheel, which is the same as a @doze of 1
- * @clock: the clock of ticks, deadlines and delays. CLOCK_BOOTTIME goes on while the
- *	system is suspended: timers that come due meanwhile expire when it is resumed,
- *	and do not resume it. 0 is CLOCK_MONOTONIC, which stands still
- * @lazy: make the slots of a CPU when twheel_prepare() is called there, and at
- *	first only the slots of the CPU that calls twheel_create(). A timer that
- *	is started on a CPU without slots goes to another one
- * @payer: who pays for the time that the wheel's ticks take, from
- *	twheel_payer_create(). NULL is the system: its wheel never waits for
+ * struct twheel_config - parameters of twheel_create()
+ * @name: name for /proc/twheel. Copied
+ * @hidden: true to show the wheel in /proc/twheel only to @uid and
+ *	CAP_SYS_ADMIN. For timers of users, because the counters of a wheel show
+ *	each start at once
+ * @uid: user, with @hidden only
+ * @scheme: scheme
+ * @mode: tick mode
+ * @tick_ns: length of a tick, %TWHEEL_TICK_NS_MIN to %TWHEEL_TICK_NS_MAX ns. 0:
+ *	tick of the default wheel
+ * @slots: number of slots of a hashed wheel, %TWHEEL_SLOTS_MIN to
+ *	%TWHEEL_SLOTS_MAX, rounded up to a power of two. 0:
+ *	%TWHEEL_SLOTS_DEFAULT, or a hierarchical wheel
+ * @doze: after this many empty ticks in a row a periodic wheel stops its
+ *	hrtimer, and then fires only where a slot needs attention, until a timer
+ *	expires or one with an earlier deadline is started. 0: never. A tickless
+ *	wheel behaves like a @doze of 1, and accepts only 0 and 1
+ * @clock: clock of ticks, deadlines and delays. CLOCK_BOOTTIME continues during
+ *	suspend: timers that become due then expire when the system resumes, and
+ *	do not wake it up. 0: CLOCK_MONOTONIC, which stops
+ * @lazy: true to allocate the slots of a CPU when twheel_prepare() is called
+ *	there, and at first only those of the CPU that calls twheel_create().
+ *	Timers started on a CPU without slots use another one
+ * @payer: account for the time of the wheel's ticks, from
+ *	twheel_payer_create(). NULL: the system, whose wheels never wait for
  *	wheels with a payer
  */
 struct twheel_config {
@@ -102,15 +103,15 @@ struct twheel_config {
 };
 
 /**
- * struct twheel_node - what a scheme knows of a timer
+ * struct twheel_node - the part of a timer that a scheme uses
  * @link: neighbours in the slot. @link.next is NULL while the timer is not
- *	pending, and so it is in a timer that was never set up
- * @expires: the tick at which the timer is due
- * @hint: where the wheel will be soon after this node. See twheel_slot.h
- * @offset_ns: for the owner. Schemes do not touch it
+ *	pending, and if it was never set up
+ * @expires: expiry tick
+ * @hint: distance to a later node, to prefetch it. See twheel_slot.h
+ * @offset_ns: field of the owner, which schemes do not touch
  *
- * These 32 bytes, 24 with 32-bit pointers, are all that a wheel touches of a
- * timer when it moves it.
+ * A wheel accesses only these 32 bytes (24 with 32-bit pointers) of a timer
+ * that it moves.
  */
 struct twheel_node {
 	struct list_head link;
@@ -122,30 +123,29 @@ struct twheel_node {
 struct twheel_timer;
 
 /**
- * typedef twheel_fn - a callback, called when its timer expires
+ * typedef twheel_fn - function called when its timer expires
  * @timer: the timer, not pending, and free to be started, stopped or freed
  *
- * Context: softirq, on the CPU whose base held the timer, no locks held. Must
- * not sleep.
+ * Context: Softirq, on the CPU of the timer's base, no locks held. Must not
+ * sleep.
  */
 typedef void (*twheel_fn)(struct twheel_timer *timer);
 
 /**
  * struct twheel_timer - a timer
- * @node: the wheel's part. Guarded by the lock of @base. The deadline is
- *	1 + @node.offset_ns ns after the tick before @node.expires
- * @base: the base that the timer is on, or was last. NULL before the first
- *	start of one with a static initialiser. Written under the lock of the
- *	base it leaves (set to 1) and of the base it joins. Read without a lock
- *	to find the lock, then checked again under it
- * @fn: the callback. NULL after twheel_shutdown_sync(). Guarded by the lock
+ * @node: data of the wheel. Protected by the lock of @base. The deadline is 1 +
+ *	@node.offset_ns ns after the tick before @node.expires
+ * @base: current or last base of the timer. NULL before the first start with a
+ *	static initialiser. Written under the lock of the base it leaves (set to
+ *	1) and of the base it joins. Read without a lock to find the lock, then
+ *	checked again under it
+ * @fn: the callback. NULL after twheel_shutdown_sync(). Protected by the lock
  *	of @base
- * @lockdep_map: lockdep's, where configured, to find a waiter for a callback
- *	that holds a lock which the callback takes
+ * @lockdep_map: map to detect a caller that waits for the callback with a lock
+ *	held that the callback takes
  *
- * The fields are private. Use the functions below. But from its callback until
- * it is started again @node.link.prev is its owner's, for a list of timers that
- * have expired.
+ * The fields are private. But from its callback until the next start the owner
+ * of a timer may use @node.link.prev, for a list of expired timers.
  */
 struct twheel_timer {
 	struct twheel_node node;
@@ -164,14 +164,13 @@ struct twheel_timer {
 #endif
 
 /**
- * TWHEEL_TIMER_INITIALIZER - a timer of the default wheel that needs no setup
- * @function: called when it expires
+ * TWHEEL_TIMER_INITIALIZER - initialise a timer of the default wheel
+ * @function: function to call when it expires
  *
- * The timer may be used at any time, but before twheel is initialised a start
- * fails.
+ * The timer needs no setup. Before twheel is initialised a start fails.
  */
 #define TWHEEL_TIMER_INITIALIZER(function) {				\
-		/* Debug objects tell it from one that was forgotten. */	\
+		/* Tells debug objects that this timer needs no setup. */ \
 		.node.link.prev = TIMER_ENTRY_STATIC,			\
 		.fn = (function),					\
 		__TWHEEL_LOCKDEP_MAP(__FILE__ ":" __stringify(__LINE__)) \
@@ -179,18 +178,18 @@ struct twheel_timer {
 
 /**
  * DEFINE_TWHEEL_TIMER - define a timer of the default wheel
- * @name: the variable. "static" goes before DEFINE_TWHEEL_TIMER()
- * @function: called when it expires
+ * @name: name of the variable. May be preceded by "static"
+ * @function: function to call when it expires
  */
 #define DEFINE_TWHEEL_TIMER(name, function)				\
 	struct twheel_timer name = TWHEEL_TIMER_INITIALIZER(function)
 
 /**
  * struct twheel_tick_end - work for the end of a tick
- * @next: the next one of the same tick. Owned by the base that it is queued on
+ * @next: next work of the same tick. Owned by the base that it is queued on
  * @queued: bit 0 is set from twheel_at_tick_end() until @fn is about to be
  *	called
- * @fn: called in softirq context when the callbacks of the tick have run
+ * @fn: function called in softirq context after the callbacks of the tick
  */
 struct twheel_tick_end {
 	struct twheel_tick_end *next;
@@ -199,10 +198,10 @@ struct twheel_tick_end {
 };
 
 /**
- * struct twheel_request - one of many timers to be started or stopped
+ * struct twheel_request - one of many timers to start or stop
  * @timer: the timer
- * @deadline: when it is to expire, on its wheel's clock, ns, not for a stop
- * @result: what the function for one timer would have returned
+ * @deadline: deadline on the wheel's clock, ns. Unused by a stop
+ * @result: return value, as of the function for one timer
  */
 struct twheel_request {
 	struct twheel_timer *timer;
@@ -210,16 +209,16 @@ struct twheel_request {
 	int result;
 };
 
-/* twheel_timer_setup(): the timer is on the stack */
+/* Flag of twheel_timer_setup(): the timer is on the stack. */
 #define TWHEEL_TIMER_ON_STACK	BIT(0)
 
 /**
- * twheel_expired_deadline - when a timer was due that has expired
- * @timer: a timer that is not pending, and that the caller keeps from being
+ * twheel_expired_deadline - return the deadline of an expired timer
+ * @timer: timer that is not pending, and that the caller keeps from being
  *	started
  * @tick_ns: length of a tick of its wheel, ns
  *
- * As twheel_deadline(), without a lock.
+ * Like twheel_deadline(), without a lock.
  *
  * Return: the deadline of its last start, on its wheel's clock, ns.
  */
@@ -232,12 +231,12 @@ static inline u64 twheel_expired_deadline(const struct twheel_timer *timer,
 }
 
 /**
- * twheel_clock_time - a time of CLOCK_MONOTONIC on the clock of a wheel
- * @clock: the wheel's clock
- * @monotonic: the time, such as ktime_get()
+ * twheel_clock_time - convert CLOCK_MONOTONIC to the clock of a wheel
+ * @clock: clock of the wheel
+ * @monotonic: time of CLOCK_MONOTONIC, such as ktime_get()
  *
  * Context: Any but NMI.
- * Return: that time on @clock, ns, at most KTIME_MAX.
+ * Return: the same time on @clock, ns, at most KTIME_MAX.
  */
 static inline ktime_t twheel_clock_time(clockid_t clock, ktime_t monotonic)
 {
@@ -247,16 +246,18 @@ static inline ktime_t twheel_clock_time(clockid_t clock, ktime_t monotonic)
 }
 
 /**
- * twheel_round_deadline - a deadline at which other timers are due as well
- * @deadline: when the timer may expire at the earliest, on its wheel's clock, ns
- * @slack_ns: how much later it may be due, ns
- * @tick_ns: length of a tick of its wheel, ns
+ * twheel_round_deadline - return a deadline that other timers are likely to
+ * share
+ * @deadline: earliest acceptable deadline, on the wheel's clock, ns
+ * @slack_ns: acceptable delay, ns
+ * @tick_ns: length of a tick of the wheel, ns
  *
- * Of the ticks from @deadline to @slack_ns later it is the one with the most
- * trailing zeros. Timers with slack meet there, and the CPU wakes up less often. For
- * twheel_start_at(), twheel_again_at() and the like.
+ * Chooses the tick with the most trailing zeros from @deadline to @deadline +
+ * @slack_ns. Timers with slack meet there, and the CPU wakes up less often. For
+ * twheel_start_at(), twheel_again_at() and similar functions.
  *
- * Return: the deadline, on a tick. @deadline itself if there is no tick in that time.
+ * Return: the deadline, on a tick. @deadline itself if there is no tick in that
+ * time.
  */
 static inline ktime_t twheel_round_deadline(ktime_t deadline, u64 slack_ns,
 					    u64 tick_ns)
@@ -265,12 +266,12 @@ static inline ktime_t twheel_round_deadline(ktime_t deadline, u64 slack_ns,
 
 	if (slack_ns < to - from)
 		to = from + slack_ns;
-	/* The tick before the first one that will do, and the last one. */
+	/* @from: last tick before the deadline. @to: last acceptable tick. */
 	from = div64_u64(from + tick_ns - 1, tick_ns) - 1;
 	to = div64_u64(to, tick_ns);
 	if ((s64)from >= (s64)to)
 		return deadline;
-	/* Below the highest bit in which they differ all can be 0. */
+	/* Clear all bits of @to below the highest bit where they differ. */
 	differs = fls64(from ^ to) - 1;
 	return (to >> differs << differs) * tick_ns;
 }
@@ -315,12 +316,12 @@ unsigned long twheel_drain(struct twheel *wheel,
 /**
  * twheel_timer_setup - prepare a timer for its first start
  * @timer: the timer, not pending
- * @wheel: the wheel that it will use, NULL for the default one, which need not
- *	be there yet
- * @fn: called when it expires
+ * @wheel: wheel of the timer. NULL for the default wheel, which need not exist
+ *	yet
+ * @fn: function to call when it expires
  * @flags: 0 or %TWHEEL_TIMER_ON_STACK
  *
- * Timers that are set up in one place are one class for lockdep.
+ * For lockdep, timers set up in one place form one class.
  *
  * Context: Any.
  */
@@ -338,16 +339,16 @@ unsigned long twheel_drain(struct twheel *wheel,
 #endif
 
 /**
- * twheel_tick_end_queued - whether work for the end of a tick waits
+ * twheel_tick_end_queued - return whether work for the end of a tick is queued
  * @end: the work
  *
- * On the CPU whose tick @end waits for, a callback may leave work for @end->fn and do
- * no more if this is true. On another CPU it must call twheel_at_tick_end() even
- * then. Only that call orders its work before @end->fn.
+ * If true, a callback on the CPU whose tick runs @end may leave work to
+ * @end->fn and do nothing else. On other CPUs it must call twheel_at_tick_end()
+ * nevertheless, because only that call orders its work before @end->fn.
  *
  * Context: Any.
- * Return: false once @end->fn is about to be called. It has returned when an
- * RCU grace period is over after that.
+ * Return: false once @end->fn is about to be called. It has returned after a
+ * subsequent RCU grace period.
  */
 static inline bool twheel_tick_end_queued(const struct twheel_tick_end *end)
 {
@@ -356,17 +357,16 @@ static inline bool twheel_tick_end_queued(const struct twheel_tick_end *end)
 }
 
 /**
- * twheel_pending - whether a timer is pending
+ * twheel_pending - return whether a timer is pending
  * @timer: the timer
  *
- * Context: Any. Without a lock of the caller's own that keeps others from
- * starting and stopping the timer the answer may be old when it arrives.
- * Return: true if the timer was started and has neither expired nor been
- * stopped.
+ * Context: Any. Unless the caller keeps others from starting and stopping the
+ * timer, the result may be outdated.
+ * Return: true if the timer was started, and neither expired nor was stopped.
  */
 static inline bool twheel_pending(const struct twheel_timer *timer)
 {
-	/* Pairs with WRITE_ONCE() in twheel_slot_leave_wheel() and twheel_link(). */
+	/* Pairs with twheel_slot_leave_wheel() and twheel_link(). */
 	return READ_ONCE(timer->node.link.next);
 }
 

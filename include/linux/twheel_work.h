@@ -2,8 +2,8 @@
 /*
  * Expiry on a workqueue, where it may sleep
  *
- * A twheel_work is to a twheel_timer what a delayed_work is to a timer_list,
- * and its functions correspond to the functions of delayed_work.
+ * A twheel_work is to a twheel_timer what a delayed_work is to a timer_list.
+ * Its functions correspond to those of delayed_work.
  */
 #ifndef _LINUX_TWHEEL_WORK_H
 #define _LINUX_TWHEEL_WORK_H
@@ -13,16 +13,15 @@
 #include <linux/workqueue.h>
 
 /**
- * struct twheel_work - a work item that a timer queues
+ * struct twheel_work - a work item queued by a timer
  * @work: the work
- * @timer: queues @work on @wq when it expires
- * @wq: where to queue it
- * @cpu: where it runs, or %WORK_CPU_UNBOUND for wherever the timer expires
- * @delayed: @timer was started, and @work has neither been queued by it nor
- *	cancelled
- * @disabled: calls of twheel_disable_work() without one of twheel_enable_work(),
- *	and calls of twheel_cancel_work_sync() under way. Until it is 0 nothing
- *	is queued
+ * @timer: timer to queue @work on @wq
+ * @wq: workqueue
+ * @cpu: CPU to run on. %WORK_CPU_UNBOUND: where the timer expires
+ * @delayed: true while @timer is started, until it queues @work or is cancelled
+ * @disabled: number of twheel_disable_work() calls without
+ *	twheel_enable_work(), plus twheel_cancel_work_sync() calls in progress.
+ *	Nothing is queued unless 0
  */
 struct twheel_work {
 	struct work_struct work;
@@ -34,9 +33,11 @@ struct twheel_work {
 };
 
 /**
- * TWHEEL_WORK_INITIALIZER - a work on the default wheel that needs no setup
- * @name: the variable or field
- * @function: what to do
+ * TWHEEL_WORK_INITIALIZER - initialise a work on the default wheel
+ * @name: name of the variable or field
+ * @function: function to run
+ *
+ * The work needs no setup.
  */
 #define TWHEEL_WORK_INITIALIZER(name, function) {			\
 		.work = __WORK_INITIALIZER((name).work, (function)),	\
@@ -45,8 +46,8 @@ struct twheel_work {
 
 /**
  * DEFINE_TWHEEL_WORK - define a work on the default wheel
- * @name: the variable. "static" goes before DEFINE_TWHEEL_WORK()
- * @function: what to do
+ * @name: name of the variable. May be preceded by "static"
+ * @function: function to run
  */
 #define DEFINE_TWHEEL_WORK(name, function)				\
 	struct twheel_work name = TWHEEL_WORK_INITIALIZER(name, function)
@@ -62,8 +63,8 @@ struct twheel_work {
 /**
  * twheel_init_work - prepare a work
  * @_work: the work
- * @_wheel: the wheel that its timer uses, NULL for the default one
- * @_fn: what to do
+ * @_wheel: wheel of its timer, NULL for the default wheel
+ * @_fn: function to run
  *
  * Context: Any.
  */
@@ -75,9 +76,9 @@ struct twheel_work {
 
 /**
  * twheel_init_work_on_stack - prepare a work on the stack
- * @_work: the work. Before it is gone it takes a twheel_destroy_work_on_stack()
- * @_wheel: the wheel that its timer uses, NULL for the default one
- * @_fn: what to do
+ * @_work: the work. Needs twheel_destroy_work_on_stack() at the end of its life
+ * @_wheel: wheel of its timer, NULL for the default wheel
+ * @_fn: function to run
  *
  * Context: Process.
  */
@@ -103,16 +104,16 @@ bool twheel_flush_work(struct twheel_work *work);
 
 /**
  * twheel_queue_work - queue a work after a delay
- * @wq: where to queue it
+ * @wq: workqueue to use
  * @work: the work
- * @delay_ns: the delay, ns
+ * @delay_ns: delay, ns
  *
- * As queue_delayed_work().
+ * Like queue_delayed_work().
  *
  * Context: Any but NMI.
- * Return: false if the work was pending already, or is disabled, or
- * twheel_cancel_work_sync() is waiting for it, or its timer cannot be started
- * (see twheel_start()), and nothing has changed.
+ * Return: false, and nothing changed, if the work was pending or disabled, or
+ * is being cancelled by twheel_cancel_work_sync(), or its timer cannot be
+ * started (see twheel_start()).
  */
 static inline bool twheel_queue_work(struct workqueue_struct *wq,
 				     struct twheel_work *work, u64 delay_ns)
@@ -122,14 +123,14 @@ static inline bool twheel_queue_work(struct workqueue_struct *wq,
 
 /**
  * twheel_mod_work - queue a work after a delay, or change its delay
- * @wq: where to queue it
+ * @wq: workqueue to use
  * @work: the work
- * @delay_ns: the delay from now, ns
+ * @delay_ns: delay from now, ns
  *
- * As mod_delayed_work(). An item that is queued already, its delay over, is
- * taken off its queue. While the work is disabled, or twheel_cancel_work_sync()
- * is waiting for it, that is all that happens. If its timer cannot be started
- * (see twheel_start()) nothing changes.
+ * Like mod_delayed_work(). An item that is already queued, because its delay is
+ * over, is taken off its queue. That is all if the work is disabled, or being
+ * cancelled by twheel_cancel_work_sync(). Nothing changes if its timer cannot
+ * be started (see twheel_start()).
  *
  * Context: Any but NMI.
  * Return: whether the work was pending.

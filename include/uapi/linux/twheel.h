@@ -2,25 +2,25 @@
 /*
  * Timers by the million through one file descriptor
  *
- * open("/dev/twheel") is a session: a set of timers that belongs to that open
- * file only. Timers are started and stopped with the ioctls below. Expiries are
- * read from the descriptor as an array of struct twheel_event, in the order in
- * which they happened. The last close stops everything.
+ * open("/dev/twheel") creates a session: a set of timers that belongs to the
+ * open file. Start and stop timers with the ioctls below. Read expiries from
+ * the descriptor as an array of struct twheel_event, in the order in which they
+ * happened. The last close stops all timers.
  *
- * All times are nanoseconds. Absolute times are on the session's clock, which is
- * CLOCK_MONOTONIC unless SETUP has asked for another one, as the caller sees it,
- * perhaps in a time namespace.
+ * All times are in nanoseconds. Absolute times use the session's clock, as the
+ * caller's time namespace shows it: CLOCK_MONOTONIC, unless SETUP chose another
+ * one.
  *
  * All fields are naturally aligned, so that 32- and 64-bit programs share one
- * layout. A structure may grow at its end. Its size is part of the command's
- * number. The kernel takes shorter structures as if the missing fields were 0. It
- * refuses longer ones with E2BIG unless the part that it does not know is 0.
- * Arrays say the size of their entries, a multiple of 8 of at most
- * %TWHEEL_ENTRY_SIZE_MAX, and grow in the same way. A flag that the kernel does
- * not know and a reserved field that is not 0 are refused with EINVAL.
+ * layout. A structure may grow at its end, and its size is part of the command
+ * number. The kernel accepts shorter structures as if the missing fields were
+ * 0. It refuses longer ones with E2BIG unless the unknown part is 0. Arrays
+ * grow in the same way: they are passed with the size of their entries, a
+ * multiple of 8 of at most %TWHEEL_ENTRY_SIZE_MAX. Unknown flags and reserved
+ * fields other than 0 are refused with EINVAL.
  *
- * SETUP, START, STOP, SUBMIT and DRAIN need a descriptor that is open for
- * writing, read(2) needs one that is open for reading (EBADF).
+ * SETUP, START, STOP, SUBMIT and DRAIN need a descriptor opened for writing,
+ * read(2) one opened for reading (EBADF).
  */
 #ifndef _UAPI_LINUX_TWHEEL_H
 #define _UAPI_LINUX_TWHEEL_H
@@ -30,18 +30,17 @@
 
 #define TWHEEL_ABI_VERSION	1
 
-/* Maximum of @op_size, @entry_size and @event_size. */
+/* Largest @op_size, @entry_size and @event_size. */
 #define TWHEEL_ENTRY_SIZE_MAX	4096
 
 /**
  * DOC: ids
  *
- * A timer is named by a 64-bit id. An id below &twheel_info.max_timers is
- * the caller's own choice, a small integer like a file descriptor: starting
- * it again while it is pending restarts it. With %TWHEEL_ID_ANY the kernel
- * chooses: such an id has %TWHEEL_ID_KERNEL set and carries a generation, so
- * that an id kept for too long never names a newer timer. The two kinds never
- * meet.
+ * A 64-bit id names a timer. The caller may choose any id below
+ * &twheel_info.max_timers, a small integer like a file descriptor: starting it
+ * while it is pending restarts it. With %TWHEEL_ID_ANY the kernel chooses: such
+ * an id has %TWHEEL_ID_KERNEL set and contains a generation, so that an
+ * outdated id never names a newer timer.
  */
 #define TWHEEL_ID_ANY		(~(__u64)0)
 #define TWHEEL_ID_KERNEL	((__u64)1 << 63)
@@ -49,29 +48,29 @@
 /**
  * DOC: words
  *
- * A session that was set up with &twheel_setup.shared_ids can be mapped. Its
- * memory is an array of 64-bit words, one for each id of the caller's choice below
- * that number. The program stores deadlines, and the kernel only reads them.
+ * A session with &twheel_setup.shared_ids can be mapped: an array of 64-bit
+ * words, one for each id of the caller's choice below that number. The program
+ * stores deadlines in them, and the kernel only reads them.
  *
- * When a pending timer comes due the kernel looks at the word of its id. If the
- * word is later than now, the timer is carried on to that time and is due then.
- * %TWHEEL_WORD_STOP stops the timer, without an event. With anything else,
- * %TWHEEL_WORD_NONE among it, the timer expires. So pushing a timeout back is one
- * store and no system call.
+ * When a pending timer is due, the kernel reads the word of its id. If the word
+ * is later than now, the timer is due at that time instead. %TWHEEL_WORD_STOP
+ * stops the timer without an event. With any other value, including
+ * %TWHEEL_WORD_NONE, the timer expires. So a refresh is one store and no system
+ * call.
  */
 #define TWHEEL_WORD_NONE	((__u64)0)
 #define TWHEEL_WORD_STOP	(~(__u64)0)
 
-/* Schemes, tick modes, clocks. */
+/* Schemes, tick modes, clocks */
 #define TWHEEL_SCHEME_HIER		0	/* hierarchical wheel (scheme 7) */
 #define TWHEEL_SCHEME_HASHED		1	/* hashed wheel (scheme 6) */
 
-#define TWHEEL_MODE_PERIODIC		0	/* a tick every tick_ns */
-#define TWHEEL_MODE_TICKLESS		1	/* a tick only where one is due */
+#define TWHEEL_MODE_PERIODIC		0	/* fires every tick_ns */
+#define TWHEEL_MODE_TICKLESS		1	/* fires only where needed */
 
-/* As in clock_gettime(2). */
-#define TWHEEL_CLOCK_MONOTONIC		1	/* stands still during a suspend */
-#define TWHEEL_CLOCK_BOOTTIME		7	/* goes on */
+/* Same values as in clock_gettime(2). */
+#define TWHEEL_CLOCK_MONOTONIC		1	/* stops during suspend */
+#define TWHEEL_CLOCK_BOOTTIME		7	/* continues */
 
 /* &twheel_info.features */
 #define TWHEEL_FEATURE_SETUP		((__u64)1 << 0)
@@ -83,7 +82,7 @@
 #define TWHEEL_FEATURE_WITHDRAW		((__u64)1 << 5)
 /* RWF_NOWAIT and io_uring read without a worker thread. */
 #define TWHEEL_FEATURE_NOWAIT		((__u64)1 << 6)
-/* &twheel_setup.shared_ids and mmap(2). Not where SETUP returns EOPNOTSUPP. */
+/* &twheel_setup.shared_ids and mmap(2). Absent if SETUP returns EOPNOTSUPP. */
 #define TWHEEL_FEATURE_SHARED		((__u64)1 << 7)
 /* &twheel_start.slack_ns */
 #define TWHEEL_FEATURE_SLACK		((__u64)1 << 8)
@@ -93,30 +92,30 @@
 #define TWHEEL_FEATURE_CLOCK		((__u64)1 << 10)
 /* &twheel_setup.wake_ns */
 #define TWHEEL_FEATURE_WAKE		((__u64)1 << 11)
-/* Bit 12 is not used again. */
-/* %TWHEEL_START_IDLE. Not of a session in the process. */
+/* Bit 12 is reserved. */
+/* %TWHEEL_START_IDLE. Absent in sessions in the process. */
 #define TWHEEL_FEATURE_IDLE		((__u64)1 << 13)
-/* Never the module's: this is a session that libtwheel has made in the process. */
+/* A session of libtwheel in the process, never of the module. */
 #define TWHEEL_FEATURE_PROCESS		((__u64)1 << 63)
 
 /**
- * struct twheel_info - what TWHEEL_IOC_INFO returns
+ * struct twheel_info - result of TWHEEL_IOC_INFO
  * @abi_version: %TWHEEL_ABI_VERSION of the module
  * @scheme: scheme of this session's wheel, TWHEEL_SCHEME_*
  * @features: TWHEEL_FEATURE_* of the module
  * @tick_ns: length of a tick of this session's wheel, ns
- * @max_timers: maximum of timers that this session may hold, unread events
- *	included. Ids chosen by the caller are below it
- * @max_interval_ns: longest relative interval and latest absolute time, ns
+ * @max_timers: limit of timers of this session, including unread events. Ids
+ *	chosen by the caller are below it
+ * @max_interval_ns: longest interval and latest absolute time, ns
  * @mode: tick mode of this session's wheel, TWHEEL_MODE_*
- * @slots: slots of a hashed wheel, 0 for a hierarchical one
- * @max_batch: maximum of operations in one TWHEEL_IOC_SUBMIT
- * @event_size: size of the events that read(2) returns to this session
- * @shared_ids: words of this session that mmap(2) maps, 0 if there are none
+ * @slots: number of slots of a hashed wheel, 0 for a hierarchical one
+ * @max_batch: limit of operations in one TWHEEL_IOC_SUBMIT
+ * @event_size: size of the events returned by read(2)
+ * @shared_ids: number of words to map with mmap(2), 0 for none
  * @reserved: 0
  * @clock: clock of this session, TWHEEL_CLOCK_*. 0 from a module without
  *	%TWHEEL_FEATURE_CLOCK
- * @wake_ns: as in &twheel_setup
+ * @wake_ns: see &twheel_setup
  * @reserved2: 0
  */
 struct twheel_info {
@@ -138,26 +137,26 @@ struct twheel_info {
 };
 
 /**
- * struct twheel_setup - what TWHEEL_IOC_SETUP takes
+ * struct twheel_setup - argument of TWHEEL_IOC_SETUP
  * @flags: %TWHEEL_SETUP_PRIVATE, or 0 for the default wheel
  * @scheme: TWHEEL_SCHEME_*, with %TWHEEL_SETUP_PRIVATE only
  * @mode: %TWHEEL_MODE_PERIODIC
- * @slots: slots of a hashed wheel, 2 to 2^20, rounded up to a power of two, or
- *	0 for the module's default. 0 for a hierarchical wheel
- * @tick_ns: length of a tick, 50000 (50 us) to 1000000000 (1 s). 0 is the
- *	module's default
- * @max_timers: limit of timers of this session, at most the module's. 0
- *	leaves the module's
- * @event_size: sizeof(struct twheel_event) of the caller: read(2) returns
- *	events of this size, with 0 in what the module does not know. 0 is
+ * @slots: number of slots of a hashed wheel, 2 to 2^20, rounded up to a power
+ *	of two. 0: default of the module, or a hierarchical wheel
+ * @tick_ns: length of a tick, 50000 (50 us) to 1000000000 (1 s). 0: default of
+ *	the module
+ * @max_timers: limit of timers of this session, at most that of the module. 0:
+ *	limit of the module
+ * @event_size: sizeof(struct twheel_event) of the caller, the size of the
+ *	events that read(2) returns. Fields unknown to the module are 0. 0:
  *	%TWHEEL_EVENT_SIZE_V1, for a module of any version
- * @shared_ids: number of words to be mapped, for the ids below it, at most the
- *	limit of timers. 0 for none. Once it is not 0 it does not change. A page
- *	of words takes memory when the program touches it for the first time
- * @clock: TWHEEL_CLOCK_*, with %TWHEEL_SETUP_PRIVATE only. 0 is
+ * @shared_ids: number of words to map, for the ids below it, at most the limit
+ *	of timers. 0 for none. Cannot be changed once it is set. A page of words
+ *	takes memory when the program first touches it
+ * @clock: TWHEEL_CLOCK_*, with %TWHEEL_SETUP_PRIVATE only. 0:
  *	%TWHEEL_CLOCK_MONOTONIC
- * @wake_ns: how long an event may wait until readers and pollers are woken for
- *	it. 0 wakes them at the end of its tick
+ * @wake_ns: longest delay of the wake-up of readers and pollers for an event,
+ *	ns. 0: wake them at the end of its tick
  * @reserved2: 0
  */
 struct twheel_setup {
@@ -177,19 +176,17 @@ struct twheel_setup {
 #define TWHEEL_SETUP_PRIVATE	((__u32)1 << 0)
 
 /**
- * struct twheel_start - what TWHEEL_IOC_START takes and returns
- * @id: in: the id to start, or %TWHEEL_ID_ANY. Out: the id that was started
- * @expires_ns: interval from now, or with %TWHEEL_START_ABS the deadline on
- *	the session's clock, at most &twheel_info.max_interval_ns. A timer whose
- *	deadline has passed expires at the next tick
- * @period_ns: 0 for a timer that expires once, else the period of the
- *	expiries that follow the first
- * @user_data: returned in the timer's events
+ * struct twheel_start - argument and result of TWHEEL_IOC_START
+ * @id: id to start, or %TWHEEL_ID_ANY. Out: the id that was started
+ * @expires_ns: interval from now, or with %TWHEEL_START_ABS the deadline on the
+ *	session's clock, at most &twheel_info.max_interval_ns. A timer with a
+ *	deadline in the past expires at the next tick
+ * @period_ns: period after the first expiry, 0 for a timer that expires once
+ * @user_data: value returned in the timer's events
  * @flags: TWHEEL_START_*
- * @slack_ns: by how much later than that it may be due. 0 for exact timers. The
- *	kernel takes a round tick in that time, so that timers meet
- * @fd: in its place, with %TWHEEL_START_IDLE only: a descriptor. Such a timer has no
- *	slack
+ * @slack_ns: acceptable delay of the deadline, ns. The kernel chooses a round
+ *	tick in that time, so that timers expire together. 0 for exact timers
+ * @fd: socket with %TWHEEL_START_IDLE, instead of @slack_ns
  */
 struct twheel_start {
 	__u64 id;
@@ -207,25 +204,25 @@ struct twheel_start {
 /* @expires_ns is a deadline on the session's clock, not an interval. */
 #define TWHEEL_START_ABS	((__u32)1 << 0)
 /*
- * If the id has expired and its event has not been read yet, withdraw that
- * event and start anew. Without this flag such a start is refused with
- * EALREADY, so that no expiry is lost by accident.
+ * If the timer expired and its event is unread, withdraw the event and start
+ * the timer again. Without this flag such a start fails with EALREADY, so that
+ * no expiry is lost by accident.
  */
 #define TWHEEL_START_REPLACE	((__u32)1 << 1)
 /*
  * @fd is a connected TCP socket, and @expires_ns an idle time, at most
- * %TWHEEL_IDLE_MAX_NS. The timer is due when the socket has received nothing for that
- * long, counted from the start or from the last data, whichever is later. Without a
- * period and %TWHEEL_START_ABS. The timer is stopped when the socket is closed.
+ * %TWHEEL_IDLE_MAX_NS. The timer is due when the socket received nothing for
+ * this long since the start. Not with a period or %TWHEEL_START_ABS. Closing
+ * the socket stops the timer.
  */
 #define TWHEEL_START_IDLE	((__u32)1 << 2)
-/* Bits 3 to 6 are not used again. */
+/* Bits 3 to 6 are reserved. */
 
 #define TWHEEL_IDLE_MAX_NS	((__u64)1 << 49)
 
 /**
- * struct twheel_stop - what TWHEEL_IOC_STOP takes
- * @id: the timer to stop
+ * struct twheel_stop - argument of TWHEEL_IOC_STOP
+ * @id: timer to stop
  * @flags: %TWHEEL_STOP_WITHDRAW or 0
  * @reserved: 0
  */
@@ -236,20 +233,19 @@ struct twheel_stop {
 };
 
 /*
- * If the timer has expired and its event has not been read yet, withdraw that
- * event and return 1. After 0 and after 1 nobody is handed the timer's @user_data
- * any more. Without this flag such a stop is refused with EALREADY, and the
- * event stays.
+ * If the timer expired and its event is unread, withdraw the event and return
+ * 1. After a result of 0 or 1 the timer's @user_data is never returned again.
+ * Without this flag such a stop fails with EALREADY, and the event remains.
  */
 #define TWHEEL_STOP_WITHDRAW	((__u32)1 << 0)
 
 /**
- * struct twheel_entry - a timer, as GET, LIST and DRAIN return it
- * @id: its id. TWHEEL_IOC_GET takes it in
- * @user_data: as given at the start
- * @deadline_ns: when it is or was due, on the session's clock
- * @remaining_ns: time until the deadline, 0 once it has passed
- * @period_ns: its period, 0 for a timer that does not go on after its expiry
+ * struct twheel_entry - one timer, from GET, LIST and DRAIN
+ * @id: id of the timer. In: id for TWHEEL_IOC_GET
+ * @user_data: value given at the start
+ * @deadline_ns: deadline, on the session's clock
+ * @remaining_ns: time until the deadline, 0 after it
+ * @period_ns: period, 0 for a timer that ends when it expires
  * @state: TWHEEL_STATE_*
  * @reserved: 0
  */
@@ -264,20 +260,20 @@ struct twheel_entry {
 };
 
 #define TWHEEL_STATE_PENDING	1	/* will expire */
-#define TWHEEL_STATE_EXPIRED	2	/* has expired, its event is unread */
+#define TWHEEL_STATE_EXPIRED	2	/* expired, event unread */
 
 /**
- * struct twheel_op - one operation of a TWHEEL_IOC_SUBMIT
+ * struct twheel_op - one operation of TWHEEL_IOC_SUBMIT
  * @opcode: TWHEEL_OP_*
  * @flags: TWHEEL_START_* with %TWHEEL_OP_START, TWHEEL_STOP_* with
  *	%TWHEEL_OP_STOP
- * @id: as in &twheel_start.id or &twheel_stop.id. Out: the id started
- * @expires_ns: as in &twheel_start, 0 with %TWHEEL_OP_STOP
- * @period_ns: as in &twheel_start, 0 with %TWHEEL_OP_STOP
- * @user_data: as in &twheel_start, 0 with %TWHEEL_OP_STOP
- * @result: out: what the single ioctl would have returned: 0, 1 or -errno
- * @slack_ns: as in &twheel_start, 0 with %TWHEEL_OP_STOP
- * @fd: in its place, as in &twheel_start
+ * @id: see &twheel_start.id and &twheel_stop.id. Out: the id that was started
+ * @expires_ns: see &twheel_start. 0 with %TWHEEL_OP_STOP
+ * @period_ns: see &twheel_start. 0 with %TWHEEL_OP_STOP
+ * @user_data: see &twheel_start. 0 with %TWHEEL_OP_STOP
+ * @result: out: result of the single ioctl: 0, 1 or -errno
+ * @slack_ns: see &twheel_start. 0 with %TWHEEL_OP_STOP
+ * @fd: see &twheel_start
  */
 struct twheel_op {
 	__u32 opcode;
@@ -298,16 +294,15 @@ struct twheel_op {
 #define TWHEEL_OP_STOP		2
 
 /**
- * struct twheel_submit - what TWHEEL_IOC_SUBMIT takes and returns
+ * struct twheel_submit - argument and result of TWHEEL_IOC_SUBMIT
  * @ops: pointer to an array of struct twheel_op
- * @count: operations in it, 1 to &twheel_info.max_batch
+ * @count: number of operations, 1 to &twheel_info.max_batch
  * @op_size: sizeof(struct twheel_op) of the caller
- * @failed: out: how many of the operations that were carried out have a negative
- *	result
+ * @failed: out: number of operations carried out with a negative result
  * @flags: 0
  *
- * The command returns how many operations were carried out, as write(2) does. The
- * first one for which there is no memory ends it, and is not among them.
+ * Returns the number of operations carried out, as write(2) does. An operation
+ * without enough memory ends the command, and is not counted.
  */
 struct twheel_submit {
 	__u64 ops;
@@ -318,17 +313,17 @@ struct twheel_submit {
 };
 
 /**
- * struct twheel_list - what TWHEEL_IOC_LIST and TWHEEL_IOC_DRAIN take and return
+ * struct twheel_list - argument and result of TWHEEL_IOC_LIST and
+ * TWHEEL_IOC_DRAIN
  * @entries: pointer to an array of struct twheel_entry
- * @cursor: in: 0 to begin, or the value that an earlier call left here. Out:
- *	where to go on
- * @count: room in the array, in entries, at least 1
+ * @cursor: 0 to begin, or the value from an earlier call. Out: where to
+ *	continue
+ * @count: number of entries in the array, at least 1
  * @entry_size: sizeof(struct twheel_entry) of the caller
  * @flags: 0
  * @reserved: 0
  *
- * The commands return how many entries they have written. 0 means that there are
- * no more from @cursor on.
+ * Returns the number of entries written, 0 if there are none from @cursor on.
  */
 struct twheel_list {
 	__u64 entries;
@@ -339,31 +334,30 @@ struct twheel_list {
 	__u32 reserved;
 };
 
-/* Entries of &twheel_stats.lateness. */
+/* Number of entries of &twheel_stats.lateness. */
 #define TWHEEL_STATS_LATENESS	16
 
 /**
- * struct twheel_stats - what TWHEEL_IOC_STATS returns of a session
- * @started: timers started (a restart of a pending one is no new start)
+ * struct twheel_stats - counters of a session, from TWHEEL_IOC_STATS
+ * @started: timers started, without restarts of pending timers
  * @restarted: restarts of pending timers
- * @stopped: timers stopped while they were pending, drained ones and those
- *	stopped by a store included
+ * @stopped: pending timers stopped, including drained timers and
+ *	@stopped_by_store
  * @expired: expiries
- * @pending: timers pending now; started + re-armed periods = stopped +
- *	expired + pending
+ * @pending: timers pending now; started + rearmed = stopped + expired + pending
  * @rearmed: periodic timers armed again when their event was read
  * @delivered: events read
  * @replaced: unread events withdrawn by %TWHEEL_START_REPLACE
  * @withdrawn: unread events withdrawn by %TWHEEL_STOP_WITHDRAW
  * @unread: events waiting to be read; expired = delivered + replaced +
  *	withdrawn + unread
- * @overruns: periods that passed without an event of their own
+ * @overruns: periods without an event of their own
  * @wakeups: wake-ups of readers and pollers
- * @carried: timers that came due and were carried on to their word
- * @stopped_by_store: timers that came due and were stopped by their word
- * @lateness: events read, by the time from their deadline to their expiry. Entry n
- *	counts those with less than 1024 << n ns that no entry before it counts, and
- *	the last entry all others; their sum is @delivered
+ * @carried: due timers requeued because of their word
+ * @stopped_by_store: due timers stopped by their word
+ * @lateness: histogram of the events read, by the time from deadline to expiry.
+ *	Entry n counts times below 1024 << n ns that no earlier entry counts,
+ *	and the last entry all others. Their sum is @delivered
  */
 struct twheel_stats {
 	__u64 started;
@@ -384,13 +378,13 @@ struct twheel_stats {
 };
 
 /**
- * struct twheel_event - one expiry, as read(2) returns it
- * @id: the timer's id
- * @user_data: as given at the start
- * @deadline_ns: when it was due, on the session's clock
- * @expired_ns: when it expired, on the same clock, never before @deadline_ns
- * @overruns: periods that passed between this deadline and the read without
- *	an event of their own. 0 for a timer that expires once
+ * struct twheel_event - one expiry, from read(2)
+ * @id: id of the timer
+ * @user_data: value given at the start
+ * @deadline_ns: deadline, on the session's clock
+ * @expired_ns: time of the expiry, on the same clock, never before @deadline_ns
+ * @overruns: periods without an event of their own between the deadline and the
+ *	read. 0 for a timer that expires once
  * @flags: TWHEEL_EVENT_*
  * @reserved: 0
  */
@@ -404,7 +398,7 @@ struct twheel_event {
 	__u32 reserved;
 };
 
-/* The timer goes on: it was armed for its next period by this read. */
+/* The read armed the timer for its next period. */
 #define TWHEEL_EVENT_PERIODIC	((__u32)1 << 0)
 
 /* sizeof(struct twheel_event) in version 1: the size without SETUP. */
