@@ -1,22 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
-/*
- * Many operations by one system call
- */
+/* Many operations in one system call */
 #include <errno.h>
 
 #include "libtwheel.h"
 
-/* The most that the kernel takes at once. */
+/* Limit of the kernel. */
 #define BATCH_MAX	65536
 
 /**
- * struct twheel_batch - operations that wait, or were submitted
- * @t: their session
- * @size: how many are submitted together
- * @count: how many there are
- * @failed: how many of them have a negative result
- * @submitted: they were, and the next operation begins anew
- * @old: for each operation, the word that its start has replaced
+ * struct twheel_batch - operations to submit, or submitted
+ * @t: session of the operations
+ * @size: number of operations to submit together
+ * @count: number of operations
+ * @failed: number of operations with a negative result
+ * @submitted: true after the submission. The next operation starts over
+ * @old: words that the starts of operations replaced
  * @ops: the operations
  */
 struct twheel_batch {
@@ -57,7 +55,7 @@ static bool stores(const struct twheel_batch *batch, const struct twheel_op *op)
 	       op->expires_ns <= LIBTWHEEL_NS_MAX;
 }
 
-/* As a start of its own does, in order: operations may be about one id. */
+/* Store the words of all starts, in order, because several may use one id. */
 static void put_words(struct twheel_batch *batch)
 {
 	__u64 now = twheel_now_of(batch->t);
@@ -91,7 +89,7 @@ static void take_back_words(struct twheel_batch *batch)
 	}
 }
 
-/* A signal may end a submission early. Returns 0, or a negative errno. */
+/* A signal may end a system call early. Returns 0, or a negative errno. */
 static int submit(struct twheel_batch *batch)
 {
 	unsigned int done = 0, i;

@@ -2,10 +2,10 @@
 /*
  * The inline functions of the header, for languages that cannot include it
  *
- * A caller cannot say here how long its structures are. So they are as long as in
- * version 1 for ever: a structure that grows in <linux/twheel.h> stays short here,
- * and nothing is read or written behind a buffer of an older binding. A binding that
- * wants new fields calls twheel_open_sized() and twheel_command().
+ * Callers cannot pass the size of their structures here, so structures have the sizes of
+ * version 1 for ever: even if a structure grows in <linux/twheel.h>, nothing is read or
+ * written beyond a buffer of an older binding. Bindings that use new fields call
+ * twheel_open_sized() and twheel_command().
  */
 #define TWHEEL_INLINE
 #define TWHEEL_SIZE(name)	SIZE_V1_##name

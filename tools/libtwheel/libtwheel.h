@@ -14,16 +14,16 @@
 #include "twheel.h"
 
 /*
- * The calls of a function are compiled into it, but for rare ones. A start in the process
- * takes half of the instructions of one with the calls.
+ * Inline all calls in a function except rare ones: this halves the instructions of a
+ * start in the process.
  */
 #define LIBTWHEEL_FLAT		__attribute__((__flatten__))
 #define LIBTWHEEL_RARE		__attribute__((__noinline__))
 
-/* The longest interval, and the latest deadline. */
+/* Longest interval, and latest deadline. */
 #define LIBTWHEEL_NS_MAX	(~(__u64)0 >> 1)
 
-/* As calloc(3), but for errno. */
+/* Like calloc(3), but does not change errno. */
 static inline void *libtwheel_alloc(size_t nr, size_t size)
 {
 	int saved = errno;
@@ -34,14 +34,14 @@ static inline void *libtwheel_alloc(size_t nr, size_t size)
 }
 
 /**
- * struct session - all of a session
- * @head: what programs see
- * @alone: what @process has, if one thread at a time uses it: then most starts
- *	and stops take a short way. NULL otherwise
- * @process: the session, if it is in the process, and not the kernel's
+ * struct session - a session
+ * @head: the part visible to programs
+ * @alone: session of @process if only one thread uses it, for the fast path of starts and
+ *	stops. NULL otherwise
+ * @process: session in the process, or NULL for one of the kernel
  * @event_size: size of the program's struct twheel_event
- * @forks: number of forks that had led to this process when the session was opened
- * @mapped: bytes of the kernel's words that are mapped
+ * @forks: number of forks before the session was opened, up to this process
+ * @mapped: size of the mapping of the kernel's words, bytes
  */
 struct session {
 	struct twheel head;
@@ -57,7 +57,7 @@ static inline struct session *to_session(struct twheel *t)
 	return (struct session *)t;
 }
 
-/* NULL if the session is the kernel's. */
+/* Returns NULL for a session of the kernel. */
 static inline struct twheel_process *process_of(const struct twheel *t)
 {
 	return ((const struct session *)t)->process;
@@ -69,13 +69,12 @@ static inline bool has_word(const struct twheel *t, __u64 id)
 }
 
 /*
- * A deadline is stored before its start, or what the last user of the id has
- * left there would count. If the timer is pending it is carried on to that. If
- * the id was stopped by a store, its event, which may be unread, is of no use
- * to anybody. Returns the word that was stored before.
+ * Store a deadline before starting the timer, or the word of the id's last timer would
+ * count. A pending timer is requeued to it. If the id was stopped by a store, its event,
+ * which may be unread, is obsolete. Returns the old word.
  *
- * A start that fails must leave everything as it was: take_back() restores the word,
- * unless another thread has stored something later.
+ * A failed start must not change anything: take_back() restores the word, unless another
+ * thread stored to it since.
  */
 static inline __u64 put_word(struct twheel *t, __u64 id, __u64 deadline_ns, __u32 *flags)
 {
@@ -87,8 +86,8 @@ static inline __u64 put_word(struct twheel *t, __u64 id, __u64 deadline_ns, __u3
 }
 
 /*
- * The word of a timer that is being started. One that watches a socket has none: the word
- * of the id's last timer must not be taken for its own.
+ * Returns the word for a timer to start: none for a timer on a socket, which would
+ * otherwise use the word of the id's last timer.
  */
 static inline __u64 first_word(__u32 flags, __u64 deadline_ns)
 {
@@ -101,7 +100,7 @@ static inline void take_back(struct twheel *t, __u64 id, __u64 deadline_ns, __u6
 				    __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
-/* Stops at the latest deadline: the sum of two times may be later. */
+/* Returns the sum of two times, at most the latest deadline. */
 static inline __u64 after(__u64 now_ns, __u64 delay_ns)
 {
 	return delay_ns < LIBTWHEEL_NS_MAX - now_ns ? now_ns + delay_ns : LIBTWHEEL_NS_MAX;

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
-/*
- * Events, and the second look at their words
- */
+/* Reading events, and checking their words again */
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
@@ -12,10 +10,9 @@
 #define SECOND	1000000000
 
 /*
- * A word that was stored after the kernel had looked: is the event out of date?
- *
- * If the timer cannot be started again then the event is all that is left of it. If
- * another thread has started it meanwhile, and it has expired again, there is a
+ * Returns whether an event is out of date because the program stored to its word after
+ * the kernel read it. A later deadline starts the timer again. If that fails, the event
+ * is still needed. If another thread started the timer and it expired again, there is a
  * newer event.
  */
 static bool out_of_date(struct twheel *t, const struct twheel_event *event)
@@ -40,7 +37,7 @@ static bool out_of_date(struct twheel *t, const struct twheel_event *event)
 	return ret >= 0 || ret == -EALREADY;
 }
 
-/* Closes the gaps that events which are out of date leave. */
+/* Remove outdated events. Returns the number of events left. */
 static int keep_valid(struct twheel *t, char *events, size_t size)
 {
 	size_t event_size = to_session(t)->event_size;
@@ -58,9 +55,7 @@ static int keep_valid(struct twheel *t, char *events, size_t size)
 	return (to - events) / event_size;
 }
 
-/*
- * Returns -EAGAIN if there are no events, and 0 if there were only such events.
- */
+/* Returns -EAGAIN if there are no events, and 0 if all were outdated. */
 static int read_once(struct twheel *t, struct twheel_event *events, unsigned int count)
 {
 	size_t room = count * to_session(t)->event_size;

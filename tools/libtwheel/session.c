@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
-/*
- * Opening, closing, one timer at a time
- */
+/* Opening and closing sessions, and single operations */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -17,7 +15,7 @@
 #define BACKEND		"TWHEEL_BACKEND"
 #define BACKENDS	(TWHEEL_OPEN_KERNEL | TWHEEL_OPEN_PROCESS)
 
-/* More than any struct twheel_setup will have. */
+/* Larger than struct twheel_setup will ever be. */
 #define SETUP_SIZE_MAX	512
 
 LIBTWHEEL_RARE
@@ -59,8 +57,9 @@ static int map_words(struct session *session, size_t size)
 }
 
 /*
- * A process id does not tell a child from its parent: the first process of a PID
- * namespace may have a child with the same id, in another namespace.
+ * Number of forks up to this process. A process id does not tell a child from its parent:
+ * the first process of a PID namespace may have a child with the same id in another
+ * namespace.
  */
 static unsigned int forks;
 static int watch_error;
@@ -85,7 +84,7 @@ static int note_forks(struct session *session)
 	return watch_error;
 }
 
-/* Test whether another process has opened the session, and this one is a child of it. */
+/* Returns whether this process inherited the session from another one. */
 static bool is_copy(const struct session *session)
 {
 	return session->forks != forks;
@@ -110,13 +109,13 @@ static int attach(struct session *session)
 	struct twheel_info info = {};
 	int ret;
 
-	/* twheel_info() would fill the structure of version 1 only. */
+	/* Not twheel_info(), which here returns the structure of version 1. */
 	ret = twheel_command(t, TWHEEL_IOC_INFO, &info);
 	if (ret)
 		return ret;
 	if (info.event_size != session->event_size)
 		return -EINVAL;
-	/* An older module does not say it. */
+	/* Older modules return 0. */
 	t->clock = info.clock ? (clockid_t)info.clock : CLOCK_MONOTONIC;
 	ret = note_forks(session);
 	return ret ?: use_words(session, info.shared_ids);
@@ -140,7 +139,7 @@ int twheel_attach_sized(struct twheel **t, int fd, size_t event_size)
 	return 0;
 }
 
-/* With the size that the program's structure has, which may be of another version. */
+/* Set up a session. The program's structure may have the size of another version. */
 static int setup_session(struct session *session, const struct twheel_setup *setup,
 			 size_t setup_size)
 {
@@ -162,7 +161,7 @@ static int setup_session(struct session *session, const struct twheel_setup *set
 				   _IOC_NR(TWHEEL_IOC_SETUP), setup_size), &all);
 }
 
-/* Adds what the environment asks for to @flags that leave it open. */
+/* Add the backend of the environment to @flags that do not name one. */
 static int choose_backend(unsigned int *flags)
 {
 	const char *asked = secure_getenv(BACKEND);
@@ -194,7 +193,7 @@ static int open_device(struct session *session)
 	return ret;
 }
 
-/* There is no module, or it is not for this user. Limits are another matter. */
+/* Returns whether there is no module for this user. Limits are other errors. */
 static bool is_missing(int error)
 {
 	switch (error) {
@@ -209,7 +208,7 @@ static bool is_missing(int error)
 	}
 }
 
-/* The clock of a session in the process. SETUP refuses one that is unknown. */
+/* Returns the clock of a session in the process. SETUP checks if it is valid. */
 static clockid_t clock_of(const struct twheel_setup *setup, size_t setup_size)
 {
 	if (setup && setup_size > offsetof(struct twheel_setup, clock) &&
@@ -286,7 +285,7 @@ void twheel_close(struct twheel *t)
 
 	if (!t)
 		return;
-	/* In a child another mapping may be at this address. */
+	/* A child may have another mapping at this address. */
 	if (session->mapped && !is_copy(session))
 		munmap(t->words, session->mapped);
 	close_backend(session);
@@ -294,7 +293,7 @@ void twheel_close(struct twheel *t)
 	errno = saved;
 }
 
-/* Makes a delay a deadline. */
+/* Convert a delay to a deadline. */
 static inline void set_deadline(const struct twheel *t, struct twheel_start *start)
 {
 	if (start->flags & (TWHEEL_START_ABS | TWHEEL_START_IDLE) ||
@@ -304,7 +303,7 @@ static inline void set_deadline(const struct twheel *t, struct twheel_start *sta
 	start->flags |= TWHEEL_START_ABS;
 }
 
-/* A word takes a deadline. */
+/* Store the deadline in the word. */
 static int prepare_word(struct twheel *t, struct twheel_start *start, __u64 *old)
 {
 	if (start->expires_ns > LIBTWHEEL_NS_MAX)
@@ -344,7 +343,7 @@ static inline int start_generally(struct twheel *t, struct twheel_start start, _
 	return ret;
 }
 
-/* Returns -EAGAIN if the start takes the general way. A delay is a deadline then. */
+/* Returns -EAGAIN for starts off the fast path. Converts a delay to a deadline. */
 static inline int start_shortly(struct twheel *t, __u64 id, __u64 *expires_ns,
 				__u64 period_ns, __u64 user_data, __u32 *flags)
 {
@@ -392,7 +391,7 @@ int twheel_start_flags(struct twheel *t, __u64 *id, __u64 expires_ns,
 	return twheel_start_slack(t, id, expires_ns, period_ns, user_data, flags, 0);
 }
 
-/* Not for TWHEEL_ID_ANY: nobody would know the timer's id. */
+/* Fails for TWHEEL_ID_ANY, because the program would not learn the timer's id. */
 LIBTWHEEL_RARE LIBTWHEEL_FLAT
 static int start_id_generally(struct twheel *t, __u64 id, __u64 expires_ns,
 			      __u64 period_ns, __u64 user_data, __u32 flags)
@@ -453,7 +452,7 @@ int twheel_restart(struct twheel *t, __u64 id, __u64 delay_ns, __u64 user_data)
 	return start_id(t, id, delay_ns, 0, user_data, TWHEEL_START_REPLACE);
 }
 
-/* Stores a deadline unless the word has a later one. */
+/* Store a deadline, unless the word is later. */
 static bool push_word(struct twheel *t, __u64 id, __u64 deadline_ns)
 {
 	__u64 word = twheel_word(t, id);
@@ -467,8 +466,8 @@ static bool push_word(struct twheel *t, __u64 id, __u64 deadline_ns)
 }
 
 /*
- * An unread event is out of date, as it is for twheel_read() after a store. A start
- * that left it there would have to leave the later word as well.
+ * Withdraw an unread event, which is out of date as in twheel_read() after a store. A
+ * start that kept it would also have to keep the later word.
  */
 LIBTWHEEL_FLAT
 int twheel_push(struct twheel *t, __u64 id, __u64 deadline_ns, __u64 user_data)

@@ -2,18 +2,18 @@
 /*
  * libtwheel: timers by the million through one file descriptor
  *
- * A struct twheel is a session of /dev/twheel, or the same session in the
- * process where there is no /dev/twheel. Its structures and flags come from
- * <linux/twheel.h>, which user-api.rst describes.
+ * A struct twheel is a session of /dev/twheel or, without /dev/twheel, the same session
+ * in the process. <linux/twheel.h> has its structures and flags, and user-api.rst
+ * describes them.
  *
- * All times are nanoseconds. A "deadline" is a time on the session's clock, which is
- * CLOCK_MONOTONIC unless its setup has another one. A "delay" begins now. Functions
- * return 0 or more, or a negative errno, and leave errno alone.
+ * All times are in nanoseconds. A "deadline" is a time on the session's clock,
+ * CLOCK_MONOTONIC unless its setup chose another one. A "delay" is relative to now.
+ * Functions return 0 or more, or a negative errno, and do not change errno.
  *
- * Threads may use a session together. A batch belongs to one thread at a time.
+ * Threads may share a session. A batch belongs to one thread at a time.
  *
  * Most programs need: twheel_open(), twheel_fd(), twheel_start(), twheel_stop(),
- * twheel_read(), twheel_close(). A session with words has twheel_refresh() too.
+ * twheel_read(), twheel_close(), and with words twheel_refresh().
  */
 #ifndef TWHEEL_H
 #define TWHEEL_H
@@ -24,34 +24,35 @@
 
 #ifdef __cplusplus
 extern "C" {
-/* A structure and a function may share a name, as stat(2) and its structure do. */
+/* A structure and a function may share a name, like stat(2) and struct stat. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wshadow"
 #endif
 
 /*
- * Inline functions are also in the library, under the same names, for languages
- * that cannot include it. There this is empty, and a structure is as long as in
- * version 1: a caller that passes no size may have that version's structures.
+ * The library also exports the inline functions, under the same names, for languages that
+ * cannot use a header. In the library TWHEEL_INLINE is empty, and structures have the
+ * size of version 1, because a caller that passes no size may have structures of that
+ * version.
  */
 #ifndef TWHEEL_INLINE
 #define TWHEEL_INLINE		static inline
 #define TWHEEL_SIZE(name)	sizeof(struct twheel_##name)
 #endif
 
-/* A command that says how long the structure of its caller is. */
+/* Command with the size of the caller's structure. */
 #define TWHEEL_SIZED(command, name) \
 	_IOC(_IOC_READ | _IOC_WRITE, TWHEEL_IOC_MAGIC, _IOC_NR(command), TWHEEL_SIZE(name))
 
 /**
  * struct twheel - a session
- * @fd: its descriptor, see twheel_fd()
- * @shared_ids: how many ids have a word
- * @words: their words, or NULL
- * @clock: the clock of its deadlines, for clock_gettime(2)
+ * @fd: descriptor, see twheel_fd()
+ * @shared_ids: number of ids with a word
+ * @words: words of these ids, or NULL
+ * @clock: clock of its deadlines, for clock_gettime(2)
  *
- * Made by the library alone, and longer than its visible part here. For the
- * inline functions; a program only reads it.
+ * Allocated by the library only, and longer than this visible part. Programs must not
+ * write it. The fields are for the inline functions.
  */
 struct twheel {
 	int fd;
@@ -60,13 +61,12 @@ struct twheel {
 	int clock;
 };
 
-/* Operations that wait to be submitted together. */
+/* Operations to submit together. */
 struct twheel_batch;
 
 /*
- * The functions under the inline ones, which pass on the sizes of the program's
- * structures. So does a binding for another language: its structures are of its
- * own version.
+ * Implementation of inline functions. The caller passes the sizes of its structures,
+ * which depend on its version. Bindings for other languages should call these.
  */
 int twheel_command(const struct twheel *t, unsigned long command, void *argument);
 int twheel_open_sized(struct twheel **t, const struct twheel_setup *setup,
@@ -78,17 +78,16 @@ int twheel_attach_sized(struct twheel **t, int fd, size_t event_size);
 /**
  * twheel_open() - open a session
  * @t: out: the session
- * @setup: a wheel of its own, a limit, @shared_ids: see struct twheel_setup. Its
- *	@event_size is ignored. NULL for a session with the defaults
+ * @setup: settings such as a private wheel, a limit or @shared_ids, or NULL for the
+ *	defaults: see struct twheel_setup. @event_size is ignored
  *
- * The descriptor is non-blocking, and closed by execve(2).
+ * The descriptor is non-blocking and close-on-exec.
  *
- * If there is no /dev/twheel, or it may not be opened, then the session is one
- * in the process. TWHEEL_BACKEND in the environment is "kernel" or "process"
- * for only one of them.
+ * If /dev/twheel does not exist or cannot be opened, the session runs in the process. Set
+ * TWHEEL_BACKEND in the environment to "kernel" or "process" to force one backend.
  *
  * Return: 0, or a negative errno of open(2) or of TWHEEL_IOC_SETUP. -EINVAL if
- * TWHEEL_BACKEND is something else
+ * TWHEEL_BACKEND has another value
  */
 TWHEEL_INLINE int twheel_open(struct twheel **t, const struct twheel_setup *setup)
 {
@@ -96,20 +95,20 @@ TWHEEL_INLINE int twheel_open(struct twheel **t, const struct twheel_setup *setu
 				 TWHEEL_SIZE(event));
 }
 
-/* Flags of twheel_open_flags(). The session is one of /dev/twheel, or it fails. */
+/* Flags of twheel_open_flags(). Use /dev/twheel, or fail. */
 #define TWHEEL_OPEN_KERNEL	(1U << 0)
-/* The session is one in the process, also where there is a /dev/twheel. */
+/* Run the session in the process, even if there is a /dev/twheel. */
 #define TWHEEL_OPEN_PROCESS	(1U << 1)
-/* One thread at a time uses the session: one in the process then takes no lock. */
+/* Only one thread at a time uses the session: in the process it then takes no lock. */
 #define TWHEEL_OPEN_ONE_THREAD	(1U << 2)
 
 /**
- * twheel_open_flags() - open a session, here or there
- * @t: as for twheel_open()
- * @setup: as for twheel_open()
+ * twheel_open_flags() - open a session with a chosen backend
+ * @t: see twheel_open()
+ * @setup: see twheel_open()
  * @flags: TWHEEL_OPEN_*
  *
- * Return: as twheel_open(). -EINVAL also for flags that do not go together
+ * Return: see twheel_open(). -EINVAL also for contradictory flags
  */
 TWHEEL_INLINE int twheel_open_flags(struct twheel **t, const struct twheel_setup *setup,
 				    unsigned int flags)
@@ -118,29 +117,29 @@ TWHEEL_INLINE int twheel_open_flags(struct twheel **t, const struct twheel_setup
 				       TWHEEL_SIZE(event), flags);
 }
 
-/* What twheel_backend() returns. */
+/* Results of twheel_backend() */
 #define TWHEEL_BACKEND_KERNEL	1
 #define TWHEEL_BACKEND_PROCESS	2
 
 /**
- * twheel_backend() - where a session is
+ * twheel_backend() - return the backend of a session
  * @t: the session
  *
- * Return: TWHEEL_BACKEND_KERNEL for one of /dev/twheel, TWHEEL_BACKEND_PROCESS for
- * one in the process
+ * Return: TWHEEL_BACKEND_KERNEL for /dev/twheel, TWHEEL_BACKEND_PROCESS for a session in
+ * the process
  */
 int twheel_backend(const struct twheel *t);
 
 /**
- * twheel_attach() - use a session that is open already
+ * twheel_attach() - use a session that is already open
  * @t: out: the session
- * @fd: its descriptor, open for reading and writing. twheel_close() closes it
+ * @fd: descriptor of the session, open for reading and writing. twheel_close() closes it
  *
- * For a descriptor that came over a socket, and for a child: words are not mapped
- * there after fork(2). If the descriptor blocks then so does twheel_read().
+ * For a descriptor received over a socket, or inherited by a child: fork(2) does not copy
+ * mapped words. If the descriptor blocks then so does twheel_read().
  *
- * Return: 0, or a negative errno. -ENOTTY: no session. -EINVAL: its events have
- * another size than the program's. The caller keeps @fd then
+ * Return: 0, or a negative errno. -ENOTTY: no session. -EINVAL: its events have another
+ * size than the program's. After an error @fd remains open
  */
 TWHEEL_INLINE int twheel_attach(struct twheel **t, int fd)
 {
@@ -149,27 +148,27 @@ TWHEEL_INLINE int twheel_attach(struct twheel **t, int fd)
 
 /**
  * twheel_close() - close a session
- * @t: the session, or NULL. Its timers are stopped if nobody else has it open
+ * @t: the session, or NULL. Its timers are stopped unless another process has it open
  */
 void twheel_close(struct twheel *t);
 
 /**
- * twheel_fd() - the descriptor, for poll(2), epoll(7), io_uring
+ * twheel_fd() - return the descriptor, for poll(2), epoll(7), io_uring
  * @t: the session
  *
- * Return: the descriptor. It is readable when events are unread
+ * Return: the descriptor. It is readable while events are unread
  */
 TWHEEL_INLINE int twheel_fd(const struct twheel *t)
 {
 	return t->fd;
 }
 
-/* With strict ISO C, <time.h> hides clock_gettime(2). The library has the functions, too. */
+/* With strict ISO C, <time.h> hides clock_gettime(2). Then use the library's copies. */
 #ifdef CLOCK_MONOTONIC
 /**
- * twheel_now() - the clock that deadlines are on, unless &twheel_setup.clock is set
+ * twheel_now() - read the clock of deadlines, unless &twheel_setup.clock is set
  *
- * Return: CLOCK_MONOTONIC
+ * Return: time of CLOCK_MONOTONIC
  */
 TWHEEL_INLINE __u64 twheel_now(void)
 {
@@ -180,10 +179,10 @@ TWHEEL_INLINE __u64 twheel_now(void)
 }
 
 /**
- * twheel_now_of() - the clock that the deadlines of a session are on
+ * twheel_now_of() - read the clock of a session's deadlines
  * @t: the session
  *
- * Return: CLOCK_MONOTONIC, or the clock that &twheel_setup.clock asked for
+ * Return: time of CLOCK_MONOTONIC, or of the clock in &twheel_setup.clock
  */
 TWHEEL_INLINE __u64 twheel_now_of(const struct twheel *t)
 {
@@ -198,106 +197,107 @@ __u64 twheel_now_of(const struct twheel *t);
 #endif
 
 /**
- * twheel_start() - start a timer, or restart it
+ * twheel_start() - start or restart a timer
  * @t: the session
- * @id: an id of the caller's choice, or one that twheel_start_any() returned
- * @delay_ns: how long it takes from now
- * @user_data: comes back with its event
+ * @id: id of the caller's choice, or from twheel_start_any()
+ * @delay_ns: delay from now
+ * @user_data: value to return with its event
  *
- * If the id has a word, the deadline is stored there first.
+ * If the id has a word, its word is set to the deadline first.
  *
- * Return: 0 if it was started, 1 if it was pending and is restarted. -EALREADY:
- * it has expired, and its event is unread. Other negative errnos as of
- * TWHEEL_IOC_START. Then nothing has changed
+ * Return: 0 if the timer was started, 1 if it was pending and is restarted. -EALREADY: it
+ * expired, and its event is unread. Other negative errnos as for TWHEEL_IOC_START. After
+ * an error nothing changed
  */
 int twheel_start(struct twheel *t, __u64 id, __u64 delay_ns, __u64 user_data);
 
 /**
- * twheel_start_at() - start a timer, or restart it, with a deadline
+ * twheel_start_at() - start or restart a timer with an absolute deadline
  * @t: the session
- * @id: as for twheel_start()
- * @deadline_ns: when it is due. One that has passed is due at the next tick
- * @user_data: as for twheel_start()
+ * @id: see twheel_start()
+ * @deadline_ns: deadline. A timer with a deadline in the past expires at the next tick
+ * @user_data: see twheel_start()
  *
- * Return: as twheel_start()
+ * Return: see twheel_start()
  */
 int twheel_start_at(struct twheel *t, __u64 id, __u64 deadline_ns, __u64 user_data);
 
 /**
- * twheel_start_periodic() - start a timer that goes on
+ * twheel_start_periodic() - start a periodic timer
  * @t: the session
- * @id: as for twheel_start()
- * @delay_ns: how long the first expiry takes from now
- * @period_ns: the time between the expiries after that
- * @user_data: as for twheel_start()
+ * @id: see twheel_start()
+ * @delay_ns: delay of the first expiry from now
+ * @period_ns: time between later expiries
+ * @user_data: see twheel_start()
  *
- * It is armed again when its event is read.
+ * Reading an event arms the timer for the next one.
  *
- * Return: as twheel_start()
+ * Return: see twheel_start()
  */
 int twheel_start_periodic(struct twheel *t, __u64 id, __u64 delay_ns,
 			  __u64 period_ns, __u64 user_data);
 
 /**
- * twheel_start_any() - start a new timer, whose id the kernel chooses
+ * twheel_start_any() - start a new timer, with an id chosen by the kernel
  * @t: the session
- * @id: out: its id
- * @delay_ns: as for twheel_start()
- * @user_data: as for twheel_start()
+ * @id: out: id of the timer
+ * @delay_ns: see twheel_start()
+ * @user_data: see twheel_start()
  *
- * Return: 0, or a negative errno as twheel_start()
+ * Return: 0, or a negative errno, see twheel_start()
  */
 int twheel_start_any(struct twheel *t, __u64 *id, __u64 delay_ns, __u64 user_data);
 
 /**
- * twheel_start_flags() - start a timer, with all that TWHEEL_IOC_START knows
+ * twheel_start_flags() - start a timer, with all options of TWHEEL_IOC_START
  * @t: the session
- * @id: in: the id, or TWHEEL_ID_ANY. Out: the id that was started
+ * @id: id to start, or TWHEEL_ID_ANY. Out: the id that was started
  * @expires_ns: delay, or with TWHEEL_START_ABS the deadline
  * @period_ns: 0, or the period
- * @user_data: as for twheel_start()
+ * @user_data: see twheel_start()
  * @flags: TWHEEL_START_*
  *
- * Return: as twheel_start()
+ * Return: see twheel_start()
  */
 int twheel_start_flags(struct twheel *t, __u64 *id, __u64 expires_ns,
 		       __u64 period_ns, __u64 user_data, __u32 flags);
 
 /**
- * twheel_start_slack() - start a timer that may be due later
+ * twheel_start_slack() - start a timer whose deadline may be delayed
  * @t: the session
- * @id: as for twheel_start_flags()
- * @expires_ns: as for twheel_start_flags()
- * @period_ns: as for twheel_start_flags(). Only the first expiry has slack, and the
- *	others are a period apart
- * @user_data: as for twheel_start()
- * @flags: as for twheel_start_flags()
- * @slack_ns: the timer may be due by so much later
+ * @id: see twheel_start_flags()
+ * @expires_ns: see twheel_start_flags()
+ * @period_ns: see twheel_start_flags(). Only the first expiry has slack, and
+ *	later ones are a period apart
+ * @user_data: see twheel_start()
+ * @flags: see twheel_start_flags()
+ * @slack_ns: acceptable delay of the deadline
  *
- * For timers that need not be exact. Of the ticks in that time the wheel takes a round
- * one, so that timers meet, and the reader wakes up less often. A refresh keeps the
- * slack, unless it comes after the expiry: twheel_read() starts an exact timer then.
+ * For timers that need not be exact. The wheel chooses a round tick in that
+ * time, so that timers expire together and the reader wakes up less often. A
+ * refresh keeps the slack, except after the expiry: then twheel_read() starts
+ * an exact timer.
  *
- * Return: as twheel_start_flags(). -EINVAL: a module that does not know slack
+ * Return: see twheel_start_flags(). -EINVAL: a module without
+ * %TWHEEL_FEATURE_SLACK
  */
 int twheel_start_slack(struct twheel *t, __u64 *id, __u64 expires_ns, __u64 period_ns,
 		       __u64 user_data, __u32 flags, __u32 slack_ns);
 
 /**
- * twheel_start_idle() - start a timer that is due when a TCP socket has been silent
+ * twheel_start_idle() - start a timer that is due when a TCP socket is idle for too long
  * @t: the session
- * @id: as for twheel_start_flags()
+ * @id: see twheel_start_flags()
  * @fd: a connected TCP socket
- * @idle_ns: how long it may receive nothing, at most %TWHEEL_IDLE_MAX_NS
- * @user_data: as for twheel_start()
+ * @idle_ns: longest time without received data, at most %TWHEEL_IDLE_MAX_NS
+ * @user_data: see twheel_start()
  * @flags: %TWHEEL_START_REPLACE or 0
  *
- * The time counts from the start or from the last data, whichever is later. The program
- * does nothing for it, and must not refresh it. The timer is stopped when the socket is
- * closed.
+ * The idle time begins at the start, and again with all data received. The program does
+ * not refresh such a timer, and must not. Closing the socket stops the timer.
  *
- * Return: as twheel_start_flags(). -EBADF, -ENOTSOCK, -ENOTCONN: that is no connection.
- * -EOPNOTSUPP: not one of TCP, or a session in the process
+ * Return: see twheel_start_flags(). -EBADF, -ENOTSOCK, -ENOTCONN: not a connection.
+ * -EOPNOTSUPP: not a TCP socket, or a session in the process
  */
 static inline int twheel_start_idle(struct twheel *t, __u64 *id, int fd, __u64 idle_ns,
 				    __u64 user_data, __u32 flags)
@@ -307,69 +307,68 @@ static inline int twheel_start_idle(struct twheel *t, __u64 *id, int fd, __u64 i
 }
 
 /**
- * twheel_restart() - start a timer, whatever its state is
+ * twheel_restart() - start a timer in any state
  * @t: the session
- * @id: as for twheel_start()
- * @delay_ns: as for twheel_start()
- * @user_data: as for twheel_start()
+ * @id: see twheel_start()
+ * @delay_ns: see twheel_start()
+ * @user_data: see twheel_start()
  *
- * Where twheel_start() says -EALREADY the unread event is withdrawn first.
+ * Like twheel_start(), but withdraws an unread event instead of returning -EALREADY.
  *
- * Return: 0 if it was started, 1 if it was pending and is restarted. Negative errnos
- * as of TWHEEL_IOC_START. Then nothing has changed
+ * Return: 0 if the timer was started, 1 if it was pending and is restarted. Negative
+ * errnos as for TWHEEL_IOC_START. After an error nothing changed
  */
 int twheel_restart(struct twheel *t, __u64 id, __u64 delay_ns, __u64 user_data);
 
 /**
- * twheel_push() - move the deadline of a timer, back or forward
+ * twheel_push() - move the deadline of a timer, in either direction
  * @t: the session
- * @id: the id of a timer that runs, or whose event is unread
- * @deadline_ns: its new deadline, earlier or later, less than 2^63
- * @user_data: as for twheel_start(). A timer that is pushed back by a store keeps
- *	what it has
+ * @id: id of a timer that is pending, or whose event is unread
+ * @deadline_ns: new deadline, earlier or later, less than 2^63
+ * @user_data: see twheel_start(). Ignored if a store refreshes the timer
  *
- * If the id has a word, and @deadline_ns is not before it, this is twheel_refresh(): a
- * store. Else the timer is started again. So the deadline that the kernel knows is never
- * after the word, but for the slack of a timer that has some. Two threads must not push
+ * If the id has a word, and @deadline_ns is not earlier, this is twheel_refresh(): one
+ * store. Otherwise it starts the timer again. So the deadline known to the kernel is
+ * never later than the word, except by the slack of the timer. Two threads must not push
  * one id at the same time.
  *
- * A timer that was stopped, or whose event was read, is one for twheel_restart(): its
- * word is still there, and a store into it starts nothing. So is a periodic timer, whose
- * word stays behind.
+ * After a stop, or after reading the event, use twheel_restart(): the word of such an id
+ * still exists, but storing to it starts nothing. Also use it for periodic timers, whose
+ * words are not updated.
  *
- * Return: 0, or a negative errno as twheel_restart()
+ * Return: 0, or a negative errno, see twheel_restart()
  */
 int twheel_push(struct twheel *t, __u64 id, __u64 deadline_ns, __u64 user_data);
 
 /**
  * twheel_stop() - stop a timer
  * @t: the session
- * @id: its id
+ * @id: id of the timer
  *
- * Return: 0 if it was pending: there will be no event. -EALREADY: it has
- * expired. -ENOENT: no such timer. Other negative errnos as of TWHEEL_IOC_STOP
+ * Return: 0 if the timer was pending: there will be no event. -EALREADY: it expired.
+ * -ENOENT: no such timer. Other negative errnos as for TWHEEL_IOC_STOP
  */
 int twheel_stop(struct twheel *t, __u64 id);
 
 /**
- * twheel_withdraw() - stop a timer, and withdraw its event if that is unread
+ * twheel_withdraw() - stop a timer, and withdraw its event if it is unread
  * @t: the session
- * @id: its id
+ * @id: id of the timer
  *
- * Return: 0 if it was pending, 1 if its event is withdrawn: nobody is handed its
- * user_data any more. -ENOENT: no such timer, or its event was read
+ * Return: 0 if the timer was pending, 1 if its event was withdrawn: its user_data is
+ * never returned again. -ENOENT: no such timer, or its event was read
  */
 int twheel_withdraw(struct twheel *t, __u64 id);
 
 /**
- * twheel_refresh() - push a timer back by a store
- * @t: a session that was opened with &twheel_setup.shared_ids
- * @id: an id below that number: this is not checked
- * @deadline_ns: its new deadline, later than its present one, less than 2^63
+ * twheel_refresh() - move the deadline of a timer to a later time, with one store
+ * @t: a session with &twheel_setup.shared_ids
+ * @id: an id below that number, which is not checked
+ * @deadline_ns: new deadline, later than the current one, less than 2^63
  *
- * No system call. If the timer has expired meanwhile, twheel_read() starts it again.
- * If it is not running at all then nothing happens. twheel_push() takes an earlier
- * deadline, too.
+ * Takes no system call. If the timer expired in the meantime, twheel_read() starts it
+ * again. Does nothing to a timer that is not started. For an earlier deadline use
+ * twheel_push().
  */
 TWHEEL_INLINE void twheel_refresh(struct twheel *t, __u64 id, __u64 deadline_ns)
 {
@@ -377,12 +376,12 @@ TWHEEL_INLINE void twheel_refresh(struct twheel *t, __u64 id, __u64 deadline_ns)
 }
 
 /**
- * twheel_stop_by_store() - stop a timer by a store
- * @t: as for twheel_refresh()
- * @id: as for twheel_refresh()
+ * twheel_stop_by_store() - stop a timer with one store
+ * @t: see twheel_refresh()
+ * @id: see twheel_refresh()
  *
- * No system call. There will be no event. The kernel keeps the timer until it would
- * have been due. The id can be started again at once.
+ * Takes no system call. There will be no event, but the kernel keeps the timer until its
+ * deadline. The id can be started again at once.
  */
 TWHEEL_INLINE void twheel_stop_by_store(struct twheel *t, __u64 id)
 {
@@ -390,9 +389,9 @@ TWHEEL_INLINE void twheel_stop_by_store(struct twheel *t, __u64 id)
 }
 
 /**
- * twheel_word() - the word that was stored last
- * @t: as for twheel_refresh()
- * @id: as for twheel_refresh()
+ * twheel_word() - return the word that was stored last
+ * @t: see twheel_refresh()
+ * @id: see twheel_refresh()
  *
  * Return: the deadline, TWHEEL_WORD_STOP, or TWHEEL_WORD_NONE
  */
@@ -402,39 +401,39 @@ TWHEEL_INLINE __u64 twheel_word(const struct twheel *t, __u64 id)
 }
 
 /**
- * twheel_read() - take the next events
+ * twheel_read() - read events
  * @t: the session
- * @events: out: the events, in the order in which the timers expired
- * @count: room for events, at least 1
+ * @events: out: events, in the order in which the timers expired
+ * @count: number of events that fit, at least 1
  *
- * Left out are events of timers that twheel_stop_by_store() stopped, and events
- * after which twheel_refresh() stored a later deadline: such a timer is started
- * again with that. The event of a periodic timer is left out only for a stop.
+ * Drops events of timers that twheel_stop_by_store() stopped. Drops events if
+ * twheel_refresh() stored a later deadline after the expiry, and starts these timers
+ * again with it. The latter does not apply to periodic timers.
  *
  * Return: number of events, 0 if there are none, or a negative errno
  */
 int twheel_read(struct twheel *t, struct twheel_event *events, unsigned int count);
 
 /**
- * twheel_wait() - wait for events, and take them
+ * twheel_wait() - wait for events, and read them
  * @t: the session
- * @events: as for twheel_read()
- * @count: as for twheel_read()
- * @timeout_ns: how long to wait at most, or negative: without end
+ * @events: see twheel_read()
+ * @count: see twheel_read()
+ * @timeout_ns: longest time to wait. Negative: no limit
  *
- * Return: number of events, 0 if there were none in that time, or a negative errno.
- * -EINTR: a signal came
+ * Return: number of events, 0 after a timeout, or a negative errno. -EINTR: interrupted
+ * by a signal
  */
 int twheel_wait(struct twheel *t, struct twheel_event *events, unsigned int count,
 		__s64 timeout_ns);
 
 /**
- * twheel_get() - look at a timer
+ * twheel_get() - query a timer
  * @t: the session
- * @id: its id
- * @entry: out: what the kernel knows of it, which is not its word
+ * @id: id of the timer
+ * @entry: out: state in the kernel, without the timer's word
  *
- * Return: 0, or a negative errno. -ENOENT: neither pending nor its event unread
+ * Return: 0, or a negative errno. -ENOENT: neither pending nor with an unread event
  */
 TWHEEL_INLINE int twheel_get(struct twheel *t, __u64 id, struct twheel_entry *entry)
 {
@@ -462,13 +461,13 @@ TWHEEL_INLINE int twheel_walk(struct twheel *t, unsigned long command,
 }
 
 /**
- * twheel_list() - the timers of a session, some at a time
+ * twheel_list() - list the timers of a session, a few at a time
  * @t: the session
- * @entries: out: pending timers, and those whose event is unread
- * @count: room for entries, at least 1
- * @cursor: 0 at first, then what the last call left there
+ * @entries: out: timers that are pending, or whose event is unread
+ * @count: number of entries that fit, at least 1
+ * @cursor: 0 at first, then the value from the last call
  *
- * Return: number of entries, 0 if there are no more, or a negative errno
+ * Return: number of entries, 0 at the end, or a negative errno
  */
 TWHEEL_INLINE int twheel_list(struct twheel *t, struct twheel_entry *entries,
 			      unsigned int count, __u64 *cursor)
@@ -477,13 +476,13 @@ TWHEEL_INLINE int twheel_list(struct twheel *t, struct twheel_entry *entries,
 }
 
 /**
- * twheel_drain() - stop all timers of a session, some at a time
+ * twheel_drain() - stop all timers of a session, a few at a time
  * @t: the session
- * @entries: out: the timers that were pending, and are stopped now
- * @count: as for twheel_list()
- * @cursor: as for twheel_list()
+ * @entries: out: timers that were pending, and are stopped now
+ * @count: see twheel_list()
+ * @cursor: see twheel_list()
  *
- * Return: number of entries, 0 if there are no more, or a negative errno
+ * Return: number of entries, 0 at the end, or a negative errno
  */
 TWHEEL_INLINE int twheel_drain(struct twheel *t, struct twheel_entry *entries,
 			       unsigned int count, __u64 *cursor)
@@ -492,9 +491,9 @@ TWHEEL_INLINE int twheel_drain(struct twheel *t, struct twheel_entry *entries,
 }
 
 /**
- * twheel_info() - what the module can do, and the wheel and limits of a session
+ * twheel_info() - query the features of the module, and wheel and limits of a session
  * @t: the session
- * @info: out
+ * @info: out: the result
  *
  * Return: 0, or a negative errno
  */
@@ -505,9 +504,9 @@ TWHEEL_INLINE int twheel_info(const struct twheel *t, struct twheel_info *info)
 }
 
 /**
- * twheel_stats() - the counters of a session
+ * twheel_stats() - query the counters of a session
  * @t: the session
- * @stats: out
+ * @stats: out: the result
  *
  * Return: 0, or a negative errno
  */
@@ -518,14 +517,14 @@ TWHEEL_INLINE int twheel_stats(const struct twheel *t, struct twheel_stats *stat
 }
 
 /**
- * twheel_batch_new() - make a batch
+ * twheel_batch_new() - create a batch
  * @t: the session
- * @size: how many operations are submitted together, 1 to &twheel_info.max_batch
- * @batch: out: the batch, which is empty
+ * @size: number of operations to submit together, 1 to &twheel_info.max_batch
+ * @batch: out: an empty batch
  *
- * An operation that is added waits until there are @size of them, or until
- * twheel_batch_flush(). Then all are carried out in order, by one system call. The
- * results can be looked at until the next operation is added.
+ * Operations wait in the batch until there are @size of them, or until
+ * twheel_batch_flush(). One system call carries them out, in order. Results are available
+ * until the next operation is added.
  *
  * Return: 0, or -EINVAL, -ENOMEM
  */
@@ -533,111 +532,109 @@ int twheel_batch_new(struct twheel *t, unsigned int size, struct twheel_batch **
 
 /**
  * twheel_batch_free() - free a batch
- * @batch: the batch, or NULL. Operations that wait in it are forgotten
+ * @batch: the batch, or NULL. Operations waiting in it are dropped
  */
 void twheel_batch_free(struct twheel_batch *batch);
 
 /**
- * twheel_batch_start() - add what twheel_start() does
+ * twheel_batch_start() - add a twheel_start()
  * @batch: the batch
- * @id: as for twheel_start()
- * @delay_ns: how long it takes from the submission on
- * @user_data: as for twheel_start()
+ * @id: see twheel_start()
+ * @delay_ns: delay from the submission
+ * @user_data: see twheel_start()
  *
- * Return: 0 if it waits. If it has filled the batch, what twheel_batch_flush()
- * returns
+ * Return: 0 if the operation waits. If it filled the batch, see twheel_batch_flush()
  */
 int twheel_batch_start(struct twheel_batch *batch, __u64 id, __u64 delay_ns,
 		       __u64 user_data);
 
 /**
- * twheel_batch_start_at() - add what twheel_start_at() does
+ * twheel_batch_start_at() - add a twheel_start_at()
  * @batch: the batch
- * @id: as for twheel_start()
- * @deadline_ns: as for twheel_start_at()
- * @user_data: as for twheel_start()
+ * @id: see twheel_start()
+ * @deadline_ns: see twheel_start_at()
+ * @user_data: see twheel_start()
  *
- * Return: as twheel_batch_start()
+ * Return: see twheel_batch_start()
  */
 int twheel_batch_start_at(struct twheel_batch *batch, __u64 id, __u64 deadline_ns,
 			  __u64 user_data);
 
 /**
- * twheel_batch_start_flags() - add what twheel_start_flags() does
+ * twheel_batch_start_flags() - add a twheel_start_flags()
  * @batch: the batch
- * @id: the id, or TWHEEL_ID_ANY: then twheel_batch_op() has the id
- * @expires_ns: as for twheel_start_flags()
- * @period_ns: as for twheel_start_flags()
- * @user_data: as for twheel_start()
- * @flags: as for twheel_start_flags()
+ * @id: id to start, or TWHEEL_ID_ANY: then twheel_batch_op() returns the id
+ * @expires_ns: see twheel_start_flags()
+ * @period_ns: see twheel_start_flags()
+ * @user_data: see twheel_start()
+ * @flags: see twheel_start_flags()
  *
- * Return: as twheel_batch_start()
+ * Return: see twheel_batch_start()
  */
 int twheel_batch_start_flags(struct twheel_batch *batch, __u64 id, __u64 expires_ns,
 			     __u64 period_ns, __u64 user_data, __u32 flags);
 
 /**
- * twheel_batch_start_slack() - add what twheel_start_slack() does
+ * twheel_batch_start_slack() - add a twheel_start_slack()
  * @batch: the batch
- * @id: as for twheel_batch_start_flags()
- * @expires_ns: as for twheel_start_flags()
- * @period_ns: as for twheel_start_slack()
- * @user_data: as for twheel_start()
- * @flags: as for twheel_start_flags()
- * @slack_ns: as for twheel_start_slack()
+ * @id: see twheel_batch_start_flags()
+ * @expires_ns: see twheel_start_flags()
+ * @period_ns: see twheel_start_slack()
+ * @user_data: see twheel_start()
+ * @flags: see twheel_start_flags()
+ * @slack_ns: see twheel_start_slack()
  *
- * Return: as twheel_batch_start()
+ * Return: see twheel_batch_start()
  */
 int twheel_batch_start_slack(struct twheel_batch *batch, __u64 id, __u64 expires_ns,
 			     __u64 period_ns, __u64 user_data, __u32 flags,
 			     __u32 slack_ns);
 
 /**
- * twheel_batch_stop() - add what twheel_stop() does
+ * twheel_batch_stop() - add a twheel_stop()
  * @batch: the batch
- * @id: the timer's id
+ * @id: id of the timer
  *
- * Return: as twheel_batch_start()
+ * Return: see twheel_batch_start()
  */
 int twheel_batch_stop(struct twheel_batch *batch, __u64 id);
 
 /**
- * twheel_batch_withdraw() - add what twheel_withdraw() does
+ * twheel_batch_withdraw() - add a twheel_withdraw()
  * @batch: the batch
- * @id: the timer's id
+ * @id: id of the timer
  *
- * Return: as twheel_batch_start()
+ * Return: see twheel_batch_start()
  */
 int twheel_batch_withdraw(struct twheel_batch *batch, __u64 id);
 
 /**
- * twheel_batch_flush() - submit what waits in a batch
+ * twheel_batch_flush() - submit the operations of a batch
  * @batch: the batch
  *
- * Return: how many operations were carried out, 0 if none waited. A negative errno
- * if they could not be submitted: each that was not carried out then has it as its
- * result
+ * Return: number of operations carried out, 0 if there were none. A negative errno if
+ * they could not be submitted, which then is the result of each that was not carried out
  */
 int twheel_batch_flush(struct twheel_batch *batch);
 
 /**
- * twheel_batch_failed() - how many operations of the last submission failed
+ * twheel_batch_failed() - count the failed operations of the last submission
  * @batch: the batch
  *
- * Return: how many have a negative result
+ * Return: number of operations with a negative result
  */
 unsigned int twheel_batch_failed(const struct twheel_batch *batch);
 
 /**
- * twheel_batch_op() - an operation, and after the submission its result
+ * twheel_batch_op() - return an operation and, after the submission, its result
  * @batch: the batch
- * @index: which one, in the order in which they were added, from 0
+ * @index: number of the operation, in the order in which they were added, from 0
  *
  * The library made the operation, and may be older than the program. A program must not
- * look at a field that came after version 1.
+ * read fields that were added after version 1.
  *
- * Return: the operation: its @result is what the function of its own would have
- * returned, its @id the id that was started. NULL if there are not so many
+ * Return: the operation: @result is the return value of the single function, @id the id
+ * that was started. NULL if @index is too large
  */
 const struct twheel_op *twheel_batch_op(const struct twheel_batch *batch,
 					unsigned int index);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * libtwheel in one file, made by tools/libtwheel/amalgamate: timers by the million,
- * of the module or without it. twheel.h says how it is used.
+ * libtwheel in one file, made by tools/libtwheel/amalgamate: timers by the million, with
+ * or without the module. See twheel.h for its use.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE

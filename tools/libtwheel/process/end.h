@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/*
- * The end of the code that is compiled with kernel.h
- */
+/* End of the code compiled with kernel.h */
 #undef twheel
 #undef twheel_open
 #undef twheel_read

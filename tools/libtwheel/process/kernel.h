@@ -1,22 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * The kernel as the wheel and the session know it, for a session in the process
+ * The part of the kernel that a wheel and a session need, for a session in the process
  *
- * The sources of the module are compiled unmodified into libtwheel, see
- * process.c. This header and timers/kernel.h have their part of the kernel's headers,
- * and no more.
- * User space is this process, so that a copy is an assignment. There is one
- * CPU, the user may have what the process may have, and nothing is shown to
- * anybody.
+ * The sources of the module are compiled unmodified into libtwheel, see process.c. This
+ * header and timers/kernel.h replace the headers of the kernel. User space is this
+ * process, so a copy is an assignment. There is one CPU, and the user has the rights of
+ * the process.
  *
- * Locks. A session and its wheel are guarded by one mutex, which is what
- * spin_lock_bh() takes. Callbacks take spin_lock(), with that mutex held by the
- * caller who makes the wheel expire them: nothing is left to do there.
+ * Locks. spin_lock_bh() takes a mutex, which protects a session and its wheel. Callbacks
+ * call spin_lock(), which does nothing: the mutex is held then.
  */
 #ifndef TWHEEL_PROCESS_KERNEL_H
 #define TWHEEL_PROCESS_KERNEL_H
 
-/* libtwheel has these names, too. */
+/* Names that libtwheel uses, too. */
 #define twheel			twheel_wheel
 #define twheel_open		twheel_chardev_open
 #define twheel_read		twheel_chardev_read
@@ -25,7 +22,7 @@
 #define twheel_stop(...)	twheel_wheel_stop(__VA_ARGS__)
 #define twheel_drain(...)	twheel_wheel_drain(__VA_ARGS__)
 
-/* Compilers. */
+/* Compilers */
 
 #if defined(__clang__)
 #pragma clang diagnostic push
@@ -55,12 +52,12 @@
 #define BUILD_BUG_ON(condition)	_Static_assert(!(condition), #condition)
 
 /*
- * A wake-up of a program takes 9,600 instructions, a move 45. A few wake-ups with many moves
- * each are worth more than an even pace.
+ * In a program a wake-up costs as much as two hundred moves. So few wake-ups with many
+ * moves each are better than an even pace.
  */
 #define MOVES_PER_WAKEUP	1024
 
-/* Modules. */
+/* Modules */
 
 #define KBUILD_MODNAME		"twheel"
 #define THIS_MODULE		NULL
@@ -80,7 +77,7 @@ struct kernel_param_ops {
 #define param_set_uint_minmax(value, param, min, max)	(-EINVAL)
 #define param_get_uint		NULL
 
-/* Types. */
+/* Types */
 
 typedef __u8 u8;
 typedef __u16 u16;
@@ -93,7 +90,7 @@ typedef unsigned int gfp_t;
 #define NSEC_PER_MSEC		1000000L
 #define NSEC_PER_SEC		1000000000L
 
-/* Arithmetic. */
+/* Arithmetic */
 
 #define swap(a, b) \
 	do { __typeof__(a) __a = (a); (a) = (b); (b) = __a; } while (0)
@@ -112,7 +109,7 @@ static inline u64 div_u64_rem(u64 dividend, u32 divisor, u32 *remainder)
 #define div_u64(dividend, divisor)	((u64)(dividend) / (divisor))
 #define div64_u64(dividend, divisor)	((u64)(dividend) / (divisor))
 
-/* Bits. */
+/* Bits */
 
 #define BIT_ULL(nr)		(1ULL << (nr))
 
@@ -149,7 +146,7 @@ static inline unsigned int bitmap_weight(const unsigned long *bits,
 #define array_index_nospec(index, size)	(index)
 #define prefetch(p)		__builtin_prefetch(p)
 
-/* Lists. */
+/* Lists */
 
 struct hlist_node {
 	struct hlist_node *next;
@@ -180,16 +177,16 @@ static inline void list_del_init(struct list_head *entry)
 	INIT_LIST_HEAD(entry);
 }
 
-/* Errors in pointers. */
+/* Errors in pointers */
 
 #define ERR_PTR(error)		((void *)(long)(error))
 #define PTR_ERR(p)		((long)(p))
 #define ERR_CAST(p)		((void *)(p))
 #define IS_ERR(p)		((unsigned long)(p) >= -4095UL)
 
-/* Memory. */
+/* Memory */
 
-/* musl has one in <limits.h>. */
+/* musl defines one in <limits.h>. */
 #undef PAGE_SIZE
 #define PAGE_SIZE		4096UL
 #define GFP_KERNEL_ACCOUNT	0
@@ -206,8 +203,8 @@ static inline void list_del_init(struct list_head *entry)
 #define kvfree_rcu(p, field)	free(p)
 
 /*
- * The only cache is for chunks. The place that malloc() needs for itself is in
- * what a chunk leaves of its page: so chunks lie beside each other.
+ * The only cache is for chunks. A chunk leaves room in its page for the header of
+ * malloc(), so that chunks are adjacent.
  */
 struct kmem_cache;
 
@@ -229,7 +226,7 @@ static inline void *twheel_process_piece(size_t alignment, size_t size)
 	return p;
 }
 
-/* The arrays of an xarray are not needed, only how it has numbers as pointers. */
+/* Only the encoding of numbers as pointers is needed, not the arrays. */
 struct xarray {
 	int unused;
 };
@@ -242,15 +239,15 @@ struct xarray {
 #define xa_erase(xa, id)	((void)(xa))
 #define xa_find(xa, id, max, filter)	NULL
 
-/* Locks and waiters. */
+/* Locks and waiters */
 
 /**
- * struct twheel_process_lock - what guards a session and its wheel
+ * struct twheel_process_lock - lock of a session and its wheel
  * @mutex: the lock
- * @alone: one thread uses the session, so that nobody takes @mutex. Constant
- * @quiet_ns: a deadline after it concerns nobody but the wheel: somebody comes
- *	before. KTIME_MAX if that is not known. Guarded by this lock
- * @run_ns: time of the wheel's last run, on the session's clock. Guarded by this lock
+ * @alone: true if only one thread uses the session, and @mutex is not taken. Constant
+ * @quiet_ns: starts with a deadline later than this affect only the wheel, because the
+ *	program will call before that. KTIME_MAX if unknown. Protected by this lock
+ * @run_ns: time of the wheel's last run, on the session's clock. Protected by this lock
  */
 typedef struct twheel_process_lock {
 	pthread_mutex_t mutex;
@@ -308,7 +305,7 @@ typedef struct wait_queue_head {
 #define __wake_up(queue, mode, count, key)	((void)(count))
 #define wait_event_interruptible_exclusive(queue, condition)	(-EINTR)
 
-/* Tasks, CPUs, clocks. */
+/* Tasks, CPUs, clocks */
 
 struct pid;
 
@@ -316,7 +313,7 @@ typedef struct {
 	unsigned int val;
 } kuid_t;
 
-/* A process is one user: itself. */
+/* A process has one user, itself. */
 static inline kuid_t current_euid(void)
 {
 	return (kuid_t){};
@@ -353,8 +350,8 @@ static inline u64 get_random_u64(void)
 #define trace_twheel_word(timer, session, id, word)	((void)(word))
 
 /*
- * The time that passes between the two looks is added to @mono. So it is as if the
- * caller had read the clock later, and never later than now.
+ * Adds the time between the two clock reads to @mono, as if the caller had read the clock
+ * later. Never later than now.
  */
 #define TK_OFFS_BOOT		1
 
@@ -367,22 +364,19 @@ static inline ktime_t ktime_mono_to_any(ktime_t mono, int offset)
 	return mono - now + (s64)boot.tv_sec * NSEC_PER_SEC + boot.tv_nsec;
 }
 
-/* The wheel runs at one time, which expire() of process.c reads. */
+/* Time of the wheel's run, read once by expire() of process.c. */
 #define TWHEEL_RUN_NS(s)	((s)->lock.run_ns)
 #define ktime_get_ns()		((u64)ktime_get())
 
-/* User space. */
+/* User space */
 
 #define u64_to_user_ptr(x)	((void *)(unsigned long)(x))
-/*
- * NULL is refused as the kernel does it. An access to any other address is a
- * crash.
- */
+/* Refuses NULL, like the kernel. Any other invalid address crashes. */
 #define user_read_access_begin(from, size)	((from) != NULL)
 #define user_read_access_end()			((void)0)
 #define user_write_access_begin(to, size)	((to) != NULL)
 #define user_write_access_end()			((void)0)
-/* These never fail, and their callers want a label that is used. */
+/* Never fails, but uses @label to keep the compiler from warning. */
 #define unsafe_get_user(x, p, label) \
 	do { (x) = *(p); if (0) goto label; } while (0)
 #define unsafe_put_user(x, p, label) \
@@ -390,7 +384,7 @@ static inline ktime_t ktime_mono_to_any(ktime_t mono, int offset)
 #define put_user(x, p)		(*(p) = (x), 0)
 #define clear_user(to, size)	(memset(to, 0, size), 0)
 
-/* Returns how many bytes could not be copied. */
+/* Returns the number of bytes that could not be copied. */
 static inline size_t copy_to_user(void *to, const void *from, size_t size)
 {
 	if (!to)
@@ -399,7 +393,7 @@ static inline size_t copy_to_user(void *to, const void *from, size_t size)
 	return 0;
 }
 
-/* Returns 1 if all is 0. */
+/* Returns 1 if all bytes are 0. */
 static inline int check_zeroed_user(const void *from, size_t size)
 {
 	const char *byte = from;
@@ -471,7 +465,7 @@ static inline size_t iov_iter_zero(size_t size, struct iov_iter *iter)
 	return size;
 }
 
-/* Files. */
+/* Files */
 
 #define FMODE_READ		1U
 #define FMODE_WRITE		2U
@@ -526,7 +520,7 @@ struct miscdevice {
 	unsigned int mode;
 };
 
-/* Works, which a session has none of. */
+/* Works, which sessions do not use */
 
 #define TIMER_ENTRY_STATIC	((void *)0x300)
 #define WORK_CPU_UNBOUND	0

@@ -2,27 +2,28 @@
 /*
  * A session in the process
  *
- * The sources are the module's: session/, its wheel, and the checks of chardev.c.
- * kernel.h stands for the kernel's headers, wheel.c for the engine, and session.c for
- * the parts that a process does not need. So there is one set of rules.
+ * Compiled from the sources of the module, so that there is one set of rules: session/,
+ * the wheel, and the checks of chardev.c. kernel.h replaces the kernel's headers, wheel.c
+ * the engine, and session.c the parts that a process does not need.
  *
- * Nothing runs in the background. Timers expire when somebody reads, or calls
- * GET, LIST, DRAIN or STATS, which would show it. A timerfd tells poll(2) and
- * event loops when to come. It fires when a timer is due or the wheel has nodes
- * to move, and then stays readable until nothing is unread any more. It is set
- * only for an earlier time than it is set for, and once after it has fired.
+ * Nothing runs in the background. Timers expire when the program reads, or calls GET,
+ * LIST, DRAIN or STATS, which would show it. A timerfd tells poll(2) and event loops when
+ * to call. It fires when a timer is due or nodes have to be moved, and then remains
+ * readable while events are unread. It is set only to an earlier time, and once after it
+ * fired.
  */
 
 /**
  * struct twheel_process - a session in the process
- * @file: the session, as an open file
+ * @file: open file of the session
  * @session: the session. Constant
  * @fd: the timerfd. Constant
- * @clock: its clock, and that of the session once it is set up. Constant
- * @set_ns: when @fd is to fire, but for @session->wake_ns. U64_MAX for never.
- *	Written with the session's lock held. No timer is due before that
- * @fired: @fd is readable, or will be in @session->wake_ns. As @set_ns
- * @armed: the wheel's @armed that @fd is set for. Guarded by the session's lock
+ * @clock: clock of @fd, and of the session once it is set up. Constant
+ * @set_ns: time at which @fd fires, without @session->wake_ns. U64_MAX for never. Written
+ *	under the session's lock. No timer is due earlier
+ * @fired: true if @fd is readable, or will be within @session->wake_ns. Written like
+ *	@set_ns
+ * @armed: @armed of the wheel that @fd is set for. Protected by the session's lock
  */
 struct twheel_process {
 	struct file file;
@@ -38,7 +39,7 @@ static void set_timerfd(struct twheel_process *p, u64 ns)
 {
 	struct itimerspec spec = {};
 
-	/* 0 would be never. An event may wait, but not if somebody has seen one. */
+	/* 0 would disarm it. An event may be delayed, but not once the program saw one. */
 	if (ns != U64_MAX) {
 		u64 at = ns ? ns + p->session->wake_ns : 1;
 
@@ -59,7 +60,7 @@ static u64 armed_ns(const struct twheel_base *base)
 	return min_t(u64, ns, KTIME_MAX);
 }
 
-/* Make @fd readable when it has to be, and not before. Session's lock held. */
+/* Make @fd readable if it must be, and only then. Session's lock held. Rare. */
 static noinline void settle_locked(struct twheel_process *p)
 {
 	const struct twheel_base *base = &p->session->wheel->base;
@@ -78,7 +79,7 @@ static noinline void settle_locked(struct twheel_process *p)
 		p->session->lock.quiet_ns = min_t(u64, armed, KTIME_MAX);
 }
 
-/* Settle what a call has changed, and release the session's lock. */
+/* Update the timerfd after a call, and release the session's lock. */
 static __always_inline void settle_and_unlock(struct twheel_process *p)
 {
 	if (unlikely(p->fired || p->session->wheel->base.armed != p->armed))
@@ -87,9 +88,8 @@ static __always_inline void settle_and_unlock(struct twheel_process *p)
 }
 
 /*
- * Have due timers expire: at most until so many events are unread, as long as
- * one is. A caller that reads little at a time does not wait for much at a
- * time.
+ * Let due timers expire until @unread events are unread, so that a caller that reads few
+ * events need not wait for many expiries.
  */
 static void expire(struct twheel_process *p, u64 unread)
 {
@@ -102,7 +102,7 @@ static void expire(struct twheel_process *p, u64 unread)
 	spin_lock_bh(&s->lock);
 	if (now >= p->set_ns) {
 		WRITE_ONCE(p->fired, true);
-		/* Another thread may have run the wheel since the clock was read. */
+		/* Another thread may have run the wheel since @now was read. */
 		s->lock.run_ns = max(s->lock.run_ns, now);
 		while (!done && s->stats.unread < unread)
 			done = twheel_wheel_expire(&s->wheel->base, s->lock.run_ns,
@@ -111,7 +111,7 @@ static void expire(struct twheel_process *p, u64 unread)
 	spin_unlock_bh(&s->lock);
 }
 
-/* Commands that would show whether a timer has expired. */
+/* Returns whether a command could show that a timer expired. */
 static bool shows_expiries(unsigned long command)
 {
 	switch (_IOC_NR(command)) {
@@ -125,7 +125,7 @@ static bool shows_expiries(unsigned long command)
 	}
 }
 
-/* INFO says where the session is. read(2) of its descriptor is the timerfd's. */
+/* Adjust the features in INFO. read(2) of the descriptor reads a timerfd. */
 static void note_process(unsigned long command, struct twheel_info *info)
 {
 	size_t size = min_t(size_t, _IOC_SIZE(command), sizeof(*info));
@@ -137,7 +137,7 @@ static void note_process(unsigned long command, struct twheel_info *info)
 	memcpy(info, &all, size);
 }
 
-/* Programs may poll the timerfd, whose clock never changes. */
+/* Returns whether a SETUP would change the clock of the timerfd, which is fixed. */
 static bool changes_clock(const struct twheel_process *p, unsigned long command,
 			  const struct twheel_setup *setup)
 {
@@ -152,12 +152,12 @@ static bool changes_clock(const struct twheel_process *p, unsigned long command,
 }
 
 /**
- * twheel_process_command - what ioctl(2) is for a descriptor
+ * twheel_process_command - perform an ioctl(2)
  * @p: the session
  * @command: TWHEEL_IOC_*
- * @argument: as there
+ * @argument: argument of the command
  *
- * Return: as there, a negative errno for an error. -EBUSY also for another clock.
+ * Return: as ioctl(2), with a negative errno. -EBUSY also for another clock.
  */
 int twheel_process_command(struct twheel_process *p, unsigned long command,
 			   void *argument)
@@ -177,12 +177,14 @@ int twheel_process_command(struct twheel_process *p, unsigned long command,
 }
 
 /*
- * Programs start and stop most of all. Both take the steps of session/timer.c without
- * a command. Nothing is copied. The compiler sees the whole way, and drops the checks
- * whose answer it knows. No callback is ever on its way here, so that one try is enough.
+ * Fast paths for starts and stops
+ *
+ * These take the steps of session/timer.c without an ioctl. Nothing is copied, and with
+ * everything inlined the compiler drops checks whose result it knows. No callback ever
+ * runs concurrently, so one attempt is enough.
  */
 
-/* There is no place for the timer yet. By value, so that other starts need no memory. */
+/* The timer has no place yet. @start by value, so that other starts keep it in registers. */
 static noinline int start_with_room(struct twheel_session *s, struct twheel_start start,
 				    ktime_t now, __u64 *id)
 {
@@ -194,10 +196,11 @@ static noinline int start_with_room(struct twheel_session *s, struct twheel_star
 }
 
 /*
- * The short way of most starts and stops, in a session of one thread. They change
- * only the timer and its place in the wheel. An operation that needs more is noticed before
- * it has changed anything, and takes the general way. The only call is the last thing that
- * is done, so that no register has to be saved.
+ * Faster paths for most starts and stops, in a session of one thread
+ *
+ * They change only the timer and its place in the wheel. Operations that need more return
+ * -EAGAIN before any change. The only call is a tail call, so that no register has to be
+ * saved.
  */
 
 static __always_inline void set_up_shortly(struct twheel_session *s,
@@ -210,11 +213,11 @@ static __always_inline void set_up_shortly(struct twheel_session *s,
 }
 
 /**
- * twheel_process_start_shortly - TWHEEL_IOC_START
+ * twheel_process_start_shortly - fast path of TWHEEL_IOC_START
  * @s: the session
- * @start: as there. If the id has a word, that is set, too
+ * @start: the timer. Also stores its word, if it has one
  *
- * Return: as there, or -EAGAIN if it takes the general way.
+ * Return: as TWHEEL_IOC_START, or -EAGAIN if it takes the slow path.
  */
 static __always_inline int twheel_process_start_shortly(struct twheel_session *s,
 							struct twheel_start start)
@@ -222,7 +225,7 @@ static __always_inline int twheel_process_start_shortly(struct twheel_session *s
 	ktime_t deadline = start.expires_ns;
 	struct twheel_utimer *ut;
 
-	/* A deadline that is too late is less than 0. */
+	/* As a signed number, a deadline that is too late is negative. */
 	if (unlikely((start.flags & ~TWHEEL_START_REPLACE) != TWHEEL_START_ABS ||
 		     start.slack_ns || start.period_ns > KTIME_MAX ||
 		     deadline <= s->lock.quiet_ns || start.id >= s->max_timers))
@@ -230,7 +233,7 @@ static __always_inline int twheel_process_start_shortly(struct twheel_session *s
 	ut = twheel_table_place(s->tables, start.id);
 	if (unlikely(!ut))
 		return -EAGAIN;
-	/* Or its address is worked out again for each use. */
+	/* Keep the compiler from computing the address for each use. */
 	OPTIMIZER_HIDE_VAR(ut);
 	if (ut->state == TWHEEL_FREE) {
 		if (unlikely(s->timers >= s->max_timers))
@@ -251,11 +254,11 @@ static __always_inline int twheel_process_start_shortly(struct twheel_session *s
 }
 
 /**
- * twheel_process_stop_shortly - TWHEEL_IOC_STOP without flags
+ * twheel_process_stop_shortly - fast path of TWHEEL_IOC_STOP without flags
  * @s: the session
  * @id: the timer
  *
- * Return: as there, or -EAGAIN if it takes the general way.
+ * Return: as TWHEEL_IOC_STOP, or -EAGAIN if it takes the slow path.
  */
 static __always_inline int twheel_process_stop_shortly(struct twheel_session *s, u64 id)
 {
@@ -273,12 +276,12 @@ static __always_inline int twheel_process_stop_shortly(struct twheel_session *s,
 }
 
 /**
- * twheel_process_start - TWHEEL_IOC_START
+ * twheel_process_start - perform TWHEEL_IOC_START
  * @p: the session
- * @start: as there
- * @id: set to the id if the timer was started
+ * @start: the timer
+ * @id: set to its id if it was started
  *
- * Return: as there.
+ * Return: as TWHEEL_IOC_START.
  */
 static __always_inline int twheel_process_start(struct twheel_process *p,
 						struct twheel_start start, __u64 *id)
@@ -298,12 +301,12 @@ static __always_inline int twheel_process_start(struct twheel_process *p,
 }
 
 /**
- * twheel_process_stop - TWHEEL_IOC_STOP
+ * twheel_process_stop - perform TWHEEL_IOC_STOP
  * @p: the session
  * @id: the timer
- * @flags: TWHEEL_STOP_*, none but these
+ * @flags: TWHEEL_STOP_*, already checked
  *
- * Return: as there.
+ * Return: as TWHEEL_IOC_STOP.
  */
 static __always_inline int twheel_process_stop(struct twheel_process *p, u64 id,
 					       u32 flags)
@@ -319,13 +322,12 @@ static __always_inline int twheel_process_stop(struct twheel_process *p, u64 id,
 }
 
 /**
- * twheel_process_read - what read(2) is for a descriptor that does not block
+ * twheel_process_read - perform a nonblocking read(2)
  * @p: the session
- * @to: where to
- * @size: room there
+ * @to: buffer
+ * @size: size of the buffer
  *
- * Return: how many bytes were read, -EAGAIN if there is no event, -EINVAL if not
- * even one fits.
+ * Return: number of bytes read, -EAGAIN if there is no event, -EINVAL if no event fits.
  */
 ssize_t twheel_process_read(struct twheel_process *p, void *to, size_t size)
 {
@@ -336,7 +338,7 @@ ssize_t twheel_process_read(struct twheel_process *p, void *to, size_t size)
 	expire(p, max(size / sizeof(struct twheel_event), (size_t)1));
 	iov_iter_ubuf(&iter, ITER_DEST, to, size);
 	ret = twheel_read_iter(&iocb, &iter);
-	/* expire() sets @fired before there is an event. */
+	/* expire() sets @fired before it makes events. */
 	if (READ_ONCE(p->fired)) {
 		spin_lock_bh(&p->session->lock);
 		settle_and_unlock(p);
@@ -344,7 +346,7 @@ ssize_t twheel_process_read(struct twheel_process *p, void *to, size_t size)
 	return ret;
 }
 
-/* The session if one thread at a time uses it, or NULL. */
+/* Returns the session if only one thread uses it, or NULL. */
 struct twheel_session *twheel_process_alone(const struct twheel_process *p)
 {
 	return p->session->lock.alone ? p->session : NULL;
@@ -355,7 +357,7 @@ int twheel_process_fd(const struct twheel_process *p)
 	return p->fd;
 }
 
-/* The words of a session that was set up with some, or NULL. */
+/* Returns the words of a session, or NULL if it has none. */
 __u64 *twheel_process_words(const struct twheel_process *p)
 {
 	struct twheel_session *s = p->session;
@@ -370,8 +372,8 @@ __u64 *twheel_process_words(const struct twheel_process *p)
 /**
  * twheel_process_open - open a session in the process
  * @process: out: the session
- * @alone: one thread at a time uses it, so that it needs no lock
- * @clock: the clock that SETUP will have
+ * @alone: true if only one thread uses it, so that it needs no lock
+ * @clock: clock that SETUP will choose
  *
  * Return: 0, -ENOMEM, or a negative errno of timerfd_create(2).
  */
@@ -410,7 +412,7 @@ err_process:
 	return ret;
 }
 
-/* Test in a copy of a process whether no thread was using the session when it was made. */
+/* Returns whether no thread was using the session when fork(2) copied it. */
 static bool is_whole(struct twheel_session *s)
 {
 	if (s->lock.alone || pthread_mutex_trylock(&s->lock.mutex))
@@ -422,8 +424,8 @@ static bool is_whole(struct twheel_session *s)
 /**
  * twheel_process_close - close a session
  * @p: the session
- * @copied: this process is a child, which has a copy of the session. Its memory stays
- *	unless it is known to be consistent
+ * @copied: true if this process inherited the session from another one. Its memory is
+ *	leaked unless it is known to be consistent
  */
 void twheel_process_close(struct twheel_process *p, bool copied)
 {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * The counterpart of session/source.c, user.c, waker.c, wheel.c and words.c for a session in
+ * Replacement of session/source.c, user.c, waker.c, wheel.c and words.c for a session in
  * the process
  *
- * A process needs no other limits than its own memory. A session shares its wheel
- * with nobody. Its words are one piece of memory, which nobody has to map.
+ * A process needs no other limit than its memory. A session does not share its wheel. Its
+ * words are one piece of memory, which need not be mapped.
  */
 
-/* Sockets: no timer has one. */
+/* Sockets, which no timer uses */
 
 struct sock *twheel_session_hold_sock(int fd)
 {
@@ -28,7 +28,7 @@ ktime_t twheel_session_deadline_of(struct twheel_session *s, struct twheel_utime
 	return due;
 }
 
-/* Users. */
+/* Users */
 
 static struct twheel_session_user twheel_session_user_only;
 
@@ -57,7 +57,7 @@ unsigned int twheel_session_user_total(enum twheel_session_count what)
 	return 0;
 }
 
-/* Wheels. */
+/* Wheels */
 
 static struct twheel_session_wheel *make_wheel(const struct twheel_config *config)
 {
@@ -134,7 +134,7 @@ int twheel_session_wheel_need(struct twheel_session *s)
 	return 0;
 }
 
-/* Waking. process.c sets the timerfd later instead. */
+/* Wake-ups, which process.c delays by setting the timerfd later */
 
 void twheel_session_wake_later(struct twheel_session *s,
 			       struct twheel_timer *timer, ktime_t now)
@@ -143,8 +143,10 @@ void twheel_session_wake_later(struct twheel_session *s,
 }
 
 /*
- * Words. A page takes memory when it is touched, as in the kernel, but counts against
- * RLIMIT_AS, and against RLIMIT_MEMLOCK after mlockall(MCL_FUTURE).
+ * Words
+ *
+ * A page takes memory when it is touched, as in the kernel, but counts against RLIMIT_AS,
+ * and against RLIMIT_MEMLOCK after mlockall(MCL_FUTURE).
  */
 
 struct twheel_session_words *

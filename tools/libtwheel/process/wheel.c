@@ -1,34 +1,35 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * A wheel in the process: the in-kernel API on one base and no hrtimer
+ * A wheel in the process: the in-kernel API on one base, without an hrtimer
  *
- * The functions of include/linux/twheel.h that a session calls. In the module an
- * hrtimer drives each base, and each base has a lock. Here a read calls
- * twheel_wheel_expire(), and the session's lock guards the wheel. A callback returns
- * before the lock is let go. So no timer is ever seen on its way.
+ * The functions of include/linux/twheel.h that a session calls. In the module an hrtimer
+ * drives each base, and each base has a lock. Here reads call twheel_wheel_expire(), and
+ * the session's lock protects the wheel. It is held until a callback returns, so no
+ * callback runs concurrently.
  *
- * @armed is the tick by which somebody has to come. A start that is due earlier
- * sets it, every other start only compares.
+ * @armed is the tick by which the program has to call. Only starts with an earlier
+ * deadline change it.
  */
 
-/* Ticks of the default wheel, as in a module without parameters. */
+/* Tick of the default wheel of a module without parameters. */
 #define TICK_NS_DEFAULT		NSEC_PER_MSEC
 
 /*
- * Somebody comes at the end of such a part of the time at the latest. So an outer
- * slot that fills up while all sleep is moved down in shares.
+ * Limit of @armed: have the program call at least once per window of level 1. So an outer
+ * slot that fills up in the meantime is moved down step by step.
  */
 #define ARMED_TICKS_MAX		BIT_ULL(2 * TWHEEL_HIER_BITS)
 
 /**
  * struct twheel_base - the timers of a wheel
  * @scheme: the timers
- * @armed: no later than any timer. U64_MAX if there is none
+ * @armed: tick by which the program has to call, no later than any timer. U64_MAX if
+ *	there is none
  * @tick_ns: length of a tick. Constant
- * @clock: the clock of ticks and deadlines. Constant
+ * @clock: clock of ticks and deadlines. Constant
  * @ends: work for the end of an expiry
  *
- * Guarded by the session's lock.
+ * Protected by the session's lock.
  */
 struct twheel_base {
 	struct twheel_scheme scheme;
@@ -40,15 +41,15 @@ struct twheel_base {
 
 /**
  * struct twheel - a wheel
- * @config: its configuration. Constant
- * @base: its timers
+ * @config: configuration. Constant
+ * @base: timers
  */
 struct twheel {
 	struct twheel_config config;
 	struct twheel_base base;
 };
 
-/* The wheel of a session without one of its own, also until that is made. */
+/* Wheel of sessions without a private one, or until that is created. */
 static struct twheel twheel_wheel_standard = {
 	.config = { .tick_ns = TICK_NS_DEFAULT, .clock = CLOCK_MONOTONIC },
 	.base = { .armed = U64_MAX, .tick_ns = TICK_NS_DEFAULT },
@@ -140,7 +141,7 @@ void twheel_timer_setup_key(struct twheel_timer *timer, struct twheel *wheel,
 	timer->fn = fn;
 }
 
-/* Rounding up is what keeps a timer from being early. */
+/* Rounding up keeps a timer from being early. Inlined into the fast paths. */
 static __always_inline u64 tick_above(const struct twheel_base *base,
 				      ktime_t deadline, u32 *offset_ns)
 {
@@ -148,7 +149,7 @@ static __always_inline u64 tick_above(const struct twheel_base *base,
 			   offset_ns);
 }
 
-/* How far the wheel can be left alone if it has to do something at @tick. */
+/* Returns the tick by which to call if there is work at @tick. */
 static u64 leave_alone(const struct twheel_scheme *scheme, u64 tick)
 {
 	u64 part = (scheme->clock | (ARMED_TICKS_MAX - 1)) + 1;
@@ -156,7 +157,7 @@ static u64 leave_alone(const struct twheel_scheme *scheme, u64 tick)
 	return twheel_scheme_levels(scheme->type) > 1 ? min(tick, part) : tick;
 }
 
-/* The timer is due before anybody would come. If it is late it is due in the next tick. */
+/* Have the program call for a timer, at the next tick if it is late. Rare. */
 static noinline void arm(struct twheel_base *base, struct twheel_node *node)
 {
 	u64 tick = max(twheel_scheme_wakeup(&base->scheme, node),
@@ -165,7 +166,7 @@ static noinline void arm(struct twheel_base *base, struct twheel_node *node)
 	base->armed = min(base->armed, leave_alone(&base->scheme, tick));
 }
 
-/* Nobody has come for a long time: there was nothing to do. */
+/* Advance the clock of an empty wheel, which nothing advanced since. Rare. */
 static noinline void catch_up(struct twheel_base *base)
 {
 	u64 now = tick_now(base);
@@ -199,7 +200,7 @@ static __always_inline void restart(struct twheel_base *base,
 		arm(base, node);
 }
 
-/* The same in a hierarchical wheel to which somebody comes before the deadline. */
+/* Fast paths for a hierarchical wheel, if the program calls before the deadline. */
 
 static __always_inline void insert_quietly(struct twheel_base *base,
 					   struct twheel_node *node, ktime_t deadline)
@@ -253,7 +254,7 @@ int twheel_restart_at(struct twheel_timer *timer, ktime_t deadline)
 	return twheel_pending(timer) ? twheel_start_at(timer, deadline) : 0;
 }
 
-/* The timer is out of the wheel already. */
+/* A timer is out of the wheel before its callback, so nothing is deferred. */
 int twheel_again_at(struct twheel_timer *timer, ktime_t deadline)
 {
 	return twheel_start_at(timer, deadline);
@@ -320,10 +321,7 @@ static struct twheel_timer *timer_of(struct twheel_node *node)
 	return container_of(node, struct twheel_timer, node);
 }
 
-/*
- * Expire the timers that are due at one tick, at most @most of them. Returns
- * how many were.
- */
+/* Expire at most @most of the timers due at one tick. Returns how many expired. */
 static __always_inline unsigned int expire_tick(struct twheel_base *base,
 						struct twheel_node *node,
 						unsigned int most)
@@ -342,11 +340,11 @@ static __always_inline unsigned int expire_tick(struct twheel_base *base,
 /**
  * twheel_wheel_expire - PER_TICK_BOOKKEEPING and EXPIRY_PROCESSING
  * @base: the timers
- * @now: the time on the wheel's clock, ns
- * @most: timers that may expire
+ * @now: time on the wheel's clock, ns
+ * @most: limit of expiries
  *
  * Context: Session's lock held.
- * Return: whether all that was due has expired. If not, the rest is due.
+ * Return: whether all due timers expired.
  */
 static bool twheel_wheel_expire(struct twheel_base *base, ktime_t now,
 				unsigned int most)

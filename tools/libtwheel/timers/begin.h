@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * twheel's timers for programs in one file, made by tools/libtwheel/amalgamate.
- * twheel_timer.h says how they are used.
+ * twheel's timers for programs in one file, made by tools/libtwheel/amalgamate. See
+ * twheel_timer.h for their use.
  *
  * Needs C99 or C++11, gcc or clang, and nothing of the operating system. Programs may
- * include this file among others: every other name is hidden at its end.
+ * include this file among others: it undefines all other names at its end.
  */
 #include <stdbool.h>
 #include <stddef.h>

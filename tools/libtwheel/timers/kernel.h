@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * The kernel as a wheel knows it: the part of its headers that twheel_slot.h and
- * twheel_hier.c need
+ * The part of the kernel that twheel_slot.h and twheel_hier.c need
  *
- * Comes before twheel_slot.h in both files of "make amalgamation". READ_ONCE() and
- * WRITE_ONCE() differ there: names.h has them for timers of one thread, process/kernel.h for
+ * Precedes twheel_slot.h in both files of "make amalgamation". READ_ONCE() and
+ * WRITE_ONCE() come from names.h for timers of one thread, from process/kernel.h for
  * sessions.
  */
 #ifndef TWHEEL_TIMERS_KERNEL_H
 #define TWHEEL_TIMERS_KERNEL_H
 
-/* Compilers. */
+/* Compilers */
 
 #define likely(x)		__builtin_expect(!!(x), 1)
 #define unlikely(x)		__builtin_expect(!!(x), 0)
@@ -20,13 +19,13 @@
 #define noinline		__attribute__((__noinline__))
 #define __maybe_unused		__attribute__((__unused__))
 
-/* Options: none is set. */
+/* Options, none of which is set */
 #define IS_ENABLED(option)	TWHEEL_IS_ENABLED_##option
 #define TWHEEL_IS_ENABLED_CONFIG_LIST_HARDENED	0
 #define TWHEEL_IS_ENABLED_CONFIG_DEBUG_LIST	0
 #define WARN_ON_ONCE(condition)	(condition)
 
-/* Types. */
+/* Types */
 
 typedef unsigned int u32;
 typedef int s32;
@@ -35,7 +34,7 @@ typedef unsigned long long u64;
 #define U32_MAX			((u32)~0U)
 #define U64_MAX			((u64)~0ULL)
 
-/* Arithmetic. */
+/* Arithmetic */
 
 #define TWHEEL_COMPARE(x, y, op) __extension__ ({			\
 	__typeof__(x) __x = (x);					\
@@ -48,7 +47,7 @@ typedef unsigned long long u64;
 	min_t(type, TWHEEL_COMPARE((type)(x), (type)(lo), >), hi)
 #define DIV_ROUND_UP(n, d)	(((n) + (d) - 1) / (d))
 
-/* Bits. */
+/* Bits */
 
 #define BITS_PER_LONG		(__SIZEOF_LONG__ * 8)
 #define BITS_TO_LONGS(nr)	DIV_ROUND_UP(nr, BITS_PER_LONG)
@@ -95,11 +94,11 @@ static inline unsigned long find_next_bit(const unsigned long *bits,
 
 #define find_first_bit(bits, size)	find_next_bit(bits, size, 0)
 
-/* A timer may lie in two lines of the cache. */
+/* A timer may span two cache lines. */
 #define prefetchw(p)		(__builtin_prefetch(p, 1), \
 				 __builtin_prefetch((const char *)(p) + 64, 1))
 
-/* Lists. Who has struct list_head in a public header gives it another name. */
+/* Lists. Users with struct list_head in a public header rename it. */
 
 #ifndef list_head
 struct list_head {

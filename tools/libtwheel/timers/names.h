@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * What the sources of the module find here instead of their own
+ * Replacements for names in the sources of the module
  *
- * A node of the wheel is the program's timer, and so nothing is converted.
+ * A node of the wheel is the program's timer, so nothing is converted.
  */
 #if defined(__clang__)
 #pragma clang diagnostic push
 #else
 #pragma GCC diagnostic push
 #endif
-/* An unnamed union, functions without a caller here, macros within macros. */
+/* An unnamed union, unused functions, macros within macros */
 #pragma GCC diagnostic ignored "-Wpedantic"
 #pragma GCC diagnostic ignored "-Wunused-function"
 #pragma GCC diagnostic ignored "-Wunused-parameter"
@@ -17,7 +17,7 @@
 
 #define twheel_node		twheel_timer
 #define list_head		twheel_timer_link
-/* C++ */
+/* A keyword of C++ */
 #define new			fresh
 
 /* A wheel belongs to one thread. */

@@ -2,32 +2,31 @@
 /*
  * Timers in the program's own structures: <twheel_timer.h> on the hierarchical wheel
  *
- * The functions of twheel_hier.c move the timers. This file decides when the program has
- * to call. A wake-up of a program costs as much as two hundred moves. So the wheel wakes
- * it up for timers that are due, and not in order to move others:
+ * twheel_hier.c moves the timers. This file decides when the program has to call. A
+ * wake-up of a program costs as much as two hundred moves. So the wheel wakes it up for
+ * due timers, and not to move others:
  *
- *  - A timer of level 0 that gets a later tick moves at once. All timers of a slot of
- *    level 0 are then due at its tick.
+ *  - A timer of level 0 moves at once if it gets a later tick, so all timers of a slot of
+ *    level 0 are due at its tick.
+ *  - In a slot of an outer level, twheel_timers_next() searches for the earliest timer.
+ *    The slot is moved down when that timer is due, although it begins earlier. A slot of
+ *    more than TWHEEL_TIMERS_MOVES timers is not searched, but moved down in parts before
+ *    it begins.
  *
- *  - In a slot of an outer level, twheel_timers_next() looks for the timer that is due
- *    first. The slot is moved down when that timer is due, although it begins earlier.
- *    In a slot of more than TWHEEL_TIMERS_MOVES timers it does not look. Such a slot is
- *    moved down in parts before it begins.
- *
- * TWHEEL_SLOT_MAY_STAY is set in a pending timer of an outer level, and nowhere else. So
- * one bit tells twheel_timer_push() that a later tick is a store.
+ * TWHEEL_SLOT_MAY_STAY is set only in pending timers of an outer level. So one bit tells
+ * twheel_timer_push() that a store is enough for a later tick.
  */
 
-/* Ticks that a call may leave to later ones. More would bring starts to outer levels. */
+/* Most ticks that the clock may lag behind, or starts would use outer levels. */
 #define LAG_MAX			(TWHEEL_HIER_WINDOW / 2)
 
-/* The last tick. A timer that is due after it never expires. */
+/* Last tick. Timers due after it never expire. */
 #define TICK_MAX		(TWHEEL_TIMERS_NEVER - 1)
 
 /**
  * struct twheel_timers - a wheel
- * @scheme: its timers
- * @next: tick for twheel_timers_next(), or 0 if it has to look
+ * @scheme: timers of the wheel
+ * @next: result of twheel_timers_next(), 0 if unknown
  * @occupied: bitmap of @scheme
  * @slots: slots of @scheme
  */
@@ -38,7 +37,7 @@ struct twheel_timers {
 	struct twheel_slot slots[TWHEEL_HIER_SLOTS];
 };
 
-/* Returns a wheel in zeroed memory. */
+/* Initialise a wheel in zeroed memory. */
 static struct twheel_timers *set_up(void *memory, u64 now)
 {
 	struct twheel_timers *w = (struct twheel_timers *)memory;
@@ -73,7 +72,7 @@ void twheel_timers_free(struct twheel_timers *w)
 	free(w);
 }
 
-/* The timer leaves its slot. If it was the next one, another one is now. */
+/* Unlink a timer from its slot, and forget @next if it depends on the timer. */
 static __always_inline void leave(struct twheel_timers *w, struct twheel_timer *timer)
 {
 	if (unlikely(timer->expires == w->next))
@@ -81,7 +80,7 @@ static __always_inline void leave(struct twheel_timers *w, struct twheel_timer *
 	twheel_slot_leave(timer);
 }
 
-/* Put a timer that is in no slot into its slot. */
+/* Add a timer to the slot for @expires. */
 static __always_inline void place(struct twheel_timers *w, struct twheel_timer *timer,
 				  u64 expires)
 {
@@ -91,7 +90,7 @@ static __always_inline void place(struct twheel_timers *w, struct twheel_timer *
 	twheel_hier_place(&w->scheme, timer, expires);
 }
 
-/* Restart a pending timer. */
+/* Restart a pending timer. Out of line, to keep starts short. */
 static noinline void restart(struct twheel_timers *w, struct twheel_timer *timer, u64 expires)
 {
 	if (timer->hint & TWHEEL_SLOT_MAY_STAY && expires > timer->expires) {
@@ -151,7 +150,7 @@ unsigned int twheel_timers_advance(struct twheel_timers *w, uint64_t now, unsign
 	now = min(max(now, s->clock), TICK_MAX);
 	while (count < most && (timer = twheel_hier_pop(s, now, &work))) {
 		slot = twheel_hier_due_slot(s);
-		/* While timers have to be moved, the moves take turns with the expiries. */
+		/* Alternate moves and expiries while timers have to be moved. */
 		end = s->quota ? min(most, count + TWHEEL_HIER_TURN) : most;
 		do {
 			timer->hint = 0;
@@ -162,7 +161,7 @@ unsigned int twheel_timers_advance(struct twheel_timers *w, uint64_t now, unsign
 }
 
 /*
- * Move the timers of a slot away that were pushed back beyond it. Returns the first tick of
+ * Move timers away that were pushed beyond the end of the slot. Returns the first tick of
  * the others, or TWHEEL_TIMERS_NEVER.
  */
 static u64 first_of_slot(struct twheel_scheme *s, struct twheel_slot *slot, u64 end)
@@ -185,7 +184,7 @@ static u64 first_of_slot(struct twheel_scheme *s, struct twheel_slot *slot, u64 
 	return first;
 }
 
-/* When an outer level needs a call, if that is before @next. Otherwise @next. */
+/* Returns the tick at which an outer level needs a call, at most @next. */
 static u64 next_of_level(struct twheel_scheme *s, unsigned int level, u64 next, int *work)
 {
 	unsigned int shift = twheel_hier_shift(level);
@@ -236,7 +235,7 @@ uint64_t twheel_timers_count(const struct twheel_timers *w)
 	return w->scheme.pending;
 }
 
-/* The first timer in the slots from number @nr on, or NULL. */
+/* Returns the first timer in the slots from @nr on, or NULL. */
 static struct twheel_timer *first_from(struct twheel_scheme *s, u32 nr)
 {
 	for (;; nr++) {
@@ -257,6 +256,6 @@ struct twheel_timer *twheel_timers_each(struct twheel_timers *w, const struct tw
 	next = (uintptr_t)timer->link.next;
 	if (next - slots >= sizeof(w->slots))
 		return list_entry(timer->link.next, struct twheel_timer, link);
-	/* The end of a slot's list is its head. */
+	/* At the end of a slot, the next link is the head of its list. */
 	return first_from(&w->scheme, (next - slots) / sizeof(*w->slots) + 1);
 }
