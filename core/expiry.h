@@ -38,7 +38,7 @@
  *	under base->lock, during a callback that runs under @lock
  */
 struct twheel_expiry_turn {
-	spinlock_t lock;
+	spinlock_t lock;	/* held while callbacks run */
 	atomic_t waiters;
 };
 

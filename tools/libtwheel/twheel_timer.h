@@ -6,26 +6,26 @@
  * ids, no descriptor, no lock, no copy, and no memory except 256 KiB for the
  * wheel:
  *
- * 	struct connection {
- * 		struct twheel_timer idle;
- * 		int fd;
- * 	};
+ *	struct connection {
+ *		struct twheel_timer idle;
+ *		int fd;
+ *	};
  *
- * 	static void on_idle(struct twheel_timer *timer)
- * 	{
- * 		close(twheel_timer_container(timer, struct connection, idle)->fd);
- * 	}
+ *	static void on_idle(struct twheel_timer *timer)
+ *	{
+ *		close(twheel_timer_container(timer, struct connection, idle)->fd);
+ *	}
  *
- * 	c->idle.fn = on_idle;
- * 	twheel_timer_start(wheel, &c->idle, now + 30000);	 a connection opens
- * 	twheel_timer_push(wheel, &c->idle, now + 30000);	 it sends something
- * 	twheel_timer_stop(wheel, &c->idle);			 it closes
+ *	c->idle.fn = on_idle;
+ *	twheel_timer_start(wheel, &c->idle, now + 30000);	 a connection opens
+ *	twheel_timer_push(wheel, &c->idle, now + 30000);	 it sends something
+ *	twheel_timer_stop(wheel, &c->idle);			 it closes
  *
- * 	for (;;) {
- * 		sleep at most until twheel_timers_next(wheel);
- * 		now = read the clock;
- * 		twheel_timers_advance(wheel, now, UINT_MAX);
- * 	}
+ *	for (;;) {
+ *		sleep at most until twheel_timers_next(wheel);
+ *		now = read the clock;
+ *		twheel_timers_advance(wheel, now, UINT_MAX);
+ *	}
  *
  * Time is a number of ticks. The program decides how long a tick is, often a
  * millisecond, and reads the clock. It rounds deadlines up to a tick and the
