@@ -12,6 +12,9 @@
  * however short its period, it costs no more than its reader takes. Its
  * deadlines stay on the grid of the first.
  *
+ * A program may have stored a later deadline for a timer that has expired. The read looks
+ * at the word once more, and lets such a timer go on in place of returning its event.
+ *
  * Readers that sleep in read(2) and pollers have queues of their own. A tick
  * wakes all pollers and one reader. A reader that leaves events behind wakes
  * the next reader, but no poller: pollers were told of these events by their
@@ -256,6 +259,31 @@ static inline void finish_event(struct twheel_session *s,
 }
 
 /*
+ * The second look at the word of a timer that has expired. A later deadline that the
+ * program has stored since takes the place of the event, at the head of the queue. The
+ * session's lock is held, so the deadline cannot belong to a later start of the id. Returns
+ * whether the timer goes on. A stop is left to the program, and so is a periodic timer, which
+ * goes on in any case.
+ */
+static noinline bool carry_on(struct twheel_session *s, struct twheel_utimer *ut)
+{
+	u64 word = twheel_session_words_read(s->words, ut->id);
+	ktime_t deadline = twheel_session_word_deadline(s, word);
+
+	if (word == TWHEEL_WORD_STOP || deadline <= ut->expired_ns ||
+	    ut->period_ns || ut->state == TWHEEL_ENDED)
+		return false;
+	twheel_events_take_first(&s->events);
+	s->stats.unread--;
+	s->stats.replaced++;
+	s->stats.rearmed++;
+	s->stats.carried++;
+	ut->slack_ns = 0;
+	twheel_utimer_arm(ut, deadline);
+	return true;
+}
+
+/*
  * The next event that has expired by @now, or NULL. A timer that is armed again
  * by this read is for the next one: a short period must not keep its reader here.
  */
@@ -267,8 +295,9 @@ static struct twheel_utimer *next_event(struct twheel_session *s, ktime_t now)
 }
 
 /*
- * Read up to @room events to @to. Returns how many were read, or -EFAULT if not
- * even one could be. Apart from read_anywhere(), so that nothing is spilled.
+ * Take up to @room events, and put to @to those whose timers do not go on. Returns how
+ * many were put, or -EFAULT if the first of these could not be. Apart from read_anywhere(),
+ * so that nothing is spilled.
  */
 static noinline int read_in_place(struct twheel_session *s, ktime_t now,
 				  struct twheel_event __user *to, int room)
@@ -276,17 +305,22 @@ static noinline int read_in_place(struct twheel_session *s, ktime_t now,
 	struct twheel_event __user *begin = to, *end = to + room;
 	struct twheel_utimer *ut;
 
-	for (; to < end; to++) {
+	while (to < end) {
 		u64 deadline, overruns;
 
 		ut = next_event(s, now);
 		if (!ut)
 			break;
+		if (twheel_utimer_has_word(s, ut) && carry_on(s, ut)) {
+			end--;
+			continue;
+		}
 		deadline = twheel_expired_deadline(&ut->timer, s->tick_ns);
 		overruns = overruns_of(ut, deadline, now);
 		if (!put_in_place(to, ut, deadline, overruns))
 			return to == begin ? -EFAULT : to - begin;
 		finish_event(s, ut, deadline, overruns);
+		to++;
 	}
 	return to - begin;
 }
@@ -295,19 +329,24 @@ static int read_anywhere(struct twheel_session *s, const struct reading *r,
 			 int room)
 {
 	struct twheel_utimer *ut;
-	int count;
+	int count = 0;
 
-	for (count = 0; count < room; count++) {
+	while (count < room) {
 		u64 deadline, overruns;
 
 		ut = next_event(s, r->now);
 		if (!ut)
 			break;
+		if (twheel_utimer_has_word(s, ut) && carry_on(s, ut)) {
+			room--;
+			continue;
+		}
 		deadline = twheel_expired_deadline(&ut->timer, s->tick_ns);
 		overruns = overruns_of(ut, deadline, r->now);
 		if (!put_anywhere(r, ut, deadline, overruns))
 			return count ?: -EFAULT;
 		finish_event(s, ut, deadline, overruns);
+		count++;
 	}
 	return count;
 }
@@ -350,22 +389,23 @@ ssize_t twheel_session_read(struct twheel_session *s, struct iov_iter *to)
 	};
 	size_t size = iov_iter_count(to), room = size / (u32)r.event_size;
 	int tries = TWHEEL_FETCH_TRIES;
+	bool more = true;
 	int ret;
 
 	if (!room)
 		return -EINVAL;
-	while (room) {
+	while (room && more) {
 		spin_lock_bh(&s->lock);
 		pagefault_disable();
 		ret = read_events(s, &r, min_t(size_t, room, EVENTS_PER_LOCK));
 		pagefault_enable();
+		more = next_event(s, r.now);
 		spin_unlock_bh(&s->lock);
-		if (!ret)
-			break;
-		if (ret > 0) {
+		if (ret >= 0) {
 			room -= ret;
 			tries = TWHEEL_FETCH_TRIES;
-			if (signal_pending(current))
+			/* A reader that is told of no event waits for the next one. */
+			if (ret && signal_pending(current))
 				break;
 			cond_resched();
 		} else if (twheel_session_fetch(to, r.event_size, &tries)) {

@@ -29,8 +29,8 @@ struct twheel_session;
  * @TWHEEL_WATCHING: the same of a timer with a socket
  * @TWHEEL_UNREAD: a timer that has expired. It is in the session's queue of
  *	events
- * @TWHEEL_ENDED: the same of a periodic timer that was stopped since: it is not
- *	armed again
+ * @TWHEEL_ENDED: the same of a timer that is not armed again when its event is read:
+ *	one that was stopped since, or had a socket
  */
 enum twheel_utimer_state {
 	TWHEEL_FREE,

@@ -59,8 +59,7 @@ static __always_inline bool heed_word(struct twheel_session *s,
 				      struct twheel_utimer *ut, ktime_t time)
 {
 	u64 word = twheel_session_words_read(s->words, ut->id);
-	ktime_t deadline = twheel_session_to_ours(min_t(u64, word, KTIME_MAX),
-						  s->words->offset);
+	ktime_t deadline = twheel_session_word_deadline(s, word);
 
 	if (deadline <= time)
 		return false;
@@ -76,13 +75,6 @@ static __always_inline bool heed_word(struct twheel_session *s,
 		twheel_again_at(&ut->timer, deadline);
 	}
 	return true;
-}
-
-/* Ids of the kernel's choice are above all numbers. Nobody stores in vain. */
-static bool has_word(const struct twheel_session *s,
-		     const struct twheel_utimer *ut)
-{
-	return unlikely(ut->id < s->shared_ids) && !s->closing;
 }
 
 /*
@@ -106,12 +98,13 @@ static u64 expiry_time(const struct twheel_session *s)
 	return TWHEEL_RUN_NS(s) ?: twheel_session_time(s, ktime_get_ns());
 }
 
-/* The timer has expired: it is unread from now on. */
+/* The timer has expired. Its state is @state, unread, from now on. */
 static __always_inline void queue_event(struct twheel_session *s,
-					struct twheel_utimer *ut, u64 now)
+					struct twheel_utimer *ut, u64 now,
+					enum twheel_utimer_state state)
 {
 	ut->expired_ns = now;
-	ut->state = TWHEEL_UNREAD;
+	ut->state = state;
 	s->stats.expired++;
 	s->stats.unread++;
 	if (!s->closing) {
@@ -151,21 +144,24 @@ static void session_expired(struct twheel_timer *timer)
 	struct twheel_utimer *ut = container_of(timer, struct twheel_utimer,
 						timer);
 	struct twheel_session *s = session_of(ut);
+	enum twheel_utimer_state state = TWHEEL_UNREAD;
 	u64 now;
 
 	spin_lock(&s->lock);
 	if (unlikely(ut->state == TWHEEL_WATCHING)) {
 		if (heed_socket(s, ut))
 			goto unlock;
+		state = TWHEEL_ENDED;
 		now = expiry_time(s);
 	} else {
-		if (has_word(s, ut) && heed_word(s, ut, due_time(s, ut)))
+		if (twheel_utimer_has_word(s, ut) && heed_word(s, ut, due_time(s, ut)))
 			goto unlock;
 		now = expiry_time(s);
-		if (!TWHEEL_RUN_NS(s) && has_word(s, ut) && heed_word(s, ut, now))
+		if (!TWHEEL_RUN_NS(s) && twheel_utimer_has_word(s, ut) &&
+		    heed_word(s, ut, now))
 			goto unlock;
 	}
-	queue_event(s, ut, now);
+	queue_event(s, ut, now, state);
 unlock:
 	spin_unlock(&s->lock);
 }

@@ -144,6 +144,19 @@ static inline u64 twheel_session_to_caller(u64 time, s64 offset)
 	return min_t(u64, time + offset, KTIME_MAX);
 }
 
+/* The deadline in a word of the session. A word above all deadlines is the latest one. */
+static inline ktime_t twheel_session_word_deadline(const struct twheel_session *s, u64 word)
+{
+	return twheel_session_to_ours(min_t(u64, word, KTIME_MAX), s->words->offset);
+}
+
+/* Ids of the kernel's choice are above all numbers. Nobody stores in vain. */
+static inline bool twheel_utimer_has_word(const struct twheel_session *s,
+					  const struct twheel_utimer *ut)
+{
+	return unlikely(ut->id < s->shared_ids) && !s->closing;
+}
+
 /* @now is on CLOCK_MONOTONIC, and was read before the lock was taken. */
 static inline ktime_t twheel_session_deadline(const struct twheel_session *s,
 					      const struct twheel_start *args,
@@ -217,7 +230,7 @@ static inline void twheel_utimer_end(struct twheel_utimer *ut)
 	ut->state = TWHEEL_ENDED;
 }
 
-/* Whether it is armed again when its event is read. */
+/* Whether it is armed again, for its next period, when its event is read. */
 static inline bool twheel_utimer_goes_on(const struct twheel_utimer *ut)
 {
 	return unlikely(ut->period_ns) && ut->state != TWHEEL_ENDED;

@@ -18,14 +18,14 @@
  * the lock of the wait queue.
  *
  * code session/session.h twheel_session_wake_at_tick_end 1e657fb9
- * code session/timer.c session_expired 073c5a5e
- * code session/timer.c queue_event ad2fd712
+ * code session/timer.c session_expired 36f5b6c0
+ * code session/timer.c queue_event 9087489a
  * code session/waker.c wake 86471419
  * code session/waker.c twheel_session_wake_later ce877688
  * code session/read.c twheel_session_wake 1336c795
  * code session/read.c twheel_session_readable a1587139
  * code session/read.c twheel_session_pass_on e6372644
- * code session/read.c twheel_session_read aa336792
+ * code session/read.c twheel_session_read d9bc4f75
  * code session/open.c stop_chunk d2fc0aff
  * code session/open.c twheel_session_close 14f0699a
  * code twheel_chardev.c twheel_read_iter d91dd725
@@ -33,7 +33,7 @@
  * code core/tick.c run_tick_ends 45c0aabb
  * code core/tick.c run_tick 662d549a
  * code core/tick.c twheel_tick a25a7059
- * accepted: a run is charged as a whole, after its wake-ups
+ * accepted: a read that takes events without returning them goes on until none is left
  *
  * right
  * right CLOSE

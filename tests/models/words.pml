@@ -6,7 +6,8 @@
  * opens a connection, stores heartbeats, closes the connection by a store, reads
  * events, uses the id for the next connection, and closes the session. It may do
  * so at any moment. The wheel finds the timer due and does what session_expired()
- * does, step by step. The clock goes on at any time.
+ * does, step by step. A read looks at the word once more, with the session's lock held. The
+ * clock goes on at any time.
  *
  * What must hold: no connection is idle before the last deadline that was stored.
  * None whose end was stored is idle at all. No timer is carried on beyond what was
@@ -22,15 +23,16 @@
  *	TWO_HALVES	a store is made in two halves
  *	LOOK_ONCE	the kernel looks at the word before the clock, and not again
  *	READ_TWICE	the word is checked, then read again and used
- *	NO_SECOND_LOOK	the program takes an event for what it says
+ *	NO_SECOND_LOOK	a read returns the event of a timer whose word is later
  *	NO_FIRST_STORE	a start leaves the word of the id's last connection there
  *	EARLY_FREE	the words are freed before callbacks have been waited for
  *
- * code session/timer.c heed_word 137cadc9
- * code session/timer.c has_word 17260ef4
+ * code session/timer.c heed_word 3909ec9c
+ * code session/timer.h twheel_utimer_has_word 17260ef4
  * code session/timer.c session_expired 9ad7c576
+ * code session/read.c carry_on 8c4a9366
  * code session/words.h twheel_session_words_read b1fe8536
- * accepted: a timer with a socket has no word
+ * accepted: a read looks at the word under the session's lock
  *
  * right
  * broken WRITE_BACK: assertion violated !(closed)
@@ -189,26 +191,39 @@ end:	do
 	od
 }
 
-/* An event was read. The connection is idle, or not after all. */
-inline look(idle)
-{
-	value = word;
-	assert(when >= at || value <= at || value == STOP);
 #if defined(BROKEN_NO_SECOND_LOOK)
 #define LATE	false
 #elif defined(BROKEN_MARK)
 #define LATE	late
-	marked = false;
 #else
 #define LATE	(value > at)
 #endif
+
+/* The lock is held. */
+inline read()
+{
+	at = expired;
+	value = word;
+	assert(when >= at || value <= at || value == STOP);
+	if
+	:: value != STOP && LATE ->
+		deadline = value;
+		state = ARMED
+	:: else ->
+		state = FREE;
+		got = true
+	fi
+#ifdef BROKEN_MARK
+	late = false;
+	marked = false
+#endif
+}
+
+/* An event was read. The connection is idle, or was to be closed. */
+inline look(idle)
+{
 	if
 	:: value == STOP
-	:: value != STOP && LATE ->
-#ifdef BROKEN_MARK
-		late = false;
-#endif
-		start(value)
 	:: else ->
 		assert(!closed);
 		assert(at >= floor);
@@ -243,7 +258,7 @@ inline close_session()
 active proctype program()
 {
 	byte lives = 0, at, value;
-	bool idle;
+	bool idle, got;
 
 next:	idle = false;
 	open_connection();
@@ -258,11 +273,14 @@ next:	idle = false;
 		:: true
 		fi
 	:: state == UNREAD ->
+		got = false;
 		LOCK();
-		at = expired;
-		state = FREE;
+		read();
 		UNLOCK();
-		look(idle);
+		if
+		:: got -> look(idle)
+		:: !got
+		fi;
 		if
 		:: idle && lives < LIVES && now < LAST -> goto next
 		:: idle -> break

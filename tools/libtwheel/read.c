@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
-/* Reading events, and checking their words again */
+/* Reading events, except those of timers that a store stopped */
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
@@ -9,35 +9,13 @@
 
 #define SECOND	1000000000
 
-/*
- * Returns whether an event is out of date because the program stored to its word after
- * the kernel read it. A later deadline starts the timer again. If that fails, the event
- * is still needed. If another thread started the timer and it expired again, there is a
- * newer event.
- */
-static bool out_of_date(struct twheel *t, const struct twheel_event *event)
+/* Returns whether a store stopped the timer after it expired. */
+static bool is_stopped(const struct twheel *t, const struct twheel_event *event)
 {
-	__u64 id = event->id, word;
-	struct twheel_start start = {
-		.id = id,
-		.user_data = event->user_data,
-		.flags = TWHEEL_START_ABS,
-	};
-	int ret;
-
-	if (!has_word(t, id))
-		return false;
-	word = twheel_word(t, id);
-	if (word == TWHEEL_WORD_STOP)
-		return true;
-	if (word <= event->expired_ns || event->flags & TWHEEL_EVENT_PERIODIC)
-		return false;
-	start.expires_ns = word < LIBTWHEEL_NS_MAX ? word : LIBTWHEEL_NS_MAX;
-	ret = twheel_command(t, TWHEEL_IOC_START, &start);
-	return ret >= 0 || ret == -EALREADY;
+	return has_word(t, event->id) && twheel_word(t, event->id) == TWHEEL_WORD_STOP;
 }
 
-/* Remove outdated events. Returns the number of events left. */
+/* Remove events of stopped timers. Returns the number of events left. */
 static int keep_valid(struct twheel *t, char *events, size_t size)
 {
 	size_t event_size = to_session(t)->event_size;
@@ -46,7 +24,7 @@ static int keep_valid(struct twheel *t, char *events, size_t size)
 	if (!t->shared_ids)
 		return size / event_size;
 	for (event = events; event < events + size; event += event_size) {
-		if (out_of_date(t, (const struct twheel_event *)event))
+		if (is_stopped(t, (const struct twheel_event *)event))
 			continue;
 		if (to != event)
 			memcpy(to, event, event_size);
@@ -55,7 +33,7 @@ static int keep_valid(struct twheel *t, char *events, size_t size)
 	return (to - events) / event_size;
 }
 
-/* Returns -EAGAIN if there are no events, and 0 if all were outdated. */
+/* Returns -EAGAIN if there are no events, and 0 if all were of stopped timers. */
 static int read_once(struct twheel *t, struct twheel_event *events, unsigned int count)
 {
 	size_t room = count * to_session(t)->event_size;

@@ -56,7 +56,8 @@
  * is later than now, the timer is due at that time instead. %TWHEEL_WORD_STOP
  * stops the timer without an event. With any other value, including
  * %TWHEEL_WORD_NONE, the timer expires. So a refresh is one store and no system
- * call.
+ * call. read(2) reads the word again: if it is a deadline later than the expiry,
+ * the timer is started again, and there is no event.
  */
 #define TWHEEL_WORD_NONE	((__u64)0)
 #define TWHEEL_WORD_STOP	(~(__u64)0)
@@ -345,15 +346,17 @@ struct twheel_list {
  *	@stopped_by_store
  * @expired: expiries
  * @pending: timers pending now; started + rearmed = stopped + expired + pending
- * @rearmed: periodic timers armed again when their event was read
+ * @rearmed: timers started again by read(2): periodic timers, and timers whose word
+ *	was later than their expiry
  * @delivered: events read
- * @replaced: unread events withdrawn by %TWHEEL_START_REPLACE
+ * @replaced: unread events withdrawn by %TWHEEL_START_REPLACE, or by read(2) because
+ *	of a later word
  * @withdrawn: unread events withdrawn by %TWHEEL_STOP_WITHDRAW
  * @unread: events waiting to be read; expired = delivered + replaced +
  *	withdrawn + unread
  * @overruns: periods without an event of their own
  * @wakeups: wake-ups of readers and pollers
- * @carried: due timers requeued because of their word
+ * @carried: due timers requeued because of their word, also by read(2)
  * @stopped_by_store: due timers stopped by their word
  * @lateness: histogram of the events read, by the time from deadline to expiry.
  *	Entry n counts times below 1024 << n ns that no earlier entry counts,

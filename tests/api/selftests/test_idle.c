@@ -474,6 +474,9 @@ TEST(word_is_not_looked_at)
 	words[1] = TWHEEL_WORD_STOP;
 	ASSERT_EQ(0, start(t, 1, 0, IDLE, c.fd));
 	event_of(t, 1);
+	words[1] = now_ns() + HOUR;
+	ASSERT_EQ(0, start(t, 1, 0, IDLE, c.fd));
+	event_of(t, 1);
 }
 
 /* Lifetime. */

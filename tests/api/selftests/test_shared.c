@@ -315,22 +315,120 @@ TEST(stop_and_start_of_a_timer_that_was_carried_on)
 	expect_balance(fd);
 }
 
-/* The answer of a server that was told of an expiry which it has prevented. */
-TEST(a_store_that_comes_too_late)
+/* The read looks at the word once more. */
+TEST(a_store_while_the_event_is_unread)
 {
 	__u64 *words, deadline;
 	int fd = open_shared(&words);
 	struct twheel_event event;
+	struct twheel_entry entry;
 
 	ASSERT_EQ(0, tw_start(fd, 3, 0, 33));
 	expect_unread(fd, 1);
 	deadline = now_ns() + HOUR;
 	store(&words[3], deadline);
+	ASSERT_EQ(-EAGAIN, tw_read(fd, &event, 1));
+	ASSERT_EQ(0, tw_get(fd, 3, &entry));
+	ASSERT_EQ(TWHEEL_STATE_PENDING, entry.state);
+	ASSERT_EQ(deadline, entry.deadline_ns);
+	ASSERT_EQ(33, entry.user_data);
+	EXPECT_STATS(fd, .started = 1, .expired = 1, .replaced = 1, .rearmed = 1,
+		     .pending = 1, .carried = 1);
+	expect_balance(fd);
+	/* Beyond all deadlines, and not later than the expiry. */
+	store(&words[3], STOP - 1);
+	ASSERT_EQ(1, tw_start(fd, 3, 0, 34));
+	expect_count(carried, fd, 2);
+	ASSERT_EQ(INTERVAL_MAX, deadline_of(fd, 3));
+	ASSERT_EQ(0, tw_stop(fd, 3));
+	store(&words[3], 1);
+	ASSERT_EQ(0, tw_start(fd, 3, 0, 35));
+	expect_unread(fd, 1);
+	ASSERT_EQ(0, tw_get(fd, 3, &entry));
+	store(&words[3], entry.deadline_ns);
+	expect_event(fd, 3, 35);
+	expect_balance(fd);
+}
+
+/* A stop that was told of the event leaves it to be read. */
+TEST(a_store_after_a_stop_that_was_too_late)
+{
+	__u64 *words;
+	int fd = open_shared(&words);
+
+	ASSERT_EQ(0, tw_start(fd, 3, 0, 33));
+	expect_unread(fd, 1);
+	ASSERT_EQ(-EALREADY, tw_stop(fd, 3));
+	store(&words[3], now_ns() + HOUR);
+	expect_event(fd, 3, 33);
+	expect_no_timer(fd, 3);
+}
+
+TEST(stop_and_periodic_timers_are_the_program_s)
+{
+	__u64 *words;
+	int fd = open_shared(&words);
+	struct twheel_event event;
+
+	ASSERT_EQ(0, tw_start(fd, 3, 0, 33));
+	expect_unread(fd, 1);
+	store(&words[3], STOP);
+	expect_event(fd, 3, 33);
+	store(&words[3], TWHEEL_WORD_NONE);
+	ASSERT_EQ(0, tw_start_periodic(fd, 3, 0, HOUR));
+	expect_unread(fd, 1);
+	store(&words[3], now_ns() + HOUR);
 	ASSERT_EQ(1, tw_read(fd, &event, 1));
-	ASSERT_LT(event.expired_ns, load(&words[3]));
-	ASSERT_EQ(0, tw_start_flags(fd, 3, load(&words[3]), TWHEEL_START_ABS,
-				    33));
-	ASSERT_EQ(deadline, deadline_of(fd, 3));
+	ASSERT_EQ(TWHEEL_EVENT_PERIODIC, event.flags);
+}
+
+/* More than a read takes under one hold of the session's lock, and events among them. */
+TEST(a_read_goes_on_after_many_stores)
+{
+	struct twheel_event events[3];
+	__u64 *words;
+	int fd = open_shared(&words), i;
+
+	for (i = 0; i < IDS; i++)
+		ASSERT_EQ(0, tw_start(fd, i, 0, i));
+	expect_unread(fd, IDS);
+	for (i = 0; i < IDS; i++)
+		if (i != 100 && i != IDS - 1)
+			store(&words[i], now_ns() + HOUR + i);
+	ASSERT_EQ(1, tw_read(fd, &events[0], 1));
+	ASSERT_EQ(1, tw_read(fd, &events[1], 2));
+	/* The order is that of the starts, unless these were on several CPUs. */
+	ASSERT_EQ(100 + IDS - 1, events[0].id + events[1].id);
+	ASSERT_EQ(-EAGAIN, tw_read(fd, events, 2));
+	EXPECT_STATS(fd, .started = IDS, .expired = IDS, .delivered = 2,
+		     .replaced = IDS - 2, .rearmed = IDS - 2, .carried = IDS - 2,
+		     .pending = IDS - 2);
+	expect_balance(fd);
+}
+
+/* As the kernel copies them one by one. */
+TEST(a_store_while_events_of_another_size_are_unread)
+{
+	struct { struct twheel_event event; __u64 more; } event = {};
+	int fd = session_open_nonblock();
+	__u64 *words, i;
+
+	need_words();
+	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){
+		.shared_ids = IDS, .event_size = sizeof(event) }));
+	words = map_words(fd, IDS);
+	for (i = 0; i < 3; i++) {
+		ASSERT_EQ(0, tw_start(fd, i, 0, i));
+		expect_unread(fd, i + 1);
+	}
+	store(&words[0], now_ns() + HOUR);
+	store(&words[2], now_ns() + HOUR);
+	ASSERT_EQ(sizeof(event), read(fd, &event, sizeof(event)));
+	ASSERT_EQ(1, event.event.id);
+	ASSERT_EQ(-1, read(fd, &event, sizeof(event)));
+	ASSERT_EQ(EAGAIN, errno);
+	EXPECT_STATS(fd, .started = 3, .expired = 3, .delivered = 1, .replaced = 2,
+		     .rearmed = 2, .carried = 2, .pending = 2);
 }
 
 /* Which ids have a word. */

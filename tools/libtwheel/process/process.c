@@ -89,26 +89,27 @@ static __always_inline void settle_and_unlock(struct twheel_process *p)
 
 /*
  * Let due timers expire until @unread events are unread, so that a caller that reads few
- * events need not wait for many expiries.
+ * events need not wait for many expiries. Returns false if due timers may be left.
  */
-static void expire(struct twheel_process *p, u64 unread)
+static bool expire(struct twheel_process *p, u64 unread)
 {
 	struct twheel_session *s = p->session;
 	u64 now = twheel_session_time(s, ktime_get());
-	bool done = false;
+	bool done = true;
 
 	if (now < READ_ONCE(p->set_ns))
-		return;
+		return true;
 	spin_lock_bh(&s->lock);
 	if (now >= p->set_ns) {
 		WRITE_ONCE(p->fired, true);
 		/* Another thread may have run the wheel since @now was read. */
 		s->lock.run_ns = max(s->lock.run_ns, now);
-		while (!done && s->stats.unread < unread)
+		for (done = false; !done && s->stats.unread < unread;)
 			done = twheel_wheel_expire(&s->wheel->base, s->lock.run_ns,
 						   min_t(u64, unread - s->stats.unread, U32_MAX));
 	}
 	spin_unlock_bh(&s->lock);
+	return done;
 }
 
 /* Returns whether a command could show that a timer expired. */
@@ -334,10 +335,14 @@ ssize_t twheel_process_read(struct twheel_process *p, void *to, size_t size)
 	struct kiocb iocb = { .ki_filp = &p->file };
 	struct iov_iter iter;
 	ssize_t ret;
+	bool done;
 
-	expire(p, max(size / sizeof(struct twheel_event), (size_t)1));
-	iov_iter_ubuf(&iter, ITER_DEST, to, size);
-	ret = twheel_read_iter(&iocb, &iter);
+	/* The words of all expired timers may be later. */
+	do {
+		done = expire(p, max(size / sizeof(struct twheel_event), (size_t)1));
+		iov_iter_ubuf(&iter, ITER_DEST, to, size);
+		ret = twheel_read_iter(&iocb, &iter);
+	} while (ret == -EAGAIN && !done);
 	/* expire() sets @fired before it makes events. */
 	if (READ_ONCE(p->fired)) {
 		spin_lock_bh(&p->session->lock);
