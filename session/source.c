@@ -109,13 +109,20 @@ void twheel_session_put_sock(struct sock *sk)
  * @sk: the socket, held
  * @idle_ns: how long it may receive nothing
  *
+ * Data that the socket has received by now carries the timer no further, so the idle time
+ * counts from a look at the clock after this.
+ *
  * Context: Session's lock held.
  */
 void twheel_session_watch(struct twheel_utimer *ut, struct sock *sk, u64 idle_ns)
 {
+	u32 stamp = stamp_of(sk);
+
+	/* Once the jiffy of the stamp is over, no later data has the same stamp. */
+	smp_rmb();
 	ut->sk = sk;
 	ut->idle_ns = idle_ns;
-	ut->stamp = stamp_to_keep(stamp_of(sk), tcp_jiffies32);
+	ut->stamp = stamp_to_keep(stamp, tcp_jiffies32);
 }
 
 /**

@@ -281,8 +281,7 @@ static int check_idle(const struct twheel_session *s, const struct twheel_start 
 	return twheel_session_check_numbers(s, args);
 }
 
-static noinline int start_idle(struct twheel_session *s, struct twheel_start *args,
-			       ktime_t now)
+static noinline int start_idle(struct twheel_session *s, struct twheel_start *args)
 {
 	struct twheel_utimer *ut;
 	int ret = check_idle(s, args);
@@ -305,7 +304,7 @@ static noinline int start_idle(struct twheel_session *s, struct twheel_start *ar
 	ut->user_data = args->user_data;
 	ut->state = TWHEEL_WATCHING;
 	twheel_session_watch(ut, sk, args->expires_ns);
-	twheel_start_at(&ut->timer, twheel_session_time(s, now) + args->expires_ns);
+	twheel_start_at(&ut->timer, twheel_session_time(s, ktime_get()) + args->expires_ns);
 	return ret;
 }
 
@@ -317,7 +316,7 @@ static int start_locked(struct twheel_session *s, struct twheel_start *args,
 
 	lockdep_assert_held(&s->lock);
 	if (unlikely(args->flags & TWHEEL_START_IDLE))
-		return start_idle(s, args, now);
+		return start_idle(s, args);
 	ret = twheel_session_check_start(s, args);
 	if (ret)
 		return ret;

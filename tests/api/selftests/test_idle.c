@@ -392,6 +392,32 @@ TEST(batch)
 	expect_balance(t);
 }
 
+/*
+ * The idle time counts from the operation, and not from the call: data that arrives between
+ * the two does not carry the timer on.
+ */
+TEST(late_in_a_batch)
+{
+	static struct twheel_op ops[1024];
+	const unsigned int last = ARRAY_SIZE(ops) - 1;
+	int t = open_idle();
+	struct connection c = connection();
+	struct twheel_entry begin, end;
+	unsigned int i;
+
+	for (i = 0; i <= last; i++)
+		ops[i] = (struct twheel_op){ .opcode = TWHEEL_OP_STOP, .id = 3 };
+	for (i = 0; i <= last; i += last)
+		ops[i] = (struct twheel_op){
+			.opcode = TWHEEL_OP_START, .id = i, .flags = IDLE,
+			.expires_ns = HOUR, .fd = c.fd,
+		};
+	ASSERT_EQ(ARRAY_SIZE(ops), tw_submit(t, ops, ARRAY_SIZE(ops)));
+	ASSERT_EQ(0, tw_get(t, 0, &begin));
+	ASSERT_EQ(0, tw_get(t, last, &end));
+	ASSERT_LT(begin.deadline_ns, end.deadline_ns);
+}
+
 /* The state of a timer, and other calls on it. */
 
 TEST(get_list_drain_stop)
