@@ -368,7 +368,7 @@ static bool may_be_armed(const struct twheel_utimer *ut)
 }
 
 /* Nothing is queued any more: an armed timer is stopped or expires in vain. */
-static void stop_chunk(struct twheel_chunk *chunk)
+static void stop_chunk(struct twheel_session *s, struct twheel_chunk *chunk)
 {
 	struct twheel_utimer *ut;
 	unsigned int i;
@@ -380,16 +380,16 @@ static void stop_chunk(struct twheel_chunk *chunk)
 		twheel_stop_sync(&ut->timer);
 		/* Its callback has not let the socket go. */
 		if (ut->state == TWHEEL_WATCHING)
-			twheel_utimer_let_go(ut);
+			twheel_utimer_let_go(s, ut);
 	}
 }
 
-static void stop_table(struct twheel_table *table)
+static void stop_table(struct twheel_session *s, struct twheel_table *table)
 {
 	struct twheel_chunk *chunk;
 
 	twheel_table_for_each(chunk, table)
-		stop_chunk(chunk);
+		stop_chunk(s, chunk);
 }
 
 /**
@@ -410,7 +410,7 @@ void twheel_session_close(struct twheel_session *s)
 	spin_unlock_bh(&s->lock);
 	put_pid(pid);
 	for (i = 0; i < TWHEEL_NR_TABLES; i++)
-		stop_table(&s->tables[i]);
+		stop_table(s, &s->tables[i]);
 	twheel_stop_sync(&s->waker);
 	/*
 	 * Unread timers are not pending, and the callback that queued the

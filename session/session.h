@@ -240,8 +240,8 @@ int twheel_session_stop_locked(struct twheel_session *s, u64 id, u32 flags)
 int twheel_session_get(struct twheel_session *s, struct twheel_entry *entry);
 
 /* source.c */
-struct sock *twheel_session_hold_sock(int fd);
-void twheel_session_put_sock(struct sock *sk);
+struct sock *twheel_session_hold_sock(struct twheel_session *s, int fd);
+void twheel_session_put_sock(struct twheel_session *s, struct sock *sk);
 void twheel_session_watch(struct twheel_utimer *ut, struct sock *sk, u64 idle_ns);
 ktime_t twheel_session_deadline_of(struct twheel_session *s, struct twheel_utimer *ut,
 				   ktime_t due);

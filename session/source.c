@@ -7,9 +7,9 @@
  * goes on if data has arrived since. So a packet costs nothing for the timer.
  *
  * The timer holds the struct sock, as TCP's own timers do, and not the file. The
- * program's close() closes the connection. The memory stays until the timer is stopped,
- * which is at its deadline at the latest: there the timer sees SOCK_DEAD. The last
- * reference may be put in softirq context, as TCP puts it.
+ * program's close() closes the connection. The memory stays until the timer is stopped:
+ * the timer looks twice a minute, and sees SOCK_DEAD. The last reference may be put in
+ * softirq context, as TCP puts it.
  */
 #include <linux/err.h>
 #include <linux/file.h>
@@ -69,12 +69,17 @@ static int check_sock(const struct sock *sk)
 
 /**
  * twheel_session_hold_sock - hold the socket of a descriptor
+ * @s: the session
  * @fd: the descriptor
  *
+ * Once the program has closed the socket no limit but this counts it. So each hold is
+ * charged as a chunk of timers, which is more memory.
+ *
  * Context: Process, also with the session's lock held.
- * Return: the socket, or ERR_PTR() of -EBADF, -ENOTSOCK, -EOPNOTSUPP or -ENOTCONN.
+ * Return: the socket, or ERR_PTR() of -EBADF, -ENOTSOCK, -EOPNOTSUPP, -ENOTCONN, or -ENOSPC
+ * at a limit of the user's.
  */
-struct sock *twheel_session_hold_sock(int fd)
+struct sock *twheel_session_hold_sock(struct twheel_session *s, int fd)
 {
 	struct file *file = fget(fd);
 	struct socket *sock;
@@ -85,6 +90,8 @@ struct sock *twheel_session_hold_sock(int fd)
 		return ERR_PTR(-EBADF);
 	sock = sock_from_file(file);
 	ret = sock ? check_sock(sock->sk) : -ENOTSOCK;
+	if (!ret)
+		ret = twheel_session_user_charge(s->user, TWHEEL_COUNT_PIECES, s->unlimited);
 	sk = ret ? ERR_PTR(ret) : sock->sk;
 	if (!ret)
 		sock_hold(sk);
@@ -94,13 +101,15 @@ struct sock *twheel_session_hold_sock(int fd)
 
 /**
  * twheel_session_put_sock - undo twheel_session_hold_sock()
+ * @s: the session
  * @sk: the socket
  *
  * Context: Any. The last reference may be this one, as in TCP's timers.
  */
-void twheel_session_put_sock(struct sock *sk)
+void twheel_session_put_sock(struct twheel_session *s, struct sock *sk)
 {
 	sock_put(sk);
+	twheel_session_user_uncharge(s->user, TWHEEL_COUNT_PIECES);
 }
 
 /**
@@ -126,10 +135,10 @@ void twheel_session_watch(struct twheel_utimer *ut, struct sock *sk, u64 idle_ns
 }
 
 /**
- * twheel_session_deadline_of - the deadline of a timer with a socket that is due
+ * twheel_session_deadline_of - look at the socket of a timer
  * @s: the session
  * @ut: the timer
- * @due: the deadline that has passed
+ * @due: its deadline up to now
  *
  * The stamp is of the jiffy in which data arrived, and the current jiffy has begun. So
  * the data is older than the difference less one jiffy. That is never early, and at
@@ -140,8 +149,8 @@ void twheel_session_watch(struct twheel_utimer *ut, struct sock *sk, u64 idle_ns
  * clock after it: then the data only seems to be younger than it is.
  *
  * Context: Session's lock held.
- * Return: when the socket is idle for its time, @due if no data has arrived, and 0 if
- * the socket is closed.
+ * Return: when the socket is idle for its time, not before @due, and 0 if the socket is
+ * closed.
  */
 ktime_t twheel_session_deadline_of(struct twheel_session *s, struct twheel_utimer *ut,
 				   ktime_t due)
@@ -159,6 +168,7 @@ ktime_t twheel_session_deadline_of(struct twheel_session *s, struct twheel_utime
 	ut->stamp = stamp_to_keep(stamp, jiffy);
 	/* The stamp may be of a jiffy that this CPU does not see yet. */
 	age = max_t(s32, jiffy - stamp, 0);
-	return twheel_clock_time(s->clock, ktime_get()) + ut->idle_ns + TICK_NSEC -
-	       (s64)age * TICK_NSEC;
+	/* A jiffy that is counted late must not take the deadline back. */
+	return max(twheel_clock_time(s->clock, ktime_get()) + (s64)ut->idle_ns + TICK_NSEC -
+		   (s64)age * TICK_NSEC, due);
 }

@@ -53,6 +53,7 @@ enum twheel_utimer_state {
  * @idle_ns: or, while it is watching, how long @sk may receive nothing
  * @state: an enum twheel_utimer_state. In step with @free of the chunk
  * @place: its place in the chunk. Constant
+ * @looks: while it is watching: looks at @sk that are left before the deadline
  * @before: the timer of the event before it, as twheel_events_place() has it.
  *	Only if there is one
  * @stamp: in its place, while it is watching: TCP's stamp of the last data that
@@ -75,6 +76,7 @@ struct twheel_utimer {
 	};
 	u8 state;
 	u8 place;
+	u16 looks;
 	union {
 		u32 before;
 		u32 stamp;

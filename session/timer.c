@@ -116,22 +116,42 @@ static __always_inline void queue_event(struct twheel_session *s,
 	}
 }
 
+/*
+ * A timer with a socket looks at it every 34 s, counted back from the deadline, so that a
+ * closed socket is let go within a minute. A power of two needs no division.
+ */
+#define LOOK_SHIFT	35
+
+/* Returns the first time after @now at which the timer looks at its socket. */
+static ktime_t next_look(struct twheel_utimer *ut, ktime_t now, ktime_t deadline)
+{
+	ut->looks = deadline > now ? (u64)(deadline - now - 1) >> LOOK_SHIFT : 0;
+	return deadline - ((s64)ut->looks << LOOK_SHIFT);
+}
+
+/* Returns the deadline of a timer whose next look is at @look. */
+static ktime_t after_looks(const struct twheel_utimer *ut, ktime_t look)
+{
+	return look + ((s64)ut->looks << LOOK_SHIFT);
+}
+
 /* Returns whether the socket keeps the timer from expiring. If not, it is let go. */
 static noinline bool heed_socket(struct twheel_session *s, struct twheel_utimer *ut)
 {
-	ktime_t due = due_time(s, ut);
+	ktime_t look = twheel_expired_deadline(&ut->timer, s->tick_ns);
+	ktime_t due = after_looks(ut, look);
 	ktime_t deadline = twheel_session_deadline_of(s, ut, due);
 
 	if (!deadline) {
 		twheel_utimer_end_quietly(s, ut);
 		return true;
 	}
-	if (deadline > due) {
-		s->stats.carried++;
-		twheel_again_at(&ut->timer, deadline);
+	if (deadline > look) {
+		s->stats.carried += deadline != due;
+		twheel_again_at(&ut->timer, next_look(ut, look, deadline));
 		return true;
 	}
-	twheel_utimer_let_go(ut);
+	twheel_utimer_let_go(s, ut);
 	return false;
 }
 
@@ -255,7 +275,7 @@ static int take_out(struct twheel_session *s, struct twheel_utimer *ut, u32 flag
 	if (!twheel_stop(&ut->timer))
 		return -EINPROGRESS;
 	if (ut->state == TWHEEL_WATCHING)
-		twheel_utimer_let_go(ut);
+		twheel_utimer_let_go(s, ut);
 	s->stats.restarted++;
 	return 1;
 }
@@ -286,10 +306,11 @@ static noinline int start_idle(struct twheel_session *s, struct twheel_start *ar
 	struct twheel_utimer *ut;
 	int ret = check_idle(s, args);
 	struct sock *sk;
+	ktime_t now;
 
 	if (ret)
 		return ret;
-	sk = twheel_session_hold_sock(args->fd);
+	sk = twheel_session_hold_sock(s, args->fd);
 	if (IS_ERR(sk))
 		return PTR_ERR(sk);
 	ut = twheel_table_place(s->tables, args->id);
@@ -298,13 +319,14 @@ static noinline int start_idle(struct twheel_session *s, struct twheel_start *ar
 	else
 		ret = take_new(s, &ut, args);
 	if (ret < 0) {
-		twheel_session_put_sock(sk);
+		twheel_session_put_sock(s, sk);
 		return ret;
 	}
 	ut->user_data = args->user_data;
 	ut->state = TWHEEL_WATCHING;
 	twheel_session_watch(ut, sk, args->expires_ns);
-	twheel_start_at(&ut->timer, twheel_session_time(s, ktime_get()) + args->expires_ns);
+	now = twheel_session_time(s, ktime_get());
+	twheel_start_at(&ut->timer, next_look(ut, now, now + args->expires_ns));
 	return ret;
 }
 
@@ -491,6 +513,8 @@ void twheel_session_entry(struct twheel_session *s, struct twheel_utimer *ut,
 	ktime_t deadline = armed ? twheel_deadline(&ut->timer) :
 			   twheel_expired_deadline(&ut->timer, s->tick_ns);
 
+	if (ut->state == TWHEEL_WATCHING)
+		deadline = after_looks(ut, deadline);
 	*entry = (struct twheel_entry) {
 		.id		= ut->id,
 		.user_data	= ut->user_data,

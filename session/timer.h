@@ -191,9 +191,9 @@ static inline void twheel_utimer_arm(struct twheel_utimer *ut, ktime_t deadline)
 }
 
 /* The timer is not watching any more. */
-static inline void twheel_utimer_let_go(struct twheel_utimer *ut)
+static inline void twheel_utimer_let_go(struct twheel_session *s, struct twheel_utimer *ut)
 {
-	twheel_session_put_sock(ut->sk);
+	twheel_session_put_sock(s, ut->sk);
 	ut->period_ns = 0;
 }
 
@@ -203,7 +203,7 @@ static inline void twheel_utimer_end_quietly(struct twheel_session *s,
 {
 	s->stats.stopped++;
 	if (unlikely(ut->state == TWHEEL_WATCHING))
-		twheel_utimer_let_go(ut);
+		twheel_utimer_let_go(s, ut);
 	/* The tick does not follow a timer whose callback has returned. */
 	twheel_table_free(ut);
 }

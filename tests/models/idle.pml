@@ -26,15 +26,15 @@
  *
  * code session/source.c is_closed a79e3f0f
  * code session/source.c twheel_session_deadline_of bdfa4c48
- * code session/source.c twheel_session_hold_sock 0bf52473
- * code session/timer.h twheel_utimer_let_go 4b8ad6b1
- * code session/timer.h twheel_utimer_end_quietly 90dd0309
- * code session/timer.c heed_socket 066d8d0b
+ * code session/source.c twheel_session_hold_sock ca323275
+ * code session/timer.h twheel_utimer_let_go a933251c
+ * code session/timer.h twheel_utimer_end_quietly 93437d13
+ * code session/timer.c heed_socket 1c49f126
  * code session/timer.c session_expired 7d5b9f68
- * code session/timer.c take_out 2f6a2505
- * code session/timer.c start_idle 42d7ee7e
- * code session/open.c stop_chunk 5e128924
- * accepted: written for timers without actions
+ * code session/timer.c take_out a1f48b7e
+ * code session/timer.c start_idle 398066f9
+ * code session/open.c stop_chunk 10f84fbe
+ * accepted: looks before the deadline are as one that data has carried on; holds are charged
  *
  * right
  * broken NO_LET_GO: assertion violated !(holds)

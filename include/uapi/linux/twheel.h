@@ -214,7 +214,7 @@ struct twheel_start {
  * @fd is a connected TCP socket, and @expires_ns an idle time, at most
  * %TWHEEL_IDLE_MAX_NS. The timer is due when the socket received nothing for
  * this long since the start. Not with a period or %TWHEEL_START_ABS. Closing
- * the socket stops the timer.
+ * the socket stops the timer, within a minute.
  */
 #define TWHEEL_START_IDLE	((__u32)1 << 2)
 /* Bits 3 to 6 are reserved. */

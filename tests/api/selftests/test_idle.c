@@ -593,6 +593,62 @@ TEST(socket_is_let_go_at_the_deadline)
 	event_of(t, 1);
 }
 
+/* A timer with a socket looks at it each 2^35 ns before its deadline. */
+#define LOOK		(1ULL << 35)
+
+TEST(socket_is_let_go_long_before_the_deadline)
+{
+	int t, before;
+	struct connection c;
+
+	own_network();
+	before = sockets_used();
+	c = connection();
+	t = open_idle();
+	ASSERT_EQ(0, start(t, 1, 100 * LOOK + 500 * MS, IDLE, c.fd));
+	close_both(c);
+	expect_stopped(t, 1);
+	expect_no_timer(t, 1);
+	expect_sockets(before);
+}
+
+/* Whether it has looked or not yet. Data of the start's jiffy may carry it on. */
+TEST(a_look_takes_no_deadline_back)
+{
+	const __u64 idle = 2 * LOOK + 100 * MS;
+	int t = open_idle(), i;
+	struct connection c = connection();
+	struct twheel_entry first, entry;
+	struct twheel_stats stats;
+	__u64 before = now_ns();
+
+	ASSERT_EQ(0, start(t, 1, idle, IDLE, c.fd));
+	ASSERT_EQ(0, tw_get(t, 1, &first));
+	ASSERT_LE(before + idle, first.deadline_ns);
+	ASSERT_LE(first.deadline_ns, now_ns() + idle);
+	for (i = 0; i < 20; i++) {
+		sleep_ns(20 * MS);
+		ASSERT_EQ(0, tw_get(t, 1, &entry));
+		ASSERT_EQ(TWHEEL_STATE_PENDING, entry.state);
+		ASSERT_LE(first.deadline_ns, entry.deadline_ns);
+		ASSERT_EQ(0, tw_stats(t, &stats));
+		if (!stats.carried)
+			ASSERT_EQ(first.deadline_ns, entry.deadline_ns);
+	}
+	ASSERT_EQ(0, stats.expired);
+	/* Data is seen by a look, too, unless jiffies stand still. */
+	ASSERT_EQ(1, start(t, 1, idle, IDLE, c.fd));
+	ASSERT_EQ(0, tw_get(t, 1, &first));
+	sleep_ns(50 * MS);
+	send_byte(c.peer);
+	sleep_ns(SECOND);
+	ASSERT_EQ(0, tw_get(t, 1, &entry));
+	ASSERT_LE(first.deadline_ns, entry.deadline_ns);
+	expect_balance(t);
+	if (entry.deadline_ns == first.deadline_ns)
+		test_slow();
+}
+
 TEST(reset_by_the_peer)
 {
 	const struct linger linger = { .l_onoff = 1 };

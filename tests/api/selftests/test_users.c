@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <netinet/in.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -14,6 +15,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -225,6 +227,64 @@ TEST(limit_of_timers_far_apart)
 	unsigned int pieces = FEW_TIMERS / timers_of_a_piece();
 
 	with_few_timers(start_sparse, pieces / 4, pieces);
+}
+
+/* A TCP connection with itself. */
+static int open_connection(void)
+{
+	struct sockaddr_in self = {
+		.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+	};
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+	socklen_t size = sizeof(self);
+
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, bind(fd, (void *)&self, size));
+	ASSERT_EQ(0, getsockname(fd, (void *)&self, &size));
+	ASSERT_EQ(0, connect(fd, (void *)&self, size));
+	return fd;
+}
+
+static int start_idle(int fd, __u64 id, int sock)
+{
+	struct twheel_start start = {
+		.id = id, .expires_ns = HOUR, .flags = TWHEEL_START_IDLE, .fd = sock,
+	};
+
+	return tw_ioctl(fd, TWHEEL_IOC_START, &start);
+}
+
+static long long start_many_idle(void)
+{
+	int fd = session_open(), sock = open_connection(), i;
+	long long count = 0;
+
+	/* What fails counts for nothing. */
+	for (i = 0; i < FEW_TIMERS; i++)
+		ASSERT_EQ(-ENOENT, start_idle(fd, TWHEEL_ID_KERNEL | 1, sock));
+	while (!start_idle(fd, count, sock))
+		count++;
+	ASSERT_EQ(-ENOSPC, start_idle(fd, count, sock));
+	/* What has been let go, neither. */
+	for (i = 0; i < 3; i++) {
+		ASSERT_EQ(0, tw_stop(fd, 0));
+		ASSERT_EQ(0, start_idle(fd, 0, sock));
+		ASSERT_EQ(1, tw_start(fd, 0, HOUR, 0));
+		ASSERT_EQ(1, start_idle(fd, 0, sock));
+	}
+	close(fd);
+	fd = session_open();
+	for (i = 0; i < count; i++)
+		ASSERT_EQ(0, start_idle(fd, i, sock));
+	return count;
+}
+
+/* Documentation/user-api.rst, Limits: a socket takes more memory than a timer. */
+TEST(limit_of_sockets)
+{
+	unsigned int pieces = FEW_TIMERS / timers_of_a_piece();
+
+	with_few_timers(start_many_idle, pieces * 9 / 10, pieces);
 }
 
 /* Returns whether it takes the value. */

@@ -4,12 +4,12 @@
  */
 #include "session/timer.h"
 
-struct sock *twheel_session_hold_sock(int fd)
+struct sock *twheel_session_hold_sock(struct twheel_session *s, int fd)
 {
 	return ERR_PTR(-EOPNOTSUPP);
 }
 
-void twheel_session_put_sock(struct sock *sk)
+void twheel_session_put_sock(struct twheel_session *s, struct sock *sk)
 {
 }
 

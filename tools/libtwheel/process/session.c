@@ -9,12 +9,12 @@
 
 /* Sockets, which no timer uses */
 
-struct sock *twheel_session_hold_sock(int fd)
+struct sock *twheel_session_hold_sock(struct twheel_session *s, int fd)
 {
 	return ERR_PTR(-EOPNOTSUPP);
 }
 
-void twheel_session_put_sock(struct sock *sk)
+void twheel_session_put_sock(struct twheel_session *s, struct sock *sk)
 {
 }
 
