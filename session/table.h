@@ -93,6 +93,11 @@ struct twheel_utimer {
 #define TWHEEL_CHUNK_SIZE	\
 	(TWHEEL_CHUNK_ROOM << IS_ENABLED(CONFIG_LOCKDEP))
 
+/* Bytes of a chunk that its allocator needs. */
+#ifndef TWHEEL_CHUNK_SPARE
+#define TWHEEL_CHUNK_SPARE	0
+#endif
+
 /**
  * struct twheel_chunk - a piece of a table
  * @session: whose it is. Constant
@@ -115,7 +120,8 @@ struct twheel_chunk {
 };
 
 #define TWHEEL_CHUNK_TIMERS						\
-	((u32)((TWHEEL_CHUNK_ROOM - sizeof(struct twheel_chunk)) /	\
+	((u32)((TWHEEL_CHUNK_ROOM - TWHEEL_CHUNK_SPARE -		\
+		sizeof(struct twheel_chunk)) /				\
 	       (sizeof(struct twheel_utimer) - sizeof(struct lockdep_map))))
 #define TWHEEL_CHUNK_FULL	(BIT(TWHEEL_CHUNK_TIMERS) - 1)
 

@@ -206,6 +206,8 @@ static inline void list_del_init(struct list_head *entry)
  * The only cache is for chunks. A chunk leaves room in its page for the header of
  * malloc(), so that chunks are adjacent.
  */
+#define TWHEEL_CHUNK_SPARE	(2 * sizeof(long))
+
 struct kmem_cache;
 
 #define kmem_cache_create(name, size, align, flags, ctor)	NULL
