@@ -32,7 +32,9 @@
 #define TWHEEL_SLOT_MAY_STAY	BIT(0)
 
 /* Nodes of a slot that may be refreshed without being moved. */
+#ifndef TWHEEL_SLOT_STALE
 #define TWHEEL_SLOT_STALE	4096
+#endif
 
 /**
  * struct twheel_slot - a slot

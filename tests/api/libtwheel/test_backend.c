@@ -241,6 +241,32 @@ static bool fires_at(struct twheel *t, __u64 *least, __u64 *most)
 	return left;
 }
 
+/*
+ * The timerfd is not set for the tick that a timer has left. With three lengths of a tick, as
+ * the window of level 0 may end before that tick.
+ */
+TEST_ALONE_TOO(a_refreshed_timer_does_not_wake_at_its_old_tick)
+{
+	struct twheel_setup setup = { .flags = TWHEEL_SETUP_PRIVATE };
+	__u64 old, least, most;
+	struct twheel_event event;
+	struct twheel *t;
+
+	for (setup.tick_ns = 60 * MS; setup.tick_ns < 100 * MS; setup.tick_ns += 17 * MS) {
+		ASSERT_EQ(0, twheel_open_flags(&t, &setup, TWHEEL_OPEN_PROCESS | flags));
+		old = (twheel_now() / setup.tick_ns + 20) * setup.tick_ns;
+		ASSERT_EQ(0, twheel_start_at(t, 1, old, 11));
+		ASSERT_EQ(1, twheel_start_at(t, 1, old + 10 * setup.tick_ns, 12));
+		/* One that is due makes the wheel look for its next tick. */
+		ASSERT_EQ(0, twheel_start_at(t, 2, 1, 22));
+		ASSERT_EQ(1, twheel_wait(t, &event, 1, -1));
+		ASSERT_EQ(22, event.user_data);
+		if (fires_at(t, &least, &most))
+			ASSERT_TRUE(most < old || least >= old + setup.tick_ns);
+		twheel_close(t);
+	}
+}
+
 /* Nobody has to sleep for that to be seen. A hierarchical wheel may come earlier. */
 TEST_ALONE_TOO(the_timerfd_is_set_for_the_tick)
 {

@@ -34,6 +34,7 @@
 #pragma GCC diagnostic ignored "-Wunused-const-variable"
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 #pragma GCC diagnostic ignored "-Wunused-variable"
+#pragma GCC diagnostic ignored "-Wtype-limits"
 #pragma GCC diagnostic ignored "-Wsign-compare"
 
 #define READ_ONCE(x)		__atomic_load_n(&(x), __ATOMIC_RELAXED)
@@ -52,9 +53,11 @@
 #define BUILD_BUG_ON(condition)	_Static_assert(!(condition), #condition)
 
 /*
- * In a program a wake-up costs as much as two hundred moves. So few wake-ups with many
+ * In a program a wake-up costs as much as two hundred moves. So a timer of level 0 moves when it
+ * is refreshed, and leaves nothing at its old tick to wake up for. And few wake-ups with many
  * moves each are better than an even pace.
  */
+#define TWHEEL_SLOT_STALE	0
 #define MOVES_PER_WAKEUP	1024
 
 /* Modules */

@@ -359,7 +359,7 @@ static bool twheel_wheel_expire(struct twheel_base *base, ktime_t now,
 			most -= expire_tick(base, node, most);
 	} while (work <= 0);
 	run_ends(base);
-	next = twheel_scheme_next_due(&base->scheme, MOVES_PER_WAKEUP);
+	next = twheel_scheme_next(&base->scheme);
 	base->armed = base->scheme.pending ? leave_alone(&base->scheme, next) :
 					     U64_MAX;
 	return base->armed > target;
