@@ -52,11 +52,12 @@ static struct twheel_session *session_of(struct twheel_utimer *ut)
 /* Expiry. */
 
 /*
- * A timer is due that has a word. Returns whether the word keeps it from expiring,
- * as it is later than @time, which has come.
+ * Read the word of a timer that is due at @time. Returns whether the word is later and so
+ * keeps the timer from expiring. @pending if the timer is not due yet.
  */
 static __always_inline bool heed_word(struct twheel_session *s,
-				      struct twheel_utimer *ut, ktime_t time)
+				      struct twheel_utimer *ut, ktime_t time,
+				      bool pending)
 {
 	u64 word = twheel_session_words_read(s->words, ut->id);
 	ktime_t deadline = twheel_session_word_deadline(s, word);
@@ -66,6 +67,8 @@ static __always_inline bool heed_word(struct twheel_session *s,
 	trace_twheel_word(&ut->timer, s->number, ut->id, word);
 	if (word == TWHEEL_WORD_STOP) {
 		s->stats.stopped_by_store++;
+		if (pending)
+			twheel_stop(&ut->timer);
 		twheel_utimer_end_quietly(s, ut);
 	} else {
 		s->stats.carried++;
@@ -174,11 +177,12 @@ static void session_expired(struct twheel_timer *timer)
 		state = TWHEEL_ENDED;
 		now = expiry_time(s);
 	} else {
-		if (twheel_utimer_has_word(s, ut) && heed_word(s, ut, due_time(s, ut)))
+		if (twheel_utimer_has_word(s, ut) &&
+		    heed_word(s, ut, due_time(s, ut), false))
 			goto unlock;
 		now = expiry_time(s);
 		if (!TWHEEL_RUN_NS(s) && twheel_utimer_has_word(s, ut) &&
-		    heed_word(s, ut, now))
+		    heed_word(s, ut, now, false))
 			goto unlock;
 	}
 	queue_event(s, ut, now, state);

@@ -267,6 +267,39 @@ TEST_ALONE_TOO(a_refreshed_timer_does_not_wake_at_its_old_tick)
 	}
 }
 
+TEST_ALONE_TOO(a_word_does_not_wake_at_the_old_tick)
+{
+	struct twheel_setup setup = {
+		.flags = TWHEEL_SETUP_PRIVATE,
+		.tick_ns = 20 * MS,
+		.shared_ids = 4,
+	};
+	__u64 old, least, most;
+	struct twheel_stats stats;
+	struct twheel_event event;
+	struct twheel *t;
+
+	ASSERT_EQ(0, twheel_open_flags(&t, &setup, TWHEEL_OPEN_PROCESS | flags));
+	old = (twheel_now() / setup.tick_ns + 20) * setup.tick_ns;
+	ASSERT_EQ(0, twheel_start_at(t, 1, old, 11));
+	ASSERT_EQ(0, twheel_start_at(t, 3, old, 33));
+	twheel_refresh(t, 1, old + 10 * setup.tick_ns);
+	twheel_stop_by_store(t, 3);
+	/* One that is due makes the wheel look for its next tick. */
+	ASSERT_EQ(0, twheel_start_at(t, 2, 1, 22));
+	ASSERT_EQ(1, twheel_wait(t, &event, 1, -1));
+	ASSERT_EQ(22, event.user_data);
+	if (fires_at(t, &least, &most))
+		ASSERT_TRUE(most < old || least >= old + setup.tick_ns);
+	ASSERT_EQ(0, twheel_stats(t, &stats));
+	ASSERT_EQ(1, stats.carried);
+	ASSERT_EQ(1, stats.stopped_by_store);
+	ASSERT_EQ(1, twheel_wait(t, &event, 1, -1));
+	ASSERT_EQ(11, event.user_data);
+	ASSERT_LE(old + 10 * setup.tick_ns, event.expired_ns);
+	twheel_close(t);
+}
+
 /* Nobody has to sleep for that to be seen. A hierarchical wheel may come earlier. */
 TEST_ALONE_TOO(the_timerfd_is_set_for_the_tick)
 {

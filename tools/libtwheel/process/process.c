@@ -87,6 +87,15 @@ static __always_inline void settle_and_unlock(struct twheel_process *p)
 	spin_unlock_bh(&p->session->lock);
 }
 
+/* Returns whether a timer that is not due yet has left its tick because of its word. */
+static bool heed_word_ahead(struct twheel_timer *timer)
+{
+	struct twheel_utimer *ut = container_of(timer, struct twheel_utimer, timer);
+	struct twheel_session *s = twheel_chunk_of(ut)->session;
+
+	return twheel_utimer_has_word(s, ut) && heed_word(s, ut, due_time(s, ut), true);
+}
+
 /*
  * Let due timers expire until @unread events are unread, so that a caller that reads few
  * events need not wait for many expiries. Returns false if due timers may be left.
@@ -107,6 +116,8 @@ static bool expire(struct twheel_process *p, u64 unread)
 		for (done = false; !done && s->stats.unread < unread;)
 			done = twheel_wheel_expire(&s->wheel->base, s->lock.run_ns,
 						   min_t(u64, unread - s->stats.unread, U32_MAX));
+		if (done && s->shared_ids)
+			twheel_wheel_look_ahead(&s->wheel->base, heed_word_ahead);
 	}
 	spin_unlock_bh(&s->lock);
 	return done;

@@ -337,6 +337,12 @@ static __always_inline unsigned int expire_tick(struct twheel_base *base,
 	return count;
 }
 
+static void rearm(struct twheel_base *base)
+{
+	base->armed = base->scheme.pending ?
+		leave_alone(&base->scheme, twheel_scheme_next(&base->scheme)) : U64_MAX;
+}
+
 /**
  * twheel_wheel_expire - PER_TICK_BOOKKEEPING and EXPIRY_PROCESSING
  * @base: the timers
@@ -349,7 +355,7 @@ static __always_inline unsigned int expire_tick(struct twheel_base *base,
 static bool twheel_wheel_expire(struct twheel_base *base, ktime_t now,
 				unsigned int most)
 {
-	u64 target = max((u64)now / base->tick_ns, base->scheme.clock), next;
+	u64 target = max((u64)now / base->tick_ns, base->scheme.clock);
 	struct twheel_node *node = NULL;
 	int work;
 
@@ -359,8 +365,28 @@ static bool twheel_wheel_expire(struct twheel_base *base, ktime_t now,
 			most -= expire_tick(base, node, most);
 	} while (work <= 0);
 	run_ends(base);
-	next = twheel_scheme_next(&base->scheme);
-	base->armed = base->scheme.pending ? leave_alone(&base->scheme, next) :
-					     U64_MAX;
+	rearm(base);
 	return base->armed > target;
+}
+
+/*
+ * Ask @leaves about timers before the wheel sleeps for them. It returns whether a timer has
+ * left its tick.
+ */
+static void twheel_wheel_look_ahead(struct twheel_base *base,
+				    bool (*leaves)(struct twheel_timer *timer))
+{
+	unsigned int most = MOVES_PER_WAKEUP;
+	struct twheel_slot *slot;
+
+	/* Ticks of level 0. A hashed wheel has none. */
+	for (; base->armed < base->scheme.reach[0]; rearm(base)) {
+		slot = twheel_hier_slot(&base->scheme, 0, base->armed);
+		do {
+			if (list_empty(&slot->nodes) || !most-- ||
+			    !leaves(timer_of(list_first_entry(&slot->nodes,
+							      struct twheel_node, link))))
+				return;
+		} while (!list_empty(&slot->nodes));
+	}
 }
