@@ -27,7 +27,7 @@
  * code core/timer.c twheel_stop 8ebdfd49
  * code core/timer.c start_request d273accf
  * code core/timer.c for_many aee3f96a
- * code core/base.c twheel_base_lock_online e8f56699
+ * code core/base.c twheel_base_lock_online e9889da8
  * code core/base.c twheel_base_online c19c0319
  * code core/base.c take_timers 7af31718
  * code core/base.c put_timers 76245acd
@@ -35,7 +35,8 @@
  * code core/base.c twheel_base_offline 04b5fb78
  * code core/tick.c expire_timer db508e7e
  * code core/wheel.c twheel_wheel_create_default db86d1c5
- * accepted: a count of the changes of the usable CPUs decides only where an isolated CPU starts
+ * code core/wheel.c twheel_default b1b74183
+ * accepted: twheel_default() is named, for the read that orders the others
  *
  * right
  * broken RECHECK: assertion violated

@@ -17,7 +17,9 @@
  * Left out: slots. A node that has to be moved is one that is due earlier. There
  * are two timers, started within three ticks. A run that yields comes back at the next
  * tick. A start that can wait is one whose tick is not earlier than armed_tick. The CPU stays online: see base.pml for hotplug. Steps are in order on all
- * CPUs. All that is shared is under the base's lock.
+ * CPUs. All that is shared is under the base's lock. The last two functions are
+ * named for their barriers only: an early store to @next is a value of the future,
+ * which the simulation of weak memory does not have.
  *
  * code core/base.c end_doze 9113fb05
  * code core/base.c program_hrtimer f3b2a078
@@ -36,9 +38,11 @@
  * code core/tick.c next_run 94263b3d
  * code core/tick.c set_next_run 2fce0f6e
  * code core/tick.c put_off 28a86e2f
- * code core/tick.c run_tick c16f39b2
+ * code core/tick.c run_tick 69785e82
  * code core/tick.c twheel_tick 1e652cfc
- * accepted: starts that can wait are in it, and those counted by number are gone
+ * code core/tick.c twheel_at_tick_end edbcf58e
+ * code core/tick.c run_tick_ends 56563fa0
+ * accepted: work at the end of a tick is named, for its barriers
  *
  * right DOZE=0
  * right DOZE=1

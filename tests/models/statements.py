@@ -168,7 +168,7 @@ class Skeleton:
 
 def skeleton(text, functions, names):
     """The lines of it, for the text of all definitions of a function or structure."""
-    if text.startswith('struct '):
+    if re.match(r'struct \w+ {', text):
         fields = re.findall(r'[^;{}]+;', text[text.index('{') + 1:])
         return [' '.join(field.split()) for field in fields
                 if names & set(re.findall(r'\w+', field))]
