@@ -13,7 +13,6 @@
  *				tick, and the scheme
  *   textbook			the same, with scheme 7 as it is in textbooks
  *   lawn			the same, with a queue for each length
- *   none			no facility: what two CPUs are measured against
  *
  * Its operations work on a batch of timers, so that a measurement is a loop of
  * direct calls. The cost of an empty loop is subtracted.
@@ -39,8 +38,6 @@
  * memory is fragmented: what vmalloc() maps is in small pages.
  */
 #define BENCH_CHUNK	512U
-/* Most implementations that take turns. */
-#define BENCH_UM_IMPLS	4
 
 /* In 64 bits on every machine. */
 #define BENCH_SECONDS(n)	((u64)(n) * NSEC_PER_SEC)
@@ -139,7 +136,6 @@ struct bench_load {
  * @chunks: the timers, %BENCH_CHUNK in each
  * @order: a random order of them
  * @facility: private data of the implementation
- * @borrowed: @facility belongs to another run
  * @nr: number of timers in the batch
  * @batch: the batch
  * @when: a time or delay for each of them
@@ -151,7 +147,6 @@ struct bench {
 	struct bench_timer **chunks;
 	u32 *order;
 	void *facility;
-	bool borrowed;
 	u32 nr;
 	struct bench_timer *batch[BENCH_BATCH];
 	u64 when[BENCH_BATCH];
@@ -193,7 +188,6 @@ extern const struct bench_impl bench_timer_list, bench_timer_list_irqsafe,
 extern const struct bench_impl bench_list, bench_sorted_list, bench_heap,
 	bench_plain;
 extern const struct bench_impl bench_textbook, bench_lawn;
-extern const struct bench_impl bench_none;
 extern const struct bench_dist bench_dists[];
 extern const struct bench_load bench_loads[], bench_worst[];
 
@@ -204,7 +198,6 @@ void bench_shuffle(u32 *order, u32 nr);
 struct bench *bench_create(const struct bench_impl *impl,
 			   const struct bench_dist *dist, u32 pending);
 void bench_destroy(struct bench *b);
-struct bench *bench_create_more(const struct bench *like);
 void bench_pick(struct bench *b, u32 from, u32 nr);
 void bench_at(struct bench *b, u64 from);
 void bench_fill(struct bench *b);
@@ -221,13 +214,8 @@ void bench_expiries_begin(struct bench *b);
 void bench_expiries_end(struct bench *b);
 
 int bench_operations(struct bench *b);
-int bench_operations_cold(struct bench **runs, u32 nr);
 int bench_ticks(struct bench *b);
-int bench_wall(const struct bench_impl *impl, const struct bench_dist *dist,
-	       u32 pending);
 int bench_bounded(const struct bench_impl *impl, u32 pending,
 		  const struct bench_load *loads);
-int bench_late(const struct bench_impl *impl, u32 pending);
-int bench_um(const struct bench_impl * const *impls, u32 nr, u32 pending);
 
 #endif /* _TWHEEL_BENCH_H */

@@ -9,20 +9,10 @@
  *  icount
  *	The operations on one CPU, in a machine that counts instructions
  *	(tests/vm/run -i). Times are numbers of instructions.
- *  wall
- *	The same by the clock: with one CPU the time of each operation, with
- *	two the rate of both together.
- *  um
- *	Operations and expiries in ns, in a user-mode kernel (tests/bench/um),
- *	where they run at the speed of the CPU and its caches.
- *  crossover
- *	Schemes 6 and 7 against interval and slots, counting instructions.
  *  bounded
- *	What a million due timers do to the CPU: with one CPU, counting
- *	instructions, how long they keep it; with two, by the clock, how late
- *	they make a periodic timer.
+ *	How long a million due timers keep the CPU.
  *  worst
- *	The same with one CPU for the worst starts, and of the wheel of textbooks.
+ *	The same for the worst starts, and of the wheel of textbooks.
  *
  * A run lasts from bench_create() to bench_destroy(). It has a facility of its
  * own with all timers set up, which it uses in random order.
@@ -37,11 +27,10 @@
 #include <linux/vmalloc.h>
 
 #include "bench.h"
-#include "crossover.h"
 
 static char *mode = "icount";
 module_param(mode, charp, 0444);
-MODULE_PARM_DESC(mode, "icount, wall, um, crossover, bounded or worst");
+MODULE_PARM_DESC(mode, "icount, bounded or worst");
 
 static bool quick;
 module_param(quick, bool, 0444);
@@ -91,48 +80,13 @@ static const struct bench_impl * const worst_impls[] = {
 
 static const u32 sizes[] = { 100, 1000, 10000, 100000, 1000000 };
 
-/* Called by crossover.c. */
-
-u64 crossover_begin(void)
-{
-	local_irq_disable();
-	return ktime_get();
-}
-
-u64 crossover_end(u64 begin)
-{
-	u64 end = ktime_get();
-
-	local_irq_enable();
-	cond_resched();
-	return end - begin;
-}
-
-u32 crossover_random(u32 end)
-{
-	return bench_random_below(end);
-}
-
-void crossover_row(const char *text)
-{
-	pr_info("crossover,icount,%s\n", text);
-}
-
-/* The mode for the results. */
-static const char *measure(void)
-{
-	if (strcmp(mode, "bounded") && strcmp(mode, "worst"))
-		return mode;
-	return num_online_cpus() > 1 ? "wall" : "icount";
-}
-
 /* @hundredths: the value, times 100. */
 void bench_row(const struct bench *b, const char *operation, const char *dist,
 	       u32 cpus, const char *unit, u64 hundredths)
 {
 	u32 rest = do_div(hundredths, 100);
 
-	pr_info("kernel,%s,%s,%s,%s,1,%u,%u,%s,%llu.%02u\n", measure(),
+	pr_info("kernel,icount,%s,%s,%s,1,%u,%u,%s,%llu.%02u\n",
 		b->impl->name, operation, dist, cpus, b->pending, unit,
 		hundredths, rest);
 }
@@ -207,7 +161,7 @@ static void destroy_timers(struct bench *b)
 
 void bench_destroy(struct bench *b)
 {
-	if (b->impl->destroy && !b->borrowed)
+	if (b->impl->destroy)
 		b->impl->destroy(b);
 	destroy_timers(b);
 }
@@ -234,36 +188,17 @@ struct bench *bench_create(const struct bench_impl *which,
 	return b;
 }
 
-/* As many timers again, in the same facility. */
-struct bench *bench_create_more(const struct bench *like)
-{
-	struct bench *b = kmemdup(like, sizeof(*b), GFP_KERNEL);
-
-	if (!b)
-		return NULL;
-	b->borrowed = true;
-	b->chunks = NULL;
-	b->order = NULL;
-	if (create_timers(b)) {
-		destroy_timers(b);
-		return NULL;
-	}
-	return b;
-}
-
 static int one_run(const struct bench_impl *which,
-		   const struct bench_dist *dist, u32 pending, bool wall)
+		   const struct bench_dist *dist, u32 pending)
 {
 	struct bench *b;
 	int ret;
 
-	if (wall && num_online_cpus() > 1)
-		return bench_wall(which, dist, pending);
 	b = bench_create(which, dist, pending);
 	if (!b)
 		return -ENOMEM;
 	ret = bench_operations(b);
-	if (!ret && !wall)
+	if (!ret)
 		ret = bench_ticks(b);
 	bench_destroy(b);
 	return ret;
@@ -296,7 +231,7 @@ static int all_dists(const struct bench_impl *which, u32 pending)
 	int ret = 0;
 
 	for (dist = bench_dists; dist->name && !ret; dist++) {
-		ret = one_run(which, dist, pending, false);
+		ret = one_run(which, dist, pending);
 		if (quick)
 			break;
 	}
@@ -315,76 +250,15 @@ static int run_icount(void)
 	return ret;
 }
 
-/* twheel beside the kernel's own, and with two CPUs beside the machine. */
-static const struct bench_impl * const wall_impls[] = {
-	&bench_hier,
-	&bench_timer_list,
-	&bench_hrtimer,
-	&bench_none,
-};
-
-static int run_wall(void)
-{
-	u32 nr = ARRAY_SIZE(wall_impls) - (num_online_cpus() == 1);
-	u32 i, size;
-	int ret = 0;
-
-	for (size = 0; size < ARRAY_SIZE(sizes); size++)
-		for (i = 0; i < nr && !ret; i++)
-			if (wanted(wall_impls[i], sizes[size]))
-				ret = one_run(wall_impls[i], bench_dists,
-					      sizes[size], true);
-	return ret;
-}
-
-/* Runs on CPU 0, which will have the timers. */
-static int run_bounded(void)
+static int run_loads(const struct bench_impl * const *which, u32 nr,
+		     const struct bench_load *loads)
 {
 	int ret = 0;
 	u32 i;
 
-	set_cpus_allowed_ptr(current, cpumask_of(0));
-	for (i = 0; i < ARRAY_SIZE(burst_impls) && !ret; i++) {
-		const struct bench_impl *which = burst_impls[i];
-
-		if (!named(which->name))
-			continue;
-		if (num_online_cpus() > 1)
-			ret = bench_late(which, timers ?: BURST);
-		else
-			ret = bench_bounded(which, timers ?: BURST, bench_loads);
-	}
-	set_cpus_allowed_ptr(current, cpu_possible_mask);
-	return ret;
-}
-
-static int run_worst(void)
-{
-	int ret = 0;
-	u32 i;
-
-	for (i = 0; i < ARRAY_SIZE(worst_impls) && !ret; i++)
-		if (named(worst_impls[i]->name))
-			ret = bench_bounded(worst_impls[i], timers ?: BURST,
-					    bench_worst);
-	return ret;
-}
-
-/* The first size is too small for random batches. */
-static int run_um(void)
-{
-	const struct bench_impl *which[ARRAY_SIZE(wall_impls)];
-	u32 size, i, nr;
-	int ret = 0;
-
-	for (size = 1; size < ARRAY_SIZE(sizes) && !ret; size++) {
-		nr = 0;
-		for (i = 0; wall_impls[i] != &bench_none; i++)
-			if (wanted(wall_impls[i], sizes[size]))
-				which[nr++] = wall_impls[i];
-		if (nr)
-			ret = bench_um(which, nr, sizes[size]);
-	}
+	for (i = 0; i < nr && !ret; i++)
+		if (named(which[i]->name))
+			ret = bench_bounded(which[i], timers ?: BURST, loads);
 	return ret;
 }
 
@@ -392,18 +266,12 @@ static int run(void)
 {
 	if (!strcmp(mode, "icount"))
 		return run_icount();
-	if (!strcmp(mode, "wall"))
-		return run_wall();
-	if (IS_ENABLED(CONFIG_TRACEPOINTS) && !strcmp(mode, "bounded"))
-		return run_bounded();
-	if (IS_ENABLED(CONFIG_TRACEPOINTS) && !strcmp(mode, "worst"))
-		return run_worst();
-	if (IS_ENABLED(CONFIG_UML) && !strcmp(mode, "um"))
-		return run_um();
-	if (!strcmp(mode, "crossover")) {
-		bench_random_seed(4711);
-		return crossover();
-	}
+	if (!strcmp(mode, "bounded"))
+		return run_loads(burst_impls, ARRAY_SIZE(burst_impls),
+				 bench_loads);
+	if (!strcmp(mode, "worst"))
+		return run_loads(worst_impls, ARRAY_SIZE(worst_impls),
+				 bench_worst);
 	return -EINVAL;
 }
 

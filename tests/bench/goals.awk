@@ -123,23 +123,6 @@ function native_goals(   d, dists, n, ratio, most, tick, tickat, at) {
 	}
 }
 
-# With caches, beside timer_list: a million timers.
-function um_goal(op, limit) {
-	if (worst("kernel", "um", op, "hier", "timer_list", 1000000))
-		result(op " / timer_list's, 1 M timers", figure, limit, "<=", where)
-}
-
-function um_goals() {
-	if (!worst("kernel", "um", "refresh", "hier", "timer_list", 1000000))
-		return
-	printf "In a user-mode kernel\n"
-	um_goal("refresh", "0.60")
-	um_goal("expire_restart", "0.60")
-	um_goal("start", "1.40")
-	um_goal("start_at", "1.00")
-	um_goal("stop", "1.00")
-}
-
 function burst(op, impl, dist) {
 	return value["kernel", "icount", impl, op, dist, 1000000]
 }
@@ -225,52 +208,6 @@ function bounded_goals(   ours, theirs) {
 		result("most timers expired in one softirq", ours, "1024", "<=", worstload)
 }
 
-# The tick of the benchmark's wheels is a millisecond.
-function late_goals(   d, n, dists, late, most, at) {
-	if (!(("hier", "none_other_cpu") in lateness))
-		return
-	n = split("one_tick outer_slot", dists, " ")
-	for (d = 1; d <= n; d++) {
-		late = lateness["hier", dists[d] "_other_cpu"] - lateness["hier", "none_other_cpu"]
-		if (late > most || d == 1) {
-			most = late
-			at = dists[d]
-		}
-	}
-	result("lateness on another CPU (99.9 %), ticks added", most / 1e6, "2.00", "<=", at)
-}
-
-function two_by_one(impl, size) {
-	if (!((impl, size, 1) in rate) || !((impl, size, 2) in rate))
-		return 0
-	return rate[impl, size, 2] / rate[impl, size, 1]
-}
-
-# Relative to one CPU, and relative to the gain of a bare loop.
-function two_cpus(   key, k, ratio, least, at, share, shareat) {
-	for (key in rate) {
-		split(key, k, SUBSEP)
-		ratio = two_by_one("hier", k[2])
-		if (k[1] != "hier" || k[3] != 2 || !ratio)
-			continue
-		if (!least || ratio < least) {
-			least = ratio
-			at = k[2]
-		}
-		if (!two_by_one("none", k[2]))
-			continue
-		ratio /= two_by_one("none", k[2])
-		if (!share || ratio < share) {
-			share = ratio
-			shareat = k[2]
-		}
-	}
-	if (least)
-		result("starts and stops: 2 CPUs / 1 CPU", least, "1.90", ">=", at)
-	if (share)
-		result("the same / that of a bare loop", share, "0.95", ">=", shareat)
-}
-
 # Each process prints the rows of one wheel, then those of the other.
 FNR != NR {
 	if ($3 == "hier")
@@ -282,8 +219,6 @@ FNR != NR {
 NR > 1 && $9 == "ns" { value[$1, $2, $3, $4, $5, $8] = $10 }
 NR > 1 && $9 == "timers" { value[$1, $2, $3, $4, $5, $8] = $10 }
 NR > 1 && $9 == "instructions" { empty = $10 }
-NR > 1 && $4 == "lateness_p99_9" { lateness[$3, $5] = $10 }
-NR > 1 && $9 == "per_s" { rate[$3, $8, $7] = $10 }
 
 END {
 	printf "\nGoals: the hierarchical wheel, worst case\n"
@@ -309,9 +244,5 @@ END {
 	printf "Native\n"
 	native_goals()
 	speed_goals()
-	um_goals()
-	printf "By the clock\n"
-	two_cpus()
-	late_goals()
 	printf "%d missed\n", missed
 }

@@ -58,13 +58,13 @@
  *
  * The implementations take turns, run by run, so that what else the machine does
  * is alike for all. It is checked that every timer expires at its tick and at no
- * other. Prints rows of build/bench/kernel.csv and, with -x, of crossover.csv;
- * see tests/bench/run. With -e it goes through so many empty ticks of the
+ * other. Prints rows of build/bench/kernel.csv; see
+ * tests/bench/run. With -e it goes through so many empty ticks of the
  * hierarchical wheel and prints nothing: for a tool that counts instructions.
  *
  * "before" is the hierarchical wheel of an earlier commit; see tests/bench/before.
  *
- * usage: native [-x] [-e TICKS] [-n TIMERS] [-i IMPLEMENTATIONS]
+ * usage: native [-e TICKS] [-n TIMERS] [-i IMPLEMENTATIONS]
  *		 [-d DISTRIBUTIONS] [-o OPERATIONS] [-r RUNS]; lists have commas
  */
 #include <math.h>
@@ -78,7 +78,6 @@
 
 #include "../api/selftests/user.h"
 #include "../wheel/schemes/schemes.h"
-#include "crossover.h"
 
 #define RUN_TICKS	60000U
 #define IDLE_TICKS	60000U
@@ -874,35 +873,6 @@ static int empty_ticks(u32 ticks)
 	return 0;
 }
 
-/* Called by crossover.c. */
-
-u64 crossover_begin(void)
-{
-	return now();
-}
-
-u64 crossover_end(u64 begin)
-{
-	return now() - begin;
-}
-
-u32 crossover_random(u32 end)
-{
-	return random_below(end);
-}
-
-void crossover_row(const char *text)
-{
-	printf("native,wall,%s\n", text);
-	fflush(stdout);
-}
-
-static int run_crossover(void)
-{
-	random_seed();
-	return crossover() ? 1 : 0;
-}
-
 static void usage(void)
 {
 	die("options: -x, -e TICKS, -n TIMERS, -i NAMES, -d NAMES, -o NAMES, -r RUNS");
@@ -916,10 +886,8 @@ int main(int argc, char **argv)
 	size_t i;
 	int c;
 
-	while ((c = getopt(argc, argv, "xe:n:i:d:o:r:")) != -1) {
-		if (c == 'x')
-			return run_crossover();
-		else if (c == 'e')
+	while ((c = getopt(argc, argv, "e:n:i:d:o:r:")) != -1) {
+		if (c == 'e')
 			return empty_ticks(strtoul(optarg, NULL, 0));
 		else if (c == 'o')
 			only = optarg;

@@ -117,7 +117,7 @@ packages_for() {
 	parts=$(parts)
 	echo vm
 	case $1 in
-	debug* | kcsan | um) echo own ;;
+	debug* | kcsan) echo own ;;
 	esac
 	[[ $parts != *servers* ]] || echo servers
 	if [ "$(arch_of "$1")" != x86 ]; then
