@@ -10,7 +10,7 @@
 #include "harness.h"
 #include "session.h"
 
-NEED_KERNEL("efault_*", "fault_*");
+NEED_KERNEL("fault_*");
 
 #define TIMERS	1000
 
@@ -84,51 +84,6 @@ TEST(all_in_one_call)
 	ASSERT_EQ(-ENOENT, tw_stop(fd, 3));
 }
 
-TEST(in_several_calls)
-{
-	unsigned char seen[TIMERS] = { 0 };
-	struct twheel_entry timers[300];
-	int fd = open_with_pending(TIMERS);
-	int i;
-
-	for (i = 1; i <= 3; i++) {
-		ASSERT_EQ(300, drain(fd, timers, 300));
-		check_drained(timers, 300, seen);
-		EXPECT_STATS(fd, .started = TIMERS, .stopped = 300 * i,
-			     .pending = TIMERS - 300 * i);
-	}
-	ASSERT_EQ(100, drain(fd, timers, 300));
-	check_drained(timers, 100, seen);
-	EXPECT_STATS(fd, .started = TIMERS, .stopped = TIMERS);
-	for (i = 0; i < TIMERS; i++)
-		ASSERT_EQ(1, seen[i]);
-}
-
-TEST(one_by_one)
-{
-	unsigned char seen[TIMERS] = { 0 };
-	struct twheel_entry timer;
-	int fd = open_with_pending(TIMERS);
-	int i;
-
-	for (i = 0; i < TIMERS; i++) {
-		ASSERT_EQ(1, drain(fd, &timer, 1));
-		check_drained(&timer, 1, seen);
-	}
-	ASSERT_EQ(0, drain(fd, &timer, 1));
-	EXPECT_STATS(fd, .started = TIMERS, .stopped = TIMERS);
-}
-
-/* With just enough room, only the next call can tell that this was all. */
-TEST(exactly_as_many_as_there_are)
-{
-	static struct twheel_entry timers[TIMERS];
-	int fd = open_with_pending(TIMERS);
-
-	ASSERT_EQ(TIMERS, drain(fd, timers, TIMERS));
-	ASSERT_EQ(0, drain(fd, timers, TIMERS));
-}
-
 TEST(kernel_ids_are_drained)
 {
 	struct twheel_entry timers[20];
@@ -146,21 +101,6 @@ TEST(kernel_ids_are_drained)
 		ASSERT_EQ(-ENOENT, tw_start(fd, ids[i], HOUR, 0));
 	}
 	EXPECT_STATS(fd, .started = 10, .stopped = 10);
-}
-
-TEST(both_kinds_of_ids)
-{
-	struct twheel_entry timers[8];
-	int fd = open_with_pending(10);
-	__u64 id;
-	int i;
-
-	for (i = 0; i < 10; i++)
-		ASSERT_EQ(0, tw_start_any(fd, HOUR, i, &id));
-	ASSERT_EQ(8, drain(fd, timers, 8));
-	ASSERT_EQ(8, drain(fd, timers, 8));
-	ASSERT_EQ(4, drain(fd, timers, 8));
-	EXPECT_STATS(fd, .started = 20, .stopped = 20);
 }
 
 TEST(periodic_timers_are_drained)
@@ -205,16 +145,6 @@ TEST(drained_timers_do_not_expire)
 	ASSERT_EQ(100, drained);
 	expect_nothing(fd, delay + 100 * MS);
 	EXPECT_STATS(fd, .started = 100, .stopped = 100);
-}
-
-TEST(drained_ids_start_again)
-{
-	struct twheel_entry timers[10];
-	int fd = open_with_pending(10);
-
-	ASSERT_EQ(10, drain(fd, timers, 10));
-	ASSERT_EQ(0, tw_start(fd, 3, 0, 33));
-	expect_event(fd, 3, 33);
 }
 
 TEST(limit_is_free_after_drain)
@@ -316,35 +246,6 @@ TEST(unread_periodic_timers_end)
 	expect_balance(fd);
 }
 
-TEST(efault_when_the_cursor_cannot_be_written)
-{
-	struct twheel_entry timers[4];
-	struct twheel_list request = {
-		.entries = (__u64)(unsigned long)timers,
-		.count = 4,
-		.entry_size = sizeof(timers[0]),
-	};
-	int fd = open_with_pending(10);
-
-	ASSERT_EQ(-EFAULT, tw_ioctl(fd, TWHEEL_IOC_DRAIN,
-				    page_read_only(&request,
-						   sizeof(request))));
-	EXPECT_STATS(fd, .started = 10, .pending = 10);
-}
-
-TEST(efault_on_bad_pointer)
-{
-	struct twheel_entry timer;
-	int fd = open_with_pending(10);
-
-	ASSERT_EQ(-EFAULT, tw_ioctl(fd, TWHEEL_IOC_DRAIN, NULL));
-	ASSERT_EQ(-EFAULT, tw_drain(fd, NULL, 4));
-	ASSERT_EQ(-EFAULT, tw_drain(fd, page_end(0), 4));
-	ASSERT_EQ(-EFAULT, tw_drain(fd, page_read_only(&timer, sizeof(timer)),
-				    1));
-	EXPECT_STATS(fd, .started = 10, .pending = 10);
-}
-
 /* Timers that cannot be returned stay pending. */
 TEST(fault_in_the_middle)
 {
@@ -358,14 +259,4 @@ TEST(fault_in_the_middle)
 	EXPECT_STATS(fd, .started = 10, .stopped = 4, .pending = 6);
 	ASSERT_EQ(6, drain(fd, rest, 10));
 	check_drained(rest, 6, seen);
-}
-
-TEST(array_at_the_end_of_a_page)
-{
-	struct twheel_entry *timers = page_end(10 * sizeof(*timers));
-	unsigned char seen[TIMERS] = { 0 };
-	int fd = open_with_pending(10);
-
-	ASSERT_EQ(10, tw_drain(fd, timers, 10));
-	check_drained(timers, 10, seen);
 }

@@ -2,13 +2,10 @@
 /*
  * TWHEEL_IOC_GET describes a timer
  */
-#include <errno.h>
 #include <string.h>
 
 #include "harness.h"
 #include "session.h"
-
-NEED_KERNEL("efault_*");
 
 TEST(pending_timer)
 {
@@ -160,62 +157,6 @@ TEST(kernel_id)
 	ASSERT_EQ(TWHEEL_STATE_PENDING, get.state);
 }
 
-TEST(enoent_never_started)
-{
-	int fd = session_open_nonblock();
-
-	expect_no_timer(fd, 3);
-	EXPECT_STATS(fd, .started = 0);
-}
-
-TEST(enoent_stopped)
-{
-	int fd = session_open_nonblock();
-
-	ASSERT_EQ(0, tw_start(fd, 3, HOUR, 33));
-	ASSERT_EQ(0, tw_stop(fd, 3));
-	expect_no_timer(fd, 3);
-}
-
-TEST(enoent_event_read)
-{
-	int fd = session_open_nonblock();
-
-	ASSERT_EQ(0, tw_start(fd, 3, 0, 33));
-	expect_event(fd, 3, 33);
-	expect_no_timer(fd, 3);
-}
-
-TEST(einval_ids_out_of_range)
-{
-	int fd = session_open_nonblock();
-	struct twheel_info info;
-	struct twheel_entry get;
-
-	ASSERT_EQ(0, tw_info(fd, &info));
-	ASSERT_EQ(-EINVAL, tw_get(fd, info.max_timers, &get));
-	ASSERT_EQ(-EINVAL, tw_get(fd, TWHEEL_ID_KERNEL - 1, &get));
-	ASSERT_EQ(GARBAGE64, get.remaining_ns);
-}
-
-TEST(enoent_kernel_ids_that_never_were)
-{
-	int fd = session_open_nonblock();
-
-	expect_no_timer(fd, TWHEEL_ID_KERNEL | 12345);
-	expect_no_timer(fd, TWHEEL_ID_ANY);
-}
-
-TEST(einval_reserved)
-{
-	struct twheel_entry get = { .id = 3, .reserved = 1 };
-	int fd = session_open_nonblock();
-
-	ASSERT_EQ(0, tw_start(fd, 3, HOUR, 33));
-	ASSERT_EQ(-EINVAL, tw_ioctl(fd, TWHEEL_IOC_GET, &get));
-	EXPECT_STATS(fd, .started = 1, .pending = 1);
-}
-
 TEST(garbage_in_the_outputs_does_not_matter)
 {
 	struct twheel_entry first, second;
@@ -228,24 +169,4 @@ TEST(garbage_in_the_outputs_does_not_matter)
 	ASSERT_EQ(0, tw_ioctl(fd, TWHEEL_IOC_GET, &second));
 	first.remaining_ns = second.remaining_ns;
 	ASSERT_EQ(0, memcmp(&first, &second, sizeof(first)));
-}
-
-TEST(efault_on_bad_pointer)
-{
-	int fd = session_open_nonblock();
-
-	ASSERT_EQ(0, tw_start(fd, 0, HOUR, 33));
-	ASSERT_EQ(-EFAULT, tw_ioctl(fd, TWHEEL_IOC_GET, NULL));
-	EXPECT_STATS(fd, .started = 1, .pending = 1);
-}
-
-TEST(efault_on_read_only_memory)
-{
-	struct twheel_entry get = { .id = 3 };
-	int fd = session_open_nonblock();
-
-	ASSERT_EQ(0, tw_start(fd, 3, HOUR, 33));
-	ASSERT_EQ(-EFAULT, tw_ioctl(fd, TWHEEL_IOC_GET,
-				    page_read_only(&get, sizeof(get))));
-	ASSERT_EQ(TWHEEL_STATE_PENDING, tw_state(fd, 3));
 }

@@ -14,7 +14,7 @@
 #include "proc.h"
 #include "session.h"
 
-NEED_KERNEL("version_is_one", "all_commands_are_there", "efault_*", "node_*",
+NEED_KERNEL("version_is_one", "all_commands_are_there", "node_*",
 	    "open_is_refused_*", "descriptor_does_not_seek");
 
 #define ALL_FEATURES	(TWHEEL_FEATURE_SETUP | TWHEEL_FEATURE_SUBMIT | \
@@ -100,26 +100,6 @@ TEST(info_changes_nothing)
 	ASSERT_EQ(0, tw_info(fd, &after));
 	ASSERT_EQ(0, memcmp(&before, &after, sizeof(before)));
 	EXPECT_STATS(fd, .started = 0);
-}
-
-TEST(efault_on_bad_pointer)
-{
-	struct twheel_info info;
-	int fd = session_open();
-
-	ASSERT_EQ(-EFAULT, tw_ioctl(fd, TWHEEL_IOC_INFO, NULL));
-	ASSERT_EQ(0, tw_info(fd, &info));
-	EXPECT_STATS(fd, .started = 0);
-}
-
-TEST(efault_on_read_only_memory)
-{
-	struct twheel_info info = { 0 };
-	int fd = session_open();
-
-	ASSERT_EQ(-EFAULT, tw_ioctl(fd, TWHEEL_IOC_INFO,
-				    page_read_only(&info, sizeof(info))));
-	ASSERT_EQ(0, tw_info(fd, &info));
 }
 
 TEST(node_is_for_root_only)

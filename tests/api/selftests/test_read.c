@@ -8,7 +8,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -178,18 +177,6 @@ TEST(efault_keeps_the_events)
 	expect_ids(events, 0, 3);
 }
 
-TEST(efault_within_the_first_event)
-{
-	struct twheel_event event;
-	int fd = open_with_events(1);
-
-	ASSERT_EQ(-1, read(fd, page_end(EVENT - 1), EVENT));
-	ASSERT_EQ(EFAULT, errno);
-	EXPECT_STATS(fd, .started = 1, .expired = 1, .unread = 1);
-	ASSERT_EQ(1, tw_read(fd, &event, 1));
-	expect_ids(&event, 0, 1);
-}
-
 TEST(fault_after_some_events_returns_those)
 {
 	struct twheel_event events[8];
@@ -200,15 +187,6 @@ TEST(fault_after_some_events_returns_those)
 		     .unread = 5);
 	ASSERT_EQ(5, tw_read(fd, events, 8));
 	expect_ids(events, 3, 5);
-}
-
-TEST(buffer_at_the_end_of_a_page)
-{
-	int fd = open_with_events(5);
-	struct twheel_event *events = page_end(3 * EVENT);
-
-	ASSERT_EQ(3 * EVENT, read(fd, events, 3 * EVENT));
-	expect_ids(events, 0, 3);
 }
 
 struct blocked {

@@ -13,8 +13,8 @@
 #include "proc.h"
 #include "session.h"
 
-NEED_KERNEL("*cannot_be_written", "efault_*", "private_wheel_*", "same_configuration_*",
-	    "clocks", "einval_clock_without_private", "sessions_with_*", "close_during_*",
+NEED_KERNEL("*cannot_be_written", "private_wheel_*", "same_configuration_*",
+	    "clocks", "sessions_with_*", "close_during_*",
 	    "enospc_*");
 
 #define PRIVATE		TWHEEL_SETUP_PRIVATE
@@ -36,21 +36,6 @@ static struct twheel_info info_of(int fd)
 	ASSERT_EQ(INTERVAL_MAX, info.max_interval_ns);
 	ASSERT_EQ(sizeof(struct twheel_event), info.event_size);
 	return info;
-}
-
-/* The SETUP must be refused and must change nothing. */
-static void expect_refused(int error, struct twheel_setup setup)
-{
-	int fd = session_open_nonblock();
-	struct twheel_info before = info_of(fd), after;
-
-	ASSERT_EQ(-error, tw_setup(fd, setup));
-	after = info_of(fd);
-	ASSERT_EQ(0, memcmp(&before, &after, sizeof(before)));
-	EXPECT_STATS(fd, .started = 0);
-	ASSERT_EQ(0, tw_start(fd, 3, 0, 33));
-	expect_event(fd, 3, 33);
-	close(fd);
 }
 
 /* The session must run on exactly the wheel that it asked for. */
@@ -274,16 +259,6 @@ TEST(size_of_events_without_a_wish)
 	ASSERT_EQ(TWHEEL_EVENT_SIZE_V1, info_of_any(fd).event_size);
 }
 
-TEST(einval_size_of_events)
-{
-	static const __u32 sizes[] = { 1, 8, 40, 47, 49, 52, 4097, 4104, ~0U };
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(sizes); i++)
-		expect_refused(EINVAL, (struct twheel_setup){
-			.event_size = sizes[i] });
-}
-
 TEST(last_setup_counts)
 {
 	int fd = session_open();
@@ -349,105 +324,6 @@ TEST(refused_start_is_no_start)
 	ASSERT_EQ(3 * MS, info_of(fd).tick_ns);
 }
 
-TEST(einval_unknown_flags)
-{
-	int bit;
-
-	/* PRIVATE is the first. */
-	for (bit = 1; bit < 32; bit++)
-		expect_refused(EINVAL, (struct twheel_setup){
-			.flags = 1U << bit });
-}
-
-TEST(einval_scheme)
-{
-	expect_refused(EINVAL, (struct twheel_setup){
-		.flags = PRIVATE, .scheme = TWHEEL_SCHEME_HASHED + 1 });
-	expect_refused(EINVAL, (struct twheel_setup){
-		.flags = PRIVATE, .scheme = ~0U });
-}
-
-TEST(einval_mode)
-{
-	expect_refused(EINVAL, (struct twheel_setup){
-		.flags = PRIVATE, .mode = TWHEEL_MODE_TICKLESS });
-	expect_refused(EINVAL, (struct twheel_setup){
-		.flags = PRIVATE, .mode = ~0U });
-}
-
-TEST(einval_slots)
-{
-	expect_refused(EINVAL, (struct twheel_setup){
-		.flags = PRIVATE, .scheme = TWHEEL_SCHEME_HASHED, .slots = 1 });
-	expect_refused(EINVAL, (struct twheel_setup){
-		.flags = PRIVATE, .scheme = TWHEEL_SCHEME_HASHED,
-		.slots = (1 << 20) + 1 });
-	expect_refused(EINVAL, (struct twheel_setup){
-		.flags = PRIVATE, .scheme = TWHEEL_SCHEME_HASHED,
-		.slots = ~0U });
-	expect_refused(EINVAL, (struct twheel_setup){
-		.flags = PRIVATE, .scheme = TWHEEL_SCHEME_HIER, .slots = 64 });
-}
-
-TEST(einval_tick)
-{
-	expect_refused(EINVAL, (struct twheel_setup){
-		.flags = PRIVATE, .tick_ns = 1 });
-	expect_refused(EINVAL, (struct twheel_setup){
-		.flags = PRIVATE, .tick_ns = 50 * US - 1 });
-	expect_refused(EINVAL, (struct twheel_setup){
-		.flags = PRIVATE, .tick_ns = SECOND + 1 });
-	expect_refused(EINVAL, (struct twheel_setup){
-		.flags = PRIVATE, .tick_ns = ~0ULL });
-}
-
-TEST(einval_wheel_without_private)
-{
-	expect_refused(EINVAL, (struct twheel_setup){
-		.scheme = TWHEEL_SCHEME_HASHED });
-	expect_refused(EINVAL, (struct twheel_setup){
-		.mode = TWHEEL_MODE_TICKLESS });
-	expect_refused(EINVAL, (struct twheel_setup){ .slots = 64 });
-	expect_refused(EINVAL, (struct twheel_setup){ .tick_ns = MS });
-}
-
-/* In the process a session keeps the clock that it was opened with. */
-TEST(einval_clock_without_private)
-{
-	expect_refused(EINVAL, (struct twheel_setup){
-		.clock = TWHEEL_CLOCK_MONOTONIC });
-	expect_refused(EINVAL, (struct twheel_setup){
-		.clock = TWHEEL_CLOCK_BOOTTIME });
-}
-
-/* Nothing but these two, among them CLOCK_TAI and those that wake up the system. */
-TEST(einval_clock)
-{
-	__u32 clock;
-
-	for (clock = 1; clock < 20; clock++)
-		if (clock != CLOCK_MONOTONIC && clock != CLOCK_BOOTTIME)
-			expect_refused(EINVAL, (struct twheel_setup){
-				.flags = PRIVATE, .clock = clock });
-	expect_refused(EINVAL, (struct twheel_setup){
-		.flags = PRIVATE, .clock = ~0U });
-}
-
-TEST(einval_fields_without_a_meaning)
-{
-	expect_refused(EINVAL, (struct twheel_setup){ .reserved2 = 1 });
-}
-
-TEST(einval_limit_above_the_modules)
-{
-	__u64 limit = info_of(session_open()).max_timers;
-
-	expect_refused(EINVAL, (struct twheel_setup){
-		.max_timers = limit + 1 });
-	expect_refused(EINVAL, (struct twheel_setup){
-		.flags = PRIVATE, .max_timers = ~0ULL });
-}
-
 TEST(time_until_readers_are_woken)
 {
 	int fd = session_open();
@@ -463,16 +339,6 @@ TEST(time_until_readers_are_woken)
 	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){}));
 	ASSERT_EQ(0, info_of(fd).wake_ns);
 	close(fd);
-}
-
-TEST(efault_on_bad_pointer)
-{
-	int fd = session_open();
-	struct twheel_info before = info_of(fd), after;
-
-	ASSERT_EQ(-EFAULT, tw_ioctl(fd, TWHEEL_IOC_SETUP, NULL));
-	after = info_of(fd);
-	ASSERT_EQ(0, memcmp(&before, &after, sizeof(before)));
 }
 
 TEST(private_wheel_goes_with_its_session)

@@ -9,8 +9,6 @@
 #include "harness.h"
 #include "session.h"
 
-NEED_KERNEL("efault_*");
-
 /* Opens a session in which the event of a timer is unread. */
 static int open_with_unread(__u64 id, __u64 user_data)
 {
@@ -19,24 +17,6 @@ static int open_with_unread(__u64 id, __u64 user_data)
 	ASSERT_EQ(0, tw_start(fd, id, 1, user_data));
 	expect_readable(fd);
 	return fd;
-}
-
-/* The START must be refused and leave the pending timer of its id alone. */
-static void expect_refused(int error, struct twheel_start start)
-{
-	struct twheel_start before = start;
-	int fd = session_open_nonblock();
-	struct twheel_entry get;
-
-	ASSERT_EQ(0, tw_start(fd, 7, HOUR, 77));
-	ASSERT_EQ(-error, tw_ioctl(fd, TWHEEL_IOC_START, &start));
-	ASSERT_EQ(before.id, start.id);
-	EXPECT_STATS(fd, .started = 1, .pending = 1);
-	ASSERT_EQ(0, tw_get(fd, 7, &get));
-	ASSERT_EQ(TWHEEL_STATE_PENDING, get.state);
-	ASSERT_EQ(77, get.user_data);
-	ASSERT_EQ(0, get.period_ns);
-	ASSERT_LT(HOUR - 60 * SECOND, get.remaining_ns);
 }
 
 TEST(relative_start_is_pending)
@@ -149,41 +129,6 @@ TEST(latest_deadline_is_accepted)
 	ASSERT_EQ(0, tw_stop(fd, 3));
 }
 
-TEST(einval_interval_too_long)
-{
-	expect_refused(EINVAL, (struct twheel_start){
-		.id = 7, .expires_ns = INTERVAL_MAX + 1 });
-	expect_refused(EINVAL, (struct twheel_start){
-		.id = 7, .expires_ns = ~0ULL });
-}
-
-TEST(einval_deadline_too_late)
-{
-	expect_refused(EINVAL, (struct twheel_start){
-		.id = 7, .expires_ns = INTERVAL_MAX + 1,
-		.flags = TWHEEL_START_ABS });
-}
-
-TEST(einval_period_too_long)
-{
-	expect_refused(EINVAL, (struct twheel_start){
-		.id = 7, .expires_ns = MS, .period_ns = INTERVAL_MAX + 1 });
-}
-
-TEST(einval_unknown_flags)
-{
-	/* The one that takes a descriptor is in test_idle.c. */
-	__u32 known = TWHEEL_START_ABS | TWHEEL_START_REPLACE | TWHEEL_START_IDLE;
-	int bit;
-
-	for (bit = 0; bit < 32; bit++) {
-		if (known & (1U << bit))
-			continue;
-		expect_refused(EINVAL, (struct twheel_start){
-			.id = 7, .expires_ns = MS, .flags = 1U << bit });
-	}
-}
-
 static __u64 deadline_with_slack(int fd, __u64 deadline, __u32 slack_ns)
 {
 	struct twheel_start start = {
@@ -283,17 +228,6 @@ TEST(slack_of_a_word)
 	ASSERT_EQ(far, entry.deadline_ns);
 }
 
-TEST(einval_id_out_of_range)
-{
-	struct twheel_info info;
-
-	ASSERT_EQ(0, tw_info(session_open(), &info));
-	expect_refused(EINVAL, (struct twheel_start){
-		.id = info.max_timers, .expires_ns = MS });
-	expect_refused(EINVAL, (struct twheel_start){
-		.id = TWHEEL_ID_KERNEL - 1, .expires_ns = MS });
-}
-
 TEST(largest_id_is_accepted)
 {
 	int fd = session_open_nonblock();
@@ -302,38 +236,6 @@ TEST(largest_id_is_accepted)
 	ASSERT_EQ(0, tw_info(fd, &info));
 	ASSERT_EQ(0, tw_start(fd, info.max_timers - 1, 0, 33));
 	expect_event(fd, info.max_timers - 1, 33);
-}
-
-TEST(enoent_kernel_id_that_never_was)
-{
-	expect_refused(ENOENT, (struct twheel_start){
-		.id = TWHEEL_ID_KERNEL | 12345, .expires_ns = MS });
-}
-
-TEST(efault_on_bad_pointer)
-{
-	int fd = session_open_nonblock();
-
-	ASSERT_EQ(-EFAULT, tw_ioctl(fd, TWHEEL_IOC_START, NULL));
-	EXPECT_STATS(fd, .started = 0);
-}
-
-/* If the id cannot be returned, the timer must not stay. */
-TEST(efault_when_the_id_cannot_be_returned)
-{
-	struct twheel_start start = {
-		.id = TWHEEL_ID_ANY,
-		.expires_ns = HOUR,
-	};
-	int fd = session_open_nonblock();
-	struct twheel_stats stats;
-
-	ASSERT_EQ(-EFAULT, tw_ioctl(fd, TWHEEL_IOC_START,
-				    page_read_only(&start, sizeof(start))));
-	ASSERT_EQ(0, tw_stats(fd, &stats));
-	ASSERT_EQ(0, stats.pending);
-	ASSERT_EQ(0, stats.unread);
-	expect_balance(fd);
 }
 
 TEST(restart_of_pending_returns_one)

@@ -4,7 +4,6 @@
  *
  * They are in TWHEEL_IOC_STATS, /proc/twheel and /proc/self/fdinfo.
  */
-#include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +14,7 @@
 #include "proc.h"
 #include "session.h"
 
-NEED_KERNEL("*how_late*", "lateness_of_cpus_*", "one_wakeup_*", "efault_*", "*proc*",
+NEED_KERNEL("*how_late*", "lateness_of_cpus_*", "one_wakeup_*", "*proc*",
 	    "fdinfo_*");
 
 TEST(all_zero_at_first)
@@ -334,24 +333,6 @@ TEST(one_wakeup_per_tick)
 		ASSERT_LE(stats.wakeups, count / 20);
 }
 
-TEST(efault_on_bad_pointer)
-{
-	int fd = session_open_nonblock();
-
-	ASSERT_EQ(-EFAULT, tw_ioctl(fd, TWHEEL_IOC_STATS, NULL));
-	EXPECT_STATS(fd, .started = 0);
-}
-
-TEST(efault_on_read_only_memory)
-{
-	struct twheel_stats stats = { 0 };
-	int fd = session_open_nonblock();
-
-	ASSERT_EQ(-EFAULT, tw_ioctl(fd, TWHEEL_IOC_STATS,
-				    page_read_only(&stats, sizeof(stats))));
-	EXPECT_STATS(fd, .started = 0);
-}
-
 static void use(int fd)
 {
 	int i;
@@ -460,6 +441,23 @@ TEST(proc_has_all_names)
 		if (!proc_find(text, line.wheel, PROC_NONE, names[i], &value))
 			test_fail(__FILE__, __LINE__, "no %s", names[i]);
 	}
+}
+
+/* /proc/twheel has the same text when read in small pieces. */
+TEST(proc_in_small_pieces)
+{
+	int fd = session_open();
+	struct proc_line line;
+	unsigned int sessions = 0;
+	int i;
+
+	for (i = 0; i < 100; i++)
+		session_open();
+	ASSERT_EQ(0, tw_start(fd, 3, HOUR, 33));
+	proc_begin(&line, proc_text_in_pieces(7));
+	while (proc_next(&line))
+		sessions += !strcmp(line.name, "session");
+	ASSERT_EQ(101, sessions);
 }
 
 TEST(proc_names_the_scheme_and_mode)

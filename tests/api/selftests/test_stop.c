@@ -65,15 +65,6 @@ TEST(stops_only_the_one_named)
 	EXPECT_STATS(fd, .started = 2, .stopped = 1, .pending = 1);
 }
 
-TEST(enoent_never_started)
-{
-	int fd = session_open_nonblock();
-
-	ASSERT_EQ(-ENOENT, tw_stop(fd, 3));
-	expect_no_timer(fd, 3);
-	EXPECT_STATS(fd, .started = 0);
-}
-
 TEST(enoent_stopped_before)
 {
 	int fd = session_open_nonblock();
@@ -82,26 +73,6 @@ TEST(enoent_stopped_before)
 	ASSERT_EQ(0, tw_stop(fd, 3));
 	ASSERT_EQ(-ENOENT, tw_stop(fd, 3));
 	EXPECT_STATS(fd, .started = 1, .stopped = 1);
-}
-
-TEST(einval_ids_out_of_range)
-{
-	int fd = session_open_nonblock();
-	struct twheel_info info;
-
-	ASSERT_EQ(0, tw_info(fd, &info));
-	ASSERT_EQ(-EINVAL, tw_stop(fd, info.max_timers));
-	ASSERT_EQ(-EINVAL, tw_stop(fd, TWHEEL_ID_KERNEL - 1));
-	EXPECT_STATS(fd, .started = 0);
-}
-
-TEST(enoent_kernel_ids_that_never_were)
-{
-	int fd = session_open_nonblock();
-
-	ASSERT_EQ(-ENOENT, tw_stop(fd, TWHEEL_ID_KERNEL | 12345));
-	ASSERT_EQ(-ENOENT, tw_stop(fd, TWHEEL_ID_ANY));
-	EXPECT_STATS(fd, .started = 0);
 }
 
 TEST(ealready_event_unread)
@@ -280,31 +251,6 @@ TEST(withdraw_makes_room)
 	expect_readable(fd);
 	ASSERT_EQ(1, tw_stop_flags(fd, 0, TWHEEL_STOP_WITHDRAW));
 	ASSERT_EQ(0, tw_start(fd, 0, HOUR, 0));
-}
-
-TEST(einval_flags_and_reserved)
-{
-	int fd = session_open_nonblock(), bit;
-	struct twheel_stop stop;
-
-	ASSERT_EQ(0, tw_start(fd, 3, HOUR, 33));
-	for (bit = 0; bit < 32; bit++) {
-		stop = (struct twheel_stop){ .id = 3, .reserved = 1U << bit };
-		ASSERT_EQ(-EINVAL, tw_ioctl(fd, TWHEEL_IOC_STOP, &stop));
-		if (bit)
-			ASSERT_EQ(-EINVAL, tw_stop_flags(fd, 3, 1U << bit));
-	}
-	EXPECT_STATS(fd, .started = 1, .pending = 1);
-}
-
-TEST(efault_on_bad_pointer)
-{
-	int fd = session_open_nonblock();
-
-	ASSERT_EQ(0, tw_start(fd, 0, HOUR, 33));
-	ASSERT_EQ(-EFAULT, tw_ioctl(fd, TWHEEL_IOC_STOP, NULL));
-	ASSERT_EQ(TWHEEL_STATE_PENDING, tw_state(fd, 0));
-	EXPECT_STATS(fd, .started = 1, .pending = 1);
 }
 
 TEST(stop_needs_no_writable_memory)

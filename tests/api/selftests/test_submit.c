@@ -9,7 +9,7 @@
 #include "harness.h"
 #include "session.h"
 
-NEED_KERNEL("efault_*", "fault_*", "a_signal_*");
+NEED_KERNEL("fault_*", "a_signal_*");
 
 #define MAX_BATCH	65536
 
@@ -243,25 +243,6 @@ TEST(errors_do_not_stop_the_batch)
 	EXPECT_STATS(fd, .started = 3, .pending = 3);
 }
 
-TEST(einval_of_a_start)
-{
-	int fd = session_open_nonblock();
-	struct twheel_info info;
-	struct twheel_op op;
-
-	ASSERT_EQ(0, tw_info(fd, &info));
-	ASSERT_EQ(-EINVAL, submit_one(fd, start_op(info.max_timers, MS)));
-	ASSERT_EQ(-EINVAL, submit_one(fd, start_op(3, INTERVAL_MAX + 1)));
-	op = start_op(3, MS);
-	op.period_ns = INTERVAL_MAX + 1;
-	ASSERT_EQ(-EINVAL, submit_one(fd, op));
-	op = start_op(3, MS);
-	op.flags = 1U << 31;
-	ASSERT_EQ(-EINVAL, submit_one(fd, op));
-	ASSERT_EQ(-ENOENT, submit_one(fd, start_op(TWHEEL_ID_KERNEL | 9, MS)));
-	EXPECT_STATS(fd, .started = 0);
-}
-
 TEST(slack_of_a_start)
 {
 	int fd = session_open_nonblock();
@@ -284,52 +265,6 @@ TEST(slack_of_a_start)
 	}
 }
 
-static void expect_invalid_stop(int fd, struct twheel_op op)
-{
-	ASSERT_EQ(-EINVAL, submit_one(fd, op));
-	ASSERT_EQ(TWHEEL_STATE_PENDING, tw_state(fd, 3));
-	EXPECT_STATS(fd, .started = 1, .pending = 1);
-}
-
-TEST(einval_of_a_stop)
-{
-	int fd = session_open_nonblock();
-	struct twheel_op op;
-
-	ASSERT_EQ(0, tw_start(fd, 3, HOUR, 33));
-	op = stop_op(3);
-	op.expires_ns = 1;
-	expect_invalid_stop(fd, op);
-	op = stop_op(3);
-	op.period_ns = 1;
-	expect_invalid_stop(fd, op);
-	op = stop_op(3);
-	op.user_data = 1;
-	expect_invalid_stop(fd, op);
-	op = stop_op(3);
-	op.flags = TWHEEL_STOP_WITHDRAW << 1;
-	expect_invalid_stop(fd, op);
-	op = stop_op(3);
-	op.slack_ns = 1;
-	expect_invalid_stop(fd, op);
-	ASSERT_EQ(0, submit_one(fd, stop_op(3)));
-}
-
-TEST(einval_of_an_unknown_operation)
-{
-	int fd = session_open_nonblock();
-	struct twheel_op op;
-
-	ASSERT_EQ(0, tw_start(fd, 3, HOUR, 33));
-	op = stop_op(3);
-	op.opcode = 0;
-	expect_invalid_stop(fd, op);
-	op.opcode = TWHEEL_OP_STOP + 1;
-	expect_invalid_stop(fd, op);
-	op.opcode = ~0U;
-	expect_invalid_stop(fd, op);
-}
-
 TEST(enospc_within_a_batch)
 {
 	int fd = session_open_nonblock();
@@ -345,89 +280,6 @@ TEST(enospc_within_a_batch)
 	ASSERT_EQ(TWHEEL_ID_ANY, ops[4].id);
 	ASSERT_EQ(TWHEEL_ID_ANY, ops[5].id);
 	EXPECT_STATS(fd, .started = 4, .pending = 4);
-}
-
-static void expect_refused(int error, struct twheel_submit submit)
-{
-	struct twheel_op op = start_op(3, HOUR), before = op;
-	struct twheel_submit given;
-	int fd = session_open_nonblock();
-
-	submit.ops = (__u64)(unsigned long)&op;
-	given = submit;
-	ASSERT_EQ(-error, tw_ioctl(fd, TWHEEL_IOC_SUBMIT, &submit));
-	ASSERT_EQ(given.ops, submit.ops);
-	ASSERT_EQ(given.count, submit.count);
-	ASSERT_EQ(0, memcmp(&before, &op, sizeof(op)));
-	expect_no_timer(fd, 3);
-	EXPECT_STATS(fd, .started = 0);
-}
-
-TEST(einval_count)
-{
-	expect_refused(EINVAL, (struct twheel_submit){
-		.count = 0, .op_size = sizeof(struct twheel_op) });
-	expect_refused(EINVAL, (struct twheel_submit){
-		.count = MAX_BATCH + 1, .op_size = sizeof(struct twheel_op) });
-	expect_refused(EINVAL, (struct twheel_submit){
-		.count = ~0U, .op_size = sizeof(struct twheel_op) });
-}
-
-TEST(einval_flags)
-{
-	int bit;
-
-	for (bit = 0; bit < 32; bit++)
-		expect_refused(EINVAL, (struct twheel_submit){
-			.count = 1, .op_size = sizeof(struct twheel_op),
-			.flags = 1U << bit });
-}
-
-TEST(einval_op_size)
-{
-	static const __u32 sizes[] = {
-		0, 1, 8, 40, 47, 49, 52, 4095, 4097, 4104, 8192, ~0U, ~7U };
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(sizes); i++)
-		expect_refused(EINVAL, (struct twheel_submit){
-			.count = 1, .op_size = sizes[i] });
-}
-
-TEST(efault_on_bad_pointer)
-{
-	int fd = session_open_nonblock();
-
-	ASSERT_EQ(-EFAULT, tw_ioctl(fd, TWHEEL_IOC_SUBMIT, NULL));
-	ASSERT_EQ(-EFAULT, tw_submit(fd, NULL, 1));
-	ASSERT_EQ(-EFAULT, tw_submit(fd, page_end(0), 10));
-	EXPECT_STATS(fd, .started = 0);
-}
-
-TEST(efault_when_no_result_can_be_written)
-{
-	struct twheel_op op = start_op(3, HOUR);
-	int fd = session_open_nonblock();
-
-	ASSERT_EQ(-EFAULT, tw_submit(fd, page_read_only(&op, sizeof(op)), 1));
-	expect_no_timer(fd, 3);
-	EXPECT_STATS(fd, .started = 0);
-}
-
-TEST(efault_when_failed_cannot_be_written)
-{
-	struct twheel_op op = start_op(3, HOUR);
-	struct twheel_submit submit = {
-		.ops = (__u64)(unsigned long)&op,
-		.count = 1,
-		.op_size = sizeof(op),
-	};
-	int fd = session_open_nonblock();
-
-	ASSERT_EQ(-EFAULT, tw_ioctl(fd, TWHEEL_IOC_SUBMIT,
-				    page_read_only(&submit, sizeof(submit))));
-	expect_no_timer(fd, 3);
-	EXPECT_STATS(fd, .started = 0);
 }
 
 /* After @whole operations and @rest bytes the array meets an unmapped page. */
@@ -456,27 +308,6 @@ TEST(fault_in_the_middle_says_how_many)
 	fault_after(17, 4);
 	fault_after(200, 0);
 	fault_after(1000, 8);
-}
-
-TEST(efault_within_the_first_operation)
-{
-	int fd = session_open_nonblock();
-
-	ASSERT_EQ(-EFAULT, tw_submit(fd, page_end(47), 1));
-	ASSERT_EQ(-EFAULT, tw_submit(fd, page_end(47), 100));
-	EXPECT_STATS(fd, .started = 0);
-}
-
-TEST(array_at_the_end_of_a_page)
-{
-	struct twheel_op *ops = page_end(100 * sizeof(*ops));
-	int fd = session_open_nonblock();
-	int i;
-
-	for (i = 0; i < 100; i++)
-		ops[i] = start_op(i, HOUR);
-	submit_all(fd, ops, 100);
-	EXPECT_STATS(fd, .started = 100, .pending = 100);
 }
 
 /* An operation as a newer program knows it. */

@@ -4,7 +4,14 @@
  *
  * Eight threads on one session, and eight sessions with a thread each, use the
  * whole interface. Every timer is accounted for: none is lost, doubled or
- * early.
+ * early. At every look /proc/twheel has started = expired + stopped + pending for
+ * each wheel and each CPU.
+ *
+ * A life of a timer begins with a start or restart. It ends in one of four ways: the
+ * timer is restarted, it is stopped, its event is read, or it is drained. One thread
+ * owns an id and operates on it. Any thread may read its event. A timer's user_data
+ * holds 24 bits of the life's number, and 40 bits of the time before which it must not
+ * expire. An event can thus be checked against the operation that caused it.
  *
  * Each case runs for 5 s, or for as long as -t or TWHEEL_SECONDS says.
  */
@@ -13,11 +20,203 @@
 #include <string.h>
 
 #include "harness.h"
-#include "life.h"
 #include "proc.h"
 #include "session.h"
 
 NEED_KERNEL("eight_*");
+
+/**
+ * struct life - all lives of one id
+ * @id: the id
+ * @begun: lives begun; only the owner touches this and @user_data
+ * @user_data: user_data of the last start or restart that succeeded
+ * @ended: lives ended, added to by any thread
+ * @ended_sum: sum of the numbers of the ended lives, added to by any thread
+ */
+struct life {
+	__u64 id;
+	__u64 begun;
+	__u64 user_data;
+	__u64 ended;
+	__u64 ended_sum;
+};
+
+/* The actions and events of one thread. */
+struct life_totals {
+	__u64 started;
+	__u64 restarted;
+	__u64 stopped;
+	__u64 read;
+	__u64 early;
+	__u64 operations;
+};
+
+#define TIME_BITS	40
+#define TIME_MASK	((1ULL << TIME_BITS) - 1)
+
+static __u64 encode(__u64 number, __u64 due_ns)
+{
+	return number << TIME_BITS | (due_ns & TIME_MASK);
+}
+
+static __u64 number_of(__u64 user_data)
+{
+	return user_data >> TIME_BITS;
+}
+
+/* Nanoseconds from the due time to @time_ns. The 40 bits may have wrapped. */
+static long long since_due(__u64 user_data, __u64 time_ns)
+{
+	__u64 distance = (time_ns - user_data) & TIME_MASK;
+
+	if (distance > TIME_MASK / 2)
+		return (long long)distance - (long long)TIME_MASK - 1;
+	return distance;
+}
+
+static void end_life(struct life *life, __u64 user_data)
+{
+	__atomic_add_fetch(&life->ended, 1, __ATOMIC_RELAXED);
+	__atomic_add_fetch(&life->ended_sum, number_of(user_data),
+			   __ATOMIC_RELAXED);
+}
+
+/* The user_data of the next life, should the coming start begin one. */
+static __u64 next_user_data(const struct life *life, __u64 due_ns)
+{
+	return encode((life->begun + 1) & 0xffffff, due_ns);
+}
+
+/*
+ * Before the call the owner cannot know whether a start begins a life or
+ * restarts one. Either way the new life has the next number. A restart ends the
+ * life with the old number in the books.
+ */
+static void start_done(struct life *life, __u64 user_data, int result,
+		       struct life_totals *totals)
+{
+	totals->operations++;
+	if (result == -EALREADY)
+		return;
+	ASSERT_LE(0, result);
+	ASSERT_LE(result, 1);
+	if (result == 1) {
+		end_life(life, life->user_data);
+		totals->restarted++;
+	} else {
+		totals->started++;
+	}
+	life->begun++;
+	life->user_data = user_data;
+}
+
+static void stop_done(struct life *life, int result,
+		      struct life_totals *totals)
+{
+	totals->operations++;
+	if (result) {
+		ASSERT_TRUE(result == -ENOENT || result == -EALREADY);
+		return;
+	}
+	totals->stopped++;
+	end_life(life, life->user_data);
+}
+
+static void life_start(int fd, struct life *life, __u64 delay_ns,
+		       struct life_totals *totals)
+{
+	__u64 user_data = next_user_data(life, now_ns() + delay_ns);
+
+	start_done(life, user_data, tw_start(fd, life->id, delay_ns, user_data),
+		   totals);
+}
+
+static void life_stop(int fd, struct life *life, struct life_totals *totals)
+{
+	stop_done(life, tw_stop(fd, life->id), totals);
+}
+
+/* ENOENT is always right: another thread may have read the event first. */
+static void life_get(int fd, struct life *life)
+{
+	struct twheel_entry get;
+
+	if (tw_get(fd, life->id, &get) == -ENOENT)
+		return;
+	ASSERT_EQ(life->user_data, get.user_data);
+	ASSERT_TRUE(get.state == TWHEEL_STATE_PENDING ||
+		    get.state == TWHEEL_STATE_EXPIRED);
+}
+
+/* A start, or a stop if @delay_ns is 0, as part of a batch. */
+static void life_prepare(struct life *life, struct twheel_op *op, __u64 delay_ns)
+{
+	memset(op, 0, sizeof(*op));
+	op->opcode = delay_ns ? TWHEEL_OP_START : TWHEEL_OP_STOP;
+	op->id = life->id;
+	op->expires_ns = delay_ns;
+	if (delay_ns)
+		op->user_data = next_user_data(life, now_ns() + delay_ns);
+	op->result = GARBAGE;
+}
+
+static void life_result(struct life *life, const struct twheel_op *op,
+			struct life_totals *totals)
+{
+	ASSERT_EQ(life->id, op->id);
+	if (op->opcode == TWHEEL_OP_START)
+		start_done(life, op->user_data, op->result, totals);
+	else
+		stop_done(life, op->result, totals);
+}
+
+static void life_event(struct life *life, const struct twheel_event *event,
+		       struct life_totals *totals)
+{
+	ASSERT_EQ(life->id, event->id);
+	ASSERT_LE(event->deadline_ns, event->expired_ns);
+	totals->read++;
+	if (since_due(event->user_data, event->deadline_ns) < 0 ||
+	    since_due(event->user_data, event->expired_ns) < 0 ||
+	    event->expired_ns > now_ns())
+		totals->early++;
+	end_life(life, event->user_data);
+}
+
+static void life_drained(struct life *life, __u64 user_data,
+			 struct life_totals *totals)
+{
+	totals->stopped++;
+	end_life(life, user_data);
+}
+
+/*
+ * Every life has ended once: as many ends as lives, and the sum of their
+ * numbers is the sum of 1 to @begun. Call it only after all events have been
+ * read.
+ */
+static void life_expect_ended(const struct life *life)
+{
+	__u64 sum = 0, number;
+
+	for (number = 1; number <= life->begun; number++)
+		sum += number & 0xffffff;
+	if (life->begun == life->ended && sum == life->ended_sum)
+		return;
+	test_fail(__FILE__, __LINE__,
+		  "id %llu: %llu lives begun, %llu ended, sums %llu and %llu",
+		  life->id, life->begun, life->ended, sum, life->ended_sum);
+}
+
+static void life_add(struct life_totals *sum, const struct life_totals *totals)
+{
+	sum->started += totals->started;
+	sum->restarted += totals->restarted;
+	sum->stopped += totals->stopped;
+	sum->read += totals->read;
+	sum->early += totals->early;
+	sum->operations += totals->operations;
+}
 
 #define THREADS		8
 #define PER_THREAD	512
@@ -131,6 +330,7 @@ static void *work(void *data)
 {
 	struct worker *worker = data;
 
+	pin_cpu(worker->seed % 2);
 	while (!READ_ONCE(stop))
 		operate(worker);
 	return NULL;
@@ -138,12 +338,15 @@ static void *work(void *data)
 
 static void run_workers(struct worker *workers)
 {
+	__u64 end = now_ns() + test_duration() * SECOND;
 	pthread_t threads[THREADS];
 	int i;
 
 	for (i = 0; i < THREADS; i++)
 		threads[i] = thread_run(work, &workers[i]);
-	sleep_ns(test_duration() * SECOND);
+	do {
+		proc_expect_balance(proc_text());
+	} while (now_ns() < end);
 	WRITE_ONCE(stop, true);
 	for (i = 0; i < THREADS; i++)
 		thread_join(threads[i]);
@@ -175,7 +378,7 @@ static void drain(struct worker *worker)
 }
 
 /* Checks the books of one session that only these threads have used. */
-static void expect_everything(int fd, struct worker *workers, int count)
+static struct life_totals expect_everything(int fd, struct worker *workers, int count)
 {
 	struct life_totals sum = { 0 };
 	int i, j;
@@ -194,6 +397,7 @@ static void expect_everything(int fd, struct worker *workers, int count)
 	test_note("%llu operations, %llu started, %llu restarted, %llu stopped",
 		  sum.operations, sum.started, sum.restarted, sum.stopped);
 	test_note("%llu read; early 0, lost 0, twice 0", sum.read);
+	return sum;
 }
 
 static void init_worker(struct worker *worker, int fd, unsigned int number,
@@ -214,14 +418,21 @@ TEST(eight_threads_on_one_session)
 {
 	static struct life lives[THREADS * PER_THREAD];
 	static struct worker workers[THREADS];
+	struct proc_counters before = proc_sum(proc_text()), after;
 	int fd = session_open_nonblock();
+	struct life_totals sum;
 	int i;
 
 	for (i = 0; i < THREADS; i++)
 		init_worker(&workers[i], fd, i, lives);
 	run_workers(workers);
 	drain(&workers[0]);
-	expect_everything(fd, workers, THREADS);
+	sum = expect_everything(fd, workers, THREADS);
+	after = proc_sum(proc_text());
+	ASSERT_EQ(before.started + sum.started, after.started);
+	ASSERT_EQ(before.stopped + sum.stopped, after.stopped);
+	ASSERT_EQ(before.expired + sum.read, after.expired);
+	ASSERT_EQ(before.pending, after.pending);
 }
 
 TEST(eight_sessions)

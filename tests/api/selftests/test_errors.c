@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Arguments that each command refuses: one row for each value
+ *
+ * A row is an argument, and the errno that the command answers it with. It must not
+ * change the argument or the session. A failure names its row. Memory that ends or
+ * cannot be written is the subject of test_hole.c.
+ */
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "harness.h"
+#include "session.h"
+
+NEED_KERNEL("setup_with_the_clock_of_the_default_wheel");
+
+#define PRIVATE		TWHEEL_SETUP_PRIVATE
+#define OP_SIZE		sizeof(struct twheel_op)
+#define ENTRY_SIZE	sizeof(struct twheel_entry)
+#define NOT_HERE	(TWHEEL_ID_KERNEL | 12345)
+
+/* The timer that is pending while a command is refused. */
+#define ID		3
+#define USER_DATA	33
+
+union argument {
+	struct twheel_setup setup;
+	struct twheel_start start;
+	struct twheel_stop stop;
+	struct twheel_entry get;
+	struct twheel_submit submit;
+	struct twheel_list list;
+	struct twheel_op op;
+};
+
+struct row {
+	const char *text;
+	int error;
+	union argument argument;
+};
+
+#define ROW(errno, type, ...)	{ #__VA_ARGS__, errno, { .type = { __VA_ARGS__ } } }
+
+static struct twheel_op op;
+static struct twheel_entry entries[4];
+
+/* An operation is the only one of a batch. Returns its result. */
+static int submit_op(int fd, union argument *argument)
+{
+	__s32 before = argument->op.result, result;
+
+	ASSERT_EQ(1, tw_submit(fd, &argument->op, 1));
+	result = argument->op.result;
+	argument->op.result = before;
+	return result;
+}
+
+static int command(int fd, unsigned long number, union argument *argument)
+{
+	if (!number)
+		return submit_op(fd, argument);
+	if (number == TWHEEL_IOC_SUBMIT)
+		argument->submit.ops = (__u64)(unsigned long)&op;
+	if (number == TWHEEL_IOC_LIST || number == TWHEEL_IOC_DRAIN)
+		argument->list.entries = (__u64)(unsigned long)entries;
+	return tw_ioctl(fd, number, argument);
+}
+
+/* A SETUP comes before the first timer. */
+static int open_for(unsigned long number)
+{
+	int fd = session_open_nonblock();
+
+	if (number != TWHEEL_IOC_SETUP)
+		ASSERT_EQ(0, tw_start(fd, ID, HOUR, USER_DATA));
+	op = (struct twheel_op){ .opcode = TWHEEL_OP_START, .id = 4, .expires_ns = HOUR };
+	return fd;
+}
+
+static void expect_unharmed(int fd, unsigned long number)
+{
+	struct twheel_entry get;
+
+	if (number == TWHEEL_IOC_SETUP)
+		return;
+	ASSERT_EQ(0, tw_get(fd, ID, &get));
+	ASSERT_EQ(TWHEEL_STATE_PENDING, get.state);
+	ASSERT_EQ(USER_DATA, get.user_data);
+	ASSERT_EQ(0, get.period_ns);
+	ASSERT_LT(HOUR - 60 * SECOND, get.remaining_ns);
+	EXPECT_STATS(fd, .started = 1, .pending = 1);
+}
+
+/* @number: 0 for an operation. @good: what the command takes after it has refused @row. */
+static void expect_refused(unsigned long number, const struct row *row, union argument good)
+{
+	union argument argument = row->argument, given;
+	struct twheel_info info, after;
+	int fd = open_for(number), result;
+
+	ASSERT_EQ(0, tw_info(fd, &info));
+	given = argument;
+	if (number == TWHEEL_IOC_SUBMIT)
+		given.submit.ops = (__u64)(unsigned long)&op;
+	if (number == TWHEEL_IOC_LIST || number == TWHEEL_IOC_DRAIN)
+		given.list.entries = (__u64)(unsigned long)entries;
+	result = command(fd, number, &argument);
+	if (result != -row->error || memcmp(&given, &argument, sizeof(given)))
+		test_fail(__FILE__, __LINE__, "%s: %d, not %d, or the argument has changed",
+			  row->text, result, -row->error);
+	ASSERT_EQ(0, tw_info(fd, &after));
+	ASSERT_EQ(0, memcmp(&info, &after, sizeof(info)));
+	expect_unharmed(fd, number);
+	ASSERT_LE(0, command(fd, number, &good));
+	close(fd);
+}
+
+static void expect_rows(unsigned long number, const struct row *rows, unsigned int count,
+			union argument good)
+{
+	unsigned int i;
+
+	for (i = 0; i < count; i++)
+		expect_refused(number, &rows[i], good);
+}
+
+/* Each bit of a field of 32 bits, but for those that are known. */
+static void expect_bits(unsigned long number, size_t offset, __u32 known, union argument good)
+{
+	char text[40];
+	struct row row;
+	__u32 value;
+	int bit;
+
+	for (bit = 0; bit < 32; bit++) {
+		value = 1U << bit;
+		if (known & value)
+			continue;
+		snprintf(text, sizeof(text), "bit %d at %zu", bit, offset);
+		row = (struct row){ text, EINVAL, good };
+		memcpy((char *)&row.argument + offset, &value, sizeof(value));
+		expect_refused(number, &row, good);
+	}
+}
+
+#define EXPECT_BITS(number, type, field, known, good) \
+	expect_bits(number, offsetof(struct type, field), known, good)
+
+#define START	.opcode = TWHEEL_OP_START
+#define STOP	.opcode = TWHEEL_OP_STOP, .id = ID
+
+/* What each command takes. */
+static const union argument good_setup = { .setup = { .max_timers = 5 } };
+static const union argument good_start = { .start = { .id = ID, .expires_ns = HOUR } };
+static const union argument good_stop = { .stop = { .id = ID } };
+static const union argument good_get = { .get = { .id = ID } };
+static const union argument good_list = { .list = { .count = 4, .entry_size = ENTRY_SIZE } };
+static const union argument good_submit = { .submit = { .count = 1, .op_size = OP_SIZE } };
+static const union argument good_op = { .op = { STOP } };
+
+TEST(setup)
+{
+	static const struct row rows[] = {
+		ROW(EINVAL, setup, .event_size = 1),
+		ROW(EINVAL, setup, .event_size = 8),
+		ROW(EINVAL, setup, .event_size = 40),
+		ROW(EINVAL, setup, .event_size = 47),
+		ROW(EINVAL, setup, .event_size = 49),
+		ROW(EINVAL, setup, .event_size = 52),
+		ROW(EINVAL, setup, .event_size = 4097),
+		ROW(EINVAL, setup, .event_size = 4104),
+		ROW(EINVAL, setup, .event_size = ~0U),
+		ROW(EINVAL, setup, .flags = PRIVATE, .scheme = TWHEEL_SCHEME_HASHED + 1),
+		ROW(EINVAL, setup, .flags = PRIVATE, .scheme = ~0U),
+		ROW(EINVAL, setup, .flags = PRIVATE, .mode = TWHEEL_MODE_TICKLESS),
+		ROW(EINVAL, setup, .flags = PRIVATE, .mode = ~0U),
+		ROW(EINVAL, setup, .flags = PRIVATE, .scheme = TWHEEL_SCHEME_HASHED, .slots = 1),
+		ROW(EINVAL, setup, .flags = PRIVATE, .scheme = TWHEEL_SCHEME_HASHED,
+		    .slots = (1 << 20) + 1),
+		ROW(EINVAL, setup, .flags = PRIVATE, .scheme = TWHEEL_SCHEME_HASHED, .slots = ~0U),
+		ROW(EINVAL, setup, .flags = PRIVATE, .scheme = TWHEEL_SCHEME_HIER, .slots = 64),
+		ROW(EINVAL, setup, .flags = PRIVATE, .tick_ns = 1),
+		ROW(EINVAL, setup, .flags = PRIVATE, .tick_ns = 50 * US - 1),
+		ROW(EINVAL, setup, .flags = PRIVATE, .tick_ns = SECOND + 1),
+		ROW(EINVAL, setup, .flags = PRIVATE, .tick_ns = ~0ULL),
+		ROW(EINVAL, setup, .scheme = TWHEEL_SCHEME_HASHED),
+		ROW(EINVAL, setup, .mode = TWHEEL_MODE_TICKLESS),
+		ROW(EINVAL, setup, .slots = 64),
+		ROW(EINVAL, setup, .tick_ns = MS),
+		ROW(EINVAL, setup, .flags = PRIVATE, .clock = ~0U),
+		ROW(EINVAL, setup, .reserved2 = 1),
+		ROW(EINVAL, setup, .flags = PRIVATE, .max_timers = ~0ULL),
+	};
+
+	EXPECT_BITS(TWHEEL_IOC_SETUP, twheel_setup, flags, PRIVATE, good_setup);
+	expect_rows(TWHEEL_IOC_SETUP, rows, ARRAY_SIZE(rows), good_setup);
+}
+
+/* No other clock, and so none that wakes up the system. */
+TEST(setup_with_another_clock)
+{
+	struct row row = { "clock", EINVAL, { .setup.flags = PRIVATE } };
+	union argument good = good_setup;
+	__u32 clock;
+
+	for (clock = 1; clock < 20; clock++) {
+		row.argument.setup.clock = clock;
+		if (clock != CLOCK_MONOTONIC && clock != CLOCK_BOOTTIME)
+			expect_refused(TWHEEL_IOC_SETUP, &row, good);
+	}
+}
+
+/* In the process a session keeps the clock that it was opened with. */
+TEST(setup_with_the_clock_of_the_default_wheel)
+{
+	static const struct row rows[] = {
+		ROW(EINVAL, setup, .clock = TWHEEL_CLOCK_MONOTONIC),
+		ROW(EINVAL, setup, .clock = TWHEEL_CLOCK_BOOTTIME),
+	};
+
+	expect_rows(TWHEEL_IOC_SETUP, rows, ARRAY_SIZE(rows), good_start);
+}
+
+TEST(start)
+{
+	static const struct row rows[] = {
+		ROW(EINVAL, start, .id = ID, .expires_ns = INTERVAL_MAX + 1),
+		ROW(EINVAL, start, .id = ID, .expires_ns = ~0ULL),
+		ROW(EINVAL, start, .id = ID, .expires_ns = INTERVAL_MAX + 1,
+		    .flags = TWHEEL_START_ABS),
+		ROW(EINVAL, start, .id = ID, .expires_ns = MS, .period_ns = INTERVAL_MAX + 1),
+		ROW(EINVAL, start, .id = TWHEEL_ID_KERNEL - 1, .expires_ns = MS),
+		ROW(ENOENT, start, .id = NOT_HERE, .expires_ns = MS),
+	};
+
+	EXPECT_BITS(TWHEEL_IOC_START, twheel_start, flags,
+		    TWHEEL_START_ABS | TWHEEL_START_REPLACE | TWHEEL_START_IDLE, good_start);
+	expect_rows(TWHEEL_IOC_START, rows, ARRAY_SIZE(rows), good_start);
+}
+
+TEST(stop)
+{
+	static const struct row rows[] = {
+		ROW(EINVAL, stop, .id = TWHEEL_ID_KERNEL - 1),
+		ROW(ENOENT, stop, .id = 4),
+		ROW(ENOENT, stop, .id = NOT_HERE),
+		ROW(ENOENT, stop, .id = TWHEEL_ID_ANY),
+	};
+
+	EXPECT_BITS(TWHEEL_IOC_STOP, twheel_stop, flags, TWHEEL_STOP_WITHDRAW, good_stop);
+	EXPECT_BITS(TWHEEL_IOC_STOP, twheel_stop, reserved, 0, good_stop);
+	expect_rows(TWHEEL_IOC_STOP, rows, ARRAY_SIZE(rows), good_stop);
+}
+
+TEST(get)
+{
+	static const struct row rows[] = {
+		ROW(EINVAL, get, .id = TWHEEL_ID_KERNEL - 1, .remaining_ns = GARBAGE64),
+		ROW(ENOENT, get, .id = 4, .remaining_ns = GARBAGE64),
+		ROW(ENOENT, get, .id = NOT_HERE, .remaining_ns = GARBAGE64),
+		ROW(ENOENT, get, .id = TWHEEL_ID_ANY, .remaining_ns = GARBAGE64),
+	};
+
+	EXPECT_BITS(TWHEEL_IOC_GET, twheel_entry, reserved, 0, good_get);
+	expect_rows(TWHEEL_IOC_GET, rows, ARRAY_SIZE(rows), good_get);
+}
+
+static void list_or_drain(unsigned long number)
+{
+	static const struct row rows[] = {
+		ROW(EINVAL, list, .count = 0, .entry_size = ENTRY_SIZE),
+		ROW(EINVAL, list, .count = 4, .entry_size = 0),
+		ROW(EINVAL, list, .count = 4, .entry_size = 1),
+		ROW(EINVAL, list, .count = 4, .entry_size = 40),
+		ROW(EINVAL, list, .count = 4, .entry_size = 47),
+		ROW(EINVAL, list, .count = 4, .entry_size = 49),
+		ROW(EINVAL, list, .count = 4, .entry_size = 52),
+		ROW(EINVAL, list, .count = 4, .entry_size = 4097),
+		ROW(EINVAL, list, .count = 4, .entry_size = 4104),
+		ROW(EINVAL, list, .count = 4, .entry_size = ~0U),
+		ROW(EINVAL, list, .count = 4, .entry_size = ENTRY_SIZE, .cursor = ~0ULL),
+		ROW(EINVAL, list, .count = 4, .entry_size = ENTRY_SIZE, .cursor = 3ULL << 32),
+		ROW(EINVAL, list, .count = 4, .entry_size = ENTRY_SIZE, .cursor = 1U << 31),
+	};
+
+	EXPECT_BITS(number, twheel_list, flags, 0, good_list);
+	EXPECT_BITS(number, twheel_list, reserved, 0, good_list);
+	expect_rows(number, rows, ARRAY_SIZE(rows), good_list);
+}
+
+TEST(list)
+{
+	list_or_drain(TWHEEL_IOC_LIST);
+}
+
+TEST(drain)
+{
+	list_or_drain(TWHEEL_IOC_DRAIN);
+}
+
+TEST(submit)
+{
+	static const struct row rows[] = {
+		ROW(EINVAL, submit, .count = 0, .op_size = OP_SIZE),
+		ROW(EINVAL, submit, .count = 65537, .op_size = OP_SIZE),
+		ROW(EINVAL, submit, .count = ~0U, .op_size = OP_SIZE),
+		ROW(EINVAL, submit, .count = 1, .op_size = 0),
+		ROW(EINVAL, submit, .count = 1, .op_size = 1),
+		ROW(EINVAL, submit, .count = 1, .op_size = 8),
+		ROW(EINVAL, submit, .count = 1, .op_size = 40),
+		ROW(EINVAL, submit, .count = 1, .op_size = 47),
+		ROW(EINVAL, submit, .count = 1, .op_size = 49),
+		ROW(EINVAL, submit, .count = 1, .op_size = 52),
+		ROW(EINVAL, submit, .count = 1, .op_size = 4095),
+		ROW(EINVAL, submit, .count = 1, .op_size = 4097),
+		ROW(EINVAL, submit, .count = 1, .op_size = 4104),
+		ROW(EINVAL, submit, .count = 1, .op_size = 8192),
+		ROW(EINVAL, submit, .count = 1, .op_size = ~7U),
+		ROW(EINVAL, submit, .count = 1, .op_size = ~0U),
+	};
+
+	EXPECT_BITS(TWHEEL_IOC_SUBMIT, twheel_submit, flags, 0, good_submit);
+	expect_rows(TWHEEL_IOC_SUBMIT, rows, ARRAY_SIZE(rows), good_submit);
+}
+
+TEST(operation)
+{
+	static const struct row rows[] = {
+		ROW(EINVAL, op, START, .id = ID, .expires_ns = INTERVAL_MAX + 1),
+		ROW(EINVAL, op, START, .id = ID, .period_ns = INTERVAL_MAX + 1),
+		ROW(EINVAL, op, START, .id = ID, .flags = 1U << 31),
+		ROW(EINVAL, op, START, .id = TWHEEL_ID_KERNEL - 1),
+		ROW(ENOENT, op, START, .id = NOT_HERE, .expires_ns = MS),
+		ROW(EINVAL, op, STOP, .expires_ns = 1),
+		ROW(EINVAL, op, STOP, .period_ns = 1),
+		ROW(EINVAL, op, STOP, .user_data = 1),
+		ROW(EINVAL, op, STOP, .slack_ns = 1),
+		ROW(EINVAL, op, .opcode = 0, .id = ID),
+		ROW(EINVAL, op, .opcode = TWHEEL_OP_STOP + 1, .id = ID),
+		ROW(EINVAL, op, .opcode = ~0U, .id = ID),
+	};
+
+	EXPECT_BITS(0, twheel_op, flags, TWHEEL_STOP_WITHDRAW, good_op);
+	expect_rows(0, rows, ARRAY_SIZE(rows), good_op);
+}
+
+/* The first id that is none, and a limit above the module's. */
+TEST(one_more_than_the_limit)
+{
+	int fd = session_open_nonblock();
+	struct twheel_entry get;
+	struct twheel_info info;
+
+	ASSERT_EQ(0, tw_info(fd, &info));
+	op = (struct twheel_op){ START, .id = info.max_timers, .expires_ns = MS };
+	ASSERT_EQ(-EINVAL, tw_setup(fd, (struct twheel_setup){
+		.max_timers = info.max_timers + 1 }));
+	ASSERT_EQ(-EINVAL, tw_start(fd, info.max_timers, MS, 0));
+	ASSERT_EQ(-EINVAL, tw_stop(fd, info.max_timers));
+	ASSERT_EQ(-EINVAL, tw_get(fd, info.max_timers, &get));
+	ASSERT_EQ(1, tw_submit(fd, &op, 1));
+	ASSERT_EQ(-EINVAL, op.result);
+	EXPECT_STATS(fd, .started = 0);
+}
