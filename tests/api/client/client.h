@@ -4,7 +4,7 @@
  *
  * A case is a function that uses the interface of include/linux/twheel.h on one
  * wheel, as a driver would. CLIENT_CHECK() states a condition that has to hold.
- * A case must free its timers before it returns.
+ * A case must free its timers before it returns, but for the one that it was given.
  *
  * No case relies on a fast machine, or on one that goes on all the time. If two
  * things need to happen within the same few milliseconds, the case checks
@@ -58,18 +58,29 @@ struct client {
 	atomic64_t late_min;
 };
 
+struct client_timer;
+struct client_work;
+
 /**
  * struct client_case - a case
  * @name: the name that is printed
- * @run: the function
+ * @run: the function, or
+ * @timer: the function, with a timer that is set up for it and freed after it
+ * @work: or with a work
+ * @then: of the timer
  */
 struct client_case {
 	const char *name;
 	void (*run)(struct client *c);
+	void (*timer)(struct client *c, struct client_timer *t);
+	void (*work)(struct client *c, struct client_work *w);
+	void (*then)(struct client_timer *t);
 };
 
 /* An entry of a table of cases. An empty entry ends the table. */
-#define CLIENT_CASE(fn)	{ .name = #fn, .run = fn }
+#define CLIENT_CASE(fn)		{ .name = #fn, .run = fn }
+#define CLIENT_TIMER(fn, does)	{ .name = #fn, .timer = fn, .then = does }
+#define CLIENT_WORK(fn)		{ .name = #fn, .work = fn }
 
 extern const struct client_case client_start_cases[];
 extern const struct client_case client_stop_cases[];
@@ -134,6 +145,7 @@ void client_timer_class(struct client_timer *t, struct lock_class_key *key);
 struct client_timer *client_timer_new(struct client *c,
 				      void (*then)(struct client_timer *t));
 void client_timer_free(struct client_timer *t);
+void client_run_work(struct client *c, const struct client_case *one);
 struct client_timer **client_timers_new(struct client *c, unsigned int nr);
 void client_timers_free(struct client_timer **timers, unsigned int nr);
 

@@ -32,19 +32,14 @@ static void again_callback(struct client_timer *t)
 		t->result = -ERANGE;
 }
 
-static void again_expires(struct client *c)
+static void again_expires(struct client *c, struct client_timer *t)
 {
-	struct client_timer *t = client_timer_new(c, again_callback);
-
-	if (!t)
-		return;
 	client_start(t, client_delay(c, 5));
 	client_wait(t);
 	CLIENT_CHECK(c, t->count == AGAIN_NR);
 	CLIENT_CHECK(c, t->result == 0);
 	CLIENT_CHECK(c, twheel_deadline(&t->timer) == t->not_before);
 	CLIENT_CHECK(c, twheel_stop(&t->timer) == 0);
-	client_timer_free(t);
 }
 
 static void again_at_once_callback(struct client_timer *t)
@@ -193,18 +188,13 @@ static void again_is_a_start_to_its_callback(struct client *c)
 }
 
 /* The last deadline holds, and not the present time, which all others have. */
-static void again_takes_the_last_deadline(struct client *c)
+static void again_takes_the_last_deadline(struct client *c, struct client_timer *t)
 {
-	struct client_timer *t = client_timer_new(c, again_and_start);
-
-	if (!t)
-		return;
 	client_start(t, client_delay(c, 5));
 	client_wait(t);
 	client_sleep(5 * c->config.tick_ns);
 	CLIENT_CHECK(c, t->count == 1);
 	CLIENT_CHECK(c, twheel_stop(&t->timer) == 1);
-	client_timer_free(t);
 }
 
 /* Others. */
@@ -310,17 +300,12 @@ static void again_on_request(struct client_timer *t)
 }
 
 /* The callback finds what others have started. */
-static void again_after_a_start_is_a_restart(struct client *c)
+static void again_after_a_start_is_a_restart(struct client *c, struct client_timer *t)
 {
-	struct client_timer *t;
-
 	if (client_other_cpu() < 0) {
 		c->skipped = "only one CPU is online";
 		return;
 	}
-	t = client_timer_new(c, again_on_request);
-	if (!t)
-		return;
 	if (enter(c, t)) {
 		CLIENT_CHECK(c, twheel_start(&t->timer, CLIENT_HOUR) == 0);
 		client_wait_for(&t->left);
@@ -328,7 +313,6 @@ static void again_after_a_start_is_a_restart(struct client *c)
 		CLIENT_CHECK(c, twheel_remaining(&t->timer) > CLIENT_HOUR);
 		CLIENT_CHECK(c, twheel_stop_sync(&t->timer) == 1);
 	}
-	client_timer_free(t);
 }
 
 static void again_late(struct client_timer *t)
@@ -340,20 +324,16 @@ static void again_late(struct client_timer *t)
 }
 
 /* Whichever comes first. */
-static void again_after_a_shutdown_is_refused(struct client *c)
+static void again_after_a_shutdown_is_refused(struct client *c, struct client_timer *t)
 {
-	struct client_timer *t = client_timer_new(c, again_late);
 	int stopped;
 
-	if (!t)
-		return;
 	if (enter(c, t)) {
 		stopped = twheel_shutdown_sync(&t->timer);
 		CLIENT_CHECK(c, client_is_set(&t->left));
 		CLIENT_CHECK(c, t->result == (stopped ? 0 : -ESHUTDOWN));
 		CLIENT_CHECK(c, !twheel_pending(&t->timer));
 	}
-	client_timer_free(t);
 }
 
 static void again_of_another(struct client_timer *t)
@@ -382,13 +362,13 @@ static void again_elsewhere_is_refused(struct client *c)
 }
 
 const struct client_case client_again_cases[] = {
-	CLIENT_CASE(again_expires),
+	CLIENT_TIMER(again_expires, again_callback),
 	CLIENT_CASE(again_in_the_past_expires),
 	CLIENT_CASE(again_is_a_start_to_its_callback),
-	CLIENT_CASE(again_takes_the_last_deadline),
+	CLIENT_TIMER(again_takes_the_last_deadline, again_and_start),
 	CLIENT_CASE(again_is_a_start_to_others),
-	CLIENT_CASE(again_after_a_start_is_a_restart),
-	CLIENT_CASE(again_after_a_shutdown_is_refused),
+	CLIENT_TIMER(again_after_a_start_is_a_restart, again_on_request),
+	CLIENT_TIMER(again_after_a_shutdown_is_refused, again_late),
 	CLIENT_CASE(again_elsewhere_is_refused),
 	{}
 };

@@ -22,17 +22,12 @@ static void note_context(struct client_timer *t)
 	complete(&t->done);
 }
 
-static void callback_runs_in_softirq(struct client *c)
+static void callback_runs_in_softirq(struct client *c, struct client_timer *t)
 {
-	struct client_timer *t = client_timer_new(c, note_context);
-
-	if (!t)
-		return;
 	client_start(t, client_delay(c, 5));
 	client_wait(t);
 	CLIENT_CHECK(c, t->result);
 	CLIENT_CHECK(c, t->cpu == raw_smp_processor_id());
-	client_timer_free(t);
 }
 
 /* Restarting itself. */
@@ -49,17 +44,12 @@ static void again_callback(struct client_timer *t)
 		complete(&t->done);
 }
 
-static void callback_restarts_its_timer(struct client *c)
+static void callback_restarts_its_timer(struct client *c, struct client_timer *t)
 {
-	struct client_timer *t = client_timer_new(c, again_callback);
-
-	if (!t)
-		return;
 	client_start(t, client_delay(c, 5));
 	client_wait(t);
 	CLIENT_CHECK(c, t->count == AGAIN_NR);
 	CLIENT_CHECK(c, t->result == 0);
-	client_timer_free(t);
 }
 
 static void at_once_callback(struct client_timer *t)
@@ -225,13 +215,10 @@ static void link_callback(struct client_timer *t)
 	complete(&t->done);
 }
 
-static void expired_timers_may_be_linked(struct client *c)
+static void expired_timers_may_be_linked(struct client *c, struct client_timer *t)
 {
-	struct client_timer *t = client_timer_new(c, link_callback);
 	int i;
 
-	if (!t)
-		return;
 	for (i = 0; i < 5; i++) {
 		client_start_at(t, client_in(client_delay(c, 5) + i * 4321));
 		client_wait(t);
@@ -241,7 +228,6 @@ static void expired_timers_may_be_linked(struct client *c)
 		CLIENT_CHECK(c, twheel_stop(&t->timer) == 0);
 		client_expired = t->timer.node.link.prev;
 	}
-	client_timer_free(t);
 }
 
 /* Periodic timers. */
@@ -264,19 +250,15 @@ static void forward_callback(struct client_timer *t)
 }
 
 /* client_expire()'s check for early callbacks also checks the grid. */
-static void forward_keeps_to_the_grid(struct client *c)
+static void forward_keeps_to_the_grid(struct client *c, struct client_timer *t)
 {
-	struct client_timer *t = client_timer_new(c, forward_callback);
 	ktime_t first = client_in(client_delay(c, 5));
 
-	if (!t)
-		return;
 	client_start_at(t, first);
 	client_wait(t);
 	CLIENT_CHECK(c, t->count == PERIODS);
 	CLIENT_CHECK(c, t->result == 0);
 	CLIENT_CHECK(c, twheel_deadline(&t->timer) == t->not_before);
-	client_timer_free(t);
 }
 
 static void overrun_callback(struct client_timer *t)
@@ -293,52 +275,34 @@ static void overrun_callback(struct client_timer *t)
 	complete(&t->done);
 }
 
-static void forward_counts_overruns(struct client *c)
+static void forward_counts_overruns(struct client *c, struct client_timer *t)
 {
-	struct client_timer *t = client_timer_new(c, overrun_callback);
-
-	if (!t)
-		return;
 	client_start(t, client_delay(c, 5));
 	client_wait(t);
 	CLIENT_CHECK(c, t->result);
-	client_timer_free(t);
 }
 
-static void forward_leaves_a_pending_timer(struct client *c)
+static void forward_leaves_a_pending_timer(struct client *c, struct client_timer *t)
 {
-	struct client_timer *t = client_timer_new(c, NULL);
 	ktime_t deadline = client_in(CLIENT_HOUR);
 
-	if (!t)
-		return;
 	client_start_at(t, deadline);
 	CLIENT_CHECK(c, twheel_forward(&t->timer, NSEC_PER_SEC) == 0);
 	CLIENT_CHECK(c, twheel_deadline(&t->timer) == deadline);
 	CLIENT_CHECK(c, twheel_stop(&t->timer) == 1);
-	client_timer_free(t);
 }
 
 /* 0 means that nothing was done. */
-static void forward_leaves_a_timer_that_was_stopped_early(struct client *c)
+static void forward_leaves_a_timer_that_was_stopped_early(struct client *c, struct client_timer *t)
 {
-	struct client_timer *t = client_timer_new(c, NULL);
-
-	if (!t)
-		return;
 	client_start(t, CLIENT_HOUR);
 	CLIENT_CHECK(c, twheel_stop(&t->timer) == 1);
 	CLIENT_CHECK(c, twheel_forward(&t->timer, NSEC_PER_SEC) == 0);
 	CLIENT_CHECK(c, !twheel_pending(&t->timer));
-	client_timer_free(t);
 }
 
-static void forward_by_a_huge_period_never_expires(struct client *c)
+static void forward_by_a_huge_period_never_expires(struct client *c, struct client_timer *t)
 {
-	struct client_timer *t = client_timer_new(c, NULL);
-
-	if (!t)
-		return;
 	client_start(t, 0);
 	client_wait(t);
 	CLIENT_CHECK(c, twheel_forward(&t->timer, U64_MAX) == 1);
@@ -346,7 +310,6 @@ static void forward_by_a_huge_period_never_expires(struct client *c)
 	client_sleep(5 * c->config.tick_ns);
 	CLIENT_CHECK(c, twheel_stop(&t->timer) == 1);
 	CLIENT_CHECK(c, t->count == 1);
-	client_timer_free(t);
 }
 
 /* Tails. */
@@ -466,32 +429,22 @@ static void start_in_hardirq(void *arg)
 	t->entered = in_hardirq();
 }
 
-static void hardirq_starts(struct client *c)
+static void hardirq_starts(struct client *c, struct client_timer *t)
 {
-	struct client_timer *t = client_timer_new(c, NULL);
-
-	if (!t)
-		return;
 	client_in_hardirq(start_in_hardirq, t);
 	CLIENT_CHECK(c, t->entered);
 	CLIENT_CHECK(c, t->result == 0);
 	client_wait(t);
 	CLIENT_CHECK(c, t->count == 1);
-	client_timer_free(t);
 }
 
-static void hardirq_restarts(struct client *c)
+static void hardirq_restarts(struct client *c, struct client_timer *t)
 {
-	struct client_timer *t = client_timer_new(c, NULL);
-
-	if (!t)
-		return;
 	client_start(t, CLIENT_HOUR);
 	client_in_hardirq(start_in_hardirq, t);
 	CLIENT_CHECK(c, t->result == 1);
 	client_wait(t);
 	CLIENT_CHECK(c, t->count == 1);
-	client_timer_free(t);
 }
 
 static void stop_in_hardirq(void *arg)
@@ -502,38 +455,33 @@ static void stop_in_hardirq(void *arg)
 	t->entered = in_hardirq();
 }
 
-static void hardirq_stops(struct client *c)
+static void hardirq_stops(struct client *c, struct client_timer *t)
 {
-	struct client_timer *t = client_timer_new(c, NULL);
-
-	if (!t)
-		return;
 	client_start(t, CLIENT_HOUR);
 	client_in_hardirq(stop_in_hardirq, t);
 	CLIENT_CHECK(c, t->entered);
 	CLIENT_CHECK(c, t->result == 1);
 	CLIENT_CHECK(c, !twheel_pending(&t->timer));
-	client_timer_free(t);
 }
 
 const struct client_case client_callback_cases[] = {
-	CLIENT_CASE(callback_runs_in_softirq),
-	CLIENT_CASE(callback_restarts_its_timer),
+	CLIENT_TIMER(callback_runs_in_softirq, note_context),
+	CLIENT_TIMER(callback_restarts_its_timer, again_callback),
 	CLIENT_CASE(callback_restarts_its_timer_in_the_past),
 	CLIENT_CASE(callback_stops_a_neighbour_of_its_tick),
 	CLIENT_CASE(callback_puts_off_a_neighbour_of_its_tick),
 	CLIENT_CASE(callback_starts_another_timer),
 	CLIENT_CASE(callback_frees_its_timer),
-	CLIENT_CASE(expired_timers_may_be_linked),
-	CLIENT_CASE(forward_keeps_to_the_grid),
-	CLIENT_CASE(forward_counts_overruns),
-	CLIENT_CASE(forward_leaves_a_pending_timer),
-	CLIENT_CASE(forward_leaves_a_timer_that_was_stopped_early),
-	CLIENT_CASE(forward_by_a_huge_period_never_expires),
+	CLIENT_TIMER(expired_timers_may_be_linked, link_callback),
+	CLIENT_TIMER(forward_keeps_to_the_grid, forward_callback),
+	CLIENT_TIMER(forward_counts_overruns, overrun_callback),
+	CLIENT_TIMER(forward_leaves_a_pending_timer, NULL),
+	CLIENT_TIMER(forward_leaves_a_timer_that_was_stopped_early, NULL),
+	CLIENT_TIMER(forward_by_a_huge_period_never_expires, NULL),
 	CLIENT_CASE(tail_runs_once_after_the_callbacks),
 	CLIENT_CASE(tail_runs_again_in_later_ticks),
-	CLIENT_CASE(hardirq_starts),
-	CLIENT_CASE(hardirq_restarts),
-	CLIENT_CASE(hardirq_stops),
+	CLIENT_TIMER(hardirq_starts, NULL),
+	CLIENT_TIMER(hardirq_restarts, NULL),
+	CLIENT_TIMER(hardirq_stops, NULL),
 	{}
 };

@@ -112,6 +112,15 @@ static bool client_wanted(const struct client_case *one, const char *wheel)
 	       strstr(wheel, only);
 }
 
+static void client_run_timer(struct client *c, const struct client_case *one)
+{
+	struct client_timer *t = client_timer_new(c, one->then);
+
+	if (t)
+		one->timer(c, t);
+	client_timer_free(t);
+}
+
 static void client_run_once(struct client *c, const struct client_case *one)
 {
 	c->failed = false;
@@ -121,7 +130,12 @@ static void client_run_once(struct client *c, const struct client_case *one)
 	atomic_set(&c->early, 0);
 	atomic64_set(&c->late_max, 0);
 	atomic64_set(&c->late_min, S64_MAX);
-	one->run(c);
+	if (one->timer)
+		client_run_timer(c, one);
+	else if (one->work)
+		client_run_work(c, one);
+	else
+		one->run(c);
 	if (!c->slow)
 		CLIENT_CHECK(c, !atomic_read(&c->early));
 }
@@ -161,7 +175,7 @@ static void client_run_table(struct client *c, const struct client_case *table)
 	char wheel[64];
 
 	client_describe(c, wheel, sizeof(wheel));
-	for (one = table; one->run; one++)
+	for (one = table; one->name; one++)
 		client_run(c, one, wheel);
 }
 
@@ -227,7 +241,7 @@ static void client_run_all(struct client *c)
 			.mode = TWHEEL_PERIODIC, .tick_ns = NSEC_PER_MSEC });
 	c->wheel = twheel_default();
 	for (i = 0; i < ARRAY_SIZE(client_once_tables); i++)
-		for (one = client_once_tables[i]; one->run; one++)
+		for (one = client_once_tables[i]; one->name; one++)
 			client_run(c, one, "wheels");
 }
 

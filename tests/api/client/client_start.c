@@ -16,12 +16,8 @@
  */
 #define CLIENT_LATE_MAX_NS	(500 * NSEC_PER_USEC)
 
-static void start_expires_once(struct client *c)
+static void start_expires_once(struct client *c, struct client_timer *t)
 {
-	struct client_timer *t = client_timer_new(c, NULL);
-
-	if (!t)
-		return;
 	CLIENT_CHECK(c, !twheel_pending(&t->timer));
 	CLIENT_CHECK(c, client_start(t, client_delay(c, 5)) == 0);
 	client_wait(t);
@@ -29,56 +25,37 @@ static void start_expires_once(struct client *c)
 	client_sleep(5 * c->config.tick_ns);
 	CLIENT_CHECK(c, t->count == 1);
 	CLIENT_CHECK(c, twheel_stop(&t->timer) == 0);
-	client_timer_free(t);
 }
 
-static void start_is_pending(struct client *c)
+static void start_is_pending(struct client *c, struct client_timer *t)
 {
-	struct client_timer *t = client_timer_new(c, NULL);
-
-	if (!t)
-		return;
 	CLIENT_CHECK(c, client_start(t, CLIENT_HOUR) == 0);
 	CLIENT_CHECK(c, twheel_pending(&t->timer));
 	CLIENT_CHECK(c, client_start(t, CLIENT_HOUR) == 1);
 	CLIENT_CHECK(c, twheel_pending(&t->timer));
 	CLIENT_CHECK(c, twheel_stop(&t->timer) == 1);
 	CLIENT_CHECK(c, !twheel_pending(&t->timer));
-	client_timer_free(t);
 }
 
-static void start_zero_expires(struct client *c)
+static void start_zero_expires(struct client *c, struct client_timer *t)
 {
-	struct client_timer *t = client_timer_new(c, NULL);
-
-	if (!t)
-		return;
 	CLIENT_CHECK(c, client_start(t, 0) == 0);
 	client_wait(t);
 	CLIENT_CHECK(c, t->count == 1);
-	client_timer_free(t);
 }
 
-static void start_at_expires(struct client *c)
+static void start_at_expires(struct client *c, struct client_timer *t)
 {
-	struct client_timer *t = client_timer_new(c, NULL);
-
-	if (!t)
-		return;
 	CLIENT_CHECK(c, client_start_at(t, client_in(client_delay(c, 7))) == 0);
 	client_wait(t);
 	CLIENT_CHECK(c, t->count == 1);
-	client_timer_free(t);
 }
 
-static void start_at_in_the_past_expires(struct client *c)
+static void start_at_in_the_past_expires(struct client *c, struct client_timer *t)
 {
 	static const s64 past[] = { -NSEC_PER_SEC, 0, 1 };
-	struct client_timer *t = client_timer_new(c, NULL);
 	size_t i;
 
-	if (!t)
-		return;
 	for (i = 0; i < ARRAY_SIZE(past); i++) {
 		CLIENT_CHECK(c, client_start_at(t, past[i]) == 0);
 		client_wait(t);
@@ -86,31 +63,22 @@ static void start_at_in_the_past_expires(struct client *c)
 	CLIENT_CHECK(c, client_start_at(t, ktime_get()) == 0);
 	client_wait(t);
 	CLIENT_CHECK(c, t->count == ARRAY_SIZE(past) + 1);
-	client_timer_free(t);
 }
 
-static void restart_later(struct client *c)
+static void restart_later(struct client *c, struct client_timer *t)
 {
-	struct client_timer *t = client_timer_new(c, NULL);
-
-	if (!t)
-		return;
 	client_start(t, client_delay(c, 30));
 	if (!client_start(t, 4 * client_delay(c, 30)))
 		client_slow(c);
 	client_wait(t);
 	CLIENT_CHECK(c, t->count == 1);
-	client_timer_free(t);
 }
 
 /* As heartbeats do: the deadline stays ahead until they stop. */
-static void restart_later_many_times(struct client *c)
+static void restart_later_many_times(struct client *c, struct client_timer *t)
 {
-	struct client_timer *t = client_timer_new(c, NULL);
 	int i;
 
-	if (!t)
-		return;
 	client_start(t, client_delay(c, 40));
 	for (i = 0; i < 40; i++) {
 		client_sleep(2 * CLIENT_MSEC);
@@ -122,45 +90,31 @@ static void restart_later_many_times(struct client *c)
 	client_wait(t);
 	if (!c->slow)
 		CLIENT_CHECK(c, t->count == 1);
-	client_timer_free(t);
 }
 
-static void restart_earlier(struct client *c)
+static void restart_earlier(struct client *c, struct client_timer *t)
 {
-	struct client_timer *t = client_timer_new(c, NULL);
-
-	if (!t)
-		return;
 	CLIENT_CHECK(c, client_start(t, CLIENT_HOUR) == 0);
 	CLIENT_CHECK(c, client_start(t, client_delay(c, 10)) == 1);
 	client_wait(t);
 	CLIENT_CHECK(c, t->count == 1);
-	client_timer_free(t);
 }
 
 /* The timer may still be in the slot of its first deadline. */
-static void restart_later_then_earlier(struct client *c)
+static void restart_later_then_earlier(struct client *c, struct client_timer *t)
 {
-	struct client_timer *t = client_timer_new(c, NULL);
-
-	if (!t)
-		return;
 	CLIENT_CHECK(c, client_start(t, CLIENT_HOUR / 60) == 0);
 	CLIENT_CHECK(c, client_start(t, CLIENT_HOUR) == 1);
 	CLIENT_CHECK(c, client_start(t, CLIENT_HOUR / 2) == 1);
 	CLIENT_CHECK(c, client_start(t, client_delay(c, 10)) == 1);
 	client_wait(t);
 	CLIENT_CHECK(c, t->count == 1);
-	client_timer_free(t);
 }
 
-static void restart_at_is_for_pending_timers(struct client *c)
+static void restart_at_is_for_pending_timers(struct client *c, struct client_timer *t)
 {
-	struct client_timer *t = client_timer_new(c, NULL);
 	ktime_t deadline = client_in(CLIENT_HOUR);
 
-	if (!t)
-		return;
 	CLIENT_CHECK(c, twheel_restart_at(&t->timer, deadline) == 0);
 	CLIENT_CHECK(c, !twheel_pending(&t->timer));
 	client_start(t, CLIENT_HOUR);
@@ -172,17 +126,13 @@ static void restart_at_is_for_pending_timers(struct client *c)
 	CLIENT_CHECK(c, twheel_restart_at(&t->timer, deadline) == 0);
 	CLIENT_CHECK(c, !twheel_pending(&t->timer));
 	CLIENT_CHECK(c, t->count == 1);
-	client_timer_free(t);
 }
 
 /* The earlier deadline holds, whichever comes last, and to the nanosecond. */
-static void reduce_takes_the_earlier_deadline(struct client *c)
+static void reduce_takes_the_earlier_deadline(struct client *c, struct client_timer *t)
 {
-	struct client_timer *t = client_timer_new(c, NULL);
 	ktime_t deadline = client_in(CLIENT_HOUR);
 
-	if (!t)
-		return;
 	CLIENT_CHECK(c, twheel_reduce_at(&t->timer, deadline) == 0);
 	CLIENT_CHECK(c, twheel_deadline(&t->timer) == deadline);
 	CLIENT_CHECK(c, twheel_reduce_at(&t->timer, deadline + 1) == 1);
@@ -194,31 +144,22 @@ static void reduce_takes_the_earlier_deadline(struct client *c)
 	CLIENT_CHECK(c, twheel_reduce_at(&t->timer, t->not_before) == 1);
 	client_wait(t);
 	CLIENT_CHECK(c, t->count == 1);
-	client_timer_free(t);
 }
 
 /* A refresh has moved the deadline only, and the timer lies in its first slot. */
-static void reduce_after_a_refresh(struct client *c)
+static void reduce_after_a_refresh(struct client *c, struct client_timer *t)
 {
-	struct client_timer *t = client_timer_new(c, NULL);
 	ktime_t deadline = client_in(3 * CLIENT_HOUR);
 
-	if (!t)
-		return;
 	CLIENT_CHECK(c, client_start(t, CLIENT_HOUR) == 0);
 	CLIENT_CHECK(c, client_start_at(t, deadline) == 1);
 	CLIENT_CHECK(c, twheel_reduce_at(&t->timer, client_in(2 * CLIENT_HOUR)) == 1);
 	CLIENT_CHECK(c, twheel_remaining(&t->timer) <= 2 * CLIENT_HOUR);
 	CLIENT_CHECK(c, twheel_remaining(&t->timer) > CLIENT_HOUR);
-	client_timer_free(t);
 }
 
-static void reduce_to_the_past_expires(struct client *c)
+static void reduce_to_the_past_expires(struct client *c, struct client_timer *t)
 {
-	struct client_timer *t = client_timer_new(c, NULL);
-
-	if (!t)
-		return;
 	CLIENT_CHECK(c, client_start(t, CLIENT_HOUR) == 0);
 	t->not_before = 0;
 	CLIENT_CHECK(c, twheel_reduce_at(&t->timer, -NSEC_PER_SEC) == 1);
@@ -226,7 +167,6 @@ static void reduce_to_the_past_expires(struct client *c)
 	CLIENT_CHECK(c, t->count == 1);
 	CLIENT_CHECK(c, twheel_shutdown_sync(&t->timer) == 0);
 	CLIENT_CHECK(c, twheel_reduce_at(&t->timer, 0) == -ESHUTDOWN);
-	client_timer_free(t);
 }
 
 /* More timers than one hold of a base's lock covers. */
@@ -332,13 +272,10 @@ static void many_expire(struct client *c)
 	}
 }
 
-static void deadline_is_kept_exactly(struct client *c)
+static void deadline_is_kept_exactly(struct client *c, struct client_timer *t)
 {
-	struct client_timer *t = client_timer_new(c, NULL);
 	ktime_t deadline = client_in(CLIENT_HOUR + 12345);
 
-	if (!t)
-		return;
 	client_start_at(t, deadline);
 	CLIENT_CHECK(c, twheel_deadline(&t->timer) == deadline);
 	deadline = ktime_add_ns(deadline, 777);
@@ -347,16 +284,12 @@ static void deadline_is_kept_exactly(struct client *c)
 	deadline = ktime_sub_ns(deadline, NSEC_PER_SEC + 1);
 	client_start_at(t, deadline);
 	CLIENT_CHECK(c, twheel_deadline(&t->timer) == deadline);
-	client_timer_free(t);
 }
 
-static void remaining_counts_down(struct client *c)
+static void remaining_counts_down(struct client *c, struct client_timer *t)
 {
-	struct client_timer *t = client_timer_new(c, NULL);
 	u64 first, second;
 
-	if (!t)
-		return;
 	client_start(t, CLIENT_HOUR);
 	first = twheel_remaining(&t->timer);
 	client_sleep(CLIENT_MSEC);
@@ -366,17 +299,13 @@ static void remaining_counts_down(struct client *c)
 	CLIENT_CHECK(c, second <= first - CLIENT_MSEC);
 	twheel_stop(&t->timer);
 	CLIENT_CHECK(c, twheel_remaining(&t->timer) == 0);
-	client_timer_free(t);
 }
 
 /* At any distance, even beyond what the clock can represent. */
-static void far_deadlines_stay_pending(struct client *c)
+static void far_deadlines_stay_pending(struct client *c, struct client_timer *t)
 {
-	struct client_timer *t = client_timer_new(c, NULL);
 	int bit;
 
-	if (!t)
-		return;
 	for (bit = 37; bit < 64; bit++) {
 		CLIENT_CHECK(c, client_start(t, BIT_ULL(bit)) == 0);
 		CLIENT_CHECK(c, twheel_remaining(&t->timer) > BIT_ULL(36));
@@ -388,21 +317,16 @@ static void far_deadlines_stay_pending(struct client *c)
 	CLIENT_CHECK(c, t->count == 0);
 	CLIENT_CHECK(c, client_start(t, client_delay(c, 5)) == 1);
 	client_wait(t);
-	client_timer_free(t);
 }
 
-static void start_on_expires_on_that_cpu(struct client *c)
+static void start_on_expires_on_that_cpu(struct client *c, struct client_timer *t)
 {
-	struct client_timer *t;
 	int cpu = client_other_cpu();
 
 	if (cpu < 0) {
 		c->skipped = "only one CPU is online";
 		return;
 	}
-	t = client_timer_new(c, NULL);
-	if (!t)
-		return;
 	t->not_before = client_in(client_delay(c, 5));
 	CLIENT_CHECK(c, twheel_start_on(&t->timer, client_delay(c, 5), cpu) == 0);
 	client_wait(t);
@@ -412,20 +336,14 @@ static void start_on_expires_on_that_cpu(struct client *c)
 	CLIENT_CHECK(c, client_start(t, client_delay(c, 5)) == 0);
 	client_wait(t);
 	CLIENT_CHECK(c, t->cpu == raw_smp_processor_id());
-	client_timer_free(t);
 }
 
-static void start_on_refuses_no_cpu(struct client *c)
+static void start_on_refuses_no_cpu(struct client *c, struct client_timer *t)
 {
-	struct client_timer *t = client_timer_new(c, NULL);
-
-	if (!t)
-		return;
 	CLIENT_CHECK(c, twheel_start_on(&t->timer, 0, -1) == -EINVAL);
 	CLIENT_CHECK(c, twheel_start_on(&t->timer, 0, nr_cpu_ids) == -EINVAL);
 	CLIENT_CHECK(c, twheel_start_on(&t->timer, 0, INT_MAX) == -EINVAL);
 	CLIENT_CHECK(c, !twheel_pending(&t->timer));
-	client_timer_free(t);
 }
 
 struct client_remote {
@@ -449,18 +367,15 @@ static void client_stop_remote(void *arg)
 }
 
 /* Started here, restarted and stopped there, started there, stopped here. */
-static void other_cpu_restarts_and_stops(struct client *c)
+static void other_cpu_restarts_and_stops(struct client *c, struct client_timer *t)
 {
-	struct client_remote remote = { .delay_ns = CLIENT_HOUR / 2 };
+	struct client_remote remote = { .t = t, .delay_ns = CLIENT_HOUR / 2 };
 	int cpu = client_other_cpu();
 
 	if (cpu < 0) {
 		c->skipped = "only one CPU is online";
 		return;
 	}
-	remote.t = client_timer_new(c, NULL);
-	if (!remote.t)
-		return;
 	client_start(remote.t, CLIENT_HOUR);
 	smp_call_function_single(cpu, client_start_remote, &remote, 1);
 	CLIENT_CHECK(c, remote.ret == 1);
@@ -468,29 +383,24 @@ static void other_cpu_restarts_and_stops(struct client *c)
 	CLIENT_CHECK(c, remote.ret == 1);
 	smp_call_function_single(cpu, client_start_remote, &remote, 1);
 	CLIENT_CHECK(c, remote.ret == 0);
-	CLIENT_CHECK(c, twheel_stop(&remote.t->timer) == 1);
-	client_timer_free(remote.t);
+	CLIENT_CHECK(c, twheel_stop(&t->timer) == 1);
 }
 
 /* Heartbeats that come from another CPU: the timer is not moved for it. */
-static void pending_timer_stays_on_its_cpu(struct client *c)
+static void pending_timer_stays_on_its_cpu(struct client *c, struct client_timer *t)
 {
-	struct client_remote remote = { .delay_ns = client_delay(c, 20) };
+	struct client_remote remote = { .t = t, .delay_ns = client_delay(c, 20) };
 	int cpu = client_other_cpu();
 
 	if (cpu < 0) {
 		c->skipped = "only one CPU is online";
 		return;
 	}
-	remote.t = client_timer_new(c, NULL);
-	if (!remote.t)
-		return;
 	client_start(remote.t, CLIENT_HOUR);
 	smp_call_function_single(cpu, client_start_remote, &remote, 1);
 	CLIENT_CHECK(c, remote.ret == 1);
-	client_wait(remote.t);
-	CLIENT_CHECK(c, remote.t->cpu == raw_smp_processor_id());
-	client_timer_free(remote.t);
+	client_wait(t);
+	CLIENT_CHECK(c, t->cpu == raw_smp_processor_id());
 }
 
 static int client_isolated_cpu(void)
@@ -513,41 +423,37 @@ static void client_start_there(void *arg)
 }
 
 /* An isolated CPU has the timers that name it, and no others. */
-static void isolated_cpu_has_timers_that_name_it(struct client *c)
+static void isolated_cpu_has_timers_that_name_it(struct client *c, struct client_timer *t)
 {
-	struct client_remote remote = { .delay_ns = client_delay(c, 5) };
+	struct client_remote remote = { .t = t, .delay_ns = client_delay(c, 5) };
 	int cpu = client_isolated_cpu();
 
 	if (cpu < 0) {
 		c->skipped = "no CPU is isolated";
 		return;
 	}
-	remote.t = client_timer_new(c, NULL);
-	if (!remote.t)
-		return;
 	smp_call_function_single(cpu, client_start_remote, &remote, 1);
 	CLIENT_CHECK(c, remote.ret == 0);
-	client_wait(remote.t);
-	CLIENT_CHECK(c, remote.t->cpu != cpu);
-	remote.t->not_before = client_in(0);
+	client_wait(t);
+	CLIENT_CHECK(c, t->cpu != cpu);
+	t->not_before = client_in(0);
 	smp_call_function_single(cpu, client_start_there, &remote, 1);
 	CLIENT_CHECK(c, remote.ret == 0);
-	client_wait(remote.t);
-	CLIENT_CHECK(c, remote.t->cpu == cpu);
+	client_wait(t);
+	CLIENT_CHECK(c, t->cpu == cpu);
 	/* The callback has returned: it goes back. */
-	twheel_stop_sync(&remote.t->timer);
-	remote.t->not_before = client_in(0);
+	twheel_stop_sync(&t->timer);
+	t->not_before = client_in(0);
 	smp_call_function_single(cpu, client_start_remote, &remote, 1);
 	CLIENT_CHECK(c, remote.ret == 0);
-	client_wait(remote.t);
-	CLIENT_CHECK(c, remote.t->cpu != cpu);
-	client_timer_free(remote.t);
+	client_wait(t);
+	CLIENT_CHECK(c, t->cpu != cpu);
 }
 
 /* Of two isolated CPUs that follow one another each has a CPU of its own for its timers. */
-static void isolated_cpus_spread(struct client *c)
+static void isolated_cpus_spread(struct client *c, struct client_timer *t)
 {
-	struct client_remote remote = { .delay_ns = client_delay(c, 5) };
+	struct client_remote remote = { .t = t, .delay_ns = client_delay(c, 5) };
 	int isolated = client_isolated_cpu(), cpu, i, cpus[2];
 
 	if (isolated < 0 || num_online_cpus() < 4 || !cpu_is_isolated(isolated + 1)) {
@@ -556,22 +462,18 @@ static void isolated_cpus_spread(struct client *c)
 	}
 	for_each_online_cpu(cpu)
 		CLIENT_CHECK(c, twheel_prepare_cpu(c->wheel, cpu) == 0);
-	remote.t = client_timer_new(c, NULL);
-	if (!remote.t)
-		return;
 	for (i = 0; i < 4; i++) {
-		remote.t->not_before = client_in(0);
+		t->not_before = client_in(0);
 		smp_call_function_single(isolated + i % 2, client_start_remote, &remote, 1);
 		CLIENT_CHECK(c, remote.ret == 0);
-		client_wait(remote.t);
+		client_wait(t);
 		/* Started while its callback runs it would remain on that CPU. */
-		twheel_stop_sync(&remote.t->timer);
-		CLIENT_CHECK(c, i < 2 || cpus[i % 2] == remote.t->cpu);
-		cpus[i % 2] = remote.t->cpu;
-		CLIENT_CHECK(c, !cpu_is_isolated(remote.t->cpu));
+		twheel_stop_sync(&t->timer);
+		CLIENT_CHECK(c, i < 2 || cpus[i % 2] == t->cpu);
+		cpus[i % 2] = t->cpu;
+		CLIENT_CHECK(c, !cpu_is_isolated(t->cpu));
 	}
 	CLIENT_CHECK(c, cpus[0] != cpus[1]);
-	client_timer_free(remote.t);
 }
 
 #define CLIENT_QUIET_NS	(20 * (u64)NSEC_PER_SEC)
@@ -585,24 +487,20 @@ static void client_next_period(struct client_timer *t)
  * A periodic timer that was started there, for 20 s. The command isolated counts the
  * interrupts of that CPU meanwhile.
  */
-static void isolated_cpu_is_left_alone(struct client *c)
+static void isolated_cpu_is_left_alone(struct client *c, struct client_timer *t)
 {
-	struct client_remote remote = {};
+	struct client_remote remote = { .t = t };
 	int cpu = client_isolated_cpu();
 
 	if (cpu < 0 || !c->shared) {
 		c->skipped = cpu < 0 ? "no CPU is isolated" : "one wheel will do";
 		return;
 	}
-	remote.t = client_timer_new(c, client_next_period);
-	if (!remote.t)
-		return;
 	smp_call_function_single(cpu, client_start_remote, &remote, 1);
 	CLIENT_CHECK(c, remote.ret == 0);
 	client_sleep(CLIENT_QUIET_NS);
-	CLIENT_CHECK(c, remote.t->count > 100);
-	CLIENT_CHECK(c, remote.t->cpu != cpu);
-	client_timer_free(remote.t);
+	CLIENT_CHECK(c, t->count > 100);
+	CLIENT_CHECK(c, t->cpu != cpu);
 }
 
 #define FIFO_NR	64
@@ -667,14 +565,11 @@ static void equal_deadlines_are_fifo_at_any_distance(struct client *c)
 }
 
 /* More often than once a tick, on most machines. */
-static void restart_within_a_tick_has_the_new_deadline(struct client *c)
+static void restart_within_a_tick_has_the_new_deadline(struct client *c, struct client_timer *t)
 {
-	struct client_timer *t = client_timer_new(c, NULL);
 	ktime_t before, deadline;
 	int i;
 
-	if (!t)
-		return;
 	client_start(t, CLIENT_HOUR);
 	for (i = 0; i < 500; i++) {
 		before = client_in(CLIENT_HOUR);
@@ -684,7 +579,6 @@ static void restart_within_a_tick_has_the_new_deadline(struct client *c)
 		CLIENT_CHECK(c, deadline <= client_in(CLIENT_HOUR));
 	}
 	CLIENT_CHECK(c, twheel_stop(&t->timer) == 1);
-	client_timer_free(t);
 }
 
 /* A timer that is restarted earlier joins the end of the queue. */
@@ -781,37 +675,37 @@ static void restarted_never_early_and_one_tick_late(struct client *c)
 }
 
 const struct client_case client_start_cases[] = {
-	CLIENT_CASE(start_expires_once),
-	CLIENT_CASE(start_is_pending),
-	CLIENT_CASE(start_zero_expires),
-	CLIENT_CASE(start_at_expires),
-	CLIENT_CASE(start_at_in_the_past_expires),
-	CLIENT_CASE(restart_later),
-	CLIENT_CASE(restart_later_many_times),
-	CLIENT_CASE(restart_earlier),
-	CLIENT_CASE(restart_later_then_earlier),
-	CLIENT_CASE(restart_at_is_for_pending_timers),
-	CLIENT_CASE(reduce_takes_the_earlier_deadline),
-	CLIENT_CASE(reduce_after_a_refresh),
-	CLIENT_CASE(reduce_to_the_past_expires),
+	CLIENT_TIMER(start_expires_once, NULL),
+	CLIENT_TIMER(start_is_pending, NULL),
+	CLIENT_TIMER(start_zero_expires, NULL),
+	CLIENT_TIMER(start_at_expires, NULL),
+	CLIENT_TIMER(start_at_in_the_past_expires, NULL),
+	CLIENT_TIMER(restart_later, NULL),
+	CLIENT_TIMER(restart_later_many_times, NULL),
+	CLIENT_TIMER(restart_earlier, NULL),
+	CLIENT_TIMER(restart_later_then_earlier, NULL),
+	CLIENT_TIMER(restart_at_is_for_pending_timers, NULL),
+	CLIENT_TIMER(reduce_takes_the_earlier_deadline, NULL),
+	CLIENT_TIMER(reduce_after_a_refresh, NULL),
+	CLIENT_TIMER(reduce_to_the_past_expires, NULL),
 	CLIENT_CASE(many_at_a_time),
 	CLIENT_CASE(many_expire),
-	CLIENT_CASE(deadline_is_kept_exactly),
-	CLIENT_CASE(remaining_counts_down),
-	CLIENT_CASE(far_deadlines_stay_pending),
-	CLIENT_CASE(start_on_expires_on_that_cpu),
-	CLIENT_CASE(start_on_refuses_no_cpu),
-	CLIENT_CASE(other_cpu_restarts_and_stops),
-	CLIENT_CASE(pending_timer_stays_on_its_cpu),
-	CLIENT_CASE(isolated_cpu_is_left_alone),
-	CLIENT_CASE(isolated_cpu_has_timers_that_name_it),
-	CLIENT_CASE(isolated_cpus_spread),
+	CLIENT_TIMER(deadline_is_kept_exactly, NULL),
+	CLIENT_TIMER(remaining_counts_down, NULL),
+	CLIENT_TIMER(far_deadlines_stay_pending, NULL),
+	CLIENT_TIMER(start_on_expires_on_that_cpu, NULL),
+	CLIENT_TIMER(start_on_refuses_no_cpu, NULL),
+	CLIENT_TIMER(other_cpu_restarts_and_stops, NULL),
+	CLIENT_TIMER(pending_timer_stays_on_its_cpu, NULL),
+	CLIENT_TIMER(isolated_cpu_is_left_alone, client_next_period),
+	CLIENT_TIMER(isolated_cpu_has_timers_that_name_it, NULL),
+	CLIENT_TIMER(isolated_cpus_spread, NULL),
 	CLIENT_CASE(equal_deadlines_are_fifo),
 	CLIENT_CASE(equal_deadlines_are_fifo_at_any_distance),
 	CLIENT_CASE(restart_earlier_joins_the_end),
 	CLIENT_CASE(stop_keeps_the_order),
 	CLIENT_CASE(never_early_and_one_tick_late),
 	CLIENT_CASE(restarted_never_early_and_one_tick_late),
-	CLIENT_CASE(restart_within_a_tick_has_the_new_deadline),
+	CLIENT_TIMER(restart_within_a_tick_has_the_new_deadline, NULL),
 	{}
 };

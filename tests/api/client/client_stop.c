@@ -17,12 +17,8 @@ static unsigned int rounds = 4;
 module_param(rounds, uint, 0444);
 MODULE_PARM_DESC(rounds, "how often each deadlock of stop_sync is provoked");
 
-static void stop_says_whether_it_was_pending(struct client *c)
+static void stop_says_whether_it_was_pending(struct client *c, struct client_timer *t)
 {
-	struct client_timer *t = client_timer_new(c, NULL);
-
-	if (!t)
-		return;
 	CLIENT_CHECK(c, twheel_stop(&t->timer) == 0);
 	client_start(t, CLIENT_HOUR);
 	CLIENT_CHECK(c, twheel_stop(&t->timer) == 1);
@@ -31,23 +27,18 @@ static void stop_says_whether_it_was_pending(struct client *c)
 	client_start(t, CLIENT_HOUR);
 	CLIENT_CHECK(c, twheel_stop_sync(&t->timer) == 1);
 	CLIENT_CHECK(c, twheel_stop_sync(&t->timer) == 0);
-	client_timer_free(t);
 }
 
-static void stopped_never_expires(struct client *c)
+static void stopped_never_expires(struct client *c, struct client_timer *t)
 {
-	struct client_timer *t = client_timer_new(c, NULL);
 	u64 delay = client_delay(c, 20);
 
-	if (!t)
-		return;
 	client_start(t, delay);
 	if (!twheel_stop(&t->timer))
 		client_slow(c);
 	client_sleep(delay + 3 * c->config.tick_ns);
 	if (!c->slow)
 		CLIENT_CHECK(c, t->count == 0);
-	client_timer_free(t);
 }
 
 /* Stops the first timer of a slot, the last one, and timers in the middle. */
@@ -68,18 +59,13 @@ static void stop_each_of_many(struct client *c)
 	client_timers_free(timers, nr);
 }
 
-static void stopped_can_start_again(struct client *c)
+static void stopped_can_start_again(struct client *c, struct client_timer *t)
 {
-	struct client_timer *t = client_timer_new(c, NULL);
-
-	if (!t)
-		return;
 	client_start(t, CLIENT_HOUR);
 	twheel_stop(&t->timer);
 	CLIENT_CHECK(c, client_start(t, client_delay(c, 5)) == 0);
 	client_wait(t);
 	CLIENT_CHECK(c, t->count == 1);
-	client_timer_free(t);
 }
 
 static void slow_callback(struct client_timer *t)
@@ -105,30 +91,20 @@ static bool client_enter(struct client *c, struct client_timer *t)
 	return CLIENT_CHECK(c, client_wait_for(&t->entered));
 }
 
-static void stop_sync_waits_for_the_callback(struct client *c)
+static void stop_sync_waits_for_the_callback(struct client *c, struct client_timer *t)
 {
-	struct client_timer *t = client_timer_new(c, slow_callback);
-
-	if (!t)
-		return;
 	if (client_enter(c, t)) {
 		CLIENT_CHECK(c, twheel_stop_sync(&t->timer) == 0);
 		CLIENT_CHECK(c, client_is_set(&t->left));
 	}
-	client_timer_free(t);
 }
 
-static void shutdown_waits_for_the_callback(struct client *c)
+static void shutdown_waits_for_the_callback(struct client *c, struct client_timer *t)
 {
-	struct client_timer *t = client_timer_new(c, slow_callback);
-
-	if (!t)
-		return;
 	if (client_enter(c, t)) {
 		CLIENT_CHECK(c, twheel_shutdown_sync(&t->timer) == 0);
 		CLIENT_CHECK(c, client_is_set(&t->left));
 	}
-	client_timer_free(t);
 }
 
 /* Once more at the next tick, for ever. */
@@ -138,13 +114,10 @@ static void endless_callback(struct client_timer *t)
 	t->result = client_start(t, 0);
 }
 
-static void stop_sync_ends_a_timer_that_restarts_itself(struct client *c)
+static void stop_sync_ends_a_timer_that_restarts_itself(struct client *c, struct client_timer *t)
 {
-	struct client_timer *t = client_timer_new(c, endless_callback);
 	unsigned int count;
 
-	if (!t)
-		return;
 	if (client_enter(c, t)) {
 		CLIENT_CHECK(c, twheel_stop_sync(&t->timer) == 1);
 		count = t->count;
@@ -152,7 +125,6 @@ static void stop_sync_ends_a_timer_that_restarts_itself(struct client *c)
 		CLIENT_CHECK(c, t->count == count);
 		CLIENT_CHECK(c, !twheel_pending(&t->timer));
 	}
-	client_timer_free(t);
 }
 
 /* Callbacks that wait for callbacks. */
@@ -401,12 +373,8 @@ static void restarting_callback(struct client_timer *t)
 	while (t->result >= 0 && ktime_before(ktime_get(), end));
 }
 
-static void callback_cannot_restart_during_shutdown(struct client *c)
+static void callback_cannot_restart_during_shutdown(struct client *c, struct client_timer *t)
 {
-	struct client_timer *t = client_timer_new(c, restarting_callback);
-
-	if (!t)
-		return;
 	if (client_other_cpu() < 0) {
 		c->skipped = "only one CPU is online";
 	} else if (client_enter(c, t)) {
@@ -414,15 +382,10 @@ static void callback_cannot_restart_during_shutdown(struct client *c)
 		CLIENT_CHECK(c, t->result == -ESHUTDOWN);
 		CLIENT_CHECK(c, !twheel_pending(&t->timer));
 	}
-	client_timer_free(t);
 }
 
-static void shut_down_cannot_start(struct client *c)
+static void shut_down_cannot_start(struct client *c, struct client_timer *t)
 {
-	struct client_timer *t = client_timer_new(c, NULL);
-
-	if (!t)
-		return;
 	client_start(t, CLIENT_HOUR);
 	CLIENT_CHECK(c, twheel_shutdown_sync(&t->timer) == 1);
 	CLIENT_CHECK(c, !twheel_pending(&t->timer));
@@ -434,20 +397,14 @@ static void shut_down_cannot_start(struct client *c)
 	CLIENT_CHECK(c, !twheel_pending(&t->timer));
 	CLIENT_CHECK(c, twheel_stop(&t->timer) == 0);
 	CLIENT_CHECK(c, twheel_shutdown_sync(&t->timer) == 0);
-	client_timer_free(t);
 }
 
-static void setup_revives_what_was_shut_down(struct client *c)
+static void setup_revives_what_was_shut_down(struct client *c, struct client_timer *t)
 {
-	struct client_timer *t = client_timer_new(c, NULL);
-
-	if (!t)
-		return;
 	twheel_shutdown_sync(&t->timer);
 	client_timer_init(c, t, NULL);
 	CLIENT_CHECK(c, client_start(t, client_delay(c, 5)) == 0);
 	client_wait(t);
-	client_timer_free(t);
 }
 
 static void never_called(struct twheel_timer *timer)
@@ -469,21 +426,21 @@ static void a_timer_on_the_stack(struct client *c)
 }
 
 const struct client_case client_stop_cases[] = {
-	CLIENT_CASE(stop_says_whether_it_was_pending),
-	CLIENT_CASE(stopped_never_expires),
+	CLIENT_TIMER(stop_says_whether_it_was_pending, NULL),
+	CLIENT_TIMER(stopped_never_expires, NULL),
 	CLIENT_CASE(stop_each_of_many),
-	CLIENT_CASE(stopped_can_start_again),
-	CLIENT_CASE(stop_sync_waits_for_the_callback),
-	CLIENT_CASE(shutdown_waits_for_the_callback),
+	CLIENT_TIMER(stopped_can_start_again, NULL),
+	CLIENT_TIMER(stop_sync_waits_for_the_callback, slow_callback),
+	CLIENT_TIMER(shutdown_waits_for_the_callback, slow_callback),
 	CLIENT_CASE(callbacks_may_wait_for_one_another),
 	CLIENT_CASE(stop_sync_returns_before_the_next_callback),
 	CLIENT_CASE(preempting_waiter_returns_before_the_next_callback),
 	CLIENT_CASE(late_waiter_returns_before_the_next_callback),
-	CLIENT_CASE(stop_sync_ends_a_timer_that_restarts_itself),
+	CLIENT_TIMER(stop_sync_ends_a_timer_that_restarts_itself, endless_callback),
 	CLIENT_CASE(shutdown_ends_a_timer_that_restarts_itself),
-	CLIENT_CASE(callback_cannot_restart_during_shutdown),
-	CLIENT_CASE(shut_down_cannot_start),
-	CLIENT_CASE(setup_revives_what_was_shut_down),
+	CLIENT_TIMER(callback_cannot_restart_during_shutdown, restarting_callback),
+	CLIENT_TIMER(shut_down_cannot_start, NULL),
+	CLIENT_TIMER(setup_revives_what_was_shut_down, NULL),
 	CLIENT_CASE(a_timer_on_the_stack),
 	{}
 };

@@ -84,28 +84,22 @@ static void drain_may_free_the_timers(struct client *c)
 	kfree(timers);
 }
 
-static void drained_can_start_again(struct client *c)
+static void drained_can_start_again(struct client *c, struct client_timer *t)
 {
-	struct client_timer *t;
-
 	if (c->shared) {
 		c->skipped = "the wheel is not ours to drain";
 		return;
 	}
-	t = client_timer_new(c, NULL);
-	if (!t)
-		return;
 	client_start(t, CLIENT_HOUR);
 	CLIENT_CHECK(c, twheel_drain(c->wheel, NULL, NULL) == 1);
 	CLIENT_CHECK(c, client_start(t, client_delay(c, 5)) == 0);
 	client_wait(t);
-	client_timer_free(t);
 }
 
 const struct client_case client_drain_cases[] = {
 	CLIENT_CASE(drain_hands_over_each_pending_timer),
 	CLIENT_CASE(drain_may_free_the_timers),
-	CLIENT_CASE(drained_can_start_again),
+	CLIENT_TIMER(drained_can_start_again, NULL),
 	{}
 };
 

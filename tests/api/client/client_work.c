@@ -68,6 +68,16 @@ static void client_work_free(struct client_work *w)
 	kfree(w);
 }
 
+void client_run_work(struct client *c, const struct client_case *one)
+{
+	struct client_work *w = client_work_new(c);
+
+	if (!w)
+		return;
+	one->work(c, w);
+	client_work_free(w);
+}
+
 static bool client_work_queue(struct client_work *w, u64 delay_ns)
 {
 	w->not_before = client_in(delay_ns);
@@ -79,52 +89,33 @@ static void client_work_wait(struct client_work *w)
 	client_wait_done(w->client, &w->done);
 }
 
-static void work_runs_in_process_context(struct client *c)
+static void work_runs_in_process_context(struct client *c, struct client_work *w)
 {
-	struct client_work *w = client_work_new(c);
-
-	if (!w)
-		return;
 	CLIENT_CHECK(c, client_work_queue(w, client_delay(c, 5)));
 	client_work_wait(w);
 	CLIENT_CHECK(c, w->runs == 1);
 	CLIENT_CHECK(c, w->may_sleep);
-	client_work_free(w);
 }
 
-static void work_without_delay_runs(struct client *c)
+static void work_without_delay_runs(struct client *c, struct client_work *w)
 {
-	struct client_work *w = client_work_new(c);
-
-	if (!w)
-		return;
 	CLIENT_CHECK(c, client_work_queue(w, 0));
 	client_work_wait(w);
 	CLIENT_CHECK(c, w->runs == 1);
-	client_work_free(w);
 }
 
 /* Queueing a pending item again changes nothing, not even its time. */
-static void work_that_is_pending_is_not_queued_again(struct client *c)
+static void work_that_is_pending_is_not_queued_again(struct client *c, struct client_work *w)
 {
-	struct client_work *w = client_work_new(c);
-
-	if (!w)
-		return;
 	CLIENT_CHECK(c, client_work_queue(w, CLIENT_HOUR));
 	CLIENT_CHECK(c, !twheel_queue_work(c->wq, &w->work, 0));
 	client_sleep(5 * c->config.tick_ns);
 	CLIENT_CHECK(c, w->runs == 0);
 	CLIENT_CHECK(c, twheel_cancel_work_sync(&w->work));
-	client_work_free(w);
 }
 
-static void work_mod_changes_the_time(struct client *c)
+static void work_mod_changes_the_time(struct client *c, struct client_work *w)
 {
-	struct client_work *w = client_work_new(c);
-
-	if (!w)
-		return;
 	w->not_before = client_in(CLIENT_HOUR);
 	CLIENT_CHECK(c, !twheel_mod_work(c->wq, &w->work, CLIENT_HOUR));
 	CLIENT_CHECK(c, twheel_mod_work(c->wq, &w->work, 2 * CLIENT_HOUR));
@@ -132,16 +123,11 @@ static void work_mod_changes_the_time(struct client *c)
 	CLIENT_CHECK(c, twheel_mod_work(c->wq, &w->work, client_delay(c, 5)));
 	client_work_wait(w);
 	CLIENT_CHECK(c, w->runs == 1);
-	client_work_free(w);
 }
 
 /* The timer cannot be started: so nothing is pending, now or later. */
-static void work_that_is_refused_is_not_pending(struct client *c)
+static void work_that_is_refused_is_not_pending(struct client *c, struct client_work *w)
 {
-	struct client_work *w = client_work_new(c);
-
-	if (!w)
-		return;
 	twheel_shutdown_sync(&w->work.timer);
 	CLIENT_CHECK(c, !twheel_queue_work(c->wq, &w->work, CLIENT_HOUR));
 	CLIENT_CHECK(c, !twheel_work_pending(&w->work));
@@ -153,16 +139,11 @@ static void work_that_is_refused_is_not_pending(struct client *c)
 	CLIENT_CHECK(c, client_work_queue(w, client_delay(c, 5)));
 	client_work_wait(w);
 	CLIENT_CHECK(c, w->runs == 1);
-	client_work_free(w);
 }
 
 /* It stays in the queue where it was. */
-static void work_that_cannot_be_put_off_runs(struct client *c)
+static void work_that_cannot_be_put_off_runs(struct client *c, struct client_work *w)
 {
-	struct client_work *w = client_work_new(c);
-
-	if (!w)
-		return;
 	w->sleep_ms = 20;
 	w->not_before = 0;
 	/* While the first one runs the next is in the queue. */
@@ -175,15 +156,10 @@ static void work_that_cannot_be_put_off_runs(struct client *c)
 	client_work_wait(w);
 	client_work_wait(w);
 	CLIENT_CHECK(c, w->runs == 2);
-	client_work_free(w);
 }
 
-static void work_cancel_says_whether_it_was_pending(struct client *c)
+static void work_cancel_says_whether_it_was_pending(struct client *c, struct client_work *w)
 {
-	struct client_work *w = client_work_new(c);
-
-	if (!w)
-		return;
 	CLIENT_CHECK(c, !twheel_cancel_work(&w->work));
 	client_work_queue(w, CLIENT_HOUR);
 	CLIENT_CHECK(c, twheel_cancel_work(&w->work));
@@ -192,73 +168,50 @@ static void work_cancel_says_whether_it_was_pending(struct client *c)
 	client_work_queue(w, CLIENT_HOUR);
 	CLIENT_CHECK(c, twheel_cancel_work_sync(&w->work));
 	CLIENT_CHECK(c, w->runs == 0);
-	client_work_free(w);
 }
 
-static void work_cancelled_can_be_queued_again(struct client *c)
+static void work_cancelled_can_be_queued_again(struct client *c, struct client_work *w)
 {
-	struct client_work *w = client_work_new(c);
-
-	if (!w)
-		return;
 	client_work_queue(w, CLIENT_HOUR);
 	twheel_cancel_work(&w->work);
 	CLIENT_CHECK(c, client_work_queue(w, client_delay(c, 5)));
 	client_work_wait(w);
-	client_work_free(w);
 }
 
-static void work_cancel_sync_waits(struct client *c)
+static void work_cancel_sync_waits(struct client *c, struct client_work *w)
 {
-	struct client_work *w = client_work_new(c);
-
-	if (!w)
-		return;
 	w->sleep_ms = 20;
 	client_work_queue(w, 0);
 	if (CLIENT_CHECK(c, client_wait_for(&w->entered))) {
 		CLIENT_CHECK(c, !twheel_cancel_work_sync(&w->work));
 		CLIENT_CHECK(c, client_is_set(&w->left));
 	}
-	client_work_free(w);
 }
 
-static void work_flush_runs_it_now(struct client *c)
+static void work_flush_runs_it_now(struct client *c, struct client_work *w)
 {
-	struct client_work *w = client_work_new(c);
-
-	if (!w)
-		return;
 	CLIENT_CHECK(c, !twheel_flush_work(&w->work));
 	CLIENT_CHECK(c, twheel_queue_work(c->wq, &w->work, CLIENT_HOUR));
 	CLIENT_CHECK(c, twheel_flush_work(&w->work));
 	CLIENT_CHECK(c, w->runs == 1);
 	CLIENT_CHECK(c, !twheel_cancel_work_sync(&w->work));
-	client_work_free(w);
 }
 
-static void work_queues_itself_again(struct client *c)
+static void work_queues_itself_again(struct client *c, struct client_work *w)
 {
-	struct client_work *w = client_work_new(c);
 	int i;
 
-	if (!w)
-		return;
 	w->again = WORK_AGAIN_NR;
 	client_work_queue(w, client_delay(c, 5));
 	for (i = 0; i < WORK_AGAIN_NR; i++)
 		client_work_wait(w);
 	CLIENT_CHECK(c, w->runs == WORK_AGAIN_NR);
-	client_work_free(w);
 }
 
-static void work_cancel_sync_ends_one_that_queues_itself(struct client *c)
+static void work_cancel_sync_ends_one_that_queues_itself(struct client *c, struct client_work *w)
 {
-	struct client_work *w = client_work_new(c);
 	int runs;
 
-	if (!w)
-		return;
 	w->again = INT_MAX;
 	client_work_queue(w, 0);
 	CLIENT_CHECK(c, client_wait_for(&w->entered));
@@ -266,7 +219,6 @@ static void work_cancel_sync_ends_one_that_queues_itself(struct client *c)
 	runs = w->runs;
 	client_sleep(5 * c->config.tick_ns);
 	CLIENT_CHECK(c, w->runs == runs);
-	client_work_free(w);
 }
 
 /*
@@ -274,13 +226,10 @@ static void work_cancel_sync_ends_one_that_queues_itself(struct client *c)
  * still runs when the timer would expire. Even so, each queued work must have
  * run or been cancelled.
  */
-static void work_cancel_sync_accounts_for_what_was_queued(struct client *c)
+static void work_cancel_sync_accounts_for_what_was_queued(struct client *c, struct client_work *w)
 {
-	struct client_work *w = client_work_new(c);
 	int runs;
 
-	if (!w)
-		return;
 	w->again = INT_MAX;
 	w->sleep_ms = 20;
 	w->linger_ms = 20;
@@ -294,7 +243,6 @@ static void work_cancel_sync_accounts_for_what_was_queued(struct client *c)
 		CLIENT_CHECK(c, w->runs == runs);
 		CLIENT_CHECK(c, !work_busy(&w->work.work));
 	}
-	client_work_free(w);
 }
 
 /* Freeing itself as soon as it runs. */
@@ -334,12 +282,8 @@ static void work_frees_itself(struct client *c)
 	}
 }
 
-static void work_pending_says_so(struct client *c)
+static void work_pending_says_so(struct client *c, struct client_work *w)
 {
-	struct client_work *w = client_work_new(c);
-
-	if (!w)
-		return;
 	CLIENT_CHECK(c, !twheel_work_pending(&w->work));
 	client_work_queue(w, CLIENT_HOUR);
 	CLIENT_CHECK(c, twheel_work_pending(&w->work));
@@ -348,16 +292,12 @@ static void work_pending_says_so(struct client *c)
 	client_work_queue(w, 0);
 	client_work_wait(w);
 	CLIENT_CHECK(c, !twheel_work_pending(&w->work));
-	client_work_free(w);
 }
 
-static void work_runs_on_the_cpu_asked_for(struct client *c)
+static void work_runs_on_the_cpu_asked_for(struct client *c, struct client_work *w)
 {
-	struct client_work *w = client_work_new(c);
 	int cpu = client_other_cpu();
 
-	if (!w)
-		return;
 	if (cpu < 0) {
 		c->skipped = "only one CPU is online";
 	} else {
@@ -375,16 +315,11 @@ static void work_runs_on_the_cpu_asked_for(struct client *c)
 		CLIENT_CHECK(c, twheel_flush_work(&w->work));
 		CLIENT_CHECK(c, w->cpu == cpu);
 	}
-	client_work_free(w);
 }
 
 /* Each call that disables it takes one that enables it. */
-static void work_disabled_is_not_queued(struct client *c)
+static void work_disabled_is_not_queued(struct client *c, struct client_work *w)
 {
-	struct client_work *w = client_work_new(c);
-
-	if (!w)
-		return;
 	client_work_queue(w, CLIENT_HOUR);
 	CLIENT_CHECK(c, twheel_disable_work(&w->work));
 	CLIENT_CHECK(c, !twheel_work_pending(&w->work));
@@ -400,15 +335,10 @@ static void work_disabled_is_not_queued(struct client *c)
 	CLIENT_CHECK(c, client_work_queue(w, 0));
 	client_work_wait(w);
 	CLIENT_CHECK(c, w->runs == 1);
-	client_work_free(w);
 }
 
-static void work_disable_sync_waits(struct client *c)
+static void work_disable_sync_waits(struct client *c, struct client_work *w)
 {
-	struct client_work *w = client_work_new(c);
-
-	if (!w)
-		return;
 	w->sleep_ms = 20;
 	client_work_queue(w, 0);
 	if (CLIENT_CHECK(c, client_wait_for(&w->entered))) {
@@ -416,7 +346,6 @@ static void work_disable_sync_waits(struct client *c)
 		CLIENT_CHECK(c, client_is_set(&w->left));
 		CLIENT_CHECK(c, twheel_enable_work(&w->work));
 	}
-	client_work_free(w);
 }
 
 /* Works of other places than client_work_new(). */
@@ -490,24 +419,24 @@ static void a_work_may_wait_for_another(struct client *c)
 }
 
 const struct client_case client_work_cases[] = {
-	CLIENT_CASE(work_runs_in_process_context),
-	CLIENT_CASE(work_without_delay_runs),
-	CLIENT_CASE(work_that_is_pending_is_not_queued_again),
-	CLIENT_CASE(work_mod_changes_the_time),
-	CLIENT_CASE(work_that_is_refused_is_not_pending),
-	CLIENT_CASE(work_that_cannot_be_put_off_runs),
-	CLIENT_CASE(work_cancel_says_whether_it_was_pending),
-	CLIENT_CASE(work_cancelled_can_be_queued_again),
-	CLIENT_CASE(work_cancel_sync_waits),
-	CLIENT_CASE(work_flush_runs_it_now),
-	CLIENT_CASE(work_queues_itself_again),
-	CLIENT_CASE(work_cancel_sync_ends_one_that_queues_itself),
-	CLIENT_CASE(work_cancel_sync_accounts_for_what_was_queued),
+	CLIENT_WORK(work_runs_in_process_context),
+	CLIENT_WORK(work_without_delay_runs),
+	CLIENT_WORK(work_that_is_pending_is_not_queued_again),
+	CLIENT_WORK(work_mod_changes_the_time),
+	CLIENT_WORK(work_that_is_refused_is_not_pending),
+	CLIENT_WORK(work_that_cannot_be_put_off_runs),
+	CLIENT_WORK(work_cancel_says_whether_it_was_pending),
+	CLIENT_WORK(work_cancelled_can_be_queued_again),
+	CLIENT_WORK(work_cancel_sync_waits),
+	CLIENT_WORK(work_flush_runs_it_now),
+	CLIENT_WORK(work_queues_itself_again),
+	CLIENT_WORK(work_cancel_sync_ends_one_that_queues_itself),
+	CLIENT_WORK(work_cancel_sync_accounts_for_what_was_queued),
 	CLIENT_CASE(work_frees_itself),
-	CLIENT_CASE(work_pending_says_so),
-	CLIENT_CASE(work_runs_on_the_cpu_asked_for),
-	CLIENT_CASE(work_disabled_is_not_queued),
-	CLIENT_CASE(work_disable_sync_waits),
+	CLIENT_WORK(work_pending_says_so),
+	CLIENT_WORK(work_runs_on_the_cpu_asked_for),
+	CLIENT_WORK(work_disabled_is_not_queued),
+	CLIENT_WORK(work_disable_sync_waits),
 	CLIENT_CASE(work_with_a_static_initialiser),
 	CLIENT_CASE(work_on_the_stack),
 	CLIENT_CASE(a_work_may_wait_for_another),
