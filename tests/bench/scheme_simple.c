@@ -3,11 +3,8 @@
  * Schemes 1 to 5, the textbook's 7, Lawn, and the table of all, for the benchmark
  */
 #include "../wheel/schemes/schemes.c"
-#include "../wheel/schemes/list.c"
-#include "../wheel/schemes/sorted_list.c"
+#include "../wheel/schemes/paper.c"
 #include "../wheel/schemes/heap.c"
-#include "../wheel/schemes/plain.c"
-#include "../wheel/schemes/hashed_sorted.c"
 #include "../wheel/schemes/textbook.c"
 #include "../wheel/schemes/lawn.c"
 #include "../wheel/schemes/wheels.c"

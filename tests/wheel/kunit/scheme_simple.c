@@ -4,11 +4,8 @@
  */
 #include "torn.h"
 #include "../schemes/schemes.c"
-#include "../schemes/list.c"
-#include "../schemes/sorted_list.c"
+#include "../schemes/paper.c"
 #include "../schemes/heap.c"
-#include "../schemes/plain.c"
-#include "../schemes/hashed_sorted.c"
 #include "../schemes/textbook.c"
 #include "../schemes/lawn.c"
 #include "../schemes/wheels.c"

@@ -182,14 +182,6 @@ static void heap_collect(struct twheel_test_scheme *t)
 	}
 }
 
-static struct twheel_node *heap_pop(struct twheel_test_scheme *t, u64 target,
-				    int *work)
-{
-	while (list_empty(&t->due) && twheel_test_step(t, target))
-		heap_collect(t);
-	return twheel_test_take_due(t);
-}
-
 const struct twheel_test_scheme_ops twheel_test_heap = {
 	.name = "heap",
 	.create = heap_create,
@@ -197,6 +189,7 @@ const struct twheel_test_scheme_ops twheel_test_heap = {
 	.start = heap_start,
 	.restart = heap_restart,
 	.stop = heap_stop,
-	.pop = heap_pop,
+	.pop = twheel_test_pop,
 	.next = heap_next,
+	.collect = heap_collect,
 };

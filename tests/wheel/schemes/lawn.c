@@ -175,14 +175,6 @@ static void lawn_collect(struct twheel_test_scheme *t)
 	}
 }
 
-static struct twheel_node *lawn_pop(struct twheel_test_scheme *t, u64 target,
-				    int *work)
-{
-	while (list_empty(&t->due) && twheel_test_step(t, target))
-		lawn_collect(t);
-	return twheel_test_take_due(t);
-}
-
 const struct twheel_test_scheme_ops twheel_test_lawn = {
 	.name = "lawn",
 	.create = lawn_create,
@@ -190,6 +182,7 @@ const struct twheel_test_scheme_ops twheel_test_lawn = {
 	.start = lawn_start,
 	.restart = lawn_restart,
 	.stop = lawn_stop,
-	.pop = lawn_pop,
+	.pop = twheel_test_pop,
 	.next = lawn_next,
+	.collect = lawn_collect,
 };

@@ -32,32 +32,8 @@ void twheel_test_init(struct twheel_test_scheme *t,
 	INIT_LIST_HEAD(&t->due);
 }
 
-/**
- * twheel_test_take_due - take out the next node of the tick at the clock
- * @t: the scheme
- *
- * Return: the node, or NULL if the tick is finished.
- */
-struct twheel_node *twheel_test_take_due(struct twheel_test_scheme *t)
-{
-	struct twheel_node *node;
-
-	node = list_first_entry_or_null(&t->due, struct twheel_node, link);
-	if (node) {
-		twheel_test_unlink(node);
-		t->s.pending--;
-	}
-	return node;
-}
-
-/**
- * twheel_test_step - move the clock on to the next tick with something to do
- * @t: the scheme, which has finished the tick at the clock
- * @target: the last tick that it may go to
- *
- * Return: whether the clock has moved.
- */
-bool twheel_test_step(struct twheel_test_scheme *t, u64 target)
+/* Moves the clock on to the next tick with something to do. Returns whether it has moved. */
+static bool step(struct twheel_test_scheme *t, u64 target)
 {
 	u64 clock = t->s.clock;
 
@@ -68,4 +44,19 @@ bool twheel_test_step(struct twheel_test_scheme *t, u64 target)
 	else
 		t->s.clock = target;
 	return true;
+}
+
+/* As twheel_scheme_pop(), for schemes that always finish their ticks. */
+struct twheel_node *twheel_test_pop(struct twheel_test_scheme *t, u64 target, int *work)
+{
+	struct twheel_node *node;
+
+	while (list_empty(&t->due) && step(t, target))
+		t->ops->collect(t);
+	node = list_first_entry_or_null(&t->due, struct twheel_node, link);
+	if (node) {
+		twheel_test_unlink(node);
+		t->s.pending--;
+	}
+	return node;
 }

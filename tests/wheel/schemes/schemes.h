@@ -47,6 +47,7 @@ struct twheel_test_scheme;
  * @next: as twheel_scheme_next()
  * @wheel: it is one of the module's own: @pop counts its work, and @s of
  *	struct twheel_test_scheme is complete
+ * @collect: for twheel_test_pop(): moves the nodes of the tick at the clock to @due
  */
 struct twheel_test_scheme_ops {
 	const char *name;
@@ -61,6 +62,7 @@ struct twheel_test_scheme_ops {
 				   int *work);
 	u64 (*next)(struct twheel_test_scheme *t);
 	bool wheel;
+	void (*collect)(struct twheel_test_scheme *t);
 };
 
 /**
@@ -124,7 +126,6 @@ static inline void twheel_test_unlink(struct twheel_node *node)
 
 void twheel_test_init(struct twheel_test_scheme *t,
 		      const struct twheel_test_scheme_ops *ops, u64 clock);
-struct twheel_node *twheel_test_take_due(struct twheel_test_scheme *t);
-bool twheel_test_step(struct twheel_test_scheme *t, u64 target);
+struct twheel_node *twheel_test_pop(struct twheel_test_scheme *t, u64 target, int *work);
 
 #endif /* _TWHEEL_TEST_SCHEMES_H */

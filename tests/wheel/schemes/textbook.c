@@ -132,14 +132,6 @@ static void textbook_collect(struct twheel_test_scheme *t)
 	list_splice_tail_init(textbook_slot(t, 0, t->s.clock), &t->due);
 }
 
-static struct twheel_node *textbook_pop(struct twheel_test_scheme *t,
-					u64 target, int *work)
-{
-	while (list_empty(&t->due) && twheel_test_step(t, target))
-		textbook_collect(t);
-	return twheel_test_take_due(t);
-}
-
 const struct twheel_test_scheme_ops twheel_test_textbook = {
 	.name = "textbook",
 	.create = textbook_create,
@@ -147,6 +139,7 @@ const struct twheel_test_scheme_ops twheel_test_textbook = {
 	.start = textbook_start,
 	.restart = textbook_restart,
 	.stop = textbook_stop,
-	.pop = textbook_pop,
+	.pop = twheel_test_pop,
 	.next = textbook_next,
+	.collect = textbook_collect,
 };
