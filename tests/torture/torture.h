@@ -15,8 +15,7 @@
  *           a shutdown (torture_churn.c).
  *  work     As shared, but with work items (torture_work.c).
  *
- * The first three go through the seam (torture_seam.c), which can break
- * twheel's promises on purpose.
+ * The first three are struct tt_timer to what they share.
  */
 #ifndef _TWHEEL_TORTURE_H
 #define _TWHEEL_TORTURE_H
@@ -85,7 +84,6 @@ __printf(2, 3) void tt_error(enum tt_count what, const char *fmt, ...);
  * @late_ms: a timer that is this late is lost
  * @irq: call from hard interrupt context too
  * @softirq: call from callbacks too
- * @broken: the promise to break on purpose, an enum tt_broken
  */
 struct tt_params {
 	unsigned int ntimers;
@@ -94,7 +92,6 @@ struct tt_params {
 	unsigned int late_ms;
 	bool irq;
 	bool softirq;
-	unsigned int broken;
 };
 
 /**
@@ -136,23 +133,7 @@ u32 tt_seed(unsigned int nr);
 u64 tt_random_delay(u32 *rnd);
 unsigned int tt_random_online_cpu(u32 *rnd);
 
-/* The seam, in torture_seam.c. */
-
-enum tt_broken {
-	TT_BREAK_NOTHING,
-	TT_BREAK_LOST,		/* a start that returns 0 does nothing */
-	TT_BREAK_DOUBLED,	/* a callback is called twice */
-	TT_BREAK_EARLY,		/* a timer is due three ticks too soon */
-	TT_BREAK_SYNC,		/* stop_sync or shutdown does not wait */
-	TT_BREAK_ORDER,		/* two callbacks change places */
-	TT_BREAK_LEAK,		/* memory is not freed */
-	TT_BREAK_START_RACE,	/* start tests pending without a lock */
-	TT_BREAK_STOP_RACE,	/* stop tests it without a lock */
-	TT_BREAK_DRAIN,		/* a drained timer is not handed over */
-	TT_BREAK_LATE,		/* a timer is due an hour too late */
-	TT_BREAK_CPU,		/* start_on takes any CPU */
-	TT_NR_BROKEN,
-};
+/* Timers, in torture_main.c. */
 
 struct tt_timer;
 
@@ -160,44 +141,30 @@ struct tt_timer;
  * struct tt_kind - a kind of timer
  * @expire: the callback, called at time @now
  * @drained: called when a drain has handed over the timer
- * @stays: the memory stays valid after @expire, until the round ends
  */
 struct tt_kind {
 	void (*expire)(struct tt_timer *t, ktime_t now);
 	void (*drained)(struct tt_timer *t);
-	bool stays;
 };
 
 /**
- * struct tt_timer - a timer as the seam knows it
+ * struct tt_timer - a timer of one of the first three kinds
  * @timer: the timer
  * @kind: the kind that it belongs to
  * @magic: %TT_MAGIC while the memory is a timer
- * @awaited: a broken stop hopes to miss its callback
  */
 struct tt_timer {
 	struct twheel_timer timer;
 	const struct tt_kind *kind;
 	u32 magic;
-	bool awaited;
 };
 
 #define TT_MAGIC	0x77686c74
 
-const char *tt_broken_name(unsigned int broken);
 void tt_setup(struct tt_timer *t, const struct tt_kind *kind);
 void tt_free(struct tt_timer *t, void *memory);
-int tt_start(struct tt_timer *t, u64 delay_ns);
-int tt_start_at(struct tt_timer *t, ktime_t deadline);
 int tt_again_at(struct tt_timer *t, ktime_t deadline);
-int tt_start_on(struct tt_timer *t, u64 delay_ns, int cpu);
-int tt_restart_at(struct tt_timer *t, ktime_t deadline);
-int tt_stop(struct tt_timer *t);
-int tt_stop_sync(struct tt_timer *t);
-int tt_shutdown_sync(struct tt_timer *t);
-void tt_make_safe(struct tt_timer *t);
 unsigned long tt_drain(void);
-void tt_seam_flush(void);
 
 /* The kinds. */
 

@@ -116,7 +116,7 @@ static struct tt_churn *tt_churn_start(const struct tt_kind *kind, u64 delay)
 	c->deadline = deadline;
 	tt_count(TT_ARMED);
 	/* A forgotten timer may be freed from here on. */
-	if (tt_start_at(&c->t, deadline))
+	if (twheel_start_at(&c->t.timer, deadline))
 		tt_error(TT_WRONG, "churn: start of a new timer did not return 0");
 	return c;
 }
@@ -135,7 +135,7 @@ static void tt_churn_end(struct tt_churn *c)
 	int stopped, ends;
 
 	down_read(&tt_drain_sem);
-	stopped = tt_shutdown_sync(&c->t);
+	stopped = twheel_shutdown_sync(&c->t.timer);
 	tt_count(TT_SHUTDOWN);
 	if (stopped)
 		tt_count(TT_STOPPED);
@@ -146,7 +146,6 @@ static void tt_churn_end(struct tt_churn *c)
 		tt_error(ends ? TT_DOUBLED : TT_LOST,
 			 "churn: shutdown returned %d, %d callbacks", stopped,
 			 ends - stopped);
-	tt_make_safe(&c->t);
 	tt_free(&c->t, c);
 	up_read(&tt_drain_sem);
 }

@@ -279,13 +279,13 @@ static void tt_locked_start(struct tt_locked *l, u32 *rnd)
 	u64 delay = tt_random_delay(rnd);
 	ktime_t deadline = ktime_add_safe(ktime_get(), delay);
 
-	tt_note_start(l, tt_start(&l->t, delay), deadline,
+	tt_note_start(l, twheel_start(&l->t.timer, delay), deadline,
 		      tt_order_unknown(smp_processor_id()));
 	if (tt_random_below(rnd, 4))
 		return;
 	/* Most likely to the same tick. */
 	deadline = ktime_add_safe(ktime_get(), delay);
-	tt_note_start(l, tt_start(&l->t, delay), deadline,
+	tt_note_start(l, twheel_start(&l->t.timer, delay), deadline,
 		      tt_order_unknown(smp_processor_id()));
 }
 
@@ -302,7 +302,7 @@ static void tt_locked_start_at(struct tt_locked *l, u32 *rnd)
 	ktime_t deadline = tt_popular_deadline(rnd);
 	struct tt_order o = tt_order_next(deadline);
 
-	tt_note_start(l, tt_start_at(&l->t, deadline), deadline, o);
+	tt_note_start(l, twheel_start_at(&l->t.timer, deadline), deadline, o);
 }
 
 static void tt_locked_start_in_the_past(struct tt_locked *l, u32 *rnd)
@@ -310,7 +310,7 @@ static void tt_locked_start_in_the_past(struct tt_locked *l, u32 *rnd)
 	u64 ago = tt_random_below(rnd, 10 * tt_round.tick_ns);
 	ktime_t deadline = ktime_sub_ns(ktime_get(), ago);
 
-	tt_note_start(l, tt_start_at(&l->t, deadline), deadline,
+	tt_note_start(l, twheel_start_at(&l->t.timer, deadline), deadline,
 		      tt_order_unknown(smp_processor_id()));
 }
 
@@ -319,7 +319,7 @@ static void tt_locked_start_on(struct tt_locked *l, u32 *rnd)
 	int cpu = tt_random_online_cpu(rnd);
 	u64 delay = tt_random_delay(rnd);
 	ktime_t deadline = ktime_add_safe(ktime_get(), delay);
-	int ret = tt_start_on(&l->t, delay, cpu);
+	int ret = twheel_start_on(&l->t.timer, delay, cpu);
 
 	if (ret == -EINVAL && tt_params.hotplug_ms)
 		return;
@@ -333,7 +333,7 @@ static void tt_locked_restart(struct tt_locked *l, u32 *rnd)
 {
 	ktime_t deadline = ktime_add_safe(ktime_get(), tt_random_delay(rnd));
 
-	if (tt_restart_at(&l->t, deadline))
+	if (twheel_restart_at(&l->t.timer, deadline))
 		tt_note_start(l, 1, deadline,
 			      tt_order_unknown(smp_processor_id()));
 	else
@@ -342,7 +342,7 @@ static void tt_locked_restart(struct tt_locked *l, u32 *rnd)
 
 static void tt_locked_stop(struct tt_locked *l)
 {
-	tt_note_stop(l, tt_stop(&l->t));
+	tt_note_stop(l, twheel_stop(&l->t.timer));
 }
 
 /* Queries must tell the truth, and change nothing. */
@@ -357,8 +357,7 @@ static void tt_locked_ask(struct tt_locked *l)
 	if (left > deadline)
 		tt_error(TT_WRONG, "timer %u: %llu ns left until %lld", l->nr,
 			 left, deadline);
-	if (l->armed && tt_params.broken == TT_BREAK_NOTHING &&
-	    ktime_before(deadline, l->deadline))
+	if (l->armed && ktime_before(deadline, l->deadline))
 		tt_error(TT_WRONG, "timer %u: due %lld, asked for %lld", l->nr,
 			 deadline, l->deadline);
 }
@@ -564,7 +563,6 @@ static void tt_locked_drained(struct tt_timer *t)
 static const struct tt_kind tt_locked_kind = {
 	.expire = tt_locked_expire,
 	.drained = tt_locked_drained,
-	.stays = true,
 };
 
 /* Stops that wait. */
@@ -625,7 +623,7 @@ static void tt_settle(struct tt_locked *l)
 	tt_count(TT_SYNCED);
 	/* Pairs with the barriers in tt_drain_once(). */
 	smp_mb();
-	tt_note_settled(l, tt_stop_sync(&l->t), drains);
+	tt_note_settled(l, twheel_stop_sync(&l->t.timer), drains);
 }
 
 /* A shutdown must prevent starts until a new setup makes the timer usable. */
@@ -637,8 +635,7 @@ static void tt_shut_down(struct tt_locked *l)
 	tt_count(TT_SHUTDOWN);
 	/* Pairs with the barriers in tt_drain_once(). */
 	smp_mb();
-	tt_note_settled(l, tt_shutdown_sync(&l->t), drains);
-	tt_make_safe(&l->t);
+	tt_note_settled(l, twheel_shutdown_sync(&l->t.timer), drains);
 	ret = twheel_start(&l->t.timer, 0);
 	if (ret != -ESHUTDOWN) {
 		tt_error(TT_WRONG, "timer %u: start after shutdown returned %d",
@@ -718,7 +715,6 @@ void tt_locked_finish(void)
 		tt_check_overdue(&tt_locked[i]);
 		raw_spin_unlock_irq(&tt_locked[i].lock);
 		tt_settle(&tt_locked[i]);
-		tt_make_safe(&tt_locked[i].t);
 	}
 	kvfree(tt_locked);
 	tt_locked = NULL;

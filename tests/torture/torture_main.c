@@ -12,9 +12,6 @@
  *	twheel_torture: SUCCESS		or	twheel_torture: FAILURE
  *
  * rmmod ends the run early, with a verdict on the events until then.
- *
- * broken=N makes the torture break one promise on purpose, at the seam between
- * itself and twheel (torture_seam.c). This run must end in FAILURE.
  */
 #define pr_fmt(fmt) "twheel_torture: " fmt
 
@@ -23,6 +20,7 @@
 #include <linux/err.h>
 #include <linux/kthread.h>
 #include <linux/module.h>
+#include <linux/slab.h>
 #include <linux/string.h>
 
 #include "torture.h"
@@ -50,8 +48,6 @@ module_param_named(irq, tt_params.irq, bool, 0444);
 MODULE_PARM_DESC(irq, "call from hard interrupts (1)");
 module_param_named(softirq, tt_params.softirq, bool, 0444);
 MODULE_PARM_DESC(softirq, "call from callbacks (1)");
-module_param_named(broken, tt_params.broken, uint, 0444);
-MODULE_PARM_DESC(broken, "break a promise on purpose: 1 to 11, see torture.h (0)");
 
 static unsigned int nthreads = 2;
 module_param(nthreads, uint, 0444);
@@ -138,6 +134,61 @@ unsigned int tt_random_online_cpu(u32 *rnd)
 	return cpu < nr_cpu_ids ? cpu : cpumask_first(cpu_online_mask);
 }
 
+/* Timers. */
+
+static void tt_expire(struct twheel_timer *timer)
+{
+	struct tt_timer *t = container_of(timer, struct tt_timer, timer);
+
+	if (t->magic == TT_MAGIC)
+		t->kind->expire(t, ktime_get());
+	else
+		tt_error(TT_CORRUPT, "callback for %p, magic %x", t, t->magic);
+}
+
+void tt_setup(struct tt_timer *t, const struct tt_kind *kind)
+{
+	t->kind = kind;
+	t->magic = TT_MAGIC;
+	twheel_timer_setup(&t->timer, tt_round.wheel, tt_expire, 0);
+}
+
+/* Frees @memory, of which @t is a part. */
+void tt_free(struct tt_timer *t, void *memory)
+{
+	t->magic = 0;
+	kfree(memory);
+	tt_count(TT_FREED);
+}
+
+/* For the callback of @t. */
+int tt_again_at(struct tt_timer *t, ktime_t deadline)
+{
+	tt_count(TT_AGAIN);
+	return twheel_again_at(&t->timer, deadline);
+}
+
+static void tt_drained(struct twheel_timer *timer, void *arg)
+{
+	struct tt_timer *t = container_of(timer, struct tt_timer, timer);
+	unsigned long *handed_over = arg;
+
+	++*handed_over;
+	tt_count(TT_DRAINED);
+	t->kind->drained(t);
+}
+
+unsigned long tt_drain(void)
+{
+	unsigned long handed_over = 0;
+	unsigned long ret = twheel_drain(tt_round.wheel, tt_drained, &handed_over);
+
+	if (ret != handed_over)
+		tt_error(TT_WRONG, "drain returned %lu for %lu timers", ret,
+			 handed_over);
+	return ret;
+}
+
 /* A round. */
 
 static void tt_choose_config(struct twheel_config *config, unsigned int round)
@@ -207,7 +258,6 @@ static void tt_round_end(void)
 	tt_work_finish();
 	twheel_destroy(tt_round.wheel);
 	tt_round.wheel = NULL;
-	tt_seam_flush();
 }
 
 /* At the end of a round all memory must have been freed. */
@@ -272,10 +322,9 @@ static void tt_print_params(const char *when)
 	pr_info("%s: ntimers=%u nshared=%u nthreads=%u seconds=%u round_ms=%u seed=%u scheme=%d mode=%d tick_us=%u slots=%u\n",
 		when, tt_params.ntimers, tt_params.nshared, nthreads, seconds,
 		round_ms, seed, scheme, mode, tick_us, slots);
-	pr_info("%s: until_error=%d hotplug_ms=%u drain_ms=%u late_ms=%u stat_s=%u irq=%d softirq=%d broken=%u (%s)\n",
+	pr_info("%s: until_error=%d hotplug_ms=%u drain_ms=%u late_ms=%u stat_s=%u irq=%d softirq=%d\n",
 		when, until_error, tt_params.hotplug_ms, drain_ms,
-		tt_params.late_ms, stat_s, tt_params.irq, tt_params.softirq,
-		tt_params.broken, tt_broken_name(tt_params.broken));
+		tt_params.late_ms, stat_s, tt_params.irq, tt_params.softirq);
 }
 
 /* A run that has counted nothing is not a success either. */
@@ -312,8 +361,7 @@ static int tt_main(void *unused)
 
 static bool tt_params_are_good(void)
 {
-	return tt_params.ntimers >= 16 && tt_params.nshared && nthreads &&
-	       tt_broken_name(tt_params.broken);
+	return tt_params.ntimers >= 16 && tt_params.nshared && nthreads;
 }
 
 static int __init tt_init(void)

@@ -81,22 +81,22 @@ static void tt_shared_start(struct tt_shared *s, u32 *rnd)
 
 	switch (tt_random_below(rnd, 8)) {
 	case 0:
-		ret = tt_start_on(&s->t, delay, tt_random_online_cpu(rnd));
+		ret = twheel_start_on(&s->t.timer, delay, tt_random_online_cpu(rnd));
 		if (ret == -EINVAL && tt_params.hotplug_ms)
 			return;
 		break;
 	case 1:
-		if (tt_restart_at(&s->t, ktime_add_ns(ktime_get(), delay)))
+		if (twheel_restart_at(&s->t.timer, ktime_add_ns(ktime_get(), delay)))
 			tt_count(TT_RESTARTED);
 		return;
 	case 2:
-		ret = tt_start_at(&s->t, ktime_add_ns(ktime_get(), delay));
+		ret = twheel_start_at(&s->t.timer, ktime_add_ns(ktime_get(), delay));
 		break;
 	default:
 		if (tt_random_below(rnd, 2))
-			tt_shared_note_start(s, tt_start(&s->t, delay));
+			tt_shared_note_start(s, twheel_start(&s->t.timer, delay));
 		/* Maybe to the same tick. */
-		ret = tt_start(&s->t, delay);
+		ret = twheel_start(&s->t.timer, delay);
 	}
 	tt_shared_note_start(s, ret);
 }
@@ -118,7 +118,7 @@ void tt_shared_op(u32 *rnd)
 	if (tt_random_below(rnd, 3))
 		tt_shared_start(s, rnd);
 	else
-		tt_shared_note_stop(s, tt_stop(&s->t));
+		tt_shared_note_stop(s, twheel_stop(&s->t.timer));
 }
 
 /* Stops a timer and waits for its callback. Context: process. */
@@ -127,7 +127,7 @@ void tt_shared_sync_op(u32 *rnd)
 	struct tt_shared *s = &tt_shared[tt_random_below(rnd, tt_nr_shared)];
 
 	tt_count(TT_SYNCED);
-	tt_shared_note_stop(s, tt_stop_sync(&s->t));
+	tt_shared_note_stop(s, twheel_stop_sync(&s->t.timer));
 }
 
 static void tt_shared_expire(struct tt_timer *t, ktime_t now)
@@ -166,7 +166,6 @@ static void tt_shared_drained(struct tt_timer *t)
 static const struct tt_kind tt_shared_kind = {
 	.expire = tt_shared_expire,
 	.drained = tt_shared_drained,
-	.stays = true,
 };
 
 int tt_shared_setup(void)
