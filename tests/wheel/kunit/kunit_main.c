@@ -9,8 +9,7 @@
  *   twheel_hier     kunit_hier.c    levels, cascades and their pace
  *   twheel_hashed   kunit_hashed.c  rounds, lazy refresh, the leap
  *   twheel_torn     kunit_torn.c    lists that somebody has torn
- *   twheel_random   kunit_random.c  random use against an oracle, and of all
- *                                   schemes side by side
+ *   twheel_random   kunit_random.c  random use against an oracle
  *   twheel_share    kunit_share.c   the account of a CPU, whatever the clock does
  *
  * In all suites but the last two a timer is a letter, and the oracle of

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Random use: against the oracle, and side by side
+ * Random use against the oracle
  *
- * Both run for each profile of tests/wheel/schemes/random.c, in many short runs that
- * begin at different ticks. The seed is printed. The same seed with the same
+ * Each scheme runs for each profile of tests/wheel/schemes/random.c, in many short runs
+ * that begin at different ticks. The seed is printed. The same seed with the same
  * number of operations repeats the runs.
  */
 #include <linux/module.h>
@@ -21,22 +21,12 @@ static unsigned int ops = 30000;
 module_param(ops, uint, 0444);
 MODULE_PARM_DESC(ops, "operations per scheme and profile, against the oracle");
 
-static unsigned int diff_ops = 1000000;
-module_param(diff_ops, uint, 0444);
-MODULE_PARM_DESC(diff_ops, "operations per profile, of all schemes together");
-
 /* Operations in one run. */
 #define RUN_OPS		5000
 
-static u64 total, diff_total;
+static u64 total;
 
-/* A parameter is a number from 1: of a profile, or a scheme and a profile. */
-static const void *next_number(const void *prev, unsigned long last)
-{
-	unsigned long number = (unsigned long)prev + 1;
-
-	return number <= last ? (const void *)number : NULL;
-}
+/* A parameter is a number from 1: of a scheme and a profile. */
 
 static const struct twheel_profile *profile_of(const void *param)
 {
@@ -52,23 +42,14 @@ static const struct twheel_test_scheme_ops *scheme_of(const void *param)
 	return twheel_test_schemes[number / twheel_nr_profiles];
 }
 
-static const void *profiles(const void *prev, char *desc)
-{
-	const void *param = next_number(prev, twheel_nr_profiles);
-
-	if (param)
-		strscpy(desc, profile_of(param)->name, KUNIT_PARAM_DESC_SIZE);
-	return param;
-}
-
 static const void *schemes_and_profiles(const void *prev, char *desc)
 {
-	const void *param = next_number(prev, TWHEEL_TEST_NR_SCHEMES *
-					      twheel_nr_profiles);
+	const void *param = (const void *)((unsigned long)prev + 1);
 
-	if (param)
-		snprintf(desc, KUNIT_PARAM_DESC_SIZE, "%s, %s",
-			 scheme_of(param)->name, profile_of(param)->name);
+	if ((unsigned long)param > TWHEEL_TEST_NR_SCHEMES * twheel_nr_profiles)
+		return NULL;
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "%s, %s", scheme_of(param)->name,
+		 profile_of(param)->name);
 	return param;
 }
 
@@ -111,61 +92,22 @@ static void scheme_agrees_with_oracle(struct kunit *test)
 	total += done;
 }
 
-static u64 diff_run(struct kunit *test, u32 run)
-{
-	const struct twheel_profile *profile = profile_of(test->param_value);
-	struct twheel_picker p;
-	struct twheel_diff *d;
-	const char *error, *scheme;
-	u64 done;
-
-	init_picker(test, &p, run);
-	d = twheel_diff_create(twheel_pick_clock(&p), profile->slots,
-			       profile->timers);
-	KUNIT_ASSERT_NOT_NULL(test, d);
-	twheel_diff_random(d, &p, RUN_OPS * TWHEEL_TEST_NR_SCHEMES);
-	error = d->error;
-	scheme = d->scheme;
-	done = d->ops;
-	twheel_diff_destroy(d);
-	if (error)
-		kunit_info(test, "%s %s, run %u after %llu operations, seed=%llu\n",
-			   scheme, error, run, done, seed);
-	KUNIT_ASSERT_TRUE(test, !error);
-	return done;
-}
-
-static void schemes_agree_with_each_other(struct kunit *test)
-{
-	u64 done = 0;
-	u32 run;
-
-	for (run = 0; done < diff_ops; run++) {
-		done += diff_run(test, run);
-		cond_resched();
-	}
-	diff_total += done;
-}
-
 static int random_suite_init(struct kunit_suite *suite)
 {
 	if (!seed)
 		seed = get_random_u64() >> 16;
-	pr_info("twheel_random: seed=%llu ops=%u diff_ops=%u\n", seed, ops,
-		diff_ops);
+	pr_info("twheel_random: seed=%llu ops=%u\n", seed, ops);
 	return 0;
 }
 
 static void random_suite_exit(struct kunit_suite *suite)
 {
-	pr_info("twheel_random: seed=%llu, %llu operations against the oracle, %llu side by side\n",
-		seed, total, diff_total);
+	pr_info("twheel_random: seed=%llu, %llu operations against the oracle\n",
+		seed, total);
 }
 
 static struct kunit_case random_cases[] = {
 	KUNIT_CASE_PARAM_ATTR(scheme_agrees_with_oracle, schemes_and_profiles,
-			      KT_SLOW),
-	KUNIT_CASE_PARAM_ATTR(schemes_agree_with_each_other, profiles,
 			      KT_SLOW),
 	{}
 };

@@ -168,35 +168,4 @@ u64 twheel_pick_step(struct twheel_picker *p, u64 clock, u64 next);
 void twheel_check_random(struct twheel_check *c, struct twheel_picker *p,
 			 u64 ops);
 
-/**
- * struct twheel_diff - all schemes, used alike
- * @t: the schemes
- * @nodes: their nodes, @nr for each
- * @due: the tick at which a pending timer has to come out
- * @out: how many schemes have given out a timer in this step
- * @pending: whether a timer is pending
- * @nr: number of timers
- * @clock: the clock of all of them
- * @ops: operations done so far, summed over all schemes
- * @error: the first failure, in words, or NULL
- * @scheme: the scheme that was wrong
- */
-struct twheel_diff {
-	struct twheel_test_scheme *t[TWHEEL_TEST_NR_SCHEMES];
-	struct twheel_node *nodes[TWHEEL_TEST_NR_SCHEMES];
-	u64 *due;
-	u32 *out;
-	bool *pending;
-	u32 nr;
-	u64 clock;
-	u64 ops;
-	const char *error;
-	const char *scheme;
-};
-
-struct twheel_diff *twheel_diff_create(u64 clock, u32 slots, u32 nr);
-void twheel_diff_destroy(struct twheel_diff *d);
-void twheel_diff_random(struct twheel_diff *d, struct twheel_picker *p,
-			u64 ops);
-
 #endif /* _TWHEEL_TEST_CHECK_H */
