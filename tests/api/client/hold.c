@@ -2,21 +2,22 @@
 /*
  * A module that has timers pending until it is unloaded
  *
- * For tests/vm/guest/callbacks, which looks for them in debugfs: a few that are
- * far from each other, many in one slot, and a work.
+ * For tests/vm/guest/callbacks, which looks for them in debugfs: some in more slots than
+ * one look goes through, many in one slot, and a work.
  */
 #include <linux/module.h>
 
 #include <linux/twheel_work.h>
 
-#define HOLD_FEW	3
+#define HOLD_SLOTS	70
 #define HOLD_MANY	100
-#define HOLD_HOUR	(3600 * (u64)NSEC_PER_SEC)
+#define HOLD_MINUTE	(60 * (u64)NSEC_PER_SEC)
+#define HOLD_HOUR	(60 * HOLD_MINUTE)
 
-static struct twheel_timer few[HOLD_FEW];
+static struct twheel_timer slots[HOLD_SLOTS];
 static struct twheel_timer many[HOLD_MANY];
 
-static void hold_few(struct twheel_timer *timer)
+static void hold_slots(struct twheel_timer *timer)
 {
 }
 
@@ -34,9 +35,10 @@ static int __init hold_init(void)
 {
 	int i;
 
-	for (i = 0; i < HOLD_FEW; i++) {
-		twheel_timer_setup(&few[i], NULL, hold_few, 0);
-		twheel_start(&few[i], (i + 1) * HOLD_HOUR);
+	for (i = 0; i < HOLD_SLOTS; i++) {
+		twheel_timer_setup(&slots[i], NULL, hold_slots, 0);
+		/* A slot has some 66 s there. */
+		twheel_start_on(&slots[i], (20 + 3 * i) * HOLD_MINUTE, 0);
 	}
 	for (i = 0; i < HOLD_MANY; i++) {
 		twheel_timer_setup(&many[i], NULL, hold_many, 0);
@@ -51,8 +53,8 @@ static void __exit hold_exit(void)
 {
 	int i;
 
-	for (i = 0; i < HOLD_FEW; i++)
-		twheel_shutdown_sync(&few[i]);
+	for (i = 0; i < HOLD_SLOTS; i++)
+		twheel_shutdown_sync(&slots[i]);
 	for (i = 0; i < HOLD_MANY; i++)
 		twheel_shutdown_sync(&many[i]);
 	twheel_cancel_work_sync(&work);
