@@ -2,8 +2,9 @@
 #
 # The core of twheel in a simulated machine, as a program of the host
 #
-# Its sources are compiled unmodified, with ../shims in place of the
-# kernel's headers.
+# Its sources are compiled unmodified, with ../shims in place of the kernel's headers.
+# Those that are not as in any other program are in one file, sim_kernel.h. The names by
+# which the sources know it are made in DIR/shims.
 #
 #	make O=DIR all		simulation and simulation-rt (CONFIG_PREEMPT_RT),
 #				simulation-session and simulation-session-rt
@@ -17,7 +18,7 @@ TWHEEL ?= ../../..
 top := ../../..
 cflags := -std=gnu11 -g -O2 -Wall -Wextra -Wno-unused-parameter \
 	  -Wno-sign-compare -DCONFIG_64BIT=1 -DCONFIG_LIST_HARDENED=1 \
-	  -I../shims/simulation -I../shims/native -I$(TWHEEL)/include \
+	  -include ../shims/sim_kernel.h -I$(O)/shims -I../shims/native -I$(TWHEEL)/include \
 	  -I$(TWHEEL) -I$(TWHEEL)/core -I$(TWHEEL)/session -I.
 
 schemes := $(shell sed -n '/twheel_hier\.o/{s/.*+= //;s/\.o//g;p}' $(TWHEEL)/Kbuild)
@@ -28,7 +29,13 @@ simulation := $(machine) oracle scenario
 simulation-session := $(machine) twheel_chardev \
 	$(patsubst %.c,%,$(wildcard session_*.c user_*.c)) \
 	$(filter-out session/source,$(patsubst $(TWHEEL)/%.c,%,$(wildcard $(TWHEEL)/session/*.c)))
-depends := $(wildcard *.h ../shims/*/*/*.h ../shims/*/*/*/*.h \
+names := $(addprefix linux/,atomic cache cacheinfo capability compiler cpu cpuhotplug cpumask \
+	 cred debugobjects delay err export fs gfp hashtable hrtimer interrupt irq_work jiffies \
+	 kernel ktime list lockdep miscdevice mm module moduleparam nospec nsproxy percpu pid \
+	 poll preempt random rcupdate sched sched/isolation sched/signal seq_file sim slab smp \
+	 spinlock time_namespace topology tracepoint uaccess uio user_namespace version wait \
+	 workqueue xarray) trace/define_trace
+depends := $(O)/shims/made $(wildcard *.h ../shims/*.h ../shims/*/*/*.h \
 	     $(TWHEEL)/twheel_*.[ch] $(TWHEEL)/core/*.[ch] $(TWHEEL)/session/*.[ch] \
 	     $(TWHEEL)/include/linux/*.h $(TWHEEL)/include/uapi/linux/*.h) simulation.mk
 
@@ -59,6 +66,13 @@ $(to)/$(1)-rt: $(call objects,rt,$(1))
 
 endef
 $(foreach p,$(programs),$(eval $(call program,$(p))))
+
+$(O)/shims/made: simulation.mk
+	@for name in $(names); do \
+		mkdir -p $(@D)/$$(dirname $$name) && \
+		: >$(@D)/$$name.h; \
+	done
+	@touch $@
 
 $(to)/plain/%.o: %.c $(depends)
 	@mkdir -p $(@D)
