@@ -121,7 +121,7 @@ struct twheel_counters {
  * @tick_ends: work for the end of the run. Accessed only by the hrtimer's
  *	function and the callbacks it calls, all on one CPU
  * @next_tick_end: tail of @tick_ends
- * @waited: true if the last run was throttled: see twheel_share_wait().
+ * @throttled: true if the last run was throttled: see twheel_throttle_wait().
  *	Accessed like @tick_ends
  * @timers_per_look: number of timers to expire between two clock reads.
  *	Accessed like @tick_ends
@@ -156,7 +156,7 @@ struct twheel_base {
 	u64 resumed;
 	struct twheel_tick_end *tick_ends;
 	struct twheel_tick_end **next_tick_end;
-	bool waited;
+	bool throttled;
 	u8 timers_per_look;
 	struct twheel_payer *payer;
 	struct twheel *wheel;

@@ -8,7 +8,7 @@
  * Bounds. The lock is released for each callback, and after at most
  * TWHEEL_MOVES_PER_LOCK moves. A run ends after WORK_PER_RUN timers, and at
  * most one move for each, even if more are due. It ends earlier when it used up
- * this wheel's slice of the CPU (share.c).
+ * this wheel's slice of the CPU (throttle.c).
  */
 #include <linux/bitops.h>
 #include <linux/export.h>
@@ -20,7 +20,7 @@
 #include <linux/rcupdate.h>
 
 #include "base.h"
-#include "share.h"
+#include "throttle.h"
 
 #define CREATE_TRACE_POINTS
 #include "trace.h"
@@ -178,7 +178,7 @@ static bool expire_timer(struct twheel_base *base, struct twheel_timer *timer,
 
 /**
  * struct tick_run - one run of twheel_tick()
- * @begin: time of the begin. CLOCK_MONOTONIC, like all times in share.c
+ * @begin: time of the begin. CLOCK_MONOTONIC, like all times in throttle.c
  * @looked: time of the last clock read
  * @jiffy: jiffies at @looked. If it changed, a callback may be slow
  * @limit_ns: longest time that the run may take
@@ -367,18 +367,18 @@ static void count_run(struct twheel_base *base, const struct tick_run *run,
 static ktime_t next_run(struct twheel_base *base, const struct tick_run *run,
 			bool done, ktime_t end)
 {
-	bool passed_over = base->waited && !run->limit_ns;
+	bool passed_over = base->throttled && !run->limit_ns;
 
 	base->armed_tick = U64_MAX;
-	base->waited = false;
+	base->throttled = false;
 	if (base->cpu == TWHEEL_NO_CPU || !base->scheme.pending)
 		return KTIME_MAX;
 	base->armed_tick = 0;
 	twheel_base_look_for_isolation(base);
 	if (!done) {
-		base->waited = true;
-		return run->ahead + twheel_share_wait(base->payer, end,
-						      passed_over);
+		base->throttled = true;
+		return run->ahead + twheel_throttle_wait(base->payer, end,
+							 passed_over);
 	}
 	base->empty = run->expired ? 0 : min(base->empty + 1, base->doze);
 	/* Doze if the next tick, when empty, is number @doze in a row. */
@@ -407,8 +407,8 @@ static enum hrtimer_restart set_next_run(struct twheel_base *base, ktime_t next)
 }
 
 /* Throttle a run: other wheels used up this CPU's runtime. */
-static enum hrtimer_restart put_off(struct twheel_base *base,
-				    const struct tick_run *run)
+static enum hrtimer_restart throttle_tick(struct twheel_base *base,
+					  const struct tick_run *run)
 {
 	enum hrtimer_restart restart;
 
@@ -469,9 +469,10 @@ enum hrtimer_restart twheel_tick(struct hrtimer *hrtimer)
 	bool done;
 
 	run.ahead = twheel_base_time(base, run.begin) - run.begin;
-	run.limit_ns = twheel_share_begin(base->payer, run.begin, base->waited);
+	run.limit_ns = twheel_throttle_begin(base->payer, run.begin,
+					     base->throttled);
 	if (!run.limit_ns)
-		return put_off(base, &run);
+		return throttle_tick(base, &run);
 	run.looked = run.begin;
 	run.jiffy = jiffies;
 	/* See twheel_at_tick_end(). */
@@ -479,7 +480,7 @@ enum hrtimer_restart twheel_tick(struct hrtimer *hrtimer)
 	done = run_tick(base, &run);
 	end = ktime_get();
 	note_look(base, &run, end, false);
-	twheel_share_end(base->payer, end, run.limit_ns);
+	twheel_throttle_end(base->payer, end, run.limit_ns);
 
 	raw_spin_lock_irq(&base->lock);
 	if (run.cascaded)

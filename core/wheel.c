@@ -19,7 +19,7 @@
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
 
-#include "share.h"
+#include "throttle.h"
 #include "twheel_info.h"
 #include "wheel.h"
 

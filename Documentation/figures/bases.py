@@ -37,8 +37,8 @@ UNLOCKED = [
     ("timer->base", "which base's lock: read it, lock, look again"),
     ("base->running", "the timer whose callback runs: written under the lock, read without it"),
     ("node.link.next", "is a timer pending? The wheel leaves it as it is while it moves the timer"),
-    ("struct twheel_share", "a CPU's account: only its ticks touch it, one after the other"),
-    ("struct twheel_session_end", "wake-ups that a run owes: one for each CPU, as the account"),
+    ("struct twheel_throttle", "the runtime of a CPU: only its ticks touch it, one after the other"),
+    ("struct twheel_session_end", "wake-ups that a run owes: one for each CPU, as the runtime"),
     ("session->words", "deadlines that a program stores: each look reads a word once"),
     ("xa_find()", "from a wheel or session to the next, for /proc/twheel: RCU"),
 ]

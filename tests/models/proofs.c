@@ -7,14 +7,14 @@
  * module's own sources and has Z3 look for arguments with which one returns false.
  *
  * The assumptions of a proof about a state are in twheel_scheme.h,
- * twheel_hier.c and core/share.c, which state them of every state. The suites
+ * twheel_hier.c and core/throttle.c, which state them of every state. The suites
  * in tests/wheel/kunit check the same invariants.
  *
  * BROKEN_BY(proof, file, old, new): with that change of the file, the proof fails.
  */
 #define TWHEEL_SLOT_TORN(condition)	false
 #include "twheel_hier.c"
-#include "core/share.c"
+#include "core/throttle.c"
 
 #include <linux/ktime.h>
 #include <linux/math64.h>
@@ -280,100 +280,103 @@ bool prove_wakes_for_a_slot(struct twheel_slot *slots, u64 clock,
 	       (due - tick) * MOVES_PER_WAKEUP >= moves;
 }
 
-/* The account of a CPU. */
+/* The runtime of a CPU. */
 
 /* More wheels than there can be. */
 #define WHEELS_MAX	(1 << 20)
 
-static bool seats_are_right(ktime_t now)
+static bool periods_are_right(ktime_t now)
 {
-	if (!shares.joined)
-		return shares.last <= now;
-	return shares.last < shares.round ||
-	       shares.joined >= (shares.last == shares.round ? shares.taken : SEATS);
+	if (!throttles.waiting)
+		return throttles.last_period <= now;
+	return throttles.last_period < throttles.period ||
+	       throttles.waiting >= (throttles.last_period == throttles.period ?
+				     throttles.nr_payers : PAYERS_PER_PERIOD);
 }
 
-static bool account_is_right(ktime_t now)
+static bool throttle_is_right(ktime_t now)
 {
-	return shares.credit <= CREDIT_NS_MAX && shares.credit >= -CREDIT_NS_MAX &&
-	       shares.debt >= 0 && shares.debt <= DEBT_NS_MAX &&
-	       shares.stamp <= now &&
-	       (!shares.joined || shares.round <= now + WAIT_NS_MAX) &&
-	       shares.taken <= SEATS && seats_are_right(now);
+	return throttles.runtime <= RUNTIME_NS_MAX && throttles.runtime >= -RUNTIME_NS_MAX &&
+	       throttles.deficit >= 0 && throttles.deficit <= DEFICIT_NS_MAX &&
+	       throttles.stamp <= now &&
+	       (!throttles.waiting || throttles.period <= now + PERIOD_NS_MAX) &&
+	       throttles.nr_payers <= PAYERS_PER_PERIOD && periods_are_right(now);
 }
 
-/* The number of rounds to @last does not matter: a few are as good as many. */
+/* The number of periods to @last_period does not matter: a few are as good as many. */
 #define ACCOUNT(now)	do {						\
-	shares = (struct twheel_share) {				\
-		.stamp = stamp, .round = round, .credit = credit,	\
-		.joined = joined, .expected = expected, .debt = debt,	\
-		.last = rounds > 3 ? 0 : round + rounds * WAIT_NS_MAX,	\
-		.taken = taken,						\
+	throttles = (struct twheel_throttle) {				\
+		.stamp = stamp, .period = period, .runtime = runtime,	\
+		.waiting = waiting, .expected = expected,		\
+		.deficit = deficit, .nr_payers = nr_payers,		\
+		.last_period = periods > 3 ? 0 :			\
+			       period + periods * PERIOD_NS_MAX,	\
 	};								\
 	ASSUME((now) >= 0 && (now) < KTIME_MAX / 2 && stamp >= 0 &&	\
-	       round >= 0 && round < KTIME_MAX / 2 && taken &&		\
-	       joined < WHEELS_MAX && expected < WHEELS_MAX &&		\
-	       account_is_right(stamp) && account_is_right(now));	\
+	       period >= 0 && period < KTIME_MAX / 2 && nr_payers &&	\
+	       waiting < WHEELS_MAX && expected < WHEELS_MAX &&		\
+	       throttle_is_right(stamp) && throttle_is_right(now));	\
 } while (0)
 
 /* A wheel that waits runs again after now, and within a millisecond. */
-BROKEN_BY(pause, "core/share.c", "now + clamp(2 * missing",
+BROKEN_BY(pause, "core/throttle.c", "now + clamp(2 * missing",
 	  "now + 1 + clamp(2 * missing")
-bool prove_pause(s64 stamp, s64 round, int credit, u32 joined, u32 expected,
-		 int debt, u32 rounds, u32 taken)
+bool prove_pause(s64 stamp, s64 period, int runtime, u32 waiting, u32 expected,
+		 int deficit, u32 periods, u32 nr_payers)
 {
 	ktime_t next;
 
 	ACCOUNT(stamp);
-	next = twheel_share_wait(NULL, stamp, false);
+	next = twheel_throttle_wait(NULL, stamp, false);
 	return next > stamp && next - stamp <= NSEC_PER_MSEC &&
-	       account_is_right(stamp + 1);
+	       throttle_is_right(stamp + 1);
 }
 
 /*
- * One that has a payer runs again after the first seats that are left, or when
- * its debt is paid off.
+ * One that has a payer runs again after the first periods with room, or when
+ * its deficit is worked off.
  */
-BROKEN_BY(paid_pause, "core/share.c", "if (share->taken == SEATS)",
-	  "if (share->taken > SEATS)")
-bool prove_paid_pause(s64 stamp, s64 round, int credit, u32 joined, u32 expected,
-		      int debt, u32 rounds, u32 taken, bool owes)
+BROKEN_BY(paid_pause, "core/throttle.c", "if (t->nr_payers == PAYERS_PER_PERIOD)",
+	  "if (t->nr_payers > PAYERS_PER_PERIOD)")
+bool prove_paid_pause(s64 stamp, s64 period, int runtime, u32 waiting, u32 expected,
+		      int deficit, u32 periods, u32 nr_payers, bool overran)
 {
-	struct twheel_payer payer = { .owes = owes };
+	struct twheel_payer payer = { .overran = overran };
 	ktime_t next, latest;
 
 	ACCOUNT(stamp);
 	ASSUME(stamp > 0);
-	latest = max(shares.last, stamp) + 2 * WAIT_NS_MAX + 2 +
-		 2 * (s64)(owes ? debt : max(debt - DEBT_NS_BORNE, 0));
-	next = twheel_share_wait(&payer, stamp, false);
-	return next > stamp && next <= latest && payer.joined == 1 &&
-	       account_is_right(stamp + 1);
+	latest = max(throttles.last_period, stamp) + 2 * PERIOD_NS_MAX + 2 +
+		 2 * (s64)(overran ? deficit : max(deficit - DEFICIT_NS_TOLERATED, 0));
+	next = twheel_throttle_wait(&payer, stamp, false);
+	return next > stamp && next <= latest && payer.waiting == 1 &&
+	       throttle_is_right(stamp + 1);
 }
 
-/* A wheel gets no more than there is, and never nothing if it has waited. */
-BROKEN_BY(part, "core/share.c", "waited ? PART_NS_MIN : 0);",
+/* A slice is no more than the runtime, and not 0 for a wheel that was throttled. */
+BROKEN_BY(slice, "core/throttle.c", "throttled ? SLICE_NS_MIN : 0);",
 	  "0);")
-bool prove_part(s64 stamp, s64 round, int credit, u32 joined, u32 expected,
-		int debt, u32 rounds, u32 taken, s64 now, bool waited)
+bool prove_slice(s64 stamp, s64 period, int runtime, u32 waiting, u32 expected,
+		 int deficit, u32 periods, u32 nr_payers, s64 now, bool throttled)
 {
-	u32 part;
+	u32 slice;
 
 	ACCOUNT(now);
-	part = twheel_share_begin(NULL, now, waited);
-	return part <= CREDIT_NS_MAX && (!waited || part >= PART_NS_MIN) &&
-	       account_is_right(now);
+	slice = twheel_throttle_begin(NULL, now, throttled);
+	return slice <= RUNTIME_NS_MAX && (!throttled || slice >= SLICE_NS_MIN) &&
+	       throttle_is_right(now);
 }
 
-/* However long a run takes, the account is in order after it. */
-BROKEN_BY(debt, "core/share.c", "ns, -CREDIT_NS_MAX,", "ns, -2 * CREDIT_NS_MAX,")
-bool prove_debt(s64 stamp, s64 round, int credit, u32 joined, u32 expected,
-		int debt, u32 rounds, u32 taken, s64 now, s64 limit, bool paid)
+/* However long a run takes, the throttle is in order after it. */
+BROKEN_BY(deficit, "core/throttle.c", "ns, -RUNTIME_NS_MAX,", "ns, -2 * RUNTIME_NS_MAX,")
+bool prove_deficit(s64 stamp, s64 period, int runtime, u32 waiting, u32 expected,
+		   int deficit, u32 periods, u32 nr_payers, s64 now, s64 limit,
+		   bool paid)
 {
 	struct twheel_payer payer = {};
 
 	ACCOUNT(now);
-	ASSUME(limit > 0 && limit <= CREDIT_NS_MAX);
-	twheel_share_end(paid ? &payer : NULL, now, limit);
-	return account_is_right(now) && shares.stamp == now && !payer.left;
+	ASSUME(limit > 0 && limit <= RUNTIME_NS_MAX);
+	twheel_throttle_end(paid ? &payer : NULL, now, limit);
+	return throttle_is_right(now) && throttles.stamp == now && !payer.runtime;
 }

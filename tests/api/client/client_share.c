@@ -501,7 +501,7 @@ static void stall_of_a_preempted_run_is_followed_by_a_short_pause(struct client 
 #define STOPPED_NS	((u64)NSEC_PER_SEC)
 #define ASKED_NS	(10 * (u64)NSEC_PER_SEC)
 
-/* The answers of twheel_share_wait() to wheels without a payer, on one CPU. */
+/* The answers of twheel_throttle_wait() to wheels without a payer, on one CPU. */
 static struct {
 	ktime_t last;
 	s64 longest;
@@ -529,7 +529,7 @@ static int put_off_end(struct kretprobe_instance *instance,
 }
 
 static struct kretprobe put_off_probe = {
-	.kp.symbol_name = "twheel:twheel_share_wait",
+	.kp.symbol_name = "twheel:twheel_throttle_wait",
 	.entry_handler = put_off_begin,
 	.handler = put_off_end,
 	.data_size = sizeof(ktime_t),

@@ -9,8 +9,9 @@
  *   twheel_hier     kunit_hier.c    levels, cascades and their pace
  *   twheel_hashed   kunit_hashed.c  rounds, lazy refresh, the leap
  *   twheel_torn     kunit_torn.c    lists that somebody has torn
- *   twheel_random   kunit_random.c  random use against an oracle
- *   twheel_share    kunit_share.c   the account of a CPU, whatever the clock does
+ *   twheel_random   kunit_random.c  random use against an oracle, and of all
+ *                                   schemes side by side
+ *   twheel_throttle kunit_throttle.c the runtime of a CPU, whatever the clock does
  *
  * In all suites but the last two a timer is a letter, and the oracle of
  * tests/wheel/schemes checks every operation of a case.
@@ -22,7 +23,7 @@
 
 kunit_test_suites(&kt_scheme_suite, &kt_order_suite, &kt_wheel_suite,
 		  &kt_hier_suite, &kt_hashed_suite, &kt_torn_suite,
-		  &kt_random_suite, &kt_share_suite);
+		  &kt_random_suite, &kt_throttle_suite);
 
 MODULE_DESCRIPTION("KUnit tests of the timing wheels' arithmetic");
 MODULE_LICENSE("GPL");

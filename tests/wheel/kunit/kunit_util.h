@@ -16,7 +16,7 @@ extern struct kunit_suite kt_wheel_suite;
 extern struct kunit_suite kt_hier_suite;
 extern struct kunit_suite kt_hashed_suite;
 extern struct kunit_suite kt_random_suite;
-extern struct kunit_suite kt_share_suite;
+extern struct kunit_suite kt_throttle_suite;
 extern struct kunit_suite kt_torn_suite;
 
 /* Cases that take seconds with a sanitizer in a virtual machine. */

@@ -10,7 +10,7 @@
 
 #include "core/base.h"
 
-/* Most credit, longest pause and most timers between two looks, as documented. */
+/* Most runtime, longest pause and most timers between two looks, as documented. */
 #define RUN_NS_MAX	(250 * NSEC_PER_USEC)
 #define PAUSE_NS_MAX	(1000 * NSEC_PER_USEC)
 #define PAID_DEBT_NS_MAX	(20 * 1000 * NSEC_PER_USEC)

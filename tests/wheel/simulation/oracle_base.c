@@ -62,7 +62,7 @@ static void go_on(struct hrtimer *hrtimer)
 
 	if (hrtimer->running || held->kicked)
 		return;
-	if (hrtimer->queued && (base_of(hrtimer)->waited ||
+	if (hrtimer->queued && (base_of(hrtimer)->throttled ||
 				(u64)hrtimer->expires <= sim.now))
 		return;
 	held->is = false;
@@ -123,7 +123,7 @@ void oracle_run_begins(struct hrtimer *hrtimer)
 	held->woke = sim.woke;
 	held->first = 0;
 	held->work = 0;
-	held->waited = base->waited;
+	held->waited = base->throttled;
 	held->expired = base->counters.expired;
 	held->cascaded = base->scheme.cascaded;
 	held->clock = base->scheme.clock;
@@ -134,8 +134,8 @@ void oracle_run_begins(struct hrtimer *hrtimer)
  * Wheels take half of a CPU. Debts of long callbacks are forgotten. Debts of
  * payers are not, but up to some limit nobody waits for them.
  */
-static void check_share(const struct sim_held *held,
-			const struct twheel_base *base)
+static void check_throttle(const struct sim_held *held,
+			   const struct twheel_base *base)
 {
 	u64 length = min_t(u64, sim.now - held->begin, 2 * RUN_NS_MAX);
 	s64 debt = taken[sim.cpu].debt_ns;
@@ -154,7 +154,7 @@ static void check_pause(struct hrtimer *hrtimer, struct twheel_base *base)
 {
 	struct sim_held *held = &hrtimer->held;
 
-	if (!base->waited || !hrtimer->queued)
+	if (!base->throttled || !hrtimer->queued)
 		return;
 	if (!base->payer && hrtimer->expires - (s64)sim.now > PAUSE_NS_MAX)
 		sim_fail("a pause of %lld ns", hrtimer->expires - (s64)sim.now);
@@ -166,7 +166,7 @@ static void check_pause(struct hrtimer *hrtimer, struct twheel_base *base)
 	    held->cascaded == base->scheme.cascaded &&
 	    held->clock == base->scheme.clock &&
 	    held->cursor == base->scheme.cursor)
-		sim_fail("a wheel has waited for its round and does nothing in it");
+		sim_fail("a wheel waited for its period and does nothing in it");
 }
 
 /*
@@ -193,7 +193,7 @@ void oracle_run_ends(struct hrtimer *hrtimer)
 		sim_fail("a run expires %llu timers",
 			 base->counters.expired - held->expired);
 	check_moves(held, base);
-	check_share(held, base);
+	check_throttle(held, base);
 	check_pause(hrtimer, base);
 	oracle_run_over(base, held->begin);
 	runs--;

@@ -91,7 +91,7 @@ static u32 crowd_last[SIM_CPUS];
 #define USERS_MAX	1000
 #define USER_WHEELS_MAX	4
 #define USER_TIMERS	2
-#define USERS_PER_MS	50	/* seats of a round */
+#define USERS_PER_MS	50	/* payers of a period */
 #define USERS_MS	120
 
 /**
@@ -859,7 +859,7 @@ void scenario_begin(void)
 {
 	oracle_begin(config.tick_ns);
 	sim_reset_wheel();
-	sim_reset_share();
+	sim_reset_throttle();
 	if (isolation)
 		isolate();
 	if (twheel_wheel_init(config.tick_ns) ||
@@ -921,8 +921,8 @@ static void make_user_wheel(struct user_wheel *uw, struct twheel_payer *payer)
 }
 
 /*
- * On the worst CPU are all users. Each has a seat in turn, his wheels take turns, and
- * their timers, too.
+ * On the worst CPU are all users. They have periods in turn, the wheels of a user
+ * take turns, and their timers, too.
  */
 static void check_user_wheels(void)
 {

@@ -34,6 +34,6 @@ void scenario_op(unsigned int user);
 void scenario_end(void);
 
 void sim_reset_wheel(void);
-void sim_reset_share(void);
+void sim_reset_throttle(void);
 
 #endif /* _SCENARIO_H */

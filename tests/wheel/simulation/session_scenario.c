@@ -317,7 +317,7 @@ void scenario_begin(void)
 {
 	oracle_begin_sessions();
 	sim_reset_wheel();
-	sim_reset_share();
+	sim_reset_throttle();
 	if (twheel_wheel_init(config.tick_ns) ||
 	    twheel_wheel_create_default(&config) || twheel_chardev_init())
 		sim_fail("no device");

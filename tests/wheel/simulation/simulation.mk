@@ -23,7 +23,7 @@ cflags := -std=gnu11 -g -O2 -Wall -Wextra -Wno-unused-parameter \
 
 schemes := $(shell sed -n '/twheel_hier\.o/{s/.*+= //;s/\.o//g;p}' $(TWHEEL)/Kbuild)
 # part_*.c include the source that they are named for.
-machine := core irq sync hotplug weak main oracle_base part_share part_wheel \
+machine := core irq sync hotplug weak main oracle_base part_throttle part_wheel \
 	   $(addprefix core/,timer tick base) $(schemes)
 simulation := $(machine) oracle scenario
 simulation-session := $(machine) twheel_chardev \

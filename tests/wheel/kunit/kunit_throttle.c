@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The account of a CPU: no pause is longer than 1 ms, however the clock goes,
+ * The runtime of a CPU: no pause is longer than 1 ms, however the clock goes,
  * and payers take half of the time, however many they are
  *
  * The time is an argument, so it may pass as in no other test: a run may be
@@ -15,7 +15,7 @@
 #undef this_cpu_ptr
 #define this_cpu_ptr(account)	per_cpu_ptr(account, 0)
 
-#include "../../../core/share.c"
+#include "../../../core/throttle.c"
 
 #define MSEC	((ktime_t)NSEC_PER_MSEC)
 #define HOUR	(3600 * (ktime_t)NSEC_PER_SEC)
@@ -55,14 +55,14 @@ struct wheel {
 
 static int begin(struct kunit *test)
 {
-	memset(this_cpu_ptr(&shares), 0, sizeof(struct twheel_share));
+	memset(this_cpu_ptr(&throttles), 0, sizeof(struct twheel_throttle));
 	return 0;
 }
 
-static void expect_short(struct kunit *test, ktime_t now, ktime_t round)
+static void expect_short(struct kunit *test, ktime_t now, ktime_t next)
 {
-	KUNIT_ASSERT_GT(test, round, now);
-	KUNIT_ASSERT_LE(test, round - now, MSEC);
+	KUNIT_ASSERT_GT(test, next, now);
+	KUNIT_ASSERT_LE(test, next - now, MSEC);
 }
 
 static u32 draw(u64 *state)
@@ -78,13 +78,13 @@ static u32 draw(u64 *state)
 static ktime_t run_and_wake(struct kunit *test, struct wheel *wheel, ktime_t now,
 			    ktime_t length, ktime_t wakeups, bool more)
 {
-	u32 limit = twheel_share_begin(wheel->payer, now, wheel->waited);
+	u32 limit = twheel_throttle_begin(wheel->payer, now, wheel->waited);
 	bool passed_over = wheel->waited && !limit;
 	static unsigned int place;
 
 	wheel->asked++;
 	if (wheel->waited && !wheel->payer)
-		KUNIT_ASSERT_LE(test, (u32)PART_NS_MIN, limit);
+		KUNIT_ASSERT_LE(test, (u32)SLICE_NS_MIN, limit);
 	if (limit) {
 		if (length == ALL)
 			length = limit + wakeups;
@@ -93,13 +93,13 @@ static ktime_t run_and_wake(struct kunit *test, struct wheel *wheel, ktime_t now
 		wheel->ran += length;
 		wheel->runs++;
 		wheel->last = now;
-		twheel_share_end(wheel->payer, now, limit);
+		twheel_throttle_end(wheel->payer, now, limit);
 	}
 	wheel->waited = !limit || more;
 	wheel->next = now + MSEC;
 	wheel->place = place++;
 	if (wheel->waited) {
-		wheel->next = twheel_share_wait(wheel->payer, now, passed_over);
+		wheel->next = twheel_throttle_wait(wheel->payer, now, passed_over);
 		KUNIT_ASSERT_GT(test, wheel->next, now);
 		if (!wheel->payer)
 			expect_short(test, now, wheel->next);
@@ -141,7 +141,7 @@ static void a_run_of_any_length_is_followed_by_a_short_pause(struct kunit *test)
 	}
 }
 
-/* Nothing runs while they wait: not at the time of the round, but later. */
+/* Nothing runs while they wait: not at the begin of the period, but later. */
 static void wheels_run_after_a_pause_of_any_length(struct kunit *test)
 {
 	struct wheel wheels[2];
@@ -182,7 +182,7 @@ static void a_stranger_waits_for_one_short_pause(struct kunit *test)
 	}
 }
 
-/* For a second. Each uses up its part. */
+/* For a second. Each uses up its slice. */
 static void keep_busy(struct kunit *test, unsigned int nr)
 {
 	struct wheel wheels[WHEELS] = {}, *wheel;
@@ -204,7 +204,7 @@ static void keep_busy(struct kunit *test, unsigned int nr)
 	KUNIT_EXPECT_LE(test, sum, 501 * MSEC);
 }
 
-/* Later ones in a round get less than the first, but more than half as much. */
+/* Later ones in a period get less than the first, but more than half as much. */
 static void busy_wheels_share_half_of_the_time(struct kunit *test)
 {
 	unsigned int nr;
@@ -236,8 +236,8 @@ static void no_pause_is_long_in_a_random_history(struct kunit *test)
 }
 
 /*
- * Payers. Their wheels use up their parts. A run takes ASK besides, and so does
- * a wheel that asks in vain.
+ * Payers. Their wheels use up their slices. A run takes ASK besides, and so does
+ * a wheel that gets no slice.
  */
 
 #define ASK		((ktime_t)700)
@@ -299,7 +299,7 @@ static void run_crowd(struct kunit *test, struct crowd *crowd, ktime_t length,
 		crowd->taken += now - begun;
 	}
 	KUNIT_EXPECT_LE(test, crowd->taken, length * 55 / 100);
-	/* It may have to wait for a round. */
+	/* It may have to wait for a period. */
 	KUNIT_EXPECT_LE(test, crowd->wheels[crowd->nr].pause,
 			3 * MSEC + wakeups);
 }
@@ -309,16 +309,16 @@ static void payers_of_any_number_take_half_of_the_time(struct kunit *test)
 	static const unsigned int payers[] = { 1, 2, 10, 51, 100, 400, 1000 };
 	struct crowd *crowd;
 	unsigned int i, j;
-	ktime_t rounds;
+	ktime_t periods;
 
 	for (i = 0; i < ARRAY_SIZE(payers); i++) {
 		crowd = begin_crowd(test, payers[i]);
 		run_crowd(test, crowd, 200 * MSEC, 0);
-		rounds = DIV_ROUND_UP(payers[i], SEATS) + 1;
+		periods = DIV_ROUND_UP(payers[i], PAYERS_PER_PERIOD) + 1;
 		for (j = 0; j < payers[i]; j++) {
 			KUNIT_EXPECT_LE(test, crowd->wheels[j].pause,
-					(rounds + 1) * MSEC);
-			/* Nobody asks in vain but for the first time. */
+					(periods + 1) * MSEC);
+			/* Only the first time a wheel gets no slice. */
 			KUNIT_EXPECT_LE(test, crowd->wheels[j].asked,
 					crowd->wheels[j].runs + 2);
 		}
@@ -371,7 +371,7 @@ static void a_payer_waits_for_his_own_wake_ups(struct kunit *test)
 	}
 }
 
-/* A callback cannot be cut short, so its time is a debt of any length. */
+/* A callback cannot be cut short, so its time is a deficit of any length. */
 static void long_callbacks_of_a_payer_take_half_of_the_time(struct kunit *test)
 {
 	static const ktime_t lengths[] = { 300000, MSEC, 5 * MSEC, 50 * MSEC };
@@ -382,7 +382,7 @@ static void long_callbacks_of_a_payer_take_half_of_the_time(struct kunit *test)
 		struct wheel wheel = { .payer = &payer };
 		ktime_t now = 0;
 
-		memset(this_cpu_ptr(&shares), 0, sizeof(struct twheel_share));
+		memset(this_cpu_ptr(&throttles), 0, sizeof(struct twheel_throttle));
 		while (now < 40 * lengths[i])
 			now = run(test, &wheel, max(now, wheel.next), lengths[i], true);
 		KUNIT_EXPECT_LE(test, wheel.ran, now * 55 / 100);
@@ -390,7 +390,7 @@ static void long_callbacks_of_a_payer_take_half_of_the_time(struct kunit *test)
 	}
 }
 
-/* They take turns. The account also has what wheels take that ask in vain. */
+/* They take turns. Wheels that ask without success take time, too. */
 static void wake_ups_of_many_payers_take_half_of_the_time(struct kunit *test)
 {
 	static const ktime_t lengths[] = {
@@ -404,7 +404,7 @@ static void wake_ups_of_many_payers_take_half_of_the_time(struct kunit *test)
 		crowd->wakers = crowd->nr;
 		run_crowd(test, crowd, 400 * MSEC, lengths[i]);
 		/* The other wheel owes nothing. */
-		KUNIT_EXPECT_LE(test, crowd->taken, 200 * MSEC + DEBT_NS_BORNE +
+		KUNIT_EXPECT_LE(test, crowd->taken, 200 * MSEC + DEFICIT_NS_TOLERATED +
 				400 * (2000 + ASK));
 		most = crowd->wheels[0].runs;
 		least = most;
@@ -430,7 +430,7 @@ static void a_payer_waits_for_a_second_at_most(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 2U, wheel.runs);
 }
 
-/* Seats whose time has passed are not all for the same round. */
+/* Payers whose periods have passed do not all run in the same one. */
 static void what_was_late_does_not_come_at_once(struct kunit *test)
 {
 	struct crowd *crowd = begin_crowd(test, PAYERS_MAX);
@@ -445,13 +445,13 @@ static void what_was_late_does_not_come_at_once(struct kunit *test)
 		now = run(test, &crowd->wheels[i], now, 100, true);
 		runs += crowd->wheels[i].runs;
 	}
-	KUNIT_EXPECT_LE(test, runs, 2U * SEATS);
+	KUNIT_EXPECT_LE(test, runs, 2U * PAYERS_PER_PERIOD);
 }
 
-/* There is credit again, but it is theirs. */
+/* There is runtime again, but for payers that wait. */
 static void newcomers_go_behind_those_who_wait(struct kunit *test)
 {
-	struct crowd *crowd = begin_crowd(test, SEATS + 10);
+	struct crowd *crowd = begin_crowd(test, PAYERS_PER_PERIOD + 10);
 	struct wheel second = { .payer = &crowd->payers[3] };
 	struct twheel_payer payer = {};
 	struct wheel other = { .payer = &payer }, free = {};
@@ -476,7 +476,7 @@ static void newcomers_go_behind_those_who_wait(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, crowd->wheels[3].next, second.next);
 }
 
-/* A wheel may go, or its CPU, with a seat taken or a turn to come. */
+/* A wheel may go, or its CPU, while it waits for a period. */
 static void a_wheel_that_goes_leaves_nothing_behind(struct kunit *test)
 {
 	struct twheel_payer payer = {};
@@ -513,8 +513,8 @@ static struct kunit_case cases[] = {
 	{}
 };
 
-struct kunit_suite kt_share_suite = {
-	.name = "twheel_share",
+struct kunit_suite kt_throttle_suite = {
+	.name = "twheel_throttle",
 	.init = begin,
 	.test_cases = cases,
 };

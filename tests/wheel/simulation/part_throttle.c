@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * core/throttle.c, and back to its state when the module is loaded
+ */
+#include <linux/string.h>
+
+#include "core/throttle.c"
+#include "scenario.h"
+
+void sim_reset_throttle(void)
+{
+	memset(throttles, 0, sizeof(throttles));
+}
