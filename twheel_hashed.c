@@ -180,7 +180,7 @@ static struct twheel_node *scan_slot(struct twheel_scheme *s, int *work)
 	while (s->cursor != &s->slots[nr].nodes) {
 		if (*work <= 0)
 			return NULL;
-		if (!twheel_slot_is_whole(s->cursor)) {
+		if (!twheel_slot_is_intact(s->cursor)) {
 			twheel_slot_drop(s, &s->slots[nr]);
 			break;
 		}

@@ -226,7 +226,7 @@ static void cascade(struct twheel_scheme *s, u32 most, int *work)
 
 	most = min_t(u32, min(most, s->quota), *work);
 	for (moved = 0; moved < most && last != head; moved++, next = last, last = prev) {
-		if (TWHEEL_SLOT_TORN(last->next != next)) {
+		if (TWHEEL_SLOT_CORRUPTED(last->next != next)) {
 			/* See twheel_slot_drop(). */
 			last = head;
 			break;
@@ -264,7 +264,7 @@ static void requeue(struct twheel_scheme *s, struct twheel_slot *slot, u64 tick)
 
 	if (slot->stale < CROWD || slot->headed || node->expires <= tick)
 		node = list_first_entry(&slot->nodes, struct twheel_node, link);
-	if (!twheel_slot_is_whole(&node->link)) {
+	if (!twheel_slot_is_intact(&node->link)) {
 		twheel_slot_drop(s, slot);
 		return;
 	}

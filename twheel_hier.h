@@ -157,7 +157,7 @@ twheel_hier_due(struct twheel_scheme *s, struct twheel_slot *slot)
 
 	if (first == head || unlikely(node->expires > s->clock))
 		return NULL;
-	if (!twheel_slot_is_whole(first)) {
+	if (!twheel_slot_is_intact(first)) {
 		twheel_slot_drop(s, slot);
 		return NULL;
 	}

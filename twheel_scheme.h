@@ -308,7 +308,7 @@ twheel_scheme_any(struct twheel_scheme *s, u32 *slot)
 		if (!twheel_slot_has_nodes(s, nr))
 			continue;
 		first = s->slots[nr].nodes.next;
-		if (twheel_slot_is_whole(first))
+		if (twheel_slot_is_intact(first))
 			return list_entry(first, struct twheel_node, link);
 		twheel_slot_drop(s, &s->slots[nr]);
 	}

@@ -106,8 +106,8 @@ struct twheel_scheme {
  * Returns whether a list is corrupted, and reports it. Checked in kernels that
  * check their own lists. Tests have their own definition.
  */
-#ifndef TWHEEL_SLOT_TORN
-#define TWHEEL_SLOT_TORN(condition)			\
+#ifndef TWHEEL_SLOT_CORRUPTED
+#define TWHEEL_SLOT_CORRUPTED(condition)			\
 	((IS_ENABLED(CONFIG_LIST_HARDENED) ||		\
 	  IS_ENABLED(CONFIG_DEBUG_LIST)) &&		\
 	 unlikely(condition) && WARN_ON_ONCE(true))
@@ -159,10 +159,11 @@ static inline bool twheel_slot_has_nodes(struct twheel_scheme *s, u32 nr)
 }
 
 /* Returns whether the neighbours of an entry point back to it. */
-static inline bool twheel_slot_is_whole(const struct list_head *entry)
+static inline bool twheel_slot_is_intact(const struct list_head *entry)
 {
-	return !TWHEEL_SLOT_TORN(!entry->next || entry->next->prev != entry ||
-				 entry->prev->next != entry);
+	return !TWHEEL_SLOT_CORRUPTED(!entry->next ||
+				      entry->next->prev != entry ||
+				      entry->prev->next != entry);
 }
 
 /*
@@ -186,7 +187,8 @@ static inline bool twheel_slot_leave(struct twheel_node *node)
 {
 	struct list_head *prev = node->link.prev, *next = node->link.next;
 
-	if (TWHEEL_SLOT_TORN(prev->next != &node->link || next->prev != &node->link))
+	if (TWHEEL_SLOT_CORRUPTED(prev->next != &node->link ||
+				  next->prev != &node->link))
 		return false;
 	twheel_unlink(prev, next);
 	return true;

@@ -107,7 +107,7 @@ static bool let_waiters_on(struct twheel_base *base)
 }
 
 /* noinline: called only if a callback leaks a preempt count. */
-static noinline void mend_preempt_count(twheel_fn fn, int count)
+static noinline void restore_preempt_count(twheel_fn fn, int count)
 {
 	WARN_ONCE(1, "twheel: %pS preempt leak: %08x -> %08x\n", fn, count,
 		  preempt_count());
@@ -167,7 +167,7 @@ static bool expire_timer(struct twheel_base *base, struct twheel_timer *timer,
 	 */
 	raw_spin_lock_irq(&base->lock);
 	if (unlikely(count != preempt_count()))
-		mend_preempt_count(fn, count);
+		restore_preempt_count(fn, count);
 	noted = atomic64_read(&base->again);
 	if (noted > TWHEEL_AGAIN_CLOSED)
 		twheel_base_start_again(base, timer, noted);

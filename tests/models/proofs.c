@@ -12,7 +12,7 @@
  *
  * BROKEN_BY(proof, file, old, new): with that change of the file, the proof fails.
  */
-#define TWHEEL_SLOT_TORN(condition)	false
+#define TWHEEL_SLOT_CORRUPTED(condition)	false
 #include "twheel_hier.c"
 #include "core/throttle.c"
 

@@ -2,16 +2,16 @@
 /*
  * KUnit tests of the wheels' arithmetic: the module
  *
- *   suite           file            what
- *   twheel_scheme   kunit_scheme.c  what every scheme does, all eight of them
- *   twheel_order    kunit_order.c   in which order timers of one tick expire
- *   twheel_wheel    kunit_wheel.c   what the three of the module do besides
- *   twheel_hier     kunit_hier.c    levels, cascades and their pace
- *   twheel_hashed   kunit_hashed.c  rounds, lazy refresh, the leap
- *   twheel_torn     kunit_torn.c    lists that somebody has torn
- *   twheel_random   kunit_random.c  random use against an oracle, and of all
- *                                   schemes side by side
- *   twheel_throttle kunit_throttle.c the runtime of a CPU, whatever the clock does
+ *   suite             file               what
+ *   twheel_scheme     kunit_scheme.c     what every scheme does, all eight of them
+ *   twheel_order      kunit_order.c      in which order timers of one tick expire
+ *   twheel_wheel      kunit_wheel.c      what the three of the module do besides
+ *   twheel_hier       kunit_hier.c       levels, cascades and their pace
+ *   twheel_hashed     kunit_hashed.c     rounds, lazy refresh, the leap
+ *   twheel_corrupted  kunit_corrupted.c  lists with corrupted links
+ *   twheel_random     kunit_random.c     random use against an oracle, and of all
+ *                                        schemes side by side
+ *   twheel_throttle   kunit_throttle.c   the runtime of a CPU, whatever the clock does
  *
  * In all suites but the last two a timer is a letter, and the oracle of
  * tests/wheel/schemes checks every operation of a case.
@@ -22,7 +22,7 @@
 #include "kunit_util.h"
 
 kunit_test_suites(&kt_scheme_suite, &kt_order_suite, &kt_wheel_suite,
-		  &kt_hier_suite, &kt_hashed_suite, &kt_torn_suite,
+		  &kt_hier_suite, &kt_hashed_suite, &kt_corrupted_suite,
 		  &kt_random_suite, &kt_throttle_suite);
 
 MODULE_DESCRIPTION("KUnit tests of the timing wheels' arithmetic");

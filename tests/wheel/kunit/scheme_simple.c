@@ -2,7 +2,7 @@
 /*
  * Schemes 1 to 5, the textbook's 7, Lawn, and the table of all, for the tests
  */
-#include "torn.h"
+#include "corrupted.h"
 #include "../schemes/schemes.c"
 #include "../schemes/paper.c"
 #include "../schemes/heap.c"

@@ -2,7 +2,7 @@
 /*
  * The schemes of twheel.ko, for the tests
  */
-#include "torn.h"
+#include "corrupted.h"
 #include "../schemes/wheels.h"
 
-unsigned int kt_torn_reports;
+unsigned int kt_corruptions;

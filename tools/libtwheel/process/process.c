@@ -429,7 +429,7 @@ err_process:
 }
 
 /* Returns whether no thread was using the session when fork(2) copied it. */
-static bool is_whole(struct twheel_session *s)
+static bool is_consistent(struct twheel_session *s)
 {
 	if (s->lock.alone || pthread_mutex_trylock(&s->lock.mutex))
 		return false;
@@ -446,7 +446,7 @@ static bool is_whole(struct twheel_session *s)
 void twheel_process_close(struct twheel_process *p, bool copied)
 {
 	close(p->fd);
-	if (copied && !is_whole(p->session))
+	if (copied && !is_consistent(p->session))
 		return;
 	twheel_session_close(p->session);
 	free(p);

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Lists that a timer has torn which was overwritten, freed or set up again while it
+ * Lists corrupted by a timer that was overwritten, freed or set up again while it
  * was pending
  *
  * The wheels of the module report it, leave its neighbours alone, and every tick ends.
  */
-#include "torn.h"
+#include "corrupted.h"
 
 #include "kunit_util.h"
 
 #define NODES	5
 
-static struct twheel_test_scheme *torn;
+static struct twheel_test_scheme *wheel;
 static struct twheel_node nodes[NODES];
 
 /* As twheel_timer_setup() does. */
@@ -32,13 +32,13 @@ static struct twheel_scheme *four(struct kunit *test, u64 expires)
 	const struct twheel_test_scheme_ops *ops = *(const void **)test->param_value;
 	u32 i;
 
-	torn = ops->create(0, KT_SLOTS, NODES);
-	KUNIT_ASSERT_NOT_NULL(test, torn);
+	wheel = ops->create(0, KT_SLOTS, NODES);
+	KUNIT_ASSERT_NOT_NULL(test, wheel);
 	memset(nodes, 0, sizeof(nodes));
-	kt_torn_reports = 0;
+	kt_corruptions = 0;
 	for (i = 1; i < NODES; i++)
-		start(&torn->s, &nodes[i], expires);
-	return &torn->s;
+		start(&wheel->s, &nodes[i], expires);
+	return &wheel->s;
 }
 
 /* The timers that come out until @target, as a number with a digit for each. */
@@ -68,12 +68,12 @@ static void a_stop_is_refused(struct kunit *test)
 
 	n[3].link.prev = &n[3].link;
 	twheel_scheme_stop(s, &n[2]);
-	KUNIT_EXPECT_EQ(test, kt_torn_reports, 1);
+	KUNIT_EXPECT_EQ(test, kt_corruptions, 1);
 	KUNIT_EXPECT_NULL(test, n[2].link.next);
 	KUNIT_EXPECT_EQ(test, s->pending, 3);
 	KUNIT_EXPECT_PTR_EQ(test, n[3].link.prev, &n[3].link);
 	KUNIT_EXPECT_PTR_EQ(test, n[1].link.next, &n[2].link);
-	torn->ops->destroy(torn);
+	wheel->ops->destroy(wheel);
 }
 
 /* To an earlier tick, and so to another slot. */
@@ -84,13 +84,13 @@ static void a_move_leaves_the_neighbours_alone(struct kunit *test)
 
 	n[1].link.next = &n[3].link;
 	twheel_scheme_restart(s, &n[2], 5);
-	KUNIT_EXPECT_EQ(test, kt_torn_reports, 1);
+	KUNIT_EXPECT_EQ(test, kt_corruptions, 1);
 	KUNIT_EXPECT_PTR_EQ(test, n[3].link.prev, &n[2].link);
 	KUNIT_EXPECT_EQ(test, out(test, s, 5), 2);
-	torn->ops->destroy(torn);
+	wheel->ops->destroy(wheel);
 }
 
-/* Near, and where a cascade finds them. The timers on one side of the torn ones expire. */
+/* Near, and where a cascade finds them. The timers on one side of the corrupted ones expire. */
 static void a_tick_ends(struct kunit *test)
 {
 	static const u64 ticks[] = { 10, 1000, 100000 };
@@ -104,10 +104,10 @@ static void a_tick_ends(struct kunit *test)
 				if (which & BIT(j))
 					set_up(&nodes[j + 1]);
 			KUNIT_EXPECT_LE(test, out(test, s, ticks[i] + 10), 234);
-			KUNIT_EXPECT_GE(test, kt_torn_reports, 1);
+			KUNIT_EXPECT_GE(test, kt_corruptions, 1);
 			KUNIT_EXPECT_NE(test, s->pending, 0);
-			KUNIT_EXPECT_EQ(test, torn->ops->next(torn), U64_MAX);
-			torn->ops->destroy(torn);
+			KUNIT_EXPECT_EQ(test, wheel->ops->next(wheel), U64_MAX);
+			wheel->ops->destroy(wheel);
 		}
 	}
 }
@@ -124,8 +124,8 @@ static void a_tick_ends_with_a_node_in_two_lists(struct kunit *test)
 		set_up(&nodes[2]);
 		start(s, &nodes[2], ticks[i] * 2);
 		out(test, s, ticks[i] * 3);
-		KUNIT_EXPECT_GE(test, kt_torn_reports, 1);
-		torn->ops->destroy(torn);
+		KUNIT_EXPECT_GE(test, kt_corruptions, 1);
+		wheel->ops->destroy(wheel);
 	}
 }
 
@@ -143,11 +143,11 @@ static void any_comes_to_an_end(struct kunit *test)
 		nr++;
 	}
 	KUNIT_EXPECT_EQ(test, nr, 2);
-	KUNIT_EXPECT_GE(test, kt_torn_reports, 1);
-	torn->ops->destroy(torn);
+	KUNIT_EXPECT_GE(test, kt_corruptions, 1);
+	wheel->ops->destroy(wheel);
 }
 
-static struct kunit_case kt_torn_cases[] = {
+static struct kunit_case kt_corrupted_cases[] = {
 	KUNIT_CASE_PARAM(a_stop_is_refused, kt_wheels),
 	KUNIT_CASE_PARAM(a_move_leaves_the_neighbours_alone, kt_wheels),
 	KUNIT_CASE_PARAM(a_tick_ends, kt_wheels),
@@ -156,7 +156,7 @@ static struct kunit_case kt_torn_cases[] = {
 	{}
 };
 
-struct kunit_suite kt_torn_suite = {
-	.name = "twheel_torn",
-	.test_cases = kt_torn_cases,
+struct kunit_suite kt_corrupted_suite = {
+	.name = "twheel_corrupted",
+	.test_cases = kt_corrupted_cases,
 };
