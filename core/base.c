@@ -83,7 +83,7 @@ static void twheel_kicked(void *info)
 	raw_spin_unlock(&base->lock);
 }
 
-static void kick(struct twheel_base *base)
+static void kick_base(struct twheel_base *base)
 {
 	if (base->kicked || base->cpu == TWHEEL_NO_CPU)
 		return;
@@ -107,7 +107,7 @@ void twheel_base_arm(struct twheel_base *base, u64 tick)
 	if (base->cpu == smp_processor_id())
 		program_hrtimer(base, tick);
 	else
-		kick(base);
+		kick_base(base);
 }
 
 /*
@@ -142,7 +142,7 @@ static bool is_other_cpu(const struct cpumask *mask, unsigned int other,
 			 unsigned int cpu)
 {
 	return other != cpu && cpumask_test_cpu(other, mask) &&
-	       !twheel_base_is_spared(other);
+	       !twheel_base_is_isolated(other);
 }
 
 /*
@@ -155,7 +155,7 @@ unsigned int twheel_base_other_cpu(const struct cpumask *mask, unsigned int cpu)
 	unsigned int near = 0, all = 0, isolated = 0, other, turn;
 
 	for (other = 0; other < nr_cpu_ids; other++) {
-		isolated += other < cpu && twheel_base_is_spared(other);
+		isolated += other < cpu && twheel_base_is_isolated(other);
 		if (!is_other_cpu(mask, other, cpu))
 			continue;
 		all++;
@@ -235,11 +235,11 @@ static int alloc_slots(struct twheel_base *base, struct twheel_scheme *scheme,
 }
 
 /* Let timers be started on the base. */
-static void use(struct twheel_base *base, unsigned int cpu)
+static void enable_base(struct twheel_base *base, unsigned int cpu)
 {
 	lockdep_assert_held(&base->lock);
 	base->cpu = cpu;
-	twheel_base_look_for_isolation(base);
+	twheel_base_update_isolated(base);
 	cpumask_set_cpu(cpu, base->wheel->usable);
 	atomic_inc(&base->wheel->usable_changes);
 }
@@ -258,7 +258,7 @@ static bool install_slots(struct twheel_base *base,
 		/* Pairs with twheel_prepare_cpu(). */
 		WRITE_ONCE(base->prepared, true);
 		if (base->online)
-			use(base, cpu);
+			enable_base(base, cpu);
 	}
 	raw_spin_unlock_irq(&base->lock);
 	return first;
@@ -309,12 +309,12 @@ twheel_base_alloc(struct twheel *wheel, unsigned int cpu,
 	base->wheel = wheel;
 	base->tick_ns = wheel->config.tick_ns;
 	base->doze = wheel->config.doze;
-	base->clock = wheel->config.clock;
+	base->clockid = wheel->config.clock;
 	base->ahead = twheel_base_time(base, 0);
 	base->armed_tick = U64_MAX;
 	base->next_tick_end = &base->tick_ends;
 	base->timers_per_look = 1;
-	twheel_hrtimer_setup(&base->hrtimer, tick, base->clock,
+	twheel_hrtimer_setup(&base->hrtimer, tick, base->clockid,
 			     HRTIMER_MODE_ABS_PINNED_SOFT);
 	INIT_CSD(&base->kick, twheel_kicked, base);
 	if (!wheel->config.lazy && twheel_base_prepare(base, cpu)) {
@@ -422,7 +422,7 @@ void twheel_base_online(struct twheel_base *base, unsigned int cpu)
 	raw_spin_lock_irq(&base->lock);
 	base->online = true;
 	if (base->prepared)
-		use(base, cpu);
+		enable_base(base, cpu);
 	if (base->scheme.pending)
 		program_hrtimer(base, twheel_scheme_next(&base->scheme));
 	raw_spin_unlock_irq(&base->lock);

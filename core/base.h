@@ -97,7 +97,7 @@ struct twheel_counters {
  *	Written under @lock
  * @tick_ns: length of a tick. Constant
  * @doze: doze after this many empty ticks in a row. 0: never doze. Constant
- * @clock: clock of ticks and deadlines. Constant
+ * @clockid: clock of ticks and deadlines. Constant
  * @empty: runs in a row without an expiry, at most @doze
  * @late_ns: lateness plus 1 of an expiry at this time with an @offset_ns of 0.
  *	Valid only in the hrtimer's function, for the tick in progress
@@ -115,7 +115,7 @@ struct twheel_counters {
  * @scheme: the timers
  * @counters: events since creation
  * @reached: tick of the last run of the hrtimer's function
- * @ahead: @clock minus CLOCK_MONOTONIC in that run, ns
+ * @ahead: @clockid minus CLOCK_MONOTONIC in that run, ns
  * @resumed: tick of the first run after a change of @ahead. All ticks before it may
  *	be ticks of a system sleep, so lateness is counted from this tick
  * @tick_ends: work for the end of the run. Accessed only by the hrtimer's
@@ -140,7 +140,7 @@ struct twheel_base {
 	int other_changes;
 	u32 tick_ns;
 	u32 doze;
-	clockid_t clock;
+	clockid_t clockid;
 	u32 empty;
 	u32 late_ns;
 	bool online;
@@ -206,7 +206,7 @@ struct twheel_snapshot {
 extern bool twheel_base_spare_isolated;
 
 /* Returns whether starts on this CPU use another one, unless they name it. */
-static inline bool twheel_base_is_spared(unsigned int cpu)
+static inline bool twheel_base_is_isolated(unsigned int cpu)
 {
 	return twheel_base_spare_isolated &&
 	       (!housekeeping_test_cpu(cpu, HK_TYPE_TIMER) ||
@@ -214,9 +214,9 @@ static inline bool twheel_base_is_spared(unsigned int cpu)
 }
 
 /* Follow changes of isolation, which come without notice. Called by each tick. */
-static inline void twheel_base_look_for_isolation(struct twheel_base *base)
+static inline void twheel_base_update_isolated(struct twheel_base *base)
 {
-	base->local = twheel_base_is_spared(base->cpu) ? TWHEEL_NO_CPU : base->cpu;
+	base->local = twheel_base_is_isolated(base->cpu) ? TWHEEL_NO_CPU : base->cpu;
 }
 
 static inline u64 twheel_tick_of(const struct twheel_base *base, ktime_t now)
@@ -233,7 +233,7 @@ static inline ktime_t twheel_time_of(const struct twheel_base *base, u64 tick)
 static __always_inline ktime_t twheel_base_time(const struct twheel_base *base,
 						ktime_t monotonic)
 {
-	return twheel_clock_time(base->clock, monotonic);
+	return twheel_clock_time(base->clockid, monotonic);
 }
 
 static inline u64 twheel_tick_now(const struct twheel_base *base)

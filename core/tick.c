@@ -374,7 +374,7 @@ static ktime_t next_run(struct twheel_base *base, const struct tick_run *run,
 	if (base->cpu == TWHEEL_NO_CPU || !base->scheme.pending)
 		return KTIME_MAX;
 	base->armed_tick = 0;
-	twheel_base_look_for_isolation(base);
+	twheel_base_update_isolated(base);
 	if (!done) {
 		base->throttled = true;
 		return run->ahead + twheel_throttle_wait(base->payer, end,

@@ -226,11 +226,11 @@ static unsigned int cpu_of_start(const struct twheel *wheel)
 	struct twheel_base *base = wheel->bases[cpu];
 	int changes;
 
-	if (likely(!twheel_base_is_spared(cpu)))
+	if (likely(!twheel_base_is_isolated(cpu)))
 		return cpu;
 	changes = atomic_read(&wheel->usable_changes);
 	if (base->other == TWHEEL_NO_CPU || base->other_changes != changes ||
-	    twheel_base_is_spared(base->other)) {
+	    twheel_base_is_isolated(base->other)) {
 		base->other = twheel_base_nearest(wheel, cpu);
 		base->other_changes = changes;
 	}
@@ -481,7 +481,7 @@ static noinline int restart_after(struct twheel_timer *timer, u64 deadline)
 	struct twheel_base *base = READ_ONCE(timer->base);
 	u32 offset_ns;
 
-	if (unlikely(base <= TWHEEL_MOVING || base->clock == CLOCK_BOOTTIME))
+	if (unlikely(base <= TWHEEL_MOVING || base->clockid == CLOCK_BOOTTIME))
 		return start_converted(timer, deadline);
 	expires = round_up_to_tick(base, deadline, &offset_ns);
 	/* Pairs with twheel_base_start() and twheel_scheme_refresh(). */

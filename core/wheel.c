@@ -43,7 +43,7 @@ static u64 default_tick_ns;		/* constant after init */
  * Base of timers that have none yet: timers with a static initialiser, set up
  * before there was a default wheel, or never set up. None of them is pending.
  * It has no CPU, so a start moves its timer to a base of the default wheel.
- * @wheel, @tick_ns and @clock are copied from the default wheel when it is
+ * @wheel, @tick_ns and @clockid are copied from the default wheel when it is
  * created.
  */
 struct twheel_base twheel_wheel_unbound = {
@@ -363,7 +363,7 @@ static int prepare_first(struct twheel *wheel)
 
 	/* Newer kernels free the mask of isolated CPUs a grace period after changes. */
 	rcu_read_lock();
-	if (twheel_base_is_spared(cpu))
+	if (twheel_base_is_isolated(cpu))
 		other = twheel_base_other_cpu(cpu_online_mask, cpu);
 	rcu_read_unlock();
 	if (!ret && other < nr_cpu_ids)
@@ -577,7 +577,7 @@ int twheel_wheel_create_default(const struct twheel_config *config)
 	raw_spin_lock_irq(&twheel_wheel_unbound.lock);
 	twheel_wheel_unbound.wheel = wheel;
 	twheel_wheel_unbound.tick_ns = wheel->config.tick_ns;
-	twheel_wheel_unbound.clock = wheel->config.clock;
+	twheel_wheel_unbound.clockid = wheel->config.clock;
 	raw_spin_unlock_irq(&twheel_wheel_unbound.lock);
 	return 0;
 }

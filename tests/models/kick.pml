@@ -24,7 +24,7 @@
  * code core/base.c end_doze 9113fb05
  * code core/base.c program_hrtimer f3b2a078
  * code core/base.c twheel_kicked 9d39f4e0
- * code core/base.c kick 3e0a247e
+ * code core/base.c kick_base 3e0a247e
  * code core/base.c twheel_base_arm c1394bc4
  * code core/base.c twheel_base_wake df436eb9
  * code core/base.c put_timers c9cff7f7
@@ -37,8 +37,8 @@
  * code core/timer.c start_request 64b483ac
  * code core/tick.c next_run 94263b3d
  * code core/tick.c set_next_run 2fce0f6e
- * code core/tick.c put_off 28a86e2f
- * code core/tick.c run_tick 69785e82
+ * code core/tick.c throttle_tick 28a86e2f
+ * code core/tick.c run_tick c16f39b2
  * code core/tick.c twheel_tick 1e652cfc
  * code core/tick.c twheel_at_tick_end edbcf58e
  * code core/tick.c run_tick_ends 56563fa0
@@ -318,7 +318,7 @@ end:	do
 		found = NEXT;
 		release()
 	      }
-	   /* put_off(): other wheels have used up the CPU's time. */
+	   /* throttle_tick(): other wheels have used up the CPU's time. */
 	   :: atomic { now < TICKS -> finished = false; target = now; found = NEXT }
 	   fi;
 	   atomic {

@@ -26,7 +26,7 @@
  * @armed: tick by which the program has to call, no later than any timer. U64_MAX if
  *	there is none
  * @tick_ns: length of a tick. Constant
- * @clock: clock of ticks and deadlines. Constant
+ * @clockid: clock of ticks and deadlines. Constant
  * @ends: work for the end of an expiry
  *
  * Protected by the session's lock.
@@ -35,7 +35,7 @@ struct twheel_base {
 	struct twheel_scheme scheme;
 	u64 armed;
 	u32 tick_ns;
-	clockid_t clock;
+	clockid_t clockid;
 	struct twheel_tick_end *ends;
 };
 
@@ -96,7 +96,7 @@ void twheel_destroy(struct twheel *wheel)
 
 static u64 tick_now(const struct twheel_base *base)
 {
-	return div_u64(twheel_clock_time(base->clock, ktime_get()), base->tick_ns);
+	return div_u64(twheel_clock_time(base->clockid, ktime_get()), base->tick_ns);
 }
 
 /* Returns ERR_PTR() of -EINVAL or -ENOMEM. */
@@ -123,7 +123,7 @@ struct twheel *twheel_create(const struct twheel_config *config)
 	}
 	wheel->config = checked;
 	wheel->base.tick_ns = checked.tick_ns;
-	wheel->base.clock = checked.clock;
+	wheel->base.clockid = checked.clock;
 	wheel->base.armed = U64_MAX;
 	twheel_scheme_init(scheme, checked.scheme, scheme->slots, scheme->occupied,
 			   nr, tick_now(&wheel->base));
