@@ -39,8 +39,8 @@
 /* Buckets of @lateness, one for each bit of a u32. */
 #define TWHEEL_LATENESS_BITS	32
 
-/* Value of @again while the callback of @running cannot defer a start. */
-#define TWHEEL_AGAIN_CLOSED	1
+/* Value of @deferred while the callback of @running cannot defer a start. */
+#define TWHEEL_DEFER_CLOSED	1
 
 /**
  * struct twheel_counters - the event counters of a base
@@ -107,8 +107,8 @@ struct twheel_counters {
  *	every tick, or its function is running and programs it at the end
  * @running: timer, during its callback, or NULL. twheel_stop() reads
  *	it without @lock
- * @again: deferred deadline of @running, from twheel_again_at(), plus a tick
- *	less 1 ns, a u64. 0: nothing deferred. %TWHEEL_AGAIN_CLOSED: too late to
+ * @deferred: deferred deadline of @running, from twheel_again_at(), plus a tick
+ *	less 1 ns, a u64. 0: nothing deferred. %TWHEEL_DEFER_CLOSED: too late to
  *	defer. Every start sets this, so a pending timer never has a deferred
  *	one. Only the callback of @running changes 0 to a deadline, and does so
  *	without @lock. Valid only while @running is set
@@ -148,7 +148,7 @@ struct twheel_base {
 	bool kicked;
 	u64 armed_tick;
 	struct twheel_timer *running;
-	atomic64_t again;
+	atomic64_t deferred;
 	struct twheel_scheme scheme;
 	struct twheel_counters counters;
 	u64 reached;
@@ -250,7 +250,7 @@ static inline struct twheel_timer *twheel_timer_of(struct twheel_node *node)
 static inline void
 twheel_base_set_running(struct twheel_base *base, struct twheel_timer *timer)
 {
-	/* Pairs with may_be_noted(). */
+	/* Pairs with may_be_deferred(). */
 	smp_store_release(&base->running, timer);
 }
 
@@ -292,13 +292,13 @@ static __always_inline void twheel_base_start(struct twheel_base *base,
 	trace_twheel_start(base, timer, false);
 }
 
-/* Carry out a deferred start. @noted is the former value of @base->again. */
-static __always_inline void twheel_base_start_again(struct twheel_base *base,
-						    struct twheel_timer *timer,
-						    u64 noted)
+/* Carry out a deferred start. @deferred is the deadline of @base->deferred. */
+static __always_inline void
+twheel_base_start_deferred(struct twheel_base *base, struct twheel_timer *timer,
+			   u64 deferred)
 {
 	u32 offset_ns;
-	u64 expires = twheel_tick_above(base, noted, &offset_ns);
+	u64 expires = twheel_tick_above(base, deferred, &offset_ns);
 
 	debug_object_activate(timer, &twheel_base_debug_descr);
 	twheel_base_start(base, timer, expires, offset_ns);

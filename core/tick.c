@@ -150,9 +150,9 @@ static bool expire_timer(struct twheel_base *base, struct twheel_timer *timer,
 	__releases(&base->lock) __acquires(&base->lock)
 {
 	twheel_fn fn = timer->fn;
-	u64 noted;
+	u64 deferred;
 
-	atomic64_set(&base->again, 0);
+	atomic64_set(&base->deferred, 0);
 	twheel_base_set_running(base, timer);
 	base->counters.expired++;
 	count_lateness(base, timer);
@@ -168,9 +168,9 @@ static bool expire_timer(struct twheel_base *base, struct twheel_timer *timer,
 	raw_spin_lock_irq(&base->lock);
 	if (unlikely(count != preempt_count()))
 		restore_preempt_count(fn, count);
-	noted = atomic64_read(&base->again);
-	if (noted > TWHEEL_AGAIN_CLOSED)
-		twheel_base_start_again(base, timer, noted);
+	deferred = atomic64_read(&base->deferred);
+	if (deferred > TWHEEL_DEFER_CLOSED)
+		twheel_base_start_deferred(base, timer, deferred);
 	if (!twheel_expiry_awaited(&base->expiry))
 		return true;
 	return let_waiters_on(base);

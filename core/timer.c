@@ -122,11 +122,11 @@ static u64 round_up_to_tick(const struct twheel_base *base, u64 deadline,
 }
 
 /* Returns whether the timer's callback has a deferred start. */
-static bool is_noted(const struct twheel_base *base,
-		     const struct twheel_timer *timer)
+static bool is_deferred(const struct twheel_base *base,
+			const struct twheel_timer *timer)
 {
 	return base->running == timer &&
-	       unlikely((u64)atomic64_read(&base->again) > TWHEEL_AGAIN_CLOSED);
+	       unlikely((u64)atomic64_read(&base->deferred) > TWHEEL_DEFER_CLOSED);
 }
 
 static ktime_t deadline_of(const struct twheel_base *base,
@@ -315,24 +315,24 @@ static __always_inline void restart_locked(struct twheel_base *base,
  * pending timer, and let the callback defer none from now on. Returns whether
  * that made the timer pending.
  */
-static noinline bool start_noted(struct twheel_base *base,
-				 struct twheel_timer *timer)
+static noinline bool start_deferred(struct twheel_base *base,
+				    struct twheel_timer *timer)
 {
-	u64 noted;
+	u64 deferred;
 
 	if (base->running != timer)
 		return false;
-	noted = atomic64_xchg(&base->again, TWHEEL_AGAIN_CLOSED);
-	if (noted <= TWHEEL_AGAIN_CLOSED)
+	deferred = atomic64_xchg(&base->deferred, TWHEEL_DEFER_CLOSED);
+	if (deferred <= TWHEEL_DEFER_CLOSED)
 		return false;
-	twheel_base_start_again(base, timer, noted);
+	twheel_base_start_deferred(base, timer, deferred);
 	return true;
 }
 
 /* Returns whether the timer is pending, after carrying out a deferred start. */
 static bool is_started(struct twheel_base *base, struct twheel_timer *timer)
 {
-	return likely(twheel_pending(timer)) || start_noted(base, timer);
+	return likely(twheel_pending(timer)) || start_deferred(base, timer);
 }
 
 /*
@@ -350,7 +350,7 @@ static noinline int start_slow(struct twheel_base *base,
 
 	if (unlikely(!base->wheel)) {
 		ret = -ENODEV;
-	} else if (start_noted(base, timer)) {
+	} else if (start_deferred(base, timer)) {
 		/* twheel_start_on() keeps link.next, so do not ask twheel_pending(). */
 		restart_locked(base, timer, expires, offset_ns);
 		ret = 1;
@@ -383,15 +383,16 @@ static __always_inline int start(struct twheel_base *base,
 		return 1;
 	}
 	if (unlikely(base->local != cpu || !timer->fn ||
-		     sleeps_too_long(base, expires) || is_noted(base, timer)))
+		     sleeps_too_long(base, expires) ||
+		     is_deferred(base, timer)))
 		return start_slow(base, timer, expires, offset_ns,
 				  TWHEEL_NO_CPU, flags);
 	/*
-	 * Like start_noted(). The callback cannot defer a start now: it is this
+	 * Like start_deferred(). The callback cannot defer a start now: it is this
 	 * code, or interrupted by it on this CPU.
 	 */
 	if (base->running == timer)
-		atomic64_set(&base->again, TWHEEL_AGAIN_CLOSED);
+		atomic64_set(&base->deferred, TWHEEL_DEFER_CLOSED);
 	insert(base, timer, expires, offset_ns);
 	twheel_unlock_base(base, flags);
 	return 0;
@@ -564,7 +565,7 @@ int twheel_again_at(struct twheel_timer *timer, ktime_t deadline)
 	if (unlikely(base <= TWHEEL_MOVING || data_race(base->running) != timer))
 		return -EINVAL;
 	if (unlikely(deadline < 0 ||
-		     !atomic64_try_cmpxchg(&base->again, &none,
+		     !atomic64_try_cmpxchg(&base->deferred, &none,
 					     deadline + base->tick_ns - 1)))
 		return twheel_start_at(timer, deadline);
 	return 0;
@@ -707,7 +708,7 @@ EXPORT_SYMBOL_GPL(twheel_forward);
  * Lockless: if the callback returned in the meantime, that start was carried
  * out.
  */
-static bool may_be_noted(struct twheel_timer *timer)
+static bool may_be_deferred(struct twheel_timer *timer)
 {
 	/* Like twheel_lock_base(). */
 	struct twheel_base *base = READ_ONCE(timer->base);
@@ -721,13 +722,13 @@ static bool may_be_noted(struct twheel_timer *timer)
 }
 
 /* Stop a timer that was not pending when the caller checked. Rare. */
-static noinline int stop_noted(struct twheel_timer *timer)
+static noinline int stop_deferred(struct twheel_timer *timer)
 {
 	struct twheel_base *base;
 	unsigned long flags;
 	bool stopped;
 
-	if (!may_be_noted(timer))
+	if (!may_be_deferred(timer))
 		return 0;
 	base = twheel_lock_base(timer, &flags);
 	stopped = is_started(base, timer) && twheel_base_stop(base, timer);
@@ -754,11 +755,11 @@ int twheel_stop(struct twheel_timer *timer)
 	debug_assert_init(timer);
 	/* A pending timer never looks stopped. */
 	if (unlikely(!twheel_pending(timer)))
-		return stop_noted(timer);
+		return stop_deferred(timer);
 	base = twheel_lock_base(timer, &flags);
 	stopped = twheel_base_stop(base, timer);
 	twheel_unlock_base(base, flags);
-	return likely(stopped) ? stopped : stop_noted(timer);
+	return likely(stopped) ? stopped : stop_deferred(timer);
 }
 EXPORT_SYMBOL_GPL(twheel_stop);
 
@@ -783,7 +784,7 @@ start_request(struct twheel_base *base, struct twheel_request *r, u64 *wakeup)
 
 	r->result = 0;
 	if (unlikely(base->running == timer))
-		start_noted(base, timer);
+		start_deferred(base, timer);
 	if (twheel_pending(timer)) {
 		restart_locked(base, timer, expires, offset_ns);
 		r->result = 1;
@@ -917,7 +918,7 @@ static bool try_to_stop(struct twheel_timer *timer, bool shutdown, bool may_wait
 	bool running = base->running == timer;
 
 	if (shutdown)
-		start_noted(base, timer);
+		start_deferred(base, timer);
 	if ((shutdown || !may_wait || !running) && twheel_base_stop(base, timer))
 		*stopped = true;
 	if (shutdown)
@@ -1059,8 +1060,8 @@ ktime_t twheel_deadline(const struct twheel_timer *timer)
 						    &flags);
 	ktime_t deadline;
 
-	if (is_noted(base, timer))
-		start_noted(base, (struct twheel_timer *)timer);
+	if (is_deferred(base, timer))
+		start_deferred(base, (struct twheel_timer *)timer);
 	deadline = deadline_of(base, timer);
 	twheel_unlock_base(base, flags);
 	return deadline;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A callback notes that its timer starts again: twheel_again_at(), base->again
+ * A callback notes that its timer starts again: twheel_again_at(), base->deferred
  *
  * A base expires a timer, whose callback starts it again up to twice. Meanwhile it
  * is started, restarted and stopped on the same CPU and on another one.
@@ -15,11 +15,11 @@
  * another base does: a timer whose callback runs stays where it is, see base.pml.
  * A start on the same CPU is one step under the lock, because interrupts are off
  * then. Steps are in order on all CPUs. So the release and acquire of @running, and
- * the full order of the atomic operations on @again, are taken for granted.
+ * the full order of the atomic operations on @deferred, are taken for granted.
  *
  * code core/timer.c twheel_again_at 7fa50f1f
- * code core/timer.c is_noted d556e5d5
- * code core/timer.c start_noted b081a093
+ * code core/timer.c is_deferred d556e5d5
+ * code core/timer.c start_deferred b081a093
  * code core/timer.c is_started 96932973
  * code core/timer.c start_slow 9f45f267
  * code core/timer.c start 2a0dd05d
@@ -27,11 +27,11 @@
  * code core/timer.c restart_request bb7cb1a5
  * code core/timer.c stop_request 87d80766
  * code core/timer.c twheel_restart_at 3fd26c1a
- * code core/timer.c may_be_noted d183fb42
- * code core/timer.c stop_noted 8a552f9a
+ * code core/timer.c may_be_deferred d183fb42
+ * code core/timer.c stop_deferred 8a552f9a
  * code core/timer.c twheel_stop ec106d6e
  * code core/base.h twheel_base_set_running 4ea4f543
- * code core/base.h twheel_base_start_again a990f9ac
+ * code core/base.h twheel_base_start_deferred a990f9ac
  * code core/base.h twheel_base_stop 004f681d
  * code core/tick.c expire_timer a235f1ce
  * code core/tick.c expire_timers 72083b44
@@ -46,9 +46,9 @@
  * broken RUNNING_EARLY: assertion violated (seen[
  */
 
-#define CLOSED		1		/* TWHEEL_AGAIN_CLOSED */
+#define CLOSED		1		/* TWHEEL_DEFER_CLOSED */
 #define NOTE(nr)	(nr + 2)
-#define NOTED(again)	(again - 2)
+#define NOTED(deferred)	(deferred - 2)
 #define AGAINS		2		/* numbers of the callback's starts: 0, 1 */
 #define FIRST		2		/* number of the first start */
 
@@ -56,7 +56,7 @@ byte lock;
 bool pending;
 byte expires;			/* the number of the start that is pending */
 bool running;			/* base->running is the timer */
-byte again;
+byte deferred;
 
 bool started = true;		/* pending or noted, to whoever asks */
 bool seen[2];			/* a stop under way: it was not started */
@@ -104,7 +104,7 @@ inline base_stop()
 {
 	atomic {
 		assert(pending && lock == ME);
-		assert(!running || again <= CLOSED);
+		assert(!running || deferred <= CLOSED);
 		pending = false;
 		not_started()
 	}
@@ -121,33 +121,33 @@ inline end_start(nr)
 }
 
 /* Sets @found if the timer is pending because of what was noted. */
-inline start_noted()
+inline start_deferred()
 {
 	found = false;
 	if
 	:: !running
 	:: running ->
 #ifdef BROKEN_NOT_CLOSED
-		noted = again;
+		value = deferred;
 		if
-		:: noted > CLOSED -> again = CLOSED
+		:: value > CLOSED -> deferred = CLOSED
 		:: else
 		fi;
 #else
-		atomic { noted = again; again = CLOSED };
+		atomic { value = deferred; deferred = CLOSED };
 #endif
 		if
-		:: noted > CLOSED -> insert(NOTED(noted)); found = true
+		:: value > CLOSED -> insert(NOTED(value)); found = true
 		:: else
 		fi;
-		noted = 0
+		value = 0
 	fi
 }
 
 /* A start that was not a restart: start_slow(). */
 inline start_slow(nr)
 {
-	start_noted();
+	start_deferred();
 	if
 	:: found -> expires = nr
 	:: else -> insert_new(nr)
@@ -160,7 +160,7 @@ inline start(nr)
 	begin();
 	acquire();
 	if
-	:: running -> start_noted()
+	:: running -> start_deferred()
 	:: true
 	fi;
 	if
@@ -182,14 +182,14 @@ inline start_here(nr)
 		:: else ->
 			if
 #ifndef BROKEN_FAST_BLIND
-			:: running && again > CLOSED ->
-				again = CLOSED;
+			:: running && deferred > CLOSED ->
+				deferred = CLOSED;
 				pending = true;
 				expires = nr
 #endif
 			:: else ->
 #ifndef BROKEN_NOT_CLOSED_HERE
-				again = (running -> CLOSED : again);
+				deferred = (running -> CLOSED : deferred);
 #endif
 				insert_new(nr)
 			fi
@@ -205,7 +205,7 @@ inline restart(nr)
 	acquire();
 	found = pending;
 	if
-	:: !pending -> start_noted()
+	:: !pending -> start_deferred()
 	:: pending
 	fi;
 	if
@@ -233,7 +233,7 @@ inline stop(me)
 		release()
 	:: !pending
 	fi;
-	/* stop_noted() */
+	/* stop_deferred() */
 	if
 	:: found
 #ifndef BROKEN_STOP_BLIND
@@ -254,7 +254,7 @@ noted_maybe:
 	acquire();
 	if
 	:: pending -> found = true
-	:: !pending -> start_noted()
+	:: !pending -> start_deferred()
 	fi;
 	if
 	:: found -> base_stop()
@@ -269,8 +269,8 @@ inline again_at(nr)
 {
 	begin();
 	if
-	:: atomic { again == 0 -> assert(!started); again = NOTE(nr); started = true }
-	:: atomic { again != 0 -> skip };
+	:: atomic { deferred == 0 -> assert(!started); deferred = NOTE(nr); started = true }
+	:: atomic { deferred != 0 -> skip };
 	   acquire();
 	   if
 	   :: pending -> expires = nr
@@ -284,7 +284,7 @@ inline again_at(nr)
 
 proctype tick()
 {
-	byte noted;
+	byte value;
 	short mine;
 	bool found;
 
@@ -300,7 +300,7 @@ end:	do
 			pending = false;
 			not_started()
 		};
-		again = 0;
+		deferred = 0;
 		running = true;
 		release();
 		do
@@ -312,7 +312,7 @@ end:	do
 		running = false;
 #endif
 		if
-		:: again > CLOSED -> insert(NOTED(again))
+		:: deferred > CLOSED -> insert(NOTED(deferred))
 		:: else
 		fi;
 		running = false
@@ -324,7 +324,7 @@ end:	do
 
 proctype here()
 {
-	byte noted;
+	byte value;
 	short mine;
 	bool found;
 
@@ -337,7 +337,7 @@ proctype here()
 
 proctype elsewhere()
 {
-	byte noted;
+	byte value;
 	short mine;
 	bool found;
 
