@@ -73,7 +73,7 @@ static void limit_leap(struct twheel_scheme *s, u64 tick)
 		s->leap = tick;
 }
 
-static void place(struct twheel_scheme *s, struct twheel_node *node)
+static void hashed_insert(struct twheel_scheme *s, struct twheel_node *node)
 {
 	u32 nr = slot_for(s, node->expires);
 	struct twheel_slot *slot = &s->slots[nr];
@@ -98,7 +98,7 @@ static void place(struct twheel_scheme *s, struct twheel_node *node)
  */
 void twheel_hashed_start(struct twheel_scheme *s, struct twheel_node *node)
 {
-	place(s, node);
+	hashed_insert(s, node);
 	s->pending++;
 }
 
@@ -140,7 +140,7 @@ bool twheel_hashed_restart(struct twheel_scheme *s, struct twheel_node *node,
 	if (stays)
 		return false;
 	twheel_hashed_leave(s, node);
-	place(s, node);
+	hashed_insert(s, node);
 	return true;
 }
 
@@ -164,7 +164,7 @@ static void pass_node(struct twheel_scheme *s, u32 nr,
 		return;
 	}
 	twheel_hashed_leave(s, node);
-	place(s, node);
+	hashed_insert(s, node);
 	s->cascaded++;
 }
 
@@ -225,7 +225,7 @@ static u64 next_round(const struct twheel_scheme *s, u64 tick)
  * round. At the begin of a round use the leap, and compute it again. While it
  * is beyond @target it remains valid.
  */
-static void advance(struct twheel_scheme *s, u64 target, int *work)
+static void hashed_advance(struct twheel_scheme *s, u64 target, int *work)
 {
 	u64 from = s->clock + 1, last;
 	u32 mask = slot_mask(s), nr;
@@ -273,7 +273,7 @@ struct twheel_node *twheel_hashed_pop(struct twheel_scheme *s, u64 target,
 		} else if (!s->pending) {
 			s->clock = target;
 		} else {
-			advance(s, target, work);
+			hashed_advance(s, target, work);
 		}
 	}
 	return NULL;

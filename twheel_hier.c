@@ -130,7 +130,7 @@ void twheel_hier_place_far(struct twheel_scheme *s, struct twheel_node *node)
 }
 
 /* Returns the tick at which the next window of @level ends, at most U64_MAX. */
-static u64 reach(const struct twheel_scheme *s, unsigned int level)
+static u64 window_end(const struct twheel_scheme *s, unsigned int level)
 {
 	unsigned int shift = twheel_hier_shift(level + 1);
 	u64 end = ((s->clock >> shift) + 2) << shift;
@@ -190,9 +190,9 @@ static void set_window(struct twheel_scheme *s)
 {
 	u64 last = s->clock | (TWHEEL_HIER_WINDOW - 1);
 
-	s->reach[0] = reach(s, 0);
-	s->reach[1] = reach(s, 1);
-	s->reach[2] = reach(s, 2);
+	s->reach[0] = window_end(s, 0);
+	s->reach[1] = window_end(s, 1);
+	s->reach[2] = window_end(s, 2);
 	s->recheck = last == U64_MAX ? U64_MAX : last + 1;
 }
 
@@ -288,7 +288,7 @@ static void expect_next_tick(const struct twheel_scheme *s)
 }
 
 /* Advance to the next tick or, if @target is later, to the next one with work. */
-static void step(struct twheel_scheme *s, u64 target)
+static void hier_advance(struct twheel_scheme *s, u64 target)
 {
 	if (target - s->clock > 1) {
 		s->clock = min(twheel_hier_next(s), target);
@@ -312,8 +312,8 @@ static void step(struct twheel_scheme *s, u64 target)
  *
  * Out of line to keep the frame off the fast path of twheel_hier_pop().
  */
-static noinline struct twheel_node *pop(struct twheel_scheme *s, u64 target,
-					int *work)
+static noinline struct twheel_node *hier_pop(struct twheel_scheme *s, u64 target,
+					     int *work)
 {
 	struct twheel_slot *slot = twheel_hier_due_slot(s);
 	struct twheel_node *node;
@@ -332,7 +332,7 @@ static noinline struct twheel_node *pop(struct twheel_scheme *s, u64 target,
 		} else if (!s->quota) {
 			if (s->clock == target)
 				return NULL;
-			step(s, target);
+			hier_advance(s, target);
 			slot = twheel_hier_due_slot(s);
 		}
 	}
@@ -354,7 +354,7 @@ struct twheel_node *twheel_hier_pop(struct twheel_scheme *s, u64 target,
 			return NULL;
 		expect_next_tick(s);
 	}
-	return pop(s, target, work);
+	return hier_pop(s, target, work);
 }
 
 /* Returns the distance from the clock's slot to the next with nodes, or 0. */

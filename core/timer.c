@@ -244,9 +244,9 @@ static unsigned int cpu_of_start(const struct twheel *wheel)
  * noinline, so that the fast path need not save registers for them.
  */
 
-static __always_inline void insert(struct twheel_base *base,
-				   struct twheel_timer *timer, u64 expires,
-				   u32 offset_ns)
+static __always_inline void insert_timer(struct twheel_base *base,
+					 struct twheel_timer *timer, u64 expires,
+					 u32 offset_ns)
 {
 	debug_object_activate(timer, &debug_descr);
 	twheel_base_start(base, timer, expires, offset_ns);
@@ -273,7 +273,7 @@ static noinline u64 insert_asleep(struct twheel_base *base,
 {
 	if (expires < base->armed_tick)
 		twheel_base_wake(base);
-	insert(base, timer, expires, offset_ns);
+	insert_timer(base, timer, expires, offset_ns);
 	return twheel_scheme_wakeup(&base->scheme, &timer->node);
 }
 
@@ -368,9 +368,9 @@ static noinline int start_slow(struct twheel_base *base,
 }
 
 /* Start or restart a timer, for all callers except twheel_start_on(). */
-static __always_inline int start(struct twheel_base *base,
-				 struct twheel_timer *timer, u64 deadline,
-				 unsigned long flags)
+static __always_inline int start_timer(struct twheel_base *base,
+				       struct twheel_timer *timer, u64 deadline,
+				       unsigned long flags)
 	__releases(&base->lock)
 {
 	u32 offset_ns;
@@ -393,18 +393,18 @@ static __always_inline int start(struct twheel_base *base,
 	 */
 	if (base->running == timer)
 		atomic64_set(&base->deferred, TWHEEL_DEFER_CLOSED);
-	insert(base, timer, expires, offset_ns);
+	insert_timer(base, timer, expires, offset_ns);
 	twheel_unlock_base(base, flags);
 	return 0;
 }
 
-/* Out of line, for callers too rare to inline start(). */
+/* Out of line, for callers too rare to inline start_timer(). */
 static noinline int start_cold(struct twheel_base *base,
 			       struct twheel_timer *timer, u64 deadline,
 			       unsigned long flags)
 	__releases(&base->lock)
 {
-	return start(base, timer, deadline, flags);
+	return start_timer(base, timer, deadline, flags);
 }
 
 /**
@@ -431,7 +431,7 @@ int twheel_start_at(struct twheel_timer *timer, ktime_t deadline)
 	unsigned long flags;
 	struct twheel_base *base = twheel_lock_base(timer, &flags);
 
-	return start(base, timer, deadline_at(deadline), flags);
+	return start_timer(base, timer, deadline_at(deadline), flags);
 }
 EXPORT_SYMBOL_GPL(twheel_start_at);
 
@@ -533,7 +533,7 @@ int twheel_start(struct twheel_timer *timer, u64 delay_ns)
 	if (unlikely(smp_load_acquire(&timer->node.link.next)))
 		return restart_after(timer, deadline);
 	base = twheel_lock_base(timer, &flags);
-	return start(base, timer, twheel_base_time(base, deadline), flags);
+	return start_timer(base, timer, twheel_base_time(base, deadline), flags);
 }
 EXPORT_SYMBOL_GPL(twheel_start);
 
@@ -810,7 +810,7 @@ start_request(struct twheel_base *base, struct twheel_request *r, u64 *wakeup)
 			*wakeup = min(*wakeup, insert_asleep(base, timer, expires,
 							     offset_ns));
 		else
-			insert(base, timer, expires, offset_ns);
+			insert_timer(base, timer, expires, offset_ns);
 	}
 	return base;
 }

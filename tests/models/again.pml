@@ -22,7 +22,7 @@
  * code core/timer.c start_deferred b081a093
  * code core/timer.c is_started 96932973
  * code core/timer.c start_slow 9f45f267
- * code core/timer.c start 2a0dd05d
+ * code core/timer.c start_timer 2a0dd05d
  * code core/timer.c start_request 9f89ae1d
  * code core/timer.c restart_request bb7cb1a5
  * code core/timer.c stop_request 87d80766

@@ -22,7 +22,7 @@
  * code core/timer.c twheel_lock_base 7de26716
  * code core/timer.c move_to_base 4f2ee710
  * code core/timer.c start_slow 53a43c04
- * code core/timer.c start 5c25caf4
+ * code core/timer.c start_timer 5c25caf4
  * code core/timer.c twheel_start_on 37353864
  * code core/timer.c twheel_stop 8ebdfd49
  * code core/timer.c start_request d273accf

@@ -33,7 +33,7 @@
  * code core/timer.c restart_and_move 5c553528
  * code core/timer.c restart_asleep 436d9a89
  * code core/timer.c start_slow c10b29f4
- * code core/timer.c start a02d6445
+ * code core/timer.c start_timer a02d6445
  * code core/timer.c start_request 64b483ac
  * code core/tick.c next_run 94263b3d
  * code core/tick.c set_next_run 2fce0f6e

@@ -34,7 +34,7 @@
  * code core/timer.c wait_for_callback 0a57b3c3
  * code core/timer.c stop_sync f6ed17ba
  * code core/timer.c start_slow e39ab08b
- * code core/timer.c start 82c0c280
+ * code core/timer.c start_timer 82c0c280
  * accepted: a caller in a hard interrupt warns and does not wait
  *
  * right

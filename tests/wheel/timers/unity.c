@@ -14,7 +14,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 
-static int pop(void)
+static int hier_pop(void)
 {
 	return step;
 }
@@ -60,6 +60,6 @@ int main(void)
 	twheel_timers_advance(w, 69999, 1);
 	twheel_timers_advance(w, 70000, 1);
 	twheel_timers_free(w);
-	return expiries == 1 && pop() == 7 && cascade(9) == 4 && slot.head.x == 255 &&
+	return expiries == 1 && hier_pop() == 7 && cascade(9) == 4 && slot.head.x == 255 &&
 	       EPOLLIN == 1 && SIGINT == 2 && POLL_IN == 1 ? 0 : 1;
 }

@@ -158,7 +158,7 @@ static u64 leave_alone(const struct twheel_scheme *scheme, u64 tick)
 }
 
 /* Have the program call for a timer, at the next tick if it is late. Rare. */
-static noinline void arm(struct twheel_base *base, struct twheel_node *node)
+static noinline void arm_base(struct twheel_base *base, struct twheel_node *node)
 {
 	u64 tick = max(twheel_scheme_wakeup(&base->scheme, node),
 		       base->scheme.clock + 1);
@@ -175,9 +175,9 @@ static noinline void catch_up(struct twheel_base *base)
 		twheel_scheme_skip(&base->scheme, now);
 }
 
-static __always_inline void insert(struct twheel_base *base,
-				   struct twheel_node *node, u64 expires,
-				   u32 offset_ns)
+static __always_inline void insert_timer(struct twheel_base *base,
+					 struct twheel_node *node, u64 expires,
+					 u32 offset_ns)
 {
 	if (unlikely(base->armed == U64_MAX) && !base->scheme.pending)
 		catch_up(base);
@@ -185,19 +185,19 @@ static __always_inline void insert(struct twheel_base *base,
 	node->offset_ns = offset_ns;
 	twheel_scheme_start_at(&base->scheme, node, expires);
 	if (unlikely(expires < base->armed))
-		arm(base, node);
+		arm_base(base, node);
 }
 
-static __always_inline void restart(struct twheel_base *base,
-				    struct twheel_node *node, u64 expires,
-				    u32 offset_ns)
+static __always_inline void restart_timer(struct twheel_base *base,
+					  struct twheel_node *node, u64 expires,
+					  u32 offset_ns)
 {
 	node->offset_ns = offset_ns;
 	if (twheel_scheme_refresh(&base->scheme, node, expires))
 		return;
 	twheel_scheme_restart(&base->scheme, node, expires);
 	if (unlikely(expires < base->armed))
-		arm(base, node);
+		arm_base(base, node);
 }
 
 /* Fast paths for a hierarchical wheel, if the program calls before the deadline. */
@@ -209,8 +209,8 @@ static __always_inline void insert_quietly(struct twheel_base *base,
 	twheel_hier_start(&base->scheme, node, node->expires);
 }
 
-static noinline void move(struct twheel_scheme *scheme, struct twheel_node *node,
-			  u64 expires)
+static noinline void move_timer(struct twheel_scheme *scheme, struct twheel_node *node,
+				u64 expires)
 {
 	node->expires = expires;
 	twheel_slot_leave(node);
@@ -225,7 +225,7 @@ static __always_inline void restart_quietly(struct twheel_base *base,
 	if (twheel_hier_stays(&base->scheme, node, expires))
 		node->expires = expires;
 	else
-		move(&base->scheme, node, expires);
+		move_timer(&base->scheme, node, expires);
 }
 
 static __always_inline void stop_quietly(struct twheel_base *base,
@@ -242,10 +242,10 @@ int twheel_start_at(struct twheel_timer *timer, ktime_t deadline)
 	u64 expires = tick_above(base, deadline, &offset_ns);
 
 	if (twheel_pending(timer)) {
-		restart(base, &timer->node, expires, offset_ns);
+		restart_timer(base, &timer->node, expires, offset_ns);
 		return 1;
 	}
-	insert(base, &timer->node, expires, offset_ns);
+	insert_timer(base, &timer->node, expires, offset_ns);
 	return 0;
 }
 

@@ -73,7 +73,7 @@ void twheel_timers_free(struct twheel_timers *w)
 }
 
 /* Unlink a timer from its slot, and forget @next if it depends on the timer. */
-static __always_inline void leave(struct twheel_timers *w, struct twheel_timer *timer)
+static __always_inline void unlink_timer(struct twheel_timers *w, struct twheel_timer *timer)
 {
 	if (unlikely(timer->expires == w->next))
 		w->next = 0;
@@ -81,8 +81,8 @@ static __always_inline void leave(struct twheel_timers *w, struct twheel_timer *
 }
 
 /* Add a timer to the slot for @expires. */
-static __always_inline void place(struct twheel_timers *w, struct twheel_timer *timer,
-				  u64 expires)
+static __always_inline void place_timer(struct twheel_timers *w, struct twheel_timer *timer,
+					u64 expires)
 {
 	timer->expires = expires;
 	if (unlikely(expires < w->next))
@@ -91,31 +91,31 @@ static __always_inline void place(struct twheel_timers *w, struct twheel_timer *
 }
 
 /* Restart a pending timer. Out of line, to keep starts short. */
-static noinline void restart(struct twheel_timers *w, struct twheel_timer *timer, u64 expires)
+static noinline void restart_timer(struct twheel_timers *w, struct twheel_timer *timer, u64 expires)
 {
 	if (timer->hint & TWHEEL_SLOT_MAY_STAY && expires > timer->expires) {
 		timer->expires = expires;
 	} else if (expires != timer->expires) {
-		leave(w, timer);
-		place(w, timer, expires);
+		unlink_timer(w, timer);
+		place_timer(w, timer, expires);
 	}
 }
 
 void twheel_timer_start(struct twheel_timers *w, struct twheel_timer *timer, uint64_t expires)
 {
 	if (twheel_timer_pending(timer)) {
-		restart(w, timer, expires);
+		restart_timer(w, timer, expires);
 		return;
 	}
 	w->scheme.pending++;
-	place(w, timer, expires);
+	place_timer(w, timer, expires);
 }
 
 bool twheel_timer_stop(struct twheel_timers *w, struct twheel_timer *timer)
 {
 	if (!twheel_timer_pending(timer))
 		return false;
-	leave(w, timer);
+	unlink_timer(w, timer);
 	twheel_slot_leave_wheel(&w->scheme, timer);
 	timer->hint = 0;
 	return true;
