@@ -21,7 +21,7 @@
  * that all nodes belong to later rounds, the hand passes the slot without
  * touching any of them.
  *
- * The leap: no slot needs the hand before this tick. It is computed in each
+ * skip_until: no slot needs the hand before this tick. It is computed in each
  * round, from slot 0 to the last one: each slot that the hand passes, and each
  * start, lowers it. At slot 0 the hand skips all rounds before it. So the cost
  * of a jump of the clock depends on the occupied slots, not on its length.
@@ -38,7 +38,7 @@
 #include "twheel_scheme.h"
 
 /* Occupied slots that twheel_hashed_next() checks before it gives up. */
-#define LOOK_AHEAD	64
+#define SLOTS_AHEAD	64
 
 static u32 slot_mask(const struct twheel_scheme *s)
 {
@@ -67,10 +67,10 @@ static u64 slot_tick(const struct twheel_scheme *s, u32 nr)
 	return first + ((nr - (u32)first) & slot_mask(s));
 }
 
-static void limit_leap(struct twheel_scheme *s, u64 tick)
+static void limit_skip(struct twheel_scheme *s, u64 tick)
 {
-	if (tick < s->leap)
-		s->leap = tick;
+	if (tick < s->skip_until)
+		s->skip_until = tick;
 }
 
 static void hashed_insert(struct twheel_scheme *s, struct twheel_node *node)
@@ -81,11 +81,11 @@ static void hashed_insert(struct twheel_scheme *s, struct twheel_node *node)
 
 	if (list_empty(head)) {
 		__set_bit(nr, s->occupied);
-		slot->stale = 0;
+		slot->lazy = 0;
 		slot->first = U64_MAX;
 	}
 	slot->first = min(slot->first, node->expires);
-	limit_leap(s, node->expires);
+	limit_skip(s, node->expires);
 	node->hint = 0;
 	slot->count++;
 	twheel_link(&node->link, head->prev, head);
@@ -114,8 +114,8 @@ void twheel_hashed_leave(struct twheel_scheme *s, struct twheel_node *node)
 {
 	struct list_head *prev = node->link.prev;
 
-	if (s->cursor == &node->link)
-		s->cursor = node->link.next;
+	if (s->hand == &node->link)
+		s->hand = node->link.next;
 	if (twheel_slot_leave(node) && list_empty(prev))
 		twheel_slot_vacate(s, list_entry(prev, struct twheel_slot, nodes));
 }
@@ -147,9 +147,9 @@ bool twheel_hashed_restart(struct twheel_scheme *s, struct twheel_node *node,
 /* Let the hand leave slot @nr, whose nodes all belong to later rounds. */
 static void leave_slot(struct twheel_scheme *s, u32 nr)
 {
-	s->cursor = NULL;
+	s->hand = NULL;
 	if (!list_empty(&s->slots[nr].nodes))
-		limit_leap(s, slot_tick(s, nr));
+		limit_skip(s, slot_tick(s, nr));
 }
 
 /* Leave a node that is not due in its slot, or move it to its own slot. */
@@ -177,16 +177,16 @@ static struct twheel_node *scan_slot(struct twheel_scheme *s, int *work)
 	u32 nr = s->clock & slot_mask(s);
 	struct twheel_node *node;
 
-	while (s->cursor != &s->slots[nr].nodes) {
+	while (s->hand != &s->slots[nr].nodes) {
 		if (*work <= 0)
 			return NULL;
-		if (!twheel_slot_is_intact(s->cursor)) {
+		if (!twheel_slot_is_intact(s->hand)) {
 			twheel_slot_drop(s, &s->slots[nr]);
 			break;
 		}
-		node = list_entry(s->cursor, struct twheel_node, link);
-		s->cursor = node->link.next;
-		prefetch(s->cursor);
+		node = list_entry(s->hand, struct twheel_node, link);
+		s->hand = node->link.next;
+		prefetch(s->hand);
 		if (node->expires <= s->clock) {
 			twheel_hashed_leave(s, node);
 			twheel_slot_leave_wheel(s, node);
@@ -209,20 +209,20 @@ static void enter_slot(struct twheel_scheme *s, u32 nr, int *work)
 		--*work;
 	} else {
 		slot->first = U64_MAX;
-		slot->stale = 0;
-		s->cursor = slot->nodes.next;
+		slot->lazy = 0;
+		s->hand = slot->nodes.next;
 	}
 }
 
 /* Returns the first tick of the next round with work for the hand. */
 static u64 next_round(const struct twheel_scheme *s, u64 tick)
 {
-	return max(tick, s->leap & ~(u64)slot_mask(s));
+	return max(tick, s->skip_until & ~(u64)slot_mask(s));
 }
 
 /*
  * Move the hand to the next occupied slot, but not beyond @target or this
- * round. At the begin of a round use the leap, and compute it again. While it
+ * round. At the begin of a round use skip_until, and compute it again. While it
  * is beyond @target it remains valid.
  */
 static void hashed_advance(struct twheel_scheme *s, u64 target, int *work)
@@ -236,7 +236,7 @@ static void hashed_advance(struct twheel_scheme *s, u64 target, int *work)
 			s->clock = target;
 			return;
 		}
-		s->leap = U64_MAX;
+		s->skip_until = U64_MAX;
 	}
 	last = min(from | mask, target);
 	nr = find_next_bit(s->occupied, (u32)(last & mask) + 1, from & mask);
@@ -264,7 +264,7 @@ struct twheel_node *twheel_hashed_pop(struct twheel_scheme *s, u64 target,
 	struct twheel_node *node;
 
 	while (*work > 0) {
-		if (s->cursor) {
+		if (s->hand) {
 			node = scan_slot(s, work);
 			if (node)
 				return node;
@@ -293,22 +293,22 @@ static u32 next_occupied_slot(const struct twheel_scheme *s, u32 nr)
  * twheel_hashed_next - return the next tick with work, see twheel_scheme_next()
  * @s: the scheme
  *
- * Checks up to %LOOK_AHEAD occupied slots. If none of them is due in the next
+ * Checks up to %SLOTS_AHEAD occupied slots. If none of them is due in the next
  * round, and there are more, returns the tick of the next one. The wheel then
- * wakes up every %LOOK_AHEAD occupied slots and may find nothing to do.
+ * wakes up every %SLOTS_AHEAD occupied slots and may find nothing to do.
  *
  * Return: a tick, or U64_MAX if nothing is pending.
  */
 u64 twheel_hashed_next(const struct twheel_scheme *s)
 {
 	u64 tick = s->clock, next = U64_MAX;
-	u32 mask = slot_mask(s), looked, nr;
+	u32 mask = slot_mask(s), checked, nr;
 
 	if (!s->pending)
 		return U64_MAX;
-	if (s->cursor || s->clock == U64_MAX)
+	if (s->hand || s->clock == U64_MAX)
 		return s->clock;
-	for (looked = 0; looked <= LOOK_AHEAD; looked++) {
+	for (checked = 0; checked <= SLOTS_AHEAD; checked++) {
 		nr = next_occupied_slot(s, (tick + 1) & mask);
 		/* Corrupted slots lost their nodes, see twheel_slot_drop(). */
 		if (unlikely(nr >= s->nr_slots))

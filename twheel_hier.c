@@ -94,14 +94,14 @@ void twheel_hier_join_first(struct twheel_scheme *s, struct twheel_slot *slot,
 	u32 nr = slot - s->slots, i;
 
 	for (i = 0; i < TWHEEL_SLOT_HINTS; i++)
-		slot->where[i] = twheel_slot_where(node);
+		slot->recent[i] = twheel_slot_address(node);
 	__set_bit(nr, s->occupied);
 	s->levels |= BIT(nr / TWHEEL_HIER_RING);
 	twheel_link(&node->link, &slot->nodes, &slot->nodes);
 	node->hint = flags;
 	slot->count = 1;
-	slot->stale = 0;
-	slot->headed = false;
+	slot->lazy = 0;
+	slot->prepended = false;
 }
 
 /*
@@ -201,7 +201,7 @@ static void set_window(struct twheel_scheme *s)
  * @recheck or was set. The next slot of a level changes where a window of level
  * 0 ends, so this is the latest tick to check again.
  */
-void twheel_hier_look(struct twheel_scheme *s)
+void twheel_hier_check_levels(struct twheel_scheme *s)
 {
 	set_window(s);
 	s->level = max(fls64(s->levels), 1);
@@ -237,7 +237,7 @@ static void cascade(struct twheel_scheme *s, u32 most, int *work)
 		if (likely(node->expires >> shift == outer)) {
 			to = twheel_hier_slot(s, inner, node->expires);
 			twheel_hier_join(s, to, node, flags, true);
-			to->headed = true;
+			to->prepended = true;
 		} else {
 			twheel_hier_place(s, node, node->expires);
 		}
@@ -262,7 +262,7 @@ static void requeue(struct twheel_scheme *s, struct twheel_slot *slot, u64 tick)
 	struct list_head *last = slot->nodes.prev;
 	struct twheel_node *node = list_entry(last, struct twheel_node, link);
 
-	if (slot->stale < CROWD || slot->headed || node->expires <= tick)
+	if (slot->lazy < CROWD || slot->prepended || node->expires <= tick)
 		node = list_first_entry(&slot->nodes, struct twheel_node, link);
 	if (!twheel_slot_is_intact(&node->link)) {
 		twheel_slot_drop(s, slot);
@@ -297,7 +297,7 @@ static void hier_advance(struct twheel_scheme *s, u64 target)
 		s->clock = target;
 	}
 	if (s->clock >= s->recheck)
-		twheel_hier_look(s);
+		twheel_hier_check_levels(s);
 	expect_next_tick(s);
 }
 

@@ -32,7 +32,7 @@ u64 twheel_hier_next(struct twheel_scheme *s);
 u64 twheel_hier_next_due(struct twheel_scheme *s, int most);
 u64 twheel_hier_wakeup(const struct twheel_scheme *s,
 		       const struct twheel_node *node);
-void twheel_hier_look(struct twheel_scheme *s);
+void twheel_hier_check_levels(struct twheel_scheme *s);
 void twheel_hier_join_first(struct twheel_scheme *s, struct twheel_slot *slot,
 			    struct twheel_node *node, u32 flags);
 void twheel_hier_place_far(struct twheel_scheme *s, struct twheel_node *node);
@@ -60,15 +60,15 @@ twheel_hier_join(struct twheel_scheme *s, struct twheel_slot *slot,
 {
 	struct list_head *prev = head ? &slot->nodes : slot->nodes.prev;
 	struct list_head *next = head ? slot->nodes.next : &slot->nodes;
-	u32 here = twheel_slot_where(node), nr;
+	u32 here = twheel_slot_address(node), nr;
 
 	if (unlikely(prev == next)) {
 		twheel_hier_join_first(s, slot, node, flags);
 		return;
 	}
 	nr = slot->count++ % TWHEEL_SLOT_HINTS;
-	node->hint = flags + (slot->where[nr] - here);
-	slot->where[nr] = here;
+	node->hint = flags + (slot->recent[nr] - here);
+	slot->recent[nr] = here;
 	twheel_link(&node->link, prev, next);
 }
 

@@ -73,7 +73,7 @@ static inline void twheel_scheme_init(struct twheel_scheme *s,
 		INIT_LIST_HEAD(&slots[i].nodes);
 	}
 	if (type == TWHEEL_HIER)
-		twheel_hier_look(s);
+		twheel_hier_check_levels(s);
 }
 
 /*
@@ -275,10 +275,10 @@ twheel_scheme_can_wait(const struct twheel_scheme *s, u64 tick, u64 until)
 static inline void twheel_scheme_skip(struct twheel_scheme *s, u64 clock)
 {
 	s->clock = clock;
-	s->cursor = NULL;
-	s->leap = 0;
+	s->hand = NULL;
+	s->skip_until = 0;
 	if (s->type == TWHEEL_HIER)
-		twheel_hier_look(s);
+		twheel_hier_check_levels(s);
 }
 
 /**

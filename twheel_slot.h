@@ -32,8 +32,8 @@
 #define TWHEEL_SLOT_MAY_STAY	BIT(0)
 
 /* Nodes of a slot that may be refreshed without being moved. */
-#ifndef TWHEEL_SLOT_STALE
-#define TWHEEL_SLOT_STALE	4096
+#ifndef TWHEEL_SLOT_LAZY_MAX
+#define TWHEEL_SLOT_LAZY_MAX	4096
 #endif
 
 /**
@@ -41,23 +41,23 @@
  * @nodes: nodes in the slot, in the order of their starts
  * @count: number of nodes that joined since the slot was last empty, minus
  *	nodes moved by a cascade. At least the length of @nodes
- * @stale: number of nodes refreshed in this slot without being moved, see
+ * @lazy: number of nodes refreshed in this slot without being moved, see
  *	twheel_slot_may_stay()
- * @headed: hierarchical: true after a cascade added nodes at the head of @nodes
- * @where: hierarchical: addresses of the last nodes to join, as from
- *	twheel_slot_where(). Node number n is entry n modulo the size
+ * @prepended: hierarchical: true after a cascade added nodes at the head of @nodes
+ * @recent: hierarchical: addresses of the last nodes to join, as from
+ *	twheel_slot_address(). Node number n is entry n modulo the size
  * @first: hashed: lower bound of the ticks of @nodes
  *
  * A stopped node does not access its slot, so the slot still counts it. Only
- * the pace of a cascade may depend on @count and @stale.
+ * the pace of a cascade may depend on @count and @lazy.
  */
 struct twheel_slot {
 	struct list_head nodes;
 	u32 count;
-	u32 stale;
-	bool headed;
+	u32 lazy;
+	bool prepended;
 	union {
-		u32 where[TWHEEL_SLOT_HINTS];
+		u32 recent[TWHEEL_SLOT_HINTS];
 		u64 first;
 	};
 };
@@ -78,9 +78,9 @@ struct twheel_slot {
  *	window of level 0 ends
  * @reach: hierarchical: ticks at which the next windows of levels 0, 1 and 2
  *	end
- * @cursor: hashed: next node to visit in the slot of this tick, or the head of
+ * @hand: hashed: next node to visit in the slot of this tick, or the head of
  *	that slot
- * @leap: hashed: no slot needs the hand before this tick, see twheel_hashed.c
+ * @skip_until: hashed: no slot needs the hand before this tick, see twheel_hashed.c
  * @occupied: bitmap of slots with nodes. Hierarchical: a bit remains set after
  *	the last node left, until twheel_slot_has_nodes() checks it
  * @slots: the slots
@@ -96,8 +96,8 @@ struct twheel_scheme {
 	u32 levels;
 	u64 recheck;
 	u64 reach[3];
-	struct list_head *cursor;
-	u64 leap;
+	struct list_head *hand;
+	u64 skip_until;
 	unsigned long *occupied;
 	struct twheel_slot *slots;
 };
@@ -207,7 +207,7 @@ twheel_slot_leave_wheel(struct twheel_scheme *s, struct twheel_node *node)
  * Returns the address of a node, as far as 32 bits can hold it. The lowest bit
  * is 0, and therefore also in the difference of two.
  */
-static inline u32 twheel_slot_where(const struct twheel_node *node)
+static inline u32 twheel_slot_address(const struct twheel_node *node)
 {
 	u32 where = (unsigned long)node >> TWHEEL_SLOT_HINT_SHIFT;
 
@@ -242,9 +242,9 @@ static inline bool twheel_slot_may_stay(struct twheel_slot *slot,
 {
 	if (node->hint & TWHEEL_SLOT_MAY_STAY)
 		return true;
-	if (unlikely(slot->stale >= TWHEEL_SLOT_STALE))
+	if (unlikely(slot->lazy >= TWHEEL_SLOT_LAZY_MAX))
 		return false;
-	slot->stale++;
+	slot->lazy++;
 	node->hint |= TWHEEL_SLOT_MAY_STAY;
 	return true;
 }

@@ -213,7 +213,7 @@ bool prove_hint(u64 one, u64 other)
 
 	ASSUME(one % sizeof(long) == 0 && other % sizeof(long) == 0);
 	ASSUME(other - one + (1ULL << 33) < 1ULL << 34);
-	hint = twheel_slot_where(target) - twheel_slot_where(node);
+	hint = twheel_slot_address(target) - twheel_slot_address(node);
 	return !(hint & TWHEEL_SLOT_MAY_STAY) &&
 	       twheel_slot_hinted(node, hint) == target;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The hashed wheels: rounds, lazy refresh, the leap
+ * The hashed wheels: rounds, lazy refresh, skipped rounds
  *
  * These cases look inside. A round is as many ticks as there are slots.
  */
@@ -281,7 +281,7 @@ static void a_refreshed_node_is_carried_to_its_slot(struct kunit *test)
 /* All of a slot are refreshed: some move then, the others in time. */
 static void a_storm_of_refreshes_leaves_few_for_its_tick(struct kunit *test)
 {
-	u32 i, nr = 3 * TWHEEL_SLOT_STALE;
+	u32 i, nr = 3 * TWHEEL_SLOT_LAZY_MAX;
 	struct twheel_check *c = kt_begin_with(test, kt_ops(test), 0, N, nr);
 	struct twheel_scheme *s = kt_scheme(test);
 
@@ -289,9 +289,9 @@ static void a_storm_of_refreshes_leaves_few_for_its_tick(struct kunit *test)
 		twheel_check_set(c, i, N + 5);
 	for (i = 0; i < nr; i++)
 		twheel_check_set(c, i, N + 6 + i % (10 * N));
-	KUNIT_EXPECT_EQ(test, s->slots[5].stale, TWHEEL_SLOT_STALE);
+	KUNIT_EXPECT_EQ(test, s->slots[5].lazy, TWHEEL_SLOT_LAZY_MAX);
 	KUNIT_EXPECT_EQ(test, twheel_check_advance(c, N + 5), 0);
-	KUNIT_EXPECT_LE(test, s->cascaded, TWHEEL_SLOT_STALE);
+	KUNIT_EXPECT_LE(test, s->cascaded, TWHEEL_SLOT_LAZY_MAX);
 	KUNIT_EXPECT_EQ(test, twheel_check_advance(c, N + 6 + 10 * N), nr);
 }
 

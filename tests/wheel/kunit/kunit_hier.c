@@ -435,19 +435,19 @@ static void a_hint_leads_to_the_one_so_many_joins_before(struct kunit *test)
 /* All of a slot of level 0 are refreshed: some move then, the others in time. */
 static void a_storm_of_refreshes_leaves_few_for_its_tick(struct kunit *test)
 {
-	struct twheel_check *c = begin(test, 0, 3 * TWHEEL_SLOT_STALE);
+	struct twheel_check *c = begin(test, 0, 3 * TWHEEL_SLOT_LAZY_MAX);
 	struct twheel_scheme *s = kt_scheme(test);
-	u32 i, nr = 3 * TWHEEL_SLOT_STALE;
+	u32 i, nr = 3 * TWHEEL_SLOT_LAZY_MAX;
 
 	for (i = 0; i < nr; i++)
 		twheel_check_set(c, i, W);
 	twheel_check_advance(c, W / 2);
 	for (i = 0; i < nr; i++)
 		twheel_check_set(c, i, 2 * W + i % 50000);
-	KUNIT_EXPECT_EQ(test, s->slots[W].stale, TWHEEL_SLOT_STALE);
+	KUNIT_EXPECT_EQ(test, s->slots[W].lazy, TWHEEL_SLOT_LAZY_MAX);
 	KUNIT_EXPECT_EQ(test, s->cascaded, 0);
 	KUNIT_EXPECT_EQ(test, twheel_check_advance(c, W), 0);
-	KUNIT_EXPECT_LE(test, s->cascaded, 2 * TWHEEL_SLOT_STALE);
+	KUNIT_EXPECT_LE(test, s->cascaded, 2 * TWHEEL_SLOT_LAZY_MAX);
 	KUNIT_EXPECT_EQ(test, twheel_check_advance(c, 2 * W + 50000), nr);
 }
 
@@ -462,7 +462,7 @@ static void refreshing_again_and_again_is_counted_once(struct kunit *test)
 	for (times = 1; times < 100; times++)
 		for (i = 0; i < 100; i++)
 			twheel_check_set(c, i, W + times);
-	KUNIT_EXPECT_EQ(test, kt_scheme(test)->slots[W].stale, 100);
+	KUNIT_EXPECT_EQ(test, kt_scheme(test)->slots[W].lazy, 100);
 	KUNIT_EXPECT_EQ(test, twheel_check_advance(c, W), 0);
 	KUNIT_EXPECT_EQ(test, kt_scheme(test)->cascaded, 100);
 	KUNIT_EXPECT_EQ(test, twheel_check_advance(c, W + 99), 100);

@@ -7,7 +7,7 @@
  *   twheel_order      kunit_order.c      in which order timers of one tick expire
  *   twheel_wheel      kunit_wheel.c      what the three of the module do besides
  *   twheel_hier       kunit_hier.c       levels, cascades and their pace
- *   twheel_hashed     kunit_hashed.c     rounds, lazy refresh, the leap
+ *   twheel_hashed     kunit_hashed.c     rounds, lazy refresh, skipped rounds
  *   twheel_corrupted  kunit_corrupted.c  lists with corrupted links
  *   twheel_random     kunit_random.c     random use against an oracle, and of all
  *                                        schemes side by side

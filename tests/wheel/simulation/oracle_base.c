@@ -127,7 +127,7 @@ void oracle_run_begins(struct hrtimer *hrtimer)
 	held->expired = base->counters.expired;
 	held->cascaded = base->scheme.cascaded;
 	held->clock = base->scheme.clock;
-	held->cursor = base->scheme.cursor;
+	held->cursor = base->scheme.hand;
 }
 
 /*
@@ -165,7 +165,7 @@ static void check_pause(struct hrtimer *hrtimer, struct twheel_base *base)
 	if (!SIM_RT && !base->payer && held->waited && held->expired == base->counters.expired &&
 	    held->cascaded == base->scheme.cascaded &&
 	    held->clock == base->scheme.clock &&
-	    held->cursor == base->scheme.cursor)
+	    held->cursor == base->scheme.hand)
 		sim_fail("a wheel waited for its period and does nothing in it");
 }
 

@@ -57,7 +57,7 @@
  * is refreshed, and leaves nothing at its old tick to wake up for. And few wake-ups with many
  * moves each are better than an even pace.
  */
-#define TWHEEL_SLOT_STALE	0
+#define TWHEEL_SLOT_LAZY_MAX	0
 #define MOVES_PER_WAKEUP	1024
 
 /* Modules */

@@ -49,7 +49,7 @@ static struct twheel_timers *set_up(void *memory, u64 now)
 	w->scheme.slots = w->slots;
 	for (i = 0; i < TWHEEL_HIER_SLOTS; i++)
 		INIT_LIST_HEAD(&w->slots[i].nodes);
-	twheel_hier_look(&w->scheme);
+	twheel_hier_check_levels(&w->scheme);
 	return w;
 }
 
