@@ -313,7 +313,7 @@ twheel_base_alloc(struct twheel *wheel, unsigned int cpu,
 	base->ahead = twheel_base_time(base, 0);
 	base->armed_tick = U64_MAX;
 	base->next_tick_end = &base->tick_ends;
-	base->timers_per_look = 1;
+	base->timers_per_check = 1;
 	twheel_hrtimer_setup(&base->hrtimer, tick, base->clockid,
 			     HRTIMER_MODE_ABS_PINNED_SOFT);
 	INIT_CSD(&base->kick, twheel_kicked, base);
@@ -371,7 +371,7 @@ struct twheel_timer *twheel_base_stop_any(struct twheel_base *base, u32 *slot)
 }
 
 /**
- * twheel_base_look - visit the first timers of a slot
+ * twheel_base_visit_slot - visit the first timers of a slot
  * @base: the base
  * @slot: number of the first slot to consider. Set to the slot after the one
  *	that was visited
@@ -382,9 +382,9 @@ struct twheel_timer *twheel_base_stop_any(struct twheel_base *base, u32 *slot)
  * Context: Process.
  * Return: false if no slot had timers.
  */
-bool twheel_base_look(struct twheel_base *base, u32 *slot,
-		      void (*fn)(struct twheel_timer *timer, void *arg),
-		      void *arg)
+bool twheel_base_visit_slot(struct twheel_base *base, u32 *slot,
+			    void (*fn)(struct twheel_timer *timer, void *arg),
+			    void *arg)
 {
 	struct twheel_scheme *scheme = &base->scheme;
 	int left = TWHEEL_MOVES_PER_LOCK;

@@ -123,7 +123,7 @@ struct twheel_counters {
  * @next_tick_end: tail of @tick_ends
  * @throttled: true if the last run was throttled: see twheel_throttle_wait().
  *	Accessed like @tick_ends
- * @timers_per_look: number of timers to expire between two clock reads.
+ * @timers_per_check: number of timers to expire between two clock reads.
  *	Accessed like @tick_ends
  * @payer: element of the wheel's payer for this CPU, or NULL. Constant
  * @wheel: the wheel. Constant
@@ -157,7 +157,7 @@ struct twheel_base {
 	struct twheel_tick_end *tick_ends;
 	struct twheel_tick_end **next_tick_end;
 	bool throttled;
-	u8 timers_per_look;
+	u8 timers_per_check;
 	struct twheel_payer *payer;
 	struct twheel *wheel;
 	struct hrtimer hrtimer;
@@ -341,9 +341,9 @@ void twheel_base_offline(struct twheel_base *base, unsigned int cpu);
 void twheel_base_wait_for_kick(struct twheel_base *base);
 void twheel_base_snapshot(struct twheel_base *base,
 			  struct twheel_snapshot *snapshot);
-bool twheel_base_look(struct twheel_base *base, u32 *slot,
-		      void (*fn)(struct twheel_timer *timer, void *arg),
-		      void *arg);
+bool twheel_base_visit_slot(struct twheel_base *base, u32 *slot,
+			    void (*fn)(struct twheel_timer *timer, void *arg),
+			    void *arg);
 struct twheel_timer *twheel_base_stop_any(struct twheel_base *base, u32 *slot);
 
 /* tick.c */

@@ -22,7 +22,7 @@
 
 /* Most functions listed, and slots visited per RCU read-side critical section. */
 #define CALLBACKS_MAX	256
-#define SLOTS_PER_LOOK	64
+#define SLOTS_PER_VISIT	64
 
 /**
  * struct census - callbacks found
@@ -70,7 +70,7 @@ static void count_timer(struct twheel_timer *timer, void *arg)
 }
 
 /* Returns false if the wheel is gone or no slot is left. */
-static bool look_at_slots(struct census *census, unsigned long number,
+static bool visit_slots(struct census *census, unsigned long number,
 			  unsigned int cpu, u32 *slot)
 {
 	unsigned long found = number;
@@ -83,9 +83,9 @@ static bool look_at_slots(struct census *census, unsigned long number,
 	wheel = twheel_wheel_find(&found);
 	if (wheel && found == number) {
 		more = true;
-		for (i = 0; i < SLOTS_PER_LOOK && more; i++)
-			more = twheel_base_look(wheel->bases[cpu], slot,
-						count_timer, census);
+		for (i = 0; i < SLOTS_PER_VISIT && more; i++)
+			more = twheel_base_visit_slot(wheel->bases[cpu], slot,
+						      count_timer, census);
 	}
 	rcu_read_unlock();
 	return more;
@@ -119,7 +119,7 @@ static void take_census(struct census *census)
 	for (; count_pending(census, &number); number++) {
 		for_each_possible_cpu(cpu) {
 			slot = 0;
-			while (look_at_slots(census, number, cpu, &slot))
+			while (visit_slots(census, number, cpu, &slot))
 				cond_resched();
 		}
 	}

@@ -28,8 +28,8 @@
 /* Timers expired in one run, or moved if none is due. */
 #define WORK_PER_RUN	1024
 /* Target time between two clock reads, ns, and most timers between them. */
-#define LOOK_NS		(10 * NSEC_PER_USEC)
-#define TIMERS_PER_LOOK	64
+#define CHECK_NS	(10 * NSEC_PER_USEC)
+#define TIMERS_PER_CHECK	64
 /* Least time to allow for a timer before the next clock read, ns, as a shift. */
 #define TIMER_NS_SHIFT	9
 
@@ -179,8 +179,8 @@ static bool expire_timer(struct twheel_base *base, struct twheel_timer *timer,
 /**
  * struct tick_run - one run of twheel_tick()
  * @begin: time of the begin. CLOCK_MONOTONIC, like all times in throttle.c
- * @looked: time of the last clock read
- * @jiffy: jiffies at @looked. If it changed, a callback may be slow
+ * @checked: time of the last clock read
+ * @jiffy: jiffies at @checked. If it changed, a callback may be slow
  * @limit_ns: longest time that the run may take
  * @ahead: clock of the base minus CLOCK_MONOTONIC, ns
  * @work: timers left to expire, or to move if none is due
@@ -192,7 +192,7 @@ static bool expire_timer(struct twheel_base *base, struct twheel_timer *timer,
  */
 struct tick_run {
 	ktime_t begin;
-	ktime_t looked;
+	ktime_t checked;
 	unsigned long jiffy;
 	s64 limit_ns;
 	s64 ahead;
@@ -219,7 +219,7 @@ static s64 late_for(const struct twheel_base *base, const struct tick_run *run,
  */
 static void note_late(struct twheel_base *base, const struct tick_run *run)
 {
-	s64 late = late_for(base, run, base->scheme.clock, run->looked);
+	s64 late = late_for(base, run, base->scheme.clock, run->checked);
 
 	base->late_ns = clamp_t(s64, late, 0, S32_MAX) + base->tick_ns;
 }
@@ -262,35 +262,35 @@ static int expire_tick(struct twheel_base *base, const struct tick_run *run,
 /*
  * Adapt the number of timers between two clock reads. A clock read costs a
  * third of an expiry with a short callback, but a callback may also take a
- * thousand times as long. So halve the number after a slow batch, and double it
- * slowly. Jiffies are cheap to read and reveal a slow callback among many short
- * ones.
+ * thousand times as long. So double the number after a fast batch, halve it after
+ * a slow one, and drop to 1 after a very slow one. Jiffies are cheap to read and
+ * reveal a slow callback among many short ones.
  */
-static void note_look(struct twheel_base *base, struct tick_run *run,
-		      ktime_t now, bool full)
+static void note_check(struct twheel_base *base, struct tick_run *run,
+		       ktime_t now, bool full)
 {
-	u64 passed = now - run->looked;
+	u64 passed = now - run->checked;
 
-	run->looked = now;
+	run->checked = now;
 	run->jiffy = jiffies;
-	if (passed > 8 * LOOK_NS)
-		base->timers_per_look = 1;
-	else if (passed > LOOK_NS)
-		base->timers_per_look = DIV_ROUND_UP(base->timers_per_look, 2);
-	else if (full && base->timers_per_look < TIMERS_PER_LOOK)
-		base->timers_per_look *= 2;
+	if (passed > 8 * CHECK_NS)
+		base->timers_per_check = 1;
+	else if (passed > CHECK_NS)
+		base->timers_per_check = DIV_ROUND_UP(base->timers_per_check, 2);
+	else if (full && base->timers_per_check < TIMERS_PER_CHECK)
+		base->timers_per_check *= 2;
 }
 
 /* Returns the number of timers to expire until the next clock read, 0: stop. */
-static int timers_to_look(const struct twheel_base *base,
-			  const struct tick_run *run)
+static int timers_to_check(const struct twheel_base *base,
+			   const struct tick_run *run)
 {
-	s64 left_ns = run->limit_ns - (run->looked - run->begin);
+	s64 left_ns = run->limit_ns - (run->checked - run->begin);
 	int timers;
 
 	if (run->work <= 0 || left_ns <= 0)
 		return 0;
-	timers = min_t(int, base->timers_per_look, run->work);
+	timers = min_t(int, base->timers_per_check, run->work);
 	return min(timers, 1 + (int)(left_ns >> TIMER_NS_SHIFT));
 }
 
@@ -300,7 +300,7 @@ static bool expire_timers(struct twheel_base *base, struct tick_run *run)
 	struct twheel_node *node;
 	int timers, left, work;
 
-	while ((timers = timers_to_look(base, run))) {
+	while ((timers = timers_to_check(base, run))) {
 		left = timers;
 		work = TWHEEL_MOVES_PER_LOCK;
 		while (left > 0 &&
@@ -316,7 +316,7 @@ static bool expire_timers(struct twheel_base *base, struct tick_run *run)
 			break;
 		run->work -= timers - left + TWHEEL_MOVES_PER_LOCK - work;
 		raw_spin_unlock_irq(&base->lock);
-		note_look(base, run, ktime_get(), !left);
+		note_check(base, run, ktime_get(), !left);
 		raw_spin_lock_irq(&base->lock);
 		note_late(base, run);
 	}
@@ -473,13 +473,13 @@ enum hrtimer_restart twheel_tick(struct hrtimer *hrtimer)
 					     base->throttled);
 	if (!run.limit_ns)
 		return throttle_tick(base, &run);
-	run.looked = run.begin;
+	run.checked = run.begin;
 	run.jiffy = jiffies;
 	/* See twheel_at_tick_end(). */
 	rcu_read_lock();
 	done = run_tick(base, &run);
 	end = ktime_get();
-	note_look(base, &run, end, false);
+	note_check(base, &run, end, false);
 	twheel_throttle_end(base->payer, end, run.limit_ns);
 
 	raw_spin_lock_irq(&base->lock);

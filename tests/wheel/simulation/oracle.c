@@ -243,7 +243,7 @@ void oracle_callback(struct oracle_timer *t)
 		held->first = awake;
 	/* It has looked at the clock, then, every so many timers. */
 	if (awake - held->first > RUN_NS_MAX &&
-	    ++held->work > TIMERS_PER_LOOK)
+	    ++held->work > TIMERS_PER_CHECK)
 		sim_fail("a run goes on for %llu ns", awake - held->first);
 }
 
