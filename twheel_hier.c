@@ -317,12 +317,12 @@ static noinline struct twheel_node *hier_pop(struct twheel_scheme *s, u64 target
 {
 	struct twheel_slot *slot = twheel_hier_due_slot(s);
 	struct twheel_node *node;
-	bool turns;
+	bool alternate;
 
 	while (*work > 0) {
-		turns = s->recheck - s->clock <= 1 && !is_empty(slot);
+		alternate = s->recheck - s->clock <= 1 && !is_empty(slot);
 		if (s->quota)
-			cascade(s, turns ? TWHEEL_HIER_TURN : U32_MAX, work);
+			cascade(s, alternate ? TWHEEL_HIER_BATCH : U32_MAX, work);
 		node = twheel_hier_due(s, slot);
 		if (node || *work <= 0)
 			return node;

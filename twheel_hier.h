@@ -24,7 +24,7 @@
 #define TWHEEL_HIER_MASK	(TWHEEL_HIER_RING - 1)
 
 /* Nodes to expire or move in a row before switching: as far as hints reach. */
-#define TWHEEL_HIER_TURN	TWHEEL_SLOT_HINTS
+#define TWHEEL_HIER_BATCH	TWHEEL_SLOT_HINTS
 
 struct twheel_node *twheel_hier_pop(struct twheel_scheme *s, u64 target,
 				    int *work);

@@ -152,7 +152,7 @@ static bool is_other_cpu(const struct cpumask *mask, unsigned int other,
 unsigned int twheel_base_other_cpu(const struct cpumask *mask, unsigned int cpu)
 {
 	const struct cpumask *node = cpumask_of_node(cpu_to_node(cpu));
-	unsigned int near = 0, all = 0, isolated = 0, other, turn;
+	unsigned int near = 0, all = 0, isolated = 0, other, nth;
 
 	for (other = 0; other < nr_cpu_ids; other++) {
 		isolated += other < cpu && twheel_base_is_isolated(other);
@@ -161,10 +161,10 @@ unsigned int twheel_base_other_cpu(const struct cpumask *mask, unsigned int cpu)
 		all++;
 		near += cpumask_test_cpu(other, node);
 	}
-	turn = all ? isolated % (near ?: all) : 0;
+	nth = all ? isolated % (near ?: all) : 0;
 	for (other = 0; other < nr_cpu_ids; other++) {
 		if (is_other_cpu(mask, other, cpu) &&
-		    (!near || cpumask_test_cpu(other, node)) && !turn--)
+		    (!near || cpumask_test_cpu(other, node)) && !nth--)
 			return other;
 	}
 	return nr_cpu_ids;

@@ -246,17 +246,17 @@ static int expire_tick(struct twheel_base *base, const struct tick_run *run,
 	__must_hold(&base->lock)
 {
 	struct twheel_slot *slot = twheel_scheme_due_slot(&base->scheme);
-	int turn = twheel_scheme_turn(&base->scheme, budget);
+	int batch = twheel_scheme_batch(&base->scheme, budget);
 	int count = preempt_count();
 
-	budget -= turn;
+	budget -= batch;
 	do {
 		if (!expire_timer(base, twheel_timer_of(node), count))
 			return -1;
 		if (unlikely(time_after(jiffies, run->jiffy)))
 			return 0;
-	} while (--turn && (node = twheel_scheme_due(&base->scheme, slot)));
-	return budget + turn;
+	} while (--batch && (node = twheel_scheme_due(&base->scheme, slot)));
+	return budget + batch;
 }
 
 /*

@@ -77,7 +77,7 @@ static struct twheel_node *wheel_pop(struct twheel_test_scheme *t, u64 target,
 		return node;
 	}
 	node = twheel_scheme_pop(&t->s, target, work);
-	t->turn = node ? twheel_scheme_turn(&t->s, 64) - 1 : 0;
+	t->turn = node ? twheel_scheme_batch(&t->s, 64) - 1 : 0;
 	return node;
 }
 

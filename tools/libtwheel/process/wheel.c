@@ -327,12 +327,12 @@ static __always_inline unsigned int expire_tick(struct twheel_base *base,
 						unsigned int most)
 {
 	struct twheel_slot *slot = twheel_scheme_due_slot(&base->scheme);
-	unsigned int turn = twheel_scheme_turn(&base->scheme, min_t(u32, most, INT_MAX));
+	unsigned int batch = twheel_scheme_batch(&base->scheme, min_t(u32, most, INT_MAX));
 	unsigned int count = 0;
 
 	do {
 		timer_of(node)->fn(timer_of(node));
-	} while (++count < turn &&
+	} while (++count < batch &&
 		 (node = twheel_scheme_due(&base->scheme, slot)));
 	return count;
 }

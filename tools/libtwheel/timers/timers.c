@@ -151,7 +151,7 @@ unsigned int twheel_timers_advance(struct twheel_timers *w, uint64_t now, unsign
 	while (count < most && (timer = twheel_hier_pop(s, now, &work))) {
 		slot = twheel_hier_due_slot(s);
 		/* Alternate moves and expiries while timers have to be moved. */
-		end = s->quota ? min(most, count + TWHEEL_HIER_TURN) : most;
+		end = s->quota ? min(most, count + TWHEEL_HIER_BATCH) : most;
 		do {
 			timer->hint = 0;
 			timer->fn(timer);
