@@ -47,10 +47,10 @@ static u64 end_doze(struct twheel_base *base)
 
 	if (twheel_scheme_next(&base->scheme) <= now)
 		now--;
-	base->reached = max(base->reached, min(now, base->armed_tick - 1));
+	base->last_tick = max(base->last_tick, min(now, base->armed_tick - 1));
 	base->armed_tick = 0;
 	base->empty = 0;
-	return base->reached + 1;
+	return base->last_tick + 1;
 }
 
 /* Program the hrtimer. A base that keeps dozing needs attention at @tick. */
@@ -133,7 +133,7 @@ void twheel_base_wake(struct twheel_base *base)
 		twheel_scheme_pop(&base->scheme, now, &work);
 	else
 		twheel_scheme_skip(&base->scheme, now);
-	base->reached = now;
+	base->last_tick = now;
 }
 
 bool twheel_base_spare_isolated = true;
@@ -254,7 +254,7 @@ static bool install_slots(struct twheel_base *base,
 	first = !base->prepared;
 	if (first) {
 		base->scheme = *scheme;
-		base->reached = scheme->clock;
+		base->last_tick = scheme->clock;
 		/* Pairs with twheel_prepare_cpu(). */
 		WRITE_ONCE(base->prepared, true);
 		if (base->online)
@@ -304,13 +304,13 @@ twheel_base_alloc(struct twheel *wheel, unsigned int cpu,
 	raw_spin_lock_init(&base->lock);
 	twheel_expiry_init(&base->expiry);
 	base->cpu = TWHEEL_NO_CPU;
-	base->local = TWHEEL_NO_CPU;
+	base->fast_cpu = TWHEEL_NO_CPU;
 	base->other = TWHEEL_NO_CPU;
 	base->wheel = wheel;
 	base->tick_ns = wheel->config.tick_ns;
 	base->doze = wheel->config.doze;
 	base->clockid = wheel->config.clock;
-	base->ahead = twheel_base_time(base, 0);
+	base->clock_offset = twheel_base_time(base, 0);
 	base->armed_tick = U64_MAX;
 	base->next_tick_end = &base->tick_ends;
 	base->timers_per_check = 1;
@@ -500,7 +500,7 @@ void twheel_base_offline(struct twheel_base *base, unsigned int cpu)
 	raw_spin_lock_irq(&base->lock);
 	base->online = false;
 	base->cpu = TWHEEL_NO_CPU;
-	base->local = TWHEEL_NO_CPU;
+	base->fast_cpu = TWHEEL_NO_CPU;
 	cpumask_clear_cpu(cpu, base->wheel->usable);
 	atomic_inc(&base->wheel->usable_changes);
 	raw_spin_unlock_irq(&base->lock);

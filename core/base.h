@@ -86,8 +86,8 @@ struct twheel_counters {
  *	lock of another base
  * @cpu: the CPU, or %TWHEEL_NO_CPU while the CPU is offline or there are no
  *	slots
- * @local: @cpu, or %TWHEEL_NO_CPU if @cpu is isolated. Starts on this CPU may
- *	use the base without further checks
+ * @fast_cpu: @cpu, or %TWHEEL_NO_CPU if @cpu is isolated. Starts on this CPU
+ *	may use the base without further checks
  * @other: CPU for the timers of an isolated @cpu, or %TWHEEL_NO_CPU. @other and
  *	@other_changes are used by @cpu only
  * @other_changes: @usable_changes of the wheel when @other was chosen
@@ -114,10 +114,10 @@ struct twheel_counters {
  *	without @lock. Valid only while @running is set
  * @scheme: the timers
  * @counters: events since creation
- * @reached: tick of the last run of the hrtimer's function
- * @ahead: @clockid minus CLOCK_MONOTONIC in that run, ns
- * @resumed: tick of the first run after a change of @ahead. All ticks before it may
- *	be ticks of a system sleep, so lateness is counted from this tick
+ * @last_tick: tick of the last run of the hrtimer's function
+ * @clock_offset: @clockid minus CLOCK_MONOTONIC in that run, ns
+ * @resume_tick: tick of the first run after a change of @clock_offset. All ticks
+ *	before it may be ticks of a system sleep, so lateness is counted from here
  * @tick_ends: work for the end of the run. Accessed only by the hrtimer's
  *	function and the callbacks it calls, all on one CPU
  * @next_tick_end: tail of @tick_ends
@@ -135,7 +135,7 @@ struct twheel_counters {
 struct twheel_base {
 	raw_spinlock_t lock;
 	unsigned int cpu;
-	unsigned int local;
+	unsigned int fast_cpu;
 	unsigned int other;
 	int other_changes;
 	u32 tick_ns;
@@ -151,9 +151,9 @@ struct twheel_base {
 	atomic64_t deferred;
 	struct twheel_scheme scheme;
 	struct twheel_counters counters;
-	u64 reached;
-	s64 ahead;
-	u64 resumed;
+	u64 last_tick;
+	s64 clock_offset;
+	u64 resume_tick;
 	struct twheel_tick_end *tick_ends;
 	struct twheel_tick_end **next_tick_end;
 	bool throttled;
@@ -216,7 +216,8 @@ static inline bool twheel_base_is_isolated(unsigned int cpu)
 /* Follow changes of isolation, which come without notice. Called by each tick. */
 static inline void twheel_base_update_isolated(struct twheel_base *base)
 {
-	base->local = twheel_base_is_isolated(base->cpu) ? TWHEEL_NO_CPU : base->cpu;
+	base->fast_cpu = twheel_base_is_isolated(base->cpu) ? TWHEEL_NO_CPU :
+							      base->cpu;
 }
 
 static inline u64 twheel_tick_of(const struct twheel_base *base, ktime_t now)

@@ -182,7 +182,7 @@ static bool expire_timer(struct twheel_base *base, struct twheel_timer *timer,
  * @checked: time of the last clock read
  * @jiffy: jiffies at @checked. If it changed, a callback may be slow
  * @limit_ns: longest time that the run may take
- * @ahead: clock of the base minus CLOCK_MONOTONIC, ns
+ * @clock_offset: clock of the base minus CLOCK_MONOTONIC, ns
  * @work: timers left to expire, or to move if none is due
  * @target: last tick to process
  * @first: tick of the first expired timer
@@ -195,7 +195,7 @@ struct tick_run {
 	ktime_t checked;
 	unsigned long jiffy;
 	s64 limit_ns;
-	s64 ahead;
+	s64 clock_offset;
 	int work;
 	u64 target;
 	u64 first;
@@ -208,8 +208,8 @@ struct tick_run {
 static s64 late_for(const struct twheel_base *base, const struct tick_run *run,
 		    u64 tick, ktime_t time)
 {
-	return time + run->ahead -
-	       twheel_time_of(base, max(tick, base->resumed));
+	return time + run->clock_offset -
+	       twheel_time_of(base, max(tick, base->resume_tick));
 }
 
 /*
@@ -326,7 +326,7 @@ static bool expire_timers(struct twheel_base *base, struct tick_run *run)
 static void count_ticks(struct twheel_base *base, u64 target)
 {
 	struct twheel_counters *c = &base->counters;
-	u64 first = max(base->reached + 1, base->resumed);
+	u64 first = max(base->last_tick + 1, base->resume_tick);
 
 	c->wakeups++;
 	if (target < first)
@@ -336,7 +336,7 @@ static void count_ticks(struct twheel_base *base, u64 target)
 		first = clamp(base->armed_tick, first, target);
 	c->ticks += target - first + 1;
 	c->missed_ticks += target - first;
-	base->reached = target;
+	base->last_tick = target;
 }
 
 static void note_max(u64 *max, s64 value)
@@ -377,8 +377,8 @@ static ktime_t next_run(struct twheel_base *base, const struct tick_run *run,
 	twheel_base_update_isolated(base);
 	if (!done) {
 		base->throttled = true;
-		return run->ahead + twheel_throttle_wait(base->payer, end,
-							 passed_over);
+		return run->clock_offset +
+		       twheel_throttle_wait(base->payer, end, passed_over);
 	}
 	base->empty = run->expired ? 0 : min(base->empty + 1, base->doze);
 	/* Doze if the next tick, when empty, is number @doze in a row. */
@@ -429,11 +429,11 @@ static bool run_tick(struct twheel_base *base, struct tick_run *run)
 	raw_spin_lock_irq(&base->lock);
 	cascaded = base->scheme.cascaded;
 	expired = base->counters.expired;
-	run->target = max(twheel_tick_of(base, run->begin + run->ahead),
+	run->target = max(twheel_tick_of(base, run->begin + run->clock_offset),
 			  base->scheme.clock);
-	if (unlikely(base->ahead != run->ahead)) {
-		base->ahead = run->ahead;
-		base->resumed = run->target;
+	if (unlikely(base->clock_offset != run->clock_offset)) {
+		base->clock_offset = run->clock_offset;
+		base->resume_tick = run->target;
 	}
 	count_ticks(base, run->target);
 	base->armed_tick = 0;
@@ -468,7 +468,7 @@ enum hrtimer_restart twheel_tick(struct hrtimer *hrtimer)
 	ktime_t end;
 	bool done;
 
-	run.ahead = twheel_base_time(base, run.begin) - run.begin;
+	run.clock_offset = twheel_base_time(base, run.begin) - run.begin;
 	run.limit_ns = twheel_throttle_begin(base->payer, run.begin,
 					     base->throttled);
 	if (!run.limit_ns)

@@ -209,7 +209,7 @@ static struct twheel_base *move_to_base(struct twheel_base *base,
 	raw_spin_unlock(&base->lock);
 	base = twheel_base_lock_online(wheel, cpu);
 	if (unlikely(base->cpu != cpu))
-		twheel_wheel_want(wheel, cpu);
+		twheel_wheel_request_slots(wheel, cpu);
 	WRITE_ONCE(timer->base, base);
 	return base;
 }
@@ -382,7 +382,7 @@ static __always_inline int start_timer(struct twheel_base *base,
 		twheel_unlock_base(base, flags);
 		return 1;
 	}
-	if (unlikely(base->local != cpu || !timer->fn ||
+	if (unlikely(base->fast_cpu != cpu || !timer->fn ||
 		     sleeps_too_long(base, expires) ||
 		     is_deferred(base, timer)))
 		return start_slow(base, timer, expires, offset_ns,
@@ -792,7 +792,7 @@ start_request(struct twheel_base *base, struct twheel_request *r, u64 *wakeup)
 		r->result = -ESHUTDOWN;
 	} else {
 		/* Like start_slow(). */
-		if (unlikely(base->local != cpu && base->running != timer)) {
+		if (unlikely(base->fast_cpu != cpu && base->running != timer)) {
 			if (!base->wheel) {
 				r->result = -ENODEV;
 				return base;

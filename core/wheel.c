@@ -49,7 +49,7 @@ static u64 default_tick_ns;		/* constant after init */
 struct twheel_base twheel_wheel_unbound = {
 	.lock = __RAW_SPIN_LOCK_UNLOCKED(twheel_wheel_unbound.lock),
 	.cpu = TWHEEL_NO_CPU,
-	.local = TWHEEL_NO_CPU,
+	.fast_cpu = TWHEEL_NO_CPU,
 	.tick_ns = NSEC_PER_MSEC,
 };
 
@@ -315,41 +315,41 @@ EXPORT_SYMBOL_GPL(twheel_prepare);
  * CPUs requested, each once. Bits are set without a lock and never cleared, so
  * that the work can be repeated until there is memory.
  */
-static struct cpumask wanted;
+static struct cpumask requested;
 
-static void prepare_wanted(struct work_struct *work);
-static DECLARE_DELAYED_WORK(wanted_work, prepare_wanted);
+static void prepare_requested(struct work_struct *work);
+static DECLARE_DELAYED_WORK(request_work, prepare_requested);
 
-static void prepare_wanted(struct work_struct *work)
+static void prepare_requested(struct work_struct *work)
 {
 	unsigned int cpu;
 	int failed = 0;
 
 	for_each_possible_cpu(cpu)
-		if (cpumask_test_cpu(cpu, &wanted))
+		if (cpumask_test_cpu(cpu, &requested))
 			failed |= twheel_prepare_cpu(default_wheel, cpu);
 	if (failed)
-		schedule_delayed_work(&wanted_work, HZ);
+		schedule_delayed_work(&request_work, HZ);
 }
 
-static void queue_wanted_work(struct irq_work *irq_work)
+static void queue_request_work(struct irq_work *irq_work)
 {
-	schedule_delayed_work(&wanted_work, 0);
+	schedule_delayed_work(&request_work, 0);
 }
 
-static struct irq_work wanted_irq = IRQ_WORK_INIT(queue_wanted_work);
+static struct irq_work request_irq_work = IRQ_WORK_INIT(queue_request_work);
 
 /**
- * twheel_wheel_want - request slots for a CPU
+ * twheel_wheel_request_slots - request slots for a CPU
  * @wheel: the wheel
  * @cpu: CPU of a start that found none
  *
  * Context: Any but NMI.
  */
-void twheel_wheel_want(struct twheel *wheel, unsigned int cpu)
+void twheel_wheel_request_slots(struct twheel *wheel, unsigned int cpu)
 {
-	if (wheel == default_wheel && !cpumask_test_and_set_cpu(cpu, &wanted))
-		irq_work_queue(&wanted_irq);
+	if (wheel == default_wheel && !cpumask_test_and_set_cpu(cpu, &requested))
+		irq_work_queue(&request_irq_work);
 }
 
 /*
@@ -599,8 +599,8 @@ void twheel_wheel_exit(void)
 	struct twheel *wheel = default_wheel;
 
 	/* No timers are started any more. */
-	irq_work_sync(&wanted_irq);
-	cancel_delayed_work_sync(&wanted_work);
+	irq_work_sync(&request_irq_work);
+	cancel_delayed_work_sync(&request_work);
 	default_wheel = NULL;
 	twheel_destroy(wheel);
 	cpuhp_remove_multi_state(hotplug_state);

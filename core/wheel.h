@@ -18,6 +18,6 @@ const char *twheel_wheel_scheme_name(enum twheel_scheme_type type);
 const char *twheel_wheel_mode_name(enum twheel_mode tick_mode);
 struct twheel *twheel_wheel_find(unsigned long *number);
 unsigned int twheel_wheel_count(void);
-void twheel_wheel_want(struct twheel *wheel, unsigned int cpu);
+void twheel_wheel_request_slots(struct twheel *wheel, unsigned int cpu);
 
 #endif /* _TWHEEL_WHEEL_H */

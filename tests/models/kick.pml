@@ -68,7 +68,7 @@ byte due[2] = NONE;		/* the ticks of pending timers */
 
 bool lock;			/* base->lock */
 byte armed_tick = OFF;
-byte reached;
+byte last_tick;
 byte clock;
 byte empties;			/* base->empty */
 bool kicked;
@@ -120,13 +120,13 @@ inline program(first)
 	:: DOZE == 1 -> armed_tick = first; set_hrtimer(first)
 	:: DOZE != 1 ->
 #ifdef BROKEN_DUE_LATER
-		reached = MAX(reached, MIN(now, armed_tick - 1));
+		last_tick = MAX(last_tick, MIN(now, armed_tick - 1));
 #else
-		reached = MAX(reached, MIN((NEXT <= now -> now - 1 : now), armed_tick - 1));
+		last_tick = MAX(last_tick, MIN((NEXT <= now -> now - 1 : now), armed_tick - 1));
 #endif
 		armed_tick = 0;
 		empties = 0;
-		set_hrtimer(reached + 1);
+		set_hrtimer(last_tick + 1);
 		assert(expires <= MAX(NEXT, now))
 	fi
 }
@@ -167,7 +167,7 @@ inline call(cpu, t)
 			if
 			:: armed_tick == OFF && NEXT == NONE ->
 				clock = MAX(clock, now);
-				reached = MAX(reached, now)
+				last_tick = MAX(last_tick, now)
 			:: else
 			fi;
 #ifdef BROKEN_ARM_FIRST
@@ -292,7 +292,7 @@ end:	do
 	   :: atomic {
 		acquire();
 		target = MAX(now, clock);
-		reached = MAX(reached, target);
+		last_tick = MAX(last_tick, target);
 		armed_tick = 0;
 #ifdef BROKEN_KICKED_EARLY
 		kicked = false;

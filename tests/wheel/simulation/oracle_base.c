@@ -98,7 +98,7 @@ void oracle_kicked(void *base)
 	if (sim_verbose)
 		sim_note("base %u was kicked, reached %llu next %llu, armed %llu, %s at %llu",
 			 ((struct twheel_base *)base)->cpu,
-			 ((struct twheel_base *)base)->reached,
+			 ((struct twheel_base *)base)->last_tick,
 			 twheel_scheme_next(&((struct twheel_base *)base)->scheme),
 			 ((struct twheel_base *)base)->armed_tick,
 			 hrtimer->queued ? "set" : "off", hrtimer->expires);
@@ -232,7 +232,7 @@ void oracle_lateness(const struct twheel_timer *timer)
 {
 	const struct twheel_base *base = timer->base;
 	const struct sim_held *held = &base->hrtimer.held;
-	u64 due = max(base->scheme.clock, base->resumed) * base->tick_ns;
+	u64 due = max(base->scheme.clock, base->resume_tick) * base->tick_ns;
 	u64 rounding = base->tick_ns - 1 - timer->node.offset_ns;
 	u64 low = rounding + max(held->begin, due) - due + 1;
 	u64 high = rounding + sim.now - due + 1;
@@ -275,12 +275,12 @@ static void check_sleep(struct twheel_base *base, const struct twheel_counters *
 	    now->longest_lateness_ns > awake + base->tick_ns)
 		sim_fail("base %u: %llu ns late, awake for %llu ns", base->cpu,
 			 now->longest_lateness_ns, awake);
-	if (base->resumed == held->resumed)
+	if (base->resume_tick == held->resumed)
 		return;
-	if (held->forgiven == base->ahead || base->ahead > (s64)sim.behind)
+	if (held->forgiven == base->clock_offset || base->clock_offset > (s64)sim.behind)
 		sim_fail("base %u: lateness is forgiven without a sleep", base->cpu);
-	held->forgiven = base->ahead;
-	held->resumed = base->resumed;
+	held->forgiven = base->clock_offset;
+	held->resumed = base->resume_tick;
 }
 
 static void check_hold(const char *what, u64 done, u64 limit)

@@ -11,11 +11,11 @@ void sim_reset_wheel(void)
 	next_number = 0;
 	nr_wheels = (atomic_t)ATOMIC_INIT(0);
 	default_wheel = NULL;
-	memset(&wanted, 0, sizeof(wanted));
+	memset(&requested, 0, sizeof(requested));
 	twheel_wheel_unbound = (struct twheel_base){
 		.lock = __RAW_SPIN_LOCK_UNLOCKED(twheel_wheel_unbound.lock),
 		.cpu = TWHEEL_NO_CPU,
-		.local = TWHEEL_NO_CPU,
+		.fast_cpu = TWHEEL_NO_CPU,
 		.tick_ns = NSEC_PER_MSEC,
 	};
 }
