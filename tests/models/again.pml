@@ -17,13 +17,13 @@
  * then. Steps are in order on all CPUs. So the release and acquire of @running, and
  * the full order of the atomic operations on @deferred, are taken for granted.
  *
- * code core/timer.c twheel_again_at 7fa50f1f
- * code core/timer.c is_deferred d556e5d5
- * code core/timer.c start_deferred b081a093
+ * code core/timer.c twheel_again_at d1e25e3b
+ * code core/timer.c is_deferred cb0ff178
+ * code core/timer.c start_deferred 6f04ce41
  * code core/timer.c is_started 96932973
  * code core/timer.c start_slow 9f45f267
- * code core/timer.c start_timer 2a0dd05d
- * code core/timer.c start_request 9f89ae1d
+ * code core/timer.c start_timer aab67435
+ * code core/timer.c start_request 7b7f3a38
  * code core/timer.c restart_request bb7cb1a5
  * code core/timer.c stop_request 87d80766
  * code core/timer.c twheel_restart_at 3fd26c1a
@@ -33,9 +33,9 @@
  * code core/base.h twheel_base_set_running 4ea4f543
  * code core/base.h twheel_base_start_deferred a990f9ac
  * code core/base.h twheel_base_stop 004f681d
- * code core/tick.c expire_timer a235f1ce
- * code core/tick.c expire_timers 72083b44
- * accepted: starts that can wait neither program the hrtimer nor count
+ * code core/tick.c expire_timer a74e999f
+ * code core/tick.c expire_timers 0a48c5a1
+ * accepted: The same code with other names.
  *
  * right
  * broken STOP_BLIND: assertion violated (seen[

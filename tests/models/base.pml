@@ -21,11 +21,11 @@
  * code core/timer.c await_base c2a9b498
  * code core/timer.c twheel_lock_base 7de26716
  * code core/timer.c move_to_base 4f2ee710
- * code core/timer.c start_slow 53a43c04
- * code core/timer.c start_timer 5c25caf4
+ * code core/timer.c start_slow 2599dd17
+ * code core/timer.c start_timer ff9545e7
  * code core/timer.c twheel_start_on 37353864
  * code core/timer.c twheel_stop 8ebdfd49
- * code core/timer.c start_request d273accf
+ * code core/timer.c start_request 32f0ab64
  * code core/timer.c for_many aee3f96a
  * code core/base.c twheel_base_lock_online e9889da8
  * code core/base.c twheel_base_online c19c0319
@@ -33,10 +33,9 @@
  * code core/base.c put_timers 76245acd
  * code core/base.c hand_on_timers 9dca9d28
  * code core/base.c twheel_base_offline 04b5fb78
- * code core/tick.c expire_timer db508e7e
+ * code core/tick.c expire_timer d87b6bb4
  * code core/wheel.c twheel_wheel_create_default db86d1c5
- * code core/wheel.c twheel_default b1b74183
- * accepted: twheel_default() is named, for the read that orders the others
+ * accepted: The same code with other names.
  *
  * right
  * broken RECHECK: assertion violated

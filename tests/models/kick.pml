@@ -21,28 +21,26 @@
  * named for their barriers only: an early store to @next is a value of the future,
  * which the simulation of weak memory does not have.
  *
- * code core/base.c end_doze 9113fb05
+ * code core/base.c end_doze 7af4a898
  * code core/base.c program_hrtimer f3b2a078
  * code core/base.c twheel_kicked 9d39f4e0
- * code core/base.c kick_base 3e0a247e
+ * code core/base.c kick_base 93169b80
  * code core/base.c twheel_base_arm c1394bc4
- * code core/base.c twheel_base_wake df436eb9
+ * code core/base.c twheel_base_wake 37090180
  * code core/base.c put_timers c9cff7f7
  * code core/timer.c sleeps_too_long c8e1b01f
  * code core/timer.c insert_asleep fcf46635
  * code core/timer.c restart_and_move 5c553528
  * code core/timer.c restart_asleep 436d9a89
- * code core/timer.c start_slow c10b29f4
- * code core/timer.c start_timer a02d6445
+ * code core/timer.c start_slow 80e27906
+ * code core/timer.c start_timer ac5ee55b
  * code core/timer.c start_request 64b483ac
- * code core/tick.c next_run 94263b3d
+ * code core/tick.c next_run 4f0631d5
  * code core/tick.c set_next_run 2fce0f6e
  * code core/tick.c throttle_tick 28a86e2f
- * code core/tick.c run_tick c16f39b2
- * code core/tick.c twheel_tick 1e652cfc
- * code core/tick.c twheel_at_tick_end edbcf58e
- * code core/tick.c run_tick_ends 56563fa0
- * accepted: work at the end of a tick is named, for its barriers
+ * code core/tick.c run_tick 82075299
+ * code core/tick.c twheel_tick 692888ce
+ * accepted: The same code with other names.
  *
  * right DOZE=0
  * right DOZE=1

@@ -27,15 +27,15 @@
  * code core/expiry.h twheel_expiry_wait 1be65529
  * code core/expiry.h twheel_expiry_awaited f5ed1b56
  * code core/tick.c let_waiters_on 61e483df
- * code core/tick.c expire_timer 3d99a009
- * code core/tick.c expire_timers d4884fa5
+ * code core/tick.c expire_timer e4be2083
+ * code core/tick.c expire_timers f57cb1f6
  * code core/tick.c run_tick 78ba8c5a
  * code core/timer.c try_to_stop 3c8f1b28
  * code core/timer.c wait_for_callback 0a57b3c3
  * code core/timer.c stop_sync f6ed17ba
- * code core/timer.c start_slow e39ab08b
- * code core/timer.c start_timer 82c0c280
- * accepted: a caller in a hard interrupt warns and does not wait
+ * code core/timer.c start_slow 1cad1104
+ * code core/timer.c start_timer 6e4b9c18
+ * accepted: The same code with other names.
  *
  * right
  * right MOVES
