@@ -35,6 +35,7 @@
  * code core/base.c twheel_base_offline 04b5fb78
  * code core/tick.c expire_timer d87b6bb4
  * code core/wheel.c twheel_wheel_create_default db86d1c5
+ * code core/wheel.c twheel_default b1b74183
  * accepted: The same code with other names.
  *
  * right

@@ -38,8 +38,10 @@
  * code core/tick.c next_run 4f0631d5
  * code core/tick.c set_next_run 2fce0f6e
  * code core/tick.c throttle_tick 28a86e2f
- * code core/tick.c run_tick 82075299
+ * code core/tick.c run_tick a56b4f24
  * code core/tick.c twheel_tick 692888ce
+ * code core/tick.c twheel_at_tick_end edbcf58e
+ * code core/tick.c run_tick_ends 56563fa0
  * accepted: The same code with other names.
  *
  * right DOZE=0

@@ -9,8 +9,7 @@
  *   twheel_hier       kunit_hier.c       levels, cascades and their pace
  *   twheel_hashed     kunit_hashed.c     rounds, lazy refresh, skipped rounds
  *   twheel_corrupted  kunit_corrupted.c  lists with corrupted links
- *   twheel_random     kunit_random.c     random use against an oracle, and of all
- *                                        schemes side by side
+ *   twheel_random     kunit_random.c     random use against an oracle
  *   twheel_throttle   kunit_throttle.c   the runtime of a CPU, whatever the clock does
  *
  * In all suites but the last two a timer is a letter, and the oracle of
