@@ -71,7 +71,7 @@ static void count_timer(struct twheel_timer *timer, void *arg)
 
 /* Returns false if the wheel is gone or no slot is left. */
 static bool visit_slots(struct census *census, unsigned long number,
-			  unsigned int cpu, u32 *slot)
+			unsigned int cpu, u32 *slot)
 {
 	unsigned long found = number;
 	struct twheel *wheel;
