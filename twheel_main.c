@@ -93,25 +93,30 @@ static int __init twheel_init_core(void)
 	ret = twheel_wheel_init(tick_us * NSEC_PER_USEC);
 	if (ret)
 		return ret;
-	ret = twheel_proc_init();
-	if (ret)
-		goto err_wheels;
 	ret = create_default_wheel();
-	if (ret)
-		goto err_proc;
+	if (ret) {
+		twheel_wheel_exit();
+		return ret;
+	}
 	pr_info("%s wheel, %s tick of %u us\n", scheme, mode, tick_us);
 	return 0;
+}
 
-err_proc:
-	twheel_proc_exit();
-err_wheels:
-	twheel_wheel_exit();
+static int __init init_proc_and_chardev(void)
+{
+	int ret = twheel_proc_init();
+
+	if (ret)
+		return ret;
+	ret = twheel_chardev_init();
+	if (ret)
+		twheel_proc_exit();
 	return ret;
 }
 
 static int __init twheel_init_device(void)
 {
-	int ret = twheel_chardev_init();
+	int ret = IS_ENABLED(CONFIG_TWHEEL_DEV) ? init_proc_and_chardev() : 0;
 
 	if (!ret)
 		twheel_debugfs_init();
@@ -126,18 +131,18 @@ static int __init twheel_init(void)
 	if (ret)
 		return ret;
 	ret = twheel_init_device();
-	if (ret) {
-		twheel_proc_exit();
+	if (ret)
 		twheel_wheel_exit();
-	}
 	return ret;
 }
 
 static void __exit twheel_exit(void)
 {
 	twheel_debugfs_exit();
-	twheel_chardev_exit();
-	twheel_proc_exit();
+	if (IS_ENABLED(CONFIG_TWHEEL_DEV)) {
+		twheel_chardev_exit();
+		twheel_proc_exit();
+	}
 	twheel_wheel_exit();
 }
 
