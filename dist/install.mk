@@ -103,10 +103,12 @@ deb: ## the Debian packages, in build/deb
 	@tests/vm/setup deb docs
 	$(MAKE) man
 	rm -rf build/deb
-	mkdir -p build/deb/twheel
-	tar -c --anchored --exclude=./build --exclude=./.git . | tar -x -C build/deb/twheel
+	@dist/release build/deb/twheel
 	cp -r build/man build/deb/twheel/dist
 	cd build/deb/twheel && dpkg-buildpackage -us -uc
 
+dist: ## the release, build/twheel-VERSION.tar.xz: the same bytes from the same sources
+	@dist/release
+
 .PHONY: install modules_install headers_install dist_install tools tools_install \
-	tools_uninstall uninstall sign dkms_install deb
+	tools_uninstall uninstall sign dkms_install deb dist

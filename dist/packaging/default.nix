@@ -10,7 +10,7 @@
 
 stdenv.mkDerivation {
   pname = "twheel";
-  version = "0.9.0-${kernel.version}";
+  version = "@version@-${kernel.version}";
   src = lib.cleanSource ../..;
 
   hardeningDisable = [ "pic" "format" ];

@@ -39,6 +39,7 @@ hangs() {
 # that differ from COMMIT or, if it is empty, from a day before the newest commit.
 changed_files() {
 	local line base='' head time
+	[ -e "$top/.git" ] || return 0
 	head=$(git rev-parse -q --verify HEAD) || return 0
 	for line in '@{upstream}' origin/HEAD main; do
 		base=$(git merge-base "$line" HEAD 2>/dev/null) && [ "$base" != "$head" ] && break
@@ -51,6 +52,15 @@ changed_files() {
 		git diff --name-only --diff-filter=d "${base:-4b825dc642cb6eb9a060e54bf8d69288fbee4904}"
 		git ls-files -o --exclude-standard
 	} | sort -u
+}
+
+# source_files DIRECTORY...: those that git has or that are new, or all of a tree without git.
+source_files() {
+	if [ -e "$top/.git" ]; then
+		git -C "$top" ls-files -co --exclude-standard "$@"
+	else
+		(cd "$top" && find "$@" -path ./build -prune -o ! -type d -print | sed 's#^\./##')
+	fi
 }
 
 # What to say of a time limit that was reached.

@@ -36,7 +36,7 @@ __all__ = [
     "SCHEME_HIER", "START_ABS", "START_IDLE", "START_REPLACE", "STATE_EXPIRED", "STATE_PENDING",
     "WORD_NONE", "WORD_STOP"]
 
-__version__ = "0.9.0"
+__version__ = "@version@"
 
 if TYPE_CHECKING:
     from . import aio as aio
