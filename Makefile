@@ -25,7 +25,7 @@ modules: ## build twheel.ko for the running kernel (KDIR=... for another)
 	$(MAKE) -C $(KDIR) M=$(CURDIR) modules
 
 # install, headers_install, tools, tools_install, tools_uninstall, uninstall, sign,
-# dkms_install, deb
+# dkms_install, deb, dist
 include dist/install.mk
 
 try: ## a TCP server with 10,000 idle timeouts: no module, no VM, any user
@@ -68,6 +68,10 @@ kunit: ## the KUnit suites by the kernel's kunit.py, in a user-mode kernel, in a
 
 in-tree: ## twheel as part of a kernel's sources: KERNEL_TREE=dir
 	@dist/kernel/in-tree "$(or $(KERNEL_TREE),$(error KERNEL_TREE= names a tree of the kernel))"
+
+series: ## twheel as a series of patches for the kernel, in build/series
+	@tests/vm/setup port
+	@dist/kernel/series
 
 coverage: ## lines and branches that the tests run, per file (build/coverage/missed)
 	@tests/check $(addsuffix -gcov,kunit selftests client parameters torture hostile) coverage
@@ -139,6 +143,6 @@ help: ## this
 	@awk -F ':.*## ' '/^[a-z].*:.*## / {printf "  make %-24s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 	@echo 'Kernels: stock-6.12 stock-6.1 stock-6.12-rt stock-6.12-arm64 stock-6.1-i386 stock-6.1-s390x stock-new debug kcsan, kept in ~/.cache/twheel'
 
-.PHONY: kunit in-tree modules try amalgamation bindings demo demo-mosquitto demo-redis check check-all check-fast check-arch coverage \
+.PHONY: kunit in-tree series modules try amalgamation bindings demo demo-mosquitto demo-redis check check-all check-fast check-arch coverage \
 	test vm bench \
 	bench-user mutants torture soak fuzz docs html clean help
