@@ -225,6 +225,7 @@ TEST(a_child_closes_what_a_thread_uses)
 	unsigned int i;
 	pid_t pid;
 
+	needs_no_valgrind("counts the memory that a child leaves alone");
 	fflush(stdout);
 	for (i = 0; i < 2; i++)
 		threads[i] = thread_run(uses_it, t);
@@ -232,7 +233,6 @@ TEST(a_child_closes_what_a_thread_uses)
 		pid = fork();
 		ASSERT_LE(0, pid);
 		if (!pid) {
-			alarm(20);
 			twheel_close(t);
 			_exit(0);
 		}
@@ -274,6 +274,7 @@ TEST(a_child_of_the_same_pid)
 	pid_t pid;
 
 	needs_kernel("nothing is mapped");
+	needs_no_valgrind("does not know of VM_DONTCOPY");
 	fflush(stdout);
 	ASSERT_EQ(0, unshare(CLONE_NEWPID));
 	pid = fork();
@@ -293,6 +294,8 @@ TEST(without_a_structure_it_is_efault)
 	struct twheel *t = open_default();
 	unsigned int i;
 
+	if (!in_process())
+		needs_no_valgrind("complains about such an ioctl");
 	for (i = 0; i < ARRAY_SIZE(commands); i++)
 		ASSERT_EQ(-EFAULT, twheel_command(t, commands[i], NULL));
 	EXPECT_STATS(twheel_fd(t), .started = 0);

@@ -123,6 +123,20 @@ bool in_process(void)
 	return asked ? !strcmp(asked, "process") : access("/dev/twheel", F_OK);
 }
 
+bool in_valgrind(void)
+{
+	const char *preload = getenv("LD_PRELOAD");
+
+	return preload && strstr(preload, "vgpreload");
+}
+
+/* Skips a case that valgrind would complain about, or change. */
+void needs_no_valgrind(const char *why)
+{
+	if (in_valgrind())
+		test_skip("valgrind %s", why);
+}
+
 /* Skips a case about what a session in the process does not have. */
 void needs_kernel(const char *why)
 {

@@ -26,7 +26,9 @@ extern unsigned int timerfd_sets, mutex_locks;
  * helpers of session.h, which take a descriptor, know these sessions, too.
  */
 bool in_process(void);
+bool in_valgrind(void);
 void needs_kernel(const char *why);
+void needs_no_valgrind(const char *why);
 
 struct twheel *open_default(void);
 struct twheel *open_words(__u32 ids);
