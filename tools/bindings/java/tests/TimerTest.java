@@ -8,6 +8,7 @@ import static org.junit.Assert.assertTrue;
 
 import io.netty.util.HashedWheelTimer;
 import io.netty.util.Timeout;
+import java.io.File;
 import java.lang.reflect.Constructor;
 import java.lang.reflect.Field;
 import java.lang.reflect.Method;
@@ -25,6 +26,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.Test;
+import twheel.Twheel;
 import twheel.TwheelTimer;
 
 /** What Netty's own tests do not ask. */
@@ -300,6 +302,34 @@ public class TimerTest {
             second = timer.newTimeout(t -> { }, 1, TimeUnit.HOURS);
         }
         assertEquals(2, timer.stop().size());
+    }
+
+    @Test
+    public void anArgumentThatIsMissingCountsNothing() {
+        TwheelTimer timer = new TwheelTimer(Executors.defaultThreadFactory(), 1, Runnable::run);
+        assertThrows(NullPointerException.class, () -> timer.newTimeout(t -> { }, 1, null));
+        assertThrows(NullPointerException.class, () -> timer.newTimeout(null, 1, TimeUnit.HOURS));
+        assertEquals(0, timer.pendingTimeouts());
+        timer.newTimeout(t -> { }, 1, TimeUnit.HOURS);
+        assertEquals(1, timer.stop().size());
+    }
+
+    private static int descriptors() {
+        return new File("/proc/self/fd").list().length;
+    }
+
+    @Test
+    public void theCollectorClosesWhatWasNeverStarted() throws Exception {
+        new TwheelTimer().stop();
+        int before = descriptors();
+        for (int i = 0; i < 50; i++) {
+            new TwheelTimer();
+            new Twheel(null);
+        }
+        while (descriptors() > before) {
+            System.gc();
+            Thread.sleep(1);
+        }
     }
 
     /** Each timeout ends once, and none is early: it runs, or one cancel() returns true. */

@@ -215,6 +215,7 @@ public final class TwheelTimer implements Timer {
     @Override
     public Timeout newTimeout(TimerTask task, long delay, TimeUnit unit) {
         Objects.requireNonNull(task, "task");
+        Objects.requireNonNull(unit, "unit");
         start();
         long count = pending.incrementAndGet();
         if (count > limit || isFull) {
