@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /* Reading events, except those of timers that a store stopped */
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
+#include <pthread.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -79,19 +81,26 @@ int twheel_wait(struct twheel *t, struct twheel_event *events, unsigned int coun
 		__s64 timeout_ns)
 {
 	__u64 end = timeout_ns < 0 ? 0 : after(twheel_now(), timeout_ns);
+	struct twheel_process *process = process_of(t);
 	struct timespec timeout;
 	__u64 now, left;
-	int ret;
+	int ret, state;
 
 	for (;;) {
 		now = twheel_now();
 		left = end > now ? end - now : 0;
-		timeout.tv_sec = left / SECOND;
+		/* A time_t may have 32 bits. */
+		timeout.tv_sec = left / SECOND < INT_MAX ? left / SECOND : INT_MAX;
 		timeout.tv_nsec = left % SECOND;
-		ret = wait_readable(t, timeout_ns < 0 ? NULL : &timeout);
+		ret = process ? twheel_process_error(process) : 0;
+		if (!ret)
+			ret = wait_readable(t, timeout_ns < 0 ? NULL : &timeout);
 		if (ret <= 0)
 			return ret;
+		/* A thread that is cancelled in read(2) would take events with it. */
+		pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 		ret = read_once(t, events, count);
+		pthread_setcancelstate(state, NULL);
 		if (ret && ret != -EAGAIN)
 			return ret;
 	}

@@ -10,7 +10,10 @@
  * CLOCK_MONOTONIC unless its setup chose another one. A "delay" is relative to now.
  * Functions return 0 or more, or a negative errno, and do not change errno.
  *
- * Threads may share a session. A batch belongs to one thread at a time.
+ * Threads may share a session. A batch belongs to one thread at a time. A signal handler
+ * may call twheel_now(), twheel_now_of(), twheel_fd(), twheel_refresh(),
+ * twheel_stop_by_store() and twheel_word(), and with a session of /dev/twheel all functions
+ * except those of batches and those that open or close a session.
  *
  * Most programs need: twheel_open(), twheel_fd(), twheel_start(), twheel_stop(),
  * twheel_read(), twheel_close(), and with words twheel_refresh().
@@ -421,8 +424,10 @@ int twheel_read(struct twheel *t, struct twheel_event *events, unsigned int coun
  * @count: see twheel_read()
  * @timeout_ns: longest time to wait. Negative: no limit
  *
+ * A thread that is cancelled here takes no event with it. In twheel_read() it may.
+ *
  * Return: number of events, 0 after a timeout, or a negative errno. -EINTR: interrupted
- * by a signal
+ * by a signal. In the process also an errno of timerfd_settime(2)
  */
 int twheel_wait(struct twheel *t, struct twheel_event *events, unsigned int count,
 		__s64 timeout_ns);

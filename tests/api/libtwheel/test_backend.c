@@ -647,6 +647,21 @@ TEST_ALONE_TOO(no_event_is_from_before_its_deadline)
 	twheel_close(t);
 }
 
+/* As where a filter does not allow it. */
+TEST_ALONE_TOO(a_timerfd_that_cannot_be_set_is_an_error)
+{
+	struct twheel *t = open_in_process(0, flags), *other;
+	struct twheel_event event;
+
+	timerfd_error = EPERM;
+	errno = 0;
+	ASSERT_EQ(-EPERM, twheel_open_flags(&other, NULL, TWHEEL_OPEN_PROCESS | flags));
+	ASSERT_EQ(0, twheel_start(t, 1, MS, 11));
+	ASSERT_EQ(-EPERM, twheel_wait(t, &event, 1, -1));
+	ASSERT_EQ(0, errno);
+	twheel_close(t);
+}
+
 /* An event loop has the descriptor. */
 TEST(another_clock_comes_too_late)
 {

@@ -325,6 +325,16 @@ TEST(wait_ends_after_its_time)
 	twheel_close(t);
 }
 
+TEST(wait_for_a_hundred_years)
+{
+	struct twheel *t = open_default();
+	struct twheel_event event;
+
+	ASSERT_EQ(0, twheel_start(t, 3, 20 * MS, 33));
+	ASSERT_EQ(1, twheel_wait(t, &event, 1, 100 * 365 * 24 * HOUR));
+	twheel_close(t);
+}
+
 TEST(wait_ends_with_a_signal)
 {
 	struct twheel *t = open_default();
@@ -334,6 +344,35 @@ TEST(wait_ends_with_a_signal)
 	alarm_once(200 * MS, 0);
 	ASSERT_EQ(-EINTR, twheel_wait(t, &event, 1, -1));
 	ASSERT_EQ(0, errno);
+	twheel_close(t);
+}
+
+static int waited;
+
+/* As glibc does when a thread is cancelled in a system call that has done its work. */
+static void cancelled(void)
+{
+	pthread_cancel(pthread_self());
+	pthread_testcancel();
+}
+
+static void *waits(void *data)
+{
+	struct twheel_event event;
+
+	waited = twheel_wait(data, &event, 1, -1);
+	return NULL;
+}
+
+TEST(a_thread_that_is_cancelled_takes_no_event_with_it)
+{
+	struct twheel *t = open_default();
+
+	ASSERT_EQ(0, twheel_start(t, 3, 0, 33));
+	expect_unread_of(t, 1);
+	wrap_read = cancelled;
+	thread_join(thread_run(waits, t));
+	ASSERT_EQ(1, waited);
 	twheel_close(t);
 }
 

@@ -94,7 +94,25 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
 	return ret;
 }
 
+void (*wrap_read)(void);
+
+ssize_t __wrap_read(int fd, void *to, size_t size);
+ssize_t __real_read(int fd, void *to, size_t size);
+
+ssize_t __wrap_read(int fd, void *to, size_t size)
+{
+	ssize_t ret = __real_read(fd, to, size);
+	void (*hook)(void) = wrap_read;
+
+	if (hook && ret > 0) {
+		wrap_read = NULL;
+		hook();
+	}
+	return ret;
+}
+
 unsigned int timerfd_sets, mutex_locks;
+int timerfd_error;
 
 int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *spec,
 			   struct itimerspec *old);
@@ -107,6 +125,10 @@ int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *spec,
 			   struct itimerspec *old)
 {
 	__atomic_add_fetch(&timerfd_sets, 1, __ATOMIC_RELAXED);
+	if (timerfd_error) {
+		errno = timerfd_error;
+		return -1;
+	}
 	return __real_timerfd_settime(fd, flags, spec, old);
 }
 

@@ -18,8 +18,14 @@ int __real_ioctl(int fd, unsigned long command, ...);
 /* Called once, after the clock was read and before the reader has the time. */
 extern void (*wrap_clock)(void);
 
+/* Called once, after a read(2) of something and before the reader has it. */
+extern void (*wrap_read)(void);
+
 /* Calls that a session in the process has made. */
 extern unsigned int timerfd_sets, mutex_locks;
+
+/* What timerfd_settime(2) fails with, or 0. */
+extern int timerfd_error;
 
 /*
  * The sessions of this run are in the process, as TWHEEL_BACKEND=process says. The

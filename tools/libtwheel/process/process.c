@@ -24,6 +24,7 @@
  * @fired: true if @fd is readable, or will be within @session->wake_ns. Written like
  *	@set_ns
  * @armed: @armed of the wheel that @fd is set for. Protected by the session's lock
+ * @error: result of the last timerfd_settime(2), a negative errno or 0. Written like @set_ns
  */
 struct twheel_process {
 	struct file file;
@@ -33,20 +34,24 @@ struct twheel_process {
 	bool fired;
 	u64 set_ns;
 	u64 armed;
+	int error;
 };
 
 static void set_timerfd(struct twheel_process *p, u64 ns)
 {
 	struct itimerspec spec = {};
+	int saved = errno;
 
 	/* 0 would disarm it. An event may be delayed, but not once the program saw one. */
 	if (ns != U64_MAX) {
 		u64 at = ns ? ns + p->session->wake_ns : 1;
 
-		spec.it_value.tv_sec = at / NSEC_PER_SEC;
+		/* A time_t may have 32 bits. */
+		spec.it_value.tv_sec = min_t(u64, at / NSEC_PER_SEC, INT_MAX);
 		spec.it_value.tv_nsec = at % NSEC_PER_SEC;
 	}
-	timerfd_settime(p->fd, TFD_TIMER_ABSTIME, &spec, NULL);
+	WRITE_ONCE(p->error, timerfd_settime(p->fd, TFD_TIMER_ABSTIME, &spec, NULL) ? -errno : 0);
+	errno = saved;
 	WRITE_ONCE(p->set_ns, ns);
 }
 
@@ -373,6 +378,12 @@ int twheel_process_fd(const struct twheel_process *p)
 	return p->fd;
 }
 
+/* Returns a negative errno if the timerfd could not be set, so that it wakes no reader. */
+int twheel_process_error(const struct twheel_process *p)
+{
+	return READ_ONCE(p->error);
+}
+
 /* Returns the words of a session, or NULL if it has none. */
 __u64 *twheel_process_words(const struct twheel_process *p)
 {
@@ -391,7 +402,7 @@ __u64 *twheel_process_words(const struct twheel_process *p)
  * @alone: true if only one thread uses it, so that it needs no lock
  * @clock: clock that SETUP will choose
  *
- * Return: 0, -ENOMEM, or a negative errno of timerfd_create(2).
+ * Return: 0, -ENOMEM, or a negative errno of timerfd_create(2) or timerfd_settime(2).
  */
 int twheel_process_open(struct twheel_process **process, bool alone, clockid_t clock)
 {
@@ -400,7 +411,6 @@ int twheel_process_open(struct twheel_process **process, bool alone, clockid_t c
 
 	if (!p)
 		return ret;
-	p->set_ns = U64_MAX;
 	p->armed = U64_MAX;
 	p->clock = clock;
 	p->fd = timerfd_create(clock, TFD_NONBLOCK | TFD_CLOEXEC);
@@ -409,6 +419,11 @@ int twheel_process_open(struct twheel_process **process, bool alone, clockid_t c
 		errno = saved;
 		goto err_process;
 	}
+	/* A filter of system calls may refuse this one. */
+	set_timerfd(p, U64_MAX);
+	ret = p->error;
+	if (ret)
+		goto err_fd;
 	p->session = twheel_session_open();
 	if (IS_ERR(p->session)) {
 		ret = PTR_ERR(p->session);

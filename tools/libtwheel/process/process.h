@@ -28,6 +28,7 @@ static inline int twheel_process_stop(struct twheel_process *process, __u64 id,
 				      __u32 flags);
 static ssize_t twheel_process_read(struct twheel_process *process, void *to, size_t size);
 static int twheel_process_fd(const struct twheel_process *process);
+static int twheel_process_error(const struct twheel_process *process);
 static __u64 *twheel_process_words(const struct twheel_process *process);
 
 #endif /* TWHEEL_PROCESS_H */
