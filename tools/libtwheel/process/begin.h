@@ -2,6 +2,9 @@
 /*
  * libtwheel in one file, made by tools/libtwheel/amalgamate: timers by the million, with
  * or without the module. See twheel.h for its use.
+ *
+ * A unity build may include this file, if _GNU_SOURCE is defined before the first header:
+ * only the names of twheel.h remain at its end.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE

@@ -98,9 +98,9 @@ static inline unsigned long find_next_bit(const unsigned long *bits,
 #define prefetchw(p)		(__builtin_prefetch(p, 1), \
 				 __builtin_prefetch((const char *)(p) + 64, 1))
 
-/* Lists. Users with struct list_head in a public header rename it. */
+/* Lists. In <twheel_timer.h> struct list_head has another name. */
 
-#ifndef list_head
+#ifndef HAS_LIST_HEAD
 struct list_head {
 	struct list_head *next, *prev;
 };

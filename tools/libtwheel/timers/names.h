@@ -17,6 +17,7 @@
 
 #define twheel_node		twheel_timer
 #define list_head		twheel_timer_link
+#define HAS_LIST_HEAD
 /* A keyword of C++ */
 #define new			fresh
 
