@@ -11,8 +11,9 @@
  * A session and a batch can be moved, and not copied. A delay is a duration, a deadline
  * a time of std::chrono::steady_clock, which is CLOCK_MONOTONIC, or has its number on
  * the clock that the session's setup asks for. Errors are
- * std::system_error with the errno that libtwheel(3) gives them. Threads may use a
- * session together, and a batch one at a time. A batch must not outlive its session.
+ * std::system_error with the errno that libtwheel(3) gives them. With -fno-exceptions they
+ * end the program. Threads may use a session together, and a batch one at a time. A batch must
+ * not outlive its session.
  */
 #ifndef TWHEEL_HPP
 #define TWHEEL_HPP
@@ -20,6 +21,8 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -45,10 +48,20 @@ inline std::uint64_t delay_ns(nanoseconds delay)
 	return delay.count() > 0 ? delay.count() : 0;
 }
 
+template <class E> [[noreturn]] inline void fail(const E &error)
+{
+#ifdef __cpp_exceptions
+	throw error;
+#else
+	std::fprintf(stderr, "%s\n", error.what());
+	std::abort();
+#endif
+}
+
 inline unsigned int throw_error(int ret, const std::string &what)
 {
 	if (ret < 0)
-		throw std::system_error(-ret, std::generic_category(), what);
+		fail(std::system_error(-ret, std::generic_category(), what));
 	return ret;
 }
 
@@ -238,7 +251,7 @@ private:
 	::twheel *with_word(std::uint64_t id) const
 	{
 		if (id >= get()->shared_ids)
-			throw std::out_of_range("twheel: a timer without a word");
+			fail(std::out_of_range("twheel: a timer without a word"));
 		return get();
 	}
 
@@ -305,7 +318,7 @@ public:
 		const twheel_op *op = twheel_batch_op(batch_.get(), index);
 
 		if (!op)
-			throw std::out_of_range("twheel: no such operation in the batch");
+			fail(std::out_of_range("twheel: no such operation in the batch"));
 		return *op;
 	}
 

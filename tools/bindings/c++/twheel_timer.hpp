@@ -23,6 +23,7 @@
 
 #include <climits>
 #include <cstdint>
+#include <cstdlib>
 #include <functional>
 #include <memory>
 #include <new>
@@ -38,7 +39,11 @@ public:
 	explicit timers(std::uint64_t now) : wheel_(twheel_timers_new(now))
 	{
 		if (!wheel_)
+#ifdef __cpp_exceptions
 			throw std::bad_alloc();
+#else
+			std::abort();
+#endif
 	}
 
 	/* For the functions of the C library. */
