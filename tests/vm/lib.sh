@@ -119,9 +119,8 @@ parts_named() {
 	done | sort -u | paste -sd ' '
 }
 
-# packages_for KERNEL [COMMAND]: what this kernel and the parts need on this machine,
-# in the words of tests/vm/setup. A script of somebody's own needs Python alone of what
-# the library is tested with.
+# packages_for KERNEL: what this kernel and the parts need on this machine, in the words of
+# tests/vm/setup.
 packages_for() {
 	local parts
 	parts=$(parts)
@@ -136,7 +135,8 @@ packages_for() {
 		[[ $parts != *@(selftests|hostile)* ]] || echo 32bit
 		[[ $parts != *selftests* ]] || echo uring
 	fi
-	[[ $parts != *@(libtwheel|versions)* ]] || { [[ -n ${2-} && $2 != *libtwheel* && $2 != *versions* ]] && echo python; } || echo libtwheel
+	[[ $parts != *python* ]] || echo python
+	[[ $parts != *@(libtwheel|versions)* ]] || echo libtwheel
 }
 
 # locked FILE COMMAND...: one at a time; the second waits and then finds it done.
