@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/param.h>
 #include <twheel.h>
 
 #include "ctl.h"
@@ -16,6 +17,7 @@
 struct start_options {
 	struct ctl_common *common;
 	__u64 times[TIMERS_MAX];
+	__u64 begins[TIMERS_MAX];
 	__u64 nr_times;
 	bool repeat;
 	__u64 count;
@@ -24,7 +26,7 @@ struct start_options {
 };
 
 static void print_event(const struct start_options *options,
-			const struct twheel_event *event, __u64 begin)
+			const struct twheel_event *event)
 {
 	__u64 late = event->expired_ns - event->deadline_ns;
 
@@ -40,7 +42,7 @@ static void print_event(const struct start_options *options,
 		return;
 	}
 	printf("timer %llu: expired after %.6f s, %s late", event->id + 1,
-	       (event->expired_ns - begin) / 1e9, out_time(late));
+	       (event->expired_ns - options->begins[event->id]) / 1e9, out_time(late));
 	if (event->overruns)
 		printf(", %llu period%s missed", event->overruns,
 		       event->overruns == 1 ? "" : "s");
@@ -48,25 +50,26 @@ static void print_event(const struct start_options *options,
 	fflush(stdout);
 }
 
-static void start_all(struct twheel *twheel,
-		      const struct start_options *options)
+static void start_all(struct twheel *twheel, struct start_options *options)
 {
-	__u64 i, id;
+	__u64 i, id, deadline;
 	int ret;
 
 	for (i = 0; i < options->nr_times; i++) {
 		id = i;
-		ret = twheel_start_slack(twheel, &id, options->times[i],
+		options->begins[i] = twheel_now_of(twheel);
+		deadline = options->begins[i] + options->times[i];
+		ret = twheel_start_slack(twheel, &id, MIN(deadline, INT64_MAX),
 					 options->repeat ?
-					 options->times[i] : 0, 0, 0,
-					 options->slack_ns);
+					 options->times[i] : 0, 0,
+					 TWHEEL_START_ABS, options->slack_ns);
 		if (ret < 0)
 			ctl_die(CTL_FAILED, "start: %s", strerror(-ret));
 	}
 }
 
 static void wait_for_all(struct twheel *twheel,
-			 const struct start_options *options, __u64 begin)
+			 const struct start_options *options)
 {
 	__u64 left = options->repeat ? options->count : options->nr_times;
 	bool forever = options->repeat && !options->count;
@@ -78,7 +81,7 @@ static void wait_for_all(struct twheel *twheel,
 		if (nr < 0 && nr != -EINTR)
 			ctl_die(CTL_FAILED, "wait: %s", strerror(-nr));
 		for (i = 0; i < nr && (forever || left); i++) {
-			print_event(options, &events[i], begin);
+			print_event(options, &events[i]);
 			left -= !forever;
 		}
 		if (ferror(stdout))
@@ -230,14 +233,12 @@ int cmd_start(struct ctl_common *common, int argc, char **argv)
 	};
 	static struct start_options options;
 	struct twheel *twheel;
-	__u64 begin;
 
 	options.common = common;
 	argp_parse(&argp, argc, argv, 0, NULL, &options);
 	twheel = open_session(&options);
-	begin = twheel_now_of(twheel);
 	start_all(twheel, &options);
-	wait_for_all(twheel, &options, begin);
+	wait_for_all(twheel, &options);
 	twheel_close(twheel);
 	return CTL_OK;
 }

@@ -68,14 +68,13 @@ static int open_instance(void)
 	size_t i;
 	int fd;
 
+	if (access(CTL_PROC, F_OK))
+		ctl_die_errno(CTL_PROC, errno);
 	snprintf(instance, sizeof(instance), TRACEFS "/instances/twheelctl-%d",
 		 getpid());
 	if (mkdir(instance, 0700))
 		ctl_die_errno(instance, errno);
 	atexit(remove_instance);
-	snprintf(path, sizeof(path), "%s/events/twheel", instance);
-	if (access(path, F_OK))
-		ctl_die_errno(CTL_PROC, errno);
 	write_file("mono", "%s/trace_clock", instance);
 	write_file(BUFFER_KB, "%s/buffer_size_kb", instance);
 	snprintf(path, sizeof(path), "%s/trace_pipe", instance);

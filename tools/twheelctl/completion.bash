@@ -35,7 +35,7 @@ _twheelctl()
 	--count | --rows | --timers) words='' ;;
 	*)
 		case $command in
-		'') words="info start stat top list bench watch $words" ;;
+		'') words="info start stat top list bench watch help $words" ;;
 		start) words="1s 5s 1min --repeat --count --slack --wake --tick --scheme --clock $words" ;;
 		stat) words="--prometheus --cpus --interval --count $words" ;;
 		top) words="--delay --count --once --sort --no-cpus $words" ;;

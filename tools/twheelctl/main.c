@@ -257,7 +257,7 @@ static char *help_filter(int key, const char *text, void *input)
 	for (i = 0; i < NR_COMMANDS; i++)
 		fprintf(out, "  %-8s %s\n", commands[i].name,
 			commands[i].help);
-	fprintf(out, "\nThe options of each: twheelctl COMMAND --help\n\n"
+	fprintf(out, "\nThe options of each: twheelctl help COMMAND\n\n"
 		"Exit codes: 0 all is well, 1 it failed, 2 the arguments are wrong,\n"
 		"3 the module is not loaded, 4 permission is denied.\n");
 	fclose(out);
@@ -271,6 +271,13 @@ static int run_command(struct argp_state *state, const char *name)
 	char **argv = state->argv + state->next - 1;
 	char full_name[32];
 
+	if (!command && !strcmp(name, "help")) {
+		if (argc == 1)
+			argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
+		name = argv[1];
+		argv[1] = "--help";
+		command = find_command(name);
+	}
 	if (!command)
 		argp_error(state, "no such command: %s", name);
 	snprintf(full_name, sizeof(full_name), "twheelctl %s", name);
