@@ -21,7 +21,8 @@ HOURS ?= 8
 modules: ## build twheel.ko for the running kernel (KDIR=... for another)
 	@[ -e $(KDIR)/Makefile ] || { \
 		echo "No headers of a kernel in $(KDIR). Debian has those of its kernels in linux-headers-amd64;"; \
-		echo "KDIR= names the headers of another kernel than the one that runs."; exit 1; }
+		echo "KDIR= names the headers of another kernel than the one that runs. Those of these are here:"; \
+		ls -d $(dir $(patsubst %/,%,$(dir $(KDIR))))*/build 2>/dev/null || echo "none"; exit 1; }
 	$(MAKE) -C $(KDIR) M=$(CURDIR) modules
 
 # install, headers_install, tools, tools_install, tools_uninstall, uninstall, sign,

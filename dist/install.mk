@@ -33,12 +33,13 @@ target = $(root)$(prefix)/$(word 2,$(subst :, ,$(1)))
 install_files = $(foreach pair,$(1),install -D -m 644 -t $(call target,$(pair)) $(call source,$(pair)) &&) :
 depmod = PATH="$$PATH:/usr/sbin:/sbin" depmod $(root:%=-b %) $(RELEASE)
 depmod_makes := alias alias.bin builtin.alias.bin builtin.bin dep dep.bin devname softdep symbols symbols.bin weakdep
-# Below DESTDIR these go as well when they are empty.
-below_prefix = $(addprefix $(prefix:/%=%)/,$(1))
-tools_parents = $(call below_prefix,bin lib/pkgconfig lib/cmake/libtwheel share/man/man1 share/man/man3 share/bash-completion/completions \
-	include/linux)
-parents = lib/modules/$(RELEASE) $(call below_prefix,include lib share src)
-rmdir = @$(if $(root),cd $(root) && rmdir -p $(1) 2>/dev/null || :)
+# Directories below prefix that go when they are empty. Below DESTDIR their parents go as well.
+tools_made := include/linux lib/pkgconfig lib/cmake/libtwheel lib/cmake share/man/man1 share/man/man3 \
+	share/bash-completion/completions share/bash-completion
+made := lib/udev/rules.d lib/udev lib/sysusers.d lib/modules-load.d share/doc share/man/man4 share/man/man9 src/twheel
+parents := include lib share/man src bin
+rmdir = @for dir in $(1); do rmdir $(root)$(prefix)/$$dir; done 2>/dev/null || :
+rmdir_parents = @$(if $(root),cd $(root) && rmdir -p $(addprefix $(prefix:/%=%)/,$(parents)) $(1) 2>/dev/null || :)
 # Each of these has a Makefile that knows install and uninstall.
 tools := $(patsubst %/Makefile,%,$(wildcard tools/*/Makefile))
 in_tools = set -e; for dir in $(tools); do $(MAKE) -C $$dir DESTDIR=$(root) prefix=$(prefix) $(1); done
@@ -46,8 +47,12 @@ dkms_files := Kbuild dkms.conf dist/dkms-post-build $(filter-out %.mod.c,$(wildc
 	$(wildcard include/linux/*.h include/uapi/linux/*.h)
 
 install: modules_install headers_install dist_install ## install it (root, or DESTDIR=; prefix=/usr/local)
-	$(if $(root),,-systemd-sysusers $(prefix)/lib/sysusers.d/twheel.conf)
+	$(if $(root),,@$(MAKE) group)
 	$(if $(root),,-[ ! -d /run/udev ] || udevadm control --reload)
+
+# Without systemd, too.
+group:
+	systemd-sysusers $(prefix)/lib/sysusers.d/twheel.conf || getent group twheel >/dev/null || groupadd -r twheel
 
 modules_install: modules
 	$(MAKE) -C $(KDIR) M=$(CURDIR) INSTALL_MOD_PATH=$(root) INSTALL_MOD_DIR=updates \
@@ -60,6 +65,7 @@ headers_install: ## install the headers, for programs and for modules
 
 dist_install:
 	$(call install_files,$(dist) $(foreach pair,$(man),$(if $(wildcard $(call source,$(pair))),$(pair))))
+	@[ -e build/man ] || echo "The manual pages twheel(4) and twheel(9) are left out: \"make man\" makes them, with Sphinx"
 
 tools: ## build the library and the command, in build
 	$(call in_tools,all)
@@ -72,7 +78,8 @@ tools_install: tools ## install them (root, or DESTDIR=; prefix=/usr/local)
 
 tools_uninstall: ## remove what "make tools_install" with the same variables installed
 	$(call in_tools,uninstall)
-	$(call rmdir,$(tools_parents))
+	$(call rmdir,$(tools_made))
+	$(call rmdir_parents)
 
 uninstall: tools_uninstall ## remove that, and what "make install" installed
 	rm -f $(moddir)/updates/twheel.ko*
@@ -84,10 +91,8 @@ uninstall: tools_uninstall ## remove that, and what "make install" installed
 	else \
 		rm -f $(addprefix $(moddir)/modules.,$(depmod_makes)); \
 	fi
-	@for dir in include/linux lib/udev/rules.d lib/sysusers.d lib/modules-load.d share/doc share/man/man4 share/man/man9; do \
-		(cd $(root)$(prefix)/$${dir%%/*} && rmdir -p $${dir#*/}) 2>/dev/null || :; \
-	done
-	$(call rmdir,$(parents))
+	$(call rmdir,$(made))
+	$(call rmdir_parents,lib/modules/$(RELEASE))
 
 sign: modules ## sign twheel.ko for Secure Boot (SIGN_KEY=mok.priv SIGN_CERT=mok.der)
 	$(KDIR)/scripts/sign-file sha256 $(SIGN_KEY) $(SIGN_CERT) twheel.ko
@@ -110,5 +115,5 @@ deb: ## the Debian packages, in build/deb
 dist: ## the release, build/twheel-VERSION.tar.xz: the same bytes from the same sources
 	@dist/release
 
-.PHONY: install modules_install headers_install dist_install tools tools_install \
+.PHONY: install group modules_install headers_install dist_install tools tools_install \
 	tools_uninstall uninstall sign dkms_install deb dist
