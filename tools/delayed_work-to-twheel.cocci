@@ -63,6 +63,7 @@ expression W, Q, C, E;
 @difference exists@
 identifier L;
 expression E1, E2;
+position p;
 @@
 (
  unsigned long L = E1 - E2;
@@ -72,7 +73,14 @@ expression E1, E2;
  L -= E2;
 )
 ... when any
-- delay_of(L)
+ delay_of@p(L)
+
+// Two differences may reach one call: so it is changed without them.
+@@
+identifier difference.L;
+position difference.p;
+@@
+- delay_of@p(L)
 + jiffies64_to_nsecs(max_t(long, L, 0))
 
 @delay@

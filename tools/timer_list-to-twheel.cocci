@@ -105,6 +105,7 @@ expression T, E;
 symbol jiffies;
 identifier L;
 expression E1, E2;
+position p;
 @@
 (
  unsigned long L = E1 - E2;
@@ -114,7 +115,15 @@ expression E1, E2;
  L -= E2;
 )
 ... when any
-- delay_until(jiffies + L)
+ delay_until@p(jiffies + L)
+
+// Two differences may reach one call: so it is changed without them.
+@@
+symbol jiffies;
+identifier difference.L;
+position difference.p;
+@@
+- delay_until@p(jiffies + L)
 + jiffies64_to_nsecs(max_t(long, L, 0))
 
 @delay@

@@ -82,6 +82,18 @@ static void delays(struct form *f)
 	/* twheel_start(t, jiffies64_to_nsecs(max_t(long, f->when - f->since, 0))); */
 	mod_timer(t, jiffies + left);
 	/* twheel_start(t, jiffies64_to_nsecs(max_t(long, left, 0))); */
+	switch (f->seconds) {
+	case 0:
+		left = f->when - 7;
+		break;
+	case 1:
+		left = HZ;
+		break;
+	default:
+		left = f->since - f->when;
+	}
+	mod_timer(t, jiffies + left);
+	/* twheel_start(t, jiffies64_to_nsecs(max_t(long, left, 0))); */
 }
 
 /* A function that takes timers is ported if each timer that it is given is. */
