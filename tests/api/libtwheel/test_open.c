@@ -302,25 +302,6 @@ TEST(without_a_structure_it_is_efault)
 	twheel_close(t);
 }
 
-/* A caller of any size has the first bytes of what there is. */
-TEST(info_of_any_size)
-{
-	struct twheel *t = open_default();
-	struct twheel_info all, some;
-	unsigned int size;
-
-	ASSERT_EQ(0, twheel_info(t, &all));
-	for (size = 8; size <= sizeof(all); size++) {
-		memset(&some, GARBAGE, sizeof(some));
-		ASSERT_EQ(0, twheel_command(t, _IOC(_IOC_READ | _IOC_WRITE, TWHEEL_IOC_MAGIC,
-						    _IOC_NR(TWHEEL_IOC_INFO), size), &some));
-		ASSERT_EQ(0, memcmp(&all, &some, size));
-		ASSERT_TRUE(size == sizeof(all) ||
-			    ((unsigned char *)&some)[size] == GARBAGE);
-	}
-	twheel_close(t);
-}
-
 TEST(close_stops_everything)
 {
 	struct twheel *t = open_words(10);

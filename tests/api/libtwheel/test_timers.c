@@ -465,34 +465,6 @@ TEST(clocks)
 	expect_child(pid);
 }
 
-/* The last SETUP counts. What is refused changes nothing. */
-TEST(a_clock_can_be_changed_until_the_first_start)
-{
-	struct twheel_setup setup = { .flags = TWHEEL_SETUP_PRIVATE };
-	struct twheel *t = open_on(TWHEEL_CLOCK_BOOTTIME, 0);
-	struct twheel_event event;
-	struct twheel_info info;
-	int fd = twheel_fd(t);
-
-	setup.shared_ids = 4;
-	setup.clock = CLOCK_REALTIME_ALARM;
-	ASSERT_EQ(-EINVAL, twheel_command(t, TWHEEL_IOC_SETUP, &setup));
-	ASSERT_EQ(0, twheel_info(t, &info));
-	ASSERT_EQ(TWHEEL_CLOCK_BOOTTIME, info.clock);
-	setup.clock = TWHEEL_CLOCK_MONOTONIC;
-	needs_kernel("a session keeps its clock");
-	ASSERT_EQ(0, twheel_command(t, TWHEEL_IOC_SETUP, &setup));
-	ASSERT_EQ(0, twheel_info(t, &info));
-	ASSERT_EQ(TWHEEL_CLOCK_MONOTONIC, info.clock);
-	ASSERT_EQ(fd, twheel_fd(t));
-	ASSERT_EQ(0, twheel_start_at(t, 7, twheel_now() + 5 * MS, 33));
-	ASSERT_EQ(1, twheel_wait(t, &event, 1, -1));
-	ASSERT_LE(event.expired_ns, twheel_now());
-	setup.clock = TWHEEL_CLOCK_BOOTTIME;
-	ASSERT_EQ(-EBUSY, twheel_command(t, TWHEEL_IOC_SETUP, &setup));
-	twheel_close(t);
-}
-
 /* Its poller is woken once for all, and not before the first of them has waited. */
 TEST(events_wait_for_their_reader)
 {
