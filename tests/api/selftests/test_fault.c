@@ -148,102 +148,47 @@ static void some_events(int fd)
 	expect_unread(fd, 10);
 }
 
-static int first_start(int fd)
+static int setup_private(int fd, __u32 scheme, __u32 slots)
 {
-	return tw_start(fd, 3, HOUR, 33);
+	return tw_setup(fd, (struct twheel_setup){ .flags = TWHEEL_SETUP_PRIVATE,
+		.tick_ns = 3 * MS, .scheme = scheme, .slots = slots });
 }
 
-TEST(start)
-{
-	walk(no_timers, first_start);
-}
+/* @call may use @id, @cursor and memory of the structures. ENOENT is an answer, too. */
+#define WALK(name, prepare, call)						\
+	static int call_##name(int fd)						\
+	{									\
+		__attribute__((unused)) __u64 id, cursor = 0;			\
+		__attribute__((unused)) union {					\
+			struct twheel_entry entry;				\
+			struct twheel_info info;				\
+			struct twheel_stats stats;				\
+		} of;								\
+		int result = call;						\
+										\
+		return result == -ENOENT ? 0 : result;				\
+	}									\
+										\
+	TEST(name)								\
+	{									\
+		walk(prepare, call_##name);					\
+	}
 
-static int start_far_away(int fd)
-{
-	return tw_start(fd, 100000, HOUR, 33);
-}
-
-TEST(start_of_a_far_id)
-{
-	walk(some_timers, start_far_away);
-}
-
-static int start_any(int fd)
-{
-	__u64 id;
-
-	return tw_start_any(fd, HOUR, 33, &id);
-}
-
-TEST(start_of_a_kernel_id)
-{
-	walk(no_timers, start_any);
-}
-
+WALK(start, no_timers, tw_start(fd, 3, HOUR, 33))
+WALK(start_of_a_far_id, some_timers, tw_start(fd, 100000, HOUR, 33))
+WALK(start_of_a_kernel_id, no_timers, tw_start_any(fd, HOUR, 33, &id))
 /* A restart needs no memory: the only fault is in copying the request. */
-TEST(restart)
-{
-	walk(some_timers, first_start);
-}
-
-static int stop(int fd)
-{
-	int result = tw_stop(fd, 3);
-
-	return result == -ENOENT ? 0 : result;
-}
-
-TEST(stop)
-{
-	walk(some_timers, stop);
-}
-
-static int get(int fd)
-{
-	struct twheel_entry get;
-
-	return tw_get(fd, 3, &get);
-}
-
-TEST(get)
-{
-	walk(some_timers, get);
-}
-
-static int info(int fd)
-{
-	struct twheel_info info;
-
-	return tw_info(fd, &info);
-}
-
-TEST(info)
-{
-	walk(some_timers, info);
-}
-
-static int stats(int fd)
-{
-	struct twheel_stats stats;
-
-	return tw_stats(fd, &stats);
-}
-
-TEST(stats)
-{
-	walk(some_timers, stats);
-}
-
-static int setup(int fd)
-{
-	return tw_setup(fd, (struct twheel_setup){
-		.flags = TWHEEL_SETUP_PRIVATE, .tick_ns = 3 * MS });
-}
-
-TEST(setup_of_a_private_wheel)
-{
-	walk(no_timers, setup);
-}
+WALK(restart, some_timers, tw_start(fd, 3, HOUR, 33))
+WALK(stop, some_timers, tw_stop(fd, 3))
+WALK(withdraw, some_events, tw_stop_flags(fd, 3, TWHEEL_STOP_WITHDRAW))
+WALK(get, some_timers, tw_get(fd, 3, &of.entry))
+WALK(info, some_timers, tw_info(fd, &of.info))
+WALK(stats, some_timers, tw_stats(fd, &of.stats))
+WALK(drain, some_timers, tw_drain(fd, &of.entry, 1))
+WALK(list, some_timers, tw_list(fd, &of.entry, 1, &cursor))
+WALK(setup_of_a_private_wheel, no_timers, setup_private(fd, TWHEEL_SCHEME_HIER, 0))
+/* kmalloc()'s caches have no object that is large enough for its slots. */
+WALK(setup_of_a_large_wheel, no_timers, setup_private(fd, TWHEEL_SCHEME_HASHED, 1 << 16))
 
 /* Several pages. */
 static int setup_shared(int fd)
@@ -267,59 +212,9 @@ static int read_one(int fd)
 	return got;
 }
 
-static int setup_large(int fd)
-{
-	return tw_setup(fd, (struct twheel_setup){
-		.flags = TWHEEL_SETUP_PRIVATE, .tick_ns = 3 * MS,
-		.scheme = TWHEEL_SCHEME_HASHED, .slots = 1 << 16 });
-}
-
-/* kmalloc()'s caches have no object that is large enough for its slots. */
-TEST(setup_of_a_large_wheel)
-{
-	walk(no_timers, setup_large);
-}
-
 TEST(read)
 {
 	walk(some_events, read_one);
-}
-
-static int drain_one(int fd)
-{
-	struct twheel_entry timer;
-
-	return tw_drain(fd, &timer, 1);
-}
-
-TEST(drain)
-{
-	walk(some_timers, drain_one);
-}
-
-static int list_one(int fd)
-{
-	struct twheel_entry timer;
-	__u64 cursor = 0;
-
-	return tw_list(fd, &timer, 1, &cursor);
-}
-
-TEST(list)
-{
-	walk(some_timers, list_one);
-}
-
-static int withdraw(int fd)
-{
-	int result = tw_stop_flags(fd, 3, TWHEEL_STOP_WITHDRAW);
-
-	return result == -ENOENT ? 0 : result;
-}
-
-TEST(withdraw)
-{
-	walk(some_events, withdraw);
 }
 
 /*
