@@ -199,13 +199,11 @@ struct bench *bench_create(const struct bench_impl *impl,
 			   const struct bench_dist *dist, u32 pending);
 void bench_destroy(struct bench *b);
 void bench_pick(struct bench *b, u32 from, u32 nr);
-void bench_at(struct bench *b, u64 from);
 void bench_fill(struct bench *b);
 void bench_empty(struct bench *b);
 void bench_row(const struct bench *b, const char *operation, const char *dist,
 	       u32 cpus, const char *unit, u64 hundredths);
 
-void bench_sleep_until(ktime_t at);
 u64 bench_load_start(struct bench *b, const struct bench_load *load);
 int bench_load_refresh(struct bench *b, u64 *deadline);
 int bench_load_wait(const struct bench *b);

@@ -45,7 +45,7 @@ const struct bench_load bench_worst[] = {
 };
 
 /* msleep() would not do: its timer is late itself, and may be among the million. */
-void bench_sleep_until(ktime_t at)
+static void sleep_until(ktime_t at)
 {
 	set_current_state(TASK_UNINTERRUPTIBLE);
 	schedule_hrtimeout(&at, HRTIMER_MODE_ABS);
@@ -118,7 +118,7 @@ int bench_load_refresh(struct bench *b, u64 *deadline)
 	*deadline += SLOT_NS;
 	restart_all(b, *deadline);
 	took = ktime_get() - begin;
-	bench_sleep_until(*deadline - 3 * took);
+	sleep_until(*deadline - 3 * took);
 	*deadline += BENCH_SECONDS(3);
 	restart_all(b, *deadline);
 	return bench_expiry->expired ? -ETIME : 0;

@@ -74,7 +74,7 @@ static u32 timed(struct bench *b, void (*fn)(struct bench *b))
 }
 
 /* A deadline for each timer of the batch, at least @from from now. */
-void bench_at(struct bench *b, u64 from)
+static void at(struct bench *b, u64 from)
 {
 	u64 now = ktime_get();
 	u32 i;
@@ -128,18 +128,18 @@ static void one_batch(struct bench *b, struct times *times, u32 i)
 	after(b, MIDDLE_NS);
 	times->ns[START][i] = timed(b, impl->start);
 	impl->stop(b);
-	bench_at(b, MIDDLE_NS);
+	at(b, MIDDLE_NS);
 	times->ns[START_AT][i] = timed(b, impl->start_at);
-	bench_at(b, LATE_NS);
+	at(b, LATE_NS);
 	times->ns[REFRESH][i] = timed(b, impl->restart);
 	impl->stop(b);
-	bench_at(b, MIDDLE_NS);
+	at(b, MIDDLE_NS);
 	impl->start_at(b);
-	bench_at(b, EARLY_NS);
+	at(b, EARLY_NS);
 	times->ns[RESTART][i] = timed(b, impl->restart);
 	times->ns[REFRESH_SAME][i] = refresh_same(b);
 	impl->stop(b);
-	bench_at(b, MIDDLE_NS);
+	at(b, MIDDLE_NS);
 	impl->start_at(b);
 }
 
@@ -163,7 +163,7 @@ void bench_fill(struct bench *b)
 
 	for (from = 0; from < b->pending; from += BENCH_BATCH) {
 		bench_pick(b, from, min(b->pending - from, BENCH_BATCH + 0U));
-		bench_at(b, MIDDLE_NS);
+		at(b, MIDDLE_NS);
 		b->impl->start_at(b);
 		cond_resched();
 	}
