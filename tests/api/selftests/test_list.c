@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * TWHEEL_IOC_LIST returns the timers and changes nothing, TWHEEL_IOC_DRAIN stops them
+ * TWHEEL_IOC_GET describes a timer, TWHEEL_IOC_LIST all of them, and TWHEEL_IOC_DRAIN stops
+ * them
  *
- * They have one structure and one walk: cases that are true of both are tried with both.
+ * They have one structure for a timer. LIST and DRAIN have one walk: cases that are true of
+ * both are tried with both.
  */
 #include <errno.h>
 #include <string.h>
@@ -69,6 +71,61 @@ TEST(all_fields_of_a_pending_timer)
 	get.remaining_ns = entry.remaining_ns;
 	ASSERT_EQ(0, memcmp(&entry, &get, sizeof(get)));
 	EXPECT_STATS(fd, .started = 1, .pending = 1);
+}
+
+TEST(get_of_a_periodic_timer_between_periods)
+{
+	int fd = session_open_nonblock();
+	struct twheel_event event;
+	struct twheel_entry get;
+
+	ASSERT_EQ(0, tw_start_periodic(fd, 3, 1, HOUR));
+	expect_readable(fd);
+	ASSERT_EQ(0, tw_get(fd, 3, &get));
+	ASSERT_EQ(TWHEEL_STATE_EXPIRED, get.state);
+	ASSERT_EQ(0, get.remaining_ns);
+	ASSERT_EQ(HOUR, get.period_ns);
+
+	ASSERT_EQ(1, tw_read(fd, &event, 1));
+	ASSERT_EQ(0, tw_get(fd, 3, &get));
+	ASSERT_EQ(TWHEEL_STATE_PENDING, get.state);
+	ASSERT_EQ(HOUR, get.period_ns);
+	ASSERT_LE(event.deadline_ns + HOUR - now_ns(), get.remaining_ns);
+	ASSERT_LE(get.remaining_ns, HOUR);
+}
+
+TEST(get_of_an_expired_timer)
+{
+	__u64 deadline = now_ns() + MS;
+	int fd = session_open_nonblock();
+	struct twheel_entry get;
+
+	ASSERT_EQ(0, tw_start_flags(fd, 3, deadline, TWHEEL_START_ABS, 33));
+	expect_readable(fd);
+	ASSERT_EQ(0, tw_get(fd, 3, &get));
+	ASSERT_EQ(3, get.id);
+	ASSERT_EQ(deadline, get.deadline_ns);
+	ASSERT_EQ(0, get.remaining_ns);
+	ASSERT_EQ(33, get.user_data);
+	ASSERT_EQ(0, get.period_ns);
+	ASSERT_EQ(TWHEEL_STATE_EXPIRED, get.state);
+	ASSERT_EQ(0, get.reserved);
+	EXPECT_STATS(fd, .started = 1, .expired = 1, .unread = 1);
+	expect_event(fd, 3, 33);
+}
+
+TEST(garbage_in_the_outputs_does_not_matter)
+{
+	struct twheel_entry first, second;
+	int fd = session_open_nonblock();
+
+	ASSERT_EQ(0, tw_start_periodic(fd, 3, HOUR, SECOND));
+	ASSERT_EQ(0, tw_get(fd, 3, &first));
+	memset(&second, 0, sizeof(second));
+	second.id = 3;
+	ASSERT_EQ(0, tw_ioctl(fd, TWHEEL_IOC_GET, &second));
+	first.remaining_ns = second.remaining_ns;
+	ASSERT_EQ(0, memcmp(&first, &second, sizeof(first)));
 }
 
 TEST(unread_timers_are_listed)

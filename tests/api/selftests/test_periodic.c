@@ -92,20 +92,6 @@ TEST(relative_first_expiry)
 		     .rearmed = 1, .pending = 1);
 }
 
-TEST(user_data_stays)
-{
-	int fd = session_open_nonblock();
-	struct twheel_event event;
-	int i;
-
-	ASSERT_EQ(0, start_at(fd, 3, now_ns(), 3 * MS));
-	for (i = 0; i < 5; i++) {
-		read_one(fd, &event);
-		ASSERT_EQ(3, event.id);
-		ASSERT_EQ(~3ULL, event.user_data);
-	}
-}
-
 TEST(unread_event_is_queued_once)
 {
 	int fd = session_open_nonblock();

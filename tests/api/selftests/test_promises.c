@@ -192,43 +192,6 @@ TEST(never_early_at_the_edges_of_a_tick)
 	report_lateness(&timers);
 }
 
-/* Each power of two of ticks, less one, exact and one more, up to 4 s. */
-TEST(never_early_at_any_distance)
-{
-	struct timers timers;
-	unsigned int i;
-	__u64 tick;
-
-	timers_init(&timers, 3 * 64);
-	tick = tick_ns(timers.fd);
-	for (i = 0; i < 64; i++) {
-		if ((tick << i) >> i != tick || tick << i > 4 * SECOND)
-			break;
-		ASSERT_EQ(0, start_relative(&timers, 3 * i,
-					    (tick << i) - tick));
-		ASSERT_EQ(0, start_relative(&timers, 3 * i + 1, tick << i));
-		ASSERT_EQ(0, start_relative(&timers, 3 * i + 2,
-					    (tick << i) + tick));
-	}
-	timers.count = 3 * i;
-	read_all(&timers);
-	report_lateness(&timers);
-}
-
-/* An idle wheel's clock falls behind. A start must not rely on it. */
-TEST(never_early_after_idle)
-{
-	struct timers timers;
-	unsigned int i;
-
-	timers_init(&timers, 20);
-	for (i = 0; i < timers.count; i++) {
-		sleep_ns(i * 10 * MS);
-		ASSERT_EQ(0, start_relative(&timers, i, (i + 1) * MS / 2));
-	}
-	read_all(&timers);
-}
-
 static void *start_on_second_cpu(void *data)
 {
 	struct timers *timers = data;
@@ -287,58 +250,6 @@ TEST(never_early_when_restarted_from_another_cpu)
 	report_lateness(&timers);
 }
 
-/* As long as its heartbeats come, a timer does not expire. */
-TEST(refreshed_timer_does_not_expire)
-{
-	__u64 delay = test_patience() * 300 * MS, end = now_ns() + 3 * delay;
-	__u64 before = now_ns(), now, gap = 0;
-	int fd = session_open_nonblock();
-	unsigned int refreshes = 0;
-	struct twheel_event event;
-	int result;
-
-	ASSERT_EQ(0, tw_start(fd, 3, delay, 33));
-	do {
-		sleep_ns(5 * MS);
-		now = now_ns();
-		/* It stays at the end. */
-		result = tw_start(fd, 3, now < end ? delay : HOUR, 33);
-		refreshes++;
-		/* From before a refresh to after the next one. */
-		if (now_ns() - before > gap)
-			gap = now_ns() - before;
-		before = now;
-	} while (now < end && result == 1);
-	if (gap >= delay)
-		test_slow();
-	ASSERT_EQ(1, result);
-	ASSERT_EQ(-EAGAIN, tw_read(fd, &event, 1));
-	EXPECT_STATS(fd, .started = 1, .restarted = refreshes, .pending = 1);
-}
-
-/* Random restarts: the last one counts, and each timer expires once. */
-TEST(last_restart_counts)
-{
-	struct timers timers;
-	unsigned int i, id;
-	__u64 seed = 6;
-
-	timers_init(&timers, 2000);
-	for (i = 0; i < timers.count; i++)
-		ASSERT_EQ(0, start_relative(&timers, i, HOUR));
-	for (i = 0; i < 10000; i++) {
-		id = random_number(&seed) % timers.count;
-		ASSERT_EQ(1, start_relative(&timers, id,
-					    HOUR + random_number(&seed) %
-					    HOUR));
-	}
-	for (i = 0; i < timers.count; i++)
-		ASSERT_EQ(1, start_relative(&timers, i, random_number(&seed) %
-					    (300 * MS)));
-	read_all(&timers);
-	report_lateness(&timers);
-}
-
 static void expect_fifo(int fd, unsigned int count)
 {
 	static struct twheel_event events[BATCH];
@@ -381,19 +292,9 @@ static void equal_deadlines(unsigned int ticks)
 		     .delivered = count);
 }
 
-TEST(fifo_200_ticks_away)
-{
-	equal_deadlines(200);
-}
-
 TEST(fifo_1000_ticks_away)
 {
 	equal_deadlines(1000);
-}
-
-TEST(fifo_4200_ticks_away)
-{
-	equal_deadlines(4200);
 }
 
 TEST(fifo_all_at_once)
@@ -431,19 +332,6 @@ TEST(fifo_with_stops_between)
 	expect_fifo(fd, count);
 	EXPECT_STATS(fd, .started = 2 * count, .stopped = count,
 		     .expired = count, .delivered = count);
-}
-
-TEST(fifo_of_past_deadlines)
-{
-	int fd = session_open_nonblock();
-	const unsigned int count = 1000;
-	unsigned int i;
-
-	pin_cpu(0);
-	for (i = 0; i < count; i++)
-		ASSERT_EQ(0, tw_start_flags(fd, i, count - i, TWHEEL_START_ABS,
-					    i));
-	expect_fifo(fd, count);
 }
 
 /* Each of many timers is delivered once, even if it was started twice. */

@@ -79,16 +79,6 @@ TEST(blocks_until_there_is_an_event)
 	EXPECT_STATS(fd, .started = 1, .expired = 1, .delivered = 1);
 }
 
-TEST(does_not_wait_for_a_full_buffer)
-{
-	struct twheel_event events[8];
-	int fd = open_with_events(3);
-
-	ASSERT_EQ(3, tw_read(fd, events, 8));
-	expect_ids(events, 0, 3);
-	EXPECT_STATS(fd, .started = 3, .expired = 3, .delivered = 3);
-}
-
 TEST(takes_as_many_as_fit)
 {
 	struct twheel_event events[4];
@@ -152,16 +142,6 @@ TEST(eagain_without_events)
 	ASSERT_EQ(0, tw_start(fd, 3, HOUR, 33));
 	ASSERT_EQ(-EAGAIN, tw_read(fd, &event, 1));
 	EXPECT_STATS(fd, .started = 1, .pending = 1);
-}
-
-TEST(eagain_when_all_are_read)
-{
-	struct twheel_event events[3];
-	int fd = open_with_events(3);
-
-	set_nonblock(fd);
-	ASSERT_EQ(3, tw_read(fd, events, 3));
-	ASSERT_EQ(-EAGAIN, tw_read(fd, events, 3));
 }
 
 TEST(efault_keeps_the_events)
@@ -344,19 +324,6 @@ TEST(a_signal_ends_it_after_some_events)
 		took = read_with_signal(took / 2 + US, &early);
 	}
 	test_note("a read ended early in round %d", rounds);
-}
-
-TEST(readv_fills_one_after_the_other)
-{
-	struct twheel_event events[3];
-	int fd = open_with_events(3);
-	struct iovec iov[2] = {
-		{ .iov_base = &events[0], .iov_len = 2 * EVENT },
-		{ .iov_base = &events[2], .iov_len = EVENT },
-	};
-
-	ASSERT_EQ(3 * EVENT, readv(fd, iov, 2));
-	expect_ids(events, 0, 3);
 }
 
 /* The buffers are one room: an event may lie across two of them. */

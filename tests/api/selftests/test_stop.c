@@ -17,16 +17,6 @@ static int open_with_unread(__u64 id, __u64 user_data)
 	return fd;
 }
 
-TEST(pending_is_stopped)
-{
-	int fd = session_open_nonblock();
-
-	ASSERT_EQ(0, tw_start(fd, 3, HOUR, 33));
-	ASSERT_EQ(0, tw_stop(fd, 3));
-	expect_no_timer(fd, 3);
-	EXPECT_STATS(fd, .started = 1, .stopped = 1);
-}
-
 TEST(stopped_is_never_delivered)
 {
 	__u64 delay = test_patience() * 1200 * MS;
@@ -40,17 +30,6 @@ TEST(stopped_is_never_delivered)
 	ASSERT_EQ(0, result);
 	expect_nothing(fd, delay + 100 * MS);
 	EXPECT_STATS(fd, .started = 1, .stopped = 1);
-}
-
-TEST(restarted_is_stopped)
-{
-	int fd = session_open_nonblock();
-
-	ASSERT_EQ(0, tw_start(fd, 3, HOUR, 33));
-	ASSERT_EQ(1, tw_start(fd, 3, 2 * HOUR, 33));
-	ASSERT_EQ(0, tw_stop(fd, 3));
-	expect_no_timer(fd, 3);
-	EXPECT_STATS(fd, .started = 1, .restarted = 1, .stopped = 1);
 }
 
 TEST(stops_only_the_one_named)
@@ -98,18 +77,6 @@ TEST(enoent_event_read)
 		     .stopped = 1);
 }
 
-TEST(kernel_id_pending_is_stopped)
-{
-	int fd = session_open_nonblock();
-	__u64 id;
-
-	ASSERT_EQ(0, tw_start_any(fd, HOUR, 33, &id));
-	ASSERT_EQ(0, tw_stop(fd, id));
-	expect_no_timer(fd, id);
-	ASSERT_EQ(-ENOENT, tw_stop(fd, id));
-	EXPECT_STATS(fd, .started = 1, .stopped = 1);
-}
-
 TEST(kernel_id_ealready_until_read)
 {
 	int fd = session_open_nonblock();
@@ -144,17 +111,6 @@ TEST(withdraw_takes_an_unread_event_back)
 	EXPECT_STATS(fd, .started = 1, .expired = 1, .withdrawn = 1);
 	ASSERT_EQ(0, tw_start(fd, 3, 0, 34));
 	expect_event(fd, 3, 34);
-}
-
-TEST(withdraw_leaves_other_events)
-{
-	int fd = open_with_unread(3, 33);
-
-	ASSERT_EQ(0, tw_start(fd, 4, 0, 44));
-	expect_unread(fd, 2);
-	ASSERT_EQ(1, tw_stop_flags(fd, 3, TWHEEL_STOP_WITHDRAW));
-	expect_event(fd, 4, 44);
-	expect_nothing(fd, 0);
 }
 
 /* Event @i of a few, the odd ones with ids of the kernel's choice. */
@@ -225,18 +181,6 @@ TEST(withdraw_ends_a_periodic_timer)
 	expect_no_timer(fd, 3);
 	expect_nothing(fd, 20 * MS);
 	EXPECT_STATS(fd, .started = 1, .expired = 1, .withdrawn = 1);
-}
-
-TEST(withdraw_of_a_kernel_id)
-{
-	int fd = session_open_nonblock();
-	__u64 id;
-
-	ASSERT_EQ(0, tw_start_any(fd, 0, 33, &id));
-	expect_readable(fd);
-	ASSERT_EQ(1, tw_stop_flags(fd, id, TWHEEL_STOP_WITHDRAW));
-	ASSERT_EQ(-ENOENT, tw_stop_flags(fd, id, TWHEEL_STOP_WITHDRAW));
-	expect_no_timer(fd, id);
 }
 
 TEST(withdraw_makes_room)
