@@ -2,11 +2,11 @@
 /*
  * A session: the timers of one open file
  *
- * twheel_chardev.c copies from and to user space and checks the copies. Five
- * files do the work: open.c, timer.c, read.c, list.c and, for batches,
- * batch.c. Timers are found by id in table.c, wheels by configuration in
- * wheel.c. Deadlines that programs store are in words.c, sockets that timers take
- * theirs from in source.c. user.c counts the possessions of each user.
+ * twheel_chardev.c copies from and to user space and checks the copies. open.c,
+ * timer.c, read.c, list.c and batch.c implement the commands. table.c finds
+ * timers by id, wheel.c finds wheels by configuration. words.c has the
+ * deadlines that programs store, source.c the sockets of timers, and user.c the
+ * limits of users.
  */
 #ifndef _TWHEEL_SESSION_H
 #define _TWHEEL_SESSION_H
@@ -30,21 +30,21 @@
 #include "words.h"
 
 /*
- * At a limit of its memory cgroup a caller gets ENOMEM. Without these flags
- * the out-of-memory killer would be sent first, and the log be filled.
+ * At the limit of a memory cgroup the caller gets ENOMEM. Without these flags
+ * the kernel would invoke the OOM killer first, and fill the log.
  */
 #define GFP_SESSION	(GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
 
 /**
- * struct twheel_session_wheel - a wheel that sessions share
- * @list: in the list of wheels that the same sessions may share, guarded by the
- *	lock of wheel.c
- * @users: sessions that use it, guarded by the same
+ * struct twheel_session_wheel - a wheel shared by sessions
+ * @list: entry in the list of wheels that the same sessions may share.
+ *	Protected by the lock of wheel.c
+ * @users: number of sessions using the wheel. Protected by the same lock
  * @wheel: the wheel. Constant
- * @config: the configuration in SETUP. Constant
- * @user: for whom it was made, and counted. Constant
- * @prepared: CPUs on which timers may be started, a bit each. A bit is set once
- *	and stays
+ * @config: configuration from SETUP. Constant
+ * @user: owner of the wheel, charged for it. Constant
+ * @prepared: bitmap of CPUs on which timers may be started. A bit is never
+ *	cleared
  */
 struct twheel_session_wheel {
 	struct list_head list;
@@ -57,13 +57,13 @@ struct twheel_session_wheel {
 
 /**
  * struct twheel_session_end - wakes a session's readers at the end of a tick
- * @tick_end: queued by the callbacks of one CPU
+ * @tick_end: work queued by the callbacks of one CPU
  * @session: the session. Constant
- * @events: events queued since the last wake-up. Touched by the callbacks and the
- *	tick's end of one CPU, one after the other
+ * @events: number of events since the last wake-up. Accessed by the callbacks
+ *	and the tick's end of one CPU, one after the other
  *
- * Each CPU has one. With one for all CPUs a run that is preempted before its
- * end would keep what expires elsewhere from waking the readers.
+ * One for each CPU. With a single one, a run that is preempted before its end
+ * would delay the wake-up for events of other CPUs.
  */
 struct twheel_session_end {
 	struct twheel_tick_end tick_end;
@@ -72,9 +72,9 @@ struct twheel_session_end {
 };
 
 /**
- * struct twheel_events - timers that have expired, in the order of expiry
- * @first: the first one, or NULL
- * @last: the last one, if there is one
+ * struct twheel_events - expired timers, in the order of their expiries
+ * @first: first timer, or NULL
+ * @last: last timer, valid if @first is not NULL
  *
  * See timer.h.
  */
@@ -84,9 +84,8 @@ struct twheel_events {
 };
 
 /*
- * Numbers that a session keeps of itself. twheel_session_stats_locked() makes of them
- * what struct twheel_stats describes. A number that can be had from elsewhere is not
- * among them: they make every session longer.
+ * Per-session counters. Derived values are computed in
+ * twheel_session_stats_locked(), to keep the session small.
  */
 struct twheel_session_counters {
 	u64 restarted;
@@ -105,44 +104,43 @@ struct twheel_session_counters {
 
 /**
  * struct twheel_session - the timers of one open file
- * @lock: guards what follows but what says otherwise. Taken with softirqs
- *	off. Outside a wheel's locks
- * @wheel: the wheel. Changes only before the first start, and not while
- *	@making_room is not 0
- * @shared: @wheel's entry. NULL for the default wheel, or for the user's in its
- *	place that is made when the first timer is started. Changes with @wheel
- * @prepared: CPUs that @wheel may start timers on. Changes with @wheel
- * @making_room: starts that have let @lock go to make room for their timer.
- *	They count on @wheel and @max_timers
- * @closing: the last descriptor is gone: what expires is not queued
- * @generation: the last generation given to an id
+ * @lock: protects all fields below, except where noted. Taken with softirqs
+ *	off. Outside the locks of a wheel
+ * @wheel: the wheel. Set before the first start, and while @making_room is 0
+ * @shared: entry of @wheel. NULL for the default wheel, and for a user's
+ *	replacement of it before the first start. Changes together with @wheel
+ * @prepared: bitmap of CPUs on which @wheel may start timers. Changes together
+ *	with @wheel
+ * @making_room: number of starts that released @lock to make room for their
+ *	timer. They rely on @wheel and @max_timers
+ * @closing: true after the last close: expired timers are not queued
+ * @generation: last generation given to an id
  * @tick_ns: length of a tick of @wheel
- * @clock: clock of @wheel, and of all times of the session
- * @timers: timers that are not free
+ * @clock: clock of @wheel and of all times of the session
+ * @timers: number of timers in use
  * @max_timers: limit of @timers
- * @tables: the timers by id
+ * @tables: timers by id
  * @shared_ids: number of @words, 0 if there are none
- * @words: deadlines that the program stores, or NULL. Once there they stay
- * @event_size: size of the events that are read. Changes only before the first
- *	start
- * @wake_ns: how long an event may wait until somebody is woken for it. Changes only
- *	before the first start
- * @untold: events for which nobody has been woken, with @wake_ns only. @waker is
- *	pending or calls back if it is not 0
- * @waker: wakes somebody for @untold
- * @events: what can be read. @events.first is also read without @lock
- * @stats: counters. @stats.unread counts @events, and what expires when @closing
- * @readers: sleepers in read(2), each of them an exclusive waiter
- * @pollers: callers of poll(2) and its like
- * @user: on whose account it is. Constant
- * @uid: the effective user id of its opener. Constant
- * @nice: opened with CAP_SYS_NICE. Constant
- * @unlimited: opened with CAP_SYS_RESOURCE. Constant
- * @number: its number among all sessions. Constant
- * @pid: who opened it. NULL when it closes
- * @rcu: callbacks may wake up readers, and /proc/twheel may look at the
- *	session, just after the last close
- * @ends: by CPU
+ * @words: deadlines stored by the program, or NULL. Set once
+ * @event_size: size of an event for read(2). Set before the first start
+ * @wake_ns: longest delay of a wake-up for an event. Set before the first start
+ * @untold: number of events without a wake-up, with @wake_ns only. If it is not
+ *	0, @waker is pending or running
+ * @waker: timer to wake up readers and pollers for @untold
+ * @events: queue of unread events. @events.first is also read without @lock
+ * @stats: counters. @stats.unread counts @events, and expiries while @closing
+ * @readers: sleepers in read(2), all exclusive waiters
+ * @pollers: callers of poll(2) and similar
+ * @user: owner of the session, charged for it. Constant
+ * @uid: effective user id of the opener. Constant
+ * @nice: true if opened with CAP_SYS_NICE. Constant
+ * @unlimited: true if opened with CAP_SYS_RESOURCE. Constant
+ * @number: number of the session. Constant
+ * @pid: opener. NULL during the last close
+ * @rcu: frees the session after a grace period, because callbacks may wake up
+ *	readers, and /proc/twheel may read the session, just after the last
+ *	close
+ * @ends: per-CPU work for the end of a tick
  */
 struct twheel_session {
 	spinlock_t lock;	/* see above */
@@ -181,10 +179,10 @@ struct twheel_session {
 #define TWHEEL_OPS_PER_LOCK	16U
 
 /**
- * struct twheel_session_op - an operation of a TWHEEL_IOC_SUBMIT
+ * struct twheel_session_op - one operation of a TWHEEL_IOC_SUBMIT
  * @opcode: TWHEEL_OP_*
- * @result: as in struct twheel_op
- * @start: the timer to start, or with @start.id to stop
+ * @result: result, as in struct twheel_op
+ * @start: timer to start, or with @start.id to stop
  */
 struct twheel_session_op {
 	u32 opcode;
@@ -193,13 +191,12 @@ struct twheel_session_op {
 };
 
 /**
- * struct twheel_session_look - what /proc/twheel shows of a session
- * @number: its number
- * @wheel: the number of its wheel. 0 if that is not made yet
- * @pid: its opener in the pid namespace of the caller. 0 if that is not
- *	visible there
- * @uid: its user
- * @stats: its counters
+ * struct twheel_session_look - state of a session, for /proc/twheel
+ * @number: number of the session
+ * @wheel: number of its wheel. 0 if it is not created yet
+ * @pid: opener, in the pid namespace of the caller. 0 if not visible there
+ * @uid: user of the session
+ * @stats: counters
  */
 struct twheel_session_look {
 	u32 number;
@@ -263,11 +260,11 @@ void twheel_session_wake_later(struct twheel_session *s,
 	__must_hold(&s->lock);
 
 /*
- * In the callback of @timer, with the session's lock held: wake up readers for so
- * many events when the tick's callbacks have run. A run of the tick queues and calls
- * what one CPU has in @s->ends, so that nobody else changes @end here. The wake-up
- * is counted now: the session's lock, if taken to count, would make it wait for
- * other CPUs again.
+ * Wake up readers for @events events after the callbacks of this tick. Called by
+ * the callback of @timer with the session's lock held. @end is protected by
+ * running on one CPU, like the tick that calls it. The wake-up is counted now:
+ * taking the session's lock later to count it would make the tick's end wait
+ * for other CPUs.
  */
 static inline void twheel_session_wake_at_tick_end(struct twheel_session *s,
 						   struct twheel_timer *timer,
@@ -291,7 +288,7 @@ void twheel_session_wheel_use(struct twheel_session *s,
 			      struct twheel_session_wheel *shared);
 int twheel_session_wheel_need(struct twheel_session *s);
 
-/* A timer may be started on this CPU. Session's lock held. */
+/* Returns whether a timer may be started on this CPU. Session's lock held. */
 static inline bool twheel_session_wheel_ready(const struct twheel_session *s)
 {
 	return test_bit(smp_processor_id(), s->prepared);

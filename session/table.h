@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * A session's timers by id: the types, and the look-up, which is inlined
+ * A session's timers by id: types, and the inlined lookup
  *
- * An id is a number, a number is a chunk and a place in it. Chunks are found
- * through pages of pointers, and the pages through an array that is as long
- * as the session's limit asks for. An xarray did the same in 122 instructions
- * where this takes 14, of about 500 for a whole refresh. That is the reason
- * for having it.
+ * An id is a number, and a number is a chunk and a place in it. Pages of
+ * pointers lead to the chunks, and an array whose length depends on the
+ * session's limit leads to the pages. With an xarray the lookup would be a
+ * quarter of a refresh.
  */
 #ifndef _TWHEEL_TABLE_H
 #define _TWHEEL_TABLE_H
@@ -23,14 +22,13 @@ struct sock;
 struct twheel_session;
 
 /**
- * enum twheel_utimer_state - what a place of the table holds
- * @TWHEEL_FREE: nothing
+ * enum twheel_utimer_state - state of a place in the table
+ * @TWHEEL_FREE: no timer
  * @TWHEEL_ARMED: a timer that is pending, or whose callback is about to run
- * @TWHEEL_WATCHING: the same of a timer with a socket
- * @TWHEEL_UNREAD: a timer that has expired. It is in the session's queue of
- *	events
- * @TWHEEL_ENDED: the same of a timer that is not armed again when its event is read:
- *	one that was stopped since, or had a socket
+ * @TWHEEL_WATCHING: the same, for a timer with a socket
+ * @TWHEEL_UNREAD: an expired timer, in the session's queue of events
+ * @TWHEEL_ENDED: the same, for a timer that is not armed again when its event
+ *	is read: it was stopped, or had a socket
  */
 enum twheel_utimer_state {
 	TWHEEL_FREE,
@@ -42,24 +40,24 @@ enum twheel_utimer_state {
 
 /**
  * struct twheel_utimer - a timer of a session
- * @timer: the timer. Once it has expired @timer.node.link.prev is the timer of
- *	the event after it, so that queueing an event needs no memory
- * @id: its id
- * @user_data: for the events
- * @period_ns: 0 or the period, ns
- * @sk: in its place, while it is watching: its socket, held
- * @expired_ns: when it has expired, once it has
- * @slack_ns: before that, by how much later it may be due
- * @idle_ns: or, while it is watching, how long @sk may receive nothing
- * @state: an enum twheel_utimer_state. In step with @free of the chunk
- * @place: its place in the chunk. Constant
- * @looks: while it is watching: looks at @sk that are left before the deadline
- * @before: the timer of the event before it, as twheel_events_place() has it.
- *	Only if there is one
- * @stamp: in its place, while it is watching: TCP's stamp of the last data that
- *	counts in its deadline. One less while more data may arrive with the same stamp
+ * @timer: the timer. After the expiry @timer.node.link.prev is the timer of the
+ *	next event, so that queueing an event needs no memory
+ * @id: id of the timer
+ * @user_data: value for its events
+ * @period_ns: period, ns, or 0
+ * @sk: instead, while watching: socket of the timer, held
+ * @expired_ns: time of the expiry, after it
+ * @slack_ns: acceptable delay of the deadline, before the expiry
+ * @idle_ns: instead, while watching: longest time without received data
+ * @state: an enum twheel_utimer_state. Changes together with @free of the chunk
+ * @place: place in the chunk. Constant
+ * @looks: checks of @sk left before the deadline, while watching
+ * @before: timer of the previous event, as from twheel_events_place(). Valid if
+ *	there is one
+ * @stamp: instead, while watching: TCP's stamp of the last data included in the
+ *	deadline. One less if more data may arrive with the same stamp
  *
- * All but @timer is guarded by the session's lock.
+ * Protected by the session's lock, except @timer.
  */
 struct twheel_utimer {
 	struct twheel_timer timer;
@@ -85,30 +83,30 @@ struct twheel_utimer {
 
 /*
  * A table grows and shrinks by chunks. A chunk is aligned to its size, so that
- * a timer finds its chunk, and so its session, by its address. It has fewer
- * than BITS_PER_LONG timers, so that a word has a bit for each. Lockdep's part of a
- * timer comes on top, and does not change how many there are.
+ * the address of a timer leads to its chunk and its session. It has fewer than
+ * BITS_PER_LONG timers, one for each bit of a word. Lockdep maps are added to
+ * the size and do not change that number.
  */
 #define TWHEEL_CHUNK_ROOM	(BITS_PER_LONG * 64)
 #define TWHEEL_CHUNK_SIZE	\
 	(TWHEEL_CHUNK_ROOM << IS_ENABLED(CONFIG_LOCKDEP))
 
-/* Bytes of a chunk that its allocator needs. */
+/* Bytes of a chunk used by its allocator. */
 #ifndef TWHEEL_CHUNK_SPARE
 #define TWHEEL_CHUNK_SPARE	0
 #endif
 
 /**
- * struct twheel_chunk - a piece of a table
- * @session: whose it is. Constant
- * @table: the table that it belongs to. Constant
- * @partial: in the table's list of chunks with a free timer. Kernel's numbers
- *	only
- * @free: a bit for each free timer
- * @index: its place in the table. Constant
+ * struct twheel_chunk - some timers of a table
+ * @session: the session. Constant
+ * @table: the table. Constant
+ * @partial: entry in the table's list of chunks with a free timer. Ids of the
+ *	kernel only
+ * @free: bitmap of free timers
+ * @index: place of the chunk in the table. Constant
  * @timers: the timers
  *
- * Guarded by the session's lock, where not constant.
+ * Protected by the session's lock, except constants.
  */
 struct twheel_chunk {
 	struct twheel_session *session;
@@ -130,9 +128,9 @@ struct twheel_chunk {
 #define TWHEEL_PAGE_CHUNKS	BIT(TWHEEL_PAGE_BITS)
 
 /**
- * struct twheel_page - where a page of pointers to chunks is
+ * struct twheel_page - a page of pointers to chunks
  * @chunks: the page, or NULL. An entry is a chunk or NULL
- * @used: entries that are not NULL
+ * @used: number of entries in use
  * @first_free: no entry below this one is NULL
  */
 struct twheel_page {
@@ -143,11 +141,13 @@ struct twheel_page {
 
 /**
  * struct twheel_table - timers by number
- * @pages: one for each TWHEEL_PAGE_CHUNKS chunks. NULL before the first start
- * @nr_indexes: chunks that there may be
- * @empty: a chunk that is kept empty, and may have been used since, or NULL
+ * @pages: array of entries, one for each TWHEEL_PAGE_CHUNKS chunks. NULL before
+ *	the first start
+ * @nr_indexes: limit of chunks
+ * @empty: chunk that is kept although it is empty, and may be in use again, or
+ *	NULL
  * @first_free: no page below this one has an entry that is NULL
- * @partial: chunks with a free timer. Kernel's numbers only
+ * @partial: chunks with a free timer. Ids of the kernel only
  */
 struct twheel_table {
 	struct twheel_page *pages;
@@ -157,10 +157,10 @@ struct twheel_table {
 	struct list_head partial;
 };
 
-/* The caller's ids and the kernel's are two tables: they never meet. */
+/* Ids of the caller and ids of the kernel have separate tables. */
 enum { TWHEEL_TABLE_CALLER, TWHEEL_TABLE_KERNEL, TWHEEL_NR_TABLES };
 
-/* Ids of the kernel's choice: the flag, the generation, the number. */
+/* Ids of the kernel: flag, generation, number. */
 #define TWHEEL_ID_NR_BITS	25
 #define TWHEEL_ID_NR_MASK	(BIT_ULL(TWHEEL_ID_NR_BITS) - 1)
 #define TWHEEL_ID_GEN_MASK	(BIT_ULL(63 - TWHEEL_ID_NR_BITS) - 1)
@@ -177,8 +177,8 @@ static inline u32 twheel_number_of(u64 id)
 }
 
 /*
- * Numbers are less than 2^TWHEEL_ID_NR_BITS, for which one multiplication
- * divides exactly. A compiler that does not know takes five instructions more.
+ * Numbers are less than 2^TWHEEL_ID_NR_BITS, for which one multiplication is an
+ * exact division. The compiler does not know the limit.
  */
 #define TWHEEL_CHUNK_INVERSE	(BIT_ULL(32) / TWHEEL_CHUNK_TIMERS + 1)
 
@@ -188,8 +188,8 @@ static inline u32 twheel_index_of(u32 number)
 }
 
 /*
- * The entry at @index: see struct twheel_page. A user chooses @index: a CPU must
- * not go on with one that is out of range while it guesses.
+ * Returns the entry at @index: see struct twheel_page. Users choose @index, so
+ * keep the CPU from using an invalid one speculatively.
  */
 static inline struct twheel_chunk *
 twheel_table_entry(const struct twheel_table *table, u32 index)
@@ -206,7 +206,7 @@ twheel_table_entry(const struct twheel_table *table, u32 index)
 }
 
 /**
- * twheel_table_place - the place of an id
+ * twheel_table_place - return the place of an id
  * @tables: the session's tables
  * @id: the id
  *
@@ -228,7 +228,7 @@ twheel_table_place(const struct twheel_table *tables, u64 id)
 }
 
 /**
- * twheel_table_find - look for a timer
+ * twheel_table_find - find a timer
  * @tables: the session's tables
  * @id: its id
  *
@@ -248,10 +248,10 @@ twheel_table_find(const struct twheel_table *tables, u64 id)
 /**
  * twheel_table_take_this - take a free timer in a place of the table
  * @ut: the timer
- * @id: its id, whose place that is
+ * @id: its id
  *
- * Inlined, as it is in the path of each start. The caller counts the timer in
- * the session, which twheel_table_free() undoes.
+ * Inlined into the path of each start. The caller counts the timer in the
+ * session, which twheel_table_free() undoes.
  *
  * Context: Session's lock held.
  */
@@ -262,7 +262,8 @@ static inline void twheel_table_take_this(struct twheel_utimer *ut, u64 id)
 }
 
 /**
- * twheel_table_for_each - all chunks of a table that only the caller uses
+ * twheel_table_for_each - iterate over all chunks of a table without other
+ * users
  * @chunk: the chunk, which may be freed
  * @table: the table
  *

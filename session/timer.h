@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/*
- * The steps that timer.c, batch.c, read.c and list.c share
- */
+/* Steps shared by timer.c, batch.c, read.c and list.c */
 #ifndef _TWHEEL_SESSION_TIMER_H
 #define _TWHEEL_SESSION_TIMER_H
 
 #include "core/compat.h"
 #include "session.h"
 
-/* How often a page is faulted in for the same thing. */
+/* Attempts to fault in a page for one copy. */
 #define TWHEEL_FETCH_TRIES	16
 
 bool twheel_session_put(struct iov_iter *to, const void *from, size_t size,
@@ -19,17 +17,16 @@ void twheel_session_entry(struct twheel_session *s, struct twheel_utimer *ut,
 			  struct twheel_entry *entry);
 
 /*
- * The queue of events. A timer that is not pending lends its link.prev, no
- * more, so that twheel_pending() is right about it all the time. That makes a
- * list that can be read from its head. A timer is taken out of the middle,
- * which is rare, through its predecessor's place.
+ * The queue of events. A timer that is not pending lends only its link.prev, so
+ * that twheel_pending() is correct at any time. The result is a singly linked
+ * list. A timer is removed from the middle, which is rare, through @before.
  */
 #define TWHEEL_EVENTS_KERNEL	BIT(31)
 
-/* The place of @ut, as @before of the next timer has it. */
+/* Returns the id of @ut as a u32, for @before of the next timer. */
 static inline u32 twheel_events_place(const struct twheel_utimer *ut)
 {
-	/* The number, and of an id of the kernel's choice a part of the generation. */
+	/* The number and, for an id of the kernel, a part of the generation. */
 	return (ut->id & ~TWHEEL_EVENTS_KERNEL) | (ut->id >> 32 & TWHEEL_EVENTS_KERNEL);
 }
 
@@ -66,13 +63,13 @@ static inline bool twheel_session_has_number(const struct twheel_session *s,
 
 /**
  * twheel_session_take - take a free timer
- * @s: the session, with fewer timers than its limit
- * @ut: the place of @id, which is free. NULL if there is no such place
- * @id: the id of the caller's choice, or %TWHEEL_ID_ANY
+ * @s: the session, below its limit of timers
+ * @ut: free place of @id, or NULL if there is no such place
+ * @id: id of the caller's choice, or %TWHEEL_ID_ANY
  *
- * Context: Session's lock held, so that it stays on this CPU.
- * Return: the timer, with its id, to be armed at once, or NULL if
- * twheel_session_wheel_need() and twheel_table_grow() have to be called first.
+ * Context: Session's lock held, so it remains on this CPU.
+ * Return: the timer, with its id, to be armed at once. NULL if the caller has
+ * to call twheel_session_wheel_need() and twheel_table_grow() first.
  */
 static inline struct twheel_utimer *
 twheel_session_take(struct twheel_session *s, struct twheel_utimer *ut, u64 id)
@@ -96,7 +93,7 @@ static inline int twheel_session_check_numbers(const struct twheel_session *s,
 	return twheel_session_has_number(s, args->id) ? 0 : -EINVAL;
 }
 
-/* A start with a socket has rules of its own. */
+/* Check a start without a socket. See check_idle() for the others. */
 static inline int twheel_session_check_start(const struct twheel_session *s,
 					     const struct twheel_start *args)
 {
@@ -106,8 +103,8 @@ static inline int twheel_session_check_start(const struct twheel_session *s,
 }
 
 /*
- * A time of CLOCK_MONOTONIC on the session's clock. That may change until the first
- * start: a reader looks at it without the lock, and finds no event yet.
+ * Convert CLOCK_MONOTONIC to the session's clock. The clock may change until
+ * the first start: a lockless reader does not find an event yet.
  */
 static inline ktime_t twheel_session_time(const struct twheel_session *s,
 					  ktime_t monotonic)
@@ -116,14 +113,14 @@ static inline ktime_t twheel_session_time(const struct twheel_session *s,
 	return twheel_clock_time(READ_ONCE(s->clock), monotonic);
 }
 
-/* What that clock is ahead of ours in the caller's time namespace, ns. */
+/* Returns the offset of that clock in the caller's time namespace, ns. */
 static inline s64 twheel_session_offset(const struct twheel_session *s)
 {
 	/* Pairs with twheel_session_wheel_use(). */
 	return twheel_time_ns_offset(READ_ONCE(s->clock));
 }
 
-/* A time of the caller's, at most KTIME_MAX, whose clock is @offset ns ahead, as ours. */
+/* Convert @time from the caller's clock, @offset ns ahead, to the host's clock. */
 static inline ktime_t twheel_session_to_ours(u64 time, s64 offset)
 {
 	if (likely(!offset))
@@ -133,31 +130,31 @@ static inline ktime_t twheel_session_to_ours(u64 time, s64 offset)
 	return min_t(u64, time - offset, KTIME_MAX);
 }
 
-/* A time of ours as the caller sees it, whose clock is @offset ns ahead. */
+/* Convert @time from the host's clock to the caller's clock, @offset ns ahead. */
 static inline u64 twheel_session_to_caller(u64 time, s64 offset)
 {
 	if (likely(!offset))
 		return time;
 	if (offset < 0 && time < -offset)
 		return 0;
-	/* No overflow of 64 bits: both are less than 2^63. */
+	/* Cannot overflow: both are less than 2^63. */
 	return min_t(u64, time + offset, KTIME_MAX);
 }
 
-/* The deadline in a word of the session. A word above all deadlines is the latest one. */
+/* Returns the deadline in a word, limited to the latest deadline. */
 static inline ktime_t twheel_session_word_deadline(const struct twheel_session *s, u64 word)
 {
 	return twheel_session_to_ours(min_t(u64, word, KTIME_MAX), s->words->offset);
 }
 
-/* Ids of the kernel's choice are above all numbers. Nobody stores in vain. */
+/* Returns whether a timer has a word. Ids of the kernel are above all words. */
 static inline bool twheel_utimer_has_word(const struct twheel_session *s,
 					  const struct twheel_utimer *ut)
 {
 	return unlikely(ut->id < s->shared_ids) && !s->closing;
 }
 
-/* @now is on CLOCK_MONOTONIC, and was read before the lock was taken. */
+/* Returns the deadline of a start. @now is on CLOCK_MONOTONIC. */
 static inline ktime_t twheel_session_deadline(const struct twheel_session *s,
 					      const struct twheel_start *args,
 					      ktime_t now)
@@ -167,7 +164,7 @@ static inline ktime_t twheel_session_deadline(const struct twheel_session *s,
 	if (args->flags & TWHEEL_START_ABS)
 		deadline = twheel_session_from_caller(s, args->expires_ns);
 	else
-		/* No overflow of 64 bits: both are less than 2^63. */
+		/* Cannot overflow: both are less than 2^63. */
 		deadline = min_t(u64, twheel_session_time(s, now) +
 				      args->expires_ns, KTIME_MAX);
 	if (likely(!args->slack_ns))
@@ -183,32 +180,32 @@ static inline void twheel_utimer_set_up(struct twheel_utimer *ut,
 	ut->slack_ns = args->slack_ns;
 }
 
-/* Session's lock held, as for all that follows with __must_hold(). */
+/* Arm a timer. Session's lock held, as for the functions below. */
 static inline void twheel_utimer_arm(struct twheel_utimer *ut, ktime_t deadline)
 {
 	ut->state = TWHEEL_ARMED;
 	twheel_start_at(&ut->timer, deadline);
 }
 
-/* The timer is not watching any more. */
+/* Release the socket of a timer. */
 static inline void twheel_utimer_let_go(struct twheel_session *s, struct twheel_utimer *ut)
 {
 	twheel_session_put_sock(s, ut->sk);
 	ut->period_ns = 0;
 }
 
-/* A timer that is not pending ends without an event. */
+/* End a timer that is not pending, without an event. */
 static inline void twheel_utimer_end_quietly(struct twheel_session *s,
 					     struct twheel_utimer *ut)
 {
 	s->stats.stopped++;
 	if (unlikely(ut->state == TWHEEL_WATCHING))
 		twheel_utimer_let_go(s, ut);
-	/* The tick does not follow a timer whose callback has returned. */
+	/* The tick does not access a timer whose callback has returned. */
 	twheel_table_free(ut);
 }
 
-/* Returns false if the timer's callback is on its way. */
+/* Stop a timer. Returns false if its callback is about to run. */
 static inline bool twheel_utimer_stop(struct twheel_session *s,
 				      struct twheel_utimer *ut)
 {
@@ -218,19 +215,19 @@ static inline bool twheel_utimer_stop(struct twheel_session *s,
 	return true;
 }
 
-/* A timer that will expire, or be stopped. */
+/* Returns whether a timer will expire or be stopped. */
 static inline bool twheel_utimer_is_armed(const struct twheel_utimer *ut)
 {
 	return ut->state == TWHEEL_ARMED || ut->state == TWHEEL_WATCHING;
 }
 
-/* The event of an expired timer stays, and is the last one. */
+/* End a timer whose event is unread. The event remains, as its last one. */
 static inline void twheel_utimer_end(struct twheel_utimer *ut)
 {
 	ut->state = TWHEEL_ENDED;
 }
 
-/* Whether it is armed again, for its next period, when its event is read. */
+/* Returns whether reading the event arms the timer for its next period. */
 static inline bool twheel_utimer_goes_on(const struct twheel_utimer *ut)
 {
 	return unlikely(ut->period_ns) && ut->state != TWHEEL_ENDED;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/*
- * Users of /dev/twheel, and the counts of their possessions
- */
+/* Users of /dev/twheel, and their resources */
 #ifndef _TWHEEL_SESSION_USER_H
 #define _TWHEEL_SESSION_USER_H
 
@@ -12,11 +10,11 @@
 #include <linux/uidgid.h>
 
 /**
- * enum twheel_session_count - the counts of a user
+ * enum twheel_session_count - resources counted for a user
  * @TWHEEL_COUNT_SESSIONS: sessions
  * @TWHEEL_COUNT_WHEELS: private wheels
  * @TWHEEL_COUNT_PIECES: chunks of timers, and pages of pointers to them
- * @TWHEEL_COUNT_WORD_PAGES: pages of words that programs map
+ * @TWHEEL_COUNT_WORD_PAGES: pages of words
  * @TWHEEL_NR_COUNTS: number of these
  */
 enum twheel_session_count {
@@ -29,14 +27,16 @@ enum twheel_session_count {
 
 /**
  * struct twheel_session_user - a user with sessions
- * @node: in the table of all users, guarded by its lock
- * @uid: the user id, see twheel_session_user_get(). Constant
- * @refs: sessions and wheels that hold it, guarded by the table's lock
- * @wheels: wheels that only this user's sessions share, guarded by the lock
- *	of wheel.c
- * @payer: pays for the time of these. Constant
- * @counts: what the user has
- * @rcu: /proc/twheel may look at the user of a session that is just closing
+ * @node: entry in the table of all users. Protected by its lock
+ * @uid: user id, see twheel_session_user_get(). Constant
+ * @refs: number of sessions and wheels that hold the user. Protected by the
+ *	same lock
+ * @wheels: wheels shared by this user's sessions only. Protected by the lock of
+ *	wheel.c
+ * @payer: account for the time of @wheels. Constant
+ * @counts: resources of the user
+ * @rcu: frees the user after a grace period, because /proc/twheel may read the
+ *	user of a session that is being closed
  */
 struct twheel_session_user {
 	struct hlist_node node;

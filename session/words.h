@@ -18,12 +18,12 @@ struct twheel_session;
 
 /**
  * struct twheel_session_words - an array that programs map
- * @offset: what the clock that the program reads is ahead of ours, ns. Guarded
- *	by the session's lock
+ * @offset: offset of the program's clock to the host's clock, ns. Protected by
+ *	the session's lock
  * @nr: number of words. Constant
  * @nr_pages: number of entries of @pages, each charged to the user. Constant
- * @pages: the pages, which a program may write at any time. An entry is NULL until
- *	a program touches the page. It changes once, without a lock
+ * @pages: pages, which a program may write at any time. An entry is NULL until
+ *	a program touches the page. Set once, without a lock
  */
 struct twheel_session_words {
 	s64 offset;
@@ -33,15 +33,15 @@ struct twheel_session_words {
 };
 
 /**
- * twheel_session_words_read - what a program has stored
+ * twheel_session_words_read - read a word
  * @words: the words
- * @id: which one, below @words->nr
+ * @id: number of the word, below @words->nr
  *
- * A program may store anything, and again between two reads: read it once. A
- * program chooses @id, too: see twheel_table_entry().
+ * A program may store anything, even between two reads: read it once. A program
+ * also chooses @id: see twheel_table_entry().
  *
  * Context: Any.
- * Return: the word, %TWHEEL_WORD_NONE if no program has touched its page.
+ * Return: the word, %TWHEEL_WORD_NONE if no program touched its page.
  */
 static inline u64
 twheel_session_words_read(const struct twheel_session_words *words, u32 id)
