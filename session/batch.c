@@ -2,17 +2,16 @@
 /**
  * DOC: TWHEEL_IOC_SUBMIT: many operations on a session's timers in one call
  *
- * A batch comes from twheel_chardev.c in pieces of a few operations. The
- * operations of a piece fall into runs: starts of free timers, restarts of
- * armed timers, stops of armed timers. The timers of a run are looked up one
- * after the other, then given to the wheel as a whole, then counted. A run is
- * carried out under one hold of the session's lock: nobody sees a state in
- * between, and the price of the lock is shared. Every other operation is done
- * on its own, while no run is under way.
+ * twheel_chardev.c passes a few operations of a batch at a time. They are
+ * divided into runs: starts of free timers, restarts of armed timers, stops of
+ * armed timers. The timers of a run are looked up one after the other, then
+ * passed to the wheel together, then counted. A run takes the session's lock
+ * once: there are no intermediate states, and the cost of the lock is shared.
+ * All other operations are carried out one by one, between runs.
  *
- * A timer may occur twice in a run. The second restart is one more restart. The
- * second of two stops fails as for a timer that is just expiring. These
- * operations are done once more at the end, one by one.
+ * A timer may occur twice in a run. The second of two restarts just restarts it
+ * again. The second of two stops fails as for a timer that is about to expire.
+ * These operations are repeated at the end, one by one.
  */
 #include <linux/ktime.h>
 #include <linux/spinlock.h>
@@ -23,11 +22,11 @@
 enum run_kind { RUN_NONE, RUN_START, RUN_RESTART, RUN_STOP };
 
 /**
- * struct run - operations under way
- * @kind: what they do
- * @nr: how many
- * @first: the first one
- * @requests: their timers
+ * struct run - operations carried out together
+ * @kind: kind of the operations
+ * @nr: number of operations
+ * @first: first operation
+ * @requests: timers of the operations
  */
 struct run {
 	enum run_kind kind;
@@ -44,7 +43,7 @@ static bool bad_stop(const struct twheel_session *s,
 	       !twheel_session_has_number(s, op->id);
 }
 
-/* One operation, on its own. */
+/* Carry out one operation on its own. */
 static int run_op(struct twheel_session *s, struct twheel_session_op *op,
 		  ktime_t now)
 {
@@ -55,7 +54,7 @@ static int run_op(struct twheel_session *s, struct twheel_session_op *op,
 	return twheel_session_stop_locked(s, op->start.id, op->start.flags);
 }
 
-/* The run that an operation belongs to, and its place in the table. */
+/* Returns the kind of run for an operation, and its place in the table. */
 static enum run_kind
 kind_of(struct twheel_session *s, const struct twheel_session_op *op,
 	struct twheel_utimer **place)
@@ -81,7 +80,7 @@ kind_of(struct twheel_session *s, const struct twheel_session_op *op,
 	return RUN_NONE;
 }
 
-/* NULL if there is no room: then it takes twheel_session_start_locked(). */
+/* Returns NULL if twheel_session_start_locked() has to make room first. */
 static struct twheel_utimer *take_armed(struct twheel_session *s,
 					struct twheel_utimer *ut,
 					struct twheel_start *args)
@@ -102,7 +101,7 @@ static struct twheel_utimer *utimer_of(const struct twheel_request *request)
 	return container_of(request->timer, struct twheel_utimer, timer);
 }
 
-/* These return how many timers were not pending any more. */
+/* Carry out a run. Returns the number of timers that were no longer pending. */
 
 static unsigned int end_restarts(struct twheel_session *s, struct run *run)
 {
@@ -135,7 +134,7 @@ static unsigned int end_stops(struct twheel_session *s, struct run *run)
 	return run->nr - done;
 }
 
-/* Once more, for the timers that were not pending. */
+/* Repeat operations on timers that were no longer pending. Rare. */
 static noinline void run_again(struct twheel_session *s, struct run *run,
 			       ktime_t now)
 {
@@ -163,8 +162,8 @@ static void flush_run(struct twheel_session *s, struct run *run, ktime_t now)
 }
 
 /*
- * Take the operation into a run of its kind, or do it. Returns false if there was
- * no memory. Then it counts as not carried out.
+ * Add the operation to a run of its kind, or carry it out. Returns false if
+ * there was no memory: the operation then counts as not carried out.
  */
 static bool add_to_run(struct twheel_session *s, struct run *run,
 		       struct twheel_session_op *op, ktime_t now)
@@ -177,7 +176,7 @@ static bool add_to_run(struct twheel_session *s, struct run *run,
 		kind = kind_of(s, op, &ut);
 		if (kind == run->kind || !run->nr)
 			break;
-		/* The timers may have changed since they were found: look again. */
+		/* The timers may have changed since the lookup: repeat it. */
 		flush_run(s, run, now);
 	}
 	if (kind != run->kind) {
@@ -191,7 +190,7 @@ static bool add_to_run(struct twheel_session *s, struct run *run,
 		op->result = run_op(s, op, now);
 		return op->result != -ENOMEM;
 	}
-	/* As it is if all goes well. */
+	/* The result on success. */
 	op->result = kind == RUN_RESTART;
 	request = &run->requests[run->nr++];
 	request->timer = &ut->timer;
@@ -200,17 +199,18 @@ static bool add_to_run(struct twheel_session *s, struct run *run,
 }
 
 /**
- * twheel_session_run_ops - a piece of a TWHEEL_IOC_SUBMIT
+ * twheel_session_run_ops - carry out some operations of a TWHEEL_IOC_SUBMIT
  * @s: the session
  * @ops: operations, which receive their results
- * @count: how many, at most %TWHEEL_OPS_PER_LOCK
- * @now: the time of the call
+ * @count: number of operations, at most %TWHEEL_OPS_PER_LOCK
+ * @now: time of the call
  *
- * A caller at the limit of its memory cgroup waits long for each answer that there
- * is no memory. So the first operation that gets it ends the batch.
+ * At the limit of a memory cgroup each failed allocation takes long. So the
+ * first operation without memory ends the batch.
  *
  * Context: Process, may sleep.
- * Return: how many were carried out. Fewer than @count if there was no memory.
+ * Return: number of operations carried out. Less than @count if there was no
+ * memory.
  */
 unsigned int twheel_session_run_ops(struct twheel_session *s,
 				    struct twheel_session_op *ops,

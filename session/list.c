@@ -3,14 +3,14 @@
  * DOC: Listing and draining: a walk over the timers of a session
  *
  * TWHEEL_IOC_LIST returns the timers, TWHEEL_IOC_DRAIN returns and stops the
- * armed ones. A cursor says where the walk goes on: a table, and a number in
- * it. Numbers stay where they are, so a timer that is there all the time is met
- * once, also while others are started and stopped around it.
+ * armed ones. A cursor says where to continue: a table, and a number in it.
+ * Numbers do not move, so a timer that exists all the time is visited once,
+ * even if others are started and stopped around it.
  *
  * An entry is copied to user space with the session's lock held and page faults
- * off. Its timer is stopped after that: a timer that cannot be returned stays
- * pending. If the copy fails the lock is dropped, the page is faulted in, and the
- * walk tries again.
+ * disabled. Its timer is stopped afterwards: a timer that cannot be returned
+ * remains pending. If the copy fails, the lock is dropped, the page is faulted
+ * in, and the walk tries again.
  */
 #include <linux/bitops.h>
 #include <linux/delay.h>
@@ -20,19 +20,19 @@
 
 #include "timer.h"
 
-/* A cursor: the table in its upper half, the number in its lower half. */
+/* A cursor has the table in its upper half, and the number in its lower half. */
 #define CURSOR_TABLE_SHIFT	32
 
 /**
- * struct walk - a walk under way
- * @session: whose timers
+ * struct walk - a walk in progress
+ * @session: the session
  * @to: the caller's array, from the next entry on
- * @entry_size: size of an entry of the caller's
- * @room: entries that there is room for
- * @done: entries written
- * @table: the table to look at
- * @number: the number to look at
- * @stop: stop the timers that are returned
+ * @entry_size: size of the caller's entries
+ * @room: number of free entries
+ * @done: number of entries written
+ * @table: table to visit next
+ * @number: number to visit next
+ * @stop: true to stop each returned timer
  */
 struct walk {
 	struct twheel_session *session;
@@ -46,9 +46,9 @@ struct walk {
 };
 
 /*
- * Returns 1 if the entry was written, 0 if there is none for this timer, or
- * -EFAULT. -EINPROGRESS says that the timer's callback is on its way. A caller who
- * hears that nothing is pending must find the event in the queue.
+ * Returns 1 if the entry was written, 0 if the timer has none, or -EFAULT.
+ * -EINPROGRESS says that the timer's callback is about to run: a caller that
+ * learns that no timer is pending must find the event in the queue.
  */
 static int walk_timer(struct walk *walk, struct twheel_utimer *ut)
 {
@@ -70,15 +70,15 @@ static int walk_timer(struct walk *walk, struct twheel_utimer *ut)
 		return 1;
 	if (twheel_utimer_stop(s, ut))
 		return 1;
-	/* It has just expired: the next entry is written over this one. */
+	/* The timer just expired: let the next entry overwrite this one. */
 	iov_iter_revert(&walk->to, walk->entry_size);
 	return -EINPROGRESS;
 }
 
 /*
- * Walk over one chunk, or to the end of a page of pointers if it has no more.
- * Returns -ENOENT at the end of the table, -ENOSPC if the room is used up. When the last
- * timer is stopped, keep_chunk() may free the chunk.
+ * Walk over one chunk, or to the end of a page of pointers if it has no chunk
+ * left. Returns -ENOENT at the end of the table, -ENOSPC if the array is full.
+ * When the last timer is stopped, keep_chunk() may free the chunk.
  */
 static int walk_chunk(struct walk *walk)
 {
@@ -168,13 +168,12 @@ static bool bad_cursor(const struct walk *walk)
 /**
  * twheel_session_list - TWHEEL_IOC_LIST and TWHEEL_IOC_DRAIN
  * @s: the session
- * @list: as in the command. @list->cursor is moved on
- * @stop: return timers that are armed, and stop them
+ * @list: argument of the command. @list->cursor is advanced
+ * @stop: true to return armed timers only, and stop them
  *
  * Context: Process, may sleep.
- * Return: the number of entries written, -EINVAL if the cursor is not one of
- * ours, or -EFAULT if no entry could be written. A timer whose entry could not be
- * written is as before.
+ * Return: number of entries written, -EINVAL for an invalid cursor, or -EFAULT
+ * if no entry could be written. Timers without an entry are not changed.
  */
 int twheel_session_list(struct twheel_session *s, struct twheel_list *list,
 			bool stop)

@@ -3,22 +3,23 @@
  * DOC: The timers of a session: starting, expiring, stopping, looking
  *
  * A timer of a session is free, armed or unread. Starting arms it. Its
- * callback, in softirq context, puts it at the end of the session's queue of
- * events: unread. Reading the event frees it, or arms it again if it is
- * periodic. Stopping frees an armed timer, and an unread one if its event is to
- * be withdrawn. An id may have a word, in which the program stores a deadline: the
- * callback looks there first, and may arm the timer again, or free it.
+ * callback, in softirq context, appends it to the session's queue of events:
+ * unread. Reading the event frees the timer, or arms it again if it is
+ * periodic. Stopping frees an armed timer, and an unread one if its event is
+ * withdrawn.
  *
- * An armed timer whose callback waits for the session's lock is expired for
- * everybody who holds that lock. The wheel says so: twheel_stop() and
- * twheel_restart_at() return 0. The timer is left alone, and the callback queues
- * it, or does what its word says, when it gets the lock. So no timer is freed by
- * others while its callback is on the way, and every started timer is either
- * stopped once or queued once.
+ * An id may have a word, in which the program stores a deadline. The callback
+ * reads the word first, and may arm the timer again or free it.
  *
- * A timer with a socket is watching in place of armed, so that no other timer pays for
- * it. When it is due, the socket may carry it on as a word does. Once it has expired,
- * the timer is like all others, and holds the socket no more.
+ * An armed timer whose callback waits for the session's lock counts as expired
+ * for the holder of the lock: twheel_stop() and twheel_restart_at() return 0.
+ * The holder leaves it alone, and the callback then queues the timer or obeys
+ * its word. So no timer is freed while its callback is about to run, and every
+ * started timer is either stopped once or queued once.
+ *
+ * A timer with a socket is watching instead of armed, so that other timers do
+ * not pay for it. When it is due, its socket may delay it, as a word does.
+ * After the expiry it is like all others, and no longer holds the socket.
  */
 #include <linux/delay.h>
 #include <linux/ktime.h>
@@ -29,12 +30,11 @@
 #include "timer.h"
 
 /**
- * twheel_session_from_caller - a time of the caller's clock as ours
+ * twheel_session_from_caller - convert a time from the caller's clock
  * @s: the session
- * @time: at most KTIME_MAX, ns
+ * @time: the time, at most KTIME_MAX, ns
  *
- * A time before the clock of the caller's time namespace began is in the past
- * for us, too.
+ * A time before the begin of the caller's time namespace becomes 0.
  *
  * Context: Process.
  * Return: the time on the clock of the initial time namespace, ns.
@@ -49,11 +49,12 @@ static struct twheel_session *session_of(struct twheel_utimer *ut)
 	return twheel_chunk_of(ut)->session;
 }
 
-/* Expiry. */
+/* Expiry */
 
 /*
- * Read the word of a timer that is due at @time. Returns whether the word is later and so
- * keeps the timer from expiring. @pending if the timer is not due yet.
+ * Read the word of a timer that is due at @time. Returns whether the word
+ * delays or stops the timer. @pending is true if the timer is not due yet.
+ * Inlined into the callback, which holds the session's lock.
  */
 static __always_inline bool heed_word(struct twheel_session *s,
 				      struct twheel_utimer *ut, ktime_t time,
@@ -81,9 +82,9 @@ static __always_inline bool heed_word(struct twheel_session *s,
 }
 
 /*
- * The tick at which the timer is due. A word after it is a tick away at least, so
- * that a carry does not need the clock. In a run that is late the timer may come
- * due once more, at a tick that has passed as well.
+ * Returns the tick at which the timer is due. A later word is at least a tick
+ * away, so extending the timer does not need the clock. In a late run the timer
+ * may be due once more, at a tick that has passed too.
  */
 static ktime_t due_time(const struct twheel_session *s,
 			const struct twheel_utimer *ut)
@@ -91,7 +92,7 @@ static ktime_t due_time(const struct twheel_session *s,
 	return ut->timer.node.expires * s->tick_ns;
 }
 
-/* The session's clock, in a host that reads it once for a whole run of the wheel. */
+/* Nonzero if the host reads the session's clock once for a run of the wheel. */
 #ifndef TWHEEL_RUN_NS
 #define TWHEEL_RUN_NS(s)	((void)(s), 0)
 #endif
@@ -101,7 +102,7 @@ static u64 expiry_time(const struct twheel_session *s)
 	return TWHEEL_RUN_NS(s) ?: twheel_session_time(s, ktime_get_ns());
 }
 
-/* The timer has expired. Its state is @state, unread, from now on. */
+/* Queue the event of an expired timer. @state is its state from now on. */
 static __always_inline void queue_event(struct twheel_session *s,
 					struct twheel_utimer *ut, u64 now,
 					enum twheel_utimer_state state)
@@ -120,25 +121,26 @@ static __always_inline void queue_event(struct twheel_session *s,
 }
 
 /*
- * A timer with a socket looks at it every 34 s, counted back from the deadline, so that a
- * closed socket is let go within a minute. A power of two needs no division.
+ * A timer with a socket checks it every 34 s, counted back from the deadline,
+ * so that a closed socket is released within a minute. A power of two needs no
+ * division.
  */
 #define LOOK_SHIFT	35
 
-/* Returns the first time after @now at which the timer looks at its socket. */
+/* Returns the first time after @now at which the timer checks its socket. */
 static ktime_t next_look(struct twheel_utimer *ut, ktime_t now, ktime_t deadline)
 {
 	ut->looks = deadline > now ? (u64)(deadline - now - 1) >> LOOK_SHIFT : 0;
 	return deadline - ((s64)ut->looks << LOOK_SHIFT);
 }
 
-/* Returns the deadline of a timer whose next look is at @look. */
+/* Returns the deadline of a timer whose next check is at @look. */
 static ktime_t after_looks(const struct twheel_utimer *ut, ktime_t look)
 {
 	return look + ((s64)ut->looks << LOOK_SHIFT);
 }
 
-/* Returns whether the socket keeps the timer from expiring. If not, it is let go. */
+/* Returns whether the socket delays or ends the timer. Else releases it. Rare. */
 static noinline bool heed_socket(struct twheel_session *s, struct twheel_utimer *ut)
 {
 	ktime_t look = twheel_expired_deadline(&ut->timer, s->tick_ns);
@@ -159,8 +161,8 @@ static noinline bool heed_socket(struct twheel_session *s, struct twheel_utimer 
 }
 
 /*
- * The second look at a word follows a look at the clock. A word that was
- * stored by then counts, whenever the timer was due.
+ * Read the word again after reading the clock. A word stored before that
+ * counts, whenever the timer was due.
  */
 static void session_expired(struct twheel_timer *timer)
 {
@@ -191,12 +193,14 @@ unlock:
 }
 
 /*
- * Starting. Two errors are internal. -EAGAIN asks for make_room(). -EINPROGRESS says
- * that the timer's callback is on its way. A caller must not hear of an expiry before
- * the event is in the queue.
+ * Starting
+ *
+ * Two errors are internal. -EAGAIN asks for make_room(). -EINPROGRESS says that
+ * the timer's callback is about to run: a caller must not learn of an expiry
+ * before the event is in the queue.
  */
 
-/* Returns a free timer in @ut. */
+/* Take a free timer, and return it in *@ut. */
 static __always_inline int take_new(struct twheel_session *s,
 				    struct twheel_utimer **ut,
 				    struct twheel_start *args)
@@ -244,7 +248,7 @@ static struct twheel_utimer *event_before(struct twheel_session *s,
 	return twheel_table_place(s->tables, id);
 }
 
-/* An event that nobody will read. */
+/* Remove an event that will not be read. */
 static void take_back_event(struct twheel_session *s, struct twheel_utimer *ut)
 {
 	struct twheel_utimer *next = *twheel_events_next(ut), *before;
@@ -262,7 +266,7 @@ static void take_back_event(struct twheel_session *s, struct twheel_utimer *ut)
 		s->events.last = before;
 }
 
-/* Take out a timer that is not free. Returns 1 if it was pending. */
+/* Remove a timer that is not free. Returns 1 if it was pending. */
 static int take_out(struct twheel_session *s, struct twheel_utimer *ut, u32 flags)
 {
 	bool armed = twheel_utimer_is_armed(ut);
@@ -284,7 +288,7 @@ static int take_out(struct twheel_session *s, struct twheel_utimer *ut, u32 flag
 	return 1;
 }
 
-/* A timer that is unread, or watching. */
+/* Start a timer that is unread or watching. */
 static int start_other(struct twheel_session *s, struct twheel_utimer *ut,
 		       const struct twheel_start *args, ktime_t now)
 {
@@ -363,7 +367,7 @@ static int make_room(struct twheel_session *s, u64 id)
 	return ret ?: twheel_table_grow(s, id, session_expired);
 }
 
-/* What has kept the timer from being started is done first. */
+/* Resolve whatever blocked the start, then retry. Rare. */
 static noinline int start_slowly(struct twheel_session *s,
 				 struct twheel_start *args, ktime_t now, int ret)
 	__must_hold(&s->lock)
@@ -387,11 +391,11 @@ static noinline int start_slowly(struct twheel_session *s,
 /**
  * twheel_session_start_locked - start a timer, and make room for it
  * @s: the session
- * @args: as in TWHEEL_IOC_START. @args->id is set to the id that was started
- * @now: what a relative start counts from, on CLOCK_MONOTONIC, ns
+ * @args: argument of TWHEEL_IOC_START. @args->id is set to the id that was started
+ * @now: begin of a relative time, on CLOCK_MONOTONIC, ns
  *
- * Context: Process, may sleep. Session's lock held. It is let go meanwhile if
- * memory is needed, or the timer's callback is on its way.
+ * Context: Process, may sleep. Session's lock held. Releases the lock
+ * temporarily if memory is needed, or the timer's callback is about to run.
  * Return: as twheel_session_start().
  */
 int twheel_session_start_locked(struct twheel_session *s,
@@ -408,12 +412,12 @@ int twheel_session_start_locked(struct twheel_session *s,
 /**
  * twheel_session_start - TWHEEL_IOC_START
  * @s: the session
- * @args: as in the command. @args->id is set to the id that was started
+ * @args: argument of the command. @args->id is set to the id that was started
  *
  * Context: Process, may sleep.
- * Return: 1 if the timer was pending, else 0, -EINVAL, -ENOENT, -EALREADY,
- * -ENOSPC, -ENOMEM, and with a descriptor -EBADF, -ENOTSOCK, -EOPNOTSUPP, -ENOTCONN as
- * documented with the command.
+ * Return: 1 if the timer was pending, else 0. -EINVAL, -ENOENT, -EALREADY,
+ * -ENOSPC, -ENOMEM, and with a descriptor -EBADF, -ENOTSOCK, -EOPNOTSUPP,
+ * -ENOTCONN as documented for the command.
  */
 int twheel_session_start(struct twheel_session *s, struct twheel_start *args)
 {
@@ -426,7 +430,7 @@ int twheel_session_start(struct twheel_session *s, struct twheel_start *args)
 	return ret;
 }
 
-/* Stopping. */
+/* Stopping */
 
 static int stop_unread(struct twheel_session *s, struct twheel_utimer *ut,
 		       u32 flags)
@@ -457,11 +461,11 @@ static int stop_locked(struct twheel_session *s, u64 id, u32 flags)
 /**
  * twheel_session_stop_locked - stop a timer
  * @s: the session
- * @id: the timer, a number of this session's
+ * @id: the timer, with a valid number
  * @flags: TWHEEL_STOP_*
  *
- * Context: Process, may sleep. Session's lock held. It is let go meanwhile if
- * the timer's callback is on its way.
+ * Context: Process, may sleep. Session's lock held. Releases the lock
+ * temporarily if the timer's callback is about to run.
  * Return: as twheel_session_stop().
  */
 int twheel_session_stop_locked(struct twheel_session *s, u64 id, u32 flags)
@@ -480,11 +484,11 @@ int twheel_session_stop_locked(struct twheel_session *s, u64 id, u32 flags)
 /**
  * twheel_session_stop - TWHEEL_IOC_STOP
  * @s: the session
- * @stop: as in the command
+ * @stop: argument of the command
  *
  * Context: Process, may sleep.
- * Return: 0 if the timer was pending, 1 if its event was withdrawn, -EINVAL,
- * -ENOENT, -EALREADY as documented with the command.
+ * Return: 0 if the timer was pending, 1 if its event was withdrawn. -EINVAL,
+ * -ENOENT, -EALREADY as documented for the command.
  */
 int twheel_session_stop(struct twheel_session *s, const struct twheel_stop *stop)
 {
@@ -499,13 +503,13 @@ int twheel_session_stop(struct twheel_session *s, const struct twheel_stop *stop
 	return ret;
 }
 
-/* Looking. */
+/* Looking */
 
 /**
- * twheel_session_entry - say what a timer is about
+ * twheel_session_entry - describe a timer
  * @s: the session
- * @ut: a timer that is not free
- * @entry: receives that
+ * @ut: a timer, not free
+ * @entry: result
  *
  * Context: Process. Session's lock held.
  */
@@ -535,10 +539,10 @@ void twheel_session_entry(struct twheel_session *s, struct twheel_utimer *ut,
 /**
  * twheel_session_get - TWHEEL_IOC_GET
  * @s: the session
- * @entry: as in the command
+ * @entry: argument of the command
  *
  * Context: Process.
- * Return: 0, -EINVAL, -ENOENT as documented with the command.
+ * Return: 0, -EINVAL, -ENOENT as documented for the command.
  */
 int twheel_session_get(struct twheel_session *s, struct twheel_entry *entry)
 {
