@@ -2,9 +2,8 @@
 /*
  * A session: opening, setting up, showing, closing
  *
- * A session comes with the first descriptor and goes with the last. Closing it
- * stops its armed timers, and waits for callbacks that run. No event comes of a
- * stop.
+ * A session exists from the first descriptor to the last close. Closing it
+ * stops its armed timers, without events, and waits for running callbacks.
  */
 #include <linux/capability.h>
 #include <linux/cpumask.h>
@@ -21,7 +20,7 @@
 
 static unsigned int max_timers = 1U << 22;
 
-/* At load and later: a value out of range is refused, and nothing changes. */
+/* Set the parameter, at load or later. Values out of range change nothing. */
 static int set_max_timers(const char *value, const struct kernel_param *param)
 {
 	return param_set_uint_minmax(value, param, 1, TWHEEL_TIMERS_MAX);
@@ -36,8 +35,8 @@ module_param_cb(max_timers, &max_timers_ops, &max_timers, 0644);
 MODULE_PARM_DESC(max_timers, "Most timers of a session, up to 2^24");
 
 /*
- * By number. Readers are in an RCU read-side critical section, and a session is
- * freed a grace period after it is erased.
+ * All sessions by number. Readers use RCU, and a session is freed a grace
+ * period after it was erased.
  */
 static DEFINE_XARRAY_FLAGS(sessions, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
 static u32 next_number;		/* guarded by the lock of sessions */
@@ -47,7 +46,7 @@ static u32 timers_limit(void)
 	return READ_ONCE(max_timers);
 }
 
-/* Setting up. */
+/* Setting up */
 
 static int check_setup(const struct twheel_setup *setup)
 {
@@ -67,13 +66,13 @@ static int check_setup(const struct twheel_setup *setup)
 	return 0;
 }
 
-/* Session's lock held. */
+/* Returns whether a timer was started. Session's lock held. */
 static bool has_begun(const struct twheel_session *s)
 {
 	return s->timers || s->stats.stopped || s->stats.expired || s->making_room;
 }
 
-/* Words may be mapped: their number does not change. */
+/* Check that SETUP is allowed. Words may be mapped, so their number is fixed. */
 static int check_change(const struct twheel_session *s,
 			const struct twheel_setup *setup)
 {
@@ -84,7 +83,7 @@ static int check_change(const struct twheel_session *s,
 	return 0;
 }
 
-/* It may begin just after that. A SETUP that is refused now makes no wheel. */
+/* The result may be outdated, but a SETUP refused here creates no wheel. */
 static int check_change_now(struct twheel_session *s,
 			    const struct twheel_setup *setup)
 {
@@ -104,7 +103,7 @@ static struct twheel_session_wheel *setup_wheel(struct twheel_session *s,
 	return twheel_session_wheel_private(s, setup);
 }
 
-/* NULL if the session is to have none, or has them. */
+/* Returns NULL if the session does not ask for words, or already has them. */
 static struct twheel_session_words *setup_words(struct twheel_session *s,
 						const struct twheel_setup *setup)
 {
@@ -114,7 +113,7 @@ static struct twheel_session_words *setup_words(struct twheel_session *s,
 	return twheel_session_words_make(s, setup->shared_ids);
 }
 
-/* The session's own words, if another thread was faster. */
+/* Install the words, unless another thread was faster. */
 static void use_words(struct twheel_session *s,
 		      struct twheel_session_words **words)
 {
@@ -130,8 +129,8 @@ static void use_words(struct twheel_session *s,
 }
 
 /*
- * A start that failed for want of memory may have left parts of a table, made
- * for another limit.
+ * Replace the tables. A start that failed for lack of memory may have left
+ * parts of tables, made for another limit.
  */
 static void take_tables(struct twheel_session *s, struct twheel_table *tables)
 {
@@ -155,7 +154,7 @@ static void destroy_tables(struct twheel_session *s,
 /**
  * twheel_session_setup - TWHEEL_IOC_SETUP
  * @s: the session
- * @setup: as in the command
+ * @setup: argument of the command
  *
  * Context: Process, may sleep.
  * Return: 0, -EBUSY after the first start, or to change the number of words,
@@ -201,7 +200,7 @@ int twheel_session_setup(struct twheel_session *s,
 /**
  * twheel_session_info - TWHEEL_IOC_INFO
  * @s: the session
- * @info: receives what the command returns
+ * @info: result of the command
  *
  * Context: Process.
  */
@@ -225,9 +224,9 @@ void twheel_session_info(struct twheel_session *s, struct twheel_info *info)
 }
 
 /**
- * twheel_session_stats_locked - counters of a session, as programs know them
+ * twheel_session_stats_locked - compute the counters that programs see
  * @s: the session
- * @stats: receives them
+ * @stats: result
  *
  * Context: Session's lock held.
  */
@@ -238,7 +237,7 @@ void twheel_session_stats_locked(const struct twheel_session *s,
 	u64 pending = s->timers - c->unread;
 	int i;
 
-	/* A timer that was armed, by a start or a read, is pending, stopped or expired. */
+	/* A timer armed by a start or a read is pending, stopped or expired. */
 	*stats = (struct twheel_stats) {
 		.started = pending + c->stopped + c->expired - c->rearmed,
 		.restarted = c->restarted,
@@ -263,7 +262,7 @@ void twheel_session_stats_locked(const struct twheel_session *s,
 /**
  * twheel_session_stats - TWHEEL_IOC_STATS
  * @s: the session
- * @stats: receives the counters
+ * @stats: result
  *
  * Context: Process.
  */
@@ -274,10 +273,11 @@ void twheel_session_stats(struct twheel_session *s, struct twheel_stats *stats)
 	spin_unlock_bh(&s->lock);
 }
 
-/* Opening and closing. */
+/* Opening and closing */
 
 /*
- * The opener's user and rights count, also if others get the descriptor later.
+ * Take the user and the rights of the opener, which remain in effect if others
+ * get the descriptor.
  */
 static int take_user(struct twheel_session *s)
 {
@@ -319,7 +319,8 @@ static struct twheel_session *alloc_session(void)
 }
 
 /**
- * twheel_session_open - make a session on the default wheel or the user's
+ * twheel_session_open - create a session on the default wheel or the user's
+ * wheel
  *
  * Context: Process, may sleep.
  * Return: the session, or ERR_PTR() of -ENOMEM or -ENOSPC.
@@ -336,7 +337,7 @@ struct twheel_session *twheel_session_open(void)
 	init_waitqueue_head(&s->pollers);
 	s->max_timers = timers_limit();
 	s->event_size = TWHEEL_EVENT_SIZE_V1;
-	/* An id must not name a timer of another session by accident. */
+	/* An id must not name a timer of another session by chance. */
 	s->generation = get_random_u64();
 	for (i = 0; i < TWHEEL_NR_TABLES; i++)
 		twheel_table_init(&s->tables[i]);
@@ -359,7 +360,7 @@ err_session:
 	return ERR_PTR(ret);
 }
 
-/* Not yet unread. It may be just expiring. */
+/* Returns whether a timer may be armed, or about to expire. */
 static bool may_be_armed(const struct twheel_utimer *ut)
 {
 	u8 state = READ_ONCE(ut->state);
@@ -367,7 +368,7 @@ static bool may_be_armed(const struct twheel_utimer *ut)
 	return state == TWHEEL_ARMED || state == TWHEEL_WATCHING;
 }
 
-/* Nothing is queued any more: an armed timer is stopped or expires in vain. */
+/* Stop armed timers. Those that expire now are no longer queued. */
 static void stop_chunk(struct twheel_session *s, struct twheel_chunk *chunk)
 {
 	struct twheel_utimer *ut;
@@ -378,7 +379,7 @@ static void stop_chunk(struct twheel_session *s, struct twheel_chunk *chunk)
 		if (chunk->free & BIT(i) || !may_be_armed(ut))
 			continue;
 		twheel_stop_sync(&ut->timer);
-		/* Its callback has not let the socket go. */
+			/* Its callback did not release the socket. */
 		if (ut->state == TWHEEL_WATCHING)
 			twheel_utimer_let_go(s, ut);
 	}
@@ -393,8 +394,8 @@ static void stop_table(struct twheel_session *s, struct twheel_table *table)
 }
 
 /**
- * twheel_session_close - stop everything and free the session
- * @s: the session, which nobody else uses any more but its callbacks
+ * twheel_session_close - stop all timers and free the session
+ * @s: the session, used by its callbacks only
  *
  * Context: Process, may sleep.
  */
@@ -413,13 +414,13 @@ void twheel_session_close(struct twheel_session *s)
 		stop_table(s, &s->tables[i]);
 	twheel_stop_sync(&s->waker);
 	/*
-	 * Unread timers are not pending, and the callback that queued the
-	 * last of them has let the session's lock go: take it once more.
+	 * The callback that queued the last unread timer may still hold the
+	 * session's lock. Such timers are not pending, so wait for it here.
 	 */
 	spin_lock_bh(&s->lock);
 	spin_unlock_bh(&s->lock);
 	destroy_tables(s, s->tables);
-	/* Callbacks read no word after @closing was set. */
+	/* Callbacks do not read words after @closing was set. */
 	twheel_session_words_free(s, s->words);
 	twheel_session_wheel_put(s->shared);
 	let_user_go(s);
@@ -427,12 +428,12 @@ void twheel_session_close(struct twheel_session *s)
 	kvfree_rcu(s, rcu);
 }
 
-/* For /proc/twheel. */
+/* For /proc/twheel */
 
 /**
- * twheel_session_count - number of open sessions
+ * twheel_session_count - return the number of open sessions
  *
- * Return: that.
+ * Return: the number of open sessions.
  */
 unsigned int twheel_session_count(void)
 {
@@ -440,8 +441,8 @@ unsigned int twheel_session_count(void)
 }
 
 /**
- * twheel_session_find - look for the next open session
- * @number: where to begin. Set to the number of the session
+ * twheel_session_find - find the next open session
+ * @number: first number to consider. Set to the number of the session
  *
  * Context: RCU read-side critical section, which keeps the session.
  * Return: the session, or NULL if there is none with this number or above.
@@ -452,9 +453,9 @@ struct twheel_session *twheel_session_find(unsigned long *number)
 }
 
 /**
- * twheel_session_look - the state of a session, for /proc/twheel
+ * twheel_session_look - read the state of a session, for /proc/twheel
  * @s: the session
- * @look: receives it
+ * @look: result
  *
  * Context: Process, in the RCU read-side critical section of
  * twheel_session_find().

@@ -2,24 +2,24 @@
 /**
  * DOC: Reading the events of a session, and waking their readers
  *
- * An event is copied to user space with the session's lock held. So nobody sees an
- * event that was copied and is still in the queue. If a page is missing the copy
- * fails. Then the lock is dropped, the page is faulted in, and the copy is tried
- * again. This ends after some attempts, because there are pages that can be
- * faulted in but never be written.
+ * An event is copied to user space with the session's lock held, so that no
+ * event is copied and still in the queue. If a page is missing the copy fails.
+ * Then the lock is dropped, the page is faulted in, and the copy is tried
+ * again. The number of attempts is limited, because some pages can be faulted
+ * in but never be written.
  *
- * A periodic timer is armed again when its event is read, as timerfd does:
- * however short its period, it costs no more than its reader takes. Its
- * deadlines stay on the grid of the first.
+ * Like in timerfd, reading an event arms a periodic timer again: however short
+ * its period, it costs no more than its reader. Its deadlines remain on the
+ * grid of the first one.
  *
- * A program may have stored a later deadline for a timer that has expired. The read looks
- * at the word once more, and lets such a timer go on in place of returning its event.
+ * A program may have stored a later deadline for a timer that expired. The read
+ * checks the word again, and arms such a timer instead of returning its event.
  *
- * Readers that sleep in read(2) and pollers have queues of their own. A tick
- * wakes all pollers and one reader. A reader that leaves events behind wakes
- * the next reader, but no poller: pollers were told of these events by their
- * tick. Nobody would pass the word on among pollers, so that a tick wakes one
- * exclusive poller for each of its events.
+ * Readers that sleep in read(2) and pollers have separate queues. A tick wakes
+ * all pollers and one reader. A reader that leaves events behind wakes the next
+ * reader, but no poller, because the tick already woke pollers for these
+ * events. Exclusive pollers do not wake each other, so a tick wakes one of them
+ * for each event.
  */
 #include <linux/ktime.h>
 #include <linux/math64.h>
@@ -34,9 +34,9 @@
 /* Events copied under one hold of a session's lock. */
 #define EVENTS_PER_LOCK		64
 
-/* Copying. */
+/* Copying */
 
-/* The last of the next @size bytes can be written. Sets it to 0. */
+/* Returns whether the last of the next @size bytes is writable. Sets it to 0. */
 static bool reaches(const struct iov_iter *to, size_t size)
 {
 	struct iov_iter last = *to;
@@ -46,17 +46,17 @@ static bool reaches(const struct iov_iter *to, size_t size)
 }
 
 /**
- * twheel_session_put - copy something to user space with page faults off
- * @to: where to. Moved on if all could be written, else as it was
- * @from: what to copy
- * @size: its size
- * @usize: its size as the caller knows it: bytes beyond @size are set to 0
+ * twheel_session_put - copy to user space with page faults disabled
+ * @to: destination. Advanced on success, else unchanged
+ * @from: data to copy
+ * @size: size of the data
+ * @usize: size in the caller's version: bytes beyond @size are set to 0
  *
- * Begins at the end. If the entry ends in a page that is missing, nothing is
- * written: a reader that gets no more entries finds no part of it behind them.
+ * Begins with the last byte. If the page at the end is missing, nothing is
+ * written, so that a reader without further entries finds no part of one.
  *
  * Context: pagefault_disable().
- * Return: whether all could be written.
+ * Return: whether everything was written.
  */
 bool twheel_session_put(struct iov_iter *to, const void *from, size_t size,
 			size_t usize)
@@ -75,13 +75,14 @@ bool twheel_session_put(struct iov_iter *to, const void *from, size_t size,
 }
 
 /**
- * twheel_session_fetch - fault in what twheel_session_put() could not write
- * @to: where to
- * @size: how much
- * @tries: attempts left, %TWHEEL_FETCH_TRIES at first
+ * twheel_session_fetch - fault in a page that twheel_session_put() could not
+ * write
+ * @to: destination
+ * @size: size of the data
+ * @tries: number of attempts left, %TWHEEL_FETCH_TRIES at first
  *
  * Context: Process, may sleep.
- * Return: 0 if it is worth another attempt, or -EFAULT.
+ * Return: 0 to try again, or -EFAULT.
  */
 int twheel_session_fetch(const struct iov_iter *to, size_t size, int *tries)
 {
@@ -92,13 +93,13 @@ int twheel_session_fetch(const struct iov_iter *to, size_t size, int *tries)
 	return 0;
 }
 
-/* Waking. */
+/* Wake-ups */
 
 /**
  * twheel_session_wake - wake up readers and pollers, once per tick
  * @tick_end: the member of @s->ends for this CPU
  *
- * Of pollers that are exclusive (EPOLLEXCLUSIVE) as many as there are events.
+ * Wakes one exclusive poller (EPOLLEXCLUSIVE) for each event.
  *
  * Context: Softirq.
  */
@@ -117,10 +118,10 @@ void twheel_session_wake(struct twheel_tick_end *tick_end)
 }
 
 /**
- * twheel_session_readable - whether there is an event to read
+ * twheel_session_readable - return whether there is an event to read
  * @s: the session
  *
- * Return: true if there is.
+ * Return: true if there is an event.
  */
 bool twheel_session_readable(struct twheel_session *s)
 {
@@ -129,11 +130,11 @@ bool twheel_session_readable(struct twheel_session *s)
 }
 
 /**
- * twheel_session_pass_on - wake up another reader for the events that are left
+ * twheel_session_pass_on - wake up another reader for the remaining events
  * @s: the session
  *
- * A tick wakes up one of the readers that sleep. A reader that leaves events
- * behind passes the word on.
+ * A tick wakes up only one sleeping reader. A reader that leaves events behind
+ * wakes up the next one.
  */
 void twheel_session_pass_on(struct twheel_session *s)
 {
@@ -141,14 +142,14 @@ void twheel_session_pass_on(struct twheel_session *s)
 		wake_up_interruptible(&s->readers);
 }
 
-/* Reading. */
+/* Reading */
 
 /**
- * struct reading - a read under way
- * @to: where to
- * @event_size: size of an event of the caller's
- * @now: when the read began: events that expired later are for the next one
- * @offset: what the caller's clock is ahead of ours, ns
+ * struct reading - a read in progress
+ * @to: destination
+ * @event_size: size of the caller's events
+ * @now: begin of the read. Events that expired later are left to the next read
+ * @offset: offset of the caller's clock, ns
  */
 struct reading {
 	struct iov_iter *to;
@@ -166,10 +167,10 @@ static u64 overruns_of(const struct twheel_utimer *ut, u64 deadline,
 }
 
 /*
- * Field by field: a copy of 48 bytes through the stack takes twice as long. The
- * last field, which is 0, and then the first: of an event that begins or ends in
- * a page that is missing no value is written. Otherwise a part of it would stay
- * there when another reader takes the event meanwhile.
+ * Write the fields one by one: a copy of 48 bytes through the stack takes twice
+ * as long. Begin with the last field, which is 0, then the first. If the event
+ * begins or ends in a missing page, no value is written. Otherwise parts of it
+ * would remain there if another reader takes the event in the meantime.
  */
 static bool put_in_place(struct twheel_event __user *to,
 			 const struct twheel_utimer *ut, u64 deadline,
@@ -193,7 +194,7 @@ fault:
 	return false;
 }
 
-/* Events of another size, several buffers, another time namespace. */
+/* Write events of another size, to several buffers, in a time namespace. */
 static bool put_anywhere(const struct reading *r,
 			 const struct twheel_utimer *ut, u64 deadline,
 			 u64 overruns)
@@ -211,7 +212,7 @@ static bool put_anywhere(const struct reading *r,
 	return twheel_session_put(r->to, &event, sizeof(event), r->event_size);
 }
 
-/* Where the next event goes as it is. NULL if that takes put_anywhere(). */
+/* Returns the place of the next event, or NULL if it takes put_anywhere(). */
 static struct twheel_event __user *place_of(const struct reading *r)
 {
 	if (unlikely(!iter_is_ubuf(r->to) || r->offset ||
@@ -221,8 +222,8 @@ static struct twheel_event __user *place_of(const struct reading *r)
 }
 
 /*
- * How late it was. A read has the time for that, and a tick has not. The bit of 2n + 1
- * is that of n and one more, and 0 without a branch if n is 0.
+ * Count the lateness of an event. Reads have the time for that, and ticks do
+ * not. __fls(2n + 1) is __fls(n) + 1, and 0 for n = 0, without a branch.
  */
 static void count_event(struct twheel_session *s, u64 late)
 {
@@ -232,7 +233,7 @@ static void count_event(struct twheel_session *s, u64 late)
 	s->stats.lateness[__fls(2 * n + 1)]++;
 }
 
-/* The first event has reached its reader. Inline, so that nothing is spilled. */
+/* Remove the first event after its read. Inline to avoid spilling registers. */
 static inline void finish_event(struct twheel_session *s,
 				struct twheel_utimer *ut, u64 deadline,
 				u64 overruns)
@@ -251,19 +252,19 @@ static inline void finish_event(struct twheel_session *s,
 		return;
 	}
 	s->stats.rearmed++;
-	/* Only the first of its expiries may have slack: the others keep its grid. */
+	/* Only the first expiry may have slack: later ones keep the grid. */
 	ut->slack_ns = 0;
-	/* No overflow: now is less than 2^63, and so is the period. */
+	/* Cannot overflow: now is less than 2^63, and so is the period. */
 	next = deadline + (overruns + 1) * ut->period_ns;
 	twheel_utimer_arm(ut, min_t(u64, next, KTIME_MAX));
 }
 
 /*
- * The second look at the word of a timer that has expired. A later deadline that the
- * program has stored since takes the place of the event, at the head of the queue. The
- * session's lock is held, so the deadline cannot belong to a later start of the id. Returns
- * whether the timer goes on. A stop is left to the program, and so is a periodic timer, which
- * goes on in any case.
+ * Read the word of an expired timer again. If the program stored a later
+ * deadline in the meantime, remove the event at the head of the queue and arm
+ * the timer. The session's lock is held, so the deadline cannot belong to a
+ * later start of the id. Returns whether the timer is armed. Stops by a store
+ * are left to the program, and periodic timers are armed by the read anyway.
  */
 static noinline bool carry_on(struct twheel_session *s, struct twheel_utimer *ut)
 {
@@ -284,8 +285,9 @@ static noinline bool carry_on(struct twheel_session *s, struct twheel_utimer *ut
 }
 
 /*
- * The next event that has expired by @now, or NULL. A timer that is armed again
- * by this read is for the next one: a short period must not keep its reader here.
+ * Returns the next event with an expiry up to @now, or NULL. Timers armed by
+ * this read are left to the next one: a short period must not keep its reader
+ * here.
  */
 static struct twheel_utimer *next_event(struct twheel_session *s, ktime_t now)
 {
@@ -295,9 +297,9 @@ static struct twheel_utimer *next_event(struct twheel_session *s, ktime_t now)
 }
 
 /*
- * Take up to @room events, and put to @to those whose timers do not go on. Returns how
- * many were put, or -EFAULT if the first of these could not be. Apart from read_anywhere(),
- * so that nothing is spilled.
+ * Consume up to @room events, and write those whose timers are not armed again
+ * to @to. Returns the number written, or -EFAULT if there is none. Separate
+ * from read_anywhere() to avoid spilling registers.
  */
 static noinline int read_in_place(struct twheel_session *s, ktime_t now,
 				  struct twheel_event __user *to, int room)
@@ -371,13 +373,13 @@ static int read_events(struct twheel_session *s, const struct reading *r,
 }
 
 /**
- * twheel_session_read - read(2) without waiting
+ * twheel_session_read - perform a read(2) that does not wait
  * @s: the session
- * @to: where to. Moved on by the bytes that were read
+ * @to: destination. Advanced by the bytes read
  *
  * Context: Process, may sleep.
- * Return: how many bytes were read, 0 if there was no event, -EINVAL if not even
- * one fits, or -EFAULT, with all events still there.
+ * Return: number of bytes read, 0 if there is no event, -EINVAL if no event
+ * fits, or -EFAULT, with all events still unread.
  */
 ssize_t twheel_session_read(struct twheel_session *s, struct iov_iter *to)
 {
@@ -404,7 +406,7 @@ ssize_t twheel_session_read(struct twheel_session *s, struct iov_iter *to)
 		if (ret >= 0) {
 			room -= ret;
 			tries = TWHEEL_FETCH_TRIES;
-			/* A reader that is told of no event waits for the next one. */
+			/* A reader that gets no event waits for the next one. */
 			if (ret && signal_pending(current))
 				break;
 			cond_resched();

@@ -3,13 +3,13 @@
  * DOC: Sockets, from which timers take their deadline
  *
  * TCP stamps a socket with the jiffy in which it received the last data
- * (icsk_ack.lrcvtime). A timer with a socket looks at the stamp when it is due, and
- * goes on if data has arrived since. So a packet costs nothing for the timer.
+ * (icsk_ack.lrcvtime). A timer with a socket reads the stamp when it is due,
+ * and is extended if data arrived since. So packets cost nothing for the timer.
  *
- * The timer holds the struct sock, as TCP's own timers do, and not the file. The
- * program's close() closes the connection. The memory stays until the timer is stopped:
- * the timer looks twice a minute, and sees SOCK_DEAD. The last reference may be put in
- * softirq context, as TCP puts it.
+ * The timer holds the struct sock, like TCP's own timers, and not the file. The
+ * program's close() closes the connection. The memory remains until the timer
+ * is stopped: it checks for SOCK_DEAD twice a minute. The last reference may be
+ * put in softirq context, as TCP does.
  */
 #include <linux/err.h>
 #include <linux/file.h>
@@ -26,7 +26,7 @@
 #error "twheel needs a kernel with CONFIG_INET"
 #endif
 
-/* Data may arrive, or has arrived. A child of TCP Fast Open is in SYN_RECV. */
+/* Returns whether data may arrive or arrived. TCP Fast Open: SYN_RECV. */
 static bool is_connected(const struct sock *sk)
 {
 	return (1 << inet_sk_state_load(sk)) &
@@ -34,7 +34,7 @@ static bool is_connected(const struct sock *sk)
 		TCPF_FIN_WAIT1 | TCPF_FIN_WAIT2);
 }
 
-/* The caller holds the socket. */
+/* Returns whether the program closed the socket, which the caller holds. */
 static bool is_closed(const struct sock *sk)
 {
 	/* TCP sets the flag under the socket's lock. Pairs with sock_orphan(). */
@@ -44,14 +44,14 @@ static bool is_closed(const struct sock *sk)
 static u32 stamp_of(const struct sock *sk)
 {
 	/*
-	 * TCP writes the stamp with the socket's lock held, and this reads it without. The
-	 * stamp is one word, and any of its values is right: the read seems a little
-	 * earlier or later. Pairs with tcp_event_data_recv().
+	 * TCP writes the stamp with the socket's lock held, and this reads it
+	 * without. Any value of the single word is correct: the read just seems
+	 * a little earlier or later. Pairs with tcp_event_data_recv().
 	 */
 	return data_race(READ_ONCE(inet_csk(sk)->icsk_ack.lrcvtime));
 }
 
-/* Data that arrives later in this jiffy has the same stamp, and has to count. */
+/* Later data of this jiffy has the same stamp and must count: keep one less. */
 static u32 stamp_to_keep(u32 stamp, u32 now)
 {
 	return stamp == now ? stamp - 1 : stamp;
@@ -72,12 +72,12 @@ static int check_sock(const struct sock *sk)
  * @s: the session
  * @fd: the descriptor
  *
- * Once the program has closed the socket no limit but this counts it. So each hold is
- * charged as a chunk of timers, which is more memory.
+ * After the program closed the socket no other limit counts it. So each hold is
+ * charged like a chunk of timers, which is more memory.
  *
  * Context: Process, also with the session's lock held.
- * Return: the socket, or ERR_PTR() of -EBADF, -ENOTSOCK, -EOPNOTSUPP, -ENOTCONN, or -ENOSPC
- * at a limit of the user's.
+ * Return: the socket, or ERR_PTR() of -EBADF, -ENOTSOCK, -EOPNOTSUPP,
+ * -ENOTCONN, or -ENOSPC at a limit of the user.
  */
 struct sock *twheel_session_hold_sock(struct twheel_session *s, int fd)
 {
@@ -104,7 +104,7 @@ struct sock *twheel_session_hold_sock(struct twheel_session *s, int fd)
  * @s: the session
  * @sk: the socket
  *
- * Context: Any. The last reference may be this one, as in TCP's timers.
+ * Context: Any. This may be the last reference, as in TCP's timers.
  */
 void twheel_session_put_sock(struct twheel_session *s, struct sock *sk)
 {
@@ -113,13 +113,13 @@ void twheel_session_put_sock(struct twheel_session *s, struct sock *sk)
 }
 
 /**
- * twheel_session_watch - give a timer its socket
+ * twheel_session_watch - assign a socket to a timer
  * @ut: the timer, not pending
  * @sk: the socket, held
- * @idle_ns: how long it may receive nothing
+ * @idle_ns: longest time without received data
  *
- * Data that the socket has received by now carries the timer no further, so the idle time
- * counts from a look at the clock after this.
+ * Data received until now does not extend the timer, so the idle time begins at
+ * a clock read after this.
  *
  * Context: Session's lock held.
  */
@@ -127,7 +127,7 @@ void twheel_session_watch(struct twheel_utimer *ut, struct sock *sk, u64 idle_ns
 {
 	u32 stamp = stamp_of(sk);
 
-	/* Once the jiffy of the stamp is over, no later data has the same stamp. */
+	/* After the jiffy of the stamp no other data has the same stamp. */
 	smp_rmb();
 	ut->sk = sk;
 	ut->idle_ns = idle_ns;
@@ -135,22 +135,21 @@ void twheel_session_watch(struct twheel_utimer *ut, struct sock *sk, u64 idle_ns
 }
 
 /**
- * twheel_session_deadline_of - look at the socket of a timer
+ * twheel_session_deadline_of - compute the deadline from the socket of a timer
  * @s: the session
  * @ut: the timer
- * @due: its deadline up to now
+ * @due: current deadline
  *
- * The stamp is of the jiffy in which data arrived, and the current jiffy has begun. So
- * the data is older than the difference less one jiffy. That is never early, and at
- * most two jiffies late. A stamp that has not changed needs no arithmetic: it
- * may be older than what 32 bits can tell.
+ * Data arrived in the jiffy of the stamp, and the current jiffy began. So the
+ * age of the data is at least the difference less one jiffy, which is never
+ * early and at most two jiffies late. An unchanged stamp needs no arithmetic:
+ * it may be too old for 32 bits.
  *
- * A CPU may stand still between two reads. The jiffy is read before the stamp, and the
- * clock after it: then the data only seems to be younger than it is.
+ * The CPU may stall between two reads. So the jiffy is read before the stamp,
+ * and the clock after it: the data only seems younger than it is.
  *
  * Context: Session's lock held.
- * Return: when the socket is idle for its time, not before @due, and 0 if the socket is
- * closed.
+ * Return: end of the idle time, at least @due, or 0 if the socket is closed.
  */
 ktime_t twheel_session_deadline_of(struct twheel_session *s, struct twheel_utimer *ut,
 				   ktime_t due)
@@ -162,13 +161,13 @@ ktime_t twheel_session_deadline_of(struct twheel_session *s, struct twheel_utime
 	if (is_closed(sk))
 		return 0;
 	stamp = stamp_of(sk);
-	/* connect() with AF_UNSPEC clears the stamp. Other ends of a connection leave it. */
+	/* connect() with AF_UNSPEC clears the stamp. A normal end leaves it. */
 	if (stamp == ut->stamp || (!stamp && !is_connected(sk)))
 		return due;
 	ut->stamp = stamp_to_keep(stamp, jiffy);
-	/* The stamp may be of a jiffy that this CPU does not see yet. */
+	/* The stamp may be of a jiffy that this CPU did not see yet. */
 	age = max_t(s32, jiffy - stamp, 0);
-	/* A jiffy that is counted late must not take the deadline back. */
+	/* A jiffy counted late must not move the deadline back. */
 	return max(twheel_clock_time(s->clock, ktime_get()) + (s64)ut->idle_ns + TICK_NSEC -
 		   (s64)age * TICK_NSEC, due);
 }
