@@ -83,7 +83,7 @@ static int check_change(const struct twheel_session *s,
 	return 0;
 }
 
-/* The result may be outdated, but a SETUP refused here creates no wheel. */
+/* Check early, so that a SETUP refused here creates no wheel. */
 static int check_change_now(struct twheel_session *s,
 			    const struct twheel_setup *setup)
 {
@@ -368,7 +368,7 @@ static bool may_be_armed(const struct twheel_utimer *ut)
 	return state == TWHEEL_ARMED || state == TWHEEL_WATCHING;
 }
 
-/* Stop armed timers. Those that expire now are no longer queued. */
+/* Stop armed timers. Timers that expire now are not queued. */
 static void stop_chunk(struct twheel_session *s, struct twheel_chunk *chunk)
 {
 	struct twheel_utimer *ut;

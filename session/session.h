@@ -37,14 +37,13 @@
 
 /**
  * struct twheel_session_wheel - a wheel shared by sessions
- * @list: entry in the list of wheels that the same sessions may share.
- *	Protected by the lock of wheel.c
+ * @list: entry in the list of wheels for the same sessions. Protected by the
+ *	lock of wheel.c
  * @users: number of sessions using the wheel. Protected by the same lock
  * @wheel: the wheel. Constant
  * @config: configuration from SETUP. Constant
  * @user: owner of the wheel, charged for it. Constant
- * @prepared: bitmap of CPUs on which timers may be started. A bit is never
- *	cleared
+ * @prepared: bitmap of CPUs prepared for starts. A bit is never cleared
  */
 struct twheel_session_wheel {
 	struct list_head list;
@@ -109,8 +108,7 @@ struct twheel_session_counters {
  * @wheel: the wheel. Set before the first start, and while @making_room is 0
  * @shared: entry of @wheel. NULL for the default wheel, and for a user's
  *	replacement of it before the first start. Changes together with @wheel
- * @prepared: bitmap of CPUs on which @wheel may start timers. Changes together
- *	with @wheel
+ * @prepared: bitmap of the prepared CPUs of @wheel. Changes together with @wheel
  * @making_room: number of starts that released @lock to make room for their
  *	timer. They rely on @wheel and @max_timers
  * @closing: true after the last close: expired timers are not queued

@@ -2,18 +2,19 @@
 /**
  * DOC: A session's timers by id
  *
- * The timers themselves are the table: a pending timer takes its own memory and
- * a share of the few words of its chunk. Chunks come from a cache that is
- * charged to the caller's memory cgroup. They come one at a time as numbers are
- * used, and go back when their last timer is freed. One empty chunk is kept. Without it
- * a session that starts and stops one timer would allocate each time.
+ * The table consists of the timers themselves: a pending timer takes its own
+ * memory and a share of the few words of its chunk. Chunks come from a cache
+ * that is charged to the caller's memory cgroup. They are allocated one at a
+ * time, and freed with their last timer. One empty chunk is kept, or a session
+ * that starts and stops a single timer would allocate each time.
  *
- * Two tables: one for numbers that the caller chooses, one for numbers that
- * we choose, where a generation distinguishes the users of one number.
+ * There are two tables: one for numbers chosen by the caller, one for numbers
+ * chosen by the kernel, with a generation that distinguishes the users of a
+ * number.
  *
- * Everything here runs under the session's lock, but for growing a table, which
- * may sleep. It allocates one missing piece at a time, and puts it in under the
- * lock if it is still missing. The caller then looks again.
+ * All functions run under the session's lock, except growing a table, which may
+ * sleep. It allocates one missing piece at a time, and installs it under the
+ * lock if it is still missing. The caller then tries again.
  */
 #include <linux/bitops.h>
 #include <linux/mm.h>
@@ -79,7 +80,7 @@ static void set_entry(struct twheel_session *s, struct twheel_table *table,
 }
 
 /**
- * twheel_table_init - make an empty table
+ * twheel_table_init - initialise an empty table
  * @table: the table
  */
 void twheel_table_init(struct twheel_table *table)
@@ -89,13 +90,13 @@ void twheel_table_init(struct twheel_table *table)
 }
 
 /**
- * twheel_table_next - look for the next chunk
+ * twheel_table_next - find the next chunk
  * @table: the table
- * @index: where to begin, below @table->nr_indexes. Set to where the chunk
- *	is, or to where to go on
+ * @index: first place to consider, below @table->nr_indexes. Set to the place
+ *	of the chunk, or to the place to continue
  *
- * Looks at one page of pointers at most, so that it may be called with the
- * session's lock held, however sparse the table is.
+ * Checks at most one page of pointers, so that it may be called with the
+ * session's lock held, even if the table is sparse.
  *
  * Return: the chunk, or NULL if there is none before the new @index.
  */
@@ -119,9 +120,9 @@ struct twheel_chunk *twheel_table_next(const struct twheel_table *table,
 }
 
 /**
- * twheel_table_first - look for the first chunk from a place on
- * @table: a table that only the caller uses
- * @index: where to begin. Set to where the chunk is
+ * twheel_table_first - find the first chunk at or after a place
+ * @table: a table without other users
+ * @index: first place to consider. Set to the place of the chunk
  *
  * For twheel_table_for_each().
  *
@@ -141,9 +142,9 @@ struct twheel_chunk *twheel_table_first(const struct twheel_table *table,
 }
 
 /**
- * twheel_table_destroy - free all
+ * twheel_table_destroy - free a table
  * @s: the session
- * @table: a table that was the session's, and that nobody uses any more
+ * @table: a table of the session without other users
  *
  * Context: Process, may sleep.
  */
@@ -166,7 +167,7 @@ void twheel_table_destroy(struct twheel_session *s, struct twheel_table *table)
  *
  * Context: Session's lock held.
  * Return: the timer, with its id, which the caller counts in the session. NULL
- * if twheel_table_grow() has to be called first.
+ * if the caller has to call twheel_table_grow() first.
  */
 struct twheel_utimer *twheel_table_take_any(struct twheel_session *s)
 {
@@ -203,15 +204,15 @@ static noinline void free_chunk(struct twheel_chunk *chunk)
 }
 
 /*
- * Free @chunk, which has become empty, unless no other empty chunk is kept. Timers that
- * are stopped in the order of their starts leave the oldest chunk in place, so that
- * malloc() of a process can return all memory above it.
+ * Free an empty chunk, unless no other empty chunk is kept. Timers stopped in
+ * the order of their starts leave the oldest chunk in place, so that malloc()
+ * of a process can return the memory above it. Rare.
  */
 static noinline void keep_chunk(struct twheel_chunk *chunk)
 {
 	struct twheel_table *table = chunk->table;
 
-	/* The kept chunk may have been used since. */
+	/* The kept chunk may be in use again. */
 	if (table->empty && table->empty != chunk && table->empty->free == TWHEEL_CHUNK_FULL)
 		free_chunk(chunk);
 	else
@@ -224,7 +225,7 @@ static noinline void add_partial(struct twheel_chunk *chunk)
 }
 
 /**
- * twheel_table_free - give a timer back
+ * twheel_table_free - free a timer
  * @ut: a timer that is neither armed nor queued
  */
 void twheel_table_free(struct twheel_utimer *ut)
@@ -235,7 +236,7 @@ void twheel_table_free(struct twheel_utimer *ut)
 	ut->state = TWHEEL_FREE;
 	chunk->session->timers--;
 	chunk->free = free | BIT(ut->place);
-	/* The caller's numbers need no list. It takes 30 instructions of 300. */
+	/* Numbers of the caller need no list. */
 	if (unlikely(!free)) {
 		if (is_kernels(chunk->table, chunk->session))
 			add_partial(chunk);
@@ -244,7 +245,7 @@ void twheel_table_free(struct twheel_utimer *ut)
 	}
 }
 
-/* Growing. */
+/* Growing */
 
 static void *alloc_pages_array(const struct twheel_session *s, u32 *nr_indexes)
 {
@@ -269,7 +270,7 @@ static struct twheel_chunk *alloc_chunk(struct twheel_session *s,
 		twheel_timer_setup(&chunk->timers[i].timer, s->wheel, fn, 0);
 		chunk->timers[i].state = TWHEEL_FREE;
 		chunk->timers[i].place = i;
-		/* The first thing that a batch looks at. */
+		/* The first field that a batch checks. */
 		chunk->timers[i].id = TWHEEL_ID_ANY;
 	}
 	return chunk;
@@ -285,10 +286,10 @@ static void insert_chunk(struct twheel_session *s, struct twheel_table *table,
 }
 
 /*
- * Where the next chunk for @id goes. There is a place: every chunk of the
- * kernel's numbers is full, and yet the session is below its limit. The session's
- * lock is held, so the search is by pages and then in one page. Of 93,000 entries
- * of a session with four million timers it looks at 182 and 512 at most.
+ * Returns the place of the next chunk for @id. There is one: all chunks with
+ * numbers of the kernel are full, but the session is below its limit. The
+ * session's lock is held, so search the pages, then one page: for four million
+ * timers at most 182 and 512 entries, of 93,000.
  */
 static u32 next_index(struct twheel_table *table, u64 id)
 {
@@ -304,7 +305,7 @@ static u32 next_index(struct twheel_table *table, u64 id)
 	return table->first_free * TWHEEL_PAGE_CHUNKS + page->first_free;
 }
 
-/* There is room for @id, so that it can be taken. */
+/* Returns whether @id can be taken. */
 static bool has_room(struct twheel_session *s, struct twheel_table *table,
 		     u64 id)
 {
@@ -323,14 +324,14 @@ static enum missing what_is_missing(struct twheel_session *s, u64 id,
 	lockdep_assert_held(&s->lock);
 	if (!table->pages)
 		return PAGES;
-	/* At the limit there is no room. It may have been reached meanwhile. */
+	/* The session may have reached its limit in the meantime. */
 	if (s->timers >= s->max_timers || has_room(s, table, id))
 		return NOTHING;
 	*index = next_index(table, id);
 	return page_of(table, *index)->chunks ? CHUNK : PAGE;
 }
 
-/* Returns whether @piece was used. */
+/* Install @piece where it is missing. Returns whether it was used. */
 static bool put_piece(struct twheel_session *s, u64 id, enum missing missing,
 		      void *piece, u32 nr_indexes)
 {
@@ -356,9 +357,7 @@ static bool put_piece(struct twheel_session *s, u64 id, enum missing missing,
 	return true;
 }
 
-/*
- * Memory that a session has once, however many timers it has, is not counted.
- */
+/* Memory that a session has once, for any number of timers, is not counted. */
 static bool is_counted(enum missing missing)
 {
 	return missing == PAGE || missing == CHUNK;
@@ -391,12 +390,11 @@ static void *alloc_piece(struct twheel_session *s, u64 id,
 /**
  * twheel_table_grow - make room
  * @s: the session
- * @id: %TWHEEL_ID_ANY, or the id of the caller's choice
+ * @id: %TWHEEL_ID_ANY, or an id of the caller's choice
  * @fn: callback of the timers
  *
  * Context: Process, may sleep. Without the session's lock.
- * Return: 0, when it is worth to look again, -ENOSPC at a limit of the user's,
- * or -ENOMEM.
+ * Return: 0 to try again, -ENOSPC at a limit of the user, or -ENOMEM.
  */
 int twheel_table_grow(struct twheel_session *s, u64 id, twheel_fn fn)
 {
@@ -432,7 +430,7 @@ int twheel_table_grow(struct twheel_session *s, u64 id, twheel_fn fn)
 }
 
 /**
- * twheel_table_cache_init - make the cache of chunks
+ * twheel_table_cache_init - create the cache of chunks
  *
  * Return: 0 or -ENOMEM.
  */
@@ -454,7 +452,7 @@ int twheel_table_cache_init(void)
 }
 
 /**
- * twheel_table_cache_exit - free it again
+ * twheel_table_cache_exit - free the cache of chunks
  */
 void twheel_table_cache_exit(void)
 {

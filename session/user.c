@@ -3,16 +3,16 @@
  * DOC: Users of /dev/twheel, and what each of them may have
  *
  * A session belongs to the effective user id of its opener, even if others use
- * its descriptor later. Ids in a user namespace cost nothing: its maker has as
- * many of them as he likes. They count as the user that has made the namespace.
+ * its descriptor later. Ids in a user namespace cost nothing, as its creator
+ * has any number of them. They count as the user who created the namespace.
  *
- * This file counts a user's sessions, wheels, and pieces of memory that hold
- * timers. A user comes with the first session and goes when nothing is counted
- * any more.
+ * This file counts the sessions, the wheels, and the pieces of memory with
+ * timers of each user. A user is created for the first session, and freed when
+ * nothing is counted for it.
  *
- * Limits are for one user and for all. CAP_SYS_RESOURCE exempts from the
- * former. A part of the latter is kept for it, so that a greedy user does not
- * take the administrator's share.
+ * Limits apply to each user, and to all users together. CAP_SYS_RESOURCE
+ * exempts from the former. A part of the latter is reserved for it, so that a
+ * greedy user leaves some to the administrator.
  */
 #include <linux/atomic.h>
 #include <linux/cred.h>
@@ -28,10 +28,10 @@
 
 #include "session.h"
 
-/* At load and later: a value out of range is refused, and nothing changes. */
+/* Set the parameter, at load or later. Values out of range change nothing. */
 static int set_limit(const char *value, const struct kernel_param *param)
 {
-	/* The counts are ints. */
+	/* Counters are of type int. */
 	return param_set_uint_minmax(value, param, 0, INT_MAX);
 }
 
@@ -60,14 +60,14 @@ static unsigned int max_user_timers = 1U << 22;
 module_param_cb(max_user_timers, &limit_ops, &max_user_timers, 0644);
 MODULE_PARM_DESC(max_user_timers, "Most timers of a user's sessions");
 
-/* One in so many of what all may have is for CAP_SYS_RESOURCE only. */
+/* One part in this many of the limits for all is reserved for CAP_SYS_RESOURCE. */
 #define RESERVE		16
 
 #define USER_BITS	6
 static DEFINE_HASHTABLE(users, USER_BITS);	/* guarded by users_lock */
 static DEFINE_SPINLOCK(users_lock);
 
-/* The sums of all users. */
+/* Sums over all users. */
 static atomic_t counts[TWHEEL_NR_COUNTS];
 
 static struct twheel_session_user *look_for_user(kuid_t uid)
@@ -101,7 +101,7 @@ static struct twheel_session_user *alloc_user(kuid_t uid)
 	return user;
 }
 
-/* Not under the table's lock. */
+/* Free a user. Not under the table's lock. */
 static void free_user(struct twheel_session_user *user)
 {
 	twheel_payer_destroy(user->payer);
@@ -109,8 +109,9 @@ static void free_user(struct twheel_session_user *user)
 }
 
 /*
- * The maker of the outermost namespace below the initial one. A namespace that
- * root has made is the administrator's choice of ids: that is its own root.
+ * Returns the owner of the outermost user namespace below the initial one. If
+ * root created it, the administrator decided on its ids: returns the
+ * namespace's own root.
  */
 static kuid_t uid_of_caller(void)
 {
@@ -128,14 +129,14 @@ static kuid_t uid_of_caller(void)
 }
 
 /**
- * twheel_session_user_get - the user of a new session
+ * twheel_session_user_get - return the user of a new session
  *
- * In a user namespace it is the owner of the outermost namespace below the
- * initial one, or its own root if root has made it.
+ * In a user namespace this is the owner of the outermost namespace below the
+ * initial one, or its own root if root created it.
  *
  * Context: Process, may sleep.
- * Return: the user, to be given back with twheel_session_user_put(), or
- * ERR_PTR() of -ENOMEM.
+ * Return: the user, to release with twheel_session_user_put(), or ERR_PTR() of
+ * -ENOMEM.
  */
 struct twheel_session_user *twheel_session_user_get(void)
 {
@@ -147,7 +148,7 @@ struct twheel_session_user *twheel_session_user_get(void)
 	spin_unlock(&users_lock);
 	if (user)
 		return user;
-	/* Not under the lock: others must not wait for this one's memory. */
+	/* Not under the lock: others must not wait for this memory. */
 	fresh = alloc_user(uid);
 	if (!fresh)
 		return ERR_PTR(-ENOMEM);
@@ -163,7 +164,7 @@ struct twheel_session_user *twheel_session_user_get(void)
 }
 
 /**
- * twheel_session_user_hold - keep a user that somebody else keeps as well
+ * twheel_session_user_hold - take another reference of a user
  * @user: the user
  *
  * Context: Process.
@@ -176,7 +177,7 @@ void twheel_session_user_hold(struct twheel_session_user *user)
 }
 
 /**
- * twheel_session_user_put - let a user go
+ * twheel_session_user_put - release a user
  * @user: the user
  *
  * Context: Process.
@@ -195,9 +196,8 @@ void twheel_session_user_put(struct twheel_session_user *user)
 }
 
 /*
- * Pages of pointers are counted as well as chunks of timers, or ids far apart
- * would take memory that nobody counts. The allowance is what densely numbered
- * timers take.
+ * Pages of pointers are counted like chunks of timers, or ids far apart would
+ * take uncounted memory. The limit is enough for densely numbered timers.
  */
 static unsigned int max_user_pieces(void)
 {
@@ -207,7 +207,7 @@ static unsigned int max_user_pieces(void)
 	return chunks + DIV_ROUND_UP(chunks, TWHEEL_PAGE_CHUNKS);
 }
 
-/* A word for each timer, in as many sessions as there are pages then. */
+/* Enough pages for a word of each timer. */
 static unsigned int max_user_word_pages(void)
 {
 	return DIV_ROUND_UP_ULL(READ_ONCE(max_user_timers),
@@ -252,10 +252,10 @@ static bool count_below(atomic_t *count, unsigned int max)
 }
 
 /**
- * twheel_session_user_charge - count something that a user is to have
+ * twheel_session_user_charge - charge a resource to a user
  * @user: the user
- * @what: what it is
- * @exempt: whether CAP_SYS_RESOURCE allows more
+ * @what: the resource
+ * @exempt: true if CAP_SYS_RESOURCE allows more
  *
  * Context: Any.
  * Return: 0, or -ENOSPC at a limit.
@@ -278,7 +278,7 @@ int twheel_session_user_charge(struct twheel_session_user *user,
 /**
  * twheel_session_user_uncharge - undo twheel_session_user_charge()
  * @user: the user
- * @what: what is gone
+ * @what: the resource
  *
  * Context: Any.
  */
@@ -290,10 +290,10 @@ void twheel_session_user_uncharge(struct twheel_session_user *user,
 }
 
 /**
- * twheel_session_user_total - what all users have
- * @what: of what
+ * twheel_session_user_total - return the amount of a resource for all users
+ * @what: the resource
  *
- * Return: how many.
+ * Return: the amount.
  */
 unsigned int twheel_session_user_total(enum twheel_session_count what)
 {

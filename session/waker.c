@@ -2,16 +2,16 @@
 /**
  * DOC: Waking readers later than at the end of a tick
  *
- * A session may say for how long its events may wait until a reader is woken for
- * them. Then a reader wakes up once for the events of many ticks. A program that reads
- * or polls earlier sees them at once.
+ * A session may allow its events to wait for some time before a reader is woken
+ * up. Then one wake-up serves the events of many ticks. A program that reads or
+ * polls earlier sees them at once.
  *
- * The session has a timer for that, the waker, on the session's wheel. The first
- * event that no reader was told of starts it.
+ * For this the session has a timer on its own wheel, the waker. The first event
+ * without a wake-up starts it.
  */
 #include "session.h"
 
-/* The events may have been read or withdrawn since. */
+/* Wake up readers, unless the events were read or withdrawn since. */
 static void wake(struct twheel_timer *waker)
 {
 	struct twheel_session *s = container_of(waker, struct twheel_session,
@@ -25,11 +25,11 @@ static void wake(struct twheel_timer *waker)
 }
 
 /**
- * twheel_session_waker_set_up - the session has another wheel
+ * twheel_session_waker_set_up - set up the waker for the session's wheel
  * @s: the session
  *
- * Context: Session's lock held, or the session is not known yet. Before the first
- * start.
+ * Context: Before the first start, session's lock held or the session not known
+ * yet.
  */
 void twheel_session_waker_set_up(struct twheel_session *s)
 {
@@ -38,9 +38,9 @@ void twheel_session_waker_set_up(struct twheel_session *s)
 
 /**
  * twheel_session_wake_later - wake up readers and pollers for an event in time
- * @s: the session, with its @wake_ns not 0
- * @timer: the timer whose event is now in the queue, and which calls back
- * @now: the time, ns
+ * @s: the session, with @wake_ns not 0
+ * @timer: timer of the event, which was queued by its running callback
+ * @now: current time, ns
  *
  * Context: Softirq, session's lock held.
  */

@@ -2,20 +2,20 @@
 /**
  * DOC: The wheels of sessions
  *
- * Sessions with CAP_SYS_NICE use the default wheel, beside the kernel's own
- * timers, and share their private wheels among each other. All others share
- * theirs with nobody but their own user: one in place of the default wheel, and
- * private ones within bounds. So a crowd of timers makes nobody late but its
- * user, and nobody but that user sees the wheel in /proc/twheel. A wheel that
- * sessions with CAP_SYS_NICE share may be several users': only CAP_SYS_ADMIN
- * sees it.
+ * Sessions with CAP_SYS_NICE use the default wheel, together with the kernel's
+ * own timers, and share private wheels with each other. Other sessions share
+ * wheels only with sessions of their own user: one instead of the default
+ * wheel, and private ones within limits. So a crowd of timers delays only its
+ * own user, and only this user sees the wheel in /proc/twheel. Sessions with
+ * CAP_SYS_NICE may be those of several users, so only CAP_SYS_ADMIN sees their
+ * wheels.
  *
- * There is one wheel for each configuration and owner. It is made for its first
- * session and goes with the last. It is lazy: the slots of a CPU are allocated
- * when a session is about to start a timer there.
+ * There is one wheel for each configuration and owner. It is created for its
+ * first session and destroyed with the last. It is lazy: the slots of a CPU are
+ * allocated when a session is about to start a timer there.
  *
- * Memory is allocated, and wheels are made and destroyed, without a lock. The
- * maker of a wheel may be throttled in a memory cgroup for minutes.
+ * Allocations, and creating and destroying wheels, need no lock: in a memory
+ * cgroup at its limit they may take minutes.
  */
 #include <linux/bitmap.h>
 #include <linux/cpumask.h>
@@ -28,13 +28,10 @@
 #include "session.h"
 
 static DEFINE_SPINLOCK(wheels_lock);
-/* Private wheels of sessions with CAP_SYS_NICE, guarded by wheels_lock. */
+/* Private wheels of sessions with CAP_SYS_NICE. Protected by wheels_lock. */
 static LIST_HEAD(common_wheels);
 
-/*
- * Two wheels with the same name are of the same kind. The names are compared by
- * their addresses.
- */
+/* Names of wheels, compared by address to tell the kinds of wheels apart. */
 static const char private_name[] = "private";
 static const char user_name[] = "user";
 
@@ -51,7 +48,7 @@ static struct list_head *wheels_of(const struct twheel_session *s)
 	return s->nice ? &common_wheels : &s->user->wheels;
 }
 
-/* Counts a session more for the wheel that is returned. */
+/* Returns a matching wheel with one more session counted. */
 static struct twheel_session_wheel *find_wheel(const struct twheel_session *s,
 					       const struct twheel_config *config)
 {
@@ -68,8 +65,8 @@ static struct twheel_session_wheel *find_wheel(const struct twheel_session *s,
 }
 
 /*
- * A wheel in place of the default wheel is not counted: a user has one at most, and
- * has a session.
+ * The replacement of the default wheel is not counted: a user with a session
+ * has at most one.
  */
 static bool is_counted(const struct twheel_config *config)
 {
@@ -148,12 +145,12 @@ get_wheel(struct twheel_session *s, const struct twheel_config *config)
 	spin_unlock(&wheels_lock);
 	if (!shared)
 		return fresh;
-	/* Another session was faster. */
+		/* Another session was faster. */
 	free_wheel(fresh);
 	return shared;
 }
 
-/* Fills in what SETUP leaves to the default wheel. */
+/* Fill in what SETUP leaves to the default wheel. */
 static void fill_in(struct twheel_config *config,
 		    const struct twheel_config *standard)
 {
@@ -163,7 +160,7 @@ static void fill_in(struct twheel_config *config,
 							   standard->doze;
 }
 
-/* A user's own wheel must not take as long as its user likes. */
+/* Returns whether a user may have a wheel: its ticks must be bounded. */
 static bool is_permitted(const struct twheel_session *s,
 			 const struct twheel_config *config,
 			 const struct twheel_config *standard)
@@ -173,15 +170,15 @@ static bool is_permitted(const struct twheel_session *s,
 }
 
 /**
- * twheel_session_wheel_private - a private wheel for a session
+ * twheel_session_wheel_private - return a private wheel for a session
  * @s: the session
- * @setup: the wheel that it asks for
+ * @setup: configuration of the wheel
  *
  * Context: Process, may sleep.
- * Return: the wheel, made if there is none yet, to be given back with
- * twheel_session_wheel_put(). ERR_PTR() of -EPERM for what takes CAP_SYS_NICE,
- * -EINVAL for what is out of range, -ENOSPC at a limit, or what twheel_create()
- * says.
+ * Return: the wheel, created if necessary, to release with
+ * twheel_session_wheel_put(). ERR_PTR() of -EPERM if the configuration needs
+ * CAP_SYS_NICE, -EINVAL for a parameter out of range, -ENOSPC at a limit, or an
+ * error of twheel_create().
  */
 struct twheel_session_wheel *
 twheel_session_wheel_private(struct twheel_session *s,
@@ -207,16 +204,16 @@ twheel_session_wheel_private(struct twheel_session *s,
 	fill_in(&config, &standard);
 	if (!is_permitted(s, &config, &standard))
 		return ERR_PTR(-EPERM);
-	/* Equal wheels are to be equal however they were asked for. */
+	/* Make equivalent configurations equal. */
 	ret = twheel_check_config(&config);
 	return ret ? ERR_PTR(ret) : get_wheel(s, &config);
 }
 
 /**
- * twheel_session_wheel_put - a session does not use a wheel any more
+ * twheel_session_wheel_put - release a wheel of a session
  * @shared: the wheel, or NULL
  *
- * A wheel that goes counts until it is gone.
+ * A wheel is counted until it is destroyed.
  *
  * Context: Process, may sleep.
  */
@@ -238,8 +235,8 @@ void twheel_session_wheel_put(struct twheel_session_wheel *shared)
 /**
  * twheel_session_wheel_use - set the wheel of a session
  * @s: the session
- * @shared: a wheel that the session has got. NULL for the default wheel or, in
- *	its place, the user's, which twheel_session_wheel_need() gets
+ * @shared: a wheel held by the session. NULL for the default wheel, or for its
+ *	replacement, which twheel_session_wheel_need() gets
  *
  * Context: Session's lock held, or the session is not known yet.
  */
@@ -263,7 +260,7 @@ void twheel_session_wheel_use(struct twheel_session *s,
 	twheel_session_waker_set_up(s);
 }
 
-/* The session is making room, so that nobody else changes its wheel. */
+/* Get the user's wheel. @making_room keeps others from changing the wheel. */
 static int use_own(struct twheel_session *s)
 {
 	struct twheel_session_wheel *shared;
@@ -289,11 +286,11 @@ static int use_own(struct twheel_session *s)
 }
 
 /**
- * twheel_session_wheel_need - a session is about to start a timer
+ * twheel_session_wheel_need - prepare to start a timer
  * @s: the session, with its @making_room not 0
  *
- * Makes the wheel if there is none yet, and prepares it for this CPU. A caller
- * that is on another CPU afterwards calls it again.
+ * Creates the wheel if necessary, and prepares it for this CPU. A caller that
+ * migrated has to call it again.
  *
  * Context: Process, may sleep. Without the session's lock.
  * Return: 0, -ENOMEM, or -ENOSPC at a limit.

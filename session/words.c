@@ -2,21 +2,21 @@
 /**
  * DOC: The words of a session: deadlines that its program stores
  *
- * A session that was set up with shared_ids has a word for each id below that.
- * Its program maps them. A store into the word of a pending timer is all that it
- * takes to push the timer back: session_expired() reads the word when the timer
- * is due. The kernel never writes a word.
+ * A session with shared_ids has a word for each id below that number, and its
+ * program maps them. One store into the word of a pending timer refreshes it:
+ * session_expired() reads the word when the timer is due. The kernel never
+ * writes a word.
  *
- * SETUP reserves an entry of the array of pages for each page, and charges the user for all
- * of them, so that no store ever meets a limit of the user. The fault handler makes a page
- * when a program touches it for the first time. Until then its words read as "nothing
- * stored". So a program may ask for as many words as it can have timers, and pays for those
- * that it uses.
+ * SETUP allocates the array of pages and charges the user for all of them, so
+ * that a store never hits a limit of the user. The fault handler allocates a
+ * page when a program first touches it. Until then its words read as "nothing
+ * stored". So a program may ask for as many words as it can have timers, and
+ * pays only for the words it uses.
  *
- * The pages belong to the session, and go when it is closed. A mapping holds the open
- * file, and so the session. A page that is mapped or pinned has references beside the
- * session's. So nothing is freed that a program can still reach. A mapping that was
- * thrown away (MADV_DONTNEED) finds the same pages again.
+ * The pages belong to the session, and are freed after its close. A mapping
+ * holds the open file, and so the session. A page that is mapped or pinned has
+ * additional references, so that nothing a program can still access is freed.
+ * After MADV_DONTNEED a program finds the same pages again.
  */
 #include <linux/atomic.h>
 #include <linux/err.h>
@@ -32,10 +32,11 @@
 /**
  * twheel_session_words_make - reserve the words of a session
  * @s: the session
- * @nr: how many, not 0
+ * @nr: number of words, not 0
  *
  * Context: Process, may sleep.
- * Return: the words, or ERR_PTR() of -ENOSPC at a limit of the user, or -ENOMEM.
+ * Return: the words, or ERR_PTR() of -ENOSPC at a limit of the user, or
+ * -ENOMEM.
  */
 struct twheel_session_words *
 twheel_session_words_make(struct twheel_session *s, u32 nr)
@@ -62,7 +63,7 @@ twheel_session_words_make(struct twheel_session *s, u32 nr)
 /**
  * twheel_session_words_free - undo twheel_session_words_make()
  * @s: the session
- * @words: its words, which nobody reads any more, or NULL
+ * @words: words without other users, or NULL
  *
  * Context: Process, may sleep.
  */
@@ -80,8 +81,9 @@ void twheel_session_words_free(struct twheel_session *s,
 }
 
 /*
- * Make the page unless it is there. If another thread is faster, take that thread's page.
- * A fault may call the out-of-memory killer, as for all memory of a program.
+ * Returns a page, allocated if necessary. If another thread is faster, returns
+ * the page of that thread. A fault may invoke the OOM killer, as for all memory
+ * of a program.
  */
 static u64 *page_of(struct twheel_session_words *words, unsigned long nr)
 {
@@ -100,7 +102,7 @@ static u64 *page_of(struct twheel_session_words *words, unsigned long nr)
 	return first;
 }
 
-/* A session that is mapped has words, and these never change. */
+/* Handle a fault. A mapped session has words, which never change. */
 static vm_fault_t words_fault(struct vm_fault *vmf)
 {
 	struct twheel_session *s = vmf->vma->vm_private_data;
@@ -122,11 +124,11 @@ static const struct vm_operations_struct words_vm_ops = {
 
 /**
  * twheel_session_mmap - mmap(2): map the words
- * @s: the session, which the mapping's file keeps
+ * @s: the session, held by the file of the mapping
  * @vma: the new mapping
  *
- * The whole array, shared, or nothing. A child does not inherit the mapping: it
- * would hold the session open. A mapping for reading is never written.
+ * Maps only the whole array, shared. A child does not inherit the mapping,
+ * which would hold the session open. A read-only mapping can never be written.
  *
  * Context: Process, mmap_lock held.
  * Return: 0, -ENODEV if the session has no words, -EINVAL.
