@@ -26,10 +26,7 @@
 #include "compat.h"
 #include "twheel_info.h"
 
-/*
- * Only for deactivation, which needs no fixups. timer.c has the full
- * descriptor.
- */
+/* Only for deactivation, without fixups. timer.c has the full descriptor. */
 const struct debug_obj_descr twheel_base_debug_descr = {
 	.name = "twheel_timer",
 };
@@ -187,8 +184,7 @@ unsigned int twheel_base_nearest(const struct twheel *wheel, unsigned int cpu)
 /*
  * Lock the base of @cpu, or of another CPU if @cpu is offline or has no slots.
  * There always is one: the base of the last CPU is never switched off, and a
- * lazy wheel allocates slots elsewhere before its last base with slots goes
- * offline.
+ * lazy wheel allocates slots elsewhere before its last base goes offline.
  */
 struct twheel_base *twheel_base_lock_online(struct twheel *wheel,
 					    unsigned int cpu)
@@ -373,8 +369,7 @@ struct twheel_timer *twheel_base_stop_any(struct twheel_base *base, u32 *slot)
 /**
  * twheel_base_visit_slot - visit the first timers of a slot
  * @base: the base
- * @slot: number of the first slot to consider. Set to the slot after the one
- *	that was visited
+ * @slot: first slot to consider. Set to the slot after the visited one
  * @fn: function to call for up to %TWHEEL_MOVES_PER_LOCK timers, with
  *	@base->lock held
  * @arg: argument of @fn

@@ -59,8 +59,7 @@
  * @longest_tick_ns: longest run of the hrtimer
  * @longest_lateness_ns: longest delay, from the first expired tick of a run to
  *	the begin of the run, or from its last expired tick to its end
- * @lateness: expiries by the highest bit of their lateness in ns plus 1. Their
- *	sum is @expired
+ * @lateness: expiries by the highest bit of their lateness in ns plus 1
  *
  * All protected by the lock of the base.
  */
@@ -82,10 +81,8 @@ struct twheel_counters {
 
 /**
  * struct twheel_base - the timers of one CPU
- * @lock: protects all fields below, except where noted. Never nests with the
- *	lock of another base
- * @cpu: the CPU, or %TWHEEL_NO_CPU while the CPU is offline or there are no
- *	slots
+ * @lock: protects all fields below, except where noted. Never two at a time
+ * @cpu: the CPU, or %TWHEEL_NO_CPU if it is offline or there are no slots
  * @fast_cpu: @cpu, or %TWHEEL_NO_CPU if @cpu is isolated. Starts on this CPU
  *	may use the base without further checks
  * @other: CPU for the timers of an isolated @cpu, or %TWHEEL_NO_CPU. @other and
@@ -93,8 +90,7 @@ struct twheel_counters {
  * @other_changes: @usable_changes of the wheel when @other was chosen
  * @online: true while the CPU is online. After creation written by CPU hotplug
  *	only, so cpus_read_lock() is enough to read it
- * @prepared: true once there are slots, which a lazy wheel allocates late.
- *	Written under @lock
+ * @prepared: true once there are slots. Written under @lock
  * @tick_ns: length of a tick. Constant
  * @doze: doze after this many empty ticks in a row. 0: never doze. Constant
  * @clockid: clock of ticks and deadlines. Constant
@@ -105,8 +101,7 @@ struct twheel_counters {
  * @armed_tick: expiry tick of the hrtimer of a dozing base. U64_MAX: the
  *	hrtimer is off. 0: a start need not check, because the hrtimer fires
  *	every tick, or its function is running and programs it at the end
- * @running: timer, during its callback, or NULL. twheel_stop() reads
- *	it without @lock
+ * @running: timer, during its callback, or NULL. Also read without @lock
  * @deferred: deferred deadline of @running, from twheel_again_at(), plus a tick
  *	less 1 ns, a u64. 0: nothing deferred. %TWHEEL_DEFER_CLOSED: too late to
  *	defer. Every start sets this, so a pending timer never has a deferred

@@ -4,8 +4,7 @@
  *
  * On PREEMPT_RT callbacks run in a thread, which a waiter for one of them may
  * have preempted. The waiter sleeps on a lock that the thread holds, and so
- * lends the thread its priority. On other kernels a waiter cannot preempt
- * callbacks, and spins.
+ * lends the thread its priority. On other kernels a waiter spins.
  *
  * The next callback may itself wait for the waiter. So a waiter must never
  * sleep on a lock that is held for a later callback. timer_sync_wait_running()
@@ -19,8 +18,7 @@
  * under another lock without waiters. Usually there are no waiters, and the
  * thread keeps using the first one.
  *
- * If all locks have waiters that did not run yet, the thread stops until the
- * first of them does.
+ * If all locks have waiters that did not run yet, the thread waits for one.
  */
 #ifndef _TWHEEL_EXPIRY_H
 #define _TWHEEL_EXPIRY_H
@@ -98,10 +96,7 @@ twheel_expiry_announce(struct twheel_expiry *expiry)
 	return expiry->turn;
 }
 
-/*
- * Softirqs remain enabled. Otherwise this would wait for all callbacks that
- * this CPU runs.
- */
+/* Softirqs remain enabled, or this would wait for all callbacks of this CPU. */
 static inline void twheel_expiry_wait(struct twheel_expiry_turn *turn)
 {
 	spin_lock(&turn->lock);

@@ -4,13 +4,11 @@
  *
  * Lines of a name and a value: of the module, then of each wheel its totals and
  * its values on each CPU, then of each session. A block begins with a line
- * "wheel NAME", "cpu N" or "session N". The lines of a CPU or session are
- * indented.
+ * "wheel NAME", "cpu N" or "session N". Lines of a CPU or session are indented.
  *
  * Every reader sees the lines of the module, the default wheel and the wheels
  * of modules. A session and the wheel it uses are visible to its user only,
- * because each start shows in their lines at once. CAP_SYS_ADMIN sees
- * everything.
+ * because each start shows in their lines at once. CAP_SYS_ADMIN sees all.
  *
  * A reader takes no lock for the list of wheels or sessions, but goes from
  * number to number under RCU, a buffer at a time. The values of a CPU are read

@@ -81,8 +81,7 @@
  * @waiting: number of payers, and wheels without a payer, waiting for @period
  * @expected: number of payers and wheels from the last period that did not run
  *	yet. A destroyed wheel is expected until the next period
- * @last_period: last period with payers. All from @period up to it are full, and
- *	%PERIOD_NS_MAX apart
+ * @last_period: last period with payers. All from @period up to it are full
  * @nr_payers: number of payers in @last_period
  * @used: time of the last period used by payers, ns: %SLICE_NS_MIN for each that
  *	arrived, and all overruns since it began

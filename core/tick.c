@@ -90,8 +90,7 @@ static void run_tick_ends(struct twheel_base *base)
 
 /*
  * Let waiters for the last callback go on, before this run calls others: one of
- * those may wait for the waiter. Returns whether the run can continue. See
- * twheel_expiry_begin().
+ * those may wait for the waiter. Returns whether the run can continue.
  */
 static bool let_waiters_on(struct twheel_base *base)
 	__releases(&base->lock) __acquires(&base->lock)
@@ -361,8 +360,7 @@ static void count_run(struct twheel_base *base, const struct tick_run *run,
 /*
  * Returns the time of the next run, or KTIME_MAX. Rearm an unfinished run
  * relative to a fresh clock reading: HRTIMER_SOFTIRQ samples the clock once per
- * pass, and would run anything that expires before that sample in the same
- * pass.
+ * pass, and would rerun anything that expires before that sample.
  */
 static ktime_t next_run(struct twheel_base *base, const struct tick_run *run,
 			bool done, ktime_t end)

@@ -217,8 +217,7 @@ static struct twheel_base *move_to_base(struct twheel_base *base,
 /*
  * Returns the CPU for timers started here: this one or, if it is isolated,
  * another one. Keeps the choice until a base comes or goes, because moving to
- * another base would change the order of the timers, and the search visits all
- * CPUs.
+ * another base would change the order of timers, and the search visits all CPUs.
  */
 static unsigned int cpu_of_start(const struct twheel *wheel)
 {
@@ -263,10 +262,7 @@ static __always_inline bool sleeps_too_long(const struct twheel_base *base,
 	       !twheel_scheme_can_wait(&base->scheme, expires, base->armed_tick);
 }
 
-/*
- * Start a timer while the hrtimer is off or asleep. Returns the tick for
- * twheel_base_arm().
- */
+/* Start a timer if the hrtimer is off or asleep. Returns the tick to arm. */
 static noinline u64 insert_asleep(struct twheel_base *base,
 				  struct twheel_timer *timer, u64 expires,
 				  u32 offset_ns)
@@ -498,8 +494,7 @@ static noinline int restart_after(struct twheel_timer *timer, u64 deadline)
 /**
  * twheel_start - start or restart a timer
  * @timer: the timer
- * @delay_ns: delay from now, ns. Deadlines beyond KTIME_MAX are set to
- *	KTIME_MAX
+ * @delay_ns: delay from now, ns. The deadline is at most KTIME_MAX
  *
  * Like twheel_start_at() at @delay_ns from now, with a fast path for timers
  * that are restarted more often than once a tick: if the timer is pending with
@@ -548,8 +543,7 @@ EXPORT_SYMBOL_GPL(twheel_start);
  *
  * Until then twheel_pending() returns false. All functions that start, restart
  * or stop the timer treat it as started: a later start overrides the deadline,
- * and a stop returns 1. twheel_stop_sync() waits for the callback, then stops
- * the timer.
+ * and a stop returns 1. twheel_stop_sync() waits for the callback first.
  *
  * Context: The timer's callback.
  * Return: 1 if the timer was pending, 0 if it was not, -ESHUTDOWN if it was
@@ -577,8 +571,7 @@ EXPORT_SYMBOL_GPL(twheel_again_at);
  * @timer: the timer
  * @deadline: deadline on the wheel's clock, ns
  *
- * Like mod_timer_pending(): for callers that must not start a timer that just
- * expired.
+ * Like mod_timer_pending(): never starts a timer that just expired.
  *
  * Context: Any but NMI.
  * Return: 1 if the timer was pending, and has the new deadline. 0 if it was
@@ -678,8 +671,7 @@ EXPORT_SYMBOL_GPL(twheel_start_on);
  *
  * Context: Any but NMI.
  * Return: number of periods that the deadline was moved by, 1 if none was
- * missed. 0 if nothing was done: the timer is pending or shut down, or its
- * deadline is after now.
+ * missed. 0 if the timer is pending or shut down, or its deadline is after now.
  */
 u64 twheel_forward(struct twheel_timer *timer, u64 period_ns)
 {
@@ -705,8 +697,7 @@ EXPORT_SYMBOL_GPL(twheel_forward);
 
 /*
  * Returns whether a timer that is not pending may have a deferred start.
- * Lockless: if the callback returned in the meantime, that start was carried
- * out.
+ * Lockless: if the callback returned by now, that start was carried out.
  */
 static bool may_be_deferred(struct twheel_timer *timer)
 {
@@ -1073,8 +1064,7 @@ EXPORT_SYMBOL_GPL(twheel_deadline);
  * @timer: the timer
  *
  * Context: Any but NMI.
- * Return: time until its deadline, ns. 0 if the deadline passed or the timer is
- * not pending.
+ * Return: time until its deadline, ns. 0 after it, or if not pending.
  */
 u64 twheel_remaining(const struct twheel_timer *timer)
 {

@@ -28,10 +28,7 @@ static const char * const mode_names[TWHEEL_NR_MODES] = {
 	[TWHEEL_TICKLESS]	= "tickless",
 };
 
-/*
- * All wheels by number. Readers use RCU, and a wheel is freed a grace period
- * after it was erased.
- */
+/* By number. Readers use RCU. Wheels are freed a grace period after erasing. */
 static DEFINE_XARRAY_FLAGS(wheels, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
 static u32 next_number;			/* guarded by the lock of wheels */
 static atomic_t nr_wheels;
@@ -43,8 +40,7 @@ static u64 default_tick_ns;		/* constant after init */
  * Base of timers that have none yet: timers with a static initialiser, set up
  * before there was a default wheel, or never set up. None of them is pending.
  * It has no CPU, so a start moves its timer to a base of the default wheel.
- * @wheel, @tick_ns and @clockid are copied from the default wheel when it is
- * created.
+ * @wheel, @tick_ns and @clockid are copied from the default wheel later.
  */
 struct twheel_base twheel_wheel_unbound = {
 	.lock = __RAW_SPIN_LOCK_UNLOCKED(twheel_wheel_unbound.lock),
@@ -291,8 +287,7 @@ EXPORT_SYMBOL_GPL(twheel_prepare_cpu);
  * twheel_prepare - let timers of a lazy wheel be started on this CPU
  * @wheel: a wheel
  *
- * Like twheel_prepare_cpu(). If the caller migrates, the former CPU may be
- * prepared.
+ * Like twheel_prepare_cpu(), for the present or a former CPU of the caller.
  *
  * Context: Process, may sleep.
  * Return: 0, or -ENOMEM and nothing changed.
@@ -307,8 +302,7 @@ EXPORT_SYMBOL_GPL(twheel_prepare);
  * Slots of the default wheel, whose users do not call twheel_prepare()
  *
  * A start without slots on its CPU uses another base and requests slots here.
- * It may hold any lock and cannot sleep, so an irq_work queues the work that
- * allocates them.
+ * It may hold any lock and cannot sleep, so an irq_work queues the work.
  */
 
 /*
@@ -431,21 +425,17 @@ static unsigned long drain_base(struct twheel_base *base,
 
 /**
  * twheel_drain - stop all pending timers of a wheel
- * @wheel: a wheel of the caller. Not the default wheel, whose timers belong to
- *	others
+ * @wheel: a wheel of the caller, not the default wheel
  * @fn: function to call with each timer that was stopped before it expired, or
- *	NULL. The order is unspecified, except among the timers of one tick and
- *	base
+ *	NULL. In order only among the timers of one tick and base
  * @arg: argument of @fn
  *
  * The caller must keep others from starting timers: they may or may not be
  * found. Does not wait for running callbacks. Do not drain a wheel that a
- * struct twheel_work uses: the work would not notice that its timer was
- * stopped.
+ * struct twheel_work uses: the work would not notice a stop.
  *
  * No CPU goes offline during this call, or its timers might move to a base that
- * is already drained. So @fn must not wait for CPU hotplug, nor take a lock
- * whose holder may.
+ * is already drained. So @fn must not wait for CPU hotplug, even indirectly.
  *
  * Context: Process, may sleep, and so may @fn, not from CPU hotplug callbacks.
  * Return: number of timers stopped.
@@ -540,8 +530,7 @@ EXPORT_SYMBOL_GPL(twheel_number);
 /**
  * twheel_get_config - return the parameters of a wheel
  * @wheel: the wheel
- * @config: result, with all defaults filled in. The name is valid as long as
- *	the wheel
+ * @config: result, with all defaults filled in, and the name of @wheel
  *
  * Context: Any.
  */

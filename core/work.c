@@ -10,8 +10,7 @@
  * item are two, and a lock joins them: the work is pending while @delayed is
  * set or the item is queued. A callback that takes the lock late finds @delayed
  * clear, or the timer pending again, because its start was cancelled or
- * postponed. The lock is not in the work, which may free itself as soon as it
- * is queued.
+ * postponed. The lock is not in the work, which may free itself when queued.
  */
 #include <linux/export.h>
 #include <linux/hash.h>
