@@ -187,29 +187,29 @@ static void show_cpu(struct seq_file *seq, struct twheel *wheel,
 
 static void show_session(struct seq_file *seq, struct twheel_session *s)
 {
-	struct twheel_session_look look;
+	struct twheel_session_snapshot snapshot;
 
-	twheel_session_look(s, &look);
-	seq_printf(seq, "session %u\n", look.number);
-	show_value(seq, "  ", "pid", look.pid);
+	twheel_session_snapshot(s, &snapshot);
+	seq_printf(seq, "session %u\n", snapshot.number);
+	show_value(seq, "  ", "pid", snapshot.pid);
 	show_value(seq, "  ", "uid",
-		   from_kuid_munged(seq_user_ns(seq), look.uid));
-	show_value(seq, "  ", "wheel", look.wheel);
-	show_value(seq, "  ", "started", look.stats.started);
-	show_value(seq, "  ", "restarted", look.stats.restarted);
-	show_value(seq, "  ", "stopped", look.stats.stopped);
-	show_value(seq, "  ", "expired", look.stats.expired);
-	show_value(seq, "  ", "pending", look.stats.pending);
-	show_value(seq, "  ", "rearmed", look.stats.rearmed);
-	show_value(seq, "  ", "delivered", look.stats.delivered);
-	show_value(seq, "  ", "replaced", look.stats.replaced);
-	show_value(seq, "  ", "withdrawn", look.stats.withdrawn);
-	show_value(seq, "  ", "unread", look.stats.unread);
-	show_value(seq, "  ", "overruns", look.stats.overruns);
-	show_value(seq, "  ", "wakeups", look.stats.wakeups);
-	show_value(seq, "  ", "carried", look.stats.carried);
-	show_value(seq, "  ", "stopped_by_store", look.stats.stopped_by_store);
-	show_lateness(seq, "  ", look.stats.lateness);
+		   from_kuid_munged(seq_user_ns(seq), snapshot.uid));
+	show_value(seq, "  ", "wheel", snapshot.wheel);
+	show_value(seq, "  ", "started", snapshot.stats.started);
+	show_value(seq, "  ", "restarted", snapshot.stats.restarted);
+	show_value(seq, "  ", "stopped", snapshot.stats.stopped);
+	show_value(seq, "  ", "expired", snapshot.stats.expired);
+	show_value(seq, "  ", "pending", snapshot.stats.pending);
+	show_value(seq, "  ", "rearmed", snapshot.stats.rearmed);
+	show_value(seq, "  ", "delivered", snapshot.stats.delivered);
+	show_value(seq, "  ", "replaced", snapshot.stats.replaced);
+	show_value(seq, "  ", "withdrawn", snapshot.stats.withdrawn);
+	show_value(seq, "  ", "unread", snapshot.stats.unread);
+	show_value(seq, "  ", "overruns", snapshot.stats.overruns);
+	show_value(seq, "  ", "wakeups", snapshot.stats.wakeups);
+	show_value(seq, "  ", "carried", snapshot.stats.carried);
+	show_value(seq, "  ", "stopped_by_store", snapshot.stats.stopped_by_store);
+	show_lateness(seq, "  ", snapshot.stats.lateness);
 }
 
 static void show_module(struct seq_file *seq)

@@ -453,21 +453,21 @@ struct twheel_session *twheel_session_find(unsigned long *number)
 }
 
 /**
- * twheel_session_look - read the state of a session, for /proc/twheel
+ * twheel_session_snapshot - read the state of a session, for /proc/twheel
  * @s: the session
- * @look: result
+ * @snapshot: result
  *
  * Context: Process, in the RCU read-side critical section of
  * twheel_session_find().
  */
-void twheel_session_look(struct twheel_session *s,
-			 struct twheel_session_look *look)
+void twheel_session_snapshot(struct twheel_session *s,
+			     struct twheel_session_snapshot *snapshot)
 {
-	look->number = s->number;
-	look->uid = s->uid;
+	snapshot->number = s->number;
+	snapshot->uid = s->uid;
 	spin_lock_bh(&s->lock);
-	look->wheel = s->nice || s->shared ? twheel_number(s->wheel) : 0;
-	look->pid = pid_vnr(s->pid);
-	twheel_session_stats_locked(s, &look->stats);
+	snapshot->wheel = s->nice || s->shared ? twheel_number(s->wheel) : 0;
+	snapshot->pid = pid_vnr(s->pid);
+	twheel_session_stats_locked(s, &snapshot->stats);
 	spin_unlock_bh(&s->lock);
 }

@@ -122,9 +122,9 @@ struct twheel_session_counters {
  * @words: deadlines stored by the program, or NULL. Set once
  * @event_size: size of an event for read(2). Set before the first start
  * @wake_ns: longest delay of a wake-up for an event. Set before the first start
- * @untold: number of events without a wake-up, with @wake_ns only. If it is not
- *	0, @waker is pending or running
- * @waker: timer to wake up readers and pollers for @untold
+ * @unnotified: number of events without a wake-up, with @wake_ns only. If it is
+ *	not 0, @waker is pending or running
+ * @waker: timer to wake up readers and pollers for @unnotified
  * @events: queue of unread events. @events.first is also read without @lock
  * @stats: counters. @stats.unread counts @events, and expiries while @closing
  * @readers: sleepers in read(2), all exclusive waiters
@@ -154,7 +154,7 @@ struct twheel_session {
 	u32 max_timers;
 	u32 event_size;
 	u32 wake_ns;
-	u32 untold;
+	u32 unnotified;
 	struct twheel_timer waker;
 	struct twheel_table tables[TWHEEL_NR_TABLES];
 	u32 shared_ids;
@@ -189,14 +189,14 @@ struct twheel_session_op {
 };
 
 /**
- * struct twheel_session_look - state of a session, for /proc/twheel
+ * struct twheel_session_snapshot - state of a session, for /proc/twheel
  * @number: number of the session
  * @wheel: number of its wheel. 0 if it is not created yet
  * @pid: opener, in the pid namespace of the caller. 0 if not visible there
  * @uid: user of the session
  * @stats: counters
  */
-struct twheel_session_look {
+struct twheel_session_snapshot {
 	u32 number;
 	u32 wheel;
 	pid_t pid;
@@ -221,8 +221,8 @@ void twheel_session_stats_locked(const struct twheel_session *s,
 void twheel_session_stats(struct twheel_session *s, struct twheel_stats *stats);
 unsigned int twheel_session_count(void);
 struct twheel_session *twheel_session_find(unsigned long *number);
-void twheel_session_look(struct twheel_session *s,
-			 struct twheel_session_look *look);
+void twheel_session_snapshot(struct twheel_session *s,
+			     struct twheel_session_snapshot *snapshot);
 
 /* timer.c */
 int twheel_session_start(struct twheel_session *s, struct twheel_start *args);

@@ -51,7 +51,7 @@ enum twheel_utimer_state {
  * @idle_ns: instead, while watching: longest time without received data
  * @state: an enum twheel_utimer_state. Changes together with @free of the chunk
  * @place: place in the chunk. Constant
- * @looks: checks of @sk left before the deadline, while watching
+ * @checks: checks of @sk left before the deadline, while watching
  * @before: timer of the previous event, as from twheel_events_place(). Valid if
  *	there is one
  * @stamp: instead, while watching: TCP's stamp of the last data included in the
@@ -74,7 +74,7 @@ struct twheel_utimer {
 	};
 	u8 state;
 	u8 place;
-	u16 looks;
+	u16 checks;
 	union {
 		u32 before;
 		u32 stamp;

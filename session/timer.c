@@ -125,26 +125,26 @@ static __always_inline void queue_event(struct twheel_session *s,
  * so that a closed socket is released within a minute. A power of two needs no
  * division.
  */
-#define LOOK_SHIFT	35
+#define CHECK_SHIFT	35
 
 /* Returns the first time after @now at which the timer checks its socket. */
-static ktime_t next_look(struct twheel_utimer *ut, ktime_t now, ktime_t deadline)
+static ktime_t next_check(struct twheel_utimer *ut, ktime_t now, ktime_t deadline)
 {
-	ut->looks = deadline > now ? (u64)(deadline - now - 1) >> LOOK_SHIFT : 0;
-	return deadline - ((s64)ut->looks << LOOK_SHIFT);
+	ut->checks = deadline > now ? (u64)(deadline - now - 1) >> CHECK_SHIFT : 0;
+	return deadline - ((s64)ut->checks << CHECK_SHIFT);
 }
 
 /* Returns the deadline of a timer whose next check is at @look. */
-static ktime_t after_looks(const struct twheel_utimer *ut, ktime_t look)
+static ktime_t after_checks(const struct twheel_utimer *ut, ktime_t look)
 {
-	return look + ((s64)ut->looks << LOOK_SHIFT);
+	return look + ((s64)ut->checks << CHECK_SHIFT);
 }
 
 /* Returns whether the socket delays or ends the timer. Else releases it. Rare. */
 static noinline bool heed_socket(struct twheel_session *s, struct twheel_utimer *ut)
 {
 	ktime_t look = twheel_expired_deadline(&ut->timer, s->tick_ns);
-	ktime_t due = after_looks(ut, look);
+	ktime_t due = after_checks(ut, look);
 	ktime_t deadline = twheel_session_deadline_of(s, ut, due);
 
 	if (!deadline) {
@@ -153,7 +153,7 @@ static noinline bool heed_socket(struct twheel_session *s, struct twheel_utimer 
 	}
 	if (deadline > look) {
 		s->stats.carried += deadline != due;
-		twheel_again_at(&ut->timer, next_look(ut, look, deadline));
+		twheel_again_at(&ut->timer, next_check(ut, look, deadline));
 		return true;
 	}
 	twheel_utimer_let_go(s, ut);
@@ -334,7 +334,7 @@ static noinline int start_idle(struct twheel_session *s, struct twheel_start *ar
 	ut->state = TWHEEL_WATCHING;
 	twheel_session_watch(ut, sk, args->expires_ns);
 	now = twheel_session_time(s, ktime_get());
-	twheel_start_at(&ut->timer, next_look(ut, now, now + args->expires_ns));
+	twheel_start_at(&ut->timer, next_check(ut, now, now + args->expires_ns));
 	return ret;
 }
 
@@ -522,7 +522,7 @@ void twheel_session_entry(struct twheel_session *s, struct twheel_utimer *ut,
 			   twheel_expired_deadline(&ut->timer, s->tick_ns);
 
 	if (ut->state == TWHEEL_WATCHING)
-		deadline = after_looks(ut, deadline);
+		deadline = after_checks(ut, deadline);
 	*entry = (struct twheel_entry) {
 		.id		= ut->id,
 		.user_data	= ut->user_data,

@@ -12,15 +12,15 @@
 #include "session.h"
 
 /* Wake up readers, unless the events were read or withdrawn since. */
-static void wake(struct twheel_timer *waker)
+static void waker_expired(struct twheel_timer *waker)
 {
 	struct twheel_session *s = container_of(waker, struct twheel_session,
 						waker);
 
 	spin_lock(&s->lock);
 	if (!s->closing && s->events.first)
-		twheel_session_wake_at_tick_end(s, waker, s->untold);
-	s->untold = 0;
+		twheel_session_wake_at_tick_end(s, waker, s->unnotified);
+	s->unnotified = 0;
 	spin_unlock(&s->lock);
 }
 
@@ -33,7 +33,7 @@ static void wake(struct twheel_timer *waker)
  */
 void twheel_session_waker_set_up(struct twheel_session *s)
 {
-	twheel_timer_setup(&s->waker, s->wheel, wake, 0);
+	twheel_timer_setup(&s->waker, s->wheel, waker_expired, 0);
 }
 
 /**
@@ -48,6 +48,6 @@ void twheel_session_wake_later(struct twheel_session *s,
 			       struct twheel_timer *timer, ktime_t now)
 	__must_hold(&s->lock)
 {
-	if (!s->untold++)
+	if (!s->unnotified++)
 		twheel_start_at(&s->waker, now + s->wake_ns);
 }

@@ -48,15 +48,15 @@ static void name_ids(struct oracle_session *os)
 /* As /proc/twheel does it. */
 static void do_proc(void)
 {
-	struct twheel_session_look look;
+	struct twheel_session_snapshot snapshot;
 	struct twheel_session *s;
 	unsigned long number = 0;
 
 	rcu_read_lock();
 	while ((s = twheel_session_find(&number))) {
-		twheel_session_look(s, &look);
-		if (look.number != number)
-			sim_fail("session %lu is %u", number, look.number);
+		twheel_session_snapshot(s, &snapshot);
+		if (snapshot.number != number)
+			sim_fail("session %lu is %u", number, snapshot.number);
 		number++;
 	}
 	rcu_read_unlock();
