@@ -27,37 +27,37 @@
 #include <linux/spinlock.h>
 
 #ifdef CONFIG_PREEMPT_RT
-#define TWHEEL_EXPIRY_TURNS	8
+#define TWHEEL_EXPIRY_LOCKS	8
 
 /**
- * struct twheel_expiry_turn - a lock held while callbacks run
+ * struct twheel_expiry_lock - a lock held while callbacks run
  * @lock: lock of the thread while it runs callbacks, and briefly of each waiter
  * @waiters: number of announced waiters that did not get @lock yet. Incremented
  *	under base->lock, during a callback that runs under @lock
  */
-struct twheel_expiry_turn {
+struct twheel_expiry_lock {
 	spinlock_t lock;	/* held while callbacks run */
 	atomic_t waiters;
 };
 
 /**
  * struct twheel_expiry - the expiry locks of a base
- * @turns: all of them
- * @turn: the one in use while callbacks run, or NULL. Written by their thread
+ * @locks: all of them
+ * @held: the one in use while callbacks run, or NULL. Written by their thread
  *	between callbacks. Read by it, and under base->lock during a callback
  */
 struct twheel_expiry {
-	struct twheel_expiry_turn turns[TWHEEL_EXPIRY_TURNS];
-	struct twheel_expiry_turn *turn;
+	struct twheel_expiry_lock locks[TWHEEL_EXPIRY_LOCKS];
+	struct twheel_expiry_lock *held;
 };
 
 static inline void twheel_expiry_init(struct twheel_expiry *expiry)
 {
 	int i;
 
-	for (i = 0; i < TWHEEL_EXPIRY_TURNS; i++) {
-		spin_lock_init(&expiry->turns[i].lock);
-		atomic_set(&expiry->turns[i].waiters, 0);
+	for (i = 0; i < TWHEEL_EXPIRY_LOCKS; i++) {
+		spin_lock_init(&expiry->locks[i].lock);
+		atomic_set(&expiry->locks[i].waiters, 0);
 	}
 }
 
@@ -66,14 +66,14 @@ static inline bool twheel_expiry_begin(struct twheel_expiry *expiry)
 {
 	int i;
 
-	for (i = 0; i < TWHEEL_EXPIRY_TURNS; i++) {
-		struct twheel_expiry_turn *turn = &expiry->turns[i];
+	for (i = 0; i < TWHEEL_EXPIRY_LOCKS; i++) {
+		struct twheel_expiry_lock *lock = &expiry->locks[i];
 
 		/* Pairs with twheel_expiry_wait(). */
-		if (atomic_read_acquire(&turn->waiters))
+		if (atomic_read_acquire(&lock->waiters))
 			continue;
-		spin_lock(&turn->lock);
-		expiry->turn = turn;
+		spin_lock(&lock->lock);
+		expiry->held = lock;
 		return true;
 	}
 	return false;
@@ -81,36 +81,36 @@ static inline bool twheel_expiry_begin(struct twheel_expiry *expiry)
 
 static inline void twheel_expiry_end(struct twheel_expiry *expiry)
 {
-	struct twheel_expiry_turn *turn = expiry->turn;
+	struct twheel_expiry_lock *lock = expiry->held;
 
-	expiry->turn = NULL;
-	if (turn)
-		spin_unlock(&turn->lock);
+	expiry->held = NULL;
+	if (lock)
+		spin_unlock(&lock->lock);
 }
 
 /* Announce a waiter. Under base->lock, while the callback to wait for runs. */
-static inline struct twheel_expiry_turn *
+static inline struct twheel_expiry_lock *
 twheel_expiry_announce(struct twheel_expiry *expiry)
 {
-	atomic_inc(&expiry->turn->waiters);
-	return expiry->turn;
+	atomic_inc(&expiry->held->waiters);
+	return expiry->held;
 }
 
 /* Softirqs remain enabled, or this would wait for all callbacks of this CPU. */
-static inline void twheel_expiry_wait(struct twheel_expiry_turn *turn)
+static inline void twheel_expiry_wait(struct twheel_expiry_lock *lock)
 {
-	spin_lock(&turn->lock);
-	spin_unlock(&turn->lock);
+	spin_lock(&lock->lock);
+	spin_unlock(&lock->lock);
 	/* The lock is free for reuse from here. Pairs with twheel_expiry_begin(). */
-	atomic_dec_return_release(&turn->waiters);
+	atomic_dec_return_release(&lock->waiters);
 }
 
 static inline bool twheel_expiry_awaited(struct twheel_expiry *expiry)
 {
-	return atomic_read(&expiry->turn->waiters);
+	return atomic_read(&expiry->held->waiters);
 }
 #else
-struct twheel_expiry_turn {};
+struct twheel_expiry_lock {};
 struct twheel_expiry {};
 
 static inline void twheel_expiry_init(struct twheel_expiry *expiry) {}
@@ -122,13 +122,13 @@ static inline bool twheel_expiry_begin(struct twheel_expiry *expiry)
 
 static inline void twheel_expiry_end(struct twheel_expiry *expiry) {}
 
-static inline struct twheel_expiry_turn *
+static inline struct twheel_expiry_lock *
 twheel_expiry_announce(struct twheel_expiry *expiry)
 {
 	return NULL;
 }
 
-static inline void twheel_expiry_wait(struct twheel_expiry_turn *turn)
+static inline void twheel_expiry_wait(struct twheel_expiry_lock *lock)
 {
 	cpu_relax();
 }

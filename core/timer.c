@@ -896,13 +896,13 @@ EXPORT_SYMBOL_GPL(twheel_stop_many);
 
 /*
  * Stop a timer, and set *@stopped if it was pending. If its callback is
- * running, announce the caller at *@turn and return true: the caller must wait
+ * running, announce the caller at *@lock and return true: the caller must wait
  * there. A pending timer is left alone while its callback runs, because the
  * callback could start it once more, and two stops could not be reported. A
  * shutdown prevents that, and a caller that cannot wait stops it at once.
  */
 static bool try_to_stop(struct twheel_timer *timer, bool shutdown, bool may_wait,
-			bool *stopped, struct twheel_expiry_turn **turn)
+			bool *stopped, struct twheel_expiry_lock **lock)
 {
 	unsigned long flags;
 	struct twheel_base *base = twheel_lock_base(timer, &flags);
@@ -915,15 +915,15 @@ static bool try_to_stop(struct twheel_timer *timer, bool shutdown, bool may_wait
 	if (shutdown)
 		timer->fn = NULL;
 	if (running && may_wait)
-		*turn = twheel_expiry_announce(&base->expiry);
+		*lock = twheel_expiry_announce(&base->expiry);
 	twheel_unlock_base(base, flags);
 	return running && may_wait;
 }
 
 /* noinline: a test delays callers here. */
-static noinline void wait_for_callback(struct twheel_expiry_turn *turn)
+static noinline void wait_for_callback(struct twheel_expiry_lock *lock)
 {
-	twheel_expiry_wait(turn);
+	twheel_expiry_wait(lock);
 }
 
 /*
@@ -948,7 +948,7 @@ static int stop_sync(struct twheel_timer *timer, bool shutdown)
 {
 	/* A hard interrupt would spin for ever if it interrupted the callback. */
 	bool may_wait = !WARN_ON_ONCE(in_hardirq());
-	struct twheel_expiry_turn *turn;
+	struct twheel_expiry_lock *lock;
 	bool stopped = false;
 
 	/* On PREEMPT_RT twheel_expiry_wait() sleeps. */
@@ -957,8 +957,8 @@ static int stop_sync(struct twheel_timer *timer, bool shutdown)
 	if (may_wait)
 		look_for_deadlock(timer);
 	/* The timer may change its base each time, even to this CPU's. */
-	while (try_to_stop(timer, shutdown, may_wait, &stopped, &turn))
-		wait_for_callback(turn);
+	while (try_to_stop(timer, shutdown, may_wait, &stopped, &lock))
+		wait_for_callback(lock);
 	return stopped;
 }
 

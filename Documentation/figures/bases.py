@@ -16,7 +16,7 @@ WHITE = "#ffffff"
 # From the outermost locks to the innermost: a lock's name in the sources, more about it,
 # and what it guards.
 NESTED = [
-    [("struct twheel_expiry_turn", "PREEMPT_RT: a few sleeping locks of a base",
+    [("struct twheel_expiry_lock", "PREEMPT_RT: a few sleeping locks of a base",
       ["no data: one is held while callbacks run,", "and lends a waiter's priority to them"])],
     [("struct twheel_session", "a session's spinlock, softirqs off",
       ["one open file: its timers by id, their states,", "its events and counters"]),

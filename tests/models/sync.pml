@@ -16,16 +16,16 @@
  *
  * Left out: priorities. A waiter may be preempted between any two steps, for as
  * long as others can go on. A lock that is let go is for whoever comes first. There
- * are two turns and three waiters, as eight turns and more waiters are too many to
- * try. A run that finds no turn begins again when there is one. What callbacks note
+ * are two locks and three waiters, as eight locks and more waiters are too many to
+ * try. A run that finds no lock begins again when there is one. What callbacks note
  * is in again.pml. Steps are in order on all CPUs. The orders between CPUs that
  * @waiters needs beside the base's lock are not shown here.
  *
- * code core/expiry.h twheel_expiry_begin a9e8d74a
- * code core/expiry.h twheel_expiry_end a039cddd
- * code core/expiry.h twheel_expiry_announce 0349a5ee
+ * code core/expiry.h twheel_expiry_begin fc714f30
+ * code core/expiry.h twheel_expiry_end dce68197
+ * code core/expiry.h twheel_expiry_announce 83c42853
  * code core/expiry.h twheel_expiry_wait 1be65529
- * code core/expiry.h twheel_expiry_awaited f5ed1b56
+ * code core/expiry.h twheel_expiry_awaited 938c7e0c
  * code core/tick.c let_waiters_on 61e483df
  * code core/tick.c expire_timer e4be2083
  * code core/tick.c expire_timers f57cb1f6
@@ -46,15 +46,15 @@
  * broken SHUTDOWN_PENDING: assertion violated !(dead
  * broken START_MOVES MOVES: assertion violated !(in_callback
  * broken NO_LET_ON RT: invalid end state
- * broken ONE_TURN RT: invalid end state
+ * broken ONE_LOCK RT: invalid end state
  * broken ANNOUNCE_LATE RT: invalid end state
  * broken LEAVE_EARLY RT: invalid end state
- * broken LEAVE_LOCKED RT: assertion violated (turn_lock
+ * broken LEAVE_LOCKED RT: assertion violated (locked_by
  * broken RUNNING_LATE RT: invalid end state
  * broken LOCK_LATE RT: assertion violated !((in_callback
  */
 
-#define TURNS	2
+#define LOCKS	2
 #define MOVING	2		/* timer->base, beside bases 0 and 1 */
 
 #ifdef MOVES
@@ -75,9 +75,9 @@ bool shut_down[TIMERS];		/* twheel_shutdown_sync() has returned */
 
 byte lock[2];			/* base->lock */
 byte running[2];		/* base->running */
-byte turn[2];			/* expiry->turn */
-byte turn_lock[2 * TURNS + 1];	/* by turn, number 0 is NULL */
-byte waiters[2 * TURNS + 1];
+byte held[2];			/* expiry->held */
+byte locked_by[2 * LOCKS + 1];	/* by lock, number 0 is NULL */
+byte waiters[2 * LOCKS + 1];
 
 bool mutex;			/* held by a waiter, taken by a callback */
 bool returned[3];		/* waiters */
@@ -85,7 +85,7 @@ byte restarts = 1;
 byte done;
 
 #define ME		(_pid + 1)
-#define TURN(b, i)	(b * TURNS + 1 + i)
+#define LOCK(b, i)	(b * LOCKS + 1 + i)
 #ifdef MOVES
 #define DUE(b)		(pending[0] && base[0] == b)
 #else
@@ -93,9 +93,9 @@ byte done;
 #endif
 
 #ifdef RT
-#define HAS_TURN(b)	(!waiters[TURN(b, 0)] || !waiters[TURN(b, 1)])
+#define HAS_LOCK(b)	(!waiters[LOCK(b, 0)] || !waiters[LOCK(b, 1)])
 #else
-#define HAS_TURN(b)	true
+#define HAS_LOCK(b)	true
 #endif
 
 /* To be used in an atomic sequence. */
@@ -129,26 +129,26 @@ inline expiry_begin(b)
 #ifdef RT
 	i = 0;
 	do
-#ifdef BROKEN_ONE_TURN
-	:: atomic { turn_lock[TURN(b, 0)] == 0 -> turn_lock[TURN(b, 0)] = ME };
-	   turn[b] = TURN(b, 0);
+#ifdef BROKEN_ONE_LOCK
+	:: atomic { locked_by[LOCK(b, 0)] == 0 -> locked_by[LOCK(b, 0)] = ME };
+	   held[b] = LOCK(b, 0);
 	   break
 #endif
-	:: atomic { i < TURNS && waiters[TURN(b, i)] -> i++ }
-	:: i < TURNS && !waiters[TURN(b, i)] ->
+	:: atomic { i < LOCKS && waiters[LOCK(b, i)] -> i++ }
+	:: i < LOCKS && !waiters[LOCK(b, i)] ->
 #ifdef BROKEN_LOCK_LATE
-	   turn[b] = TURN(b, i);
+	   held[b] = LOCK(b, i);
 #else
 	   atomic {
-		assert(turn_lock[TURN(b, i)] == 0);
-		turn_lock[TURN(b, i)] = ME
+		assert(locked_by[LOCK(b, i)] == 0);
+		locked_by[LOCK(b, i)] = ME
 	   };
-	   turn[b] = TURN(b, i);
+	   held[b] = LOCK(b, i);
 #endif
 	   break
-	:: i == TURNS -> break
+	:: i == LOCKS -> break
 	od;
-	go_on = turn[b] != 0;
+	go_on = held[b] != 0;
 	i = 0
 #else
 	go_on = true
@@ -158,10 +158,10 @@ inline expiry_begin(b)
 inline expiry_end(b)
 {
 #ifdef RT
-	i = turn[b];
-	turn[b] = 0;
+	i = held[b];
+	held[b] = 0;
 	if
-	:: i -> turn_lock[i] = 0
+	:: i -> locked_by[i] = 0
 	:: else
 	fi;
 	i = 0
@@ -201,7 +201,7 @@ proctype tick(byte b)
 	bool go_on;
 
 end:	do
-	:: DUE(b) && HAS_TURN(b) ->
+	:: DUE(b) && HAS_LOCK(b) ->
 	   expiry_begin(b);
 	   atomic { acquire(b) };
 	   do
@@ -224,8 +224,8 @@ end:	do
 		release(b)
 	   };
 	   if
-	   :: turn_lock[turn[b]] == ME
-	   :: atomic { turn_lock[turn[b]] == 0 -> turn_lock[turn[b]] = ME }
+	   :: locked_by[held[b]] == ME
+	   :: atomic { locked_by[held[b]] == 0 -> locked_by[held[b]] = ME }
 	   fi;
 #else
 		release(b)
@@ -237,7 +237,7 @@ end:	do
 #ifdef RT
 #ifndef BROKEN_NO_LET_ON
 	   if
-	   :: waiters[turn[b]] ->
+	   :: waiters[held[b]] ->
 #ifndef BROKEN_RUNNING_LATE
 		running[b] = 0;
 #endif
@@ -298,8 +298,8 @@ proctype waiter(byte me; byte t; bool shutdown)
 				:: runs ->
 					mine = call[t];
 #if defined(RT) && !defined(BROKEN_ANNOUNCE_LATE)
-					assert(turn[b] != 0);
-					at = turn[b];
+					assert(held[b] != 0);
+					at = held[b];
 					waiters[at]++
 #endif
 				:: else ->
@@ -315,17 +315,17 @@ proctype waiter(byte me; byte t; bool shutdown)
 		:: runs ->
 #ifdef RT
 #ifdef BROKEN_ANNOUNCE_LATE
-			at = turn[b];
+			at = held[b];
 			waiters[at]++;
 #endif
 #ifdef BROKEN_LEAVE_EARLY
 			waiters[at]--;
 #endif
-			atomic { turn_lock[at] == 0 -> turn_lock[at] = ME };
+			atomic { locked_by[at] == 0 -> locked_by[at] = ME };
 #ifdef BROKEN_LEAVE_LOCKED
 			waiters[at]--;
 #endif
-			turn_lock[at] = 0;
+			locked_by[at] = 0;
 			assert(!(in_callback[t] && call[t] == mine));
 #if !defined(BROKEN_LEAVE_EARLY) && !defined(BROKEN_LEAVE_LOCKED)
 			waiters[at]--;
