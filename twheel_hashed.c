@@ -94,7 +94,7 @@ static void hashed_insert(struct twheel_scheme *s, struct twheel_node *node)
 /**
  * twheel_hashed_start - start a node, see twheel_scheme_start()
  * @s: the scheme
- * @node: a node that is not pending
+ * @node: a node, not pending
  */
 void twheel_hashed_start(struct twheel_scheme *s, struct twheel_node *node)
 {
@@ -252,7 +252,7 @@ static void hashed_advance(struct twheel_scheme *s, u64 target, int *work)
  * twheel_hashed_pop - take out the next due node, see twheel_scheme_pop()
  * @s: the scheme
  * @target: tick to advance to
- * @work: number of nodes that may be visited, or slots of later rounds passed
+ * @work: limit of nodes to visit, and slots of later rounds to pass
  *
  * PER_TICK_BOOKKEEPING and the first half of EXPIRY_PROCESSING of the paper.
  *

@@ -226,7 +226,7 @@ static inline u64 twheel_scheme_next(struct twheel_scheme *s)
  * twheel_scheme_next_due - requeue nodes before sleeping, and return the next
  * tick
  * @s: the scheme
- * @most: number of nodes that may be moved
+ * @most: limit of nodes to move
  *
  * A node that was restarted to a later tick may still be in the slot of its old
  * tick, and a wake-up for that slot costs much more than moving the node. So a

@@ -66,7 +66,7 @@ struct twheel_slot {
  * struct twheel_scheme - the timers of one base
  * @clock: last tick whose processing began
  * @pending: number of nodes in the slots
- * @cascaded: number of nodes that the wheel moved, ever
+ * @cascaded: number of moves within the wheel, ever
  * @type: the scheme
  * @nr_slots: number of entries of @slots
  * @level: hierarchical: level to move nodes down from, 0 if there is nothing

@@ -29,7 +29,7 @@
  * @pending: number of pending timers
  * @seen: number of timers visited
  * @nr: number of entries of @callbacks
- * @callbacks: functions and the number of timers that call them
+ * @callbacks: functions, and the number of timers of each
  */
 struct census {
 	u64 pending;

@@ -223,7 +223,7 @@ static void show_module(struct seq_file *seq)
 
 /**
  * struct proc_cursor - position of a reader
- * @uid: user who opened the file, and sees the own sessions and wheels
+ * @uid: user of the opener, with access to the own sessions and wheels
  * @all: true if the opener has CAP_SYS_ADMIN, and sees everything
  * @wheel: wheel to show next, or NULL
  * @cpu: CPU of @wheel to show next. nr_cpu_ids for the wheel itself

@@ -180,7 +180,7 @@ static bool expire_timer(struct twheel_base *base, struct twheel_timer *timer,
  * @begin: time of the begin. CLOCK_MONOTONIC, like all times in throttle.c
  * @checked: time of the last clock read
  * @jiffy: jiffies at @checked. If it changed, a callback may be slow
- * @limit_ns: longest time that the run may take
+ * @limit_ns: limit of the time of the run
  * @clock_offset: clock of the base minus CLOCK_MONOTONIC, ns
  * @work: timers left to expire, or to move if none is due
  * @target: last tick to process

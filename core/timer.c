@@ -956,7 +956,7 @@ static int stop_sync(struct twheel_timer *timer, bool shutdown)
 		lockdep_assert_preemption_enabled();
 	if (may_wait)
 		look_for_deadlock(timer);
-	/* The timer may change its base each time, even to this CPU's. */
+	/* The timer may have another base each time, even that of this CPU. */
 	while (try_to_stop(timer, shutdown, may_wait, &stopped, &lock))
 		wait_for_callback(lock);
 	return stopped;

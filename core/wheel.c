@@ -336,7 +336,7 @@ static struct irq_work request_irq_work = IRQ_WORK_INIT(queue_request_work);
 /**
  * twheel_wheel_request_slots - request slots for a CPU
  * @wheel: the wheel
- * @cpu: CPU of a start that found none
+ * @cpu: CPU of a start without slots
  *
  * Context: Any but NMI.
  */

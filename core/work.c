@@ -89,7 +89,7 @@ static bool is_pending(struct twheel_work *work)
 
 /**
  * twheel_queue_work_on - queue a work after a delay, to run on a given CPU
- * @cpu: CPU that the caller keeps online, or %WORK_CPU_UNBOUND
+ * @cpu: CPU, kept online by the caller, or %WORK_CPU_UNBOUND
  * @wq: workqueue to use
  * @work: the work
  * @delay_ns: delay, ns
@@ -115,7 +115,7 @@ EXPORT_SYMBOL_GPL(twheel_queue_work_on);
 
 /**
  * twheel_mod_work_on - queue a work after a delay, or change delay and CPU
- * @cpu: CPU that the caller keeps online, or %WORK_CPU_UNBOUND
+ * @cpu: CPU, kept online by the caller, or %WORK_CPU_UNBOUND
  * @wq: workqueue to use
  * @work: the work
  * @delay_ns: delay from now, ns

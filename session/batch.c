@@ -209,8 +209,7 @@ static bool add_to_run(struct twheel_session *s, struct run *run,
  * first operation without memory ends the batch.
  *
  * Context: Process, may sleep.
- * Return: number of operations carried out. Less than @count if there was no
- * memory.
+ * Return: number of operations carried out. Less than @count without memory.
  */
 unsigned int twheel_session_run_ops(struct twheel_session *s,
 				    struct twheel_session_op *ops,

@@ -275,10 +275,7 @@ void twheel_session_stats(struct twheel_session *s, struct twheel_stats *stats)
 
 /* Opening and closing */
 
-/*
- * Take the user and the rights of the opener, which remain in effect if others
- * get the descriptor.
- */
+/* Take user and rights of the opener, also for later owners of the descriptor. */
 static int take_user(struct twheel_session *s)
 {
 	struct twheel_session_user *user = twheel_session_user_get();
@@ -319,8 +316,7 @@ static struct twheel_session *alloc_session(void)
 }
 
 /**
- * twheel_session_open - create a session on the default wheel or the user's
- * wheel
+ * twheel_session_open - create a session
  *
  * Context: Process, may sleep.
  * Return: the session, or ERR_PTR() of -ENOMEM or -ENOSPC.

@@ -9,8 +9,7 @@
  * in but never be written.
  *
  * Like in timerfd, reading an event arms a periodic timer again: however short
- * its period, it costs no more than its reader. Its deadlines remain on the
- * grid of the first one.
+ * its period, it costs no more than its reader. Deadlines remain on a grid.
  *
  * A program may have stored a later deadline for a timer that expired. The read
  * checks the word again, and arms such a timer instead of returning its event.
@@ -18,8 +17,7 @@
  * Readers that sleep in read(2) and pollers have separate queues. A tick wakes
  * all pollers and one reader. A reader that leaves events behind wakes the next
  * reader, but no poller, because the tick already woke pollers for these
- * events. Exclusive pollers do not wake each other, so a tick wakes one of them
- * for each event.
+ * events. Exclusive pollers do not wake each other: a tick wakes one per event.
  */
 #include <linux/ktime.h>
 #include <linux/math64.h>
@@ -75,8 +73,7 @@ bool twheel_session_put(struct iov_iter *to, const void *from, size_t size,
 }
 
 /**
- * twheel_session_fetch - fault in a page that twheel_session_put() could not
- * write
+ * twheel_session_fetch - fault in what twheel_session_put() could not write
  * @to: destination
  * @size: size of the data
  * @tries: number of attempts left, %TWHEEL_FETCH_TRIES at first
@@ -133,8 +130,7 @@ bool twheel_session_readable(struct twheel_session *s)
  * twheel_session_pass_on - wake up another reader for the remaining events
  * @s: the session
  *
- * A tick wakes up only one sleeping reader. A reader that leaves events behind
- * wakes up the next one.
+ * A tick wakes up only one sleeping reader. It wakes up the next one if events remain.
  */
 void twheel_session_pass_on(struct twheel_session *s)
 {
@@ -286,8 +282,7 @@ static noinline bool carry_on(struct twheel_session *s, struct twheel_utimer *ut
 
 /*
  * Returns the next event with an expiry up to @now, or NULL. Timers armed by
- * this read are left to the next one: a short period must not keep its reader
- * here.
+ * this read are left to the next one: a short period must not keep it here.
  */
 static struct twheel_utimer *next_event(struct twheel_session *s, ktime_t now)
 {

@@ -5,8 +5,7 @@
  * twheel_chardev.c copies from and to user space and checks the copies. open.c,
  * timer.c, read.c, list.c and batch.c implement the commands. table.c finds
  * timers by id, wheel.c finds wheels by configuration. words.c has the
- * deadlines that programs store, source.c the sockets of timers, and user.c the
- * limits of users.
+ * deadlines that programs store, source.c the sockets of timers, user.c the limits.
  */
 #ifndef _TWHEEL_SESSION_H
 #define _TWHEEL_SESSION_H
@@ -37,8 +36,7 @@
 
 /**
  * struct twheel_session_wheel - a wheel shared by sessions
- * @list: entry in the list of wheels for the same sessions. Protected by the
- *	lock of wheel.c
+ * @list: entry in a list of wheels. Protected by the lock of wheel.c
  * @users: number of sessions using the wheel. Protected by the same lock
  * @wheel: the wheel. Constant
  * @config: configuration from SETUP. Constant
@@ -136,8 +134,7 @@ struct twheel_session_counters {
  * @number: number of the session. Constant
  * @pid: opener. NULL during the last close
  * @rcu: frees the session after a grace period, because callbacks may wake up
- *	readers, and /proc/twheel may read the session, just after the last
- *	close
+ *	readers, and /proc/twheel may read the session, during the last close
  * @ends: per-CPU work for the end of a tick
  */
 struct twheel_session {
@@ -261,8 +258,7 @@ void twheel_session_wake_later(struct twheel_session *s,
  * Wake up readers for @events events after the callbacks of this tick. Called by
  * the callback of @timer with the session's lock held. @end is protected by
  * running on one CPU, like the tick that calls it. The wake-up is counted now:
- * taking the session's lock later to count it would make the tick's end wait
- * for other CPUs.
+ * taking the session's lock later would make the tick's end wait for other CPUs.
  */
 static inline void twheel_session_wake_at_tick_end(struct twheel_session *s,
 						   struct twheel_timer *timer,

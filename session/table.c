@@ -9,8 +9,7 @@
  * that starts and stops a single timer would allocate each time.
  *
  * There are two tables: one for numbers chosen by the caller, one for numbers
- * chosen by the kernel, with a generation that distinguishes the users of a
- * number.
+ * chosen by the kernel, with a generation for each user of a number.
  *
  * All functions run under the session's lock, except growing a table, which may
  * sleep. It allocates one missing piece at a time, and installs it under the

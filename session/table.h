@@ -4,8 +4,7 @@
  *
  * An id is a number, and a number is a chunk and a place in it. Pages of
  * pointers lead to the chunks, and an array whose length depends on the
- * session's limit leads to the pages. With an xarray the lookup would be a
- * quarter of a refresh.
+ * session's limit leads to the pages. An xarray would take a quarter of a refresh.
  */
 #ifndef _TWHEEL_TABLE_H
 #define _TWHEEL_TABLE_H
@@ -52,8 +51,7 @@ enum twheel_utimer_state {
  * @state: an enum twheel_utimer_state. Changes together with @free of the chunk
  * @place: place in the chunk. Constant
  * @checks: checks of @sk left before the deadline, while watching
- * @before: timer of the previous event, as from twheel_events_place(). Valid if
- *	there is one
+ * @before: timer of the previous event if any, as from twheel_events_place()
  * @stamp: instead, while watching: TCP's stamp of the last data included in the
  *	deadline. One less if more data may arrive with the same stamp
  *
@@ -100,8 +98,7 @@ struct twheel_utimer {
  * struct twheel_chunk - some timers of a table
  * @session: the session. Constant
  * @table: the table. Constant
- * @partial: entry in the table's list of chunks with a free timer. Ids of the
- *	kernel only
+ * @partial: entry in @partial of the table. Ids of the kernel only
  * @free: bitmap of free timers
  * @index: place of the chunk in the table. Constant
  * @timers: the timers
@@ -144,8 +141,7 @@ struct twheel_page {
  * @pages: array of entries, one for each TWHEEL_PAGE_CHUNKS chunks. NULL before
  *	the first start
  * @nr_indexes: limit of chunks
- * @empty: chunk that is kept although it is empty, and may be in use again, or
- *	NULL
+ * @empty: chunk kept when it became empty, maybe in use again, or NULL
  * @first_free: no page below this one has an entry that is NULL
  * @partial: chunks with a free timer. Ids of the kernel only
  */
@@ -262,8 +258,7 @@ static inline void twheel_table_take_this(struct twheel_utimer *ut, u64 id)
 }
 
 /**
- * twheel_table_for_each - iterate over all chunks of a table without other
- * users
+ * twheel_table_for_each - iterate over all chunks of a table
  * @chunk: the chunk, which may be freed
  * @table: the table
  *

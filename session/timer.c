@@ -122,8 +122,7 @@ static __always_inline void queue_event(struct twheel_session *s,
 
 /*
  * A timer with a socket checks it every 34 s, counted back from the deadline,
- * so that a closed socket is released within a minute. A power of two needs no
- * division.
+ * so that a closed socket is released within a minute. As a shift, of ns.
  */
 #define CHECK_SHIFT	35
 

@@ -110,8 +110,7 @@ static void free_user(struct twheel_session_user *user)
 
 /*
  * Returns the owner of the outermost user namespace below the initial one. If
- * root created it, the administrator decided on its ids: returns the
- * namespace's own root.
+ * root created it, returns its own root: the administrator decided on its ids.
  */
 static kuid_t uid_of_caller(void)
 {

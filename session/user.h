@@ -29,10 +29,8 @@ enum twheel_session_count {
  * struct twheel_session_user - a user with sessions
  * @node: entry in the table of all users. Protected by its lock
  * @uid: user id, see twheel_session_user_get(). Constant
- * @refs: number of sessions and wheels that hold the user. Protected by the
- *	same lock
- * @wheels: wheels shared by this user's sessions only. Protected by the lock of
- *	wheel.c
+ * @refs: references by sessions and wheels. Protected by the same lock
+ * @wheels: wheels for this user only. Protected by the lock of wheel.c
  * @payer: account for the time of @wheels. Constant
  * @counts: resources of the user
  * @rcu: frees the user after a grace period, because /proc/twheel may read the

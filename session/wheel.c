@@ -7,8 +7,7 @@
  * wheels only with sessions of their own user: one instead of the default
  * wheel, and private ones within limits. So a crowd of timers delays only its
  * own user, and only this user sees the wheel in /proc/twheel. Sessions with
- * CAP_SYS_NICE may be those of several users, so only CAP_SYS_ADMIN sees their
- * wheels.
+ * CAP_SYS_NICE have several users, so only CAP_SYS_ADMIN sees their wheels.
  *
  * There is one wheel for each configuration and owner. It is created for its
  * first session and destroyed with the last. It is lazy: the slots of a CPU are
@@ -64,10 +63,7 @@ static struct twheel_session_wheel *find_wheel(const struct twheel_session *s,
 	return NULL;
 }
 
-/*
- * The replacement of the default wheel is not counted: a user with a session
- * has at most one.
- */
+/* Returns whether a wheel is counted: not the default wheel's replacement. */
 static bool is_counted(const struct twheel_config *config)
 {
 	return config->name == private_name;

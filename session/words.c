@@ -4,8 +4,7 @@
  *
  * A session with shared_ids has a word for each id below that number, and its
  * program maps them. One store into the word of a pending timer refreshes it:
- * session_expired() reads the word when the timer is due. The kernel never
- * writes a word.
+ * session_expired() reads the word when the timer is due. The kernel only reads.
  *
  * SETUP allocates the array of pages and charges the user for all of them, so
  * that a store never hits a limit of the user. The fault handler allocates a
@@ -82,8 +81,7 @@ void twheel_session_words_free(struct twheel_session *s,
 
 /*
  * Returns a page, allocated if necessary. If another thread is faster, returns
- * the page of that thread. A fault may invoke the OOM killer, as for all memory
- * of a program.
+ * the page of that thread. A fault may invoke the OOM killer, as usual.
  */
 static u64 *page_of(struct twheel_session_words *words, unsigned long nr)
 {

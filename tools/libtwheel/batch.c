@@ -14,7 +14,7 @@
  * @count: number of operations
  * @failed: number of operations with a negative result
  * @submitted: true after the submission. The next operation starts over
- * @old: words that the starts of operations replaced
+ * @old: former words of the operations' ids
  * @ops: the operations
  */
 struct twheel_batch {

@@ -13,10 +13,7 @@
 #include "process/process.h"
 #include "twheel.h"
 
-/*
- * Inline all calls in a function except rare ones: this halves the instructions of a
- * start in the process.
- */
+/* Inline all calls but rare ones: this halves the cost of a start in the process. */
 #define LIBTWHEEL_FLAT		__attribute__((__flatten__))
 #define LIBTWHEEL_RARE		__attribute__((__noinline__))
 
@@ -36,8 +33,7 @@ static inline void *libtwheel_alloc(size_t nr, size_t size)
 /**
  * struct session - a session
  * @head: the part visible to programs
- * @alone: session of @process if only one thread uses it, for the fast path of starts and
- *	stops. NULL otherwise
+ * @alone: session of @process if only one thread uses it, for fast paths. NULL otherwise
  * @process: session in the process, or NULL for one of the kernel
  * @event_size: size of the program's struct twheel_event
  * @forks: number of forks before the session was opened, up to this process

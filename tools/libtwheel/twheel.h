@@ -326,7 +326,7 @@ int twheel_restart(struct twheel *t, __u64 id, __u64 delay_ns, __u64 user_data);
 /**
  * twheel_push() - move the deadline of a timer, in either direction
  * @t: the session
- * @id: id of a timer that is pending, or whose event is unread
+ * @id: id of a pending timer, or of one with an unread event
  * @deadline_ns: new deadline, earlier or later, less than 2^63
  * @user_data: see twheel_start(). Ignored if a store refreshes the timer
  *
@@ -366,7 +366,7 @@ int twheel_withdraw(struct twheel *t, __u64 id);
 /**
  * twheel_refresh() - move the deadline of a timer to a later time, with one store
  * @t: a session with &twheel_setup.shared_ids
- * @id: an id below that number, which is not checked
+ * @id: an id below that number. Not checked
  * @deadline_ns: new deadline, later than the current one, less than 2^63
  *
  * Takes no system call. If the timer expired in the meantime, twheel_read() starts it
@@ -407,7 +407,7 @@ TWHEEL_INLINE __u64 twheel_word(const struct twheel *t, __u64 id)
  * twheel_read() - read events
  * @t: the session
  * @events: out: events, in the order in which the timers expired
- * @count: number of events that fit, at least 1
+ * @count: size of @events, at least 1
  *
  * Drops events of timers that twheel_stop_by_store() stopped. If twheel_refresh() stored
  * a later deadline after the expiry, the session starts the timer again with it in place
@@ -469,7 +469,7 @@ TWHEEL_INLINE int twheel_walk(struct twheel *t, unsigned long command,
  * twheel_list() - list the timers of a session, a few at a time
  * @t: the session
  * @entries: out: timers that are pending, or whose event is unread
- * @count: number of entries that fit, at least 1
+ * @count: size of @entries, at least 1
  * @cursor: 0 at first, then the value from the last call
  *
  * Return: number of entries, 0 at the end, or a negative errno

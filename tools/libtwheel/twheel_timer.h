@@ -3,8 +3,7 @@
  * Timers in the program's own structures, on a wheel of one thread
  *
  * A program embeds a struct twheel_timer, as a kernel module does. There are no
- * ids, no descriptor, no lock, no copy, and no memory except 256 KiB for the
- * wheel:
+ * ids, descriptors, locks or copies, and no memory but 256 KiB for the wheel:
  *
  *	struct connection {
  *		struct twheel_timer idle;
@@ -180,8 +179,7 @@ static inline bool twheel_timer_pending(const struct twheel_timer *timer)
 /**
  * twheel_timers_advance() - call the functions of due timers
  * @w: the wheel
- * @now: current tick. If the clock goes back, nothing expires until it reaches
- *	the old tick again
+ * @now: current tick. If the clock goes back, nothing expires in the meantime
  * @most: limit of functions called
  *
  * Moves at most @most or TWHEEL_TIMERS_MOVES other timers within the wheel,
@@ -191,8 +189,7 @@ static inline bool twheel_timer_pending(const struct twheel_timer *timer)
  * A timer is stopped when its callback begins. The callback may start, stop and
  * free any timer, including its own.
  *
- * Context: Not from a callback of the same wheel, nor may a callback free the
- * wheel.
+ * Context: Not from a callback of the wheel, which must not free it either.
  * Return: number of functions called.
  */
 unsigned int twheel_timers_advance(struct twheel_timers *w, uint64_t now, unsigned int most);

@@ -9,8 +9,7 @@
  * Nothing runs in the background. Timers expire when the program reads, or calls GET,
  * LIST, DRAIN or STATS, which would show it. A timerfd tells poll(2) and event loops when
  * to call. It fires when a timer is due or nodes have to be moved, and then remains
- * readable while events are unread. It is set only to an earlier time, and once after it
- * fired.
+ * readable while events are unread. It is set only to an earlier time, and after firing.
  */
 
 /**
@@ -216,8 +215,7 @@ static noinline int start_with_room(struct twheel_session *s, struct twheel_star
  * Faster paths for most starts and stops, in a session of one thread
  *
  * They change only the timer and its place in the wheel. Operations that need more return
- * -EAGAIN before any change. The only call is a tail call, so that no register has to be
- * saved.
+ * -EAGAIN before any change. The only call is a tail call, to save no registers.
  */
 
 static __always_inline void set_up_shortly(struct twheel_session *s,
@@ -400,7 +398,7 @@ __u64 *twheel_process_words(const struct twheel_process *p)
  * twheel_process_open - open a session in the process
  * @process: out: the session
  * @alone: true if only one thread uses it, so that it needs no lock
- * @clock: clock that SETUP will choose
+ * @clock: clock of the later SETUP
  *
  * Return: 0, -ENOMEM, or a negative errno of timerfd_create(2) or timerfd_settime(2).
  */

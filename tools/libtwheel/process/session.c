@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * Replacement of session/source.c, user.c, waker.c, wheel.c and words.c for a session in
- * the process
+ * Replacement of session/source.c, user.c, waker.c, wheel.c and words.c in the process
  *
  * A process needs no other limit than its memory. A session does not share its wheel. Its
  * words are one piece of memory, which need not be mapped.

@@ -23,8 +23,7 @@
 /**
  * struct twheel_base - the timers of a wheel
  * @scheme: the timers
- * @armed: tick by which the program has to call, no later than any timer. U64_MAX if
- *	there is none
+ * @armed: latest tick for the next call of the program, U64_MAX if there is no timer
  * @tick_ns: length of a tick. Constant
  * @clockid: clock of ticks and deadlines. Constant
  * @ends: work for the end of an expiry
