@@ -73,18 +73,6 @@ TEST(kernel_ids_are_marked)
 	EXPECT_STATS(fd, .started = 100, .pending = 100);
 }
 
-TEST(kernel_ids_are_distinct)
-{
-	int fd = session_open_nonblock();
-	static __u64 ids[5000];
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(ids); i++)
-		ASSERT_EQ(0, tw_start_any(fd, HOUR, i, &ids[i]));
-	expect_distinct(ids, ARRAY_SIZE(ids));
-	EXPECT_STATS(fd, .started = 5000, .pending = 5000);
-}
-
 TEST(the_two_kinds_never_meet)
 {
 	int fd = session_open_nonblock();
@@ -214,17 +202,6 @@ TEST(kernel_id_is_exact)
 	ASSERT_EQ(TWHEEL_STATE_PENDING, tw_state(fd, id));
 }
 
-TEST(kernel_id_of_another_session)
-{
-	int first = session_open_nonblock();
-	int second = session_open_nonblock();
-	__u64 id;
-
-	ASSERT_EQ(0, tw_start_any(first, HOUR, 33, &id));
-	ASSERT_EQ(-ENOENT, tw_stop(second, id));
-	ASSERT_EQ(TWHEEL_STATE_PENDING, tw_state(first, id));
-}
-
 /* Ids of two sessions are mixed up more easily than they are guessed. */
 TEST(kernel_ids_of_two_sessions_differ)
 {
@@ -299,38 +276,6 @@ TEST(ids_far_apart)
 		ASSERT_EQ(0, tw_stop(fd, ids[i]));
 	}
 	EXPECT_STATS(fd, .started = n, .stopped = n);
-}
-
-TEST(table_grows)
-{
-	int fd = session_open_nonblock();
-	struct twheel_entry get;
-	const int n = 20000;
-	int i;
-
-	for (i = 0; i < n; i++)
-		ASSERT_EQ(0, tw_start(fd, i, HOUR, 7 * i));
-	EXPECT_STATS(fd, .started = n, .pending = n);
-	for (i = 0; i < n; i++) {
-		ASSERT_EQ(0, tw_get(fd, i, &get));
-		ASSERT_EQ(7 * i, get.user_data);
-		ASSERT_EQ(TWHEEL_STATE_PENDING, get.state);
-	}
-	for (i = n; i--;)
-		ASSERT_EQ(0, tw_stop(fd, i));
-	EXPECT_STATS(fd, .started = n, .stopped = n);
-}
-
-TEST(enospc_at_the_limit)
-{
-	int fd = open_limited();
-	__u64 id;
-	int i;
-
-	for (i = 0; i < LIMIT; i++)
-		ASSERT_EQ(0, tw_start_any(fd, HOUR, i, &id));
-	ASSERT_EQ(-ENOSPC, tw_start_any(fd, HOUR, 99, &id));
-	EXPECT_STATS(fd, .started = LIMIT, .pending = LIMIT);
 }
 
 TEST(enospc_counts_both_kinds_of_ids)

@@ -70,26 +70,11 @@ static void expect_wheel(struct twheel_setup setup)
 	close(fd);
 }
 
-static void expect_scheme(__u32 scheme, __u32 slots)
-{
-	struct twheel_setup setup = {
-		.flags = PRIVATE,
-		.scheme = scheme,
-		.slots = slots,
-		.tick_ns = 500 * US,
-	};
-
-	expect_wheel(setup);
-}
-
-TEST(hierarchical_wheel)
-{
-	expect_scheme(TWHEEL_SCHEME_HIER, 0);
-}
-
 TEST(hashed_wheel)
 {
-	expect_scheme(TWHEEL_SCHEME_HASHED, 64);
+	expect_wheel((struct twheel_setup){
+		.flags = PRIVATE, .scheme = TWHEEL_SCHEME_HASHED, .slots = 64,
+		.tick_ns = 500 * US });
 }
 
 TEST(slots_are_rounded_up)
@@ -124,15 +109,6 @@ TEST(slots_by_default)
 	slots = info_of(fd).slots;
 	ASSERT_LE(2, slots);
 	ASSERT_EQ(0, slots & (slots - 1));
-}
-
-TEST(tick_by_default)
-{
-	int fd = session_open();
-	__u64 tick = info_of(fd).tick_ns;
-
-	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){ .flags = PRIVATE }));
-	ASSERT_EQ(tick, info_of(fd).tick_ns);
 }
 
 TEST(shortest_tick)
@@ -189,16 +165,6 @@ TEST(limit_with_a_private_wheel)
 	ASSERT_EQ(2 * MS, info_of(fd).tick_ns);
 	ASSERT_EQ(0, tw_start_any(fd, HOUR, 0, &id));
 	ASSERT_EQ(-ENOSPC, tw_start_any(fd, HOUR, 0, &id));
-}
-
-TEST(default_wheel_and_limit)
-{
-	int fd = session_open();
-	struct twheel_info before = info_of(fd), after;
-
-	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){ .flags = 0 }));
-	after = info_of(fd);
-	ASSERT_EQ(0, memcmp(&before, &after, sizeof(before)));
 }
 
 /* Events as a later version of the structure would have them. */

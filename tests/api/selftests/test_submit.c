@@ -66,24 +66,6 @@ TEST(starts)
 	}
 }
 
-TEST(stops)
-{
-	int fd = session_open_nonblock();
-	struct twheel_op ops[3];
-
-	ASSERT_EQ(0, tw_start(fd, 3, HOUR, 33));
-	ASSERT_EQ(0, tw_start(fd, 4, HOUR, 44));
-	ops[0] = stop_op(3);
-	ops[1] = stop_op(5);
-	ops[2] = stop_op(3);
-	submit_all(fd, ops, 3);
-	ASSERT_EQ(0, ops[0].result);
-	ASSERT_EQ(-ENOENT, ops[1].result);
-	ASSERT_EQ(-ENOENT, ops[2].result);
-	EXPECT_STATS(fd, .started = 2, .stopped = 1, .pending = 1);
-	ASSERT_EQ(TWHEEL_STATE_PENDING, tw_state(fd, 4));
-}
-
 TEST(operations_take_effect_in_order)
 {
 	int fd = session_open_nonblock();
