@@ -59,15 +59,6 @@ static void stop_each_of_many(struct client *c)
 	client_timers_free(timers, nr);
 }
 
-static void stopped_can_start_again(struct client *c, struct client_timer *t)
-{
-	client_start(t, CLIENT_HOUR);
-	twheel_stop(&t->timer);
-	CLIENT_CHECK(c, client_start(t, client_delay(c, 5)) == 0);
-	client_wait(t);
-	CLIENT_CHECK(c, t->count == 1);
-}
-
 static void slow_callback(struct client_timer *t)
 {
 	client_set(&t->entered);
@@ -429,7 +420,6 @@ const struct client_case client_stop_cases[] = {
 	CLIENT_TIMER(stop_says_whether_it_was_pending, NULL),
 	CLIENT_TIMER(stopped_never_expires, NULL),
 	CLIENT_CASE(stop_each_of_many),
-	CLIENT_TIMER(stopped_can_start_again, NULL),
 	CLIENT_TIMER(stop_sync_waits_for_the_callback, slow_callback),
 	CLIENT_TIMER(shutdown_waits_for_the_callback, slow_callback),
 	CLIENT_CASE(callbacks_may_wait_for_one_another),

@@ -97,13 +97,6 @@ static void work_runs_in_process_context(struct client *c, struct client_work *w
 	CLIENT_CHECK(c, w->may_sleep);
 }
 
-static void work_without_delay_runs(struct client *c, struct client_work *w)
-{
-	CLIENT_CHECK(c, client_work_queue(w, 0));
-	client_work_wait(w);
-	CLIENT_CHECK(c, w->runs == 1);
-}
-
 /* Queueing a pending item again changes nothing, not even its time. */
 static void work_that_is_pending_is_not_queued_again(struct client *c, struct client_work *w)
 {
@@ -420,7 +413,6 @@ static void a_work_may_wait_for_another(struct client *c)
 
 const struct client_case client_work_cases[] = {
 	CLIENT_WORK(work_runs_in_process_context),
-	CLIENT_WORK(work_without_delay_runs),
 	CLIENT_WORK(work_that_is_pending_is_not_queued_again),
 	CLIENT_WORK(work_mod_changes_the_time),
 	CLIENT_WORK(work_that_is_refused_is_not_pending),
