@@ -37,7 +37,7 @@ depmod_makes := alias alias.bin builtin.alias.bin builtin.bin dep dep.bin devnam
 tools_made := include/linux lib/pkgconfig lib/cmake/libtwheel lib/cmake share/man/man1 share/man/man3 \
 	share/bash-completion/completions share/bash-completion
 made := lib/udev/rules.d lib/udev lib/sysusers.d lib/modules-load.d share/doc share/man/man4 share/man/man9 src/twheel
-parents := include lib share/man src bin
+parents := include lib share/man share src bin
 rmdir = @for dir in $(1); do rmdir $(root)$(prefix)/$$dir; done 2>/dev/null || :
 rmdir_parents = @$(if $(root),cd $(root) && rmdir -p $(addprefix $(prefix:/%=%)/,$(parents)) $(1) 2>/dev/null || :)
 # Each of these has a Makefile that knows install and uninstall.
