@@ -26,12 +26,12 @@
  * because of a slow callback, preemption or a hypervisor, is followed by a pause
  * of only 1 ms. This promise is for wheels without a payer.
  *
- * All other wheels belong to users, of whom there may be any number. All wheels
- * of a payer together count as one wheel, and divide its slice. If it is used
- * up before a wheel runs, this wheel runs first in the next period. A period has
- * room for 50 payers, 250 us in slices of 5 us. If it is full, a payer joins the
- * period after that. The pause therefore grows with the number of busy payers,
- * but not with their wheels: each of 200 busy payers runs about every 4 ms.
+ * Wheels with timers of users have a payer, one for each user. There may be any
+ * number of these. So all wheels of a payer count as one wheel, and divide one
+ * slice. If it is used up before a wheel runs, this wheel runs first in the next
+ * period. A period has room for 50 payers, 250 us in slices of 5 us. If it is
+ * full, a payer joins the period after that. The pause therefore grows with the
+ * number of busy payers: each of 200 busy payers runs about every 4 ms.
  *
  * A callback, or a wake-up of readers at the end of a run, cannot be cut short.
  * So the real time of payers' runs is also added to a deficit, of which half of
