@@ -344,5 +344,6 @@ struct twheel_timer *twheel_base_stop_any(struct twheel_base *base, u32 *slot);
 
 /* tick.c */
 enum hrtimer_restart twheel_tick(struct hrtimer *hrtimer);
+void twheel_tick_finish(struct twheel_base *base);
 
 #endif /* _TWHEEL_BASE_H */

@@ -8,7 +8,8 @@
  * Bounds. The lock is released for each callback, and after at most
  * TWHEEL_MOVES_PER_LOCK moves. A run ends after WORK_PER_RUN timers, and at
  * most one move for each, even if more are due. It ends earlier when it used up
- * this wheel's slice of the CPU (throttle.c).
+ * this wheel's slice of the CPU (throttle.c). A wheel with a payer then leaves
+ * work for the end of the tick to the next run.
  */
 #include <linux/bitops.h>
 #include <linux/export.h>
@@ -44,7 +45,8 @@
  *
  * The callback and @end->fn are in one RCU read-side critical section. @end may
  * be freed a grace period after the last callback that queued it returned, for
- * example with kfree_rcu().
+ * example with kfree_rcu(). A wheel with a payer may leave @end to its next run:
+ * there, wait until twheel_tick_end_queued() returns false before that.
  *
  * Context: A timer's callback.
  */
@@ -64,29 +66,6 @@ void twheel_at_tick_end(struct twheel_timer *timer, struct twheel_tick_end *end)
 	base->next_tick_end = &end->next;
 }
 EXPORT_SYMBOL_GPL(twheel_at_tick_end);
-
-static void run_tick_ends(struct twheel_base *base)
-{
-	struct twheel_tick_end *end = base->tick_ends;
-
-	base->tick_ends = NULL;
-	base->next_tick_end = &base->tick_ends;
-	while (end) {
-		struct twheel_tick_end *next = end->next;
-
-		/*
-		 * Read @next before a callback on another base finds the bit
-		 * clear, queues @end again and writes @next. Pairs with
-		 * twheel_at_tick_end(), as does the barrier below: a callback
-		 * that finds the bit set did its part before @fn runs.
-		 */
-		clear_bit_unlock(0, &end->queued);
-		/* See above. */
-		smp_mb__after_atomic();
-		end->fn(end);
-		end = next;
-	}
-}
 
 /*
  * Let waiters for the last callback go on, before this run calls others: one of
@@ -322,6 +301,56 @@ static bool expire_timers(struct twheel_base *base, struct tick_run *run)
 	return twheel_scheme_next(&base->scheme) > run->target;
 }
 
+/*
+ * Returns whether a run of a payer used up its time. Nothing can cut short the work for
+ * the end of a tick, and a user may cause much of it.
+ */
+static bool is_over(const struct twheel_base *base, const struct tick_run *run)
+{
+	return run && base->payer && ktime_get() - run->begin >= run->limit_ns;
+}
+
+/* Returns false if it leaves work to the next run. Without @run it does all. */
+static bool run_tick_ends(struct twheel_base *base, const struct tick_run *run)
+{
+	struct twheel_tick_end *end;
+
+	while ((end = base->tick_ends)) {
+		base->tick_ends = end->next;
+		if (!end->next)
+			base->next_tick_end = &base->tick_ends;
+		/*
+		 * Read @end->next before a callback on another base finds the bit
+		 * clear, queues @end again and writes @end->next. Pairs with
+		 * twheel_at_tick_end(), as does the barrier below: a callback
+		 * that finds the bit set did its part before @fn runs.
+		 */
+		clear_bit_unlock(0, &end->queued);
+		/* See above. */
+		smp_mb__after_atomic();
+		end->fn(end);
+		if (base->tick_ends && is_over(base, run))
+			return false;
+	}
+	return true;
+}
+
+/**
+ * twheel_tick_finish - do the work that the last run left to the next one
+ * @base: the base, whose hrtimer is cancelled and does not start again
+ *
+ * Context: Process.
+ */
+void twheel_tick_finish(struct twheel_base *base)
+{
+	local_bh_disable();
+	/* See twheel_at_tick_end(). */
+	rcu_read_lock();
+	run_tick_ends(base, NULL);
+	rcu_read_unlock();
+	local_bh_enable();
+}
+
 static void count_ticks(struct twheel_base *base, u64 target)
 {
 	struct twheel_counters *c = &base->counters;
@@ -369,7 +398,7 @@ static ktime_t next_run(struct twheel_base *base, const struct tick_run *run,
 
 	base->armed_tick = U64_MAX;
 	base->throttled = false;
-	if (base->cpu == TWHEEL_NO_CPU || !base->scheme.pending)
+	if (base->cpu == TWHEEL_NO_CPU || (!base->scheme.pending && !base->tick_ends))
 		return KTIME_MAX;
 	base->armed_tick = 0;
 	twheel_base_update_isolated(base);
@@ -417,7 +446,7 @@ static enum hrtimer_restart throttle_tick(struct twheel_base *base,
 	return restart;
 }
 
-/* Returns whether all due timers expired. */
+/* Returns whether all that is due is done. */
 static bool run_tick(struct twheel_base *base, struct tick_run *run)
 {
 	u64 cascaded, expired;
@@ -436,12 +465,14 @@ static bool run_tick(struct twheel_base *base, struct tick_run *run)
 	count_ticks(base, run->target);
 	base->armed_tick = 0;
 
-	done = done && expire_timers(base, run);
+	/* Work that the last run left is first. */
+	done = done && !base->tick_ends && expire_timers(base, run);
 
 	run->cascaded = base->scheme.cascaded - cascaded;
 	run->expired = base->counters.expired - expired;
 	raw_spin_unlock_irq(&base->lock);
-	run_tick_ends(base);
+	if (!run_tick_ends(base, run))
+		done = false;
 	twheel_expiry_end(&base->expiry);
 	return done;
 }

@@ -116,6 +116,7 @@ static int base_offline(unsigned int cpu, struct hlist_node *node)
 	if (ret)
 		return ret;
 	twheel_base_offline(wheel->bases[cpu], cpu);
+	twheel_tick_finish(wheel->bases[cpu]);
 	return 0;
 }
 
@@ -490,8 +491,10 @@ void twheel_destroy(struct twheel *wheel)
 	for_each_possible_cpu(cpu)
 		twheel_base_wait_for_kick(wheel->bases[cpu]);
 	/* A kick may have started it again. */
-	for_each_possible_cpu(cpu)
+	for_each_possible_cpu(cpu) {
 		hrtimer_cancel(&wheel->bases[cpu]->hrtimer);
+		twheel_tick_finish(wheel->bases[cpu]);
+	}
 	/*
 	 * The last kick may still be running, and /proc/twheel may have found
 	 * the wheel before it was erased.

@@ -7,6 +7,7 @@
  */
 #include <linux/capability.h>
 #include <linux/cpumask.h>
+#include <linux/delay.h>
 #include <linux/module.h>
 #include <linux/moduleparam.h>
 #include <linux/random.h>
@@ -398,6 +399,7 @@ static void stop_table(struct twheel_session *s, struct twheel_table *table)
 void twheel_session_close(struct twheel_session *s)
 {
 	struct pid *pid = s->pid;
+	unsigned int cpu;
 	int i;
 
 	xa_erase(&sessions, s->number);
@@ -409,6 +411,10 @@ void twheel_session_close(struct twheel_session *s)
 	for (i = 0; i < TWHEEL_NR_TABLES; i++)
 		stop_table(s, &s->tables[i]);
 	twheel_stop_sync(&s->waker);
+	/* See twheel_at_tick_end(). */
+	for_each_possible_cpu(cpu)
+		while (twheel_tick_end_queued(&s->ends[cpu].tick_end))
+			usleep_range(10, 50);
 	/*
 	 * The callback that queued the last unread timer may still hold the
 	 * session's lock. Such timers are not pending, so wait for it here.
@@ -420,7 +426,7 @@ void twheel_session_close(struct twheel_session *s)
 	twheel_session_words_free(s, s->words);
 	twheel_session_wheel_put(s->shared);
 	let_user_go(s);
-	/* See twheel_at_tick_end(). */
+	/* As above. */
 	kvfree_rcu(s, rcu);
 }
 

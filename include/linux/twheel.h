@@ -189,7 +189,8 @@ struct twheel_timer {
  * @next: next work of the same tick. Owned by the base that it is queued on
  * @queued: bit 0 is set from twheel_at_tick_end() until @fn is about to be
  *	called
- * @fn: function called in softirq context after the callbacks of the tick
+ * @fn: function called in softirq context after the callbacks of the tick, or in
+ *	process context with softirqs off
  */
 struct twheel_tick_end {
 	struct twheel_tick_end *next;

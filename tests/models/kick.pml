@@ -35,14 +35,14 @@
  * code core/timer.c start_slow 80e27906
  * code core/timer.c start_timer ac5ee55b
  * code core/timer.c start_request 64b483ac
- * code core/tick.c next_run 4f0631d5
+ * code core/tick.c next_run 030078b6
  * code core/tick.c set_next_run 2fce0f6e
  * code core/tick.c throttle_tick 28a86e2f
- * code core/tick.c run_tick a56b4f24
+ * code core/tick.c run_tick 77b02dfd
  * code core/tick.c twheel_tick 692888ce
  * code core/tick.c twheel_at_tick_end edbcf58e
- * code core/tick.c run_tick_ends 56563fa0
- * accepted: The same code with other names.
+ * code core/tick.c run_tick_ends 3d1a3051
+ * accepted: work left to the next run makes that a run that yields
  *
  * right DOZE=0
  * right DOZE=1

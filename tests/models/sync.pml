@@ -29,13 +29,13 @@
  * code core/tick.c let_waiters_on 61e483df
  * code core/tick.c expire_timer e4be2083
  * code core/tick.c expire_timers f57cb1f6
- * code core/tick.c run_tick 78ba8c5a
+ * code core/tick.c run_tick 39d5281b
  * code core/timer.c try_to_stop 3c8f1b28
  * code core/timer.c wait_for_callback 0a57b3c3
  * code core/timer.c stop_sync f6ed17ba
  * code core/timer.c start_slow 1cad1104
  * code core/timer.c start_timer 6e4b9c18
- * accepted: The same code with other names.
+ * accepted: work left to the next run makes that a run that yields
  *
  * right
  * right MOVES

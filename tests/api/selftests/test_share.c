@@ -371,25 +371,31 @@ TEST(idle_wheels_leave_half_of_a_cpu)
  * struct crowd - a crowd
  * @users: users, or ids
  * @per_tick: timers of each in a tick
- * @watched: epoll instances that watch the session of each
+ * @watched: epoll instances that watch the sessions of each
+ * @sessions: sessions of each, with timers in the same ticks
  */
 struct crowd {
 	unsigned int users;
 	unsigned int per_tick;
 	unsigned int watched;
+	unsigned int sessions;
 };
+
+#define SESSIONS_MAX	200
 
 static struct crowd crowd;
 
-static void watch(int fd, unsigned int count)
+static void watch(const int *fds, unsigned int nr, unsigned int count)
 {
 	struct epoll_event event = { .events = EPOLLIN };
+	unsigned int i;
 	int epoll;
 
 	for (; count; count--) {
 		epoll = epoll_create1(0);
 		ASSERT_LE(0, epoll);
-		ASSERT_EQ(0, epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event));
+		for (i = 0; i < nr; i++)
+			ASSERT_EQ(0, epoll_ctl(epoll, EPOLL_CTL_ADD, fds[i], &event));
 	}
 }
 
@@ -398,19 +404,21 @@ static void watch(int fd, unsigned int count)
  */
 static long long be_a_crowd(void)
 {
-	unsigned int i, each = crowd.per_tick * PERIODS;
-	int fd;
+	unsigned int i, j, each = crowd.per_tick * PERIODS;
+	static int fds[SESSIONS_MAX];
 
 	if (each > ENOUGH / crowd.users)
 		each = ENOUGH / crowd.users;
 	for (i = 0; i < crowd.users; i++) {
 		ASSERT_EQ(0, seteuid(STRANGER + i));
-		fd = session_open();
+		for (j = 0; j < crowd.sessions; j++)
+			fds[j] = session_open();
 		ASSERT_EQ(0, seteuid(0));
-		watch(fd, crowd.watched);
-		start_many(fd, 0, each, window, MS / crowd.per_tick);
+		watch(fds, crowd.sessions, crowd.watched);
+		for (j = 0; j < crowd.sessions; j++)
+			start_many(fds[j], 0, each, window, MS / crowd.per_tick);
 	}
-	return each * crowd.users;
+	return each * crowd.users * crowd.sessions;
 }
 
 static long long make_sessions(void)
@@ -509,6 +517,7 @@ static void attack_with_sizes(const unsigned int (*sizes)[2], unsigned int nr,
 	for (i = 0; i < (all ? SIZES : nr); i++) {
 		crowds[i].users = all ? users[i / 4] : sizes[i][0];
 		crowds[i].per_tick = all ? per_tick[i % 4] : sizes[i][1];
+		crowds[i].sessions = 1;
 	}
 	attack_with_crowds(crowds, i, ids, LATE_NS);
 }
@@ -538,8 +547,16 @@ TEST(ids_of_a_user_leave_half_of_a_cpu)
 TEST(wake_ups_leave_half_of_a_cpu)
 {
 	static const struct crowd crowds[] = {
-		{ 1, 2, 1000 }, { 1, 2, 10000 }, { 1, 2, 40000 }, { 100, 2, 400 },
+		{ 1, 2, 1000, 1 }, { 1, 2, 10000, 1 }, { 1, 2, 40000, 1 }, { 100, 2, 400, 1 },
 	};
 
 	attack_with_crowds(crowds, ARRAY_SIZE(crowds), false, LATE_NS_MAX);
+}
+
+/* Each wake-up is short. A run looks at the clock after each of them. */
+TEST(wake_ups_of_many_sessions_are_apart)
+{
+	static const struct crowd crowds[] = { { 1, 1, 500, SESSIONS_MAX } };
+
+	attack_with_crowds(crowds, ARRAY_SIZE(crowds), false, LATE_NS);
 }

@@ -851,8 +851,18 @@ void oracle_run_over(const struct twheel_base *base, u64 began)
 {
 	unsigned int i;
 
-	for (i = 0; i < nr_sessions; i++)
-		if (sessions[i].s && !sessions[i].s->lock.owner &&
-		    must_be_told(&sessions[i], base, began))
+	for (i = 0; i < nr_sessions; i++) {
+		struct twheel_session *s = sessions[i].s;
+
+		if (!s || s->lock.owner)
+			continue;
+		/*
+		 * The next run tells them. Read without twheel_tick_end_queued(), as in
+		 * may_wait().
+		 */
+		if (base->payer && s->ends[sim.cpu].tick_end.queued)
+			continue;
+		if (must_be_told(&sessions[i], base, began))
 			check_sleepers(&sessions[i]);
+	}
 }
