@@ -27,12 +27,14 @@
  * struct twheel_timers - a wheel
  * @scheme: timers of the wheel
  * @next: result of twheel_timers_next(), 0 if unknown
+ * @outer: tick before which no timer of an outer level is due, 0 if unknown
  * @occupied: bitmap of @scheme
  * @slots: slots of @scheme
  */
 struct twheel_timers {
 	struct twheel_scheme scheme;
 	u64 next;
+	u64 outer;
 	unsigned long occupied[BITS_TO_LONGS(TWHEEL_HIER_SLOTS)];
 	struct twheel_slot slots[TWHEEL_HIER_SLOTS];
 };
@@ -87,6 +89,8 @@ static __always_inline void place_timer(struct twheel_timers *w, struct twheel_t
 	timer->expires = expires;
 	if (unlikely(expires < w->next))
 		w->next = max(expires, w->scheme.clock + 1);
+	if (expires >= w->scheme.reach[0] && expires < w->outer)
+		w->outer = expires;
 	twheel_hier_place(&w->scheme, timer, expires);
 }
 
@@ -129,6 +133,7 @@ struct twheel_timer *twheel_timers_expired(struct twheel_timers *w, uint64_t now
 	if (now < w->next && now - w->scheme.clock < LAG_MAX)
 		return NULL;
 	w->next = 0;
+	w->outer = 0;
 	now = min(max(now, w->scheme.clock), TICK_MAX);
 	timer = twheel_hier_pop(&w->scheme, now, &work);
 	if (timer)
@@ -147,6 +152,7 @@ unsigned int twheel_timers_advance(struct twheel_timers *w, uint64_t now, unsign
 	if (now < w->next && now - s->clock < LAG_MAX)
 		return 0;
 	w->next = 0;
+	w->outer = 0;
 	now = min(max(now, s->clock), TICK_MAX);
 	while (count < most && (timer = twheel_hier_pop(s, now, &work))) {
 		slot = twheel_hier_due_slot(s);
@@ -184,7 +190,10 @@ static u64 first_of_slot(struct twheel_scheme *s, struct twheel_slot *slot, u64 
 	return first;
 }
 
-/* Returns the tick at which an outer level needs a call, at most @next. */
+/*
+ * Returns the tick at which an outer level needs a call. Slots that begin at @next or later are
+ * not searched: the result is then the first tick of the slot.
+ */
 static u64 next_of_level(struct twheel_scheme *s, unsigned int level, u64 next, int *work)
 {
 	unsigned int shift = twheel_hier_shift(level);
@@ -195,16 +204,16 @@ static u64 next_of_level(struct twheel_scheme *s, unsigned int level, u64 next, 
 	while ((distance = next_occupied(s, level))) {
 		nr = (s->clock >> shift) + distance;
 		if (nr << shift >= next)
-			break;
+			return nr << shift;
 		slot = twheel_hier_slot(s, level, nr << shift);
 		if (slot->count > (u32)*work)
-			return min(next, cascade_tick(s, level, nr));
+			return cascade_tick(s, level, nr);
 		*work -= slot->count;
 		first = first_of_slot(s, slot, ((nr + 1) << shift) - 1);
 		if (!list_empty(&slot->nodes))
-			return min(next, first);
+			return first;
 	}
-	return next;
+	return TWHEEL_TIMERS_NEVER;
 }
 
 uint64_t twheel_timers_next(struct twheel_timers *w)
@@ -224,10 +233,14 @@ uint64_t twheel_timers_next(struct twheel_timers *w)
 	distance = next_occupied(s, 0);
 	if (distance)
 		next = s->clock + distance;
-	for (level = 1; s->levels >> level; level++)
-		next = next_of_level(s, level, next, &work);
-	w->next = next;
-	return next;
+	/* Slots of level 0 come and go with each push. Search outer levels less often. */
+	if (next > w->outer) {
+		w->outer = TWHEEL_TIMERS_NEVER;
+		for (level = 1; s->levels >> level; level++)
+			w->outer = min(w->outer, next_of_level(s, level, next, &work));
+	}
+	w->next = min(next, w->outer);
+	return w->next;
 }
 
 uint64_t twheel_timers_count(const struct twheel_timers *w)
