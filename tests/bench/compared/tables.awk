@@ -49,7 +49,7 @@ function columns_of_plot(	i, k, n, names) {
 		if (!(names[k] in known))
 			return
 	for (i = 1; i <= ways; i++) {
-		printf "%d|%d|%s|%s", i, order[i] ~ /twheel|^process/ ? 2 : where[order[i]] != "process",
+		printf "%d|%d|%s|%s", i, order[i] ~ /twheel|^process|^embedded/ ? 2 : where[order[i]] != "process",
 		       where[order[i]] == "module" ? "module" : "program", label[order[i]] >plot
 		for (k = 1; k <= n; k++)
 			printf "|%s", ("stock," order[i] "," names[k]) in figure ? figure["stock," order[i] "," names[k]] : "NaN" >plot
