@@ -241,6 +241,25 @@ static bool fires_at(struct twheel *t, __u64 *least, __u64 *most)
 	return left;
 }
 
+/* The timerfd is set for the first tick, if it is the one before as well. */
+TEST_ALONE_TOO(a_start_wakes_one_tick_earlier)
+{
+	struct twheel_setup setup = { .flags = TWHEEL_SETUP_PRIVATE, .tick_ns = 50 * MS };
+	__u64 first, least, most;
+	struct twheel *t;
+	unsigned int i;
+
+	ASSERT_EQ(0, twheel_open_flags(&t, &setup, TWHEEL_OPEN_PROCESS | flags));
+	first = (twheel_now() / setup.tick_ns + 50) * setup.tick_ns;
+	for (i = 0; i < 6; i++, first -= setup.tick_ns) {
+		/* Starts of new timers and restarts, in turns. */
+		ASSERT_EQ(i & 1, twheel_start_at(t, i / 2, first, 0));
+		ASSERT_TRUE(fires_at(t, &least, &most));
+		ASSERT_LE(least, first);
+	}
+	twheel_close(t);
+}
+
 /*
  * The timerfd is not set for the tick that a timer has left. With three lengths of a tick, as
  * the window of level 0 may end before that tick.
