@@ -133,17 +133,19 @@ u64 client_delay(const struct client *c, u64 ms)
 }
 
 /*
- * Between the two writes @not_before is the earlier of the old and the new
- * deadline. A callback may come for either of them in the meantime, and must
- * not count as early.
+ * Start @t, and have its callback expect @deadline. Until a later deadline is set a callback
+ * for the old one must not count as early. An earlier one is written first and only once:
+ * the callback may have run and changed it before a second write.
  */
 int client_start_at(struct client_timer *t, ktime_t deadline)
 {
 	int ret;
 
 	if (!twheel_pending(&t->timer) ||
-	    ktime_before(deadline, READ_ONCE(t->not_before)))
+	    ktime_before(deadline, READ_ONCE(t->not_before))) {
 		WRITE_ONCE(t->not_before, deadline);
+		return twheel_start_at(&t->timer, deadline);
+	}
 	ret = twheel_start_at(&t->timer, deadline);
 	WRITE_ONCE(t->not_before, deadline);
 	return ret;

@@ -222,7 +222,7 @@ TEST(setup_with_the_clock_of_the_default_wheel)
 		ROW(EINVAL, setup, .clock = TWHEEL_CLOCK_BOOTTIME),
 	};
 
-	expect_rows(TWHEEL_IOC_SETUP, rows, ARRAY_SIZE(rows), good_start);
+	expect_rows(TWHEEL_IOC_SETUP, rows, ARRAY_SIZE(rows), good_setup);
 }
 
 TEST(start)
