@@ -1164,14 +1164,19 @@ TEST(never_early_and_exactly_once)
 	struct twheel_event event;
 	struct twheel_stats stats;
 	pthread_t thread;
+	int result;
 
 	h.session = open_shared(&h.words);
 	for (begun = 0; begun < LIVES; begun++)
 		begin_life(&h, begun);
 	thread = thread_run(beat, &h);
 	for (ended = 0; ended < begun; ended++) {
-		expect_readable(h.session);
-		ASSERT_EQ(1, tw_read(h.session, &event, 1));
+		/* A store after the expiry takes the only event back. */
+		do {
+			expect_readable(h.session);
+			result = tw_read(h.session, &event, 1);
+		} while (result == -EAGAIN);
+		ASSERT_EQ(1, result);
 		id = event.id;
 		ASSERT_LT(id, LIVES);
 		ASSERT_LE(READ_ONCE(h.floor[id]), event.expired_ns);
@@ -1186,7 +1191,7 @@ TEST(never_early_and_exactly_once)
 	expect_nothing(h.session, 20 * MS);
 	ASSERT_EQ(0, tw_stats(h.session, &stats));
 	test_note("%llu lives, %llu carried on", begun, stats.carried);
-	ASSERT_EQ(begun, stats.expired);
+	ASSERT_EQ(begun, stats.expired - stats.replaced);
 	ASSERT_EQ(0, stats.pending);
 	expect_balance(h.session);
 }
