@@ -185,7 +185,7 @@ bool prove_place(u64 clock, u64 tick)
 
 	ASSUME(clock < KTIME_MAX && tick <= KTIME_MAX);
 	set_window(&s);
-	hashed_insert(&s, &node, tick);
+	place(&s, &node, tick);
 	while (!reaches(clock, level, due))
 		level++;
 	return the_slot == twheel_hier_slot(&s, level, due);
