@@ -244,11 +244,13 @@ def test_words():
         t.start_at(3, deadline)
         assert t.word(3) == deadline
         t.stop(3)
-        t.start(3, 0)
-        wait_unread(t, 1)
-        t.refresh(3, deadline)
-        assert t.read() == []
-        assert t.get(3).deadline_ns == deadline
+        if t.info().features & twheel.FEATURE_WAKE:
+            # A read of an older module does not look at words.
+            t.start(3, 0)
+            wait_unread(t, 1)
+            t.refresh(3, deadline)
+            assert t.read() == []
+            assert t.get(3).deadline_ns == deadline
         t.stop_by_store(3)
         assert t.word(3) == twheel.WORD_STOP
         for timer in -1, 8:
