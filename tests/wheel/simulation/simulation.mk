@@ -2,9 +2,9 @@
 #
 # The core of twheel in a simulated machine, as a program of the host
 #
-# Its sources are compiled unmodified, with ../shims in place of the kernel's headers.
-# Those that are not as in any other program are in one file, sim_kernel.h. The names by
-# which the sources know it are made in DIR/shims.
+# Its sources are compiled unmodified, with ../shims in place of the kernel's headers. What
+# differs from any other program is in sim_order.h, sim_machine.h and sim_session.h. The names
+# by which the sources know these headers are made in DIR/shims.
 #
 #	make O=DIR all		simulation and simulation-rt (CONFIG_PREEMPT_RT),
 #				simulation-session and simulation-session-rt
@@ -18,7 +18,7 @@ TWHEEL ?= ../../..
 top := ../../..
 cflags := -std=gnu11 -g -O2 -Wall -Wextra -Wno-unused-parameter \
 	  -Wno-sign-compare -DCONFIG_64BIT=1 -DCONFIG_LIST_HARDENED=1 \
-	  -include ../shims/sim_kernel.h -I$(O)/shims -I../shims/native -I$(TWHEEL)/include \
+	  -include ../shims/sim_session.h -I$(O)/shims -I../shims/native -I$(TWHEEL)/include \
 	  -I$(TWHEEL) -I$(TWHEEL)/core -I$(TWHEEL)/session -I.
 
 schemes := $(shell sed -n '/twheel_hier\.o/{s/.*+= //;s/\.o//g;p}' $(TWHEEL)/Kbuild)

@@ -1,0 +1,447 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The kernel's headers for the simulation: processes, files and memory of user space
+ */
+#ifndef _SIM_SESSION_H
+#define _SIM_SESSION_H
+
+#include "sim_machine.h"
+
+/* linux/cred.h */
+
+#include <linux/uidgid.h>
+
+kuid_t current_euid(void);
+
+/* linux/user_namespace.h */
+
+/* @root is the id that its root has in the initial one. */
+struct user_namespace {
+	struct user_namespace *parent;
+	kuid_t owner;
+	kuid_t root;
+};
+
+extern struct user_namespace init_user_ns;
+
+struct user_namespace *current_user_ns(void);
+
+static inline kuid_t make_kuid(struct user_namespace *ns, u32 uid)
+{
+	return ns->root;
+}
+
+/* linux/capability.h */
+
+#define CAP_SYS_NICE		23
+#define CAP_SYS_RESOURCE	24
+
+bool ns_capable_noaudit(struct user_namespace *ns, int cap);
+
+/* linux/fs.h: a file, and what can be done with it */
+
+#define FMODE_READ	1U
+#define FMODE_WRITE	2U
+#define FMODE_NOWAIT	4U
+#define O_NONBLOCK	04000
+#define IOCB_NOWAIT	1
+#define ERESTARTSYS	512
+#define MAX_RW_COUNT	0x7ffff000U
+
+struct inode;
+struct iov_iter;
+struct seq_file;
+struct vm_area_struct;
+struct poll_table_struct;
+
+typedef unsigned int __poll_t;
+
+/**
+ * struct file - an open file
+ * @f_op: what can be done with it
+ * @f_mode: FMODE_*
+ * @f_flags: O_*
+ * @private_data: the session
+ * @refs: descriptors, mappings and calls under way
+ * @oracle: the record of the session
+ */
+struct file {
+	const struct file_operations *f_op;
+	unsigned int f_mode;
+	unsigned int f_flags;
+	void *private_data;
+	int refs;
+	struct oracle_session *oracle;
+};
+
+struct kiocb {
+	struct file *ki_filp;
+	int ki_flags;
+};
+
+struct file_operations {
+	void *owner;
+	int (*open)(struct inode *inode, struct file *file);
+	int (*release)(struct inode *inode, struct file *file);
+	ssize_t (*read_iter)(struct kiocb *iocb, struct iov_iter *to);
+	__poll_t (*poll)(struct file *file, struct poll_table_struct *wait);
+	int (*mmap)(struct file *file, struct vm_area_struct *vma);
+	long (*unlocked_ioctl)(struct file *file, unsigned int cmd,
+			       unsigned long arg);
+	long (*compat_ioctl)(struct file *file, unsigned int cmd,
+			     unsigned long arg);
+	void (*show_fdinfo)(struct seq_file *seq, struct file *file);
+};
+
+int stream_open(struct inode *inode, struct file *file);
+long compat_ptr_ioctl(struct file *file, unsigned int cmd, unsigned long arg);
+
+/* linux/mm.h */
+
+#include <linux/types.h>
+
+#define PAGE_SHIFT	12
+#define PAGE_SIZE	(1UL << PAGE_SHIFT)
+
+#define VM_READ		0x1UL
+#define VM_WRITE	0x2UL
+#define VM_SHARED	0x8UL
+#define VM_MAYWRITE	0x20UL
+#define VM_DONTCOPY	0x20000UL
+#define VM_DONTEXPAND	0x40000UL
+#define VM_FAULT_OOM	1
+#define VM_FAULT_SIGBUS	2
+
+typedef int vm_fault_t;
+
+/**
+ * struct page - a page that user space can map
+ * @addr: where it is
+ * @refs: of the session, and of mappings
+ */
+struct page {
+	void *addr;
+	int refs;
+};
+
+struct vm_area_struct {
+	unsigned long vm_start;
+	unsigned long vm_end;
+	unsigned long vm_pgoff;
+	unsigned long vm_flags;
+	void *vm_private_data;
+	const struct vm_operations_struct *vm_ops;
+};
+
+struct vm_fault {
+	struct vm_area_struct *vma;
+	unsigned long pgoff;
+	struct page *page;
+};
+
+struct vm_operations_struct {
+	vm_fault_t (*fault)(struct vm_fault *vmf);
+};
+
+struct page *virt_to_page(const void *addr);
+void get_page(struct page *page);
+void put_page(struct page *page);
+
+static inline unsigned long vma_pages(const struct vm_area_struct *vma)
+{
+	return (vma->vm_end - vma->vm_start) >> PAGE_SHIFT;
+}
+
+static inline void vm_flags_mod(struct vm_area_struct *vma, unsigned long set,
+				unsigned long clear)
+{
+	vma->vm_flags = (vma->vm_flags | set) & ~clear;
+}
+
+/* linux/gfp.h: pages are blocks with a count of references */
+
+unsigned long get_zeroed_page(gfp_t gfp);
+void free_page(unsigned long addr);
+
+/* linux/hashtable.h */
+
+struct hlist_head {
+	struct hlist_node *first;
+};
+
+#define DEFINE_HASHTABLE(name, bits)	struct hlist_head name[1 << (bits)]
+#define hash_bucket(table, key)		(&(table)[(key) % ARRAY_SIZE(table)])
+#define hash_add(table, node, key) \
+	hlist_add_head(node, hash_bucket(table, key))
+#define hash_del(node)			hlist_del(node)
+#define hash_for_each_possible(table, obj, member, key)			\
+	for (struct hlist_node *__node = hash_bucket(table, key)->first; \
+	     __node && ((obj) = hlist_entry(__node, typeof(*(obj)), member)); \
+	     __node = __node->next)
+
+static inline void hlist_add_head(struct hlist_node *node,
+				  struct hlist_head *head)
+{
+	node->next = head->first;
+	if (head->first)
+		head->first->pprev = &node->next;
+	head->first = node;
+	node->pprev = &head->first;
+}
+
+static inline void hlist_del(struct hlist_node *node)
+{
+	*node->pprev = node->next;
+	if (node->next)
+		node->next->pprev = node->pprev;
+}
+
+/* linux/miscdevice.h */
+
+#define MISC_DYNAMIC_MINOR	255
+
+struct miscdevice {
+	int minor;
+	const char *name;
+	const struct file_operations *fops;
+	unsigned short mode;
+};
+
+int misc_register(struct miscdevice *misc);
+void misc_deregister(struct miscdevice *misc);
+
+/* linux/nsproxy.h */
+
+struct nsproxy {
+	struct time_namespace *time_ns;
+};
+
+/**
+ * struct task_struct - what the module looks at of a task
+ * @nsproxy: its namespaces
+ */
+struct task_struct {
+	struct nsproxy *nsproxy;
+};
+
+/* linux/pid.h */
+
+struct pid {
+	int refs;
+	int nr;
+};
+
+struct pid *get_pid(struct pid *pid);
+void put_pid(struct pid *pid);
+pid_t pid_vnr(struct pid *pid);
+
+/* linux/wait.h: queues of sleepers */
+
+/**
+ * struct wait_queue_head - the waiters of an event
+ * @lock: guards @waiters
+ * @waiters: all that wait
+ */
+typedef struct wait_queue_head {
+	spinlock_t lock;	/* see above */
+	struct list_head waiters;
+} wait_queue_head_t;
+
+/**
+ * struct user_waiter - a waiter
+ * @entry: in the queue
+ * @queue: the queue
+ * @poller: it stays in the queue when it is woken
+ * @sleeping: it is about to sleep, or does
+ * @woken: it was woken
+ * @asleep: it has looked whether it has to sleep, and sleeps
+ */
+struct user_waiter {
+	struct list_head entry;
+	struct wait_queue_head *queue;
+	bool poller;
+	bool sleeping;
+	bool woken;
+	bool asleep;
+};
+
+void init_waitqueue_head(wait_queue_head_t *queue);
+void user_wake(wait_queue_head_t *queue, int readers);
+void user_wait_begin(wait_queue_head_t *queue, struct user_waiter *waiter);
+long user_wait_prepare(struct user_waiter *waiter);
+void user_wait_sleep(struct user_waiter *waiter);
+void user_wait_end(struct user_waiter *waiter);
+
+#define wake_up_interruptible(queue)		user_wake(queue, 1)
+#define wake_up_interruptible_all(queue)	user_wake(queue, 0)
+#define __wake_up(queue, mode, nr, key)		user_wake(queue, nr)
+
+/* As the kernel's ___wait_event() does it. */
+#define wait_event_interruptible_exclusive(queue, condition) ({		\
+	struct user_waiter __waiter;					\
+	long __ret = 0, __signal;					\
+									\
+	might_sleep();							\
+	if (!(condition)) {						\
+		user_wait_begin(&(queue), &__waiter);			\
+		for (;;) {						\
+			__signal = user_wait_prepare(&__waiter);	\
+			if (condition)					\
+				break;					\
+			__ret = __signal;				\
+			if (__ret)					\
+				break;					\
+			user_wait_sleep(&__waiter);			\
+		}							\
+		user_wait_end(&__waiter);				\
+	}								\
+	__ret; })
+
+/* linux/poll.h */
+
+#define EPOLLIN		1U
+#define EPOLLRDNORM	0x40U
+#define poll_to_key(m)	((void *)(unsigned long)(m))
+
+/**
+ * struct poll_table_struct - one who polls
+ * @waiter: the entry that is put into the queue
+ */
+typedef struct poll_table_struct {
+	struct user_waiter waiter;
+} poll_table;
+
+void poll_wait(struct file *file, wait_queue_head_t *queue, poll_table *table);
+
+/* linux/sched/signal.h */
+
+bool signal_pending(const struct task_struct *task);
+bool fatal_signal_pending(const struct task_struct *task);
+
+/* linux/seq_file.h: nothing is shown */
+
+struct seq_file;
+
+static inline __attribute__((__format__(printf, 2, 3)))
+void seq_printf(struct seq_file *seq, const char *fmt, ...)
+{
+}
+
+/* linux/time_namespace.h */
+
+#define CONFIG_TIME_NS	1
+
+struct time_namespace {
+	struct {
+		s64 monotonic;
+		s64 boottime;
+	} offsets;
+};
+
+/* Offsets are kept in ns. */
+#define timespec64_to_ns(ts)	(*(ts))
+
+/* linux/uaccess.h: copies between kernel and user space, see user_memory.c */
+
+unsigned long copy_to_user(void *to, const void *from, unsigned long size);
+unsigned long clear_user(void *to, unsigned long size);
+int copy_struct_from_user(void *to, size_t size, const void *from, size_t usize);
+int check_zeroed_user(const void *from, size_t size);
+void pagefault_disable(void);
+void pagefault_enable(void);
+bool user_reach_all(const void *addr, size_t size);
+
+#define u64_to_user_ptr(x)		((void *)(unsigned long)(x))
+#define user_read_access_begin(from, size)	true
+#define user_read_access_end()		do { } while (0)
+#define user_write_access_begin(to, size)	true
+#define user_write_access_end()		do { } while (0)
+
+#define put_user(x, ptr) ({						\
+	int __ret = user_reach_all(ptr, sizeof(*(ptr))) ? 0 : -EFAULT;	\
+									\
+	if (!__ret)							\
+		*(ptr) = (x);						\
+	__ret; })
+#define unsafe_put_user(x, ptr, label)					\
+	do {								\
+		if (put_user(x, ptr))					\
+			goto label;					\
+	} while (0)
+#define unsafe_get_user(x, ptr, label)					\
+	do {								\
+		if (!user_reach_all(ptr, sizeof(*(ptr))))		\
+			goto label;					\
+		(x) = *(ptr);						\
+	} while (0)
+
+/* linux/uio.h: buffers of user space */
+
+#define USER_SEGMENTS	3
+#define ITER_DEST	0
+
+struct user_segment {
+	void *base;
+	size_t size;
+};
+
+/**
+ * struct iov_iter - where a read goes
+ * @ubuf: the buffer, if there is only one
+ * @iov_offset: how far we are, from the beginning
+ * @count: bytes that are left
+ * @segments: the buffers, one after the other
+ */
+struct iov_iter {
+	void *ubuf;
+	size_t iov_offset;
+	size_t count;
+	struct user_segment segments[USER_SEGMENTS];
+};
+
+static inline size_t iov_iter_count(const struct iov_iter *iter)
+{
+	return iter->count;
+}
+
+static inline bool iter_is_ubuf(const struct iov_iter *iter)
+{
+	return iter->ubuf;
+}
+
+static inline void iov_iter_advance(struct iov_iter *iter, size_t size)
+{
+	iter->iov_offset += size;
+	iter->count -= size;
+}
+
+static inline void iov_iter_revert(struct iov_iter *iter, size_t size)
+{
+	iter->iov_offset -= size;
+	iter->count += size;
+}
+
+void iov_iter_ubuf(struct iov_iter *iter, int direction, void *buf, size_t size);
+size_t copy_to_iter(const void *from, size_t size, struct iov_iter *iter);
+size_t iov_iter_zero(size_t size, struct iov_iter *iter);
+size_t fault_in_iov_iter_writeable(const struct iov_iter *iter, size_t size);
+
+/* linux/workqueue.h: one work, and one task that does it */
+
+#define HZ	1000
+
+struct work_struct {
+	void (*func)(struct work_struct *work);
+};
+
+struct delayed_work {
+	struct work_struct work;
+};
+
+#define DECLARE_DELAYED_WORK(n, fn) \
+	struct delayed_work n = { .work = { .func = (fn) } }
+
+bool schedule_delayed_work(struct delayed_work *work, unsigned long delay);
+bool cancel_delayed_work_sync(struct delayed_work *work);
+
+#endif /* _SIM_SESSION_H */
