@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Words in shared memory, and what they do to timers
+ */
+#ifndef _WORDS_H
+#define _WORDS_H
+
+#include <errno.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "harness.h"
+#include "session.h"
+
+#define STOP		TWHEEL_WORD_STOP
+#define IDS		512
+
+/* A program of 32 bits has to say that it wants one store. */
+static inline void store(__u64 *word, __u64 value)
+{
+	__atomic_store_n(word, value, __ATOMIC_RELAXED);
+}
+
+static inline __u64 load(const __u64 *word)
+{
+	return __atomic_load_n(word, __ATOMIC_RELAXED);
+}
+
+static inline void *map(int fd, size_t length, int protection, int flags, off_t offset)
+{
+	return mmap(NULL, length, protection, flags, fd, offset);
+}
+
+/* Returns 0 or -errno, and leaves nothing mapped. */
+static inline int try_map(int fd, size_t length, int protection, int flags,
+			  off_t offset)
+{
+	void *place = map(fd, length, protection, flags, offset);
+
+	if (place == MAP_FAILED)
+		return -errno;
+	ASSERT_EQ(0, munmap(place, length));
+	return 0;
+}
+
+static inline int setup_shared(int fd, __u32 ids)
+{
+	need_words();
+	return tw_setup(fd, (struct twheel_setup){ .shared_ids = ids });
+}
+
+/* A session with IDS words, mapped. */
+static inline int open_shared(__u64 **words)
+{
+	int fd = session_open_nonblock();
+
+	ASSERT_EQ(0, setup_shared(fd, IDS));
+	*words = map_words(fd, IDS);
+	return fd;
+}
+
+static inline __u64 page_size(void)
+{
+	return sysconf(_SC_PAGESIZE);
+}
+
+static inline __u64 carried(int fd)
+{
+	struct twheel_stats stats;
+
+	ASSERT_EQ(0, tw_stats(fd, &stats));
+	return stats.carried;
+}
+
+static inline void expect_count(__u64 (*counter)(int fd), int fd, __u64 count)
+{
+	__u64 give_up = now_ns() + 30 * SECOND;
+
+	while (counter(fd) < count && now_ns() < give_up)
+		sleep_ns(MS);
+	ASSERT_EQ(count, counter(fd));
+}
+
+static inline __u64 deadline_of(int fd, __u64 id)
+{
+	struct twheel_entry entry;
+
+	ASSERT_EQ(0, tw_get(fd, id, &entry));
+	ASSERT_EQ(TWHEEL_STATE_PENDING, entry.state);
+	return entry.deadline_ns;
+}
+
+/* The timer must come due now, and be carried on to a word an hour away. */
+static inline void expect_carried(int fd, __u64 *word, __u64 id)
+{
+	__u64 before = carried(fd), deadline = now_ns() + HOUR;
+
+	store(word, deadline);
+	ASSERT_EQ(0, tw_start(fd, id, 0, id));
+	expect_count(carried, fd, before + 1);
+	ASSERT_EQ(deadline, deadline_of(fd, id));
+	ASSERT_EQ(deadline, load(word));
+	ASSERT_EQ(0, tw_stop(fd, id));
+}
+
+#endif /* _WORDS_H */
