@@ -114,7 +114,8 @@ struct twheel_counters {
  * @resume_tick: tick of the first run after a change of @clock_offset. All ticks
  *	before it may be ticks of a system sleep, so lateness is counted from here
  * @tick_ends: work for the end of the run. Accessed only by the hrtimer's
- *	function and the callbacks it calls, all on one CPU
+ *	function and the callbacks it calls, all on one CPU, and by
+ *	twheel_tick_finish() once the hrtimer is off
  * @next_tick_end: tail of @tick_ends
  * @throttled: true if the last run was throttled: see twheel_throttle_wait().
  *	Accessed like @tick_ends

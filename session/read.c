@@ -98,7 +98,7 @@ int twheel_session_fetch(const struct iov_iter *to, size_t size, int *tries)
  *
  * Wakes one exclusive poller (EPOLLEXCLUSIVE) for each event.
  *
- * Context: Softirq.
+ * Context: Softirq, or process with softirqs off.
  */
 void twheel_session_wake(struct twheel_tick_end *tick_end)
 {

@@ -4,6 +4,7 @@
  */
 #include <linux/completion.h>
 #include <linux/cpu.h>
+#include <linux/delay.h>
 #include <linux/err.h>
 #include <linux/slab.h>
 #include <linux/smp.h>
@@ -462,6 +463,92 @@ static void lazy_wheel_keeps_its_timers_at_hotplug(struct client *c)
 	c->wheel = old;
 }
 
+/* Work for the end of a tick, which a run of a payer leaves to the next one. */
+
+#define ENDS	64
+
+static struct {
+	struct twheel_tick_end ends[ENDS];
+	struct twheel_timer timer;
+	struct completion begun;
+	atomic_t done;
+} leaving;
+
+static void end_slowly(struct twheel_tick_end *end)
+{
+	complete(&leaving.begun);
+	mdelay(4);
+	atomic_inc(&leaving.done);
+}
+
+static void queue_ends(struct twheel_timer *timer)
+{
+	int i;
+
+	for (i = 0; i < ENDS; i++)
+		twheel_at_tick_end(timer, &leaving.ends[i]);
+}
+
+/* Wait for the first of many, on @cpu and a wheel with this payer. Returns the wheel. */
+static struct twheel *begin_to_leave(struct client *c, struct twheel_payer *payer, int cpu)
+{
+	const struct twheel_config config = { .payer = payer };
+	struct twheel *wheel = twheel_create(&config);
+	int i;
+
+	if (!CLIENT_CHECK(c, !IS_ERR(wheel)))
+		return NULL;
+	memset(&leaving, 0, sizeof(leaving));
+	init_completion(&leaving.begun);
+	for (i = 0; i < ENDS; i++)
+		leaving.ends[i].fn = end_slowly;
+	twheel_timer_setup(&leaving.timer, wheel, queue_ends, 0);
+	CLIENT_CHECK(c, twheel_start_on(&leaving.timer, 0, cpu) == 0);
+	client_wait_done(c, &leaving.begun);
+	return wheel;
+}
+
+static void end_leaving(struct client *c, struct twheel *wheel, struct twheel_payer *payer)
+{
+	twheel_shutdown_sync(&leaving.timer);
+	twheel_destroy(wheel);
+	twheel_payer_destroy(payer);
+	CLIENT_CHECK(c, atomic_read(&leaving.done) == ENDS);
+	twheel_timer_destroy(&leaving.timer);
+}
+
+static void destroy_does_what_a_run_left(struct client *c)
+{
+	struct twheel_payer *payer = twheel_payer_create();
+	struct twheel *wheel = begin_to_leave(c, payer, raw_smp_processor_id());
+
+	if (wheel)
+		end_leaving(c, wheel, payer);
+}
+
+static void offline_does_what_a_run_left(struct client *c)
+{
+	struct twheel_payer *payer;
+	struct twheel *wheel;
+	int cpu = client_other_cpu();
+
+	if (cpu < 0) {
+		c->skipped = "only one CPU is online";
+		return;
+	}
+	payer = twheel_payer_create();
+	wheel = begin_to_leave(c, payer, cpu);
+	if (!wheel)
+		return;
+	if (remove_cpu(cpu)) {
+		c->skipped = "no CPU can go offline";
+	} else {
+		CLIENT_CHECK(c, atomic_read(&leaving.done) == ENDS);
+		CLIENT_CHECK(c, add_cpu(cpu) == 0);
+	}
+	end_leaving(c, wheel, payer);
+}
+
 /* A timer that was zeroed and not set up, as in a structure not used yet. */
 static void never_set_up(struct client *c)
 {
@@ -597,6 +684,8 @@ const struct client_case client_wheel_cases[] = {
 	CLIENT_CASE(destroy_right_after_the_last_timer),
 	CLIENT_CASE(lazy_wheel_has_slots_where_prepared),
 	CLIENT_CASE(lazy_wheel_keeps_its_timers_at_hotplug),
+	CLIENT_CASE(destroy_does_what_a_run_left),
+	CLIENT_CASE(offline_does_what_a_run_left),
 	{}
 };
 
