@@ -43,9 +43,9 @@ typedef void subject_fn(struct subject *subject);
 /**
  * struct subject - a way to have timers
  * @name: its name
- * @timers: how many of them
+ * @timers: number of timers
  * @open: prepare
- * @run: do it to all @timers. NULL for what costs nothing or does not exist
+ * @run: do it to all @timers. NULL if it costs nothing or does not exist
  * @close: clean up
  * @best: ns an operation takes, 0 if it was not measured
  */
@@ -154,7 +154,7 @@ static void open_words(struct subject *subject)
 	single_start(subject);
 }
 
-/* A heartbeat reads the clock as well. */
+/* Store deadlines. Reads the clock for each, because a heartbeat does. */
 static void store_refresh(struct subject *subject)
 {
 	__u64 i;
@@ -165,7 +165,7 @@ static void store_refresh(struct subject *subject)
 
 /* --- timerfd ---------------------------------------------------------------- */
 
-/* As many as this process may have descriptors; its own need some, too. */
+/* Set the number of timerfds: the limit of descriptors, without those of the process. */
 static void allow_timerfds(struct subject *subject)
 {
 	struct rlimit limit;
@@ -288,7 +288,7 @@ static void measure(struct subject *subject,
 	subject->close(subject);
 }
 
-/* Where a person waits. */
+/* Show the name of the measurement, if a person waits at a terminal. */
 static void progress(const char *name)
 {
 	if (!isatty(STDERR_FILENO) || !out_is_terminal())

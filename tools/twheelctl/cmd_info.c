@@ -38,7 +38,7 @@ static const char * const modes[] = { "periodic", "tickless", NULL };
 
 #define NR_FEATURES	ARRAY_SIZE(features)
 
-/* The first line of a file in sysfs. Returns false if it cannot be read. */
+/* Read the first line of a file in sysfs. Returns false if it cannot be read. */
 static bool read_line(const char *directory, const char *name, char *line,
 		      int size)
 {
@@ -87,7 +87,7 @@ static void show_parameters(show_fn *show)
 		free(names);
 }
 
-/* The module may be newer. */
+/* Returns the name of a number, which may be of a newer module. */
 static const char *name_of(const char *const *names, __u32 number)
 {
 	while (*names && number--)

@@ -17,7 +17,7 @@ static const char * const session_numbers[] = {
 
 #define NR_NUMBERS	ARRAY_SIZE(session_numbers)
 
-/* The pids of a file that was saved are of another time, or machine. */
+/* Returns "-" for pids of a saved file, which are of another time or machine. */
 static const char *command_of(const struct ctl_common *common, __u64 pid)
 {
 	return strcmp(common->proc, CTL_PROC) ? "-" : out_command(pid);

@@ -99,7 +99,7 @@ enum {
 	OPTION_CLOCK,
 };
 
-/* As ctl_schemes[]. */
+/* See ctl_schemes[]. */
 #define SCHEMES "hier, hashed"
 
 static const struct argp_option option_list[] = {
@@ -124,7 +124,7 @@ static const struct argp_option option_list[] = {
 const char * const ctl_schemes[] = { "hier", "hashed", NULL };
 static const char * const clocks[] = { "monotonic", "boottime", NULL };
 
-/* The number of a name in a list that ends with NULL. */
+/* Returns the number of a name in a list that ends with NULL. */
 static __u32 find_name(struct argp_state *state, const char *name,
 		       const char *const *names)
 {
@@ -202,7 +202,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
-/* A device that is refused and a setup that is have different exit codes. */
+/* Open and set up a session. Exit codes tell a refused device from a refused setup. */
 static struct twheel *open_session(const struct start_options *options)
 {
 	struct twheel *twheel;

@@ -59,7 +59,7 @@ static bool is_time(const char *name)
 	return length > 3 && !strcmp(name + length - 3, "_ns");
 }
 
-/* A line for each number but 0. */
+/* Print a line for each number except 0. */
 static void print_lateness(const struct proc_field *field)
 {
 	__u64 counts[PROC_LATENESS_MAX];
@@ -80,7 +80,7 @@ static void print_lateness(const struct proc_field *field)
 	}
 }
 
-/* The name without its unit, which the value has. */
+/* Print the name without its unit, and the value with it. */
 static void print_field(const struct proc_field *field)
 {
 	int length = strlen(field->name);
@@ -152,9 +152,9 @@ static const char * const rates[] = {
 #define TITLES_EVERY	20
 
 /*
- * The growth of a number since @before, or its sum if that is NULL. Negative if
- * no wheel has such a line. A wheel that is new has grown from 0, and so has a
- * counter that is smaller than it was.
+ * Returns the growth of a number since @before, or its sum if that is NULL. Negative
+ * if no wheel has such a line. New wheels and counters that became smaller count
+ * from 0.
  */
 static double wheels_sum(const struct proc *now, const struct proc *before,
 			 const char *name)

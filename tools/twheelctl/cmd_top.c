@@ -19,7 +19,7 @@
 enum column_type {
 	VALUE,		/* as it is */
 	RATE,		/* growth a second */
-	TIME,		/* ns; a + before it if it has grown */
+	TIME,		/* ns; a + in front after a growth */
 };
 
 struct column {
@@ -81,7 +81,7 @@ struct top_options {
  * @now: the later one
  * @before: the earlier one
  * @seconds: the time between them
- * @options: how to show it
+ * @options: options of the output
  */
 struct interval {
 	const struct proc *now;
@@ -91,8 +91,8 @@ struct interval {
 };
 
 /*
- * The growth of a counter in a second, or negative if there is no such line.
- * One that is new, or was reset, grew from 0.
+ * Returns the growth of a counter in a second, or a negative number without such a
+ * line. A new counter, or one after a reset, counts from 0.
  */
 static double rate(const struct interval *in, const struct proc_block *block,
 		   const struct proc_block *was, const char *name)
@@ -175,7 +175,7 @@ static double sort_key(const struct interval *in,
 	}
 }
 
-/* The largest first, then the sessions that were opened first. */
+/* Sort the largest first, then by the time of opening. */
 static int compare_rows(const void *a, const void *b)
 {
 	const struct row *one = a;
@@ -302,7 +302,7 @@ static void print_sessions(const struct interval *in, size_t max)
 	free(rows);
 }
 
-/* @height: lines that there are, a third of which the sessions get at least. */
+/* Print @height lines. At least a third of them is for sessions. */
 static void print_text(const struct interval *in, size_t height)
 {
 	size_t used = 3;
@@ -394,7 +394,7 @@ static void leave_terminal(void)
 		tcsetattr(STDIN_FILENO, TCSANOW, &cooked);
 }
 
-/* The other screen, no cursor, no wrapped lines, keys as they come. */
+/* Switch to the other screen, without a cursor, wrapped lines or buffered keys. */
 static void enter_terminal(void)
 {
 	struct termios keys;

@@ -2,8 +2,8 @@
 /*
  * twheelctl watch: who starts timers, and how late they expire
  *
- * The tracepoints are turned on in an instance of tracefs of our own, so that
- * nobody else's tracing is disturbed. It goes when we end.
+ * The tracepoints are enabled in a separate instance of tracefs, which leaves the
+ * tracing of other programs alone. The instance is removed at the end.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -89,7 +89,7 @@ static int open_instance(void)
 
 /* --- what came of it -------------------------------------------------------- */
 
-/* The name that the kernel has forgotten. */
+/* Returns the name of a task. The kernel may not know it any more. */
 static const char *task_name(const struct trace_row *row, bool live)
 {
 	if (live && !strcmp(row->who.task, "<...>"))
@@ -281,7 +281,7 @@ static size_t add_lines(struct trace *trace, char *text, size_t length)
 
 /*
  * struct watching - how far a live watch is
- * @length: what of @text is the begin of a line
+ * @length: length of the incomplete line in @text
  * @begin, @shown: times of CLOCK_MONOTONIC
  */
 struct watching {

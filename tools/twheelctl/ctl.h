@@ -26,7 +26,7 @@ enum ctl_exit {
 /**
  * struct ctl_common - options that each command takes
  * @json: print JSON
- * @proc: what to read in place of /proc/twheel
+ * @proc: file to read in place of /proc/twheel
  */
 struct ctl_common {
 	bool json;
@@ -38,7 +38,7 @@ struct ctl_common {
 
 /**
  * struct ctl_command - one command
- * @name: what a person types
+ * @name: name on the command line
  * @run: parse its arguments and do it; returns an enum ctl_exit
  * @help: a line for "twheelctl --help"
  */
@@ -62,7 +62,7 @@ extern const char * const ctl_schemes[];
 /* The options of struct ctl_common. A command's parser hands it on as a child. */
 extern const struct argp_child ctl_common_argp[];
 
-/* Makes a terminal usable again, if a command has changed it. */
+/* Restores the terminal that a command changed. */
 extern void (*ctl_restore_terminal)(void);
 
 /* Message to stderr, then the end with this exit code. */

@@ -11,7 +11,7 @@
 
 /* --- JSON ------------------------------------------------------------------- */
 
-/* True if a value stands before the next one, in the bracket that is open. */
+/* True if the next value in the open bracket is not the first. */
 static bool json_comma;
 
 /* Length of the character of UTF-8 at @s, 0 if it is none. */
@@ -92,7 +92,7 @@ void json_decimal(const char *name, double value)
 		printf("%.3f", value);
 }
 
-/* The number of a line. */
+/* Print the number of a line. */
 void json_field(const char *name, const struct proc_field *field)
 {
 	json_begin(name);
@@ -114,7 +114,7 @@ void json_bool(const char *name, bool value)
 	fputs(value ? "true" : "false", stdout);
 }
 
-/* The document is whole: a line of its own. */
+/* End the document, which is one line. */
 void json_end(void)
 {
 	putchar('\n');
@@ -137,7 +137,7 @@ static void json_numbers(const char *name, const char *text)
 	json_close(']');
 }
 
-/* The fields of a block, into the object that is open. */
+/* Print the fields of a block into the open object. */
 void json_block(const struct proc *proc, const struct proc_block *block)
 {
 	const struct proc_field *field = proc->fields + block->first;
@@ -239,7 +239,7 @@ static void make_name(char *name, size_t size, enum proc_kind kind,
 }
 
 /*
- * A histogram of theirs adds up from one bound to the next. It is without its sum,
+ * Print a histogram, whose numbers add up from one bound to the next. It has no sum,
  * which would cost each expiry more.
  */
 static void print_histogram(const struct proc *proc,
@@ -264,7 +264,7 @@ static void print_histogram(const struct proc *proc,
 	printf(" %llu\n", sum);
 }
 
-/* All samples of a metric are together, below its type. */
+/* Print all samples of a metric together, below its type. */
 static void print_metric(const struct proc *proc, enum proc_kind kind,
 			 const struct proc_known *known)
 {
@@ -294,7 +294,7 @@ static void print_metric(const struct proc *proc, enum proc_kind kind,
 	}
 }
 
-/* A label is no metric, nor is a line without a number. */
+/* Returns false for labels and for lines without a number. */
 static bool is_metric(const struct proc_known *known)
 {
 	static const char * const labels[] = {

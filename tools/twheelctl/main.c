@@ -96,8 +96,8 @@ static void note_signal(int signal)
 }
 
 /*
- * Without SA_RESTART: a sleep or a read is to end. SIGPIPE as well, for things
- * that have to be cleaned up.
+ * Catch signals without SA_RESTART, so that a sleep or a read ends. SIGPIPE, too:
+ * some commands must clean up.
  */
 void ctl_catch_signals(void)
 {
@@ -178,7 +178,7 @@ static const struct {
 	{ "", NS_PER_SECOND },
 };
 
-/* The unit that @text is, or 0. */
+/* Returns the unit named @text, or 0. */
 static __u64 find_unit(const char *text)
 {
 	size_t i;
@@ -190,7 +190,7 @@ static __u64 find_unit(const char *text)
 	return 0;
 }
 
-/* The digits behind a point, in units of @unit ns. */
+/* Parse the digits behind a point, in units of @unit ns. */
 static const char *parse_fraction(const char *text, __u64 unit, __u64 *ns)
 {
 	for (; *text >= '0' && *text <= '9'; text++) {
@@ -200,7 +200,7 @@ static const char *parse_fraction(const char *text, __u64 unit, __u64 *ns)
 	return text;
 }
 
-/* A number with a unit as "1.5s", "200us"; without one it is seconds. */
+/* Parse a number with a unit, such as "1.5s" or "200us". Seconds are the default. */
 __u64 ctl_parse_time(struct argp_state *state, const char *what,
 		     const char *text, __u64 min)
 {
@@ -240,7 +240,7 @@ static const struct ctl_command *find_command(const char *name)
 	return NULL;
 }
 
-/* The text below the options of "twheelctl --help". */
+/* Return the text below the options of "twheelctl --help". */
 static char *help_filter(int key, const char *text, void *input)
 {
 	char *help = NULL;
@@ -300,7 +300,7 @@ static error_t parse_main(int key, char *arg, struct argp_state *state)
 	}
 }
 
-/* A full disk is found out when the last of the text is written, at the exit. */
+/* Write the last of the text at the exit, and report a full disk. */
 static void flush_stdout(void)
 {
 	if (!ferror(stdout) && !fflush(stdout))

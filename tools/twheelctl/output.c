@@ -16,7 +16,7 @@
 #define TEXT_SIZE	64
 #define NR_TEXTS	16
 
-/* Which of the buffers comes next; sixteen are more than one printf() takes. */
+/* Return the next buffer. Sixteen are more than one printf() takes. */
 static char *next_text(void)
 {
 	static char texts[NR_TEXTS][TEXT_SIZE];
@@ -30,7 +30,7 @@ struct scale {
 	const char *unit;
 };
 
-/* In the largest unit of which there is one. */
+/* Format @value in the largest unit that is not larger. */
 static const char *scaled(double value, const struct scale *scale)
 {
 	char *text = next_text();
@@ -54,8 +54,8 @@ const char *out_count(__u64 count)
 }
 
 /*
- * With a digit behind the point if there would be only one before it. "-" if it is
- * negative, which is one that nobody knows.
+ * Format a rate, with a digit behind the point if there is only one in front of it.
+ * An unknown rate is negative, and shown as "-".
  */
 const char *out_rate(double rate)
 {
@@ -87,7 +87,7 @@ const char *out_time_of(const struct proc_field *field)
 	return field ? out_time(field->number) : "-";
 }
 
-/* As it may be put on a terminal. */
+/* Replace the characters that a terminal would interpret. */
 const char *out_printable(const char *text)
 {
 	char *copy = next_text();
@@ -99,7 +99,7 @@ const char *out_printable(const char *text)
 	return copy;
 }
 
-/* The name of a user, or the number. */
+/* Return the name of a user, or the number. */
 const char *out_user_of(const struct proc_field *field)
 {
 	const struct passwd *entry = NULL;
@@ -111,7 +111,7 @@ const char *out_user_of(const struct proc_field *field)
 	return entry ? out_printable(entry->pw_name) : field->text;
 }
 
-/* The name of a process, or "-" if it is not there. */
+/* Return the name of a process, or "-" without such a process. */
 const char *out_command(__u64 pid)
 {
 	char path[TEXT_SIZE], name[TEXT_SIZE];

@@ -14,7 +14,7 @@
 
 #include "proc.h"
 
-/* Each name is NULL within a list. */
+/* Print JSON. @name is NULL within a list. */
 void json_open(const char *name, char bracket);
 void json_close(char bracket);
 void json_number(const char *name, __u64 value);
@@ -35,7 +35,7 @@ void table_free(struct table *table);
 
 void prometheus_print(const struct proc *proc);
 
-/* In a buffer of their own, of which there are several. */
+/* Return text in one of several buffers. */
 const char *out_count(__u64 count);
 const char *out_rate(double rate);
 const char *out_time(double ns);

@@ -98,7 +98,7 @@ static const struct proc_known *find_known(const char *name,
 	return NULL;
 }
 
-/* Digits only, as strtoull() takes signs and blanks as well. */
+/* Parse digits only. strtoull() would take signs and blanks, too. */
 static bool parse_u64(const char *text, __u64 *value)
 {
 	if (!*text)
@@ -141,7 +141,7 @@ static bool wrong(struct parser *p, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(error + n, size - n, format, args);
 	va_end(args);
-	/* It goes to a terminal. */
+	/* A terminal will show the message. */
 	for (; *error; error++) {
 		if (*error < ' ' || *error > '~')
 			*error = '?';
@@ -166,7 +166,7 @@ static struct proc_block *current(struct parser *p)
 	return &p->proc->blocks[p->proc->nr_blocks - 1];
 }
 
-/* The wheel that the current block is, or is a CPU of. */
+/* Find the wheel of the current block, which may be a CPU of the wheel. */
 static bool current_wheel(struct parser *p, size_t *wheel)
 {
 	const struct proc_block *block = current(p);
@@ -196,8 +196,8 @@ static void add_block(struct parser *p, enum proc_kind kind, const char *name,
 }
 
 /*
- * The current block is over. Only that line may not be missing by which a block is
- * found again in the next reading, and the first line of all.
+ * End the current block. Two lines must not be missing: the one that finds a block
+ * again in the next reading, and the first line of the text.
  */
 static bool end_block(struct parser *p)
 {
@@ -334,7 +334,7 @@ static bool parse_lines(struct parser *p, char *text, size_t length)
 /**
  * proc_parse - take a text apart
  * @proc: the reading
- * @text: allocated, of @length. It becomes @proc's, and is changed
+ * @text: allocated text of @length. @proc owns and changes it
  * @length: its length
  *
  * A line whose name is not known is taken as it is, for a module may be newer
@@ -398,7 +398,7 @@ void proc_read(struct proc *proc, const char *path)
 	proc->when = now;
 }
 
-/* The line of this name, or NULL. */
+/* Return the line of this name, or NULL. */
 const struct proc_field *proc_field(const struct proc *proc,
 				    const struct proc_block *block,
 				    const char *name)
@@ -413,7 +413,7 @@ const struct proc_field *proc_field(const struct proc *proc,
 	return NULL;
 }
 
-/* The number in the line of this name, 0 if there is none: for sums. */
+/* Return the number in the line of this name, 0 without it: for sums. */
 __u64 proc_number(const struct proc *proc, const struct proc_block *block,
 		  const char *name)
 {
@@ -422,7 +422,7 @@ __u64 proc_number(const struct proc *proc, const struct proc_block *block,
 	return field ? field->number : 0;
 }
 
-/* The value of the line of this name, "-" if there is none. */
+/* Return the value of the line of this name, "-" without it. */
 const char *proc_text(const struct proc *proc, const struct proc_block *block,
 		      const char *name)
 {
@@ -431,7 +431,7 @@ const char *proc_text(const struct proc *proc, const struct proc_block *block,
 	return field ? field->text : "-";
 }
 
-/* The numbers of a line, at most @room. Returns how many there are. */
+/* Parse the numbers of a line, at most @room. Returns their count. */
 size_t proc_numbers(const struct proc_field *field, __u64 *numbers, size_t room)
 {
 	const char *text = field->text;
@@ -459,7 +459,7 @@ static bool is_same(const struct proc *a, const struct proc_block *one,
  * proc_same - find a block in an earlier reading
  * @proc: the earlier reading
  * @other: the reading of @block
- * @block: what to find
+ * @block: block to find
  * @hint: 0 at first. Blocks come in the order of their numbers, so that the
  *	block that is looked for is near the block that was found last
  *

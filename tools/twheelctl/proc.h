@@ -3,9 +3,9 @@
  * twheelctl: what /proc/twheel says
  *
  * The text is taken apart into blocks of fields: the module's block, then for
- * each wheel its own and one for each CPU, then the sessions'. Nothing is
- * believed of the text: anybody who can name a file can have it parsed. Nor has
- * every module each line: a missing line is "-" in a table and null in JSON.
+ * each wheel its own and one for each CPU, then the sessions'. The text is not
+ * trusted: a user may name any file. Modules of other versions lack lines: a missing
+ * line is "-" in a table and null in JSON.
  */
 #ifndef PROC_H
 #define PROC_H
@@ -21,7 +21,7 @@ enum proc_kind {
 	PROC_SESSION,
 };
 
-/* How the values of a line are to be taken. */
+/* The meaning of the value of a line. */
 enum proc_type {
 	PROC_COUNTER,	/* a number that grows */
 	PROC_GAUGE,	/* any other number */
@@ -42,9 +42,9 @@ static inline __u64 proc_lateness_end(size_t i)
  * struct proc_known - a line that twheelctl knows
  * @name: its first word
  * @type: its value
- * @in: in which blocks it may be: BIT of each enum proc_kind
+ * @in: kinds of blocks with this line: BIT of each enum proc_kind
  * @unit: "seconds" for a value in ns, or NULL
- * @help: the thing that it counts, for Prometheus
+ * @help: description for Prometheus
  */
 struct proc_known {
 	const char *name;
@@ -61,7 +61,7 @@ extern const size_t proc_nr_known;
  * struct proc_field - a line
  * @name: its first word
  * @text: the rest
- * @type: a name that is not known is a gauge if its value is a number
+ * @type: type of the value. An unknown name with a number is a gauge
  * @number: the value of a counter or gauge
  */
 struct proc_field {
@@ -73,12 +73,12 @@ struct proc_field {
 
 /**
  * struct proc_block - the module, a wheel, a CPU of a wheel, or a session
- * @kind: which of these
+ * @kind: one of these
  * @name: name of the wheel, else NULL
  * @number: number of the wheel, CPU or session
  * @wheel: index of the block of a CPU's wheel
  * @first: index of its first field
- * @nr_fields: how many fields it has
+ * @nr_fields: number of fields
  */
 struct proc_block {
 	enum proc_kind kind;
@@ -91,11 +91,11 @@ struct proc_block {
 
 /**
  * struct proc - a reading
- * @text: what @blocks and @fields point into
+ * @text: memory that @blocks and @fields point into
  * @blocks: the module first, then as in the text
- * @nr_blocks: how many
+ * @nr_blocks: number of blocks
  * @fields: the fields of all blocks
- * @nr_fields: how many
+ * @nr_fields: number of fields
  * @when: CLOCK_MONOTONIC at the reading, ns
  * @error: the fault of the text, for a person
  */

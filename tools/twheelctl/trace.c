@@ -43,7 +43,7 @@ __u64 trace_bucket_end(unsigned int bucket)
 
 /* --- a line ----------------------------------------------------------------- */
 
-/* The digits at the begin of a text. */
+/* Parse the digits at the beginning of a text. */
 static bool take_number(const char *text, __u64 *number)
 {
 	char *end;
@@ -72,7 +72,7 @@ static const char *find_value(const char *text, const char *key)
 	return found ? found + strlen(key) : NULL;
 }
 
-/* The number behind "key=". */
+/* Parse the number behind "key=". */
 static bool find_number(const char *text, const char *key, __u64 *number)
 {
 	const char *value = find_value(text, key);
@@ -134,7 +134,7 @@ bool trace_parse(const char *text, struct trace_line *line)
 /* --- the sums --------------------------------------------------------------- */
 
 /*
- * The text in place of a name that the kernel has forgotten, or not yet noted.
+ * Returns whether the kernel printed a placeholder for a name.
  */
 static bool has_no_name(const struct trace_who *who)
 {
@@ -189,7 +189,7 @@ static void add_interval(struct trace_row *row, const struct trace_line *line)
 	row->intervals++;
 }
 
-/* The time is cut off to microseconds, so it may be before the tick. */
+/* Add a lateness. The time is cut off to microseconds, and so may be before the tick. */
 static void add_late(struct trace *trace, const struct trace_line *line)
 {
 	__u64 late = line->when_ns > line->expires_ns ?
@@ -224,7 +224,7 @@ static void add_line(struct trace *trace, const struct trace_line *line)
 		add_interval(row, line);
 }
 
-/* A line of a trace, which may be a comment. */
+/* Add a line of a trace, which may be a comment. */
 void trace_add(struct trace *trace, const char *text)
 {
 	struct trace_line line;
@@ -253,7 +253,7 @@ static int compare_rows(const void *a, const void *b)
 	return one < two ? 1 : one > two ? -1 : 0;
 }
 
-/* The busiest thread comes first. */
+/* Sort rows, with the busiest thread first. */
 void trace_sort(struct trace *trace)
 {
 	if (trace->nr_rows)

@@ -26,9 +26,9 @@ enum trace_event {
 /**
  * struct trace_who - a thread, and a kind of timers
  * @wheel: number of their wheel
- * @tid: id of the thread in which an event happened, 0 in callbacks
+ * @tid: id of the thread, 0 in callbacks
  * @task: its name, "(softirq)" in callbacks
- * @function: the function that is called when the timer expires
+ * @function: callback of the timer
  */
 struct trace_who {
 	__u64 wheel;
@@ -39,10 +39,10 @@ struct trace_who {
 
 /**
  * struct trace_line - an event
- * @event: which
- * @who: who did it
- * @when_ns: when it happened, by the clock of the trace
- * @expires_ns: when the timer is due, which is at a tick
+ * @event: kind of event
+ * @who: thread and timer
+ * @when_ns: time of the event, on the clock of the trace
+ * @expires_ns: time of the tick of the timer
  */
 struct trace_line {
 	enum trace_event event;
@@ -54,9 +54,9 @@ struct trace_line {
 /**
  * struct trace_row - one thread and the timers of one wheel and function
  * @who: the thread, the wheel and the function
- * @events: how often, by &enum trace_event
- * @intervals: its starts and restarts
- * @interval_sum: from the start to the deadline, ns, of all of these
+ * @events: number of events, by &enum trace_event
+ * @intervals: number of starts and restarts
+ * @interval_sum: sum of the times from start to deadline, ns
  * @interval_min: the shortest
  * @interval_max: the longest
  */
@@ -71,17 +71,17 @@ struct trace_row {
 
 /**
  * struct trace - the sums of a trace
- * @rows: who does what
- * @nr_rows: how many
- * @room: for how many there is memory
- * @events: of all rows
- * @first_ns: when the first event was
- * @last_ns: when the last event was
- * @late: expiries, by how late they were
- * @late_max: the latest, ns
- * @late_sum: of all, ns
- * @lost: events that the kernel had no room for
- * @unknown: lines that make no sense
+ * @rows: events of each thread
+ * @nr_rows: number of rows
+ * @room: number of allocated rows
+ * @events: events of all rows
+ * @first_ns: time of the first event
+ * @last_ns: time of the last event
+ * @late: number of expiries by lateness
+ * @late_max: largest lateness, ns
+ * @late_sum: sum of all lateness, ns
+ * @lost: number of events dropped by the kernel
+ * @unknown: number of unknown lines
  */
 struct trace {
 	struct trace_row *rows;
