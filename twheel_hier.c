@@ -23,9 +23,9 @@
  * Two windows per level. The textbook wheel moves a whole outer slot down when
  * the inner level wraps around. A million timers in it make one very late tick.
  * Here each level is a ring of two windows, the current and the next one. While
- * the inner level is in its current window, the next outer slot is moved into
- * the other window, step by step: each tick moves the number of nodes left
- * divided by the number of ticks left. The slot is empty when it is due.
+ * the inner level is in its current window, each tick moves some nodes of the
+ * next outer slot into the other window: the number of nodes left divided by the
+ * number of ticks left. The slot is empty when it is due.
  *
  * A node is kept at the lowest level whose two windows reach its tick. FIFO
  * follows from that. For one expiry tick:
@@ -150,8 +150,8 @@ static u64 next_outer(const struct twheel_scheme *s, unsigned int level)
 /*
  * Returns the number of nodes to move down from @level at this tick. Rounding
  * down starts as late as one node per tick allows, because most nodes are
- * stopped before that. With one tick left it returns all, and not the slot's
- * count, which may have overflowed.
+ * stopped before that. With one tick left it returns all nodes: the count of
+ * the slot may have overflowed.
  */
 static u32 cascade_share(struct twheel_scheme *s, unsigned int level)
 {
@@ -209,9 +209,9 @@ void twheel_hier_check_levels(struct twheel_scheme *s)
 }
 
 /*
- * Move the last nodes of the outer slot that is being emptied, at most @most,
- * one level down, or to the right slot if they were restarted beyond this one.
- * Nodes counted in the quota may have been stopped since.
+ * Move up to @most nodes out of the next outer slot, the last ones first. They
+ * move one level down, or to the right slot after a restart to a tick beyond
+ * this one. The quota may count nodes that were stopped since.
  *
  * Unlinks the nodes from the slot together, after they joined other slots.
  */
@@ -252,10 +252,10 @@ static void cascade(struct twheel_scheme *s, u32 most, int *work)
 }
 
 /*
- * Requeue a node of level 0 that was restarted to a later tick than that of its
- * slot, @tick. In bulk start with the last node to join, because hints lead on
- * from it: the head after a cascade, else the tail unless it is due. A few
- * nodes are requeued in the order of their starts.
+ * Requeue a node of level 0 whose tick is now later than @tick, the tick of the
+ * slot. In bulk start with the last node to join, because hints lead on from
+ * it: the head after a cascade, else the tail unless it is due. A few nodes are
+ * requeued in the order of their starts.
  */
 static void requeue(struct twheel_scheme *s, struct twheel_slot *slot, u64 tick)
 {
@@ -424,7 +424,7 @@ static u64 first_tick(const struct twheel_slot *slot)
 
 /*
  * See twheel_scheme_next_due(). No outer level has work before @recheck, so the
- * next tick is that of a slot of level 0.
+ * next tick belongs to a slot of level 0.
  */
 u64 twheel_hier_next_due(struct twheel_scheme *s, int most)
 {

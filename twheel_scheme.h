@@ -18,15 +18,14 @@
  *  - No node is due before @clock, except nodes that were started late, and
  *    these are in the slot that is popped next.
  *
- * A scheme may do work only at ticks that twheel_scheme_next() has returned,
- * and in twheel_scheme_next_due(), before its caller sleeps. A dozing wheel is
- * not called at any other tick, and the outcome must not depend on the tick
- * mode.
+ * A scheme does work only at ticks that twheel_scheme_next() returned, and in
+ * twheel_scheme_next_due() before its caller sleeps. A dozing wheel is not called
+ * at any other tick, and the outcome must not depend on the tick mode.
  *
  * FIFO: nodes with the same expiry tick are popped in the order in which they
  * were started. A pending node that is restarted to the same tick or a later
- * one need not move. It is popped as if it had been started at some time
- * between its first start and its move to the new slot. A restart to an earlier
+ * one need not move. It is popped like a node with a start at some time between
+ * its first start and its move to the new slot. A restart to an earlier
  * tick counts as a start at that time.
  */
 #ifndef _TWHEEL_SCHEME_H
