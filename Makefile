@@ -21,7 +21,7 @@ HOURS ?= 8
 modules: ## build twheel.ko for the running kernel (KDIR=... for another)
 	@[ -e $(KDIR)/Makefile ] || { \
 		echo "No headers of a kernel in $(KDIR). Debian has those of its kernels in linux-headers-amd64;"; \
-		echo "KDIR= names the headers of another kernel than the one that runs. Those of these are here:"; \
+		echo "KDIR= names the headers of another kernel. These are installed:"; \
 		ls -d $(dir $(patsubst %/,%,$(dir $(KDIR))))*/build 2>/dev/null || echo "none"; exit 1; }
 	$(MAKE) -C $(KDIR) M=$(CURDIR) modules
 
