@@ -62,7 +62,6 @@ static int parse_parameters(struct twheel_config *config)
 		.mode = tick_mode,
 		.doze = tick_mode == TWHEEL_PERIODIC ? doze : 0,
 		.slots = slots,
-		.lazy = true,
 	};
 	if (twheel_check_config(config)) {
 		pr_err("slots=%u: not from 2 to 1048576, or scheme=%s, which takes none\n",

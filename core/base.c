@@ -183,8 +183,8 @@ unsigned int twheel_base_nearest(const struct twheel *wheel, unsigned int cpu)
 
 /*
  * Lock the base of @cpu, or of another CPU if @cpu is offline or has no slots.
- * There always is one: the base of the last CPU is never switched off, and a
- * lazy wheel allocates slots elsewhere before its last base goes offline.
+ * There always is one: the base of the last CPU is never switched off, and
+ * before the last base with slots goes offline, another one receives some.
  */
 struct twheel_base *twheel_base_lock_online(struct twheel *wheel,
 					    unsigned int cpu)
@@ -313,10 +313,6 @@ twheel_base_alloc(struct twheel *wheel, unsigned int cpu,
 	twheel_hrtimer_setup(&base->hrtimer, tick, base->clockid,
 			     HRTIMER_MODE_ABS_PINNED_SOFT);
 	INIT_CSD(&base->kick, twheel_kicked, base);
-	if (!wheel->config.lazy && twheel_base_prepare(base, cpu)) {
-		twheel_base_free(base);
-		return NULL;
-	}
 	return base;
 }
 

@@ -10,6 +10,7 @@
 #include <linux/cpumask.h>
 #include <linux/debugobjects.h>
 #include <linux/hrtimer.h>
+#include <linux/irq_work.h>
 #include <linux/list.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
@@ -17,6 +18,7 @@
 #include <linux/sched/isolation.h>
 #include <linux/smp.h>
 #include <linux/spinlock.h>
+#include <linux/workqueue.h>
 
 #include "expiry.h"
 #include "trace.h"
@@ -125,6 +127,7 @@ struct twheel_counters {
  * @wheel: the wheel. Constant
  * @hrtimer: drives the base. Started under @lock, on @cpu only
  * @kick: IPI to make @cpu program @hrtimer. Sent under @lock
+ * @requested: bit 0 is set by the first start on @cpu without slots
  * @expiry: PREEMPT_RT: locks held while callbacks run, so that they inherit a
  *	waiter's priority. Taken outside @lock
  */
@@ -158,6 +161,7 @@ struct twheel_base {
 	struct twheel *wheel;
 	struct hrtimer hrtimer;
 	call_single_data_t kick;
+	unsigned long requested;
 	struct twheel_expiry expiry;
 } ____cacheline_aligned_in_smp;
 
@@ -171,6 +175,8 @@ struct twheel_base {
  * @usable: CPUs with a base for new timers. A bit is written together with the
  *	@cpu of its base, under the lock of the base. Read locklessly as a hint;
  *	recheck under that lock
+ * @request_irq_work: queues @request_work
+ * @request_work: allocates the slots of the bases that are @requested
  * @usable_changes: number of changes of @usable. When it differs, an isolated
  *	CPU chooses a base again
  * @bases: bases by CPU number, one for each possible CPU. Constant
@@ -181,6 +187,8 @@ struct twheel {
 	struct twheel_config config;
 	char name[TWHEEL_NAME_MAX];
 	struct rcu_head rcu;
+	struct irq_work request_irq_work;
+	struct delayed_work request_work;
 	cpumask_var_t usable;
 	atomic_t usable_changes;
 	struct twheel_base *bases[];

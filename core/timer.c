@@ -623,9 +623,8 @@ EXPORT_SYMBOL_GPL(twheel_reduce_at);
  * @cpu: CPU for its callback
  *
  * A pending timer is taken out first, and counted as restarted. If its callback
- * is running on another CPU, the timer is started there. If a lazy wheel, such
- * as the default wheel, is not prepared on @cpu, the timer uses another CPU.
- * See twheel_prepare_cpu().
+ * is running on another CPU, the timer is started there. If the wheel is not
+ * prepared on @cpu, the timer uses another CPU. See twheel_prepare_cpu().
  *
  * Context: Any but NMI.
  * Return: 1 if the timer was pending, 0 if it was not, -ESHUTDOWN and -ENODEV

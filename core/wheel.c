@@ -6,17 +6,16 @@
  * CPU hotplug state that switches its bases on and off.
  */
 #include <linux/atomic.h>
+#include <linux/bitops.h>
 #include <linux/cpu.h>
 #include <linux/cpuhotplug.h>
 #include <linux/cpumask.h>
 #include <linux/err.h>
 #include <linux/export.h>
 #include <linux/interrupt.h>
-#include <linux/irq_work.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
 #include <linux/string.h>
-#include <linux/workqueue.h>
 #include <linux/xarray.h>
 
 #include "throttle.h"
@@ -175,6 +174,94 @@ void twheel_payer_destroy(struct twheel_payer *payer)
 }
 EXPORT_SYMBOL_GPL(twheel_payer_destroy);
 
+/* Slots */
+
+/**
+ * twheel_prepare_cpu - let timers be started on a CPU
+ * @wheel: a wheel
+ * @cpu: a possible CPU
+ *
+ * Timers of a CPU that is not prepared use another one. A wheel without a payer
+ * prepares a CPU by itself, soon after the first start there.
+ *
+ * May be called from any CPU. Do not call it under migrate_disable(): it may
+ * sleep for minutes in a memory cgroup at its limit, and the caller's CPU could
+ * not go offline until then.
+ *
+ * Context: Process, may sleep.
+ * Return: 0, or -ENOMEM and nothing changed.
+ */
+int twheel_prepare_cpu(struct twheel *wheel, unsigned int cpu)
+{
+	/* Pairs with install_slots(). */
+	if (likely(READ_ONCE(wheel->bases[cpu]->prepared)))
+		return 0;
+	return twheel_base_prepare(wheel->bases[cpu], cpu);
+}
+EXPORT_SYMBOL_GPL(twheel_prepare_cpu);
+
+/**
+ * twheel_prepare - let timers be started on this CPU
+ * @wheel: a wheel
+ *
+ * Like twheel_prepare_cpu(), for the present or a former CPU of the caller.
+ *
+ * Context: Process, may sleep.
+ * Return: 0, or -ENOMEM and nothing changed.
+ */
+int twheel_prepare(struct twheel *wheel)
+{
+	return twheel_prepare_cpu(wheel, raw_smp_processor_id());
+}
+EXPORT_SYMBOL_GPL(twheel_prepare);
+
+/*
+ * Slots of CPUs that nobody prepared
+ *
+ * A start without slots on its CPU uses another base and requests slots here.
+ * It may hold any lock and cannot sleep, so an irq_work queues the work.
+ */
+
+/* Requests are never cleared: the work is repeated until there is memory. */
+static void prepare_requested(struct work_struct *work)
+{
+	struct twheel *wheel = container_of(to_delayed_work(work), struct twheel,
+					    request_work);
+	unsigned int cpu;
+	int failed = 0;
+
+	for_each_possible_cpu(cpu)
+		if (test_bit(0, &wheel->bases[cpu]->requested))
+			failed |= twheel_prepare_cpu(wheel, cpu);
+	if (failed)
+		schedule_delayed_work(&wheel->request_work, HZ);
+}
+
+static void queue_request_work(struct irq_work *irq_work)
+{
+	struct twheel *wheel = container_of(irq_work, struct twheel,
+					    request_irq_work);
+
+	schedule_delayed_work(&wheel->request_work, 0);
+}
+
+/**
+ * twheel_wheel_request_slots - request slots for a CPU
+ * @wheel: the wheel
+ * @cpu: CPU of a start without slots
+ *
+ * Does nothing for a wheel with a payer: twheel_prepare_cpu() charges its slots
+ * to the memory cgroup of its caller, and a work could not.
+ *
+ * Context: Any but NMI.
+ */
+void twheel_wheel_request_slots(struct twheel *wheel, unsigned int cpu)
+{
+	if (!wheel->config.payer &&
+	    !test_and_set_bit(0, &wheel->bases[cpu]->requested))
+		irq_work_queue(&wheel->request_irq_work);
+}
+
 /* Creating and destroying wheels */
 
 /**
@@ -248,6 +335,8 @@ static struct twheel *alloc_wheel(const struct twheel_config *config)
 	wheel->config = *config;
 	strscpy(wheel->name, config->name ?: "unnamed", sizeof(wheel->name));
 	wheel->config.name = wheel->name;
+	init_irq_work(&wheel->request_irq_work, queue_request_work);
+	INIT_DELAYED_WORK(&wheel->request_work, prepare_requested);
 	for_each_possible_cpu(cpu) {
 		wheel->bases[cpu] = twheel_base_alloc(wheel, cpu, twheel_tick);
 		if (!wheel->bases[cpu]) {
@@ -258,93 +347,6 @@ static struct twheel *alloc_wheel(const struct twheel_config *config)
 			wheel->bases[cpu]->payer = &config->payer[cpu];
 	}
 	return wheel;
-}
-
-/**
- * twheel_prepare_cpu - let timers of a lazy wheel be started on a CPU
- * @wheel: a wheel
- * @cpu: a possible CPU
- *
- * Timers of a CPU that is not prepared use another one. The default wheel
- * prepares a CPU by itself, soon after the first start there.
- *
- * May be called from any CPU. Do not call it under migrate_disable(): it may
- * sleep for minutes in a memory cgroup at its limit, and the caller's CPU could
- * not go offline until then.
- *
- * Context: Process, may sleep.
- * Return: 0, or -ENOMEM and nothing changed.
- */
-int twheel_prepare_cpu(struct twheel *wheel, unsigned int cpu)
-{
-	/* Pairs with install_slots(). */
-	if (likely(READ_ONCE(wheel->bases[cpu]->prepared)))
-		return 0;
-	return twheel_base_prepare(wheel->bases[cpu], cpu);
-}
-EXPORT_SYMBOL_GPL(twheel_prepare_cpu);
-
-/**
- * twheel_prepare - let timers of a lazy wheel be started on this CPU
- * @wheel: a wheel
- *
- * Like twheel_prepare_cpu(), for the present or a former CPU of the caller.
- *
- * Context: Process, may sleep.
- * Return: 0, or -ENOMEM and nothing changed.
- */
-int twheel_prepare(struct twheel *wheel)
-{
-	return twheel_prepare_cpu(wheel, raw_smp_processor_id());
-}
-EXPORT_SYMBOL_GPL(twheel_prepare);
-
-/*
- * Slots of the default wheel, whose users do not call twheel_prepare()
- *
- * A start without slots on its CPU uses another base and requests slots here.
- * It may hold any lock and cannot sleep, so an irq_work queues the work.
- */
-
-/*
- * CPUs requested, each once. Bits are set without a lock and never cleared, so
- * that the work can be repeated until there is memory.
- */
-static struct cpumask requested;
-
-static void prepare_requested(struct work_struct *work);
-static DECLARE_DELAYED_WORK(request_work, prepare_requested);
-
-static void prepare_requested(struct work_struct *work)
-{
-	unsigned int cpu;
-	int failed = 0;
-
-	for_each_possible_cpu(cpu)
-		if (cpumask_test_cpu(cpu, &requested))
-			failed |= twheel_prepare_cpu(default_wheel, cpu);
-	if (failed)
-		schedule_delayed_work(&request_work, HZ);
-}
-
-static void queue_request_work(struct irq_work *irq_work)
-{
-	schedule_delayed_work(&request_work, 0);
-}
-
-static struct irq_work request_irq_work = IRQ_WORK_INIT(queue_request_work);
-
-/**
- * twheel_wheel_request_slots - request slots for a CPU
- * @wheel: the wheel
- * @cpu: CPU of a start without slots
- *
- * Context: Any but NMI.
- */
-void twheel_wheel_request_slots(struct twheel *wheel, unsigned int cpu)
-{
-	if (wheel == default_wheel && !cpumask_test_and_set_cpu(cpu, &requested))
-		irq_work_queue(&request_irq_work);
 }
 
 /*
@@ -369,6 +371,9 @@ static int prepare_first(struct twheel *wheel)
 /**
  * twheel_create - create a wheel
  * @config: its parameters
+ *
+ * Allocates the slots of this CPU. The slots of another CPU follow soon after
+ * the first start there, see twheel_prepare_cpu().
  *
  * Context: Process, may sleep.
  * Return: the wheel, or ERR_PTR() of -EINVAL for a parameter out of range or
@@ -468,8 +473,9 @@ static void free_wheel_rcu(struct rcu_head *rcu)
  * @wheel: a wheel from twheel_create(), or NULL. None of its timers may be
  *	pending, nor be used afterwards
  *
- * Waits only for running callbacks. It is an error of the caller if timers are
- * pending: they are stopped, with a warning.
+ * Waits only for running callbacks, and for slots that are being allocated. It
+ * is an error of the caller if timers are pending: they are stopped, with a
+ * warning.
  *
  * Context: Process, may sleep, not a callback.
  */
@@ -482,6 +488,9 @@ void twheel_destroy(struct twheel *wheel)
 	/* A callback would wait for itself. twheel owns the default wheel. */
 	if (WARN_ON_ONCE(in_interrupt() || wheel == default_wheel))
 		return;
+	/* No timers are started any more. */
+	irq_work_sync(&wheel->request_irq_work);
+	cancel_delayed_work_sync(&wheel->request_work);
 	xa_erase(&wheels, wheel->number);
 	atomic_dec(&nr_wheels);
 	cpuhp_state_remove_instance_nocalls(hotplug_state, &wheel->cpuhp);
@@ -590,9 +599,6 @@ void twheel_wheel_exit(void)
 {
 	struct twheel *wheel = default_wheel;
 
-	/* No timers are started any more. */
-	irq_work_sync(&request_irq_work);
-	cancel_delayed_work_sync(&request_work);
 	default_wheel = NULL;
 	twheel_destroy(wheel);
 	cpuhp_remove_multi_state(hotplug_state);

@@ -10,8 +10,8 @@
  * CAP_SYS_NICE have several users, so only CAP_SYS_ADMIN sees their wheels.
  *
  * There is one wheel for each configuration and owner. It is created for its
- * first session and destroyed with the last. It is lazy: the slots of a CPU are
- * allocated when a session is about to start a timer there.
+ * first session and destroyed with the last. The slots of a CPU are allocated
+ * when a session is about to start a timer there.
  *
  * Allocations, and creating and destroying wheels, need no lock: in a memory
  * cgroup at its limit they may take minutes.
@@ -188,7 +188,6 @@ twheel_session_wheel_private(struct twheel_session *s,
 		.tick_ns	= setup->tick_ns,
 		.slots		= setup->slots,
 		.clock		= setup->clock,
-		.lazy		= true,
 		.payer		= s->nice ? NULL : s->user->payer,
 	};
 	struct twheel_config standard;
@@ -266,7 +265,6 @@ static int use_own(struct twheel_session *s)
 	config.name = user_name;
 	config.hidden = true;
 	config.uid = s->user->uid;
-	config.lazy = true;
 	config.payer = s->user->payer;
 	shared = get_wheel(s, &config);
 	if (IS_ERR(shared))

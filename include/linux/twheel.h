@@ -81,12 +81,10 @@ enum twheel_mode {
  * @clock: clock of ticks, deadlines and delays. CLOCK_BOOTTIME continues during
  *	suspend: timers that become due then expire when the system resumes, and
  *	do not wake it up. 0: CLOCK_MONOTONIC, which stops
- * @lazy: true to allocate the slots of a CPU when twheel_prepare() is called
- *	there, and at first only those of the CPU that calls twheel_create().
- *	Timers started on a CPU without slots use another one
  * @payer: account for the time of the wheel's ticks, from
  *	twheel_payer_create(). NULL: the system, whose wheels never wait for
- *	wheels with a payer
+ *	wheels with a payer. With a payer, only twheel_prepare_cpu() allocates
+ *	slots of other CPUs, and charges them to its caller's memory cgroup
  */
 struct twheel_config {
 	const char *name;
@@ -98,7 +96,6 @@ struct twheel_config {
 	unsigned int slots;
 	unsigned int doze;
 	clockid_t clock;
-	bool lazy;
 	struct twheel_payer *payer;
 };
 

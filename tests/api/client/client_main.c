@@ -220,6 +220,7 @@ static void client_run_private(struct client *c,
 		return;
 	}
 	twheel_get_config(c->wheel, &c->config);
+	client_prepare(c);
 	client_run_tables(c);
 	twheel_destroy(c->wheel);
 }

@@ -354,12 +354,12 @@ static void destroy_right_after_the_last_timer(struct client *c)
 	c->wheel = old;
 }
 
-/* Lazy wheels. */
+/* Slots. */
 
-static long create_lazy(void *arg)
+static long create_default(void *arg)
 {
 	struct client *c = arg;
-	struct twheel_config config = { .name = "lazy", .lazy = true };
+	struct twheel_config config = {};
 
 	c->wheel = twheel_create(&config);
 	return PTR_ERR_OR_ZERO(c->wheel);
@@ -392,25 +392,32 @@ static int expires_on(struct client *c, int cpu)
 	return ran;
 }
 
-static void lazy_wheel_has_slots_where_prepared(struct client *c)
+/* What nobody prepares takes no memory of others than the payer. */
+static void a_wheel_with_a_payer_has_slots_where_prepared(struct client *c)
 {
+	struct twheel_config config = { .payer = twheel_payer_create() };
 	struct twheel *old = c->wheel;
 	int here = raw_smp_processor_id();
 	int cpu = client_other_cpu();
+	int i;
 
 	if (cpu < 0) {
 		c->skipped = "only one CPU is online";
+		twheel_payer_destroy(config.payer);
 		return;
 	}
-	if (CLIENT_CHECK(c, create_lazy(c) == 0)) {
+	c->wheel = twheel_create(&config);
+	if (CLIENT_CHECK(c, !IS_ERR(c->wheel))) {
 		CLIENT_CHECK(c, expires_on(c, here) == here);
-		CLIENT_CHECK(c, expires_on(c, cpu) == here);
+		for (i = 0; i < 10; i++)
+			CLIENT_CHECK(c, expires_on(c, cpu) == here);
 		CLIENT_CHECK(c, work_on_cpu(cpu, prepare, c->wheel) == 0);
 		CLIENT_CHECK(c, expires_on(c, cpu) == cpu);
 		CLIENT_CHECK(c, work_on_cpu(cpu, prepare, c->wheel) == 0);
 		CLIENT_CHECK(c, expires_on(c, here) == here);
 		twheel_destroy(c->wheel);
 	}
+	twheel_payer_destroy(config.payer);
 	c->wheel = old;
 }
 
@@ -418,21 +425,44 @@ static void lazy_wheel_has_slots_where_prepared(struct client *c)
  * Until a CPU has slots its timers expire on another one, and none is lost: to
  * wait for that is to fail.
  */
+static void wait_for_slots(struct client *c, int cpu)
+{
+	int tries = 1000;
+
+	while (!c->failed && expires_on(c, cpu) != cpu)
+		CLIENT_CHECK(c, --tries);
+}
+
 static void default_wheel_has_slots_where_timers_start(struct client *c)
 {
 	int cpu = client_other_cpu();
-	int tries = 1000;
+
+	if (cpu < 0)
+		c->skipped = "only one CPU is online";
+	else
+		wait_for_slots(c, cpu);
+}
+
+/* The first one finds none, and is on the CPU that created the wheel. */
+static void a_new_wheel_has_slots_where_timers_start(struct client *c)
+{
+	struct twheel *old = c->wheel;
+	int cpu = client_other_cpu();
 
 	if (cpu < 0) {
 		c->skipped = "only one CPU is online";
 		return;
 	}
-	while (!c->failed && expires_on(c, cpu) != cpu)
-		CLIENT_CHECK(c, --tries);
+	if (CLIENT_CHECK(c, create_default(c) == 0)) {
+		CLIENT_CHECK(c, expires_on(c, cpu) == raw_smp_processor_id());
+		wait_for_slots(c, cpu);
+		twheel_destroy(c->wheel);
+	}
+	c->wheel = old;
 }
 
 /* The only CPU with slots goes away, with a timer. */
-static void lazy_wheel_keeps_its_timers_at_hotplug(struct client *c)
+static void a_new_wheel_keeps_its_timers_at_hotplug(struct client *c)
 {
 	struct twheel *old = c->wheel;
 	int cpu = client_other_cpu();
@@ -442,7 +472,7 @@ static void lazy_wheel_keeps_its_timers_at_hotplug(struct client *c)
 		c->skipped = "only one CPU is online";
 		return;
 	}
-	if (!CLIENT_CHECK(c, work_on_cpu(cpu, create_lazy, c) == 0)) {
+	if (!CLIENT_CHECK(c, work_on_cpu(cpu, create_default, c) == 0)) {
 		c->wheel = old;
 		return;
 	}
@@ -503,6 +533,7 @@ static struct twheel *begin_to_leave(struct client *c, struct twheel_payer *paye
 	for (i = 0; i < ENDS; i++)
 		leaving.ends[i].fn = end_slowly;
 	twheel_timer_setup(&leaving.timer, wheel, queue_ends, 0);
+	CLIENT_CHECK(c, twheel_prepare_cpu(wheel, cpu) == 0);
 	CLIENT_CHECK(c, twheel_start_on(&leaving.timer, 0, cpu) == 0);
 	client_wait_done(c, &leaving.begun);
 	return wheel;
@@ -682,8 +713,9 @@ const struct client_case client_wheel_cases[] = {
 	CLIENT_CASE(a_static_timer_needs_no_setup),
 	CLIENT_CASE(without_a_default_wheel_no_timer_starts),
 	CLIENT_CASE(destroy_right_after_the_last_timer),
-	CLIENT_CASE(lazy_wheel_has_slots_where_prepared),
-	CLIENT_CASE(lazy_wheel_keeps_its_timers_at_hotplug),
+	CLIENT_CASE(a_wheel_with_a_payer_has_slots_where_prepared),
+	CLIENT_CASE(a_new_wheel_has_slots_where_timers_start),
+	CLIENT_CASE(a_new_wheel_keeps_its_timers_at_hotplug),
 	CLIENT_CASE(destroy_does_what_a_run_left),
 	CLIENT_CASE(offline_does_what_a_run_left),
 	{}

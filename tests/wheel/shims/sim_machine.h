@@ -295,9 +295,10 @@ struct irq_work {
 	void (*func)(struct irq_work *work);
 	u64 at;
 	bool queued;
+	bool running;
 };
 
-#define IRQ_WORK_INIT(fn)	{ .func = (fn) }
+#define init_irq_work(work, fn)	(*(work) = (struct irq_work){ .func = (fn) })
 
 bool irq_work_queue(struct irq_work *work);
 void irq_work_sync(struct irq_work *work);

@@ -426,7 +426,7 @@ size_t copy_to_iter(const void *from, size_t size, struct iov_iter *iter);
 size_t iov_iter_zero(size_t size, struct iov_iter *iter);
 size_t fault_in_iov_iter_writeable(const struct iov_iter *iter, size_t size);
 
-/* linux/workqueue.h: one work, and one task that does it */
+/* linux/workqueue.h: one task does all works */
 
 #define HZ	1000
 
@@ -436,10 +436,15 @@ struct work_struct {
 
 struct delayed_work {
 	struct work_struct work;
+	struct delayed_work *next;
+	u64 at;
+	bool queued;
+	bool running;
 };
 
-#define DECLARE_DELAYED_WORK(n, fn) \
-	struct delayed_work n = { .work = { .func = (fn) } }
+#define to_delayed_work(w)	container_of(w, struct delayed_work, work)
+#define INIT_DELAYED_WORK(w, fn) \
+	(*(w) = (struct delayed_work){ .work = { .func = (fn) } })
 
 bool schedule_delayed_work(struct delayed_work *work, unsigned long delay);
 bool cancel_delayed_work_sync(struct delayed_work *work);

@@ -38,11 +38,12 @@ u64 sim_irq_next(const struct sim_cpu *cpu)
 {
 	u64 next = min_t(u64, cpu->timer_at, cpu->device_at);
 	const call_single_data_t *csd;
+	const struct irq_work *work;
 
 	for (csd = cpu->ipis; csd; csd = csd->next)
 		next = min_t(u64, next, csd->at);
-	if (cpu->irq_work)
-		next = min_t(u64, next, cpu->irq_work->at);
+	for (work = cpu->irq_works; work; work = work->next)
+		next = min_t(u64, next, work->at);
 	return next;
 }
 
@@ -70,13 +71,22 @@ static void serve_ipis(struct sim_cpu *cpu, bool all)
 	}
 }
 
-static void serve_irq_work(struct sim_cpu *cpu)
+static void serve_irq_works(struct sim_cpu *cpu, bool all)
 {
-	struct irq_work *work = cpu->irq_work;
+	struct irq_work **link = &cpu->irq_works, *work;
 
-	cpu->irq_work = NULL;
-	work->queued = false;
-	work->func(work);
+	while ((work = *link)) {
+		if (!all && work->at > sim.now) {
+			link = &work->next;
+			continue;
+		}
+		*link = work->next;
+		work->queued = false;
+		work->running = true;
+		work->func(work);
+		work->running = false;
+		link = &cpu->irq_works;
+	}
 }
 
 void sim_flush_ipis(void)
@@ -84,11 +94,9 @@ void sim_flush_ipis(void)
 	struct sim_cpu *cpu = this_sim_cpu();
 
 	serve_ipis(cpu, true);
-	if (cpu->irq_work)
-		serve_irq_work(cpu);
+	serve_irq_works(cpu, true);
 }
 
-/* There is but one. */
 bool irq_work_queue(struct irq_work *work)
 {
 	struct sim_cpu *cpu = this_sim_cpu();
@@ -98,14 +106,15 @@ bool irq_work_queue(struct irq_work *work)
 		return false;
 	work->queued = true;
 	work->at = sim.now + latency();
-	cpu->irq_work = work;
+	work->next = cpu->irq_works;
+	cpu->irq_works = work;
 	sim_event_at(work->at);
 	return true;
 }
 
 void irq_work_sync(struct irq_work *work)
 {
-	while (work->queued)
+	while (work->queued || work->running)
 		sim_sleep(1000);
 }
 
@@ -120,8 +129,7 @@ static void serve_hardirq(struct sim_cpu *cpu)
 	sim_task->hardirq++;
 	sim.left = 1 + sim_below(sim_options.quantum);
 	serve_ipis(cpu, false);
-	if (cpu->irq_work && cpu->irq_work->at <= sim.now)
-		serve_irq_work(cpu);
+	serve_irq_works(cpu, false);
 	if (cpu->timer_at <= sim.now) {
 		cpu->timer_at = SIM_NEVER;
 		cpu->softirq = true;

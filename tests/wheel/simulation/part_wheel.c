@@ -11,7 +11,6 @@ void sim_reset_wheel(void)
 	next_number = 0;
 	nr_wheels = (atomic_t)ATOMIC_INIT(0);
 	default_wheel = NULL;
-	memset(&requested, 0, sizeof(requested));
 	twheel_wheel_unbound = (struct twheel_base){
 		.lock = __RAW_SPIN_LOCK_UNLOCKED(twheel_wheel_unbound.lock),
 		.cpu = TWHEEL_NO_CPU,

@@ -77,6 +77,8 @@ static struct user_timer others[SIM_USERS];	/* on wheels of their own */
 static struct user_end ends[ENDS];
 static spinlock_t locks[LOCKS];	/* of users: callbacks take them, too */
 static struct twheel_config config;
+/* All CPUs have slots from the beginning. */
+static bool prepared;
 static struct twheel *wheel;
 static int devices;		/* interrupts that are in a call */
 static u32 far;			/* longest of the usual delays, ticks */
@@ -778,8 +780,7 @@ void scenario_op(unsigned int user)
 			second_wheel(user);
 		break;
 	case 3:
-		if (config.lazy)
-			twheel_prepare(wheel);
+		twheel_prepare(wheel);
 		break;
 	case 4:
 		if (crowd_waits && sim_chance(4))
@@ -812,7 +813,7 @@ void scenario_choose(void)
 		config.doze = dozes[sim_below(ARRAY_SIZE(dozes))];
 	if (!twheel_scheme_info(config.scheme)->slots)
 		config.slots = 2 << sim_below(10);
-	config.lazy = sim_chance(4);
+	prepared = !sim_chance(4);
 	isolation = sim_chance(4);
 	far = 2 + sim_below(sim_chance(2) ? 20 : 300);
 	callback_ns = 1 + sim_below(sim_chance(4) ? 400000 : 5000);
@@ -857,6 +858,8 @@ static void make_timers(void)
 
 void scenario_begin(void)
 {
+	unsigned int cpu;
+
 	oracle_begin(config.tick_ns);
 	sim_reset_wheel();
 	sim_reset_throttle();
@@ -866,10 +869,12 @@ void scenario_begin(void)
 	    twheel_wheel_create_default(&config))
 		sim_fail("no wheel");
 	wheel = twheel_default();
+	for (cpu = 0; prepared && cpu < SIM_CPUS; cpu++)
+		twheel_prepare_cpu(wheel, cpu);
 	sim_note("a %s %s wheel, tick %llu, slots %u, doze %u%s",
 		 twheel_wheel_mode_name(config.mode),
 		 twheel_wheel_scheme_name(config.scheme), config.tick_ns,
-		 config.slots, config.doze, config.lazy ? ", lazy" : "");
+		 config.slots, config.doze, prepared ? ", prepared" : "");
 	make_timers();
 }
 

@@ -23,6 +23,8 @@
 
 static struct user_file files[FILES];
 static struct twheel_config config;
+/* All CPUs have slots of the default wheel from the beginning. */
+static bool prepared;
 static bool shared[FILES];	/* files that are being opened */
 
 void sim_device(void)
@@ -291,7 +293,7 @@ void scenario_choose(void)
 	config.tick_ns = lengths[sim_below(ARRAY_SIZE(lengths))];
 	config.doze = config.mode == TWHEEL_PERIODIC ? 8 : 0;
 	config.slots = twheel_scheme_info(config.scheme)->slots ? 0 : 64;
-	config.lazy = sim_chance(2);
+	prepared = !sim_chance(2);
 	call_choice.tick_ns = config.tick_ns;
 	call_choice.clock = config.clock;
 	call_choice.far = 2 + sim_below(sim_chance(2) ? 20 : 300);
@@ -315,12 +317,16 @@ void scenario_choose(void)
 
 void scenario_begin(void)
 {
+	unsigned int cpu;
+
 	oracle_begin_sessions();
 	sim_reset_wheel();
 	sim_reset_throttle();
 	if (twheel_wheel_init(config.tick_ns) ||
 	    twheel_wheel_create_default(&config) || twheel_chardev_init())
 		sim_fail("no device");
+	for (cpu = 0; prepared && cpu < SIM_CPUS; cpu++)
+		twheel_prepare_cpu(twheel_default(), cpu);
 	memset(files, 0, sizeof(files));
 	memset(shared, 0, sizeof(shared));
 	sim_note("a %s %s wheel, tick %llu",

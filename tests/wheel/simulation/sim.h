@@ -82,7 +82,7 @@ struct sim_task {
  * @timer_at: when the interrupt for these comes
  * @turns: how often it has gone on with something else
  * @ipis: on their way to it
- * @irq_work: queued here
+ * @irq_works: queued here
  * @device_at: when a device interrupts
  * @work: what @thread is to do
  * @has_work: it has not begun with that
@@ -105,7 +105,7 @@ struct sim_cpu {
 	u64 timer_at;
 	unsigned int turns;
 	call_single_data_t *ipis;
-	struct irq_work *irq_work;
+	struct irq_work *irq_works;
 	u64 device_at;
 	void (*work)(void);
 	bool has_work;

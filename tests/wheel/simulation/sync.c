@@ -8,17 +8,15 @@
 /* Tasks that have to be seen outside of read-side critical sections. */
 static struct rcu_head *rcu_first;
 
-/* The only work that there is. */
-static struct delayed_work *queued_work;
-static bool work_is_queued;
-static bool work_runs;
-static u64 work_at;
+/* Queued works, and whether there are any. */
+static struct delayed_work *works;
+static bool have_works;
 
 void sim_sync_begin(void)
 {
 	rcu_first = NULL;
-	work_is_queued = false;
-	work_runs = false;
+	works = NULL;
+	have_works = false;
 }
 
 bool sim_lock_free(const struct sim_lock *lock)
@@ -210,12 +208,25 @@ void rcu_barrier(void)
 bool schedule_delayed_work(struct delayed_work *work, unsigned long delay)
 {
 	sim_point();
-	if (work_is_queued)
+	if (work->queued)
 		return false;
-	queued_work = work;
-	work_at = sim.now + delay * (NSEC_PER_SEC / HZ);
-	work_is_queued = true;
+	work->at = sim.now + delay * (NSEC_PER_SEC / HZ);
+	work->queued = true;
+	work->next = works;
+	works = work;
+	have_works = true;
 	return true;
+}
+
+static void dequeue_work(struct delayed_work *work)
+{
+	struct delayed_work **link = &works;
+
+	while (*link != work)
+		link = &(*link)->next;
+	*link = work->next;
+	work->queued = false;
+	have_works = works;
 }
 
 bool cancel_delayed_work_sync(struct delayed_work *work)
@@ -223,24 +234,39 @@ bool cancel_delayed_work_sync(struct delayed_work *work)
 	bool was;
 
 	do {
-		was = work_is_queued;
-		work_is_queued = false;
+		was = work->queued;
+		if (was)
+			dequeue_work(work);
 		sim_sleep(1000);
-	} while (work_runs || work_is_queued);
+	} while (work->running || work->queued);
 	return was;
+}
+
+static struct delayed_work *first_work(void)
+{
+	struct delayed_work *work, *first = works;
+
+	for (work = works; work; work = work->next)
+		if (work->at < first->at)
+			first = work;
+	return first;
 }
 
 void sim_kworker(struct sim_task *task)
 {
+	struct delayed_work *work;
+
 	for (;;) {
-		sim_wait(&work_is_queued);
-		while (work_is_queued && work_at > sim.now)
-			sim_sleep(work_at - sim.now);
-		if (!work_is_queued)
+		sim_wait(&have_works);
+		work = first_work();
+		if (work->at > sim.now) {
+			/* Another one may be due before. */
+			sim_sleep(min_t(u64, work->at - sim.now, NSEC_PER_MSEC));
 			continue;
-		work_is_queued = false;
-		work_runs = true;
-		queued_work->work.func(&queued_work->work);
-		work_runs = false;
+		}
+		dequeue_work(work);
+		work->running = true;
+		work->work.func(&work->work);
+		work->running = false;
 	}
 }
