@@ -87,12 +87,22 @@ static bool is_pending(struct twheel_work *work)
 	return work->delayed || work_pending(&work->work);
 }
 
+/* Context: The work's lock is held. */
+static bool cancel_locked(struct twheel_work *work)
+{
+	if (!work->delayed)
+		return cancel_work(&work->work);
+	work->delayed = 0;
+	twheel_stop(&work->timer);
+	return true;
+}
+
 /**
  * twheel_queue_work_on - queue a work after a delay, to run on a given CPU
  * @cpu: CPU, kept online by the caller, or %WORK_CPU_UNBOUND
  * @wq: workqueue to use
  * @work: the work
- * @delay_ns: delay, ns
+ * @delay_ns: delay, ns. 0 queues the work at once, without its timer
  *
  * Like queue_delayed_work_on(). The timer runs on this CPU.
  *
@@ -107,7 +117,8 @@ bool twheel_queue_work_on(int cpu, struct workqueue_struct *wq,
 
 	raw_spin_lock_irqsave(lock_of(work), flags);
 	queued = !work->disabled && !is_pending(work) &&
-		 start_delay(cpu, wq, work, delay_ns);
+		 (delay_ns ? start_delay(cpu, wq, work, delay_ns) :
+			     queue_work_on(cpu, wq, &work->work));
 	raw_spin_unlock_irqrestore(lock_of(work), flags);
 	return queued;
 }
@@ -118,7 +129,7 @@ EXPORT_SYMBOL_GPL(twheel_queue_work_on);
  * @cpu: CPU, kept online by the caller, or %WORK_CPU_UNBOUND
  * @wq: workqueue to use
  * @work: the work
- * @delay_ns: delay from now, ns
+ * @delay_ns: delay from now, ns. 0 queues the work at once, without its timer
  *
  * Like mod_delayed_work_on().
  *
@@ -133,10 +144,14 @@ bool twheel_mod_work_on(int cpu, struct workqueue_struct *wq,
 
 	raw_spin_lock_irqsave(lock_of(work), flags);
 	pending = work->delayed;
-	if (!work->disabled && !start_delay(cpu, wq, work, delay_ns))
+	if (work->disabled || !delay_ns)
+		pending = cancel_locked(work);
+	else if (!start_delay(cpu, wq, work, delay_ns))
 		pending = is_pending(work);
 	else if (!pending)
 		pending = cancel_work(&work->work);
+	if (!work->disabled && !delay_ns)
+		queue_work_on(cpu, wq, &work->work);
 	raw_spin_unlock_irqrestore(lock_of(work), flags);
 	return pending;
 }
@@ -178,12 +193,7 @@ bool twheel_cancel_work(struct twheel_work *work)
 	bool pending;
 
 	raw_spin_lock_irqsave(lock_of(work), flags);
-	pending = work->delayed;
-	work->delayed = 0;
-	if (pending)
-		twheel_stop(&work->timer);
-	else
-		pending = cancel_work(&work->work);
+	pending = cancel_locked(work);
 	raw_spin_unlock_irqrestore(lock_of(work), flags);
 	return pending;
 }

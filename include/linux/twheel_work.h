@@ -106,7 +106,7 @@ bool twheel_flush_work(struct twheel_work *work);
  * twheel_queue_work - queue a work after a delay
  * @wq: workqueue to use
  * @work: the work
- * @delay_ns: delay, ns
+ * @delay_ns: delay, ns. 0 queues the work at once, without its timer
  *
  * Like queue_delayed_work().
  *
@@ -125,7 +125,7 @@ static inline bool twheel_queue_work(struct workqueue_struct *wq,
  * twheel_mod_work - queue a work after a delay, or change its delay
  * @wq: workqueue to use
  * @work: the work
- * @delay_ns: delay from now, ns
+ * @delay_ns: delay from now, ns. 0 queues the work at once, without its timer
  *
  * Like mod_delayed_work(). An item that is already queued, because its delay is
  * over, is taken off its queue. That is all if the work is disabled, or being

@@ -42,7 +42,7 @@ static void client_work_fn(struct work_struct *work)
 		msleep(w->sleep_ms);
 	w->runs++;
 	if (w->again && w->runs < w->again)
-		w->queued += twheel_queue_work(w->client->wq, &w->work, 0);
+		w->queued += twheel_queue_work(w->client->wq, &w->work, 1);
 	if (w->linger_ms)
 		msleep(w->linger_ms);
 	client_set(&w->left);
@@ -116,6 +116,30 @@ static void work_mod_changes_the_time(struct client *c, struct client_work *w)
 	CLIENT_CHECK(c, twheel_mod_work(c->wq, &w->work, client_delay(c, 5)));
 	client_work_wait(w);
 	CLIENT_CHECK(c, w->runs == 1);
+}
+
+/* No tick of this CPU can come in between. */
+static void work_without_a_delay_does_not_wait_for_a_tick(struct client *c, struct client_work *w)
+{
+	bool queued, modified, started;
+
+	w->not_before = 0;
+	local_irq_disable();
+	queued = twheel_queue_work(c->wq, &w->work, 0);
+	started = twheel_pending(&w->work.timer);
+	local_irq_enable();
+	client_work_wait(w);
+	CLIENT_CHECK(c, queued);
+	CLIENT_CHECK(c, !started);
+	CLIENT_CHECK(c, twheel_queue_work(c->wq, &w->work, CLIENT_HOUR));
+	local_irq_disable();
+	modified = twheel_mod_work(c->wq, &w->work, 0);
+	started = twheel_pending(&w->work.timer);
+	local_irq_enable();
+	client_work_wait(w);
+	CLIENT_CHECK(c, modified);
+	CLIENT_CHECK(c, !started);
+	CLIENT_CHECK(c, w->runs == 2);
 }
 
 /* The timer cannot be started: so nothing is pending, now or later. */
@@ -270,7 +294,8 @@ static void work_frees_itself(struct client *c)
 			return;
 		twheel_init_work(&w->work, c->wheel, free_work_fn);
 		w->freed = &freed;
-		twheel_queue_work(c->wq, &w->work, 0);
+		/* At once, and by its timer. */
+		twheel_queue_work(c->wq, &w->work, i % 2);
 		wait_for_completion(&freed);
 	}
 }
@@ -318,6 +343,7 @@ static void work_disabled_is_not_queued(struct client *c, struct client_work *w)
 	CLIENT_CHECK(c, !twheel_work_pending(&w->work));
 	CLIENT_CHECK(c, !client_work_queue(w, 0));
 	CLIENT_CHECK(c, !twheel_mod_work(c->wq, &w->work, 0));
+	CLIENT_CHECK(c, !twheel_mod_work(c->wq, &w->work, CLIENT_HOUR));
 	CLIENT_CHECK(c, !twheel_disable_work_sync(&w->work));
 	CLIENT_CHECK(c, !twheel_cancel_work_sync(&w->work));
 	CLIENT_CHECK(c, !twheel_enable_work(&w->work));
@@ -415,6 +441,7 @@ const struct client_case client_work_cases[] = {
 	CLIENT_WORK(work_runs_in_process_context),
 	CLIENT_WORK(work_that_is_pending_is_not_queued_again),
 	CLIENT_WORK(work_mod_changes_the_time),
+	CLIENT_WORK(work_without_a_delay_does_not_wait_for_a_tick),
 	CLIENT_WORK(work_that_is_refused_is_not_pending),
 	CLIENT_WORK(work_that_cannot_be_put_off_runs),
 	CLIENT_WORK(work_cancel_says_whether_it_was_pending),
