@@ -6,6 +6,7 @@
 #include <linux/cpu.h>
 #include <linux/delay.h>
 #include <linux/err.h>
+#include <linux/kthread.h>
 #include <linux/slab.h>
 #include <linux/smp.h>
 #include <linux/string.h>
@@ -580,6 +581,68 @@ static void offline_does_what_a_run_left(struct client *c)
 	end_leaving(c, wheel, payer);
 }
 
+/* Another CPU starts and stops a timer, for two hours and for one in turn. */
+
+#define LOOKS	20000
+
+struct turns {
+	struct twheel_timer timer;
+	unsigned int turn;	/* odd: its starts are for one hour */
+};
+
+static void not_called(struct twheel_timer *timer)
+{
+}
+
+static int take_turns(void *arg)
+{
+	struct turns *t = arg;
+
+	while (!kthread_should_stop()) {
+		twheel_start(&t->timer, t->turn % 2 ? CLIENT_HOUR : 2 * CLIENT_HOUR);
+		twheel_stop(&t->timer);
+		/* Pairs with remaining_is_right(). */
+		smp_store_release(&t->turn, t->turn + 1);
+		cond_resched();
+	}
+	return 0;
+}
+
+static bool remaining_is_right(struct turns *t)
+{
+	/* Pairs with take_turns(). */
+	unsigned int turn = smp_load_acquire(&t->turn);
+	u64 left = twheel_remaining(&t->timer);
+
+	/* Pairs with take_turns(). */
+	smp_rmb();
+	return left <= CLIENT_HOUR || turn % 2 == 0 || READ_ONCE(t->turn) != turn;
+}
+
+static void remaining_is_of_one_start(struct client *c)
+{
+	struct turns t = {};
+	struct task_struct *thread;
+	int cpu = client_other_cpu();
+	int i;
+
+	if (cpu < 0) {
+		c->skipped = "only one CPU is online";
+		return;
+	}
+	thread = kthread_create(take_turns, &t, "twheel_client_turns");
+	if (!CLIENT_CHECK(c, !IS_ERR(thread)))
+		return;
+	twheel_timer_setup(&t.timer, c->wheel, not_called, TWHEEL_TIMER_ON_STACK);
+	kthread_bind(thread, cpu);
+	wake_up_process(thread);
+	for (i = 0; i < LOOKS && CLIENT_CHECK(c, remaining_is_right(&t)); i++)
+		cond_resched();
+	kthread_stop(thread);
+	twheel_shutdown_sync(&t.timer);
+	twheel_timer_destroy(&t.timer);
+}
+
 /* A timer that was zeroed and not set up, as in a structure not used yet. */
 static void never_set_up(struct client *c)
 {
@@ -709,6 +772,7 @@ const struct client_case client_wheel_cases[] = {
 	CLIENT_CASE(wheels_are_independent),
 	CLIENT_CASE(destroy_takes_null),
 	CLIENT_CASE(no_wheel_means_the_default_one),
+	CLIENT_CASE(remaining_is_of_one_start),
 	CLIENT_CASE(never_set_up),
 	CLIENT_CASE(a_static_timer_needs_no_setup),
 	CLIENT_CASE(without_a_default_wheel_no_timer_starts),

@@ -358,10 +358,7 @@ void sim_free_rcu(struct rcu_head *rcu);
 
 extern struct cpumask sim_isolated;
 
-static inline bool cpu_is_isolated(int cpu)
-{
-	return cpumask_test_cpu(cpu, &sim_isolated);
-}
+bool cpu_is_isolated(int cpu);
 
 /* linux/topology.h: two nodes, of which the second has one CPU */
 

@@ -32,6 +32,14 @@ void sim_hotplug_begin(void)
 	sim_cpu_goes = false;
 }
 
+/* Newer kernels free the mask a grace period after a change, and change it without hotplug. */
+bool cpu_is_isolated(int cpu)
+{
+	if (!writer && !sim_is_reader(sim_task))
+		sim_fail("the mask of isolated CPUs is read outside of RCU");
+	return cpumask_test_cpu(cpu, &sim_isolated);
+}
+
 void cpus_read_lock(void)
 {
 	sim_point();

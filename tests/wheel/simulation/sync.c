@@ -133,7 +133,7 @@ void spin_unlock(spinlock_t *lock)
 
 /* RCU. A CPU with interrupts or preemption off is a reader as well. */
 
-static bool is_reader(const struct sim_task *task)
+bool sim_is_reader(const struct sim_task *task)
 {
 	const struct sim_cpu *cpu = &sim_cpus[task->cpu];
 
@@ -161,7 +161,7 @@ void call_rcu(struct rcu_head *rcu, void (*func)(struct rcu_head *rcu))
 	rcu->func = func;
 	rcu->waits_for = 0;
 	for (i = 0; i < SIM_TASKS; i++)
-		if (is_reader(&sim_tasks[i]))
+		if (sim_is_reader(&sim_tasks[i]))
 			rcu->waits_for |= BIT(i);
 	rcu->next = rcu_first;
 	rcu_first = rcu;
@@ -177,7 +177,7 @@ void sim_rcu_look(void)
 	if (!rcu_first)
 		return;
 	for (i = 0; i < SIM_TASKS; i++)
-		if (is_reader(&sim_tasks[i]))
+		if (sim_is_reader(&sim_tasks[i]))
 			readers |= BIT(i);
 	while ((rcu = *link)) {
 		rcu->waits_for &= readers;
