@@ -29,9 +29,9 @@
 #define FEATURES	(TWHEEL_FEATURE_SETUP | TWHEEL_FEATURE_SUBMIT |	\
 			 TWHEEL_FEATURE_LIST | TWHEEL_FEATURE_DRAIN |	\
 			 TWHEEL_FEATURE_STATS | TWHEEL_FEATURE_WITHDRAW | \
-			 TWHEEL_FEATURE_NOWAIT | TWHEEL_FEATURE_SLACK |	\
-			 TWHEEL_FEATURE_LATENESS | TWHEEL_FEATURE_CLOCK | \
-			 TWHEEL_FEATURE_WAKE | TWHEEL_FEATURE_IDLE)
+			 TWHEEL_FEATURE_NOWAIT | TWHEEL_FEATURE_LATENESS | \
+			 TWHEEL_FEATURE_CLOCK | TWHEEL_FEATURE_WAKE |	\
+			 TWHEEL_FEATURE_IDLE)
 
 /* Copying structures */
 
@@ -110,7 +110,7 @@ static int get_start(struct twheel_start *start, unsigned long arg,
 	unsafe_get_user(start->period_ns, &from->period_ns, fault);
 	unsafe_get_user(start->user_data, &from->user_data, fault);
 	unsafe_get_user(start->flags, &from->flags, fault);
-	unsafe_get_user(start->slack_ns, &from->slack_ns, fault);
+	unsafe_get_user(start->fd, &from->fd, fault);
 	user_read_access_end();
 	return 0;
 fault:
@@ -254,7 +254,7 @@ static int get_ops(struct twheel_session_op *to, const struct batch *batch,
 		unsafe_get_user(to->start.expires_ns, &from->expires_ns, fault);
 		unsafe_get_user(to->start.period_ns, &from->period_ns, fault);
 		unsafe_get_user(to->start.user_data, &from->user_data, fault);
-		unsafe_get_user(to->start.slack_ns, &from->slack_ns, fault);
+		unsafe_get_user(to->start.fd, &from->fd, fault);
 	}
 	user_read_access_end();
 	return 0;
@@ -297,8 +297,7 @@ static bool can_write(const struct twheel_session_op *ops,
 	struct twheel_op __user *to = next_op(batch);
 
 	return !put_user(ops[0].opcode, &to[0].opcode) &&
-	       !put_user(ops[count - 1].start.slack_ns,
-			 &to[count - 1].slack_ns);
+	       !put_user(ops[count - 1].start.fd, &to[count - 1].fd);
 }
 
 /*

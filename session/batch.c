@@ -38,7 +38,7 @@ struct run {
 static bool bad_stop(const struct twheel_session *s,
 		     const struct twheel_start *op)
 {
-	return (op->flags & ~TWHEEL_STOP_WITHDRAW) | op->slack_ns |
+	return (op->flags & ~TWHEEL_STOP_WITHDRAW) | op->fd |
 	       op->expires_ns | op->period_ns | op->user_data ||
 	       !twheel_session_has_number(s, op->id);
 }

@@ -248,8 +248,6 @@ static inline void finish_event(struct twheel_session *s,
 		return;
 	}
 	s->stats.rearmed++;
-	/* Only the first expiry may have slack: later ones keep the grid. */
-	ut->slack_ns = 0;
 	/* Cannot overflow: now is less than 2^63, and so is the period. */
 	next = deadline + (overruns + 1) * ut->period_ns;
 	twheel_utimer_arm(ut, min_t(u64, next, KTIME_MAX));
@@ -275,7 +273,6 @@ static noinline bool carry_on(struct twheel_session *s, struct twheel_utimer *ut
 	s->stats.replaced++;
 	s->stats.rearmed++;
 	s->stats.carried++;
-	ut->slack_ns = 0;
 	twheel_utimer_arm(ut, deadline);
 	return true;
 }

@@ -46,7 +46,6 @@ enum twheel_utimer_state {
  * @period_ns: period, ns, or 0
  * @sk: instead, while watching: socket of the timer, held
  * @expired_ns: time of the expiry, after it
- * @slack_ns: acceptable delay of the deadline, before the expiry
  * @idle_ns: instead, while watching: longest time without received data
  * @state: an enum twheel_utimer_state. Changes together with @free of the chunk
  * @place: place in the chunk. Constant
@@ -67,7 +66,6 @@ struct twheel_utimer {
 	};
 	union {
 		u64 expired_ns;
-		u64 slack_ns;
 		u64 idle_ns;
 	};
 	u8 state;

@@ -73,9 +73,6 @@ static __always_inline bool heed_word(struct twheel_session *s,
 		twheel_utimer_end_quietly(s, ut);
 	} else {
 		s->stats.carried++;
-		if (unlikely(ut->slack_ns))
-			deadline = twheel_round_deadline(deadline, ut->slack_ns,
-							 s->tick_ns);
 		twheel_again_at(&ut->timer, deadline);
 	}
 	return true;

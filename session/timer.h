@@ -97,7 +97,7 @@ static inline int twheel_session_check_numbers(const struct twheel_session *s,
 static inline int twheel_session_check_start(const struct twheel_session *s,
 					     const struct twheel_start *args)
 {
-	if (args->flags & ~(TWHEEL_START_ABS | TWHEEL_START_REPLACE))
+	if ((args->flags & ~(TWHEEL_START_ABS | TWHEEL_START_REPLACE)) | args->fd)
 		return -EINVAL;
 	return twheel_session_check_numbers(s, args);
 }
@@ -159,17 +159,10 @@ static inline ktime_t twheel_session_deadline(const struct twheel_session *s,
 					      const struct twheel_start *args,
 					      ktime_t now)
 {
-	ktime_t deadline;
-
 	if (args->flags & TWHEEL_START_ABS)
-		deadline = twheel_session_from_caller(s, args->expires_ns);
-	else
-		/* Cannot overflow: both are less than 2^63. */
-		deadline = min_t(u64, twheel_session_time(s, now) +
-				      args->expires_ns, KTIME_MAX);
-	if (likely(!args->slack_ns))
-		return deadline;
-	return twheel_round_deadline(deadline, args->slack_ns, s->tick_ns);
+		return twheel_session_from_caller(s, args->expires_ns);
+	/* Cannot overflow: both are less than 2^63. */
+	return min_t(u64, twheel_session_time(s, now) + args->expires_ns, KTIME_MAX);
 }
 
 static inline void twheel_utimer_set_up(struct twheel_utimer *ut,
@@ -177,7 +170,6 @@ static inline void twheel_utimer_set_up(struct twheel_utimer *ut,
 {
 	ut->user_data = args->user_data;
 	ut->period_ns = args->period_ns;
-	ut->slack_ns = args->slack_ns;
 }
 
 /* Arm a timer. Session's lock held, as for the functions below. */

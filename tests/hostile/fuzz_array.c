@@ -54,8 +54,8 @@ static void make_op(struct fuzz_thread *t, struct twheel_op *op, bool crowd)
 		op->flags = fuzz_below(t, 2) * TWHEEL_START_REPLACE;
 		if (fuzz_percent(t, 20))
 			op->period_ns = fuzz_time(t);
-		if (fuzz_percent(t, 20))
-			op->slack_ns = fuzz_time(t);
+		if (fuzz_percent(t, 2))
+			op->fd = fuzz_time(t);
 		if (fuzz_percent(t, 25)) {
 			op->period_ns = 0;
 			op->flags |= fuzz_start_of_fd(t, &op->fd);

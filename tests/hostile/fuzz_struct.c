@@ -93,8 +93,8 @@ static void make_start(struct fuzz_thread *t, void *body)
 	start->expires_ns = fuzz_time(t);
 	if (fuzz_percent(t, 25))
 		start->period_ns = fuzz_time(t);
-	if (fuzz_percent(t, 25))
-		start->slack_ns = fuzz_time(t);
+	if (fuzz_percent(t, 2))
+		start->fd = fuzz_time(t);
 	start->flags = fuzz_below(t, 4);
 	if (fuzz_percent(t, 25)) {
 		start->period_ns = 0;

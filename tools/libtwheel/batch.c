@@ -66,13 +66,11 @@ static void put_words(struct twheel_batch *batch)
 		op = &batch->ops[i];
 		if (!stores(batch, op))
 			continue;
-		if (!(op->flags & (TWHEEL_START_ABS | TWHEEL_START_IDLE))) {
+		if (!(op->flags & TWHEEL_START_ABS)) {
 			op->expires_ns = after(now, op->expires_ns);
 			op->flags |= TWHEEL_START_ABS;
 		}
-		batch->old[i] = put_word(batch->t, op->id,
-					 first_word(op->flags, op->expires_ns),
-					 &op->flags);
+		batch->old[i] = put_word(batch->t, op->id, op->expires_ns, &op->flags);
 	}
 }
 
@@ -84,8 +82,7 @@ static void take_back_words(struct twheel_batch *batch)
 		const struct twheel_op *op = &batch->ops[i];
 
 		if (op->result < 0 && stores(batch, op))
-			take_back(batch->t, op->id,
-				  first_word(op->flags, op->expires_ns), batch->old[i]);
+			take_back(batch->t, op->id, op->expires_ns, batch->old[i]);
 	}
 }
 
@@ -140,9 +137,8 @@ static int add(struct twheel_batch *batch, const struct twheel_op *op)
 	return batch->count == batch->size ? twheel_batch_flush(batch) : 0;
 }
 
-int twheel_batch_start_slack(struct twheel_batch *batch, __u64 id, __u64 expires_ns,
-			     __u64 period_ns, __u64 user_data, __u32 flags,
-			     __u32 slack_ns)
+int twheel_batch_start_flags(struct twheel_batch *batch, __u64 id, __u64 expires_ns,
+			     __u64 period_ns, __u64 user_data, __u32 flags)
 {
 	const struct twheel_op op = {
 		.opcode = TWHEEL_OP_START,
@@ -151,17 +147,9 @@ int twheel_batch_start_slack(struct twheel_batch *batch, __u64 id, __u64 expires
 		.expires_ns = expires_ns,
 		.period_ns = period_ns,
 		.user_data = user_data,
-		.slack_ns = slack_ns,
 	};
 
 	return add(batch, &op);
-}
-
-int twheel_batch_start_flags(struct twheel_batch *batch, __u64 id, __u64 expires_ns,
-			     __u64 period_ns, __u64 user_data, __u32 flags)
-{
-	return twheel_batch_start_slack(batch, id, expires_ns, period_ns, user_data, flags,
-					0);
 }
 
 int twheel_batch_start(struct twheel_batch *batch, __u64 id, __u64 delay_ns,

@@ -365,8 +365,8 @@ static inline int start_shortly(struct twheel *t, __u64 id, __u64 *expires_ns,
 }
 
 LIBTWHEEL_RARE LIBTWHEEL_FLAT
-int twheel_start_slack(struct twheel *t, __u64 *id, __u64 expires_ns, __u64 period_ns,
-		       __u64 user_data, __u32 flags, __u32 slack_ns)
+static int start_with_fd(struct twheel *t, __u64 *id, __u64 expires_ns, __u64 period_ns,
+			 __u64 user_data, __u32 flags, int fd)
 {
 	const struct twheel_start start = {
 		.id = *id,
@@ -374,10 +374,16 @@ int twheel_start_slack(struct twheel *t, __u64 *id, __u64 expires_ns, __u64 peri
 		.period_ns = period_ns,
 		.user_data = user_data,
 		.flags = flags,
-		.slack_ns = slack_ns,
+		.fd = fd,
 	};
 
 	return start_generally(t, start, id);
+}
+
+int twheel_start_idle(struct twheel *t, __u64 *id, int fd, __u64 idle_ns,
+		      __u64 user_data, __u32 flags)
+{
+	return start_with_fd(t, id, idle_ns, 0, user_data, flags | TWHEEL_START_IDLE, fd);
 }
 
 LIBTWHEEL_FLAT
@@ -388,7 +394,7 @@ int twheel_start_flags(struct twheel *t, __u64 *id, __u64 expires_ns,
 
 	if (ret != -EAGAIN)
 		return ret;
-	return twheel_start_slack(t, id, expires_ns, period_ns, user_data, flags, 0);
+	return start_with_fd(t, id, expires_ns, period_ns, user_data, flags, 0);
 }
 
 /* Fails for TWHEEL_ID_ANY, because the program would not learn the timer's id. */

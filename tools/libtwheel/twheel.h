@@ -200,6 +200,36 @@ __u64 twheel_now_of(const struct twheel *t);
 #endif
 
 /**
+ * twheel_round_deadline() - return a deadline that other timers are likely to share
+ * @deadline_ns: earliest acceptable deadline
+ * @slack_ns: acceptable delay
+ * @tick_ns: &twheel_info.tick_ns of the session
+ *
+ * For timers that need not be exact, and for words. Chooses the tick with the most
+ * trailing zeros from @deadline_ns to @deadline_ns + @slack_ns. Timers with slack meet
+ * there, and the reader wakes up less often.
+ *
+ * Return: the deadline, on a tick. @deadline_ns itself if there is no tick in that time
+ */
+TWHEEL_INLINE __u64 twheel_round_deadline(__u64 deadline_ns, __u64 slack_ns, __u64 tick_ns)
+{
+	__u64 from = (deadline_ns + tick_ns - 1) / tick_ns, to = ~(__u64)0 >> 1;
+	int differs;
+
+	if (deadline_ns > to)
+		return deadline_ns;
+	if (slack_ns < to - deadline_ns)
+		to = deadline_ns + slack_ns;
+	/* @from: first tick from the deadline on. @to: last acceptable tick. */
+	to /= tick_ns;
+	if (from > to)
+		return deadline_ns;
+	/* Clear all bits of @to below the highest bit where it differs from @from - 1. */
+	differs = 63 - __builtin_clzll((from - 1) ^ to);
+	return (to >> differs << differs) * tick_ns;
+}
+
+/**
  * twheel_start() - start or restart a timer
  * @t: the session
  * @id: id of the caller's choice, or from twheel_start_any()
@@ -252,40 +282,18 @@ int twheel_start_periodic(struct twheel *t, __u64 id, __u64 delay_ns,
 int twheel_start_any(struct twheel *t, __u64 *id, __u64 delay_ns, __u64 user_data);
 
 /**
- * twheel_start_flags() - start a timer, with all options of TWHEEL_IOC_START
+ * twheel_start_flags() - start a timer, with all options but a socket
  * @t: the session
  * @id: id to start, or TWHEEL_ID_ANY. Out: the id that was started
  * @expires_ns: delay, or with TWHEEL_START_ABS the deadline
  * @period_ns: 0, or the period
  * @user_data: see twheel_start()
- * @flags: TWHEEL_START_*
+ * @flags: %TWHEEL_START_ABS, %TWHEEL_START_REPLACE
  *
  * Return: see twheel_start()
  */
 int twheel_start_flags(struct twheel *t, __u64 *id, __u64 expires_ns,
 		       __u64 period_ns, __u64 user_data, __u32 flags);
-
-/**
- * twheel_start_slack() - start a timer whose deadline may be delayed
- * @t: the session
- * @id: see twheel_start_flags()
- * @expires_ns: see twheel_start_flags()
- * @period_ns: see twheel_start_flags(). Only the first expiry has slack, and
- *	later ones are a period apart
- * @user_data: see twheel_start()
- * @flags: see twheel_start_flags()
- * @slack_ns: acceptable delay of the deadline
- *
- * For timers that need not be exact. The wheel chooses a round tick in that
- * time, so that timers expire together and the reader wakes up less often. A
- * refresh keeps the slack, except after the expiry: then twheel_read() starts
- * an exact timer.
- *
- * Return: see twheel_start_flags(). -EINVAL: a module without
- * %TWHEEL_FEATURE_SLACK
- */
-int twheel_start_slack(struct twheel *t, __u64 *id, __u64 expires_ns, __u64 period_ns,
-		       __u64 user_data, __u32 flags, __u32 slack_ns);
 
 /**
  * twheel_start_idle() - start a timer that is due when a TCP socket is idle for too long
@@ -302,12 +310,8 @@ int twheel_start_slack(struct twheel *t, __u64 *id, __u64 expires_ns, __u64 peri
  * Return: see twheel_start_flags(). -EBADF, -ENOTSOCK, -ENOTCONN: not a connection.
  * -EOPNOTSUPP: not a TCP socket, or a session in the process
  */
-static inline int twheel_start_idle(struct twheel *t, __u64 *id, int fd, __u64 idle_ns,
-				    __u64 user_data, __u32 flags)
-{
-	return twheel_start_slack(t, id, idle_ns, 0, user_data, flags | TWHEEL_START_IDLE,
-				  (__u32)fd);
-}
+int twheel_start_idle(struct twheel *t, __u64 *id, int fd, __u64 idle_ns,
+		      __u64 user_data, __u32 flags);
 
 /**
  * twheel_restart() - start a timer in any state
@@ -332,8 +336,7 @@ int twheel_restart(struct twheel *t, __u64 id, __u64 delay_ns, __u64 user_data);
  *
  * If the id has a word, and @deadline_ns is not earlier, this is twheel_refresh(): one
  * store. Otherwise it starts the timer again. So the deadline known to the kernel is
- * never later than the word, except by the slack of the timer. Two threads must not push
- * one id at the same time.
+ * never later than the word. Two threads must not push one id at the same time.
  *
  * After a stop, or after reading the event, use twheel_restart(): the word of such an id
  * still exists, but storing to it starts nothing. Also use it for periodic timers, whose
@@ -578,22 +581,6 @@ int twheel_batch_start_at(struct twheel_batch *batch, __u64 id, __u64 deadline_n
  */
 int twheel_batch_start_flags(struct twheel_batch *batch, __u64 id, __u64 expires_ns,
 			     __u64 period_ns, __u64 user_data, __u32 flags);
-
-/**
- * twheel_batch_start_slack() - add a twheel_start_slack()
- * @batch: the batch
- * @id: see twheel_batch_start_flags()
- * @expires_ns: see twheel_start_flags()
- * @period_ns: see twheel_start_slack()
- * @user_data: see twheel_start()
- * @flags: see twheel_start_flags()
- * @slack_ns: see twheel_start_slack()
- *
- * Return: see twheel_batch_start()
- */
-int twheel_batch_start_slack(struct twheel_batch *batch, __u64 id, __u64 expires_ns,
-			     __u64 period_ns, __u64 user_data, __u32 flags,
-			     __u32 slack_ns);
 
 /**
  * twheel_batch_stop() - add a twheel_stop()

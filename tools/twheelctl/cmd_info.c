@@ -26,7 +26,6 @@ static const struct {
 	{ TWHEEL_FEATURE_WITHDRAW, "withdraw" },
 	{ TWHEEL_FEATURE_NOWAIT, "nowait" },
 	{ TWHEEL_FEATURE_SHARED, "shared" },
-	{ TWHEEL_FEATURE_SLACK, "slack" },
 	{ TWHEEL_FEATURE_LATENESS, "lateness" },
 	{ TWHEEL_FEATURE_CLOCK, "clock" },
 	{ TWHEEL_FEATURE_WAKE, "wake" },

@@ -21,7 +21,6 @@ struct start_options {
 	__u64 nr_times;
 	bool repeat;
 	__u64 count;
-	__u32 slack_ns;
 	struct twheel_setup setup;
 };
 
@@ -59,10 +58,9 @@ static void start_all(struct twheel *twheel, struct start_options *options)
 		id = i;
 		options->begins[i] = twheel_now_of(twheel);
 		deadline = options->begins[i] + options->times[i];
-		ret = twheel_start_slack(twheel, &id, MIN(deadline, INT64_MAX),
-					 options->repeat ?
-					 options->times[i] : 0, 0,
-					 TWHEEL_START_ABS, options->slack_ns);
+		ret = twheel_start_flags(twheel, &id, MIN(deadline, INT64_MAX),
+					 options->repeat ? options->times[i] : 0,
+					 0, TWHEEL_START_ABS);
 		if (ret < 0)
 			ctl_die(CTL_FAILED, "start: %s", strerror(-ret));
 	}
@@ -92,8 +90,7 @@ static void wait_for_all(struct twheel *twheel,
 /* --- options ---------------------------------------------------------------- */
 
 enum {
-	OPTION_SLACK = 0x200,
-	OPTION_WAKE,
+	OPTION_WAKE = 0x200,
 	OPTION_TICK,
 	OPTION_SCHEME,
 	OPTION_CLOCK,
@@ -107,8 +104,6 @@ static const struct argp_option option_list[] = {
 	  "Each timer goes on with TIME as its period", 0 },
 	{ "count", 'n', "COUNT", 0,
 	  "With --repeat: end after COUNT expiries", 0 },
-	{ "slack", OPTION_SLACK, "TIME", 0,
-	  "A timer may be due so much later, to meet others", 0 },
 	{ "wake", OPTION_WAKE, "TIME", 0,
 	  "An event may wait so long until it is read", 0 },
 	{ "tick", OPTION_TICK, "TIME", 0, "On a private wheel with this tick",
@@ -138,13 +133,12 @@ static __u32 find_name(struct argp_state *state, const char *name,
 	return 0;
 }
 
-static __u32 parse_short(struct argp_state *state, const char *option,
-			 const char *arg)
+static __u32 parse_wake(struct argp_state *state, const char *arg)
 {
 	__u64 ns = ctl_parse_time(state, "TIME", arg, 0);
 
 	if (ns > UINT32_MAX)
-		argp_error(state, "%s is 4.29 s at most", option);
+		argp_error(state, "--wake is 4.29 s at most");
 	return ns;
 }
 
@@ -170,11 +164,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		options->count = ctl_parse_number(state, "COUNT", arg, 1,
 						  UINT64_MAX);
 		return 0;
-	case OPTION_SLACK:
-		options->slack_ns = parse_short(state, "--slack", arg);
-		return 0;
 	case OPTION_WAKE:
-		setup->wake_ns = parse_short(state, "--wake", arg);
+		setup->wake_ns = parse_wake(state, arg);
 		return 0;
 	case OPTION_TICK:
 		setup->flags = TWHEEL_SETUP_PRIVATE;

@@ -29,14 +29,14 @@ _twheelctl()
 		;;
 	--clock) words='monotonic boottime' ;;
 	--sort) words='rate pending unread' ;;
-	--tick | --slack | --wake) words='100us 1ms 10ms' ;;
+	--tick | --wake) words='100us 1ms 10ms' ;;
 	--interval | --delay) words='500ms 1s 5s' ;;
 	--time) words='100ms 1s 10s' ;;
 	--count | --rows | --timers) words='' ;;
 	*)
 		case $command in
 		'') words="info start stat top list bench watch help $words" ;;
-		start) words="1s 5s 1min --repeat --count --slack --wake --tick --scheme --clock $words" ;;
+		start) words="1s 5s 1min --repeat --count --wake --tick --scheme --clock $words" ;;
 		stat) words="--prometheus --cpus --interval --count $words" ;;
 		top) words="--delay --count --once --sort --no-cpus $words" ;;
 		bench) words="--timers --time $words" ;;

@@ -85,8 +85,7 @@
 #define TWHEEL_FEATURE_NOWAIT		((__u64)1 << 6)
 /* &twheel_setup.shared_ids and mmap(2). Absent if SETUP returns EOPNOTSUPP. */
 #define TWHEEL_FEATURE_SHARED		((__u64)1 << 7)
-/* &twheel_start.slack_ns */
-#define TWHEEL_FEATURE_SLACK		((__u64)1 << 8)
+/* Bit 8 is reserved. */
 /* &twheel_stats.lateness */
 #define TWHEEL_FEATURE_LATENESS		((__u64)1 << 9)
 /* &twheel_setup.clock */
@@ -185,9 +184,7 @@ struct twheel_setup {
  * @period_ns: period after the first expiry, 0 for a timer that expires once
  * @user_data: value returned in the timer's events
  * @flags: TWHEEL_START_*
- * @slack_ns: acceptable delay of the deadline, ns. The kernel chooses a round
- *	tick in that time, so that timers expire together. 0 for exact timers
- * @fd: socket with %TWHEEL_START_IDLE, instead of @slack_ns
+ * @fd: socket with %TWHEEL_START_IDLE, otherwise 0
  */
 struct twheel_start {
 	__u64 id;
@@ -195,11 +192,7 @@ struct twheel_start {
 	__u64 period_ns;
 	__u64 user_data;
 	__u32 flags;
-	/* private: for C99 with -pedantic */ __extension__ /* public: */
-	union {
-		__u32 slack_ns;
-		__s32 fd;
-	};
+	__s32 fd;
 };
 
 /* @expires_ns is a deadline on the session's clock, not an interval. */
@@ -273,8 +266,7 @@ struct twheel_entry {
  * @period_ns: see &twheel_start. 0 with %TWHEEL_OP_STOP
  * @user_data: see &twheel_start. 0 with %TWHEEL_OP_STOP
  * @result: out: result of the single ioctl: 0, 1 or -errno
- * @slack_ns: see &twheel_start. 0 with %TWHEEL_OP_STOP
- * @fd: see &twheel_start
+ * @fd: see &twheel_start. 0 with %TWHEEL_OP_STOP
  */
 struct twheel_op {
 	__u32 opcode;
@@ -284,11 +276,7 @@ struct twheel_op {
 	__u64 period_ns;
 	__u64 user_data;
 	__s32 result;
-	/* private: for C99 with -pedantic */ __extension__ /* public: */
-	union {
-		__u32 slack_ns;
-		__s32 fd;
-	};
+	__s32 fd;
 };
 
 #define TWHEEL_OP_START		1

@@ -153,8 +153,6 @@ static void words()
 	EXPECT(t.read().empty() && t.look(3)->deadline_ns == libtwheel::deadline_ns(deadline));
 	t.push(3, deadline - 1min);
 	EXPECT(t.look(3)->deadline_ns == libtwheel::deadline_ns(deadline - 1min));
-	t.start_slack(5, 1h, 4s);
-	EXPECT(t.look(5)->deadline_ns % 1000000 == 0);
 	EXPECT(t.restart(3, 1h) && !t.restart(4, 1h));
 	/* Without a descriptor, and in the process with any. */
 	EXPECT(is_error([&] { t.start_idle(6, -1, 1h); }));

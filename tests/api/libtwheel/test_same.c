@@ -19,8 +19,8 @@
  * A delay begins at another time in each session. Its deadline is held against the
  * clock before and after the start, and then the timer is given one that is the same.
  * A timer whose deadline was at the start of the machine has missed periods. They are a
- * third of the machine's time up to now at least, and its slack is less than is taken
- * from that time. So all sessions count the same periods, and none is due while a seed runs.
+ * third of the machine's time up to now at least. So all sessions count the same periods,
+ * and none is due while a seed runs.
  *
  * Without the module two sessions in the process are compared, which shows to
  * sanitizers and valgrind what the operations reach.
@@ -41,7 +41,6 @@
 #define IDS_MANY	4096	/* in some seeds: pages of words, and a table that grows */
 #define ANY		16	/* of the session's choice that are remembered */
 #define ROOM		8
-#define SLACK_SOON	1000000	/* ns, for a timer that is due at once */
 
 struct pair {
 	struct twheel *t[2];
@@ -50,7 +49,7 @@ struct pair {
 	unsigned int seed;
 	unsigned int ids;
 	__u64 far;
-	__u64 up;	/* SLACK_SOON before the time at which it was opened */
+	__u64 up;	/* time at which it was opened */
 };
 
 /* The place of a difference: TWHEEL_SEED= shows it again. */
@@ -146,7 +145,7 @@ struct choice {
 	__u64 period_ns;
 	__u64 user_data;
 	__u32 flags;
-	__u32 slack_ns;
+	__s32 fd;
 	bool soon;
 };
 
@@ -160,8 +159,6 @@ static struct choice choose_start(struct pair *p)
 		c.period_ns = one_in(p, 2) ? 10 * HOUR + below(p, 1000) : p->up / (1 + below(p, 3));
 	if (one_in(p, 4))
 		c.flags |= TWHEEL_START_REPLACE;
-	if (one_in(p, 4))
-		c.slack_ns = c.soon ? below(p, SLACK_SOON) : (unsigned int)rand_r(&p->seed);
 	if (one_in(p, 40))
 		c.flags |= 1U << below(p, 32);
 	/* One session has sockets, and the other has not. */
@@ -170,6 +167,8 @@ static struct choice choose_start(struct pair *p)
 		c.expires_ns |= 1ULL << 63;
 	if (one_in(p, 80))
 		c.period_ns |= 1ULL << 63;
+	if (one_in(p, 80))
+		c.fd = -1;
 	return c;
 }
 
@@ -194,7 +193,7 @@ static void do_start(struct pair *p)
 			.period_ns = c.period_ns,
 			.user_data = c.user_data,
 			.flags = c.flags,
-			.slack_ns = c.slack_ns,
+			.fd = c.fd,
 		};
 
 		/* The command does not store a word before. */
@@ -204,8 +203,8 @@ static void do_start(struct pair *p)
 			ret[i] = twheel_command(p->t[i], TWHEEL_IOC_START, &start);
 			id[i] = start.id;
 		} else {
-			ret[i] = twheel_start_slack(p->t[i], &id[i], c.expires_ns, c.period_ns,
-						    c.user_data, c.flags, c.slack_ns);
+			ret[i] = twheel_start_flags(p->t[i], &id[i], c.expires_ns, c.period_ns,
+						    c.user_data, c.flags);
 		}
 	}
 	SAME(ret[0], ret[1]);
@@ -407,7 +406,7 @@ static void do_batch(struct pair *p)
 			op->expires_ns = c.expires_ns;
 			op->period_ns = c.period_ns;
 			op->user_data = c.user_data;
-			op->slack_ns = c.slack_ns;
+			op->fd = c.fd;
 		}
 	}
 	for (i = 0; i < 2; i++) {
@@ -439,7 +438,6 @@ static void add_to_batches(struct pair *p, struct twheel_batch *batches[2], int 
 {
 	__u64 id[2] = { below(p, p->ids) }, expires_ns = deadline(p), user_data = below(p, 1000000);
 	__u32 flags = TWHEEL_START_ABS | (one_in(p, 4) ? TWHEEL_START_REPLACE : 0);
-	__u32 slack_ns = one_in(p, 4) ? rand_r(&p->seed) : 0;
 	unsigned int how = below(p, 8);
 	int i;
 
@@ -456,8 +454,8 @@ static void add_to_batches(struct pair *p, struct twheel_batch *batches[2], int 
 		else if (how == 2)
 			ret[i] = twheel_batch_start_at(batch, id[i], expires_ns, user_data);
 		else if (how == 3)
-			ret[i] = twheel_batch_start_slack(batch, id[i], expires_ns, 10 * HOUR,
-							  user_data, flags, slack_ns);
+			ret[i] = twheel_batch_start_flags(batch, id[i], expires_ns, 10 * HOUR,
+							  user_data, flags);
 		else
 			ret[i] = twheel_batch_start_flags(batch, id[i], expires_ns, 0,
 							  user_data, flags);
@@ -631,7 +629,7 @@ static void run_seed(unsigned int seed)
 	struct pair p = { .seed = seed, .ids = IDS };
 	unsigned int i;
 
-	p.up = twheel_now() - SLACK_SOON;
+	p.up = twheel_now();
 	p.far = p.up + 100 * HOUR;
 	if (one_in(&p, 32))
 		p.ids = IDS_MANY;

@@ -64,6 +64,25 @@ TEST(start_at_a_deadline)
 	twheel_close(t);
 }
 
+/* Of the ticks in that time the roundest: 640 of 64 ms. */
+TEST(slack_takes_a_round_tick)
+{
+	const __u64 latest = ~0ULL >> 1, tick = 1000000, far = tick << 40;
+
+	ASSERT_EQ(far + 5, twheel_round_deadline(far + 5, 0, tick));
+	ASSERT_EQ(far + 5, twheel_round_deadline(far + 5, tick - 6, tick));
+	ASSERT_EQ(far + tick, twheel_round_deadline(far + 5, tick - 5, tick));
+	ASSERT_EQ(far + 4 * tick, twheel_round_deadline(far + tick + 1, 6 * tick, tick));
+	ASSERT_EQ(far + 8 * tick, twheel_round_deadline(far + tick + 1, 7 * tick, tick));
+	ASSERT_EQ(far, twheel_round_deadline(far - 9, 4000 * (tick / 1000), tick));
+	ASSERT_EQ(far + 640 * tick, twheel_round_deadline(far + 577 * tick, 63 * tick, tick));
+	ASSERT_EQ(latest / tick * tick, twheel_round_deadline(latest / tick * tick, tick, tick));
+	ASSERT_EQ(latest, twheel_round_deadline(latest, ~0ULL, tick));
+	ASSERT_EQ(latest + 1, twheel_round_deadline(latest + 1, ~0ULL, tick));
+	ASSERT_EQ(0, twheel_round_deadline(0, ~0ULL, tick));
+	ASSERT_EQ(tick << 43, twheel_round_deadline(1, latest, tick));
+}
+
 TEST(start_with_an_id_of_the_kernel)
 {
 	struct twheel *t = open_default();

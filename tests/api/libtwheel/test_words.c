@@ -124,7 +124,6 @@ TEST(a_socket_takes_the_module)
 {
 	struct twheel *t = open_words(IDS);
 	int fd = open_connection();
-	struct twheel_batch *batch;
 	__u64 any = TWHEEL_ID_ANY, id = 3;
 	__u32 flag;
 
@@ -139,11 +138,6 @@ TEST(a_socket_takes_the_module)
 		ASSERT_EQ(-EINVAL, twheel_start_flags(t, &id, HOUR, 0, 0, flag));
 		ASSERT_EQ(-EINVAL, twheel_start_idle(t, &id, fd, HOUR, 0, flag));
 	}
-	ASSERT_EQ(0, twheel_batch_new(t, 2, &batch));
-	ASSERT_EQ(0, twheel_batch_start_slack(batch, 3, HOUR, 0, 0, TWHEEL_START_IDLE, fd));
-	ASSERT_EQ(1, twheel_batch_flush(batch));
-	ASSERT_EQ(-EOPNOTSUPP, twheel_batch_op(batch, 0)->result);
-	twheel_batch_free(batch);
 	ASSERT_EQ(12345, twheel_word(t, 3));
 	EXPECT_STATS(twheel_fd(t), .started = 1, .pending = 1);
 	twheel_close(t);
@@ -154,7 +148,6 @@ TEST(a_socket_has_no_word)
 {
 	struct twheel *t = open_words(IDS);
 	int fd = open_connection();
-	struct twheel_batch *batch;
 	struct twheel_event event;
 	__u64 id = 3;
 
@@ -167,12 +160,9 @@ TEST(a_socket_has_no_word)
 	ASSERT_EQ(1, twheel_wait(t, &event, 1, -1));
 	ASSERT_EQ(33, event.user_data);
 	twheel_refresh(t, 3, twheel_now() + HOUR);
-	ASSERT_EQ(0, twheel_batch_new(t, 2, &batch));
-	ASSERT_EQ(0, twheel_batch_start_slack(batch, 3, 0, 0, 34, TWHEEL_START_IDLE, fd));
-	ASSERT_EQ(1, twheel_batch_flush(batch));
+	ASSERT_EQ(0, twheel_start_idle(t, &id, fd, 0, 34, 0));
 	ASSERT_EQ(1, twheel_wait(t, &event, 1, -1));
 	ASSERT_EQ(34, event.user_data);
-	twheel_batch_free(batch);
 	twheel_close(t);
 }
 

@@ -274,17 +274,6 @@ def test_what_an_older_library_lacks():
         assert t.restart(3, HOUR) and not t.restart(4, HOUR)
 
 
-def test_slack():
-    with twheel.Twheel() as t:
-        if not CHOOSES:
-            fails_with(errno.ENOSYS, t.start_flags, 5, HOUR, 0, 0, 0, 10**9)
-        elif not t.info().features & twheel.FEATURE_SLACK:
-            fails_with(errno.EINVAL, t.start_flags, 5, HOUR, 0, 0, 0, 10**9)
-        else:
-            t.start_flags(5, HOUR, slack_ns=10**9)
-            assert t.get(5).deadline_ns % t.info().tick_ns == 0
-
-
 def test_watches():
     """They take the module. In the process, and with an older library, nothing is started."""
     with twheel.Twheel() as t, socket.create_server(("127.0.0.1", 0)) as server, socket.socket() as peer:

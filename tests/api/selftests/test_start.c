@@ -3,7 +3,6 @@
  * TWHEEL_IOC_START: its effects, and each of its errors
  */
 #include <errno.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "harness.h"
@@ -104,105 +103,6 @@ TEST(latest_deadline_is_accepted)
 	ASSERT_LT(get.remaining_ns, INTERVAL_MAX);
 	expect_nothing(fd, 20 * MS);
 	ASSERT_EQ(0, tw_stop(fd, 3));
-}
-
-static __u64 deadline_with_slack(int fd, __u64 deadline, __u32 slack_ns)
-{
-	struct twheel_start start = {
-		.id = 7, .expires_ns = deadline, .flags = TWHEEL_START_ABS,
-		.slack_ns = slack_ns,
-	};
-	struct twheel_entry entry = { .id = 7 };
-
-	ASSERT_LE(0, tw_ioctl(fd, TWHEEL_IOC_START, &start));
-	ASSERT_EQ(0, tw_ioctl(fd, TWHEEL_IOC_GET, &entry));
-	return entry.deadline_ns;
-}
-
-/* Of the ticks in that time the roundest: 640 of 64 ms. */
-TEST(slack_takes_a_round_tick)
-{
-	int fd = session_open_nonblock();
-	struct twheel_info info;
-	__u64 tick, far;
-
-	ASSERT_EQ(0, tw_info(fd, &info));
-	tick = info.tick_ns;
-	far = (1ULL << 40) * tick;
-	ASSERT_EQ(far + 5, deadline_with_slack(fd, far + 5, 0));
-	ASSERT_EQ(far + 5, deadline_with_slack(fd, far + 5, tick - 6));
-	ASSERT_EQ(far + tick, deadline_with_slack(fd, far + 5, tick - 5));
-	ASSERT_EQ(far + 4 * tick, deadline_with_slack(fd, far + tick + 1, 6 * tick));
-	ASSERT_EQ(far + 8 * tick, deadline_with_slack(fd, far + tick + 1, 7 * tick));
-	ASSERT_EQ(far, deadline_with_slack(fd, far - 9, 4000 * (tick / 1000)));
-	ASSERT_EQ(far + 640 * tick, deadline_with_slack(fd, far + 577 * tick, 63 * tick));
-	ASSERT_EQ(INTERVAL_MAX / tick * tick,
-		  deadline_with_slack(fd, INTERVAL_MAX / tick * tick, tick));
-	ASSERT_EQ(INTERVAL_MAX, deadline_with_slack(fd, INTERVAL_MAX, -1));
-}
-
-TEST(slack_is_never_early)
-{
-	struct twheel_start start = { .id = 7, .slack_ns = 5 * MS };
-	int fd = session_open(), i;
-	struct twheel_event event;
-	__u64 before, after;
-
-	for (i = 0; i < 20; i++) {
-		start.expires_ns = i * MS / 4;
-		before = now_ns();
-		ASSERT_EQ(0, tw_ioctl(fd, TWHEEL_IOC_START, &start));
-		after = now_ns();
-		ASSERT_EQ(1, tw_read(fd, &event, 1));
-		ASSERT_LE(before + start.expires_ns, event.deadline_ns);
-		ASSERT_LE(event.deadline_ns, after + start.expires_ns + start.slack_ns);
-		ASSERT_LE(event.deadline_ns, event.expired_ns);
-	}
-}
-
-/* The first expiry has slack, the next ones are a period after that. */
-TEST(slack_of_a_periodic_timer)
-{
-	__u64 deadline = now_ns();
-	struct twheel_start start = {
-		.id = 7, .expires_ns = deadline, .period_ns = 3 * MS + 1,
-		.flags = TWHEEL_START_ABS, .slack_ns = 100 * MS,
-	};
-	struct twheel_event first, next;
-	int fd = session_open();
-
-	ASSERT_EQ(0, tw_ioctl(fd, TWHEEL_IOC_START, &start));
-	ASSERT_EQ(1, tw_read(fd, &first, 1));
-	ASSERT_LE(deadline, first.deadline_ns);
-	ASSERT_LE(first.deadline_ns, deadline + start.slack_ns);
-	ASSERT_EQ(1, tw_read(fd, &next, 1));
-	ASSERT_EQ(first.deadline_ns + (first.overruns + 1) * start.period_ns,
-		  next.deadline_ns);
-}
-
-TEST(slack_of_a_word)
-{
-	struct twheel_setup setup = { .shared_ids = 8 };
-	struct twheel_start start = { .id = 7, .slack_ns = 20 * MS };
-	struct twheel_entry entry = { .id = 7 };
-	int fd = session_open_nonblock();
-	struct twheel_info info;
-	__u64 *words, far;
-
-	need_words();
-	ASSERT_EQ(0, tw_info(fd, &info));
-	ASSERT_EQ(0, tw_ioctl(fd, TWHEEL_IOC_SETUP, &setup));
-	words = mmap(NULL, 8 * sizeof(*words), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	ASSERT_TRUE(words != MAP_FAILED);
-	far = (1ULL << 40) * info.tick_ns;
-	words[7] = far - 9 * info.tick_ns;
-	ASSERT_EQ(0, tw_ioctl(fd, TWHEEL_IOC_START, &start));
-	do {
-		usleep(1000);
-		ASSERT_EQ(0, tw_ioctl(fd, TWHEEL_IOC_GET, &entry));
-		ASSERT_EQ(TWHEEL_STATE_PENDING, entry.state);
-	} while (entry.deadline_ns < words[7]);
-	ASSERT_EQ(far, entry.deadline_ns);
 }
 
 TEST(largest_id_is_accepted)

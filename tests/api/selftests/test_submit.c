@@ -225,28 +225,6 @@ TEST(errors_do_not_stop_the_batch)
 	EXPECT_STATS(fd, .started = 3, .pending = 3);
 }
 
-TEST(slack_of_a_start)
-{
-	int fd = session_open_nonblock();
-	struct twheel_entry entry = { .id = 3 };
-	struct twheel_info info;
-	struct twheel_op op;
-	__u64 far;
-	int i;
-
-	ASSERT_EQ(0, tw_info(fd, &info));
-	far = (1ULL << 40) * info.tick_ns;
-	/* A start, then a restart. */
-	for (i = 0; i < 2; i++) {
-		op = start_op(3, far - 9);
-		op.flags = TWHEEL_START_ABS;
-		op.slack_ns = info.tick_ns * (i + 1);
-		ASSERT_EQ(i, submit_one(fd, op));
-		ASSERT_EQ(0, tw_ioctl(fd, TWHEEL_IOC_GET, &entry));
-		ASSERT_EQ(far, entry.deadline_ns);
-	}
-}
-
 TEST(enospc_within_a_batch)
 {
 	int fd = session_open_nonblock();

@@ -161,13 +161,12 @@ static bool fill_start(const struct oracle_session *os, const struct oracle_id *
 		args->expires_ns += sim.now + ahead() - sim_below(2000);
 		args->expires_ns = min_t(u64, args->expires_ns, KTIME_MAX);
 	}
-	if (sim_chance(4))
-		args->slack_ns = sim_below(sim_chance(2) ? 3 * call_choice.tick_ns : U32_MAX);
 	if (sim_chance(32))
 		args->flags |= 1U << 31;
 	if (sim_chance(64))
 		args->period_ns = 1ULL << 63;
-	return args->flags & 1U << 31 ||
+	args->fd = sim_chance(64);
+	return args->flags & 1U << 31 || args->fd ||
 	       args->period_ns > KTIME_MAX || args->expires_ns > KTIME_MAX ||
 	       (!(args->id & TWHEEL_ID_KERNEL) && args->id >= os->max_timers);
 }
@@ -413,7 +412,7 @@ static void plan(struct user_file *f, struct planned *p)
 		.expires_ns	= args.expires_ns,
 		.period_ns	= args.period_ns,
 		.user_data	= oracle_data(p->t),
-		.slack_ns	= args.slack_ns,
+		.fd		= args.fd,
 	};
 	if (sim_chance(32)) {
 		p->in.opcode = 7;

@@ -114,7 +114,6 @@ struct oracle_start *oracle_new_start(struct oracle_session *os,
 	else
 		t->low = min_t(u64, sim.now + args->expires_ns, KTIME_MAX);
 	t->high = t->low;
-	t->slack = args->slack_ns;
 	return t;
 }
 
@@ -275,33 +274,12 @@ static struct oracle_start *start_of(struct oracle_session *os, u64 data, u64 id
 	return t;
 }
 
-/*
- * With slack no other tick that will do is rounder: half of its last bit further on, or
- * back, is too late, or too early.
- */
-static void check_round(const struct oracle_start *t, u64 deadline)
-{
-	u64 tick_ns = t->os->s->tick_ns, tick = deadline / tick_ns;
-	u64 bit = tick & -tick;
-
-	if (t->period || t->word || t->low != t->high || deadline % tick_ns)
-		return;
-	if (tick > bit && (tick - bit) * tick_ns >= t->low)
-		sim_fail("start %u: tick %llu for %llu, and there was a rounder one before",
-			 number(t), tick, t->low);
-	if ((tick + bit) * tick_ns <= t->low + t->slack)
-		sim_fail("start %u: tick %llu for %llu, and there was a rounder one after",
-			 number(t), tick, t->low);
-}
-
 static void check_deadline(const struct oracle_start *t, u64 deadline)
 {
-	u64 high = t->known ? t->high + t->slack : KTIME_MAX;
+	u64 high = t->known ? t->high : KTIME_MAX;
 
 	if (deadline == KTIME_MAX || t->os->fuzzy)
 		return;
-	if (t->known && t->slack)
-		check_round(t, deadline);
 	if (deadline < t->low ||
 	    (deadline > high && !t->period && !t->word))
 		sim_fail("start %u: deadline %llu, not from %llu to %llu",

@@ -53,8 +53,7 @@ struct oracle_id {
  * @id: its number, once it is known
  * @period: its period
  * @low: the least that its deadline can be
- * @high: and the most, without @slack
- * @slack: by how much later it may be
+ * @high: and the most
  * @began: when the call began, as a number
  * @known: it has been made
  * @refused: it has not been made
@@ -75,7 +74,6 @@ struct oracle_start {
 	u64 period;
 	u64 low;
 	u64 high;
-	u32 slack;
 	u64 began;
 	bool known;
 	bool refused;

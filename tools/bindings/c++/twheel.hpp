@@ -138,16 +138,6 @@ public:
 		return id;
 	}
 
-	/* Starts a timer that may be due by @slack later, at a tick where timers meet. */
-	bool start_slack(std::uint64_t id, nanoseconds delay, std::chrono::duration<std::uint32_t, std::nano> slack,
-			 std::uint64_t user_data = 0)
-	{
-		__u64 the_id = id;
-
-		return check(twheel_start_slack(get(), &the_id, delay_ns(delay), 0, user_data, 0, slack.count()),
-			     "twheel_start_slack");
-	}
-
 	/* Starts a timer that is due when the TCP socket @fd has received nothing for so long. */
 	bool start_idle(std::uint64_t id, int fd, nanoseconds idle, std::uint64_t user_data = 0,
 			std::uint32_t flags = 0)

@@ -165,21 +165,14 @@ func (t *Twheel) StartFlags(id, expiresNs, periodNs, userData uint64, flags uint
 	return uint64(chosen), ret == 1, err
 }
 
-// StartSlack is StartFlags for a timer that may be due by slackNs later, at a tick where
-// timers meet.
-func (t *Twheel) StartSlack(id, expiresNs, periodNs, userData uint64, flags, slackNs uint32) (uint64, bool, error) {
-	chosen := C.__u64(id)
-	ret, err := t.call("twheel_start_slack", func() C.int {
-		return C.twheel_start_slack(t.t, &chosen, C.__u64(expiresNs), C.__u64(periodNs), C.__u64(userData),
-			C.__u32(flags), C.__u32(slackNs))
-	})
-	return uint64(chosen), ret == 1, err
-}
-
 // StartIdle starts a timer that is due when the TCP socket fd has received nothing for so
 // long.
 func (t *Twheel) StartIdle(id uint64, fd int, idle time.Duration, userData uint64, flags uint32) (uint64, bool, error) {
-	return t.StartSlack(id, uint64(idle), 0, userData, flags|StartIdle, uint32(fd))
+	chosen := C.__u64(id)
+	ret, err := t.call("twheel_start_idle", func() C.int {
+		return C.twheel_start_idle(t.t, &chosen, C.int(fd), C.__u64(idle), C.__u64(userData), C.__u32(flags))
+	})
+	return uint64(chosen), ret == 1, err
 }
 
 // ns has a delay of less than 0 pass at once, as time.Sleep does.
@@ -415,14 +408,6 @@ func (b *Batch) StartFlags(id, expiresNs, periodNs, userData uint64, flags uint3
 	return b.add("twheel_batch_start_flags", func() C.int {
 		return C.twheel_batch_start_flags(b.b, C.__u64(id), C.__u64(expiresNs), C.__u64(periodNs),
 			C.__u64(userData), C.__u32(flags))
-	})
-}
-
-// StartSlack adds what Twheel.StartSlack does.
-func (b *Batch) StartSlack(id, expiresNs, periodNs, userData uint64, flags, slackNs uint32) ([]Op, error) {
-	return b.add("twheel_batch_start_slack", func() C.int {
-		return C.twheel_batch_start_slack(b.b, C.__u64(id), C.__u64(expiresNs), C.__u64(periodNs),
-			C.__u64(userData), C.__u32(flags), C.__u32(slackNs))
 	})
 }
 

@@ -78,13 +78,6 @@ func TestSetup(t *testing.T) {
 	if info.Clock != ClockBoottime || info.WakeNs != 1000 {
 		t.Fatal(info)
 	}
-	_, _, err = s.StartSlack(3, uint64(hour), 0, 33, 0, uint32(time.Second))
-	must(t, err)
-	entry, err := s.Get(3)
-	must(t, err)
-	if left := time.Duration(entry.RemainingNs); left > hour+time.Second {
-		t.Fatal(left)
-	}
 	// Without a descriptor, and in the process with any.
 	if _, _, err = s.StartIdle(4, -1, hour, 0, 0); err == nil {
 		t.Fatal("no error")

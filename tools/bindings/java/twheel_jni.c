@@ -80,23 +80,27 @@ static jint start_at(JNIEnv *env, jclass class, jlong t, jlong id, jlong deadlin
 }
 
 static jint start_flags(JNIEnv *env, jclass class, jlong t, jlongArray id, jlong expires_ns,
-			jlong period_ns, jlong user_data, jint flags, jint slack_ns)
+			jlong period_ns, jlong user_data, jint flags)
 {
-	__u64 chosen;
-	jlong out;
+	jlong chosen;
 	int ret;
 
-	(*env)->GetLongArrayRegion(env, id, 0, 1, &out);
-	chosen = out;
-	/* An older library has no slack. */
-	if (slack_ns)
-		ret = twheel_start_slack(session_of(t), &chosen, expires_ns, period_ns, user_data,
-					 flags, slack_ns);
-	else
-		ret = twheel_start_flags(session_of(t), &chosen, expires_ns, period_ns, user_data,
-					 flags);
-	out = chosen;
-	(*env)->SetLongArrayRegion(env, id, 0, 1, &out);
+	(*env)->GetLongArrayRegion(env, id, 0, 1, &chosen);
+	ret = twheel_start_flags(session_of(t), (__u64 *)&chosen, expires_ns, period_ns, user_data,
+				 flags);
+	(*env)->SetLongArrayRegion(env, id, 0, 1, &chosen);
+	return ret;
+}
+
+static jint start_idle(JNIEnv *env, jclass class, jlong t, jlongArray id, jint fd, jlong idle_ns,
+		       jlong user_data, jint flags)
+{
+	jlong chosen;
+	int ret;
+
+	(*env)->GetLongArrayRegion(env, id, 0, 1, &chosen);
+	ret = twheel_start_idle(session_of(t), (__u64 *)&chosen, fd, idle_ns, user_data, flags);
+	(*env)->SetLongArrayRegion(env, id, 0, 1, &chosen);
 	return ret;
 }
 
@@ -203,7 +207,8 @@ static const JNINativeMethod methods[] = {
 	METHOD("address", "(" BUFFER ")J", address),
 	METHOD("start", "(JJJJ)I", start),
 	METHOD("startAt", "(JJJJ)I", start_at),
-	METHOD("startFlags", "(J[JJJJII)I", start_flags),
+	METHOD("startFlags", "(J[JJJJI)I", start_flags),
+	METHOD("startIdle", "(J[JIJJI)I", start_idle),
 	METHOD("restart", "(JJJJ)I", restart),
 	METHOD("push", "(JJJJ)I", push),
 	METHOD("stop", "(JJ)I", stop),

@@ -7,6 +7,7 @@
 #undef twheel_start_at
 #undef twheel_stop
 #undef twheel_drain
+#undef twheel_round_deadline
 
 #if defined(__clang__)
 #pragma clang diagnostic pop

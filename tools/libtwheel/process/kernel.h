@@ -21,6 +21,7 @@
 #define twheel_start_at(...)	twheel_wheel_start_at(__VA_ARGS__)
 #define twheel_stop(...)	twheel_wheel_stop(__VA_ARGS__)
 #define twheel_drain(...)	twheel_wheel_drain(__VA_ARGS__)
+#define twheel_round_deadline	twheel_wheel_round_deadline
 
 /* Compilers */
 

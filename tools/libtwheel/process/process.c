@@ -242,7 +242,7 @@ static __always_inline int twheel_process_start_shortly(struct twheel_session *s
 
 	/* As a signed number, a deadline that is too late is negative. */
 	if (unlikely((start.flags & ~TWHEEL_START_REPLACE) != TWHEEL_START_ABS ||
-		     start.slack_ns || start.period_ns > KTIME_MAX ||
+		     start.period_ns > KTIME_MAX ||
 		     deadline <= s->lock.quiet_ns || start.id >= s->max_timers))
 		return -EAGAIN;
 	ut = twheel_table_place(s->tables, start.id);

@@ -206,21 +206,18 @@ class Twheel:
         return self.start_flags(ID_ANY, delay_ns, 0, user_data, 0)[0]
 
     def start_flags(self, timer: int, expires_ns: float, period_ns: float = 0, user_data: int = 0,
-                    flags: int = 0, slack_ns: float = 0) -> tuple[int, bool]:
-        """
-        Start a timer with START_ABS, START_REPLACE: its id, True if it was pending. It may
-        be due by slack_ns later, at a tick where timers meet.
-        """
-        chosen = (ctypes.c_uint64 * 1)()
-        memoryview(chosen).cast("B").cast("Q")[0] = timer
-        start = (self._t, chosen, expires_ns, period_ns, user_data, flags)
-        pending = _library.start_slack(*start, slack_ns) if slack_ns else _library.start_flags(*start)
+                    flags: int = 0) -> tuple[int, bool]:
+        """Start a timer with START_ABS, START_REPLACE: its id, True if it was pending."""
+        chosen = _library.chosen(timer)
+        pending = _library.start_flags(self._t, chosen, expires_ns, period_ns, user_data, flags)
         return chosen[0], bool(pending)
 
     def start_idle(self, timer: int, fd: int, idle_ns: float, user_data: int = 0,
                    flags: int = 0) -> tuple[int, bool]:
         """A timer that is due when the TCP socket fd has received nothing for so long."""
-        return self.start_flags(timer, idle_ns, 0, user_data, flags | START_IDLE, fd)
+        chosen = _library.chosen(timer)
+        pending = _library.start_idle(self._t, chosen, fd, idle_ns, user_data, flags)
+        return chosen[0], bool(pending)
 
     def restart(self, timer: int, delay_ns: float, user_data: int = 0) -> bool:
         """The same as start() whatever its state is: an unread event is withdrawn."""
@@ -355,11 +352,10 @@ class Batch:
         return self.start_flags(timer, deadline_ns, 0, user_data, START_ABS)
 
     def start_flags(self, timer: int, expires_ns: float, period_ns: float = 0, user_data: int = 0,
-                    flags: int = 0, slack_ns: float = 0) -> List[Op]:
+                    flags: int = 0) -> List[Op]:
         """Add what Twheel.start_flags() does."""
-        start = (self._batch, timer, expires_ns, period_ns, user_data, flags)
-        return self._results(_library.batch_start_slack(*start, slack_ns) if slack_ns
-                             else _library.batch_start_flags(*start))
+        return self._results(_library.batch_start_flags(self._batch, timer, expires_ns, period_ns,
+                                                        user_data, flags))
 
     def stop(self, timer: int) -> List[Op]:
         """Add what Twheel.stop() does."""

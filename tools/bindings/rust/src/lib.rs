@@ -159,19 +159,12 @@ impl Twheel {
         Ok(id)
     }
 
-    /// The timer may be due by `slack_ns` later, at a tick where timers meet.
-    pub fn start_slack(
-        &self, mut id: u64, expires: Duration, period: Duration, user_data: u64, flags: u32, slack_ns: u32,
-    ) -> Result<u64> {
-        check("twheel_start_slack", unsafe {
-            twheel_start_slack(self.0.as_ptr(), &mut id, ns(expires), ns(period), user_data, flags, slack_ns)
+    /// Due when the TCP socket `fd` has received nothing for so long.
+    pub fn start_idle(&self, mut id: u64, fd: RawFd, idle: Duration, user_data: u64, flags: u32) -> Result<u64> {
+        check("twheel_start_idle", unsafe {
+            twheel_start_idle(self.0.as_ptr(), &mut id, fd, ns(idle), user_data, flags)
         })?;
         Ok(id)
-    }
-
-    /// Due when the TCP socket `fd` has received nothing for so long.
-    pub fn start_idle(&self, id: u64, fd: RawFd, idle: Duration, user_data: u64, flags: u32) -> Result<u64> {
-        self.start_slack(id, idle, Duration::ZERO, user_data, flags | START_IDLE, fd as u32)
     }
 
     pub fn start_any(&self, delay: Duration, user_data: u64) -> Result<u64> {
@@ -350,15 +343,6 @@ impl Batch<'_> {
             twheel_batch_start_flags(self.operations, id, ns(expires), ns(period), user_data, flags)
         };
         self.results("twheel_batch_start_flags", ret)
-    }
-
-    pub fn start_slack(
-        &mut self, id: u64, expires: Duration, period: Duration, user_data: u64, flags: u32, slack_ns: u32,
-    ) -> Result<Vec<Op>> {
-        let ret = unsafe {
-            twheel_batch_start_slack(self.operations, id, ns(expires), ns(period), user_data, flags, slack_ns)
-        };
-        self.results("twheel_batch_start_slack", ret)
     }
 
     pub fn stop(&mut self, id: u64) -> Result<Vec<Op>> {

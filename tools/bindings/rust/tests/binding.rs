@@ -46,9 +46,6 @@ fn setup() {
     .unwrap();
     let info = t.info().unwrap();
     assert_eq!((info.clock, info.wake_ns), (CLOCK_BOOTTIME, 1000));
-    t.start_slack(3, HOUR, Duration::ZERO, 33, 0, 1_000_000_000).unwrap();
-    let left = t.get(3).unwrap().unwrap().remaining_ns;
-    assert!(u128::from(left) <= HOUR.as_nanos() + 1_000_000_000);
     // Without a descriptor, and in the process with any.
     assert!(t.start_idle(4, -1, HOUR, 0, 0).is_err());
     let error = Twheel::open(&Setup { reserved2: 3, ..Setup::default() }).unwrap_err();
