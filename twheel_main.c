@@ -7,7 +7,6 @@
 #include <linux/init.h>
 #include <linux/module.h>
 
-#include "core/debugfs.h"
 #include "core/proc.h"
 #include "core/wheel.h"
 #include "twheel_chardev.h"
@@ -115,11 +114,7 @@ static int __init init_proc_and_chardev(void)
 
 static int __init twheel_init_device(void)
 {
-	int ret = IS_ENABLED(CONFIG_TWHEEL_DEV) ? init_proc_and_chardev() : 0;
-
-	if (!ret)
-		twheel_debugfs_init();
-	return ret;
+	return IS_ENABLED(CONFIG_TWHEEL_DEV) ? init_proc_and_chardev() : 0;
 }
 
 #ifdef MODULE
@@ -137,7 +132,6 @@ static int __init twheel_init(void)
 
 static void __exit twheel_exit(void)
 {
-	twheel_debugfs_exit();
 	if (IS_ENABLED(CONFIG_TWHEEL_DEV)) {
 		twheel_chardev_exit();
 		twheel_proc_exit();

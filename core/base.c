@@ -362,43 +362,6 @@ struct twheel_timer *twheel_base_stop_any(struct twheel_base *base, u32 *slot)
 	return timer;
 }
 
-/**
- * twheel_base_visit_slot - visit the first timers of a slot
- * @base: the base
- * @slot: first slot to consider. Set to the slot after the visited one
- * @fn: function to call for up to %TWHEEL_MOVES_PER_LOCK timers, with
- *	@base->lock held
- * @arg: argument of @fn
- *
- * Context: Process.
- * Return: false if no slot had timers.
- */
-bool twheel_base_visit_slot(struct twheel_base *base, u32 *slot,
-			    void (*fn)(struct twheel_timer *timer, void *arg),
-			    void *arg)
-{
-	struct twheel_scheme *scheme = &base->scheme;
-	int left = TWHEEL_MOVES_PER_LOCK;
-	struct twheel_node *node;
-	bool found = false;
-
-	raw_spin_lock_irq(&base->lock);
-	if (scheme->pending) {
-		*slot = find_next_bit(scheme->occupied, scheme->nr_slots, *slot);
-		found = *slot < scheme->nr_slots;
-	}
-	if (found) {
-		list_for_each_entry(node, &scheme->slots[*slot].nodes, link) {
-			if (!left--)
-				break;
-			fn(twheel_timer_of(node), arg);
-		}
-		++*slot;
-	}
-	raw_spin_unlock_irq(&base->lock);
-	return found;
-}
-
 /* CPU hotplug */
 
 /**

@@ -346,9 +346,6 @@ void twheel_base_offline(struct twheel_base *base, unsigned int cpu);
 void twheel_base_wait_for_kick(struct twheel_base *base);
 void twheel_base_snapshot(struct twheel_base *base,
 			  struct twheel_snapshot *snapshot);
-bool twheel_base_visit_slot(struct twheel_base *base, u32 *slot,
-			    void (*fn)(struct twheel_timer *timer, void *arg),
-			    void *arg);
 struct twheel_timer *twheel_base_stop_any(struct twheel_base *base, u32 *slot);
 
 /* tick.c */
