@@ -7,7 +7,6 @@
 #include <linux/init.h>
 #include <linux/module.h>
 
-#include "core/proc.h"
 #include "core/wheel.h"
 #include "twheel_chardev.h"
 #include "twheel_info.h"
@@ -70,28 +69,19 @@ static int parse_parameters(struct twheel_config *config)
 	return 0;
 }
 
-static int __init create_default_wheel(void)
-{
-	struct twheel_config config;
-	int ret = parse_parameters(&config);
-
-	if (ret)
-		return ret;
-	return twheel_wheel_create_default(&config);
-}
-
 /*
  * Create the default wheel last, so that an error leaves nothing behind that
  * other built-in code may have found.
  */
 static int __init twheel_init_core(void)
 {
+	struct twheel_config config;
 	int ret;
 
 	ret = twheel_wheel_init(tick_us * NSEC_PER_USEC);
 	if (ret)
 		return ret;
-	ret = create_default_wheel();
+	ret = parse_parameters(&config) ?: twheel_wheel_create_default(&config);
 	if (ret) {
 		twheel_wheel_exit();
 		return ret;
@@ -100,21 +90,19 @@ static int __init twheel_init_core(void)
 	return 0;
 }
 
-static int __init init_proc_and_chardev(void)
+static int __init twheel_init_device(void)
 {
-	int ret = twheel_proc_init();
+	int ret;
 
+	if (!IS_ENABLED(CONFIG_TWHEEL_DEV))
+		return 0;
+	ret = twheel_proc_init();
 	if (ret)
 		return ret;
 	ret = twheel_chardev_init();
 	if (ret)
 		twheel_proc_exit();
 	return ret;
-}
-
-static int __init twheel_init_device(void)
-{
-	return IS_ENABLED(CONFIG_TWHEEL_DEV) ? init_proc_and_chardev() : 0;
 }
 
 #ifdef MODULE

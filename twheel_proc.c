@@ -27,10 +27,10 @@
 #include <linux/seq_file.h>
 #include <linux/uidgid.h>
 
-#include "proc.h"
+#include "core/wheel.h"
 #include "session/session.h"
+#include "twheel_chardev.h"
 #include "twheel_info.h"
-#include "wheel.h"
 
 static void add_max(u64 *sum, u64 value)
 {
