@@ -95,22 +95,9 @@ static const struct debug_obj_descr debug_descr = {
 };
 #endif
 
-static void debug_setup(struct twheel_timer *timer, unsigned int flags)
-{
-	if (flags & TWHEEL_TIMER_ON_STACK)
-		debug_object_init_on_stack(timer, &debug_descr);
-	else
-		debug_object_init(timer, &debug_descr);
-}
-
 static void debug_assert_init(struct twheel_timer *timer)
 {
 	debug_object_assert_init(timer, &debug_descr);
-}
-
-static void debug_deactivate(struct twheel_timer *timer)
-{
-	debug_object_deactivate(timer, &debug_descr);
 }
 
 /* Deadlines and ticks */
@@ -187,12 +174,6 @@ twheel_lock_base(struct twheel_timer *timer, unsigned long *flags)
 	}
 }
 
-static void twheel_unlock_base(struct twheel_base *base, unsigned long flags)
-	__releases(&base->lock)
-{
-	raw_spin_unlock_irqrestore(&base->lock, flags);
-}
-
 /*
  * Release @base, which the timer is not pending on, and lock the base of @cpu
  * with the timer on it. Never holds two locks: in between, TWHEEL_MOVING keeps
@@ -262,36 +243,18 @@ static __always_inline bool sleeps_too_long(const struct twheel_base *base,
 	       !twheel_scheme_can_wait(&base->scheme, expires, base->armed_tick);
 }
 
-/* Start a timer if the hrtimer is off or asleep. Returns the tick to arm. */
-static noinline u64 insert_asleep(struct twheel_base *base,
-				  struct twheel_timer *timer, u64 expires,
-				  u32 offset_ns)
-{
-	if (expires < base->armed_tick)
-		twheel_base_wake(base);
-	insert_timer(base, timer, expires, offset_ns);
-	return twheel_scheme_wakeup(&base->scheme, &timer->node);
-}
-
-/* Move a restarted timer while the hrtimer is off or asleep. */
-static noinline void restart_asleep(struct twheel_base *base,
-				    struct twheel_timer *timer, u64 expires)
-{
-	if (expires < base->armed_tick)
-		twheel_base_wake(base);
-	if (twheel_scheme_restart(&base->scheme, &timer->node, expires))
-		twheel_base_arm(base, twheel_scheme_wakeup(&base->scheme,
-							   &timer->node));
-}
-
 /* Restart to an earlier tick, or in a scheme that moves restarted timers. */
 static noinline void restart_and_move(struct twheel_base *base,
 				      struct twheel_timer *timer, u64 expires)
 {
-	if (unlikely(base->armed_tick))
-		restart_asleep(base, timer, expires);
-	else
-		twheel_scheme_restart(&base->scheme, &timer->node, expires);
+	bool moved;
+
+	if (expires < base->armed_tick)
+		twheel_base_wake(base);
+	moved = twheel_scheme_restart(&base->scheme, &timer->node, expires);
+	if (moved && unlikely(base->armed_tick))
+		twheel_base_arm(base, twheel_scheme_wakeup(&base->scheme,
+							   &timer->node));
 }
 
 static __always_inline void restart_locked(struct twheel_base *base,
@@ -355,12 +318,41 @@ static noinline int start_slow(struct twheel_base *base,
 			cpu = cpu_of_start(base->wheel);
 		if (base->cpu != cpu && base->running != timer)
 			base = move_to_base(base, timer, cpu);
-		twheel_base_arm(base, insert_asleep(base, timer, expires,
-						    offset_ns));
+		if (expires < base->armed_tick)
+			twheel_base_wake(base);
+		insert_timer(base, timer, expires, offset_ns);
+		twheel_base_arm(base, twheel_scheme_wakeup(&base->scheme,
+							   &timer->node));
 		ret = 0;
 	}
-	twheel_unlock_base(base, flags);
+	raw_spin_unlock_irqrestore(&base->lock, flags);
 	return ret;
+}
+
+/*
+ * Start or restart a timer in the usual case. Returns 1 if it was pending, 0 if it
+ * was not, or -EAGAIN, with nothing done, if the caller has to use start_slow().
+ */
+static __always_inline int start_here(struct twheel_base *base,
+				      struct twheel_timer *timer, u64 expires,
+				      u32 offset_ns)
+{
+	if (twheel_pending(timer)) {
+		restart_locked(base, timer, expires, offset_ns);
+		return 1;
+	}
+	if (unlikely(base->fast_cpu != smp_processor_id() || !timer->fn ||
+		     sleeps_too_long(base, expires) ||
+		     is_deferred(base, timer)))
+		return -EAGAIN;
+	/*
+	 * Like start_deferred(). The callback cannot defer a start now: it is this
+	 * code, or interrupted by it on this CPU.
+	 */
+	if (base->running == timer)
+		atomic64_set(&base->deferred, TWHEEL_DEFER_CLOSED);
+	insert_timer(base, timer, expires, offset_ns);
+	return 0;
 }
 
 /* Start or restart a timer, for all callers except twheel_start_on(). */
@@ -371,27 +363,13 @@ static __always_inline int start_timer(struct twheel_base *base,
 {
 	u32 offset_ns;
 	u64 expires = round_up_to_tick(base, deadline, &offset_ns);
-	unsigned int cpu = smp_processor_id();
+	int ret = start_here(base, timer, expires, offset_ns);
 
-	if (twheel_pending(timer)) {
-		restart_locked(base, timer, expires, offset_ns);
-		twheel_unlock_base(base, flags);
-		return 1;
-	}
-	if (unlikely(base->fast_cpu != cpu || !timer->fn ||
-		     sleeps_too_long(base, expires) ||
-		     is_deferred(base, timer)))
+	if (unlikely(ret < 0))
 		return start_slow(base, timer, expires, offset_ns,
 				  TWHEEL_NO_CPU, flags);
-	/*
-	 * Like start_deferred(). The callback cannot defer a start now: it is this
-	 * code, or interrupted by it on this CPU.
-	 */
-	if (base->running == timer)
-		atomic64_set(&base->deferred, TWHEEL_DEFER_CLOSED);
-	insert_timer(base, timer, expires, offset_ns);
-	twheel_unlock_base(base, flags);
-	return 0;
+	raw_spin_unlock_irqrestore(&base->lock, flags);
+	return ret;
 }
 
 /* Out of line, for callers too rare to inline start_timer(). */
@@ -441,7 +419,7 @@ static noinline int start_other_tick(struct twheel_timer *timer, u64 deadline,
 	if (unlikely(!twheel_pending(timer)))
 		return start_cold(base, timer, deadline, flags);
 	restart_locked(base, timer, expires, offset_ns);
-	twheel_unlock_base(base, flags);
+	raw_spin_unlock_irqrestore(&base->lock, flags);
 	return 1;
 }
 
@@ -587,7 +565,7 @@ int twheel_restart_at(struct twheel_timer *timer, ktime_t deadline)
 
 	if (pending)
 		restart_locked(base, timer, expires, offset_ns);
-	twheel_unlock_base(base, flags);
+	raw_spin_unlock_irqrestore(&base->lock, flags);
 	return pending;
 }
 EXPORT_SYMBOL_GPL(twheel_restart_at);
@@ -609,7 +587,7 @@ int twheel_reduce_at(struct twheel_timer *timer, ktime_t deadline)
 	struct twheel_base *base = twheel_lock_base(timer, &flags);
 
 	if (is_started(base, timer) && deadline_of(base, timer) <= deadline) {
-		twheel_unlock_base(base, flags);
+		raw_spin_unlock_irqrestore(&base->lock, flags);
 		return 1;
 	}
 	return start_cold(base, timer, deadline_at(deadline), flags);
@@ -650,7 +628,7 @@ int twheel_start_on(struct twheel_timer *timer, u64 delay_ns, int cpu)
 
 	twheel_scheme_leave(&base->scheme, &timer->node);
 	base->counters.started--;
-	debug_deactivate(timer);
+	debug_object_deactivate(timer, &debug_descr);
 	base = move_to_base(base, timer, cpu);
 	base->counters.restarted++;
 	start_slow(base, timer, expires, offset_ns, cpu, flags);
@@ -682,7 +660,7 @@ u64 twheel_forward(struct twheel_timer *timer, u64 period_ns)
 	u64 periods;
 
 	if (pending || now < deadline || WARN_ON_ONCE(!period_ns)) {
-		twheel_unlock_base(base, flags);
+		raw_spin_unlock_irqrestore(&base->lock, flags);
 		return 0;
 	}
 	period_ns = min_t(u64, period_ns, KTIME_MAX);
@@ -722,7 +700,7 @@ static noinline int stop_deferred(struct twheel_timer *timer)
 		return 0;
 	base = twheel_lock_base(timer, &flags);
 	stopped = is_started(base, timer) && twheel_base_stop(base, timer);
-	twheel_unlock_base(base, flags);
+	raw_spin_unlock_irqrestore(&base->lock, flags);
 	return stopped;
 }
 
@@ -748,7 +726,7 @@ int twheel_stop(struct twheel_timer *timer)
 		return stop_deferred(timer);
 	base = twheel_lock_base(timer, &flags);
 	stopped = twheel_base_stop(base, timer);
-	twheel_unlock_base(base, flags);
+	raw_spin_unlock_irqrestore(&base->lock, flags);
 	return likely(stopped) ? stopped : stop_deferred(timer);
 }
 EXPORT_SYMBOL_GPL(twheel_stop);
@@ -758,55 +736,28 @@ EXPORT_SYMBOL_GPL(twheel_stop);
  *
  * The lock of a base is taken once for all timers of a run on one base, and
  * released after TWHEEL_MOVES_PER_LOCK of them at the latest. The functions for
- * one request return the base whose lock is held afterwards, because a start
- * may move to another base. *@wakeup is the tick for twheel_base_arm(), so that
- * one call programs the hrtimer for all of them. They are inlined to be
+ * one request return whether they still hold it. They are inlined to be
  * specialised for each operation.
  */
 
-static __always_inline struct twheel_base *
-start_request(struct twheel_base *base, struct twheel_request *r, u64 *wakeup)
+static __always_inline bool start_request(struct twheel_base *base,
+					  struct twheel_request *r,
+					  unsigned long flags)
 {
-	struct twheel_timer *timer = r->timer;
-	unsigned int cpu = smp_processor_id();
 	u32 offset_ns;
 	u64 expires = round_up_to_tick(base, deadline_at(r->deadline), &offset_ns);
 
-	r->result = 0;
-	if (unlikely(base->running == timer))
-		start_deferred(base, timer);
-	if (twheel_pending(timer)) {
-		restart_locked(base, timer, expires, offset_ns);
-		r->result = 1;
-	} else if (unlikely(!timer->fn)) {
-		r->result = -ESHUTDOWN;
-	} else {
-		/* Like start_slow(). */
-		if (unlikely(base->fast_cpu != cpu && base->running != timer)) {
-			if (!base->wheel) {
-				r->result = -ENODEV;
-				return base;
-			}
-			cpu = cpu_of_start(base->wheel);
-		}
-		if (unlikely(base->cpu != cpu && base->running != timer)) {
-			/* Do not kick the old CPU if it has no new timer. */
-			if (*wakeup != U64_MAX)
-				twheel_base_arm(base, *wakeup);
-			*wakeup = U64_MAX;
-			base = move_to_base(base, timer, cpu);
-		}
-		if (unlikely(sleeps_too_long(base, expires)))
-			*wakeup = min(*wakeup, insert_asleep(base, timer, expires,
-							     offset_ns));
-		else
-			insert_timer(base, timer, expires, offset_ns);
-	}
-	return base;
+	r->result = start_here(base, r->timer, expires, offset_ns);
+	if (likely(r->result >= 0))
+		return true;
+	r->result = start_slow(base, r->timer, expires, offset_ns, TWHEEL_NO_CPU,
+			       flags);
+	return false;
 }
 
-static __always_inline struct twheel_base *
-restart_request(struct twheel_base *base, struct twheel_request *r, u64 *wakeup)
+static __always_inline bool restart_request(struct twheel_base *base,
+					    struct twheel_request *r,
+					    unsigned long flags)
 {
 	u32 offset_ns;
 	u64 expires = round_up_to_tick(base, deadline_at(r->deadline), &offset_ns);
@@ -814,21 +765,22 @@ restart_request(struct twheel_base *base, struct twheel_request *r, u64 *wakeup)
 	r->result = is_started(base, r->timer);
 	if (likely(r->result))
 		restart_locked(base, r->timer, expires, offset_ns);
-	return base;
+	return true;
 }
 
-static __always_inline struct twheel_base *
-stop_request(struct twheel_base *base, struct twheel_request *r, u64 *wakeup)
+static __always_inline bool stop_request(struct twheel_base *base,
+					 struct twheel_request *r,
+					 unsigned long flags)
 {
 	r->result = is_started(base, r->timer) &&
 		    twheel_base_stop(base, r->timer);
-	return base;
+	return true;
 }
 
 static __always_inline void
 for_many(struct twheel_request *r, unsigned int nr,
-	 struct twheel_base *(*fn)(struct twheel_base *base,
-				   struct twheel_request *r, u64 *wakeup))
+	 bool (*fn)(struct twheel_base *base, struct twheel_request *r,
+		    unsigned long flags))
 {
 	struct twheel_request *end = r + nr;
 
@@ -837,14 +789,13 @@ for_many(struct twheel_request *r, unsigned int nr,
 		struct twheel_base *base = twheel_lock_base(r->timer, &flags);
 		struct twheel_request *pause =
 			min(end, r + TWHEEL_MOVES_PER_LOCK);
-		u64 wakeup = U64_MAX;
+		bool locked;
 
 		do {
-			base = fn(base, r++, &wakeup);
-		} while (r < pause && READ_ONCE(r->timer->base) == base);
-		if (unlikely(wakeup != U64_MAX))
-			twheel_base_arm(base, wakeup);
-		twheel_unlock_base(base, flags);
+			locked = fn(base, r++, flags);
+		} while (locked && r < pause && READ_ONCE(r->timer->base) == base);
+		if (likely(locked))
+			raw_spin_unlock_irqrestore(&base->lock, flags);
 	}
 }
 
@@ -915,7 +866,7 @@ static bool try_to_stop(struct twheel_timer *timer, bool shutdown, bool may_wait
 		timer->fn = NULL;
 	if (running && may_wait)
 		*lock = twheel_expiry_announce(&base->expiry);
-	twheel_unlock_base(base, flags);
+	raw_spin_unlock_irqrestore(&base->lock, flags);
 	return running && may_wait;
 }
 
@@ -1013,7 +964,10 @@ void twheel_timer_setup_key(struct twheel_timer *timer, struct twheel *wheel,
 {
 	if (!wheel)
 		wheel = twheel_default();
-	debug_setup(timer, flags);
+	if (flags & TWHEEL_TIMER_ON_STACK)
+		debug_object_init_on_stack(timer, &debug_descr);
+	else
+		debug_object_init(timer, &debug_descr);
 	timer->node.link.next = NULL;
 	timer->node.expires = 0;
 	timer->node.offset_ns = 0;
@@ -1053,7 +1007,7 @@ ktime_t twheel_deadline(const struct twheel_timer *timer)
 	if (is_deferred(base, timer))
 		start_deferred(base, (struct twheel_timer *)timer);
 	deadline = deadline_of(base, timer);
-	twheel_unlock_base(base, flags);
+	raw_spin_unlock_irqrestore(&base->lock, flags);
 	return deadline;
 }
 EXPORT_SYMBOL_GPL(twheel_deadline);
@@ -1074,7 +1028,7 @@ u64 twheel_remaining(const struct twheel_timer *timer)
 	ktime_t deadline = twheel_pending(timer) ? deadline_of(base, timer) : 0;
 	ktime_t now = twheel_base_time(base, ktime_get());
 
-	twheel_unlock_base(base, flags);
+	raw_spin_unlock_irqrestore(&base->lock, flags);
 	return deadline > now ? deadline - now : 0;
 }
 EXPORT_SYMBOL_GPL(twheel_remaining);

@@ -22,6 +22,7 @@
  * code core/timer.c start_deferred 6f04ce41
  * code core/timer.c is_started 96932973
  * code core/timer.c start_slow 9f45f267
+ * code core/timer.c start_here aab67435
  * code core/timer.c start_timer aab67435
  * code core/timer.c start_request 7b7f3a38
  * code core/timer.c restart_request bb7cb1a5
@@ -154,15 +155,11 @@ inline start_slow(nr)
 	fi
 }
 
-/* On another CPU. start_request() looks for what is noted first. */
+/* On another CPU. */
 inline start(nr)
 {
 	begin();
 	acquire();
-	if
-	:: running -> start_deferred()
-	:: true
-	fi;
 	if
 	:: pending -> expires = nr
 	:: !pending -> start_slow(nr)

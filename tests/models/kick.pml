@@ -29,10 +29,9 @@
  * code core/base.c twheel_base_wake 37090180
  * code core/base.c put_timers c9cff7f7
  * code core/timer.c sleeps_too_long c8e1b01f
- * code core/timer.c insert_asleep fcf46635
  * code core/timer.c restart_and_move 5c553528
- * code core/timer.c restart_asleep 436d9a89
  * code core/timer.c start_slow 80e27906
+ * code core/timer.c start_here ac5ee55b
  * code core/timer.c start_timer ac5ee55b
  * code core/timer.c start_request 64b483ac
  * code core/tick.c next_run 030078b6

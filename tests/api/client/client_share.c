@@ -598,64 +598,12 @@ static void stopped_machine_is_followed_by_a_short_pause(struct client *c)
 }
 #endif
 
-/*
- * Many starts on a wheel that sleeps, each to be earlier than its predecessor:
- * the hrtimer is programmed once, and nobody looks for the earliest of them.
- */
-
-#define MANY_NR		64
-#define MANY_NS_MAX	(MANY_NR * 600)
-
-static u64 time_start_many(struct client *c, struct client_timer **timers)
-{
-	static struct twheel_request requests[MANY_NR];
-	ktime_t begin, deadline = client_in(CLIENT_HOUR);
-	unsigned int i;
-
-	for (i = 0; i < MANY_NR; i++) {
-		requests[i].timer = &timers[i]->timer;
-		requests[i].deadline = deadline - i * CLIENT_MSEC;
-	}
-	begin = ktime_get();
-	twheel_start_many(requests, MANY_NR);
-	return ktime_get() - begin;
-}
-
-static void start_many_of_a_cpu_arms_once(struct client *c)
-{
-	struct twheel_config config = {
-		.name = "many", .scheme = TWHEEL_HASHED, .mode = TWHEEL_TICKLESS,
-		.tick_ns = CLIENT_MSEC,
-	};
-	struct twheel *old = c->wheel;
-	struct client_timer **timers;
-	u64 ns;
-
-	if (!c->exact) {
-		c->skipped = "time is not exact here";
-		return;
-	}
-	c->wheel = twheel_create(&config);
-	if (CLIENT_CHECK(c, !IS_ERR(c->wheel))) {
-		timers = client_timers_new(c, MANY_NR);
-		if (timers) {
-			ns = time_start_many(c, timers);
-			pr_info("# %u starts: %llu ns\n", MANY_NR, ns);
-			CLIENT_CHECK(c, ns <= MANY_NS_MAX);
-			client_timers_free(timers, MANY_NR);
-		}
-		twheel_destroy(c->wheel);
-	}
-	c->wheel = old;
-}
-
 const struct client_case client_share_cases[] = {
 	CLIENT_CASE(idle_wheels_leave_half_of_a_cpu),
 	CLIENT_CASE(long_slots_leave_half_of_a_cpu),
 	CLIENT_CASE(short_callbacks_leave_half_of_a_cpu),
 	CLIENT_CASE(long_callbacks_leave_half_of_a_cpu),
 	CLIENT_CASE(slow_callbacks_behind_quick_ones_leave_half_of_a_cpu),
-	CLIENT_CASE(start_many_of_a_cpu_arms_once),
 	CLIENT_CASE(stall_in_a_callback_is_followed_by_a_short_pause),
 	CLIENT_CASE(stall_between_runs_is_followed_by_a_short_pause),
 	CLIENT_CASE(stall_of_a_preempted_run_is_followed_by_a_short_pause),
