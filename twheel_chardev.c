@@ -55,9 +55,7 @@ static int copy_out(unsigned long arg, size_t usize, const void *from,
 	return 0;
 }
 
-/*
- * Returns whether @size is valid for array entries whose V1 has @least bytes.
- */
+/* Returns whether @size is valid for array entries whose V1 has @least bytes. */
 static bool is_entry_size(u32 size, size_t least)
 {
 	return size >= least && size <= TWHEEL_ENTRY_SIZE_MAX &&
@@ -564,11 +562,6 @@ static struct miscdevice twheel_misc = {
 	.fops	= &twheel_fops,
 };
 
-/**
- * twheel_chardev_init - create /dev/twheel
- *
- * Return: 0 or a negative errno.
- */
 int twheel_chardev_init(void)
 {
 	int ret = twheel_table_cache_init();
@@ -581,9 +574,6 @@ int twheel_chardev_init(void)
 	return ret;
 }
 
-/**
- * twheel_chardev_exit - remove /dev/twheel
- */
 void twheel_chardev_exit(void)
 {
 	misc_deregister(&twheel_misc);

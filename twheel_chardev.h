@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/*
- * /dev/twheel and /proc/twheel, as the module makes and removes them
- */
+/* /dev/twheel and /proc/twheel, as the module makes and removes them */
 #ifndef _TWHEEL_CHARDEV_H
 #define _TWHEEL_CHARDEV_H
 

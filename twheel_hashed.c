@@ -91,22 +91,14 @@ static void hashed_insert(struct twheel_scheme *s, struct twheel_node *node)
 	twheel_link(&node->link, head->prev, head);
 }
 
-/**
- * twheel_hashed_start - start a node, see twheel_scheme_start()
- * @s: the scheme
- * @node: a node, not pending
- */
+/* See twheel_scheme.h for this function and others without a comment. */
 void twheel_hashed_start(struct twheel_scheme *s, struct twheel_node *node)
 {
 	hashed_insert(s, node);
 	s->pending++;
 }
 
-/**
- * twheel_hashed_leave - take a node out of its slot, see twheel_scheme_leave()
- * @s: the scheme
- * @node: a pending node
- *
+/*
  * Moves the hand on if it waits at the node. Clears the bit of a slot that
  * becomes empty at once: there may be a million slots, too many to check later.
  */
@@ -120,14 +112,6 @@ void twheel_hashed_leave(struct twheel_scheme *s, struct twheel_node *node)
 		twheel_slot_vacate(s, list_entry(prev, struct twheel_slot, nodes));
 }
 
-/**
- * twheel_hashed_restart - restart a node, see twheel_scheme_restart()
- * @s: the scheme
- * @node: a pending node
- * @expires: its new expiry tick
- *
- * Return: whether the node moved.
- */
 bool twheel_hashed_restart(struct twheel_scheme *s, struct twheel_node *node,
 			   u64 expires)
 {
@@ -248,15 +232,9 @@ static void hashed_advance(struct twheel_scheme *s, u64 target, int *work)
 	enter_slot(s, nr, work);
 }
 
-/**
- * twheel_hashed_pop - take out the next due node, see twheel_scheme_pop()
- * @s: the scheme
- * @target: tick to advance to
- * @work: limit of nodes to visit, and slots of later rounds to pass
- *
- * PER_TICK_BOOKKEEPING and the first half of EXPIRY_PROCESSING of the paper.
- *
- * Return: a node, or NULL.
+/*
+ * PER_TICK_BOOKKEEPING and the first half of EXPIRY_PROCESSING of the paper. A
+ * slot of later rounds that the hand passes counts as @work, too.
  */
 struct twheel_node *twheel_hashed_pop(struct twheel_scheme *s, u64 target,
 				      int *work)
@@ -289,15 +267,10 @@ static u32 next_occupied_slot(const struct twheel_scheme *s, u32 nr)
 	return found;
 }
 
-/**
- * twheel_hashed_next - return the next tick with work, see twheel_scheme_next()
- * @s: the scheme
- *
- * Checks up to %SLOTS_AHEAD occupied slots. If none of them is due in the next
+/*
+ * Checks up to SLOTS_AHEAD occupied slots. If none of them is due in the next
  * round, and there are more, returns the tick of the next one. The wheel then
- * wakes up every %SLOTS_AHEAD occupied slots and may find nothing to do.
- *
- * Return: a tick, or U64_MAX if nothing is pending.
+ * wakes up every SLOTS_AHEAD occupied slots and may find nothing to do.
  */
 u64 twheel_hashed_next(const struct twheel_scheme *s)
 {

@@ -84,10 +84,7 @@
 /* Number of refreshed nodes from which on a slot is requeued in bulk. */
 #define CROWD			64
 
-/*
- * Add a node to an empty slot. The hints of the slot are outdated: let them
- * lead to @node until they are replaced.
- */
+/* Add a node to an empty slot, whose outdated hints now lead to @node. */
 void twheel_hier_join_first(struct twheel_scheme *s, struct twheel_slot *slot,
 			    struct twheel_node *node, u32 flags)
 {
@@ -138,10 +135,7 @@ static u64 window_end(const struct twheel_scheme *s, unsigned int level)
 	return end > s->clock ? end : U64_MAX;
 }
 
-/*
- * Returns the number of the slot of @level to empty before the inner level
- * wraps around, counted from tick 0.
- */
+/* Returns the slot of @level to empty next, as a number from tick 0. */
 static u64 next_outer(const struct twheel_scheme *s, unsigned int level)
 {
 	return (s->clock >> twheel_hier_shift(level)) + 1;

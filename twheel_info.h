@@ -30,12 +30,6 @@ struct twheel_scheme_info {
 /* All names, for messages. */
 #define TWHEEL_SCHEME_NAMES	"hier, hashed"
 
-/**
- * twheel_scheme_info - return the properties of a scheme
- * @type: the scheme
- *
- * Return: its properties.
- */
 static inline const struct twheel_scheme_info *
 twheel_scheme_info(enum twheel_scheme_type type)
 {
@@ -62,13 +56,9 @@ static inline u32 twheel_scheme_slots(enum twheel_scheme_type type, u32 slots)
 	return twheel_scheme_info(type)->slots ?: slots;
 }
 
-/**
- * twheel_scheme_choose_slots - check and complete a number of slots
- * @type: the scheme
- * @slots: number as in struct twheel_config. Set to the number to use, or left at 0 if
- *	the scheme has no choice
- *
- * Return: 0, or -EINVAL for an invalid number.
+/*
+ * Check *@slots of a struct twheel_config, and set it to the number to use, or
+ * leave it at 0 if the scheme has no choice. Returns 0 or -EINVAL.
  */
 static inline int twheel_scheme_choose_slots(enum twheel_scheme_type type,
 					     unsigned int *slots)

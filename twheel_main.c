@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * The module: parameters, the default wheel, loading and unloading
- */
+/* The module: parameters, the default wheel, loading and unloading */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/init.h>

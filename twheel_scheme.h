@@ -130,10 +130,7 @@ static inline bool twheel_scheme_restart(struct twheel_scheme *s,
 	return twheel_hashed_restart(s, node, expires);
 }
 
-/*
- * Take out a pending node that will join another scheme. twheel_pending() keeps
- * returning true.
- */
+/* Take out a pending node. twheel_pending() keeps returning true. */
 static inline void
 twheel_scheme_leave(struct twheel_scheme *s, struct twheel_node *node)
 {
@@ -153,18 +150,14 @@ twheel_scheme_stop(struct twheel_scheme *s, struct twheel_node *node)
 	WRITE_ONCE(node->link.next, NULL);
 }
 
-/**
- * twheel_scheme_pop - advance the clock and take out the next due node
- * @s: the scheme
- * @target: tick to advance to, not before the clock
- * @work: number of nodes that may be moved or visited, except nodes returned.
- *	Decremented for each
+/*
+ * Advance the clock to @target, which is not before it, and take out the next
+ * due node. Processes ticks in order and skips none, but takes one step over
+ * ticks without work. Nodes may be started, restarted and stopped between any
+ * two calls. *@work is decremented for each node moved or visited, except nodes
+ * returned.
  *
- * Processes ticks in order and skips none, but takes one step over ticks
- * without work. Nodes may be started, restarted and stopped between any two
- * calls.
- *
- * Return: a node that is due, taken out, or NULL. With NULL and *@work greater
+ * Returns a node that is due, taken out, or NULL. With NULL and *@work greater
  * than 0 the clock is @target and all due nodes are out. With NULL and no work
  * left the caller should call again after letting others run.
  */
@@ -205,14 +198,10 @@ twheel_scheme_due(struct twheel_scheme *s, struct twheel_slot *slot)
 	return likely(slot) ? twheel_hier_due(s, slot) : NULL;
 }
 
-/**
- * twheel_scheme_next - return the next tick that has to be processed
- * @s: the scheme
- *
- * Never later than the expiry tick of a pending node. May be earlier if nodes
- * have to be moved first. Not after the clock if its tick is unfinished.
- *
- * Return: a tick, or U64_MAX if no node is pending.
+/*
+ * Returns the next tick that has to be processed, or U64_MAX if no node is
+ * pending. Never later than the expiry tick of a pending node. May be earlier if
+ * nodes have to be moved first. Not after the clock if its tick is unfinished.
  */
 static inline u64 twheel_scheme_next(struct twheel_scheme *s)
 {
@@ -221,19 +210,12 @@ static inline u64 twheel_scheme_next(struct twheel_scheme *s)
 	return twheel_hashed_next(s);
 }
 
-/**
- * twheel_scheme_next_due - requeue nodes before sleeping, and return the next
- * tick
- * @s: the scheme
- * @most: limit of nodes to move
- *
- * A node that was restarted to a later tick may still be in the slot of its old
- * tick, and a wake-up for that slot costs much more than moving the node. So a
- * caller that is about to sleep calls this instead of twheel_scheme_next(). It
- * moves such nodes to the slots of their ticks, slot by slot, up to the first
- * slot with a node that is due there. Moves count in @s->cascaded.
- *
- * Return: like twheel_scheme_next(), and never earlier.
+/*
+ * Like twheel_scheme_next(), and never earlier, for a caller that is about to
+ * sleep. A node that was restarted to a later tick may still be in the slot of
+ * its old tick, and a wake-up for that slot costs much more than moving the
+ * node. So this moves up to @most such nodes to the slots of their ticks, slot by
+ * slot, up to the first slot with a node that is due there.
  */
 static inline u64 twheel_scheme_next_due(struct twheel_scheme *s, int most)
 {
@@ -280,15 +262,11 @@ static inline void twheel_scheme_skip(struct twheel_scheme *s, u64 clock)
 		twheel_hier_check_levels(s);
 }
 
-/**
- * twheel_scheme_any - return a pending node, for callers that take out all
- * @s: the scheme
- * @slot: cursor, set to @s->nr_slots before the first call
- *
- * Empties slots from the highest number down, each from its head: nodes of one
- * expiry tick are returned in the order in which they would expire.
- *
- * Return: a node, still pending, or NULL if there is none.
+/*
+ * Returns any pending node, or NULL, for callers that take out all. The cursor
+ * *@slot is @s->nr_slots before the first call. Slots are emptied from the highest
+ * number down, each from its head, so that nodes of one expiry tick come in the
+ * order in which they would expire.
  */
 static inline struct twheel_node *
 twheel_scheme_any(struct twheel_scheme *s, u32 *slot)

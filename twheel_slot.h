@@ -144,10 +144,7 @@ static inline void twheel_slot_vacate(struct twheel_scheme *s,
 	slot->count = 0;
 }
 
-/*
- * Returns whether a slot has nodes. Clears its bit if not, as a stop in a
- * hierarchical wheel does not.
- */
+/* Returns whether a slot has nodes, and clears its bit if not. */
 static inline bool twheel_slot_has_nodes(struct twheel_scheme *s, u32 nr)
 {
 	if (!test_bit(nr, s->occupied))

@@ -62,12 +62,7 @@ static void program_hrtimer(struct twheel_base *base, u64 tick)
 		      HRTIMER_MODE_ABS_PINNED_SOFT);
 }
 
-/**
- * twheel_kicked - program the hrtimer on behalf of a start on another CPU
- * @info: the base
- *
- * Context: Hard interrupt, on the base's CPU.
- */
+/* Interrupt on the base's CPU, for a start on another CPU: see kick_base(). */
 static void twheel_kicked(void *info)
 {
 	struct twheel_base *base = info;
@@ -84,10 +79,7 @@ static void kick_base(struct twheel_base *base)
 {
 	if (base->kicked || base->cpu == TWHEEL_NO_CPU)
 		return;
-	/*
-	 * Fails only for an offline CPU, whose base has no number, or while the
-	 * last kick is on its way.
-	 */
+	/* Fails only for an offline CPU, or while the last kick is on its way. */
 	base->kicked = !WARN_ON_ONCE(smp_call_function_single_async(base->cpu,
 								    &base->kick));
 }
@@ -260,14 +252,7 @@ static bool install_slots(struct twheel_base *base,
 	return first;
 }
 
-/**
- * twheel_base_prepare - give a base its slots, if it has none
- * @base: the base
- * @cpu: its CPU, which need not be online
- *
- * Context: Process, may sleep.
- * Return: 0 or -ENOMEM.
- */
+/* Give a base its slots, if it has none. Its CPU need not be online. */
 int twheel_base_prepare(struct twheel_base *base, unsigned int cpu)
 {
 	struct twheel_scheme scheme;
@@ -339,14 +324,7 @@ void twheel_base_snapshot(struct twheel_base *base,
 	raw_spin_unlock_irq(&base->lock);
 }
 
-/**
- * twheel_base_stop_any - stop one of a base's timers
- * @base: the base
- * @slot: cursor. See twheel_scheme_any()
- *
- * Context: Process.
- * Return: a timer that was pending, or NULL if none was.
- */
+/* Stop and return any pending timer, or NULL. @slot: see twheel_scheme_any(). */
 struct twheel_timer *twheel_base_stop_any(struct twheel_base *base, u32 *slot)
 {
 	struct twheel_timer *timer = NULL;
@@ -364,13 +342,7 @@ struct twheel_timer *twheel_base_stop_any(struct twheel_base *base, u32 *slot)
 
 /* CPU hotplug */
 
-/**
- * twheel_base_online - switch a base on when its CPU comes online
- * @base: the base
- * @cpu: the CPU
- *
- * Context: Process, on that CPU, or on any while no timer can be pending.
- */
+/* Called on the CPU that comes online, or on any while no timer is pending. */
 void twheel_base_online(struct twheel_base *base, unsigned int cpu)
 {
 	raw_spin_lock_irq(&base->lock);
@@ -439,15 +411,10 @@ static bool hand_on_timers(struct twheel_base *base)
 	return !list_empty(&timers);
 }
 
-/**
- * twheel_base_offline - switch a base off when its CPU goes offline
- * @base: the base
- * @cpu: the CPU
- *
- * Moves the timers to another base in batches, never holding two locks. A
- * caller that wants a timer in transit spins in twheel_lock_base().
- *
- * Context: Process, on that CPU, after user programs have left it.
+/*
+ * Called on the CPU that goes offline. Moves the timers to another base in
+ * batches, never holding two locks. A caller that wants a timer in transit spins
+ * in twheel_lock_base().
  */
 void twheel_base_offline(struct twheel_base *base, unsigned int cpu)
 {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * A wheel and its bases, one for each CPU
- */
+/* A wheel and its bases, one for each CPU */
 #ifndef _TWHEEL_BASE_H
 #define _TWHEEL_BASE_H
 
@@ -272,17 +270,10 @@ static inline u64 twheel_tick_above(const struct twheel_base *base,
 	return div_u64_rem(deadline, base->tick_ns, offset_ns);
 }
 
-/**
- * twheel_base_start - start a timer that is not pending
- * @base: the timer's base
- * @timer: the timer
- * @expires: its tick
- * @offset_ns: offset of its deadline within the tick before @expires, ns
- *
- * Leaves the hrtimer and debug objects to the caller. Inlined, like the next two
+/*
+ * Start a timer that is not pending, under the lock of its base. Leaves the
+ * hrtimer and debug objects to the caller. Always inlined, like the next two
  * functions, into the fast paths of timer.c and tick.c.
- *
- * Context: @base->lock held.
  */
 static __always_inline void twheel_base_start(struct twheel_base *base,
 					      struct twheel_timer *timer,
@@ -309,14 +300,7 @@ twheel_base_start_deferred(struct twheel_base *base, struct twheel_timer *timer,
 	twheel_base_start(base, timer, expires, offset_ns);
 }
 
-/**
- * twheel_base_stop - stop a timer if it is pending
- * @base: the timer's base
- * @timer: the timer
- *
- * Context: @base->lock held.
- * Return: whether the timer was pending.
- */
+/* Stop a timer, under the lock of its base. Returns whether it was pending. */
 static __always_inline bool twheel_base_stop(struct twheel_base *base,
 					     struct twheel_timer *timer)
 {

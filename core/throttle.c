@@ -199,14 +199,9 @@ static int slice_of_payer(struct twheel_payer *payer)
 	return max(payer->runtime / (int)(payer->expected + 1), SLICE_NS_MIN);
 }
 
-/**
- * twheel_throttle_begin - begin a run of a wheel on this CPU
- * @payer: its payer, or NULL
- * @now: current time
- * @throttled: true if the wheel waited for this period
- *
- * Context: Softirq.
- * Return: longest time for the run, ns. 0 if the wheel is throttled.
+/*
+ * Begin a run of a wheel on this CPU. @throttled: it waited for this period.
+ * Returns the longest time for the run, ns, or 0 if the wheel is throttled.
  */
 u32 twheel_throttle_begin(struct twheel_payer *payer, ktime_t now,
 			  bool throttled)
@@ -232,14 +227,7 @@ u32 twheel_throttle_begin(struct twheel_payer *payer, ktime_t now,
 	return max(slice_of_runtime(t), throttled ? SLICE_NS_MIN : 0);
 }
 
-/**
- * twheel_throttle_end - account for a run of a wheel on this CPU
- * @payer: its payer, or NULL
- * @now: current time
- * @limit_ns: result of twheel_throttle_begin()
- *
- * Context: Softirq.
- */
+/* Account for a run. @limit_ns is the result of twheel_throttle_begin(). */
 void twheel_throttle_end(struct twheel_payer *payer, ktime_t now, s64 limit_ns)
 {
 	struct twheel_throttle *t = this_cpu_ptr(&throttles);
@@ -296,14 +284,11 @@ static void join_period(struct twheel_throttle *t, struct twheel_payer *payer,
 				PERIOD_NS_MAX);
 }
 
-/**
- * twheel_throttle_wait - throttle a wheel until the next period, or a later one
- * @payer: its payer, or NULL
- * @now: current time, as in the last call of the functions above
- * @passed_over: true if the wheel waited for a period and got no slice in it
- *
- * Context: Softirq.
- * Return: time of the next run, at most %PERIOD_NS_MAX from now without a payer.
+/*
+ * Throttle a wheel until the next period, or a later one. @now is that of the
+ * last call of the functions above. @passed_over: the wheel waited for a period
+ * and got no slice in it. Returns the time of the next run, without a payer at
+ * most PERIOD_NS_MAX from now.
  */
 ktime_t twheel_throttle_wait(struct twheel_payer *payer, ktime_t now,
 			     bool passed_over)

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * Limit of the time that all wheels take of a CPU
- */
+/* Limit of the time that all wheels take of a CPU */
 #ifndef _TWHEEL_THROTTLE_H
 #define _TWHEEL_THROTTLE_H
 

@@ -232,10 +232,7 @@ static __always_inline void insert_timer(struct twheel_base *base,
 	twheel_base_start(base, timer, expires, offset_ns);
 }
 
-/*
- * Returns whether the hrtimer may have to be set earlier for a start at
- * @expires.
- */
+/* Returns whether a start at @expires may need the hrtimer earlier. */
 static __always_inline bool sleeps_too_long(const struct twheel_base *base,
 					    u64 expires)
 {
