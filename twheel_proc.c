@@ -32,12 +32,6 @@
 #include "twheel_chardev.h"
 #include "twheel_info.h"
 
-static void add_max(u64 *sum, u64 value)
-{
-	if (value > *sum)
-		*sum = value;
-}
-
 static void add_snapshot(struct twheel_snapshot *sum,
 			 const struct twheel_snapshot *one)
 {
@@ -55,8 +49,9 @@ static void add_snapshot(struct twheel_snapshot *sum,
 	to->missed_ticks += from->missed_ticks;
 	to->wakeups += from->wakeups;
 	to->yields += from->yields;
-	add_max(&to->longest_tick_ns, from->longest_tick_ns);
-	add_max(&to->longest_lateness_ns, from->longest_lateness_ns);
+	to->longest_tick_ns = max(to->longest_tick_ns, from->longest_tick_ns);
+	to->longest_lateness_ns = max(to->longest_lateness_ns,
+				      from->longest_lateness_ns);
 	for (i = 0; i < TWHEEL_LATENESS_BITS; i++)
 		to->lateness[i] += from->lateness[i];
 	sum->pending += one->pending;
@@ -122,10 +117,7 @@ static void show_snapshot(struct seq_file *seq, const char *indent,
 	show_lateness_bits(seq, indent, c);
 }
 
-/*
- * Show the occupied slots of each level, of which a hashed wheel has one. Read
- * without the lock, so only an estimate.
- */
+/* Show the occupied slots of each level, read without the lock: an estimate. */
 static void show_occupied(struct seq_file *seq, const struct twheel_base *base)
 {
 	unsigned int levels = twheel_scheme_levels(base->scheme.type);
@@ -149,7 +141,7 @@ static void show_config(struct seq_file *seq, const struct twheel *wheel)
 
 	seq_printf(seq, "wheel %s\n", wheel->name);
 	show_value(seq, "", "number", wheel->number);
-	seq_printf(seq, "scheme %s\n", twheel_wheel_scheme_name(config->scheme));
+	seq_printf(seq, "scheme %s\n", twheel_scheme_info(config->scheme)->name);
 	seq_printf(seq, "mode %s\n", twheel_wheel_mode_name(config->mode));
 	seq_printf(seq, "clock %s\n", config->clock == CLOCK_BOOTTIME ?
 		   "boottime" : "monotonic");
@@ -370,19 +362,11 @@ static const struct proc_ops proc_ops = {
 	.proc_release	= seq_release_private,
 };
 
-/**
- * twheel_proc_init - create /proc/twheel
- *
- * Return: 0 or -ENOMEM.
- */
 int twheel_proc_init(void)
 {
 	return proc_create("twheel", 0444, NULL, &proc_ops) ? 0 : -ENOMEM;
 }
 
-/**
- * twheel_proc_exit - remove /proc/twheel
- */
 void twheel_proc_exit(void)
 {
 	remove_proc_entry("twheel", NULL);

@@ -26,8 +26,7 @@
 #include <linux/atomic.h>
 #include <linux/spinlock.h>
 
-#ifdef CONFIG_PREEMPT_RT
-#define TWHEEL_EXPIRY_LOCKS	8
+#define TWHEEL_EXPIRY_LOCKS	(IS_ENABLED(CONFIG_PREEMPT_RT) ? 8 : 0)
 
 /**
  * struct twheel_expiry_lock - a lock held while callbacks run
@@ -42,13 +41,13 @@ struct twheel_expiry_lock {
 
 /**
  * struct twheel_expiry - the expiry locks of a base
- * @locks: all of them
  * @held: the one in use while callbacks run, or NULL. Written by their thread
  *	between callbacks. Read by it, and under base->lock during a callback
+ * @locks: all of them
  */
 struct twheel_expiry {
-	struct twheel_expiry_lock locks[TWHEEL_EXPIRY_LOCKS];
 	struct twheel_expiry_lock *held;
+	struct twheel_expiry_lock locks[TWHEEL_EXPIRY_LOCKS];
 };
 
 static inline void twheel_expiry_init(struct twheel_expiry *expiry)
@@ -76,29 +75,35 @@ static inline bool twheel_expiry_begin(struct twheel_expiry *expiry)
 		expiry->held = lock;
 		return true;
 	}
-	return false;
+	return !TWHEEL_EXPIRY_LOCKS;
 }
 
 static inline void twheel_expiry_end(struct twheel_expiry *expiry)
 {
 	struct twheel_expiry_lock *lock = expiry->held;
 
+	if (!IS_ENABLED(CONFIG_PREEMPT_RT) || !lock)
+		return;
 	expiry->held = NULL;
-	if (lock)
-		spin_unlock(&lock->lock);
+	spin_unlock(&lock->lock);
 }
 
 /* Announce a waiter. Under base->lock, while the callback to wait for runs. */
 static inline struct twheel_expiry_lock *
 twheel_expiry_announce(struct twheel_expiry *expiry)
 {
-	atomic_inc(&expiry->held->waiters);
+	if (IS_ENABLED(CONFIG_PREEMPT_RT))
+		atomic_inc(&expiry->held->waiters);
 	return expiry->held;
 }
 
 /* Softirqs remain enabled, or this would wait for all callbacks of this CPU. */
 static inline void twheel_expiry_wait(struct twheel_expiry_lock *lock)
 {
+	if (!IS_ENABLED(CONFIG_PREEMPT_RT)) {
+		cpu_relax();
+		return;
+	}
 	spin_lock(&lock->lock);
 	spin_unlock(&lock->lock);
 	/* The lock is free for reuse from here. Pairs with twheel_expiry_begin(). */
@@ -107,35 +112,8 @@ static inline void twheel_expiry_wait(struct twheel_expiry_lock *lock)
 
 static inline bool twheel_expiry_awaited(struct twheel_expiry *expiry)
 {
-	return atomic_read(&expiry->held->waiters);
-}
-#else
-struct twheel_expiry_lock {};
-struct twheel_expiry {};
-
-static inline void twheel_expiry_init(struct twheel_expiry *expiry) {}
-
-static inline bool twheel_expiry_begin(struct twheel_expiry *expiry)
-{
-	return true;
+	return IS_ENABLED(CONFIG_PREEMPT_RT) &&
+	       atomic_read(&expiry->held->waiters);
 }
 
-static inline void twheel_expiry_end(struct twheel_expiry *expiry) {}
-
-static inline struct twheel_expiry_lock *
-twheel_expiry_announce(struct twheel_expiry *expiry)
-{
-	return NULL;
-}
-
-static inline void twheel_expiry_wait(struct twheel_expiry_lock *lock)
-{
-	cpu_relax();
-}
-
-static inline bool twheel_expiry_awaited(struct twheel_expiry *expiry)
-{
-	return false;
-}
-#endif
 #endif /* _TWHEEL_EXPIRY_H */

@@ -106,10 +106,7 @@ static void call_timer(struct twheel_timer *timer, twheel_fn fn)
 	lock_map_release(&lockdep_map);
 }
 
-/*
- * Count an expiry. note_late() computed all that is the same for the timers of
- * a tick. @late is never 0, which __fls() requires.
- */
+/* @late is never 0, see note_late(), which does what is the same for a tick. */
 static void count_lateness(struct twheel_base *base,
 			   const struct twheel_timer *timer)
 {
@@ -119,10 +116,7 @@ static void count_lateness(struct twheel_base *base,
 	base->counters.lateness[__fls(late)]++;
 }
 
-/*
- * Call a timer's callback. @count is the preempt count with the lock held.
- * Returns whether the run can continue.
- */
+/* Call a timer's callback. Returns whether the run can continue. */
 static bool expire_timer(struct twheel_base *base, struct twheel_timer *timer,
 			 int count)
 	__releases(&base->lock) __acquires(&base->lock)
@@ -335,12 +329,7 @@ static bool run_tick_ends(struct twheel_base *base, const struct tick_run *run)
 	return true;
 }
 
-/**
- * twheel_tick_finish - do the work that the last run left to the next one
- * @base: the base, whose hrtimer is cancelled and does not start again
- *
- * Context: Process.
- */
+/* Do the work that the last run left, once the hrtimer is off for good. */
 void twheel_tick_finish(struct twheel_base *base)
 {
 	local_bh_disable();
@@ -367,23 +356,17 @@ static void count_ticks(struct twheel_base *base, u64 target)
 	base->last_tick = target;
 }
 
-static void note_max(u64 *max, s64 value)
-{
-	if (value > 0 && value > *max)
-		*max = value;
-}
-
 static void count_run(struct twheel_base *base, const struct tick_run *run,
 		      ktime_t end)
 {
 	struct twheel_counters *c = &base->counters;
 
-	note_max(&c->longest_tick_ns, end - run->begin);
+	c->longest_tick_ns = max_t(s64, c->longest_tick_ns, end - run->begin);
 	if (run->last == U64_MAX)
 		return;
-	note_max(&c->longest_lateness_ns,
-		 late_for(base, run, run->first, run->begin));
-	note_max(&c->longest_lateness_ns, late_for(base, run, run->last, end));
+	c->longest_lateness_ns = max3((s64)c->longest_lateness_ns,
+				      late_for(base, run, run->first, run->begin),
+				      late_for(base, run, run->last, end));
 }
 
 /*
@@ -477,13 +460,7 @@ static bool run_tick(struct twheel_base *base, struct tick_run *run)
 	return done;
 }
 
-/**
- * twheel_tick - PER_TICK_BOOKKEEPING and EXPIRY_PROCESSING of a base
- * @hrtimer: hrtimer of the base
- *
- * Context: Softirq, on the base's CPU.
- * Return: whether to fire again.
- */
+/* PER_TICK_BOOKKEEPING and EXPIRY_PROCESSING of a base, in softirq context. */
 enum hrtimer_restart twheel_tick(struct hrtimer *hrtimer)
 {
 	struct twheel_base *base = container_of(hrtimer, struct twheel_base,

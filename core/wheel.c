@@ -50,11 +50,6 @@ struct twheel_base twheel_wheel_unbound = {
 
 /* Names in /proc and in module parameters */
 
-const char *twheel_wheel_scheme_name(enum twheel_scheme_type type)
-{
-	return twheel_scheme_info(type)->name;
-}
-
 const char *twheel_wheel_mode_name(enum twheel_mode tick_mode)
 {
 	return mode_names[tick_mode];
@@ -85,10 +80,7 @@ static int base_online(unsigned int cpu, struct hlist_node *node)
 	return 0;
 }
 
-/*
- * Make sure that another base can take over the timers of @cpu, preferably one
- * whose CPU is not isolated.
- */
+/* Make sure that another base can take over, preferably not an isolated one. */
 static int prepare_other_base(struct twheel *wheel, unsigned int cpu)
 {
 	unsigned int other;
@@ -504,10 +496,7 @@ void twheel_destroy(struct twheel *wheel)
 		hrtimer_cancel(&wheel->bases[cpu]->hrtimer);
 		twheel_tick_finish(wheel->bases[cpu]);
 	}
-	/*
-	 * The last kick may still be running, and /proc/twheel may have found
-	 * the wheel before it was erased.
-	 */
+	/* The last kick and readers of /proc/twheel may still use the wheel. */
 	call_rcu(&wheel->rcu, free_wheel_rcu);
 }
 EXPORT_SYMBOL_GPL(twheel_destroy);

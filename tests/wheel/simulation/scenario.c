@@ -873,7 +873,7 @@ void scenario_begin(void)
 		twheel_prepare_cpu(wheel, cpu);
 	sim_note("a %s %s wheel, tick %llu, slots %u, doze %u%s",
 		 twheel_wheel_mode_name(config.mode),
-		 twheel_wheel_scheme_name(config.scheme), config.tick_ns,
+		 twheel_scheme_info(config.scheme)->name, config.tick_ns,
 		 config.slots, config.doze, prepared ? ", prepared" : "");
 	make_timers();
 }

@@ -331,7 +331,7 @@ void scenario_begin(void)
 	memset(shared, 0, sizeof(shared));
 	sim_note("a %s %s wheel, tick %llu",
 		 twheel_wheel_mode_name(config.mode),
-		 twheel_wheel_scheme_name(config.scheme), config.tick_ns);
+		 twheel_scheme_info(config.scheme)->name, config.tick_ns);
 }
 
 void scenario_end(void)
