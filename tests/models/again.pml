@@ -19,24 +19,24 @@
  *
  * code core/timer.c twheel_again_at d1e25e3b
  * code core/timer.c is_deferred cb0ff178
- * code core/timer.c start_deferred 6f04ce41
+ * code core/timer.c start_deferred ca8f5e4f
  * code core/timer.c is_started 96932973
- * code core/timer.c start_slow 9f45f267
- * code core/timer.c start_here aab67435
- * code core/timer.c start_timer aab67435
- * code core/timer.c start_request 7b7f3a38
+ * code core/timer.c start_slow 6ce38907
+ * code core/timer.c start_here 19e15299
+ * code core/timer.c start_timer 0e06d949
+ * code core/timer.c start_request 0a160525
  * code core/timer.c restart_request bb7cb1a5
- * code core/timer.c stop_request 87d80766
- * code core/timer.c twheel_restart_at 3fd26c1a
+ * code core/timer.c stop_request 22d06c0a
+ * code core/timer.c twheel_restart_at ecab8c0f
  * code core/timer.c may_be_deferred d183fb42
- * code core/timer.c stop_deferred 8a552f9a
- * code core/timer.c twheel_stop ec106d6e
+ * code core/timer.c stop_deferred c56683cd
+ * code core/timer.c twheel_stop eef6d99d
  * code core/base.h twheel_base_set_running 4ea4f543
  * code core/base.h twheel_base_start_deferred a990f9ac
  * code core/base.h twheel_base_stop 004f681d
- * code core/tick.c expire_timer a74e999f
- * code core/tick.c expire_timers 0a48c5a1
- * accepted: The same code with other names.
+ * code core/tick.c expire_timer 95a89021
+ * code core/tick.c expire_timers 3a95bac8
+ * accepted: a batch takes the path of a single start, and releases the lock with it
  *
  * right
  * broken STOP_BLIND: assertion violated (seen[

@@ -21,21 +21,21 @@
  * is in again.pml. Steps are in order on all CPUs. The orders between CPUs that
  * @waiters needs beside the base's lock are not shown here.
  *
- * code core/expiry.h twheel_expiry_begin fc714f30
- * code core/expiry.h twheel_expiry_end dce68197
- * code core/expiry.h twheel_expiry_announce 83c42853
- * code core/expiry.h twheel_expiry_wait 1be65529
- * code core/expiry.h twheel_expiry_awaited 938c7e0c
+ * code core/expiry.h twheel_expiry_begin fab9720d
+ * code core/expiry.h twheel_expiry_end 291a13b2
+ * code core/expiry.h twheel_expiry_announce 193f4f5e
+ * code core/expiry.h twheel_expiry_wait b430048d
+ * code core/expiry.h twheel_expiry_awaited 5062648b
  * code core/tick.c let_waiters_on 61e483df
  * code core/tick.c expire_timer e4be2083
  * code core/tick.c expire_timers f57cb1f6
  * code core/tick.c run_tick 39d5281b
- * code core/timer.c try_to_stop 3c8f1b28
+ * code core/timer.c try_to_stop 0ed251d8
  * code core/timer.c wait_for_callback 0a57b3c3
  * code core/timer.c stop_sync f6ed17ba
- * code core/timer.c start_slow 1cad1104
- * code core/timer.c start_timer 6e4b9c18
- * accepted: work left to the next run makes that a run that yields
+ * code core/timer.c start_slow 9b20ac85
+ * code core/timer.c start_timer a5ef595c
+ * accepted: the same code without an ifdef, and a start of one function less
  *
  * right
  * right MOVES
