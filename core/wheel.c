@@ -237,15 +237,10 @@ static void queue_request_work(struct irq_work *irq_work)
 	schedule_delayed_work(&wheel->request_work, 0);
 }
 
-/**
- * twheel_wheel_request_slots - request slots for a CPU
- * @wheel: the wheel
- * @cpu: CPU of a start without slots
- *
- * Does nothing for a wheel with a payer: twheel_prepare_cpu() charges its slots
- * to the memory cgroup of its caller, and a work could not.
- *
- * Context: Any but NMI.
+/*
+ * Request slots for a CPU that started a timer without, in any context but NMI.
+ * A wheel with a payer gets none: twheel_prepare_cpu() charges its slots to the
+ * memory cgroup of its caller, and a work could not.
  */
 void twheel_wheel_request_slots(struct twheel *wheel, unsigned int cpu)
 {
