@@ -26,7 +26,7 @@
 /**
  * struct twheel_timers - a wheel
  * @scheme: timers of the wheel
- * @next: result of twheel_timers_next(), 0 if unknown
+ * @next: result of twheel_timers_next(), 0 if unknown. At most @outer
  * @outer: tick before which no timer of an outer level is due, 0 if unknown
  * @occupied: bitmap of @scheme
  * @slots: slots of @scheme
@@ -87,10 +87,13 @@ static __always_inline void place_timer(struct twheel_timers *w, struct twheel_t
 					u64 expires)
 {
 	timer->expires = expires;
-	if (unlikely(expires < w->next))
-		w->next = max(expires, w->scheme.clock + 1);
-	if (expires >= w->scheme.reach[0] && expires < w->outer)
+	if (expires < w->scheme.reach[0]) {
+		if (unlikely(expires < w->next))
+			w->next = max(expires, w->scheme.clock + 1);
+	} else if (unlikely(expires < w->outer)) {
 		w->outer = expires;
+		w->next = min(w->next, expires);
+	}
 	twheel_hier_place(&w->scheme, timer, expires);
 }
 
@@ -125,6 +128,14 @@ bool twheel_timer_stop(struct twheel_timers *w, struct twheel_timer *timer)
 	return true;
 }
 
+/* Before @recheck outer levels neither move timers nor reach the next slot. */
+static void forget_next(struct twheel_timers *w, u64 now)
+{
+	w->next = 0;
+	if (now >= w->scheme.recheck)
+		w->outer = 0;
+}
+
 struct twheel_timer *twheel_timers_expired(struct twheel_timers *w, uint64_t now)
 {
 	struct twheel_timer *timer;
@@ -132,8 +143,7 @@ struct twheel_timer *twheel_timers_expired(struct twheel_timers *w, uint64_t now
 
 	if (now < w->next && now - w->scheme.clock < LAG_MAX)
 		return NULL;
-	w->next = 0;
-	w->outer = 0;
+	forget_next(w, now);
 	now = min(max(now, w->scheme.clock), TICK_MAX);
 	timer = twheel_hier_pop(&w->scheme, now, &work);
 	if (timer)
@@ -151,8 +161,7 @@ unsigned int twheel_timers_advance(struct twheel_timers *w, uint64_t now, unsign
 
 	if (now < w->next && now - s->clock < LAG_MAX)
 		return 0;
-	w->next = 0;
-	w->outer = 0;
+	forget_next(w, now);
 	now = min(max(now, s->clock), TICK_MAX);
 	while (count < most && (timer = twheel_hier_pop(s, now, &work))) {
 		slot = twheel_hier_due_slot(s);
@@ -224,8 +233,10 @@ uint64_t twheel_timers_next(struct twheel_timers *w)
 	unsigned int level;
 	u32 distance;
 
-	if (!s->pending)
+	if (!s->pending) {
 		w->next = TWHEEL_TIMERS_NEVER;
+		w->outer = TWHEEL_TIMERS_NEVER;
+	}
 	if (w->next)
 		return w->next;
 	if (s->level || !list_empty(&twheel_hier_due_slot(s)->nodes))
