@@ -59,7 +59,7 @@ struct twheel_timer;
 #define TWHEEL_TIMERS_SIZE	(272 * 1024)
 
 /* Limit of other timers moved within the wheel by one call, unless its caller allows more. */
-#define TWHEEL_TIMERS_MOVES	1024
+#define TWHEEL_TIMERS_MOVES	2048
 
 typedef void (*twheel_timer_fn)(struct twheel_timer *timer);
 

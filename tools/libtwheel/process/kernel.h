@@ -59,7 +59,7 @@
  * moves each are better than an even pace.
  */
 #define TWHEEL_SLOT_LAZY_MAX	0
-#define MOVES_PER_WAKEUP	1024
+#define MOVES_PER_WAKEUP	2048
 
 /* Modules */
 
