@@ -4,6 +4,7 @@
  */
 #include <linux/bits.h>
 #include <linux/cpumask.h>
+#include <linux/moduleparam.h>
 #include <linux/random.h>
 #include <linux/sched/isolation.h>
 #include <linux/slab.h>
@@ -649,6 +650,76 @@ static void restarted_never_early_and_one_tick_late(struct client *c)
 	client_timers_free(timers, FIFO_NR);
 }
 
+#define RANDOM_NR	300
+
+static unsigned int operations = 10000;
+module_param(operations, uint, 0444);
+MODULE_PARM_DESC(operations, "operations of each random program");
+
+/* As many of each length, below 2^@bits ticks. */
+static u64 random_delay(struct client *c, unsigned int bits)
+{
+	u64 ticks = get_random_u32() & (BIT(get_random_u32() % bits) - 1);
+
+	return ticks * c->config.tick_ns + get_random_u32() % (u32)c->config.tick_ns;
+}
+
+/* Returns 1 if @t was started, -1 if it was stopped. */
+static int random_operation(struct client *c, struct client_timer *t)
+{
+	u64 delay = random_delay(c, 18);
+
+	switch (get_random_u32() % 6) {
+	case 0:
+		return -twheel_stop(&t->timer);
+	case 1:
+		return !client_start(t, delay);
+	default:
+		return !client_start_at(t, client_in(delay));
+	}
+}
+
+static bool is_missed(struct client *c, struct client_timer *t)
+{
+	s64 late = ktime_to_ns(ktime_sub(ktime_get(), READ_ONCE(t->not_before)));
+
+	return twheel_pending(&t->timer) &&
+	       late > (s64)(c->config.tick_ns + CLIENT_LATE_MAX_NS);
+}
+
+/* A random program, beside which the wheel sleeps as it likes. */
+static void random_program_is_one_tick_late_at_most(struct client *c)
+{
+	int started = 0, expired = 0, missed = 0;
+	struct client_timer **timers;
+	unsigned int nr, i;
+
+	if (!c->exact) {
+		c->skipped = "time is not exact here";
+		return;
+	}
+	timers = client_timers_new(c, RANDOM_NR);
+	if (!timers)
+		return;
+	for (nr = 0; nr < operations; nr++) {
+		started += random_operation(c, timers[get_random_u32() % RANDOM_NR]);
+		if (get_random_u32() % 64)
+			continue;
+		client_sleep(random_delay(c, 11));
+		for (i = 0; i < RANDOM_NR; i++)
+			missed += is_missed(c, timers[i]);
+	}
+	for (i = 0; i < RANDOM_NR; i++) {
+		started -= twheel_stop(&timers[i]->timer);
+		expired += timers[i]->count;
+	}
+	pr_info("# %u operations, %d expiries\n", nr, expired);
+	CLIENT_CHECK(c, !missed);
+	CLIENT_CHECK(c, started == expired);
+	client_check_lateness(c);
+	client_timers_free(timers, RANDOM_NR);
+}
+
 const struct client_case client_start_cases[] = {
 	CLIENT_TIMER(start_expires_once, NULL),
 	CLIENT_TIMER(start_is_pending, NULL),
@@ -678,6 +749,7 @@ const struct client_case client_start_cases[] = {
 	CLIENT_CASE(stop_keeps_the_order),
 	CLIENT_CASE(never_early_and_one_tick_late),
 	CLIENT_CASE(restarted_never_early_and_one_tick_late),
+	CLIENT_CASE(random_program_is_one_tick_late_at_most),
 	CLIENT_TIMER(restart_within_a_tick_has_the_new_deadline, NULL),
 	{}
 };
