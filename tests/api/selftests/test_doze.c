@@ -184,6 +184,52 @@ TEST(later_starts_and_restarts_let_it_doze)
 	expect_once(sleeps_on_beside_starts);
 }
 
+/* Interrupts of the timer of CPU 0, 0 if this machine has another name for it. */
+static __u64 timer_interrupts(void)
+{
+	FILE *file = fopen("/proc/interrupts", "r");
+	unsigned long long count = 0;
+	char line[4096];
+
+	ASSERT_TRUE(file);
+	while (fgets(line, sizeof(line), file))
+		if (sscanf(line, " LOC: %llu", &count) == 1)
+			break;
+	fclose(file);
+	return count;
+}
+
+/* Wake-ups for @nr timers of 30 s, within 20 s. */
+static __u64 wakeups_beside(unsigned int nr)
+{
+	int fd = session_open_nonblock();
+	__u64 wakeups, interrupts;
+	unsigned int i;
+
+	for (i = 0; i < nr; i++)
+		ASSERT_EQ(0, tw_start(fd, i, 30 * SECOND, i));
+	sleep_ns(DOZING);
+	wakeups = number("wakeups");
+	interrupts = timer_interrupts();
+	sleep_ns(20 * SECOND);
+	wakeups = number("wakeups") - wakeups;
+	interrupts = timer_interrupts() - interrupts;
+	close(fd);
+	test_note("%u timers: %llu wake-ups, %llu interrupts in 20 s", nr, wakeups, interrupts);
+	return wakeups;
+}
+
+TEST(timers_of_half_a_minute_let_it_sleep)
+{
+	if (!time_is_exact())
+		test_skip("a minute of sleep passes at once where time is exact");
+	need_dozing();
+	pin_cpu(0);
+	ASSERT_LE(wakeups_beside(0), 1);
+	ASSERT_LE(wakeups_beside(1), 1);
+	ASSERT_LE(wakeups_beside(1000), 1);
+}
+
 #define PASSED	8
 
 /* The later a start, the earlier its deadline. One batch: no tick comes between. */
