@@ -127,10 +127,10 @@ docs html: ## Documentation/ as HTML, from build/html/index.html on
 	sphinx-build -q -W -b html Documentation build/html
 	@echo "The first page is build/html/index.html"
 
-man: ## the manual, twheel(4) and twheel(9), in build/man
+man: ## twheel(9) of the manual, in build/man
 	@tests/vm/setup docs
 	sphinx-build -q -W -t man -b man Documentation build/man
-	@echo "The pages are build/man/twheel.4 and build/man/twheel.9"
+	@echo "The page is build/man/twheel.9"
 .PHONY: man
 
 clean: ## remove what was built (kernels stay in the cache)

@@ -48,8 +48,8 @@ kerneldoc_verbosity = 1
 # The descriptions in twheel.9.rst are those of kernel-api.rst, and C knows no two
 # functions of one name. So "sphinx-build -t man" reads the manual only.
 if tags.has("man"):
-    root_doc = "twheel.4"
-    include_patterns = ["twheel.*.rst"]
+    root_doc = "twheel.9"
+    include_patterns = ["twheel.9.rst"]
     exclude_patterns = []
 else:
     exclude_patterns = ["examples", "twheel.9.rst"]
@@ -117,8 +117,4 @@ html_css_files = ["twheel.css"]
 html_copy_source = False
 html_show_copyright = False
 
-man_pages = [
-    ("twheel.4", "twheel", "timers by the million through one file descriptor",
-     author, 4),
-    ("twheel.9", "twheel", "timing wheels for kernel modules", author, 9),
-]
+man_pages = [("twheel.9", "twheel", "timing wheels for kernel modules", author, 9)]

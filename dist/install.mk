@@ -24,10 +24,10 @@ headers := include/uapi/linux/twheel.h:include/linux include/linux/twheel.h:src/
 symvers = Module.symvers:src/twheel/$(RELEASE)
 dist := dist/70-twheel.rules:lib/udev/rules.d dist/sysusers.d/twheel.conf:lib/sysusers.d \
 	dist/modules-load.d/twheel.conf:lib/modules-load.d \
-	dist/modprobe.d/twheel.conf:share/doc/twheel/examples/modprobe.d
-# As far as "make man" has built them.
-man := build/man/twheel.4:share/man/man4 build/man/twheel.9:share/man/man9
-everything = $(headers) $(symvers) $(dist) $(man)
+	dist/modprobe.d/twheel.conf:share/doc/twheel/examples/modprobe.d Documentation/twheel.4:share/man/man4
+# If "make man" has built it.
+built := build/man/twheel.9:share/man/man9
+everything = $(headers) $(symvers) $(dist) $(built)
 source = $(word 1,$(subst :, ,$(1)))
 target = $(root)$(prefix)/$(word 2,$(subst :, ,$(1)))
 install_files = $(foreach pair,$(1),install -D -m 644 -t $(call target,$(pair)) $(call source,$(pair)) &&) :
@@ -35,7 +35,8 @@ depmod = PATH="$$PATH:/usr/sbin:/sbin" depmod $(root:%=-b %) $(RELEASE)
 depmod_makes := alias alias.bin builtin.alias.bin builtin.bin dep dep.bin devname softdep symbols symbols.bin weakdep
 # Directories below prefix that go when they are empty. Below DESTDIR their parents go as well.
 tools_made := include/linux lib/pkgconfig lib/cmake/libtwheel lib/cmake share/man/man1 share/man/man3 \
-	share/bash-completion/completions share/bash-completion
+	share/bash-completion/completions share/bash-completion share/zsh/site-functions share/zsh \
+	share/fish/vendor_completions.d share/fish
 made := lib/udev/rules.d lib/udev lib/sysusers.d lib/modules-load.d share/doc share/man/man4 share/man/man9 src/twheel
 parents := include lib share/man share src bin
 rmdir = @for dir in $(1); do rmdir $(root)$(prefix)/$$dir; done 2>/dev/null || :
@@ -64,8 +65,8 @@ headers_install: ## install the headers, for programs and for modules
 	$(call install_files,$(headers))
 
 dist_install:
-	$(call install_files,$(dist) $(foreach pair,$(man),$(if $(wildcard $(call source,$(pair))),$(pair))))
-	@[ -e build/man ] || echo "The manual pages twheel(4) and twheel(9) are left out: \"make man\" makes them, with Sphinx"
+	$(call install_files,$(dist) $(if $(wildcard $(call source,$(built))),$(built)))
+	@[ -e $(call source,$(built)) ] || echo "The manual page twheel(9), for modules, is left out: \"make man\" makes it, with Sphinx"
 
 tools: ## build the library and the command, in build
 	$(call in_tools,all)
