@@ -320,6 +320,7 @@ void scenario_begin(void)
 	unsigned int cpu;
 
 	oracle_begin_sessions();
+	sim_check_source();
 	sim_reset_wheel();
 	sim_reset_throttle();
 	if (twheel_wheel_init(config.tick_ns) ||
