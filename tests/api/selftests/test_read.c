@@ -14,12 +14,12 @@
 #include "harness.h"
 #include "session.h"
 
-NEED_KERNEL("efault_*", "fault_*", "restarted_*", "a_signal_*", "*readv*", "processes_*");
+NEED_KERNEL("restarted_*", "a_signal_*", "*readv*");
 
 #define EVENT	sizeof(struct twheel_event)
 #define READERS	8
 
-/* Opens a session in which timers 0 to @count - 1 have expired in turn. */
+/* Open a session in which timers 0 to @count - 1 have expired in turn. */
 static int open_with_events(int count)
 {
 	int fd = session_open();
@@ -33,11 +33,6 @@ static int open_with_events(int count)
 	return fd;
 }
 
-static void set_nonblock(int fd)
-{
-	ASSERT_EQ(0, fcntl(fd, F_SETFL, O_NONBLOCK));
-}
-
 static void expect_ids(const struct twheel_event *events, int first, int count)
 {
 	int i;
@@ -46,25 +41,6 @@ static void expect_ids(const struct twheel_event *events, int first, int count)
 		ASSERT_EQ(first + i, events[i].id);
 		ASSERT_EQ(100 + first + i, events[i].user_data);
 	}
-}
-
-TEST(all_fields_are_set)
-{
-	struct twheel_event event;
-	int fd = session_open();
-	__u64 deadline;
-
-	deadline = now_ns() + 10 * MS;
-	ASSERT_EQ(0, tw_start_flags(fd, 3, deadline, TWHEEL_START_ABS, 33));
-	ASSERT_EQ(1, tw_read(fd, &event, 1));
-	ASSERT_EQ(3, event.id);
-	ASSERT_EQ(33, event.user_data);
-	ASSERT_EQ(deadline, event.deadline_ns);
-	ASSERT_LE(deadline, event.expired_ns);
-	ASSERT_LE(event.expired_ns, now_ns());
-	ASSERT_EQ(0, event.overruns);
-	ASSERT_EQ(0, event.flags);
-	ASSERT_EQ(0, event.reserved);
 }
 
 TEST(blocks_until_there_is_an_event)
@@ -133,42 +109,6 @@ TEST(einval_does_not_wait)
 	ASSERT_EQ(EINVAL, errno);
 }
 
-TEST(eagain_without_events)
-{
-	struct twheel_event event;
-	int fd = session_open_nonblock();
-
-	ASSERT_EQ(-EAGAIN, tw_read(fd, &event, 1));
-	ASSERT_EQ(0, tw_start(fd, 3, HOUR, 33));
-	ASSERT_EQ(-EAGAIN, tw_read(fd, &event, 1));
-	EXPECT_STATS(fd, .started = 1, .pending = 1);
-}
-
-TEST(efault_keeps_the_events)
-{
-	struct twheel_event events[3];
-	int fd = open_with_events(3);
-
-	ASSERT_EQ(-1, read(fd, page_end(0), 3 * EVENT));
-	ASSERT_EQ(EFAULT, errno);
-	EXPECT_STATS(fd, .started = 3, .expired = 3, .unread = 3);
-	ASSERT_EQ(TWHEEL_STATE_EXPIRED, tw_state(fd, 0));
-	ASSERT_EQ(3, tw_read(fd, events, 3));
-	expect_ids(events, 0, 3);
-}
-
-TEST(fault_after_some_events_returns_those)
-{
-	struct twheel_event events[8];
-	int fd = open_with_events(8);
-
-	ASSERT_EQ(3 * EVENT, read(fd, page_end(4 * EVENT - 1), 8 * EVENT));
-	EXPECT_STATS(fd, .started = 8, .expired = 8, .delivered = 3,
-		     .unread = 5);
-	ASSERT_EQ(5, tw_read(fd, events, 8));
-	expect_ids(events, 3, 5);
-}
-
 struct blocked {
 	int fd;
 	pid_t thread;
@@ -229,62 +169,9 @@ TEST(restarted_after_a_signal)
 	ASSERT_EQ(3, blocked.event.id);
 }
 
-static void start_spread(int fd, __u64 count, __u64 *seed)
-{
-	__u64 base = now_ns() + test_patience() * 400 * MS;
-	__u64 id;
-
-	for (id = 0; id < count; id++)
-		ASSERT_EQ(0, tw_start_flags(fd, id, base +
-					    random_number(seed) % (100 * MS),
-					    TWHEEL_START_ABS, id));
-	if (now_ns() > base)
-		test_slow();
-}
-
-/* On one CPU, timers of different ticks come in the order of deadlines. */
-TEST(order_of_expiry)
-{
-	struct twheel_event events[64];
-	__u64 deadline = 0, expired = 0;
-	int fd = session_open();
-	__u64 tick = tick_ns(fd);
-	ssize_t got, i;
-	__u64 seed = 42;
-	int read = 0;
-
-	pin_cpu(0);
-	start_spread(fd, 500, &seed);
-	while (read < 500) {
-		got = tw_read(fd, events, 64);
-		ASSERT_LT(0, got);
-		for (i = 0; i < got; i++) {
-			ASSERT_LE(expired, events[i].expired_ns);
-			ASSERT_LT(deadline, events[i].deadline_ns + tick);
-			expired = events[i].expired_ns;
-			if (deadline < events[i].deadline_ns)
-				deadline = events[i].deadline_ns;
-		}
-		read += got;
-	}
-	EXPECT_STATS(fd, .started = 500, .expired = 500, .delivered = 500);
-}
-
-TEST(thousands_in_one_read)
-{
-	const int count = 20000;
-	struct twheel_event *events = calloc(count, EVENT);
-	int fd = open_with_events(count);
-
-	ASSERT_EQ(count, tw_read(fd, events, count));
-	expect_ids(events, 0, count);
-	EXPECT_STATS(fd, .started = count, .expired = count,
-		     .delivered = count);
-}
-
 /*
- * Reads many events, with a signal after @after ns, or none. Returns how long the
- * first read took, and whether it did not get all that there was.
+ * Read many events, with a signal after @after ns, or none if 0. Returns how long the first
+ * read took, and in @early whether it left some events.
  */
 static __u64 read_with_signal(__u64 after, bool *early)
 {
@@ -316,7 +203,6 @@ TEST(a_signal_ends_it_after_some_events)
 	bool early;
 	__u64 took;
 
-	/* The time of one that may have been held up is no measure. */
 	took = read_with_signal(0, &early);
 	ASSERT_TRUE(!early);
 	while (!early) {
@@ -326,7 +212,7 @@ TEST(a_signal_ends_it_after_some_events)
 	test_note("a read ended early in round %d", rounds);
 }
 
-/* The buffers are one room: an event may lie across two of them. */
+/* An event may lie across two buffers. */
 TEST(readv_in_odd_pieces)
 {
 	struct twheel_event events[3];
@@ -345,7 +231,6 @@ TEST(readv_in_odd_pieces)
 		     .unread = 1);
 }
 
-/* It waits for the first event, not for a full buffer. */
 TEST(readv_does_not_wait_for_the_second_buffer)
 {
 	struct twheel_event events[2];
@@ -359,23 +244,6 @@ TEST(readv_does_not_wait_for_the_second_buffer)
 	expect_ids(events, 0, 1);
 }
 
-TEST(readv_efault_keeps_the_event)
-{
-	struct twheel_event events[2];
-	int fd = open_with_events(2);
-	struct iovec iov[2] = {
-		{ .iov_base = &events[0], .iov_len = EVENT + 8 },
-		{ .iov_base = page_end(0), .iov_len = EVENT },
-	};
-
-	ASSERT_EQ(EVENT, readv(fd, iov, 2));
-	ASSERT_EQ(-1, readv(fd, &iov[1], 1));
-	ASSERT_EQ(EFAULT, errno);
-	EXPECT_STATS(fd, .started = 2, .expired = 2, .delivered = 1,
-		     .unread = 1);
-}
-
-/* This read does not wait, though the descriptor would. */
 TEST(preadv2_nowait)
 {
 	struct twheel_event event;
@@ -388,105 +256,6 @@ TEST(preadv2_nowait)
 	ASSERT_EQ(EAGAIN, errno);
 }
 
-TEST(readv_of_less_than_there_is_room)
-{
-	struct twheel_event events[2];
-	int fd = open_with_events(1);
-	struct iovec iov[2] = {
-		{ .iov_base = &events[0], .iov_len = EVENT },
-		{ .iov_base = &events[1], .iov_len = EVENT },
-	};
-
-	set_nonblock(fd);
-	ASSERT_EQ(EVENT, readv(fd, iov, 2));
-	expect_ids(events, 0, 1);
-	ASSERT_EQ(-1, readv(fd, iov, 2));
-	ASSERT_EQ(EAGAIN, errno);
-}
-
-struct reader {
-	int fd;
-	int room;
-	unsigned int *seen;
-	unsigned int read;
-};
-
-/* Reads until it gets a timer whose user_data is 0, which is the end. */
-static void *read_until_end(void *data)
-{
-	struct reader *reader = data;
-	struct twheel_event events[16];
-	ssize_t got, i;
-
-	for (;;) {
-		got = tw_read(reader->fd, events, reader->room);
-		ASSERT_LT(0, got);
-		for (i = 0; i < got; i++) {
-			if (!events[i].user_data)
-				return NULL;
-			__atomic_add_fetch(&reader->seen[events[i].id], 1,
-					   __ATOMIC_RELAXED);
-			reader->read++;
-		}
-	}
-}
-
-static void expect_delivered(int fd, __u64 count)
-{
-	struct twheel_stats stats;
-
-	do {
-		sleep_ns(MS);
-		ASSERT_EQ(0, tw_stats(fd, &stats));
-	} while (stats.delivered < count);
-}
-
-/*
- * Several threads read one session. A reader may see its end while another one
- * still holds earlier events. The seen array is therefore checked only after
- * all readers have ended.
- */
-static void share_events(int room)
-{
-	static unsigned int seen[2000];
-	struct reader readers[READERS];
-	pthread_t threads[READERS];
-	int fd = session_open();
-	__u64 seed = 7;
-	int i;
-
-	for (i = 0; i < READERS; i++) {
-		readers[i] = (struct reader){
-			.fd = fd, .room = room, .seen = seen };
-		threads[i] = thread_run(read_until_end, &readers[i]);
-	}
-	for (i = 0; i < 2000; i++)
-		ASSERT_EQ(0, tw_start(fd, i, random_number(&seed) %
-				      (200 * MS), 1));
-	expect_delivered(fd, 2000);
-	for (i = 0; i < READERS; i++) {
-		ASSERT_EQ(0, tw_start(fd, 5000 + i, 0, 0));
-		while (tw_state(fd, 5000 + i) != -ENOENT)
-			sleep_ns(MS);
-	}
-	for (i = 0; i < READERS; i++)
-		thread_join(threads[i]);
-	for (i = 0; i < 2000; i++)
-		ASSERT_EQ(1, seen[i]);
-	EXPECT_STATS(fd, .started = 2000 + READERS, .expired = 2000 + READERS,
-		     .delivered = 2000 + READERS);
-}
-
-TEST(readers_share_single_events)
-{
-	share_events(1);
-}
-
-TEST(readers_share_many_events)
-{
-	share_events(16);
-}
-
 static void *read_one(void *data)
 {
 	struct twheel_event event;
@@ -496,8 +265,8 @@ static void *read_one(void *data)
 }
 
 /*
- * As many blocked readers as timers of one tick, each with room for one event.
- * All of them must wake up, though only one tick can wake them.
+ * Block one reader for each timer of a tick, each with room for one event. That one tick
+ * must wake all of them.
  */
 TEST(no_reader_sleeps_while_there_are_events)
 {
@@ -516,27 +285,4 @@ TEST(no_reader_sleeps_while_there_are_events)
 		for (i = 0; i < READERS; i++)
 			thread_join(threads[i]);
 	}
-}
-
-TEST(processes_share_events)
-{
-	struct twheel_event event;
-	int fd = session_open();
-	pid_t pids[4];
-	int i, j;
-
-	for (i = 0; i < 4; i++) {
-		pids[i] = fork();
-		ASSERT_LE(0, pids[i]);
-		if (pids[i])
-			continue;
-		for (j = 0; j < 25; j++)
-			ASSERT_EQ(1, tw_read(fd, &event, 1));
-		_exit(0);
-	}
-	for (i = 0; i < 100; i++)
-		ASSERT_EQ(0, tw_start(fd, i, i * MS / 2, 1));
-	for (i = 0; i < 4; i++)
-		expect_child(pids[i]);
-	EXPECT_STATS(fd, .started = 100, .expired = 100, .delivered = 100);
 }
