@@ -215,7 +215,26 @@ void proc_expect_wheels(__u64 count)
 	wait_for(proc_wheels, count);
 }
 
-/* Into a file of the kernel's. Returns false if it does not take it. */
+/* Returns the memory that the kernel itself uses, in bytes. */
+long long kernel_memory(void)
+{
+	FILE *file = fopen("/proc/meminfo", "r");
+	long long kib, sum = 0;
+	char name[64];
+
+	if (!access("/sys/kernel/debug/kmemleak", F_OK))
+		test_skip("this kernel's debugging takes memory for each object");
+	ASSERT_TRUE(file);
+	while (fscanf(file, "%63s %lld%*[^\n]", name, &kib) == 2) {
+		if (!strcmp(name, "Slab:") || !strcmp(name, "VmallocUsed:") ||
+		    !strcmp(name, "Percpu:"))
+			sum += kib * 1024;
+	}
+	fclose(file);
+	return sum;
+}
+
+/* Write @text into a file of the kernel. Returns false if the kernel refuses it. */
 bool write_text(const char *path, const char *text)
 {
 	int fd = open(path, O_WRONLY);

@@ -56,6 +56,7 @@ __u64 proc_sessions(void);
 void proc_expect_sessions(__u64 count);
 __u64 proc_wheels(void);
 void proc_expect_wheels(__u64 count);
+long long kernel_memory(void);
 bool write_text(const char *path, const char *text);
 bool module_parameter(const char *name, __u64 *value);
 

@@ -14,7 +14,9 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/time.h>
+#include <sys/uio.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -92,7 +94,6 @@ int tw_info(int fd, struct twheel_info *info)
 	return tw_ioctl(fd, TWHEEL_IOC_INFO, info);
 }
 
-/* The words of a session that was set up with @ids of them. */
 /* A 32-bit program on a 64-bit kernel sees that one's name. */
 bool kernel_of_32_bits(void)
 {
@@ -281,6 +282,14 @@ int tw_stats(int fd, struct twheel_stats *stats)
 	return tw_ioctl(fd, TWHEEL_IOC_STATS, stats);
 }
 
+struct twheel_stats stats_of(int fd)
+{
+	struct twheel_stats stats;
+
+	ASSERT_EQ(0, tw_stats(fd, &stats));
+	return stats;
+}
+
 /* Returns the number of events, or -errno. */
 ssize_t tw_read(int fd, struct twheel_event *events, size_t count)
 {
@@ -401,6 +410,14 @@ void expect_no_timer(int fd, __u64 id)
 	ASSERT_EQ(GARBAGE64, get.user_data);
 }
 
+/* For qsort(). */
+int compare_u64(const void *a, const void *b)
+{
+	__u64 first = *(const __u64 *)a, second = *(const __u64 *)b;
+
+	return first < second ? -1 : first > second;
+}
+
 static bool all_bytes(const unsigned char *data, size_t size, int value)
 {
 	while (size--) {
@@ -451,7 +468,51 @@ void *page_read_only(const void *data, size_t size)
 	return pages;
 }
 
-/* Stays on one CPU, or skips the case if there is no such CPU. */
+/* A message with one byte, and room for a descriptor. */
+struct fd_message {
+	char byte, room[CMSG_SPACE(sizeof(int))];
+	struct iovec iov;
+	struct msghdr header;
+};
+
+static struct cmsghdr *fd_message_init(struct fd_message *message)
+{
+	*message = (struct fd_message){
+		.iov = { .iov_base = &message->byte, .iov_len = 1 },
+		.header = {
+			.msg_iov = &message->iov, .msg_iovlen = 1,
+			.msg_control = message->room,
+			.msg_controllen = sizeof(message->room),
+		},
+	};
+	return CMSG_FIRSTHDR(&message->header);
+}
+
+void send_fd(int socket, int fd)
+{
+	struct fd_message message;
+	struct cmsghdr *control = fd_message_init(&message);
+
+	control->cmsg_level = SOL_SOCKET;
+	control->cmsg_type = SCM_RIGHTS;
+	control->cmsg_len = CMSG_LEN(sizeof(fd));
+	memcpy(CMSG_DATA(control), &fd, sizeof(fd));
+	ASSERT_EQ(1, sendmsg(socket, &message.header, 0));
+}
+
+int receive_fd(int socket)
+{
+	struct fd_message message;
+	struct cmsghdr *control = fd_message_init(&message);
+	int fd;
+
+	ASSERT_EQ(1, recvmsg(socket, &message.header, 0));
+	ASSERT_TRUE(message.header.msg_controllen);
+	memcpy(&fd, CMSG_DATA(control), sizeof(fd));
+	return fd;
+}
+
+/* Stay on one CPU, or skip the case if there is no such CPU. */
 void pin_cpu(unsigned int cpu)
 {
 	cpu_set_t set;

@@ -51,6 +51,7 @@ int tw_submit(int fd, struct twheel_op *ops, __u32 count);
 int tw_list(int fd, struct twheel_entry *entries, __u32 room, __u64 *cursor);
 int tw_drain(int fd, struct twheel_entry *entries, __u32 room);
 int tw_stats(int fd, struct twheel_stats *stats);
+struct twheel_stats stats_of(int fd);
 ssize_t tw_read(int fd, struct twheel_event *events, size_t count);
 bool kernel_of_32_bits(void);
 unsigned int timers_of_a_piece(void);
@@ -77,11 +78,14 @@ void expect_unread(int fd, __u64 count);
 void expect_event(int fd, __u64 id, __u64 user_data);
 void expect_no_timer(int fd, __u64 id);
 
+int compare_u64(const void *a, const void *b);
 bool is_garbage(const void *data, size_t size);
 bool is_zero(const void *data, size_t size);
 void *page_end(size_t size);
 void *page_read_only(const void *data, size_t size);
 
+void send_fd(int socket, int fd);
+int receive_fd(int socket);
 void pin_cpu(unsigned int cpu);
 pthread_t thread_run(void *(*fn)(void *data), void *data);
 void *thread_join(pthread_t thread);

@@ -213,14 +213,6 @@ static void serve(struct server *server)
 	read_events(server);
 }
 
-static struct twheel_stats stats_of(const struct server *server)
-{
-	struct twheel_stats stats;
-
-	ASSERT_EQ(0, tw_stats(server->fd, &stats));
-	return stats;
-}
-
 /* All words have passed: each pending timer expires, once. */
 static void finish(struct server *server)
 {
@@ -232,7 +224,7 @@ static void finish(struct server *server)
 	do {
 		read_events(server);
 		sleep_ns(MS);
-		stats = stats_of(server);
+		stats = stats_of(server->fd);
 	} while (stats.pending || stats.unread);
 	ASSERT_EQ(stats.delivered, server->events);
 	test_note("%llu carried on, %llu stopped by a store", stats.carried,

@@ -238,13 +238,6 @@ static void run_throttled(struct meeting *meeting)
 	}
 }
 
-static int compare(const void *a, const void *b)
-{
-	__u64 first = *(const __u64 *)a, second = *(const __u64 *)b;
-
-	return first < second ? -1 : first > second;
-}
-
 /* The shortest first. */
 static void time_set_ups(__u64 *times)
 {
@@ -259,7 +252,7 @@ static void time_set_ups(__u64 *times)
 		close(fd);
 		times[i] = now_ns() - start;
 	}
-	qsort(times, ROUNDS, sizeof(times[0]), compare);
+	qsort(times, ROUNDS, sizeof(times[0]), compare_u64);
 }
 
 TEST(nobody_waits_for_a_caller_that_is_throttled)

@@ -2,9 +2,8 @@
 /*
  * Ids chosen by the caller and by the kernel
  *
- * A kernel-chosen id carries a generation, so that a stale id never names a
- * newer timer. At the session's limit a start must be refused without changing
- * anything.
+ * An id of the kernel's choice carries a generation, so a stale id never names a newer timer.
+ * A start at the session's limit is refused, and changes nothing.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -23,24 +22,16 @@ static int open_limited(void)
 	return fd;
 }
 
-static int compare_ids(const void *a, const void *b)
-{
-	__u64 first = *(const __u64 *)a;
-	__u64 second = *(const __u64 *)b;
-
-	return first < second ? -1 : first > second;
-}
-
 static void expect_distinct(__u64 *ids, unsigned int count)
 {
 	unsigned int i;
 
-	qsort(ids, count, sizeof(*ids), compare_ids);
+	qsort(ids, count, sizeof(*ids), compare_u64);
 	for (i = 1; i < count; i++)
 		ASSERT_NE(ids[i - 1], ids[i]);
 }
 
-/* No operation may find a timer by the stale id. */
+/* No operation finds a timer by the stale @id. */
 static void expect_stale(int fd, __u64 id)
 {
 	struct twheel_stats before, after;
@@ -57,20 +48,6 @@ static void expect_stale(int fd, __u64 id)
 	ASSERT_EQ(before.stopped, after.stopped);
 	ASSERT_EQ(before.replaced, after.replaced);
 	ASSERT_EQ(before.pending, after.pending);
-}
-
-TEST(kernel_ids_are_marked)
-{
-	int fd = session_open_nonblock();
-	__u64 id;
-	int i;
-
-	for (i = 0; i < 100; i++) {
-		ASSERT_EQ(0, tw_start_any(fd, HOUR, i, &id));
-		ASSERT_TRUE(id & TWHEEL_ID_KERNEL);
-		ASSERT_NE(TWHEEL_ID_ANY, id);
-	}
-	EXPECT_STATS(fd, .started = 100, .pending = 100);
 }
 
 TEST(the_two_kinds_never_meet)
@@ -96,48 +73,6 @@ TEST(the_two_kinds_never_meet)
 	EXPECT_STATS(fd, .started = 400, .pending = 200, .stopped = 200);
 }
 
-TEST(kernel_id_is_restarted_by_itself)
-{
-	int fd = session_open_nonblock();
-	struct twheel_entry get;
-	__u64 id;
-
-	ASSERT_EQ(0, tw_start_any(fd, HOUR, 33, &id));
-	ASSERT_EQ(1, tw_start(fd, id, 2 * HOUR, 34));
-	ASSERT_EQ(0, tw_get(fd, id, &get));
-	ASSERT_EQ(34, get.user_data);
-	ASSERT_LT(HOUR, get.remaining_ns);
-	EXPECT_STATS(fd, .started = 1, .restarted = 1, .pending = 1);
-}
-
-TEST(kernel_id_ealready_while_unread)
-{
-	int fd = session_open_nonblock();
-	__u64 id;
-
-	ASSERT_EQ(0, tw_start_any(fd, 0, 33, &id));
-	expect_readable(fd);
-	ASSERT_EQ(-EALREADY, tw_start(fd, id, HOUR, 34));
-	ASSERT_EQ(TWHEEL_STATE_EXPIRED, tw_state(fd, id));
-	EXPECT_STATS(fd, .started = 1, .expired = 1, .unread = 1);
-	expect_event(fd, id, 33);
-}
-
-TEST(kernel_id_replaces_its_event)
-{
-	int fd = session_open_nonblock();
-	__u64 id;
-
-	ASSERT_EQ(0, tw_start_any(fd, 0, 33, &id));
-	expect_readable(fd);
-	ASSERT_EQ(0, tw_start_flags(fd, id, HOUR, TWHEEL_START_REPLACE, 34));
-	EXPECT_STATS(fd, .started = 2, .expired = 1, .replaced = 1,
-		     .pending = 1);
-	ASSERT_EQ(1, tw_start_flags(fd, id, 0, 0, 34));
-	expect_event(fd, id, 34);
-	expect_nothing(fd, 0);
-}
-
 TEST(stopped_kernel_id_is_stale)
 {
 	int fd = session_open_nonblock();
@@ -145,20 +80,6 @@ TEST(stopped_kernel_id_is_stale)
 
 	ASSERT_EQ(0, tw_start_any(fd, HOUR, 33, &old));
 	ASSERT_EQ(0, tw_stop(fd, old));
-	expect_stale(fd, old);
-	ASSERT_EQ(0, tw_start_any(fd, HOUR, 44, &new));
-	ASSERT_NE(old, new);
-	expect_stale(fd, old);
-	ASSERT_EQ(TWHEEL_STATE_PENDING, tw_state(fd, new));
-}
-
-TEST(delivered_kernel_id_is_stale)
-{
-	int fd = session_open_nonblock();
-	__u64 old, new;
-
-	ASSERT_EQ(0, tw_start_any(fd, 0, 33, &old));
-	expect_event(fd, old, 33);
 	expect_stale(fd, old);
 	ASSERT_EQ(0, tw_start_any(fd, HOUR, 44, &new));
 	ASSERT_NE(old, new);
@@ -202,7 +123,6 @@ TEST(kernel_id_is_exact)
 	ASSERT_EQ(TWHEEL_STATE_PENDING, tw_state(fd, id));
 }
 
-/* Ids of two sessions are mixed up more easily than they are guessed. */
 TEST(kernel_ids_of_two_sessions_differ)
 {
 	int first = session_open_nonblock();
@@ -222,32 +142,6 @@ TEST(kernel_ids_of_two_sessions_differ)
 	EXPECT_STATS(second, .started = 10, .pending = 10);
 }
 
-TEST(periodic_kernel_id_stays_the_same)
-{
-	struct twheel_start start = {
-		.id = TWHEEL_ID_ANY,
-		.expires_ns = MS,
-		.period_ns = 5 * MS,
-	};
-	int fd = session_open_nonblock();
-	struct twheel_event event;
-	int i;
-
-	ASSERT_EQ(0, tw_ioctl(fd, TWHEEL_IOC_START, &start));
-	for (i = 0; i < 5; i++) {
-		expect_readable(fd);
-		ASSERT_EQ(1, tw_read(fd, &event, 1));
-		ASSERT_EQ(start.id, event.id);
-	}
-	/* The next period may be over: then its event is the last one. */
-	if (tw_stop(fd, start.id) == -EALREADY) {
-		ASSERT_EQ(1, tw_read(fd, &event, 1));
-		ASSERT_EQ(start.id, event.id);
-		ASSERT_EQ(0, event.flags);
-	}
-	expect_stale(fd, start.id);
-}
-
 TEST(ids_far_apart)
 {
 	int fd = session_open_nonblock();
@@ -263,7 +157,7 @@ TEST(ids_far_apart)
 			ids[n++] = 1ULL << i;
 	}
 	ids[n++] = info.max_timers - 1;
-	qsort(ids, n, sizeof(*ids), compare_ids);
+	qsort(ids, n, sizeof(*ids), compare_u64);
 	for (i = 0; i < n; i++) {
 		if (i && ids[i] == ids[i - 1])
 			ids[i] = info.max_timers / 3;
@@ -328,21 +222,6 @@ TEST(enospc_counts_unread_events)
 	ASSERT_EQ(-ENOSPC, tw_start_any(fd, HOUR, 99, &id));
 }
 
-TEST(delivered_ids_do_not_count)
-{
-	int fd = open_limited();
-	__u64 id;
-	int i;
-
-	for (i = 0; i < LIMIT; i++) {
-		ASSERT_EQ(0, tw_start(fd, i, 0, i));
-		expect_event(fd, i, i);
-	}
-	for (i = 0; i < LIMIT; i++)
-		ASSERT_EQ(0, tw_start_any(fd, HOUR, i, &id));
-	ASSERT_EQ(-ENOSPC, tw_start(fd, 0, HOUR, 0));
-}
-
 TEST(restart_at_the_limit)
 {
 	int fd = open_limited();
@@ -367,24 +246,4 @@ TEST(replace_at_the_limit)
 	ASSERT_EQ(0, tw_start_flags(fd, 0, HOUR, TWHEEL_START_REPLACE, 33));
 	EXPECT_STATS(fd, .started = LIMIT + 1, .expired = 1, .replaced = 1,
 		     .pending = LIMIT);
-}
-
-TEST(periodic_at_the_limit_goes_on)
-{
-	struct twheel_event event;
-	int fd = open_limited();
-	__u64 id;
-	int i;
-
-	for (i = 1; i < LIMIT; i++)
-		ASSERT_EQ(0, tw_start(fd, i, HOUR, i));
-	ASSERT_EQ(0, tw_start_periodic(fd, 0, 0, 5 * MS));
-	for (i = 0; i < 5; i++) {
-		expect_readable(fd);
-		ASSERT_EQ(-ENOSPC, tw_start_any(fd, HOUR, 99, &id));
-		ASSERT_EQ(1, tw_read(fd, &event, 1));
-		ASSERT_EQ(TWHEEL_EVENT_PERIODIC, event.flags);
-		ASSERT_EQ(-ENOSPC, tw_start_any(fd, HOUR, 99, &id));
-	}
-	expect_balance(fd);
 }

@@ -7,7 +7,6 @@
  */
 #include <errno.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -29,25 +28,6 @@ static unsigned int how_many(void)
 	const char *value = getenv("TWHEEL_TIMERS");
 
 	return value ? strtoul(value, NULL, 10) : TIMERS;
-}
-
-/* Memory in use by the kernel itself, in bytes. */
-static long long kernel_memory(void)
-{
-	FILE *file = fopen("/proc/meminfo", "r");
-	long long kib, sum = 0;
-	char name[64];
-
-	if (!access("/sys/kernel/debug/kmemleak", F_OK))
-		test_skip("this kernel's debugging takes memory for each object");
-	ASSERT_TRUE(file);
-	while (fscanf(file, "%63s %lld%*[^\n]", name, &kib) == 2) {
-		if (!strcmp(name, "Slab:") || !strcmp(name, "VmallocUsed:") ||
-		    !strcmp(name, "Percpu:"))
-			sum += kib * 1024;
-	}
-	fclose(file);
-	return sum;
 }
 
 static void start_batch(int fd, __u64 id, __u64 first, unsigned int count)

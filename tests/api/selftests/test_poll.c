@@ -204,10 +204,7 @@ static void expire_ten(int fd)
 /* How often runs of the tick have woken waiters. */
 static __u64 wakeups(int fd)
 {
-	struct twheel_stats stats;
-
-	ASSERT_EQ(0, tw_stats(fd, &stats));
-	return stats.wakeups;
+	return stats_of(fd).wakeups;
 }
 
 /* The edge came of the tick: events that are left over make no other edge. */

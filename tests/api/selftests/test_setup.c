@@ -3,19 +3,15 @@
  * TWHEEL_IOC_SETUP: a session's own wheel and limit
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdint.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "harness.h"
 #include "proc.h"
 #include "session.h"
 
-NEED_KERNEL("*cannot_be_written", "private_wheel_*", "same_configuration_*",
-	    "clocks", "sessions_with_*", "close_during_*",
-	    "enospc_*");
+NEED_KERNEL("private_wheel_*", "clocks", "sessions_with_*", "enospc_*");
 
 #define PRIVATE		TWHEEL_SETUP_PRIVATE
 
@@ -27,7 +23,7 @@ static struct twheel_info info_of_any(int fd)
 	return info;
 }
 
-/* INFO after a SETUP: the limits of the module have not changed. */
+/* Returns INFO after a SETUP, which must not change the limits of the module. */
 static struct twheel_info info_of(int fd)
 {
 	struct twheel_info info = info_of_any(fd);
@@ -38,7 +34,7 @@ static struct twheel_info info_of(int fd)
 	return info;
 }
 
-/* The session must run on exactly the wheel that it asked for. */
+/* Run timers on the wheel that @setup asks for. */
 static void expect_wheel(struct twheel_setup setup)
 {
 	int fd = session_open_nonblock();
@@ -99,75 +95,7 @@ TEST(slots_are_rounded_up)
 	}
 }
 
-TEST(slots_by_default)
-{
-	int fd = session_open();
-	__u32 slots;
-
-	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){
-		.flags = PRIVATE, .scheme = TWHEEL_SCHEME_HASHED }));
-	slots = info_of(fd).slots;
-	ASSERT_LE(2, slots);
-	ASSERT_EQ(0, slots & (slots - 1));
-}
-
-TEST(shortest_tick)
-{
-	expect_wheel((struct twheel_setup){
-		.flags = PRIVATE, .tick_ns = 50 * US });
-}
-
-TEST(longest_tick)
-{
-	int fd = session_open_nonblock();
-	struct twheel_event event;
-	__u64 deadline;
-
-	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){
-		.flags = PRIVATE, .tick_ns = SECOND }));
-	ASSERT_EQ(SECOND, info_of(fd).tick_ns);
-	deadline = now_ns() + 300 * MS;
-	ASSERT_EQ(0, tw_start_flags(fd, 3, deadline, TWHEEL_START_ABS, 33));
-	expect_readable(fd);
-	ASSERT_EQ(1, tw_read(fd, &event, 1));
-	ASSERT_LE(deadline, event.expired_ns);
-}
-
-/* A tick that is not a round number and does not divide a second. */
-TEST(odd_tick)
-{
-	expect_wheel((struct twheel_setup){
-		.flags = PRIVATE, .tick_ns = 1234567 });
-}
-
-TEST(limit_of_timers)
-{
-	int fd = session_open_nonblock();
-	__u64 id;
-
-	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){ .max_timers = 2 }));
-	ASSERT_EQ(2, info_of(fd).max_timers);
-	ASSERT_EQ(-EINVAL, tw_start(fd, 2, HOUR, 0));
-	ASSERT_EQ(0, tw_start(fd, 1, HOUR, 0));
-	ASSERT_EQ(0, tw_start_any(fd, HOUR, 0, &id));
-	ASSERT_EQ(-ENOSPC, tw_start(fd, 0, HOUR, 0));
-	EXPECT_STATS(fd, .started = 2, .pending = 2);
-}
-
-TEST(limit_with_a_private_wheel)
-{
-	int fd = session_open_nonblock();
-	__u64 id;
-
-	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){
-		.flags = PRIVATE, .tick_ns = 2 * MS, .max_timers = 1 }));
-	ASSERT_EQ(1, info_of(fd).max_timers);
-	ASSERT_EQ(2 * MS, info_of(fd).tick_ns);
-	ASSERT_EQ(0, tw_start_any(fd, HOUR, 0, &id));
-	ASSERT_EQ(-ENOSPC, tw_start_any(fd, HOUR, 0, &id));
-}
-
-/* Events as a later version of the structure would have them. */
+/* An event as a newer program knows it. */
 struct long_event {
 	struct twheel_event event;
 	__u64 more[3];
@@ -195,24 +123,6 @@ TEST(size_of_events)
 	}
 	ASSERT_TRUE(is_garbage(&events[3], sizeof(events[3])));
 	EXPECT_STATS(fd, .started = 3, .expired = 3, .delivered = 3);
-}
-
-/* Nothing is written of an event that does not fit. */
-TEST(long_events_that_cannot_be_written)
-{
-	struct long_event *events = page_end(2 * sizeof(*events) + 64);
-	int fd = session_open_nonblock(), i;
-
-	memset(events, GARBAGE, 2 * sizeof(*events) + 64);
-	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){
-		.event_size = sizeof(*events) }));
-	for (i = 0; i < 3; i++)
-		ASSERT_EQ(0, tw_start(fd, i, 0, 30 + i));
-	expect_unread(fd, 3);
-	ASSERT_EQ(2 * sizeof(*events), read(fd, events, 3 * sizeof(*events)));
-	ASSERT_TRUE(is_garbage(&events[2], 64));
-	EXPECT_STATS(fd, .started = 3, .expired = 3, .delivered = 2,
-		     .unread = 1);
 }
 
 TEST(size_of_events_without_a_wish)
@@ -265,19 +175,6 @@ TEST(ebusy_after_the_first_start)
 	EXPECT_STATS(fd, .started = 1, .stopped = 1);
 }
 
-TEST(ebusy_after_a_batch)
-{
-	struct twheel_op op = {
-		.opcode = TWHEEL_OP_START,
-		.id = 3,
-		.expires_ns = HOUR,
-	};
-	int fd = session_open_nonblock();
-
-	ASSERT_EQ(1, tw_submit(fd, &op, 1));
-	expect_busy(fd);
-}
-
 TEST(refused_start_is_no_start)
 {
 	int fd = session_open_nonblock();
@@ -321,41 +218,7 @@ TEST(private_wheel_goes_with_its_session)
 	proc_expect_wheels(before);
 }
 
-TEST(private_wheel_goes_when_it_is_given_up)
-{
-	__u64 before = proc_wheels();
-	int fd = session_open();
-
-	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){
-		.flags = PRIVATE, .tick_ns = 3 * MS }));
-	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){ .flags = 0 }));
-	proc_expect_wheels(before);
-}
-
-/* Sessions with the same setup share a wheel, but not their timers. */
-TEST(same_configuration_is_one_wheel)
-{
-	struct twheel_setup setup = {
-		.flags = PRIVATE,
-		.tick_ns = 3 * MS,
-	};
-	__u64 before = proc_wheels();
-	int first = session_open();
-	int second = session_open();
-
-	ASSERT_EQ(0, tw_setup(first, setup));
-	ASSERT_EQ(0, tw_setup(second, setup));
-	ASSERT_LE(proc_wheels(), before + 2);
-	test_note("%llu wheels for two sessions", proc_wheels() - before);
-	ASSERT_EQ(0, tw_start(first, 3, HOUR, 33));
-	ASSERT_EQ(0, tw_start(second, 3, 10 * MS, 44));
-	close(first);
-	expect_event(second, 3, 44);
-	close(second);
-	proc_expect_wheels(before);
-}
-
-/* Waits for a timer, by the clock that is asked for. */
+/* Wait for a timer on @clock. */
 static void expect_on_clock(int fd, __u32 clock)
 {
 	__u64 begin = clock_ns(clock);
@@ -403,7 +266,6 @@ TEST(clocks)
 	expect_on_clock(fd, CLOCK_MONOTONIC);
 }
 
-/* One wheel for each clock, and no more. */
 TEST(sessions_with_the_same_clock_share_a_wheel)
 {
 	static const __u32 asked[] = { 0, 7, 1, 7, 1, 0 };
@@ -414,22 +276,6 @@ TEST(sessions_with_the_same_clock_share_a_wheel)
 		ASSERT_EQ(0, tw_setup(session_open(), (struct twheel_setup){
 			.flags = PRIVATE, .tick_ns = 777777, .clock = asked[i] }));
 	ASSERT_EQ(before + 2, proc_wheels());
-}
-
-TEST(close_during_expiry_of_a_private_wheel)
-{
-	__u64 before = proc_wheels();
-	int fd, i, round;
-
-	for (round = 0; round < 50; round++) {
-		fd = session_open();
-		ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){
-			.flags = PRIVATE, .tick_ns = 60 * US }));
-		for (i = 0; i < 50; i++)
-			ASSERT_EQ(0, tw_start(fd, i, i * 20 * US, i));
-		close(fd);
-	}
-	proc_expect_wheels(before);
 }
 
 static int open_private(__u64 tick_ns)
@@ -445,7 +291,7 @@ static int open_private(__u64 tick_ns)
 	return result;
 }
 
-/* Each session asks for another tick, until the module refuses. */
+/* Each session asks for another tick until the module refuses. */
 TEST(enospc_too_many_private_wheels)
 {
 	__u64 before = proc_wheels(), limit;
@@ -478,29 +324,4 @@ TEST(enospc_too_many_private_wheels)
 	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){
 		.flags = PRIVATE, .tick_ns = 7 * MS }));
 	ASSERT_EQ(7 * MS, info_of(fd).tick_ns);
-}
-
-/* The module limits the number of sessions, and open() reports it. */
-TEST(enospc_too_many_sessions)
-{
-	__u64 before = proc_sessions(), limit;
-	struct rlimit files;
-	__u64 n;
-	int fd;
-
-	if (!module_parameter("max_sessions", &limit))
-		test_skip("the module has no parameter max_sessions");
-	files.rlim_cur = limit + 100;
-	files.rlim_max = limit + 100;
-	if (limit > 100000 || setrlimit(RLIMIT_NOFILE, &files))
-		test_skip("%llu sessions are too many files", limit);
-	for (n = before; n < limit; n++)
-		session_open();
-	fd = open("/dev/twheel", O_RDWR);
-	ASSERT_EQ(-1, fd);
-	ASSERT_EQ(ENOSPC, errno);
-	ASSERT_EQ(limit, proc_sessions());
-	close(3);
-	proc_expect_sessions(limit - 1);
-	session_open();
 }

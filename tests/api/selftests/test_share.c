@@ -247,13 +247,6 @@ static long long victim_beside_bystander(void)
 	return steps;
 }
 
-static int compare(const void *a, const void *b)
-{
-	__u64 first = *(const __u64 *)a, second = *(const __u64 *)b;
-
-	return first < second ? -1 : first > second;
-}
-
 /* The lateness that @left of the periods exceed. */
 static __u64 exceeded_by(unsigned int left)
 {
@@ -265,7 +258,7 @@ static void expect_punctual(__u64 mostly, __u64 at_most)
 {
 	unsigned int count = lateness->count;
 
-	qsort(lateness->ns, count, sizeof(lateness->ns[0]), compare);
+	qsort(lateness->ns, count, sizeof(lateness->ns[0]), compare_u64);
 	test_note("%u periods: late %llu us at the median, %llu us at 99.9 %%, %llu us at most",
 		  count, exceeded_by(count / 2) / US,
 		  exceeded_by(count / 1000) / US, exceeded_by(0) / US);

@@ -4,12 +4,11 @@
  *
  * The wheel is so large that nothing else in the system takes as much.
  */
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "harness.h"
+#include "proc.h"
 #include "session.h"
 
 NEED_KERNEL("*");
@@ -17,22 +16,6 @@ NEED_KERNEL("*");
 #define SLOTS		(1 << 18)
 #define BYTES_EACH	64
 #define NOISE		(4 << 20)
-
-/* Memory in use by the kernel itself, in bytes. */
-static long long kernel_memory(void)
-{
-	FILE *file = fopen("/proc/meminfo", "r");
-	long long kib, sum = 0;
-	char name[64];
-
-	ASSERT_TRUE(file);
-	while (fscanf(file, "%63s %lld%*[^\n]", name, &kib) == 2) {
-		if (!strcmp(name, "Slab:") || !strcmp(name, "VmallocUsed:"))
-			sum += kib * 1024;
-	}
-	fclose(file);
-	return sum;
-}
 
 /* The same when the wheels of earlier programs are gone, which takes a while. */
 static long long settled_memory(void)
@@ -72,8 +55,6 @@ TEST(taken_on_each_cpu_where_they_are_needed)
 	int fd = session_open_nonblock();
 	long long before;
 
-	if (!access("/sys/kernel/debug/kmemleak", F_OK))
-		test_skip("this kernel's debugging takes memory for each object");
 	pin_cpu(0);
 	before = settled_memory();
 	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){

@@ -50,23 +50,6 @@ TEST(each_operation_counts_once)
 	expect_balance(fd);
 }
 
-TEST(periodic_timers)
-{
-	int fd = session_open_nonblock();
-	struct twheel_event event;
-
-	ASSERT_EQ(0, tw_start_periodic(fd, 3, 0, HOUR));
-	expect_readable(fd);
-	EXPECT_STATS(fd, .started = 1, .expired = 1, .unread = 1);
-	ASSERT_EQ(1, tw_read(fd, &event, 1));
-	EXPECT_STATS(fd, .started = 1, .expired = 1, .delivered = 1,
-		     .rearmed = 1, .pending = 1);
-	ASSERT_EQ(0, tw_stop(fd, 3));
-	EXPECT_STATS(fd, .started = 1, .expired = 1, .delivered = 1,
-		     .rearmed = 1, .stopped = 1);
-	expect_balance(fd);
-}
-
 /* Lateness. Entry n of a histogram has what is less than 1024 << n ns. */
 
 #define LATE_TIMERS	500
@@ -265,36 +248,6 @@ TEST(lateness_of_cpus_adds_up)
 	ASSERT_EQ(LATE_TIMERS, late_sum(&sum, TWHEEL_STATS_LATENESS));
 }
 
-/* A program of version 1 asks for fewer bytes, and gets no more. */
-TEST(a_short_structure_has_no_lateness)
-{
-	int fd = session_open_nonblock();
-	struct twheel_stats stats;
-	size_t size = offsetof(struct twheel_stats, lateness);
-
-	ASSERT_EQ(0, tw_start(fd, 3, 0, 33));
-	expect_unread(fd, 1);
-	expect_event(fd, 3, 33);
-	memset(&stats, GARBAGE, sizeof(stats));
-	ASSERT_EQ(0, tw_ioctl(fd, _IOC(_IOC_READ | _IOC_WRITE, TWHEEL_IOC_MAGIC, 8, size),
-			      &stats));
-	ASSERT_EQ(1, stats.delivered);
-	ASSERT_TRUE(is_garbage(stats.lateness, sizeof(stats.lateness)));
-}
-
-TEST(failures_do_not_count)
-{
-	int fd = session_open_nonblock();
-	struct twheel_event event;
-
-	tw_start(fd, 3, ~0ULL, 33);
-	tw_start(fd, TWHEEL_ID_KERNEL | 5, MS, 33);
-	tw_stop(fd, 3);
-	tw_state(fd, 3);
-	tw_read(fd, &event, 1);
-	EXPECT_STATS(fd, .started = 0);
-}
-
 /* Runs of the default wheel's tick. A tick of many timers is several of them. */
 static __u64 runs(void)
 {
@@ -427,7 +380,7 @@ TEST(proc_has_all_names)
 		"tick_ns", "started", "restarted", "stopped", "expired",
 		"pending", "cascaded", "moved", "ticks", "empty_ticks",
 		"missed_ticks", "wakeups", "yields", "slots",
-		"longest_tick_ns", "longest_lateness_ns", "lateness",
+		"longest_tick_ns", "longest_lateness_ns", "lateness", "scheme", "mode",
 	};
 	const char *text = proc_text();
 	struct proc_line line;
@@ -441,41 +394,6 @@ TEST(proc_has_all_names)
 		if (!proc_find(text, line.wheel, PROC_NONE, names[i], &value))
 			test_fail(__FILE__, __LINE__, "no %s", names[i]);
 	}
-}
-
-/* /proc/twheel has the same text when read in small pieces. */
-TEST(proc_in_small_pieces)
-{
-	int fd = session_open();
-	struct proc_line line;
-	unsigned int sessions = 0;
-	int i;
-
-	for (i = 0; i < 100; i++)
-		session_open();
-	ASSERT_EQ(0, tw_start(fd, 3, HOUR, 33));
-	proc_begin(&line, proc_text_in_pieces(7));
-	while (proc_next(&line))
-		sessions += !strcmp(line.name, "session");
-	ASSERT_EQ(101, sessions);
-}
-
-TEST(proc_names_the_scheme_and_mode)
-{
-	bool scheme = false, mode = false;
-	struct proc_line line;
-
-	proc_begin(&line, proc_text());
-	while (proc_next(&line)) {
-		scheme |= !strcmp(line.name, "scheme") &&
-			  (!strcmp(line.value, "hier") ||
-			   !strncmp(line.value, "hashed", 6));
-		mode |= !strcmp(line.name, "mode") &&
-			(!strcmp(line.value, "periodic") ||
-			 !strcmp(line.value, "tickless"));
-	}
-	ASSERT_TRUE(scheme);
-	ASSERT_TRUE(mode);
 }
 
 TEST(fdinfo_says_what_is_pending)

@@ -646,13 +646,6 @@ static __u64 open_set_up_close(void)
 	return now_ns() - start;
 }
 
-static int compare(const void *a, const void *b)
-{
-	__u64 first = *(const __u64 *)a, second = *(const __u64 *)b;
-
-	return first < second ? -1 : first > second;
-}
-
 /* Of real time, so that the figure is no share of the CPU. */
 static __u64 usual_time(void)
 {
@@ -665,7 +658,7 @@ static __u64 usual_time(void)
 		times[i] = open_set_up_close();
 	param.sched_priority = 0;
 	ASSERT_EQ(0, sched_setscheduler(0, SCHED_OTHER, &param));
-	qsort(times, ROUNDS, sizeof(times[0]), compare);
+	qsort(times, ROUNDS, sizeof(times[0]), compare_u64);
 	return times[ROUNDS / 2];
 }
 

@@ -252,14 +252,6 @@ static int session_with(struct twheel_setup setup)
 	return fd;
 }
 
-static struct twheel_stats stats_of(int fd)
-{
-	struct twheel_stats stats;
-
-	ASSERT_EQ(0, tw_stats(fd, &stats));
-	return stats;
-}
-
 static void start_each(int fd)
 {
 	unsigned int i;
