@@ -210,39 +210,7 @@ TEST(a_duplicate_maps_the_same_words)
 	expect_carried(copy, &words[3], 3);
 }
 
-static void send_descriptor(int socket, int fd)
-{
-	char byte = 0, room[CMSG_SPACE(sizeof(fd))] = { 0 };
-	struct iovec iov = { .iov_base = &byte, .iov_len = 1 };
-	struct msghdr message = {
-		.msg_iov = &iov, .msg_iovlen = 1,
-		.msg_control = room, .msg_controllen = sizeof(room),
-	};
-	struct cmsghdr *cmsg = CMSG_FIRSTHDR(&message);
-
-	cmsg->cmsg_level = SOL_SOCKET;
-	cmsg->cmsg_type = SCM_RIGHTS;
-	cmsg->cmsg_len = CMSG_LEN(sizeof(fd));
-	memcpy(CMSG_DATA(cmsg), &fd, sizeof(fd));
-	ASSERT_EQ(1, sendmsg(socket, &message, 0));
-}
-
-static int receive_descriptor(int socket)
-{
-	char byte, room[CMSG_SPACE(sizeof(int))] = { 0 };
-	struct iovec iov = { .iov_base = &byte, .iov_len = 1 };
-	struct msghdr message = {
-		.msg_iov = &iov, .msg_iovlen = 1,
-		.msg_control = room, .msg_controllen = sizeof(room),
-	};
-	int fd;
-
-	ASSERT_EQ(1, recvmsg(socket, &message, 0));
-	memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof(fd));
-	return fd;
-}
-
-/* The process that gets the descriptor can store, and finds out how much there is. */
+/* A process that receives the descriptor learns from INFO how many words there are. */
 TEST(a_descriptor_sent_to_another_process)
 {
 	struct twheel_info info;
@@ -254,14 +222,14 @@ TEST(a_descriptor_sent_to_another_process)
 	pid = fork();
 	ASSERT_LE(0, pid);
 	if (!pid) {
-		fd = receive_descriptor(pair[1]);
+		fd = receive_fd(pair[1]);
 		ASSERT_EQ(0, tw_info(fd, &info));
 		ASSERT_EQ(IDS, info.shared_ids);
 		expect_carried(fd, map_words(fd, info.shared_ids) + 3, 3);
 		_exit(0);
 	}
 	fd = open_shared(&words);
-	send_descriptor(pair[0], fd);
+	send_fd(pair[0], fd);
 	expect_child(pid);
 	ASSERT_LT(now_ns(), load(&words[3]));
 }

@@ -66,10 +66,7 @@ static inline __u64 page_size(void)
 
 static inline __u64 carried(int fd)
 {
-	struct twheel_stats stats;
-
-	ASSERT_EQ(0, tw_stats(fd, &stats));
-	return stats.carried;
+	return stats_of(fd).carried;
 }
 
 static inline void expect_count(__u64 (*counter)(int fd), int fd, __u64 count)
