@@ -49,8 +49,6 @@ static void step_back(void)
 	step(-ahead);
 }
 
-/* Timers do not care. */
-
 /**
  * struct crowd - a session with timers that are due within a short time
  * @fd: the session
@@ -143,7 +141,7 @@ static void jump_about(const struct twheel_setup *setup, int steps)
 	expect_crowd(&c);
 }
 
-static void on_all_clocks(int steps)
+TEST(timers_do_not_care)
 {
 	const struct twheel_setup setups[] = {
 		{ .flags = 0 },
@@ -152,22 +150,7 @@ static void on_all_clocks(int steps)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(setups); i++)
-		jump_about(&setups[i], steps);
-}
-
-TEST(an_hour_forwards)
-{
-	on_all_clocks(1);
-}
-
-TEST(an_hour_forwards_and_back)
-{
-	on_all_clocks(2);
-}
-
-TEST(to_and_fro_a_thousand_times)
-{
-	on_all_clocks(STEPS);
+		jump_about(&setups[i], STEPS);
 }
 
 /* Deadlines of the wall clock. */
@@ -278,36 +261,6 @@ static void end_alarms(struct alarms *a)
 	expect_balance(a->fd);
 	close(a->fd);
 	close(a->watch);
-}
-
-/* All are due at once then, and not an hour late. */
-TEST(alarms_forwards)
-{
-	struct alarms *a = start_alarms(HOUR / 2, HOUR / 4);
-
-	step(HOURS(1));
-	ASSERT_TRUE(look(a));
-	ASSERT_TRUE(!look(a));
-	end_alarms(a);
-	ASSERT_EQ(0, a->early);
-}
-
-/* They expire while nobody knows yet that they must not, as the clock is set back. */
-TEST(alarms_backwards)
-{
-	struct alarms *a = start_alarms(0, 50 * MS);
-
-	expect_readable(a->fd);
-	step(-HOURS(1));
-	ring_all(a);
-	ASSERT_LT(0, a->early);
-	ASSERT_TRUE(look(a));
-	sleep_ns(60 * MS);
-	ASSERT_TRUE(!look(a));
-	/* An hour is to go. */
-	ASSERT_EQ(0, a->rung);
-	step_back();
-	end_alarms(a);
 }
 
 TEST(alarms_to_and_fro)
