@@ -10,7 +10,7 @@
 
 #define N		((u64)KT_SLOTS)
 
-/* How many nodes are looked at, and slots passed, on the way to @target. */
+/* Returns the number of nodes and slots that are looked at on the way to @target. */
 static u32 work_of(struct kunit *test, u64 target)
 {
 	u32 used = 0;
@@ -41,23 +41,6 @@ static void the_slot_is_the_tick_modulo_slots(struct kunit *test)
 					tick % slots);
 			kt_stop(test, 'A');
 		}
-	}
-}
-
-/*
- *  slot 10: A | B one round later | C two rounds later ...
- */
-static void one_slot_gives_out_one_round_at_a_time(struct kunit *test)
-{
-	u64 round;
-
-	kt_begin(test, 0);
-	for (round = 0; round < 20; round++)
-		kt_set(test, 'A' + (round * 7) % 20, 10 + (round * 7) % 20 * N);
-	for (round = 0; round < 20; round++) {
-		KUNIT_EXPECT_STREQ(test, kt_out(test, 9 + round * N), "");
-		KUNIT_EXPECT_STREQ(test, kt_out(test, 10 + round * N),
-				   kt_letter('A' + round));
 	}
 }
 
@@ -129,53 +112,6 @@ static void a_long_jump_costs_what_is_in_use(struct kunit *test)
 	}
 }
 
-static void a_jump_of_many_rounds_goes_tick_by_tick(struct kunit *test)
-{
-	struct twheel_rng rng = { .state = 9 };
-	struct twheel_check *c;
-	u32 i;
-
-	c = kt_begin_with(test, kt_ops(test), 0, 16, 1000);
-	for (i = 0; i < 1000; i++)
-		twheel_check_set(c, i, 1 + twheel_rng_below(&rng, 50000));
-	KUNIT_EXPECT_EQ(test, twheel_check_advance(c, 50000), 1000);
-}
-
-/* In the middle of a long jump a timer is started that is due within it. */
-static void a_start_in_the_middle_of_a_jump_is_not_passed(struct kunit *test)
-{
-	u32 pause, i, at;
-
-	for (pause = 0; pause < 12; pause++) {
-		for (at = 1; at < 1000; at *= 3) {
-			kt_begin(test, 5);
-			kt_set(test, 'A', 6 * N + 1);
-			kt_set(test, 'B', 1ULL << 40);
-			for (i = 0; i < pause; i++) {
-				int work = 1;
-
-				twheel_check_pop(test->priv, 1ULL << 41, &work);
-			}
-			kt_set(test, 'C', kt_scheme(test)->clock + at);
-			kt_out(test, 1ULL << 42);
-			KUNIT_ASSERT_EQ(test, kt_scheme(test)->pending, 0);
-		}
-	}
-}
-
-static void two_slots_are_enough(struct kunit *test)
-{
-	struct twheel_check *c;
-	u64 tick;
-	u32 i;
-
-	c = kt_begin_with(test, kt_ops(test), 0, 2, 300);
-	for (i = 0; i < 300; i++)
-		twheel_check_set(c, i, i + 1);
-	for (tick = 1; tick <= 300; tick++)
-		KUNIT_ASSERT_EQ(test, twheel_check_advance(c, tick), 1);
-}
-
 static void the_largest_wheel_works(struct kunit *test)
 {
 	u64 n = TWHEEL_SLOTS_MAX;
@@ -225,20 +161,6 @@ static void the_next_tick_is_looked_for_in_a_bounded_way(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kt_next(test), 60);
 	twheel_check_set(c, 0, 150);
 	KUNIT_EXPECT_LE(test, kt_next(test), 150);
-}
-
-/* A late node has a tick that is not its slot's. */
-static void late_ones_do_not_disturb_a_slot(struct kunit *test)
-{
-	kt_begin(test, 100);
-	kt_set(test, 'A', 101);
-	kt_set(test, 'B', 7);
-	kt_set(test, 'C', 101 + N);
-	kt_set(test, 'D', 99);
-	kt_set(test, 'E', 101);
-	kt_set(test, 'F', 101 + N);
-	KUNIT_EXPECT_STREQ(test, kt_out(test, 101), "ABDE");
-	KUNIT_EXPECT_STREQ(test, kt_out(test, 101 + N), "CF");
 }
 
 /* Scheme 6 changes neither the node's links nor its slot. */
@@ -299,23 +221,17 @@ static struct kunit_case hashed_cases[] = {
 	KUNIT_CASE_PARAM(a_storm_of_refreshes_leaves_few_for_its_tick,
 			 kt_hashed),
 	KUNIT_CASE_PARAM(the_slot_is_the_tick_modulo_slots, kt_hashed),
-	KUNIT_CASE_PARAM(one_slot_gives_out_one_round_at_a_time, kt_hashed),
 	KUNIT_CASE_PARAM(slots_of_later_rounds_are_passed_without_a_look,
 			 kt_hashed),
 	KUNIT_CASE_PARAM(a_look_is_not_repeated_before_it_must, kt_hashed),
 	KUNIT_CASE_PARAM(a_stop_costs_one_look_at_most, kt_hashed),
 	KUNIT_CASE_PARAM(slots_that_are_passed_are_counted, kt_hashed),
 	KUNIT_CASE_PARAM(a_long_jump_costs_what_is_in_use, kt_hashed),
-	KUNIT_CASE_PARAM(a_jump_of_many_rounds_goes_tick_by_tick, kt_hashed),
-	KUNIT_CASE_PARAM(a_start_in_the_middle_of_a_jump_is_not_passed,
-			 kt_hashed),
-	KUNIT_CASE_PARAM(two_slots_are_enough, kt_hashed),
 	KUNIT_CASE_PARAM(the_largest_wheel_works, kt_hashed),
 	KUNIT_CASE_PARAM(the_next_tick_is_exact_if_few_slots_are_in_use,
 			 kt_hashed),
 	KUNIT_CASE_PARAM(the_next_tick_is_looked_for_in_a_bounded_way,
 			 kt_hashed),
-	KUNIT_CASE_PARAM(late_ones_do_not_disturb_a_slot, kt_hashed),
 	KUNIT_CASE_PARAM(a_refresh_writes_nothing_but_the_tick, kt_hashed),
 	KUNIT_CASE_PARAM(a_refreshed_node_is_carried_to_its_slot, kt_hashed),
 	{}

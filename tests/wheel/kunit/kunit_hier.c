@@ -77,89 +77,6 @@ static void every_power_of_the_window_has_its_slot(struct kunit *test)
 	}
 }
 
-static void any_tick_from_any_clock_has_its_slot(struct kunit *test)
-{
-	struct twheel_rng rng = { .state = 11 };
-	u64 clock;
-	u32 i, j;
-
-	for (i = 0; i < 200; i++) {
-		clock = twheel_rng_log(&rng, 64);
-		begin(test, clock, 1);
-		for (j = 0; j < 50; j++)
-			expect_slot(test, clock, clock + twheel_rng_log(&rng, 64));
-	}
-}
-
-/* A node nearer than a window is in the lowest level. */
-static void the_lowest_level_reaches_a_window_from_any_clock(struct kunit *test)
-{
-	u64 clock;
-	u32 i;
-
-	for (i = 0; i < kt_nr_clocks; i++) {
-		clock = kt_clocks[i];
-		begin(test, clock, 1);
-		kt_set(test, 'A', clock + W);
-		KUNIT_EXPECT_LT(test, kt_slot(test, 'A'), RING);
-		kt_stop(test, 'A');
-		kt_set(test, 'A', clock + 2 * W);
-		KUNIT_EXPECT_GE(test, kt_slot(test, 'A'), RING);
-	}
-}
-
-/*
- * At the edge of each level A is due one tick before, B at the edge and C one
- * tick after it. All are started three slots of the level ahead, so that they
- * cascade through every level below. Near the edge the clock moves tick by
- * tick.
- */
-static void timers_at_the_edge_of_a_level_are_exact(struct kunit *test)
-{
-	u64 edge, tick;
-	u32 level, slots;
-
-	for (level = 1; level < LEVELS; level++) {
-		for (slots = 3; slots < 6; slots++) {
-			edge = (u64)slots << level * B;
-			begin(test, edge - (3ULL << level * B), 3);
-			kt_set(test, 'A', edge - 1);
-			kt_set(test, 'B', edge);
-			kt_set(test, 'C', edge + 1);
-			for (tick = edge - 2 * W - 3; tick < edge - 1; tick++)
-				KUNIT_ASSERT_STREQ(test, kt_out(test, tick), "");
-			KUNIT_ASSERT_STREQ(test, kt_out(test, edge - 1), "A");
-			KUNIT_ASSERT_STREQ(test, kt_out(test, edge), "B");
-			KUNIT_ASSERT_STREQ(test, kt_out(test, edge + 1), "C");
-		}
-		cond_resched();
-	}
-}
-
-/* The same with jumps that end at, before and after the edge. */
-static void jumps_to_the_edge_of_a_level_are_exact(struct kunit *test)
-{
-	static const char * const out[] = { "A", "AB", "ABC" };
-	static const char * const rest[] = { "BC", "C", "" };
-	u32 level, off;
-	u64 edge;
-
-	for (level = 1; level < LEVELS; level++) {
-		for (off = 0; off < 3; off++) {
-			edge = 3ULL << level * B;
-			begin(test, off, 3);
-			kt_set(test, 'A', edge - 1);
-			kt_set(test, 'B', edge);
-			kt_set(test, 'C', edge + 1);
-			KUNIT_ASSERT_STREQ(test, kt_out(test, edge - 2), "");
-			KUNIT_ASSERT_STREQ(test, kt_out(test, edge - 1 + off),
-					   out[off]);
-			KUNIT_ASSERT_STREQ(test, kt_out(test, edge + 1),
-					   rest[off]);
-		}
-	}
-}
-
 /* A node goes down one level at a time, into the right slot of each. */
 static void a_node_goes_down_level_by_level(struct kunit *test)
 {
@@ -206,9 +123,10 @@ static u64 fair_share(const struct twheel_scheme *s, u64 tick)
 	return sum;
 }
 
-/* A crowd in one slot of @level, tick by tick until all of it is out. */
-static void crowd_in_one_slot(struct kunit *test, u32 level)
+/* A crowd in one slot, tick by tick until all of it is out. */
+static void a_crowd_in_a_slot_of_level_2_is_moved_in_equal_shares(struct kunit *test)
 {
+	const u32 level = 2;
 	u64 edge = 2ULL << level * B, moved, most, tick;
 	struct twheel_check *c = begin(test, 0, CROWD);
 	struct twheel_scheme *s = kt_scheme(test);
@@ -234,32 +152,6 @@ static void crowd_in_one_slot(struct kunit *test, u32 level)
 	KUNIT_EXPECT_EQ(test, s->cascaded, level * CROWD);
 }
 
-static void a_crowd_in_a_slot_of_level_1_is_moved_in_equal_shares(struct kunit *test)
-{
-	crowd_in_one_slot(test, 1);
-}
-
-static void a_crowd_in_a_slot_of_level_2_is_moved_in_equal_shares(struct kunit *test)
-{
-	crowd_in_one_slot(test, 2);
-}
-
-/* Half of it is stopped while it is being moved; the rest must be in time. */
-static void a_crowd_that_is_stopped_on_its_way_leaves_the_others(struct kunit *test)
-{
-	struct twheel_check *c = begin(test, 0, 10000);
-	u32 i;
-
-	for (i = 0; i < 10000; i++)
-		twheel_check_set(c, i, 2 * W + i % W);
-	for (i = 0; i < W; i++)
-		twheel_check_advance(c, W / 2 + i);
-	for (i = 0; i < 10000; i += 2)
-		twheel_check_stop(c, i);
-	KUNIT_EXPECT_EQ(test, twheel_check_advance(c, 2 * W - 1), 0);
-	KUNIT_EXPECT_EQ(test, twheel_check_advance(c, 3 * W), 5000);
-}
-
 /* Woken only at next ticks, a wheel must begin early to move in portions. */
 static void a_tickless_wheel_wakes_early_for_a_crowd(struct kunit *test)
 {
@@ -277,23 +169,6 @@ static void a_tickless_wheel_wakes_early_for_a_crowd(struct kunit *test)
 		KUNIT_ASSERT_LE(test, s->cascaded - moved, FEW_MOVES);
 	}
 	KUNIT_EXPECT_EQ(test, twheel_check_advance(c, edge + 100), 5000);
-}
-
-/* With one node in a slot of each level, a tick moves at most one of each. */
-static void levels_cascade_in_the_same_tick(struct kunit *test)
-{
-	u64 edge = 1ULL << (LEVELS - 1) * B;
-	u32 level;
-
-	begin(test, edge - 10, KT_TIMERS);
-	for (level = 1; level < LEVELS; level++)
-		kt_set(test, 'A' + level, edge + (1ULL << (level - 1) * B));
-	for (level = 1; level < LEVELS; level++) {
-		KUNIT_ASSERT_STREQ(test, kt_out(test, edge + (1ULL << (level - 1) * B) - 1),
-				   "");
-		KUNIT_ASSERT_STREQ(test, kt_out(test, edge + (1ULL << (level - 1) * B)),
-				   kt_letter('A' + level));
-	}
 }
 
 /* A refresh changes neither the node's links nor its slot. */
@@ -366,23 +241,6 @@ static void a_sleep_ends_when_a_node_is_due(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, kt_out(test, 5 * W + 39), "");
 	KUNIT_EXPECT_STREQ(test, kt_out(test, 5 * W + 40), "AC");
 	KUNIT_EXPECT_STREQ(test, kt_out(test, 9 * W), "DB");
-}
-
-/* A crowd in an outer slot, all of it refreshed to later slots. */
-static void a_refreshed_crowd_is_carried_in_time(struct kunit *test)
-{
-	struct twheel_check *c = begin(test, 0, 3000);
-	u64 tick;
-	u32 i;
-
-	for (i = 0; i < 3000; i++)
-		twheel_check_set(c, i, 2 * W + i % W);
-	twheel_check_advance(c, W + 10);
-	for (i = 0; i < 3000; i++)
-		twheel_check_set(c, i, (2 + i % 40) * W + i % W);
-	for (tick = W + 11; tick < 43 * W; tick++)
-		twheel_check_advance(c, tick);
-	KUNIT_EXPECT_EQ(test, c->popped, 3000);
 }
 
 /*
@@ -556,22 +414,13 @@ static struct kunit_case hier_cases[] = {
 	KUNIT_CASE(a_count_that_is_wrong_makes_nothing_late),
 	KUNIT_CASE(one_timer_wakes_a_tickless_wheel_a_few_times),
 	KUNIT_CASE(every_power_of_the_window_has_its_slot),
-	KUNIT_CASE(any_tick_from_any_clock_has_its_slot),
-	KUNIT_CASE(the_lowest_level_reaches_a_window_from_any_clock),
-	KUNIT_CASE(timers_at_the_edge_of_a_level_are_exact),
-	KUNIT_CASE(jumps_to_the_edge_of_a_level_are_exact),
 	KUNIT_CASE(a_node_goes_down_level_by_level),
-	KUNIT_CASE_ATTR(a_crowd_in_a_slot_of_level_1_is_moved_in_equal_shares,
-			KT_SLOW),
 	KUNIT_CASE_ATTR(a_crowd_in_a_slot_of_level_2_is_moved_in_equal_shares,
 			KT_SLOW),
-	KUNIT_CASE(a_crowd_that_is_stopped_on_its_way_leaves_the_others),
 	KUNIT_CASE(a_tickless_wheel_wakes_early_for_a_crowd),
-	KUNIT_CASE(levels_cascade_in_the_same_tick),
 	KUNIT_CASE(a_refresh_writes_nothing_but_the_tick),
 	KUNIT_CASE(a_refreshed_node_is_carried_to_its_slot),
 	KUNIT_CASE(a_sleep_ends_when_a_node_is_due),
-	KUNIT_CASE(a_refreshed_crowd_is_carried_in_time),
 	{}
 };
 

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Further rules of the module's own three schemes
+ * Further rules of the module's own schemes
  *
- * When they have used up the work that they were given they stop, and continue
- * when called again. In between, nodes may be started, restarted and stopped.
- * These schemes can also be emptied, skip ticks, and be left for another wheel.
+ * They stop when they have used up their work, and continue at the next call. The caller may
+ * start, restart and stop nodes between the calls. It may also empty a wheel, skip ticks, and
+ * move nodes to another wheel.
  */
 #include <linux/math64.h>
 #include <linux/sched.h>
 
 #include "kunit_util.h"
 
-/* All nodes of a case that meddles with a tick: half due then, half later. */
+/* Nodes of a case that meddles with a tick: half are due at the tick, half later. */
 #define MEDDLE_TIMERS	10
 #define MEDDLE_TICK	(4 * TWHEEL_HIER_WINDOW)
 
@@ -28,7 +28,7 @@ static void a_node_is_as_small_as_promised(struct kunit *test)
 			6 * sizeof(u64) + sizeof(struct lockdep_map));
 }
 
-/* The ticks in a minute at which so many timers expire that have this slack. */
+/* Returns the number of ticks of a minute at which @timers with @slack_ns expire. */
 static u32 ticks_with_slack(struct kunit *test, u32 timers, u64 slack_ns)
 {
 	const u64 begin = 1000 * 60 * (u64)NSEC_PER_SEC;
@@ -51,7 +51,7 @@ static u32 ticks_with_slack(struct kunit *test, u32 timers, u64 slack_ns)
 	return distinct;
 }
 
-/* By arithmetic: n ticks of which each timer takes one at random. */
+/* The expected numbers are those of timers that choose one of n ticks at random. */
 static void timers_with_slack_meet(struct kunit *test)
 {
 	static const struct { u32 timers; u64 slack_ms; u32 ticks; } cases[] = {
@@ -84,23 +84,7 @@ static void without_work_nothing_is_done(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, s->pending, 2);
 }
 
-/* One unit of work a call must give the same nodes, and reach the end. */
-static void little_work_at_a_time_gives_the_same(struct kunit *test)
-{
-	struct twheel_check *c;
-	u32 i, calls = 0;
-
-	c = kt_begin_with(test, kt_ops(test), 0, KT_SLOTS, 500);
-	for (i = 0; i < 500; i++)
-		twheel_check_set(c, i, 1000 + i * 37 % 4000);
-	while (pop_once(test, 6000, 1))
-		calls++;
-	KUNIT_EXPECT_EQ(test, c->popped, 500);
-	KUNIT_EXPECT_EQ(test, twheel_check_clock(c), 6000);
-	KUNIT_EXPECT_LE(test, calls, 20000);
-}
-
-/* A slot in which the hand finds nodes to expire and nodes to pass. */
+/* Fill a slot with nodes that are due and nodes of later rounds. */
 static void meddle_begin(struct kunit *test)
 {
 	char timer;
@@ -109,7 +93,7 @@ static void meddle_begin(struct kunit *test)
 	for (timer = 'A'; timer < 'A' + MEDDLE_TIMERS; timer++)
 		kt_set(test, timer, timer % 2 ? MEDDLE_TICK :
 			MEDDLE_TICK + KT_SLOTS * (timer - 'A'));
-	/* Refreshed: still in the slot, but to be moved on. */
+	/* This node is refreshed. It is still in the slot. */
 	kt_set(test, 'G', MEDDLE_TICK + 9);
 }
 
@@ -138,8 +122,8 @@ static void meddle(struct kunit *test, char timer, u32 how)
 }
 
 /*
- * Wherever the hand has stopped, any node may be stopped, restarted or started.
- * The oracle must find nothing wrong, and all pending nodes must come out.
+ * Pause anywhere in the slot, and stop, restart or start any node. The oracle finds nothing
+ * wrong, and all pending nodes expire.
  */
 static void meddling_between_two_portions_does_no_harm(struct kunit *test)
 {
@@ -164,49 +148,6 @@ static void meddling_between_two_portions_does_no_harm(struct kunit *test)
 		}
 		cond_resched();
 	}
-}
-
-/* Like a callback that always starts its own timer again for the next tick. */
-static void one_that_is_always_started_again_lets_the_tick_end(struct kunit *test)
-{
-	u64 tick;
-
-	kt_begin(test, 0);
-	kt_set(test, 'A', 1);
-	kt_set(test, 'B', 1);
-	for (tick = 1; tick < 1000; tick++) {
-		KUNIT_ASSERT_STREQ(test, kt_pop(test, tick), "A");
-		kt_set(test, 'A', tick);
-		KUNIT_ASSERT_STREQ(test, kt_pop(test, tick), "B");
-		kt_set(test, 'B', tick + 1);
-		KUNIT_ASSERT_STREQ(test, kt_pop(test, tick), "");
-	}
-}
-
-static void every_slot_is_in_step_after_any_operation(struct kunit *test)
-{
-	struct twheel_picker p;
-	struct twheel_check *c;
-	u32 i;
-
-	twheel_picker_init(&p, &twheel_profiles[twheel_nr_profiles - 1], 3);
-	c = kt_begin_with(test, kt_ops(test), 0, 16, 20);
-	for (i = 0; i < 300; i++) {
-		twheel_check_random(c, &p, 1);
-		twheel_check_slots(c);
-		KUNIT_ASSERT_TRUE(test, !c->error);
-		if (twheel_check_clock(c) > U64_MAX / 2)
-			c = kt_begin_with(test, kt_ops(test), i, 16, 20);
-	}
-}
-
-static void any_of_nothing_is_null(struct kunit *test)
-{
-	u32 slot;
-
-	kt_begin(test, 100);
-	slot = kt_scheme(test)->nr_slots;
-	KUNIT_EXPECT_NULL(test, twheel_scheme_any(kt_scheme(test), &slot));
 }
 
 /* Takes out everything with twheel_scheme_any(). Returns the letters. */
@@ -334,40 +275,16 @@ static void nodes_can_leave_for_another_wheel(struct kunit *test)
 	to->ops->destroy(to);
 }
 
-/* Due nodes cost no work, because the caller counts the nodes that it gets. */
-static void a_crowd_at_one_tick_comes_out_in_order(struct kunit *test)
-{
-	struct twheel_check *c;
-	u32 i, nr = 5000;
-
-	c = kt_begin_with(test, kt_ops(test), 0, KT_SLOTS, nr);
-	for (i = 0; i < nr; i++)
-		twheel_check_set(c, i, 5 * TWHEEL_HIER_WINDOW);
-	for (i = 0; i < nr; i++) {
-		int work = 2 * nr;
-
-		twheel_check_pop(c, 5 * TWHEEL_HIER_WINDOW, &work);
-		KUNIT_ASSERT_EQ(test, c->last, i);
-	}
-	KUNIT_EXPECT_EQ(test, c->t->s.pending, 0);
-}
-
 static struct kunit_case wheel_cases[] = {
 	KUNIT_CASE(a_node_is_as_small_as_promised),
 	KUNIT_CASE(timers_with_slack_meet),
 	KUNIT_CASE_PARAM(without_work_nothing_is_done, kt_wheels),
-	KUNIT_CASE_PARAM(little_work_at_a_time_gives_the_same, kt_wheels),
 	KUNIT_CASE_PARAM(meddling_between_two_portions_does_no_harm,
 			 kt_wheels),
-	KUNIT_CASE_PARAM(one_that_is_always_started_again_lets_the_tick_end,
-			 kt_wheels),
-	KUNIT_CASE_PARAM(every_slot_is_in_step_after_any_operation, kt_wheels),
-	KUNIT_CASE_PARAM(any_of_nothing_is_null, kt_wheels),
 	KUNIT_CASE_PARAM(any_returns_equals_in_order, kt_wheels),
 	KUNIT_CASE_PARAM(any_finds_everything, kt_wheels),
 	KUNIT_CASE_PARAM(an_empty_wheel_can_skip_ticks, kt_wheels),
 	KUNIT_CASE_PARAM(nodes_can_leave_for_another_wheel, kt_wheels),
-	KUNIT_CASE_PARAM(a_crowd_at_one_tick_comes_out_in_order, kt_wheels),
 	{}
 };
 
