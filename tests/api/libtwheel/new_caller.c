@@ -60,24 +60,6 @@ TEST(structures_that_come_back)
 	twheel_close(t);
 }
 
-TEST(events_with_words)
-{
-	struct twheel *t = open_words(4);
-	struct twheel_event events[4];
-
-	ASSERT_EQ(0, twheel_start(t, 1, 0, 11));
-	expect_unread_of(t, 1);
-	ASSERT_EQ(0, twheel_start(t, 2, 0, 22));
-	expect_unread_of(t, 2);
-	/* The gap of the first closes up. */
-	twheel_stop_by_store(t, 1);
-	memset(events, GARBAGE, sizeof(events));
-	ASSERT_EQ(1, twheel_read(t, events, 4));
-	ASSERT_EQ(22, events[0].user_data);
-	ASSERT_EMPTY(&events[0]);
-	twheel_close(t);
-}
-
 TEST(operations_of_a_batch)
 {
 	struct twheel *t = open_default();

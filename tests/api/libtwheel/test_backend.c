@@ -201,31 +201,6 @@ TEST(a_start_that_is_due_at_once_wakes_once)
 }
 
 /*
- * A start that is due in an earlier tick is noticed by threads that sleep
- * already.
- */
-TEST_ALONE_TOO(an_earlier_start_wakes)
-{
-	__u64 ms = MS * test_patience(), now = twheel_now();
-	struct twheel *t = open_in_process(0, flags);
-	struct twheel_event event;
-
-	ASSERT_EQ(0, twheel_start(t, 1, HOUR, 11));
-	ASSERT_EQ(0, twheel_start_at(t, 2, now + 100 * ms, 22));
-	ASSERT_EQ(0, twheel_start_at(t, 3, now + 50 * ms, 33));
-	ASSERT_EQ(1, twheel_start_at(t, 1, now + 20 * ms, 12));
-	expect_before(now + 20 * ms);
-	ASSERT_EQ(1, twheel_wait(t, &event, 1, -1));
-	ASSERT_EQ(12, event.user_data);
-	ASSERT_EQ(1, twheel_wait(t, &event, 1, -1));
-	ASSERT_EQ(33, event.user_data);
-	ASSERT_EQ(1, twheel_wait(t, &event, 1, -1));
-	ASSERT_EQ(22, event.user_data);
-	ASSERT_EQ(0, twheel_wait(t, &event, 1, 0));
-	twheel_close(t);
-}
-
-/*
  * Between which times the timerfd fires, as far as can be told from outside. Returns
  * false if it has fired, or never will.
  */

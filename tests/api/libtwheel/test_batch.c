@@ -71,37 +71,6 @@ TEST(it_is_submitted_when_it_is_full)
 	twheel_close(t);
 }
 
-TEST(many_that_fill_it_again_and_again)
-{
-	struct twheel *t = open_default();
-	struct twheel_batch *batch = new_batch(t, 64);
-	unsigned int submissions = 0;
-	__u64 id;
-	int ret;
-
-	for (id = 0; id < 1000; id++) {
-		ret = twheel_batch_start(batch, id, HOUR, id);
-		ASSERT_EQ((id + 1) % 64 ? 0 : 64, ret);
-		submissions += ret > 0;
-	}
-	ASSERT_EQ(15, submissions);
-	ASSERT_EQ(1000 % 64, twheel_batch_flush(batch));
-	EXPECT_STATS(twheel_fd(t), .started = 1000, .pending = 1000);
-	twheel_batch_free(batch);
-	twheel_close(t);
-}
-
-TEST(nothing_to_flush)
-{
-	struct twheel *t = open_default();
-	struct twheel_batch *batch = new_batch(t, SIZE);
-
-	ASSERT_EQ(0, twheel_batch_flush(batch));
-	ASSERT_EQ(0, twheel_batch_flush(batch));
-	twheel_batch_free(batch);
-	twheel_close(t);
-}
-
 TEST(what_waits_is_forgotten)
 {
 	struct twheel *t = open_default();

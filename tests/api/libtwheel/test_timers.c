@@ -11,8 +11,6 @@
 
 #include "util.h"
 
-#define MANY	10000
-
 TEST(start_and_its_event)
 {
 	struct twheel *t = open_default();
@@ -31,40 +29,7 @@ TEST(start_and_its_event)
 	twheel_close(t);
 }
 
-TEST(start_in_each_state)
-{
-	struct twheel *t = open_default();
-	struct twheel_event event;
-	__u64 id = 3;
-
-	ASSERT_EQ(0, twheel_start(t, 3, HOUR, 33));
-	ASSERT_EQ(1, twheel_start(t, 3, 0, 34));
-	expect_unread_of(t, 1);
-	errno = 0;
-	ASSERT_EQ(-EALREADY, twheel_start(t, 3, 0, 35));
-	ASSERT_EQ(0, errno);
-	ASSERT_EQ(0, twheel_start_flags(t, &id, 0, 0, 36, TWHEEL_START_REPLACE));
-	ASSERT_EQ(1, twheel_wait(t, &event, 1, -1));
-	ASSERT_EQ(36, event.user_data);
-	ASSERT_EQ(0, twheel_start(t, 3, HOUR, 37));
-	twheel_close(t);
-}
-
-TEST(start_at_a_deadline)
-{
-	struct twheel *t = open_default();
-	struct twheel_event event;
-	__u64 deadline = twheel_now() + HOUR;
-
-	ASSERT_EQ(0, twheel_start_at(t, 3, deadline, 33));
-	ASSERT_EQ(deadline, deadline_of(t, 3));
-	ASSERT_EQ(1, twheel_start_at(t, 3, 1, 33));
-	ASSERT_EQ(1, twheel_wait(t, &event, 1, -1));
-	ASSERT_EQ(1, event.deadline_ns);
-	twheel_close(t);
-}
-
-/* Of the ticks in that time the roundest: 640 of 64 ms. */
+/* The deadline moves to the roundest tick within the slack: 640 of 64 ms. */
 TEST(slack_takes_a_round_tick)
 {
 	const __u64 latest = ~0ULL >> 1, tick = 1000000, far = tick << 40;
@@ -107,25 +72,6 @@ TEST(start_with_an_id_of_the_kernel)
 	twheel_close(t);
 }
 
-TEST(start_that_is_refused)
-{
-	struct twheel_setup setup = { .max_timers = 2 };
-	struct twheel *t;
-	__u64 id = 1;
-
-	ASSERT_EQ(0, twheel_open(&t, &setup));
-	ASSERT_EQ(-EINVAL, twheel_start(t, 2, HOUR, 0));
-	ASSERT_EQ(-EINVAL, twheel_start(t, 1, INTERVAL_MAX + 1, 0));
-	ASSERT_EQ(-EINVAL, twheel_start_at(t, 1, INTERVAL_MAX + 1, 0));
-	ASSERT_EQ(-EINVAL, twheel_start_periodic(t, 1, 0, INTERVAL_MAX + 1, 0));
-	ASSERT_EQ(-EINVAL, twheel_start_flags(t, &id, 0, 0, 0, 1U << 31));
-	ASSERT_EQ(0, twheel_start(t, 0, HOUR, 0));
-	ASSERT_EQ(0, twheel_start(t, 1, HOUR, 0));
-	ASSERT_EQ(-ENOSPC, twheel_start_any(t, &id, HOUR, 0));
-	ASSERT_EQ(1, id);
-	twheel_close(t);
-}
-
 TEST(periodic)
 {
 	struct twheel *t = open_default();
@@ -163,110 +109,6 @@ TEST(stop)
 	twheel_close(t);
 }
 
-TEST(withdraw)
-{
-	struct twheel *t = open_default();
-	struct twheel_event event;
-
-	ASSERT_EQ(-ENOENT, twheel_withdraw(t, 3));
-	ASSERT_EQ(0, twheel_start(t, 3, HOUR, 33));
-	ASSERT_EQ(0, twheel_withdraw(t, 3));
-	ASSERT_EQ(0, twheel_start(t, 3, 0, 33));
-	expect_unread_of(t, 1);
-	ASSERT_EQ(1, twheel_withdraw(t, 3));
-	ASSERT_EQ(0, twheel_read(t, &event, 1));
-	ASSERT_EQ(0, twheel_start(t, 3, 0, 33));
-	ASSERT_EQ(1, twheel_wait(t, &event, 1, -1));
-	ASSERT_EQ(-ENOENT, twheel_withdraw(t, 3));
-	twheel_close(t);
-}
-
-TEST(get)
-{
-	struct twheel *t = open_default();
-	struct twheel_entry entry;
-
-	memset(&entry, GARBAGE, sizeof(entry));
-	ASSERT_EQ(-ENOENT, twheel_get(t, 3, &entry));
-	ASSERT_EQ(-EINVAL, twheel_get(t, TWHEEL_ID_KERNEL - 1, &entry));
-	ASSERT_EQ(0, twheel_start_periodic(t, 3, HOUR, MS, 33));
-	memset(&entry, GARBAGE, sizeof(entry));
-	ASSERT_EQ(0, twheel_get(t, 3, &entry));
-	ASSERT_EQ(3, entry.id);
-	ASSERT_EQ(33, entry.user_data);
-	ASSERT_EQ(MS, entry.period_ns);
-	ASSERT_EQ(TWHEEL_STATE_PENDING, entry.state);
-	ASSERT_LE(entry.remaining_ns, HOUR);
-	ASSERT_EQ(1, twheel_start(t, 3, 0, 33));
-	expect_unread_of(t, 1);
-	ASSERT_EQ(TWHEEL_STATE_EXPIRED, state_of(t, 3));
-	twheel_close(t);
-}
-
-TEST(stats)
-{
-	struct twheel *t = open_default();
-	struct twheel_stats stats;
-
-	ASSERT_EQ(0, twheel_start(t, 3, HOUR, 33));
-	ASSERT_EQ(1, twheel_start(t, 3, HOUR, 33));
-	ASSERT_EQ(0, twheel_stats(t, &stats));
-	ASSERT_EQ(1, stats.started);
-	ASSERT_EQ(1, stats.restarted);
-	ASSERT_EQ(1, stats.pending);
-	ASSERT_TRUE(is_zero(stats.lateness, sizeof(stats.lateness)));
-	twheel_close(t);
-}
-
-/* Each is seen once, with any room: the last call finds the end. */
-static void expect_all(struct twheel *t, bool drain, unsigned int room)
-{
-	struct twheel_entry entries[64];
-	unsigned char *seen = calloc(MANY, 1);
-	unsigned int count = 0;
-	__u64 cursor = 0;
-	int ret, i;
-
-	/* Valgrind does not know that the kernel writes them. */
-	memset(entries, GARBAGE, sizeof(entries));
-	for (;;) {
-		ret = drain ? twheel_drain(t, entries, room, &cursor) :
-			      twheel_list(t, entries, room, &cursor);
-		ASSERT_LE(0, ret);
-		ASSERT_LE(ret, room);
-		if (!ret)
-			break;
-		for (i = 0; i < ret; i++) {
-			ASSERT_LT(entries[i].id, MANY);
-			ASSERT_EQ(2 * entries[i].id, entries[i].user_data);
-			ASSERT_EQ(0, seen[entries[i].id]);
-			seen[entries[i].id] = 1;
-		}
-		count += ret;
-	}
-	ASSERT_EQ(MANY, count);
-	free(seen);
-}
-
-TEST(list_and_drain_many)
-{
-	struct twheel *t = open_default();
-	struct twheel_entry entry;
-	struct twheel_stats stats;
-	__u64 cursor = 0, id;
-
-	for (id = 0; id < MANY; id++)
-		ASSERT_EQ(0, twheel_start(t, id, HOUR, 2 * id));
-	expect_all(t, false, 64);
-	expect_all(t, false, 63);
-	expect_all(t, true, 64);
-	ASSERT_EQ(0, twheel_drain(t, &entry, 1, &cursor));
-	ASSERT_EQ(0, twheel_stats(t, &stats));
-	ASSERT_EQ(0, stats.pending);
-	ASSERT_EQ(MANY, stats.stopped);
-	twheel_close(t);
-}
-
 TEST(list_that_is_refused)
 {
 	struct twheel *t = open_default(), *reader;
@@ -287,27 +129,6 @@ TEST(list_that_is_refused)
 	ASSERT_EQ(0, twheel_list(reader, &entry, 1, &cursor));
 	ASSERT_EQ(-EBADF, twheel_drain(reader, &entry, 1, &cursor));
 	twheel_close(reader);
-	twheel_close(t);
-}
-
-/* Some at a time, in the order in which they expired. */
-TEST(read_takes_what_there_is)
-{
-	struct twheel *t = open_default();
-	struct twheel_event events[4];
-	__u64 id;
-
-	ASSERT_EQ(0, twheel_read(t, events, 4));
-	for (id = 0; id < 6; id++) {
-		ASSERT_EQ(0, twheel_start(t, id, 0, 10 + id));
-		expect_unread_of(t, id + 1);
-	}
-	ASSERT_EQ(4, twheel_read(t, events, 4));
-	ASSERT_EQ(10, events[0].user_data);
-	ASSERT_EQ(13, events[3].user_data);
-	ASSERT_EQ(2, twheel_read(t, events, 4));
-	ASSERT_EQ(14, events[0].user_data);
-	ASSERT_EQ(0, twheel_read(t, events, 4));
 	twheel_close(t);
 }
 

@@ -260,85 +260,6 @@ TEST(a_restart_in_each_state)
 	twheel_close(t);
 }
 
-TEST(ids_without_a_word)
-{
-	struct twheel *t = open_words(IDS);
-	struct twheel_event event;
-	__u64 id;
-
-	ASSERT_EQ(0, twheel_start(t, IDS, 0, 1));
-	ASSERT_EQ(1, twheel_wait(t, &event, 1, -1));
-	ASSERT_EQ(0, twheel_start_any(t, &id, 0, 2));
-	ASSERT_EQ(1, twheel_wait(t, &event, 1, -1));
-	ASSERT_EQ(id, event.id);
-	twheel_close(t);
-}
-
-TEST(a_refresh_pushes_back)
-{
-	struct twheel *t = open_words(IDS);
-	struct twheel_event event;
-	__u64 deadline;
-
-	ASSERT_EQ(0, twheel_start(t, 3, 100 * MS, 33));
-	deadline = twheel_now() + 200 * MS;
-	twheel_refresh(t, 3, deadline);
-	ASSERT_EQ(1, twheel_wait(t, &event, 1, -1));
-	ASSERT_LE(deadline, event.expired_ns);
-	ASSERT_EQ(deadline, event.deadline_ns);
-	twheel_close(t);
-}
-
-TEST(a_stop_by_store)
-{
-	struct twheel *t = open_words(IDS);
-	struct twheel_event event;
-
-	ASSERT_EQ(0, twheel_start(t, 3, 100 * MS, 33));
-	twheel_stop_by_store(t, 3);
-	ASSERT_EQ(TWHEEL_WORD_STOP, twheel_word(t, 3));
-	ASSERT_EQ(0, twheel_start(t, 4, 200 * MS, 44));
-	ASSERT_EQ(1, twheel_wait(t, &event, 1, -1));
-	ASSERT_EQ(4, event.id);
-	ASSERT_EQ(-ENOENT, state_of(t, 3));
-	twheel_close(t);
-}
-
-TEST(a_late_refresh_starts_again)
-{
-	struct twheel *t = open_words(IDS);
-	struct twheel_event event;
-	__u64 deadline;
-
-	expire(t, 3, 33);
-	deadline = twheel_now() + HOUR;
-	twheel_refresh(t, 3, deadline);
-	ASSERT_EQ(0, twheel_read(t, &event, 1));
-	ASSERT_EQ(deadline, deadline_of(t, 3));
-	ASSERT_EQ(deadline, twheel_word(t, 3));
-	/* Its user data is as it was. */
-	ASSERT_EQ(0, twheel_stop(t, 3));
-	expire(t, 3, 34);
-	twheel_refresh(t, 3, twheel_now() + 50 * MS);
-	ASSERT_EQ(1, twheel_wait(t, &event, 1, -1));
-	ASSERT_EQ(34, event.user_data);
-	EXPECT_STATS(twheel_fd(t), .started = 2, .stopped = 1, .expired = 3,
-		     .rearmed = 2, .carried = 2, .replaced = 2, .delivered = 1);
-	twheel_close(t);
-}
-
-TEST(a_refresh_beyond_all_deadlines)
-{
-	struct twheel *t = open_words(IDS);
-	struct twheel_event event;
-
-	expire(t, 3, 33);
-	twheel_refresh(t, 3, TWHEEL_WORD_STOP - 1);
-	ASSERT_EQ(0, twheel_read(t, &event, 1));
-	ASSERT_EQ(INTERVAL_MAX, deadline_of(t, 3));
-	twheel_close(t);
-}
-
 TEST(a_late_stop_takes_the_event)
 {
 	struct twheel *t = open_words(IDS);
@@ -375,24 +296,6 @@ TEST(a_start_after_a_late_stop)
 	twheel_close(t);
 }
 
-/* A refresh that had passed before the timer expired changes nothing. */
-TEST(a_refresh_to_the_past_expires)
-{
-	struct twheel *t = open_words(IDS);
-	struct twheel_event event;
-	struct twheel_entry entry;
-
-	expire(t, 3, 33);
-	ASSERT_EQ(0, twheel_get(t, 3, &entry));
-	twheel_refresh(t, 3, entry.deadline_ns);
-	ASSERT_EQ(1, twheel_read(t, &event, 1));
-	expire(t, 3, 34);
-	twheel_refresh(t, 3, TWHEEL_WORD_NONE);
-	ASSERT_EQ(1, twheel_read(t, &event, 1));
-	ASSERT_EQ(34, event.user_data);
-	twheel_close(t);
-}
-
 /* Events that stay keep their order, and leave no gap. */
 TEST(late_ones_among_others)
 {
@@ -411,23 +314,6 @@ TEST(late_ones_among_others)
 	ASSERT_EQ(15, events[2].user_data);
 	ASSERT_EQ(TWHEEL_STATE_PENDING, state_of(t, 0));
 	ASSERT_EQ(TWHEEL_STATE_PENDING, state_of(t, 3));
-	twheel_close(t);
-}
-
-/* One at a time: the call goes on until it has one, or there are none. */
-TEST(read_goes_on_after_late_ones)
-{
-	struct twheel *t = open_words(IDS);
-	struct twheel_event event;
-	__u64 id;
-
-	for (id = 0; id < 4; id++)
-		expire(t, id, 10 + id);
-	for (id = 0; id < 3; id++)
-		twheel_refresh(t, id, twheel_now() + HOUR);
-	ASSERT_EQ(1, twheel_read(t, &event, 1));
-	ASSERT_EQ(13, event.user_data);
-	ASSERT_EQ(0, twheel_read(t, &event, 1));
 	twheel_close(t);
 }
 
