@@ -4,13 +4,13 @@
  *
  * A case is a function that uses the interface of include/linux/twheel.h on one
  * wheel, as a driver would. CLIENT_CHECK() states a condition that has to hold.
- * A case must free its timers before it returns, but for the one that it was given.
+ * A case frees the timers that it has made.
  *
- * No case relies on a fast machine, or on one that goes on all the time. If two
- * things need to happen within the same few milliseconds, the case checks
- * afterwards whether they did. If not it calls client_slow(), and is run again
- * with delays twice as long. Promises in units of time are checked where time
- * is exact, and nowhere else.
+ * No case relies on a fast machine, or on one that runs all the time. If two events need to
+ * happen within the same few milliseconds, the case checks afterwards whether they did. If
+ * they did not it calls client_slow(), and runs again with delays twice as long. Promises in
+ * units of time are checked only where time is exact. A case may replace c->wheel: the
+ * runner restores it.
  */
 #ifndef _TWHEEL_CLIENT_H
 #define _TWHEEL_CLIENT_H
@@ -35,7 +35,7 @@
  * @wq: for work items
  * @shared: @wheel is the default one, where others may have timers too
  * @failed: a check was false
- * @slow: the machine was too slow to tell, so run the case once more
+ * @slow: the machine was too slow for a result, so run the case again
  * @patience: how much longer short delays are than in the first run of the case
  * @exact: time is exact, as if it were counted in instructions
  * @skipped: why the case cannot run here, or NULL
@@ -61,32 +61,45 @@ struct client {
 struct client_timer;
 struct client_work;
 
+/* What a case needs. It is skipped where this is missing. */
+enum client_needs {
+	CLIENT_CPUS	= 1 << 0,	/* a second CPU */
+	CLIENT_EXACT	= 1 << 1,	/* exact time */
+	CLIENT_OWN	= 1 << 2,	/* a wheel without timers of others */
+};
+
+#define CLIENT_TIMERS_NR	64
+
 /**
  * struct client_case - a case
  * @name: the name that is printed
  * @run: the function, or
- * @timer: the function, with a timer that is set up for it and freed after it
+ * @timer: the function, with a timer that the runner makes and frees
+ * @timers: or with %CLIENT_TIMERS_NR timers
  * @work: or with a work
- * @then: of the timer
+ * @then: callback of the timer
+ * @needs: enum client_needs
  */
 struct client_case {
 	const char *name;
 	void (*run)(struct client *c);
 	void (*timer)(struct client *c, struct client_timer *t);
+	void (*timers)(struct client *c, struct client_timer **timers);
 	void (*work)(struct client *c, struct client_work *w);
 	void (*then)(struct client_timer *t);
+	unsigned int needs;
 };
 
 /* An entry of a table of cases. An empty entry ends the table. */
-#define CLIENT_CASE(fn)		{ .name = #fn, .run = fn }
-#define CLIENT_TIMER(fn, does)	{ .name = #fn, .timer = fn, .then = does }
-#define CLIENT_WORK(fn)		{ .name = #fn, .work = fn }
+#define CLIENT_CASE(fn, ...)	{ .name = #fn, .run = fn, ##__VA_ARGS__ }
+#define CLIENT_TIMER(fn, ...)	{ .name = #fn, .timer = fn, ##__VA_ARGS__ }
+#define CLIENT_TIMERS(fn, ...)	{ .name = #fn, .timers = fn, ##__VA_ARGS__ }
+#define CLIENT_WORK(fn, ...)	{ .name = #fn, .work = fn, ##__VA_ARGS__ }
 
 extern const struct client_case client_start_cases[];
 extern const struct client_case client_stop_cases[];
 extern const struct client_case client_callback_cases[];
 extern const struct client_case client_again_cases[];
-extern const struct client_case client_bounded_cases[];
 extern const struct client_case client_drain_cases[];
 extern const struct client_case client_work_cases[];
 /* Of the default wheel, before all others. */
@@ -153,6 +166,7 @@ ktime_t client_in(u64 delay_ns);
 u64 client_delay(const struct client *c, u64 ms);
 int client_start(struct client_timer *t, u64 delay_ns);
 int client_start_at(struct client_timer *t, ktime_t deadline);
+bool client_wheel_new(struct client *c, const struct twheel_config *config);
 bool client_wait_done(struct client *c, struct completion *done);
 bool client_wait(struct client_timer *t);
 void client_set(bool *flag);

@@ -2,16 +2,15 @@
 /*
  * A callback that starts its own timer again with twheel_again_at()
  *
- * To all others the timer is started at once, although the tick does it when the
- * callback has returned. With one CPU everything that others do comes after that,
- * and the results are the same.
+ * The timer looks started to all callers at once, although the tick starts it after the
+ * callback has returned. With one CPU all other calls come later, with the same results.
  */
 #include <linux/delay.h>
 #include <linux/slab.h>
 
 #include "client.h"
 
-/* How long a callback goes on after it has started its timer again. */
+/* Time that a callback spends after it has started its timer again. */
 #define SLOW_MS	20
 
 static int again_in(struct client_timer *t, u64 delay)
@@ -42,39 +41,14 @@ static void again_expires(struct client *c, struct client_timer *t)
 	CLIENT_CHECK(c, twheel_stop(&t->timer) == 0);
 }
 
-static void again_at_once_callback(struct client_timer *t)
-{
-	if (t->count == 100)
-		complete(&t->done);
-	else
-		t->result |= twheel_again_at(&t->timer, t->count % 2 ? 0 : -5);
-}
-
-static void again_in_the_past_expires(struct client *c)
-{
-	struct client_timer *t = client_timer_new(c, again_at_once_callback);
-	struct client_timer *beside = client_timer_new(c, NULL);
-
-	if (t && beside) {
-		client_start(t, 0);
-		client_start(beside, client_delay(c, 5));
-		client_wait(t);
-		client_wait(beside);
-		CLIENT_CHECK(c, t->count == 100);
-		CLIENT_CHECK(c, t->result == 0);
-	}
-	client_timer_free(t);
-	client_timer_free(beside);
-}
-
-/* A callback that does several things. Each digit of the result is an answer. */
+/* Callbacks that make several calls. Each digit of the result is the return value of one. */
 
 static void note(struct client_timer *t, int answer)
 {
 	t->result = t->result * 10 + (answer < 0 ? 9 : answer);
 }
 
-/* The callback and its answer, then whether the timer is pending. */
+/* Run callback @then. It must return @answers, and leave the timer pending or not. */
 static void check_answers(struct client *c,
 			  void (*then)(struct client_timer *t), int answers,
 			  bool pending)
@@ -85,7 +59,6 @@ static void check_answers(struct client *c,
 		return;
 	client_start(t, client_delay(c, 5));
 	client_wait(t);
-	/* Waits for the callback, too. */
 	CLIENT_CHECK(c, twheel_stop_sync(&t->timer) == pending);
 	if (!CLIENT_CHECK(c, t->result == answers))
 		pr_info("# answers %d, not %d\n", t->result, answers);
@@ -187,18 +160,6 @@ static void again_is_a_start_to_its_callback(struct client *c)
 	check_answers(c, again_never, 1, true);
 }
 
-/* The last deadline holds, and not the present time, which all others have. */
-static void again_takes_the_last_deadline(struct client *c, struct client_timer *t)
-{
-	client_start(t, client_delay(c, 5));
-	client_wait(t);
-	client_sleep(5 * c->config.tick_ns);
-	CLIENT_CHECK(c, t->count == 1);
-	CLIENT_CHECK(c, twheel_stop(&t->timer) == 1);
-}
-
-/* Others. */
-
 static void again_slowly(struct client_timer *t)
 {
 	t->result = twheel_again_at(&t->timer, client_in(CLIENT_HOUR));
@@ -207,7 +168,7 @@ static void again_slowly(struct client_timer *t)
 	client_set(&t->left);
 }
 
-/* The callback, which is still running if there is another CPU. */
+/* Start @t and wait for its callback, which still runs if there is another CPU. */
 static bool enter(struct client *c, struct client_timer *t)
 {
 	int cpu = client_other_cpu();
@@ -257,7 +218,7 @@ static int by_stop_many(struct twheel_timer *timer)
 	return r.result;
 }
 
-/* @fn finds the timer started, and its effect holds after the callback. */
+/* @fn finds the timer started, and its effect is still there after the callback. */
 static void check_others(struct client *c, int (*fn)(struct twheel_timer *timer),
 			 bool pending)
 {
@@ -299,13 +260,8 @@ static void again_on_request(struct client_timer *t)
 	client_set(&t->left);
 }
 
-/* The callback finds what others have started. */
 static void again_after_a_start_is_a_restart(struct client *c, struct client_timer *t)
 {
-	if (client_other_cpu() < 0) {
-		c->skipped = "only one CPU is online";
-		return;
-	}
 	if (enter(c, t)) {
 		CLIENT_CHECK(c, twheel_start(&t->timer, CLIENT_HOUR) == 0);
 		client_wait_for(&t->left);
@@ -323,7 +279,7 @@ static void again_late(struct client_timer *t)
 	client_set(&t->left);
 }
 
-/* Whichever comes first. */
+/* The shutdown or the deferred start may come first. */
 static void again_after_a_shutdown_is_refused(struct client *c, struct client_timer *t)
 {
 	int stopped;
@@ -362,13 +318,12 @@ static void again_elsewhere_is_refused(struct client *c)
 }
 
 const struct client_case client_again_cases[] = {
-	CLIENT_TIMER(again_expires, again_callback),
-	CLIENT_CASE(again_in_the_past_expires),
+	CLIENT_TIMER(again_expires, .then = again_callback),
 	CLIENT_CASE(again_is_a_start_to_its_callback),
-	CLIENT_TIMER(again_takes_the_last_deadline, again_and_start),
 	CLIENT_CASE(again_is_a_start_to_others),
-	CLIENT_TIMER(again_after_a_start_is_a_restart, again_on_request),
-	CLIENT_TIMER(again_after_a_shutdown_is_refused, again_late),
+	CLIENT_TIMER(again_after_a_start_is_a_restart, .then = again_on_request,
+		     .needs = CLIENT_CPUS),
+	CLIENT_TIMER(again_after_a_shutdown_is_refused, .then = again_late),
 	CLIENT_CASE(again_elsewhere_is_refused),
 	{}
 };

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Calls that a callback may make
- *
- * Also periodic timers, tails, and callers in softirq and hard interrupt
- * context.
+ * Callbacks: their context, periodic timers, work for the end of a tick, and callers in hard
+ * interrupt context
  */
 #include <linux/delay.h>
 #include <linux/preempt.h>
@@ -28,137 +26,6 @@ static void callback_runs_in_softirq(struct client *c, struct client_timer *t)
 	client_wait(t);
 	CLIENT_CHECK(c, t->result);
 	CLIENT_CHECK(c, t->cpu == raw_smp_processor_id());
-}
-
-/* Restarting itself. */
-
-#define AGAIN_NR	10
-
-static void again_callback(struct client_timer *t)
-{
-	if (twheel_pending(&t->timer))
-		t->result = -EBUSY;
-	else if (t->count < AGAIN_NR)
-		t->result = client_start(t, t->client->config.tick_ns);
-	else
-		complete(&t->done);
-}
-
-static void callback_restarts_its_timer(struct client *c, struct client_timer *t)
-{
-	client_start(t, client_delay(c, 5));
-	client_wait(t);
-	CLIENT_CHECK(c, t->count == AGAIN_NR);
-	CLIENT_CHECK(c, t->result == 0);
-}
-
-static void at_once_callback(struct client_timer *t)
-{
-	if (t->count < 100)
-		client_start_at(t, 0);
-	else
-		complete(&t->done);
-}
-
-/* A timer that is always due must not keep the wheel in one tick. */
-static void callback_restarts_its_timer_in_the_past(struct client *c)
-{
-	struct client_timer *t = client_timer_new(c, at_once_callback);
-	struct client_timer *beside = client_timer_new(c, NULL);
-
-	if (t && beside) {
-		client_start(t, 0);
-		client_start(beside, client_delay(c, 5));
-		client_wait(t);
-		client_wait(beside);
-		CLIENT_CHECK(c, t->count == 100);
-	}
-	client_timer_free(t);
-	client_timer_free(beside);
-}
-
-/* Neighbours. */
-
-static void stop_neighbour(struct client_timer *t)
-{
-	t->result = twheel_stop(&t->other->timer);
-	complete(&t->done);
-}
-
-/* Both are due in the same tick, and t comes first. */
-static void callback_stops_a_neighbour_of_its_tick(struct client *c)
-{
-	struct client_timer *t = client_timer_new(c, stop_neighbour);
-	struct client_timer *neighbour = client_timer_new(c, NULL);
-	ktime_t deadline = client_in(client_delay(c, 20));
-
-	if (t && neighbour) {
-		t->other = neighbour;
-		client_start_at(t, deadline);
-		client_start_at(neighbour, deadline);
-		if (ktime_after(ktime_get(), deadline))
-			client_slow(c);
-		client_wait(t);
-		client_sleep(3 * c->config.tick_ns);
-	}
-	if (t && neighbour && !c->slow) {
-		CLIENT_CHECK(c, t->result == 1);
-		CLIENT_CHECK(c, neighbour->count == 0);
-	}
-	client_timer_free(t);
-	client_timer_free(neighbour);
-}
-
-static void put_off_neighbour(struct client_timer *t)
-{
-	t->result = client_start(t->other, t->client->config.tick_ns * 5);
-	complete(&t->done);
-}
-
-static void callback_puts_off_a_neighbour_of_its_tick(struct client *c)
-{
-	struct client_timer *t = client_timer_new(c, put_off_neighbour);
-	struct client_timer *neighbour = client_timer_new(c, NULL);
-	ktime_t deadline = client_in(client_delay(c, 20));
-
-	if (t && neighbour) {
-		t->other = neighbour;
-		client_start_at(t, deadline);
-		client_start_at(neighbour, deadline);
-		if (ktime_after(ktime_get(), deadline))
-			client_slow(c);
-		client_wait(t);
-		client_wait(neighbour);
-	}
-	if (t && neighbour && !c->slow) {
-		CLIENT_CHECK(c, t->result == 1);
-		CLIENT_CHECK(c, neighbour->count == 1);
-	}
-	client_timer_free(t);
-	client_timer_free(neighbour);
-}
-
-static void start_neighbour(struct client_timer *t)
-{
-	t->result = client_start(t->other, 0);
-	complete(&t->done);
-}
-
-static void callback_starts_another_timer(struct client *c)
-{
-	struct client_timer *t = client_timer_new(c, start_neighbour);
-	struct client_timer *other = client_timer_new(c, NULL);
-
-	if (t && other) {
-		t->other = other;
-		client_start(t, client_delay(c, 5));
-		client_wait(t);
-		client_wait(other);
-		CLIENT_CHECK(c, t->result == 0);
-		CLIENT_CHECK(c, other->count == 1);
-	}
-	client_timer_free(t);
-	client_timer_free(other);
 }
 
 /* Freeing its own timer. */
@@ -200,7 +67,7 @@ static void callback_frees_its_timer(struct client *c)
 		wait_for_completion(&freed);
 }
 
-/* A timer that has expired can hang on to another one, and is not pending. */
+/* An expired timer is not pending, even if its link is in use. */
 
 static struct list_head *client_expired;
 
@@ -249,7 +116,7 @@ static void forward_callback(struct client_timer *t)
 	}
 }
 
-/* client_expire()'s check for early callbacks also checks the grid. */
+/* client_expire() checks the grid, too: a callback before its period is early. */
 static void forward_keeps_to_the_grid(struct client *c, struct client_timer *t)
 {
 	ktime_t first = client_in(client_delay(c, 5));
@@ -259,46 +126,6 @@ static void forward_keeps_to_the_grid(struct client *c, struct client_timer *t)
 	CLIENT_CHECK(c, t->count == PERIODS);
 	CLIENT_CHECK(c, t->result == 0);
 	CLIENT_CHECK(c, twheel_deadline(&t->timer) == t->not_before);
-}
-
-static void overrun_callback(struct client_timer *t)
-{
-	u64 period = t->client->config.tick_ns / 10;
-	ktime_t due = twheel_deadline(&t->timer);
-	u64 periods;
-
-	mdelay(2);
-	periods = twheel_forward(&t->timer, period);
-	twheel_stop(&t->timer);
-	t->result = periods >= div64_u64(2 * NSEC_PER_MSEC, period) &&
-		twheel_deadline(&t->timer) == ktime_add_ns(due, periods * period);
-	complete(&t->done);
-}
-
-static void forward_counts_overruns(struct client *c, struct client_timer *t)
-{
-	client_start(t, client_delay(c, 5));
-	client_wait(t);
-	CLIENT_CHECK(c, t->result);
-}
-
-static void forward_leaves_a_pending_timer(struct client *c, struct client_timer *t)
-{
-	ktime_t deadline = client_in(CLIENT_HOUR);
-
-	client_start_at(t, deadline);
-	CLIENT_CHECK(c, twheel_forward(&t->timer, NSEC_PER_SEC) == 0);
-	CLIENT_CHECK(c, twheel_deadline(&t->timer) == deadline);
-	CLIENT_CHECK(c, twheel_stop(&t->timer) == 1);
-}
-
-/* 0 means that nothing was done. */
-static void forward_leaves_a_timer_that_was_stopped_early(struct client *c, struct client_timer *t)
-{
-	client_start(t, CLIENT_HOUR);
-	CLIENT_CHECK(c, twheel_stop(&t->timer) == 1);
-	CLIENT_CHECK(c, twheel_forward(&t->timer, NSEC_PER_SEC) == 0);
-	CLIENT_CHECK(c, !twheel_pending(&t->timer));
 }
 
 static void forward_by_a_huge_period_never_expires(struct client *c, struct client_timer *t)
@@ -397,26 +224,9 @@ static void tail_runs_once_after_the_callbacks(struct client *c)
 	if (ktime_after(ktime_get(), deadline))
 		client_slow(c);
 	tail_timers_wait_and_free(c, timers, &tail);
-	/* A run that takes too long ends in the middle, and has its own end. */
+	/* A run that takes too long is split into several, each with its own end. */
 	CLIENT_CHECK(c, tail.runs <= (c->exact ? 1 : TAIL_NR));
 	CLIENT_CHECK(c, tail.seen == TAIL_NR);
-}
-
-static void tail_runs_again_in_later_ticks(struct client *c)
-{
-	struct client_tail tail;
-	struct client_tail_timer *timers = tail_timers_new(c, &tail);
-	int i;
-
-	if (!timers)
-		return;
-	for (i = 0; i < TAIL_NR; i++)
-		client_start(&timers[i].t, client_delay(c, 0) * (i + 1));
-	tail_timers_wait_and_free(c, timers, &tail);
-	CLIENT_CHECK(c, tail.seen == TAIL_NR);
-	CLIENT_CHECK(c, tail.runs <= TAIL_NR);
-	if (tail.runs < 2)
-		client_slow(c);
 }
 
 /* Callers in hard interrupt context. */
@@ -434,15 +244,6 @@ static void hardirq_starts(struct client *c, struct client_timer *t)
 	client_in_hardirq(start_in_hardirq, t);
 	CLIENT_CHECK(c, t->entered);
 	CLIENT_CHECK(c, t->result == 0);
-	client_wait(t);
-	CLIENT_CHECK(c, t->count == 1);
-}
-
-static void hardirq_restarts(struct client *c, struct client_timer *t)
-{
-	client_start(t, CLIENT_HOUR);
-	client_in_hardirq(start_in_hardirq, t);
-	CLIENT_CHECK(c, t->result == 1);
 	client_wait(t);
 	CLIENT_CHECK(c, t->count == 1);
 }
@@ -465,23 +266,13 @@ static void hardirq_stops(struct client *c, struct client_timer *t)
 }
 
 const struct client_case client_callback_cases[] = {
-	CLIENT_TIMER(callback_runs_in_softirq, note_context),
-	CLIENT_TIMER(callback_restarts_its_timer, again_callback),
-	CLIENT_CASE(callback_restarts_its_timer_in_the_past),
-	CLIENT_CASE(callback_stops_a_neighbour_of_its_tick),
-	CLIENT_CASE(callback_puts_off_a_neighbour_of_its_tick),
-	CLIENT_CASE(callback_starts_another_timer),
+	CLIENT_TIMER(callback_runs_in_softirq, .then = note_context),
 	CLIENT_CASE(callback_frees_its_timer),
-	CLIENT_TIMER(expired_timers_may_be_linked, link_callback),
-	CLIENT_TIMER(forward_keeps_to_the_grid, forward_callback),
-	CLIENT_TIMER(forward_counts_overruns, overrun_callback),
-	CLIENT_TIMER(forward_leaves_a_pending_timer, NULL),
-	CLIENT_TIMER(forward_leaves_a_timer_that_was_stopped_early, NULL),
-	CLIENT_TIMER(forward_by_a_huge_period_never_expires, NULL),
+	CLIENT_TIMER(expired_timers_may_be_linked, .then = link_callback),
+	CLIENT_TIMER(forward_keeps_to_the_grid, .then = forward_callback),
+	CLIENT_TIMER(forward_by_a_huge_period_never_expires),
 	CLIENT_CASE(tail_runs_once_after_the_callbacks),
-	CLIENT_CASE(tail_runs_again_in_later_ticks),
-	CLIENT_TIMER(hardirq_starts, NULL),
-	CLIENT_TIMER(hardirq_restarts, NULL),
-	CLIENT_TIMER(hardirq_stops, NULL),
+	CLIENT_TIMER(hardirq_starts),
+	CLIENT_TIMER(hardirq_stops),
 	{}
 };

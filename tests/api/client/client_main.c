@@ -73,7 +73,6 @@ static const struct client_case *const client_tables[] = {
 	client_stop_cases,
 	client_callback_cases,
 	client_again_cases,
-	client_bounded_cases,
 	client_drain_cases,
 	client_work_cases,
 };
@@ -121,21 +120,51 @@ static void client_run_timer(struct client *c, const struct client_case *one)
 	client_timer_free(t);
 }
 
+static void client_run_timers(struct client *c, const struct client_case *one)
+{
+	struct client_timer **timers = client_timers_new(c, CLIENT_TIMERS_NR);
+
+	if (timers) {
+		one->timers(c, timers);
+		client_timers_free(timers, CLIENT_TIMERS_NR);
+	}
+}
+
+static const char *client_lacks(const struct client *c, const struct client_case *one)
+{
+	if (one->needs & CLIENT_CPUS && client_other_cpu() < 0)
+		return "only one CPU is online";
+	if (one->needs & CLIENT_EXACT && !c->exact)
+		return "time is not exact here";
+	if (one->needs & CLIENT_OWN && c->shared)
+		return "others use the default wheel, too";
+	return NULL;
+}
+
 static void client_run_once(struct client *c, const struct client_case *one)
 {
+	const struct twheel_config config = c->config;
+	struct twheel *wheel = c->wheel;
+
 	c->failed = false;
 	c->slow = false;
 	c->exact = exact;
-	c->skipped = NULL;
+	c->skipped = client_lacks(c, one);
+	if (c->skipped)
+		return;
 	atomic_set(&c->early, 0);
 	atomic64_set(&c->late_max, 0);
 	atomic64_set(&c->late_min, S64_MAX);
 	if (one->timer)
 		client_run_timer(c, one);
+	else if (one->timers)
+		client_run_timers(c, one);
 	else if (one->work)
 		client_run_work(c, one);
 	else
 		one->run(c);
+	c->wheel = wheel;
+	c->config = config;
 	if (!c->slow)
 		CLIENT_CHECK(c, !atomic_read(&c->early));
 }

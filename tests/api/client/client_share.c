@@ -225,10 +225,6 @@ static void attack_with_up_to(struct client *c, const struct attack *attack,
 	u64 alone, held_up;
 	unsigned int wheels;
 
-	if (!c->exact) {
-		c->skipped = "time is not exact here";
-		return;
-	}
 	alone = victim(&held_up);
 	for (wheels = 1; wheels <= wheels_max; wheels *= 4)
 		attack_with(c, attack, wheels, alone);
@@ -460,10 +456,6 @@ static void stall_with(struct client *c, void (*in_callback)(struct stall *stall
 	struct stall_timer *timers;
 	struct twheel *other;
 
-	if (!c->exact) {
-		c->skipped = "time is not exact here";
-		return;
-	}
 	init_completion(&stall.go);
 	init_completion(&stall.gone);
 	timers = kvcalloc(STALL_NR + 1, sizeof(*timers), GFP_KERNEL);
@@ -599,14 +591,14 @@ static void stopped_machine_is_followed_by_a_short_pause(struct client *c)
 #endif
 
 const struct client_case client_share_cases[] = {
-	CLIENT_CASE(idle_wheels_leave_half_of_a_cpu),
-	CLIENT_CASE(long_slots_leave_half_of_a_cpu),
-	CLIENT_CASE(short_callbacks_leave_half_of_a_cpu),
-	CLIENT_CASE(long_callbacks_leave_half_of_a_cpu),
-	CLIENT_CASE(slow_callbacks_behind_quick_ones_leave_half_of_a_cpu),
-	CLIENT_CASE(stall_in_a_callback_is_followed_by_a_short_pause),
-	CLIENT_CASE(stall_between_runs_is_followed_by_a_short_pause),
-	CLIENT_CASE(stall_of_a_preempted_run_is_followed_by_a_short_pause),
+	CLIENT_CASE(idle_wheels_leave_half_of_a_cpu, .needs = CLIENT_EXACT),
+	CLIENT_CASE(long_slots_leave_half_of_a_cpu, .needs = CLIENT_EXACT),
+	CLIENT_CASE(short_callbacks_leave_half_of_a_cpu, .needs = CLIENT_EXACT),
+	CLIENT_CASE(long_callbacks_leave_half_of_a_cpu, .needs = CLIENT_EXACT),
+	CLIENT_CASE(slow_callbacks_behind_quick_ones_leave_half_of_a_cpu, .needs = CLIENT_EXACT),
+	CLIENT_CASE(stall_in_a_callback_is_followed_by_a_short_pause, .needs = CLIENT_EXACT),
+	CLIENT_CASE(stall_between_runs_is_followed_by_a_short_pause, .needs = CLIENT_EXACT),
+	CLIENT_CASE(stall_of_a_preempted_run_is_followed_by_a_short_pause, .needs = CLIENT_EXACT),
 	CLIENT_CASE(stopped_machine_is_followed_by_a_short_pause),
 	{}
 };

@@ -29,36 +29,6 @@ static void stop_says_whether_it_was_pending(struct client *c, struct client_tim
 	CLIENT_CHECK(c, twheel_stop_sync(&t->timer) == 0);
 }
 
-static void stopped_never_expires(struct client *c, struct client_timer *t)
-{
-	u64 delay = client_delay(c, 20);
-
-	client_start(t, delay);
-	if (!twheel_stop(&t->timer))
-		client_slow(c);
-	client_sleep(delay + 3 * c->config.tick_ns);
-	if (!c->slow)
-		CLIENT_CHECK(c, t->count == 0);
-}
-
-/* Stops the first timer of a slot, the last one, and timers in the middle. */
-static void stop_each_of_many(struct client *c)
-{
-	unsigned int nr = 256, i;
-	struct client_timer **timers = client_timers_new(c, nr);
-	ktime_t deadline = client_in(CLIENT_HOUR);
-
-	if (!timers)
-		return;
-	for (i = 0; i < nr; i++)
-		client_start_at(timers[i], deadline);
-	for (i = 0; i < nr; i++)
-		CLIENT_CHECK(c, twheel_stop(&timers[i * 37 % nr]->timer) == 1);
-	for (i = 0; i < nr; i++)
-		CLIENT_CHECK(c, !twheel_pending(&timers[i]->timer));
-	client_timers_free(timers, nr);
-}
-
 static void slow_callback(struct client_timer *t)
 {
 	client_set(&t->entered);
@@ -67,8 +37,8 @@ static void slow_callback(struct client_timer *t)
 }
 
 /*
- * Starts @t, on another CPU if there is one, and waits until its callback has
- * begun. With only one CPU the callback has also ended by then.
+ * Start @t, on another CPU if there is one, and wait until its callback has begun. With one
+ * CPU the callback has also ended by then.
  */
 static bool client_enter(struct client *c, struct client_timer *t)
 {
@@ -98,26 +68,6 @@ static void shutdown_waits_for_the_callback(struct client *c, struct client_time
 	}
 }
 
-/* Once more at the next tick, for ever. */
-static void endless_callback(struct client_timer *t)
-{
-	client_set(&t->entered);
-	t->result = client_start(t, 0);
-}
-
-static void stop_sync_ends_a_timer_that_restarts_itself(struct client *c, struct client_timer *t)
-{
-	unsigned int count;
-
-	if (client_enter(c, t)) {
-		CLIENT_CHECK(c, twheel_stop_sync(&t->timer) == 1);
-		count = t->count;
-		client_sleep(5 * c->config.tick_ns);
-		CLIENT_CHECK(c, t->count == count);
-		CLIENT_CHECK(c, !twheel_pending(&t->timer));
-	}
-}
-
 /* Callbacks that wait for callbacks. */
 
 static void stop_other_callback(struct client_timer *t)
@@ -133,45 +83,38 @@ static void stop_other_callback(struct client_timer *t)
 }
 
 /*
- * The callbacks before them have let the run go on to several timers between
- * two looks at the clock. Else it would end after the slow one.
+ * Runs on the CPU where all of them expire. The quick callbacks come first: after them the
+ * run looks at its clock only after several timers, so it does not end after the slow one.
  */
-#define BEFORE_NR	64
-
-/* Runs on the CPU where all expire, one after the other. */
 static void start_slow_and_next(void *arg)
 {
 	struct client_timer **timers = arg;
 	ktime_t deadline = client_in(client_delay(timers[0]->client, 10));
 	int i;
 
-	for (i = 0; i < BEFORE_NR + 2; i++)
+	for (i = 0; i < CLIENT_TIMERS_NR + 2; i++)
 		client_start_at(timers[i], deadline);
 }
 
 /*
- * The callback on this CPU waits for a slow one on the other CPU. Behind the
- * slow callback, in the same tick, is a callback that waits for the first, on
- * this CPU.
+ * The callback on this CPU waits for a slow one on the other CPU. The next callback there, of
+ * the same tick, waits for the one on this CPU.
  */
-static void callbacks_may_wait_for_one_another(struct client *c)
+static void callbacks_may_wait_for_one_another(struct client *c, struct client_timer **before)
 {
 	struct client_timer *slow = client_timer_new(c, slow_callback);
 	struct client_timer *next = client_timer_new(c, stop_other_callback);
 	struct client_timer *here = client_timer_new(c, stop_other_callback);
-	struct client_timer **before = client_timers_new(c, BEFORE_NR);
-	static struct client_timer *timers[BEFORE_NR + 2];
+	static struct client_timer *timers[CLIENT_TIMERS_NR + 2];
 	static struct lock_class_key slow_key, next_key;
 	int this_cpu = raw_smp_processor_id();
 	int cpu = client_other_cpu();
 	u64 delay = client_delay(c, 10);
 
-	if (cpu < 0 || cpu == this_cpu) {
-		c->skipped = "only one CPU is online";
-	} else if (slow && next && here && before) {
-		memcpy(timers, before, BEFORE_NR * sizeof(*before));
-		timers[BEFORE_NR] = slow;
-		timers[BEFORE_NR + 1] = next;
+	if (slow && next && here) {
+		memcpy(timers, before, CLIENT_TIMERS_NR * sizeof(*before));
+		timers[CLIENT_TIMERS_NR] = slow;
+		timers[CLIENT_TIMERS_NR + 1] = next;
 		client_timer_class(slow, &slow_key);
 		client_timer_class(next, &next_key);
 		here->other = slow;
@@ -186,13 +129,11 @@ static void callbacks_may_wait_for_one_another(struct client *c)
 	client_timer_free(here);
 	client_timer_free(next);
 	client_timer_free(slow);
-	if (before)
-		client_timers_free(before, BEFORE_NR);
 }
 
 /*
- * A waiter for one callback, and a next callback that waits until the waiter
- * has returned. The first one lasts until it is about to be waited for.
+ * A thread waits for the first callback, and the next callback waits until the thread has
+ * returned. The first one lasts until the thread is about to wait.
  */
 
 #define AWAITED_MS	3
@@ -232,7 +173,7 @@ static void start_pair(void *arg)
 	client_start_at(pair->next, deadline);
 }
 
-/* Returns false if somebody has waited in vain. */
+/* Returns false if the thread or the callback has waited in vain. */
 static bool wait_for_first(struct client *c, struct client_pair *pair, int cpu)
 {
 	bool waited;
@@ -267,15 +208,10 @@ static void wait_for_first_on(struct client *c, int cpu)
 /* The thread of callbacks has the higher priority on PREEMPT_RT. */
 static void stop_sync_returns_before_the_next_callback(struct client *c)
 {
-	int cpu = client_other_cpu();
-
-	if (cpu < 0)
-		c->skipped = "only one CPU is online";
-	else
-		wait_for_first_on(c, cpu);
+	wait_for_first_on(c, client_other_cpu());
 }
 
-/* Here the waiter preempts the callback that it then waits for. */
+/* The waiter preempts the callback that it waits for. */
 static void preempting_waiter_returns_before_the_next_callback(struct client *c)
 {
 	if (!IS_ENABLED(CONFIG_PREEMPT_RT)) {
@@ -294,21 +230,17 @@ static int delay_waiter(struct kprobe *probe, struct pt_regs *regs)
 	return 0;
 }
 
-/* The waiter is late: the first callback has returned before it can sleep. */
+/* The first callback returns before the waiter can sleep. */
 static void late_waiter_returns_before_the_next_callback(struct client *c)
 {
 	struct kprobe probe = {
 		.symbol_name = "twheel:wait_for_callback",
 		.pre_handler = delay_waiter,
 	};
-	int cpu = client_other_cpu();
-
-	if (cpu < 0) {
-		c->skipped = "only one CPU is online";
-	} else if (!IS_ENABLED(CONFIG_PREEMPT_RT)) {
+	if (!IS_ENABLED(CONFIG_PREEMPT_RT)) {
 		c->skipped = "a waiter does not sleep";
 	} else if (CLIENT_CHECK(c, register_kprobe(&probe) == 0)) {
-		wait_for_first_on(c, cpu);
+		wait_for_first_on(c, client_other_cpu());
 		unregister_kprobe(&probe);
 	}
 }
@@ -319,10 +251,7 @@ static void late_waiter_returns_before_the_next_callback(struct client *c)
 }
 #endif
 
-/*
- * The callback first restarts its timer, due at once, and then takes long:
- * shutdown comes while it is both running and pending.
- */
+/* Restart the timer, due at once, and go on: the shutdown finds it running and pending. */
 static void endless_slow_callback(struct client_timer *t)
 {
 	t->result = client_start(t, 0);
@@ -342,7 +271,7 @@ static void shutdown_ends_a_timer_that_restarts_itself(struct client *c)
 			return;
 		if (client_enter(c, t)) {
 			stopped = twheel_shutdown_sync(&t->timer);
-			/* Or its next callback came before that, and could not start it. */
+			/* The next callback may come first. It cannot start its timer. */
 			CLIENT_CHECK(c, stopped || t->result == -ESHUTDOWN);
 			CLIENT_CHECK(c, !twheel_pending(&t->timer));
 			count = t->count;
@@ -366,9 +295,7 @@ static void restarting_callback(struct client_timer *t)
 
 static void callback_cannot_restart_during_shutdown(struct client *c, struct client_timer *t)
 {
-	if (client_other_cpu() < 0) {
-		c->skipped = "only one CPU is online";
-	} else if (client_enter(c, t)) {
+	if (client_enter(c, t)) {
 		twheel_shutdown_sync(&t->timer);
 		CLIENT_CHECK(c, t->result == -ESHUTDOWN);
 		CLIENT_CHECK(c, !twheel_pending(&t->timer));
@@ -417,20 +344,18 @@ static void a_timer_on_the_stack(struct client *c)
 }
 
 const struct client_case client_stop_cases[] = {
-	CLIENT_TIMER(stop_says_whether_it_was_pending, NULL),
-	CLIENT_TIMER(stopped_never_expires, NULL),
-	CLIENT_CASE(stop_each_of_many),
-	CLIENT_TIMER(stop_sync_waits_for_the_callback, slow_callback),
-	CLIENT_TIMER(shutdown_waits_for_the_callback, slow_callback),
-	CLIENT_CASE(callbacks_may_wait_for_one_another),
-	CLIENT_CASE(stop_sync_returns_before_the_next_callback),
+	CLIENT_TIMER(stop_says_whether_it_was_pending),
+	CLIENT_TIMER(stop_sync_waits_for_the_callback, .then = slow_callback),
+	CLIENT_TIMER(shutdown_waits_for_the_callback, .then = slow_callback),
+	CLIENT_TIMERS(callbacks_may_wait_for_one_another, .needs = CLIENT_CPUS),
+	CLIENT_CASE(stop_sync_returns_before_the_next_callback, .needs = CLIENT_CPUS),
 	CLIENT_CASE(preempting_waiter_returns_before_the_next_callback),
-	CLIENT_CASE(late_waiter_returns_before_the_next_callback),
-	CLIENT_TIMER(stop_sync_ends_a_timer_that_restarts_itself, endless_callback),
+	CLIENT_CASE(late_waiter_returns_before_the_next_callback, .needs = CLIENT_CPUS),
 	CLIENT_CASE(shutdown_ends_a_timer_that_restarts_itself),
-	CLIENT_TIMER(callback_cannot_restart_during_shutdown, restarting_callback),
-	CLIENT_TIMER(shut_down_cannot_start, NULL),
-	CLIENT_TIMER(setup_revives_what_was_shut_down, NULL),
+	CLIENT_TIMER(callback_cannot_restart_during_shutdown, .then = restarting_callback,
+		     .needs = CLIENT_CPUS),
+	CLIENT_TIMER(shut_down_cannot_start),
+	CLIENT_TIMER(setup_revives_what_was_shut_down),
 	CLIENT_CASE(a_timer_on_the_stack),
 	{}
 };

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Timers that record what happened to them, and waiting
+ * Timers that record their callbacks, and waiting for them
  *
- * Every callback of the client goes through client_expire(), which checks the
- * first promise each time: never early.
+ * Each callback of the client goes through client_expire(), which checks that it is not
+ * early.
  */
 #include <linux/cpumask.h>
 #include <linux/delay.h>
+#include <linux/err.h>
 #include <linux/hrtimer.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
@@ -52,7 +53,7 @@ static void client_expire(struct twheel_timer *timer)
 		complete(&t->done);
 }
 
-/* Sets up a timer in memory of the caller. */
+/* Set up a timer in memory of the caller. */
 void client_timer_init(struct client *c, struct client_timer *t,
 		       void (*then)(struct client_timer *t))
 {
@@ -64,8 +65,8 @@ void client_timer_init(struct client *c, struct client_timer *t,
 }
 
 /*
- * Gives a timer a class of its own. To lockdep all others are one, of which no
- * callback may wait for another one's.
+ * Give a timer its own lockdep class. All other timers share one, so lockdep does not let
+ * their callbacks wait for one another.
  */
 void client_timer_class(struct client_timer *t, struct lock_class_key *key)
 {
@@ -120,13 +121,25 @@ void client_timers_free(struct client_timer **timers, unsigned int nr)
 	kfree(timers);
 }
 
-/* The time in @delay_ns from now. */
+/* Run the rest of the case on a new wheel, which the case destroys. */
+bool client_wheel_new(struct client *c, const struct twheel_config *config)
+{
+	struct twheel *wheel = twheel_create(config);
+
+	if (!CLIENT_CHECK(c, !IS_ERR(wheel)))
+		return false;
+	c->wheel = wheel;
+	twheel_get_config(wheel, &c->config);
+	return true;
+}
+
+/* Returns the time @delay_ns from now. */
 ktime_t client_in(u64 delay_ns)
 {
 	return ktime_add_ns(ktime_get(), delay_ns);
 }
 
-/* A short delay: @ms, but at least three ticks of the wheel. */
+/* Returns a short delay: @ms, but at least three ticks of the wheel. */
 u64 client_delay(const struct client *c, u64 ms)
 {
 	return c->patience * max(ms * CLIENT_MSEC, 3 * c->config.tick_ns);
@@ -164,7 +177,7 @@ int client_start(struct client_timer *t, u64 delay_ns)
 	return ret;
 }
 
-/* Waits for an event that is to happen soon. Returns false if it never did. */
+/* Wait for an event that happens soon. Returns false if it did not happen. */
 bool client_wait_done(struct client *c, struct completion *done)
 {
 	unsigned long timeout = msecs_to_jiffies(CLIENT_LOST_MS);
@@ -172,13 +185,13 @@ bool client_wait_done(struct client *c, struct completion *done)
 	return CLIENT_CHECK(c, wait_for_completion_timeout(done, timeout));
 }
 
-/* Waits for the next callback of @t. Returns false if it never came. */
+/* Wait for the next callback of @t. Returns false if there was none. */
 bool client_wait(struct client_timer *t)
 {
 	return client_wait_done(t->client, &t->done);
 }
 
-/* Publishes that something has happened, and everything before it. */
+/* Set *@flag after all earlier stores. */
 void client_set(bool *flag)
 {
 	/* Pairs with client_is_set(). */
@@ -191,7 +204,7 @@ bool client_is_set(bool *flag)
 	return smp_load_acquire(flag);
 }
 
-/* Waits for *@flag without sleeping. Returns false if it was never set. */
+/* Wait for *@flag without sleeping. Returns false if it was never set. */
 bool client_wait_for(bool *flag)
 {
 	ktime_t end = client_in(CLIENT_LOST_MS * CLIENT_MSEC);
@@ -212,7 +225,7 @@ void client_sleep(u64 ns)
 	usleep_range(us, us + 100);
 }
 
-/* An online CPU other than this one, or -1. */
+/* Returns an online CPU other than this one, or -1. */
 int client_other_cpu(void)
 {
 	int cpu = cpumask_any_but(cpu_online_mask, raw_smp_processor_id());
@@ -236,7 +249,7 @@ static enum hrtimer_restart client_irq_fn(struct hrtimer *hrtimer)
 	return HRTIMER_NORESTART;
 }
 
-/* Calls @fn in a hard interrupt, also on PREEMPT_RT, and waits for its end. */
+/* Call @fn in a hard interrupt, also on PREEMPT_RT, and wait for its end. */
 void client_in_hardirq(void (*fn)(void *arg), void *arg)
 {
 	struct client_irq *irq = kzalloc(sizeof(*irq), GFP_KERNEL);

@@ -18,8 +18,6 @@
 
 /* Draining, on each wheel of the client. */
 
-#define DRAIN_NR	200
-
 static void count_drained(struct twheel_timer *timer, void *arg)
 {
 	struct client_timer *t = container_of(timer, struct client_timer, timer);
@@ -34,7 +32,7 @@ static void start_to_drain(struct client *c, struct client_timer **timers)
 	int cpu = client_other_cpu();
 	unsigned int i;
 
-	for (i = 0; i < DRAIN_NR; i++) {
+	for (i = 0; i < CLIENT_TIMERS_NR; i++) {
 		if (i % 2 && cpu >= 0)
 			twheel_start_on(&timers[i]->timer, CLIENT_HOUR << i % 19, cpu);
 		else
@@ -42,27 +40,17 @@ static void start_to_drain(struct client *c, struct client_timer **timers)
 	}
 }
 
-static void drain_hands_over_each_pending_timer(struct client *c)
+static void drain_hands_over_each_pending_timer(struct client *c, struct client_timer **timers)
 {
-	struct client_timer **timers;
 	unsigned int drained = 0, i;
 
-	if (c->shared) {
-		c->skipped = "the wheel is not ours to drain";
-		return;
-	}
-	timers = client_timers_new(c, DRAIN_NR);
-	if (!timers)
-		return;
 	start_to_drain(c, timers);
 	twheel_stop(&timers[17]->timer);
-	CLIENT_CHECK(c, twheel_drain(c->wheel, count_drained, &drained) ==
-		     DRAIN_NR - 1);
-	CLIENT_CHECK(c, drained == DRAIN_NR - 1);
-	for (i = 0; i < DRAIN_NR; i++)
+	CLIENT_CHECK(c, twheel_drain(c->wheel, count_drained, &drained) == CLIENT_TIMERS_NR - 1);
+	CLIENT_CHECK(c, drained == CLIENT_TIMERS_NR - 1);
+	for (i = 0; i < CLIENT_TIMERS_NR; i++)
 		CLIENT_CHECK(c, timers[i]->order == (i != 17));
 	CLIENT_CHECK(c, twheel_drain(c->wheel, count_drained, &drained) == 0);
-	client_timers_free(timers, DRAIN_NR);
 }
 
 static void free_drained(struct twheel_timer *timer, void *arg)
@@ -72,36 +60,18 @@ static void free_drained(struct twheel_timer *timer, void *arg)
 
 static void drain_may_free_the_timers(struct client *c)
 {
-	struct client_timer **timers;
+	struct client_timer **timers = client_timers_new(c, CLIENT_TIMERS_NR);
 
-	if (c->shared) {
-		c->skipped = "the wheel is not ours to drain";
-		return;
-	}
-	timers = client_timers_new(c, DRAIN_NR);
 	if (!timers)
 		return;
 	start_to_drain(c, timers);
-	CLIENT_CHECK(c, twheel_drain(c->wheel, free_drained, NULL) == DRAIN_NR);
+	CLIENT_CHECK(c, twheel_drain(c->wheel, free_drained, NULL) == CLIENT_TIMERS_NR);
 	kfree(timers);
 }
 
-static void drained_can_start_again(struct client *c, struct client_timer *t)
-{
-	if (c->shared) {
-		c->skipped = "the wheel is not ours to drain";
-		return;
-	}
-	client_start(t, CLIENT_HOUR);
-	CLIENT_CHECK(c, twheel_drain(c->wheel, NULL, NULL) == 1);
-	CLIENT_CHECK(c, client_start(t, client_delay(c, 5)) == 0);
-	client_wait(t);
-}
-
 const struct client_case client_drain_cases[] = {
-	CLIENT_CASE(drain_hands_over_each_pending_timer),
-	CLIENT_CASE(drain_may_free_the_timers),
-	CLIENT_TIMER(drained_can_start_again, NULL),
+	CLIENT_TIMERS(drain_hands_over_each_pending_timer, .needs = CLIENT_OWN),
+	CLIENT_CASE(drain_may_free_the_timers, .needs = CLIENT_OWN),
 	{}
 };
 
@@ -142,33 +112,29 @@ static void create_refuses_bad_configs(struct client *c)
 				.slots = UINT_MAX));
 }
 
-/* Creates a wheel, checks its description, and lets it expire one timer. */
+static void check_config(struct client *c, const struct twheel_config *config,
+			 const struct twheel_config *expected)
+{
+	CLIENT_CHECK(c, config->scheme == expected->scheme);
+	CLIENT_CHECK(c, config->mode == expected->mode);
+	CLIENT_CHECK(c, config->tick_ns == expected->tick_ns);
+	CLIENT_CHECK(c, config->slots == expected->slots);
+	CLIENT_CHECK(c, config->doze == expected->doze);
+	CLIENT_CHECK(c, config->clock == (expected->clock ?: CLOCK_MONOTONIC));
+}
+
+/* Create a wheel, check its description, and let a timer expire. */
 static void check_created(struct client *c, const struct twheel_config *asked,
 			  const struct twheel_config *expected)
 {
 	struct twheel_config checked = *asked;
-	struct twheel *old = c->wheel;
 	struct client_timer *t;
 
 	CLIENT_CHECK(c, !twheel_check_config(&checked));
-	CLIENT_CHECK(c, checked.scheme == expected->scheme);
-	CLIENT_CHECK(c, checked.mode == expected->mode);
-	CLIENT_CHECK(c, checked.tick_ns == expected->tick_ns);
-	CLIENT_CHECK(c, checked.slots == expected->slots);
-	CLIENT_CHECK(c, checked.doze == expected->doze);
-	CLIENT_CHECK(c, checked.clock == (expected->clock ?: CLOCK_MONOTONIC));
-	c->wheel = twheel_create(asked);
-	if (!CLIENT_CHECK(c, !IS_ERR(c->wheel))) {
-		c->wheel = old;
+	check_config(c, &checked, expected);
+	if (!client_wheel_new(c, asked))
 		return;
-	}
-	twheel_get_config(c->wheel, &c->config);
-	CLIENT_CHECK(c, c->config.scheme == expected->scheme);
-	CLIENT_CHECK(c, c->config.mode == expected->mode);
-	CLIENT_CHECK(c, c->config.tick_ns == expected->tick_ns);
-	CLIENT_CHECK(c, c->config.slots == expected->slots);
-	CLIENT_CHECK(c, c->config.doze == expected->doze);
-	CLIENT_CHECK(c, c->config.clock == (expected->clock ?: CLOCK_MONOTONIC));
+	check_config(c, &c->config, expected);
 	if (asked->name)
 		CLIENT_CHECK(c, !strcmp(c->config.name, asked->name));
 	t = client_timer_new(c, NULL);
@@ -178,7 +144,6 @@ static void check_created(struct client *c, const struct twheel_config *asked,
 	}
 	client_timer_free(t);
 	twheel_destroy(c->wheel);
-	c->wheel = old;
 }
 
 static void create_fills_in_defaults(struct client *c)
@@ -252,7 +217,6 @@ static void the_name_is_copied(struct client *c)
 static void a_wheel_on_boottime(struct client *c)
 {
 	struct twheel_config config = { .name = "boottime", .clock = CLOCK_BOOTTIME };
-	struct twheel *old = c->wheel;
 	struct client_timer *t;
 	ktime_t before, after;
 
@@ -263,11 +227,8 @@ static void a_wheel_on_boottime(struct client *c)
 	CLIENT_CHECK(c, before <= after && after <= ktime_get_boottime());
 	CLIENT_CHECK(c, twheel_clock_time(CLOCK_BOOTTIME, KTIME_MAX) == KTIME_MAX);
 	CLIENT_CHECK(c, twheel_clock_time(CLOCK_MONOTONIC, before) == before);
-	c->wheel = twheel_create(&config);
-	if (!CLIENT_CHECK(c, !IS_ERR(c->wheel))) {
-		c->wheel = old;
+	if (!client_wheel_new(c, &config))
 		return;
-	}
 	t = client_timer_new(c, NULL);
 	if (t) {
 		before = ktime_get_boottime();
@@ -284,31 +245,6 @@ static void a_wheel_on_boottime(struct client *c)
 	}
 	client_timer_free(t);
 	twheel_destroy(c->wheel);
-	c->wheel = old;
-}
-
-static void wheels_are_independent(struct client *c)
-{
-	struct twheel_config config = { .name = "one" };
-	struct twheel *old = c->wheel;
-	struct twheel *one = twheel_create(&config);
-	struct twheel *two = twheel_create(&config);
-	struct client_timer *t;
-
-	if (!CLIENT_CHECK(c, !IS_ERR(one)) || !CLIENT_CHECK(c, !IS_ERR(two)))
-		return;
-	c->wheel = one;
-	t = client_timer_new(c, NULL);
-	c->wheel = old;
-	if (t) {
-		client_start(t, CLIENT_HOUR);
-		CLIENT_CHECK(c, twheel_drain(two, NULL, NULL) == 0);
-		CLIENT_CHECK(c, twheel_pending(&t->timer));
-		CLIENT_CHECK(c, twheel_drain(one, NULL, NULL) == 1);
-	}
-	client_timer_free(t);
-	twheel_destroy(one);
-	twheel_destroy(two);
 }
 
 static void destroy_takes_null(struct client *c)
@@ -318,7 +254,6 @@ static void destroy_takes_null(struct client *c)
 
 static void no_wheel_means_the_default_one(struct client *c)
 {
-	struct twheel *old = c->wheel;
 	struct client_timer *t;
 
 	c->wheel = NULL;
@@ -329,20 +264,17 @@ static void no_wheel_means_the_default_one(struct client *c)
 		client_wait(t);
 	}
 	client_timer_free(t);
-	c->wheel = old;
 }
 
 /* The callback has only just run when its wheel is destroyed. */
 static void destroy_right_after_the_last_timer(struct client *c)
 {
 	struct twheel_config config = { .name = "brief", .mode = TWHEEL_TICKLESS };
-	struct twheel *old = c->wheel;
 	struct client_timer *t;
 	int i;
 
 	for (i = 0; i < 20; i++) {
-		c->wheel = twheel_create(&config);
-		if (!CLIENT_CHECK(c, !IS_ERR(c->wheel)))
+		if (!client_wheel_new(c, &config))
 			break;
 		t = client_timer_new(c, NULL);
 		if (t) {
@@ -352,7 +284,6 @@ static void destroy_right_after_the_last_timer(struct client *c)
 		client_timer_free(t);
 		twheel_destroy(c->wheel);
 	}
-	c->wheel = old;
 }
 
 /* Slots. */
@@ -362,8 +293,7 @@ static long create_default(void *arg)
 	struct client *c = arg;
 	struct twheel_config config = {};
 
-	c->wheel = twheel_create(&config);
-	return PTR_ERR_OR_ZERO(c->wheel);
+	return client_wheel_new(c, &config) ? 0 : -ENOMEM;
 }
 
 static long prepare(void *wheel)
@@ -397,18 +327,11 @@ static int expires_on(struct client *c, int cpu)
 static void a_wheel_with_a_payer_has_slots_where_prepared(struct client *c)
 {
 	struct twheel_config config = { .payer = twheel_payer_create() };
-	struct twheel *old = c->wheel;
 	int here = raw_smp_processor_id();
 	int cpu = client_other_cpu();
 	int i;
 
-	if (cpu < 0) {
-		c->skipped = "only one CPU is online";
-		twheel_payer_destroy(config.payer);
-		return;
-	}
-	c->wheel = twheel_create(&config);
-	if (CLIENT_CHECK(c, !IS_ERR(c->wheel))) {
+	if (client_wheel_new(c, &config)) {
 		CLIENT_CHECK(c, expires_on(c, here) == here);
 		for (i = 0; i < 10; i++)
 			CLIENT_CHECK(c, expires_on(c, cpu) == here);
@@ -419,12 +342,11 @@ static void a_wheel_with_a_payer_has_slots_where_prepared(struct client *c)
 		twheel_destroy(c->wheel);
 	}
 	twheel_payer_destroy(config.payer);
-	c->wheel = old;
 }
 
 /*
- * Until a CPU has slots its timers expire on another one, and none is lost: to
- * wait for that is to fail.
+ * Starts timers on a CPU until it has slots of its own. Until then they expire on
+ * another CPU, and none is lost.
  */
 static void wait_for_slots(struct client *c, int cpu)
 {
@@ -436,47 +358,29 @@ static void wait_for_slots(struct client *c, int cpu)
 
 static void default_wheel_has_slots_where_timers_start(struct client *c)
 {
-	int cpu = client_other_cpu();
-
-	if (cpu < 0)
-		c->skipped = "only one CPU is online";
-	else
-		wait_for_slots(c, cpu);
+	wait_for_slots(c, client_other_cpu());
 }
 
 /* The first one finds none, and is on the CPU that created the wheel. */
 static void a_new_wheel_has_slots_where_timers_start(struct client *c)
 {
-	struct twheel *old = c->wheel;
 	int cpu = client_other_cpu();
 
-	if (cpu < 0) {
-		c->skipped = "only one CPU is online";
-		return;
-	}
-	if (CLIENT_CHECK(c, create_default(c) == 0)) {
+	if (create_default(c) == 0) {
 		CLIENT_CHECK(c, expires_on(c, cpu) == raw_smp_processor_id());
 		wait_for_slots(c, cpu);
 		twheel_destroy(c->wheel);
 	}
-	c->wheel = old;
 }
 
 /* The only CPU with slots goes away, with a timer. */
 static void a_new_wheel_keeps_its_timers_at_hotplug(struct client *c)
 {
-	struct twheel *old = c->wheel;
 	int cpu = client_other_cpu();
 	struct client_timer *t;
 
-	if (cpu < 0) {
-		c->skipped = "only one CPU is online";
+	if (work_on_cpu(cpu, create_default, c))
 		return;
-	}
-	if (!CLIENT_CHECK(c, work_on_cpu(cpu, create_default, c) == 0)) {
-		c->wheel = old;
-		return;
-	}
 	t = client_timer_new(c, NULL);
 	if (t) {
 		client_start(t, CLIENT_HOUR);
@@ -491,7 +395,6 @@ static void a_new_wheel_keeps_its_timers_at_hotplug(struct client *c)
 	}
 	client_timer_free(t);
 	twheel_destroy(c->wheel);
-	c->wheel = old;
 }
 
 /* Work for the end of a tick, which a run of a payer leaves to the next one. */
@@ -564,10 +467,6 @@ static void offline_does_what_a_run_left(struct client *c)
 	struct twheel *wheel;
 	int cpu = client_other_cpu();
 
-	if (cpu < 0) {
-		c->skipped = "only one CPU is online";
-		return;
-	}
 	payer = twheel_payer_create();
 	wheel = begin_to_leave(c, payer, cpu);
 	if (!wheel)
@@ -769,7 +668,6 @@ const struct client_case client_wheel_cases[] = {
 	CLIENT_CASE(create_at_the_limits),
 	CLIENT_CASE(the_name_is_copied),
 	CLIENT_CASE(a_wheel_on_boottime),
-	CLIENT_CASE(wheels_are_independent),
 	CLIENT_CASE(destroy_takes_null),
 	CLIENT_CASE(no_wheel_means_the_default_one),
 	CLIENT_CASE(remaining_is_of_one_start),
@@ -777,15 +675,15 @@ const struct client_case client_wheel_cases[] = {
 	CLIENT_CASE(a_static_timer_needs_no_setup),
 	CLIENT_CASE(without_a_default_wheel_no_timer_starts),
 	CLIENT_CASE(destroy_right_after_the_last_timer),
-	CLIENT_CASE(a_wheel_with_a_payer_has_slots_where_prepared),
-	CLIENT_CASE(a_new_wheel_has_slots_where_timers_start),
-	CLIENT_CASE(a_new_wheel_keeps_its_timers_at_hotplug),
+	CLIENT_CASE(a_wheel_with_a_payer_has_slots_where_prepared, .needs = CLIENT_CPUS),
+	CLIENT_CASE(a_new_wheel_has_slots_where_timers_start, .needs = CLIENT_CPUS),
+	CLIENT_CASE(a_new_wheel_keeps_its_timers_at_hotplug, .needs = CLIENT_CPUS),
 	CLIENT_CASE(destroy_does_what_a_run_left),
-	CLIENT_CASE(offline_does_what_a_run_left),
+	CLIENT_CASE(offline_does_what_a_run_left, .needs = CLIENT_CPUS),
 	{}
 };
 
 const struct client_case client_default_cases[] = {
-	CLIENT_CASE(default_wheel_has_slots_where_timers_start),
+	CLIENT_CASE(default_wheel_has_slots_where_timers_start, .needs = CLIENT_CPUS),
 	{}
 };

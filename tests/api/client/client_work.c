@@ -11,8 +11,6 @@
 
 #include "client.h"
 
-#define WORK_AGAIN_NR	5
-
 struct client_work {
 	struct twheel_work work;
 	struct client *client;
@@ -142,7 +140,7 @@ static void work_without_a_delay_does_not_wait_for_a_tick(struct client *c, stru
 	CLIENT_CHECK(c, w->runs == 2);
 }
 
-/* The timer cannot be started: so nothing is pending, now or later. */
+/* The timer refuses to start, so the work is not pending. */
 static void work_that_is_refused_is_not_pending(struct client *c, struct client_work *w)
 {
 	twheel_shutdown_sync(&w->work.timer);
@@ -158,12 +156,11 @@ static void work_that_is_refused_is_not_pending(struct client *c, struct client_
 	CLIENT_CHECK(c, w->runs == 1);
 }
 
-/* It stays in the queue where it was. */
 static void work_that_cannot_be_put_off_runs(struct client *c, struct client_work *w)
 {
 	w->sleep_ms = 20;
 	w->not_before = 0;
-	/* While the first one runs the next is in the queue. */
+	/* Queue it again while it runs. */
 	queue_work(c->wq, &w->work.work);
 	if (CLIENT_CHECK(c, client_wait_for(&w->entered))) {
 		CLIENT_CHECK(c, queue_work(c->wq, &w->work.work));
@@ -187,14 +184,6 @@ static void work_cancel_says_whether_it_was_pending(struct client *c, struct cli
 	CLIENT_CHECK(c, w->runs == 0);
 }
 
-static void work_cancelled_can_be_queued_again(struct client *c, struct client_work *w)
-{
-	client_work_queue(w, CLIENT_HOUR);
-	twheel_cancel_work(&w->work);
-	CLIENT_CHECK(c, client_work_queue(w, client_delay(c, 5)));
-	client_work_wait(w);
-}
-
 static void work_cancel_sync_waits(struct client *c, struct client_work *w)
 {
 	w->sleep_ms = 20;
@@ -214,34 +203,9 @@ static void work_flush_runs_it_now(struct client *c, struct client_work *w)
 	CLIENT_CHECK(c, !twheel_cancel_work_sync(&w->work));
 }
 
-static void work_queues_itself_again(struct client *c, struct client_work *w)
-{
-	int i;
-
-	w->again = WORK_AGAIN_NR;
-	client_work_queue(w, client_delay(c, 5));
-	for (i = 0; i < WORK_AGAIN_NR; i++)
-		client_work_wait(w);
-	CLIENT_CHECK(c, w->runs == WORK_AGAIN_NR);
-}
-
-static void work_cancel_sync_ends_one_that_queues_itself(struct client *c, struct client_work *w)
-{
-	int runs;
-
-	w->again = INT_MAX;
-	client_work_queue(w, 0);
-	CLIENT_CHECK(c, client_wait_for(&w->entered));
-	twheel_cancel_work_sync(&w->work);
-	runs = w->runs;
-	client_sleep(5 * c->config.tick_ns);
-	CLIENT_CHECK(c, w->runs == runs);
-}
-
 /*
- * The item queues itself while twheel_cancel_work_sync() waits for it, and
- * still runs when the timer would expire. Even so, each queued work must have
- * run or been cancelled.
+ * The item queues itself while twheel_cancel_work_sync() waits for it, and still runs when
+ * its timer is due. It has run or was cancelled each time that it was queued.
  */
 static void work_cancel_sync_accounts_for_what_was_queued(struct client *c, struct client_work *w)
 {
@@ -262,8 +226,6 @@ static void work_cancel_sync_accounts_for_what_was_queued(struct client *c, stru
 	}
 }
 
-/* Freeing itself as soon as it runs. */
-
 struct client_free_work {
 	struct twheel_work work;
 	struct completion *freed;
@@ -281,7 +243,7 @@ static void free_work_fn(struct work_struct *work)
 	complete(freed);
 }
 
-/* The workqueue may run it on another CPU while it is being queued. */
+/* The workqueue may run the item on another CPU before twheel_queue_work() has returned. */
 static void work_frees_itself(struct client *c)
 {
 	DECLARE_COMPLETION_ONSTACK(freed);
@@ -300,39 +262,23 @@ static void work_frees_itself(struct client *c)
 	}
 }
 
-static void work_pending_says_so(struct client *c, struct client_work *w)
-{
-	CLIENT_CHECK(c, !twheel_work_pending(&w->work));
-	client_work_queue(w, CLIENT_HOUR);
-	CLIENT_CHECK(c, twheel_work_pending(&w->work));
-	twheel_cancel_work(&w->work);
-	CLIENT_CHECK(c, !twheel_work_pending(&w->work));
-	client_work_queue(w, 0);
-	client_work_wait(w);
-	CLIENT_CHECK(c, !twheel_work_pending(&w->work));
-}
-
 static void work_runs_on_the_cpu_asked_for(struct client *c, struct client_work *w)
 {
 	int cpu = client_other_cpu();
 
-	if (cpu < 0) {
-		c->skipped = "only one CPU is online";
-	} else {
-		w->not_before = client_in(0);
-		CLIENT_CHECK(c, twheel_queue_work_on(cpu, system_wq, &w->work, 0));
-		client_work_wait(w);
-		CLIENT_CHECK(c, w->cpu == cpu);
-		CLIENT_CHECK(c, !twheel_mod_work_on(0, system_wq, &w->work,
-						    CLIENT_HOUR));
-		CLIENT_CHECK(c, twheel_mod_work_on(cpu, system_wq, &w->work, 0));
-		client_work_wait(w);
-		CLIENT_CHECK(c, w->cpu == cpu);
-		CLIENT_CHECK(c, !twheel_mod_work_on(cpu, system_wq, &w->work,
-						    CLIENT_HOUR));
-		CLIENT_CHECK(c, twheel_flush_work(&w->work));
-		CLIENT_CHECK(c, w->cpu == cpu);
-	}
+	w->not_before = client_in(0);
+	CLIENT_CHECK(c, twheel_queue_work_on(cpu, system_wq, &w->work, 0));
+	client_work_wait(w);
+	CLIENT_CHECK(c, w->cpu == cpu);
+	CLIENT_CHECK(c, !twheel_mod_work_on(0, system_wq, &w->work,
+					    CLIENT_HOUR));
+	CLIENT_CHECK(c, twheel_mod_work_on(cpu, system_wq, &w->work, 0));
+	client_work_wait(w);
+	CLIENT_CHECK(c, w->cpu == cpu);
+	CLIENT_CHECK(c, !twheel_mod_work_on(cpu, system_wq, &w->work,
+					    CLIENT_HOUR));
+	CLIENT_CHECK(c, twheel_flush_work(&w->work));
+	CLIENT_CHECK(c, w->cpu == cpu);
 }
 
 /* Each call that disables it takes one that enables it. */
@@ -418,7 +364,7 @@ static void waiting_work_fn(struct work_struct *work)
 	complete(&work_done);
 }
 
-/* To lockdep, works that are initialised in two places are two things. */
+/* Lockdep distinguishes works that are initialised in two places. */
 static void a_work_may_wait_for_another(struct client *c)
 {
 	struct waiting_work w = { .other = client_work_new(c) };
@@ -445,15 +391,11 @@ const struct client_case client_work_cases[] = {
 	CLIENT_WORK(work_that_is_refused_is_not_pending),
 	CLIENT_WORK(work_that_cannot_be_put_off_runs),
 	CLIENT_WORK(work_cancel_says_whether_it_was_pending),
-	CLIENT_WORK(work_cancelled_can_be_queued_again),
 	CLIENT_WORK(work_cancel_sync_waits),
 	CLIENT_WORK(work_flush_runs_it_now),
-	CLIENT_WORK(work_queues_itself_again),
-	CLIENT_WORK(work_cancel_sync_ends_one_that_queues_itself),
 	CLIENT_WORK(work_cancel_sync_accounts_for_what_was_queued),
 	CLIENT_CASE(work_frees_itself),
-	CLIENT_WORK(work_pending_says_so),
-	CLIENT_WORK(work_runs_on_the_cpu_asked_for),
+	CLIENT_WORK(work_runs_on_the_cpu_asked_for, .needs = CLIENT_CPUS),
 	CLIENT_WORK(work_disabled_is_not_queued),
 	CLIENT_WORK(work_disable_sync_waits),
 	CLIENT_CASE(work_with_a_static_initialiser),
