@@ -2,16 +2,15 @@
 /*
  * Random stores, starts, stops and reads, against a record of them
  *
- * Two threads have a session each, whose timers are pending on one CPU while the
- * words are written on the other. The record of an id has all that was stored
- * lately, and when. From that follows what an event may say:
+ * Two threads have a session each. Its timers are pending on one CPU, and the thread writes
+ * the words on the other. The record of an id has its last stores and their times. Each event
+ * must agree with the record:
  *
- *  - When the timer expired, or after that, its word had passed or was none.
+ *  - The word had passed, or was none, when the timer expired or later.
  *
- *  - It expired after its last start began, and once.
+ *  - The timer expired once, after its last start began.
  *
- * In the end all words have passed, so that each timer that was not stopped
- * expires.
+ * In the end all words pass, so that each timer expires that was not stopped.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -26,20 +25,20 @@
 #define THREADS		2
 /* Stores between two looks at the events. */
 #define STORES		2000
-/* The latest of an id that are remembered. */
+/* Number of stores of an id that the record keeps. */
 #define RECORD		64
-/* Most words are so far ahead at most, and some so far. */
+/* Distance of most words, and of a few words, at most. */
 #define AHEAD_NS	(4 * MS)
 #define FAR_NS		(100 * MS)
 
 /**
  * struct beat - the test's knowledge of an id
- * @started: it is pending, or its event unread, or its word has stopped it
- * @ended: its word may have stopped it since it was started
- * @since: when its last start began
- * @words: the values that were stored last
- * @times: when each of them was there for all to see
- * @stored: how many, ever
+ * @started: the timer is pending, its event is unread, or its word has stopped it
+ * @ended: its word may have stopped it since the last start
+ * @since: time before the last start
+ * @words: values of the last stores
+ * @times: times after these stores
+ * @stored: number of all stores
  */
 struct beat {
 	bool started;
@@ -52,17 +51,17 @@ struct beat {
 
 /**
  * struct server - a thread and its session
- * @nr: which thread
+ * @nr: number of the thread
  * @fd: the session
  * @words: its words
  * @beats: its ids
  * @random: state of the random numbers
- * @stores: the stores that it has made
- * @starts: the same
- * @stops: the same
- * @events: the same
- * @unchecked: events about which the record says nothing
- * @late_ns: the latest expiry after its word
+ * @stores: number of stores
+ * @starts: number of starts
+ * @stops: number of stops
+ * @events: number of events
+ * @unchecked: number of events older than the record
+ * @late_ns: longest time from a word to the expiry
  */
 struct server {
 	unsigned int nr;
@@ -84,7 +83,7 @@ static void on_cpu(const struct server *server, unsigned int other)
 	pin_cpu((server->nr + other) % sysconf(_SC_NPROCESSORS_ONLN));
 }
 
-/* The time is read when the store is there for all to see. */
+/* Store, and note the time when all CPUs see the word. */
 static void store(struct server *server, unsigned int id, __u64 word)
 {
 	struct beat *beat = &server->beats[id];
@@ -112,7 +111,7 @@ static __u64 random_word(struct server *server)
 	}
 }
 
-/* An id whose word says stop may be in any state: the event is withdrawn. */
+/* Start a timer in any state, because its word may have stopped it. */
 static void start(struct server *server, unsigned int id)
 {
 	struct beat *beat = &server->beats[id];
@@ -144,9 +143,7 @@ static bool has_passed(__u64 word, __u64 now)
 	return word != TWHEEL_WORD_STOP && word <= now;
 }
 
-/*
- * The word may have been the value at @now, or any value that was stored since.
- */
+/* Check that the word at @now, or one stored since, had passed. */
 static void expect_passed(struct server *server, const struct beat *beat,
 			  __u64 now)
 {
@@ -159,7 +156,7 @@ static void expect_passed(struct server *server, const struct beat *beat,
 			test_fail(__FILE__, __LINE__, "expired at %llu, its word was %llu",
 				  now, beat->words[i % RECORD]);
 	}
-	/* Nothing that is remembered is as old as that. */
+	/* The record does not reach back to @now. */
 	server->unchecked++;
 }
 
@@ -213,7 +210,7 @@ static void serve(struct server *server)
 	read_events(server);
 }
 
-/* All words have passed: each pending timer expires, once. */
+/* Clear all words, so that each pending timer expires. */
 static void finish(struct server *server)
 {
 	struct twheel_stats stats;

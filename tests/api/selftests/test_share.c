@@ -24,7 +24,7 @@
 
 NEED_KERNEL("*");
 
-/* Attackers have done their work before the window begins: then they sleep. */
+/* Attackers work before the window begins, and sleep in it. */
 #define WINDOW_NS	(350 * MS)
 #define PERIODS		(WINDOW_NS / MS)
 #define WHEELS_MAX	16
@@ -44,13 +44,12 @@ NEED_KERNEL("*");
 
 /**
  * struct attack - what a stranger does, with each of his wheels
- * @wheels: wheels
- * @number: of the first of them. The tick of each is 1 us longer than its
- *	predecessor's
- * @far: timers that are due in an hour
- * @near: timers that are due in the window
- * @apart: each of these so much later than its predecessor, ns
- * @words: these have words, which carry them on by half the window
+ * @wheels: number of wheels
+ * @number: number of the first wheel. Each wheel has a tick 1 us longer than the last one
+ * @far: number of timers due in an hour
+ * @near: number of timers due in the window
+ * @apart: time between two of these, ns
+ * @words: these timers have words, which are half the window later
  */
 struct attack {
 	unsigned int wheels;
@@ -63,9 +62,9 @@ struct attack {
 
 /**
  * struct lateness - how late others were
- * @ns: the timer of a bystander, in each of its periods
- * @count: so many
- * @session_ns: the longest time that open, SETUP, START and close took root
+ * @ns: lateness of a bystander's timer, for each period
+ * @count: number of @ns
+ * @session_ns: longest time of open, SETUP, START and close by root
  */
 struct lateness {
 	__u64 ns[8 * PERIODS];
@@ -81,9 +80,9 @@ static struct lateness *lateness;
 static uid_t bystander_uid = BYSTANDER;
 
 /*
- * The kernel leaves softirqs to a task when a wake-up comes between two of them. As
- * one among others that task may wait for a jiffy, and all timers with it. That is
- * not what wheels take. The task keeps its priority until the machine is off.
+ * Give ksoftirqd priority until the machine is off. The kernel leaves softirqs to this task if
+ * a wake-up interrupts them. Among other tasks it may wait for a jiffy, and all timers with
+ * it, for which the wheels are not the reason.
  */
 static void put_softirqs_first(void)
 {
@@ -160,7 +159,7 @@ static long long attack_with_wheels(void)
 	return 0;
 }
 
-/* All of @all together, by as many users as it takes. Returns how many. */
+/* Make the attack @all with as many users as it needs. Returns their number. */
 static unsigned int begin_attack(struct stranger **attackers,
 				 const struct attack *all)
 {
@@ -183,7 +182,7 @@ static unsigned int begin_attack(struct stranger **attackers,
 
 /* The others. */
 
-/* How far a loop gets. */
+/* Returns the steps that a loop takes in the window. */
 static long long spin(void)
 {
 	long long steps = 0;
@@ -194,7 +193,7 @@ static long long spin(void)
 	return steps;
 }
 
-/* Each period counts, those without an event of their own as well. */
+/* Note the lateness of each period, also of those without an event. */
 static void add_periods(const struct twheel_event *event)
 {
 	__u64 late = event->expired_ns - event->deadline_ns;
@@ -207,8 +206,8 @@ static void add_periods(const struct twheel_event *event)
 }
 
 /*
- * Reads at once, so that the timer is armed again at once: also before root makes a
- * session, which took the CPU from it for up to 2.5 ms.
+ * Read each event at once, so that the timer is armed again at once. With a lower priority
+ * root's sessions delayed this by up to 2.5 ms.
  */
 static long long have_timer(void)
 {
@@ -227,7 +226,7 @@ static long long have_timer(void)
 	return 0;
 }
 
-/* How far the victim gets beside the bystander. */
+/* Returns the steps of the victim beside the bystander. */
 static long long victim_beside_bystander(void)
 {
 	struct rlimit three = { 3, 3 };
@@ -247,13 +246,13 @@ static long long victim_beside_bystander(void)
 	return steps;
 }
 
-/* The lateness that @left of the periods exceed. */
+/* Returns the lateness that @left periods exceed. */
 static __u64 exceeded_by(unsigned int left)
 {
 	return lateness->ns[lateness->count - 1 - left];
 }
 
-/* Of all periods since the last call. */
+/* Check the lateness of all periods since the last call. */
 static void expect_punctual(__u64 mostly, __u64 at_most)
 {
 	unsigned int count = lateness->count;
@@ -268,7 +267,7 @@ static void expect_punctual(__u64 mostly, __u64 at_most)
 	lateness->count = 0;
 }
 
-/* Over all wheels of this name. */
+/* Returns the sum over all wheels of this name. */
 static __u64 sum_of_wheels(const char *wheel, const char *name)
 {
 	struct proc_line line;
@@ -282,7 +281,6 @@ static __u64 sum_of_wheels(const char *wheel, const char *name)
 	return sum;
 }
 
-/* Of the wheels that are somebody's own. */
 static __u64 private_pending(void)
 {
 	return sum_of_wheels("private", "pending");
@@ -300,14 +298,14 @@ static void attack_with(const struct attack *all, long long alone)
 	test_note("%u users, %u wheels: %lld/1000 of the CPU left, %llu timers pending",
 		  users, all->wheels, left, private_pending());
 	ASSERT_LE(SHARE_LEFT, left);
-	/* It was an attack: there was more to do than they could get done. */
+	/* In an attack more timers are due than can expire. */
 	if (all->near)
 		ASSERT_LT(all->far, private_pending());
 	for (i = 0; i < users; i++)
 		stranger_end(attackers[i]);
 }
 
-/* With @all.wheels, and four times as many while these are not too many. */
+/* Attack with @all.wheels, then with four times as many, and so on. */
 static void attack_up_to(unsigned int wheels_max, struct attack all)
 {
 	long long alone;
@@ -335,7 +333,7 @@ TEST(a_crowd_leaves_half_of_a_cpu)
 	attack_up_to(1, (struct attack){ .wheels = 1, .near = NEAR });
 }
 
-/* Each due timer is due once more, and no event comes of it. */
+/* Words carry each due timer on, so it is due again. */
 TEST(carries_leave_half_of_a_cpu)
 {
 	attack_up_to(1, (struct attack){
@@ -351,21 +349,20 @@ TEST(idle_wheels_leave_half_of_a_cpu)
 }
 
 /*
- * Crowds. Each of many users, or of the ids that one user has, has a few timers in
- * each tick. Here the bystander is root, with a timer on the default wheel, and
- * root makes sessions meanwhile.
+ * Crowds: many users, or many ids of one user, each with a few timers in each tick. The
+ * bystander is root, with a timer on the default wheel. Root also makes sessions.
  */
 
 #define SESSIONS	10
-/* More timers than can expire in the window. A crowd has no more of them. */
+/* Limit for the timers of a crowd: more than can expire in the window. */
 #define ENOUGH		1000000
 
 /**
  * struct crowd - a crowd
- * @users: users, or ids
- * @per_tick: timers of each in a tick
- * @watched: epoll instances that watch the sessions of each
- * @sessions: sessions of each, with timers in the same ticks
+ * @users: number of users, or of ids
+ * @per_tick: number of timers of a user in a tick
+ * @watched: number of epoll instances for the sessions of a user
+ * @sessions: number of sessions of a user, with timers in the same ticks
  */
 struct crowd {
 	unsigned int users;
@@ -392,9 +389,7 @@ static void watch(const int *fds, unsigned int nr, unsigned int count)
 	}
 }
 
-/*
- * As root, of the machine or of a namespace. Files that a user opens are his.
- */
+/* Open files in the names of users, as root of the machine or of a namespace. */
 static long long be_a_crowd(void)
 {
 	unsigned int i, j, each = crowd.per_tick * PERIODS;
@@ -466,7 +461,7 @@ static void be_beside(const struct crowd *all, bool ids, long long alone,
 		  crowd.watched, left,
 		  (long long)(lateness->session_ns - session_ns) / (long long)US,
 		  pending);
-	/* A crowd without some of its timers had enough of them to the end. */
+	/* A crowd that was limited must still have timers at the end. */
 	if (attacker->result < (long long)(crowd.users * crowd.per_tick * PERIODS))
 		ASSERT_LT(0, pending);
 	stranger_end(attacker);
@@ -494,8 +489,8 @@ static void attack_with_crowds(const struct crowd *crowds, unsigned int nr,
 #define SIZES		28
 
 /*
- * Each of @sizes is a number of users, or ids, and one of timers of each in a tick.
- * All of them, if TWHEEL_CROWDS=all.
+ * Attack with @sizes: the number of users or ids, and of timers of each in a tick.
+ * TWHEEL_CROWDS=all runs all combinations.
  */
 static void attack_with_sizes(const unsigned int (*sizes)[2], unsigned int nr,
 			      bool ids)
@@ -515,7 +510,6 @@ static void attack_with_sizes(const unsigned int (*sizes)[2], unsigned int nr,
 	attack_with_crowds(crowds, i, ids, LATE_NS);
 }
 
-/* However many they are, and however each of them behaves. */
 TEST(crowds_of_users_leave_half_of_a_cpu)
 {
 	static const unsigned int sizes[][2] = {
@@ -526,7 +520,6 @@ TEST(crowds_of_users_leave_half_of_a_cpu)
 	attack_with_sizes(sizes, ARRAY_SIZE(sizes), false);
 }
 
-/* They are one user. */
 TEST(ids_of_a_user_leave_half_of_a_cpu)
 {
 	static const unsigned int sizes[][2] = {
@@ -536,7 +529,7 @@ TEST(ids_of_a_user_leave_half_of_a_cpu)
 	attack_with_sizes(sizes, ARRAY_SIZE(sizes), true);
 }
 
-/* SECURITY.md: nobody can cut wake-ups short, but who causes them waits. */
+/* SECURITY.md: wake-ups are not cut short, but the user who causes them waits. */
 TEST(wake_ups_leave_half_of_a_cpu)
 {
 	static const struct crowd crowds[] = {

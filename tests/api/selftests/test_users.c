@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The doings of one user cost another nothing
+ * The actions of one user cost another user nothing
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -50,7 +50,7 @@ static void set_parameter(const char *name, __u64 value)
 	ASSERT_EQ(0, fclose(file));
 }
 
-/* The wheels of cases before this one take a while to go. */
+/* Wait until the wheels of earlier cases are gone. */
 static __u64 only_default(void)
 {
 	proc_expect_wheels(1);
@@ -229,7 +229,7 @@ TEST(limit_of_timers_far_apart)
 	with_few_timers(start_sparse, pieces / 4, pieces);
 }
 
-/* A TCP connection with itself. */
+/* Open a TCP connection with itself. */
 static int open_connection(void)
 {
 	struct sockaddr_in self = {
@@ -259,13 +259,13 @@ static long long start_many_idle(void)
 	int fd = session_open(), sock = open_connection(), i;
 	long long count = 0;
 
-	/* What fails counts for nothing. */
+	/* A start that fails does not count. */
 	for (i = 0; i < FEW_TIMERS; i++)
 		ASSERT_EQ(-ENOENT, start_idle(fd, TWHEEL_ID_KERNEL | 1, sock));
 	while (!start_idle(fd, count, sock))
 		count++;
 	ASSERT_EQ(-ENOSPC, start_idle(fd, count, sock));
-	/* What has been let go, neither. */
+	/* A socket that was released does not count. */
 	for (i = 0; i < 3; i++) {
 		ASSERT_EQ(0, tw_stop(fd, 0));
 		ASSERT_EQ(0, start_idle(fd, 0, sock));
@@ -352,7 +352,7 @@ TEST(limit_of_a_users_words)
 	with_few_timers(setup_words, pages, pages);
 }
 
-/* A page of words that a pipe holds when its session is closed. */
+/* Have a pipe hold a page of words while its session closes. */
 static long long pin_and_close(void)
 {
 	__u64 size = FEW_TIMERS * sizeof(__u64), value = 0, *words;
@@ -387,7 +387,7 @@ TEST(words_held_by_others_do_not_count)
 
 static int passed_on;
 
-/* The holder of another user's session spends its opener's limits. */
+/* Start timers in a session of another user, by whose limits they count. */
 static long long start_all_in_a_session_of_others(void)
 {
 	long long count = 0;
@@ -411,7 +411,7 @@ TEST(limit_of_a_session_that_is_passed_on)
 	EXPECT_STATS(passed_on, .started = 100, .pending = 100);
 }
 
-/* As many sessions as there are, by the ids of a namespace in turn. */
+/* Open as many sessions as possible, with the ids of a namespace in turn. */
 static long long open_all_by_ids(void)
 {
 	long long count = 0;
@@ -487,7 +487,7 @@ static long long set_up_what_is_refused(void)
 	ASSERT_EQ(0, setup_tick(fd, 0));
 	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){
 		.flags = PRIVATE, .mode = TWHEEL_MODE_PERIODIC }));
-	/* A scheme that nobody knows is not a matter of rights. */
+	/* Unknown schemes are invalid for all users. */
 	for (scheme = TWHEEL_SCHEME_HASHED + 1; scheme; scheme *= 2)
 		ASSERT_EQ(-EINVAL, tw_setup(fd, (struct twheel_setup){
 			.flags = PRIVATE, .scheme = scheme }));
@@ -630,7 +630,7 @@ TEST(rights_are_the_openers)
 	expect_event(fd, 3, 33);
 }
 
-/* Nobody waits. */
+/* Waiting. */
 
 #define ROUNDS		20
 #define LATER_NS	(10 * MS)
@@ -646,7 +646,7 @@ static __u64 open_set_up_close(void)
 	return now_ns() - start;
 }
 
-/* Of real time, so that the figure is no share of the CPU. */
+/* Measure with real-time priority, so that no other task takes a part. */
 static __u64 usual_time(void)
 {
 	struct sched_param param = { .sched_priority = 1 };
@@ -672,7 +672,7 @@ static void expect_undisturbed(__u64 before)
 		ASSERT_LE(now, before + LATER_NS);
 }
 
-/* Nor for a thread of the kernel, which strangers may keep from running. */
+/* It also waits for no kernel thread, which strangers could keep from running. */
 TEST(no_session_waits_for_a_grace_period)
 {
 	__u64 usual;
@@ -735,7 +735,7 @@ static void end_reading(struct stranger *stranger)
 	proc_expect_sessions(0);
 }
 
-/* As against 16 processes that are as busy with something else. */
+/* Compare with 16 processes that read another file. */
 TEST(root_does_not_wait_for_readers_of_proc)
 {
 	struct stranger *stranger = begin_reading("/proc/self/status");
@@ -749,7 +749,7 @@ TEST(root_does_not_wait_for_readers_of_proc)
 
 /* /proc/twheel. */
 
-/* In how many blocks of /proc/twheel there is such a line. */
+/* Returns the number of lines @name in /proc/twheel. */
 static unsigned int visible(const char *name)
 {
 	unsigned int count = 0;
@@ -776,7 +776,7 @@ static long long open_two_and_look(void)
 	fd = session_open();
 	ASSERT_EQ(0, tw_start(fd, 3, HOUR, 33));
 	text = proc_text();
-	/* The default wheel and its CPUs are for everybody. */
+	/* All users see the default wheel and its CPUs. */
 	ASSERT_TRUE(proc_find(text, "default", PROC_NONE, "pending", &value));
 	ASSERT_TRUE(proc_find(text, "default", 0, "pending", &value) ||
 		    proc_find(text, "default", 1, "pending", &value));
@@ -804,7 +804,7 @@ TEST(strangers_see_no_sessions_but_their_own)
 	stranger_end(second);
 }
 
-/* A wheel in place of the default wheel, and a private one. */
+/* Use the wheel of the user, and a private one. */
 static long long use_two_wheels(void)
 {
 	int fd = session_open();
@@ -841,7 +841,6 @@ static long long use_one_wheel_and_look(void)
 	return visible("number");
 }
 
-/* The lines of a wheel show each start on it at once. */
 TEST(strangers_see_no_wheels_but_their_own)
 {
 	struct stranger *first, *second, *third;
@@ -855,7 +854,7 @@ TEST(strangers_see_no_wheels_but_their_own)
 	third = stranger_begin(STRANGER + 2, look_at_wheels);
 	ASSERT_EQ(before + 2, second->result);
 	ASSERT_EQ(before, third->result);
-	/* Their number is for everybody. */
+	/* All users see the number of wheels. */
 	ASSERT_EQ(before + 5, proc_wheels());
 	ASSERT_EQ(before + 5, visible("number"));
 	stranger_end(first);
@@ -863,7 +862,7 @@ TEST(strangers_see_no_wheels_but_their_own)
 	stranger_end(third);
 }
 
-/* They use it, and it is the owner's, who sees it. */
+/* The owner of the namespace sees the wheel that its ids use. */
 TEST(ids_of_a_namespace_do_not_see_their_wheel)
 {
 	struct stranger *ids;
@@ -909,7 +908,7 @@ TEST(rights_of_who_opened_proc)
 	ASSERT_EQ(0, visible_sessions());
 }
 
-/* The number of a wheel that a line "wheel" of a session gives. */
+/* Returns the number of wheel @name with tick @tick. */
 static __u64 number_of_wheel(const char *text, const char *name, __u64 tick)
 {
 	__u64 number = 0;

@@ -2,9 +2,8 @@
 /*
  * A wake-up of readers never waits for another CPU
  *
- * The end of a run of the tick wakes up the readers. Where softirqs are threads
- * (PREEMPT_RT) a task may preempt the run before that. Timers that expire on
- * another CPU meanwhile have to wake them up all the same.
+ * The end of a run of the tick wakes up the readers. With PREEMPT_RT a task may preempt the
+ * run before its end. Timers that expire on another CPU still wake up the readers.
  */
 #define _GNU_SOURCE
 #include <poll.h>
@@ -22,23 +21,23 @@ NEED_KERNEL("*");
 
 #define ROUNDS		200
 #define HITS		5
-/* On CPU 1, for one tick: one of their runs is to be preempted. */
+/* Timers of one tick on CPU 1. A task preempts one of their runs. */
 #define CROWD		4000
-/* On CPU 0, one after the other, while CPU 1 is taken away. */
+/* Timers on CPU 0, one after the other, while that task has CPU 1. */
 #define NEAR		4
-/* For so long at least, and at most: PREEMPT_RT gives it to others after 950 ms. */
+/* Limits for the time of that task. The scheduler throttles it after 950 ms. */
 #define HOG_NS		(80 * MS)
 #define HOG_MAX_NS	(800 * MS)
 
 /**
  * struct round - one run of the tick that is preempted
  * @fd: the session
- * @unread: timers whose events are still to be read
- * @go: CPU 1 is to be taken away
- * @since: it is since then, 0 before
- * @done: the events of CPU 0 have been read
- * @held: for how long CPU 1 was taken away
- * @in_time: @done was set before that was over
+ * @unread: number of timers with an unread event, or pending
+ * @go: semaphore for the task that takes CPU 1
+ * @since: time at which it took CPU 1, 0 before
+ * @done: all events of CPU 0 were read
+ * @held: time for which it had CPU 1
+ * @in_time: @done was set within this time
  */
 struct round {
 	int fd;
@@ -71,8 +70,8 @@ static bool hog_has_enough(struct round *round)
 }
 
 /*
- * Takes CPU 1 from everything but hard interrupts. No command of the session's
- * here: it would wait for the softirq, and lend it its priority.
+ * Take CPU 1 from everything but hard interrupts. Call no command here: it would wait for the
+ * softirq, and lend its priority to it.
  */
 static void *hog(void *data)
 {
@@ -113,8 +112,8 @@ static void start_crowd(const struct round *round)
 }
 
 /*
- * The task that we wait for may in turn wait for a lock that a softirq of this
- * CPU holds, and the softirq never runs while we do.
+ * Sleep after a while. The task that this one waits for may need a lock that a softirq of
+ * this CPU holds, and the softirq does not run while this task spins.
  */
 static void be_fair(__u64 begun)
 {
@@ -122,10 +121,7 @@ static void be_fair(__u64 begun)
 		sleep_ns(MS);
 }
 
-/*
- * A timer would fire too late on a machine that is emulated: ask from CPU 0, by
- * what takes no lock.
- */
+/* Poll from CPU 0 without a lock. On an emulated machine a timer would fire too late. */
 static void let_hog_go(struct round *round, __u64 moment)
 {
 	__u64 begun = now_ns(), now;
@@ -140,7 +136,7 @@ static void let_hog_go(struct round *round, __u64 moment)
 		be_fair(now);
 }
 
-/* Sleeps if there is nothing to read. Returns whether one is CPU 0's. */
+/* Read, or sleep until there are events. Returns whether one is of CPU 0. */
 static bool read_some(struct round *round)
 {
 	static struct twheel_event events[256];
@@ -155,10 +151,7 @@ static bool read_some(struct round *round)
 	return near;
 }
 
-/*
- * Events that are there are read first, so that the reader sleeps when a timer
- * expires.
- */
+/* Read all events before each start, so that the reader sleeps when the timer expires. */
 static void wait_for_near(struct round *round)
 {
 	unsigned int i;
@@ -175,8 +168,8 @@ static void wait_for_near(struct round *round)
 }
 
 /*
- * The crowd is more than one run expires, so it may have been the pause between
- * two runs. A run that was preempted took at least that long.
+ * The task may have come between two runs, because the crowd takes several. A preempted run
+ * takes at least as long as the task.
  */
 static bool run_was_preempted(const struct round *round)
 {
@@ -187,10 +180,7 @@ static bool run_was_preempted(const struct round *round)
 	return longest > round->held;
 }
 
-/*
- * On a wheel that has run nothing before. Returns whether the round hit its
- * aim.
- */
+/* Run a round on a new wheel. Returns whether the task has preempted a run. */
 static bool run_round(unsigned int nr, bool *in_time)
 {
 	struct round round = { .fd = session_open(), .unread = CROWD };
@@ -214,11 +204,9 @@ static bool run_round(unsigned int nr, bool *in_time)
 }
 
 /*
- * CPU 1 is taken away until CPU 0's timers have been read, or for so long that
- * they are late. The reader lends its priority, which is above the priority of
- * the CPU's taker, to the holder of the session's lock there. A machine that is
- * held up makes some rounds late. A wake-up that waits for CPU 1 makes late all
- * rounds that hit.
+ * The task keeps CPU 1 until the events of CPU 0 are read, or are late. The reader has a
+ * higher priority, and lends it to the holder of the session's lock. A slow machine makes
+ * some rounds late. A wake-up that waits for CPU 1 makes each round late that preempts a run.
  */
 TEST(does_not_wait_for_a_preempted_cpu)
 {
@@ -241,7 +229,7 @@ TEST(does_not_wait_for_a_preempted_cpu)
 	ASSERT_TRUE(in_time);
 }
 
-/* So many timers, each in a tick of its own. */
+/* Number of timers, each in its own tick. */
 #define EACH		10
 
 static int session_with(struct twheel_setup setup)
@@ -260,10 +248,7 @@ static void start_each(int fd)
 		ASSERT_EQ(0, tw_start(fd, i, (10 + 2 * i) * MS, i));
 }
 
-/*
- * A reader that takes its time is woken once for all events. If a machine is held up
- * they come in more time than that, and then each such time is good for a wake-up.
- */
+/* The tick wakes a reader once in @wake_ns, however many events arrive. */
 static void expect_few_wakeups(struct twheel_setup setup)
 {
 	int fd = session_with(setup);
@@ -292,7 +277,6 @@ TEST(events_wait_for_their_reader)
 	expect_few_wakeups(setup);
 }
 
-/* Each time it sleeps when the first event comes, unless the machine is held up. */
 TEST(a_sleeper_is_woken_in_the_end)
 {
 	int fd = session_with((struct twheel_setup){ .wake_ns = 30 * MS });
@@ -325,7 +309,7 @@ TEST(a_reader_is_woken_in_the_end)
 	close(fd);
 }
 
-/* Whoever looks need not wait for @wake_ns, and is not woken. */
+/* A reader that polls sees the event before @wake_ns has passed. */
 TEST(a_read_sees_events_that_wait)
 {
 	int fd = session_with((struct twheel_setup){ .wake_ns = UINT32_MAX });
@@ -341,11 +325,11 @@ TEST(a_read_sees_events_that_wait)
 	if (now_ns() - begun > UINT32_MAX)
 		test_skip("the machine was held up");
 	ASSERT_EQ(0, stats_of(fd).wakeups);
-	/* The waker is pending, and goes with the session. */
+	/* Closing the session stops its waker. */
 	close(fd);
 }
 
-/* Both have waited. Those that are read or withdrawn wake nobody. */
+/* Events that are read or withdrawn before @wake_ns wake no reader. */
 TEST(nobody_is_woken_for_what_is_gone)
 {
 	int fd = session_with((struct twheel_setup){ .wake_ns = 300 * MS });
