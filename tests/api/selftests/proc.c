@@ -15,7 +15,7 @@
 
 #define TEXT_SIZE	(4 << 20)
 
-/* Reads the text @size bytes at a time. */
+/* Read the text @size bytes at a time. */
 const char *proc_text_in_pieces(size_t size)
 {
 	static char text[TEXT_SIZE];
@@ -38,7 +38,7 @@ const char *proc_text_in_pieces(size_t size)
 	return text;
 }
 
-/* All of /proc/twheel as it is now, valid until the next call. */
+/* Returns the text of /proc/twheel, valid until the next call. */
 const char *proc_text(void)
 {
 	return proc_text_in_pieces(TEXT_SIZE);
@@ -72,7 +72,7 @@ static void enter_section(struct proc_line *line)
 	}
 }
 
-/* Goes on to the next line. Returns false at the end. */
+/* Read the next line. Returns false at the end. */
 bool proc_next(struct proc_line *line)
 {
 	int length = 0;
@@ -90,7 +90,7 @@ bool proc_next(struct proc_line *line)
 	return true;
 }
 
-/* A number of the module (wheel ""), of a wheel, or of one of its CPUs. */
+/* Find a number of the module (wheel ""), of a wheel, or of one of its CPUs. */
 bool proc_find(const char *text, const char *wheel, int cpu, const char *name,
 	       __u64 *value)
 {
@@ -107,7 +107,7 @@ bool proc_find(const char *text, const char *wheel, int cpu, const char *name,
 	return false;
 }
 
-/* A number of the module. */
+/* Returns a number of the module. */
 __u64 proc_number(const char *text, const char *name)
 {
 	__u64 value;
@@ -117,7 +117,7 @@ __u64 proc_number(const char *text, const char *name)
 	return value;
 }
 
-/* A number of the first session of a process. */
+/* Returns a number of the first session of a process. */
 __u64 proc_session(const char *text, int pid, const char *name)
 {
 	struct proc_line line;
@@ -146,7 +146,7 @@ static void add_line(struct proc_counters *counters,
 		counters->pending += value;
 }
 
-/* The totals of all wheels. */
+/* Returns the totals of all wheels. */
 struct proc_counters proc_sum(const char *text)
 {
 	struct proc_counters sum = { 0 };
@@ -160,7 +160,7 @@ struct proc_counters proc_sum(const char *text)
 	return sum;
 }
 
-/* started = expired + stopped + pending of each wheel and of each CPU. */
+/* Check started = expired + stopped + pending for each wheel and each CPU. */
 void proc_expect_balance(const char *text)
 {
 	struct proc_counters at = { 0 };
@@ -198,7 +198,7 @@ static void wait_for(__u64 (*number)(void), __u64 count)
 	ASSERT_EQ(count, number());
 }
 
-/* Waits until @count sessions are open. */
+/* Wait until @count sessions are open. */
 void proc_expect_sessions(__u64 count)
 {
 	wait_for(proc_sessions, count);
@@ -209,7 +209,7 @@ __u64 proc_wheels(void)
 	return proc_number(proc_text(), "wheels");
 }
 
-/* Waits until there are @count wheels. */
+/* Wait until there are @count wheels. */
 void proc_expect_wheels(__u64 count)
 {
 	wait_for(proc_wheels, count);

@@ -47,7 +47,7 @@ void sleep_ns(__u64 ns)
 #define CLONE_NEWTIME	0x80
 #endif
 
-/* The children of this process are in a time namespace of their own. */
+/* Put the children of this process into a new time namespace. */
 void children_in_time_ns(void)
 {
 	int fd;
@@ -94,7 +94,7 @@ int tw_info(int fd, struct twheel_info *info)
 	return tw_ioctl(fd, TWHEEL_IOC_INFO, info);
 }
 
-/* A 32-bit program on a 64-bit kernel sees that one's name. */
+/* Ask the kernel: the word size of the program does not tell. */
 bool kernel_of_32_bits(void)
 {
 	struct utsname kernel;
@@ -223,10 +223,7 @@ int tw_state(int fd, __u64 id)
 	return result ? result : (int)get.state;
 }
 
-/*
- * Operations carried out, or -errno. The operations that failed are counted
- * right.
- */
+/* Returns the number of operations that were carried out, or -errno. Checks @failed, too. */
 int tw_submit(int fd, struct twheel_op *ops, __u32 count)
 {
 	struct twheel_submit submit = {
@@ -262,13 +259,13 @@ static int walk(int fd, unsigned long command, struct twheel_entry *entries,
 	return result;
 }
 
-/* Entries returned, or -errno. */
+/* Returns the number of entries, or -errno. */
 int tw_list(int fd, struct twheel_entry *entries, __u32 room, __u64 *cursor)
 {
 	return walk(fd, TWHEEL_IOC_LIST, entries, room, cursor);
 }
 
-/* The same, from the beginning. */
+/* Stop timers, from the first one on. Returns the number of entries, or -errno. */
 int tw_drain(int fd, struct twheel_entry *entries, __u32 room)
 {
 	__u64 cursor = 0;
@@ -307,7 +304,7 @@ ssize_t tw_read(int fd, struct twheel_event *events, size_t count)
 	return size;
 }
 
-/* Other numbers depend on the readers, and on the machine. */
+/* The other numbers depend on the readers and on the machine. */
 static bool is_exact(size_t offset)
 {
 	return offset != offsetof(struct twheel_stats, wakeups) &&
@@ -331,7 +328,7 @@ void expect_stats_at(const char *file, int line, int fd, const char *wanted,
 	}
 }
 
-/* The equations that struct twheel_stats promises. */
+/* Check the equations of struct twheel_stats. */
 void expect_balance(int fd)
 {
 	struct twheel_stats stats;
@@ -357,7 +354,7 @@ void expect_readable(int fd)
 	ASSERT_EQ(POLLIN, pollfd.revents);
 }
 
-/* Nothing becomes readable for @ns. */
+/* Check that nothing becomes readable for @ns. */
 void expect_nothing(int fd, __u64 ns)
 {
 	struct pollfd pollfd = { .fd = fd, .events = POLLIN };
@@ -366,7 +363,7 @@ void expect_nothing(int fd, __u64 ns)
 	ASSERT_EQ(0, pollfd.revents);
 }
 
-/* Waits until @count events are unread. */
+/* Wait until @count events are unread. */
 void expect_unread(int fd, __u64 count)
 {
 	__u64 give_up = now_ns() + PATIENCE;
@@ -381,7 +378,7 @@ void expect_unread(int fd, __u64 count)
 	ASSERT_EQ(count, stats.unread);
 }
 
-/* Reads the next event, which must be the only event, of a one-shot timer. */
+/* Read the next event, of a timer without a period. */
 void expect_event(int fd, __u64 id, __u64 user_data)
 {
 	struct twheel_event event;
@@ -397,7 +394,7 @@ void expect_event(int fd, __u64 id, __u64 user_data)
 	ASSERT_EQ(0, event.reserved);
 }
 
-/* Neither pending nor unread. A GET that fails must write nothing. */
+/* Check that a timer is neither pending nor unread. A GET that fails writes nothing. */
 void expect_no_timer(int fd, __u64 id)
 {
 	struct twheel_entry get;
@@ -446,7 +443,7 @@ static char *map_pages(size_t size)
 	return pages;
 }
 
-/* Memory full of garbage, right in front of an unmapped page. */
+/* Returns memory full of garbage, directly in front of an unmapped page. */
 void *page_end(size_t size)
 {
 	size_t page = sysconf(_SC_PAGESIZE);
@@ -458,7 +455,7 @@ void *page_end(size_t size)
 	return pages + room - size;
 }
 
-/* A copy that can be read but not written. */
+/* Returns a read-only copy. */
 void *page_read_only(const void *data, size_t size)
 {
 	char *pages = map_pages(size);
@@ -551,7 +548,7 @@ static char thread_state(pid_t thread)
 	return strrchr(text, ')')[2];
 }
 
-/* Waits until a thread that has written its number to @thread sleeps. */
+/* Wait until a thread sleeps. It writes its number to @thread. */
 void expect_asleep(const pid_t *thread)
 {
 	__u64 give_up = now_ns() + PATIENCE;
@@ -562,7 +559,7 @@ void expect_asleep(const pid_t *thread)
 	}
 }
 
-/* Waits for a child of the case, which must exit with 0. */
+/* Wait for a child of the case, which must exit with 0. */
 void expect_child(pid_t pid)
 {
 	int status;
@@ -585,10 +582,7 @@ static void on_alarm(int number)
 	(void)number;
 }
 
-/*
- * SIGALRM after @ns, or never if 0. It comes once: one that repeats keeps a slow
- * machine busy, and nothing else gets done.
- */
+/* Send SIGALRM once after @ns, or never if 0. A repeated one could keep a slow machine busy. */
 void alarm_once(__u64 ns, int flags)
 {
 	struct itimerval timer = {

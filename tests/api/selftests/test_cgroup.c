@@ -30,8 +30,8 @@ NEED_KERNEL("*");
 #define ROUNDS		20
 
 /*
- * The least that a timer is charged: its share of a chunk, twice with lockdep. A chunk may
- * leave some of its 4 KiB unused, which are then not charged.
+ * Returns the least charge of a timer: its share of a chunk, twice with lockdep. The unused
+ * part of a chunk's 4 KiB is not charged.
  */
 static unsigned int bytes_each(void)
 {
@@ -52,7 +52,7 @@ static void make_group(void)
 	ASSERT_TRUE(write_text(GROUP "memory.max", text));
 }
 
-/* The number that follows a given word in a file of the group. */
+/* Returns the number behind @name in a file of the group. */
 static long long group_number(const char *file, const char *name)
 {
 	char path[128], text[4096] = "";
@@ -109,7 +109,7 @@ static int setup_words(int fd)
 		.shared_ids = 2 * LIMIT / sizeof(__u64) });
 }
 
-/* A page of words is charged to the group of the process that touches it first. */
+/* Touch words, whose pages are charged to the group of the first process that touches them. */
 static void touch_words(void)
 {
 	const size_t step = sysconf(_SC_PAGESIZE) / sizeof(__u64);
@@ -144,7 +144,7 @@ static unsigned int drain(int fd)
 	return sum;
 }
 
-/* Everything that a session does except grow. */
+/* Check that a session works as long as it need not grow. */
 static void expect_works(int fd)
 {
 	ASSERT_EQ(0, tw_start(fd, 3, 10 * MS, 33));
@@ -172,7 +172,7 @@ static void wait_for(const bool *flag)
 		sleep_ns(MS);
 }
 
-/* The process allocates its own memory before it enters the group. */
+/* Allocate memory of the process before it enters the group. */
 static void run_inside(struct meeting *meeting)
 {
 	int fd = session_open_nonblock();
@@ -217,7 +217,7 @@ static void run_outside(struct meeting *meeting)
 	WRITE_ONCE(meeting->done, true);
 }
 
-/* A caller over memory.high sleeps where it allocates, for seconds. */
+/* Allocate above memory.high: each allocation sleeps for seconds. */
 static void run_throttled(struct meeting *meeting)
 {
 	static char ballast[8 << 20];
@@ -238,7 +238,7 @@ static void run_throttled(struct meeting *meeting)
 	}
 }
 
-/* The shortest first. */
+/* Returns @times in ascending order. */
 static void time_set_ups(__u64 *times)
 {
 	unsigned int i;

@@ -2,8 +2,8 @@
 /*
  * Timers of a CPU that goes offline
  *
- * They move to another CPU, whose idle wheel must be woken up for them. The
- * torture module does the same under load.
+ * They move to another CPU, and wake up its idle wheel. The torture module does the same under
+ * load.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -30,7 +30,7 @@ static void set_online(bool online)
 	close(fd);
 }
 
-/* Each event comes once, and none before it is due. */
+/* Read each event once, and none before it is due. */
 static void expect_all(int fd)
 {
 	static bool seen[TIMERS];
@@ -91,7 +91,6 @@ static __u64 started_on(int cpu)
 	return started;
 }
 
-/* It knows which CPUs are there, and is told of one that comes later. */
 TEST(wheel_is_made_while_a_cpu_is_offline)
 {
 	int fd = session_open_nonblock();
@@ -111,13 +110,10 @@ TEST(wheel_is_made_while_a_cpu_is_offline)
 }
 
 #define TRACING		"/sys/kernel/tracing/"
-/*
- * Flags that sessions allocate with: tasks at a limit wait, and then get an
- * error.
- */
+/* Flags of allocations by sessions: a task at its limit waits, then fails. */
 #define GFP		"__GFP_RETRY_MAYFAIL"
 
-/* Pages for a user's wheel on a CPU that has had none of its timers. */
+/* Start timers of a user on CPUs where its wheel has no slots yet. */
 static long long start_on_new_cpu(void)
 {
 	int fd;
@@ -133,8 +129,8 @@ static long long start_on_new_cpu(void)
 }
 
 /*
- * A line of the trace has five marks behind the CPU. The last one is how often the
- * task has asked not to be moved to another CPU.
+ * Returns whether a line of the trace is of a task that cannot move to another CPU. Five
+ * marks follow the CPU, and the last one counts calls of migrate_disable().
  */
 static bool cannot_be_moved(const char *line)
 {
@@ -145,8 +141,8 @@ static bool cannot_be_moved(const char *line)
 }
 
 /*
- * A task that waits for memory and cannot be moved holds up its CPU when that is to
- * go offline, for minutes if it is at the limit of its memory cgroup.
+ * A CPU that goes offline waits for a task that cannot move. Such a task must not wait for
+ * memory, which may take minutes at the limit of its memory cgroup.
  */
 TEST(no_memory_is_allocated_by_a_task_that_cannot_be_moved)
 {

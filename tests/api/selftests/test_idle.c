@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Timers that watch a TCP socket: due when it has received nothing for a time
+ * Timers that watch a TCP socket: due when it receives nothing for a time
  *
- * Nothing here is too fast for a slow machine. What has to happen in time looks
- * afterwards whether it did.
+ * No case depends on a fast machine. A case that needs events in time checks afterwards
+ * whether they were.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -38,7 +38,7 @@ NEED_KERNEL("*");
 
 #define SHORT		(20 * MS)
 
-/* TCP stamps in jiffies. The kernel catches up with them after a few that were missed. */
+/* Error of TCP's stamps: it counts jiffies, and a slow machine misses some. */
 #define JIFFIES		(100 * MS)
 
 /* A connection: what a timer watches, and its peer. */
@@ -186,8 +186,8 @@ static void expect_sockets(int want)
 }
 
 /*
- * In which no other process opens or closes sockets. A kernel without network
- * namespaces is one of our own, and its machine runs one case at a time.
+ * Enter a network in which no other process opens sockets. Only our own kernels lack network
+ * namespaces, and their machine runs one case at a time.
  */
 static void own_network(void)
 {
@@ -247,11 +247,11 @@ TEST(data_carries_it_on)
 	/* Not for each of them. */
 	ASSERT_LE(1, stats.carried);
 	ASSERT_LE(stats.carried, 3);
-	/* Nobody has read what has come. */
+	/* The data is unread. */
 	receive_byte(c.fd);
 }
 
-/* What the socket sends is not what it has heard. */
+/* Only received data counts. */
 TEST(sending_does_not)
 {
 	int t = open_idle();
@@ -290,7 +290,7 @@ TEST(ids_of_the_kernel)
 
 /* Errors. */
 
-/* Of twheel before 1.0: signal, shut, reset, quiet. And one that never was. */
+/* Flags of twheel before 1.0 (signal, shut, reset, quiet), and an unused bit. */
 TEST(flags_that_are_refused)
 {
 	int t = open_idle();
@@ -487,7 +487,7 @@ TEST(started_again_as_another)
 	EXPECT_STATS(t, .started = 1, .restarted = 5, .expired = 1, .delivered = 1);
 }
 
-/* What has an id of its own choice may have a word. It is not looked at. */
+/* A timer with a socket has no use for the word of its id. */
 TEST(word_is_not_looked_at)
 {
 	int t = open_idle();
@@ -514,7 +514,7 @@ TEST(closed_socket_stops_it)
 
 	ASSERT_EQ(0, start(t, 1, 50 * MS, IDLE, c.fd));
 	close(c.fd);
-	/* The peer hears of it at once: nobody holds the file. */
+	/* The timer does not hold the file, so the peer sees the close at once. */
 	ASSERT_EQ(0, error_of(c.peer));
 	expect_stopped(t, 1);
 	expect_no_timer(t, 1);
@@ -548,7 +548,7 @@ static void let_go_by_close(int t)
 	close(t);
 }
 
-/* A socket that its program has closed stays until then, and no longer. */
+/* The timer holds a closed socket until one of these calls. */
 TEST(socket_is_let_go)
 {
 	void (*const ways[])(int t) = {
@@ -612,7 +612,7 @@ TEST(socket_is_let_go_long_before_the_deadline)
 	expect_sockets(before);
 }
 
-/* Whether it has looked or not yet. Data of the start's jiffy may carry it on. */
+/* Data of the jiffy of the start may carry the timer on. */
 TEST(a_look_takes_no_deadline_back)
 {
 	const __u64 idle = 2 * LOOK + 100 * MS;
@@ -662,7 +662,6 @@ TEST(reset_by_the_peer)
 	ASSERT_EQ(-ECONNRESET, error_of(c.fd));
 }
 
-/* What a program does with the event. */
 TEST(peer_has_ended)
 {
 	int t = open_idle();
@@ -695,7 +694,7 @@ TEST(connected_again)
 	event_of(t, 1);
 }
 
-/* What it has received counts, though nothing more can come. */
+/* Data counts even if the socket can receive no more. */
 TEST(gone_after_data)
 {
 	const __u64 idle = 600 * MS * test_patience();
@@ -783,7 +782,7 @@ TEST(accepted_by_another_process)
 	expect_child(pid);
 }
 
-/* The socket lives as long as anybody has it: close() of one of them is none. */
+/* The socket stays open while a child has it. */
 TEST(child_has_it_too)
 {
 	int t = open_idle(), go[2];

@@ -55,28 +55,6 @@ TEST(limits_make_sense)
 	ASSERT_EQ(65536, info.max_batch);
 }
 
-TEST(scheme_mode_and_slots_are_known)
-{
-	struct twheel_info info;
-
-	ASSERT_EQ(0, tw_info(session_open(), &info));
-	ASSERT_LE(info.scheme, TWHEEL_SCHEME_HASHED);
-	ASSERT_LE(info.mode, TWHEEL_MODE_TICKLESS);
-	if (info.scheme == TWHEEL_SCHEME_HIER)
-		ASSERT_EQ(0, info.slots);
-	else
-		ASSERT_LE(2, info.slots);
-}
-
-TEST(events_are_those_of_version_one)
-{
-	struct twheel_info info;
-
-	ASSERT_EQ(0, tw_info(session_open(), &info));
-	ASSERT_EQ(TWHEEL_EVENT_SIZE_V1, info.event_size);
-	ASSERT_EQ(sizeof(struct twheel_event), info.event_size);
-}
-
 TEST(parameters_are_obeyed)
 {
 	struct twheel_info info;
@@ -88,17 +66,6 @@ TEST(parameters_are_obeyed)
 	ASSERT_EQ(value * US, info.tick_ns);
 	ASSERT_TRUE(module_parameter("max_timers", &value));
 	ASSERT_EQ(value, info.max_timers);
-}
-
-TEST(info_changes_nothing)
-{
-	struct twheel_info before, after;
-	int fd = session_open();
-
-	ASSERT_EQ(0, tw_info(fd, &before));
-	ASSERT_EQ(0, tw_info(fd, &after));
-	ASSERT_EQ(0, memcmp(&before, &after, sizeof(before)));
-	EXPECT_STATS(fd, .started = 0);
 }
 
 TEST(node_is_for_root_only)

@@ -7,12 +7,10 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "harness.h"
@@ -21,8 +19,8 @@
 #include "words.h"
 
 NEED_KERNEL("what_*", "einval_misaligned_*", "eacces_*", "all_mappings_*", "*unmapped",
-	    "mremap_*", "pages_*", "a_child_*", "a_duplicate_*", "a_descriptor_*",
-	    "*closes_the_session", "a_process_*", "a_page_*");
+	    "mremap_*", "pages_*", "a_child_*", "a_descriptor_*", "*closes_the_session",
+	    "a_page_*");
 
 TEST(what_can_be_mapped)
 {
@@ -199,17 +197,6 @@ TEST(a_child_has_the_descriptor_and_not_the_mapping)
 	ASSERT_EQ(1, carried(fd));
 }
 
-TEST(a_duplicate_maps_the_same_words)
-{
-	__u64 *words;
-	int fd = open_shared(&words), copy = dup(fd);
-
-	store(&words[3], 33);
-	close(fd);
-	ASSERT_EQ(33, load(map_words(copy, IDS) + 3));
-	expect_carried(copy, &words[3], 3);
-}
-
 /* A process that receives the descriptor learns from INFO how many words there are. */
 TEST(a_descriptor_sent_to_another_process)
 {
@@ -249,32 +236,6 @@ TEST(the_last_unmap_closes_the_session)
 	ASSERT_EQ(before + 1, proc_sessions());
 	ASSERT_EQ(33, load(&second[3]));
 	ASSERT_EQ(0, munmap(second, page_size()));
-	proc_expect_sessions(before);
-}
-
-TEST(a_process_that_is_killed_leaves_nothing)
-{
-	__u64 before = proc_sessions(), *words, i;
-	int fd, ready[2];
-	pid_t pid;
-	char byte;
-
-	need_words();
-	ASSERT_EQ(0, pipe(ready));
-	pid = fork();
-	ASSERT_LE(0, pid);
-	if (!pid) {
-		fd = open_shared(&words);
-		for (i = 0; i < IDS; i++) {
-			store(&words[i], i % 2 ? now_ns() + i * MS : STOP);
-			ASSERT_EQ(0, tw_start(fd, i, i * 10 * US, i));
-		}
-		ASSERT_EQ(1, write(ready[1], "", 1));
-		pause();
-	}
-	ASSERT_EQ(1, read(ready[0], &byte, 1));
-	ASSERT_EQ(0, kill(pid, SIGKILL));
-	ASSERT_EQ(pid, waitpid(pid, NULL, 0));
 	proc_expect_sessions(before);
 }
 

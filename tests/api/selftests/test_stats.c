@@ -50,7 +50,7 @@ TEST(each_operation_counts_once)
 	expect_balance(fd);
 }
 
-/* Lateness. Entry n of a histogram has what is less than 1024 << n ns. */
+/* Lateness. Entry n of a histogram counts events that are late by less than 1024 << n ns. */
 
 #define LATE_TIMERS	500
 #define LATE_TICK	1234567
@@ -68,7 +68,7 @@ static void note_late(struct late *late, __u64 ns)
 	late->counts[n]++;
 }
 
-/* Those of the first @nr entries. */
+/* Returns the sum of the first @nr entries. */
 static __u64 late_sum(const struct late *late, int nr)
 {
 	__u64 sum = 0;
@@ -92,7 +92,7 @@ static struct late late_of(const char *text)
 	return late;
 }
 
-/* As /proc/twheel has it: of this process's session, of its wheel, of a CPU of that. */
+/* Returns a histogram of /proc/twheel: this session's, its wheel's, or that of a CPU. */
 static struct late late_in_proc(int session, int cpu)
 {
 	const char *text = proc_text();
@@ -137,7 +137,6 @@ static void read_late_events(int fd, struct twheel_event *events)
 	}
 }
 
-/* Each event says how late it is. */
 TEST(a_session_counts_how_late_its_events_are)
 {
 	static struct twheel_event events[LATE_TIMERS];
@@ -160,8 +159,8 @@ TEST(a_session_counts_how_late_its_events_are)
 }
 
 /*
- * The wheel looks at its clock after the tick and before the callback. So what it says
- * is between the time from the deadline to the tick and what the event says, plus 1 ns.
+ * The wheel reads its clock after the tick and before the callback. Its lateness is at least
+ * the time from the deadline to the tick, and at most that of the event plus 1 ns.
  */
 TEST(a_wheel_counts_how_late_its_timers_are)
 {
@@ -186,7 +185,7 @@ TEST(a_wheel_counts_how_late_its_timers_are)
 	}
 }
 
-/* A session goes by the deadline that it was given, a wheel by the tick that it could take. */
+/* A session counts from the deadline, a wheel from the first tick that it could use. */
 TEST(a_deadline_that_had_passed_is_late_for_its_reader)
 {
 	int fd = open_own_wheel();

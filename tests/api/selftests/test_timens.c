@@ -61,28 +61,6 @@ TEST(start_and_read_inside)
 	run_inside(start_and_read, session_open_nonblock());
 }
 
-static void submit_and_read(int fd)
-{
-	__u64 deadline = now_ns() + 20 * MS;
-	struct twheel_op op = {
-		.opcode = TWHEEL_OP_START,
-		.id = 3,
-		.flags = TWHEEL_START_ABS,
-		.expires_ns = deadline,
-	};
-
-	ASSERT_EQ(1, tw_submit(fd, &op, 1));
-	ASSERT_EQ(0, op.result);
-	ASSERT_EQ(deadline, op.expires_ns);
-	expect_deadline(fd, deadline);
-}
-
-TEST(submit_inside)
-{
-	children_in_time_ns();
-	run_inside(submit_and_read, session_open_nonblock());
-}
-
 static void get_and_list(int fd)
 {
 	__u64 deadline = now_ns() + HOUR, cursor = 0;
@@ -102,23 +80,6 @@ TEST(get_and_list_inside)
 {
 	children_in_time_ns();
 	run_inside(get_and_list, session_open_nonblock());
-}
-
-/* The namespace's clock began at 1,000 s: deadlines before that have passed. */
-static void before_its_clock_began(int fd)
-{
-	ASSERT_EQ(0, tw_start_flags(fd, 3, 5, TWHEEL_START_ABS, 33));
-	expect_event(fd, 3, 33);
-	ASSERT_EQ(0, tw_start_flags(fd, 3, INTERVAL_MAX, TWHEEL_START_ABS, 33));
-	ASSERT_EQ(-EINVAL, tw_start_flags(fd, 4, INTERVAL_MAX + 1,
-					  TWHEEL_START_ABS, 33));
-	expect_nothing(fd, 20 * MS);
-}
-
-TEST(limits_inside)
-{
-	children_in_time_ns();
-	run_inside(before_its_clock_began, session_open_nonblock());
 }
 
 static __u64 deadline_outside;
