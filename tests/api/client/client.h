@@ -25,21 +25,21 @@
 #define CLIENT_MSEC	((u64)NSEC_PER_MSEC)
 #define CLIENT_HOUR	(3600 * (u64)NSEC_PER_SEC)
 
-/* A callback that has waited for so long for another one waits in vain. */
+/* Limit for a callback that waits for another one. */
 #define CLIENT_IN_VAIN	(30 * (u64)NSEC_PER_SEC)
 
 /**
  * struct client - the case that is running
- * @wheel: the wheel that it runs on
- * @config: of @wheel
- * @wq: for work items
- * @shared: @wheel is the default one, where others may have timers too
+ * @wheel: wheel of the case
+ * @config: configuration of @wheel
+ * @wq: workqueue for work items
+ * @shared: @wheel is the default wheel, which may have timers of others
  * @failed: a check was false
  * @slow: the machine was too slow for a result, so run the case again
- * @patience: how much longer short delays are than in the first run of the case
- * @exact: time is exact, as if it were counted in instructions
- * @skipped: why the case cannot run here, or NULL
- * @early: callbacks before their time
+ * @patience: factor of short delays. 1 in the first run of the case
+ * @exact: time counts instructions
+ * @skipped: reason why the case cannot run here, or NULL
+ * @early: number of callbacks before their deadline
  * @late_max: longest time from a deadline to its callback, ns
  * @late_min: shortest
  */
@@ -102,9 +102,9 @@ extern const struct client_case client_callback_cases[];
 extern const struct client_case client_again_cases[];
 extern const struct client_case client_drain_cases[];
 extern const struct client_case client_work_cases[];
-/* Of the default wheel, before all others. */
+/* Cases of the default wheel, before all others. */
 extern const struct client_case client_default_cases[];
-/* These make wheels of their own, so they run only once. */
+/* Cases with wheels of their own, which run once. */
 extern const struct client_case client_wheel_cases[];
 extern const struct client_case client_share_cases[];
 
@@ -112,16 +112,16 @@ extern const struct client_case client_share_cases[];
  * struct client_timer - a timer embedded in a structure of the client
  * @timer: the timer
  * @client: the case
- * @then: what the callback calls after recording that it ran, or NULL
+ * @then: function that the callback calls at its end, or NULL
  * @other: another timer, for @then
- * @not_before: the callback is early before this time
- * @fired: when the callback ran last
- * @cpu: where it ran last
- * @count: how often it ran
- * @order: number of callbacks before that, over all timers of the case
- * @result: what a function called by @then returned
+ * @not_before: earliest correct time of the callback
+ * @fired: time of the last callback
+ * @cpu: CPU of the last callback
+ * @count: number of callbacks
+ * @order: number of the last callback among those of all timers of the case
+ * @result: return value of a function, for @then
  * @entered: @then was called
- * @left: @then has returned
+ * @left: @then returned
  * @done: completed by each callback
  */
 struct client_timer {

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The sixth promise: all wheels together leave a CPU half of its time, however
- * their timers behave, and a wheel of somebody else is not late for it
+ * The sixth promise: all wheels together leave a CPU half of its time, and do not delay the
+ * timers of another user
  *
- * The thread of the cases is the victim: it counts how far it gets beside the
- * wheels, and how far alone. That says something only where time does not
- * depend on the machine, so these cases want the parameter exact=1. The stage
- * that sets it runs them on one CPU, with instructions for nanoseconds.
+ * The thread of the cases is the victim. It counts its steps beside the wheels, and alone.
+ * Most cases need exact time: the stage that sets exact=1 has one CPU, on which an instruction
+ * takes a nanosecond.
  */
 #include <linux/delay.h>
 #include <linux/err.h>
@@ -23,22 +22,20 @@
 #define SHARE_WHEELS	16
 #define SHARE_MS	200
 
-/* The time that the victim keeps, in thousandths. */
+/* Share of the CPU that the victim keeps, in thousandths. */
 #define SHARE_LEFT	450
 #define BYSTANDER_LATE_MAX	(3 * CLIENT_MSEC)
 #define SLOW_NS			(5 * CLIENT_MSEC)
 
 /**
  * struct attack - what the timers of one wheel do to a CPU
- * @config: the wheel; the tick of each is @skew_ns longer than its
- *	predecessor's
- * @skew_ns: see there
- * @far: timers that are due in an hour
- * @near: timers that start themselves again
- * @period_ns: after so long
- * @spin_ns: how long their callbacks take
- * @slow: timers that start themselves again after these, and whose callbacks
- *	take %SLOW_NS
+ * @config: configuration of the first wheel
+ * @skew_ns: difference of ticks between two wheels
+ * @far: number of timers due in an hour
+ * @near: number of timers with a callback that restarts the timer
+ * @period_ns: delay of these restarts
+ * @spin_ns: duration of these callbacks
+ * @slow: number of further such timers, with callbacks of %SLOW_NS
  * @paid: the wheels have a payer
  */
 struct attack {
@@ -65,11 +62,11 @@ struct attacker {
 };
 
 /**
- * struct bystander - a timer of somebody else, every tick
+ * struct bystander - a timer of another user, every tick
  * @timer: the timer
- * @deadline: when it is due
- * @latest: how late it was at most
- * @late: how often it was later than %BYSTANDER_LATE_MAX
+ * @deadline: its deadline
+ * @latest: maximum lateness, ns
+ * @late: number of expiries later than %BYSTANDER_LATE_MAX
  */
 struct bystander {
 	struct twheel_timer timer;
@@ -160,7 +157,7 @@ static void bystander_expired(struct twheel_timer *timer)
 	twheel_start_at(timer, b->deadline);
 }
 
-/* How far the victim gets in SHARE_MS, and for how long it was kept from it. */
+/* Returns the steps of the victim in SHARE_MS, and in @held_up its longest wait. */
 static u64 victim(u64 *held_up)
 {
 	ktime_t now = ktime_get(), last = now;
@@ -212,7 +209,7 @@ static void attack_with(struct client *c, const struct attack *attack,
 	CLIENT_CHECK(c, left >= SHARE_LEFT);
 	/* The time slice of another thread may be in between. */
 	CLIENT_CHECK(c, held_up <= 5 * CLIENT_MSEC + (attack->slow ? SLOW_NS : 0));
-	/* Once the softirq's thread may have waited as long for the victim. */
+	/* The softirq's thread may wait for the victim once. */
 	CLIENT_CHECK(c, b.late <= 1 || attack->slow);
 	CLIENT_CHECK(c, b.latest <= 10 * CLIENT_MSEC);
 	for (i = 0; i < min(made + 1, wheels); i++)
@@ -241,7 +238,7 @@ static void idle_wheels_leave_half_of_a_cpu(struct client *c)
 	attack_with_up_to(c, &attack, SHARE_WHEELS);
 }
 
-/* The hand has to look through timers that are not due for another hour. */
+/* The hand looks at many timers that are due in an hour. */
 static void long_slots_leave_half_of_a_cpu(struct client *c)
 {
 	static const struct attack attack = {
@@ -284,8 +281,8 @@ static void long_callbacks_leave_half_of_a_cpu(struct client *c)
 }
 
 /*
- * A run looks at the clock rarely while callbacks are quick. The wheel of a stranger, of a
- * module that has given it a payer, must not run many slow ones then.
+ * A run reads the clock rarely while callbacks are quick. On a wheel with a payer it must not
+ * run many slow callbacks after that.
  */
 static void slow_callbacks_behind_quick_ones_leave_half_of_a_cpu(struct client *c)
 {
@@ -301,31 +298,30 @@ static void slow_callbacks_behind_quick_ones_leave_half_of_a_cpu(struct client *
 }
 
 /*
- * For 50 ms nothing runs, as if a hypervisor had stopped the machine, while many
- * timers are due: in a callback, between two runs, or in a run that a thread of
- * real time has preempted. The last works on PREEMPT_RT. Elsewhere such a thread
- * preempts no run, and there is no stall.
+ * Stalls: for 50 ms nothing runs while many timers are due, as if a hypervisor had stopped the
+ * machine. This happens in a callback, between two runs, or in a run that a real-time thread
+ * preempts, which takes PREEMPT_RT.
  *
- * The case measures the time from then until the wheel goes on, and until a
- * timer expires that is due in the meantime on another wheel.
+ * A case measures the time from the stall to the next callback, and to the expiry of a timer
+ * on another wheel that was due during the stall.
  */
 
 #define STALL_NS	(50 * CLIENT_MSEC)
 #define STALL_NR	3000
-/* A pause, and what a run and an interrupt take besides. */
+/* Length of a pause, a run and an interrupt. */
 #define STALL_PAUSE_MAX	(CLIENT_MSEC + 50 * NSEC_PER_USEC)
 #define STALL_LATE_MAX	(STALL_PAUSE_MAX + 250 * NSEC_PER_USEC)
 
 /**
  * struct stall - a stall and what follows
- * @in_callback: what the first callback does, or NULL
- * @go: the thread is to preempt the run
- * @gone: it has done so
- * @over: when the stall was over
- * @last: when a callback ended last, or the stall
- * @pause: the longest time from there to the next one
- * @expired: callbacks that have run
- * @other: when the timer on the other wheel expired
+ * @in_callback: action of the first callback, or NULL
+ * @go: completed to let the thread preempt the run
+ * @gone: completed after the thread's stall
+ * @over: end of the stall
+ * @last: end of the last callback, or of the stall
+ * @pause: longest time from @last to a callback
+ * @expired: number of callbacks
+ * @other: time of the expiry on the other wheel
  */
 struct stall {
 	void (*in_callback)(struct stall *stall);
@@ -366,7 +362,6 @@ static int stall_thread(void *data)
 	return 0;
 }
 
-/* On this CPU, which is the only one. */
 static bool begin_thread(struct stall *stall)
 {
 	struct task_struct *thread = kthread_run(stall_thread, stall,
@@ -395,7 +390,7 @@ static void other_expired(struct twheel_timer *timer)
 	st->stall->other = ktime_get();
 }
 
-/* Stalls between two runs: this thread runs only then. */
+/* Stall between two runs, the only time at which this thread runs. */
 static void stall_when_some_have_expired(struct stall *stall)
 {
 	while (READ_ONCE(stall->expired) < STALL_NR / 10)
@@ -483,9 +478,9 @@ static void stall_of_a_preempted_run_is_followed_by_a_short_pause(struct client 
 }
 
 /*
- * The machine itself is stopped. How long its wheels take to go on after that
- * depends on the machine, but not for how long the account has put them off.
- * A time is two registers on 32 bits, and s390 exports no way to read one.
+ * The machine is stopped. Its speed decides when the wheels continue, but the throttle delays
+ * them by a millisecond at most. The probe reads a time from one register, which rules out 32
+ * bits and s390.
  */
 
 #if defined(CONFIG_KRETPROBES) && defined(CONFIG_HAVE_FUNCTION_ARG_ACCESS_API) && \
@@ -527,7 +522,7 @@ static struct kretprobe put_off_probe = {
 	.data_size = sizeof(ktime_t),
 };
 
-/* Returns when it went on, or 0 if nobody has stopped it. */
+/* Returns the time at which the machine continued, or 0 if it was not stopped. */
 static ktime_t ask_for_a_stop(void)
 {
 	ktime_t now = ktime_get(), last, end = now + ASKED_NS;

@@ -34,7 +34,7 @@ static bool is_readable(struct twheel *t)
 	return ret;
 }
 
-/* The wheel may have had timers to move: a read that returns nothing ends that. */
+/* Returns whether a session has nothing to read, once a read has moved its timers. */
 static bool is_quiet(struct twheel *t)
 {
 	struct twheel_event event;
@@ -42,10 +42,7 @@ static bool is_quiet(struct twheel *t)
 	return !is_readable(t) || (!twheel_read(t, &event, 1) && !is_readable(t));
 }
 
-/*
- * The work that a case has to have done before @deadline_ns. If not it is run
- * again, slower.
- */
+/* Run the case again, slower, if it comes here after @deadline_ns. */
 static void expect_before(__u64 deadline_ns)
 {
 	if (twheel_now() >= deadline_ns)
@@ -59,7 +56,7 @@ static void wait_readable(struct twheel *t)
 	ASSERT_EQ(1, poll(&pollfd, 1, -1));
 }
 
-/* A case for sessions that threads share, and for those of one, which have a short way. */
+/* A case for sessions of several threads, and for those of one thread, which have a fast path. */
 #define TEST_ALONE_TOO(name)						\
 	static void name##_with(unsigned int flags);			\
 									\
@@ -138,7 +135,7 @@ TEST(without_a_device_it_is_in_the_process)
 	ASSERT_EQ(0, errno);
 	ASSERT_EQ(TWHEEL_BACKEND_PROCESS, twheel_backend(t));
 	twheel_close(t);
-	/* It is not a way around limits. */
+	/* A limit of descriptors is an error. */
 	ASSERT_EQ(0, getrlimit(RLIMIT_NOFILE, &limit));
 	limit.rlim_cur = 0;
 	ASSERT_EQ(0, setrlimit(RLIMIT_NOFILE, &limit));
@@ -179,7 +176,7 @@ TEST_ALONE_TOO(it_is_readable_while_events_are_unread)
 	twheel_close(t);
 }
 
-/* The wheel has passed the tick of what is due at once. It is not readable in vain. */
+/* A timer that is due at once makes the session readable once, with its event. */
 TEST(a_start_that_is_due_at_once_wakes_once)
 {
 	struct twheel_setup setup = { .flags = TWHEEL_SETUP_PRIVATE, .tick_ns = 20 * MS };
@@ -200,10 +197,7 @@ TEST(a_start_that_is_due_at_once_wakes_once)
 	}
 }
 
-/*
- * Between which times the timerfd fires, as far as can be told from outside. Returns
- * false if it has fired, or never will.
- */
+/* Get bounds of the time at which the timerfd fires. Returns false if it is not set. */
 static bool fires_at(struct twheel *t, __u64 *least, __u64 *most)
 {
 	__u64 before = twheel_now(), left;
@@ -216,7 +210,7 @@ static bool fires_at(struct twheel *t, __u64 *least, __u64 *most)
 	return left;
 }
 
-/* The timerfd is set for the first tick, if it is the one before as well. */
+/* A start one tick before the earliest timer moves the timerfd. */
 TEST_ALONE_TOO(a_start_wakes_one_tick_earlier)
 {
 	struct twheel_setup setup = { .flags = TWHEEL_SETUP_PRIVATE, .tick_ns = 50 * MS };
@@ -236,8 +230,8 @@ TEST_ALONE_TOO(a_start_wakes_one_tick_earlier)
 }
 
 /*
- * The timerfd is not set for the tick that a timer has left. With three lengths of a tick, as
- * the window of level 0 may end before that tick.
+ * The timerfd is not set for the old tick of a timer. Three lengths of a tick make sure that
+ * the window of level 0 reaches this tick in one of them.
  */
 TEST_ALONE_TOO(a_refreshed_timer_does_not_wake_at_its_old_tick)
 {
@@ -294,7 +288,7 @@ TEST_ALONE_TOO(a_word_does_not_wake_at_the_old_tick)
 	twheel_close(t);
 }
 
-/* Nobody has to sleep for that to be seen. A hierarchical wheel may come earlier. */
+/* Check the timerfd without sleeping. A hierarchical wheel may set it earlier. */
 TEST_ALONE_TOO(the_timerfd_is_set_for_the_tick)
 {
 	struct twheel_setup setup = { .flags = TWHEEL_SETUP_PRIVATE };
@@ -304,7 +298,7 @@ TEST_ALONE_TOO(the_timerfd_is_set_for_the_tick)
 	for (setup.scheme = 0; setup.scheme < 2; setup.scheme++) {
 		ASSERT_EQ(0, twheel_open_flags(&t, &setup, TWHEEL_OPEN_PROCESS | flags));
 		deadline = twheel_now() + 1000 * MS;
-		/* The first is far away, each other one before those that are there. */
+		/* The first deadline is far away. Each further one is earlier than all before. */
 		ASSERT_EQ(0, twheel_start_at(t, 99, deadline + HOUR, 0));
 		for (; deadline > twheel_now() + 50 * MS; deadline -= 100 * MS) {
 			ASSERT_LE(0, twheel_start_at(t, deadline / MS % 8, deadline, 0));
@@ -443,11 +437,11 @@ TEST_ALONE_TOO(what_is_refused_leaves_all_as_it_was)
 	ASSERT_EQ(-EINVAL, twheel_start_flags(t, &(__u64){ 2 }, far, 0, 0, 1U << 31));
 	ASSERT_EQ(-ENOENT, twheel_start_at(t, TWHEEL_ID_KERNEL | 1, far, 0));
 	ASSERT_EQ(0, twheel_word(t, 2));
-	/* A stop that comes in time is not one that came too late before. */
+	/* A stop in time after one that was too late. */
 	ASSERT_EQ(0, twheel_start_at(t, 1, far, 11));
 	ASSERT_EQ(0, twheel_stop(t, 1));
 	ASSERT_EQ(-ENOENT, twheel_stop(t, 1));
-	/* A start sets the word, so that what was stored before does not count. */
+	/* A start sets the word, so an earlier store does not count. */
 	twheel_stop_by_store(t, 2);
 	ASSERT_EQ(0, twheel_start_at(t, 2, far, 22));
 	ASSERT_EQ(far, twheel_word(t, 2));
@@ -469,7 +463,7 @@ TEST_ALONE_TOO(what_is_refused_leaves_all_as_it_was)
 	twheel_close(t);
 }
 
-/* A process that was away: all that was due comes, in order, and a word still counts. */
+/* After a long sleep of the process all timers expire in order, and words count. */
 TEST_ALONE_TOO(late_but_in_order)
 {
 	struct twheel *t = open_in_process(1000, flags);
@@ -641,7 +635,6 @@ TEST_ALONE_TOO(no_event_is_from_before_its_deadline)
 	twheel_close(t);
 }
 
-/* As where a filter does not allow it. */
 TEST_ALONE_TOO(a_timerfd_that_cannot_be_set_is_an_error)
 {
 	struct twheel *t = open_in_process(0, flags), *other;
@@ -728,7 +721,6 @@ TEST(no_memory_is_no_errno)
 }
 #endif
 
-/* Others do not see it, as it is no session of theirs. */
 TEST(it_cannot_be_attached)
 {
 	struct twheel *t = open_in_process(0, 0), *other;

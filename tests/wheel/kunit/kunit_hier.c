@@ -35,7 +35,7 @@ static u64 slots_between(u64 clock, u64 tick, u32 level)
 	return level * B < 64 ? (tick >> level * B) - (clock >> level * B) : 0;
 }
 
-/* The lowest level whose current and next window together reach @tick. */
+/* Returns a slot of the lowest level whose two windows reach @tick. */
 static u32 slot_of(u64 clock, u64 tick)
 {
 	u32 level = 0;
@@ -77,7 +77,7 @@ static void every_power_of_the_window_has_its_slot(struct kunit *test)
 	}
 }
 
-/* A node goes down one level at a time, into the right slot of each. */
+/* A cascade moves a node down one level at a time, into the right slot. */
 static void a_node_goes_down_level_by_level(struct kunit *test)
 {
 	u64 tick = (((3 * W + 7) * W + 9) * W) + 5, next;
@@ -123,7 +123,7 @@ static u64 fair_share(const struct twheel_scheme *s, u64 tick)
 	return sum;
 }
 
-/* A crowd in one slot, tick by tick until all of it is out. */
+/* Expire a crowd of one slot tick by tick. */
 static void a_crowd_in_a_slot_of_level_2_is_moved_in_equal_shares(struct kunit *test)
 {
 	const u32 level = 2;
@@ -244,9 +244,8 @@ static void a_sleep_ends_when_a_node_is_due(struct kunit *test)
 }
 
 /*
- * The last to join have hints to nodes that are stopped here, and these are
- * gone for good: nothing of them is as it was. The next time the same slot is
- * in use its own hints are from another time.
+ * Stop and overwrite nodes that the last ones of a slot have hints to. The next time the slot
+ * is in use, its own hint is stale.
  */
 static void a_hint_to_one_that_is_gone_does_no_harm(struct kunit *test)
 {
@@ -289,7 +288,7 @@ static void a_hint_leads_to_the_one_so_many_joins_before(struct kunit *test)
 	}
 }
 
-/* All of a slot of level 0 are refreshed: some move then, the others in time. */
+/* Refresh all nodes of a slot of level 0. The refresh moves most of them at once. */
 static void a_storm_of_refreshes_leaves_few_for_its_tick(struct kunit *test)
 {
 	struct twheel_check *c = begin(test, 0, 3 * TWHEEL_SLOT_LAZY_MAX);
@@ -308,7 +307,7 @@ static void a_storm_of_refreshes_leaves_few_for_its_tick(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, twheel_check_advance(c, 2 * W + 50000), nr);
 }
 
-/* One that is refreshed time and again is carried once. */
+/* A node that is refreshed again and again moves once. */
 static void refreshing_again_and_again_is_counted_once(struct kunit *test)
 {
 	struct twheel_check *c = begin(test, 0, 100);
@@ -325,7 +324,7 @@ static void refreshing_again_and_again_is_counted_once(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, twheel_check_advance(c, W + 99), 100);
 }
 
-/* A node in any slot of level 0 is found, and when it is gone nothing is. */
+/* The next tick is that of a node in any slot of level 0. */
 static void the_next_tick_is_found_in_every_group(struct kunit *test)
 {
 	u64 clock, delta;

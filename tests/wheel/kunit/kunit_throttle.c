@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The runtime of a CPU: no pause is longer than 1 ms, however the clock goes,
- * and payers take half of the time, however many they are
+ * The runtime of a CPU: no pause is longer than 1 ms, and any number of payers take half of
+ * the time
  *
- * The time is an argument, so it may pass as in no other test: a run may be
- * preempted, or a machine stopped, for an hour.
+ * The time is an argument. A run may be preempted, or the machine stopped, for an hour.
  */
 #include <kunit/test.h>
 #include <linux/percpu.h>
@@ -20,10 +19,10 @@
 #define MSEC	((ktime_t)NSEC_PER_MSEC)
 #define HOUR	(3600 * (ktime_t)NSEC_PER_SEC)
 #define WHEELS	16
-/* A run of this length takes all that it gets. */
+/* Length of a run that uses up its slice. */
 #define ALL	((ktime_t)-1)
 
-/* How long a run takes, or nothing runs. */
+/* Lengths of runs, and of times without one. */
 static const ktime_t lengths[] = {
 	0, 1, 999, 5000, 100000, 250000, 251000, MSEC, 2 * MSEC, 50 * MSEC,
 	700 * MSEC, HOUR, 1000 * HOUR,
@@ -31,15 +30,15 @@ static const ktime_t lengths[] = {
 
 /**
  * struct wheel - a wheel that shares the CPU
- * @payer: who pays for it, or NULL
- * @next: when it wants to run
- * @place: among the wheels that want to run at the same time
- * @waited: it has waited to run
- * @ran: for how long it has run
- * @runs: how often
- * @asked: how often it has asked whether it may
- * @last: when it has run last
- * @pause: the longest time between two runs
+ * @payer: its payer, or NULL
+ * @next: time of its next run
+ * @place: its place among wheels with the same @next
+ * @waited: it waits to run
+ * @ran: time of all runs
+ * @runs: number of runs
+ * @asked: number of calls of twheel_throttle_begin()
+ * @last: end of the last run
+ * @pause: longest time between two runs
  */
 struct wheel {
 	struct twheel_payer *payer;
@@ -72,8 +71,8 @@ static u32 draw(u64 *state)
 }
 
 /*
- * As twheel_tick() does. The last @wakeups of @length are for wake-ups. Returns when
- * the run has ended.
+ * Run a wheel like twheel_tick(). The last @wakeups of @length are for wake-ups. Returns the end
+ * of the run.
  */
 static ktime_t run_and_wake(struct kunit *test, struct wheel *wheel, ktime_t now,
 			    ktime_t length, ktime_t wakeups, bool more)
@@ -141,7 +140,7 @@ static void a_run_of_any_length_is_followed_by_a_short_pause(struct kunit *test)
 	}
 }
 
-/* Nothing runs while they wait: not at the begin of the period, but later. */
+/* The wheels run some time after the begin of the period that they have waited for. */
 static void wheels_run_after_a_pause_of_any_length(struct kunit *test)
 {
 	struct wheel wheels[2];
@@ -162,7 +161,6 @@ static void wheels_run_after_a_pause_of_any_length(struct kunit *test)
 	}
 }
 
-/* It has nothing to do with the wheel whose run took that long. */
 static void a_stranger_waits_for_one_short_pause(struct kunit *test)
 {
 	unsigned int i;
@@ -182,7 +180,7 @@ static void a_stranger_waits_for_one_short_pause(struct kunit *test)
 	}
 }
 
-/* For a second. Each uses up its slice. */
+/* Run @nr wheels for a second. Each uses up its slice. */
 static void keep_busy(struct kunit *test, unsigned int nr)
 {
 	struct wheel wheels[WHEELS] = {}, *wheel;
@@ -204,7 +202,7 @@ static void keep_busy(struct kunit *test, unsigned int nr)
 	KUNIT_EXPECT_LE(test, sum, 501 * MSEC);
 }
 
-/* Later ones in a period get less than the first, but more than half as much. */
+/* The last wheel of a period gets more than half as much as the first. */
 static void busy_wheels_share_half_of_the_time(struct kunit *test)
 {
 	unsigned int nr;
@@ -215,7 +213,7 @@ static void busy_wheels_share_half_of_the_time(struct kunit *test)
 	}
 }
 
-/* Runs and pauses of all lengths. run() has what must hold. */
+/* Runs and pauses of all lengths, which run() checks. */
 static void no_pause_is_long_in_a_random_history(struct kunit *test)
 {
 	struct wheel wheels[WHEELS] = {}, *wheel;
@@ -235,10 +233,7 @@ static void no_pause_is_long_in_a_random_history(struct kunit *test)
 	}
 }
 
-/*
- * Payers. Their wheels use up their slices. A run takes ASK besides, and so does
- * a wheel that gets no slice.
- */
+/* Payers, whose wheels use up their slices. Each call of the throttle takes ASK. */
 
 #define ASK		((ktime_t)700)
 #define PAYERS_MAX	1000
@@ -246,10 +241,10 @@ static void no_pause_is_long_in_a_random_history(struct kunit *test)
 /**
  * struct crowd - many wheels with payers, and one without
  * @payers: the payers
- * @wheels: their wheels, and the other one behind them
- * @nr: wheels, without that one
- * @wakers: so many of them, the first ones, wake up many
- * @taken: the time that all have taken
+ * @wheels: their wheels, and one without a payer at the end
+ * @nr: number of wheels with a payer
+ * @wakers: number of wheels, the first ones, that make long wake-ups
+ * @taken: time of all wheels
  */
 struct crowd {
 	struct twheel_payer payers[PAYERS_MAX];
@@ -259,7 +254,7 @@ struct crowd {
 	ktime_t taken;
 };
 
-/* Each has one wheel. */
+/* Make payers with one wheel each. */
 static struct crowd *begin_crowd(struct kunit *test, unsigned int payers)
 {
 	static struct crowd crowd;
@@ -277,8 +272,8 @@ static struct crowd *begin_crowd(struct kunit *test, unsigned int payers)
 }
 
 /*
- * For @length. The wheel without a payer has little to do in each of its ticks. A
- * waker among the others wakes up for @wakeups, if it has something to do.
+ * Run the crowd for @length. The wheel without a payer has short runs. A waker spends @wakeups
+ * on wake-ups in each run.
  */
 static void run_crowd(struct kunit *test, struct crowd *crowd, ktime_t length,
 		      ktime_t wakeups)
@@ -299,7 +294,7 @@ static void run_crowd(struct kunit *test, struct crowd *crowd, ktime_t length,
 		crowd->taken += now - begun;
 	}
 	KUNIT_EXPECT_LE(test, crowd->taken, length * 55 / 100);
-	/* It may have to wait for a period. */
+	/* The wheel without a payer may wait for a period. */
 	KUNIT_EXPECT_LE(test, crowd->wheels[crowd->nr].pause,
 			3 * MSEC + wakeups);
 }
@@ -318,14 +313,14 @@ static void payers_of_any_number_take_half_of_the_time(struct kunit *test)
 		for (j = 0; j < payers[i]; j++) {
 			KUNIT_EXPECT_LE(test, crowd->wheels[j].pause,
 					(periods + 1) * MSEC);
-			/* Only the first time a wheel gets no slice. */
+			/* Only the first call gives no slice. */
 			KUNIT_EXPECT_LE(test, crowd->wheels[j].asked,
 					crowd->wheels[j].runs + 2);
 		}
 	}
 }
 
-/* One has sixty wheels, the others have one. */
+/* One payer has sixty wheels, the others have one. */
 static void wheels_of_a_payer_get_what_one_gets(struct kunit *test)
 {
 	struct crowd *crowd = begin_crowd(test, 9);
@@ -340,7 +335,7 @@ static void wheels_of_a_payer_get_what_one_gets(struct kunit *test)
 	run_crowd(test, crowd, 400 * MSEC, 0);
 	for (i = 8; i < crowd->nr; i++) {
 		one += crowd->wheels[i].ran;
-		/* They take turns. */
+		/* The wheels take turns. */
 		KUNIT_EXPECT_LT(test, 5U, crowd->wheels[i].runs);
 		KUNIT_EXPECT_LE(test, crowd->wheels[i].runs,
 				2 * crowd->wheels[8].runs + 2);
@@ -351,7 +346,7 @@ static void wheels_of_a_payer_get_what_one_gets(struct kunit *test)
 	}
 }
 
-/* A payer that wakes up many waits, and the others go on. */
+/* A payer with long wake-ups waits, and the others do not. */
 static void a_payer_waits_for_his_own_wake_ups(struct kunit *test)
 {
 	static const ktime_t lengths[] = {
@@ -371,7 +366,7 @@ static void a_payer_waits_for_his_own_wake_ups(struct kunit *test)
 	}
 }
 
-/* A callback cannot be cut short, so its time is a deficit of any length. */
+/* A long callback leaves a deficit of any length. */
 static void long_callbacks_of_a_payer_take_half_of_the_time(struct kunit *test)
 {
 	static const ktime_t lengths[] = { 300000, MSEC, 5 * MSEC, 50 * MSEC };
@@ -390,7 +385,7 @@ static void long_callbacks_of_a_payer_take_half_of_the_time(struct kunit *test)
 	}
 }
 
-/* They take turns. Wheels that ask without success take time, too. */
+/* The payers take turns. Calls that give no slice take time, too. */
 static void wake_ups_of_many_payers_take_half_of_the_time(struct kunit *test)
 {
 	static const ktime_t lengths[] = {
@@ -403,7 +398,7 @@ static void wake_ups_of_many_payers_take_half_of_the_time(struct kunit *test)
 		crowd = begin_crowd(test, 200);
 		crowd->wakers = crowd->nr;
 		run_crowd(test, crowd, 400 * MSEC, lengths[i]);
-		/* The other wheel owes nothing. */
+		/* The wheel without a payer has no deficit. */
 		KUNIT_EXPECT_LE(test, crowd->taken, 200 * MSEC + DEFICIT_NS_TOLERATED +
 				400 * (2000 + ASK));
 		most = crowd->wheels[0].runs;
@@ -418,7 +413,7 @@ static void wake_ups_of_many_payers_take_half_of_the_time(struct kunit *test)
 	}
 }
 
-/* A machine that was stopped in the middle of wake-ups: not for ever. */
+/* The machine is stopped in the middle of wake-ups. */
 static void a_payer_waits_for_a_second_at_most(struct kunit *test)
 {
 	struct twheel_payer payer = {};
@@ -430,7 +425,7 @@ static void a_payer_waits_for_a_second_at_most(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 2U, wheel.runs);
 }
 
-/* Payers whose periods have passed do not all run in the same one. */
+/* Payers that missed their periods do not all run in the same one. */
 static void what_was_late_does_not_come_at_once(struct kunit *test)
 {
 	struct crowd *crowd = begin_crowd(test, PAYERS_MAX);
@@ -448,7 +443,7 @@ static void what_was_late_does_not_come_at_once(struct kunit *test)
 	KUNIT_EXPECT_LE(test, runs, 2U * PAYERS_PER_PERIOD);
 }
 
-/* There is runtime again, but for payers that wait. */
+/* The next runtime is for the payers that wait. */
 static void newcomers_go_behind_those_who_wait(struct kunit *test)
 {
 	struct crowd *crowd = begin_crowd(test, PAYERS_PER_PERIOD + 10);
@@ -476,7 +471,7 @@ static void newcomers_go_behind_those_who_wait(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, crowd->wheels[3].next, second.next);
 }
 
-/* A wheel may go, or its CPU, while it waits for a period. */
+/* A wheel or its CPU may disappear while the wheel waits for a period. */
 static void a_wheel_that_goes_leaves_nothing_behind(struct kunit *test)
 {
 	struct twheel_payer payer = {};
