@@ -3,9 +3,8 @@
  * KUnit tests of the wheels' arithmetic: the module
  *
  *   suite             file               what
- *   twheel_scheme     kunit_scheme.c     what every scheme does, all eight of them
- *   twheel_order      kunit_order.c      in which order timers of one tick expire
- *   twheel_wheel      kunit_wheel.c      what the three of the module do besides
+ *   twheel_scheme     kunit_scheme.c     rules and order of every scheme
+ *   twheel_wheel      kunit_wheel.c      what the schemes of the module do besides
  *   twheel_hier       kunit_hier.c       levels, cascades and their pace
  *   twheel_hashed     kunit_hashed.c     rounds, lazy refresh, skipped rounds
  *   twheel_corrupted  kunit_corrupted.c  lists with corrupted links
@@ -20,7 +19,7 @@
 
 #include "kunit_util.h"
 
-kunit_test_suites(&kt_scheme_suite, &kt_order_suite, &kt_wheel_suite,
+kunit_test_suites(&kt_scheme_suite, &kt_wheel_suite,
 		  &kt_hier_suite, &kt_hashed_suite, &kt_corrupted_suite,
 		  &kt_random_suite, &kt_throttle_suite);
 

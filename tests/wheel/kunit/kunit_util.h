@@ -11,7 +11,6 @@
 #include "../schemes/check.h"
 
 extern struct kunit_suite kt_scheme_suite;
-extern struct kunit_suite kt_order_suite;
 extern struct kunit_suite kt_wheel_suite;
 extern struct kunit_suite kt_hier_suite;
 extern struct kunit_suite kt_hashed_suite;
