@@ -18,17 +18,8 @@ static const struct {
 	__u64 bit;
 	const char *name;
 } features[] = {
-	{ TWHEEL_FEATURE_SETUP, "setup" },
-	{ TWHEEL_FEATURE_SUBMIT, "submit" },
-	{ TWHEEL_FEATURE_LIST, "list" },
-	{ TWHEEL_FEATURE_DRAIN, "drain" },
-	{ TWHEEL_FEATURE_STATS, "stats" },
-	{ TWHEEL_FEATURE_WITHDRAW, "withdraw" },
 	{ TWHEEL_FEATURE_NOWAIT, "nowait" },
 	{ TWHEEL_FEATURE_SHARED, "shared" },
-	{ TWHEEL_FEATURE_LATENESS, "lateness" },
-	{ TWHEEL_FEATURE_CLOCK, "clock" },
-	{ TWHEEL_FEATURE_WAKE, "wake" },
 	{ TWHEEL_FEATURE_IDLE, "idle" },
 };
 

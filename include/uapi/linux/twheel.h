@@ -73,26 +73,11 @@
 #define TWHEEL_CLOCK_MONOTONIC		1	/* stops during suspend */
 #define TWHEEL_CLOCK_BOOTTIME		7	/* continues */
 
-/* &twheel_info.features */
-#define TWHEEL_FEATURE_SETUP		((__u64)1 << 0)
-#define TWHEEL_FEATURE_SUBMIT		((__u64)1 << 1)
-#define TWHEEL_FEATURE_LIST		((__u64)1 << 2)
-#define TWHEEL_FEATURE_DRAIN		((__u64)1 << 3)
-#define TWHEEL_FEATURE_STATS		((__u64)1 << 4)
-/* %TWHEEL_STOP_WITHDRAW */
-#define TWHEEL_FEATURE_WITHDRAW		((__u64)1 << 5)
+/* &twheel_info.features: what not every host has. Other bits below 14 are reserved. */
 /* RWF_NOWAIT and io_uring read without a worker thread. */
 #define TWHEEL_FEATURE_NOWAIT		((__u64)1 << 6)
 /* &twheel_setup.shared_ids and mmap(2). Absent if SETUP returns EOPNOTSUPP. */
 #define TWHEEL_FEATURE_SHARED		((__u64)1 << 7)
-/* Bit 8 is reserved. */
-/* &twheel_stats.lateness */
-#define TWHEEL_FEATURE_LATENESS		((__u64)1 << 9)
-/* &twheel_setup.clock */
-#define TWHEEL_FEATURE_CLOCK		((__u64)1 << 10)
-/* &twheel_setup.wake_ns */
-#define TWHEEL_FEATURE_WAKE		((__u64)1 << 11)
-/* Bit 12 is reserved. */
 /* %TWHEEL_START_IDLE. Absent in sessions in the process. */
 #define TWHEEL_FEATURE_IDLE		((__u64)1 << 13)
 /* A session of libtwheel in the process, never of the module. */
@@ -113,8 +98,7 @@
  * @event_size: size of the events returned by read(2)
  * @shared_ids: number of words to map with mmap(2), 0 for none
  * @reserved: 0
- * @clock: clock of this session, TWHEEL_CLOCK_*. 0 from a module without
- *	%TWHEEL_FEATURE_CLOCK
+ * @clock: clock of this session, TWHEEL_CLOCK_*
  * @wake_ns: see &twheel_setup
  * @reserved2: 0
  */

@@ -14,15 +14,11 @@
 #include "proc.h"
 #include "session.h"
 
-NEED_KERNEL("version_is_one", "all_commands_are_there", "node_*",
+NEED_KERNEL("version_is_one", "all_features_are_there", "node_*",
 	    "open_is_refused_*", "descriptor_does_not_seek");
 
-#define ALL_FEATURES	(TWHEEL_FEATURE_SETUP | TWHEEL_FEATURE_SUBMIT | \
-			 TWHEEL_FEATURE_LIST | TWHEEL_FEATURE_DRAIN | \
-			 TWHEEL_FEATURE_STATS | TWHEEL_FEATURE_WITHDRAW | \
-			 TWHEEL_FEATURE_NOWAIT | TWHEEL_FEATURE_SHARED | \
-			 TWHEEL_FEATURE_LATENESS | TWHEEL_FEATURE_CLOCK | \
-			 TWHEEL_FEATURE_WAKE | TWHEEL_FEATURE_IDLE)
+#define ALL_FEATURES	(TWHEEL_FEATURE_NOWAIT | TWHEEL_FEATURE_SHARED | \
+			 TWHEEL_FEATURE_IDLE)
 
 TEST(version_is_one)
 {
@@ -33,7 +29,7 @@ TEST(version_is_one)
 	ASSERT_EQ(1, proc_number(proc_text(), "version"));
 }
 
-TEST(all_commands_are_there)
+TEST(all_features_are_there)
 {
 	struct twheel_info info;
 
