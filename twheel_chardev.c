@@ -59,6 +59,12 @@ static bool is_entry_size(u32 size, size_t least)
 
 /* Commands */
 
+/* Changing a session needs the same permission as write(2). */
+static int may_change(const struct file *file)
+{
+	return likely(file->f_mode & FMODE_WRITE) ? 0 : -EBADF;
+}
+
 static long do_info(struct twheel_session *s, unsigned long arg, size_t usize)
 {
 	struct twheel_info info = {
@@ -374,17 +380,14 @@ static long do_submit(struct twheel_session *s, unsigned long arg, size_t usize)
 	return ret;
 }
 
-/* TWHEEL_IOC_LIST, TWHEEL_IOC_DRAIN, TWHEEL_IOC_STATS */
-
 static bool bad_list(const struct twheel_list *list)
 {
-	return !list->count || list->flags || list->reserved ||
+	return !list->count || list->flags & ~TWHEEL_LIST_DRAIN || list->reserved ||
 	       !is_entry_size(list->entry_size, sizeof(struct twheel_entry)) ||
 	       list->entries != (unsigned long)list->entries;
 }
 
-static long do_list(struct twheel_session *s, unsigned long arg, size_t usize,
-		    bool stop)
+static long do_list(struct file *file, unsigned long arg, size_t usize)
 {
 	struct twheel_list __user *to = (void __user *)arg;
 	struct twheel_list list;
@@ -394,10 +397,12 @@ static long do_list(struct twheel_session *s, unsigned long arg, size_t usize,
 		return ret;
 	if (usize < sizeof(list) || bad_list(&list))
 		return -EINVAL;
+	if (list.flags && may_change(file))
+		return -EBADF;
 	/* See do_submit(). */
 	if (put_user(list.cursor, &to->cursor))
 		return -EFAULT;
-	ret = twheel_session_list(s, &list, stop);
+	ret = twheel_session_list(file->private_data, &list);
 	if (ret >= 0 && put_user(list.cursor, &to->cursor))
 		return -EFAULT;
 	return ret;
@@ -411,12 +416,6 @@ static long do_stats(struct twheel_session *s, unsigned long arg, size_t usize)
 		return -EINVAL;
 	twheel_session_stats(s, &stats);
 	return copy_out(arg, usize, &stats, sizeof(stats));
-}
-
-/* Changing a session needs the same permission as write(2). */
-static int may_change(const struct file *file)
-{
-	return likely(file->f_mode & FMODE_WRITE) ? 0 : -EBADF;
 }
 
 /* Command number without the size of the structure. */
@@ -442,9 +441,7 @@ static noinline long do_any(struct file *file, unsigned int cmd,
 	case BARE(TWHEEL_IOC_SUBMIT):
 		return may_change(file) ?: do_submit(s, arg, usize);
 	case BARE(TWHEEL_IOC_LIST):
-		return do_list(s, arg, usize, false);
-	case BARE(TWHEEL_IOC_DRAIN):
-		return may_change(file) ?: do_list(s, arg, usize, true);
+		return do_list(file, arg, usize);
 	case BARE(TWHEEL_IOC_STATS):
 		return do_stats(s, arg, usize);
 	default:

@@ -2,8 +2,8 @@
 /**
  * DOC: Listing and draining: a walk over the timers of a session
  *
- * TWHEEL_IOC_LIST returns the timers, TWHEEL_IOC_DRAIN returns and stops the
- * armed ones. A cursor says where to continue: a table, and a number in it.
+ * TWHEEL_IOC_LIST returns the timers, or with %TWHEEL_LIST_DRAIN returns and
+ * stops the armed ones. A cursor says where to continue: a table, and a number in it.
  * Numbers do not move, so a timer that exists all the time is visited once,
  * even if others are started and stopped around it.
  *
@@ -166,17 +166,15 @@ static bool bad_cursor(const struct walk *walk)
 }
 
 /**
- * twheel_session_list - TWHEEL_IOC_LIST and TWHEEL_IOC_DRAIN
+ * twheel_session_list - TWHEEL_IOC_LIST
  * @s: the session
  * @list: argument of the command. @list->cursor is advanced
- * @stop: true to return armed timers only, and stop them
  *
  * Context: Process, may sleep.
  * Return: number of entries written, -EINVAL for an invalid cursor, or -EFAULT
  * if no entry could be written. Timers without an entry are not changed.
  */
-int twheel_session_list(struct twheel_session *s, struct twheel_list *list,
-			bool stop)
+int twheel_session_list(struct twheel_session *s, struct twheel_list *list)
 {
 	struct walk walk = {
 		.session	= s,
@@ -185,7 +183,7 @@ int twheel_session_list(struct twheel_session *s, struct twheel_list *list,
 					MAX_RW_COUNT / list->entry_size),
 		.table		= list->cursor >> CURSOR_TABLE_SHIFT,
 		.number		= list->cursor,
-		.stop		= stop,
+		.stop		= list->flags & TWHEEL_LIST_DRAIN,
 	};
 	int ret;
 

@@ -239,8 +239,7 @@ ktime_t twheel_session_deadline_of(struct twheel_session *s, struct twheel_utime
 				   ktime_t due);
 
 /* list.c */
-int twheel_session_list(struct twheel_session *s, struct twheel_list *list,
-			bool stop);
+int twheel_session_list(struct twheel_session *s, struct twheel_list *list);
 
 /* read.c */
 ssize_t twheel_session_read(struct twheel_session *s, struct iov_iter *to);

@@ -146,17 +146,18 @@ static void drain(void)
 		.entries = (unsigned long)entries,
 		.count = BATCH,
 		.entry_size = sizeof(entries[0]),
+		.flags = TWHEEL_LIST_DRAIN,
 	};
 	int got, i;
 
-	while ((got = ioctl(wheel.fd, TWHEEL_IOC_DRAIN, &list)) > 0) {
+	while ((got = ioctl(wheel.fd, TWHEEL_IOC_LIST, &list)) > 0) {
 		for (i = 0; i < got; i++)
 			forget((void *)(unsigned long)entries[i].user_data);
 		drained += got;
 	}
 }
 
-/* Pending timers come from DRAIN, expired ones as events. */
+/* Pending timers come from drain(), expired ones as events. */
 static void shut_down(void)
 {
 	do

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * SUBMIT, LIST, DRAIN: a structure that points to an array
+ * SUBMIT, LIST: a structure that points to an array
  */
 #include <errno.h>
 #include <stdint.h>
@@ -208,7 +208,7 @@ void fuzz_submit(struct fuzz_thread *t, int fd)
 		check_submit(t, result, &before, &submit, &place);
 }
 
-/* LIST and DRAIN. */
+/* LIST. */
 
 static void check_entries(struct fuzz_thread *t, __u32 count,
 			  const struct twheel_list *list,
@@ -277,6 +277,7 @@ void fuzz_list(struct fuzz_thread *t, int fd)
 		.cursor = choose_cursor(t),
 		.count = room,
 		.entry_size = sizeof(struct twheel_entry),
+		.flags = fuzz_percent(t, 30) * TWHEEL_LIST_DRAIN,
 	}, before;
 	struct place place;
 	bool known;
@@ -295,9 +296,7 @@ void fuzz_list(struct fuzz_thread *t, int fd)
 	if (place.kind == PLACE_NOWHERE && fuzz_spoilt(t))
 		list.entry_size = fuzz_number(t);
 	before = list;
-	result = call(t, fd, fuzz_percent(t, 30) ? TWHEEL_IOC_DRAIN :
-						   TWHEEL_IOC_LIST,
-		      &list, sizeof(list), &known);
+	result = call(t, fd, TWHEEL_IOC_LIST, &list, sizeof(list), &known);
 	if (known)
 		check_list(t, result, &before, &list, &place);
 }

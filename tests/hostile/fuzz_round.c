@@ -291,11 +291,12 @@ static void drain_session(struct fuzz_shared *shared, int fd)
 		.entries = (unsigned long)entries,
 		.count = ARRAY_SIZE(entries),
 		.entry_size = sizeof(entries[0]),
+		.flags = TWHEEL_LIST_DRAIN,
 	};
 	int got;
 
 	do {
-		got = ioctl(fd, TWHEEL_IOC_DRAIN, &drain);
+		got = ioctl(fd, TWHEEL_IOC_LIST, &drain);
 		/* Nothing was started in a session that is only for reading. */
 		if (got < 0 && errno == EBADF)
 			return;

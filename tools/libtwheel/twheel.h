@@ -450,9 +450,8 @@ TWHEEL_INLINE int twheel_get(struct twheel *t, __u64 id, struct twheel_entry *en
 	return twheel_command(t, TWHEEL_SIZED(TWHEEL_IOC_GET, entry), entry);
 }
 
-TWHEEL_INLINE int twheel_walk(struct twheel *t, unsigned long command,
-			      struct twheel_entry *entries, unsigned int count,
-			      __u64 *cursor)
+TWHEEL_INLINE int twheel_walk(struct twheel *t, __u32 flags, struct twheel_entry *entries,
+			      unsigned int count, __u64 *cursor)
 {
 	struct twheel_list list;
 	int ret;
@@ -462,7 +461,8 @@ TWHEEL_INLINE int twheel_walk(struct twheel *t, unsigned long command,
 	list.cursor = *cursor;
 	list.count = count;
 	list.entry_size = TWHEEL_SIZE(entry);
-	ret = twheel_command(t, command, &list);
+	list.flags = flags;
+	ret = twheel_command(t, TWHEEL_IOC_LIST, &list);
 	if (ret >= 0)
 		*cursor = list.cursor;
 	return ret;
@@ -480,7 +480,7 @@ TWHEEL_INLINE int twheel_walk(struct twheel *t, unsigned long command,
 TWHEEL_INLINE int twheel_list(struct twheel *t, struct twheel_entry *entries,
 			      unsigned int count, __u64 *cursor)
 {
-	return twheel_walk(t, TWHEEL_IOC_LIST, entries, count, cursor);
+	return twheel_walk(t, 0, entries, count, cursor);
 }
 
 /**
@@ -495,7 +495,7 @@ TWHEEL_INLINE int twheel_list(struct twheel *t, struct twheel_entry *entries,
 TWHEEL_INLINE int twheel_drain(struct twheel *t, struct twheel_entry *entries,
 			       unsigned int count, __u64 *cursor)
 {
-	return twheel_walk(t, TWHEEL_IOC_DRAIN, entries, count, cursor);
+	return twheel_walk(t, TWHEEL_LIST_DRAIN, entries, count, cursor);
 }
 
 /**

@@ -19,7 +19,7 @@
  * multiple of 8 of at most %TWHEEL_ENTRY_SIZE_MAX. Unknown flags and reserved
  * fields other than 0 are refused with EINVAL.
  *
- * SETUP, START, STOP, SUBMIT and DRAIN need a descriptor opened for writing,
+ * SETUP, START, STOP, SUBMIT and draining need a descriptor opened for writing,
  * read(2) one opened for reading (EBADF).
  */
 #ifndef _UAPI_LINUX_TWHEEL_H
@@ -218,7 +218,7 @@ struct twheel_stop {
 #define TWHEEL_STOP_WITHDRAW	((__u32)1 << 0)
 
 /**
- * struct twheel_entry - one timer, from GET, LIST and DRAIN
+ * struct twheel_entry - one timer, from GET and LIST
  * @id: id of the timer. In: id for TWHEEL_IOC_GET
  * @user_data: value given at the start
  * @deadline_ns: deadline, on the session's clock
@@ -286,14 +286,13 @@ struct twheel_submit {
 };
 
 /**
- * struct twheel_list - argument and result of TWHEEL_IOC_LIST and
- * TWHEEL_IOC_DRAIN
+ * struct twheel_list - argument and result of TWHEEL_IOC_LIST
  * @entries: pointer to an array of struct twheel_entry
  * @cursor: 0 to begin, or the value from an earlier call. Out: where to
  *	continue
  * @count: number of entries in the array, at least 1
  * @entry_size: sizeof(struct twheel_entry) of the caller
- * @flags: 0
+ * @flags: %TWHEEL_LIST_DRAIN or 0
  * @reserved: 0
  *
  * Returns the number of entries written, 0 if there are none from @cursor on.
@@ -306,6 +305,9 @@ struct twheel_list {
 	__u32 flags;
 	__u32 reserved;
 };
+
+/* Return pending timers only, and stop them. */
+#define TWHEEL_LIST_DRAIN	((__u32)1 << 0)
 
 /* Number of entries of &twheel_stats.lateness. */
 #define TWHEEL_STATS_LATENESS	16
@@ -388,7 +390,6 @@ struct twheel_event {
 #define TWHEEL_IOC_GET		_IOWR(TWHEEL_IOC_MAGIC, 0x04, struct twheel_entry)
 #define TWHEEL_IOC_SUBMIT	_IOWR(TWHEEL_IOC_MAGIC, 0x05, struct twheel_submit)
 #define TWHEEL_IOC_LIST		_IOWR(TWHEEL_IOC_MAGIC, 0x06, struct twheel_list)
-#define TWHEEL_IOC_DRAIN	_IOWR(TWHEEL_IOC_MAGIC, 0x07, struct twheel_list)
 #define TWHEEL_IOC_STATS	_IOWR(TWHEEL_IOC_MAGIC, 0x08, struct twheel_stats)
 
 #endif /* _UAPI_LINUX_TWHEEL_H */

@@ -288,8 +288,7 @@ TEST(without_a_structure_it_is_efault)
 {
 	const unsigned long commands[] = {
 		TWHEEL_IOC_INFO, TWHEEL_IOC_SETUP, TWHEEL_IOC_START, TWHEEL_IOC_STOP,
-		TWHEEL_IOC_GET, TWHEEL_IOC_SUBMIT, TWHEEL_IOC_LIST, TWHEEL_IOC_DRAIN,
-		TWHEEL_IOC_STATS,
+		TWHEEL_IOC_GET, TWHEEL_IOC_SUBMIT, TWHEEL_IOC_LIST, TWHEEL_IOC_STATS,
 	};
 	struct twheel *t = open_default();
 	unsigned int i;

@@ -353,7 +353,7 @@ static void do_get(struct pair *p)
 
 static void do_list(struct pair *p)
 {
-	unsigned int command = one_in(p, 4) ? TWHEEL_IOC_DRAIN : TWHEEL_IOC_LIST;
+	__u32 flags = one_in(p, 4) ? TWHEEL_LIST_DRAIN : 0;
 	unsigned int room = 1 + below(p, ROOM), rounds = 1 + below(p, 8);
 	__u64 start = one_in(p, 20) ? (__u64)below(p, 4) << 32 | below(p, 64) : 0;
 	__u64 cursor[2] = { start, start };
@@ -362,7 +362,7 @@ static void do_list(struct pair *p)
 
 	do {
 		for (i = 0; i < 2; i++)
-			ret[i] = twheel_walk(p->t[i], command, entries[i], room, &cursor[i]);
+			ret[i] = twheel_walk(p->t[i], flags, entries[i], room, &cursor[i]);
 		SAME(ret[0], ret[1]);
 		SAME(cursor[0], cursor[1]);
 		for (n = 0; n < ret[0]; n++)

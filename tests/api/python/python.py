@@ -310,8 +310,10 @@ def test_lists():
         for timer in range(200):
             t.start(timer, HOUR, 2 * timer)
         assert [entry.id for entry in t.list()] == list(range(200))
-        assert [entry.user_data for entry in t.drain()] == list(range(0, 400, 2))
-        assert list(t.list()) == []
+        # A module of before 1.0 has a command of its own for it.
+        if t.info().clock:
+            assert [entry.user_data for entry in t.drain()] == list(range(0, 400, 2))
+            assert list(t.list()) == []
 
 
 def test_batches():

@@ -243,16 +243,17 @@ int tw_submit(int fd, struct twheel_op *ops, __u32 count)
 	return result;
 }
 
-static int walk(int fd, unsigned long command, struct twheel_entry *entries,
-		__u32 room, __u64 *cursor)
+static int walk(int fd, __u32 flags, struct twheel_entry *entries, __u32 room,
+		__u64 *cursor)
 {
 	struct twheel_list list = {
 		.entries = (__u64)(unsigned long)entries,
 		.cursor = *cursor,
 		.count = room,
 		.entry_size = sizeof(*entries),
+		.flags = flags,
 	};
-	int result = tw_ioctl(fd, command, &list);
+	int result = tw_ioctl(fd, TWHEEL_IOC_LIST, &list);
 
 	ASSERT_LE(result, (int)room);
 	*cursor = list.cursor;
@@ -262,7 +263,7 @@ static int walk(int fd, unsigned long command, struct twheel_entry *entries,
 /* Returns the number of entries, or -errno. */
 int tw_list(int fd, struct twheel_entry *entries, __u32 room, __u64 *cursor)
 {
-	return walk(fd, TWHEEL_IOC_LIST, entries, room, cursor);
+	return walk(fd, 0, entries, room, cursor);
 }
 
 /* Stop timers, from the first one on. Returns the number of entries, or -errno. */
@@ -270,7 +271,7 @@ int tw_drain(int fd, struct twheel_entry *entries, __u32 room)
 {
 	__u64 cursor = 0;
 
-	return walk(fd, TWHEEL_IOC_DRAIN, entries, room, &cursor);
+	return walk(fd, TWHEEL_LIST_DRAIN, entries, room, &cursor);
 }
 
 int tw_stats(int fd, struct twheel_stats *stats)

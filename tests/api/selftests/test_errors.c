@@ -65,7 +65,7 @@ static int command(int fd, unsigned long number, union argument *argument)
 		return submit_op(fd, argument);
 	if (number == TWHEEL_IOC_SUBMIT)
 		argument->submit.ops = (__u64)(unsigned long)&op;
-	if (number == TWHEEL_IOC_LIST || number == TWHEEL_IOC_DRAIN)
+	if (number == TWHEEL_IOC_LIST)
 		argument->list.entries = (__u64)(unsigned long)entries;
 	return tw_ioctl(fd, number, argument);
 }
@@ -106,7 +106,7 @@ static void expect_refused(unsigned long number, const struct row *row, union ar
 	given = argument;
 	if (number == TWHEEL_IOC_SUBMIT)
 		given.submit.ops = (__u64)(unsigned long)&op;
-	if (number == TWHEEL_IOC_LIST || number == TWHEEL_IOC_DRAIN)
+	if (number == TWHEEL_IOC_LIST)
 		given.list.entries = (__u64)(unsigned long)entries;
 	result = command(fd, number, &argument);
 	if (result != -row->error || memcmp(&given, &argument, sizeof(given)))
@@ -270,7 +270,7 @@ TEST(get)
 	expect_rows(TWHEEL_IOC_GET, rows, ARRAY_SIZE(rows), good_get);
 }
 
-static void list_or_drain(unsigned long number)
+TEST(list)
 {
 	static const struct row rows[] = {
 		ROW(EINVAL, list, .count = 0, .entry_size = ENTRY_SIZE),
@@ -286,21 +286,13 @@ static void list_or_drain(unsigned long number)
 		ROW(EINVAL, list, .count = 4, .entry_size = ENTRY_SIZE, .cursor = ~0ULL),
 		ROW(EINVAL, list, .count = 4, .entry_size = ENTRY_SIZE, .cursor = 3ULL << 32),
 		ROW(EINVAL, list, .count = 4, .entry_size = ENTRY_SIZE, .cursor = 1U << 31),
+		ROW(EINVAL, list, .count = 0, .entry_size = ENTRY_SIZE,
+		    .flags = TWHEEL_LIST_DRAIN),
 	};
 
-	EXPECT_BITS(number, twheel_list, flags, 0, good_list);
-	EXPECT_BITS(number, twheel_list, reserved, 0, good_list);
-	expect_rows(number, rows, ARRAY_SIZE(rows), good_list);
-}
-
-TEST(list)
-{
-	list_or_drain(TWHEEL_IOC_LIST);
-}
-
-TEST(drain)
-{
-	list_or_drain(TWHEEL_IOC_DRAIN);
+	EXPECT_BITS(TWHEEL_IOC_LIST, twheel_list, flags, TWHEEL_LIST_DRAIN, good_list);
+	EXPECT_BITS(TWHEEL_IOC_LIST, twheel_list, reserved, 0, good_list);
+	expect_rows(TWHEEL_IOC_LIST, rows, ARRAY_SIZE(rows), good_list);
 }
 
 TEST(submit)

@@ -102,9 +102,9 @@ static const struct argument arguments[] = {
 	  offsetof(struct twheel_list, cursor) + sizeof(__u64),
 	  { .list = { .count = 4,
 		      .entry_size = sizeof(struct twheel_entry) } } },
-	{ "drain", TWHEEL_IOC_DRAIN, sizeof(struct twheel_list),
+	{ "drain", TWHEEL_IOC_LIST, sizeof(struct twheel_list),
 	  offsetof(struct twheel_list, cursor) + sizeof(__u64),
-	  { .list = { .count = 4,
+	  { .list = { .count = 4, .flags = TWHEEL_LIST_DRAIN,
 		      .entry_size = sizeof(struct twheel_entry) } } },
 	{ "stats", TWHEEL_IOC_STATS, sizeof(struct twheel_stats),
 	  sizeof(struct twheel_stats), { .stats = { 0 } } },
@@ -120,8 +120,7 @@ static struct argument with_arrays(const struct argument *from)
 		.opcode = TWHEEL_OP_START, .id = 7, .expires_ns = HOUR };
 	if (from->command == TWHEEL_IOC_SUBMIT)
 		argument.data.submit.ops = (__u64)(unsigned long)&op;
-	if (from->command == TWHEEL_IOC_LIST ||
-	    from->command == TWHEEL_IOC_DRAIN)
+	if (from->command == TWHEEL_IOC_LIST)
 		argument.data.list.entries = (__u64)(unsigned long)timers;
 	return argument;
 }

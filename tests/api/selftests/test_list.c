@@ -138,31 +138,32 @@ struct long_entry {
 	__u64 more[3];
 };
 
-static void longer_entries(unsigned long command)
+static void longer_entries(__u32 flags)
 {
 	struct long_entry entries[21];
 	struct twheel_list list = {
 		.entries = (__u64)(unsigned long)entries,
 		.count = 20,
 		.entry_size = sizeof(entries[0]),
+		.flags = flags,
 	};
 	int fd = open_with_pending(20), i;
 
 	memset(entries, GARBAGE, sizeof(entries));
-	ASSERT_EQ(20, tw_ioctl(fd, command, &list));
+	ASSERT_EQ(20, tw_ioctl(fd, TWHEEL_IOC_LIST, &list));
 	for (i = 0; i < 20; i++) {
 		ASSERT_EQ(i, entries[i].entry.id);
 		ASSERT_EQ(100 + i, entries[i].entry.user_data);
 		ASSERT_TRUE(is_zero(entries[i].more, sizeof(entries[i].more)));
 	}
 	ASSERT_TRUE(is_garbage(&entries[20], sizeof(entries[20])));
-	ASSERT_EQ(0, tw_ioctl(fd, command, &list));
+	ASSERT_EQ(0, tw_ioctl(fd, TWHEEL_IOC_LIST, &list));
 }
 
 TEST(longer_entries_end_with_zeroes)
 {
-	longer_entries(TWHEEL_IOC_LIST);
-	longer_entries(TWHEEL_IOC_DRAIN);
+	longer_entries(0);
+	longer_entries(TWHEEL_LIST_DRAIN);
 }
 
 /* An entry that cannot be written is not passed over. */

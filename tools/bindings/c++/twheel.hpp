@@ -216,10 +216,10 @@ public:
 		return entry;
 	}
 
-	std::vector<twheel_entry> list() const { return walk(TWHEEL_IOC_LIST); }
+	std::vector<twheel_entry> list() const { return walk(0); }
 
 	/* Stops all pending timers, and returns them. */
-	std::vector<twheel_entry> drain() { return walk(TWHEEL_IOC_DRAIN); }
+	std::vector<twheel_entry> drain() { return walk(TWHEEL_LIST_DRAIN); }
 
 	struct twheel_info info() const
 	{
@@ -245,14 +245,14 @@ private:
 		return get();
 	}
 
-	std::vector<twheel_entry> walk(unsigned long command) const
+	std::vector<twheel_entry> walk(std::uint32_t flags) const
 	{
 		std::vector<twheel_entry> all;
 		twheel_entry some[64];
 		__u64 cursor = 0;
 		unsigned int got;
 
-		while ((got = check(twheel_walk(get(), command, some, 64, &cursor), "twheel_walk")))
+		while ((got = check(twheel_walk(get(), flags, some, 64, &cursor), "twheel_walk")))
 			all.insert(all.end(), some, some + got);
 		return all;
 	}

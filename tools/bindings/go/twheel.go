@@ -343,19 +343,19 @@ func (t *Twheel) Get(id uint64) (Entry, error) {
 }
 
 // List returns the timers.
-func (t *Twheel) List() ([]Entry, error) { return t.walk("twheel_list", iocList) }
+func (t *Twheel) List() ([]Entry, error) { return t.walk("twheel_list", 0) }
 
 // Drain stops all pending timers, and returns them.
-func (t *Twheel) Drain() ([]Entry, error) { return t.walk("twheel_drain", iocDrain) }
+func (t *Twheel) Drain() ([]Entry, error) { return t.walk("twheel_drain", ListDrain) }
 
-func (t *Twheel) walk(name string, command uintptr) (all []Entry, err error) {
+func (t *Twheel) walk(name string, flags uint32) (all []Entry, err error) {
 	// The address in it is not one that Go knows of. It is on the heap, for C has it, and
 	// does not move.
 	page := new(page)
 	page.list = list{entries: uint64(uintptr(unsafe.Pointer(&page.entries[0]))),
-		count: uint32(len(page.entries)), entrySize: uint32(unsafe.Sizeof(Entry{}))}
+		count: uint32(len(page.entries)), entrySize: uint32(unsafe.Sizeof(Entry{})), flags: flags}
 	for {
-		n, err := t.command(name, command, unsafe.Pointer(page))
+		n, err := t.command(name, iocList, unsafe.Pointer(page))
 		if err != nil || n == 0 {
 			return all, err
 		}

@@ -7,7 +7,7 @@
  * the engine, and session.c the parts that a process does not need.
  *
  * Nothing runs in the background. Timers expire when the program reads, or calls GET,
- * LIST, DRAIN or STATS, which would show it. A timerfd tells poll(2) and event loops when
+ * LIST or STATS, which would show it. A timerfd tells poll(2) and event loops when
  * to call. It fires when a timer is due or nodes have to be moved, and then remains
  * readable while events are unread. It is set only to an earlier time, and after firing.
  */
@@ -133,7 +133,6 @@ static bool shows_expiries(unsigned long command)
 	switch (_IOC_NR(command)) {
 	case _IOC_NR(TWHEEL_IOC_GET):
 	case _IOC_NR(TWHEEL_IOC_LIST):
-	case _IOC_NR(TWHEEL_IOC_DRAIN):
 	case _IOC_NR(TWHEEL_IOC_STATS):
 		return true;
 	default:

@@ -279,21 +279,21 @@ class Twheel:
             return None
         return _tuple(Entry, entry)
 
-    def _walk(self, function: Any) -> Iterator[Entry]:
+    def _walk(self, flags: int) -> Iterator[Entry]:
         entries = (_library.Entry * 64)()
-        place = _library.List(entries=ctypes.addressof(entries), count=64,
+        place = _library.List(entries=ctypes.addressof(entries), count=64, flags=flags,
                               entry_size=ctypes.sizeof(_library.Entry))
-        while count := function(self._t, place):
+        while count := _library.list_timers(self._t, place):
             for entry in entries[:count]:
                 yield _tuple(Entry, entry)
 
     def list(self) -> Iterator[Entry]:
         """The timers, one after the other."""
-        return self._walk(_library.list_timers)
+        return self._walk(0)
 
     def drain(self) -> List[Entry]:
         """Stop all pending timers, and return them."""
-        return [*self._walk(_library.drain)]
+        return [*self._walk(_library.LIST_DRAIN)]
 
     def info(self) -> Info:
         """What the session can do, its wheel and its limits."""

@@ -245,17 +245,18 @@ impl Twheel {
         }
     }
 
-    fn walk(&self, call: &'static str, number: c_ulong) -> Result<Vec<Entry>> {
+    fn walk(&self, call: &'static str, flags: u32) -> Result<Vec<Entry>> {
         let mut all = Vec::new();
         let mut some = [Entry::default(); 64];
         let mut list = List {
             count: some.len() as u32,
             entry_size: size_of::<Entry>() as u32,
+            flags,
             ..List::default()
         };
         loop {
             list.entries = some.as_mut_ptr() as usize as u64;
-            let got = self.command(call, number, &mut list)?;
+            let got = self.command(call, IOC_LIST, &mut list)?;
             if got == 0 {
                 return Ok(all);
             }
@@ -264,12 +265,12 @@ impl Twheel {
     }
 
     pub fn list(&self) -> Result<Vec<Entry>> {
-        self.walk("twheel_list", IOC_LIST)
+        self.walk("twheel_list", 0)
     }
 
     /// Stops all pending timers, and returns them.
     pub fn drain(&self) -> Result<Vec<Entry>> {
-        self.walk("twheel_drain", IOC_DRAIN)
+        self.walk("twheel_drain", LIST_DRAIN)
     }
 
     pub fn info(&self) -> Result<Info> {
