@@ -152,19 +152,6 @@ int twheel_batch_start_flags(struct twheel_batch *batch, __u64 id, __u64 expires
 	return add(batch, &op);
 }
 
-int twheel_batch_start(struct twheel_batch *batch, __u64 id, __u64 delay_ns,
-		       __u64 user_data)
-{
-	return twheel_batch_start_flags(batch, id, delay_ns, 0, user_data, 0);
-}
-
-int twheel_batch_start_at(struct twheel_batch *batch, __u64 id, __u64 deadline_ns,
-			  __u64 user_data)
-{
-	return twheel_batch_start_flags(batch, id, deadline_ns, 0, user_data,
-					TWHEEL_START_ABS);
-}
-
 static int add_stop(struct twheel_batch *batch, __u64 id, __u32 flags)
 {
 	const struct twheel_op op = {

@@ -81,15 +81,6 @@ static inline __u64 put_word(struct twheel *t, __u64 id, __u64 deadline_ns, __u3
 	return old;
 }
 
-/*
- * Returns the word for a timer to start: none for a timer on a socket, which would
- * otherwise use the word of the id's last timer.
- */
-static inline __u64 first_word(__u32 flags, __u64 deadline_ns)
-{
-	return flags & TWHEEL_START_IDLE ? TWHEEL_WORD_NONE : deadline_ns;
-}
-
 static inline void take_back(struct twheel *t, __u64 id, __u64 deadline_ns, __u64 old)
 {
 	__atomic_compare_exchange_n(&t->words[id], &deadline_ns, old, false,

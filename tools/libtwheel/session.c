@@ -303,17 +303,6 @@ static inline void set_deadline(const struct twheel *t, struct twheel_start *sta
 	start->flags |= TWHEEL_START_ABS;
 }
 
-/* Store the deadline in the word. */
-static int prepare_word(struct twheel *t, struct twheel_start *start, __u64 *old)
-{
-	if (start->expires_ns > LIBTWHEEL_NS_MAX)
-		return -EINVAL;
-	set_deadline(t, start);
-	*old = put_word(t, start->id, first_word(start->flags, start->expires_ns),
-			&start->flags);
-	return 0;
-}
-
 LIBTWHEEL_RARE
 static int start_in_kernel(const struct twheel *t, struct twheel_start start, __u64 *id)
 {
@@ -327,19 +316,22 @@ static int start_in_kernel(const struct twheel *t, struct twheel_start start, __
 static inline int start_generally(struct twheel *t, struct twheel_start start, __u64 *id)
 {
 	struct twheel_process *process = process_of(t);
-	bool word = has_word(t, start.id);
-	__u64 old = 0;
+	__u64 word = TWHEEL_WORD_NONE, old = 0;
 	int ret;
 
-	if (word) {
-		ret = prepare_word(t, &start, &old);
-		if (ret)
-			return ret;
+	if (has_word(t, start.id)) {
+		if (start.expires_ns > LIBTWHEEL_NS_MAX)
+			return -EINVAL;
+		set_deadline(t, &start);
+		/* That of the id's last timer would delay a timer on a socket. */
+		if (!(start.flags & TWHEEL_START_IDLE))
+			word = start.expires_ns;
+		old = put_word(t, start.id, word, &start.flags);
 	}
 	ret = process ? twheel_process_start(process, start, id) :
 			start_in_kernel(t, start, id);
-	if (ret < 0 && word)
-		take_back(t, start.id, first_word(start.flags, start.expires_ns), old);
+	if (ret < 0 && has_word(t, start.id))
+		take_back(t, start.id, word, old);
 	return ret;
 }
 
@@ -433,23 +425,6 @@ LIBTWHEEL_FLAT
 int twheel_start_at(struct twheel *t, __u64 id, __u64 deadline_ns, __u64 user_data)
 {
 	return start_id(t, id, deadline_ns, 0, user_data, TWHEEL_START_ABS);
-}
-
-LIBTWHEEL_FLAT
-int twheel_start_periodic(struct twheel *t, __u64 id, __u64 delay_ns,
-			  __u64 period_ns, __u64 user_data)
-{
-	return start_id(t, id, delay_ns, period_ns, user_data, 0);
-}
-
-int twheel_start_any(struct twheel *t, __u64 *id, __u64 delay_ns, __u64 user_data)
-{
-	__u64 any = TWHEEL_ID_ANY;
-	int ret = twheel_start_flags(t, &any, delay_ns, 0, user_data, 0);
-
-	if (!ret)
-		*id = any;
-	return ret;
 }
 
 LIBTWHEEL_FLAT

@@ -120,17 +120,10 @@ TWHEEL_INLINE int twheel_open_flags(struct twheel **t, const struct twheel_setup
 				       TWHEEL_SIZE(event), flags);
 }
 
-/* Results of twheel_backend() */
+/* Results of twheel_backend(): the session is one of /dev/twheel, or in the process. */
 #define TWHEEL_BACKEND_KERNEL	1
 #define TWHEEL_BACKEND_PROCESS	2
 
-/**
- * twheel_backend() - return the backend of a session
- * @t: the session
- *
- * Return: TWHEEL_BACKEND_KERNEL for /dev/twheel, TWHEEL_BACKEND_PROCESS for a session in
- * the process
- */
 int twheel_backend(const struct twheel *t);
 
 /**
@@ -149,18 +142,10 @@ TWHEEL_INLINE int twheel_attach(struct twheel **t, int fd)
 	return twheel_attach_sized(t, fd, TWHEEL_SIZE(event));
 }
 
-/**
- * twheel_close() - close a session
- * @t: the session, or NULL. Its timers are stopped unless another process has it open
- */
+/* Close a session or NULL. Its timers are stopped unless another process has it open. */
 void twheel_close(struct twheel *t);
 
-/**
- * twheel_fd() - return the descriptor, for poll(2), epoll(7), io_uring
- * @t: the session
- *
- * Return: the descriptor. It is readable while events are unread
- */
+/* Returns the descriptor, for poll(2) and the like. It is readable while events are unread. */
 TWHEEL_INLINE int twheel_fd(const struct twheel *t)
 {
 	return t->fd;
@@ -168,31 +153,19 @@ TWHEEL_INLINE int twheel_fd(const struct twheel *t)
 
 /* With strict ISO C, <time.h> hides clock_gettime(2). Then use the library's copies. */
 #ifdef CLOCK_MONOTONIC
-/**
- * twheel_now() - read the clock of deadlines, unless &twheel_setup.clock is set
- *
- * Return: time of CLOCK_MONOTONIC
- */
-TWHEEL_INLINE __u64 twheel_now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (__u64)ts.tv_sec * 1000000000 + (__u64)ts.tv_nsec;
-}
-
-/**
- * twheel_now_of() - read the clock of a session's deadlines
- * @t: the session
- *
- * Return: time of CLOCK_MONOTONIC, or of the clock in &twheel_setup.clock
- */
+/* Returns the time of the clock of a session's deadlines. NULL: CLOCK_MONOTONIC. */
 TWHEEL_INLINE __u64 twheel_now_of(const struct twheel *t)
 {
 	struct timespec ts;
 
-	clock_gettime(t->clock, &ts);
+	clock_gettime(t ? t->clock : CLOCK_MONOTONIC, &ts);
 	return (__u64)ts.tv_sec * 1000000000 + (__u64)ts.tv_nsec;
+}
+
+/* Returns the time of CLOCK_MONOTONIC, the clock of deadlines unless a setup has another. */
+TWHEEL_INLINE __u64 twheel_now(void)
+{
+	return twheel_now_of(NULL);
 }
 #else
 __u64 twheel_now(void);
@@ -244,49 +217,19 @@ TWHEEL_INLINE __u64 twheel_round_deadline(__u64 deadline_ns, __u64 slack_ns, __u
  */
 int twheel_start(struct twheel *t, __u64 id, __u64 delay_ns, __u64 user_data);
 
-/**
- * twheel_start_at() - start or restart a timer with an absolute deadline
- * @t: the session
- * @id: see twheel_start()
- * @deadline_ns: deadline. A timer with a deadline in the past expires at the next tick
- * @user_data: see twheel_start()
- *
- * Return: see twheel_start()
- */
+/* Start or restart a timer with a deadline. One in the past is due at the next tick. */
 int twheel_start_at(struct twheel *t, __u64 id, __u64 deadline_ns, __u64 user_data);
 
-/**
- * twheel_start_periodic() - start a periodic timer
- * @t: the session
- * @id: see twheel_start()
- * @delay_ns: delay of the first expiry from now
- * @period_ns: time between later expiries
- * @user_data: see twheel_start()
- *
- * Reading an event arms the timer for the next one.
- *
- * Return: see twheel_start()
- */
-int twheel_start_periodic(struct twheel *t, __u64 id, __u64 delay_ns,
-			  __u64 period_ns, __u64 user_data);
-
-/**
- * twheel_start_any() - start a new timer, with an id chosen by the kernel
- * @t: the session
- * @id: out: id of the timer
- * @delay_ns: see twheel_start()
- * @user_data: see twheel_start()
- *
- * Return: 0, or a negative errno, see twheel_start()
- */
-int twheel_start_any(struct twheel *t, __u64 *id, __u64 delay_ns, __u64 user_data);
+/* Start or restart a timer, and withdraw its event if that is unread: no -EALREADY. */
+int twheel_restart(struct twheel *t, __u64 id, __u64 delay_ns, __u64 user_data);
 
 /**
  * twheel_start_flags() - start a timer, with all options but a socket
  * @t: the session
  * @id: id to start, or TWHEEL_ID_ANY. Out: the id that was started
- * @expires_ns: delay, or with TWHEEL_START_ABS the deadline
- * @period_ns: 0, or the period
+ * @expires_ns: delay, or with %TWHEEL_START_ABS the deadline
+ * @period_ns: 0, or the time between later expiries. Reading an event arms the timer for
+ *	the next one
  * @user_data: see twheel_start()
  * @flags: %TWHEEL_START_ABS, %TWHEEL_START_REPLACE
  *
@@ -294,6 +237,24 @@ int twheel_start_any(struct twheel *t, __u64 *id, __u64 delay_ns, __u64 user_dat
  */
 int twheel_start_flags(struct twheel *t, __u64 *id, __u64 expires_ns,
 		       __u64 period_ns, __u64 user_data, __u32 flags);
+
+TWHEEL_INLINE int twheel_start_periodic(struct twheel *t, __u64 id, __u64 delay_ns,
+					__u64 period_ns, __u64 user_data)
+{
+	return twheel_start_flags(t, &id, delay_ns, period_ns, user_data, 0);
+}
+
+/* Start a new timer, with an id chosen by the kernel. */
+TWHEEL_INLINE int twheel_start_any(struct twheel *t, __u64 *id, __u64 delay_ns,
+				   __u64 user_data)
+{
+	__u64 any = TWHEEL_ID_ANY;
+	int ret = twheel_start_flags(t, &any, delay_ns, 0, user_data, 0);
+
+	if (!ret)
+		*id = any;
+	return ret;
+}
 
 /**
  * twheel_start_idle() - start a timer that is due when a TCP socket is idle for too long
@@ -312,20 +273,6 @@ int twheel_start_flags(struct twheel *t, __u64 *id, __u64 expires_ns,
  */
 int twheel_start_idle(struct twheel *t, __u64 *id, int fd, __u64 idle_ns,
 		      __u64 user_data, __u32 flags);
-
-/**
- * twheel_restart() - start a timer in any state
- * @t: the session
- * @id: see twheel_start()
- * @delay_ns: see twheel_start()
- * @user_data: see twheel_start()
- *
- * Like twheel_start(), but withdraws an unread event instead of returning -EALREADY.
- *
- * Return: 0 if the timer was started, 1 if it was pending and is restarted. Negative
- * errnos as for TWHEEL_IOC_START. After an error nothing changed
- */
-int twheel_restart(struct twheel *t, __u64 id, __u64 delay_ns, __u64 user_data);
 
 /**
  * twheel_push() - move the deadline of a timer, in either direction
@@ -356,13 +303,9 @@ int twheel_push(struct twheel *t, __u64 id, __u64 deadline_ns, __u64 user_data);
  */
 int twheel_stop(struct twheel *t, __u64 id);
 
-/**
- * twheel_withdraw() - stop a timer, and withdraw its event if it is unread
- * @t: the session
- * @id: id of the timer
- *
- * Return: 0 if the timer was pending, 1 if its event was withdrawn: its user_data is
- * never returned again. -ENOENT: no such timer, or its event was read
+/*
+ * Stop a timer, and withdraw its event if that is unread: returns 1. After 0 and after 1 its
+ * user_data is never returned again. -ENOENT also if its event was read.
  */
 int twheel_withdraw(struct twheel *t, __u64 id);
 
@@ -381,26 +324,16 @@ TWHEEL_INLINE void twheel_refresh(struct twheel *t, __u64 id, __u64 deadline_ns)
 	__atomic_store_n(&t->words[id], deadline_ns, __ATOMIC_RELAXED);
 }
 
-/**
- * twheel_stop_by_store() - stop a timer with one store
- * @t: see twheel_refresh()
- * @id: see twheel_refresh()
- *
- * Takes no system call. There will be no event, but the kernel keeps the timer until its
- * deadline. The id can be started again at once.
+/*
+ * Stop a timer with one store. There will be no event, but the kernel keeps the timer until
+ * its deadline. The id can be started again at once.
  */
 TWHEEL_INLINE void twheel_stop_by_store(struct twheel *t, __u64 id)
 {
 	__atomic_store_n(&t->words[id], TWHEEL_WORD_STOP, __ATOMIC_RELAXED);
 }
 
-/**
- * twheel_word() - return the word that was stored last
- * @t: see twheel_refresh()
- * @id: see twheel_refresh()
- *
- * Return: the deadline, TWHEEL_WORD_STOP, or TWHEEL_WORD_NONE
- */
+/* Returns the word that was stored last: a deadline, TWHEEL_WORD_STOP, TWHEEL_WORD_NONE. */
 TWHEEL_INLINE __u64 twheel_word(const struct twheel *t, __u64 id)
 {
 	return __atomic_load_n(&t->words[id], __ATOMIC_RELAXED);
@@ -450,6 +383,7 @@ TWHEEL_INLINE int twheel_get(struct twheel *t, __u64 id, struct twheel_entry *en
 	return twheel_command(t, TWHEEL_SIZED(TWHEEL_IOC_GET, entry), entry);
 }
 
+/* Implementation of twheel_list() and twheel_drain(). @flags: TWHEEL_LIST_* */
 TWHEEL_INLINE int twheel_walk(struct twheel *t, __u32 flags, struct twheel_entry *entries,
 			      unsigned int count, __u64 *cursor)
 {
@@ -483,41 +417,21 @@ TWHEEL_INLINE int twheel_list(struct twheel *t, struct twheel_entry *entries,
 	return twheel_walk(t, 0, entries, count, cursor);
 }
 
-/**
- * twheel_drain() - stop all timers of a session, a few at a time
- * @t: the session
- * @entries: out: timers that were pending, and are stopped now
- * @count: see twheel_list()
- * @cursor: see twheel_list()
- *
- * Return: number of entries, 0 at the end, or a negative errno
- */
+/* List pending timers only, and stop them. */
 TWHEEL_INLINE int twheel_drain(struct twheel *t, struct twheel_entry *entries,
 			       unsigned int count, __u64 *cursor)
 {
 	return twheel_walk(t, TWHEEL_LIST_DRAIN, entries, count, cursor);
 }
 
-/**
- * twheel_info() - query the features of the module, and wheel and limits of a session
- * @t: the session
- * @info: out: the result
- *
- * Return: 0, or a negative errno
- */
+/* Query the features of the host, and wheel and limits of a session. */
 TWHEEL_INLINE int twheel_info(const struct twheel *t, struct twheel_info *info)
 {
 	__builtin_memset(info, 0, TWHEEL_SIZE(info));
 	return twheel_command(t, TWHEEL_SIZED(TWHEEL_IOC_INFO, info), info);
 }
 
-/**
- * twheel_stats() - query the counters of a session
- * @t: the session
- * @stats: out: the result
- *
- * Return: 0, or a negative errno
- */
+/* Query the counters of a session. */
 TWHEEL_INLINE int twheel_stats(const struct twheel *t, struct twheel_stats *stats)
 {
 	__builtin_memset(stats, 0, TWHEEL_SIZE(stats));
@@ -538,66 +452,38 @@ TWHEEL_INLINE int twheel_stats(const struct twheel *t, struct twheel_stats *stat
  */
 int twheel_batch_new(struct twheel *t, unsigned int size, struct twheel_batch **batch);
 
-/**
- * twheel_batch_free() - free a batch
- * @batch: the batch, or NULL. Operations waiting in it are dropped
- */
+/* Free a batch or NULL. Operations waiting in it are dropped. */
 void twheel_batch_free(struct twheel_batch *batch);
-
-/**
- * twheel_batch_start() - add a twheel_start()
- * @batch: the batch
- * @id: see twheel_start()
- * @delay_ns: delay from the submission
- * @user_data: see twheel_start()
- *
- * Return: 0 if the operation waits. If it filled the batch, see twheel_batch_flush()
- */
-int twheel_batch_start(struct twheel_batch *batch, __u64 id, __u64 delay_ns,
-		       __u64 user_data);
-
-/**
- * twheel_batch_start_at() - add a twheel_start_at()
- * @batch: the batch
- * @id: see twheel_start()
- * @deadline_ns: see twheel_start_at()
- * @user_data: see twheel_start()
- *
- * Return: see twheel_batch_start()
- */
-int twheel_batch_start_at(struct twheel_batch *batch, __u64 id, __u64 deadline_ns,
-			  __u64 user_data);
 
 /**
  * twheel_batch_start_flags() - add a twheel_start_flags()
  * @batch: the batch
  * @id: id to start, or TWHEEL_ID_ANY: then twheel_batch_op() returns the id
- * @expires_ns: see twheel_start_flags()
+ * @expires_ns: see twheel_start_flags(). A delay begins with the submission
  * @period_ns: see twheel_start_flags()
  * @user_data: see twheel_start()
  * @flags: see twheel_start_flags()
  *
- * Return: see twheel_batch_start()
+ * Return: 0 if the operation waits. If it filled the batch, see twheel_batch_flush()
  */
 int twheel_batch_start_flags(struct twheel_batch *batch, __u64 id, __u64 expires_ns,
 			     __u64 period_ns, __u64 user_data, __u32 flags);
 
-/**
- * twheel_batch_stop() - add a twheel_stop()
- * @batch: the batch
- * @id: id of the timer
- *
- * Return: see twheel_batch_start()
- */
-int twheel_batch_stop(struct twheel_batch *batch, __u64 id);
+TWHEEL_INLINE int twheel_batch_start(struct twheel_batch *batch, __u64 id, __u64 delay_ns,
+				     __u64 user_data)
+{
+	return twheel_batch_start_flags(batch, id, delay_ns, 0, user_data, 0);
+}
 
-/**
- * twheel_batch_withdraw() - add a twheel_withdraw()
- * @batch: the batch
- * @id: id of the timer
- *
- * Return: see twheel_batch_start()
- */
+TWHEEL_INLINE int twheel_batch_start_at(struct twheel_batch *batch, __u64 id,
+					__u64 deadline_ns, __u64 user_data)
+{
+	return twheel_batch_start_flags(batch, id, deadline_ns, 0, user_data,
+					TWHEEL_START_ABS);
+}
+
+/* Add a twheel_stop(), a twheel_withdraw(). The result is as above. */
+int twheel_batch_stop(struct twheel_batch *batch, __u64 id);
 int twheel_batch_withdraw(struct twheel_batch *batch, __u64 id);
 
 /**
@@ -609,12 +495,7 @@ int twheel_batch_withdraw(struct twheel_batch *batch, __u64 id);
  */
 int twheel_batch_flush(struct twheel_batch *batch);
 
-/**
- * twheel_batch_failed() - count the failed operations of the last submission
- * @batch: the batch
- *
- * Return: number of operations with a negative result
- */
+/* Returns the number of operations of the last submission with a negative result. */
 unsigned int twheel_batch_failed(const struct twheel_batch *batch);
 
 /**

@@ -66,7 +66,6 @@ TEST(start_with_an_id_of_the_kernel)
 	ASSERT_EQ(ids[0], stale);
 	ASSERT_EQ(-EINVAL, twheel_start(t, TWHEEL_ID_ANY, HOUR, 37));
 	ASSERT_EQ(-EINVAL, twheel_start_at(t, TWHEEL_ID_ANY, HOUR, 37));
-	ASSERT_EQ(-EINVAL, twheel_start_periodic(t, TWHEEL_ID_ANY, HOUR, HOUR, 37));
 	EXPECT_STATS(twheel_fd(t), .started = 2, .restarted = 2, .stopped = 1,
 		     .pending = 1);
 	twheel_close(t);
