@@ -8,19 +8,13 @@
  * happened. The last close stops all timers.
  *
  * All times are in nanoseconds. Absolute times use the session's clock, as the
- * caller's time namespace shows it: CLOCK_MONOTONIC, unless SETUP chose another
- * one.
+ * caller's time namespace shows it.
  *
- * All fields are naturally aligned, so that 32- and 64-bit programs share one
- * layout. A structure may grow at its end, and its size is part of the command
- * number. The kernel accepts shorter structures as if the missing fields were
- * 0. It refuses longer ones with E2BIG unless the unknown part is 0. Arrays
- * grow in the same way: they are passed with the size of their entries, a
- * multiple of 8 of at most %TWHEEL_ENTRY_SIZE_MAX. Unknown flags and reserved
- * fields other than 0 are refused with EINVAL.
- *
- * SETUP, START, STOP, SUBMIT and draining need a descriptor opened for writing,
- * read(2) one opened for reading (EBADF).
+ * 32- and 64-bit programs share one layout. A structure may grow at its end,
+ * and its size is part of the command number: missing fields count as 0, and
+ * unknown ones other than 0 are refused with E2BIG. Arrays are passed with the
+ * size of their entries, a multiple of 8. Unknown flags and reserved fields
+ * other than 0 are refused with EINVAL.
  */
 #ifndef _UAPI_LINUX_TWHEEL_H
 #define _UAPI_LINUX_TWHEEL_H
@@ -62,7 +56,6 @@
 #define TWHEEL_WORD_NONE	((__u64)0)
 #define TWHEEL_WORD_STOP	(~(__u64)0)
 
-/* Schemes, tick modes, clocks */
 #define TWHEEL_SCHEME_HIER		0	/* hierarchical wheel (scheme 7) */
 #define TWHEEL_SCHEME_HASHED		1	/* hashed wheel (scheme 6) */
 
@@ -89,8 +82,7 @@
  * @scheme: scheme of this session's wheel, TWHEEL_SCHEME_*
  * @features: TWHEEL_FEATURE_* of the module
  * @tick_ns: length of a tick of this session's wheel, ns
- * @max_timers: limit of timers of this session, including unread events. Ids
- *	chosen by the caller are below it
+ * @max_timers: limit of timers and unread events, and of the caller's ids
  * @max_interval_ns: longest interval and latest absolute time, ns
  * @mode: tick mode of this session's wheel, TWHEEL_MODE_*
  * @slots: number of slots of a hashed wheel, 0 for a hierarchical one
@@ -123,25 +115,19 @@ struct twheel_info {
 /**
  * struct twheel_setup - argument of TWHEEL_IOC_SETUP
  * @flags: %TWHEEL_SETUP_PRIVATE, or 0 for the default wheel
- * @scheme: TWHEEL_SCHEME_*, with %TWHEEL_SETUP_PRIVATE only
+ * @scheme: TWHEEL_SCHEME_*
  * @mode: %TWHEEL_MODE_PERIODIC
- * @slots: number of slots of a hashed wheel, 2 to 2^20, rounded up to a power
- *	of two. 0: default of the module, or a hierarchical wheel
- * @tick_ns: length of a tick, 50000 (50 us) to 1000000000 (1 s). 0: default of
- *	the module
- * @max_timers: limit of timers of this session, at most that of the module. 0:
- *	limit of the module
+ * @slots: number of slots of a hashed wheel, 2 to 2^20. 0: default
+ * @tick_ns: length of a tick, 50000 (50 us) to 1000000000 (1 s). 0: default
+ * @max_timers: limit of timers of this session. 0: limit of the module
  * @event_size: sizeof(struct twheel_event) of the caller, the size of the
- *	events that read(2) returns. Fields unknown to the module are 0. 0:
- *	%TWHEEL_EVENT_SIZE_V1, for a module of any version
- * @shared_ids: number of words to map, for the ids below it, at most the limit
- *	of timers. 0 for none. Cannot be changed once it is set. A page of words
- *	takes memory when the program first touches it
- * @clock: TWHEEL_CLOCK_*, with %TWHEEL_SETUP_PRIVATE only. 0:
- *	%TWHEEL_CLOCK_MONOTONIC
- * @wake_ns: longest delay of the wake-up of readers and pollers for an event,
- *	ns. 0: wake them at the end of its tick
+ *	events that read(2) returns. 0: %TWHEEL_EVENT_SIZE_V1
+ * @shared_ids: number of words to map, for the ids below it. 0: none
+ * @clock: TWHEEL_CLOCK_*. 0: %TWHEEL_CLOCK_MONOTONIC
+ * @wake_ns: longest delay of the wake-up of readers and pollers for an event
  * @reserved2: 0
+ *
+ * @scheme, @slots, @tick_ns and @clock take %TWHEEL_SETUP_PRIVATE.
  */
 struct twheel_setup {
 	__u32 flags;
@@ -162,9 +148,7 @@ struct twheel_setup {
 /**
  * struct twheel_start - argument and result of TWHEEL_IOC_START
  * @id: id to start, or %TWHEEL_ID_ANY. Out: the id that was started
- * @expires_ns: interval from now, or with %TWHEEL_START_ABS the deadline on the
- *	session's clock, at most &twheel_info.max_interval_ns. A timer with a
- *	deadline in the past expires at the next tick
+ * @expires_ns: interval from now, or with %TWHEEL_START_ABS the deadline
  * @period_ns: period after the first expiry, 0 for a timer that expires once
  * @user_data: value returned in the timer's events
  * @flags: TWHEEL_START_*
@@ -181,21 +165,16 @@ struct twheel_start {
 
 /* @expires_ns is a deadline on the session's clock, not an interval. */
 #define TWHEEL_START_ABS	((__u32)1 << 0)
-/*
- * If the timer expired and its event is unread, withdraw the event and start
- * the timer again. Without this flag such a start fails with EALREADY, so that
- * no expiry is lost by accident.
- */
+/* Withdraw an unread event of the timer. Otherwise its start fails with EALREADY. */
 #define TWHEEL_START_REPLACE	((__u32)1 << 1)
 /*
- * @fd is a connected TCP socket, and @expires_ns an idle time, at most
- * %TWHEEL_IDLE_MAX_NS. The timer is due when the socket received nothing for
- * this long since the start. Not with a period or %TWHEEL_START_ABS. Closing
- * the socket stops the timer, within a minute.
+ * @fd is a connected TCP socket. The timer is due when it received nothing for
+ * @expires_ns since the start. Neither with a period nor with %TWHEEL_START_ABS.
  */
 #define TWHEEL_START_IDLE	((__u32)1 << 2)
 /* Bits 3 to 6 are reserved. */
 
+/* Largest @expires_ns with %TWHEEL_START_IDLE. */
 #define TWHEEL_IDLE_MAX_NS	((__u64)1 << 49)
 
 /**
@@ -211,9 +190,8 @@ struct twheel_stop {
 };
 
 /*
- * If the timer expired and its event is unread, withdraw the event and return
- * 1. After a result of 0 or 1 the timer's @user_data is never returned again.
- * Without this flag such a stop fails with EALREADY, and the event remains.
+ * Withdraw an unread event of the timer, and return 1. Otherwise its stop fails
+ * with EALREADY. After 0 and after 1 @user_data is never returned again.
  */
 #define TWHEEL_STOP_WITHDRAW	((__u32)1 << 0)
 
@@ -243,14 +221,13 @@ struct twheel_entry {
 /**
  * struct twheel_op - one operation of TWHEEL_IOC_SUBMIT
  * @opcode: TWHEEL_OP_*
- * @flags: TWHEEL_START_* with %TWHEEL_OP_START, TWHEEL_STOP_* with
- *	%TWHEEL_OP_STOP
- * @id: see &twheel_start.id and &twheel_stop.id. Out: the id that was started
- * @expires_ns: see &twheel_start. 0 with %TWHEEL_OP_STOP
- * @period_ns: see &twheel_start. 0 with %TWHEEL_OP_STOP
- * @user_data: see &twheel_start. 0 with %TWHEEL_OP_STOP
+ * @flags: TWHEEL_START_* or TWHEEL_STOP_*
+ * @id: id to start or stop. Out: the id that was started
+ * @expires_ns: see &twheel_start, as for the following. 0 with %TWHEEL_OP_STOP
+ * @period_ns: see there
+ * @user_data: see there
  * @result: out: result of the single ioctl: 0, 1 or -errno
- * @fd: see &twheel_start. 0 with %TWHEEL_OP_STOP
+ * @fd: see there
  */
 struct twheel_op {
 	__u32 opcode;
@@ -274,8 +251,7 @@ struct twheel_op {
  * @failed: out: number of operations carried out with a negative result
  * @flags: 0
  *
- * Returns the number of operations carried out, as write(2) does. An operation
- * without enough memory ends the command, and is not counted.
+ * Returns the number of operations carried out, as write(2) does.
  */
 struct twheel_submit {
 	__u64 ops;
@@ -288,8 +264,7 @@ struct twheel_submit {
 /**
  * struct twheel_list - argument and result of TWHEEL_IOC_LIST
  * @entries: pointer to an array of struct twheel_entry
- * @cursor: 0 to begin, or the value from an earlier call. Out: where to
- *	continue
+ * @cursor: 0 to begin. Out: value for the next call
  * @count: number of entries in the array, at least 1
  * @entry_size: sizeof(struct twheel_entry) of the caller
  * @flags: %TWHEEL_LIST_DRAIN or 0
@@ -316,25 +291,23 @@ struct twheel_list {
  * struct twheel_stats - counters of a session, from TWHEEL_IOC_STATS
  * @started: timers started, without restarts of pending timers
  * @restarted: restarts of pending timers
- * @stopped: pending timers stopped, including drained timers and
- *	@stopped_by_store
+ * @stopped: pending timers stopped, also by a drain or by their word
  * @expired: expiries
- * @pending: timers pending now; started + rearmed = stopped + expired + pending
- * @rearmed: timers started again by read(2): periodic timers, and timers whose word
- *	was later than their expiry
+ * @pending: timers pending now
+ * @rearmed: timers started again by read(2): of a period, or with a later word
  * @delivered: events read
- * @replaced: unread events withdrawn by %TWHEEL_START_REPLACE, or by read(2) because
- *	of a later word
+ * @replaced: unread events withdrawn by a start, or by read(2) for a later word
  * @withdrawn: unread events withdrawn by %TWHEEL_STOP_WITHDRAW
- * @unread: events waiting to be read; expired = delivered + replaced +
- *	withdrawn + unread
+ * @unread: events waiting to be read
  * @overruns: periods without an event of their own
  * @wakeups: wake-ups of readers and pollers
  * @carried: due timers requeued because of their word, also by read(2)
  * @stopped_by_store: due timers stopped by their word
  * @lateness: histogram of the events read, by the time from deadline to expiry.
- *	Entry n counts times below 1024 << n ns that no earlier entry counts,
- *	and the last entry all others. Their sum is @delivered
+ *	Entry n counts times below 1024 << n ns, and the last one all others
+ *
+ * started + rearmed = stopped + expired + pending,
+ * expired = delivered + replaced + withdrawn + unread
  */
 struct twheel_stats {
 	__u64 started;
@@ -360,8 +333,7 @@ struct twheel_stats {
  * @user_data: value given at the start
  * @deadline_ns: deadline, on the session's clock
  * @expired_ns: time of the expiry, on the same clock, never before @deadline_ns
- * @overruns: periods without an event of their own between the deadline and the
- *	read. 0 for a timer that expires once
+ * @overruns: periods without an event of their own, from deadline to read
  * @flags: TWHEEL_EVENT_*
  * @reserved: 0
  */
