@@ -20,21 +20,11 @@ import ctypes
 import importlib
 import time
 import weakref
-from typing import TYPE_CHECKING, Any, Iterator, List, NamedTuple, Optional, Tuple, Type, TypeVar
+from typing import TYPE_CHECKING, Any, Iterator, List, NamedTuple, Optional, Type, TypeVar
 
-from . import _library
-from ._library import (
-    CLOCK_BOOTTIME, CLOCK_MONOTONIC, EVENT_PERIODIC, ID_ANY, MODE_PERIODIC,
-    MODE_TICKLESS, SCHEME_HASHED, SCHEME_HIER, START_ABS, START_IDLE,
-    START_REPLACE, STATE_EXPIRED, STATE_PENDING,
-    WORD_NONE, WORD_STOP, NoTimer)
-
-__all__ = [
-    "Twheel", "Batch", "Event", "Entry", "Info", "NoTimer", "Op", "Stats", "MS", "SECOND",
-    "CLOCK_BOOTTIME", "CLOCK_MONOTONIC", "EVENT_PERIODIC", "ID_ANY", "MODE_PERIODIC",
-    "MODE_TICKLESS", "SCHEME_HASHED",
-    "SCHEME_HIER", "START_ABS", "START_IDLE", "START_REPLACE", "STATE_EXPIRED", "STATE_PENDING",
-    "WORD_NONE", "WORD_STOP"]
+from . import _abi, _library
+from ._abi import *
+from ._library import NoTimer as NoTimer
 
 __version__ = "@version@"
 
@@ -42,71 +32,12 @@ if TYPE_CHECKING:
     from . import aio as aio
 else:
     def __getattr__(name: str) -> Any:
-        """twheel.aio, and any other constant of <linux/twheel.h>, without its TWHEEL_."""
         if name == "aio":
             return importlib.import_module("twheel.aio")
-        if name.isupper() and name in vars(_library):
-            return vars(_library)[name]
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 MS = 1_000_000
 SECOND = 1_000_000_000
-
-
-class Event(NamedTuple):
-    """A timer that has expired."""
-    id: int
-    user_data: int
-    deadline_ns: int
-    expired_ns: int
-    overruns: int
-    flags: int
-
-
-class Entry(NamedTuple):
-    """What is known of a timer."""
-    id: int
-    user_data: int
-    deadline_ns: int
-    remaining_ns: int
-    period_ns: int
-    state: int
-
-
-class Info(NamedTuple):
-    """What a session can do, its wheel and its limits."""
-    abi_version: int
-    scheme: int
-    features: int
-    tick_ns: int
-    max_timers: int
-    max_interval_ns: int
-    mode: int
-    slots: int
-    max_batch: int
-    event_size: int
-    shared_ids: int
-    clock: int
-    wake_ns: int
-
-
-class Stats(NamedTuple):
-    """The counters of a session."""
-    started: int
-    restarted: int
-    stopped: int
-    expired: int
-    pending: int
-    rearmed: int
-    delivered: int
-    replaced: int
-    withdrawn: int
-    unread: int
-    overruns: int
-    wakeups: int
-    carried: int
-    stopped_by_store: int
-    lateness: Tuple[int, ...]
 
 
 class Op(NamedTuple):
@@ -141,8 +72,8 @@ class Twheel:
                  scheme: int = SCHEME_HIER, slots: int = 0,
                  tick_ns: int = 0, clock: int = 0, wake_ns: int = 0,
                  in_process: Optional[bool] = None, one_thread: bool = False):
-        setup = _library.checked(_library.Setup, scheme=scheme, slots=slots,
-                                 flags=_library.SETUP_PRIVATE if private else 0,
+        setup = _library.checked(_abi._Setup, scheme=scheme, slots=slots,
+                                 flags=SETUP_PRIVATE if private else 0,
                                  tick_ns=tick_ns, max_timers=max_timers, shared_ids=shared_ids,
                                  clock=clock, wake_ns=wake_ns)
         flags = _library.OPEN_ONE_THREAD if one_thread else 0
@@ -150,7 +81,7 @@ class Twheel:
             flags |= _library.OPEN_PROCESS if in_process else _library.OPEN_KERNEL
         pointer = ctypes.c_void_p()
         _library.open_session(ctypes.byref(pointer), ctypes.byref(setup),
-                              ctypes.sizeof(setup), ctypes.sizeof(_library.Event), flags)
+                              ctypes.sizeof(setup), ctypes.sizeof(_abi._Event), flags)
         assert pointer.value
         self._handle = pointer.value
         head = _library.Head.from_address(self._handle)
@@ -185,7 +116,7 @@ class Twheel:
     @property
     def backend(self) -> str:
         """Where the session is: "kernel" or "process"."""
-        in_process = self.info().features & _library.FEATURE_PROCESS
+        in_process = self.info().features & FEATURE_PROCESS
         return "process" if in_process else "kernel"
 
     def start(self, timer: int, delay_ns: float, user_data: int = 0) -> bool:
@@ -272,7 +203,7 @@ class Twheel:
 
     def get(self, timer: int) -> Optional[Entry]:
         """Look at a timer: None if it is neither pending nor its event unread."""
-        entry = _library.checked(_library.Entry, id=timer)
+        entry = _library.checked(_abi._Entry, id=timer)
         try:
             _library.get(self._t, entry)
         except NoTimer:
@@ -280,9 +211,9 @@ class Twheel:
         return _tuple(Entry, entry)
 
     def _walk(self, flags: int) -> Iterator[Entry]:
-        entries = (_library.Entry * 64)()
-        place = _library.List(entries=ctypes.addressof(entries), count=64, flags=flags,
-                              entry_size=ctypes.sizeof(_library.Entry))
+        entries = (_abi._Entry * 64)()
+        place = _abi._List(entries=ctypes.addressof(entries), count=64, flags=flags,
+                              entry_size=ctypes.sizeof(_abi._Entry))
         while count := _library.list_timers(self._t, place):
             for entry in entries[:count]:
                 yield _tuple(Entry, entry)
@@ -293,17 +224,17 @@ class Twheel:
 
     def drain(self) -> List[Entry]:
         """Stop all pending timers, and return them."""
-        return [*self._walk(_library.LIST_DRAIN)]
+        return [*self._walk(LIST_DRAIN)]
 
     def info(self) -> Info:
         """What the session can do, its wheel and its limits."""
-        info = _library.Info()
+        info = _abi._Info()
         _library.info(self._t, info)
         return _tuple(Info, info)
 
     def stats(self) -> Stats:
         """The counters of the session."""
-        stats = _library.Stats()
+        stats = _abi._Stats()
         _library.stats(self._t, stats)
         return _tuple(Stats, stats)
 

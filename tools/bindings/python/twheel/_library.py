@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR MIT
 """
-libtwheel by ctypes: the numbers and structures of <linux/twheel.h> and <twheel.h>, and
-the functions
+libtwheel by ctypes: the functions of <twheel.h>
 
 A function that fails raises OSError. A number that its C type does not hold is a
 ValueError: ctypes alone would cut it off.
@@ -13,9 +12,7 @@ import math
 import os
 from typing import Any, Callable
 
-# What <linux/twheel.h> has:
-
-# uapi: Setup Info Event Entry List Stats
+from . import _abi
 
 
 class Op(ctypes.Structure):
@@ -52,7 +49,7 @@ def events(count: int) -> Any:
     """Room for events."""
     if not 0 <= count < 2**32:
         raise ValueError(f"{count} events are too many")
-    return (Event * count)()
+    return (_abi._Event * count)()
 
 
 def _number(kind: Any, least: int, most: int, is_time: bool = False) -> Any:
@@ -171,10 +168,10 @@ withdraw = _function("withdraw", _ptr, _u64)
 read = _function("read", _ptr, _ptr, _u32)
 wait = _function("wait", _ptr, _ptr, _u32, _timeout)
 _ioctl = _function("command", _ptr, ctypes.c_ulong, _ptr)
-info = _command(IOC_INFO, Info)
-get = _command(IOC_GET, Entry)
-list_timers = _command(IOC_LIST, List)
-stats = _command(IOC_STATS, Stats)
+info = _command(_abi.IOC_INFO, _abi._Info)
+get = _command(_abi.IOC_GET, _abi._Entry)
+list_timers = _command(_abi.IOC_LIST, _abi._List)
+stats = _command(_abi.IOC_STATS, _abi._Stats)
 batch_new = _function("batch_new", _ptr, _u32, _ptr)
 batch_free = _procedure("batch_free", _ptr)
 batch_start_flags = _function("batch_start_flags", _ptr, _u64, _time, _time, _u64, _u32)
