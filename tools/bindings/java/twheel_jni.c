@@ -68,45 +68,20 @@ static jlong address(JNIEnv *env, jclass class, jobject memory)
 	return (jlong)memory_of(env, memory);
 }
 
-static jint start(JNIEnv *env, jclass class, jlong t, jlong id, jlong delay_ns, jlong user_data)
+/* Returns the id that was chosen, if one was to be. */
+static jlong start(JNIEnv *env, jclass class, jlong t, jlong id, jlong expires_ns,
+		   jlong period_ns, jlong user_data, jint flags, jint fd)
 {
-	return twheel_start(session_of(t), id, delay_ns, user_data);
-}
-
-static jint start_at(JNIEnv *env, jclass class, jlong t, jlong id, jlong deadline_ns,
-		     jlong user_data)
-{
-	return twheel_start_at(session_of(t), id, deadline_ns, user_data);
-}
-
-static jint start_flags(JNIEnv *env, jclass class, jlong t, jlongArray id, jlong expires_ns,
-			jlong period_ns, jlong user_data, jint flags)
-{
-	jlong chosen;
+	struct twheel *session = session_of(t);
+	__u64 chosen = id;
 	int ret;
 
-	(*env)->GetLongArrayRegion(env, id, 0, 1, &chosen);
-	ret = twheel_start_flags(session_of(t), (__u64 *)&chosen, expires_ns, period_ns, user_data,
-				 flags);
-	(*env)->SetLongArrayRegion(env, id, 0, 1, &chosen);
-	return ret;
-}
-
-static jint start_idle(JNIEnv *env, jclass class, jlong t, jlongArray id, jint fd, jlong idle_ns,
-		       jlong user_data, jint flags)
-{
-	jlong chosen;
-	int ret;
-
-	(*env)->GetLongArrayRegion(env, id, 0, 1, &chosen);
-	ret = twheel_start_idle(session_of(t), (__u64 *)&chosen, fd, idle_ns, user_data, flags);
-	(*env)->SetLongArrayRegion(env, id, 0, 1, &chosen);
-	return ret;
-}
-
-static jint restart(JNIEnv *env, jclass class, jlong t, jlong id, jlong delay_ns, jlong user_data)
-{
-	return twheel_restart(session_of(t), id, delay_ns, user_data);
+	if (flags & TWHEEL_START_IDLE)
+		ret = twheel_start_idle(session, &chosen, fd, expires_ns, user_data, flags);
+	else
+		ret = twheel_start_flags(session, &chosen, expires_ns, period_ns, user_data,
+					 flags);
+	return ret < 0 || (__u64)id != TWHEEL_ID_ANY ? ret : (jlong)chosen;
 }
 
 static jint push(JNIEnv *env, jclass class, jlong t, jlong id, jlong deadline_ns, jlong user_data)
@@ -205,11 +180,7 @@ static const JNINativeMethod methods[] = {
 	METHOD("words", "(J)" BUFFER, words),
 	METHOD("command", "(JJ" BUFFER ")I", command),
 	METHOD("address", "(" BUFFER ")J", address),
-	METHOD("start", "(JJJJ)I", start),
-	METHOD("startAt", "(JJJJ)I", start_at),
-	METHOD("startFlags", "(J[JJJJI)I", start_flags),
-	METHOD("startIdle", "(J[JIJJI)I", start_idle),
-	METHOD("restart", "(JJJJ)I", restart),
+	METHOD("start", "(JJJJJII)J", start),
 	METHOD("push", "(JJJJ)I", push),
 	METHOD("stop", "(JJ)I", stop),
 	METHOD("withdraw", "(JJ)I", withdraw),
