@@ -30,6 +30,16 @@ static inline void *libtwheel_alloc(size_t nr, size_t size)
 	return memory;
 }
 
+/* Returns the result of a system call, or a negative errno. errno stays @saved. */
+static inline int libtwheel_result(long ret, int saved)
+{
+	if (ret >= 0)
+		return ret;
+	ret = -errno;
+	errno = saved;
+	return ret;
+}
+
 /**
  * struct session - a session
  * @head: the part visible to programs

@@ -42,15 +42,10 @@ static int read_once(struct twheel *t, struct twheel_event *events, unsigned int
 	int saved = errno;
 	ssize_t size;
 
-	if (process_of(t)) {
+	if (process_of(t))
 		size = twheel_process_read(process_of(t), events, room);
-	} else {
-		size = read(t->fd, events, room);
-		if (size < 0) {
-			size = -errno;
-			errno = saved;
-		}
-	}
+	else
+		size = libtwheel_result(read(t->fd, events, room), saved);
 	return size < 0 ? size : keep_valid(t, (char *)events, size);
 }
 
@@ -68,13 +63,8 @@ static int wait_readable(const struct twheel *t, const struct timespec *timeout)
 {
 	struct pollfd pollfd = { .fd = t->fd, .events = POLLIN };
 	int saved = errno;
-	int ret = ppoll(&pollfd, 1, timeout, NULL);
 
-	if (ret < 0) {
-		ret = -errno;
-		errno = saved;
-	}
-	return ret;
+	return libtwheel_result(ppoll(&pollfd, 1, timeout, NULL), saved);
 }
 
 int twheel_wait(struct twheel *t, struct twheel_event *events, unsigned int count,

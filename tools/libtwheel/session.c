@@ -23,16 +23,10 @@ int twheel_command(const struct twheel *t, unsigned long command, void *argument
 {
 	struct twheel_process *process = process_of(t);
 	int saved = errno;
-	int ret;
 
 	if (process)
 		return twheel_process_command(process, command, argument);
-	ret = ioctl(t->fd, command, argument);
-	if (ret < 0) {
-		ret = -errno;
-		errno = saved;
-	}
-	return ret;
+	return libtwheel_result(ioctl(t->fd, command, argument), saved);
 }
 
 int twheel_backend(const struct twheel *t)
@@ -42,15 +36,12 @@ int twheel_backend(const struct twheel *t)
 
 static int map_words(struct session *session, size_t size)
 {
-	int saved = errno, ret;
+	int saved = errno;
 	void *words = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED,
 			   session->head.fd, 0);
 
-	if (words == MAP_FAILED) {
-		ret = -errno;
-		errno = saved;
-		return ret;
-	}
+	if (words == MAP_FAILED)
+		return libtwheel_result(-1, saved);
 	session->head.words = words;
 	session->mapped = size;
 	return 0;
@@ -183,14 +174,9 @@ static int choose_backend(unsigned int *flags)
 static int open_device(struct session *session)
 {
 	int saved = errno;
-	int ret;
 
 	session->head.fd = open(DEVICE, O_RDWR | O_CLOEXEC | O_NONBLOCK);
-	if (session->head.fd >= 0)
-		return 0;
-	ret = -errno;
-	errno = saved;
-	return ret;
+	return session->head.fd < 0 ? libtwheel_result(-1, saved) : 0;
 }
 
 /* Returns whether there is no module for this user. Limits are other errors. */
