@@ -19,17 +19,16 @@
 #include "core/compat.h"
 #include "timer.h"
 
-enum run_kind { RUN_NONE, RUN_START, RUN_RESTART, RUN_STOP };
-
 /**
  * struct run - operations carried out together
- * @kind: kind of the operations
+ * @action: what they do to their timers: %TWHEEL_TAKE, %TWHEEL_MOVE or
+ *	%TWHEEL_HALT. %TWHEEL_REFUSE if there is no run
  * @nr: number of operations
  * @first: first operation
  * @requests: timers of the operations
  */
 struct run {
-	enum run_kind kind;
+	enum twheel_action action;
 	unsigned int nr;
 	struct twheel_session_op *first;
 	struct twheel_request requests[TWHEEL_OPS_PER_LOCK];
@@ -54,46 +53,38 @@ static int run_op(struct twheel_session *s, struct twheel_session_op *op,
 	return twheel_session_stop_locked(s, op->start.id, op->start.flags);
 }
 
-/* Returns the kind of run for an operation, and its place in the table. */
-static enum run_kind
-kind_of(struct twheel_session *s, const struct twheel_session_op *op,
-	struct twheel_utimer **place)
+/* Returns what an operation does to its timer, and the timer's place in the table. */
+static enum twheel_action
+action_of(struct twheel_session *s, const struct twheel_session_op *op,
+	  struct twheel_utimer **place)
 {
+	const struct twheel_start *args = &op->start;
 	bool start = op->opcode == TWHEEL_OP_START;
-	u64 id = op->start.id;
-	struct twheel_utimer *ut;
+	enum twheel_utimer_state state;
 
 	*place = NULL;
-	if (start ? twheel_session_check_start(s, &op->start) :
-		    op->opcode != TWHEEL_OP_STOP || bad_stop(s, &op->start))
-		return RUN_NONE;
-	if (unlikely(id == TWHEEL_ID_ANY))
-		return start ? RUN_START : RUN_NONE;
-	ut = twheel_table_place(s->tables, id);
-	*place = ut;
-	if (unlikely(!ut))
-		return RUN_NONE;
-	if (likely(ut->id == id && ut->state == TWHEEL_ARMED))
-		return start ? RUN_RESTART : RUN_STOP;
-	if (start && ut->state == TWHEEL_FREE && !(id & TWHEEL_ID_KERNEL))
-		return RUN_START;
-	return RUN_NONE;
+	if (start ? twheel_session_bad_start(s, args) :
+		    op->opcode != TWHEEL_OP_STOP || bad_stop(s, args))
+		return TWHEEL_REFUSE;
+	if (likely(args->id != TWHEEL_ID_ANY))
+		*place = twheel_table_place(s->tables, args->id);
+	state = twheel_utimer_state(*place, args->id);
+	return start ? twheel_next(state, TWHEEL_DO_START, args->flags).action :
+		       twheel_next(state, TWHEEL_DO_STOP, args->flags).action;
 }
 
-/* Returns NULL if twheel_session_start_locked() has to make room first. */
-static struct twheel_utimer *take_armed(struct twheel_session *s,
-					struct twheel_utimer *ut,
-					struct twheel_start *args)
+/* Take a free place, in *@ut, for a timer to arm at the end of the run. */
+static enum twheel_action take(struct twheel_session *s, struct twheel_utimer **ut,
+			       struct twheel_start *args)
 {
-	if (s->timers >= s->max_timers)
-		return NULL;
-	ut = twheel_session_take(s, ut, args->id);
-	if (!ut)
-		return NULL;
-	args->id = ut->id;
-	twheel_utimer_set_up(ut, args);
-	ut->state = TWHEEL_ARMED;
-	return ut;
+	struct twheel_step step = twheel_next(TWHEEL_FREE, TWHEEL_DO_START, 0);
+
+	step = twheel_session_take(s, ut, args, step);
+	if (likely(step.action == TWHEEL_TAKE)) {
+		twheel_utimer_set_up(*ut, args);
+		twheel_enter(&(*ut)->state, step);
+	}
+	return step.action;
 }
 
 static struct twheel_utimer *utimer_of(const struct twheel_request *request)
@@ -121,13 +112,14 @@ static unsigned int end_restarts(struct twheel_session *s, struct run *run)
 
 static unsigned int end_stops(struct twheel_session *s, struct run *run)
 {
+	struct twheel_step step = twheel_next(TWHEEL_ARMED, TWHEEL_DO_STOP, 0);
 	unsigned int i, done = 0;
 
 	twheel_stop_many(run->requests, run->nr);
 	for (i = 0; i < run->nr; i++) {
 		if (unlikely(!run->requests[i].result))
 			continue;
-		twheel_table_free(utimer_of(&run->requests[i]));
+		twheel_utimer_free(utimer_of(&run->requests[i]), step);
 		done++;
 	}
 	s->stats.stopped += done;
@@ -149,15 +141,15 @@ static void flush_run(struct twheel_session *s, struct run *run, ktime_t now)
 {
 	unsigned int left = 0;
 
-	if (run->kind == RUN_RESTART)
+	if (run->action == TWHEEL_MOVE)
 		left = end_restarts(s, run);
-	else if (run->kind == RUN_STOP)
+	else if (run->action == TWHEEL_HALT)
 		left = end_stops(s, run);
 	else
 		twheel_start_many(run->requests, run->nr);
 	if (unlikely(left))
 		run_again(s, run, now);
-	run->kind = RUN_NONE;
+	run->action = TWHEEL_REFUSE;
 	run->nr = 0;
 }
 
@@ -169,29 +161,29 @@ static bool add_to_run(struct twheel_session *s, struct run *run,
 		       struct twheel_session_op *op, ktime_t now)
 {
 	struct twheel_request *request;
+	enum twheel_action action;
 	struct twheel_utimer *ut;
-	enum run_kind kind;
 
 	for (;;) {
-		kind = kind_of(s, op, &ut);
-		if (kind == run->kind || !run->nr)
+		action = action_of(s, op, &ut);
+		if (action == run->action || !run->nr)
 			break;
 		/* The timers may have changed since the lookup: repeat it. */
 		flush_run(s, run, now);
 	}
-	if (kind != run->kind) {
-		run->kind = kind;
+	if (action != run->action) {
+		run->action = action;
 		run->first = op;
 	}
-	if (kind == RUN_START)
-		ut = take_armed(s, ut, &op->start);
-	if (unlikely(kind == RUN_NONE || !ut)) {
+	if (action == TWHEEL_TAKE)
+		action = take(s, &ut, &op->start);
+	if (unlikely(action > TWHEEL_HALT)) {
 		flush_run(s, run, now);
 		op->result = run_op(s, op, now);
 		return op->result != -ENOMEM;
 	}
 	/* The result on success. */
-	op->result = kind == RUN_RESTART;
+	op->result = action == TWHEEL_MOVE;
 	request = &run->requests[run->nr++];
 	request->timer = &ut->timer;
 	request->deadline = twheel_session_deadline(s, &op->start, now);
@@ -218,7 +210,7 @@ unsigned int twheel_session_run_ops(struct twheel_session *s,
 	struct run run __uninitialized;
 	unsigned int i;
 
-	run.kind = RUN_NONE;
+	run.action = TWHEEL_REFUSE;
 	run.nr = 0;
 	spin_lock_bh(&s->lock);
 	for (i = 0; i < count; i++)

@@ -45,116 +45,115 @@ struct walk {
 	bool stop;
 };
 
+/* Where a walk is, and why it pauses. */
+enum place { GOES_ON, AT_MISSING_PAGE, AT_CALLBACK, AT_END_OF_TABLE, AT_END_OF_ARRAY };
+
 /*
- * Returns 1 if the entry was written, 0 if the timer has none, or -EFAULT.
- * -EINPROGRESS says that the timer's callback is about to run: a caller that
+ * AT_CALLBACK says that the timer's callback is about to run: a caller that
  * learns that no timer is pending must find the event in the queue.
  */
-static int walk_timer(struct walk *walk, struct twheel_utimer *ut)
+static enum place walk_timer(struct walk *walk, struct twheel_utimer *ut)
 {
+	struct twheel_step stop = twheel_next(ut->state, TWHEEL_DO_STOP, 0);
 	struct twheel_session *s = walk->session;
 	bool armed = twheel_utimer_is_armed(ut);
 	struct twheel_entry entry;
 
 	if (walk->stop && !armed) {
-		twheel_utimer_end(ut);
-		return 0;
+		twheel_enter(&ut->state, stop);
+		return GOES_ON;
 	}
 	if (armed && !twheel_pending(&ut->timer))
-		return -EINPROGRESS;
+		return AT_CALLBACK;
 	twheel_session_entry(s, ut, &entry);
 	if (!twheel_session_put(&walk->to, &entry, sizeof(entry),
 				walk->entry_size))
-		return -EFAULT;
-	if (!walk->stop)
-		return 1;
-	if (twheel_utimer_stop(s, ut))
-		return 1;
-	/* The timer just expired: let the next entry overwrite this one. */
-	iov_iter_revert(&walk->to, walk->entry_size);
-	return -EINPROGRESS;
+		return AT_MISSING_PAGE;
+	if (walk->stop && !twheel_stop(&ut->timer)) {
+		/* The timer just expired: let the next entry overwrite this one. */
+		iov_iter_revert(&walk->to, walk->entry_size);
+		return AT_CALLBACK;
+	}
+	if (walk->stop)
+		twheel_utimer_end(s, ut, stop);
+	walk->done++;
+	return GOES_ON;
 }
 
 /*
  * Walk over one chunk, or to the end of a page of pointers if it has no chunk
- * left. Returns -ENOENT at the end of the table, -ENOSPC if the array is full.
- * When the last timer is stopped, keep_chunk() may free the chunk.
+ * left. When the last timer is stopped, keep_chunk() may free the chunk.
  */
-static int walk_chunk(struct walk *walk)
+static enum place walk_chunk(struct walk *walk)
 {
 	struct twheel_table *table = &walk->session->tables[walk->table];
 	u32 index = twheel_index_of(walk->number), first, i;
 	struct twheel_chunk *chunk;
 	unsigned long left;
-	int ret;
+	enum place place;
 
 	lockdep_assert_held(&walk->session->lock);
 	if (index >= table->nr_indexes)
-		return -ENOENT;
+		return AT_END_OF_TABLE;
 	index = array_index_nospec(index, table->nr_indexes);
 	chunk = twheel_table_next(table, &index);
 	first = index * TWHEEL_CHUNK_TIMERS;
 	walk->number = max(walk->number, first);
 	if (!chunk)
-		return 0;
+		return GOES_ON;
 	left = ~chunk->free & TWHEEL_CHUNK_FULL & -BIT(walk->number - first);
 	for (; left; left &= left - 1) {
 		i = __ffs(left);
 		walk->number = first + i;
 		if (walk->done == walk->room)
-			return -ENOSPC;
-		ret = walk_timer(walk, &chunk->timers[i]);
-		if (ret < 0)
-			return ret;
-		walk->done += ret;
+			return AT_END_OF_ARRAY;
+		place = walk_timer(walk, &chunk->timers[i]);
+		if (place != GOES_ON)
+			return place;
 	}
 	walk->number = first + TWHEEL_CHUNK_TIMERS;
-	return 0;
+	return GOES_ON;
 }
 
-static int walk_locked(struct walk *walk)
+static enum place walk_locked(struct walk *walk)
 {
-	int ret;
+	enum place place;
 
 	spin_lock_bh(&walk->session->lock);
 	pagefault_disable();
-	ret = walk_chunk(walk);
+	place = walk_chunk(walk);
 	pagefault_enable();
 	spin_unlock_bh(&walk->session->lock);
-	return ret;
+	return place;
 }
 
-static int walk_table(struct walk *walk)
+/* Returns 0, or an error that ends the walk. It also ends where the array is full. */
+static int walk_tables(struct walk *walk)
 {
 	int tries = TWHEEL_FETCH_TRIES;
 
-	for (;;) {
-		int ret = walk_locked(walk);
-
-		if (ret == -EFAULT && !twheel_session_fetch(&walk->to,
-							    walk->entry_size,
-							    &tries))
+	while (walk->table < TWHEEL_NR_TABLES) {
+		switch (walk_locked(walk)) {
+		case AT_MISSING_PAGE:
+			if (twheel_session_fetch(&walk->to, walk->entry_size, &tries))
+				return -EFAULT;
 			continue;
-		if (ret == -EINPROGRESS)
+		case AT_CALLBACK:
 			usleep_range(10, 50);
-		else if (ret)
-			return ret == -ENOENT ? 0 : ret;
+			break;
+		case AT_END_OF_TABLE:
+			walk->table++;
+			walk->number = 0;
+			continue;
+		case AT_END_OF_ARRAY:
+			return 0;
+		case GOES_ON:
+			break;
+		}
 		tries = TWHEEL_FETCH_TRIES;
 		if (fatal_signal_pending(current))
 			return -EINTR;
 		cond_resched();
-	}
-}
-
-static int walk_tables(struct walk *walk)
-{
-	int ret;
-
-	for (; walk->table < TWHEEL_NR_TABLES; walk->table++) {
-		ret = walk_table(walk);
-		if (ret)
-			return ret;
-		walk->number = 0;
 	}
 	return 0;
 }

@@ -357,12 +357,9 @@ err_session:
 	return ERR_PTR(ret);
 }
 
-/* Returns whether a timer may be armed, or about to expire. */
-static bool may_be_armed(const struct twheel_utimer *ut)
+static enum twheel_action action_of(const struct twheel_utimer *ut)
 {
-	u8 state = READ_ONCE(ut->state);
-
-	return state == TWHEEL_ARMED || state == TWHEEL_WATCHING;
+	return twheel_next(READ_ONCE(ut->state), TWHEEL_DO_CLOSE, 0).action;
 }
 
 /* Stop armed timers. Timers that expire now are not queued. */
@@ -373,11 +370,11 @@ static void stop_chunk(struct twheel_session *s, struct twheel_chunk *chunk)
 
 	for (i = 0; i < TWHEEL_CHUNK_TIMERS; i++) {
 		ut = &chunk->timers[i];
-		if (chunk->free & BIT(i) || !may_be_armed(ut))
+		if (chunk->free & BIT(i) || action_of(ut) == TWHEEL_REFUSE)
 			continue;
 		twheel_stop_sync(&ut->timer);
-			/* Its callback did not release the socket. */
-		if (ut->state == TWHEEL_WATCHING)
+		/* The callback, if it ran, released the socket. */
+		if (action_of(ut) == TWHEEL_LET_GO)
 			twheel_utimer_let_go(s, ut);
 	}
 }

@@ -162,6 +162,11 @@ static u64 overruns_of(const struct twheel_utimer *ut, u64 deadline,
 	return div64_u64(now - deadline, ut->period_ns);
 }
 
+static u32 flags_of(const struct twheel_utimer *ut)
+{
+	return twheel_utimer_read(ut).state == TWHEEL_ARMED ? TWHEEL_EVENT_PERIODIC : 0;
+}
+
 /*
  * Write the fields one by one: a copy of 48 bytes through the stack takes twice
  * as long. Begin with the last field, which is 0, then the first. If the event
@@ -172,7 +177,7 @@ static bool put_in_place(struct twheel_event __user *to,
 			 const struct twheel_utimer *ut, u64 deadline,
 			 u64 overruns)
 {
-	u32 flags = twheel_utimer_goes_on(ut) ? TWHEEL_EVENT_PERIODIC : 0;
+	u32 flags = flags_of(ut);
 
 	if (!user_write_access_begin(to, sizeof(*to)))
 		return false;
@@ -202,7 +207,7 @@ static bool put_anywhere(const struct reading *r,
 		.expired_ns	= twheel_session_to_caller(ut->expired_ns,
 							   r->offset),
 		.overruns	= overruns,
-		.flags		= twheel_utimer_goes_on(ut) ? TWHEEL_EVENT_PERIODIC : 0,
+		.flags		= flags_of(ut),
 	};
 
 	return twheel_session_put(r->to, &event, sizeof(event), r->event_size);
@@ -234,23 +239,21 @@ static inline void finish_event(struct twheel_session *s,
 				struct twheel_utimer *ut, u64 deadline,
 				u64 overruns)
 {
-	u64 next;
+	struct twheel_step step;
 
 	twheel_events_take_first(&s->events);
 	count_event(s, ut->expired_ns - deadline);
-	if (likely(!ut->period_ns)) {
-		twheel_table_free(ut);
-		return;
-	}
-	s->stats.overruns += overruns;
-	if (ut->state == TWHEEL_ENDED) {
-		twheel_table_free(ut);
+	if (unlikely(ut->period_ns))
+		s->stats.overruns += overruns;
+	step = twheel_utimer_read(ut);
+	if (likely(step.state == TWHEEL_FREE)) {
+		twheel_utimer_free(ut, step);
 		return;
 	}
 	s->stats.rearmed++;
 	/* Cannot overflow: now is less than 2^63, and so is the period. */
-	next = deadline + (overruns + 1) * ut->period_ns;
-	twheel_utimer_arm(ut, min_t(u64, next, KTIME_MAX));
+	deadline += (overruns + 1) * ut->period_ns;
+	twheel_utimer_arm(ut, step, min_t(u64, deadline, KTIME_MAX));
 }
 
 /*
@@ -264,16 +267,19 @@ static noinline bool carry_on(struct twheel_session *s, struct twheel_utimer *ut
 {
 	u64 word = twheel_session_words_read(s->words, ut->id);
 	ktime_t deadline = twheel_session_word_deadline(s, word);
+	struct twheel_step step;
 
-	if (word == TWHEEL_WORD_STOP || deadline <= ut->expired_ns ||
-	    ut->period_ns || ut->state == TWHEEL_ENDED)
+	if (deadline <= ut->expired_ns || word == TWHEEL_WORD_STOP)
+		return false;
+	step = twheel_next(ut->state, TWHEEL_DO_CARRY_ON, !!ut->period_ns);
+	if (step.action == TWHEEL_REFUSE)
 		return false;
 	twheel_events_take_first(&s->events);
 	s->stats.unread--;
 	s->stats.replaced++;
 	s->stats.rearmed++;
 	s->stats.carried++;
-	twheel_utimer_arm(ut, deadline);
+	twheel_utimer_arm(ut, step, deadline);
 	return true;
 }
 
@@ -290,45 +296,18 @@ static struct twheel_utimer *next_event(struct twheel_session *s, ktime_t now)
 
 /*
  * Consume up to @room events, and write those whose timers are not armed again
- * to @to. Returns the number written, or -EFAULT if there is none. Separate
- * from read_anywhere() to avoid spilling registers.
+ * to @place, or elsewhere if it is NULL. Returns the number written, or -EFAULT
+ * if there is none.
  */
-static noinline int read_in_place(struct twheel_session *s, ktime_t now,
-				  struct twheel_event __user *to, int room)
+static __always_inline int consume(struct twheel_session *s, const struct reading *r,
+				   ktime_t now, struct twheel_event __user *place, int room)
 {
-	struct twheel_event __user *begin = to, *end = to + room;
-	struct twheel_utimer *ut;
-
-	while (to < end) {
-		u64 deadline, overruns;
-
-		ut = next_event(s, now);
-		if (!ut)
-			break;
-		if (twheel_utimer_has_word(s, ut) && carry_on(s, ut)) {
-			end--;
-			continue;
-		}
-		deadline = twheel_expired_deadline(&ut->timer, s->tick_ns);
-		overruns = overruns_of(ut, deadline, now);
-		if (!put_in_place(to, ut, deadline, overruns))
-			return to == begin ? -EFAULT : to - begin;
-		finish_event(s, ut, deadline, overruns);
-		to++;
-	}
-	return to - begin;
-}
-
-static int read_anywhere(struct twheel_session *s, const struct reading *r,
-			 int room)
-{
-	struct twheel_utimer *ut;
 	int count = 0;
 
 	while (count < room) {
+		struct twheel_utimer *ut = next_event(s, now);
 		u64 deadline, overruns;
 
-		ut = next_event(s, r->now);
 		if (!ut)
 			break;
 		if (twheel_utimer_has_word(s, ut) && carry_on(s, ut)) {
@@ -336,13 +315,21 @@ static int read_anywhere(struct twheel_session *s, const struct reading *r,
 			continue;
 		}
 		deadline = twheel_expired_deadline(&ut->timer, s->tick_ns);
-		overruns = overruns_of(ut, deadline, r->now);
-		if (!put_anywhere(r, ut, deadline, overruns))
+		overruns = overruns_of(ut, deadline, now);
+		if (r ? !put_anywhere(r, ut, deadline, overruns) :
+			!put_in_place(place + count, ut, deadline, overruns))
 			return count ?: -EFAULT;
 		finish_event(s, ut, deadline, overruns);
 		count++;
 	}
 	return count;
+}
+
+/* Separate from the others to avoid spilling registers. */
+static noinline int read_in_place(struct twheel_session *s, ktime_t now,
+				  struct twheel_event __user *place, int room)
+{
+	return consume(s, NULL, now, place, room);
 }
 
 static int read_events(struct twheel_session *s, const struct reading *r,
@@ -352,10 +339,8 @@ static int read_events(struct twheel_session *s, const struct reading *r,
 	int ret;
 
 	lockdep_assert_held(&s->lock);
-	if (unlikely(!place))
-		ret = read_anywhere(s, r, room);
-	else
-		ret = read_in_place(s, r->now, place, room);
+	ret = likely(place) ? read_in_place(s, r->now, place, room) :
+			      consume(s, r, r->now, NULL, room);
 	if (ret <= 0)
 		return ret;
 	s->stats.unread -= ret;

@@ -3,9 +3,10 @@
  * A session: the timers of one open file
  *
  * twheel_chardev.c copies from and to user space and checks the copies. open.c,
- * timer.c, read.c, list.c and batch.c implement the commands. table.c finds
- * timers by id, wheel.c finds wheels by configuration. words.c has the
- * deadlines that programs store, source.c the sockets of timers, user.c the limits.
+ * timer.c, read.c, list.c and batch.c implement the commands. state.h says what
+ * they do to a timer. table.c finds timers by id, wheel.c finds wheels by
+ * configuration. words.c has the deadlines that programs store, source.c the
+ * sockets of timers, user.c the limits.
  */
 #ifndef _TWHEEL_SESSION_H
 #define _TWHEEL_SESSION_H
@@ -234,9 +235,11 @@ int twheel_session_get(struct twheel_session *s, struct twheel_entry *entry);
 /* source.c */
 struct sock *twheel_session_hold_sock(struct twheel_session *s, int fd);
 void twheel_session_put_sock(struct twheel_session *s, struct sock *sk);
-void twheel_session_watch(struct twheel_utimer *ut, struct sock *sk, u64 idle_ns);
-ktime_t twheel_session_deadline_of(struct twheel_session *s, struct twheel_utimer *ut,
-				   ktime_t due);
+ktime_t twheel_session_watch(struct twheel_session *s, struct twheel_utimer *ut,
+			     struct sock *sk, u64 idle_ns);
+ktime_t twheel_session_after_checks(const struct twheel_utimer *ut, ktime_t look);
+u64 twheel_session_next_look(struct twheel_session *s, struct twheel_utimer *ut,
+			     ktime_t look);
 
 /* list.c */
 int twheel_session_list(struct twheel_session *s, struct twheel_list *list);
@@ -280,11 +283,5 @@ void twheel_session_wheel_put(struct twheel_session_wheel *shared);
 void twheel_session_wheel_use(struct twheel_session *s,
 			      struct twheel_session_wheel *shared);
 int twheel_session_wheel_need(struct twheel_session *s);
-
-/* Returns whether a timer may be started on this CPU. Session's lock held. */
-static inline bool twheel_session_wheel_ready(const struct twheel_session *s)
-{
-	return test_bit(smp_processor_id(), s->prepared);
-}
 
 #endif /* _TWHEEL_SESSION_H */

@@ -112,33 +112,64 @@ void twheel_session_put_sock(struct twheel_session *s, struct sock *sk)
 	twheel_session_user_uncharge(s->user, TWHEEL_COUNT_PIECES);
 }
 
+/*
+ * A timer with a socket checks it every 34 s, counted back from the deadline,
+ * so that a closed socket is released within a minute. As a shift, of ns.
+ */
+#ifndef TWHEEL_CHECK_SHIFT
+#define TWHEEL_CHECK_SHIFT	35
+#endif
+
+/* Returns the first time after @now at which the timer checks its socket. */
+static ktime_t next_check(struct twheel_utimer *ut, ktime_t now, ktime_t deadline)
+{
+	ut->checks = deadline > now ? (u64)(deadline - now - 1) >> TWHEEL_CHECK_SHIFT : 0;
+	return deadline - ((s64)ut->checks << TWHEEL_CHECK_SHIFT);
+}
+
+/**
+ * twheel_session_after_checks - return the deadline of a timer with a socket
+ * @ut: the timer
+ * @look: time of its next check
+ *
+ * Context: Session's lock held.
+ * Return: the deadline.
+ */
+ktime_t twheel_session_after_checks(const struct twheel_utimer *ut, ktime_t look)
+{
+	return look + ((s64)ut->checks << TWHEEL_CHECK_SHIFT);
+}
+
 /**
  * twheel_session_watch - assign a socket to a timer
+ * @s: the session
  * @ut: the timer, not pending
  * @sk: the socket, held
  * @idle_ns: longest time without received data
  *
  * Data received until now does not extend the timer, so the idle time begins at
- * a clock read after this.
+ * a clock read after the stamp.
  *
  * Context: Session's lock held.
+ * Return: time of the first check.
  */
-void twheel_session_watch(struct twheel_utimer *ut, struct sock *sk, u64 idle_ns)
+ktime_t twheel_session_watch(struct twheel_session *s, struct twheel_utimer *ut,
+			     struct sock *sk, u64 idle_ns)
 {
 	u32 stamp = stamp_of(sk);
+	ktime_t now;
 
 	/* After the jiffy of the stamp no other data has the same stamp. */
 	smp_rmb();
 	ut->sk = sk;
 	ut->idle_ns = idle_ns;
 	ut->stamp = stamp_to_keep(stamp, tcp_jiffies32);
+	now = twheel_clock_time(s->clock, ktime_get());
+	return next_check(ut, now, now + idle_ns);
 }
 
-/**
- * twheel_session_deadline_of - compute the deadline from the socket of a timer
- * @s: the session
- * @ut: the timer
- * @due: current deadline
+/*
+ * Returns the end of the idle time, at least @due.
  *
  * Data arrived in the jiffy of the stamp, and the current jiffy began. So the
  * age of the data is at least the difference less one jiffy, which is never
@@ -147,22 +178,14 @@ void twheel_session_watch(struct twheel_utimer *ut, struct sock *sk, u64 idle_ns
  *
  * The CPU may stall between two reads. So the jiffy is read before the stamp,
  * and the clock after it: the data only seems younger than it is.
- *
- * Context: Session's lock held.
- * Return: end of the idle time, at least @due, or 0 if the socket is closed.
  */
-ktime_t twheel_session_deadline_of(struct twheel_session *s, struct twheel_utimer *ut,
-				   ktime_t due)
+static ktime_t deadline_of(struct twheel_session *s, struct twheel_utimer *ut, ktime_t due)
 {
-	const struct sock *sk = ut->sk;
-	u32 jiffy = tcp_jiffies32, stamp;
+	u32 jiffy = tcp_jiffies32, stamp = stamp_of(ut->sk);
 	s32 age;
 
-	if (is_closed(sk))
-		return 0;
-	stamp = stamp_of(sk);
 	/* connect() with AF_UNSPEC clears the stamp. A normal end leaves it. */
-	if (stamp == ut->stamp || (!stamp && !is_connected(sk)))
+	if (stamp == ut->stamp || (!stamp && !is_connected(ut->sk)))
 		return due;
 	ut->stamp = stamp_to_keep(stamp, jiffy);
 	/* The stamp may be of a jiffy that this CPU did not see yet. */
@@ -170,4 +193,26 @@ ktime_t twheel_session_deadline_of(struct twheel_session *s, struct twheel_utime
 	/* A jiffy counted late must not move the deadline back. */
 	return max(twheel_clock_time(s->clock, ktime_get()) + (s64)ut->idle_ns + TICK_NSEC -
 		   (s64)age * TICK_NSEC, due);
+}
+
+/**
+ * twheel_session_next_look - check the socket of a timer
+ * @s: the session
+ * @ut: the timer
+ * @look: time of this check
+ *
+ * Context: Session's lock held.
+ * Return: time of the next check. @look if the timer is due, or
+ * %TWHEEL_WORD_STOP if the program closed the socket.
+ */
+u64 twheel_session_next_look(struct twheel_session *s, struct twheel_utimer *ut,
+			     ktime_t look)
+{
+	ktime_t due = twheel_session_after_checks(ut, look), deadline;
+
+	if (is_closed(ut->sk))
+		return TWHEEL_WORD_STOP;
+	deadline = deadline_of(s, ut, due);
+	s->stats.carried += deadline != due;
+	return next_check(ut, look, deadline);
 }

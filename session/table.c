@@ -224,15 +224,14 @@ static noinline void add_partial(struct twheel_chunk *chunk)
 }
 
 /**
- * twheel_table_free - free a timer
- * @ut: a timer that is neither armed nor queued
+ * twheel_table_free - give the place of a timer back
+ * @ut: a timer that entered TWHEEL_FREE
  */
 void twheel_table_free(struct twheel_utimer *ut)
 {
 	struct twheel_chunk *chunk = twheel_chunk_of(ut);
 	unsigned long free = chunk->free;
 
-	ut->state = TWHEEL_FREE;
 	chunk->session->timers--;
 	chunk->free = free | BIT(ut->place);
 	/* Numbers of the caller need no list. */
@@ -267,7 +266,7 @@ static struct twheel_chunk *alloc_chunk(struct twheel_session *s,
 	chunk->free = TWHEEL_CHUNK_FULL;
 	for (i = 0; i < TWHEEL_CHUNK_TIMERS; i++) {
 		twheel_timer_setup(&chunk->timers[i].timer, s->wheel, fn, 0);
-		chunk->timers[i].state = TWHEEL_FREE;
+		twheel_enter(&chunk->timers[i].state, twheel_step(TWHEEL_NOTHING, TWHEEL_FREE, 0));
 		chunk->timers[i].place = i;
 		/* The first field that a batch checks. */
 		chunk->timers[i].id = TWHEEL_ID_ANY;

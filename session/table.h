@@ -16,26 +16,10 @@
 
 #include <linux/twheel.h>
 #include <uapi/linux/twheel.h>
+#include "state.h"
 
 struct sock;
 struct twheel_session;
-
-/**
- * enum twheel_utimer_state - state of a place in the table
- * @TWHEEL_FREE: no timer
- * @TWHEEL_ARMED: a timer that is pending, or whose callback is about to run
- * @TWHEEL_WATCHING: the same, for a timer with a socket
- * @TWHEEL_UNREAD: an expired timer, in the session's queue of events
- * @TWHEEL_ENDED: the same, for a timer that is not armed again when its event
- *	is read: it was stopped, or had a socket
- */
-enum twheel_utimer_state {
-	TWHEEL_FREE,
-	TWHEEL_ARMED,
-	TWHEEL_WATCHING,
-	TWHEEL_UNREAD,
-	TWHEEL_ENDED,
-};
 
 /**
  * struct twheel_utimer - a timer of a session
@@ -47,7 +31,8 @@ enum twheel_utimer_state {
  * @sk: instead, while watching: socket of the timer, held
  * @expired_ns: time of the expiry, after it
  * @idle_ns: instead, while watching: longest time without received data
- * @state: an enum twheel_utimer_state. Changes together with @free of the chunk
+ * @state: an enum twheel_utimer_state, written by twheel_enter() only. Changes
+ *	together with @free of the chunk
  * @place: place in the chunk. Constant
  * @checks: checks of @sk left before the deadline, while watching
  * @before: timer of the previous event if any, as from twheel_events_place()
@@ -221,6 +206,13 @@ twheel_table_place(const struct twheel_table *tables, u64 id)
 	return &chunk->timers[number - index * TWHEEL_CHUNK_TIMERS];
 }
 
+/* Returns the state that an operation on @id finds. @ut is the place of @id. */
+static inline enum twheel_utimer_state
+twheel_utimer_state(const struct twheel_utimer *ut, u64 id)
+{
+	return likely(ut && ut->id == id) ? ut->state : TWHEEL_FREE;
+}
+
 /**
  * twheel_table_find - find a timer
  * @tables: the session's tables
@@ -234,9 +226,7 @@ twheel_table_find(const struct twheel_table *tables, u64 id)
 {
 	struct twheel_utimer *ut = twheel_table_place(tables, id);
 
-	if (unlikely(!ut || ut->state == TWHEEL_FREE))
-		return NULL;
-	return likely(ut->id == id) ? ut : NULL;
+	return twheel_utimer_state(ut, id) == TWHEEL_FREE ? NULL : ut;
 }
 
 /**

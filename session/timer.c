@@ -29,21 +29,6 @@
 #include "core/trace.h"
 #include "timer.h"
 
-/**
- * twheel_session_from_caller - convert a time from the caller's clock
- * @s: the session
- * @time: the time, at most KTIME_MAX, ns
- *
- * A time before the begin of the caller's time namespace becomes 0.
- *
- * Context: Process.
- * Return: the time on the clock of the initial time namespace, ns.
- */
-ktime_t twheel_session_from_caller(const struct twheel_session *s, u64 time)
-{
-	return twheel_session_to_ours(time, twheel_session_offset(s));
-}
-
 static struct twheel_session *session_of(struct twheel_utimer *ut)
 {
 	return twheel_chunk_of(ut)->session;
@@ -52,9 +37,25 @@ static struct twheel_session *session_of(struct twheel_utimer *ut)
 /* Expiry */
 
 /*
+ * The source of a timer, its word or its socket, says when it is due: at @deadline,
+ * later than now, or never. @pending is true if the timer is not due yet.
+ */
+static __always_inline void put_off(struct twheel_session *s, struct twheel_utimer *ut,
+				    u64 deadline, bool pending)
+{
+	if (deadline != TWHEEL_WORD_STOP) {
+		twheel_again_at(&ut->timer, deadline);
+		return;
+	}
+	if (pending)
+		twheel_stop(&ut->timer);
+	twheel_utimer_end(s, ut, twheel_next(ut->state, TWHEEL_DO_STOP, 0));
+}
+
+/*
  * Read the word of a timer that is due at @time. Returns whether the word
- * delays or stops the timer. @pending is true if the timer is not due yet.
- * Inlined into the callback, which holds the session's lock.
+ * delays or stops the timer. Inlined into the callback, which holds the
+ * session's lock.
  */
 static __always_inline bool heed_word(struct twheel_session *s,
 				      struct twheel_utimer *ut, ktime_t time,
@@ -68,12 +69,10 @@ static __always_inline bool heed_word(struct twheel_session *s,
 	trace_twheel_word(&ut->timer, s->number, ut->id, word);
 	if (word == TWHEEL_WORD_STOP) {
 		s->stats.stopped_by_store++;
-		if (pending)
-			twheel_stop(&ut->timer);
-		twheel_utimer_end_quietly(s, ut);
+		put_off(s, ut, word, pending);
 	} else {
 		s->stats.carried++;
-		twheel_again_at(&ut->timer, deadline);
+		put_off(s, ut, deadline, pending);
 	}
 	return true;
 }
@@ -99,140 +98,74 @@ static u64 expiry_time(const struct twheel_session *s)
 	return TWHEEL_RUN_NS(s) ?: twheel_session_time(s, ktime_get_ns());
 }
 
-/* Queue the event of an expired timer. @state is its state from now on. */
-static __always_inline void queue_event(struct twheel_session *s,
-					struct twheel_utimer *ut, u64 now,
-					enum twheel_utimer_state state)
+/* Queue the event of an expired timer. */
+static __always_inline void queue_event(struct twheel_session *s, struct twheel_utimer *ut,
+					struct twheel_step step, u64 now)
 {
 	ut->expired_ns = now;
-	ut->state = state;
+	twheel_enter(&ut->state, step);
 	s->stats.expired++;
 	s->stats.unread++;
-	if (!s->closing) {
-		twheel_events_add(&s->events, ut);
-		if (likely(!s->wake_ns))
-			twheel_session_wake_at_tick_end(s, &ut->timer, 1);
-		else
-			twheel_session_wake_later(s, &ut->timer, now);
-	}
+	if (s->closing)
+		return;
+	twheel_events_add(&s->events, ut);
+	if (likely(!s->wake_ns))
+		twheel_session_wake_at_tick_end(s, &ut->timer, 1);
+	else
+		twheel_session_wake_later(s, &ut->timer, now);
 }
 
-/*
- * A timer with a socket checks it every 34 s, counted back from the deadline,
- * so that a closed socket is released within a minute. As a shift, of ns.
- */
-#define CHECK_SHIFT	35
-
-/* Returns the first time after @now at which the timer checks its socket. */
-static ktime_t next_check(struct twheel_utimer *ut, ktime_t now, ktime_t deadline)
-{
-	ut->checks = deadline > now ? (u64)(deadline - now - 1) >> CHECK_SHIFT : 0;
-	return deadline - ((s64)ut->checks << CHECK_SHIFT);
-}
-
-/* Returns the deadline of a timer whose next check is at @look. */
-static ktime_t after_checks(const struct twheel_utimer *ut, ktime_t look)
-{
-	return look + ((s64)ut->checks << CHECK_SHIFT);
-}
-
-/* Returns whether the socket delays or ends the timer. Else releases it. Rare. */
-static noinline bool heed_socket(struct twheel_session *s, struct twheel_utimer *ut)
+/* The timer is due, unless its socket delays or stops it. Rare. */
+static noinline void ask_socket(struct twheel_session *s, struct twheel_utimer *ut,
+				struct twheel_step step)
 {
 	ktime_t look = twheel_expired_deadline(&ut->timer, s->tick_ns);
-	ktime_t due = after_checks(ut, look);
-	ktime_t deadline = twheel_session_deadline_of(s, ut, due);
+	u64 next = twheel_session_next_look(s, ut, look);
 
-	if (!deadline) {
-		twheel_utimer_end_quietly(s, ut);
-		return true;
-	}
-	if (deadline > look) {
-		s->stats.carried += deadline != due;
-		twheel_again_at(&ut->timer, next_check(ut, look, deadline));
-		return true;
+	if (next > look) {
+		put_off(s, ut, next, false);
+		return;
 	}
 	twheel_utimer_let_go(s, ut);
-	return false;
+	queue_event(s, ut, step, expiry_time(s));
 }
 
 /*
- * Read the word again after reading the clock. A word stored before that
- * counts, whenever the timer was due.
+ * The timer is due, unless its word delays or stops it. Read the word again
+ * after reading the clock: a word stored before that counts, whenever the timer
+ * was due.
  */
+static __always_inline void ask_word(struct twheel_session *s, struct twheel_utimer *ut,
+				     struct twheel_step step)
+{
+	u64 now;
+
+	if (twheel_utimer_has_word(s, ut) && heed_word(s, ut, due_time(s, ut), false))
+		return;
+	now = expiry_time(s);
+	if (!TWHEEL_RUN_NS(s) && twheel_utimer_has_word(s, ut) &&
+	    heed_word(s, ut, now, false))
+		return;
+	queue_event(s, ut, step, now);
+}
+
 static void session_expired(struct twheel_timer *timer)
 {
 	struct twheel_utimer *ut = container_of(timer, struct twheel_utimer,
 						timer);
 	struct twheel_session *s = session_of(ut);
-	enum twheel_utimer_state state = TWHEEL_UNREAD;
-	u64 now;
+	struct twheel_step step;
 
 	spin_lock(&s->lock);
-	if (unlikely(ut->state == TWHEEL_WATCHING)) {
-		if (heed_socket(s, ut))
-			goto unlock;
-		state = TWHEEL_ENDED;
-		now = expiry_time(s);
-	} else {
-		if (twheel_utimer_has_word(s, ut) &&
-		    heed_word(s, ut, due_time(s, ut), false))
-			goto unlock;
-		now = expiry_time(s);
-		if (!TWHEEL_RUN_NS(s) && twheel_utimer_has_word(s, ut) &&
-		    heed_word(s, ut, now, false))
-			goto unlock;
-	}
-	queue_event(s, ut, now, state);
-unlock:
+	step = twheel_next(ut->state, TWHEEL_DO_EXPIRE, 0);
+	if (unlikely(step.action == TWHEEL_LET_GO))
+		ask_socket(s, ut, step);
+	else
+		ask_word(s, ut, step);
 	spin_unlock(&s->lock);
 }
 
-/*
- * Starting
- *
- * Two errors are internal. -EAGAIN asks for make_room(). -EINPROGRESS says that
- * the timer's callback is about to run: a caller must not learn of an expiry
- * before the event is in the queue.
- */
-
-/* Take a free timer, and return it in *@ut. */
-static __always_inline int take_new(struct twheel_session *s,
-				    struct twheel_utimer **ut,
-				    struct twheel_start *args)
-{
-	if (args->id & TWHEEL_ID_KERNEL && args->id != TWHEEL_ID_ANY)
-		return -ENOENT;
-	if (s->timers >= s->max_timers)
-		return -ENOSPC;
-	*ut = twheel_session_take(s, *ut, args->id);
-	if (!*ut)
-		return -EAGAIN;
-	args->id = (*ut)->id;
-	return 0;
-}
-
-static int start_new(struct twheel_session *s, struct twheel_utimer *ut,
-		     struct twheel_start *args, ktime_t now)
-{
-	int ret = take_new(s, &ut, args);
-
-	if (ret)
-		return ret;
-	twheel_utimer_set_up(ut, args);
-	twheel_utimer_arm(ut, twheel_session_deadline(s, args, now));
-	return 0;
-}
-
-static int start_armed(struct twheel_session *s, struct twheel_utimer *ut,
-		       const struct twheel_start *args, ktime_t now)
-{
-	if (!twheel_restart_at(&ut->timer, twheel_session_deadline(s, args, now)))
-		return -EINPROGRESS;
-	twheel_utimer_set_up(ut, args);
-	s->stats.restarted++;
-	return 1;
-}
+/* Starting */
 
 static struct twheel_utimer *event_before(struct twheel_session *s,
 					  const struct twheel_utimer *ut)
@@ -262,98 +195,87 @@ static void take_back_event(struct twheel_session *s, struct twheel_utimer *ut)
 		s->events.last = before;
 }
 
-/* Remove a timer that is not free. Returns 1 if it was pending. */
-static int take_out(struct twheel_session *s, struct twheel_utimer *ut, u32 flags)
+/* Carry out the first half of a START of a timer that is not free. Rare. */
+static noinline struct twheel_step take_out(struct twheel_session *s, struct twheel_utimer *ut,
+					    struct twheel_step step)
 {
-	bool armed = twheel_utimer_is_armed(ut);
-
-	if (!armed && !(flags & TWHEEL_START_REPLACE))
-		return -EALREADY;
-	if (!twheel_session_wheel_ready(s))
-		return -EAGAIN;
-	if (!armed) {
+	if (step.action == TWHEEL_REFUSE)
+		return step;
+	if (!twheel_session_is_prepared(s))
+		return twheel_step(TWHEEL_GROW, step.state, 0);
+	if (step.action == TWHEEL_UNQUEUE) {
 		take_back_event(s, ut);
 		s->stats.replaced++;
-		return 0;
+		return step;
 	}
 	if (!twheel_stop(&ut->timer))
-		return -EINPROGRESS;
-	if (ut->state == TWHEEL_WATCHING)
+		return twheel_step(TWHEEL_WAIT, step.state, 0);
+	if (step.action == TWHEEL_LET_GO)
 		twheel_utimer_let_go(s, ut);
 	s->stats.restarted++;
-	return 1;
+	return step;
 }
 
-/* Start a timer that is unread or watching. */
-static int start_other(struct twheel_session *s, struct twheel_utimer *ut,
-		       const struct twheel_start *args, ktime_t now)
-{
-	int ret = take_out(s, ut, args->flags);
-
-	if (ret < 0)
-		return ret;
-	twheel_utimer_set_up(ut, args);
-	twheel_utimer_arm(ut, twheel_session_deadline(s, args, now));
-	return ret;
-}
-
-static int check_idle(const struct twheel_session *s, const struct twheel_start *args)
-{
-	if (args->flags & ~(TWHEEL_START_IDLE | TWHEEL_START_REPLACE) ||
-	    args->period_ns || args->expires_ns > TWHEEL_IDLE_MAX_NS)
-		return -EINVAL;
-	return twheel_session_check_numbers(s, args);
-}
-
-static noinline int start_idle(struct twheel_session *s, struct twheel_start *args)
+static struct twheel_step try_idle(struct twheel_session *s, struct twheel_start *args)
 {
 	struct twheel_utimer *ut;
-	int ret = check_idle(s, args);
+	struct twheel_step step;
 	struct sock *sk;
-	ktime_t now;
 
-	if (ret)
-		return ret;
+	if (args->flags & ~(TWHEEL_START_IDLE | TWHEEL_START_REPLACE) ||
+	    args->period_ns || args->expires_ns > TWHEEL_IDLE_MAX_NS ||
+	    !twheel_session_has_number(s, args->id))
+		return twheel_step(TWHEEL_REFUSE, TWHEEL_FREE, -EINVAL);
 	sk = twheel_session_hold_sock(s, args->fd);
 	if (IS_ERR(sk))
-		return PTR_ERR(sk);
+		return twheel_step(TWHEEL_REFUSE, TWHEEL_FREE, PTR_ERR(sk));
 	ut = twheel_table_place(s->tables, args->id);
-	if (ut && ut->state != TWHEEL_FREE && ut->id == args->id)
-		ret = take_out(s, ut, args->flags);
-	else
-		ret = take_new(s, &ut, args);
-	if (ret < 0) {
+	step = twheel_next(twheel_utimer_state(ut, args->id), TWHEEL_DO_START, args->flags);
+	step = step.action == TWHEEL_TAKE ? twheel_session_take(s, &ut, args, step) :
+					    take_out(s, ut, step);
+	if (step.action >= TWHEEL_REFUSE) {
 		twheel_session_put_sock(s, sk);
-		return ret;
+		return step;
 	}
 	ut->user_data = args->user_data;
-	ut->state = TWHEEL_WATCHING;
-	twheel_session_watch(ut, sk, args->expires_ns);
-	now = twheel_session_time(s, ktime_get());
-	twheel_start_at(&ut->timer, next_check(ut, now, now + args->expires_ns));
-	return ret;
+	twheel_utimer_arm(ut, step, twheel_session_watch(s, ut, sk, args->expires_ns));
+	return step;
 }
 
-static int start_locked(struct twheel_session *s, struct twheel_start *args,
-			ktime_t now)
+/* Carry out a START, unless something has to come first. */
+static __always_inline struct twheel_step
+try_start(struct twheel_session *s, struct twheel_start *args, ktime_t now)
 {
-	struct twheel_utimer *ut;
-	int ret;
+	struct twheel_utimer *ut = NULL;
+	struct twheel_step step;
 
 	lockdep_assert_held(&s->lock);
 	if (unlikely(args->flags & TWHEEL_START_IDLE))
-		return start_idle(s, args);
-	ret = twheel_session_check_start(s, args);
-	if (ret)
-		return ret;
-	if (args->id == TWHEEL_ID_ANY)
-		return start_new(s, NULL, args, now);
-	ut = twheel_table_place(s->tables, args->id);
-	if (!ut || ut->state == TWHEEL_FREE || ut->id != args->id)
-		return start_new(s, ut, args, now);
-	if (ut->state == TWHEEL_ARMED)
-		return start_armed(s, ut, args, now);
-	return start_other(s, ut, args, now);
+		return try_idle(s, args);
+	if (unlikely(twheel_session_bad_start(s, args)))
+		return twheel_step(TWHEEL_REFUSE, TWHEEL_FREE, -EINVAL);
+	if (args->id != TWHEEL_ID_ANY)
+		ut = twheel_table_place(s->tables, args->id);
+	step = twheel_next(twheel_utimer_state(ut, args->id), TWHEEL_DO_START,
+			   args->flags);
+	switch (step.action) {
+	case TWHEEL_MOVE:
+		if (!twheel_restart_at(&ut->timer, twheel_session_deadline(s, args, now)))
+			return twheel_step(TWHEEL_WAIT, step.state, 0);
+		twheel_utimer_set_up(ut, args);
+		s->stats.restarted++;
+		return step;
+	case TWHEEL_TAKE:
+		step = twheel_session_take(s, &ut, args, step);
+		break;
+	default:
+		step = take_out(s, ut, step);
+	}
+	if (step.action >= TWHEEL_REFUSE)
+		return step;
+	twheel_utimer_set_up(ut, args);
+	twheel_utimer_arm(ut, step, twheel_session_deadline(s, args, now));
+	return step;
 }
 
 static int make_room(struct twheel_session *s, u64 id)
@@ -363,25 +285,27 @@ static int make_room(struct twheel_session *s, u64 id)
 	return ret ?: twheel_table_grow(s, id, session_expired);
 }
 
-/* Resolve whatever blocked the start, then retry. Rare. */
+/* Let come first what @step says, then try again. Rare. */
 static noinline int start_slowly(struct twheel_session *s,
-				 struct twheel_start *args, ktime_t now, int ret)
+				 struct twheel_start *args, ktime_t now,
+				 struct twheel_step step)
 	__must_hold(&s->lock)
 {
-	int error = 0;
-
 	s->making_room++;
-	while (ret == -EAGAIN || ret == -EINPROGRESS) {
+	do {
+		int error = 0;
+
 		spin_unlock_bh(&s->lock);
-		if (ret == -EAGAIN)
+		if (step.action == TWHEEL_GROW)
 			error = make_room(s, args->id);
 		else
 			usleep_range(10, 50);
 		spin_lock_bh(&s->lock);
-		ret = error ?: start_locked(s, args, now);
-	}
+		step = error ? twheel_step(TWHEEL_REFUSE, step.state, error) :
+			       try_start(s, args, now);
+	} while (twheel_is_put_off(step));
 	s->making_room--;
-	return ret;
+	return step.result;
 }
 
 /**
@@ -398,11 +322,11 @@ int twheel_session_start_locked(struct twheel_session *s,
 				struct twheel_start *args, ktime_t now)
 	__must_hold(&s->lock)
 {
-	int ret = start_locked(s, args, now);
+	struct twheel_step step = try_start(s, args, now);
 
-	if (likely(ret >= 0))
-		return ret;
-	return start_slowly(s, args, now, ret);
+	if (unlikely(twheel_is_put_off(step)))
+		return start_slowly(s, args, now, step);
+	return step.result;
 }
 
 /**
@@ -428,30 +352,32 @@ int twheel_session_start(struct twheel_session *s, struct twheel_start *args)
 
 /* Stopping */
 
-static int stop_unread(struct twheel_session *s, struct twheel_utimer *ut,
-		       u32 flags)
+/* Carry out a STOP, unless the timer's callback has to come first. */
+static struct twheel_step try_stop(struct twheel_session *s, u64 id, u32 flags)
 {
-	if (!(flags & TWHEEL_STOP_WITHDRAW)) {
-		twheel_utimer_end(ut);
-		return -EALREADY;
-	}
-	take_back_event(s, ut);
-	s->stats.withdrawn++;
-	twheel_table_free(ut);
-	return 1;
-}
-
-static int stop_locked(struct twheel_session *s, u64 id, u32 flags)
-{
-	struct twheel_utimer *ut;
+	struct twheel_utimer *ut = twheel_table_place(s->tables, id);
+	struct twheel_step step = twheel_next(twheel_utimer_state(ut, id), TWHEEL_DO_STOP,
+					      flags);
 
 	lockdep_assert_held(&s->lock);
-	ut = twheel_table_find(s->tables, id);
-	if (!ut)
-		return -ENOENT;
-	if (!twheel_utimer_is_armed(ut))
-		return stop_unread(s, ut, flags);
-	return twheel_utimer_stop(s, ut) ? 0 : -EINPROGRESS;
+	switch (step.action) {
+	case TWHEEL_HALT:
+	case TWHEEL_LET_GO:
+		if (!twheel_stop(&ut->timer))
+			return twheel_step(TWHEEL_WAIT, step.state, 0);
+		twheel_utimer_end(s, ut, step);
+		break;
+	case TWHEEL_UNQUEUE:
+		take_back_event(s, ut);
+		s->stats.withdrawn++;
+		twheel_utimer_free(ut, step);
+		break;
+	case TWHEEL_NOTHING:
+		/* The event remains, as the timer's last one. */
+		twheel_enter(&ut->state, step);
+		break;
+	}
+	return step;
 }
 
 /**
@@ -467,14 +393,14 @@ static int stop_locked(struct twheel_session *s, u64 id, u32 flags)
 int twheel_session_stop_locked(struct twheel_session *s, u64 id, u32 flags)
 	__must_hold(&s->lock)
 {
-	int ret;
+	struct twheel_step step;
 
-	while ((ret = stop_locked(s, id, flags)) == -EINPROGRESS) {
+	while (twheel_is_put_off(step = try_stop(s, id, flags))) {
 		spin_unlock_bh(&s->lock);
 		usleep_range(10, 50);
 		spin_lock_bh(&s->lock);
 	}
-	return ret;
+	return step.result;
 }
 
 /**
@@ -518,7 +444,7 @@ void twheel_session_entry(struct twheel_session *s, struct twheel_utimer *ut,
 			   twheel_expired_deadline(&ut->timer, s->tick_ns);
 
 	if (ut->state == TWHEEL_WATCHING)
-		deadline = after_checks(ut, deadline);
+		deadline = twheel_session_after_checks(ut, deadline);
 	*entry = (struct twheel_entry) {
 		.id		= ut->id,
 		.user_data	= ut->user_data,

@@ -12,7 +12,6 @@
 bool twheel_session_put(struct iov_iter *to, const void *from, size_t size,
 			size_t usize);
 int twheel_session_fetch(const struct iov_iter *to, size_t size, int *tries);
-ktime_t twheel_session_from_caller(const struct twheel_session *s, u64 time);
 void twheel_session_entry(struct twheel_session *s, struct twheel_utimer *ut,
 			  struct twheel_entry *entry);
 
@@ -61,45 +60,52 @@ static inline bool twheel_session_has_number(const struct twheel_session *s,
 	return id & TWHEEL_ID_KERNEL || id < s->max_timers;
 }
 
+/* Returns whether a timer may be started on this CPU. Session's lock held. */
+static inline bool twheel_session_is_prepared(const struct twheel_session *s)
+{
+	return test_bit(smp_processor_id(), s->prepared);
+}
+
 /**
- * twheel_session_take - take a free timer
- * @s: the session, below its limit of timers
- * @ut: free place of @id, or NULL if there is no such place
- * @id: id of the caller's choice, or %TWHEEL_ID_ANY
+ * twheel_session_take - take a free place for a START
+ * @s: the session
+ * @ut: place of the id, or NULL if there is none. Out: the timer, to be set up
+ *	and armed at once
+ * @args: argument of TWHEEL_IOC_START. @args->id is set to the id of the timer
+ * @step: the step, with the action %TWHEEL_TAKE
  *
  * Context: Session's lock held, so it remains on this CPU.
- * Return: the timer, with its id, to be armed at once. NULL if the caller has
- * to call twheel_session_wheel_need() and twheel_table_grow() first.
+ * Return: @step. With %TWHEEL_REFUSE and an errno, or %TWHEEL_GROW, nothing was
+ * taken.
  */
-static inline struct twheel_utimer *
-twheel_session_take(struct twheel_session *s, struct twheel_utimer *ut, u64 id)
+static __always_inline struct twheel_step
+twheel_session_take(struct twheel_session *s, struct twheel_utimer **ut,
+		    struct twheel_start *args, struct twheel_step step)
 {
-	if (unlikely(!twheel_session_wheel_ready(s)))
-		return NULL;
-	if (id == TWHEEL_ID_ANY)
-		ut = twheel_table_take_any(s);
-	else if (ut)
-		twheel_table_take_this(ut, id);
-	if (ut)
-		s->timers++;
-	return ut;
+	if (unlikely(args->id & TWHEEL_ID_KERNEL && args->id != TWHEEL_ID_ANY))
+		return twheel_step(TWHEEL_REFUSE, TWHEEL_FREE, -ENOENT);
+	if (unlikely(s->timers >= s->max_timers))
+		return twheel_step(TWHEEL_REFUSE, TWHEEL_FREE, -ENOSPC);
+	if (unlikely(!twheel_session_is_prepared(s)))
+		return twheel_step(TWHEEL_GROW, TWHEEL_FREE, 0);
+	if (args->id == TWHEEL_ID_ANY)
+		*ut = twheel_table_take_any(s);
+	else if (*ut)
+		twheel_table_take_this(*ut, args->id);
+	if (unlikely(!*ut))
+		return twheel_step(TWHEEL_GROW, TWHEEL_FREE, 0);
+	s->timers++;
+	args->id = (*ut)->id;
+	return step;
 }
 
-static inline int twheel_session_check_numbers(const struct twheel_session *s,
-					       const struct twheel_start *args)
+/* Returns whether a START without a socket is invalid. See try_idle() for the others. */
+static inline bool twheel_session_bad_start(const struct twheel_session *s,
+					    const struct twheel_start *args)
 {
-	if (args->expires_ns > KTIME_MAX || args->period_ns > KTIME_MAX)
-		return -EINVAL;
-	return twheel_session_has_number(s, args->id) ? 0 : -EINVAL;
-}
-
-/* Check a start without a socket. See check_idle() for the others. */
-static inline int twheel_session_check_start(const struct twheel_session *s,
-					     const struct twheel_start *args)
-{
-	if ((args->flags & ~(TWHEEL_START_ABS | TWHEEL_START_REPLACE)) | args->fd)
-		return -EINVAL;
-	return twheel_session_check_numbers(s, args);
+	return (args->flags & ~(TWHEEL_START_ABS | TWHEEL_START_REPLACE)) | args->fd ||
+	       args->expires_ns > KTIME_MAX || args->period_ns > KTIME_MAX ||
+	       !twheel_session_has_number(s, args->id);
 }
 
 /*
@@ -159,12 +165,14 @@ static inline ktime_t twheel_session_deadline(const struct twheel_session *s,
 					      const struct twheel_start *args,
 					      ktime_t now)
 {
+	/* A time before the begin of the caller's time namespace becomes 0. */
 	if (args->flags & TWHEEL_START_ABS)
-		return twheel_session_from_caller(s, args->expires_ns);
+		return twheel_session_to_ours(args->expires_ns, twheel_session_offset(s));
 	/* Cannot overflow: both are less than 2^63. */
 	return min_t(u64, twheel_session_time(s, now) + args->expires_ns, KTIME_MAX);
 }
 
+/* Set up a timer. Session's lock held, as for the functions below. */
 static inline void twheel_utimer_set_up(struct twheel_utimer *ut,
 					const struct twheel_start *args)
 {
@@ -172,11 +180,19 @@ static inline void twheel_utimer_set_up(struct twheel_utimer *ut,
 	ut->period_ns = args->period_ns;
 }
 
-/* Arm a timer. Session's lock held, as for the functions below. */
-static inline void twheel_utimer_arm(struct twheel_utimer *ut, ktime_t deadline)
+/* Arm a timer. @step enters TWHEEL_ARMED, or TWHEEL_WATCHING. */
+static inline void twheel_utimer_arm(struct twheel_utimer *ut, struct twheel_step step,
+				     ktime_t deadline)
 {
-	ut->state = TWHEEL_ARMED;
+	twheel_enter(&ut->state, step);
 	twheel_start_at(&ut->timer, deadline);
+}
+
+/* Give the place of a timer back. @step enters TWHEEL_FREE. */
+static inline void twheel_utimer_free(struct twheel_utimer *ut, struct twheel_step step)
+{
+	twheel_enter(&ut->state, step);
+	twheel_table_free(ut);
 }
 
 /* Release the socket of a timer. */
@@ -186,25 +202,14 @@ static inline void twheel_utimer_let_go(struct twheel_session *s, struct twheel_
 	ut->period_ns = 0;
 }
 
-/* End a timer that is not pending, without an event. */
-static inline void twheel_utimer_end_quietly(struct twheel_session *s,
-					     struct twheel_utimer *ut)
+/* Stop a timer that is out of the wheel. The tick does not access it any more. */
+static inline void twheel_utimer_end(struct twheel_session *s, struct twheel_utimer *ut,
+				     struct twheel_step step)
 {
 	s->stats.stopped++;
-	if (unlikely(ut->state == TWHEEL_WATCHING))
+	if (unlikely(step.action == TWHEEL_LET_GO))
 		twheel_utimer_let_go(s, ut);
-	/* The tick does not access a timer whose callback has returned. */
-	twheel_table_free(ut);
-}
-
-/* Stop a timer. Returns false if its callback is about to run. */
-static inline bool twheel_utimer_stop(struct twheel_session *s,
-				      struct twheel_utimer *ut)
-{
-	if (!twheel_stop(&ut->timer))
-		return false;
-	twheel_utimer_end_quietly(s, ut);
-	return true;
+	twheel_utimer_free(ut, step);
 }
 
 /* Returns whether a timer will expire or be stopped. */
@@ -213,16 +218,10 @@ static inline bool twheel_utimer_is_armed(const struct twheel_utimer *ut)
 	return ut->state == TWHEEL_ARMED || ut->state == TWHEEL_WATCHING;
 }
 
-/* End a timer whose event is unread. The event remains, as its last one. */
-static inline void twheel_utimer_end(struct twheel_utimer *ut)
+/* Returns the step of reading the event of a timer. */
+static inline struct twheel_step twheel_utimer_read(const struct twheel_utimer *ut)
 {
-	ut->state = TWHEEL_ENDED;
-}
-
-/* Returns whether reading the event arms the timer for its next period. */
-static inline bool twheel_utimer_goes_on(const struct twheel_utimer *ut)
-{
-	return unlikely(ut->period_ns) && ut->state != TWHEEL_ENDED;
+	return twheel_next(ut->state, TWHEEL_DO_READ, !!ut->period_ns);
 }
 
 #endif /* _TWHEEL_SESSION_TIMER_H */

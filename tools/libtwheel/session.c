@@ -321,9 +321,9 @@ static inline int start_generally(struct twheel *t, struct twheel_start start, _
 	return ret;
 }
 
-/* Returns -EAGAIN for starts off the fast path. Converts a delay to a deadline. */
-static inline int start_shortly(struct twheel *t, __u64 id, __u64 *expires_ns,
-				__u64 period_ns, __u64 user_data, __u32 *flags)
+/* Returns false for starts off the fast path. Converts a delay to a deadline. */
+static inline bool start_shortly(struct twheel *t, __u64 id, __u64 *expires_ns,
+				 __u64 period_ns, __u64 user_data, __u32 *flags, int *ret)
 {
 	struct twheel_session *alone = to_session(t)->alone;
 	struct twheel_start start = {
@@ -335,11 +335,11 @@ static inline int start_shortly(struct twheel *t, __u64 id, __u64 *expires_ns,
 	};
 
 	if (!alone)
-		return -EAGAIN;
+		return false;
 	set_deadline(t, &start);
 	*expires_ns = start.expires_ns;
 	*flags = start.flags;
-	return twheel_process_start_shortly(alone, start);
+	return twheel_process_start_shortly(alone, start, ret);
 }
 
 LIBTWHEEL_RARE LIBTWHEEL_FLAT
@@ -368,9 +368,9 @@ LIBTWHEEL_FLAT
 int twheel_start_flags(struct twheel *t, __u64 *id, __u64 expires_ns,
 		       __u64 period_ns, __u64 user_data, __u32 flags)
 {
-	int ret = start_shortly(t, *id, &expires_ns, period_ns, user_data, &flags);
+	int ret;
 
-	if (ret != -EAGAIN)
+	if (start_shortly(t, *id, &expires_ns, period_ns, user_data, &flags, &ret))
 		return ret;
 	return start_with_fd(t, id, expires_ns, period_ns, user_data, flags, 0);
 }
@@ -394,9 +394,9 @@ static int start_id_generally(struct twheel *t, __u64 id, __u64 expires_ns,
 static inline int start_id(struct twheel *t, __u64 id, __u64 expires_ns,
 			   __u64 period_ns, __u64 user_data, __u32 flags)
 {
-	int ret = start_shortly(t, id, &expires_ns, period_ns, user_data, &flags);
+	int ret;
 
-	if (ret != -EAGAIN)
+	if (start_shortly(t, id, &expires_ns, period_ns, user_data, &flags, &ret))
 		return ret;
 	return start_id_generally(t, id, expires_ns, period_ns, user_data, flags);
 }
@@ -463,9 +463,10 @@ static int stop_generally(struct twheel *t, __u64 id, __u32 flags)
 static inline int stop(struct twheel *t, __u64 id, __u32 flags)
 {
 	struct twheel_session *alone = to_session(t)->alone;
-	int ret = alone ? twheel_process_stop_shortly(alone, id) : -EAGAIN;
 
-	return ret == -EAGAIN ? stop_generally(t, id, flags) : ret;
+	if (alone && twheel_process_stop_shortly(alone, id))
+		return 0;
+	return stop_generally(t, id, flags);
 }
 
 LIBTWHEEL_FLAT

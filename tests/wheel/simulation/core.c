@@ -323,7 +323,7 @@ static bool maybe_suspend(void)
 
 	if (!sim.behind || !sim_chance(100))
 		return false;
-	slept = 1 + (sim_random() >> (20 + sim_below(30)));
+	slept = 1 + (sim_random() >> (26 + sim_below(24)));
 	sim_note("suspended for %llu ns", slept);
 	sim.now += slept;
 	sim.behind += slept;

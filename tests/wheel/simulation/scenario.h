@@ -35,6 +35,5 @@ void scenario_end(void);
 
 void sim_reset_wheel(void);
 void sim_reset_throttle(void);
-void sim_check_source(void);
 
 #endif /* _SCENARIO_H */

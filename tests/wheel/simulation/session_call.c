@@ -148,6 +148,8 @@ static u64 any_id(void)
 static bool fill_start(const struct oracle_session *os, const struct oracle_id *own,
 		       struct twheel_start *args)
 {
+	bool idle = sim_chance(8), invalid;
+
 	*args = (struct twheel_start) {
 		.id		= own ? own->id : any_id(),
 		.expires_ns	= some_delay(),
@@ -156,7 +158,14 @@ static bool fill_start(const struct oracle_session *os, const struct oracle_id *
 	};
 	if (own && is_kernels(own) && sim_chance(3))
 		args->id = TWHEEL_ID_ANY;
-	if (sim_chance(4)) {
+	args->fd = idle ? sim_below(5) : sim_chance(64);
+	if (idle) {
+		args->flags |= TWHEEL_START_IDLE;
+		args->expires_ns = sim_chance(32) ? TWHEEL_IDLE_MAX_NS + 1 :
+						    min_t(u64, args->expires_ns, NSEC_PER_SEC);
+		args->period_ns = sim_chance(32);
+	}
+	if (sim_chance(idle ? 32 : 4)) {
 		args->flags |= TWHEEL_START_ABS;
 		args->expires_ns += sim.now + ahead() - sim_below(2000);
 		args->expires_ns = min_t(u64, args->expires_ns, KTIME_MAX);
@@ -165,15 +174,22 @@ static bool fill_start(const struct oracle_session *os, const struct oracle_id *
 		args->flags |= 1U << 31;
 	if (sim_chance(64))
 		args->period_ns = 1ULL << 63;
-	args->fd = sim_chance(64);
-	return args->flags & 1U << 31 || args->fd ||
-	       args->period_ns > KTIME_MAX || args->expires_ns > KTIME_MAX ||
-	       (!(args->id & TWHEEL_ID_KERNEL) && args->id >= os->max_timers);
+	invalid = args->flags & 1U << 31 ||
+		  args->period_ns > KTIME_MAX || args->expires_ns > KTIME_MAX ||
+		  (!(args->id & TWHEEL_ID_KERNEL) && args->id >= os->max_timers);
+	if (!idle)
+		return invalid || args->fd;
+	return invalid || args->flags & TWHEEL_START_ABS || args->period_ns ||
+	       args->expires_ns > TWHEEL_IDLE_MAX_NS;
 }
 
-static void check_start(const struct oracle_session *os, long ret, bool invalid)
+static void check_start(const struct oracle_session *os, const struct oracle_start *t,
+			long ret, bool invalid)
 {
-	CALL_CHECK("a start", ret, 1, EINVAL, ENOENT, EALREADY, ENOSPC, ENOMEM, EFAULT);
+	CALL_CHECK("a start", ret, 1, EINVAL, ENOENT, EALREADY, ENOSPC, ENOMEM, EFAULT,
+		   EBADF, ENOTCONN);
+	if ((ret == -EBADF || ret == -ENOTCONN) && !t->watches)
+		sim_fail("a start returns %ld, and has no socket", ret);
 	if ((ret == -EINVAL) != invalid && ret != -EFAULT)
 		sim_fail("a start returns %ld, and is %svalid", ret,
 			 invalid ? "in" : "");
@@ -214,7 +230,7 @@ void call_start(struct user_file *f)
 		return;
 	if (ret == -EFAULT && !is_bad(args, sizeof(*args)))
 		sim_fail("EFAULT, and all was there");
-	check_start(os, ret, invalid);
+	check_start(os, t, ret, invalid);
 	oracle_start_done(t, args, &call, ret);
 }
 
@@ -439,7 +455,7 @@ static void account(struct user_file *f, struct planned *p,
 	};
 
 	if (p->t) {
-		check_start(f->os, op->result, p->invalid);
+		check_start(f->os, p->t, op->result, p->invalid);
 		oracle_start_done(p->t, &args, call, op->result);
 		return;
 	}

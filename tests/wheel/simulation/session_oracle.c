@@ -109,6 +109,13 @@ struct oracle_start *oracle_new_start(struct oracle_session *os,
 		.word	= args->id < os->shared_ids,
 		.replaces = args->flags & TWHEEL_START_REPLACE,
 	};
+	t->watches = args->flags & TWHEEL_START_IDLE;
+	if (t->watches) {
+		t->word = false;
+		t->fd = args->fd;
+		t->socket = user_socket(args->fd);
+		t->idle = args->expires_ns;
+	}
 	if (args->flags & TWHEEL_START_ABS)
 		t->low = ours(args->expires_ns, offset());
 	else
@@ -128,6 +135,12 @@ static void ends(struct oracle_start *t, enum oracle_end how)
 		t->gone = sequence;
 }
 
+/* Its socket may be closed, which ends it without an event. */
+static bool may_be_closed(const struct oracle_start *t)
+{
+	return t->watches && (!t->socket || user_socket_is_closed(t->socket));
+}
+
 /* It was from the begin of the call to now. */
 bool oracle_surely_pending(const struct oracle_start *t,
 			   const struct oracle_call_of *call)
@@ -136,7 +149,7 @@ bool oracle_surely_pending(const struct oracle_start *t,
 
 	return !os->fuzzy && !os->drains && os->drained_at < call->began &&
 	       t->known && !t->end && !t->gone && !t->word && !t->events &&
-	       sim.now < t->low;
+	       sim.now < t->low && !may_be_closed(t);
 }
 
 static void check_not_pending(const struct oracle_start *t,
@@ -169,6 +182,34 @@ static void check_expired(const struct oracle_start *t,
 			 number(t), end_names[t->end]);
 }
 
+/* Returns the states, as bits, that a timer may have been in while a call was made. */
+static unsigned int states_of(const struct oracle_start *t, const struct oracle_call_of *call)
+{
+	unsigned int armed;
+
+	if (!t || (t->end && t->end_at < call->began))
+		return BIT(TWHEEL_FREE);
+	armed = BIT(t->watches ? TWHEEL_WATCHING : TWHEEL_ARMED);
+	if (oracle_surely_pending(t, call))
+		return armed;
+	if (sim.now < t->low)
+		return armed | BIT(TWHEEL_FREE);
+	return armed | BIT(TWHEEL_FREE) | BIT(TWHEEL_UNREAD) | BIT(TWHEEL_ENDED);
+}
+
+/* The table has this result for one of the states. */
+static void check_result(const struct oracle_start *t, unsigned int states,
+			 enum twheel_operation operation, u32 flags, long ret)
+{
+	enum twheel_utimer_state state;
+
+	for (state = TWHEEL_FREE; state < TWHEEL_NR_UTIMER_STATES; state++)
+		if (states & BIT(state) && twheel_next(state, operation, flags).result == ret)
+			return;
+	sim_fail("start %d: the table of states has no %ld, flags %u", t ? (int)number(t) : -1,
+		 ret, flags);
+}
+
 void oracle_start_done(struct oracle_start *t, const struct twheel_start *args,
 		       const struct oracle_call_of *call, long ret)
 {
@@ -178,14 +219,11 @@ void oracle_start_done(struct oracle_start *t, const struct twheel_start *args,
 
 	if (ret == -ENOMEM && sim_allocs_failed == call->failed)
 		sim_fail("ENOMEM, and there was memory");
-	if (ret == -EALREADY && t->replaces)
-		sim_fail("EALREADY to one who replaces");
-	if (ret == -EALREADY && exact) {
+	if (ret >= 0 || ret == -EALREADY)
+		check_result(old, exact ? states_of(old, call) : ~0U, TWHEEL_DO_START,
+			     args->flags, ret);
+	if (ret == -EALREADY && exact)
 		check_expired(old, call);
-		if (old->end == ORACLE_DELIVERED && old->end_at < call->began)
-			sim_fail("start %u: its event was read, and it is unread",
-				 number(old));
-	}
 	if (ret == -ENOENT && exact)
 		gone(old, call, "a start does not find it");
 	t->refused = ret < 0;
@@ -202,6 +240,10 @@ void oracle_start_done(struct oracle_start *t, const struct twheel_start *args,
 	}
 	t->id = args->id;
 	t->known = true;
+	os->watching += t->watches;
+	/* Another thread may have closed it, and opened another one. */
+	if (t->socket != user_socket(t->fd))
+		t->socket = NULL;
 	if (!(args->flags & TWHEEL_START_ABS))
 		t->high = min_t(u64, sim.now + args->expires_ns, KTIME_MAX);
 	if (ret)
@@ -210,8 +252,6 @@ void oracle_start_done(struct oracle_start *t, const struct twheel_start *args,
 		os->started++;
 	os->replacing += !ret && t->replaces;
 	if (exact && ret) {
-		if (!old)
-			sim_fail("a timer that was never started is restarted");
 		ends(old, ORACLE_RESTARTED);
 	} else if (exact && old) {
 		check_not_pending(old, call, "is started anew");
@@ -238,21 +278,13 @@ void oracle_stop_done(struct oracle_session *os, struct oracle_id *own,
 
 	os->stopped += !ret;
 	os->withdrawn += ret == 1;
+	check_result(t, own && !os->fuzzy ? states_of(t, call) : ~0U, TWHEEL_DO_STOP, flags, ret);
 	if (!own || os->fuzzy)
 		return;
-	if (ret == 1 && !(flags & TWHEEL_STOP_WITHDRAW))
-		sim_fail("a stop withdraws what it should not");
-	if (ret == -EALREADY && flags & TWHEEL_STOP_WITHDRAW)
-		sim_fail("an event is not withdrawn");
-	if (ret >= 0 && !t)
-		sim_fail("a timer that was never started is stopped");
 	if (ret == 1 || ret == -EALREADY)
 		check_expired(t, call);
 	if (ret >= 0)
 		ends(t, ret ? ORACLE_WITHDRAWN : ORACLE_STOPPED);
-	else if (ret == -EALREADY && t->end == ORACLE_DELIVERED && t->end_at < call->began)
-		sim_fail("start %u: its event was read, and a stop says that it is unread",
-			 number(t));
 	else if (ret == -EALREADY)
 		t->last = ++sequence;
 	else if (ret == -ENOENT)
@@ -281,7 +313,7 @@ static void check_deadline(const struct oracle_start *t, u64 deadline)
 	if (deadline == KTIME_MAX || t->os->fuzzy)
 		return;
 	if (deadline < t->low ||
-	    (deadline > high && !t->period && !t->word))
+	    (deadline > high && !t->period && !t->word && !t->watches))
 		sim_fail("start %u: deadline %llu, not from %llu to %llu",
 			 number(t), deadline, t->low, high);
 }
@@ -442,6 +474,8 @@ void oracle_event(struct oracle_session *os, const struct twheel_event *event,
 		sim_fail("start %u: due at %llu, expired at %llu", number(t),
 			 deadline, expired);
 	check_deadline(t, deadline);
+	if (t->socket && t->known && !t->os->fuzzy)
+		user_socket_expired(t->socket, t->os->nr, t->idle, deadline, expired);
 	if (expired < call->last_expired)
 		sim_fail("start %u: overtaken by events read before", number(t));
 	if (t->gone && t->gone < call->began && !os->fuzzy)
@@ -562,8 +596,8 @@ static void check_table(struct oracle_session *os, struct twheel_session *s,
 				if (!(chunk->free & BIT(i)) == !ut->state)
 					sim_fail("session %u: free or not",
 						 os->nr);
-				armed += ut->state == TWHEEL_ARMED;
-				unread += ut->state > TWHEEL_ARMED;
+				armed += twheel_utimer_is_armed(ut);
+				unread += ut->state > TWHEEL_WATCHING;
 				if (ut->state != TWHEEL_FREE)
 					check_timer(os, ut, closes);
 			}
@@ -588,7 +622,7 @@ static void check_start(struct oracle_session *os, struct twheel_session *s,
 	if (there && t->end)
 		sim_fail("start %u: is %s and still there", number(t),
 			 end_names[t->end]);
-	if (t->end || there || t->word)
+	if (t->end || there || t->word || may_be_closed(t))
 		return;
 	/* One in between may have been replaced. */
 	if (t->gone && os->replacing)
@@ -607,8 +641,11 @@ static void check_counters(struct oracle_session *os,
 		check_count(os, "late", stats->lateness[i], os->lateness[i]);
 	check_count(os, "started", stats->started, os->started);
 	check_count(os, "restarted", stats->restarted, os->restarted);
-	check_count(os, "stopped", stats->stopped,
-		    os->stopped + stats->stopped_by_store);
+	/* A closed socket stops its timer, too. */
+	if (!os->watching || stats->stopped < os->stopped + stats->stopped_by_store ||
+	    stats->stopped > os->stopped + stats->stopped_by_store + os->watching)
+		check_count(os, "stopped", stats->stopped,
+			    os->stopped + stats->stopped_by_store);
 	check_count(os, "withdrawn", stats->withdrawn, os->withdrawn);
 	check_count(os, "delivered", stats->delivered, os->delivered);
 	if (carried > stats->carried || carried > stats->replaced)
@@ -692,6 +729,18 @@ static struct oracle_session *session_of(const spinlock_t *lock)
 		if (sessions[i].s && lock == &sessions[i].s->lock)
 			return &sessions[i];
 	return NULL;
+}
+
+/* Returns which sessions are locked, one bit each. */
+u32 oracle_locked_sessions(void)
+{
+	u32 locked = 0;
+	unsigned int i;
+
+	for (i = 0; i < nr_sessions; i++)
+		if (sessions[i].s && sessions[i].s->lock.owner)
+			locked |= BIT(i);
+	return locked;
 }
 
 void oracle_session_locked(spinlock_t *lock)
@@ -825,6 +874,20 @@ static bool must_be_told(const struct oracle_session *os,
 	return has_event(os->s, base, began);
 }
 
+/*
+ * The next run tells them. With @wake_ns that may be any base's. Read without
+ * twheel_tick_end_queued(), as in may_wait().
+ */
+static bool tells_later(const struct oracle_session *os)
+{
+	unsigned int cpu;
+
+	for (cpu = 0; cpu < SIM_CPUS; cpu++)
+		if ((os->wake_ns || cpu == sim.cpu) && os->s->ends[cpu].tick_end.queued)
+			return true;
+	return false;
+}
+
 void oracle_run_over(const struct twheel_base *base, u64 began)
 {
 	unsigned int i;
@@ -834,11 +897,7 @@ void oracle_run_over(const struct twheel_base *base, u64 began)
 
 		if (!s || s->lock.owner)
 			continue;
-		/*
-		 * The next run tells them. Read without twheel_tick_end_queued(), as in
-		 * may_wait().
-		 */
-		if (base->payer && s->ends[sim.cpu].tick_end.queued)
+		if (base->payer && tells_later(&sessions[i]))
 			continue;
 		if (must_be_told(&sessions[i], base, began))
 			check_sleepers(&sessions[i]);

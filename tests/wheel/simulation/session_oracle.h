@@ -59,6 +59,10 @@ struct oracle_id {
  * @refused: it has not been made
  * @taken_back: it may have been made, and was taken back
  * @word: it has a word
+ * @watches: it watches a socket
+ * @fd: that of this descriptor
+ * @socket: the socket, if it is known
+ * @idle: its idle time
  * @replaces: it may have taken an event back
  * @end: how it has ended
  * @end_at: when the call that has ended it returned, as a number
@@ -79,6 +83,10 @@ struct oracle_start {
 	bool refused;
 	bool taken_back;
 	bool word;
+	bool watches;
+	int fd;
+	const struct user_socket *socket;
+	u64 idle;
 	bool replaces;
 	enum oracle_end end;
 	u64 end_at;
@@ -110,6 +118,7 @@ struct oracle_start {
  * @started: starts, as in struct twheel_stats, and so are these
  * @restarted: restarts
  * @stopped: stops, without those by a store
+ * @watching: starts with a socket
  * @rearmed: periodic timers whose event was read
  * @delivered: events read
  * @withdrawn: events withdrawn
@@ -137,6 +146,7 @@ struct oracle_session {
 	u64 started;
 	u64 restarted;
 	u64 stopped;
+	u64 watching;
 	u64 rearmed;
 	u64 delivered;
 	u64 withdrawn;

@@ -268,6 +268,11 @@ void scenario_op(unsigned int user)
 	case 2:
 		do_signal();
 		break;
+	case 4:
+	case 5:
+	case 6:
+		user_socket_op();
+		break;
 	case 3:
 		sim_memory_short = !(sim_options.without & SIM_NO_MEMORY) &&
 				   sim_chance(4);
@@ -320,7 +325,6 @@ void scenario_begin(void)
 	unsigned int cpu;
 
 	oracle_begin_sessions();
-	sim_check_source();
 	sim_reset_wheel();
 	sim_reset_throttle();
 	if (twheel_wheel_init(config.tick_ns) ||
@@ -330,6 +334,7 @@ void scenario_begin(void)
 		twheel_prepare_cpu(twheel_default(), cpu);
 	memset(files, 0, sizeof(files));
 	memset(shared, 0, sizeof(shared));
+	user_sockets_begin();
 	sim_note("a %s %s wheel, tick %llu",
 		 twheel_wheel_mode_name(config.mode),
 		 twheel_scheme_info(config.scheme)->name, config.tick_ns);
@@ -347,8 +352,12 @@ void scenario_end(void)
 	}
 	sim_options.without |= SIM_STEAL | SIM_LATENCY | SIM_DEVICE | SIM_FAULTS;
 	sim_memory_short = false;
-	if (sim_chance(2))
+	if (sim_chance(2)) {
+		u64 now = sim.now;
+
 		sim_sleep(20000000 + call_ticks(2));
+		user_sockets_quiet(now);
+	}
 	for (i = 0; i < FILES; i++) {
 		if (!files[i].file)
 			continue;
@@ -357,6 +366,7 @@ void scenario_end(void)
 		do_close(&files[i]);
 	}
 	twheel_chardev_exit();
+	user_sockets_end();
 	oracle_end_sessions();
 	twheel_wheel_exit();
 	rcu_barrier();

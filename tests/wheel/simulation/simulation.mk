@@ -26,23 +26,24 @@ schemes := $(shell sed -n '/twheel_hier\.o/{s/.*+= //;s/\.o//g;p}' $(TWHEEL)/Kbu
 machine := core irq sync hotplug weak main oracle_base part_throttle part_wheel \
 	   $(addprefix core/,timer tick base) $(schemes)
 simulation := $(machine) oracle scenario
-simulation-session := $(machine) twheel_chardev part_source \
+simulation-session := $(machine) twheel_chardev \
 	$(patsubst %.c,%,$(wildcard session_*.c user_*.c)) \
-	$(filter-out session/source,$(patsubst $(TWHEEL)/%.c,%,$(wildcard $(TWHEEL)/session/*.c)))
+	$(patsubst $(TWHEEL)/%.c,%,$(wildcard $(TWHEEL)/session/*.c))
 names := $(addprefix linux/,atomic cache cacheinfo capability compiler cpu cpuhotplug cpumask \
 	 cred debugobjects delay err export file fs gfp hashtable hrtimer interrupt irq_work jiffies \
 	 kernel ktime list lockdep miscdevice mm module moduleparam net nospec nsproxy percpu pid \
 	 poll preempt random rcupdate sched sched/isolation sched/signal seq_file sim slab smp \
 	 spinlock time_namespace topology tracepoint uaccess uio user_namespace version wait \
-	 workqueue xarray) net/inet_connection_sock net/sock net/tcp trace/define_trace
+	 workqueue xarray) trace/define_trace \
+	 $(addprefix net/,inet_connection_sock sock tcp)
 depends := $(O)/shims/made $(wildcard *.h ../shims/*.h ../shims/*/*/*.h \
 	     $(TWHEEL)/twheel_*.[ch] $(TWHEEL)/core/*.[ch] $(TWHEEL)/session/*.[ch] \
 	     $(TWHEEL)/include/linux/*.h $(TWHEEL)/include/uapi/linux/*.h) simulation.mk
 
 ifdef BROKEN
 broken := $(patsubst $(BROKEN)/%.c,%,$(wildcard $(BROKEN)/*.c $(BROKEN)/*/*.c))
-# part_x.c includes core/x.c, and part_source.c session/source.c.
-broken := $(foreach n,$(broken),$(or $(filter part_$(n:core/%=%),$(machine)),$(filter part_$(n:session/%=%),part_source),$(n)))
+# part_x.c includes core/x.c.
+broken := $(foreach n,$(broken),$(or $(filter part_$(n:core/%=%),$(machine)),$(n)))
 objects = $(patsubst %,$(BROKEN)/$(1)/%.o,$(filter $(broken),$($(2)))) \
 	  $(patsubst %,$(O)/$(1)/%.o,$(filter-out $(broken),$($(2))))
 to := $(BROKEN)

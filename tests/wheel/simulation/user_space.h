@@ -98,7 +98,20 @@ void user_show(struct file *file);
 void user_signal(unsigned int task);
 bool user_sleeps(unsigned int task);
 
+/* user_socket.c */
+struct user_socket;
+
+void user_sockets_begin(void);
+void user_socket_op(void);
+const struct user_socket *user_socket(unsigned int fd);
+bool user_socket_is_closed(const struct user_socket *socket);
+void user_socket_expired(const struct user_socket *socket, unsigned int nr, u64 idle,
+			 u64 deadline, u64 expired);
+void user_sockets_quiet(u64 since);
+void user_sockets_end(void);
+
 /* session_oracle.c */
+u32 oracle_locked_sessions(void);
 void oracle_woken(const wait_queue_head_t *queue);
 void oracle_session_closes(struct oracle_session *os);
 void oracle_session_locked(spinlock_t *lock);

@@ -45,10 +45,7 @@
 
 #define __uninitialized
 #define __user
-#define __rcu
 #define __must_hold(lock)
-#define __acquires(lock)
-#define __releases(lock)
 
 #define TWHEEL_IS_ENABLED_CONFIG_LOCKDEP	0
 #define BUILD_BUG_ON(condition)	_Static_assert(!(condition), #condition)
@@ -65,11 +62,8 @@
 
 #define KBUILD_MODNAME		"twheel"
 #define THIS_MODULE		NULL
-#define EXPORT_SYMBOL_GPL(name)
 #define MODULE_PARM_DESC(name, text)
-#define module_param(name, type, mode)
 #define module_param_cb(name, ops, value, mode)
-#define pr_err(...)		((void)0)
 
 struct kernel_param;
 
@@ -156,8 +150,6 @@ struct hlist_node {
 	struct hlist_node *next;
 };
 
-#define list_last_entry(head, type, member) \
-	list_entry((head)->prev, type, member)
 #define list_first_entry_or_null(head, type, member) \
 	(list_empty(head) ? NULL : list_first_entry(head, type, member))
 
@@ -305,7 +297,6 @@ typedef struct wait_queue_head {
 
 #define EPOLLIN			1U
 #define EPOLLRDNORM		0x40U
-#define POLL_IN			1
 #define init_waitqueue_head(queue)		((void)(queue))
 #define wake_up_interruptible(queue)		((void)(queue))
 #define __wake_up(queue, mode, count, key)	((void)(count))
@@ -529,7 +520,6 @@ struct miscdevice {
 /* Works, which sessions do not use */
 
 #define TIMER_ENTRY_STATIC	((void *)0x300)
-#define WORK_CPU_UNBOUND	0
 
 struct workqueue_struct;
 

@@ -194,7 +194,7 @@ int twheel_process_command(struct twheel_process *p, unsigned long command,
 /*
  * Fast paths for starts and stops
  *
- * These take the steps of session/timer.c without an ioctl. Nothing is copied, and with
+ * These carry out the steps of session/state.h without an ioctl. Nothing is copied, and with
  * everything inlined the compiler drops checks whose result it knows. No callback ever
  * runs concurrently, so one attempt is enough.
  */
@@ -214,7 +214,7 @@ static noinline int start_with_room(struct twheel_session *s, struct twheel_star
  * Faster paths for most starts and stops, in a session of one thread
  *
  * They change only the timer and its place in the wheel. Operations that need more return
- * -EAGAIN before any change. The only call is a tail call, to save no registers.
+ * false before any change. The only call is a tail call, to save no registers.
  */
 
 static __always_inline void set_up_shortly(struct twheel_session *s,
@@ -230,63 +230,73 @@ static __always_inline void set_up_shortly(struct twheel_session *s,
  * twheel_process_start_shortly - fast path of TWHEEL_IOC_START
  * @s: the session
  * @start: the timer. Also stores its word, if it has one
+ * @result: result of TWHEEL_IOC_START
  *
- * Return: as TWHEEL_IOC_START, or -EAGAIN if it takes the slow path.
+ * Return: whether this was enough. Otherwise it takes the slow path.
  */
-static __always_inline int twheel_process_start_shortly(struct twheel_session *s,
-							struct twheel_start start)
+static __always_inline bool twheel_process_start_shortly(struct twheel_session *s,
+							 struct twheel_start start,
+							 int *result)
 {
 	ktime_t deadline = start.expires_ns;
 	struct twheel_utimer *ut;
+	struct twheel_step step;
 
 	/* As a signed number, a deadline that is too late is negative. */
 	if (unlikely((start.flags & ~TWHEEL_START_REPLACE) != TWHEEL_START_ABS ||
 		     start.period_ns > KTIME_MAX ||
 		     deadline <= s->lock.quiet_ns || start.id >= s->max_timers))
-		return -EAGAIN;
+		return false;
 	ut = twheel_table_place(s->tables, start.id);
 	if (unlikely(!ut))
-		return -EAGAIN;
+		return false;
 	/* Keep the compiler from computing the address for each use. */
 	OPTIMIZER_HIDE_VAR(ut);
-	if (ut->state == TWHEEL_FREE) {
+	step = twheel_next(ut->state, TWHEEL_DO_START, 0);
+	*result = step.result;
+	switch (step.action) {
+	case TWHEEL_TAKE:
 		if (unlikely(s->timers >= s->max_timers))
-			return -EAGAIN;
+			return false;
 		s->timers++;
 		set_up_shortly(s, ut, &start);
 		twheel_table_take_this(ut, start.id);
-		ut->state = TWHEEL_ARMED;
+		twheel_enter(&ut->state, step);
 		insert_quietly(ut->timer.base, &ut->timer.node, deadline);
-		return 0;
+		return true;
+	case TWHEEL_MOVE:
+		s->stats.restarted++;
+		set_up_shortly(s, ut, &start);
+		restart_quietly(ut->timer.base, &ut->timer.node, deadline);
+		return true;
+	default:
+		return false;
 	}
-	if (unlikely(ut->state != TWHEEL_ARMED))
-		return -EAGAIN;
-	s->stats.restarted++;
-	set_up_shortly(s, ut, &start);
-	restart_quietly(ut->timer.base, &ut->timer.node, deadline);
-	return 1;
 }
 
 /**
- * twheel_process_stop_shortly - fast path of TWHEEL_IOC_STOP without flags
+ * twheel_process_stop_shortly - fast path of TWHEEL_IOC_STOP without flags, if it returns 0
  * @s: the session
  * @id: the timer
  *
- * Return: as TWHEEL_IOC_STOP, or -EAGAIN if it takes the slow path.
+ * Return: whether the timer is stopped. Otherwise it takes the slow path.
  */
-static __always_inline int twheel_process_stop_shortly(struct twheel_session *s, u64 id)
+static __always_inline bool twheel_process_stop_shortly(struct twheel_session *s, u64 id)
 {
 	struct twheel_utimer *ut;
+	struct twheel_step step;
 
 	if (unlikely(s->lock.quiet_ns == KTIME_MAX || id >= s->max_timers))
-		return -EAGAIN;
+		return false;
 	ut = twheel_table_place(s->tables, id);
-	if (unlikely(!ut || ut->state != TWHEEL_ARMED))
-		return -EAGAIN;
+	if (unlikely(!ut))
+		return false;
+	step = twheel_next(ut->state, TWHEEL_DO_STOP, 0);
+	if (unlikely(step.action != TWHEEL_HALT))
+		return false;
 	stop_quietly(&s->wheel->base, &ut->timer.node);
-	s->stats.stopped++;
-	twheel_table_free(ut);
-	return 0;
+	twheel_utimer_end(s, ut, step);
+	return true;
 }
 
 /**
@@ -302,11 +312,13 @@ static __always_inline int twheel_process_start(struct twheel_process *p,
 {
 	ktime_t now = start.flags & TWHEEL_START_ABS ? 0 : ktime_get();
 	struct twheel_session *s = p->session;
+	struct twheel_step step;
 	int ret;
 
 	spin_lock_bh(&s->lock);
-	ret = start_locked(s, &start, now);
-	if (unlikely(ret == -EAGAIN))
+	step = try_start(s, &start, now);
+	ret = step.result;
+	if (unlikely(twheel_is_put_off(step)))
 		ret = start_with_room(s, start, now, id);
 	else if (ret >= 0)
 		*id = start.id;
@@ -330,7 +342,7 @@ static __always_inline int twheel_process_stop(struct twheel_process *p, u64 id,
 
 	spin_lock_bh(&s->lock);
 	if (likely(twheel_session_has_number(s, id)))
-		ret = stop_locked(s, id, flags);
+		ret = try_stop(s, id, flags).result;
 	settle_and_unlock(p);
 	return ret;
 }

@@ -18,9 +18,9 @@ static int twheel_process_open(struct twheel_process **process, bool alone,
 static void twheel_process_close(struct twheel_process *process, bool copied);
 static int twheel_process_command(struct twheel_process *process,
 				  unsigned long command, void *argument);
-static inline int twheel_process_start_shortly(struct twheel_session *alone,
-					       struct twheel_start start);
-static inline int twheel_process_stop_shortly(struct twheel_session *alone, __u64 id);
+static inline bool twheel_process_start_shortly(struct twheel_session *alone,
+						struct twheel_start start, int *result);
+static inline bool twheel_process_stop_shortly(struct twheel_session *alone, __u64 id);
 static struct twheel_session *twheel_process_alone(const struct twheel_process *process);
 static inline int twheel_process_start(struct twheel_process *process,
 				       struct twheel_start start, __u64 *id);

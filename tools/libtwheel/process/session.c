@@ -17,14 +17,21 @@ void twheel_session_put_sock(struct twheel_session *s, struct sock *sk)
 {
 }
 
-void twheel_session_watch(struct twheel_utimer *ut, struct sock *sk, u64 idle_ns)
+ktime_t twheel_session_watch(struct twheel_session *s, struct twheel_utimer *ut,
+			     struct sock *sk, u64 idle_ns)
 {
+	return 0;
 }
 
-ktime_t twheel_session_deadline_of(struct twheel_session *s, struct twheel_utimer *ut,
-				   ktime_t due)
+ktime_t twheel_session_after_checks(const struct twheel_utimer *ut, ktime_t look)
 {
-	return due;
+	return look;
+}
+
+u64 twheel_session_next_look(struct twheel_session *s, struct twheel_utimer *ut,
+			     ktime_t look)
+{
+	return look;
 }
 
 /* Users */

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * TCP sockets, as far as session/source.c looks at them
+ */
+#include <linux/err.h>
+#include <linux/file.h>
+#include <linux/jiffies.h>
+#include <net/tcp.h>
+
+#include "session_oracle.h"
+
+#define FDS		3
+#define SOCKETS		256
+#define RECEIVED	512
+
+/**
+ * struct user_socket - a socket that was opened
+ * @sk: what timers hold
+ * @socket: what the descriptor refers to
+ * @file: the same
+ * @received: when data arrived, when its stamp was stored, and which sessions were
+ *	locked then
+ * @nr: how often
+ * @closed: when its descriptor was closed, or 0
+ */
+struct user_socket {
+	struct sock sk;
+	struct socket socket;
+	struct file file;
+	struct {
+		u64 at;
+		u64 stored;
+		u32 locked;
+	} received[RECEIVED];
+	unsigned int nr;
+	u64 closed;
+};
+
+static struct user_socket sockets[SOCKETS];
+static struct user_socket *fds[FDS];
+static unsigned int nr_sockets;
+
+void user_sockets_begin(void)
+{
+	memset(fds, 0, sizeof(fds));
+	nr_sockets = 0;
+}
+
+static struct user_socket *user_socket_of(struct sock *sk)
+{
+	if (sk->refs <= 0)
+		sim_fail("a socket is used and not held");
+	return container_of(sk, struct user_socket, sk);
+}
+
+/* Not 0: that is the stamp of a socket which was disconnected. */
+static u32 stamp_now(void)
+{
+	return jiffies + 1;
+}
+
+u32 user_jiffies(void)
+{
+	sim_point();
+	return stamp_now();
+}
+
+bool sock_is_dead(const struct sock *sk)
+{
+	user_socket_of((struct sock *)sk);
+	return READ_ONCE(sk->dead);
+}
+
+void sock_hold(struct sock *sk)
+{
+	user_socket_of(sk);
+	sk->refs++;
+}
+
+void sock_put(struct sock *sk)
+{
+	user_socket_of(sk);
+	sk->refs--;
+}
+
+struct file *fget(unsigned int fd)
+{
+	struct user_socket *socket = fd && fd <= FDS ? fds[fd - 1] : NULL;
+
+	if (!socket)
+		return NULL;
+	socket->file.refs++;
+	return &socket->file;
+}
+
+static void release(struct user_socket *socket)
+{
+	if (--socket->file.refs)
+		return;
+	socket->socket.sk = NULL;
+	WRITE_ONCE(socket->sk.dead, true);
+	sock_put(&socket->sk);
+}
+
+void fput(struct file *file)
+{
+	release(container_of(file, struct user_socket, file));
+}
+
+struct socket *sock_from_file(struct file *file)
+{
+	return &container_of(file, struct user_socket, file)->socket;
+}
+
+static void open_socket(struct user_socket **fd)
+{
+	struct user_socket *socket = &sockets[nr_sockets];
+
+	if (nr_sockets == SOCKETS)
+		return;
+	nr_sockets++;
+	socket->nr = 0;
+	socket->closed = 0;
+	socket->sk = (struct sock) {
+		.sk_family	= AF_INET,
+		.sk_type	= SOCK_STREAM,
+		.sk_protocol	= IPPROTO_TCP,
+		.sk_state	= TCP_ESTABLISHED,
+		.refs		= 1,
+		.icsk_ack	= { stamp_now() },
+	};
+	socket->socket.sk = &socket->sk;
+	socket->file.refs = 1;
+	*fd = socket;
+}
+
+static void close_socket(struct user_socket **fd)
+{
+	struct user_socket *socket = *fd;
+
+	*fd = NULL;
+	socket->closed = sim.now;
+	release(socket);
+}
+
+/* Others may run between the read of the jiffy and the store, and not after that. */
+static void receive(struct user_socket *socket)
+{
+	u64 at = sim.now;
+
+	if (socket->sk.sk_state != TCP_ESTABLISHED)
+		return;
+	WRITE_ONCE(socket->sk.icsk_ack.lrcvtime, stamp_now());
+	if (socket->nr == RECEIVED)
+		return;
+	socket->received[socket->nr].at = at;
+	socket->received[socket->nr].stored = sim.now;
+	socket->received[socket->nr++].locked = oracle_locked_sessions();
+}
+
+/* The CPU stalls before it reads the stamp, and data arrives meanwhile. */
+const struct sock *user_stamped(const struct sock *sk)
+{
+	struct user_socket *socket = user_socket_of((struct sock *)sk);
+
+	if (sim_chance(16)) {
+		sim.now += sim_below(8) * TICK_NSEC;
+		receive(socket);
+	}
+	return sk;
+}
+
+/* What a program, or its peer, does to one of the sockets. */
+void user_socket_op(void)
+{
+	struct user_socket **fd = &fds[sim_below(FDS)], *socket = *fd;
+	int i;
+
+	if (!socket) {
+		open_socket(fd);
+		return;
+	}
+	switch (sim_below(16)) {
+	case 0:
+		close_socket(fd);
+		break;
+	case 1:
+		/* connect() with AF_UNSPEC: what was received is forgotten. */
+		socket->nr = 0;
+		WRITE_ONCE(socket->sk.sk_state, TCP_CLOSE);
+		WRITE_ONCE(socket->sk.icsk_ack.lrcvtime, 0);
+		break;
+	case 2:
+		/* Both sides have shut it down. */
+		receive(socket);
+		WRITE_ONCE(socket->sk.sk_state, TCP_CLOSE);
+		break;
+	case 3:
+		if (socket->sk.sk_state == TCP_ESTABLISHED)
+			break;
+		WRITE_ONCE(socket->sk.icsk_ack.lrcvtime, stamp_now());
+		WRITE_ONCE(socket->sk.sk_state, TCP_ESTABLISHED);
+		break;
+	case 4:
+	case 5:
+	case 6:
+	case 7:
+		/* While others start timers. Another task may close it. */
+		for (i = 0; i < 60 && *fd == socket; i++)
+			receive(socket);
+		break;
+	default:
+		receive(socket);
+	}
+}
+
+const struct user_socket *user_socket(unsigned int fd)
+{
+	return fd && fd <= FDS ? fds[fd - 1] : NULL;
+}
+
+bool user_socket_is_closed(const struct user_socket *socket)
+{
+	return socket->closed;
+}
+
+/*
+ * An event with @deadline, of an expiry at @expired. Data that arrives while its callback
+ * runs, with the lock of session @nr, need not count.
+ */
+void user_socket_expired(const struct user_socket *socket, unsigned int nr, u64 idle,
+			 u64 deadline, u64 expired)
+{
+	unsigned int i;
+
+	for (i = 0; i < socket->nr; i++) {
+		u64 at = socket->received[i].at, stored = socket->received[i].stored;
+
+		if (stored >= expired || at + idle <= deadline)
+			continue;
+		if (stored < deadline || !(socket->received[i].locked & BIT(nr)))
+			sim_fail("a timer is due at %llu, and its socket received data at %llu",
+				 deadline, at);
+	}
+}
+
+/* Sessions had the time to look at all of their sockets. */
+void user_sockets_quiet(u64 since)
+{
+	struct user_socket *socket;
+
+	for (socket = sockets; socket < sockets + nr_sockets; socket++)
+		if (socket->closed && socket->closed < since && socket->sk.refs)
+			sim_fail("a socket that was closed at %llu is held", socket->closed);
+}
+
+void user_sockets_end(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < FDS; i++)
+		if (fds[i])
+			close_socket(&fds[i]);
+	for (i = 0; i < nr_sockets; i++)
+		if (sockets[i].sk.refs)
+			sim_fail("a socket is held for ever");
+}
