@@ -67,7 +67,7 @@ twheel_hier_join(struct twheel_scheme *s, struct twheel_slot *slot,
 		return;
 	}
 	nr = slot->count++ % TWHEEL_SLOT_HINTS;
-	node->hint = twheel_slot_hint(here, slot->recent[nr]) | flags;
+	node->hint = flags + (slot->recent[nr] - here);
 	slot->recent[nr] = here;
 	twheel_link(&node->link, prev, next);
 }

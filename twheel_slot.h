@@ -23,11 +23,12 @@
  * address to prefetch, which is harmless even if nothing is there. It must
  * never be followed.
  *
- * A hint is a distance in units of 8 bytes, modulo 2^31: it reaches 8 GiB in
- * both directions. The lowest bit of the field is a flag, which says whether a
- * refresh need not check further: see twheel_slot_may_stay().
+ * A hint is a distance in units of 4 bytes, modulo 2^32: it reaches 8 GiB in
+ * both directions. The alignment of nodes leaves its lowest bit free, which
+ * says whether a refresh need not check further: see twheel_slot_may_stay().
  */
 #define TWHEEL_SLOT_HINTS	8
+#define TWHEEL_SLOT_HINT_SHIFT	2
 #define TWHEEL_SLOT_MAY_STAY	BIT(0)
 
 /* Nodes of a slot that may be refreshed without being moved. */
@@ -199,22 +200,23 @@ twheel_slot_leave_wheel(struct twheel_scheme *s, struct twheel_node *node)
 	WRITE_ONCE(node->link.next, NULL);
 }
 
-/* Returns the address of a node in units of 8 bytes, as far as 32 bits hold it. */
+/*
+ * Returns the address of a node, as far as 32 bits can hold it. The lowest bit
+ * is 0, and therefore also in the difference of two.
+ */
 static inline u32 twheel_slot_address(const struct twheel_node *node)
 {
-	return (unsigned long)node / 8;
-}
+	u32 where = (unsigned long)node >> TWHEEL_SLOT_HINT_SHIFT;
 
-/* Returns the hint that leads from one address to another, without the flag. */
-static inline u32 twheel_slot_hint(u32 from, u32 to)
-{
-	return (to - from) << 1;
+	return __alignof__(*node) % (2 << TWHEEL_SLOT_HINT_SHIFT) ?
+	       where & ~(u32)TWHEEL_SLOT_MAY_STAY : where;
 }
 
 /* Returns the address that @hint of @node stands for. */
 static inline void *twheel_slot_hinted(const struct twheel_node *node, u32 hint)
 {
-	return (void *)((unsigned long)node + ((s32)hint >> 1) * 8L);
+	return (void *)((unsigned long)node +
+			((unsigned long)(s32)hint << TWHEEL_SLOT_HINT_SHIFT));
 }
 
 /* Prefetch the node that the hint of @node, which leaves its slot, leads to. */

@@ -205,7 +205,7 @@ bool prove_next_outer(u64 clock, unsigned int level, u64 tick)
 }
 
 /* Hints: the distance from one node to another leads there. */
-BROKEN_BY(hint, "twheel_slot.h", "(s32)hint >> 1", "hint >> 1")
+BROKEN_BY(hint, "twheel_slot.h", "unsigned long)(s32)hint", "unsigned long)hint")
 bool prove_hint(u64 one, u64 other)
 {
 	const struct twheel_node *node = (void *)one, *target = (void *)other;
@@ -213,10 +213,9 @@ bool prove_hint(u64 one, u64 other)
 
 	ASSUME(one % sizeof(long) == 0 && other % sizeof(long) == 0);
 	ASSUME(other - one + (1ULL << 33) < 1ULL << 34);
-	hint = twheel_slot_hint(twheel_slot_address(node),
-				twheel_slot_address(target));
+	hint = twheel_slot_address(target) - twheel_slot_address(node);
 	return !(hint & TWHEEL_SLOT_MAY_STAY) &&
-	       twheel_slot_hinted(node, hint | TWHEEL_SLOT_MAY_STAY) == target;
+	       twheel_slot_hinted(node, hint) == target;
 }
 
 /* Moving down. */
