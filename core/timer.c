@@ -240,18 +240,25 @@ static __always_inline bool sleeps_too_long(const struct twheel_base *base,
 	       !twheel_scheme_can_wait(&base->scheme, expires, base->armed_tick);
 }
 
+/* Move a restarted timer while the hrtimer is off or asleep. */
+static noinline void restart_asleep(struct twheel_base *base,
+				    struct twheel_timer *timer, u64 expires)
+{
+	if (expires < base->armed_tick)
+		twheel_base_wake(base);
+	if (twheel_scheme_restart(&base->scheme, &timer->node, expires))
+		twheel_base_arm(base, twheel_scheme_wakeup(&base->scheme,
+							   &timer->node));
+}
+
 /* Restart to an earlier tick, or in a scheme that moves restarted timers. */
 static noinline void restart_and_move(struct twheel_base *base,
 				      struct twheel_timer *timer, u64 expires)
 {
-	bool moved;
-
-	if (expires < base->armed_tick)
-		twheel_base_wake(base);
-	moved = twheel_scheme_restart(&base->scheme, &timer->node, expires);
-	if (moved && unlikely(base->armed_tick))
-		twheel_base_arm(base, twheel_scheme_wakeup(&base->scheme,
-							   &timer->node));
+	if (unlikely(base->armed_tick))
+		restart_asleep(base, timer, expires);
+	else
+		twheel_scheme_restart(&base->scheme, &timer->node, expires);
 }
 
 static __always_inline void restart_locked(struct twheel_base *base,
@@ -326,22 +333,20 @@ static noinline int start_slow(struct twheel_base *base,
 	return ret;
 }
 
-/*
- * Start or restart a timer in the usual case. Returns 1 if it was pending, 0 if it
- * was not, or -EAGAIN, with nothing done, if the caller has to use start_slow().
- */
-static __always_inline int start_here(struct twheel_base *base,
-				      struct twheel_timer *timer, u64 expires,
-				      u32 offset_ns)
+/* Returns whether starting a timer that is not pending takes start_slow(). */
+static __always_inline bool takes_slow_start(struct twheel_base *base,
+					     struct twheel_timer *timer,
+					     u64 expires)
 {
-	if (twheel_pending(timer)) {
-		restart_locked(base, timer, expires, offset_ns);
-		return 1;
-	}
-	if (unlikely(base->fast_cpu != smp_processor_id() || !timer->fn ||
-		     sleeps_too_long(base, expires) ||
-		     is_deferred(base, timer)))
-		return -EAGAIN;
+	return unlikely(base->fast_cpu != smp_processor_id() || !timer->fn ||
+			sleeps_too_long(base, expires) ||
+			is_deferred(base, timer));
+}
+
+static __always_inline void start_here(struct twheel_base *base,
+				       struct twheel_timer *timer, u64 expires,
+				       u32 offset_ns)
+{
 	/*
 	 * Like start_deferred(). The callback cannot defer a start now: it is this
 	 * code, or interrupted by it on this CPU.
@@ -349,7 +354,6 @@ static __always_inline int start_here(struct twheel_base *base,
 	if (base->running == timer)
 		atomic64_set(&base->deferred, TWHEEL_DEFER_CLOSED);
 	insert_timer(base, timer, expires, offset_ns);
-	return 0;
 }
 
 /* Start or restart a timer, for all callers except twheel_start_on(). */
@@ -360,13 +364,18 @@ static __always_inline int start_timer(struct twheel_base *base,
 {
 	u32 offset_ns;
 	u64 expires = round_up_to_tick(base, deadline, &offset_ns);
-	int ret = start_here(base, timer, expires, offset_ns);
 
-	if (unlikely(ret < 0))
+	if (twheel_pending(timer)) {
+		restart_locked(base, timer, expires, offset_ns);
+		raw_spin_unlock_irqrestore(&base->lock, flags);
+		return 1;
+	}
+	if (takes_slow_start(base, timer, expires))
 		return start_slow(base, timer, expires, offset_ns,
 				  TWHEEL_NO_CPU, flags);
+	start_here(base, timer, expires, offset_ns);
 	raw_spin_unlock_irqrestore(&base->lock, flags);
-	return ret;
+	return 0;
 }
 
 /* Out of line, for callers too rare to inline start_timer(). */
@@ -744,12 +753,17 @@ static __always_inline bool start_request(struct twheel_base *base,
 	u32 offset_ns;
 	u64 expires = round_up_to_tick(base, deadline_at(r->deadline), &offset_ns);
 
-	r->result = start_here(base, r->timer, expires, offset_ns);
-	if (likely(r->result >= 0))
-		return true;
-	r->result = start_slow(base, r->timer, expires, offset_ns, TWHEEL_NO_CPU,
-			       flags);
-	return false;
+	r->result = twheel_pending(r->timer);
+	if (!r->result && takes_slow_start(base, r->timer, expires)) {
+		r->result = start_slow(base, r->timer, expires, offset_ns,
+				       TWHEEL_NO_CPU, flags);
+		return false;
+	}
+	if (r->result)
+		restart_locked(base, r->timer, expires, offset_ns);
+	else
+		start_here(base, r->timer, expires, offset_ns);
+	return true;
 }
 
 static __always_inline bool restart_request(struct twheel_base *base,

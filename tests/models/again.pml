@@ -19,24 +19,25 @@
  *
  * code core/timer.c twheel_again_at d1e25e3b
  * code core/timer.c is_deferred cb0ff178
- * code core/timer.c start_deferred ca8f5e4f
+ * code core/timer.c start_deferred ff62e81c
  * code core/timer.c is_started 96932973
  * code core/timer.c start_slow 6ce38907
- * code core/timer.c start_here 19e15299
- * code core/timer.c start_timer 0e06d949
- * code core/timer.c start_request 0a160525
+ * code core/timer.c takes_slow_start 003f1f38
+ * code core/timer.c start_here acf2dd88
+ * code core/timer.c start_timer 930b9722
+ * code core/timer.c start_request bc29f081
  * code core/timer.c restart_request bb7cb1a5
- * code core/timer.c stop_request 22d06c0a
+ * code core/timer.c stop_request 41d7b52e
  * code core/timer.c twheel_restart_at ecab8c0f
  * code core/timer.c may_be_deferred d183fb42
- * code core/timer.c stop_deferred c56683cd
- * code core/timer.c twheel_stop eef6d99d
+ * code core/timer.c stop_deferred 7b798723
+ * code core/timer.c twheel_stop 4649892c
  * code core/base.h twheel_base_set_running 4ea4f543
  * code core/base.h twheel_base_start_deferred a990f9ac
  * code core/base.h twheel_base_stop 004f681d
- * code core/tick.c expire_timer 95a89021
- * code core/tick.c expire_timers 3a95bac8
- * accepted: a batch takes the path of a single start, and releases the lock with it
+ * code core/tick.c expire_timer 3ffa3ff0
+ * code core/tick.c expire_timers fee17046
+ * accepted: the same branches in functions of other names
  *
  * right
  * broken STOP_BLIND: assertion violated (seen[

@@ -22,10 +22,10 @@
  * code core/timer.c twheel_lock_base 7de26716
  * code core/timer.c move_to_base 4f2ee710
  * code core/timer.c start_slow 71563743
- * code core/timer.c start_timer 012ea795
+ * code core/timer.c start_timer ef7c51f2
  * code core/timer.c twheel_start_on 37353864
  * code core/timer.c twheel_stop 340884fc
- * code core/timer.c start_request 05359370
+ * code core/timer.c start_request 7c73d3df
  * code core/timer.c for_many 4739aa33
  * code core/base.c twheel_base_lock_online e9889da8
  * code core/base.c twheel_base_online c19c0319
@@ -36,7 +36,7 @@
  * code core/tick.c expire_timer d87b6bb4
  * code core/wheel.c twheel_wheel_create_default db86d1c5
  * code core/wheel.c twheel_default b1b74183
- * accepted: a batch takes the path of a single start, and releases the lock with it
+ * accepted: the same branches in functions of other names
  *
  * right
  * broken RECHECK: assertion violated

@@ -29,19 +29,20 @@
  * code core/base.c twheel_base_wake 37090180
  * code core/base.c put_timers c9cff7f7
  * code core/timer.c sleeps_too_long c8e1b01f
- * code core/timer.c restart_and_move c577a1a8
+ * code core/timer.c restart_and_move 188b4a46
+ * code core/timer.c restart_asleep 436d9a89
  * code core/timer.c start_slow d487a811
- * code core/timer.c start_here 5f80beb8
- * code core/timer.c start_timer 8dc8f557
- * code core/timer.c start_request d296aab0
+ * code core/timer.c takes_slow_start 6df9697b
+ * code core/timer.c start_timer e4c7512b
+ * code core/timer.c start_request 919bdde8
  * code core/tick.c next_run 030078b6
  * code core/tick.c set_next_run 2fce0f6e
- * code core/tick.c throttle_tick e2860306
- * code core/tick.c run_tick 85256bfc
- * code core/tick.c twheel_tick ee765ab3
+ * code core/tick.c throttle_tick 28a86e2f
+ * code core/tick.c run_tick 77b02dfd
+ * code core/tick.c twheel_tick 692888ce
  * code core/tick.c twheel_at_tick_end edbcf58e
  * code core/tick.c run_tick_ends 3d1a3051
- * accepted: a batch takes the path of a single start, and releases the lock with it
+ * accepted: the same branches in functions of other names
  *
  * right DOZE=0
  * right DOZE=1

@@ -34,8 +34,8 @@
  * code core/timer.c wait_for_callback 0a57b3c3
  * code core/timer.c stop_sync f6ed17ba
  * code core/timer.c start_slow 9b20ac85
- * code core/timer.c start_timer a5ef595c
- * accepted: the same code without an ifdef, and a start of one function less
+ * code core/timer.c start_timer fddc0683
+ * accepted: the same branches in functions of other names
  *
  * right
  * right MOVES
