@@ -148,6 +148,7 @@ static int start_any(struct twheel_session *s, struct twheel_start *start,
 	return ret;
 }
 
+/* This and do_stop() are never inlined into twheel_ioctl(): see there. */
 static noinline long do_start(struct twheel_session *s, unsigned long arg,
 			      size_t usize)
 {
@@ -449,7 +450,7 @@ static noinline long do_any(struct file *file, unsigned int cmd,
 	}
 }
 
-/* Tail calls for starts and stops, which are frequent, need no stack frame. */
+/* Tail calls for starts and stops, which are frequent, need no stack frame here. */
 static long twheel_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 {
 	struct twheel_session *s = file->private_data;

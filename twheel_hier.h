@@ -149,7 +149,7 @@ twheel_hier_due_slot(const struct twheel_scheme *s)
 }
 
 /* Take out the next node of the clock's slot. Returns NULL if none is due. */
-static __always_inline struct twheel_node *
+static inline struct twheel_node *
 twheel_hier_due(struct twheel_scheme *s, struct twheel_slot *slot)
 {
 	struct list_head *head = &slot->nodes, *first = head->next;

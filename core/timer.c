@@ -220,8 +220,8 @@ static unsigned int cpu_of_start(const struct twheel *wheel)
 /*
  * Starting and stopping under the base's lock
  *
- * Inline functions are the fast path of the API functions. The slow paths are
- * noinline, so that the fast path need not save registers for them.
+ * Functions that are always inlined are the fast path of the API functions, and
+ * otherwise become calls. Those that never are would make it save registers.
  */
 
 static __always_inline void insert_timer(struct twheel_base *base,
@@ -742,8 +742,8 @@ EXPORT_SYMBOL_GPL(twheel_stop);
  *
  * The lock of a base is taken once for all timers of a run on one base, and
  * released after TWHEEL_MOVES_PER_LOCK of them at the latest. The functions for
- * one request return whether they still hold it. They are inlined to be
- * specialised for each operation.
+ * one request return whether they still hold it. They are always inlined into the
+ * loop, which would call them by pointer.
  */
 
 static __always_inline bool start_request(struct twheel_base *base,
@@ -766,9 +766,8 @@ static __always_inline bool start_request(struct twheel_base *base,
 	return true;
 }
 
-static __always_inline bool restart_request(struct twheel_base *base,
-					    struct twheel_request *r,
-					    unsigned long flags)
+static bool restart_request(struct twheel_base *base, struct twheel_request *r,
+			    unsigned long flags)
 {
 	u32 offset_ns;
 	u64 expires = round_up_to_tick(base, deadline_at(r->deadline), &offset_ns);
