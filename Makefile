@@ -142,7 +142,7 @@ clean: ## remove what was built (kernels stay in the cache)
 help: ## this
 	@echo 'make && sudo insmod twheel.ko'
 	@awk -F ':.*## ' '/^[a-z].*:.*## / {printf "  make %-24s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
-	@echo 'Kernels: stock-6.12 stock-6.1 stock-6.12-rt stock-6.12-arm64 stock-6.1-i386 stock-6.1-s390x stock-new debug kcsan, kept in ~/.cache/twheel'
+	@echo 'Kernels: stock-6.12 stock-6.1 stock-6.12-rt stock-6.12-arm64 stock-6.1-i386 stock-6.1-s390x stock-new debug debug-new kcsan, kept in ~/.cache/twheel'
 
 .PHONY: kunit in-tree series modules try amalgamation bindings demo demo-mosquitto demo-redis check check-all check-fast check-arch coverage \
 	test vm bench \
