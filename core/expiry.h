@@ -65,6 +65,8 @@ static inline bool twheel_expiry_begin(struct twheel_expiry *expiry)
 {
 	int i;
 
+	if (!IS_ENABLED(CONFIG_PREEMPT_RT))
+		return true;
 	for (i = 0; i < TWHEEL_EXPIRY_LOCKS; i++) {
 		struct twheel_expiry_lock *lock = &expiry->locks[i];
 
@@ -75,14 +77,16 @@ static inline bool twheel_expiry_begin(struct twheel_expiry *expiry)
 		expiry->held = lock;
 		return true;
 	}
-	return !TWHEEL_EXPIRY_LOCKS;
+	return false;
 }
 
 static inline void twheel_expiry_end(struct twheel_expiry *expiry)
 {
 	struct twheel_expiry_lock *lock = expiry->held;
 
-	if (!IS_ENABLED(CONFIG_PREEMPT_RT) || !lock)
+	if (!IS_ENABLED(CONFIG_PREEMPT_RT))
+		return;
+	if (!lock)
 		return;
 	expiry->held = NULL;
 	spin_unlock(&lock->lock);

@@ -742,32 +742,31 @@ EXPORT_SYMBOL_GPL(twheel_stop);
  *
  * The lock of a base is taken once for all timers of a run on one base, and
  * released after TWHEEL_MOVES_PER_LOCK of them at the latest. The functions for
- * one request return whether they still hold it. They are always inlined into the
- * loop, which would call them by pointer.
+ * one request are always inlined into the loop, which would call them by pointer.
  */
 
-static __always_inline bool start_request(struct twheel_base *base,
+static __always_inline void start_request(struct twheel_base *base,
 					  struct twheel_request *r,
-					  unsigned long flags)
+					  unsigned long *flags)
 {
 	u32 offset_ns;
 	u64 expires = round_up_to_tick(base, deadline_at(r->deadline), &offset_ns);
 
 	r->result = twheel_pending(r->timer);
-	if (!r->result && takes_slow_start(base, r->timer, expires)) {
-		r->result = start_slow(base, r->timer, expires, offset_ns,
-				       TWHEEL_NO_CPU, flags);
-		return false;
-	}
-	if (r->result)
+	if (r->result) {
 		restart_locked(base, r->timer, expires, offset_ns);
-	else
+	} else if (takes_slow_start(base, r->timer, expires)) {
+		r->result = start_slow(base, r->timer, expires, offset_ns,
+				       TWHEEL_NO_CPU, *flags);
+		/* The timer may be gone. */
+		raw_spin_lock_irqsave(&base->lock, *flags);
+	} else {
 		start_here(base, r->timer, expires, offset_ns);
-	return true;
+	}
 }
 
-static bool restart_request(struct twheel_base *base, struct twheel_request *r,
-			    unsigned long flags)
+static void restart_request(struct twheel_base *base, struct twheel_request *r,
+			    unsigned long *flags)
 {
 	u32 offset_ns;
 	u64 expires = round_up_to_tick(base, deadline_at(r->deadline), &offset_ns);
@@ -775,22 +774,20 @@ static bool restart_request(struct twheel_base *base, struct twheel_request *r,
 	r->result = is_started(base, r->timer);
 	if (likely(r->result))
 		restart_locked(base, r->timer, expires, offset_ns);
-	return true;
 }
 
-static __always_inline bool stop_request(struct twheel_base *base,
+static __always_inline void stop_request(struct twheel_base *base,
 					 struct twheel_request *r,
-					 unsigned long flags)
+					 unsigned long *flags)
 {
 	r->result = is_started(base, r->timer) &&
 		    twheel_base_stop(base, r->timer);
-	return true;
 }
 
 static __always_inline void
 for_many(struct twheel_request *r, unsigned int nr,
-	 bool (*fn)(struct twheel_base *base, struct twheel_request *r,
-		    unsigned long flags))
+	 void (*fn)(struct twheel_base *base, struct twheel_request *r,
+		    unsigned long *flags))
 {
 	struct twheel_request *end = r + nr;
 
@@ -799,13 +796,11 @@ for_many(struct twheel_request *r, unsigned int nr,
 		struct twheel_base *base = twheel_lock_base(r->timer, &flags);
 		struct twheel_request *pause =
 			min(end, r + TWHEEL_MOVES_PER_LOCK);
-		bool locked;
 
 		do {
-			locked = fn(base, r++, flags);
-		} while (locked && r < pause && READ_ONCE(r->timer->base) == base);
-		if (likely(locked))
-			raw_spin_unlock_irqrestore(&base->lock, flags);
+			fn(base, r++, &flags);
+		} while (r < pause && READ_ONCE(r->timer->base) == base);
+		raw_spin_unlock_irqrestore(&base->lock, flags);
 	}
 }
 

@@ -25,9 +25,9 @@
  * code core/timer.c takes_slow_start 003f1f38
  * code core/timer.c start_here acf2dd88
  * code core/timer.c start_timer 930b9722
- * code core/timer.c start_request bc29f081
- * code core/timer.c restart_request bb7cb1a5
- * code core/timer.c stop_request 41d7b52e
+ * code core/timer.c start_request 03401b9b
+ * code core/timer.c restart_request a43e99b5
+ * code core/timer.c stop_request 2e0154ba
  * code core/timer.c twheel_restart_at ecab8c0f
  * code core/timer.c may_be_deferred d183fb42
  * code core/timer.c stop_deferred 7b798723
@@ -37,7 +37,7 @@
  * code core/base.h twheel_base_stop 004f681d
  * code core/tick.c expire_timer 3ffa3ff0
  * code core/tick.c expire_timers fee17046
- * accepted: the same branches in functions of other names
+ * accepted: a batch takes the lock again after a slow start
  *
  * right
  * broken STOP_BLIND: assertion violated (seen[

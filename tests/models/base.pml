@@ -25,8 +25,8 @@
  * code core/timer.c start_timer ef7c51f2
  * code core/timer.c twheel_start_on 37353864
  * code core/timer.c twheel_stop 340884fc
- * code core/timer.c start_request 7c73d3df
- * code core/timer.c for_many 4739aa33
+ * code core/timer.c start_request d3c2bbb2
+ * code core/timer.c for_many ba218277
  * code core/base.c twheel_base_lock_online e9889da8
  * code core/base.c twheel_base_online c19c0319
  * code core/base.c take_timers 7af31718
@@ -36,7 +36,7 @@
  * code core/tick.c expire_timer d87b6bb4
  * code core/wheel.c twheel_wheel_create_default db86d1c5
  * code core/wheel.c twheel_default b1b74183
- * accepted: the same branches in functions of other names
+ * accepted: a batch takes the lock again after a slow start
  *
  * right
  * broken RECHECK: assertion violated

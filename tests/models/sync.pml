@@ -21,8 +21,8 @@
  * is in again.pml. Steps are in order on all CPUs. The orders between CPUs that
  * @waiters needs beside the base's lock are not shown here.
  *
- * code core/expiry.h twheel_expiry_begin fab9720d
- * code core/expiry.h twheel_expiry_end 291a13b2
+ * code core/expiry.h twheel_expiry_begin 8401efd7
+ * code core/expiry.h twheel_expiry_end cb768e51
  * code core/expiry.h twheel_expiry_announce 193f4f5e
  * code core/expiry.h twheel_expiry_wait b430048d
  * code core/expiry.h twheel_expiry_awaited 5062648b
@@ -35,7 +35,7 @@
  * code core/timer.c stop_sync f6ed17ba
  * code core/timer.c start_slow 9b20ac85
  * code core/timer.c start_timer fddc0683
- * accepted: the same branches in functions of other names
+ * accepted: guards at the begin, without PREEMPT_RT
  *
  * right
  * right MOVES
