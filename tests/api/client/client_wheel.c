@@ -480,66 +480,82 @@ static void offline_does_what_a_run_left(struct client *c)
 	end_leaving(c, wheel, payer);
 }
 
-/* Another CPU starts and stops a timer, for two hours and for one in turn. */
+/*
+ * A timer that was stopped is started for a shorter time by an interrupt of another CPU,
+ * which mostly comes as soon as interrupts are on again: at the end of a hold of the lock.
+ */
 
-#define LOOKS	20000
+#define INTERRUPTS	300
 
-struct turns {
+struct interrupted {
 	struct twheel_timer timer;
-	unsigned int turn;	/* odd: its starts are for one hour */
+	int cpu;
+	bool wanted;
 };
 
 static void not_called(struct twheel_timer *timer)
 {
 }
 
-static int take_turns(void *arg)
+static void start_shorter(void *arg)
 {
-	struct turns *t = arg;
+	struct interrupted *i = arg;
+
+	twheel_start(&i->timer, CLIENT_HOUR);
+}
+
+static int interrupt(void *arg)
+{
+	struct interrupted *i = arg;
 
 	while (!kthread_should_stop()) {
-		twheel_start(&t->timer, t->turn % 2 ? CLIENT_HOUR : 2 * CLIENT_HOUR);
-		twheel_stop(&t->timer);
 		/* Pairs with remaining_is_right(). */
-		smp_store_release(&t->turn, t->turn + 1);
+		if (smp_load_acquire(&i->wanted)) {
+			WRITE_ONCE(i->wanted, false);
+			smp_call_function_single(i->cpu, start_shorter, i, true);
+		}
 		cond_resched();
 	}
 	return 0;
 }
 
-static bool remaining_is_right(struct turns *t)
+static bool remaining_is_right(struct interrupted *i)
 {
-	/* Pairs with take_turns(). */
-	unsigned int turn = smp_load_acquire(&t->turn);
-	u64 left = twheel_remaining(&t->timer);
+	bool right = true;
 
-	/* Pairs with take_turns(). */
-	smp_rmb();
-	return left <= CLIENT_HOUR || turn % 2 == 0 || READ_ONCE(t->turn) != turn;
+	twheel_start(&i->timer, 2 * CLIENT_HOUR);
+	twheel_stop(&i->timer);
+	/* Pairs with interrupt(). */
+	smp_store_release(&i->wanted, true);
+	do {
+		right &= twheel_remaining(&i->timer) <= CLIENT_HOUR;
+		cond_resched();
+	} while (!twheel_pending(&i->timer));
+	twheel_stop(&i->timer);
+	return right;
 }
 
 static void remaining_is_of_one_start(struct client *c)
 {
-	struct turns t = {};
+	struct interrupted i = { .cpu = raw_smp_processor_id() };
+	int cpu = client_other_cpu(), left = INTERRUPTS;
 	struct task_struct *thread;
-	int cpu = client_other_cpu();
-	int i;
 
 	if (cpu < 0) {
 		c->skipped = "only one CPU is online";
 		return;
 	}
-	thread = kthread_create(take_turns, &t, "twheel_client_turns");
+	thread = kthread_create(interrupt, &i, "twheel_client_interrupt");
 	if (!CLIENT_CHECK(c, !IS_ERR(thread)))
 		return;
-	twheel_timer_setup(&t.timer, c->wheel, not_called, TWHEEL_TIMER_ON_STACK);
+	twheel_timer_setup(&i.timer, c->wheel, not_called, TWHEEL_TIMER_ON_STACK);
 	kthread_bind(thread, cpu);
 	wake_up_process(thread);
-	for (i = 0; i < LOOKS && CLIENT_CHECK(c, remaining_is_right(&t)); i++)
-		cond_resched();
+	while (left && CLIENT_CHECK(c, remaining_is_right(&i)))
+		left--;
 	kthread_stop(thread);
-	twheel_shutdown_sync(&t.timer);
-	twheel_timer_destroy(&t.timer);
+	twheel_shutdown_sync(&i.timer);
+	twheel_timer_destroy(&i.timer);
 }
 
 /* A timer that was zeroed and not set up, as in a structure not used yet. */
