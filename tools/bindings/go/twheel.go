@@ -106,6 +106,8 @@ func Open(setup Setup) (*Twheel, error) {
 	}
 	h := (*head)(unsafe.Pointer(t.t))
 	t.words = unsafe.Slice(h.words, h.sharedIds)
+	// As an os.File, a session that is dropped is closed.
+	runtime.SetFinalizer(t, (*Twheel).Close)
 	return t, nil
 }
 
@@ -234,13 +236,19 @@ func (t *Twheel) Withdraw(id uint64) (bool, error) {
 }
 
 // Refresh pushes a timer back by a store. It panics if the id has no word.
-func (t *Twheel) Refresh(id, deadlineNs uint64) { atomic.StoreUint64(&t.words[id], deadlineNs) }
+func (t *Twheel) Refresh(id, deadlineNs uint64) {
+	atomic.StoreUint64(&t.words[id], deadlineNs)
+	runtime.KeepAlive(t)
+}
 
 // StopByStore stops a timer by a store. It panics if the id has no word.
 func (t *Twheel) StopByStore(id uint64) { t.Refresh(id, WordStop) }
 
 // Word is what was stored last. It panics if the id has no word.
-func (t *Twheel) Word(id uint64) uint64 { return atomic.LoadUint64(&t.words[id]) }
+func (t *Twheel) Word(id uint64) uint64 {
+	defer runtime.KeepAlive(t)
+	return atomic.LoadUint64(&t.words[id])
+}
 
 // Read waits for events, and takes up to len(events) of them: at least one. The wait is in
 // the runtime's poller, and ends with ctx and with Close.

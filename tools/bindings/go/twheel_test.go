@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -209,6 +210,25 @@ func TestCloseEndsRead(t *testing.T) {
 	wants(t, <-ended, os.ErrClosed)
 	wants(t, s.Stop(1), os.ErrClosed)
 	wants(t, s.Close(), os.ErrClosed)
+}
+
+func descriptors(t *testing.T) int {
+	entries, err := os.ReadDir("/proc/self/fd")
+	must(t, err)
+	return len(entries)
+}
+
+// As an os.File, a session that nobody has any more is closed.
+func TestDroppedSessionsAreClosed(t *testing.T) {
+	before := descriptors(t)
+	for i := 0; i < 50; i++ {
+		_, err := Open(Setup{})
+		must(t, err)
+	}
+	for descriptors(t) > before {
+		runtime.GC()
+		time.Sleep(time.Millisecond)
+	}
 }
 
 func TestContextEndsRead(t *testing.T) {

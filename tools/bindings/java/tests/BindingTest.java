@@ -68,7 +68,10 @@ public class BindingTest {
             assertNull(t.get(3));
             assertEquals("twheel_stop: no such timer is pending", fails(ENOENT, () -> t.stop(3)).getMessage());
             fails(ENOENT, () -> t.withdraw(3));
-            fails(EINVAL, () -> t.start(3, -1, 0));
+            assertFalse(t.start(3, -1, 0));
+            t.restart(3, -1, 0);
+            t.restart(3, HOUR, 0);
+            t.stop(3);
             fails(EINVAL, () -> t.startPeriodic(3, 0, -1, 0));
             long id = t.startAny(0, 44);
             assertTrue((id & Twheel.ID_KERNEL) != 0);
