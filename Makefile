@@ -86,22 +86,18 @@ vm: export TWHEEL_RUN := $(value RUN)
 vm: ## a shell in a VM, or RUN='command'; FILES='your files' go in (KERNEL= MEM=2G CPUS=4)
 	@tests/vm/shell $(MEM:%=-m %) $(CPUS:%=-c %) $(KERNEL) $(FILES)
 
-bench: ## what each operation costs, beside timer_list and hrtimer (KERNEL=)
+bench: ## what each operation of a module costs, beside timer_list and hrtimer (KERNEL=)
 	@tests/vm/setup vm bench
 	@tests/bench/run -k $(KERNEL)
 
-bench-user: ## the user API beside timerfd, POSIX timers, io_uring, libevent, libuv, GLib (KERNEL=)
+bench-user: ## what each operation of a program costs, beside timerfd and libevent (KERNEL=)
 	@tests/vm/setup vm bench
 	@tests/bench/bench-user/run -k $(KERNEL)
 
 .PHONY: bench-all
 bench-all: ## all timers of programs on one trace (PART='life mixed', see tests/bench/compared/run)
-	@tests/vm/setup vm compared other-timers
+	@tests/vm/setup vm compared
 	@tests/bench/compared/run -k $(KERNEL) $(PART)
-
-bench-java: ## timers of Java side by side: Netty's, ScheduledThreadPoolExecutor, TwheelTimer
-	@tests/bench/bench-java/run
-.PHONY: bench-java
 
 .PHONY: port-sweep
 port-sweep: ## port some ninety directories of Linux by the script, compile what changes

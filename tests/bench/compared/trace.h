@@ -30,8 +30,7 @@
  *    returns at the next multiple of 64 s of CLOCK_MONOTONIC.
  *  - It sleeps until a step comes, or a timer is due, in the way of its facility. Where a program
  *    waits for sockets, the steps are one timerfd, which the loop waits for as for a socket. It
- *    is set anew at each step, for the next one, on CLOCK_MONOTONIC. Elsewhere the steps are a
- *    sleep of the language.
+ *    is set anew at each step, for the next one, on CLOCK_MONOTONIC. A module sleeps.
  *  - For a step it reads the clock once, and carries the records out: all with a step that has
  *    come. Timeouts are from then on. An operation may be put off to the end of its step, for a
  *    batch, but not longer.
@@ -49,8 +48,7 @@
  *		program knows of it, less the deadline: the clock of its last OPEN or BEAT, and
  *		the timeout. Prints "expired N timers", "early N timers" (those before their
  *		deadline), "earliest N ns" (by how much, at most), "p50 N ns", "p99 N ns",
- *		"worst N ns". A language whose heap has grown before "begin" prints "heap N
- *		bytes", the part of it that the timers have which are pending at FULL
+ *		"worst N ns".
  *	busy	as late, while the loop is busy: whenever BUSY_EVERY_MS have passed since the
  *		begin, a handler of the loop computes for BUSY_MS, in a loop that reads the
  *		clock, after the records of its step. This is a step, too, also where there
