@@ -7,12 +7,6 @@
  *   hier hashed			wheels of twheel.ko, through its interface
  *   timer_list hrtimer		the kernel's own; timer_list_irqsafe where it
  *				makes a difference
- *   list sorted_list heap plain hashed_sorted
- *				schemes 1 to 5 of the paper in a minimal
- *				facility: a lock, an hrtimer that fires every
- *				tick, and the scheme
- *   textbook			the same, with scheme 7 as it is in textbooks
- *   lawn			the same, with a queue for each length
  *
  * Its operations work on a batch of timers, so that a measurement is a loop of
  * direct calls. The cost of an empty loop is subtracted.
@@ -47,18 +41,14 @@ struct bench;
 /**
  * struct bench_timer - a timer of any implementation, in a cache line
  * @wheel: for a wheel
- * @node: for a scheme without a facility
- * @deadline: the deadline that one of these two was started with
+ * @deadline: the deadline that it was started with
  * @list: for timer_list
  * @hr: for hrtimer
  */
 struct bench_timer {
 	union {
 		struct {
-			union {
-				struct twheel_timer wheel;
-				struct twheel_node node;
-			};
+			struct twheel_timer wheel;
 			u64 deadline;
 		};
 		struct timer_list list;
@@ -70,7 +60,6 @@ struct bench_timer {
  * struct bench_impl - an implementation
  * @name: its name in the results
  * @wheel: @facility is a wheel of twheel.ko
- * @top: maximum number of timers that makes sense
  * @create: make @facility, or NULL if there is nothing to make
  * @destroy: free it when no timer is pending
  * @setup: set a timer up, once
@@ -86,7 +75,6 @@ struct bench_timer {
 struct bench_impl {
 	const char *name;
 	bool wheel;
-	u32 top;
 	int (*create)(struct bench *b);
 	void (*destroy)(struct bench *b);
 	void (*setup)(struct bench *b, struct bench_timer *timer);
@@ -181,15 +169,10 @@ static inline u64 bench_next_delay(void)
 	return bench_expiry->delay[bench_expiry->expired++ & (BENCH_DRAWS - 1)];
 }
 
-extern const struct bench_impl bench_hier, bench_hashed;
-extern const struct bench_impl bench_hashed_sorted;
-extern const struct bench_impl bench_timer_list, bench_timer_list_irqsafe,
-	bench_hrtimer;
-extern const struct bench_impl bench_list, bench_sorted_list, bench_heap,
-	bench_plain;
-extern const struct bench_impl bench_textbook, bench_lawn;
+extern const struct bench_impl bench_hier, bench_hashed, bench_timer_list,
+	bench_timer_list_irqsafe, bench_hrtimer;
 extern const struct bench_dist bench_dists[];
-extern const struct bench_load bench_loads[], bench_worst[];
+extern const struct bench_load bench_loads[];
 
 u32 bench_random_below(u32 end);
 void bench_random_seed(u64 seed);
@@ -213,7 +196,6 @@ void bench_expiries_end(struct bench *b);
 
 int bench_operations(struct bench *b);
 int bench_ticks(struct bench *b);
-int bench_bounded(const struct bench_impl *impl, u32 pending,
-		  const struct bench_load *loads);
+int bench_bounded(const struct bench_impl *impl, u32 pending);
 
 #endif /* _TWHEEL_BENCH_H */

@@ -14,8 +14,6 @@
  *	Longest run of a softirq, from irq:softirq_entry to irq:softirq_exit.
  *	Both timer_list and wheels run there. Interrupts in between are
  *	included.
- *  run_max
- *	Maximum number of timers that expired in one such run.
  *  last
  *	How long after the last deadline the last timer has expired, as the same
  *	hrtimer finds it.
@@ -46,9 +44,7 @@ static struct {
 	u32 pending;
 	u64 last;
 	u64 entered;
-	u32 expired;
 	u64 softirq_max;
-	u32 run_max;
 } watched;
 
 static enum hrtimer_restart note_irqoff(struct hrtimer *hrtimer)
@@ -67,7 +63,6 @@ static enum hrtimer_restart note_irqoff(struct hrtimer *hrtimer)
 
 static void note_softirq_entry(void *data, unsigned int vector)
 {
-	watched.expired = bench_expiry->expired;
 	watched.entered = ktime_get();
 }
 
@@ -76,8 +71,6 @@ static void note_softirq_exit(void *data, unsigned int vector)
 	u64 ns = ktime_get() - watched.entered;
 
 	watched.softirq_max = max(watched.softirq_max, ns);
-	watched.run_max = max(watched.run_max,
-			      bench_expiry->expired - watched.expired);
 }
 
 static struct bench_tracepoint tracepoints[] = {
@@ -103,7 +96,6 @@ static void end_watch(const struct bench *b, const char *load)
 	bench_tracepoints_remove(tracepoints, ARRAY_SIZE(tracepoints));
 	bench_row(b, "irqoff_max", load, 1, "ns", 100 * watched.irqoff_max);
 	bench_row(b, "softirq_max", load, 1, "ns", 100 * watched.softirq_max);
-	bench_row(b, "run_max", load, 1, "timers", 100 * watched.run_max);
 }
 
 static int watch_none(struct bench *b)
@@ -142,12 +134,10 @@ static int watch_load(struct bench *b, const struct bench_load *load)
  * bench_bounded - longest time with interrupts off, longest softirq
  * @impl: the implementation
  * @pending: number of timers
- * @loads: what is due, and how it was started
  *
  * Return: 0, or a negative error number.
  */
-int bench_bounded(const struct bench_impl *impl, u32 pending,
-		  const struct bench_load *loads)
+int bench_bounded(const struct bench_impl *impl, u32 pending)
 {
 	struct bench *b = bench_create(impl, bench_dists, pending);
 	const struct bench_load *load;
@@ -156,7 +146,7 @@ int bench_bounded(const struct bench_impl *impl, u32 pending,
 	if (!b)
 		return -ENOMEM;
 	ret = watch_none(b);
-	for (load = loads; load->name && !ret; load++)
+	for (load = bench_loads; load->name && !ret; load++)
 		ret = watch_load(b, load);
 	bench_empty(b);
 	bench_destroy(b);

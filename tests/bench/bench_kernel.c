@@ -92,7 +92,6 @@ static void list_stop(struct bench *b)
 
 #define LIST(variant)				\
 	.name = "timer_" #variant,		\
-	.top = U32_MAX,				\
 	.setup = variant ## _setup,		\
 	.absolute = list_absolute,		\
 	.relative = list_relative,		\
@@ -156,7 +155,6 @@ static void hr_stop(struct bench *b)
 
 const struct bench_impl bench_hrtimer = {
 	.name = "hrtimer",
-	.top = U32_MAX,
 	.setup = hr_setup,
 	.absolute = hr_ns,
 	.relative = hr_ns,

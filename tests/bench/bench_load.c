@@ -2,13 +2,10 @@
 /*
  * A million timers that are due at once, or nearly so
  *
- * A facility should survive that all its timers are due in one tick, or in one
- * slot of the hierarchical wheel's second level, 256 ticks. All are started far
- * ahead, so that they first come down through outer slots. Callbacks only
- * count.
- *
- * The worst starts are those of bench_worst[]: a crowd on one deadline, a crowd in
- * one slot, both near and far, and a crowd that is refreshed just before it is due.
+ * The loads are a crowd on one deadline, a crowd in one slot of the hierarchical
+ * wheel's second level, 256 ticks, both near and far, and a crowd that is
+ * refreshed just before it is due. All are started far ahead, so that they first
+ * come down through outer slots. Callbacks only count.
  */
 #include <linux/delay.h>
 #include <linux/hrtimer.h>
@@ -25,16 +22,7 @@
 /* All due timers must expire within this time. */
 #define PATIENCE_NS	BENCH_SECONDS(300)
 
-/* Loads that are too far ahead to wait for come last. */
 const struct bench_load bench_loads[] = {
-	{ "one_tick", .ahead_ns = BENCH_SECONDS(3) },
-	{ "outer_slot", .ahead_ns = BENCH_SECONDS(3), .width_ns = SLOT_NS },
-	/* down from the third level, then the second, all to one tick */
-	{ "far_tick", .ahead_ns = BENCH_SECONDS(100), .far = true },
-	{ }
-};
-
-const struct bench_load bench_worst[] = {
 	{ "deadline", .ahead_ns = BENCH_SECONDS(3) },
 	{ "slot", .ahead_ns = BENCH_SECONDS(3), .width_ns = SLOT_NS },
 	{ "refreshed", .ahead_ns = BENCH_SECONDS(3), .refreshed = true },

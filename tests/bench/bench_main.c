@@ -9,10 +9,8 @@
  *  icount
  *	The operations on one CPU, in a machine that counts instructions
  *	(tests/vm/run -i). Times are numbers of instructions.
- *  bounded
- *	How long a million due timers keep the CPU.
  *  worst
- *	The same for the worst starts, and of the wheel of textbooks.
+ *	How long a million timers that are due at once keep the CPU.
  *
  * A run lasts from bench_create() to bench_destroy(). It has a facility of its
  * own with all timers set up, which it uses in random order.
@@ -30,7 +28,7 @@
 
 static char *mode = "icount";
 module_param(mode, charp, 0444);
-MODULE_PARM_DESC(mode, "icount, bounded or worst");
+MODULE_PARM_DESC(mode, "icount or worst");
 
 static bool quick;
 module_param(quick, bool, 0444);
@@ -49,34 +47,17 @@ static const struct bench_impl * const impls[] = {
 	&bench_timer_list,
 	&bench_hrtimer,
 	&bench_hashed,
-	&bench_hashed_sorted,
-	&bench_list,
-	&bench_sorted_list,
-	&bench_heap,
-	&bench_plain,
-	&bench_lawn,
-};
-
-/* The implementations for mode=bounded. */
-static const struct bench_impl * const burst_impls[] = {
-	&bench_hier,
-	&bench_timer_list,
-	&bench_timer_list_irqsafe,
-	&bench_hrtimer,
-	&bench_hashed,
-	&bench_hashed_sorted,
 };
 
 /* For mode=worst. */
 static const struct bench_impl * const worst_impls[] = {
 	&bench_hier,
-	&bench_textbook,
 	&bench_timer_list,
 	&bench_timer_list_irqsafe,
 	&bench_hrtimer,
 };
 
-#define BURST	1000000
+#define CROWD	1000000
 
 static const u32 sizes[] = { 100, 1000, 10000, 100000, 1000000 };
 
@@ -218,7 +199,7 @@ static bool named(const char *name)
 
 static bool wanted(const struct bench_impl *which, u32 pending)
 {
-	if (pending > which->top || !named(which->name))
+	if (!named(which->name))
 		return false;
 	if (timers)
 		return timers == pending;
@@ -250,15 +231,14 @@ static int run_icount(void)
 	return ret;
 }
 
-static int run_loads(const struct bench_impl * const *which, u32 nr,
-		     const struct bench_load *loads)
+static int run_worst(void)
 {
 	int ret = 0;
 	u32 i;
 
-	for (i = 0; i < nr && !ret; i++)
-		if (named(which[i]->name))
-			ret = bench_bounded(which[i], timers ?: BURST, loads);
+	for (i = 0; i < ARRAY_SIZE(worst_impls) && !ret; i++)
+		if (named(worst_impls[i]->name))
+			ret = bench_bounded(worst_impls[i], timers ?: CROWD);
 	return ret;
 }
 
@@ -266,12 +246,8 @@ static int run(void)
 {
 	if (!strcmp(mode, "icount"))
 		return run_icount();
-	if (!strcmp(mode, "bounded"))
-		return run_loads(burst_impls, ARRAY_SIZE(burst_impls),
-				 bench_loads);
 	if (!strcmp(mode, "worst"))
-		return run_loads(worst_impls, ARRAY_SIZE(worst_impls),
-				 bench_worst);
+		return run_worst();
 	return -EINVAL;
 }
 

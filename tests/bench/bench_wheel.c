@@ -101,7 +101,6 @@ static void wheel_started(struct bench *b)
 #define WHEEL(scheme)				\
 	.name = #scheme,			\
 	.wheel = true,				\
-	.top = U32_MAX,				\
 	.create = scheme ## _create,		\
 	.destroy = wheel_destroy,		\
 	.setup = wheel_setup,			\

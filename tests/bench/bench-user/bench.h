@@ -43,27 +43,23 @@ struct request {
  * @name: its name in the results
  * @batches: how many operations one call can take, ends with 0; NULL is 1
  * @reads: how many expiries one call can collect, ends with 0
- * @in_process: CREATE, ARM, REFRESH and STOP make no system calls
  * @created_armed: there is no CREATE, because the first ARM creates the timer
  * @open: make room for this many timers and EXTRA more, which will expire
- * @create: create @nr timers from id @first on; returns how many there are
+ * @create: create @nr timers from id @first on
  * @prepare: lay out the arguments of @nr requests, for calls of @batch each
  * @run: make these calls
  * @collect: collect expiries, @batch to a call, until there were @nr; returns
  *	how many
  * @inside: call @fn in the context that programs make these calls from, or
  *	NULL if they make them anywhere
- *
- * If create() fails, errno holds the error.
  */
 struct impl {
 	const char *name;
 	const unsigned int *batches;
 	const unsigned int *reads;
-	bool in_process;
 	bool created_armed;
 	void (*open)(unsigned int timers);
-	unsigned int (*create)(unsigned int first, unsigned int nr);
+	void (*create)(unsigned int first, unsigned int nr);
 	void (*prepare)(enum operation op, const struct request *requests,
 			unsigned int nr, unsigned int batch);
 	void (*run)(enum operation op, unsigned int nr, unsigned int batch);
@@ -71,10 +67,8 @@ struct impl {
 	void (*inside)(void (*fn)(void *data), void *data);
 };
 
-extern const struct impl impl_twheel, impl_twheel_shared, impl_timerfd, impl_posix,
-	impl_uring, impl_process, impl_process_shared, impl_process_threads,
-	impl_libevent, impl_libuv, impl_glib,
-	impl_heap;
+extern const struct impl impl_twheel, impl_twheel_shared, impl_timerfd, impl_process,
+	impl_process_shared, impl_process_threads, impl_libevent;
 extern const unsigned int all_batches[], one_by_one[];
 extern const char * const operation_names[NR_OPERATIONS];
 
@@ -87,14 +81,12 @@ static inline unsigned int large_batch(const struct impl *impl)
 /**
  * struct bench - a run
  * @impl: the implementation
- * @mode: icount or wall
  * @timers: number of timers
  * @order: their ids, more random with every pick()
  * @quick: fewer samples
  */
 struct bench {
 	const struct impl *impl;
-	const char *mode;
 	unsigned int timers;
 	uint32_t *order;
 	bool quick;
@@ -105,23 +97,18 @@ void *allocate(unsigned int nr, unsigned int size);
 uint64_t random64(void);
 double median(double *values, unsigned int nr);
 void row(const struct bench *b, const char *operation, const char *distribution,
-	 unsigned int batch, const char *unit, double value);
+	 unsigned int batch, double value);
 
 /* operations.c */
-bool fill(struct bench *b);
+void fill(struct bench *b);
 void measure_operations(struct bench *b);
-void pick(struct bench *b, struct request *requests, unsigned int nr,
-	  uint64_t from_ns, uint64_t range_ns);
 
 /* impl_twheel.c: read @nr events of a session, up to @batch at a time */
 unsigned int read_events(int session, unsigned int nr, unsigned int batch);
 
-/* expire.c, timeout.c, connections.c, sockets.c, syscalls.c, limits.c */
+/* expire.c, timeout.c, sockets.c */
 void measure_expiry(struct bench *b);
 void measure_timeout(struct bench *b);
-void measure_connections(struct bench *b);
 void measure_sockets(struct bench *b);
-void count_syscalls(struct bench *b);
-void find_limit(struct bench *b);
 
 #endif /* BENCH_H */

@@ -36,16 +36,15 @@ static void libevent_open(unsigned int timers)
 		fail("event_base_new");
 }
 
-static unsigned int libevent_create(unsigned int first, unsigned int nr)
+static void libevent_create(unsigned int first, unsigned int nr)
 {
 	unsigned int i;
 
 	for (i = first; i < first + nr; i++) {
 		events[i] = evtimer_new(base, on_timeout, NULL);
 		if (!events[i])
-			break;
+			fail("evtimer_new");
 	}
-	return i - first;
 }
 
 static void libevent_prepare(enum operation op, const struct request *requests,
@@ -113,7 +112,6 @@ static const unsigned int any_number[] = { EXTRA, 0 };
 const struct impl impl_libevent = {
 	.name		= "libevent",
 	.reads		= any_number,
-	.in_process	= true,
 	.open		= libevent_open,
 	.create		= libevent_create,
 	.prepare	= libevent_prepare,

@@ -30,7 +30,7 @@ static void timerfd_open(unsigned int timers)
 		fail("epoll_create1");
 }
 
-static unsigned int create_timers(unsigned int first, unsigned int nr)
+static void create_timers(unsigned int first, unsigned int nr)
 {
 	struct epoll_event event = { .events = EPOLLIN };
 	unsigned int i;
@@ -38,13 +38,10 @@ static unsigned int create_timers(unsigned int first, unsigned int nr)
 	for (i = first; i < first + nr; i++) {
 		fds[i] = timerfd_create(CLOCK_MONOTONIC,
 					TFD_NONBLOCK | TFD_CLOEXEC);
-		if (fds[i] < 0)
-			break;
 		event.data.fd = fds[i];
-		if (epoll_ctl(epoll, EPOLL_CTL_ADD, fds[i], &event))
-			break;
+		if (fds[i] < 0 || epoll_ctl(epoll, EPOLL_CTL_ADD, fds[i], &event))
+			fail("timerfd_create");
 	}
-	return i - first;
 }
 
 static void timerfd_prepare(enum operation op, const struct request *requests,

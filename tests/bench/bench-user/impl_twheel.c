@@ -5,7 +5,6 @@
  * A batch of 1 is a TWHEEL_IOC_START or TWHEEL_IOC_STOP, a larger one a
  * TWHEEL_IOC_SUBMIT. A read returns as many expiries as there is room for.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -120,26 +119,6 @@ static void twheel_run(enum operation op, unsigned int nr, unsigned int batch)
 			fail("TWHEEL_IOC_START");
 }
 
-/* Only for the limit: starts that wait for ever. */
-static unsigned int twheel_create(unsigned int first, unsigned int nr)
-{
-	unsigned int i;
-
-	for (i = 0; i < nr; i++)
-		ops[i] = (struct twheel_op) {
-			.opcode		= TWHEEL_OP_START,
-			.id		= TWHEEL_ID_ANY,
-			.expires_ns	= 1000000 * SECOND,
-		};
-	submit(0, nr);
-	for (i = 0; i < nr && !ops[i].result; i++)
-		;
-	if (i < nr)
-		errno = -ops[i].result;
-	(void)first;
-	return i;
-}
-
 unsigned int read_events(int session, unsigned int nr, unsigned int batch)
 {
 	unsigned int done = 0;
@@ -165,7 +144,6 @@ const struct impl impl_twheel = {
 	.reads		= all_batches,
 	.created_armed	= true,
 	.open		= twheel_open,
-	.create		= twheel_create,
 	.prepare	= twheel_prepare,
 	.run		= twheel_run,
 	.collect	= twheel_collect,

@@ -12,28 +12,18 @@
  * Timers wait in a range of deadlines that no run reaches. A refresh moves them
  * to a later range, and the next refresh to a still later one.
  */
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "bench.h"
 
 #define WAIT_NS		(2000 * SECOND)
 #define RANGE_NS	(1000 * SECOND)
 
 #define SAMPLES		17
-/* Operations in a sample if one of them takes very long. */
-#define SLOW_SAMPLE	4
-/* Time for one kind of batch, which slow operations fill with fewer samples. */
-#define PATIENCE_NS	(SECOND)
-/* A batch that takes longer than this is not tried. */
-#define BATCH_NS_MAX	(SECOND / 2)
 
 static struct request requests[BATCH_MAX];
 
 /* Picks @nr different timers, all equally likely. */
-void pick(struct bench *b, struct request *to, unsigned int nr,
-	  uint64_t from_ns, uint64_t range_ns)
+static void pick(struct bench *b, struct request *to, unsigned int nr,
+		 uint64_t from_ns, uint64_t range_ns)
 {
 	unsigned int i, other;
 	uint32_t id;
@@ -93,7 +83,7 @@ static void report_create(struct bench *b, struct recent *recent,
 	unsigned int calls = b->impl->batches ? SAMPLE / batch : SAMPLE;
 
 	if (nr)
-		row(b, "create", "uniform", batch, "ns",
+		row(b, "create", "uniform", batch,
 		    (median(recent->ns, nr) - empty_loop(calls)) /
 		    (batch > SAMPLE ? batch : SAMPLE));
 }
@@ -143,39 +133,31 @@ static void fill_batches(struct bench *b)
 			   (uint64_t)b->timers * (part + 1) / parts, *batch);
 }
 
-static bool fill_created(struct bench *b)
+static void fill_created(struct bench *b)
 {
-	unsigned int nr, done, first = 0;
+	unsigned int nr, first = 0;
 	struct recent recent = {};
 	uint64_t begin, ns;
 
 	for (; first < b->timers; first += nr) {
 		nr = b->timers - first < SAMPLE ? b->timers - first : SAMPLE;
 		begin = now_ns();
-		done = b->impl->create(first, nr);
+		b->impl->create(first, nr);
 		ns = now_ns() - begin;
-		if (done < nr) {
-			printf("%s: no more than %u timers: %s\n",
-			       b->impl->name, first + done, strerror(errno));
-			row(b, "create", "stops", 1, "timers", first + done);
-			return false;
-		}
 		if (nr == SAMPLE)
 			remember(&recent, ns);
 		arm_all(b, first, nr, 1);
 		b->impl->run(ARM, nr, 1);
 	}
 	report_create(b, &recent, 1);
-	return true;
 }
 
-/* Returns false if that many timers are not possible. */
-bool fill(struct bench *b)
+void fill(struct bench *b)
 {
-	if (!b->impl->created_armed)
-		return fill_created(b);
-	fill_batches(b);
-	return true;
+	if (b->impl->created_armed)
+		fill_batches(b);
+	else
+		fill_created(b);
 }
 
 /* Arming, refreshing, stopping. */
@@ -193,12 +175,10 @@ static void sample_one(struct bench *b, struct samples *s, enum operation op,
 }
 
 /* Refreshes some timers, stops others, and arms those again. */
-static double sample(struct bench *b, struct samples *s, unsigned int nr,
-		     unsigned int batch)
+static void sample(struct bench *b, struct samples *s, unsigned int nr,
+		   unsigned int batch)
 {
 	static uint64_t later_ns = WAIT_NS;
-	unsigned int i;
-	double ns = 0;
 
 	later_ns += RANGE_NS;
 	pick(b, requests, nr, later_ns, RANGE_NS);
@@ -206,10 +186,7 @@ static double sample(struct bench *b, struct samples *s, unsigned int nr,
 	pick(b, requests, nr, WAIT_NS, RANGE_NS);
 	sample_one(b, s, STOP, nr, batch);
 	sample_one(b, s, ARM, nr, batch);
-	for (i = ARM; i < NR_OPERATIONS; i++)
-		ns += s->ns[i][s->nr];
 	s->nr++;
-	return ns;
 }
 
 struct measuring {
@@ -222,76 +199,34 @@ struct measuring {
 static void take_samples(void *data)
 {
 	struct measuring *m = data;
-	unsigned int most = m->b->quick ? 9 : SAMPLES;
-	double spent = 0;
 
-	while (m->samples.nr < most &&
-	       (spent < PATIENCE_NS || m->samples.nr < 3))
-		spent += sample(m->b, &m->samples, m->nr, m->batch);
+	while (m->samples.nr < (m->b->quick ? 9 : SAMPLES))
+		sample(m->b, &m->samples, m->nr, m->batch);
 }
 
-/* Returns the time of the slowest operation. */
-static double report(struct measuring *m)
-{
-	double loop = empty_loop(m->nr / m->batch);
-	double ns, slowest = 0;
-	unsigned int op;
-
-	for (op = ARM; op < NR_OPERATIONS; op++) {
-		ns = (median(m->samples.ns[op], m->samples.nr) - loop) / m->nr;
-		row(m->b, operation_names[op], "uniform", m->batch, "ns", ns);
-		if (ns > slowest)
-			slowest = ns;
-	}
-	return slowest;
-}
-
-static double measure_batch(struct bench *b, unsigned int batch, double slowest)
+static void measure_batch(struct bench *b, unsigned int batch)
 {
 	struct measuring m = { .b = b, .batch = batch };
+	unsigned int op;
+	double loop;
 
 	m.nr = batch > SAMPLE ? batch : SAMPLE;
-	/* Very slow operations are sampled in single batches. */
-	if (m.nr * slowest > BATCH_NS_MAX)
-		m.nr = batch > SLOW_SAMPLE ? batch : SLOW_SAMPLE;
 	if (batch > b->timers)
-		return slowest;
-	if (batch * slowest > BATCH_NS_MAX) {
-		printf("%s: %u timers: a batch of %u would take %.1f s: left out\n",
-		       b->impl->name, b->timers, batch,
-		       batch * slowest / SECOND);
-		return slowest;
-	}
+		return;
 	if (b->impl->inside)
 		b->impl->inside(take_samples, &m);
 	else
 		take_samples(&m);
-	return report(&m);
-}
-
-/* Tries one operation of each kind, to know what to expect. */
-static double try_one(struct bench *b)
-{
-	struct measuring m = { .b = b, .batch = 1, .nr = 1 };
-	double slowest = 0;
-	unsigned int i, op;
-
-	for (i = 0; i < 3; i++)
-		sample(b, &m.samples, 1, 1);
-	for (op = ARM; op < NR_OPERATIONS; op++) {
-		double ns = median(m.samples.ns[op], m.samples.nr);
-
-		if (ns > slowest)
-			slowest = ns;
-	}
-	return slowest;
+	loop = empty_loop(m.nr / batch);
+	for (op = ARM; op < NR_OPERATIONS; op++)
+		row(b, operation_names[op], "uniform", batch,
+		    (median(m.samples.ns[op], m.samples.nr) - loop) / m.nr);
 }
 
 void measure_operations(struct bench *b)
 {
-	const unsigned int *batch = b->impl->batches ?: one_by_one;
-	double slowest = b->impl->in_process ? 0 : try_one(b);
+	const unsigned int *batch;
 
-	for (; *batch; batch++)
-		slowest = measure_batch(b, *batch, slowest);
+	for (batch = b->impl->batches ?: one_by_one; *batch; batch++)
+		measure_batch(b, *batch);
 }

@@ -242,9 +242,9 @@ static void measure_messages(struct bench *b)
 	b->impl = &impl;
 	for (w = 0; w < WAYS; w++) {
 		impl.name = ways[w].name;
-		row(b, "message", "median", 1, "ns", median(taken[w], ROUNDS));
-		row(b, "message", "least", 1, "ns", taken[w][0]);
-		row(b, "message", "most", 1, "ns", taken[w][ROUNDS - 1]);
+		row(b, "message", "median", 1, median(taken[w], ROUNDS));
+		row(b, "message", "least", 1, taken[w][0]);
+		row(b, "message", "most", 1, taken[w][ROUNDS - 1]);
 	}
 }
 
@@ -333,7 +333,7 @@ static void measure_lives(struct bench *b)
 		for (round = 0; round < ROUNDS; round++)
 			ns[round] = life(heartbeats[i], wait_ns);
 		snprintf(name, sizeof(name), "%u", heartbeats[i]);
-		row(b, "timeout", name, 1, "ns", median(ns, ROUNDS));
+		row(b, "timeout", name, 1, median(ns, ROUNDS));
 	}
 	end_session();
 }

@@ -16,9 +16,7 @@
 
 #define SPREAD_NS	(10 * MS)
 #define MARGIN_NS	(5 * MS)
-/* Refreshes that take longer than this are left out. */
-#define PATIENCE_NS	(SECOND)
-/* Lives to take the median of, if that does not take long. */
+/* Lives to take the median of. */
 #define LIVES		9
 /* As many are tried first, at times that never come. */
 #define TRIED		64
@@ -76,9 +74,8 @@ static uint64_t run(const struct timeout *t, enum operation op,
 }
 
 /* One life of all timers, which begin to expire after @t->wait_ns. */
-static void live(void *data)
+static void live(struct timeout *t)
 {
-	struct timeout *t = data;
 	const struct impl *impl = t->b->impl;
 	uint64_t begin = now_ns(), calls_ns, quiet, end, free, nr;
 	unsigned int i;
@@ -102,36 +99,25 @@ static void live(void *data)
 	t->whole_ns += now_ns() - begin;
 }
 
-static void try(void *data)
+static void try(struct timeout *t)
 {
-	struct timeout *t = data;
-
 	t->arm_ns = run(t, ARM, TRIED, NEVER_NS) * EXTRA / TRIED;
 	t->refresh_ns = run(t, REFRESH, TRIED, NEVER_NS) * EXTRA / TRIED;
 	run(t, STOP, TRIED, NEVER_NS);
 }
 
-static void inside(struct timeout *t, void (*fn)(void *data))
-{
-	if (t->b->impl->inside && !t->b->impl->in_process)
-		t->b->impl->inside(fn, t);
-	else
-		fn(t);
-}
-
 static void measure(struct timeout *t)
 {
-	bool is_slow = t->refreshes * t->refresh_ns > PATIENCE_NS / 8;
-	unsigned int i, lives = is_slow ? 1 : LIVES;
 	double ns[LIVES];
+	unsigned int i;
 	char name[16];
 
-	for (i = 0; i < lives; i++) {
-		inside(t, live);
+	for (i = 0; i < LIVES; i++) {
+		live(t);
 		ns[i] = t->whole_ns / EXTRA;
 	}
 	snprintf(name, sizeof(name), "%u", t->refreshes);
-	row(t->b, "timeout", name, t->batch, "ns", median(ns, lives));
+	row(t->b, "timeout", name, t->batch, median(ns, LIVES));
 }
 
 void measure_timeout(struct bench *b)
@@ -144,16 +130,12 @@ void measure_timeout(struct bench *b)
 	};
 	unsigned int i;
 
-	inside(&t, try);
+	try(&t);
 	for (i = 0; i < sizeof(refreshes) / sizeof(refreshes[0]); i++) {
 		t.refreshes = refreshes[i];
 		/* Twice that, as arguments are prepared as well. */
 		t.wait_ns = 2 * t.arm_ns + MARGIN_NS +
 			    (t.refreshes + 1) * MS + 2 * t.refreshes * t.refresh_ns;
-		if (t.refreshes * t.refresh_ns > PATIENCE_NS)
-			printf("%s: %u refreshes: left out\n", b->impl->name,
-			       t.refreshes);
-		else
-			measure(&t);
+		measure(&t);
 	}
 }

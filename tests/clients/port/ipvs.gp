@@ -5,7 +5,7 @@
 #
 #	gnuplot tests/clients/port/ipvs.gp
 
-load 'tests/bench/bench-user/style.gnuplot'
+load 'tests/bench/style.gnuplot'
 set datafile separator whitespace
 set terminal svg size 720,420 font 'sans,12' background 'white'
 set output 'Documentation/plots/ipvs.svg'
@@ -28,5 +28,5 @@ set format x '%.0s%c'
 set ytics ('10 us' 10, '100 us' 100, '1 ms' 1000, '10 ms' 10000, '100 ms' 100000, '1 s' 1000000)
 set yrange [10:2000000]
 set key top left
-plot $stall using 1:2 with linespoints @timerfd title 'timer\_list', \
+plot $stall using 1:2 with linespoints @stock title 'timer\_list', \
      '' using 1:3 with linespoints @twheel title 'twheel'

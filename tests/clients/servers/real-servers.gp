@@ -5,7 +5,7 @@
 #
 #	gnuplot tests/clients/servers/real-servers.gp
 
-load 'tests/bench/bench-user/style.gnuplot'
+load 'tests/bench/style.gnuplot'
 set datafile separator whitespace
 set terminal svg size 960,420 font 'sans,12' background 'white'
 set output 'Documentation/plots/real-servers.svg'
@@ -35,7 +35,7 @@ set xrange [70:14000]
 set yrange [0:125000]
 set format y '%.0s%c'
 set key bottom left
-plot $idle using 1:2:2:3 with yerrorlines @timerfd title 'stock', \
+plot $idle using 1:2:2:3 with yerrorlines @stock title 'stock', \
      '' using 1:4:4:5 with yerrorlines @twheel title 'twheel'
 
 unset logscale x
