@@ -128,7 +128,6 @@ packages_for() {
 	case $1 in
 	debug* | kcsan) echo own ;;
 	esac
-	[[ $parts != *servers* ]] || echo servers
 	if [ "$(arch_of "$1")" != x86 ]; then
 		arch_of "$1"
 	else
