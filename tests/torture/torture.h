@@ -2,7 +2,7 @@
 /*
  * Declarations that the parts of the torture module share
  *
- * There are four kinds of timers. Each has its own way to know the exact fate
+ * There are three kinds of timers. Each has its own way to know the exact fate
  * of every start:
  *
  *  locked   Each timer has an account with a lock, which is held around each
@@ -11,11 +11,9 @@
  *  shared   All callers use the same few timers, with no lock at all. In the
  *           end the sum of return values and callbacks must come out even
  *           (torture_shared.c).
- *  churn    Timers are allocated, started, and freed by the callback or after
- *           a shutdown (torture_churn.c).
  *  work     As shared, but with work items (torture_work.c).
  *
- * The first three are struct tt_timer to what they share.
+ * The first two are struct tt_timer to what they share.
  */
 #ifndef _TWHEEL_TORTURE_H
 #define _TWHEEL_TORTURE_H
@@ -42,30 +40,21 @@ enum tt_count {
 	TT_SHUTDOWN,	/* shutdowns */
 	TT_FORWARDED,	/* periods begun by twheel_forward() */
 	TT_AGAIN,	/* starts by twheel_again_at() */
-	TT_ORDERED,	/* callbacks whose order was checked */
 	TT_FROM_HARDIRQ,	/* calls from hard interrupt context */
 	TT_FROM_SOFTIRQ,	/* calls from callbacks */
-	TT_ALLOCATED,	/* timers allocated */
-	TT_FREED,	/* and freed again */
 	TT_WORKED,	/* runs of work items */
 	TT_HOTPLUGGED,	/* CPUs taken away and brought back */
 	/* What must not happen. */
 	TT_EARLY,	/* callback before the deadline */
 	TT_LOST,	/* neither expired nor stopped after a start */
 	TT_DOUBLED,	/* callback without a start */
-	TT_DISORDER,	/* callback out of the order of the starts */
 	TT_OVERLAP,	/* two callbacks of one timer at a time */
 	TT_STRAY,	/* callback on another CPU than the start's */
 	TT_RUNNING,	/* callback still running after a stop that waits */
 	TT_WRONG,	/* impossible return value */
-	TT_LEAKED,	/* allocated and not freed */
-	TT_CORRUPT,	/* callback for memory that is no timer */
 	TT_NR_COUNTS,
 	TT_FIRST_ERROR = TT_EARLY,
 };
-
-/* Callbacks by lateness: less than 1, 2, 4, 8 ... ticks. */
-#define TT_NR_LATE	16
 
 void tt_count(enum tt_count what);
 void tt_note_lateness(const char *kind, unsigned int nr, s64 late_ns);
@@ -78,20 +67,16 @@ __printf(2, 3) void tt_error(enum tt_count what, const char *fmt, ...);
 
 /**
  * struct tt_params - the knobs that the parts read, constant during the run
- * @ntimers: locked timers, and the maximum number of churn timers at a time
+ * @ntimers: locked timers
  * @nshared: shared timers
  * @hotplug_ms: how long a CPU is off, then on, or 0 for no hotplug
  * @late_ms: a timer that is this late is lost
- * @irq: call from hard interrupt context too
- * @softirq: call from callbacks too
  */
 struct tt_params {
 	unsigned int ntimers;
 	unsigned int nshared;
 	unsigned int hotplug_ms;
 	unsigned int late_ms;
-	bool irq;
-	bool softirq;
 };
 
 /**
@@ -148,21 +133,16 @@ struct tt_kind {
 };
 
 /**
- * struct tt_timer - a timer of one of the first three kinds
+ * struct tt_timer - a timer of one of the first two kinds
  * @timer: the timer
  * @kind: the kind that it belongs to
- * @magic: %TT_MAGIC while the memory is a timer
  */
 struct tt_timer {
 	struct twheel_timer timer;
 	const struct tt_kind *kind;
-	u32 magic;
 };
 
-#define TT_MAGIC	0x77686c74
-
 void tt_setup(struct tt_timer *t, const struct tt_kind *kind);
-void tt_free(struct tt_timer *t, void *memory);
 int tt_again_at(struct tt_timer *t, ktime_t deadline);
 unsigned long tt_drain(void);
 
@@ -178,17 +158,6 @@ void tt_shared_op(u32 *rnd);
 void tt_shared_sync_op(u32 *rnd);
 void tt_shared_finish(void);
 
-/* Churn timers of one worker. */
-#define TT_CHURN_KEPT	8
-
-struct tt_churn;
-
-void tt_churn_op(u32 *rnd, struct tt_churn **kept);
-void tt_churn_release(struct tt_churn **kept);
-void tt_churn_finish(void);
-void tt_churn_drain_begin(void);
-void tt_churn_drain_end(void);
-
 int tt_work_setup(const struct twheel_config *config);
 void tt_work_op(u32 *rnd);
 void tt_work_flush_op(u32 *rnd);
@@ -196,7 +165,7 @@ void tt_work_finish(void);
 
 /* The workers. */
 
-int tt_workers_start(unsigned int per_cpu);
+int tt_workers_start(void);
 void tt_workers_stop(void);
 void tt_caller_op(u32 *rnd);
 

@@ -5,7 +5,6 @@
 #define pr_fmt(fmt) "twheel_torture: " fmt
 
 #include <linux/atomic.h>
-#include <linux/bitops.h>
 #include <linux/kernel.h>
 #include <linux/math64.h>
 #include <linux/stdarg.h>
@@ -17,7 +16,6 @@
 #define TT_ERRORS_SHOWN	20
 
 static DEFINE_PER_CPU(unsigned long [TT_NR_COUNTS], tt_counts);
-static DEFINE_PER_CPU(unsigned long [TT_NR_LATE], tt_late);
 static atomic_t tt_shown = ATOMIC_INIT(0);
 
 static const char * const tt_count_names[TT_NR_COUNTS] = {
@@ -31,33 +29,22 @@ static const char * const tt_count_names[TT_NR_COUNTS] = {
 	[TT_SHUTDOWN]		= "shutdown",
 	[TT_FORWARDED]		= "forwarded",
 	[TT_AGAIN]		= "again",
-	[TT_ORDERED]		= "ordered",
 	[TT_FROM_HARDIRQ]	= "hardirq",
 	[TT_FROM_SOFTIRQ]	= "softirq",
-	[TT_ALLOCATED]		= "allocated",
-	[TT_FREED]		= "freed",
 	[TT_WORKED]		= "worked",
 	[TT_HOTPLUGGED]		= "hotplugged",
 	[TT_EARLY]		= "early",
 	[TT_LOST]		= "lost",
 	[TT_DOUBLED]		= "doubled",
-	[TT_DISORDER]		= "disorder",
 	[TT_OVERLAP]		= "overlap",
 	[TT_STRAY]		= "stray",
 	[TT_RUNNING]		= "running",
 	[TT_WRONG]		= "wrong",
-	[TT_LEAKED]		= "leaked",
-	[TT_CORRUPT]		= "corrupt",
 };
 
 void tt_count(enum tt_count what)
 {
 	this_cpu_inc(tt_counts[what]);
-}
-
-static void tt_count_late(u64 ticks)
-{
-	this_cpu_inc(tt_late[min_t(int, fls64(ticks), TT_NR_LATE - 1)]);
 }
 
 /* Timer @nr of a @kind has expired @late_ns after its deadline. */
@@ -67,7 +54,6 @@ void tt_note_lateness(const char *kind, unsigned int nr, s64 late_ns)
 		tt_error(TT_EARLY, "%s %u: %lld ns early", kind, nr, -late_ns);
 		return;
 	}
-	tt_count_late(div64_u64(late_ns, tt_round.tick_ns));
 	if (late_ns >= (s64)tt_params.late_ms * NSEC_PER_MSEC)
 		tt_error(TT_LOST, "%s %u: %lld ms late", kind, nr,
 			 div_s64(late_ns, NSEC_PER_MSEC));
@@ -81,17 +67,6 @@ u64 tt_total(enum tt_count what)
 	for_each_possible_cpu(cpu)
 		/* A slightly old value is good enough. */
 		sum += data_race(per_cpu(tt_counts, cpu)[what]);
-	return sum;
-}
-
-static u64 tt_total_late(int bucket)
-{
-	u64 sum = 0;
-	int cpu;
-
-	for_each_possible_cpu(cpu)
-		/* A slightly old value is good enough. */
-		sum += data_race(per_cpu(tt_late, cpu)[bucket]);
 	return sum;
 }
 
@@ -130,21 +105,9 @@ static void tt_print_range(const char *when, int from, int to)
 	pr_info("%s:%s\n", when, line);
 }
 
-static void tt_print_late(const char *when)
-{
-	char line[256];
-	int bucket, len = 0;
-
-	for (bucket = 0; bucket < TT_NR_LATE; bucket++)
-		len += scnprintf(line + len, sizeof(line) - len, " %llu",
-				 tt_total_late(bucket));
-	pr_info("%s: late by <1 <2 <4 <8 ... ticks:%s\n", when, line);
-}
-
 void tt_counts_print(const char *when)
 {
 	tt_print_range(when, 0, TT_FIRST_ERROR);
-	tt_print_late(when);
 	tt_print_range(when, TT_FIRST_ERROR, TT_NR_COUNTS);
 	if (tt_errors())
 		pr_alert("%s: !!! %llu errors\n", when, tt_errors());

@@ -26,12 +26,6 @@
  * A drain takes a timer out and hands it over a moment later, without the lock.
  * To the account that is another late callback. During a drain, however, a test
  * of whether a stop has waited long enough is not possible.
- *
- * Callbacks are also checked for their order. Interrupts are off around a
- * start, and a number is taken just before the call, so on one CPU the numbers
- * are in the order of the calls. Some starts have a known place in the order:
- * the timer was started on this CPU for a deadline in the future, and was not
- * put off since. Their callbacks must come in the order of (tick, number).
  */
 #define pr_fmt(fmt) "twheel_torture: " fmt
 
@@ -48,22 +42,6 @@
 #define TT_SOON_NS	(2 * NSEC_PER_MSEC)
 
 /**
- * struct tt_order - a place in the order of a CPU's callbacks
- * @valid: the place is known
- * @cpu: the CPU
- * @epoch: of CPU hotplug. Only places of one epoch are compared
- * @tick: expiry tick
- * @number: number of the start, on this CPU
- */
-struct tt_order {
-	bool valid;
-	int cpu;
-	unsigned int epoch;
-	u64 tick;
-	u64 number;
-};
-
-/**
  * struct tt_locked - a timer and its account
  * @lock: guards all fields
  * @t: the timer
@@ -78,7 +56,6 @@ struct tt_order {
  * @cpu: where the timer was started
  * @epoch: of CPU hotplug, at that time
  * @last_cpu: where its last callback ran
- * @order: its place, if known
  */
 struct tt_locked {
 	raw_spinlock_t lock;
@@ -94,105 +71,20 @@ struct tt_locked {
 	int cpu;
 	unsigned int epoch;
 	int last_cpu;
-	struct tt_order order;
 };
 
 static struct tt_locked *tt_locked;
 static unsigned int tt_nr_locked;
-
-static DEFINE_PER_CPU(u64, tt_start_number);
-static DEFINE_PER_CPU(struct tt_order, tt_last_order);
-
-/* Order. */
 
 static u64 tt_tick_of(ktime_t deadline)
 {
 	return div64_u64(deadline + tt_round.tick_ns - 1, tt_round.tick_ns);
 }
 
-/* The place of a start at @deadline that is about to be made here. */
-static struct tt_order tt_order_next(ktime_t deadline)
-{
-	return (struct tt_order) {
-		.valid = true,
-		.cpu = smp_processor_id(),
-		.epoch = tt_hotplug_epoch(),
-		.tick = tt_tick_of(deadline),
-		.number = this_cpu_inc_return(tt_start_number),
-	};
-}
-
-/* A start on @cpu whose tick only the wheel knows. */
-static struct tt_order tt_order_unknown(int cpu)
-{
-	return (struct tt_order) { .cpu = cpu };
-}
-
 /* An odd epoch means that a CPU is just coming or going. */
 static bool tt_epoch_is(unsigned int epoch)
 {
 	return !(epoch & 1) && epoch == tt_hotplug_epoch();
-}
-
-/* Reads the epoch first. A tick of an older epoch is smaller and harmless. */
-static bool tt_last_expired(int cpu, unsigned int epoch, u64 *tick)
-{
-	struct tt_order *last = per_cpu_ptr(&tt_last_order, cpu);
-
-	/* Pairs with tt_order_expired(). */
-	if (smp_load_acquire(&last->epoch) != epoch || !READ_ONCE(last->valid))
-		return false;
-	*tick = READ_ONCE(last->tick);
-	return true;
-}
-
-static void tt_order_expired(const struct tt_order *o)
-{
-	struct tt_order *last = this_cpu_ptr(&tt_last_order);
-
-	WRITE_ONCE(last->tick, o->tick);
-	last->number = o->number;
-	WRITE_ONCE(last->valid, true);
-	/* Pairs with tt_last_expired(). */
-	smp_store_release(&last->epoch, o->epoch);
-}
-
-static void tt_order_check(const struct tt_locked *l)
-{
-	const struct tt_order *o = &l->order;
-	int cpu = smp_processor_id();
-	u64 number = this_cpu_read(tt_last_order.number);
-	u64 tick;
-
-	if (!o->valid || o->cpu != cpu || !tt_epoch_is(o->epoch))
-		return;
-	tt_count(TT_ORDERED);
-	if (!tt_last_expired(cpu, o->epoch, &tick) || o->tick > tick ||
-	    (o->tick == tick && o->number > number))
-		tt_order_expired(o);
-	else
-		tt_error(TT_DISORDER, "timer %u: tick %llu start %llu after tick %llu start %llu",
-			 l->nr, o->tick, o->number, tick, number);
-}
-
-/*
- * A timer that is still pending after one of a later tick has expired on its
- * CPU was passed over. Its own callback cannot be waiting for the lock, because
- * that would have delayed the later one.
- */
-static void tt_order_check_pending(struct tt_locked *l)
-{
-	struct tt_order *o = &l->order;
-	u64 tick;
-
-	if (!l->armed || !o->valid || !tt_epoch_is(o->epoch) ||
-	    (l->last_cpu >= 0 && l->last_cpu != o->cpu) ||
-	    !tt_last_expired(o->cpu, o->epoch, &tick) || tick <= o->tick ||
-	    !twheel_pending(&l->t.timer))
-		return;
-	tt_error(TT_LOST, "timer %u: tick %llu is over on CPU %d, expired was %llu",
-		 l->nr, o->tick, o->cpu, tick);
-	o->valid = false;
 }
 
 /* The results of start and stop. */
@@ -208,13 +100,13 @@ static void tt_put_in_flight(struct tt_locked *l)
 			 l->in_flight);
 }
 
-static void tt_note_started(struct tt_locked *l, ktime_t deadline, int cpu)
+static void tt_note_started(struct tt_locked *l, ktime_t deadline)
 {
 	tt_count(TT_ARMED);
 	if (l->armed)
 		tt_put_in_flight(l);
 	l->armed = true;
-	l->cpu = cpu;
+	l->cpu = smp_processor_id();
 	l->epoch = tt_hotplug_epoch();
 	l->deadline = deadline;
 }
@@ -229,24 +121,8 @@ static void tt_note_restarted(struct tt_locked *l, ktime_t deadline)
 	l->deadline = deadline;
 }
 
-/*
- * Returns whether the place that a start has taken is known. It is if the timer
- * was appended to the queue of its tick on this CPU. A restart does that only if
- * the new deadline is earlier.
- */
-static bool tt_place_is_known(const struct tt_locked *l, int ret, u64 old_tick,
-			      const struct tt_order *o)
+static void tt_note_start(struct tt_locked *l, int ret, ktime_t deadline)
 {
-	if (!o->valid || ktime_after(ktime_get(), l->deadline))
-		return false;
-	return !ret || (o->cpu == l->cpu && o->tick < old_tick);
-}
-
-static void tt_note_start(struct tt_locked *l, int ret, ktime_t deadline,
-			  struct tt_order o)
-{
-	u64 old_tick = tt_tick_of(l->deadline);
-
 	if (ret < 0) {
 		tt_error(TT_WRONG, "timer %u: start returned %d", l->nr, ret);
 		return;
@@ -254,9 +130,7 @@ static void tt_note_start(struct tt_locked *l, int ret, ktime_t deadline,
 	if (ret)
 		tt_note_restarted(l, deadline);
 	else
-		tt_note_started(l, deadline, o.cpu);
-	l->order = o;
-	l->order.valid = tt_place_is_known(l, ret, old_tick, &o);
+		tt_note_started(l, deadline);
 }
 
 static void tt_note_stop(struct tt_locked *l, int ret)
@@ -279,14 +153,12 @@ static void tt_locked_start(struct tt_locked *l, u32 *rnd)
 	u64 delay = tt_random_delay(rnd);
 	ktime_t deadline = ktime_add_safe(ktime_get(), delay);
 
-	tt_note_start(l, twheel_start(&l->t.timer, delay), deadline,
-		      tt_order_unknown(smp_processor_id()));
+	tt_note_start(l, twheel_start(&l->t.timer, delay), deadline);
 	if (tt_random_below(rnd, 4))
 		return;
 	/* Most likely to the same tick. */
 	deadline = ktime_add_safe(ktime_get(), delay);
-	tt_note_start(l, twheel_start(&l->t.timer, delay), deadline,
-		      tt_order_unknown(smp_processor_id()));
+	tt_note_start(l, twheel_start(&l->t.timer, delay), deadline);
 }
 
 /* A popular deadline: the end of this run of 16 ticks, or of a later one. */
@@ -300,9 +172,8 @@ static ktime_t tt_popular_deadline(u32 *rnd)
 static void tt_locked_start_at(struct tt_locked *l, u32 *rnd)
 {
 	ktime_t deadline = tt_popular_deadline(rnd);
-	struct tt_order o = tt_order_next(deadline);
 
-	tt_note_start(l, twheel_start_at(&l->t.timer, deadline), deadline, o);
+	tt_note_start(l, twheel_start_at(&l->t.timer, deadline), deadline);
 }
 
 static void tt_locked_start_in_the_past(struct tt_locked *l, u32 *rnd)
@@ -310,8 +181,7 @@ static void tt_locked_start_in_the_past(struct tt_locked *l, u32 *rnd)
 	u64 ago = tt_random_below(rnd, 10 * tt_round.tick_ns);
 	ktime_t deadline = ktime_sub_ns(ktime_get(), ago);
 
-	tt_note_start(l, twheel_start_at(&l->t.timer, deadline), deadline,
-		      tt_order_unknown(smp_processor_id()));
+	tt_note_start(l, twheel_start_at(&l->t.timer, deadline), deadline);
 }
 
 static void tt_locked_start_on(struct tt_locked *l, u32 *rnd)
@@ -323,7 +193,7 @@ static void tt_locked_start_on(struct tt_locked *l, u32 *rnd)
 
 	if (ret == -EINVAL && tt_params.hotplug_ms)
 		return;
-	tt_note_start(l, ret, deadline, tt_order_unknown(cpu));
+	tt_note_start(l, ret, deadline);
 	l->cpu = cpu;
 	l->epoch = tt_hotplug_epoch();
 }
@@ -334,8 +204,7 @@ static void tt_locked_restart(struct tt_locked *l, u32 *rnd)
 	ktime_t deadline = ktime_add_safe(ktime_get(), tt_random_delay(rnd));
 
 	if (twheel_restart_at(&l->t.timer, deadline))
-		tt_note_start(l, 1, deadline,
-			      tt_order_unknown(smp_processor_id()));
+		tt_note_start(l, 1, deadline);
 	else
 		tt_note_stop(l, 0);
 }
@@ -381,7 +250,7 @@ static void tt_locked_forward(struct tt_locked *l, u32 *rnd)
 	}
 	tt_count(TT_FORWARDED);
 	deadline = ktime_add_safe(deadline, periods * period);
-	tt_note_start(l, 0, deadline, tt_order_unknown(smp_processor_id()));
+	tt_note_start(l, 0, deadline);
 }
 
 /* In the callback: starts the timer when that has returned. */
@@ -389,8 +258,7 @@ static void tt_locked_at_end(struct tt_locked *l, u32 *rnd)
 {
 	ktime_t deadline = ktime_add_safe(ktime_get(), tt_random_delay(rnd));
 
-	tt_note_start(l, tt_again_at(&l->t, deadline), deadline,
-		      tt_order_unknown(smp_processor_id()));
+	tt_note_start(l, tt_again_at(&l->t, deadline), deadline);
 }
 
 /* A timer that has been due for so long will not expire. Reports it once. */
@@ -411,7 +279,6 @@ static void tt_locked_any_op(struct tt_locked *l, u32 *rnd)
 	u32 what = tt_random_below(rnd, 32);
 
 	tt_check_overdue(l);
-	tt_order_check_pending(l);
 	if (what < 8)
 		tt_locked_start(l, rnd);
 	else if (what < 20)
@@ -484,7 +351,6 @@ static void tt_note_expired(struct tt_locked *l, ktime_t now)
 		l->armed = false;
 		tt_check_time(l, now, l->deadline);
 		tt_check_place(l);
-		tt_order_check(l);
 	} else {
 		tt_error(TT_DOUBLED, "timer %u: callback without a start", l->nr);
 	}
@@ -522,7 +388,7 @@ static void tt_locked_expire(struct tt_timer *t, ktime_t now)
 
 	if (rnd % 8 == 0)
 		udelay(rnd % 64);
-	if (rnd % 4 == 0 && tt_params.softirq && !READ_ONCE(tt_round.quiet)) {
+	if (rnd % 4 == 0 && !READ_ONCE(tt_round.quiet)) {
 		tt_count(TT_FROM_SOFTIRQ);
 		tt_caller_op(&rnd);
 	}
@@ -545,7 +411,6 @@ static void tt_note_drained(struct tt_locked *l)
 	} else {
 		l->in_flight--;
 		l->deadline = min(l->deadline, l->in_flight_deadline);
-		l->order.valid = false;
 		l->epoch |= 1;
 	}
 }
@@ -690,7 +555,6 @@ static void tt_locked_init(struct tt_locked *l, unsigned int nr)
 int tt_locked_setup(void)
 {
 	unsigned int i;
-	int cpu;
 
 	tt_nr_locked = tt_params.ntimers;
 	tt_locked = kvcalloc(tt_nr_locked, sizeof(*tt_locked), GFP_KERNEL);
@@ -698,8 +562,6 @@ int tt_locked_setup(void)
 		return -ENOMEM;
 	for (i = 0; i < tt_nr_locked; i++)
 		tt_locked_init(&tt_locked[i], i);
-	for_each_possible_cpu(cpu)
-		per_cpu(tt_last_order, cpu).valid = false;
 	return 0;
 }
 

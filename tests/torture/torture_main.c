@@ -30,8 +30,6 @@ struct tt_params tt_params = {
 	.nshared = 16,
 	.hotplug_ms = 0,
 	.late_ms = 20000,
-	.irq = true,
-	.softirq = true,
 };
 
 struct tt_round tt_round;
@@ -44,30 +42,14 @@ module_param_named(hotplug_ms, tt_params.hotplug_ms, uint, 0444);
 MODULE_PARM_DESC(hotplug_ms, "a CPU is off and on for so long; 0: no hotplug (0)");
 module_param_named(late_ms, tt_params.late_ms, uint, 0444);
 MODULE_PARM_DESC(late_ms, "a timer that is so late is lost (20000)");
-module_param_named(irq, tt_params.irq, bool, 0444);
-MODULE_PARM_DESC(irq, "call from hard interrupts (1)");
-module_param_named(softirq, tt_params.softirq, bool, 0444);
-MODULE_PARM_DESC(softirq, "call from callbacks (1)");
-
-static unsigned int nthreads = 2;
-module_param(nthreads, uint, 0444);
-MODULE_PARM_DESC(nthreads, "threads for each CPU (2)");
 
 static unsigned int seconds = 30;
 module_param(seconds, uint, 0444);
 MODULE_PARM_DESC(seconds, "how long to run; 0: until rmmod (30)");
 
-static bool until_error;
-module_param(until_error, bool, 0444);
-MODULE_PARM_DESC(until_error, "end with the first error (N)");
-
 static unsigned int round_ms = 5000;
 module_param(round_ms, uint, 0444);
 MODULE_PARM_DESC(round_ms, "length of a round (5000)");
-
-static unsigned int stat_s = 10;
-module_param(stat_s, uint, 0444);
-MODULE_PARM_DESC(stat_s, "seconds between reports (10)");
 
 static unsigned int drain_ms = 700;
 module_param(drain_ms, uint, 0444);
@@ -84,14 +66,6 @@ MODULE_PARM_DESC(scheme, "0 hier, 1 hashed, 2 hashed sorted, -1 one after the ot
 static int mode = -1;
 module_param(mode, int, 0444);
 MODULE_PARM_DESC(mode, "0 periodic, 1 tickless, -1 one after the other (-1)");
-
-static unsigned int tick_us;
-module_param(tick_us, uint, 0444);
-MODULE_PARM_DESC(tick_us, "tick; 0: several, one after the other (0)");
-
-static unsigned int slots = 256;
-module_param(slots, uint, 0444);
-MODULE_PARM_DESC(slots, "slots of hashed wheels (256)");
 
 static struct task_struct *tt_main_task;
 static ktime_t tt_begin;
@@ -140,25 +114,13 @@ static void tt_expire(struct twheel_timer *timer)
 {
 	struct tt_timer *t = container_of(timer, struct tt_timer, timer);
 
-	if (t->magic == TT_MAGIC)
-		t->kind->expire(t, ktime_get());
-	else
-		tt_error(TT_CORRUPT, "callback for %p, magic %x", t, t->magic);
+	t->kind->expire(t, ktime_get());
 }
 
 void tt_setup(struct tt_timer *t, const struct tt_kind *kind)
 {
 	t->kind = kind;
-	t->magic = TT_MAGIC;
 	twheel_timer_setup(&t->timer, tt_round.wheel, tt_expire, 0);
-}
-
-/* Frees @memory, of which @t is a part. */
-void tt_free(struct tt_timer *t, void *memory)
-{
-	t->magic = 0;
-	kfree(memory);
-	tt_count(TT_FREED);
 }
 
 /* For the callback of @t. */
@@ -201,10 +163,9 @@ static void tt_choose_config(struct twheel_config *config, unsigned int round)
 	/* Every other periodic wheel dozes. */
 	if (config->mode == TWHEEL_PERIODIC)
 		config->doze = round % 4 & 2;
-	config->tick_ns = (tick_us ?: ticks_us[round % ARRAY_SIZE(ticks_us)]) *
-			  NSEC_PER_USEC;
+	config->tick_ns = ticks_us[round % ARRAY_SIZE(ticks_us)] * NSEC_PER_USEC;
 	if (config->scheme != TWHEEL_HIER)
-		config->slots = slots;
+		config->slots = 256;
 }
 
 static int tt_make_wheel(const struct twheel_config *config)
@@ -238,7 +199,7 @@ static int tt_round_begin(unsigned int round)
 	if (!ret)
 		ret = tt_work_setup(&config);
 	if (!ret)
-		ret = tt_workers_start(nthreads);
+		ret = tt_workers_start();
 	if (!ret)
 		ret = tt_hotplug_start();
 	return ret;
@@ -252,7 +213,6 @@ static void tt_round_end(void)
 	tt_hotplug_stop();
 	tt_workers_stop();
 	WRITE_ONCE(tt_round.quiet, true);
-	tt_churn_finish();
 	tt_locked_finish();
 	tt_shared_finish();
 	tt_work_finish();
@@ -260,19 +220,8 @@ static void tt_round_end(void)
 	tt_round.wheel = NULL;
 }
 
-/* At the end of a round all memory must have been freed. */
-static void tt_check_memory(void)
-{
-	u64 allocated = tt_total(TT_ALLOCATED), freed = tt_total(TT_FREED);
-
-	if (allocated != freed)
-		tt_error(TT_LEAKED, "%lld timers allocated and not freed",
-			 allocated - freed);
-}
-
 static void tt_drain_once(void)
 {
-	tt_churn_drain_begin();
 	WRITE_ONCE(tt_round.drains, tt_round.drains + 1);
 	/* Pairs with the barriers of the readers of the number of drains. */
 	smp_mb();
@@ -280,7 +229,6 @@ static void tt_drain_once(void)
 	/* As above. */
 	smp_mb();
 	WRITE_ONCE(tt_round.drains, tt_round.drains + 1);
-	tt_churn_drain_end();
 }
 
 static void tt_report(const char *when)
@@ -291,7 +239,7 @@ static void tt_report(const char *when)
 
 static bool tt_time_is_over(void)
 {
-	return kthread_should_stop() || (until_error && tt_errors()) ||
+	return kthread_should_stop() ||
 	       (seconds && ktime_ms_delta(ktime_get(), tt_begin) >=
 				seconds * MSEC_PER_SEC);
 }
@@ -310,7 +258,7 @@ static void tt_round_run(void)
 			last_drain = ktime_get();
 		}
 		if (ktime_ms_delta(ktime_get(), tt_last_stat) >=
-		    stat_s * MSEC_PER_SEC)
+		    10 * MSEC_PER_SEC)
 			tt_report("running");
 	}
 }
@@ -319,12 +267,9 @@ static void tt_round_run(void)
 
 static void tt_print_params(const char *when)
 {
-	pr_info("%s: ntimers=%u nshared=%u nthreads=%u seconds=%u round_ms=%u seed=%u scheme=%d mode=%d tick_us=%u slots=%u\n",
-		when, tt_params.ntimers, tt_params.nshared, nthreads, seconds,
-		round_ms, seed, scheme, mode, tick_us, slots);
-	pr_info("%s: until_error=%d hotplug_ms=%u drain_ms=%u late_ms=%u stat_s=%u irq=%d softirq=%d\n",
-		when, until_error, tt_params.hotplug_ms, drain_ms,
-		tt_params.late_ms, stat_s, tt_params.irq, tt_params.softirq);
+	pr_info("%s: ntimers=%u nshared=%u seconds=%u round_ms=%u seed=%u scheme=%d mode=%d hotplug_ms=%u drain_ms=%u late_ms=%u\n",
+		when, tt_params.ntimers, tt_params.nshared, seconds, round_ms,
+		seed, scheme, mode, tt_params.hotplug_ms, drain_ms, tt_params.late_ms);
 }
 
 /* A run that has counted nothing is not a success either. */
@@ -351,7 +296,6 @@ static int tt_main(void *unused)
 		if (!ret)
 			tt_round_run();
 		tt_round_end();
-		tt_check_memory();
 	}
 	tt_verdict(ret);
 	while (!kthread_should_stop())
@@ -359,14 +303,9 @@ static int tt_main(void *unused)
 	return 0;
 }
 
-static bool tt_params_are_good(void)
-{
-	return tt_params.ntimers >= 16 && tt_params.nshared && nthreads;
-}
-
 static int __init tt_init(void)
 {
-	if (!tt_params_are_good())
+	if (tt_params.ntimers < 16 || !tt_params.nshared)
 		return -EINVAL;
 	tt_print_params("begin");
 	tt_main_task = kthread_run(tt_main, NULL, "twheel_torture");

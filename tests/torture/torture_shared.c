@@ -146,7 +146,7 @@ static void tt_shared_expire(struct tt_timer *t, ktime_t now)
 			tt_shared_again(s, &rnd);
 		if (what == 2 || what == 3)
 			tt_shared_start(s, &rnd);
-		if (tt_random_below(&rnd, 4) == 0 && tt_params.softirq) {
+		if (tt_random_below(&rnd, 4) == 0) {
 			tt_count(TT_FROM_SOFTIRQ);
 			tt_shared_op(&rnd);
 		}

@@ -20,6 +20,8 @@
 
 #include "torture.h"
 
+#define TT_WORKERS_PER_CPU	2
+
 /**
  * struct tt_worker - a worker
  * @task: its thread
@@ -28,7 +30,6 @@
  * @irq: calls twheel in hard interrupt context
  * @first: number of the first of its locked timers
  * @nr: how many it has
- * @kept: its part of the churn
  */
 struct tt_worker {
 	struct task_struct *task;
@@ -37,7 +38,6 @@ struct tt_worker {
 	struct hrtimer irq;
 	unsigned int first;
 	unsigned int nr;
-	struct tt_churn *kept[TT_CHURN_KEPT];
 };
 
 static struct tt_worker *tt_workers;
@@ -70,7 +70,7 @@ static enum hrtimer_restart tt_worker_irq(struct hrtimer *irq)
 
 static void tt_worker_send_irq(struct tt_worker *w)
 {
-	if (!tt_params.irq || hrtimer_active(&w->irq))
+	if (hrtimer_active(&w->irq))
 		return;
 	hrtimer_start(&w->irq,
 		      ns_to_ktime(tt_random_below(&w->rnd, 200 * NSEC_PER_USEC)),
@@ -85,8 +85,6 @@ static void tt_worker_op(struct tt_worker *w)
 		tt_locked_op(&w->rnd, w->first, w->nr);
 	else if (what < 52)
 		tt_shared_op(&w->rnd);
-	else if (what < 56)
-		tt_churn_op(&w->rnd, w->kept);
 	else if (what < 59)
 		tt_work_op(&w->rnd);
 	else if (what < 60)
@@ -131,7 +129,6 @@ static int tt_worker_thread(void *arg)
 		tt_worker_pause(w);
 	}
 	hrtimer_cancel(&w->irq);
-	tt_churn_release(w->kept);
 	return 0;
 }
 
@@ -148,12 +145,12 @@ static void tt_worker_init(struct tt_worker *w, unsigned int nr)
 			     CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
 }
 
-int tt_workers_start(unsigned int per_cpu)
+int tt_workers_start(void)
 {
 	struct task_struct *task;
 	unsigned int i;
 
-	tt_nr_workers = min(per_cpu * num_online_cpus(), tt_params.ntimers);
+	tt_nr_workers = min(TT_WORKERS_PER_CPU * num_online_cpus(), tt_params.ntimers);
 	tt_workers = kcalloc(tt_nr_workers, sizeof(*tt_workers), GFP_KERNEL);
 	if (!tt_workers)
 		return -ENOMEM;
