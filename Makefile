@@ -114,9 +114,10 @@ torture: ## ten minutes of torture on both of our debug kernels
 soak: ## everything at once, for HOURS=8 (report in build/soak)
 	@tests/soak $(HOURS)
 
-fuzz: ## ten minutes of fuzzing the wheels' arithmetic
+fuzz: ## ten minutes of libFuzzer: the wheels' arithmetic, sessions in the process
 	@tests/vm/setup vm native
 	@$(MAKE) -s -C tests/wheel/native fuzz
+	@$(MAKE) -s -C tests/hostile check SECONDS=600
 
 docs html: ## Documentation/ as HTML, from build/html/index.html on
 	@tests/vm/setup docs

@@ -10,10 +10,8 @@
  * time and the id. An event can thus be judged wherever it is read, and by any
  * thread.
  *
- * With a corpus the calls are made in tries of some calls each. All that a try
- * does follows from the random numbers that it takes, and these are recorded: its
- * tape. A tape that has reached code which no other has reached is kept. Later
- * tries begin with such a tape, with some of its numbers changed.
+ * The same calls go to a session in the process under libFuzzer (fuzz_process.c),
+ * whose input takes the place of random numbers.
  */
 #ifndef FUZZ_H
 #define FUZZ_H
@@ -32,8 +30,6 @@
 #define THREADS_MAX	4
 /* The distance between the seeds of two rounds. */
 #define FUZZ_ROUND	101
-/* Numbers of a tape. */
-#define TAPE_MAX	6000U
 
 #define ARRAY_SIZE(array)	(sizeof(array) / sizeof((array)[0]))
 #define MIN(a, b)							\
@@ -72,80 +68,28 @@ struct fuzz_kind {
 };
 
 /**
- * struct fuzz_entry - a tape of the corpus
- * @kind: name of the kind whose thread recorded it, as a number
- * @nr: how many numbers, 0 if it is not complete
- * @vain: how often it was replayed and has reached nothing new
- * @at: where they are in @words of the corpus
- */
-struct fuzz_entry {
-	__u32 kind;
-	__u32 nr;
-	__u32 vain;
-	__u32 at;
-};
-
-#define ENTRIES_OF_CORPUS	4096
-#define WORDS_OF_CORPUS		(1U << 22)
-/* A function call takes five bytes, so that no two of them share a bit. */
-#define PLACE_SHIFT		2
-#define PLACES			(1U << 20)
-
-/**
- * struct fuzz_corpus - the tapes that reached something, shared by all processes
- * @nr: number of entries. Some may have no numbers: their process was killed
- * @used: number of words that are taken
- * @loaded: number of entries that come from a file. They are the first
- * @replaying: the entries from the file are replayed as they are
- * @next: the next entry to replay
- * @wanted: how many places were reached by the run that has written the file
- * @reached: how many places are reached
- * @tries: tries that began with a tape
- * @found: of these tries, the number that reached something new
- * @seen: a bit for each place, which is an address in the module
- * @entries: the entries
- * @words: their numbers
- *
- * All is changed by atomic operations only: a process may be killed at any point.
- */
-struct fuzz_corpus {
-	unsigned int nr;
-	unsigned int used;
-	unsigned int loaded;
-	unsigned int replaying;
-	unsigned int next;
-	unsigned int wanted;
-	unsigned int reached;
-	unsigned int tries;
-	unsigned int found;
-	__u32 seen[PLACES / 32];
-	struct fuzz_entry entries[ENTRIES_OF_CORPUS];
-	__u32 words[WORDS_OF_CORPUS];
-};
-
-/**
  * struct fuzz_shared - shared by all processes of a run
  * @failed: something was wrong
- * @end: when to begin no more calls, if there were enough
- * @enough: so many calls
+ * @end: when to begin no more calls
  * @no_words: the kernel has none, and may say so
  * @text: the failure, in words
  * @calls: system calls made
  * @successes: the number of calls that succeeded
  * @events: events read
- * @corpus: the corpus, or NULL
+ * @faults: the kind faults may let something fail
+ * @in_process: calls go to a session in the process, which takes good pointers only
  * @started: a bit for each id that any thread has tried to start
  */
 struct fuzz_shared {
 	int failed;
 	__u64 end;
-	__u64 enough;
 	bool no_words;
 	char text[400];
 	__u64 calls;
 	__u64 successes;
 	__u64 events;
-	struct fuzz_corpus *corpus;
+	bool faults;
+	bool in_process;
 	unsigned char started[IDS_MAX / 8];
 };
 
@@ -191,35 +135,14 @@ struct place {
 };
 
 /**
- * struct fuzz_tape - the random numbers of a try
- * @at: how many it has taken
- * @given: so many were recorded by an earlier try. The others are new
- * @calls: how many calls it has made
- * @entry: the entry that is replayed, or NULL
- * @guided: it began with a changed tape
- * @found: it has reached something new
- * @words: the first of them
- */
-struct fuzz_tape {
-	unsigned int at;
-	unsigned int given;
-	unsigned int calls;
-	struct fuzz_entry *entry;
-	bool guided;
-	bool found;
-	__u32 words[TAPE_MAX];
-};
-
-/**
  * struct fuzz_thread - one thread of a round
  * @shared: shared by all processes of the run
  * @kind: the way of fuzzing
  * @random: state of its random numbers
+ * @input: what has the numbers instead, or NULL
+ * @left: bytes of it
  * @number: its number in the round
  * @forked: it is a child, which may lack pages of its mappings
- * @tape: the numbers that @random has given to this try
- * @kcov: its file of /sys/kernel/debug/kcov, or -1: no corpus
- * @cover: how many places the last call has been at, and which
  * @nth: its file fail-nth, or -1
  * @fds: the sessions of the process
  * @structs: memory for its arguments
@@ -229,11 +152,10 @@ struct fuzz_thread {
 	struct fuzz_shared *shared;
 	const struct fuzz_kind *kind;
 	__u64 random;
+	const unsigned char *input;
+	size_t left;
 	unsigned int number;
 	bool forked;
-	struct fuzz_tape tape;
-	int kcov;
-	__u64 *cover;
 	int nth;
 	int *fds;
 	struct fuzz_area structs;
@@ -241,7 +163,6 @@ struct fuzz_thread {
 };
 
 /* fuzz_random.c */
-__u32 fuzz_new_word(struct fuzz_thread *t);
 __u64 fuzz_random(struct fuzz_thread *t);
 __u64 fuzz_below(struct fuzz_thread *t, __u64 limit);
 bool fuzz_percent(struct fuzz_thread *t, unsigned int percent);
@@ -288,26 +209,6 @@ int fuzz_open(struct fuzz_shared *shared, const struct fuzz_kind *kind,
 	      int flags);
 int fuzz_open_again(struct fuzz_thread *t);
 
-/* fuzz_corpus.c */
-struct fuzz_corpus *fuzz_corpus_load(const char *path);
-void fuzz_corpus_save(struct fuzz_corpus *corpus, const char *path);
-bool fuzz_corpus_has(const struct fuzz_corpus *corpus, __u32 kind);
-struct fuzz_entry *fuzz_corpus_take(struct fuzz_corpus *corpus, __u32 kind);
-const struct fuzz_entry *fuzz_corpus_any(struct fuzz_corpus *corpus, __u32 kind,
-					 unsigned int choice);
-void fuzz_corpus_keep(struct fuzz_corpus *corpus, __u32 kind,
-		      const struct fuzz_tape *tape);
-bool fuzz_corpus_mark(struct fuzz_corpus *corpus, __u64 place);
-
-/* fuzz_guide.c */
-__u32 fuzz_kind_number(const struct fuzz_kind *kind);
-void fuzz_guide_open(struct fuzz_thread *t);
-void fuzz_guide_enable(struct fuzz_thread *t);
-bool fuzz_try_is_over(const struct fuzz_thread *t);
-bool fuzz_try_begin(struct fuzz_thread *t);
-void fuzz_try_look(struct fuzz_thread *t);
-void fuzz_keep_failure(void);
-
 /* fuzz_fault.c */
 void fuzz_fault_open(struct fuzz_thread *t);
 void fuzz_fault_begin(struct fuzz_thread *t);
@@ -325,6 +226,7 @@ void fuzz_look(struct fuzz_thread *t, int fd);
 
 /* fuzz_round.c */
 bool fuzz_may_go_on(const struct fuzz_shared *shared);
+void fuzz_settle(struct fuzz_shared *shared, int fd);
 void fuzz_round(struct fuzz_shared *shared, const struct fuzz_kind *kind,
 		__u64 seed);
 

@@ -4,6 +4,7 @@
  */
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -28,9 +29,12 @@ void fuzz_fail(struct fuzz_shared *shared, const char *fmt, ...)
 	va_start(args, fmt);
 	if (!__atomic_exchange_n(&shared->failed, 1, __ATOMIC_ACQ_REL)) {
 		vsnprintf(shared->text, sizeof(shared->text), fmt, args);
-		fuzz_keep_failure();
 	}
 	va_end(args);
+	if (shared->in_process) {
+		fprintf(stderr, "%s\n", shared->text);
+		abort();
+	}
 	_exit(1);
 }
 

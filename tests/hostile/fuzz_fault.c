@@ -18,13 +18,13 @@
 #define PLACES_MAX	12
 
 /*
- * In the thread itself. Only with a corpus: who gives one has told the kernel not to
- * dump its stack each time (tests/vm/guest/guided).
+ * In the thread itself. Whoever asks for it has told the kernel not to dump its stack
+ * each time (tests/vm/guest/faults).
  */
 void fuzz_fault_open(struct fuzz_thread *t)
 {
 	t->nth = -1;
-	if (t->kind->faults && t->shared->corpus)
+	if (t->kind->faults && t->shared->faults)
 		t->nth = open("/proc/thread-self/fail-nth", O_RDWR | O_CLOEXEC);
 }
 

@@ -2,7 +2,7 @@
 /*
  * The fuzzer of /dev/twheel
  *
- *	fuzz_ioctl [-s SEED] [-k KIND [-r ROUND]] [-c CORPUS] [SECONDS]
+ *	fuzz_ioctl [-f] [-s SEED] [-k KIND [-r ROUND]] [SECONDS]
  *
  * For SECONDS (default 30), processes full of threads make calls on
  * /dev/twheel. Two processes run at a time, and the kinds take turns, or there is
@@ -10,10 +10,7 @@
  * of a thread follow from the seed, the kind and the round, so -k and -r repeat one
  * round. The interleaving of the threads is not repeated.
  *
- * With -c the fuzzer is guided by what code its calls reach. The tapes in the
- * file CORPUS are replayed first. At the end it holds what reached something
- * new. With 0 SECONDS there is only the replay: it must reach what the run
- * before has reached. Only with -c does the kind faults let anything fail.
+ * Only with -f does the kind faults let anything fail.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -33,12 +30,6 @@
 #define AT_ONCE		2
 /* A round takes seconds on a slow kernel. More than this is a hang. */
 #define ROUND_NS	(900 * SECOND)
-/* A replay takes some seconds. The rest of a longer replay stays as it is. */
-#define REPLAY_NS	(60 * SECOND)
-/* Calls of a kind, for goals that are to be reached. */
-#define ENOUGH		400
-/* Percentage of the places that a replay reaches at least. */
-#define REPLAYED	92
 
 static const struct fuzz_kind kinds[] = {
 	{ .name = "garbage", .threads = 1, .own = true, .spoilt = 60 },
@@ -164,13 +155,6 @@ static void reap_orphans(void)
 		;
 }
 
-static bool is_replayed(const struct fuzz_corpus *corpus)
-{
-	return corpus && corpus->replaying &&
-	       __atomic_load_n(&corpus->next, __ATOMIC_RELAXED) >=
-	       corpus->loaded;
-}
-
 static void run_rounds(struct fuzz_run *run, unsigned int last)
 {
 	bool more = true;
@@ -182,8 +166,7 @@ static void run_rounds(struct fuzz_run *run, unsigned int last)
 				begin_round(run, &run->children[i]);
 			watch_round(run, &run->children[i]);
 			more = fuzz_may_go_on(run->shared) &&
-			       run->rounds < last &&
-			       !is_replayed(run->shared->corpus);
+			       run->rounds < last;
 		}
 		poll(NULL, 0, 2);
 	} while (more || runs(run));
@@ -226,12 +209,12 @@ static struct fuzz_shared *new_shared(void)
  * struct job - the work of the fuzzer
  * @seed: what all random numbers follow from
  * @ns: how long it takes in all
- * @corpus: the corpus, or NULL
+ * @faults: allocations and copies may fail
  */
 struct job {
 	__u64 seed;
 	__u64 ns;
-	struct fuzz_corpus *corpus;
+	bool faults;
 };
 
 /*
@@ -249,39 +232,12 @@ static bool run_kind(const struct job *job, const struct fuzz_kind *kind,
 	};
 	bool good;
 
-	run.shared->corpus = job->corpus;
-	if (job->corpus && !job->corpus->replaying)
-		run.shared->enough = ENOUGH;
+	run.shared->faults = job->faults;
 	run.shared->end = run.begin + ns;
 	run_rounds(&run, last);
 	report(&run);
 	good = !run.shared->failed;
 	munmap(run.shared, sizeof(*run.shared));
-	return good;
-}
-
-/*
- * Checks that the corpus still reaches the code that it is kept for. It may be
- * another module.
- */
-static bool replay(const struct job *job)
-{
-	struct fuzz_corpus *corpus = job->corpus;
-	bool good = true;
-	unsigned int i;
-
-	corpus->replaying = true;
-	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
-		corpus->next = 0;
-		if (fuzz_corpus_has(corpus, fuzz_kind_number(&kinds[i])))
-			good &= run_kind(job, &kinds[i], REPLAY_NS, 0, ~0U);
-	}
-	corpus->replaying = false;
-	printf("# replay: %u tapes reach %u places, the run before reached %u\n",
-	       corpus->loaded, corpus->reached, corpus->wanted);
-	if (!job->ns)
-		good &= corpus->reached && corpus->reached * 100ULL >=
-			corpus->wanted * (unsigned long long)REPLAYED;
 	return good;
 }
 
@@ -292,36 +248,16 @@ static void say_plan(const struct job *job, unsigned int nr)
 	fflush(stdout);
 }
 
-static int run_kinds(const struct job *job, int number)
+static int run_all(const struct job *job)
 {
 	unsigned int i;
 	int bad = 0;
 
+	say_plan(job, ARRAY_SIZE(kinds));
 	for (i = 0; i < ARRAY_SIZE(kinds); i++)
 		bad += !say(run_kind(job, &kinds[i],
 				     job->ns / ARRAY_SIZE(kinds), 0, ~0U),
-			    number++, kinds[i].name);
-	return bad;
-}
-
-static int run_all(const struct job *job)
-{
-	say_plan(job, ARRAY_SIZE(kinds));
-	return run_kinds(job, 1) ? 1 : 0;
-}
-
-static int run_guided(const struct job *job, const char *path)
-{
-	int bad;
-
-	say_plan(job, 1 + (job->ns ? ARRAY_SIZE(kinds) : 0));
-	bad = !say(replay(job), 1, "replay");
-	if (!job->ns)
-		return bad;
-	bad += run_kinds(job, 2);
-	printf("# %u places reached, %u of %u changed tapes found new ones\n",
-	       job->corpus->reached, job->corpus->found, job->corpus->tries);
-	fuzz_corpus_save(job->corpus, path);
+			    i + 1, kinds[i].name);
 	return bad ? 1 : 0;
 }
 
@@ -347,11 +283,11 @@ static int run_one(const struct job *job, const char *name, int round)
 int main(int argc, char **argv)
 {
 	struct job job = { .seed = now_ns() / 1000 };
-	const char *kind = NULL, *corpus = NULL;
+	const char *kind = NULL;
 	unsigned int seconds = SECONDS;
 	int option, round = -1;
 
-	while ((option = getopt(argc, argv, "s:k:r:c:")) != -1) {
+	while ((option = getopt(argc, argv, "fs:k:r:")) != -1) {
 		switch (option) {
 		case 's':
 			job.seed = strtoull(optarg, NULL, 0);
@@ -362,11 +298,11 @@ int main(int argc, char **argv)
 		case 'r':
 			round = strtoul(optarg, NULL, 0);
 			break;
-		case 'c':
-			corpus = optarg;
+		case 'f':
+			job.faults = true;
 			break;
 		default:
-			fprintf(stderr, "usage: fuzz_ioctl [-s SEED] [-k KIND [-r ROUND]] [-c CORPUS] [SECONDS]\n");
+			fprintf(stderr, "usage: fuzz_ioctl [-f] [-s SEED] [-k KIND [-r ROUND]] [SECONDS]\n");
 			return 2;
 		}
 	}
@@ -376,9 +312,5 @@ int main(int argc, char **argv)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	/* See reap_orphans(). */
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
-	if (corpus)
-		job.corpus = fuzz_corpus_load(corpus);
-	if (kind)
-		return run_one(&job, kind, round);
-	return corpus ? run_guided(&job, corpus) : run_all(&job);
+	return kind ? run_one(&job, kind, round) : run_all(&job);
 }

@@ -85,7 +85,7 @@ static char *nowhere(struct fuzz_thread *t)
 
 static enum place_kind choose_kind(struct fuzz_thread *t)
 {
-	if (!fuzz_spoilt(t))
+	if (t->shared->in_process || !fuzz_spoilt(t))
 		return fuzz_below(t, 2) ? PLACE_NORMAL : PLACE_PAGE_END;
 	return fuzz_below(t, NR_PLACES);
 }

@@ -4,35 +4,29 @@
  */
 #include "fuzz.h"
 
-__u32 fuzz_new_word(struct fuzz_thread *t)
+/* An input that is at its end has zeroes. */
+static __u64 take(struct fuzz_thread *t, unsigned int size)
 {
-	return random_number(&t->random);
-}
+	__u64 number = 0;
 
-/* As an earlier try had it, as long as its tape lasts. */
-static __u32 next_word(struct fuzz_thread *t)
-{
-	struct fuzz_tape *tape = &t->tape;
-	unsigned int at = tape->at++;
-
-	if (at >= TAPE_MAX)
-		return fuzz_new_word(t);
-	if (at >= tape->given)
-		tape->words[at] = fuzz_new_word(t);
-	return tape->words[at];
+	while (size-- && t->left) {
+		number = number << 8 | *t->input++;
+		t->left--;
+	}
+	return number;
 }
 
 __u64 fuzz_random(struct fuzz_thread *t)
 {
-	__u64 high = next_word(t);
-
-	return high << 32 | next_word(t);
+	if (t->input)
+		return take(t, sizeof(__u64));
+	return random_number(&t->random) << 32 ^ random_number(&t->random);
 }
 
-/* Mostly one word of the tape, so that a change there changes one choice. */
+/* Mostly one byte of an input, so that a change there changes one choice. */
 __u64 fuzz_below(struct fuzz_thread *t, __u64 limit)
 {
-	return (limit >> 32 ? fuzz_random(t) : next_word(t)) % limit;
+	return (t->input && limit <= 256 ? take(t, 1) : fuzz_random(t)) % limit;
 }
 
 bool fuzz_percent(struct fuzz_thread *t, unsigned int percent)

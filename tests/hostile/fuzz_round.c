@@ -29,10 +29,6 @@
 #define ARRAYS_SIZE	(32 * PAGE)
 #define SIGNAL_EVERY_MS	3
 #define WORDS		600
-/* How many tries of a hundred begin with a new session. */
-#define FRESH		60
-/* How much longer a kind takes for enough calls. */
-#define EXTRA_NS	(8 * SECOND)
 #define SETTLE_NS	(120 * SECOND)
 
 struct round {
@@ -152,23 +148,9 @@ static void churn(struct fuzz_thread *t)
 
 /* Threads. */
 
-/* A machine that has other work gets more time, for as many calls. */
 bool fuzz_may_go_on(const struct fuzz_shared *shared)
 {
-	__u64 now = now_ns();
-
-	return !shared->failed &&
-	       (now < shared->end || (shared->calls < shared->enough &&
-				      now < shared->end + EXTRA_NS));
-}
-
-/* A tape that begins with a new session does the same again. */
-static void begin_try(struct fuzz_thread *t)
-{
-	if (t->kcov >= 0 && (t->kind->own || t->kind->churn) &&
-	    fuzz_percent(t, FRESH))
-		replace_session(t, t->kind->own ? t->number :
-						  fuzz_below(t, SESSIONS));
+	return !shared->failed && now_ns() < shared->end;
 }
 
 static void one_step(struct fuzz_thread *t, struct round *round)
@@ -194,16 +176,8 @@ static void *run_thread(void *data)
 	int i, calls = t->kind->users ? CALLS_OF_USER : CALLS;
 
 	fuzz_fault_open(t);
-	fuzz_guide_enable(t);
-	for (i = 0; i < calls && fuzz_may_go_on(t->shared); i++) {
-		if (fuzz_try_is_over(t)) {
-			if (!fuzz_try_begin(t))
-				break;
-			begin_try(t);
-		}
+	for (i = 0; i < calls && fuzz_may_go_on(t->shared); i++)
 		one_step(t, round);
-		fuzz_try_look(t);
-	}
 	__atomic_fetch_sub(&round->running, 1, __ATOMIC_ACQ_REL);
 	return NULL;
 }
@@ -235,7 +209,6 @@ static void make_threads(struct round *round, struct fuzz_shared *shared,
 			.number = i,
 			.fds = round->fds,
 		};
-		fuzz_guide_open(t);
 	}
 }
 
@@ -306,7 +279,8 @@ static void drain_session(struct fuzz_shared *shared, int fd)
 	} while (got);
 }
 
-static void settle_session(struct fuzz_shared *shared, int fd)
+/* In the end nothing is pending, nothing is unread. */
+void fuzz_settle(struct fuzz_shared *shared, int fd)
 {
 	__u64 give_up = now_ns() + SETTLE_NS;
 	struct twheel_stats stats;
@@ -362,6 +336,6 @@ void fuzz_round(struct fuzz_shared *shared, const struct fuzz_kind *kind,
 	start_threads(&round, kind);
 	disturb_threads(&round, kind, seed);
 	for (i = 0; i < SESSIONS; i++)
-		settle_session(shared, round.fds[i]);
+		fuzz_settle(shared, round.fds[i]);
 	_exit(shared->failed);
 }

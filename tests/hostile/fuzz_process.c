@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The calls of the fuzzer on a session in the process, under libFuzzer
+ *
+ * An input is the random numbers of some calls, so that libFuzzer finds inputs that
+ * reach more of session/ and of twheel_chardev.c. ../api/selftests/process.c stands
+ * for /dev/twheel. The clock is a variable, so that an input always does the same.
+ */
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/timerfd.h>
+
+#include "fuzz.h"
+
+#define CALLS_MAX	400
+
+static __u64 virtual_ns = SECOND;
+static struct fuzz_shared shared = { .end = ~0ULL, .in_process = true };
+static const struct fuzz_kind kind = { .name = "process", .threads = 1, .own = true, .spoilt = 15 };
+
+int __wrap_clock_gettime(clockid_t clock, struct timespec *ts);
+int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *spec,
+			   struct itimerspec *old);
+int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
+
+int __wrap_clock_gettime(clockid_t clock, struct timespec *ts)
+{
+	ts->tv_sec = virtual_ns / SECOND;
+	ts->tv_nsec = virtual_ns % SECOND;
+	(void)clock;
+	return 0;
+}
+
+/* Nobody waits for it. */
+int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *spec,
+			   struct itimerspec *old)
+{
+	(void)fd;
+	(void)flags;
+	(void)spec;
+	(void)old;
+	return 0;
+}
+
+static void store_word(struct fuzz_thread *t, int fd)
+{
+	struct twheel_info info;
+	__u64 *words;
+
+	if (ioctl(fd, TWHEEL_IOC_INFO, &info) || !info.shared_ids)
+		return;
+	words = mmap(NULL, info.shared_ids * sizeof(*words), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (words == MAP_FAILED)
+		fuzz_fail(&shared, "no words");
+	words[fuzz_below(t, MIN(info.shared_ids, 60U))] =
+		fuzz_percent(t, 80) ? now_ns() + fuzz_time(t) : fuzz_number(t);
+}
+
+static void one_call(struct fuzz_thread *t, int fd)
+{
+	struct twheel_stats stats;
+	unsigned int choice = fuzz_below(t, 100);
+
+	if (choice < 45)
+		fuzz_struct_call(t, fd);
+	else if (choice < 60)
+		fuzz_read(t, fd);
+	else if (choice < 75)
+		fuzz_submit(t, fd);
+	else if (choice < 80)
+		fuzz_list(t, fd);
+	else if (choice < 88)
+		store_word(t, fd);
+	else if (choice < 98)
+		virtual_ns += fuzz_below(t, 256) * MS / 8;
+	else if (!ioctl(fd, TWHEEL_IOC_STATS, &stats))
+		check_stats(&shared, &stats);
+}
+
+int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
+{
+	static struct fuzz_area structs, arrays;
+	struct fuzz_thread t = {
+		.shared = &shared, .kind = &kind, .nth = -1, .input = data, .left = size,
+	};
+	int fd, calls = 0;
+
+	if (!structs.size) {
+		fuzz_area_make(&structs, 8 * PAGE);
+		fuzz_area_make(&arrays, 32 * PAGE);
+	}
+	t.structs = structs;
+	t.arrays = arrays;
+	fd = fuzz_open(&shared, &kind, O_RDWR);
+	if (fuzz_percent(&t, 70))
+		fuzz_setup(&t, fd);
+	while (t.left && calls++ < CALLS_MAX)
+		one_call(&t, fd);
+	fuzz_settle(&shared, fd);
+	close(fd);
+	return 0;
+}
