@@ -9,8 +9,6 @@ KDIR ?= /lib/modules/$(shell uname -r)/build
 KERNEL ?= stock-6.12
 # for the demo; 0 is as many as the machine carries, 6,000 at most
 CONNECTIONS ?= 0
-# for the demo of a broker
-CLIENTS ?= 100 10000
 # for the demo of Redis
 KEYS ?= 100000
 SCHEME ?= hier
@@ -42,11 +40,11 @@ amalgamation: ## libtwheel as build/twheel.[ch], its timers as build/twheel_time
 bindings: ## those for C++, Python, Go, Rust and Java, in build/bindings
 	@tools/uapi bindings build/bindings
 
-demo: ## a TCP server with thousands of idle timeouts, in a VM (CONNECTIONS= SCHEME= MODE= VERBOSE=1 HEARTBEAT=socket)
-	@tests/vm/run -k $(KERNEL) -t 240 -- 'MODULE_ARGS="scheme=$(SCHEME) mode=$(MODE)" VERBOSE=$(VERBOSE) HEARTBEAT=$(HEARTBEAT) demo $(CONNECTIONS)'
+demo: ## a TCP server with thousands of idle timeouts, in a VM (CONNECTIONS= SCHEME= MODE= HEARTBEAT=socket)
+	@tests/vm/run -k $(KERNEL) -t 240 -- 'MODULE_ARGS="scheme=$(SCHEME) mode=$(MODE)" HEARTBEAT=$(HEARTBEAT) demo $(CONNECTIONS)'
 
-demo-mosquitto: ## an MQTT broker of Debian's, as it is and punctual with twheel, in a VM (CLIENTS='100 10000')
-	@tests/clients/mosquitto/run demo $(CLIENTS)
+demo-mosquitto: ## an MQTT broker of Debian's, as it is and punctual with twheel, in a VM
+	@tests/clients/mosquitto/run demo
 
 demo-redis: ## keys that expire in Redis of Debian's, as it is and with twheel, in a VM (KEYS=100000)
 	@tests/clients/redis/run demo $(KEYS)

@@ -22,8 +22,7 @@
  * from FEWEST to MOST. To open one takes several times what a heartbeat takes, and
  * the server greets each, so that no more are opened than it can accept.
  *
- * Prints a line "progress ..." each second and lines of a name and a value at
- * the end.
+ * Prints lines of a name and a value at the end.
  */
 #include <arpa/inet.h>
 #include <err.h>
@@ -35,11 +34,10 @@
 #include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
-#define MS		1000000ULL
-#define SECOND		1000000000ULL
+#include "../../api/selftests/user.h"
+
 #define OPEN_AT_ONCE	200		/* and not greeted yet */
 #define FEWEST		100
 #define MOST		6000
@@ -71,19 +69,6 @@ static unsigned int wrong, missed, late;
 static u64 begin_ns, end_ns, closed_ns, timeout_ns;
 static struct sockaddr_in server;
 static int epfd;
-
-static u64 clock_ns(clockid_t clock)
-{
-	struct timespec ts;
-
-	clock_gettime(clock, &ts);
-	return ts.tv_sec * SECOND + ts.tv_nsec;
-}
-
-static u64 now_ns(void)
-{
-	return clock_ns(CLOCK_MONOTONIC);
-}
 
 /* Before a message: the clock by which the server, or TCP, knows when it was received. */
 static u64 speaking_ns(void)
@@ -232,18 +217,6 @@ static void handle_events(void)
 	} while (ready == 256);
 }
 
-static void print_progress(u64 now)
-{
-	static u64 next = SECOND;
-
-	if (now - begin_ns < next)
-		return;
-	next += SECOND;
-	printf("progress %llu %u %u %u %u %u\n", (now - begin_ns) / SECOND,
-	       nr_open, sent, silent, closed_by_server, closed_by_us);
-	fflush(stdout);
-}
-
 static bool silent_ones_are_open(void)
 {
 	unsigned int i;
@@ -267,7 +240,6 @@ static void run(void)
 		handle_events();
 		if (find_number && now - begin_ns >= SECOND)
 			settle_number();
-		print_progress(now);
 	} while (now < end_ns ||
 		 (now < later(end_ns, closed_ns) + GRACE &&
 		  silent_ones_are_open()));
@@ -334,6 +306,5 @@ int main(int argc, char **argv)
 	       nr_opened, sent, silent, closed_by_us);
 	printf("c_closed_by_server %u\nc_wrong %u\nc_missed %u\nc_late %u\n",
 	       closed_by_server, wrong, missed, late);
-	printf("c_ns %llu\n", now_ns() - begin_ns);
 	return 0;
 }

@@ -5,9 +5,9 @@
  * usage: demo [CONNECTIONS [SECONDS [TIMEOUT_MS]]]
  *
  * Without a number of CONNECTIONS, or with 0, the client finds one that the machine
- * carries. The verdict is the first line; with VERBOSE=1 in the environment all that
- * is known follows. With HEARTBEAT=socket there it is the server whose timers know
- * themselves when a socket is idle, and else that which stores deadlines.
+ * carries. The verdict is the first line. With HEARTBEAT=socket in the environment it is
+ * the server whose timers know themselves when a socket is idle, and else that which
+ * stores deadlines.
  *
  * Ends with status 0 only if all promises were kept: no connection closed
  * before its time, none missed, none forgotten. On a machine that is too slow
@@ -22,16 +22,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/wait.h>
-#include <linux/twheel.h>
 #include <unistd.h>
 
 #define CONNECTIONS	"0"
 #define SECONDS		"9"
 #define TIMEOUT_MS	"2000"
 #define MAX_VALUES	64
-#define MAX_SECONDS	256
 #define TOO_SLOW	4
 
 typedef unsigned long long u64;
@@ -41,7 +38,6 @@ static struct {
 	u64 number;
 } values[MAX_VALUES];
 static unsigned int nr_values;
-static unsigned int progress[MAX_SECONDS][6], nr_seconds;
 static bool by_socket;
 
 static u64 value(const char *name)
@@ -55,29 +51,16 @@ static u64 value(const char *name)
 	errx(1, "no %s: the server or the client has failed", name);
 }
 
-/* Lines of "name value", and lines of "progress". */
-static void take_line(const char *line)
-{
-	unsigned int at[6];
-
-	if (sscanf(line, "progress %u %u %u %u %u %u", &at[0], &at[1], &at[2],
-		   &at[3], &at[4], &at[5]) == 6) {
-		if (nr_seconds < MAX_SECONDS)
-			memcpy(progress[nr_seconds++], at, sizeof(at));
-		return;
-	}
-	if (nr_values < MAX_VALUES &&
-	    sscanf(line, "%31s %llu", values[nr_values].name,
-		   &values[nr_values].number) == 2)
-		nr_values++;
-}
-
+/* Lines of "name value". */
 static void take_lines(FILE *file)
 {
 	char line[256];
 
 	while (fgets(line, sizeof(line), file))
-		take_line(line);
+		if (nr_values < MAX_VALUES &&
+		    sscanf(line, "%31s %llu", values[nr_values].name,
+			   &values[nr_values].number) == 2)
+			nr_values++;
 }
 
 /* A program of this directory, with pipes to its input and from its output. */
@@ -147,84 +130,10 @@ static struct child run_server(const char *timeout_ms, char *port)
 	return server;
 }
 
-static void print_wheel(void)
-{
-	static const char * const schemes[] = {
-		"hierarchical wheel", "hashed wheel",
-	};
-	static const char * const modes[] = { "periodic", "tickless" };
-	int fd = value("in_process") ? -1 : open("/dev/twheel", O_RDWR);
-	struct twheel_info info;
-
-	if (value("in_process")) {
-		printf("The wheel: in the server's process\n\n");
-		return;
-	}
-	if (fd < 0 || ioctl(fd, TWHEEL_IOC_INFO, &info))
-		err(1, "/dev/twheel");
-	close(fd);
-	printf("The wheel: %s, %s, tick %llu us", schemes[info.scheme % 2],
-	       modes[info.mode % 2], info.tick_ns / 1000);
-	if (info.slots)
-		printf(", %u slots", info.slots);
-	printf("\n\n");
-}
-
-static void print_progress(void)
-{
-	const unsigned int *at;
-	unsigned int i;
-
-	printf("    time     open   heartbeats       silent    closed by    closed by\n");
-	printf("                          sent       so far       server    themselves\n");
-	for (i = 0; i < nr_seconds; i++) {
-		at = progress[i];
-		printf("  %4u s %8u %12u %12u %12u %12u\n", at[0], at[1],
-		       at[2], at[3], at[4], at[5]);
-	}
-	printf("\n");
-}
-
-static void print_number(const char *name, u64 number, const char *remark)
-{
-	printf("  %-22s %9llu   %s\n", name, number, remark);
-}
-
-static void print_late(const char *name, const char *key, const char *remark)
-{
-	double tick = value("tick_ns");
-	char p50[32], p99[32], max[32];
-
-	snprintf(p50, sizeof(p50), "%s_p50_ns", key);
-	snprintf(p99, sizeof(p99), "%s_p99_ns", key);
-	snprintf(max, sizeof(max), "%s_max_ns", key);
-	printf("  %-22s %9.2f %9.2f %9.2f   %s\n", name, value(p50) / tick,
-	       value(p99) / tick, value(max) / tick, remark);
-}
-
 /* Each connection stores its first deadline as well. */
 static u64 refreshes(void)
 {
 	return value("stores") - value("opened");
-}
-
-static void print_lateness(void)
-{
-	printf("\nHow late, in ticks            p50       p99       max\n");
-	print_late("expired", "expiry", "after the deadline");
-	print_late("delivered", "delivery", "in the server's hands");
-}
-
-static void print_refreshes(void)
-{
-	double seconds = value("c_ns") / 1e9;
-
-	print_number("refreshes", refreshes(),
-		     "stores into memory, without a system call");
-	print_number("  per second", refreshes() / seconds,
-		     "as many as the clients asked for");
-	print_number("  ns each", value("ns_per_store"),
-		     "most of it for a look at the clock");
 }
 
 /* A server with timers of sockets sees an end of file in any case. */
@@ -236,37 +145,6 @@ static u64 timed_out(void)
 static u64 closed_by_peer(void)
 {
 	return value("closed_by_peer") - (by_socket ? timed_out() : 0);
-}
-
-static void print_report(void)
-{
-	printf("What the server saw\n");
-	print_number("opened", value("opened"), "");
-	print_number("heartbeats", value("heartbeats"), by_socket ?
-		     "for which nothing was done" :
-		     "each pushed its timer back with one store");
-	print_number("closed by timeout", timed_out(), "");
-	print_number("closed by peer", closed_by_peer(), "");
-	printf("\nWhat was promised\n");
-	if (!by_socket)
-		print_number("early", value("early"),
-			     "closed before the timeout was over, by the server's clock");
-	print_number("wrongly closed", value("c_wrong"),
-		     "closed though it had spoken, by the client's clock");
-	print_number("missed", value("c_missed"), "silent, but not closed");
-	if (!by_socket)
-		print_lateness();
-	printf("\nWhat the timers cost\n");
-	if (!by_socket)
-		print_refreshes();
-	print_number("system calls", by_socket ? value("starts") :
-		     value("started") + value("stopped"), by_socket ?
-		     "START for each connection" :
-		     "START for a new or a late one, STOP for one that closes");
-	print_number("carried on", value("carried"), by_socket ?
-		     "by the kernel, when the socket had received something" :
-		     "by the kernel, when it found a later deadline stored");
-	printf("\n");
 }
 
 static bool expect(bool kept, const char *what)
@@ -335,47 +213,14 @@ static void print_slow(u64 late, const char *timeout_ms)
 	       late, timeout_ms, value("c_wanted") / 4 + 1);
 }
 
-/*
- * The kernel's lines when the server has dealt with all that the client has
- * left, and still runs; to be printed later.
- */
-static void read_proc(char *text, size_t size)
-{
-	int patience = 50;
-	FILE *file;
-
-	do {
-		usleep(100000);
-		file = fopen("/proc/twheel", "r");
-		if (!file)
-			return;
-		text[fread(text, 1, size - 1, file)] = '\0';
-		fclose(file);
-	} while (!strstr(text, "\npending 0\n") && patience--);
-}
-
-static void print_proc(char *text)
-{
-	char *line;
-
-	if (value("in_process"))
-		return;
-	printf("/proc/twheel, just before the server ended\n");
-	for (line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
-		printf("  %s\n", line);
-	printf("\n");
-}
-
 int main(int argc, char **argv)
 {
 	const char *connections = argc > 1 ? argv[1] : CONNECTIONS;
 	const char *seconds = argc > 2 ? argv[2] : SECONDS;
 	const char *timeout_ms = argc > 3 ? argv[3] : TIMEOUT_MS;
-	const char *verbose = getenv("VERBOSE");
 	const char *heartbeat = getenv("HEARTBEAT");
 	struct arguments arguments;
 	struct child server, client;
-	static char proc[65536];
 	char port[16];
 	bool kept;
 	u64 late;
@@ -387,20 +232,12 @@ int main(int argc, char **argv)
 	arguments = (struct arguments){ port, connections, seconds, timeout_ms };
 	client = run_child("client", &arguments);
 	end_child(&client);
-	read_proc(proc, sizeof(proc));
 	end_child(&server);
 	kept = promises_kept();
 	late = too_late();
 	print_verdict(kept, timeout_ms);
 	if (late)
 		print_slow(late, timeout_ms);
-	if (verbose && *verbose) {
-		printf("\n");
-		print_wheel();
-		print_progress();
-		print_report();
-		print_proc(proc);
-	}
 	if (!kept)
 		return 1;
 	return late ? TOO_SLOW : 0;

@@ -17,12 +17,12 @@ struct record {
 	__u64 starts;
 	__u64 closed_by_peer;
 	__u64 closed_by_timeout;
+	__u64 stores;
+	__u64 early;
 };
 
 extern struct record record;
 
-__u64 record_before_store(void);
-void record_after_store(__u64 before_ns);
 void record_expiry(const struct twheel_event *event, __u64 not_before_ns);
 void record_print(struct twheel *wheel);
 

@@ -12,9 +12,6 @@
  *   slow=N	send PINGREQ once in each keepalive: must stay
  *   busy=N	send PINGREQ ten times a second: must stay
  *   forever=N	have a keepalive of 0 and send nothing: must stay
- *   probe_us=N	one more connection sends PINGREQ this often and waits for the
- *		answer
- *   pid=N	the broker: how much of the CPU it has in all, and in each 100 ms
  *
  * The time begins when all are connected. A connection may be closed no earlier
  * than one and a half keepalives after it last spoke. At the end, connections
@@ -39,8 +36,6 @@
 
 #define CONNECTIONS_MAX	60000
 #define SECONDS_MAX	3600
-/* In a second. */
-#define BURSTS		10
 /* The time that the broker gives clients that do not send CONNECT. */
 #define MUTE_KEEPALIVE	60
 /* Of a keepalive of 0. */
@@ -49,10 +44,10 @@
 typedef unsigned long long u64;
 
 /* Kinds that must go come first. */
-enum kind { SILENT, IDLE, MUTE, SLOW, BUSY, FOREVER, PROBE, KINDS };
+enum kind { SILENT, IDLE, MUTE, SLOW, BUSY, FOREVER, KINDS };
 
 static const char * const kind_names[KINDS] = {
-	"silent", "idle", "mute", "slow", "busy", "forever", "probe",
+	"silent", "idle", "mute", "slow", "busy", "forever",
 };
 
 struct connection {
@@ -78,11 +73,10 @@ struct group {
 static struct group groups[KINDS];
 static struct connection *connections;
 static unsigned int nr_connections;
-static unsigned long port = 1883, seconds = 30, keepalive = 4, probe_us, pid;
+static unsigned long port = 1883, seconds = 30, keepalive = 4;
 
-static u64 *lateness, *round_trips, *bursts;
-static unsigned int nr_late, nr_round_trips, max_round_trips, nr_bursts;
-static bool awaiting;		/* the probe's answer */
+static u64 *lateness;
+static unsigned int nr_late;
 static int epfd;
 
 /* ----- packets of MQTT 3.1.1 ----- */
@@ -225,15 +219,8 @@ static void take(struct connection *connection)
 	unsigned char answers[64];
 	ssize_t got = recv(connection->fd, answers, sizeof(answers), MSG_DONTWAIT);
 
-	if (!got || (got < 0 && errno != EAGAIN)) {
+	if (!got || (got < 0 && errno != EAGAIN))
 		closed(connection);
-		return;
-	}
-	if (connection->kind != PROBE || got <= 0)
-		return;
-	awaiting = false;
-	if (nr_round_trips < max_round_trips)
-		round_trips[nr_round_trips++] = now_ns() - connection->spoke_ns;
 }
 
 /* ----- time ----- */
@@ -248,10 +235,8 @@ static void speak_in_turn(struct group *group, u64 now)
 		group->next_ns += group->period_ns / group->count;
 		if (group == &groups[SILENT] && !group->turn)
 			group->period_ns = 0;
-		if (connection->fd < 0 || (connection->kind == PROBE && awaiting))
-			continue;
-		awaiting |= connection->kind == PROBE;
-		say(connection, pingreq, sizeof(pingreq));
+		if (connection->fd >= 0)
+			say(connection, pingreq, sizeof(pingreq));
 	}
 }
 
@@ -293,7 +278,6 @@ static void set_periods(void)
 	groups[SILENT].period_ns = keepalive * SECOND * 6 / 5;
 	groups[SLOW].period_ns = keepalive * SECOND;
 	groups[BUSY].period_ns = SECOND / 10;
-	groups[PROBE].period_ns = probe_us * US;
 	for (kind = 0; kind < KINDS; kind++) {
 		groups[kind].next_ns = now;
 		if (!groups[kind].count)
@@ -301,83 +285,16 @@ static void set_periods(void)
 	}
 }
 
-/* ----- what it costs ----- */
-
-static u64 broker_ns(void)
-{
-	clockid_t clock;
-
-	if (!pid || clock_getcpuclockid(pid, &clock))
-		return 0;
-	return clock_ns(clock);
-}
-
-/**
- * struct cost - the resources used up to a time
- * @now_ns: that time
- * @idle_ns: how long the CPUs of this machine have had nothing to do
- * @broker_ns: how long one of them has run the broker
- */
-struct cost {
-	u64 now_ns, idle_ns, broker_ns;
-};
-
-/* The kernel's own words in /proc/timer_list are exact to the nanosecond. */
-static struct cost cost_now(void)
-{
-	FILE *file = fopen("/proc/timer_list", "r");
-	struct cost cost = { .now_ns = now_ns() };
-	char line[256];
-	u64 value;
-
-	while (file && fgets(line, sizeof(line), file)) {
-		if (sscanf(line, "now at %llu nsecs", &value) == 1)
-			cost.now_ns = value;
-		if (sscanf(line, " .idle_sleeptime : %llu", &value) == 1)
-			cost.idle_ns += value;
-	}
-	if (file)
-		fclose(file);
-	cost.broker_ns = broker_ns();
-	return cost;
-}
-
-static void print_cost(const struct cost *from, const struct cost *to)
-{
-	double seconds = (to->now_ns - from->now_ns) / 1e9;
-	u64 idle = to->idle_ns - from->idle_ns;
-
-	printf("seconds %.3f\n", seconds);
-	printf("broker_per_second %.0f\n", (to->broker_ns - from->broker_ns) / seconds);
-	printf("machine_per_second %.0f\n", 1e9 - idle / seconds);
-}
-
 /* ----- the run ----- */
-
-/* How much of the CPU the broker has had since this was last called. */
-static void note_burst(void)
-{
-	static u64 last_ns;
-	u64 ns = broker_ns();
-
-	if (last_ns)
-		bursts[nr_bursts++] = ns - last_ns;
-	last_ns = ns;
-}
 
 static void run(void)
 {
-	u64 begin = now_ns(), wake, next;
-	unsigned int i;
+	u64 end = now_ns() + seconds * SECOND, next;
 
 	set_periods();
-	for (i = 1; i <= seconds * BURSTS; i++) {
-		note_burst();
-		wake = begin + i * SECOND / BURSTS;
-		while (now_ns() < wake) {
-			next = speak();
-			wait_until(next < wake ? next : wake);
-		}
+	while (now_ns() < end) {
+		next = speak();
+		wait_until(next < end ? next : end);
 	}
 }
 
@@ -390,15 +307,15 @@ static int compare(const void *a, const void *b)
 	return (first > second) - (first < second);
 }
 
-static void print_spread(const char *name, u64 *values, unsigned int nr)
+static void print_lateness(void)
 {
-	qsort(values, nr, sizeof(*values), compare);
-	printf("%s %u\n", name, nr);
-	if (!nr)
+	qsort(lateness, nr_late, sizeof(*lateness), compare);
+	printf("silence %u\n", nr_late);
+	if (!nr_late)
 		return;
-	printf("%s_p50_us %.1f\n%s_p99_us %.1f\n%s_max_us %.1f\n", name,
-	       values[nr / 2] / 1e3, name, values[nr - nr / 100 - 1] / 1e3, name,
-	       values[nr - 1] / 1e3);
+	printf("silence_p50_us %.1f\nsilence_p99_us %.1f\nsilence_max_us %.1f\n",
+	       lateness[nr_late / 2] / 1e3, lateness[nr_late - nr_late / 100 - 1] / 1e3,
+	       lateness[nr_late - 1] / 1e3);
 }
 
 static unsigned int missed(const struct group *group, u64 now)
@@ -448,7 +365,7 @@ static void take_argument(const char *argument)
 		unsigned long *value;
 	} numbers[] = {
 		{ "port", &port }, { "seconds", &seconds }, { "keepalive", &keepalive },
-		{ "probe_us", &probe_us }, { "pid", &pid }, { NULL, NULL },
+		{ NULL, NULL },
 	};
 	unsigned int i;
 
@@ -458,7 +375,7 @@ static void take_argument(const char *argument)
 			return;
 		}
 	}
-	for (i = 0; i < PROBE; i++) {
+	for (i = 0; i < KINDS; i++) {
 		if (is_name(argument, kind_names[i])) {
 			groups[i].count = strtoul(strchr(argument, '=') + 1, NULL, 10);
 			return;
@@ -478,28 +395,17 @@ static void raise_limit(void)
 
 int main(int argc, char **argv)
 {
-	struct cost begin_cost, end_cost;
-
 	while (--argc)
 		take_argument(*++argv);
 	if (!seconds || seconds > SECONDS_MAX || !keepalive || keepalive > 65535)
 		errx(2, "1 to %u seconds, a keepalive of 1 to 65535", SECONDS_MAX);
-	groups[PROBE].count = probe_us != 0;
-	max_round_trips = probe_us ? seconds * 1000000 / probe_us + 1 : 0;
-	round_trips = calloc(max_round_trips + 1, sizeof(*round_trips));
-	bursts = calloc(seconds * BURSTS, sizeof(*bursts));
 	raise_limit();
 	/* epoll's waits are 50 us late without this */
 	prctl(PR_SET_TIMERSLACK, 1);
 
 	open_connections();
-	begin_cost = cost_now();
 	run();
-	end_cost = cost_now();
 	printf("connections %u\n", nr_connections);
-	print_cost(&begin_cost, &end_cost);
-	print_spread("silence", lateness, nr_late);
-	print_spread("burst", bursts, nr_bursts);
-	print_spread("round_trip", round_trips, nr_round_trips);
+	print_lateness();
 	return print_groups() ? 0 : 1;
 }

@@ -5,7 +5,7 @@
  * usage: load NAME=VALUE...
  *
  *   port=6379 late_us=N	status 1 if one expires later than that
- *   pid=N seconds=60		the server, and how long a run is
+ *   seconds=60			how long a run is
  *   keys=N			their TTLs are spread over the run
  *   sessions=N ttl_ms=5000	are refreshed twice within their TTL. One of a hundred falls
  *				silent within the first third of the run
@@ -36,9 +36,8 @@ typedef unsigned long long u64;
 #define REPLIES_AWAITED	256
 #define CASE_MS		700
 #define NR_WAYS		25
-#define SAMPLE_MS	100
 
-static unsigned long port = 6379, late_us = ~0UL, pid, seconds = 60, keys, sessions,
+static unsigned long port = 6379, late_us = ~0UL, seconds = 60, keys, sessions,
 		     ttl_ms = 5000, cases, fill;
 static const char *then;
 
@@ -76,8 +75,7 @@ static int reach(void)
 	return fd;
 }
 
-/* The last reply's number, if it is one. */
-static long take_replies(void)
+static void take_replies(void)
 {
 	char line[256] = "";
 
@@ -88,7 +86,6 @@ static long take_replies(void)
 		if (*line == '-')
 			errx(1, "the server says %s", line);
 	}
-	return *line == ':' ? atol(line + 1) : 0;
 }
 
 /* An inline command, whose reply is one line. */
@@ -199,96 +196,16 @@ static void set_keys(void)
 	nr_due += keys;
 }
 
-/*
- * Of all keys in memory, how many are dead? In a thousandth of a percent. The last of a
- * hundred keys are too few to tell.
- */
-static unsigned long dead_share(void)
-{
-	unsigned long held, alive = 0, i;
-	u64 now;
-
-	say("DBSIZE");
-	held = take_replies();
-	now = wall_ms();
-	for (i = keys; i && due_of(i - 1) >= now; i--)
-		alive++;
-	return held > alive && alive > keys / 100 ? (held - alive) * 100000 / held : 0;
-}
-
-static u64 idle_ms(void)
-{
-	FILE *file = fopen("/proc/uptime", "r");
-	double up, idle = 0;
-
-	if (!file || fscanf(file, "%lf %lf", &up, &idle) != 2)
-		err(1, "/proc/uptime");
-	fclose(file);
-	return idle * 1000;
-}
-
-static u64 server_ns(void)
-{
-	clockid_t clock;
-
-	if (!pid || clock_getcpuclockid(pid, &clock))
-		return 0;
-	return clock_ns(clock);
-}
-
-/**
- * struct cost - of a time in which the server is asked ten times a second
- * @ms: how long
- * @server_ns: CPU time of the server
- * @idle_ms: how long the CPUs have had nothing to do
- * @dead: sum of the shares of dead keys
- * @most_dead: the largest of them
- * @samples: how many
- */
-struct cost {
-	u64 ms, server_ns, idle_ms;
-	unsigned long dead, most_dead, samples;
-};
-
-static struct cost watch(u64 until_ms)
-{
-	struct cost cost = { .server_ns = server_ns(), .idle_ms = idle_ms() };
-	u64 begin = wall_ms(), now;
-	unsigned long share;
-
-	for (now = begin; now < until_ms; now = wall_ms()) {
-		take_events_until(now + SAMPLE_MS < until_ms ? now + SAMPLE_MS : until_ms);
-		share = dead_share();
-		cost.dead += share;
-		if (share > cost.most_dead)
-			cost.most_dead = share;
-		cost.samples++;
-	}
-	cost.ms = now - begin;
-	cost.server_ns = server_ns() - cost.server_ns;
-	cost.idle_ms = idle_ms() - cost.idle_ms;
-	return cost;
-}
-
 /* Long enough for stock to find the last. */
 static void run_keys(void)
 {
-	struct cost idle, busy;
 	unsigned int nr;
 
-	idle = watch(wall_ms() + 5000);
 	set_keys();
 	take_events_until(first_ms);
 	nr = nr_late;
-	busy = watch(first_ms + seconds * 1000);
-	nr = nr_late - nr;
-	printf("expired_in_time %u\n", nr);
-	printf("dead_mean_percent %.1f\ndead_most_percent %.1f\n",
-	       busy.dead / 1000.0 / busy.samples, busy.most_dead / 1000.0);
-	if (nr && pid)
-		printf("server_ns_per_key %.0f\nmachine_ns_per_key %.0f\n",
-		       (busy.server_ns - (double)idle.server_ns * busy.ms / idle.ms) / nr,
-		       ((double)idle.idle_ms * busy.ms / idle.ms - busy.idle_ms) * MS / nr);
+	take_events_until(first_ms + seconds * 1000);
+	printf("expired_in_time %u\n", nr_late - nr);
 	take_events_until(wall_ms() + 30000);
 }
 
@@ -301,8 +218,8 @@ static bool is_silent(unsigned long i)
 
 static void run_sessions(void)
 {
-	u64 begin, now, last_ns = 0, spent = 0;
-	unsigned long i, turn = 0, refreshes = 0;
+	unsigned long i, turn = 0;
+	u64 begin, now;
 
 	session_ms = calloc(sessions, sizeof(*session_ms));
 	for (i = 0; i < sessions; i++) {
@@ -312,23 +229,19 @@ static void run_sessions(void)
 	take_replies();
 	begin = wall_ms();
 	while ((now = wall_ms()) < begin + seconds * 1000) {
-		last_ns = server_ns();
 		for (; turn < (now - begin) * sessions * 2 / ttl_ms; turn++) {
 			i = turn % sessions;
 			if (is_silent(i) && (now - begin) * 3 > seconds * 1000 * i / sessions)
 				continue;
 			session_ms[i] = now + ttl_ms;
 			say("PEXPIREAT s:%lu %llu", i, session_ms[i]);
-			refreshes++;
 		}
 		take_replies();
-		spent += server_ns() - last_ns;
 		take_events_until(now + 10);
 	}
 	for (i = 0; i < sessions; i++)
 		nr_due += session_ms[i] < now;
 	printf("sessions_silent %lu\nsessions_expired %u\n", sessions / 100, nr_late);
-	printf("server_ns_per_refresh %llu\n", spent / refreshes);
 }
 
 /* ----- all ways to get a TTL ----- */
@@ -432,7 +345,7 @@ static void take_argument(const char *argument)
 		const char *name;
 		unsigned long *value;
 	} numbers[] = {
-		{ "port", &port }, { "late_us", &late_us }, { "pid", &pid },
+		{ "port", &port }, { "late_us", &late_us },
 		{ "seconds", &seconds }, { "keys", &keys }, { "sessions", &sessions },
 		{ "ttl_ms", &ttl_ms }, { "cases", &cases }, { "fill", &fill }, { NULL, NULL },
 	};
