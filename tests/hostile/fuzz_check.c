@@ -27,9 +27,8 @@ void fuzz_fail(struct fuzz_shared *shared, const char *fmt, ...)
 	va_list args;
 
 	va_start(args, fmt);
-	if (!__atomic_exchange_n(&shared->failed, 1, __ATOMIC_ACQ_REL)) {
+	if (!__atomic_exchange_n(&shared->failed, 1, __ATOMIC_ACQ_REL))
 		vsnprintf(shared->text, sizeof(shared->text), fmt, args);
-	}
 	va_end(args);
 	if (shared->in_process) {
 		fprintf(stderr, "%s\n", shared->text);

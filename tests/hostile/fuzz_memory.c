@@ -83,9 +83,12 @@ static char *nowhere(struct fuzz_thread *t)
 	return (char *)(uintptr_t)(pointer + fuzz_below(t, 2) * 8);
 }
 
-static enum place_kind choose_kind(struct fuzz_thread *t)
+static enum place_kind choose_kind(struct fuzz_thread *t, size_t size)
 {
-	if (t->shared->in_process || !fuzz_spoilt(t))
+	/* A program has structures where the compiler wants them. */
+	if (t->shared->in_process)
+		return size % sizeof(__u64) ? PLACE_NORMAL : PLACE_PAGE_END;
+	if (!fuzz_spoilt(t))
 		return fuzz_below(t, 2) ? PLACE_NORMAL : PLACE_PAGE_END;
 	return fuzz_below(t, NR_PLACES);
 }
@@ -100,7 +103,7 @@ static size_t choose_offset(struct fuzz_thread *t, struct fuzz_area *area,
 		place->room = fuzz_below(t, size + 1);
 	if (place->kind == PLACE_PAGE_END || place->kind == PLACE_CROSSING)
 		return area->size - place->room;
-	if (fuzz_percent(t, 20))
+	if (!t->shared->in_process && fuzz_percent(t, 20))
 		return MARGIN + fuzz_below(t, last - MARGIN);
 	return MARGIN + (fuzz_below(t, last - MARGIN) & ~7UL);
 }
@@ -118,7 +121,7 @@ static char *view_of(const struct fuzz_area *area, enum place_kind kind)
 struct place fuzz_place(struct fuzz_thread *t, struct fuzz_area *area,
 			size_t size)
 {
-	struct place place = { .kind = choose_kind(t), .room = size };
+	struct place place = { .kind = choose_kind(t, size), .room = size };
 	size_t offset;
 
 	if (place.kind == PLACE_NOWHERE) {

@@ -50,7 +50,8 @@ static void store_word(struct fuzz_thread *t, int fd)
 
 	if (ioctl(fd, TWHEEL_IOC_INFO, &info) || !info.shared_ids)
 		return;
-	words = mmap(NULL, info.shared_ids * sizeof(*words), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	words = mmap(NULL, info.shared_ids * sizeof(*words), PROT_READ | PROT_WRITE,
+		     MAP_SHARED, fd, 0);
 	if (words == MAP_FAILED)
 		fuzz_fail(&shared, "no words");
 	words[fuzz_below(t, MIN(info.shared_ids, 60U))] =
