@@ -21,25 +21,18 @@
  *	the time of all ticks divided by the number of expiries, in the fastest
  *	run. It is the cost from one expiry to the next, with empty ticks and
  *	moves.
- *  tick_max
- *	The slowest tick: 99.99 % of the ticks of as many further runs are
- *	faster. So interruptions by the host do not count. The runs are separate
- *	because reading the clock in each tick takes time too.
  *  tick_slowest
- *	Another estimate from the same runs. They are all alike, so the minimum
- *	of one tick's times over the runs is its own time. The figure is the
- *	maximum of those.
+ *	The slowest tick of as many further runs, which are separate because
+ *	reading the clock in each tick takes time too. They are all alike, so the
+ *	minimum of one tick's times over the runs is its own time. The figure is
+ *	the maximum of those.
  *  tick_empty
  *	All timers are due later. The figure is the time per tick of IDLE_TICKS
  *	ticks.
- *  heartbeat
- *	In each tick BEATS_PER_TICK timers, in a random order, are put back to
- *	their interval from now. The figure is the time of all ticks and
- *	refreshes divided by the number of refreshes. So it has the work that a
- *	refresh leaves for later.
  *  refresh_often
  *	Each timer is put back to OFTEN_TICKS ticks from now, every tenth of that
- *	time. The figure is as for heartbeat.
+ *	time. The figure is the time of all ticks and refreshes divided by the
+ *	number of refreshes. So it has the work that a refresh leaves for later.
  *  next
  *	All timers are due later. The figure is the time of asking for the next
  *	tick with work.
@@ -81,7 +74,6 @@
 
 #define RUN_TICKS	60000U
 #define IDLE_TICKS	60000U
-#define BEATS_PER_TICK	64U
 #define OFTEN_TICKS	200U
 #define NEXT_CALLS	1000U
 #define STORM_TICK	200U
@@ -126,11 +118,9 @@ enum {
 	OP_refresh,
 	OP_restart,
 	OP_expire_restart,
-	OP_tick_max,
 	OP_tick_slowest,
 	OP_tick_empty,
 	OP_next,
-	OP_heartbeat,
 	OP_refresh_often,
 	OP_storm_slowest,
 	OP_storm_spread_slowest,
@@ -146,11 +136,9 @@ static const char * const op_names[NR_OPS] = {
 	[OP_refresh] = "refresh",
 	[OP_restart] = "restart",
 	[OP_expire_restart] = "expire_restart",
-	[OP_tick_max] = "tick_max",
 	[OP_tick_slowest] = "tick_slowest",
 	[OP_tick_empty] = "tick_empty",
 	[OP_next] = "next",
-	[OP_heartbeat] = "heartbeat",
 	[OP_refresh_often] = "refresh_often",
 	[OP_storm_slowest] = "storm_slowest",
 	[OP_storm_spread_slowest] = "storm_spread_slowest",
@@ -179,13 +167,11 @@ static const struct impl impls[] = {
 
 /*
  * The result of all runs of an implementation: for each operation the least
- * time. @ticks: of each tick of a load, and of all ticks of all runs of
- * another.
+ * time. @ticks: of each tick of a load.
  */
 struct result {
 	double ns[NR_OPS];
 	u32 *ticks;
-	u32 *all_ticks;
 };
 
 /* One set of measurements. */
@@ -502,13 +488,6 @@ static void timed_ticks(struct run *r, u64 first, u32 nr, u32 *took)
 	}
 }
 
-static int by_time(const void *a, const void *b)
-{
-	u32 x = *(const u32 *)a, y = *(const u32 *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* @took: of each tick the time in this run; @least: in the runs so far. */
 static u32 slowest_tick(u32 *least, const u32 *took, u32 nr, bool first)
 {
@@ -530,18 +509,13 @@ static void measure_expiry(struct run *r)
 
 static void measure_ticks(struct run *r, int round)
 {
-	size_t nr = (size_t)(round + 1) * RUN_TICKS;
-	u32 *took = r->result->all_ticks + nr - RUN_TICKS;
+	static u32 took[RUN_TICKS];
 
 	random_seed();
 	timed_ticks(r, start_load(r) + 1, RUN_TICKS, took);
 	r->ops->destroy(r->scheme);
 	r->result->ns[OP_tick_slowest] =
 		slowest_tick(r->result->ticks, took, RUN_TICKS, !round);
-	if (round < runs - 1)
-		return;
-	qsort(r->result->all_ticks, nr, sizeof(*took), by_time);
-	r->result->ns[OP_tick_max] = r->result->all_ticks[nr - 1 - nr / 10000];
 }
 
 static void measure_idle(struct run *r)
@@ -651,40 +625,6 @@ static void measure_storm(struct run *r, const struct storm *storm, int round,
 	free(took);
 }
 
-/* Each timer has one interval, so a heartbeat always goes to a later tick. */
-static void beat(struct run *r, u32 tick, u32 *next)
-{
-	u32 i;
-
-	for (i = 0; i < BEATS_PER_TICK; i++) {
-		r->ops->restart(r->scheme, r->order[*next],
-				tick + r->interval[*next % DRAWS]);
-		*next = (*next + 1) % r->nr;
-	}
-}
-
-static double heartbeat_run(struct run *r)
-{
-	u32 tick, next = 0, draw = 0;
-	u64 took, begin;
-
-	fresh(r);
-	start_all(r, 0);
-	begin = now();
-	for (tick = 1; tick <= RUN_TICKS; tick++) {
-		beat(r, tick, &next);
-		one_tick(r, tick, &draw);
-	}
-	took = now() - begin;
-	r->ops->destroy(r->scheme);
-	return (double)took / RUN_TICKS / BEATS_PER_TICK;
-}
-
-static void measure_heartbeat(struct run *r)
-{
-	lower(r, OP_heartbeat, heartbeat_run(r));
-}
-
 /* As many timers as give some work, but no more than there are. */
 static void measure_often(struct run *r)
 {
@@ -766,7 +706,7 @@ static void measure_round(struct run *r, int round)
 		measure_operations(r);
 	if (wanted(OP_expire_restart))
 		measure_expiry(r);
-	if (wanted_one_of(OP_tick_max, OP_tick_slowest))
+	if (wanted(OP_tick_slowest))
 		measure_ticks(r, round);
 	if (wanted(OP_tick_empty))
 		measure_idle(r);
@@ -774,8 +714,6 @@ static void measure_round(struct run *r, int round)
 		measure_next(r);
 	if (r->impl->slow && !is_one_queue(r->impl, r->dist))
 		return;
-	if (wanted(OP_heartbeat))
-		measure_heartbeat(r);
 	if (wanted(OP_refresh_often))
 		measure_often(r);
 }
@@ -812,11 +750,8 @@ static void measure(const struct distribution *dist, u32 nr, const char *names)
 	int round;
 
 	setup(&r, dist, nr);
-	for (i = 0; i < ARRAY_SIZE(impls); i++) {
+	for (i = 0; i < ARRAY_SIZE(impls); i++)
 		results[i].ticks = alloc(RUN_TICKS, sizeof(u32));
-		results[i].all_ticks = alloc((size_t)runs * RUN_TICKS,
-					     sizeof(u32));
-	}
 	for (round = 0; round < runs; round++) {
 		for (i = 0; i < ARRAY_SIZE(impls); i++) {
 			if (!takes_part(&impls[i], dist, nr, names))
@@ -834,7 +769,6 @@ static void measure(const struct distribution *dist, u32 nr, const char *names)
 			rows(&r);
 		}
 		free(results[i].ticks);
-		free(results[i].all_ticks);
 	}
 	cleanup(&r);
 }

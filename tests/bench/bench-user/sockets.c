@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a timeout costs the packets of a connection, and what it costs in all
+ * What a timeout costs the packets of a connection
  *
  * SOCKETS connections over loopback get messages of a byte, which the program reads.
  * Each way to have a timeout does for each message what it takes to push the timeout
  * back: nothing, a store, a system call. The ways take turns, and the same traffic
  * without a timeout is one of them. The time of a round is for all of it, the
  * kernel's part included, so that what a way adds is seen wherever it arises.
- *
- * A timeout by socket is then measured as timeout.c has it: so many heartbeats, and
- * the expiry. The messages are over before the first deadline. What TCP does later
- * for them has come before it, too.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -31,13 +27,7 @@
 #define MESSAGES	10U		/* of each connection, in a round */
 #define ROUNDS		5U
 #define TIMEOUT_NS	(100 * SECOND)
-/* After the last message TCP acknowledges it, and has nothing more to do. */
 #define QUIET_NS	(500 * MS)
-#define SPREAD_NS	(10 * MS)
-/* A tick, two jiffies, and what the last messages take. */
-#define MARGIN_NS	(90 * MS)
-/* To time the loop. */
-#define LOOP_NS		(50 * MS)
 
 static struct pair {
 	int ours, peer, timerfd;
@@ -248,100 +238,9 @@ static void measure_messages(struct bench *b)
 	}
 }
 
-/* ----- the whole timeout ----- */
-
-static __u64 loops(__u64 end)
-{
-	__u64 nr = 0;
-
-	while (now_ns() < end)
-		nr++;
-	return nr;
-}
-
-static void sleep_until(__u64 time)
-{
-	__u64 now = now_ns();
-
-	if (now > time)
-		fail("no time left");
-	usleep((time - now) / US);
-}
-
-/*
- * What the kernel took of the time in which all timers come due, from @from on. The loop
- * is timed before that, while nothing happens.
- */
-static double window_ns(__u64 from)
-{
-	__u64 quiet, free, begin, end = from + SPREAD_NS + MARGIN_NS, nr;
-
-	sleep_until(from - 2 * LOOP_NS);
-	quiet = now_ns();
-	free = loops(quiet + LOOP_NS);
-	quiet = now_ns() - quiet;
-	begin = now_ns();
-	nr = loops(end);
-	return now_ns() - begin - (double)nr * quiet / free;
-}
-
-/*
- * What a life of all took, each, without the messages. The first deadline is @wait_ns
- * from now, and with heartbeats there is a second one.
- */
-static double life(unsigned int heartbeats, __u64 wait_ns)
-{
-	__u64 begin = now_ns(), from = begin + wait_ns;
-	unsigned int i, beat;
-	double ns;
-
-	for (i = 0; i < SOCKETS; i++)
-		start(i, TWHEEL_START_IDLE, from - now_ns() + random64() % SPREAD_NS);
-	ns = now_ns() - begin;
-	/* So that the second deadlines come well after the first. */
-	usleep(QUIET_NS / US);
-	for (beat = 0; beat < heartbeats; beat++) {
-		begin = now_ns();
-		for (i = 0; i < SOCKETS; i++)
-			message(&pairs[i]);
-	}
-	ns += window_ns(from);
-	/* The last messages came one after the other. */
-	if (heartbeats)
-		ns += window_ns(begin + wait_ns - SPREAD_NS);
-	begin = now_ns();
-	if (read_events(fd, SOCKETS, SAMPLE) != SOCKETS)
-		fail("a timer has not expired");
-	ns += now_ns() - begin;
-	return ns / SOCKETS;
-}
-
-static void measure_lives(struct bench *b)
-{
-	static const unsigned int heartbeats[] = { 0, 1, 10, 100 };
-	static struct impl impl = { .name = "twheel-socket" };
-	double message_ns = taken[0][ROUNDS - 1], ns[ROUNDS];
-	unsigned int i, round;
-	__u64 wait_ns;
-	char name[16];
-
-	b->impl = &impl;
-	open_session();
-	for (i = 0; i < sizeof(heartbeats) / sizeof(heartbeats[0]); i++) {
-		/* Twice as long as the messages take. */
-		wait_ns = 2 * message_ns * heartbeats[i] * SOCKETS + 3 * QUIET_NS;
-		for (round = 0; round < ROUNDS; round++)
-			ns[round] = life(heartbeats[i], wait_ns);
-		snprintf(name, sizeof(name), "%u", heartbeats[i]);
-		row(b, "timeout", name, 1, median(ns, ROUNDS));
-	}
-	end_session();
-}
-
 void measure_sockets(struct bench *b)
 {
 	b->timers = SOCKETS;
 	connect_all();
 	measure_messages(b);
-	measure_lives(b);
 }
