@@ -142,15 +142,13 @@ struct bench {
 
 /**
  * struct bench_expiry - what callbacks do
- * @restart: restart the timer
- * @from_now: by a delay from now, instead of from the expired deadline
+ * @restart: restart the timer by a delay from the expired deadline
  * @again: as one that has a cheap way to restart itself does, if it has one
  * @expired: number of expiries
  * @delay: delays to restart with, as returned by the implementation's @relative
  */
 struct bench_expiry {
 	bool restart;
-	bool from_now;
 	bool again;
 	u32 expired;
 	u64 delay[BENCH_DRAWS];

@@ -18,11 +18,7 @@ static void list_expired(struct timer_list *timer)
 {
 	u64 delay = bench_next_delay();
 
-	if (!bench_expiry->restart)
-		return;
-	if (bench_expiry->from_now)
-		mod_timer(timer, jiffies + delay);
-	else
+	if (bench_expiry->restart)
 		mod_timer(timer, timer->expires + delay);
 }
 
@@ -112,10 +108,7 @@ static enum hrtimer_restart hr_expired(struct hrtimer *timer)
 
 	if (!bench_expiry->restart)
 		return HRTIMER_NORESTART;
-	if (bench_expiry->from_now)
-		hrtimer_forward_now(timer, delay);
-	else
-		hrtimer_add_expires_ns(timer, delay);
+	hrtimer_add_expires_ns(timer, delay);
 	return HRTIMER_RESTART;
 }
 

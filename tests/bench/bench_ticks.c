@@ -22,10 +22,6 @@
  *	includes the timer's moves in the wheel between two expiries.
  *  expire_again
  *	The same with twheel_again_at(). Wheels only.
- *  expire_start
- *	The same with callbacks that start their timers an interval from now.
- *  tick_max
- *	The longest gap of the expire_restart window.
  *
  * The time of another task must not count. Hardly any half second passes
  * without one, because kcompactd alone runs twice in it. So a window consists
@@ -160,15 +156,6 @@ static u64 median_gap(struct gaps *gaps)
 	return gaps->ns[gaps->nr / 2];
 }
 
-static u64 longest_gap(const struct gaps *gaps)
-{
-	u32 i, longest = 0;
-
-	for (i = 0; i < gaps->nr; i++)
-		longest = max(longest, gaps->ns[i]);
-	return longest;
-}
-
 static u64 scaled(const struct bench *b, u64 ns)
 {
 	u64 mean = clamp_t(u64, (u64)b->pending * 100 * NSEC_PER_USEC,
@@ -241,9 +228,8 @@ static void watch_empty(struct bench *b, struct gaps *gaps)
  * ticks of that window cost more: Lawn's had to look at more lengths.
  */
 static void measure_expiry(struct bench *b, struct gaps *gaps,
-			   const char *operation, bool from_now, u64 lost)
+			   const char *operation, u64 lost)
 {
-	bench_expiry->from_now = from_now;
 	msleep(SETTLE_MS);
 	watch(gaps, WINDOW_NS);
 	if (gaps->lost > lost && gaps->expired)
@@ -253,20 +239,17 @@ static void measure_expiry(struct bench *b, struct gaps *gaps,
 
 static void measure(struct bench *b, struct gaps *gaps)
 {
-	const char *dist = b->dist->name;
 	u64 lost;
 
 	find_usual(gaps);
 	watch_empty(b, gaps);
 	lost = gaps->lost;
-	bench_row(b, "tick_empty", dist, 1, "ns", 100 * median_gap(gaps));
+	bench_row(b, "tick_empty", b->dist->name, 1, "ns", 100 * median_gap(gaps));
 	bench_expiries_begin(b);
-	measure_expiry(b, gaps, "expire_start", true, lost);
-	measure_expiry(b, gaps, "expire_restart", false, lost);
-	bench_row(b, "tick_max", dist, 1, "ns", 100 * longest_gap(gaps));
+	measure_expiry(b, gaps, "expire_restart", lost);
 	if (b->impl->wheel) {
 		bench_expiry->again = true;
-		measure_expiry(b, gaps, "expire_again", false, lost);
+		measure_expiry(b, gaps, "expire_again", lost);
 		bench_expiry->again = false;
 	}
 	bench_expiries_end(b);

@@ -45,15 +45,11 @@ static void wheel_expired(struct twheel_timer *timer)
 
 	if (!bench_expiry->restart)
 		return;
-	if (bench_expiry->from_now) {
-		twheel_start(timer, delay);
-	} else {
-		bt->deadline += delay;
-		if (bench_expiry->again)
-			twheel_again_at(timer, bt->deadline);
-		else
-			twheel_start_at(timer, bt->deadline);
-	}
+	bt->deadline += delay;
+	if (bench_expiry->again)
+		twheel_again_at(timer, bt->deadline);
+	else
+		twheel_start_at(timer, bt->deadline);
 }
 
 static void wheel_setup(struct bench *b, struct bench_timer *timer)

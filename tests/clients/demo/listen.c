@@ -4,6 +4,7 @@
  */
 #include <arpa/inet.h>
 #include <err.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
@@ -49,7 +50,7 @@ void watch(int epfd, int fd)
 		err(1, "epoll_ctl");
 }
 
-bool input_has_ended(int epfd)
+static bool input_has_ended(int epfd)
 {
 	char byte;
 
@@ -57,4 +58,22 @@ bool input_has_ended(int epfd)
 		return false;
 	epoll_ctl(epfd, EPOLL_CTL_DEL, STDIN_FILENO, NULL);
 	return true;
+}
+
+/* Standard input has ended, and the last of @nr_open connections is closed. */
+void serve_until_the_end(int epfd, const unsigned int *nr_open, void (*serve)(int fd))
+{
+	struct epoll_event events[64];
+	bool ending = false;
+	int i, ready;
+
+	watch(epfd, STDIN_FILENO);
+	while (!ending || *nr_open) {
+		ready = epoll_wait(epfd, events, 64, -1);
+		for (i = 0; i < ready; i++)
+			if (events[i].data.fd == STDIN_FILENO)
+				ending = input_has_ended(epfd);
+			else
+				serve(events[i].data.fd);
+	}
 }

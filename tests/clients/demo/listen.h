@@ -6,14 +6,12 @@
 #ifndef LISTEN_H
 #define LISTEN_H
 
-#include <stdbool.h>
-
 /* Descriptors, and so connections. */
 #define FILES_MAX	(1U << 18)
 
 unsigned int raise_limit(void);
 int open_listener(int port);
 void watch(int epfd, int fd);
-bool input_has_ended(int epfd);
+void serve_until_the_end(int epfd, const unsigned int *nr_open, void (*serve)(int fd));
 
 #endif /* LISTEN_H */

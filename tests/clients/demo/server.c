@@ -20,7 +20,6 @@
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -41,7 +40,6 @@ static struct twheel *wheel;
 static int epfd, listener;
 static __u64 timeout_ns, last_serial;
 static unsigned int nr_open;
-static bool ending;
 
 /*
  * The timers. A timer that is pending is pushed back by a store: the kernel reads
@@ -154,8 +152,6 @@ static void serve(int fd)
 		read_timers();
 	else if (fd == listener)
 		accept_connections();
-	else if (fd == STDIN_FILENO)
-		ending = input_has_ended(epfd);
 	else if (connections[fd].serial)
 		receive(fd);
 }
@@ -183,23 +179,15 @@ static void init(int port)
 	listener = open_listener(port);
 	watch(epfd, twheel_fd(wheel));
 	watch(epfd, listener);
-	watch(epfd, STDIN_FILENO);
 }
 
 int main(int argc, char **argv)
 {
-	struct epoll_event events[64];
-	int i, ready;
-
 	if (argc != 3)
 		errx(2, "usage: server PORT TIMEOUT_MS");
 	timeout_ns = atoi(argv[2]) * 1000000ULL;
 	init(atoi(argv[1]));
-	while (!ending || nr_open) {
-		ready = epoll_wait(epfd, events, 64, -1);
-		for (i = 0; i < ready; i++)
-			serve(events[i].data.fd);
-	}
+	serve_until_the_end(epfd, &nr_open, serve);
 	record_print(wheel);
 	return 0;
 }
