@@ -171,9 +171,18 @@ static void tt_choose_config(struct twheel_config *config, unsigned int round)
 static int tt_make_wheel(const struct twheel_config *config)
 {
 	struct twheel *wheel = twheel_create(config);
+	int ret, cpu;
 
 	if (IS_ERR(wheel))
 		return PTR_ERR(wheel);
+	/* Until a CPU has slots its timers expire on another one, as if astray. */
+	for_each_possible_cpu(cpu) {
+		ret = twheel_prepare_cpu(wheel, cpu);
+		if (ret) {
+			twheel_destroy(wheel);
+			return ret;
+		}
+	}
 	tt_round = (struct tt_round) {
 		.wheel = wheel,
 		.tick_ns = config->tick_ns,
