@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * TWHEEL_IOC_GET describes a timer, TWHEEL_IOC_LIST all of them, and TWHEEL_IOC_DRAIN stops
- * them
+ * TWHEEL_IOC_GET describes a timer, TWHEEL_IOC_LIST all of them, and with
+ * TWHEEL_LIST_DRAIN it stops them
  *
- * They share one structure for a timer. LIST and DRAIN share one walk, so most cases try
- * both.
+ * GET and LIST share one structure for a timer. Most cases try LIST with and without the flag.
  */
 #include <errno.h>
 #include <string.h>
@@ -194,7 +193,7 @@ TEST(cursor_beyond_the_timers)
 	ASSERT_EQ(2, tw_list(fd, entries, 4, &cursor));
 }
 
-/* DRAIN ends a periodic timer whose event is unread: that event is its last one. */
+/* A drain ends a periodic timer whose event is unread: that event is its last one. */
 TEST(unread_periodic_timers_end)
 {
 	struct twheel_entry timers[4];
