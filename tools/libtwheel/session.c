@@ -378,12 +378,11 @@ int twheel_start_flags(struct twheel *t, __u64 *id, __u64 expires_ns,
 /* Fails for TWHEEL_ID_ANY, because the program would not learn the timer's id. */
 LIBTWHEEL_RARE LIBTWHEEL_FLAT
 static int start_id_generally(struct twheel *t, __u64 id, __u64 expires_ns,
-			      __u64 period_ns, __u64 user_data, __u32 flags)
+			      __u64 user_data, __u32 flags)
 {
 	const struct twheel_start start = {
 		.id = id,
 		.expires_ns = expires_ns,
-		.period_ns = period_ns,
 		.user_data = user_data,
 		.flags = flags,
 	};
@@ -392,31 +391,31 @@ static int start_id_generally(struct twheel *t, __u64 id, __u64 expires_ns,
 }
 
 static inline int start_id(struct twheel *t, __u64 id, __u64 expires_ns,
-			   __u64 period_ns, __u64 user_data, __u32 flags)
+			   __u64 user_data, __u32 flags)
 {
 	int ret;
 
-	if (start_shortly(t, id, &expires_ns, period_ns, user_data, &flags, &ret))
+	if (start_shortly(t, id, &expires_ns, 0, user_data, &flags, &ret))
 		return ret;
-	return start_id_generally(t, id, expires_ns, period_ns, user_data, flags);
+	return start_id_generally(t, id, expires_ns, user_data, flags);
 }
 
 LIBTWHEEL_FLAT
 int twheel_start(struct twheel *t, __u64 id, __u64 delay_ns, __u64 user_data)
 {
-	return start_id(t, id, delay_ns, 0, user_data, 0);
+	return start_id(t, id, delay_ns, user_data, 0);
 }
 
 LIBTWHEEL_FLAT
 int twheel_start_at(struct twheel *t, __u64 id, __u64 deadline_ns, __u64 user_data)
 {
-	return start_id(t, id, deadline_ns, 0, user_data, TWHEEL_START_ABS);
+	return start_id(t, id, deadline_ns, user_data, TWHEEL_START_ABS);
 }
 
 LIBTWHEEL_FLAT
 int twheel_restart(struct twheel *t, __u64 id, __u64 delay_ns, __u64 user_data)
 {
-	return start_id(t, id, delay_ns, 0, user_data, TWHEEL_START_REPLACE);
+	return start_id(t, id, delay_ns, user_data, TWHEEL_START_REPLACE);
 }
 
 /* Store a deadline, unless the word is later. */
@@ -445,8 +444,7 @@ int twheel_push(struct twheel *t, __u64 id, __u64 deadline_ns, __u64 user_data)
 		return -EINVAL;
 	if (has_word(t, id) && push_word(t, id, deadline_ns))
 		return 0;
-	ret = start_id(t, id, deadline_ns, 0, user_data,
-		       TWHEEL_START_ABS | TWHEEL_START_REPLACE);
+	ret = start_id(t, id, deadline_ns, user_data, TWHEEL_START_ABS | TWHEEL_START_REPLACE);
 	return ret < 0 ? ret : 0;
 }
 
