@@ -107,7 +107,7 @@ const struct user_socket *user_socket(unsigned int fd);
 bool user_socket_is_closed(const struct user_socket *socket);
 void user_socket_expired(const struct user_socket *socket, unsigned int nr, u64 idle,
 			 u64 deadline, u64 expired);
-void user_sockets_quiet(u64 since);
+bool user_sockets_quiet(u64 since);
 void user_sockets_end(void);
 
 /* session_oracle.c */
