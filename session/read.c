@@ -304,6 +304,7 @@ static __always_inline int consume(struct twheel_session *s, const struct readin
 {
 	int count = 0;
 
+	/* The address of the end may wrap, where access_ok() takes all, as on s390. */
 	while (count < room) {
 		struct twheel_utimer *ut = next_event(s, now);
 		u64 deadline, overruns;

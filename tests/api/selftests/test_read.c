@@ -14,7 +14,7 @@
 #include "harness.h"
 #include "session.h"
 
-NEED_KERNEL("restarted_*", "a_signal_*", "*readv*");
+NEED_KERNEL("efault_*", "restarted_*", "a_signal_*", "*readv*");
 
 #define EVENT	sizeof(struct twheel_event)
 #define READERS	8
@@ -96,6 +96,17 @@ TEST(einval_buffer_smaller_than_an_event)
 	ASSERT_EQ(EINVAL, errno);
 	ASSERT_TRUE(is_garbage(bytes, sizeof(bytes)));
 	EXPECT_STATS(fd, .started = 1, .expired = 1, .unread = 1);
+}
+
+/* On s390 every address is one of the program's, and the end of this buffer wraps. */
+TEST(efault_at_the_end_of_the_address_space)
+{
+	volatile unsigned long last = -EVENT;
+	int fd = open_with_events(3);
+
+	ASSERT_EQ(-1, read(fd, (void *)last, 3 * EVENT));
+	ASSERT_EQ(EFAULT, errno);
+	EXPECT_STATS(fd, .started = 3, .expired = 3, .unread = 3);
 }
 
 TEST(einval_does_not_wait)
