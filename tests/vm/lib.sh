@@ -105,6 +105,17 @@ parts() {
 # dir_of PART: its path from the top.
 dir_of() { (cd "$top" && find tests -mindepth 1 -maxdepth 2 -type d -name "$1" -print -quit); }
 
+# progress PID DIRECTORY START: while this process builds, say every 20 s how many objects there are.
+progress() {
+	local pid=$1 obj=$2 start=$3 i=0
+	while kill -0 "$pid" 2>/dev/null; do
+		sleep 1
+		i=$((i + 1))
+		[ $((i % 20)) != 0 ] ||
+			say "  $((SECONDS - start)) s: $(find "$obj" -name '*.o' | wc -l) objects"
+	done
+}
+
 # parts_named COMMAND: those that a shell command in the guest makes use of: it
 # names them, or a module of theirs, or a script in tests/vm/guest that does.
 parts_named() {
