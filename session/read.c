@@ -296,19 +296,46 @@ static struct twheel_utimer *next_event(struct twheel_session *s, ktime_t now)
 
 /*
  * Consume up to @room events, and write those whose timers are not armed again
- * to @place, or elsewhere if it is NULL. Returns the number written, or -EFAULT
- * if there is none.
+ * to @to. Returns the number written, or -EFAULT if there is none. Separate
+ * from read_anywhere() to avoid spilling registers.
  */
-static __always_inline int consume(struct twheel_session *s, const struct reading *r,
-				   ktime_t now, struct twheel_event __user *place, int room)
+static noinline int read_in_place(struct twheel_session *s, ktime_t now,
+				  struct twheel_event __user *to, int room)
 {
+	struct twheel_event __user *begin = to, *end = to + room;
+	struct twheel_utimer *ut;
+
+	while (to < end) {
+		u64 deadline, overruns;
+
+		ut = next_event(s, now);
+		if (!ut)
+			break;
+		if (twheel_utimer_has_word(s, ut) && carry_on(s, ut)) {
+			end--;
+			continue;
+		}
+		deadline = twheel_expired_deadline(&ut->timer, s->tick_ns);
+		overruns = overruns_of(ut, deadline, now);
+		if (!put_in_place(to, ut, deadline, overruns))
+			return to == begin ? -EFAULT : to - begin;
+		finish_event(s, ut, deadline, overruns);
+		to++;
+	}
+	return to - begin;
+}
+
+static int read_anywhere(struct twheel_session *s, const struct reading *r,
+			 int room)
+{
+	struct twheel_utimer *ut;
 	int count = 0;
 
 	/* The address of the end may wrap, where access_ok() takes all, as on s390. */
 	while (count < room) {
-		struct twheel_utimer *ut = next_event(s, now);
 		u64 deadline, overruns;
 
+		ut = next_event(s, r->now);
 		if (!ut)
 			break;
 		if (twheel_utimer_has_word(s, ut) && carry_on(s, ut)) {
@@ -316,21 +343,13 @@ static __always_inline int consume(struct twheel_session *s, const struct readin
 			continue;
 		}
 		deadline = twheel_expired_deadline(&ut->timer, s->tick_ns);
-		overruns = overruns_of(ut, deadline, now);
-		if (r ? !put_anywhere(r, ut, deadline, overruns) :
-			!put_in_place(place + count, ut, deadline, overruns))
+		overruns = overruns_of(ut, deadline, r->now);
+		if (!put_anywhere(r, ut, deadline, overruns))
 			return count ?: -EFAULT;
 		finish_event(s, ut, deadline, overruns);
 		count++;
 	}
 	return count;
-}
-
-/* Separate from the others to avoid spilling registers. */
-static noinline int read_in_place(struct twheel_session *s, ktime_t now,
-				  struct twheel_event __user *place, int room)
-{
-	return consume(s, NULL, now, place, room);
 }
 
 static int read_events(struct twheel_session *s, const struct reading *r,
@@ -340,8 +359,10 @@ static int read_events(struct twheel_session *s, const struct reading *r,
 	int ret;
 
 	lockdep_assert_held(&s->lock);
-	ret = likely(place) ? read_in_place(s, r->now, place, room) :
-			      consume(s, r, r->now, NULL, room);
+	if (unlikely(!place))
+		ret = read_anywhere(s, r, room);
+	else
+		ret = read_in_place(s, r->now, place, room);
 	if (ret <= 0)
 		return ret;
 	s->stats.unread -= ret;
