@@ -305,7 +305,8 @@ static noinline int read_in_place(struct twheel_session *s, ktime_t now,
 	struct twheel_event __user *begin = to, *end = to + room;
 	struct twheel_utimer *ut;
 
-	while (to < end) {
+	/* Not "<": the end may wrap where access_ok() takes all addresses, as on s390. */
+	while (to != end) {
 		u64 deadline, overruns;
 
 		ut = next_event(s, now);
@@ -331,7 +332,6 @@ static int read_anywhere(struct twheel_session *s, const struct reading *r,
 	struct twheel_utimer *ut;
 	int count = 0;
 
-	/* The address of the end may wrap, where access_ok() takes all, as on s390. */
 	while (count < room) {
 		u64 deadline, overruns;
 
