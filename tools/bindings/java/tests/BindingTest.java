@@ -5,7 +5,10 @@ import static org.junit.Assert.assertNull;
 import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.Test;
 import twheel.Twheel;
 import twheel.TwheelException;
@@ -80,6 +83,29 @@ public class BindingTest {
             assertTrue(t.withdraw(id));
             assertEquals(1, t.info().abiVersion());
         }
+    }
+
+    /** A signal that the JVM handles, and ignores. */
+    private static void signal(String thread) throws Exception {
+        try (Stream<Path> tasks = Files.list(Path.of("/proc/self/task"))) {
+            for (Path task : (Iterable<Path>) tasks::iterator)
+                if (Files.readString(task.resolve("comm")).trim().equals(thread))
+                    new ProcessBuilder("kill", "-USR2", task.getFileName().toString()).start().waitFor();
+        }
+    }
+
+    @Test
+    public void signalsDoNotEndAWait() throws Exception {
+        int[] count = { -1 };
+        try (Twheel t = withWords(0)) {
+            t.start(1, HOUR / 7200, 0);
+            Thread reader = new Thread(() -> count[0] = t.read(new Twheel.Events(1), HOUR), "waits");
+            reader.start();
+            for (int i = 0; i < 5; i++)
+                signal("waits");
+            reader.join();
+        }
+        assertEquals(1, count[0]);
     }
 
     @Test

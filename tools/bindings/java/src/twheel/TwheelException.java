@@ -4,6 +4,7 @@ package twheel;
 /** A call of the library that failed. */
 public final class TwheelException extends RuntimeException {
     static final int ENOENT = 2;
+    static final int EINTR = 4;
     static final int EACCES = 13;
     static final int EINVAL = 22;
     static final int EALREADY = 114;
