@@ -895,7 +895,9 @@ static void user_expired(struct twheel_timer *timer)
 
 	oracle_callback(o);
 	uw += ((char *)timer - (char *)uw) / sizeof(*uw);
-	uw->pause = max(uw->pause, sim.now - sim.behind - uw->last);
+	/* After a suspend the wheels first catch up with its ticks. */
+	if (uw->last > sim.woke)
+		uw->pause = max(uw->pause, sim.now - sim.behind - uw->last);
 	uw->last = sim.now - sim.behind;
 	sim_spend(sim_below(wheel_ns));
 	if (!READ_ONCE(users_over))
@@ -927,12 +929,12 @@ static void make_user_wheel(struct user_wheel *uw, struct twheel_payer *payer)
 
 /*
  * On the worst CPU are all users. They have periods in turn, the wheels of a user
- * take turns, and their timers, too.
+ * take turns, and their timers, too. A slice that a callback exceeds costs one turn.
  */
 static void check_user_wheels(void)
 {
 	u64 rounds = (nr_users / USERS_PER_MS + 3) *
-		     (nr_user_wheels / nr_users + 1) * USER_TIMERS;
+		     ((nr_user_wheels / nr_users + 1) * USER_TIMERS + 1);
 	u32 i;
 
 	for (i = 0; i < nr_user_wheels; i++)
