@@ -30,8 +30,8 @@
  * A node is kept at the lowest level whose two windows reach its tick. FIFO
  * follows from that. For one expiry tick:
  *
- *  - As the clock advances, that level only gets lower. Of two nodes with this
- *    tick the outer one was started first.
+ *  - As the clock advances, that level only becomes lower. Of two nodes with this
+ *    tick the outer one started first.
  *  - An outer slot is moved down from its tail. Each node joins its inner slot
  *    at the head, before nodes that were started there in the meantime.
  *  - Nodes move down one level at a time, and outer levels move before inner

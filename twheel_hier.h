@@ -129,8 +129,8 @@ static __always_inline bool twheel_hier_restart(struct twheel_scheme *s,
 }
 
 /*
- * A slot of level 0 needs attention at the tick of its node. An outer slot
- * needs it at most two of its widths earlier.
+ * Returns whether a node at @tick needs no attention until @until. A slot of
+ * level 0 needs it at the tick, an outer slot at most two of its widths earlier.
  */
 static __always_inline bool twheel_hier_can_wait(const struct twheel_scheme *s,
 						 u64 tick, u64 until)

@@ -68,8 +68,8 @@ static int parse_parameters(struct twheel_config *config)
 }
 
 /*
- * Create the default wheel last, so that an error leaves nothing behind that
- * other built-in code may have found.
+ * Create the default wheel last. Other built-in code may use it at once, so
+ * nothing may fail after it.
  */
 static int __init twheel_init_core(void)
 {

@@ -212,10 +212,10 @@ static inline u64 twheel_scheme_next(struct twheel_scheme *s)
 
 /*
  * Like twheel_scheme_next(), and never earlier, for a caller that is about to
- * sleep. A node that was restarted to a later tick may still be in the slot of
- * its old tick, and a wake-up for that slot costs much more than moving the
- * node. So this moves up to @most such nodes to the slots of their ticks, slot by
- * slot, up to the first slot with a node that is due there.
+ * sleep. A node with a later tick may remain in the slot of its old tick. A
+ * wake-up for that slot costs much more than a move. So up to @most such nodes
+ * move to the slots of their ticks, up to the first slot with a node that is due
+ * there.
  */
 static inline u64 twheel_scheme_next_due(struct twheel_scheme *s, int most)
 {

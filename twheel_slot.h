@@ -39,8 +39,8 @@
 /**
  * struct twheel_slot - a slot
  * @nodes: nodes in the slot, in the order of their starts
- * @count: number of nodes that joined since the slot was last empty, minus
- *	nodes moved by a cascade. At least the length of @nodes
+ * @count: number of joins since the slot was last empty, minus moves by a
+ *	cascade. At least the length of @nodes
  * @lazy: number of nodes refreshed in this slot without being moved, see
  *	twheel_slot_may_stay()
  * @prepended: hierarchical: true after a cascade added nodes at the head of @nodes
@@ -64,7 +64,7 @@ struct twheel_slot {
 
 /**
  * struct twheel_scheme - the timers of one base
- * @clock: last tick whose processing began
+ * @clock: tick in progress, or the last one
  * @pending: number of nodes in the slots
  * @cascaded: number of moves within the wheel, ever
  * @type: the scheme
@@ -78,8 +78,8 @@ struct twheel_slot {
  *	window of level 0 ends
  * @reach: hierarchical: ticks at which the next windows of levels 0, 1 and 2
  *	end
- * @hand: hashed: next node to visit in the slot of this tick, or the head of
- *	that slot
+ * @hand: hashed: next node to visit in the slot of this tick. The head of the
+ *	slot: none
  * @skip_until: hashed: no slot needs the hand before this tick, see twheel_hashed.c
  * @occupied: bitmap of slots with nodes. Hierarchical: a bit remains set after
  *	the last node left, until twheel_slot_has_nodes() checks it

@@ -2,7 +2,7 @@
 /*
  * libtwheel: timers by the million through one file descriptor
  *
- * A struct twheel is a session of /dev/twheel or, without /dev/twheel, the same session
+ * A struct twheel is a session of /dev/twheel. Without /dev/twheel it is the same session
  * in the process. <linux/twheel.h> has its structures and flags, and user-api.rst
  * describes them.
  *
@@ -10,10 +10,11 @@
  * CLOCK_MONOTONIC unless its setup chose another one. A "delay" is relative to now.
  * Functions return 0 or more, or a negative errno, and do not change errno.
  *
- * Threads may share a session. A batch belongs to one thread at a time. A signal handler
- * may call twheel_now(), twheel_now_of(), twheel_fd(), twheel_refresh(),
- * twheel_stop_by_store() and twheel_word(), and with a session of /dev/twheel all functions
- * except those of batches and those that open or close a session.
+ * Threads may share a session. A batch belongs to one thread at a time.
+ *
+ * A signal handler may call twheel_now(), twheel_now_of(), twheel_fd(), twheel_refresh(),
+ * twheel_stop_by_store() and twheel_word(). With a session of /dev/twheel it may call all
+ * functions but those of batches and those that open or close a session.
  *
  * Most programs need: twheel_open(), twheel_fd(), twheel_start(), twheel_stop(),
  * twheel_read(), twheel_close(), and with words twheel_refresh().
@@ -34,9 +35,8 @@ extern "C" {
 
 /*
  * The library also exports the inline functions, under the same names, for languages that
- * cannot use a header. In the library TWHEEL_INLINE is empty, and structures have the
- * size of version 1, because a caller that passes no size may have structures of that
- * version.
+ * cannot use a header. There TWHEEL_INLINE is empty. A caller without a size may have
+ * structures of version 1, so the library takes them for that size.
  */
 #ifndef TWHEEL_INLINE
 #define TWHEEL_INLINE		static inline
@@ -312,7 +312,7 @@ int twheel_withdraw(struct twheel *t, __u64 id);
 /**
  * twheel_refresh() - move the deadline of a timer to a later time, with one store
  * @t: a session with &twheel_setup.shared_ids
- * @id: an id below that number. Not checked
+ * @id: a timer with a word. Not checked
  * @deadline_ns: new deadline, later than the current one, less than 2^63
  *
  * Takes no system call. If the timer expired in the meantime, twheel_read() starts it

@@ -31,9 +31,9 @@
  * clock down, so that no timer expires early.
  *
  * Each timer expires at its tick, at any distance. Ticks expire in order, and
- * the timers of a tick in the order in which they were started. A timer that
- * was pushed to a later tick expires as if it had been started at some time
- * between its first start and its expiry.
+ * the timers of a tick in the order of their starts. After a push to a later
+ * tick, the start of a timer counts as any time between its first start and its
+ * expiry.
  *
  * Context: A wheel and its timers belong to one thread at a time. Nothing here
  * blocks, and only twheel_timers_new() and twheel_timers_free() call the C
@@ -142,8 +142,8 @@ void twheel_timer_start(struct twheel_timers *w, struct twheel_timer *timer, uin
  * @timer: see there
  * @expires: see there
  *
- * Equivalent to twheel_timer_start(). If a pending timer gets a later tick, as
- * by a heartbeat, most calls are an inlined comparison and a store.
+ * Equivalent to twheel_timer_start(). For a pending timer and a later tick, as
+ * in a heartbeat, most calls are an inlined comparison and a store.
  */
 static inline void twheel_timer_push(struct twheel_timers *w, struct twheel_timer *timer,
 				     uint64_t expires)
@@ -179,7 +179,7 @@ static inline bool twheel_timer_pending(const struct twheel_timer *timer)
 /**
  * twheel_timers_advance() - call the functions of due timers
  * @w: the wheel
- * @now: current tick. If the clock goes back, nothing expires in the meantime
+ * @now: current tick. Nothing expires while it is behind an earlier one
  * @most: limit of functions called
  *
  * Moves at most @most or TWHEEL_TIMERS_MOVES other timers within the wheel,
@@ -199,9 +199,8 @@ unsigned int twheel_timers_advance(struct twheel_timers *w, uint64_t now, unsign
  * @w: the wheel
  * @now: see twheel_timers_advance()
  *
- * For programs without callbacks, such as those in other languages. Call it
- * until it returns NULL. Each call moves at most TWHEEL_TIMERS_MOVES other
- * timers.
+ * For programs without callbacks, as in Rust. Call it until it returns NULL. Each
+ * call moves at most TWHEEL_TIMERS_MOVES other timers.
  *
  * Return: the timer, which is stopped, or NULL. After NULL,
  * twheel_timers_next() returns @now or an earlier tick if the call ended early.
