@@ -8,52 +8,52 @@
 
 #include "replay.h"
 
-static void (*take_expired)(void);
-static int timers_fd;
-
-static int watch(int fd)
+static int new_epoll(void)
 {
-	struct epoll_event event = { .events = EPOLLIN, .data.fd = fd };
-	static int epoll = -1;
+	int epoll = epoll_create1(EPOLL_CLOEXEC);
 
 	if (epoll < 0)
-		epoll = epoll_create1(EPOLL_CLOEXEC);
-	if (epoll < 0 || epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event))
-		fail("epoll");
+		fail("epoll_create1");
 	return epoll;
+}
+
+static void watch(int epoll, int fd)
+{
+	struct epoll_event event = { .events = EPOLLIN, .data.fd = fd };
+
+	if (epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event))
+		fail("epoll_ctl");
 }
 
 static void *take_in_thread(void *unused)
 {
-	struct epoll_event event = { .events = EPOLLIN };
-	int epoll = epoll_create1(EPOLL_CLOEXEC);
+	struct epoll_event event;
+	int epoll = new_epoll();
 
-	if (epoll < 0 || epoll_ctl(epoll, EPOLL_CTL_ADD, timers_fd, &event))
-		fail("epoll");
+	watch(epoll, adapter_fd());
 	while (epoll_wait(epoll, &event, 1, -1) > 0 || errno == EINTR)
-		take_expired();
+		adapter_take();
 	return unused;
 }
 
-void replay_by_epoll(int fd, void (*take)(void))
+void adapter_loop(void)
 {
-	int epoll = watch(replay_fd()), i, ready;
+	int epoll = new_epoll(), i, ready;
 	struct epoll_event events[2];
 	pthread_t thread;
 	bool more = true;
 
-	timers_fd = fd;
-	take_expired = take;
+	watch(epoll, replay_fd());
 	if (!replay_is_busy())
-		watch(fd);
+		watch(epoll, adapter_fd());
 	else if (pthread_create(&thread, NULL, take_in_thread, NULL))
 		fail("pthread_create");
 	while (more) {
 		ready = epoll_wait(epoll, events, 2, -1);
 		for (i = 0; i < ready; i++)
-			if (events[i].data.fd == fd)
-				take();
-			else
+			if (events[i].data.fd == replay_fd())
 				more = replay_steps();
+			else
+				adapter_take();
 	}
 }

@@ -34,7 +34,7 @@ static void on_timeout(struct ev_loop *l, ev_timer *watcher, int revents)
 	replay_expired(timer - timers);
 }
 
-static void open_loop(unsigned int connections)
+void adapter_open(unsigned int connections)
 {
 	timers = allocate(connections, sizeof(*timers));
 	ev = ev_default_loop(EVFLAG_AUTO);
@@ -42,7 +42,7 @@ static void open_loop(unsigned int connections)
 		fail("ev_default_loop");
 }
 
-static void refresh(unsigned int connection, uint64_t deadline_ns)
+void adapter_refresh(unsigned int connection, uint64_t deadline_ns)
 {
 	struct timer *timer = &timers[connection];
 	ev_tstamp length = (deadline_ns - replay_now()) / 1e9;
@@ -54,13 +54,13 @@ static void refresh(unsigned int connection, uint64_t deadline_ns)
 	ev_timer_again(ev, &timer->timer);
 }
 
-static void start(unsigned int connection, uint64_t deadline_ns)
+void adapter_start(unsigned int connection, uint64_t deadline_ns)
 {
 	ev_init(&timers[connection].timer, on_timeout);
-	refresh(connection, deadline_ns);
+	adapter_refresh(connection, deadline_ns);
 }
 
-static void stop(unsigned int connection)
+void adapter_stop(unsigned int connection)
 {
 	ev_timer_stop(ev, &timers[connection].timer);
 }
@@ -73,17 +73,9 @@ static void on_step(struct ev_loop *l, ev_io *watcher, int revents)
 	(void)revents;
 }
 
-static void loop(void)
+void adapter_loop(void)
 {
 	ev_io_init(&step, on_step, replay_fd(), EV_READ);
 	ev_io_start(ev, &step);
 	ev_run(ev, 0);
 }
-
-const struct adapter adapter = {
-	.open		= open_loop,
-	.start		= start,
-	.refresh	= refresh,
-	.stop		= stop,
-	.loop		= loop,
-};

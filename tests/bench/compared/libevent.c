@@ -28,7 +28,7 @@ static void on_timeout(evutil_socket_t fd, short what, void *data)
 	(void)what;
 }
 
-static void open_base(unsigned int connections)
+void adapter_open(unsigned int connections)
 {
 	struct event_config *config = event_config_new();
 
@@ -70,7 +70,7 @@ static const struct timeval *common(const struct timeval *length)
 	return known[nr++].common;
 }
 
-static void refresh(unsigned int connection, uint64_t deadline_ns)
+void adapter_refresh(unsigned int connection, uint64_t deadline_ns)
 {
 	struct timeval length = delay(deadline_ns);
 
@@ -78,14 +78,14 @@ static void refresh(unsigned int connection, uint64_t deadline_ns)
 		fail("evtimer_add");
 }
 
-static void start(unsigned int connection, uint64_t deadline_ns)
+void adapter_start(unsigned int connection, uint64_t deadline_ns)
 {
 	if (evtimer_assign(&events[connection], base, on_timeout, &events[connection]))
 		fail("evtimer_assign");
-	refresh(connection, deadline_ns);
+	adapter_refresh(connection, deadline_ns);
 }
 
-static void stop(unsigned int connection)
+void adapter_stop(unsigned int connection)
 {
 	if (evtimer_del(&events[connection]))
 		fail("evtimer_del");
@@ -100,17 +100,9 @@ static void on_step(evutil_socket_t fd, short what, void *data)
 	(void)data;
 }
 
-static void loop(void)
+void adapter_loop(void)
 {
 	if (event_assign(&step, base, replay_fd(), EV_READ | EV_PERSIST, on_step, NULL) ||
 	    event_add(&step, NULL) || event_base_dispatch(base) < 0)
 		fail("event_base_dispatch");
 }
-
-const struct adapter adapter = {
-	.open		= open_base,
-	.start		= start,
-	.refresh	= refresh,
-	.stop		= stop,
-	.loop		= loop,
-};

@@ -20,28 +20,28 @@ static void on_timeout(uv_timer_t *timer)
 	replay_expired(timer - timers);
 }
 
-static void open_loop(unsigned int connections)
+void adapter_open(unsigned int connections)
 {
 	timers = allocate(connections, sizeof(*timers));
 	if (uv_loop_init(&uv))
 		fail("uv_loop_init");
 }
 
-static void refresh(unsigned int connection, uint64_t deadline_ns)
+void adapter_refresh(unsigned int connection, uint64_t deadline_ns)
 {
 	if (uv_timer_start(&timers[connection], on_timeout,
 			   (deadline_ns - replay_now()) / MS, 0))
 		fail("uv_timer_start");
 }
 
-static void start(unsigned int connection, uint64_t deadline_ns)
+void adapter_start(unsigned int connection, uint64_t deadline_ns)
 {
 	if (uv_timer_init(&uv, &timers[connection]))
 		fail("uv_timer_init");
-	refresh(connection, deadline_ns);
+	adapter_refresh(connection, deadline_ns);
 }
 
-static void stop(unsigned int connection)
+void adapter_stop(unsigned int connection)
 {
 	if (uv_timer_stop(&timers[connection]))
 		fail("uv_timer_stop");
@@ -56,17 +56,9 @@ static void on_step(uv_poll_t *poll, int status, int events)
 	(void)events;
 }
 
-static void loop(void)
+void adapter_loop(void)
 {
 	if (uv_poll_init(&uv, &step, replay_fd()) || uv_poll_start(&step, UV_READABLE, on_step))
 		fail("uv_poll_start");
 	uv_run(&uv, UV_RUN_DEFAULT);
 }
-
-const struct adapter adapter = {
-	.open		= open_loop,
-	.start		= start,
-	.refresh	= refresh,
-	.stop		= stop,
-	.loop		= loop,
-};

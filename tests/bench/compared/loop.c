@@ -5,18 +5,8 @@
  * epoll_pwait2(2) waits for the first deadline, to the nanosecond.
  */
 #include <sys/epoll.h>
-#include <time.h>
 
-#include "loop.h"
 #include "replay.h"
-
-static uint64_t clock_now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * SECOND + ts.tv_nsec;
-}
 
 /* Returns whether a step has come. */
 static bool wait_until(int epoll, uint64_t deadline, uint64_t now)
@@ -32,21 +22,21 @@ static bool wait_until(int epoll, uint64_t deadline, uint64_t now)
 	return ready;
 }
 
-void loop_with_timeout(uint64_t (*first)(void), void (*expire)(uint64_t now))
+void adapter_loop(void)
 {
 	struct epoll_event event = { .events = EPOLLIN };
 	int epoll = epoll_create1(EPOLL_CLOEXEC);
-	uint64_t now = clock_now();
+	uint64_t now = now_ns();
 	bool more = true;
 
 	if (epoll < 0 || epoll_ctl(epoll, EPOLL_CTL_ADD, replay_fd(), &event))
 		fail("epoll");
 	while (more) {
-		bool step = wait_until(epoll, first(), now);
+		bool step = wait_until(epoll, adapter_first(), now);
 
-		now = clock_now();
-		if (first() <= now)
-			expire(now);
+		now = now_ns();
+		if (adapter_first() <= now)
+			adapter_expire(now);
 		if (step)
 			more = replay_steps();
 	}

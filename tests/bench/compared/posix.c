@@ -19,7 +19,7 @@
 static timer_t *timers;
 static int signals_fd;
 
-static void open_signals(unsigned int connections)
+void adapter_open(unsigned int connections)
 {
 	sigset_t signals;
 
@@ -33,7 +33,7 @@ static void open_signals(unsigned int connections)
 		fail("signalfd");
 }
 
-static void refresh(unsigned int connection, uint64_t deadline_ns)
+void adapter_refresh(unsigned int connection, uint64_t deadline_ns)
 {
 	struct itimerspec spec = {
 		.it_value = { deadline_ns / SECOND, deadline_ns % SECOND },
@@ -43,7 +43,7 @@ static void refresh(unsigned int connection, uint64_t deadline_ns)
 		fail("timer_settime");
 }
 
-static void start(unsigned int connection, uint64_t deadline_ns)
+void adapter_start(unsigned int connection, uint64_t deadline_ns)
 {
 	struct sigevent event = {
 		.sigev_notify	= SIGEV_SIGNAL,
@@ -53,16 +53,21 @@ static void start(unsigned int connection, uint64_t deadline_ns)
 
 	if (timer_create(CLOCK_MONOTONIC, &event, &timers[connection]))
 		fail("timer_create");
-	refresh(connection, deadline_ns);
+	adapter_refresh(connection, deadline_ns);
 }
 
-static void stop(unsigned int connection)
+void adapter_stop(unsigned int connection)
 {
 	if (timer_delete(timers[connection]))
 		fail("timer_delete");
 }
 
-static void take(void)
+int adapter_fd(void)
+{
+	return signals_fd;
+}
+
+void adapter_take(void)
 {
 	struct signalfd_siginfo infos[ROOM];
 	ssize_t size;
@@ -72,20 +77,7 @@ static void take(void)
 	if (size < 0 && errno != EAGAIN)
 		fail("read");
 	for (i = 0; i < size / (ssize_t)sizeof(infos[0]); i++) {
-		stop(infos[i].ssi_int);
+		adapter_stop(infos[i].ssi_int);
 		replay_expired(infos[i].ssi_int);
 	}
 }
-
-static void loop(void)
-{
-	replay_by_epoll(signals_fd, take);
-}
-
-const struct adapter adapter = {
-	.open		= open_signals,
-	.start		= start,
-	.refresh	= refresh,
-	.stop		= stop,
-	.loop		= loop,
-};

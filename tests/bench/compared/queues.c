@@ -10,7 +10,6 @@
 #include <stddef.h>
 #include <sys/queue.h>
 
-#include "loop.h"
 #include "replay.h"
 
 #define QUEUES	8
@@ -31,7 +30,7 @@ static struct queue {
 static unsigned int nr_queues;
 static struct timer *timers;
 
-static void open_queues(unsigned int connections)
+void adapter_open(unsigned int connections)
 {
 	timers = allocate(connections, sizeof(*timers));
 }
@@ -52,7 +51,7 @@ static struct queue *find(uint64_t length_ns)
 	return &queues[nr_queues++];
 }
 
-static void start(unsigned int connection, uint64_t deadline_ns)
+void adapter_start(unsigned int connection, uint64_t deadline_ns)
 {
 	struct timer *timer = &timers[connection];
 
@@ -61,20 +60,20 @@ static void start(unsigned int connection, uint64_t deadline_ns)
 	TAILQ_INSERT_TAIL(&timer->queue->timers, timer, entry);
 }
 
-static void stop(unsigned int connection)
+void adapter_stop(unsigned int connection)
 {
 	struct timer *timer = &timers[connection];
 
 	TAILQ_REMOVE(&timer->queue->timers, timer, entry);
 }
 
-static void refresh(unsigned int connection, uint64_t deadline_ns)
+void adapter_refresh(unsigned int connection, uint64_t deadline_ns)
 {
-	stop(connection);
-	start(connection, deadline_ns);
+	adapter_stop(connection);
+	adapter_start(connection, deadline_ns);
 }
 
-static uint64_t first(void)
+uint64_t adapter_first(void)
 {
 	uint64_t deadline = UINT64_MAX;
 	unsigned int i;
@@ -88,7 +87,7 @@ static uint64_t first(void)
 	return deadline;
 }
 
-static void expire(uint64_t now)
+void adapter_expire(uint64_t now)
 {
 	struct timer *timer;
 	unsigned int i;
@@ -99,16 +98,3 @@ static void expire(uint64_t now)
 			replay_expired(timer - timers);
 		}
 }
-
-static void loop(void)
-{
-	loop_with_timeout(first, expire);
-}
-
-const struct adapter adapter = {
-	.open		= open_queues,
-	.start		= start,
-	.refresh	= refresh,
-	.stop		= stop,
-	.loop		= loop,
-};

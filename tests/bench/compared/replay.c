@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Replays a trace for adapters in C and C++
+ * Replays a trace for an adapter
  *
  * usage: ADAPTER TRACE empty|count|late|busy; trace.h says what these are
  */
@@ -13,7 +13,6 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/timerfd.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "replay.h"
@@ -44,14 +43,6 @@ void *allocate(unsigned int nr, unsigned int size)
 	if (!memory)
 		fail("calloc");
 	return memory;
-}
-
-static uint64_t clock_now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * SECOND + ts.tv_nsec;
 }
 
 static void meter(const char *word)
@@ -86,7 +77,7 @@ void replay_expired(unsigned int connection)
 	}
 	i = __atomic_fetch_add(&expired, 1, __ATOMIC_RELAXED);
 	if (i < header->expiries)
-		lateness[i] = clock_now() - deadlines[connection];
+		lateness[i] = now_ns() - deadlines[connection];
 }
 
 static void set_next(void)
@@ -105,11 +96,11 @@ static void set_next(void)
 /* A handler that comes after the others, which know the time. */
 static void compute(void)
 {
-	uint64_t end = clock_now() + BUSY_MS * MS;
+	uint64_t end = now_ns() + BUSY_MS * MS;
 
 	if (now < busy_at)
 		return;
-	while (clock_now() < end)
+	while (now_ns() < end)
 		;
 	busy_at += BUSY_EVERY_MS * MS;
 }
@@ -123,11 +114,11 @@ static void operate(const struct trace_record *record)
 	if (late)
 		deadlines[record->connection] = deadline;
 	if (record->op == TRACE_OPEN)
-		adapter.start(record->connection, deadline);
+		adapter_start(record->connection, deadline);
 	else if (record->op == TRACE_BEAT)
-		adapter.refresh(record->connection, deadline);
+		adapter_refresh(record->connection, deadline);
 	else
-		adapter.stop(record->connection);
+		adapter_stop(record->connection);
 }
 
 /* A step in time or those that are late. */
@@ -151,10 +142,10 @@ bool replay_steps(void)
 
 	if (read(step_fd, &nr, sizeof(nr)) < 0 && errno != EAGAIN)
 		fail("the steps");
-	now = clock_now();
+	now = now_ns();
 	more = carry_out();
-	if (adapter.flush && !empty)
-		adapter.flush();
+	if (adapter_flush && !empty)
+		adapter_flush();
 	if (busy)
 		compute();
 	if (more)
@@ -235,12 +226,12 @@ int main(int argc, char **argv)
 	meter_fd = open("/proc/twheel_meter", O_WRONLY | O_CLOEXEC);
 	if (step_fd < 0 || meter_fd < 0)
 		fail("timerfd_create or /proc/twheel_meter");
-	adapter.open(header->connections);
+	adapter_open(header->connections);
 	meter("begin");
-	begin = clock_now();
+	begin = now_ns();
 	busy_at = begin + BUSY_EVERY_MS * MS;
 	set_next();
-	adapter.loop();
+	adapter_loop();
 	meter("end");
 	return !empty && !report();
 }

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the adapters in C and C++ share (replay.c)
- *
- * An adapter defines struct adapter and its functions. main() is in replay.c. Adapters that wait
- * for descriptors wait for replay_fd() too, and call replay_steps() when it is readable.
+ * What an adapter defines, and what the replay does for it (replay.c, which has main())
  */
 #ifndef COMPARED_REPLAY_H
 #define COMPARED_REPLAY_H
@@ -11,34 +8,42 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "../../api/selftests/user.h"
 
-#define US	1000ULL
-#define MS	1000000ULL
-#define SECOND	1000000000ULL
+/* Make what a program makes before its first connection. */
+void adapter_open(unsigned int connections);
 
-/**
- * struct adapter - a way to keep timers
- * @open: make what a program makes before its first connection
- * @start: start the timer of a connection, due at @deadline_ns, replay_now() and the timeout
- * @refresh: let it be due at @deadline_ns, not before
- * @stop: stop it, for ever
- * @flush: the end of a step, for batches, or NULL
- * @loop: the program's loop: replay_steps() when steps have come, replay_expired() for each
- *	timer, until replay_steps() says that it was the last
+/* Start the timer of a connection, due at @deadline_ns, which is replay_now() and the timeout. */
+void adapter_start(unsigned int connection, uint64_t deadline_ns);
+
+/* Let it be due at @deadline_ns, not before. */
+void adapter_refresh(unsigned int connection, uint64_t deadline_ns);
+
+/* Stop it, for ever. */
+void adapter_stop(unsigned int connection);
+
+/* The end of a step, for batches. Most adapters have none. */
+void adapter_flush(void) __attribute__((weak));
+
+/*
+ * The program's loop: it waits for replay_fd() and for timers. It calls replay_steps() when that
+ * is readable, until it returns false, and replay_expired() for each timer.
  */
-struct adapter {
-	void (*open)(unsigned int connections);
-	void (*start)(unsigned int connection, uint64_t deadline_ns);
-	void (*refresh)(unsigned int connection, uint64_t deadline_ns);
-	void (*stop)(unsigned int connection);
-	void (*flush)(void);
-	void (*loop)(void);
-};
+void adapter_loop(void);
 
-extern const struct adapter adapter;
+/*
+ * loop.c is a loop for timers that are structures of the program. It waits for the first
+ * deadline, UINT64_MAX if there is none, and then calls adapter_expire() with the clock.
+ */
+uint64_t adapter_first(void);
+void adapter_expire(uint64_t now);
+
+/*
+ * epoll.c is a loop for timers that have one descriptor. When that is readable adapter_take()
+ * collects what has expired. In mode busy another thread does so.
+ */
+int adapter_fd(void);
+void adapter_take(void);
 
 /* The clock as it was read at the begin of this step. */
 uint64_t replay_now(void);
@@ -55,17 +60,7 @@ void replay_expired(unsigned int connection);
 /* Mode busy, where another thread may take expiries. */
 bool replay_is_busy(void);
 
-/*
- * A loop around epoll_wait() for ways whose timers have one descriptor. @take collects what has
- * expired. In mode busy another thread does that (epoll.c).
- */
-void replay_by_epoll(int fd, void (*take)(void));
-
 void fail(const char *what) __attribute__((noreturn));
 void *allocate(unsigned int nr, unsigned int size);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif /* COMPARED_REPLAY_H */

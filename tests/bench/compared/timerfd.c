@@ -17,7 +17,7 @@
 static int epoll;
 static int *fds;
 
-static void open_set(unsigned int connections)
+void adapter_open(unsigned int connections)
 {
 	fds = allocate(connections, sizeof(*fds));
 	epoll = epoll_create1(EPOLL_CLOEXEC);
@@ -25,7 +25,7 @@ static void open_set(unsigned int connections)
 		fail("epoll_create1");
 }
 
-static void refresh(unsigned int connection, uint64_t deadline_ns)
+void adapter_refresh(unsigned int connection, uint64_t deadline_ns)
 {
 	struct itimerspec spec = {
 		.it_value = { deadline_ns / SECOND, deadline_ns % SECOND },
@@ -35,7 +35,7 @@ static void refresh(unsigned int connection, uint64_t deadline_ns)
 		fail("timerfd_settime");
 }
 
-static void start(unsigned int connection, uint64_t deadline_ns)
+void adapter_start(unsigned int connection, uint64_t deadline_ns)
 {
 	struct epoll_event event = { .events = EPOLLIN, .data.u32 = connection };
 	int fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
@@ -43,10 +43,10 @@ static void start(unsigned int connection, uint64_t deadline_ns)
 	if (fd < 0 || epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event))
 		fail("timerfd_create");
 	fds[connection] = fd;
-	refresh(connection, deadline_ns);
+	adapter_refresh(connection, deadline_ns);
 }
 
-static void stop(unsigned int connection)
+void adapter_stop(unsigned int connection)
 {
 	close(fds[connection]);
 }
@@ -81,7 +81,7 @@ static int watch_steps(int set)
 	return set;
 }
 
-static void loop(void)
+void adapter_loop(void)
 {
 	int set = epoll, ready, i;
 	struct epoll_event events[ROOM];
@@ -103,11 +103,3 @@ static void loop(void)
 				expire(events[i].data.u32);
 	}
 }
-
-const struct adapter adapter = {
-	.open		= open_set,
-	.start		= start,
-	.refresh	= refresh,
-	.stop		= stop,
-	.loop		= loop,
-};

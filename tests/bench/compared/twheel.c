@@ -28,7 +28,7 @@ static void check(int ret, const char *what)
 	fail(what);
 }
 
-static void open_session(unsigned int connections)
+void adapter_open(unsigned int connections)
 {
 	struct twheel_setup setup = {
 		.max_timers = connections,
@@ -43,7 +43,7 @@ static void open_session(unsigned int connections)
 	check(twheel_batch_new(session, ROOM, &batch), "twheel_batch_new");
 }
 
-static void start(unsigned int connection, uint64_t deadline_ns)
+void adapter_start(unsigned int connection, uint64_t deadline_ns)
 {
 	if (BATCH)
 		check(twheel_batch_start_at(batch, connection, deadline_ns, connection), "a batch");
@@ -51,15 +51,15 @@ static void start(unsigned int connection, uint64_t deadline_ns)
 		check(twheel_start_at(session, connection, deadline_ns, connection), "a start");
 }
 
-static void refresh(unsigned int connection, uint64_t deadline_ns)
+void adapter_refresh(unsigned int connection, uint64_t deadline_ns)
 {
 	if (WORDS)
 		twheel_refresh(session, connection, deadline_ns);
 	else
-		start(connection, deadline_ns);
+		adapter_start(connection, deadline_ns);
 }
 
-static void stop(unsigned int connection)
+void adapter_stop(unsigned int connection)
 {
 	if (WORDS)
 		twheel_stop_by_store(session, connection);
@@ -69,13 +69,18 @@ static void stop(unsigned int connection)
 		check(twheel_stop(session, connection), "a stop");
 }
 
-static void flush(void)
+void adapter_flush(void)
 {
 	if (BATCH)
 		check(twheel_batch_flush(batch), "twheel_batch_flush");
 }
 
-static void take(void)
+int adapter_fd(void)
+{
+	return twheel_fd(session);
+}
+
+void adapter_take(void)
 {
 	struct twheel_event events[ROOM];
 	int got, i;
@@ -87,17 +92,3 @@ static void take(void)
 			replay_expired(events[i].user_data);
 	} while (got == ROOM);
 }
-
-static void loop(void)
-{
-	replay_by_epoll(twheel_fd(session), take);
-}
-
-const struct adapter adapter = {
-	.open		= open_session,
-	.start		= start,
-	.refresh	= refresh,
-	.stop		= stop,
-	.flush		= flush,
-	.loop		= loop,
-};
