@@ -33,9 +33,6 @@
  *	Each timer is put back to OFTEN_TICKS ticks from now, every tenth of that
  *	time. The figure is the time of all ticks and refreshes divided by the
  *	number of refreshes. So it has the work that a refresh leaves for later.
- *  next
- *	All timers are due later. The figure is the time of asking for the next
- *	tick with work.
  *  storm_slowest storm_spread_slowest
  *	All timers are due at one tick, in level 0. Shortly before it they are
  *	refreshed to one later tick, or to ticks spread over STORM_SPREAD. The
@@ -52,15 +49,11 @@
  * The implementations take turns, run by run, so that what else the machine does
  * is alike for all. It is checked that every timer expires at its tick and at no
  * other. Prints rows of build/bench/kernel.csv; see
- * tests/bench/run. With -e it goes through so many empty ticks of the
- * hierarchical wheel and prints nothing: for a tool that counts instructions.
+ * tests/bench/run.
  *
- * "before" is the hierarchical wheel of an earlier commit; see tests/bench/before.
- *
- * usage: native [-e TICKS] [-n TIMERS] [-i IMPLEMENTATIONS]
+ * usage: native [-n TIMERS] [-i IMPLEMENTATIONS]
  *		 [-d DISTRIBUTIONS] [-o OPERATIONS] [-r RUNS]; lists have commas
  */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,7 +68,6 @@
 #define RUN_TICKS	60000U
 #define IDLE_TICKS	60000U
 #define OFTEN_TICKS	200U
-#define NEXT_CALLS	1000U
 #define STORM_TICK	200U
 #define STORM_SPREAD	50000U
 #define ONE_TICK	30000U
@@ -120,7 +112,6 @@ enum {
 	OP_expire_restart,
 	OP_tick_slowest,
 	OP_tick_empty,
-	OP_next,
 	OP_refresh_often,
 	OP_storm_slowest,
 	OP_storm_spread_slowest,
@@ -138,7 +129,6 @@ static const char * const op_names[NR_OPS] = {
 	[OP_expire_restart] = "expire_restart",
 	[OP_tick_slowest] = "tick_slowest",
 	[OP_tick_empty] = "tick_empty",
-	[OP_next] = "next",
 	[OP_refresh_often] = "refresh_often",
 	[OP_storm_slowest] = "storm_slowest",
 	[OP_storm_spread_slowest] = "storm_spread_slowest",
@@ -147,15 +137,8 @@ static const char * const op_names[NR_OPS] = {
 	[OP_deadline_slowest] = "deadline_slowest",
 };
 
-#ifdef BEFORE
-extern const struct twheel_test_scheme_ops twheel_test_before;
-#endif
-
 static const struct impl impls[] = {
 	{ "hier", &twheel_test_hier, 0, U32_MAX, false },
-#ifdef BEFORE
-	{ "before", &twheel_test_before, 0, U32_MAX, false },
-#endif
 	{ "hashed", &twheel_test_hashed, 65536, U32_MAX, false },
 	{ "hashed_sorted", &twheel_test_hashed_sorted, 65536, 1000000, false },
 	{ "heap", &twheel_test_heap, 0, U32_MAX, false },
@@ -227,13 +210,6 @@ static u32 draw_uniform(void)
 	return 1 + random_below(60000);
 }
 
-static u32 draw_exponential(void)
-{
-	double u = (random_below(1U << 31) + 1.0) / (1U << 31);
-
-	return 1 + (u32)(-log(u) * 30000);
-}
-
 static u32 draw_idle(void)
 {
 	return 30000 + random_below(30000);
@@ -246,7 +222,6 @@ static u32 draw_one(void)
 
 static const struct distribution distributions[] = {
 	{ "uniform", draw_uniform, false },
-	{ "exponential", draw_exponential, false },
 	{ "idle", draw_idle, false },
 	{ "one", draw_one, true },
 };
@@ -532,27 +507,6 @@ static void measure_idle(struct run *r)
 	r->ops->destroy(r->scheme);
 }
 
-static void measure_next(struct run *r)
-{
-	u32 tick, next = 0, i, calls = 0;
-	u64 begin, took = 0;
-
-	fresh(r);
-	start_all(r, IDLE_TICKS + 1);
-	for (tick = 1; tick <= IDLE_TICKS; tick++) {
-		one_tick(r, tick, &next);
-		if (tick % 512)
-			continue;
-		begin = now();
-		for (i = 0; i < NEXT_CALLS; i++)
-			r->ops->next(r->scheme);
-		took += now() - begin;
-		calls += NEXT_CALLS;
-	}
-	lower(r, OP_next, (double)took / calls);
-	r->ops->destroy(r->scheme);
-}
-
 /**
  * struct storm - a storm or a crowd
  * @op: the operation
@@ -688,7 +642,7 @@ static bool wanted_one_of(int first, int last)
 	return false;
 }
 
-/* One of the module's: a refresh moves nothing, and next() is quick. */
+/* One of the module's: a refresh moves nothing. */
 static bool is_wheel(const struct impl *impl)
 {
 	return impl->ops->wheel;
@@ -710,8 +664,6 @@ static void measure_round(struct run *r, int round)
 		measure_ticks(r, round);
 	if (wanted(OP_tick_empty))
 		measure_idle(r);
-	if (wanted(OP_next) && is_wheel(r->impl))
-		measure_next(r);
 	if (r->impl->slow && !is_one_queue(r->impl, r->dist))
 		return;
 	if (wanted(OP_refresh_often))
@@ -788,28 +740,9 @@ static void measure_matching(u32 nr, const char *names, const char *dist)
 			measure(&distributions[d], nr, names);
 }
 
-/* The module's loop, less the callbacks, in ticks at which nothing is due. */
-static int empty_ticks(u32 ticks)
-{
-	struct run r = {};
-	u32 tick;
-	int work;
-
-	setup(&r, &distributions[0], 1000);
-	choose(&r, &impls[0], NULL);
-	fresh(&r);
-	start_all(&r, ticks + 1);
-	for (tick = 1; tick <= ticks; tick++) {
-		work = 64;
-		if (twheel_scheme_pop(&r.scheme->s, tick, &work))
-			die("a tick is not empty");
-	}
-	return 0;
-}
-
 static void usage(void)
 {
-	die("options: -x, -e TICKS, -n TIMERS, -i NAMES, -d NAMES, -o NAMES, -r RUNS");
+	die("options: -n TIMERS, -i NAMES, -d NAMES, -o NAMES, -r RUNS");
 }
 
 int main(int argc, char **argv)
@@ -820,10 +753,8 @@ int main(int argc, char **argv)
 	size_t i;
 	int c;
 
-	while ((c = getopt(argc, argv, "e:n:i:d:o:r:")) != -1) {
-		if (c == 'e')
-			return empty_ticks(strtoul(optarg, NULL, 0));
-		else if (c == 'o')
+	while ((c = getopt(argc, argv, "n:i:d:o:r:")) != -1) {
+		if (c == 'o')
 			only = optarg;
 		else if (c == 'n')
 			nr = strtoul(optarg, NULL, 0);
