@@ -9,39 +9,16 @@
 #include <fcntl.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/timerfd.h>
 
+#include "../api/selftests/virtual_clock.h"
 #include "fuzz.h"
 
 #define CALLS_MAX	400
 
-static __u64 virtual_ns = SECOND;
 static struct fuzz_shared shared = { .end = ~0ULL, .in_process = true };
 static const struct fuzz_kind kind = { .name = "process", .threads = 1, .own = true, .spoilt = 15 };
 
-int __wrap_clock_gettime(clockid_t clock, struct timespec *ts);
-int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *spec,
-			   struct itimerspec *old);
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
-
-int __wrap_clock_gettime(clockid_t clock, struct timespec *ts)
-{
-	ts->tv_sec = virtual_ns / SECOND;
-	ts->tv_nsec = virtual_ns % SECOND;
-	(void)clock;
-	return 0;
-}
-
-/* Nobody waits for it. */
-int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *spec,
-			   struct itimerspec *old)
-{
-	(void)fd;
-	(void)flags;
-	(void)spec;
-	(void)old;
-	return 0;
-}
 
 static void store_word(struct fuzz_thread *t, int fd)
 {

@@ -11,44 +11,20 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/timerfd.h>
 
 #include <twheel.h>
 
-#include "../../api/selftests/user.h"
+#include "../../api/selftests/virtual_clock.h"
 
 #define RUN_TICKS	60000U
 #define DRAWS		1048576U	/* a power of two */
 #define ROOM		256
 
-static __u64 virtual_ns = SECOND;
 static struct twheel *session;
 static __u64 interval_ns[DRAWS];
 static unsigned int next;
 
-int __wrap_clock_gettime(clockid_t clock, struct timespec *ts);
 int __real_clock_gettime(clockid_t clock, struct timespec *ts);
-int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *spec,
-			   struct itimerspec *old);
-
-/* The library's clock, and this program's. */
-int __wrap_clock_gettime(clockid_t clock, struct timespec *ts)
-{
-	ts->tv_sec = virtual_ns / SECOND;
-	ts->tv_nsec = virtual_ns % SECOND;
-	(void)clock;
-	return 0;
-}
-
-int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *spec,
-			   struct itimerspec *old)
-{
-	(void)fd;
-	(void)flags;
-	(void)spec;
-	(void)old;
-	return 0;
-}
 
 static __u64 cpu_ns(void)
 {
