@@ -18,14 +18,12 @@
 
 #include "../../api/selftests/user.h"
 
-/* Operations in a sample, unless a batch is larger. */
+/* Operations in a sample, and in a call that takes many. */
 #define SAMPLE		256U
-#define BATCH_MAX	4096U
 /* Timers that expire, in addition to the waiting ones. Their ids come last. */
 #define EXTRA		4096U
 
 enum operation {
-	CREATE,
 	ARM,
 	REFRESH,
 	STOP,
@@ -41,11 +39,11 @@ struct request {
 /**
  * struct impl - an implementation
  * @name: its name in the results
- * @batches: how many operations one call can take, ends with 0; NULL is 1
+ * @batches: each operation is measured in calls that take many, too
+ * @large: how many operations a call takes where it is to take many. 0 is 1
  * @reads: how many expiries one call can collect, ends with 0
- * @created_armed: there is no CREATE, because the first ARM creates the timer
  * @open: make room for this many timers and EXTRA more, which will expire
- * @create: create @nr timers from id @first on
+ * @create: create @nr timers from id @first on, or NULL if the first ARM does
  * @prepare: lay out the arguments of @nr requests, for calls of @batch each
  * @run: make these calls
  * @collect: collect expiries, @batch to a call, until there were @nr; returns
@@ -55,9 +53,9 @@ struct request {
  */
 struct impl {
 	const char *name;
-	const unsigned int *batches;
+	bool batches;
+	unsigned int large;
 	const unsigned int *reads;
-	bool created_armed;
 	void (*open)(unsigned int timers);
 	void (*create)(unsigned int first, unsigned int nr);
 	void (*prepare)(enum operation op, const struct request *requests,
@@ -69,13 +67,11 @@ struct impl {
 
 extern const struct impl impl_twheel, impl_twheel_shared, impl_timerfd, impl_process,
 	impl_process_shared, impl_process_threads, impl_libevent;
-extern const unsigned int all_batches[], one_by_one[];
-extern const char * const operation_names[NR_OPERATIONS];
+extern const unsigned int one_and_many[];
 
-/* How many operations a call takes where it is to take many. */
 static inline unsigned int large_batch(const struct impl *impl)
 {
-	return impl->batches && impl->batches != one_by_one ? SAMPLE : 1;
+	return impl->large ?: 1;
 }
 
 /**
@@ -103,12 +99,11 @@ void row(const struct bench *b, const char *operation, const char *distribution,
 void fill(struct bench *b);
 void measure_operations(struct bench *b);
 
-/* impl_twheel.c: read @nr events of a session, up to @batch at a time */
-unsigned int read_events(int session, unsigned int nr, unsigned int batch);
+/* impl_twheel.c: a session with @nr words */
+int open_words(unsigned int nr, __u64 **words);
 
-/* expire.c, timeout.c, sockets.c */
-void measure_expiry(struct bench *b);
-void measure_timeout(struct bench *b);
+/* life.c, sockets.c */
+void measure_lives(struct bench *b);
 void measure_sockets(struct bench *b);
 
 #endif /* BENCH_H */

@@ -17,7 +17,7 @@ struct arming {
 
 static struct event_base *base;
 static struct event **events;
-static struct arming args[BATCH_MAX];
+static struct arming args[EXTRA];
 static unsigned int expired;
 
 static void on_timeout(evutil_socket_t fd, short what, void *data)

@@ -17,7 +17,7 @@ struct arming {
 };
 
 static struct twheel *session;
-static struct arming args[BATCH_MAX];
+static struct arming args[EXTRA];
 static struct twheel_event events[SAMPLE];
 
 static void open_session(unsigned int timers, bool words, unsigned int flags)
@@ -92,13 +92,9 @@ static unsigned int process_collect(unsigned int nr, unsigned int batch)
 	return done;
 }
 
-static const unsigned int reads[] = { 1, SAMPLE, 0 };
-
 const struct impl impl_process = {
 	.name		= "process",
-	.batches	= one_by_one,
-	.reads		= reads,
-	.created_armed	= true,
+	.reads		= one_and_many,
 	.open		= process_open,
 	.prepare	= process_prepare,
 	.run		= process_run,
@@ -112,9 +108,7 @@ static void threads_open(unsigned int timers)
 
 const struct impl impl_process_threads = {
 	.name		= "process-threads",
-	.batches	= one_by_one,
-	.reads		= reads,
-	.created_armed	= true,
+	.reads		= one_and_many,
 	.open		= threads_open,
 	.prepare	= process_prepare,
 	.run		= process_run,
@@ -143,9 +137,7 @@ static void words_run(enum operation op, unsigned int nr, unsigned int batch)
 
 const struct impl impl_process_shared = {
 	.name		= "process-shared",
-	.batches	= one_by_one,
-	.reads		= reads,
-	.created_armed	= true,
+	.reads		= one_and_many,
 	.open		= words_open,
 	.prepare	= process_prepare,
 	.run		= words_run,

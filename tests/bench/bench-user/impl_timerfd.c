@@ -19,8 +19,8 @@ struct settime {
 
 static int epoll;
 static int *fds;
-static struct settime args[BATCH_MAX];
-static struct epoll_event events[BATCH_MAX];
+static struct settime args[EXTRA];
+static struct epoll_event events[SAMPLE];
 
 static void timerfd_open(unsigned int timers)
 {
@@ -91,7 +91,7 @@ static unsigned int timerfd_collect(unsigned int nr, unsigned int batch)
 
 const struct impl impl_timerfd = {
 	.name		= "timerfd",
-	.reads		= all_batches,
+	.reads		= one_and_many,
 	.open		= timerfd_open,
 	.create		= create_timers,
 	.prepare	= timerfd_prepare,

@@ -4,9 +4,14 @@
  *
  * A batch of 1 is a TWHEEL_IOC_START or TWHEEL_IOC_STOP, a larger one a
  * TWHEEL_IOC_SUBMIT. A read returns as many expiries as there is room for.
+ *
+ * "twheel-shared" has words: there a refresh is a store, and so is a stop. A timer is
+ * armed with its word set to 0. One that was stopped by a store is still pending until
+ * it would have been due, so that arming it is a restart.
  */
 #include <fcntl.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <linux/twheel.h>
@@ -14,10 +19,14 @@
 #include "bench.h"
 
 static int fd;
-static struct twheel_start starts[BATCH_MAX];
-static struct twheel_stop stops[BATCH_MAX];
-static struct twheel_op ops[BATCH_MAX];
-static struct twheel_event events[BATCH_MAX];
+static __u64 *words;
+static struct twheel_start starts[EXTRA];
+static struct twheel_stop stops[EXTRA];
+static struct twheel_op ops[EXTRA];
+static struct store {
+	__u64 *word;
+	__u64 value;
+} stores[EXTRA];
 
 static void twheel_open(unsigned int timers)
 {
@@ -29,20 +38,23 @@ static void twheel_open(unsigned int timers)
 	(void)timers;
 }
 
-static void prepare_ops(enum operation op, const struct request *requests,
-			unsigned int nr)
+int open_words(unsigned int nr, __u64 **to)
 {
-	unsigned int i;
+	struct twheel_setup setup = { .shared_ids = nr };
+	int session = open("/dev/twheel", O_RDWR | O_CLOEXEC);
 
-	for (i = 0; i < nr; i++) {
-		ops[i] = (struct twheel_op) { .id = requests[i].id };
-		ops[i].opcode = TWHEEL_OP_STOP;
-		if (op == STOP)
-			continue;
-		ops[i].opcode = TWHEEL_OP_START;
-		ops[i].expires_ns = requests[i].delay_ns;
-		ops[i].user_data = requests[i].id;
-	}
+	if (session < 0 || ioctl(session, TWHEEL_IOC_SETUP, &setup))
+		fail("/dev/twheel");
+	*to = mmap(NULL, nr * sizeof(**to), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE,
+		   session, 0);
+	if (*to == MAP_FAILED)
+		fail("mmap");
+	return session;
+}
+
+static void shared_open(unsigned int timers)
+{
+	fd = open_words(timers + EXTRA, &words);
 }
 
 static void twheel_prepare(enum operation op, const struct request *requests,
@@ -50,21 +62,31 @@ static void twheel_prepare(enum operation op, const struct request *requests,
 {
 	unsigned int i;
 
-	if (batch > 1) {
-		prepare_ops(op, requests, nr);
-		return;
-	}
 	for (i = 0; i < nr; i++) {
-		starts[i] = (struct twheel_start) {
-			.id		= requests[i].id,
-			.expires_ns	= requests[i].delay_ns,
-			.user_data	= requests[i].id,
-		};
-		stops[i] = (struct twheel_stop) { .id = requests[i].id };
+		const struct request *r = &requests[i];
+
+		if (op == STOP && batch == 1)
+			stops[i] = (struct twheel_stop) { .id = r->id };
+		else if (op == STOP)
+			ops[i] = (struct twheel_op) { .opcode = TWHEEL_OP_STOP, .id = r->id };
+		else if (batch == 1)
+			starts[i] = (struct twheel_start) {
+				.id		= r->id,
+				.expires_ns	= r->delay_ns,
+				.user_data	= r->id,
+			};
+		else
+			ops[i] = (struct twheel_op) {
+				.opcode		= TWHEEL_OP_START,
+				.id		= r->id,
+				.expires_ns	= r->delay_ns,
+				.user_data	= r->id,
+			};
 	}
 }
 
-static void submit(unsigned int first, unsigned int count)
+/* @least: the least result of an operation. */
+static void submit(unsigned int first, unsigned int count, int least)
 {
 	struct twheel_submit submit = {
 		.ops		= (uintptr_t)&ops[first],
@@ -72,60 +94,63 @@ static void submit(unsigned int first, unsigned int count)
 		.op_size	= sizeof(ops[0]),
 	};
 
-	if (ioctl(fd, TWHEEL_IOC_SUBMIT, &submit) != (int)count)
+	if (ioctl(fd, TWHEEL_IOC_SUBMIT, &submit) != (int)count || submit.failed ||
+	    ops[first].result < least)
 		fail("TWHEEL_IOC_SUBMIT");
-}
-
-static void check_results(enum operation op, unsigned int nr)
-{
-	if (ops[0].result != (op == REFRESH) ||
-	    ops[nr - 1].result != (op == REFRESH))
-		fail("an operation of TWHEEL_IOC_SUBMIT");
-}
-
-static void run_batches(enum operation op, unsigned int nr, unsigned int batch)
-{
-	unsigned int first;
-
-	for (first = 0; first < nr; first += batch)
-		submit(first, nr - first < batch ? nr - first : batch);
-	check_results(op, nr);
-}
-
-static void stop_one_by_one(unsigned int nr)
-{
-	unsigned int i;
-
-	for (i = 0; i < nr; i++)
-		if (ioctl(fd, TWHEEL_IOC_STOP, &stops[i]))
-			fail("TWHEEL_IOC_STOP");
 }
 
 static void twheel_run(enum operation op, unsigned int nr, unsigned int batch)
 {
-	int want = op == REFRESH;
+	int least = op == REFRESH;
 	unsigned int i;
 
 	if (batch > 1) {
-		run_batches(op, nr, batch);
-		return;
+		for (i = 0; i < nr; i += batch)
+			submit(i, nr - i < batch ? nr - i : batch, least);
+	} else if (op == STOP) {
+		for (i = 0; i < nr; i++)
+			if (ioctl(fd, TWHEEL_IOC_STOP, &stops[i]))
+				fail("TWHEEL_IOC_STOP");
+	} else {
+		for (i = 0; i < nr; i++)
+			if (ioctl(fd, TWHEEL_IOC_START, &starts[i]) < least)
+				fail("TWHEEL_IOC_START");
 	}
-	if (op == STOP) {
-		stop_one_by_one(nr);
-		return;
-	}
-	for (i = 0; i < nr; i++)
-		if (ioctl(fd, TWHEEL_IOC_START, &starts[i]) != want)
-			fail("TWHEEL_IOC_START");
 }
 
-unsigned int read_events(int session, unsigned int nr, unsigned int batch)
+static void shared_prepare(enum operation op, const struct request *requests,
+			   unsigned int nr, unsigned int batch)
 {
+	__u64 now = now_ns();
+	unsigned int i;
+
+	for (i = 0; i < nr; i++) {
+		stores[i].word = &words[requests[i].id];
+		stores[i].value = op == ARM ? TWHEEL_WORD_NONE : op == STOP ? TWHEEL_WORD_STOP :
+				  now + requests[i].delay_ns;
+	}
+	if (op == ARM)
+		twheel_prepare(op, requests, nr, batch);
+}
+
+static void shared_run(enum operation op, unsigned int nr, unsigned int batch)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr; i++)
+		__atomic_store_n(stores[i].word, stores[i].value, __ATOMIC_RELAXED);
+	if (op == ARM)
+		twheel_run(op, nr, batch);
+}
+
+static unsigned int twheel_collect(unsigned int nr, unsigned int batch)
+{
+	static struct twheel_event events[SAMPLE];
 	unsigned int done = 0;
 	ssize_t size;
 
 	while (done < nr) {
-		size = read(session, events, batch * sizeof(events[0]));
+		size = read(fd, events, batch * sizeof(events[0]));
 		if (size < 0)
 			fail("read");
 		done += size / sizeof(events[0]);
@@ -133,18 +158,24 @@ unsigned int read_events(int session, unsigned int nr, unsigned int batch)
 	return done;
 }
 
-static unsigned int twheel_collect(unsigned int nr, unsigned int batch)
-{
-	return read_events(fd, nr, batch);
-}
-
 const struct impl impl_twheel = {
 	.name		= "twheel",
-	.batches	= all_batches,
-	.reads		= all_batches,
-	.created_armed	= true,
+	.batches	= true,
+	.large		= SAMPLE,
+	.reads		= one_and_many,
 	.open		= twheel_open,
 	.prepare	= twheel_prepare,
 	.run		= twheel_run,
+	.collect	= twheel_collect,
+};
+
+/* Stores come one at a time. Only ARM takes batches. */
+const struct impl impl_twheel_shared = {
+	.name		= "twheel-shared",
+	.large		= SAMPLE,
+	.reads		= one_and_many,
+	.open		= shared_open,
+	.prepare	= shared_prepare,
+	.run		= shared_run,
 	.collect	= twheel_collect,
 };

@@ -22,15 +22,7 @@
 
 #include "bench.h"
 
-const unsigned int all_batches[] = { 1, 16, 256, 4096, 0 };
-const unsigned int one_by_one[] = { 1, 0 };
-
-const char * const operation_names[NR_OPERATIONS] = {
-	[CREATE]	= "create",
-	[ARM]		= "arm",
-	[REFRESH]	= "refresh",
-	[STOP]		= "stop",
-};
+const unsigned int one_and_many[] = { 1, SAMPLE, 0 };
 
 static const struct impl * const impls[] = {
 	&impl_twheel,
@@ -115,8 +107,7 @@ static void whole_run(struct bench *b)
 	b->impl->open(b->timers);
 	fill(b);
 	measure_operations(b);
-	measure_expiry(b);
-	measure_timeout(b);
+	measure_lives(b);
 }
 
 static const struct impl *find_impl(const char *name)

@@ -11,7 +11,6 @@
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -32,7 +31,7 @@
 static struct pair {
 	int ours, peer, timerfd;
 } pairs[SOCKETS];
-static int fd = -1;		/* the session */
+static int fd;			/* the session */
 static __u64 *words;
 static struct twheel_start starts[SOCKETS];
 
@@ -74,24 +73,11 @@ static void message(const struct pair *pair)
 
 /* ----- the ways ----- */
 
-static void open_session(void)
-{
-	struct twheel_setup setup = { .shared_ids = SOCKETS };
-
-	fd = open("/dev/twheel", O_RDWR | O_CLOEXEC | O_NONBLOCK);
-	if (fd < 0 || ioctl(fd, TWHEEL_IOC_SETUP, &setup))
-		fail("/dev/twheel");
-	words = mmap(NULL, SOCKETS * sizeof(*words), PROT_READ | PROT_WRITE,
-		     MAP_SHARED | MAP_POPULATE, fd, 0);
-	if (words == MAP_FAILED)
-		fail("mmap");
-}
-
-static void start(unsigned int i, __u32 flags, __u64 interval_ns)
+static void start(unsigned int i, __u32 flags)
 {
 	starts[i] = (struct twheel_start) {
 		.id		= i,
-		.expires_ns	= interval_ns,
+		.expires_ns	= TIMEOUT_NS,
 		.user_data	= i,
 		.flags		= flags,
 	};
@@ -105,9 +91,9 @@ static void start_all(__u32 flags)
 {
 	unsigned int i;
 
-	open_session();
+	fd = open_words(SOCKETS, &words);
 	for (i = 0; i < SOCKETS; i++)
-		start(i, flags, TIMEOUT_NS);
+		start(i, flags);
 }
 
 static void end_session(void)
@@ -233,8 +219,6 @@ static void measure_messages(struct bench *b)
 	for (w = 0; w < WAYS; w++) {
 		impl.name = ways[w].name;
 		row(b, "message", "median", 1, median(taken[w], ROUNDS));
-		row(b, "message", "least", 1, taken[w][0]);
-		row(b, "message", "most", 1, taken[w][ROUNDS - 1]);
 	}
 }
 

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The cost of expiries, and of timeouts that are pushed back before they expire
+ *
+ * While the other timers wait, EXTRA timers are armed, refreshed some times each, and
+ * expire. Figures are per timer, and the median of some lives, as the ticks of each lie
+ * differently:
+ *
+ *   expire collect	the calls that collect, made when all have expired
+ *   expire whole	these calls, and the time that expiring took from the program
+ *			before: a loop loses it to interrupts
+ *   timeout N		the calls that arm, those that refresh N times, and the whole
+ *			expiry
+ *
+ * The refreshes come before the first deadline, and are for later ones, so that each timer
+ * has to be moved once. Calls are as large as the implementation can make them, up to 256.
+ */
+#include <stdio.h>
+
+#include "bench.h"
+
+#define SPREAD_NS	(10 * MS)
+#define MARGIN_NS	(5 * MS)
+#define QUIET_NS	(20 * MS)
+/* Lives to take the median of. */
+#define LIVES		9
+/* As many are tried first, at times that never come. */
+#define TRIED		64
+#define NEVER_NS	(1000000 * SECOND)
+
+enum figure { COLLECT, EXPIRE, WHOLE, NR_FIGURES };
+
+/**
+ * struct life - a measurement
+ * @b: the run
+ * @refreshes: how often each timer is refreshed
+ * @batch: timers to a call that arms or refreshes
+ * @room: expiries to a call that collects
+ * @arm_ns: how long it takes to arm all
+ * @refresh_ns: how long it takes to refresh all once
+ */
+struct life {
+	struct bench *b;
+	unsigned int refreshes;
+	unsigned int batch;
+	unsigned int room;
+	uint64_t arm_ns;
+	uint64_t refresh_ns;
+};
+
+static struct request requests[EXTRA];
+
+static uint64_t loops(uint64_t end)
+{
+	uint64_t nr = 0;
+
+	while (now_ns() < end)
+		nr++;
+	return nr;
+}
+
+/* Returns how long @nr calls took, without what prepares them. */
+static uint64_t run(const struct life *l, enum operation op, unsigned int nr, uint64_t from_ns)
+{
+	const struct impl *impl = l->b->impl;
+	uint64_t begin;
+	unsigned int i;
+
+	for (i = 0; i < nr; i++) {
+		requests[i].id = l->b->timers + i;
+		requests[i].delay_ns = from_ns + random64() % SPREAD_NS;
+	}
+	impl->prepare(op, requests, nr, l->batch);
+	begin = now_ns();
+	impl->run(op, nr, l->batch);
+	return now_ns() - begin;
+}
+
+/* One life of all timers. Each figure goes to its place in @ns. */
+static void live(const struct life *l, double *ns)
+{
+	/* Time until the first deadline. Arguments are prepared as well, so it is twice that. */
+	uint64_t wait_ns = 2 * l->arm_ns + 2 * l->refreshes * l->refresh_ns +
+			   (l->refreshes + 1) * MS + QUIET_NS + MARGIN_NS;
+	uint64_t begin = now_ns(), calls_ns, end, free, nr;
+	unsigned int i;
+
+	calls_ns = run(l, ARM, EXTRA, wait_ns);
+	for (i = 0; i < l->refreshes; i++)
+		calls_ns += run(l, REFRESH, EXTRA, wait_ns + SPREAD_NS);
+	/* How fast the loop is while nothing expires. */
+	free = loops(now_ns() + QUIET_NS);
+	if (now_ns() > begin + wait_ns)
+		printf("%s: %u refreshes: no time left\n", l->b->impl->name, l->refreshes);
+	begin = now_ns();
+	end = begin + wait_ns + 2 * SPREAD_NS + MARGIN_NS;
+	nr = loops(end);
+	ns[EXPIRE] = (end - begin) - (double)nr * QUIET_NS / free;
+	begin = now_ns();
+	l->b->impl->collect(EXTRA, l->room);
+	ns[COLLECT] = now_ns() - begin;
+	ns[EXPIRE] += ns[COLLECT];
+	ns[WHOLE] = ns[EXPIRE] + calls_ns;
+}
+
+static double measure(const struct life *l, enum figure figure)
+{
+	double all[NR_FIGURES], ns[LIVES];
+	unsigned int i;
+
+	for (i = 0; i < LIVES; i++) {
+		live(l, all);
+		ns[i] = all[figure] / EXTRA;
+	}
+	return median(ns, LIVES);
+}
+
+static void try(struct life *l)
+{
+	l->arm_ns = run(l, ARM, TRIED, NEVER_NS) * EXTRA / TRIED;
+	l->refresh_ns = run(l, REFRESH, TRIED, NEVER_NS) * EXTRA / TRIED;
+	run(l, STOP, TRIED, NEVER_NS);
+}
+
+void measure_lives(struct bench *b)
+{
+	static const unsigned int refreshes[] = { 0, 10, 100 };
+	struct life l = { .b = b, .batch = large_batch(b->impl) };
+	const unsigned int *room;
+	unsigned int i;
+	char name[16];
+
+	if (b->impl->create)
+		b->impl->create(b->timers, EXTRA);
+	try(&l);
+	for (room = b->impl->reads; *room; room++) {
+		l.room = *room;
+		row(b, "expire", "collect", l.room, measure(&l, COLLECT));
+	}
+	/* As many to a call as it can take. */
+	row(b, "expire", "whole", l.room, measure(&l, EXPIRE));
+	for (i = 0; i < sizeof(refreshes) / sizeof(refreshes[0]); i++) {
+		l.refreshes = refreshes[i];
+		snprintf(name, sizeof(name), "%u", l.refreshes);
+		row(b, "timeout", name, l.batch, measure(&l, WHOLE));
+	}
+}
