@@ -24,26 +24,15 @@
  *
  * Prints lines of a name and a value at the end.
  */
-#include <arpa/inet.h>
-#include <err.h>
-#include <netinet/tcp.h>
-#include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
-#include <sys/resource.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
-#include "../../api/selftests/user.h"
+#include "../load.h"
 
 #define OPEN_AT_ONCE	200		/* and not greeted yet */
 #define FEWEST		100
 #define MOST		6000
 #define GRACE		(120 * SECOND)	/* without one that is closed */
-
-typedef unsigned long long u64;
 
 enum role {
 	TALKS,			/* until the end */
@@ -67,7 +56,7 @@ static bool find_number, by_socket;
 static unsigned int sent, silent, closed_by_us, closed_by_server;
 static unsigned int wrong, missed, late;
 static u64 begin_ns, end_ns, closed_ns, timeout_ns;
-static struct sockaddr_in server;
+static unsigned int port;
 static int epfd;
 
 /* Before a message: the clock by which the server, or TCP, knows when it was received. */
@@ -94,11 +83,8 @@ static void open_connection(struct connection *connection)
 	};
 	u64 now = now_ns();
 
-	connection->fd = socket(AF_INET, SOCK_STREAM, 0);
-	if (connection->fd < 0 ||
-	    connect(connection->fd, (struct sockaddr *)&server,
-		    sizeof(server)) ||
-	    epoll_ctl(epfd, EPOLL_CTL_ADD, connection->fd, &event))
+	connection->fd = reach(port);
+	if (epoll_ctl(epfd, EPOLL_CTL_ADD, connection->fd, &event))
 		err(1, "connection %u", nr_opened);
 	connection->spoke_ns = now;
 	connection->next_ns = now + random_below(timeout_ns / 2);
@@ -166,20 +152,6 @@ static void act(struct connection *connection, u64 now)
 		return;
 	if (!change(connection, now) && now >= connection->next_ns)
 		speak(connection);
-}
-
-/*
- * Did the server know all that was said when it closed? Bytes that arrive after
- * that, or that it has not read by then, are answered by a reset.
- */
-static bool server_knew_all(int fd)
-{
-	struct tcp_info info;
-	socklen_t size = sizeof(info);
-
-	if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size))
-		err(1, "TCP_INFO");
-	return info.tcpi_state == TCP_CLOSE_WAIT && !info.tcpi_unacked;
 }
 
 /* The server has closed it. */
@@ -265,15 +237,6 @@ static void init_connections(u64 length_ns)
 	}
 }
 
-static void raise_limit(void)
-{
-	struct rlimit files;
-
-	getrlimit(RLIMIT_NOFILE, &files);
-	files.rlim_cur = files.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &files);
-}
-
 int main(int argc, char **argv)
 {
 	const char *heartbeat = getenv("HEARTBEAT");
@@ -282,9 +245,7 @@ int main(int argc, char **argv)
 	by_socket = heartbeat && !strcmp(heartbeat, "socket");
 	if (argc != 5)
 		errx(2, "usage: client PORT CONNECTIONS SECONDS TIMEOUT_MS");
-	server.sin_family = AF_INET;
-	server.sin_port = htons(atoi(argv[1]));
-	server.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	port = atoi(argv[1]);
 	nr_connections = atoi(argv[2]);
 	find_number = !nr_connections;
 	if (find_number)

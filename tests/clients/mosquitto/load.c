@@ -18,21 +18,12 @@
  * that must go have to be gone, if it was time. Prints lines of a name and a
  * value. Status 1 if the broker was wrong.
  */
-#include <arpa/inet.h>
-#include <err.h>
 #include <errno.h>
-#include <netinet/tcp.h>
-#include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
-#include "../../api/selftests/user.h"
+#include "../load.h"
 
 #define CONNECTIONS_MAX	60000
 #define SECONDS_MAX	3600
@@ -40,8 +31,6 @@
 #define MUTE_KEEPALIVE	60
 /* Of a keepalive of 0. */
 #define NEVER		(~0ULL)
-
-typedef unsigned long long u64;
 
 /* Kinds that must go come first. */
 enum kind { SILENT, IDLE, MUTE, SLOW, BUSY, FOREVER, KINDS };
@@ -63,7 +52,7 @@ struct connection {
  */
 struct group {
 	struct connection *first;
-	unsigned int count;
+	unsigned long count;
 	unsigned int turn;	/* whose it is */
 	u64 period_ns;		/* of each; 0: they do not speak */
 	u64 next_ns;
@@ -112,32 +101,13 @@ static void introduce(struct connection *connection, unsigned int seconds_alive)
 
 /* ----- connections ----- */
 
-/* The broker may have been started a moment ago. */
-static bool reach(int fd, const struct sockaddr_in *broker)
-{
-	int tries = 100;
-
-	while (connect(fd, (const struct sockaddr *)broker, sizeof(*broker))) {
-		if (errno != ECONNREFUSED || !tries--)
-			return false;
-		usleep(100000);
-	}
-	return true;
-}
-
 static void open_connection(struct connection *connection)
 {
-	struct sockaddr_in broker = {
-		.sin_family		= AF_INET,
-		.sin_port		= htons(port),
-		.sin_addr.s_addr	= htonl(INADDR_LOOPBACK),
-	};
 	struct epoll_event event = {
 		.events		= EPOLLIN | EPOLLRDHUP,
 		.data.ptr	= connection,
 	};
 	unsigned long alive = keepalive;
-	int one = 1;
 
 	if (connection->kind == MUTE)
 		alive = MUTE_KEEPALIVE;
@@ -145,10 +115,7 @@ static void open_connection(struct connection *connection)
 		alive = 0;
 	connection->timeout_ns = alive ? alive * SECOND * 3 / 2 : NEVER;
 	connection->spoke_ns = now_ns();
-	connection->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (connection->fd < 0 || !reach(connection->fd, &broker))
-		err(1, "connection %u", (unsigned int)(connection - connections));
-	setsockopt(connection->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+	connection->fd = reach(port);
 	if (connection->kind != MUTE)
 		introduce(connection, alive);
 	if (epoll_ctl(epfd, EPOLL_CTL_ADD, connection->fd, &event))
@@ -178,20 +145,6 @@ static void open_connections(void)
 	}
 }
 
-/*
- * Did the broker know all that was said when it closed? Bytes that arrive after
- * that, or that it has not read by then, are answered by a reset.
- */
-static bool broker_knew_all(int fd)
-{
-	struct tcp_info info;
-	socklen_t size = sizeof(info);
-
-	if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size))
-		err(1, "TCP_INFO");
-	return info.tcpi_state == TCP_CLOSE_WAIT && !info.tcpi_unacked;
-}
-
 static bool must_go(const struct connection *connection)
 {
 	return connection->kind <= MUTE;
@@ -203,7 +156,7 @@ static void closed(struct connection *connection)
 	struct group *group = &groups[connection->kind];
 	u64 silent_ns = now_ns() - connection->spoke_ns;
 
-	if (silent_ns < connection->timeout_ns && broker_knew_all(connection->fd))
+	if (silent_ns < connection->timeout_ns && server_knew_all(connection->fd))
 		group->wrong++;
 	else if (!must_go(connection))
 		group->late++;
@@ -300,16 +253,9 @@ static void run(void)
 
 /* ----- the report ----- */
 
-static int compare(const void *a, const void *b)
-{
-	u64 first = *(const u64 *)a, second = *(const u64 *)b;
-
-	return (first > second) - (first < second);
-}
-
 static void print_lateness(void)
 {
-	qsort(lateness, nr_late, sizeof(*lateness), compare);
+	qsort(lateness, nr_late, sizeof(*lateness), compare_u64);
 	printf("silence %u\n", nr_late);
 	if (!nr_late)
 		return;
@@ -342,7 +288,7 @@ static bool print_groups(void)
 			continue;
 		nr_wrong += group->wrong;
 		nr_missed += missed(group, now);
-		printf("%s %u\n%s_sent %u\n%s_closed %u\n", kind_names[kind], group->count,
+		printf("%s %lu\n%s_sent %u\n%s_closed %u\n", kind_names[kind], group->count,
 		       kind_names[kind], group->sent, kind_names[kind], group->closed);
 		if (group->late)
 			printf("%s_late %u\n", kind_names[kind], group->late);
@@ -351,46 +297,18 @@ static bool print_groups(void)
 	return !nr_wrong && !nr_missed;
 }
 
-static bool is_name(const char *argument, const char *name)
-{
-	size_t length = strlen(name);
-
-	return !strncmp(argument, name, length) && argument[length] == '=';
-}
-
 static void take_argument(const char *argument)
 {
-	static const struct {
-		const char *name;
-		unsigned long *value;
-	} numbers[] = {
+	static const struct number numbers[] = {
 		{ "port", &port }, { "seconds", &seconds }, { "keepalive", &keepalive },
+		{ "silent", &groups[SILENT].count }, { "idle", &groups[IDLE].count },
+		{ "mute", &groups[MUTE].count }, { "slow", &groups[SLOW].count },
+		{ "busy", &groups[BUSY].count }, { "forever", &groups[FOREVER].count },
 		{ NULL, NULL },
 	};
-	unsigned int i;
 
-	for (i = 0; numbers[i].name; i++) {
-		if (is_name(argument, numbers[i].name)) {
-			*numbers[i].value = strtoul(strchr(argument, '=') + 1, NULL, 10);
-			return;
-		}
-	}
-	for (i = 0; i < KINDS; i++) {
-		if (is_name(argument, kind_names[i])) {
-			groups[i].count = strtoul(strchr(argument, '=') + 1, NULL, 10);
-			return;
-		}
-	}
-	errx(2, "what is %s?", argument);
-}
-
-static void raise_limit(void)
-{
-	struct rlimit files;
-
-	getrlimit(RLIMIT_NOFILE, &files);
-	files.rlim_cur = files.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &files);
+	if (!take_number(argument, numbers))
+		errx(2, "what is %s?", argument);
 }
 
 int main(int argc, char **argv)

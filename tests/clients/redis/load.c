@@ -17,21 +17,11 @@
  * The server must have "notify-keyspace-events Ex". Prints lines of a name and a value.
  * Status 1 if a key expires before its time or, but for sessions, not at all.
  */
-#include <arpa/inet.h>
-#include <err.h>
-#include <netinet/tcp.h>
 #include <poll.h>
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
-#include "../../api/selftests/user.h"
-
-typedef unsigned long long u64;
+#include "../load.h"
 
 #define REPLIES_AWAITED	256
 #define CASE_MS		700
@@ -55,25 +45,6 @@ static u64 wall_ms(void)
 }
 
 /* ----- the server ----- */
-
-/* It may have been started a moment ago. */
-static int reach(void)
-{
-	struct sockaddr_in server = {
-		.sin_family		= AF_INET,
-		.sin_port		= htons(port),
-		.sin_addr.s_addr	= htonl(INADDR_LOOPBACK),
-	};
-	int tries = 100, one = 1, fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-	while (connect(fd, (const struct sockaddr *)&server, sizeof(server))) {
-		if (!tries--)
-			err(1, "port %lu", port);
-		usleep(100000);
-	}
-	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
-	return fd;
-}
 
 static void take_replies(void)
 {
@@ -105,12 +76,12 @@ static void say(const char *format, ...)
 static void connect_both(void)
 {
 	static const char subscribe[] = "PSUBSCRIBE __keyevent@*__:expired\r\n";
-	int fd = reach();
+	int fd = reach(port);
 	char answer[256];
 
 	commands = fdopen(fd, "w");
 	replies = fdopen(dup(fd), "r");
-	events = reach();
+	events = reach(port);
 	if (write(events, subscribe, sizeof(subscribe) - 1) < 0 ||
 	    read(events, answer, sizeof(answer)) <= 0)
 		err(1, "subscribe");
@@ -317,18 +288,11 @@ static void run_cases(void)
 
 /* ----- the report ----- */
 
-static int compare(const void *a, const void *b)
-{
-	u64 first = *(const u64 *)a, second = *(const u64 *)b;
-
-	return (first > second) - (first < second);
-}
-
 static bool report(void)
 {
 	unsigned int missed = nr_due > nr_late + nr_early ? nr_due - nr_late - nr_early : 0;
 
-	qsort(lateness, nr_late, sizeof(*lateness), compare);
+	qsort(lateness, nr_late, sizeof(*lateness), compare_u64);
 	printf("due %u\nexpired %u\nearly %u\nmissed %u\nunknown %u\n", nr_due, nr_late, nr_early,
 	       missed, nr_unknown);
 	if (nr_late)
@@ -341,26 +305,16 @@ static bool report(void)
 
 static void take_argument(const char *argument)
 {
-	static const struct {
-		const char *name;
-		unsigned long *value;
-	} numbers[] = {
+	static const struct number numbers[] = {
 		{ "port", &port }, { "late_us", &late_us },
 		{ "seconds", &seconds }, { "keys", &keys }, { "sessions", &sessions },
 		{ "ttl_ms", &ttl_ms }, { "cases", &cases }, { "fill", &fill }, { NULL, NULL },
 	};
-	const char *value = strchr(argument, '=');
-	unsigned int i;
 
-	for (i = 0; value && numbers[i].name; i++) {
-		if (!strncmp(argument, numbers[i].name, value - argument)) {
-			*numbers[i].value = strtoul(value + 1, NULL, 10);
-			return;
-		}
-	}
-	if (strncmp(argument, "then=", 5))
+	if (!strncmp(argument, "then=", 5))
+		then = argument + 5;
+	else if (!take_number(argument, numbers))
 		errx(2, "what is %s?", argument);
-	then = value + 1;
 }
 
 int main(int argc, char **argv)
