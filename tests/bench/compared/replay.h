@@ -23,7 +23,8 @@ void adapter_refresh(unsigned int connection, uint64_t deadline_ns);
 void adapter_stop(unsigned int connection);
 
 /* The end of a step, for batches. Most adapters have none. */
-void adapter_flush(void) __attribute__((weak));
+#pragma weak adapter_flush
+void adapter_flush(void);
 
 /*
  * The program's loop: it waits for replay_fd() and for timers. It calls replay_steps() when that
