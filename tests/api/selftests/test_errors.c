@@ -2,9 +2,9 @@
 /*
  * Arguments that each command refuses: one row for each value
  *
- * A row is an argument, and the errno that the command answers it with. It must not
- * change the argument or the session. A failure names its row. Memory that ends or
- * cannot be written is the subject of test_hole.c.
+ * A row is an argument, and the errno that the command returns for it. The command must change
+ * neither the argument nor the session. A failure names its row. test_hole.c has memory that ends
+ * or cannot be written.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -13,8 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "harness.h"
-#include "session.h"
+#include "arguments.h"
 
 NEED_KERNEL("setup_with_the_clock_of_the_default_wheel");
 
@@ -22,20 +21,6 @@ NEED_KERNEL("setup_with_the_clock_of_the_default_wheel");
 #define OP_SIZE		sizeof(struct twheel_op)
 #define ENTRY_SIZE	sizeof(struct twheel_entry)
 #define NOT_HERE	(TWHEEL_ID_KERNEL | 12345)
-
-/* The timer that is pending while a command is refused. */
-#define ID		3
-#define USER_DATA	33
-
-union argument {
-	struct twheel_setup setup;
-	struct twheel_start start;
-	struct twheel_stop stop;
-	struct twheel_entry get;
-	struct twheel_submit submit;
-	struct twheel_list list;
-	struct twheel_op op;
-};
 
 struct row {
 	const char *text;
@@ -45,10 +30,7 @@ struct row {
 
 #define ROW(errno, type, ...)	{ #__VA_ARGS__, errno, { .type = { __VA_ARGS__ } } }
 
-static struct twheel_op op;
-static struct twheel_entry entries[4];
-
-/* An operation is the only one of a batch. Returns its result. */
+/* Submit a batch of one operation. Returns the result of the operation. */
 static int submit_op(int fd, union argument *argument)
 {
 	__s32 before = argument->op.result, result;
@@ -63,22 +45,7 @@ static int command(int fd, unsigned long number, union argument *argument)
 {
 	if (!number)
 		return submit_op(fd, argument);
-	if (number == TWHEEL_IOC_SUBMIT)
-		argument->submit.ops = (__u64)(unsigned long)&op;
-	if (number == TWHEEL_IOC_LIST)
-		argument->list.entries = (__u64)(unsigned long)entries;
 	return tw_ioctl(fd, number, argument);
-}
-
-/* A SETUP comes before the first timer. */
-static int open_for(unsigned long number)
-{
-	int fd = session_open_nonblock();
-
-	if (number != TWHEEL_IOC_SETUP)
-		ASSERT_EQ(0, tw_start(fd, ID, HOUR, USER_DATA));
-	op = (struct twheel_op){ .opcode = TWHEEL_OP_START, .id = 4, .expires_ns = HOUR };
-	return fd;
 }
 
 static void expect_unharmed(int fd, unsigned long number)
@@ -95,19 +62,19 @@ static void expect_unharmed(int fd, unsigned long number)
 	EXPECT_STATS(fd, .started = 1, .pending = 1);
 }
 
-/* @number: 0 for an operation. @good: what the command takes after it has refused @row. */
-static void expect_refused(unsigned long number, const struct row *row, union argument good)
+/* @number: 0 for an operation. After @row the command must accept a good argument. */
+static void expect_refused(unsigned long number, const struct row *row)
 {
-	union argument argument = row->argument, given;
+	union argument argument = row->argument, given, good = good_argument(number);
 	struct twheel_info info, after;
 	int fd = open_for(number), result;
 
 	ASSERT_EQ(0, tw_info(fd, &info));
-	given = argument;
 	if (number == TWHEEL_IOC_SUBMIT)
-		given.submit.ops = (__u64)(unsigned long)&op;
+		argument.submit.ops = good.submit.ops;
 	if (number == TWHEEL_IOC_LIST)
-		given.list.entries = (__u64)(unsigned long)entries;
+		argument.list.entries = good.list.entries;
+	given = argument;
 	result = command(fd, number, &argument);
 	if (result != -row->error || memcmp(&given, &argument, sizeof(given)))
 		test_fail(__FILE__, __LINE__, "%s: %d, not %d, or the argument has changed",
@@ -119,17 +86,16 @@ static void expect_refused(unsigned long number, const struct row *row, union ar
 	close(fd);
 }
 
-static void expect_rows(unsigned long number, const struct row *rows, unsigned int count,
-			union argument good)
+static void expect_rows(unsigned long number, const struct row *rows, unsigned int count)
 {
 	unsigned int i;
 
 	for (i = 0; i < count; i++)
-		expect_refused(number, &rows[i], good);
+		expect_refused(number, &rows[i]);
 }
 
 /* Each bit of a field of 32 bits, but for those that are known. */
-static void expect_bits(unsigned long number, size_t offset, __u32 known, union argument good)
+static void expect_bits(unsigned long number, size_t offset, __u32 known)
 {
 	char text[40];
 	struct row row;
@@ -141,26 +107,17 @@ static void expect_bits(unsigned long number, size_t offset, __u32 known, union 
 		if (known & value)
 			continue;
 		snprintf(text, sizeof(text), "bit %d at %zu", bit, offset);
-		row = (struct row){ text, EINVAL, good };
+		row = (struct row){ text, EINVAL, good_argument(number) };
 		memcpy((char *)&row.argument + offset, &value, sizeof(value));
-		expect_refused(number, &row, good);
+		expect_refused(number, &row);
 	}
 }
 
-#define EXPECT_BITS(number, type, field, known, good) \
-	expect_bits(number, offsetof(struct type, field), known, good)
+#define EXPECT_BITS(number, type, field, known) \
+	expect_bits(number, offsetof(struct type, field), known)
 
 #define START	.opcode = TWHEEL_OP_START
 #define STOP	.opcode = TWHEEL_OP_STOP, .id = ID
-
-/* What each command takes. */
-static const union argument good_setup = { .setup = { .max_timers = 5 } };
-static const union argument good_start = { .start = { .id = ID, .expires_ns = HOUR } };
-static const union argument good_stop = { .stop = { .id = ID } };
-static const union argument good_get = { .get = { .id = ID } };
-static const union argument good_list = { .list = { .count = 4, .entry_size = ENTRY_SIZE } };
-static const union argument good_submit = { .submit = { .count = 1, .op_size = OP_SIZE } };
-static const union argument good_op = { .op = { STOP } };
 
 TEST(setup)
 {
@@ -196,25 +153,24 @@ TEST(setup)
 		ROW(EINVAL, setup, .flags = PRIVATE, .max_timers = ~0ULL),
 	};
 
-	EXPECT_BITS(TWHEEL_IOC_SETUP, twheel_setup, flags, PRIVATE, good_setup);
-	expect_rows(TWHEEL_IOC_SETUP, rows, ARRAY_SIZE(rows), good_setup);
+	EXPECT_BITS(TWHEEL_IOC_SETUP, twheel_setup, flags, PRIVATE);
+	expect_rows(TWHEEL_IOC_SETUP, rows, ARRAY_SIZE(rows));
 }
 
-/* No other clock, and so none that wakes up the system. */
+/* SETUP refuses each other clock, also those that wake up the system. */
 TEST(setup_with_another_clock)
 {
 	struct row row = { "clock", EINVAL, { .setup.flags = PRIVATE } };
-	union argument good = good_setup;
 	__u32 clock;
 
 	for (clock = 1; clock < 20; clock++) {
 		row.argument.setup.clock = clock;
 		if (clock != CLOCK_MONOTONIC && clock != CLOCK_BOOTTIME)
-			expect_refused(TWHEEL_IOC_SETUP, &row, good);
+			expect_refused(TWHEEL_IOC_SETUP, &row);
 	}
 }
 
-/* In the process a session keeps the clock that it was opened with. */
+/* A session in the process keeps the clock that it was opened with. */
 TEST(setup_with_the_clock_of_the_default_wheel)
 {
 	static const struct row rows[] = {
@@ -222,7 +178,7 @@ TEST(setup_with_the_clock_of_the_default_wheel)
 		ROW(EINVAL, setup, .clock = TWHEEL_CLOCK_BOOTTIME),
 	};
 
-	expect_rows(TWHEEL_IOC_SETUP, rows, ARRAY_SIZE(rows), good_setup);
+	expect_rows(TWHEEL_IOC_SETUP, rows, ARRAY_SIZE(rows));
 }
 
 TEST(start)
@@ -239,8 +195,8 @@ TEST(start)
 	};
 
 	EXPECT_BITS(TWHEEL_IOC_START, twheel_start, flags,
-		    TWHEEL_START_ABS | TWHEEL_START_REPLACE | TWHEEL_START_IDLE, good_start);
-	expect_rows(TWHEEL_IOC_START, rows, ARRAY_SIZE(rows), good_start);
+		    TWHEEL_START_ABS | TWHEEL_START_REPLACE | TWHEEL_START_IDLE);
+	expect_rows(TWHEEL_IOC_START, rows, ARRAY_SIZE(rows));
 }
 
 TEST(stop)
@@ -252,9 +208,9 @@ TEST(stop)
 		ROW(ENOENT, stop, .id = TWHEEL_ID_ANY),
 	};
 
-	EXPECT_BITS(TWHEEL_IOC_STOP, twheel_stop, flags, TWHEEL_STOP_WITHDRAW, good_stop);
-	EXPECT_BITS(TWHEEL_IOC_STOP, twheel_stop, reserved, 0, good_stop);
-	expect_rows(TWHEEL_IOC_STOP, rows, ARRAY_SIZE(rows), good_stop);
+	EXPECT_BITS(TWHEEL_IOC_STOP, twheel_stop, flags, TWHEEL_STOP_WITHDRAW);
+	EXPECT_BITS(TWHEEL_IOC_STOP, twheel_stop, reserved, 0);
+	expect_rows(TWHEEL_IOC_STOP, rows, ARRAY_SIZE(rows));
 }
 
 TEST(get)
@@ -266,8 +222,8 @@ TEST(get)
 		ROW(ENOENT, get, .id = TWHEEL_ID_ANY, .remaining_ns = GARBAGE64),
 	};
 
-	EXPECT_BITS(TWHEEL_IOC_GET, twheel_entry, reserved, 0, good_get);
-	expect_rows(TWHEEL_IOC_GET, rows, ARRAY_SIZE(rows), good_get);
+	EXPECT_BITS(TWHEEL_IOC_GET, twheel_entry, reserved, 0);
+	expect_rows(TWHEEL_IOC_GET, rows, ARRAY_SIZE(rows));
 }
 
 TEST(list)
@@ -290,9 +246,9 @@ TEST(list)
 		    .flags = TWHEEL_LIST_DRAIN),
 	};
 
-	EXPECT_BITS(TWHEEL_IOC_LIST, twheel_list, flags, TWHEEL_LIST_DRAIN, good_list);
-	EXPECT_BITS(TWHEEL_IOC_LIST, twheel_list, reserved, 0, good_list);
-	expect_rows(TWHEEL_IOC_LIST, rows, ARRAY_SIZE(rows), good_list);
+	EXPECT_BITS(TWHEEL_IOC_LIST, twheel_list, flags, TWHEEL_LIST_DRAIN);
+	EXPECT_BITS(TWHEEL_IOC_LIST, twheel_list, reserved, 0);
+	expect_rows(TWHEEL_IOC_LIST, rows, ARRAY_SIZE(rows));
 }
 
 TEST(submit)
@@ -316,8 +272,8 @@ TEST(submit)
 		ROW(EINVAL, submit, .count = 1, .op_size = ~0U),
 	};
 
-	EXPECT_BITS(TWHEEL_IOC_SUBMIT, twheel_submit, flags, 0, good_submit);
-	expect_rows(TWHEEL_IOC_SUBMIT, rows, ARRAY_SIZE(rows), good_submit);
+	EXPECT_BITS(TWHEEL_IOC_SUBMIT, twheel_submit, flags, 0);
+	expect_rows(TWHEEL_IOC_SUBMIT, rows, ARRAY_SIZE(rows));
 }
 
 TEST(operation)
@@ -338,19 +294,20 @@ TEST(operation)
 		ROW(EINVAL, op, .opcode = ~0U, .id = ID),
 	};
 
-	EXPECT_BITS(0, twheel_op, flags, TWHEEL_STOP_WITHDRAW, good_op);
-	expect_rows(0, rows, ARRAY_SIZE(rows), good_op);
+	EXPECT_BITS(0, twheel_op, flags, TWHEEL_STOP_WITHDRAW);
+	expect_rows(0, rows, ARRAY_SIZE(rows));
 }
 
-/* The first id that is none, and a limit above the module's. */
+/* Ids from max_timers on are refused, and so is a limit above that of the module. */
 TEST(one_more_than_the_limit)
 {
 	int fd = session_open_nonblock();
 	struct twheel_entry get;
 	struct twheel_info info;
+	struct twheel_op op = { START, .expires_ns = MS };
 
 	ASSERT_EQ(0, tw_info(fd, &info));
-	op = (struct twheel_op){ START, .id = info.max_timers, .expires_ns = MS };
+	op.id = info.max_timers;
 	ASSERT_EQ(-EINVAL, tw_setup(fd, (struct twheel_setup){
 		.max_timers = info.max_timers + 1 }));
 	ASSERT_EQ(-EINVAL, tw_start(fd, info.max_timers, MS, 0));

@@ -2,10 +2,10 @@
 /*
  * Every copy meets memory that ends, or that cannot be written
  *
- * For every n, each argument and each array is placed so that only its first n
- * bytes are usable. The bytes behind them are unmapped or read-only. A command
- * that cannot copy its argument must fail with EFAULT and change nothing. Of an
- * array, the part that could be copied must be done and reported as done.
+ * For every n, each argument and each array is placed so that only its first n bytes are usable.
+ * The bytes behind them are unmapped or read-only. A command that cannot copy its argument must
+ * fail with EFAULT and change nothing. A command that copies a part of its array must carry out
+ * and report that part.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -13,8 +13,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "harness.h"
-#include "session.h"
+#include "arguments.h"
 
 NEED_KERNEL("*");
 
@@ -53,110 +52,71 @@ static void *place(struct edge *edge, const void *data, size_t size, size_t n)
 }
 
 /**
- * struct argument - a command and its structure
- * @name: the command's name, for failure messages
+ * struct variant - a command and what differs from its good argument
+ * @name: name for failure messages
  * @command: the command
- * @size: size of its structure
  * @written: end of the last field that the kernel writes, or 0
- * @data: the structure
+ * @id: another id, or 0
+ * @flags: flags
  */
-struct argument {
+struct variant {
 	const char *name;
 	unsigned long command;
-	size_t size;
 	size_t written;
-	union {
-		struct twheel_info info;
-		struct twheel_setup setup;
-		struct twheel_start start;
-		struct twheel_stop stop;
-		struct twheel_entry get;
-		struct twheel_submit submit;
-		struct twheel_list list;
-		struct twheel_stats stats;
-	} data;
+	__u64 id;
+	__u32 flags;
 };
 
-static const struct argument arguments[] = {
-	{ "info", TWHEEL_IOC_INFO, sizeof(struct twheel_info),
-	  sizeof(struct twheel_info), { .info = { 0 } } },
-	{ "setup", TWHEEL_IOC_SETUP, sizeof(struct twheel_setup), 0,
-	  { .setup = { .max_timers = 1000 } } },
-	{ "start", TWHEEL_IOC_START, sizeof(struct twheel_start), 0,
-	  { .start = { .id = 5, .expires_ns = HOUR } } },
-	{ "start of any", TWHEEL_IOC_START, sizeof(struct twheel_start),
-	  offsetof(struct twheel_start, id) + sizeof(__u64),
-	  { .start = { .id = TWHEEL_ID_ANY, .expires_ns = HOUR } } },
-	{ "restart", TWHEEL_IOC_START, sizeof(struct twheel_start), 0,
-	  { .start = { .id = 3, .expires_ns = HOUR } } },
-	{ "stop", TWHEEL_IOC_STOP, sizeof(struct twheel_stop), 0,
-	  { .stop = { .id = 3 } } },
-	{ "get", TWHEEL_IOC_GET, sizeof(struct twheel_entry),
-	  sizeof(struct twheel_entry), { .get = { .id = 3 } } },
-	{ "submit", TWHEEL_IOC_SUBMIT, sizeof(struct twheel_submit),
-	  offsetof(struct twheel_submit, failed) + sizeof(__u32),
-	  { .submit = { .count = 1, .op_size = sizeof(struct twheel_op) } } },
-	{ "withdraw", TWHEEL_IOC_STOP, sizeof(struct twheel_stop), 0,
-	  { .stop = { .id = 3, .flags = TWHEEL_STOP_WITHDRAW } } },
-	{ "list", TWHEEL_IOC_LIST, sizeof(struct twheel_list),
-	  offsetof(struct twheel_list, cursor) + sizeof(__u64),
-	  { .list = { .count = 4,
-		      .entry_size = sizeof(struct twheel_entry) } } },
-	{ "drain", TWHEEL_IOC_LIST, sizeof(struct twheel_list),
-	  offsetof(struct twheel_list, cursor) + sizeof(__u64),
-	  { .list = { .count = 4, .flags = TWHEEL_LIST_DRAIN,
-		      .entry_size = sizeof(struct twheel_entry) } } },
-	{ "stats", TWHEEL_IOC_STATS, sizeof(struct twheel_stats),
-	  sizeof(struct twheel_stats), { .stats = { 0 } } },
+/* Fields that the kernel writes into a longer structure. */
+#define END_OF_ID	(offsetof(struct twheel_start, id) + sizeof(__u64))
+#define END_OF_FAILED	(offsetof(struct twheel_submit, failed) + sizeof(__u32))
+#define END_OF_CURSOR	(offsetof(struct twheel_list, cursor) + sizeof(__u64))
+
+static const struct variant variants[] = {
+	{ "info", TWHEEL_IOC_INFO, sizeof(struct twheel_info), 0, 0 },
+	{ "setup", TWHEEL_IOC_SETUP, 0, 0, 0 },
+	{ "start", TWHEEL_IOC_START, 0, 0, 0 },
+	{ "start of any", TWHEEL_IOC_START, END_OF_ID, TWHEEL_ID_ANY, 0 },
+	{ "restart", TWHEEL_IOC_START, 0, ID, 0 },
+	{ "stop", TWHEEL_IOC_STOP, 0, 0, 0 },
+	{ "withdraw", TWHEEL_IOC_STOP, 0, 0, TWHEEL_STOP_WITHDRAW },
+	{ "get", TWHEEL_IOC_GET, sizeof(struct twheel_entry), 0, 0 },
+	{ "submit", TWHEEL_IOC_SUBMIT, END_OF_FAILED, 0, 0 },
+	{ "list", TWHEEL_IOC_LIST, END_OF_CURSOR, 0, 0 },
+	{ "drain", TWHEEL_IOC_LIST, END_OF_CURSOR, 0, TWHEEL_LIST_DRAIN },
+	{ "stats", TWHEEL_IOC_STATS, sizeof(struct twheel_stats), 0, 0 },
 };
 
-static struct argument with_arrays(const struct argument *from)
+static union argument argument_of(const struct variant *variant)
 {
-	static struct twheel_entry timers[4];
-	static struct twheel_op op;
-	struct argument argument = *from;
+	union argument argument = good_argument(variant->command);
 
-	op = (struct twheel_op){
-		.opcode = TWHEEL_OP_START, .id = 7, .expires_ns = HOUR };
-	if (from->command == TWHEEL_IOC_SUBMIT)
-		argument.data.submit.ops = (__u64)(unsigned long)&op;
-	if (from->command == TWHEEL_IOC_LIST)
-		argument.data.list.entries = (__u64)(unsigned long)timers;
+	if (variant->id)
+		argument.start.id = variant->id;
+	if (variant->command == TWHEEL_IOC_STOP)
+		argument.stop.flags = variant->flags;
+	if (variant->command == TWHEEL_IOC_LIST)
+		argument.list.flags = variant->flags;
 	return argument;
 }
 
-static int session_with_timer(const struct argument *argument)
+/* Only the first @n bytes are usable. @good: these are enough. */
+static void try_argument(const struct variant *variant, struct edge *edge, size_t n, bool good)
 {
-	int fd = session_open_nonblock();
-
-	if (argument->command != TWHEEL_IOC_SETUP)
-		ASSERT_EQ(0, tw_start(fd, 3, HOUR, 33));
-	return fd;
-}
-
-/* The first @n bytes are usable, and @good tells whether that is enough. */
-static void try_argument(const struct argument *argument, struct edge *edge,
-			 size_t n, bool good)
-{
-	int fd = session_with_timer(argument);
+	const union argument argument = argument_of(variant);
+	size_t size = _IOC_SIZE(variant->command);
+	int fd = open_for(variant->command), result;
 	struct twheel_stats before, after;
-	bool fine;
-	int result;
 
 	ASSERT_EQ(0, tw_stats(fd, &before));
-	result = tw_ioctl(fd, argument->command,
-			  place(edge, &argument->data, argument->size, n));
-	fine = good ? result >= 0 : result == -EFAULT;
-	if (!fine)
-		test_note("%s: %d with %zu bytes good", argument->name, result,
-			  n);
-	ASSERT_TRUE(fine);
+	result = tw_ioctl(fd, variant->command, place(edge, &argument, size, n));
+	if (good ? result < 0 : result != -EFAULT)
+		test_fail(__FILE__, __LINE__, "%s: %d with %zu usable bytes", variant->name,
+			  result, n);
 	if (!good) {
 		ASSERT_EQ(0, tw_stats(fd, &after));
 		ASSERT_EQ(0, memcmp(&before, &after, sizeof(before)));
-		ASSERT_LE(0, tw_ioctl(fd, argument->command,
-				      place(edge, &argument->data,
-					    argument->size, ROOM)));
+		ASSERT_LE(0, tw_ioctl(fd, variant->command, place(edge, &argument, size, ROOM)));
 	}
 	close(fd);
 }
@@ -164,17 +124,15 @@ static void try_argument(const struct argument *argument, struct edge *edge,
 static void try_all(int protection)
 {
 	struct edge edge = make_edge();
-	struct argument argument;
-	unsigned int i;
-	size_t n, need;
+	const struct variant *variant;
+	size_t n, size, need;
 
 	spoil(&edge, protection);
-	for (i = 0; i < ARRAY_SIZE(arguments); i++) {
-		argument = with_arrays(&arguments[i]);
-		need = protection == PROT_READ ? argument.written :
-						 argument.size;
-		for (n = 0; n <= argument.size; n++)
-			try_argument(&argument, &edge, n, n >= need);
+	for (variant = variants; variant < variants + ARRAY_SIZE(variants); variant++) {
+		size = _IOC_SIZE(variant->command);
+		need = protection == PROT_READ ? variant->written : size;
+		for (n = 0; n <= size; n++)
+			try_argument(variant, &edge, n, n >= need);
 	}
 }
 
@@ -188,7 +146,7 @@ TEST(arguments_that_cannot_be_written)
 	try_all(PROT_READ);
 }
 
-/* Arrays: the part that fits is done. */
+/* Arrays: a command carries out the part that fits. */
 
 #define OPS	40
 
@@ -290,9 +248,8 @@ TEST(read)
 		  sizeof(struct twheel_event));
 }
 
-/* Of an element that begins in a hole nothing but a zero is written behind the hole. */
+/* If an element begins in a hole, the kernel writes only zeroes behind the hole. */
 
-#define GARBAGE		0xa5
 #define PAGE		4096
 
 static void expect_untouched(const unsigned char *from, size_t size)
@@ -326,7 +283,7 @@ static int read_one(int fd, void *to)
 	return size < 0 ? -errno : size;
 }
 
-/* Of an event all fields but the reserved one are not 0. */
+/* All fields of the event but the reserved one are not 0. */
 static int session_with_overruns(void)
 {
 	struct twheel_start start = { .id = 77, .expires_ns = MS,

@@ -16,7 +16,7 @@
 #include "session.h"
 
 NEED_KERNEL("readable_from_*", "not_readable_*", "epoll_edge_*", "epoll_oneshot",
-	    "epoll_wakes_*", "epoll_exclusive_*", "partial_reads_*", "sigio_*");
+	    "epoll_wakes_*", "epoll_exclusive_*", "partial_reads_*");
 
 #define ALL_EVENTS	(POLLIN | POLLRDNORM | POLLOUT | POLLWRNORM | POLLPRI)
 #define PATIENCE_MS	((int)(PATIENCE / MS))
@@ -121,22 +121,6 @@ TEST(poll_wakes_up)
 	ASSERT_LE(before + 50 * MS, now_ns());
 }
 
-TEST(poll_of_several_sessions)
-{
-	struct pollfd pollfds[3];
-	int i;
-
-	for (i = 0; i < 3; i++) {
-		pollfds[i].fd = session_open();
-		pollfds[i].events = POLLIN;
-	}
-	ASSERT_EQ(0, tw_start(pollfds[1].fd, 3, 20 * MS, 33));
-	ASSERT_EQ(1, poll(pollfds, 3, PATIENCE_MS));
-	ASSERT_EQ(0, pollfds[0].revents);
-	ASSERT_EQ(POLLIN, pollfds[1].revents);
-	ASSERT_EQ(0, pollfds[2].revents);
-}
-
 TEST(select_wakes_up)
 {
 	struct timeval patience = { .tv_sec = PATIENCE_MS / 1000 };
@@ -205,25 +189,6 @@ static void expire_ten(int fd)
 static __u64 wakeups(int fd)
 {
 	return stats_of(fd).wakeups;
-}
-
-/* The edge came of the tick: events that are left over make no other edge. */
-TEST(epoll_edge_is_not_made_by_a_partial_read)
-{
-	int epfd, fd = open_watched(&epfd, EPOLLIN | EPOLLET);
-	struct twheel_event event;
-	unsigned int edges;
-	int i;
-
-	expire_ten(fd);
-	ASSERT_EQ(1, wait_for(epfd, PATIENCE_MS));
-	edges = 1 + wait_for(epfd, 20);
-	for (i = 0; i < 10; i++) {
-		ASSERT_EQ(1, tw_read(fd, &event, 1));
-		edges += wait_for(epfd, 5);
-	}
-	ASSERT_EQ(-EAGAIN, tw_read(fd, &event, 1));
-	ASSERT_LE(edges, wakeups(fd));
 }
 
 TEST(epoll_edge_reports_a_periodic_timer)
@@ -345,7 +310,10 @@ TEST(epoll_exclusive_wakes_as_many_as_there_are_events)
 					WATCHERS));
 }
 
-/* Eight pollers, an edge for each, ten reads of one event. */
+/*
+ * The tick makes an edge for each of eight pollers. Ten reads of one event, which leave events
+ * over, make none.
+ */
 TEST(partial_reads_wake_no_poller)
 {
 	int epfds[8], fd = session_open_nonblock(), i, j;
@@ -366,18 +334,6 @@ TEST(partial_reads_wake_no_poller)
 			edges += wait_for(epfds[j], 0);
 	}
 	ASSERT_LE(edges, 8 * wakeups(fd));
-}
-
-TEST(epoll_watches_an_epoll)
-{
-	int inner, fd = open_watched(&inner, EPOLLIN);
-	int outer = epoll_create1(0);
-
-	ASSERT_EQ(0, watch(outer, inner, EPOLLIN));
-	ASSERT_EQ(0, wait_for(outer, 0));
-	ASSERT_EQ(0, tw_start(fd, 3, 20 * MS, 33));
-	ASSERT_EQ(1, wait_for(outer, PATIENCE_MS));
-	ASSERT_EQ(1, wait_for(inner, 0));
 }
 
 TEST(epoll_forgets_a_closed_session)
