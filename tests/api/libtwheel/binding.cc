@@ -90,8 +90,8 @@ static void sessions_are_here_or_there()
 {
 	const char *asked = getenv("TWHEEL_BACKEND");
 
-	EXPECT(session().in_process() == (asked && !strcmp(asked, "process")));
-	EXPECT(session({}, TWHEEL_OPEN_PROCESS).in_process());
+	EXPECT((twheel_backend(session().get()) == TWHEEL_BACKEND_PROCESS) == (asked && !strcmp(asked, "process")));
+	EXPECT(twheel_backend(session({}, TWHEEL_OPEN_PROCESS).get()) == TWHEEL_BACKEND_PROCESS);
 	EXPECT(fails_with(EINVAL, [] { session({}, TWHEEL_OPEN_PROCESS | TWHEEL_OPEN_KERNEL); })
 	       .find("/dev/twheel") == 0);
 }
@@ -122,9 +122,9 @@ static void timers()
 	EXPECT(!t.start(3, -1ns) && t.wait().at(0).id == 3);
 	EXPECT(!t.start(3, std::chrono::nanoseconds::max()) && t.wait(1ms).empty());
 	t.stop(3);
-	t.start_any(0s, 44);
+	auto id = t.start_flags(TWHEEL_ID_ANY, 0s, 0s, 44);
 	wait_unread(t, 1);
-	EXPECT(t.withdraw(t.list().at(0).id) && t.read().empty() && t.wait(0ns).empty());
+	EXPECT(t.withdraw(id) && t.read().empty() && t.wait(0ns).empty());
 }
 
 static void events()
@@ -132,7 +132,7 @@ static void events()
 	session t;
 	struct pollfd pollfd = { t.fd(), POLLIN, 0 };
 
-	t.start_periodic(3, 0s, 1ms, 33);
+	t.start_flags(3, 0s, 1ms, 33);
 	EXPECT(poll(&pollfd, 1, -1) == 1);
 	auto events = t.wait(60s);
 	EXPECT(events.size() == 1 && events[0].id == 3 && events[0].user_data == 33);
@@ -179,7 +179,7 @@ static void batches()
 
 	EXPECT(!moved.start(1, 1h) && !moved.stop(2) && moved.withdraw(1) == 3);
 	EXPECT(moved.failed() == 1 && moved.at(1).result == -ENOENT && is_out_of_range([&] { moved.at(3); }));
-	moved.start_at(4, clock_type::now() + 1h);
+	moved.start(4, 1h);
 	EXPECT(moved.flush() == 1 && t.look(4));
 	EXPECT(fails_with(EINVAL, [&] { batch(t, 0); }) != "");
 }

@@ -75,16 +75,11 @@ inline unsigned int check(int ret, const char *function)
 
 inline void check_open(int ret)
 {
-	switch (ret) {
-	case -ENOENT:
+	if (ret == -ENOENT)
 		throw_error(ret, "/dev/twheel: is the module loaded? Try modprobe twheel, or TWHEEL_BACKEND=process");
-		break;
-	case -EACCES:
+	if (ret == -EACCES)
 		throw_error(ret, "/dev/twheel: be root, or in the group twheel, or try TWHEEL_BACKEND=process");
-		break;
-	default:
-		throw_error(ret, "/dev/twheel, struct twheel_setup or TWHEEL_BACKEND");
-	}
+	throw_error(ret, "/dev/twheel, struct twheel_setup or TWHEEL_BACKEND");
 }
 
 struct deleter {
@@ -109,9 +104,6 @@ public:
 	/* Readable when events are unread. */
 	int fd() const { return twheel_fd(get()); }
 
-	/* Is it one in the process, and not one of /dev/twheel? */
-	bool in_process() const { return twheel_backend(get()) == TWHEEL_BACKEND_PROCESS; }
-
 	/* Starts a timer, or restarts it: true if it was pending. */
 	bool start(std::uint64_t id, nanoseconds delay, std::uint64_t user_data = 0)
 	{
@@ -123,19 +115,15 @@ public:
 		return check(twheel_start_at(get(), id, deadline_ns(deadline), user_data), "twheel_start_at");
 	}
 
-	bool start_periodic(std::uint64_t id, nanoseconds delay, nanoseconds period, std::uint64_t user_data = 0)
+	/* Starts a timer with TWHEEL_START_* and a period. Returns its id, which is chosen for TWHEEL_ID_ANY. */
+	std::uint64_t start_flags(std::uint64_t id, nanoseconds expires, nanoseconds period = {},
+				  std::uint64_t user_data = 0, std::uint32_t flags = 0)
 	{
-		return check(twheel_start_periodic(get(), id, delay_ns(delay), period.count(), user_data),
-			     "twheel_start_periodic");
-	}
+		__u64 chosen = id;
 
-	/* Returns the id that was chosen for the timer. */
-	std::uint64_t start_any(nanoseconds delay, std::uint64_t user_data = 0)
-	{
-		__u64 id;
-
-		check(twheel_start_any(get(), &id, delay_ns(delay), user_data), "twheel_start_any");
-		return id;
+		check(twheel_start_flags(get(), &chosen, delay_ns(expires), period.count(), user_data, flags),
+		      "twheel_start_flags");
+		return chosen;
 	}
 
 	/* Starts a timer that is due when the TCP socket @fd has received nothing for so long. */
@@ -185,10 +173,7 @@ public:
 		return events;
 	}
 
-	/*
-	 * The same, after at most that time, of which a negative one has no end. A signal does
-	 * not end it.
-	 */
+	/* The same, after at most @timeout, without end if that is negative. A signal does not end it. */
 	std::vector<twheel_event> wait(nanoseconds timeout = nanoseconds(-1), unsigned int most = 64)
 	{
 		std::vector<twheel_event> events(most);
@@ -279,12 +264,6 @@ public:
 	unsigned int start(std::uint64_t id, nanoseconds delay, std::uint64_t user_data = 0)
 	{
 		return check(twheel_batch_start(batch_.get(), id, delay_ns(delay), user_data), "twheel_batch_start");
-	}
-
-	unsigned int start_at(std::uint64_t id, time_point deadline, std::uint64_t user_data = 0)
-	{
-		return check(twheel_batch_start_at(batch_.get(), id, deadline_ns(deadline), user_data),
-			     "twheel_batch_start_at");
 	}
 
 	unsigned int stop(std::uint64_t id)

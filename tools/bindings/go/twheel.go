@@ -150,12 +150,6 @@ func (t *Twheel) command(name string, command uintptr, argument unsafe.Pointer) 
 	return t.call(name, func() C.int { return C.twheel_command(t.t, C.ulong(command), argument) })
 }
 
-// InProcess says whether the session is one in the process, and not one of the device.
-func (t *Twheel) InProcess() (bool, error) {
-	info, err := t.Info()
-	return info.Features&FeatureProcess != 0, err
-}
-
 // StartFlags starts a timer with StartAbs, StartReplace, a period, or IDAny. It
 // returns the id, and whether the timer was pending and is restarted.
 func (t *Twheel) StartFlags(id, expiresNs, periodNs, userData uint64, flags uint32) (uint64, bool, error) {
@@ -199,12 +193,6 @@ func (t *Twheel) StartAt(id, deadlineNs, userData uint64) (bool, error) {
 		return C.twheel_start_at(t.t, C.__u64(id), C.__u64(deadlineNs), C.__u64(userData))
 	})
 	return ret == 1, err
-}
-
-// StartAny starts a timer, and returns the id that was chosen for it.
-func (t *Twheel) StartAny(delay time.Duration, userData uint64) (uint64, error) {
-	id, _, err := t.StartFlags(IDAny, ns(delay), 0, userData, 0)
-	return id, err
 }
 
 // Restart is Start whatever the timer's state is: an unread event is withdrawn.

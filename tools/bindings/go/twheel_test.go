@@ -59,9 +59,9 @@ func panics(function func()) (panicked bool) {
 
 func TestBackends(t *testing.T) {
 	asked := os.Getenv("TWHEEL_BACKEND") == "process"
-	in, err := open(t, 0).InProcess()
+	info, err := open(t, 0).Info()
 	must(t, err)
-	if in != asked {
+	if in := info.Features&FeatureProcess != 0; in != asked {
 		t.Fatal(in)
 	}
 	_, err = Open(Setup{TickNs: 1})
@@ -117,7 +117,7 @@ func TestTimers(t *testing.T) {
 	if withdrawn, err := s.Withdraw(3); !withdrawn || err != nil {
 		t.Fatal(withdrawn, err)
 	}
-	id, err := s.StartAny(0, 44)
+	id, _, err := s.StartFlags(IDAny, 0, 0, 44, 0)
 	must(t, err)
 	unread(t, s, 1)
 	_, err = s.Start(id, hour, 0)
@@ -345,26 +345,4 @@ func TestGoroutines(t *testing.T) {
 	}
 	must(t, s.Close())
 	all.Wait()
-}
-
-func BenchmarkHeartbeat(b *testing.B) {
-	s := open(b, 1)
-	for i := 0; i < b.N; i++ {
-		s.Refresh(0, Now()+uint64(hour))
-	}
-}
-
-func BenchmarkTimerReset(b *testing.B) {
-	timer := time.NewTimer(hour)
-	defer timer.Stop()
-	for i := 0; i < b.N; i++ {
-		timer.Reset(hour)
-	}
-}
-
-func BenchmarkStart(b *testing.B) {
-	s := open(b, 0)
-	for i := 0; i < b.N; i++ {
-		s.Start(0, hour, 0)
-	}
 }

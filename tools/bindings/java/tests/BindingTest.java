@@ -39,8 +39,8 @@ public class BindingTest {
     public void sessionsAreHereOrThere() {
         boolean inProcess = "process".equals(System.getenv("TWHEEL_BACKEND"));
         try (Twheel t = withWords(0); Twheel here = new Twheel(null, Twheel.OPEN_PROCESS)) {
-            assertEquals(inProcess, t.inProcess());
-            assertTrue(here.inProcess());
+            assertEquals(inProcess, (t.info().features() & Twheel.FEATURE_PROCESS) != 0);
+            assertTrue((here.info().features() & Twheel.FEATURE_PROCESS) != 0);
             assertTrue(t.fd() > 2);
         }
         TwheelException e = fails(EINVAL, () -> new Twheel(new Twheel.Setup().tickNs(1)));
@@ -75,8 +75,8 @@ public class BindingTest {
             t.restart(3, -1, 0);
             t.restart(3, HOUR, 0);
             t.stop(3);
-            fails(EINVAL, () -> t.startPeriodic(3, 0, -1, 0));
-            long id = t.startAny(0, 44);
+            fails(EINVAL, () -> t.startFlags(3, 0, -1, 0, 0));
+            long id = t.startFlags(Twheel.ID_ANY, 0, 0, 44, 0);
             assertTrue((id & Twheel.ID_KERNEL) != 0);
             waitUnread(t, 1);
             fails(EALREADY, () -> t.start(id, HOUR, 0));
@@ -115,7 +115,7 @@ public class BindingTest {
             assertEquals(0, t.read(events));
             assertEquals(0, t.read(events, 0));
             assertFalse(t.await(0));
-            t.startPeriodic(3, 0, 1_000_000, 33);
+            t.startFlags(3, 0, 1_000_000, 33, 0);
             assertTrue(t.await(-1));
             assertEquals(1, t.read(events, -1));
             Twheel.Event event = events.get(0);

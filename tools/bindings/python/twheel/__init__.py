@@ -113,12 +113,6 @@ class Twheel:
         """The descriptor, which is readable when events are unread."""
         return self._t and self._fd
 
-    @property
-    def backend(self) -> str:
-        """Where the session is: "kernel" or "process"."""
-        in_process = self.info().features & FEATURE_PROCESS
-        return "process" if in_process else "kernel"
-
     def start(self, timer: int, delay_ns: float, user_data: int = 0) -> bool:
         """Start a timer, or restart it. True if it was pending."""
         return bool(_library.start(self._t, timer, delay_ns, user_data))
@@ -127,18 +121,9 @@ class Twheel:
         """The same with a deadline."""
         return bool(_library.start_at(self._t, timer, deadline_ns, user_data))
 
-    def start_periodic(self, timer: int, delay_ns: float, period_ns: float,
-                       user_data: int = 0) -> bool:
-        """The same, and it goes on when its event is read."""
-        return bool(_library.start_periodic(self._t, timer, delay_ns, period_ns, user_data))
-
-    def start_any(self, delay_ns: float, user_data: int = 0) -> int:
-        """Start a timer, and return the id that was chosen for it."""
-        return self.start_flags(ID_ANY, delay_ns, 0, user_data, 0)[0]
-
     def start_flags(self, timer: int, expires_ns: float, period_ns: float = 0, user_data: int = 0,
                     flags: int = 0) -> tuple[int, bool]:
-        """Start a timer with START_ABS, START_REPLACE: its id, True if it was pending."""
+        """Start a timer, also with START_*, a period or ID_ANY: its id, True if it was pending."""
         chosen = _library.chosen(timer)
         pending = _library.start_flags(self._t, chosen, expires_ns, period_ns, user_data, flags)
         return chosen[0], bool(pending)
@@ -277,10 +262,6 @@ class Batch:
     def start(self, timer: int, delay_ns: float, user_data: int = 0) -> List[Op]:
         """Add what Twheel.start() does."""
         return self.start_flags(timer, delay_ns, 0, user_data, 0)
-
-    def start_at(self, timer: int, deadline_ns: float, user_data: int = 0) -> List[Op]:
-        """Add what Twheel.start_at() does."""
-        return self.start_flags(timer, deadline_ns, 0, user_data, START_ABS)
 
     def start_flags(self, timer: int, expires_ns: float, period_ns: float = 0, user_data: int = 0,
                     flags: int = 0) -> List[Op]:

@@ -158,7 +158,6 @@ def open_session(pointer: Any, setup: Any, setup_size: int, event_size: int, fla
 close = _procedure("close", _ptr)
 start = _function("start", _ptr, _u64, _time, _u64)
 start_at = _function("start_at", _ptr, _u64, _time, _u64)
-start_periodic = _function("start_periodic", _ptr, _u64, _time, _time, _u64)
 start_flags = _function("start_flags", _ptr, _ptr, _time, _time, _u64, _u32)
 start_idle = _function("start_idle", _ptr, _ptr, _i32, _time, _u64, _u32)
 restart = _function("restart", _ptr, _u64, _time, _u64)

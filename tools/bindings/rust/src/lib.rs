@@ -67,7 +67,7 @@ impl fmt::Display for Error {
     }
 }
 
-/// The same: it is what a main() that returns an error says.
+/// The text for people, too: a main() that returns an error prints this.
 impl fmt::Debug for Error {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, to)
@@ -122,11 +122,6 @@ impl Twheel {
         Duration::from_nanos(unsafe { twheel_now_of(self.0.as_ptr()) })
     }
 
-    /// Is it one in the process, and not one of the device?
-    pub fn in_process(&self) -> Result<bool> {
-        Ok(self.info()?.features & FEATURE_PROCESS != 0)
-    }
-
     /// The command says how long the structure is here: the library's may be longer, and
     /// the kernel's too.
     fn command<T>(&self, call: &'static str, number: c_ulong, argument: &mut T) -> Result<u32> {
@@ -143,13 +138,7 @@ impl Twheel {
         Ok(check("twheel_start_at", unsafe { twheel_start_at(self.0.as_ptr(), id, ns(deadline), user_data) })? == 1)
     }
 
-    /// The timer goes on when its event is read.
-    pub fn start_periodic(&self, id: u64, delay: Duration, period: Duration, user_data: u64) -> Result<bool> {
-        let ret = unsafe { twheel_start_periodic(self.0.as_ptr(), id, ns(delay), ns(period), user_data) };
-        Ok(check("twheel_start_periodic", ret)? == 1)
-    }
-
-    /// With START_* and a period. Returns the id, which is chosen for ID_ANY.
+    /// Starts a timer with START_* and a period. Returns its id, which is chosen for ID_ANY.
     pub fn start_flags(
         &self, mut id: u64, expires: Duration, period: Duration, user_data: u64, flags: u32,
     ) -> Result<u64> {
@@ -165,10 +154,6 @@ impl Twheel {
             twheel_start_idle(self.0.as_ptr(), &mut id, fd, ns(idle), user_data, flags)
         })?;
         Ok(id)
-    }
-
-    pub fn start_any(&self, delay: Duration, user_data: u64) -> Result<u64> {
-        self.start_flags(ID_ANY, delay, Duration::ZERO, user_data, 0)
     }
 
     /// The same as start() whatever its state is: an unread event is withdrawn.

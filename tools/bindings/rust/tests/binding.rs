@@ -31,7 +31,7 @@ fn errno<T>(result: Result<T>) -> i32 {
 fn sessions_are_here_or_there() {
     let in_process = std::env::var("TWHEEL_BACKEND").map_or(false, |backend| backend == "process");
     let t = with_words(0);
-    assert_eq!(t.in_process().unwrap(), in_process);
+    assert_eq!(t.info().unwrap().features & FEATURE_PROCESS != 0, in_process);
     t.as_fd().try_clone_to_owned().expect("a descriptor");
     let error = Twheel::open(&Setup { tick_ns: 1, ..Setup::default() }).unwrap_err();
     assert_eq!(error.errno, EINVAL);
@@ -67,7 +67,7 @@ fn timers() {
     assert!(!t.start(3, Duration::MAX, 0).unwrap());
     assert!(t.wait(&mut [Event::default()], Some(Duration::from_millis(1))).unwrap().is_empty());
     t.stop(3).unwrap();
-    let id = t.start_any(Duration::ZERO, 44).unwrap();
+    let id = t.start_flags(ID_ANY, Duration::ZERO, Duration::ZERO, 44, 0).unwrap();
     wait_unread(&t, 1);
     assert_eq!(errno(t.start(id, HOUR, 0)), EALREADY);
     assert!(t.withdraw(id).unwrap());
@@ -79,7 +79,7 @@ fn events() {
     let t = with_words(0);
     let mut events = [Event::default(); 4];
     assert!(t.wait(&mut events, Some(Duration::ZERO)).unwrap().is_empty());
-    t.start_periodic(3, Duration::ZERO, Duration::from_millis(1), 33).unwrap();
+    t.start_flags(3, Duration::ZERO, Duration::from_millis(1), 33, 0).unwrap();
     let got = t.wait(&mut events, None).unwrap();
     assert_eq!((got.len(), got[0].id, got[0].user_data, got[0].flags), (1, 3, 33, EVENT_PERIODIC));
     assert_eq!(errno(t.read(&mut [])), EINVAL);
