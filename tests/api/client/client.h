@@ -25,6 +25,9 @@
 #define CLIENT_MSEC	((u64)NSEC_PER_MSEC)
 #define CLIENT_HOUR	(3600 * (u64)NSEC_PER_SEC)
 
+/* Duration of a slow callback. */
+#define CLIENT_SLOW_MS	20
+
 /* Limit for a callback that waits for another one. */
 #define CLIENT_IN_VAIN	(30 * (u64)NSEC_PER_SEC)
 
@@ -174,6 +177,7 @@ bool client_is_set(bool *flag);
 bool client_wait_for(bool *flag);
 void client_sleep(u64 ns);
 int client_other_cpu(void);
+bool client_enter(struct client *c, struct client_timer *t);
 void client_in_hardirq(void (*fn)(void *arg), void *arg);
 
 #endif /* _TWHEEL_CLIENT_H */

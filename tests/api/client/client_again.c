@@ -10,9 +10,6 @@
 
 #include "client.h"
 
-/* Time that a callback spends after it has started its timer again. */
-#define SLOW_MS	20
-
 static int again_in(struct client_timer *t, u64 delay)
 {
 	WRITE_ONCE(t->not_before, client_in(delay));
@@ -164,19 +161,8 @@ static void again_slowly(struct client_timer *t)
 {
 	t->result = twheel_again_at(&t->timer, client_in(CLIENT_HOUR));
 	client_set(&t->entered);
-	mdelay(SLOW_MS);
+	mdelay(CLIENT_SLOW_MS);
 	client_set(&t->left);
-}
-
-/* Start @t and wait for its callback, which still runs if there is another CPU. */
-static bool enter(struct client *c, struct client_timer *t)
-{
-	int cpu = client_other_cpu();
-	u64 delay = client_delay(c, 5);
-
-	WRITE_ONCE(t->not_before, client_in(delay));
-	twheel_start_on(&t->timer, delay, cpu < 0 ? raw_smp_processor_id() : cpu);
-	return CLIENT_CHECK(c, client_wait_for(&t->entered));
 }
 
 static int by_start(struct twheel_timer *timer)
@@ -226,7 +212,7 @@ static void check_others(struct client *c, int (*fn)(struct twheel_timer *timer)
 
 	if (!t)
 		return;
-	if (enter(c, t)) {
+	if (client_enter(c, t)) {
 		CLIENT_CHECK(c, fn(&t->timer) == 1);
 		client_wait_for(&t->left);
 		CLIENT_CHECK(c, t->result == 0);
@@ -262,7 +248,7 @@ static void again_on_request(struct client_timer *t)
 
 static void again_after_a_start_is_a_restart(struct client *c, struct client_timer *t)
 {
-	if (enter(c, t)) {
+	if (client_enter(c, t)) {
 		CLIENT_CHECK(c, twheel_start(&t->timer, CLIENT_HOUR) == 0);
 		client_wait_for(&t->left);
 		CLIENT_CHECK(c, t->result == 1);
@@ -274,7 +260,7 @@ static void again_after_a_start_is_a_restart(struct client *c, struct client_tim
 static void again_late(struct client_timer *t)
 {
 	client_set(&t->entered);
-	mdelay(SLOW_MS);
+	mdelay(CLIENT_SLOW_MS);
 	t->result = twheel_again_at(&t->timer, client_in(CLIENT_HOUR));
 	client_set(&t->left);
 }
@@ -284,7 +270,7 @@ static void again_after_a_shutdown_is_refused(struct client *c, struct client_ti
 {
 	int stopped;
 
-	if (enter(c, t)) {
+	if (client_enter(c, t)) {
 		stopped = twheel_shutdown_sync(&t->timer);
 		CLIENT_CHECK(c, client_is_set(&t->left));
 		CLIENT_CHECK(c, t->result == (stopped ? 0 : -ESHUTDOWN));

@@ -10,7 +10,6 @@
 #include <linux/delay.h>
 #include <linux/err.h>
 #include <linux/irqflags.h>
-#include <linux/kprobes.h>
 #include <linux/kthread.h>
 #include <linux/math64.h>
 #include <linux/mm.h>
@@ -477,114 +476,6 @@ static void stall_of_a_preempted_run_is_followed_by_a_short_pause(struct client 
 	stall_with(c, let_thread_stall);
 }
 
-/*
- * The machine is stopped. Its speed decides when the wheels continue, but the throttle delays
- * them by a millisecond at most. The probe reads a time from one register, which rules out 32
- * bits and s390.
- */
-
-#if defined(CONFIG_KRETPROBES) && defined(CONFIG_HAVE_FUNCTION_ARG_ACCESS_API) && \
-	defined(CONFIG_64BIT) && !defined(CONFIG_S390)
-#define STOPPED_NS	((u64)NSEC_PER_SEC)
-#define ASKED_NS	(10 * (u64)NSEC_PER_SEC)
-
-/* The answers of twheel_throttle_wait() to wheels without a payer, on one CPU. */
-static struct {
-	ktime_t last;
-	s64 longest;
-} put_off;
-
-static int put_off_begin(struct kretprobe_instance *instance,
-			 struct pt_regs *regs)
-{
-	ktime_t *now = (void *)instance->data;
-
-	*now = regs_get_kernel_argument(regs, 1);
-	/* 1: not this one. */
-	return !!regs_get_kernel_argument(regs, 0);
-}
-
-static int put_off_end(struct kretprobe_instance *instance,
-		       struct pt_regs *regs)
-{
-	ktime_t *now = (void *)instance->data;
-	s64 pause = regs_return_value(regs) - *now;
-
-	WRITE_ONCE(put_off.longest, max(put_off.longest, pause));
-	WRITE_ONCE(put_off.last, *now);
-	return 0;
-}
-
-static struct kretprobe put_off_probe = {
-	.kp.symbol_name = "twheel:twheel_throttle_wait",
-	.entry_handler = put_off_begin,
-	.handler = put_off_end,
-	.data_size = sizeof(ktime_t),
-};
-
-/* Returns the time at which the machine continued, or 0 if it was not stopped. */
-static ktime_t ask_for_a_stop(void)
-{
-	ktime_t now = ktime_get(), last, end = now + ASKED_NS;
-
-	pr_info("# twheel-vm: stop this machine\n");
-	do {
-		cond_resched();
-		last = now;
-		now = ktime_get();
-		if (now - last > STOPPED_NS)
-			return now;
-	} while (now < end);
-	return 0;
-}
-
-static void check_put_off(struct client *c, ktime_t over)
-{
-	ktime_t end = client_in(CLIENT_IN_VAIN);
-
-	while (READ_ONCE(put_off.last) < over && ktime_get() < end)
-		cond_resched();
-	CLIENT_CHECK(c, READ_ONCE(put_off.last) >= over);
-	CLIENT_CHECK(c, READ_ONCE(put_off.longest) <= (s64)CLIENT_MSEC);
-}
-
-static void stopped_machine_is_followed_by_a_short_pause(struct client *c)
-{
-	static const struct attack attack = {
-		.config = { .tick_ns = CLIENT_MSEC },
-		.near = 950,
-		.period_ns = 1,
-		.spin_ns = 1000,
-	};
-	struct attacker attacker = {};
-	ktime_t over = 0;
-
-	put_off.last = 0;
-	put_off.longest = 0;
-	if (c->exact) {
-		c->skipped = "a machine with exact time is not stopped";
-		return;
-	}
-	if (!CLIENT_CHECK(c, register_kretprobe(&put_off_probe) == 0))
-		return;
-	if (CLIENT_CHECK(c, begin_attack(&attacker, &attack, 0)))
-		over = ask_for_a_stop();
-	if (over)
-		check_put_off(c, over);
-	else
-		c->skipped = "nobody has stopped this machine";
-	end_attack(&attacker);
-	unregister_kretprobe(&put_off_probe);
-	pr_info("# put off for %lld us at most\n",
-		div_s64(put_off.longest, NSEC_PER_USEC));
-}
-#else
-static void stopped_machine_is_followed_by_a_short_pause(struct client *c)
-{
-	c->skipped = "no kprobes that read a time";
-}
-#endif
-
 const struct client_case client_share_cases[] = {
 	CLIENT_CASE(idle_wheels_leave_half_of_a_cpu, .needs = CLIENT_EXACT),
 	CLIENT_CASE(long_slots_leave_half_of_a_cpu, .needs = CLIENT_EXACT),
@@ -594,6 +485,5 @@ const struct client_case client_share_cases[] = {
 	CLIENT_CASE(stall_in_a_callback_is_followed_by_a_short_pause, .needs = CLIENT_EXACT),
 	CLIENT_CASE(stall_between_runs_is_followed_by_a_short_pause, .needs = CLIENT_EXACT),
 	CLIENT_CASE(stall_of_a_preempted_run_is_followed_by_a_short_pause, .needs = CLIENT_EXACT),
-	CLIENT_CASE(stopped_machine_is_followed_by_a_short_pause),
 	{}
 };

@@ -290,21 +290,6 @@ static void restart_within_a_tick_has_the_new_deadline(struct client *c, struct 
 	CLIENT_CHECK(c, twheel_stop(&t->timer) == 1);
 }
 
-/* A timer that is restarted earlier joins the end of the queue. */
-static void restart_earlier_joins_the_end(struct client *c, struct client_timer **timers)
-{
-	ktime_t deadline = client_in(client_delay(c, 40));
-	unsigned int i;
-
-	for (i = 1; i < CLIENT_TIMERS_NR; i += 2)
-		client_start(timers[i], CLIENT_HOUR);
-	for (i = 0; i < CLIENT_TIMERS_NR; i += 2) {
-		client_start_at(timers[i], deadline);
-		client_start_at(timers[i + 1], deadline);
-	}
-	client_check_order(c, timers, CLIENT_TIMERS_NR);
-}
-
 /* Rounding that is off by a tick shows in the minimum too. */
 static void client_check_lateness(struct client *c)
 {
@@ -330,25 +315,6 @@ static void never_early_and_one_tick_late(struct client *c, struct client_timer 
 	for (i = 0; i < CLIENT_TIMERS_NR; i++)
 		client_wait(timers[i]);
 	client_check_lateness(c);
-}
-
-/* The wheel moves these timers from the slots of their first deadlines. */
-static void restarted_never_early_and_one_tick_late(struct client *c,
-						    struct client_timer **timers)
-{
-	u32 span = client_delay(c, 40);
-	unsigned int i;
-
-	for (i = 0; i < CLIENT_TIMERS_NR; i++)
-		client_start(timers[i], client_delay(c, 20));
-	for (i = 0; i < CLIENT_TIMERS_NR; i++)
-		if (!client_start(timers[i], client_delay(c, 20) +
-				  get_random_u32() % span))
-			client_slow(c);
-	for (i = 0; i < CLIENT_TIMERS_NR; i++)
-		client_wait(timers[i]);
-	if (!c->slow)
-		client_check_lateness(c);
 }
 
 #define RANDOM_NR	300
@@ -430,9 +396,7 @@ const struct client_case client_start_cases[] = {
 	CLIENT_TIMER(isolated_cpu_has_timers_that_name_it),
 	CLIENT_TIMER(isolated_cpus_spread),
 	CLIENT_TIMERS(equal_deadlines_are_fifo_at_any_distance),
-	CLIENT_TIMERS(restart_earlier_joins_the_end),
 	CLIENT_TIMERS(never_early_and_one_tick_late),
-	CLIENT_TIMERS(restarted_never_early_and_one_tick_late),
 	CLIENT_CASE(random_program_is_one_tick_late_at_most, .needs = CLIENT_EXACT),
 	CLIENT_TIMER(restart_within_a_tick_has_the_new_deadline),
 	{}

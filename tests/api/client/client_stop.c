@@ -10,9 +10,6 @@
 
 #include "client.h"
 
-/* How long a slow callback takes. */
-#define SLOW_MS	20
-
 static unsigned int rounds = 4;
 module_param(rounds, uint, 0444);
 MODULE_PARM_DESC(rounds, "how often each deadlock of stop_sync is provoked");
@@ -32,40 +29,27 @@ static void stop_says_whether_it_was_pending(struct client *c, struct client_tim
 static void slow_callback(struct client_timer *t)
 {
 	client_set(&t->entered);
-	mdelay(SLOW_MS);
+	mdelay(CLIENT_SLOW_MS);
 	client_set(&t->left);
 }
 
-/*
- * Start @t, on another CPU if there is one, and wait until its callback has begun. With one
- * CPU the callback has also ended by then.
- */
-static bool client_enter(struct client *c, struct client_timer *t)
+static void check_waits(struct client *c, struct client_timer *t,
+			int (*stop)(struct twheel_timer *timer))
 {
-	int cpu = client_other_cpu();
-	u64 delay = client_delay(c, 5);
-
-	if (cpu < 0)
-		cpu = raw_smp_processor_id();
-	t->not_before = client_in(delay);
-	twheel_start_on(&t->timer, delay, cpu);
-	return CLIENT_CHECK(c, client_wait_for(&t->entered));
+	if (client_enter(c, t)) {
+		CLIENT_CHECK(c, stop(&t->timer) == 0);
+		CLIENT_CHECK(c, client_is_set(&t->left));
+	}
 }
 
 static void stop_sync_waits_for_the_callback(struct client *c, struct client_timer *t)
 {
-	if (client_enter(c, t)) {
-		CLIENT_CHECK(c, twheel_stop_sync(&t->timer) == 0);
-		CLIENT_CHECK(c, client_is_set(&t->left));
-	}
+	check_waits(c, t, twheel_stop_sync);
 }
 
 static void shutdown_waits_for_the_callback(struct client *c, struct client_timer *t)
 {
-	if (client_enter(c, t)) {
-		CLIENT_CHECK(c, twheel_shutdown_sync(&t->timer) == 0);
-		CLIENT_CHECK(c, client_is_set(&t->left));
-	}
+	check_waits(c, t, twheel_shutdown_sync);
 }
 
 /* Callbacks that wait for callbacks. */
@@ -256,7 +240,7 @@ static void endless_slow_callback(struct client_timer *t)
 {
 	t->result = client_start(t, 0);
 	client_set(&t->entered);
-	mdelay(SLOW_MS);
+	mdelay(CLIENT_SLOW_MS);
 }
 
 static void shutdown_ends_a_timer_that_restarts_itself(struct client *c)

@@ -233,6 +233,22 @@ int client_other_cpu(void)
 	return cpu < nr_cpu_ids ? cpu : -1;
 }
 
+/*
+ * Start @t, on another CPU if there is one, and wait until its callback has begun. With one
+ * CPU the callback has also ended by then.
+ */
+bool client_enter(struct client *c, struct client_timer *t)
+{
+	int cpu = client_other_cpu();
+	u64 delay = client_delay(c, 5);
+
+	if (cpu < 0)
+		cpu = raw_smp_processor_id();
+	t->not_before = client_in(delay);
+	twheel_start_on(&t->timer, delay, cpu);
+	return CLIENT_CHECK(c, client_wait_for(&t->entered));
+}
+
 struct client_irq {
 	struct hrtimer hrtimer;
 	void (*fn)(void *arg);

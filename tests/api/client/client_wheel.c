@@ -146,55 +146,39 @@ static void check_created(struct client *c, const struct twheel_config *asked,
 	twheel_destroy(c->wheel);
 }
 
-static void create_fills_in_defaults(struct client *c)
+static void create_completes_a_config(struct client *c)
 {
-	struct twheel_config def, asked = {}, expected = {};
+	struct twheel_config def, configs[][2] = {
+		{ { }, { } },
+		{ { .scheme = TWHEEL_HASHED },
+		  { .scheme = TWHEEL_HASHED, .slots = TWHEEL_SLOTS_DEFAULT } },
+		{ { .scheme = TWHEEL_HASHED, .slots = 65 },
+		  { .scheme = TWHEEL_HASHED, .slots = 128 } },
+	};
+	unsigned int i;
 
 	twheel_get_config(twheel_default(), &def);
-	expected.tick_ns = def.tick_ns;
-	check_created(c, &asked, &expected);
-	asked.scheme = TWHEEL_HASHED;
-	expected.scheme = TWHEEL_HASHED;
-	expected.slots = TWHEEL_SLOTS_DEFAULT;
-	check_created(c, &asked, &expected);
-}
-
-static void create_rounds_slots_up(struct client *c)
-{
-	struct twheel_config asked = {
-		.name = "rounded", .scheme = TWHEEL_HASHED,
-		.tick_ns = NSEC_PER_MSEC, .slots = 65,
-	};
-	struct twheel_config expected = asked;
-
-	expected.slots = 128;
-	check_created(c, &asked, &expected);
-}
-
-static void a_user_may_have_a_bounded_wheel(struct client *c)
-{
-	CLIENT_CHECK(c, twheel_scheme_bounded(TWHEEL_HIER));
-	CLIENT_CHECK(c, !twheel_scheme_bounded(TWHEEL_HASHED));
+	for (i = 0; i < ARRAY_SIZE(configs); i++) {
+		configs[i][1].tick_ns = def.tick_ns;
+		check_created(c, &configs[i][0], &configs[i][1]);
+	}
 }
 
 static void create_at_the_limits(struct client *c)
 {
-	struct twheel_config config = { .name = "limits" };
+	static const struct twheel_config configs[] = {
+		{ .mode = TWHEEL_TICKLESS, .doze = 1, .tick_ns = TWHEEL_TICK_NS_MAX },
+		{ .doze = UINT_MAX, .tick_ns = TWHEEL_TICK_NS_MAX },
+		{ .doze = UINT_MAX, .tick_ns = TWHEEL_TICK_NS_MIN },
+		{ .tick_ns = TWHEEL_TICK_NS_MIN, .scheme = TWHEEL_HASHED,
+		  .slots = TWHEEL_SLOTS_MAX },
+		{ .tick_ns = TWHEEL_TICK_NS_MIN, .scheme = TWHEEL_HASHED,
+		  .slots = TWHEEL_SLOTS_MIN },
+	};
+	unsigned int i;
 
-	config.mode = TWHEEL_TICKLESS;
-	config.doze = 1;
-	config.tick_ns = TWHEEL_TICK_NS_MAX;
-	check_created(c, &config, &config);
-	config.mode = TWHEEL_PERIODIC;
-	config.doze = UINT_MAX;
-	check_created(c, &config, &config);
-	config.tick_ns = TWHEEL_TICK_NS_MIN;
-	check_created(c, &config, &config);
-	config.scheme = TWHEEL_HASHED;
-	config.slots = TWHEEL_SLOTS_MAX;
-	check_created(c, &config, &config);
-	config.slots = TWHEEL_SLOTS_MIN;
-	check_created(c, &config, &config);
+	for (i = 0; i < ARRAY_SIZE(configs); i++)
+		check_created(c, &configs[i], &configs[i]);
 }
 
 static void the_name_is_copied(struct client *c)
@@ -678,9 +662,7 @@ static void without_a_default_wheel_no_timer_starts(struct client *c)
 
 const struct client_case client_wheel_cases[] = {
 	CLIENT_CASE(create_refuses_bad_configs),
-	CLIENT_CASE(create_fills_in_defaults),
-	CLIENT_CASE(create_rounds_slots_up),
-	CLIENT_CASE(a_user_may_have_a_bounded_wheel),
+	CLIENT_CASE(create_completes_a_config),
 	CLIENT_CASE(create_at_the_limits),
 	CLIENT_CASE(the_name_is_copied),
 	CLIENT_CASE(a_wheel_on_boottime),
