@@ -37,28 +37,6 @@ TEST(with_the_defaults)
 	ASSERT_EQ(-1, fcntl(fd, F_GETFD));
 }
 
-TEST(with_a_setup)
-{
-	struct twheel_setup setup = {
-		.flags = TWHEEL_SETUP_PRIVATE,
-		.tick_ns = 2 * MS,
-		.max_timers = 100,
-		.shared_ids = 10,
-	};
-	struct twheel_info info;
-	struct twheel *t;
-
-	ASSERT_EQ(0, twheel_open(&t, &setup));
-	ASSERT_EQ(0, setup.event_size);
-	ASSERT_EQ(0, twheel_info(t, &info));
-	ASSERT_EQ(TWHEEL_MODE_PERIODIC, info.mode);
-	ASSERT_EQ(2 * MS, info.tick_ns);
-	ASSERT_EQ(100, info.max_timers);
-	ASSERT_EQ(10, info.shared_ids);
-	ASSERT_EQ(TWHEEL_WORD_NONE, twheel_word(t, 9));
-	twheel_close(t);
-}
-
 TEST(what_fails_leaves_nothing)
 {
 	struct twheel_setup tick = { .tick_ns = MS };

@@ -260,19 +260,6 @@ TEST(a_restart_in_each_state)
 	twheel_close(t);
 }
 
-TEST(a_late_stop_takes_the_event)
-{
-	struct twheel *t = open_words(IDS);
-	struct twheel_event event;
-
-	expire(t, 3, 33);
-	twheel_stop_by_store(t, 3);
-	ASSERT_EQ(0, twheel_wait(t, &event, 1, 0));
-	ASSERT_EQ(-ENOENT, state_of(t, 3));
-	EXPECT_STATS(twheel_fd(t), .started = 1, .expired = 1, .delivered = 1);
-	twheel_close(t);
-}
-
 /* Its event is unread, and must not be in the way of the id's next user. */
 TEST(a_start_after_a_late_stop)
 {
@@ -293,27 +280,6 @@ TEST(a_start_after_a_late_stop)
 	EXPECT_STATS(twheel_fd(t), .started = 3, .expired = 3, .replaced = 2,
 		     .delivered = 1);
 	twheel_batch_free(batch);
-	twheel_close(t);
-}
-
-/* Events that stay keep their order, and leave no gap. */
-TEST(late_ones_among_others)
-{
-	struct twheel *t = open_words(IDS);
-	struct twheel_event events[IDS];
-	__u64 id;
-
-	for (id = 0; id < 6; id++)
-		expire(t, id, 10 + id);
-	twheel_refresh(t, 0, twheel_now() + HOUR);
-	twheel_stop_by_store(t, 2);
-	twheel_refresh(t, 3, twheel_now() + HOUR);
-	ASSERT_EQ(3, twheel_read(t, events, IDS));
-	ASSERT_EQ(11, events[0].user_data);
-	ASSERT_EQ(14, events[1].user_data);
-	ASSERT_EQ(15, events[2].user_data);
-	ASSERT_EQ(TWHEEL_STATE_PENDING, state_of(t, 0));
-	ASSERT_EQ(TWHEEL_STATE_PENDING, state_of(t, 3));
 	twheel_close(t);
 }
 
