@@ -14,7 +14,7 @@
  *
  * Port 0 is any free one. The server says "port N" when it listens, and ends
  * when its standard input has ended and its last connection is closed. The
- * records of record_...() are for the report only; see record.h.
+ * records of record_...() are for the report only; see common.h.
  */
 #define _GNU_SOURCE
 #include <err.h>
@@ -27,8 +27,7 @@
 
 #include <twheel.h>
 
-#include "listen.h"
-#include "record.h"
+#include "common.h"
 
 struct connection {
 	__u64 serial;		/* 0: no connection has this descriptor */

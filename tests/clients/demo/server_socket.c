@@ -19,8 +19,7 @@
 
 #include <twheel.h>
 
-#include "listen.h"
-#include "record.h"
+#include "common.h"
 
 static struct twheel *wheel;
 static int epfd, listener;
