@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034,SC2154
 #
 # The cases of a script on this machine, in TAP.  Sourced, not run.
 
 count=0 failed=0
+version=$(sed -n 's/^PACKAGE_VERSION="\(.*\)"$/\1/p' "$top/dkms.conf")
 
 # check NAME COMMAND...: passes if the command succeeds and says nothing.
 check() {
@@ -22,6 +23,9 @@ check() {
 
 # is WHAT WANTED IS: says it if they differ.
 is() { [ "$2" = "$3" ] || printf '%s: not\n%s\nbut\n%s\n' "$1" "$2" "$3"; }
+
+# quietly COMMAND...: with something to say only if it fails.
+quietly() { "$@" >"$work/log" 2>&1 || { tail -n 40 "$work/log"; return 1; }; }
 
 # end_of_cases NAME: fails if one of them has.
 end_of_cases() {
