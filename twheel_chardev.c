@@ -300,54 +300,48 @@ static bool can_write(const struct twheel_session_op *ops,
 	       !put_user(ops[count - 1].start.fd, &to[count - 1].fd);
 }
 
-/*
- * Carry out some operations, unless their results cannot be written. Returns
- * -EIO if that fails only afterwards: the operations must not be repeated.
- * Returns -ENOMEM if there was no memory for an operation: those before it have
- * results, and the submit ends.
- */
-static int submit_piece(struct twheel_session *s, struct batch *batch,
-			unsigned int count, ktime_t now)
+/* Copy in some operations, unless they are invalid or their results cannot be written. */
+static int fetch_ops(struct twheel_session_op *ops, const struct batch *batch,
+		     unsigned int count)
 {
-	/* 768 bytes of stack. */
-	struct twheel_session_op ops[TWHEEL_OPS_PER_LOCK] __uninitialized;
-	unsigned int done;
 	int ret = get_ops(ops, batch, count);
 
 	if (!ret && has_long_ops(batch))
 		ret = check_tail(batch);
 	if (ret)
 		return ret;
-	if (!can_write(ops, batch, count))
-		return -EFAULT;
-	done = twheel_session_run_ops(s, ops, count, now);
-	if (put_results(ops, batch, done))
-		return -EIO;
-	return done < count ? -ENOMEM : 0;
+	return can_write(ops, batch, count) ? 0 : -EFAULT;
 }
 
 /*
  * Returns the number of operations carried out, or a negative errno if there
- * are none. Near the end of a mapping several operations may fail where one
- * would not, so retry them one by one.
+ * are none, or if their results were lost. Near the end of a mapping several
+ * operations may fail where one would not, so retry them one by one.
  */
 static int submit_all(struct twheel_session *s, struct batch *batch)
 {
-	bool single = has_long_ops(batch);
+	/* 768 bytes of stack. */
+	struct twheel_session_op ops[TWHEEL_OPS_PER_LOCK] __uninitialized;
+	unsigned int most = has_long_ops(batch) ? 1 : TWHEEL_OPS_PER_LOCK;
 	ktime_t now = ktime_get();
 
 	while (batch->done < batch->args.count) {
-		unsigned int left = batch->args.count - batch->done;
-		unsigned int piece = single ? 1 : min(left, TWHEEL_OPS_PER_LOCK);
-		int ret = submit_piece(s, batch, piece, now);
+		unsigned int count = min(batch->args.count - batch->done, most);
+		int ret = fetch_ops(ops, batch, count);
+		unsigned int done;
 
-		if (ret == -EIO)
-			return -EFAULT;
-		if (ret && (single || ret == -ENOMEM))
+		if (ret && most == 1)
 			return batch->done ?: ret;
-		if (ret)
-			single = true;
-		else if (signal_pending(current))
+		if (ret) {
+			most = 1;
+			continue;
+		}
+		done = twheel_session_run_ops(s, ops, count, now);
+		if (put_results(ops, batch, done))
+			return -EFAULT;
+		if (done < count)
+			return batch->done ?: -ENOMEM;
+		if (signal_pending(current))
 			break;
 		cond_resched();
 	}
