@@ -208,7 +208,8 @@ static void show_module(struct seq_file *seq)
 {
 	show_value(seq, "", "version", TWHEEL_ABI_VERSION);
 	show_value(seq, "", "wheels", twheel_wheel_count());
-	show_value(seq, "", "sessions", twheel_session_count());
+	show_value(seq, "", "sessions",
+		   twheel_session_user_total(TWHEEL_COUNT_SESSIONS));
 }
 
 /* Iteration */

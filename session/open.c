@@ -234,30 +234,15 @@ void twheel_session_info(struct twheel_session *s, struct twheel_info *info)
 void twheel_session_stats_locked(const struct twheel_session *s,
 				 struct twheel_stats *stats)
 {
-	const struct twheel_session_counters *c = &s->stats;
-	u64 pending = s->timers - c->unread;
 	int i;
 
+	*stats = s->stats;
+	stats->pending = s->timers - stats->unread;
 	/* A timer armed by a start or a read is pending, stopped or expired. */
-	*stats = (struct twheel_stats) {
-		.started = pending + c->stopped + c->expired - c->rearmed,
-		.restarted = c->restarted,
-		.stopped = c->stopped,
-		.expired = c->expired,
-		.pending = pending,
-		.rearmed = c->rearmed,
-		.replaced = c->replaced,
-		.withdrawn = c->withdrawn,
-		.unread = c->unread,
-		.overruns = c->overruns,
-		.wakeups = c->wakeups,
-		.carried = c->carried,
-		.stopped_by_store = c->stopped_by_store,
-	};
-	for (i = 0; i < TWHEEL_STATS_LATENESS; i++) {
-		stats->lateness[i] = c->lateness[i];
-		stats->delivered += c->lateness[i];
-	}
+	stats->started = stats->pending + stats->stopped + stats->expired -
+			 stats->rearmed;
+	for (i = 0; i < TWHEEL_STATS_LATENESS; i++)
+		stats->delivered += stats->lateness[i];
 }
 
 /**
@@ -428,16 +413,6 @@ void twheel_session_close(struct twheel_session *s)
 }
 
 /* For /proc/twheel */
-
-/**
- * twheel_session_count - return the number of open sessions
- *
- * Return: the number of open sessions.
- */
-unsigned int twheel_session_count(void)
-{
-	return twheel_session_user_total(TWHEEL_COUNT_SESSIONS);
-}
 
 /**
  * twheel_session_find - find the next open session

@@ -81,25 +81,6 @@ struct twheel_events {
 	struct twheel_utimer *last;
 };
 
-/*
- * Per-session counters. Derived values are computed in
- * twheel_session_stats_locked(), to keep the session small.
- */
-struct twheel_session_counters {
-	u64 restarted;
-	u64 stopped;
-	u64 expired;
-	u64 rearmed;
-	u64 replaced;
-	u64 withdrawn;
-	u64 unread;
-	u64 overruns;
-	u64 wakeups;
-	u64 carried;
-	u64 stopped_by_store;
-	u64 lateness[TWHEEL_STATS_LATENESS];
-};
-
 /**
  * struct twheel_session - the timers of one open file
  * @lock: protects all fields below, except where noted. Taken with softirqs
@@ -125,7 +106,8 @@ struct twheel_session_counters {
  *	not 0, @waker is pending or running
  * @waker: timer to wake up readers and pollers for @unnotified
  * @events: queue of unread events. @events.first is also read without @lock
- * @stats: counters. @stats.unread counts @events, and expiries while @closing
+ * @stats: counters, except started, pending and delivered, which the others imply.
+ *	@stats.unread counts @events, and expiries while @closing
  * @readers: sleepers in read(2), all exclusive waiters
  * @pollers: callers of poll(2) and similar
  * @user: owner of the session, charged for it. Constant
@@ -158,7 +140,7 @@ struct twheel_session {
 	u32 shared_ids;
 	struct twheel_session_words *words;
 	struct twheel_events events;
-	struct twheel_session_counters stats;
+	struct twheel_stats stats;
 	wait_queue_head_t readers;
 	wait_queue_head_t pollers;
 	struct twheel_session_user *user;
@@ -217,7 +199,6 @@ void twheel_session_stats_locked(const struct twheel_session *s,
 				 struct twheel_stats *stats)
 	__must_hold(&s->lock);
 void twheel_session_stats(struct twheel_session *s, struct twheel_stats *stats);
-unsigned int twheel_session_count(void);
 struct twheel_session *twheel_session_find(unsigned long *number);
 void twheel_session_snapshot(struct twheel_session *s,
 			     struct twheel_session_snapshot *snapshot);

@@ -58,11 +58,6 @@ void twheel_session_user_uncharge(struct twheel_session_user *user,
 {
 }
 
-unsigned int twheel_session_user_total(enum twheel_session_count what)
-{
-	return 0;
-}
-
 /* Wheels */
 
 static struct twheel_session_wheel *make_wheel(const struct twheel_config *config)
