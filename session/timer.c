@@ -77,17 +77,6 @@ static __always_inline bool heed_word(struct twheel_session *s,
 	return true;
 }
 
-/*
- * Returns the tick at which the timer is due. A later word is at least a tick
- * away, so extending the timer does not need the clock. In a late run the timer
- * may be due once more, at a tick that has passed too.
- */
-static ktime_t due_time(const struct twheel_session *s,
-			const struct twheel_utimer *ut)
-{
-	return ut->timer.node.expires * s->tick_ns;
-}
-
 /* Nonzero if the host reads the session's clock once for a run of the wheel. */
 #ifndef TWHEEL_RUN_NS
 #define TWHEEL_RUN_NS(s)	((void)(s), 0)
@@ -131,16 +120,18 @@ static noinline void ask_socket(struct twheel_session *s, struct twheel_utimer *
 }
 
 /*
- * The timer is due, unless its word delays or stops it. Read the word again
- * after reading the clock: a word stored before that counts, whenever the timer
- * was due.
+ * The timer is due, unless its word delays or stops it. A word later than the
+ * tick at which it was due needs no clock. In a late run the timer may be due
+ * once more, at a tick that has passed too. Read the word again after reading
+ * the clock: a word stored before that counts, whenever the timer was due.
  */
 static __always_inline void ask_word(struct twheel_session *s, struct twheel_utimer *ut,
 				     struct twheel_step step)
 {
 	u64 now;
 
-	if (twheel_utimer_has_word(s, ut) && heed_word(s, ut, due_time(s, ut), false))
+	if (twheel_utimer_has_word(s, ut) &&
+	    heed_word(s, ut, twheel_due_time(&ut->timer, s->tick_ns), false))
 		return;
 	now = expiry_time(s);
 	if (!TWHEEL_RUN_NS(s) && twheel_utimer_has_word(s, ut) &&

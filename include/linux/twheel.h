@@ -229,6 +229,18 @@ static inline u64 twheel_expired_deadline(const struct twheel_timer *timer,
 }
 
 /**
+ * twheel_due_time - return the tick at which a timer is due, or was
+ * @timer: timer that the caller keeps from being started
+ * @tick_ns: length of a tick of its wheel, ns
+ *
+ * Return: the first tick at or after its deadline, on its wheel's clock, ns.
+ */
+static inline u64 twheel_due_time(const struct twheel_timer *timer, u64 tick_ns)
+{
+	return timer->node.expires * tick_ns;
+}
+
+/**
  * twheel_clock_time - convert CLOCK_MONOTONIC to the clock of a wheel
  * @clock: clock of the wheel
  * @monotonic: time of CLOCK_MONOTONIC, such as ktime_get()

@@ -97,7 +97,8 @@ static bool heed_word_ahead(struct twheel_timer *timer)
 	struct twheel_utimer *ut = container_of(timer, struct twheel_utimer, timer);
 	struct twheel_session *s = twheel_chunk_of(ut)->session;
 
-	return twheel_utimer_has_word(s, ut) && heed_word(s, ut, due_time(s, ut), true);
+	return twheel_utimer_has_word(s, ut) &&
+	       heed_word(s, ut, twheel_due_time(timer, s->tick_ns), true);
 }
 
 /*
