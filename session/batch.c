@@ -190,18 +190,11 @@ static bool add_to_run(struct twheel_session *s, struct run *run,
 	return true;
 }
 
-/**
- * twheel_session_run_ops - carry out some operations of a TWHEEL_IOC_SUBMIT
- * @s: the session
- * @ops: operations, which receive their results
- * @count: number of operations, at most %TWHEEL_OPS_PER_LOCK
- * @now: time of the call
- *
- * At the limit of a memory cgroup each failed allocation takes long. So the
- * first operation without memory ends the batch.
- *
- * Context: Process, may sleep.
- * Return: number of operations carried out. Less than @count without memory.
+/*
+ * Carry out @count operations of a TWHEEL_IOC_SUBMIT, which receive their
+ * results. May sleep. Returns the number carried out: at the limit of a memory
+ * cgroup each failed allocation takes long, so the first operation without
+ * memory is the last.
  */
 unsigned int twheel_session_run_ops(struct twheel_session *s,
 				    struct twheel_session_op *ops,

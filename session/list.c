@@ -164,14 +164,9 @@ static bool bad_cursor(const struct walk *walk)
 	       walk->number > TWHEEL_ID_NR_MASK;
 }
 
-/**
- * twheel_session_list - TWHEEL_IOC_LIST
- * @s: the session
- * @list: argument of the command. @list->cursor is advanced
- *
- * Context: Process, may sleep.
- * Return: number of entries written, -EINVAL for an invalid cursor, or -EFAULT
- * if no entry could be written. Timers without an entry are not changed.
+/*
+ * TWHEEL_IOC_LIST. Advances @list->cursor. Fails only if no entry was written:
+ * timers without an entry are not changed. May sleep.
  */
 int twheel_session_list(struct twheel_session *s, struct twheel_list *list)
 {

@@ -152,15 +152,7 @@ static void destroy_tables(struct twheel_session *s,
 		twheel_table_destroy(s, &tables[i]);
 }
 
-/**
- * twheel_session_setup - TWHEEL_IOC_SETUP
- * @s: the session
- * @setup: argument of the command
- *
- * Context: Process, may sleep.
- * Return: 0, -EBUSY after the first start, or to change the number of words,
- * -EINVAL, -EPERM, -ENOSPC, -ENOMEM, -EOPNOTSUPP.
- */
+/* TWHEEL_IOC_SETUP. May sleep. */
 int twheel_session_setup(struct twheel_session *s,
 			 const struct twheel_setup *setup)
 {
@@ -198,13 +190,7 @@ int twheel_session_setup(struct twheel_session *s,
 	return ret;
 }
 
-/**
- * twheel_session_info - TWHEEL_IOC_INFO
- * @s: the session
- * @info: result of the command
- *
- * Context: Process.
- */
+/* TWHEEL_IOC_INFO */
 void twheel_session_info(struct twheel_session *s, struct twheel_info *info)
 {
 	struct twheel_config config;
@@ -224,13 +210,7 @@ void twheel_session_info(struct twheel_session *s, struct twheel_info *info)
 	info->max_interval_ns = KTIME_MAX;
 }
 
-/**
- * twheel_session_stats_locked - compute the counters that programs see
- * @s: the session
- * @stats: result
- *
- * Context: Session's lock held.
- */
+/* Compute the counters that programs see. Session's lock held. */
 void twheel_session_stats_locked(const struct twheel_session *s,
 				 struct twheel_stats *stats)
 {
@@ -245,13 +225,7 @@ void twheel_session_stats_locked(const struct twheel_session *s,
 		stats->delivered += stats->lateness[i];
 }
 
-/**
- * twheel_session_stats - TWHEEL_IOC_STATS
- * @s: the session
- * @stats: result
- *
- * Context: Process.
- */
+/* TWHEEL_IOC_STATS */
 void twheel_session_stats(struct twheel_session *s, struct twheel_stats *stats)
 {
 	spin_lock_bh(&s->lock);
@@ -301,12 +275,7 @@ static struct twheel_session *alloc_session(void)
 	return s;
 }
 
-/**
- * twheel_session_open - create a session
- *
- * Context: Process, may sleep.
- * Return: the session, or ERR_PTR() of -ENOMEM or -ENOSPC.
- */
+/* Create a session, or return ERR_PTR() of -ENOMEM or -ENOSPC. May sleep. */
 struct twheel_session *twheel_session_open(void)
 {
 	struct twheel_session *s = alloc_session();
@@ -372,12 +341,7 @@ static void stop_table(struct twheel_session *s, struct twheel_table *table)
 		stop_chunk(s, chunk);
 }
 
-/**
- * twheel_session_close - stop all timers and free the session
- * @s: the session, used by its callbacks only
- *
- * Context: Process, may sleep.
- */
+/* Stop the timers of a session that only they still use, and free it. */
 void twheel_session_close(struct twheel_session *s)
 {
 	struct pid *pid = s->pid;
@@ -414,26 +378,17 @@ void twheel_session_close(struct twheel_session *s)
 
 /* For /proc/twheel */
 
-/**
- * twheel_session_find - find the next open session
- * @number: first number to consider. Set to the number of the session
- *
- * Context: RCU read-side critical section, which keeps the session.
- * Return: the session, or NULL if there is none with this number or above.
+/*
+ * Returns the first session with a number of at least *@number, and its
+ * number, or NULL. The RCU read-side critical section of the caller keeps the
+ * session.
  */
 struct twheel_session *twheel_session_find(unsigned long *number)
 {
 	return xa_find(&sessions, number, ULONG_MAX, XA_PRESENT);
 }
 
-/**
- * twheel_session_snapshot - read the state of a session, for /proc/twheel
- * @s: the session
- * @snapshot: result
- *
- * Context: Process, in the RCU read-side critical section of
- * twheel_session_find().
- */
+/* Within the RCU read-side critical section of twheel_session_find(). */
 void twheel_session_snapshot(struct twheel_session *s,
 			     struct twheel_session_snapshot *snapshot)
 {

@@ -43,18 +43,12 @@ static bool reaches(const struct iov_iter *to, size_t size)
 	return iov_iter_zero(1, &last) == 1;
 }
 
-/**
- * twheel_session_put - copy to user space with page faults disabled
- * @to: destination. Advanced on success, else unchanged
- * @from: data to copy
- * @size: size of the data
- * @usize: size in the caller's version: bytes beyond @size are set to 0
- *
- * Begins with the last byte. If the page at the end is missing, nothing is
- * written, so that a reader without further entries finds no part of one.
- *
- * Context: pagefault_disable().
- * Return: whether everything was written.
+/*
+ * Copy to user space with page faults disabled, and set what only a newer
+ * caller knows, the bytes from @size to @usize, to 0. Begins with the last
+ * byte: if the page at the end is missing, nothing is written, so that a
+ * reader without further entries finds no part of one. Returns whether
+ * everything was written. Otherwise @to is not advanced.
  */
 bool twheel_session_put(struct iov_iter *to, const void *from, size_t size,
 			size_t usize)
@@ -72,14 +66,9 @@ bool twheel_session_put(struct iov_iter *to, const void *from, size_t size,
 	return false;
 }
 
-/**
- * twheel_session_fetch - fault in what twheel_session_put() could not write
- * @to: destination
- * @size: size of the data
- * @tries: number of attempts left, %TWHEEL_FETCH_TRIES at first
- *
- * Context: Process, may sleep.
- * Return: 0 to try again, or -EFAULT.
+/*
+ * Fault in what twheel_session_put() could not write. @tries begins with
+ * TWHEEL_FETCH_TRIES. May sleep. Returns 0 to try again, or -EFAULT.
  */
 int twheel_session_fetch(const struct iov_iter *to, size_t size, int *tries)
 {
@@ -92,13 +81,9 @@ int twheel_session_fetch(const struct iov_iter *to, size_t size, int *tries)
 
 /* Wake-ups */
 
-/**
- * twheel_session_wake - wake up readers and pollers, once per tick
- * @tick_end: the member of @s->ends for this CPU
- *
- * Wakes one exclusive poller (EPOLLEXCLUSIVE) for each event.
- *
- * Context: Softirq, or process with softirqs off.
+/*
+ * Wake up readers and pollers, once per tick and with softirqs off. Wakes one
+ * exclusive poller (EPOLLEXCLUSIVE) for each event.
  */
 void twheel_session_wake(struct twheel_tick_end *tick_end)
 {
@@ -114,24 +99,13 @@ void twheel_session_wake(struct twheel_tick_end *tick_end)
 	wake_up_interruptible(&s->readers);
 }
 
-/**
- * twheel_session_readable - return whether there is an event to read
- * @s: the session
- *
- * Return: true if there is an event.
- */
 bool twheel_session_readable(struct twheel_session *s)
 {
 	/* Pairs with twheel_events_add() and twheel_events_take_first(). */
 	return READ_ONCE(s->events.first);
 }
 
-/**
- * twheel_session_pass_on - wake up another reader for the remaining events
- * @s: the session
- *
- * A tick wakes up only one sleeping reader. It wakes up the next one if events remain.
- */
+/* Wake up the next reader if events remain: a tick wakes up only one. */
 void twheel_session_pass_on(struct twheel_session *s)
 {
 	if (twheel_session_readable(s))
@@ -371,14 +345,10 @@ static int read_events(struct twheel_session *s, const struct reading *r,
 	return ret;
 }
 
-/**
- * twheel_session_read - perform a read(2) that does not wait
- * @s: the session
- * @to: destination. Advanced by the bytes read
- *
- * Context: Process, may sleep.
- * Return: number of bytes read, 0 if there is no event, -EINVAL if no event
- * fits, or -EFAULT, with all events still unread.
+/*
+ * Perform a read(2) without waiting for events. May sleep for memory. Returns
+ * the number of bytes read, 0 if there is no event, -EINVAL if no event fits, or
+ * -EFAULT, with all events still unread.
  */
 ssize_t twheel_session_read(struct twheel_session *s, struct iov_iter *to)
 {

@@ -67,17 +67,10 @@ static int check_sock(const struct sock *sk)
 	return is_connected(sk) ? 0 : -ENOTCONN;
 }
 
-/**
- * twheel_session_hold_sock - hold the socket of a descriptor
- * @s: the session
- * @fd: the descriptor
- *
- * After the program closed the socket no other limit counts it. So each hold is
- * charged like a chunk of timers, which is more memory.
- *
- * Context: Process, also with the session's lock held.
- * Return: the socket, or ERR_PTR() of -EBADF, -ENOTSOCK, -EOPNOTSUPP,
- * -ENOTCONN, or -ENOSPC at a limit of the user.
+/*
+ * Hold the socket of a descriptor. After the program closed the socket no
+ * other limit counts it. So each hold is charged like a chunk of timers, which
+ * is more memory. Returns the socket, or an error of START as ERR_PTR().
  */
 struct sock *twheel_session_hold_sock(struct twheel_session *s, int fd)
 {
@@ -99,13 +92,7 @@ struct sock *twheel_session_hold_sock(struct twheel_session *s, int fd)
 	return sk;
 }
 
-/**
- * twheel_session_put_sock - undo twheel_session_hold_sock()
- * @s: the session
- * @sk: the socket
- *
- * Context: Any. This may be the last reference, as in TCP's timers.
- */
+/* Undo twheel_session_hold_sock(). Any context, as TCP's timers do it. */
 void twheel_session_put_sock(struct twheel_session *s, struct sock *sk)
 {
 	sock_put(sk);
@@ -127,31 +114,16 @@ static ktime_t next_check(struct twheel_utimer *ut, ktime_t now, ktime_t deadlin
 	return deadline - ((s64)ut->checks << TWHEEL_CHECK_SHIFT);
 }
 
-/**
- * twheel_session_after_checks - return the deadline of a timer with a socket
- * @ut: the timer
- * @look: time of its next check
- *
- * Context: Session's lock held.
- * Return: the deadline.
- */
+/* Returns the deadline of a timer whose next check is at @look. */
 ktime_t twheel_session_after_checks(const struct twheel_utimer *ut, ktime_t look)
 {
 	return look + ((s64)ut->checks << TWHEEL_CHECK_SHIFT);
 }
 
-/**
- * twheel_session_watch - assign a socket to a timer
- * @s: the session
- * @ut: the timer, not pending
- * @sk: the socket, held
- * @idle_ns: longest time without received data
- *
- * Data received until now does not extend the timer, so the idle time begins at
- * a clock read after the stamp.
- *
- * Context: Session's lock held.
- * Return: time of the first check.
+/*
+ * Assign a held socket to a timer that is not pending, and return the time of
+ * the first check. Data received until now does not extend the timer, so the
+ * idle time begins at a clock read after the stamp.
  */
 ktime_t twheel_session_watch(struct twheel_session *s, struct twheel_utimer *ut,
 			     struct sock *sk, u64 idle_ns)
@@ -195,15 +167,10 @@ static ktime_t deadline_of(struct twheel_session *s, struct twheel_utimer *ut, k
 		   (s64)age * TICK_NSEC, due);
 }
 
-/**
- * twheel_session_next_look - check the socket of a timer
- * @s: the session
- * @ut: the timer
- * @look: time of this check
- *
- * Context: Session's lock held.
- * Return: time of the next check. @look if the timer is due, or
- * %TWHEEL_WORD_STOP if the program closed the socket.
+/*
+ * Check the socket of a timer at @look. Returns the time of the next check,
+ * @look if the timer is due, or TWHEEL_WORD_STOP if the program closed the
+ * socket.
  */
 u64 twheel_session_next_look(struct twheel_session *s, struct twheel_utimer *ut,
 			     ktime_t look)

@@ -134,14 +134,7 @@ twheel_next_stop(enum twheel_utimer_state state, u32 flags)
 	return twheel_step(TWHEEL_NOTHING, TWHEEL_ENDED, -EALREADY);
 }
 
-/**
- * twheel_next - return what an operation does to a timer
- * @state: state of the timer
- * @operation: the operation, a constant
- * @flags: see enum twheel_operation
- *
- * Return: the step to carry out.
- */
+/* Returns what an operation, a constant, does. @flags: see there. */
 static __always_inline struct twheel_step
 twheel_next(enum twheel_utimer_state state, enum twheel_operation operation, u32 flags)
 {
@@ -170,13 +163,7 @@ twheel_next(enum twheel_utimer_state state, enum twheel_operation operation, u32
 	return twheel_step(TWHEEL_REFUSE, state, 0);
 }
 
-/**
- * twheel_enter - enter the state of a step. Nothing else writes a timer's state
- * @state: state of the timer
- * @step: the step
- *
- * Context: Session's lock held.
- */
+/* Nothing else writes a timer's state. Session's lock held. */
 static __always_inline void twheel_enter(u8 *state, struct twheel_step step)
 {
 	*state = step.state;

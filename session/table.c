@@ -78,26 +78,17 @@ static void set_entry(struct twheel_session *s, struct twheel_table *table,
 		free_pointers(s, page);
 }
 
-/**
- * twheel_table_init - initialise an empty table
- * @table: the table
- */
 void twheel_table_init(struct twheel_table *table)
 {
 	*table = (struct twheel_table) {};
 	INIT_LIST_HEAD(&table->partial);
 }
 
-/**
- * twheel_table_next - find the next chunk
- * @table: the table
- * @index: first place to consider, below @table->nr_indexes. Set to the place
- *	of the chunk, or to the place to continue
- *
- * Checks at most one page of pointers, so that it may be called with the
- * session's lock held, even if the table is sparse.
- *
- * Return: the chunk, or NULL if there is none before the new @index.
+/*
+ * Returns the next chunk at or after *@index, a valid place, and its place.
+ * NULL if there is none before the new *@index. Checks at most one page of
+ * pointers, so it may be called with the session's lock held, even if the
+ * table is sparse.
  */
 struct twheel_chunk *twheel_table_next(const struct twheel_table *table,
 				       u32 *index)
@@ -118,15 +109,9 @@ struct twheel_chunk *twheel_table_next(const struct twheel_table *table,
 	return NULL;
 }
 
-/**
- * twheel_table_first - find the first chunk at or after a place
- * @table: a table without other users
- * @index: first place to consider. Set to the place of the chunk
- *
- * For twheel_table_for_each().
- *
- * Context: Process, may sleep.
- * Return: the chunk, or NULL if there is none.
+/*
+ * For twheel_table_for_each(): like twheel_table_next(), to the end of the
+ * table. May sleep: the table has no other users.
  */
 struct twheel_chunk *twheel_table_first(const struct twheel_table *table,
 					u32 *index)
@@ -140,13 +125,7 @@ struct twheel_chunk *twheel_table_first(const struct twheel_table *table,
 	return chunk;
 }
 
-/**
- * twheel_table_destroy - free a table
- * @s: the session
- * @table: a table of the session without other users
- *
- * Context: Process, may sleep.
- */
+/* Free a table without other users. May sleep. */
 void twheel_table_destroy(struct twheel_session *s, struct twheel_table *table)
 {
 	struct twheel_chunk *chunk;
@@ -160,13 +139,10 @@ void twheel_table_destroy(struct twheel_session *s, struct twheel_table *table)
 	kvfree(table->pages);
 }
 
-/**
- * twheel_table_take_any - take a free timer with an id of the kernel's choice
- * @s: the session
- *
- * Context: Session's lock held.
- * Return: the timer, with its id, which the caller counts in the session. NULL
- * if the caller has to call twheel_table_grow() first.
+/*
+ * Take a free timer with an id of the kernel's choice, which the caller counts
+ * in the session. NULL if there is none: the caller calls twheel_table_grow()
+ * first.
  */
 struct twheel_utimer *twheel_table_take_any(struct twheel_session *s)
 {
@@ -223,10 +199,7 @@ static noinline void add_partial(struct twheel_chunk *chunk)
 	list_add(&chunk->partial, &chunk->table->partial);
 }
 
-/**
- * twheel_table_free - give the place of a timer back
- * @ut: a timer that entered TWHEEL_FREE
- */
+/* Give back the place of a timer that entered TWHEEL_FREE. */
 void twheel_table_free(struct twheel_utimer *ut)
 {
 	struct twheel_chunk *chunk = twheel_chunk_of(ut);
@@ -385,14 +358,10 @@ static void *alloc_piece(struct twheel_session *s, u64 id,
 	}
 }
 
-/**
- * twheel_table_grow - make room
- * @s: the session
- * @id: %TWHEEL_ID_ANY, or an id of the caller's choice
- * @fn: callback of the timers
- *
- * Context: Process, may sleep. Without the session's lock.
- * Return: 0 to try again, -ENOSPC at a limit of the user, or -ENOMEM.
+/*
+ * Make room for @id, with timers that call @fn. May sleep, without the
+ * session's lock. Returns 0 to try again, -ENOSPC at a limit of the user, or
+ * -ENOMEM.
  */
 int twheel_table_grow(struct twheel_session *s, u64 id, twheel_fn fn)
 {
@@ -427,11 +396,6 @@ int twheel_table_grow(struct twheel_session *s, u64 id, twheel_fn fn)
 	return 0;
 }
 
-/**
- * twheel_table_cache_init - create the cache of chunks
- *
- * Return: 0 or -ENOMEM.
- */
 int twheel_table_cache_init(void)
 {
 	BUILD_BUG_ON(TWHEEL_CHUNK_TIMERS >= BITS_PER_LONG);
@@ -449,9 +413,6 @@ int twheel_table_cache_init(void)
 	return chunk_cache ? 0 : -ENOMEM;
 }
 
-/**
- * twheel_table_cache_exit - free the cache of chunks
- */
 void twheel_table_cache_exit(void)
 {
 	kmem_cache_destroy(chunk_cache);

@@ -184,14 +184,9 @@ twheel_table_entry(const struct twheel_table *table, u32 index)
 	return page->chunks[index & (TWHEEL_PAGE_CHUNKS - 1)];
 }
 
-/**
- * twheel_table_place - return the place of an id
- * @tables: the session's tables
- * @id: the id
- *
- * Context: Session's lock held.
- * Return: the timer in its place, free or not, maybe with another id of the
- * same number. NULL if there is no such place now.
+/*
+ * Returns the timer in the place of @id, free or not, maybe with another id of
+ * the same number. NULL if there is no such place now. Session's lock held.
  */
 static inline struct twheel_utimer *
 twheel_table_place(const struct twheel_table *tables, u64 id)
@@ -213,14 +208,7 @@ twheel_utimer_state(const struct twheel_utimer *ut, u64 id)
 	return likely(ut && ut->id == id) ? ut->state : TWHEEL_FREE;
 }
 
-/**
- * twheel_table_find - find a timer
- * @tables: the session's tables
- * @id: its id
- *
- * Context: Session's lock held.
- * Return: the timer, which is not free, or NULL.
- */
+/* Returns the timer, which is not free, or NULL. Session's lock held. */
 static inline struct twheel_utimer *
 twheel_table_find(const struct twheel_table *tables, u64 id)
 {
@@ -229,15 +217,10 @@ twheel_table_find(const struct twheel_table *tables, u64 id)
 	return twheel_utimer_state(ut, id) == TWHEEL_FREE ? NULL : ut;
 }
 
-/**
- * twheel_table_take_this - take a free timer in a place of the table
- * @ut: the timer
- * @id: its id
- *
- * Inlined into the path of each start. The caller counts the timer in the
- * session, which twheel_table_free() undoes.
- *
- * Context: Session's lock held.
+/*
+ * Take the free timer in the place of @id. Inlined into the path of each
+ * start. The caller counts the timer in the session, which twheel_table_free()
+ * undoes.
  */
 static inline void twheel_table_take_this(struct twheel_utimer *ut, u64 id)
 {
@@ -245,13 +228,7 @@ static inline void twheel_table_take_this(struct twheel_utimer *ut, u64 id)
 	ut->id = id;
 }
 
-/**
- * twheel_table_for_each - iterate over all chunks of a table
- * @chunk: the chunk, which may be freed
- * @table: the table
- *
- * Context: Process, may sleep between two chunks.
- */
+/* Iterate over chunks, which may be freed. May sleep between two of them. */
 #define twheel_table_for_each(chunk, table)				\
 	for (u32 __index = 0;						\
 	     ((chunk) = twheel_table_first(table, &__index)); __index++)

@@ -299,15 +299,10 @@ static noinline int start_slowly(struct twheel_session *s,
 	return step.result;
 }
 
-/**
- * twheel_session_start_locked - start a timer, and make room for it
- * @s: the session
- * @args: argument of TWHEEL_IOC_START. @args->id is set to the id that was started
- * @now: begin of a relative time, on CLOCK_MONOTONIC, ns
- *
- * Context: Process, may sleep. Session's lock held. Releases the lock
- * temporarily if memory is needed, or the timer's callback is about to run.
- * Return: as twheel_session_start().
+/*
+ * Start a timer, with an interval that begins at @now, on CLOCK_MONOTONIC.
+ * Releases the lock temporarily, and may sleep, if memory is needed or the
+ * callback is about to run.
  */
 int twheel_session_start_locked(struct twheel_session *s,
 				struct twheel_start *args, ktime_t now)
@@ -320,16 +315,7 @@ int twheel_session_start_locked(struct twheel_session *s,
 	return step.result;
 }
 
-/**
- * twheel_session_start - TWHEEL_IOC_START
- * @s: the session
- * @args: argument of the command. @args->id is set to the id that was started
- *
- * Context: Process, may sleep.
- * Return: 1 if the timer was pending, else 0. -EINVAL, -ENOENT, -EALREADY,
- * -ENOSPC, -ENOMEM, and with a descriptor -EBADF, -ENOTSOCK, -EOPNOTSUPP,
- * -ENOTCONN as documented for the command.
- */
+/* TWHEEL_IOC_START. @args->id is set to the id that was started. May sleep. */
 int twheel_session_start(struct twheel_session *s, struct twheel_start *args)
 {
 	ktime_t now = args->flags & TWHEEL_START_ABS ? 0 : ktime_get();
@@ -371,15 +357,9 @@ static struct twheel_step try_stop(struct twheel_session *s, u64 id, u32 flags)
 	return step;
 }
 
-/**
- * twheel_session_stop_locked - stop a timer
- * @s: the session
- * @id: the timer, with a valid number
- * @flags: TWHEEL_STOP_*
- *
- * Context: Process, may sleep. Session's lock held. Releases the lock
- * temporarily if the timer's callback is about to run.
- * Return: as twheel_session_stop().
+/*
+ * Stop a timer, with a valid number. Releases the lock temporarily, and may
+ * sleep, if the timer's callback is about to run.
  */
 int twheel_session_stop_locked(struct twheel_session *s, u64 id, u32 flags)
 	__must_hold(&s->lock)
@@ -394,15 +374,7 @@ int twheel_session_stop_locked(struct twheel_session *s, u64 id, u32 flags)
 	return step.result;
 }
 
-/**
- * twheel_session_stop - TWHEEL_IOC_STOP
- * @s: the session
- * @stop: argument of the command
- *
- * Context: Process, may sleep.
- * Return: 0 if the timer was pending, 1 if its event was withdrawn. -EINVAL,
- * -ENOENT, -EALREADY as documented for the command.
- */
+/* TWHEEL_IOC_STOP. May sleep. */
 int twheel_session_stop(struct twheel_session *s, const struct twheel_stop *stop)
 {
 	int ret = -EINVAL;
@@ -418,14 +390,7 @@ int twheel_session_stop(struct twheel_session *s, const struct twheel_stop *stop
 
 /* Looking */
 
-/**
- * twheel_session_entry - describe a timer
- * @s: the session
- * @ut: a timer, not free
- * @entry: result
- *
- * Context: Process. Session's lock held.
- */
+/* Describe a timer that is not free. Session's lock held. */
 void twheel_session_entry(struct twheel_session *s, struct twheel_utimer *ut,
 			  struct twheel_entry *entry)
 {
@@ -449,14 +414,7 @@ void twheel_session_entry(struct twheel_session *s, struct twheel_utimer *ut,
 	};
 }
 
-/**
- * twheel_session_get - TWHEEL_IOC_GET
- * @s: the session
- * @entry: argument of the command
- *
- * Context: Process.
- * Return: 0, -EINVAL, -ENOENT as documented for the command.
- */
+/* TWHEEL_IOC_GET */
 int twheel_session_get(struct twheel_session *s, struct twheel_entry *entry)
 {
 	struct twheel_utimer *ut;

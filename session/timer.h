@@ -66,17 +66,12 @@ static inline bool twheel_session_is_prepared(const struct twheel_session *s)
 	return test_bit(smp_processor_id(), s->prepared);
 }
 
-/**
- * twheel_session_take - take a free place for a START
- * @s: the session
- * @ut: place of the id, or NULL if there is none. Out: the timer, to be set up
- *	and armed at once
- * @args: argument of TWHEEL_IOC_START. @args->id is set to the id of the timer
- * @step: the step, with the action %TWHEEL_TAKE
- *
- * Context: Session's lock held, so it remains on this CPU.
- * Return: @step. With %TWHEEL_REFUSE and an errno, or %TWHEEL_GROW, nothing was
- * taken.
+/*
+ * Take a free place for a START, to be set up and armed at once. @ut is the
+ * place of the id, or NULL. Out: the timer, whose id is also in @args->id.
+ * @step has the action TWHEEL_TAKE. Returns @step, or TWHEEL_REFUSE with an
+ * errno or TWHEEL_GROW: then nothing was taken. The session's lock is held,
+ * and so this CPU.
  */
 static __always_inline struct twheel_step
 twheel_session_take(struct twheel_session *s, struct twheel_utimer **ut,

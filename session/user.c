@@ -127,15 +127,9 @@ static kuid_t uid_of_caller(void)
 	return ns->owner;
 }
 
-/**
- * twheel_session_user_get - return the user of a new session
- *
- * In a user namespace this is the owner of the outermost namespace below the
- * initial one, or its own root if root created it.
- *
- * Context: Process, may sleep.
- * Return: the user, to release with twheel_session_user_put(), or ERR_PTR() of
- * -ENOMEM.
+/*
+ * Returns the user of a new session, to release with
+ * twheel_session_user_put(), or ERR_PTR() of -ENOMEM. May sleep.
  */
 struct twheel_session_user *twheel_session_user_get(void)
 {
@@ -162,12 +156,6 @@ struct twheel_session_user *twheel_session_user_get(void)
 	return user;
 }
 
-/**
- * twheel_session_user_hold - take another reference of a user
- * @user: the user
- *
- * Context: Process.
- */
 void twheel_session_user_hold(struct twheel_session_user *user)
 {
 	spin_lock(&users_lock);
@@ -175,12 +163,6 @@ void twheel_session_user_hold(struct twheel_session_user *user)
 	spin_unlock(&users_lock);
 }
 
-/**
- * twheel_session_user_put - release a user
- * @user: the user
- *
- * Context: Process.
- */
 void twheel_session_user_put(struct twheel_session_user *user)
 {
 	bool last;
@@ -250,14 +232,9 @@ static bool count_below(atomic_t *count, unsigned int max)
 	return true;
 }
 
-/**
- * twheel_session_user_charge - charge a resource to a user
- * @user: the user
- * @what: the resource
- * @exempt: true if CAP_SYS_RESOURCE allows more
- *
- * Context: Any.
- * Return: 0, or -ENOSPC at a limit.
+/*
+ * Charge a resource to a user. @exempt: CAP_SYS_RESOURCE allows more. Returns
+ * 0, or -ENOSPC at a limit. In any context, as the functions below.
  */
 int twheel_session_user_charge(struct twheel_session_user *user,
 			       enum twheel_session_count what, bool exempt)
@@ -274,13 +251,6 @@ int twheel_session_user_charge(struct twheel_session_user *user,
 	return -ENOSPC;
 }
 
-/**
- * twheel_session_user_uncharge - undo twheel_session_user_charge()
- * @user: the user
- * @what: the resource
- *
- * Context: Any.
- */
 void twheel_session_user_uncharge(struct twheel_session_user *user,
 				  enum twheel_session_count what)
 {
@@ -288,12 +258,6 @@ void twheel_session_user_uncharge(struct twheel_session_user *user,
 	atomic_dec(&counts[what]);
 }
 
-/**
- * twheel_session_user_total - return the amount of a resource for all users
- * @what: the resource
- *
- * Return: the amount.
- */
 unsigned int twheel_session_user_total(enum twheel_session_count what)
 {
 	return atomic_read(&counts[what]);

@@ -24,25 +24,18 @@ static void waker_expired(struct twheel_timer *waker)
 	spin_unlock(&s->lock);
 }
 
-/**
- * twheel_session_waker_set_up - set up the waker for the session's wheel
- * @s: the session
- *
- * Context: Before the first start, session's lock held or the session not known
- * yet.
+/*
+ * For the session's wheel. Session's lock held, or the session not known yet.
  */
 void twheel_session_waker_set_up(struct twheel_session *s)
 {
 	twheel_timer_setup(&s->waker, s->wheel, waker_expired, 0);
 }
 
-/**
- * twheel_session_wake_later - wake up readers and pollers for an event in time
- * @s: the session, with @wake_ns not 0
- * @timer: timer of the event, which was queued by its running callback
- * @now: current time, ns
- *
- * Context: Softirq, session's lock held.
+/*
+ * Wake up readers and pollers @s->wake_ns, not 0, from @now. Called in softirq
+ * context by the callback of @timer, which queued an event. Session's lock
+ * held.
  */
 void twheel_session_wake_later(struct twheel_session *s,
 			       struct twheel_timer *timer, ktime_t now)

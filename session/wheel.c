@@ -165,16 +165,11 @@ static bool is_permitted(const struct twheel_session *s,
 			   config->tick_ns >= standard->tick_ns);
 }
 
-/**
- * twheel_session_wheel_private - return a private wheel for a session
- * @s: the session
- * @setup: configuration of the wheel
- *
- * Context: Process, may sleep.
- * Return: the wheel, created if necessary, to release with
+/*
+ * Returns a private wheel for a session, created if necessary, to release with
  * twheel_session_wheel_put(). ERR_PTR() of -EPERM if the configuration needs
- * CAP_SYS_NICE, -EINVAL for a parameter out of range, -ENOSPC at a limit, or an
- * error of twheel_create().
+ * CAP_SYS_NICE, -EINVAL for a parameter out of range, -ENOSPC at a limit, or
+ * an error of twheel_create(). May sleep.
  */
 struct twheel_session_wheel *
 twheel_session_wheel_private(struct twheel_session *s,
@@ -204,14 +199,7 @@ twheel_session_wheel_private(struct twheel_session *s,
 	return ret ? ERR_PTR(ret) : get_wheel(s, &config);
 }
 
-/**
- * twheel_session_wheel_put - release a wheel of a session
- * @shared: the wheel, or NULL
- *
- * A wheel is counted until it is destroyed.
- *
- * Context: Process, may sleep.
- */
+/* Release a wheel, or NULL. It is counted until it is destroyed. May sleep. */
 void twheel_session_wheel_put(struct twheel_session_wheel *shared)
 {
 	bool last;
@@ -227,13 +215,10 @@ void twheel_session_wheel_put(struct twheel_session_wheel *shared)
 		free_wheel(shared);
 }
 
-/**
- * twheel_session_wheel_use - set the wheel of a session
- * @s: the session
- * @shared: a wheel held by the session. NULL for the default wheel, or for its
- *	replacement, which twheel_session_wheel_need() gets
- *
- * Context: Session's lock held, or the session is not known yet.
+/*
+ * Set the wheel of a session. NULL: the default wheel, or its replacement,
+ * which twheel_session_wheel_need() gets. Session's lock held, or the session
+ * not known yet.
  */
 void twheel_session_wheel_use(struct twheel_session *s,
 			      struct twheel_session_wheel *shared)
@@ -279,15 +264,10 @@ static int use_own(struct twheel_session *s)
 	return 0;
 }
 
-/**
- * twheel_session_wheel_need - prepare to start a timer
- * @s: the session, with its @making_room not 0
- *
- * Creates the wheel if necessary, and prepares it for this CPU. A caller that
- * migrated has to call it again.
- *
- * Context: Process, may sleep. Without the session's lock.
- * Return: 0, -ENOMEM, or -ENOSPC at a limit.
+/*
+ * Prepare to start a timer: create the wheel if necessary, and prepare it for
+ * this CPU. A caller that migrated has to call it again. @s->making_room is
+ * not 0. May sleep. Returns 0, -ENOMEM, or -ENOSPC at a limit.
  */
 int twheel_session_wheel_need(struct twheel_session *s)
 {

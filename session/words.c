@@ -28,14 +28,9 @@
 #include "core/compat.h"
 #include "session.h"
 
-/**
- * twheel_session_words_make - reserve the words of a session
- * @s: the session
- * @nr: number of words, not 0
- *
- * Context: Process, may sleep.
- * Return: the words, or ERR_PTR() of -ENOSPC at a limit of the user, or
- * -ENOMEM.
+/*
+ * Reserve @nr words, not 0. Returns ERR_PTR() of -ENOSPC at a limit of the
+ * user, or -ENOMEM. May sleep.
  */
 struct twheel_session_words *
 twheel_session_words_make(struct twheel_session *s, u32 nr)
@@ -59,13 +54,7 @@ twheel_session_words_make(struct twheel_session *s, u32 nr)
 	return words;
 }
 
-/**
- * twheel_session_words_free - undo twheel_session_words_make()
- * @s: the session
- * @words: words without other users, or NULL
- *
- * Context: Process, may sleep.
- */
+/* Free words without other users, or NULL. May sleep. */
 void twheel_session_words_free(struct twheel_session *s,
 			       struct twheel_session_words *words)
 {
@@ -120,16 +109,11 @@ static const struct vm_operations_struct words_vm_ops = {
 	.fault = words_fault,
 };
 
-/**
- * twheel_session_mmap - mmap(2): map the words
- * @s: the session, held by the file of the mapping
- * @vma: the new mapping
- *
- * Maps only the whole array, shared. A child does not inherit the mapping,
- * which would hold the session open. A read-only mapping can never be written.
- *
- * Context: Process, mmap_lock held.
- * Return: 0, -ENODEV if the session has no words, -EINVAL.
+/*
+ * mmap(2): map the words. Maps only the whole array, shared. A child does not
+ * inherit the mapping, which would hold the session open. A read-only mapping
+ * can never be written. Returns 0, -ENODEV if the session has no words, or
+ * -EINVAL.
  */
 int twheel_session_mmap(struct twheel_session *s, struct vm_area_struct *vma)
 {

@@ -31,16 +31,10 @@ struct twheel_session_words {
 	u64 *pages[];
 };
 
-/**
- * twheel_session_words_read - read a word
- * @words: the words
- * @id: number of the word, below @words->nr
- *
- * A program may store anything, even between two reads: read it once. A program
- * also chooses @id: see twheel_table_entry().
- *
- * Context: Any.
- * Return: the word, %TWHEEL_WORD_NONE if no program touched its page.
+/*
+ * Returns word @id, below @words->nr. TWHEEL_WORD_NONE if no program touched
+ * its page. A program may store anything, even between two reads: read it
+ * once. A program also chooses @id: see twheel_table_entry().
  */
 static inline u64
 twheel_session_words_read(const struct twheel_session_words *words, u32 id)

@@ -167,14 +167,7 @@ static bool changes_clock(const struct twheel_process *p, unsigned long command,
 	       (clock == CLOCK_MONOTONIC || clock == CLOCK_BOOTTIME);
 }
 
-/**
- * twheel_process_command - perform an ioctl(2)
- * @p: the session
- * @command: TWHEEL_IOC_*
- * @argument: argument of the command
- *
- * Return: as ioctl(2), with a negative errno. -EBUSY also for another clock.
- */
+/* Perform an ioctl(2). Returns a negative errno, -EBUSY also for another clock. */
 int twheel_process_command(struct twheel_process *p, unsigned long command,
 			   void *argument)
 {
@@ -227,13 +220,9 @@ static __always_inline void set_up_shortly(struct twheel_session *s,
 	twheel_utimer_set_up(ut, start);
 }
 
-/**
- * twheel_process_start_shortly - fast path of TWHEEL_IOC_START
- * @s: the session
- * @start: the timer. Also stores its word, if it has one
- * @result: result of TWHEEL_IOC_START
- *
- * Return: whether this was enough. Otherwise it takes the slow path.
+/*
+ * Perform most of TWHEEL_IOC_START. Also stores the word of the timer, if it has
+ * one. Returns whether this was enough. Otherwise the start takes the slow path.
  */
 static __always_inline bool twheel_process_start_shortly(struct twheel_session *s,
 							 struct twheel_start start,
@@ -275,12 +264,9 @@ static __always_inline bool twheel_process_start_shortly(struct twheel_session *
 	}
 }
 
-/**
- * twheel_process_stop_shortly - fast path of TWHEEL_IOC_STOP without flags, if it returns 0
- * @s: the session
- * @id: the timer
- *
- * Return: whether the timer is stopped. Otherwise it takes the slow path.
+/*
+ * Perform TWHEEL_IOC_STOP without flags, if it returns 0. Returns whether the
+ * timer is stopped. Otherwise the stop takes the slow path.
  */
 static __always_inline bool twheel_process_stop_shortly(struct twheel_session *s, u64 id)
 {
@@ -300,14 +286,7 @@ static __always_inline bool twheel_process_stop_shortly(struct twheel_session *s
 	return true;
 }
 
-/**
- * twheel_process_start - perform TWHEEL_IOC_START
- * @p: the session
- * @start: the timer
- * @id: set to its id if it was started
- *
- * Return: as TWHEEL_IOC_START.
- */
+/* TWHEEL_IOC_START. @id is set to the id that was started. */
 static __always_inline int twheel_process_start(struct twheel_process *p,
 						struct twheel_start start, __u64 *id)
 {
@@ -327,14 +306,7 @@ static __always_inline int twheel_process_start(struct twheel_process *p,
 	return ret;
 }
 
-/**
- * twheel_process_stop - perform TWHEEL_IOC_STOP
- * @p: the session
- * @id: the timer
- * @flags: TWHEEL_STOP_*, already checked
- *
- * Return: as TWHEEL_IOC_STOP.
- */
+/* TWHEEL_IOC_STOP, with flags that were checked. */
 static __always_inline int twheel_process_stop(struct twheel_process *p, u64 id,
 					       u32 flags)
 {
@@ -348,14 +320,7 @@ static __always_inline int twheel_process_stop(struct twheel_process *p, u64 id,
 	return ret;
 }
 
-/**
- * twheel_process_read - perform a nonblocking read(2)
- * @p: the session
- * @to: buffer
- * @size: size of the buffer
- *
- * Return: number of bytes read, -EAGAIN if there is no event, -EINVAL if no event fits.
- */
+/* Perform a nonblocking read(2). Returns a negative errno on error. */
 ssize_t twheel_process_read(struct twheel_process *p, void *to, size_t size)
 {
 	struct kiocb iocb = { .ki_filp = &p->file };
@@ -406,13 +371,10 @@ __u64 *twheel_process_words(const struct twheel_process *p)
 	return words;
 }
 
-/**
- * twheel_process_open - open a session in the process
- * @process: out: the session
- * @alone: true if only one thread uses it, so that it needs no lock
- * @clock: clock of the later SETUP
- *
- * Return: 0, -ENOMEM, or a negative errno of timerfd_create(2) or timerfd_settime(2).
+/*
+ * Open a session. @alone: only one thread uses it, so that it needs no lock.
+ * @clock: clock of the later SETUP. Returns 0, -ENOMEM, or a negative errno of
+ * timerfd_create(2) or timerfd_settime(2).
  */
 int twheel_process_open(struct twheel_process **process, bool alone, clockid_t clock)
 {
@@ -462,11 +424,9 @@ static bool is_consistent(struct twheel_session *s)
 	return true;
 }
 
-/**
- * twheel_process_close - close a session
- * @p: the session
- * @copied: true if this process inherited the session from another one. Its memory is
- *	leaked unless it is known to be consistent
+/*
+ * Close a session. @copied: this process inherited it from another one. Its
+ * memory is leaked unless it is known to be consistent.
  */
 void twheel_process_close(struct twheel_process *p, bool copied)
 {

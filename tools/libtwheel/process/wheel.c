@@ -342,14 +342,9 @@ static void rearm(struct twheel_base *base)
 		leave_alone(&base->scheme, twheel_scheme_next(&base->scheme)) : U64_MAX;
 }
 
-/**
- * twheel_wheel_expire - PER_TICK_BOOKKEEPING and EXPIRY_PROCESSING
- * @base: the timers
- * @now: time on the wheel's clock, ns
- * @most: limit of expiries
- *
- * Context: Session's lock held.
- * Return: whether all due timers expired.
+/*
+ * PER_TICK_BOOKKEEPING and EXPIRY_PROCESSING, for at most @most expiries.
+ * Returns whether all timers that are due at @now expired.
  */
 static bool twheel_wheel_expire(struct twheel_base *base, ktime_t now,
 				unsigned int most)
