@@ -20,6 +20,49 @@
 
 #include "timer.h"
 
+/* Describe a timer that is not free. Session's lock held. */
+static void describe(struct twheel_session *s, struct twheel_utimer *ut,
+		     struct twheel_entry *entry)
+{
+	bool armed = twheel_utimer_is_armed(ut);
+	ktime_t now = twheel_session_time(s, ktime_get());
+	ktime_t deadline = armed ? twheel_deadline(&ut->timer) :
+			   twheel_expired_deadline(&ut->timer, s->tick_ns);
+
+	if (ut->state == TWHEEL_WATCHING)
+		deadline = twheel_session_after_checks(ut, deadline);
+	*entry = (struct twheel_entry) {
+		.id		= ut->id,
+		.user_data	= ut->user_data,
+		.deadline_ns	= twheel_session_to_caller(deadline,
+							   twheel_session_offset(s)),
+		.remaining_ns	= armed && deadline > now ? deadline - now : 0,
+		.period_ns	= ut->state == TWHEEL_ENDED ||
+				  ut->state == TWHEEL_WATCHING ? 0 : ut->period_ns,
+		.state		= armed ? TWHEEL_STATE_PENDING :
+					  TWHEEL_STATE_EXPIRED,
+	};
+}
+
+/* TWHEEL_IOC_GET */
+int twheel_session_get(struct twheel_session *s, struct twheel_entry *entry)
+{
+	struct twheel_utimer *ut;
+	int ret = -EINVAL;
+
+	spin_lock_bh(&s->lock);
+	if (twheel_session_has_number(s, entry->id)) {
+		ut = twheel_table_find(s->tables, entry->id);
+		ret = ut ? 0 : -ENOENT;
+		if (ut)
+			describe(s, ut, entry);
+	}
+	spin_unlock_bh(&s->lock);
+	return ret;
+}
+
+/* Walking */
+
 /* A cursor has the table in its upper half, and the number in its lower half. */
 #define CURSOR_TABLE_SHIFT	32
 
@@ -65,7 +108,7 @@ static enum place walk_timer(struct walk *walk, struct twheel_utimer *ut)
 	}
 	if (armed && !twheel_pending(&ut->timer))
 		return AT_CALLBACK;
-	twheel_session_entry(s, ut, &entry);
+	describe(s, ut, &entry);
 	if (!twheel_session_put(&walk->to, &entry, sizeof(entry),
 				walk->entry_size))
 		return AT_MISSING_PAGE;

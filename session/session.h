@@ -3,10 +3,10 @@
  * A session: the timers of one open file
  *
  * twheel_chardev.c copies from and to user space and checks the copies. open.c,
- * timer.c, read.c, list.c and batch.c implement the commands. state.h says what
- * they do to a timer. table.c finds timers by id, wheel.c finds wheels by
- * configuration. words.c has the deadlines that programs store, source.c the
- * sockets of timers, user.c the limits.
+ * timer.c, read.c and list.c implement the commands. state.h says what they do
+ * to a timer. table.c finds timers by id, wheel.c finds wheels by configuration.
+ * words.c has the deadlines that programs store, source.c the sockets of timers,
+ * user.c the limits.
  */
 #ifndef _TWHEEL_SESSION_H
 #define _TWHEEL_SESSION_H
@@ -89,8 +89,8 @@ struct twheel_events {
  * @shared: entry of @wheel. NULL for the default wheel, and for a user's
  *	replacement of it before the first start. Changes together with @wheel
  * @prepared: bitmap of the prepared CPUs of @wheel. Changes together with @wheel
- * @making_room: number of starts that released @lock to make room for their
- *	timer. They rely on @wheel and @max_timers
+ * @making_room: number of calls that released @lock to let something come first.
+ *	Starts rely on @wheel and @max_timers
  * @closing: true after the last close: expired timers are not queued
  * @generation: last generation given to an id
  * @tick_ns: length of a tick of @wheel
@@ -184,11 +184,6 @@ struct twheel_session_snapshot {
 	struct twheel_stats stats;
 };
 
-/* batch.c */
-unsigned int twheel_session_run_ops(struct twheel_session *s,
-				    struct twheel_session_op *ops,
-				    unsigned int count, ktime_t now);
-
 /* open.c */
 struct twheel_session *twheel_session_open(void);
 void twheel_session_close(struct twheel_session *s);
@@ -211,7 +206,9 @@ int twheel_session_start_locked(struct twheel_session *s,
 	__must_hold(&s->lock);
 int twheel_session_stop_locked(struct twheel_session *s, u64 id, u32 flags)
 	__must_hold(&s->lock);
-int twheel_session_get(struct twheel_session *s, struct twheel_entry *entry);
+unsigned int twheel_session_run_ops(struct twheel_session *s,
+				    struct twheel_session_op *ops,
+				    unsigned int count, ktime_t now);
 
 /* source.c */
 struct sock *twheel_session_hold_sock(struct twheel_session *s, int fd);
@@ -223,6 +220,7 @@ u64 twheel_session_next_look(struct twheel_session *s, struct twheel_utimer *ut,
 			     ktime_t look);
 
 /* list.c */
+int twheel_session_get(struct twheel_session *s, struct twheel_entry *entry);
 int twheel_session_list(struct twheel_session *s, struct twheel_list *list);
 
 /* read.c */

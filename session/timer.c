@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /**
- * DOC: The timers of a session: starting, expiring, stopping, looking
+ * DOC: The timers of a session: expiring, starting, stopping
  *
  * A timer of a session is free, armed or unread. Starting arms it. Its
  * callback, in softirq context, appends it to the session's queue of events:
@@ -24,6 +24,7 @@
 #include <linux/delay.h>
 #include <linux/ktime.h>
 #include <linux/smp.h>
+#include <linux/spinlock.h>
 
 #include "core/compat.h"
 #include "core/trace.h"
@@ -156,7 +157,73 @@ static void session_expired(struct twheel_timer *timer)
 	spin_unlock(&s->lock);
 }
 
-/* Starting */
+/*
+ * Starting
+ *
+ * Functions that are always inlined are the paths of single starts and of batches.
+ */
+
+/* Returns whether a START without a socket is invalid. See try_idle() for the others. */
+static __always_inline bool bad_start(const struct twheel_session *s,
+				      const struct twheel_start *args)
+{
+	return (args->flags & ~(TWHEEL_START_ABS | TWHEEL_START_REPLACE)) | args->fd ||
+	       args->expires_ns > KTIME_MAX || args->period_ns > KTIME_MAX ||
+	       !twheel_session_has_number(s, args->id);
+}
+
+/* Returns the deadline of a start. @now is on CLOCK_MONOTONIC. */
+static __always_inline ktime_t start_deadline(const struct twheel_session *s,
+					      const struct twheel_start *args,
+					      ktime_t now)
+{
+	/* A time before the begin of the caller's time namespace becomes 0. */
+	if (args->flags & TWHEEL_START_ABS)
+		return twheel_session_to_ours(args->expires_ns, twheel_session_offset(s));
+	/* Cannot overflow: both are less than 2^63. */
+	return min_t(u64, twheel_session_time(s, now) + args->expires_ns, KTIME_MAX);
+}
+
+/* Returns whether a timer may be started on this CPU. */
+static bool is_prepared(const struct twheel_session *s)
+{
+	return test_bit(smp_processor_id(), s->prepared);
+}
+
+static void set_up(struct twheel_utimer *ut, const struct twheel_start *args)
+{
+	ut->user_data = args->user_data;
+	ut->period_ns = args->period_ns;
+}
+
+/*
+ * Take a free place for a START. @ut is the place of the id, or NULL. Out: the
+ * timer, for the caller to start at once. @args->id is set to its id. Returns
+ * @step, whose action is TWHEEL_TAKE. With TWHEEL_REFUSE and an errno, or
+ * TWHEEL_GROW, nothing was taken.
+ */
+static __always_inline struct twheel_step
+take_place(struct twheel_session *s, struct twheel_utimer **ut,
+	   struct twheel_start *args, struct twheel_step step)
+{
+	if (unlikely(args->id & TWHEEL_ID_KERNEL && args->id != TWHEEL_ID_ANY))
+		return twheel_step(TWHEEL_REFUSE, TWHEEL_FREE, -ENOENT);
+	if (unlikely(s->timers >= s->max_timers))
+		return twheel_step(TWHEEL_REFUSE, TWHEEL_FREE, -ENOSPC);
+	if (unlikely(!is_prepared(s)))
+		return twheel_step(TWHEEL_GROW, TWHEEL_FREE, 0);
+	if (args->id == TWHEEL_ID_ANY)
+		*ut = twheel_table_take_any(s);
+	else if (*ut)
+		twheel_table_take_this(*ut, args->id);
+	if (unlikely(!*ut))
+		return twheel_step(TWHEEL_GROW, TWHEEL_FREE, 0);
+	s->timers++;
+	args->id = (*ut)->id;
+	set_up(*ut, args);
+	twheel_enter(&(*ut)->state, step);
+	return step;
+}
 
 static struct twheel_utimer *event_before(struct twheel_session *s,
 					  const struct twheel_utimer *ut)
@@ -186,24 +253,27 @@ static void take_back_event(struct twheel_session *s, struct twheel_utimer *ut)
 		s->events.last = before;
 }
 
-/* Carry out the first half of a START of a timer that is not free. Rare. */
+/* Take out a timer that a START sets up again. Rare. */
 static noinline struct twheel_step take_out(struct twheel_session *s, struct twheel_utimer *ut,
+					    const struct twheel_start *args,
 					    struct twheel_step step)
 {
 	if (step.action == TWHEEL_REFUSE)
 		return step;
-	if (!twheel_session_is_prepared(s))
+	if (!is_prepared(s))
 		return twheel_step(TWHEEL_GROW, step.state, 0);
 	if (step.action == TWHEEL_UNQUEUE) {
 		take_back_event(s, ut);
 		s->stats.replaced++;
-		return step;
-	}
-	if (!twheel_stop(&ut->timer))
+	} else if (twheel_stop(&ut->timer)) {
+		if (step.action == TWHEEL_LET_GO)
+			twheel_utimer_let_go(s, ut);
+		s->stats.restarted++;
+	} else {
 		return twheel_step(TWHEEL_WAIT, step.state, 0);
-	if (step.action == TWHEEL_LET_GO)
-		twheel_utimer_let_go(s, ut);
-	s->stats.restarted++;
+	}
+	set_up(ut, args);
+	twheel_enter(&ut->state, step);
 	return step;
 }
 
@@ -222,14 +292,13 @@ static struct twheel_step try_idle(struct twheel_session *s, struct twheel_start
 		return twheel_step(TWHEEL_REFUSE, TWHEEL_FREE, PTR_ERR(sk));
 	ut = twheel_table_place(s->tables, args->id);
 	step = twheel_next(twheel_utimer_state(ut, args->id), TWHEEL_DO_START, args->flags);
-	step = step.action == TWHEEL_TAKE ? twheel_session_take(s, &ut, args, step) :
-					    take_out(s, ut, step);
+	step = step.action == TWHEEL_TAKE ? take_place(s, &ut, args, step) :
+					    take_out(s, ut, args, step);
 	if (step.action >= TWHEEL_REFUSE) {
 		twheel_session_put_sock(s, sk);
 		return step;
 	}
-	ut->user_data = args->user_data;
-	twheel_utimer_arm(ut, step, twheel_session_watch(s, ut, sk, args->expires_ns));
+	twheel_start_at(&ut->timer, twheel_session_watch(s, ut, sk, args->expires_ns));
 	return step;
 }
 
@@ -243,7 +312,7 @@ try_start(struct twheel_session *s, struct twheel_start *args, ktime_t now)
 	lockdep_assert_held(&s->lock);
 	if (unlikely(args->flags & TWHEEL_START_IDLE))
 		return try_idle(s, args);
-	if (unlikely(twheel_session_bad_start(s, args)))
+	if (unlikely(bad_start(s, args)))
 		return twheel_step(TWHEEL_REFUSE, TWHEEL_FREE, -EINVAL);
 	if (args->id != TWHEEL_ID_ANY)
 		ut = twheel_table_place(s->tables, args->id);
@@ -251,68 +320,61 @@ try_start(struct twheel_session *s, struct twheel_start *args, ktime_t now)
 			   args->flags);
 	switch (step.action) {
 	case TWHEEL_MOVE:
-		if (!twheel_restart_at(&ut->timer, twheel_session_deadline(s, args, now)))
+		if (!twheel_restart_at(&ut->timer, start_deadline(s, args, now)))
 			return twheel_step(TWHEEL_WAIT, step.state, 0);
-		twheel_utimer_set_up(ut, args);
+		set_up(ut, args);
 		s->stats.restarted++;
 		return step;
 	case TWHEEL_TAKE:
-		step = twheel_session_take(s, &ut, args, step);
+		step = take_place(s, &ut, args, step);
 		break;
 	default:
-		step = take_out(s, ut, step);
+		step = take_out(s, ut, args, step);
 	}
-	if (step.action >= TWHEEL_REFUSE)
-		return step;
-	twheel_utimer_set_up(ut, args);
-	twheel_utimer_arm(ut, step, twheel_session_deadline(s, args, now));
+	if (step.action < TWHEEL_REFUSE)
+		twheel_start_at(&ut->timer, start_deadline(s, args, now));
 	return step;
 }
 
-static int make_room(struct twheel_session *s, u64 id)
-{
-	int ret = twheel_session_wheel_need(s);
-
-	return ret ?: twheel_table_grow(s, id, session_expired);
-}
-
-/* Let come first what @step says, then try again. Rare. */
-static noinline int start_slowly(struct twheel_session *s,
-				 struct twheel_start *args, ktime_t now,
-				 struct twheel_step step)
+/*
+ * Let come first what a step says, with the lock released: make room for @id, or
+ * wait for its callback. Returns 0 to try again, or an error. Rare.
+ */
+static noinline int let_come_first(struct twheel_session *s, struct twheel_step step, u64 id)
 	__must_hold(&s->lock)
 {
-	s->making_room++;
-	do {
-		int error = 0;
+	int ret = 0;
 
-		spin_unlock_bh(&s->lock);
-		if (step.action == TWHEEL_GROW)
-			error = make_room(s, args->id);
-		else
-			usleep_range(10, 50);
-		spin_lock_bh(&s->lock);
-		step = error ? twheel_step(TWHEEL_REFUSE, step.state, error) :
-			       try_start(s, args, now);
-	} while (twheel_is_put_off(step));
+	s->making_room++;
+	spin_unlock_bh(&s->lock);
+	if (step.action == TWHEEL_GROW)
+		ret = twheel_session_wheel_need(s) ?: twheel_table_grow(s, id, session_expired);
+	else
+		usleep_range(10, 50);
+	spin_lock_bh(&s->lock);
 	s->making_room--;
-	return step.result;
+	return ret;
 }
 
 /*
  * Start a timer, with an interval that begins at @now, on CLOCK_MONOTONIC.
- * Releases the lock temporarily, and may sleep, if memory is needed or the
- * callback is about to run.
+ * Releases the lock temporarily, and may sleep, if something has to come first.
  */
 int twheel_session_start_locked(struct twheel_session *s,
 				struct twheel_start *args, ktime_t now)
 	__must_hold(&s->lock)
 {
-	struct twheel_step step = try_start(s, args, now);
+	struct twheel_step step;
+	int error;
 
-	if (unlikely(twheel_is_put_off(step)))
-		return start_slowly(s, args, now, step);
-	return step.result;
+	for (;;) {
+		step = try_start(s, args, now);
+		if (likely(!twheel_is_put_off(step)))
+			return step.result;
+		error = let_come_first(s, step, args->id);
+		if (error)
+			return error;
+	}
 }
 
 /* TWHEEL_IOC_START. @args->id is set to the id that was started. May sleep. */
@@ -366,11 +428,8 @@ int twheel_session_stop_locked(struct twheel_session *s, u64 id, u32 flags)
 {
 	struct twheel_step step;
 
-	while (twheel_is_put_off(step = try_stop(s, id, flags))) {
-		spin_unlock_bh(&s->lock);
-		usleep_range(10, 50);
-		spin_lock_bh(&s->lock);
-	}
+	while (twheel_is_put_off(step = try_stop(s, id, flags)))
+		let_come_first(s, step, id);
 	return step.result;
 }
 
@@ -388,45 +447,198 @@ int twheel_session_stop(struct twheel_session *s, const struct twheel_stop *stop
 	return ret;
 }
 
-/* Looking */
+/**
+ * DOC: TWHEEL_IOC_SUBMIT: many operations on a session's timers in one call
+ *
+ * twheel_chardev.c passes a few operations of a batch at a time. They are
+ * divided into runs: starts of free timers, restarts of armed timers, stops of
+ * armed timers. The timers of a run are looked up one after the other, then
+ * passed to the wheel together, then counted. A run takes the session's lock
+ * once: there are no intermediate states, and the cost of the lock is shared.
+ * All other operations are carried out one by one, between runs.
+ *
+ * A timer may occur twice in a run. The second of two restarts just restarts it
+ * again. The second of two stops fails as for a timer that is about to expire.
+ * These operations are repeated at the end, one by one.
+ */
 
-/* Describe a timer that is not free. Session's lock held. */
-void twheel_session_entry(struct twheel_session *s, struct twheel_utimer *ut,
-			  struct twheel_entry *entry)
+/**
+ * struct run - operations carried out together
+ * @action: what they do to their timers: %TWHEEL_TAKE, %TWHEEL_MOVE or
+ *	%TWHEEL_HALT. %TWHEEL_REFUSE if there is no run
+ * @nr: number of operations
+ * @first: first operation
+ * @requests: timers of the operations
+ */
+struct run {
+	enum twheel_action action;
+	unsigned int nr;
+	struct twheel_session_op *first;
+	struct twheel_request requests[TWHEEL_OPS_PER_LOCK];
+};
+
+static bool bad_stop(const struct twheel_session *s,
+		     const struct twheel_start *op)
 {
-	bool armed = twheel_utimer_is_armed(ut);
-	ktime_t now = twheel_session_time(s, ktime_get());
-	ktime_t deadline = armed ? twheel_deadline(&ut->timer) :
-			   twheel_expired_deadline(&ut->timer, s->tick_ns);
-
-	if (ut->state == TWHEEL_WATCHING)
-		deadline = twheel_session_after_checks(ut, deadline);
-	*entry = (struct twheel_entry) {
-		.id		= ut->id,
-		.user_data	= ut->user_data,
-		.deadline_ns	= twheel_session_to_caller(deadline,
-							   twheel_session_offset(s)),
-		.remaining_ns	= armed && deadline > now ? deadline - now : 0,
-		.period_ns	= ut->state == TWHEEL_ENDED ||
-				  ut->state == TWHEEL_WATCHING ? 0 : ut->period_ns,
-		.state		= armed ? TWHEEL_STATE_PENDING :
-					  TWHEEL_STATE_EXPIRED,
-	};
+	return (op->flags & ~TWHEEL_STOP_WITHDRAW) | op->fd |
+	       op->expires_ns | op->period_ns | op->user_data ||
+	       !twheel_session_has_number(s, op->id);
 }
 
-/* TWHEEL_IOC_GET */
-int twheel_session_get(struct twheel_session *s, struct twheel_entry *entry)
+/* Carry out one operation on its own. */
+static int run_op(struct twheel_session *s, struct twheel_session_op *op,
+		  ktime_t now)
 {
-	struct twheel_utimer *ut;
-	int ret = -EINVAL;
+	if (op->opcode == TWHEEL_OP_START)
+		return twheel_session_start_locked(s, &op->start, now);
+	if (op->opcode != TWHEEL_OP_STOP || bad_stop(s, &op->start))
+		return -EINVAL;
+	return twheel_session_stop_locked(s, op->start.id, op->start.flags);
+}
 
-	spin_lock_bh(&s->lock);
-	if (twheel_session_has_number(s, entry->id)) {
-		ut = twheel_table_find(s->tables, entry->id);
-		ret = ut ? 0 : -ENOENT;
-		if (ut)
-			twheel_session_entry(s, ut, entry);
+/* Returns what an operation does to its timer, and the timer's place in the table. */
+static enum twheel_action
+action_of(struct twheel_session *s, const struct twheel_session_op *op,
+	  struct twheel_utimer **place)
+{
+	const struct twheel_start *args = &op->start;
+	bool start = op->opcode == TWHEEL_OP_START;
+	enum twheel_utimer_state state;
+
+	*place = NULL;
+	if (start ? bad_start(s, args) :
+		    op->opcode != TWHEEL_OP_STOP || bad_stop(s, args))
+		return TWHEEL_REFUSE;
+	if (likely(args->id != TWHEEL_ID_ANY))
+		*place = twheel_table_place(s->tables, args->id);
+	state = twheel_utimer_state(*place, args->id);
+	return start ? twheel_next(state, TWHEEL_DO_START, args->flags).action :
+		       twheel_next(state, TWHEEL_DO_STOP, args->flags).action;
+}
+
+static struct twheel_utimer *utimer_of(const struct twheel_request *request)
+{
+	return container_of(request->timer, struct twheel_utimer, timer);
+}
+
+/* Carry out a run. Returns the number of timers that were no longer pending. */
+
+static unsigned int end_restarts(struct twheel_session *s, struct run *run)
+{
+	unsigned int i, done = 0;
+
+	twheel_restart_many(run->requests, run->nr);
+	for (i = 0; i < run->nr; i++) {
+		if (unlikely(!run->requests[i].result))
+			continue;
+		set_up(utimer_of(&run->requests[i]), &run->first[i].start);
+		done++;
 	}
+	s->stats.restarted += done;
+	return run->nr - done;
+}
+
+static unsigned int end_stops(struct twheel_session *s, struct run *run)
+{
+	struct twheel_step step = twheel_next(TWHEEL_ARMED, TWHEEL_DO_STOP, 0);
+	unsigned int i, done = 0;
+
+	twheel_stop_many(run->requests, run->nr);
+	for (i = 0; i < run->nr; i++) {
+		if (unlikely(!run->requests[i].result))
+			continue;
+		twheel_utimer_free(utimer_of(&run->requests[i]), step);
+		done++;
+	}
+	s->stats.stopped += done;
+	return run->nr - done;
+}
+
+/* Repeat operations on timers that were no longer pending. Rare. */
+static noinline void run_again(struct twheel_session *s, struct run *run,
+			       ktime_t now)
+{
+	unsigned int i;
+
+	for (i = 0; i < run->nr; i++)
+		if (!run->requests[i].result)
+			run->first[i].result = run_op(s, &run->first[i], now);
+}
+
+static void flush_run(struct twheel_session *s, struct run *run, ktime_t now)
+{
+	unsigned int left = 0;
+
+	if (run->action == TWHEEL_MOVE)
+		left = end_restarts(s, run);
+	else if (run->action == TWHEEL_HALT)
+		left = end_stops(s, run);
+	else
+		twheel_start_many(run->requests, run->nr);
+	if (unlikely(left))
+		run_again(s, run, now);
+	run->action = TWHEEL_REFUSE;
+	run->nr = 0;
+}
+
+/*
+ * Add the operation to a run of its kind, or carry it out. Returns false if
+ * there was no memory: the operation then counts as not carried out.
+ */
+static bool add_to_run(struct twheel_session *s, struct run *run,
+		       struct twheel_session_op *op, ktime_t now)
+{
+	struct twheel_request *request;
+	enum twheel_action action;
+	struct twheel_utimer *ut;
+
+	for (;;) {
+		action = action_of(s, op, &ut);
+		if (action == run->action || !run->nr)
+			break;
+		/* The timers may have changed since the lookup: repeat it. */
+		flush_run(s, run, now);
+	}
+	if (action != run->action) {
+		run->action = action;
+		run->first = op;
+	}
+	if (action == TWHEEL_TAKE)
+		action = take_place(s, &ut, &op->start,
+				    twheel_next(TWHEEL_FREE, TWHEEL_DO_START, 0)).action;
+	if (unlikely(action > TWHEEL_HALT)) {
+		flush_run(s, run, now);
+		op->result = run_op(s, op, now);
+		return op->result != -ENOMEM;
+	}
+	/* The result on success. */
+	op->result = action == TWHEEL_MOVE;
+	request = &run->requests[run->nr++];
+	request->timer = &ut->timer;
+	request->deadline = start_deadline(s, &op->start, now);
+	return true;
+}
+
+/*
+ * Carry out @count operations of a TWHEEL_IOC_SUBMIT, which receive their
+ * results. May sleep. Returns the number carried out: at the limit of a memory
+ * cgroup each failed allocation takes long, so the first operation without
+ * memory is the last.
+ */
+unsigned int twheel_session_run_ops(struct twheel_session *s,
+				    struct twheel_session_op *ops,
+				    unsigned int count, ktime_t now)
+{
+	struct run run __uninitialized;
+	unsigned int i;
+
+	run.action = TWHEEL_REFUSE;
+	run.nr = 0;
+	spin_lock_bh(&s->lock);
+	for (i = 0; i < count; i++)
+		if (!add_to_run(s, &run, &ops[i], now))
+			break;
+	flush_run(s, &run, now);
 	spin_unlock_bh(&s->lock);
-	return ret;
+	return i;
 }

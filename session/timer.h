@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* Steps shared by timer.c, batch.c, read.c and list.c */
+/* Steps shared by timer.c, read.c, list.c and open.c */
 #ifndef _TWHEEL_SESSION_TIMER_H
 #define _TWHEEL_SESSION_TIMER_H
 
@@ -12,8 +12,6 @@
 bool twheel_session_put(struct iov_iter *to, const void *from, size_t size,
 			size_t usize);
 int twheel_session_fetch(const struct iov_iter *to, size_t size, int *tries);
-void twheel_session_entry(struct twheel_session *s, struct twheel_utimer *ut,
-			  struct twheel_entry *entry);
 
 /*
  * The queue of events. A timer that is not pending lends only its link.prev, so
@@ -54,53 +52,11 @@ static inline void twheel_events_take_first(struct twheel_events *events)
 	WRITE_ONCE(events->first, *twheel_events_next(events->first));
 }
 
+/* Returns whether an id is valid. */
 static inline bool twheel_session_has_number(const struct twheel_session *s,
 					     u64 id)
 {
 	return id & TWHEEL_ID_KERNEL || id < s->max_timers;
-}
-
-/* Returns whether a timer may be started on this CPU. Session's lock held. */
-static inline bool twheel_session_is_prepared(const struct twheel_session *s)
-{
-	return test_bit(smp_processor_id(), s->prepared);
-}
-
-/*
- * Take a free place for a START, to be set up and armed at once. @ut is the
- * place of the id, or NULL. Out: the timer, whose id is also in @args->id.
- * @step has the action TWHEEL_TAKE. Returns @step, or TWHEEL_REFUSE with an
- * errno or TWHEEL_GROW: then nothing was taken. The session's lock is held,
- * and so this CPU.
- */
-static __always_inline struct twheel_step
-twheel_session_take(struct twheel_session *s, struct twheel_utimer **ut,
-		    struct twheel_start *args, struct twheel_step step)
-{
-	if (unlikely(args->id & TWHEEL_ID_KERNEL && args->id != TWHEEL_ID_ANY))
-		return twheel_step(TWHEEL_REFUSE, TWHEEL_FREE, -ENOENT);
-	if (unlikely(s->timers >= s->max_timers))
-		return twheel_step(TWHEEL_REFUSE, TWHEEL_FREE, -ENOSPC);
-	if (unlikely(!twheel_session_is_prepared(s)))
-		return twheel_step(TWHEEL_GROW, TWHEEL_FREE, 0);
-	if (args->id == TWHEEL_ID_ANY)
-		*ut = twheel_table_take_any(s);
-	else if (*ut)
-		twheel_table_take_this(*ut, args->id);
-	if (unlikely(!*ut))
-		return twheel_step(TWHEEL_GROW, TWHEEL_FREE, 0);
-	s->timers++;
-	args->id = (*ut)->id;
-	return step;
-}
-
-/* Returns whether a START without a socket is invalid. See try_idle() for the others. */
-static inline bool twheel_session_bad_start(const struct twheel_session *s,
-					    const struct twheel_start *args)
-{
-	return (args->flags & ~(TWHEEL_START_ABS | TWHEEL_START_REPLACE)) | args->fd ||
-	       args->expires_ns > KTIME_MAX || args->period_ns > KTIME_MAX ||
-	       !twheel_session_has_number(s, args->id);
 }
 
 /*
@@ -155,27 +111,10 @@ static inline bool twheel_utimer_has_word(const struct twheel_session *s,
 	return unlikely(ut->id < s->shared_ids) && !s->closing;
 }
 
-/* Returns the deadline of a start. @now is on CLOCK_MONOTONIC. */
-static inline ktime_t twheel_session_deadline(const struct twheel_session *s,
-					      const struct twheel_start *args,
-					      ktime_t now)
-{
-	/* A time before the begin of the caller's time namespace becomes 0. */
-	if (args->flags & TWHEEL_START_ABS)
-		return twheel_session_to_ours(args->expires_ns, twheel_session_offset(s));
-	/* Cannot overflow: both are less than 2^63. */
-	return min_t(u64, twheel_session_time(s, now) + args->expires_ns, KTIME_MAX);
-}
-
-/* Set up a timer. Session's lock held, as for the functions below. */
-static inline void twheel_utimer_set_up(struct twheel_utimer *ut,
-					const struct twheel_start *args)
-{
-	ut->user_data = args->user_data;
-	ut->period_ns = args->period_ns;
-}
-
-/* Arm a timer. @step enters TWHEEL_ARMED, or TWHEEL_WATCHING. */
+/*
+ * Arm a timer after its expiry. @step enters TWHEEL_ARMED. Session's lock held, as
+ * for the functions below.
+ */
 static inline void twheel_utimer_arm(struct twheel_utimer *ut, struct twheel_step step,
 				     ktime_t deadline)
 {

@@ -217,7 +217,7 @@ static __always_inline void set_up_shortly(struct twheel_session *s,
 {
 	if (unlikely(start->id < s->shared_ids))
 		WRITE_ONCE(s->words->pages[0][start->id], start->expires_ns);
-	twheel_utimer_set_up(ut, start);
+	set_up(ut, start);
 }
 
 /*
