@@ -10,11 +10,8 @@
  * All times are in nanoseconds. Absolute times use the session's clock, as the
  * caller's time namespace shows it.
  *
- * 32- and 64-bit programs share one layout. A structure may grow at its end,
- * and its size is part of the command number: missing fields count as 0, and
- * unknown ones other than 0 are refused with E2BIG. Arrays are passed with the
- * size of their entries, a multiple of 8. Unknown flags and reserved fields
- * other than 0 are refused with EINVAL.
+ * A structure may grow at its end, so its size is part of the command number, and
+ * arrays are passed with the size of their entries. Reserved fields are 0.
  */
 #ifndef _UAPI_LINUX_TWHEEL_H
 #define _UAPI_LINUX_TWHEEL_H
@@ -27,31 +24,13 @@
 /* Largest @op_size, @entry_size and @event_size. */
 #define TWHEEL_ENTRY_SIZE_MAX	4096
 
-/**
- * DOC: ids
- *
- * A 64-bit id names a timer. The caller may choose any id below
- * &twheel_info.max_timers, a small integer like a file descriptor: starting it
- * while it is pending restarts it. With %TWHEEL_ID_ANY the kernel chooses: such
- * an id has %TWHEEL_ID_KERNEL set and contains a generation, so that an
- * outdated id never names a newer timer.
- */
+/* The kernel chooses an id, with %TWHEEL_ID_KERNEL set. Others are the caller's. */
 #define TWHEEL_ID_ANY		(~(__u64)0)
 #define TWHEEL_ID_KERNEL	((__u64)1 << 63)
 
-/**
- * DOC: words
- *
- * A session with &twheel_setup.shared_ids can be mapped: an array of 64-bit
- * words, one for each id of the caller's choice below that number. The program
- * stores deadlines in them, and the kernel only reads them.
- *
- * When a pending timer is due, the kernel reads the word of its id. If the word
- * is later than now, the timer is due at that time instead. %TWHEEL_WORD_STOP
- * stops the timer without an event. With any other value, including
- * %TWHEEL_WORD_NONE, the timer expires. So a refresh is one store and no system
- * call. read(2) reads the word again: if it is a deadline later than the expiry,
- * the timer is started again, and there is no event.
+/*
+ * Words that are no deadlines: nothing is stored yet, and stop the timer without an
+ * event when it is due. See &twheel_setup.shared_ids.
  */
 #define TWHEEL_WORD_NONE	((__u64)0)
 #define TWHEEL_WORD_STOP	(~(__u64)0)
