@@ -81,7 +81,6 @@ typedef __u8 u8;
 typedef __u16 u16;
 typedef long long s64;
 typedef s64 ktime_t;
-typedef unsigned int gfp_t;
 
 #define KTIME_MAX		((s64)(U64_MAX >> 1))
 #define NSEC_PER_USEC		1000L
@@ -515,16 +514,6 @@ struct miscdevice {
 	const char *name;
 	const struct file_operations *fops;
 	unsigned int mode;
-};
-
-/* Works, which sessions do not use */
-
-#define TIMER_ENTRY_STATIC	((void *)0x300)
-
-struct workqueue_struct;
-
-struct work_struct {
-	int unused;
 };
 
 #endif /* TWHEEL_PROCESS_KERNEL_H */
