@@ -512,7 +512,9 @@ action_of(struct twheel_session *s, const struct twheel_session_op *op,
 	if (likely(args->id != TWHEEL_ID_ANY))
 		*place = twheel_table_place(s->tables, args->id);
 	state = twheel_utimer_state(*place, args->id);
-	return start ? twheel_next(state, TWHEEL_DO_START, args->flags).action :
+	/* Only this flag of a START without a socket matters, and the compiler knows. */
+	return start ? twheel_next(state, TWHEEL_DO_START,
+				   args->flags & TWHEEL_START_REPLACE).action :
 		       twheel_next(state, TWHEEL_DO_STOP, args->flags).action;
 }
 
