@@ -146,15 +146,9 @@ static inline void sim_point(void)
 #undef WRITE_ONCE
 #define READ_ONCE(x)		(x)
 #define WRITE_ONCE(x, val)	((x) = (val))
-#include "native/linux/list.h"
+#include <linux/list.h>
 #pragma pop_macro("READ_ONCE")
 #pragma pop_macro("WRITE_ONCE")
-
-struct hlist_node {
-	struct hlist_node *next, **pprev;
-};
-
-#define hlist_entry(ptr, type, member)	container_of(ptr, type, member)
 
 /* linux/sched.h */
 
@@ -176,6 +170,8 @@ struct pid *task_tgid(struct task_struct *task);
 
 #include "native/linux/kernel.h"
 
+#include <linux/err.h>
+#include <linux/export.h>
 #include <linux/kconfig.h>
 
 #undef WARN_ON
@@ -288,17 +284,6 @@ static inline void clear_bit_unlock(unsigned int nr, unsigned long *addr)
 /* linux/cacheinfo.h */
 
 #define cpu_dcache_is_aliasing()	false
-
-/* linux/err.h */
-
-#define ERR_PTR(error)	((void *)(long)(error))
-#define PTR_ERR(ptr)	((long)(ptr))
-#define ERR_CAST(ptr)	((void *)(ptr))
-#define IS_ERR(ptr)	((unsigned long)(ptr) >= (unsigned long)-4095)
-
-/* linux/export.h */
-
-#define EXPORT_SYMBOL_GPL(name)	struct sim_export_##name
 
 /* linux/nospec.h: no CPU guesses */
 

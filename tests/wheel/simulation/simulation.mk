@@ -19,7 +19,8 @@ top := ../../..
 cflags := -std=gnu11 -g -O2 -Wall -Wextra -Wno-unused-parameter \
 	  -Wno-sign-compare -DCONFIG_64BIT=1 -DCONFIG_LIST_HARDENED=1 \
 	  -include ../shims/sim_session.h -I$(O)/shims -I../shims/native -I$(TWHEEL)/include \
-	  -I$(TWHEEL) -I$(TWHEEL)/core -I$(TWHEEL)/session -I.
+	  -I$(TWHEEL) -I$(TWHEEL)/core -I$(TWHEEL)/session -I. \
+	  -idirafter $(shell $(top)/tests/vm/kernel source)/tools/include
 
 schemes := $(shell sed -n '/twheel_hier\.o/{s/.*+= //;s/\.o//g;p}' $(TWHEEL)/Kbuild)
 # part_*.c include the source that they are named for.
@@ -30,8 +31,8 @@ simulation-session := $(machine) twheel_chardev \
 	$(patsubst %.c,%,$(wildcard session_*.c user_*.c)) \
 	$(patsubst $(TWHEEL)/%.c,%,$(wildcard $(TWHEEL)/session/*.c))
 names := $(addprefix linux/,atomic cache cacheinfo capability compiler cpu cpuhotplug cpumask \
-	 cred debugobjects delay err export file fs gfp hashtable hrtimer interrupt irq_work jiffies \
-	 kernel ktime list lockdep miscdevice mm module moduleparam net nospec nsproxy percpu pid \
+	 cred debugobjects delay file fs gfp hrtimer interrupt irq_work jiffies \
+	 kernel ktime lockdep miscdevice mm module moduleparam net nospec nsproxy percpu pid \
 	 poll preempt random rcupdate sched sched/isolation sched/signal seq_file sim slab smp \
 	 spinlock time_namespace topology tracepoint uaccess uio user_namespace version wait \
 	 workqueue xarray) trace/define_trace \
@@ -69,6 +70,7 @@ endef
 $(foreach p,$(programs),$(eval $(call program,$(p))))
 
 $(O)/shims/made: simulation.mk
+	@rm -rf $(@D)
 	@for name in $(names); do \
 		mkdir -p $(@D)/$$(dirname $$name) && \
 		: >$(@D)/$$name.h; \

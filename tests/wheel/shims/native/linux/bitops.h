@@ -32,6 +32,11 @@ static inline int fls64(u64 x)
 	return x ? 64 - __builtin_clzll(x) : 0;
 }
 
+static inline int fls_long(unsigned long x)
+{
+	return fls64(x);
+}
+
 static inline unsigned long __ffs(unsigned long word)
 {
 	return __builtin_ctzl(word);

@@ -16,6 +16,8 @@
 
 #define barrier()	__asm__ __volatile__("" : : : "memory")
 
+#define compiletime_assert(condition, text)	_Static_assert(condition, text)
+
 #define fallthrough	__attribute__((__fallthrough__))
 
 #ifndef __always_inline

@@ -11,11 +11,14 @@
 #include <string.h>
 
 #include <linux/bitops.h>
+#include <linux/build_bug.h>
 #include <linux/compiler.h>
-#include <linux/list.h>
 #include <linux/math.h>
 #include <linux/minmax.h>
 #include <linux/types.h>
+
+#define container_of(ptr, type, member) \
+	((type *)((char *)(ptr) - offsetof(type, member)))
 
 #define ARRAY_SIZE(arr)	(sizeof(arr) / sizeof((arr)[0]))
 
@@ -33,10 +36,5 @@
 		if (WARN_ON(condition))					\
 			abort();					\
 	} while (0)
-#define BUILD_BUG_ON(condition)	_Static_assert(!(condition), #condition)
-#ifndef static_assert
-#define static_assert(condition, ...) \
-	_Static_assert(condition, "" __VA_ARGS__)
-#endif
 
 #endif /* _SHIM_LINUX_KERNEL_H */
