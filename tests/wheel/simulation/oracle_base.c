@@ -68,39 +68,33 @@ static void go_on(struct hrtimer *hrtimer)
 	held->is = false;
 }
 
-void oracle_kick_sent(void *base)
+void oracle_kick_sent(struct twheel_base *base)
 {
-	struct hrtimer *hrtimer = &((struct twheel_base *)base)->hrtimer;
-
-	if (!((struct twheel_base *)base)->scheme.pending)
+	if (!base->scheme.pending)
 		sim_fail("a base is kicked for nothing");
-	hold_up(hrtimer);
-	hrtimer->held.kicked++;
+	hold_up(&base->hrtimer);
+	base->hrtimer.held.kicked++;
 }
 
-void oracle_kick_comes(void *base)
+void oracle_kick_comes(struct twheel_base *base)
 {
-	if (((struct twheel_base *)base)->lock.magic != SIM_LOCK_MAGIC)
+	if (base->lock.magic != SIM_LOCK_MAGIC)
 		sim_fail("a base that has been freed is kicked");
 	if (sim_verbose)
 		sim_note("base %u %p: a kick comes, armed %llu, pending %llu",
-			 ((struct twheel_base *)base)->cpu, base,
-			 ((struct twheel_base *)base)->armed_tick,
-			 ((struct twheel_base *)base)->scheme.pending);
+			 base->cpu, base, base->armed_tick, base->scheme.pending);
 }
 
-void oracle_kicked(void *base)
+void oracle_kicked(struct twheel_base *base)
 {
-	struct hrtimer *hrtimer = &((struct twheel_base *)base)->hrtimer;
+	struct hrtimer *hrtimer = &base->hrtimer;
 
 	hrtimer->held.kicked--;
 	go_on(hrtimer);
 	if (sim_verbose)
 		sim_note("base %u was kicked, reached %llu next %llu, armed %llu, %s at %llu",
-			 ((struct twheel_base *)base)->cpu,
-			 ((struct twheel_base *)base)->last_tick,
-			 twheel_scheme_next(&((struct twheel_base *)base)->scheme),
-			 ((struct twheel_base *)base)->armed_tick,
+			 base->cpu, base->last_tick,
+			 twheel_scheme_next(&base->scheme), base->armed_tick,
 			 hrtimer->queued ? "set" : "off", hrtimer->expires);
 }
 

@@ -141,6 +141,11 @@ static u64 some_delay(void)
 	}
 }
 
+static u64 some_deadline(void)
+{
+	return min_t(u64, sim.now + some_delay(), KTIME_MAX);
+}
+
 static struct user_timer *timer_of(struct twheel_timer *timer)
 {
 	return container_of(timer, struct user_timer, o.timer);
@@ -163,6 +168,17 @@ static int start_unlocked(struct oracle_timer *o, struct oracle_call *call,
 	return ret;
 }
 
+static int start_at(struct oracle_timer *o, u64 at)
+{
+	struct oracle_call call;
+	int ret;
+
+	oracle_starts(o, &call, at);
+	ret = twheel_start_at(&o->timer, at);
+	oracle_started(o, &call, at, ret >= 0, ret == 1);
+	return ret;
+}
+
 static void do_start(struct user_timer *ut, int how)
 {
 	struct oracle_timer *o = &ut->o;
@@ -173,9 +189,7 @@ static void do_start(struct user_timer *ut, int how)
 	at = min_t(u64, sim.now + delay, KTIME_MAX);
 	sim_note("start %u how %d delay %llu at %llu", o->nr, how, delay, at);
 	if (how == 1) {
-		oracle_starts(o, &call, at);
-		ret = twheel_start_at(&o->timer, at);
-		oracle_started(o, &call, at, ret >= 0, ret == 1);
+		ret = start_at(o, at);
 	} else {
 		oracle_starts(o, &call, at);
 		if (how == 2)
@@ -199,7 +213,7 @@ static void do_restart(struct user_timer *ut)
 {
 	struct oracle_timer *o = &ut->o;
 	struct oracle_call call;
-	u64 at = min_t(u64, sim.now + some_delay(), KTIME_MAX);
+	u64 at = some_deadline();
 	int ret;
 
 	sim_note("restart %u at %llu", o->nr, at);
@@ -214,7 +228,7 @@ static void do_reduce(struct user_timer *ut)
 {
 	struct oracle_timer *o = &ut->o;
 	struct oracle_call call;
-	u64 at = min_t(u64, sim.now + some_delay(), KTIME_MAX), high = at;
+	u64 at = some_deadline(), high = at;
 	bool known = o->private && o->plain && o->known && !o->in_flight &&
 		     o->expect == EXPECT_PENDING;
 	int ret;
@@ -335,7 +349,7 @@ static void do_many(unsigned int user, int how)
 
 		uts[i] = &timers[user * PRIVATE + i];
 		requests[i].timer = &o->timer;
-		requests[i].deadline = min_t(u64, sim.now + some_delay(), KTIME_MAX);
+		requests[i].deadline = some_deadline();
 		if (how < 2)
 			oracle_starts(o, &calls[i], requests[i].deadline);
 		else
@@ -407,7 +421,7 @@ static int do_again(struct user_timer *ut)
 {
 	struct oracle_timer *o = &ut->o;
 	struct oracle_call call;
-	u64 at = min_t(u64, sim.now + some_delay(), KTIME_MAX);
+	u64 at = some_deadline();
 	int ret;
 
 	oracle_starts(o, &call, at);
@@ -566,15 +580,8 @@ static void rendezvous(void)
 	u64 at = sim.now + sim_below(3 * config.tick_ns);
 	u32 i;
 
-	for (i = 0; i < SHARED; i++) {
-		struct oracle_timer *o = &timers[SIM_USERS * PRIVATE + i].o;
-		struct oracle_call call;
-		int ret;
-
-		oracle_starts(o, &call, at);
-		ret = twheel_start_at(&o->timer, at);
-		oracle_started(o, &call, at, ret >= 0, ret == 1);
-	}
+	for (i = 0; i < SHARED; i++)
+		start_at(&timers[SIM_USERS * PRIVATE + i].o, at);
 	at = (at / config.tick_ns + 1) * config.tick_ns;
 	sim_note("all shared ones are started for %llu", at);
 	if (at > sim.now)
@@ -694,18 +701,13 @@ static void private_op(unsigned int user)
 static void start_crowd(void)
 {
 	u64 at = sim.now + ticks(600 + sim_below(400));
-	struct oracle_call call;
 	u32 i;
 
 	crowd_waits = false;
 	crowd_at = at;
-	for (i = 0; i < crowd_size; i++) {
-		struct oracle_timer *o = &crowd[i].o;
-
-		oracle_starts(o, &call, at);
-		oracle_started(o, &call, at, true,
-			       twheel_start_at(&o->timer, at) == 1);
-	}
+	for (i = 0; i < crowd_size; i++)
+		if (start_at(&crowd[i].o, at) < 0)
+			sim_fail("timer %u of the crowd is not started", i);
 	sim_note("a crowd of %u is started for %llu", crowd_size, at);
 }
 

@@ -116,6 +116,14 @@ static bool is_bad(const void *addr, size_t size)
 	return !user_all_come(addr, size);
 }
 
+/* Returns whether a call has met memory that is not there. */
+static bool is_fault(long ret, const void *addr, size_t size)
+{
+	if (ret == -EFAULT && !is_bad(addr, size))
+		sim_fail("EFAULT, and all was there");
+	return ret == -EFAULT;
+}
+
 void call_check(const char *what, long ret, long most, const int *errors)
 {
 	if (ret >= 0 && ret <= most)
@@ -136,6 +144,11 @@ static struct oracle_id *own_id(struct user_file *f)
 static bool is_kernels(const struct oracle_id *own)
 {
 	return own->id & TWHEEL_ID_KERNEL;
+}
+
+static bool is_invalid_id(const struct oracle_session *os, u64 id)
+{
+	return !(id & TWHEEL_ID_KERNEL) && id >= os->max_timers;
 }
 
 static u64 any_id(void)
@@ -176,7 +189,7 @@ static bool fill_start(const struct oracle_session *os, const struct oracle_id *
 		args->period_ns = 1ULL << 63;
 	invalid = args->flags & 1U << 31 ||
 		  args->period_ns > KTIME_MAX || args->expires_ns > KTIME_MAX ||
-		  (!(args->id & TWHEEL_ID_KERNEL) && args->id >= os->max_timers);
+		  is_invalid_id(os, args->id);
 	if (!idle)
 		return invalid || args->fd;
 	return invalid || args->flags & TWHEEL_START_ABS || args->period_ns ||
@@ -228,8 +241,7 @@ void call_start(struct user_file *f)
 	sim_note("session %u: started %#llx: %ld", os->nr, args->id, ret);
 	if (is_refused(os, "a start", ret))
 		return;
-	if (ret == -EFAULT && !is_bad(args, sizeof(*args)))
-		sim_fail("EFAULT, and all was there");
+	is_fault(ret, args, sizeof(*args));
 	check_start(os, t, ret, invalid);
 	oracle_start_done(t, args, &call, ret);
 }
@@ -246,8 +258,7 @@ void call_stop(struct user_file *f)
 	in.id = own ? own->id : any_id();
 	in.flags = sim_chance(2) ? TWHEEL_STOP_WITHDRAW : 0;
 	in.reserved = sim_chance(32);
-	invalid = in.reserved ||
-		  (!(in.id & TWHEEL_ID_KERNEL) && in.id >= os->max_timers);
+	invalid = in.reserved || is_invalid_id(os, in.id);
 	*args = in;
 	oracle_asks(own);
 	sim_note("session %u: stop %#llx, flags %u", os->nr, in.id, in.flags);
@@ -256,11 +267,8 @@ void call_stop(struct user_file *f)
 	if (is_refused(os, "a stop", ret))
 		return;
 	CALL_CHECK("a stop", ret, 1, EINVAL, ENOENT, EALREADY, EFAULT);
-	if (ret == -EFAULT) {
-		if (!is_bad(args, sizeof(*args)))
-			sim_fail("EFAULT, and all was there");
+	if (is_fault(ret, args, sizeof(*args)))
 		return;
-	}
 	if ((ret == -EINVAL) != invalid)
 		sim_fail("a stop returns %ld", ret);
 	if (!invalid)
@@ -280,11 +288,9 @@ void call_get(struct user_file *f)
 	entry->id = own->id;
 	ret = user_ioctl(f->file, TWHEEL_IOC_GET, entry);
 	CALL_CHECK("GET", ret, 0, EINVAL, ENOENT, EFAULT);
-	if (ret == -EFAULT && !is_bad(entry, sizeof(*entry)))
-		sim_fail("EFAULT, and all was there");
 	if (ret == -EINVAL && own->id < os->max_timers)
 		sim_fail("GET finds an id invalid");
-	if (ret != -EFAULT)
+	if (!is_fault(ret, entry, sizeof(*entry)))
 		oracle_got(os, own, entry, &call, ret);
 }
 
@@ -406,9 +412,7 @@ static void plan(struct user_file *f, struct planned *p)
 		p->in.id = p->own ? p->own->id : any_id();
 		p->in.flags = sim_chance(2) ? TWHEEL_STOP_WITHDRAW : 0;
 		p->in.period_ns = sim_chance(32);
-		p->invalid = p->in.period_ns ||
-			     (!(p->in.id & TWHEEL_ID_KERNEL) &&
-			      p->in.id >= os->max_timers);
+		p->invalid = p->in.period_ns || is_invalid_id(os, p->in.id);
 		oracle_asks(p->own);
 		return;
 	}
@@ -495,13 +499,12 @@ void call_submit(struct user_file *f)
 		ret = 0;
 	else
 		CALL_CHECK("SUBMIT", ret, count, EFAULT, ENOMEM);
+	oracle_check_memory(&call, ret);
 	if (ret == -ENOMEM) {
-		if (sim_allocs_failed == call.failed)
-			sim_fail("ENOMEM, and there was memory");
 		ret = 0;
 	} else if (ret == -EFAULT) {
-		if (!is_bad(args, sizeof(*args)) && !is_bad(ops, count * size))
-			sim_fail("EFAULT, and all was there");
+		if (!is_bad(args, sizeof(*args)))
+			is_fault(ret, ops, count * size);
 		os->fuzzy = true;
 		ret = 0;
 	} else if (os->changeable && ret < count && !user_current()->signal &&
@@ -583,8 +586,7 @@ void call_read(struct user_file *f)
 		sim_fail("a read that waits returns EAGAIN");
 	if (ret == -ERESTARTSYS && !user_current()->signal)
 		sim_fail("a read ends for no signal");
-	if (ret == -EFAULT && !is_bad(buf, size))
-		sim_fail("EFAULT, and all was there");
+	is_fault(ret, buf, size);
 }
 
 void call_poll(struct user_file *f)
@@ -622,8 +624,8 @@ static long do_entries(struct user_file *f, bool drain, u64 *cursor, u32 *seen,
 		return 0;
 	CALL_CHECK("LIST", ret, count, EFAULT);
 	if (ret == -EFAULT) {
-		if (!is_bad(args, sizeof(*args)) && !is_bad(entries, count * size))
-			sim_fail("EFAULT, and all was there");
+		if (!is_bad(args, sizeof(*args)))
+			is_fault(ret, entries, count * size);
 		os->fuzzy |= drain;
 		return ret;
 	}
@@ -686,10 +688,8 @@ void call_stats(struct user_file *f)
 	long ret = user_ioctl(f->file, TWHEEL_IOC_STATS, stats);
 
 	CALL_CHECK("STATS", ret, 0, EFAULT);
-	if (!ret)
+	if (!is_fault(ret, stats, sizeof(*stats)))
 		oracle_stats(f->os, stats);
-	else if (!is_bad(stats, sizeof(*stats)))
-		sim_fail("EFAULT, and all was there");
 }
 
 void call_info(struct user_file *f)
@@ -767,8 +767,7 @@ void call_setup(struct user_file *f, bool first)
 	if (is_refused(os, "SETUP", ret))
 		return;
 	CALL_CHECK("SETUP", ret, 0, EINVAL, EPERM, EBUSY, ENOSPC, ENOMEM, EFAULT);
-	if (ret == -ENOMEM && sim_allocs_failed == call.failed)
-		sim_fail("ENOMEM, and there was memory");
+	oracle_check_memory(&call, ret);
 	if (begun && !ret)
 		sim_fail("SETUP after the first start");
 	if (ret || !first)

@@ -67,6 +67,12 @@ struct oracle_call_of oracle_calls(struct oracle_session *os)
 	};
 }
 
+void oracle_check_memory(const struct oracle_call_of *call, long ret)
+{
+	if (ret == -ENOMEM && sim_allocs_failed == call->failed)
+		sim_fail("ENOMEM, and there was memory");
+}
+
 static unsigned int number(const struct oracle_start *t)
 {
 	return t - starts;
@@ -217,8 +223,7 @@ void oracle_start_done(struct oracle_start *t, const struct twheel_start *args,
 	struct oracle_start *old = t->own ? t->own->start : NULL;
 	bool exact = t->own && !os->fuzzy;
 
-	if (ret == -ENOMEM && sim_allocs_failed == call->failed)
-		sim_fail("ENOMEM, and there was memory");
+	oracle_check_memory(call, ret);
 	if (ret >= 0 || ret == -EALREADY)
 		check_result(old, exact ? states_of(old, call) : ~0U, TWHEEL_DO_START,
 			     args->flags, ret);
@@ -481,10 +486,10 @@ void oracle_event(struct oracle_session *os, const struct twheel_event *event,
 	if (t->gone && t->gone < call->began && !os->fuzzy)
 		sim_fail("start %u: is %s, and its event is read", number(t),
 			 end_names[t->end]);
-	if (t->word && t->own)
+	if (t->word && t->own) {
 		check_word(t, expired);
-	if (t->word && t->own)
 		check_word_read(t, expired, call);
+	}
 	check_overruns(t, call, deadline, event->overruns);
 	check_flags(t, event->flags, call);
 	if (t->events < ORACLE_SEEN) {

@@ -174,6 +174,7 @@ struct oracle_call_of {
 void oracle_begin_sessions(void);
 struct oracle_session *oracle_opened(struct twheel_session *s);
 struct oracle_call_of oracle_calls(struct oracle_session *os);
+void oracle_check_memory(const struct oracle_call_of *call, long ret);
 struct oracle_start *oracle_new_start(struct oracle_session *os,
 				      struct oracle_id *own,
 				      const struct twheel_start *args);
