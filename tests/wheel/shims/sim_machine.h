@@ -72,12 +72,6 @@ static inline void cpumask_clear_cpu(unsigned int cpu, struct cpumask *mask)
 	sim_atomic(&mask->bits, __old & ~BIT(cpu), SIM_ONCE);
 }
 
-static inline bool cpumask_test_and_set_cpu(unsigned int cpu,
-					    struct cpumask *mask)
-{
-	return test_and_set_bit(cpu, &mask->bits);
-}
-
 static inline bool cpu_online(unsigned int cpu)
 {
 	return cpumask_test_cpu(cpu, cpu_online_mask);
@@ -89,7 +83,6 @@ static inline unsigned int sim_first(unsigned long mask)
 }
 
 #define cpumask_first(mask)	sim_first(sim_mask(mask))
-#define cpumask_first_and(a, b)	sim_first(sim_mask(a) & sim_mask(b))
 #define cpumask_any_but(mask, cpu) \
 	sim_first(sim_mask(mask) & ~BIT(cpu))
 

@@ -135,7 +135,6 @@ static inline void sim_point(void)
 
 #define __init
 #define __exit
-#define __cacheline_aligned
 #define ____cacheline_aligned_in_smp
 
 /* linux/list.h: lists are changed under locks, so that no link is a point */
@@ -172,7 +171,6 @@ struct pid *task_tgid(struct task_struct *task);
 
 #include <linux/err.h>
 #include <linux/export.h>
-#include <linux/kconfig.h>
 
 #undef WARN_ON
 #define WARN_ON(condition) ({						\
@@ -235,8 +233,6 @@ typedef struct {
 #define atomic64_read(v)		READ_ONCE((v)->counter)
 #define atomic64_set(v, i)		WRITE_ONCE((v)->counter, i)
 #define atomic64_xchg(v, i)		xchg(&(v)->counter, (s64)(i))
-#define atomic64_cmpxchg(v, o, n) \
-	cmpxchg(&(v)->counter, (s64)(o), (s64)(n))
 
 static inline bool atomic64_try_cmpxchg(atomic64_t *v, s64 *old, s64 new)
 {
@@ -261,7 +257,6 @@ static inline int sim_atomic_add(int i, atomic_t *v, enum sim_order how)
 	return sim_atomic(&v->counter, __old + i, how) + i;
 }
 
-#define atomic_add_return(i, v)		sim_atomic_add(i, v, SIM_FULL)
 #define atomic_inc(v)			((void)sim_atomic_add(1, v, SIM_ONCE))
 #define atomic_dec(v)			((void)sim_atomic_add(-1, v, SIM_ONCE))
 #define atomic_dec_return_release(v)	sim_atomic_add(-1, v, SIM_RELEASE)

@@ -240,7 +240,6 @@ void user_wait_sleep(struct user_waiter *waiter);
 void user_wait_end(struct user_waiter *waiter);
 
 #define wake_up_interruptible(queue)		user_wake(queue, 1)
-#define wake_up_interruptible_all(queue)	user_wake(queue, 0)
 #define __wake_up(queue, mode, nr, key)		user_wake(queue, nr)
 
 /* As the kernel's ___wait_event() does it. */

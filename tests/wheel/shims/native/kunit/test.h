@@ -65,26 +65,9 @@ extern struct kunit_suite *shim_suites[];
 #define kunit_test_suites(...) \
 	struct kunit_suite *shim_suites[] = { __VA_ARGS__, NULL }
 
-#define KUNIT_ARRAY_PARAM(name, array, get_desc)			\
-	static const void *name##_gen_params(const void *prev, char *desc) \
-	{								\
-		typeof(&(array)[0]) __next =				\
-			prev ? ((typeof(__next))prev) + 1 : (array);	\
-		void (*__get_desc)(typeof(__next), char *) = get_desc;	\
-									\
-		if (__next - (array) >= (long)ARRAY_SIZE(array))	\
-			return NULL;					\
-		if (__get_desc)						\
-			__get_desc(__next, desc);			\
-		return __next;						\
-	}
-
 void shim_kunit_fail(struct kunit *test, bool stop, const char *file, int line,
 		     const char *fmt, ...) __printf(5, 6);
 void *kunit_kzalloc(struct kunit *test, size_t size, gfp_t flags);
-
-#define kunit_kcalloc(test, n, size, flags) \
-	kunit_kzalloc(test, (n) * (size), flags)
 
 #define kunit_info(test, fmt, ...) \
 	printf("    # %s: " fmt, (test)->name, ##__VA_ARGS__)
@@ -128,7 +111,6 @@ void *kunit_kzalloc(struct kunit *test, size_t size, gfp_t flags);
 #define KUNIT_EXPECT_NE(test, a, b)	__shim_compare(test, false, a, !=, b, "")
 #define KUNIT_EXPECT_LT(test, a, b)	__shim_compare(test, false, a, <, b, "")
 #define KUNIT_EXPECT_LE(test, a, b)	__shim_compare(test, false, a, <=, b, "")
-#define KUNIT_EXPECT_GT(test, a, b)	__shim_compare(test, false, a, >, b, "")
 #define KUNIT_EXPECT_GE(test, a, b)	__shim_compare(test, false, a, >=, b, "")
 
 #define KUNIT_ASSERT_TRUE(test, c)	__shim_check(test, true, c, "%s", #c)

@@ -5,16 +5,7 @@
 #ifndef _SHIM_LINUX_BITMAP_H
 #define _SHIM_LINUX_BITMAP_H
 
-#include <string.h>
-
 #include <linux/bitops.h>
-
-#define DECLARE_BITMAP(name, bits) unsigned long name[BITS_TO_LONGS(bits)]
-
-static inline void bitmap_zero(unsigned long *dst, unsigned int nbits)
-{
-	memset(dst, 0, BITS_TO_LONGS(nbits) * sizeof(long));
-}
 
 static inline unsigned int bitmap_weight(const unsigned long *src,
 					 unsigned int nbits)

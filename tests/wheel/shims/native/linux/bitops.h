@@ -10,17 +10,12 @@
 
 #define BITS_PER_BYTE	8
 #define BITS_PER_LONG	(__SIZEOF_LONG__ * BITS_PER_BYTE)
-#define BITS_PER_LONG_LONG	64
 
 #define BITS_TO_LONGS(nr)	DIV_ROUND_UP(nr, BITS_PER_LONG)
 #define BIT_WORD(nr)		((nr) / BITS_PER_LONG)
 #define BIT(nr)			(1UL << (nr))
 #define BIT_ULL(nr)		(1ULL << (nr))
 #define BIT_MASK(nr)		(1UL << ((nr) % BITS_PER_LONG))
-#define GENMASK_ULL(h, l)	((U64_MAX << (l)) & (U64_MAX >> (63 - (h))))
-
-#define lower_32_bits(n)	((u32)((n) & 0xffffffff))
-#define upper_32_bits(n)	((u32)(((n) >> 16) >> 16))
 
 static inline int fls(unsigned int x)
 {
@@ -45,21 +40,6 @@ static inline unsigned long __ffs(unsigned long word)
 static inline unsigned long __fls(unsigned long word)
 {
 	return BITS_PER_LONG - 1 - __builtin_clzl(word);
-}
-
-static inline u32 ror32(u32 word, unsigned int shift)
-{
-	return (word >> (shift & 31)) | (word << ((-shift) & 31));
-}
-
-static inline u64 ror64(u64 word, unsigned int shift)
-{
-	return (word >> (shift & 63)) | (word << ((-shift) & 63));
-}
-
-static inline u64 rol64(u64 word, unsigned int shift)
-{
-	return (word << (shift & 63)) | (word >> ((-shift) & 63));
 }
 
 static inline void __set_bit(unsigned long nr, unsigned long *addr)

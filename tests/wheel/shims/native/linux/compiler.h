@@ -30,9 +30,6 @@
 
 #define __user
 #define __force
-#define __percpu
-#define __rcu
-#define __iomem
 #define __acquires(x)
 #define __releases(x)
 #define __must_hold(x)

@@ -13,6 +13,7 @@
 #include <linux/bitops.h>
 #include <linux/build_bug.h>
 #include <linux/compiler.h>
+#include <linux/kconfig.h>
 #include <linux/math.h>
 #include <linux/minmax.h>
 #include <linux/types.h>
@@ -31,10 +32,5 @@
 			__LINE__, #condition);				\
 	__warn; })
 #define WARN_ON_ONCE(condition)	WARN_ON(condition)
-#define BUG_ON(condition)						\
-	do {								\
-		if (WARN_ON(condition))					\
-			abort();					\
-	} while (0)
 
 #endif /* _SHIM_LINUX_KERNEL_H */

@@ -15,7 +15,6 @@
 #define max(x, y)		__shim_cmp(x, y, >)
 #define min_t(type, x, y)	__shim_cmp((type)(x), (type)(y), <)
 #define max_t(type, x, y)	__shim_cmp((type)(x), (type)(y), >)
-#define min3(x, y, z)		min(min(x, y), z)
 #define max3(x, y, z)		max(max(x, y), z)
 #define clamp(x, lo, hi)	min(max(x, lo), hi)
 #define clamp_t(type, x, lo, hi) min_t(type, max_t(type, x, lo), hi)

@@ -24,8 +24,6 @@ typedef long long s64;
 
 typedef unsigned int gfp_t;
 
-#define U8_MAX	((u8)~0U)
-#define U16_MAX	((u16)~0U)
 #define U32_MAX	((u32)~0U)
 #define S32_MAX	((s32)(U32_MAX >> 1))
 #define U64_MAX	((u64)~0ULL)
