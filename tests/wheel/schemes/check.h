@@ -6,35 +6,8 @@
 #define _TWHEEL_TEST_CHECK_H
 
 #include "oracle.h"
+#include "rng.h"
 #include "schemes.h"
-
-/* Random numbers that are the same everywhere: splitmix64. */
-struct twheel_rng {
-	u64 state;
-};
-
-static inline u64 twheel_rng_next(struct twheel_rng *rng)
-{
-	u64 z = rng->state += 0x9e3779b97f4a7c15ULL;
-
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-	return z ^ (z >> 31);
-}
-
-/* A number from 0 to @n - 1. */
-static inline u32 twheel_rng_below(struct twheel_rng *rng, u32 n)
-{
-	return ((u64)(u32)twheel_rng_next(rng) * n) >> 32;
-}
-
-/* A number of a random length, from 0 to @bits bits. */
-static inline u64 twheel_rng_log(struct twheel_rng *rng, u32 bits)
-{
-	u32 length = twheel_rng_below(rng, bits + 1);
-
-	return length ? twheel_rng_next(rng) >> (64 - length) : 0;
-}
 
 /* How often a scheme may use up its work without giving anything out. */
 #define TWHEEL_CHECK_PAUSES	20000

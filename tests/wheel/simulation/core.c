@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "../schemes/rng.h"
 #include "sim.h"
 #include "oracle.h"
 
@@ -29,7 +30,7 @@ bool sim_memory_short;
 unsigned int sim_allocs_failed;
 bool sim_verbose;
 
-static u64 random_state;
+static struct twheel_rng rng;
 static u64 steps;
 static void *main_sp;
 static char stacks[SIM_TASKS][STACK] __attribute__((__aligned__(64)));
@@ -38,14 +39,9 @@ static unsigned int nr_notes;
 static int users_left;
 static bool users_done;
 
-/* splitmix64 */
 u64 sim_random(void)
 {
-	u64 z = random_state += 0x9e3779b97f4a7c15ULL;
-
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-	return z ^ (z >> 31);
+	return twheel_rng_next(&rng);
 }
 
 u32 sim_below(u32 limit)
@@ -360,6 +356,17 @@ static void go_on(void)
 		sim_swap(&self->sp, sim_task->sp);
 }
 
+/* Returns a CPU that a task may move to. */
+unsigned int sim_other_cpu(void)
+{
+	unsigned int cpu;
+
+	do {
+		cpu = sim_below(SIM_CPUS);
+	} while (sim_cpus[cpu].leaving || sim_cpus[cpu].off);
+	return cpu;
+}
+
 /* Let another task have this CPU. */
 static void change_task(void)
 {
@@ -368,11 +375,8 @@ static void change_task(void)
 
 	if (SIM_RT)
 		lend_priorities();
-	if (cpu->leaving && !sim_stays(self)) {
-		do {
-			self->cpu = sim_below(SIM_CPUS);
-		} while (sim_cpus[self->cpu].leaving || sim_cpus[self->cpu].off);
-	}
+	if (cpu->leaving && !sim_stays(self))
+		self->cpu = sim_other_cpu();
 	cpu->curr = choose_task(cpu);
 	if (cpu->curr == self)
 		return;
@@ -565,7 +569,8 @@ void *sim_alloc_aligned(size_t size, size_t align)
 	sim_point();
 	begin = (arena_used + sizeof(*block) + align - 1) & ~(align - 1);
 	size = (size + 63) & ~63UL;
-	if ((sim_memory_short && sim_chance(8)) || begin + size > ARENA) {
+	if ((sim_memory_short && !(sim_options.without & SIM_NO_MEMORY) && sim_chance(8)) ||
+	    begin + size > ARENA) {
 		sim_allocs_failed++;
 		return NULL;
 	}
@@ -634,7 +639,7 @@ void sim_begin(u64 seed)
 {
 	static const u32 quanta[] = { 2, 5, 20, 100, 500 };
 
-	random_state = seed * 0xd1342543de82ef95ULL + 1;
+	rng.state = seed * 0xd1342543de82ef95ULL + 1;
 	sim.now = 1 + (sim_random() >> (2 + sim_below(50)));
 	/* Not by sim_random(), which all other seeds go on with. */
 	sim.behind = seed % 4 == 2 ? 1 + seed * 0x9e3779b97f4a7c15ULL % sim.now : 0;

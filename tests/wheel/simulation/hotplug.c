@@ -175,7 +175,7 @@ static bool has_users(unsigned int cpu)
 static void leave(unsigned int nr)
 {
 	struct sim_cpu *cpu = &sim_cpus[nr];
-	unsigned int i, other;
+	unsigned int i;
 
 	cpu->leaving = true;
 	do {
@@ -184,10 +184,7 @@ static void leave(unsigned int nr)
 
 			if (task->cpu != nr || sim_stays(task) || cpu->curr == task)
 				continue;
-			do {
-				other = sim_below(SIM_CPUS);
-			} while (sim_cpus[other].leaving || sim_cpus[other].off);
-			task->cpu = other;
+			task->cpu = sim_other_cpu();
 		}
 		if (has_users(nr))
 			sim_sleep(1000);

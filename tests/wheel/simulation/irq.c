@@ -52,6 +52,13 @@ bool sim_irq_due(const struct sim_cpu *cpu)
 	return !cpu->irqs_off && sim_irq_next(cpu) <= sim.now;
 }
 
+static void call(call_single_data_t *csd)
+{
+	oracle_kick_comes(csd->info);
+	csd->func(csd->info);
+	oracle_kicked(csd->info);
+}
+
 static void serve_ipis(struct sim_cpu *cpu, bool all)
 {
 	call_single_data_t **link = &cpu->ipis, *csd;
@@ -64,9 +71,7 @@ static void serve_ipis(struct sim_cpu *cpu, bool all)
 		*link = csd->next;
 		csd->queued = false;
 		sim_weak_all();
-		oracle_kick_comes(csd->info);
-		csd->func(csd->info);
-		oracle_kicked(csd->info);
+		call(csd);
 		link = &cpu->ipis;
 	}
 }
@@ -174,9 +179,7 @@ int smp_call_function_single_async(int nr, call_single_data_t *csd)
 		return -ENXIO;
 	oracle_kick_sent(csd->info);
 	if (nr == sim.cpu) {
-		oracle_kick_comes(csd->info);
-		csd->func(csd->info);
-		oracle_kicked(csd->info);
+		call(csd);
 		return 0;
 	}
 	csd->queued = true;

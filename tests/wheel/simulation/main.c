@@ -26,6 +26,18 @@ static u64 argument(int argc, char **argv, const char *name, u64 value)
 
 struct scenario scenario;
 
+void scenario_pause(u64 tick_ns, u32 far)
+{
+	u32 below = sim_below(8);
+
+	if (below < 4)
+		return;
+	if (below < 7)
+		sim_sleep(sim_below(2 * tick_ns));
+	else
+		sim_sleep(tick_ns * sim_below(far));
+}
+
 static void user(struct sim_task *task)
 {
 	unsigned int nr = task->nr - 3 * SIM_CPUS;

@@ -719,7 +719,7 @@ static void hotplug(void)
 		sim_cpu_up(cpu);
 		return;
 	}
-	sim_memory_short = !(sim_options.without & SIM_NO_MEMORY);
+	sim_memory_short = true;
 	sim_cpu_down(cpu);
 	sim_memory_short = false;
 }
@@ -737,7 +737,7 @@ static void second_wheel(unsigned int user)
 	struct twheel_config other = config;
 	struct twheel *w;
 
-	sim_memory_short = !(sim_options.without & SIM_NO_MEMORY) && sim_chance(4);
+	sim_memory_short = sim_chance(4);
 	w = twheel_create(&other);
 	sim_memory_short = false;
 	if (IS_ERR(w))
@@ -748,18 +748,6 @@ static void second_wheel(unsigned int user)
 	do_start(ut, 2);
 	do_sync(ut, false);
 	twheel_destroy(w);
-}
-
-static void pause_between(void)
-{
-	u32 below = sim_below(8);
-
-	if (below < 4)
-		return;
-	if (below < 7)
-		sim_sleep(sim_below(2 * config.tick_ns));
-	else
-		sim_sleep(ticks(sim_below(far)));
 }
 
 void scenario_op(unsigned int user)
@@ -797,7 +785,7 @@ void scenario_op(unsigned int user)
 	default:
 		private_op(user);
 	}
-	pause_between();
+	scenario_pause(config.tick_ns, far);
 }
 
 void scenario_choose(void)

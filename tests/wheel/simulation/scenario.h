@@ -33,6 +33,9 @@ void scenario_begin(void);
 void scenario_op(unsigned int user);
 void scenario_end(void);
 
+/* Between two operations of a task. @far: the longest pause, in ticks. */
+void scenario_pause(u64 tick_ns, u32 far);
+
 void sim_reset_wheel(void);
 void sim_reset_throttle(void);
 

@@ -151,18 +151,6 @@ static void do_signal(void)
 	user_signal(3 * SIM_CPUS + 1 + sim_below(SIM_USERS - 1));
 }
 
-static void pause_between(void)
-{
-	u32 below = sim_below(8);
-
-	if (below < 4)
-		return;
-	if (below < 7)
-		sim_sleep(sim_below(2 * config.tick_ns));
-	else
-		sim_sleep(call_ticks(sim_below(call_choice.far)));
-}
-
 static void use(struct user_file *f)
 {
 	if (!f->os->started && sim_chance(4))
@@ -274,14 +262,13 @@ void scenario_op(unsigned int user)
 		user_socket_op();
 		break;
 	case 3:
-		sim_memory_short = !(sim_options.without & SIM_NO_MEMORY) &&
-				   sim_chance(4);
+		sim_memory_short = sim_chance(4);
 		break;
 	default:
 		with_file(sim_below(FILES));
 	}
 	user_current()->signal = false;
-	pause_between();
+	scenario_pause(config.tick_ns, call_choice.far);
 }
 
 void scenario_choose(void)

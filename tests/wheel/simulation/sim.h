@@ -162,6 +162,7 @@ void sim_note(const char *fmt, ...) __attribute__((__format__(printf, 1, 2)));
 bool sim_preemptible(void);
 bool sim_is_reader(const struct sim_task *task);
 bool sim_stays(const struct sim_task *task);
+unsigned int sim_other_cpu(void);
 void sim_check_memory(void);
 void sim_show(void);
 

@@ -37,7 +37,7 @@ names := $(addprefix linux/,atomic cache cacheinfo capability compiler cpu cpuho
 	 spinlock time_namespace topology tracepoint uaccess uio user_namespace version wait \
 	 workqueue xarray) trace/define_trace \
 	 $(addprefix net/,inet_connection_sock sock tcp)
-depends := $(O)/shims/made $(wildcard *.h ../shims/*.h ../shims/*/*/*.h \
+depends := $(O)/shims/made $(wildcard *.h ../schemes/rng.h ../shims/*.h ../shims/*/*/*.h \
 	     $(TWHEEL)/twheel_*.[ch] $(TWHEEL)/core/*.[ch] $(TWHEEL)/session/*.[ch] \
 	     $(TWHEEL)/include/linux/*.h $(TWHEEL)/include/uapi/linux/*.h) simulation.mk
 
