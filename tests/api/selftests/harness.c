@@ -37,7 +37,7 @@ enum result {
 	NR_RESULTS,
 };
 
-/* Why the case was skipped: written by the case, read by the runner. */
+/* Reason why the case was skipped. The case writes it, the runner reads it. */
 struct shared {
 	char reason[256];
 };
@@ -116,7 +116,7 @@ static unsigned int env_number(const char *name, unsigned int otherwise)
 	return number ? number : otherwise;
 }
 
-/* The duration of a case that runs for a given time, in seconds. */
+/* Returns how long a case with a configurable duration runs, in seconds. */
 unsigned int test_duration(void)
 {
 	return duration;
@@ -132,9 +132,8 @@ static void run_child(const struct test_case *test)
 }
 
 /*
- * Returns false if the child has not ended after @seconds. SIGCHLD, which waits
- * until it is asked for, may come of an earlier child. A pidfd would do as
- * well, but for valgrind 3.19, which knows none.
+ * Returns false if the child has not ended after @seconds. A pending SIGCHLD may be that of an
+ * earlier child. A pidfd would have none of that, but valgrind 3.19 does not support it.
  */
 static bool wait_child(pid_t pid, unsigned int seconds, int *status)
 {
@@ -196,7 +195,7 @@ static enum result run_once(const struct test_case *test)
 	return WEXITSTATUS(status) ? FAILED : PASSED;
 }
 
-/* A case for which the machine was too slow gets more time, twice as much. */
+/* If the machine was too slow, run the case again with twice the time. */
 static enum result run_case(const struct test_case *test)
 {
 	enum result result;
@@ -281,7 +280,7 @@ static int run_cases(char **patterns)
 	return count[FAILED] ? 1 : 0;
 }
 
-/* A 64-bit kernel without CONFIG_COMPAT_32BIT_TIME runs no 32-bit sleep. */
+/* A 64-bit kernel without CONFIG_COMPAT_32BIT_TIME does not support sleeps of 32-bit programs. */
 static bool can_sleep(void)
 {
 	struct timespec moment = { .tv_nsec = 1 };

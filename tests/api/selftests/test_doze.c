@@ -2,10 +2,9 @@
 /*
  * The default wheel dozes while nothing expires, and wakes up in time
  *
- * It may not yet doze when a machine that was held up looks, and ticks that it
- * missed meanwhile count. So of several attempts one has to keep the promise,
- * and where time is exact the first one. A wheel that does not doze shows it in
- * none.
+ * On a machine that is held up the wheel may not doze yet, or counts ticks that it missed. A case
+ * therefore makes several attempts, and one of them must succeed; where time is exact it is the
+ * first. On a wheel that never dozes none succeeds.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +17,7 @@
 
 NEED_KERNEL("*");
 
-/* Long enough to have begun to doze: 2 ticks of 1 ms. */
+/* The wheel dozes after this time: 2 ticks of 1 ms. */
 #define DOZING	(100 * MS)
 #define ATTEMPTS	10
 
@@ -47,7 +46,7 @@ static int far_timer(void)
 	return fd;
 }
 
-/* An attempt returns whether it was as it should be. */
+/* Make attempts until one succeeds. An attempt returns whether it did. */
 static void expect_once(bool (*attempt)(void))
 {
 	int i, attempts = time_is_exact() ? 1 : ATTEMPTS;
@@ -92,7 +91,7 @@ static bool dozes_for_a_second(void)
 	return missed <= 500 && ticks <= 500;
 }
 
-/* Ticks that it dozes through are neither processed nor missed. */
+/* Ticks during a doze are neither processed nor missed. */
 TEST(dozed_ticks_do_not_count)
 {
 	expect_once(dozes_for_a_second);
@@ -131,7 +130,7 @@ TEST(start_on_another_cpu_does_not_wait)
 	close(fd);
 }
 
-/* Not more than a few starts each time: the second doze goes on. */
+/* Each attempt makes few starts, so the second doze continues. */
 static bool second_doze_goes_on(void)
 {
 	int fd = session_open_nonblock(), i;
@@ -178,13 +177,13 @@ static bool sleeps_on_beside_starts(void)
 	return wakeups <= 1;
 }
 
-/* What is due after the tick that it sleeps until is no reason to wake up. */
+/* A timer that is due after the tick that ends the doze does not wake the wheel. */
 TEST(later_starts_and_restarts_let_it_doze)
 {
 	expect_once(sleeps_on_beside_starts);
 }
 
-/* Interrupts of the timer of CPU 0, 0 if this machine has another name for it. */
+/* Returns the timer interrupts of CPU 0, or 0 if this machine names them differently. */
 static __u64 timer_interrupts(void)
 {
 	FILE *file = fopen("/proc/interrupts", "r");
@@ -199,7 +198,7 @@ static __u64 timer_interrupts(void)
 	return count;
 }
 
-/* Wake-ups for @nr timers of 30 s, within 20 s. */
+/* Returns the number of wake-ups within 20 s while @nr timers of 30 s are pending. */
 static __u64 wakeups_beside(unsigned int nr)
 {
 	int fd = session_open_nonblock();
@@ -232,7 +231,7 @@ TEST(timers_of_half_a_minute_let_it_sleep)
 
 #define PASSED	8
 
-/* The later a start, the earlier its deadline. One batch: no tick comes between. */
+/* Each start of a batch has an earlier deadline than the one before. No tick is between them. */
 static bool passed_come_in_order_of_starts(int fd)
 {
 	struct twheel_op ops[PASSED] = { 0 };
@@ -287,7 +286,7 @@ TEST(deadlines_that_have_passed_come_in_order_of_starts)
 	expect_once(passed_by_restarts);
 }
 
-/* Calls from other CPUs that have interrupted CPU 1. */
+/* Returns the number of function calls of other CPUs that interrupted CPU 1. */
 static __u64 calls_of_cpu_1(void)
 {
 	char line[4096];
@@ -310,10 +309,10 @@ static __u64 calls_of_cpu_1(void)
 
 #define BATCH	32
 #define MOVED	(64 * BATCH)
-/* Their memory stays theirs while a neighbour is pending. */
+/* A pending neighbour keeps the memory of the timers allocated. */
 #define CHUNK	45
 
-/* Timers that CPU 1 has used last are started on CPU 0, one by one or together. */
+/* Start timers on CPU 0 that CPU 1 used last, one by one or in a batch. */
 static __u64 calls_to_move(bool together)
 {
 	static struct twheel_op ops[MOVED];
@@ -334,7 +333,7 @@ static __u64 calls_to_move(bool together)
 	for (i = 0; i < MOVED; i++)
 		ASSERT_EQ(0, tw_stop(fd, ops[i].id));
 	pin_cpu(0);
-	/* Its last tick, at which it is switched off. */
+	/* The wheel of CPU 1 stops ticking at its last tick. */
 	sleep_ns(DOZING);
 	calls = calls_of_cpu_1();
 	for (i = 0; i < MOVED; i++) {
@@ -342,7 +341,7 @@ static __u64 calls_to_move(bool together)
 			ASSERT_EQ(0, tw_start(fd, ops[i].id, HOUR, 0));
 		else if (i % BATCH == 0)
 			ASSERT_EQ(BATCH, tw_submit(fd, &ops[i], BATCH));
-		/* One call at a time is on its way. */
+		/* Only one call at a time is in flight. */
 		if (i % BATCH == 0)
 			sleep_ns(2 * MS);
 	}
@@ -357,11 +356,11 @@ static bool batch_calls_as_few(void)
 
 	test_note("%llu calls for %d starts, %llu for batches of them", single,
 		  MOVED, together);
-	/* Others call, too, but not once for each batch. */
+	/* Other parts of the kernel call CPU 1, too, but not once for each batch. */
 	return together <= single + MOVED / BATCH / 2;
 }
 
-/* A CPU that timers leave has nothing to do for them. */
+/* Timers that move to another CPU do not interrupt the CPU that they leave. */
 TEST(a_batch_does_not_disturb_an_idle_cpu)
 {
 	need_dozing();

@@ -55,7 +55,7 @@ static void expect_unchanged(int fd, const struct twheel_stats *before, __u32 wo
 	ASSERT_EQ(before->unread, after.unread);
 }
 
-/* One round. Returns whether there was a fault. */
+/* Run one round. Returns whether there was a fault. */
 static bool fail_once(const struct injector *injector, int nth,
 		      int (*call)(int fd), int fd)
 {
@@ -98,7 +98,7 @@ static void walk_mode(enum inject_mode mode, void (*prepare)(int fd),
 	ASSERT_LT(nth, ROUNDS);
 }
 
-/* As above, for a @round that returns whether there was a fault. */
+/* Run all rounds. @round returns whether there was a fault. */
 static void walk_rounds(bool (*round)(const struct injector *injector, int nth))
 {
 	enum inject_mode mode;
@@ -114,7 +114,7 @@ static void walk_rounds(bool (*round)(const struct injector *injector, int nth))
 	}
 }
 
-/* No session and no wheel may stay behind. */
+/* Check that no session and no wheel remains. */
 static void walk(void (*prepare)(int fd), int (*call)(int fd))
 {
 	__u64 sessions = proc_sessions();
@@ -154,7 +154,7 @@ static int setup_private(int fd, __u32 scheme, __u32 slots)
 		.tick_ns = 3 * MS, .scheme = scheme, .slots = slots });
 }
 
-/* @call may use @id, @cursor and memory of the structures. ENOENT is an answer, too. */
+/* @call may use @id, @cursor and the memory of the structures. It may also return ENOENT. */
 #define WALK(name, prepare, call)						\
 	static int call_##name(int fd)						\
 	{									\
@@ -187,7 +187,7 @@ WALK(stats, some_timers, tw_stats(fd, &of.stats))
 WALK(drain, some_timers, tw_drain(fd, &of.entry, 1))
 WALK(list, some_timers, tw_list(fd, &of.entry, 1, &cursor))
 WALK(setup_of_a_private_wheel, no_timers, setup_private(fd, TWHEEL_SCHEME_HIER, 0))
-/* kmalloc()'s caches have no object that is large enough for its slots. */
+/* The slots are larger than the largest object of kmalloc(). */
 WALK(setup_of_a_large_wheel, no_timers, setup_private(fd, TWHEEL_SCHEME_HASHED, 1 << 16))
 
 /* Several pages. */
@@ -217,10 +217,7 @@ TEST(read)
 	walk(some_events, read_one);
 }
 
-/*
- * A failed start must bind the session neither to its wheel nor to a table of
- * the length that was begun.
- */
+/* After a failed start the session may still choose another wheel and another limit. */
 static bool fail_first_start(const struct injector *injector, int nth)
 {
 	int fd = session_open_nonblock();

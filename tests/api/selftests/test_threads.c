@@ -64,7 +64,7 @@ static __u64 number_of(__u64 user_data)
 	return user_data >> TIME_BITS;
 }
 
-/* Nanoseconds from the due time to @time_ns. The 40 bits may have wrapped. */
+/* Returns the time from the due time to @time_ns, in ns. The 40 bits may have wrapped. */
 static long long since_due(__u64 user_data, __u64 time_ns)
 {
 	__u64 distance = (time_ns - user_data) & TIME_MASK;
@@ -81,7 +81,7 @@ static void end_life(struct life *life, __u64 user_data)
 			   __ATOMIC_RELAXED);
 }
 
-/* The user_data of the next life, should the coming start begin one. */
+/* Returns the user_data of the life that the next start may begin. */
 static __u64 next_user_data(const struct life *life, __u64 due_ns)
 {
 	return encode((life->begun + 1) & 0xffffff, due_ns);
@@ -136,7 +136,7 @@ static void life_stop(int fd, struct life *life, struct life_totals *totals)
 	stop_done(life, tw_stop(fd, life->id), totals);
 }
 
-/* ENOENT is always right: another thread may have read the event first. */
+/* ENOENT is always possible: another thread may have read the event first. */
 static void life_get(int fd, struct life *life)
 {
 	struct twheel_entry get;
@@ -148,7 +148,7 @@ static void life_get(int fd, struct life *life)
 		    get.state == TWHEEL_STATE_EXPIRED);
 }
 
-/* A start, or a stop if @delay_ns is 0, as part of a batch. */
+/* Returns an operation of a batch: a start, or a stop if @delay_ns is 0. */
 static void life_prepare(struct life *life, struct twheel_op *op, __u64 delay_ns)
 {
 	memset(op, 0, sizeof(*op));
@@ -261,7 +261,7 @@ static __u64 random_delay(struct worker *worker)
 	return 1 + random_number(&worker->seed) % range;
 }
 
-/* An id comes only once in a batch, so that the books can keep them apart. */
+/* A batch has each id once, so that the books can tell the operations apart. */
 static void submit_batch(struct worker *worker)
 {
 	unsigned int first = random_number(&worker->seed) % PER_THREAD;
@@ -377,7 +377,7 @@ static void drain(struct worker *worker)
 		read_events(worker);
 }
 
-/* Checks the books of one session that only these threads have used. */
+/* Check the books of a session that only these threads have used. */
 static struct life_totals expect_everything(int fd, struct worker *workers, int count)
 {
 	struct life_totals sum = { 0 };
