@@ -38,6 +38,7 @@ enum tt_count {
 	TT_RACED,	/* start or stop between expiry and callback */
 	TT_SYNCED,	/* stops that waited */
 	TT_SHUTDOWN,	/* shutdowns */
+	TT_FORWARDED,	/* periods begun by twheel_forward() */
 	TT_AGAIN,	/* starts by twheel_again_at() */
 	TT_FROM_HARDIRQ,	/* calls from hard interrupt context */
 	TT_FROM_SOFTIRQ,	/* calls from callbacks */

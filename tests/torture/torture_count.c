@@ -27,6 +27,7 @@ static const char * const tt_count_names[TT_NR_COUNTS] = {
 	[TT_RACED]		= "raced",
 	[TT_SYNCED]		= "synced",
 	[TT_SHUTDOWN]		= "shutdown",
+	[TT_FORWARDED]		= "forwarded",
 	[TT_AGAIN]		= "again",
 	[TT_FROM_HARDIRQ]	= "hardirq",
 	[TT_FROM_SOFTIRQ]	= "softirq",

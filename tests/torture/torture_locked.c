@@ -176,6 +176,14 @@ static void tt_locked_start_at(struct tt_locked *l, u32 *rnd)
 	tt_note_start(l, twheel_start_at(&l->t.timer, deadline), deadline);
 }
 
+static void tt_locked_start_in_the_past(struct tt_locked *l, u32 *rnd)
+{
+	u64 ago = tt_random_below(rnd, 10 * tt_round.tick_ns);
+	ktime_t deadline = ktime_sub_ns(ktime_get(), ago);
+
+	tt_note_start(l, twheel_start_at(&l->t.timer, deadline), deadline);
+}
+
 static void tt_locked_start_on(struct tt_locked *l, u32 *rnd)
 {
 	int cpu = tt_random_online_cpu(rnd);
@@ -206,6 +214,45 @@ static void tt_locked_stop(struct tt_locked *l)
 	tt_note_stop(l, twheel_stop(&l->t.timer));
 }
 
+/* Queries must tell the truth, and change nothing. */
+static void tt_locked_ask(struct tt_locked *l)
+{
+	bool pending = twheel_pending(&l->t.timer);
+	u64 left = twheel_remaining(&l->t.timer);
+	ktime_t deadline = twheel_deadline(&l->t.timer);
+
+	if (pending && !l->armed)
+		tt_error(TT_WRONG, "timer %u: pending, was not started", l->nr);
+	if (left > deadline)
+		tt_error(TT_WRONG, "timer %u: %llu ns left until %lld", l->nr,
+			 left, deadline);
+	if (l->armed && ktime_before(deadline, l->deadline))
+		tt_error(TT_WRONG, "timer %u: due %lld, asked for %lld", l->nr,
+			 deadline, l->deadline);
+}
+
+/*
+ * In the callback: starts the next period. The timer may have been started and
+ * stopped once more in the meantime. It then still has that start's deadline. If
+ * that is ahead, 0 is right, and nothing has been started.
+ */
+static void tt_locked_forward(struct tt_locked *l, u32 *rnd)
+{
+	u64 period = tt_random_delay(rnd) + 1;
+	ktime_t deadline = twheel_deadline(&l->t.timer);
+	ktime_t now = ktime_get();
+	u64 periods = twheel_forward(&l->t.timer, period);
+
+	if (!periods) {
+		if (!ktime_after(deadline, now))
+			tt_error(TT_WRONG, "timer %u: forward returned 0", l->nr);
+		return;
+	}
+	tt_count(TT_FORWARDED);
+	deadline = ktime_add_safe(deadline, periods * period);
+	tt_note_start(l, 0, deadline);
+}
+
 /* In the callback: starts the timer when that has returned. */
 static void tt_locked_at_end(struct tt_locked *l, u32 *rnd)
 {
@@ -232,16 +279,20 @@ static void tt_locked_any_op(struct tt_locked *l, u32 *rnd)
 	u32 what = tt_random_below(rnd, 32);
 
 	tt_check_overdue(l);
-	if (what < 9)
+	if (what < 8)
 		tt_locked_start(l, rnd);
-	else if (what < 22)
+	else if (what < 20)
 		tt_locked_start_at(l, rnd);
-	else if (what < 24)
+	else if (what < 22)
 		tt_locked_start_on(l, rnd);
-	else if (what < 26)
+	else if (what < 23)
+		tt_locked_start_in_the_past(l, rnd);
+	else if (what < 25)
 		tt_locked_restart(l, rnd);
-	else
+	else if (what < 30)
 		tt_locked_stop(l);
+	else
+		tt_locked_ask(l);
 }
 
 /*
@@ -317,7 +368,9 @@ static void tt_locked_again(struct tt_locked *l)
 		tt_locked_start(l, &l->rnd);
 	else if (what < 4)
 		tt_locked_start_at(l, &l->rnd);
-	else if (what < 8)
+	else if (what < 6 && !l->armed && !l->in_flight)
+		tt_locked_forward(l, &l->rnd);
+	else if (what < 10)
 		tt_locked_at_end(l, &l->rnd);
 }
 
