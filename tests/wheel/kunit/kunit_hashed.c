@@ -54,8 +54,8 @@ static void slots_of_later_rounds_are_passed_without_a_look(struct kunit *test)
 	KUNIT_EXPECT_LE(test, work_of(test, N), 1);
 }
 
-/* A look shows when the slot's next node is due, and need not be repeated. */
-static void a_look_is_not_repeated_before_it_must(struct kunit *test)
+/* A to Y are due in the slot of Z fifty rounds later, and more. */
+static void begin_before_a_look(struct kunit *test)
 {
 	char timer;
 
@@ -63,6 +63,12 @@ static void a_look_is_not_repeated_before_it_must(struct kunit *test)
 	for (timer = 'A'; timer <= 'Y'; timer++)
 		kt_set(test, timer, 10 + 50 * N + N * (timer - 'A'));
 	kt_set(test, 'Z', 10);
+}
+
+/* A look shows when the slot's next node is due, and need not be repeated. */
+static void a_look_is_not_repeated_before_it_must(struct kunit *test)
+{
+	begin_before_a_look(test);
 	KUNIT_EXPECT_LE(test, work_of(test, N), 25);
 	KUNIT_EXPECT_LE(test, work_of(test, 2 * N), 1);
 	KUNIT_EXPECT_LE(test, work_of(test, 3 * N), 1);
@@ -71,12 +77,7 @@ static void a_look_is_not_repeated_before_it_must(struct kunit *test)
 /* A stopped node leaves its bound behind, which costs one look too many. */
 static void a_stop_costs_one_look_at_most(struct kunit *test)
 {
-	char timer;
-
-	kt_begin(test, 0);
-	for (timer = 'A'; timer <= 'Y'; timer++)
-		kt_set(test, timer, 10 + 50 * N + N * (timer - 'A'));
-	kt_set(test, 'Z', 10);
+	begin_before_a_look(test);
 	kt_stop(test, 'Z');
 	KUNIT_EXPECT_LE(test, work_of(test, N), 25);
 	KUNIT_EXPECT_LE(test, work_of(test, 2 * N), 1);
@@ -163,24 +164,6 @@ static void the_next_tick_is_looked_for_in_a_bounded_way(struct kunit *test)
 	KUNIT_EXPECT_LE(test, kt_next(test), 150);
 }
 
-/* Scheme 6 changes neither the node's links nor its slot. */
-static void a_refresh_writes_nothing_but_the_tick(struct kunit *test)
-{
-	struct twheel_node before, *node;
-
-	kt_begin(test, 0);
-	kt_set(test, 'A', 30);
-	kt_set(test, 'B', 30);
-	kt_set(test, 'C', 30);
-	node = kt_node(test, 'B');
-	before = *node;
-	kt_set(test, 'B', 77);
-	KUNIT_EXPECT_EQ(test, node->expires, 77);
-	KUNIT_EXPECT_PTR_EQ(test, node->link.next, before.link.next);
-	KUNIT_EXPECT_PTR_EQ(test, node->link.prev, before.link.prev);
-	KUNIT_EXPECT_EQ(test, kt_scheme(test)->cascaded, 0);
-}
-
 /* When the hand comes to its old slot, the node moves to the new one, once. */
 static void a_refreshed_node_is_carried_to_its_slot(struct kunit *test)
 {
@@ -232,7 +215,6 @@ static struct kunit_case hashed_cases[] = {
 			 kt_hashed),
 	KUNIT_CASE_PARAM(the_next_tick_is_looked_for_in_a_bounded_way,
 			 kt_hashed),
-	KUNIT_CASE_PARAM(a_refresh_writes_nothing_but_the_tick, kt_hashed),
 	KUNIT_CASE_PARAM(a_refreshed_node_is_carried_to_its_slot, kt_hashed),
 	{}
 };

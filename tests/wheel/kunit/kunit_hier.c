@@ -171,32 +171,6 @@ static void a_tickless_wheel_wakes_early_for_a_crowd(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, twheel_check_advance(c, edge + 100), 5000);
 }
 
-/* A refresh changes neither the node's links nor its slot. */
-static void a_refresh_writes_nothing_but_the_tick(struct kunit *test)
-{
-	struct twheel_node before, *node;
-	struct twheel_slot slot;
-	u32 nr;
-
-	begin(test, 0, 3);
-	kt_set(test, 'A', 5 * W);
-	kt_set(test, 'B', 5 * W);
-	kt_set(test, 'C', 5 * W);
-	node = kt_node(test, 'B');
-	before = *node;
-	nr = kt_slot(test, 'B');
-	slot = kt_scheme(test)->slots[nr];
-	kt_set(test, 'B', 900 * W);
-	KUNIT_EXPECT_EQ(test, node->expires, 900 * W);
-	KUNIT_EXPECT_EQ(test, kt_slot(test, 'B'), nr);
-	KUNIT_EXPECT_EQ(test, node->hint, before.hint);
-	KUNIT_EXPECT_PTR_EQ(test, node->link.next, before.link.next);
-	KUNIT_EXPECT_PTR_EQ(test, node->link.prev, before.link.prev);
-	KUNIT_EXPECT_EQ(test, kt_scheme(test)->slots[nr].count,
-			slot.count);
-	KUNIT_EXPECT_EQ(test, kt_scheme(test)->cascaded, 0);
-}
-
 /* When its old slot is due, the node moves to where a new one would be. */
 static void a_refreshed_node_is_carried_to_its_slot(struct kunit *test)
 {
@@ -418,7 +392,6 @@ static struct kunit_case hier_cases[] = {
 	KUNIT_CASE_ATTR(a_crowd_in_a_slot_of_level_2_is_moved_in_equal_shares,
 			KT_SLOW),
 	KUNIT_CASE(a_tickless_wheel_wakes_early_for_a_crowd),
-	KUNIT_CASE(a_refresh_writes_nothing_but_the_tick),
 	KUNIT_CASE(a_refreshed_node_is_carried_to_its_slot),
 	KUNIT_CASE(a_sleep_ends_when_a_node_is_due),
 	{}

@@ -182,18 +182,6 @@ const char *kt_pop(struct kunit *test, u64 target)
 	return letters(test, target, 1);
 }
 
-/*
- * The letters that kt_out() returns if only @timer came out, until the next
- * call.
- */
-const char *kt_letter(char timer)
-{
-	static char letter[2];
-
-	letter[0] = timer;
-	return letter;
-}
-
 /* The next tick, as the scheme reports it. */
 u64 kt_next(struct kunit *test)
 {

@@ -30,7 +30,7 @@ extern struct kunit_suite kt_corrupted_suite;
 extern const u64 kt_clocks[];
 extern const u32 kt_nr_clocks;
 
-/* Parameters of cases: all schemes, the module's three, the hashed ones. */
+/* Parameters of cases: all schemes, the module's own, the hashed one. */
 const void *kt_schemes(const void *prev, char *desc);
 const void *kt_wheels(const void *prev, char *desc);
 const void *kt_hashed(const void *prev, char *desc);
@@ -46,7 +46,6 @@ void kt_set(struct kunit *test, char timer, u64 expires);
 void kt_stop(struct kunit *test, char timer);
 const char *kt_pop(struct kunit *test, u64 target);
 const char *kt_out(struct kunit *test, u64 target);
-const char *kt_letter(char timer);
 u64 kt_next(struct kunit *test);
 struct twheel_node *kt_node(struct kunit *test, char timer);
 u32 kt_slot(struct kunit *test, char timer);

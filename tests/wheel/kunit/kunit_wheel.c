@@ -84,6 +84,31 @@ static void without_work_nothing_is_done(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, s->pending, 2);
 }
 
+/* A refresh changes neither the node's links nor its slot. Scheme 6 marks it in its hint. */
+static void a_refresh_writes_the_tick_and_moves_nothing(struct kunit *test)
+{
+	struct twheel_node before, *node;
+	u32 nr, count;
+
+	kt_begin(test, 0);
+	kt_set(test, 'A', MEDDLE_TICK);
+	kt_set(test, 'B', MEDDLE_TICK);
+	kt_set(test, 'C', MEDDLE_TICK);
+	node = kt_node(test, 'B');
+	before = *node;
+	nr = kt_slot(test, 'B');
+	count = kt_scheme(test)->slots[nr].count;
+	kt_set(test, 'B', 100 * MEDDLE_TICK + 5);
+	KUNIT_EXPECT_EQ(test, node->expires, 100 * MEDDLE_TICK + 5);
+	if (kt_ops(test) == &twheel_test_hier)
+		KUNIT_EXPECT_EQ(test, node->hint, before.hint);
+	KUNIT_EXPECT_PTR_EQ(test, node->link.next, before.link.next);
+	KUNIT_EXPECT_PTR_EQ(test, node->link.prev, before.link.prev);
+	KUNIT_EXPECT_EQ(test, kt_slot(test, 'B'), nr);
+	KUNIT_EXPECT_EQ(test, kt_scheme(test)->slots[nr].count, count);
+	KUNIT_EXPECT_EQ(test, kt_scheme(test)->cascaded, 0);
+}
+
 /* Fill a slot with nodes that are due and nodes of later rounds. */
 static void meddle_begin(struct kunit *test)
 {
@@ -279,6 +304,7 @@ static struct kunit_case wheel_cases[] = {
 	KUNIT_CASE(a_node_is_as_small_as_promised),
 	KUNIT_CASE(timers_with_slack_meet),
 	KUNIT_CASE_PARAM(without_work_nothing_is_done, kt_wheels),
+	KUNIT_CASE_PARAM(a_refresh_writes_the_tick_and_moves_nothing, kt_wheels),
 	KUNIT_CASE_PARAM(meddling_between_two_portions_does_no_harm,
 			 kt_wheels),
 	KUNIT_CASE_PARAM(any_returns_equals_in_order, kt_wheels),
