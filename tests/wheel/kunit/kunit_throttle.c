@@ -64,12 +64,6 @@ static void expect_short(struct kunit *test, ktime_t now, ktime_t next)
 	KUNIT_ASSERT_LE(test, next - now, MSEC);
 }
 
-static u32 draw(u64 *state)
-{
-	*state = *state * 6364136223846793005ULL + 1442695040888963407ULL;
-	return *state >> 33;
-}
-
 /*
  * Run a wheel like twheel_tick(). The last @wakeups of @length are for wake-ups. Returns the end
  * of the run.
@@ -219,17 +213,17 @@ static void no_pause_is_long_in_a_random_history(struct kunit *test)
 	struct wheel wheels[WHEELS] = {}, *wheel;
 	unsigned int i;
 	ktime_t now = 0;
-	u64 state = 7;
+	struct twheel_rng rng = { .state = 7 };
 
 	/* A thousand hours fit in 63 bits some 2,500 times. */
 	for (i = 0; i < 4000; i++) {
-		ktime_t length = lengths[draw(&state) % ARRAY_SIZE(lengths)];
+		ktime_t length = lengths[twheel_rng_below(&rng, ARRAY_SIZE(lengths))];
 
-		wheel = first_of(wheels, 1 + draw(&state) % WHEELS);
+		wheel = first_of(wheels, 1 + twheel_rng_below(&rng, WHEELS));
 		now = max(now, wheel->next);
-		if (draw(&state) % 4 == 0)
-			now += lengths[draw(&state) % ARRAY_SIZE(lengths)];
-		now = run(test, wheel, now, length, draw(&state) % 2);
+		if (!twheel_rng_below(&rng, 4))
+			now += lengths[twheel_rng_below(&rng, ARRAY_SIZE(lengths))];
+		now = run(test, wheel, now, length, twheel_rng_below(&rng, 2));
 	}
 }
 

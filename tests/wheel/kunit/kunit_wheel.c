@@ -32,15 +32,15 @@ static void a_node_is_as_small_as_promised(struct kunit *test)
 static u32 ticks_with_slack(struct kunit *test, u32 timers, u64 slack_ns)
 {
 	const u64 begin = 1000 * 60 * (u64)NSEC_PER_SEC;
-	u32 seed = 1, distinct = 0, i;
+	struct twheel_rng rng = { .state = 1 };
+	u32 distinct = 0, i;
 	u8 *used = kunit_kzalloc(test, 61000, GFP_KERNEL);
 
 	KUNIT_ASSERT_NOT_NULL(test, used);
 	for (i = 0; i < timers; i++) {
 		u64 at, deadline;
 
-		seed = seed * 1664525 + 1013904223;
-		at = begin + ((u64)seed * 60000000 >> 32) * NSEC_PER_USEC;
+		at = begin + (u64)twheel_rng_below(&rng, 60000000) * NSEC_PER_USEC;
 		deadline = twheel_round_deadline(at, slack_ns, NSEC_PER_MSEC);
 		KUNIT_EXPECT_GE(test, deadline, at);
 		KUNIT_EXPECT_LE(test, deadline, at + slack_ns);
