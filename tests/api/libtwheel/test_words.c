@@ -51,7 +51,7 @@ TEST(a_start_stores_its_deadline)
 	twheel_close(t);
 }
 
-/* Any value that the last user of the id has left there. */
+/* A start overwrites any word that the previous timer of the id has left. */
 TEST(an_old_word_does_not_count)
 {
 	struct twheel *t = open_words(IDS);
@@ -63,7 +63,7 @@ TEST(an_old_word_does_not_count)
 	twheel_stop_by_store(t, 3);
 	ASSERT_EQ(0, twheel_start_at(t, 3, 1, 33));
 	ASSERT_EQ(1, twheel_wait(t, &event, 1, -1));
-	/* Nor the word of a pending timer, which is to expire earlier. */
+	/* It also overwrites the later word of a pending timer. */
 	ASSERT_EQ(0, twheel_start(t, 3, HOUR, 33));
 	twheel_refresh(t, 3, twheel_now() + 2 * HOUR);
 	ASSERT_EQ(1, twheel_start(t, 3, MS, 34));
@@ -87,29 +87,13 @@ TEST(a_start_that_fails_leaves_the_word)
 	ASSERT_EQ(-EINVAL, twheel_start_periodic(t, 3, 0, INTERVAL_MAX + 1, 33));
 	ASSERT_EQ(-EINVAL, twheel_start_flags(t, &id, 0, 0, 33, 1U << 31));
 	ASSERT_EQ(word, twheel_word(t, 3));
-	/* The event of one that has expired is not taken for a late one. */
+	/* The read does not take the event of the expired timer for a late one. */
 	ASSERT_EQ(0, twheel_stop(t, 3));
 	expire(t, 3, 33);
 	ASSERT_EQ(-EALREADY, twheel_start(t, 3, HOUR, 34));
 	ASSERT_EQ(1, twheel_read(t, &event, 1));
 	ASSERT_EQ(33, event.user_data);
 	twheel_close(t);
-}
-
-/* A TCP connection with itself. */
-static int open_connection(void)
-{
-	struct sockaddr_in self = {
-		.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
-	};
-	int fd = socket(AF_INET, SOCK_STREAM, 0);
-	socklen_t size = sizeof(self);
-
-	ASSERT_LE(0, fd);
-	ASSERT_EQ(0, bind(fd, (void *)&self, size));
-	ASSERT_EQ(0, getsockname(fd, (void *)&self, &size));
-	ASSERT_EQ(0, connect(fd, (void *)&self, size));
-	return fd;
 }
 
 static bool knows_sockets(struct twheel *t)
@@ -133,7 +117,7 @@ TEST(a_socket_takes_the_module)
 	twheel_refresh(t, 3, 12345);
 	ASSERT_EQ(-EOPNOTSUPP, twheel_start_idle(t, &id, fd, HOUR, 0, 0));
 	ASSERT_EQ(-EOPNOTSUPP, twheel_start_idle(t, &any, fd, HOUR, 0, 0));
-	/* Flags of before 1.0: signal, shut, reset, quiet. */
+	/* Flags of twheel before 1.0: signal, shut, reset, quiet. */
 	for (flag = 1 << 3; flag <= 1 << 6; flag <<= 1) {
 		ASSERT_EQ(-EINVAL, twheel_start_flags(t, &id, HOUR, 0, 0, flag));
 		ASSERT_EQ(-EINVAL, twheel_start_idle(t, &id, fd, HOUR, 0, flag));
@@ -143,7 +127,7 @@ TEST(a_socket_takes_the_module)
 	twheel_close(t);
 }
 
-/* A start clears it: the word of the id's last timer would drop the event, or delay it. */
+/* A start clears the word: that of the previous timer would drop or delay the event. */
 TEST(a_socket_has_no_word)
 {
 	struct twheel *t = open_words(IDS);
@@ -166,7 +150,7 @@ TEST(a_socket_has_no_word)
 	twheel_close(t);
 }
 
-/* No call for a later deadline, a start for an earlier one. */
+/* A push to a later deadline makes no call. A push to an earlier deadline starts the timer. */
 TEST(a_push_both_ways)
 {
 	struct twheel *t = open_words(IDS);
@@ -177,7 +161,7 @@ TEST(a_push_both_ways)
 	ASSERT_EQ(0, twheel_push(t, 3, now + 3 * HOUR, 34));
 	ASSERT_EQ(now + HOUR, deadline_of(t, 3));
 	ASSERT_EQ(now + 3 * HOUR, twheel_word(t, 3));
-	/* Earlier than the word, if later than what the kernel knows. */
+	/* The deadline is earlier than the word, and later than that of the kernel. */
 	ASSERT_EQ(0, twheel_push(t, 3, now + 2 * HOUR, 35));
 	ASSERT_EQ(now + 2 * HOUR, twheel_word(t, 3));
 	ASSERT_EQ(now + 2 * HOUR, deadline_of(t, 3));
@@ -200,7 +184,7 @@ TEST(a_push_finds_no_deadline_in_the_word)
 	ASSERT_EQ(0, twheel_push(t, 3, deadline + 1, 33));
 	ASSERT_EQ(deadline + 1, twheel_word(t, 3));
 	ASSERT_EQ(deadline + 1, deadline_of(t, 3));
-	/* An id that has none. */
+	/* An id without a word. */
 	ASSERT_EQ(0, twheel_push(t, IDS, deadline, 33));
 	ASSERT_EQ(0, twheel_push(t, IDS, deadline + 1, 33));
 	ASSERT_EQ(deadline + 1, deadline_of(t, IDS));
@@ -211,7 +195,7 @@ TEST(a_push_finds_no_deadline_in_the_word)
 	twheel_close(t);
 }
 
-/* Back or forward, the event is out of date. */
+/* A push withdraws the unread event. */
 TEST(a_push_while_the_event_is_unread)
 {
 	struct twheel *t = open_words(IDS);
@@ -260,7 +244,7 @@ TEST(a_restart_in_each_state)
 	twheel_close(t);
 }
 
-/* Its event is unread, and must not be in the way of the id's next user. */
+/* The unread event of the stopped timer must not refuse the next start of the id. */
 TEST(a_start_after_a_late_stop)
 {
 	struct twheel *t = open_words(IDS);
@@ -294,7 +278,7 @@ TEST(a_periodic_timer_goes_on)
 	ASSERT_EQ(1, twheel_read(t, &event, 1));
 	ASSERT_EQ(TWHEEL_EVENT_PERIODIC, event.flags);
 	ASSERT_EQ(0, twheel_stop(t, 3));
-	/* A stop by store takes its event, and it ends when it is due again. */
+	/* A stop by store drops the event, and ends the timer when it is due again. */
 	ASSERT_EQ(0, twheel_start_periodic(t, 3, 0, 10 * MS, 33));
 	expect_unread_of(t, 1);
 	twheel_stop_by_store(t, 3);
@@ -306,8 +290,9 @@ TEST(a_periodic_timer_goes_on)
 }
 
 /*
- * The kernel looks at the word again while it takes the event. Between a read and a start
- * another thread could end the connection, and give the id to the next one.
+ * The kernel looks at the word while it takes the event, and restarts the timer. If the library
+ * did that after the read, another thread could end the connection in between and give the id
+ * to the next connection.
  */
 TEST(a_late_refresh_takes_no_start)
 {
@@ -326,7 +311,7 @@ TEST(a_late_refresh_takes_no_start)
 	twheel_close(t);
 }
 
-/* A limit of addresses counts the words that were asked for, and no others (ulimit -v). */
+/* A limit of the address space (ulimit -v) counts only the words of the setup. */
 TEST(words_within_a_limit_of_addresses)
 {
 	const rlim_t room = 64 << 20;

@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -511,6 +512,22 @@ int receive_fd(int socket)
 }
 
 /* Stay on one CPU, or skip the case if there is no such CPU. */
+/* Open a TCP connection with itself. */
+int open_connection(void)
+{
+	struct sockaddr_in self = {
+		.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+	};
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+	socklen_t size = sizeof(self);
+
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, bind(fd, (void *)&self, size));
+	ASSERT_EQ(0, getsockname(fd, (void *)&self, &size));
+	ASSERT_EQ(0, connect(fd, (void *)&self, size));
+	return fd;
+}
+
 void pin_cpu(unsigned int cpu)
 {
 	cpu_set_t set;

@@ -86,6 +86,7 @@ void *page_read_only(const void *data, size_t size);
 
 void send_fd(int socket, int fd);
 int receive_fd(int socket);
+int open_connection(void);
 void pin_cpu(unsigned int cpu);
 pthread_t thread_run(void *(*fn)(void *data), void *data);
 void *thread_join(pthread_t thread);

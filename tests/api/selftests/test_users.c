@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
-#include <netinet/in.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -15,7 +14,6 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -227,22 +225,6 @@ TEST(limit_of_timers_far_apart)
 	unsigned int pieces = FEW_TIMERS / timers_of_a_piece();
 
 	with_few_timers(start_sparse, pieces / 4, pieces);
-}
-
-/* Open a TCP connection with itself. */
-static int open_connection(void)
-{
-	struct sockaddr_in self = {
-		.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
-	};
-	int fd = socket(AF_INET, SOCK_STREAM, 0);
-	socklen_t size = sizeof(self);
-
-	ASSERT_LE(0, fd);
-	ASSERT_EQ(0, bind(fd, (void *)&self, size));
-	ASSERT_EQ(0, getsockname(fd, (void *)&self, &size));
-	ASSERT_EQ(0, connect(fd, (void *)&self, size));
-	return fd;
 }
 
 static int start_idle(int fd, __u64 id, int sock)
