@@ -42,7 +42,7 @@ static const struct twheel_test_scheme_ops *scheme_of(const void *param)
 	return twheel_test_schemes[number / twheel_nr_profiles];
 }
 
-static const void *schemes_and_profiles(const void *prev, char *desc)
+static KT_PARAMS(schemes_and_profiles)
 {
 	const void *param = (const void *)((unsigned long)prev + 1);
 

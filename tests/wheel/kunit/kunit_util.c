@@ -32,20 +32,20 @@ static const void *next_scheme(const void *prev, char *desc, u32 first,
 }
 
 /* For KUNIT_CASE_PARAM(): all schemes. */
-const void *kt_schemes(const void *prev, char *desc)
+KT_PARAMS(kt_schemes)
 {
 	return next_scheme(prev, desc, 0, TWHEEL_TEST_NR_SCHEMES - 1);
 }
 
 /* For KUNIT_CASE_PARAM(): the module's own schemes. */
-const void *kt_wheels(const void *prev, char *desc)
+KT_PARAMS(kt_wheels)
 {
 	return next_scheme(prev, desc, TWHEEL_TEST_WHEELS,
 			   TWHEEL_TEST_NR_SCHEMES - 1);
 }
 
 /* For KUNIT_CASE_PARAM(): the hashed wheel. */
-const void *kt_hashed(const void *prev, char *desc)
+KT_PARAMS(kt_hashed)
 {
 	return next_scheme(prev, desc, TWHEEL_TEST_WHEELS, TWHEEL_TEST_WHEELS);
 }

@@ -7,6 +7,7 @@
 
 #include <kunit/test.h>
 #include <linux/kernel.h>
+#include <linux/version.h>
 
 #include "../schemes/check.h"
 
@@ -30,10 +31,18 @@ extern struct kunit_suite kt_corrupted_suite;
 extern const u64 kt_clocks[];
 extern const u32 kt_nr_clocks;
 
+/* A function that returns the parameters of a case. Since 6.18 it knows the test. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 18, 0)
+#define KT_PARAMS(name) \
+	const void *name(struct kunit *test, const void *prev, char *desc)
+#else
+#define KT_PARAMS(name)	const void *name(const void *prev, char *desc)
+#endif
+
 /* Parameters of cases: all schemes, the module's own, the hashed one. */
-const void *kt_schemes(const void *prev, char *desc);
-const void *kt_wheels(const void *prev, char *desc);
-const void *kt_hashed(const void *prev, char *desc);
+KT_PARAMS(kt_schemes);
+KT_PARAMS(kt_wheels);
+KT_PARAMS(kt_hashed);
 
 struct twheel_check *kt_begin(struct kunit *test, u64 clock);
 struct twheel_check *kt_begin_with(struct kunit *test,
