@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """
 The Python binding: each method with its errors, in TAP
-
-Each call goes through the library's exported copies of inline functions.
 """
 import asyncio
 import ctypes
@@ -27,7 +25,7 @@ TOO_LONG = 2**63
 
 
 # A library of before 1.0 has sessions of the device only.
-CHOOSES = hasattr(ctypes.CDLL("libtwheel.so.1"), "twheel_open_flags")
+IS_OLD = not hasattr(ctypes.CDLL("libtwheel.so.1"), "twheel_open_flags")
 
 
 def fails_with(number, function, *arguments):
@@ -52,13 +50,8 @@ def wait_unread(t, count):
         time.sleep(0.001)
 
 
-def backend(t):
-    return "process" if t.info().features & twheel.FEATURE_PROCESS else "kernel"
-
-
 def test_sessions():
-    with twheel.Twheel(shared_ids=8, max_timers=100, private=True,
-                       tick_ns=2 * twheel.MS) as t:
+    with twheel.Twheel(shared_ids=8, max_timers=100, private=True, tick_ns=2 * twheel.MS) as t:
         info = t.info()
         assert (info.abi_version, info.mode, info.tick_ns, info.max_timers, info.shared_ids) == \
             (1, twheel.MODE_PERIODIC, 2 * twheel.MS, 100, 8), info
@@ -68,41 +61,35 @@ def test_sessions():
     for call in t.fileno, t.read, t.stats:
         raises(ValueError, call)
     t.close()
+    if info.clock:
+        # Neither a library nor a module of before 1.0.
+        asked = os.environ.get("TWHEEL_BACKEND") == "process"
+        with twheel.Twheel(private=True, clock=twheel.CLOCK_BOOTTIME, wake_ns=twheel.MS) as t:
+            info = t.info()
+            assert (info.clock, info.wake_ns) == (time.CLOCK_BOOTTIME, twheel.MS), info
+            assert bool(info.features & twheel.FEATURE_PROCESS) is asked
     fails_with(errno.EINVAL, lambda: twheel.Twheel(tick_ns=1))
+    assert "TWHEEL_BACKEND" in raises(OSError, lambda: twheel.Twheel(tick_ns=1))
+    assert re.fullmatch(r"\d+\.\d+\.\d+", twheel.__version__)
 
 
-def test_setups():
-    with twheel.Twheel() as t:
-        if not t.info().clock:
-            # A module of before 1.0.
-            raises(OSError, lambda: twheel.Twheel(wake_ns=twheel.MS))
-            return
-    with twheel.Twheel(private=True, clock=twheel.CLOCK_BOOTTIME) as t:
-        assert t.info().clock == twheel.CLOCK_BOOTTIME == time.CLOCK_BOOTTIME
-    with twheel.Twheel(wake_ns=twheel.MS) as t:
-        assert t.info().wake_ns == twheel.MS
-
-
-def test_backends():
-    asked = os.environ.get("TWHEEL_BACKEND") or "kernel"
-    with twheel.Twheel() as t:
-        assert backend(t) == asked
-    os.environ["TWHEEL_BACKEND"] = "process"
-    with twheel.Twheel() as t:
-        assert backend(t) == ("process" if CHOOSES else "kernel")
-    os.environ["TWHEEL_BACKEND"] = asked
+def test_forgotten_sessions_are_closed():
+    t = twheel.Twheel(shared_ids=8)
+    number = t.fileno()
+    batch = t.batch()
+    del t, batch
+    fails_with(errno.EBADF, os.fstat, number)
 
 
 def test_numbers_are_not_cut_off():
     for setup in {"shared_ids": 2**32 + 1}, {"max_timers": -1}, {"tick_ns": 2**64}:
         raises(ValueError, lambda: twheel.Twheel(**setup))
     with twheel.Twheel(shared_ids=8) as t:
-        raises(ValueError, t.refresh, 3, 2**64)
         for call in t.stop, t.withdraw, t.get, t.batch().stop, t.batch, t.read:
             raises(ValueError, call, 2**64)
             raises(ValueError, call, -1)
         for arguments in (-1, HOUR), (2**64, HOUR), (3, -1), (3, HOUR, 2**64):
-            for call in t.start, t.start_at, t.start_flags, t.batch().start:
+            for call in t.start, t.start_flags, t.push, t.batch().start:
                 raises(ValueError, call, *arguments)
         for value in "7", None, 7.5:
             raises(TypeError, t.start, value, HOUR)
@@ -114,29 +101,9 @@ def test_times_may_be_floats():
     with twheel.Twheel() as t:
         t.start(3, 1.5e12)
         assert 1.4e12 < t.get(3).remaining_ns <= 1.5e12
-        t.start_at(3, time.monotonic_ns() + 1e12 + 0.5)
         assert t.wait(0.5e6) == []
         for delay in -1.0, float("nan"), float("inf"):
             raises(ValueError, t.start, 4, delay)
-
-
-def test_flags_of_a_session():
-    if not CHOOSES:
-        fails_with(errno.ENOSYS, lambda: twheel.Twheel(one_thread=True))
-        return
-    with twheel.Twheel(in_process=True, one_thread=True) as t:
-        assert backend(t) == "process"
-    if os.path.exists("/dev/twheel"):
-        with twheel.Twheel(in_process=False) as t:
-            assert backend(t) == "kernel"
-    else:
-        fails_with(errno.ENOENT, lambda: twheel.Twheel(in_process=False))
-
-
-def test_the_module():
-    assert re.fullmatch(r"\d+\.\d+\.\d+", twheel.__version__)
-    script = "import twheel; twheel.aio.AsyncTwheel().close()"
-    subprocess.run([sys.executable, "-c", script], cwd=os.path.dirname(__file__), check=True)
 
 
 def test_a_signal_does_not_end_a_wait():
@@ -161,15 +128,15 @@ def test_a_signal_does_not_end_a_wait():
 
 def test_children_of_a_program_with_threads():
     """multiprocessing forks while a thread uses the session, and the child collects it."""
-    if not CHOOSES:
-        return  # a library of before: such a child hangs
+    if IS_OLD:
+        return  # such a child hangs
     over = threading.Event()
 
     def uses_it():
         timer = 0
         while not over.is_set():
             timer += 1
-            t.restart(timer % 1000, (1 + timer % 7) * twheel.MS)
+            t.start_flags(timer % 1000, (1 + timer % 7) * twheel.MS, 0, 0, twheel.START_REPLACE)
             t.read()
 
     with twheel.Twheel() as t:
@@ -186,34 +153,16 @@ def test_children_of_a_program_with_threads():
             thread.join()
 
 
-def test_errors_say_what_is_wrong():
-    with twheel.Twheel() as t:
-        assert "twheel_stop: no such timer is pending" in raises(OSError, t.stop, 3)
-        assert "twheel_stop: no such timer is pending" in raises(KeyError, t.stop, 3)
-    script = "import twheel; twheel.Twheel()"
-    environment = {**os.environ, "TWHEEL_BACKEND": "elsewhere"}
-    said = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True,
-                          cwd=os.path.dirname(__file__), env=environment, check=False).stderr
-    assert "TWHEEL_BACKEND is neither kernel nor process" in said or not CHOOSES, said
-
-
-def test_forgotten_sessions_are_closed():
-    t = twheel.Twheel(shared_ids=8)
-    number = t.fileno()
-    batch = t.batch()
-    del t, batch
-    fails_with(errno.EBADF, os.fstat, number)
-
-
 def test_timers():
     with twheel.Twheel() as t:
         assert t.start(3, HOUR, 33) is False
-        assert t.start_at(3, time.monotonic_ns() + HOUR, 34) is True
+        assert t.start_flags(3, time.monotonic_ns() + HOUR, 0, 34, twheel.START_ABS) == (3, True)
         entry = t.get(3)
         assert (entry.user_data, entry.state) == (34, twheel.STATE_PENDING), entry
         t.stop(3)
         assert t.get(3) is None
         fails_with(errno.ENOENT, t.stop, 3)
+        assert "twheel_stop: no such timer is pending" in raises(KeyError, t.stop, 3)
         fails_with(errno.EINVAL, t.start, 3, TOO_LONG)
         fails_with(errno.EINVAL, t.start, twheel.ID_ANY, HOUR)
         timer, _ = t.start_flags(twheel.ID_ANY, 0, 0, 44)
@@ -224,6 +173,9 @@ def test_timers():
         assert t.withdraw(timer) is True
         assert t.read() == []
         assert (t.stats().replaced, t.stats().withdrawn) == (1, 1)
+        for timer in range(200):
+            t.start(timer, HOUR, 2 * timer)
+        assert [(entry.id, entry.user_data) for entry in t.list()] == [(i, 2 * i) for i in range(200)]
 
 
 def test_events():
@@ -243,39 +195,39 @@ def test_events():
 
 
 def test_words():
-    with twheel.Twheel(shared_ids=8) as t:
-        deadline = time.monotonic_ns() + HOUR
-        t.start_at(3, deadline)
-        assert t.word(3) == deadline
+    deadline = time.monotonic_ns() + HOUR
+    with twheel.Twheel(shared_ids=600) as t:
+        words = t.words
+        assert (len(words), words.itemsize, words.readonly) == (600, 8, False)
+        t.start(3, HOUR)
+        assert deadline <= words[3] <= time.monotonic_ns() + HOUR
         t.stop(3)
         if t.info().clock:
             # A read of an older module does not look at words.
             t.start(3, 0)
             wait_unread(t, 1)
-            t.refresh(3, deadline)
+            words[3] = deadline
             assert t.read() == []
             assert t.get(3).deadline_ns == deadline
-        t.stop_by_store(3)
-        assert t.word(3) == twheel.WORD_STOP
-        for timer in -1, 8:
-            raises(IndexError, t.refresh, timer, deadline)
-            raises(IndexError, t.stop_by_store, timer)
-            raises(IndexError, t.word, timer)
-    with twheel.Twheel() as t:
-        raises(IndexError, t.refresh, 0, deadline)
-
-
-def test_what_an_older_library_lacks():
-    deadline = time.monotonic_ns() + HOUR
-    with twheel.Twheel(shared_ids=8) as t:
-        t.start_at(3, deadline)
-        if not CHOOSES:
+        if IS_OLD:
             fails_with(errno.ENOSYS, t.push, 3, deadline - 1)
-            fails_with(errno.ENOSYS, t.restart, 3, HOUR)
-            return
-        t.push(3, deadline - 1)
-        assert t.get(3).deadline_ns == t.word(3) == deadline - 1
-        assert t.restart(3, HOUR) and not t.restart(4, HOUR)
+        else:
+            t.start(3, HOUR)
+            t.push(3, deadline - 1)
+            assert t.get(3).deadline_ns == words[3] == deadline - 1
+        t.stop_by_store(599)
+        assert words[599] == twheel.WORD_STOP
+        for timer in -1, 600:
+            raises(IndexError, t.stop_by_store, timer)
+        raises(IndexError, lambda: words[600])
+        number, some = t.fileno(), words[512:]
+    raises(ValueError, lambda: words[0])
+    some[0] = 5
+    os.fstat(number)
+    del some
+    fails_with(errno.EBADF, os.fstat, number)
+    with twheel.Twheel() as t:
+        raises(IndexError, t.stop_by_store, 0)
 
 
 def test_watches():
@@ -284,7 +236,7 @@ def test_watches():
         peer.connect(server.getsockname())
         fd = server.accept()[0]
         with fd:
-            if not CHOOSES or not t.info().features & twheel.FEATURE_IDLE:
+            if IS_OLD or not t.info().features & twheel.FEATURE_IDLE:
                 raises(OSError, t.start_idle, 5, fd.fileno(), 0)
                 assert t.stats().started == 0
                 return
@@ -293,40 +245,12 @@ def test_watches():
             assert (event.id, event.user_data, event.flags) == (5, 7, 0)
 
 
-def test_words_are_memory():
-    with twheel.Twheel(shared_ids=600) as t:
-        words = t.words
-        assert (len(words), words.itemsize, words.readonly) == (600, 8, False)
-        t.start(599, HOUR)
-        words[599] = twheel.WORD_STOP
-        assert t.word(599) == twheel.WORD_STOP
-        raises(IndexError, lambda: words[600])
-        number, some = t.fileno(), words[512:]
-    raises(ValueError, lambda: words[0])
-    some[0] = 5
-    os.fstat(number)
-    del some
-    fails_with(errno.EBADF, os.fstat, number)
-
-
-def test_lists():
-    with twheel.Twheel() as t:
-        for timer in range(200):
-            t.start(timer, HOUR, 2 * timer)
-        assert [entry.id for entry in t.list()] == list(range(200))
-        # A module of before 1.0 has a command of its own for it.
-        if t.info().clock:
-            assert [entry.user_data for entry in t.drain()] == list(range(0, 400, 2))
-            assert list(t.list()) == []
-
-
 def test_batches():
     with twheel.Twheel() as t:
         with t.batch(3) as batch:
             assert batch.start(1, HOUR) == []
             assert batch.stop(2) == []
             assert [op.result for op in batch.withdraw(1)] == [0, -errno.ENOENT, 0]
-            assert batch.failed() == 1
             batch.start_flags(4, time.monotonic_ns() + HOUR, flags=twheel.START_ABS)
         assert t.get(4)
         batch = t.batch()

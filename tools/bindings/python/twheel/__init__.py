@@ -7,34 +7,24 @@ Timers by the million through one file descriptor: libtwheel for Python
         for event in t.wait():
             print(event.id, event.user_data)
 
-All times are nanoseconds, a deadline is one of time.monotonic_ns(), or in a session with
-clock=CLOCK_BOOTTIME of time.clock_gettime_ns(time.CLOCK_BOOTTIME). A time may be a float.
-A call that fails raises OSError with the errno that libtwheel(3) gives it: NoTimer, which
-is a KeyError too, for an id without a timer. An argument of a wrong type is a TypeError,
-and a number that is too large or negative a ValueError. t.fileno() is for select and
-event loops. For asyncio there is twheel.aio.
+The methods are the functions of <twheel.h>. All times are nanoseconds, and may be floats. A
+deadline is one of time.monotonic_ns(), or of the clock of the session. A call that fails
+raises OSError: NoTimer, which is a KeyError too, for an id without a timer. An argument of a
+wrong type is a TypeError, and a number that is too large or negative a ValueError. For
+asyncio import twheel.aio.
 """
 from __future__ import annotations
 
 import ctypes
-import importlib
 import time
 import weakref
-from typing import TYPE_CHECKING, Any, Iterator, List, NamedTuple, Optional, Type, TypeVar
+from typing import Any, Callable, List, NamedTuple, Optional, Type, TypeVar
 
 from . import _abi, _library
 from ._abi import *
 from ._library import NoTimer as NoTimer
 
 __version__ = "@version@"
-
-if TYPE_CHECKING:
-    from . import aio as aio
-else:
-    def __getattr__(name: str) -> Any:
-        if name == "aio":
-            return importlib.import_module("twheel.aio")
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 MS = 1_000_000
 SECOND = 1_000_000_000
@@ -62,26 +52,19 @@ class Twheel:
     words has the word of each timer below shared_ids: words[timer] = deadline_ns pushes
     the timer back, without a system call. A slice of it that lives on keeps the
     session from being closed.
-
-    in_process=True is a session in the process, also where there is a /dev/twheel, and
-    in_process=False one of /dev/twheel. one_thread=True: one thread at a time uses it.
     """
     words: memoryview
 
     def __init__(self, *, shared_ids: int = 0, max_timers: int = 0, private: bool = False,
                  scheme: int = SCHEME_HIER, slots: int = 0,
-                 tick_ns: int = 0, clock: int = 0, wake_ns: int = 0,
-                 in_process: Optional[bool] = None, one_thread: bool = False):
+                 tick_ns: int = 0, clock: int = 0, wake_ns: int = 0):
         setup = _library.checked(_abi._Setup, scheme=scheme, slots=slots,
                                  flags=SETUP_PRIVATE if private else 0,
                                  tick_ns=tick_ns, max_timers=max_timers, shared_ids=shared_ids,
                                  clock=clock, wake_ns=wake_ns)
-        flags = _library.OPEN_ONE_THREAD if one_thread else 0
-        if in_process is not None:
-            flags |= _library.OPEN_PROCESS if in_process else _library.OPEN_KERNEL
         pointer = ctypes.c_void_p()
-        _library.open_session(ctypes.byref(pointer), ctypes.byref(setup),
-                              ctypes.sizeof(setup), ctypes.sizeof(_abi._Event), flags)
+        _library.open_sized(ctypes.byref(pointer), ctypes.byref(setup),
+                            ctypes.sizeof(setup), ctypes.sizeof(_abi._Event))
         assert pointer.value
         self._handle = pointer.value
         head = _library.Head.from_address(self._handle)
@@ -117,27 +100,19 @@ class Twheel:
         """Start a timer, or restart it. True if it was pending."""
         return bool(_library.start(self._t, timer, delay_ns, user_data))
 
-    def start_at(self, timer: int, deadline_ns: float, user_data: int = 0) -> bool:
-        """The same with a deadline."""
-        return bool(_library.start_at(self._t, timer, deadline_ns, user_data))
-
     def start_flags(self, timer: int, expires_ns: float, period_ns: float = 0, user_data: int = 0,
                     flags: int = 0) -> tuple[int, bool]:
         """Start a timer, also with START_*, a period or ID_ANY: its id, True if it was pending."""
-        chosen = _library.chosen(timer)
-        pending = _library.start_flags(self._t, chosen, expires_ns, period_ns, user_data, flags)
-        return chosen[0], bool(pending)
+        chosen = _library.u64.from_param(timer)
+        pending = _library.start_flags(self._t, ctypes.byref(chosen), expires_ns, period_ns, user_data, flags)
+        return chosen.value, bool(pending)
 
     def start_idle(self, timer: int, fd: int, idle_ns: float, user_data: int = 0,
                    flags: int = 0) -> tuple[int, bool]:
         """A timer that is due when the TCP socket fd has received nothing for so long."""
-        chosen = _library.chosen(timer)
-        pending = _library.start_idle(self._t, chosen, fd, idle_ns, user_data, flags)
-        return chosen[0], bool(pending)
-
-    def restart(self, timer: int, delay_ns: float, user_data: int = 0) -> bool:
-        """The same as start() whatever its state is: an unread event is withdrawn."""
-        return bool(_library.restart(self._t, timer, delay_ns, user_data))
+        chosen = _library.u64.from_param(timer)
+        pending = _library.start_idle(self._t, ctypes.byref(chosen), fd, idle_ns, user_data, flags)
+        return chosen.value, bool(pending)
 
     def push(self, timer: int, deadline_ns: float, user_data: int = 0) -> None:
         """Another deadline for a timer that runs: a store if that is not before its word."""
@@ -151,37 +126,28 @@ class Twheel:
         """Stop a timer, or withdraw its unread event: True then."""
         return bool(_library.withdraw(self._t, timer))
 
-    def refresh(self, timer: int, deadline_ns: int) -> None:
-        """words[timer] = deadline_ns, for a timer that has a word."""
-        if timer < 0:
-            raise IndexError("timer without a word")
-        self.words[timer] = deadline_ns
-
     def stop_by_store(self, timer: int) -> None:
-        """Stop a timer by a store."""
-        self.refresh(timer, WORD_STOP)
-
-    def word(self, timer: int) -> int:
-        """What was stored last."""
+        """words[timer] = WORD_STOP: there will be no event."""
         if timer < 0:
             raise IndexError("timer without a word")
-        return self.words[timer]
+        self.words[timer] = WORD_STOP
+
+    def _take(self, function: Callable[..., int], count: int, *timeout: float) -> List[Event]:
+        events = (_abi._Event * _library.u32.from_param(count).value)()
+        got = function(self._t, events, count, *timeout)
+        return [_tuple(Event, event) for event in events[:got]]
 
     def read(self, count: int = 64) -> List[Event]:
         """The next events, none if there are none."""
-        events = _library.events(count)
-        got = _library.read(self._t, events, count)
-        return [_tuple(Event, event) for event in events[:got]]
+        return self._take(_library.read, count)
 
     def wait(self, timeout_ns: Optional[float] = None, count: int = 64) -> List[Event]:
         """The same, after at most that time: without end for None or less than 0."""
         left = -1 if timeout_ns is None or timeout_ns < 0 else timeout_ns
         end = time.monotonic_ns() + left
-        events = _library.events(count)
         while True:
             try:
-                got = _library.wait(self._t, events, count, left)
-                return [_tuple(Event, event) for event in events[:got]]
+                return self._take(_library.wait, count, left)
             except InterruptedError:
                 # The handler has run, and has raised nothing.
                 left = left if left < 0 else max(end - time.monotonic_ns(), 0)
@@ -190,37 +156,30 @@ class Twheel:
         """Look at a timer: None if it is neither pending nor its event unread."""
         entry = _library.checked(_abi._Entry, id=timer)
         try:
-            _library.get(self._t, entry)
+            _library.command(self._t, _abi.IOC_GET, entry)
         except NoTimer:
             return None
         return _tuple(Entry, entry)
 
-    def _walk(self, flags: int) -> Iterator[Entry]:
-        entries = (_abi._Entry * 64)()
-        place = _abi._List(entries=ctypes.addressof(entries), count=64, flags=flags,
-                              entry_size=ctypes.sizeof(_abi._Entry))
-        while count := _library.list_timers(self._t, place):
-            for entry in entries[:count]:
-                yield _tuple(Entry, entry)
-
-    def list(self) -> Iterator[Entry]:
-        """The timers, one after the other."""
-        return self._walk(0)
-
-    def drain(self) -> List[Entry]:
-        """Stop all pending timers, and return them."""
-        return [*self._walk(LIST_DRAIN)]
+    def list(self) -> List[Entry]:
+        """The timers that are pending, or whose events are unread."""
+        timers, entries = [], (_abi._Entry * 64)()
+        place = _abi._List(entries=ctypes.addressof(entries), count=64,
+                           entry_size=ctypes.sizeof(_abi._Entry))
+        while count := _library.command(self._t, _abi.IOC_LIST, place):
+            timers += [_tuple(Entry, entry) for entry in entries[:count]]
+        return timers
 
     def info(self) -> Info:
         """What the session can do, its wheel and its limits."""
         info = _abi._Info()
-        _library.info(self._t, info)
+        _library.command(self._t, _abi.IOC_INFO, info)
         return _tuple(Info, info)
 
     def stats(self) -> Stats:
         """The counters of the session."""
         stats = _abi._Stats()
-        _library.stats(self._t, stats)
+        _library.command(self._t, _abi.IOC_STATS, stats)
         return _tuple(Stats, stats)
 
     def batch(self, size: int = 64) -> Batch:
@@ -280,7 +239,3 @@ class Batch:
     def flush(self) -> List[Op]:
         """Submit the operations that wait: an id and a result for each."""
         return self._results(_library.batch_flush(self._batch))
-
-    def failed(self) -> int:
-        """How many operations of the last submission failed."""
-        return int(_library.batch_failed(self._handle))

@@ -7,7 +7,6 @@ ValueError: ctypes alone would cut it off.
 """
 import ctypes
 import errno
-import functools
 import math
 import os
 from typing import Any, Callable
@@ -38,20 +37,6 @@ def checked(kind: Any, **values: int) -> Any:
     return structure
 
 
-def chosen(timer: int) -> Any:
-    """Room for the id that a start chooses."""
-    room = (ctypes.c_uint64 * 1)()
-    memoryview(room).cast("B").cast("Q")[0] = timer
-    return room
-
-
-def events(count: int) -> Any:
-    """Room for events."""
-    if not 0 <= count < 2**32:
-        raise ValueError(f"{count} events are too many")
-    return (_abi._Event * count)()
-
-
 def _number(kind: Any, least: int, most: int, is_time: bool = False) -> Any:
     """A ctypes integer that is checked as an argument. A time is rounded up: it is never early."""
     def from_param(value: float) -> Any:
@@ -61,24 +46,15 @@ def _number(kind: Any, least: int, most: int, is_time: bool = False) -> Any:
     return type(kind.__name__, (), {"from_param": staticmethod(from_param)})
 
 
-_u32 = _number(ctypes.c_uint32, 0, 2**32 - 1)
-_u64 = _number(ctypes.c_uint64, 0, 2**64 - 1)
+u32 = _number(ctypes.c_uint32, 0, 2**32 - 1)
+u64 = _number(ctypes.c_uint64, 0, 2**64 - 1)
 _time = _number(ctypes.c_uint64, 0, 2**64 - 1, True)
 _i32 = _number(ctypes.c_int32, -2**31, 2**31 - 1)
 _timeout = _number(ctypes.c_int64, -2**63, 2**63 - 1, True)
 _ptr, _size = ctypes.c_void_p, ctypes.c_size_t
 
-_OPEN = {errno.ENOENT: "No such device. Is the module loaded? Try: modprobe twheel, or "
-                       "TWHEEL_BACKEND=process",
-         errno.EACCES: "Permission denied. Be root, or in the group twheel, or try "
-                       "TWHEEL_BACKEND=process",
-         errno.EINVAL: "Invalid argument, or TWHEEL_BACKEND is neither kernel nor process"}
-_TIMER = {errno.ENOENT: "no such timer is pending",
-          errno.EALREADY: "the event of the timer is unread"}
-
-
-# Flags of twheel_open_flags().
-OPEN_KERNEL, OPEN_PROCESS, OPEN_ONE_THREAD = 1, 2, 4
+_ERRORS = {errno.ENOENT: "no such timer is pending",
+           errno.EALREADY: "the event of the timer is unread"}
 
 
 class NoTimer(OSError, KeyError):
@@ -87,13 +63,13 @@ class NoTimer(OSError, KeyError):
 
 
 def _check(result: int, function: Any, _arguments: Any) -> int:
-    if result < 0:
-        if "open" in function.__name__:
-            raise OSError(-result, _OPEN.get(-result, os.strerror(-result)), "/dev/twheel")
-        why = _TIMER.get(-result, os.strerror(-result))
-        kind = NoTimer if result == -errno.ENOENT else OSError
-        raise kind(-result, f"{function.__name__}: {why}")
-    return result
+    if result >= 0:
+        return result
+    if function.__name__ == "twheel_open_sized":
+        advice = "Check its arguments, TWHEEL_BACKEND, the module and the group twheel"
+        raise OSError(-result, f"{os.strerror(-result)}. {advice}", "/dev/twheel")
+    kind = NoTimer if result == -errno.ENOENT else OSError
+    raise kind(-result, f"{function.__name__}: {_ERRORS.get(-result, os.strerror(-result))}")
 
 
 try:
@@ -107,14 +83,13 @@ def _missing(*_arguments: Any) -> int:
     raise OSError(errno.ENOSYS, "libtwheel.so.1 is older than this function")
 
 
-def _function(name: str, *arguments: Any) -> Any:
+def _function(name: str, *arguments: Any) -> Callable[..., int]:
     function: Any = getattr(_lib, "twheel_" + name, None)
     if function is None:
         return _missing
     function.argtypes = arguments
     function.errcheck = _check
 
-    @functools.wraps(function, assigned=())
     def call(*values: Any) -> Any:
         try:
             return function(*values)
@@ -134,48 +109,26 @@ def _procedure(name: str, *arguments: Any, result: Any = None) -> Any:
     return function
 
 
-def _command(number: int, structure: Any) -> Callable[[int, Any], Any]:
-    """
-    A function that hands such a structure to the session. The command says how long it
-    is here, as the library's may be longer, and the kernel's too.
-    """
-    command = number | ctypes.sizeof(structure) << 16
-    return lambda t, argument: _ioctl(t, command, ctypes.byref(argument))
+def command(t: int, number: int, structure: Any) -> int:
+    """The command says how long the structure is here: the library's may be longer, and the kernel's too."""
+    return _command(t, number | ctypes.sizeof(structure) << 16, ctypes.byref(structure))
 
 
-_open_sized = _function("open_sized", _ptr, _ptr, _size, _size)
-_open_flags = _function("open_flags_sized", _ptr, _ptr, _size, _size, ctypes.c_uint)
-
-
-def open_session(pointer: Any, setup: Any, setup_size: int, event_size: int, flags: int) -> None:
-    """With flags only if there are some: an older library has no function for them."""
-    if flags:
-        _open_flags(pointer, setup, setup_size, event_size, flags)
-    else:
-        _open_sized(pointer, setup, setup_size, event_size)
-
-
+_command = _function("command", _ptr, ctypes.c_ulong, _ptr)
+open_sized = _function("open_sized", _ptr, _ptr, _size, _size)
 close = _procedure("close", _ptr)
-start = _function("start", _ptr, _u64, _time, _u64)
-start_at = _function("start_at", _ptr, _u64, _time, _u64)
-start_flags = _function("start_flags", _ptr, _ptr, _time, _time, _u64, _u32)
-start_idle = _function("start_idle", _ptr, _ptr, _i32, _time, _u64, _u32)
-restart = _function("restart", _ptr, _u64, _time, _u64)
-push = _function("push", _ptr, _u64, _time, _u64)
-stop = _function("stop", _ptr, _u64)
-withdraw = _function("withdraw", _ptr, _u64)
-read = _function("read", _ptr, _ptr, _u32)
-wait = _function("wait", _ptr, _ptr, _u32, _timeout)
-_ioctl = _function("command", _ptr, ctypes.c_ulong, _ptr)
-info = _command(_abi.IOC_INFO, _abi._Info)
-get = _command(_abi.IOC_GET, _abi._Entry)
-list_timers = _command(_abi.IOC_LIST, _abi._List)
-stats = _command(_abi.IOC_STATS, _abi._Stats)
-batch_new = _function("batch_new", _ptr, _u32, _ptr)
+start = _function("start", _ptr, u64, _time, u64)
+start_flags = _function("start_flags", _ptr, _ptr, _time, _time, u64, u32)
+start_idle = _function("start_idle", _ptr, _ptr, _i32, _time, u64, u32)
+push = _function("push", _ptr, u64, _time, u64)
+stop = _function("stop", _ptr, u64)
+withdraw = _function("withdraw", _ptr, u64)
+read = _function("read", _ptr, _ptr, u32)
+wait = _function("wait", _ptr, _ptr, u32, _timeout)
+batch_new = _function("batch_new", _ptr, u32, _ptr)
 batch_free = _procedure("batch_free", _ptr)
-batch_start_flags = _function("batch_start_flags", _ptr, _u64, _time, _time, _u64, _u32)
-batch_stop = _function("batch_stop", _ptr, _u64)
-batch_withdraw = _function("batch_withdraw", _ptr, _u64)
+batch_start_flags = _function("batch_start_flags", _ptr, u64, _time, _time, u64, u32)
+batch_stop = _function("batch_stop", _ptr, u64)
+batch_withdraw = _function("batch_withdraw", _ptr, u64)
 batch_flush = _function("batch_flush", _ptr)
-batch_failed = _procedure("batch_failed", _ptr, result=ctypes.c_uint)
 batch_op = _procedure("batch_op", _ptr, ctypes.c_uint, result=ctypes.POINTER(Op))
