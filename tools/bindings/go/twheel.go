@@ -2,11 +2,10 @@
 
 // Package twheel has timers by the million through one file descriptor: libtwheel for Go.
 //
-// A session is one of /dev/twheel, or of the process where there is no /dev/twheel. It may
-// be used by many goroutines, and a batch by one at a time. A deadline is in nanoseconds
-// of CLOCK_MONOTONIC, which Now() returns, or of the clock of the setup. An error of a call
-// is an *Error around the syscall.Errno that libtwheel(3) gives it, and os.ErrClosed after
-// Close.
+// The methods are the functions of <twheel.h>. A session may be used by many goroutines, and a
+// batch by one at a time. A deadline is in nanoseconds of CLOCK_MONOTONIC, which Now()
+// returns, or of the clock of the setup. An error of a call is an *Error around a
+// syscall.Errno, and os.ErrClosed after Close.
 package twheel
 
 /*
@@ -17,7 +16,6 @@ import "C"
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"runtime"
 	"sync"
@@ -26,6 +24,8 @@ import (
 	"time"
 	"unsafe"
 )
+
+const device = "/dev/twheel"
 
 // Error says which call of the library failed.
 type Error struct {
@@ -36,10 +36,12 @@ type Error struct {
 func (e *Error) Unwrap() error { return e.Errno }
 
 func (e *Error) Error() string {
-	switch e.Errno {
-	case syscall.ENOENT:
+	switch {
+	case e.Call == device:
+		return device + ": " + e.Errno.Error() + ". Check the setup, TWHEEL_BACKEND, the module and the group twheel"
+	case e.Errno == syscall.ENOENT:
 		return e.Call + ": no such timer is pending"
-	case syscall.EALREADY:
+	case e.Errno == syscall.EALREADY:
 		return e.Call + ": the event of the timer is unread"
 	}
 	return e.Call + ": " + e.Errno.Error()
@@ -50,22 +52,6 @@ func check(call string, ret C.int) (int, error) {
 		return 0, &Error{call, syscall.Errno(-ret)}
 	}
 	return int(ret), nil
-}
-
-// advise names the device, and says what to do.
-func advise(ret C.int) error {
-	errno, advice := syscall.Errno(-ret), ""
-	switch errno {
-	case 0:
-		return nil
-	case syscall.ENOENT:
-		advice = ". Is the module loaded? Try: modprobe twheel, or TWHEEL_BACKEND=process"
-	case syscall.EACCES:
-		advice = ". Be root, or in the group twheel, or try TWHEEL_BACKEND=process"
-	case syscall.EINVAL:
-		advice = ", or TWHEEL_BACKEND is neither kernel nor process"
-	}
-	return fmt.Errorf("/dev/twheel: %w%s", errno, advice)
 }
 
 //go:linkname nanotime runtime.nanotime
@@ -96,7 +82,7 @@ type Twheel struct {
 // Open opens a session. EventSize is ignored.
 func Open(setup Setup) (*Twheel, error) {
 	t := &Twheel{reading: make(chan struct{}, 1), closed: make(chan struct{})}
-	if err := advise(C.twheel_open_sized(&t.t, (*C.struct_twheel_setup)(unsafe.Pointer(&setup)),
+	if _, err := check(device, C.twheel_open_sized(&t.t, (*C.struct_twheel_setup)(unsafe.Pointer(&setup)),
 		C.size_t(unsafe.Sizeof(setup)), C.size_t(unsafe.Sizeof(Event{})))); err != nil {
 		return nil, err
 	}
@@ -114,16 +100,16 @@ func Open(setup Setup) (*Twheel, error) {
 func (t *Twheel) poll() error {
 	fd, _, errno := syscall.Syscall(syscall.SYS_FCNTL, uintptr(C.twheel_fd(t.t)), syscall.F_DUPFD_CLOEXEC, 0)
 	if errno != 0 {
-		return fmt.Errorf("/dev/twheel: %w", errno)
+		return &Error{device, errno}
 	}
-	t.file = os.NewFile(fd, "/dev/twheel")
+	t.file = os.NewFile(fd, device)
 	conn, err := t.file.SyscallConn()
 	t.conn = conn
 	return err
 }
 
-// Close stops all timers, and ends a Read that waits. Refresh, StopByStore and Word must
-// not be under way: they are stores into memory that goes away.
+// Close stops all timers, and ends a Read that waits. Refresh and StopByStore must not be under
+// way: they are stores into memory that goes away.
 func (t *Twheel) Close() error {
 	if err := t.file.Close(); err != nil {
 		return err
@@ -187,22 +173,6 @@ func (t *Twheel) Start(id uint64, delay time.Duration, userData uint64) (bool, e
 	return ret == 1, err
 }
 
-// StartAt is Start with a deadline.
-func (t *Twheel) StartAt(id, deadlineNs, userData uint64) (bool, error) {
-	ret, err := t.call("twheel_start_at", func() C.int {
-		return C.twheel_start_at(t.t, C.__u64(id), C.__u64(deadlineNs), C.__u64(userData))
-	})
-	return ret == 1, err
-}
-
-// Restart is Start whatever the timer's state is: an unread event is withdrawn.
-func (t *Twheel) Restart(id uint64, delay time.Duration, userData uint64) (bool, error) {
-	ret, err := t.call("twheel_restart", func() C.int {
-		return C.twheel_restart(t.t, C.__u64(id), C.__u64(ns(delay)), C.__u64(userData))
-	})
-	return ret == 1, err
-}
-
 // Push gives a timer that runs another deadline: a store if that is not before its word.
 func (t *Twheel) Push(id, deadlineNs, userData uint64) error {
 	_, err := t.call("twheel_push", func() C.int {
@@ -231,12 +201,6 @@ func (t *Twheel) Refresh(id, deadlineNs uint64) {
 
 // StopByStore stops a timer by a store. It panics if the id has no word.
 func (t *Twheel) StopByStore(id uint64) { t.Refresh(id, WordStop) }
-
-// Word is what was stored last. It panics if the id has no word.
-func (t *Twheel) Word(id uint64) uint64 {
-	defer runtime.KeepAlive(t)
-	return atomic.LoadUint64(&t.words[id])
-}
 
 // Read waits for events, and takes up to len(events) of them: at least one. The wait is in
 // the runtime's poller, and ends with ctx and with Close.
@@ -338,20 +302,15 @@ func (t *Twheel) Get(id uint64) (Entry, error) {
 	return entry, err
 }
 
-// List returns the timers.
-func (t *Twheel) List() ([]Entry, error) { return t.walk("twheel_list", 0) }
-
-// Drain stops all pending timers, and returns them.
-func (t *Twheel) Drain() ([]Entry, error) { return t.walk("twheel_drain", ListDrain) }
-
-func (t *Twheel) walk(name string, flags uint32) (all []Entry, err error) {
+// List returns the timers that are pending, or whose events are unread.
+func (t *Twheel) List() (all []Entry, err error) {
 	// The address in it is not one that Go knows of. It is on the heap, for C has it, and
 	// does not move.
 	page := new(page)
 	page.list = list{entries: uint64(uintptr(unsafe.Pointer(&page.entries[0]))),
-		count: uint32(len(page.entries)), entrySize: uint32(unsafe.Sizeof(Entry{})), flags: flags}
+		count: uint32(len(page.entries)), entrySize: uint32(unsafe.Sizeof(Entry{}))}
 	for {
-		n, err := t.command(name, iocList, unsafe.Pointer(page))
+		n, err := t.command("twheel_list", iocList, unsafe.Pointer(page))
 		if err != nil || n == 0 {
 			return all, err
 		}

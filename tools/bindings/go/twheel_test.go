@@ -5,6 +5,7 @@ package twheel
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"runtime"
 	"strings"
@@ -17,36 +18,33 @@ import (
 
 const hour = time.Hour
 
-func open(tb testing.TB, words uint32) *Twheel {
-	t, err := Open(Setup{SharedIds: words})
+func must[T any](value T, err error) T {
 	if err != nil {
-		tb.Fatal(err)
+		panic(err)
 	}
-	tb.Cleanup(func() { t.Close() })
-	return t
+	return value
 }
 
-func must(tb testing.TB, err error) {
-	tb.Helper()
-	if err != nil {
-		tb.Fatal(err)
-	}
-}
-
-func wants(tb testing.TB, err, wanted error) {
-	tb.Helper()
+func wants(err, wanted error) {
 	if !errors.Is(err, wanted) {
-		tb.Fatalf("%v, and not %v", err, wanted)
+		panic(fmt.Sprintf("%v, and not %v", err, wanted))
 	}
 }
 
-func unread(tb testing.TB, t *Twheel, count uint64) {
-	for {
-		stats, err := t.Stats()
-		must(tb, err)
-		if stats.Unread == count {
-			return
-		}
+func is[T comparable](got, wanted T) {
+	if got != wanted {
+		panic(fmt.Sprintf("%v, and not %v", got, wanted))
+	}
+}
+
+func open(t *testing.T, words uint32) *Twheel {
+	s := must(Open(Setup{SharedIds: words}))
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+func unread(s *Twheel, count uint64) {
+	for must(s.Stats()).Unread != count {
 		time.Sleep(time.Millisecond)
 	}
 }
@@ -57,212 +55,152 @@ func panics(function func()) (panicked bool) {
 	return
 }
 
-func TestBackends(t *testing.T) {
-	asked := os.Getenv("TWHEEL_BACKEND") == "process"
-	info, err := open(t, 0).Info()
-	must(t, err)
-	if in := info.Features&FeatureProcess != 0; in != asked {
-		t.Fatal(in)
-	}
-	_, err = Open(Setup{TickNs: 1})
-	wants(t, err, syscall.EINVAL)
-	if !strings.Contains(err.Error(), "/dev/twheel") {
-		t.Fatal(err)
-	}
-}
-
 func TestSetup(t *testing.T) {
-	s, err := Open(Setup{Flags: SetupPrivate, Clock: ClockBoottime, WakeNs: 1000})
-	must(t, err)
-	info, err := s.Info()
-	must(t, err)
-	if info.Clock != ClockBoottime || info.WakeNs != 1000 {
-		t.Fatal(info)
-	}
-	// Without a descriptor, and in the process with any.
-	if _, _, err = s.StartIdle(4, -1, hour, 0, 0); err == nil {
-		t.Fatal("no error")
-	}
-	must(t, s.Close())
+	s := must(Open(Setup{Flags: SetupPrivate, Clock: ClockBoottime, WakeNs: 1000}))
+	info := must(s.Info())
+	is(info.AbiVersion, 1)
+	is(info.Clock, ClockBoottime)
+	is(info.WakeNs, 1000)
+	is(info.Features&FeatureProcess != 0, os.Getenv("TWHEEL_BACKEND") == "process")
+	must(0, s.Close())
+	_, err := Open(Setup{TickNs: 1})
+	wants(err, syscall.EINVAL)
+	is(strings.Contains(err.Error(), "/dev/twheel"), true)
 }
 
 func TestTimers(t *testing.T) {
 	s := open(t, 0)
-	if pending, err := s.Start(3, hour, 33); pending || err != nil {
-		t.Fatal(pending, err)
-	}
-	if pending, err := s.StartAt(3, Now()+uint64(hour), 34); !pending || err != nil {
-		t.Fatal(pending, err)
-	}
-	entry, err := s.Get(3)
-	must(t, err)
-	if entry.UserData != 34 || entry.State != StatePending {
-		t.Fatal(entry)
-	}
-	must(t, s.Stop(3))
+	is(must(s.Start(3, hour, 33)), false)
+	id, pending, err := s.StartFlags(3, Now()+uint64(hour), 0, 34, StartAbs)
+	is(must(id, err), 3)
+	is(pending, true)
+	entry := must(s.Get(3))
+	is(entry.UserData, 34)
+	is(entry.State, StatePending)
+	must(0, s.Stop(3))
 	err = s.Stop(3)
-	wants(t, err, syscall.ENOENT)
-	if err.Error() != "twheel_stop: no such timer is pending" {
-		t.Fatal(err)
-	}
+	wants(err, syscall.ENOENT)
+	is(err.Error(), "twheel_stop: no such timer is pending")
 	_, err = s.Get(3)
-	wants(t, err, syscall.ENOENT)
-	if pending, err := s.Start(3, 1<<63-1, 0); pending || err != nil {
-		t.Fatal(pending, err)
+	wants(err, syscall.ENOENT)
+	is(must(s.Start(3, 1<<63-1, 0)), false)
+	is(must(s.Start(3, -1, 0)), true)
+	unread(s, 1)
+	_, err = s.Start(3, hour, 0)
+	wants(err, syscall.EALREADY)
+	is(must(s.Withdraw(3)), true)
+	id, _, err = s.StartFlags(IDAny, 0, uint64(time.Millisecond), 44, 0)
+	must(id, err)
+	var events [1]Event
+	is(must(s.Read(context.Background(), events[:])), 1)
+	is(events[0].ID, id)
+	is(events[0].UserData, 44)
+	is(events[0].Flags, EventPeriodic)
+	late := uint64(0)
+	for _, count := range must(s.Stats()).Lateness {
+		late += count
 	}
-	if pending, err := s.Restart(3, -1, 0); !pending || err != nil {
-		t.Fatal(pending, err)
-	}
-	unread(t, s, 1)
-	if withdrawn, err := s.Withdraw(3); !withdrawn || err != nil {
-		t.Fatal(withdrawn, err)
-	}
-	id, _, err := s.StartFlags(IDAny, 0, 0, 44, 0)
-	must(t, err)
-	unread(t, s, 1)
-	_, err = s.Start(id, hour, 0)
-	wants(t, err, syscall.EALREADY)
-	if withdrawn, err := s.Withdraw(id); !withdrawn || err != nil {
-		t.Fatal(withdrawn, err)
-	}
-	info, err := s.Info()
-	must(t, err)
-	if info.AbiVersion != 1 || info.MaxBatch == 0 {
-		t.Fatal(info)
-	}
+	is(late, 1)
+	// Without a descriptor, and in the process with any.
+	_, _, err = s.StartIdle(4, -1, hour, 0, 0)
+	is(err != nil, true)
 }
 
 func TestWords(t *testing.T) {
 	s := open(t, 8)
-	deadline := Now() + uint64(hour)
-	_, err := s.Start(3, 0, 0)
-	must(t, err)
-	unread(t, s, 1)
-	s.Refresh(3, deadline)
-	_, err = s.Start(4, 0, 0)
-	must(t, err)
-	var events [1]Event
-	_, err = s.Read(context.Background(), events[:])
-	if err != nil || events[0].ID != 4 {
-		t.Fatal(events, err)
-	}
-	entry, err := s.Get(3)
-	must(t, err)
-	if entry.DeadlineNs != deadline || s.Word(3) != deadline {
-		t.Fatal(entry)
-	}
-	must(t, s.Push(3, deadline-1, 0))
-	if entry, err = s.Get(3); err != nil || entry.DeadlineNs != deadline-1 {
-		t.Fatal(entry, err)
-	}
-	if pending, err := s.Restart(3, hour, 0); err != nil || !pending {
-		t.Fatal(pending, err)
-	}
-	s.StopByStore(3)
-	if s.Word(3) != WordStop {
-		t.Fatal(s.Word(3))
-	}
-	if !panics(func() { s.Refresh(8, deadline) }) {
-		t.Fatal("a timer without a word")
-	}
-	must(t, s.Close())
-	if !panics(func() { s.Refresh(3, deadline) }) {
-		t.Fatal("a closed session")
-	}
-}
-
-func TestNowIsTheKernelsClock(t *testing.T) {
-	s := open(t, 0)
 	before := Now()
-	_, err := s.StartAt(1, before, 0)
-	must(t, err)
+	deadline := before + uint64(hour)
+	must(s.Start(3, 0, 0))
+	unread(s, 1)
+	s.Refresh(3, deadline)
+	must(s.Start(4, 0, 0))
 	var events [1]Event
-	_, err = s.Read(context.Background(), events[:])
-	must(t, err)
-	if expired := events[0].ExpiredNs; expired < before || expired > Now() {
-		t.Fatal(before, expired, Now())
-	}
-	stats, err := s.Stats()
-	must(t, err)
-	late := uint64(0)
-	for _, count := range stats.Lateness {
-		late += count
-	}
-	if late != 1 || len(stats.Lateness) != int(StatsLateness) {
-		t.Fatal(stats)
-	}
+	must(s.Read(context.Background(), events[:]))
+	is(events[0].ID, 4)
+	// Now is the kernel's clock.
+	is(events[0].ExpiredNs >= before && events[0].ExpiredNs <= Now(), true)
+	is(must(s.Get(3)).DeadlineNs, deadline)
+	must(0, s.Push(3, deadline-1, 0))
+	is(must(s.Get(3)).DeadlineNs, deadline-1)
+	s.StopByStore(3)
+	is(s.words[3], WordStop)
+	is(panics(func() { s.Refresh(8, deadline) }), true)
+	must(0, s.Close())
+	is(panics(func() { s.Refresh(3, deadline) }), true)
 }
 
-func TestCloseEndsRead(t *testing.T) {
+func TestListsAndBatches(t *testing.T) {
 	s := open(t, 0)
-	_, err := s.Start(1, hour, 0)
-	must(t, err)
-	ended := make(chan error)
-	for i := 0; i < 2; i++ {
-		go func() {
-			_, err := s.Read(context.Background(), make([]Event, 1))
-			ended <- err
-		}()
+	batch := must(s.Batch(200))
+	for id := uint64(0); id < 199; id++ {
+		is(len(must(batch.Start(id, hour, 2*id))), 0)
 	}
-	time.Sleep(10 * time.Millisecond)
-	must(t, s.Close())
-	wants(t, <-ended, os.ErrClosed)
-	wants(t, <-ended, os.ErrClosed)
-	wants(t, s.Stop(1), os.ErrClosed)
-	wants(t, s.Close(), os.ErrClosed)
+	ops := must(batch.Stop(1000))
+	is(len(ops), 200)
+	must(0, ops[0].Err())
+	wants(ops[199].Err(), syscall.ENOENT)
+	all := must(s.List())
+	is(len(all), 199)
+	is(all[198].UserData, 396)
+	must(batch.Withdraw(0))
+	is(must(batch.Flush())[0].Result, 0)
+	_, err := s.Batch(0)
+	wants(err, syscall.EINVAL)
+	must(0, s.Close())
+	_, err = batch.Stop(1)
+	wants(err, os.ErrClosed)
 }
 
-func descriptors(t *testing.T) int {
-	entries, err := os.ReadDir("/proc/self/fd")
-	must(t, err)
-	return len(entries)
+func TestReadEnds(t *testing.T) {
+	s := open(t, 0)
+	ended := make(chan error)
+	read := func(ctx context.Context) {
+		_, err := s.Read(ctx, make([]Event, 1))
+		ended <- err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	go read(ctx)
+	time.Sleep(10 * time.Millisecond)
+	// It waits behind the other.
+	impatient, stop := context.WithTimeout(context.Background(), time.Millisecond)
+	defer stop()
+	go read(impatient)
+	wants(<-ended, context.DeadlineExceeded)
+	cancel()
+	wants(<-ended, context.Canceled)
+	must(s.Start(1, 0, 0))
+	is(must(s.Read(context.Background(), make([]Event, 2))), 1)
+	_, err := s.Read(context.Background(), nil)
+	wants(err, syscall.EINVAL)
+	go read(context.Background())
+	go read(context.Background())
+	time.Sleep(10 * time.Millisecond)
+	must(0, s.Close())
+	wants(<-ended, os.ErrClosed)
+	wants(<-ended, os.ErrClosed)
+	wants(s.Stop(1), os.ErrClosed)
+	wants(s.Close(), os.ErrClosed)
 }
+
+func descriptors() int { return len(must(os.ReadDir("/proc/self/fd"))) }
 
 // As an os.File, a session that nobody has any more is closed.
 func TestDroppedSessionsAreClosed(t *testing.T) {
-	before := descriptors(t)
+	before := descriptors()
 	for i := 0; i < 50; i++ {
-		_, err := Open(Setup{})
-		must(t, err)
+		must(Open(Setup{}))
 	}
-	for descriptors(t) > before {
+	for descriptors() > before {
 		runtime.GC()
 		time.Sleep(time.Millisecond)
 	}
-}
-
-func TestContextEndsRead(t *testing.T) {
-	s := open(t, 0)
-	var events [2]Event
-	ctx, cancel := context.WithCancel(context.Background())
-	first := make(chan error)
-	go func() {
-		_, err := s.Read(ctx, events[:1])
-		first <- err
-	}()
-	time.Sleep(10 * time.Millisecond)
-	impatient, stop := context.WithTimeout(context.Background(), time.Millisecond)
-	defer stop()
-	_, err := s.Read(impatient, events[1:])
-	wants(t, err, context.DeadlineExceeded)
-	cancel()
-	wants(t, <-first, context.Canceled)
-	_, err = s.Start(1, 0, 0)
-	must(t, err)
-	n, err := s.Read(context.Background(), events[:])
-	if n != 1 || err != nil {
-		t.Fatal(n, err)
-	}
-	_, err = s.Read(context.Background(), nil)
-	wants(t, err, syscall.EINVAL)
 }
 
 func TestEventsLoseNothing(t *testing.T) {
 	s := open(t, 0)
 	const count = 100
 	for id := uint64(0); id < count; id++ {
-		_, err := s.Start(id, 0, id)
-		must(t, err)
+		must(s.Start(id, 0, id))
 	}
 	seen := map[uint64]bool{}
 	for len(seen) < count {
@@ -277,41 +215,9 @@ func TestEventsLoseNothing(t *testing.T) {
 		}
 	}
 	events := s.Events(context.Background())
-	must(t, s.Close())
-	if _, ok := <-events; ok {
-		t.Fatal("an event of a closed session")
-	}
-}
-
-func TestListsAndBatches(t *testing.T) {
-	s := open(t, 0)
-	batch, err := s.Batch(200)
-	must(t, err)
-	for id := uint64(0); id < 199; id++ {
-		if ops, err := batch.Start(id, hour, 2*id); len(ops) != 0 || err != nil {
-			t.Fatal(ops, err)
-		}
-	}
-	ops, err := batch.Stop(1000)
-	must(t, err)
-	if len(ops) != 200 || ops[0].Err() != nil {
-		t.Fatal(len(ops))
-	}
-	wants(t, ops[199].Err(), syscall.ENOENT)
-	all, err := s.List()
-	must(t, err)
-	if len(all) != 199 || all[198].UserData != 396 {
-		t.Fatal(all)
-	}
-	all, err = s.Drain()
-	if len(all) != 199 || err != nil {
-		t.Fatal(len(all), err)
-	}
-	_, err = s.Batch(0)
-	wants(t, err, syscall.EINVAL)
-	must(t, s.Close())
-	_, err = batch.Stop(1)
-	wants(t, err, os.ErrClosed)
+	must(0, s.Close())
+	_, ok := <-events
+	is(ok, false)
 }
 
 // For the race detector, too: Close comes while all else is under way.
@@ -343,6 +249,6 @@ func TestGoroutines(t *testing.T) {
 	for atomic.LoadUint64(&expired) < 100 {
 		time.Sleep(time.Millisecond)
 	}
-	must(t, s.Close())
+	must(0, s.Close())
 	all.Wait()
 }
