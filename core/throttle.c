@@ -35,11 +35,13 @@
  *
  * A callback, or a wake-up of readers at the end of a run, cannot be cut short.
  * So the real time of payers' runs is also added to a deficit, of which half of
- * the time that passes is subtracted. A payer whose last run exceeded its slice
- * by more than 50 us waits until there is no deficit. Others wait only while it
- * is above 16 ms. If a payer runs for 12 ms, it pauses for about 24 ms, and the
- * other payers go on. If overruns use up 500 us of a period, the remaining
- * payers of this period have to join another one.
+ * the time that passes is subtracted. Payers wait while the deficit is above
+ * 8 ms. A payer whose last run exceeded its slice by more than 50 us tolerates
+ * less: nothing at first, and all of it again after 400 times this overrun, or
+ * a second. If a payer runs for 6 ms, it pauses for about 12 ms, and the other
+ * payers go on. It pauses for longer if these keep up a deficit by short
+ * overruns. If overruns use up 500 us of a period, the remaining payers of this
+ * period have to join another one.
  */
 #include <linux/kconfig.h>
 #include <linux/math64.h>
@@ -59,10 +61,12 @@
 #define SLICE_NS_MIN		(5 * (int)NSEC_PER_USEC)
 /* Payers that run in a period. */
 #define PAYERS_PER_PERIOD	(RUNTIME_NS_MAX / SLICE_NS_MIN)
-/* A payer whose run exceeded its slice by more waits until there is no deficit. */
+/* Deficit up to which payers need not wait. */
+#define DEFICIT_NS_TOLERATED	(8 * (int)NSEC_PER_MSEC)
+/* A payer tolerates less after a run that exceeded its slice by more. */
 #define OVERRUN_NS_MAX		(10 * SLICE_NS_MIN)
-/* Deficit up to which other payers need not wait. */
-#define DEFICIT_NS_TOLERATED	(16 * (int)NSEC_PER_MSEC)
+/* Time until it tolerates as much as others, in overruns. A second at most. */
+#define PENALTY_FACTOR		400
 /* Limit of the deficit, for pauses of at most a second. */
 #define DEFICIT_NS_MAX		(500 * (int)NSEC_PER_MSEC)
 /*
@@ -158,7 +162,12 @@ static void arrive(struct twheel_throttle *t)
 static int deficit_to_repay(const struct twheel_throttle *t,
 			    const struct twheel_payer *payer)
 {
-	return max(t->deficit - (payer->overran ? 0 : DEFICIT_NS_TOLERATED), 0);
+	u64 tolerated = DEFICIT_NS_TOLERATED;
+	u64 elapsed = t->stamp - payer->end;
+
+	if (elapsed < payer->penalty)
+		tolerated = div_u64(tolerated * elapsed, payer->penalty);
+	return max(t->deficit - (int)tolerated, 0);
 }
 
 /*
@@ -240,7 +249,9 @@ void twheel_throttle_end(struct twheel_payer *payer, ktime_t now, s64 limit_ns)
 		return;
 	add_deficit(t, took);
 	t->used += overrun;
-	payer->overran = overrun > OVERRUN_NS_MAX;
+	payer->end = now;
+	payer->penalty = overrun <= OVERRUN_NS_MAX ? 0 :
+		min_t(u64, (u64)overrun * PENALTY_FACTOR, NSEC_PER_SEC);
 	payer->runtime = max(payer->runtime - elapsed, 0);
 }
 

@@ -13,7 +13,8 @@
  * @expected: number of wheels from the last period that did not run yet. A
  *	destroyed wheel is expected until the next period
  * @runtime: rest of the payer's slice of the last period, ns
- * @overran: true if the last run exceeded its slice by far
+ * @end: end of the last run
+ * @penalty: time from @end on with less tolerance for a deficit, ns
  *
  * Accessed only by ticks, which run one after the other on their CPU.
  */
@@ -22,7 +23,8 @@ struct twheel_payer {
 	unsigned int waiting;
 	unsigned int expected;
 	int runtime;
-	bool overran;
+	u32 penalty;
+	ktime_t end;
 };
 
 u32 twheel_throttle_begin(struct twheel_payer *payer, ktime_t now,

@@ -13,7 +13,7 @@
 /* Most runtime, longest pause and most timers between two looks, as documented. */
 #define RUN_NS_MAX	(250 * NSEC_PER_USEC)
 #define PAUSE_NS_MAX	(1000 * NSEC_PER_USEC)
-#define PAID_DEBT_NS_MAX	(20 * 1000 * NSEC_PER_USEC)
+#define PAID_DEBT_NS_MAX	(12 * 1000 * NSEC_PER_USEC)
 #define PAID_PAUSE_NS_MAX	(1100 * 1000 * NSEC_PER_USEC)
 #define TIMERS_PER_CHECK	64
 #define TIMERS_PER_RUN	1024

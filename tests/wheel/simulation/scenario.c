@@ -870,11 +870,12 @@ void scenario_begin(void)
 
 static void start_of_user(struct oracle_timer *o)
 {
+	unsigned int cpu = sim_below(SIM_CPUS);
 	struct oracle_call call;
 	int ret;
 
 	oracle_starts(o, &call, sim.now);
-	ret = twheel_start(&o->timer, 1);
+	ret = twheel_start_on(&o->timer, 1, cpu_online(cpu) ? cpu : sim.cpu);
 	oracle_started(o, &call, sim.now + 1, ret >= 0, ret == 1);
 }
 
@@ -919,12 +920,12 @@ static void make_user_wheel(struct user_wheel *uw, struct twheel_payer *payer)
 
 /*
  * On the worst CPU are all users. They have periods in turn, the wheels of a user
- * take turns, and their timers, too. A slice that a callback exceeds costs one turn.
+ * take turns, and their timers, too.
  */
 static void check_user_wheels(void)
 {
 	u64 rounds = (nr_users / USERS_PER_MS + 3) *
-		     ((nr_user_wheels / nr_users + 1) * USER_TIMERS + 1);
+		     (nr_user_wheels / nr_users + 1) * USER_TIMERS;
 	u32 i;
 
 	for (i = 0; i < nr_user_wheels; i++)
