@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Timers by the million through one file descriptor: libtwheel for Rust
 //!
-//! A session is one of /dev/twheel, or of the process where there is no /dev/twheel. A
-//! deadline is the time on CLOCK_MONOTONIC, as `now()` returns it, or on the clock of the setup.
+//! The methods are the functions of <twheel.h>. A deadline is the time on CLOCK_MONOTONIC, as
+//! `now()` returns it, or on the clock of the setup.
 //!
 //! A `Twheel` is `AsFd`. With tokio:
 //!
@@ -34,11 +34,9 @@ use std::time::Duration;
 
 const ENOENT: i32 = 2;
 const EINTR: i32 = 4;
-const EACCES: i32 = 13;
-const EINVAL: i32 = 22;
 const EALREADY: i32 = 114;
 
-/// A call of the library that failed, and the errno that libtwheel(3) gives it.
+/// A call of the library that failed, and its errno.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Error {
     pub call: &'static str,
@@ -53,13 +51,9 @@ impl fmt::Display for Error {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         let error = io::Error::from_raw_os_error(self.errno);
         match (self.call, self.errno) {
-            (OPEN, ENOENT) => write!(
-                to, "{}: {}. Is the module loaded? Try: modprobe twheel, or TWHEEL_BACKEND=process", OPEN, error
+            (OPEN, _) => write!(
+                to, "{}: {}. Check the setup, TWHEEL_BACKEND, the module and the group twheel", OPEN, error
             ),
-            (OPEN, EACCES) => {
-                write!(to, "{}: {}. Be root, or in the group twheel, or try TWHEEL_BACKEND=process", OPEN, error)
-            }
-            (OPEN, EINVAL) => write!(to, "{}: {}, or TWHEEL_BACKEND is neither kernel nor process", OPEN, error),
             (call, ENOENT) => write!(to, "{}: no such timer is pending", call),
             (call, EALREADY) => write!(to, "{}: the event of the timer is unread", call),
             (call, _) => write!(to, "{}: {}", call, error),
@@ -95,12 +89,13 @@ fn ns(time: Duration) -> u64 {
     time.as_nanos().min(i64::MAX as u128) as u64
 }
 
-/// The clock that deadlines are on, unless `Setup::clock` is set: see `Twheel::now()`.
+/// The clock that deadlines are on, unless `Setup::clock` is set.
 pub fn now() -> Duration {
     Duration::from_nanos(unsafe { twheel_now() })
 }
 
 /// A session. Threads may use it together.
+#[derive(Debug)]
 pub struct Twheel(NonNull<Handle>);
 
 // The library has a lock, and nothing in it belongs to a thread.
@@ -108,18 +103,12 @@ unsafe impl Send for Twheel {}
 unsafe impl Sync for Twheel {}
 
 impl Twheel {
-    /// Opens one of the device or of the process, as TWHEEL_BACKEND in the environment says.
     pub fn open(setup: &Setup) -> Result<Twheel> {
         let mut handle = null_mut();
         check(OPEN, unsafe {
             twheel_open_sized(&mut handle, setup, size_of::<Setup>(), size_of::<Event>())
         })?;
         Ok(Twheel(NonNull::new(handle).expect("a session")))
-    }
-
-    /// The clock that the deadlines of this session are on.
-    pub fn now(&self) -> Duration {
-        Duration::from_nanos(unsafe { twheel_now_of(self.0.as_ptr()) })
     }
 
     /// The command says how long the structure is here: the library's may be longer, and
@@ -132,10 +121,6 @@ impl Twheel {
     /// Starts a timer, or restarts it: true if it was pending.
     pub fn start(&self, id: u64, delay: Duration, user_data: u64) -> Result<bool> {
         Ok(check("twheel_start", unsafe { twheel_start(self.0.as_ptr(), id, ns(delay), user_data) })? == 1)
-    }
-
-    pub fn start_at(&self, id: u64, deadline: Duration, user_data: u64) -> Result<bool> {
-        Ok(check("twheel_start_at", unsafe { twheel_start_at(self.0.as_ptr(), id, ns(deadline), user_data) })? == 1)
     }
 
     /// Starts a timer with START_* and a period. Returns its id, which is chosen for ID_ANY.
@@ -154,11 +139,6 @@ impl Twheel {
             twheel_start_idle(self.0.as_ptr(), &mut id, fd, ns(idle), user_data, flags)
         })?;
         Ok(id)
-    }
-
-    /// The same as start() whatever its state is: an unread event is withdrawn.
-    pub fn restart(&self, id: u64, delay: Duration, user_data: u64) -> Result<bool> {
-        Ok(check("twheel_restart", unsafe { twheel_restart(self.0.as_ptr(), id, ns(delay), user_data) })? == 1)
     }
 
     /// Another deadline for a timer that runs: a store if that is not before its word.
@@ -194,11 +174,6 @@ impl Twheel {
         self.words()[id as usize].store(WORD_STOP, Ordering::Relaxed)
     }
 
-    /// What was stored last, in ns, or WORD_*. Panics if the id has no word.
-    pub fn word(&self, id: u64) -> u64 {
-        self.words()[id as usize].load(Ordering::Relaxed)
-    }
-
     /// Takes the next events: none if there are none.
     pub fn read<'a>(&self, events: &'a mut [Event]) -> Result<&'a [Event]> {
         let count = c_uint::try_from(events.len()).unwrap_or(c_uint::MAX);
@@ -230,18 +205,18 @@ impl Twheel {
         }
     }
 
-    fn walk(&self, call: &'static str, flags: u32) -> Result<Vec<Entry>> {
+    /// The timers that are pending, or whose events are unread.
+    pub fn list(&self) -> Result<Vec<Entry>> {
         let mut all = Vec::new();
         let mut some = [Entry::default(); 64];
         let mut list = List {
             count: some.len() as u32,
             entry_size: size_of::<Entry>() as u32,
-            flags,
             ..List::default()
         };
         loop {
             list.entries = some.as_mut_ptr() as usize as u64;
-            let got = self.command(call, IOC_LIST, &mut list)?;
+            let got = self.command("twheel_list", IOC_LIST, &mut list)?;
             if got == 0 {
                 return Ok(all);
             }
@@ -249,25 +224,17 @@ impl Twheel {
         }
     }
 
-    pub fn list(&self) -> Result<Vec<Entry>> {
-        self.walk("twheel_list", 0)
-    }
-
-    /// Stops all pending timers, and returns them.
-    pub fn drain(&self) -> Result<Vec<Entry>> {
-        self.walk("twheel_drain", LIST_DRAIN)
+    fn query<T: Default>(&self, call: &'static str, number: c_ulong) -> Result<T> {
+        let mut answer = T::default();
+        self.command(call, number, &mut answer).map(|_| answer)
     }
 
     pub fn info(&self) -> Result<Info> {
-        let mut info = Info::default();
-        self.command("twheel_info", IOC_INFO, &mut info)?;
-        Ok(info)
+        self.query("twheel_info", IOC_INFO)
     }
 
     pub fn stats(&self) -> Result<Stats> {
-        let mut stats = Stats::default();
-        self.command("twheel_stats", IOC_STATS, &mut stats)?;
-        Ok(stats)
+        self.query("twheel_stats", IOC_STATS)
     }
 
     pub fn batch(&self, size: u32) -> Result<Batch<'_>> {
@@ -292,12 +259,6 @@ impl AsRawFd for Twheel {
 impl AsFd for Twheel {
     fn as_fd(&self) -> BorrowedFd<'_> {
         unsafe { BorrowedFd::borrow_raw(self.as_raw_fd()) }
-    }
-}
-
-impl fmt::Debug for Twheel {
-    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        to.debug_struct("Twheel").field("fd", &self.as_raw_fd()).finish()
     }
 }
 

@@ -164,10 +164,6 @@ impl<T: Copy> Timer<T> {
     pub fn expires(&self) -> u64 {
         unsafe { (*self.raw()).expires }
     }
-
-    pub fn value(&self) -> T {
-        self.value
-    }
 }
 
 impl<T: Copy> Drop for Timer<T> {

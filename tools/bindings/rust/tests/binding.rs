@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Each method with its errors.
-use std::future::{ready, Future};
-use std::io;
 use std::os::unix::io::AsFd;
-use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 use twheel::*;
@@ -28,10 +25,13 @@ fn errno<T>(result: Result<T>) -> i32 {
 }
 
 #[test]
-fn sessions_are_here_or_there() {
+fn sessions() {
+    let setup = Setup { flags: SETUP_PRIVATE, clock: CLOCK_BOOTTIME, wake_ns: 1000, ..Setup::default() };
+    let t = Twheel::open(&setup).unwrap();
+    let info = t.info().unwrap();
+    assert_eq!((info.abi_version, info.clock, info.wake_ns), (1, CLOCK_BOOTTIME, 1000));
     let in_process = std::env::var("TWHEEL_BACKEND").map_or(false, |backend| backend == "process");
-    let t = with_words(0);
-    assert_eq!(t.info().unwrap().features & FEATURE_PROCESS != 0, in_process);
+    assert_eq!(info.features & FEATURE_PROCESS != 0, in_process);
     t.as_fd().try_clone_to_owned().expect("a descriptor");
     let error = Twheel::open(&Setup { tick_ns: 1, ..Setup::default() }).unwrap_err();
     assert_eq!(error.errno, EINVAL);
@@ -39,31 +39,18 @@ fn sessions_are_here_or_there() {
 }
 
 #[test]
-fn setup() {
-    let t = Twheel::open(&Setup {
-        flags: SETUP_PRIVATE, clock: CLOCK_BOOTTIME, wake_ns: 1000, ..Setup::default()
-    })
-    .unwrap();
-    let info = t.info().unwrap();
-    assert_eq!((info.clock, info.wake_ns), (CLOCK_BOOTTIME, 1000));
-    // Without a descriptor, and in the process with any.
-    assert!(t.start_idle(4, -1, HOUR, 0, 0).is_err());
-    let error = Twheel::open(&Setup { reserved2: 3, ..Setup::default() }).unwrap_err();
-    assert_eq!(error.errno, EINVAL);
-}
-
-#[test]
 fn timers() {
     let t = with_words(0);
     assert!(!t.start(3, HOUR, 33).unwrap());
-    assert!(t.start_at(3, now() + HOUR, 34).unwrap());
+    assert_eq!(t.start_flags(3, now() + HOUR, Duration::ZERO, 34, START_ABS), Ok(3));
     let entry = t.get(3).unwrap().unwrap();
     assert_eq!((entry.user_data, entry.state), (34, STATE_PENDING));
+    assert!(t.start(3, HOUR, 33).unwrap());
     t.stop(3).unwrap();
     assert!(t.get(3).unwrap().is_none());
     let error = t.stop(3).unwrap_err();
     assert_eq!((error.errno, &*error.to_string()), (ENOENT, "twheel_stop: no such timer is pending"));
-    assert_eq!(io::Error::from(error).kind(), io::ErrorKind::NotFound);
+    assert_eq!(std::io::Error::from(error).kind(), std::io::ErrorKind::NotFound);
     assert!(!t.start(3, Duration::MAX, 0).unwrap());
     assert!(t.wait(&mut [Event::default()], Some(Duration::from_millis(1))).unwrap().is_empty());
     t.stop(3).unwrap();
@@ -71,14 +58,14 @@ fn timers() {
     wait_unread(&t, 1);
     assert_eq!(errno(t.start(id, HOUR, 0)), EALREADY);
     assert!(t.withdraw(id).unwrap());
-    assert_eq!(t.info().unwrap().abi_version, 1);
+    // Without a descriptor, and in the process with any.
+    assert!(t.start_idle(4, -1, HOUR, 0, 0).is_err());
 }
 
 #[test]
 fn events() {
     let t = with_words(0);
     let mut events = [Event::default(); 4];
-    assert!(t.wait(&mut events, Some(Duration::ZERO)).unwrap().is_empty());
     t.start_flags(3, Duration::ZERO, Duration::from_millis(1), 33, 0).unwrap();
     let got = t.wait(&mut events, None).unwrap();
     assert_eq!((got.len(), got[0].id, got[0].user_data, got[0].flags), (1, 3, 33, EVENT_PERIODIC));
@@ -99,11 +86,14 @@ fn words() {
     let earlier = deadline - Duration::from_secs(1);
     t.push(3, earlier, 0).unwrap();
     assert_eq!(u128::from(t.get(3).unwrap().unwrap().deadline_ns), earlier.as_nanos());
-    assert!(t.restart(3, HOUR, 0).unwrap() && !t.restart(4, HOUR, 0).unwrap());
-    t.stop_by_store(3);
-    assert_eq!(t.word(3), WORD_STOP);
-    t.refresh(3, Duration::MAX);
-    assert_ne!(t.word(3), WORD_STOP);
+    // The longest deadline is not the word that stops the timer.
+    t.start(4, Duration::ZERO, 0).unwrap();
+    t.start(5, Duration::ZERO, 0).unwrap();
+    wait_unread(&t, 2);
+    t.refresh(4, Duration::MAX);
+    t.stop_by_store(5);
+    assert!(t.read(&mut [Event::default(); 4]).unwrap().is_empty());
+    assert!(t.get(4).unwrap().is_some() && t.get(5).unwrap().is_none());
 }
 
 #[test]
@@ -129,39 +119,9 @@ fn lists_and_batches() {
     assert_eq!((ops.len(), ops[0].result, ops[199].result), (200, 0, -ENOENT));
     batch.withdraw(0).unwrap();
     assert_eq!(batch.flush().unwrap()[0].result, 0);
-    assert_eq!(t.list().unwrap().last().unwrap().user_data, 396);
-    assert_eq!(t.drain().unwrap().len(), 198);
+    let list = t.list().unwrap();
+    assert_eq!((list.len(), list[197].user_data), (198, 396));
     assert_eq!(errno(t.batch(0).map(drop)), EINVAL);
-}
-
-/// A runtime with threads takes the task only if all of it can be sent.
-fn spawn(task: impl Future<Output = usize> + Send + 'static) -> thread::JoinHandle<usize> {
-    thread::spawn(|| {
-        struct Still;
-        impl std::task::Wake for Still {
-            fn wake(self: Arc<Self>) {}
-        }
-        let waker = Arc::new(Still).into();
-        let mut task = Box::pin(task);
-        match task.as_mut().poll(&mut std::task::Context::from_waker(&waker)) {
-            std::task::Poll::Ready(result) => result,
-            std::task::Poll::Pending => panic!("nothing in it waits"),
-        }
-    })
-}
-
-#[test]
-fn a_batch_lives_across_an_await() {
-    let t = Arc::new(with_words(0));
-    let of_task = t.clone();
-    let task = spawn(async move {
-        let mut batch = of_task.batch(16).unwrap();
-        batch.start(1, HOUR, 0).unwrap();
-        ready(()).await;
-        batch.flush().unwrap().len()
-    });
-    assert_eq!(task.join().unwrap(), 1);
-    assert!(t.get(1).unwrap().is_some());
 }
 
 // Does not compile if Timers is Send: then `_` could be both.
@@ -172,9 +132,18 @@ struct Is;
 impl<T: ?Sized> AmbiguousIfSend<()> for T {}
 impl<T: ?Sized + Send> AmbiguousIfSend<Is> for T {}
 
+/// A task of a runtime with threads keeps a session, and a batch across an await.
+#[test]
+fn what_threads_may_share() {
+    fn is_sync<T: Sync + Send>() {}
+    fn is_send<T: Send>() {}
+    is_sync::<Twheel>();
+    is_send::<Batch>();
+    let _ = <timers::Timers<u32> as AmbiguousIfSend<_>>::is_not;
+}
+
 #[test]
 fn timers_of_the_program() {
-    let _ = <timers::Timers<u32> as AmbiguousIfSend<_>>::is_not;
     let wheel = timers::Timers::new(100);
     let idle: Vec<_> = (0..4).map(|id| Box::pin(wheel.timer(id))).collect();
     assert_eq!((wheel.next(), wheel.count()), (timers::NEVER, 0));
@@ -189,7 +158,7 @@ fn timers_of_the_program() {
     assert_eq!(wheel.expired(129).count(), 0);
     assert_eq!(wheel.expired(130).collect::<Vec<_>>(), [0, 3]);
     assert_eq!(wheel.next(), 80_000);
-    assert!(idle[1].pending() && idle[1].expires() == 80_000 && idle[1].value() == 1);
+    assert!(idle[1].pending() && idle[1].expires() == 80_000);
     assert_eq!(wheel.expired(80_000).collect::<Vec<_>>(), [1]);
 }
 
