@@ -12,9 +12,4 @@ public class ExamplesTest {
     public void idleServer() throws Exception {
         IdleServer.main(null);
     }
-
-    @Test
-    public void purgatory() throws Exception {
-        Purgatory.main(null);
-    }
 }

@@ -13,7 +13,6 @@ import java.util.Collections;
 import java.util.HashSet;
 import java.util.Objects;
 import java.util.Set;
-import java.util.concurrent.Executor;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadFactory;
@@ -47,7 +46,6 @@ public final class TwheelTimer implements Timer {
     private final Twheel twheel;
     private final long latestNs;
     private final long limit;
-    private final Executor executor;
     private final Worker worker = new Worker();
     private final Thread thread;
 
@@ -68,35 +66,11 @@ public final class TwheelTimer implements Timer {
     }
 
     public TwheelTimer(ThreadFactory threadFactory) {
-        this(threadFactory, -1, Runnable::run);
+        this(threadFactory, 0, null, 0, false, 0);
     }
 
-    /**
-     * A timer with a limit.
-     *
-     * @param threadFactory makes the timer's thread
-     * @param maxPendingTimeouts from this number on newTimeout() throws RejectedExecutionException.
-     *        0 or less: only from the limit of the session on
-     * @param executor runs the tasks. Runnable::run has the timer's thread run them
-     */
-    public TwheelTimer(ThreadFactory threadFactory, long maxPendingTimeouts, Executor executor) {
-        this.executor = Objects.requireNonNull(executor, "executor");
-        thread = threadFactory.newThread(worker);
-        // The monitor is its lock. Waiting takes none.
-        twheel = new Twheel(null, Twheel.OPEN_ONE_THREAD);
-        Twheel.Info info = twheel.info();
-        latestNs = info.maxIntervalNs();
-        long most = info.maxTimers() - 1;
-        limit = maxPendingTimeouts > 0 ? Math.min(maxPendingTimeouts, most) : most;
-    }
+    // The length of a tick, the number of slots and leak detection have no effect.
 
-    /**
-     * With HashedWheelTimer's arguments. The length of a tick, the number of slots and the
-     * detection of leaks have no effect, here and in all constructors below.
-     *
-     * @param tickDuration without effect, as unit is
-     * @param unit without effect
-     */
     public TwheelTimer(long tickDuration, TimeUnit unit) {
         this();
     }
@@ -120,13 +94,13 @@ public final class TwheelTimer implements Timer {
 
     public TwheelTimer(ThreadFactory threadFactory, long tickDuration, TimeUnit unit, int ticksPerWheel,
             boolean leakDetection, long maxPendingTimeouts) {
-        this(threadFactory, maxPendingTimeouts, Runnable::run);
-    }
-
-    /** As in newer versions of Netty: the executor runs the tasks. */
-    public TwheelTimer(ThreadFactory threadFactory, long tickDuration, TimeUnit unit, int ticksPerWheel,
-            boolean leakDetection, long maxPendingTimeouts, Executor taskExecutor) {
-        this(threadFactory, maxPendingTimeouts, taskExecutor);
+        thread = threadFactory.newThread(worker);
+        // The monitor is its lock. Waiting takes none.
+        twheel = new Twheel(null, Twheel.OPEN_ONE_THREAD);
+        Twheel.Info info = twheel.info();
+        latestNs = info.maxIntervalNs();
+        long most = info.maxTimers() - 1;
+        limit = maxPendingTimeouts > 0 ? Math.min(maxPendingTimeouts, most) : most;
     }
 
     /** A timeout. Its state changes at any time, and the thread has the wheel follow. */
@@ -269,7 +243,7 @@ public final class TwheelTimer implements Timer {
             if (deadline < looksAt && !stopped) {
                 long now = System.nanoTime(), at = Math.min(deadline, now + ROUND_MS * 1_000_000L);
                 // The thread needs the monitor to read that, so it has not looked before this is told.
-                twheel.restart(WAKE, Math.max(at - now, 0), 0);
+                twheel.startFlags(WAKE, Math.max(at - now, 0), 0, 0, Twheel.START_REPLACE);
                 looksAt = at;
             }
         }
@@ -335,13 +309,8 @@ public final class TwheelTimer implements Timer {
                     busy = look(System.nanoTime());
                     read(events);
                 }
-                for (Entry entry; (entry = due.poll()) != null; ) {
-                    try {
-                        executor.execute(entry::run);
-                    } catch (Throwable t) {
-                        LOGGER.warn("An exception was thrown by the executor of a TwheelTimer.", t);
-                    }
-                }
+                for (Entry entry; (entry = due.poll()) != null; )
+                    entry.run();
             }
         }
 
@@ -410,7 +379,7 @@ public final class TwheelTimer implements Timer {
         private void place(Entry entry, long deadline) {
             int id = nrFree != 0 ? free[--nrFree] : newId();
             try {
-                twheel.startAt(id, deadline, 0);
+                twheel.startFlags(id, deadline, 0, 0, Twheel.START_ABS);
             } catch (TwheelException e) {
                 free[nrFree++] = id;
                 waiting.add(entry);
@@ -447,7 +416,7 @@ public final class TwheelTimer implements Timer {
                 return Collections.emptySet();
             stopped = true;
             if (started)
-                twheel.restart(WAKE, 0, 0);
+                twheel.startFlags(WAKE, 0, 0, 0, Twheel.START_REPLACE);
         }
         join();
         Set<Timeout> left = new HashSet<>();
