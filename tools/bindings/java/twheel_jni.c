@@ -30,7 +30,8 @@ static void *memory_of(JNIEnv *env, jobject buffer)
 }
 
 /* The structures here and in Twheel.java are equally long, as they are made of one header. */
-jlong METHOD(open)(JNIEnv *env, jclass class, jobject setup, jint event_size, jint flags)
+JNIEXPORT jlong METHOD(open)(JNIEnv *env, jclass class, jobject setup, jint event_size,
+			     jint flags)
 {
 	struct twheel *t;
 	int ret;
@@ -41,12 +42,12 @@ jlong METHOD(open)(JNIEnv *env, jclass class, jobject setup, jint event_size, ji
 	return ret ? ret : (jlong)t;
 }
 
-void METHOD(close)(JNIEnv *env, jclass class, jlong t)
+JNIEXPORT void METHOD(close)(JNIEnv *env, jclass class, jlong t)
 {
 	twheel_close(session_of(t));
 }
 
-jobject METHOD(words)(JNIEnv *env, jclass class, jlong t)
+JNIEXPORT jobject METHOD(words)(JNIEnv *env, jclass class, jlong t)
 {
 	struct twheel *session = session_of(t);
 
@@ -56,19 +57,20 @@ jobject METHOD(words)(JNIEnv *env, jclass class, jlong t)
 					   (jlong)session->shared_ids * sizeof(*session->words));
 }
 
-jint METHOD(command)(JNIEnv *env, jclass class, jlong t, jlong number, jobject argument)
+JNIEXPORT jint METHOD(command)(JNIEnv *env, jclass class, jlong t, jlong number,
+			       jobject argument)
 {
 	return twheel_command(session_of(t), number, memory_of(env, argument));
 }
 
-jlong METHOD(address)(JNIEnv *env, jclass class, jobject memory)
+JNIEXPORT jlong METHOD(address)(JNIEnv *env, jclass class, jobject memory)
 {
 	return (jlong)memory_of(env, memory);
 }
 
 /* Returns the id that was chosen, if one was to be. */
-jlong METHOD(start)(JNIEnv *env, jclass class, jlong t, jlong id, jlong expires_ns,
-		    jlong period_ns, jlong user_data, jint flags, jint fd)
+JNIEXPORT jlong METHOD(start)(JNIEnv *env, jclass class, jlong t, jlong id, jlong expires_ns,
+			      jlong period_ns, jlong user_data, jint flags, jint fd)
 {
 	struct twheel *session = session_of(t);
 	__u64 chosen = id;
@@ -82,30 +84,30 @@ jlong METHOD(start)(JNIEnv *env, jclass class, jlong t, jlong id, jlong expires_
 	return ret < 0 || (__u64)id != TWHEEL_ID_ANY ? ret : (jlong)chosen;
 }
 
-jint METHOD(push)(JNIEnv *env, jclass class, jlong t, jlong id, jlong deadline_ns,
-		  jlong user_data)
+JNIEXPORT jint METHOD(push)(JNIEnv *env, jclass class, jlong t, jlong id, jlong deadline_ns,
+			    jlong user_data)
 {
 	return twheel_push(session_of(t), id, deadline_ns, user_data);
 }
 
-jint METHOD(stop)(JNIEnv *env, jclass class, jlong t, jlong id, jint flags)
+JNIEXPORT jint METHOD(stop)(JNIEnv *env, jclass class, jlong t, jlong id, jint flags)
 {
 	return flags ? twheel_withdraw(session_of(t), id) : twheel_stop(session_of(t), id);
 }
 
-jint METHOD(read)(JNIEnv *env, jclass class, jlong t, jobject events, jint count)
+JNIEXPORT jint METHOD(read)(JNIEnv *env, jclass class, jlong t, jobject events, jint count)
 {
 	return twheel_read(session_of(t), memory_of(env, events), count);
 }
 
-jint METHOD(wait)(JNIEnv *env, jclass class, jlong t, jobject events, jint count,
-		  jlong timeout_ns)
+JNIEXPORT jint METHOD(wait)(JNIEnv *env, jclass class, jlong t, jobject events, jint count,
+			    jlong timeout_ns)
 {
 	return twheel_wait(session_of(t), memory_of(env, events), count, timeout_ns);
 }
 
 /* Nothing of the session but its descriptor, which does not change. */
-jint METHOD(poll)(JNIEnv *env, jclass class, jlong t, jint timeout_ms)
+JNIEXPORT jint METHOD(poll)(JNIEnv *env, jclass class, jlong t, jint timeout_ms)
 {
 	struct pollfd readable = { .fd = session_of(t)->fd, .events = POLLIN };
 	int ret = poll(&readable, 1, timeout_ms);
@@ -115,7 +117,7 @@ jint METHOD(poll)(JNIEnv *env, jclass class, jlong t, jint timeout_ms)
 	return ret;
 }
 
-jlong METHOD(batchNew)(JNIEnv *env, jclass class, jlong t, jint size)
+JNIEXPORT jlong METHOD(batchNew)(JNIEnv *env, jclass class, jlong t, jint size)
 {
 	struct twheel_batch *batch;
 	int ret = twheel_batch_new(session_of(t), size, &batch);
@@ -123,29 +125,30 @@ jlong METHOD(batchNew)(JNIEnv *env, jclass class, jlong t, jint size)
 	return ret ? ret : (jlong)batch;
 }
 
-void METHOD(batchFree)(JNIEnv *env, jclass class, jlong b)
+JNIEXPORT void METHOD(batchFree)(JNIEnv *env, jclass class, jlong b)
 {
 	twheel_batch_free(batch_of(b));
 }
 
-jint METHOD(batchStart)(JNIEnv *env, jclass class, jlong b, jlong id, jlong expires_ns,
-			jlong period_ns, jlong user_data, jint flags)
+JNIEXPORT jint METHOD(batchStart)(JNIEnv *env, jclass class, jlong b, jlong id,
+				  jlong expires_ns, jlong period_ns, jlong user_data,
+				  jint flags)
 {
 	return twheel_batch_start_flags(batch_of(b), id, expires_ns, period_ns, user_data, flags);
 }
 
-jint METHOD(batchStop)(JNIEnv *env, jclass class, jlong b, jlong id, jint flags)
+JNIEXPORT jint METHOD(batchStop)(JNIEnv *env, jclass class, jlong b, jlong id, jint flags)
 {
 	return flags ? twheel_batch_withdraw(batch_of(b), id) : twheel_batch_stop(batch_of(b), id);
 }
 
-jint METHOD(batchFlush)(JNIEnv *env, jclass class, jlong b)
+JNIEXPORT jint METHOD(batchFlush)(JNIEnv *env, jclass class, jlong b)
 {
 	return twheel_batch_flush(batch_of(b));
 }
 
 /* out: its id, its result */
-void METHOD(batchOp)(JNIEnv *env, jclass class, jlong b, jint index, jlongArray out)
+JNIEXPORT void METHOD(batchOp)(JNIEnv *env, jclass class, jlong b, jint index, jlongArray out)
 {
 	const struct twheel_op *op = twheel_batch_op(batch_of(b), index);
 	const jlong values[] = { op->id, op->result };
@@ -153,7 +156,7 @@ void METHOD(batchOp)(JNIEnv *env, jclass class, jlong b, jint index, jlongArray 
 	(*env)->SetLongArrayRegion(env, out, 0, 2, values);
 }
 
-jstring METHOD(message)(JNIEnv *env, jclass class, jint error)
+JNIEXPORT jstring METHOD(message)(JNIEnv *env, jclass class, jint error)
 {
 	return (*env)->NewStringUTF(env, strerror(error));
 }
