@@ -2,18 +2,10 @@
 /*
  * Timers by the million through one file descriptor: libtwheel for C++17
  *
- *	libtwheel::session timers;
- *
- *	timers.start(7, 5s, 42);
- *	for (const twheel_event &event : timers.wait())
- *		std::cout << event.id << ' ' << event.user_data << '\n';
- *
- * A session and a batch can be moved, and not copied. A delay is a duration, a deadline
- * a time of std::chrono::steady_clock, which is CLOCK_MONOTONIC, or has its number on
- * the clock that the session's setup asks for. Errors are
- * std::system_error with the errno that libtwheel(3) gives them. With -fno-exceptions they
- * end the program. Threads may use a session together, and a batch one at a time. A batch must
- * not outlive its session.
+ * The methods are the functions of <twheel.h>. A session and a batch can be moved, and not
+ * copied. A delay is a duration, a deadline a time of std::chrono::steady_clock, which is
+ * CLOCK_MONOTONIC, or has its number on the clock that the session's setup asks for. Errors are
+ * std::system_error. With -fno-exceptions they end the program.
  */
 #ifndef TWHEEL_HPP
 #define TWHEEL_HPP
@@ -58,28 +50,13 @@ template <class E> [[noreturn]] inline void fail(const E &error)
 #endif
 }
 
-inline unsigned int throw_error(int ret, const std::string &what)
+/* Returns what a function of the library returned, if that is no error. */
+inline unsigned int check(int ret, const char *function, const char *if_enoent = ": no such timer is pending")
 {
 	if (ret < 0)
-		fail(std::system_error(-ret, std::generic_category(), what));
+		fail(std::system_error(-ret, std::generic_category(),
+				       std::string(function) + (ret == -ENOENT ? if_enoent : "")));
 	return ret;
-}
-
-/* Returns what a function of the library returned, if that is no error. */
-inline unsigned int check(int ret, const char *function)
-{
-	if (ret == -ENOENT)
-		throw_error(ret, std::string(function) + ": no such timer is pending");
-	return throw_error(ret, function);
-}
-
-inline void check_open(int ret)
-{
-	if (ret == -ENOENT)
-		throw_error(ret, "/dev/twheel: is the module loaded? Try modprobe twheel, or TWHEEL_BACKEND=process");
-	if (ret == -EACCES)
-		throw_error(ret, "/dev/twheel: be root, or in the group twheel, or try TWHEEL_BACKEND=process");
-	throw_error(ret, "/dev/twheel, struct twheel_setup or TWHEEL_BACKEND");
 }
 
 struct deleter {
@@ -94,7 +71,8 @@ public:
 	{
 		::twheel *t = nullptr;
 
-		check_open(twheel_open_flags(&t, &setup, flags));
+		check(twheel_open_flags(&t, &setup, flags),
+		      "/dev/twheel: check the setup, TWHEEL_BACKEND, the module and the group twheel", "");
 		t_.reset(t);
 	}
 
@@ -108,11 +86,6 @@ public:
 	bool start(std::uint64_t id, nanoseconds delay, std::uint64_t user_data = 0)
 	{
 		return check(twheel_start(get(), id, delay_ns(delay), user_data), "twheel_start");
-	}
-
-	bool start_at(std::uint64_t id, time_point deadline, std::uint64_t user_data = 0)
-	{
-		return check(twheel_start_at(get(), id, deadline_ns(deadline), user_data), "twheel_start_at");
 	}
 
 	/* Starts a timer with TWHEEL_START_* and a period. Returns its id, which is chosen for TWHEEL_ID_ANY. */
@@ -136,12 +109,6 @@ public:
 			     "twheel_start_idle");
 	}
 
-	/* The same as start() whatever its state is: an unread event is withdrawn. */
-	bool restart(std::uint64_t id, nanoseconds delay, std::uint64_t user_data = 0)
-	{
-		return check(twheel_restart(get(), id, delay_ns(delay), user_data), "twheel_restart");
-	}
-
 	/* Another deadline for a timer that runs: a store if that is not before its word. */
 	void push(std::uint64_t id, time_point deadline, std::uint64_t user_data = 0)
 	{
@@ -160,9 +127,6 @@ public:
 	}
 
 	void stop_by_store(std::uint64_t id) { twheel_stop_by_store(with_word(id), id); }
-
-	/* What was stored last: ns, TWHEEL_WORD_STOP or TWHEEL_WORD_NONE. */
-	std::uint64_t word(std::uint64_t id) const { return twheel_word(with_word(id), id); }
 
 	/* The next events: none if there are none. */
 	std::vector<twheel_event> read(unsigned int most = 64)
@@ -201,10 +165,18 @@ public:
 		return entry;
 	}
 
-	std::vector<twheel_entry> list() const { return walk(0); }
+	/* The timers that are pending, or whose events are unread. */
+	std::vector<twheel_entry> list() const
+	{
+		std::vector<twheel_entry> all;
+		twheel_entry some[64];
+		__u64 cursor = 0;
+		unsigned int got;
 
-	/* Stops all pending timers, and returns them. */
-	std::vector<twheel_entry> drain() { return walk(TWHEEL_LIST_DRAIN); }
+		while ((got = check(twheel_list(get(), some, 64, &cursor), "twheel_list")))
+			all.insert(all.end(), some, some + got);
+		return all;
+	}
 
 	struct twheel_info info() const
 	{
@@ -230,26 +202,12 @@ private:
 		return get();
 	}
 
-	std::vector<twheel_entry> walk(std::uint32_t flags) const
-	{
-		std::vector<twheel_entry> all;
-		twheel_entry some[64];
-		__u64 cursor = 0;
-		unsigned int got;
-
-		while ((got = check(twheel_walk(get(), flags, some, 64, &cursor), "twheel_walk")))
-			all.insert(all.end(), some, some + got);
-		return all;
-	}
-
 	std::unique_ptr<::twheel, deleter> t_;
 };
 
 /*
- * Operations that are submitted when there are enough of them, and by flush(). A
- * function that adds one returns how many were carried out if that has filled the
- * batch, and else 0. The batch has their results until the next one is added.
- * Operations that wait when it is destroyed are forgotten.
+ * A twheel_batch. Results hold until the next operation is added. What waits when it is
+ * destroyed is forgotten. It must not outlive its session.
  */
 class batch {
 public:

@@ -2,18 +2,6 @@
 /*
  * Timers in the program's own structures for C++17: <twheel_timer.h>
  *
- *	struct connection {
- *		libtwheel::timer idle;
- *
- *		explicit connection(libtwheel::timers &wheel)
- *			: idle(wheel, [this] { close(); }) {}
- *	};
- *
- *	libtwheel::timers wheel(now);
- *	c.idle.start(now + 30000);
- *	c.idle.push(now + 40000);
- *	wheel.advance(now);
- *
  * The destructor of a timer stops it. A timer has its place in memory, and so it can be
  * neither copied nor moved. A wheel and its timers belong to one thread at a time. Callbacks
  * may throw: no code of the wheel is below them.
