@@ -26,11 +26,6 @@
 #include "compat.h"
 #include "twheel_info.h"
 
-/* Only for deactivation, without fixups. timer.c has the full descriptor. */
-const struct debug_obj_descr twheel_base_debug_descr = {
-	.name = "twheel_timer",
-};
-
 /* Programming the hrtimer. */
 
 /*

@@ -257,7 +257,7 @@ twheel_base_set_running(struct twheel_base *base, struct twheel_timer *timer)
 	smp_store_release(&base->running, timer);
 }
 
-extern const struct debug_obj_descr twheel_base_debug_descr;
+extern const struct debug_obj_descr twheel_timer_debug_descr;
 
 /*
  * Returns the expiry tick of @deadline, a deadline plus a tick less 1 ns: rounding
@@ -272,13 +272,14 @@ static inline u64 twheel_tick_above(const struct twheel_base *base,
 
 /*
  * Start a timer that is not pending, under the lock of its base. Leaves the
- * hrtimer and debug objects to the caller. Always inlined, like the next two
- * functions, into the fast paths of timer.c and tick.c.
+ * hrtimer to the caller. Always inlined, like the next two functions, into the
+ * fast paths of timer.c and tick.c.
  */
 static __always_inline void twheel_base_start(struct twheel_base *base,
 					      struct twheel_timer *timer,
 					      u64 expires, u32 offset_ns)
 {
+	debug_object_activate(timer, &twheel_timer_debug_descr);
 	WRITE_ONCE(timer->node.expires, expires);
 	WRITE_ONCE(timer->node.offset_ns, offset_ns);
 	/* Before the timer is pending. Pairs with twheel_start(). */
@@ -296,7 +297,6 @@ twheel_base_start_deferred(struct twheel_base *base, struct twheel_timer *timer,
 	u32 offset_ns;
 	u64 expires = twheel_tick_above(base, deferred, &offset_ns);
 
-	debug_object_activate(timer, &twheel_base_debug_descr);
 	twheel_base_start(base, timer, expires, offset_ns);
 }
 
@@ -308,7 +308,7 @@ static __always_inline bool twheel_base_stop(struct twheel_base *base,
 		return false;
 	twheel_scheme_stop(&base->scheme, &timer->node);
 	base->counters.stopped++;
-	debug_object_deactivate(timer, &twheel_base_debug_descr);
+	debug_object_deactivate(timer, &twheel_timer_debug_descr);
 	trace_twheel_stop(base, timer);
 	return true;
 }

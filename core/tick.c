@@ -128,7 +128,7 @@ static bool expire_timer(struct twheel_base *base, struct twheel_timer *timer,
 	twheel_base_set_running(base, timer);
 	base->counters.expired++;
 	count_lateness(base, timer);
-	debug_object_deactivate(timer, &twheel_base_debug_descr);
+	debug_object_deactivate(timer, &twheel_timer_debug_descr);
 	trace_twheel_expire(base, timer);
 	raw_spin_unlock_irq(&base->lock);
 	call_timer(timer, fn);

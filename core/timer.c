@@ -35,8 +35,6 @@
  * Debug objects, if configured, report and repair errors of callers: timers
  * without setup, and pending timers that are set up or freed.
  */
-static const struct debug_obj_descr debug_descr;
-
 #ifdef CONFIG_DEBUG_OBJECTS
 static void *debug_hint(void *addr)
 {
@@ -56,7 +54,7 @@ static bool debug_fixup_init(void *addr, enum debug_obj_state state)
 	if (state != ODEBUG_STATE_ACTIVE)
 		return false;
 	twheel_stop_sync(addr);
-	debug_object_init(addr, &debug_descr);
+	debug_object_init(addr, &twheel_timer_debug_descr);
 	return true;
 }
 
@@ -65,7 +63,7 @@ static bool debug_fixup_free(void *addr, enum debug_obj_state state)
 	if (state != ODEBUG_STATE_ACTIVE)
 		return false;
 	twheel_stop_sync(addr);
-	debug_object_free(addr, &debug_descr);
+	debug_object_free(addr, &twheel_timer_debug_descr);
 	return true;
 }
 
@@ -84,7 +82,7 @@ static bool debug_fixup_unknown(void *addr, enum debug_obj_state state)
 	return true;
 }
 
-static const struct debug_obj_descr debug_descr = {
+const struct debug_obj_descr twheel_timer_debug_descr = {
 	.name			= "twheel_timer",
 	.debug_hint		= debug_hint,
 	.is_static_object	= debug_is_static,
@@ -93,11 +91,13 @@ static const struct debug_obj_descr debug_descr = {
 	.fixup_free		= debug_fixup_free,
 	.fixup_assert_init	= debug_fixup_unknown,
 };
+#else
+const struct debug_obj_descr twheel_timer_debug_descr;
 #endif
 
 static void debug_assert_init(struct twheel_timer *timer)
 {
-	debug_object_assert_init(timer, &debug_descr);
+	debug_object_assert_init(timer, &twheel_timer_debug_descr);
 }
 
 /* Deadlines and ticks */
@@ -224,14 +224,6 @@ static unsigned int cpu_of_start(const struct twheel *wheel)
  * otherwise become calls. Those that never are would make it save registers.
  */
 
-static __always_inline void insert_timer(struct twheel_base *base,
-					 struct twheel_timer *timer, u64 expires,
-					 u32 offset_ns)
-{
-	debug_object_activate(timer, &debug_descr);
-	twheel_base_start(base, timer, expires, offset_ns);
-}
-
 /* Returns whether a start at @expires may need the hrtimer earlier. */
 static __always_inline bool sleeps_too_long(const struct twheel_base *base,
 					    u64 expires)
@@ -299,64 +291,74 @@ static bool is_started(struct twheel_base *base, struct twheel_timer *timer)
 }
 
 /*
- * Start a timer that is not pending on the base of @cpu, or of any CPU if @cpu
- * is TWHEEL_NO_CPU. If its callback is running the timer remains on its base,
- * where waiters for the callback look.
+ * Start or restart a timer in any case. If it is not pending, or @cpu is not
+ * TWHEEL_NO_CPU, it moves to the base of @cpu, or to that for starts on this
+ * CPU. While its callback is running the timer remains on its base, where
+ * waiters for the callback look. Out of line, so that the usual case saves no
+ * registers for it.
  */
 static noinline int start_slow(struct twheel_base *base,
-			       struct twheel_timer *timer, u64 expires,
-			       u32 offset_ns, unsigned int cpu,
-			       unsigned long flags)
+			       struct twheel_timer *timer, u64 deadline,
+			       unsigned int cpu, unsigned long flags)
 	__releases(&base->lock)
 {
-	int ret = -ESHUTDOWN;
+	u32 offset_ns;
+	u64 expires = round_up_to_tick(base, deadline, &offset_ns);
+	int ret = is_started(base, timer);
 
-	if (unlikely(!base->wheel)) {
-		ret = -ENODEV;
-	} else if (start_deferred(base, timer)) {
-		/* twheel_start_on() keeps link.next, so do not ask twheel_pending(). */
+	if (ret && (cpu == TWHEEL_NO_CPU || base->cpu == cpu ||
+		    base->running == timer)) {
 		restart_locked(base, timer, expires, offset_ns);
-		ret = 1;
-	} else if (timer->fn) {
-		if (cpu == TWHEEL_NO_CPU)
-			cpu = cpu_of_start(base->wheel);
-		if (base->cpu != cpu && base->running != timer)
-			base = move_to_base(base, timer, cpu);
-		if (expires < base->armed_tick)
-			twheel_base_wake(base);
-		insert_timer(base, timer, expires, offset_ns);
-		twheel_base_arm(base, twheel_scheme_wakeup(&base->scheme,
-							   &timer->node));
-		ret = 0;
+		goto unlock;
 	}
+	if (ret) {
+		/* Looks pending until it is on the other base. */
+		twheel_scheme_leave(&base->scheme, &timer->node);
+		base->counters.started--;
+		base->counters.restarted++;
+		debug_object_deactivate(timer, &twheel_timer_debug_descr);
+	} else if (unlikely(!base->wheel)) {
+		ret = -ENODEV;
+		goto unlock;
+	} else if (!timer->fn) {
+		ret = -ESHUTDOWN;
+		goto unlock;
+	}
+	if (cpu == TWHEEL_NO_CPU)
+		cpu = cpu_of_start(base->wheel);
+	if (base->cpu != cpu && base->running != timer)
+		base = move_to_base(base, timer, cpu);
+	if (expires < base->armed_tick)
+		twheel_base_wake(base);
+	twheel_base_start(base, timer, expires, offset_ns);
+	twheel_base_arm(base, twheel_scheme_wakeup(&base->scheme, &timer->node));
+unlock:
 	raw_spin_unlock_irqrestore(&base->lock, flags);
 	return ret;
 }
 
-/* Returns whether starting a timer that is not pending takes start_slow(). */
-static __always_inline bool takes_slow_start(struct twheel_base *base,
-					     struct twheel_timer *timer,
-					     u64 expires)
-{
-	return unlikely(base->fast_cpu != smp_processor_id() || !timer->fn ||
-			sleeps_too_long(base, expires) ||
-			is_deferred(base, timer));
-}
-
-static __always_inline void start_here(struct twheel_base *base,
+/*
+ * Start a timer that is not pending. Returns false if that takes start_slow():
+ * it may need another base, or the hrtimer.
+ */
+static __always_inline bool start_fast(struct twheel_base *base,
 				       struct twheel_timer *timer, u64 expires,
 				       u32 offset_ns)
 {
+	if (unlikely(base->fast_cpu != smp_processor_id() || !timer->fn ||
+		     sleeps_too_long(base, expires) || is_deferred(base, timer)))
+		return false;
 	/*
 	 * Like start_deferred(). The callback cannot defer a start now: it is this
 	 * code, or interrupted by it on this CPU.
 	 */
 	if (base->running == timer)
 		atomic64_set(&base->deferred, TWHEEL_DEFER_CLOSED);
-	insert_timer(base, timer, expires, offset_ns);
+	twheel_base_start(base, timer, expires, offset_ns);
+	return true;
 }
 
-/* Start or restart a timer, for all callers except twheel_start_on(). */
+/* Start or restart a timer. */
 static __always_inline int start_timer(struct twheel_base *base,
 				       struct twheel_timer *timer, u64 deadline,
 				       unsigned long flags)
@@ -370,21 +372,10 @@ static __always_inline int start_timer(struct twheel_base *base,
 		raw_spin_unlock_irqrestore(&base->lock, flags);
 		return 1;
 	}
-	if (takes_slow_start(base, timer, expires))
-		return start_slow(base, timer, expires, offset_ns,
-				  TWHEEL_NO_CPU, flags);
-	start_here(base, timer, expires, offset_ns);
+	if (!start_fast(base, timer, expires, offset_ns))
+		return start_slow(base, timer, deadline, TWHEEL_NO_CPU, flags);
 	raw_spin_unlock_irqrestore(&base->lock, flags);
 	return 0;
-}
-
-/* Out of line, for callers too rare to inline start_timer(). */
-static noinline int start_cold(struct twheel_base *base,
-			       struct twheel_timer *timer, u64 deadline,
-			       unsigned long flags)
-	__releases(&base->lock)
-{
-	return start_timer(base, timer, deadline, flags);
 }
 
 /**
@@ -415,34 +406,23 @@ int twheel_start_at(struct twheel_timer *timer, ktime_t deadline)
 }
 EXPORT_SYMBOL_GPL(twheel_start_at);
 
-/* Slow path of restart_after(): the timer has another tick. */
-static noinline int start_other_tick(struct twheel_timer *timer, u64 deadline,
-				     u64 expires, u32 offset_ns)
+/* Start or restart a timer at @deadline on CLOCK_MONOTONIC. */
+static __always_inline int start_after(struct twheel_timer *timer, u64 deadline)
 {
 	unsigned long flags;
 	struct twheel_base *base = twheel_lock_base(timer, &flags);
 
-	if (unlikely(!twheel_pending(timer)))
-		return start_cold(base, timer, deadline, flags);
-	restart_locked(base, timer, expires, offset_ns);
-	raw_spin_unlock_irqrestore(&base->lock, flags);
-	return 1;
+	return start_timer(base, timer, twheel_base_time(base, deadline), flags);
 }
 
-/*
- * Slow path of restart_after(): the timer has no base yet, or its wheel is on
- * CLOCK_BOOTTIME. Out of line so that the fast path does not convert clocks.
- */
-static noinline int start_converted(struct twheel_timer *timer, u64 deadline)
+/* Out of line, for which restart_after() would save registers. */
+static noinline int start_other_tick(struct twheel_timer *timer, u64 deadline)
 {
-	unsigned long flags;
-	struct twheel_base *base = twheel_lock_base(timer, &flags);
-
-	return start_cold(base, timer, twheel_base_time(base, deadline), flags);
+	return start_after(timer, deadline);
 }
 
 /*
- * Restart a timer that was pending when the caller checked, at a relative time.
+ * The same for a timer that was pending when the caller checked.
  *
  * A timer that is restarted more often than once a tick mostly keeps its tick.
  * Then only the offset of its deadline within the tick changes, which affects
@@ -457,22 +437,19 @@ static noinline int start_converted(struct twheel_timer *timer, u64 deadline)
  */
 static noinline int restart_after(struct twheel_timer *timer, u64 deadline)
 {
-	u64 expires;
 	/* Like twheel_lock_base(). All bases of a wheel have one tick and clock. */
 	struct twheel_base *base = READ_ONCE(timer->base);
 	u32 offset_ns;
 
-	if (unlikely(base <= TWHEEL_MOVING || base->clockid == CLOCK_BOOTTIME))
-		return start_converted(timer, deadline);
-	expires = round_up_to_tick(base, deadline, &offset_ns);
-	/* Pairs with twheel_base_start() and twheel_scheme_refresh(). */
-	if (IS_ENABLED(CONFIG_64BIT) &&
-	    READ_ONCE(timer->node.expires) == expires) {
-		/* Pairs with twheel_expired_deadline(). */
-		WRITE_ONCE(timer->node.offset_ns, offset_ns);
-		return 1;
-	}
-	return start_other_tick(timer, deadline, expires, offset_ns);
+	/* twheel_base_start() and twheel_scheme_refresh() pair with the read. */
+	if (!IS_ENABLED(CONFIG_64BIT) ||
+	    unlikely(base <= TWHEEL_MOVING || base->clockid == CLOCK_BOOTTIME) ||
+	    READ_ONCE(timer->node.expires) !=
+		    round_up_to_tick(base, deadline, &offset_ns))
+		return start_other_tick(timer, deadline);
+	/* Pairs with twheel_expired_deadline(). */
+	WRITE_ONCE(timer->node.offset_ns, offset_ns);
+	return 1;
 }
 
 /**
@@ -494,8 +471,6 @@ static noinline int restart_after(struct twheel_timer *timer, u64 deadline)
  */
 int twheel_start(struct twheel_timer *timer, u64 delay_ns)
 {
-	struct twheel_base *base;
-	unsigned long flags;
 	u64 deadline;
 
 	/*
@@ -511,8 +486,7 @@ int twheel_start(struct twheel_timer *timer, u64 delay_ns)
 	 */
 	if (unlikely(smp_load_acquire(&timer->node.link.next)))
 		return restart_after(timer, deadline);
-	base = twheel_lock_base(timer, &flags);
-	return start_timer(base, timer, twheel_base_time(base, deadline), flags);
+	return start_after(timer, deadline);
 }
 EXPORT_SYMBOL_GPL(twheel_start);
 
@@ -596,7 +570,8 @@ int twheel_reduce_at(struct twheel_timer *timer, ktime_t deadline)
 		raw_spin_unlock_irqrestore(&base->lock, flags);
 		return 1;
 	}
-	return start_cold(base, timer, deadline_at(deadline), flags);
+	return start_slow(base, timer, deadline_at(deadline), TWHEEL_NO_CPU,
+			  flags);
 }
 EXPORT_SYMBOL_GPL(twheel_reduce_at);
 
@@ -619,26 +594,12 @@ int twheel_start_on(struct twheel_timer *timer, u64 delay_ns, int cpu)
 	u64 deadline = deadline_after(delay_ns);
 	struct twheel_base *base;
 	unsigned long flags;
-	u64 expires;
-	u32 offset_ns;
 
 	if (cpu < 0 || cpu >= nr_cpu_ids || !cpu_online(cpu))
 		return -EINVAL;
 	base = twheel_lock_base(timer, &flags);
-	deadline = twheel_base_time(base, deadline);
-	expires = round_up_to_tick(base, deadline, &offset_ns);
-	if (!twheel_pending(timer))
-		return start_slow(base, timer, expires, offset_ns, cpu, flags);
-	if (base->cpu == cpu || base->running == timer)
-		return start_cold(base, timer, deadline, flags);
-
-	twheel_scheme_leave(&base->scheme, &timer->node);
-	base->counters.started--;
-	debug_object_deactivate(timer, &debug_descr);
-	base = move_to_base(base, timer, cpu);
-	base->counters.restarted++;
-	start_slow(base, timer, expires, offset_ns, cpu, flags);
-	return 1;
+	return start_slow(base, timer, twheel_base_time(base, deadline), cpu,
+			  flags);
 }
 EXPORT_SYMBOL_GPL(twheel_start_on);
 
@@ -672,7 +633,7 @@ u64 twheel_forward(struct twheel_timer *timer, u64 period_ns)
 	period_ns = min_t(u64, period_ns, KTIME_MAX);
 	periods = div64_u64(now - deadline, period_ns) + 1;
 	deadline = min_t(u64, deadline + periods * period_ns, KTIME_MAX);
-	if (start_cold(base, timer, deadline, flags) < 0)
+	if (start_slow(base, timer, deadline, TWHEEL_NO_CPU, flags) < 0)
 		return 0;
 	return periods;
 }
@@ -749,19 +710,18 @@ static __always_inline void start_request(struct twheel_base *base,
 					  struct twheel_request *r,
 					  unsigned long *flags)
 {
+	u64 deadline = deadline_at(r->deadline);
 	u32 offset_ns;
-	u64 expires = round_up_to_tick(base, deadline_at(r->deadline), &offset_ns);
+	u64 expires = round_up_to_tick(base, deadline, &offset_ns);
 
 	r->result = twheel_pending(r->timer);
 	if (r->result) {
 		restart_locked(base, r->timer, expires, offset_ns);
-	} else if (takes_slow_start(base, r->timer, expires)) {
-		r->result = start_slow(base, r->timer, expires, offset_ns,
-				       TWHEEL_NO_CPU, *flags);
+	} else if (!start_fast(base, r->timer, expires, offset_ns)) {
+		r->result = start_slow(base, r->timer, deadline, TWHEEL_NO_CPU,
+				       *flags);
 		/* The timer may be gone. */
 		raw_spin_lock_irqsave(&base->lock, *flags);
-	} else {
-		start_here(base, r->timer, expires, offset_ns);
 	}
 }
 
@@ -970,9 +930,9 @@ void twheel_timer_setup_key(struct twheel_timer *timer, struct twheel *wheel,
 	if (!wheel)
 		wheel = twheel_default();
 	if (flags & TWHEEL_TIMER_ON_STACK)
-		debug_object_init_on_stack(timer, &debug_descr);
+		debug_object_init_on_stack(timer, &twheel_timer_debug_descr);
 	else
-		debug_object_init(timer, &debug_descr);
+		debug_object_init(timer, &twheel_timer_debug_descr);
 	timer->node.link.next = NULL;
 	timer->node.expires = 0;
 	timer->node.offset_ns = 0;
@@ -990,7 +950,7 @@ EXPORT_SYMBOL_GPL(twheel_timer_setup_key);
  */
 void twheel_timer_destroy(struct twheel_timer *timer)
 {
-	debug_object_free(timer, &debug_descr);
+	debug_object_free(timer, &twheel_timer_debug_descr);
 }
 EXPORT_SYMBOL_GPL(twheel_timer_destroy);
 
