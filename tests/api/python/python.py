@@ -89,7 +89,7 @@ def test_numbers_are_not_cut_off():
             raises(ValueError, call, 2**64)
             raises(ValueError, call, -1)
         for arguments in (-1, HOUR), (2**64, HOUR), (3, -1), (3, HOUR, 2**64):
-            for call in t.start, t.start_flags, t.push, t.batch().start:
+            for call in t.start, t.start_flags, t.batch().start:
                 raises(ValueError, call, *arguments)
         for value in "7", None, 7.5:
             raises(TypeError, t.start, value, HOUR)
