@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <iostream>
 #include <iterator>
-#include <numeric>
 #include <poll.h>
 #include <csignal>
 #include <sys/time.h>
@@ -60,8 +59,12 @@ static session with_words(unsigned int words)
 
 static void wait_unread(session &t, unsigned int count)
 {
-	while (t.stats().unread != count)
+	struct twheel_stats stats = {};
+
+	while (stats.unread != count) {
+		libtwheel::check(twheel_stats(t.get(), &stats), "twheel_stats");
 		usleep(1000);
+	}
 }
 
 static void sessions_end_once()
@@ -69,7 +72,7 @@ static void sessions_end_once()
 	session one = with_words(8), other;
 	int fd = one.fd();
 
-	EXPECT(one.info().shared_ids == 8);
+	EXPECT(one.get()->shared_ids == 8);
 	other = std::move(one);
 	EXPECT(!one.get() && other.fd() == fd && fcntl(fd, F_GETFD) >= 0);
 	other = session();
@@ -128,8 +131,6 @@ static void events()
 	EXPECT(events.size() == 1 && events[0].id == 3 && events[0].user_data == 33);
 	EXPECT(t.wait(60s, 1).at(0).flags == TWHEEL_EVENT_PERIODIC);
 	EXPECT(fails_with(EINVAL, [&] { t.read(0); }) != "");
-	auto stats = t.stats();
-	EXPECT(std::accumulate(std::begin(stats.lateness), std::end(stats.lateness), 0ULL) == stats.delivered);
 }
 
 static void words()
@@ -168,7 +169,7 @@ static void batches()
 	batch operations(t, 3), moved = std::move(operations);
 
 	EXPECT(!moved.start(1, 1h) && !moved.stop(2) && moved.withdraw(1) == 3);
-	EXPECT(moved.failed() == 1 && moved.at(1).result == -ENOENT && throws<std::out_of_range>([&] { moved.at(3); }));
+	EXPECT(moved.at(1).result == -ENOENT && throws<std::out_of_range>([&] { moved.at(3); }));
 	moved.start(4, 1h);
 	EXPECT(moved.flush() == 1 && t.look(4));
 	EXPECT(fails_with(EINVAL, [&] { batch(t, 0); }) != "");

@@ -178,22 +178,6 @@ public:
 		return all;
 	}
 
-	struct twheel_info info() const
-	{
-		struct twheel_info info;
-
-		check(twheel_info(get(), &info), "twheel_info");
-		return info;
-	}
-
-	struct twheel_stats stats() const
-	{
-		struct twheel_stats stats;
-
-		check(twheel_stats(get(), &stats), "twheel_stats");
-		return stats;
-	}
-
 private:
 	::twheel *with_word(std::uint64_t id) const
 	{
@@ -235,9 +219,6 @@ public:
 	}
 
 	unsigned int flush() { return check(twheel_batch_flush(batch_.get()), "twheel_batch_flush"); }
-
-	/* How many operations of the last submission failed. */
-	unsigned int failed() const { return twheel_batch_failed(batch_.get()); }
 
 	/* The operation with its result. There is none from the returned number on. */
 	const twheel_op &at(unsigned int index) const

@@ -51,8 +51,6 @@ JNIEXPORT jobject METHOD(words)(JNIEnv *env, jclass class, jlong t)
 {
 	struct twheel *session = session_of(t);
 
-	if (!session->shared_ids)
-		return NULL;
 	return (*env)->NewDirectByteBuffer(env, session->words,
 					   (jlong)session->shared_ids * sizeof(*session->words));
 }

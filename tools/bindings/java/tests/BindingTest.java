@@ -5,10 +5,9 @@ import static org.junit.Assert.assertNull;
 import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 
+import java.io.File;
 import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.List;
-import java.util.stream.Stream;
 import org.junit.Test;
 import twheel.Twheel;
 import twheel.TwheelException;
@@ -80,11 +79,9 @@ public class BindingTest {
 
     /** A signal that the JVM handles, and ignores. */
     private static void signal(String thread) throws Exception {
-        try (Stream<Path> tasks = Files.list(Path.of("/proc/self/task"))) {
-            for (Path task : (Iterable<Path>) tasks::iterator)
-                if (Files.readString(task.resolve("comm")).trim().equals(thread))
-                    new ProcessBuilder("kill", "-USR2", task.getFileName().toString()).start().waitFor();
-        }
+        for (File task : new File("/proc/self/task").listFiles())
+            if (Files.readString(task.toPath().resolve("comm")).trim().equals(thread))
+                new ProcessBuilder("kill", "-USR2", task.getName()).start().waitFor();
     }
 
     @Test

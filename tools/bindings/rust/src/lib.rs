@@ -4,19 +4,7 @@
 //! The methods are the functions of <twheel.h>. A deadline is the time on CLOCK_MONOTONIC, as
 //! `now()` returns it, or on the clock of the setup.
 //!
-//! A `Twheel` is `AsFd`. With tokio:
-//!
-//! ```ignore
-//! let timers = AsyncFd::with_interest(Twheel::open(&setup)?, Interest::READABLE)?;
-//! let mut events = [Event::default(); 64];
-//! loop {
-//!     let mut ready = timers.readable().await?;
-//!     match timers.get_ref().read(&mut events)? {
-//!         [] => ready.clear_ready(),
-//!         some => some.iter().for_each(handle),
-//!     }
-//! }
-//! ```
+//! A `Twheel` is `AsFd`, for tokio's `AsyncFd` and other loops.
 mod abi;
 pub mod timers;
 

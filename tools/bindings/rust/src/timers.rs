@@ -5,17 +5,6 @@
 //! the wheel reads no clock. A timer is pinned, has a value, and stops when it is dropped.
 //! `expired()` returns the values of the timers that are due, and so the wheel calls no
 //! code of the program.
-//!
-//! ```ignore
-//! let wheel = Timers::new(now);
-//! let idle = Box::pin(wheel.timer(connection.id));
-//! idle.as_ref().start(now + 30_000);
-//! idle.as_ref().push(now + 40_000);
-//! for id in wheel.expired(now) {
-//!     connections.remove(&id);
-//! }
-//! sleep_until(wheel.next());
-//! ```
 use std::cell::{Cell, UnsafeCell};
 use std::marker::{PhantomData, PhantomPinned};
 use std::pin::Pin;
