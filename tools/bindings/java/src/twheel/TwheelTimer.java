@@ -8,9 +8,11 @@ import io.netty.util.internal.logging.InternalLogger;
 import io.netty.util.internal.logging.InternalLoggerFactory;
 
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.Executors;
@@ -419,24 +421,17 @@ public final class TwheelTimer implements Timer {
                 twheel.startFlags(WAKE, 0, 0, 0, Twheel.START_REPLACE);
         }
         join();
-        Set<Timeout> left = new HashSet<>();
+        List<Entry> left = new ArrayList<>(Arrays.asList(worker.entries));
+        left.addAll(worker.todo);
+        left.addAll(worker.waiting);
         for (Entry entry = listed.getAndSet(null); entry != null; entry = entry.next)
-            keep(entry, left);
-        worker.todo.forEach(entry -> keep(entry, left));
-        worker.waiting.forEach(entry -> keep(entry, left));
-        for (Entry entry : worker.entries)
-            if (entry != null)
-                keep(entry, left);
+            left.add(entry);
+        left.removeIf(entry -> entry == null || entry.state < 0);
         Arrays.fill(worker.entries, null);
         synchronized (twheel) {
             twheel.close();
         }
-        return Collections.unmodifiableSet(left);
-    }
-
-    private static void keep(Entry entry, Set<Timeout> left) {
-        if (entry.state >= 0)
-            left.add(entry);
+        return Collections.unmodifiableSet(new HashSet<>(left));
     }
 
     private void join() {
