@@ -165,16 +165,17 @@ static bool sleeps_on_beside_starts(void)
 	__u64 wakeups;
 
 	wakeups = number("wakeups");
-	for (i = 0; i < 100; i++) {
+	for (i = 0; i < 20; i++) {
 		ASSERT_EQ(0, tw_start(fd, 10 + i, HOUR + MS + i, i));
 		ASSERT_EQ(0, tw_start(fd, 200 + i, 2 * HOUR, i));
 		ASSERT_EQ(1, tw_start(fd, 200 + i, 3 * HOUR, i));
+		/* A start that ended the doze would take ticks until the next one. */
+		sleep_ns(DOZING);
 	}
-	sleep_ns(DOZING);
 	wakeups = number("wakeups") - wakeups;
 	close(fd);
 	test_note("%llu wake-ups", wakeups);
-	return wakeups <= 1;
+	return wakeups <= 10;
 }
 
 /* A timer that is due after the tick that ends the doze does not wake the wheel. */
