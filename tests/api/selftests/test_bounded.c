@@ -92,11 +92,11 @@ static __u64 next_outer_tick(void)
  * Looks every few ms. The wheel's CPU is this one: if it has stood still, that
  * may be why nothing is moved.
  */
-static void expect_cascade_before(__u64 end)
+static void expect_cascade_before(__u64 end, __u64 cascaded)
 {
 	__u64 last = now_ns(), gap = 0, now;
 
-	while (!counter("private", "cascaded")) {
+	while (counter("private", "cascaded") == cascaded) {
 		sleep_ns(TICK_NS);
 		now = now_ns();
 		if (now - last > gap)
@@ -129,11 +129,11 @@ TEST(a_crowd_wakes_a_dozing_wheel_early)
 	ASSERT_EQ(0, tw_start_flags(fd, 0, deadline, TWHEEL_START_ABS, 0));
 	sleep_ns(10 * TICK_NS);
 	start_all(fd, BURST, deadline);
-	/* They are moved at up to 64 a tick. */
+	/* At up to 64 a tick. A wheel that does not doze yet moves one in each. */
 	cascaded = counter("private", "cascaded");
 	if (now_ns() >= (edge - BURST / 64 - 20) * TICK_NS)
 		test_slow();
-	ASSERT_EQ(0, cascaded);
-	expect_cascade_before((edge - 20) * TICK_NS);
+	ASSERT_LE(cascaded, BURST / 64);
+	expect_cascade_before((edge - 20) * TICK_NS, cascaded);
 	read_all(fd, BURST, deadline);
 }
