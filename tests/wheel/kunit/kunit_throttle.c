@@ -291,9 +291,12 @@ static void run_crowd(struct kunit *test, struct crowd *crowd, ktime_t length,
 		crowd->taken += now - begun;
 	}
 	KUNIT_EXPECT_LE(test, crowd->taken, length * 55 / 100);
-	/* The wheel without a payer may wait for a period. */
+	/*
+	 * The wheel without a payer may wait for a period, and find the CPU busy before and
+	 * after that: overruns take half of a period, and calls without a slice take time.
+	 */
 	KUNIT_EXPECT_LE(test, crowd->wheels[crowd->nr].pause,
-			3 * MSEC + wakeups + crowd->stop);
+			4 * MSEC + wakeups + crowd->stop);
 }
 
 static void payers_of_any_number_take_half_of_the_time(struct kunit *test)
@@ -386,7 +389,7 @@ static void long_callbacks_of_a_payer_take_half_of_the_time(struct kunit *test)
 static void wake_ups_of_many_payers_take_half_of_the_time(struct kunit *test)
 {
 	static const ktime_t lengths[] = {
-		10000, 40000, OVERRUN_NS_MAX + 1, 100000,
+		10000, 40000, OVERRUN_NS_MAX + 5000, 100000,
 	};
 	unsigned int i, j, most, least;
 	struct crowd *crowd;
@@ -394,17 +397,17 @@ static void wake_ups_of_many_payers_take_half_of_the_time(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(lengths); i++) {
 		crowd = begin_crowd(test, 200);
 		crowd->wakers = crowd->nr;
-		run_crowd(test, crowd, 4000 * MSEC, lengths[i]);
+		run_crowd(test, crowd, 2000 * MSEC, lengths[i]);
 		/* The wheel without a payer has no deficit. */
-		KUNIT_EXPECT_LE(test, crowd->taken, 2000 * MSEC + DEFICIT_NS_TOLERATED +
-				4000 * (2000 + ASK));
+		KUNIT_EXPECT_LE(test, crowd->taken, 1000 * MSEC + DEFICIT_NS_TOLERATED +
+				2000 * (2000 + ASK));
 		most = crowd->wheels[0].runs;
 		least = most;
 		for (j = 1; j < crowd->nr; j++) {
 			most = max(most, crowd->wheels[j].runs);
 			least = min(least, crowd->wheels[j].runs);
 		}
-		KUNIT_EXPECT_LE(test, most, least + least / 4 + 1);
+		KUNIT_EXPECT_LE(test, most, least + least / 2 + 1);
 	}
 }
 
