@@ -486,6 +486,8 @@ static ssize_t twheel_read_iter(struct kiocb *iocb, struct iov_iter *to)
 	return ret;
 }
 
+/* File operations */
+
 static __poll_t twheel_poll(struct file *file, poll_table *wait)
 {
 	struct twheel_session *s = file->private_data;
@@ -493,8 +495,6 @@ static __poll_t twheel_poll(struct file *file, poll_table *wait)
 	poll_wait(file, &s->pollers, wait);
 	return twheel_session_readable(s) ? EPOLLIN | EPOLLRDNORM : 0;
 }
-
-/* File operations */
 
 static int twheel_mmap(struct file *file, struct vm_area_struct *vma)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Declarations that the files of libtwheel share
+ * Declarations that the files of libtwheel share, which follow process/process.c
  */
 #ifndef LIBTWHEEL_H
 #define LIBTWHEEL_H
@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <sys/types.h>
 
-#include "process/process.h"
 #include "twheel.h"
 
 /* Inline all calls but rare ones: this halves the cost of a start in the process. */

@@ -82,7 +82,7 @@ int twheel_wait(struct twheel *t, struct twheel_event *events, unsigned int coun
 		/* A time_t may have 32 bits. */
 		timeout.tv_sec = left / SECOND < INT_MAX ? left / SECOND : INT_MAX;
 		timeout.tv_nsec = left % SECOND;
-		ret = process ? twheel_process_error(process) : 0;
+		ret = process ? READ_ONCE(process->error) : 0;
 		if (!ret)
 			ret = wait_readable(t, timeout_ns < 0 ? NULL : &timeout);
 		if (ret <= 0)

@@ -90,7 +90,7 @@ static int use_words(struct session *session, __u32 nr)
 		return 0;
 	if (!process_of(t))
 		return map_words(session, nr * sizeof(__u64));
-	t->words = twheel_process_words(process_of(t));
+	t->words = (__u64 *)process_of(t)->session->words->pages[0];
 	return 0;
 }
 
@@ -215,8 +215,9 @@ static int open_backend(struct session *session, unsigned int flags, clockid_t c
 	ret = twheel_process_open(&session->process, flags & TWHEEL_OPEN_ONE_THREAD, clock);
 	if (ret)
 		return ret;
-	session->head.fd = twheel_process_fd(session->process);
-	session->alone = twheel_process_alone(session->process);
+	session->head.fd = session->process->fd;
+	if (flags & TWHEEL_OPEN_ONE_THREAD)
+		session->alone = session->process->session;
 	return 0;
 }
 

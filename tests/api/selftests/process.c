@@ -58,7 +58,7 @@ int __wrap_open(const char *path, int flags, ...)
 	ret = twheel_process_open(&session, false, CLOCK_MONOTONIC);
 	if (ret)
 		return result(ret);
-	fd = twheel_process_fd(session);
+	fd = session->fd;
 	if (fd >= FDS) {
 		twheel_process_close(session, false);
 		return result(-EMFILE);
@@ -122,7 +122,7 @@ void *__wrap_mmap(void *at, size_t size, int prot, int flags, int fd, off_t offs
 	if (!session)
 		return __real_mmap(at, size, prot, flags, fd, offset);
 	errno = ENODEV;
-	return twheel_process_words(session) ?: MAP_FAILED;
+	return session->session->words ? session->session->words->pages[0] : MAP_FAILED;
 }
 
 /* The timerfd also fires for work of the wheel. */

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /* End of the code compiled with kernel.h */
 #undef twheel
-#undef twheel_open
-#undef twheel_read
 #undef twheel_start
 #undef twheel_start_at
 #undef twheel_stop

@@ -2,10 +2,10 @@
 /*
  * The part of the kernel that a wheel and a session need, for a session in the process
  *
- * The sources of the module are compiled unmodified into libtwheel, see process.c. This
- * header and timers/kernel.h replace the headers of the kernel. User space is this
- * process, so a copy is an assignment. There is one CPU, and the user has the rights of
- * the process.
+ * The sources of the module are compiled unmodified into libtwheel, see process.c, without the
+ * file operations of the device. This header and timers/kernel.h replace the headers of the
+ * kernel. User space is this process, so a copy is an assignment. There is one CPU, and the
+ * user has the rights of the process.
  *
  * Locks. spin_lock_bh() takes a mutex, which protects a session and its wheel. Callbacks
  * call spin_lock(), which does nothing: the mutex is held then.
@@ -15,8 +15,6 @@
 
 /* Names that libtwheel uses, too. */
 #define twheel			twheel_wheel
-#define twheel_open		twheel_chardev_open
-#define twheel_read		twheel_chardev_read
 #define twheel_start(...)	twheel_wheel_start(__VA_ARGS__)
 #define twheel_start_at(...)	twheel_wheel_start_at(__VA_ARGS__)
 #define twheel_stop(...)	twheel_wheel_stop(__VA_ARGS__)
@@ -61,7 +59,6 @@
 /* Modules */
 
 #define KBUILD_MODNAME		"twheel"
-#define THIS_MODULE		NULL
 #define MODULE_PARM_DESC(name, text)
 #define module_param_cb(name, ops, value, mode)
 
@@ -294,8 +291,6 @@ typedef struct wait_queue_head {
 	int unused;
 } wait_queue_head_t;
 
-#define EPOLLIN			1U
-#define EPOLLRDNORM		0x40U
 #define init_waitqueue_head(queue)		((void)(queue))
 #define wake_up_interruptible(queue)		((void)(queue))
 #define __wake_up(queue, mode, count, key)	((void)(count))
@@ -465,25 +460,12 @@ static inline size_t iov_iter_zero(size_t size, struct iov_iter *iter)
 
 #define FMODE_READ		1U
 #define FMODE_WRITE		2U
-#define FMODE_NOWAIT		4U
 #define IOCB_NOWAIT		1
 #define IOCSIZE_MASK_TWHEEL	(_IOC_SIZEMASK << _IOC_SIZESHIFT)
 #ifndef IOCSIZE_MASK
 #define IOCSIZE_MASK		IOCSIZE_MASK_TWHEEL
 #endif
-#define MISC_DYNAMIC_MINOR	255
-#define seq_printf(seq, ...)	((void)(seq))
-#define stream_open(inode, file)	0
-#define compat_ptr_ioctl	NULL
-#define poll_wait(file, queue, wait)	((void)(queue))
-#define misc_register(misc)	0
-#define misc_deregister(misc)	((void)(misc))
 
-typedef unsigned int __poll_t;
-typedef struct poll_table_struct poll_table;
-
-struct inode;
-struct seq_file;
 struct vm_area_struct;
 
 struct file {
@@ -495,25 +477,6 @@ struct file {
 struct kiocb {
 	struct file *ki_filp;
 	int ki_flags;
-};
-
-struct file_operations {
-	void *owner;
-	int (*open)(struct inode *inode, struct file *file);
-	int (*release)(struct inode *inode, struct file *file);
-	ssize_t (*read_iter)(struct kiocb *iocb, struct iov_iter *to);
-	__poll_t (*poll)(struct file *file, poll_table *wait);
-	int (*mmap)(struct file *file, struct vm_area_struct *vma);
-	long (*unlocked_ioctl)(struct file *file, unsigned int cmd, unsigned long arg);
-	long (*compat_ioctl)(struct file *file, unsigned int cmd, unsigned long arg);
-	void (*show_fdinfo)(struct seq_file *seq, struct file *file);
-};
-
-struct miscdevice {
-	int minor;
-	const char *name;
-	const struct file_operations *fops;
-	unsigned int mode;
 };
 
 #endif /* TWHEEL_PROCESS_KERNEL_H */

@@ -23,7 +23,8 @@
  * @fired: true if @fd is readable, or will be within @session->wake_ns. Written like
  *	@set_ns
  * @armed: @armed of the wheel that @fd is set for. Protected by the session's lock
- * @error: result of the last timerfd_settime(2), a negative errno or 0. Written like @set_ns
+ * @error: result of the last timerfd_settime(2), a negative errno or 0: @fd wakes no reader
+ *	then. Written like @set_ns
  */
 struct twheel_process {
 	struct file file;
@@ -168,8 +169,8 @@ static bool changes_clock(const struct twheel_process *p, unsigned long command,
 }
 
 /* Perform an ioctl(2). Returns a negative errno, -EBUSY also for another clock. */
-int twheel_process_command(struct twheel_process *p, unsigned long command,
-			   void *argument)
+static int twheel_process_command(struct twheel_process *p, unsigned long command,
+				  void *argument)
 {
 	int ret;
 
@@ -192,17 +193,6 @@ int twheel_process_command(struct twheel_process *p, unsigned long command,
  * everything inlined the compiler drops checks whose result it knows. No callback ever
  * runs concurrently, so one attempt is enough.
  */
-
-/* The timer has no place yet. @start by value, so that other starts keep it in registers. */
-static noinline int start_with_room(struct twheel_session *s, struct twheel_start start,
-				    ktime_t now, __u64 *id)
-{
-	int ret = twheel_session_start_locked(s, &start, now);
-
-	if (ret >= 0)
-		*id = start.id;
-	return ret;
-}
 
 /*
  * Faster paths for most starts and stops, in a session of one thread
@@ -286,6 +276,17 @@ static __always_inline bool twheel_process_stop_shortly(struct twheel_session *s
 	return true;
 }
 
+/* The timer has no place yet. @start by value, so that other starts keep it in registers. */
+static noinline int start_with_room(struct twheel_session *s, struct twheel_start start,
+				    ktime_t now, __u64 *id)
+{
+	int ret = twheel_session_start_locked(s, &start, now);
+
+	if (ret >= 0)
+		*id = start.id;
+	return ret;
+}
+
 /* TWHEEL_IOC_START. @id is set to the id that was started. */
 static __always_inline int twheel_process_start(struct twheel_process *p,
 						struct twheel_start start, __u64 *id)
@@ -321,7 +322,7 @@ static __always_inline int twheel_process_stop(struct twheel_process *p, u64 id,
 }
 
 /* Perform a nonblocking read(2). Returns a negative errno on error. */
-ssize_t twheel_process_read(struct twheel_process *p, void *to, size_t size)
+static ssize_t twheel_process_read(struct twheel_process *p, void *to, size_t size)
 {
 	struct kiocb iocb = { .ki_filp = &p->file };
 	struct iov_iter iter;
@@ -342,41 +343,12 @@ ssize_t twheel_process_read(struct twheel_process *p, void *to, size_t size)
 	return ret;
 }
 
-/* Returns the session if only one thread uses it, or NULL. */
-struct twheel_session *twheel_process_alone(const struct twheel_process *p)
-{
-	return p->session->lock.alone ? p->session : NULL;
-}
-
-int twheel_process_fd(const struct twheel_process *p)
-{
-	return p->fd;
-}
-
-/* Returns a negative errno if the timerfd could not be set, so that it wakes no reader. */
-int twheel_process_error(const struct twheel_process *p)
-{
-	return READ_ONCE(p->error);
-}
-
-/* Returns the words of a session, or NULL if it has none. */
-__u64 *twheel_process_words(const struct twheel_process *p)
-{
-	struct twheel_session *s = p->session;
-	__u64 *words;
-
-	spin_lock_bh(&s->lock);
-	words = s->words ? (__u64 *)s->words->pages[0] : NULL;
-	spin_unlock_bh(&s->lock);
-	return words;
-}
-
 /*
  * Open a session. @alone: only one thread uses it, so that it needs no lock.
  * @clock: clock of the later SETUP. Returns 0, -ENOMEM, or a negative errno of
  * timerfd_create(2) or timerfd_settime(2).
  */
-int twheel_process_open(struct twheel_process **process, bool alone, clockid_t clock)
+static int twheel_process_open(struct twheel_process **process, bool alone, clockid_t clock)
 {
 	struct twheel_process *p = kzalloc(sizeof(*p), GFP_KERNEL_ACCOUNT);
 	int saved = errno, ret = -ENOMEM;
@@ -428,7 +400,7 @@ static bool is_consistent(struct twheel_session *s)
  * Close a session. @copied: this process inherited it from another one. Its
  * memory is leaked unless it is known to be consistent.
  */
-void twheel_process_close(struct twheel_process *p, bool copied)
+static void twheel_process_close(struct twheel_process *p, bool copied)
 {
 	close(p->fd);
 	if (copied && !is_consistent(p->session))

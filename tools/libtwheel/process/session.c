@@ -182,8 +182,3 @@ void twheel_session_words_free(struct twheel_session *s,
 		munmap(words->pages[0], words->nr_pages * PAGE_SIZE);
 	free(words);
 }
-
-int twheel_session_mmap(struct twheel_session *s, struct vm_area_struct *vma)
-{
-	return -ENODEV;
-}
