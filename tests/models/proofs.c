@@ -49,11 +49,13 @@ BROKEN_BY(rounding, "core/timer.c", "above(base, deadline + base->tick_ns - 1",
 bool prove_rounding(u64 deadline, u32 tick_ns)
 {
 	struct twheel_base base = { .tick_ns = tick_ns };
+	struct twheel_timer timer;
 	u32 offset_ns;
 	u64 time;
 
 	ASSUME(tick_ns && deadline <= KTIME_MAX);
-	time = round_up_to_tick(&base, deadline, &offset_ns) * tick_ns;
+	timer.node.expires = round_up_to_tick(&base, deadline, &offset_ns);
+	time = twheel_due_time(&timer, tick_ns);
 	return time >= deadline && time - deadline < tick_ns;
 }
 
@@ -334,14 +336,16 @@ bool prove_pause(s64 stamp, s64 period, int runtime, u32 waiting, u32 expected,
 
 /*
  * One that has a payer runs again after the first periods with room, or when
- * its deficit is worked off.
+ * its deficit is worked off. @overran: the run that just ended earned a penalty.
  */
 BROKEN_BY(paid_pause, "core/throttle.c", "if (t->nr_payers == PAYERS_PER_PERIOD)",
 	  "if (t->nr_payers > PAYERS_PER_PERIOD)")
 bool prove_paid_pause(s64 stamp, s64 period, int runtime, u32 waiting, u32 expected,
 		      int deficit, u32 periods, u32 nr_payers, bool overran)
 {
-	struct twheel_payer payer = { .overran = overran };
+	struct twheel_payer payer = {
+		.end = stamp, .penalty = overran ? NSEC_PER_SEC : 0,
+	};
 	ktime_t next, latest;
 
 	ACCOUNT(stamp);
