@@ -73,10 +73,11 @@ static struct list_head *client_expired;
 
 static void link_callback(struct client_timer *t)
 {
-	u64 tick_ns = t->client->config.tick_ns;
+	u64 tick_ns = t->client->config.tick_ns, deadline = t->not_before;
 
-	t->result = twheel_expired_deadline(&t->timer, tick_ns) ==
-		    (u64)t->not_before;
+	t->result = twheel_expired_deadline(&t->timer, tick_ns) == deadline &&
+		    twheel_due_time(&t->timer, tick_ns) ==
+		    DIV_ROUND_UP_ULL(deadline, tick_ns) * tick_ns;
 	t->timer.node.link.prev = client_expired;
 	client_expired = &t->timer.node.link;
 	complete(&t->done);
