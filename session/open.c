@@ -96,14 +96,6 @@ static int check_change_now(struct twheel_session *s,
 	return ret;
 }
 
-static struct twheel_session_wheel *setup_wheel(struct twheel_session *s,
-						const struct twheel_setup *setup)
-{
-	if (!(setup->flags & TWHEEL_SETUP_PRIVATE))
-		return NULL;
-	return twheel_session_wheel_private(s, setup);
-}
-
 /* Returns NULL if the session does not ask for words, or already has them. */
 static struct twheel_session_words *setup_words(struct twheel_session *s,
 						const struct twheel_setup *setup)
@@ -157,14 +149,15 @@ int twheel_session_setup(struct twheel_session *s,
 			 const struct twheel_setup *setup)
 {
 	struct twheel_table old[TWHEEL_NR_TABLES] = {};
+	struct twheel_session_wheel *shared = NULL;
 	struct twheel_session_words *words;
-	struct twheel_session_wheel *shared;
 	int ret;
 
 	ret = check_setup(setup) ?: check_change_now(s, setup);
 	if (ret)
 		return ret;
-	shared = setup_wheel(s, setup);
+	if (setup->flags & TWHEEL_SETUP_PRIVATE)
+		shared = twheel_session_wheel_private(s, setup);
 	if (IS_ERR(shared))
 		return PTR_ERR(shared);
 	words = setup_words(s, setup);

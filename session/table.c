@@ -30,11 +30,6 @@ static struct twheel_table *table_of(struct twheel_session *s, u64 id)
 						  TWHEEL_TABLE_CALLER];
 }
 
-static u32 index_of(u64 id)
-{
-	return twheel_index_of(twheel_number_of(id));
-}
-
 static bool is_kernels(const struct twheel_table *table,
 		       const struct twheel_session *s)
 {
@@ -46,18 +41,26 @@ static struct twheel_page *page_of(const struct twheel_table *table, u32 index)
 	return &table->pages[index >> TWHEEL_PAGE_BITS];
 }
 
-static void free_pointers(struct twheel_session *s, struct twheel_page *page)
+/* The pieces of a table: the array of its pages, a page, a chunk. */
+enum piece { NOTHING, PAGES, PAGE, CHUNK };
+
+/* Memory that a session has once, for any number of timers, is not counted. */
+static bool is_counted(enum piece what)
 {
-	kfree(page->chunks);
-	page->chunks = NULL;
-	twheel_session_user_uncharge(s->user, TWHEEL_COUNT_PIECES);
+	return what == PAGE || what == CHUNK;
 }
 
-static void give_back_chunk(struct twheel_session *s,
-			    struct twheel_chunk *chunk)
+/* Give back a piece, or the charge for one that was not allocated. */
+static void free_piece(struct twheel_session *s, enum piece what, void *piece)
 {
-	kmem_cache_free(chunk_cache, chunk);
-	twheel_session_user_uncharge(s->user, TWHEEL_COUNT_PIECES);
+	if (what == CHUNK && piece)
+		kmem_cache_free(chunk_cache, piece);
+	else if (what == PAGES)
+		kvfree(piece);
+	else
+		kfree(piece);
+	if (is_counted(what))
+		twheel_session_user_uncharge(s->user, TWHEEL_COUNT_PIECES);
 }
 
 static void set_entry(struct twheel_session *s, struct twheel_table *table,
@@ -74,8 +77,10 @@ static void set_entry(struct twheel_session *s, struct twheel_table *table,
 		table->first_free = min_t(u32, table->first_free,
 					  page - table->pages);
 	}
-	if (!page->used)
-		free_pointers(s, page);
+	if (!page->used) {
+		free_piece(s, PAGE, page->chunks);
+		page->chunks = NULL;
+	}
 }
 
 void twheel_table_init(struct twheel_table *table)
@@ -132,11 +137,11 @@ void twheel_table_destroy(struct twheel_session *s, struct twheel_table *table)
 	u32 index;
 
 	twheel_table_for_each(chunk, table)
-		give_back_chunk(s, chunk);
+		free_piece(s, CHUNK, chunk);
 	for (index = 0; index < table->nr_indexes; index += TWHEEL_PAGE_CHUNKS)
 		if (page_of(table, index)->chunks)
-			free_pointers(s, page_of(table, index));
-	kvfree(table->pages);
+			free_piece(s, PAGE, page_of(table, index)->chunks);
+	free_piece(s, PAGES, table->pages);
 }
 
 /*
@@ -175,7 +180,7 @@ static noinline void free_chunk(struct twheel_chunk *chunk)
 	if (is_kernels(table, s))
 		list_del(&chunk->partial);
 	set_entry(s, table, chunk->index, NULL);
-	give_back_chunk(s, chunk);
+	free_piece(s, CHUNK, chunk);
 }
 
 /*
@@ -218,11 +223,10 @@ void twheel_table_free(struct twheel_utimer *ut)
 
 /* Growing */
 
-static void *alloc_pages_array(const struct twheel_session *s, u32 *nr_indexes)
+/* Starts rely on @s->max_timers, so it does not change while a table grows. */
+static u32 nr_indexes_of(const struct twheel_session *s)
 {
-	*nr_indexes = DIV_ROUND_UP(s->max_timers, TWHEEL_CHUNK_TIMERS);
-	return kvcalloc(DIV_ROUND_UP(*nr_indexes, TWHEEL_PAGE_CHUNKS),
-			sizeof(struct twheel_page), GFP_SESSION);
+	return DIV_ROUND_UP(s->max_timers, TWHEEL_CHUNK_TIMERS);
 }
 
 static struct twheel_chunk *alloc_chunk(struct twheel_session *s,
@@ -247,15 +251,6 @@ static struct twheel_chunk *alloc_chunk(struct twheel_session *s,
 	return chunk;
 }
 
-static void insert_chunk(struct twheel_session *s, struct twheel_table *table,
-			 struct twheel_chunk *chunk, u32 index)
-{
-	chunk->index = index;
-	set_entry(s, table, index, chunk);
-	if (is_kernels(table, s))
-		list_add(&chunk->partial, &table->partial);
-}
-
 /*
  * Returns the place of the next chunk for @id. There is one: all chunks with
  * numbers of the kernel are full, but the session is below its limit. The
@@ -267,7 +262,7 @@ static u32 next_index(struct twheel_table *table, u64 id)
 	struct twheel_page *page;
 
 	if (id != TWHEEL_ID_ANY)
-		return index_of(id);
+		return twheel_index_of(twheel_number_of(id));
 	while (table->pages[table->first_free].used == TWHEEL_PAGE_CHUNKS)
 		table->first_free++;
 	page = &table->pages[table->first_free];
@@ -285,10 +280,7 @@ static bool has_room(struct twheel_session *s, struct twheel_table *table,
 	return twheel_table_place(s->tables, id);
 }
 
-enum missing { NOTHING, PAGES, PAGE, CHUNK };
-
-static enum missing what_is_missing(struct twheel_session *s, u64 id,
-				    u32 *index)
+static enum piece what_is_missing(struct twheel_session *s, u64 id, u32 *index)
 {
 	struct twheel_table *table = table_of(s, id);
 
@@ -303,54 +295,40 @@ static enum missing what_is_missing(struct twheel_session *s, u64 id,
 }
 
 /* Install @piece where it is missing. Returns whether it was used. */
-static bool put_piece(struct twheel_session *s, u64 id, enum missing missing,
-		      void *piece, u32 nr_indexes)
+static bool put_piece(struct twheel_session *s, u64 id, enum piece what, void *piece)
 {
 	struct twheel_table *table = table_of(s, id);
+	struct twheel_chunk *chunk = piece;
 	u32 index;
 
-	if (what_is_missing(s, id, &index) != missing)
+	if (what_is_missing(s, id, &index) != what)
 		return false;
-	switch (missing) {
+	switch (what) {
 	case NOTHING:
 		return false;
 	case PAGES:
 		table->pages = piece;
-		table->nr_indexes = nr_indexes;
+		table->nr_indexes = nr_indexes_of(s);
 		break;
 	case PAGE:
 		page_of(table, index)->chunks = piece;
 		break;
 	case CHUNK:
-		insert_chunk(s, table, piece, index);
+		chunk->index = index;
+		set_entry(s, table, index, chunk);
+		if (is_kernels(table, s))
+			list_add(&chunk->partial, &table->partial);
 		break;
 	}
 	return true;
 }
 
-/* Memory that a session has once, for any number of timers, is not counted. */
-static bool is_counted(enum missing missing)
+static void *alloc_piece(struct twheel_session *s, u64 id, enum piece what, twheel_fn fn)
 {
-	return missing == PAGE || missing == CHUNK;
-}
-
-static void free_piece(struct twheel_session *s, enum missing missing,
-		       void *piece)
-{
-	if (missing == CHUNK)
-		kmem_cache_free(chunk_cache, piece);
-	else
-		kvfree(piece);
-	if (is_counted(missing))
-		twheel_session_user_uncharge(s->user, TWHEEL_COUNT_PIECES);
-}
-
-static void *alloc_piece(struct twheel_session *s, u64 id,
-			 enum missing missing, u32 *nr_indexes, twheel_fn fn)
-{
-	switch (missing) {
+	switch (what) {
 	case PAGES:
-		return alloc_pages_array(s, nr_indexes);
+		return kvcalloc(DIV_ROUND_UP(nr_indexes_of(s), TWHEEL_PAGE_CHUNKS),
+				sizeof(struct twheel_page), GFP_SESSION);
 	case PAGE:
 		return kcalloc(TWHEEL_PAGE_CHUNKS, sizeof(void *), GFP_SESSION);
 	default:
@@ -365,9 +343,9 @@ static void *alloc_piece(struct twheel_session *s, u64 id,
  */
 int twheel_table_grow(struct twheel_session *s, u64 id, twheel_fn fn)
 {
-	enum missing missing;
-	u32 index, nr_indexes = 0;
+	enum piece missing;
 	void *piece;
+	u32 index;
 	bool used;
 	int ret;
 
@@ -381,19 +359,13 @@ int twheel_table_grow(struct twheel_session *s, u64 id, twheel_fn fn)
 					 s->unlimited) : 0;
 	if (ret)
 		return ret;
-	piece = alloc_piece(s, id, missing, &nr_indexes, fn);
-	if (!piece) {
-		if (is_counted(missing))
-			twheel_session_user_uncharge(s->user,
-						     TWHEEL_COUNT_PIECES);
-		return -ENOMEM;
-	}
+	piece = alloc_piece(s, id, missing, fn);
 	spin_lock_bh(&s->lock);
-	used = put_piece(s, id, missing, piece, nr_indexes);
+	used = piece && put_piece(s, id, missing, piece);
 	spin_unlock_bh(&s->lock);
 	if (!used)
 		free_piece(s, missing, piece);
-	return 0;
+	return piece ? 0 : -ENOMEM;
 }
 
 int twheel_table_cache_init(void)

@@ -81,44 +81,39 @@ static void free_wheel(struct twheel_session_wheel *shared)
 }
 
 static struct twheel_session_wheel *
-alloc_wheel(const struct twheel_config *config)
+make_wheel(struct twheel_session *s, const struct twheel_config *config)
 {
 	struct twheel_session_wheel *shared;
 	struct twheel *wheel;
+	int ret;
 
 	shared = kzalloc(struct_size(shared, prepared, BITS_TO_LONGS(nr_cpu_ids)),
 			 GFP_SESSION);
 	if (!shared)
 		return ERR_PTR(-ENOMEM);
+	ret = is_counted(config) ?
+	      twheel_session_user_charge(s->user, TWHEEL_COUNT_WHEELS,
+					 s->unlimited) : 0;
+	if (ret)
+		goto err_shared;
 	wheel = twheel_create(config);
 	if (IS_ERR(wheel)) {
-		kfree(shared);
-		return ERR_CAST(wheel);
+		ret = PTR_ERR(wheel);
+		goto err_charge;
 	}
+	twheel_session_user_hold(s->user);
+	shared->user = s->user;
 	shared->wheel = wheel;
 	shared->config = *config;
 	shared->users = 1;
 	return shared;
-}
 
-static struct twheel_session_wheel *
-make_wheel(struct twheel_session *s, const struct twheel_config *config)
-{
-	struct twheel_session_wheel *shared;
-	int ret = is_counted(config) ?
-		  twheel_session_user_charge(s->user, TWHEEL_COUNT_WHEELS,
-					     s->unlimited) : 0;
-
-	if (ret)
-		return ERR_PTR(ret);
-	shared = alloc_wheel(config);
-	if (!IS_ERR(shared)) {
-		twheel_session_user_hold(s->user);
-		shared->user = s->user;
-	} else if (is_counted(config)) {
+err_charge:
+	if (is_counted(config))
 		twheel_session_user_uncharge(s->user, TWHEEL_COUNT_WHEELS);
-	}
-	return shared;
+err_shared:
+	kfree(shared);
+	return ERR_PTR(ret);
 }
 
 static struct twheel_session_wheel *
@@ -141,7 +136,7 @@ get_wheel(struct twheel_session *s, const struct twheel_config *config)
 	spin_unlock(&wheels_lock);
 	if (!shared)
 		return fresh;
-		/* Another session was faster. */
+	/* Another session was faster. */
 	free_wheel(fresh);
 	return shared;
 }
