@@ -19,25 +19,24 @@
  *
  * code core/timer.c twheel_again_at d1e25e3b
  * code core/timer.c is_deferred cb0ff178
- * code core/timer.c start_deferred ff62e81c
+ * code core/timer.c start_deferred ca8f5e4f
  * code core/timer.c is_started 96932973
- * code core/timer.c start_slow 6ce38907
- * code core/timer.c takes_slow_start 003f1f38
- * code core/timer.c start_here acf2dd88
- * code core/timer.c start_timer 930b9722
- * code core/timer.c start_request 03401b9b
+ * code core/timer.c start_slow 14265594
+ * code core/timer.c start_fast bc2ce230
+ * code core/timer.c start_timer 09fe0b34
+ * code core/timer.c start_request 08b725aa
  * code core/timer.c restart_request a43e99b5
- * code core/timer.c stop_request 2e0154ba
+ * code core/timer.c stop_request 3929307a
  * code core/timer.c twheel_restart_at ecab8c0f
  * code core/timer.c may_be_deferred d183fb42
- * code core/timer.c stop_deferred 7b798723
- * code core/timer.c twheel_stop 4649892c
+ * code core/timer.c stop_deferred c56683cd
+ * code core/timer.c twheel_stop eef6d99d
  * code core/base.h twheel_base_set_running 4ea4f543
  * code core/base.h twheel_base_start_deferred a990f9ac
  * code core/base.h twheel_base_stop 004f681d
- * code core/tick.c expire_timer 3ffa3ff0
- * code core/tick.c expire_timers fee17046
- * accepted: a batch takes the lock again after a slow start
+ * code core/tick.c expire_timer 95a89021
+ * code core/tick.c expire_timers 3a95bac8
+ * accepted: start_slow() carries out restarts, too, and start_fast() is two functions in one
  *
  * right
  * broken STOP_BLIND: assertion violated (seen[

@@ -21,11 +21,11 @@
  * code core/timer.c await_base c2a9b498
  * code core/timer.c twheel_lock_base 7de26716
  * code core/timer.c move_to_base 4f2ee710
- * code core/timer.c start_slow 71563743
- * code core/timer.c start_timer ef7c51f2
- * code core/timer.c twheel_start_on 37353864
+ * code core/timer.c start_slow 371623a6
+ * code core/timer.c start_timer e2e8a5d6
+ * code core/timer.c twheel_start_on 50ae4071
  * code core/timer.c twheel_stop 340884fc
- * code core/timer.c start_request d3c2bbb2
+ * code core/timer.c start_request 3d1133f9
  * code core/timer.c for_many ba218277
  * code core/base.c twheel_base_lock_online e9889da8
  * code core/base.c twheel_base_online c19c0319
@@ -36,7 +36,7 @@
  * code core/tick.c expire_timer d87b6bb4
  * code core/wheel.c twheel_wheel_create_default db86d1c5
  * code core/wheel.c twheel_default b1b74183
- * accepted: a batch takes the lock again after a slow start
+ * accepted: start_slow() carries out restarts, too, and start_fast() is two functions in one
  *
  * right
  * broken RECHECK: assertion violated

@@ -31,10 +31,10 @@
  * code core/timer.c sleeps_too_long c8e1b01f
  * code core/timer.c restart_and_move 188b4a46
  * code core/timer.c restart_asleep 436d9a89
- * code core/timer.c start_slow d487a811
- * code core/timer.c takes_slow_start 6df9697b
- * code core/timer.c start_timer e4c7512b
- * code core/timer.c start_request f04cca5b
+ * code core/timer.c start_slow 65243ed2
+ * code core/timer.c start_fast 63986572
+ * code core/timer.c start_timer 62b4aadd
+ * code core/timer.c start_request ac0f0562
  * code core/tick.c next_run 030078b6
  * code core/tick.c set_next_run 2fce0f6e
  * code core/tick.c throttle_tick 28a86e2f
@@ -42,7 +42,7 @@
  * code core/tick.c twheel_tick 692888ce
  * code core/tick.c twheel_at_tick_end edbcf58e
  * code core/tick.c run_tick_ends 3d1a3051
- * accepted: a batch takes the lock again after a slow start
+ * accepted: start_slow() carries out restarts, too, and start_fast() is two functions in one
  *
  * right DOZE=0
  * right DOZE=1

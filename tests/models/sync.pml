@@ -33,9 +33,9 @@
  * code core/timer.c try_to_stop 0ed251d8
  * code core/timer.c wait_for_callback 0a57b3c3
  * code core/timer.c stop_sync f6ed17ba
- * code core/timer.c start_slow 9b20ac85
- * code core/timer.c start_timer fddc0683
- * accepted: guards at the begin, without PREEMPT_RT
+ * code core/timer.c start_slow e7a9d86a
+ * code core/timer.c start_timer c06b86a9
+ * accepted: start_slow() carries out restarts, too, and start_fast() is two functions in one
  *
  * right
  * right MOVES
