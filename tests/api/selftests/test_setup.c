@@ -106,6 +106,7 @@ TEST(size_of_events)
 	struct long_event events[4];
 	int fd = session_open_nonblock(), i;
 
+	pin_cpu(0);
 	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){
 		.event_size = sizeof(events[0]) }));
 	ASSERT_EQ(sizeof(events[0]), info_of_any(fd).event_size);
