@@ -201,12 +201,6 @@ static int walk_tables(struct walk *walk)
 	return 0;
 }
 
-static bool bad_cursor(const struct walk *walk)
-{
-	return walk->table > TWHEEL_NR_TABLES ||
-	       walk->number > TWHEEL_ID_NR_MASK;
-}
-
 /*
  * TWHEEL_IOC_LIST. Advances @list->cursor. Fails only if no entry was written:
  * timers without an entry are not changed. May sleep.
@@ -224,7 +218,7 @@ int twheel_session_list(struct twheel_session *s, struct twheel_list *list)
 	};
 	int ret;
 
-	if (bad_cursor(&walk))
+	if (walk.table > TWHEEL_NR_TABLES || walk.number > TWHEEL_ID_NR_MASK)
 		return -EINVAL;
 	iov_iter_ubuf(&walk.to, ITER_DEST, u64_to_user_ptr(list->entries),
 		      (size_t)walk.room * walk.entry_size);

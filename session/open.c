@@ -84,18 +84,6 @@ static int check_change(const struct twheel_session *s,
 	return 0;
 }
 
-/* Check early, so that a SETUP refused here creates no wheel. */
-static int check_change_now(struct twheel_session *s,
-			    const struct twheel_setup *setup)
-{
-	int ret;
-
-	spin_lock_bh(&s->lock);
-	ret = check_change(s, setup);
-	spin_unlock_bh(&s->lock);
-	return ret;
-}
-
 /* Returns NULL if the session does not ask for words, or already has them. */
 static struct twheel_session_words *setup_words(struct twheel_session *s,
 						const struct twheel_setup *setup)
@@ -153,7 +141,13 @@ int twheel_session_setup(struct twheel_session *s,
 	struct twheel_session_words *words;
 	int ret;
 
-	ret = check_setup(setup) ?: check_change_now(s, setup);
+	ret = check_setup(setup);
+	if (ret)
+		return ret;
+	/* Early, so that a SETUP that is refused creates no wheel. */
+	spin_lock_bh(&s->lock);
+	ret = check_change(s, setup);
+	spin_unlock_bh(&s->lock);
 	if (ret)
 		return ret;
 	if (setup->flags & TWHEEL_SETUP_PRIVATE)
@@ -326,17 +320,10 @@ static void stop_chunk(struct twheel_session *s, struct twheel_chunk *chunk)
 	}
 }
 
-static void stop_table(struct twheel_session *s, struct twheel_table *table)
-{
-	struct twheel_chunk *chunk;
-
-	twheel_table_for_each(chunk, table)
-		stop_chunk(s, chunk);
-}
-
 /* Stop the timers of a session that only they still use, and free it. */
 void twheel_session_close(struct twheel_session *s)
 {
+	struct twheel_chunk *chunk;
 	struct pid *pid = s->pid;
 	unsigned int cpu;
 	int i;
@@ -348,7 +335,8 @@ void twheel_session_close(struct twheel_session *s)
 	spin_unlock_bh(&s->lock);
 	put_pid(pid);
 	for (i = 0; i < TWHEEL_NR_TABLES; i++)
-		stop_table(s, &s->tables[i]);
+		twheel_table_for_each(chunk, &s->tables[i])
+			stop_chunk(s, chunk);
 	twheel_stop_sync(&s->waker);
 	/* See twheel_at_tick_end(). */
 	for_each_possible_cpu(cpu)
