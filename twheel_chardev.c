@@ -3,7 +3,7 @@
  * /dev/twheel: the user API of include/uapi/linux/twheel.h
  *
  * Each open file is a session (session/). This file copies structures of any
- * size in and out, checks flags and padding, and lets readers wait.
+ * size in and out, checks flags and padding, and makes readers wait.
  *
  * Commands are identified by number. They carry the size of the caller's
  * structure, which may be older or newer than this one.

@@ -291,10 +291,10 @@ static bool is_started(struct twheel_base *base, struct twheel_timer *timer)
 }
 
 /*
- * Start or restart a timer in any case. If it is not pending, or @cpu is not
- * TWHEEL_NO_CPU, it moves to the base of @cpu, or to that for starts on this
- * CPU. While its callback is running the timer remains on its base, where
- * waiters for the callback look. Out of line, so that the usual case saves no
+ * Start or restart a timer in any case, on the base of @cpu. With TWHEEL_NO_CPU
+ * a pending timer remains on its base, and another one is started on the base
+ * for this CPU. While its callback is running a timer remains on its base, where
+ * waiters for the callback look. Out of line, because start_timer() would save
  * registers for it.
  */
 static noinline int start_slow(struct twheel_base *base,
@@ -415,7 +415,7 @@ static __always_inline int start_after(struct twheel_timer *timer, u64 deadline)
 	return start_timer(base, timer, twheel_base_time(base, deadline), flags);
 }
 
-/* Out of line, for which restart_after() would save registers. */
+/* Out of line, because restart_after() would save registers for it. */
 static noinline int start_other_tick(struct twheel_timer *timer, u64 deadline)
 {
 	return start_after(timer, deadline);

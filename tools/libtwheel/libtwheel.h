@@ -29,7 +29,7 @@ static inline void *libtwheel_alloc(size_t nr, size_t size)
 	return memory;
 }
 
-/* Returns the result of a system call, or a negative errno. errno stays @saved. */
+/* Returns the result of a system call, or a negative errno. errno remains @saved. */
 static inline int libtwheel_result(long ret, int saved)
 {
 	if (ret >= 0)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
-/* Reading events, except those of timers that a store stopped */
+/* Reading events, without the events of timers that a store stopped */
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>

@@ -48,9 +48,8 @@ static int map_words(struct session *session, size_t size)
 }
 
 /*
- * Number of forks up to this process. A process id does not tell a child from its parent:
- * the first process of a PID namespace may have a child with the same id in another
- * namespace.
+ * Number of forks up to this process. A process id does not tell a child from its parent.
+ * The first process of a PID namespace may have a child with the same id in another one.
  */
 static unsigned int forks;
 static int watch_error;
@@ -310,7 +309,7 @@ static inline int start_generally(struct twheel *t, struct twheel_start start, _
 		if (start.expires_ns > LIBTWHEEL_NS_MAX)
 			return -EINVAL;
 		set_deadline(t, &start);
-		/* That of the id's last timer would delay a timer on a socket. */
+		/* The word of the id's last timer would delay a timer on a socket. */
 		if (!(start.flags & TWHEEL_START_IDLE))
 			word = start.expires_ns;
 		old = put_word(t, start.id, word, &start.flags);

@@ -504,7 +504,7 @@ static void expired(struct twheel_timer *timer)
 	oracle_callback_ends(&ut->o);
 }
 
-/* The timers of a crowd are started one after the other, all for one tick. */
+/* Check the order of a crowd: its timers were started one after the other, for one tick. */
 static void crowd_expired(struct twheel_timer *timer)
 {
 	struct user_timer *ut = timer_of(timer);
@@ -574,7 +574,7 @@ static void lock_and_wait(void)
 		local_bh_enable();
 }
 
-/* Waits for one of many callbacks of a run while others want a lock of ours. */
+/* Wait for one of many callbacks of a run, with a lock held that the others want. */
 static void rendezvous(void)
 {
 	u64 at = sim.now + sim_below(3 * config.tick_ns);
@@ -600,8 +600,8 @@ static void setup(struct user_timer *ut)
 }
 
 /*
- * Expire a timer on another CPU, and go on when its callback has begun there. This
- * CPU has not slept or taken a lock since.
+ * Let a timer expire on another CPU, and return when its callback begins there, without
+ * sleeping or taking a lock after that.
  */
 static void await_callback(struct user_timer *ut)
 {
@@ -620,8 +620,8 @@ static void await_callback(struct user_timer *ut)
 }
 
 /*
- * Stop a timer whose callback, on another CPU, has just noted a start. Nothing
- * has told this CPU of the start.
+ * Stop a timer whose callback, on another CPU, just deferred a start, of which this CPU
+ * does not know.
  */
 static void stop_after_callback(struct user_timer *ut)
 {
@@ -724,7 +724,7 @@ static void hotplug(void)
 	sim_memory_short = false;
 }
 
-/* As a partition of cpusets does, or such a one that goes. */
+/* Change the isolated CPUs, as creating or removing a partition of cpusets does. */
 static void isolate(void)
 {
 	WRITE_ONCE(sim_isolated.bits, sim_below(BIT(SIM_CPUS)));
@@ -919,8 +919,8 @@ static void make_user_wheel(struct user_wheel *uw, struct twheel_payer *payer)
 }
 
 /*
- * On the worst CPU are all users. They have periods in turn, the wheels of a user
- * take turns, and their timers, too.
+ * Check the pauses, as if all users were on one CPU. They have periods in turn, the wheels
+ * of a user take turns, and their timers, too.
  */
 static void check_user_wheels(void)
 {
@@ -934,7 +934,7 @@ static void check_user_wheels(void)
 				 nr_user_wheels, nr_users, user_wheels[i].pause);
 }
 
-/* Nothing else happens any more. */
+/* Run the wheels of the users, after everything else. */
 static void come_as_users(void)
 {
 	struct twheel_payer *payers[USERS_MAX];

@@ -304,7 +304,7 @@ typedef struct {
 	unsigned int val;
 } kuid_t;
 
-/* A process has one user, itself. */
+/* Returns the only user of a process. */
 static inline kuid_t current_euid(void)
 {
 	return (kuid_t){};
@@ -341,8 +341,8 @@ static inline u64 get_random_u64(void)
 #define trace_twheel_word(timer, session, id, word)	((void)(word))
 
 /*
- * Adds the time between the two clock reads to @mono, as if the caller had read the clock
- * later. Never later than now.
+ * Returns @mono on another clock. The time between the two clock reads is added, as if the
+ * caller read the clock later. Never later than now.
  */
 #define TK_OFFS_BOOT		1
 

@@ -2,8 +2,8 @@
 /*
  * A session in the process
  *
- * Compiled from the sources of the module, so that there is one set of rules: session/,
- * the wheel, and the checks of chardev.c. kernel.h replaces the kernel's headers, wheel.c
+ * The sources of the module are compiled here, so that there is one set of rules: session/,
+ * the wheel, and the checks of twheel_chardev.c. kernel.h replaces the kernel's headers, wheel.c
  * the engine, and session.c the parts that a process does not need.
  *
  * Nothing runs in the background. Timers expire when the program reads, or calls GET,
@@ -276,7 +276,7 @@ static __always_inline bool twheel_process_stop_shortly(struct twheel_session *s
 	return true;
 }
 
-/* The timer has no place yet. @start by value, so that other starts keep it in registers. */
+/* Start a timer without a place yet. @start by value, so that other starts keep it in registers. */
 static noinline int start_with_room(struct twheel_session *s, struct twheel_start start,
 				    ktime_t now, __u64 *id)
 {
