@@ -106,6 +106,11 @@ def test_times_may_be_floats():
             raises(ValueError, t.start, 4, delay)
 
 
+def test_the_module():
+    script = "import twheel; twheel.aio.AsyncTwheel().close()"
+    subprocess.run([sys.executable, "-c", script], cwd=os.path.dirname(__file__), check=True)
+
+
 def test_a_signal_does_not_end_a_wait():
     """PEP 475: an exception of the handler does."""
     came = []

@@ -5,7 +5,8 @@
  * The methods are the functions of <twheel.h>. A session and a batch can be moved, and not
  * copied. A delay is a duration, a deadline a time of std::chrono::steady_clock, which is
  * CLOCK_MONOTONIC, or has its number on the clock that the session's setup asks for. Errors are
- * std::system_error. With -fno-exceptions they end the program.
+ * std::system_error. With -fno-exceptions they end the program. Threads may use a session
+ * together, and a batch one at a time.
  */
 #ifndef TWHEEL_HPP
 #define TWHEEL_HPP

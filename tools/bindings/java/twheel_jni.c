@@ -2,8 +2,8 @@
 /*
  * The native methods of Twheel.java
  *
- * A session and a batch are numbers there. Results are those of the library: 0 or
- * more, or a negative errno.
+ * A session and a batch are numbers there. The methods return the results of the library:
+ * 0 or more, or a negative errno.
  */
 #include <errno.h>
 #include <jni.h>
@@ -66,7 +66,7 @@ JNIEXPORT jlong METHOD(address)(JNIEnv *env, jclass class, jobject memory)
 	return (jlong)memory_of(env, memory);
 }
 
-/* Returns the id that was chosen, if one was to be. */
+/* Returns the chosen id for TWHEEL_ID_ANY. */
 JNIEXPORT jlong METHOD(start)(JNIEnv *env, jclass class, jlong t, jlong id, jlong expires_ns,
 			      jlong period_ns, jlong user_data, jint flags, jint fd)
 {

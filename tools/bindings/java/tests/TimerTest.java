@@ -18,6 +18,7 @@ import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -208,6 +209,24 @@ public class TimerTest {
         assertEquals(Set.of(left), timer.stop());
         assertTrue(left.cancel());
         assertSame(timer, left.timer());
+    }
+
+    @Test
+    public void anExecutorRunsTheTasks() throws Exception {
+        ExecutorService executor = Executors.newSingleThreadExecutor();
+        TwheelTimer timer = new TwheelTimer(Executors.defaultThreadFactory(), 100, TimeUnit.MILLISECONDS, 512, true, 0,
+                executor);
+        CompletableFuture<Thread> ran = new CompletableFuture<>();
+        timer.newTimeout(t -> ran.complete(Thread.currentThread()), 0, TimeUnit.SECONDS);
+        assertSame(executor.submit(Thread::currentThread).get(), ran.get());
+        executor.shutdown();
+        // What the executor refuses is logged, and the thread goes on.
+        for (int i = 0; i < 2; i++) {
+            timer.newTimeout(t -> { }, 0, TimeUnit.SECONDS);
+            while (timer.pendingTimeouts() != 0)
+                Thread.sleep(1);
+        }
+        assertTrue(timer.stop().isEmpty());
     }
 
     @Test

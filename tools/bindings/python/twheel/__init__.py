@@ -11,20 +11,29 @@ The methods are the functions of <twheel.h>. All times are nanoseconds, and may 
 deadline is one of time.monotonic_ns(), or of the clock of the session. A call that fails
 raises OSError: NoTimer, which is a KeyError too, for an id without a timer. An argument of a
 wrong type is a TypeError, and a number that is too large or negative a ValueError. For
-asyncio import twheel.aio.
+asyncio there is twheel.aio.
 """
 from __future__ import annotations
 
 import ctypes
+import importlib
 import time
 import weakref
-from typing import Any, Callable, List, NamedTuple, Optional, Type, TypeVar
+from typing import TYPE_CHECKING, Any, Callable, List, NamedTuple, Optional, Type, TypeVar
 
 from . import _abi, _library
 from ._abi import *
 from ._library import NoTimer as NoTimer
 
 __version__ = "@version@"
+
+if TYPE_CHECKING:
+    from . import aio as aio
+else:
+    def __getattr__(name: str) -> Any:
+        if name == "aio":
+            return importlib.import_module("twheel.aio")
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 MS = 1_000_000
 SECOND = 1_000_000_000

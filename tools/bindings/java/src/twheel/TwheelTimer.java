@@ -15,6 +15,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.Executor;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadFactory;
@@ -48,6 +49,7 @@ public final class TwheelTimer implements Timer {
     private final Twheel twheel;
     private final long latestNs;
     private final long limit;
+    private final Executor executor;
     private final Worker worker = new Worker();
     private final Thread thread;
 
@@ -96,6 +98,13 @@ public final class TwheelTimer implements Timer {
 
     public TwheelTimer(ThreadFactory threadFactory, long tickDuration, TimeUnit unit, int ticksPerWheel,
             boolean leakDetection, long maxPendingTimeouts) {
+        this(threadFactory, tickDuration, unit, ticksPerWheel, leakDetection, maxPendingTimeouts, Runnable::run);
+    }
+
+    /** As in newer versions of Netty: the executor runs the tasks. */
+    public TwheelTimer(ThreadFactory threadFactory, long tickDuration, TimeUnit unit, int ticksPerWheel,
+            boolean leakDetection, long maxPendingTimeouts, Executor taskExecutor) {
+        executor = Objects.requireNonNull(taskExecutor, "taskExecutor");
         thread = threadFactory.newThread(worker);
         // The monitor is its lock. Waiting takes none.
         twheel = new Twheel(null, Twheel.OPEN_ONE_THREAD);
@@ -311,8 +320,13 @@ public final class TwheelTimer implements Timer {
                     busy = look(System.nanoTime());
                     read(events);
                 }
-                for (Entry entry; (entry = due.poll()) != null; )
-                    entry.run();
+                for (Entry entry; (entry = due.poll()) != null; ) {
+                    try {
+                        executor.execute(entry::run);
+                    } catch (Throwable t) {
+                        LOGGER.warn("An exception was thrown by the executor of a TwheelTimer.", t);
+                    }
+                }
             }
         }
 
