@@ -538,6 +538,16 @@ void pin_cpu(unsigned int cpu)
 		test_skip("there is no CPU %u", cpu);
 }
 
+/*
+ * Let timers of one tick expire in the order of their starts: on this CPU, and on a wheel that
+ * is prepared there. The first timers of the default wheel may be on another CPU.
+ */
+void keep_order(int fd)
+{
+	pin_cpu(0);
+	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){ .flags = TWHEEL_SETUP_PRIVATE }));
+}
+
 pthread_t thread_run(void *(*fn)(void *data), void *data)
 {
 	pthread_t thread;

@@ -88,6 +88,7 @@ void send_fd(int socket, int fd);
 int receive_fd(int socket);
 int open_connection(void);
 void pin_cpu(unsigned int cpu);
+void keep_order(int fd);
 pthread_t thread_run(void *(*fn)(void *data), void *data);
 void *thread_join(pthread_t thread);
 void expect_asleep(const pid_t *thread);

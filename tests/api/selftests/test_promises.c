@@ -209,7 +209,7 @@ TEST(fifo_1000_ticks_away)
 	__u64 begin, deadline, step;
 	unsigned int i;
 
-	pin_cpu(0);
+	keep_order(fd);
 	begin = now_ns();
 	deadline = begin + 1000 * tick_ns(fd);
 	step = (deadline - begin) * 3 / 4 / count;

@@ -25,7 +25,7 @@ static int open_with_events(int count)
 	int fd = session_open();
 	int i;
 
-	pin_cpu(0);
+	keep_order(fd);
 	for (i = 0; i < count; i++)
 		ASSERT_EQ(0, tw_start_flags(fd, i, 1, TWHEEL_START_ABS,
 					    100 + i));

@@ -106,9 +106,9 @@ TEST(size_of_events)
 	struct long_event events[4];
 	int fd = session_open_nonblock(), i;
 
-	pin_cpu(0);
+	keep_order(fd);
 	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){
-		.event_size = sizeof(events[0]) }));
+		.flags = TWHEEL_SETUP_PRIVATE, .event_size = sizeof(events[0]) }));
 	ASSERT_EQ(sizeof(events[0]), info_of_any(fd).event_size);
 	for (i = 0; i < 3; i++)
 		ASSERT_EQ(0, tw_start(fd, i, 0, 30 + i));

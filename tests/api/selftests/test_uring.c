@@ -111,7 +111,7 @@ TEST(read_of_what_is_there)
 	int fd = session_open();
 	struct io_uring ring;
 
-	pin_cpu(0);
+	keep_order(fd);
 	ring_open(&ring);
 	ASSERT_EQ(0, tw_start(fd, 3, 0, 33));
 	ASSERT_EQ(0, tw_start(fd, 4, 0, 44));
@@ -192,7 +192,7 @@ TEST(read_with_many_shots)
 	struct io_uring ring;
 	int i;
 
-	pin_cpu(0);
+	keep_order(fd);
 	ring_open(&ring);
 	provide_buffers(&ring, events[0], 2);
 	read_many_shots(&ring, fd);
