@@ -104,8 +104,9 @@ static void callbacks_may_wait_for_one_another(struct client *c, struct client_t
 		here->other = slow;
 		next->other = here;
 		here->not_before = client_in(delay);
-		twheel_start_on(&here->timer, delay, this_cpu);
 		smp_call_function_single(cpu, start_slow_and_next, timers, true);
+		/* Last: its callback would keep this CPU from starting the others. */
+		twheel_start_on(&here->timer, delay, this_cpu);
 		CLIENT_CHECK(c, client_wait_for(&here->left));
 		CLIENT_CHECK(c, client_wait_for(&next->left));
 		CLIENT_CHECK(c, here->result == 0 && next->result == 0);
