@@ -195,29 +195,18 @@ static unsigned int max_user_word_pages(void)
 				TWHEEL_WORDS_PER_PAGE);
 }
 
-static unsigned int user_limit(enum twheel_session_count what)
+/* Returns the limit for each user, or for @all users together. */
+static unsigned int limit_of(enum twheel_session_count what, bool all)
 {
 	switch (what) {
 	case TWHEEL_COUNT_SESSIONS:
-		return READ_ONCE(max_user_sessions);
+		return all ? READ_ONCE(max_sessions) : READ_ONCE(max_user_sessions);
 	case TWHEEL_COUNT_WHEELS:
-		return READ_ONCE(max_user_wheels);
+		return all ? READ_ONCE(max_wheels) : READ_ONCE(max_user_wheels);
 	case TWHEEL_COUNT_WORD_PAGES:
-		return max_user_word_pages();
+		return all ? INT_MAX : max_user_word_pages();
 	default:
-		return max_user_pieces();
-	}
-}
-
-static unsigned int limit(enum twheel_session_count what)
-{
-	switch (what) {
-	case TWHEEL_COUNT_SESSIONS:
-		return READ_ONCE(max_sessions);
-	case TWHEEL_COUNT_WHEELS:
-		return READ_ONCE(max_wheels);
-	default:
-		return INT_MAX;
+		return all ? INT_MAX : max_user_pieces();
 	}
 }
 
@@ -239,13 +228,13 @@ static bool count_below(atomic_t *count, unsigned int max)
 int twheel_session_user_charge(struct twheel_session_user *user,
 			       enum twheel_session_count what, bool exempt)
 {
-	unsigned int max = limit(what);
+	unsigned int max = limit_of(what, true);
 
 	if (!exempt)
 		max -= max / RESERVE;
 	if (!count_below(&counts[what], max))
 		return -ENOSPC;
-	if (count_below(&user->counts[what], exempt ? INT_MAX : user_limit(what)))
+	if (count_below(&user->counts[what], exempt ? INT_MAX : limit_of(what, false)))
 		return 0;
 	atomic_dec(&counts[what]);
 	return -ENOSPC;

@@ -141,25 +141,6 @@ get_wheel(struct twheel_session *s, const struct twheel_config *config)
 	return shared;
 }
 
-/* Fill in what SETUP leaves to the default wheel. */
-static void fill_in(struct twheel_config *config,
-		    const struct twheel_config *standard)
-{
-	if (!config->tick_ns)
-		config->tick_ns = standard->tick_ns;
-	config->doze = standard->mode == TWHEEL_TICKLESS ? TWHEEL_DOZE_DEFAULT :
-							   standard->doze;
-}
-
-/* Returns whether a user may have a wheel: its ticks must be bounded. */
-static bool is_permitted(const struct twheel_session *s,
-			 const struct twheel_config *config,
-			 const struct twheel_config *standard)
-{
-	return s->nice || (twheel_scheme_bounded(config->scheme) &&
-			   config->tick_ns >= standard->tick_ns);
-}
-
 /*
  * Returns a private wheel for a session, created if necessary, to release with
  * twheel_session_wheel_put(). ERR_PTR() of -EPERM if the configuration needs
@@ -186,8 +167,13 @@ twheel_session_wheel_private(struct twheel_session *s,
 	if (setup->scheme >= TWHEEL_NR_SCHEMES)
 		return ERR_PTR(-EINVAL);
 	twheel_get_config(twheel_default(), &standard);
-	fill_in(&config, &standard);
-	if (!is_permitted(s, &config, &standard))
+	if (!config.tick_ns)
+		config.tick_ns = standard.tick_ns;
+	config.doze = standard.mode == TWHEEL_TICKLESS ? TWHEEL_DOZE_DEFAULT :
+							 standard.doze;
+	/* The ticks of a user's wheel must be bounded. */
+	if (!s->nice && (!twheel_scheme_bounded(config.scheme) ||
+			 config.tick_ns < standard.tick_ns))
 		return ERR_PTR(-EPERM);
 	/* Make equivalent configurations equal. */
 	ret = twheel_check_config(&config);
