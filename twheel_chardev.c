@@ -117,17 +117,6 @@ fault:
 	return -EFAULT;
 }
 
-/* Withdraw a timer whose id the caller did not receive, and its event. */
-static void take_back(struct twheel_session *s, u64 id)
-{
-	const struct twheel_stop stop = {
-		.id	= id,
-		.flags	= TWHEEL_STOP_WITHDRAW,
-	};
-
-	twheel_session_stop(s, &stop);
-}
-
 /*
  * Start a timer with an id of the kernel's choice. Check that the id can be
  * written before starting anything, and undo the start if it cannot be after
@@ -136,13 +125,15 @@ static void take_back(struct twheel_session *s, u64 id)
 static int start_any(struct twheel_session *s, struct twheel_start *start,
 		     __u64 __user *id)
 {
+	struct twheel_stop stop = { .flags = TWHEEL_STOP_WITHDRAW };
 	int ret;
 
 	if (put_user(start->id, id))
 		return -EFAULT;
 	ret = twheel_session_start(s, start);
 	if (ret >= 0 && put_user(start->id, id)) {
-		take_back(s, start->id);
+		stop.id = start->id;
+		twheel_session_stop(s, &stop);
 		return -EFAULT;
 	}
 	return ret;
@@ -228,17 +219,6 @@ static bool has_long_ops(const struct batch *batch)
 	return batch->args.op_size != sizeof(struct twheel_op);
 }
 
-/* Check that all bytes after the known part of an operation are 0. */
-static int check_tail(const struct batch *batch)
-{
-	int ret = check_zeroed_user(next_op(batch) + 1, batch->args.op_size -
-				    sizeof(struct twheel_op));
-
-	if (ret < 0)
-		return ret;
-	return ret ? 0 : -E2BIG;
-}
-
 static int get_ops(struct twheel_session_op *to, const struct batch *batch,
 		   unsigned int count)
 {
@@ -306,8 +286,12 @@ static int fetch_ops(struct twheel_session_op *ops, const struct batch *batch,
 {
 	int ret = get_ops(ops, batch, count);
 
-	if (!ret && has_long_ops(batch))
-		ret = check_tail(batch);
+	if (!ret && has_long_ops(batch)) {
+		ret = check_zeroed_user(next_op(batch) + 1, batch->args.op_size -
+					sizeof(struct twheel_op));
+		if (ret >= 0)
+			ret = ret ? 0 : -E2BIG;
+	}
 	if (ret)
 		return ret;
 	return can_write(ops, batch, count) ? 0 : -EFAULT;
@@ -348,13 +332,6 @@ static int submit_all(struct twheel_session *s, struct batch *batch)
 	return batch->done;
 }
 
-static bool bad_submit(const struct twheel_submit *submit)
-{
-	return !submit->count || submit->count > MAX_BATCH || submit->flags ||
-	       !is_entry_size(submit->op_size, sizeof(struct twheel_op)) ||
-	       submit->ops != (unsigned long)submit->ops;
-}
-
 static long do_submit(struct twheel_session *s, unsigned long arg, size_t usize)
 {
 	struct twheel_submit __user *to = (void __user *)arg;
@@ -363,7 +340,10 @@ static long do_submit(struct twheel_session *s, unsigned long arg, size_t usize)
 
 	if (ret)
 		return ret;
-	if (usize < sizeof(batch.args) || bad_submit(&batch.args))
+	if (usize < sizeof(batch.args) || !batch.args.count ||
+	    batch.args.count > MAX_BATCH || batch.args.flags ||
+	    !is_entry_size(batch.args.op_size, sizeof(struct twheel_op)) ||
+	    batch.args.ops != (unsigned long)batch.args.ops)
 		return -EINVAL;
 	batch.args.failed = 0;
 	/* Check that this can be written before doing anything. */
@@ -375,13 +355,6 @@ static long do_submit(struct twheel_session *s, unsigned long arg, size_t usize)
 	return ret;
 }
 
-static bool bad_list(const struct twheel_list *list)
-{
-	return !list->count || list->flags & ~TWHEEL_LIST_DRAIN || list->reserved ||
-	       !is_entry_size(list->entry_size, sizeof(struct twheel_entry)) ||
-	       list->entries != (unsigned long)list->entries;
-}
-
 static long do_list(struct file *file, unsigned long arg, size_t usize)
 {
 	struct twheel_list __user *to = (void __user *)arg;
@@ -390,7 +363,10 @@ static long do_list(struct file *file, unsigned long arg, size_t usize)
 
 	if (ret)
 		return ret;
-	if (usize < sizeof(list) || bad_list(&list))
+	if (usize < sizeof(list) || !list.count ||
+	    list.flags & ~TWHEEL_LIST_DRAIN || list.reserved ||
+	    !is_entry_size(list.entry_size, sizeof(struct twheel_entry)) ||
+	    list.entries != (unsigned long)list.entries)
 		return -EINVAL;
 	if (list.flags && may_change(file))
 		return -EBADF;
@@ -460,12 +436,6 @@ static long twheel_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 
 /* Reading */
 
-static bool is_nowait(const struct kiocb *iocb)
-{
-	return iocb->ki_filp->f_flags & O_NONBLOCK ||
-	       iocb->ki_flags & IOCB_NOWAIT;
-}
-
 static ssize_t twheel_read_iter(struct kiocb *iocb, struct iov_iter *to)
 {
 	struct twheel_session *s = iocb->ki_filp->private_data;
@@ -475,14 +445,16 @@ static ssize_t twheel_read_iter(struct kiocb *iocb, struct iov_iter *to)
 		ret = twheel_session_read(s, to);
 		if (ret)
 			break;
-		if (is_nowait(iocb))
+		if (iocb->ki_filp->f_flags & O_NONBLOCK || iocb->ki_flags & IOCB_NOWAIT)
 			return -EAGAIN;
 		ret = wait_event_interruptible_exclusive(s->readers,
 							 twheel_session_readable(s));
 		if (ret)
 			return ret;
 	}
-	twheel_session_pass_on(s);
+	/* A tick wakes up only one reader. */
+	if (twheel_session_readable(s))
+		wake_up_interruptible(&s->readers);
 	return ret;
 }
 

@@ -64,12 +64,6 @@ static void show_value(struct seq_file *seq, const char *indent,
 	seq_printf(seq, "%s%s %llu\n", indent, name, value);
 }
 
-/* Never negative: a tick that takes several runs is busy in each of them. */
-static u64 empty_ticks(const struct twheel_counters *c)
-{
-	return c->ticks > c->busy_ticks ? c->ticks - c->busy_ticks : 0;
-}
-
 static void show_lateness(struct seq_file *seq, const char *indent,
 			  const u64 *lateness)
 {
@@ -108,7 +102,8 @@ static void show_snapshot(struct seq_file *seq, const char *indent,
 	show_value(seq, indent, "cascaded", snapshot->cascaded);
 	show_value(seq, indent, "moved", c->moved);
 	show_value(seq, indent, "ticks", c->ticks);
-	show_value(seq, indent, "empty_ticks", empty_ticks(c));
+	/* Never negative: a tick that takes several runs is busy in each of them. */
+	show_value(seq, indent, "empty_ticks", c->ticks - min(c->ticks, c->busy_ticks));
 	show_value(seq, indent, "missed_ticks", c->missed_ticks);
 	show_value(seq, indent, "wakeups", c->wakeups);
 	show_value(seq, indent, "yields", c->yields);
@@ -128,11 +123,6 @@ static void show_occupied(struct seq_file *seq, const struct twheel_base *base)
 		seq_printf(seq, " %u",
 			   twheel_scheme_occupied(&base->scheme, level));
 	seq_putc(seq, '\n');
-}
-
-static bool is_idle(const struct twheel_snapshot *snapshot)
-{
-	return !snapshot->counters.started && !snapshot->counters.wakeups;
 }
 
 static void show_config(struct seq_file *seq, const struct twheel *wheel)
@@ -170,7 +160,7 @@ static void show_cpu(struct seq_file *seq, struct twheel *wheel,
 	struct twheel_snapshot snapshot;
 
 	twheel_base_snapshot(wheel->bases[cpu], &snapshot);
-	if (is_idle(&snapshot))
+	if (!snapshot.counters.started && !snapshot.counters.wakeups)
 		return;
 	seq_printf(seq, "cpu %u\n", cpu);
 	show_snapshot(seq, "  ", &snapshot);
@@ -179,29 +169,36 @@ static void show_cpu(struct seq_file *seq, struct twheel *wheel,
 
 static void show_session(struct seq_file *seq, struct twheel_session *s)
 {
-	struct twheel_session_snapshot snapshot;
+	struct twheel_stats stats;
+	pid_t pid;
+	u32 wheel;
 
-	twheel_session_snapshot(s, &snapshot);
-	seq_printf(seq, "session %u\n", snapshot.number);
-	show_value(seq, "  ", "pid", snapshot.pid);
+	spin_lock_bh(&s->lock);
+	/* A user's wheel is created by the first start. */
+	wheel = s->nice || s->shared ? twheel_number(s->wheel) : 0;
+	pid = pid_vnr(s->pid);
+	twheel_session_stats_locked(s, &stats);
+	spin_unlock_bh(&s->lock);
+	seq_printf(seq, "session %u\n", s->number);
+	show_value(seq, "  ", "pid", pid);
 	show_value(seq, "  ", "uid",
-		   from_kuid_munged(seq_user_ns(seq), snapshot.uid));
-	show_value(seq, "  ", "wheel", snapshot.wheel);
-	show_value(seq, "  ", "started", snapshot.stats.started);
-	show_value(seq, "  ", "restarted", snapshot.stats.restarted);
-	show_value(seq, "  ", "stopped", snapshot.stats.stopped);
-	show_value(seq, "  ", "expired", snapshot.stats.expired);
-	show_value(seq, "  ", "pending", snapshot.stats.pending);
-	show_value(seq, "  ", "rearmed", snapshot.stats.rearmed);
-	show_value(seq, "  ", "delivered", snapshot.stats.delivered);
-	show_value(seq, "  ", "replaced", snapshot.stats.replaced);
-	show_value(seq, "  ", "withdrawn", snapshot.stats.withdrawn);
-	show_value(seq, "  ", "unread", snapshot.stats.unread);
-	show_value(seq, "  ", "overruns", snapshot.stats.overruns);
-	show_value(seq, "  ", "wakeups", snapshot.stats.wakeups);
-	show_value(seq, "  ", "carried", snapshot.stats.carried);
-	show_value(seq, "  ", "stopped_by_store", snapshot.stats.stopped_by_store);
-	show_lateness(seq, "  ", snapshot.stats.lateness);
+		   from_kuid_munged(seq_user_ns(seq), s->uid));
+	show_value(seq, "  ", "wheel", wheel);
+	show_value(seq, "  ", "started", stats.started);
+	show_value(seq, "  ", "restarted", stats.restarted);
+	show_value(seq, "  ", "stopped", stats.stopped);
+	show_value(seq, "  ", "expired", stats.expired);
+	show_value(seq, "  ", "pending", stats.pending);
+	show_value(seq, "  ", "rearmed", stats.rearmed);
+	show_value(seq, "  ", "delivered", stats.delivered);
+	show_value(seq, "  ", "replaced", stats.replaced);
+	show_value(seq, "  ", "withdrawn", stats.withdrawn);
+	show_value(seq, "  ", "unread", stats.unread);
+	show_value(seq, "  ", "overruns", stats.overruns);
+	show_value(seq, "  ", "wakeups", stats.wakeups);
+	show_value(seq, "  ", "carried", stats.carried);
+	show_value(seq, "  ", "stopped_by_store", stats.stopped_by_store);
+	show_lateness(seq, "  ", stats.lateness);
 }
 
 static void show_module(struct seq_file *seq)
@@ -268,12 +265,6 @@ static bool find_wheel(struct proc_cursor *cursor, loff_t *pos)
 	return true;
 }
 
-static bool shows_session(const struct proc_cursor *cursor,
-			  const struct twheel_session *s)
-{
-	return cursor->all || uid_eq(s->uid, cursor->uid);
-}
-
 static bool find_session(struct proc_cursor *cursor, loff_t *pos)
 {
 	unsigned long number = 0;
@@ -284,7 +275,7 @@ static bool find_session(struct proc_cursor *cursor, loff_t *pos)
 		cursor->session = twheel_session_find(&number);
 		if (!cursor->session)
 			return false;
-		if (shows_session(cursor, cursor->session))
+		if (cursor->all || uid_eq(cursor->session->uid, cursor->uid))
 			break;
 	}
 	*pos = FIRST_SESSION + number;

@@ -158,25 +158,19 @@ static enum place walk_chunk(struct walk *walk)
 	return GOES_ON;
 }
 
-static enum place walk_locked(struct walk *walk)
-{
-	enum place place;
-
-	spin_lock_bh(&walk->session->lock);
-	pagefault_disable();
-	place = walk_chunk(walk);
-	pagefault_enable();
-	spin_unlock_bh(&walk->session->lock);
-	return place;
-}
-
 /* Returns 0, or an error that ends the walk. It also ends where the array is full. */
 static int walk_tables(struct walk *walk)
 {
 	int tries = TWHEEL_FETCH_TRIES;
+	enum place place;
 
 	while (walk->table < TWHEEL_NR_TABLES) {
-		switch (walk_locked(walk)) {
+		spin_lock_bh(&walk->session->lock);
+		pagefault_disable();
+		place = walk_chunk(walk);
+		pagefault_enable();
+		spin_unlock_bh(&walk->session->lock);
+		switch (place) {
 		case AT_MISSING_PAGE:
 			if (twheel_session_fetch(&walk->to, walk->entry_size, &tries))
 				return -EFAULT;

@@ -42,94 +42,33 @@ MODULE_PARM_DESC(max_timers, "Most timers of a session, up to 2^24");
 static DEFINE_XARRAY_FLAGS(sessions, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
 static u32 next_number;		/* guarded by the lock of sessions */
 
-static u32 timers_limit(void)
-{
-	return READ_ONCE(max_timers);
-}
-
 /* Setting up */
 
 static int check_setup(const struct twheel_setup *setup)
 {
-	if (setup->flags & ~TWHEEL_SETUP_PRIVATE ||
-	    setup->mode != TWHEEL_MODE_PERIODIC ||
-	    setup->max_timers > timers_limit())
+	if (setup->flags & ~TWHEEL_SETUP_PRIVATE || setup->mode != TWHEEL_MODE_PERIODIC ||
+	    setup->max_timers > READ_ONCE(max_timers) || setup->reserved2 ||
+	    setup->shared_ids > (setup->max_timers ?: READ_ONCE(max_timers)))
 		return -EINVAL;
 	if (!(setup->flags & TWHEEL_SETUP_PRIVATE) &&
 	    (setup->scheme || setup->slots || setup->tick_ns || setup->clock))
-		return -EINVAL;
-	if (setup->reserved2)
-		return -EINVAL;
-	if (setup->shared_ids > (setup->max_timers ?: timers_limit()))
 		return -EINVAL;
 	if (setup->shared_ids && !twheel_words_are_coherent())
 		return -EOPNOTSUPP;
 	return 0;
 }
 
-/* Returns whether a timer was started. Session's lock held. */
-static bool has_begun(const struct twheel_session *s)
-{
-	return s->timers || s->stats.stopped || s->stats.expired || s->making_room;
-}
-
-/* Check that SETUP is allowed. Words may be mapped, so their number is fixed. */
+/*
+ * Returns 0 unless a timer was started, or the number of words, which may be
+ * mapped, would change. Session's lock held.
+ */
 static int check_change(const struct twheel_session *s,
 			const struct twheel_setup *setup)
 {
-	lockdep_assert_held(&s->lock);
-	if (has_begun(s) ||
+	if (s->timers || s->stats.stopped || s->stats.expired || s->making_room ||
 	    (s->words && s->shared_ids != setup->shared_ids))
 		return -EBUSY;
 	return 0;
-}
-
-/* Returns NULL if the session does not ask for words, or already has them. */
-static struct twheel_session_words *setup_words(struct twheel_session *s,
-						const struct twheel_setup *setup)
-{
-	/* Pairs with use_words(). */
-	if (!setup->shared_ids || READ_ONCE(s->words))
-		return NULL;
-	return twheel_session_words_make(s, setup->shared_ids);
-}
-
-/* Install the words, unless another thread was faster. */
-static void use_words(struct twheel_session *s,
-		      struct twheel_session_words **words)
-{
-	lockdep_assert_held(&s->lock);
-	if (*words && !s->words) {
-		s->shared_ids = (*words)->nr;
-		/* Pairs with setup_words(). */
-		WRITE_ONCE(s->words, *words);
-		*words = NULL;
-	}
-	if (s->words)
-		s->words->offset = twheel_time_ns_offset(s->clock);
-}
-
-/*
- * Replace the tables. A start that failed for lack of memory may have left
- * parts of tables, made for another limit.
- */
-static void take_tables(struct twheel_session *s, struct twheel_table *tables)
-{
-	int i;
-
-	for (i = 0; i < TWHEEL_NR_TABLES; i++) {
-		tables[i] = s->tables[i];
-		twheel_table_init(&s->tables[i]);
-	}
-}
-
-static void destroy_tables(struct twheel_session *s,
-			   struct twheel_table *tables)
-{
-	int i;
-
-	for (i = 0; i < TWHEEL_NR_TABLES; i++)
-		twheel_table_destroy(s, &tables[i]);
 }
 
 /* TWHEEL_IOC_SETUP. May sleep. */
@@ -138,7 +77,7 @@ int twheel_session_setup(struct twheel_session *s,
 {
 	struct twheel_table old[TWHEEL_NR_TABLES] = {};
 	struct twheel_session_wheel *shared = NULL;
-	struct twheel_session_words *words;
+	struct twheel_session_words *words = NULL;
 	int ret;
 
 	ret = check_setup(setup);
@@ -154,7 +93,9 @@ int twheel_session_setup(struct twheel_session *s,
 		shared = twheel_session_wheel_private(s, setup);
 	if (IS_ERR(shared))
 		return PTR_ERR(shared);
-	words = setup_words(s, setup);
+	/* Pairs with the write below. */
+	if (setup->shared_ids && !READ_ONCE(s->words))
+		words = twheel_session_words_make(s, setup->shared_ids);
 	if (IS_ERR(words)) {
 		twheel_session_wheel_put(shared);
 		return PTR_ERR(words);
@@ -162,16 +103,29 @@ int twheel_session_setup(struct twheel_session *s,
 	spin_lock_bh(&s->lock);
 	ret = check_change(s, setup);
 	if (!ret) {
-		take_tables(s, old);
+		/*
+		 * A start that failed for lack of memory may have left parts of
+		 * tables, made for another limit.
+		 */
+		memcpy(old, s->tables, sizeof(old));
+		twheel_table_init_all(s->tables);
 		swap(s->shared, shared);
 		twheel_session_wheel_use(s, s->shared);
-		use_words(s, &words);
-		s->max_timers = setup->max_timers ?: timers_limit();
+		/* Another thread may have been faster. */
+		if (words && !s->words) {
+			s->shared_ids = words->nr;
+			/* Pairs with the read above. */
+			WRITE_ONCE(s->words, words);
+			words = NULL;
+		}
+		if (s->words)
+			s->words->offset = twheel_time_ns_offset(s->clock);
+		s->max_timers = setup->max_timers ?: READ_ONCE(max_timers);
 		s->event_size = setup->event_size ?: TWHEEL_EVENT_SIZE_V1;
 		s->wake_ns = setup->wake_ns;
 	}
 	spin_unlock_bh(&s->lock);
-	destroy_tables(s, old);
+	twheel_table_destroy_all(s, old);
 	twheel_session_words_free(s, words);
 	twheel_session_wheel_put(shared);
 	return ret;
@@ -222,77 +176,52 @@ void twheel_session_stats(struct twheel_session *s, struct twheel_stats *stats)
 
 /* Opening and closing */
 
-/* Take user and rights of the opener, also for later owners of the descriptor. */
-static int take_user(struct twheel_session *s)
-{
-	struct twheel_session_user *user = twheel_session_user_get();
-	int ret;
-
-	if (IS_ERR(user))
-		return PTR_ERR(user);
-	s->user = user;
-	s->uid = current_euid();
-	s->nice = ns_capable_noaudit(&init_user_ns, CAP_SYS_NICE);
-	s->unlimited = ns_capable_noaudit(&init_user_ns, CAP_SYS_RESOURCE);
-	ret = twheel_session_user_charge(user, TWHEEL_COUNT_SESSIONS,
-					 s->unlimited);
-	if (ret)
-		twheel_session_user_put(user);
-	return ret;
-}
-
-static void let_user_go(struct twheel_session *s)
-{
-	twheel_session_user_uncharge(s->user, TWHEEL_COUNT_SESSIONS);
-	twheel_session_user_put(s->user);
-}
-
-static struct twheel_session *alloc_session(void)
+/* Create a session, or return ERR_PTR() of -ENOMEM or -ENOSPC. May sleep. */
+struct twheel_session *twheel_session_open(void)
 {
 	struct twheel_session *s;
 	unsigned int cpu;
+	int ret;
 
 	s = kvzalloc(struct_size(s, ends, nr_cpu_ids), GFP_SESSION);
 	if (!s)
-		return NULL;
+		return ERR_PTR(-ENOMEM);
 	for_each_possible_cpu(cpu) {
 		s->ends[cpu].tick_end.fn = twheel_session_wake;
 		s->ends[cpu].session = s;
 	}
-	return s;
-}
-
-/* Create a session, or return ERR_PTR() of -ENOMEM or -ENOSPC. May sleep. */
-struct twheel_session *twheel_session_open(void)
-{
-	struct twheel_session *s = alloc_session();
-	int i, ret;
-
-	if (!s)
-		return ERR_PTR(-ENOMEM);
 	spin_lock_init(&s->lock);
 	init_waitqueue_head(&s->readers);
 	init_waitqueue_head(&s->pollers);
-	s->max_timers = timers_limit();
+	s->max_timers = READ_ONCE(max_timers);
 	s->event_size = TWHEEL_EVENT_SIZE_V1;
 	/* An id must not name a timer of another session by chance. */
 	s->generation = get_random_u64();
-	for (i = 0; i < TWHEEL_NR_TABLES; i++)
-		twheel_table_init(&s->tables[i]);
-	ret = take_user(s);
-	if (ret)
+	twheel_table_init_all(s->tables);
+	/* User and rights of the opener count, whoever owns the descriptor later. */
+	s->uid = current_euid();
+	s->nice = ns_capable_noaudit(&init_user_ns, CAP_SYS_NICE);
+	s->unlimited = ns_capable_noaudit(&init_user_ns, CAP_SYS_RESOURCE);
+	s->user = twheel_session_user_get();
+	if (IS_ERR(s->user)) {
+		ret = PTR_ERR(s->user);
 		goto err_session;
+	}
+	ret = twheel_session_user_charge(s->user, TWHEEL_COUNT_SESSIONS,
+					 s->unlimited);
+	if (ret)
+		goto err_user;
 	twheel_session_wheel_use(s, NULL);
 	s->pid = get_pid(task_tgid(current));
 	ret = xa_alloc_cyclic(&sessions, &s->number, s, xa_limit_31b,
 			      &next_number, GFP_SESSION);
-	if (ret < 0)
-		goto err_user;
-	return s;
+	if (ret >= 0)
+		return s;
 
-err_user:
 	put_pid(s->pid);
-	let_user_go(s);
+	twheel_session_user_uncharge(s->user, TWHEEL_COUNT_SESSIONS);
+err_user:
+	twheel_session_user_put(s->user);
 err_session:
 	kvfree(s);
 	return ERR_PTR(ret);
@@ -348,11 +277,12 @@ void twheel_session_close(struct twheel_session *s)
 	 */
 	spin_lock_bh(&s->lock);
 	spin_unlock_bh(&s->lock);
-	destroy_tables(s, s->tables);
+	twheel_table_destroy_all(s, s->tables);
 	/* Callbacks do not read words after @closing was set. */
 	twheel_session_words_free(s, s->words);
 	twheel_session_wheel_put(s->shared);
-	let_user_go(s);
+	twheel_session_user_uncharge(s->user, TWHEEL_COUNT_SESSIONS);
+	twheel_session_user_put(s->user);
 	/* As above. */
 	kvfree_rcu(s, rcu);
 }
@@ -367,17 +297,4 @@ void twheel_session_close(struct twheel_session *s)
 struct twheel_session *twheel_session_find(unsigned long *number)
 {
 	return xa_find(&sessions, number, ULONG_MAX, XA_PRESENT);
-}
-
-/* Within the RCU read-side critical section of twheel_session_find(). */
-void twheel_session_snapshot(struct twheel_session *s,
-			     struct twheel_session_snapshot *snapshot)
-{
-	snapshot->number = s->number;
-	snapshot->uid = s->uid;
-	spin_lock_bh(&s->lock);
-	snapshot->wheel = s->nice || s->shared ? twheel_number(s->wheel) : 0;
-	snapshot->pid = pid_vnr(s->pid);
-	twheel_session_stats_locked(s, &snapshot->stats);
-	spin_unlock_bh(&s->lock);
 }

@@ -105,13 +105,6 @@ bool twheel_session_readable(struct twheel_session *s)
 	return READ_ONCE(s->events.first);
 }
 
-/* Wake up the next reader if events remain: a tick wakes up only one. */
-void twheel_session_pass_on(struct twheel_session *s)
-{
-	if (twheel_session_readable(s))
-		wake_up_interruptible(&s->readers);
-}
-
 /* Reading */
 
 /**
@@ -270,46 +263,21 @@ static struct twheel_utimer *next_event(struct twheel_session *s, ktime_t now)
 
 /*
  * Consume up to @room events, and write those whose timers are not armed again
- * to @to. Returns the number written, or -EFAULT if there is none. Separate
- * from read_anywhere() to avoid spilling registers.
+ * to @place or, if @r is not NULL, with put_anywhere(). Returns the number
+ * written, or -EFAULT if there is none. Inlined twice, or it would spill
+ * registers.
  */
-static noinline int read_in_place(struct twheel_session *s, ktime_t now,
-				  struct twheel_event __user *to, int room)
+static __always_inline int
+read_up_to(struct twheel_session *s, const struct reading *r, ktime_t now,
+	   struct twheel_event __user *place, int room)
 {
-	struct twheel_event __user *begin = to, *end = to + room;
-	struct twheel_utimer *ut;
-
-	/* Not "<": the end may wrap where access_ok() takes all addresses, as on s390. */
-	while (to != end) {
-		u64 deadline, overruns;
-
-		ut = next_event(s, now);
-		if (!ut)
-			break;
-		if (twheel_utimer_has_word(s, ut) && carry_on(s, ut)) {
-			end--;
-			continue;
-		}
-		deadline = twheel_expired_deadline(&ut->timer, s->tick_ns);
-		overruns = overruns_of(ut, deadline, now);
-		if (!put_in_place(to, ut, deadline, overruns))
-			return to == begin ? -EFAULT : to - begin;
-		finish_event(s, ut, deadline, overruns);
-		to++;
-	}
-	return to - begin;
-}
-
-static int read_anywhere(struct twheel_session *s, const struct reading *r,
-			 int room)
-{
-	struct twheel_utimer *ut;
 	int count = 0;
 
+	/* Not by address: it may wrap where access_ok() takes all, as on s390. */
 	while (count < room) {
+		struct twheel_utimer *ut = next_event(s, now);
 		u64 deadline, overruns;
 
-		ut = next_event(s, r->now);
 		if (!ut)
 			break;
 		if (twheel_utimer_has_word(s, ut) && carry_on(s, ut)) {
@@ -317,13 +285,20 @@ static int read_anywhere(struct twheel_session *s, const struct reading *r,
 			continue;
 		}
 		deadline = twheel_expired_deadline(&ut->timer, s->tick_ns);
-		overruns = overruns_of(ut, deadline, r->now);
-		if (!put_anywhere(r, ut, deadline, overruns))
+		overruns = overruns_of(ut, deadline, now);
+		if (r ? !put_anywhere(r, ut, deadline, overruns) :
+			!put_in_place(place++, ut, deadline, overruns))
 			return count ?: -EFAULT;
 		finish_event(s, ut, deadline, overruns);
 		count++;
 	}
 	return count;
+}
+
+static noinline int read_in_place(struct twheel_session *s, ktime_t now,
+				  struct twheel_event __user *place, int room)
+{
+	return read_up_to(s, NULL, now, place, room);
 }
 
 static int read_events(struct twheel_session *s, const struct reading *r,
@@ -333,10 +308,10 @@ static int read_events(struct twheel_session *s, const struct reading *r,
 	int ret;
 
 	lockdep_assert_held(&s->lock);
-	if (unlikely(!place))
-		ret = read_anywhere(s, r, room);
-	else
+	if (likely(place))
 		ret = read_in_place(s, r->now, place, room);
+	else
+		ret = read_up_to(s, r, r->now, NULL, room);
 	if (ret <= 0)
 		return ret;
 	s->stats.unread -= ret;

@@ -168,22 +168,6 @@ struct twheel_session_op {
 	struct twheel_start start;
 };
 
-/**
- * struct twheel_session_snapshot - state of a session, for /proc/twheel
- * @number: number of the session
- * @wheel: number of its wheel. 0 if it is not created yet
- * @pid: opener, in the pid namespace of the caller. 0 if not visible there
- * @uid: user of the session
- * @stats: counters
- */
-struct twheel_session_snapshot {
-	u32 number;
-	u32 wheel;
-	pid_t pid;
-	kuid_t uid;
-	struct twheel_stats stats;
-};
-
 /* open.c */
 struct twheel_session *twheel_session_open(void);
 void twheel_session_close(struct twheel_session *s);
@@ -195,8 +179,6 @@ void twheel_session_stats_locked(const struct twheel_session *s,
 	__must_hold(&s->lock);
 void twheel_session_stats(struct twheel_session *s, struct twheel_stats *stats);
 struct twheel_session *twheel_session_find(unsigned long *number);
-void twheel_session_snapshot(struct twheel_session *s,
-			     struct twheel_session_snapshot *snapshot);
 
 /* timer.c */
 int twheel_session_start(struct twheel_session *s, struct twheel_start *args);
@@ -227,7 +209,6 @@ int twheel_session_list(struct twheel_session *s, struct twheel_list *list);
 ssize_t twheel_session_read(struct twheel_session *s, struct iov_iter *to);
 void twheel_session_wake(struct twheel_tick_end *tick_end);
 bool twheel_session_readable(struct twheel_session *s);
-void twheel_session_pass_on(struct twheel_session *s);
 
 /* waker.c */
 void twheel_session_waker_set_up(struct twheel_session *s);

@@ -34,13 +34,6 @@ static bool is_connected(const struct sock *sk)
 		TCPF_FIN_WAIT1 | TCPF_FIN_WAIT2);
 }
 
-/* Returns whether the program closed the socket, which the caller holds. */
-static bool is_closed(const struct sock *sk)
-{
-	/* TCP sets the flag under the socket's lock. Pairs with sock_orphan(). */
-	return data_race(sock_flag(sk, SOCK_DEAD));
-}
-
 static u32 stamp_of(const struct sock *sk)
 {
 	/*
@@ -177,7 +170,8 @@ u64 twheel_session_next_look(struct twheel_session *s, struct twheel_utimer *ut,
 {
 	ktime_t due = twheel_session_after_checks(ut, look), deadline;
 
-	if (is_closed(ut->sk))
+	/* TCP sets the flag under the socket's lock. Pairs with sock_orphan(). */
+	if (data_race(sock_flag(ut->sk, SOCK_DEAD)))
 		return TWHEEL_WORD_STOP;
 	deadline = deadline_of(s, ut, due);
 	s->stats.carried += deadline != due;

@@ -83,10 +83,14 @@ static void set_entry(struct twheel_session *s, struct twheel_table *table,
 	}
 }
 
-void twheel_table_init(struct twheel_table *table)
+void twheel_table_init_all(struct twheel_table *tables)
 {
-	*table = (struct twheel_table) {};
-	INIT_LIST_HEAD(&table->partial);
+	int i;
+
+	for (i = 0; i < TWHEEL_NR_TABLES; i++) {
+		tables[i] = (struct twheel_table) {};
+		INIT_LIST_HEAD(&tables[i].partial);
+	}
 }
 
 /*
@@ -130,18 +134,21 @@ struct twheel_chunk *twheel_table_first(const struct twheel_table *table,
 	return chunk;
 }
 
-/* Free a table without other users. May sleep. */
-void twheel_table_destroy(struct twheel_session *s, struct twheel_table *table)
+/* Free tables without other users. May sleep. */
+void twheel_table_destroy_all(struct twheel_session *s, struct twheel_table *tables)
 {
+	struct twheel_table *table;
 	struct twheel_chunk *chunk;
 	u32 index;
 
-	twheel_table_for_each(chunk, table)
-		free_piece(s, CHUNK, chunk);
-	for (index = 0; index < table->nr_indexes; index += TWHEEL_PAGE_CHUNKS)
-		if (page_of(table, index)->chunks)
-			free_piece(s, PAGE, page_of(table, index)->chunks);
-	free_piece(s, PAGES, table->pages);
+	for (table = tables; table < tables + TWHEEL_NR_TABLES; table++) {
+		twheel_table_for_each(chunk, table)
+			free_piece(s, CHUNK, chunk);
+		for (index = 0; index < table->nr_indexes; index += TWHEEL_PAGE_CHUNKS)
+			if (page_of(table, index)->chunks)
+				free_piece(s, PAGE, page_of(table, index)->chunks);
+		free_piece(s, PAGES, table->pages);
+	}
 }
 
 /*
@@ -271,15 +278,6 @@ static u32 next_index(struct twheel_table *table, u64 id)
 	return table->first_free * TWHEEL_PAGE_CHUNKS + page->first_free;
 }
 
-/* Returns whether @id can be taken. */
-static bool has_room(struct twheel_session *s, struct twheel_table *table,
-		     u64 id)
-{
-	if (id == TWHEEL_ID_ANY)
-		return !list_empty(&table->partial);
-	return twheel_table_place(s->tables, id);
-}
-
 static enum piece what_is_missing(struct twheel_session *s, u64 id, u32 *index)
 {
 	struct twheel_table *table = table_of(s, id);
@@ -287,8 +285,10 @@ static enum piece what_is_missing(struct twheel_session *s, u64 id, u32 *index)
 	lockdep_assert_held(&s->lock);
 	if (!table->pages)
 		return PAGES;
-	/* The session may have reached its limit in the meantime. */
-	if (s->timers >= s->max_timers || has_room(s, table, id))
+	/* The session may have reached its limit in the meantime, or have room. */
+	if (s->timers >= s->max_timers ||
+	    (id == TWHEEL_ID_ANY ? !list_empty(&table->partial) :
+				   !!twheel_table_place(s->tables, id)))
 		return NOTHING;
 	*index = next_index(table, id);
 	return page_of(table, *index)->chunks ? CHUNK : PAGE;

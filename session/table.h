@@ -233,8 +233,8 @@ static inline void twheel_table_take_this(struct twheel_utimer *ut, u64 id)
 	for (u32 __index = 0;						\
 	     ((chunk) = twheel_table_first(table, &__index)); __index++)
 
-void twheel_table_init(struct twheel_table *table);
-void twheel_table_destroy(struct twheel_session *s, struct twheel_table *table);
+void twheel_table_init_all(struct twheel_table *tables);
+void twheel_table_destroy_all(struct twheel_session *s, struct twheel_table *tables);
 struct twheel_chunk *twheel_table_next(const struct twheel_table *table,
 				       u32 *index);
 struct twheel_chunk *twheel_table_first(const struct twheel_table *table,

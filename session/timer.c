@@ -68,13 +68,11 @@ static __always_inline bool heed_word(struct twheel_session *s,
 	if (deadline <= time)
 		return false;
 	trace_twheel_word(&ut->timer, s->number, ut->id, word);
-	if (word == TWHEEL_WORD_STOP) {
+	if (word == TWHEEL_WORD_STOP)
 		s->stats.stopped_by_store++;
-		put_off(s, ut, word, pending);
-	} else {
+	else
 		s->stats.carried++;
-		put_off(s, ut, deadline, pending);
-	}
+	put_off(s, ut, word == TWHEEL_WORD_STOP ? word : deadline, pending);
 	return true;
 }
 
@@ -518,44 +516,6 @@ action_of(struct twheel_session *s, const struct twheel_session_op *op,
 		       twheel_next(state, TWHEEL_DO_STOP, args->flags).action;
 }
 
-static struct twheel_utimer *utimer_of(const struct twheel_request *request)
-{
-	return container_of(request->timer, struct twheel_utimer, timer);
-}
-
-/* Carry out a run. Returns the number of timers that were no longer pending. */
-
-static unsigned int end_restarts(struct twheel_session *s, struct run *run)
-{
-	unsigned int i, done = 0;
-
-	twheel_restart_many(run->requests, run->nr);
-	for (i = 0; i < run->nr; i++) {
-		if (unlikely(!run->requests[i].result))
-			continue;
-		set_up(utimer_of(&run->requests[i]), &run->first[i].start);
-		done++;
-	}
-	s->stats.restarted += done;
-	return run->nr - done;
-}
-
-static unsigned int end_stops(struct twheel_session *s, struct run *run)
-{
-	struct twheel_step step = twheel_next(TWHEEL_ARMED, TWHEEL_DO_STOP, 0);
-	unsigned int i, done = 0;
-
-	twheel_stop_many(run->requests, run->nr);
-	for (i = 0; i < run->nr; i++) {
-		if (unlikely(!run->requests[i].result))
-			continue;
-		twheel_utimer_free(utimer_of(&run->requests[i]), step);
-		done++;
-	}
-	s->stats.stopped += done;
-	return run->nr - done;
-}
-
 /* Repeat operations on timers that were no longer pending. Rare. */
 static noinline void run_again(struct twheel_session *s, struct run *run,
 			       ktime_t now)
@@ -567,17 +527,45 @@ static noinline void run_again(struct twheel_session *s, struct run *run,
 			run->first[i].result = run_op(s, &run->first[i], now);
 }
 
+static struct twheel_utimer *utimer_of(const struct twheel_request *request)
+{
+	return container_of(request->timer, struct twheel_utimer, timer);
+}
+
+/* Carry out a run, and empty it. */
 static void flush_run(struct twheel_session *s, struct run *run, ktime_t now)
 {
-	unsigned int left = 0;
+	struct twheel_request *r = run->requests, *end = r + run->nr;
+	struct twheel_step stop = twheel_next(TWHEEL_ARMED, TWHEEL_DO_STOP, 0);
+	struct twheel_session_op *op = run->first;
+	unsigned int done = 0;
 
-	if (run->action == TWHEEL_MOVE)
-		left = end_restarts(s, run);
-	else if (run->action == TWHEEL_HALT)
-		left = end_stops(s, run);
-	else
-		twheel_start_many(run->requests, run->nr);
-	if (unlikely(left))
+	switch (run->action) {
+	case TWHEEL_MOVE:
+		twheel_restart_many(r, run->nr);
+		for (; r < end; r++, op++) {
+			if (unlikely(!r->result))
+				continue;
+			set_up(utimer_of(r), &op->start);
+			done++;
+		}
+		s->stats.restarted += done;
+		break;
+	case TWHEEL_HALT:
+		twheel_stop_many(r, run->nr);
+		for (; r < end; r++) {
+			if (unlikely(!r->result))
+				continue;
+			twheel_utimer_free(utimer_of(r), stop);
+			done++;
+		}
+		s->stats.stopped += done;
+		break;
+	default:
+		twheel_start_many(r, run->nr);
+		done = run->nr;
+	}
+	if (unlikely(done < run->nr))
 		run_again(s, run, now);
 	run->action = TWHEEL_REFUSE;
 	run->nr = 0;

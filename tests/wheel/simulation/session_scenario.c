@@ -50,15 +50,18 @@ static void name_ids(struct oracle_session *os)
 /* As /proc/twheel does it. */
 static void do_proc(void)
 {
-	struct twheel_session_snapshot snapshot;
+	struct twheel_stats stats;
 	struct twheel_session *s;
 	unsigned long number = 0;
 
 	rcu_read_lock();
 	while ((s = twheel_session_find(&number))) {
-		twheel_session_snapshot(s, &snapshot);
-		if (snapshot.number != number)
-			sim_fail("session %lu is %u", number, snapshot.number);
+		spin_lock_bh(&s->lock);
+		pid_vnr(s->pid);
+		twheel_session_stats_locked(s, &stats);
+		spin_unlock_bh(&s->lock);
+		if (s->number != number)
+			sim_fail("session %lu is %u", number, s->number);
 		number++;
 	}
 	rcu_read_unlock();
