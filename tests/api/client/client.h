@@ -4,7 +4,7 @@
  *
  * A case is a function that uses the interface of include/linux/twheel.h on one
  * wheel, as a driver would. CLIENT_CHECK() states a condition that has to hold.
- * A case frees the timers that it has made.
+ * The runner gives a case its timers, and frees all that the case makes.
  *
  * No case relies on a fast machine, or on one that runs all the time. If two events need to
  * happen within the same few milliseconds, the case checks afterwards whether they did. If
@@ -35,6 +35,7 @@
  * struct client - the case that is running
  * @wheel: wheel of the case
  * @config: configuration of @wheel
+ * @made: struct client_made of what the case has made, the latest first
  * @wq: workqueue for work items
  * @shared: @wheel is the default wheel, which may have timers of others
  * @failed: a check was false
@@ -49,6 +50,7 @@
 struct client {
 	struct twheel *wheel;
 	struct twheel_config config;
+	struct list_head made;
 	struct workqueue_struct *wq;
 	bool shared;
 	bool failed;
@@ -69,6 +71,8 @@ enum client_needs {
 	CLIENT_CPUS	= 1 << 0,	/* a second CPU */
 	CLIENT_EXACT	= 1 << 1,	/* exact time */
 	CLIENT_OWN	= 1 << 2,	/* a wheel without timers of others */
+	CLIENT_DEFAULT	= 1 << 3,	/* the default wheel */
+	CLIENT_RT	= 1 << 4,	/* PREEMPT_RT */
 };
 
 #define CLIENT_TIMERS_NR	64
@@ -76,28 +80,28 @@ enum client_needs {
 /**
  * struct client_case - a case
  * @name: the name that is printed
- * @run: the function, or
- * @timer: the function, with a timer that the runner makes and frees
- * @timers: or with %CLIENT_TIMERS_NR timers
- * @work: or with a work
- * @then: callback of the timer
+ * @run: the function, with an array of timers that the runner makes and frees
+ * @work: or the function with a work
+ * @then: callback of the timers
+ * @nr: number of the timers, 0 for one
+ * @data: what the timers refer to
  * @needs: enum client_needs
  */
 struct client_case {
 	const char *name;
-	void (*run)(struct client *c);
-	void (*timer)(struct client *c, struct client_timer *t);
-	void (*timers)(struct client *c, struct client_timer **timers);
+	void (*run)(struct client *c, struct client_timer *t);
 	void (*work)(struct client *c, struct client_work *w);
 	void (*then)(struct client_timer *t);
+	unsigned int nr;
+	void *data;
 	unsigned int needs;
 };
 
 /* An entry of a table of cases. An empty entry ends the table. */
 #define CLIENT_CASE(fn, ...)	{ .name = #fn, .run = fn, ##__VA_ARGS__ }
-#define CLIENT_TIMER(fn, ...)	{ .name = #fn, .timer = fn, ##__VA_ARGS__ }
-#define CLIENT_TIMERS(fn, ...)	{ .name = #fn, .timers = fn, ##__VA_ARGS__ }
 #define CLIENT_WORK(fn, ...)	{ .name = #fn, .work = fn, ##__VA_ARGS__ }
+/* A case that differs from others in its data, or in the callback of its timers. */
+#define CLIENT_LIKE(title, fn, ...) { .name = #title, .run = fn, ##__VA_ARGS__ }
 
 extern const struct client_case client_start_cases[];
 extern const struct client_case client_stop_cases[];
@@ -116,7 +120,7 @@ extern const struct client_case client_share_cases[];
  * @timer: the timer
  * @client: the case
  * @then: function that the callback calls at its end, or NULL
- * @other: another timer, for @then
+ * @data: for @then
  * @not_before: earliest correct time of the callback
  * @fired: time of the last callback
  * @cpu: CPU of the last callback
@@ -131,7 +135,7 @@ struct client_timer {
 	struct twheel_timer timer;
 	struct client *client;
 	void (*then)(struct client_timer *t);
-	struct client_timer *other;
+	void *data;
 	ktime_t not_before;
 	ktime_t fired;
 	int cpu;
@@ -142,6 +146,25 @@ struct client_timer {
 	bool left;
 	struct completion done;
 };
+
+/* A call for a timer, and what it does: it starts one, restarts one that is pending, stops one. */
+struct client_call {
+	int (*call)(struct twheel_timer *timer);
+	enum { CLIENT_STARTS, CLIENT_RESTARTS, CLIENT_STOPS } does;
+};
+
+#define CLIENT_CALL(name, result)					\
+int name(struct twheel_timer *timer)					\
+{									\
+	return result;							\
+}
+
+int client_start_many(struct twheel_timer *timer);
+int client_restart_many(struct twheel_timer *timer);
+int client_stop_many(struct twheel_timer *timer);
+
+/* Ends with an empty entry. It has all calls but a shutdown. */
+extern const struct client_call client_calls[];
 
 void client_fail(struct client *c, const char *where, int line,
 		 const char *what);
@@ -158,26 +181,32 @@ void client_slow(struct client *c);
 void client_timer_init(struct client *c, struct client_timer *t,
 		       void (*then)(struct client_timer *t));
 void client_timer_class(struct client_timer *t, struct lock_class_key *key);
+struct client_timer *client_timers_new(struct client *c, unsigned int nr,
+				       void (*then)(struct client_timer *t));
 struct client_timer *client_timer_new(struct client *c,
 				      void (*then)(struct client_timer *t));
-void client_timer_free(struct client_timer *t);
+bool client_wheel_new(struct client *c, const struct twheel_config *config);
+void client_clean(struct client *c);
 void client_run_work(struct client *c, const struct client_case *one);
-struct client_timer **client_timers_new(struct client *c, unsigned int nr);
-void client_timers_free(struct client_timer **timers, unsigned int nr);
 
 ktime_t client_in(u64 delay_ns);
 u64 client_delay(const struct client *c, u64 ms);
 int client_start(struct client_timer *t, u64 delay_ns);
 int client_start_at(struct client_timer *t, ktime_t deadline);
-bool client_wheel_new(struct client *c, const struct twheel_config *config);
+int client_start_soon(struct client_timer *t);
+int client_call_on(int cpu, int (*fn)(struct client_timer *t), struct client_timer *t);
 bool client_wait_done(struct client *c, struct completion *done);
 bool client_wait(struct client_timer *t);
+bool client_wait_once(struct client_timer *t);
+bool client_expires(struct client_timer *t);
+int client_expires_on(struct client_timer *t, int cpu, int (*start)(struct client_timer *t));
 void client_set(bool *flag);
 bool client_is_set(bool *flag);
 bool client_wait_for(bool *flag);
 void client_sleep(u64 ns);
 int client_other_cpu(void);
+void client_check_refused(struct client *c, struct twheel_timer *timer, int error);
 bool client_enter(struct client *c, struct client_timer *t);
-void client_in_hardirq(void (*fn)(void *arg), void *arg);
+int client_in_hardirq(int (*fn)(struct client_timer *t), struct client_timer *t);
 
 #endif /* _TWHEEL_CLIENT_H */

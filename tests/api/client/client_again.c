@@ -6,7 +6,6 @@
  * callback has returned. With one CPU all other calls come later, with the same results.
  */
 #include <linux/delay.h>
-#include <linux/slab.h>
 
 #include "client.h"
 
@@ -30,131 +29,72 @@ static void again_callback(struct client_timer *t)
 
 static void again_expires(struct client *c, struct client_timer *t)
 {
-	client_start(t, client_delay(c, 5));
-	client_wait(t);
+	client_expires(t);
 	CLIENT_CHECK(c, t->count == AGAIN_NR);
 	CLIENT_CHECK(c, t->result == 0);
 	CLIENT_CHECK(c, twheel_deadline(&t->timer) == t->not_before);
 	CLIENT_CHECK(c, twheel_stop(&t->timer) == 0);
 }
 
-/* Callbacks that make several calls. Each digit of the result is the return value of one. */
+/* Callbacks that make several calls, and answer a digit for each: 9 for an error. */
 
-static void note(struct client_timer *t, int answer)
+static CLIENT_CALL(again_now, twheel_again_at(timer, 0))
+static CLIENT_CALL(again_later, twheel_again_at(timer, client_in(CLIENT_HOUR)))
+static CLIENT_CALL(again_never, twheel_again_at(timer, KTIME_MAX))
+static CLIENT_CALL(start_now, twheel_start(timer, 0))
+static CLIENT_CALL(start_later, twheel_start(timer, CLIENT_HOUR))
+static CLIENT_CALL(restart_later, twheel_restart_at(timer, client_in(CLIENT_HOUR)))
+static CLIENT_CALL(reduce_not, twheel_reduce_at(timer, KTIME_MAX))
+static CLIENT_CALL(reduce_to_half, twheel_reduce_at(timer, client_in(CLIENT_HOUR / 2)))
+static CLIENT_CALL(forward, twheel_forward(timer, CLIENT_HOUR))
+static CLIENT_CALL(is_pending, twheel_pending(timer))
+static CLIENT_CALL(is_now, twheel_deadline(timer) == 0)
+static CLIENT_CALL(is_in_half, twheel_remaining(timer) <= CLIENT_HOUR / 2)
+static CLIENT_CALL(is_later, twheel_deadline(timer) > client_in(CLIENT_HOUR / 2))
+static CLIENT_CALL(is_never, twheel_deadline(timer) == KTIME_MAX)
+
+struct answers {
+	int (*calls[7])(struct twheel_timer *timer);
+	int answers;
+	bool pending;
+};
+
+static struct answers again_answers[] = {
+	{ { again_now, start_later, is_pending, again_later }, 111, true },
+	{ { again_now, again_later, restart_later }, 11, true },
+	{ { again_later, reduce_not, is_never, reduce_to_half, is_in_half }, 1011, true },
+	{ { start_now, again_later, is_later }, 11, true },
+	{ { again_now, twheel_stop, twheel_stop, again_now, twheel_stop }, 1001, false },
+	{ { again_now, forward, is_now, start_later }, 11, true },
+	{ { again_now, client_restart_many, client_stop_many, again_now, client_stop_many,
+	    again_now, client_start_many }, 110101, true },
+	{ { again_never, is_never }, 1, true },
+};
+
+static void make_calls(struct client_timer *t)
 {
-	t->result = t->result * 10 + (answer < 0 ? 9 : answer);
-}
+	const struct answers *a = t->data;
+	int i, ret;
 
-/* Run callback @then. It must return @answers, and leave the timer pending or not. */
-static void check_answers(struct client *c,
-			  void (*then)(struct client_timer *t), int answers,
-			  bool pending)
-{
-	struct client_timer *t = client_timer_new(c, then);
-
-	if (!t)
-		return;
-	client_start(t, client_delay(c, 5));
-	client_wait(t);
-	CLIENT_CHECK(c, twheel_stop_sync(&t->timer) == pending);
-	if (!CLIENT_CHECK(c, t->result == answers))
-		pr_info("# answers %d, not %d\n", t->result, answers);
-	CLIENT_CHECK(c, t->count == 1);
-	client_timer_free(t);
-}
-
-static void again_and_start(struct client_timer *t)
-{
-	note(t, twheel_again_at(&t->timer, 0));
-	note(t, twheel_start(&t->timer, CLIENT_HOUR));
-	note(t, twheel_pending(&t->timer));
-	note(t, twheel_again_at(&t->timer, client_in(CLIENT_HOUR)));
+	for (i = 0; i < ARRAY_SIZE(a->calls) && a->calls[i]; i++) {
+		ret = a->calls[i](&t->timer);
+		t->result = t->result * 10 + (ret < 0 ? 9 : ret);
+	}
 	complete(&t->done);
 }
 
-static void again_and_again(struct client_timer *t)
+static void again_is_a_start_to_its_callback(struct client *c, struct client_timer *t)
 {
-	note(t, twheel_again_at(&t->timer, 0));
-	note(t, twheel_again_at(&t->timer, client_in(CLIENT_HOUR)));
-	note(t, twheel_restart_at(&t->timer, client_in(CLIENT_HOUR)));
-	complete(&t->done);
-}
+	struct answers *a;
 
-static void again_and_reduce(struct client_timer *t)
-{
-	note(t, twheel_again_at(&t->timer, client_in(CLIENT_HOUR)));
-	note(t, twheel_reduce_at(&t->timer, KTIME_MAX));
-	note(t, twheel_deadline(&t->timer) == KTIME_MAX);
-	note(t, twheel_reduce_at(&t->timer, client_in(CLIENT_HOUR / 2)));
-	note(t, twheel_remaining(&t->timer) <= CLIENT_HOUR / 2);
-	complete(&t->done);
-}
-
-static void start_and_again(struct client_timer *t)
-{
-	note(t, twheel_start(&t->timer, 0));
-	note(t, twheel_again_at(&t->timer, client_in(CLIENT_HOUR)));
-	note(t, twheel_deadline(&t->timer) > client_in(CLIENT_HOUR / 2));
-	complete(&t->done);
-}
-
-static void again_and_stop(struct client_timer *t)
-{
-	note(t, twheel_again_at(&t->timer, 0));
-	note(t, twheel_stop(&t->timer));
-	note(t, twheel_stop(&t->timer));
-	note(t, twheel_again_at(&t->timer, 0));
-	note(t, twheel_stop(&t->timer));
-	complete(&t->done);
-}
-
-static void again_and_forward(struct client_timer *t)
-{
-	note(t, twheel_again_at(&t->timer, 0));
-	note(t, twheel_forward(&t->timer, CLIENT_HOUR));
-	note(t, twheel_deadline(&t->timer) == 0);
-	note(t, twheel_start(&t->timer, CLIENT_HOUR));
-	complete(&t->done);
-}
-
-static void again_and_many(struct client_timer *t)
-{
-	struct twheel_request r = {
-		.timer = &t->timer,
-		.deadline = client_in(CLIENT_HOUR),
-	};
-
-	note(t, twheel_again_at(&t->timer, 0));
-	twheel_restart_many(&r, 1);
-	note(t, r.result);
-	twheel_stop_many(&r, 1);
-	note(t, r.result);
-	note(t, twheel_again_at(&t->timer, 0));
-	twheel_stop_many(&r, 1);
-	note(t, r.result);
-	note(t, twheel_again_at(&t->timer, 0));
-	twheel_start_many(&r, 1);
-	note(t, r.result);
-	complete(&t->done);
-}
-
-static void again_never(struct client_timer *t)
-{
-	note(t, twheel_again_at(&t->timer, KTIME_MAX));
-	note(t, twheel_deadline(&t->timer) == KTIME_MAX);
-	complete(&t->done);
-}
-
-static void again_is_a_start_to_its_callback(struct client *c)
-{
-	check_answers(c, again_and_start, 111, true);
-	check_answers(c, again_and_again, 11, true);
-	check_answers(c, again_and_reduce, 1011, true);
-	check_answers(c, start_and_again, 11, true);
-	check_answers(c, again_and_stop, 1001, false);
-	check_answers(c, again_and_forward, 11, true);
-	check_answers(c, again_and_many, 110101, true);
-	check_answers(c, again_never, 1, true);
+	for (a = again_answers; a < again_answers + ARRAY_SIZE(again_answers); a++, t++) {
+		t->data = a;
+		client_expires(t);
+		CLIENT_CHECK(c, twheel_stop_sync(&t->timer) == a->pending);
+		if (!CLIENT_CHECK(c, t->result == a->answers))
+			pr_info("# answers %d, not %d\n", t->result, a->answers);
+		CLIENT_CHECK(c, t->count == 1);
+	}
 }
 
 static void again_slowly(struct client_timer *t)
@@ -165,73 +105,27 @@ static void again_slowly(struct client_timer *t)
 	client_set(&t->left);
 }
 
-static int by_start(struct twheel_timer *timer)
-{
-	return twheel_start(timer, CLIENT_HOUR);
-}
-
-static int by_start_on(struct twheel_timer *timer)
-{
-	return twheel_start_on(timer, CLIENT_HOUR, raw_smp_processor_id());
-}
-
-static int by_restart_at(struct twheel_timer *timer)
-{
-	return twheel_restart_at(timer, client_in(CLIENT_HOUR));
-}
-
-static int by_reduce_at(struct twheel_timer *timer)
-{
-	return twheel_reduce_at(timer, KTIME_MAX);
-}
-
-static int by_start_many(struct twheel_timer *timer)
-{
-	struct twheel_request r = {
-		.timer = timer,
-		.deadline = client_in(CLIENT_HOUR),
-	};
-
-	twheel_start_many(&r, 1);
-	return r.result;
-}
-
-static int by_stop_many(struct twheel_timer *timer)
-{
-	struct twheel_request r = { .timer = timer };
-
-	twheel_stop_many(&r, 1);
-	return r.result;
-}
-
 /* @fn finds the timer started, and its effect is still there after the callback. */
-static void check_others(struct client *c, int (*fn)(struct twheel_timer *timer),
-			 bool pending)
+static void check_others(struct client *c, int (*fn)(struct twheel_timer *timer), bool pending)
 {
 	struct client_timer *t = client_timer_new(c, again_slowly);
 
-	if (!t)
+	if (!client_enter(c, t))
 		return;
-	if (client_enter(c, t)) {
-		CLIENT_CHECK(c, fn(&t->timer) == 1);
-		client_wait_for(&t->left);
-		CLIENT_CHECK(c, t->result == 0);
-		CLIENT_CHECK(c, twheel_stop_sync(&t->timer) == pending);
-		CLIENT_CHECK(c, t->count == 1);
-	}
-	client_timer_free(t);
+	if (!CLIENT_CHECK(c, fn(&t->timer) == 1))
+		pr_info("# by %ps\n", fn);
+	client_wait_for(&t->left);
+	CLIENT_CHECK(c, t->result == 0);
+	CLIENT_CHECK(c, twheel_stop_sync(&t->timer) == pending);
+	CLIENT_CHECK(c, t->count == 1);
 }
 
-static void again_is_a_start_to_others(struct client *c)
+static void again_is_a_start_to_others(struct client *c, struct client_timer *t)
 {
-	check_others(c, by_start, true);
-	check_others(c, by_start_on, true);
-	check_others(c, by_restart_at, true);
-	check_others(c, by_reduce_at, true);
-	check_others(c, by_start_many, true);
-	check_others(c, twheel_stop, false);
-	check_others(c, by_stop_many, false);
-	check_others(c, twheel_stop_sync, false);
+	const struct client_call *i;
+
+	for (i = client_calls; i->call; i++)
+		check_others(c, i->call, i->does != CLIENT_STOPS);
 	check_others(c, twheel_shutdown_sync, false);
 }
 
@@ -280,36 +174,28 @@ static void again_after_a_shutdown_is_refused(struct client *c, struct client_ti
 
 static void again_of_another(struct client_timer *t)
 {
-	t->result = twheel_again_at(&t->other->timer, 0);
+	t->result = twheel_again_at(&t[1].timer, 0);
 	complete(&t->done);
 }
 
-static void again_elsewhere_is_refused(struct client *c)
+static void again_elsewhere_is_refused(struct client *c, struct client_timer *t)
 {
-	struct client_timer *t = client_timer_new(c, again_of_another);
-	struct client_timer *other = client_timer_new(c, NULL);
-
-	if (t && other) {
-		CLIENT_CHECK(c, twheel_again_at(&t->timer, 0) == -EINVAL);
-		CLIENT_CHECK(c, !twheel_pending(&t->timer));
-		t->other = other;
-		client_start(t, client_delay(c, 5));
-		client_wait(t);
-		CLIENT_CHECK(c, t->result == -EINVAL);
-		CLIENT_CHECK(c, twheel_stop_sync(&other->timer) == 0);
-		CLIENT_CHECK(c, other->count == 0);
-	}
-	client_timer_free(t);
-	client_timer_free(other);
+	CLIENT_CHECK(c, twheel_again_at(&t->timer, 0) == -EINVAL);
+	CLIENT_CHECK(c, !twheel_pending(&t->timer));
+	client_expires(t);
+	CLIENT_CHECK(c, t->result == -EINVAL);
+	CLIENT_CHECK(c, twheel_stop_sync(&t[1].timer) == 0);
+	CLIENT_CHECK(c, t[1].count == 0);
 }
 
 const struct client_case client_again_cases[] = {
-	CLIENT_TIMER(again_expires, .then = again_callback),
-	CLIENT_CASE(again_is_a_start_to_its_callback),
+	CLIENT_CASE(again_expires, .then = again_callback),
+	CLIENT_CASE(again_is_a_start_to_its_callback, .then = make_calls,
+		    .nr = ARRAY_SIZE(again_answers)),
 	CLIENT_CASE(again_is_a_start_to_others),
-	CLIENT_TIMER(again_after_a_start_is_a_restart, .then = again_on_request,
-		     .needs = CLIENT_CPUS),
-	CLIENT_TIMER(again_after_a_shutdown_is_refused, .then = again_late),
-	CLIENT_CASE(again_elsewhere_is_refused),
+	CLIENT_CASE(again_after_a_start_is_a_restart, .then = again_on_request,
+		    .needs = CLIENT_CPUS),
+	CLIENT_CASE(again_after_a_shutdown_is_refused, .then = again_late),
+	CLIENT_CASE(again_elsewhere_is_refused, .then = again_of_another, .nr = 2),
 	{}
 };

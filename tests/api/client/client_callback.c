@@ -22,49 +22,39 @@ static void note_context(struct client_timer *t)
 
 static void callback_runs_in_softirq(struct client *c, struct client_timer *t)
 {
-	client_start(t, client_delay(c, 5));
-	client_wait(t);
+	client_expires(t);
 	CLIENT_CHECK(c, t->result);
 	CLIENT_CHECK(c, t->cpu == raw_smp_processor_id());
 }
 
 /* Freeing its own timer. */
 
-struct client_free {
-	struct client_timer t;
-	struct completion *freed;
-};
-
 static void free_callback(struct client_timer *t)
 {
-	struct client_free *f = container_of(t, struct client_free, t);
-	struct completion *freed = f->freed;
+	struct completion *freed = t->data;
 
 	twheel_timer_destroy(&t->timer);
-	memset(f, 0x6b, sizeof(*f));
-	kfree(f);
+	memset(t, 0x6b, sizeof(*t));
+	kfree(t);
 	complete(freed);
 }
 
-static void callback_frees_its_timer(struct client *c)
+static void callback_frees_its_timer(struct client *c, struct client_timer *t)
 {
-	DECLARE_COMPLETION_ONSTACK(freed);
 	u64 delay = client_delay(c, 5);
-	struct client_free *f;
+	struct client_timer *own;
 	int i;
 
 	for (i = 0; i < 16; i++) {
-		f = kmalloc(sizeof(*f), GFP_KERNEL);
-		if (!CLIENT_CHECK(c, f))
-			return;
-		client_timer_init(c, &f->t, free_callback);
-		f->freed = &freed;
-		/* Not client_start(): it writes to @f after the start. */
-		f->t.not_before = client_in(delay);
-		twheel_start(&f->t.timer, delay);
+		own = kmalloc(sizeof(*own), GFP_KERNEL | __GFP_NOFAIL);
+		client_timer_init(c, own, free_callback);
+		own->data = &t->done;
+		/* Not client_start(): it writes to @own after the start. */
+		own->not_before = client_in(delay);
+		twheel_start(&own->timer, delay);
 	}
 	for (i = 0; i < 16; i++)
-		wait_for_completion(&freed);
+		wait_for_completion(&t->done);
 }
 
 /* An expired timer is not pending, even if its link is in use. */
@@ -144,87 +134,44 @@ static void forward_by_a_huge_period_never_expires(struct client *c, struct clie
 
 #define TAIL_NR	4
 
-struct client_tail {
-	struct twheel_tick_end tail;
+static struct {
+	struct twheel_tick_end end;
 	atomic_t callbacks;
 	int runs;
 	int seen;
 	struct completion done;
-};
+} tail;
 
-struct client_tail_timer {
-	struct client_timer t;
-	struct client_tail *tail;
-};
-
-static void tail_fn(struct twheel_tick_end *tail)
+static void tail_fn(struct twheel_tick_end *end)
 {
-	struct client_tail *ct = container_of(tail, struct client_tail, tail);
-
-	ct->runs++;
-	ct->seen = atomic_read(&ct->callbacks);
-	if (ct->seen >= TAIL_NR)
-		complete(&ct->done);
+	tail.runs++;
+	tail.seen = atomic_read(&tail.callbacks);
+	if (tail.seen >= TAIL_NR)
+		complete(&tail.done);
 }
 
 static void tail_callback(struct client_timer *t)
 {
-	struct client_tail_timer *tt = container_of(t, struct client_tail_timer, t);
-
-	atomic_inc(&tt->tail->callbacks);
-	twheel_at_tick_end(&t->timer, &tt->tail->tail);
+	atomic_inc(&tail.callbacks);
+	twheel_at_tick_end(&t->timer, &tail.end);
 	complete(&t->done);
 }
 
-static struct client_tail_timer *tail_timers_new(struct client *c,
-						 struct client_tail *tail)
+static void tail_runs_once_after_the_callbacks(struct client *c, struct client_timer *t)
 {
-	struct client_tail_timer *timers;
-	int i;
-
-	timers = kcalloc(TAIL_NR, sizeof(*timers), GFP_KERNEL);
-	if (!CLIENT_CHECK(c, timers))
-		return NULL;
-	memset(tail, 0, sizeof(*tail));
-	tail->tail.fn = tail_fn;
-	init_completion(&tail->done);
-	for (i = 0; i < TAIL_NR; i++) {
-		client_timer_init(c, &timers[i].t, tail_callback);
-		timers[i].tail = tail;
-	}
-	return timers;
-}
-
-static void tail_timers_wait_and_free(struct client *c,
-				      struct client_tail_timer *timers,
-				      struct client_tail *tail)
-{
-	int i;
-
-	for (i = 0; i < TAIL_NR; i++)
-		client_wait(&timers[i].t);
-	client_wait_done(c, &tail->done);
-	for (i = 0; i < TAIL_NR; i++) {
-		twheel_shutdown_sync(&timers[i].t.timer);
-		twheel_timer_destroy(&timers[i].t.timer);
-	}
-	kfree(timers);
-}
-
-static void tail_runs_once_after_the_callbacks(struct client *c)
-{
-	struct client_tail tail;
-	struct client_tail_timer *timers = tail_timers_new(c, &tail);
 	ktime_t deadline = client_in(client_delay(c, 20));
 	int i;
 
-	if (!timers)
-		return;
+	memset(&tail, 0, sizeof(tail));
+	tail.end.fn = tail_fn;
+	init_completion(&tail.done);
 	for (i = 0; i < TAIL_NR; i++)
-		client_start_at(&timers[i].t, deadline);
+		client_start_at(&t[i], deadline);
 	if (ktime_after(ktime_get(), deadline))
 		client_slow(c);
-	tail_timers_wait_and_free(c, timers, &tail);
+	for (i = 0; i < TAIL_NR; i++)
+		client_wait(&t[i]);
+	client_wait_done(c, &tail.done);
 	/* A run that takes too long is split into several, each with its own end. */
 	CLIENT_CHECK(c, tail.runs <= (c->exact ? 1 : TAIL_NR));
 	CLIENT_CHECK(c, tail.seen == TAIL_NR);
@@ -232,41 +179,33 @@ static void tail_runs_once_after_the_callbacks(struct client *c)
 
 /* Callers in hard interrupt context. */
 
-static void start_in_hardirq(void *arg)
+static int start_in_hardirq(struct client_timer *t)
 {
-	struct client_timer *t = arg;
-
-	t->entered = in_hardirq();
-	t->result = client_start(t, t->client->config.tick_ns * 3);
+	return in_hardirq() ? client_start(t, 3 * t->client->config.tick_ns) : -EPERM;
 }
 
-static void stop_in_hardirq(void *arg)
+static int stop_in_hardirq(struct client_timer *t)
 {
-	struct client_timer *t = arg;
-
-	t->result = twheel_stop(&t->timer);
+	return twheel_stop(&t->timer);
 }
 
 static void hardirq_starts_and_stops(struct client *c, struct client_timer *t)
 {
-	client_in_hardirq(start_in_hardirq, t);
-	CLIENT_CHECK(c, t->entered);
-	CLIENT_CHECK(c, t->result == 0);
-	client_wait(t);
+	CLIENT_CHECK(c, client_in_hardirq(start_in_hardirq, t) == 0);
+	client_wait_once(t);
 	client_start(t, CLIENT_HOUR);
-	client_in_hardirq(stop_in_hardirq, t);
-	CLIENT_CHECK(c, t->result == 1);
+	CLIENT_CHECK(c, client_in_hardirq(stop_in_hardirq, t) == 1);
 	CLIENT_CHECK(c, !twheel_pending(&t->timer));
 	CLIENT_CHECK(c, t->count == 1);
 }
 
 const struct client_case client_callback_cases[] = {
-	CLIENT_TIMER(callback_runs_in_softirq, .then = note_context),
+	CLIENT_CASE(callback_runs_in_softirq, .then = note_context),
 	CLIENT_CASE(callback_frees_its_timer),
-	CLIENT_TIMER(expired_timers_may_be_linked, .then = link_callback),
-	CLIENT_TIMER(forward_keeps_to_the_grid, .then = forward_callback),
-	CLIENT_TIMER(forward_by_a_huge_period_never_expires),
-	CLIENT_CASE(tail_runs_once_after_the_callbacks),
-	CLIENT_TIMER(hardirq_starts_and_stops),
+	CLIENT_CASE(expired_timers_may_be_linked, .then = link_callback),
+	CLIENT_CASE(forward_keeps_to_the_grid, .then = forward_callback),
+	CLIENT_CASE(forward_by_a_huge_period_never_expires),
+	CLIENT_CASE(tail_runs_once_after_the_callbacks, .then = tail_callback, .nr = TAIL_NR),
+	CLIENT_CASE(hardirq_starts_and_stops),
 	{}
 };

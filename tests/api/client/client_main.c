@@ -111,25 +111,6 @@ static bool client_wanted(const struct client_case *one, const char *wheel)
 	       strstr(wheel, only);
 }
 
-static void client_run_timer(struct client *c, const struct client_case *one)
-{
-	struct client_timer *t = client_timer_new(c, one->then);
-
-	if (t)
-		one->timer(c, t);
-	client_timer_free(t);
-}
-
-static void client_run_timers(struct client *c, const struct client_case *one)
-{
-	struct client_timer **timers = client_timers_new(c, CLIENT_TIMERS_NR);
-
-	if (timers) {
-		one->timers(c, timers);
-		client_timers_free(timers, CLIENT_TIMERS_NR);
-	}
-}
-
 static const char *client_lacks(const struct client *c, const struct client_case *one)
 {
 	if (one->needs & CLIENT_CPUS && client_other_cpu() < 0)
@@ -138,7 +119,21 @@ static const char *client_lacks(const struct client *c, const struct client_case
 		return "time is not exact here";
 	if (one->needs & CLIENT_OWN && c->shared)
 		return "others use the default wheel, too";
+	if (one->needs & CLIENT_DEFAULT && !c->shared)
+		return "one wheel will do, the default one";
+	if (one->needs & CLIENT_RT && !IS_ENABLED(CONFIG_PREEMPT_RT))
+		return "callbacks are neither preempted nor do waiters sleep";
 	return NULL;
+}
+
+static void client_run_function(struct client *c, const struct client_case *one)
+{
+	unsigned int nr = one->nr ?: 1, i;
+	struct client_timer *t = client_timers_new(c, nr, one->then);
+
+	for (i = 0; i < nr; i++)
+		t[i].data = one->data;
+	one->run(c, t);
 }
 
 static void client_run_once(struct client *c, const struct client_case *one)
@@ -155,14 +150,11 @@ static void client_run_once(struct client *c, const struct client_case *one)
 	atomic_set(&c->early, 0);
 	atomic64_set(&c->late_max, 0);
 	atomic64_set(&c->late_min, S64_MAX);
-	if (one->timer)
-		client_run_timer(c, one);
-	else if (one->timers)
-		client_run_timers(c, one);
-	else if (one->work)
+	if (one->work)
 		client_run_work(c, one);
 	else
-		one->run(c);
+		client_run_function(c, one);
+	client_clean(c);
 	c->wheel = wheel;
 	c->config = config;
 	if (!c->slow)
@@ -283,6 +275,7 @@ static int client_thread(void *done)
 
 	if (c && wq) {
 		c->wq = wq;
+		INIT_LIST_HEAD(&c->made);
 		client_run_all(c);
 	}
 	if (wq)

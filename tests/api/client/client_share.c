@@ -18,7 +18,6 @@
 
 #include "client.h"
 
-#define SHARE_WHEELS	16
 #define SHARE_MS	200
 
 /* Share of the CPU that the victim keeps, in thousandths. */
@@ -30,6 +29,7 @@
  * struct attack - what the timers of one wheel do to a CPU
  * @config: configuration of the first wheel
  * @skew_ns: difference of ticks between two wheels
+ * @wheels: largest number of wheels
  * @far: number of timers due in an hour
  * @near: number of timers with a callback that restarts the timer
  * @period_ns: delay of these restarts
@@ -40,6 +40,7 @@
 struct attack {
 	struct twheel_config config;
 	u64 skew_ns;
+	unsigned int wheels;
 	unsigned int far;
 	unsigned int near;
 	u64 period_ns;
@@ -48,28 +49,12 @@ struct attack {
 	bool paid;
 };
 
-struct attack_timer {
-	struct twheel_timer timer;
-	const struct attack *attack;
-};
-
-struct attacker {
-	struct twheel_payer *payer;
-	struct twheel *wheel;
-	struct attack_timer *timers;
-	unsigned int nr;
-};
-
 /**
  * struct bystander - a timer of another user, every tick
- * @timer: the timer
- * @deadline: its deadline
  * @latest: maximum lateness, ns
  * @late: number of expiries later than %BYSTANDER_LATE_MAX
  */
 struct bystander {
-	struct twheel_timer timer;
-	ktime_t deadline;
 	s64 latest;
 	unsigned int late;
 };
@@ -82,78 +67,60 @@ static void spin(u64 ns)
 		cpu_relax();
 }
 
-static void near_expired(struct twheel_timer *timer)
+static void near_expired(struct client_timer *t)
 {
-	struct attack_timer *at = container_of(timer, struct attack_timer, timer);
+	const struct attack *attack = t->data;
 
-	spin(at->attack->spin_ns);
-	twheel_start(timer, at->attack->period_ns);
+	spin(attack->spin_ns);
+	twheel_start(&t->timer, attack->period_ns);
 }
 
-static void slow_expired(struct twheel_timer *timer)
+static void slow_expired(struct client_timer *t)
 {
-	struct attack_timer *at = container_of(timer, struct attack_timer, timer);
+	const struct attack *attack = t->data;
 
 	spin(SLOW_NS);
-	twheel_start(timer, at->attack->period_ns);
+	twheel_start(&t->timer, attack->period_ns);
 }
 
-static void far_expired(struct twheel_timer *timer)
+static void start_attackers(struct client *c, struct attack *attack, unsigned int nr,
+			    u64 delay_ns, void (*then)(struct client_timer *t))
 {
-}
-
-static void end_attack(struct attacker *attacker)
-{
+	struct client_timer *t = client_timers_new(c, nr, then);
 	unsigned int i;
 
-	for (i = 0; attacker->timers && i < attacker->nr; i++)
-		twheel_shutdown_sync(&attacker->timers[i].timer);
-	kvfree(attacker->timers);
-	if (!IS_ERR(attacker->wheel))
-		twheel_destroy(attacker->wheel);
-	twheel_payer_destroy(attacker->payer);
-}
-
-static bool begin_attack(struct attacker *attacker, const struct attack *attack,
-			 unsigned int number)
-{
-	struct twheel_config config = attack->config;
-	unsigned int i;
-
-	config.name = "attack";
-	config.tick_ns += number * attack->skew_ns;
-	attacker->nr = attack->far + attack->near + attack->slow;
-	attacker->timers = kvcalloc(attacker->nr, sizeof(*attacker->timers),
-				    GFP_KERNEL);
-	if (attack->paid)
-		attacker->payer = twheel_payer_create();
-	config.payer = attacker->payer;
-	attacker->wheel = twheel_create(&config);
-	if (IS_ERR(attacker->wheel) || !attacker->timers)
-		return false;
-	for (i = 0; i < attacker->nr; i++) {
-		struct attack_timer *at = &attacker->timers[i];
-		bool far = i < attack->far, near = i < attack->far + attack->near;
-
-		at->attack = attack;
-		twheel_timer_setup(&at->timer, attacker->wheel, far ? far_expired :
-				   near ? near_expired : slow_expired, 0);
-		twheel_start(&at->timer, far ? CLIENT_HOUR : attack->period_ns);
+	for (i = 0; i < nr; i++) {
+		t[i].data = attack;
+		twheel_start(&t[i].timer, delay_ns);
 		if (i % 64 == 0)
 			cond_resched();
 	}
+}
+
+static bool begin_attack(struct client *c, struct attack *attack, unsigned int number)
+{
+	struct twheel_config config = attack->config;
+
+	config.name = "attack";
+	config.tick_ns += number * attack->skew_ns;
+	if (attack->paid)
+		config.payer = twheel_payer_create();
+	if (!client_wheel_new(c, &config))
+		return false;
+	start_attackers(c, attack, attack->far, CLIENT_HOUR, NULL);
+	start_attackers(c, attack, attack->near, attack->period_ns, near_expired);
+	start_attackers(c, attack, attack->slow, attack->period_ns, slow_expired);
 	return true;
 }
 
-static void bystander_expired(struct twheel_timer *timer)
+static void bystander_expired(struct client_timer *t)
 {
-	struct bystander *b = container_of(timer, struct bystander, timer);
-	s64 late = ktime_get() - b->deadline;
+	struct bystander *b = t->data;
+	s64 late = t->fired - t->not_before;
 
 	b->latest = max(b->latest, late);
 	b->late += late > (s64)BYSTANDER_LATE_MAX;
-	b->deadline += CLIENT_MSEC;
-	twheel_start_at(timer, b->deadline);
+	client_start_at(t, t->not_before + CLIENT_MSEC);
 }
 
 /* Returns the steps of the victim in SHARE_MS, and in @held_up its longest wait. */
@@ -173,35 +140,30 @@ static u64 victim(u64 *held_up)
 	return steps;
 }
 
-static u64 victim_beside_bystander(u64 *held_up, struct bystander *b)
+static u64 victim_beside_bystander(struct client *c, u64 *held_up, struct bystander *b)
 {
+	struct client_timer *t;
 	u64 steps;
 
-	b->latest = 0;
-	b->late = 0;
-	twheel_timer_setup(&b->timer, NULL, bystander_expired,
-			   TWHEEL_TIMER_ON_STACK);
-	b->deadline = client_in(CLIENT_MSEC);
-	twheel_start_at(&b->timer, b->deadline);
+	c->wheel = twheel_default();
+	t = client_timer_new(c, bystander_expired);
+	t->data = b;
+	client_start_at(t, client_in(CLIENT_MSEC));
 	steps = victim(held_up);
-	twheel_shutdown_sync(&b->timer);
-	twheel_timer_destroy(&b->timer);
+	twheel_shutdown_sync(&t->timer);
 	return steps;
 }
 
-static void attack_with(struct client *c, const struct attack *attack,
-			unsigned int wheels, u64 alone)
+static void attack_with(struct client *c, struct attack *attack, unsigned int wheels, u64 alone)
 {
-	struct attacker attackers[SHARE_WHEELS] = {};
-	unsigned int i, made = 0;
-	u64 steps, left, held_up;
-	struct bystander b;
+	struct bystander b = {};
+	u64 left, held_up;
+	unsigned int i;
 
-	while (made < wheels &&
-	       CLIENT_CHECK(c, begin_attack(&attackers[made], attack, made)))
-		made++;
-	steps = victim_beside_bystander(&held_up, &b);
-	left = div64_u64(steps * 1000, alone);
+	for (i = 0; i < wheels; i++)
+		if (!begin_attack(c, attack, i))
+			return;
+	left = div64_u64(victim_beside_bystander(c, &held_up, &b) * 1000, alone);
 	pr_info("# %u wheels: %llu/1000 of the CPU left, held up for %llu us, bystander %llu us late\n",
 		wheels, left, div_u64(held_up, NSEC_PER_USEC),
 		div_u64(b.latest, NSEC_PER_USEC));
@@ -211,90 +173,70 @@ static void attack_with(struct client *c, const struct attack *attack,
 	/* The softirq's thread may wait for the victim once. */
 	CLIENT_CHECK(c, b.late <= 1 || attack->slow);
 	CLIENT_CHECK(c, b.latest <= 10 * CLIENT_MSEC);
-	for (i = 0; i < min(made + 1, wheels); i++)
-		end_attack(&attackers[i]);
 }
 
-static void attack_with_up_to(struct client *c, const struct attack *attack,
-			      unsigned int wheels_max)
+static void leave_half_of_a_cpu(struct client *c, struct client_timer *t)
 {
+	struct attack *attack = t->data;
 	u64 alone, held_up;
 	unsigned int wheels;
 
 	alone = victim(&held_up);
-	for (wheels = 1; wheels <= wheels_max; wheels *= 4)
+	for (wheels = 1; wheels <= attack->wheels; wheels *= 4) {
 		attack_with(c, attack, wheels, alone);
+		client_clean(c);
+	}
 }
 
-static void idle_wheels_leave_half_of_a_cpu(struct client *c)
-{
-	static const struct attack attack = {
-		.config = { .tick_ns = TWHEEL_TICK_NS_MIN },
-		.skew_ns = 1000,
-		.far = 1,
-	};
-
-	attack_with_up_to(c, &attack, SHARE_WHEELS);
-}
+static struct attack idle_wheels = {
+	.config = { .tick_ns = TWHEEL_TICK_NS_MIN },
+	.skew_ns = 1000,
+	.wheels = 16,
+	.far = 1,
+};
 
 /* The hand looks at many timers that are due in an hour. */
-static void long_slots_leave_half_of_a_cpu(struct client *c)
-{
-	static const struct attack attack = {
-		.config = {
-			.scheme = TWHEEL_HASHED,
-			.slots = TWHEEL_SLOTS_MIN,
-			.tick_ns = TWHEEL_TICK_NS_MIN,
-		},
-		.far = 12000,
-		.near = 200,
-		.period_ns = TWHEEL_TICK_NS_MIN,
-	};
+static struct attack long_slots = {
+	.config = {
+		.scheme = TWHEEL_HASHED,
+		.slots = TWHEEL_SLOTS_MIN,
+		.tick_ns = TWHEEL_TICK_NS_MIN,
+	},
+	.wheels = 16,
+	.far = 12000,
+	.near = 200,
+	.period_ns = TWHEEL_TICK_NS_MIN,
+};
 
-	attack_with_up_to(c, &attack, SHARE_WHEELS);
-}
-
-static void short_callbacks_leave_half_of_a_cpu(struct client *c)
-{
-	static const struct attack attack = {
-		.config = { .tick_ns = CLIENT_MSEC },
-		.near = 950,
-		.period_ns = 1,
-		.spin_ns = 1000,
-	};
-
-	attack_with_up_to(c, &attack, SHARE_WHEELS);
-}
+static struct attack short_callbacks = {
+	.config = { .tick_ns = CLIENT_MSEC },
+	.wheels = 16,
+	.near = 950,
+	.period_ns = 1,
+	.spin_ns = 1000,
+};
 
 /* Sixteen wheels with such callbacks would take more than a pause makes up for. */
-static void long_callbacks_leave_half_of_a_cpu(struct client *c)
-{
-	static const struct attack attack = {
-		.config = { .tick_ns = CLIENT_MSEC },
-		.near = 20,
-		.period_ns = 1,
-		.spin_ns = 100 * NSEC_PER_USEC,
-	};
-
-	attack_with_up_to(c, &attack, 4);
-}
+static struct attack long_callbacks = {
+	.config = { .tick_ns = CLIENT_MSEC },
+	.wheels = 4,
+	.near = 20,
+	.period_ns = 1,
+	.spin_ns = 100 * NSEC_PER_USEC,
+};
 
 /*
  * A run reads the clock rarely while callbacks are quick. On a wheel with a payer it must not
  * run many slow callbacks after that.
  */
-static void slow_callbacks_behind_quick_ones_leave_half_of_a_cpu(struct client *c)
-{
-	static const struct attack attack = {
-		.config = { .tick_ns = CLIENT_MSEC },
-		.near = 63,
-		.period_ns = 1,
-		.slow = 64,
-		.paid = true,
-	};
-
-	attack_with_up_to(c, &attack, 1);
-}
+static struct attack slow_callbacks_behind_quick_ones = {
+	.config = { .tick_ns = CLIENT_MSEC },
+	.wheels = 1,
+	.near = 63,
+	.period_ns = 1,
+	.slow = 64,
+	.paid = true,
+};
 
 /*
  * Stalls: for 50 ms nothing runs while many timers are due, as if a hypervisor had stopped the
@@ -320,7 +262,6 @@ static void slow_callbacks_behind_quick_ones_leave_half_of_a_cpu(struct client *
  * @last: end of the last callback, or of the stall
  * @pause: longest time from @last to a callback
  * @expired: number of callbacks
- * @other: time of the expiry on the other wheel
  */
 struct stall {
 	void (*in_callback)(struct stall *stall);
@@ -330,12 +271,6 @@ struct stall {
 	ktime_t last;
 	u64 pause;
 	unsigned int expired;
-	ktime_t other;
-};
-
-struct stall_timer {
-	struct twheel_timer timer;
-	struct stall *stall;
 };
 
 static void stall_cpu(struct stall *stall)
@@ -361,32 +296,15 @@ static int stall_thread(void *data)
 	return 0;
 }
 
-static bool begin_thread(struct stall *stall)
+static void stall_expired(struct client_timer *t)
 {
-	struct task_struct *thread = kthread_run(stall_thread, stall,
-						 "twheel_stall");
-
-	return !IS_ERR(thread);
-}
-
-static void stall_expired(struct twheel_timer *timer)
-{
-	struct stall_timer *st = container_of(timer, struct stall_timer, timer);
-	struct stall *stall = st->stall;
-	s64 pause = ktime_get() - stall->last;
+	struct stall *stall = t->data;
 
 	if (stall->expired++)
-		stall->pause = max_t(u64, stall->pause, pause);
+		stall->pause = max_t(u64, stall->pause, t->fired - stall->last);
 	else if (stall->in_callback)
 		stall->in_callback(stall);
 	stall->last = ktime_get();
-}
-
-static void other_expired(struct twheel_timer *timer)
-{
-	struct stall_timer *st = container_of(timer, struct stall_timer, timer);
-
-	st->stall->other = ktime_get();
 }
 
 /* Stall between two runs, the only time at which this thread runs. */
@@ -399,9 +317,10 @@ static void stall_when_some_have_expired(struct stall *stall)
 	local_irq_enable();
 }
 
-static void check_stall(struct client *c, const struct stall *stall)
+static void check_stall(struct client *c, const struct stall *stall,
+			const struct client_timer *other)
 {
-	s64 late = stall->other - stall->over;
+	s64 late = other->fired - stall->over;
 
 	pr_info("# longest pause %llu us, another wheel %lld us late\n",
 		div_u64(stall->pause, NSEC_PER_USEC),
@@ -409,81 +328,59 @@ static void check_stall(struct client *c, const struct stall *stall)
 	CLIENT_CHECK(c, stall->expired == STALL_NR);
 	CLIENT_CHECK(c, stall->over);
 	CLIENT_CHECK(c, stall->pause <= STALL_PAUSE_MAX);
-	CLIENT_CHECK(c, stall->other);
+	CLIENT_CHECK(c, other->count == 1);
 	CLIENT_CHECK(c, late <= (s64)STALL_LATE_MAX);
 }
 
-static void run_stall(struct client *c, struct stall *stall,
-		      struct stall_timer *timers, struct twheel *other)
+static void short_pause_after_a_stall(struct client *c, struct client_timer *t)
 {
-	ktime_t deadline = client_in(10 * CLIENT_MSEC);
+	static const struct twheel_config config = { .name = "other" };
+	struct stall stall = { .in_callback = t->data };
+	struct client_timer *other;
+	ktime_t deadline;
 	int i;
-
-	if (stall->in_callback == let_thread_stall &&
-	    !CLIENT_CHECK(c, begin_thread(stall)))
-		return;
-	for (i = 0; i <= STALL_NR; i++) {
-		timers[i].stall = stall;
-		if (i < STALL_NR)
-			twheel_timer_setup(&timers[i].timer, NULL,
-					   stall_expired, 0);
-		else
-			twheel_timer_setup(&timers[i].timer, other,
-					   other_expired, 0);
-		twheel_start_at(&timers[i].timer,
-				i < STALL_NR ? deadline : deadline + STALL_NS / 2);
-	}
-	if (!stall->in_callback)
-		stall_when_some_have_expired(stall);
-	if (stall->in_callback == let_thread_stall)
-		wait_for_completion(&stall->gone);
-	msleep(200);
-	check_stall(c, stall);
-	for (i = 0; i <= STALL_NR; i++)
-		twheel_shutdown_sync(&timers[i].timer);
-}
-
-static void stall_with(struct client *c, void (*in_callback)(struct stall *stall))
-{
-	struct twheel_config config = { .name = "other" };
-	struct stall stall = { .in_callback = in_callback };
-	struct stall_timer *timers;
-	struct twheel *other;
 
 	init_completion(&stall.go);
 	init_completion(&stall.gone);
-	timers = kvcalloc(STALL_NR + 1, sizeof(*timers), GFP_KERNEL);
-	other = twheel_create(&config);
-	if (CLIENT_CHECK(c, timers && !IS_ERR(other)))
-		run_stall(c, &stall, timers, other);
-	if (!IS_ERR(other))
-		twheel_destroy(other);
-	kvfree(timers);
-}
-
-static void stall_in_a_callback_is_followed_by_a_short_pause(struct client *c)
-{
-	stall_with(c, stall_cpu);
-}
-
-static void stall_between_runs_is_followed_by_a_short_pause(struct client *c)
-{
-	stall_with(c, NULL);
-}
-
-static void stall_of_a_preempted_run_is_followed_by_a_short_pause(struct client *c)
-{
-	stall_with(c, let_thread_stall);
+	if (!client_wheel_new(c, &config))
+		return;
+	other = client_timer_new(c, NULL);
+	if (stall.in_callback == let_thread_stall &&
+	    !CLIENT_CHECK(c, !IS_ERR(kthread_run(stall_thread, &stall, "twheel_stall"))))
+		return;
+	deadline = client_in(10 * CLIENT_MSEC);
+	for (i = 0; i < STALL_NR; i++) {
+		t[i].data = &stall;
+		client_start_at(&t[i], deadline);
+	}
+	client_start_at(other, deadline + STALL_NS / 2);
+	if (!stall.in_callback)
+		stall_when_some_have_expired(&stall);
+	if (stall.in_callback == let_thread_stall)
+		wait_for_completion(&stall.gone);
+	msleep(200);
+	check_stall(c, &stall, other);
+	client_clean(c);
 }
 
 const struct client_case client_share_cases[] = {
-	CLIENT_CASE(idle_wheels_leave_half_of_a_cpu, .needs = CLIENT_EXACT),
-	CLIENT_CASE(long_slots_leave_half_of_a_cpu, .needs = CLIENT_EXACT),
-	CLIENT_CASE(short_callbacks_leave_half_of_a_cpu, .needs = CLIENT_EXACT),
-	CLIENT_CASE(long_callbacks_leave_half_of_a_cpu, .needs = CLIENT_EXACT),
-	CLIENT_CASE(slow_callbacks_behind_quick_ones_leave_half_of_a_cpu, .needs = CLIENT_EXACT),
-	CLIENT_CASE(stall_in_a_callback_is_followed_by_a_short_pause, .needs = CLIENT_EXACT),
-	CLIENT_CASE(stall_between_runs_is_followed_by_a_short_pause, .needs = CLIENT_EXACT),
-	CLIENT_CASE(stall_of_a_preempted_run_is_followed_by_a_short_pause, .needs = CLIENT_EXACT),
+	CLIENT_LIKE(idle_wheels_leave_half_of_a_cpu, leave_half_of_a_cpu,
+		    .data = &idle_wheels, .needs = CLIENT_EXACT),
+	CLIENT_LIKE(long_slots_leave_half_of_a_cpu, leave_half_of_a_cpu,
+		    .data = &long_slots, .needs = CLIENT_EXACT),
+	CLIENT_LIKE(short_callbacks_leave_half_of_a_cpu, leave_half_of_a_cpu,
+		    .data = &short_callbacks, .needs = CLIENT_EXACT),
+	CLIENT_LIKE(long_callbacks_leave_half_of_a_cpu, leave_half_of_a_cpu,
+		    .data = &long_callbacks, .needs = CLIENT_EXACT),
+	CLIENT_LIKE(slow_callbacks_behind_quick_ones_leave_half_of_a_cpu, leave_half_of_a_cpu,
+		    .data = &slow_callbacks_behind_quick_ones, .needs = CLIENT_EXACT),
+	CLIENT_LIKE(stall_in_a_callback_is_followed_by_a_short_pause, short_pause_after_a_stall,
+		    .then = stall_expired, .nr = STALL_NR, .data = stall_cpu,
+		    .needs = CLIENT_EXACT),
+	CLIENT_LIKE(stall_between_runs_is_followed_by_a_short_pause, short_pause_after_a_stall,
+		    .then = stall_expired, .nr = STALL_NR, .needs = CLIENT_EXACT),
+	CLIENT_LIKE(stall_of_a_preempted_run_is_followed_by_a_short_pause,
+		    short_pause_after_a_stall, .then = stall_expired, .nr = STALL_NR,
+		    .data = let_thread_stall, .needs = CLIENT_EXACT),
 	{}
 };

@@ -7,7 +7,6 @@
 #include <linux/moduleparam.h>
 #include <linux/random.h>
 #include <linux/sched/isolation.h>
-#include <linux/slab.h>
 #include <linux/smp.h>
 
 #include "client.h"
@@ -18,8 +17,7 @@
 static void start_expires_once(struct client *c, struct client_timer *t)
 {
 	CLIENT_CHECK(c, !twheel_pending(&t->timer));
-	CLIENT_CHECK(c, client_start(t, client_delay(c, 5)) == 0);
-	client_wait(t);
+	client_expires(t);
 	CLIENT_CHECK(c, !twheel_pending(&t->timer));
 	client_sleep(5 * c->config.tick_ns);
 	CLIENT_CHECK(c, t->count == 1);
@@ -31,16 +29,14 @@ static void restart_later(struct client *c, struct client_timer *t)
 	client_start(t, client_delay(c, 30));
 	if (!client_start(t, 4 * client_delay(c, 30)))
 		client_slow(c);
-	client_wait(t);
-	CLIENT_CHECK(c, t->count == 1);
+	client_wait_once(t);
 }
 
 static void restart_earlier(struct client *c, struct client_timer *t)
 {
 	CLIENT_CHECK(c, client_start(t, CLIENT_HOUR) == 0);
 	CLIENT_CHECK(c, client_start(t, client_delay(c, 10)) == 1);
-	client_wait(t);
-	CLIENT_CHECK(c, t->count == 1);
+	client_wait_once(t);
 }
 
 static void restart_at_is_for_pending_timers(struct client *c, struct client_timer *t)
@@ -54,10 +50,9 @@ static void restart_at_is_for_pending_timers(struct client *c, struct client_tim
 	CLIENT_CHECK(c, twheel_deadline(&t->timer) == deadline);
 	WRITE_ONCE(t->not_before, client_in(client_delay(c, 5)));
 	CLIENT_CHECK(c, twheel_restart_at(&t->timer, t->not_before) == 1);
-	client_wait(t);
+	client_wait_once(t);
 	CLIENT_CHECK(c, twheel_restart_at(&t->timer, deadline) == 0);
 	CLIENT_CHECK(c, !twheel_pending(&t->timer));
-	CLIENT_CHECK(c, t->count == 1);
 }
 
 /* twheel_reduce_at() never moves a timer to a later deadline, not even by a nanosecond. */
@@ -74,8 +69,7 @@ static void reduce_takes_the_earlier_deadline(struct client *c, struct client_ti
 	CLIENT_CHECK(c, twheel_deadline(&t->timer) == deadline - 1);
 	WRITE_ONCE(t->not_before, client_in(client_delay(c, 5)));
 	CLIENT_CHECK(c, twheel_reduce_at(&t->timer, t->not_before) == 1);
-	client_wait(t);
-	CLIENT_CHECK(c, t->count == 1);
+	client_wait_once(t);
 }
 
 /* Intervals up to U64_MAX, beyond what the clock can represent. */
@@ -106,8 +100,7 @@ static void start_on_expires_on_that_cpu(struct client *c, struct client_timer *
 	CLIENT_CHECK(c, t->cpu == cpu);
 	/* A timer that starts while its callback runs stays on that CPU. */
 	twheel_stop_sync(&t->timer);
-	CLIENT_CHECK(c, client_start(t, client_delay(c, 5)) == 0);
-	client_wait(t);
+	client_expires(t);
 	CLIENT_CHECK(c, t->cpu == raw_smp_processor_id());
 }
 
@@ -117,19 +110,6 @@ static void start_on_refuses_no_cpu(struct client *c, struct client_timer *t)
 	CLIENT_CHECK(c, twheel_start_on(&t->timer, 0, nr_cpu_ids) == -EINVAL);
 	CLIENT_CHECK(c, twheel_start_on(&t->timer, 0, INT_MAX) == -EINVAL);
 	CLIENT_CHECK(c, !twheel_pending(&t->timer));
-}
-
-struct client_remote {
-	struct client_timer *t;
-	u64 delay_ns;
-	int ret;
-};
-
-static void client_start_remote(void *arg)
-{
-	struct client_remote *remote = arg;
-
-	remote->ret = client_start(remote->t, remote->delay_ns);
 }
 
 /* Newer kernels free the mask of isolated CPUs a grace period after it changes. */
@@ -153,46 +133,29 @@ static int client_isolated_cpu(void)
 	return -1;
 }
 
-static void client_start_there(void *arg)
+static int client_start_there(struct client_timer *t)
 {
-	struct client_remote *remote = arg;
-
-	remote->ret = twheel_start_on(&remote->t->timer, remote->delay_ns,
-				      smp_processor_id());
+	return twheel_start_on(&t->timer, client_delay(t->client, 5), smp_processor_id());
 }
 
 /* An isolated CPU runs only the timers that name it. */
 static void isolated_cpu_has_timers_that_name_it(struct client *c, struct client_timer *t)
 {
-	struct client_remote remote = { .t = t, .delay_ns = client_delay(c, 5) };
 	int cpu = client_isolated_cpu();
 
 	if (cpu < 0) {
 		c->skipped = "no CPU is isolated";
 		return;
 	}
-	smp_call_function_single(cpu, client_start_remote, &remote, 1);
-	CLIENT_CHECK(c, remote.ret == 0);
-	client_wait(t);
-	CLIENT_CHECK(c, t->cpu != cpu);
-	t->not_before = client_in(0);
-	smp_call_function_single(cpu, client_start_there, &remote, 1);
-	CLIENT_CHECK(c, remote.ret == 0);
-	client_wait(t);
-	CLIENT_CHECK(c, t->cpu == cpu);
+	CLIENT_CHECK(c, client_expires_on(t, cpu, client_start_soon) != cpu);
+	CLIENT_CHECK(c, client_expires_on(t, cpu, client_start_there) == cpu);
 	/* After its callback the timer leaves the isolated CPU. */
-	twheel_stop_sync(&t->timer);
-	t->not_before = client_in(0);
-	smp_call_function_single(cpu, client_start_remote, &remote, 1);
-	CLIENT_CHECK(c, remote.ret == 0);
-	client_wait(t);
-	CLIENT_CHECK(c, t->cpu != cpu);
+	CLIENT_CHECK(c, client_expires_on(t, cpu, client_start_soon) != cpu);
 }
 
 /* Timers of two isolated CPUs with consecutive numbers go to two different CPUs. */
 static void isolated_cpus_spread(struct client *c, struct client_timer *t)
 {
-	struct client_remote remote = { .t = t, .delay_ns = client_delay(c, 5) };
 	int isolated = client_isolated_cpu(), cpu, i, cpus[2];
 
 	if (isolated < 0 || num_online_cpus() < 4 || !client_is_isolated(isolated + 1)) {
@@ -202,15 +165,10 @@ static void isolated_cpus_spread(struct client *c, struct client_timer *t)
 	for_each_online_cpu(cpu)
 		CLIENT_CHECK(c, twheel_prepare_cpu(c->wheel, cpu) == 0);
 	for (i = 0; i < 4; i++) {
-		t->not_before = client_in(0);
-		smp_call_function_single(isolated + i % 2, client_start_remote, &remote, 1);
-		CLIENT_CHECK(c, remote.ret == 0);
-		client_wait(t);
-		/* If its callback still ran, the next start would leave it on that CPU. */
-		twheel_stop_sync(&t->timer);
-		CLIENT_CHECK(c, i < 2 || cpus[i % 2] == t->cpu);
-		cpus[i % 2] = t->cpu;
-		CLIENT_CHECK(c, !client_is_isolated(t->cpu));
+		cpu = client_expires_on(t, isolated + i % 2, client_start_soon);
+		CLIENT_CHECK(c, i < 2 || cpus[i % 2] == cpu);
+		cpus[i % 2] = cpu;
+		CLIENT_CHECK(c, !client_is_isolated(cpu));
 	}
 	CLIENT_CHECK(c, cpus[0] != cpus[1]);
 }
@@ -228,51 +186,31 @@ static void client_next_period(struct client_timer *t)
  */
 static void isolated_cpu_is_left_alone(struct client *c, struct client_timer *t)
 {
-	struct client_remote remote = { .t = t };
 	int cpu = client_isolated_cpu();
 
-	if (cpu < 0 || !c->shared) {
-		c->skipped = cpu < 0 ? "no CPU is isolated" : "one wheel will do";
+	if (cpu < 0) {
+		c->skipped = "no CPU is isolated";
 		return;
 	}
-	smp_call_function_single(cpu, client_start_remote, &remote, 1);
-	CLIENT_CHECK(c, remote.ret == 0);
+	CLIENT_CHECK(c, client_call_on(cpu, client_start_soon, t) == 0);
 	client_sleep(CLIENT_QUIET_NS);
 	CLIENT_CHECK(c, t->count > 100);
 	CLIENT_CHECK(c, t->cpu != cpu);
-}
-
-/* Wait for @timers, which must run in this order. */
-static void client_check_order(struct client *c, struct client_timer **timers,
-			       unsigned int nr)
-{
-	unsigned int i;
-
-	for (i = 0; i < nr; i++) {
-		if (!client_wait(timers[i]))
-			return;
-	}
-	for (i = 1; i < nr; i++) {
-		if (!CLIENT_CHECK(c, timers[i - 1]->order < timers[i]->order))
-			return;
-	}
 }
 
 /*
  * Timers of one deadline start at shorter and shorter distances. A hierarchical wheel has the
  * first ones in an outer level, and must move them in front of the last ones.
  */
-static void equal_deadlines_are_fifo_at_any_distance(struct client *c,
-						     struct client_timer **timers)
+static void equal_deadlines_are_fifo_at_any_distance(struct client *c, struct client_timer *t)
 {
-	u64 ticks = clamp_t(u64, div64_u64(NSEC_PER_SEC, c->config.tick_ns),
-			    64, 9000);
+	u64 ticks = clamp_t(u64, div64_u64(NSEC_PER_SEC, c->config.tick_ns), 64, 9000);
 	ktime_t deadline = client_in(ticks * c->config.tick_ns);
-	unsigned int nr = 0;
+	unsigned int nr = 0, i;
 	s64 left;
 
 	while (nr < CLIENT_TIMERS_NR) {
-		client_start_at(timers[nr++], deadline);
+		client_start_at(&t[nr++], deadline);
 		if (nr % 4)
 			continue;
 		left = ktime_to_ns(ktime_sub(deadline, ktime_get()));
@@ -280,7 +218,10 @@ static void equal_deadlines_are_fifo_at_any_distance(struct client *c,
 			break;
 		client_sleep(left / 3);
 	}
-	client_check_order(c, timers, nr);
+	for (i = 0; i < nr; i++)
+		client_wait(&t[i]);
+	for (i = 1; i < nr; i++)
+		CLIENT_CHECK(c, t[i - 1].order < t[i].order);
 }
 
 /* Most machines restart the timer several times a tick. */
@@ -315,15 +256,15 @@ static void client_check_lateness(struct client *c)
 	CLIENT_CHECK(c, min < (s64)c->config.tick_ns);
 }
 
-static void never_early_and_one_tick_late(struct client *c, struct client_timer **timers)
+static void never_early_and_one_tick_late(struct client *c, struct client_timer *t)
 {
 	u32 span = client_delay(c, 40);
 	unsigned int i;
 
 	for (i = 0; i < CLIENT_TIMERS_NR; i++)
-		client_start(timers[i], get_random_u32() % span);
+		client_start(&t[i], get_random_u32() % span);
 	for (i = 0; i < CLIENT_TIMERS_NR; i++)
-		client_wait(timers[i]);
+		client_wait(&t[i]);
 	client_check_lateness(c);
 }
 
@@ -365,49 +306,46 @@ static bool is_missed(struct client *c, struct client_timer *t)
 }
 
 /* A random program, beside which the wheel sleeps as it likes. */
-static void random_program_is_one_tick_late_at_most(struct client *c)
+static void random_program_is_one_tick_late_at_most(struct client *c, struct client_timer *t)
 {
 	int started = 0, expired = 0, missed = 0;
-	struct client_timer **timers;
 	unsigned int nr, i;
 
-	timers = client_timers_new(c, RANDOM_NR);
-	if (!timers)
-		return;
 	for (nr = 0; nr < operations; nr++) {
-		started += random_operation(c, timers[get_random_u32() % RANDOM_NR]);
+		started += random_operation(c, &t[get_random_u32() % RANDOM_NR]);
 		if (get_random_u32() % 64)
 			continue;
 		client_sleep(random_delay(c, 11));
 		for (i = 0; i < RANDOM_NR; i++)
-			missed += is_missed(c, timers[i]);
+			missed += is_missed(c, &t[i]);
 	}
 	for (i = 0; i < RANDOM_NR; i++) {
-		started -= twheel_stop(&timers[i]->timer);
-		expired += timers[i]->count;
+		started -= twheel_stop(&t[i].timer);
+		expired += t[i].count;
 	}
 	pr_info("# %u operations, %d expiries\n", nr, expired);
 	CLIENT_CHECK(c, !missed);
 	CLIENT_CHECK(c, started == expired);
 	client_check_lateness(c);
-	client_timers_free(timers, RANDOM_NR);
 }
 
 const struct client_case client_start_cases[] = {
-	CLIENT_TIMER(start_expires_once),
-	CLIENT_TIMER(restart_later),
-	CLIENT_TIMER(restart_earlier),
-	CLIENT_TIMER(restart_at_is_for_pending_timers),
-	CLIENT_TIMER(reduce_takes_the_earlier_deadline),
-	CLIENT_TIMER(far_deadlines_stay_pending),
-	CLIENT_TIMER(start_on_expires_on_that_cpu, .needs = CLIENT_CPUS),
-	CLIENT_TIMER(start_on_refuses_no_cpu),
-	CLIENT_TIMER(isolated_cpu_is_left_alone, .then = client_next_period),
-	CLIENT_TIMER(isolated_cpu_has_timers_that_name_it),
-	CLIENT_TIMER(isolated_cpus_spread),
-	CLIENT_TIMERS(equal_deadlines_are_fifo_at_any_distance),
-	CLIENT_TIMERS(never_early_and_one_tick_late),
-	CLIENT_CASE(random_program_is_one_tick_late_at_most, .needs = CLIENT_EXACT),
-	CLIENT_TIMER(restart_within_a_tick_has_the_new_deadline),
+	CLIENT_CASE(start_expires_once),
+	CLIENT_CASE(restart_later),
+	CLIENT_CASE(restart_earlier),
+	CLIENT_CASE(restart_at_is_for_pending_timers),
+	CLIENT_CASE(reduce_takes_the_earlier_deadline),
+	CLIENT_CASE(far_deadlines_stay_pending),
+	CLIENT_CASE(start_on_expires_on_that_cpu, .needs = CLIENT_CPUS),
+	CLIENT_CASE(start_on_refuses_no_cpu),
+	CLIENT_CASE(isolated_cpu_is_left_alone, .then = client_next_period,
+		    .needs = CLIENT_DEFAULT),
+	CLIENT_CASE(isolated_cpu_has_timers_that_name_it),
+	CLIENT_CASE(isolated_cpus_spread),
+	CLIENT_CASE(equal_deadlines_are_fifo_at_any_distance, .nr = CLIENT_TIMERS_NR),
+	CLIENT_CASE(never_early_and_one_tick_late, .nr = CLIENT_TIMERS_NR),
+	CLIENT_CASE(random_program_is_one_tick_late_at_most, .nr = RANDOM_NR,
+		    .needs = CLIENT_EXACT),
+	CLIENT_CASE(restart_within_a_tick_has_the_new_deadline),
 	{}
 };

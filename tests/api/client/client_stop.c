@@ -33,36 +33,27 @@ static void slow_callback(struct client_timer *t)
 	client_set(&t->left);
 }
 
-static void check_waits(struct client *c, struct client_timer *t,
-			int (*stop)(struct twheel_timer *timer))
+static void check_waits(struct client *c, struct client_timer *t)
 {
+	int (*stop)(struct twheel_timer *timer) = t->data;
+
 	if (client_enter(c, t)) {
 		CLIENT_CHECK(c, stop(&t->timer) == 0);
 		CLIENT_CHECK(c, client_is_set(&t->left));
 	}
 }
 
-static void stop_sync_waits_for_the_callback(struct client *c, struct client_timer *t)
-{
-	check_waits(c, t, twheel_stop_sync);
-}
-
-static void shutdown_waits_for_the_callback(struct client *c, struct client_timer *t)
-{
-	check_waits(c, t, twheel_shutdown_sync);
-}
-
 /* Callbacks that wait for callbacks. */
 
 static void stop_other_callback(struct client_timer *t)
 {
+	struct client_timer *other = t->data;
 	ktime_t end = client_in(CLIENT_IN_VAIN);
 
 	client_set(&t->entered);
-	while (!client_is_set(&t->other->entered) &&
-	       ktime_before(ktime_get(), end))
+	while (!client_is_set(&other->entered) && ktime_before(ktime_get(), end))
 		cpu_relax();
-	t->result = twheel_stop_sync(&t->other->timer);
+	t->result = twheel_stop_sync(&other->timer);
 	client_set(&t->left);
 }
 
@@ -70,50 +61,40 @@ static void stop_other_callback(struct client_timer *t)
  * Runs on the CPU where all of them expire. The quick callbacks come first: after them the
  * run looks at its clock only after several timers, so it does not end after the slow one.
  */
-static void start_slow_and_next(void *arg)
+static int start_slow_and_next(struct client_timer *t)
 {
-	struct client_timer **timers = arg;
-	ktime_t deadline = client_in(client_delay(timers[0]->client, 10));
+	ktime_t deadline = client_in(client_delay(t->client, 10));
 	int i;
 
 	for (i = 0; i < CLIENT_TIMERS_NR + 2; i++)
-		client_start_at(timers[i], deadline);
+		client_start_at(&t[i], deadline);
+	return 0;
 }
 
 /*
  * The callback on this CPU waits for a slow one on the other CPU. The next callback there, of
  * the same tick, waits for the one on this CPU.
  */
-static void callbacks_may_wait_for_one_another(struct client *c, struct client_timer **before)
+static void callbacks_may_wait_for_one_another(struct client *c, struct client_timer *t)
 {
-	struct client_timer *slow = client_timer_new(c, slow_callback);
-	struct client_timer *next = client_timer_new(c, stop_other_callback);
+	struct client_timer *slow = &t[CLIENT_TIMERS_NR], *next = slow + 1;
 	struct client_timer *here = client_timer_new(c, stop_other_callback);
-	static struct client_timer *timers[CLIENT_TIMERS_NR + 2];
 	static struct lock_class_key slow_key, next_key;
-	int this_cpu = raw_smp_processor_id();
-	int cpu = client_other_cpu();
 	u64 delay = client_delay(c, 10);
 
-	if (slow && next && here) {
-		memcpy(timers, before, CLIENT_TIMERS_NR * sizeof(*before));
-		timers[CLIENT_TIMERS_NR] = slow;
-		timers[CLIENT_TIMERS_NR + 1] = next;
-		client_timer_class(slow, &slow_key);
-		client_timer_class(next, &next_key);
-		here->other = slow;
-		next->other = here;
-		here->not_before = client_in(delay);
-		smp_call_function_single(cpu, start_slow_and_next, timers, true);
-		/* Last: its callback would keep this CPU from starting the others. */
-		twheel_start_on(&here->timer, delay, this_cpu);
-		CLIENT_CHECK(c, client_wait_for(&here->left));
-		CLIENT_CHECK(c, client_wait_for(&next->left));
-		CLIENT_CHECK(c, here->result == 0 && next->result == 0);
-	}
-	client_timer_free(here);
-	client_timer_free(next);
-	client_timer_free(slow);
+	slow->then = slow_callback;
+	next->then = stop_other_callback;
+	client_timer_class(slow, &slow_key);
+	client_timer_class(next, &next_key);
+	here->data = slow;
+	next->data = here;
+	here->not_before = client_in(delay);
+	client_call_on(client_other_cpu(), start_slow_and_next, t);
+	/* Last: its callback would keep this CPU from starting the others. */
+	twheel_start_on(&here->timer, delay, raw_smp_processor_id());
+	CLIENT_CHECK(c, client_wait_for(&here->left));
+	CLIENT_CHECK(c, client_wait_for(&next->left));
+	CLIENT_CHECK(c, here->result == 0 && next->result == 0);
 }
 
 /*
@@ -123,11 +104,6 @@ static void callbacks_may_wait_for_one_another(struct client *c, struct client_t
 
 #define AWAITED_MS	3
 
-struct client_pair {
-	struct client_timer *first;
-	struct client_timer *next;
-};
-
 static void awaited_callback(struct client_timer *t)
 {
 	complete(&t->done);
@@ -136,75 +112,59 @@ static void awaited_callback(struct client_timer *t)
 
 static void next_callback(struct client_timer *t)
 {
+	struct client_timer *first = t->data;
 	ktime_t end = client_in(CLIENT_IN_VAIN);
 
-	t->result = 0;
-	while (!client_is_set(&t->other->left)) {
-		if (ktime_after(ktime_get(), end)) {
-			t->result = -ETIMEDOUT;
-			break;
-		}
+	while (!client_is_set(&first->left) && ktime_before(ktime_get(), end))
 		cpu_relax();
-	}
+	t->result = client_is_set(&first->left) ? 0 : -ETIMEDOUT;
 	complete(&t->done);
 }
 
-static void start_pair(void *arg)
+static int start_pair(struct client_timer *t)
 {
-	struct client_pair *pair = arg;
-	ktime_t deadline = client_in(client_delay(pair->first->client, 2));
+	ktime_t deadline = client_in(client_delay(t->client, 2));
 
-	client_start_at(pair->first, deadline);
-	client_start_at(pair->next, deadline);
+	client_start_at(&t[0], deadline);
+	return client_start_at(&t[1], deadline);
 }
 
 /* Returns false if the thread or the callback has waited in vain. */
-static bool wait_for_first(struct client *c, struct client_pair *pair, int cpu)
+static bool wait_for_first(struct client *c, struct client_timer *t, int cpu)
 {
 	bool waited;
 
-	WRITE_ONCE(pair->first->left, false);
-	smp_call_function_single(cpu, start_pair, pair, true);
-	waited = client_wait(pair->first);
-	CLIENT_CHECK(c, twheel_stop_sync(&pair->first->timer) == 0);
-	client_set(&pair->first->left);
-	return waited && client_wait(pair->next) &&
-	       CLIENT_CHECK(c, pair->next->result == 0);
+	WRITE_ONCE(t[0].left, false);
+	client_call_on(cpu, start_pair, t);
+	waited = client_wait(&t[0]);
+	CLIENT_CHECK(c, twheel_stop_sync(&t[0].timer) == 0);
+	client_set(&t[0].left);
+	return waited && client_wait(&t[1]) && CLIENT_CHECK(c, t[1].result == 0);
 }
 
-static void wait_for_first_on(struct client *c, int cpu)
+static void wait_for_first_on(struct client *c, struct client_timer *t, int cpu)
 {
-	struct client_pair pair = {
-		.first = client_timer_new(c, awaited_callback),
-		.next = client_timer_new(c, next_callback),
-	};
 	unsigned int i;
 
-	if (pair.first && pair.next) {
-		pair.next->other = pair.first;
-		for (i = 0; i < rounds; i++)
-			if (!wait_for_first(c, &pair, cpu))
-				break;
-	}
-	client_timer_free(pair.next);
-	client_timer_free(pair.first);
+	t[1].then = next_callback;
+	t[1].data = t;
+	for (i = 0; i < rounds; i++)
+		if (!wait_for_first(c, t, cpu))
+			break;
 }
 
 /* The thread of callbacks has the higher priority on PREEMPT_RT. */
-static void stop_sync_returns_before_the_next_callback(struct client *c)
+static void stop_sync_returns_before_the_next_callback(struct client *c, struct client_timer *t)
 {
-	wait_for_first_on(c, client_other_cpu());
+	wait_for_first_on(c, t, client_other_cpu());
 }
 
 /* The waiter preempts the callback that it waits for. */
-static void preempting_waiter_returns_before_the_next_callback(struct client *c)
+static void preempting_waiter_returns_before_the_next_callback(struct client *c,
+							       struct client_timer *t)
 {
-	if (!IS_ENABLED(CONFIG_PREEMPT_RT)) {
-		c->skipped = "callbacks are not preempted";
-		return;
-	}
 	sched_set_fifo(current);
-	wait_for_first_on(c, raw_smp_processor_id());
+	wait_for_first_on(c, t, raw_smp_processor_id());
 	sched_set_normal(current, 0);
 }
 
@@ -216,21 +176,20 @@ static int delay_waiter(struct kprobe *probe, struct pt_regs *regs)
 }
 
 /* The first callback returns before the waiter can sleep. */
-static void late_waiter_returns_before_the_next_callback(struct client *c)
+static void late_waiter_returns_before_the_next_callback(struct client *c, struct client_timer *t)
 {
 	struct kprobe probe = {
 		.symbol_name = "twheel:wait_for_callback",
 		.pre_handler = delay_waiter,
 	};
-	if (!IS_ENABLED(CONFIG_PREEMPT_RT)) {
-		c->skipped = "a waiter does not sleep";
-	} else if (CLIENT_CHECK(c, register_kprobe(&probe) == 0)) {
-		wait_for_first_on(c, client_other_cpu());
+
+	if (CLIENT_CHECK(c, register_kprobe(&probe) == 0)) {
+		wait_for_first_on(c, t, client_other_cpu());
 		unregister_kprobe(&probe);
 	}
 }
 #else
-static void late_waiter_returns_before_the_next_callback(struct client *c)
+static void late_waiter_returns_before_the_next_callback(struct client *c, struct client_timer *t)
 {
 	c->skipped = "no kprobes";
 }
@@ -244,26 +203,20 @@ static void endless_slow_callback(struct client_timer *t)
 	mdelay(CLIENT_SLOW_MS);
 }
 
-static void shutdown_ends_a_timer_that_restarts_itself(struct client *c)
+static void shutdown_ends_a_timer_that_restarts_itself(struct client *c, struct client_timer *t)
 {
-	struct client_timer *t;
+	struct client_timer *end = t + 5;
 	unsigned int count;
-	int i, stopped;
+	int stopped;
 
-	for (i = 0; i < 5; i++) {
-		t = client_timer_new(c, endless_slow_callback);
-		if (!t)
-			return;
-		if (client_enter(c, t)) {
-			stopped = twheel_shutdown_sync(&t->timer);
-			/* The next callback may come first. It cannot start its timer. */
-			CLIENT_CHECK(c, stopped || t->result == -ESHUTDOWN);
-			CLIENT_CHECK(c, !twheel_pending(&t->timer));
-			count = t->count;
-			client_sleep(2 * c->config.tick_ns);
-			CLIENT_CHECK(c, t->count == count);
-		}
-		client_timer_free(t);
+	for (; t < end && client_enter(c, t); t++) {
+		stopped = twheel_shutdown_sync(&t->timer);
+		/* The next callback may come first. It cannot start its timer. */
+		CLIENT_CHECK(c, stopped || t->result == -ESHUTDOWN);
+		CLIENT_CHECK(c, !twheel_pending(&t->timer));
+		count = t->count;
+		client_sleep(2 * c->config.tick_ns);
+		CLIENT_CHECK(c, t->count == count);
 	}
 }
 
@@ -291,14 +244,9 @@ static void shut_down_cannot_start(struct client *c, struct client_timer *t)
 {
 	client_start(t, CLIENT_HOUR);
 	CLIENT_CHECK(c, twheel_shutdown_sync(&t->timer) == 1);
-	CLIENT_CHECK(c, !twheel_pending(&t->timer));
-	CLIENT_CHECK(c, client_start(t, 0) == -ESHUTDOWN);
-	CLIENT_CHECK(c, client_start_at(t, KTIME_MAX) == -ESHUTDOWN);
-	CLIENT_CHECK(c, twheel_start_on(&t->timer, 0, raw_smp_processor_id()) ==
-		     -ESHUTDOWN);
+	client_check_refused(c, &t->timer, -ESHUTDOWN);
 	CLIENT_CHECK(c, twheel_forward(&t->timer, CLIENT_HOUR) == 0);
 	CLIENT_CHECK(c, !twheel_pending(&t->timer));
-	CLIENT_CHECK(c, twheel_stop(&t->timer) == 0);
 	CLIENT_CHECK(c, twheel_shutdown_sync(&t->timer) == 0);
 }
 
@@ -306,8 +254,7 @@ static void setup_revives_what_was_shut_down(struct client *c, struct client_tim
 {
 	twheel_shutdown_sync(&t->timer);
 	client_timer_init(c, t, NULL);
-	CLIENT_CHECK(c, client_start(t, client_delay(c, 5)) == 0);
-	client_wait(t);
+	client_expires(t);
 }
 
 static void never_called(struct twheel_timer *timer)
@@ -316,7 +263,7 @@ static void never_called(struct twheel_timer *timer)
 }
 
 /* A timer on the stack must be destroyed before the function returns. */
-static void a_timer_on_the_stack(struct client *c)
+static void a_timer_on_the_stack(struct client *c, struct client_timer *t)
 {
 	struct twheel_timer timer;
 
@@ -329,18 +276,25 @@ static void a_timer_on_the_stack(struct client *c)
 }
 
 const struct client_case client_stop_cases[] = {
-	CLIENT_TIMER(stop_says_whether_it_was_pending),
-	CLIENT_TIMER(stop_sync_waits_for_the_callback, .then = slow_callback),
-	CLIENT_TIMER(shutdown_waits_for_the_callback, .then = slow_callback),
-	CLIENT_TIMERS(callbacks_may_wait_for_one_another, .needs = CLIENT_CPUS),
-	CLIENT_CASE(stop_sync_returns_before_the_next_callback, .needs = CLIENT_CPUS),
-	CLIENT_CASE(preempting_waiter_returns_before_the_next_callback),
-	CLIENT_CASE(late_waiter_returns_before_the_next_callback, .needs = CLIENT_CPUS),
-	CLIENT_CASE(shutdown_ends_a_timer_that_restarts_itself),
-	CLIENT_TIMER(callback_cannot_restart_during_shutdown, .then = restarting_callback,
-		     .needs = CLIENT_CPUS),
-	CLIENT_TIMER(shut_down_cannot_start),
-	CLIENT_TIMER(setup_revives_what_was_shut_down),
+	CLIENT_CASE(stop_says_whether_it_was_pending),
+	CLIENT_LIKE(stop_sync_waits_for_the_callback, check_waits, .then = slow_callback,
+		    .data = twheel_stop_sync),
+	CLIENT_LIKE(shutdown_waits_for_the_callback, check_waits, .then = slow_callback,
+		    .data = twheel_shutdown_sync),
+	CLIENT_CASE(callbacks_may_wait_for_one_another, .nr = CLIENT_TIMERS_NR + 2,
+		    .needs = CLIENT_CPUS),
+	CLIENT_CASE(stop_sync_returns_before_the_next_callback, .then = awaited_callback,
+		    .nr = 2, .needs = CLIENT_CPUS),
+	CLIENT_CASE(preempting_waiter_returns_before_the_next_callback,
+		    .then = awaited_callback, .nr = 2, .needs = CLIENT_RT),
+	CLIENT_CASE(late_waiter_returns_before_the_next_callback, .then = awaited_callback,
+		    .nr = 2, .needs = CLIENT_CPUS | CLIENT_RT),
+	CLIENT_CASE(shutdown_ends_a_timer_that_restarts_itself, .then = endless_slow_callback,
+		    .nr = 5),
+	CLIENT_CASE(callback_cannot_restart_during_shutdown, .then = restarting_callback,
+		    .needs = CLIENT_CPUS),
+	CLIENT_CASE(shut_down_cannot_start),
+	CLIENT_CASE(setup_revives_what_was_shut_down),
 	CLIENT_CASE(a_timer_on_the_stack),
 	{}
 };

@@ -74,63 +74,78 @@ void client_timer_class(struct client_timer *t, struct lock_class_key *key)
 			       "client_timer_class", key);
 }
 
-/* Returns a new timer. If that fails it returns NULL, and the case fails. */
+/**
+ * struct client_made - what a case has made
+ * @link: entry of @made of the case
+ * @wheel: a wheel, or NULL
+ * @payer: who pays for @wheel, or NULL
+ * @nr: number of timers
+ * @timers: timers
+ */
+struct client_made {
+	struct list_head link;
+	struct twheel *wheel;
+	struct twheel_payer *payer;
+	unsigned int nr;
+	struct client_timer timers[];
+};
+
+static struct client_made *client_make(struct client *c, unsigned int nr)
+{
+	struct client_made *made;
+
+	made = kvzalloc(struct_size(made, timers, nr), GFP_KERNEL | __GFP_NOFAIL);
+	list_add(&made->link, &c->made);
+	return made;
+}
+
+/* Returns an array of @nr timers, which live until client_clean(). */
+struct client_timer *client_timers_new(struct client *c, unsigned int nr,
+				       void (*then)(struct client_timer *t))
+{
+	struct client_made *made = client_make(c, nr);
+
+	for (made->nr = 0; made->nr < nr; made->nr++)
+		client_timer_init(c, &made->timers[made->nr], then);
+	return made->timers;
+}
+
 struct client_timer *client_timer_new(struct client *c,
 				      void (*then)(struct client_timer *t))
 {
-	struct client_timer *t = kmalloc(sizeof(*t), GFP_KERNEL);
-
-	if (CLIENT_CHECK(c, t))
-		client_timer_init(c, t, then);
-	return t;
+	return client_timers_new(c, 1, then);
 }
 
-void client_timer_free(struct client_timer *t)
-{
-	if (!t)
-		return;
-	twheel_shutdown_sync(&t->timer);
-	twheel_timer_destroy(&t->timer);
-	kfree(t);
-}
-
-/* Returns an array of @nr new timers, or NULL. */
-struct client_timer **client_timers_new(struct client *c, unsigned int nr)
-{
-	struct client_timer **timers = kcalloc(nr, sizeof(*timers), GFP_KERNEL);
-	unsigned int i;
-
-	if (!CLIENT_CHECK(c, timers))
-		return NULL;
-	for (i = 0; i < nr; i++) {
-		timers[i] = client_timer_new(c, NULL);
-		if (!timers[i]) {
-			client_timers_free(timers, i);
-			return NULL;
-		}
-	}
-	return timers;
-}
-
-void client_timers_free(struct client_timer **timers, unsigned int nr)
-{
-	unsigned int i;
-
-	for (i = 0; i < nr; i++)
-		client_timer_free(timers[i]);
-	kfree(timers);
-}
-
-/* Run the rest of the case on a new wheel, which the case destroys. */
+/* Go on with a new wheel, which lives until client_clean(), and so does its payer. */
 bool client_wheel_new(struct client *c, const struct twheel_config *config)
 {
+	struct client_made *made = client_make(c, 0);
 	struct twheel *wheel = twheel_create(config);
 
+	made->payer = config->payer;
 	if (!CLIENT_CHECK(c, !IS_ERR(wheel)))
 		return false;
+	made->wheel = wheel;
 	c->wheel = wheel;
 	twheel_get_config(wheel, &c->config);
 	return true;
+}
+
+/* Free all that the case has made so far. The timers of a wheel come before the wheel. */
+void client_clean(struct client *c)
+{
+	struct client_made *made, *next;
+
+	list_for_each_entry_safe(made, next, &c->made, link) {
+		while (made->nr--) {
+			twheel_shutdown_sync(&made->timers[made->nr].timer);
+			twheel_timer_destroy(&made->timers[made->nr].timer);
+		}
+		twheel_destroy(made->wheel);
+		twheel_payer_destroy(made->payer);
+		list_del(&made->link);
+		kvfree(made);
+	}
 }
 
 /* Returns the time @delay_ns from now. */
@@ -177,6 +192,60 @@ int client_start(struct client_timer *t, u64 delay_ns)
 	return ret;
 }
 
+int client_start_soon(struct client_timer *t)
+{
+	return client_start(t, client_delay(t->client, 5));
+}
+
+struct client_remote {
+	int (*fn)(struct client_timer *t);
+	struct client_timer *t;
+	int ret;
+	struct hrtimer hrtimer;
+	struct completion done;
+};
+
+static void client_remote_fn(void *arg)
+{
+	struct client_remote *remote = arg;
+
+	remote->ret = remote->fn(remote->t);
+}
+
+/* Returns what @fn returns in an interrupt of @cpu. */
+int client_call_on(int cpu, int (*fn)(struct client_timer *t), struct client_timer *t)
+{
+	struct client_remote remote = { .fn = fn, .t = t };
+
+	smp_call_function_single(cpu, client_remote_fn, &remote, true);
+	return remote.ret;
+}
+
+static enum hrtimer_restart client_hrtimer_fn(struct hrtimer *hrtimer)
+{
+	struct client_remote *remote = container_of(hrtimer, struct client_remote, hrtimer);
+
+	client_remote_fn(remote);
+	complete(&remote->done);
+	return HRTIMER_NORESTART;
+}
+
+/* Returns what @fn returns in a hard interrupt, also on PREEMPT_RT. */
+int client_in_hardirq(int (*fn)(struct client_timer *t), struct client_timer *t)
+{
+	static struct client_remote remote;
+
+	remote.fn = fn;
+	remote.t = t;
+	init_completion(&remote.done);
+	twheel_hrtimer_setup(&remote.hrtimer, client_hrtimer_fn, CLOCK_MONOTONIC,
+			     HRTIMER_MODE_REL_PINNED_HARD);
+	hrtimer_start(&remote.hrtimer, ms_to_ktime(1), HRTIMER_MODE_REL_PINNED_HARD);
+	wait_for_completion(&remote.done);
+	hrtimer_cancel(&remote.hrtimer);
+	return remote.ret;
+}
+
 /* Wait for an event that happens soon. Returns false if it did not happen. */
 bool client_wait_done(struct client *c, struct completion *done)
 {
@@ -189,6 +258,29 @@ bool client_wait_done(struct client *c, struct completion *done)
 bool client_wait(struct client_timer *t)
 {
 	return client_wait_done(t->client, &t->done);
+}
+
+/* Wait for the only callback of @t. */
+bool client_wait_once(struct client_timer *t)
+{
+	return client_wait(t) && CLIENT_CHECK(t->client, t->count == 1);
+}
+
+/* Start @t, which is not pending, for a short time, and wait for its callback. */
+bool client_expires(struct client_timer *t)
+{
+	return CLIENT_CHECK(t->client, client_start_soon(t) == 0) && client_wait(t);
+}
+
+/* Returns the CPU where @t expires, which @start starts on @cpu. */
+int client_expires_on(struct client_timer *t, int cpu, int (*start)(struct client_timer *t))
+{
+	t->not_before = client_in(0);
+	CLIENT_CHECK(t->client, client_call_on(cpu, start, t) == 0);
+	client_wait(t);
+	/* If its callback still ran, the next start would leave it on that CPU. */
+	twheel_stop_sync(&t->timer);
+	return t->cpu;
 }
 
 /* Set *@flag after all earlier stores. */
@@ -249,37 +341,46 @@ bool client_enter(struct client *c, struct client_timer *t)
 	return CLIENT_CHECK(c, client_wait_for(&t->entered));
 }
 
-struct client_irq {
-	struct hrtimer hrtimer;
-	void (*fn)(void *arg);
-	void *arg;
-	struct completion done;
-};
+static CLIENT_CALL(by_start, twheel_start(timer, CLIENT_HOUR))
+static CLIENT_CALL(by_start_at, twheel_start_at(timer, client_in(CLIENT_HOUR)))
+static CLIENT_CALL(by_start_on, twheel_start_on(timer, CLIENT_HOUR, raw_smp_processor_id()))
+static CLIENT_CALL(by_reduce_at, twheel_reduce_at(timer, KTIME_MAX))
+static CLIENT_CALL(by_restart_at, twheel_restart_at(timer, client_in(CLIENT_HOUR)))
 
-static enum hrtimer_restart client_irq_fn(struct hrtimer *hrtimer)
+static int by_many(struct twheel_timer *timer,
+		   void (*many)(struct twheel_request *requests, unsigned int nr))
 {
-	struct client_irq *irq = container_of(hrtimer, struct client_irq, hrtimer);
+	struct twheel_request r = { .timer = timer, .deadline = client_in(CLIENT_HOUR) };
 
-	irq->fn(irq->arg);
-	complete(&irq->done);
-	return HRTIMER_NORESTART;
+	many(&r, 1);
+	return r.result;
 }
 
-/* Call @fn in a hard interrupt, also on PREEMPT_RT, and wait for its end. */
-void client_in_hardirq(void (*fn)(void *arg), void *arg)
-{
-	struct client_irq *irq = kzalloc(sizeof(*irq), GFP_KERNEL);
+CLIENT_CALL(client_start_many, by_many(timer, twheel_start_many))
+CLIENT_CALL(client_restart_many, by_many(timer, twheel_restart_many))
+CLIENT_CALL(client_stop_many, by_many(timer, twheel_stop_many))
 
-	if (!irq)
-		return;
-	irq->fn = fn;
-	irq->arg = arg;
-	init_completion(&irq->done);
-	twheel_hrtimer_setup(&irq->hrtimer, client_irq_fn,
-			     CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
-	hrtimer_start(&irq->hrtimer, ms_to_ktime(1),
-		      HRTIMER_MODE_REL_PINNED_HARD);
-	wait_for_completion(&irq->done);
-	hrtimer_cancel(&irq->hrtimer);
-	kfree(irq);
+const struct client_call client_calls[] = {
+	{ by_start, CLIENT_STARTS },
+	{ by_start_at, CLIENT_STARTS },
+	{ by_start_on, CLIENT_STARTS },
+	{ client_start_many, CLIENT_STARTS },
+	{ by_reduce_at, CLIENT_STARTS },
+	{ by_restart_at, CLIENT_RESTARTS },
+	{ client_restart_many, CLIENT_RESTARTS },
+	{ twheel_stop, CLIENT_STOPS },
+	{ twheel_stop_sync, CLIENT_STOPS },
+	{ client_stop_many, CLIENT_STOPS },
+	{}
+};
+
+/* @timer cannot be started: that returns @error. */
+void client_check_refused(struct client *c, struct twheel_timer *timer, int error)
+{
+	const struct client_call *i;
+
+	for (i = client_calls; i->call; i++)
+		if (!CLIENT_CHECK(c, i->call(timer) == (i->does == CLIENT_STARTS ? error : 0)))
+			pr_info("# by %ps\n", i->call);
+	CLIENT_CHECK(c, !twheel_pending(timer));
 }

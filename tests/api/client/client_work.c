@@ -17,10 +17,10 @@ struct client_work {
 	ktime_t not_before;
 	int sleep_ms;
 	int linger_ms;
-	int again;
 	int queued;
 	int runs;
 	int cpu;
+	bool again;
 	bool entered;
 	bool left;
 	bool may_sleep;
@@ -39,7 +39,7 @@ static void client_work_fn(struct work_struct *work)
 	if (w->sleep_ms)
 		msleep(w->sleep_ms);
 	w->runs++;
-	if (w->again && w->runs < w->again)
+	if (w->again)
 		w->queued += twheel_queue_work(w->client->wq, &w->work, 1);
 	if (w->linger_ms)
 		msleep(w->linger_ms);
@@ -47,33 +47,17 @@ static void client_work_fn(struct work_struct *work)
 	complete(&w->done);
 }
 
-static struct client_work *client_work_new(struct client *c)
+void client_run_work(struct client *c, const struct client_case *one)
 {
-	struct client_work *w = kzalloc(sizeof(*w), GFP_KERNEL);
+	struct client_work *w = kzalloc(sizeof(*w), GFP_KERNEL | __GFP_NOFAIL);
 
-	if (!CLIENT_CHECK(c, w))
-		return NULL;
 	w->client = c;
 	init_completion(&w->done);
 	twheel_init_work(&w->work, c->wheel, client_work_fn);
-	return w;
-}
-
-static void client_work_free(struct client_work *w)
-{
+	one->work(c, w);
 	twheel_cancel_work_sync(&w->work);
 	twheel_timer_destroy(&w->work.timer);
 	kfree(w);
-}
-
-void client_run_work(struct client *c, const struct client_case *one)
-{
-	struct client_work *w = client_work_new(c);
-
-	if (!w)
-		return;
-	one->work(c, w);
-	client_work_free(w);
 }
 
 static bool client_work_queue(struct client_work *w, u64 delay_ns)
@@ -87,11 +71,27 @@ static void client_work_wait(struct client_work *w)
 	client_wait_done(w->client, &w->done);
 }
 
+/* Queue @w for the first time it runs. */
+static void client_work_runs(struct client_work *w, u64 delay_ns)
+{
+	CLIENT_CHECK(w->client, client_work_queue(w, delay_ns));
+	client_work_wait(w);
+	CLIENT_CHECK(w->client, w->runs == 1);
+}
+
+/* @stop finds that @w runs, and waits for it. */
+static bool client_work_waits(struct client_work *w, bool (*stop)(struct twheel_work *work))
+{
+	w->sleep_ms = 20;
+	client_work_queue(w, 0);
+	return CLIENT_CHECK(w->client, client_wait_for(&w->entered)) &&
+	       CLIENT_CHECK(w->client, !stop(&w->work)) &&
+	       CLIENT_CHECK(w->client, client_is_set(&w->left));
+}
+
 static void work_runs_in_process_context(struct client *c, struct client_work *w)
 {
-	CLIENT_CHECK(c, client_work_queue(w, client_delay(c, 5)));
-	client_work_wait(w);
-	CLIENT_CHECK(c, w->runs == 1);
+	client_work_runs(w, client_delay(c, 5));
 	CLIENT_CHECK(c, w->may_sleep);
 }
 
@@ -117,26 +117,26 @@ static void work_mod_changes_the_time(struct client *c, struct client_work *w)
 }
 
 /* No tick of this CPU can come in between. */
-static void work_without_a_delay_does_not_wait_for_a_tick(struct client *c, struct client_work *w)
+static void check_at_once(struct client *c, struct client_work *w,
+			  bool (*queue)(struct workqueue_struct *wq, struct twheel_work *work,
+					u64 delay_ns))
 {
-	bool queued, modified, started;
+	bool queued, started;
 
-	w->not_before = 0;
 	local_irq_disable();
-	queued = twheel_queue_work(c->wq, &w->work, 0);
+	queued = queue(c->wq, &w->work, 0);
 	started = twheel_pending(&w->work.timer);
 	local_irq_enable();
 	client_work_wait(w);
 	CLIENT_CHECK(c, queued);
 	CLIENT_CHECK(c, !started);
+}
+
+static void work_without_a_delay_does_not_wait_for_a_tick(struct client *c, struct client_work *w)
+{
+	check_at_once(c, w, twheel_queue_work);
 	CLIENT_CHECK(c, twheel_queue_work(c->wq, &w->work, CLIENT_HOUR));
-	local_irq_disable();
-	modified = twheel_mod_work(c->wq, &w->work, 0);
-	started = twheel_pending(&w->work.timer);
-	local_irq_enable();
-	client_work_wait(w);
-	CLIENT_CHECK(c, modified);
-	CLIENT_CHECK(c, !started);
+	check_at_once(c, w, twheel_mod_work);
 	CLIENT_CHECK(c, w->runs == 2);
 }
 
@@ -151,15 +151,12 @@ static void work_that_is_refused_is_not_pending(struct client *c, struct client_
 	CLIENT_CHECK(c, !twheel_work_pending(&w->work));
 	CLIENT_CHECK(c, !twheel_cancel_work(&w->work));
 	twheel_timer_setup(&w->work.timer, c->wheel, twheel_work_expired, 0);
-	CLIENT_CHECK(c, client_work_queue(w, client_delay(c, 5)));
-	client_work_wait(w);
-	CLIENT_CHECK(c, w->runs == 1);
+	client_work_runs(w, client_delay(c, 5));
 }
 
 static void work_that_cannot_be_put_off_runs(struct client *c, struct client_work *w)
 {
 	w->sleep_ms = 20;
-	w->not_before = 0;
 	/* Queue it again while it runs. */
 	queue_work(c->wq, &w->work.work);
 	if (CLIENT_CHECK(c, client_wait_for(&w->entered))) {
@@ -186,12 +183,7 @@ static void work_cancel_says_whether_it_was_pending(struct client *c, struct cli
 
 static void work_cancel_sync_waits(struct client *c, struct client_work *w)
 {
-	w->sleep_ms = 20;
-	client_work_queue(w, 0);
-	if (CLIENT_CHECK(c, client_wait_for(&w->entered))) {
-		CLIENT_CHECK(c, !twheel_cancel_work_sync(&w->work));
-		CLIENT_CHECK(c, client_is_set(&w->left));
-	}
+	client_work_waits(w, twheel_cancel_work_sync);
 }
 
 static void work_flush_runs_it_now(struct client *c, struct client_work *w)
@@ -211,7 +203,7 @@ static void work_cancel_sync_accounts_for_what_was_queued(struct client *c, stru
 {
 	int runs;
 
-	w->again = INT_MAX;
+	w->again = true;
 	w->sleep_ms = 20;
 	w->linger_ms = 20;
 	w->queued = client_work_queue(w, 0);
@@ -244,21 +236,18 @@ static void free_work_fn(struct work_struct *work)
 }
 
 /* The workqueue may run the item on another CPU before twheel_queue_work() has returned. */
-static void work_frees_itself(struct client *c)
+static void work_frees_itself(struct client *c, struct client_timer *t)
 {
-	DECLARE_COMPLETION_ONSTACK(freed);
 	struct client_free_work *w;
 	int i;
 
 	for (i = 0; i < 50; i++) {
-		w = kmalloc(sizeof(*w), GFP_KERNEL);
-		if (!CLIENT_CHECK(c, w))
-			return;
+		w = kmalloc(sizeof(*w), GFP_KERNEL | __GFP_NOFAIL);
 		twheel_init_work(&w->work, c->wheel, free_work_fn);
-		w->freed = &freed;
+		w->freed = &t->done;
 		/* At once, and by its timer. */
 		twheel_queue_work(c->wq, &w->work, i % 2);
-		wait_for_completion(&freed);
+		wait_for_completion(&t->done);
 	}
 }
 
@@ -297,23 +286,16 @@ static void work_disabled_is_not_queued(struct client *c, struct client_work *w)
 	CLIENT_CHECK(c, twheel_enable_work(&w->work));
 	client_sleep(3 * c->config.tick_ns);
 	CLIENT_CHECK(c, w->runs == 0);
-	CLIENT_CHECK(c, client_work_queue(w, 0));
-	client_work_wait(w);
-	CLIENT_CHECK(c, w->runs == 1);
+	client_work_runs(w, 0);
 }
 
 static void work_disable_sync_waits(struct client *c, struct client_work *w)
 {
-	w->sleep_ms = 20;
-	client_work_queue(w, 0);
-	if (CLIENT_CHECK(c, client_wait_for(&w->entered))) {
-		CLIENT_CHECK(c, !twheel_disable_work_sync(&w->work));
-		CLIENT_CHECK(c, client_is_set(&w->left));
+	if (client_work_waits(w, twheel_disable_work_sync))
 		CLIENT_CHECK(c, twheel_enable_work(&w->work));
-	}
 }
 
-/* Works of other places than client_work_new(). */
+/* Works of other places than client_run_work(). */
 
 static DECLARE_COMPLETION(work_done);
 
@@ -324,12 +306,8 @@ static void work_done_fn(struct work_struct *work)
 
 static DEFINE_TWHEEL_WORK(static_work, work_done_fn);
 
-static void work_with_a_static_initialiser(struct client *c)
+static void work_with_a_static_initialiser(struct client *c, struct client_timer *t)
 {
-	if (!c->shared) {
-		c->skipped = "a static work is on the default wheel";
-		return;
-	}
 	CLIENT_CHECK(c, !twheel_work_pending(&static_work));
 	CLIENT_CHECK(c, !twheel_cancel_work_sync(&static_work));
 	CLIENT_CHECK(c, twheel_queue_work(c->wq, &static_work, 0));
@@ -337,7 +315,7 @@ static void work_with_a_static_initialiser(struct client *c)
 	twheel_cancel_work_sync(&static_work);
 }
 
-static void work_on_the_stack(struct client *c)
+static void work_on_the_stack(struct client *c, struct client_timer *t)
 {
 	struct twheel_work work;
 
@@ -356,8 +334,7 @@ struct waiting_work {
 
 static void waiting_work_fn(struct work_struct *work)
 {
-	struct waiting_work *w = container_of(work, struct waiting_work,
-					      work.work);
+	struct waiting_work *w = container_of(work, struct waiting_work, work.work);
 
 	twheel_flush_work(&w->other->work);
 	twheel_cancel_work_sync(&w->other->work);
@@ -365,22 +342,18 @@ static void waiting_work_fn(struct work_struct *work)
 }
 
 /* Lockdep distinguishes works that are initialised in two places. */
-static void a_work_may_wait_for_another(struct client *c)
+static void a_work_may_wait_for_another(struct client *c, struct client_work *other)
 {
-	struct waiting_work w = { .other = client_work_new(c) };
+	struct waiting_work w = { .other = other };
 
-	if (!w.other)
-		return;
 	twheel_init_work_on_stack(&w.work, c->wheel, waiting_work_fn);
-	client_work_queue(w.other, 0);
-	client_work_wait(w.other);
-	w.other->sleep_ms = 5;
-	client_work_queue(w.other, 0);
+	client_work_runs(other, 0);
+	other->sleep_ms = 5;
+	client_work_queue(other, 0);
 	CLIENT_CHECK(c, twheel_queue_work(system_unbound_wq, &w.work, 0));
 	client_wait_done(c, &work_done);
 	twheel_cancel_work_sync(&w.work);
 	twheel_destroy_work_on_stack(&w.work);
-	client_work_free(w.other);
 }
 
 const struct client_case client_work_cases[] = {
@@ -398,8 +371,8 @@ const struct client_case client_work_cases[] = {
 	CLIENT_WORK(work_runs_on_the_cpu_asked_for, .needs = CLIENT_CPUS),
 	CLIENT_WORK(work_disabled_is_not_queued),
 	CLIENT_WORK(work_disable_sync_waits),
-	CLIENT_CASE(work_with_a_static_initialiser),
+	CLIENT_CASE(work_with_a_static_initialiser, .needs = CLIENT_DEFAULT),
 	CLIENT_CASE(work_on_the_stack),
-	CLIENT_CASE(a_work_may_wait_for_another),
+	CLIENT_WORK(a_work_may_wait_for_another),
 	{}
 };
