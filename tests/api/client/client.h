@@ -8,7 +8,7 @@
  *
  * No case relies on a fast machine, or on one that runs all the time. If two events need to
  * happen within the same few milliseconds, the case checks afterwards whether they did. If
- * they did not it calls client_slow(), and runs again with delays twice as long. Promises in
+ * they did not it sets c->slow, and runs again with delays twice as long. Promises in
  * units of time are checked only where time is exact. A case may replace c->wheel: the
  * runner restores it.
  */
@@ -73,6 +73,7 @@ enum client_needs {
 	CLIENT_OWN	= 1 << 2,	/* a wheel without timers of others */
 	CLIENT_DEFAULT	= 1 << 3,	/* the default wheel */
 	CLIENT_RT	= 1 << 4,	/* PREEMPT_RT */
+	CLIENT_ISOLATED	= 1 << 5,	/* an isolated CPU */
 };
 
 #define CLIENT_TIMERS_NR	64
@@ -168,7 +169,6 @@ extern const struct client_call client_calls[];
 
 void client_fail(struct client *c, const char *where, int line,
 		 const char *what);
-void client_slow(struct client *c);
 
 #define CLIENT_CHECK(c, cond) ({					\
 	bool __holds = !!(cond);					\
@@ -195,6 +195,7 @@ int client_start(struct client_timer *t, u64 delay_ns);
 int client_start_at(struct client_timer *t, ktime_t deadline);
 int client_start_soon(struct client_timer *t);
 int client_call_on(int cpu, int (*fn)(struct client_timer *t), struct client_timer *t);
+int client_in_hardirq(int (*fn)(struct client_timer *t), struct client_timer *t);
 bool client_wait_done(struct client *c, struct completion *done);
 bool client_wait(struct client_timer *t);
 bool client_wait_once(struct client_timer *t);
@@ -205,8 +206,8 @@ bool client_is_set(bool *flag);
 bool client_wait_for(bool *flag);
 void client_sleep(u64 ns);
 int client_other_cpu(void);
+int client_isolated_cpu(void);
 void client_check_refused(struct client *c, struct twheel_timer *timer, int error);
 bool client_enter(struct client *c, struct client_timer *t);
-int client_in_hardirq(int (*fn)(struct client_timer *t), struct client_timer *t);
 
 #endif /* _TWHEEL_CLIENT_H */

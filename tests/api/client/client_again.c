@@ -9,33 +9,6 @@
 
 #include "client.h"
 
-static int again_in(struct client_timer *t, u64 delay)
-{
-	WRITE_ONCE(t->not_before, client_in(delay));
-	return twheel_again_at(&t->timer, t->not_before);
-}
-
-#define AGAIN_NR	20
-
-static void again_callback(struct client_timer *t)
-{
-	if (t->count == AGAIN_NR)
-		complete(&t->done);
-	else if (again_in(t, t->count * t->client->config.tick_ns / 3))
-		t->result = -EBUSY;
-	else if (twheel_deadline(&t->timer) != t->not_before)
-		t->result = -ERANGE;
-}
-
-static void again_expires(struct client *c, struct client_timer *t)
-{
-	client_expires(t);
-	CLIENT_CHECK(c, t->count == AGAIN_NR);
-	CLIENT_CHECK(c, t->result == 0);
-	CLIENT_CHECK(c, twheel_deadline(&t->timer) == t->not_before);
-	CLIENT_CHECK(c, twheel_stop(&t->timer) == 0);
-}
-
 /* Callbacks that make several calls, and answer a digit for each: 9 for an error. */
 
 static CLIENT_CALL(again_now, twheel_again_at(timer, 0))
@@ -129,28 +102,6 @@ static void again_is_a_start_to_others(struct client *c, struct client_timer *t)
 	check_others(c, twheel_shutdown_sync, false);
 }
 
-static void again_on_request(struct client_timer *t)
-{
-	ktime_t end = client_in(CLIENT_IN_VAIN);
-
-	client_set(&t->entered);
-	while (!twheel_pending(&t->timer) && ktime_before(ktime_get(), end))
-		cpu_relax();
-	t->result = twheel_again_at(&t->timer, client_in(2 * CLIENT_HOUR));
-	client_set(&t->left);
-}
-
-static void again_after_a_start_is_a_restart(struct client *c, struct client_timer *t)
-{
-	if (client_enter(c, t)) {
-		CLIENT_CHECK(c, twheel_start(&t->timer, CLIENT_HOUR) == 0);
-		client_wait_for(&t->left);
-		CLIENT_CHECK(c, t->result == 1);
-		CLIENT_CHECK(c, twheel_remaining(&t->timer) > CLIENT_HOUR);
-		CLIENT_CHECK(c, twheel_stop_sync(&t->timer) == 1);
-	}
-}
-
 static void again_late(struct client_timer *t)
 {
 	client_set(&t->entered);
@@ -189,12 +140,9 @@ static void again_elsewhere_is_refused(struct client *c, struct client_timer *t)
 }
 
 const struct client_case client_again_cases[] = {
-	CLIENT_CASE(again_expires, .then = again_callback),
 	CLIENT_CASE(again_is_a_start_to_its_callback, .then = make_calls,
 		    .nr = ARRAY_SIZE(again_answers)),
 	CLIENT_CASE(again_is_a_start_to_others),
-	CLIENT_CASE(again_after_a_start_is_a_restart, .then = again_on_request,
-		    .needs = CLIENT_CPUS),
 	CLIENT_CASE(again_after_a_shutdown_is_refused, .then = again_late),
 	CLIENT_CASE(again_elsewhere_is_refused, .then = again_of_another, .nr = 2),
 	{}

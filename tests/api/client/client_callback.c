@@ -1,31 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Callbacks: their context, periodic timers, work for the end of a tick, and callers in hard
- * interrupt context
+ * Callbacks, work for the end of a tick, and callers in hard interrupt context
  */
-#include <linux/delay.h>
 #include <linux/preempt.h>
-#include <linux/sched.h>
 #include <linux/slab.h>
-#include <linux/smp.h>
 
 #include "client.h"
-
-/* Context. */
-
-static void note_context(struct client_timer *t)
-{
-	t->result = IS_ENABLED(CONFIG_PREEMPT_RT) ?
-		    !in_hardirq() : in_serving_softirq();
-	complete(&t->done);
-}
-
-static void callback_runs_in_softirq(struct client *c, struct client_timer *t)
-{
-	client_expires(t);
-	CLIENT_CHECK(c, t->result);
-	CLIENT_CHECK(c, t->cpu == raw_smp_processor_id());
-}
 
 /* Freeing its own timer. */
 
@@ -88,48 +68,6 @@ static void expired_timers_may_be_linked(struct client *c, struct client_timer *
 	}
 }
 
-/* Periodic timers. */
-
-#define PERIODS	20
-
-static void forward_callback(struct client_timer *t)
-{
-	u64 period = t->client->config.tick_ns * 3 / 2;
-	u64 periods = twheel_forward(&t->timer, period);
-
-	if (!periods)
-		t->result = -ERANGE;
-	WRITE_ONCE(t->not_before,
-		   ktime_add_ns(t->not_before, periods * period));
-	if (t->count == PERIODS) {
-		twheel_stop(&t->timer);
-		complete(&t->done);
-	}
-}
-
-/* client_expire() checks the grid, too: a callback before its period is early. */
-static void forward_keeps_to_the_grid(struct client *c, struct client_timer *t)
-{
-	ktime_t first = client_in(client_delay(c, 5));
-
-	client_start_at(t, first);
-	client_wait(t);
-	CLIENT_CHECK(c, t->count == PERIODS);
-	CLIENT_CHECK(c, t->result == 0);
-	CLIENT_CHECK(c, twheel_deadline(&t->timer) == t->not_before);
-}
-
-static void forward_by_a_huge_period_never_expires(struct client *c, struct client_timer *t)
-{
-	client_start(t, 0);
-	client_wait(t);
-	CLIENT_CHECK(c, twheel_forward(&t->timer, U64_MAX) == 1);
-	CLIENT_CHECK(c, twheel_remaining(&t->timer) > CLIENT_HOUR);
-	client_sleep(5 * c->config.tick_ns);
-	CLIENT_CHECK(c, twheel_stop(&t->timer) == 1);
-	CLIENT_CHECK(c, t->count == 1);
-}
-
 /* Tails. */
 
 #define TAIL_NR	4
@@ -168,7 +106,7 @@ static void tail_runs_once_after_the_callbacks(struct client *c, struct client_t
 	for (i = 0; i < TAIL_NR; i++)
 		client_start_at(&t[i], deadline);
 	if (ktime_after(ktime_get(), deadline))
-		client_slow(c);
+		c->slow = true;
 	for (i = 0; i < TAIL_NR; i++)
 		client_wait(&t[i]);
 	client_wait_done(c, &tail.done);
@@ -200,11 +138,8 @@ static void hardirq_starts_and_stops(struct client *c, struct client_timer *t)
 }
 
 const struct client_case client_callback_cases[] = {
-	CLIENT_CASE(callback_runs_in_softirq, .then = note_context),
 	CLIENT_CASE(callback_frees_its_timer),
 	CLIENT_CASE(expired_timers_may_be_linked, .then = link_callback),
-	CLIENT_CASE(forward_keeps_to_the_grid, .then = forward_callback),
-	CLIENT_CASE(forward_by_a_huge_period_never_expires),
 	CLIENT_CASE(tail_runs_once_after_the_callbacks, .then = tail_callback, .nr = TAIL_NR),
 	CLIENT_CASE(hardirq_starts_and_stops),
 	{}

@@ -90,11 +90,6 @@ void client_fail(struct client *c, const char *where, int line,
 	pr_info("# %s:%d: not true: %s\n", where, line, what);
 }
 
-void client_slow(struct client *c)
-{
-	c->slow = true;
-}
-
 static void client_describe(const struct client *c, char *text, size_t size)
 {
 	const struct twheel_config *config = &c->config;
@@ -119,10 +114,12 @@ static const char *client_lacks(const struct client *c, const struct client_case
 		return "time is not exact here";
 	if (one->needs & CLIENT_OWN && c->shared)
 		return "others use the default wheel, too";
+	if (one->needs & CLIENT_ISOLATED && client_isolated_cpu() < 0)
+		return "no CPU is isolated";
 	if (one->needs & CLIENT_DEFAULT && !c->shared)
 		return "one wheel will do, the default one";
 	if (one->needs & CLIENT_RT && !IS_ENABLED(CONFIG_PREEMPT_RT))
-		return "callbacks are neither preempted nor do waiters sleep";
+		return "this takes PREEMPT_RT";
 	return NULL;
 }
 
@@ -161,20 +158,11 @@ static void client_run_once(struct client *c, const struct client_case *one)
 		CLIENT_CHECK(c, !atomic_read(&c->early));
 }
 
-static void client_count(const struct client *c)
-{
-	if (c->failed || c->slow)
-		failed++;
-	else if (c->skipped)
-		skipped++;
-	else
-		passed++;
-}
-
 static void client_run(struct client *c, const struct client_case *one,
 		       const char *wheel)
 {
 	int tries = 0;
+	bool ok;
 
 	if (!client_wanted(one, wheel) || (stop_at_first && failed))
 		return;
@@ -184,10 +172,12 @@ static void client_run(struct client *c, const struct client_case *one,
 	} while (c->slow && !c->failed && ++tries < CLIENT_TRIES);
 	if (c->slow)
 		pr_info("# %s: gave up after %d tries\n", one->name, tries);
-	client_count(c);
-	pr_info("%sok %u - %s [%s]%s%s\n", c->failed || c->slow ? "not " : "",
-		passed + failed + skipped, one->name, wheel,
-		c->skipped ? " # SKIP " : "", c->skipped ? c->skipped : "");
+	ok = !c->failed && !c->slow;
+	failed += !ok;
+	skipped += ok && c->skipped;
+	passed += ok && !c->skipped;
+	pr_info("%sok %u - %s [%s]%s%s\n", ok ? "" : "not ", passed + failed + skipped,
+		one->name, wheel, c->skipped ? " # SKIP " : "", c->skipped ?: "");
 }
 
 static void client_run_table(struct client *c, const struct client_case *table)
@@ -200,50 +190,27 @@ static void client_run_table(struct client *c, const struct client_case *table)
 		client_run(c, one, wheel);
 }
 
-static void client_run_tables(struct client *c)
+static void client_run_config(struct client *c, const struct twheel_config *config)
 {
-	size_t i;
+	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(client_tables); i++)
-		client_run_table(c, client_tables[i]);
-}
-
-/* From then on a timer expires where it was started, as the cases expect. */
-static void client_prepare(struct client *c)
-{
-	int cpu;
-
-	for_each_online_cpu(cpu)
-		if (twheel_prepare_cpu(c->wheel, cpu))
-			failed++;
-}
-
-static void client_run_default(struct client *c)
-{
-	c->wheel = twheel_default();
-	c->shared = true;
-	twheel_get_config(c->wheel, &c->config);
-	client_run_table(c, client_default_cases);
-	client_prepare(c);
-	client_run_tables(c);
-	c->shared = false;
-}
-
-static void client_run_private(struct client *c,
-			       const struct twheel_config *config)
-{
-	c->wheel = twheel_create(config);
+	c->shared = !config->name;
+	c->wheel = c->shared ? twheel_default() : twheel_create(config);
 	if (IS_ERR(c->wheel)) {
 		failed++;
-		pr_info("not ok %u - create [%s]: error %ld\n",
-			passed + failed + skipped, config->name,
-			PTR_ERR(c->wheel));
+		pr_info("# no wheel %s: error %ld\n", config->name, PTR_ERR(c->wheel));
 		return;
 	}
 	twheel_get_config(c->wheel, &c->config);
-	client_prepare(c);
-	client_run_tables(c);
-	twheel_destroy(c->wheel);
+	if (c->shared)
+		client_run_table(c, client_default_cases);
+	/* From then on a timer expires where it was started, as the cases expect. */
+	for_each_online_cpu(i)
+		failed += !!twheel_prepare_cpu(c->wheel, i);
+	for (i = 0; i < ARRAY_SIZE(client_tables); i++)
+		client_run_table(c, client_tables[i]);
+	if (!c->shared)
+		twheel_destroy(c->wheel);
 }
 
 static void client_run_all(struct client *c)
@@ -251,17 +218,14 @@ static void client_run_all(struct client *c)
 	const struct client_case *one;
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(client_configs); i++) {
-		if (client_configs[i].name)
-			client_run_private(c, &client_configs[i]);
-		else
-			client_run_default(c);
-	}
+	for (i = 0; i < ARRAY_SIZE(client_configs); i++)
+		client_run_config(c, &client_configs[i]);
 	for (i = TWHEEL_HASHED + 1; i < TWHEEL_NR_SCHEMES; i++)
-		client_run_private(c, &(struct twheel_config) {
+		client_run_config(c, &(struct twheel_config) {
 			.name = twheel_scheme_info(i)->name, .scheme = i,
 			.mode = TWHEEL_PERIODIC, .tick_ns = NSEC_PER_MSEC });
 	c->wheel = twheel_default();
+	twheel_get_config(c->wheel, &c->config);
 	for (i = 0; i < ARRAY_SIZE(client_once_tables); i++)
 		for (one = client_once_tables[i]; one->name; one++)
 			client_run(c, one, "wheels");

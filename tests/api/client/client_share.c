@@ -12,9 +12,7 @@
 #include <linux/irqflags.h>
 #include <linux/kthread.h>
 #include <linux/math64.h>
-#include <linux/mm.h>
 #include <linux/sched.h>
-#include <linux/slab.h>
 
 #include "client.h"
 
@@ -49,15 +47,9 @@ struct attack {
 	bool paid;
 };
 
-/**
- * struct bystander - a timer of another user, every tick
- * @latest: maximum lateness, ns
- * @late: number of expiries later than %BYSTANDER_LATE_MAX
- */
-struct bystander {
-	s64 latest;
-	unsigned int late;
-};
+/* A timer of another user, every tick: its maximum lateness, and how often it is too late. */
+static s64 bystander_latest;
+static unsigned int bystander_late;
 
 static void spin(u64 ns)
 {
@@ -115,11 +107,10 @@ static bool begin_attack(struct client *c, struct attack *attack, unsigned int n
 
 static void bystander_expired(struct client_timer *t)
 {
-	struct bystander *b = t->data;
 	s64 late = t->fired - t->not_before;
 
-	b->latest = max(b->latest, late);
-	b->late += late > (s64)BYSTANDER_LATE_MAX;
+	bystander_latest = max(bystander_latest, late);
+	bystander_late += late > (s64)BYSTANDER_LATE_MAX;
 	client_start_at(t, t->not_before + CLIENT_MSEC);
 }
 
@@ -140,14 +131,15 @@ static u64 victim(u64 *held_up)
 	return steps;
 }
 
-static u64 victim_beside_bystander(struct client *c, u64 *held_up, struct bystander *b)
+static u64 victim_beside_bystander(struct client *c, u64 *held_up)
 {
 	struct client_timer *t;
 	u64 steps;
 
 	c->wheel = twheel_default();
 	t = client_timer_new(c, bystander_expired);
-	t->data = b;
+	bystander_latest = 0;
+	bystander_late = 0;
 	client_start_at(t, client_in(CLIENT_MSEC));
 	steps = victim(held_up);
 	twheel_shutdown_sync(&t->timer);
@@ -156,23 +148,22 @@ static u64 victim_beside_bystander(struct client *c, u64 *held_up, struct bystan
 
 static void attack_with(struct client *c, struct attack *attack, unsigned int wheels, u64 alone)
 {
-	struct bystander b = {};
 	u64 left, held_up;
 	unsigned int i;
 
 	for (i = 0; i < wheels; i++)
 		if (!begin_attack(c, attack, i))
 			return;
-	left = div64_u64(victim_beside_bystander(c, &held_up, &b) * 1000, alone);
+	left = div64_u64(victim_beside_bystander(c, &held_up) * 1000, alone);
 	pr_info("# %u wheels: %llu/1000 of the CPU left, held up for %llu us, bystander %llu us late\n",
 		wheels, left, div_u64(held_up, NSEC_PER_USEC),
-		div_u64(b.latest, NSEC_PER_USEC));
+		div_u64(bystander_latest, NSEC_PER_USEC));
 	CLIENT_CHECK(c, left >= SHARE_LEFT);
 	/* The time slice of another thread may be in between. */
 	CLIENT_CHECK(c, held_up <= 5 * CLIENT_MSEC + (attack->slow ? SLOW_NS : 0));
 	/* The softirq's thread may wait for the victim once. */
-	CLIENT_CHECK(c, b.late <= 1 || attack->slow);
-	CLIENT_CHECK(c, b.latest <= 10 * CLIENT_MSEC);
+	CLIENT_CHECK(c, bystander_late <= 1 || attack->slow);
+	CLIENT_CHECK(c, bystander_latest <= 10 * CLIENT_MSEC);
 }
 
 static void leave_half_of_a_cpu(struct client *c, struct client_timer *t)

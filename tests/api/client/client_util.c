@@ -8,12 +8,13 @@
 #include <linux/cpumask.h>
 #include <linux/delay.h>
 #include <linux/err.h>
-#include <linux/hrtimer.h>
+#include <linux/irq_work.h>
+#include <linux/list.h>
+#include <linux/overflow.h>
+#include <linux/preempt.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/smp.h>
-
-#include <core/compat.h>
 
 #include "client.h"
 
@@ -198,11 +199,10 @@ int client_start_soon(struct client_timer *t)
 }
 
 struct client_remote {
+	struct irq_work work;
 	int (*fn)(struct client_timer *t);
 	struct client_timer *t;
 	int ret;
-	struct hrtimer hrtimer;
-	struct completion done;
 };
 
 static void client_remote_fn(void *arg)
@@ -212,7 +212,7 @@ static void client_remote_fn(void *arg)
 	remote->ret = remote->fn(remote->t);
 }
 
-/* Returns what @fn returns in an interrupt of @cpu. */
+/* Returns what @fn returns on @cpu, with interrupts off. */
 int client_call_on(int cpu, int (*fn)(struct client_timer *t), struct client_timer *t)
 {
 	struct client_remote remote = { .fn = fn, .t = t };
@@ -221,28 +221,22 @@ int client_call_on(int cpu, int (*fn)(struct client_timer *t), struct client_tim
 	return remote.ret;
 }
 
-static enum hrtimer_restart client_hrtimer_fn(struct hrtimer *hrtimer)
+static void client_irq_fn(struct irq_work *work)
 {
-	struct client_remote *remote = container_of(hrtimer, struct client_remote, hrtimer);
-
-	client_remote_fn(remote);
-	complete(&remote->done);
-	return HRTIMER_NORESTART;
+	client_remote_fn(container_of(work, struct client_remote, work));
 }
 
-/* Returns what @fn returns in a hard interrupt, also on PREEMPT_RT. */
+/* Returns what @fn returns in a hard interrupt, on PREEMPT_RT as well. */
 int client_in_hardirq(int (*fn)(struct client_timer *t), struct client_timer *t)
 {
-	static struct client_remote remote;
+	struct client_remote remote = {
+		.work = IRQ_WORK_INIT_HARD(client_irq_fn),
+		.fn = fn,
+		.t = t,
+	};
 
-	remote.fn = fn;
-	remote.t = t;
-	init_completion(&remote.done);
-	twheel_hrtimer_setup(&remote.hrtimer, client_hrtimer_fn, CLOCK_MONOTONIC,
-			     HRTIMER_MODE_REL_PINNED_HARD);
-	hrtimer_start(&remote.hrtimer, ms_to_ktime(1), HRTIMER_MODE_REL_PINNED_HARD);
-	wait_for_completion(&remote.done);
-	hrtimer_cancel(&remote.hrtimer);
+	irq_work_queue(&remote.work);
+	irq_work_sync(&remote.work);
 	return remote.ret;
 }
 
@@ -299,15 +293,14 @@ bool client_is_set(bool *flag)
 /* Wait for *@flag without sleeping. Returns false if it was never set. */
 bool client_wait_for(bool *flag)
 {
-	ktime_t end = client_in(CLIENT_LOST_MS * CLIENT_MSEC);
+	ktime_t end = client_in(in_task() ? CLIENT_LOST_MS * CLIENT_MSEC : CLIENT_IN_VAIN);
 
-	while (!client_is_set(flag)) {
-		if (ktime_after(ktime_get(), end))
-			return false;
-		cond_resched();
+	while (!client_is_set(flag) && ktime_before(ktime_get(), end)) {
+		if (in_task())
+			cond_resched();
 		cpu_relax();
 	}
-	return true;
+	return client_is_set(flag);
 }
 
 void client_sleep(u64 ns)

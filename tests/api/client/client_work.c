@@ -218,39 +218,6 @@ static void work_cancel_sync_accounts_for_what_was_queued(struct client *c, stru
 	}
 }
 
-struct client_free_work {
-	struct twheel_work work;
-	struct completion *freed;
-};
-
-static void free_work_fn(struct work_struct *work)
-{
-	struct client_free_work *w = container_of(work, struct client_free_work,
-						  work.work);
-	struct completion *freed = w->freed;
-
-	twheel_timer_destroy(&w->work.timer);
-	memset(w, 0x6b, sizeof(*w));
-	kfree(w);
-	complete(freed);
-}
-
-/* The workqueue may run the item on another CPU before twheel_queue_work() has returned. */
-static void work_frees_itself(struct client *c, struct client_timer *t)
-{
-	struct client_free_work *w;
-	int i;
-
-	for (i = 0; i < 50; i++) {
-		w = kmalloc(sizeof(*w), GFP_KERNEL | __GFP_NOFAIL);
-		twheel_init_work(&w->work, c->wheel, free_work_fn);
-		w->freed = &t->done;
-		/* At once, and by its timer. */
-		twheel_queue_work(c->wq, &w->work, i % 2);
-		wait_for_completion(&t->done);
-	}
-}
-
 static void work_runs_on_the_cpu_asked_for(struct client *c, struct client_work *w)
 {
 	int cpu = client_other_cpu();
@@ -259,13 +226,11 @@ static void work_runs_on_the_cpu_asked_for(struct client *c, struct client_work 
 	CLIENT_CHECK(c, twheel_queue_work_on(cpu, system_wq, &w->work, 0));
 	client_work_wait(w);
 	CLIENT_CHECK(c, w->cpu == cpu);
-	CLIENT_CHECK(c, !twheel_mod_work_on(0, system_wq, &w->work,
-					    CLIENT_HOUR));
+	CLIENT_CHECK(c, !twheel_mod_work_on(0, system_wq, &w->work, CLIENT_HOUR));
 	CLIENT_CHECK(c, twheel_mod_work_on(cpu, system_wq, &w->work, 0));
 	client_work_wait(w);
 	CLIENT_CHECK(c, w->cpu == cpu);
-	CLIENT_CHECK(c, !twheel_mod_work_on(cpu, system_wq, &w->work,
-					    CLIENT_HOUR));
+	CLIENT_CHECK(c, !twheel_mod_work_on(cpu, system_wq, &w->work, CLIENT_HOUR));
 	CLIENT_CHECK(c, twheel_flush_work(&w->work));
 	CLIENT_CHECK(c, w->cpu == cpu);
 }
@@ -304,6 +269,31 @@ static void work_done_fn(struct work_struct *work)
 	complete(&work_done);
 }
 
+static void free_work_fn(struct work_struct *work)
+{
+	struct twheel_work *w = container_of(work, struct twheel_work, work);
+
+	twheel_timer_destroy(&w->timer);
+	memset(w, 0x6b, sizeof(*w));
+	kfree(w);
+	complete(&work_done);
+}
+
+/* The workqueue may run the item on another CPU before twheel_queue_work() has returned. */
+static void work_frees_itself(struct client *c, struct client_timer *t)
+{
+	struct twheel_work *w;
+	int i;
+
+	for (i = 0; i < 50; i++) {
+		w = kmalloc(sizeof(*w), GFP_KERNEL | __GFP_NOFAIL);
+		twheel_init_work(w, c->wheel, free_work_fn);
+		/* At once, and by its timer. */
+		twheel_queue_work(c->wq, w, i % 2);
+		wait_for_completion(&work_done);
+	}
+}
+
 static DEFINE_TWHEEL_WORK(static_work, work_done_fn);
 
 static void work_with_a_static_initialiser(struct client *c, struct client_timer *t)
@@ -327,33 +317,29 @@ static void work_on_the_stack(struct client *c, struct client_timer *t)
 	twheel_destroy_work_on_stack(&work);
 }
 
-struct waiting_work {
-	struct twheel_work work;
-	struct client_work *other;
-};
+static struct twheel_work *awaited;
 
 static void waiting_work_fn(struct work_struct *work)
 {
-	struct waiting_work *w = container_of(work, struct waiting_work, work.work);
-
-	twheel_flush_work(&w->other->work);
-	twheel_cancel_work_sync(&w->other->work);
+	twheel_flush_work(awaited);
+	twheel_cancel_work_sync(awaited);
 	complete(&work_done);
 }
 
 /* Lockdep distinguishes works that are initialised in two places. */
 static void a_work_may_wait_for_another(struct client *c, struct client_work *other)
 {
-	struct waiting_work w = { .other = other };
+	struct twheel_work work;
 
-	twheel_init_work_on_stack(&w.work, c->wheel, waiting_work_fn);
+	awaited = &other->work;
+	twheel_init_work_on_stack(&work, c->wheel, waiting_work_fn);
 	client_work_runs(other, 0);
 	other->sleep_ms = 5;
 	client_work_queue(other, 0);
-	CLIENT_CHECK(c, twheel_queue_work(system_unbound_wq, &w.work, 0));
+	CLIENT_CHECK(c, twheel_queue_work(system_unbound_wq, &work, 0));
 	client_wait_done(c, &work_done);
-	twheel_cancel_work_sync(&w.work);
-	twheel_destroy_work_on_stack(&w.work);
+	twheel_cancel_work_sync(&work);
+	twheel_destroy_work_on_stack(&work);
 }
 
 const struct client_case client_work_cases[] = {
