@@ -25,7 +25,7 @@ static char *what;
 module_param(what, charp, 0444);
 MODULE_PARM_DESC(what, "what to do");
 
-static struct twheel_timer zeroed;
+static struct twheel_timer zeroed, timer;
 static DECLARE_COMPLETION(expired);
 static DEFINE_SPINLOCK(lock);
 
@@ -33,21 +33,34 @@ static void never_called(struct twheel_timer *timer)
 {
 }
 
+static void locking_callback(struct twheel_timer *timer)
+{
+	spin_lock(&lock);
+	spin_unlock(&lock);
+	complete(&expired);
+}
+
 /* In memory of its own, to be freed. */
 static struct twheel_timer *start_one(void)
 {
-	struct twheel_timer *timer = kmalloc(sizeof(*timer), GFP_KERNEL);
+	struct twheel_timer *one = kmalloc(sizeof(*one), GFP_KERNEL);
 
-	twheel_timer_setup(timer, NULL, never_called, 0);
-	twheel_start(timer, WRONG_HOUR);
-	return timer;
+	twheel_timer_setup(one, NULL, never_called, 0);
+	twheel_start(one, WRONG_HOUR);
+	return one;
+}
+
+/* @fn, or the end of its tick, completes @expired. */
+static void let_expire(twheel_fn fn)
+{
+	twheel_timer_setup(&timer, NULL, fn, 0);
+	twheel_start(&timer, 0);
+	wait_for_completion(&expired);
 }
 
 static bool use_a_zeroed_timer(void)
 {
-	bool mended = twheel_stop(&zeroed) == 0;
-
-	return mended && twheel_stop_sync(&zeroed) == 0 &&
+	return twheel_stop(&zeroed) == 0 && twheel_stop_sync(&zeroed) == 0 &&
 	       !twheel_pending(&zeroed);
 }
 
@@ -70,14 +83,13 @@ static bool free_a_pending_timer(void)
 
 static bool set_up_a_pending_timer(void)
 {
-	struct twheel_timer *timer = start_one();
+	struct twheel_timer *one = start_one();
 	bool mended;
 
-	twheel_timer_setup(timer, NULL, never_called, 0);
-	mended = !twheel_pending(timer) &&
-		 twheel_start(timer, WRONG_HOUR) == 0 &&
-		 twheel_stop_sync(timer) == 1;
-	kfree(timer);
+	twheel_timer_setup(one, NULL, never_called, 0);
+	mended = !twheel_pending(one) && twheel_start(one, WRONG_HOUR) == 0 &&
+		 twheel_stop_sync(one) == 1;
+	kfree(one);
 	return mended;
 }
 
@@ -101,30 +113,15 @@ static void leaking_callback(struct twheel_timer *timer)
 /* The rest of the same softirq has preemption as it was. */
 static bool leak_a_preempt_count(void)
 {
-	static struct twheel_timer timer;
-
-	twheel_timer_setup(&timer, NULL, leaking_callback, 0);
-	twheel_start(&timer, 0);
-	wait_for_completion(&expired);
+	let_expire(leaking_callback);
 	twheel_stop_sync(&timer);
 	return preempt_counts[0] == preempt_counts[1];
-}
-
-static void locking_callback(struct twheel_timer *timer)
-{
-	spin_lock(&lock);
-	spin_unlock(&lock);
-	complete(&expired);
 }
 
 /* The callback is over long before: lockdep knows all the same. */
 static bool wait_with_the_lock_held(void)
 {
-	static struct twheel_timer timer;
-
-	twheel_timer_setup(&timer, NULL, locking_callback, 0);
-	twheel_start(&timer, 0);
-	wait_for_completion(&expired);
+	let_expire(locking_callback);
 	twheel_stop_sync(&timer);
 	spin_lock_bh(&lock);
 	twheel_stop_sync(&timer);
@@ -135,38 +132,27 @@ static bool wait_with_the_lock_held(void)
 /* It is not queued: no tick of another timer calls it, when the module is gone perhaps. */
 static bool queue_a_tick_end_outside_of_the_callback(void)
 {
-	static struct twheel_timer timer;
-	static struct twheel_tick_end end = { .fn = end_of_tick };
-	bool mended;
-
 	twheel_timer_setup(&timer, NULL, never_called, 0);
 	twheel_start(&timer, WRONG_HOUR);
-	twheel_at_tick_end(&timer, &end);
-	mended = !end.queued;
-	twheel_stop_sync(&timer);
-	return mended;
+	twheel_at_tick_end(&timer, &tick_end);
+	return twheel_stop_sync(&timer) == 1 && !tick_end.queued;
 }
 
 /* Its timers go on. */
 static bool destroy_the_default_wheel(void)
 {
-	static struct twheel_timer timer;
-
 	twheel_destroy(twheel_default());
-	twheel_timer_setup(&timer, NULL, locking_callback, 0);
-	twheel_start(&timer, 0);
-	wait_for_completion(&expired);
+	let_expire(locking_callback);
 	return twheel_stop_sync(&timer) == 0;
 }
 
-static struct twheel_timer interrupted;
 static int stopped[2];
 
 static void stop_in_interrupt(struct irq_work *work)
 {
-	stopped[0] = twheel_stop_sync(&interrupted);
-	twheel_start(&interrupted, WRONG_HOUR);
-	stopped[1] = twheel_shutdown_sync(&interrupted);
+	stopped[0] = twheel_stop_sync(&timer);
+	twheel_start(&timer, WRONG_HOUR);
+	stopped[1] = twheel_shutdown_sync(&timer);
 }
 
 static DEFINE_IRQ_WORK(interrupt, stop_in_interrupt);
@@ -183,28 +169,27 @@ static void interrupted_callback(struct twheel_timer *timer)
 /* The callback is what the interrupt would wait for. */
 static bool wait_in_an_interrupt(void)
 {
-	twheel_timer_setup(&interrupted, NULL, interrupted_callback, 0);
-	twheel_start(&interrupted, 0);
-	wait_for_completion(&expired);
-	return twheel_stop_sync(&interrupted) == 0 && stopped[0] == 1 && stopped[1] == 1 &&
-	       twheel_start(&interrupted, WRONG_HOUR) < 0;
+	let_expire(interrupted_callback);
+	return twheel_stop_sync(&timer) == 0 && stopped[0] == 1 && stopped[1] == 1 &&
+	       twheel_start(&timer, WRONG_HOUR) < 0;
 }
+
+#define WRONG(name)	{ #name, name }
 
 static const struct {
 	const char *name;
 	bool (*run)(void);
 } wrongs[] = {
-	{ "use_a_zeroed_timer", use_a_zeroed_timer },
-	{ "restart_a_zeroed_timer", restart_a_zeroed_timer },
-	{ "wait_for_a_zeroed_timer", wait_for_a_zeroed_timer },
-	{ "free_a_pending_timer", free_a_pending_timer },
-	{ "set_up_a_pending_timer", set_up_a_pending_timer },
-	{ "leak_a_preempt_count", leak_a_preempt_count },
-	{ "queue_a_tick_end_outside_of_the_callback",
-	  queue_a_tick_end_outside_of_the_callback },
-	{ "destroy_the_default_wheel", destroy_the_default_wheel },
-	{ "wait_in_an_interrupt", wait_in_an_interrupt },
-	{ "wait_with_the_lock_held", wait_with_the_lock_held },
+	WRONG(use_a_zeroed_timer),
+	WRONG(restart_a_zeroed_timer),
+	WRONG(wait_for_a_zeroed_timer),
+	WRONG(free_a_pending_timer),
+	WRONG(set_up_a_pending_timer),
+	WRONG(leak_a_preempt_count),
+	WRONG(queue_a_tick_end_outside_of_the_callback),
+	WRONG(destroy_the_default_wheel),
+	WRONG(wait_in_an_interrupt),
+	WRONG(wait_with_the_lock_held),
 };
 
 static int __init wrong_init(void)
