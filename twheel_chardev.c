@@ -26,8 +26,6 @@
 /* Limit of operations in one submit. */
 #define MAX_BATCH	65536
 
-#define FEATURES	(TWHEEL_FEATURE_NOWAIT | TWHEEL_FEATURE_IDLE)
-
 /* Copying structures */
 
 static int copy_in(void *to, size_t size, unsigned long arg, size_t usize)
@@ -69,7 +67,7 @@ static long do_info(struct twheel_session *s, unsigned long arg, size_t usize)
 {
 	struct twheel_info info = {
 		.abi_version	= TWHEEL_ABI_VERSION,
-		.features	= FEATURES,
+		.features	= TWHEEL_HOST_FEATURES,
 		.max_batch	= MAX_BATCH,
 	};
 
@@ -434,7 +432,7 @@ static long twheel_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 	return do_any(file, cmd, arg);
 }
 
-/* Reading */
+/* File operations */
 
 static ssize_t twheel_read_iter(struct kiocb *iocb, struct iov_iter *to)
 {
@@ -457,8 +455,6 @@ static ssize_t twheel_read_iter(struct kiocb *iocb, struct iov_iter *to)
 		wake_up_interruptible(&s->readers);
 	return ret;
 }
-
-/* File operations */
 
 static __poll_t twheel_poll(struct file *file, poll_table *wait)
 {

@@ -3,6 +3,12 @@
 #ifndef _TWHEEL_CHARDEV_H
 #define _TWHEEL_CHARDEV_H
 
+/*
+ * Features of sessions of the kernel. A process has others. Both have
+ * TWHEEL_FEATURE_SHARED where words are coherent.
+ */
+#define TWHEEL_HOST_FEATURES	(TWHEEL_FEATURE_NOWAIT | TWHEEL_FEATURE_IDLE)
+
 int twheel_chardev_init(void);
 void twheel_chardev_exit(void);
 int twheel_proc_init(void);

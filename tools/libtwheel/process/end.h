@@ -7,8 +7,4 @@
 #undef twheel_drain
 #undef twheel_round_deadline
 
-#if defined(__clang__)
-#pragma clang diagnostic pop
-#else
 #pragma GCC diagnostic pop
-#endif

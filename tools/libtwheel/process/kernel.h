@@ -23,13 +23,8 @@
 
 /* Compilers */
 
-#if defined(__clang__)
-#pragma clang diagnostic push
-#pragma clang diagnostic ignored "-Wunused-function"
-#else
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-function"
-#endif
 #pragma GCC diagnostic ignored "-Wunused-const-variable"
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 #pragma GCC diagnostic ignored "-Wunused-variable"
@@ -117,25 +112,9 @@ static inline u32 roundup_pow_of_two(u32 x)
 	return x < 2 ? 1 : 1U << (32 - __builtin_clz(x - 1));
 }
 
-static inline unsigned long find_last_bit(const unsigned long *bits,
-					  unsigned long size)
-{
-	unsigned long nr = size;
-
-	while (nr && !test_bit(nr - 1, bits))
-		nr--;
-	return nr ? nr - 1 : size;
-}
-
-static inline unsigned int bitmap_weight(const unsigned long *bits,
-					 unsigned int size)
-{
-	unsigned int nr, weight = 0;
-
-	for (nr = 0; nr < size; nr++)
-		weight += test_bit(nr, bits);
-	return weight;
-}
+/* No session drains a wheel, or counts its slots. */
+#define find_last_bit(bits, size)	(size)
+#define bitmap_weight(bits, size)	(size)
 
 #define array_index_nospec(index, size)	(index)
 #define prefetch(p)		__builtin_prefetch(p)
@@ -178,8 +157,6 @@ static inline void list_del_init(struct list_head *entry)
 
 /* Memory */
 
-/* musl defines one in <limits.h>. */
-#undef PAGE_SIZE
 #define PAGE_SIZE		4096UL
 #define GFP_KERNEL_ACCOUNT	0
 #define __GFP_RETRY_MAYFAIL	0
@@ -220,18 +197,12 @@ static inline void *twheel_process_piece(size_t alignment, size_t size)
 	return p;
 }
 
-/* Only the encoding of numbers as pointers is needed, not the arrays. */
-struct xarray {
-	int unused;
-};
-
-#define XA_PRESENT		0
+/* Nobody looks for a session by its number. */
 #define xa_limit_31b		0
-#define DEFINE_XARRAY_FLAGS(name, flags)	struct xarray name
+#define DEFINE_XARRAY_FLAGS(name, flags)	int name
 #define xa_alloc_cyclic(xa, id, entry, limit, next, gfp) \
 	((void)(next), *(id) = 1, 0)
 #define xa_erase(xa, id)	((void)(xa))
-#define xa_find(xa, id, max, filter)	NULL
 
 /* Locks and waiters */
 
@@ -283,39 +254,26 @@ struct rcu_head {
 	void *unused;
 };
 
-typedef struct {
-	int counter;
-} atomic_t;
-
-typedef struct wait_queue_head {
-	int unused;
-} wait_queue_head_t;
+typedef int atomic_t;
+typedef int wait_queue_head_t;
 
 #define init_waitqueue_head(queue)		((void)(queue))
 #define wake_up_interruptible(queue)		((void)(queue))
 #define __wake_up(queue, mode, count, key)	((void)(count))
-#define wait_event_interruptible_exclusive(queue, condition)	(-EINTR)
 
 /* Tasks, CPUs, clocks */
 
 struct pid;
 
-typedef struct {
-	unsigned int val;
-} kuid_t;
+/* A process has one user, itself. */
+typedef unsigned int kuid_t;
 
-/* Returns the only user of a process. */
-static inline kuid_t current_euid(void)
-{
-	return (kuid_t){};
-}
-
+#define current_euid()		0
 #define CAP_SYS_NICE		23
 #define CAP_SYS_RESOURCE	24
 #define current			NULL
 #define get_pid(pid)		NULL
 #define put_pid(pid)		((void)(pid))
-#define pid_vnr(pid)		((void)(pid), 0)
 #define ns_capable_noaudit(ns, cap)	true
 #define signal_pending(task)		false
 #define fatal_signal_pending(task)	false
@@ -433,11 +391,7 @@ static inline void iov_iter_advance(struct iov_iter *iter, size_t size)
 	iter->count -= size;
 }
 
-static inline void iov_iter_revert(struct iov_iter *iter, size_t size)
-{
-	iter->iov_offset -= size;
-	iter->count += size;
-}
+#define iov_iter_revert(iter, size)	iov_iter_advance(iter, -(size))
 
 static inline size_t copy_to_iter(const void *from, size_t size,
 				  struct iov_iter *iter)
@@ -460,23 +414,14 @@ static inline size_t iov_iter_zero(size_t size, struct iov_iter *iter)
 
 #define FMODE_READ		1U
 #define FMODE_WRITE		2U
-#define IOCB_NOWAIT		1
-#define IOCSIZE_MASK_TWHEEL	(_IOC_SIZEMASK << _IOC_SIZESHIFT)
-#ifndef IOCSIZE_MASK
-#define IOCSIZE_MASK		IOCSIZE_MASK_TWHEEL
-#endif
+#define IOCSIZE_MASK		(_IOC_SIZEMASK << _IOC_SIZESHIFT)
+#define TWHEEL_HOST_FEATURES		TWHEEL_FEATURE_PROCESS
 
 struct vm_area_struct;
 
 struct file {
 	unsigned int f_mode;
-	unsigned int f_flags;
 	void *private_data;
-};
-
-struct kiocb {
-	struct file *ki_filp;
-	int ki_flags;
 };
 
 #endif /* TWHEEL_PROCESS_KERNEL_H */

@@ -142,18 +142,6 @@ static bool shows_expiries(unsigned long command)
 	}
 }
 
-/* Adjust the features in INFO. read(2) of the descriptor reads a timerfd. */
-static void note_process(unsigned long command, struct twheel_info *info)
-{
-	size_t size = min_t(size_t, _IOC_SIZE(command), sizeof(*info));
-	struct twheel_info all = {};
-
-	memcpy(&all, info, size);
-	all.features |= TWHEEL_FEATURE_PROCESS;
-	all.features &= ~(TWHEEL_FEATURE_NOWAIT | TWHEEL_FEATURE_IDLE);
-	memcpy(info, &all, size);
-}
-
 /* Returns whether a SETUP would change the clock of the timerfd, which is fixed. */
 static bool changes_clock(const struct twheel_process *p, unsigned long command,
 			  const struct twheel_setup *setup)
@@ -179,8 +167,6 @@ static int twheel_process_command(struct twheel_process *p, unsigned long comman
 	if (BARE(command) == BARE(TWHEEL_IOC_SETUP) && changes_clock(p, command, argument))
 		return -EBUSY;
 	ret = twheel_ioctl(&p->file, command, (unsigned long)argument);
-	if (!ret && BARE(command) == BARE(TWHEEL_IOC_INFO))
-		note_process(command, argument);
 	spin_lock_bh(&p->session->lock);
 	settle_and_unlock(p);
 	return ret;
@@ -324,7 +310,6 @@ static __always_inline int twheel_process_stop(struct twheel_process *p, u64 id,
 /* Perform a nonblocking read(2). Returns a negative errno on error. */
 static ssize_t twheel_process_read(struct twheel_process *p, void *to, size_t size)
 {
-	struct kiocb iocb = { .ki_filp = &p->file };
 	struct iov_iter iter;
 	ssize_t ret;
 	bool done;
@@ -333,14 +318,14 @@ static ssize_t twheel_process_read(struct twheel_process *p, void *to, size_t si
 	do {
 		done = expire(p, max(size / sizeof(struct twheel_event), (size_t)1));
 		iov_iter_ubuf(&iter, ITER_DEST, to, size);
-		ret = twheel_read_iter(&iocb, &iter);
-	} while (ret == -EAGAIN && !done);
+		ret = twheel_session_read(p->session, &iter);
+	} while (!ret && !done);
 	/* expire() sets @fired before it makes events. */
 	if (READ_ONCE(p->fired)) {
 		spin_lock_bh(&p->session->lock);
 		settle_and_unlock(p);
 	}
-	return ret;
+	return ret ?: -EAGAIN;
 }
 
 /*
@@ -375,7 +360,6 @@ static int twheel_process_open(struct twheel_process **process, bool alone, cloc
 	}
 	p->session->lock.alone = alone;
 	p->file.f_mode = FMODE_READ | FMODE_WRITE;
-	p->file.f_flags = O_NONBLOCK;
 	p->file.private_data = p->session;
 	*process = p;
 	return 0;

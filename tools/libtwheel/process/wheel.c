@@ -59,11 +59,6 @@ struct twheel *twheel_default(void)
 	return &twheel_wheel_standard;
 }
 
-unsigned int twheel_number(const struct twheel *wheel)
-{
-	return 0;
-}
-
 void twheel_get_config(const struct twheel *wheel, struct twheel_config *config)
 {
 	*config = wheel->config;

@@ -4,11 +4,7 @@
  *
  * A node of the wheel is the program's timer, so nothing is converted.
  */
-#if defined(__clang__)
-#pragma clang diagnostic push
-#else
 #pragma GCC diagnostic push
-#endif
 /* An unnamed union, unused functions, macros within macros */
 #pragma GCC diagnostic ignored "-Wpedantic"
 #pragma GCC diagnostic ignored "-Wunused-function"
