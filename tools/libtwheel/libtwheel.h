@@ -51,7 +51,7 @@ static inline int libtwheel_result(long ret, int saved)
 struct session {
 	struct twheel head;
 	struct twheel_session *alone;
-	struct twheel_process *process;
+	struct twheel_session *process;
 	size_t event_size;
 	unsigned int forks;
 	size_t mapped;
@@ -63,7 +63,7 @@ static inline struct session *to_session(struct twheel *t)
 }
 
 /* Returns NULL for a session of the kernel. */
-static inline struct twheel_process *process_of(const struct twheel *t)
+static inline struct twheel_session *process_of(const struct twheel *t)
 {
 	return ((const struct session *)t)->process;
 }

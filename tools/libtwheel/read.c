@@ -71,7 +71,7 @@ int twheel_wait(struct twheel *t, struct twheel_event *events, unsigned int coun
 		__s64 timeout_ns)
 {
 	__u64 end = timeout_ns < 0 ? 0 : after(twheel_now(), timeout_ns);
-	struct twheel_process *process = process_of(t);
+	struct twheel_session *process = process_of(t);
 	struct timespec timeout;
 	__u64 now, left;
 	int ret, state;
@@ -82,7 +82,7 @@ int twheel_wait(struct twheel *t, struct twheel_event *events, unsigned int coun
 		/* A time_t may have 32 bits. */
 		timeout.tv_sec = left / SECOND < INT_MAX ? left / SECOND : INT_MAX;
 		timeout.tv_nsec = left % SECOND;
-		ret = process ? READ_ONCE(process->error) : 0;
+		ret = process ? READ_ONCE(process->lock.error) : 0;
 		if (!ret)
 			ret = wait_readable(t, timeout_ns < 0 ? NULL : &timeout);
 		if (ret <= 0)

@@ -21,7 +21,7 @@
 LIBTWHEEL_RARE
 int twheel_command(const struct twheel *t, unsigned long command, void *argument)
 {
-	struct twheel_process *process = process_of(t);
+	struct twheel_session *process = process_of(t);
 	int saved = errno;
 
 	if (process)
@@ -89,7 +89,7 @@ static int use_words(struct session *session, __u32 nr)
 		return 0;
 	if (!process_of(t))
 		return map_words(session, nr * sizeof(__u64));
-	t->words = (__u64 *)process_of(t)->session->words->pages[0];
+	t->words = (__u64 *)process_of(t)->words->pages[0];
 	return 0;
 }
 
@@ -193,15 +193,6 @@ static bool is_missing(int error)
 	}
 }
 
-/* Returns the clock of a session in the process. SETUP checks if it is valid. */
-static clockid_t clock_of(const struct twheel_setup *setup, size_t setup_size)
-{
-	if (setup && setup_size > offsetof(struct twheel_setup, clock) &&
-	    setup->clock == TWHEEL_CLOCK_BOOTTIME)
-		return CLOCK_BOOTTIME;
-	return CLOCK_MONOTONIC;
-}
-
 static int open_backend(struct session *session, unsigned int flags, clockid_t clock)
 {
 	int ret;
@@ -214,9 +205,9 @@ static int open_backend(struct session *session, unsigned int flags, clockid_t c
 	ret = twheel_process_open(&session->process, flags & TWHEEL_OPEN_ONE_THREAD, clock);
 	if (ret)
 		return ret;
-	session->head.fd = session->process->fd;
+	session->head.fd = session->process->lock.fd;
 	if (flags & TWHEEL_OPEN_ONE_THREAD)
-		session->alone = session->process->session;
+		session->alone = session->process;
 	return 0;
 }
 
@@ -289,19 +280,9 @@ static inline void set_deadline(const struct twheel *t, struct twheel_start *sta
 	start->flags |= TWHEEL_START_ABS;
 }
 
-LIBTWHEEL_RARE
-static int start_in_kernel(const struct twheel *t, struct twheel_start start, __u64 *id)
-{
-	int ret = twheel_command(t, TWHEEL_IOC_START, &start);
-
-	if (ret >= 0)
-		*id = start.id;
-	return ret;
-}
-
 static inline int start_generally(struct twheel *t, struct twheel_start start, __u64 *id)
 {
-	struct twheel_process *process = process_of(t);
+	struct twheel_session *process = process_of(t);
 	__u64 word = TWHEEL_WORD_NONE, old = 0;
 	int ret;
 
@@ -314,10 +295,12 @@ static inline int start_generally(struct twheel *t, struct twheel_start start, _
 			word = start.expires_ns;
 		old = put_word(t, start.id, word, &start.flags);
 	}
-	ret = process ? twheel_process_start(process, start, id) :
-			start_in_kernel(t, start, id);
+	ret = process ? twheel_process_start(process, &start) :
+			twheel_command(t, TWHEEL_IOC_START, &start);
 	if (ret < 0 && has_word(t, start.id))
 		take_back(t, start.id, word, old);
+	/* An error leaves it as it is. */
+	*id = start.id;
 	return ret;
 }
 
@@ -451,7 +434,7 @@ int twheel_push(struct twheel *t, __u64 id, __u64 deadline_ns, __u64 user_data)
 LIBTWHEEL_RARE LIBTWHEEL_FLAT
 static int stop_generally(struct twheel *t, __u64 id, __u32 flags)
 {
-	struct twheel_process *process = process_of(t);
+	struct twheel_session *process = process_of(t);
 	struct twheel_stop stop = { .id = id, .flags = flags };
 
 	return process ? twheel_process_stop(process, id, flags) :

@@ -11,7 +11,7 @@
 
 #define FDS		1024
 
-static struct twheel_process *opened[FDS];
+static struct twheel_session *opened[FDS];
 
 int __real_open(const char *path, int flags, ...);
 int __wrap_open(const char *path, int flags, ...);
@@ -26,7 +26,7 @@ ssize_t __wrap_read(int fd, void *to, size_t size);
 void *__real_mmap(void *at, size_t size, int prot, int flags, int fd, off_t offset);
 void *__wrap_mmap(void *at, size_t size, int prot, int flags, int fd, off_t offset);
 
-static struct twheel_process *opened_as(int fd)
+static struct twheel_session *opened_as(int fd)
 {
 	return fd >= 0 && fd < FDS ? __atomic_load_n(&opened[fd], __ATOMIC_ACQUIRE) : NULL;
 }
@@ -40,7 +40,7 @@ static ssize_t result(ssize_t ret)
 }
 
 /* Has all timers expire that are due, as the kernel does before it is asked. */
-static __u64 unread(struct twheel_process *session)
+static __u64 unread(struct twheel_session *session)
 {
 	struct twheel_stats stats;
 
@@ -50,7 +50,7 @@ static __u64 unread(struct twheel_process *session)
 
 int __wrap_open(const char *path, int flags, ...)
 {
-	struct twheel_process *session;
+	struct twheel_session *session;
 	int fd, ret;
 
 	if (strcmp(path, "/dev/twheel"))
@@ -58,13 +58,13 @@ int __wrap_open(const char *path, int flags, ...)
 	ret = twheel_process_open(&session, false, CLOCK_MONOTONIC);
 	if (ret)
 		return result(ret);
-	fd = session->fd;
+	fd = session->lock.fd;
 	if (fd >= FDS) {
 		twheel_process_close(session, false);
 		return result(-EMFILE);
 	}
 	if ((flags & O_ACCMODE) != O_RDWR)
-		session->file.f_mode = flags & O_WRONLY ? FMODE_WRITE : FMODE_READ;
+		session->lock.file.f_mode = flags & O_WRONLY ? FMODE_WRITE : FMODE_READ;
 	fcntl(fd, F_SETFL, flags & O_NONBLOCK);
 	__atomic_store_n(&opened[fd], session, __ATOMIC_RELEASE);
 	return fd;
@@ -72,7 +72,7 @@ int __wrap_open(const char *path, int flags, ...)
 
 int __wrap_close(int fd)
 {
-	struct twheel_process *session = opened_as(fd);
+	struct twheel_session *session = opened_as(fd);
 
 	if (!session)
 		return __real_close(fd);
@@ -83,7 +83,7 @@ int __wrap_close(int fd)
 
 int __wrap_ioctl(int fd, unsigned long command, ...)
 {
-	struct twheel_process *session = opened_as(fd);
+	struct twheel_session *session = opened_as(fd);
 	va_list args;
 	void *argument;
 
@@ -98,13 +98,13 @@ int __wrap_ioctl(int fd, unsigned long command, ...)
 
 ssize_t __wrap_read(int fd, void *to, size_t size)
 {
-	struct twheel_process *session = opened_as(fd);
+	struct twheel_session *session = opened_as(fd);
 	struct pollfd readable = { .fd = fd, .events = POLLIN };
 	ssize_t ret;
 
 	if (!session)
 		return __real_read(fd, to, size);
-	if (!(session->file.f_mode & FMODE_READ))
+	if (!(session->lock.file.f_mode & FMODE_READ))
 		return result(-EBADF);
 	while ((ret = twheel_process_read(session, to, size)) == -EAGAIN) {
 		if (fcntl(fd, F_GETFL) & O_NONBLOCK)
@@ -117,18 +117,18 @@ ssize_t __wrap_read(int fd, void *to, size_t size)
 
 void *__wrap_mmap(void *at, size_t size, int prot, int flags, int fd, off_t offset)
 {
-	struct twheel_process *session = opened_as(fd);
+	struct twheel_session *session = opened_as(fd);
 
 	if (!session)
 		return __real_mmap(at, size, prot, flags, fd, offset);
 	errno = ENODEV;
-	return session->session->words ? session->session->words->pages[0] : MAP_FAILED;
+	return session->words ? session->words->pages[0] : MAP_FAILED;
 }
 
 /* The timerfd also fires for work of the wheel. */
 int __wrap_poll(struct pollfd *fds, nfds_t count, int timeout)
 {
-	struct twheel_process *session = count == 1 ? opened_as(fds->fd) : NULL;
+	struct twheel_session *session = count == 1 ? opened_as(fds->fd) : NULL;
 	__u64 end = twheel_now() + (timeout < 0 ? INT_MAX : timeout) * 1000000ULL, now;
 	int ret;
 

@@ -21,6 +21,11 @@
 #define twheel_drain(...)	twheel_wheel_drain(__VA_ARGS__)
 #define twheel_round_deadline	twheel_wheel_round_deadline
 
+/* One base is all of a wheel, and a timer is out of it before its callback: nothing waits. */
+#define twheel_base		twheel_wheel
+#define twheel_again_at(...)	twheel_wheel_start_at(__VA_ARGS__)
+#define twheel_stop_sync(...)	twheel_wheel_stop(__VA_ARGS__)
+
 /* Compilers */
 
 #pragma GCC diagnostic push
@@ -152,7 +157,6 @@ static inline void list_del_init(struct list_head *entry)
 
 #define ERR_PTR(error)		((void *)(long)(error))
 #define PTR_ERR(p)		((long)(p))
-#define ERR_CAST(p)		((void *)(p))
 #define IS_ERR(p)		((unsigned long)(p) >= -4095UL)
 
 /* Memory */
@@ -178,6 +182,7 @@ static inline void list_del_init(struct list_head *entry)
 #define TWHEEL_CHUNK_SPARE	(2 * sizeof(long))
 
 struct kmem_cache;
+struct vm_area_struct;
 
 #define kmem_cache_create(name, size, align, flags, ctor)	NULL
 #define kmem_cache_destroy(cache)	((void)(cache))
@@ -206,27 +211,49 @@ static inline void *twheel_process_piece(size_t alignment, size_t size)
 
 /* Locks and waiters */
 
+struct file {
+	unsigned int f_mode;
+	void *private_data;
+};
+
 /**
- * struct twheel_process_lock - lock of a session and its wheel
- * @mutex: the lock
+ * struct twheel_process - the lock of a session, and all that only a process has of it
+ * @mutex: protects the session and its wheel
  * @alone: true if only one thread uses the session, and @mutex is not taken. Constant
+ * @file: open file of the session
+ * @fd: the timerfd. Constant
+ * @clock: clock of @fd, and of the session once it is set up. Constant
  * @quiet_ns: starts with a deadline later than this affect only the wheel, because the
- *	program will call before that. KTIME_MAX if unknown. Protected by this lock
- * @run_ns: time of the wheel's last run, on the session's clock. Protected by this lock
+ *	program will call before that. KTIME_MAX if unknown
+ * @run_ns: time of the wheel's last run, on the session's clock
+ * @set_ns: time at which @fd fires, without @wake_ns of the session. U64_MAX for never. No
+ *	timer is due earlier
+ * @fired: true if @fd is readable, or will be within @wake_ns
+ * @armed: @armed of the wheel that @fd is set for
+ * @error: result of the last timerfd_settime(2), a negative errno or 0: @fd wakes no reader
+ *	then
+ *
+ * Written under the lock. @set_ns, @fired and @error are also read without it.
  */
-typedef struct twheel_process_lock {
+typedef struct twheel_process {
 	pthread_mutex_t mutex;
 	bool alone;
+	struct file file;
+	int fd;
+	clockid_t clock;
 	ktime_t quiet_ns;
 	u64 run_ns;
+	u64 set_ns;
+	u64 armed;
+	int error;
+	bool fired;
 } spinlock_t;
 
 static inline void spin_lock_init(spinlock_t *lock)
 {
 	pthread_mutex_init(&lock->mutex, NULL);
-	lock->alone = false;
 	lock->quiet_ns = KTIME_MAX;
-	lock->run_ns = 0;
+	lock->armed = U64_MAX;
 }
 
 static inline void spin_lock_bh(spinlock_t *lock)
@@ -416,12 +443,5 @@ static inline size_t iov_iter_zero(size_t size, struct iov_iter *iter)
 #define FMODE_WRITE		2U
 #define IOCSIZE_MASK		(_IOC_SIZEMASK << _IOC_SIZESHIFT)
 #define TWHEEL_HOST_FEATURES		TWHEEL_FEATURE_PROCESS
-
-struct vm_area_struct;
-
-struct file {
-	unsigned int f_mode;
-	void *private_data;
-};
 
 #endif /* TWHEEL_PROCESS_KERNEL_H */

@@ -6,77 +6,26 @@
  * words are one piece of memory, which need not be mapped.
  */
 
-/* Sockets, which no timer uses */
-
-struct sock *twheel_session_hold_sock(struct twheel_session *s, int fd)
-{
-	return ERR_PTR(-EOPNOTSUPP);
-}
+/* No timer uses a socket. */
+#define twheel_session_hold_sock(s, fd)			ERR_PTR(-EOPNOTSUPP)
+#define twheel_session_watch(s, ut, sk, idle_ns)	0
+#define twheel_session_after_checks(ut, look)		(look)
+#define twheel_session_next_look(s, ut, look)		(look)
 
 void twheel_session_put_sock(struct twheel_session *s, struct sock *sk)
 {
 }
 
-ktime_t twheel_session_watch(struct twheel_session *s, struct twheel_utimer *ut,
-			     struct sock *sk, u64 idle_ns)
-{
-	return 0;
-}
+/* Nobody else uses the process, so nobody counts. */
+#define twheel_session_user_get()			NULL
+#define twheel_session_user_put(user)			((void)(user))
+#define twheel_session_user_charge(user, what, exempt)	0
+#define twheel_session_user_uncharge(user, what)	((void)(user))
 
-ktime_t twheel_session_after_checks(const struct twheel_utimer *ut, ktime_t look)
-{
-	return look;
-}
+/* The timerfd is set later instead, see set_timerfd(). */
+#define twheel_session_wake_later(s, timer, now)	twheel_session_wake_at_tick_end(s, timer, 1)
 
-u64 twheel_session_next_look(struct twheel_session *s, struct twheel_utimer *ut,
-			     ktime_t look)
-{
-	return look;
-}
-
-/* Users */
-
-static struct twheel_session_user twheel_session_user_only;
-
-struct twheel_session_user *twheel_session_user_get(void)
-{
-	return &twheel_session_user_only;
-}
-
-void twheel_session_user_put(struct twheel_session_user *user)
-{
-}
-
-int twheel_session_user_charge(struct twheel_session_user *user,
-			       enum twheel_session_count what, bool exempt)
-{
-	return 0;
-}
-
-void twheel_session_user_uncharge(struct twheel_session_user *user,
-				  enum twheel_session_count what)
-{
-}
-
-/* Wheels */
-
-static struct twheel_session_wheel *make_wheel(const struct twheel_config *config)
-{
-	struct twheel_session_wheel *shared;
-	struct twheel *wheel;
-
-	shared = kzalloc(struct_size(shared, prepared, 1), GFP_KERNEL_ACCOUNT);
-	if (!shared)
-		return ERR_PTR(-ENOMEM);
-	wheel = twheel_create(config);
-	if (IS_ERR(wheel)) {
-		free(shared);
-		return ERR_CAST(wheel);
-	}
-	shared->wheel = wheel;
-	shared->prepared[0] = 1;
-	return shared;
-}
+/* Wheels. The entry of a wheel, which leads to its users, is the wheel itself. */
 
 struct twheel_session_wheel *
 twheel_session_wheel_private(struct twheel_session *s,
@@ -89,58 +38,40 @@ twheel_session_wheel_private(struct twheel_session *s,
 		.clock		= setup->clock,
 	};
 
-	return make_wheel(&config);
+	return (void *)twheel_create(&config);
 }
 
 void twheel_session_wheel_put(struct twheel_session_wheel *shared)
 {
-	if (!shared)
-		return;
-	twheel_destroy(shared->wheel);
-	free(shared);
+	if (shared)
+		twheel_destroy((void *)shared);
 }
 
+/* Timers can be started in a wheel of the session only. */
 void twheel_session_wheel_use(struct twheel_session *s,
 			      struct twheel_session_wheel *shared)
 {
-	static const unsigned long none;
+	static const unsigned long none, prepared = 1;
 
 	s->shared = shared;
-	s->wheel = shared ? shared->wheel : twheel_default();
-	s->prepared = shared ? shared->prepared : &none;
+	s->wheel = shared ? (void *)shared : &twheel_wheel_standard;
+	s->prepared = shared ? &prepared : &none;
 	s->tick_ns = s->wheel->config.tick_ns;
 	s->clock = s->wheel->config.clock;
 }
 
 int twheel_session_wheel_need(struct twheel_session *s)
 {
-	struct twheel_session_wheel *shared;
-	bool has;
+	struct twheel_session_wheel *made = NULL;
 
-	spin_lock_bh(&s->lock);
-	has = s->shared;
-	spin_unlock_bh(&s->lock);
-	if (has)
-		return 0;
-	shared = make_wheel(&twheel_default()->config);
-	if (IS_ERR(shared))
-		return PTR_ERR(shared);
 	spin_lock_bh(&s->lock);
 	if (!s->shared) {
-		twheel_session_wheel_use(s, shared);
-		shared = NULL;
+		made = (void *)twheel_create(&twheel_wheel_standard.config);
+		if (!IS_ERR(made))
+			twheel_session_wheel_use(s, made);
 	}
 	spin_unlock_bh(&s->lock);
-	twheel_session_wheel_put(shared);
-	return 0;
-}
-
-/* Wake-ups, which process.c delays by setting the timerfd later */
-
-void twheel_session_wake_later(struct twheel_session *s,
-			       struct twheel_timer *timer, ktime_t now)
-{
-	twheel_session_wake_at_tick_end(s, timer, 1);
+	return IS_ERR(made) ? PTR_ERR(made) : 0;
 }
 
 /*

@@ -21,43 +21,26 @@
 #define ARMED_TICKS_MAX		BIT_ULL(2 * TWHEEL_HIER_BITS)
 
 /**
- * struct twheel_base - the timers of a wheel
+ * struct twheel - a wheel, which is its only base, too
  * @scheme: the timers
+ * @config: configuration. Constant
  * @armed: latest tick for the next call of the program, U64_MAX if there is no timer
- * @tick_ns: length of a tick. Constant
- * @clockid: clock of ticks and deadlines. Constant
  * @ends: work for the end of an expiry
  *
  * Protected by the session's lock.
  */
-struct twheel_base {
-	struct twheel_scheme scheme;
-	u64 armed;
-	u32 tick_ns;
-	clockid_t clockid;
-	struct twheel_tick_end *ends;
-};
-
-/**
- * struct twheel - a wheel
- * @config: configuration. Constant
- * @base: timers
- */
 struct twheel {
+	struct twheel_scheme scheme;
 	struct twheel_config config;
-	struct twheel_base base;
+	u64 armed;
+	struct twheel_tick_end *ends;
 };
 
 /* Wheel of sessions without a private one, or until that is created. */
 static struct twheel twheel_wheel_standard = {
 	.config = { .tick_ns = TICK_NS_DEFAULT, .clock = CLOCK_MONOTONIC },
-	.base = { .armed = U64_MAX, .tick_ns = TICK_NS_DEFAULT },
+	.armed = U64_MAX,
 };
-
-struct twheel *twheel_default(void)
-{
-	return &twheel_wheel_standard;
-}
 
 void twheel_get_config(const struct twheel *wheel, struct twheel_config *config)
 {
@@ -66,31 +49,25 @@ void twheel_get_config(const struct twheel *wheel, struct twheel_config *config)
 
 static int check_config(struct twheel_config *config)
 {
+	config->clock = config->clock ?: CLOCK_MONOTONIC;
+	config->tick_ns = config->tick_ns ?: TICK_NS_DEFAULT;
 	if (config->scheme >= TWHEEL_NR_SCHEMES ||
-	    config->mode >= TWHEEL_NR_MODES)
-		return -EINVAL;
-	if (!config->clock)
-		config->clock = CLOCK_MONOTONIC;
-	if (config->clock != CLOCK_MONOTONIC && config->clock != CLOCK_BOOTTIME)
-		return -EINVAL;
-	if (!config->tick_ns)
-		config->tick_ns = TICK_NS_DEFAULT;
-	if (config->tick_ns < TWHEEL_TICK_NS_MIN ||
-	    config->tick_ns > TWHEEL_TICK_NS_MAX)
+	    (config->clock != CLOCK_MONOTONIC && config->clock != CLOCK_BOOTTIME) ||
+	    config->tick_ns < TWHEEL_TICK_NS_MIN || config->tick_ns > TWHEEL_TICK_NS_MAX)
 		return -EINVAL;
 	return twheel_scheme_choose_slots(config->scheme, &config->slots);
 }
 
 void twheel_destroy(struct twheel *wheel)
 {
-	free(wheel->base.scheme.slots);
-	free(wheel->base.scheme.occupied);
+	free(wheel->scheme.slots);
+	free(wheel->scheme.occupied);
 	free(wheel);
 }
 
-static u64 tick_now(const struct twheel_base *base)
+static u64 tick_now(const struct twheel *wheel)
 {
-	return div_u64(twheel_clock_time(base->clockid, ktime_get()), base->tick_ns);
+	return div_u64(twheel_clock_time(wheel->config.clock, ktime_get()), wheel->config.tick_ns);
 }
 
 /* Returns ERR_PTR() of -EINVAL or -ENOMEM. */
@@ -107,7 +84,7 @@ struct twheel *twheel_create(const struct twheel_config *config)
 	wheel = kzalloc(sizeof(*wheel), GFP_KERNEL_ACCOUNT);
 	if (!wheel)
 		return ERR_PTR(-ENOMEM);
-	scheme = &wheel->base.scheme;
+	scheme = &wheel->scheme;
 	nr = twheel_scheme_slots(checked.scheme, checked.slots);
 	scheme->slots = kcalloc(nr, sizeof(*scheme->slots), GFP_KERNEL_ACCOUNT);
 	scheme->occupied = kcalloc(BITS_TO_LONGS(nr), sizeof(long), GFP_KERNEL_ACCOUNT);
@@ -116,11 +93,9 @@ struct twheel *twheel_create(const struct twheel_config *config)
 		return ERR_PTR(-ENOMEM);
 	}
 	wheel->config = checked;
-	wheel->base.tick_ns = checked.tick_ns;
-	wheel->base.clockid = checked.clock;
-	wheel->base.armed = U64_MAX;
+	wheel->armed = U64_MAX;
 	twheel_scheme_init(scheme, checked.scheme, scheme->slots, scheme->occupied,
-			   nr, tick_now(&wheel->base));
+			   nr, tick_now(wheel));
 	return wheel;
 }
 
@@ -131,16 +106,17 @@ void twheel_timer_setup_key(struct twheel_timer *timer, struct twheel *wheel,
 	timer->node.link.next = NULL;
 	timer->node.expires = 0;
 	timer->node.offset_ns = 0;
-	timer->base = &wheel->base;
+	timer->base = wheel;
 	timer->fn = fn;
 }
 
 /* Rounding up keeps a timer from being early. Inlined into the fast paths. */
-static __always_inline u64 tick_above(const struct twheel_base *base,
+static __always_inline u64 tick_above(const struct twheel *wheel,
 				      ktime_t deadline, u32 *offset_ns)
 {
-	return div_u64_rem((u64)deadline + base->tick_ns - 1, base->tick_ns,
-			   offset_ns);
+	u32 tick_ns = wheel->config.tick_ns;
+
+	return div_u64_rem((u64)deadline + tick_ns - 1, tick_ns, offset_ns);
 }
 
 /* Returns the tick by which to call if there is work at @tick. */
@@ -148,110 +124,57 @@ static u64 leave_alone(const struct twheel_scheme *scheme, u64 tick)
 {
 	u64 part = (scheme->clock | (ARMED_TICKS_MAX - 1)) + 1;
 
-	return twheel_scheme_levels(scheme->type) > 1 ? min(tick, part) : tick;
+	return scheme->type == TWHEEL_HIER ? min(tick, part) : tick;
 }
 
 /* Have the program call for a timer, at the next tick if it is late. Rare. */
-static noinline void arm_base(struct twheel_base *base, struct twheel_node *node)
+static noinline void arm_earlier(struct twheel *wheel, struct twheel_node *node)
 {
-	u64 tick = max(twheel_scheme_wakeup(&base->scheme, node),
-		       base->scheme.clock + 1);
+	u64 tick = max(twheel_scheme_wakeup(&wheel->scheme, node),
+		       wheel->scheme.clock + 1);
 
-	base->armed = min(base->armed, leave_alone(&base->scheme, tick));
+	wheel->armed = min(wheel->armed, leave_alone(&wheel->scheme, tick));
+}
+
+static __always_inline void arm_wheel(struct twheel *wheel, struct twheel_node *node)
+{
+	if (unlikely(node->expires < wheel->armed))
+		arm_earlier(wheel, node);
 }
 
 /* Advance the clock of an empty wheel, which nothing advanced since. Rare. */
-static noinline void catch_up(struct twheel_base *base)
+static noinline void catch_up(struct twheel *wheel)
 {
-	u64 now = tick_now(base);
+	u64 now = tick_now(wheel);
 
-	if (now > base->scheme.clock)
-		twheel_scheme_skip(&base->scheme, now);
-}
-
-static __always_inline void insert_timer(struct twheel_base *base,
-					 struct twheel_node *node, u64 expires,
-					 u32 offset_ns)
-{
-	if (unlikely(base->armed == U64_MAX) && !base->scheme.pending)
-		catch_up(base);
-	node->expires = expires;
-	node->offset_ns = offset_ns;
-	twheel_scheme_start_at(&base->scheme, node, expires);
-	if (unlikely(expires < base->armed))
-		arm_base(base, node);
-}
-
-static __always_inline void restart_timer(struct twheel_base *base,
-					  struct twheel_node *node, u64 expires,
-					  u32 offset_ns)
-{
-	node->offset_ns = offset_ns;
-	if (twheel_scheme_refresh(&base->scheme, node, expires))
-		return;
-	twheel_scheme_restart(&base->scheme, node, expires);
-	if (unlikely(expires < base->armed))
-		arm_base(base, node);
-}
-
-/* Fast paths for a hierarchical wheel, if the program calls before the deadline. */
-
-static __always_inline void insert_quietly(struct twheel_base *base,
-					   struct twheel_node *node, ktime_t deadline)
-{
-	node->expires = tick_above(base, deadline, &node->offset_ns);
-	twheel_hier_start(&base->scheme, node, node->expires);
-}
-
-static noinline void move_timer(struct twheel_scheme *scheme, struct twheel_node *node,
-				u64 expires)
-{
-	node->expires = expires;
-	twheel_slot_leave(node);
-	twheel_hier_place(scheme, node, expires);
-}
-
-static __always_inline void restart_quietly(struct twheel_base *base,
-					    struct twheel_node *node, ktime_t deadline)
-{
-	u64 expires = tick_above(base, deadline, &node->offset_ns);
-
-	if (twheel_hier_stays(&base->scheme, node, expires))
-		node->expires = expires;
-	else
-		move_timer(&base->scheme, node, expires);
-}
-
-static __always_inline void stop_quietly(struct twheel_base *base,
-					 struct twheel_node *node)
-{
-	twheel_slot_leave(node);
-	twheel_slot_leave_wheel(&base->scheme, node);
+	if (now > wheel->scheme.clock)
+		twheel_scheme_skip(&wheel->scheme, now);
 }
 
 int twheel_start_at(struct twheel_timer *timer, ktime_t deadline)
 {
-	struct twheel_base *base = timer->base;
-	u32 offset_ns;
-	u64 expires = tick_above(base, deadline, &offset_ns);
+	struct twheel_node *node = &timer->node;
+	struct twheel *wheel = timer->base;
+	u64 expires = tick_above(wheel, deadline, &node->offset_ns);
 
 	if (twheel_pending(timer)) {
-		restart_timer(base, &timer->node, expires, offset_ns);
+		if (!twheel_scheme_refresh(&wheel->scheme, node, expires)) {
+			twheel_scheme_restart(&wheel->scheme, node, expires);
+			arm_wheel(wheel, node);
+		}
 		return 1;
 	}
-	insert_timer(base, &timer->node, expires, offset_ns);
+	if (unlikely(wheel->armed == U64_MAX) && !wheel->scheme.pending)
+		catch_up(wheel);
+	node->expires = expires;
+	twheel_scheme_start_at(&wheel->scheme, node, expires);
+	arm_wheel(wheel, node);
 	return 0;
 }
 
 int twheel_restart_at(struct twheel_timer *timer, ktime_t deadline)
 {
 	return twheel_pending(timer) ? twheel_start_at(timer, deadline) : 0;
-}
-
-/* A timer is out of the wheel before its callback, so nothing is deferred. */
-int twheel_again_at(struct twheel_timer *timer, ktime_t deadline)
-{
-	return twheel_start_at(timer, deadline);
 }
 
 int twheel_stop(struct twheel_timer *timer)
@@ -262,23 +185,16 @@ int twheel_stop(struct twheel_timer *timer)
 	return 1;
 }
 
-int twheel_stop_sync(struct twheel_timer *timer)
-{
-	return twheel_stop(timer);
-}
-
 void twheel_start_many(struct twheel_request *requests, unsigned int nr)
 {
 	for (; nr; nr--, requests++)
-		requests->result = twheel_start_at(requests->timer,
-						   requests->deadline);
+		requests->result = twheel_start_at(requests->timer, requests->deadline);
 }
 
 void twheel_restart_many(struct twheel_request *requests, unsigned int nr)
 {
 	for (; nr; nr--, requests++)
-		requests->result = twheel_restart_at(requests->timer,
-						     requests->deadline);
+		requests->result = twheel_restart_at(requests->timer, requests->deadline);
 }
 
 void twheel_stop_many(struct twheel_request *requests, unsigned int nr)
@@ -289,7 +205,7 @@ void twheel_stop_many(struct twheel_request *requests, unsigned int nr)
 
 ktime_t twheel_deadline(const struct twheel_timer *timer)
 {
-	return twheel_expired_deadline(timer, timer->base->tick_ns);
+	return twheel_expired_deadline(timer, timer->base->config.tick_ns);
 }
 
 void twheel_at_tick_end(struct twheel_timer *timer, struct twheel_tick_end *end)
@@ -299,83 +215,55 @@ void twheel_at_tick_end(struct twheel_timer *timer, struct twheel_tick_end *end)
 	timer->base->ends = end;
 }
 
-static void run_ends(struct twheel_base *base)
-{
-	struct twheel_tick_end *end = base->ends;
-
-	base->ends = NULL;
-	for (; end; end = end->next) {
-		end->queued = 0;
-		end->fn(end);
-	}
-}
-
 static struct twheel_timer *timer_of(struct twheel_node *node)
 {
 	return container_of(node, struct twheel_timer, node);
 }
 
 /* Expire at most @most of the timers due at one tick. Returns how many expired. */
-static __always_inline unsigned int expire_tick(struct twheel_base *base,
+static __always_inline unsigned int expire_tick(struct twheel *wheel,
 						struct twheel_node *node,
 						unsigned int most)
 {
-	struct twheel_slot *slot = twheel_scheme_due_slot(&base->scheme);
-	unsigned int batch = twheel_scheme_batch(&base->scheme, min_t(u32, most, INT_MAX));
+	struct twheel_slot *slot = twheel_scheme_due_slot(&wheel->scheme);
+	unsigned int batch = twheel_scheme_batch(&wheel->scheme, min_t(u32, most, INT_MAX));
 	unsigned int count = 0;
 
 	do {
 		timer_of(node)->fn(timer_of(node));
 	} while (++count < batch &&
-		 (node = twheel_scheme_due(&base->scheme, slot)));
+		 (node = twheel_scheme_due(&wheel->scheme, slot)));
 	return count;
 }
 
-static void rearm(struct twheel_base *base)
+static void rearm(struct twheel *wheel)
 {
-	base->armed = base->scheme.pending ?
-		leave_alone(&base->scheme, twheel_scheme_next(&base->scheme)) : U64_MAX;
+	wheel->armed = wheel->scheme.pending ?
+		leave_alone(&wheel->scheme, twheel_scheme_next(&wheel->scheme)) : U64_MAX;
 }
 
 /*
  * PER_TICK_BOOKKEEPING and EXPIRY_PROCESSING, for at most @most expiries.
  * Returns whether all timers that are due at @now expired.
  */
-static bool twheel_wheel_expire(struct twheel_base *base, ktime_t now,
-				unsigned int most)
+static bool twheel_wheel_expire(struct twheel *wheel, ktime_t now, unsigned int most)
 {
-	u64 target = max((u64)now / base->tick_ns, base->scheme.clock);
+	u64 target = max((u64)now / wheel->config.tick_ns, wheel->scheme.clock);
 	struct twheel_node *node = NULL;
+	struct twheel_tick_end *end;
 	int work;
 
 	do {
 		work = INT_MAX;
-		while (most && (node = twheel_scheme_pop(&base->scheme, target, &work)))
-			most -= expire_tick(base, node, most);
+		while (most && (node = twheel_scheme_pop(&wheel->scheme, target, &work)))
+			most -= expire_tick(wheel, node, most);
 	} while (work <= 0);
-	run_ends(base);
-	rearm(base);
-	return base->armed > target;
-}
-
-/*
- * Ask @leaves about timers before the wheel sleeps for them. It returns whether a timer has
- * left its tick.
- */
-static void twheel_wheel_look_ahead(struct twheel_base *base,
-				    bool (*leaves)(struct twheel_timer *timer))
-{
-	unsigned int most = MOVES_PER_WAKEUP;
-	struct twheel_slot *slot;
-
-	/* Ticks of level 0. A hashed wheel has none. */
-	for (; base->armed < base->scheme.reach[0]; rearm(base)) {
-		slot = twheel_hier_slot(&base->scheme, 0, base->armed);
-		do {
-			if (list_empty(&slot->nodes) || !most-- ||
-			    !leaves(timer_of(list_first_entry(&slot->nodes,
-							      struct twheel_node, link))))
-				return;
-		} while (!list_empty(&slot->nodes));
+	end = wheel->ends;
+	wheel->ends = NULL;
+	for (; end; end = end->next) {
+		end->queued = 0;
+		end->fn(end);
 	}
+	rearm(wheel);
+	return wheel->armed > target;
 }
