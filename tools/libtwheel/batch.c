@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /* Many operations in one system call */
-#include <errno.h>
-
 #include "libtwheel.h"
 
 /* Limit of the kernel. */

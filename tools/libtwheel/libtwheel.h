@@ -5,11 +5,6 @@
 #ifndef LIBTWHEEL_H
 #define LIBTWHEEL_H
 
-#include <errno.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <sys/types.h>
-
 #include "twheel.h"
 
 /* Inline all calls but rare ones: this halves the cost of a start in the process. */

@@ -1,32 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /* Reading events, without the events of timers that a store stopped */
-#include <errno.h>
-#include <limits.h>
-#include <poll.h>
-#include <pthread.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "libtwheel.h"
 
 #define SECOND	1000000000
 
-/* Returns whether a store stopped the timer after it expired. */
-static bool is_stopped(const struct twheel *t, const struct twheel_event *event)
-{
-	return has_word(t, event->id) && twheel_word(t, event->id) == TWHEEL_WORD_STOP;
-}
-
-/* Remove events of stopped timers. Returns the number of events left. */
+/* Remove events of timers that a store stopped. Returns the number of events left. */
 static int keep_valid(struct twheel *t, char *events, size_t size)
 {
 	size_t event_size = to_session(t)->event_size;
 	char *to = events, *event;
+	__u64 id;
 
 	if (!t->shared_ids)
 		return size / event_size;
 	for (event = events; event < events + size; event += event_size) {
-		if (is_stopped(t, (const struct twheel_event *)event))
+		id = ((const struct twheel_event *)event)->id;
+		if (has_word(t, id) && twheel_word(t, id) == TWHEEL_WORD_STOP)
 			continue;
 		if (to != event)
 			memcpy(to, event, event_size);

@@ -1,14 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /* Opening and closing sessions, and single operations */
-#include <errno.h>
-#include <fcntl.h>
-#include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/ioctl.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include "libtwheel.h"
 
 #define DEVICE		"/dev/twheel"
@@ -32,19 +23,6 @@ int twheel_command(const struct twheel *t, unsigned long command, void *argument
 int twheel_backend(const struct twheel *t)
 {
 	return process_of(t) ? TWHEEL_BACKEND_PROCESS : TWHEEL_BACKEND_KERNEL;
-}
-
-static int map_words(struct session *session, size_t size)
-{
-	int saved = errno;
-	void *words = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED,
-			   session->head.fd, 0);
-
-	if (words == MAP_FAILED)
-		return libtwheel_result(-1, saved);
-	session->head.words = words;
-	session->mapped = size;
-	return 0;
 }
 
 /*
@@ -83,13 +61,22 @@ static bool is_copy(const struct session *session)
 static int use_words(struct session *session, __u32 nr)
 {
 	struct twheel *t = &session->head;
+	size_t size = nr * sizeof(__u64);
+	int saved = errno;
+	void *words;
 
 	t->shared_ids = nr;
 	if (!nr)
 		return 0;
-	if (!process_of(t))
-		return map_words(session, nr * sizeof(__u64));
-	t->words = (__u64 *)process_of(t)->words->pages[0];
+	if (process_of(t)) {
+		t->words = (__u64 *)process_of(t)->words->pages[0];
+		return 0;
+	}
+	words = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, t->fd, 0);
+	if (words == MAP_FAILED)
+		return libtwheel_result(-1, saved);
+	t->words = words;
+	session->mapped = size;
 	return 0;
 }
 
@@ -170,35 +157,22 @@ static int choose_backend(unsigned int *flags)
 	return 0;
 }
 
-static int open_device(struct session *session)
-{
-	int saved = errno;
-
-	session->head.fd = open(DEVICE, O_RDWR | O_CLOEXEC | O_NONBLOCK);
-	return session->head.fd < 0 ? libtwheel_result(-1, saved) : 0;
-}
-
 /* Returns whether there is no module for this user. Limits are other errors. */
 static bool is_missing(int error)
 {
-	switch (error) {
-	case -ENOENT:
-	case -ENODEV:
-	case -ENXIO:
-	case -EACCES:
-	case -EPERM:
-		return true;
-	default:
-		return false;
-	}
+	return error == -ENOENT || error == -ENODEV || error == -ENXIO ||
+	       error == -EACCES || error == -EPERM;
 }
 
 static int open_backend(struct session *session, unsigned int flags, clockid_t clock)
 {
-	int ret;
+	int saved = errno, ret;
 
 	if (!(flags & TWHEEL_OPEN_PROCESS)) {
-		ret = open_device(session);
+		ret = libtwheel_result(open(DEVICE, O_RDWR | O_CLOEXEC | O_NONBLOCK), saved);
+		session->head.fd = ret;
+		if (ret >= 0)
+			return 0;
 		if (flags & TWHEEL_OPEN_KERNEL || !is_missing(ret))
 			return ret;
 	}
