@@ -128,12 +128,17 @@ bool twheel_timer_stop(struct twheel_timers *w, struct twheel_timer *timer)
 	return true;
 }
 
-/* Before @recheck outer levels neither move timers nor reach the next slot. */
-static void forget_next(struct twheel_timers *w, u64 now)
+/* Returns whether there may be work at *@now, which becomes a tick that the clock can have. */
+static __always_inline bool has_work(struct twheel_timers *w, uint64_t *now)
 {
+	if (*now < w->next && *now - w->scheme.clock < LAG_MAX)
+		return false;
 	w->next = 0;
-	if (now >= w->scheme.recheck)
+	/* Before @recheck outer levels neither move timers nor reach the next slot. */
+	if (*now >= w->scheme.recheck)
 		w->outer = 0;
+	*now = min(max(*now, w->scheme.clock), TICK_MAX);
+	return true;
 }
 
 struct twheel_timer *twheel_timers_expired(struct twheel_timers *w, uint64_t now)
@@ -141,10 +146,8 @@ struct twheel_timer *twheel_timers_expired(struct twheel_timers *w, uint64_t now
 	struct twheel_timer *timer;
 	int work = TWHEEL_TIMERS_MOVES;
 
-	if (now < w->next && now - w->scheme.clock < LAG_MAX)
+	if (!has_work(w, &now))
 		return NULL;
-	forget_next(w, now);
-	now = min(max(now, w->scheme.clock), TICK_MAX);
 	timer = twheel_hier_pop(&w->scheme, now, &work);
 	if (timer)
 		timer->hint = 0;
@@ -159,10 +162,8 @@ unsigned int twheel_timers_advance(struct twheel_timers *w, uint64_t now, unsign
 	struct twheel_timer *timer;
 	struct twheel_slot *slot;
 
-	if (now < w->next && now - s->clock < LAG_MAX)
+	if (!has_work(w, &now))
 		return 0;
-	forget_next(w, now);
-	now = min(max(now, s->clock), TICK_MAX);
 	while (count < most && (timer = twheel_hier_pop(s, now, &work))) {
 		slot = twheel_hier_due_slot(s);
 		/* Alternate moves and expiries while timers have to be moved. */
