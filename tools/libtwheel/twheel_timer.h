@@ -222,12 +222,7 @@ struct twheel_timer *twheel_timers_expired(struct twheel_timers *w, uint64_t now
  */
 uint64_t twheel_timers_next(struct twheel_timers *w);
 
-/**
- * twheel_timers_count() - return the number of pending timers
- * @w: the wheel
- *
- * Return: the number of pending timers.
- */
+/* Returns the number of pending timers. */
 uint64_t twheel_timers_count(const struct twheel_timers *w);
 
 /**
