@@ -33,9 +33,8 @@ TEST(a_setup_with_a_new_field)
 	twheel_close(t);
 }
 
-TEST(structures_that_come_back)
+TEST_SESSION(structures_that_come_back)
 {
-	struct twheel *t = open_default();
 	struct twheel_entry entries[3];
 	struct twheel_stats stats;
 	__u64 cursor = 0;
@@ -57,12 +56,10 @@ TEST(structures_that_come_back)
 		ASSERT_EQ(10 * id, entries[id].user_data);
 		ASSERT_EMPTY(&entries[id]);
 	}
-	twheel_close(t);
 }
 
-TEST(operations_of_a_batch)
+TEST_SESSION(operations_of_a_batch)
 {
-	struct twheel *t = open_default();
 	struct twheel_batch *batch;
 
 	ASSERT_EQ(0, twheel_batch_new(t, 3, &batch));
@@ -73,5 +70,4 @@ TEST(operations_of_a_batch)
 	ASSERT_EQ(1, twheel_batch_op(batch, 2)->id);
 	ASSERT_EQ(0, twheel_batch_op(batch, 2)->result);
 	twheel_batch_free(batch);
-	twheel_close(t);
 }

@@ -33,9 +33,8 @@ static void expect_results(const struct twheel_batch *batch, unsigned int count,
 	ASSERT_EQ(failed, twheel_batch_failed(batch));
 }
 
-TEST(sizes)
+TEST_SESSION(sizes)
 {
-	struct twheel *t = open_default();
 	struct twheel_batch *batch = NULL;
 
 	ASSERT_EQ(-EINVAL, twheel_batch_new(t, 0, &batch));
@@ -43,12 +42,10 @@ TEST(sizes)
 	ASSERT_TRUE(!batch);
 	twheel_batch_free(new_batch(t, 65536));
 	twheel_batch_free(NULL);
-	twheel_close(t);
 }
 
-TEST(it_is_submitted_when_it_is_full)
+TEST_SESSION(it_is_submitted_when_it_is_full)
 {
-	struct twheel *t = open_default();
 	struct twheel_batch *batch = new_batch(t, SIZE);
 
 	ASSERT_EQ(0, twheel_batch_start(batch, 1, HOUR, 11));
@@ -68,23 +65,19 @@ TEST(it_is_submitted_when_it_is_full)
 	expect_results(batch, 1, (int[]){ 0 });
 	ASSERT_EQ(TWHEEL_STATE_PENDING, state_of(t, 3));
 	twheel_batch_free(batch);
-	twheel_close(t);
 }
 
-TEST(what_waits_is_forgotten)
+TEST_SESSION(what_waits_is_forgotten)
 {
-	struct twheel *t = open_default();
 	struct twheel_batch *batch = new_batch(t, SIZE);
 
 	ASSERT_EQ(0, twheel_batch_start(batch, 1, HOUR, 11));
 	twheel_batch_free(batch);
 	EXPECT_STATS(twheel_fd(t), .started = 0);
-	twheel_close(t);
 }
 
-TEST(results_of_those_that_failed)
+TEST_SESSION(results_of_those_that_failed)
 {
-	struct twheel *t = open_default();
 	struct twheel_batch *batch = new_batch(t, 16);
 
 	ASSERT_EQ(0, twheel_start(t, 7, 0, 77));
@@ -102,13 +95,11 @@ TEST(results_of_those_that_failed)
 		       (int[]){ -ENOENT, -EINVAL, -EALREADY, -EALREADY, 1, 0, 0 });
 	ASSERT_EQ(TWHEEL_STATE_PENDING, state_of(t, twheel_batch_op(batch, 6)->id));
 	twheel_batch_free(batch);
-	twheel_close(t);
 }
 
 /* The clock is read once. */
-TEST(delays_begin_together)
+TEST_SESSION(delays_begin_together, { .shared_ids = 8 })
 {
-	struct twheel *t = open_words(8);
 	struct twheel_batch *batch = new_batch(t, SIZE);
 	__u64 before, id;
 
@@ -124,12 +115,10 @@ TEST(delays_begin_together)
 	for (id = 0; id < 3; id++)
 		ASSERT_EQ(deadline_of(t, id), twheel_word(t, id));
 	twheel_batch_free(batch);
-	twheel_close(t);
 }
 
-TEST(words_of_those_that_failed_are_left)
+TEST_SESSION(words_of_those_that_failed_are_left, { .shared_ids = 8 })
 {
-	struct twheel *t = open_words(8);
 	struct twheel_batch *batch = new_batch(t, 16);
 	__u64 deadline = twheel_now() + HOUR;
 	struct twheel_event event;
@@ -153,7 +142,6 @@ TEST(words_of_those_that_failed_are_left)
 	ASSERT_EQ(1, twheel_read(t, &event, 1));
 	ASSERT_EQ(11, event.user_data);
 	twheel_batch_free(batch);
-	twheel_close(t);
 }
 
 /* As a signal does, after two of them. */
@@ -166,9 +154,8 @@ static int carries_out_two(int fd, unsigned long command, void *argument)
 	return __real_ioctl(fd, command, argument);
 }
 
-TEST(a_signal_in_between)
+TEST_SESSION(a_signal_in_between)
 {
-	struct twheel *t = open_default();
 	struct twheel_batch *batch = new_batch(t, 5);
 
 	needs_kernel("a command is no system call");
@@ -181,7 +168,6 @@ TEST(a_signal_in_between)
 	ASSERT_EQ(5, twheel_batch_stop(batch, 3));
 	expect_results(batch, 5, (int[]){ 0, -ENOENT, 0, -ENOENT, 0 });
 	twheel_batch_free(batch);
-	twheel_close(t);
 }
 
 static int carries_out_two_and_fails(int fd, unsigned long command, void *argument)
@@ -194,9 +180,9 @@ static int carries_out_two_and_fails(int fd, unsigned long command, void *argume
 	return -1;
 }
 
-TEST(what_cannot_be_submitted)
+TEST_SESSION(what_cannot_be_submitted)
 {
-	struct twheel *t = open_default(), *reader;
+	struct twheel *reader;
 	struct twheel_batch *batch;
 
 	needs_kernel("a command is no system call");
@@ -225,5 +211,4 @@ TEST(what_cannot_be_submitted)
 	ASSERT_EQ(-EFAULT, twheel_batch_flush(batch));
 	expect_results(batch, 3, (int[]){ 0, -ENOENT, -EFAULT });
 	twheel_batch_free(batch);
-	twheel_close(t);
 }

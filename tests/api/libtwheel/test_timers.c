@@ -4,21 +4,20 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "util.h"
 
-TEST(start_and_its_event)
+/* A wait may be longer than a time_t of 32 bits says. */
+TEST_SESSION(wait_for_a_hundred_years)
 {
-	struct twheel *t = open_default();
 	__u64 before = twheel_now();
 	struct twheel_event event;
 
 	ASSERT_EQ(0, twheel_start(t, 3, 5 * MS, 33));
-	ASSERT_EQ(1, twheel_wait(t, &event, 1, -1));
+	ASSERT_EQ(1, twheel_wait(t, &event, 1, 100 * 365 * 24 * HOUR));
 	ASSERT_EQ(3, event.id);
 	ASSERT_EQ(33, event.user_data);
 	ASSERT_LE(before + 5 * MS, event.deadline_ns);
@@ -26,7 +25,6 @@ TEST(start_and_its_event)
 	ASSERT_LE(event.expired_ns, twheel_now());
 	ASSERT_EQ(0, event.flags);
 	ASSERT_EQ(0, twheel_read(t, &event, 1));
-	twheel_close(t);
 }
 
 /* The deadline moves to the roundest tick within the slack: 640 of 64 ms. */
@@ -49,9 +47,9 @@ TEST(slack_takes_a_round_tick)
 }
 
 /* Errors are return values. The functions leave errno alone. */
-TEST(calls_that_are_refused)
+TEST_SESSION(calls_that_are_refused)
 {
-	struct twheel *t = open_default(), *writer;
+	struct twheel *writer;
 	struct twheel_event event;
 	struct twheel_entry entry;
 	__u64 cursor = 0;
@@ -62,7 +60,6 @@ TEST(calls_that_are_refused)
 	ASSERT_EQ(-EINVAL, twheel_list(t, &entry, 0, &cursor));
 	ASSERT_EQ(-EINVAL, twheel_read(t, &event, 0));
 	ASSERT_EQ(0, errno);
-	twheel_close(t);
 	if (in_process())
 		return;
 	ASSERT_EQ(0, twheel_attach(&writer, open("/dev/twheel", O_WRONLY)));
@@ -72,9 +69,8 @@ TEST(calls_that_are_refused)
 	twheel_close(writer);
 }
 
-TEST(wait_ends_after_its_time)
+TEST_SESSION(wait_ends_after_its_time)
 {
-	struct twheel *t = open_default();
 	__u64 before = twheel_now();
 	struct twheel_event event;
 
@@ -82,29 +78,16 @@ TEST(wait_ends_after_its_time)
 	ASSERT_EQ(0, twheel_start(t, 3, HOUR, 33));
 	ASSERT_EQ(0, twheel_wait(t, &event, 1, 20 * MS));
 	ASSERT_LE(before + 20 * MS, twheel_now());
-	twheel_close(t);
 }
 
-TEST(wait_for_a_hundred_years)
+TEST_SESSION(wait_ends_with_a_signal)
 {
-	struct twheel *t = open_default();
-	struct twheel_event event;
-
-	ASSERT_EQ(0, twheel_start(t, 3, 20 * MS, 33));
-	ASSERT_EQ(1, twheel_wait(t, &event, 1, 100 * 365 * 24 * HOUR));
-	twheel_close(t);
-}
-
-TEST(wait_ends_with_a_signal)
-{
-	struct twheel *t = open_default();
 	struct twheel_event event;
 
 	errno = 0;
 	alarm_once(200 * MS, 0);
 	ASSERT_EQ(-EINTR, twheel_wait(t, &event, 1, -1));
 	ASSERT_EQ(0, errno);
-	twheel_close(t);
 }
 
 static int waited;
@@ -124,16 +107,13 @@ static void *waits(void *data)
 	return NULL;
 }
 
-TEST(a_thread_that_is_cancelled_takes_no_event_with_it)
+TEST_SESSION(a_thread_that_is_cancelled_takes_no_event_with_it)
 {
-	struct twheel *t = open_default();
-
 	ASSERT_EQ(0, twheel_start(t, 3, 0, 33));
 	expect_unread_of(t, 1);
 	wrap_read = cancelled;
 	thread_join(thread_run(waits, t));
 	ASSERT_EQ(1, waited);
-	twheel_close(t);
 }
 
 static struct twheel *open_on(__u32 clock, unsigned int flags)
@@ -207,43 +187,35 @@ static void expect_clocks(unsigned int flags)
 	}
 }
 
+static void expect_all_clocks(void *data)
+{
+	(void)data;
+	ASSERT_LE(clock_ns(CLOCK_MONOTONIC) + 3000 * SECOND, clock_ns(CLOCK_BOOTTIME));
+	expect_clocks(0);
+	expect_clocks(TWHEEL_OPEN_ONE_THREAD);
+}
+
 /* A wheel on another clock, where the clocks are far apart. */
 TEST(clocks)
 {
-	pid_t pid;
-
 	children_in_time_ns();
-	pid = fork();
-	ASSERT_LE(0, pid);
-	if (!pid) {
-		ASSERT_LE(clock_ns(CLOCK_MONOTONIC) + 3000 * SECOND, clock_ns(CLOCK_BOOTTIME));
-		expect_clocks(0);
-		expect_clocks(TWHEEL_OPEN_ONE_THREAD);
-		_exit(0);
-	}
-	expect_child(pid);
+	in_child(expect_all_clocks, NULL);
 }
 
 /* Its poller is woken once for all, and not before the first of them has waited. */
-TEST(events_wait_for_their_reader)
+TEST_SESSION(events_wait_for_their_reader, { .wake_ns = 100 * MS })
 {
-	struct twheel_setup setup = { .wake_ns = 100 * MS };
 	struct twheel_event events[3];
-	struct pollfd pollfd = { .events = POLLIN };
-	struct twheel *t;
 	__u64 begin, i;
 
-	ASSERT_EQ(0, twheel_open(&t, &setup));
-	pollfd.fd = twheel_fd(t);
 	for (i = 0; i < ARRAY_SIZE(events); i++)
 		ASSERT_EQ(0, twheel_start(t, i, (100 + 10 * i) * MS, i));
 	begin = twheel_now();
-	ASSERT_EQ(1, poll(&pollfd, 1, -1));
+	expect_readable(twheel_fd(t));
 	ASSERT_EQ(1, twheel_read(t, events, 1));
 	if (begin >= events[0].deadline_ns)
 		test_skip("the machine was held up");
-	ASSERT_LE(events[0].deadline_ns + setup.wake_ns, twheel_now());
+	ASSERT_LE(events[0].deadline_ns + 100 * MS, twheel_now());
 	for (i = 1; i < ARRAY_SIZE(events); i++)
 		ASSERT_EQ(1, twheel_wait(t, &events[i], 1, -1));
-	twheel_close(t);
 }

@@ -35,9 +35,8 @@ static void expire(struct twheel *t, __u64 id, __u64 user_data)
 	expect_unread_of(t, stats.unread + 1);
 }
 
-TEST(a_start_stores_its_deadline)
+TEST_SESSION(a_start_stores_its_deadline, { .shared_ids = IDS })
 {
-	struct twheel *t = open_words(IDS);
 	__u64 before = twheel_now();
 
 	ASSERT_EQ(0, twheel_start(t, 3, HOUR, 33));
@@ -48,13 +47,11 @@ TEST(a_start_stores_its_deadline)
 	ASSERT_EQ(1, twheel_start(t, 3, INTERVAL_MAX, 33));
 	ASSERT_EQ(INTERVAL_MAX, twheel_word(t, 3));
 	ASSERT_EQ(INTERVAL_MAX, deadline_of(t, 3));
-	twheel_close(t);
 }
 
 /* A start overwrites any word that the previous timer of the id has left. */
-TEST(an_old_word_does_not_count)
+TEST_SESSION(an_old_word_does_not_count, { .shared_ids = IDS })
 {
-	struct twheel *t = open_words(IDS);
 	struct twheel_event event;
 
 	twheel_refresh(t, 3, twheel_now() + HOUR);
@@ -71,12 +68,10 @@ TEST(an_old_word_does_not_count)
 	ASSERT_EQ(34, event.user_data);
 	EXPECT_STATS(twheel_fd(t), .started = 3, .restarted = 1, .expired = 3,
 		     .delivered = 3);
-	twheel_close(t);
 }
 
-TEST(a_start_that_fails_leaves_the_word)
+TEST_SESSION(a_start_that_fails_leaves_the_word, { .shared_ids = IDS })
 {
-	struct twheel *t = open_words(IDS);
 	__u64 word = twheel_now() + HOUR, id = 3;
 	struct twheel_event event;
 
@@ -93,7 +88,6 @@ TEST(a_start_that_fails_leaves_the_word)
 	ASSERT_EQ(-EALREADY, twheel_start(t, 3, HOUR, 34));
 	ASSERT_EQ(1, twheel_read(t, &event, 1));
 	ASSERT_EQ(33, event.user_data);
-	twheel_close(t);
 }
 
 static bool knows_sockets(struct twheel *t)
@@ -104,9 +98,8 @@ static bool knows_sockets(struct twheel *t)
 	return info.features & TWHEEL_FEATURE_IDLE;
 }
 
-TEST(a_socket_takes_the_module)
+TEST_SESSION(a_socket_takes_the_module, { .shared_ids = IDS })
 {
-	struct twheel *t = open_words(IDS);
 	int fd = open_connection();
 	__u64 any = TWHEEL_ID_ANY, id = 3;
 	__u32 flag;
@@ -124,13 +117,11 @@ TEST(a_socket_takes_the_module)
 	}
 	ASSERT_EQ(12345, twheel_word(t, 3));
 	EXPECT_STATS(twheel_fd(t), .started = 1, .pending = 1);
-	twheel_close(t);
 }
 
 /* A start clears the word: that of the previous timer would drop or delay the event. */
-TEST(a_socket_has_no_word)
+TEST_SESSION(a_socket_has_no_word, { .shared_ids = IDS })
 {
-	struct twheel *t = open_words(IDS);
 	int fd = open_connection();
 	struct twheel_event event;
 	__u64 id = 3;
@@ -147,13 +138,11 @@ TEST(a_socket_has_no_word)
 	ASSERT_EQ(0, twheel_start_idle(t, &id, fd, 0, 34, 0));
 	ASSERT_EQ(1, twheel_wait(t, &event, 1, -1));
 	ASSERT_EQ(34, event.user_data);
-	twheel_close(t);
 }
 
 /* A push to a later deadline makes no call. A push to an earlier deadline starts the timer. */
-TEST(a_push_both_ways)
+TEST_SESSION(a_push_both_ways, { .shared_ids = IDS })
 {
-	struct twheel *t = open_words(IDS);
 	__u64 now = twheel_now();
 	struct twheel_event event;
 
@@ -170,12 +159,10 @@ TEST(a_push_both_ways)
 	ASSERT_EQ(36, event.user_data);
 	EXPECT_STATS(twheel_fd(t), .started = 1, .restarted = 2, .expired = 1,
 		     .delivered = 1);
-	twheel_close(t);
 }
 
-TEST(a_push_finds_no_deadline_in_the_word)
+TEST_SESSION(a_push_finds_no_deadline_in_the_word, { .shared_ids = IDS })
 {
-	struct twheel *t = open_words(IDS);
 	__u64 deadline = twheel_now() + HOUR;
 
 	ASSERT_EQ(0, twheel_push(t, 3, deadline, 33));
@@ -192,13 +179,11 @@ TEST(a_push_finds_no_deadline_in_the_word)
 	ASSERT_EQ(-EINVAL, twheel_push(t, 3, INTERVAL_MAX + 1, 33));
 	ASSERT_EQ(-EINVAL, twheel_push(t, TWHEEL_ID_ANY, deadline, 33));
 	ASSERT_EQ(deadline + 1, twheel_word(t, 3));
-	twheel_close(t);
 }
 
 /* A push withdraws the unread event. */
-TEST(a_push_while_the_event_is_unread)
+TEST_SESSION(a_push_while_the_event_is_unread, { .shared_ids = IDS })
 {
-	struct twheel *t = open_words(IDS);
 	__u64 deadline = twheel_now() + HOUR;
 	struct twheel_event event;
 
@@ -213,12 +198,10 @@ TEST(a_push_while_the_event_is_unread)
 	ASSERT_EQ(0, twheel_push(t, 3, deadline, 37));
 	ASSERT_EQ(0, twheel_read(t, &event, 1));
 	ASSERT_EQ(deadline, deadline_of(t, 3));
-	twheel_close(t);
 }
 
-TEST(a_restart_in_each_state)
+TEST_SESSION(a_restart_in_each_state, { .shared_ids = IDS })
 {
-	struct twheel *t = open_words(IDS);
 	const __u64 ids[] = { 3, IDS };
 	struct twheel_event event;
 	unsigned int i;
@@ -241,13 +224,11 @@ TEST(a_restart_in_each_state)
 	ASSERT_EQ(-EINVAL, twheel_restart(t, 3, INTERVAL_MAX + 1, 33));
 	EXPECT_STATS(twheel_fd(t), .started = 6, .restarted = 2, .stopped = 4,
 		     .expired = 2, .replaced = 2);
-	twheel_close(t);
 }
 
 /* The unread event of the stopped timer must not refuse the next start of the id. */
-TEST(a_start_after_a_late_stop)
+TEST_SESSION(a_start_after_a_late_stop, { .shared_ids = IDS })
 {
-	struct twheel *t = open_words(IDS);
 	struct twheel_batch *batch;
 	struct twheel_event event;
 
@@ -264,12 +245,10 @@ TEST(a_start_after_a_late_stop)
 	EXPECT_STATS(twheel_fd(t), .started = 3, .expired = 3, .replaced = 2,
 		     .delivered = 1);
 	twheel_batch_free(batch);
-	twheel_close(t);
 }
 
-TEST(a_periodic_timer_goes_on)
+TEST_SESSION(a_periodic_timer_goes_on, { .shared_ids = IDS })
 {
-	struct twheel *t = open_words(IDS);
 	struct twheel_event event;
 
 	ASSERT_EQ(0, twheel_start_periodic(t, 3, 0, HOUR, 33));
@@ -286,7 +265,6 @@ TEST(a_periodic_timer_goes_on)
 	ASSERT_EQ(0, twheel_start(t, 4, 0, 44));
 	ASSERT_EQ(1, twheel_wait(t, &event, 1, -1));
 	ASSERT_EQ(4, event.id);
-	twheel_close(t);
 }
 
 /*
@@ -294,9 +272,8 @@ TEST(a_periodic_timer_goes_on)
  * did that after the read, another thread could end the connection in between and give the id
  * to the next connection.
  */
-TEST(a_late_refresh_takes_no_start)
+TEST_SESSION(a_late_refresh_takes_no_start, { .shared_ids = IDS })
 {
-	struct twheel *t = open_words(IDS);
 	struct twheel_event event;
 	__u64 deadline = twheel_now() + HOUR;
 
@@ -308,7 +285,6 @@ TEST(a_late_refresh_takes_no_start)
 	ASSERT_EQ(0, twheel_read(t, &event, 1));
 	ASSERT_EQ(0, starts);
 	ASSERT_EQ(deadline, deadline_of(t, 3));
-	twheel_close(t);
 }
 
 /* A limit of the address space (ulimit -v) counts only the words of the setup. */

@@ -20,16 +20,9 @@ int (*wrap_ioctl)(int fd, unsigned long command, void *argument);
 
 static struct twheel *in_process_by_fd[FDS];
 
-int __wrap_ioctl(int fd, unsigned long command, ...);
-int __wrap_twheel_open_sized(struct twheel **t, const struct twheel_setup *setup,
-			     size_t setup_size, size_t event_size);
-int __wrap_twheel_open_flags_sized(struct twheel **t, const struct twheel_setup *setup,
-				   size_t setup_size, size_t event_size,
-				   unsigned int flags);
 int __real_twheel_open_flags_sized(struct twheel **t, const struct twheel_setup *setup,
 				   size_t setup_size, size_t event_size,
 				   unsigned int flags);
-void __wrap_twheel_close(struct twheel *t);
 void __real_twheel_close(struct twheel *t);
 
 int __wrap_ioctl(int fd, unsigned long command, ...)
@@ -78,47 +71,44 @@ void __wrap_twheel_close(struct twheel *t)
 }
 
 void (*wrap_clock)(void);
+void (*wrap_read)(void);
 
-int __wrap_clock_gettime(clockid_t clock, struct timespec *now);
+static void call_once(void (**hook)(void))
+{
+	void (*fn)(void) = *hook;
+
+	if (fn) {
+		*hook = NULL;
+		fn();
+	}
+}
+
 int __real_clock_gettime(clockid_t clock, struct timespec *now);
 
 int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
 {
 	int ret = __real_clock_gettime(clock, now);
-	void (*hook)(void) = wrap_clock;
 
-	if (hook) {
-		wrap_clock = NULL;
-		hook();
-	}
+	call_once(&wrap_clock);
 	return ret;
 }
 
-void (*wrap_read)(void);
-
-ssize_t __wrap_read(int fd, void *to, size_t size);
 ssize_t __real_read(int fd, void *to, size_t size);
 
 ssize_t __wrap_read(int fd, void *to, size_t size)
 {
 	ssize_t ret = __real_read(fd, to, size);
-	void (*hook)(void) = wrap_read;
 
-	if (hook && ret > 0) {
-		wrap_read = NULL;
-		hook();
-	}
+	if (ret > 0)
+		call_once(&wrap_read);
 	return ret;
 }
 
 unsigned int timerfd_sets, mutex_locks;
 int timerfd_error;
 
-int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *spec,
-			   struct itimerspec *old);
 int __real_timerfd_settime(int fd, int flags, const struct itimerspec *spec,
 			   struct itimerspec *old);
-int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex);
 int __real_pthread_mutex_lock(pthread_mutex_t *mutex);
 
 int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *spec,
@@ -181,6 +171,30 @@ struct twheel *open_words(__u32 ids)
 
 	ASSERT_EQ(0, twheel_open(&t, &setup));
 	return t;
+}
+
+void with_sessions(void (*fn)(struct twheel *t), unsigned int flags,
+		   const struct twheel_setup *setups, unsigned int count)
+{
+	unsigned int i = 0;
+	struct twheel *t;
+
+	do {
+		ASSERT_EQ(0, twheel_open_flags(&t, count ? &setups[i] : NULL, flags));
+		fn(t);
+		twheel_close(t);
+	} while (++i < count);
+}
+
+static void closes(void *t)
+{
+	twheel_close(t);
+}
+
+/* Closing a session in a child leaves that of this process alone. */
+void close_in_child(struct twheel *t)
+{
+	in_child(closes, t);
 }
 
 /* How many descriptors this process has. */

@@ -38,7 +38,30 @@ void needs_no_valgrind(const char *why);
 
 struct twheel *open_default(void);
 struct twheel *open_words(__u32 ids);
+
+/*
+ * TEST_SESSION(name, SETUP...) { ... }: a case with a session @t, which is closed behind it. It
+ * is run for each SETUP such as { .shared_ids = 4 }, or once without any.
+ */
+#define TEST_SESSION(name, ...)		TEST_SESSION_FLAGS(name, 0, __VA_ARGS__)
+
+/* The same, and the sessions are opened with @flags. */
+#define TEST_SESSION_FLAGS(name, flags, ...)				\
+	static void name##_of(struct twheel *t);			\
+									\
+	TEST(name)							\
+	{								\
+		const struct twheel_setup setups[] = { __VA_ARGS__ };	\
+									\
+		with_sessions(name##_of, flags, setups, ARRAY_SIZE(setups)); \
+	}								\
+									\
+	static void name##_of(struct twheel *t)
+
+void with_sessions(void (*fn)(struct twheel *t), unsigned int flags,
+		   const struct twheel_setup *setups, unsigned int count);
 unsigned int open_files(void);
+void close_in_child(struct twheel *t);
 void expect_unread_of(struct twheel *t, __u64 count);
 int state_of(struct twheel *t, __u64 id);
 __u64 deadline_of(struct twheel *t, __u64 id);

@@ -511,7 +511,6 @@ int receive_fd(int socket)
 	return fd;
 }
 
-/* Stay on one CPU, or skip the case if there is no such CPU. */
 /* Open a TCP connection with itself. */
 int open_connection(void)
 {
@@ -528,6 +527,7 @@ int open_connection(void)
 	return fd;
 }
 
+/* Stay on one CPU, or skip the case if there is no such CPU. */
 void pin_cpu(unsigned int cpu)
 {
 	cpu_set_t set;
@@ -594,6 +594,21 @@ void expect_child(pid_t pid)
 
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
 	ASSERT_EQ(0, status);
+}
+
+/* Call a function in a child, and wait for it. */
+void in_child(void (*fn)(void *data), void *data)
+{
+	pid_t pid;
+
+	fflush(stdout);
+	pid = fork();
+	ASSERT_LE(0, pid);
+	if (!pid) {
+		fn(data);
+		_exit(0);
+	}
+	expect_child(pid);
 }
 
 /*

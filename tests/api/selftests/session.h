@@ -93,6 +93,7 @@ pthread_t thread_run(void *(*fn)(void *data), void *data);
 void *thread_join(pthread_t thread);
 void expect_asleep(const pid_t *thread);
 void expect_child(pid_t pid);
+void in_child(void (*fn)(void *data), void *data);
 
 /* Offsets of the two clocks in that namespace, in seconds. */
 #define TIMENS_MONOTONIC	1000
