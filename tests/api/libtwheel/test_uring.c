@@ -20,18 +20,16 @@ static int next_result(struct io_uring *ring)
 	return result;
 }
 
-TEST(a_ring_polls_it)
+TEST_SESSION_FLAGS(a_ring_polls_it, TWHEEL_OPEN_PROCESS)
 {
 	struct twheel_event event;
 	struct io_uring_sqe *sqe;
 	struct io_uring ring;
 	unsigned int round;
-	struct twheel *t;
 	int ret = io_uring_queue_init(4, &ring, 0);
 
 	if (ret < 0)
 		test_skip("no io_uring: %s", strerror(-ret));
-	ASSERT_EQ(0, twheel_open_flags(&t, NULL, TWHEEL_OPEN_PROCESS));
 	for (round = 0; round < 3; round++) {
 		sqe = io_uring_get_sqe(&ring);
 		io_uring_prep_poll_add(sqe, twheel_fd(t), POLLIN);
@@ -50,5 +48,4 @@ TEST(a_ring_polls_it)
 		ASSERT_EQ(0, twheel_stop(t, 2));
 	}
 	io_uring_queue_exit(&ring);
-	twheel_close(t);
 }

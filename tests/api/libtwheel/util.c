@@ -12,6 +12,10 @@
 
 #include "util.h"
 
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/lsan_interface.h>
+#endif
+
 unsigned long wrap_command;
 int (*wrap_ioctl)(int fd, unsigned long command, void *argument);
 
@@ -183,6 +187,10 @@ void with_sessions(void (*fn)(struct twheel *t), unsigned int flags,
 		ASSERT_EQ(0, twheel_open_flags(&t, count ? &setups[i] : NULL, flags));
 		fn(t);
 		twheel_close(t);
+		t = NULL;
+#ifdef __SANITIZE_ADDRESS__
+		ASSERT_EQ(0, __lsan_do_recoverable_leak_check());
+#endif
 	} while (++i < count);
 }
 

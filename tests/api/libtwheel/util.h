@@ -41,7 +41,8 @@ struct twheel *open_words(__u32 ids);
 
 /*
  * TEST_SESSION(name, SETUP...) { ... }: a case with a session @t, which is closed behind it. It
- * is run for each SETUP such as { .shared_ids = 4 }, or once without any.
+ * is run for each SETUP such as { .shared_ids = 4 }, or once without any. With sanitizers the
+ * case must not have lost memory.
  */
 #define TEST_SESSION(name, ...)		TEST_SESSION_FLAGS(name, 0, __VA_ARGS__)
 
