@@ -65,6 +65,17 @@ static unsigned int seed_now, operation_now;
 		ASSERT_EQ(a_, b_);					\
 	} while (0)
 
+/* The result of @call in each session, @s, which have to be the same. */
+#define BOTH(call)							\
+	({								\
+		int ret_[2], s;						\
+									\
+		for (s = 0; s < 2; s++)					\
+			ret_[s] = (call);				\
+		SAME(ret_[0], ret_[1]);					\
+		ret_[0];						\
+	})
+
 static unsigned int below(struct pair *p, unsigned int limit)
 {
 	return (unsigned int)rand_r(&p->seed) % limit;
@@ -126,17 +137,12 @@ static void remember(struct pair *p, const __u64 id[2])
 static void await_expiry(struct pair *p, const __u64 id[2])
 {
 	struct twheel_entry entry;
-	int i, ret;
+	int i;
 
-	for (i = 0; i < 2; i++) {
-		for (;;) {
-			ret = twheel_get(p->t[i], id[i], &entry);
-			if (ret || entry.state != TWHEEL_STATE_PENDING ||
-			    entry.deadline_ns >= p->far)
-				break;
+	for (i = 0; i < 2; i++)
+		while (!twheel_get(p->t[i], id[i], &entry) &&
+		       entry.state == TWHEEL_STATE_PENDING && entry.deadline_ns < p->far)
 			usleep(50);
-		}
-	}
 }
 
 /* A start, alone or in a batch. */
@@ -257,17 +263,14 @@ static void do_delay(struct pair *p)
 		remember(p, id);
 	if (!delay)
 		await_expiry(p, id);
-	for (i = 0; i < 2; i++)
-		ret[i] = twheel_start_flags(p->t[i], &id[i], same, 0, user_data,
-					    TWHEEL_START_ABS | TWHEEL_START_REPLACE);
-	SAME(ret[0], ret[1]);
+	BOTH(twheel_start_flags(p->t[s], &id[s], same, 0, user_data,
+				TWHEEL_START_ABS | TWHEEL_START_REPLACE));
 }
 
 static void do_stop(struct pair *p)
 {
 	struct twheel_stop stop = { .flags = below(p, 2) };
 	bool raw = one_in(p, 3);
-	int ret[2], i;
 	__u64 id[2];
 
 	if (one_in(p, 40))
@@ -275,16 +278,12 @@ static void do_stop(struct pair *p)
 	if (one_in(p, 40))
 		stop.reserved = below(p, 2);
 	choose_id(p, id);
-	for (i = 0; i < 2; i++) {
-		stop.id = id[i];
-		if (raw || stop.reserved || stop.flags > 1)
-			ret[i] = twheel_command(p->t[i], TWHEEL_IOC_STOP, &stop);
-		else if (stop.flags)
-			ret[i] = twheel_withdraw(p->t[i], id[i]);
-		else
-			ret[i] = twheel_stop(p->t[i], id[i]);
-	}
-	SAME(ret[0], ret[1]);
+	if (raw || stop.reserved || stop.flags > 1)
+		BOTH((stop.id = id[s], twheel_command(p->t[s], TWHEEL_IOC_STOP, &stop)));
+	else if (stop.flags)
+		BOTH(twheel_withdraw(p->t[s], id[s]));
+	else
+		BOTH(twheel_stop(p->t[s], id[s]));
 }
 
 static void do_word(struct pair *p)
@@ -306,13 +305,11 @@ static void do_read(struct pair *p)
 	unsigned int room = 1 + below(p, ROOM);
 	struct twheel_event events[2][ROOM];
 	bool wait = one_in(p, 3);
-	int ret[2], i, n;
+	int count, i, n;
 
-	for (i = 0; i < 2; i++)
-		ret[i] = wait ? twheel_wait(p->t[i], events[i], room, 0) :
-				twheel_read(p->t[i], events[i], room);
-	SAME(ret[0], ret[1]);
-	for (n = 0; n < ret[0]; n++) {
+	count = BOTH(wait ? twheel_wait(p->t[s], events[s], room, 0) :
+			    twheel_read(p->t[s], events[s], room));
+	for (n = 0; n < count; n++) {
 		SAME(name_of(p, 0, events[0][n].id), name_of(p, 1, events[1][n].id));
 		SAME(events[0][n].user_data, events[1][n].user_data);
 		SAME(events[0][n].deadline_ns, events[1][n].deadline_ns);
@@ -340,14 +337,10 @@ static void expect_same_entry(struct pair *p, const struct twheel_entry *a,
 static void do_get(struct pair *p)
 {
 	struct twheel_entry entry[2];
-	int ret[2], i;
 	__u64 id[2];
 
 	choose_id(p, id);
-	for (i = 0; i < 2; i++)
-		ret[i] = twheel_get(p->t[i], id[i], &entry[i]);
-	SAME(ret[0], ret[1]);
-	if (!ret[0])
+	if (!BOTH(twheel_get(p->t[s], id[s], &entry[s])))
 		expect_same_entry(p, &entry[0], &entry[1]);
 }
 
@@ -358,16 +351,14 @@ static void do_list(struct pair *p)
 	__u64 start = one_in(p, 20) ? (__u64)below(p, 4) << 32 | below(p, 64) : 0;
 	__u64 cursor[2] = { start, start };
 	struct twheel_entry entries[2][ROOM];
-	int ret[2], i, n;
+	int count, n;
 
 	do {
-		for (i = 0; i < 2; i++)
-			ret[i] = twheel_walk(p->t[i], flags, entries[i], room, &cursor[i]);
-		SAME(ret[0], ret[1]);
+		count = BOTH(twheel_walk(p->t[s], flags, entries[s], room, &cursor[s]));
 		SAME(cursor[0], cursor[1]);
-		for (n = 0; n < ret[0]; n++)
+		for (n = 0; n < count; n++)
 			expect_same_entry(p, &entries[0][n], &entries[1][n]);
-	} while (ret[0] > 0 && --rounds);
+	} while (count > 0 && --rounds);
 }
 
 static void do_batch(struct pair *p)
@@ -375,7 +366,7 @@ static void do_batch(struct pair *p)
 	unsigned int count = 1 + below(p, 2 * ROOM), n, soon = 0;
 	struct twheel_op ops[2][2 * ROOM];
 	struct twheel_submit submit[2];
-	int ret[2], i;
+	int i;
 
 	memset(ops, 0, sizeof(ops));
 	for (n = 0; n < count; n++) {
@@ -409,15 +400,13 @@ static void do_batch(struct pair *p)
 			op->fd = c.fd;
 		}
 	}
-	for (i = 0; i < 2; i++) {
+	for (i = 0; i < 2; i++)
 		submit[i] = (struct twheel_submit){
 			.ops = (unsigned long)ops[i],
 			.count = count,
 			.op_size = sizeof(ops[i][0]),
 		};
-		ret[i] = twheel_command(p->t[i], TWHEEL_IOC_SUBMIT, &submit[i]);
-	}
-	SAME(ret[0], ret[1]);
+	BOTH(twheel_command(p->t[s], TWHEEL_IOC_SUBMIT, &submit[s]));
 	SAME(submit[0].failed, submit[1].failed);
 	for (n = 0; n < count; n++) {
 		const __u64 id[2] = { ops[0][n].id, ops[1][n].id };
@@ -434,33 +423,23 @@ static void do_batch(struct pair *p)
 }
 
 /* The same start or stop for a batch of each session. */
-static void add_to_batches(struct pair *p, struct twheel_batch *batches[2], int ret[2])
+static int add_to_batches(struct pair *p, struct twheel_batch *batches[2])
 {
 	__u64 id[2] = { below(p, p->ids) }, expires_ns = deadline(p), user_data = below(p, 1000000);
 	__u32 flags = TWHEEL_START_ABS | (one_in(p, 4) ? TWHEEL_START_REPLACE : 0);
 	unsigned int how = below(p, 8);
-	int i;
 
 	id[1] = id[0];
 	if (one_in(p, 20))
 		choose_id(p, id);
-	for (i = 0; i < 2; i++) {
-		struct twheel_batch *batch = batches[i];
-
-		if (how == 0)
-			ret[i] = twheel_batch_stop(batch, id[i]);
-		else if (how == 1)
-			ret[i] = twheel_batch_withdraw(batch, id[i]);
-		else if (how == 2)
-			ret[i] = twheel_batch_start_at(batch, id[i], expires_ns, user_data);
-		else if (how == 3)
-			ret[i] = twheel_batch_start_flags(batch, id[i], expires_ns, 10 * HOUR,
-							  user_data, flags);
-		else
-			ret[i] = twheel_batch_start_flags(batch, id[i], expires_ns, 0,
-							  user_data, flags);
-	}
-	SAME(ret[0], ret[1]);
+	if (how == 0)
+		return BOTH(twheel_batch_stop(batches[s], id[s]));
+	if (how == 1)
+		return BOTH(twheel_batch_withdraw(batches[s], id[s]));
+	if (how == 2)
+		return BOTH(twheel_batch_start_at(batches[s], id[s], expires_ns, user_data));
+	return BOTH(twheel_batch_start_flags(batches[s], id[s], expires_ns,
+					     how == 3 ? 10 * HOUR : 0, user_data, flags));
 }
 
 static void expect_same_results(struct pair *p, struct twheel_batch *batches[2], int count)
@@ -482,19 +461,15 @@ static void do_library_batch(struct pair *p)
 {
 	unsigned int size = 1 + below(p, p->ids / 8), count = below(p, p->ids / 4);
 	struct twheel_batch *batches[2];
-	int ret[2], i;
+	int done, i;
 
-	for (i = 0; i < 2; i++)
-		SAME(0, twheel_batch_new(p->t[i], size, &batches[i]));
+	ASSERT_TRUE(!BOTH(twheel_batch_new(p->t[s], size, &batches[s])));
 	while (count--) {
-		add_to_batches(p, batches, ret);
-		if (ret[0] > 0)
-			expect_same_results(p, batches, ret[0]);
+		done = add_to_batches(p, batches);
+		if (done > 0)
+			expect_same_results(p, batches, done);
 	}
-	for (i = 0; i < 2; i++)
-		ret[i] = twheel_batch_flush(batches[i]);
-	SAME(ret[0], ret[1]);
-	expect_same_results(p, batches, ret[0]);
+	expect_same_results(p, batches, BOTH(twheel_batch_flush(batches[s])));
 	for (i = 0; i < 2; i++)
 		twheel_batch_free(batches[i]);
 }
@@ -508,7 +483,7 @@ static void do_command(struct pair *p)
 	} as[2];
 	unsigned int size = below(p, sizeof(as[0].words) / 4 + 1) * 4, nr = below(p, 10), i;
 	unsigned long command = _IOC(_IOC_READ | _IOC_WRITE, TWHEEL_IOC_MAGIC, nr, size);
-	int ret[2];
+	int ret;
 
 	/* Commands that return times, ids or pointers have operations of their own. */
 	if (nr >= _IOC_NR(TWHEEL_IOC_START) && nr < _IOC_NR(TWHEEL_IOC_STATS) &&
@@ -521,10 +496,8 @@ static void do_command(struct pair *p)
 	for (i = 0; i < 16; i++)
 		as[0].words[i] = one_in(p, 4) ? below(p, 4) : 0;
 	as[1] = as[0];
-	for (i = 0; i < 2; i++)
-		ret[i] = twheel_command(p->t[i], command, &as[i]);
-	SAME(ret[0], ret[1]);
-	if (ret[0] || nr == _IOC_NR(TWHEEL_IOC_STATS))
+	ret = BOTH(twheel_command(p->t[s], command, &as[s]));
+	if (ret || nr == _IOC_NR(TWHEEL_IOC_STATS))
 		return;
 	for (i = 0; i < 2 && nr == _IOC_NR(TWHEEL_IOC_INFO); i++)
 		as[i].info.features &= ~(TWHEEL_FEATURE_PROCESS | TWHEEL_FEATURE_NOWAIT |
@@ -545,7 +518,7 @@ static void expect_descriptor(const struct twheel *t, bool unread)
 	int tries = 100;
 
 	if (unread) {
-		ASSERT_TRUE(readable(t, -1));
+		ASSERT_TRUE(readable(t, PATIENCE / MS));
 		return;
 	}
 	/* In the process the wheel may have timers to move. Then STATS has moved them. */
@@ -586,8 +559,7 @@ static void open_pair(struct pair *p)
 	};
 	unsigned int first = access("/dev/twheel", F_OK) ? TWHEEL_OPEN_PROCESS :
 							    TWHEEL_OPEN_KERNEL;
-	unsigned int flags = TWHEEL_OPEN_PROCESS;
-	int ret[2];
+	unsigned int flags[2] = { first, TWHEEL_OPEN_PROCESS };
 
 	if (p->ids == IDS_MANY) {
 		setup.max_timers = IDS_MANY / 4 + below(p, IDS_MANY);
@@ -609,15 +581,9 @@ static void open_pair(struct pair *p)
 	if (one_in(p, 40))
 		setup.clock = below(p, 12);
 	if (one_in(p, 2))
-		flags |= TWHEEL_OPEN_ONE_THREAD;
-	ret[0] = twheel_open_flags(&p->t[0], &setup, first);
-	ret[1] = twheel_open_flags(&p->t[1], &setup, flags);
-	SAME(ret[0], ret[1]);
-	if (ret[0]) {
-		setup = (struct twheel_setup){};
-		SAME(0, twheel_open_flags(&p->t[0], &setup, first));
-		SAME(0, twheel_open_flags(&p->t[1], &setup, flags));
-	}
+		flags[1] |= TWHEEL_OPEN_ONE_THREAD;
+	if (BOTH(twheel_open_flags(&p->t[s], &setup, flags[s])))
+		ASSERT_TRUE(!BOTH(twheel_open_flags(&p->t[s], &(struct twheel_setup){}, flags[s])));
 }
 
 static void run_seed(unsigned int seed)
