@@ -27,6 +27,15 @@ is() { [ "$2" = "$3" ] || printf '%s: not\n%s\nbut\n%s\n' "$1" "$2" "$3"; }
 # quietly COMMAND...: with something to say only if it fails.
 quietly() { "$@" >"$work/log" 2>&1 || { tail -n 40 "$work/log"; return 1; }; }
 
+# tap NAME COMMAND...: the cases of a program that says TAP itself.
+tap() {
+	local ended=0
+	echo "# run $1"
+	"${@:2}" || ended=$?
+	echo "# exit $1 $ended"
+	return "$ended"
+}
+
 # end_of_cases NAME: fails if one of them has.
 end_of_cases() {
 	echo "1..$count"

@@ -13,15 +13,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/timerfd.h>
-#include <time.h>
 
 #include "twheel.h"
+#include "user.h"
 
 #define OPERATIONS	1000000
 #define IDS		3000U
 #define WORDS		1500U	/* ids below that have one */
-#define TICK		1000000ULL
-#define SECOND		1000000000ULL
+#define TICK		MS
 #define FD		1000
 
 static __u64 now = 5000 * SECOND + 1, fires = ~0ULL, seed;
@@ -61,10 +60,7 @@ int timerfd_settime(int fd, int flags, const struct itimerspec *new, struct itim
 
 static __u64 below(__u64 end)
 {
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return seed % end;
+	return xorshift(&seed) % end;
 }
 
 /* As many of each length. */
