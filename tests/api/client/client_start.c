@@ -4,6 +4,7 @@
  */
 #include <linux/bits.h>
 #include <linux/cpumask.h>
+#include <linux/moduleparam.h>
 #include <linux/preempt.h>
 #include <linux/random.h>
 #include <linux/sched/isolation.h>
@@ -231,23 +232,88 @@ static void restart_within_a_tick_has_the_new_deadline(struct client *c, struct 
 }
 
 /* Rounding that is off by a tick shows in the minimum too. */
-static void never_early_and_one_tick_late(struct client *c, struct client_timer *t)
+static void check_lateness(struct client *c)
 {
-	u32 span = client_delay(c, 40);
-	unsigned int i;
-	s64 min, max;
+	s64 min = atomic64_read(&c->late_min), max = atomic64_read(&c->late_max);
 
-	for (i = 0; i < CLIENT_TIMERS_NR; i++)
-		client_start(&t[i], get_random_u32() % span);
-	for (i = 0; i < CLIENT_TIMERS_NR; i++)
-		client_wait(&t[i]);
-	min = atomic64_read(&c->late_min);
-	max = atomic64_read(&c->late_max);
 	pr_info("# late by %lld to %lld us, tick %llu us\n",
 		div_s64(min, NSEC_PER_USEC), div_s64(max, NSEC_PER_USEC),
 		div_u64(c->config.tick_ns, NSEC_PER_USEC));
 	CLIENT_CHECK(c, !c->exact || max <= (s64)(c->config.tick_ns + CLIENT_LATE_MAX_NS));
 	CLIENT_CHECK(c, !c->exact || min < (s64)c->config.tick_ns);
+}
+
+static void never_early_and_one_tick_late(struct client *c, struct client_timer *t)
+{
+	u32 span = client_delay(c, 40);
+	unsigned int i;
+
+	for (i = 0; i < CLIENT_TIMERS_NR; i++)
+		client_start(&t[i], get_random_u32() % span);
+	for (i = 0; i < CLIENT_TIMERS_NR; i++)
+		client_wait(&t[i]);
+	check_lateness(c);
+}
+
+#define RANDOM_NR	300
+
+static unsigned int operations = 10000;
+module_param(operations, uint, 0444);
+MODULE_PARM_DESC(operations, "Operations of each random program");
+
+/* Returns a delay below 2^@bits ticks. Each number of bits is equally likely. */
+static u64 random_delay(struct client *c, unsigned int bits)
+{
+	u64 ticks = get_random_u32() & (BIT(get_random_u32() % bits) - 1);
+
+	return ticks * c->config.tick_ns + get_random_u32() % (u32)c->config.tick_ns;
+}
+
+/* Returns 1 if @t was started, -1 if it was stopped. */
+static int random_operation(struct client *c, struct client_timer *t)
+{
+	u64 delay = random_delay(c, 18);
+
+	switch (get_random_u32() % 6) {
+	case 0:
+		return -twheel_stop(&t->timer);
+	case 1:
+		return !client_start(t, delay);
+	default:
+		return !client_start_at(t, client_in(delay));
+	}
+}
+
+static bool is_missed(struct client *c, struct client_timer *t)
+{
+	s64 late = ktime_to_ns(ktime_sub(ktime_get(), READ_ONCE(t->not_before)));
+
+	return twheel_pending(&t->timer) &&
+	       late > (s64)(c->config.tick_ns + CLIENT_LATE_MAX_NS);
+}
+
+/* A random program, beside which the wheel sleeps as it likes. */
+static void random_program_is_one_tick_late_at_most(struct client *c, struct client_timer *t)
+{
+	int started = 0, expired = 0, missed = 0;
+	unsigned int nr, i;
+
+	for (nr = 0; nr < operations; nr++) {
+		started += random_operation(c, &t[get_random_u32() % RANDOM_NR]);
+		if (get_random_u32() % 64)
+			continue;
+		client_sleep(random_delay(c, 11));
+		for (i = 0; i < RANDOM_NR; i++)
+			missed += is_missed(c, &t[i]);
+	}
+	for (i = 0; i < RANDOM_NR; i++) {
+		started -= twheel_stop(&t[i].timer);
+		expired += t[i].count;
+	}
+	pr_info("# %u operations, %d expiries\n", nr, expired);
+	CLIENT_CHECK(c, !missed);
+	CLIENT_CHECK(c, started == expired);
+	check_lateness(c);
 }
 
 const struct client_case client_start_cases[] = {
@@ -264,6 +330,8 @@ const struct client_case client_start_cases[] = {
 	CLIENT_CASE(isolated_cpus_spread, .needs = CLIENT_ISOLATED),
 	CLIENT_CASE(equal_deadlines_are_fifo_at_any_distance, .nr = CLIENT_TIMERS_NR),
 	CLIENT_CASE(never_early_and_one_tick_late, .nr = CLIENT_TIMERS_NR),
+	CLIENT_CASE(random_program_is_one_tick_late_at_most, .nr = RANDOM_NR,
+		    .needs = CLIENT_EXACT),
 	CLIENT_CASE(restart_within_a_tick_has_the_new_deadline),
 	{}
 };
