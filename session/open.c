@@ -65,6 +65,7 @@ static int check_setup(const struct twheel_setup *setup)
 static int check_change(const struct twheel_session *s,
 			const struct twheel_setup *setup)
 {
+	lockdep_assert_held(&s->lock);
 	if (s->timers || s->stats.stopped || s->stats.expired || s->making_room ||
 	    (s->words && s->shared_ids != setup->shared_ids))
 		return -EBUSY;
