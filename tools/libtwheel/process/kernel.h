@@ -117,9 +117,9 @@ static inline u32 roundup_pow_of_two(u32 x)
 	return x < 2 ? 1 : 1U << (32 - __builtin_clz(x - 1));
 }
 
-/* No session drains a wheel, or counts its slots. */
-#define find_last_bit(bits, size)	(size)
-#define bitmap_weight(bits, size)	(size)
+/* No session drains a wheel, or counts its slots. A call of either ends the program. */
+#define find_last_bit(bits, size)	(__builtin_trap(), (size))
+#define bitmap_weight(bits, size)	(__builtin_trap(), (size))
 
 #define array_index_nospec(index, size)	(index)
 #define prefetch(p)		__builtin_prefetch(p)
@@ -202,7 +202,7 @@ static inline void *twheel_process_piece(size_t alignment, size_t size)
 	return p;
 }
 
-/* Nobody looks for a session by its number. */
+/* Only /proc/twheel looks for a session by its number. */
 #define xa_limit_31b		0
 #define DEFINE_XARRAY_FLAGS(name, flags)	int name
 #define xa_alloc_cyclic(xa, id, entry, limit, next, gfp) \
@@ -217,7 +217,7 @@ struct file {
 };
 
 /**
- * struct twheel_process - the lock of a session, and all that only a process has of it
+ * struct twheel_process - the lock of a session, and the fields of a session in the process
  * @mutex: protects the session and its wheel
  * @alone: true if only one thread uses the session, and @mutex is not taken. Constant
  * @file: open file of the session
@@ -226,14 +226,15 @@ struct file {
  * @quiet_ns: starts with a deadline later than this affect only the wheel, because the
  *	program will call before that. KTIME_MAX if unknown
  * @run_ns: time of the wheel's last run, on the session's clock
- * @set_ns: time at which @fd fires, without @wake_ns of the session. U64_MAX for never. No
- *	timer is due earlier
+ * @set_ns: expiry of @fd, less @wake_ns of the session. U64_MAX for never. No timer is due
+ *	earlier
  * @fired: true if @fd is readable, or will be within @wake_ns
- * @armed: @armed of the wheel that @fd is set for
+ * @armed: @armed of the wheel when @fd was set
  * @error: result of the last timerfd_settime(2), a negative errno or 0: @fd wakes no reader
  *	then
  *
- * Written under the lock. @set_ns, @fired and @error are also read without it.
+ * The module's struct twheel_session has no other place for these fields. They are written
+ * under the lock. @set_ns, @fired and @error are also read without it.
  */
 typedef struct twheel_process {
 	pthread_mutex_t mutex;

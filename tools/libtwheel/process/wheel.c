@@ -124,7 +124,7 @@ static u64 leave_alone(const struct twheel_scheme *scheme, u64 tick)
 {
 	u64 part = (scheme->clock | (ARMED_TICKS_MAX - 1)) + 1;
 
-	return scheme->type == TWHEEL_HIER ? min(tick, part) : tick;
+	return twheel_scheme_levels(scheme->type) > 1 ? min(tick, part) : tick;
 }
 
 /* Have the program call for a timer, at the next tick if it is late. Rare. */
