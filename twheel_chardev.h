@@ -4,8 +4,8 @@
 #define _TWHEEL_CHARDEV_H
 
 /*
- * Features of sessions of the kernel. A process has others. Both have
- * TWHEEL_FEATURE_SHARED where words are coherent.
+ * Features of sessions of the kernel. Sessions in the process define their own.
+ * do_info() adds TWHEEL_FEATURE_SHARED to both if words are coherent.
  */
 #define TWHEEL_HOST_FEATURES	(TWHEEL_FEATURE_NOWAIT | TWHEEL_FEATURE_IDLE)
 

@@ -84,7 +84,10 @@ static void take_back_words(struct twheel_batch *batch)
 	}
 }
 
-/* A signal may end a system call early. Returns 0, or a negative errno. */
+/*
+ * Submit the operations, in several calls if a signal ends one early. Returns 0, or a negative
+ * errno.
+ */
 static int submit(struct twheel_batch *batch)
 {
 	unsigned int done = 0, i;

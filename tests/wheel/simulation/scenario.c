@@ -378,7 +378,7 @@ static void do_many(unsigned int user, int how)
 	}
 }
 
-/* Its callback waits for nobody: the holder of any lock may wait for it. */
+/* Returns whether the holder of any lock may wait for the callback, which takes none. */
 static bool is_waitable(const struct user_timer *ut)
 {
 	return ut->kind == PLAIN || ut->kind == SLOW;
@@ -393,7 +393,7 @@ static void tick_end(struct twheel_tick_end *end)
 
 	ue->called = ++order;
 	for (cpu = 0; cpu < SIM_CPUS; cpu++) {
-		/* Another CPU may be here as well. */
+		/* This function may run on another CPU at the same time. */
 		u64 part = READ_ONCE(ue->part[cpu]);
 
 		ue->seen[cpu] = max(ue->seen[cpu], part);

@@ -35,7 +35,7 @@ void sim_device_softirq(void)
 {
 }
 
-/* Three of the task's choice, the others of the kernel's. */
+/* Name the ids of each task: it chooses three, and the kernel the others. */
 static void name_ids(struct oracle_session *os)
 {
 	static const u32 begins[] = { 0, 43, 23040 };
@@ -47,7 +47,7 @@ static void name_ids(struct oracle_session *os)
 						      TWHEEL_ID_ANY;
 }
 
-/* As /proc/twheel does it. */
+/* Read all sessions like /proc/twheel. */
 static void do_proc(void)
 {
 	struct twheel_stats stats;
@@ -67,7 +67,7 @@ static void do_proc(void)
 	rcu_read_unlock();
 }
 
-/* Two that a user has made, one within the other, and one of root's. */
+/* Two namespaces of a user, one within the other, and one of root. */
 #define NAMESPACES	3
 static struct user_namespace namespaces[NAMESPACES] = {
 	{ &init_user_ns, { 1 }, { 7 } },
@@ -135,7 +135,7 @@ static void do_close(struct user_file *f)
 	sim_note("session %u: closed", old.os->nr);
 }
 
-/* What else happens. */
+/* Other events. */
 
 static void do_hotplug(void)
 {
@@ -215,7 +215,7 @@ static void use(struct user_file *f)
 	}
 }
 
-/* With a descriptor that is there for as long as the call takes. */
+/* Make a call with a descriptor that remains open until it returns. */
 static void with_file(unsigned int nr)
 {
 	struct user_file *f = &files[nr], mine;
@@ -346,7 +346,7 @@ void scenario_end(void)
 		u64 now = sim.now;
 
 		sim_sleep(20000000 + call_ticks(2));
-		/* Something else may have had a CPU for 50 ms. */
+		/* Another task may occupy a CPU for 50 ms. */
 		if (!user_sockets_quiet(now))
 			sim_sleep(100000000);
 		if (!user_sockets_quiet(now))

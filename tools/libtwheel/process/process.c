@@ -2,9 +2,9 @@
 /*
  * A session in the process
  *
- * The sources of the module are compiled here, so that there is one set of rules: session/,
- * the wheel, and the checks of twheel_chardev.c. kernel.h replaces the kernel's headers, wheel.c
- * the engine, and session.c the parts that a process does not need.
+ * There is one set of rules, the module's. Its sources are compiled here: session/, the wheel,
+ * and the checks of twheel_chardev.c. kernel.h replaces the kernel's headers, wheel.c the
+ * engine, and session.c the parts that a process does not need.
  *
  * Nothing runs in the background. Timers expire when the program reads, or calls GET,
  * LIST or STATS, which would show it. A timerfd tells poll(2) and event loops when
@@ -69,8 +69,8 @@ static __always_inline void settle_and_unlock(struct twheel_session *s)
 }
 
 /*
- * Ask the words of timers before the wheel sleeps for them: the program wakes up only for
- * those that their words leave at their tick.
+ * Read the words of timers before the wheel sleeps for them. The program does not wake up for
+ * a timer whose word moves it to a later tick or stops it.
  */
 static void look_ahead(struct twheel_session *s)
 {
@@ -147,7 +147,7 @@ static int twheel_process_command(struct twheel_session *s, unsigned int command
 	case BARE(TWHEEL_IOC_GET):
 	case BARE(TWHEEL_IOC_LIST):
 	case BARE(TWHEEL_IOC_STATS):
-		/* They show which timers expired. */
+		/* The results of these commands show which timers expired. */
 		expire(s, U64_MAX);
 		break;
 	case BARE(TWHEEL_IOC_SETUP):
@@ -166,7 +166,7 @@ static int twheel_process_command(struct twheel_session *s, unsigned int command
  * These carry out the steps of session/state.h without an ioctl. Nothing is copied, and with
  * everything inlined the compiler drops checks whose result it knows.
  *
- * Those that end in "shortly" do most starts and stops of a session of one thread, in a
+ * The functions in "_shortly" do most starts and stops of a session of one thread, in a
  * hierarchical wheel, if the program calls before the deadline. They change only the timer and
  * its place in the wheel. Operations that need more return false before any change. The only
  * call is a tail call, to save no registers.

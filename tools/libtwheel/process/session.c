@@ -16,7 +16,7 @@ void twheel_session_put_sock(struct twheel_session *s, struct sock *sk)
 {
 }
 
-/* Nobody else uses the process, so nobody counts. */
+/* A process has one user, whose limits are those of the process. */
 #define twheel_session_user_get()			NULL
 #define twheel_session_user_put(user)			((void)(user))
 #define twheel_session_user_charge(user, what, exempt)	0

@@ -6,8 +6,8 @@
  * wake-up of a program costs as much as two hundred moves. So the wheel wakes it up for
  * due timers, and not to move others:
  *
- *  - A timer of level 0 moves at once if it gets a later tick, so all timers of a slot of
- *    level 0 are due at its tick.
+ *  - A timer of level 0 moves at once if a push makes its tick later, so all timers of a
+ *    slot of level 0 are due at its tick.
  *  - In a slot of an outer level, twheel_timers_next() searches for the earliest timer.
  *    The slot is moved down when that timer is due, although it begins earlier. A slot of
  *    more than TWHEEL_TIMERS_MOVES timers is not searched, but moved down in parts before
@@ -27,7 +27,7 @@
  * struct twheel_timers - a wheel
  * @scheme: timers of the wheel
  * @next: result of twheel_timers_next(), 0 if unknown. At most @outer
- * @outer: tick before which no timer of an outer level is due, 0 if unknown
+ * @outer: earliest tick at which a timer of an outer level may be due, 0 if unknown
  * @occupied: bitmap of @scheme
  * @slots: slots of @scheme
  */
