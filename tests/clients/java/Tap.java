@@ -7,16 +7,16 @@ import org.junit.runner.Result;
 import org.junit.runner.notification.Failure;
 
 /**
- * Tap NAME CLASS...: run the tests of some classes one by one, and say in TAP how they ended.
+ * Tap NAME CLASS...: run the tests of some classes one by one, and print their results as TAP.
  *
- * Some of Netty's tests want a machine that has time for them. One that fails while the machine
- * was interrupted is run again.
+ * Some of Netty's tests depend on a fast machine. A test that fails while the machine was
+ * interrupted runs again.
  */
 class Tap {
     private static final int TRIES = 20;
     private static final long PERIOD_NS = 2_000_000, INTERRUPTION_NS = 20_000_000;
 
-    /** The longest time that a thread has slept too long, since a test began. */
+    /** The longest delay of a thread's wake-up since a test began. */
     private static volatile long interruption;
 
     private int count, failed;

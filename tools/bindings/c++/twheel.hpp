@@ -2,11 +2,11 @@
 /*
  * Timers by the million through one file descriptor: libtwheel for C++17
  *
- * The methods are the functions of <twheel.h>. A session and a batch can be moved, and not
- * copied. A delay is a duration, a deadline a time of std::chrono::steady_clock, which is
- * CLOCK_MONOTONIC, or has its number on the clock that the session's setup asks for. Errors are
- * std::system_error. With -fno-exceptions they end the program. Threads may use a session
- * together, and a batch one at a time.
+ * The methods are the functions of <twheel.h>. A session and a batch can be moved, but not
+ * copied. A delay is a duration. A deadline is a time of std::chrono::steady_clock, which is
+ * CLOCK_MONOTONIC, or the same number on the clock of the session. Errors are
+ * std::system_error, and end a program that is compiled with -fno-exceptions. Threads may
+ * share a session, but not a batch.
  */
 #ifndef TWHEEL_HPP
 #define TWHEEL_HPP
@@ -35,7 +35,7 @@ inline std::uint64_t deadline_ns(time_point deadline)
 	return nanoseconds(deadline.time_since_epoch()).count();
 }
 
-/* A delay of less than 0 has passed, as for std::this_thread::sleep_for(). */
+/* A negative delay is 0, as for std::this_thread::sleep_for(). */
 inline std::uint64_t delay_ns(nanoseconds delay)
 {
 	return delay.count() > 0 ? delay.count() : 0;
@@ -51,7 +51,7 @@ template <class E> [[noreturn]] inline void fail(const E &error)
 #endif
 }
 
-/* Returns what a function of the library returned, if that is no error. */
+/* Returns @ret, the result of a function of the library, unless it is an error. */
 inline unsigned int check(int ret, const char *function, const char *if_enoent = ": no such timer is pending")
 {
 	if (ret < 0)
@@ -83,13 +83,13 @@ public:
 	/* Readable when events are unread. */
 	int fd() const { return twheel_fd(get()); }
 
-	/* Starts a timer, or restarts it: true if it was pending. */
+	/* Starts or restarts a timer. Returns true if it was pending. */
 	bool start(std::uint64_t id, nanoseconds delay, std::uint64_t user_data = 0)
 	{
 		return check(twheel_start(get(), id, delay_ns(delay), user_data), "twheel_start");
 	}
 
-	/* Starts a timer with TWHEEL_START_* and a period. Returns its id, which is chosen for TWHEEL_ID_ANY. */
+	/* Starts a timer with TWHEEL_START_* and a period. Returns its id, chosen for TWHEEL_ID_ANY. */
 	std::uint64_t start_flags(std::uint64_t id, nanoseconds expires, nanoseconds period = {},
 				  std::uint64_t user_data = 0, std::uint32_t flags = 0)
 	{
@@ -100,7 +100,7 @@ public:
 		return chosen;
 	}
 
-	/* Starts a timer that is due when the TCP socket @fd has received nothing for so long. */
+	/* Starts a timer that is due when the TCP socket @fd has received nothing for @idle. */
 	bool start_idle(std::uint64_t id, int fd, nanoseconds idle, std::uint64_t user_data = 0,
 			std::uint32_t flags = 0)
 	{
@@ -110,7 +110,7 @@ public:
 			     "twheel_start_idle");
 	}
 
-	/* Another deadline for a timer that runs: a store if that is not before its word. */
+	/* Moves a pending timer to another deadline, by a store if that is not earlier than its word. */
 	void push(std::uint64_t id, time_point deadline, std::uint64_t user_data = 0)
 	{
 		check(twheel_push(get(), id, deadline_ns(deadline), user_data), "twheel_push");
@@ -118,10 +118,10 @@ public:
 
 	void stop(std::uint64_t id) { check(twheel_stop(get(), id), "twheel_stop"); }
 
-	/* Stops a timer, or withdraws its unread event: true then. */
+	/* Stops a timer, or withdraws its unread event. Returns true for an event. */
 	bool withdraw(std::uint64_t id) { return check(twheel_withdraw(get(), id), "twheel_withdraw"); }
 
-	/* Pushes a timer back by a store. */
+	/* Moves a timer to a later deadline by a store. */
 	void refresh(std::uint64_t id, time_point deadline)
 	{
 		twheel_refresh(with_word(id), id, deadline_ns(deadline));
@@ -129,7 +129,7 @@ public:
 
 	void stop_by_store(std::uint64_t id) { twheel_stop_by_store(with_word(id), id); }
 
-	/* The next events: none if there are none. */
+	/* Returns the unread events, at most @most. */
 	std::vector<twheel_event> read(unsigned int most = 64)
 	{
 		std::vector<twheel_event> events(most);
@@ -138,7 +138,7 @@ public:
 		return events;
 	}
 
-	/* The same, after at most @timeout, without end if that is negative. A signal does not end it. */
+	/* Waits for events, for at most @timeout (negative: without end), and reads them. */
 	std::vector<twheel_event> wait(nanoseconds timeout = nanoseconds(-1), unsigned int most = 64)
 	{
 		std::vector<twheel_event> events(most);
@@ -154,7 +154,7 @@ public:
 		return events;
 	}
 
-	/* Empty if the timer is neither pending nor its event unread. */
+	/* Returns a timer, or nothing if it is neither pending nor its event unread. */
 	std::optional<twheel_entry> look(std::uint64_t id) const
 	{
 		twheel_entry entry;
@@ -166,7 +166,7 @@ public:
 		return entry;
 	}
 
-	/* The timers that are pending, or whose events are unread. */
+	/* Returns all timers that are pending, or whose events are unread. */
 	std::vector<twheel_entry> list() const
 	{
 		std::vector<twheel_entry> all;
@@ -191,8 +191,8 @@ private:
 };
 
 /*
- * A twheel_batch. Results hold until the next operation is added. What waits when it is
- * destroyed is forgotten. It must not outlive its session.
+ * A twheel_batch. Results are valid until the next operation is added. The destructor drops
+ * operations that were not submitted. A batch must not outlive its session.
  */
 class batch {
 public:
@@ -221,7 +221,7 @@ public:
 
 	unsigned int flush() { return check(twheel_batch_flush(batch_.get()), "twheel_batch_flush"); }
 
-	/* The operation with its result. There is none from the returned number on. */
+	/* Returns an operation with its result. @index is below what the batch returned. */
 	const twheel_op &at(unsigned int index) const
 	{
 		const twheel_op *op = twheel_batch_op(batch_.get(), index);

@@ -2,9 +2,9 @@
 /*
  * Timers in the program's own structures for C++17: <twheel_timer.h>
  *
- * The destructor of a timer stops it. A timer has its place in memory, and so it can be
+ * The destructor of a timer stops it. The wheel points to its timers, so a timer can be
  * neither copied nor moved. A wheel and its timers belong to one thread at a time. Callbacks
- * may throw: no code of the wheel is below them.
+ * may throw, because no function of the wheel calls them.
  */
 #ifndef TWHEEL_TIMER_HPP
 #define TWHEEL_TIMER_HPP
@@ -38,8 +38,8 @@ public:
 	::twheel_timers *get() const { return wheel_.get(); }
 
 	/*
-	 * Calls back the timers that are due at tick @now, @most of them at most, and returns
-	 * their number. If a callback throws, the timers after it stay due.
+	 * Calls back at most @most timers that are due at tick @now, and returns their number. If a
+	 * callback throws, the timers after it remain due.
 	 */
 	unsigned int advance(std::uint64_t now, unsigned int most = UINT_MAX)
 	{
@@ -52,7 +52,7 @@ public:
 		return count;
 	}
 
-	/* The tick at which advance() is due, TWHEEL_TIMERS_NEVER if no timer is pending. */
+	/* Returns the tick at which advance() is due, TWHEEL_TIMERS_NEVER if no timer is pending. */
 	std::uint64_t next() const { return twheel_timers_next(get()); }
 
 	std::uint64_t count() const { return twheel_timers_count(get()); }
@@ -87,7 +87,7 @@ public:
 
 	bool pending() const { return twheel_timer_pending(this); }
 
-	/* The tick of the expiry, or of the last one. */
+	/* Returns the tick of the next expiry, or of the last one. */
 	std::uint64_t expires() const { return ::twheel_timer::expires; }
 
 protected:
@@ -104,7 +104,7 @@ private:
 	::twheel_timers *wheel_;
 };
 
-/* A timer that calls a lambda, which may destroy the timer as the last thing that it does. */
+/* A timer that calls a lambda, whose last act may destroy the timer. */
 class timer : public timer_base {
 public:
 	timer(timers &wheel, std::function<void()> function)

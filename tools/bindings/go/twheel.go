@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-// Package twheel has timers by the million through one file descriptor: libtwheel for Go.
+// Package twheel provides timers by the million through one file descriptor: libtwheel for Go.
 //
-// The methods are the functions of <twheel.h>. A session may be used by many goroutines, and a
-// batch by one at a time. A deadline is in nanoseconds of CLOCK_MONOTONIC, which Now()
-// returns, or of the clock of the setup. An error of a call is an *Error around a
-// syscall.Errno, and os.ErrClosed after Close.
+// The methods are the functions of <twheel.h>. Goroutines may share a session, but not a
+// batch. A deadline is in nanoseconds of CLOCK_MONOTONIC, which Now() returns, or of the
+// clock of the setup. An error of a call is an *Error around a syscall.Errno, and
+// os.ErrClosed after Close.
 package twheel
 
 /*
@@ -27,7 +27,7 @@ import (
 
 const device = "/dev/twheel"
 
-// Error says which call of the library failed.
+// Error is an error of a call of the library.
 type Error struct {
 	Call  string
 	Errno syscall.Errno
@@ -57,23 +57,23 @@ func check(call string, ret C.int) (int, error) {
 //go:linkname nanotime runtime.nanotime
 func nanotime() int64
 
-// Now is the clock that deadlines are on. It is the runtime's own, which takes no system
-// call: that this name stays is a promise of Go's.
+// Now returns the time of the clock of deadlines. It is the runtime's clock, which needs no
+// system call. Go promises to keep the name nanotime.
 func Now() uint64 { return uint64(nanotime()) }
 
 // Twheel is a session.
 type Twheel struct {
-	// A duplicate of the session's descriptor, which the runtime's poller looks after.
+	// A duplicate of the session's descriptor, for the runtime's poller.
 	file *os.File
 	conn syscall.RawConn
 	// One goroutine at a time waits for events.
 	reading chan struct{}
 	closed  chan struct{}
 
-	// Held for reading while the library is called, and for writing to change these.
+	// Held for reading by calls of the library. Held for writing to change the fields below.
 	mu sync.RWMutex
 	t  *C.struct_twheel
-	// Events that Events took, and nobody received.
+	// Events that the channel of Events did not deliver.
 	left []Event
 
 	words []uint64
@@ -92,7 +92,7 @@ func Open(setup Setup) (*Twheel, error) {
 	}
 	h := (*head)(unsafe.Pointer(t.t))
 	t.words = unsafe.Slice(h.words, h.sharedIds)
-	// As an os.File, a session that is dropped is closed.
+	// Close a session that is no longer referenced, as for os.File.
 	runtime.SetFinalizer(t, (*Twheel).Close)
 	return t, nil
 }
@@ -108,8 +108,8 @@ func (t *Twheel) poll() error {
 	return err
 }
 
-// Close stops all timers, and ends a Read that waits. Refresh and StopByStore must not be under
-// way: they are stores into memory that goes away.
+// Close stops all timers, and ends a Read that waits. It must not race with Refresh or
+// StopByStore, because it unmaps the words.
 func (t *Twheel) Close() error {
 	if err := t.file.Close(); err != nil {
 		return err
@@ -122,7 +122,7 @@ func (t *Twheel) Close() error {
 	return nil
 }
 
-// call has a function of the library called, if the session is open.
+// call calls a function of the library, if the session is open.
 func (t *Twheel) call(name string, function func() C.int) (int, error) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -136,8 +136,8 @@ func (t *Twheel) command(name string, command uintptr, argument unsafe.Pointer) 
 	return t.call(name, func() C.int { return C.twheel_command(t.t, C.ulong(command), argument) })
 }
 
-// StartFlags starts a timer with StartAbs, StartReplace, a period, or IDAny. It
-// returns the id, and whether the timer was pending and is restarted.
+// StartFlags starts a timer with StartAbs, StartReplace, a period, or IDAny. It returns the
+// id, and whether the timer was pending.
 func (t *Twheel) StartFlags(id, expiresNs, periodNs, userData uint64, flags uint32) (uint64, bool, error) {
 	chosen := C.__u64(id)
 	ret, err := t.call("twheel_start_flags", func() C.int {
@@ -147,8 +147,7 @@ func (t *Twheel) StartFlags(id, expiresNs, periodNs, userData uint64, flags uint
 	return uint64(chosen), ret == 1, err
 }
 
-// StartIdle starts a timer that is due when the TCP socket fd has received nothing for so
-// long.
+// StartIdle starts a timer that is due when the TCP socket fd has received nothing for idle.
 func (t *Twheel) StartIdle(id uint64, fd int, idle time.Duration, userData uint64, flags uint32) (uint64, bool, error) {
 	chosen := C.__u64(id)
 	ret, err := t.call("twheel_start_idle", func() C.int {
@@ -157,7 +156,7 @@ func (t *Twheel) StartIdle(id uint64, fd int, idle time.Duration, userData uint6
 	return uint64(chosen), ret == 1, err
 }
 
-// ns has a delay of less than 0 pass at once, as time.Sleep does.
+// ns returns 0 for a negative delay, as time.Sleep returns at once.
 func ns(delay time.Duration) uint64 {
 	if delay < 0 {
 		return 0
@@ -165,7 +164,7 @@ func ns(delay time.Duration) uint64 {
 	return uint64(delay)
 }
 
-// Start starts a timer, or restarts it: true if it was pending.
+// Start starts or restarts a timer. It returns true if the timer was pending.
 func (t *Twheel) Start(id uint64, delay time.Duration, userData uint64) (bool, error) {
 	ret, err := t.call("twheel_start", func() C.int {
 		return C.twheel_start(t.t, C.__u64(id), C.__u64(ns(delay)), C.__u64(userData))
@@ -173,7 +172,8 @@ func (t *Twheel) Start(id uint64, delay time.Duration, userData uint64) (bool, e
 	return ret == 1, err
 }
 
-// Push gives a timer that runs another deadline: a store if that is not before its word.
+// Push moves a pending timer to another deadline, by a store if that is not earlier than its
+// word.
 func (t *Twheel) Push(id, deadlineNs, userData uint64) error {
 	_, err := t.call("twheel_push", func() C.int {
 		return C.twheel_push(t.t, C.__u64(id), C.__u64(deadlineNs), C.__u64(userData))
@@ -187,23 +187,24 @@ func (t *Twheel) Stop(id uint64) error {
 	return err
 }
 
-// Withdraw stops a timer, or withdraws its unread event: true then.
+// Withdraw stops a timer, or withdraws its unread event. It returns true for an event.
 func (t *Twheel) Withdraw(id uint64) (bool, error) {
 	ret, err := t.call("twheel_withdraw", func() C.int { return C.twheel_withdraw(t.t, C.__u64(id)) })
 	return ret == 1, err
 }
 
-// Refresh pushes a timer back by a store. It panics if the id has no word.
+// Refresh moves a timer to a later deadline by a store. It panics if the id has no word.
 func (t *Twheel) Refresh(id, deadlineNs uint64) {
 	atomic.StoreUint64(&t.words[id], deadlineNs)
 	runtime.KeepAlive(t)
 }
 
-// StopByStore stops a timer by a store. It panics if the id has no word.
+// StopByStore stops a timer without an event when it is due, by a store. It panics if the id has
+// no word.
 func (t *Twheel) StopByStore(id uint64) { t.Refresh(id, WordStop) }
 
-// Read waits for events, and takes up to len(events) of them: at least one. The wait is in
-// the runtime's poller, and ends with ctx and with Close.
+// Read waits for events, and reads up to len(events). It waits in the runtime's poller, until
+// ctx or the session ends.
 func (t *Twheel) Read(ctx context.Context, events []Event) (n int, err error) {
 	if len(events) == 0 {
 		return 0, &Error{"twheel_read", syscall.EINVAL}
@@ -233,7 +234,7 @@ func (t *Twheel) Read(ctx context.Context, events []Event) (n int, err error) {
 	return n, err
 }
 
-// take does not wait.
+// take reads events without waiting.
 func (t *Twheel) take(events []Event) (int, error) {
 	t.mu.Lock()
 	n := copy(events, t.left)
@@ -247,7 +248,7 @@ func (t *Twheel) take(events []Event) (int, error) {
 	})
 }
 
-// endWith has a wait end when ctx does. After the wait the returned function is called.
+// endWith makes a wait end with ctx, until the returned function is called.
 func (t *Twheel) endWith(ctx context.Context) (stop func()) {
 	if ctx.Done() == nil {
 		return func() {}
@@ -268,9 +269,9 @@ func (t *Twheel) endWith(ctx context.Context) (stop func()) {
 	}
 }
 
-// Events sends events until ctx or the session ends. Then the channel is closed, and an
-// event that nobody has received is the next that Read takes. One event is taken ahead:
-// it cannot be withdrawn any more.
+// Events sends events until ctx or the session ends. Then the channel is closed, and the next
+// Read returns an event that was not received. One event is read ahead, and can no longer be
+// withdrawn.
 func (t *Twheel) Events(ctx context.Context) <-chan Event {
 	events := make(chan Event)
 	go func() {
@@ -295,17 +296,17 @@ func (t *Twheel) Events(ctx context.Context) <-chan Event {
 	return events
 }
 
-// Get looks at a timer. ENOENT: it is neither pending nor its event unread.
+// Get returns a timer, or ENOENT if it is neither pending nor its event unread.
 func (t *Twheel) Get(id uint64) (Entry, error) {
 	entry := Entry{ID: id}
 	_, err := t.command("twheel_get", iocGet, unsafe.Pointer(&entry))
 	return entry, err
 }
 
-// List returns the timers that are pending, or whose events are unread.
+// List returns all timers that are pending, or whose events are unread.
 func (t *Twheel) List() (all []Entry, err error) {
-	// The address in it is not one that Go knows of. It is on the heap, for C has it, and
-	// does not move.
+	// Go does not know the address in the structure. The page escapes to C, so it is on the
+	// heap and does not move.
 	page := new(page)
 	page.list = list{entries: uint64(uintptr(unsafe.Pointer(&page.entries[0]))),
 		count: uint32(len(page.entries)), entrySize: uint32(unsafe.Sizeof(Entry{}))}
@@ -318,28 +319,28 @@ func (t *Twheel) List() (all []Entry, err error) {
 	}
 }
 
-// Info says what the session can do, and which wheel and limits it has.
+// Info returns the features, the wheel and the limits of the session.
 func (t *Twheel) Info() (info Info, err error) {
 	_, err = t.command("twheel_info", iocInfo, unsafe.Pointer(&info))
 	return info, err
 }
 
-// Stats has the counters of the session.
+// Stats returns the counters of the session.
 func (t *Twheel) Stats() (stats Stats, err error) {
 	_, err = t.command("twheel_stats", iocStats, unsafe.Pointer(&stats))
 	return stats, err
 }
 
-// Batch has operations that are submitted when there are enough of them, and by Flush.
-// What adds one returns the operations with their results if it has filled the batch,
-// and else nil. They hold until the next one is added.
+// Batch contains operations that are submitted together, when it is full or by Flush. A method
+// that fills the batch returns its operations with their results, others return none. The
+// slice is valid until the next operation is added.
 type Batch struct {
 	t   *Twheel
 	b   *C.struct_twheel_batch
 	ops []Op
 }
 
-// Batch makes an empty batch.
+// Batch returns an empty batch, which submits itself when it has size operations.
 func (t *Twheel) Batch(size int) (*Batch, error) {
 	b := &Batch{t: t}
 	if size < 0 || uint64(size) > uint64(^C.uint(0)) {
@@ -353,12 +354,12 @@ func (t *Twheel) Batch(size int) (*Batch, error) {
 	return b, nil
 }
 
-// Start adds what Twheel.Start does. Delays begin with the submission.
+// Start adds a Twheel.Start. Its delay begins when the batch is submitted.
 func (b *Batch) Start(id uint64, delay time.Duration, userData uint64) ([]Op, error) {
 	return b.StartFlags(id, ns(delay), 0, userData, 0)
 }
 
-// StartFlags adds what Twheel.StartFlags does.
+// StartFlags adds a Twheel.StartFlags.
 func (b *Batch) StartFlags(id, expiresNs, periodNs, userData uint64, flags uint32) ([]Op, error) {
 	return b.add("twheel_batch_start_flags", func() C.int {
 		return C.twheel_batch_start_flags(b.b, C.__u64(id), C.__u64(expiresNs), C.__u64(periodNs),
@@ -366,17 +367,17 @@ func (b *Batch) StartFlags(id, expiresNs, periodNs, userData uint64, flags uint3
 	})
 }
 
-// Stop adds what Twheel.Stop does.
+// Stop adds a Twheel.Stop.
 func (b *Batch) Stop(id uint64) ([]Op, error) {
 	return b.add("twheel_batch_stop", func() C.int { return C.twheel_batch_stop(b.b, C.__u64(id)) })
 }
 
-// Withdraw adds what Twheel.Withdraw does.
+// Withdraw adds a Twheel.Withdraw.
 func (b *Batch) Withdraw(id uint64) ([]Op, error) {
 	return b.add("twheel_batch_withdraw", func() C.int { return C.twheel_batch_withdraw(b.b, C.__u64(id)) })
 }
 
-// Flush submits what waits.
+// Flush submits the operations that were added.
 func (b *Batch) Flush() ([]Op, error) {
 	return b.add("twheel_batch_flush", func() C.int { return C.twheel_batch_flush(b.b) })
 }
@@ -390,7 +391,7 @@ func (b *Batch) add(name string, function func() C.int) ([]Op, error) {
 	return b.ops, err
 }
 
-// Err is the error of an operation, or nil.
+// Err returns the error of an operation, or nil.
 func (op *Op) Err() error {
 	_, err := check("batch", C.int(op.Result))
 	return err

@@ -101,7 +101,7 @@ func TestTimers(t *testing.T) {
 		late += count
 	}
 	is(late, 1)
-	// Without a descriptor, and in the process with any.
+	// The descriptor is invalid, and sessions in the process refuse all.
 	_, _, err = s.StartIdle(4, -1, hour, 0, 0)
 	is(err != nil, true)
 }
@@ -184,7 +184,7 @@ func TestReadEnds(t *testing.T) {
 
 func descriptors() int { return len(must(os.ReadDir("/proc/self/fd"))) }
 
-// As an os.File, a session that nobody has any more is closed.
+// The runtime closes a session that is no longer referenced, as an os.File.
 func TestDroppedSessionsAreClosed(t *testing.T) {
 	before := descriptors()
 	for i := 0; i < 50; i++ {
@@ -220,7 +220,7 @@ func TestEventsLoseNothing(t *testing.T) {
 	is(ok, false)
 }
 
-// For the race detector, too: Close comes while all else is under way.
+// Close races with all other calls. Also for the race detector.
 func TestGoroutines(t *testing.T) {
 	s := open(t, 0)
 	var all sync.WaitGroup

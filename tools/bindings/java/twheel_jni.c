@@ -2,7 +2,7 @@
 /*
  * The native methods of Twheel.java
  *
- * A session and a batch are numbers there. The methods return the results of the library:
+ * A session and a batch are numbers in Java. The methods return the library's results:
  * 0 or more, or a negative errno.
  */
 #include <errno.h>
@@ -29,7 +29,7 @@ static void *memory_of(JNIEnv *env, jobject buffer)
 	return (*env)->GetDirectBufferAddress(env, buffer);
 }
 
-/* The structures here and in Twheel.java are equally long, as they are made of one header. */
+/* Structures have the same size here and in Twheel.java, which is generated from the header. */
 JNIEXPORT jlong METHOD(open)(JNIEnv *env, jclass class, jobject setup, jint event_size,
 			     jint flags)
 {
@@ -104,7 +104,7 @@ JNIEXPORT jint METHOD(wait)(JNIEnv *env, jclass class, jlong t, jobject events, 
 	return twheel_wait(session_of(t), memory_of(env, events), count, timeout_ns);
 }
 
-/* Nothing of the session but its descriptor, which does not change. */
+/* Reads only the descriptor of the session, which never changes: await() takes no lock. */
 JNIEXPORT jint METHOD(poll)(JNIEnv *env, jclass class, jlong t, jint timeout_ms)
 {
 	struct pollfd readable = { .fd = session_of(t)->fd, .events = POLLIN };
@@ -145,7 +145,7 @@ JNIEXPORT jint METHOD(batchFlush)(JNIEnv *env, jclass class, jlong b)
 	return twheel_batch_flush(batch_of(b));
 }
 
-/* out: its id, its result */
+/* @out: the id and the result of the operation */
 JNIEXPORT void METHOD(batchOp)(JNIEnv *env, jclass class, jlong b, jint index, jlongArray out)
 {
 	const struct twheel_op *op = twheel_batch_op(batch_of(b), index);

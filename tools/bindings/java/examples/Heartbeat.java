@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 import twheel.Twheel;
 
-/** Idle timeouts of three connections, pushed back by stores. */
+/** Idle timeouts of three connections, refreshed by stores. */
 class Heartbeat {
     static final int CONNECTIONS = 3;
     static final long TIMEOUT_NS = 200_000_000;

@@ -14,11 +14,11 @@ import java.net.SocketTimeoutException;
 import java.util.concurrent.TimeUnit;
 import twheel.TwheelTimer;
 
-/** A server that closes connections which are silent for a second, and two clients, one of which talks. */
+/** A server that closes connections that are silent for a second, and a silent and a talking client. */
 class IdleServer {
     static final long IDLE_NS = 1_000_000_000;
 
-    /** Each read pushes the timeout back by a store: nothing is cancelled and started anew. */
+    /** Each read refreshes the timeout by a store. No timeout is cancelled or created. */
     static class IdleHandler extends ChannelInboundHandlerAdapter {
         private final TwheelTimer timer;
         private Timeout timeout;
@@ -69,7 +69,7 @@ class IdleServer {
                 }
             }
         } catch (SocketException e) {
-            // The machine was away for a second: both are closed.
+            // The machine stopped for a second, so the server closed both.
         }
         server.close().sync();
         loops.shutdownGracefully(0, 10, TimeUnit.SECONDS).sync();

@@ -12,7 +12,7 @@ import org.junit.Test;
 import twheel.Twheel;
 import twheel.TwheelException;
 
-/** Each method with its errors. */
+/** Each method and its errors. */
 public class BindingTest {
     private static final long HOUR = 3_600_000_000_000L;
     private static final int ENOENT = 2;
@@ -72,7 +72,7 @@ public class BindingTest {
             waitUnread(t, 1);
             fails(EALREADY, () -> t.start(id, HOUR, 0));
             assertTrue(t.withdraw(id));
-            // Without a descriptor, and in the process with any.
+            // The descriptor is invalid, and sessions in the process refuse all.
             assertThrows(RuntimeException.class, () -> t.startIdle(6, -1, HOUR, 0, 0));
         }
     }

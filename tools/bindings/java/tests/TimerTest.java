@@ -27,9 +27,9 @@ import org.junit.Test;
 import twheel.Twheel;
 import twheel.TwheelTimer;
 
-/** What Netty's own tests do not ask. */
+/** Behaviour that Netty's own tests do not cover. */
 public class TimerTest {
-    /** A program that has a HashedWheelTimer changes the name of the class, and nothing else. */
+    /** A program changes only the name of the class to replace HashedWheelTimer. */
     @Test
     public void allOfHashedWheelTimerIsHere() throws Exception {
         for (Constructor<?> theirs : HashedWheelTimer.class.getConstructors())
@@ -55,7 +55,7 @@ public class TimerTest {
         TwheelTimer timer = new TwheelTimer();
         CompletableFuture<Long> ended = new CompletableFuture<>();
         Timeout timeout = timer.newTimeout(t -> ended.complete(System.nanoTime()), 20, TimeUnit.MILLISECONDS);
-        // Refused if the machine was away for so long that it has expired.
+        // The refresh fails if the machine stopped until the timeout expired.
         long before = System.nanoTime();
         boolean refreshed = timer.refresh(timeout, 200, TimeUnit.MILLISECONDS);
         assertTrue(ended.get() - before >= 200_000_000 || !refreshed);
@@ -112,7 +112,7 @@ public class TimerTest {
         assertTrue(timer.stop().isEmpty());
     }
 
-    /** A timeout that was made is one of those that stop() returns. */
+    /** stop() returns each timeout that newTimeout() returned. */
     @Test
     public void stopRaces() throws Exception {
         for (int round = 0; round < 50; round++) {
@@ -132,12 +132,12 @@ public class TimerTest {
             Set<Timeout> left = timer.stop();
             maker.join();
             assertTrue(left.containsAll(made));
-            // The one that newTimeout() did not return, if it was found.
+            // And perhaps one more, which newTimeout() did not return.
             assertTrue(left.size() - made.size() <= 1);
         }
     }
 
-    /** As for lack of memory: here the wheel has no timer of that id. */
+    /** Invalid ids stand for lack of memory. */
     @Test
     public void aRefusedTimeoutIsTriedAgain() throws Exception {
         TwheelTimer timer = new TwheelTimer();
@@ -170,7 +170,7 @@ public class TimerTest {
         assertTrue(timer.refresh(refused[2], 1, TimeUnit.MILLISECONDS));
         done.await();
         waitAsleep(timer);
-        // That one is in the wheel once.
+        // One timeout has a timer, and only one timer.
         assertEquals(1, field(worker.getClass(), "nextId").getInt(worker) - 1 -
                 field(worker.getClass(), "nrFree").getInt(worker));
         assertTrue(timer.newTimeout(t -> { }, 1, TimeUnit.HOURS).cancel());
@@ -220,7 +220,7 @@ public class TimerTest {
         timer.newTimeout(t -> ran.complete(Thread.currentThread()), 0, TimeUnit.SECONDS);
         assertSame(executor.submit(Thread::currentThread).get(), ran.get());
         executor.shutdown();
-        // What the executor refuses is logged, and the thread goes on.
+        // The thread logs that the executor refused a task, and continues.
         for (int i = 0; i < 2; i++) {
             timer.newTimeout(t -> { }, 0, TimeUnit.SECONDS);
             while (timer.pendingTimeouts() != 0)

@@ -7,11 +7,11 @@ Timers by the million through one file descriptor: libtwheel for Python
         for event in t.wait():
             print(event.id, event.user_data)
 
-The methods are the functions of <twheel.h>. All times are nanoseconds, and may be floats. A
-deadline is one of time.monotonic_ns(), or of the clock of the session. A call that fails
-raises OSError: NoTimer, which is a KeyError too, for an id without a timer. An argument of a
-wrong type is a TypeError, and a number that is too large or negative a ValueError. For
-asyncio there is twheel.aio.
+The methods are the functions of <twheel.h>. Times are in nanoseconds, and may be floats. A
+deadline is a time of time.monotonic_ns(), or of the clock of the session. A call that fails
+raises OSError. For an id without a timer it is NoTimer, which is also a KeyError. An argument
+of a wrong type raises TypeError, and a number out of range ValueError. twheel.aio is for
+asyncio.
 """
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ SECOND = 1_000_000_000
 
 
 class Op(NamedTuple):
-    """An operation of a batch: its result is 0 or more, or a negative errno."""
+    """An operation of a batch. Its result is 0 or more, or a negative errno."""
     opcode: int
     id: int
     result: int
@@ -56,11 +56,10 @@ def _tuple(kind: Type[_T], structure: Any) -> _T:
 
 class Twheel:
     """
-    A session. struct twheel_setup says what the arguments mean.
+    A session. The arguments are the fields of struct twheel_setup.
 
-    words has the word of each timer below shared_ids: words[timer] = deadline_ns pushes
-    the timer back, without a system call. A slice of it that lives on keeps the
-    session from being closed.
+    words[timer] = deadline_ns moves a timer below shared_ids to a later deadline, without
+    a system call. A slice of words keeps the session open.
     """
     words: memoryview
 
@@ -80,7 +79,7 @@ class Twheel:
         self._fd = head.fd
         words = ((ctypes.c_uint64 * shared_ids).from_address(head.words) if shared_ids
                  else (ctypes.c_uint64 * 1)())
-        # The session goes with the last view of its words: none is of memory that has gone.
+        # The last view of the words closes the session, and no view outlives their memory.
         weakref.finalize(words, _library.close, self._handle).atexit = False
         self.words = memoryview(words).cast("B").cast("Q")[:shared_ids]
 
@@ -97,34 +96,34 @@ class Twheel:
         return self._handle
 
     def close(self) -> None:
-        """Stop all timers. Other threads must not be in a call, or come later."""
+        """Stop all timers. Must not race with a call of another thread."""
         self._handle = 0
         self.words.release()
 
     def fileno(self) -> int:
-        """The descriptor, which is readable when events are unread."""
+        """Return the descriptor, which is readable when events are unread."""
         return self._t and self._fd
 
     def start(self, timer: int, delay_ns: float, user_data: int = 0) -> bool:
-        """Start a timer, or restart it. True if it was pending."""
+        """Start or restart a timer. Return True if it was pending."""
         return bool(_library.start(self._t, timer, delay_ns, user_data))
 
     def start_flags(self, timer: int, expires_ns: float, period_ns: float = 0, user_data: int = 0,
                     flags: int = 0) -> tuple[int, bool]:
-        """Start a timer, also with START_*, a period or ID_ANY: its id, True if it was pending."""
+        """Start a timer with START_*, a period or ID_ANY. Return its id, and True if it was pending."""
         chosen = _library.u64.from_param(timer)
         pending = _library.start_flags(self._t, ctypes.byref(chosen), expires_ns, period_ns, user_data, flags)
         return chosen.value, bool(pending)
 
     def start_idle(self, timer: int, fd: int, idle_ns: float, user_data: int = 0,
                    flags: int = 0) -> tuple[int, bool]:
-        """A timer that is due when the TCP socket fd has received nothing for so long."""
+        """Start a timer that is due when the TCP socket fd has received nothing for idle_ns."""
         chosen = _library.u64.from_param(timer)
         pending = _library.start_idle(self._t, ctypes.byref(chosen), fd, idle_ns, user_data, flags)
         return chosen.value, bool(pending)
 
     def push(self, timer: int, deadline_ns: float, user_data: int = 0) -> None:
-        """Another deadline for a timer that runs: a store if that is not before its word."""
+        """Move a pending timer to another deadline, by a store if that is not earlier than its word."""
         _library.push(self._t, timer, deadline_ns, user_data)
 
     def stop(self, timer: int) -> None:
@@ -132,11 +131,11 @@ class Twheel:
         _library.stop(self._t, timer)
 
     def withdraw(self, timer: int) -> bool:
-        """Stop a timer, or withdraw its unread event: True then."""
+        """Stop a timer, or withdraw its unread event. Return True for an event."""
         return bool(_library.withdraw(self._t, timer))
 
     def stop_by_store(self, timer: int) -> None:
-        """words[timer] = WORD_STOP: there will be no event."""
+        """Stop a timer without an event when it is due, by a store: words[timer] = WORD_STOP."""
         if timer < 0:
             raise IndexError("timer without a word")
         self.words[timer] = WORD_STOP
@@ -147,22 +146,22 @@ class Twheel:
         return [_tuple(Event, event) for event in events[:got]]
 
     def read(self, count: int = 64) -> List[Event]:
-        """The next events, none if there are none."""
+        """Return the unread events, at most count."""
         return self._take(_library.read, count)
 
     def wait(self, timeout_ns: Optional[float] = None, count: int = 64) -> List[Event]:
-        """The same, after at most that time: without end for None or less than 0."""
+        """Wait for events, for at most timeout_ns (None or negative: without end), and read them."""
         left = -1 if timeout_ns is None or timeout_ns < 0 else timeout_ns
         end = time.monotonic_ns() + left
         while True:
             try:
                 return self._take(_library.wait, count, left)
             except InterruptedError:
-                # The handler has run, and has raised nothing.
+                # The handler of the signal returned without an exception.
                 left = left if left < 0 else max(end - time.monotonic_ns(), 0)
 
     def get(self, timer: int) -> Optional[Entry]:
-        """Look at a timer: None if it is neither pending nor its event unread."""
+        """Return a timer, or None if it is neither pending nor its event unread."""
         entry = _library.checked(_abi._Entry, id=timer)
         try:
             _library.command(self._t, _abi.IOC_GET, entry)
@@ -171,7 +170,7 @@ class Twheel:
         return _tuple(Entry, entry)
 
     def list(self) -> List[Entry]:
-        """The timers that are pending, or whose events are unread."""
+        """Return all timers that are pending, or whose events are unread."""
         timers, entries = [], (_abi._Entry * 64)()
         place = _abi._List(entries=ctypes.addressof(entries), count=64,
                            entry_size=ctypes.sizeof(_abi._Entry))
@@ -180,29 +179,29 @@ class Twheel:
         return timers
 
     def info(self) -> Info:
-        """What the session can do, its wheel and its limits."""
+        """Return the features, the wheel and the limits of the session."""
         info = _abi._Info()
         _library.command(self._t, _abi.IOC_INFO, info)
         return _tuple(Info, info)
 
     def stats(self) -> Stats:
-        """The counters of the session."""
+        """Return the counters of the session."""
         stats = _abi._Stats()
         _library.command(self._t, _abi.IOC_STATS, stats)
         return _tuple(Stats, stats)
 
     def batch(self, size: int = 64) -> Batch:
-        """Operations that are submitted together."""
+        """Return an empty batch, which submits itself when it has size operations."""
         return Batch(self, size)
 
 
 class Batch:
     """
-    Operations that are submitted when there are enough of them, at flush(), and at
-    the end of a "with" block.
+    Operations that are submitted together, when the batch is full, by flush(), and at the
+    end of a "with" block.
 
-    A method that adds an operation returns the results if that has filled the batch, as
-    flush() does, and else an empty list.
+    A method that fills the batch returns the results, as flush() does. Others return an
+    empty list.
     """
 
     def __init__(self, twheel: Twheel, size: int):
@@ -228,23 +227,23 @@ class Batch:
         return [Op(op.opcode, op.id, op.result) for op in ops]
 
     def start(self, timer: int, delay_ns: float, user_data: int = 0) -> List[Op]:
-        """Add what Twheel.start() does."""
+        """Add a Twheel.start(). Its delay begins when the batch is submitted."""
         return self.start_flags(timer, delay_ns, 0, user_data, 0)
 
     def start_flags(self, timer: int, expires_ns: float, period_ns: float = 0, user_data: int = 0,
                     flags: int = 0) -> List[Op]:
-        """Add what Twheel.start_flags() does."""
+        """Add a Twheel.start_flags()."""
         return self._results(_library.batch_start_flags(self._batch, timer, expires_ns, period_ns,
                                                         user_data, flags))
 
     def stop(self, timer: int) -> List[Op]:
-        """Add what Twheel.stop() does."""
+        """Add a Twheel.stop()."""
         return self._results(_library.batch_stop(self._batch, timer))
 
     def withdraw(self, timer: int) -> List[Op]:
-        """Add what Twheel.withdraw() does."""
+        """Add a Twheel.withdraw()."""
         return self._results(_library.batch_withdraw(self._batch, timer))
 
     def flush(self) -> List[Op]:
-        """Submit the operations that wait: an id and a result for each."""
+        """Submit the operations that were added. Return their results."""
         return self._results(_library.batch_flush(self._batch))

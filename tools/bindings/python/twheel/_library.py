@@ -2,8 +2,8 @@
 """
 libtwheel by ctypes: the functions of <twheel.h>
 
-A function that fails raises OSError. A number that its C type does not hold is a
-ValueError: ctypes alone would cut it off.
+A function that fails raises OSError. A number that its C type cannot hold raises
+ValueError, where ctypes would truncate it.
 """
 import ctypes
 import errno
@@ -15,7 +15,7 @@ from . import _abi
 
 
 class Op(ctypes.Structure):
-    """As in version 1: the library made it, and may be older than this file."""
+    """As in version 1, because the library may be older than this file."""
     _fields_ = [("opcode", ctypes.c_uint32), ("flags", ctypes.c_uint32),
                 ("id", ctypes.c_uint64), ("expires_ns", ctypes.c_uint64),
                 ("period_ns", ctypes.c_uint64), ("user_data", ctypes.c_uint64),
@@ -23,13 +23,13 @@ class Op(ctypes.Structure):
 
 
 class Head(ctypes.Structure):
-    """What programs see of struct twheel."""
+    """The public fields of struct twheel."""
     _fields_ = [("fd", ctypes.c_int), ("shared_ids", ctypes.c_uint32),
                 ("words", ctypes.c_void_p)]
 
 
 def checked(kind: Any, **values: int) -> Any:
-    """A structure with these values in it."""
+    """Return a structure with these values."""
     structure = kind(**values)
     for name, value in values.items():
         if getattr(structure, name) != value:
@@ -38,7 +38,7 @@ def checked(kind: Any, **values: int) -> Any:
 
 
 def _number(kind: Any, least: int, most: int, is_time: bool = False) -> Any:
-    """A ctypes integer that is checked as an argument. A time is rounded up: it is never early."""
+    """Return a type of argument with a range. Times are rounded up, so that no timer is early."""
     def from_param(value: float) -> Any:
         if not least <= value <= most:
             raise ValueError(f"{value} is not in the range from {least} to {most}")
@@ -58,7 +58,7 @@ _ERRORS = {errno.ENOENT: "no such timer is pending",
 
 
 class NoTimer(OSError, KeyError):
-    """There is no such timer: it was stopped, or its event was read, or it never was."""
+    """No timer has this id: it was stopped, its event was read, or it was never started."""
     __str__ = OSError.__str__
 
 
@@ -94,7 +94,7 @@ def _function(name: str, *arguments: Any) -> Callable[..., int]:
         try:
             return function(*values)
         except ctypes.ArgumentError:
-            # It hides which error that was.
+            # ctypes.ArgumentError hides the original exception: raise that.
             for kind, value in zip(arguments, values):
                 kind.from_param(value)
             raise
@@ -102,7 +102,7 @@ def _function(name: str, *arguments: Any) -> Callable[..., int]:
 
 
 def _procedure(name: str, *arguments: Any, result: Any = None) -> Any:
-    """A function that cannot fail."""
+    """Return a function that cannot fail."""
     function = getattr(_lib, "twheel_" + name)
     function.argtypes = arguments
     function.restype = result
@@ -110,7 +110,7 @@ def _procedure(name: str, *arguments: Any, result: Any = None) -> Any:
 
 
 def command(t: int, number: int, structure: Any) -> int:
-    """The command says how long the structure is here: the library's may be longer, and the kernel's too."""
+    """Call an ioctl. The command contains the size of the structure here. Others may be larger."""
     return _command(t, number | ctypes.sizeof(structure) << 16, ctypes.byref(structure))
 
 

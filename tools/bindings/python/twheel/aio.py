@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR MIT
 """
-A session whose events tasks of asyncio wait for
+Sessions for asyncio
 
     with twheel.aio.AsyncTwheel(shared_ids=1000) as t:
         t.start(7, 5 * twheel.SECOND)
@@ -19,7 +19,7 @@ class AsyncTwheel(Twheel):
     """
     A Twheel for the tasks of one event loop at a time. close() ends "async for".
 
-    A task that is cancelled while it waits has taken no event.
+    A task that is cancelled while it waits loses no event.
     """
     _readable: Optional[asyncio.Future[None]] = None
 
@@ -32,13 +32,13 @@ class AsyncTwheel(Twheel):
 
     def _wake(self) -> None:
         readable, self._readable = self._readable, None
-        # A loop that was closed has forgotten its readers, and its tasks do not go on.
+        # A closed loop has no readers, and its tasks do not continue.
         if readable and not readable.get_loop().is_closed():
             readable.get_loop().remove_reader(self._fd)
             readable.set_result(None)
 
     async def events(self, count: int = 64) -> list[Event]:
-        """The next events, at least one: wait for it."""
+        """Wait for events, and return at most count."""
         loop = asyncio.get_running_loop()
         while not (events := self.read(count)):
             if self._readable and self._readable.get_loop() is not loop:
@@ -46,7 +46,7 @@ class AsyncTwheel(Twheel):
             if not self._readable:
                 self._readable = loop.create_future()
                 loop.add_reader(self._fd, self._wake)
-            # Others may wait for the same: they go on if this one is cancelled.
+            # Other tasks continue to wait for the future if this task is cancelled.
             await asyncio.shield(self._readable)
         return events
 
@@ -54,7 +54,7 @@ class AsyncTwheel(Twheel):
         return self
 
     async def __anext__(self) -> Event:
-        # One at a time: an event that is not handed out yet can still be withdrawn.
+        # One event at a time, because an event that was read can no longer be withdrawn.
         try:
             return (await self.events(1))[0]
         except ValueError:

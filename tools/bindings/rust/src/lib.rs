@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Timers by the million through one file descriptor: libtwheel for Rust
 //!
-//! The methods are the functions of <twheel.h>. A deadline is the time on CLOCK_MONOTONIC, as
-//! `now()` returns it, or on the clock of the setup.
+//! The methods are the functions of <twheel.h>. A deadline is a time on CLOCK_MONOTONIC, which
+//! `now()` returns, or on the clock of the setup.
 //!
-//! A `Twheel` is `AsFd`, for tokio's `AsyncFd` and other loops.
+//! A `Twheel` is `AsFd`, for tokio's `AsyncFd` and other event loops.
 mod abi;
 pub mod timers;
 
@@ -24,7 +24,7 @@ const ENOENT: i32 = 2;
 const EINTR: i32 = 4;
 const EALREADY: i32 = 114;
 
-/// A call of the library that failed, and its errno.
+/// An error of a call of the library.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Error {
     pub call: &'static str,
@@ -49,7 +49,7 @@ impl fmt::Display for Error {
     }
 }
 
-/// The text for people, too: a main() that returns an error prints this.
+/// The same as `Display`, because a main() that returns an error prints this.
 impl fmt::Debug for Error {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, to)
@@ -72,21 +72,21 @@ fn check(call: &'static str, ret: c_int) -> Result<u32> {
     }
 }
 
-/// Nanoseconds. `Duration::MAX` is never: 292 years.
+/// Returns nanoseconds, at most `i64::MAX`: 292 years, which means never.
 fn ns(time: Duration) -> u64 {
     time.as_nanos().min(i64::MAX as u128) as u64
 }
 
-/// The clock that deadlines are on, unless `Setup::clock` is set.
+/// Returns the time of the clock of deadlines, unless `Setup::clock` is set.
 pub fn now() -> Duration {
     Duration::from_nanos(unsafe { twheel_now() })
 }
 
-/// A session. Threads may use it together.
+/// A session. Threads may share it.
 #[derive(Debug)]
 pub struct Twheel(NonNull<Handle>);
 
-// The library has a lock, and nothing in it belongs to a thread.
+// The library has a lock, and no state of a thread.
 unsafe impl Send for Twheel {}
 unsafe impl Sync for Twheel {}
 
@@ -99,19 +99,19 @@ impl Twheel {
         Ok(Twheel(NonNull::new(handle).expect("a session")))
     }
 
-    /// The command says how long the structure is here: the library's may be longer, and
-    /// the kernel's too.
+    /// Calls an ioctl. The command contains the size of the argument, so the structures of the
+    /// library and of the kernel may be larger.
     fn command<T>(&self, call: &'static str, number: c_ulong, argument: &mut T) -> Result<u32> {
         let command = number | (size_of::<T>() as c_ulong) << 16;
         check(call, unsafe { twheel_command(self.0.as_ptr(), command, argument as *mut T as *mut c_void) })
     }
 
-    /// Starts a timer, or restarts it: true if it was pending.
+    /// Starts or restarts a timer. Returns true if it was pending.
     pub fn start(&self, id: u64, delay: Duration, user_data: u64) -> Result<bool> {
         Ok(check("twheel_start", unsafe { twheel_start(self.0.as_ptr(), id, ns(delay), user_data) })? == 1)
     }
 
-    /// Starts a timer with START_* and a period. Returns its id, which is chosen for ID_ANY.
+    /// Starts a timer with START_* and a period. Returns its id, which the kernel chooses for ID_ANY.
     pub fn start_flags(
         &self, mut id: u64, expires: Duration, period: Duration, user_data: u64, flags: u32,
     ) -> Result<u64> {
@@ -121,7 +121,7 @@ impl Twheel {
         Ok(id)
     }
 
-    /// Due when the TCP socket `fd` has received nothing for so long.
+    /// Starts a timer that is due when the TCP socket `fd` has received nothing for `idle`.
     pub fn start_idle(&self, mut id: u64, fd: RawFd, idle: Duration, user_data: u64, flags: u32) -> Result<u64> {
         check("twheel_start_idle", unsafe {
             twheel_start_idle(self.0.as_ptr(), &mut id, fd, ns(idle), user_data, flags)
@@ -129,7 +129,7 @@ impl Twheel {
         Ok(id)
     }
 
-    /// Another deadline for a timer that runs: a store if that is not before its word.
+    /// Moves a pending timer to another deadline, by a store if that is not earlier than its word.
     pub fn push(&self, id: u64, deadline: Duration, user_data: u64) -> Result<()> {
         check("twheel_push", unsafe { twheel_push(self.0.as_ptr(), id, ns(deadline), user_data) }).map(drop)
     }
@@ -138,12 +138,12 @@ impl Twheel {
         check("twheel_stop", unsafe { twheel_stop(self.0.as_ptr(), id) }).map(drop)
     }
 
-    /// Stops a timer, or withdraws its unread event: true then.
+    /// Stops a timer, or withdraws its unread event. Returns true for an event.
     pub fn withdraw(&self, id: u64) -> Result<bool> {
         Ok(check("twheel_withdraw", unsafe { twheel_withdraw(self.0.as_ptr(), id) })? == 1)
     }
 
-    /// The word of each id below `shared_ids`.
+    /// Returns the words, one for each id below `shared_ids`.
     fn words(&self) -> &[AtomicU64] {
         let handle = unsafe { self.0.as_ref() };
         match handle.shared_ids {
@@ -152,24 +152,24 @@ impl Twheel {
         }
     }
 
-    /// Pushes a timer back by a store. Panics if the id has no word.
+    /// Moves a timer to a later deadline by a store. Panics if the id has no word.
     pub fn refresh(&self, id: u64, deadline: Duration) {
         self.words()[id as usize].store(ns(deadline), Ordering::Relaxed)
     }
 
-    /// Stops a timer by a store. Panics if the id has no word.
+    /// Stops a timer without an event when it is due, by a store. Panics if the id has no word.
     pub fn stop_by_store(&self, id: u64) {
         self.words()[id as usize].store(WORD_STOP, Ordering::Relaxed)
     }
 
-    /// Takes the next events: none if there are none.
+    /// Reads the unread events, as many as fit.
     pub fn read<'a>(&self, events: &'a mut [Event]) -> Result<&'a [Event]> {
         let count = c_uint::try_from(events.len()).unwrap_or(c_uint::MAX);
         let got = check("twheel_read", unsafe { twheel_read(self.0.as_ptr(), events.as_mut_ptr(), count) })?;
         Ok(&events[..got as usize])
     }
 
-    /// The same, after at most that time. Without one the wait has no end. A signal does not end it.
+    /// Waits for events, for at most `timeout` (None: without end), and reads them.
     pub fn wait<'a>(&self, events: &'a mut [Event], timeout: Option<Duration>) -> Result<&'a [Event]> {
         let count = c_uint::try_from(events.len()).unwrap_or(c_uint::MAX);
         let begin = now();
@@ -184,7 +184,7 @@ impl Twheel {
         }
     }
 
-    /// Looks at a timer: None if it is neither pending nor its event unread.
+    /// Returns a timer, or None if it is neither pending nor its event unread.
     pub fn get(&self, id: u64) -> Result<Option<Entry>> {
         let mut entry = Entry { id, ..Entry::default() };
         match self.command("twheel_get", IOC_GET, &mut entry) {
@@ -193,7 +193,7 @@ impl Twheel {
         }
     }
 
-    /// The timers that are pending, or whose events are unread.
+    /// Returns all timers that are pending, or whose events are unread.
     pub fn list(&self) -> Result<Vec<Entry>> {
         let mut all = Vec::new();
         let mut some = [Entry::default(); 64];
@@ -250,15 +250,15 @@ impl AsFd for Twheel {
     }
 }
 
-/// Operations that are submitted when there are enough of them, and by flush(). What
-/// adds one returns the operations with their results if it has filled the batch, and
-/// else none. What waits when it is dropped is forgotten.
+/// Operations that are submitted together, when the batch is full or by `flush()`. A method
+/// that fills the batch returns its operations with their results, others return none.
+/// Dropping the batch drops operations that were not submitted.
 pub struct Batch<'a> {
     _twheel: &'a Twheel,
     operations: *mut Operations,
 }
 
-// One thread at a time may use it, and any. So a task keeps it across an await.
+// Any thread may use a batch, one at a time, so a task may keep it across an await.
 unsafe impl Send for Batch<'_> {}
 
 impl Batch<'_> {

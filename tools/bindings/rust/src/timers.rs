@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Timers in the program's own structures: <twheel_timer.h> for Rust
 //!
-//! A wheel belongs to one thread. Time is a number of ticks that the program chooses, and
-//! the wheel reads no clock. A timer is pinned, has a value, and stops when it is dropped.
-//! `expired()` returns the values of the timers that are due, and so the wheel calls no
-//! code of the program.
+//! A wheel belongs to one thread. Time is a number of ticks that the program chooses. The
+//! wheel reads no clock. A timer is pinned, has a value, and stops when it is dropped.
+//! `expired()` returns the values of the timers that are due, so the wheel calls no code of
+//! the program.
 use std::cell::{Cell, UnsafeCell};
 use std::marker::{PhantomData, PhantomPinned};
 use std::pin::Pin;
@@ -46,7 +46,7 @@ struct Owned(NonNull<Wheel>);
 
 impl Drop for Owned {
     fn drop(&mut self) {
-        // Each timer keeps the wheel: only leaked ones can be pending, and nobody touches them.
+        // Each timer holds the wheel. Only leaked timers can be pending, and nothing uses them.
         unsafe { twheel_timers_free(self.0.as_ptr()) }
     }
 }
@@ -54,7 +54,7 @@ impl Drop for Owned {
 /// A wheel whose timers have values of type `T`. Neither `Send` nor `Sync`.
 pub struct Timers<T: Copy> {
     wheel: Rc<Owned>,
-    // Not PhantomData<T>: a timer with a value that lives shorter must not get in.
+    // Invariant in T, unlike PhantomData<T>: no timer whose value has a shorter lifetime.
     values: PhantomData<Cell<T>>,
 }
 
@@ -65,7 +65,7 @@ impl<T: Copy> Timers<T> {
         Timers { wheel: Rc::new(Owned(wheel)), values: PhantomData }
     }
 
-    /// Makes a stopped timer. It has to be pinned before it can be started.
+    /// Creates a stopped timer. It must be pinned before it is started.
     pub fn timer(&self, value: T) -> Timer<T> {
         Timer {
             raw: UnsafeCell::new(Raw { link: [null_mut(); 2], expires: 0, hint: 0, tag: 0, function: None }),
@@ -75,24 +75,24 @@ impl<T: Copy> Timers<T> {
         }
     }
 
-    /// The values of the timers that are due at tick `now`, which are stopped one by one.
+    /// Returns an iterator that stops the timers that are due at tick `now`, and has their values.
     /// Timers may be started, stopped and dropped meanwhile.
     pub fn expired(&self, now: u64) -> Expired<'_, T> {
         Expired { timers: self, now }
     }
 
-    /// The tick at which `expired()` is due, or `NEVER`.
+    /// Returns the tick at which `expired()` is due, or `NEVER`.
     pub fn next(&self) -> u64 {
         unsafe { twheel_timers_next(self.wheel.0.as_ptr()) }
     }
 
-    /// The number of pending timers.
+    /// Returns the number of pending timers.
     pub fn count(&self) -> u64 {
         unsafe { twheel_timers_count(self.wheel.0.as_ptr()) }
     }
 }
 
-/// An iterator: see `Timers::expired()`.
+/// The iterator of `Timers::expired()`.
 pub struct Expired<'a, T: Copy> {
     timers: &'a Timers<T>,
     now: u64,
@@ -103,12 +103,12 @@ impl<T: Copy> Iterator for Expired<'_, T> {
 
     fn next(&mut self) -> Option<T> {
         let timer = unsafe { twheel_timers_expired(self.timers.wheel.0.as_ptr(), self.now) };
-        // A timer that was in the wheel until now has not been dropped.
+        // The timer was pending until now, so it has not been dropped.
         NonNull::new(timer).map(|timer| unsafe { (*timer.as_ptr().cast::<Timer<T>>()).value })
     }
 }
 
-/// A timer. Stops when it is dropped.
+/// A timer, which stops when it is dropped.
 #[repr(C)]
 pub struct Timer<T: Copy> {
     raw: UnsafeCell<Raw>, // first, as Expired expects
@@ -118,7 +118,7 @@ pub struct Timer<T: Copy> {
 }
 
 impl<T: Copy> Timer<T> {
-    // Of the whole timer, since expired() reads the value behind it.
+    // Points to the whole timer, because expired() reads the value behind raw.
     fn raw(&self) -> *mut Raw {
         self as *const Self as *mut Raw
     }
@@ -149,7 +149,7 @@ impl<T: Copy> Timer<T> {
         unsafe { !(*self.raw()).link[0].is_null() }
     }
 
-    /// The tick of the expiry, or of the last one.
+    /// Returns the tick of the next expiry, or of the last one.
     pub fn expires(&self) -> u64 {
         unsafe { (*self.raw()).expires }
     }

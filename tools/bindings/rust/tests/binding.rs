@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
-//! Each method with its errors.
+//! Each method and its errors.
 use std::os::unix::io::AsFd;
 use std::thread;
 use std::time::Duration;
@@ -58,7 +58,7 @@ fn timers() {
     wait_unread(&t, 1);
     assert_eq!(errno(t.start(id, HOUR, 0)), EALREADY);
     assert!(t.withdraw(id).unwrap());
-    // Without a descriptor, and in the process with any.
+    // The descriptor is invalid, and sessions in the process refuse all.
     assert!(t.start_idle(4, -1, HOUR, 0, 0).is_err());
 }
 
@@ -169,7 +169,7 @@ fn a_timer_that_is_dropped_stops() {
     for connection in connections.iter().flatten() {
         connection.as_ref().start(7);
     }
-    // Each that expires takes its neighbour with it.
+    // Each expiry drops its own timer and the next one.
     let mut expired = Vec::new();
     for id in wheel.expired(7) {
         expired.push(id);

@@ -17,7 +17,7 @@ public final class TwheelException extends RuntimeException {
         this.errno = errno;
     }
 
-    /** The error that libtwheel(3) gives this call. */
+    /** Returns the error of the call, as libtwheel(3) documents it. */
     public int errno() {
         return errno;
     }

@@ -28,21 +28,21 @@ import java.util.concurrent.atomic.AtomicReference;
 /**
  * Netty's {@link Timer} on a session of twheel, in place of HashedWheelTimer.
  *
- * <p>A timeout is due at most one tick of twheel's after its deadline, at any distance, and
- * never before it. {@link #refresh} pushes one back by a store.
+ * <p>A timeout expires at most one tick of twheel after its deadline, however far that is, and
+ * never before it. {@link #refresh} moves a timeout to a later deadline by a store.
  *
- * <p>Callers put a timeout that is new, cancelled or brought forward into a list. The timer's
- * thread has the wheel follow what is there within 10 ms, or by its deadline if that is sooner.
- * While nothing comes and nothing is due the thread sleeps.
+ * <p>Callers queue each timeout that is new, cancelled or moved to an earlier deadline. The
+ * timer's thread empties the queue within 10 ms, or by the deadline if that is sooner, and starts
+ * and stops timers of the wheel. It sleeps while the queue is empty and nothing is due.
  */
 public final class TwheelTimer implements Timer {
     private static final InternalLogger LOGGER = InternalLoggerFactory.getInstance(TwheelTimer.class);
-    // The id whose event only wakes the thread.
+    // The id of the timer that only wakes the thread.
     private static final int WAKE = 0;
     private static final int EVENTS = 256;
-    // For so long the thread sleeps while timeouts come and go.
+    // The longest sleep of the thread while callers queue timeouts.
     private static final int ROUND_MS = 10;
-    // How many of them it looks at before it looks for expiries again.
+    // Timeouts that the thread takes from the queue before it reads events again.
     private static final int PIECE = 4096;
     private static final long AWAKE = Long.MIN_VALUE;
 
@@ -54,17 +54,17 @@ public final class TwheelTimer implements Timer {
     private final Thread thread;
 
     private final AtomicLong pending = new AtomicLong();
-    // Those that the wheel has to follow, the newest first.
-    private final AtomicReference<Entry> listed = new AtomicReference<>();
-    // When the thread looks at them: a caller whose deadline is sooner wakes it.
+    // Entries for the thread, the newest first. A ConcurrentLinkedQueue is slower.
+    private final AtomicReference<Entry> queued = new AtomicReference<>();
+    // When the thread empties the queue. A caller with a sooner deadline wakes it.
     private volatile long looksAt = AWAKE;
-    // Are any waiting? Then none is added.
+    // The wheel has no memory for a timer: refuse new timeouts.
     private volatile boolean isFull;
-    // Change with the monitor of the session, "twheel", held.
+    // Written with the monitor of the session, "twheel", held.
     private volatile boolean started;
     private volatile boolean stopped;
 
-    /** A timer with a thread of its own, and no limit but that of the session. */
+    /** Creates a timer whose only limit is that of the session. */
     public TwheelTimer() {
         this(Executors.defaultThreadFactory());
     }
@@ -73,7 +73,7 @@ public final class TwheelTimer implements Timer {
         this(threadFactory, 0, null, 0, false, 0);
     }
 
-    // The length of a tick, the number of slots and leak detection have no effect.
+    // The duration of a tick, the number of slots and leak detection have no effect.
 
     public TwheelTimer(long tickDuration, TimeUnit unit) {
         this();
@@ -101,12 +101,12 @@ public final class TwheelTimer implements Timer {
         this(threadFactory, tickDuration, unit, ticksPerWheel, leakDetection, maxPendingTimeouts, Runnable::run);
     }
 
-    /** As in newer versions of Netty: the executor runs the tasks. */
+    /** Creates a timer whose tasks an executor runs, as in newer versions of Netty. */
     public TwheelTimer(ThreadFactory threadFactory, long tickDuration, TimeUnit unit, int ticksPerWheel,
             boolean leakDetection, long maxPendingTimeouts, Executor taskExecutor) {
         executor = Objects.requireNonNull(taskExecutor, "taskExecutor");
         thread = threadFactory.newThread(worker);
-        // The monitor is its lock. Waiting takes none.
+        // The monitor serializes all calls but await().
         twheel = new Twheel(null, Twheel.OPEN_ONE_THREAD);
         Twheel.Info info = twheel.info();
         latestNs = info.maxIntervalNs();
@@ -114,23 +114,23 @@ public final class TwheelTimer implements Timer {
         limit = maxPendingTimeouts > 0 ? Math.min(maxPendingTimeouts, most) : most;
     }
 
-    /** A timeout. Its state changes at any time, and the thread has the wheel follow. */
+    /** A timeout. Any thread changes its state. Only the timer's thread changes its timer. */
     private static final class Entry implements Timeout {
         private static final AtomicLongFieldUpdater<Entry> STATE =
                 AtomicLongFieldUpdater.newUpdater(Entry.class, "state");
-        private static final AtomicIntegerFieldUpdater<Entry> LISTED =
-                AtomicIntegerFieldUpdater.newUpdater(Entry.class, "isListed");
+        private static final AtomicIntegerFieldUpdater<Entry> QUEUED =
+                AtomicIntegerFieldUpdater.newUpdater(Entry.class, "isQueued");
         private static final long EXPIRED = -1;
         private static final long CANCELLED = -2;
 
         private final TwheelTimer timer;
         private final TimerTask task;
-        // The deadline, or one of these two.
+        // The deadline, EXPIRED or CANCELLED.
         private volatile long state;
-        // 1 in the list "listed", where next is the one before it.
-        private volatile int isListed;
+        // 1 while the entry is in the queue, where next is the entry queued before it.
+        private volatile int isQueued;
         private Entry next;
-        // The thread's: its id in the wheel or 0, and a deadline that is not later than the state.
+        // The thread's: the id of its timer or 0, and the deadline of that timer.
         private int id;
         private long inWheel;
 
@@ -169,12 +169,12 @@ public final class TwheelTimer implements Timer {
                     return false;
             } while (!STATE.compareAndSet(this, now, CANCELLED));
             timer.pending.decrementAndGet();
-            // In no hurry: the thread only must not sleep for ever.
-            timer.list(this, Long.MAX_VALUE - 1);
+            // Not urgent, but sooner than a sleep without end.
+            timer.queue(this, Long.MAX_VALUE - 1);
             return true;
         }
 
-        /** Due? Or where it is to be then, because it was refreshed. */
+        /** Expires the timeout if it is due. Returns the state before that. */
         long expire(long nowNs) {
             for (;;) {
                 long deadline = state;
@@ -211,14 +211,14 @@ public final class TwheelTimer implements Timer {
         }
         long deadline = deadline(delay, unit);
         Entry entry = new Entry(this, task, deadline);
-        list(entry, deadline);
-        // Too late for stop() to find it.
+        queue(entry, deadline);
+        // stop() may have emptied the queue before.
         if (stopped && entry.cancel())
             throw new IllegalStateException("cannot be started once stopped");
         return entry;
     }
 
-    /** Starts the timer's thread, as the first newTimeout() does where nobody has. */
+    /** Starts the timer's thread. The first newTimeout() starts it, too. */
     public void start() {
         if (started && !stopped)
             return;
@@ -232,28 +232,24 @@ public final class TwheelTimer implements Timer {
     }
 
     /**
-     * Has the thread look at an entry, whose state was written before: within a round, and by
-     * the deadline if that is sooner.
+     * Queues an entry whose state was written before, and wakes the thread if it would sleep
+     * beyond the deadline.
      *
-     * <p>The thread clears isListed before it looks at the state. So an entry that is in the list
-     * need not be put there.
+     * <p>The thread clears isQueued before it reads the state, so an entry is queued once.
      */
-    private void list(Entry entry, long deadline) {
-        if (entry.isListed == 0 && Entry.LISTED.compareAndSet(entry, 0, 1)) {
+    private void queue(Entry entry, long deadline) {
+        if (entry.isQueued == 0 && Entry.QUEUED.compareAndSet(entry, 0, 1)) {
             do {
-                entry.next = listed.get();
-            } while (!listed.compareAndSet(entry.next, entry));
+                entry.next = queued.get();
+            } while (!queued.compareAndSet(entry.next, entry));
         }
-        // The thread says when it looks before it finds the list empty and sleeps.
-        if (deadline < looksAt)
-            wake(deadline);
-    }
-
-    private void wake(long deadline) {
+        // Pairs with sleep(), which writes looksAt before it reads the queue.
+        if (deadline >= looksAt)
+            return;
         synchronized (twheel) {
             if (deadline < looksAt && !stopped) {
                 long now = System.nanoTime(), at = Math.min(deadline, now + ROUND_MS * 1_000_000L);
-                // The thread needs the monitor to read that, so it has not looked before this is told.
+                // The thread reads this event with the monitor held: after looksAt is written.
                 twheel.startFlags(WAKE, Math.max(at - now, 0), 0, 0, Twheel.START_REPLACE);
                 looksAt = at;
             }
@@ -261,9 +257,9 @@ public final class TwheelTimer implements Timer {
     }
 
     /**
-     * Pushes a timeout back, or brings it forward: it is due that long from now.
+     * Moves a timeout to a later or earlier deadline, a delay from now.
      *
-     * @param timeout one of this timer's
+     * @param timeout a timeout of this timer
      * @return false if it has expired or was cancelled
      */
     public boolean refresh(Timeout timeout, long delay, TimeUnit unit) {
@@ -271,9 +267,9 @@ public final class TwheelTimer implements Timer {
     }
 
     /**
-     * The same for a caller that has the time already: to read the clock is most of a refresh.
+     * The same for a caller that has read the clock already, which takes most of a refresh.
      *
-     * @param deadlineNs when it is due, in the time of System.nanoTime()
+     * @param deadlineNs the deadline, in the time of System.nanoTime()
      */
     public boolean refreshAt(Timeout timeout, long deadlineNs) {
         Entry entry = (Entry) timeout;
@@ -284,28 +280,26 @@ public final class TwheelTimer implements Timer {
             if (old < 0)
                 return false;
         } while (!Entry.STATE.compareAndSet(entry, old, deadline));
-        // A later one is found when the wheel comes to the old one.
+        // The thread finds a later deadline when the old one is due.
         if (deadline < old)
-            list(entry, deadline);
+            queue(entry, deadline);
         return true;
     }
 
-    /** How many have neither expired nor been cancelled. */
+    /** Returns the number of timeouts that have neither expired nor been cancelled. */
     public long pendingTimeouts() {
         return pending.get();
     }
 
-    /**
-     * All that is the thread's own, apart from callers, who would wait for its cache lines. It
-     * takes the monitor to use the session.
-     */
+    /** The thread's own data, in other cache lines than the callers'. */
     private final class Worker implements Runnable {
+        // Entries taken from the queue, in its order.
         final ArrayDeque<Entry> todo = new ArrayDeque<>();
         final ArrayDeque<Entry> due = new ArrayDeque<>();
-        // Those that the wheel has no memory for.
+        // Entries without a timer, for lack of memory.
         final ArrayDeque<Entry> waiting = new ArrayDeque<>();
         Entry[] entries = new Entry[64];
-        // The ids that are free: a stack in an array as long as entries.
+        // A stack of free ids, as long as entries.
         int[] free = new int[entries.length];
         int nrFree;
         int nextId = WAKE + 1;
@@ -317,7 +311,7 @@ public final class TwheelTimer implements Timer {
             while (!stopped) {
                 sleep(busy);
                 synchronized (twheel) {
-                    busy = look(System.nanoTime());
+                    busy = emptyQueue(System.nanoTime());
                     read(events);
                 }
                 for (Entry entry; (entry = due.poll()) != null; ) {
@@ -333,13 +327,13 @@ public final class TwheelTimer implements Timer {
         private void sleep(boolean busy) {
             int ms = !waiting.isEmpty() ? 1 : busy ? ROUND_MS : -1;
             looksAt = ms < 0 ? Long.MAX_VALUE : System.nanoTime() + ms * 1_000_000L;
-            if (todo.isEmpty() && listed.get() == null)
+            if (todo.isEmpty() && queued.get() == null)
                 twheel.await(ms);
             looksAt = AWAKE;
         }
 
-        /** Has the wheel follow what was listed, in the order of that: false if nothing was. */
-        private boolean look(long nowNs) {
+        /** Takes entries from the queue. Returns false if it was empty. */
+        private boolean emptyQueue(long nowNs) {
             for (int n = waiting.size(); n > 0; n--) {
                 Entry entry = waiting.remove();
                 if (entry.id == 0)
@@ -347,7 +341,7 @@ public final class TwheelTimer implements Timer {
             }
             isFull = !waiting.isEmpty();
             if (todo.isEmpty())
-                for (Entry entry = listed.getAndSet(null), next; entry != null; entry = next) {
+                for (Entry entry = queued.getAndSet(null), next; entry != null; entry = next) {
                     next = entry.next;
                     entry.next = null;
                     todo.addFirst(entry);
@@ -355,12 +349,12 @@ public final class TwheelTimer implements Timer {
             boolean some = !todo.isEmpty();
             for (int n = 0; n < PIECE && !todo.isEmpty(); n++) {
                 Entry entry = todo.remove();
-                entry.isListed = 0;
-                // It is refreshed to later, if at all.
+                entry.isQueued = 0;
+                // Its deadline is not earlier than its timer's.
                 if (entry.id != 0 && entry.state >= entry.inWheel)
                     continue;
                 if (entry.id != 0) {
-                    // Nobody has read its event.
+                    // The timer is pending, or its event is unread.
                     twheel.withdraw(entry.id);
                     forget(entry);
                 }
@@ -381,7 +375,7 @@ public final class TwheelTimer implements Timer {
             }
         }
 
-        /** An entry that is not in the wheel ends, or goes there. */
+        /** Expires an entry that has no timer, or starts a timer for it. */
         private void follow(Entry entry, long nowNs) {
             long deadline = entry.expire(nowNs);
             if (deadline > nowNs) {
@@ -422,7 +416,7 @@ public final class TwheelTimer implements Timer {
         }
     }
 
-    /** Ends the timer's thread, and returns what has neither expired nor been cancelled. */
+    /** Ends the timer's thread. Returns the timeouts that have neither expired nor been cancelled. */
     @Override
     public Set<Timeout> stop() {
         if (Thread.currentThread() == thread)
@@ -438,7 +432,7 @@ public final class TwheelTimer implements Timer {
         List<Entry> left = new ArrayList<>(Arrays.asList(worker.entries));
         left.addAll(worker.todo);
         left.addAll(worker.waiting);
-        for (Entry entry = listed.getAndSet(null); entry != null; entry = entry.next)
+        for (Entry entry = queued.getAndSet(null); entry != null; entry = entry.next)
             left.add(entry);
         left.removeIf(entry -> entry == null || entry.state < 0);
         Arrays.fill(worker.entries, null);
