@@ -16,7 +16,7 @@ static int run(int fd, struct twheel_op *ops, unsigned int count)
 		.op_size = sizeof(*ops),
 	};
 
-	/* A signal may end the call early: go on where it has ended. */
+	/* A signal may end the call early: continue after the last operation. */
 	while (submit.count) {
 		int done = ioctl(fd, TWHEEL_IOC_SUBMIT, &submit);
 
@@ -42,13 +42,13 @@ int main(void)
 			.id = i,
 			.expires_ns = SECOND / 2,
 		};
-	/* Start all, then push all of them back: the same operations. */
+	/* Start all timers, then refresh them with the same operations. */
 	if (fd < 0 || run(fd, ops, TIMERS) || run(fd, ops, TIMERS)) {
 		perror("/dev/twheel");
 		return 1;
 	}
 	for (i = 0; i < TIMERS; i++)
-		refreshed += ops[i].result == 1;	/* was pending */
+		refreshed += ops[i].result == 1;	/* it was pending */
 	while (read_in < TIMERS) {
 		size = read(fd, events, sizeof(events));
 		if (size < 0) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* epoll_server PORT TIMEOUT_MS: closes connections that are silent for so long. */
+/* epoll_server PORT TIMEOUT_MS: close connections that are silent for TIMEOUT_MS. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <err.h>
@@ -17,9 +17,9 @@
 #include <linux/twheel.h>
 
 #define BATCH	64
-#define WORDS	4096		/* descriptors that may be connections */
+#define WORDS	4096		/* limit of descriptors */
 
-/* The object that user_data points to. The timer's id is the descriptor. */
+/* user_data of a timer points to its connection. Its id is the descriptor. */
 struct connection {
 	int fd;
 };
@@ -38,13 +38,13 @@ static __u64 now_ns(void)
 	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
 }
 
-/* Push back: the kernel reads the word when the timer is due. */
+/* Refresh the timer: the kernel reads the word when it is due. */
 static void refresh(struct connection *c)
 {
 	__atomic_store_n(&words[c->fd], now_ns() + timeout_ns, __ATOMIC_RELAXED);
 }
 
-/* The timer is not pending. Its deadline is the last word that was stored. */
+/* Start a timer that is not pending, for the deadline in its word. */
 static void start(struct connection *c)
 {
 	struct twheel_start start = {
@@ -89,7 +89,7 @@ static void forget(struct connection *c)
 	free(c);
 }
 
-/* The peer has closed: after this stop no event can name the connection. */
+/* Stop a timer. No later event has a pointer to the connection. */
 static void stop_and_forget(struct connection *c)
 {
 	struct twheel_stop stop = {
@@ -114,7 +114,7 @@ static void receive(struct connection *c)
 		stop_and_forget(c);
 }
 
-/* The second look: the peer was just in time, but too late for the wheel. */
+/* Close a connection, unless its peer sent data after the timer expired. */
 static void expired(const struct twheel_event *event)
 {
 	struct connection *c = (void *)(unsigned long)event->user_data;
@@ -127,7 +127,7 @@ static void expired(const struct twheel_event *event)
 	idle++;
 }
 
-/* Returns false when there is none. A timer whose event was read is free. */
+/* Read events. Their timers are free afterwards. Returns false if there are none. */
 static bool read_events(void)
 {
 	struct twheel_event events[BATCH];
@@ -157,7 +157,7 @@ static void drain(void)
 	}
 }
 
-/* Pending timers come from drain(), expired ones as events. */
+/* Free all connections. Each has a pending timer or an unread event. */
 static void shut_down(void)
 {
 	do
@@ -225,7 +225,7 @@ int main(int argc, char **argv)
 			else
 				receive(c);
 		}
-		/* Last: an entry of events[] must not name an object freed here. */
+		/* Last, because events[] may point to a connection that this frees. */
 		if (some_expired)
 			read_events();
 	}

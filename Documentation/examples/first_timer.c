@@ -8,7 +8,7 @@
 int main(void)
 {
 	struct twheel_start start = {
-		.id = 7,			/* our own choice */
+		.id = 7,			/* any number */
 		.expires_ns = 1500000000,	/* 1.5 s from now */
 		.user_data = 42,
 	};

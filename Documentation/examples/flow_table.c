@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A table of flows: a packet makes one or keeps it alive, silence or a last packet
- * ends it. A timer plays the network.
+ * A table of flows. A packet creates or refreshes a flow. A flow ends when it is
+ * idle or closed. A timer simulates the network.
  */
 #include <linux/err.h>
 #include <linux/hashtable.h>
@@ -37,8 +37,8 @@ static struct flow *flow_find(u32 key)
 }
 
 /*
- * flows_lock is held. The callback may be on its way all the same: it finds the flow
- * gone, and RCU keeps the flow until it has returned.
+ * Remove a flow. flows_lock is held. The callback may be waiting for the lock: then it
+ * finds that the flow is removed, and RCU keeps the flow until it returns.
  */
 static void flow_remove(struct flow *flow)
 {
@@ -48,8 +48,8 @@ static void flow_remove(struct flow *flow)
 }
 
 /*
- * While this waits for the lock a packet may have started the timer again, or
- * somebody may have removed the flow.
+ * Remove an idle flow. While the callback waits for the lock, a packet may start the
+ * timer again, or flow_close() may remove the flow.
  */
 static void flow_idle(struct twheel_timer *timer)
 {
@@ -114,8 +114,8 @@ static void flow_close_all(void)
 }
 
 /*
- * The network: 64 flows begin. 16 of them are silent after that, 8 are closed, and
- * 40 go on.
+ * The network starts 64 flows. 16 of them become idle, 8 are closed, and 40 continue
+ * to receive packets.
  */
 static struct twheel_timer network;
 
@@ -131,7 +131,7 @@ static void network_receives(struct twheel_timer *timer)
 			flow_close(key);
 	}
 	round++;
-	/* From deadline to deadline: nothing drifts. */
+	/* Relative to the last deadline, so that the period does not drift. */
 	twheel_again_at(timer, ktime_add_ms(twheel_deadline(timer), 50));
 }
 
@@ -153,7 +153,7 @@ static int __init flow_table_init(void)
 	return 0;
 }
 
-/* Nothing starts timers any more, then none is pending, then no callback runs. */
+/* Stop the source of packets, then all timers, then wait for their callbacks. */
 static void __exit flow_table_exit(void)
 {
 	twheel_shutdown_sync(&network);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* heartbeat: idle timeouts of three connections, pushed back by stores. */
+/* heartbeat: idle timeouts of three connections, refreshed by stores. */
 #include <err.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -26,7 +26,7 @@ static __u64 now_ns(void)
 	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
 }
 
-/* One instruction on 64 bits. On 32 bits it must not become two stores. */
+/* Store a word at once: a 32-bit program must not store its halves separately. */
 static void store(unsigned int id, __u64 word)
 {
 	__atomic_store_n(&words[id], word, __ATOMIC_RELAXED);
@@ -49,7 +49,7 @@ static void start(unsigned int id, __u64 deadline)
 		err(1, "TWHEEL_IOC_START");
 }
 
-/* Another connection may have used this id, and its word, before. */
+/* Store first: the word may contain the deadline of an earlier connection. */
 static void opened(unsigned int id)
 {
 	__u64 deadline = now_ns() + TIMEOUT_NS;
@@ -69,7 +69,7 @@ static void peer_closed(unsigned int id)
 	closed++;
 }
 
-/* The second look: a word too late for the wheel is not too late for us. */
+/* Count an idle connection, unless it stored a deadline after the timer expired. */
 static void expired(const struct twheel_event *event)
 {
 	__u64 word = load(event->id);

@@ -9,7 +9,7 @@ int main(void)
 
 	if (twheel_open(&t, NULL) < 0)
 		return 1;
-	twheel_start(t, 7, 1500000000, 42);	/* id 7, in 1.5 s; 42 is for us */
+	twheel_start(t, 7, 1500000000, 42);	/* id 7, in 1.5 s, user_data 42 */
 	twheel_start(t, 7, 2000000000, 42);	/* refreshed: 2 s from now */
 	if (twheel_wait(t, &event, 1, -1) == 1)
 		printf("timer %d (user_data %d) expired, %d us late\n", (int)event.id, (int)event.user_data,

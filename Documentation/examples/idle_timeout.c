@@ -12,7 +12,7 @@ struct connection {
 
 static struct connection *connection;
 
-/* Softirq context, no lock held: may restart, stop or free its timer. */
+/* Runs in softirq context without locks. May restart, stop or free its timer. */
 static void connection_idle(struct twheel_timer *timer)
 {
 	struct connection *c = container_of(timer, struct connection, idle);
@@ -20,7 +20,7 @@ static void connection_idle(struct twheel_timer *timer)
 	pr_info("connection %d is idle\n", c->number);
 }
 
-/* For each packet, from any context; a pending timer is pushed back. */
+/* Start or refresh the timer for a packet, in any context. */
 static void connection_packet(struct connection *c)
 {
 	twheel_start(&c->idle, 500 * NSEC_PER_MSEC);
@@ -32,7 +32,7 @@ static int __init idle_timeout_init(void)
 	if (!connection)
 		return -ENOMEM;
 	connection->number = 1;
-	/* NULL: on the wheel that twheel.ko made when it was loaded */
+	/* NULL: the default wheel */
 	twheel_timer_setup(&connection->idle, NULL, connection_idle, 0);
 	connection_packet(connection);
 	return 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* library: the heartbeat of heartbeat.c, with libtwheel. */
+/* library: heartbeat.c with libtwheel. */
 #include <stdio.h>
 #include <string.h>
 #include <twheel.h>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * wall_clock SECONDS...: alarms that are so far away by the wall clock, which may be set
+ * wall_clock SECONDS...: alarms after SECONDS of the wall clock, which may be set
  *
- * A timer takes what is left of its time. When the clock is set all are started anew.
+ * A timer has the time that remains until its alarm. When the clock is set, all timers
+ * are started again.
  */
 #include <errno.h>
 #include <limits.h>
@@ -20,7 +21,7 @@
 #define SECOND		1000000000ULL
 #define ALARMS		100
 
-static uint64_t alarms[ALARMS];		/* by the wall clock, 0 for one that has rung */
+static uint64_t alarms[ALARMS];		/* on the wall clock, 0 after the alarm */
 static unsigned int nr, rung;
 
 static uint64_t wall_clock(void)
@@ -31,7 +32,7 @@ static uint64_t wall_clock(void)
 	return ts.tv_sec * SECOND + ts.tv_nsec;
 }
 
-/* A timer that never fires. After the clock was set, a read of it fails. */
+/* Returns a timerfd that never expires. After the clock is set, its read fails. */
 static int watch_clock(void)
 {
 	const struct itimerspec never = { .it_value.tv_sec = LONG_MAX };
@@ -57,7 +58,7 @@ static void start(struct twheel *t, unsigned int id)
 	twheel_restart(t, id, alarms[id] > now ? alarms[id] - now : 0, id);
 }
 
-/* Before the program has heard of a step backwards a timer may expire too early. */
+/* Ring an alarm, unless the clock was set back since its timer was started. */
 static void ring(struct twheel *t, unsigned int id)
 {
 	if (wall_clock() < alarms[id]) {
@@ -71,7 +72,7 @@ static void ring(struct twheel *t, unsigned int id)
 
 int main(int argc, char **argv)
 {
-	/* The clock of the timers goes on while the system is suspended, as the wall clock does. */
+	/* The wall clock continues during a suspend, and so does CLOCK_BOOTTIME. */
 	struct twheel_setup setup = {
 		.flags = TWHEEL_SETUP_PRIVATE, .clock = TWHEEL_CLOCK_BOOTTIME,
 	};

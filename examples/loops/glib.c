@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * glib: idle timeouts of three connections in a main loop of GLib's
+ * glib: idle timeouts of three connections in a main loop of GLib
  *
- * The session's descriptor is a source. Connection 0 is heard of now and then, by
- * GLib's own timeout, 1 is silent, and 2 is closed.
+ * The session's descriptor is a source. A timeout of GLib refreshes connection 0,
+ * connection 1 is silent, and connection 2 is closed.
  */
 #include <glib-unix.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@
 static GMainLoop *loop;
 static unsigned int beats, idle;
 
-/* Some at a time: the descriptor stays readable as long as there are more. */
+/* Read some events. The loop calls again while the descriptor is readable. */
 static gboolean on_timeouts(gint fd, GIOCondition what, gpointer t)
 {
 	struct twheel_event events[64];
@@ -62,7 +62,7 @@ int main(void)
 	g_main_loop_run(loop);
 
 	printf("%u heartbeats, %u idle\n", beats, idle);
-	/* The loop forgets the descriptor before it is closed. */
+	/* Remove the descriptor from the loop before closing it. */
 	g_source_remove(timeouts);
 	g_main_loop_unref(loop);
 	twheel_close(t);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * libevent: idle timeouts of three connections in a loop of libevent's
+ * libevent: idle timeouts of three connections in a loop of libevent
  *
- * The session's descriptor is one more event that persists. Connection 0 is heard of
- * now and then, by libevent's own timer, 1 is silent, and 2 is closed.
+ * The session's descriptor is a persistent event. A timer of libevent refreshes
+ * connection 0, connection 1 is silent, and connection 2 is closed.
  */
 #include <event2/event.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@
 static struct event_base *base;
 static unsigned int beats, idle;
 
-/* Some at a time: the descriptor stays readable as long as there are more. */
+/* Read some events. The loop calls again while the descriptor is readable. */
 static void on_timeouts(evutil_socket_t fd, short what, void *t)
 {
 	struct twheel_event events[64];
@@ -65,7 +65,7 @@ int main(void)
 	event_base_dispatch(base);
 
 	printf("%u heartbeats, %u idle\n", beats, idle);
-	/* The loop forgets the descriptor before it is closed. */
+	/* Remove the descriptor from the loop before closing it. */
 	event_free(timeouts);
 	event_free(messages);
 	event_base_free(base);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * libuv: idle timeouts of three connections in a loop of libuv's
+ * libuv: idle timeouts of three connections in a loop of libuv
  *
- * The session's descriptor is a uv_poll_t. Connection 0 is heard of now and then, by
- * libuv's own timer, 1 is silent, and 2 is closed.
+ * The session's descriptor is a uv_poll_t. A timer of libuv refreshes connection 0,
+ * connection 1 is silent, and connection 2 is closed.
  */
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 
 static unsigned int beats, idle;
 
-/* Some at a time: the descriptor stays readable as long as there are more. */
+/* Read some events. The loop calls again while the descriptor is readable. */
 static void on_timeouts(uv_poll_t *poll, int status, int what)
 {
 	struct twheel_event events[64];
@@ -64,7 +64,7 @@ int main(void)
 	uv_run(loop, UV_RUN_DEFAULT);
 
 	printf("%u heartbeats, %u idle\n", beats, idle);
-	/* The loop forgets the descriptor before it is closed. */
+	/* Remove the descriptor from the loop before closing it. */
 	uv_close((uv_handle_t *)&poll, NULL);
 	uv_close((uv_handle_t *)&messages, NULL);
 	uv_run(loop, UV_RUN_DEFAULT);

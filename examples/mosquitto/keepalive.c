@@ -2,14 +2,14 @@
 /*
  * keepalive.c - the keepalives of mosquitto 2.0, by /dev/twheel
  *
- * A client that has sent nothing for one and a half times its keepalive is to be
- * disconnected. Here each connection has a timer, whose id is the number of its
- * socket. A packet pushes that timer back by a store. The broker's epoll set has
- * the wheel's descriptor in it, so that an expiry wakes the loop.
+ * The broker disconnects a client that sends nothing for one and a half times its
+ * keepalive. Here each connection has a timer, whose id is the number of its
+ * socket. A packet refreshes the timer by a store. The session's descriptor is in
+ * the broker's epoll set, so that an expiry wakes the loop.
  *
- * The broker forgets the socket before it calls keepalive__remove(). So the id is
- * kept as ~id in last_msg_in, where it differs from a time by its sign. The broker
- * looks at that field in bridges only, and bridges have no timer.
+ * The broker clears the number of the socket before it calls keepalive__remove().
+ * So last_msg_in keeps the id as ~id, which is negative, unlike a time. The broker
+ * reads that field in bridges only, and bridges have no timer.
  */
 #include "config.h"
 
@@ -38,16 +38,16 @@ static __u64 timer_id(const struct mosquitto *context)
 	return (__u64)~context->last_msg_in;
 }
 
-/* One and a half keepalives. */
+/* Returns one and a half keepalives. */
 static __u64 timeout_ns(const struct mosquitto *context)
 {
 	return context->keepalive * 1500000000ULL;
 }
 
 /*
- * The loop looks at what kind of thing an epoll event is for. It wakes up for this
- * one, finds that it is neither a client nor a listener, and does nothing else. The
- * first thing in the next round is keepalive__check().
+ * Open the session, and add its descriptor to the broker's epoll set. The loop wakes
+ * up for it, finds neither a client nor a listener, and begins the next round, with
+ * keepalive__check().
  */
 static void open_wheel(void)
 {
@@ -69,7 +69,7 @@ static void open_wheel(void)
 	exit(1);
 }
 
-/* A timer that its socket's last owner has left is restarted. */
+/* Start a timer, also if the last connection with this number left it pending. */
 static int start_timer(struct mosquitto *context)
 {
 	__u64 id = (__u64)context->sock;
@@ -84,8 +84,8 @@ static int start_timer(struct mosquitto *context)
 }
 
 /*
- * Connections that have sent no CONNECT yet. The broker has a keepalive for these
- * too, and tells nobody of them. They are the last in its table of sockets.
+ * Start timers of connections that sent no CONNECT yet. They have a keepalive, but
+ * the broker does not call keepalive__add(). They are the last in its table of sockets.
  */
 static void start_new_timers(void)
 {
@@ -103,7 +103,7 @@ static void start_new_timers(void)
 	}
 }
 
-/* If the loop was late the client may have spoken in time: then it lives. */
+/* Disconnect a client, unless it sent data that the broker has not read yet. */
 static void expired(struct mosquitto *context)
 {
 	int unread = 0;
@@ -116,7 +116,7 @@ static void expired(struct mosquitto *context)
 	do_disconnect(context, MOSQ_ERR_KEEPALIVE);
 }
 
-/* Called once in each round of the main loop. */
+/* Called in each round of the main loop. */
 void keepalive__check(void)
 {
 	struct twheel_event events[EVENTS_AT_ONCE];
@@ -130,7 +130,7 @@ void keepalive__check(void)
 		expired((struct mosquitto *)(uintptr_t)events[i].user_data);
 }
 
-/* A client has sent CONNECT, and its keepalive is known. 0 is for ever. */
+/* Called when CONNECT set the keepalive. 0 means no timeout. */
 int keepalive__add(struct mosquitto *context)
 {
 	if (!has_timer(context))
@@ -142,7 +142,7 @@ int keepalive__add(struct mosquitto *context)
 	return keepalive__update(context);
 }
 
-/* It has sent a packet, or much of a long one. */
+/* Called for each packet, and for parts of a long packet. */
 int keepalive__update(struct mosquitto *context)
 {
 	if (!has_timer(context))

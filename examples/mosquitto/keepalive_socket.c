@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * keepalive_socket.c - the keepalives of mosquitto 2.0, by what TCP has received
+ * keepalive_socket.c - the keepalives of mosquitto 2.0, by the last data that TCP received
  *
- * A client that has sent nothing for one and a half times its keepalive is to be
- * disconnected. Here each connection has a timer that goes by the last data that the
- * socket has received. When that is too long ago the session has an event, and the broker
- * disconnects the client. A packet takes nothing. The timer of a socket that the broker
- * closes stops by itself.
+ * The broker disconnects a client that sends nothing for one and a half times its
+ * keepalive. Here each connection has a timer that watches the socket, so a packet costs
+ * nothing. The session returns an event when the socket received nothing for that time.
+ * The timer of a closed socket stops by itself.
  *
- * The number of the socket is the timer's id. In last_msg_in, which the broker looks at
- * in bridges only, a connection with a timer has TIMED. Bridges have none.
+ * The number of the socket is the timer's id. A connection with a timer has TIMED in
+ * last_msg_in, which the broker reads in bridges only. Bridges have no timer.
  */
 #include "config.h"
 
@@ -33,9 +32,9 @@ static bool has_timer(const struct mosquitto *context)
 }
 
 /*
- * The loop looks at what kind of thing an epoll event is for. It wakes up for this
- * one, finds that it is neither a client nor a listener, and does nothing else. The
- * first thing in the next round is keepalive__check().
+ * Open the session, and add its descriptor to the broker's epoll set. The loop wakes
+ * up for it, finds neither a client nor a listener, and begins the next round, with
+ * keepalive__check().
  */
 static void open_wheel(void)
 {
@@ -56,7 +55,7 @@ static void open_wheel(void)
 	exit(1);
 }
 
-/* One and a half keepalives. A timer, or event, of a socket that had this number ends. */
+/* Start a timer, in place of a timer or event of an earlier socket with this number. */
 static int start_timer(struct mosquitto *context)
 {
 	__u64 id = (__u64)context->sock;
@@ -64,7 +63,7 @@ static int start_timer(struct mosquitto *context)
 
 	ret = twheel_start_idle(wheel, &id, context->sock, context->keepalive * 1500000000ULL, 0,
 				TWHEEL_START_REPLACE);
-	/* Its peer is gone already, which the broker is about to find out. */
+	/* The peer closed the connection, which the broker is about to find. */
 	if (ret < 0 && ret != -ENOTCONN)
 		return MOSQ_ERR_NOMEM;
 	context->last_msg_in = TIMED;
@@ -72,8 +71,8 @@ static int start_timer(struct mosquitto *context)
 }
 
 /*
- * Connections that have sent no CONNECT yet. The broker has a keepalive for these
- * too, and tells nobody of them. They are the last in its table of sockets.
+ * Start timers of connections that sent no CONNECT yet. They have a keepalive, but
+ * the broker does not call keepalive__add(). They are the last in its table of sockets.
  */
 static void start_new_timers(void)
 {
@@ -100,7 +99,7 @@ static void expired(mosq_sock_t sock)
 		do_disconnect(context, MOSQ_ERR_KEEPALIVE);
 }
 
-/* Called once in each round of the main loop. Each socket has its own timer by then. */
+/* Called in each round of the main loop. New timers withdraw events of earlier sockets. */
 void keepalive__check(void)
 {
 	struct twheel_event events[EVENTS_AT_ONCE];
@@ -114,7 +113,7 @@ void keepalive__check(void)
 		expired((mosq_sock_t)events[i].id);
 }
 
-/* A client has sent CONNECT, and its keepalive is known. 0 is for ever. */
+/* Called when CONNECT set the keepalive. 0 means no timeout. */
 int keepalive__add(struct mosquitto *context)
 {
 	if (context->keepalive)
@@ -124,7 +123,7 @@ int keepalive__add(struct mosquitto *context)
 	return MOSQ_ERR_SUCCESS;
 }
 
-/* It has sent a packet, or much of a long one. */
+/* Called for each packet, and for parts of a long packet. */
 int keepalive__update(struct mosquitto *context)
 {
 	if (!has_timer(context))
@@ -132,7 +131,7 @@ int keepalive__update(struct mosquitto *context)
 	return MOSQ_ERR_SUCCESS;
 }
 
-/* Its socket is closed. */
+/* Called after the socket was closed, which stops the timer. */
 int keepalive__remove(struct mosquitto *context)
 {
 	context->last_msg_in = db.now_s;

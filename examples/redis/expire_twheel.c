@@ -2,50 +2,50 @@
 /*
  * expire_twheel.c - the expiry of Redis 7.0's keys, by a timer of twheel for each
  *
- * Redis looks for expired keys by samples. Here each key with a TTL has a timer as well,
- * in /dev/twheel or, without that device, in the process. The samples go on: they find
- * keys that have no timer, and keys that are late because somebody has set the clock.
+ * Redis finds expired keys by sampling. Here each key with a TTL also has a timer, in
+ * /dev/twheel or, without that device, in the process. Sampling continues. It finds keys
+ * without a timer, and keys that are late because the clock was set.
  *
- * A timer's id is kept in the entry of db->expires, behind its TTL. The way back leads
- * from the id to the key's hash, and from there through one bucket of the dictionary
- * to the entry that has the id. So nothing here points into a database:
+ * The entry of db->expires has the timer's id, behind the TTL. An array has the hash of
+ * the key for each id, which leads to one bucket of the dictionary, and so to the entry
+ * with the id. No pointer leads into a database, because databases change:
  *
- * - Active defragmentation, SWAPDB and the end of a load that has built new databases
- *   move keys without telling anybody.
- * - FLUSHALL and a reload drop whole dictionaries, ASYNC in a thread. Their ids belong
- *   to nobody then. sweep() finds them, a few at a time.
- * - EXPIRE to a later time is a store into the word of the id. To an earlier time, and
- *   for a new key, it is a start, which waits for the next batch.
- * - DEL, PERSIST, SET, RENAME and an eviction remove the entry, which stops its timer
- *   by a store. COPY, RESTORE, MOVE and a load make new entries.
- * - A child that saves has neither words nor timers, and none of its removals counts.
- * - A replica does not read its events. They are there when it becomes a master. The
- *   same goes for a load, CLIENT PAUSE, and DEBUG SET-ACTIVE-EXPIRE 0.
+ * - Active defragmentation, SWAPDB and the end of a load into new databases move keys
+ *   without a call of this file.
+ * - FLUSHALL and a reload drop whole dictionaries, ASYNC in a thread. sweep() finds
+ *   their ids, a few at a time.
+ * - EXPIRE to a later time is a store into the word of the id. EXPIRE to an earlier
+ *   time, or of a new key, is a start, which waits for the next batch.
+ * - DEL, PERSIST, SET, RENAME and an eviction remove the entry, and stop its timer by a
+ *   store. COPY, RESTORE, MOVE and a load create entries.
+ * - A child that saves has neither words nor timers. Its removals stop no timer.
+ * - A replica leaves its events unread until it becomes a master. The same is true
+ *   during a load, CLIENT PAUSE, and DEBUG SET-ACTIVE-EXPIRE 0.
  *
- * TTLs are on the wall clock, and timers are not. A timer that is early after a step of
- * the clock is started anew, a key that is late is left to the samples.
+ * TTLs are on the wall clock, and timers are not. A timer that is early after the clock
+ * was set is started again. A key that is late is left to sampling.
  *
- * All of this is called in the main thread, or in one that has taken its lock.
+ * All functions are called by the main thread, or with its lock.
  */
 #include "expire_twheel.h"
 
 #include <twheel.h>
 
-/* A wake-up serves the keys of this time together. */
+/* All keys of a tick expire in one wake-up. */
 #define TICK_NS		10000000
 #define TIMERS		1048576
-/* Starts in a batch, and events in a round of the loop. */
+/* Limit of starts in a batch, and of events in a round of the loop. */
 #define BATCH		256
 #define SWEEP_MS	100
 #define SWEEP_IDS	4096
-/* Later than this is seen again then. */
+/* Longest interval. A timer with a later TTL is started again then. */
 #define FAR_MS		1000000000000LL
 
 static struct twheel *wheel;
 static struct twheel_batch *batch;
 /*
- * Of an id that is taken: the hash of its key. Of one that was taken: the next free id.
- * The word of such an id is TWHEEL_WORD_STOP. 0 is no id.
+ * The hash of the key of each id. For an id that was given back, whose word is
+ * TWHEEL_WORD_STOP, the next free id. 0 is not an id.
  */
 static __u64 *ids;
 static __u64 free_id, fresh_id = 1, swept_id, nr_ids;
@@ -65,7 +65,7 @@ static __u64 *id_of(dictEntry *de)
 	return (__u64 *)dictMetadata(de);
 }
 
-/* After the millisecond of @when, on the clock of timers. */
+/* Returns a deadline after the millisecond @when of the wall clock. */
 static __u64 deadline(long long when)
 {
 	__u64 now = twheel_now();
@@ -114,7 +114,7 @@ static dictEntry *find(__u64 id, redisDb **db)
 	return NULL;
 }
 
-/* A child has no words. */
+/* Returns whether this process has timers. A child does not map the words. */
 static int has_timers(void)
 {
 	return wheel && server.in_fork_child == CHILD_TYPE_NONE;
@@ -133,7 +133,7 @@ static void give_back(__u64 id)
 	taken--;
 }
 
-/* Ids that no key has any more. While a load builds databases aside, who knows. */
+/* Give back some ids without a key, except during a load into databases not visible here. */
 static void sweep(int count)
 {
 	redisDb *db;
@@ -162,7 +162,7 @@ static int sweep_now_and_then(struct aeEventLoop *loop, long long timer, void *d
 	return SWEEP_MS;
 }
 
-/* 0 if there is none: then the key is left to the samples. */
+/* Returns a free id. 0 if there is none: the key is left to sampling. */
 static __u64 take_id(__u64 hash)
 {
 	__u64 id;
@@ -197,7 +197,7 @@ static void start_failed(__u64 id)
 	give_back(id);
 }
 
-/* The words have the deadlines. An id that was given back meanwhile needs no timer. */
+/* Start timers for the deadlines in their words, unless their ids were given back. */
 static void submit_starts(void)
 {
 	const struct twheel_op *op;
@@ -229,7 +229,7 @@ static void start(__u64 id)
 	starts[nr_starts++] = id;
 }
 
-/* setExpire() has set the TTL of this entry. */
+/* Called by setExpire() after it set the TTL of an entry. */
 void expireTwheelSet(dict *d, dictEntry *de, long long when)
 {
 	__u64 due, id;
@@ -250,7 +250,7 @@ void expireTwheelSet(dict *d, dictEntry *de, long long when)
 	start(id);
 }
 
-/* As dictDelete(). */
+/* Replaces dictDelete(). */
 int expireTwheelDelete(dict *d, const void *key)
 {
 	dictEntry *de = dictUnlink(d, key);
@@ -279,7 +279,7 @@ static void expired(__u64 id, long long now)
 	}
 }
 
-/* Those that remain keep the descriptor readable, for the next round of the loop. */
+/* Expire some keys. Unread events keep the descriptor readable for the next round. */
 static void expire_keys(void)
 {
 	struct twheel_event events[BATCH];
@@ -314,7 +314,7 @@ static int may_expire(void)
 	       !checkClientPauseTimeoutAndReturnIfPaused();
 }
 
-/* In beforeSleep(), before what is sent and written there. */
+/* Called by beforeSleep(), before it sends replies and writes the AOF. */
 void expireTwheelExpire(void)
 {
 	int may;
@@ -334,14 +334,14 @@ void expireTwheelExpire(void)
 		expire_keys();
 }
 
-/* At the end of beforeSleep(): all commands of this round have set their TTLs. */
+/* Called at the end of beforeSleep(), after all commands of the round. */
 void expireTwheelStart(void)
 {
 	if (nr_starts)
 		submit_starts();
 }
 
-/* Before there is a key. */
+/* Called before the first key exists. */
 void expireTwheelInit(void)
 {
 	const char *timers = getenv("REDIS_TWHEEL_TIMERS");

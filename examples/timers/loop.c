@@ -2,8 +2,8 @@
 /*
  * The timers of an event loop, with the names and rules of libuv
  *
- * A timeout of 0 calls back in the next iteration, a repeat goes on by itself, and
- * loop_now() stands still during an iteration.
+ * A timeout of 0 expires in the next iteration. A timer with a repeat starts itself
+ * again. The time of the loop does not change during an iteration.
  */
 #include <limits.h>
 #include <poll.h>
@@ -56,7 +56,7 @@ static void timer_stop(struct handle *handle)
 	twheel_timer_stop(handle->loop->wheel, &handle->timer);
 }
 
-/* Runs until no timer is pending. A loop with descriptors waits for them here, too. */
+/* Run until no timer is pending. A loop with descriptors polls them here. */
 static void loop_run(struct loop *loop)
 {
 	uint64_t next;

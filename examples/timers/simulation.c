@@ -2,8 +2,8 @@
 /*
  * Virtual time: a queue with one clerk, for a year of simulated minutes
  *
- * The clock is what twheel_timers_next() returns. Events of one minute happen in the order in
- * which they were planned, and so each run is the same.
+ * The clock advances to twheel_timers_next(). Events of one minute happen in the order of
+ * their starts, so each run is the same.
  */
 #include <limits.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@ static struct twheel_timer arrival, departure;
 static uint64_t now, random_state = 1;
 static unsigned long waiting, longest, served;
 
-/* 1 to @most */
+/* Returns a random number from 1 to @most. */
 static uint64_t draw(uint64_t most)
 {
 	random_state = random_state * 6364136223846793005ULL + 1442695040888963407ULL;

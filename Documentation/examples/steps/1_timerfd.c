@@ -57,7 +57,7 @@ void collect(void)
 		int connection = events[i].data.fd;
 
 		if (read(timers[connection], &times, sizeof(times)) < 0)
-			continue;	/* pushed back meanwhile */
+			continue;	/* it was refreshed */
 		closed(connection);
 		connection_idle(connection);
 	}

@@ -20,7 +20,7 @@ void opened(int connection)
 	heard_from(connection);
 }
 
-/* REPLACE: an event that is unread is withdrawn. The peer was just in time. */
+/* Restart the timer. TWHEEL_START_REPLACE withdraws its unread event. */
 void heard_from(int connection)
 {
 	__u64 id = connection;

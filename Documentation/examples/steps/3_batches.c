@@ -22,7 +22,7 @@ void opened(int connection)
 	heard_from(connection);
 }
 
-/* When there are 256 of them they are submitted. */
+/* Add a start. The batch submits itself when it has 256 operations. */
 void heard_from(int connection)
 {
 	must(twheel_batch_start_flags(batch, connection, timeout_ns, 0, 0,

@@ -17,13 +17,13 @@ int timeouts_fd(void)
 	return twheel_fd(wheel);
 }
 
-/* Stores the deadline, and starts the timer. */
+/* Start the timer, and store its deadline in the word. */
 void opened(int connection)
 {
 	must(twheel_start(wheel, connection, timeout_ns, 0), "start");
 }
 
-/* The store. */
+/* Store a later deadline. */
 void heard_from(int connection)
 {
 	twheel_refresh(wheel, connection, twheel_now() + timeout_ns);
@@ -34,7 +34,7 @@ void closed(int connection)
 	twheel_withdraw(wheel, connection);
 }
 
-/* A timer that was pushed back too late for the kernel is not among the events. */
+/* twheel_read() returns no event of a timer that was refreshed after its expiry. */
 void collect(void)
 {
 	struct twheel_event events[64];

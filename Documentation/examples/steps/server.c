@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * server TIMEOUT_MS: closes connections that are silent for so long.
+ * server TIMEOUT_MS: close connections that are silent for TIMEOUT_MS.
  *
- * It is its own clients: 100 connections, each with ten messages. Every fourth
- * closes after five of them, and the others fall silent.
+ * The program is also the clients: 100 connections, each with ten messages. Every
+ * fourth closes after five messages, and the others become silent.
  */
 #include <err.h>
 #include <stdbool.h>
@@ -124,7 +124,7 @@ int main(int argc, char **argv)
 			else
 				receive(events[i].data.fd);
 		}
-		/* Last, as it closes what events[] may name. */
+		/* Last, because it closes descriptors that events[] may contain. */
 		if (expired)
 			collect();
 		before_waiting();

@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The timeouts of server.c: each step of tutorial.rst has its own functions. */
+/* The timeouts of server.c, which each step of tutorial.rst implements. */
 #ifndef STEPS_H
 #define STEPS_H
 
 #include <stdint.h>
 
-/* Connections are named by their descriptors, which are below this. */
+/* Limit of descriptors, which identify connections. */
 #define MAX_CONNECTIONS	1024
 
 extern uint64_t timeout_ns;
 
 void timeouts_open(void);
-/* A descriptor that is readable when a connection is idle. */
+/* Returns a descriptor that is readable when a connection is idle. */
 int timeouts_fd(void);
 void opened(int connection);
 void heard_from(int connection);
-/* Nothing may call connection_idle() after this. */
+/* The connection is closed: connection_idle() must not be called for it. */
 void closed(int connection);
-/* Calls connection_idle() for idle ones. */
+/* Call connection_idle() for all idle connections. */
 void collect(void);
-/* The server has nothing more to do now. */
+/* The server is about to wait. */
 void before_waiting(void);
 
 void connection_idle(int connection);
-/* Ends the program if @ret is -errno, as the calls of libtwheel return it. */
+/* End the program if @ret, a result of libtwheel, is an error. */
 void must(int ret, const char *what);
 
 #endif
