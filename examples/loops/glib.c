@@ -22,7 +22,8 @@ static gboolean on_timeouts(gint fd, GIOCondition what, gpointer t)
 	struct twheel_event events[64];
 	int got = twheel_read(t, events, 64);
 
-	(void)fd, (void)what;
+	(void)fd;
+	(void)what;
 	if (got > 0)
 		idle += got;
 	if (idle == 2)

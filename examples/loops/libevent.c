@@ -23,7 +23,8 @@ static void on_timeouts(evutil_socket_t fd, short what, void *t)
 	struct twheel_event events[64];
 	int got = twheel_read(t, events, 64);
 
-	(void)fd, (void)what;
+	(void)fd;
+	(void)what;
 	if (got > 0)
 		idle += got;
 	if (idle == 2)
@@ -32,7 +33,8 @@ static void on_timeouts(evutil_socket_t fd, short what, void *t)
 
 static void on_message(evutil_socket_t fd, short what, void *t)
 {
-	(void)fd, (void)what;
+	(void)fd;
+	(void)what;
 	if (beats == HEARTBEATS)
 		return;
 	twheel_refresh(t, 0, twheel_now() + TIMEOUT_NS);

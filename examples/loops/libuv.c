@@ -22,7 +22,8 @@ static void on_timeouts(uv_poll_t *poll, int status, int what)
 	struct twheel_event events[64];
 	int got = twheel_read(poll->data, events, 64);
 
-	(void)status, (void)what;
+	(void)status;
+	(void)what;
 	if (got > 0)
 		idle += got;
 	if (idle == 2)
@@ -54,7 +55,8 @@ int main(void)
 	}
 	uv_poll_init(loop, &poll, twheel_fd(t));
 	uv_timer_init(loop, &messages);
-	poll.data = messages.data = t;
+	poll.data = t;
+	messages.data = t;
 	uv_poll_start(&poll, UV_READABLE, on_timeouts);
 	uv_timer_start(&messages, on_message, 20, 20);
 	for (id = 0; id < CONNECTIONS; id++)

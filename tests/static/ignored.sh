@@ -45,7 +45,7 @@ ignored() {
 	case $1 in
 	# user programs: no BIT(), __printf(), u8 there; names that libraries give
 	tests/wheel/kunit/* | tests/api/client/* | tests/torture/*) ;;
-	examples/redis/*) echo -n ,CAMELCASE ;;
+	examples/redis/* | examples/loops/*) echo -n ,CAMELCASE ;;
 	examples/timers/*) echo -n ,PREFER_KERNEL_TYPES ;;
 	tests/* | tools/*) echo -n ,BIT_MACRO,PREFER_DEFINED_ATTRIBUTE_MACRO,PREFER_KERNEL_TYPES
 		echo -n ,VOLATILE,CAMELCASE,AVOID_EXTERNS,EMBEDDED_FUNCTION_NAME ;;
