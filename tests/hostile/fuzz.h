@@ -40,6 +40,13 @@
 		a_ < b_ ? a_ : b_;					\
 	})
 
+#define IS_ONE_OF(value, ...)						\
+	({								\
+		const int values_[] = { __VA_ARGS__ };			\
+									\
+		fuzz_is_one_of(value, values_, ARRAY_SIZE(values_));	\
+	})
+
 /**
  * struct fuzz_kind - a way of fuzzing
  * @name: name of the test case
@@ -144,7 +151,6 @@ struct place {
  * @number: its number in the round
  * @forked: it is a child, which may lack pages of its mappings
  * @nth: its file fail-nth, or -1
- * @fds: the sessions of the process
  * @structs: memory for its arguments
  * @arrays: memory for its arrays and events
  */
@@ -157,7 +163,6 @@ struct fuzz_thread {
 	unsigned int number;
 	bool forked;
 	int nth;
-	int *fds;
 	struct fuzz_area structs;
 	struct fuzz_area arrays;
 };
@@ -173,30 +178,33 @@ __u64 fuzz_id(struct fuzz_thread *t);
 void fuzz_mutate(struct fuzz_thread *t, void *data, size_t size);
 
 /* fuzz_memory.c */
-void fuzz_area_make(struct fuzz_area *area, size_t size);
-void fuzz_area_free(struct fuzz_area *area);
+void fuzz_areas_make(struct fuzz_thread *t);
 void fuzz_area_disturb(struct fuzz_thread *t, struct fuzz_area *area);
-struct place fuzz_place(struct fuzz_thread *t, struct fuzz_area *area,
-			size_t size);
+struct place fuzz_place(struct fuzz_thread *t, struct fuzz_area *area, size_t size);
 bool place_is_known(const struct place *place);
 
 /* fuzz_check.c */
 void fuzz_fail(struct fuzz_shared *shared, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3), noreturn));
+bool fuzz_is_one_of(int value, const int *values, size_t nr);
 void fuzz_mark_started(struct fuzz_shared *shared, __u64 id);
 __u64 fuzz_user_data(__u64 id, __u64 expires_ns, __u32 flags);
-void check_user_data(struct fuzz_shared *shared, const char *what, __u64 id,
-		     __u64 user_data);
+void check_user_data(struct fuzz_shared *shared, const char *what, __u64 id, __u64 user_data);
 void check_event(struct fuzz_shared *shared, const struct twheel_event *event);
 void check_stats(struct fuzz_shared *shared, const struct twheel_stats *stats);
 void check_info(struct fuzz_shared *shared, const struct twheel_info *info);
 void check_entry(struct fuzz_shared *shared, const char *what,
 		 const struct twheel_entry *entry);
+void check_zeroes(struct fuzz_shared *shared, const char *what, const char *data,
+		  size_t from, size_t size);
 void check_untouched(struct fuzz_shared *shared, const char *what,
 		     const void *data, size_t size);
 
 /* fuzz_struct.c, fuzz_array.c, fuzz_file.c: one call each */
+ssize_t fuzz_end_call(struct fuzz_thread *t, ssize_t result);
 int fuzz_ioctl(struct fuzz_thread *t, int fd, unsigned int command, void *arg);
+void fuzz_make_start(struct fuzz_thread *t, void *body);
+void fuzz_stats(struct fuzz_thread *t, int fd);
 void fuzz_struct_call(struct fuzz_thread *t, int fd);
 void fuzz_setup(struct fuzz_thread *t, int fd);
 void fuzz_submit(struct fuzz_thread *t, int fd);
@@ -205,8 +213,7 @@ void fuzz_read(struct fuzz_thread *t, int fd);
 void fuzz_file_call(struct fuzz_thread *t, int fd);
 void fuzz_words(struct fuzz_thread *t, int fd);
 void fuzz_life(struct fuzz_thread *t);
-int fuzz_open(struct fuzz_shared *shared, const struct fuzz_kind *kind,
-	      int flags);
+int fuzz_open(struct fuzz_shared *shared, const struct fuzz_kind *kind, int flags);
 int fuzz_open_again(struct fuzz_thread *t);
 
 /* fuzz_fault.c */
@@ -227,7 +234,6 @@ void fuzz_look(struct fuzz_thread *t, int fd);
 /* fuzz_round.c */
 bool fuzz_may_go_on(const struct fuzz_shared *shared);
 void fuzz_settle(struct fuzz_shared *shared, int fd);
-void fuzz_round(struct fuzz_shared *shared, const struct fuzz_kind *kind,
-		__u64 seed);
+void fuzz_round(struct fuzz_shared *shared, const struct fuzz_kind *kind, __u64 seed);
 
 #endif /* FUZZ_H */

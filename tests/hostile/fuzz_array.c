@@ -44,28 +44,29 @@ static int call(struct fuzz_thread *t, int fd, unsigned int command,
 
 static void make_op(struct fuzz_thread *t, struct twheel_op *op, bool crowd)
 {
-	memset(op, 0, sizeof(*op));
-	op->id = crowd ? TWHEEL_ID_ANY : fuzz_id(t);
-	op->opcode = TWHEEL_OP_STOP;
-	op->flags = fuzz_below(t, 2) * TWHEEL_STOP_WITHDRAW;
+	struct twheel_start start = { 0 };
+
 	if (crowd || fuzz_percent(t, 60)) {
-		op->opcode = TWHEEL_OP_START;
-		op->expires_ns = fuzz_time(t);
-		op->flags = fuzz_below(t, 2) * TWHEEL_START_REPLACE;
-		if (fuzz_percent(t, 20))
-			op->period_ns = fuzz_time(t);
-		if (fuzz_percent(t, 2))
-			op->fd = fuzz_time(t);
-		if (fuzz_percent(t, 25)) {
-			op->period_ns = 0;
-			op->flags |= fuzz_start_of_fd(t, &op->fd);
-		}
+		fuzz_make_start(t, &start);
+		*op = (struct twheel_op){
+			.opcode = TWHEEL_OP_START,
+			.flags = start.flags,
+			.id = crowd ? TWHEEL_ID_ANY : start.id,
+			.expires_ns = start.expires_ns,
+			.period_ns = start.period_ns,
+			.fd = start.fd,
+		};
+	} else {
+		*op = (struct twheel_op){
+			.opcode = TWHEEL_OP_STOP,
+			.flags = fuzz_below(t, 2) * TWHEEL_STOP_WITHDRAW,
+			.id = fuzz_id(t),
+		};
 	}
 	if (fuzz_percent(t, t->kind->spoilt / 4))
 		fuzz_mutate(t, op, sizeof(*op));
 	if (op->opcode == TWHEEL_OP_START) {
-		op->user_data = fuzz_user_data(op->id, op->expires_ns,
-					       op->flags);
+		op->user_data = fuzz_user_data(op->id, op->expires_ns, op->flags);
 		fuzz_mark_started(t->shared, op->id);
 	}
 }
@@ -110,9 +111,8 @@ static void write_ops(struct fuzz_thread *t, const struct place *place,
 
 static bool is_op_result(__u32 flags, int result)
 {
-	return fuzz_is_fd_error(flags, result) || result == 0 || result == 1 || result == -EINVAL ||
-	       result == -ENOENT || result == -EALREADY ||
-	       result == -ENOSPC || result == -ENOMEM;
+	return fuzz_is_fd_error(flags, result) ||
+	       IS_ONE_OF(result, 0, 1, -EINVAL, -ENOENT, -EALREADY, -ENOSPC, -ENOMEM);
 }
 
 /* Operations that were done have a result, and the right user_data. */
@@ -124,35 +124,29 @@ static void check_ops(struct fuzz_thread *t, const struct twheel_submit *submit,
 	int i;
 
 	for (i = 0; i < done; i++) {
-		memcpy(&op, place->mine + (size_t)i * submit->op_size,
-		       sizeof(op));
+		memcpy(&op, place->mine + (size_t)i * submit->op_size, sizeof(op));
 		if (!is_op_result(op.flags, op.result))
-			fuzz_fail(t->shared, "submit: result %u is %d", i,
-				  op.result);
+			fuzz_fail(t->shared, "submit: result %u is %d", i, op.result);
 		failed += op.result < 0;
 		if (op.opcode == TWHEEL_OP_START && op.result >= 0)
-			check_user_data(t->shared, "submit", op.id,
-					op.user_data);
+			check_user_data(t->shared, "submit", op.id, op.user_data);
 	}
 	if (failed != submit->failed)
-		fuzz_fail(t->shared, "submit: %u failed, not %u", failed,
-			  submit->failed);
+		fuzz_fail(t->shared, "submit: %u failed, not %u", failed, submit->failed);
 }
 
 static void check_submit(struct fuzz_thread *t, int result,
-			 const struct twheel_submit *before,
+			 struct twheel_submit before,
 			 const struct twheel_submit *submit,
 			 const struct place *place)
 {
-	if (submit->ops != before->ops || submit->count != before->count ||
-	    submit->op_size != before->op_size ||
-	    submit->flags != before->flags)
+	before.failed = submit->failed;
+	if (memcmp(&before, submit, sizeof(before)))
 		fuzz_fail(t->shared, "submit: the structure has changed");
 	if (result < 0)
 		return;
 	if (!result || (__u32)result > submit->count)
-		fuzz_fail(t->shared, "submit: %d of %u done", result,
-			  submit->count);
+		fuzz_fail(t->shared, "submit: %d of %u done", result, submit->count);
 	if (place_is_known(place))
 		check_ops(t, submit, place, result);
 }
@@ -186,8 +180,7 @@ void fuzz_submit(struct fuzz_thread *t, int fd)
 	__u32 op_size = choose_op_size(t);
 	__u32 step = is_op_size(op_size) ? op_size : sizeof(struct twheel_op);
 	__u32 most = fuzz_percent(t, 95) ? OPS_MOSTLY : OPS_MAX;
-	__u32 count = MIN(1 + fuzz_below(t, most),
-			  t->arrays.size / 2 / step);
+	__u32 count = MIN(1 + fuzz_below(t, most), t->arrays.size / 2 / step);
 	struct place place = fuzz_place(t, &t->arrays, (size_t)count * step);
 	struct twheel_submit submit, before;
 	bool known;
@@ -202,10 +195,9 @@ void fuzz_submit(struct fuzz_thread *t, int fd)
 	};
 	spoil_submit(t, &submit);
 	before = submit;
-	result = call(t, fd, TWHEEL_IOC_SUBMIT, &submit, sizeof(submit),
-		      &known);
+	result = call(t, fd, TWHEEL_IOC_SUBMIT, &submit, sizeof(submit), &known);
 	if (known)
-		check_submit(t, result, &before, &submit, &place);
+		check_submit(t, result, before, &submit, &place);
 }
 
 /* LIST. */
@@ -215,43 +207,34 @@ static void check_entries(struct fuzz_thread *t, __u32 count,
 			  const struct place *place)
 {
 	struct twheel_entry entry;
-	size_t at, end, i;
+	size_t at, end;
 
 	for (at = 0; count--; at += list->entry_size) {
 		if (at + list->entry_size > place->room)
 			return;
 		memcpy(&entry, place->mine + at, sizeof(entry));
 		check_entry(t->shared, "list", &entry);
-		for (i = sizeof(entry); i < list->entry_size; i++)
-			if (place->mine[at + i])
-				fuzz_fail(t->shared, "list: byte %zu of an entry is %#x",
-					  i, place->mine[at + i]);
+		check_zeroes(t->shared, "entry", place->mine + at, sizeof(entry), list->entry_size);
 	}
 	/* One entry more may have been written, of a timer that got away. */
 	end = at + list->entry_size;
 	if (place_is_known(place) && end < place->room)
-		check_untouched(t->shared, "list", place->mine + end,
-				place->room - end);
+		check_untouched(t->shared, "list", place->mine + end, place->room - end);
 }
 
 static void check_list(struct fuzz_thread *t, int result,
-		       const struct twheel_list *before,
+		       struct twheel_list before,
 		       const struct twheel_list *list,
 		       const struct place *place)
 {
-	if (list->entries != before->entries || list->count != before->count ||
-	    list->entry_size != before->entry_size ||
-	    list->flags != before->flags || list->reserved != before->reserved)
-		fuzz_fail(t->shared, "list: the structure has changed");
-	if (result < 0) {
-		if (list->cursor != before->cursor)
-			fuzz_fail(t->shared, "list: moved on with result %d",
-				  result);
+	if (result >= 0)
+		before.cursor = list->cursor;
+	if (memcmp(&before, list, sizeof(before)))
+		fuzz_fail(t->shared, "list: the structure has changed with result %d", result);
+	if (result < 0)
 		return;
-	}
 	if ((__u32)result > list->count)
-		fuzz_fail(t->shared, "list: %d entries, room for %u", result,
-			  list->count);
+		fuzz_fail(t->shared, "list: %d entries, room for %u", result, list->count);
 	if (place->mine)
 		check_entries(t, result, list, place);
 }
@@ -298,5 +281,5 @@ void fuzz_list(struct fuzz_thread *t, int fd)
 	before = list;
 	result = call(t, fd, TWHEEL_IOC_LIST, &list, sizeof(list), &known);
 	if (known)
-		check_list(t, result, &before, &list, &place);
+		check_list(t, result, before, &list, &place);
 }

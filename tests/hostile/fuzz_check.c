@@ -37,12 +37,19 @@ void fuzz_fail(struct fuzz_shared *shared, const char *fmt, ...)
 	_exit(1);
 }
 
+bool fuzz_is_one_of(int value, const int *values, size_t nr)
+{
+	while (nr--)
+		if (values[nr] == value)
+			return true;
+	return false;
+}
+
 /* Call it before the start: the event may come before the start returns. */
 void fuzz_mark_started(struct fuzz_shared *shared, __u64 id)
 {
 	if (id < IDS_MAX)
-		__atomic_fetch_or(&shared->started[id / 8], 1 << id % 8,
-				  __ATOMIC_RELAXED);
+		__atomic_fetch_or(&shared->started[id / 8], 1 << id % 8, __ATOMIC_RELAXED);
 }
 
 static bool was_started(struct fuzz_shared *shared, __u64 id)
@@ -72,17 +79,12 @@ __u64 fuzz_user_data(__u64 id, __u64 expires_ns, __u32 flags)
 }
 
 /* A start whose structure was too short for user_data has set it to 0. */
-void check_user_data(struct fuzz_shared *shared, const char *what, __u64 id,
-		     __u64 user_data)
+void check_user_data(struct fuzz_shared *shared, const char *what, __u64 id, __u64 user_data)
 {
 	if (!was_started(shared, id))
-		fuzz_fail(shared, "%s: id %#llx was never started", what,
-			  (unsigned long long)id);
-	if (user_data &&
-	    sum_of(id, user_data >> SUM_BITS) != (user_data & SUM_MASK))
-		fuzz_fail(shared, "%s: id %#llx has user_data %#llx", what,
-			  (unsigned long long)id,
-			  (unsigned long long)user_data);
+		fuzz_fail(shared, "%s: id %#llx was never started", what, id);
+	if (user_data && sum_of(id, user_data >> SUM_BITS) != (user_data & SUM_MASK))
+		fuzz_fail(shared, "%s: id %#llx has user_data %#llx", what, id, user_data);
 }
 
 /* For times less than six days apart. @due is as in user_data. */
@@ -97,20 +99,14 @@ void check_event(struct fuzz_shared *shared, const struct twheel_event *event)
 	check_user_data(shared, "event", event->id, event->user_data);
 	if (event->expired_ns < event->deadline_ns ||
 	    event->expired_ns > clock_ns(CLOCK_BOOTTIME))
-		fuzz_fail(shared, "event: deadline %llu, expired %llu",
-			  (unsigned long long)event->deadline_ns,
-			  (unsigned long long)event->expired_ns);
-	if (event->user_data &&
-	    is_before(event->deadline_ns, event->user_data >> SUM_BITS))
-		fuzz_fail(shared, "event: deadline %llu, due %llu",
-			  (unsigned long long)event->deadline_ns,
-			  (unsigned long long)event->user_data >> SUM_BITS
-							       << DUE_SHIFT);
-	if (event->flags & ~TWHEEL_EVENT_PERIODIC || event->reserved ||
-	    event->overruns >> 63)
+		fuzz_fail(shared, "event: deadline %llu, expired %llu", event->deadline_ns,
+			  event->expired_ns);
+	if (event->user_data && is_before(event->deadline_ns, event->user_data >> SUM_BITS))
+		fuzz_fail(shared, "event: deadline %llu, due %llu", event->deadline_ns,
+			  event->user_data >> SUM_BITS << DUE_SHIFT);
+	if (event->flags & ~TWHEEL_EVENT_PERIODIC || event->reserved || event->overruns >> 63)
 		fuzz_fail(shared, "event: flags %#x, reserved %#x, overruns %llu",
-			  event->flags, event->reserved,
-			  (unsigned long long)event->overruns);
+			  event->flags, event->reserved, event->overruns);
 	__atomic_fetch_add(&shared->events, 1, __ATOMIC_RELAXED);
 }
 
@@ -122,33 +118,21 @@ void check_stats(struct fuzz_shared *shared, const struct twheel_stats *s)
 	if (s->started + s->rearmed != s->stopped + s->expired + s->pending)
 		fuzz_fail(shared,
 			  "stats: started %llu + rearmed %llu != stopped %llu + expired %llu + pending %llu",
-			  (unsigned long long)s->started,
-			  (unsigned long long)s->rearmed,
-			  (unsigned long long)s->stopped,
-			  (unsigned long long)s->expired,
-			  (unsigned long long)s->pending);
+			  s->started, s->rearmed, s->stopped, s->expired, s->pending);
 	if (s->expired != s->delivered + s->replaced + s->withdrawn + s->unread)
 		fuzz_fail(shared,
 			  "stats: expired %llu != delivered %llu + replaced %llu + withdrawn %llu + unread %llu",
-			  (unsigned long long)s->expired,
-			  (unsigned long long)s->delivered,
-			  (unsigned long long)s->replaced,
-			  (unsigned long long)s->withdrawn,
-			  (unsigned long long)s->unread);
+			  s->expired, s->delivered, s->replaced, s->withdrawn, s->unread);
 	for (i = 0; i < TWHEEL_STATS_LATENESS; i++)
 		read += s->lateness[i];
 	if (read != s->delivered)
-		fuzz_fail(shared, "stats: delivered %llu, with a lateness %llu",
-			  (unsigned long long)s->delivered,
-			  (unsigned long long)read);
+		fuzz_fail(shared, "stats: delivered %llu, with a lateness %llu", s->delivered,
+			  read);
 	if (s->stopped_by_store > s->stopped)
-		fuzz_fail(shared, "stats: stopped %llu, by a store %llu",
-			  (unsigned long long)s->stopped,
-			  (unsigned long long)s->stopped_by_store);
+		fuzz_fail(shared, "stats: stopped %llu, by a store %llu", s->stopped,
+			  s->stopped_by_store);
 	if (s->wakeups > s->expired)
-		fuzz_fail(shared, "stats: wakeups %llu, expired %llu",
-			  (unsigned long long)s->wakeups,
-			  (unsigned long long)s->expired);
+		fuzz_fail(shared, "stats: wakeups %llu, expired %llu", s->wakeups, s->expired);
 }
 
 void check_info(struct fuzz_shared *shared, const struct twheel_info *info)
@@ -160,16 +144,14 @@ void check_info(struct fuzz_shared *shared, const struct twheel_info *info)
 	    info->tick_ns > SECOND || info->max_timers > IDS_MAX ||
 	    info->max_interval_ns >> 63 || info->slots > 1 << 20 ||
 	    info->shared_ids > IDS_MAX ||
-	    (info->clock != TWHEEL_CLOCK_MONOTONIC &&
-	     info->clock != TWHEEL_CLOCK_BOOTTIME) ||
+	    (info->clock != TWHEEL_CLOCK_MONOTONIC && info->clock != TWHEEL_CLOCK_BOOTTIME) ||
 	    info->reserved || info->reserved2)
 		fuzz_fail(shared, "info: version %u, scheme %u, mode %u, event size %u, tick %llu",
 			  info->abi_version, info->scheme, info->mode,
-			  info->event_size, (unsigned long long)info->tick_ns);
+			  info->event_size, info->tick_ns);
 }
 
-void check_entry(struct fuzz_shared *shared, const char *what,
-		 const struct twheel_entry *entry)
+void check_entry(struct fuzz_shared *shared, const char *what, const struct twheel_entry *entry)
 {
 	check_user_data(shared, what, entry->id, entry->user_data);
 	if ((entry->state != TWHEEL_STATE_PENDING &&
@@ -178,10 +160,20 @@ void check_entry(struct fuzz_shared *shared, const char *what,
 	    entry->period_ns >> 63 ||
 	    (entry->state == TWHEEL_STATE_EXPIRED && entry->remaining_ns))
 		fuzz_fail(shared, "%s: state %u, reserved %u, deadline %llu, remaining %llu, period %llu",
-			  what, entry->state, entry->reserved,
-			  (unsigned long long)entry->deadline_ns,
-			  (unsigned long long)entry->remaining_ns,
-			  (unsigned long long)entry->period_ns);
+			  what, entry->state, entry->reserved, entry->deadline_ns,
+			  entry->remaining_ns, entry->period_ns);
+}
+
+/* The kernel writes a structure completely, with zeroes after its own fields. */
+void check_zeroes(struct fuzz_shared *shared, const char *what, const char *data,
+		  size_t from, size_t size)
+{
+	size_t i;
+
+	for (i = from; i < size; i++)
+		if (data[i])
+			fuzz_fail(shared, "%s: byte %zu of %zu is %#x", what, i, size,
+				  data[i] & 0xff);
 }
 
 /* Accepts zeroes, because the kernel may write some to test for a fault. */

@@ -35,8 +35,7 @@ void fuzz_fault_begin(struct fuzz_thread *t)
 
 	if (!t->kind->faults || !fuzz_percent(t, t->kind->faults))
 		return;
-	size = snprintf(text, sizeof(text), "%u",
-			1 + (unsigned int)fuzz_below(t, PLACES_MAX));
+	size = snprintf(text, sizeof(text), "%u", 1 + (unsigned int)fuzz_below(t, PLACES_MAX));
 	if (t->nth >= 0 && !t->forked && pwrite(t->nth, text, size, 0) != size)
 		fuzz_fail(t->shared, "fail-nth cannot be set");
 }

@@ -17,30 +17,16 @@
 
 #define EVENTS_MAX	300
 
-static bool is_open_error(const struct fuzz_kind *kind, int error)
-{
-	switch (error) {
-	case EMFILE:
-	case ENOMEM:
-		return true;
-	case EFAULT:
-	case ENFILE:
-		return kind->faults;
-	case ENOSPC:
-		/* The limit of a user. */
-		return kind->users;
-	}
-	return false;
-}
-
-int fuzz_open(struct fuzz_shared *shared, const struct fuzz_kind *kind,
-	      int flags)
+int fuzz_open(struct fuzz_shared *shared, const struct fuzz_kind *kind, int flags)
 {
 	int fd = open("/dev/twheel", flags | O_CLOEXEC | O_NONBLOCK);
 
-	if (fd < 0 && !is_open_error(kind, errno))
-		fuzz_fail(shared, "open: %s", strerror(errno));
-	return fd;
+	if (fd >= 0 || IS_ONE_OF(errno, EMFILE, ENOMEM) ||
+	    (kind->faults && IS_ONE_OF(errno, EFAULT, ENFILE)) ||
+	    /* The limit of a user. */
+	    (kind->users && errno == ENOSPC))
+		return fd;
+	fuzz_fail(shared, "open: %s", strerror(errno));
 }
 
 int fuzz_open_again(struct fuzz_thread *t)
@@ -94,11 +80,9 @@ static size_t event_size_of(int fd)
 static void check_read_result(struct fuzz_thread *t, ssize_t result,
 			      size_t size, size_t event_size)
 {
-	if (result < 0 && result != -EAGAIN && result != -EFAULT &&
-	    result != -EINVAL && result != -EBADF && result != -EINTR)
+	if (result < 0 && !IS_ONE_OF(result, -EAGAIN, -EFAULT, -EINVAL, -EBADF, -EINTR))
 		fuzz_fail(t->shared, "read: result %zd", result);
-	if (result >= 0 && (!result || result % event_size ||
-			    (size_t)result > size))
+	if (result >= 0 && (!result || result % event_size || (size_t)result > size))
 		fuzz_fail(t->shared, "read: %zd of %zu bytes, events of %zu",
 			  result, size, event_size);
 }
@@ -110,20 +94,16 @@ static void check_read_result(struct fuzz_thread *t, ssize_t result,
 static void check_events(struct fuzz_thread *t, const struct place *place,
 			 ssize_t result, size_t event_size)
 {
-	size_t size = result < 0 ? 0 : result, at, i;
+	size_t size = result < 0 ? 0 : result, at;
 	struct twheel_event event;
 
 	for (at = 0; at < size; at += event_size) {
 		memcpy(&event, place->mine + at, sizeof(event));
 		check_event(t->shared, &event);
-		for (i = sizeof(event); i < event_size; i++)
-			if (place->mine[at + i])
-				fuzz_fail(t->shared, "read: byte %zu of an event is %#x",
-					  i, place->mine[at + i]);
+		check_zeroes(t->shared, "event", place->mine + at, sizeof(event), event_size);
 	}
 	if (!t->forked && place->kind != PLACE_UNSTABLE)
-		check_untouched(t->shared, "read", place->mine + size,
-				place->room - size);
+		check_untouched(t->shared, "read", place->mine + size, place->room - size);
 }
 
 void fuzz_read(struct fuzz_thread *t, int fd)
@@ -134,13 +114,7 @@ void fuzz_read(struct fuzz_thread *t, int fd)
 	ssize_t result;
 
 	fuzz_fault_begin(t);
-	result = read(fd, place.user, size);
-	fuzz_fault_end(t);
-	__atomic_fetch_add(&t->shared->calls, 1, __ATOMIC_RELAXED);
-	if (result < 0)
-		result = -errno;
-	else
-		__atomic_fetch_add(&t->shared->successes, 1, __ATOMIC_RELAXED);
+	result = fuzz_end_call(t, read(fd, place.user, size));
 	if (result > 0 && !t->kind->churn)
 		event_size = event_size_of(fd);
 	check_read_result(t, result, size, event_size);
@@ -261,13 +235,6 @@ void fuzz_words(struct fuzz_thread *t, int fd)
 	close(fd);
 }
 
-static void call_poll(int fd)
-{
-	struct pollfd pollfd = { .fd = fd, .events = ~0 };
-
-	poll(&pollfd, 1, 1);
-}
-
 static void call_epoll(struct fuzz_thread *t, int fd)
 {
 	int epoll = epoll_create1(EPOLL_CLOEXEC);
@@ -283,12 +250,10 @@ static void call_epoll(struct fuzz_thread *t, int fd)
 	close(epoll);
 }
 
-static void expect_error(struct fuzz_thread *t, const char *what, long result,
-			 int want)
+static void expect_error(struct fuzz_thread *t, const char *what, long result, int want)
 {
 	if (result != -1 || (errno != want && errno != EBADF))
-		fuzz_fail(t->shared, "%s: result %ld, %s", what, result,
-			  strerror(errno));
+		fuzz_fail(t->shared, "%s: result %ld, %s", what, result, strerror(errno));
 }
 
 /* Calls that make no sense for this kind of descriptor. */
@@ -318,7 +283,7 @@ void fuzz_file_call(struct fuzz_thread *t, int fd)
 			call_blocking(t, fd);
 		break;
 	case 2:
-		call_poll(fd);
+		poll(&(struct pollfd){ .fd = fd, .events = ~0 }, 1, 1);
 		break;
 	case 3:
 		if (!t->kind->churn)

@@ -30,7 +30,7 @@ static char *map_view(int fd, size_t size, int protection, int flags)
 	return room;
 }
 
-void fuzz_area_make(struct fuzz_area *area, size_t size)
+static void make_area(struct fuzz_area *area, size_t size)
 {
 	int fd = memfd_create("fuzz", MFD_CLOEXEC);
 
@@ -45,12 +45,10 @@ void fuzz_area_make(struct fuzz_area *area, size_t size)
 	close(fd);
 }
 
-void fuzz_area_free(struct fuzz_area *area)
+void fuzz_areas_make(struct fuzz_thread *t)
 {
-	munmap(area->mine, area->size);
-	munmap(area->view, area->size);
-	munmap(area->read_only, area->size);
-	munmap(area->unstable, area->size);
+	make_area(&t->structs, 8 * PAGE);
+	make_area(&t->arrays, 32 * PAGE);
 }
 
 /* Called by another thread: pages go and come back, or become read-only. */
@@ -118,8 +116,7 @@ static char *view_of(const struct fuzz_area *area, enum place_kind kind)
 }
 
 /* A place for @size bytes. It and its surroundings are full of garbage. */
-struct place fuzz_place(struct fuzz_thread *t, struct fuzz_area *area,
-			size_t size)
+struct place fuzz_place(struct fuzz_thread *t, struct fuzz_area *area, size_t size)
 {
 	struct place place = { .kind = choose_kind(t, size), .room = size };
 	size_t offset;

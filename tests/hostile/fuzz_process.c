@@ -37,7 +37,6 @@ static void store_word(struct fuzz_thread *t, int fd)
 
 static void one_call(struct fuzz_thread *t, int fd)
 {
-	struct twheel_stats stats;
 	unsigned int choice = fuzz_below(t, 100);
 
 	if (choice < 45)
@@ -52,24 +51,19 @@ static void one_call(struct fuzz_thread *t, int fd)
 		store_word(t, fd);
 	else if (choice < 98)
 		virtual_ns += fuzz_below(t, 256) * MS / 8;
-	else if (!ioctl(fd, TWHEEL_IOC_STATS, &stats))
-		check_stats(&shared, &stats);
+	else
+		fuzz_stats(t, fd);
 }
 
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
 {
-	static struct fuzz_area structs, arrays;
-	struct fuzz_thread t = {
-		.shared = &shared, .kind = &kind, .nth = -1, .input = data, .left = size,
-	};
+	static struct fuzz_thread t = { .shared = &shared, .kind = &kind, .nth = -1 };
 	int fd, calls = 0;
 
-	if (!structs.size) {
-		fuzz_area_make(&structs, 8 * PAGE);
-		fuzz_area_make(&arrays, 32 * PAGE);
-	}
-	t.structs = structs;
-	t.arrays = arrays;
+	if (!t.structs.size)
+		fuzz_areas_make(&t);
+	t.input = data;
+	t.left = size;
 	fd = fuzz_open(&shared, &kind, O_RDWR);
 	if (fuzz_percent(&t, 70))
 		fuzz_setup(&t, fd);

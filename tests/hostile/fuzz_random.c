@@ -121,8 +121,7 @@ void fuzz_mutate(struct fuzz_thread *t, void *data, size_t size)
 		default:
 			number = fuzz_number(t);
 			at &= ~7UL;
-			__builtin_memcpy(bytes + at, &number,
-					 MIN(sizeof(number), size - at));
+			__builtin_memcpy(bytes + at, &number, MIN(sizeof(number), size - at));
 		}
 	}
 }

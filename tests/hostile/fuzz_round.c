@@ -25,19 +25,15 @@
 #define CALLS_OF_CHILD	20
 /* After how many calls of a hundred memory is changed. */
 #define DISTURB		10
-#define STRUCTS_SIZE	(8 * PAGE)
-#define ARRAYS_SIZE	(32 * PAGE)
 #define SIGNAL_EVERY_MS	3
 #define WORDS		600
 #define SETTLE_NS	(120 * SECOND)
 
-struct round {
-	struct fuzz_thread threads[THREADS_MAX];
-	pthread_t ids[THREADS_MAX];
-	int fds[SESSIONS];
-	unsigned int running;
-	__u64 random;
-};
+/* A process runs one round. */
+static struct fuzz_thread threads[THREADS_MAX];
+static pthread_t thread_ids[THREADS_MAX];
+static unsigned int running;
+static int sessions[SESSIONS];
 
 static int session_of(struct fuzz_thread *t)
 {
@@ -45,15 +41,7 @@ static int session_of(struct fuzz_thread *t)
 
 	if (!t->kind->own)
 		number = fuzz_below(t, SESSIONS);
-	return __atomic_load_n(&t->fds[number], __ATOMIC_ACQUIRE);
-}
-
-static void check_session(struct fuzz_thread *t, int fd)
-{
-	struct twheel_stats stats;
-
-	if (!ioctl(fd, TWHEEL_IOC_STATS, &stats))
-		check_stats(t->shared, &stats);
+	return __atomic_load_n(&sessions[number], __ATOMIC_ACQUIRE);
 }
 
 static void one_call(struct fuzz_thread *t)
@@ -86,7 +74,7 @@ static void one_call(struct fuzz_thread *t)
 	else if (choice < 98)
 		fuzz_life(t);
 	else
-		check_session(t, fd);
+		fuzz_stats(t, fd);
 }
 
 /* Sessions come and go. */
@@ -96,8 +84,7 @@ static void replace_session(struct fuzz_thread *t, unsigned int number)
 	int fd = fuzz_open_again(t);
 
 	if (fd >= 0)
-		close(__atomic_exchange_n(&t->fds[number], fd,
-					  __ATOMIC_ACQ_REL));
+		close(__atomic_exchange_n(&sessions[number], fd, __ATOMIC_ACQ_REL));
 }
 
 static void use_duplicate(struct fuzz_thread *t)
@@ -153,10 +140,9 @@ bool fuzz_may_go_on(const struct fuzz_shared *shared)
 	return !shared->failed && now_ns() < shared->end;
 }
 
-static void one_step(struct fuzz_thread *t, struct round *round)
+static void one_step(struct fuzz_thread *t)
 {
-	struct fuzz_thread *other =
-		&round->threads[fuzz_below(t, t->kind->threads)];
+	struct fuzz_thread *other = &threads[fuzz_below(t, t->kind->threads)];
 
 	one_call(t);
 	if (t->kind->churn)
@@ -171,15 +157,33 @@ static void one_step(struct fuzz_thread *t, struct round *round)
 static void *run_thread(void *data)
 {
 	struct fuzz_thread *t = data;
-	struct round *round = (void *)((char *)t->fds -
-				       offsetof(struct round, fds));
 	int i, calls = t->kind->users ? CALLS_OF_USER : CALLS;
 
 	fuzz_fault_open(t);
 	for (i = 0; i < calls && fuzz_may_go_on(t->shared); i++)
-		one_step(t, round);
-	__atomic_fetch_sub(&round->running, 1, __ATOMIC_ACQ_REL);
+		one_step(t);
+	__atomic_fetch_sub(&running, 1, __ATOMIC_ACQ_REL);
 	return NULL;
+}
+
+static void start_threads(struct fuzz_shared *shared, const struct fuzz_kind *kind, __u64 seed)
+{
+	unsigned int i;
+
+	running = kind->threads;
+	for (i = 0; i < kind->threads; i++) {
+		threads[i] = (struct fuzz_thread){
+			.shared = shared,
+			.kind = kind,
+			.random = (seed + i) * 0x9e3779b97f4a7c15ULL | 1,
+			.number = i,
+		};
+		fuzz_areas_make(&threads[i]);
+	}
+	/* A thread disturbs the memory of the others. */
+	for (i = 0; i < kind->threads; i++)
+		if (pthread_create(&thread_ids[i], NULL, run_thread, &threads[i]))
+			abort();
 }
 
 static void on_signal(int number)
@@ -187,78 +191,28 @@ static void on_signal(int number)
 	(void)number;
 }
 
-static void catch_signals(void)
-{
-	struct sigaction action = { .sa_handler = on_signal };
-
-	sigaction(SIGUSR1, &action, NULL);
-}
-
-static void make_threads(struct round *round, struct fuzz_shared *shared,
-			 const struct fuzz_kind *kind, __u64 seed)
-{
-	unsigned int i;
-
-	for (i = 0; i < kind->threads; i++) {
-		struct fuzz_thread *t = &round->threads[i];
-
-		*t = (struct fuzz_thread){
-			.shared = shared,
-			.kind = kind,
-			.random = (seed + i) * 0x9e3779b97f4a7c15ULL | 1,
-			.number = i,
-			.fds = round->fds,
-		};
-	}
-}
-
-static void start_threads(struct round *round, const struct fuzz_kind *kind)
-{
-	unsigned int i;
-
-	round->running = kind->threads;
-	for (i = 0; i < kind->threads; i++) {
-		fuzz_area_make(&round->threads[i].structs, STRUCTS_SIZE);
-		fuzz_area_make(&round->threads[i].arrays, ARRAYS_SIZE);
-	}
-	for (i = 0; i < kind->threads; i++)
-		if (pthread_create(&round->ids[i], NULL, run_thread,
-				   &round->threads[i]))
-			abort();
-}
-
 /* Signals end calls that wait, and stop long ones in the middle. */
-static void disturb_threads(struct round *round, const struct fuzz_kind *kind,
-			    __u64 seed)
+static void disturb_threads(const struct fuzz_kind *kind, __u64 seed)
 {
 	unsigned int i = 0;
 	unsigned int last = kind->killed ? seed % 100 : ~0U;
 
-	while (__atomic_load_n(&round->running, __ATOMIC_ACQUIRE)) {
+	while (__atomic_load_n(&running, __ATOMIC_ACQUIRE)) {
 		poll(NULL, 0, SIGNAL_EVERY_MS);
 		if (!kind->faults)
-			pthread_kill(round->ids[i % kind->threads], SIGUSR1);
+			pthread_kill(thread_ids[i % kind->threads], SIGUSR1);
 		if (i++ == last)
 			_exit(0);
 	}
 	for (i = 0; i < kind->threads; i++)
-		pthread_join(round->ids[i], NULL);
+		pthread_join(thread_ids[i], NULL);
 }
 
 /* The end: every timer is stopped or read, and none is missing. */
 
-static void read_session(int fd)
-{
-	struct twheel_event events[64];
-	ssize_t got;
-
-	do {
-		got = read(fd, events, sizeof(events));
-	} while (got > 0);
-}
-
 static void drain_session(struct fuzz_shared *shared, int fd)
 {
+	struct twheel_event events[64];
 	struct twheel_entry entries[64];
 	struct twheel_list drain = {
 		.entries = (unsigned long)entries,
@@ -270,13 +224,12 @@ static void drain_session(struct fuzz_shared *shared, int fd)
 
 	do {
 		got = ioctl(fd, TWHEEL_IOC_LIST, &drain);
-		/* Nothing was started in a session that is only for reading. */
-		if (got < 0 && errno == EBADF)
-			return;
-		if (got < 0)
-			fuzz_fail(shared, "drain at the end: %s",
-				  strerror(errno));
-	} while (got);
+		/* Nothing was started in a session that is only for reading: EBADF. */
+		if (got < 0 && errno != EBADF)
+			fuzz_fail(shared, "drain at the end: %s", strerror(errno));
+	} while (got > 0);
+	while (read(fd, events, sizeof(events)) > 0)
+		;
 }
 
 /* In the end nothing is pending, nothing is unread. */
@@ -288,18 +241,14 @@ void fuzz_settle(struct fuzz_shared *shared, int fd)
 	fcntl(fd, F_SETFL, O_NONBLOCK);
 	do {
 		drain_session(shared, fd);
-		read_session(fd);
 		if (ioctl(fd, TWHEEL_IOC_STATS, &stats))
-			fuzz_fail(shared, "stats at the end: %s",
-				  strerror(errno));
+			fuzz_fail(shared, "stats at the end: %s", strerror(errno));
 		check_stats(shared, &stats);
 		if (!stats.pending && !stats.unread)
 			return;
 		poll(NULL, 0, 1);
 	} while (now_ns() < give_up);
-	fuzz_fail(shared, "at the end: pending %llu, unread %llu",
-		  (unsigned long long)stats.pending,
-		  (unsigned long long)stats.unread);
+	fuzz_fail(shared, "at the end: pending %llu, unread %llu", stats.pending, stats.unread);
 }
 
 static int open_session(struct fuzz_shared *shared, const struct fuzz_kind *kind)
@@ -320,22 +269,20 @@ static int open_session(struct fuzz_shared *shared, const struct fuzz_kind *kind
 }
 
 /* Runs in a process of its own, and ends it. */
-void fuzz_round(struct fuzz_shared *shared, const struct fuzz_kind *kind,
-		__u64 seed)
+void fuzz_round(struct fuzz_shared *shared, const struct fuzz_kind *kind, __u64 seed)
 {
-	static struct round round;
+	struct sigaction action = { .sa_handler = on_signal };
 	unsigned int i;
 
-	catch_signals();
-	make_threads(&round, shared, kind, seed);
+	sigaction(SIGUSR1, &action, NULL);
 	if (kind->users)
 		fuzz_become(shared, seed);
 	for (i = 0; i < SESSIONS; i++)
-		round.fds[i] = open_session(shared, kind);
+		sessions[i] = open_session(shared, kind);
 	fuzz_sockets_make();
-	start_threads(&round, kind);
-	disturb_threads(&round, kind, seed);
+	start_threads(shared, kind, seed);
+	disturb_threads(kind, seed);
 	for (i = 0; i < SESSIONS; i++)
-		fuzz_settle(shared, round.fds[i]);
+		fuzz_settle(shared, sessions[i]);
 	_exit(shared->failed);
 }

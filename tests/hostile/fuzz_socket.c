@@ -103,10 +103,8 @@ __u32 fuzz_start_of_fd(struct fuzz_thread *t, __s32 *fd)
 /* What a start may return of which the descriptor is the reason. */
 bool fuzz_is_fd_error(__u32 flags, int result)
 {
-	if (!(flags & TWHEEL_START_IDLE))
-		return false;
-	return result == -EBADF || result == -ENOTSOCK || result == -ENOTCONN ||
-	       result == -EOPNOTSUPP;
+	return flags & TWHEEL_START_IDLE &&
+	       IS_ONE_OF(result, -EBADF, -ENOTSOCK, -ENOTCONN, -EOPNOTSUPP);
 }
 
 /* What a program does to its connections. */

@@ -18,13 +18,13 @@
 /**
  * struct command - an existing command
  * @number: its number, with the size of our structure
- * @size: that size
- * @make: fills in a valid structure
+ * @make: fills in a valid structure, or NULL
+ * @returns: the kernel writes the structure
  */
 struct command {
 	unsigned int number;
-	size_t size;
 	void (*make)(struct fuzz_thread *t, void *body);
+	bool returns;
 };
 
 union body {
@@ -53,12 +53,6 @@ struct request {
 	int result;
 };
 
-static void make_nothing(struct fuzz_thread *t, void *body)
-{
-	(void)t;
-	(void)body;
-}
-
 /* Small wheels, which are quick to make, and setups that are refused. */
 static void make_setup(struct fuzz_thread *t, void *body)
 {
@@ -85,7 +79,7 @@ static void make_setup(struct fuzz_thread *t, void *body)
 		setup->slots = 1 << fuzz_below(t, 10);
 }
 
-static void make_start(struct fuzz_thread *t, void *body)
+void fuzz_make_start(struct fuzz_thread *t, void *body)
 {
 	struct twheel_start *start = body;
 
@@ -120,32 +114,36 @@ static void make_get(struct fuzz_thread *t, void *body)
 	entry->id = fuzz_id(t);
 }
 
+/* Starts, stops and GET are more frequent. */
 static const struct command commands[] = {
-	{ TWHEEL_IOC_INFO, sizeof(struct twheel_info), make_nothing },
-	{ TWHEEL_IOC_STATS, sizeof(struct twheel_stats), make_nothing },
-	{ TWHEEL_IOC_SETUP, sizeof(struct twheel_setup), make_setup },
-	{ TWHEEL_IOC_START, sizeof(struct twheel_start), make_start },
-	{ TWHEEL_IOC_START, sizeof(struct twheel_start), make_start },
-	{ TWHEEL_IOC_START, sizeof(struct twheel_start), make_start },
-	{ TWHEEL_IOC_START, sizeof(struct twheel_start), make_start },
-	{ TWHEEL_IOC_STOP, sizeof(struct twheel_stop), make_stop },
-	{ TWHEEL_IOC_STOP, sizeof(struct twheel_stop), make_stop },
-	{ TWHEEL_IOC_GET, sizeof(struct twheel_entry), make_get },
-	{ TWHEEL_IOC_GET, sizeof(struct twheel_entry), make_get },
+	{ TWHEEL_IOC_INFO, NULL, true },
+	{ TWHEEL_IOC_STATS, NULL, true },
+	{ TWHEEL_IOC_SETUP, make_setup, false },
+	{ TWHEEL_IOC_START, fuzz_make_start, false },
+	{ TWHEEL_IOC_START, fuzz_make_start, false },
+	{ TWHEEL_IOC_START, fuzz_make_start, false },
+	{ TWHEEL_IOC_START, fuzz_make_start, false },
+	{ TWHEEL_IOC_STOP, make_stop, false },
+	{ TWHEEL_IOC_STOP, make_stop, false },
+	{ TWHEEL_IOC_GET, make_get, true },
+	{ TWHEEL_IOC_GET, make_get, true },
 };
 
-int fuzz_ioctl(struct fuzz_thread *t, int fd, unsigned int command, void *arg)
+/* Ends a call that fuzz_fault_begin() has begun. Returns its result or -errno. */
+ssize_t fuzz_end_call(struct fuzz_thread *t, ssize_t result)
 {
-	int result;
-
-	fuzz_fault_begin(t);
-	result = ioctl(fd, command, arg);
 	fuzz_fault_end(t);
 	__atomic_fetch_add(&t->shared->calls, 1, __ATOMIC_RELAXED);
 	if (result < 0)
 		return -errno;
 	__atomic_fetch_add(&t->shared->successes, 1, __ATOMIC_RELAXED);
 	return result;
+}
+
+int fuzz_ioctl(struct fuzz_thread *t, int fd, unsigned int command, void *arg)
+{
+	fuzz_fault_begin(t);
+	return fuzz_end_call(t, ioctl(fd, command, arg));
 }
 
 static size_t choose_size(struct fuzz_thread *t, size_t size)
@@ -164,29 +162,28 @@ static size_t choose_size(struct fuzz_thread *t, size_t size)
 	}
 }
 
-static unsigned int sized(unsigned int number, size_t size)
-{
-	return (number & ~((unsigned int)_IOC_SIZEMASK << _IOC_SIZESHIFT)) |
-	       size << _IOC_SIZESHIFT;
-}
-
 static void choose_command(struct fuzz_thread *t, struct request *request,
 			   const struct command *command)
 {
+	unsigned int direction = _IOC_DIR(command->number);
+	unsigned int number = _IOC_NR(command->number);
+
 	request->command = command;
-	request->number = request->command->number;
-	request->size = request->command->size;
-	if (!fuzz_spoilt(t))
-		return;
-	if (fuzz_percent(t, 30)) {
-		request->command = NULL;
-		request->number = _IOC(fuzz_below(t, 4), TWHEEL_IOC_MAGIC,
-				       FIRST_UNKNOWN +
-				       fuzz_below(t, 256 - FIRST_UNKNOWN),
-				       request->size);
+	request->size = _IOC_SIZE(command->number);
+	if (fuzz_spoilt(t)) {
+		if (fuzz_percent(t, 30)) {
+			request->command = NULL;
+			direction = fuzz_below(t, 4);
+			number = FIRST_UNKNOWN + fuzz_below(t, 256 - FIRST_UNKNOWN);
+		}
+		request->size = choose_size(t, request->size);
 	}
-	request->size = choose_size(t, request->size);
-	request->number = sized(request->number, request->size);
+	request->number = _IOC(direction, TWHEEL_IOC_MAGIC, number, request->size);
+}
+
+static bool is_start(const struct request *request)
+{
+	return request->command && request->command->number == TWHEEL_IOC_START;
 }
 
 /* Sets user_data as required, and records the id, before the kernel reads. */
@@ -195,22 +192,20 @@ static void sign_start(struct fuzz_thread *t, const struct request *request,
 {
 	size_t end = offsetof(struct twheel_start, user_data) + sizeof(__u64);
 
-	if (!request->command || request->command->make != make_start)
+	if (!is_start(request))
 		return;
 	start->user_data = 0;
 	if (request->size >= end)
-		start->user_data = fuzz_user_data(start->id, start->expires_ns,
-						  start->flags);
+		start->user_data = fuzz_user_data(start->id, start->expires_ns, start->flags);
 	fuzz_mark_started(t->shared, start->id);
 }
 
-static void make_body(struct fuzz_thread *t, const struct request *request,
-		      union body *body)
+static void make_body(struct fuzz_thread *t, const struct request *request, union body *body)
 {
-	size_t known = request->command ? request->command->size : 64;
+	size_t known = request->command ? _IOC_SIZE(request->command->number) : 64;
 
 	memset(body, 0, request->size > known ? request->size : known);
-	if (request->command)
+	if (request->command && request->command->make)
 		request->command->make(t, body);
 	if (fuzz_spoilt(t))
 		fuzz_mutate(t, body, request->size);
@@ -218,53 +213,19 @@ static void make_body(struct fuzz_thread *t, const struct request *request,
 		memset(body->bytes + request->size, 0, known - request->size);
 	sign_start(t, request, &body->start);
 	/* Where descriptors change, a reader could not know the size of events. */
-	if (t->kind->churn && request->command &&
-	    request->command->make == make_setup)
+	if (t->kind->churn && request->command && request->command->number == TWHEEL_IOC_SETUP)
 		body->setup.event_size = 0;
-}
-
-/* The structure is as we made it, except for @length bytes at @from. */
-static void check_unchanged(struct fuzz_thread *t,
-			    const struct request *request,
-			    const union body *body, size_t from, size_t length)
-{
-	const char *now = request->place.mine;
-	size_t size = MIN(request->size, request->place.room);
-	size_t i;
-
-	for (i = 0; i < size; i++)
-		if (now[i] != (char)body->bytes[i] &&
-		    (i < from || i >= from + length))
-			fuzz_fail(t->shared,
-				  "command %#x, result %d: byte %zu of %zu has changed",
-				  request->number, request->result, i, size);
-}
-
-/* The kernel writes a structure completely, with zeroes behind its own part. */
-static void check_tail(struct fuzz_thread *t, const struct request *request,
-		       size_t known)
-{
-	const char *now = request->place.mine;
-	size_t i;
-
-	for (i = known; i < request->size; i++)
-		if (now[i])
-			fuzz_fail(t->shared,
-				  "command %#x: byte %zu of %zu is %#x",
-				  request->number, i, request->size, now[i]);
 }
 
 /* Checks what a command that returns a structure has written. */
 static void check_output(struct fuzz_thread *t, const struct request *request,
 			 const union body *body)
 {
-	size_t known = request->command->size;
+	size_t known = _IOC_SIZE(request->command->number);
 	union body out;
 
-	if (request->size < known) {
-		check_unchanged(t, request, body, 0, request->size);
+	if (request->size < known)
 		return;
-	}
 	memcpy(&out, request->place.mine, known);
 	switch (request->command->number) {
 	case TWHEEL_IOC_INFO:
@@ -279,34 +240,31 @@ static void check_output(struct fuzz_thread *t, const struct request *request,
 			fuzz_fail(t->shared, "get: another id");
 		break;
 	}
-	check_tail(t, request, known);
+	check_zeroes(t->shared, "structure", request->place.mine, known, request->size);
 }
 
-static bool has_output(const struct request *request)
-{
-	return request->command &&
-	       (request->command->number == TWHEEL_IOC_INFO ||
-		request->command->number == TWHEEL_IOC_STATS ||
-		request->command->number == TWHEEL_IOC_GET);
-}
-
-/* A start with TWHEEL_ID_ANY returns an id if and only if it succeeded. */
+/*
+ * The structure is as we made it. Only a start with TWHEEL_ID_ANY returns an id, if and
+ * only if it succeeded.
+ */
 static void check_input(struct fuzz_thread *t, const struct request *request,
 			const union body *body)
 {
-	bool any = request->command && request->size >= sizeof(__u64) &&
-		   request->command->make == make_start &&
+	bool any = is_start(request) && request->size >= sizeof(__u64) &&
 		   body->start.id == TWHEEL_ID_ANY;
+	size_t i, size = MIN(request->size, request->place.room);
+	const char *now = request->place.mine;
 	__u64 id;
 
-	check_unchanged(t, request, body, 0, any ? sizeof(id) : 0);
+	for (i = any ? sizeof(id) : 0; i < size; i++)
+		if (now[i] != (char)body->bytes[i])
+			fuzz_fail(t->shared, "command %#x, result %d: byte %zu of %zu has changed",
+				  request->number, request->result, i, size);
 	if (!any || !place_is_known(&request->place))
 		return;
-	memcpy(&id, request->place.mine, sizeof(id));
-	if ((request->result < 0) != (id == TWHEEL_ID_ANY) ||
-	    !(id & TWHEEL_ID_KERNEL))
-		fuzz_fail(t->shared, "start: result %d, id %#llx",
-			  request->result, (unsigned long long)id);
+	memcpy(&id, now, sizeof(id));
+	if ((request->result < 0) != (id == TWHEEL_ID_ANY) || !(id & TWHEEL_ID_KERNEL))
+		fuzz_fail(t->shared, "start: result %d, id %#llx", request->result, id);
 }
 
 static void check_memory(struct fuzz_thread *t, const struct request *request,
@@ -314,7 +272,7 @@ static void check_memory(struct fuzz_thread *t, const struct request *request,
 {
 	if (!request->place.mine)
 		return;
-	if (!has_output(request) || request->result == -EINVAL ||
+	if (!request->command || !request->command->returns || request->result == -EINVAL ||
 	    request->result == -ENOENT || request->result == -ENOTTY)
 		check_input(t, request, body);
 	else if (!request->result)
@@ -328,45 +286,24 @@ static void check_memory(struct fuzz_thread *t, const struct request *request,
 static void check_result(struct fuzz_thread *t, const struct request *request,
 			 const union body *body)
 {
-	if (request->command && request->command->make == make_start &&
-	    fuzz_is_fd_error(body->start.flags, request->result))
+	int result = request->result;
+
+	if (request->command ? result == 0 || result == 1 : result == -ENOTTY)
 		return;
-	switch (request->result) {
-	case 0:
-	case 1:
-		if (request->command)
-			return;
-		break;
-	case -ENOTTY:
-		if (!request->command)
-			return;
-		break;
-	case -EINVAL:
-	case -E2BIG:
-	case -EFAULT:
-	case -EBADF:
-	case -ENOENT:
-	case -EALREADY:
-	case -ENOSPC:
-	case -ENOMEM:
-	case -EBUSY:
+	if (IS_ONE_OF(result, -EINVAL, -E2BIG, -EFAULT, -EBADF, -ENOENT, -EALREADY, -ENOSPC,
+		      -ENOMEM, -EBUSY))
 		return;
-	case -EOPNOTSUPP:
-		if (t->shared->no_words)
-			return;
-		break;
-	case -EPERM:
-		/* Some of what SETUP does takes a privilege. */
-		if (t->kind->users)
-			return;
-		break;
-	}
-	fuzz_fail(t->shared, "command %#x: result %d", request->number,
-		  request->result);
+	if (is_start(request) && fuzz_is_fd_error(body->start.flags, result))
+		return;
+	if (result == -EOPNOTSUPP && t->shared->no_words)
+		return;
+	/* Some of what SETUP does takes a privilege. */
+	if (result == -EPERM && t->kind->users)
+		return;
+	fuzz_fail(t->shared, "command %#x: result %d", request->number, result);
 }
 
-static void call_command(struct fuzz_thread *t, int fd,
-			 const struct command *command)
+static void call_command(struct fuzz_thread *t, int fd, const struct command *command)
 {
 	struct request request;
 	union body body;
@@ -375,11 +312,19 @@ static void call_command(struct fuzz_thread *t, int fd,
 	make_body(t, &request, &body);
 	request.place = fuzz_place(t, &t->structs, request.size);
 	if (request.place.mine)
-		memcpy(request.place.mine, &body,
-		       MIN(request.size, request.place.room));
+		memcpy(request.place.mine, &body, MIN(request.size, request.place.room));
 	request.result = fuzz_ioctl(t, fd, request.number, request.place.user);
 	check_result(t, &request, &body);
 	check_memory(t, &request, &body);
+}
+
+/* The counters of a session, in the middle of it all. */
+void fuzz_stats(struct fuzz_thread *t, int fd)
+{
+	struct twheel_stats stats;
+
+	if (!ioctl(fd, TWHEEL_IOC_STATS, &stats))
+		check_stats(t->shared, &stats);
 }
 
 /* One command with one structure. */
@@ -390,9 +335,7 @@ void fuzz_struct_call(struct fuzz_thread *t, int fd)
 
 void fuzz_setup(struct fuzz_thread *t, int fd)
 {
-	static const struct command setup = {
-		TWHEEL_IOC_SETUP, sizeof(struct twheel_setup), make_setup
-	};
+	static const struct command setup = { TWHEEL_IOC_SETUP, make_setup, false };
 
 	call_command(t, fd, &setup);
 }

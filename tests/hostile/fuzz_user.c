@@ -44,8 +44,7 @@ static void leave_time(struct fuzz_shared *shared)
 /* Still able to read what /proc says of its own descriptors. */
 static void become_user(struct fuzz_shared *shared, unsigned int id)
 {
-	if (chmod("/dev/twheel", 0666) || setgid(id) || setuid(id) ||
-	    prctl(PR_SET_DUMPABLE, 1))
+	if (chmod("/dev/twheel", 0666) || setgid(id) || setuid(id) || prctl(PR_SET_DUMPABLE, 1))
 		fuzz_fail(shared, "user: %s", strerror(errno));
 }
 
