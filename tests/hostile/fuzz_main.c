@@ -13,6 +13,7 @@
  * Only with -f does the kind faults let anything fail.
  */
 #define _GNU_SOURCE
+#include <err.h>
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -66,6 +67,7 @@ struct child {
  * @begin: when they began
  * @seed: what all random numbers follow from
  * @rounds: number of the next round
+ * @last: number of the round before which they end
  */
 struct fuzz_run {
 	struct fuzz_shared *shared;
@@ -74,6 +76,7 @@ struct fuzz_run {
 	__u64 begin;
 	__u64 seed;
 	unsigned int rounds;
+	unsigned int last;
 };
 
 static __u64 seed_of(const struct fuzz_run *run, unsigned int round)
@@ -101,10 +104,9 @@ static void fail_round(struct fuzz_run *run, const struct child *child,
 	struct fuzz_shared *shared = run->shared;
 
 	if (!__atomic_exchange_n(&shared->failed, 1, __ATOMIC_ACQ_REL))
-		snprintf(shared->text, sizeof(shared->text), "%s %d", what,
-			 number);
-	printf("# repeat with: fuzz_ioctl -s %llu -k %s -r %u\n",
-	       (unsigned long long)run->seed, run->kind->name, child->round);
+		snprintf(shared->text, sizeof(shared->text), "%s %d", what, number);
+	printf("# repeat with: fuzz_ioctl -s %llu -k %s -r %u\n", run->seed, run->kind->name,
+	       child->round);
 }
 
 static void end_round(struct fuzz_run *run, struct child *child, int status)
@@ -112,11 +114,9 @@ static void end_round(struct fuzz_run *run, struct child *child, int status)
 	/* Its children must not outlive it. */
 	kill(-child->pid, SIGKILL);
 	if (WIFSIGNALED(status))
-		fail_round(run, child, "a round was ended by signal",
-			   WTERMSIG(status));
+		fail_round(run, child, "a round was ended by signal", WTERMSIG(status));
 	else if (WEXITSTATUS(status))
-		fail_round(run, child, "a round has ended with status",
-			   WEXITSTATUS(status));
+		fail_round(run, child, "a round has ended with status", WEXITSTATUS(status));
 	child->pid = 0;
 }
 
@@ -135,16 +135,6 @@ static void watch_round(struct fuzz_run *run, struct child *child)
 	}
 }
 
-static bool runs(const struct fuzz_run *run)
-{
-	unsigned int i;
-
-	for (i = 0; i < AT_ONCE; i++)
-		if (run->children[i].pid)
-			return true;
-	return false;
-}
-
 /*
  * The children of a killed round die some time after it, and hold sessions
  * until then. Without this, a later rmmod would find the module in use.
@@ -155,162 +145,104 @@ static void reap_orphans(void)
 		;
 }
 
-static void run_rounds(struct fuzz_run *run, unsigned int last)
+static void run_rounds(struct fuzz_run *run)
 {
-	bool more = true;
-	unsigned int i;
+	bool more = true, running;
+	struct child *child;
 
 	do {
-		for (i = 0; i < AT_ONCE; i++) {
-			if (more && !run->children[i].pid)
-				begin_round(run, &run->children[i]);
-			watch_round(run, &run->children[i]);
-			more = fuzz_may_go_on(run->shared) &&
-			       run->rounds < last;
+		running = false;
+		for (child = run->children; child < run->children + AT_ONCE; child++) {
+			if (more && !child->pid)
+				begin_round(run, child);
+			watch_round(run, child);
+			running |= child->pid;
+			more = fuzz_may_go_on(run->shared) && run->rounds < run->last;
 		}
 		poll(NULL, 0, 2);
-	} while (more || runs(run));
+	} while (more || running);
 	reap_orphans();
 }
 
-static void report(const struct fuzz_run *run)
+static void report(const struct fuzz_run *run, unsigned int number)
 {
 	const struct fuzz_shared *shared = run->shared;
 
 	printf("# %s: %u rounds in %.1f s, %llu calls, %llu of them successful, %llu events\n",
-	       run->kind->name, run->rounds,
-	       (double)(now_ns() - run->begin) / SECOND,
-	       (unsigned long long)shared->calls,
-	       (unsigned long long)shared->successes,
-	       (unsigned long long)shared->events);
+	       run->kind->name, run->rounds, (double)(now_ns() - run->begin) / SECOND,
+	       shared->calls, shared->successes, shared->events);
 	if (shared->failed)
 		printf("# %s\n", shared->text);
+	printf("%sok %u - %s\n", shared->failed ? "not " : "", number, run->kind->name);
 }
 
-static bool say(bool good, int number, const char *name)
+/* Each kind has its own record of ids, since killed rounds leave some behind. */
+static bool run_kind(struct fuzz_run run, __u64 ns, bool faults, unsigned int number)
 {
-	printf("%s %d - %s\n", good ? "ok" : "not ok", number, name);
-	fflush(stdout);
-	return good;
-}
+	bool failed;
 
-static struct fuzz_shared *new_shared(void)
-{
-	struct fuzz_shared *shared;
-
-	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
-		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (shared == MAP_FAILED)
+	run.shared = mmap(NULL, sizeof(*run.shared), PROT_READ | PROT_WRITE,
+			  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (run.shared == MAP_FAILED)
 		abort();
-	return shared;
-}
-
-/**
- * struct job - the work of the fuzzer
- * @seed: what all random numbers follow from
- * @ns: how long it takes in all
- * @faults: allocations and copies may fail
- */
-struct job {
-	__u64 seed;
-	__u64 ns;
-	bool faults;
-};
-
-/*
- * Each kind has its own record of ids, since killed rounds leave some behind.
- */
-static bool run_kind(const struct job *job, const struct fuzz_kind *kind,
-		     __u64 ns, unsigned int first, unsigned int last)
-{
-	struct fuzz_run run = {
-		.shared = new_shared(),
-		.kind = kind,
-		.begin = now_ns(),
-		.seed = job->seed,
-		.rounds = first,
-	};
-	bool good;
-
-	run.shared->faults = job->faults;
+	run.begin = now_ns();
+	run.shared->faults = faults;
 	run.shared->end = run.begin + ns;
-	run_rounds(&run, last);
-	report(&run);
-	good = !run.shared->failed;
+	run_rounds(&run);
+	report(&run, number);
+	failed = run.shared->failed;
 	munmap(run.shared, sizeof(*run.shared));
-	return good;
+	return failed;
 }
 
-static void say_plan(const struct job *job, unsigned int nr)
-{
-	printf("TAP version 13\n1..%u\n# seed %llu\n", nr,
-	       (unsigned long long)job->seed);
-	fflush(stdout);
-}
-
-static int run_all(const struct job *job)
+static const struct fuzz_kind *find_kind(const char *name)
 {
 	unsigned int i;
-	int bad = 0;
 
-	say_plan(job, ARRAY_SIZE(kinds));
 	for (i = 0; i < ARRAY_SIZE(kinds); i++)
-		bad += !say(run_kind(job, &kinds[i],
-				     job->ns / ARRAY_SIZE(kinds), 0, ~0U),
-			    i + 1, kinds[i].name);
-	return bad ? 1 : 0;
-}
-
-/* For its time, or one round to its end. */
-static int run_one(const struct job *job, const char *name, int round)
-{
-	unsigned int i;
-	bool good;
-
-	say_plan(job, 1);
-	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
-		if (strcmp(kinds[i].name, name))
-			continue;
-		good = round < 0 ?
-		       run_kind(job, &kinds[i], job->ns, 0, ~0U) :
-		       run_kind(job, &kinds[i], HOUR, round, round + 1);
-		return !say(good, 1, name);
-	}
-	printf("# no such kind: %s\n", name);
-	return 2;
+		if (!strcmp(kinds[i].name, name))
+			return &kinds[i];
+	errx(2, "no such kind: %s", name);
 }
 
 int main(int argc, char **argv)
 {
-	struct job job = { .seed = now_ns() / 1000 };
-	const char *kind = NULL;
-	unsigned int seconds = SECONDS;
-	int option, round = -1;
+	struct fuzz_run run = { .kind = kinds, .seed = now_ns() / 1000, .last = ~0U };
+	unsigned int nr = ARRAY_SIZE(kinds), i;
+	__u64 ns = SECONDS * SECOND;
+	bool faults = false;
+	int option, failed = 0;
 
 	while ((option = getopt(argc, argv, "fs:k:r:")) != -1) {
 		switch (option) {
 		case 's':
-			job.seed = strtoull(optarg, NULL, 0);
+			run.seed = strtoull(optarg, NULL, 0);
 			break;
 		case 'k':
-			kind = optarg;
+			run.kind = find_kind(optarg);
+			nr = 1;
 			break;
 		case 'r':
-			round = strtoul(optarg, NULL, 0);
+			run.rounds = strtoul(optarg, NULL, 0);
+			run.last = run.rounds + 1;
 			break;
 		case 'f':
-			job.faults = true;
+			faults = true;
 			break;
 		default:
-			fprintf(stderr, "usage: fuzz_ioctl [-f] [-s SEED] [-k KIND [-r ROUND]] [SECONDS]\n");
-			return 2;
+			errx(2, "usage: fuzz_ioctl [-f] [-s SEED] [-k KIND [-r ROUND]] [SECONDS]");
 		}
 	}
 	if (optind < argc)
-		seconds = strtoul(argv[optind], NULL, 0);
-	job.ns = seconds * SECOND;
+		ns = strtoul(argv[optind], NULL, 0) * SECOND;
+	/* One round runs to its end. */
+	if (run.last != ~0U)
+		ns = nr * HOUR;
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	/* See reap_orphans(). */
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
-	return kind ? run_one(&job, kind, round) : run_all(&job);
+	printf("TAP version 13\n1..%u\n# seed %llu\n", nr, run.seed);
+	for (i = 1; i <= nr; i++, run.kind++)
+		failed |= run_kind(run, ns / nr, faults, i);
+	return failed;
 }
