@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the clients of the servers share: they connect to a port of this machine, count, and
- * print lines of a name and a value
+ * What the clients of the servers share, and the servers of demo: they connect to a port of
+ * this machine, count, and print lines of a name and a value
  */
 #ifndef CLIENTS_LOAD_H
 #define CLIENTS_LOAD_H
@@ -10,6 +10,7 @@
 #include <err.h>
 #include <netinet/tcp.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -18,41 +19,53 @@
 
 #include "../api/selftests/user.h"
 
+/* Descriptors, and so connections. */
+#define FILES_MAX	(1U << 18)
+
 typedef unsigned long long u64;
 
 /**
- * struct number - an argument NAME=VALUE
+ * struct argument - an argument NAME=VALUE
  * @name: its name, or NULL at the end of a list
- * @value: where its value goes
+ * @number: where its value goes as a number, or NULL
+ * @text: where its value goes as it is, or NULL
  */
-struct number {
+struct argument {
 	const char *name;
-	unsigned long *value;
+	unsigned long *number;
+	const char **text;
 };
 
-/* Returns whether @argument is one of @numbers, and sets that. */
-static inline bool take_number(const char *argument, const struct number *numbers)
+/* Ends the program if one of @argv is none of @known. */
+static inline void take_arguments(int argc, char **argv, const struct argument *known)
 {
+	const struct argument *one;
 	size_t length;
 
-	for (; numbers->name; numbers++) {
-		length = strlen(numbers->name);
-		if (!strncmp(argument, numbers->name, length) && argument[length] == '=') {
-			*numbers->value = strtoul(argument + length + 1, NULL, 10);
-			return true;
-		}
+	while (--argc) {
+		argv++;
+		length = strcspn(*argv, "=");
+		for (one = known; one->name; one++)
+			if (!strncmp(one->name, *argv, length) && !one->name[length])
+				break;
+		if (!one->name || !(*argv)[length])
+			errx(2, "what is %s?", *argv);
+		if (one->text)
+			*one->text = *argv + length + 1;
+		else
+			*one->number = strtoul(*argv + length + 1, NULL, 10);
 	}
-	return false;
 }
 
-/* Each connection has a descriptor. */
-static inline void raise_limit(void)
+/* Each connection has a descriptor. Returns how many there may be. */
+static inline unsigned int raise_limit(void)
 {
 	struct rlimit files;
 
 	getrlimit(RLIMIT_NOFILE, &files);
-	files.rlim_cur = files.rlim_max;
+	files.rlim_cur = files.rlim_max < FILES_MAX ? files.rlim_max : FILES_MAX;
 	setrlimit(RLIMIT_NOFILE, &files);
+	return files.rlim_cur;
 }
 
 /* The server may have been started a moment ago: it has ten seconds. */
@@ -90,12 +103,21 @@ static inline bool server_knew_all(int fd)
 	return info.tcpi_state == TCP_CLOSE_WAIT && !info.tcpi_unacked;
 }
 
-/* For qsort() of u64. */
 static inline int compare_u64(const void *a, const void *b)
 {
 	u64 first = *(const u64 *)a, second = *(const u64 *)b;
 
 	return (first > second) - (first < second);
+}
+
+/* Sorts @nr times, and prints the median, 99 of 100 and the longest. */
+static inline void print_times(const char *name, u64 *ns, unsigned int nr)
+{
+	if (!nr)
+		return;
+	qsort(ns, nr, sizeof(*ns), compare_u64);
+	printf("%s_p50_ms %.1f\n%s_p99_ms %.1f\n%s_max_ms %.1f\n", name, ns[nr / 2] / 1e6,
+	       name, ns[nr - 1 - nr / 100] / 1e6, name, ns[nr - 1] / 1e6);
 }
 
 #endif /* CLIENTS_LOAD_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * common.h - what the two servers have in common: they listen, end with their standard
- * input, and note what they do
+ * common.h - what the two servers have in common: they listen, accept connections, end with
+ * their standard input, and note what they do
  *
  * The record is not needed to use timers: it holds the kernel to its word. The server's
  * own clock, read before each store, says whether an expiry was early, and not the event.
@@ -9,87 +9,31 @@
 #ifndef COMMON_H
 #define COMMON_H
 
-#include <arpa/inet.h>
-#include <err.h>
-#include <stdbool.h>
-#include <stdio.h>
+#include <errno.h>
 #include <sys/epoll.h>
-#include <sys/resource.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include <twheel.h>
 
-#include "../../api/selftests/user.h"
+#include "../load.h"
 
-/* Descriptors, and so connections. */
-#define FILES_MAX	(1U << 18)
+/**
+ * struct server - what a server does with its timers
+ * @open: opens the session @wheel for descriptors below @files, or returns an error
+ * @begin: starts the timer of a new connection
+ * @receive: reads from a connection
+ * @read_timers: reads the events of the session
+ */
+struct server {
+	int (*open)(unsigned int files);
+	void (*begin)(int fd);
+	void (*receive)(int fd);
+	void (*read_timers)(void);
+};
 
-/* Returns how many files there may be. */
-static inline unsigned int raise_limit(void)
-{
-	struct rlimit files;
-
-	getrlimit(RLIMIT_NOFILE, &files);
-	files.rlim_cur = files.rlim_max < FILES_MAX ? files.rlim_max : FILES_MAX;
-	setrlimit(RLIMIT_NOFILE, &files);
-	return files.rlim_cur;
-}
-
-static inline int open_listener(int port)
-{
-	struct sockaddr_in address = {
-		.sin_family = AF_INET,
-		.sin_port = htons(port),
-		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
-	};
-	socklen_t size = sizeof(address);
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
-
-	if (fd < 0 || bind(fd, (struct sockaddr *)&address, size) ||
-	    listen(fd, 4096) || getsockname(fd, (struct sockaddr *)&address, &size))
-		err(1, "port %d", port);
-	printf("port %d\n", ntohs(address.sin_port));
-	fflush(stdout);
-	return fd;
-}
-
-static inline void watch(int epfd, int fd)
-{
-	struct epoll_event event = { .events = EPOLLIN, .data.fd = fd };
-
-	if (epoll_ctl(epfd, EPOLL_CTL_ADD, fd, &event))
-		err(1, "epoll_ctl");
-}
-
-static inline bool input_has_ended(int epfd)
-{
-	char byte;
-
-	if (read(STDIN_FILENO, &byte, 1) > 0)
-		return false;
-	epoll_ctl(epfd, EPOLL_CTL_DEL, STDIN_FILENO, NULL);
-	return true;
-}
-
-/* Standard input has ended, and the last of @nr_open connections is closed. */
-static inline void serve_until_the_end(int epfd, const unsigned int *nr_open,
-				       void (*serve)(int fd))
-{
-	struct epoll_event events[64];
-	bool ending = false;
-	int i, ready;
-
-	watch(epfd, STDIN_FILENO);
-	while (!ending || *nr_open) {
-		ready = epoll_wait(epfd, events, 64, -1);
-		for (i = 0; i < ready; i++)
-			if (events[i].data.fd == STDIN_FILENO)
-				ending = input_has_ended(epfd);
-			else
-				serve(events[i].data.fd);
-	}
-}
+static struct twheel *wheel;
+static int epfd, listener;
+static __u64 timeout_ns;
+static unsigned int nr_open;
 
 static struct record {
 	__u64 opened;
@@ -108,7 +52,7 @@ static inline void record_expiry(const struct twheel_event *event, __u64 not_bef
 }
 
 /* Lines of a name and a value, for a person or a program. */
-static inline void record_print(struct twheel *wheel)
+static inline void record_print(void)
 {
 	struct twheel_stats stats;
 
@@ -126,6 +70,97 @@ static inline void record_print(struct twheel *wheel)
 	printf("restarted %llu\n", stats.restarted);
 	printf("carried %llu\n", stats.carried);
 	printf("events_left %llu\n", stats.unread + stats.pending);
+}
+
+static inline void open_listener(int port)
+{
+	struct sockaddr_in address = {
+		.sin_family = AF_INET,
+		.sin_port = htons(port),
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+	};
+	socklen_t size = sizeof(address);
+
+	listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+	if (listener < 0 || bind(listener, (struct sockaddr *)&address, size) ||
+	    listen(listener, 4096) || getsockname(listener, (struct sockaddr *)&address, &size))
+		err(1, "port %d", port);
+	printf("port %d\n", ntohs(address.sin_port));
+	fflush(stdout);
+}
+
+static inline void watch(int fd)
+{
+	struct epoll_event event = { .events = EPOLLIN, .data.fd = fd };
+
+	if (epoll_ctl(epfd, EPOLL_CTL_ADD, fd, &event))
+		err(1, "epoll_ctl");
+}
+
+static inline void accept_connections(const struct server *server)
+{
+	int fd;
+
+	while ((fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK)) >= 0) {
+		nr_open++;
+		record.opened++;
+		server->begin(fd);
+		watch(fd);
+		/* A greeting. A peer that is gone already is found by receive(). */
+		send(fd, "", 1, MSG_NOSIGNAL);
+	}
+}
+
+static inline bool input_has_ended(void)
+{
+	char byte;
+
+	if (read(STDIN_FILENO, &byte, 1) > 0)
+		return false;
+	epoll_ctl(epfd, EPOLL_CTL_DEL, STDIN_FILENO, NULL);
+	return true;
+}
+
+/* Until standard input has ended, and the last connection is closed. */
+static inline void serve(const struct server *server)
+{
+	struct epoll_event events[64];
+	bool ending = false;
+	int i, fd, ready;
+
+	while (!ending || nr_open) {
+		ready = epoll_wait(epfd, events, 64, -1);
+		for (i = 0; i < ready; i++) {
+			fd = events[i].data.fd;
+			if (fd == STDIN_FILENO)
+				ending = input_has_ended();
+			else if (fd == twheel_fd(wheel))
+				server->read_timers();
+			else if (fd == listener)
+				accept_connections(server);
+			else
+				server->receive(fd);
+		}
+	}
+}
+
+static inline void run_server(const struct server *server, int argc, char **argv)
+{
+	int ret;
+
+	if (argc != 3)
+		errx(2, "usage: server PORT TIMEOUT_MS");
+	timeout_ns = atoi(argv[2]) * MS;
+	ret = server->open(raise_limit());
+	if (ret)
+		errx(1, "twheel_open: %s", strerror(-ret));
+	epfd = epoll_create1(EPOLL_CLOEXEC);
+	open_listener(atoi(argv[1]));
+	watch(STDIN_FILENO);
+	watch(twheel_fd(wheel));
+	watch(listener);
+	serve(server);
+	record_print();
 }
 
 #endif /* COMMON_H */

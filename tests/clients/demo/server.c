@@ -17,16 +17,6 @@
  * records of record_...() are for the report only; see common.h.
  */
 #define _GNU_SOURCE
-#include <err.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <sys/epoll.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
-#include <twheel.h>
-
 #include "common.h"
 
 struct connection {
@@ -35,10 +25,7 @@ struct connection {
 };
 
 static struct connection *connections;	/* by descriptor */
-static struct twheel *wheel;
-static int epfd, listener;
-static __u64 timeout_ns, last_serial;
-static unsigned int nr_open;
+static __u64 last_serial;
 
 /*
  * The timers. A timer that is pending is pushed back by a store: the kernel reads
@@ -82,28 +69,22 @@ static void forget(int fd)
 	close(fd);
 }
 
-static void accept_connections(void)
+static void begin(int fd)
 {
-	int fd;
-
-	while ((fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK)) >= 0) {
-		connections[fd].serial = ++last_serial;
-		nr_open++;
-		record.opened++;
-		/* The word may be from an old connection with this number. */
-		timer_refresh(fd);
-		timer_start(fd);
-		watch(epfd, fd);
-		/* A greeting. A peer that is gone already is found by receive(). */
-		send(fd, "", 1, MSG_NOSIGNAL);
-	}
+	connections[fd].serial = ++last_serial;
+	/* The word may be from an old connection with this number. */
+	timer_refresh(fd);
+	timer_start(fd);
 }
 
 static void receive(int fd)
 {
 	char message[256];
-	ssize_t size = read(fd, message, sizeof(message));
+	ssize_t size;
 
+	if (!connections[fd].serial)
+		return;		/* its timer has closed it */
+	size = read(fd, message, sizeof(message));
 	if (size > 0) {
 		record.heartbeats += size;
 		timer_refresh(fd);
@@ -145,48 +126,19 @@ static void read_timers(void)
 		close_if_silent(&events[i]);
 }
 
-static void serve(int fd)
-{
-	if (fd == twheel_fd(wheel))
-		read_timers();
-	else if (fd == listener)
-		accept_connections();
-	else if (connections[fd].serial)
-		receive(fd);
-}
-
 /* Each descriptor has a word, and all are made at once. */
-static void open_wheel(unsigned int files)
+static int open_wheel(unsigned int files)
 {
 	struct twheel_setup setup = { .shared_ids = files };
 
-	int ret = twheel_open_flags(&wheel, &setup, TWHEEL_OPEN_ONE_THREAD);
-
-	if (ret) {
-		errno = -ret;
-		err(1, "twheel_open_flags");
-	}
-}
-
-static void init(int port)
-{
-	unsigned int files = raise_limit();
-
 	connections = calloc(files, sizeof(*connections));
-	open_wheel(files);
-	epfd = epoll_create1(EPOLL_CLOEXEC);
-	listener = open_listener(port);
-	watch(epfd, twheel_fd(wheel));
-	watch(epfd, listener);
+	return twheel_open_flags(&wheel, &setup, TWHEEL_OPEN_ONE_THREAD);
 }
 
 int main(int argc, char **argv)
 {
-	if (argc != 3)
-		errx(2, "usage: server PORT TIMEOUT_MS");
-	timeout_ns = atoi(argv[2]) * 1000000ULL;
-	init(atoi(argv[1]));
-	serve_until_the_end(epfd, &nr_open, serve);
-	record_print(wheel);
+	static const struct server server = { open_wheel, begin, receive, read_timers };
+
+	run_server(&server, argc, argv);
 	return 0;
 }

@@ -10,23 +10,9 @@
  * usage: server_socket PORT TIMEOUT_MS, as server
  */
 #define _GNU_SOURCE
-#include <err.h>
-#include <errno.h>
-#include <stdlib.h>
-#include <sys/epoll.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
-#include <twheel.h>
-
 #include "common.h"
 
-static struct twheel *wheel;
-static int epfd, listener;
-static __u64 timeout_ns;
-static unsigned int nr_open;
-
-static void time_out(int fd)
+static void begin(int fd)
 {
 	__u64 id = fd;
 	/* An event may be left of an old connection with this number. */
@@ -36,20 +22,6 @@ static void time_out(int fd)
 	if (ret < 0 && ret != -ENOTCONN)
 		errx(1, "twheel_start_idle");
 	record.starts++;
-}
-
-static void accept_connections(void)
-{
-	int fd;
-
-	while ((fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK)) >= 0) {
-		nr_open++;
-		record.opened++;
-		time_out(fd);
-		watch(epfd, fd);
-		/* A greeting. A peer that is gone already is found by receive(). */
-		send(fd, "", 1, MSG_NOSIGNAL);
-	}
 }
 
 static void receive(int fd)
@@ -77,39 +49,18 @@ static void read_timers(void)
 		shutdown(events[i].id, SHUT_RDWR);
 }
 
-static void serve(int fd)
-{
-	if (fd == twheel_fd(wheel))
-		read_timers();
-	else if (fd == listener)
-		accept_connections();
-	else
-		receive(fd);
-}
-
-static void init(int port)
+static int open_wheel(unsigned int files)
 {
 	struct twheel_setup setup = { 0 };
-	int ret = twheel_open(&wheel, &setup);
 
-	if (ret) {
-		errno = -ret;
-		err(1, "twheel_open");
-	}
-	raise_limit();
-	epfd = epoll_create1(EPOLL_CLOEXEC);
-	listener = open_listener(port);
-	watch(epfd, twheel_fd(wheel));
-	watch(epfd, listener);
+	(void)files;
+	return twheel_open(&wheel, &setup);
 }
 
 int main(int argc, char **argv)
 {
-	if (argc != 3)
-		errx(2, "usage: server_socket PORT TIMEOUT_MS");
-	timeout_ns = atoi(argv[2]) * 1000000ULL;
-	init(atoi(argv[1]));
-	serve_until_the_end(epfd, &nr_open, serve);
-	record_print(wheel);
+	static const struct server server = { open_wheel, begin, receive, read_timers };
+
+	run_server(&server, argc, argv);
 	return 0;
 }

@@ -212,7 +212,7 @@ static void run_sessions(void)
 	}
 	for (i = 0; i < sessions; i++)
 		nr_due += session_ms[i] < now;
-	printf("sessions_silent %lu\nsessions_expired %u\n", sessions / 100, nr_late);
+	printf("sessions_expired %u\n", nr_late);
 }
 
 /* ----- all ways to get a TTL ----- */
@@ -292,37 +292,25 @@ static bool report(void)
 {
 	unsigned int missed = nr_due > nr_late + nr_early ? nr_due - nr_late - nr_early : 0;
 
-	qsort(lateness, nr_late, sizeof(*lateness), compare_u64);
 	printf("due %u\nexpired %u\nearly %u\nmissed %u\nunknown %u\n", nr_due, nr_late, nr_early,
 	       missed, nr_unknown);
-	if (nr_late)
-		printf("late_p50_ms %.1f\nlate_p99_ms %.1f\nlate_max_ms %.1f\n",
-		       lateness[nr_late / 2] / 1e6, lateness[nr_late - 1 - nr_late / 100] / 1e6,
-		       lateness[nr_late - 1] / 1e6);
+	print_times("late", lateness, nr_late);
 	return !nr_early && !nr_unknown && (!missed || late_us == ~0UL) &&
 	       (!nr_late || lateness[nr_late - 1] <= late_us * US);
 }
 
-static void take_argument(const char *argument)
-{
-	static const struct number numbers[] = {
-		{ "port", &port }, { "late_us", &late_us },
-		{ "seconds", &seconds }, { "keys", &keys }, { "sessions", &sessions },
-		{ "ttl_ms", &ttl_ms }, { "cases", &cases }, { "fill", &fill }, { NULL, NULL },
-	};
-
-	if (!strncmp(argument, "then=", 5))
-		then = argument + 5;
-	else if (!take_number(argument, numbers))
-		errx(2, "what is %s?", argument);
-}
-
 int main(int argc, char **argv)
 {
+	static const struct argument known[] = {
+		{ "port", &port, NULL }, { "late_us", &late_us, NULL },
+		{ "seconds", &seconds, NULL }, { "keys", &keys, NULL },
+		{ "sessions", &sessions, NULL }, { "ttl_ms", &ttl_ms, NULL },
+		{ "cases", &cases, NULL }, { "fill", &fill, NULL }, { "then", NULL, &then },
+		{ NULL, NULL, NULL },
+	};
 	unsigned long i;
 
-	while (--argc)
-		take_argument(*++argv);
+	take_arguments(argc, argv, known);
 	lateness = calloc(keys + sessions + 1000, sizeof(*lateness));
 	connect_both();
 	for (i = 0; i < fill; i++)
