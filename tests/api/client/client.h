@@ -167,8 +167,7 @@ int client_stop_many(struct twheel_timer *timer);
 /* Ends with an empty entry. It has all calls but a shutdown. */
 extern const struct client_call client_calls[];
 
-void client_fail(struct client *c, const char *where, int line,
-		 const char *what);
+void client_fail(struct client *c, const char *where, int line, const char *what);
 
 #define CLIENT_CHECK(c, cond) ({					\
 	bool __holds = !!(cond);					\
@@ -183,8 +182,7 @@ void client_timer_init(struct client *c, struct client_timer *t,
 void client_timer_class(struct client_timer *t, struct lock_class_key *key);
 struct client_timer *client_timers_new(struct client *c, unsigned int nr,
 				       void (*then)(struct client_timer *t));
-struct client_timer *client_timer_new(struct client *c,
-				      void (*then)(struct client_timer *t));
+struct client_timer *client_timer_new(struct client *c, void (*then)(struct client_timer *t));
 bool client_wheel_new(struct client *c, const struct twheel_config *config);
 void client_clean(struct client *c);
 void client_run_work(struct client *c, const struct client_case *one);

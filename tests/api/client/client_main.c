@@ -77,14 +77,7 @@ static const struct client_case *const client_tables[] = {
 	client_work_cases,
 };
 
-/* Run once: they make wheels of their own. */
-static const struct client_case *const client_once_tables[] = {
-	client_wheel_cases,
-	client_share_cases,
-};
-
-void client_fail(struct client *c, const char *where, int line,
-		 const char *what)
+void client_fail(struct client *c, const char *where, int line, const char *what)
 {
 	c->failed = true;
 	pr_info("# %s:%d: not true: %s\n", where, line, what);
@@ -102,8 +95,7 @@ static void client_describe(const struct client *c, char *text, size_t size)
 
 static bool client_wanted(const struct client_case *one, const char *wheel)
 {
-	return !only || !*only || strstr(one->name, only) ||
-	       strstr(wheel, only);
+	return !only || !*only || strstr(one->name, only) || strstr(wheel, only);
 }
 
 static const char *client_lacks(const struct client *c, const struct client_case *one)
@@ -158,8 +150,7 @@ static void client_run_once(struct client *c, const struct client_case *one)
 		CLIENT_CHECK(c, !atomic_read(&c->early));
 }
 
-static void client_run(struct client *c, const struct client_case *one,
-		       const char *wheel)
+static void client_run(struct client *c, const struct client_case *one, const char *wheel)
 {
 	int tries = 0;
 	bool ok;
@@ -180,19 +171,16 @@ static void client_run(struct client *c, const struct client_case *one,
 		one->name, wheel, c->skipped ? " # SKIP " : "", c->skipped ?: "");
 }
 
-static void client_run_table(struct client *c, const struct client_case *table)
+static void client_run_table(struct client *c, const struct client_case *one, const char *wheel)
 {
-	const struct client_case *one;
-	char wheel[64];
-
-	client_describe(c, wheel, sizeof(wheel));
-	for (one = table; one->name; one++)
+	for (; one->name; one++)
 		client_run(c, one, wheel);
 }
 
 static void client_run_config(struct client *c, const struct twheel_config *config)
 {
 	unsigned int i;
+	char wheel[64];
 
 	c->shared = !config->name;
 	c->wheel = c->shared ? twheel_default() : twheel_create(config);
@@ -202,20 +190,20 @@ static void client_run_config(struct client *c, const struct twheel_config *conf
 		return;
 	}
 	twheel_get_config(c->wheel, &c->config);
+	client_describe(c, wheel, sizeof(wheel));
 	if (c->shared)
-		client_run_table(c, client_default_cases);
+		client_run_table(c, client_default_cases, wheel);
 	/* From then on a timer expires where it was started, as the cases expect. */
 	for_each_online_cpu(i)
 		failed += !!twheel_prepare_cpu(c->wheel, i);
 	for (i = 0; i < ARRAY_SIZE(client_tables); i++)
-		client_run_table(c, client_tables[i]);
+		client_run_table(c, client_tables[i], wheel);
 	if (!c->shared)
 		twheel_destroy(c->wheel);
 }
 
 static void client_run_all(struct client *c)
 {
-	const struct client_case *one;
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(client_configs); i++)
@@ -224,18 +212,17 @@ static void client_run_all(struct client *c)
 		client_run_config(c, &(struct twheel_config) {
 			.name = twheel_scheme_info(i)->name, .scheme = i,
 			.mode = TWHEEL_PERIODIC, .tick_ns = NSEC_PER_MSEC });
+	/* Run once: they make wheels of their own. */
 	c->wheel = twheel_default();
 	twheel_get_config(c->wheel, &c->config);
-	for (i = 0; i < ARRAY_SIZE(client_once_tables); i++)
-		for (one = client_once_tables[i]; one->name; one++)
-			client_run(c, one, "wheels");
+	client_run_table(c, client_wheel_cases, "wheels");
+	client_run_table(c, client_share_cases, "wheels");
 }
 
 static int client_thread(void *done)
 {
 	struct client *c = kzalloc(sizeof(*c), GFP_KERNEL);
-	struct workqueue_struct *wq = alloc_workqueue("twheel_client",
-						      WQ_UNBOUND, 0);
+	struct workqueue_struct *wq = alloc_workqueue("twheel_client", WQ_UNBOUND, 0);
 
 	if (c && wq) {
 		c->wq = wq;
@@ -247,14 +234,6 @@ static int client_thread(void *done)
 	kfree(c);
 	complete(done);
 	return 0;
-}
-
-static void client_report(void)
-{
-	pr_info("1..%u\n", passed + failed + skipped);
-	pr_info("# %u passed, %u failed, %u skipped\n", passed, failed,
-		skipped);
-	pr_info("twheel_client: %s\n", passed && !failed ? "SUCCESS" : "FAILURE");
 }
 
 /*
@@ -275,7 +254,9 @@ static int __init client_init(void)
 	/* The kernel takes one long wait for a hang. */
 	while (!wait_for_completion_timeout(&done, 30 * HZ))
 		;
-	client_report();
+	pr_info("1..%u\n", passed + failed + skipped);
+	pr_info("# %u passed, %u failed, %u skipped\n", passed, failed, skipped);
+	pr_info("twheel_client: %s\n", passed && !failed ? "SUCCESS" : "FAILURE");
 	return 0;
 }
 module_init(client_init);

@@ -241,8 +241,7 @@ static void a_timer_on_the_stack(struct client *c, struct client_timer *t)
 {
 	struct twheel_timer timer;
 
-	twheel_timer_setup(&timer, c->wheel, never_called,
-			   TWHEEL_TIMER_ON_STACK);
+	twheel_timer_setup(&timer, c->wheel, never_called, TWHEEL_TIMER_ON_STACK);
 	CLIENT_CHECK(c, twheel_start(&timer, CLIENT_HOUR) == 0);
 	CLIENT_CHECK(c, twheel_pending(&timer));
 	CLIENT_CHECK(c, twheel_stop_sync(&timer) == 1);

@@ -111,8 +111,7 @@ struct client_timer *client_timers_new(struct client *c, unsigned int nr,
 	return made->timers;
 }
 
-struct client_timer *client_timer_new(struct client *c,
-				      void (*then)(struct client_timer *t))
+struct client_timer *client_timer_new(struct client *c, void (*then)(struct client_timer *t))
 {
 	return client_timers_new(c, 1, then);
 }
@@ -170,8 +169,7 @@ int client_start_at(struct client_timer *t, ktime_t deadline)
 {
 	int ret;
 
-	if (!twheel_pending(&t->timer) ||
-	    ktime_before(deadline, READ_ONCE(t->not_before))) {
+	if (!twheel_pending(&t->timer) || ktime_before(deadline, READ_ONCE(t->not_before))) {
 		WRITE_ONCE(t->not_before, deadline);
 		return twheel_start_at(&t->timer, deadline);
 	}
@@ -185,8 +183,7 @@ int client_start(struct client_timer *t, u64 delay_ns)
 	ktime_t deadline = client_in(delay_ns);
 	int ret;
 
-	if (!twheel_pending(&t->timer) ||
-	    ktime_before(deadline, READ_ONCE(t->not_before)))
+	if (!twheel_pending(&t->timer) || ktime_before(deadline, READ_ONCE(t->not_before)))
 		WRITE_ONCE(t->not_before, deadline);
 	ret = twheel_start(&t->timer, delay_ns);
 	WRITE_ONCE(t->not_before, deadline);
