@@ -82,7 +82,7 @@ test: ## one test: NAME= a stage, program, program:case or KUnit suite (KERNEL=)
 # as it is: a $ in it is the shell's
 vm: export TWHEEL_RUN := $(value RUN)
 vm: ## a shell in a VM, or RUN='command'; FILES='your files' go in (KERNEL= MEM=2G CPUS=4)
-	@tests/vm/shell $(MEM:%=-m %) $(CPUS:%=-c %) $(KERNEL) $(FILES)
+	@tests/vm/run $(MEM:%=-m %) $(CPUS:%=-c %) -k $(KERNEL) $(FILES:%=-f %) $(if $(value RUN),-- "$$TWHEEL_RUN",-s)
 
 bench: ## what each operation of a module costs, beside timer_list and hrtimer (KERNEL=)
 	@tests/vm/setup vm bench
