@@ -403,12 +403,11 @@ const struct proc_field *proc_field(const struct proc *proc,
 				    const struct proc_block *block,
 				    const char *name)
 {
-	const struct proc_field *field = proc->fields + block->first;
-	const struct proc_field *end = field + block->nr_fields;
+	size_t i;
 
-	for (; field < end; field++) {
-		if (!strcmp(field->name, name))
-			return field;
+	for (i = block->first; i < block->first + block->nr_fields; i++) {
+		if (!strcmp(proc->fields[i].name, name))
+			return &proc->fields[i];
 	}
 	return NULL;
 }
