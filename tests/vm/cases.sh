@@ -37,6 +37,13 @@ is() { [ "$2" = "$3" ] || printf '%s: not\n%s\nbut\n%s\n' "$1" "$2" "$3"; }
 # quietly COMMAND...: with something to say only if it fails.
 quietly() { "$@" >"$work/log" 2>&1 || { tail -n 40 "$work/log"; return 1; }; }
 
+# builds LOG COMMAND...: only errors and warnings are said. The rest is in the log in $work.
+builds() {
+	local log=$work/$1 status=0
+	"${@:2}" >"$log" 2>&1 || status=$?
+	grep -E '(warning|error): |WARNING|ERROR|\*\*\*' "$log" || [ $status = 0 ] || tail -n 20 "$log"
+}
+
 # tap NAME COMMAND...: the cases of a program that says TAP itself.
 tap() {
 	local ended=0
