@@ -41,7 +41,7 @@ struct bench;
 /**
  * struct bench_timer - a timer of any implementation, in a cache line
  * @wheel: for a wheel
- * @deadline: the deadline that it was started with
+ * @deadline: of a wheel's, which its callback adds to
  * @list: for timer_list
  * @hr: for hrtimer
  */
@@ -68,9 +68,8 @@ struct bench_timer {
  * @start: start each timer of the batch after @when
  * @start_at: start each timer of the batch at @when
  * @restart: give each timer of the batch, all pending, the deadline @when
- * @restart_after: start or restart each timer of the batch after @when, or NULL
+ * @restart_after: the same after @when
  * @stop: stop each timer of the batch
- * @started: note that the batch was started at @when, or NULL if timers know
  */
 struct bench_impl {
 	const char *name;
@@ -85,7 +84,6 @@ struct bench_impl {
 	void (*restart)(struct bench *b);
 	void (*restart_after)(struct bench *b);
 	void (*stop)(struct bench *b);
-	void (*started)(struct bench *b);
 };
 
 /**
@@ -98,22 +96,6 @@ struct bench_dist {
 	const char *name;
 	u64 mean_ns;
 	u64 (*draw)(void);
-};
-
-/**
- * struct bench_load - many timers due at once
- * @name: its name in the results
- * @ahead_ns: how long before their deadlines the timers are started
- * @width_ns: the range of their deadlines, or 0 if all are due in one tick
- * @far: started so far ahead that no run on a real clock can wait for them
- * @refreshed: shortly before the deadline all get one that is later
- */
-struct bench_load {
-	const char *name;
-	u64 ahead_ns;
-	u64 width_ns;
-	bool far;
-	bool refreshed;
 };
 
 /**
@@ -169,31 +151,17 @@ static inline u64 bench_next_delay(void)
 
 extern const struct bench_impl bench_hier, bench_hashed, bench_timer_list,
 	bench_timer_list_irqsafe, bench_hrtimer;
-extern const struct bench_dist bench_dists[];
-extern const struct bench_load bench_loads[];
 
 u32 bench_random_below(u32 end);
-void bench_random_seed(u64 seed);
-void bench_shuffle(u32 *order, u32 nr);
 
-struct bench *bench_create(const struct bench_impl *impl,
-			   const struct bench_dist *dist, u32 pending);
-void bench_destroy(struct bench *b);
 void bench_pick(struct bench *b, u32 from, u32 nr);
+u32 bench_median(u32 *values, u32 nr);
 void bench_fill(struct bench *b);
 void bench_empty(struct bench *b);
-void bench_row(const struct bench *b, const char *operation, const char *dist,
-	       u32 cpus, const char *unit, u64 hundredths);
+void bench_row(const struct bench *b, const char *operation, const char *dist, u64 hundredths);
 
-u64 bench_load_start(struct bench *b, const struct bench_load *load);
-int bench_load_refresh(struct bench *b, u64 *deadline);
-int bench_load_wait(const struct bench *b);
-
-void bench_expiries_begin(struct bench *b);
-void bench_expiries_end(struct bench *b);
-
-int bench_operations(struct bench *b);
+void bench_operations(struct bench *b);
 int bench_ticks(struct bench *b);
-int bench_bounded(const struct bench_impl *impl, u32 pending);
+int bench_worst(struct bench *b);
 
 #endif /* _TWHEEL_BENCH_H */

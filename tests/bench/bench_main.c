@@ -3,7 +3,7 @@
  * The benchmark module: the runs
  *
  * Everything happens while the module is being loaded. Results are lines of the
- * kernel log: rows of build/bench/kernel.csv after "twheel-bench: ".
+ * kernel log: rows of build/bench/kernel.csv after "csv:".
  * tests/bench/run collects them. The mode says which figures are measured:
  *
  *  icount
@@ -17,10 +17,14 @@
  */
 #define pr_fmt(fmt) "twheel-bench: " fmt
 
+#include <linux/bitops.h>
 #include <linux/delay.h>
+#include <linux/math64.h>
 #include <linux/module.h>
+#include <linux/prandom.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
+#include <linux/sort.h>
 #include <linux/string.h>
 #include <linux/vmalloc.h>
 
@@ -42,6 +46,60 @@ static uint timers;
 module_param(timers, uint, 0444);
 MODULE_PARM_DESC(timers, "Only this number of timers");
 
+/* Random numbers, the same in every run. */
+static struct rnd_state state;
+
+u32 bench_random_below(u32 end)
+{
+	return (u64)prandom_u32_state(&state) * end >> 32;
+}
+
+static u64 random_ns(u64 end)
+{
+	return mul_u64_u32_shr(end, prandom_u32_state(&state), 32);
+}
+
+static u64 draw_uniform(void)
+{
+	return random_ns(BENCH_SECONDS(60));
+}
+
+static u64 draw_idle(void)
+{
+	return BENCH_SECONDS(30) + random_ns(BENCH_SECONDS(30));
+}
+
+/*
+ * -log2(u) of a uniform u in (0, 1], times 2^16. log2(1 + f) is f + 0.344 f (1
+ * - f) to within 0.002.
+ */
+static u32 minus_log2(u32 u)
+{
+	u32 whole = 31 - __fls(u | 1);
+	u32 f = (u << whole << 1) >> 16;
+	u32 log = f + ((u64)f * (65536 - f) * 22545 >> 32);
+
+	return (whole << 16) + 65536 - log;
+}
+
+/* Mean 15 s. Draws again for one time in 55, which would exceed a minute. */
+static u64 draw_exponential(void)
+{
+	u64 ns;
+
+	do {
+		ns = BENCH_SECONDS(15) * 45426 >> 16;
+		ns = ns * minus_log2(prandom_u32_state(&state)) >> 16;
+	} while (ns >= BENCH_SECONDS(60));
+	return ns;
+}
+
+static const struct bench_dist dists[] = {
+	{ "uniform", BENCH_SECONDS(30), draw_uniform },
+	{ "exponential", BENCH_SECONDS(15), draw_exponential },
+	{ "idle", BENCH_SECONDS(45), draw_idle },
+};
+
 static const struct bench_impl * const impls[] = {
 	&bench_hier,
 	&bench_timer_list,
@@ -62,14 +120,26 @@ static const struct bench_impl * const worst_impls[] = {
 static const u32 sizes[] = { 100, 1000, 10000, 100000, 1000000 };
 
 /* @hundredths: the value, times 100. */
-void bench_row(const struct bench *b, const char *operation, const char *dist,
-	       u32 cpus, const char *unit, u64 hundredths)
+void bench_row(const struct bench *b, const char *operation, const char *dist, u64 hundredths)
 {
 	u32 rest = do_div(hundredths, 100);
 
-	pr_info("kernel,icount,%s,%s,%s,1,%u,%u,%s,%llu.%02u\n",
-		b->impl->name, operation, dist, cpus, b->pending, unit,
-		hundredths, rest);
+	pr_info("csv:kernel,icount,%s,%s,%s,1,1,%u,ns,%llu.%02u\n",
+		b->impl->name, operation, dist, b->pending, hundredths, rest);
+}
+
+static int compare(const void *a, const void *b)
+{
+	u32 x = *(const u32 *)a, y = *(const u32 *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Sorts @values. Returns 0 if there are none. */
+u32 bench_median(u32 *values, u32 nr)
+{
+	sort(values, nr, sizeof(*values), compare, NULL);
+	return nr ? values[nr / 2] : 0;
 }
 
 /* Makes a batch of @nr timers, from place @from in the random order on. */
@@ -84,7 +154,7 @@ void bench_pick(struct bench *b, u32 from, u32 nr)
 
 static void set_up_timers(struct bench *b)
 {
-	u32 i;
+	u32 i, other;
 
 	for (i = 0; i < b->pending; i++) {
 		b->impl->setup(b, bench_timer_at(b, i));
@@ -92,7 +162,10 @@ static void set_up_timers(struct bench *b)
 		if (i % 1024 == 0)
 			cond_resched();
 	}
-	bench_shuffle(b->order, b->pending);
+	for (i = b->pending; i > 1; i--) {
+		other = bench_random_below(i);
+		swap(b->order[i - 1], b->order[other]);
+	}
 }
 
 static u32 nr_chunks(const struct bench *b)
@@ -129,10 +202,12 @@ static int create_timers(struct bench *b)
 	return 0;
 }
 
-static void destroy_timers(struct bench *b)
+static void destroy(struct bench *b)
 {
 	u32 i;
 
+	if (b->facility)
+		b->impl->destroy(b);
 	for (i = 0; b->chunks && i < nr_chunks(b); i++)
 		kvfree(b->chunks[i]);
 	kfree(b->chunks);
@@ -140,15 +215,8 @@ static void destroy_timers(struct bench *b)
 	kfree(b);
 }
 
-void bench_destroy(struct bench *b)
-{
-	if (b->impl->destroy)
-		b->impl->destroy(b);
-	destroy_timers(b);
-}
-
-struct bench *bench_create(const struct bench_impl *which,
-			   const struct bench_dist *dist, u32 pending)
+static struct bench *create(const struct bench_impl *which,
+			    const struct bench_dist *dist, u32 pending)
 {
 	struct bench *b = kzalloc(sizeof(*b), GFP_KERNEL);
 
@@ -157,32 +225,31 @@ struct bench *bench_create(const struct bench_impl *which,
 	b->impl = which;
 	b->dist = dist;
 	b->pending = pending;
-	bench_random_seed(4711);
-	if (which->create && which->create(b)) {
-		kfree(b);
-		return NULL;
-	}
-	if (create_timers(b)) {
-		bench_destroy(b);
+	prandom_seed_state(&state, 4711);
+	if ((which->create && which->create(b)) || create_timers(b)) {
+		destroy(b);
 		return NULL;
 	}
 	return b;
 }
 
-static int one_run(const struct bench_impl *which,
-		   const struct bench_dist *dist, u32 pending)
+static int one_run(const struct bench_impl *which, const struct bench_dist *dist, u32 pending,
+		   int (*measure)(struct bench *b))
 {
-	struct bench *b;
+	struct bench *b = create(which, dist, pending);
 	int ret;
 
-	b = bench_create(which, dist, pending);
 	if (!b)
 		return -ENOMEM;
-	ret = bench_operations(b);
-	if (!ret)
-		ret = bench_ticks(b);
-	bench_destroy(b);
+	ret = measure(b);
+	destroy(b);
 	return ret;
+}
+
+static int operations_and_ticks(struct bench *b)
+{
+	bench_operations(b);
+	return bench_ticks(b);
 }
 
 static bool named(const char *name)
@@ -208,14 +275,11 @@ static bool wanted(const struct bench_impl *which, u32 pending)
 
 static int all_dists(const struct bench_impl *which, u32 pending)
 {
-	const struct bench_dist *dist;
+	u32 i, nr = quick ? 1 : ARRAY_SIZE(dists);
 	int ret = 0;
 
-	for (dist = bench_dists; dist->name && !ret; dist++) {
-		ret = one_run(which, dist, pending);
-		if (quick)
-			break;
-	}
+	for (i = 0; i < nr && !ret; i++)
+		ret = one_run(which, &dists[i], pending, operations_and_ticks);
 	return ret;
 }
 
@@ -238,29 +302,24 @@ static int run_worst(void)
 
 	for (i = 0; i < ARRAY_SIZE(worst_impls) && !ret; i++)
 		if (named(worst_impls[i]->name))
-			ret = bench_bounded(worst_impls[i], timers ?: CROWD);
+			ret = one_run(worst_impls[i], dists, timers ?: CROWD,
+				      bench_worst);
 	return ret;
-}
-
-static int run(void)
-{
-	if (!strcmp(mode, "icount"))
-		return run_icount();
-	if (!strcmp(mode, "worst"))
-		return run_worst();
-	return -EINVAL;
 }
 
 static int __init bench_init(void)
 {
-	int ret;
+	int ret = -EINVAL;
 
 	/* Let leftover work of the boot finish. */
 	msleep(3000);
 	bench_expiry = vzalloc(sizeof(*bench_expiry));
 	if (!bench_expiry)
 		return -ENOMEM;
-	ret = run();
+	if (!strcmp(mode, "icount"))
+		ret = run_icount();
+	else if (!strcmp(mode, "worst"))
+		ret = run_worst();
 	vfree(bench_expiry);
 	pr_info("end %d\n", ret);
 	return ret;

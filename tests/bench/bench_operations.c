@@ -10,15 +10,13 @@
  *
  * There are three ranges of deadlines, none of which comes up during the
  * benchmark. Timers wait in the middle one. A restart moves them to the early
- * one, a refresh to the late one. A refresh_same is a relative restart to the tick
- * that the timer has already.
+ * one, a refresh to the late one. A refresh_same is a relative restart to the
+ * tick that the timer has already.
  */
 #include <linux/irqflags.h>
 #include <linux/kernel.h>
 #include <linux/math64.h>
 #include <linux/sched.h>
-#include <linux/sort.h>
-#include <linux/vmalloc.h>
 
 #include "bench.h"
 
@@ -92,8 +90,8 @@ static void after(struct bench *b, u64 from)
 }
 
 /*
- * Relative delays to deadlines in the middle of a tick of wheels and of jiffies, so
- * that restarts after the same delays come to the same ticks for some time.
+ * Delays to deadlines in the middle of a tick of wheels and of jiffies, so that
+ * restarts after the same delays come to the same ticks for some time.
  */
 static void after_mid_tick(struct bench *b, u64 from)
 {
@@ -106,16 +104,6 @@ static void after_mid_tick(struct bench *b, u64 from)
 		b->when[i] = b->impl->relative(at - rest + BENCH_TICK_NS / 2 -
 					       now);
 	}
-}
-
-/* Each timer of the batch once more after the same delay. */
-static u32 refresh_same(struct bench *b)
-{
-	if (!b->impl->restart_after)
-		return 0;
-	after_mid_tick(b, MIDDLE_NS);
-	b->impl->restart_after(b);
-	return timed(b, b->impl->restart_after);
 }
 
 static void one_batch(struct bench *b, struct times *times, u32 i)
@@ -137,23 +125,12 @@ static void one_batch(struct bench *b, struct times *times, u32 i)
 	impl->start_at(b);
 	at(b, EARLY_NS);
 	times->ns[RESTART][i] = timed(b, impl->restart);
-	times->ns[REFRESH_SAME][i] = refresh_same(b);
+	after_mid_tick(b, MIDDLE_NS);
+	impl->restart_after(b);
+	times->ns[REFRESH_SAME][i] = timed(b, impl->restart_after);
 	impl->stop(b);
 	at(b, MIDDLE_NS);
 	impl->start_at(b);
-}
-
-static int compare(const void *a, const void *b)
-{
-	u32 x = *(const u32 *)a, y = *(const u32 *)b;
-
-	return (x > y) - (x < y);
-}
-
-static u32 median(u32 *values)
-{
-	sort(values, BENCH_BATCHES, sizeof(*values), compare, NULL);
-	return values[BENCH_BATCHES / 2];
 }
 
 /* Fills the facility: all timers are pending in the middle range. */
@@ -180,23 +157,18 @@ void bench_empty(struct bench *b)
 	}
 }
 
-int bench_operations(struct bench *b)
+void bench_operations(struct bench *b)
 {
 	static struct times times;
-	u32 i, empty, ns, nr;
+	u32 i, empty, nr;
 
 	bench_fill(b);
 	for (i = 0; i < BENCH_BATCHES; i++)
 		one_batch(b, &times, i);
 	nr = b->nr;
 	bench_empty(b);
-	empty = median(times.ns[NOTHING]);
-	for (i = NOTHING + 1; i < NR_OPERATIONS; i++) {
-		if (i == REFRESH_SAME && !b->impl->restart_after)
-			continue;
-		ns = median(times.ns[i]) - empty;
-		bench_row(b, names[i], b->dist->name, 1, "ns",
-			  100 * ns / nr);
-	}
-	return 0;
+	empty = bench_median(times.ns[NOTHING], BENCH_BATCHES);
+	for (i = NOTHING + 1; i < NR_OPERATIONS; i++)
+		bench_row(b, names[i], b->dist->name,
+			  100 * (bench_median(times.ns[i], BENCH_BATCHES) - empty) / nr);
 }

@@ -36,7 +36,6 @@
 #include <linux/kernel.h>
 #include <linux/math64.h>
 #include <linux/sched.h>
-#include <linux/sort.h>
 #include <linux/vmalloc.h>
 
 #include "bench.h"
@@ -141,21 +140,6 @@ static void find_usual(struct gaps *gaps)
 	gaps->usual = least;
 }
 
-static int compare(const void *a, const void *b)
-{
-	u32 x = *(const u32 *)a, y = *(const u32 *)b;
-
-	return (x > y) - (x < y);
-}
-
-static u64 median_gap(struct gaps *gaps)
-{
-	if (!gaps->nr)
-		return 0;
-	sort(gaps->ns, gaps->nr, sizeof(*gaps->ns), compare, NULL);
-	return gaps->ns[gaps->nr / 2];
-}
-
 static u64 scaled(const struct bench *b, u64 ns)
 {
 	u64 mean = clamp_t(u64, (u64)b->pending * 100 * NSEC_PER_USEC,
@@ -186,32 +170,12 @@ static void start_all(struct bench *b)
 			ns = mul_u64_u32_shr(b->dist->draw(),
 					     bench_random_below(U32_MAX), 32);
 			b->when[i] = b->impl->absolute(now + scaled(b, ns));
+			if (b->impl->wheel)
+				b->batch[i]->deadline = b->when[i];
 		}
-		if (b->impl->started)
-			b->impl->started(b);
 		b->impl->start_at(b);
 		cond_resched();
 	}
-}
-
-/**
- * bench_expiries_begin - start all timers, whose callbacks restart them
- * @b: a run, none of whose timers is pending
- */
-void bench_expiries_begin(struct bench *b)
-{
-	draw_delays(b);
-	start_all(b);
-}
-
-/**
- * bench_expiries_end - stop all timers
- * @b: the run
- */
-void bench_expiries_end(struct bench *b)
-{
-	bench_expiry->restart = false;
-	bench_empty(b);
 }
 
 static void watch_empty(struct bench *b, struct gaps *gaps)
@@ -233,7 +197,7 @@ static void measure_expiry(struct bench *b, struct gaps *gaps,
 	msleep(SETTLE_MS);
 	watch(gaps, WINDOW_NS);
 	if (gaps->lost > lost && gaps->expired)
-		bench_row(b, operation, b->dist->name, 1, "ns",
+		bench_row(b, operation, b->dist->name,
 			  div_u64(100 * (gaps->lost - lost), gaps->expired));
 }
 
@@ -244,15 +208,18 @@ static void measure(struct bench *b, struct gaps *gaps)
 	find_usual(gaps);
 	watch_empty(b, gaps);
 	lost = gaps->lost;
-	bench_row(b, "tick_empty", b->dist->name, 1, "ns", 100 * median_gap(gaps));
-	bench_expiries_begin(b);
+	bench_row(b, "tick_empty", b->dist->name,
+		  100 * (u64)bench_median(gaps->ns, gaps->nr));
+	draw_delays(b);
+	start_all(b);
 	measure_expiry(b, gaps, "expire_restart", lost);
 	if (b->impl->wheel) {
 		bench_expiry->again = true;
 		measure_expiry(b, gaps, "expire_again", lost);
 		bench_expiry->again = false;
 	}
-	bench_expiries_end(b);
+	bench_expiry->restart = false;
+	bench_empty(b);
 }
 
 int bench_ticks(struct bench *b)
