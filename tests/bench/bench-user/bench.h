@@ -13,6 +13,7 @@
 #ifndef BENCH_H
 #define BENCH_H
 
+#include <err.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -30,10 +31,11 @@ enum operation {
 	NR_OPERATIONS,
 };
 
-/* A request for an operation on one timer. */
+/* A request for an operation on one timer. Its deadline is after @delay_ns, about. */
 struct request {
 	uint32_t id;
 	uint64_t delay_ns;
+	uint64_t deadline_ns;
 };
 
 /**
@@ -44,8 +46,8 @@ struct request {
  * @reads: how many expiries one call can collect, ends with 0
  * @open: make room for this many timers and EXTRA more, which will expire
  * @create: create @nr timers from id @first on, or NULL if the first ARM does
- * @prepare: lay out the arguments of @nr requests, for calls of @batch each
- * @run: make these calls
+ * @prepare: lay out the arguments of the request at place @i
+ * @run: make the calls for @nr requests, each for @batch of them
  * @collect: collect expiries, @batch to a call, until there were @nr; returns
  *	how many
  * @inside: call @fn in the context that programs make these calls from, or
@@ -58,8 +60,7 @@ struct impl {
 	const unsigned int *reads;
 	void (*open)(unsigned int timers);
 	void (*create)(unsigned int first, unsigned int nr);
-	void (*prepare)(enum operation op, const struct request *requests,
-			unsigned int nr, unsigned int batch);
+	void (*prepare)(enum operation op, unsigned int i, const struct request *r);
 	void (*run)(enum operation op, unsigned int nr, unsigned int batch);
 	unsigned int (*collect)(unsigned int nr, unsigned int batch);
 	void (*inside)(void (*fn)(void *data), void *data);
@@ -88,22 +89,20 @@ struct bench {
 	bool quick;
 };
 
-void fail(const char *what) __attribute__((noreturn));
 void *allocate(unsigned int nr, unsigned int size);
 uint64_t random64(void);
 double median(double *values, unsigned int nr);
 void row(const struct bench *b, const char *operation, const char *distribution,
 	 unsigned int batch, double value);
 
-/* operations.c */
-void fill(struct bench *b);
+/* measure.c */
 void measure_operations(struct bench *b);
+void measure_lives(struct bench *b);
 
 /* impl_twheel.c: a session with @nr words */
 int open_words(unsigned int nr, __u64 **words);
 
-/* life.c, sockets.c */
-void measure_lives(struct bench *b);
+/* sockets.c */
 void measure_sockets(struct bench *b);
 
 #endif /* BENCH_H */

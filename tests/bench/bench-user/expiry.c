@@ -9,6 +9,7 @@
  *
  * usage: expiry [TIMERS]; prints a row of build/bench/user.csv
  */
+#include <err.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -34,16 +35,10 @@ static __u64 cpu_ns(void)
 	return ts.tv_sec * SECOND + ts.tv_nsec;
 }
 
-static void fail(const char *what)
-{
-	fprintf(stderr, "expiry: %s\n", what);
-	exit(1);
-}
-
 static void start(__u64 id)
 {
 	if (twheel_start_at(session, id, virtual_ns + interval_ns[next++ % DRAWS], id))
-		fail("twheel_start_at");
+		errx(1, "twheel_start_at");
 }
 
 static unsigned int one_tick(void)
@@ -59,7 +54,7 @@ static unsigned int one_tick(void)
 		expired += ret;
 	}
 	if (ret)
-		fail("twheel_read");
+		errx(1, "twheel_read");
 	return expired;
 }
 
@@ -72,7 +67,7 @@ int main(int argc, char **argv)
 	for (i = 0; i < DRAWS; i++)
 		interval_ns[i] = (1 + ((xorshift(&seed) >> 32) * RUN_TICKS >> 32)) * MS;
 	if (twheel_open_flags(&session, &setup, TWHEEL_OPEN_PROCESS | TWHEEL_OPEN_ONE_THREAD))
-		fail("twheel_open_flags");
+		errx(1, "twheel_open_flags");
 	for (i = 0; i < timers; i++)
 		start(i);
 	begin = cpu_ns();
@@ -80,7 +75,7 @@ int main(int argc, char **argv)
 		expired += one_tick();
 	/* Each of them in the time of the longest interval, at least. */
 	if (expired < timers)
-		fail("timers are missing");
+		errx(1, "timers are missing");
 	printf("user,native,process,expire_restart,uniform,1,1,%u,ns,%.2f\n", timers,
 	       (double)(cpu_ns() - begin) / expired);
 	return 0;

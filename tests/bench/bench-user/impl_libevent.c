@@ -23,9 +23,6 @@ static unsigned int expired;
 static void on_timeout(evutil_socket_t fd, short what, void *data)
 {
 	expired++;
-	(void)fd;
-	(void)what;
-	(void)data;
 }
 
 static void libevent_open(unsigned int timers)
@@ -33,7 +30,7 @@ static void libevent_open(unsigned int timers)
 	events = allocate(timers + EXTRA, sizeof(*events));
 	base = event_base_new();
 	if (!base)
-		fail("event_base_new");
+		err(1, "event_base_new");
 }
 
 static void libevent_create(unsigned int first, unsigned int nr)
@@ -43,22 +40,15 @@ static void libevent_create(unsigned int first, unsigned int nr)
 	for (i = first; i < first + nr; i++) {
 		events[i] = evtimer_new(base, on_timeout, NULL);
 		if (!events[i])
-			fail("evtimer_new");
+			err(1, "evtimer_new");
 	}
 }
 
-static void libevent_prepare(enum operation op, const struct request *requests,
-			     unsigned int nr, unsigned int batch)
+static void libevent_prepare(enum operation op, unsigned int i, const struct request *r)
 {
-	unsigned int i;
-
-	for (i = 0; i < nr; i++) {
-		args[i].event = events[requests[i].id];
-		args[i].delay.tv_sec = requests[i].delay_ns / SECOND;
-		args[i].delay.tv_usec = requests[i].delay_ns % SECOND / 1000;
-	}
-	(void)op;
-	(void)batch;
+	args[i].event = events[r->id];
+	args[i].delay.tv_sec = r->delay_ns / SECOND;
+	args[i].delay.tv_usec = r->delay_ns % SECOND / 1000;
 }
 
 static void libevent_run(enum operation op, unsigned int nr, unsigned int batch)
@@ -68,18 +58,16 @@ static void libevent_run(enum operation op, unsigned int nr, unsigned int batch)
 	for (i = 0; i < nr; i++)
 		if (op == STOP ? evtimer_del(args[i].event) :
 				 evtimer_add(args[i].event, &args[i].delay))
-			fail("evtimer");
-	(void)batch;
+			err(1, "evtimer");
 }
 
 static unsigned int libevent_collect(unsigned int nr, unsigned int batch)
 {
 	while (expired < nr)
 		if (event_base_loop(base, EVLOOP_ONCE) < 0)
-			fail("event_base_loop");
+			err(1, "event_base_loop");
 	/* The loop may have found more. */
 	expired -= nr;
-	(void)batch;
 	return nr;
 }
 
@@ -93,8 +81,6 @@ static void on_call(evutil_socket_t fd, short what, void *data)
 	struct call *call = data;
 
 	call->fn(call->data);
-	(void)fd;
-	(void)what;
 }
 
 static void libevent_inside(void (*fn)(void *data), void *data)
@@ -104,7 +90,7 @@ static void libevent_inside(void (*fn)(void *data), void *data)
 
 	if (event_base_once(base, -1, EV_TIMEOUT, on_call, &call, &at_once) ||
 	    event_base_loop(base, EVLOOP_ONCE) < 0)
-		fail("event_base_once");
+		err(1, "event_base_once");
 }
 
 static const unsigned int any_number[] = { EXTRA, 0 };

@@ -11,16 +11,12 @@
 
 #include "bench.h"
 
-struct arming {
-	uint64_t id;
-	uint64_t deadline_ns;
-};
-
 static struct twheel *session;
-static struct arming args[EXTRA];
+static bool words;
+static struct request args[EXTRA];
 static struct twheel_event events[SAMPLE];
 
-static void open_session(unsigned int timers, bool words, unsigned int flags)
+static void open_session(unsigned int timers, unsigned int flags)
 {
 	struct twheel_setup setup = {
 		.max_timers = timers + EXTRA,
@@ -29,7 +25,7 @@ static void open_session(unsigned int timers, bool words, unsigned int flags)
 	uint64_t id;
 
 	if (twheel_open_flags(&session, &setup, TWHEEL_OPEN_PROCESS | flags))
-		fail("twheel_open_flags");
+		err(1, "twheel_open_flags");
 	/* The words are in memory before. */
 	for (id = 0; id < setup.shared_ids; id++)
 		twheel_refresh(session, id, 0);
@@ -37,45 +33,46 @@ static void open_session(unsigned int timers, bool words, unsigned int flags)
 
 static void process_open(unsigned int timers)
 {
-	open_session(timers, false, TWHEEL_OPEN_ONE_THREAD);
+	open_session(timers, TWHEEL_OPEN_ONE_THREAD);
 }
 
-static void process_prepare(enum operation op, const struct request *requests,
-			    unsigned int nr, unsigned int batch)
+static void threads_open(unsigned int timers)
 {
-	uint64_t now = now_ns();
-	unsigned int i;
-
-	for (i = 0; i < nr; i++) {
-		args[i].id = requests[i].id;
-		args[i].deadline_ns = now + requests[i].delay_ns;
-	}
-	(void)op;
-	(void)batch;
+	open_session(timers, 0);
 }
 
-static void start(unsigned int nr, int least)
+static void words_open(unsigned int timers)
 {
-	unsigned int i;
+	words = true;
+	process_open(timers);
+}
 
-	for (i = 0; i < nr; i++)
-		if (twheel_start_at(session, args[i].id, args[i].deadline_ns,
-				    args[i].id) < least)
-			fail("twheel_start_at");
+static void process_prepare(enum operation op, unsigned int i, const struct request *r)
+{
+	args[i] = *r;
 }
 
 static void process_run(enum operation op, unsigned int nr, unsigned int batch)
 {
+	int least = op == REFRESH;
 	unsigned int i;
 
-	if (op != STOP) {
-		start(nr, op == REFRESH);
-		return;
+	if (words && op == STOP) {
+		for (i = 0; i < nr; i++)
+			twheel_stop_by_store(session, args[i].id);
+	} else if (words && op == REFRESH) {
+		for (i = 0; i < nr; i++)
+			twheel_refresh(session, args[i].id, args[i].deadline_ns);
+	} else if (op == STOP) {
+		for (i = 0; i < nr; i++)
+			if (twheel_stop(session, args[i].id))
+				err(1, "twheel_stop");
+	} else {
+		for (i = 0; i < nr; i++)
+			if (twheel_start_at(session, args[i].id, args[i].deadline_ns,
+					    args[i].id) < least)
+				err(1, "twheel_start_at");
 	}
-	for (i = 0; i < nr; i++)
-		if (twheel_stop(session, args[i].id))
-			fail("twheel_stop");
-	(void)batch;
 }
 
 static unsigned int process_collect(unsigned int nr, unsigned int batch)
@@ -86,60 +83,20 @@ static unsigned int process_collect(unsigned int nr, unsigned int batch)
 	while (done < nr) {
 		ret = twheel_read(session, events, batch);
 		if (ret < 0)
-			fail("twheel_read");
+			err(1, "twheel_read");
 		done += ret;
 	}
 	return done;
 }
 
-const struct impl impl_process = {
-	.name		= "process",
-	.reads		= one_and_many,
-	.open		= process_open,
-	.prepare	= process_prepare,
-	.run		= process_run,
-	.collect	= process_collect,
-};
+#define PROCESS(label, open_fn)			\
+	.name = label,				\
+	.reads = one_and_many,			\
+	.open = open_fn,			\
+	.prepare = process_prepare,		\
+	.run = process_run,			\
+	.collect = process_collect
 
-static void threads_open(unsigned int timers)
-{
-	open_session(timers, false, 0);
-}
-
-const struct impl impl_process_threads = {
-	.name		= "process-threads",
-	.reads		= one_and_many,
-	.open		= threads_open,
-	.prepare	= process_prepare,
-	.run		= process_run,
-	.collect	= process_collect,
-};
-
-static void words_open(unsigned int timers)
-{
-	open_session(timers, true, TWHEEL_OPEN_ONE_THREAD);
-}
-
-static void words_run(enum operation op, unsigned int nr, unsigned int batch)
-{
-	unsigned int i;
-
-	if (op == ARM)
-		start(nr, 0);
-	else if (op == STOP)
-		for (i = 0; i < nr; i++)
-			twheel_stop_by_store(session, args[i].id);
-	else
-		for (i = 0; i < nr; i++)
-			twheel_refresh(session, args[i].id, args[i].deadline_ns);
-	(void)batch;
-}
-
-const struct impl impl_process_shared = {
-	.name		= "process-shared",
-	.reads		= one_and_many,
-	.open		= words_open,
-	.prepare	= process_prepare,
-	.run		= words_run,
-	.collect	= process_collect,
-};
+const struct impl impl_process = { PROCESS("process", process_open) };
+const struct impl impl_process_threads = { PROCESS("process-threads", threads_open) };
+const struct impl impl_process_shared = { PROCESS("process-shared", words_open) };

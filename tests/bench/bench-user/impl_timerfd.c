@@ -27,7 +27,7 @@ static void timerfd_open(unsigned int timers)
 	fds = allocate(timers + EXTRA, sizeof(*fds));
 	epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (epoll < 0)
-		fail("epoll_create1");
+		err(1, "epoll_create1");
 }
 
 static void create_timers(unsigned int first, unsigned int nr)
@@ -40,23 +40,17 @@ static void create_timers(unsigned int first, unsigned int nr)
 					TFD_NONBLOCK | TFD_CLOEXEC);
 		event.data.fd = fds[i];
 		if (fds[i] < 0 || epoll_ctl(epoll, EPOLL_CTL_ADD, fds[i], &event))
-			fail("timerfd_create");
+			err(1, "timerfd_create");
 	}
 }
 
-static void timerfd_prepare(enum operation op, const struct request *requests,
-			    unsigned int nr, unsigned int batch)
+static void timerfd_prepare(enum operation op, unsigned int i, const struct request *r)
 {
-	unsigned int i;
-
-	for (i = 0; i < nr; i++) {
-		args[i] = (struct settime) { .fd = fds[requests[i].id] };
-		if (op == STOP)
-			continue;
-		args[i].value.it_value.tv_sec = requests[i].delay_ns / SECOND;
-		args[i].value.it_value.tv_nsec = requests[i].delay_ns % SECOND;
-	}
-	(void)batch;
+	args[i] = (struct settime) { .fd = fds[r->id] };
+	if (op == STOP)
+		return;
+	args[i].value.it_value.tv_sec = r->delay_ns / SECOND;
+	args[i].value.it_value.tv_nsec = r->delay_ns % SECOND;
 }
 
 static void timerfd_run(enum operation op, unsigned int nr, unsigned int batch)
@@ -65,9 +59,7 @@ static void timerfd_run(enum operation op, unsigned int nr, unsigned int batch)
 
 	for (i = 0; i < nr; i++)
 		if (timerfd_settime(args[i].fd, 0, &args[i].value, NULL))
-			fail("timerfd_settime");
-	(void)op;
-	(void)batch;
+			err(1, "timerfd_settime");
 }
 
 static unsigned int timerfd_collect(unsigned int nr, unsigned int batch)
@@ -79,11 +71,11 @@ static unsigned int timerfd_collect(unsigned int nr, unsigned int batch)
 	while (done < nr) {
 		ready = epoll_wait(epoll, events, batch, -1);
 		if (ready < 0)
-			fail("epoll_wait");
+			err(1, "epoll_wait");
 		for (i = 0; i < ready; i++)
 			if (read(events[i].data.fd, &expiries,
 				 sizeof(expiries)) != sizeof(expiries))
-				fail("read");
+				err(1, "read");
 		done += ready;
 	}
 	return done;

@@ -34,8 +34,7 @@ static void twheel_open(unsigned int timers)
 
 	fd = open("/dev/twheel", O_RDWR | O_CLOEXEC);
 	if (fd < 0 || ioctl(fd, TWHEEL_IOC_INFO, &info))
-		fail("/dev/twheel");
-	(void)timers;
+		err(1, "/dev/twheel");
 }
 
 int open_words(unsigned int nr, __u64 **to)
@@ -44,11 +43,11 @@ int open_words(unsigned int nr, __u64 **to)
 	int session = open("/dev/twheel", O_RDWR | O_CLOEXEC);
 
 	if (session < 0 || ioctl(session, TWHEEL_IOC_SETUP, &setup))
-		fail("/dev/twheel");
+		err(1, "/dev/twheel");
 	*to = mmap(NULL, nr * sizeof(**to), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE,
 		   session, 0);
 	if (*to == MAP_FAILED)
-		fail("mmap");
+		err(1, "mmap");
 	return session;
 }
 
@@ -57,32 +56,21 @@ static void shared_open(unsigned int timers)
 	fd = open_words(timers + EXTRA, &words);
 }
 
-static void twheel_prepare(enum operation op, const struct request *requests,
-			   unsigned int nr, unsigned int batch)
+/* For each size of a batch. */
+static void twheel_prepare(enum operation op, unsigned int i, const struct request *r)
 {
-	unsigned int i;
-
-	for (i = 0; i < nr; i++) {
-		const struct request *r = &requests[i];
-
-		if (op == STOP && batch == 1)
-			stops[i] = (struct twheel_stop) { .id = r->id };
-		else if (op == STOP)
-			ops[i] = (struct twheel_op) { .opcode = TWHEEL_OP_STOP, .id = r->id };
-		else if (batch == 1)
-			starts[i] = (struct twheel_start) {
-				.id		= r->id,
-				.expires_ns	= r->delay_ns,
-				.user_data	= r->id,
-			};
-		else
-			ops[i] = (struct twheel_op) {
-				.opcode		= TWHEEL_OP_START,
-				.id		= r->id,
-				.expires_ns	= r->delay_ns,
-				.user_data	= r->id,
-			};
-	}
+	stops[i] = (struct twheel_stop) { .id = r->id };
+	starts[i] = (struct twheel_start) {
+		.id		= r->id,
+		.expires_ns	= r->delay_ns,
+		.user_data	= r->id,
+	};
+	ops[i] = (struct twheel_op) {
+		.opcode		= op == STOP ? TWHEEL_OP_STOP : TWHEEL_OP_START,
+		.id		= r->id,
+		.expires_ns	= op == STOP ? 0 : r->delay_ns,
+		.user_data	= op == STOP ? 0 : r->id,
+	};
 }
 
 /* @least: the least result of an operation. */
@@ -96,7 +84,7 @@ static void submit(unsigned int first, unsigned int count, int least)
 
 	if (ioctl(fd, TWHEEL_IOC_SUBMIT, &submit) != (int)count || submit.failed ||
 	    ops[first].result < least)
-		fail("TWHEEL_IOC_SUBMIT");
+		err(1, "TWHEEL_IOC_SUBMIT");
 }
 
 static void twheel_run(enum operation op, unsigned int nr, unsigned int batch)
@@ -110,27 +98,21 @@ static void twheel_run(enum operation op, unsigned int nr, unsigned int batch)
 	} else if (op == STOP) {
 		for (i = 0; i < nr; i++)
 			if (ioctl(fd, TWHEEL_IOC_STOP, &stops[i]))
-				fail("TWHEEL_IOC_STOP");
+				err(1, "TWHEEL_IOC_STOP");
 	} else {
 		for (i = 0; i < nr; i++)
 			if (ioctl(fd, TWHEEL_IOC_START, &starts[i]) < least)
-				fail("TWHEEL_IOC_START");
+				err(1, "TWHEEL_IOC_START");
 	}
 }
 
-static void shared_prepare(enum operation op, const struct request *requests,
-			   unsigned int nr, unsigned int batch)
+static void shared_prepare(enum operation op, unsigned int i, const struct request *r)
 {
-	__u64 now = now_ns();
-	unsigned int i;
-
-	for (i = 0; i < nr; i++) {
-		stores[i].word = &words[requests[i].id];
-		stores[i].value = op == ARM ? TWHEEL_WORD_NONE : op == STOP ? TWHEEL_WORD_STOP :
-				  now + requests[i].delay_ns;
-	}
+	stores[i].word = &words[r->id];
+	stores[i].value = op == ARM ? TWHEEL_WORD_NONE : op == STOP ? TWHEEL_WORD_STOP :
+			  r->deadline_ns;
 	if (op == ARM)
-		twheel_prepare(op, requests, nr, batch);
+		twheel_prepare(op, i, r);
 }
 
 static void shared_run(enum operation op, unsigned int nr, unsigned int batch)
@@ -152,7 +134,7 @@ static unsigned int twheel_collect(unsigned int nr, unsigned int batch)
 	while (done < nr) {
 		size = read(fd, events, batch * sizeof(events[0]));
 		if (size < 0)
-			fail("read");
+			err(1, "read");
 		done += size / sizeof(events[0]);
 	}
 	return done;

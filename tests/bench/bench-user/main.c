@@ -3,7 +3,7 @@
  * The user benchmark: one run
  *
  * Usage: bench [-q] -n TIMERS IMPLEMENTATION
- *	bench -p	timeouts of sockets, and what they cost a packet
+ *	bench sockets	timeouts of sockets, and what they cost a packet
  *
  * A run creates the timers one after the other, and arms all to expire long
  * after the end. With all timers pending it then stops, starts and refreshes
@@ -13,7 +13,6 @@
  * are for people. The machine has one CPU and counts instructions
  * (tests/vm/run -i): a nanosecond is an instruction.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,18 +35,12 @@ static const struct impl * const impls[] = {
 #endif
 };
 
-void fail(const char *what)
-{
-	fprintf(stderr, "bench: %s: %s\n", what, strerror(errno));
-	exit(1);
-}
-
 void *allocate(unsigned int nr, unsigned int size)
 {
 	void *memory = calloc(nr, size);
 
 	if (!memory)
-		fail("calloc");
+		err(1, "calloc");
 	/* Touch it, so that no sample takes a page fault. */
 	memset(memory, 0xff, (size_t)nr * size);
 	memset(memory, 0, (size_t)nr * size);
@@ -83,33 +76,6 @@ void row(const struct bench *b, const char *operation, const char *distribution,
 	fflush(stdout);
 }
 
-static void number(struct bench *b)
-{
-	unsigned int i;
-
-	b->order = allocate(b->timers, sizeof(*b->order));
-	for (i = 0; i < b->timers; i++)
-		b->order[i] = i;
-}
-
-/* Raises the limits for root, so that only the kernel's own limits are left. */
-static void raise_limits(void)
-{
-	struct rlimit files = { 1 << 20, 1 << 20 };
-
-	if (setrlimit(RLIMIT_NOFILE, &files))
-		fail("setrlimit");
-}
-
-static void whole_run(struct bench *b)
-{
-	number(b);
-	b->impl->open(b->timers);
-	fill(b);
-	measure_operations(b);
-	measure_lives(b);
-}
-
 static const struct impl *find_impl(const char *name)
 {
 	unsigned int i;
@@ -124,28 +90,30 @@ static const struct impl *find_impl(const char *name)
 
 int main(int argc, char **argv)
 {
+	/* Only the kernel's own limits are left. */
+	struct rlimit files = { 1 << 20, 1 << 20 };
 	struct bench b = { .timers = 1000 };
-	bool sockets = false;
 	int option;
 
-	while ((option = getopt(argc, argv, "n:qp")) >= 0) {
+	while ((option = getopt(argc, argv, "n:q")) >= 0) {
 		if (option == 'n')
 			b.timers = strtoul(optarg, NULL, 10);
 		else if (option == 'q')
 			b.quick = true;
-		else if (option == 'p')
-			sockets = true;
 		else
 			return 2;
 	}
-	if (optind != argc - !sockets || b.timers < SAMPLE)
+	if (optind != argc - 1 || b.timers < SAMPLE)
 		return 2;
-	raise_limits();
-	if (sockets) {
+	if (setrlimit(RLIMIT_NOFILE, &files))
+		err(1, "setrlimit");
+	if (!strcmp(argv[optind], "sockets")) {
 		measure_sockets(&b);
 		return 0;
 	}
 	b.impl = find_impl(argv[optind]);
-	whole_run(&b);
+	b.impl->open(b.timers);
+	measure_operations(&b);
+	measure_lives(&b);
 	return 0;
 }

@@ -8,9 +8,7 @@
  * without a timeout is one of them. The time of a round is for all of it, the
  * kernel's part included, so that what a way adds is seen wherever it arises.
  */
-#define _GNU_SOURCE
 #include <arpa/inet.h>
-#include <errno.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -35,8 +33,6 @@ static int fd;			/* the session */
 static __u64 *words;
 static struct twheel_start starts[SOCKETS];
 
-/* ----- connections ----- */
-
 static void connect_all(void)
 {
 	struct sockaddr_in address = {
@@ -49,15 +45,15 @@ static void connect_all(void)
 
 	if (listener < 0 || bind(listener, (void *)&address, size) ||
 	    listen(listener, 16) || getsockname(listener, (void *)&address, &size))
-		fail("listen");
+		err(1, "listen");
 	for (i = 0; i < SOCKETS; i++) {
 		pairs[i].peer = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 		if (pairs[i].peer < 0 ||
 		    connect(pairs[i].peer, (void *)&address, sizeof(address)))
-			fail("connect");
+			err(1, "connect");
 		pairs[i].ours = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
 		if (pairs[i].ours < 0)
-			fail("accept");
+			err(1, "accept");
 	}
 	close(listener);
 }
@@ -68,10 +64,8 @@ static void message(const struct pair *pair)
 
 	if (send(pair->peer, &byte, 1, MSG_NOSIGNAL) != 1 ||
 	    recv(pair->ours, &byte, 1, 0) != 1)
-		fail("a message");
+		err(1, "a message");
 }
-
-/* ----- the ways ----- */
 
 static void start(unsigned int i, __u32 flags)
 {
@@ -84,41 +78,21 @@ static void start(unsigned int i, __u32 flags)
 	if (flags & TWHEEL_START_IDLE)
 		starts[i].fd = pairs[i].ours;
 	if (ioctl(fd, TWHEEL_IOC_START, &starts[i]) < 0)
-		fail("TWHEEL_IOC_START");
+		err(1, "TWHEEL_IOC_START");
 }
 
-static void start_all(__u32 flags)
-{
-	unsigned int i;
-
-	fd = open_words(SOCKETS, &words);
-	for (i = 0; i < SOCKETS; i++)
-		start(i, flags);
-}
-
-static void end_session(void)
-{
-	munmap(words, SOCKETS * sizeof(*words));
-	close(fd);
-}
-
-static void nothing(void)
+static void nothing(unsigned int i)
 {
 }
 
-static void nothing_for(unsigned int i)
+static void start_by_socket(unsigned int i)
 {
-	(void)i;
+	start(i, TWHEEL_START_IDLE);
 }
 
-static void start_by_socket(void)
+static void start_by_time(unsigned int i)
 {
-	start_all(TWHEEL_START_IDLE);
-}
-
-static void start_by_time(void)
-{
-	start_all(0);
+	start(i, 0);
 }
 
 static void store(unsigned int i)
@@ -129,7 +103,7 @@ static void store(unsigned int i)
 static void start_again(unsigned int i)
 {
 	if (ioctl(fd, TWHEEL_IOC_START, &starts[i]) != 1)
-		fail("TWHEEL_IOC_START");
+		err(1, "TWHEEL_IOC_START");
 }
 
 static void set_timerfd(unsigned int i)
@@ -137,49 +111,44 @@ static void set_timerfd(unsigned int i)
 	struct itimerspec value = { .it_value.tv_sec = TIMEOUT_NS / SECOND };
 
 	if (timerfd_settime(pairs[i].timerfd, 0, &value, NULL))
-		fail("timerfd_settime");
+		err(1, "timerfd_settime");
 }
 
-static void make_timerfds(void)
+static void make_timerfd(unsigned int i)
 {
-	unsigned int i;
-
-	for (i = 0; i < SOCKETS; i++) {
-		pairs[i].timerfd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
-		if (pairs[i].timerfd < 0)
-			fail("timerfd_create");
-		set_timerfd(i);
-	}
+	pairs[i].timerfd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
+	if (pairs[i].timerfd < 0)
+		err(1, "timerfd_create");
+	set_timerfd(i);
 }
 
-static void close_timerfds(void)
+static void close_timerfd(unsigned int i)
 {
-	unsigned int i;
-
-	for (i = 0; i < SOCKETS; i++)
-		close(pairs[i].timerfd);
+	close(pairs[i].timerfd);
 }
 
 /**
  * struct way - a way to have timeouts
  * @name: its name in the results
- * @begin: start a timeout for each connection
+ * @session: there is a session
+ * @start: start the timeout of a connection
  * @push_back: what a message takes
- * @end: undo @begin
+ * @end: undo @start, unless the end of the session does
  */
 struct way {
 	const char *name;
-	void (*begin)(void);
+	bool session;
+	void (*start)(unsigned int i);
 	void (*push_back)(unsigned int i);
-	void (*end)(void);
+	void (*end)(unsigned int i);
 };
 
 static const struct way ways[] = {
-	{ "none", nothing, nothing_for, nothing },
-	{ "twheel-socket", start_by_socket, nothing_for, end_session },
-	{ "twheel-shared", start_by_time, store, end_session },
-	{ "twheel", start_by_time, start_again, end_session },
-	{ "timerfd", make_timerfds, set_timerfd, close_timerfds },
+	{ "none", false, nothing, nothing, nothing },
+	{ "twheel-socket", true, start_by_socket, nothing, nothing },
+	{ "twheel-shared", true, start_by_time, store, nothing },
+	{ "twheel", true, start_by_time, start_again, nothing },
+	{ "timerfd", false, make_timerfd, set_timerfd, close_timerfd },
 };
 
 #define WAYS	(sizeof(ways) / sizeof(ways[0]))
@@ -201,30 +170,40 @@ static double traffic(const struct way *way)
 	return (double)(now_ns() - begin) / (MESSAGES * SOCKETS);
 }
 
-static void measure_messages(struct bench *b)
+static double one_round(const struct way *way)
 {
-	static struct impl impl = { 0 };
+	double took;
+	unsigned int i;
+
+	if (way->session)
+		fd = open_words(SOCKETS, &words);
+	for (i = 0; i < SOCKETS; i++)
+		way->start(i);
+	/* A timer that is started is not in its place at once. */
+	usleep(QUIET_NS / US);
+	took = traffic(way);
+	for (i = 0; i < SOCKETS; i++)
+		way->end(i);
+	if (way->session) {
+		munmap(words, SOCKETS * sizeof(*words));
+		close(fd);
+	}
+	return took;
+}
+
+void measure_sockets(struct bench *b)
+{
+	static struct impl impl;
 	unsigned int round, w;
 
-	for (round = 0; round < ROUNDS; round++) {
-		for (w = 0; w < WAYS; w++) {
-			ways[w].begin();
-			/* A timer that is started is not in its place at once. */
-			usleep(QUIET_NS / US);
-			taken[w][round] = traffic(&ways[w]);
-			ways[w].end();
-		}
-	}
+	connect_all();
+	for (round = 0; round < ROUNDS; round++)
+		for (w = 0; w < WAYS; w++)
+			taken[w][round] = one_round(&ways[w]);
+	b->timers = SOCKETS;
 	b->impl = &impl;
 	for (w = 0; w < WAYS; w++) {
 		impl.name = ways[w].name;
 		row(b, "message", "median", 1, median(taken[w], ROUNDS));
 	}
-}
-
-void measure_sockets(struct bench *b)
-{
-	b->timers = SOCKETS;
-	connect_all();
-	measure_messages(b);
 }

@@ -1,6 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The cost of expiries, and of timeouts that are pushed back before they expire
+ * What the operations and the lives of timers cost
+ *
+ * A sample is SAMPLE operations on random timers. Its arguments are laid out in
+ * advance. The figure is the median of the samples, less the median of an empty
+ * loop, per operation. The median leaves out the few samples that meet a timer
+ * interrupt.
+ *
+ * Timers wait in a range of deadlines that no run reaches. A refresh moves them
+ * to a later range, and the next refresh to a still later one.
  *
  * While the other timers wait, EXTRA timers are armed, refreshed some times each, and
  * expire. Figures are per timer, and the median of some lives, as the ticks of each lie
@@ -19,6 +27,11 @@
 
 #include "bench.h"
 
+#define WAIT_NS		(2000 * SECOND)
+#define RANGE_NS	(1000 * SECOND)
+
+#define SAMPLES		17
+
 #define SPREAD_NS	(10 * MS)
 #define MARGIN_NS	(5 * MS)
 #define QUIET_NS	(20 * MS)
@@ -27,6 +40,132 @@
 /* As many are tried first, at times that never come. */
 #define TRIED		64
 #define NEVER_NS	(1000000 * SECOND)
+
+static struct request requests[EXTRA];
+
+/* Returns how long calls of @batch requests each took, without what prepares them. */
+static uint64_t run_requests(const struct impl *impl, enum operation op, unsigned int nr,
+			     unsigned int batch)
+{
+	uint64_t begin = now_ns();
+	unsigned int i;
+
+	for (i = 0; i < nr; i++) {
+		requests[i].deadline_ns = begin + requests[i].delay_ns;
+		impl->prepare(op, i, &requests[i]);
+	}
+	begin = now_ns();
+	impl->run(op, nr, batch);
+	return now_ns() - begin;
+}
+
+/* Picks different timers for a sample, all equally likely. */
+static void pick(struct bench *b, uint64_t from_ns)
+{
+	unsigned int i, other;
+	uint32_t id;
+
+	for (i = 0; i < SAMPLE; i++) {
+		other = i + random64() % (b->timers - i);
+		id = b->order[other];
+		b->order[other] = b->order[i];
+		b->order[i] = id;
+		requests[i].id = id;
+		requests[i].delay_ns = from_ns + random64() % RANGE_NS;
+	}
+}
+
+/* The loop of every run(), around nothing. */
+static double empty_loop(unsigned int nr)
+{
+	double samples[SAMPLES];
+	uint64_t begin;
+	unsigned int i, k;
+
+	for (k = 0; k < SAMPLES; k++) {
+		begin = now_ns();
+		for (i = 0; i < nr; i++)
+			__asm__ volatile("" : : "r" (i));
+		samples[k] = now_ns() - begin;
+	}
+	return median(samples, SAMPLES);
+}
+
+/* Creates the timers one after the other, and arms them. */
+static void fill(struct bench *b)
+{
+	unsigned int batch = large_batch(b->impl), first, nr, i;
+
+	for (first = 0; first < b->timers; first += nr) {
+		nr = b->timers - first < SAMPLE ? b->timers - first : SAMPLE;
+		for (i = 0; i < nr; i++) {
+			requests[i].id = first + i;
+			requests[i].delay_ns = WAIT_NS + random64() % RANGE_NS;
+		}
+		if (b->impl->create)
+			b->impl->create(first, nr);
+		run_requests(b->impl, ARM, nr, batch);
+	}
+}
+
+struct measuring {
+	struct bench *b;
+	unsigned int batch;
+	unsigned int nr;
+	double ns[NR_OPERATIONS][SAMPLES];
+};
+
+static void sample_one(struct measuring *m, enum operation op)
+{
+	m->ns[op][m->nr] = run_requests(m->b->impl, op, SAMPLE, m->batch);
+}
+
+/* Refreshes some timers, stops others, and arms those again. */
+static void take_samples(void *data)
+{
+	static uint64_t later_ns = WAIT_NS;
+	struct measuring *m = data;
+
+	for (; m->nr < (m->b->quick ? 9 : SAMPLES); m->nr++) {
+		later_ns += RANGE_NS;
+		pick(m->b, later_ns);
+		sample_one(m, REFRESH);
+		pick(m->b, WAIT_NS);
+		sample_one(m, STOP);
+		sample_one(m, ARM);
+	}
+}
+
+static void measure_batch(struct bench *b, unsigned int batch)
+{
+	static const char * const names[NR_OPERATIONS] = {
+		[ARM] = "arm", [REFRESH] = "refresh", [STOP] = "stop",
+	};
+	struct measuring m = { .b = b, .batch = batch };
+	unsigned int op;
+	double loop;
+
+	if (b->impl->inside)
+		b->impl->inside(take_samples, &m);
+	else
+		take_samples(&m);
+	loop = empty_loop(SAMPLE / batch);
+	for (op = 0; op < NR_OPERATIONS; op++)
+		row(b, names[op], "uniform", batch, (median(m.ns[op], m.nr) - loop) / SAMPLE);
+}
+
+void measure_operations(struct bench *b)
+{
+	unsigned int i;
+
+	b->order = allocate(b->timers, sizeof(*b->order));
+	for (i = 0; i < b->timers; i++)
+		b->order[i] = i;
+	fill(b);
+	measure_batch(b, 1);
+	if (b->impl->batches)
+		measure_batch(b, SAMPLE);
+}
 
 enum figure { COLLECT, EXPIRE, WHOLE, NR_FIGURES };
 
@@ -48,8 +187,6 @@ struct life {
 	uint64_t refresh_ns;
 };
 
-static struct request requests[EXTRA];
-
 static uint64_t loops(uint64_t end)
 {
 	uint64_t nr = 0;
@@ -59,21 +196,16 @@ static uint64_t loops(uint64_t end)
 	return nr;
 }
 
-/* Returns how long @nr calls took, without what prepares them. */
+/* On @nr of the timers that expire. Returns how long that took. */
 static uint64_t run(const struct life *l, enum operation op, unsigned int nr, uint64_t from_ns)
 {
-	const struct impl *impl = l->b->impl;
-	uint64_t begin;
 	unsigned int i;
 
 	for (i = 0; i < nr; i++) {
 		requests[i].id = l->b->timers + i;
 		requests[i].delay_ns = from_ns + random64() % SPREAD_NS;
 	}
-	impl->prepare(op, requests, nr, l->batch);
-	begin = now_ns();
-	impl->run(op, nr, l->batch);
-	return now_ns() - begin;
+	return run_requests(l->b->impl, op, nr, l->batch);
 }
 
 /* One life of all timers. Each figure goes to its place in @ns. */
