@@ -25,7 +25,7 @@ void adapter_open(unsigned int connections)
 	all = allocate(connections, sizeof(*all));
 	wheel = twheel_timers_new(now_ns() / MS);
 	if (!wheel)
-		fail("twheel_timers_new");
+		err(1, "twheel_timers_new");
 }
 
 void adapter_start(unsigned int connection, uint64_t deadline_ns)

@@ -27,8 +27,15 @@
 #include <linux/twheel.h>
 
 #include "core/compat.h"
-#include "meter.h"
-#include "trace.h"
+
+/* As programs have them. */
+#define MS		((u64)NSEC_PER_MSEC)
+#define EARLY_MOST	0
+#define now_ns		ktime_get_ns
+#define print		pr_info
+#define sort_numbers(numbers, nr)	sort(numbers, nr, sizeof(s64), compare, NULL)
+
+#include "steps.h"
 
 static char *way = "";
 module_param(way, charp, 0444);
@@ -60,17 +67,10 @@ struct way {
 	void (*shutdown)(void *timer);
 };
 
-static struct trace_header *header;
-static const struct trace_record *next_record;
 static const struct way *used;
 static void *timers;
-static bool late, busy;
-static ktime_t begin, busy_at;
-/* Of a machine with one CPU, on which all callbacks run in interrupts. */
-static u32 expired;
-static ktime_t *deadlines;	/* by connection, in late and busy */
-static s64 *lateness;		/* of each expiry, there too */
 
+/* On a machine with one CPU, on which all callbacks run in interrupts. */
 static void note_expired(void *timer)
 {
 	if (late && expired < header->expiries)
@@ -161,35 +161,26 @@ static int read_trace(void)
 {
 	struct file *file = filp_open(trace, O_RDONLY, 0);
 	loff_t size, pos = 0;
-	ssize_t got = 0;
+	void *memory;
 
 	if (IS_ERR(file))
 		return PTR_ERR(file);
 	size = i_size_read(file_inode(file));
-	header = vmalloc(size);
-	while (header && pos < size) {
-		got = kernel_read(file, (void *)header + pos, min_t(loff_t, size - pos, SZ_1M),
-				  &pos);
-		if (got <= 0)
+	memory = vmalloc(size);
+	while (memory && pos < size)
+		if (kernel_read(file, memory + pos, min_t(loff_t, size - pos, SZ_1M), &pos) <= 0)
 			break;
-	}
 	filp_close(file, NULL);
-	if (!header)
+	if (!memory)
 		return -ENOMEM;
-	if (got < 0)
-		return got;
-	if (header->magic != TRACE_MAGIC ||
-	    pos != sizeof(*header) + header->records * sizeof(*next_record))
-		return -EINVAL;
-	next_record = (const struct trace_record *)(header + 1);
-	return 0;
+	return set_trace(memory, pos) ? 0 : -EINVAL;
 }
 
 static int make_timers(void)
 {
 	u32 i;
 
-	if (!used)
+	if (empty)
 		return 0;
 	timers = vzalloc(array_size(header->connections, used->size));
 	if (!timers)
@@ -211,11 +202,18 @@ static void free_timers(void)
 	vfree(timers);
 }
 
-static void operate(const struct trace_record *record, ktime_t now)
+static void mark(const char *word)
+{
+	meter_mark(word);
+}
+
+static void operate(const struct trace_record *record)
 {
 	void *timer = timers + record->connection * used->size;
-	ktime_t deadline = now + (u64)record->timeout_ms * NSEC_PER_MSEC;
+	u64 deadline = now + record->timeout_ms * MS;
 
+	if (empty)
+		return;
 	if (record->op == TRACE_CLOSE) {
 		used->stop(timer);
 		return;
@@ -225,96 +223,29 @@ static void operate(const struct trace_record *record, ktime_t now)
 	used->start(timer, deadline, record->timeout_ms);
 }
 
-static ktime_t step_of(const struct trace_record *record)
+static void replay(void)
 {
-	return begin + (u64)record->step * STEP_NS;
-}
+	bool more = true;
 
-/* A handler that comes after the others. */
-static void compute(ktime_t now)
-{
-	ktime_t end = ktime_get() + BUSY_MS * NSEC_PER_MSEC;
+	while (more) {
+		ktime_t at = next_step();
 
-	if (!busy || now < busy_at)
-		return;
-	while (ktime_get() < end)
-		;
-	busy_at += BUSY_EVERY_MS * NSEC_PER_MSEC;
-}
-
-static void wait_for_step(void)
-{
-	ktime_t at = step_of(next_record);
-
-	if (busy)
-		at = min(at, busy_at);
-	set_current_state(TASK_IDLE);
-	schedule_hrtimeout(&at, HRTIMER_MODE_ABS);
-}
-
-static int replay(void)
-{
-	int ret = 0;
-
-	while (!ret) {
-		ktime_t now;
-
-		wait_for_step();
-		now = ktime_get();
-		for (; step_of(next_record) <= now && !ret; next_record++) {
-			if (next_record->op == TRACE_END)
-				return 0;
-			if (next_record->op == TRACE_FULL)
-				ret = meter_mark("full");
-			else if (used)
-				operate(next_record, now);
-		}
-		compute(now);
+		set_current_state(TASK_IDLE);
+		schedule_hrtimeout(&at, HRTIMER_MODE_ABS);
+		more = carry_out();
+		compute();
 	}
-	return ret;
-}
-
-static int compare(const void *a, const void *b)
-{
-	s64 x = *(const s64 *)a, y = *(const s64 *)b;
-
-	return (x > y) - (x < y);
-}
-
-/* Returns -EIO if a timer is lost or was early. */
-static int report(void)
-{
-	u32 nr = header->expiries, early = 0;
-
-	pr_info("expired %u timers\n", expired);
-	if (expired != nr)
-		return -EIO;
-	if (!late)
-		return 0;
-	sort(lateness, nr, sizeof(*lateness), compare, NULL);
-	while (early < nr && lateness[early] < 0)
-		early++;
-	pr_info("early %u timers\n", early);
-	pr_info("earliest %lld ns\n", early ? -lateness[0] : 0);
-	pr_info("p50 %lld ns\n", lateness[nr / 2]);
-	pr_info("p99 %lld ns\n", lateness[nr - 1 - nr / 100]);
-	pr_info("worst %lld ns\n", lateness[nr - 1]);
-	return early ? -EIO : 0;
 }
 
 static int prepare(void)
 {
 	u32 i;
 
-	busy = !strcmp(mode, "busy");
-	late = busy || !strcmp(mode, "late");
 	for (i = 0; i < ARRAY_SIZE(ways); i++)
 		if (!strcmp(ways[i].name, way))
 			used = &ways[i];
-	if (!used || (!late && strcmp(mode, "count") && strcmp(mode, "empty")))
+	if (!used || !set_mode(mode))
 		return -EINVAL;
-	if (!strcmp(mode, "empty"))
-		used = NULL;
 	if (!late)
 		return 0;
 	deadlines = vzalloc(array_size(header->connections, sizeof(*deadlines)));
@@ -326,11 +257,13 @@ static int measure(void)
 {
 	int ret = meter_mark("begin");
 
-	begin = ktime_get();
-	busy_at = begin + BUSY_EVERY_MS * NSEC_PER_MSEC;
+	begin_steps();
 	ret = ret ?: make_timers();
-	ret = ret ?: replay();
-	return ret ?: meter_mark("end");
+	if (ret)
+		return ret;
+	replay();
+	mark("end");
+	return empty || report() ? 0 : -EIO;
 }
 
 static int __init compared_init(void)
@@ -339,8 +272,6 @@ static int __init compared_init(void)
 
 	ret = ret ?: prepare();
 	ret = ret ?: measure();
-	if (!ret && used)
-		ret = report();
 	free_timers();
 	vfree(lateness);
 	vfree(deadlines);

@@ -24,7 +24,6 @@ static void on_timeout(struct ev_loop *l, ev_timer *watcher, int revents)
 	struct timer *timer = (struct timer *)watcher;
 	ev_tstamp left = timer->deadline - ev_now(l);
 
-	(void)revents;
 	if (LAZY && left > 0) {
 		watcher->repeat = left;
 		ev_timer_again(l, watcher);
@@ -39,7 +38,7 @@ void adapter_open(unsigned int connections)
 	timers = allocate(connections, sizeof(*timers));
 	ev = ev_default_loop(EVFLAG_AUTO);
 	if (!ev)
-		fail("ev_default_loop");
+		err(1, "ev_default_loop");
 }
 
 void adapter_refresh(unsigned int connection, uint64_t deadline_ns)
@@ -69,8 +68,6 @@ static void on_step(struct ev_loop *l, ev_io *watcher, int revents)
 {
 	if (!replay_steps())
 		ev_break(l, EVBREAK_ALL);
-	(void)watcher;
-	(void)revents;
 }
 
 void adapter_loop(void)

@@ -24,8 +24,6 @@ static struct event step;
 static void on_timeout(evutil_socket_t fd, short what, void *data)
 {
 	replay_expired((struct event *)data - events);
-	(void)fd;
-	(void)what;
 }
 
 void adapter_open(unsigned int connections)
@@ -34,10 +32,10 @@ void adapter_open(unsigned int connections)
 
 	events = allocate(connections, sizeof(*events));
 	if (!config || event_config_set_flag(config, EVENT_BASE_FLAG_PRECISE_TIMER))
-		fail("event_config_new");
+		err(1, "event_config_new");
 	base = event_base_new_with_config(config);
 	if (!base)
-		fail("event_base_new_with_config");
+		err(1, "event_base_new_with_config");
 	event_config_free(config);
 }
 
@@ -63,7 +61,7 @@ static const struct timeval *common(const struct timeval *length)
 			return known[i].common;
 	if (nr == LENGTHS) {
 		errno = EINVAL;
-		fail("lengths of timeouts");
+		err(1, "lengths of timeouts");
 	}
 	known[nr].length = *length;
 	known[nr].common = event_base_init_common_timeout(base, length);
@@ -75,34 +73,31 @@ void adapter_refresh(unsigned int connection, uint64_t deadline_ns)
 	struct timeval length = delay(deadline_ns);
 
 	if (evtimer_add(&events[connection], COMMON ? common(&length) : &length))
-		fail("evtimer_add");
+		err(1, "evtimer_add");
 }
 
 void adapter_start(unsigned int connection, uint64_t deadline_ns)
 {
 	if (evtimer_assign(&events[connection], base, on_timeout, &events[connection]))
-		fail("evtimer_assign");
+		err(1, "evtimer_assign");
 	adapter_refresh(connection, deadline_ns);
 }
 
 void adapter_stop(unsigned int connection)
 {
 	if (evtimer_del(&events[connection]))
-		fail("evtimer_del");
+		err(1, "evtimer_del");
 }
 
 static void on_step(evutil_socket_t fd, short what, void *data)
 {
 	if (!replay_steps())
 		event_base_loopbreak(base);
-	(void)fd;
-	(void)what;
-	(void)data;
 }
 
 void adapter_loop(void)
 {
 	if (event_assign(&step, base, replay_fd(), EV_READ | EV_PERSIST, on_step, NULL) ||
 	    event_add(&step, NULL) || event_base_dispatch(base) < 0)
-		fail("event_base_dispatch");
+		err(1, "event_base_dispatch");
 }

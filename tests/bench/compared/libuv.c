@@ -24,41 +24,38 @@ void adapter_open(unsigned int connections)
 {
 	timers = allocate(connections, sizeof(*timers));
 	if (uv_loop_init(&uv))
-		fail("uv_loop_init");
+		err(1, "uv_loop_init");
 }
 
 void adapter_refresh(unsigned int connection, uint64_t deadline_ns)
 {
 	if (uv_timer_start(&timers[connection], on_timeout,
 			   (deadline_ns - replay_now()) / MS, 0))
-		fail("uv_timer_start");
+		err(1, "uv_timer_start");
 }
 
 void adapter_start(unsigned int connection, uint64_t deadline_ns)
 {
 	if (uv_timer_init(&uv, &timers[connection]))
-		fail("uv_timer_init");
+		err(1, "uv_timer_init");
 	adapter_refresh(connection, deadline_ns);
 }
 
 void adapter_stop(unsigned int connection)
 {
 	if (uv_timer_stop(&timers[connection]))
-		fail("uv_timer_stop");
+		err(1, "uv_timer_stop");
 }
 
 static void on_step(uv_poll_t *poll, int status, int events)
 {
 	if (!replay_steps())
 		uv_stop(&uv);
-	(void)poll;
-	(void)status;
-	(void)events;
 }
 
 void adapter_loop(void)
 {
 	if (uv_poll_init(&uv, &step, replay_fd()) || uv_poll_start(&step, UV_READABLE, on_step))
-		fail("uv_poll_start");
+		err(1, "uv_poll_start");
 	uv_run(&uv, UV_RUN_DEFAULT);
 }

@@ -1,43 +1,111 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The loop of programs whose timers are structures of their own
+ * The loop of programs that have none of a library
  *
- * epoll_pwait2(2) waits for the first deadline, to the nanosecond.
+ * A set of epoll has the steps, and the descriptors that the timers of the adapter have. Timers
+ * that are structures of the program have none: epoll_pwait2(2) waits for the first deadline, to
+ * the nanosecond.
  */
+#include <errno.h>
+#include <pthread.h>
 #include <sys/epoll.h>
 
 #include "replay.h"
 
-/* Returns whether a step has come. */
-static bool wait_until(int epoll, uint64_t deadline, uint64_t now)
-{
-	uint64_t ns = deadline > now ? deadline - now : 0;
-	struct timespec timeout = { ns / SECOND, ns % SECOND };
-	struct epoll_event event;
-	int ready;
+#define ROOM	256
+/* The steps, in place of the number that the adapter gives a descriptor. */
+#define STEPS	UINT32_MAX
 
-	ready = epoll_pwait2(epoll, &event, 1, deadline == UINT64_MAX ? NULL : &timeout, NULL);
-	if (ready < 0)
-		fail("epoll_pwait2");
-	return ready;
+static int new_epoll(void)
+{
+	int epoll = epoll_create1(EPOLL_CLOEXEC);
+
+	if (epoll < 0)
+		err(1, "epoll_create1");
+	return epoll;
+}
+
+static void watch(int epoll, int fd, unsigned int nr)
+{
+	struct epoll_event event = { .events = EPOLLIN, .data.u32 = nr };
+
+	if (epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event))
+		err(1, "epoll_ctl");
+}
+
+static int timers_epoll(void)
+{
+	static int epoll = -1;
+
+	if (epoll < 0)
+		epoll = new_epoll();
+	return epoll;
+}
+
+void loop_watch(int fd, unsigned int nr)
+{
+	watch(timers_epoll(), fd, nr);
+}
+
+static void *take_in_thread(void *unused)
+{
+	struct epoll_event events[ROOM];
+	int ready, i;
+
+	while ((ready = epoll_wait(timers_epoll(), events, ROOM, -1)) > 0 || errno == EINTR)
+		for (i = 0; i < ready; i++)
+			adapter_take(events[i].data.u32);
+	return unused;
+}
+
+static int wait_for_events(int epoll, struct epoll_event *events, uint64_t now)
+{
+	uint64_t deadline, ns;
+	struct timespec timeout;
+
+	if (!adapter_first)
+		return epoll_wait(epoll, events, ROOM, -1);
+	deadline = adapter_first();
+	ns = deadline > now ? deadline - now : 0;
+	timeout = (struct timespec) { ns / SECOND, ns % SECOND };
+	return epoll_pwait2(epoll, events, ROOM, deadline == UINT64_MAX ? NULL : &timeout, NULL);
+}
+
+/* Returns the set with the steps. In mode busy a thread has the timers' descriptors. */
+static int begin_loop(void)
+{
+	int epoll = timers_epoll();
+	pthread_t thread;
+
+	if (adapter_take && replay_is_busy()) {
+		epoll = new_epoll();
+		if (pthread_create(&thread, NULL, take_in_thread, NULL))
+			err(1, "pthread_create");
+	}
+	watch(epoll, replay_fd(), STEPS);
+	return epoll;
 }
 
 void adapter_loop(void)
 {
-	struct epoll_event event = { .events = EPOLLIN };
-	int epoll = epoll_create1(EPOLL_CLOEXEC);
+	struct epoll_event events[ROOM];
+	int epoll = begin_loop(), ready, i;
 	uint64_t now = now_ns();
 	bool more = true;
 
-	if (epoll < 0 || epoll_ctl(epoll, EPOLL_CTL_ADD, replay_fd(), &event))
-		fail("epoll");
 	while (more) {
-		bool step = wait_until(epoll, adapter_first(), now);
-
-		now = now_ns();
-		if (adapter_first() <= now)
-			adapter_expire(now);
-		if (step)
-			more = replay_steps();
+		ready = wait_for_events(epoll, events, now);
+		if (ready < 0)
+			err(1, "epoll_wait");
+		if (adapter_first) {
+			now = now_ns();
+			if (adapter_first() <= now)
+				adapter_expire(now);
+		}
+		for (i = 0; i < ready; i++)
+			if (events[i].data.u32 == STEPS)
+				more = replay_steps();
+			else
+				adapter_take(events[i].data.u32);
 	}
 }

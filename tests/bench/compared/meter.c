@@ -27,8 +27,8 @@
 #include <trace/events/power.h>
 
 #include "core/compat.h"
-#include "meter.h"
 #include "tests/bench/tracepoints.h"
+#include "trace.h"
 
 #define PROBE_NS	(50 * NSEC_PER_USEC)
 #define BEGIN_NS	(64 * NSEC_PER_SEC)
@@ -51,7 +51,10 @@ struct reading {
 	u64 free;
 };
 
-static struct reading begin, full, end;
+enum { BEGIN, FULL, END, NR_READINGS };
+
+static const char * const words[NR_READINGS] = { "begin", "full", "end" };
+static struct reading readings[NR_READINGS];
 static DEFINE_MUTEX(meter_lock);	/* guards the readings */
 
 /* There is one CPU, and it is idle with interrupts off, so these need no lock. */
@@ -209,27 +212,6 @@ static void wait_for_tick(void)
 	schedule_hrtimeout(&at, HRTIMER_MODE_ABS);
 }
 
-static int mark(const char *word)
-{
-	int ret = 0;
-
-	if (!strcmp(word, "begin")) {
-		wait_for_tick();
-		ret = begin_probes();
-		take_reading(&begin);
-		full = begin;
-		end = begin;
-	} else if (!strcmp(word, "full")) {
-		take_reading(&full);
-	} else if (!strcmp(word, "end")) {
-		take_reading(&end);
-		end_probes();
-	} else {
-		ret = -EINVAL;
-	}
-	return ret;
-}
-
 /**
  * meter_mark - write down what has been used so far
  * @word: "begin", "full" or "end"
@@ -239,10 +221,20 @@ static int mark(const char *word)
  */
 int meter_mark(const char *word)
 {
-	int ret;
+	int which = match_string(words, NR_READINGS, word), ret = 0;
 
+	if (which < 0)
+		return which;
 	mutex_lock(&meter_lock);
-	ret = mark(word);
+	if (which == BEGIN) {
+		wait_for_tick();
+		ret = begin_probes();
+	}
+	take_reading(&readings[which]);
+	if (which == BEGIN)
+		readings[FULL] = readings[BEGIN];
+	if (which == END)
+		end_probes();
 	mutex_unlock(&meter_lock);
 	return ret;
 }
@@ -263,14 +255,13 @@ static ssize_t meter_write(struct file *file, const char __user *buf, size_t siz
 
 static int meter_show(struct seq_file *seq, void *unused)
 {
-	u64 elapsed;
+	const struct reading *begin = &readings[BEGIN], *end = &readings[END];
 
 	mutex_lock(&meter_lock);
-	elapsed = end.ns - begin.ns;
-	seq_printf(seq, "instructions %llu n\n", elapsed - (end.idle_ns - begin.idle_ns));
-	seq_printf(seq, "elapsed %llu ns\n", elapsed);
-	seq_printf(seq, "wakeups %llu n\n", end.wakeups - begin.wakeups);
-	seq_printf(seq, "memory %lld bytes\n", begin.free - full.free);
+	seq_printf(seq, "instructions %llu n\n", end->ns - begin->ns -
+		   (end->idle_ns - begin->idle_ns));
+	seq_printf(seq, "wakeups %llu n\n", end->wakeups - begin->wakeups);
+	seq_printf(seq, "memory %lld bytes\n", begin->free - readings[FULL].free);
 	if (probe) {
 		seq_printf(seq, "irqs_off %llu ns\n", probes.irqs_off_ns);
 		seq_printf(seq, "stall %llu ns\n", probes.stall_ns);

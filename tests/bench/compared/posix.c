@@ -27,10 +27,11 @@ void adapter_open(unsigned int connections)
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGRTMIN);
 	if (sigprocmask(SIG_BLOCK, &signals, NULL))
-		fail("sigprocmask");
+		err(1, "sigprocmask");
 	signals_fd = signalfd(-1, &signals, SFD_NONBLOCK | SFD_CLOEXEC);
 	if (signals_fd < 0)
-		fail("signalfd");
+		err(1, "signalfd");
+	loop_watch(signals_fd, 0);
 }
 
 void adapter_refresh(unsigned int connection, uint64_t deadline_ns)
@@ -40,7 +41,7 @@ void adapter_refresh(unsigned int connection, uint64_t deadline_ns)
 	};
 
 	if (timer_settime(timers[connection], TIMER_ABSTIME, &spec, NULL))
-		fail("timer_settime");
+		err(1, "timer_settime");
 }
 
 void adapter_start(unsigned int connection, uint64_t deadline_ns)
@@ -52,22 +53,17 @@ void adapter_start(unsigned int connection, uint64_t deadline_ns)
 	};
 
 	if (timer_create(CLOCK_MONOTONIC, &event, &timers[connection]))
-		fail("timer_create");
+		err(1, "timer_create");
 	adapter_refresh(connection, deadline_ns);
 }
 
 void adapter_stop(unsigned int connection)
 {
 	if (timer_delete(timers[connection]))
-		fail("timer_delete");
+		err(1, "timer_delete");
 }
 
-int adapter_fd(void)
-{
-	return signals_fd;
-}
-
-void adapter_take(void)
+void adapter_take(unsigned int unused)
 {
 	struct signalfd_siginfo infos[ROOM];
 	ssize_t size;
@@ -75,7 +71,7 @@ void adapter_take(void)
 
 	size = read(signals_fd, infos, sizeof(infos));
 	if (size < 0 && errno != EAGAIN)
-		fail("read");
+		err(1, "read");
 	for (i = 0; i < size / (ssize_t)sizeof(infos[0]); i++) {
 		adapter_stop(infos[i].ssi_int);
 		replay_expired(infos[i].ssi_int);

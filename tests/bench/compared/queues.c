@@ -44,7 +44,7 @@ static struct queue *find(uint64_t length_ns)
 			return &queues[i];
 	if (nr_queues == QUEUES) {
 		errno = EINVAL;
-		fail("lengths of timeouts");
+		err(1, "lengths of timeouts");
 	}
 	queues[nr_queues].length_ns = length_ns;
 	TAILQ_INIT(&queues[nr_queues].timers);

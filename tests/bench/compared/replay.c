@@ -16,39 +16,29 @@
 #include <unistd.h>
 
 #include "replay.h"
-#include "trace.h"
 
 /* libuv has a clock in milliseconds. */
-#define EARLY_MOST	((int64_t)MS)
+#define EARLY_MOST	((__s64)MS)
+#define print		printf
+#define sort_numbers(numbers, nr)	qsort(numbers, nr, sizeof(__s64), compare)
 
-static const struct trace_header *header;
-static const struct trace_record *next;
-static bool empty, late, busy;
+#include "steps.h"
+
 static int step_fd, meter_fd;
-static uint64_t begin, now, busy_at;
-static unsigned int expired;
-static uint64_t *deadlines;	/* by connection, in late and busy */
-static int64_t *lateness;	/* of each expiry, there too */
-
-void fail(const char *what)
-{
-	fprintf(stderr, "%s: %s: %s\n", program_invocation_short_name, what, strerror(errno));
-	exit(1);
-}
 
 void *allocate(unsigned int nr, unsigned int size)
 {
 	void *memory = calloc(nr, size);
 
 	if (!memory)
-		fail("calloc");
+		err(1, "calloc");
 	return memory;
 }
 
-static void meter(const char *word)
+static void mark(const char *word)
 {
 	if (write(meter_fd, word, strlen(word)) < 0)
-		fail("/proc/twheel_meter");
+		err(1, "/proc/twheel_meter");
 }
 
 uint64_t replay_now(void)
@@ -80,34 +70,9 @@ void replay_expired(unsigned int connection)
 		lateness[i] = now_ns() - deadlines[connection];
 }
 
-static void set_next(void)
-{
-	uint64_t at = begin + (uint64_t)next->step * STEP_NS;
-	struct itimerspec spec = {};
-
-	if (busy && busy_at < at)
-		at = busy_at;
-	spec.it_value.tv_sec = at / SECOND;
-	spec.it_value.tv_nsec = at % SECOND;
-	if (timerfd_settime(step_fd, TFD_TIMER_ABSTIME, &spec, NULL))
-		fail("timerfd_settime");
-}
-
-/* A handler that comes after the others, which know the time. */
-static void compute(void)
-{
-	uint64_t end = now_ns() + BUSY_MS * MS;
-
-	if (now < busy_at)
-		return;
-	while (now_ns() < end)
-		;
-	busy_at += BUSY_EVERY_MS * MS;
-}
-
 static void operate(const struct trace_record *record)
 {
-	uint64_t deadline = now + record->timeout_ms * MS;
+	__u64 deadline = now + record->timeout_ms * MS;
 
 	if (empty)
 		return;
@@ -121,18 +86,13 @@ static void operate(const struct trace_record *record)
 		adapter_stop(record->connection);
 }
 
-/* A step in time or those that are late. */
-static bool carry_out(void)
+static void set_next(void)
 {
-	for (; begin + (uint64_t)next->step * STEP_NS <= now; next++) {
-		if (next->op == TRACE_END)
-			return false;
-		if (next->op == TRACE_FULL)
-			meter("full");
-		else
-			operate(next);
-	}
-	return true;
+	__u64 at = next_step();
+	struct itimerspec spec = { .it_value = { at / SECOND, at % SECOND } };
+
+	if (timerfd_settime(step_fd, TFD_TIMER_ABSTIME, &spec, NULL))
+		err(1, "timerfd_settime");
 }
 
 bool replay_steps(void)
@@ -141,13 +101,11 @@ bool replay_steps(void)
 	bool more;
 
 	if (read(step_fd, &nr, sizeof(nr)) < 0 && errno != EAGAIN)
-		fail("the steps");
-	now = now_ns();
+		err(1, "the steps");
 	more = carry_out();
 	if (adapter_flush && !empty)
 		adapter_flush();
-	if (busy)
-		compute();
+	compute();
 	if (more)
 		set_next();
 	return more;
@@ -157,17 +115,16 @@ static void read_trace(const char *name)
 {
 	int fd = open(name, O_RDONLY | O_CLOEXEC);
 	struct stat st;
+	void *trace;
 
 	if (fd < 0 || fstat(fd, &st))
-		fail(name);
-	header = mmap(NULL, st.st_size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0);
-	if (header == MAP_FAILED)
-		fail(name);
+		err(1, "%s", name);
+	trace = mmap(NULL, st.st_size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0);
+	if (trace == MAP_FAILED)
+		err(1, "%s", name);
 	errno = EINVAL;
-	if (header->magic != TRACE_MAGIC ||
-	    (size_t)st.st_size != sizeof(*header) + header->records * sizeof(*next))
-		fail(name);
-	next = (const struct trace_record *)(header + 1);
+	if (!set_trace(trace, st.st_size))
+		err(1, "%s", name);
 	close(fd);
 }
 
@@ -178,44 +135,13 @@ static void raise_limits(void)
 	struct rlimit files = { 1 << 20, 1 << 20 };
 
 	if (setrlimit(RLIMIT_SIGPENDING, &all) || setrlimit(RLIMIT_NOFILE, &files))
-		fail("setrlimit");
-}
-
-static int compare(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
-/* Returns false if a timer was lost, or earlier than the resolution of any loop. */
-static bool report(void)
-{
-	unsigned int nr = header->expiries, early = 0;
-
-	printf("expired %u timers\n", expired);
-	if (expired != nr)
-		fprintf(stderr, "%u of %u timers have expired\n", expired, nr);
-	if (!late || expired != nr)
-		return expired == nr;
-	qsort(lateness, nr, sizeof(*lateness), compare);
-	while (early < nr && lateness[early] < 0)
-		early++;
-	printf("early %u timers\n", early);
-	printf("earliest %lld ns\n", early ? -(long long)lateness[0] : 0);
-	printf("p50 %lld ns\n", (long long)lateness[nr / 2]);
-	printf("p99 %lld ns\n", (long long)lateness[nr - 1 - nr / 100]);
-	printf("worst %lld ns\n", (long long)lateness[nr - 1]);
-	return lateness[0] >= -EARLY_MOST;
+		err(1, "setrlimit");
 }
 
 int main(int argc, char **argv)
 {
-	if (argc != 3)
+	if (argc != 3 || !set_mode(argv[2]))
 		return 2;
-	empty = !strcmp(argv[2], "empty");
-	busy = !strcmp(argv[2], "busy");
-	late = busy || !strcmp(argv[2], "late");
 	raise_limits();
 	read_trace(argv[1]);
 	if (late) {
@@ -225,13 +151,15 @@ int main(int argc, char **argv)
 	step_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
 	meter_fd = open("/proc/twheel_meter", O_WRONLY | O_CLOEXEC);
 	if (step_fd < 0 || meter_fd < 0)
-		fail("timerfd_create or /proc/twheel_meter");
+		err(1, "timerfd_create or /proc/twheel_meter");
 	adapter_open(header->connections);
-	meter("begin");
-	begin = now_ns();
-	busy_at = begin + BUSY_EVERY_MS * MS;
+	mark("begin");
+	begin_steps();
 	set_next();
 	adapter_loop();
-	meter("end");
-	return !empty && !report();
+	mark("end");
+	errno = ETIME;
+	if (!empty && !report())
+		err(1, "a timer is lost, or early");
+	return 0;
 }

@@ -5,6 +5,7 @@
 #ifndef COMPARED_REPLAY_H
 #define COMPARED_REPLAY_H
 
+#include <err.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -36,15 +37,18 @@ void adapter_loop(void);
  * loop.c is a loop for timers that are structures of the program. It waits for the first
  * deadline, UINT64_MAX if there is none, and then calls adapter_expire() with the clock.
  */
+#pragma weak adapter_first
 uint64_t adapter_first(void);
+#pragma weak adapter_expire
 void adapter_expire(uint64_t now);
 
 /*
- * epoll.c is a loop for timers that have one descriptor. When that is readable adapter_take()
- * collects what has expired. In mode busy another thread does so.
+ * It is one for timers that have descriptors, too. When that with number @nr is readable
+ * adapter_take() collects what has expired. In mode busy another thread does so.
  */
-int adapter_fd(void);
-void adapter_take(void);
+void loop_watch(int fd, unsigned int nr);
+#pragma weak adapter_take
+void adapter_take(unsigned int nr);
 
 /* The clock as it was read at the begin of this step. */
 uint64_t replay_now(void);
@@ -61,7 +65,6 @@ void replay_expired(unsigned int connection);
 /* Mode busy, where another thread may take expiries. */
 bool replay_is_busy(void);
 
-void fail(const char *what) __attribute__((noreturn));
 void *allocate(unsigned int nr, unsigned int size);
 
 #endif /* COMPARED_REPLAY_H */

@@ -17,7 +17,7 @@
  * have gone, so that there is enough to measure. The more connections there are, the longer is
  * the interval, so that about a hundred records come in a step and slow ways keep up.
  */
-#include <errno.h>
+#include <err.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,12 +39,6 @@ static __u64 seed = 88172645463325252ULL;
 static unsigned int below(unsigned int end)
 {
 	return (xorshift(&seed) >> 32) * end >> 32;
-}
-
-static void fail(const char *what)
-{
-	fprintf(stderr, "trace: %s: %s\n", what, strerror(errno));
-	exit(1);
 }
 
 static void record(unsigned int step, unsigned int connection, enum trace_op op,
@@ -89,7 +83,7 @@ static void sort(unsigned int steps)
 	unsigned int *next = calloc(steps + 1, sizeof(*next)), i;
 
 	if (!next)
-		fail("calloc");
+		err(1, "calloc");
 	for (i = 0; i < nr_records; i++)
 		next[records[i].step + 1]++;
 	for (i = 1; i <= steps; i++)
@@ -106,7 +100,7 @@ static void write_file(const char *name, const struct trace_header *header)
 	if (!file || fwrite(header, sizeof(*header), 1, file) != 1 ||
 	    fwrite(sorted, sizeof(*sorted), nr_records, file) != nr_records ||
 	    fclose(file))
-		fail(name);
+		err(1, "%s", name);
 }
 
 /* Returns the step after which nothing of these connections happens. */
@@ -144,7 +138,7 @@ int main(int argc, char **argv)
 	records = calloc(most, sizeof(*records));
 	sorted = calloc(most, sizeof(*records));
 	if (!records || !sorted)
-		fail("calloc");
+		err(1, "calloc");
 	while (header.connections < ENOUGH) {
 		last = crowd(&header, argv[1], last);
 		if (header.connections == header.pending)

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The trace that all timers replay, and how an adapter replays it
+ * The trace that all timers replay, and how it is replayed
  *
- * A trace is a file: this header, then its records, ordered by step. Numbers are 32 bits,
- * little endian, so that any language reads them. trace.c writes traces, the same ones on every
- * machine.
+ * A trace is a file: this header, then its records, ordered by step. trace.c writes traces, the
+ * same ones on every machine.
  *
  * Step 0 comes when the replay begins, and each other step STEP_NS after the one before. STEP_NS
  * is a little more than a millisecond. So steps and deadlines walk through the places between two
@@ -23,32 +22,19 @@
  * Connections that fall silent have no CLOSE. Their timers expire, "expiries" of them, and are
  * never started again.
  *
- * An adapter is a program, NAME TRACE MODE:
- *
- *  - It reads the trace into memory, makes what a program makes before its first connection (a
- *    loop, a session, arrays by connection), and writes "begin" to /proc/twheel_meter, which
- *    returns at the next multiple of 64 s of CLOCK_MONOTONIC.
- *  - It sleeps until a step comes, or a timer is due, in the way of its facility. Where a program
- *    waits for sockets, the steps are one timerfd, which the loop waits for as for a socket. It
- *    is set anew at each step, for the next one, on CLOCK_MONOTONIC. A module sleeps.
- *  - For a step it reads the clock once, and carries the records out: all with a step that has
- *    come. Timeouts are from then on. An operation may be put off to the end of its step, for a
- *    batch, but not longer.
- *  - A timer that expires calls a function of the adapter, or its number is read. It counts.
- *  - It writes "full" and "end" when it comes to these records, and then to standard output
- *    lines "NAME VALUE UNIT". It ends with status 1 if something went wrong, after a line for
- *    people on standard error.
+ * A program, or a module, sleeps until a step comes or a timer is due, in the way of its facility.
+ * The steps of a program are one timerfd, which its loop waits for as for a socket. For a step it
+ * reads the clock once, and carries the records out: all with a step that has come. Timeouts are
+ * from then on. An operation may be put off to the end of its step, for a batch, but not longer.
  *
  * Modes:
  *
  *	empty	everything but the timers: the steps, the clock, the walk through the
- *		records. Prints nothing. Its figures are subtracted from those of "count"
- *	count	with the timers. Prints "expired N timers"
+ *		records. Its figures are subtracted from those of "count"
+ *	count	with the timers. Prints how many have expired
  *	late	as count, and for each expiry takes the time by the clock, as soon as the
  *		program knows of it, less the deadline: the clock of its last OPEN or BEAT, and
- *		the timeout. Prints "expired N timers", "early N timers" (those before their
- *		deadline), "earliest N ns" (by how much, at most), "p50 N ns", "p99 N ns",
- *		"worst N ns".
+ *		the timeout. Prints how many were early, by how much at most, and percentiles
  *	busy	as late, while the loop is busy: whenever BUSY_EVERY_MS have passed since the
  *		begin, a handler of the loop computes for BUSY_MS, in a loop that reads the
  *		clock, after the records of its step. This is a step, too, also where there
@@ -63,13 +49,7 @@
 #ifndef COMPARED_TRACE_H
 #define COMPARED_TRACE_H
 
-#ifdef __KERNEL__
 #include <linux/types.h>
-typedef u32 trace_u32;
-#else
-#include <stdint.h>
-typedef uint32_t trace_u32;
-#endif
 
 #define TRACE_MAGIC	0x43525754	/* "TWRC" */
 
@@ -94,16 +74,14 @@ enum trace_op {
  * @expiries: how many timers expire
  * @timeout_ms: the timeout of all connections, or 0 if they differ
  * @pending: how many there are at one time
- * @zero: 0
  */
 struct trace_header {
-	trace_u32 magic;
-	trace_u32 connections;
-	trace_u32 records;
-	trace_u32 expiries;
-	trace_u32 timeout_ms;
-	trace_u32 pending;
-	trace_u32 zero[2];
+	__u32 magic;
+	__u32 connections;
+	__u32 records;
+	__u32 expiries;
+	__u32 timeout_ms;
+	__u32 pending;
 };
 
 /**
@@ -114,10 +92,13 @@ struct trace_header {
  * @timeout_ms: with OPEN and BEAT
  */
 struct trace_record {
-	trace_u32 step;
-	trace_u32 connection;
-	trace_u32 op;
-	trace_u32 timeout_ms;
+	__u32 step;
+	__u32 connection;
+	__u32 op;
+	__u32 timeout_ms;
 };
+
+/* For modules: what the meter does with a word that is written to its file. May sleep. */
+int meter_mark(const char *word);
 
 #endif /* COMPARED_TRACE_H */

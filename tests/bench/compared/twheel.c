@@ -25,7 +25,7 @@ static void check(int ret, const char *what)
 	if (ret >= 0)
 		return;
 	errno = -ret;
-	fail(what);
+	err(1, "%s", what);
 }
 
 void adapter_open(unsigned int connections)
@@ -41,6 +41,7 @@ void adapter_open(unsigned int connections)
 		flags |= TWHEEL_OPEN_ONE_THREAD;
 	check(twheel_open_flags(&session, &setup, flags), "twheel_open_flags");
 	check(twheel_batch_new(session, ROOM, &batch), "twheel_batch_new");
+	loop_watch(twheel_fd(session), 0);
 }
 
 void adapter_start(unsigned int connection, uint64_t deadline_ns)
@@ -75,12 +76,7 @@ void adapter_flush(void)
 		check(twheel_batch_flush(batch), "twheel_batch_flush");
 }
 
-int adapter_fd(void)
-{
-	return twheel_fd(session);
-}
-
-void adapter_take(void)
+void adapter_take(unsigned int unused)
 {
 	struct twheel_event events[ROOM];
 	int got, i;
