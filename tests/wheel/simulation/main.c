@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/time.h>
 
 #include "sim.h"
 #include "scenario.h"
@@ -75,9 +76,12 @@ static u64 run_seed(u64 seed)
 	return scenario.ops_done;
 }
 
+/* CPU time, so that a slow machine has as much. A seed takes milliseconds. */
+static const struct itimerval seed_limit = { .it_value.tv_sec = 60 };
+
 static void crash(int signal)
 {
-	sim_fail("a wild pointer");
+	sim_fail(signal == SIGVTALRM ? "stuck: a loop without decisions" : "a wild pointer");
 }
 
 /* A task may have crashed because it had no stack left. */
@@ -92,6 +96,7 @@ static void catch_crashes(void)
 	sigaction(SIGBUS, &action, NULL);
 	sigaction(SIGFPE, &action, NULL);
 	sigaction(SIGABRT, &action, NULL);
+	sigaction(SIGVTALRM, &action, NULL);
 }
 
 int main(int argc, char **argv)
@@ -105,8 +110,10 @@ int main(int argc, char **argv)
 	sim_weak = argument(argc, argv, "weak", 0);
 	sim_verbose = argument(argc, argv, "verbose", 0);
 	catch_crashes();
-	for (; seed < last; seed++)
+	for (; seed < last; seed++) {
+		setitimer(ITIMER_VIRTUAL, &seed_limit, NULL);
 		ops += run_seed(seed);
+	}
 	printf("# %llu seeds, %llu operations\n", seeds, ops);
 	return 0;
 }
