@@ -22,6 +22,7 @@
  *	locked then
  * @nr: how often
  * @closed: when its descriptor was closed, or 0
+ * @receiving: between the read of the jiffy and the store of the stamp
  */
 struct user_socket {
 	struct sock sk;
@@ -34,6 +35,7 @@ struct user_socket {
 	} received[RECEIVED];
 	unsigned int nr;
 	u64 closed;
+	bool receiving;
 };
 
 static struct user_socket sockets[SOCKETS];
@@ -121,6 +123,7 @@ static void open_socket(struct user_socket **fd)
 	nr_sockets++;
 	socket->nr = 0;
 	socket->closed = 0;
+	socket->receiving = false;
 	socket->sk = (struct sock) {
 		.sk_family	= AF_INET,
 		.sk_type	= SOCK_STREAM,
@@ -143,14 +146,19 @@ static void close_socket(struct user_socket **fd)
 	release(socket);
 }
 
-/* Others may run between the read of the jiffy and the store, and not after that. */
+/*
+ * Others may run between the read of the jiffy and the store, and not after that. They receive
+ * nothing, as if they waited for TCP's lock: an older stamp never replaces a newer one.
+ */
 static void receive(struct user_socket *socket)
 {
 	u64 at = sim.now;
 
-	if (socket->sk.sk_state != TCP_ESTABLISHED)
+	if (socket->sk.sk_state != TCP_ESTABLISHED || socket->receiving)
 		return;
+	socket->receiving = true;
 	WRITE_ONCE(socket->sk.icsk_ack.lrcvtime, stamp_now());
+	socket->receiving = false;
 	if (socket->nr == RECEIVED)
 		return;
 	socket->received[socket->nr].at = at;
