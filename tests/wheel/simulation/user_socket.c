@@ -22,7 +22,7 @@
  *	locked then
  * @nr: how often
  * @closed: when its descriptor was closed, or 0
- * @receiving: between the read of the jiffy and the store of the stamp
+ * @locked: TCP's lock
  */
 struct user_socket {
 	struct sock sk;
@@ -35,7 +35,7 @@ struct user_socket {
 	} received[RECEIVED];
 	unsigned int nr;
 	u64 closed;
-	bool receiving;
+	bool locked;
 };
 
 static struct user_socket sockets[SOCKETS];
@@ -123,7 +123,7 @@ static void open_socket(struct user_socket **fd)
 	nr_sockets++;
 	socket->nr = 0;
 	socket->closed = 0;
-	socket->receiving = false;
+	socket->locked = false;
 	socket->sk = (struct sock) {
 		.sk_family	= AF_INET,
 		.sk_type	= SOCK_STREAM,
@@ -147,18 +147,24 @@ static void close_socket(struct user_socket **fd)
 }
 
 /*
- * Others may run between the read of the jiffy and the store, and not after that. They receive
- * nothing, as if they waited for TCP's lock: an older stamp never replaces a newer one.
+ * Data, connect() and disconnect hold TCP's lock. Without it an older stamp could replace a newer
+ * one, or a disconnect could clear the stamp of data that is recorded. If another task holds the
+ * lock, the operation does not happen.
  */
+static bool trylock(struct user_socket *socket)
+{
+	return !socket->locked && (socket->locked = true);
+}
+
+/* Others may run between the read of the jiffy and the store, and not after that. */
 static void receive(struct user_socket *socket)
 {
 	u64 at = sim.now;
 
-	if (socket->sk.sk_state != TCP_ESTABLISHED || socket->receiving)
+	if (socket->sk.sk_state != TCP_ESTABLISHED || !trylock(socket))
 		return;
-	socket->receiving = true;
 	WRITE_ONCE(socket->sk.icsk_ack.lrcvtime, stamp_now());
-	socket->receiving = false;
+	socket->locked = false;
 	if (socket->nr == RECEIVED)
 		return;
 	socket->received[socket->nr].at = at;
@@ -194,9 +200,12 @@ void user_socket_op(void)
 		break;
 	case 1:
 		/* connect() with AF_UNSPEC: what was received is forgotten. */
+		if (!trylock(socket))
+			break;
 		socket->nr = 0;
 		WRITE_ONCE(socket->sk.sk_state, TCP_CLOSE);
 		WRITE_ONCE(socket->sk.icsk_ack.lrcvtime, 0);
+		socket->locked = false;
 		break;
 	case 2:
 		/* Both sides have shut it down. */
@@ -204,10 +213,11 @@ void user_socket_op(void)
 		WRITE_ONCE(socket->sk.sk_state, TCP_CLOSE);
 		break;
 	case 3:
-		if (socket->sk.sk_state == TCP_ESTABLISHED)
+		if (socket->sk.sk_state == TCP_ESTABLISHED || !trylock(socket))
 			break;
 		WRITE_ONCE(socket->sk.icsk_ack.lrcvtime, stamp_now());
 		WRITE_ONCE(socket->sk.sk_state, TCP_ESTABLISHED);
+		socket->locked = false;
 		break;
 	case 4:
 	case 5:
