@@ -196,8 +196,8 @@ static void add_block(struct parser *p, enum proc_kind kind, const char *name,
 }
 
 /*
- * End the current block. Two lines must not be missing: the one that finds a block
- * again in the next reading, and the first line of the text.
+ * End the current block. The first line of the text must be present, and the number of a
+ * wheel, which identifies the wheel in the next reading.
  */
 static bool end_block(struct parser *p)
 {

@@ -84,10 +84,10 @@ static int devices;		/* interrupts that are in a call */
 static u32 far;			/* longest of the usual delays, ticks */
 static u32 callback_ns;		/* longest of the usual callbacks */
 static u64 order;
-static bool isolation;		/* CPUs become isolated, and are so no more */
+static bool isolation;		/* CPUs become isolated, and housekeeping again */
 static u32 crowd_size;		/* timers of the crowd */
-static u64 crowd_at;		/* when it is due */
-static bool crowd_waits;	/* it has not been started */
+static u64 crowd_at;		/* deadline of the crowd */
+static bool crowd_waits;	/* the crowd is not started yet */
 static u32 crowd_last[SIM_CPUS];
 
 #define USERS_MAX	1000
@@ -100,8 +100,8 @@ static u32 crowd_last[SIM_CPUS];
  * struct user_wheel - a wheel of one of many users
  * @wheel: the wheel, or NULL
  * @timers: start themselves again for the next tick
- * @last: when one of them has expired last
- * @pause: the longest time between two of these
+ * @last: time of the last expiry
+ * @pause: longest time between two expiries
  */
 struct user_wheel {
 	struct twheel *wheel;
@@ -151,7 +151,7 @@ static struct user_timer *timer_of(struct twheel_timer *timer)
 	return container_of(timer, struct user_timer, o.timer);
 }
 
-/* Calls of the API, with what the oracle has to know of each. */
+/* Calls of the API. Each passes its arguments and its result to the oracle. */
 
 /* twheel_start() without a lock, of a timer that was pending when it looked. */
 static int start_unlocked(struct oracle_timer *o, struct oracle_call *call,
@@ -289,9 +289,7 @@ static void do_forward(struct user_timer *ut)
 	struct oracle_timer *o = &ut->o;
 	struct oracle_call call;
 	u64 period = 1 + sim_below(5 * config.tick_ns), ret;
-	/*
-	 * A deadline that the callback has noted just now may be seen, or not.
-	 */
+	/* The call may or may not see a deadline that the callback just wrote. */
 	bool known = o->private && o->known && !o->in_flight &&
 		     o->low == o->high && (o->plain || !sim_weak);
 	u64 old = o->low, low = sim.now, high, begun = o->begun;

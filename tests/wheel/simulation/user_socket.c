@@ -15,13 +15,13 @@
 
 /**
  * struct user_socket - a socket that was opened
- * @sk: what timers hold
- * @socket: what the descriptor refers to
- * @file: the same
- * @received: when data arrived, when its stamp was stored, and which sessions were
- *	locked then
- * @nr: how often
- * @closed: when its descriptor was closed, or 0
+ * @sk: socket, held by timers
+ * @socket: socket of the descriptor
+ * @file: file of the descriptor
+ * @received: time of each piece of data, time of the store of its stamp, and bitmap of the
+ *	sessions locked at the store
+ * @nr: number of entries of @received
+ * @closed: time of the close of the descriptor, or 0
  * @locked: TCP's lock
  */
 struct user_socket {
@@ -55,7 +55,7 @@ static struct user_socket *user_socket_of(struct sock *sk)
 	return container_of(sk, struct user_socket, sk);
 }
 
-/* Not 0: that is the stamp of a socket which was disconnected. */
+/* Returns the stamp of data that arrives now. Not 0, the stamp of a disconnected socket. */
 static u32 stamp_now(void)
 {
 	return jiffies + 1;
@@ -172,7 +172,7 @@ static void receive(struct user_socket *socket)
 	socket->received[socket->nr++].locked = oracle_locked_sessions();
 }
 
-/* The CPU stalls before it reads the stamp, and data arrives meanwhile. */
+/* Returns @sk. The CPU may stall before it reads the stamp, while data arrives. */
 const struct sock *user_stamped(const struct sock *sk)
 {
 	struct user_socket *socket = user_socket_of((struct sock *)sk);
@@ -184,7 +184,7 @@ const struct sock *user_stamped(const struct sock *sk)
 	return sk;
 }
 
-/* What a program, or its peer, does to one of the sockets. */
+/* Carry out an operation of a program or its peer on one of the sockets. */
 void user_socket_op(void)
 {
 	struct user_socket **fd = &fds[sim_below(FDS)], *socket = *fd;
@@ -199,7 +199,7 @@ void user_socket_op(void)
 		close_socket(fd);
 		break;
 	case 1:
-		/* connect() with AF_UNSPEC: what was received is forgotten. */
+		/* connect() with AF_UNSPEC clears the stamp. */
 		if (!trylock(socket))
 			break;
 		socket->nr = 0;
@@ -208,7 +208,7 @@ void user_socket_op(void)
 		socket->locked = false;
 		break;
 	case 2:
-		/* Both sides have shut it down. */
+		/* Both sides shut the connection down. */
 		receive(socket);
 		WRITE_ONCE(socket->sk.sk_state, TCP_CLOSE);
 		break;
@@ -243,8 +243,8 @@ bool user_socket_is_closed(const struct user_socket *socket)
 }
 
 /*
- * An event with @deadline, of an expiry at @expired. Data that arrives while its callback
- * runs, with the lock of session @nr, need not count.
+ * Check an event with @deadline, of an expiry at @expired. Data that arrives while the callback
+ * holds the lock of session @nr need not count.
  */
 void user_socket_expired(const struct user_socket *socket, unsigned int nr, u64 idle,
 			 u64 deadline, u64 expired)

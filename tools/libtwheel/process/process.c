@@ -2,8 +2,8 @@
 /*
  * A session in the process
  *
- * There is one set of rules, the module's. Its sources are compiled here: session/, the wheel,
- * and the checks of twheel_chardev.c. kernel.h replaces the kernel's headers, wheel.c the
+ * The rules are in the sources of the module, which are compiled here: session/, the wheel, and
+ * the checks of twheel_chardev.c. kernel.h replaces the kernel's headers. wheel.c replaces the
  * engine, and session.c the parts that a process does not need.
  *
  * Nothing runs in the background. Timers expire when the program reads, or calls GET,

@@ -16,7 +16,7 @@ void twheel_session_put_sock(struct twheel_session *s, struct sock *sk)
 {
 }
 
-/* A process has one user, whose limits are those of the process. */
+/* The kernel limits the process, so sessions in it have no user and no limits. */
 #define twheel_session_user_get()			NULL
 #define twheel_session_user_put(user)			((void)(user))
 #define twheel_session_user_charge(user, what, exempt)	0

@@ -27,7 +27,7 @@
  * struct twheel_timers - a wheel
  * @scheme: timers of the wheel
  * @next: result of twheel_timers_next(), 0 if unknown. At most @outer
- * @outer: earliest tick at which a timer of an outer level may be due, 0 if unknown
+ * @outer: lower bound of the ticks of outer levels, 0 if unknown
  * @occupied: bitmap of @scheme
  * @slots: slots of @scheme
  */
