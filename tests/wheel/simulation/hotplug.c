@@ -42,9 +42,12 @@ bool cpu_is_isolated(int cpu)
 
 void cpus_read_lock(void)
 {
+	u64 ns = 1000;
+
 	sim_point();
-	while (writer)
-		sim_sleep(1000);
+	/* The writer's CPU may stop for long: wait in few steps. */
+	for (; writer; ns = min_t(u64, 2 * ns, 100000))
+		sim_sleep(ns);
 	readers++;
 	sim_weak_all();
 }
