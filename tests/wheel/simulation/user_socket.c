@@ -61,9 +61,12 @@ static u32 stamp_now(void)
 	return jiffies + 1;
 }
 
+/* Returns tcp_jiffies32. The CPU may stall before it reads the jiffy. */
 u32 user_jiffies(void)
 {
 	sim_point();
+	if (sim_chance(16))
+		sim.now += sim_below(TICK_NSEC);
 	return stamp_now();
 }
 
