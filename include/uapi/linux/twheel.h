@@ -21,19 +21,15 @@
 
 #define TWHEEL_ABI_VERSION	1
 
-/* Largest @op_size, @entry_size and @event_size. */
-#define TWHEEL_ENTRY_SIZE_MAX	4096
+#define TWHEEL_ENTRY_SIZE_MAX	4096	/* of @op_size, @entry_size, @event_size */
 
 /* The kernel chooses an id, with %TWHEEL_ID_KERNEL set. Others are the caller's. */
 #define TWHEEL_ID_ANY		(~(__u64)0)
 #define TWHEEL_ID_KERNEL	((__u64)1 << 63)
 
-/*
- * Words that are no deadlines: nothing is stored yet, and stop the timer without an
- * event when it is due. See &twheel_setup.shared_ids.
- */
-#define TWHEEL_WORD_NONE	((__u64)0)
-#define TWHEEL_WORD_STOP	(~(__u64)0)
+/* Words that are no deadlines. See &twheel_setup.shared_ids. */
+#define TWHEEL_WORD_NONE	((__u64)0)	/* nothing stored yet */
+#define TWHEEL_WORD_STOP	(~(__u64)0)	/* stop when due, without an event */
 
 #define TWHEEL_SCHEME_HIER		0	/* hierarchical wheel (scheme 7) */
 #define TWHEEL_SCHEME_HASHED		1	/* hashed wheel (scheme 6) */
@@ -46,14 +42,10 @@
 #define TWHEEL_CLOCK_BOOTTIME		7	/* continues */
 
 /* &twheel_info.features: what not every host has. Other bits below 14 are reserved. */
-/* RWF_NOWAIT and io_uring read without a worker thread. */
-#define TWHEEL_FEATURE_NOWAIT		((__u64)1 << 6)
-/* &twheel_setup.shared_ids and mmap(2). Absent if SETUP returns EOPNOTSUPP. */
-#define TWHEEL_FEATURE_SHARED		((__u64)1 << 7)
-/* %TWHEEL_START_IDLE. Absent in sessions in the process. */
-#define TWHEEL_FEATURE_IDLE		((__u64)1 << 13)
-/* A session of libtwheel in the process, never of the module. */
-#define TWHEEL_FEATURE_PROCESS		((__u64)1 << 63)
+#define TWHEEL_FEATURE_NOWAIT	((__u64)1 << 6)	/* RWF_NOWAIT, io_uring without a worker */
+#define TWHEEL_FEATURE_SHARED	((__u64)1 << 7)	/* &twheel_setup.shared_ids, mmap(2) */
+#define TWHEEL_FEATURE_IDLE	((__u64)1 << 13)	/* %TWHEEL_START_IDLE */
+#define TWHEEL_FEATURE_PROCESS	((__u64)1 << 63)	/* a session in the process */
 
 /**
  * struct twheel_info - result of TWHEEL_IOC_INFO
@@ -142,19 +134,16 @@ struct twheel_start {
 	__s32 fd;
 };
 
-/* @expires_ns is a deadline on the session's clock, not an interval. */
-#define TWHEEL_START_ABS	((__u32)1 << 0)
+#define TWHEEL_START_ABS	((__u32)1 << 0)	/* @expires_ns is a deadline */
 /* Withdraw an unread event of the timer. Otherwise its start fails with EALREADY. */
 #define TWHEEL_START_REPLACE	((__u32)1 << 1)
 /*
  * @fd is a connected TCP socket. The timer is due when it received nothing for
  * @expires_ns since the start. Neither with a period nor with %TWHEEL_START_ABS.
+ * Bits 3 to 6 are reserved.
  */
 #define TWHEEL_START_IDLE	((__u32)1 << 2)
-/* Bits 3 to 6 are reserved. */
-
-/* Largest @expires_ns with %TWHEEL_START_IDLE. */
-#define TWHEEL_IDLE_MAX_NS	((__u64)1 << 49)
+#define TWHEEL_IDLE_MAX_NS	((__u64)1 << 49)	/* largest @expires_ns with IDLE */
 
 /**
  * struct twheel_stop - argument of TWHEEL_IOC_STOP
@@ -260,11 +249,9 @@ struct twheel_list {
 	__u32 reserved;
 };
 
-/* Return pending timers only, and stop them. */
-#define TWHEEL_LIST_DRAIN	((__u32)1 << 0)
+#define TWHEEL_LIST_DRAIN	((__u32)1 << 0)	/* list pending timers, and stop them */
 
-/* Number of entries of &twheel_stats.lateness. */
-#define TWHEEL_STATS_LATENESS	16
+#define TWHEEL_STATS_LATENESS	16	/* entries of &twheel_stats.lateness */
 
 /**
  * struct twheel_stats - counters of a session, from TWHEEL_IOC_STATS
@@ -326,11 +313,8 @@ struct twheel_event {
 	__u32 reserved;
 };
 
-/* The read armed the timer for its next period. */
-#define TWHEEL_EVENT_PERIODIC	((__u32)1 << 0)
-
-/* sizeof(struct twheel_event) in version 1: the size without SETUP. */
-#define TWHEEL_EVENT_SIZE_V1	48
+#define TWHEEL_EVENT_PERIODIC	((__u32)1 << 0)	/* read() armed the next period */
+#define TWHEEL_EVENT_SIZE_V1	48	/* of struct twheel_event without SETUP */
 
 #define TWHEEL_IOC_MAGIC	0xDC
 
