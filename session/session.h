@@ -197,9 +197,9 @@ struct sock *twheel_session_hold_sock(struct twheel_session *s, int fd);
 void twheel_session_put_sock(struct twheel_session *s, struct sock *sk);
 ktime_t twheel_session_watch(struct twheel_session *s, struct twheel_utimer *ut,
 			     struct sock *sk, u64 idle_ns);
-ktime_t twheel_session_after_checks(const struct twheel_utimer *ut, ktime_t look);
-u64 twheel_session_next_look(struct twheel_session *s, struct twheel_utimer *ut,
-			     ktime_t look);
+ktime_t twheel_session_after_checks(const struct twheel_utimer *ut, ktime_t check);
+u64 twheel_session_check_source(struct twheel_session *s, struct twheel_utimer *ut,
+				ktime_t time);
 
 /* list.c */
 int twheel_session_get(struct twheel_session *s, struct twheel_entry *entry);

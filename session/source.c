@@ -107,10 +107,10 @@ static ktime_t next_check(struct twheel_utimer *ut, ktime_t now, ktime_t deadlin
 	return deadline - ((s64)ut->checks << TWHEEL_CHECK_SHIFT);
 }
 
-/* Returns the deadline of a timer whose next check is at @look. */
-ktime_t twheel_session_after_checks(const struct twheel_utimer *ut, ktime_t look)
+/* Returns the deadline of a timer whose next check is at @check. */
+ktime_t twheel_session_after_checks(const struct twheel_utimer *ut, ktime_t check)
 {
-	return look + ((s64)ut->checks << TWHEEL_CHECK_SHIFT);
+	return check + ((s64)ut->checks << TWHEEL_CHECK_SHIFT);
 }
 
 /*
@@ -161,19 +161,19 @@ static ktime_t deadline_of(struct twheel_session *s, struct twheel_utimer *ut, k
 }
 
 /*
- * Check the socket of a timer at @look. Returns the time of the next check,
- * @look if the timer is due, or TWHEEL_WORD_STOP if the program closed the
+ * Check the socket of a timer at @time. Returns the time of the next check,
+ * @time if the timer is due, or TWHEEL_WORD_STOP if the program closed the
  * socket.
  */
-u64 twheel_session_next_look(struct twheel_session *s, struct twheel_utimer *ut,
-			     ktime_t look)
+u64 twheel_session_check_source(struct twheel_session *s, struct twheel_utimer *ut,
+				ktime_t time)
 {
-	ktime_t due = twheel_session_after_checks(ut, look), deadline;
+	ktime_t due = twheel_session_after_checks(ut, time), deadline;
 
 	/* TCP sets the flag under the socket's lock. Pairs with sock_orphan(). */
 	if (data_race(sock_flag(ut->sk, SOCK_DEAD)))
 		return TWHEEL_WORD_STOP;
 	deadline = deadline_of(s, ut, due);
 	s->stats.carried += deadline != due;
-	return next_check(ut, look, deadline);
+	return next_check(ut, time, deadline);
 }

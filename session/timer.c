@@ -107,10 +107,10 @@ static __always_inline void queue_event(struct twheel_session *s, struct twheel_
 static noinline void ask_socket(struct twheel_session *s, struct twheel_utimer *ut,
 				struct twheel_step step)
 {
-	ktime_t look = twheel_expired_deadline(&ut->timer, s->tick_ns);
-	u64 next = twheel_session_next_look(s, ut, look);
+	ktime_t time = twheel_expired_deadline(&ut->timer, s->tick_ns);
+	u64 next = twheel_session_check_source(s, ut, time);
 
-	if (next > look) {
+	if (next > time) {
 		put_off(s, ut, next, false);
 		return;
 	}

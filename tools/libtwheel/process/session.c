@@ -9,8 +9,8 @@
 /* No timer uses a socket. */
 #define twheel_session_hold_sock(s, fd)			ERR_PTR(-EOPNOTSUPP)
 #define twheel_session_watch(s, ut, sk, idle_ns)	0
-#define twheel_session_after_checks(ut, look)		(look)
-#define twheel_session_next_look(s, ut, look)		(look)
+#define twheel_session_after_checks(ut, check)		(check)
+#define twheel_session_check_source(s, ut, time)	(time)
 
 void twheel_session_put_sock(struct twheel_session *s, struct sock *sk)
 {
