@@ -225,7 +225,7 @@ static int expire_tick(struct twheel_base *base, const struct tick_run *run,
 	do {
 		if (!expire_timer(base, twheel_timer_of(node), count))
 			return -1;
-		if (unlikely(time_after(jiffies, run->jiffy)))
+		if (unlikely(jiffies - run->jiffy))
 			return 0;
 	} while (--batch && (node = twheel_scheme_due(&base->scheme, slot)));
 	return budget + batch;
