@@ -40,10 +40,10 @@ struct bench;
 
 /**
  * struct bench_timer - a timer of any implementation, in a cache line
- * @wheel: for a wheel
- * @deadline: of a wheel's, which its callback adds to
- * @list: for timer_list
- * @hr: for hrtimer
+ * @wheel: timer of a wheel
+ * @deadline: deadline of @wheel, which its callback adds to
+ * @list: timer of timer_list
+ * @hr: timer of hrtimer
  */
 struct bench_timer {
 	union {
@@ -125,7 +125,7 @@ struct bench {
 /**
  * struct bench_expiry - what callbacks do
  * @restart: restart the timer by a delay from the expired deadline
- * @again: as one that has a cheap way to restart itself does, if it has one
+ * @again: use the cheap restart of the implementation, if it has one
  * @expired: number of expiries
  * @delay: delays to restart with, as returned by the implementation's @relative
  */
@@ -143,7 +143,7 @@ static inline struct bench_timer *bench_timer_at(const struct bench *b, u32 i)
 	return &b->chunks[i / BENCH_CHUNK][i % BENCH_CHUNK];
 }
 
-/* The next delay, for a callback. */
+/* Count an expiry and return the next delay, for a callback. */
 static inline u64 bench_next_delay(void)
 {
 	return bench_expiry->delay[bench_expiry->expired++ & (BENCH_DRAWS - 1)];

@@ -8,10 +8,9 @@
  * advance. The figure is the median of BENCH_BATCHES batches, less the median
  * of an empty loop, per operation.
  *
- * There are three ranges of deadlines, none of which comes up during the
- * benchmark. Timers wait in the middle one. A restart moves them to the early
- * one, a refresh to the late one. A refresh_same is a relative restart to the
- * tick that the timer has already.
+ * There are three ranges of deadlines, all beyond the end of the benchmark. Timers
+ * wait in the middle one. A restart moves them to the early one, a refresh to the
+ * late one. A refresh_same is a relative restart to the same tick.
  */
 #include <linux/irqflags.h>
 #include <linux/kernel.h>
@@ -71,7 +70,7 @@ static u32 timed(struct bench *b, void (*fn)(struct bench *b))
 	return end - begin;
 }
 
-/* A deadline for each timer of the batch, at least @from from now. */
+/* Draw a deadline for each timer of the batch, at least @from ahead. */
 static void at(struct bench *b, u64 from)
 {
 	u64 now = ktime_get();
@@ -90,8 +89,8 @@ static void after(struct bench *b, u64 from)
 }
 
 /*
- * Delays to deadlines in the middle of a tick of wheels and of jiffies, so that
- * restarts after the same delays come to the same ticks for some time.
+ * Draw delays to the middle of a tick of wheels and of jiffies, so that
+ * restarts by the same delays hit the same ticks for some time.
  */
 static void after_mid_tick(struct bench *b, u64 from)
 {

@@ -3,17 +3,17 @@
  * The cost of an expiry, and of a tick with nothing due
  *
  * A loop in process context keeps reading the clock. When two readings are
- * further apart than usual, the loop has lost the CPU to an interrupt, to the
+ * further apart than usual, the loop lost the CPU to an interrupt, to the
  * softirqs after it, or to another task. That gap, less the usual distance, is
  * the cost of the interruption with its entry and exit. The loop keeps the CPU
  * from idling, so that the kernel's own tick is always there, and no work of
  * the idle loop is counted.
  *
  *  tick_empty
- *	All timers pending, none due: the median of all gaps. Wheels tick every
- *	millisecond and the kernel at every fourth of these ticks, so with
- *	wheels it is the gap of a wheel's tick. timer_list and hrtimer have no
- *	tick of their own, so there it is the gap of the kernel's tick.
+ *	All timers pending, none due: the median of all gaps. With wheels it is
+ *	the gap of a wheel's tick: they tick every millisecond, and the kernel
+ *	every fourth. timer_list and hrtimer have no tick of their own, and it
+ *	is the gap of the kernel's tick.
  *  expire_restart
  *	Callbacks restart their timers an interval after the expired deadline,
  *	as periodic timers do. The figure is the sum of the gaps in a window of
@@ -25,12 +25,12 @@
  *
  * The time of another task must not count. Hardly any half second passes
  * without one, because kcompactd alone runs twice in it. So a window consists
- * of slices in which no other task has run.
+ * of slices without a run of another task.
  *
  * To have enough expiries in such a window, intervals are scaled to about ten
  * expiries a millisecond. With 1000 timers the mean is 100 ms, with 10,000 1 s,
- * with 100,000 10 s, and with 1,000,000 30 s. Initially every timer has a
- * random part of its interval left, as if it had been running for long.
+ * with 100,000 10 s, and with 1,000,000 30 s. Timers start with a random part
+ * of their interval, as if they were already running for long.
  */
 #include <linux/delay.h>
 #include <linux/kernel.h>
@@ -55,9 +55,9 @@ struct bench_expiry *bench_expiry;
  * struct gaps - the gaps in a window
  * @nr: number of gaps
  * @usual: distance of two readings without an interruption, ns
- * @expired: timers that have expired
+ * @expired: number of expiries
  * @lost: sum of all gaps, ns
- * @missing: time that incomplete windows lack, ns
+ * @missing: time by which windows are too short, ns
  * @ns: the first gaps
  */
 struct gaps {
@@ -97,7 +97,7 @@ static void watch_until(struct gaps *gaps, u64 end, u64 *last)
 	}
 }
 
-/* If another task has run, undoes the slice and returns false. */
+/* Watch a slice. Undo it and return false if another task ran. */
 static bool watch_slice(struct gaps *gaps, u64 length, u64 *last)
 {
 	u32 nr = gaps->nr, expired = bench_expiry->expired;
@@ -128,7 +128,7 @@ static void watch(struct gaps *gaps, u64 window)
 	gaps->missing += window;
 }
 
-/* With a usual distance of 0, every reading counts as a gap. */
+/* Find the usual distance: with 0, every reading counts as a gap. */
 static void find_usual(struct gaps *gaps)
 {
 	u32 i, least = U32_MAX;
@@ -158,7 +158,7 @@ static void draw_delays(struct bench *b)
 			b->impl->relative(scaled(b, b->dist->draw()));
 }
 
-/* Every timer has a random part of its interval left. */
+/* Start every timer with a random part of its interval. */
 static void start_all(struct bench *b)
 {
 	u64 now = ktime_get(), ns;
@@ -188,8 +188,8 @@ static void watch_empty(struct bench *b, struct gaps *gaps)
 }
 
 /*
- * The cost of an expiry beyond the @lost of a window without any. There is none if the
- * ticks of that window cost more: Lawn's had to look at more lengths.
+ * Print the cost of an expiry: what a window loses beyond the @lost of a window without
+ * any. No row if the latter lost more, as with Lawn, whose ticks look at more lengths.
  */
 static void measure_expiry(struct bench *b, struct gaps *gaps,
 			   const char *operation, u64 lost)

@@ -2,10 +2,10 @@
 /*
  * For how long a million timers that are due at once, or nearly so, keep a CPU
  *
- * The loads are a crowd on one deadline, a crowd in one slot of the hierarchical
- * wheel's second level, 256 ticks, both near and far, and a crowd that is
- * refreshed just before it is due. All are started far ahead, so that they first
- * come down through outer slots. Callbacks only count.
+ * The loads are crowds on one deadline, in one slot of the hierarchical wheel's
+ * second level, and in 256 ticks, both near and far. One more crowd is refreshed
+ * just before it is due. All are started far ahead, so that they first move down
+ * through outer slots. Callbacks only count.
  *
  * Runs on a machine with one CPU that counts instructions, so every figure is
  * exact and the same in every run.
@@ -20,7 +20,7 @@
  *	Both timer_list and wheels run there. Interrupts in between are
  *	included.
  *  last
- *	How long after the last deadline the last timer has expired, as the same
+ *	Time from the last deadline to the expiry of the last timer, as the same
  *	hrtimer finds it.
  *
  * timer_list calls each callback with interrupts on, except for TIMER_IRQSAFE
@@ -39,7 +39,7 @@
 #include "tracepoints.h"
 
 #define PERIOD_NS	(20 * NSEC_PER_USEC)
-/* Timers that come down from far away leave the CPU idle for long. */
+/* Timers that move down from far away leave the CPU idle for long. */
 #define PERIOD_FAR_NS	(200 * NSEC_PER_USEC)
 #define QUIET_MS	500
 /* Ticks of an outer slot. Deadlines begin at the edge of one. */
@@ -52,10 +52,10 @@
 /**
  * struct load - many timers due at once
  * @name: its name in the results
- * @ahead_ns: how long before their deadlines the timers are started
+ * @ahead_ns: time from the start of the timers to their deadlines
  * @width_ns: the range of their deadlines, or 0 if all are due in one tick
  * @period_ns: the shortest interval of the hrtimer
- * @refreshed: shortly before the deadline all get one that is later
+ * @refreshed: whether to push all back shortly before the deadline
  */
 struct load {
 	const char *name;
@@ -175,10 +175,10 @@ static u64 start_load(struct bench *b, const struct load *load)
 }
 
 /*
- * Pushes a crowd back just before it is due, and changes its @deadline. The first time
+ * Push a crowd back just before it is due, and change its @deadline. The first time
  * shows how long it takes to push all back. The second time begins three times as long
- * before the deadline: a wheel moves nothing the first time. Returns -ETIME if some
- * expired meanwhile.
+ * before the deadline: a wheel moves nothing the first time. Returns -ETIME if a timer
+ * expired too early.
  */
 static int refresh_load(struct bench *b, u64 *deadline)
 {

@@ -12,11 +12,11 @@
  *  start stop refresh restart
  *	A pass does the operation on all timers in a random order, which is
  *	another one in each pass. The figure is ns per operation in the fastest
- *	pass. The clock stands still. A refresh is a restart to a later tick of
- *	a timer that was not touched since its start. A restart goes to an
+ *	pass. The clock stands still. A refresh is a restart to a later tick,
+ *	the first operation on a timer since its start. A restart is to an
  *	earlier tick.
  *  expire_restart
- *	All timers are started, then the clock goes through RUN_TICKS ticks one
+ *	All timers are started, then the clock moves through RUN_TICKS ticks one
  *	by one. Each timer that expires is started again at once. The figure is
  *	the time of all ticks divided by the number of expiries, in the fastest
  *	run. It is the cost from one expiry to the next, with empty ticks and
@@ -25,9 +25,9 @@
  *	The slowest tick of as many further runs, which are separate because
  *	reading the clock in each tick takes time too. They are all alike, so the
  *	minimum of one tick's times over the runs is its own time. The figure is
- *	the maximum of those.
+ *	the maximum over all ticks.
  *  tick_empty
- *	All timers are due later. The figure is the time per tick of IDLE_TICKS
+ *	All timers are due later. The figure is ns per tick, over IDLE_TICKS
  *	ticks.
  *  refresh_often
  *	Each timer is put back to OFTEN_TICKS ticks from now, every tenth of that
@@ -43,10 +43,10 @@
  *	tick. The figure is the slowest of the ticks that move and expire them.
  *
  * With the distribution "one" all intervals have one length. The timers of
- * expire_restart and of the slowest ticks are then started over one such length,
- * tick by tick, as those of connections that come and go are.
+ * expire_restart and of the slowest ticks are then started tick by tick over one
+ * length, like timeouts of connections at different times.
  *
- * The implementations take turns, run by run, so that what else the machine does
+ * The implementations take turns, run by run, so that other load of the machine
  * is alike for all. It is checked that every timer expires at its tick and at no
  * other. Prints rows of build/bench/kernel.csv; see
  * tests/bench/run.
@@ -78,7 +78,7 @@
 /* Ticks between the three ranges of measure_operations(). */
 #define RANGE		1048576U
 
-/* As large as struct twheel_timer. */
+/* Has the size of struct twheel_timer. */
 struct object {
 	struct twheel_node node;
 	void *pad[2];
@@ -278,8 +278,8 @@ static void rows(const struct run *r)
 /* One operation at a time. */
 
 /*
- * A pass keeps everything that its loop needs in local variables, and @op is a
- * constant. The fewer instructions there are between two timers, the more timers
+ * Do @op, a constant, on all timers. Everything that the loop needs is in local
+ * variables. The fewer instructions there are between two timers, the more timers
  * are fetched from memory at the same time.
  */
 static __always_inline double pass(struct run *r, int op, u64 from)
@@ -339,7 +339,7 @@ static void measure_operations(struct run *r)
 	r->impl->ops->destroy(r->scheme);
 }
 
-/* The clock goes on. */
+/* Ticks */
 
 static void check_tick(const struct run *r, const struct twheel_node *node,
 		       u64 tick)
@@ -367,7 +367,7 @@ static u32 one_tick(struct run *r, u64 tick, u32 *next)
 	return expired;
 }
 
-/* Returns the tick after which the clock goes on. */
+/* Start all timers. Returns the tick that the clock has then reached. */
 static u32 start_load(struct run *r)
 {
 	u32 i, next = 0, tick = 0;
@@ -400,7 +400,7 @@ static double expiry_run(struct run *r)
 	return (double)took / max(expired, 1ULL);
 }
 
-/* The time that reading the clock adds to a measurement. */
+/* Returns the time that reading the clock adds to a measurement. */
 static u32 clock_cost(void)
 {
 	u32 least = U32_MAX;
@@ -415,8 +415,8 @@ static u32 clock_cost(void)
 }
 
 /*
- * Goes through @nr ticks. @least: of each tick the least time of the runs so far,
- * U32_MAX before the first one.
+ * Measure @nr ticks and the slowest of them. @least: the least time of each tick in the
+ * runs so far, U32_MAX before the first run.
  */
 static void slowest_tick(struct run *r, int op, u64 first, u32 nr, u32 *least)
 {
@@ -469,12 +469,12 @@ static void measure_idle(struct run *r)
 /**
  * struct storm - a storm or a crowd
  * @op: the operation
- * @tick: all timers are due at that tick, or in @spread ticks from it on
- * @refreshed: when they are refreshed
- * @later: to which tick, or in @spread ticks from it on. 0 if they are not
- * @spread: see there
- * @first: the first tick that is timed
- * @ticks: how many are
+ * @tick: first deadline. If @later is 0, deadlines are spread over @spread ticks
+ * @refreshed: tick of the refresh
+ * @later: first tick of the new range of deadlines. 0: no refresh
+ * @spread: length of the range, in ticks
+ * @first: first measured tick
+ * @ticks: number of measured ticks
  */
 struct storm {
 	int op;
@@ -520,7 +520,7 @@ static void start_storm(struct run *r, const struct storm *storm)
 				storm->later + random_below(storm->spread));
 }
 
-/* Each storm alone, so that there is memory for the times of its ticks. */
+/* Measure one storm at a time, so that there is memory for the times of its ticks. */
 static void measure_storm(struct run *r, const struct storm *storm)
 {
 	u32 *least = new_ticks(storm->ticks);
@@ -535,7 +535,7 @@ static void measure_storm(struct run *r, const struct storm *storm)
 	free(least);
 }
 
-/* As many timers as give some work, but no more than there are. */
+/* Refresh timers so often that each tick has some work. */
 static void measure_often(struct run *r)
 {
 	u32 nr = r->nr, per_tick = max(nr * 10 / OFTEN_TICKS, 1U);
@@ -567,7 +567,7 @@ static void measure_often(struct run *r)
 	r->impl->ops->destroy(r->scheme);
 }
 
-/* What is run. */
+/* Choice of runs */
 
 /* Returns whether a list has @name; NULL has all. */
 static bool named(const char *list, const char *name)
@@ -618,11 +618,11 @@ static void measure_storms(struct run *r)
 			measure_storm(r, &storms[i]);
 }
 
-/* With a million timers the others take long: one distribution has to do. */
+/* Returns whether to run @impl. With a million timers, only wheels have all distributions. */
 static bool takes_part(const struct impl *impl, const struct distribution *dist,
 		       u32 nr, const char *names)
 {
-	/* One length is one queue, whatever the number of timers. */
+	/* Lawn has one queue for one length, so that a tick is short with any number. */
 	if (is_lawn(impl) && dist->one)
 		return named(names, impl->ops->name);
 	if (nr > 100000 && dist != distributions && !names && !impl->ops->wheel)
@@ -651,7 +651,7 @@ static void measure(const struct distribution *dist, u32 nr, const char *names)
 	for (i = 0; i < ARRAY_SIZE(impls); i++) {
 		choose(&r, &impls[i], &results[i]);
 		if (takes_part(&impls[i], dist, nr, names)) {
-			/* They do not draw intervals from a distribution. */
+			/* Storms do not draw intervals from a distribution. */
 			if (impls[i].ops->wheel && dist == distributions)
 				measure_storms(&r);
 			rows(&r);
@@ -661,7 +661,7 @@ static void measure(const struct distribution *dist, u32 nr, const char *names)
 	cleanup(&r);
 }
 
-/* With the most timers, one distribution has to do: they take long. */
+/* Measure distributions. The most timers take long: only the first one, unless asked for. */
 static void measure_matching(u32 nr, const char *names, const char *dist)
 {
 	size_t d;

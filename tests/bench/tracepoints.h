@@ -11,10 +11,10 @@
 #include <linux/tracepoint.h>
 
 /**
- * struct bench_tracepoint - what is called at a tracepoint
- * @name: the tracepoint's
+ * struct bench_tracepoint - a function to call at a tracepoint
+ * @name: name of the tracepoint
  * @fn: takes NULL and then the tracepoint's arguments
- * @tracepoint: while @fn is called, else NULL
+ * @tracepoint: the tracepoint while @fn is registered, else NULL
  */
 struct bench_tracepoint {
 	const char *name;
@@ -43,7 +43,7 @@ static inline void bench_tracepoints_remove(struct bench_tracepoint *at, u32 nr)
 	tracepoint_synchronize_unregister();
 }
 
-/* All of them, or none. Sleeps. Returns 0, -ENOENT, or what the kernel has against it. */
+/* Register all of them or none. Sleeps. Returns 0, -ENOENT, or another error of the kernel. */
 static inline int bench_tracepoints_insert(struct bench_tracepoint *at, u32 nr)
 {
 	int ret = 0;

@@ -41,17 +41,17 @@ struct request {
 /**
  * struct impl - an implementation
  * @name: its name in the results
- * @batches: each operation is measured in calls that take many, too
- * @large: how many operations a call takes where it is to take many. 0 is 1
- * @reads: how many expiries one call can collect, ends with 0
+ * @batches: whether to measure each operation in large calls, too
+ * @large: number of operations of a large call. 0: one
+ * @reads: numbers of expiries to collect by one call, up to a 0
  * @open: make room for this many timers and EXTRA more, which will expire
  * @create: create @nr timers from id @first on, or NULL if the first ARM does
  * @prepare: lay out the arguments of the request at place @i
  * @run: make the calls for @nr requests, each for @batch of them
  * @collect: collect expiries, @batch to a call, until there were @nr; returns
  *	how many
- * @inside: call @fn in the context that programs make these calls from, or
- *	NULL if they make them anywhere
+ * @inside: call @fn in the context of a program's own calls, for instance in a
+ *	callback, or NULL if the context does not matter
  */
 struct impl {
 	const char *name;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What an expiry with its restart takes in the process, beside the bare wheel
+ * The cost of an expiry with its restart in the process, beside the bare wheel
  *
- * As expire_restart of tests/bench/native.c: all timers are started, the clock goes
- * through RUN_TICKS ticks one by one, and each timer that expires is started again. The
- * clock is a variable, and timerfd_settime() does nothing. So what is left is the
- * session's own: ids, checks, counters, events, and its memory.
+ * Like expire_restart of tests/bench/native.c: start all timers, move the clock through
+ * RUN_TICKS ticks one by one, and start each timer again when it expires. The clock is a
+ * variable, and timerfd_settime() does nothing. The difference to the bare wheel is the
+ * cost of the session: ids, checks, counters, events, and memory.
  *
  * usage: expiry [TIMERS]; prints a row of build/bench/user.csv
  */

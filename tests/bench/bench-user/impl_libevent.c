@@ -66,7 +66,7 @@ static unsigned int libevent_collect(unsigned int nr, unsigned int batch)
 	while (expired < nr)
 		if (event_base_loop(base, EVLOOP_ONCE) < 0)
 			err(1, "event_base_loop");
-	/* The loop may have found more. */
+	/* One pass of the loop may run more callbacks than that. */
 	expired -= nr;
 	return nr;
 }

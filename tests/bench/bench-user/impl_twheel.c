@@ -6,8 +6,8 @@
  * TWHEEL_IOC_SUBMIT. A read returns as many expiries as there is room for.
  *
  * "twheel-shared" has words: there a refresh is a store, and so is a stop. A timer is
- * armed with its word set to 0. One that was stopped by a store is still pending until
- * it would have been due, so that arming it is a restart.
+ * armed with its word set to 0. A timer stopped by a store remains pending until its
+ * deadline, so that arming it is a restart.
  */
 #include <fcntl.h>
 #include <sys/ioctl.h>

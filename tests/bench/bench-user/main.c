@@ -7,7 +7,7 @@
  *
  * A run creates the timers one after the other, and arms all to expire long
  * after the end. With all timers pending it then stops, starts and refreshes
- * random ones. Then it lets some expire and collects them.
+ * random ones. Then it waits for some to expire and collects them.
  *
  * Rows of build/bench/user.csv go to standard output after "csv:". Other lines
  * are for people. The machine has one CPU and counts instructions

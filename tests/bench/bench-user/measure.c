@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the operations and the lives of timers cost
+ * The cost of the operations and of the lives of timers
  *
  * A sample is SAMPLE operations on random timers. Its arguments are laid out in
  * advance. The figure is the median of the samples, less the median of an empty
@@ -75,7 +75,7 @@ static void pick(struct bench *b, uint64_t from_ns)
 	}
 }
 
-/* The loop of every run(), around nothing. */
+/* Measure the loop of every run() with an empty body. */
 static double empty_loop(unsigned int nr)
 {
 	double samples[SAMPLES];
@@ -172,11 +172,11 @@ enum figure { COLLECT, EXPIRE, WHOLE, NR_FIGURES };
 /**
  * struct life - a measurement
  * @b: the run
- * @refreshes: how often each timer is refreshed
- * @batch: timers to a call that arms or refreshes
- * @room: expiries to a call that collects
- * @arm_ns: how long it takes to arm all
- * @refresh_ns: how long it takes to refresh all once
+ * @refreshes: number of refreshes of each timer
+ * @batch: timers per call to arm or refresh
+ * @room: expiries per call to collect
+ * @arm_ns: time to arm all timers
+ * @refresh_ns: time to refresh all timers once
  */
 struct life {
 	struct bench *b;
@@ -196,7 +196,7 @@ static uint64_t loops(uint64_t end)
 	return nr;
 }
 
-/* On @nr of the timers that expire. Returns how long that took. */
+/* Carry out @op on the @nr timers of the measurement. Returns the time this took. */
 static uint64_t run(const struct life *l, enum operation op, unsigned int nr, uint64_t from_ns)
 {
 	unsigned int i;
@@ -208,10 +208,10 @@ static uint64_t run(const struct life *l, enum operation op, unsigned int nr, ui
 	return run_requests(l->b->impl, op, nr, l->batch);
 }
 
-/* One life of all timers. Each figure goes to its place in @ns. */
+/* Take all timers through one life, and store each figure in @ns. */
 static void live(const struct life *l, double *ns)
 {
-	/* Time until the first deadline. Arguments are prepared as well, so it is twice that. */
+	/* Time until the first deadline. Twice the time of the calls, for preparing arguments. */
 	uint64_t wait_ns = 2 * l->arm_ns + 2 * l->refreshes * l->refresh_ns +
 			   (l->refreshes + 1) * MS + QUIET_NS + MARGIN_NS;
 	uint64_t begin = now_ns(), calls_ns, end, free, nr;
@@ -269,7 +269,7 @@ void measure_lives(struct bench *b)
 		l.room = *room;
 		row(b, "expire", "collect", l.room, measure(&l, COLLECT));
 	}
-	/* As many to a call as it can take. */
+	/* This row collects as many per call as there is room for. */
 	row(b, "expire", "whole", l.room, measure(&l, EXPIRE));
 	for (i = 0; i < sizeof(refreshes) / sizeof(refreshes[0]); i++) {
 		l.refreshes = refreshes[i];

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a timeout costs the packets of a connection
+ * The cost of a timeout for the packets of a connection
  *
  * SOCKETS connections over loopback get messages of a byte, which the program reads.
- * Each way to have a timeout does for each message what it takes to push the timeout
- * back: nothing, a store, a system call. The ways take turns, and the same traffic
- * without a timeout is one of them. The time of a round is for all of it, the
- * kernel's part included, so that what a way adds is seen wherever it arises.
+ * For each message, every way to have a timeout pushes the timeout back: by nothing, a
+ * store, or a system call. The ways take turns, and the same traffic without a timeout is
+ * one of them. The time of a round includes the work of the kernel, so that the cost of a
+ * way is seen wherever it arises.
  */
 #include <arpa/inet.h>
 #include <stdio.h>
@@ -132,7 +132,7 @@ static void close_timerfd(unsigned int i)
  * @name: its name in the results
  * @session: there is a session
  * @start: start the timeout of a connection
- * @push_back: what a message takes
+ * @push_back: push the timeout back for a message
  * @end: undo @start, unless the end of the session does
  */
 struct way {
@@ -153,7 +153,7 @@ static const struct way ways[] = {
 
 #define WAYS	(sizeof(ways) / sizeof(ways[0]))
 
-/* What a message has taken, in each round. */
+/* Time per message, in each round. */
 static double taken[WAYS][ROUNDS];
 
 static double traffic(const struct way *way)

@@ -2,7 +2,7 @@
 /*
  * A binary heap in the program
  *
- * It is an array, and no more: no callbacks, no queue of events, no checks. The loop waits for
+ * It is only an array: no callbacks, no queue of events, no checks. The loop waits for
  * the first deadline, by epoll_pwait2(2), whose timeout has nanoseconds.
  */
 #include "replay.h"

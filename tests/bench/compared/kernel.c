@@ -6,11 +6,11 @@
  * what a program prints. The steps are sleeps of the thread that loads it. Timers are in an
  * array by connection, which is made after "begin": a driver has them in its own structures.
  *
- * Documents: for timer_list Documentation/core-api/kernel-api and kernel/time/timer.c:
- * mod_timer() for start and refresh, timer_delete(), and one jiffy more, since the current one has
- * begun; timer_shutdown_sync() before memory goes. For hrtimer Documentation/timers/hrtimers.rst
- * and kernel/time/hrtimer.c: hrtimer_start() of a pending one, hrtimer_cancel(). For twheel
- * Documentation/kernel-api.rst: twheel_restart_at(), twheel_stop().
+ * Documents: for timer_list Documentation/core-api/kernel-api and kernel/time/timer.c. They ask
+ * for mod_timer() to start and refresh, for timer_delete(), for one jiffy more, since the current
+ * one has already begun, and for timer_shutdown_sync() before memory is freed. For hrtimer
+ * Documentation/timers/hrtimers.rst and kernel/time/hrtimer.c: hrtimer_start() of a pending timer,
+ * hrtimer_cancel(). For twheel Documentation/kernel-api.rst: twheel_restart_at(), twheel_stop().
  */
 #define pr_fmt(fmt) "twheel-compared: " fmt
 
@@ -28,7 +28,7 @@
 
 #include "core/compat.h"
 
-/* As programs have them. */
+/* The names that steps.h uses. */
 #define MS		((u64)NSEC_PER_MSEC)
 #define EARLY_MOST	0
 #define now_ns		ktime_get_ns
@@ -52,11 +52,11 @@ MODULE_PARM_DESC(mode, "empty, count, late or busy");
 /**
  * struct way - a facility
  * @name: its name
- * @size: of a timer
+ * @size: size of a timer
  * @setup: set up a timer, once
  * @start: start it, or let it be due later; @timeout_ms from now on is @deadline
  * @stop: stop it
- * @shutdown: see to it that its callback does not run and never will
+ * @shutdown: wait for its callback, and prevent further ones
  */
 struct way {
 	const char *name;
@@ -70,7 +70,7 @@ struct way {
 static const struct way *used;
 static void *timers;
 
-/* On a machine with one CPU, on which all callbacks run in interrupts. */
+/* Count an expiry. Callbacks do not race: there is one CPU, and all run in interrupts. */
 static void note_expired(void *timer)
 {
 	if (late && expired < header->expiries)

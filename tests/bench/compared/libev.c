@@ -5,7 +5,7 @@
  * Documents: ev(3), "ev_timer" and in it "Be smart about timeouts", which has four ways. LAZY not
  * set is the third: ev_timer_again() for each heartbeat, "repeat" is the timeout. LAZY set is the
  * fourth, for timeouts that are often pushed back: a heartbeat notes the time, and the callback
- * starts the timer again for what is left. Times are from the loop's own, ev_now().
+ * starts the timer again for the rest. Times are from the clock of the loop, ev_now().
  */
 #include <ev.h>
 

@@ -3,7 +3,7 @@
  * libevent: an event with a timeout for each connection
  *
  * Documents: event2/event.h and the book of libevent, "Working with events": evtimer_assign() in
- * the program's own structure, evtimer_add() of a pending event sets it anew, evtimer_del(). The
+ * the program's own structure, evtimer_add() to move a pending event, evtimer_del(). The
  * loop's clock is coarse unless EVENT_BASE_FLAG_PRECISE_TIMER is asked for, as here: its ticks of
  * 4 ms would be early. COMMON set: event_base_init_common_timeout(), which the book advises for
  * many timeouts of one length: a queue for each.
@@ -14,7 +14,7 @@
 
 #include "replay.h"
 
-/* As many lengths as libevent allows. */
+/* libevent does not allow more lengths. */
 #define LENGTHS	8
 
 static struct event_base *base;
@@ -46,7 +46,7 @@ static struct timeval delay(uint64_t deadline_ns)
 	return (struct timeval) { us / 1000000, us % 1000000 };
 }
 
-/* The length, as one of those that have a queue. */
+/* Return @length as a common timeout of libevent. Create its queue at first. */
 static const struct timeval *common(const struct timeval *length)
 {
 	static struct {

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a replay takes from a machine, program and kernel together
+ * The cost of a replay for a machine, program and kernel together
  *
- * An adapter writes "begin", "full" and "end" to /proc/twheel_meter (trace.h), and whoever
- * started it reads the file afterwards. Runs on a machine with one CPU that counts instructions,
- * where a nanosecond is an instruction, but for those in which the CPU is idle. It is idle from
- * the tracepoint cpu_idle to the first interrupt, or to the end of cpu_idle. After an interrupt the
- * kernel, which has nothing to do, comes to cpu_idle again. The kernel's own account of
- * idleness has microseconds, takes some of the way into it for idle, and is different from
+ * An adapter writes "begin", "full" and "end" to /proc/twheel_meter (trace.h), and its caller
+ * reads the file afterwards. Runs on a machine with one CPU that counts instructions. A
+ * nanosecond is an instruction, except while the CPU is idle: from the tracepoint cpu_idle to
+ * the first interrupt, or to the end of cpu_idle. After an interrupt the kernel, which has
+ * nothing to do, reaches cpu_idle again. The kernel's own account of idle time has
+ * microseconds, includes some of the way into idle, and differs from
  * kernel to kernel.
  *
  * With the parameter "probe" there are also the longest times that a hard interrupt, and a
- * thread of real-time priority, came too late. The probes fire at short, uneven intervals, so
- * that they find what is longer than these. They take instructions themselves: figures of
+ * thread of real-time priority, came too late. The probes fire at short, uneven intervals, and
+ * find any delay longer than these. They take instructions themselves: figures of
  * such a run are not for comparison.
  */
 #include <linux/delay.h>
@@ -38,10 +38,10 @@ module_param(probe, bool, 0644);
 MODULE_PARM_DESC(probe, "measure the longest delays, too");
 
 /**
- * struct reading - what has been used so far
+ * struct reading - the state of the meter at one point of a replay
  * @ns: the clock
  * @idle_ns: time without instructions
- * @wakeups: how often threads of this process have slept
+ * @wakeups: number of times that threads of this process slept
  * @free: bytes of memory
  */
 struct reading {
@@ -147,7 +147,7 @@ static int begin_probes(void)
 	thread = kthread_run(note_stalls, NULL, "twheel_meter");
 	if (IS_ERR(thread))
 		return PTR_ERR(thread);
-	/* It is as late as its creation. */
+	/* Its first delay would be the time of its creation. */
 	msleep(20);
 	probes.thread = thread;
 	probes.irqs_off_ns = 0;
@@ -177,7 +177,7 @@ static u64 wakeups(void)
 	return nr;
 }
 
-/* Those that are free for this CPU alone count as well. */
+/* Returns the number of free pages, those in the list of this CPU included. */
 static u64 free_pages_of(struct zone *zone)
 {
 	u64 pages = zone_page_state(zone, NR_FREE_PAGES);
@@ -201,8 +201,8 @@ static void take_reading(struct reading *reading)
 }
 
 /*
- * A replay begins at the same place of all ticks, of a wheel's slots of up to 512 ms, and of what
- * the kernel does each second.
+ * Begin every replay at a multiple of BEGIN_NS: at the same place of all ticks, of a
+ * wheel's slots of up to 512 ms, and of the work that the kernel does each second.
  */
 static void wait_for_tick(void)
 {
@@ -213,11 +213,11 @@ static void wait_for_tick(void)
 }
 
 /**
- * meter_mark - write down what has been used so far
+ * meter_mark - take a reading of the meter
  * @word: "begin", "full" or "end"
  *
  * Context: may sleep.
- * Return: 0, -EINVAL for another word, or what kept the probes from running.
+ * Return: 0, -EINVAL for another word, or the error of starting the probes.
  */
 int meter_mark(const char *word)
 {

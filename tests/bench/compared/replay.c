@@ -128,7 +128,7 @@ static void read_trace(const char *name)
 	close(fd);
 }
 
-/* Each connection has a descriptor, with some. */
+/* Raise the limits: some adapters need a descriptor or a signal per connection. */
 static void raise_limits(void)
 {
 	struct rlimit all = { RLIM_INFINITY, RLIM_INFINITY };

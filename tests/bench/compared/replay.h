@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What an adapter defines, and what the replay does for it (replay.c, which has main())
+ * The interface between an adapter and the replay (replay.c, which has main())
  */
 #ifndef COMPARED_REPLAY_H
 #define COMPARED_REPLAY_H
@@ -11,7 +11,7 @@
 
 #include "../../api/selftests/user.h"
 
-/* Make what a program makes before its first connection. */
+/* Set up all that a program needs before its first connection. */
 void adapter_open(unsigned int connections);
 
 /* Start the timer of a connection, due at @deadline_ns, which is replay_now() and the timeout. */
@@ -28,8 +28,8 @@ void adapter_stop(unsigned int connection);
 void adapter_flush(void);
 
 /*
- * The program's loop: it waits for replay_fd() and for timers. It calls replay_steps() when that
- * is readable, until it returns false, and replay_expired() for each timer.
+ * Run the program's loop: wait for replay_fd() and for timers. Call replay_steps() when the
+ * descriptor is readable, until it returns false, and replay_expired() for each timer.
  */
 void adapter_loop(void);
 
@@ -43,26 +43,26 @@ uint64_t adapter_first(void);
 void adapter_expire(uint64_t now);
 
 /*
- * It is one for timers that have descriptors, too. When that with number @nr is readable
- * adapter_take() collects what has expired. In mode busy another thread does so.
+ * Have loop.c also wait for a timer with a descriptor. When descriptor @nr is readable,
+ * adapter_take() collects the expiries. In mode busy another thread does so.
  */
 void loop_watch(int fd, unsigned int nr);
 #pragma weak adapter_take
 void adapter_take(unsigned int nr);
 
-/* The clock as it was read at the begin of this step. */
+/* Returns the clock as it was read at the begin of this step. */
 uint64_t replay_now(void);
 
-/* The descriptor that is readable when a step has come. */
+/* Returns the descriptor that is readable when a step is due. */
 int replay_fd(void);
 
-/* Carries out the steps that have come; returns false after the last. */
+/* Carry out all due steps. Returns false after the last. */
 bool replay_steps(void);
 
-/* A timer has expired. */
+/* Count an expiry. */
 void replay_expired(unsigned int connection);
 
-/* Mode busy, where another thread may take expiries. */
+/* Returns whether this is mode busy, where another thread may take expiries. */
 bool replay_is_busy(void);
 
 void *allocate(unsigned int nr, unsigned int size);

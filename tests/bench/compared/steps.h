@@ -2,9 +2,9 @@
 /*
  * The steps of a trace, in a program (replay.c) and in a module (kernel.c)
  *
- * The file that includes this has, of its own world, now_ns(), MS, print() as printf(3),
- * sort_numbers(), which calls compare(), and EARLY_MOST, by how many ns a timer may be early. It
- * also has the two functions that come first here.
+ * The including file defines now_ns(), MS, print() as printf(3), sort_numbers(), which calls
+ * compare(), and EARLY_MOST, by how many ns a timer may be early. It also defines the first two
+ * functions here.
  */
 #ifndef COMPARED_STEPS_H
 #define COMPARED_STEPS_H
@@ -31,7 +31,7 @@ static bool set_mode(const char *mode)
 	return empty || late || !strcmp(mode, "count");
 }
 
-/* @trace is in memory, @size bytes of it. Returns false if it is none. */
+/* Use the @size bytes at @trace. Returns false if they are no trace. */
 static bool set_trace(const void *trace, __u64 size)
 {
 	header = trace;
@@ -57,7 +57,7 @@ static __u64 next_step(void)
 	return busy && busy_at < time_of(next) ? busy_at : time_of(next);
 }
 
-/* A step in time or those that are late. Returns false after the last. */
+/* Carry out all steps that are due. Returns false after the last. */
 static bool carry_out(void)
 {
 	for (now = now_ns(); time_of(next) <= now; next++) {
@@ -71,7 +71,7 @@ static bool carry_out(void)
 	return true;
 }
 
-/* A handler that comes after the others, which know the time. */
+/* Keep the loop busy, like a slow handler after the others, which know the time. */
 static void compute(void)
 {
 	__u64 end;

@@ -7,15 +7,15 @@
  *	one	one timeout for all
  *	mixed	a timeout for each, from that one to sixteen times that, as many in each
  *		doubling
- *	expire	one timeout for all, and nothing but opening and expiring
+ *	expire	one timeout for all, which only open and expire
  *	late	as one, and a connection falls silent after any of its heartbeats, so that
  *		deadlines are at all places between two ticks
  *
- * PENDING connections come in an interval, in the order of their numbers. Each has BEATS
+ * PENDING connections open in an interval, in the order of their numbers. Each has BEATS
  * heartbeats, one in each interval after that, at any time in it. In the interval after these
- * three of four close, and one falls silent. Where connections are few, more come when these
- * have gone, so that there is enough to measure. The more connections there are, the longer is
- * the interval, so that about a hundred records come in a step and slow ways keep up.
+ * three of four close, and one falls silent. A small number of connections is replaced by more
+ * afterwards, so that there is enough to measure. The more connections there are, the longer is
+ * the interval, so that a step has about a hundred records and slow ways keep up.
  */
 #include <err.h>
 #include <stdio.h>
@@ -77,7 +77,7 @@ static unsigned int live(unsigned int connection, unsigned int step, unsigned in
 	return step;
 }
 
-/* By step. Records of one step keep the order in which they were made. */
+/* Sort records by step. Those of one step keep their order. */
 static void sort(unsigned int steps)
 {
 	unsigned int *next = calloc(steps + 1, sizeof(*next)), i;
