@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Calls on /dev/twheel that nobody in their right mind would make
+ * Calls on /dev/twheel that no sane program would make
  *
  * The calls follow a grammar: a command, and an argument that would be right.
  * Then some of it is spoilt, such as bytes, the size or the pointer. Everything
@@ -50,17 +50,17 @@
 /**
  * struct fuzz_kind - a way of fuzzing
  * @name: name of the test case
- * @threads: number of threads that work on the sessions at once
+ * @threads: number of threads, which work on the sessions at once
  * @own: each thread keeps to a session of its own
  * @spoilt: percentage of calls with something wrong in them
- * @words: percentage of calls that map words and store there. If it is not 0 all
+ * @words: percentage of calls to map words and store there. If it is not 0 all
  *	sessions have words from the beginning
- * @churn: sessions are closed, duplicated and forked meanwhile
+ * @churn: sessions are closed, duplicated and forked during the calls
  * @users: some processes belong to users without a privilege, or are in a time
  *	namespace
- * @killed: the process is killed in the middle of it all
- * @faults: percentage of calls in which an allocation or a copy fails, where the
- *	kernel can do that. There are no signals then, because theirs would fail
+ * @killed: the process is killed at any time
+ * @faults: percentage of calls with a failing allocation or copy, if the kernel
+ *	supports that. There are no signals then, because they would fail, too
  */
 struct fuzz_kind {
 	const char *name;
@@ -77,15 +77,15 @@ struct fuzz_kind {
 /**
  * struct fuzz_shared - shared by all processes of a run
  * @failed: something was wrong
- * @end: when to begin no more calls
+ * @end: time to begin no more calls
  * @no_words: the kernel has none, and may say so
  * @text: the failure, in words
  * @calls: system calls made
- * @successes: the number of calls that succeeded
+ * @successes: number of successful calls
  * @events: events read
- * @faults: the kind faults may let something fail
+ * @faults: the kernel supports the kind faults
  * @in_process: calls go to a session in the process, which takes good pointers only
- * @started: a bit for each id that any thread has tried to start
+ * @started: a bit per id, set before any thread starts it
  */
 struct fuzz_shared {
 	int failed;
@@ -103,10 +103,10 @@ struct fuzz_shared {
 /**
  * struct fuzz_area - memory seen through several mappings
  * @size: its size in bytes. A hole follows each mapping
- * @mine: for the program itself
- * @view: for the kernel
- * @read_only: for the kernel, which cannot write to it
- * @unstable: for the kernel, while another thread changes the mapping
+ * @mine: mapping for the program itself
+ * @view: mapping for the kernel
+ * @read_only: mapping for the kernel, which cannot write to it
+ * @unstable: mapping for the kernel, which another thread changes all the time
  */
 struct fuzz_area {
 	size_t size;
@@ -130,7 +130,7 @@ enum place_kind {
 /**
  * struct place - where an argument is
  * @kind: kind of memory
- * @user: the pointer that the kernel gets
+ * @user: pointer to pass to the kernel
  * @mine: the same memory for the program, or NULL
  * @room: usable bytes, at most as many as were asked for
  */
@@ -146,10 +146,10 @@ struct place {
  * @shared: shared by all processes of the run
  * @kind: the way of fuzzing
  * @random: state of its random numbers
- * @input: what has the numbers instead, or NULL
- * @left: bytes of it
+ * @input: bytes to use instead of random numbers, or NULL
+ * @left: rest of @input, in bytes
  * @number: its number in the round
- * @forked: it is a child, which may lack pages of its mappings
+ * @forked: the thread is a child, which may lack pages of its mappings
  * @nth: its file fail-nth, or -1
  * @structs: memory for its arguments
  * @arrays: memory for its arrays and events

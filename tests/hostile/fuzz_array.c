@@ -216,7 +216,7 @@ static void check_entries(struct fuzz_thread *t, __u32 count,
 		check_entry(t->shared, "list", &entry);
 		check_zeroes(t->shared, "entry", place->mine + at, sizeof(entry), list->entry_size);
 	}
-	/* One entry more may have been written, of a timer that got away. */
+	/* The kernel may write one more entry, uncounted, of a timer that got away. */
 	end = at + list->entry_size;
 	if (place_is_known(place) && end < place->room)
 		check_untouched(t->shared, "list", place->mine + end, place->room - end);

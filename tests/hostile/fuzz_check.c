@@ -21,7 +21,7 @@
 #define SUM_BITS	24
 #define SUM_MASK	((1ULL << SUM_BITS) - 1)
 
-/* The first caller records the failure, and each ends its process. */
+/* Record the failure, if it is the first one, and end this process. */
 void fuzz_fail(struct fuzz_shared *shared, const char *fmt, ...)
 {
 	va_list args;
@@ -59,7 +59,7 @@ static bool was_started(struct fuzz_shared *shared, __u64 id)
 	return id < IDS_MAX && shared->started[id / 8] & 1 << id % 8;
 }
 
-/* The sum is made before the kernel chooses an id, so these count as one. */
+/* Returns a checksum. It is made before the kernel chooses an id, so these ids count as one. */
 static __u64 sum_of(__u64 id, __u64 due)
 {
 	__u64 sum = id & TWHEEL_ID_KERNEL ? TWHEEL_ID_ANY : id;
@@ -78,7 +78,7 @@ __u64 fuzz_user_data(__u64 id, __u64 expires_ns, __u32 flags)
 	return due << SUM_BITS | sum_of(id, due);
 }
 
-/* A start whose structure was too short for user_data has set it to 0. */
+/* Check @user_data. A start with a structure too short for it sets it to 0. */
 void check_user_data(struct fuzz_shared *shared, const char *what, __u64 id, __u64 user_data)
 {
 	if (!was_started(shared, id))
@@ -93,7 +93,7 @@ static bool is_before(__u64 time, __u64 due)
 	return (((time >> DUE_SHIFT) - due) & DUE_MASK) > DUE_MASK / 2;
 }
 
-/* Its session may be on either clock, of which CLOCK_BOOTTIME is never behind here. */
+/* Check an event, on either clock of sessions: CLOCK_BOOTTIME is never behind here. */
 void check_event(struct fuzz_shared *shared, const struct twheel_event *event)
 {
 	check_user_data(shared, "event", event->id, event->user_data);
@@ -164,7 +164,7 @@ void check_entry(struct fuzz_shared *shared, const char *what, const struct twhe
 			  entry->remaining_ns, entry->period_ns);
 }
 
-/* The kernel writes a structure completely, with zeroes after its own fields. */
+/* Check that the kernel filled the rest of a structure with zeroes. */
 void check_zeroes(struct fuzz_shared *shared, const char *what, const char *data,
 		  size_t from, size_t size)
 {

@@ -18,8 +18,8 @@
 #define PLACES_MAX	12
 
 /*
- * In the thread itself. Whoever asks for it has told the kernel not to dump its stack
- * each time (tests/vm/guest/faults).
+ * Open the thread's file, in the thread itself. tests/vm/guest/faults tells the kernel not
+ * to dump its stack each time.
  */
 void fuzz_fault_open(struct fuzz_thread *t)
 {
@@ -40,7 +40,7 @@ void fuzz_fault_begin(struct fuzz_thread *t)
 		fuzz_fail(t->shared, "fail-nth cannot be set");
 }
 
-/* The copy of the 0 is a place, too. */
+/* End the faults. The copy of the 0 may fail, too, so try twice. */
 void fuzz_fault_end(struct fuzz_thread *t)
 {
 	int error = errno;

@@ -40,7 +40,7 @@ int fuzz_open_again(struct fuzz_thread *t)
 	return fd;
 }
 
-/* A session that is set up, used a little and closed: a SETUP must come first. */
+/* Open, set up, use a little and close a session. A SETUP must be its first call. */
 void fuzz_life(struct fuzz_thread *t)
 {
 	int fd = fuzz_open_again(t);
@@ -68,7 +68,7 @@ static size_t choose_read_size(struct fuzz_thread *t)
 	return fuzz_below(t, events * sizeof(struct twheel_event));
 }
 
-/* Of a session that has events: SETUP cannot change it any more. */
+/* Returns the event size of a session with events: SETUP cannot change it any more. */
 static size_t event_size_of(int fd)
 {
 	struct twheel_info info;
@@ -88,8 +88,8 @@ static void check_read_result(struct fuzz_thread *t, ssize_t result,
 }
 
 /*
- * The bytes behind the events must not change, unless a page goes while the
- * kernel writes there.
+ * Check @result bytes of events. The bytes behind them must not change, unless a page
+ * vanishes while the kernel writes there.
  */
 static void check_events(struct fuzz_thread *t, const struct place *place,
 			 ssize_t result, size_t event_size)
@@ -195,7 +195,7 @@ static void spoil_mapping(struct fuzz_thread *t, char *place, size_t size)
 	}
 }
 
-/* Of a session, no matter what becomes of its other descriptors. */
+/* Map the words of a session, no matter what happens to its other descriptors. */
 static void call_mmap_of(struct fuzz_thread *t, int fd)
 {
 	int flags = fuzz_percent(t, 90) ? MAP_SHARED : MAP_PRIVATE;
@@ -297,7 +297,7 @@ void fuzz_file_call(struct fuzz_thread *t, int fd)
 		fuzz_words(t, fd);
 		break;
 	default:
-		/* It opens files. The numbers of a child's are its own. */
+		/* With churn, other threads may close its files, unless in a child. */
 		if (!t->kind->churn || t->forked)
 			fuzz_look(t, fd);
 	}

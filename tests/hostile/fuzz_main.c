@@ -48,10 +48,10 @@ static const struct fuzz_kind kinds[] = {
 };
 
 /**
- * struct child - a round that is running
+ * struct child - a running round
  * @pid: its process, or 0
  * @round: its number
- * @begin: when it began
+ * @begin: time of its begin
  */
 struct child {
 	pid_t pid;
@@ -63,11 +63,11 @@ struct child {
  * struct fuzz_run - rounds of a kind
  * @shared: shared by their processes
  * @kind: the kind
- * @children: the rounds that are running
- * @begin: when they began
- * @seed: what all random numbers follow from
+ * @children: the running rounds
+ * @begin: time of their begin
+ * @seed: the seed of all random numbers
  * @rounds: number of the next round
- * @last: number of the round before which they end
+ * @last: number of the first round not to run
  */
 struct fuzz_run {
 	struct fuzz_shared *shared;
@@ -136,7 +136,7 @@ static void watch_round(struct fuzz_run *run, struct child *child)
 }
 
 /*
- * The children of a killed round die some time after it, and hold sessions
+ * Wait for the children of killed rounds, which die some time later and hold sessions
  * until then. Without this, a later rmmod would find the module in use.
  */
 static void reap_orphans(void)
@@ -176,7 +176,7 @@ static void report(const struct fuzz_run *run, unsigned int number)
 	printf("%sok %u - %s\n", shared->failed ? "not " : "", number, run->kind->name);
 }
 
-/* Each kind has its own record of ids, since killed rounds leave some behind. */
+/* Run a kind, with its own record of ids, since killed rounds leave some behind. */
 static bool run_kind(struct fuzz_run run, __u64 ns, bool faults, unsigned int number)
 {
 	bool failed;

@@ -17,7 +17,7 @@
 /* Bytes around a place that must not change. */
 #define MARGIN	64
 
-/* A mapping of @fd with a hole behind it. */
+/* Map @fd with a hole behind it. */
 static char *map_view(int fd, size_t size, int protection, int flags)
 {
 	char *room = mmap(NULL, size + PAGE, PROT_NONE,
@@ -115,7 +115,7 @@ static char *view_of(const struct fuzz_area *area, enum place_kind kind)
 	return area->view;
 }
 
-/* A place for @size bytes. It and its surroundings are full of garbage. */
+/* Choose a place for @size bytes, and fill it and its surroundings with garbage. */
 struct place fuzz_place(struct fuzz_thread *t, struct fuzz_area *area, size_t size)
 {
 	struct place place = { .kind = choose_kind(t, size), .room = size };
@@ -136,7 +136,7 @@ struct place fuzz_place(struct fuzz_thread *t, struct fuzz_area *area, size_t si
 	return place;
 }
 
-/* Returns whether the kernel must have been able to write everything. */
+/* Returns whether the kernel was certainly able to write everything. */
 bool place_is_known(const struct place *place)
 {
 	return place->kind == PLACE_NORMAL || place->kind == PLACE_PAGE_END ||

@@ -2,9 +2,9 @@
 /*
  * The calls of the fuzzer on a session in the process, under libFuzzer
  *
- * An input is the random numbers of some calls, so that libFuzzer finds inputs that
- * reach more of session/ and of twheel_chardev.c. ../api/selftests/process.c stands
- * for /dev/twheel. The clock is a variable, so that an input always does the same.
+ * An input is the random numbers of some calls. This lets libFuzzer find inputs that
+ * reach more of session/ and of twheel_chardev.c. In place of /dev/twheel there is
+ * ../api/selftests/process.c. The clock is a variable: an input always does the same.
  */
 #include <fcntl.h>
 #include <sys/ioctl.h>

@@ -4,7 +4,7 @@
  */
 #include "fuzz.h"
 
-/* An input that is at its end has zeroes. */
+/* Take @size bytes of the input. After its end, all numbers are 0. */
 static __u64 take(struct fuzz_thread *t, unsigned int size)
 {
 	__u64 number = 0;
@@ -63,7 +63,7 @@ __u64 fuzz_number(struct fuzz_thread *t)
 	}
 }
 
-/* An interval. Most of them are over soon. */
+/* Choose an interval. Most are short. */
 __u64 fuzz_time(struct fuzz_thread *t)
 {
 	switch (fuzz_below(t, 8)) {

@@ -53,7 +53,7 @@ static void one_call(struct fuzz_thread *t)
 		fuzz_words(t, fd);
 		return;
 	}
-	/* Most of what allocates memory is done once in a session. */
+	/* Most allocations occur once in a session. */
 	if (t->kind->faults && fuzz_percent(t, 30)) {
 		fuzz_life(t);
 		return;
@@ -98,7 +98,7 @@ static void use_duplicate(struct fuzz_thread *t)
 	close(fd);
 }
 
-/* The child has only this thread. If it has to wait, an alarm ends it. */
+/* Run a child, which has only this thread. If it has to wait, an alarm ends it. */
 static void run_child(struct fuzz_thread *t)
 {
 	int i;
@@ -232,7 +232,7 @@ static void drain_session(struct fuzz_shared *shared, int fd)
 		;
 }
 
-/* In the end nothing is pending, nothing is unread. */
+/* Drain a session until no timer is pending and no event is unread. */
 void fuzz_settle(struct fuzz_shared *shared, int fd)
 {
 	__u64 give_up = now_ns() + SETTLE_NS;
@@ -257,7 +257,7 @@ static int open_session(struct fuzz_shared *shared, const struct fuzz_kind *kind
 	int fd = fuzz_open(shared, kind, O_RDWR);
 	struct twheel_info info;
 
-	/* Others of the same user have taken what the user may have. */
+	/* Other processes of the same user may already use up its limit. */
 	if (fd < 0 && errno == ENOSPC && kind->users)
 		_exit(0);
 	if (fd < 0 || ioctl(fd, TWHEEL_IOC_INFO, &info))

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Descriptors for timers of sockets, and of what is none
+ * Descriptors for timers of sockets, right ones and wrong ones
  *
  * A process has some connections over loopback, which its threads share. Other
- * descriptors are of kinds that no timer takes. What a thread does with one, others may
- * do at the same time: a number may be closed, and then name another connection.
+ * descriptors are of kinds that no timer takes. While a thread uses a descriptor, other
+ * threads may use it, too: a number may be closed, and then name another connection.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -17,12 +17,12 @@
 
 #define PAIRS		6
 
-/* By pairs the ends of a connection, and then what is none. */
+/* The two ends of each connection, and then other descriptors. */
 static int fds[2 * PAIRS + 4];
 static int listener = -1;
 static struct sockaddr_in address;
 
-/* So that a close leaves nothing behind, and no port is used up. */
+/* Reset at close, which leaves no state behind and uses up no port. */
 static void reset_at_close(int fd)
 {
 	struct linger linger = { .l_onoff = 1 };
@@ -41,7 +41,7 @@ static int connect_to_listener(void)
 	return fd;
 }
 
-/* Who gets which end does not matter. */
+/* Replace a connection. Two threads may end up with one end each. */
 static void make_pair(int *pair)
 {
 	int ends[2];
@@ -91,7 +91,7 @@ static int fd_of(struct fuzz_thread *t, unsigned int first, unsigned int nr)
 	return __atomic_load_n(&fds[first + fuzz_below(t, nr)], __ATOMIC_ACQUIRE);
 }
 
-/* Returns the flags of a start, and in @fd the descriptor that goes with them. */
+/* Returns the flags of a start, and in @fd its descriptor. */
 __u32 fuzz_start_of_fd(struct fuzz_thread *t, __s32 *fd)
 {
 	*fd = fd_of(t, 0, fuzz_percent(t, 90) ? 2 * PAIRS : ARRAY_SIZE(fds));
@@ -100,14 +100,14 @@ __u32 fuzz_start_of_fd(struct fuzz_thread *t, __s32 *fd)
 	return TWHEEL_START_IDLE;
 }
 
-/* What a start may return of which the descriptor is the reason. */
+/* Returns whether @result is an error that the descriptor of a start explains. */
 bool fuzz_is_fd_error(__u32 flags, int result)
 {
 	return flags & TWHEEL_START_IDLE &&
 	       IS_ONE_OF(result, -EBADF, -ENOTSOCK, -ENOTCONN, -EOPNOTSUPP);
 }
 
-/* What a program does to its connections. */
+/* Do something that programs do to their connections. */
 void fuzz_socket_call(struct fuzz_thread *t)
 {
 	unsigned int pair = 2 * fuzz_below(t, PAIRS);

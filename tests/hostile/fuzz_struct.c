@@ -40,9 +40,9 @@ union body {
 /**
  * struct request - one call
  * @command: the command, or NULL if no command has that number
- * @number: the number that is passed
+ * @number: number to pass
  * @size: the structure's size according to @number
- * @place: where the structure is
+ * @place: place of the structure
  * @result: 0, 1 or -errno
  */
 struct request {
@@ -129,7 +129,7 @@ static const struct command commands[] = {
 	{ TWHEEL_IOC_GET, make_get, true },
 };
 
-/* Ends a call that fuzz_fault_begin() has begun. Returns its result or -errno. */
+/* End a call that fuzz_fault_begin() began. Returns its result or -errno. */
 ssize_t fuzz_end_call(struct fuzz_thread *t, ssize_t result)
 {
 	fuzz_fault_end(t);
@@ -217,7 +217,7 @@ static void make_body(struct fuzz_thread *t, const struct request *request, unio
 		body->setup.event_size = 0;
 }
 
-/* Checks what a command that returns a structure has written. */
+/* Check the structure that a command returned. */
 static void check_output(struct fuzz_thread *t, const struct request *request,
 			 const union body *body)
 {
@@ -244,8 +244,8 @@ static void check_output(struct fuzz_thread *t, const struct request *request,
 }
 
 /*
- * The structure is as we made it. Only a start with TWHEEL_ID_ANY returns an id, if and
- * only if it succeeded.
+ * Check that the structure is unchanged. Only a start with TWHEEL_ID_ANY returns an id,
+ * if and only if it succeeded.
  */
 static void check_input(struct fuzz_thread *t, const struct request *request,
 			const union body *body)
@@ -297,7 +297,7 @@ static void check_result(struct fuzz_thread *t, const struct request *request,
 		return;
 	if (result == -EOPNOTSUPP && t->shared->no_words)
 		return;
-	/* Some of what SETUP does takes a privilege. */
+	/* Some settings of SETUP need a privilege. */
 	if (result == -EPERM && t->kind->users)
 		return;
 	fuzz_fail(t->shared, "command %#x: result %d", request->number, result);
@@ -318,7 +318,7 @@ static void call_command(struct fuzz_thread *t, int fd, const struct command *co
 	check_memory(t, &request, &body);
 }
 
-/* The counters of a session, in the middle of it all. */
+/* Check the counters of a session while its timers run. */
 void fuzz_stats(struct fuzz_thread *t, int fd)
 {
 	struct twheel_stats stats;
@@ -327,7 +327,7 @@ void fuzz_stats(struct fuzz_thread *t, int fd)
 		check_stats(t->shared, &stats);
 }
 
-/* One command with one structure. */
+/* Call one command with one structure. */
 void fuzz_struct_call(struct fuzz_thread *t, int fd)
 {
 	call_command(t, fd, &commands[fuzz_below(t, ARRAY_SIZE(commands))]);

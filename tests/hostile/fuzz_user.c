@@ -23,7 +23,7 @@
 #define CLONE_NEWTIME	0x00000080
 #endif
 
-/* Its clocks are behind, so that times before 0 of its own are times of the wheel. */
+/* Enter a time namespace with clocks behind: its times before 0 are times of the wheel. */
 static void leave_time(struct fuzz_shared *shared)
 {
 	static const char offsets[] = "monotonic -2 0\nboottime -1 0\n";
@@ -48,7 +48,7 @@ static void become_user(struct fuzz_shared *shared, unsigned int id)
 		fuzz_fail(shared, "user: %s", strerror(errno));
 }
 
-/* The process has only one thread yet. Each of four rounds does something else. */
+/* Change the user or the clocks, in some rounds. The process has only one thread yet. */
 void fuzz_become(struct fuzz_shared *shared, __u64 seed)
 {
 	unsigned int choice = seed / FUZZ_ROUND % 4;
@@ -73,7 +73,7 @@ static void read_all_of(struct fuzz_thread *t, const char *path)
 		close(fd);
 }
 
-/* The lines of /proc of a session while others change it. */
+/* Read the lines of /proc of a session while other threads change it. */
 void fuzz_look(struct fuzz_thread *t, int fd)
 {
 	char path[64];

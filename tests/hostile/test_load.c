@@ -65,7 +65,7 @@ static void expect_works(void)
 	expect_nothing_left();
 }
 
-/* The only errors are the documented error and EFAULT of a failed copy. */
+/* Fail place @nth of a load. Its only errors are ENOMEM and EFAULT of a failed copy. */
 static bool fail_once(const struct injector *injector, int nth,
 		      const char *parameters)
 {

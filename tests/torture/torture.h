@@ -13,7 +13,7 @@
  *           (torture_shared.c).
  *  work     As shared, but with work items (torture_work.c).
  *
- * The first two are struct tt_timer to what they share.
+ * The first two kinds share code that works on struct tt_timer.
  */
 #ifndef _TWHEEL_TORTURE_H
 #define _TWHEEL_TORTURE_H
@@ -29,7 +29,7 @@
 /* Counting, in torture_count.c. */
 
 enum tt_count {
-	/* What happened. */
+	/* Events that happen. */
 	TT_ARMED,	/* starts that returned 0 */
 	TT_RESTARTED,	/* starts that returned 1 */
 	TT_STOPPED,	/* stops that returned 1 */
@@ -44,7 +44,7 @@ enum tt_count {
 	TT_FROM_SOFTIRQ,	/* calls from callbacks */
 	TT_WORKED,	/* runs of work items */
 	TT_HOTPLUGGED,	/* CPUs taken away and brought back */
-	/* What must not happen. */
+	/* Errors. */
 	TT_EARLY,	/* callback before the deadline */
 	TT_LOST,	/* neither expired nor stopped after a start */
 	TT_DOUBLED,	/* callback without a start */
@@ -69,8 +69,8 @@ __printf(2, 3) void tt_error(enum tt_count what, const char *fmt, ...);
  * struct tt_params - the knobs that the parts read, constant during the run
  * @ntimers: locked timers
  * @nshared: shared timers
- * @hotplug_ms: how long a CPU is off, then on, or 0 for no hotplug
- * @late_ms: a timer that is this late is lost
+ * @hotplug_ms: time between hotplug changes of a CPU, or 0 for none
+ * @late_ms: lateness of a timer to count as lost
  */
 struct tt_params {
 	unsigned int ntimers;
@@ -82,7 +82,7 @@ struct tt_params {
 /**
  * struct tt_round - a round
  * @wheel: its wheel
- * @tick_ns: of @wheel
+ * @tick_ns: tick of @wheel
  * @quiet: the workers are gone, so callbacks must not start anything
  * @drains: begun plus ended drains, which is odd during a drain
  */
@@ -125,7 +125,7 @@ struct tt_timer;
 /**
  * struct tt_kind - a kind of timer
  * @expire: the callback, called at time @now
- * @drained: called when a drain has handed over the timer
+ * @drained: called when a drain hands over the timer
  */
 struct tt_kind {
 	void (*expire)(struct tt_timer *t, ktime_t now);
@@ -135,7 +135,7 @@ struct tt_kind {
 /**
  * struct tt_timer - a timer of one of the first two kinds
  * @timer: the timer
- * @kind: the kind that it belongs to
+ * @kind: its kind
  */
 struct tt_timer {
 	struct twheel_timer timer;

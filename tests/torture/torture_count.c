@@ -47,7 +47,7 @@ void tt_count(enum tt_count what)
 	this_cpu_inc(tt_counts[what]);
 }
 
-/* Timer @nr of a @kind has expired @late_ns after its deadline. */
+/* Check timer @nr of a @kind, which expired @late_ns after its deadline. */
 void tt_note_lateness(const char *kind, unsigned int nr, s64 late_ns)
 {
 	if (late_ns < 0) {

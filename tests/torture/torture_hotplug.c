@@ -16,8 +16,8 @@ static struct task_struct *tt_hotplug_task;
 static unsigned int tt_epoch;
 
 /*
- * Counts beginnings and ends of changes, so it is odd while one is under way. A
- * timer has stayed on its CPU if the number was even at its start and is the
+ * Returns the number of begins and ends of changes, which is odd during a change.
+ * A timer stayed on its CPU if the number was even at its start and is the
  * same at its expiry.
  */
 unsigned int tt_hotplug_epoch(void)
@@ -30,7 +30,7 @@ static void tt_epoch_next(void)
 	/* Orders the number against the change of the CPU. */
 	smp_mb();
 	WRITE_ONCE(tt_epoch, tt_epoch + 1);
-	/* As above. */
+	/* Orders the change of the CPU against the new number. */
 	smp_mb();
 }
 

@@ -19,13 +19,13 @@
  *			not armed: doubled		armed: not armed
  *
  * A stop that waits is called without the lock, because the callback needs it.
- * A claim keeps others from starting the timer meanwhile. Once the stop has
- * returned 0 the callback must have come: a timer that is still armed or in
+ * A claim keeps other callers from starting the timer until then. When the stop
+ * returns 0 the callback must be over: a timer that is still armed or in
  * flight is lost.
  *
  * A drain takes a timer out and hands it over a moment later, without the lock.
- * To the account that is another late callback. During a drain, however, a test
- * of whether a stop has waited long enough is not possible.
+ * To the account that is another late callback. During a drain, however, a stop
+ * cannot be checked for having waited long enough.
  */
 #define pr_fmt(fmt) "twheel_torture: " fmt
 
@@ -49,13 +49,13 @@
  * @rnd: random numbers for its callback
  * @armed: see above
  * @in_flight: see above
- * @claimed: a stop that waits is under way
+ * @claimed: a caller is in a waiting stop
  * @running: the callback runs
- * @deadline: deadline of the last start, no callback may come before it
- * @in_flight_deadline: deadline of the start that is in flight
- * @cpu: where the timer was started
- * @epoch: of CPU hotplug, at that time
- * @last_cpu: where its last callback ran
+ * @deadline: deadline of the last start, before which no callback may run
+ * @in_flight_deadline: deadline of the start in flight
+ * @cpu: CPU of the start
+ * @epoch: epoch of CPU hotplug, at that time
+ * @last_cpu: CPU of the last callback
  */
 struct tt_locked {
 	raw_spinlock_t lock;
@@ -81,7 +81,7 @@ static u64 tt_tick_of(ktime_t deadline)
 	return div64_u64(deadline + tt_round.tick_ns - 1, tt_round.tick_ns);
 }
 
-/* An odd epoch means that a CPU is just coming or going. */
+/* Returns whether no CPU went on- or offline since @epoch. An odd one is during a change. */
 static bool tt_epoch_is(unsigned int epoch)
 {
 	return !(epoch & 1) && epoch == tt_hotplug_epoch();
@@ -146,7 +146,7 @@ static void tt_note_stop(struct tt_locked *l, int ret)
 	l->armed = false;
 }
 
-/* Calls. The lock is held, and nobody has claimed the timer. */
+/* Calls. The lock is held, and the timer is not claimed. */
 
 static void tt_locked_start(struct tt_locked *l, u32 *rnd)
 {
@@ -161,7 +161,7 @@ static void tt_locked_start(struct tt_locked *l, u32 *rnd)
 	tt_note_start(l, twheel_start(&l->t.timer, delay), deadline);
 }
 
-/* A popular deadline: the end of this run of 16 ticks, or of a later one. */
+/* Choose a popular deadline: the end of this run of 16 ticks, or of a later one. */
 static ktime_t tt_popular_deadline(u32 *rnd)
 {
 	u64 tick = (tt_tick_of(ktime_get()) | 15) + 16 * tt_random_below(rnd, 8);
@@ -198,7 +198,7 @@ static void tt_locked_start_on(struct tt_locked *l, u32 *rnd)
 	l->epoch = tt_hotplug_epoch();
 }
 
-/* A timer that was not pending is as after a stop. */
+/* Restart a pending timer. For one that was not pending, this is like a stop. */
 static void tt_locked_restart(struct tt_locked *l, u32 *rnd)
 {
 	ktime_t deadline = ktime_add_safe(ktime_get(), tt_random_delay(rnd));
@@ -232,9 +232,9 @@ static void tt_locked_ask(struct tt_locked *l)
 }
 
 /*
- * In the callback: starts the next period. The timer may have been started and
- * stopped once more in the meantime. It then still has that start's deadline. If
- * that is ahead, 0 is right, and nothing has been started.
+ * Start the next period, in the callback. The timer may have been started and stopped
+ * again since it expired. Then it has the later deadline. If that is still
+ * ahead, 0 is right, and no timer was started.
  */
 static void tt_locked_forward(struct tt_locked *l, u32 *rnd)
 {
@@ -253,7 +253,7 @@ static void tt_locked_forward(struct tt_locked *l, u32 *rnd)
 	tt_note_start(l, 0, deadline);
 }
 
-/* In the callback: starts the timer when that has returned. */
+/* Start the timer at the end of its callback, which is the caller. */
 static void tt_locked_at_end(struct tt_locked *l, u32 *rnd)
 {
 	ktime_t deadline = ktime_add_safe(ktime_get(), tt_random_delay(rnd));
@@ -261,7 +261,7 @@ static void tt_locked_at_end(struct tt_locked *l, u32 *rnd)
 	tt_note_start(l, tt_again_at(&l->t, deadline), deadline);
 }
 
-/* A timer that has been due for so long will not expire. Reports it once. */
+/* Report a timer, once, that is overdue by @late_ms and thus lost. */
 static void tt_check_overdue(struct tt_locked *l)
 {
 	s64 late = ktime_to_ns(ktime_sub(ktime_get(), l->deadline));
@@ -399,8 +399,8 @@ static void tt_locked_expire(struct tt_timer *t, ktime_t now)
 }
 
 /*
- * If another start is in flight, the drain may have taken either of the two.
- * The remaining one is then due at the earlier deadline, on any CPU.
+ * Note a drain. With another start in flight, it took either of the two. The other
+ * is then due at the earlier deadline, on any CPU.
  */
 static void tt_note_drained(struct tt_locked *l)
 {
@@ -454,7 +454,7 @@ static bool tt_no_drain_since(unsigned int drains)
 	return !(drains & 1) && drains == READ_ONCE(tt_round.drains);
 }
 
-/* A stop that waits has returned @ret. Now everything must be settled. */
+/* Check that all is settled after a waiting stop, which returned @ret. */
 static void tt_note_settled(struct tt_locked *l, int ret, unsigned int drains)
 {
 	raw_spin_lock_irq(&l->lock);
@@ -491,7 +491,7 @@ static void tt_settle(struct tt_locked *l)
 	tt_note_settled(l, twheel_stop_sync(&l->t.timer), drains);
 }
 
-/* A shutdown must prevent starts until a new setup makes the timer usable. */
+/* Check that a shutdown prevents starts, then make the timer usable by a new setup. */
 static void tt_shut_down(struct tt_locked *l)
 {
 	unsigned int drains = READ_ONCE(tt_round.drains);
@@ -565,7 +565,7 @@ int tt_locked_setup(void)
 	return 0;
 }
 
-/* The callers are gone: settles every timer, and with that its account. */
+/* Settle every timer, and thereby its account, once the callers are gone. */
 void tt_locked_finish(void)
 {
 	unsigned int i;

@@ -4,7 +4,7 @@
  *
  * insmod returns at once, and a thread runs rounds until the time is over. Each
  * round makes a wheel, normally of another scheme and mode than the last one.
- * It lets threads, callbacks, hard interrupts, drains and CPU hotplug loose on
+ * It looses threads, callbacks, hard interrupts, drains and CPU hotplug on
  * the wheel's timers. Then it stops them, settles the account of every timer
  * and destroys the wheel. The counts are printed every few seconds and at the
  * end. The first errors are lines with "!!!". The last line is
@@ -99,7 +99,7 @@ u64 tt_random_delay(u32 *rnd)
 	return (u64)tt_random_below(rnd, 6000) * tick_ns / 1000;
 }
 
-/* It may go offline at any moment. */
+/* Returns a CPU that is online, but may go offline at any moment. */
 unsigned int tt_random_online_cpu(u32 *rnd)
 {
 	unsigned int cpu = tt_random_below(rnd, nr_cpu_ids);
@@ -214,7 +214,7 @@ static int tt_round_begin(unsigned int round)
 	return ret;
 }
 
-/* Also called after a round that could not begin. */
+/* End a round, or clean up after one that could not begin. */
 static void tt_round_end(void)
 {
 	if (IS_ERR_OR_NULL(tt_round.wheel))
@@ -235,7 +235,7 @@ static void tt_drain_once(void)
 	/* Pairs with the barriers of the readers of the number of drains. */
 	smp_mb();
 	tt_drain();
-	/* As above. */
+	/* Pairs with the same barriers. */
 	smp_mb();
 	WRITE_ONCE(tt_round.drains, tt_round.drains + 1);
 }
@@ -281,7 +281,7 @@ static void tt_print_params(const char *when)
 		seed, scheme, mode, tt_params.hotplug_ms, drain_ms, tt_params.late_ms);
 }
 
-/* A run that has counted nothing is not a success either. */
+/* Print the verdict. A run without any expiry is not a success either. */
 static void tt_verdict(int ret)
 {
 	bool success = !ret && !tt_errors() && tt_total(TT_EXPIRED);

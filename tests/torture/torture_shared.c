@@ -27,11 +27,11 @@
  * struct tt_shared - a timer and its account
  * @t: the timer
  * @nr: its number, for messages
- * @starts: starts that returned 0
- * @stops: stops that returned 1
+ * @starts: number of starts with result 0
+ * @stops: number of stops with result 1
  * @callbacks: callbacks
- * @drained: times that a drain handed it over
- * @running: callbacks that are running now
+ * @drained: number of drains of this timer
+ * @running: number of callbacks at this time
  */
 struct tt_shared {
 	struct tt_timer t;
@@ -101,7 +101,7 @@ static void tt_shared_start(struct tt_shared *s, u32 *rnd)
 	tt_shared_note_start(s, ret);
 }
 
-/* In the callback. */
+/* Start the timer at the end of its callback, which is the caller. */
 static void tt_shared_again(struct tt_shared *s, u32 *rnd)
 {
 	u64 delay = tt_shared_delay(rnd);
@@ -200,7 +200,7 @@ static void tt_shared_settle(struct tt_shared *s)
 		 atomic_read(&s->running));
 }
 
-/* The callers are gone. */
+/* Settle every timer once the callers are gone. */
 void tt_shared_finish(void)
 {
 	unsigned int i;

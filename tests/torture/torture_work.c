@@ -24,7 +24,7 @@
  * @work: the item
  * @nr: its number, for messages
  * @queued: times it became pending
- * @cancelled: cancels that returned true
+ * @cancelled: number of cancels with result true
  * @runs: times it ran
  */
 struct tt_work {
@@ -129,7 +129,7 @@ static void tt_work_settle(struct tt_work *w)
 			 atomic_read(&w->runs));
 }
 
-/* The callers are gone. Also called after a setup that failed. */
+/* Settle all items once the callers are gone, or clean up after a failed setup. */
 void tt_work_finish(void)
 {
 	unsigned int i;

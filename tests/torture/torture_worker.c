@@ -29,7 +29,7 @@
  * @irq_rnd: the random numbers of @irq
  * @irq: calls twheel in hard interrupt context
  * @first: number of the first of its locked timers
- * @nr: how many it has
+ * @nr: number of its locked timers
  */
 struct tt_worker {
 	struct task_struct *task;
@@ -43,7 +43,7 @@ struct tt_worker {
 static struct tt_worker *tt_workers;
 static unsigned int tt_nr_workers;
 
-/* An operation that is allowed in any context. */
+/* Do an operation that is allowed in any context. */
 void tt_caller_op(u32 *rnd)
 {
 	u32 what = tt_random_below(rnd, 8);
@@ -101,7 +101,7 @@ static void tt_worker_move(struct tt_worker *w)
 {
 	int cpu = tt_random_online_cpu(&w->rnd);
 
-	/* If the CPU has just gone offline, the worker stays where it is. */
+	/* If the CPU just went offline, the worker keeps its CPU. */
 	set_cpus_allowed_ptr(current, cpumask_of(cpu));
 }
 
