@@ -14,7 +14,7 @@
 static struct twheel_test_scheme *wheel;
 static struct twheel_node nodes[NODES];
 
-/* As twheel_timer_setup() does. */
+/* Set up a node like twheel_timer_setup() does. */
 static void set_up(struct twheel_node *node)
 {
 	node->link.next = NULL;
@@ -41,7 +41,7 @@ static struct twheel_scheme *four(struct kunit *test, u64 expires)
 	return &wheel->s;
 }
 
-/* The timers that come out until @target, as a number with a digit for each. */
+/* Returns the timers that expire until @target, as a number with a digit for each. */
 static u32 out(struct kunit *test, struct twheel_scheme *s, u64 target)
 {
 	struct twheel_node *node;
@@ -129,7 +129,7 @@ static void a_tick_ends_with_a_node_in_two_lists(struct kunit *test)
 	}
 }
 
-/* As for a drain, or a CPU that goes away. */
+/* Empty a corrupted wheel, as a drain or a dying CPU would. */
 static void any_comes_to_an_end(struct kunit *test)
 {
 	struct twheel_scheme *s = four(test, 10);

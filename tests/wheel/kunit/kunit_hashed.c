@@ -54,7 +54,7 @@ static void slots_of_later_rounds_are_passed_without_a_look(struct kunit *test)
 	KUNIT_EXPECT_LE(test, work_of(test, N), 1);
 }
 
-/* A to Y are due in the slot of Z fifty rounds later, and more. */
+/* Start A to Y in the slot of Z, at least fifty rounds later. */
 static void begin_before_a_look(struct kunit *test)
 {
 	char timer;
@@ -65,7 +65,7 @@ static void begin_before_a_look(struct kunit *test)
 	kt_set(test, 'Z', 10);
 }
 
-/* A look shows when the slot's next node is due, and need not be repeated. */
+/* Check that a look, which finds the slot's next deadline, is not repeated too early. */
 static void a_look_is_not_repeated_before_it_must(struct kunit *test)
 {
 	begin_before_a_look(test);
@@ -74,7 +74,7 @@ static void a_look_is_not_repeated_before_it_must(struct kunit *test)
 	KUNIT_EXPECT_LE(test, work_of(test, 3 * N), 1);
 }
 
-/* A stopped node leaves its bound behind, which costs one look too many. */
+/* Check that a stopped node, which leaves its bound behind, costs one look at most. */
 static void a_stop_costs_one_look_at_most(struct kunit *test)
 {
 	begin_before_a_look(test);
@@ -131,7 +131,7 @@ static void the_largest_wheel_works(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, kt_out(test, 1000 * n + 1), "DE");
 }
 
-/* A tickless wheel sleeps until then, however many rounds away that is. */
+/* Check the next tick, which a tickless wheel sleeps until, many rounds away. */
 static void the_next_tick_is_exact_if_few_slots_are_in_use(struct kunit *test)
 {
 	u64 round;
@@ -145,7 +145,7 @@ static void the_next_tick_is_exact_if_few_slots_are_in_use(struct kunit *test)
 	}
 }
 
-/* With 200 slots of later rounds the search ends after some of them. */
+/* Check that the search ends after some of 200 slots with later rounds only. */
 static void the_next_tick_is_looked_for_in_a_bounded_way(struct kunit *test)
 {
 	struct twheel_check *c;
@@ -164,7 +164,7 @@ static void the_next_tick_is_looked_for_in_a_bounded_way(struct kunit *test)
 	KUNIT_EXPECT_LE(test, kt_next(test), 150);
 }
 
-/* When the hand comes to its old slot, the node moves to the new one, once. */
+/* Check that a node moves to its new slot when the hand reaches the old one, once. */
 static void a_refreshed_node_is_carried_to_its_slot(struct kunit *test)
 {
 	u64 later;
@@ -183,7 +183,7 @@ static void a_refreshed_node_is_carried_to_its_slot(struct kunit *test)
 	}
 }
 
-/* All of a slot are refreshed: some move then, the others in time. */
+/* Refresh all nodes of a slot. Some move at its tick, the others before. */
 static void a_storm_of_refreshes_leaves_few_for_its_tick(struct kunit *test)
 {
 	u32 i, nr = 3 * TWHEEL_SLOT_LAZY_MAX;

@@ -29,7 +29,7 @@ static struct twheel_check *begin(struct kunit *test, u64 clock, u32 nr)
 	return kt_begin_with(test, &twheel_test_hier, clock, 0, nr);
 }
 
-/* Slots of @level from the clock's to the slot of @tick; B * level < 64. */
+/* Returns the distance in slots of @level between @clock and @tick, 0 if the level is too high. */
 static u64 slots_between(u64 clock, u64 tick, u32 level)
 {
 	return level * B < 64 ? (tick >> level * B) - (clock >> level * B) : 0;
@@ -77,7 +77,7 @@ static void every_power_of_the_window_has_its_slot(struct kunit *test)
 	}
 }
 
-/* A cascade moves a node down one level at a time, into the right slot. */
+/* Check that cascades move a node down one level at a time, into the right slot. */
 static void a_node_goes_down_level_by_level(struct kunit *test)
 {
 	u64 tick = (((3 * W + 7) * W + 9) * W) + 5, next;
@@ -97,9 +97,9 @@ static void a_node_goes_down_level_by_level(struct kunit *test)
 }
 
 /*
- * The maximum that a tick may move. For each level, count the nodes in the next
- * outer slot, and the nodes that come down to it from the level above in the
- * same tick. Divide that by the ticks that are left, rounded up. Less than
+ * Returns the maximum that a tick may move. For each level, count the nodes in the
+ * next outer slot, and the nodes that move down to it from the level above in the
+ * same tick. Divide that by the remaining ticks, rounded up. Less than
  * MOVES may be the share of a few ticks.
  */
 static u64 fair_share(const struct twheel_scheme *s, u64 tick)
@@ -190,8 +190,8 @@ static void a_refreshed_node_is_carried_to_its_slot(struct kunit *test)
 }
 
 /*
- * Before it sleeps the wheel requeues what was refreshed, as far as it may, and sleeps
- * until a node is due.
+ * Check that the wheel, before a sleep, requeues as many refreshed nodes as it may, and
+ * sleeps until a node is due.
  */
 static void a_sleep_ends_when_a_node_is_due(struct kunit *test)
 {
@@ -244,7 +244,7 @@ static void a_hint_to_one_that_is_gone_does_no_harm(struct kunit *test)
 	}
 }
 
-/* From the last of a slot on, hints lead to nodes that joined before it. */
+/* Check that a hint leads to the node that joined TWHEEL_SLOT_HINTS nodes before. */
 static void a_hint_leads_to_the_one_so_many_joins_before(struct kunit *test)
 {
 	struct twheel_node *node, *before;
@@ -282,7 +282,7 @@ static void a_storm_of_refreshes_leaves_few_for_its_tick(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, twheel_check_advance(c, 2 * W + 50000), nr);
 }
 
-/* A node that is refreshed again and again moves once. */
+/* Check that a node moves only once, however often it is refreshed. */
 static void refreshing_again_and_again_is_counted_once(struct kunit *test)
 {
 	struct twheel_check *c = begin(test, 0, 100);
@@ -299,7 +299,7 @@ static void refreshing_again_and_again_is_counted_once(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, twheel_check_advance(c, W + 99), 100);
 }
 
-/* The next tick is that of a node in any slot of level 0. */
+/* Check that the next tick is found in any slot of level 0. */
 static void the_next_tick_is_found_in_every_group(struct kunit *test)
 {
 	u64 clock, delta;

@@ -53,7 +53,7 @@ static KT_PARAMS(schemes_and_profiles)
 	return param;
 }
 
-/* Each run of each case has its own random numbers. */
+/* Set up a picker with random numbers for this run of this case only. */
 static void init_picker(struct kunit *test, struct twheel_picker *p, u32 run)
 {
 	twheel_picker_init(p, profile_of(test->param_value),
@@ -61,7 +61,7 @@ static void init_picker(struct kunit *test, struct twheel_picker *p, u32 run)
 			   (unsigned long)test->param_value);
 }
 
-/* One run. If the case ends here, kt_exit() frees test->priv. */
+/* Do one run. If the case ends here, kt_exit() frees test->priv. */
 static u64 oracle_run(struct kunit *test, u32 run)
 {
 	const struct twheel_profile *profile = profile_of(test->param_value);

@@ -74,7 +74,7 @@ static void every_delta_expires_on_its_tick(struct kunit *test)
 	}
 }
 
-/* A timer that starts or restarts for the current tick expires at the next one. */
+/* Check that a timer started or restarted for the current tick expires at the next one. */
 static void what_is_started_in_a_tick_waits_for_the_next(struct kunit *test)
 {
 	kt_begin(test, 60);
@@ -135,7 +135,7 @@ static void next_ticks_lead_to_the_timer(struct kunit *test)
 /* Timers of one tick expire in the order of their starts. */
 
 /*
- * Start one more timer whenever the distance to the tick has halved: A from far away, the
+ * Start one more timer at half the distance to the tick each time: A from far away, the
  * last one from a tick before. The tick is at the edge of each level.
  */
 static void equals_keep_order_when_started_from_far_and_near(struct kunit *test)
@@ -161,8 +161,8 @@ static void equals_keep_order_when_started_from_far_and_near(struct kunit *test)
 }
 
 /*
- * A is due at the next tick, B is late, C is due at the next tick, D is late.
- * All expire at the next tick, in this order.
+ * Start A for the next tick, B late, C for the next tick, D late. All expire
+ * at the next tick, in this order.
  */
 static void late_ones_queue_up_with_those_that_wait(struct kunit *test)
 {

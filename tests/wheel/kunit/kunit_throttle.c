@@ -33,7 +33,7 @@ static const ktime_t lengths[] = {
  * @payer: its payer, or NULL
  * @next: time of its next run
  * @place: its place among wheels with the same @next
- * @waited: it waits to run
+ * @waited: flag: the wheel waits to run
  * @ran: time of all runs
  * @runs: number of runs
  * @asked: number of calls of twheel_throttle_begin()
@@ -134,7 +134,7 @@ static void a_run_of_any_length_is_followed_by_a_short_pause(struct kunit *test)
 	}
 }
 
-/* The wheels run some time after the begin of the period that they have waited for. */
+/* Run wheels some time after the begin of the period that they waited for. */
 static void wheels_run_after_a_pause_of_any_length(struct kunit *test)
 {
 	struct wheel wheels[2];
@@ -196,7 +196,7 @@ static void keep_busy(struct kunit *test, unsigned int nr)
 	KUNIT_EXPECT_LE(test, sum, 501 * MSEC);
 }
 
-/* The last wheel of a period gets more than half as much as the first. */
+/* Check that busy wheels share half of the time, within a factor of two of the first. */
 static void busy_wheels_share_half_of_the_time(struct kunit *test)
 {
 	unsigned int nr;
@@ -238,7 +238,7 @@ static void no_pause_is_long_in_a_random_history(struct kunit *test)
  * @wheels: their wheels, and one without a payer at the end
  * @nr: number of wheels with a payer
  * @wakers: number of wheels, the first ones, that make long wake-ups
- * @stop: time for which the CPU is stopped in the tenth run of the first wheel
+ * @stop: length of a stop of the CPU in the tenth run of the first wheel
  * @taken: time of all wheels
  */
 struct crowd {
@@ -321,7 +321,7 @@ static void payers_of_any_number_take_half_of_the_time(struct kunit *test)
 	}
 }
 
-/* One payer has sixty wheels, the others have one. */
+/* Compare a payer of sixty wheels with payers of one. */
 static void wheels_of_a_payer_get_what_one_gets(struct kunit *test)
 {
 	struct crowd *crowd = begin_crowd(test, 9);
@@ -347,7 +347,7 @@ static void wheels_of_a_payer_get_what_one_gets(struct kunit *test)
 	}
 }
 
-/* A payer with long wake-ups waits, and the others do not. */
+/* Check that only a payer with long wake-ups waits, and the others do not. */
 static void a_payer_waits_for_his_own_wake_ups(struct kunit *test)
 {
 	static const ktime_t lengths[] = {
@@ -367,7 +367,7 @@ static void a_payer_waits_for_his_own_wake_ups(struct kunit *test)
 	}
 }
 
-/* A long callback leaves a deficit of any length. */
+/* Run long callbacks, which leave a deficit of any length. */
 static void long_callbacks_of_a_payer_take_half_of_the_time(struct kunit *test)
 {
 	static const ktime_t lengths[] = { 300000, MSEC, 5 * MSEC, 50 * MSEC };
@@ -408,7 +408,7 @@ static struct crowd *wake_up_for_payers(struct kunit *test, ktime_t length, ktim
 	return crowd;
 }
 
-/* The payers take turns. Calls that give no slice take time, too. */
+/* Wake up for payers that take turns. Calls that give no slice take time, too. */
 static void wake_ups_of_many_payers_take_half_of_the_time(struct kunit *test)
 {
 	static const ktime_t lengths[] = { 10000, 40000, OVERRUN_NS_MAX };
@@ -432,7 +432,7 @@ static void payers_with_penalties_take_half_of_the_time(struct kunit *test)
 }
 
 /*
- * The machine is stopped in a run of one payer. The others keep up a deficit, and the payer
+ * Stop the machine in a run of one payer. The others keep up a deficit, and the payer
  * does not wait for its end.
  */
 static void a_stop_costs_a_payer_half_of_his_runs(struct kunit *test)
@@ -450,7 +450,7 @@ static void a_stop_costs_a_payer_half_of_his_runs(struct kunit *test)
 	}
 }
 
-/* The machine is stopped in the middle of wake-ups. */
+/* Stop the machine in the middle of wake-ups. */
 static void a_payer_waits_for_a_second_at_most(struct kunit *test)
 {
 	struct twheel_payer payer = {};
@@ -480,7 +480,7 @@ static void what_was_late_does_not_come_at_once(struct kunit *test)
 	KUNIT_EXPECT_LE(test, runs, 2U * PAYERS_PER_PERIOD);
 }
 
-/* The next runtime is for the payers that wait. */
+/* Check that the next runtime is for the waiting payers. */
 static void newcomers_go_behind_those_who_wait(struct kunit *test)
 {
 	struct crowd *crowd = begin_crowd(test, PAYERS_PER_PERIOD + 10);
@@ -508,7 +508,7 @@ static void newcomers_go_behind_those_who_wait(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, crowd->wheels[3].next, second.next);
 }
 
-/* A wheel or its CPU may disappear while the wheel waits for a period. */
+/* Let wheels disappear while they wait for a period, as with their CPU. */
 static void a_wheel_that_goes_leaves_nothing_behind(struct kunit *test)
 {
 	struct twheel_payer payer = {};

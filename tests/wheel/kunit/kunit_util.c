@@ -2,8 +2,8 @@
 /*
  * Functions that the suites share
  *
- * A case begins with a scheme and 26 timers, A to Z. It sets them to ticks,
- * stops them, moves the clock, and looks at the letters that come out. The
+ * A case begins with a scheme and 26 timers, "A" to "Z". It sets them to ticks, stops
+ * them, moves the clock, and looks at the letters of the expired timers. The
  * oracle follows every operation, and anything that it finds wrong fails the
  * case too.
  */
@@ -50,7 +50,7 @@ KT_PARAMS(kt_hashed)
 	return next_scheme(prev, desc, TWHEEL_TEST_WHEELS, TWHEEL_TEST_WHEELS);
 }
 
-/* The scheme that a case is run for. */
+/* Returns the scheme of this run of the case. */
 const struct twheel_test_scheme_ops *kt_ops(struct kunit *test)
 {
 	const struct twheel_test_scheme_ops * const *scheme =
@@ -124,7 +124,7 @@ struct twheel_node *kt_node(struct kunit *test, char timer)
 	return &c->timers[timer - 'A'].node;
 }
 
-/* The number of the slot that a timer of a wheel is in. */
+/* Returns the number of the slot of a timer in a wheel. */
 u32 kt_slot(struct kunit *test, char timer)
 {
 	return twheel_check_slot_of(test->priv, timer - 'A');
@@ -182,7 +182,7 @@ const char *kt_pop(struct kunit *test, u64 target)
 	return letters(test, target, 1);
 }
 
-/* The next tick, as the scheme reports it. */
+/* Returns the next tick, as the scheme reports it. */
 u64 kt_next(struct kunit *test)
 {
 	struct twheel_check *c = test->priv;

@@ -2,7 +2,7 @@
 /*
  * Further rules of the module's own schemes
  *
- * They stop when they have used up their work, and continue at the next call. The caller may
+ * A scheme stops when its work is used up, and continues at the next call. The caller may
  * start, restart and stop nodes between the calls. It may also empty a wheel, skip ticks, and
  * move nodes to another wheel.
  */
@@ -51,7 +51,7 @@ static u32 ticks_with_slack(struct kunit *test, u32 timers, u64 slack_ns)
 	return distinct;
 }
 
-/* The expected numbers are those of timers that choose one of n ticks at random. */
+/* Count ticks with timers. Expected are the numbers for a random choice of one of n ticks. */
 static void timers_with_slack_meet(struct kunit *test)
 {
 	static const struct { u32 timers; u64 slack_ms; u32 ticks; } cases[] = {
@@ -84,7 +84,7 @@ static void without_work_nothing_is_done(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, s->pending, 2);
 }
 
-/* A refresh changes neither the node's links nor its slot. Scheme 6 marks it in its hint. */
+/* Check that a refresh changes neither links nor slot. Scheme 6 marks it in the hint. */
 static void a_refresh_writes_the_tick_and_moves_nothing(struct kunit *test)
 {
 	struct twheel_node before, *node;
@@ -194,8 +194,8 @@ static const char *any_out(struct kunit *test)
 }
 
 /*
- * All nodes are for one tick, started nearer and nearer to it. For each number
- * of nodes a new wheel is filled and emptied.
+ * Start all nodes for one tick, nearer and nearer to it. For each number
+ * of nodes, fill and empty a new wheel.
  */
 static void any_returns_equals_in_order(struct kunit *test)
 {
@@ -265,8 +265,8 @@ static void an_empty_wheel_can_skip_ticks(struct kunit *test)
 }
 
 /*
- * As when a CPU goes offline: in the middle of a tick its nodes leave one by
- * one and join another wheel. They must never be seen as not pending.
+ * Let nodes leave one by one, in the middle of a tick, and join another wheel, as
+ * when a CPU goes offline. They must never be seen as not pending.
  */
 static void nodes_can_leave_for_another_wheel(struct kunit *test)
 {

@@ -14,7 +14,7 @@
 
 #include "../schemes/check.h"
 
-/* As many as an operand can name. */
+/* An operand cannot name more. */
 #define TIMERS		32
 
 struct input {
@@ -30,7 +30,7 @@ static u8 take(struct input *in)
 	return *in->data++;
 }
 
-/* A number of any length: mantissa, exponent. */
+/* Take a number of any length: mantissa, exponent. */
 static u64 take_number(struct input *in)
 {
 	u64 mantissa = take(in);
@@ -43,7 +43,7 @@ static u64 add_sat(u64 tick, u64 delta)
 	return tick + delta < tick ? U64_MAX : tick + delta;
 }
 
-/* A tick at or beside the edge of a slot of some level. */
+/* Take a tick at or beside the edge of a slot of some level. */
 static u64 take_edge(struct input *in, u64 clock)
 {
 	u32 shift = take(in) % TWHEEL_HIER_LEVELS * TWHEEL_HIER_BITS;

@@ -93,7 +93,7 @@ static void free_all(struct kunit *test)
 	}
 }
 
-/* A scheme that is broken enough hangs. The run ends here. */
+/* End the run: a scheme that is broken enough hangs. */
 static void too_long(int number)
 {
 	static const char said[] = "not ok - a case took too long\nBail out!\n";

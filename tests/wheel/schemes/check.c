@@ -2,8 +2,8 @@
 /*
  * A scheme with the oracle beside it
  *
- * Every operation goes to both. After each operation, everything that is
- * visible from outside is compared. That includes the nodes that came out, the
+ * Every operation is done on both. After each operation, everything that is
+ * visible from outside is compared. That includes the expired nodes, the
  * number pending, the clock, the next tick, and the nodes' own fields. A
  * wheel's slots are checked too.
  */
@@ -71,7 +71,7 @@ void twheel_check_destroy(struct twheel_check *c)
 	kvfree(c);
 }
 
-/* The last tick whose processing has begun. */
+/* Returns the last tick whose processing began. */
 u64 twheel_check_clock(const struct twheel_check *c)
 {
 	return c->t->s.clock;
@@ -93,7 +93,7 @@ static u64 sleep_until(const struct twheel_check *c, u64 next)
 	return c->t->s.type == TWHEEL_HIER ? next : twheel_oracle_first(&c->o);
 }
 
-/* The conditions that hold after each operation, on timer @id or on none. */
+/* Check all conditions after an operation on timer @id, or on none. */
 static void check_state(struct twheel_check *c, u32 id)
 {
 	struct twheel_check_timer *timer = &c->timers[id];
@@ -119,14 +119,14 @@ static void check_state(struct twheel_check *c, u32 id)
 		check_fail(c, id, "the owner's field was changed");
 }
 
-/* A restart has moved a node, or may have: @link is its link before. */
+/* Returns whether a restart moved a node, or may have moved it. @link is its link before. */
 static bool was_moved(const struct twheel_node *node,
 		      const struct list_head *link)
 {
 	return node->link.next != link->next || node->link.prev != link->prev;
 }
 
-/* @node was placed. A sleeping tickless wheel may have to wake up earlier. */
+/* Follow the placing of @node. A sleeping tickless wheel may have to wake up earlier. */
 static void check_arm(struct twheel_check *c, const struct twheel_node *node)
 {
 	if (c->t->ops->wheel &&
@@ -182,7 +182,7 @@ struct twheel_check_before {
 	int work;
 };
 
-/* The scheme gave out nothing: it has finished, or used up its work. */
+/* Check the end of a pop without a node: the scheme finished, or used up its work. */
 static void check_nothing(struct twheel_check *c, u64 target, int work)
 {
 	u64 clock = c->t->s.clock;
@@ -199,8 +199,8 @@ static void check_nothing(struct twheel_check *c, u64 target, int work)
 }
 
 /*
- * A call of pop must not move more than it was allowed to, and must count its
- * moves. If it did anything at the tick of the clock, that tick must have been
+ * Check that a pop did not move more than it was allowed to, and counted its
+ * moves. If it did anything at the tick of the clock, that tick had to be
  * the next one.
  */
 static void check_conduct(struct twheel_check *c, bool popped,
@@ -216,7 +216,7 @@ static void check_conduct(struct twheel_check *c, bool popped,
 		check_fail(c, c->nr, "the tick was not finished, but not the next");
 }
 
-/* One timer is pending. A tickless wheel must not wake up for it time and again. */
+/* Check that a tickless wheel does not wake up for a single timer time and again. */
 static void check_wakeups(struct twheel_check *c, u64 next)
 {
 	u64 clock = c->t->s.clock;
@@ -240,7 +240,7 @@ static void check_popped(struct twheel_check *c, u32 id)
  * twheel_check_pop - move the clock on and take out the next due timer
  * @c: the scheme and the oracle
  * @target: the tick to move to
- * @work: as for twheel_scheme_pop()
+ * @work: limit of the work, see twheel_scheme_pop()
  *
  * Return: true if the end of @target takes another call, unless anything was
  * wrong.
@@ -279,7 +279,7 @@ bool twheel_check_pop(struct twheel_check *c, u64 target, int *work)
 }
 
 /*
- * The caller is about to sleep until the tick that it is told. Before the levels have
+ * Check a sleep until the next tick that the scheme names. Before the levels have
  * anything to do, a wheel that may move more nodes names a tick at which a timer is due.
  */
 void twheel_check_sleep(struct twheel_check *c, int most)
@@ -340,8 +340,8 @@ static const char *check_slot(const struct twheel_scheme *s, u32 nr,
 }
 
 /*
- * The next look at a level leaves a tick for each node. Only where the shares of a few
- * ticks have been moved together it may come later. Then these are a small number of
+ * Check that the next look at a level leaves a tick for each node. Shares of a few ticks
+ * may be moved together at a later look. Then these are a small number of
  * nodes, and at most half of the ticks that were left.
  */
 static void check_level(struct twheel_check *c, u32 level)
@@ -376,7 +376,7 @@ static void check_level(struct twheel_check *c, u32 level)
 		check_fail(c, c->nr, "too much is moved at once");
 }
 
-/* The state that is remembered so that a tick need not look. */
+/* Check the state that the wheel keeps to save looks at each tick. */
 static void check_levels(struct twheel_check *c)
 {
 	const struct twheel_scheme *s = &c->t->s;
@@ -394,7 +394,7 @@ static void check_levels(struct twheel_check *c)
 		check_fail(c, c->nr, "the end of a window is passed");
 }
 
-/* The number of the slot that a pending timer of a wheel is in. */
+/* Returns the number of the slot of a pending timer in a wheel. */
 u32 twheel_check_slot_of(const struct twheel_check *c, u32 id)
 {
 	const struct twheel_scheme *s = &c->t->s;

@@ -13,8 +13,8 @@
 #define TWHEEL_CHECK_PAUSES	20000
 
 /*
- * How often a hierarchical wheel with one timer, due within 2^32 ticks, may ask for a
- * tick at which the timer does not expire: once a level, and once for a refresh.
+ * Limit for the ticks that a hierarchical wheel with one timer, due within 2^32 ticks, asks
+ * for before the timer expires: once a level, and once for a refresh.
  */
 #define TWHEEL_CHECK_WAKEUPS	4
 
@@ -41,14 +41,14 @@ struct twheel_check_timer {
  * @timers: the nodes
  * @nr: number of @timers
  * @ops: operations done so far
- * @popped: nodes that came out so far
- * @last: the timer that came out last
- * @pauses: how often the work was used up since anything came out
- * @wakeups: ticks that the scheme asked for, with nothing done to its only timer
- * @armed: the tick that a tickless wheel would wake up for
+ * @popped: number of expiries so far
+ * @last: number of the last expired timer
+ * @pauses: number of pauses with used up work since the last expiry
+ * @wakeups: ticks asked for by the scheme with nothing done to its only timer
+ * @armed: next wake-up of a tickless wheel, as a tick
  * @error: the first failure, in words, or NULL
- * @at: the clock at that time
- * @id: the timer that was affected, or @nr
+ * @at: tick of the failure
+ * @id: number of the affected timer, or @nr
  */
 struct twheel_check {
 	struct twheel_test_scheme *t;
@@ -123,7 +123,7 @@ extern const u32 twheel_nr_profiles;
  * struct twheel_picker - picks ticks as a profile says
  * @rng: random numbers
  * @profile: the profile
- * @burst: the tick that %TWHEEL_RANGE_BURST goes to at present
+ * @burst: present tick of %TWHEEL_RANGE_BURST
  */
 struct twheel_picker {
 	struct twheel_rng rng;

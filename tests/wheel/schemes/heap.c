@@ -107,7 +107,7 @@ static void heap_settle(struct heap *heap, u32 i,
 		heap_down(heap, i, entry);
 }
 
-/* The last entry takes the place of the removed one. */
+/* Remove entry @i and move the last one to its place. */
 static void heap_remove(struct heap *heap, u32 i)
 {
 	struct heap_entry last = heap->entries[--heap->nr];
@@ -125,7 +125,7 @@ static void heap_start(struct twheel_test_scheme *t, struct twheel_node *node)
 		.node = node,
 	};
 
-	/* Pending, but in no list: a pointer that nobody can follow. */
+	/* Pending, but in no list: a pointer that must not be followed. */
 	node->link.next = LIST_POISON1;
 	heap_up(heap, heap->nr++, &entry);
 	t->s.pending++;

@@ -4,12 +4,12 @@
  *
  * Lev-Libfeld, "Lawn: an unbound low latency timer data structure for large
  * scale, high throughput systems" (2019). The length of a timer is its distance
- * to the clock at its start. The clock never goes back, so that the timers of
+ * to the clock at its start. The clock never moves back, so that timers of
  * one length are due in the order of their starts. Each length has a queue,
  * and a tick looks at the head of each. There is nothing to search as long as
  * there are few lengths.
  *
- * Of two nodes with one tick the one in the queue of the greater length was
+ * Of two nodes with one tick, the node in the queue of the greater length
  * started earlier. A tick therefore takes the queues from the greatest length
  * down.
  *
@@ -25,8 +25,8 @@
  * struct lawn_queue - the timers of one length
  * @nodes: the timers, the earliest one first
  * @length: the length in ticks
- * @chain: in the chain of the length's hash, or in the list of unused queues
- * @sorted: in the list of all queues in use, the greatest length first
+ * @chain: link in the chain of the length's hash, or in the list of unused queues
+ * @sorted: link in the list of all queues in use, the greatest length first
  */
 struct lawn_queue {
 	struct list_head nodes;

@@ -3,18 +3,18 @@
  * The requirements of the promises, in the plainest form
  *
  * A list of all pending nodes, sorted by tick. A test tells the oracle about
- * every start, restart and stop, and about everything that the scheme gives
- * out. The oracle notes the first violation:
+ * every start, restart and stop, and about every node that the scheme pops.
+ * The oracle notes the first violation:
  *
- *  - a node came out that was not pending, or at another tick than its own
+ *  - a node expired that was not pending, or at another tick than its own
  *  - the clock went on to or past a tick at which something was left
- *  - of two nodes of one tick the one that was started later came out first
+ *  - of two nodes of one tick the later start expired first
  *
- * For the last one every start has a number. A pending node may be restarted to
- * the same tick or to a later one. It may then take its place as if it had been
- * started at any time from its first start until the wheel has moved it. The
- * wheel has moved it at the latest when its old tick is over. So such a node has
- * a range of numbers. The nodes that came out in one tick are in order if a
+ * For the last check every start has a number. A pending node may be restarted to
+ * the same tick or to a later one. It may then take its place as if it started at any
+ * time from its first start until the wheel moves it. The wheel moves it
+ * at the latest when its old tick is over. So such a node has a range of numbers.
+ * The nodes that expired in one tick are in order if a
  * number can be chosen from each range such that the numbers never fall.
  */
 #include <linux/kernel.h>
@@ -80,7 +80,7 @@ void twheel_oracle_stop(struct twheel_oracle *o,
 	o->pending--;
 }
 
-/* A pending node is restarted for tick @expires. */
+/* Restart a pending node for tick @expires. */
 void twheel_oracle_restart(struct twheel_oracle *o,
 			   struct twheel_oracle_entry *e, u64 expires)
 {
@@ -91,7 +91,7 @@ void twheel_oracle_restart(struct twheel_oracle *o,
 	twheel_oracle_start(o, e, expires);
 	if (!later)
 		return;
-	/* A node that stays late may also keep its earliest tick. */
+	/* A node that is still late may also keep its earliest tick. */
 	if (expires <= o->clock)
 		e->earliest = earliest;
 	e->from = from;
@@ -100,7 +100,7 @@ void twheel_oracle_restart(struct twheel_oracle *o,
 	list_add_tail(&e->waiting, &o->waiting);
 }
 
-/* When their old tick is over, the wheel must have moved refreshed nodes. */
+/* Limit the range of refreshed nodes: the wheel moves them until their old tick is over. */
 static void oracle_settle(struct twheel_oracle *o)
 {
 	struct twheel_oracle_entry *e, *tmp;
@@ -114,7 +114,7 @@ static void oracle_settle(struct twheel_oracle *o)
 	}
 }
 
-/* The scheme is at @clock now, and has finished all ticks before it. */
+/* Move on to @clock, the clock of the scheme, which finished all ticks before it. */
 static void oracle_advance(struct twheel_oracle *o, u64 clock, bool done)
 {
 	if (clock < o->clock)
@@ -126,7 +126,7 @@ static void oracle_advance(struct twheel_oracle *o, u64 clock, bool done)
 	oracle_settle(o);
 }
 
-/* The scheme gave out a node. @clock is the scheme's clock. */
+/* Check a node that the scheme popped. @clock is the scheme's clock. */
 void twheel_oracle_popped(struct twheel_oracle *o,
 			  struct twheel_oracle_entry *e, u64 clock)
 {
@@ -147,7 +147,7 @@ void twheel_oracle_popped(struct twheel_oracle *o,
 	twheel_oracle_stop(o, e);
 }
 
-/* The scheme has used up its work. @clock is the scheme's clock. */
+/* Check a scheme that used up its work. @clock is the scheme's clock. */
 void twheel_oracle_paused(struct twheel_oracle *o, u64 clock)
 {
 	oracle_advance(o, clock, false);
@@ -155,7 +155,7 @@ void twheel_oracle_paused(struct twheel_oracle *o, u64 clock)
 		oracle_fail(o, "the clock passed one that was due");
 }
 
-/* The scheme has given out everything up to @clock, its clock. */
+/* Check a scheme that finished all ticks up to @clock, its clock. */
 void twheel_oracle_finished(struct twheel_oracle *o, u64 clock)
 {
 	oracle_advance(o, clock, true);
@@ -163,7 +163,7 @@ void twheel_oracle_finished(struct twheel_oracle *o, u64 clock)
 		oracle_fail(o, "the tick ended, and one was left that was due");
 }
 
-/* The tick at which a node has to come out next, U64_MAX if none is pending. */
+/* Returns the tick of the next expiry, U64_MAX if no node is pending. */
 u64 twheel_oracle_first(const struct twheel_oracle *o)
 {
 	if (list_empty(&o->entries))

@@ -10,14 +10,14 @@
 
 /**
  * struct twheel_oracle_entry - what the oracle knows of a node
- * @link: in the oracle's list, sorted by @tick; empty if not pending
- * @waiting: in the oracle's list of nodes that the wheel may still move
- * @expires: the tick that was asked for
- * @tick: the tick at which the node has to come out
- * @earliest: an earlier tick at which it may come out too
- * @old_tick: the tick before a refresh, by whose end the wheel has moved it
- * @from: first start number that the node may be ordered by
- * @to: last start number that the node may be ordered by
+ * @link: link in the oracle's list, sorted by @tick; empty if not pending
+ * @waiting: link in the oracle's list of nodes still to be moved by the wheel
+ * @expires: requested tick
+ * @tick: tick of the expiry
+ * @earliest: earlier tick for the expiry, also right
+ * @old_tick: tick before a refresh. The wheel moves the node until its end
+ * @from: first start number to order the node by
+ * @to: last start number to order the node by
  */
 struct twheel_oracle_entry {
 	struct list_head link;
@@ -33,12 +33,12 @@ struct twheel_oracle_entry {
 /**
  * struct twheel_oracle - a list sorted by tick
  * @entries: all pending nodes
- * @waiting: pending nodes that were refreshed and may not have moved yet
- * @clock: the last tick whose processing has begun
+ * @waiting: pending nodes, refreshed and perhaps not moved yet
+ * @clock: latest begun tick
  * @done: the tick at @clock is finished
  * @pending: number of entries
  * @starts: starts and restarts so far, which number each of them
- * @order: the lowest start number that the tick's next node may have
+ * @order: lowest start number allowed for the tick's next node
  * @error: the first failure, in words, or NULL
  */
 struct twheel_oracle {

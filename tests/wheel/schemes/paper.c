@@ -110,7 +110,7 @@ static void unsorted_collect(struct twheel_test_scheme *t)
 
 /* Schemes 2 and 5. */
 
-/* A late node is due at the next tick, behind the nodes that wait for it. */
+/* Start a node. A late one is due at the next tick, behind the nodes that wait for it. */
 static void sorted_start(struct twheel_test_scheme *t, struct twheel_node *node)
 {
 	u64 tick = twheel_test_due_tick(t, node->expires);
@@ -194,7 +194,7 @@ static void plain_restart(struct twheel_test_scheme *t, struct twheel_node *node
 	plain_start(t, node);
 }
 
-/* The next occupied slot of the ring. */
+/* Returns the tick of the next occupied slot of the ring. */
 static u64 plain_next_slot(struct twheel_test_scheme *t)
 {
 	u32 mask = paper_of(t)->mask, nr;

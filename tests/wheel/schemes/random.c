@@ -55,7 +55,7 @@ void twheel_picker_init(struct twheel_picker *p,
 	};
 }
 
-/* A tick of any length to begin at. */
+/* Pick a tick of any length to begin at. */
 u64 twheel_pick_clock(struct twheel_picker *p)
 {
 	if (p->profile->end)
@@ -64,7 +64,7 @@ u64 twheel_pick_clock(struct twheel_picker *p)
 	return twheel_rng_log(&p->rng, 60);
 }
 
-/* A tick near the edge of one of a level's next slots. */
+/* Pick a tick near the edge of one of a level's next slots. */
 static u64 pick_edge(struct twheel_picker *p, u64 clock)
 {
 	u32 shift = twheel_rng_below(&p->rng, TWHEEL_HIER_LEVELS) *
@@ -112,7 +112,7 @@ static u64 pick_tick(struct twheel_picker *p, u32 set, u64 from)
 	}
 }
 
-/* A tick to start a timer for. A few are late. */
+/* Pick a tick to start a timer for. A few are late. */
 u64 twheel_pick_expires(struct twheel_picker *p, u64 clock)
 {
 	u32 late = twheel_rng_below(&p->rng, 64);
@@ -124,7 +124,7 @@ u64 twheel_pick_expires(struct twheel_picker *p, u64 clock)
 	return pick_tick(p, p->profile->starts, clock);
 }
 
-/* A later tick for a pending timer, mostly a little later. */
+/* Pick a later tick for a pending timer, mostly a little later. */
 u64 twheel_pick_refresh(struct twheel_picker *p, u64 expires)
 {
 	if (twheel_rng_below(&p->rng, 2))

@@ -21,13 +21,13 @@ static inline u64 twheel_rng_next(struct twheel_rng *rng)
 	return z ^ (z >> 31);
 }
 
-/* A number from 0 to @n - 1. */
+/* Returns a number from 0 to @n - 1. */
 static inline u32 twheel_rng_below(struct twheel_rng *rng, u32 n)
 {
 	return ((u64)(u32)twheel_rng_next(rng) * n) >> 32;
 }
 
-/* A number of a random length, from 0 to @bits bits. */
+/* Returns a number of a random length, from 0 to @bits bits. */
 static inline u64 twheel_rng_log(struct twheel_rng *rng, u32 bits)
 {
 	u32 length = twheel_rng_below(rng, bits + 1);

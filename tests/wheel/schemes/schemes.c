@@ -32,7 +32,7 @@ void twheel_test_init(struct twheel_test_scheme *t,
 	INIT_LIST_HEAD(&t->due);
 }
 
-/* Moves the clock on to the next tick with something to do. Returns whether it has moved. */
+/* Move the clock on to the next tick with something to do. Returns whether it moved. */
 static bool step(struct twheel_test_scheme *t, u64 target)
 {
 	u64 clock = t->s.clock;
@@ -46,7 +46,7 @@ static bool step(struct twheel_test_scheme *t, u64 target)
 	return true;
 }
 
-/* As twheel_scheme_pop(), for schemes that always finish their ticks. */
+/* Pop a node like twheel_scheme_pop(), for schemes that always finish their ticks. */
 struct twheel_node *twheel_test_pop(struct twheel_test_scheme *t, u64 target, int *work)
 {
 	struct twheel_node *node;

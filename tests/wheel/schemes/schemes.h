@@ -2,9 +2,9 @@
 /*
  * Nine schemes of keeping timers behind one interface
  *
- * Eight of them are those of Varghese and Lauck, one in two ways. The first five, the
- * textbook's and Lawn are what a wheel is measured against. They exist only here, in
- * the simplest form that their papers describe.
+ * Eight of them implement the seven schemes of Varghese and Lauck, scheme 7 in two ways.
+ * Schemes 1 to 5, textbook and lawn are there to compare a wheel with. They exist only
+ * here, in the simplest form that their papers describe.
  *
  *   scheme  name           structure                   start    per tick
  *   1       list           unsorted list               O(1)     O(n)
@@ -36,18 +36,18 @@ struct twheel_test_scheme;
 /**
  * struct twheel_test_scheme_ops - a scheme
  * @name: its name in tests and in benchmarks
- * @create: makes an empty scheme that begins after @clock and holds at most
- *	@capacity nodes. @slots, a power of two, is for schemes that leave the
+ * @create: make an empty scheme from @clock on, with room for at least @capacity
+ *	nodes. @slots, a power of two, is for schemes that leave the
  *	choice. NULL if there is no memory
- * @destroy: frees it, and forgets nodes that are still pending
- * @start: as twheel_scheme_start()
- * @restart: as twheel_scheme_refresh() or twheel_scheme_restart()
- * @stop: as twheel_scheme_stop()
- * @pop: as twheel_scheme_pop()
- * @next: as twheel_scheme_next()
- * @wheel: it is one of the module's own: @pop counts its work, and @s of
+ * @destroy: free the scheme, and forget nodes that are still pending
+ * @start: start a node, like twheel_scheme_start()
+ * @restart: move a node, like twheel_scheme_refresh() or twheel_scheme_restart()
+ * @stop: stop a node, like twheel_scheme_stop()
+ * @pop: take out the next due node, like twheel_scheme_pop()
+ * @next: next tick with something to do, like twheel_scheme_next()
+ * @wheel: flag of the module's own schemes: @pop counts its work, and @s of
  *	struct twheel_test_scheme is complete
- * @collect: for twheel_test_pop(): moves the nodes of the tick at the clock to @due
+ * @collect: move the nodes of the tick at the clock to @due, for twheel_test_pop()
  */
 struct twheel_test_scheme_ops {
 	const char *name;
@@ -69,8 +69,8 @@ struct twheel_test_scheme_ops {
  * struct twheel_test_scheme - timers kept by one scheme
  * @ops: the scheme
  * @s: the wheel. Other schemes use only its clock and number of pending nodes
- * @turn: in wheels, how many nodes may be taken the shorter way
- * @due: except in wheels, the nodes due at the clock that are still to be popped
+ * @turn: number of nodes left to take the shorter way, in wheels
+ * @due: nodes due at the clock and not popped yet, except in wheels
  */
 struct twheel_test_scheme {
 	const struct twheel_test_scheme_ops *ops;
@@ -110,7 +110,7 @@ twheel_test_schemes[TWHEEL_TEST_NR_SCHEMES];
  * Functions that all share but the wheels of the module.
  */
 
-/* The tick at which a node comes out if it is started now. */
+/* Returns the tick at which a node expires if it is started now. */
 static inline u64 twheel_test_due_tick(const struct twheel_test_scheme *t,
 				       u64 expires)
 {

@@ -3,11 +3,11 @@
  * Scheme 7 as in textbooks: a hierarchical wheel that cascades a slot at once
  *
  * Section 6.2 of Varghese and Lauck, with 256 slots a level: the distance of a tick
- * picks the level, the digits of the tick pick the slot. Whenever a level has gone
- * round, all nodes of the next slot of the level above come down, in that one tick.
+ * picks the level, the digits of the tick pick the slot. At each end of a round of a
+ * level, all nodes of the next slot of the level above move down, in that one tick.
  *
- * Of two nodes with one tick the one in the higher level was started first, when
- * its tick was still further away. Nodes that come down therefore join the head of
+ * Of two nodes with one tick, the node in the higher level was started first, when
+ * its tick was still further away. Nodes that move down therefore join the head of
  * their slot, the last one first, and the lowest level is the first to get some.
  */
 #include <linux/bitops.h>
@@ -34,7 +34,7 @@ static struct list_head *textbook_slot(struct twheel_test_scheme *t,
 				    TEXTBOOK_SLOTS];
 }
 
-/* The slot of @tick, at or after the clock. */
+/* Returns the slot of @tick, at or after the clock. */
 static struct list_head *textbook_place(struct twheel_test_scheme *t, u64 tick)
 {
 	u32 level = (fls64((tick - t->s.clock) | 1) - 1) / TEXTBOOK_BITS;
@@ -86,7 +86,7 @@ static void textbook_restart(struct twheel_test_scheme *t,
 	textbook_start(t, node);
 }
 
-/* The next tick at which a level has a slot to expire or to bring down. */
+/* Returns the next tick at which a level has a slot to expire or to bring down. */
 static u64 textbook_next_of(struct twheel_test_scheme *t, u32 level)
 {
 	u64 now = t->s.clock >> level * TEXTBOOK_BITS;

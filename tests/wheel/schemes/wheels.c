@@ -63,7 +63,7 @@ static void wheel_stop(struct twheel_test_scheme *t, struct twheel_node *node)
 	twheel_scheme_stop(&t->s, node);
 }
 
-/* As in expire_tick(): the shorter way until it is the other's turn. */
+/* Pop a node as expire_tick() does: by the shorter way, once per batch by the long one. */
 static struct twheel_node *wheel_pop(struct twheel_test_scheme *t, u64 target,
 				     int *work)
 {

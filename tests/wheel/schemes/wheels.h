@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The schemes of the module: for each one its source and its name
+ * The schemes of the module, each with its source and its name
  *
  * With WHEEL(name) defined these are the names, else the sources.
  */

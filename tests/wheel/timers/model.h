@@ -2,12 +2,12 @@
 /*
  * <twheel_timer.h> against a naive model
  *
- * Bytes are a program for a wheel: random ones in test_timers.c, libFuzzer's in
- * fuzz_timers.c. The model remembers of each timer what may be true of it. A mistake ends
+ * Bytes are a program for a wheel: test_timers.c draws random ones, libFuzzer makes the bytes
+ * of fuzz_timers.c. The model remembers of each timer what may be true of it. A mistake ends
  * the process.
  *
- * A timer has a key: the tick at which it expires, and the number of the operation that has
- * put it into its place. Timers expire in the order of their keys. Often the model knows the
+ * A timer has a key: the tick at which it expires, and the number of the operation that
+ * queued it there. Timers expire in the order of their keys. Often the model knows the
  * key, else it knows a range:
  *
  *  - A timer that was pushed back may have been put into its place by any operation since
@@ -36,7 +36,7 @@ struct key {
 /**
  * struct subject - a timer, and what the model knows of it
  * @timer: the timer, in memory of its own, so that sanitizers see each wrong access
- * @pending: a start was the last that happened to it
+ * @pending: the timer is pending
  * @from: lower bound of its key
  * @to: upper bound of its key
  */
@@ -55,7 +55,7 @@ struct subject {
  * @subjects: the timers
  * @pending: number of pending timers
  * @operation: number of the operation
- * @now: latest tick that the wheel was told
+ * @now: latest tick passed to the wheel
  * @clock_from: lower bound of the wheel's clock
  * @clock_to: upper bound of the wheel's clock
  * @last: key of the last expiry, of its bounds the lower one
@@ -95,7 +95,7 @@ static uint8_t take(void)
 	return *model.data++;
 }
 
-/* A number of any length. */
+/* Take a number of any length. */
 static uint64_t take_number(void)
 {
 	uint64_t mantissa = take();
@@ -108,7 +108,7 @@ static uint64_t add(uint64_t tick, uint64_t ticks)
 	return tick + ticks < tick ? UINT64_MAX : tick + ticks;
 }
 
-/* A tick beside the edge of a slot. */
+/* Take a tick beside the edge of a slot. */
 static uint64_t take_edge(void)
 {
 	unsigned int shift = take() % 8 * 8;
@@ -190,7 +190,7 @@ static void free_subject(struct subject *s)
 	create(s);
 }
 
-/* A timer has expired at model.now or before. */
+/* Check a timer that expired at model.now or before. */
 static struct subject *expired(struct twheel_timer *timer)
 {
 	struct subject *s = &model.subjects[timer->tag];
@@ -224,7 +224,7 @@ static struct subject *take_subject(void)
 	return &model.subjects[nr % model.nr];
 }
 
-/* What a callback does, and what happens between two calls of expired(). */
+/* Do something in a callback, or between two calls of expired(). */
 static void act(struct subject *self)
 {
 	struct subject *other;
@@ -271,7 +271,7 @@ static uint64_t check_next(void)
 	return next;
 }
 
-/* All that was due by now is out. */
+/* Check that all timers due by now have already expired. */
 static void check_complete(void)
 {
 	unsigned int i;

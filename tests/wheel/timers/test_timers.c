@@ -4,10 +4,10 @@
  *
  * usage: test_timers [seeds=N] [first=N] [CASE...]
  *
- * Many of the behaviours are those that the tests of other wheels look at: wahern's timeout.c,
- * h2o's timerwheel.c, Ratas. The last case runs random programs against the model.
+ * Many of these behaviours are also tested for other wheels: by wahern's timeout.c, by
+ * h2o's timerwheel.c, and by Ratas. The last case runs random programs against the model.
  *
- * The wheel is included, and so a test sees how many timers it has moved.
+ * The wheel is included, so that a test sees how many timers it moved.
  */
 #include "twheel_timer.c"
 
@@ -23,9 +23,9 @@ static const char *failed;
 /**
  * struct item - a timer of a program
  * @timer: the timer
- * @at: tick at which its callback ran
- * @order: how many callbacks had run then, this one included
- * @calls: how often it ran
+ * @at: tick of the last call
+ * @order: number of the last call among the calls of all items, from 1
+ * @calls: number of calls
  */
 struct item {
 	struct twheel_timer timer;
@@ -354,7 +354,7 @@ static void expired_takes_one_after_the_other(void)
 	check(!twheel_timers_expired(w, 9));
 	for (i = 0; (timer = twheel_timers_expired(w, 29)); i++) {
 		check(timer == &items[i].timer && !twheel_timer_pending(timer));
-		/* Not one of those that are left: it has been stopped meanwhile. */
+		/* Stop a timer that would otherwise expire later in this loop. */
 		if (i == 3)
 			check(twheel_timer_stop(w, &items[i + 17].timer));
 	}
