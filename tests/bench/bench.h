@@ -68,7 +68,6 @@ struct bench_timer {
  * @start: start each timer of the batch after @when
  * @start_at: start each timer of the batch at @when
  * @restart: give each timer of the batch, all pending, the deadline @when
- * @restart_after: the same after @when
  * @stop: stop each timer of the batch
  */
 struct bench_impl {
@@ -82,7 +81,6 @@ struct bench_impl {
 	void (*start)(struct bench *b);
 	void (*start_at)(struct bench *b);
 	void (*restart)(struct bench *b);
-	void (*restart_after)(struct bench *b);
 	void (*stop)(struct bench *b);
 };
 

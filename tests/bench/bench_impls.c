@@ -100,7 +100,6 @@ BENCH_EACH(wheel_stop, twheel_stop(&timer->wheel))
 	.start = wheel_start,			\
 	.start_at = wheel_start_at,		\
 	.restart = wheel_start_at,		\
-	.restart_after = wheel_start,		\
 	.stop = wheel_stop
 
 const struct bench_impl bench_hier = { WHEEL(hier) };
@@ -145,7 +144,6 @@ static inline void list_begin(struct timer_list *timer, unsigned long expires)
 BENCH_EACH(list_start, list_begin(&timer->list, jiffies + when))
 BENCH_EACH(list_start_at, list_begin(&timer->list, when))
 BENCH_EACH(list_restart, mod_timer(&timer->list, when))
-BENCH_EACH(list_restart_after, mod_timer(&timer->list, jiffies + when))
 BENCH_EACH(list_stop, timer_delete(&timer->list))
 
 #define LIST(variant)				\
@@ -156,7 +154,6 @@ BENCH_EACH(list_stop, timer_delete(&timer->list))
 	.start = list_start,			\
 	.start_at = list_start_at,		\
 	.restart = list_restart,		\
-	.restart_after = list_restart_after,	\
 	.stop = list_stop
 
 const struct bench_impl bench_timer_list = { LIST(list) };
@@ -191,6 +188,5 @@ const struct bench_impl bench_hrtimer = {
 	.start = hr_start,
 	.start_at = hr_start_at,
 	.restart = hr_start_at,
-	.restart_after = hr_start,
 	.stop = hr_stop,
 };

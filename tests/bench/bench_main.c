@@ -17,7 +17,6 @@
  */
 #define pr_fmt(fmt) "twheel-bench: " fmt
 
-#include <linux/bitops.h>
 #include <linux/delay.h>
 #include <linux/math64.h>
 #include <linux/module.h>
@@ -69,34 +68,8 @@ static u64 draw_idle(void)
 	return BENCH_SECONDS(30) + random_ns(BENCH_SECONDS(30));
 }
 
-/*
- * -log2(u) of a uniform u in (0, 1], times 2^16. log2(1 + f) is f + 0.344 f (1
- * - f) to within 0.002.
- */
-static u32 minus_log2(u32 u)
-{
-	u32 whole = 31 - __fls(u | 1);
-	u32 f = (u << whole << 1) >> 16;
-	u32 log = f + ((u64)f * (65536 - f) * 22545 >> 32);
-
-	return (whole << 16) + 65536 - log;
-}
-
-/* Mean 15 s. Draws again for one time in 55, which would exceed a minute. */
-static u64 draw_exponential(void)
-{
-	u64 ns;
-
-	do {
-		ns = BENCH_SECONDS(15) * 45426 >> 16;
-		ns = ns * minus_log2(prandom_u32_state(&state)) >> 16;
-	} while (ns >= BENCH_SECONDS(60));
-	return ns;
-}
-
 static const struct bench_dist dists[] = {
 	{ "uniform", BENCH_SECONDS(30), draw_uniform },
-	{ "exponential", BENCH_SECONDS(15), draw_exponential },
 	{ "idle", BENCH_SECONDS(45), draw_idle },
 };
 

@@ -10,11 +10,10 @@
  *
  * There are three ranges of deadlines, all beyond the end of the benchmark. Timers
  * wait in the middle one. A restart moves them to the early one, a refresh to the
- * late one. A refresh_same is a relative restart to the same tick.
+ * late one.
  */
 #include <linux/irqflags.h>
 #include <linux/kernel.h>
-#include <linux/math64.h>
 #include <linux/sched.h>
 
 #include "bench.h"
@@ -30,7 +29,6 @@ enum operation {
 	START_AT,
 	REFRESH,
 	RESTART,
-	REFRESH_SAME,
 	NR_OPERATIONS,
 };
 
@@ -40,7 +38,6 @@ static const char * const names[NR_OPERATIONS] = {
 	[START_AT]	= "start_at",
 	[REFRESH]	= "refresh",
 	[RESTART]	= "restart",
-	[REFRESH_SAME]	= "refresh_same",
 };
 
 /* Nanoseconds that each batch of each operation took. */
@@ -88,23 +85,6 @@ static void after(struct bench *b, u64 from)
 		b->when[i] = b->impl->relative(from + b->dist->draw());
 }
 
-/*
- * Draw delays to the middle of a tick of wheels and of jiffies, so that
- * restarts by the same delays hit the same ticks for some time.
- */
-static void after_mid_tick(struct bench *b, u64 from)
-{
-	u64 now = ktime_get(), at;
-	u32 i, rest;
-
-	for (i = 0; i < b->nr; i++) {
-		at = now + from + b->dist->draw();
-		div_u64_rem(at, BENCH_TICK_NS, &rest);
-		b->when[i] = b->impl->relative(at - rest + BENCH_TICK_NS / 2 -
-					       now);
-	}
-}
-
 static void one_batch(struct bench *b, struct times *times, u32 i)
 {
 	const struct bench_impl *impl = b->impl;
@@ -124,9 +104,6 @@ static void one_batch(struct bench *b, struct times *times, u32 i)
 	impl->start_at(b);
 	at(b, EARLY_NS);
 	times->ns[RESTART][i] = timed(b, impl->restart);
-	after_mid_tick(b, MIDDLE_NS);
-	impl->restart_after(b);
-	times->ns[REFRESH_SAME][i] = timed(b, impl->restart_after);
 	impl->stop(b);
 	at(b, MIDDLE_NS);
 	impl->start_at(b);

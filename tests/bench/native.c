@@ -21,30 +21,13 @@
  *	the time of all ticks divided by the number of expiries, in the fastest
  *	run. It is the cost from one expiry to the next, with empty ticks and
  *	moves.
- *  tick_slowest
- *	The slowest tick of as many further runs, which are separate because
- *	reading the clock in each tick takes time too. They are all alike, so the
- *	minimum of one tick's times over the runs is its own time. The figure is
- *	the maximum over all ticks.
  *  tick_empty
  *	All timers are due later. The figure is ns per tick, over IDLE_TICKS
  *	ticks.
- *  refresh_often
- *	Each timer is put back to OFTEN_TICKS ticks from now, every tenth of that
- *	time. The figure is the time of all ticks and refreshes divided by the
- *	number of refreshes. So it has the work that a refresh leaves for later.
- *  storm_slowest storm_spread_slowest
- *	All timers are due at one tick, in level 0. Shortly before it they are
- *	refreshed to one later tick, or to ticks spread over STORM_SPREAD. The
- *	figure is the slowest tick from then on, but for the tick at which all
- *	expire. It is found as for tick_slowest.
- *  level1_slowest level2_slowest deadline_slowest
- *	All timers are spread over one slot of level 1 or 2, or are due at one
- *	tick. The figure is the slowest of the ticks that move and expire them.
  *
  * With the distribution "one" all intervals have one length. The timers of
- * expire_restart and of the slowest ticks are then started tick by tick over one
- * length, like timeouts of connections at different times.
+ * expire_restart are then started tick by tick over one length, like
+ * timeouts of connections at different times.
  *
  * The implementations take turns, run by run, so that other load of the machine
  * is alike for all. It is checked that every timer expires at its tick and at no
@@ -67,10 +50,6 @@
 
 #define RUN_TICKS	60000U
 #define IDLE_TICKS	60000U
-#define OFTEN_TICKS	200U
-#define STORM_TICK	200U
-#define STORM_SPREAD	50000U
-#define ONE_TICK	30000U
 #define ONE_LENGTH	30000U
 #define DRAWS		1048576U
 #define EVERYTHING	1000000000
@@ -100,18 +79,14 @@ struct distribution {
 
 enum {
 	OP_start, OP_stop, OP_refresh, OP_restart,
-	OP_expire_restart, OP_tick_slowest, OP_tick_empty, OP_refresh_often,
-	OP_storm_slowest, OP_storm_spread_slowest,
-	OP_level1_slowest, OP_level2_slowest, OP_deadline_slowest,
+	OP_expire_restart, OP_tick_empty,
 	NR_OPS,
 };
 
 /* In the same order. */
 static const char * const op_names[NR_OPS] = {
 	"start", "stop", "refresh", "restart",
-	"expire_restart", "tick_slowest", "tick_empty", "refresh_often",
-	"storm_slowest", "storm_spread_slowest",
-	"level1_slowest", "level2_slowest", "deadline_slowest",
+	"expire_restart", "tick_empty",
 };
 
 static const struct impl impls[] = {
@@ -123,13 +98,9 @@ static const struct impl impls[] = {
 	{ &twheel_test_lawn, 0, 10000 },
 };
 
-/*
- * The result of all runs of an implementation: for each operation the least
- * time. @ticks: of each tick of a load.
- */
+/* The result of all runs of an implementation: for each operation the least time. */
 struct result {
 	double ns[NR_OPS];
-	u32 *ticks;
 };
 
 /* One set of measurements. */
@@ -400,56 +371,10 @@ static double expiry_run(struct run *r)
 	return (double)took / max(expired, 1ULL);
 }
 
-/* Returns the time that reading the clock adds to a measurement. */
-static u32 clock_cost(void)
-{
-	u32 least = U32_MAX;
-	u64 begin;
-	int i;
-
-	for (i = 0; i < 1000; i++) {
-		begin = now();
-		least = min(least, (u32)(now() - begin));
-	}
-	return least;
-}
-
-/*
- * Measure @nr ticks and the slowest of them. @least: the least time of each tick in the
- * runs so far, U32_MAX before the first run.
- */
-static void slowest_tick(struct run *r, int op, u64 first, u32 nr, u32 *least)
-{
-	u32 i, next = 0, cost = clock_cost(), slowest = 0;
-	u64 begin = now(), end;
-
-	for (i = 0; i < nr; i++) {
-		one_tick(r, first + i, &next);
-		end = now();
-		least[i] = min((u64)least[i], end - begin - min((u64)cost, end - begin));
-		begin = end;
-	}
-	r->impl->ops->destroy(r->scheme);
-	for (i = 0; i < nr; i++)
-		slowest = max(slowest, least[i]);
-	r->result->ns[op] = slowest;
-}
-
-static u32 *new_ticks(u32 nr)
-{
-	return memset(alloc(nr, sizeof(u32)), 0xff, nr * sizeof(u32));
-}
-
 static void measure_expiry(struct run *r)
 {
 	random_seed();
 	lower(r, OP_expire_restart, expiry_run(r));
-}
-
-static void measure_ticks(struct run *r)
-{
-	random_seed();
-	slowest_tick(r, OP_tick_slowest, start_load(r) + 1, RUN_TICKS, r->result->ticks);
 }
 
 static void measure_idle(struct run *r)
@@ -463,107 +388,6 @@ static void measure_idle(struct run *r)
 	for (tick = 1; tick <= IDLE_TICKS; tick++)
 		one_tick(r, tick, &next);
 	lower(r, OP_tick_empty, (double)(now() - begin) / IDLE_TICKS);
-	r->impl->ops->destroy(r->scheme);
-}
-
-/**
- * struct storm - a storm or a crowd
- * @op: the operation
- * @tick: first deadline. If @later is 0, deadlines are spread over @spread ticks
- * @refreshed: tick of the refresh
- * @later: first tick of the new range of deadlines. 0: no refresh
- * @spread: length of the range, in ticks
- * @first: first measured tick
- * @ticks: number of measured ticks
- */
-struct storm {
-	int op;
-	u32 tick;
-	u32 refreshed;
-	u32 later;
-	u32 spread;
-	u32 first;
-	u32 ticks;
-};
-
-#define WINDOW	TWHEEL_HIER_WINDOW
-
-static const struct storm storms[] = {
-	{ OP_storm_slowest, STORM_TICK, STORM_TICK / 2, ONE_TICK, 1,
-	  STORM_TICK / 2 + 1, ONE_TICK - STORM_TICK / 2 - 1 },
-	{ OP_storm_spread_slowest, STORM_TICK, STORM_TICK / 2, STORM_TICK + 1,
-	  STORM_SPREAD, STORM_TICK / 2 + 1, STORM_SPREAD },
-	{ OP_level1_slowest, 4 * WINDOW, 0, 0, WINDOW, 1, 5 * WINDOW },
-	{ OP_level2_slowest, 2 * WINDOW * WINDOW, 0, 0, WINDOW * WINDOW,
-	  1, 3 * WINDOW * WINDOW },
-	{ OP_deadline_slowest, ONE_TICK, 0, 0, 1, 1, ONE_TICK - 1 },
-};
-
-static void start_storm(struct run *r, const struct storm *storm)
-{
-	u32 tick, i, next = 0;
-
-	shuffle(r);
-	for (i = 0; i < r->nr; i++) {
-		r->order[i]->expires = storm->tick;
-		if (!storm->later)
-			r->order[i]->expires += random_below(storm->spread);
-		r->impl->ops->start(r->scheme, r->order[i]);
-	}
-	if (!storm->later)
-		return;
-	for (tick = 1; tick <= storm->refreshed; tick++)
-		one_tick(r, tick, &next);
-	shuffle(r);
-	for (i = 0; i < r->nr; i++)
-		r->impl->ops->restart(r->scheme, r->order[i],
-				storm->later + random_below(storm->spread));
-}
-
-/* Measure one storm at a time, so that there is memory for the times of its ticks. */
-static void measure_storm(struct run *r, const struct storm *storm)
-{
-	u32 *least = new_ticks(storm->ticks);
-	int round;
-
-	for (round = 0; round < runs; round++) {
-		random_seed();
-		fresh(r);
-		start_storm(r, storm);
-		slowest_tick(r, storm->op, storm->first, storm->ticks, least);
-	}
-	free(least);
-}
-
-/* Refresh timers so often that each tick has some work. */
-static void measure_often(struct run *r)
-{
-	u32 nr = r->nr, per_tick = max(nr * 10 / OFTEN_TICKS, 1U);
-	u32 ticks = 100000000U / nr < 600 ? 600 : 6000, tick, i, at = 0;
-	u32 draw = 0;
-	u64 begin, took;
-
-	fresh(r);
-	shuffle(r);
-	for (i = 0; i < nr; i++) {
-		r->order[i]->expires = 1 + OFTEN_TICKS;
-		r->impl->ops->start(r->scheme, r->order[i]);
-	}
-	begin = now();
-	for (tick = 1; tick <= ticks; tick++) {
-		for (i = 0; i < per_tick; i++) {
-			r->impl->ops->restart(r->scheme, r->order[at],
-					tick + OFTEN_TICKS);
-			at = at + 1 == nr ? 0 : at + 1;
-		}
-		one_tick(r, tick, &draw);
-		/* The start is not like the rest. */
-		if (tick == OFTEN_TICKS + 1)
-			begin = now();
-	}
-	took = now() - begin;
-	lower(r, OP_refresh_often,
-	      (double)took / (ticks - OFTEN_TICKS - 1) / per_tick);
 	r->impl->ops->destroy(r->scheme);
 }
 
@@ -600,22 +424,8 @@ static void measure_round(struct run *r)
 		measure_operations(r);
 	if (wanted(OP_expire_restart))
 		measure_expiry(r);
-	if (wanted(OP_tick_slowest))
-		measure_ticks(r);
 	if (wanted(OP_tick_empty))
 		measure_idle(r);
-	/* With many lengths each tick of Lawn looks at many queues. */
-	if (wanted(OP_refresh_often) && (!is_lawn(r->impl) || r->dist->one))
-		measure_often(r);
-}
-
-static void measure_storms(struct run *r)
-{
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(storms); i++)
-		if (wanted(storms[i].op))
-			measure_storm(r, &storms[i]);
 }
 
 /* Returns whether to run @impl. With a million timers, only wheels have all distributions. */
@@ -638,8 +448,6 @@ static void measure(const struct distribution *dist, u32 nr, const char *names)
 	int round;
 
 	setup(&r, dist, nr);
-	for (i = 0; i < ARRAY_SIZE(impls); i++)
-		results[i].ticks = new_ticks(RUN_TICKS);
 	for (round = 0; round < runs; round++) {
 		for (i = 0; i < ARRAY_SIZE(impls); i++) {
 			if (!takes_part(&impls[i], dist, nr, names))
@@ -650,13 +458,8 @@ static void measure(const struct distribution *dist, u32 nr, const char *names)
 	}
 	for (i = 0; i < ARRAY_SIZE(impls); i++) {
 		choose(&r, &impls[i], &results[i]);
-		if (takes_part(&impls[i], dist, nr, names)) {
-			/* Storms do not draw intervals from a distribution. */
-			if (impls[i].ops->wheel && dist == distributions)
-				measure_storms(&r);
+		if (takes_part(&impls[i], dist, nr, names))
 			rows(&r);
-		}
-		free(results[i].ticks);
 	}
 	cleanup(&r);
 }

@@ -13,7 +13,7 @@ set format x '10^{%T}'
 set key outside right top
 
 set multiplot layout 2,2
-do for [op in 'start refresh expire_restart tick_slowest'] {
+do for [op in 'start refresh restart expire_restart'] {
 	set title op noenhanced
 	plot native('heap', op) using 8:10 with linespoints @heap title '3 heap', \
 	     native('plain', op) using 8:10 with linespoints @plain title '4 plain wheel', \

@@ -99,10 +99,4 @@ void row(const struct bench *b, const char *operation, const char *distribution,
 void measure_operations(struct bench *b);
 void measure_lives(struct bench *b);
 
-/* impl_twheel.c: a session with @nr words */
-int open_words(unsigned int nr, __u64 **words);
-
-/* sockets.c */
-void measure_sockets(struct bench *b);
-
 #endif /* BENCH_H */

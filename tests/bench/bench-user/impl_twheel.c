@@ -37,23 +37,18 @@ static void twheel_open(unsigned int timers)
 		err(1, "/dev/twheel");
 }
 
-int open_words(unsigned int nr, __u64 **to)
-{
-	struct twheel_setup setup = { .shared_ids = nr };
-	int session = open("/dev/twheel", O_RDWR | O_CLOEXEC);
-
-	if (session < 0 || ioctl(session, TWHEEL_IOC_SETUP, &setup))
-		err(1, "/dev/twheel");
-	*to = mmap(NULL, nr * sizeof(**to), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE,
-		   session, 0);
-	if (*to == MAP_FAILED)
-		err(1, "mmap");
-	return session;
-}
-
 static void shared_open(unsigned int timers)
 {
-	fd = open_words(timers + EXTRA, &words);
+	unsigned int nr = timers + EXTRA;
+	struct twheel_setup setup = { .shared_ids = nr };
+
+	fd = open("/dev/twheel", O_RDWR | O_CLOEXEC);
+	if (fd < 0 || ioctl(fd, TWHEEL_IOC_SETUP, &setup))
+		err(1, "/dev/twheel");
+	words = mmap(NULL, nr * sizeof(*words), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE,
+		     fd, 0);
+	if (words == MAP_FAILED)
+		err(1, "mmap");
 }
 
 /* For each size of a batch. */

@@ -3,7 +3,6 @@
  * The user benchmark: one run
  *
  * Usage: bench [-q] -n TIMERS IMPLEMENTATION
- *	bench sockets	timeouts of sockets, and what they cost a packet
  *
  * A run creates the timers one after the other, and arms all to expire long
  * after the end. With all timers pending it then stops, starts and refreshes
@@ -107,10 +106,6 @@ int main(int argc, char **argv)
 		return 2;
 	if (setrlimit(RLIMIT_NOFILE, &files))
 		err(1, "setrlimit");
-	if (!strcmp(argv[optind], "sockets")) {
-		measure_sockets(&b);
-		return 0;
-	}
 	b.impl = find_impl(argv[optind]);
 	b.impl->open(b.timers);
 	measure_operations(&b);
