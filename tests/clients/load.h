@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the clients of the servers share, and the servers of demo: they connect to a port of
- * this machine, count, and print lines of a name and a value
+ * Shared by the clients of the servers and the servers of demo: connect to a port of this
+ * machine, count, and print lines of a name and a value
  */
 #ifndef CLIENTS_LOAD_H
 #define CLIENTS_LOAD_H
@@ -27,8 +27,8 @@ typedef unsigned long long u64;
 /**
  * struct argument - an argument NAME=VALUE
  * @name: its name, or NULL at the end of a list
- * @number: where its value goes as a number, or NULL
- * @text: where its value goes as it is, or NULL
+ * @number: place to store its value as a number, or NULL
+ * @text: place to store its value as a string, or NULL
  */
 struct argument {
 	const char *name;
@@ -57,7 +57,7 @@ static inline void take_arguments(int argc, char **argv, const struct argument *
 	}
 }
 
-/* Each connection has a descriptor. Returns how many there may be. */
+/* Raise the limit of descriptors and return it: each connection has one. */
 static inline unsigned int raise_limit(void)
 {
 	struct rlimit files;
@@ -68,7 +68,7 @@ static inline unsigned int raise_limit(void)
 	return files.rlim_cur;
 }
 
-/* The server may have been started a moment ago: it has ten seconds. */
+/* Connect to the server. Try for ten seconds, since it may have only just started. */
 static inline int reach(unsigned int port)
 {
 	struct sockaddr_in server = {
@@ -90,8 +90,8 @@ static inline int reach(unsigned int port)
 }
 
 /*
- * Did the server know all that was said when it closed? Bytes that arrive after
- * that, or that it has not read by then, are answered by a reset.
+ * Returns whether the server knew all messages when it closed. Messages that arrive later,
+ * or that the server did not read, are answered by a reset.
  */
 static inline bool server_knew_all(int fd)
 {

@@ -74,7 +74,7 @@ bool prove_deadline(u64 deadline, u32 tick_ns)
 	return twheel_expired_deadline(&timer, tick_ns) == deadline;
 }
 
-/* The tick that the clock has reached is not one that is still to come. */
+/* The tick of a time is not a later one. */
 BROKEN_BY(tick_of_time, "core/base.h", "div_u64(now, base->tick_ns)",
 	  "div_u64(now, base->tick_ns) + 1")
 bool prove_tick_of_time(u64 now, u32 tick_ns)
@@ -87,7 +87,7 @@ bool prove_tick_of_time(u64 now, u32 tick_ns)
 	return tick * tick_ns <= now && now - tick * tick_ns < tick_ns;
 }
 
-/* A delay never wraps to a time that has passed. */
+/* A delay never wraps to a time in the past. */
 BROKEN_BY(delay, "core/timer.c", "(s64)(deadline | delay_ns) < 0",
 	  "(s64)deadline < 0")
 bool prove_delay(u64 now, u64 delay_ns)
@@ -141,7 +141,7 @@ bool prove_slot(u64 clock, unsigned int level, u64 one, u64 other)
 	       (one >> shift == other >> shift);
 }
 
-/* The reach that is remembered holds until the window ends. */
+/* Prove that the stored reach holds until the window ends. */
 BROKEN_BY(reach, "twheel_hier.c", "+ 2) << shift", "+ 1) << shift")
 bool prove_reach(u64 begin, u64 clock, u64 tick)
 {
@@ -175,7 +175,7 @@ static struct twheel_slot *the_slot;
 #undef twheel_hier_place_far
 #undef twheel_hier_join
 
-/* A node that is started comes to the lowest level that reaches its tick. */
+/* A start queues a node in the lowest level that reaches its tick. */
 BROKEN_BY(place, "twheel_hier.h", "tick < s->reach[1]", "tick <= s->reach[1]")
 bool prove_place(u64 clock, u64 tick)
 {
@@ -193,7 +193,7 @@ bool prove_place(u64 clock, u64 tick)
 	return the_slot == twheel_hier_slot(&s, level, due);
 }
 
-/* A node that a cascade moves down has a slot there, which is due after the clock. */
+/* Prove that a node moved down by a cascade has a slot there, due after the clock. */
 BROKEN_BY(next_outer, "twheel_hier.c", "twheel_hier_shift(level)) + 1;",
 	  "twheel_hier_shift(level)) + 2;")
 bool prove_next_outer(u64 clock, unsigned int level, u64 tick)
@@ -223,8 +223,8 @@ bool prove_hint(u64 one, u64 other)
 /* Moving down. */
 
 /*
- * A slot is empty when it is due. Its last tick moves all, and no look at it
- * comes later than its last tick.
+ * Prove that a slot is empty when it is due: its last tick moves all, and it is
+ * looked at no later than in its last tick.
  */
 BROKEN_BY(share_of_a_tick, "twheel_hier.c", "ticks = left - count;",
 	  "ticks = left - count + 1;")
@@ -256,7 +256,7 @@ bool prove_share_of_a_tick(struct twheel_slot *slots, unsigned long *occupied,
 }
 
 /*
- * A base that dozes wakes before an outer slot is due, and so early that moving
+ * Prove that a dozing base wakes before an outer slot is due, and so early that moving
  * MOVES_PER_WAKEUP nodes a tick empties it. If that is more than a window it has
  * the whole window.
  */

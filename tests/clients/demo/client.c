@@ -4,22 +4,22 @@
  *
  * Half of them talk to the end. Three in ten go silent at some time, some
  * from the beginning; the server must close exactly these. Two in ten close
- * by themselves. Only the client knows which does what, and here it judges
- * whether the server was right. A connection that the server closed must not
- * have said anything for the whole timeout, and none that went silent may
- * stay.
+ * by themselves. Only the client knows the plan of each, and here it judges
+ * whether the server was right. It may close only connections that were silent
+ * for the whole timeout, and no silent connection may remain
+ * open.
  *
  * On a machine that is too slow a message may not reach the server in time.
- * Then the server is right to close the connection, and it is "late". The
- * client does not guess that from clocks: TCP knows what the server had got.
+ * Then the server rightly closes the connection, and it is "late". The
+ * client does not guess that from clocks: TCP knows what the server received.
  *
  * usage: client PORT CONNECTIONS SECONDS TIMEOUT_MS
  *
- * HEARTBEAT=socket in the environment says that the server goes by TCP's clock, which
- * goes on at the kernel's ticks.
+ * HEARTBEAT=socket in the environment says that the server uses TCP's clock, which
+ * advances at the kernel's ticks.
  *
  * With 0 CONNECTIONS there are as many as the machine opens in the first second,
- * from FEWEST to MOST. To open one takes several times what a heartbeat takes, and
+ * from FEWEST to MOST. Opening one is several times slower than a heartbeat, and
  * the server greets each, so that no more are opened than it can accept.
  *
  * Prints lines of a name and a value at the end.
@@ -32,7 +32,7 @@
 #define OPEN_AT_ONCE	200		/* and not greeted yet */
 #define FEWEST		100
 #define MOST		6000
-#define GRACE		(120 * SECOND)	/* without one that is closed */
+#define GRACE		(120 * SECOND)	/* without a closed connection */
 
 enum role {
 	TALKS,			/* until the end */
@@ -43,11 +43,11 @@ enum role {
 struct connection {
 	int fd;			/* -1: closed, or not open yet */
 	enum role role;
-	bool greeted;		/* the server has accepted it */
+	bool greeted;		/* the server accepted it */
 	bool silent;
 	u64 spoke_ns;		/* before the last message, or connect() */
 	u64 next_ns;		/* the next message */
-	u64 change_ns;		/* when it goes silent, or closes */
+	u64 change_ns;		/* time to fall silent, or to close */
 };
 
 static struct connection *connections;
@@ -97,7 +97,7 @@ static void open_some(void)
 		open_connection(&connections[nr_opened]);
 }
 
-/* The first second is over. */
+/* Settle the number of connections after the first second. */
 static void settle_number(void)
 {
 	nr_connections = nr_opened < FEWEST ? FEWEST : nr_opened;
@@ -147,7 +147,7 @@ static void act(struct connection *connection, u64 now)
 		speak(connection);
 }
 
-/* The server has closed it. */
+/* Judge the server, which closed this connection. */
 static void closed(struct connection *connection)
 {
 	closed_ns = now_ns();

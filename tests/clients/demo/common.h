@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * common.h - what the two servers have in common: they listen, accept connections, end with
- * their standard input, and note what they do
+ * common.h - shared by both servers: they listen, accept connections, end with
+ * their standard input, and keep records
  *
  * The record is not needed to use timers: it holds the kernel to its word. The server's
  * own clock, read before each store, says whether an expiry was early, and not the event.
@@ -121,7 +121,7 @@ static inline bool input_has_ended(void)
 	return true;
 }
 
-/* Until standard input has ended, and the last connection is closed. */
+/* Serve until standard input ends, and the last connection is closed. */
 static inline void serve(const struct server *server)
 {
 	struct epoll_event events[64];

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * server.c - a TCP server that closes connections that have gone silent
+ * server.c - a TCP server that closes silent connections
  *
  * Every connection has an idle timeout, and all of these timers are in one file
- * descriptor, which stands in the server's epoll set like any other. It is a
+ * descriptor, in the server's epoll set like any other. It is a
  * session of /dev/twheel or, where there is none, one in this process:
  * libtwheel chooses. A timer's id is the descriptor of its connection. Each
  * message pushes the timer back: the server stores the new deadline in the word
@@ -12,8 +12,8 @@
  *
  * usage: server PORT TIMEOUT_MS
  *
- * Port 0 is any free one. The server says "port N" when it listens, and ends
- * when its standard input has ended and its last connection is closed. The
+ * Port 0 is any free one. The server says "port N" once it listens, and ends
+ * when its standard input ends and its last connection is closed. The
  * records of record_...() are for the report only; see common.h.
  */
 #define _GNU_SOURCE
@@ -28,8 +28,8 @@ static struct connection *connections;	/* by descriptor */
 static __u64 last_serial;
 
 /*
- * The timers. A timer that is pending is pushed back by a store: the kernel reads
- * the word when the timer is due.
+ * Push a pending timer back by a store: the kernel reads the word when the timer
+ * is due.
  */
 static void timer_refresh(int fd)
 {
@@ -41,7 +41,7 @@ static void timer_refresh(int fd)
 }
 
 /*
- * A timer that is not pending. The deadline is the word that was stored last.
+ * Start a timer that is not pending. Its deadline is the last stored word.
  */
 static void timer_start(int fd)
 {
@@ -51,8 +51,8 @@ static void timer_start(int fd)
 }
 
 /*
- * If the timer has just expired its event is withdrawn. ENOENT: we have read that
- * event already, and have not got to it yet; it will find the serial gone.
+ * Stop a timer. If it just expired its event is withdrawn. ENOENT: that event is
+ * already in the array of read_timers(), which will find the serial gone.
  */
 static void timer_stop(int fd)
 {
@@ -83,7 +83,7 @@ static void receive(int fd)
 	ssize_t size;
 
 	if (!connections[fd].serial)
-		return;		/* its timer has closed it */
+		return;		/* its timer closed it */
 	size = read(fd, message, sizeof(message));
 	if (size > 0) {
 		record.heartbeats += size;
@@ -96,18 +96,18 @@ static void receive(int fd)
 }
 
 /*
- * The timer has expired. If the peer has said something, the word says so: either
- * it is in the word since the kernel has looked, or it comes there now.
+ * Close a connection whose timer expired, unless the peer said something. Then the word
+ * tells: it changed since the kernel read it, or receive() changes it now.
  */
 static void close_if_silent(const struct twheel_event *event)
 {
 	struct connection *connection = &connections[event->id];
 
 	if (connection->serial != event->user_data)
-		return;		/* it was closed meanwhile */
+		return;		/* it is closed */
 	receive(event->id);
 	if (!connection->serial)
-		return;		/* it has just said good bye */
+		return;		/* the peer just closed it */
 	if (twheel_word(wheel, event->id) > event->expired_ns) {
 		timer_start(event->id);
 		return;
@@ -126,7 +126,7 @@ static void read_timers(void)
 		close_if_silent(&events[i]);
 }
 
-/* Each descriptor has a word, and all are made at once. */
+/* Open the session, with a word for each descriptor. */
 static int open_wheel(unsigned int files)
 {
 	struct twheel_setup setup = { .shared_ids = files };

@@ -3,9 +3,9 @@
  * server_socket.c - the same server, with timers that know when a socket is idle
  *
  * A connection's timer is started with its socket, once. The kernel knows when the
- * socket has last received something. When that was a timeout ago the session has an
+ * socket last received something. If that was a timeout ago the session has an
  * event, and the server shuts the socket down. Then it reads an end of file, as if the
- * peer had gone. A message costs nothing for the timer, and closing a socket stops it.
+ * peer closed it. A message costs nothing for the timer, and closing a socket stops it.
  *
  * usage: server_socket PORT TIMEOUT_MS, as server
  */
@@ -32,14 +32,14 @@ static void receive(int fd)
 	if (size > 0) {
 		record.heartbeats += size;
 	} else if (!size || errno != EAGAIN) {
-		/* Or read_timers() has shut it down. */
+		/* Or read_timers() shut it down. */
 		record.closed_by_peer++;
 		nr_open--;
 		close(fd);
 	}
 }
 
-/* If it was closed meanwhile, no connection has this number now. */
+/* Shut down silent connections. A closed one's number is still unused. */
 static void read_timers(void)
 {
 	struct twheel_event events[64];

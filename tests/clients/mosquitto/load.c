@@ -149,7 +149,7 @@ static bool must_go(const struct connection *connection)
 	return connection->kind <= MUTE;
 }
 
-/* The broker has closed it: too early, or though it has to stay? */
+/* Judge the broker, which closed this connection: too early, or for no reason? */
 static void closed(struct connection *connection)
 {
 	struct group *group = &groups[connection->kind];

@@ -3,12 +3,12 @@
  * ipvs CONNECTIONS SECONDS: a UDP service of IPVS in a network namespace of its own,
  * as many connections, each with a timeout of SECONDS, and then silence.
  *
- * Each connection gets a packet that makes it, in a second round a packet that
+ * Each connection receives a packet that creates it, in a second round a packet that
  * refreshes its timer, and no other. A raw socket sends them, so that the source needs no
- * address and no socket. The packets go to a socket that nobody reads.
+ * address and no socket. The packets are sent to a socket that is never read.
  *
- * Connections expire in the order of their refreshes. So the number of those that are
- * left says which have expired, and how late. Meanwhile the program wants to run every
+ * Connections expire in the order of their refreshes. So the number of remaining connections
+ * says which expired, and how late. At the same time the program wants to run every
  * 100 us, before all other tasks. The longest time for which it cannot is the longest
  * stall: no task can cause that, and timers can.
  */
@@ -115,7 +115,7 @@ static void send_packet(int fd, unsigned int n)
 		err(1, "packet %u", n);
 }
 
-/* A packet for each connection: how long that took. */
+/* Send a packet to each connection. Returns the time this took. */
 static __u64 send_all(int fd)
 {
 	__u64 begin = now_ns();
@@ -128,7 +128,7 @@ static __u64 send_all(int fd)
 	return now_ns() - begin;
 }
 
-/* Those of the only destination, active or not. */
+/* Returns the number of connections of the only destination, active or not. */
 static unsigned int connections_left(void)
 {
 	char text[4096], *line;
@@ -170,7 +170,7 @@ static void note_expired(unsigned int n, __u64 now)
 		seen.latest = late;
 }
 
-/* Until all have expired, or will not. */
+/* Watch until all connections expired, or it is time to give up. */
 static void watch(void)
 {
 	__u64 give_up = refreshed[connections - 1] + timeout + GIVE_UP;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * load.c - keys with a TTL in Redis, and when the server says that they have expired
+ * load.c - keys with a TTL in Redis, and the times at which the server reports their expiry
  *
  * usage: load NAME=VALUE...
  *
@@ -59,7 +59,7 @@ static void take_replies(void)
 	}
 }
 
-/* An inline command, whose reply is one line. */
+/* Send an inline command, whose reply is one line. */
 __attribute__((format(printf, 1, 2)))
 static void say(const char *format, ...)
 {
@@ -89,7 +89,7 @@ static void connect_both(void)
 
 /* ----- what has expired ----- */
 
-/* A key's name ends in "@" and when it is due. A session's does not: "s:" and its number. */
+/* Judge an expiry. A key's name ends in "@" and its deadline, a session is "s:" and a number. */
 static void expired(const char *name)
 {
 	u64 now = clock_ns(CLOCK_REALTIME), due;
@@ -111,7 +111,7 @@ static void expired(const char *name)
 		printf("%.*s_us %llu\n", (int)(at - name), name, (now - due * MS) / 1000);
 }
 
-/* A message is nine lines. The last is the key. */
+/* Take messages of nine lines. The last is the key. */
 static void take_events(void)
 {
 	static char buffer[65536];

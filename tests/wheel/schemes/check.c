@@ -119,7 +119,7 @@ static void check_state(struct twheel_check *c, u32 id)
 		check_fail(c, id, "the owner's field was changed");
 }
 
-/* Returns whether a restart moved a node, or may have moved it. @link is its link before. */
+/* Returns whether a restart may move a node. @link is its link before. */
 static bool was_moved(const struct twheel_node *node,
 		      const struct list_head *link)
 {

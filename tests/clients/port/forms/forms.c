@@ -2,7 +2,7 @@
 /*
  * Each form of call, for tools/port-to-twheel to port
  *
- * A module without use, of calls of timer_list. tests/clients/port/run ports it: then
+ * A module without use, of calls of timer_list. When tests/clients/port/run ports it,
  * each statement that is followed by a comment must read as the comment does.
  */
 #include <linux/jiffies.h>
@@ -49,7 +49,7 @@ static void expired(struct timer_list *t)
 	kfree(f == same ? NULL : same);
 }
 
-/* A product is widened before it is multiplied; what may be negative is not. */
+/* Widen a product before multiplying it, except one that may be negative. */
 static void delays(struct form *f)
 {
 	struct timer_list *t = &f->timer;
@@ -96,7 +96,7 @@ static void delays(struct form *f)
 	/* twheel_start(t, jiffies64_to_nsecs(max_t(long, left, 0))); */
 }
 
-/* A function that takes timers is ported if each timer that it is given is. */
+/* Take timers: the function is ported if all timers passed to it are. */
 static void start_both(struct timer_list *a, struct timer_list *b)
 {
 	mod_timer(a, jiffies + 1);
@@ -164,7 +164,7 @@ static void others(struct form *f)
 	/* twheel_shutdown_sync(&f->timer); */
 }
 
-/* A timer of the kernel's: nothing of it is touched. */
+/* Leave a timer of the kernel alone. */
 static void kernels_expired(struct timer_list *t)
 {
 	struct sock *sk = from_timer(sk, t, sk_timer);

@@ -33,7 +33,7 @@ static void do_form(struct work_struct *work)
 static DECLARE_DELAYED_WORK(lone, do_form);
 /* static DEFINE_TWHEEL_WORK(lone, do_form); */
 
-/* What may be negative is due at once, and not in centuries. */
+/* Queue for a negative delay: due at once, and not in centuries. */
 static void queue_in_the_past(struct form *f, unsigned long at)
 {
 	unsigned long left = at - jiffies;

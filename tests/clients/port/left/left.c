@@ -38,7 +38,7 @@ static void left_as_it_is(struct left *l)
 	timer_setup(&l->common, alike, 0);
 }
 
-/* It is also that of a timer of the kernel's: its own timer stays as well. */
+/* Expire shared or a kernel timer, so that shared is not ported either. */
 static void shared_expired(struct timer_list *t)
 {
 	struct left *l = from_timer(l, t, shared);
