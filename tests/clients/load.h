@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Shared by the clients of the servers and the servers of demo: connect to a port of this
- * machine, count, and print lines of a name and a value
+ * Shared by the clients of the servers and the servers of demo: connect to a port of
+ * this machine, count, print lines of a name and a value
  */
 #ifndef CLIENTS_LOAD_H
 #define CLIENTS_LOAD_H

@@ -132,8 +132,8 @@ static void run_child(const struct test_case *test)
 }
 
 /*
- * Returns false if the child has not ended after @seconds. A pending SIGCHLD may be that of an
- * earlier child. A pidfd would have none of that, but valgrind 3.19 does not support it.
+ * Returns false if the child is still running after @seconds. A pending SIGCHLD may come from
+ * an earlier child. A pidfd avoids that, but valgrind 3.19 does not support pidfds.
  */
 static bool wait_child(pid_t pid, unsigned int seconds, int *status)
 {
@@ -280,7 +280,7 @@ static int run_cases(char **patterns)
 	return count[FAILED] ? 1 : 0;
 }
 
-/* A 64-bit kernel without CONFIG_COMPAT_32BIT_TIME does not support sleeps of 32-bit programs. */
+/* Returns false in a 32-bit program on a 64-bit kernel without CONFIG_COMPAT_32BIT_TIME. */
 static bool can_sleep(void)
 {
 	struct timespec moment = { .tv_nsec = 1 };

@@ -43,7 +43,7 @@ struct test_case {
 
 #define TEST_SECONDS_DEFAULT	600
 
-/* A case that has hung after so many seconds, and four times test_duration(). */
+/* A case. It hangs if it takes longer than this and four times test_duration(). */
 #define TEST(name)	TEST_LIMIT(name, TEST_SECONDS_DEFAULT)
 
 /* The same, after another time. */

@@ -72,7 +72,7 @@ struct injector inject_open(enum inject_mode mode)
 	write_file(DEBUGFS "fail_page_alloc/min-order", "0");
 	if (mode == INJECT_ALL)
 		injector.all = open(SELF "make-it-fail", O_RDWR);
-	/* Lock our pages: their faults would fail as well. */
+	/* Lock our pages: their faults would fail, too. */
 	ASSERT_EQ(0, mlockall(MCL_CURRENT | MCL_FUTURE));
 	return injector;
 }
@@ -87,7 +87,7 @@ static void write_number(int fd, int number)
 		ASSERT_EQ(size, pwrite(fd, text, size, 0));
 }
 
-/* The first fault is in the nth place from here on, counted from 1. */
+/* Make the nth place from here on fail, counted from 1. */
 void inject_from(const struct injector *injector, int nth)
 {
 	if (injector->all >= 0)

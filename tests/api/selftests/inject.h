@@ -17,8 +17,8 @@
 
 /**
  * struct injector - the files that control the faults
- * @nth: descriptor that takes the number of the first fault
- * @all: descriptor that makes every allocation after it fail too, or -1
+ * @nth: descriptor for the number of the first fault
+ * @all: descriptor of the switch to fail every allocation after it too, or -1
  */
 struct injector {
 	int nth;

@@ -16,12 +16,12 @@
 #define PROC_NONE	(-1)
 
 /**
- * struct proc_line - one line, and where it stands
+ * struct proc_line - one line, and its place
  * @next: the text after this line, initially the whole text
- * @wheel: the wheel that the line belongs to, or ""
- * @cpu: the CPU that it belongs to, or PROC_NONE
- * @session: the number of the session that it belongs to, or PROC_NONE
- * @pid: the process id of the session's opener, once its line has come
+ * @wheel: wheel of the line, or ""
+ * @cpu: CPU of the line, or PROC_NONE
+ * @session: number of the line's session, or PROC_NONE
+ * @pid: process id of the session's opener, after its line
  * @name: the first word
  * @value: the rest
  */

@@ -125,7 +125,7 @@ void *__wrap_mmap(void *at, size_t size, int prot, int flags, int fd, off_t offs
 	return session->words ? session->words->pages[0] : MAP_FAILED;
 }
 
-/* The timerfd also fires for work of the wheel. */
+/* Poll a session until it has events: its timerfd also fires for work of the wheel. */
 int __wrap_poll(struct pollfd *fds, nfds_t count, int timeout)
 {
 	struct twheel_session *session = count == 1 ? opened_as(fds->fd) : NULL;

@@ -306,7 +306,7 @@ ssize_t tw_read(int fd, struct twheel_event *events, size_t count)
 	return size;
 }
 
-/* The other numbers depend on the readers and on the machine. */
+/* Returns false for numbers that depend on the readers or on the machine. */
 static bool is_exact(size_t offset)
 {
 	return offset != offsetof(struct twheel_stats, wakeups) &&

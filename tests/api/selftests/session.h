@@ -21,7 +21,7 @@
 #define GARBAGE64	0xa5a5a5a5a5a5a5a5ULL
 #define INTERVAL_MAX	0x7fffffffffffffffULL
 
-/* For events that are to happen at once: on no machine does it take so long. */
+/* For events that should happen at once: more than any machine takes. */
 #define PATIENCE	(120 * SECOND)
 
 /* For values that one thread writes and another reads without a lock. */

@@ -27,13 +27,13 @@ void drop_rights(uid_t uid)
 	ASSERT_EQ(0, setresuid(uid, uid, uid));
 }
 
-/* A case that fails must not leave anything to the next one. */
+/* Die with the parent: a failed case must not leave processes to the next one. */
 void die_with_parent(void)
 {
 	ASSERT_EQ(0, prctl(PR_SET_PDEATHSIG, SIGKILL));
 }
 
-/* As every login has them by newuidmap(1). Root of the namespace is the first. */
+/* Take ids like a login with newuidmap(1). The first is root of the namespace. */
 static void take_ids(struct stranger *stranger)
 {
 	ASSERT_EQ(0, unshare(CLONE_NEWUSER));
@@ -96,7 +96,7 @@ struct stranger *stranger_send(uid_t uid, long long (*fn)(void))
 	return send(uid, fn, false);
 }
 
-/* The same, as root of a user namespace that has NR_IDS. */
+/* Like stranger_send(), but runs as root of a user namespace with NR_IDS ids. */
 struct stranger *stranger_send_with_ids(uid_t uid, long long (*fn)(void))
 {
 	return send(uid, fn, true);
@@ -105,7 +105,7 @@ struct stranger *stranger_send_with_ids(uid_t uid, long long (*fn)(void))
 void stranger_wait(struct stranger *stranger)
 {
 	while (!READ_ONCE(stranger->ready)) {
-		/* A failed assertion of its own has been reported. */
+		/* If the stranger is gone, it already reported a failed assertion. */
 		ASSERT_EQ(0, waitpid(stranger->pid, NULL, WNOHANG));
 		sleep_ns(MS);
 	}

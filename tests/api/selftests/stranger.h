@@ -15,17 +15,17 @@
 #define DEVICE		"/dev/twheel"
 #define STRANGER	1000
 
-/* Ids that a stranger has besides, in a user namespace. */
+/* More ids of a stranger, in a user namespace. */
 #define FIRST_ID	100000
 #define NR_IDS		65536
 
 /**
  * struct stranger - another user's process
  * @pid: the process
- * @apart: it is in a user namespace of its own, and waits for ids
- * @has_ids: it has got them
- * @ready: it has done its work, and waits
- * @go_on: it may end
+ * @apart: step: the process is in its own user namespace, and waits for ids
+ * @has_ids: step: its ids are mapped
+ * @ready: step: its work is done, and it waits
+ * @go_on: semaphore to end it
  * @result: its report of the work
  */
 struct stranger {

@@ -19,7 +19,7 @@
 
 NEED_KERNEL("pointers_have_64_bits");
 
-/* The command, with another size for its structure. */
+/* Returns the command, with another size for its structure. */
 static unsigned long resized(unsigned long command, size_t size)
 {
 	return (command & ~((unsigned long)_IOC_SIZEMASK << _IOC_SIZESHIFT)) |
@@ -43,7 +43,7 @@ TEST(command_numbers)
 	}
 }
 
-/* tools/uapi has read the header as text, without a compiler. */
+/* Written by tools/uapi, which reads the header as text, without a compiler. */
 struct placed {
 	const char *name;
 	size_t got;
@@ -167,7 +167,7 @@ TEST(einval_no_structure)
 	EXPECT_STATS(fd, .started = 0);
 }
 
-/* The kernel writes as many bytes as the caller has room for. */
+/* Check that the kernel writes only as many bytes as the caller has room for. */
 static void shorter_output(int fd, unsigned long command, size_t full)
 {
 	char whole[512], part[512];
@@ -191,7 +191,7 @@ TEST(shorter_info_and_stats)
 	shorter_output(fd, TWHEEL_IOC_STATS, sizeof(struct twheel_stats));
 }
 
-/* Fields that the caller does not have are 0, whatever is behind its structure. */
+/* Fields unknown to the caller are 0, even with garbage behind its structure. */
 TEST(shorter_start)
 {
 	const __u64 ids[] = { 3, TWHEEL_ID_ANY };

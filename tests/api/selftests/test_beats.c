@@ -6,7 +6,7 @@
  * the words on the other. The record of an id has its last stores and their times. Each event
  * must agree with the record:
  *
- *  - The word had passed, or was none, when the timer expired or later.
+ *  - The word was none, or in the past, when the timer expired or later.
  *
  *  - The timer expired once, after its last start began.
  *
@@ -33,8 +33,8 @@
 
 /**
  * struct beat - the test's knowledge of an id
- * @started: the timer is pending, its event is unread, or its word has stopped it
- * @ended: its word may have stopped it since the last start
+ * @started: the timer is pending, its event is unread, or its word stopped it
+ * @ended: its word may already have stopped it since the last start
  * @since: time before the last start
  * @words: values of the last stores
  * @times: times after these stores
@@ -111,7 +111,7 @@ static __u64 random_word(struct server *server)
 	}
 }
 
-/* Start a timer in any state, because its word may have stopped it. */
+/* Start a timer in any state, because its word may already have stopped it. */
 static void start(struct server *server, unsigned int id)
 {
 	struct beat *beat = &server->beats[id];

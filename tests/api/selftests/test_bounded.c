@@ -87,8 +87,8 @@ static __u64 next_outer_tick(void)
 }
 
 /*
- * Looks every few ms. The wheel's CPU is this one: if it has stood still, that
- * may be why nothing is moved.
+ * Look every few ms. This CPU is the CPU of the wheel: if it stood still, that may be the
+ * reason why nothing is moved.
  */
 static void expect_cascade_before(__u64 end, __u64 cascaded)
 {

@@ -130,7 +130,7 @@ TEST(start_on_another_cpu_does_not_wait)
 	close(fd);
 }
 
-/* Each attempt makes few starts, so the second doze continues. */
+/* Returns whether the second doze continues after few starts. */
 static bool second_doze_goes_on(void)
 {
 	int fd = session_open_nonblock(), i;
@@ -232,7 +232,7 @@ TEST(timers_of_half_a_minute_let_it_sleep)
 
 #define PASSED	8
 
-/* Each start of a batch has an earlier deadline than the one before. No tick is between them. */
+/* Start a batch, each timer with an earlier deadline than the last, and no tick in between. */
 static bool passed_come_in_order_of_starts(int fd)
 {
 	struct twheel_op ops[PASSED] = { 0 };
@@ -279,7 +279,7 @@ static bool passed_by_restarts(void)
 	return passed_come_in_order_of_starts(fd);
 }
 
-/* Documentation/user-api.rst, Time: deadlines that have passed. */
+/* Documentation/user-api.rst, Time: deadlines in the past. */
 TEST(deadlines_that_have_passed_come_in_order_of_starts)
 {
 	expect_once(passed_on_an_idle_wheel);

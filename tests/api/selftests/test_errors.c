@@ -94,7 +94,7 @@ static void expect_rows(unsigned long number, const struct row *rows, unsigned i
 		expect_refused(number, &rows[i]);
 }
 
-/* Each bit of a field of 32 bits, but for those that are known. */
+/* Check that each bit of a field of 32 bits is refused, except known ones. */
 static void expect_bits(unsigned long number, size_t offset, __u32 known)
 {
 	char text[40];
@@ -157,7 +157,7 @@ TEST(setup)
 	expect_rows(TWHEEL_IOC_SETUP, rows, ARRAY_SIZE(rows));
 }
 
-/* SETUP refuses each other clock, also those that wake up the system. */
+/* SETUP refuses each other clock, also clocks that wake up the system. */
 TEST(setup_with_another_clock)
 {
 	struct row row = { "clock", EINVAL, { .setup.flags = PRIVATE } };
@@ -298,7 +298,7 @@ TEST(operation)
 	expect_rows(0, rows, ARRAY_SIZE(rows));
 }
 
-/* Ids from max_timers on are refused, and so is a limit above that of the module. */
+/* Ids from max_timers on are refused, and so is a limit above the module's limit. */
 TEST(one_more_than_the_limit)
 {
 	int fd = session_open_nonblock();

@@ -9,11 +9,11 @@
  * later one does.
  *
  * The call then either fails with ENOMEM or EFAULT, or manages without. A
- * failed call must have changed nothing, and must succeed when repeated.
+ * failed call must not change anything, and must succeed when repeated.
  *
  * Fault injection does not cover get_user(), put_user() and their unsafe
- * variants, but test_hole.c does. kmemleak reports leaks after the programs
- * have run, and rmmod reports leaked timers.
+ * variants, but test_hole.c does. kmemleak reports leaks after the programs,
+ * and rmmod reports leaked timers.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -294,9 +294,9 @@ TEST(submit)
 }
 
 /*
- * After the first time, one timer that comes and goes needs no memory. That
- * holds however many timers are beside it, and even at the start of a new piece
- * of the table.
+ * Check that starting and stopping a timer needs no memory after the first time,
+ * however many timers are beside it, and even at the start of a new piece of the
+ * table.
  */
 static void come_and_go(int fd, const struct injector *injector, __u64 id)
 {

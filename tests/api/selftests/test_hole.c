@@ -55,7 +55,7 @@ static void *place(struct edge *edge, const void *data, size_t size, size_t n)
  * struct variant - a command and what differs from its good argument
  * @name: name for failure messages
  * @command: the command
- * @written: end of the last field that the kernel writes, or 0
+ * @written: end of the last field to be written by the kernel, or 0
  * @id: another id, or 0
  * @flags: flags
  */
@@ -210,7 +210,7 @@ static void try_read(struct edge *edge, size_t n)
 	close(fd);
 }
 
-/* Every n up to two elements and near the end, and a few in between. */
+/* Try every n up to two elements and near the end, and a few in between. */
 static void try_array(void (*try)(struct edge *edge, size_t n), size_t size,
 		      size_t element)
 {
@@ -283,7 +283,7 @@ static int read_one(int fd, void *to)
 	return size < 0 ? -errno : size;
 }
 
-/* All fields of the event but the reserved one are not 0. */
+/* Open a session with an event whose fields are not 0, except the reserved one. */
 static int session_with_overruns(void)
 {
 	struct twheel_start start = { .id = 77, .expires_ns = MS,

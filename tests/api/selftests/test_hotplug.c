@@ -141,7 +141,7 @@ static bool cannot_be_moved(const char *line)
 }
 
 /*
- * A CPU that goes offline waits for a task that cannot move. Such a task must not wait for
+ * A CPU that goes offline waits for a task that cannot move. This task must not wait for
  * memory, which may take minutes at the limit of its memory cgroup.
  */
 TEST(no_memory_is_allocated_by_a_task_that_cannot_be_moved)

@@ -669,7 +669,7 @@ TEST(connected_again)
 	event_of(t, 1);
 }
 
-/* Data counts even if the socket can receive no more. */
+/* Data counts even if the socket cannot receive any longer. */
 TEST(gone_after_data)
 {
 	const __u64 idle = 600 * MS * test_patience();
@@ -757,7 +757,7 @@ TEST(accepted_by_another_process)
 	expect_child(pid);
 }
 
-/* The socket stays open while a child has it. */
+/* The socket remains open while a child has it. */
 TEST(child_has_it_too)
 {
 	int t = open_idle(), go[2];

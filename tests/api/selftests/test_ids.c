@@ -31,7 +31,7 @@ static void expect_distinct(__u64 *ids, unsigned int count)
 		ASSERT_NE(ids[i - 1], ids[i]);
 }
 
-/* No operation finds a timer by the stale @id. */
+/* Check that no operation finds a timer by the stale @id. */
 static void expect_stale(int fd, __u64 id)
 {
 	struct twheel_stats before, after;
@@ -87,7 +87,7 @@ TEST(stopped_kernel_id_is_stale)
 	ASSERT_EQ(TWHEEL_STATE_PENDING, tw_state(fd, new));
 }
 
-/* A stale id stays stale, however often its place is reused. */
+/* A stale id remains stale, however often its place is reused. */
 TEST(stale_id_never_hits_a_newer_timer)
 {
 	int fd = session_open_nonblock();

@@ -47,8 +47,8 @@ static void step_back(void)
  * struct crowd - a session with timers that are due within a short time
  * @fd: the session
  * @clock: its clock
- * @seen: how many events of each timer were read
- * @left: how many were not
+ * @seen: number of read events of each timer
+ * @left: number of timers without a read event
  */
 struct crowd {
 	int fd;

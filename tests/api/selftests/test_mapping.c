@@ -109,7 +109,7 @@ TEST(all_mappings_show_the_same_words)
 	expect_carried(fd, &second[4], 4);
 }
 
-/* Words that are not mapped count as well. */
+/* Words count even if they are not mapped. */
 TEST(words_stay_when_they_are_unmapped)
 {
 	const size_t page = page_size();

@@ -170,8 +170,8 @@ TEST(none_is_lost_over_time)
 }
 
 /*
- * Documentation/limits.rst: the worst case. One timer in each chunk of
- * the caller's ids, and then as many of the kernel's as the limit allows.
+ * Documentation/limits.rst: the worst case. One timer in each chunk of the
+ * caller's ids, and then timers with ids of the kernel, up to the limit.
  */
 TEST(two_sparse_tables)
 {

@@ -2,7 +2,7 @@
 /*
  * Timers with a period
  *
- * A read of its event arms a periodic timer again for the first period that has not passed.
+ * A read of its event arms a periodic timer again for the first deadline still ahead.
  * Each deadline is the first one plus a whole number of periods. The overruns of an event
  * count the periods that were skipped.
  */

@@ -22,7 +22,7 @@ NEED_KERNEL("readable_from_*", "not_readable_*", "epoll_edge_*", "epoll_oneshot"
 #define PATIENCE_MS	((int)(PATIENCE / MS))
 #define WATCHERS	4
 
-/* The events that poll() reports for the descriptor now. */
+/* Returns the events that poll() reports for the descriptor now. */
 static int ready(int fd)
 {
 	struct pollfd pollfd = { .fd = fd, .events = ALL_EVENTS };
@@ -185,7 +185,7 @@ static void expire_ten(int fd)
 	expect_unread(fd, 10);
 }
 
-/* How often runs of the tick have woken waiters. */
+/* Returns how often runs of the tick woke waiters. */
 static __u64 wakeups(int fd)
 {
 	return stats_of(fd).wakeups;
@@ -244,7 +244,7 @@ static int sum_of_woken(const struct watcher *watchers)
 	return sum;
 }
 
-/* All in one batch, so that they come in one tick on most machines. */
+/* Start all timers in one batch, so that they expire in one tick on most machines. */
 static void start_at_once(int fd, unsigned int count)
 {
 	struct twheel_op ops[WATCHERS] = { 0 };

@@ -19,7 +19,7 @@ NEED_KERNEL("efault_*", "restarted_*", "a_signal_*", "*readv*");
 #define EVENT	sizeof(struct twheel_event)
 #define READERS	8
 
-/* Open a session in which timers 0 to @count - 1 have expired in turn. */
+/* Open a session, and let timers 0 to @count - 1 expire in turn. */
 static int open_with_events(int count)
 {
 	int fd = session_open();
@@ -98,7 +98,7 @@ TEST(einval_buffer_smaller_than_an_event)
 	EXPECT_STATS(fd, .started = 1, .expired = 1, .unread = 1);
 }
 
-/* On s390 every address is one of the program's, and the end of this buffer wraps. */
+/* On s390 every address belongs to the program, and the end of this buffer wraps. */
 TEST(efault_at_the_end_of_the_address_space)
 {
 	volatile unsigned long last = -EVENT;
@@ -141,7 +141,7 @@ static void on_signal(int number)
 	(void)number;
 }
 
-/* A reader that sleeps gets a signal. */
+/* Send a signal to a sleeping reader. */
 static pthread_t interrupt(struct blocked *blocked, int flags)
 {
 	struct sigaction action = {

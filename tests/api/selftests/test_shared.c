@@ -18,7 +18,7 @@ static __u64 stopped_by_store(int fd)
 	return stats_of(fd).stopped_by_store;
 }
 
-/* What a word says. */
+/* The meaning of words. */
 
 TEST(a_later_word_carries_the_timer_on)
 {
@@ -38,7 +38,7 @@ TEST(a_later_word_carries_the_timer_on)
 	expect_nothing(fd, 20 * MS);
 	EXPECT_STATS(fd, .started = 1, .pending = 1, .carried = 1);
 	expect_balance(fd);
-	/* The tick has woken no reader. */
+	/* The tick did not wake any reader. */
 	ASSERT_EQ(0, tw_stats(fd, &stats));
 	ASSERT_EQ(0, stats.wakeups);
 }
@@ -91,7 +91,7 @@ TEST(the_largest_word_stops_without_an_event)
 	ASSERT_EQ(-ENOENT, tw_stop(fd, 3));
 	EXPECT_STATS(fd, .started = 1, .stopped = 1, .stopped_by_store = 1);
 	expect_balance(fd);
-	/* A word stays until the program stores another one. */
+	/* A word is valid until the program stores another one. */
 	ASSERT_EQ(0, tw_start(fd, 3, 0, 34));
 	expect_count(stopped_by_store, fd, 2);
 	store(&words[3], TWHEEL_WORD_NONE);
@@ -156,7 +156,7 @@ TEST(a_store_while_the_event_is_unread)
 	expect_balance(fd);
 }
 
-/* Once a stop has returned EALREADY, a read returns the event whatever the word says. */
+/* After a stop that returned EALREADY, a read returns the event, and ignores the word. */
 TEST(a_store_after_a_stop_that_was_too_late)
 {
 	__u64 *words;
@@ -185,7 +185,7 @@ TEST(a_read_goes_on_after_many_stores)
 			store(&words[i], now_ns() + HOUR + i);
 	ASSERT_EQ(1, tw_read(fd, &events[0], 1));
 	ASSERT_EQ(1, tw_read(fd, &events[1], 2));
-	/* The starts may have been on several CPUs, which have no common order. */
+	/* The starts may be on several CPUs, which have no common order. */
 	ASSERT_EQ(100 + IDS - 1, events[0].id + events[1].id);
 	ASSERT_EQ(-EAGAIN, tw_read(fd, events, 2));
 	EXPECT_STATS(fd, .started = IDS, .expired = IDS, .delivered = 2,

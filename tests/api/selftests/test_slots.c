@@ -17,7 +17,7 @@ NEED_KERNEL("*");
 #define BYTES_EACH	64
 #define NOISE		(4 << 20)
 
-/* The same when the wheels of earlier programs are gone, which takes a while. */
+/* Returns the memory of the kernel once the wheels of earlier programs are gone. */
 static long long settled_memory(void)
 {
 	long long last, now = kernel_memory();
@@ -32,7 +32,7 @@ static long long settled_memory(void)
 	return now;
 }
 
-/* Starts a timer on @cpu. Returns what that has taken. */
+/* Start a timer on @cpu. Returns the memory that this took. */
 static long long start_on(int fd, unsigned int cpu, __u64 id)
 {
 	long long before = kernel_memory();

@@ -7,7 +7,7 @@
  * and ends of sessions come at random. A life of a timer begins with a start and ends once:
  * by its event, by a stop, with its session, or with its socket.
  *
- * The program judges a timer by its own clocks. It knows a time before which it has sent
+ * The program judges a timer by its own clocks. It knows a time before which it sent
  * data, and a time at which the socket had the data: see struct message. A timer is early if
  * its deadline is later than the second time, and not by the idle interval later than the
  * first. TCP's clock advances at a tick of the kernel, as CLOCK_MONOTONIC_COARSE does, and a
@@ -35,7 +35,7 @@ NEED_KERNEL("*");
 #define THREADS		2U
 #define OF_A_THREAD	(CONNECTIONS / THREADS)
 #define SESSIONS	2U		/* of a thread */
-#define TALKATIVE	16U		/* half of what happens, happens to these */
+#define TALKATIVE	16U		/* half of all operations are on these */
 #define MESSAGES	64U
 #define SHORTEST_NS	(20 * MS)
 #define NEVER		(~0ULL)
@@ -45,10 +45,10 @@ NEED_KERNEL("*");
 
 /**
  * struct message - a byte from the peer
- * @before: before it was sent
+ * @before: time before the send
  * @coarse: the same by TCP's clock
- * @after: when the send had returned
- * @there: when the socket was seen to have it, or NEVER
+ * @after: time after the send
+ * @there: time after its arrival at the socket, or NEVER
  */
 struct message {
 	__u64 before, coarse, after, there;
@@ -57,7 +57,7 @@ struct message {
 enum timer {
 	NONE,
 	RUNS,
-	/* Its socket is closed. It may have expired before that. */
+	/* Its socket is closed. It may already have expired. */
 	ABANDONED,
 };
 
@@ -65,16 +65,16 @@ enum timer {
  * struct connection - a connection and its timer
  * @ours: the socket with the timer
  * @peer: the other end
- * @timer: what is known of the timer
+ * @timer: known state of the timer
  * @life: the timer's user_data, which no other life has
  * @idle_ns: the idle interval
- * @before: before the timer was started
- * @after: after that
- * @closed: when close(2) of @ours had returned, for an ABANDONED timer
- * @handled: the program has shut one of its ends down
- * @sent: how many bytes the peer has sent
+ * @before: time before the start of the timer
+ * @after: time after the start
+ * @closed: time after closing @ours, for an ABANDONED timer
+ * @handled: the program shut one of its ends down
+ * @sent: number of bytes sent by the peer
  * @messages: the last ones since the start
- * @nr_messages: how many there were
+ * @nr_messages: number of messages since the start
  */
 struct connection {
 	int ours, peer;
@@ -88,7 +88,7 @@ struct connection {
 	unsigned int nr_messages;
 };
 
-/* Enough of these must have happened, or the machine was too slow. */
+/* Counts of events. With too few, the machine was too slow. */
 struct totals {
 	unsigned int starts, events, shut, abandoned;
 };
@@ -125,7 +125,7 @@ static bool is_whole(const struct connection *c)
 	return tcp_info(c).tcpi_state == IS_ESTABLISHED;
 }
 
-/* A close must leave nothing in TIME_WAIT. */
+/* Reset at close, which leaves nothing in TIME_WAIT. */
 static void reset_at_close(int fd)
 {
 	struct linger linger = { .l_onoff = 1 };
@@ -172,7 +172,7 @@ static void read_ours(struct connection *c)
 		;
 }
 
-/* On a slow machine the byte may arrive after the send has returned. */
+/* Send a byte. On a slow machine it may arrive after the send returned. */
 static void talk(struct thread *t, struct connection *c)
 {
 	struct message *message = &c->messages[c->nr_messages++ % MESSAGES];
@@ -207,7 +207,7 @@ static __u64 sent(const struct message *m)
 	return time_is_exact() ? m->before - LATE_TICK : m->coarse;
 }
 
-/* Data does not count once both ends have closed the connection. */
+/* Data does not count once both ends closed the connection. */
 static bool may_be_gone(const struct connection *c)
 {
 	return c->timer != RUNS || c->handled;
@@ -247,7 +247,7 @@ static void note_lateness(struct thread *t, long long late)
 		ASSERT_LE(late, tick + 2 * jiffy + 300 * US);
 }
 
-/* What a server does when a connection is idle. */
+/* Shut an idle connection down, as a server does. */
 static void shut_down(struct thread *t, struct connection *c)
 {
 	ASSERT_TRUE(c->handled || is_whole(c));
@@ -317,7 +317,7 @@ static void start(struct thread *t, struct connection *c)
 		start_failed(c, result);
 		return;
 	}
-	/* 1: the start has ended the life of a pending timer. */
+	/* 1: the start ended the life of a pending timer. */
 	ASSERT_TRUE(!result || c->timer != NONE);
 	t->totals.starts++;
 	*c = (struct connection){
@@ -470,7 +470,7 @@ static unsigned int pending(struct thread *t)
 	return nr;
 }
 
-/* Without data all timers expire, or go with their sockets. */
+/* Wait until all timers expire, or end with their sockets: there is no data any longer. */
 static void expect_all_to_end(struct thread *t)
 {
 	__u64 give_up = now_ns() + PATIENCE;

@@ -92,7 +92,7 @@ static struct late late_of(const char *text)
 	return late;
 }
 
-/* Returns a histogram of /proc/twheel: this session's, its wheel's, or that of a CPU. */
+/* Returns a histogram of /proc/twheel: for this session, its wheel, or a CPU. */
 static struct late late_in_proc(int session, int cpu)
 {
 	const char *text = proc_text();
@@ -160,7 +160,7 @@ TEST(a_session_counts_how_late_its_events_are)
 
 /*
  * The wheel reads its clock after the tick and before the callback. Its lateness is at least
- * the time from the deadline to the tick, and at most that of the event plus 1 ns.
+ * the time from the deadline to the tick, and at most the lateness of the event plus 1 ns.
  */
 TEST(a_wheel_counts_how_late_its_timers_are)
 {

@@ -52,7 +52,7 @@ static __u64 expire_one(int fd, unsigned int i)
 	return id;
 }
 
-/* The queue stays a queue, wherever events are withdrawn and added. */
+/* The queue remains a queue, wherever events are withdrawn and added. */
 TEST(withdraw_from_any_place_of_the_queue)
 {
 	enum { EVENTS = 5 };
@@ -97,7 +97,7 @@ TEST(withdraw_ends_a_periodic_timer)
 }
 
 /*
- * Withdraw a timer at about the time of its expiry. No event comes after that, so the
+ * Withdraw a timer at about the time of its expiry. No event is read after that, so the
  * memory behind user_data can be freed.
  */
 TEST(nothing_comes_after_a_withdrawal)

@@ -188,8 +188,8 @@ TEST(largest_batch)
 }
 
 /*
- * Submit, with a signal after @after ns, or none if 0. The kernel writes the results of the
- * operations that it has carried out, and nothing else.
+ * Submit, with a signal after @after ns, or none if 0. The kernel writes only the results of
+ * the operations that it carried out.
  */
 static unsigned int submit_interrupted(int fd, struct twheel_op *ops,
 				       unsigned int count, __u64 after)
@@ -222,7 +222,7 @@ TEST(a_signal_ends_it_early)
 	total = submit_interrupted(fd, ops, MAX_BATCH, 0);
 	ASSERT_EQ(MAX_BATCH, total);
 	took = now_ns() - took;
-	/* Try earlier and earlier signals, because that batch may have been held up. */
+	/* Try earlier and earlier signals, because that batch may be a slow one. */
 	for (round = 0; early < 5; round++) {
 		ASSERT_LT(round, 100);
 		took = took * 3 / 4 + US;

@@ -34,7 +34,7 @@ static void suspend(void)
 		test_skip("this machine does not suspend");
 }
 
-/* A value of the private wheel of this test. */
+/* Returns a value of the private wheel of this test. */
 static __u64 of_wheel(const char *name)
 {
 	__u64 value;
@@ -43,7 +43,7 @@ static __u64 of_wheel(const char *name)
 	return value;
 }
 
-/* A timer that is due meanwhile expires at once, by the clock that has gone on. */
+/* A timer that is due during the suspend expires at once, by the clock that kept going. */
 TEST(boottime_goes_on)
 {
 	int fd = session_open();
@@ -83,7 +83,7 @@ TEST(boottime_goes_on)
 	close(fd);
 }
 
-/* On CLOCK_MONOTONIC a timer stands still, and expires when the rest of its time has passed. */
+/* On CLOCK_MONOTONIC a timer waits for the rest of its time after the suspend. */
 TEST(timers_stand_still)
 {
 	int fd = session_open();

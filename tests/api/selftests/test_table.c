@@ -28,7 +28,7 @@ struct partner {
 	unsigned int number;
 };
 
-/* Wait until both threads have come here for the nth time. */
+/* Wait until both threads are here for the nth time. */
 static void meet(struct pair *pair, unsigned int nth)
 {
 	__atomic_add_fetch(&pair->arrivals, 1, __ATOMIC_ACQ_REL);

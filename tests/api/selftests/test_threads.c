@@ -4,7 +4,7 @@
  *
  * Eight threads on one session, and eight sessions with a thread each, use the
  * whole interface. Every timer is accounted for: none is lost, doubled or
- * early. At every look /proc/twheel has started = expired + stopped + pending for
+ * early. At every look, in /proc/twheel, started = expired + stopped + pending for
  * each wheel and each CPU.
  *
  * A life of a timer begins with a start or restart. It ends in one of four ways: the
@@ -29,7 +29,7 @@ NEED_KERNEL("eight_*");
  * struct life - all lives of one id
  * @id: the id
  * @begun: lives begun; only the owner touches this and @user_data
- * @user_data: user_data of the last start or restart that succeeded
+ * @user_data: user_data of the last successful start or restart
  * @ended: lives ended, added to by any thread
  * @ended_sum: sum of the numbers of the ended lives, added to by any thread
  */
@@ -64,7 +64,7 @@ static __u64 number_of(__u64 user_data)
 	return user_data >> TIME_BITS;
 }
 
-/* Returns the time from the due time to @time_ns, in ns. The 40 bits may have wrapped. */
+/* Returns the time from the due time to @time_ns, in ns. The 40 bits may wrap. */
 static long long since_due(__u64 user_data, __u64 time_ns)
 {
 	__u64 distance = (time_ns - user_data) & TIME_MASK;
@@ -136,7 +136,7 @@ static void life_stop(int fd, struct life *life, struct life_totals *totals)
 	stop_done(life, tw_stop(fd, life->id), totals);
 }
 
-/* ENOENT is always possible: another thread may have read the event first. */
+/* ENOENT is always possible: another thread may read the event first. */
 static void life_get(int fd, struct life *life)
 {
 	struct twheel_entry get;
@@ -191,9 +191,9 @@ static void life_drained(struct life *life, __u64 user_data,
 }
 
 /*
- * Every life has ended once: as many ends as lives, and the sum of their
- * numbers is the sum of 1 to @begun. Call it only after all events have been
- * read.
+ * Check that every life ended once: as many ends as lives, and the sum of their
+ * numbers is the sum of 1 to @begun. Call it only after all events have already
+ * been read.
  */
 static void life_expect_ended(const struct life *life)
 {
@@ -261,7 +261,7 @@ static __u64 random_delay(struct worker *worker)
 	return 1 + random_number(&worker->seed) % range;
 }
 
-/* A batch has each id once, so that the books can tell the operations apart. */
+/* Submit a batch, with each id once, so that the books can tell the operations apart. */
 static void submit_batch(struct worker *worker)
 {
 	unsigned int first = random_number(&worker->seed) % PER_THREAD;
@@ -352,7 +352,7 @@ static void run_workers(struct worker *workers)
 		thread_join(threads[i]);
 }
 
-/* A timer that expires during the drain may be queued just after it. */
+/* Returns true also after a drain if a timer expired during it and was queued later. */
 static bool has_timers(int fd)
 {
 	struct twheel_stats stats;
@@ -377,7 +377,7 @@ static void drain(struct worker *worker)
 		read_events(worker);
 }
 
-/* Check the books of a session that only these threads have used. */
+/* Check the books of a session that only these threads used. */
 static struct life_totals expect_everything(int fd, struct worker *workers, int count)
 {
 	struct life_totals sum = { 0 };

@@ -32,7 +32,7 @@ static void begin_trace(void)
 {
 	if (access(TRACING "events/twheel", F_OK))
 		test_skip("this kernel has no tracepoints");
-	/* An emulated CPU may die of code that another one patches meanwhile. */
+	/* An emulated CPU may die of code that another one is patching. */
 	pin_cpu(0);
 	/* set_file() opens it with O_TRUNC, which empties it. */
 	set_file(TRACING "trace", "");
@@ -58,7 +58,7 @@ static void end_trace(void)
 	read_trace();
 }
 
-/* A run of the tick is reported when it has ended, after what expired in it. */
+/* Wait for @event, and end: a run of the tick is reported at its end, after its expiries. */
 static void end_trace_with(const char *event)
 {
 	__u64 give_up = now_ns() + PATIENCE;
@@ -70,7 +70,7 @@ static void end_trace_with(const char *event)
 	end_trace();
 }
 
-/* The next line of @event with the given text in it. */
+/* Returns the next line of @event with the text @field in it. */
 static const char *next_event(const char *from, const char *event,
 			      const char *field)
 {

@@ -80,7 +80,7 @@ static void ring_read(struct io_uring *ring, int fd, void *to, unsigned int size
 	ring_submit(ring);
 }
 
-/* Threads that io_uring has made for this process. */
+/* Returns the number of threads that io_uring made for this process. */
 static int workers(void)
 {
 	DIR *dir = opendir("/proc/self/task");
@@ -228,7 +228,7 @@ TEST(poll)
 	ASSERT_EQ(0, workers());
 }
 
-/* Memory that was registered before: no page of the caller's is looked up. */
+/* Memory registered before: the kernel does not look up any page of the caller. */
 TEST(read_into_a_registered_buffer)
 {
 	static struct twheel_event events[4] __attribute__((aligned(4096)));

@@ -654,7 +654,7 @@ static void expect_undisturbed(__u64 before)
 		ASSERT_LE(now, before + LATER_NS);
 }
 
-/* It also waits for no kernel thread, which strangers could keep from running. */
+/* A session does not wait for kernel threads either, which strangers could block. */
 TEST(no_session_waits_for_a_grace_period)
 {
 	__u64 usual;

@@ -25,7 +25,7 @@ NEED_KERNEL("*");
 #define CROWD		4000
 /* Timers on CPU 0, one after the other, while that task has CPU 1. */
 #define NEAR		4
-/* Limits for the time of that task. The scheduler throttles it after 950 ms. */
+/* Limits for the time of this task. The scheduler throttles it after 950 ms. */
 #define HOG_NS		(80 * MS)
 #define HOG_MAX_NS	(800 * MS)
 
@@ -33,10 +33,10 @@ NEED_KERNEL("*");
  * struct round - one run of the tick that is preempted
  * @fd: the session
  * @unread: number of timers with an unread event, or pending
- * @go: semaphore for the task that takes CPU 1
- * @since: time at which it took CPU 1, 0 before
+ * @go: semaphore to let the task take CPU 1
+ * @since: time of taking CPU 1, 0 before
  * @done: all events of CPU 0 were read
- * @held: time for which it had CPU 1
+ * @held: length of its use of CPU 1
  * @in_time: @done was set within this time
  */
 struct round {
@@ -168,8 +168,8 @@ static void wait_for_near(struct round *round)
 }
 
 /*
- * The task may have come between two runs, because the crowd takes several. A preempted run
- * takes at least as long as the task.
+ * Returns false if the task ran between two runs, as the crowd takes several. A preempted
+ * run takes at least as long as the task.
  */
 static bool run_was_preempted(const struct round *round)
 {
@@ -180,7 +180,7 @@ static bool run_was_preempted(const struct round *round)
 	return longest > round->held;
 }
 
-/* Run a round on a new wheel. Returns whether the task has preempted a run. */
+/* Run a round on a new wheel. Returns whether the task preempted a run. */
 static bool run_round(unsigned int nr, bool *in_time)
 {
 	struct round round = { .fd = session_open(), .unread = CROWD };
@@ -248,7 +248,7 @@ static void start_each(int fd)
 		ASSERT_EQ(0, tw_start(fd, i, (10 + 2 * i) * MS, i));
 }
 
-/* The tick wakes a reader once in @wake_ns, however many events arrive. */
+/* Check that the tick wakes a reader once in @wake_ns, however many events arrive. */
 static void expect_few_wakeups(struct twheel_setup setup)
 {
 	int fd = session_with(setup);
@@ -309,7 +309,7 @@ TEST(a_reader_is_woken_in_the_end)
 	close(fd);
 }
 
-/* A reader that polls sees the event before @wake_ns has passed. */
+/* A polling reader sees the event before the end of @wake_ns. */
 TEST(a_read_sees_events_that_wait)
 {
 	int fd = session_with((struct twheel_setup){ .wake_ns = UINT32_MAX });

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Words in shared memory, and what they do to timers
+ * Words in shared memory, and their effect on timers
  */
 #ifndef _WORDS_H
 #define _WORDS_H
@@ -15,7 +15,7 @@
 #define STOP		TWHEEL_WORD_STOP
 #define IDS		512
 
-/* A program of 32 bits has to say that it wants one store. */
+/* Store a word. In a program of 32 bits, this makes it a single store. */
 static inline void store(__u64 *word, __u64 value)
 {
 	__atomic_store_n(word, value, __ATOMIC_RELAXED);
@@ -49,7 +49,7 @@ static inline int setup_shared(int fd, __u32 ids)
 	return tw_setup(fd, (struct twheel_setup){ .shared_ids = ids });
 }
 
-/* A session with IDS words, mapped. */
+/* Open a session with IDS words, and map them. */
 static inline int open_shared(__u64 **words)
 {
 	int fd = session_open_nonblock();
@@ -87,7 +87,7 @@ static inline __u64 deadline_of(int fd, __u64 id)
 	return entry.deadline_ns;
 }
 
-/* The timer must come due now, and be carried on to a word an hour away. */
+/* Check that a timer due now is carried on to a word an hour away. */
 static inline void expect_carried(int fd, __u64 *word, __u64 id)
 {
 	__u64 before = carried(fd), deadline = now_ns() + HOUR;

@@ -19,8 +19,8 @@
  * advances at the kernel's ticks.
  *
  * With 0 CONNECTIONS there are as many as the machine opens in the first second,
- * from FEWEST to MOST. Opening one is several times slower than a heartbeat, and
- * the server greets each, so that no more are opened than it can accept.
+ * from FEWEST to MOST. Opening one is several times slower than to send a heartbeat,
+ * and the server greets each, so that it can accept all of them.
  *
  * Prints lines of a name and a value at the end.
  */
