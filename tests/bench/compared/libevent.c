@@ -5,17 +5,12 @@
  * Documents: event2/event.h and the book of libevent, "Working with events": evtimer_assign() in
  * the program's own structure, evtimer_add() to move a pending event, evtimer_del(). The
  * loop's clock is coarse unless EVENT_BASE_FLAG_PRECISE_TIMER is asked for, as here: its ticks of
- * 4 ms would be early. COMMON set: event_base_init_common_timeout(), which the book advises for
- * many timeouts of one length: a queue for each.
+ * 4 ms would be early.
  */
-#include <errno.h>
 #include <event2/event.h>
 #include <event2/event_struct.h>
 
 #include "replay.h"
-
-/* libevent does not allow more lengths. */
-#define LENGTHS	8
 
 static struct event_base *base;
 static struct event *events;
@@ -46,33 +41,11 @@ static struct timeval delay(uint64_t deadline_ns)
 	return (struct timeval) { us / 1000000, us % 1000000 };
 }
 
-/* Return @length as a common timeout of libevent. Create its queue at first. */
-static const struct timeval *common(const struct timeval *length)
-{
-	static struct {
-		struct timeval length;
-		const struct timeval *common;
-	} known[LENGTHS];
-	static unsigned int nr;
-	unsigned int i;
-
-	for (i = 0; i < nr; i++)
-		if (evutil_timercmp(&known[i].length, length, ==))
-			return known[i].common;
-	if (nr == LENGTHS) {
-		errno = EINVAL;
-		err(1, "lengths of timeouts");
-	}
-	known[nr].length = *length;
-	known[nr].common = event_base_init_common_timeout(base, length);
-	return known[nr++].common;
-}
-
 void adapter_refresh(unsigned int connection, uint64_t deadline_ns)
 {
 	struct timeval length = delay(deadline_ns);
 
-	if (evtimer_add(&events[connection], COMMON ? common(&length) : &length))
+	if (evtimer_add(&events[connection], &length))
 		err(1, "evtimer_add");
 }
 

@@ -128,13 +128,12 @@ static void read_trace(const char *name)
 	close(fd);
 }
 
-/* Raise the limits: some adapters need a descriptor or a signal per connection. */
+/* Raise the limit: timerfd needs a descriptor per connection. */
 static void raise_limits(void)
 {
-	struct rlimit all = { RLIM_INFINITY, RLIM_INFINITY };
 	struct rlimit files = { 1 << 20, 1 << 20 };
 
-	if (setrlimit(RLIMIT_SIGPENDING, &all) || setrlimit(RLIMIT_NOFILE, &files))
+	if (setrlimit(RLIMIT_NOFILE, &files))
 		err(1, "setrlimit");
 }
 
