@@ -32,12 +32,12 @@
 #define CLIENT_IN_VAIN	(30 * (u64)NSEC_PER_SEC)
 
 /**
- * struct client - the case that is running
+ * struct client - the running case
  * @wheel: wheel of the case
  * @config: configuration of @wheel
- * @made: struct client_made of what the case has made, the latest first
+ * @made: list of struct client_made of the case, the latest first
  * @wq: workqueue for work items
- * @shared: @wheel is the default wheel, which may have timers of others
+ * @shared: @wheel is the default wheel, which may have other timers
  * @failed: a check was false
  * @slow: the machine was too slow for a result, so run the case again
  * @patience: factor of short delays. 1 in the first run of the case
@@ -66,7 +66,7 @@ struct client {
 struct client_timer;
 struct client_work;
 
-/* What a case needs. It is skipped where this is missing. */
+/* Needs of a case. It is skipped where one is missing. */
 enum client_needs {
 	CLIENT_CPUS	= 1 << 0,	/* a second CPU */
 	CLIENT_EXACT	= 1 << 1,	/* exact time */
@@ -80,12 +80,12 @@ enum client_needs {
 
 /**
  * struct client_case - a case
- * @name: the name that is printed
+ * @name: its name in the results
  * @run: the function, with an array of timers that the runner makes and frees
  * @work: or the function with a work
  * @then: callback of the timers
  * @nr: number of the timers, 0 for one
- * @data: what the timers refer to
+ * @data: @data of the timers
  * @needs: enum client_needs
  */
 struct client_case {
@@ -120,13 +120,13 @@ extern const struct client_case client_share_cases[];
  * struct client_timer - a timer embedded in a structure of the client
  * @timer: the timer
  * @client: the case
- * @then: function that the callback calls at its end, or NULL
- * @data: for @then
+ * @then: function to call at the end of the callback, or NULL
+ * @data: argument for @then
  * @not_before: earliest correct time of the callback
  * @fired: time of the last callback
  * @cpu: CPU of the last callback
  * @count: number of callbacks
- * @order: number of the last callback among those of all timers of the case
+ * @order: number of the last callback among all callbacks of the case
  * @result: return value of a function, for @then
  * @entered: @then was called
  * @left: @then returned
@@ -148,7 +148,7 @@ struct client_timer {
 	struct completion done;
 };
 
-/* A call for a timer, and what it does: it starts one, restarts one that is pending, stops one. */
+/* A call for a timer, and its action: start, restart if pending, or stop the timer. */
 struct client_call {
 	int (*call)(struct twheel_timer *timer);
 	enum { CLIENT_STARTS, CLIENT_RESTARTS, CLIENT_STOPS } does;

@@ -3,7 +3,7 @@
  * A callback that starts its own timer again with twheel_again_at()
  *
  * The timer looks started to all callers at once, although the tick starts it after the
- * callback has returned. With one CPU all other calls come later, with the same results.
+ * callback. With one CPU all other calls come later, with the same results.
  */
 #include <linux/delay.h>
 
@@ -78,7 +78,7 @@ static void again_slowly(struct client_timer *t)
 	client_set(&t->left);
 }
 
-/* @fn finds the timer started, and its effect is still there after the callback. */
+/* Check that @fn finds the timer started, and has its effect after the callback. */
 static void check_others(struct client *c, int (*fn)(struct twheel_timer *timer), bool pending)
 {
 	struct client_timer *t = client_timer_new(c, again_slowly);
@@ -110,7 +110,7 @@ static void again_late(struct client_timer *t)
 	client_set(&t->left);
 }
 
-/* The shutdown or the deferred start may come first. */
+/* Shut the timer down before or after its deferred start. */
 static void again_after_a_shutdown_is_refused(struct client *c, struct client_timer *t)
 {
 	int stopped;

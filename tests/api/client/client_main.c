@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A sample client of twheel's in-kernel interface, which also tests it
+ * A sample client of the in-kernel interface of twheel, and a test of it
  *
  * Loading the module runs every case on every kind of wheel. Results go to the
  * kernel log as KTAP, one line for each behaviour, then a count and a verdict:
@@ -10,7 +10,7 @@
  *	twheel_client: SUCCESS
  *
  * insmod succeeds with any verdict. only=TEXT runs the cases that have TEXT in
- * their name or in the description of their wheel. The module then stays loaded
+ * their name or in the description of their wheel. The module then remains loaded
  * and uses twheel, so "rmmod twheel" must be refused until after "rmmod
  * twheel_client".
  *
@@ -47,8 +47,8 @@ static unsigned int failed;
 static unsigned int skipped;
 
 /*
- * The wheels that cases run on. The first is the default one. A scheme that none of them
- * has gets one more.
+ * The wheels that cases run on. The first is the default one. A scheme missing here
+ * is run on one more.
  */
 static const struct twheel_config client_configs[] = {
 	{ .name = NULL },
@@ -237,7 +237,7 @@ static int client_thread(void *done)
 }
 
 /*
- * The cases run in a thread that stays on one CPU. All timers that it starts
+ * Run the cases in a thread on one CPU. All timers that it starts
  * are therefore on one base, and expire in one order.
  */
 static int __init client_init(void)

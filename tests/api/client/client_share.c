@@ -29,7 +29,7 @@
  * @skew_ns: difference of ticks between two wheels
  * @wheels: largest number of wheels
  * @far: number of timers due in an hour
- * @near: number of timers with a callback that restarts the timer
+ * @near: number of timers with restarting callbacks
  * @period_ns: delay of these restarts
  * @spin_ns: duration of these callbacks
  * @slow: number of further such timers, with callbacks of %SLOW_NS
@@ -230,7 +230,7 @@ static struct attack slow_callbacks_behind_quick_ones = {
 };
 
 /*
- * Stalls: for 50 ms nothing runs while many timers are due, as if a hypervisor had stopped the
+ * Stalls: for 50 ms nothing runs while many timers are due, as if a hypervisor stopped the
  * machine. This happens in a callback, between two runs, or in a run that a real-time thread
  * preempts, which takes PREEMPT_RT.
  *

@@ -96,7 +96,7 @@ static void start_on_expires_on_that_cpu(struct client *c, struct client_timer *
 	CLIENT_CHECK(c, twheel_start_on(&t->timer, client_delay(c, 5), cpu) == 0);
 	client_wait(t);
 	CLIENT_CHECK(c, t->cpu == cpu);
-	/* A timer that starts while its callback runs stays on that CPU. */
+	/* A start during the callback keeps the timer on that CPU. */
 	twheel_stop_sync(&t->timer);
 	client_expires(t);
 	CLIENT_CHECK(c, t->cpu == raw_smp_processor_id());
@@ -136,7 +136,7 @@ static int client_start_there(struct client_timer *t)
 	return twheel_start_on(&t->timer, client_delay(t->client, 5), smp_processor_id());
 }
 
-/* An isolated CPU runs only the timers that name it. */
+/* Check that an isolated CPU runs only the timers that name it. */
 static void isolated_cpu_has_timers_that_name_it(struct client *c, struct client_timer *t)
 {
 	int cpu = client_isolated_cpu();
@@ -175,8 +175,8 @@ static void client_next_period(struct client_timer *t)
 }
 
 /*
- * Run a periodic timer for 20 s that an isolated CPU has started. The command isolated counts
- * the interrupts of that CPU.
+ * Run a periodic timer, started by an isolated CPU, for 20 s. The command isolated counts
+ * the interrupts of the CPU.
  */
 static void isolated_cpu_is_left_alone(struct client *c, struct client_timer *t)
 {
@@ -292,7 +292,7 @@ static bool is_missed(struct client *c, struct client_timer *t)
 	       late > (s64)(c->config.tick_ns + CLIENT_LATE_MAX_NS);
 }
 
-/* A random program, beside which the wheel sleeps as it likes. */
+/* Run a random program. Between its operations the wheel may sleep. */
 static void random_program_is_one_tick_late_at_most(struct client *c, struct client_timer *t)
 {
 	int started = 0, expired = 0, missed = 0;

@@ -58,8 +58,8 @@ static int start_slow_and_next(struct client_timer *t)
 }
 
 /*
- * The callback on this CPU waits for a slow one on the other CPU. The next callback there, of
- * the same tick, waits for the one on this CPU.
+ * Let a callback on this CPU wait for a slow one on the other CPU. The next callback there,
+ * of the same tick, waits for the callback on this CPU.
  */
 static void callbacks_may_wait_for_one_another(struct client *c, struct client_timer *t)
 {
@@ -84,8 +84,8 @@ static void callbacks_may_wait_for_one_another(struct client *c, struct client_t
 }
 
 /*
- * A thread waits for the first callback, and the next callback waits until the thread has
- * returned. The first one lasts until the thread is about to wait.
+ * A thread waits for the first callback, and the next callback waits for the thread's return.
+ * The first one lasts until the thread is about to wait.
  */
 
 #define AWAITED_MS	3
@@ -112,7 +112,7 @@ static int start_pair(struct client_timer *t)
 	return client_start_at(&t[1], deadline);
 }
 
-/* Returns false if the thread or the callback has waited in vain. */
+/* Returns false if the thread or the callback waited without success. */
 static bool wait_for_first(struct client *c, struct client_timer *t, int cpu)
 {
 	bool waited;
@@ -136,13 +136,13 @@ static void wait_for_first_on(struct client *c, struct client_timer *t, int cpu)
 			break;
 }
 
-/* The thread of callbacks has the higher priority on PREEMPT_RT. */
+/* Wait in a thread of lower priority than the thread of callbacks on PREEMPT_RT. */
 static void stop_sync_returns_before_the_next_callback(struct client *c, struct client_timer *t)
 {
 	wait_for_first_on(c, t, client_other_cpu());
 }
 
-/* The waiter preempts the callback that it waits for. */
+/* Wait in a thread that preempts the callback. */
 static void preempting_waiter_returns_before_the_next_callback(struct client *c,
 							       struct client_timer *t)
 {
@@ -157,7 +157,7 @@ static int delay_waiter(struct kprobe *probe, struct pt_regs *regs)
 	return 0;
 }
 
-/* The first callback returns before the waiter can sleep. */
+/* Delay the waiter, so that the first callback returns before it can sleep. */
 static void late_waiter_returns_before_the_next_callback(struct client *c, struct client_timer *t)
 {
 	struct kprobe probe = {
@@ -199,7 +199,7 @@ static void shutdown_ends_a_timer_that_restarts_itself(struct client *c, struct 
 	}
 }
 
-/* The callback restarts its timer until a shutdown forbids it. */
+/* Restart the timer of this callback until a shutdown forbids it. */
 static void restarting_callback(struct client_timer *t)
 {
 	ktime_t end = client_in(CLIENT_IN_VAIN);
@@ -236,7 +236,7 @@ static void never_called(struct twheel_timer *timer)
 	WARN_ON_ONCE(1);
 }
 
-/* A timer on the stack must be destroyed before the function returns. */
+/* Use a timer on the stack, which must be destroyed before the function returns. */
 static void a_timer_on_the_stack(struct client *c, struct client_timer *t)
 {
 	struct twheel_timer timer;

@@ -2,7 +2,7 @@
 /*
  * Timers that record their callbacks, and waiting for them
  *
- * Each callback of the client goes through client_expire(), which checks that it is not
+ * Each callback of the client calls client_expire(), which checks that it is not
  * early.
  */
 #include <linux/cpumask.h>
@@ -18,7 +18,7 @@
 
 #include "client.h"
 
-/* A timer that has not expired after this time is lost. */
+/* Time after which a timer counts as lost. */
 #define CLIENT_LOST_MS	60000
 
 /* Number of callbacks of the running case so far. */
@@ -76,10 +76,10 @@ void client_timer_class(struct client_timer *t, struct lock_class_key *key)
 }
 
 /**
- * struct client_made - what a case has made
+ * struct client_made - things created by a case
  * @link: entry of @made of the case
  * @wheel: a wheel, or NULL
- * @payer: who pays for @wheel, or NULL
+ * @payer: payer of @wheel, or NULL
  * @nr: number of timers
  * @timers: timers
  */
@@ -131,7 +131,7 @@ bool client_wheel_new(struct client *c, const struct twheel_config *config)
 	return true;
 }
 
-/* Free all that the case has made so far. The timers of a wheel come before the wheel. */
+/* Free all that the case created, the timers of a wheel before the wheel. */
 void client_clean(struct client *c)
 {
 	struct client_made *made, *next;
@@ -163,7 +163,7 @@ u64 client_delay(const struct client *c, u64 ms)
 /*
  * Start @t, and have its callback expect @deadline. Until a later deadline is set a callback
  * for the old one must not count as early. An earlier one is written first and only once:
- * the callback may have run and changed it before a second write.
+ * the callback may run and change it before a second write.
  */
 int client_start_at(struct client_timer *t, ktime_t deadline)
 {
@@ -223,7 +223,7 @@ static void client_irq_fn(struct irq_work *work)
 	client_remote_fn(container_of(work, struct client_remote, work));
 }
 
-/* Returns what @fn returns in a hard interrupt, on PREEMPT_RT as well. */
+/* Returns the result of @fn in a hard interrupt, also on PREEMPT_RT. */
 int client_in_hardirq(int (*fn)(struct client_timer *t), struct client_timer *t)
 {
 	struct client_remote remote = {
@@ -316,8 +316,8 @@ int client_other_cpu(void)
 }
 
 /*
- * Start @t, on another CPU if there is one, and wait until its callback has begun. With one
- * CPU the callback has also ended by then.
+ * Start @t, on another CPU if there is one, and wait until its callback begins. With one
+ * CPU the callback is also over by then.
  */
 bool client_enter(struct client *c, struct client_timer *t)
 {
@@ -364,7 +364,7 @@ const struct client_call client_calls[] = {
 	{}
 };
 
-/* @timer cannot be started: that returns @error. */
+/* Check that @timer cannot be started, and a start returns @error. */
 void client_check_refused(struct client *c, struct twheel_timer *timer, int error)
 {
 	const struct client_call *i;

@@ -177,7 +177,7 @@ static void create_completes_a_config_and_copies_its_name(struct client *c, stru
 	}
 }
 
-/* All times of its timers are on that clock. */
+/* Check that all times of a wheel on CLOCK_BOOTTIME are on that clock. */
 static void a_wheel_on_boottime(struct client *c, struct client_timer *t)
 {
 	struct twheel_config config = { .name = "boottime", .clock = CLOCK_BOOTTIME };
@@ -212,7 +212,7 @@ static void no_wheel_means_the_default_one(struct client *c, struct client_timer
 	client_expires(client_timer_new(c, NULL));
 }
 
-/* The callback has only just run when its wheel is destroyed. */
+/* Destroy a wheel right after its last callback. */
 static void destroy_right_after_the_last_timer(struct client *c, struct client_timer *t)
 {
 	struct twheel_config config = { .name = "brief", .mode = TWHEEL_TICKLESS };
@@ -246,7 +246,7 @@ static int expires_on(struct client_timer *t, int cpu)
 	return client_expires_on(t, cpu, client_start_soon);
 }
 
-/* What nobody prepares takes no memory of others than the payer. */
+/* Check that a wheel with a payer has slots only on CPUs that were prepared. */
 static void a_wheel_with_a_payer_has_slots_where_prepared(struct client *c, struct client_timer *t)
 {
 	struct twheel_config config = { .payer = twheel_payer_create() };
@@ -283,7 +283,7 @@ static void default_wheel_has_slots_where_timers_start(struct client *c, struct 
 	wait_for_slots(c, t, client_other_cpu());
 }
 
-/* The first one finds none, and is on the CPU that created the wheel. */
+/* Check that a first timer elsewhere uses the CPU that created the wheel. */
 static void a_new_wheel_has_slots_where_timers_start(struct client *c, struct client_timer *t)
 {
 	int cpu = client_other_cpu();
@@ -295,7 +295,7 @@ static void a_new_wheel_has_slots_where_timers_start(struct client *c, struct cl
 	wait_for_slots(c, t, cpu);
 }
 
-/* The only CPU with slots goes away, with a timer. */
+/* Take the only CPU with slots offline, with a timer. */
 static void a_new_wheel_keeps_its_timers_at_hotplug(struct client *c, struct client_timer *t)
 {
 	int cpu = client_other_cpu();
@@ -380,8 +380,8 @@ static void offline_does_what_a_run_left(struct client *c, struct client_timer *
 }
 
 /*
- * A timer that was stopped is started for a shorter time by an interrupt of another CPU,
- * which mostly comes as soon as interrupts are on again: at the end of a hold of the lock.
+ * An interrupt of another CPU starts a stopped timer for a shorter time. Mostly it arrives
+ * as soon as interrupts are on again: at the end of a hold of the lock.
  */
 
 #define INTERRUPTS	300
@@ -436,7 +436,7 @@ static void remaining_is_of_one_start(struct client *c, struct client_timer *t)
 	kthread_stop(thread);
 }
 
-/* A timer that was zeroed and not set up, as in a structure not used yet. */
+/* Use a zeroed timer that was not set up, as in a structure not used yet. */
 static void never_set_up(struct client *c, struct client_timer *t)
 {
 	static struct twheel_timer zeroed;
@@ -495,8 +495,8 @@ static void a_static_timer_needs_no_setup(struct client *c, struct client_timer 
 }
 
 /*
- * As it is for a module that is built into the kernel, before twheel is
- * initialised: the base of timers that have not been started has no wheel.
+ * Like in a module that is built into the kernel, before twheel is
+ * initialised: the base of timers that never started has no wheel.
  */
 
 static DEFINE_TWHEEL_TIMER(too_soon, complete_static);
@@ -513,7 +513,7 @@ static void without_a_default_wheel_no_timer_starts(struct client *c, struct cli
 {
 	struct twheel *wheel;
 
-	/* That is enough to have a base. */
+	/* A stop is enough to have a base. */
 	CLIENT_CHECK(c, twheel_stop_sync(&too_soon) == 0);
 	wheel = set_wheel(too_soon.base, NULL);
 	client_check_refused(c, &too_soon, -ENODEV);

@@ -79,7 +79,7 @@ static void client_work_runs(struct client_work *w, u64 delay_ns)
 	CLIENT_CHECK(w->client, w->runs == 1);
 }
 
-/* @stop finds that @w runs, and waits for it. */
+/* Check that @stop finds @w running, and waits for it. */
 static bool client_work_waits(struct client_work *w, bool (*stop)(struct twheel_work *work))
 {
 	w->sleep_ms = 20;
@@ -116,7 +116,7 @@ static void work_mod_changes_the_time(struct client *c, struct client_work *w)
 	CLIENT_CHECK(c, w->runs == 1);
 }
 
-/* No tick of this CPU can come in between. */
+/* Check that a work with no delay is queued at once: interrupts, and so ticks, are off. */
 static void check_at_once(struct client *c, struct client_work *w,
 			  bool (*queue)(struct workqueue_struct *wq, struct twheel_work *work,
 					u64 delay_ns))
@@ -140,7 +140,7 @@ static void work_without_a_delay_does_not_wait_for_a_tick(struct client *c, stru
 	CLIENT_CHECK(c, w->runs == 2);
 }
 
-/* The timer refuses to start, so the work is not pending. */
+/* Check that a work is not pending if its timer refuses to start. */
 static void work_that_is_refused_is_not_pending(struct client *c, struct client_work *w)
 {
 	twheel_shutdown_sync(&w->work.timer);
@@ -196,8 +196,8 @@ static void work_flush_runs_it_now(struct client *c, struct client_work *w)
 }
 
 /*
- * The item queues itself while twheel_cancel_work_sync() waits for it, and still runs when
- * its timer is due. It has run or was cancelled each time that it was queued.
+ * Let the item queue itself while twheel_cancel_work_sync() waits for it, and run until its
+ * timer is due. Each time that it was queued it must run or be cancelled.
  */
 static void work_cancel_sync_accounts_for_what_was_queued(struct client *c, struct client_work *w)
 {
@@ -235,7 +235,7 @@ static void work_runs_on_the_cpu_asked_for(struct client *c, struct client_work 
 	CLIENT_CHECK(c, w->cpu == cpu);
 }
 
-/* Each call that disables it takes one that enables it. */
+/* Check that enabling a work takes as many calls as were made to disable it. */
 static void work_disabled_is_not_queued(struct client *c, struct client_work *w)
 {
 	client_work_queue(w, CLIENT_HOUR);
@@ -279,7 +279,7 @@ static void free_work_fn(struct work_struct *work)
 	complete(&work_done);
 }
 
-/* The workqueue may run the item on another CPU before twheel_queue_work() has returned. */
+/* Free the item in its function, perhaps on another CPU before twheel_queue_work() returns. */
 static void work_frees_itself(struct client *c, struct client_timer *t)
 {
 	struct twheel_work *w;

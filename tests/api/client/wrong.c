@@ -2,7 +2,7 @@
 /*
  * Mistakes of a client, which the kernel reports
  *
- * Loading the module with what=NAME does one thing wrong. A kernel with debug
+ * The module does one thing wrong, by the parameter "what". A kernel with debug
  * objects and lockdep has to report it, and go on. tests/vm/guest/complaints
  * looks for the report. The log also says whether twheel dealt with it:
  *
@@ -40,7 +40,7 @@ static void locking_callback(struct twheel_timer *timer)
 	complete(&expired);
 }
 
-/* In memory of its own, to be freed. */
+/* Start a timer in memory of its own, to be freed. */
 static struct twheel_timer *start_one(void)
 {
 	struct twheel_timer *one = kmalloc(sizeof(*one), GFP_KERNEL);
@@ -50,7 +50,7 @@ static struct twheel_timer *start_one(void)
 	return one;
 }
 
-/* @fn, or the end of its tick, completes @expired. */
+/* Run @fn as a callback. It, or the end of its tick, completes @expired. */
 static void let_expire(twheel_fn fn)
 {
 	twheel_timer_setup(&timer, NULL, fn, 0);
@@ -74,7 +74,7 @@ static bool wait_for_a_zeroed_timer(void)
 	return twheel_stop_sync(&zeroed) == 0;
 }
 
-/* A timer is stopped before it is freed, or the wheel would find it. */
+/* Free a pending timer: debug objects stop it, or the wheel would find it. */
 static bool free_a_pending_timer(void)
 {
 	kfree(start_one());
@@ -110,7 +110,7 @@ static void leaking_callback(struct twheel_timer *timer)
 	preempt_disable();
 }
 
-/* The rest of the same softirq has preemption as it was. */
+/* Check that the rest of the same softirq has the old preempt count. */
 static bool leak_a_preempt_count(void)
 {
 	let_expire(leaking_callback);
@@ -118,7 +118,7 @@ static bool leak_a_preempt_count(void)
 	return preempt_counts[0] == preempt_counts[1];
 }
 
-/* The callback is over long before: lockdep knows all the same. */
+/* Wait with the lock held, long after the callback: lockdep knows all the same. */
 static bool wait_with_the_lock_held(void)
 {
 	let_expire(locking_callback);
@@ -129,7 +129,7 @@ static bool wait_with_the_lock_held(void)
 	return true;
 }
 
-/* It is not queued: no tick of another timer calls it, when the module is gone perhaps. */
+/* Check that it is not queued, or a later tick would call it, perhaps without the module. */
 static bool queue_a_tick_end_outside_of_the_callback(void)
 {
 	twheel_timer_setup(&timer, NULL, never_called, 0);
@@ -138,7 +138,7 @@ static bool queue_a_tick_end_outside_of_the_callback(void)
 	return twheel_stop_sync(&timer) == 1 && !tick_end.queued;
 }
 
-/* Its timers go on. */
+/* Check that timers of the default wheel continue. */
 static bool destroy_the_default_wheel(void)
 {
 	twheel_destroy(twheel_default());
@@ -166,7 +166,7 @@ static void interrupted_callback(struct twheel_timer *timer)
 	complete(&expired);
 }
 
-/* The callback is what the interrupt would wait for. */
+/* Stop a timer in an interrupt of its own callback, which cannot end before. */
 static bool wait_in_an_interrupt(void)
 {
 	let_expire(interrupted_callback);

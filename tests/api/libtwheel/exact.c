@@ -2,8 +2,8 @@
 /*
  * A million operations on a session in the process, by a program that sleeps as told
  *
- * The clock is virtual: it stands still but for sleeps, which end when the timerfd fires or
- * when the program has something else to do. So each expiry can be held against its deadline:
+ * The clock is virtual: it advances only in sleeps, which end when the timerfd fires or
+ * when the program has something else to do. So each expiry can be compared with its deadline:
  * never early, a tick late at most, none missing. A word may be read a tick late.
  *
  * usage: exact SEED
@@ -63,7 +63,7 @@ static __u64 below(__u64 end)
 	return xorshift(&seed) % end;
 }
 
-/* As many of each length. */
+/* Returns a number of a random length in bits. */
 static __u64 below_log(unsigned int bits)
 {
 	return below(2ULL << below(bits));

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A program whose structures have grown, and a library and a kernel of version 1
+ * A program with longer structures, and a library and a kernel of version 1
  *
- * The program includes a header in which each structure is longer. Nothing that it
- * asks for by a new field is lost without an error, and a new field that nobody has
+ * The program includes a header with new fields in each structure. No request
+ * by a new field is lost without an error, and a new field that is not
  * filled is 0.
  */
 #include <errno.h>

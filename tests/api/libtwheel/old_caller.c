@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A caller with structures of version 1, and a library whose structures have grown
+ * A caller with structures of version 1, and a library with longer structures
  *
  * The library is built with a header in which each structure is longer. The
- * caller is as a binding for another language is: it calls functions that are
+ * caller is like a binding for another language: it calls functions that are
  * inline in C by their exported names, and passes no size.
  */
 #include <string.h>
@@ -49,7 +49,7 @@ static void *guarded(void *structure, size_t size)
 	return structure;
 }
 
-/* The bytes behind a caller's structure are the caller's. */
+/* The bytes behind a caller's structure must not change. */
 #define ASSERT_GUARDED(bytes, size) \
 	ASSERT_EQ(0, memcmp((bytes) + (size), guard, GUARD))
 

@@ -23,14 +23,14 @@ static struct twheel *open_in_process(__u32 words, unsigned int flags)
 	return t;
 }
 
-/* Run the case again, slower, if it comes here after @deadline_ns. */
+/* Run the case again, slower, if the time is after @deadline_ns. */
 static void expect_before(__u64 deadline_ns)
 {
 	if (twheel_now() >= deadline_ns)
 		test_slow();
 }
 
-/* A case for sessions of several threads, and for those of one thread, which have a fast path. */
+/* A case for sessions of several threads, and again for one thread, which has a fast path. */
 #define TEST_ALONE_TOO(name, ...)					\
 	static void name##_too(struct twheel *t);			\
 									\
@@ -138,7 +138,7 @@ static bool fires_at(struct twheel *t, __u64 *least, __u64 *most)
 	return left;
 }
 
-/* A timer that is due makes the wheel look for its next tick, and @old is none. */
+/* Let a timer expire, so that the wheel looks for its next tick, which must not be @old. */
 static void expect_not_set_for(struct twheel *t, __u64 old)
 {
 	struct twheel_event event;

@@ -56,7 +56,7 @@ TEST_SESSION(it_is_submitted_when_it_is_full)
 	EXPECT_STATS(twheel_fd(t), .started = 2, .restarted = 1, .stopped = 1,
 		     .pending = 1);
 	expect_results(batch, SIZE, (int[]){ 0, 0, 0, 1 });
-	/* The next operation begins anew. */
+	/* The next operation begins a new batch. */
 	ASSERT_EQ(0, twheel_batch_flush(batch));
 	ASSERT_EQ(0, twheel_batch_start(batch, 3, HOUR, 33));
 	ASSERT_EQ(0, twheel_batch_failed(batch));
@@ -144,7 +144,7 @@ TEST_SESSION(words_of_those_that_failed_are_left, { .shared_ids = 8 })
 	twheel_batch_free(batch);
 }
 
-/* As a signal does, after two of them. */
+/* Carry out two operations, like a call that a signal interrupts. */
 static int carries_out_two(int fd, unsigned long command, void *argument)
 {
 	struct twheel_submit *submit = argument;
@@ -194,7 +194,7 @@ TEST_SESSION(what_cannot_be_submitted)
 	ASSERT_EQ(-EBADF, twheel_batch_flush(batch));
 	ASSERT_EQ(0, errno);
 	expect_results(batch, 2, (int[]){ -EBADF, -EBADF });
-	/* It can be used again. */
+	/* The batch can be used again. */
 	ASSERT_EQ(0, twheel_batch_flush(batch));
 	ASSERT_EQ(0, twheel_batch_start(batch, 1, HOUR, 11));
 	ASSERT_EQ(-EBADF, twheel_batch_flush(batch));

@@ -113,7 +113,7 @@ TEST_SESSION(what_cannot_be_attached, { .shared_ids = 10 })
 	ASSERT_EQ(-EINVAL, twheel_attach_sized(&other, twheel_fd(t), 56));
 	ASSERT_EQ(0, errno);
 	ASSERT_EQ(before, open_files());
-	/* It can be looked at, and no more. */
+	/* The session can be looked at, but not changed. */
 	ASSERT_EQ(0, twheel_attach(&other, reader));
 	ASSERT_EQ(-EBADF, twheel_start(other, 1, 0, 0));
 	twheel_close(other);
@@ -183,7 +183,7 @@ static void *uses_it(void *data)
 	return NULL;
 }
 
-/* As Python's multiprocessing does. */
+/* Python's multiprocessing does this, too. */
 TEST_SESSION(a_child_closes_what_a_thread_uses, { .shared_ids = 500 })
 {
 	struct twheel_entry entries[64];
@@ -204,7 +204,7 @@ TEST_SESSION(a_child_closes_what_a_thread_uses, { .shared_ids = 500 })
 	expect_balance(twheel_fd(t));
 }
 
-/* The first process of a PID namespace may have such a child, in another namespace. */
+/* Close another mapping, as a child of the first process of a PID namespace may. */
 static void closes_another_mapping(void *data)
 {
 	struct twheel *t = data;

@@ -2,23 +2,23 @@
 /*
  * The same operations on a session of the module and on one in the process
  *
- * A seed chooses operations. Both sessions get each of them, and have to return the
- * same: results, events, entries, counters, INFO. Left out is only the difference that
- * Documentation/libtwheel.rst names: the time of an expiry, and with it the number of
- * wake-ups, and in INFO the bits for the place of the session and for read(2) without
- * blocking.
+ * A seed chooses operations. Both sessions carry out each of them, and must return the
+ * same: results, events, entries, counters, INFO. Only the differences named in
+ * Documentation/libtwheel.rst are left out: the time of an expiry, the number of
+ * wake-ups, which depends on it, and in INFO the bits for the place of the session and for
+ * read(2) without blocking.
  *
- * Times. A timer is due in some hours, or at once. A start that is due at once is
- * waited for in both sessions before the next operation, so that no result depends on
- * anybody's speed. Within a batch nobody can wait. A start that makes room for its
- * timer lets the session's lock go, and the softirq may expire then what the same batch
- * has started. So no later operation of a batch is about a timer that it has started to
- * be due at once, and no such timer has a word that would make room. Ids of the
- * session's choice differ, and are compared by their number among those.
+ * Times. A timer is due in some hours, or at once. After a start that is due at once,
+ * both sessions wait for the expiry before the next operation, so that no result depends
+ * on their speed. Within a batch that is not possible. A start that needs memory for its
+ * timer drops the session's lock, and the softirq may then expire timers that the same batch
+ * started. So a batch has no other operation on a timer after starting it due at
+ * once, and no such timer has a word that would need memory. Ids chosen by the
+ * session differ, and are compared by their number among such ids.
  *
- * A delay begins at another time in each session. Its deadline is held against the
- * clock before and after the start, and then the timer is given one that is the same.
- * A timer whose deadline was at the start of the machine has missed periods. They are a
+ * A delay begins at another time in each session. Its deadline is compared with the
+ * clock before and after the start, and then both timers are given the same deadline.
+ * A timer with a deadline at the start of the machine misses periods. They are a
  * third of the machine's time up to now at least. So all sessions count the same periods,
  * and none is due while a seed runs.
  *
@@ -39,7 +39,7 @@
 #define OPERATIONS	200
 #define IDS		24	/* of the program's choice */
 #define IDS_MANY	4096	/* in some seeds: pages of words, and a table that grows */
-#define ANY		16	/* of the session's choice that are remembered */
+#define ANY		16	/* remembered ids of the session's choice */
 #define ROOM		8
 
 struct pair {
@@ -86,13 +86,13 @@ static bool one_in(struct pair *p, unsigned int n)
 	return !below(p, n);
 }
 
-/* One of some values, most of them good ones. */
+/* Draw a deadline some hours ahead. */
 static __u64 deadline(struct pair *p)
 {
 	return p->far + below(p, 1000000) * 1000ULL;
 }
 
-/* The same id for both. Returns its name for messages. */
+/* Choose an id, the same for both. Returns its name for messages. */
 static int choose_id(struct pair *p, __u64 id[2])
 {
 	unsigned int nr;
@@ -112,7 +112,7 @@ static int choose_id(struct pair *p, __u64 id[2])
 	return nr;
 }
 
-/* The name of an id, the same for both. */
+/* Returns the name of an id, the same for both. */
 static __u64 name_of(const struct pair *p, int which, __u64 id)
 {
 	unsigned int nr = p->nr_any < ANY ? p->nr_any : ANY;
@@ -133,7 +133,7 @@ static void remember(struct pair *p, const __u64 id[2])
 	p->any[1][nr] = id[1];
 }
 
-/* Until the timer has expired, or its word has been heeded. */
+/* Wait until the timer expires, or is carried on by its word. */
 static void await_expiry(struct pair *p, const __u64 id[2])
 {
 	struct twheel_entry entry;
@@ -187,7 +187,7 @@ static void do_start(struct pair *p)
 
 	if (!any)
 		choose_id(p, id);
-	/* A store may be all that it does, and a periodic timer has left its word behind. */
+	/* A push may be just a store, and a periodic timer leaves its word behind. */
 	if (push && c.soon) {
 		c.soon = false;
 		c.expires_ns = deadline(p);
@@ -222,7 +222,7 @@ static void do_start(struct pair *p)
 		await_expiry(p, id);
 }
 
-/* The deadline that a delay has become, in each session. */
+/* Check the deadline that results from a delay, in a session. */
 static void expect_delay(struct pair *p, int which, __u64 id, __u64 before, __u64 delay)
 {
 	__u64 after = twheel_now();
@@ -375,7 +375,7 @@ static void do_batch(struct pair *p)
 		__u64 id[2];
 
 		choose_id(p, id);
-		/* The softirq may have come between. */
+		/* The softirq may already be done with that timer, or not. */
 		if (id[0] < IDS && soon & 1U << id[0]) {
 			start = true;
 			any = true;
@@ -422,7 +422,7 @@ static void do_batch(struct pair *p)
 			await_expiry(p, (__u64[]){ ops[0][n].id, ops[1][n].id });
 }
 
-/* The same start or stop for a batch of each session. */
+/* Add the same start or stop to a batch of each session. */
 static int add_to_batches(struct pair *p, struct twheel_batch *batches[2])
 {
 	__u64 id[2] = { below(p, p->ids) }, expires_ns = deadline(p), user_data = below(p, 1000000);
@@ -474,7 +474,7 @@ static void do_library_batch(struct pair *p)
 		twheel_batch_free(batches[i]);
 }
 
-/* A command of any number, with a structure of any size and any contents. */
+/* Do a command of any number, with a structure of any size and any contents. */
 static void do_command(struct pair *p)
 {
 	union {
@@ -512,7 +512,7 @@ static bool readable(const struct twheel *t, int timeout_ms)
 	return poll(&pollfd, 1, timeout_ms) == 1;
 }
 
-/* A timerfd that has to be readable at once becomes so in an interrupt. */
+/* Check whether it is readable. A timerfd that must be readable becomes so in an interrupt. */
 static void expect_descriptor(const struct twheel *t, bool unread)
 {
 	int tries = 100;
@@ -521,7 +521,7 @@ static void expect_descriptor(const struct twheel *t, bool unread)
 		ASSERT_TRUE(readable(t, PATIENCE / MS));
 		return;
 	}
-	/* In the process the wheel may have timers to move. Then STATS has moved them. */
+	/* In the process the wheel may have timers to move. Then STATS moves them. */
 	while (readable(t, 0) && --tries) {
 		struct twheel_stats stats;
 

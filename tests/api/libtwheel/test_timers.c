@@ -92,7 +92,7 @@ TEST_SESSION(wait_ends_with_a_signal)
 
 static int waited;
 
-/* As glibc does when a thread is cancelled in a system call that has done its work. */
+/* Cancel this thread like glibc does in a system call whose work is done. */
 static void cancelled(void)
 {
 	pthread_cancel(pthread_self());
@@ -132,7 +132,7 @@ static struct twheel *open_on(__u32 clock, unsigned int flags)
 	return t;
 }
 
-/* The deadline of a timer is a delay from now, by the clock of its session. */
+/* Check that the deadline of a timer is a delay from now, by the clock of its session. */
 static void expect_from_now(struct twheel *t, __u64 id, __u64 before, __u64 delay)
 {
 	__u64 deadline = deadline_of(t, id);
@@ -202,7 +202,7 @@ TEST(clocks)
 	in_child(expect_all_clocks, NULL);
 }
 
-/* Its poller is woken once for all, and not before the first of them has waited. */
+/* A poller is woken once for all events, after the first of them waited for @wake_ns. */
 TEST_SESSION(events_wait_for_their_reader, { .wake_ns = 100 * MS })
 {
 	struct twheel_event events[3];

@@ -49,7 +49,7 @@ TEST_SESSION(a_start_stores_its_deadline, { .shared_ids = IDS })
 	ASSERT_EQ(INTERVAL_MAX, deadline_of(t, 3));
 }
 
-/* A start overwrites any word that the previous timer of the id has left. */
+/* A start overwrites any word left by the previous timer of the id. */
 TEST_SESSION(an_old_word_does_not_count, { .shared_ids = IDS })
 {
 	struct twheel_event event;
@@ -60,7 +60,7 @@ TEST_SESSION(an_old_word_does_not_count, { .shared_ids = IDS })
 	twheel_stop_by_store(t, 3);
 	ASSERT_EQ(0, twheel_start_at(t, 3, 1, 33));
 	ASSERT_EQ(1, twheel_wait(t, &event, 1, -1));
-	/* It also overwrites the later word of a pending timer. */
+	/* A start also overwrites the later word of a pending timer. */
 	ASSERT_EQ(0, twheel_start(t, 3, HOUR, 33));
 	twheel_refresh(t, 3, twheel_now() + 2 * HOUR);
 	ASSERT_EQ(1, twheel_start(t, 3, MS, 34));
@@ -119,7 +119,7 @@ TEST_SESSION(a_socket_takes_the_module, { .shared_ids = IDS })
 	EXPECT_STATS(twheel_fd(t), .started = 1, .pending = 1);
 }
 
-/* A start clears the word: that of the previous timer would drop or delay the event. */
+/* A start clears the word: the old word would drop or delay the event. */
 TEST_SESSION(a_socket_has_no_word, { .shared_ids = IDS })
 {
 	int fd = open_connection();
@@ -150,7 +150,7 @@ TEST_SESSION(a_push_both_ways, { .shared_ids = IDS })
 	ASSERT_EQ(0, twheel_push(t, 3, now + 3 * HOUR, 34));
 	ASSERT_EQ(now + HOUR, deadline_of(t, 3));
 	ASSERT_EQ(now + 3 * HOUR, twheel_word(t, 3));
-	/* The deadline is earlier than the word, and later than that of the kernel. */
+	/* The deadline is earlier than the word, and later than the kernel's deadline. */
 	ASSERT_EQ(0, twheel_push(t, 3, now + 2 * HOUR, 35));
 	ASSERT_EQ(now + 2 * HOUR, twheel_word(t, 3));
 	ASSERT_EQ(now + 2 * HOUR, deadline_of(t, 3));

@@ -199,7 +199,7 @@ static void closes(void *t)
 	twheel_close(t);
 }
 
-/* Closing a session in a child leaves that of this process alone. */
+/* Close a session in a child, which leaves it open in this process. */
 void close_in_child(struct twheel *t)
 {
 	in_child(closes, t);

@@ -21,15 +21,15 @@ extern void (*wrap_clock)(void);
 /* Called once, after a read(2) of something and before the reader has it. */
 extern void (*wrap_read)(void);
 
-/* Calls that a session in the process has made. */
+/* Numbers of calls made by sessions in the process. */
 extern unsigned int timerfd_sets, mutex_locks;
 
-/* What timerfd_settime(2) fails with, or 0. */
+/* Error to fail timerfd_settime(2) with, or 0. */
 extern int timerfd_error;
 
 /*
- * The sessions of this run are in the process, as TWHEEL_BACKEND=process says. The
- * helpers of session.h, which take a descriptor, know these sessions, too.
+ * Returns whether the sessions of this run are in the process, by TWHEEL_BACKEND=process.
+ * The helpers of session.h, which take a descriptor, know these sessions, too.
  */
 bool in_process(void);
 bool in_valgrind(void);
@@ -41,8 +41,8 @@ struct twheel *open_words(__u32 ids);
 
 /*
  * TEST_SESSION(name, SETUP...) { ... }: a case with a session @t, which is closed behind it. It
- * is run for each SETUP such as { .shared_ids = 4 }, or once without any. With sanitizers the
- * case must not have lost memory.
+ * runs for each SETUP such as { .shared_ids = 4 }, or once without any. With sanitizers the
+ * case must not lose memory.
  */
 #define TEST_SESSION(name, ...)		TEST_SESSION_FLAGS(name, 0, __VA_ARGS__)
 
