@@ -108,14 +108,14 @@ static int compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Sorts @values. Returns 0 if there are none. */
+/* Returns the median of @values, which it sorts, or 0 without any. */
 u32 bench_median(u32 *values, u32 nr)
 {
 	sort(values, nr, sizeof(*values), compare, NULL);
 	return nr ? values[nr / 2] : 0;
 }
 
-/* Makes a batch of @nr timers, from place @from in the random order on. */
+/* Make a batch of @nr timers, from place @from in the random order on. */
 void bench_pick(struct bench *b, u32 from, u32 nr)
 {
 	u32 i;

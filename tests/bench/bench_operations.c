@@ -109,7 +109,7 @@ static void one_batch(struct bench *b, struct times *times, u32 i)
 	impl->start_at(b);
 }
 
-/* Fills the facility: all timers are pending in the middle range. */
+/* Fill the facility: start all timers in the middle range. */
 void bench_fill(struct bench *b)
 {
 	u32 from;

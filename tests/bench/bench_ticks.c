@@ -81,7 +81,7 @@ static void note_gap(struct gaps *gaps, u32 ns)
 		gaps->ns[gaps->nr++] = ns;
 }
 
-/* Watches until @end. @last is the last reading, for the next call. */
+/* Watch until @end. @last is the last reading, for the next call. */
 static void watch_until(struct gaps *gaps, u64 end, u64 *last)
 {
 	u64 now;

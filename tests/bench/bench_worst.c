@@ -143,7 +143,7 @@ static void sleep_until(ktime_t at)
 	schedule_hrtimeout(&at, HRTIMER_MODE_ABS);
 }
 
-/* Starts all timers, or restarts them, at @begin or spread over @width_ns from then on. */
+/* Start or restart all timers, due at @begin or spread over @width_ns from then on. */
 static void give_deadlines(struct bench *b, u64 begin, u64 width_ns, void (*start)(struct bench *b))
 {
 	/* Convert it only once: timer_list's conversion is inexact. */

@@ -36,7 +36,7 @@ struct argument {
 	const char **text;
 };
 
-/* Ends the program if one of @argv is none of @known. */
+/* Take the arguments @known, and end the program at any other. */
 static inline void take_arguments(int argc, char **argv, const struct argument *known)
 {
 	const struct argument *one;
@@ -110,7 +110,7 @@ static inline int compare_u64(const void *a, const void *b)
 	return (first > second) - (first < second);
 }
 
-/* Sorts @nr times, and prints the median, 99 of 100 and the longest. */
+/* Sort @nr times, and print the median, 99 of 100 and the longest. */
 static inline void print_times(const char *name, u64 *ns, unsigned int nr)
 {
 	if (!nr)

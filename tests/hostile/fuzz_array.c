@@ -24,7 +24,7 @@ static __u64 pointer_of(struct fuzz_thread *t, const struct place *place)
 	return pointer;
 }
 
-/* Puts the command's structure somewhere, makes the call, reads it back. */
+/* Place the command's structure somewhere, make the call, and read it back. */
 static int call(struct fuzz_thread *t, int fd, unsigned int command,
 		void *argument, size_t size, bool *known)
 {
@@ -85,7 +85,7 @@ static __u32 choose_op_size(struct fuzz_thread *t)
 	}
 }
 
-/* Writes as many operations as fit, and clears the rest of each operation. */
+/* Write as many operations as fit, and clear the rest of each operation. */
 static void write_ops(struct fuzz_thread *t, const struct place *place,
 		      __u32 op_size, __u32 count)
 {
@@ -158,7 +158,7 @@ static bool is_op_size(__u32 size)
 }
 
 /*
- * Spoils the structure, but keeps the kernel from reading operations that are
+ * Spoil the structure, but keep the kernel from reading operations that are
  * not in the array: it must either read the array as written, or refuse the
  * structure.
  */

@@ -150,7 +150,7 @@ static void call_blocking(struct fuzz_thread *t, int fd)
 	fcntl(fd, F_SETFL, flags | O_NONBLOCK);
 }
 
-/* Stores what a program might store, and what none would. */
+/* Store words, sensible ones and others. */
 static void scribble(struct fuzz_thread *t, __u64 *words, size_t count)
 {
 	int i;

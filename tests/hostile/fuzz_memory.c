@@ -91,7 +91,7 @@ static enum place_kind choose_kind(struct fuzz_thread *t, size_t size)
 	return fuzz_below(t, NR_PLACES);
 }
 
-/* Chooses where in the area @size bytes go, and how many of them exist. */
+/* Choose an offset in the area for @size bytes, and the number of them that exist. */
 static size_t choose_offset(struct fuzz_thread *t, struct fuzz_area *area,
 			    size_t size, struct place *place)
 {

@@ -2,7 +2,7 @@
 /*
  * The calls of the fuzzer on a session in the process, under libFuzzer
  *
- * An input is the random numbers of some calls. This lets libFuzzer find inputs that
+ * An input is the random numbers of some calls. So libFuzzer finds inputs that
  * reach more of session/ and of twheel_chardev.c. In place of /dev/twheel there is
  * ../api/selftests/process.c. The clock is a variable: an input always does the same.
  */

@@ -101,7 +101,7 @@ __u64 fuzz_id(struct fuzz_thread *t)
 	}
 }
 
-/* Spoils some of it. */
+/* Spoil some bytes or numbers of @data. */
 void fuzz_mutate(struct fuzz_thread *t, void *data, size_t size)
 {
 	unsigned char *bytes = data;

@@ -268,7 +268,7 @@ static int open_session(struct fuzz_shared *shared, const struct fuzz_kind *kind
 	return fd;
 }
 
-/* Runs in a process of its own, and ends it. */
+/* Run a round in a process of its own, and end it. */
 void fuzz_round(struct fuzz_shared *shared, const struct fuzz_kind *kind, __u64 seed)
 {
 	struct sigaction action = { .sa_handler = on_signal };

@@ -186,7 +186,7 @@ static bool is_start(const struct request *request)
 	return request->command && request->command->number == TWHEEL_IOC_START;
 }
 
-/* Sets user_data as required, and records the id, before the kernel reads. */
+/* Set user_data as required, and record the id, before the kernel reads. */
 static void sign_start(struct fuzz_thread *t, const struct request *request,
 		       struct twheel_start *start)
 {

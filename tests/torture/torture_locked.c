@@ -296,7 +296,7 @@ static void tt_locked_any_op(struct tt_locked *l, u32 *rnd)
 }
 
 /*
- * Does something with one of @nr timers from @first. Half of the operations hit
+ * Operate on one of @nr timers from @first. Half of the operations hit
  * a few of the timers, so that the others have time to expire. Context: any.
  */
 void tt_locked_op(u32 *rnd, unsigned int first, unsigned int nr)
@@ -525,7 +525,7 @@ static void tt_wait_until_due(struct tt_locked *l, u32 *rnd)
 		cpu_relax();
 }
 
-/* Stops one of @nr timers from @first and waits. Context: process. */
+/* Stop one of @nr timers from @first and wait. Context: process. */
 void tt_locked_sync_op(u32 *rnd, unsigned int first, unsigned int nr)
 {
 	struct tt_locked *l = &tt_locked[first + tt_random_below(rnd, nr)];

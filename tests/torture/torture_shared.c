@@ -110,7 +110,7 @@ static void tt_shared_again(struct tt_shared *s, u32 *rnd)
 								delay)));
 }
 
-/* Starts or stops a timer. Context: any. */
+/* Start or stop a timer. Context: any. */
 void tt_shared_op(u32 *rnd)
 {
 	struct tt_shared *s = &tt_shared[tt_random_below(rnd, tt_nr_shared)];
@@ -121,7 +121,7 @@ void tt_shared_op(u32 *rnd)
 		tt_shared_note_stop(s, twheel_stop(&s->t.timer));
 }
 
-/* Stops a timer and waits for its callback. Context: process. */
+/* Stop a timer and wait for its callback. Context: process. */
 void tt_shared_sync_op(u32 *rnd)
 {
 	struct tt_shared *s = &tt_shared[tt_random_below(rnd, tt_nr_shared)];

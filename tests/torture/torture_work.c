@@ -77,7 +77,7 @@ void tt_work_op(u32 *rnd)
 }
 
 /*
- * Runs an item now. Many callers must not use a cancel that waits, so this
+ * Run an item now. Many callers must not use a cancel that waits, so this
  * flushes instead. Context: process.
  */
 void tt_work_flush_op(u32 *rnd)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Feeds twheelctl's parsers with spoilt texts
+ * Feed the parsers of twheelctl with spoilt texts
  *
- * libFuzzer spoils those of its corpus: /proc/twheel, and a trace. Sanitizers watch.
+ * libFuzzer spoils the texts of its corpus: /proc/twheel, and a trace. Sanitizers watch.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -40,7 +40,7 @@ static void expect(bool good, const char *what)
 		ctl_die(CTL_FAILED, "not true: %s\n", what);
 }
 
-/* All that a command may ask of a reading. */
+/* Use a reading in all ways that commands do. */
 static void use(const struct proc *proc)
 {
 	size_t hint = 0;
@@ -64,7 +64,7 @@ static void expect_message(const char *error)
 		expect(*error >= ' ' && *error <= '~', "a message is for a terminal");
 }
 
-/* @copy is of exactly that size, so that a byte too many is found. */
+/* Parse @copy, whose memory has exactly that size, so that a byte too many is found. */
 static void try_proc(char *copy, size_t length)
 {
 	struct proc proc;

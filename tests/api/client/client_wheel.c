@@ -267,7 +267,7 @@ static void a_wheel_with_a_payer_has_slots_where_prepared(struct client *c, stru
 }
 
 /*
- * Starts a timer on a CPU until this has slots of its own. Until then it expires on
+ * Start a timer on a CPU until this has slots of its own. Until then it expires on
  * another CPU, and is not lost.
  */
 static void wait_for_slots(struct client *c, struct client_timer *t, int cpu)

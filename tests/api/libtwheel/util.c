@@ -146,14 +146,14 @@ bool in_valgrind(void)
 	return preload && strstr(preload, "vgpreload");
 }
 
-/* Skips a case that valgrind would complain about, or change. */
+/* Skip a case that valgrind would complain about, or change. */
 void needs_no_valgrind(const char *why)
 {
 	if (in_valgrind())
 		test_skip("valgrind %s", why);
 }
 
-/* Skips a case about what a session in the process does not have. */
+/* Skip a case about a feature that a session in the process lacks. */
 void needs_kernel(const char *why)
 {
 	if (in_process())

@@ -10,7 +10,7 @@
 #include "harness.h"
 #include "session.h"
 
-/* Puts something else in the place of the library's next ioctls of this command. */
+/* Replace the library's next ioctls of this command. */
 extern unsigned long wrap_command;
 extern int (*wrap_ioctl)(int fd, unsigned long command, void *argument);
 int __real_ioctl(int fd, unsigned long command, ...);

@@ -51,7 +51,7 @@ static void set_attributes(const char *kind, const char *probability)
 	}
 }
 
-/* Skips the case if the kernel has no fault injection. */
+/* Skip the case if the kernel has no fault injection. */
 struct injector inject_open(enum inject_mode mode)
 {
 	struct injector injector = {
@@ -104,7 +104,7 @@ int inject_left(const struct injector *injector)
 	return size > 0 ? atoi(text) : -1;
 }
 
-/* Ends the injection. Returns whether there was a fault. */
+/* End the injection. Returns whether there was a fault. */
 bool inject_end(const struct injector *injector)
 {
 	/*

@@ -39,7 +39,7 @@ static ssize_t result(ssize_t ret)
 	return -1;
 }
 
-/* Has all timers expire that are due, as the kernel does before it is asked. */
+/* Returns the number of unread events, after due timers expired, as in the kernel. */
 static __u64 unread(struct twheel_session *session)
 {
 	struct twheel_stats stats;

@@ -64,7 +64,7 @@ void expect_stats_at(const char *file, int line, int fd, const char *wanted,
 		     const struct twheel_stats *want);
 
 /*
- * Compares every counter of the session but @wakeups and @lateness. Counters that are not
+ * Compare every counter of the session but @wakeups and @lateness. Counters that are not
  * given must be 0: EXPECT_STATS(fd, .started = 2, .pending = 2).
  */
 #define EXPECT_STATS(fd, ...)						\

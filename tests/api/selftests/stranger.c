@@ -90,7 +90,7 @@ static struct stranger *send(uid_t uid, long long (*fn)(void), bool with_ids)
 	return stranger;
 }
 
-/* Runs as another user up to the end of @fn, and then waits. */
+/* Run @fn in a process of another user, which then waits. */
 struct stranger *stranger_send(uid_t uid, long long (*fn)(void))
 {
 	return send(uid, fn, false);

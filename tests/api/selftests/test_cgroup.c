@@ -69,7 +69,7 @@ static long long group_number(const char *file, const char *name)
 	return atoll(found);
 }
 
-/* Starts timers until one is refused, and returns how many it started. */
+/* Start timers until one is refused. Returns their number. */
 static __u64 start_until_refused(int fd)
 {
 	static struct twheel_op ops[BATCH];

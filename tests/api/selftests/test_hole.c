@@ -40,7 +40,7 @@ static void spoil(struct edge *edge, int protection)
 	ASSERT_EQ(0, mprotect(edge->end, ROOM, protection));
 }
 
-/* Copies @data so that only its first @n bytes are usable. */
+/* Copy @data so that only its first @n bytes are usable. */
 static void *place(struct edge *edge, const void *data, size_t size, size_t n)
 {
 	int protection = edge->protection;

@@ -8,7 +8,7 @@
 #include "harness.h"
 #include "session.h"
 
-/* Opens a session in which the event of a timer is unread. */
+/* Open a session with an unread event of a timer. */
 static int open_with_unread(__u64 id, __u64 user_data)
 {
 	int fd = session_open_nonblock();

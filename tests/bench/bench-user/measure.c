@@ -59,7 +59,7 @@ static uint64_t run_requests(const struct impl *impl, enum operation op, unsigne
 	return now_ns() - begin;
 }
 
-/* Picks different timers for a sample, all equally likely. */
+/* Pick different timers for a sample, all equally likely. */
 static void pick(struct bench *b, uint64_t from_ns)
 {
 	unsigned int i, other;
@@ -91,7 +91,7 @@ static double empty_loop(unsigned int nr)
 	return median(samples, SAMPLES);
 }
 
-/* Creates the timers one after the other, and arms them. */
+/* Create the timers one after the other, and arm them. */
 static void fill(struct bench *b)
 {
 	unsigned int batch = large_batch(b->impl), first, nr, i;
@@ -120,7 +120,7 @@ static void sample_one(struct measuring *m, enum operation op)
 	m->ns[op][m->nr] = run_requests(m->b->impl, op, SAMPLE, m->batch);
 }
 
-/* Refreshes some timers, stops others, and arms those again. */
+/* Refresh some timers, stop others, and arm the latter again. */
 static void take_samples(void *data)
 {
 	static uint64_t later_ns = WAIT_NS;

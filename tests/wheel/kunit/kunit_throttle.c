@@ -207,7 +207,7 @@ static void busy_wheels_share_half_of_the_time(struct kunit *test)
 	}
 }
 
-/* Runs and pauses of all lengths, which run() checks. */
+/* Run and pause for all lengths. run() checks each time. */
 static void no_pause_is_long_in_a_random_history(struct kunit *test)
 {
 	struct wheel wheels[WHEELS] = {}, *wheel;

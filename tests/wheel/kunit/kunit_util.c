@@ -59,7 +59,7 @@ const struct twheel_test_scheme_ops *kt_ops(struct kunit *test)
 	return *scheme;
 }
 
-/* Reports what the oracle found during the case, and frees it. */
+/* Report the errors that the oracle found during the case, and free it. */
 void kt_exit(struct kunit *test)
 {
 	struct twheel_check *c = test->priv;
@@ -106,7 +106,7 @@ struct twheel_check *kt_begin(struct kunit *test, u64 clock)
 	return kt_begin_with(test, kt_ops(test), clock, KT_SLOTS, KT_TIMERS);
 }
 
-/* Starts a timer, or restarts it if it is pending. */
+/* Start a timer, or restart it if it is pending. */
 void kt_set(struct kunit *test, char timer, u64 expires)
 {
 	twheel_check_set(test->priv, timer - 'A', expires);

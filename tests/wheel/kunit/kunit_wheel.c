@@ -175,7 +175,7 @@ static void meddling_between_two_portions_does_no_harm(struct kunit *test)
 	}
 }
 
-/* Takes out everything with twheel_scheme_any(). Returns the letters. */
+/* Take out all timers with twheel_scheme_any(). Returns the letters. */
 static const char *any_out(struct kunit *test)
 {
 	static char out[KT_TIMERS + 1];

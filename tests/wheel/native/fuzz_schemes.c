@@ -116,7 +116,7 @@ static void operate(struct twheel_check *c, struct input *in)
 	}
 }
 
-/* Runs one program. libFuzzer wants 0. */
+/* Run one program. libFuzzer wants 0. */
 int FUZZ_ENTRY(const u8 *data, size_t size)
 {
 	struct input in = { .data = data, .left = size };

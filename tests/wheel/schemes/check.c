@@ -60,7 +60,7 @@ twheel_check_create(const struct twheel_test_scheme_ops *ops, u64 clock,
 	return c;
 }
 
-/* Frees the scheme and the oracle. @c may be NULL. */
+/* Free the scheme and the oracle. @c may be NULL. */
 void twheel_check_destroy(struct twheel_check *c)
 {
 	if (!c)
@@ -134,7 +134,7 @@ static void check_arm(struct twheel_check *c, const struct twheel_node *node)
 		c->armed = c->t->ops->next(c->t);
 }
 
-/* Starts timer @id, or restarts it if it is pending. */
+/* Start timer @id, or restart it if it is pending. */
 void twheel_check_set(struct twheel_check *c, u32 id, u64 expires)
 {
 	struct twheel_check_timer *timer = &c->timers[id];
@@ -160,7 +160,7 @@ void twheel_check_set(struct twheel_check *c, u32 id, u64 expires)
 	check_state(c, id);
 }
 
-/* Stops timer @id if it is pending. */
+/* Stop timer @id if it is pending. */
 void twheel_check_stop(struct twheel_check *c, u32 id)
 {
 	struct twheel_check_timer *timer = &c->timers[id];
@@ -303,7 +303,7 @@ void twheel_check_sleep(struct twheel_check *c, int most)
 	check_state(c, c->nr);
 }
 
-/* Moves the clock to @target, takes out every due timer, and counts them. */
+/* Move the clock to @target, take out every due timer, and count them. */
 u32 twheel_check_advance(struct twheel_check *c, u64 target)
 {
 	u64 popped = c->popped;
@@ -408,7 +408,7 @@ u32 twheel_check_slot_of(const struct twheel_check *c, u32 id)
 	}
 }
 
-/* Checks every slot of a wheel. */
+/* Check every slot of a wheel. */
 void twheel_check_slots(struct twheel_check *c)
 {
 	const struct twheel_scheme *s = &c->t->s;

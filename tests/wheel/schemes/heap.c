@@ -97,7 +97,7 @@ static void heap_down(struct heap *heap, u32 i, const struct heap_entry *entry)
 	heap_put(heap, i, entry);
 }
 
-/* Puts @entry at place @i, then moves it up or down as needed. */
+/* Put @entry at place @i, then move it up or down as needed. */
 static void heap_settle(struct heap *heap, u32 i,
 			const struct heap_entry *entry)
 {

@@ -85,7 +85,7 @@ static struct twheel_test_scheme *lawn_create(u64 clock, u32 slots,
 	return &lawn->t;
 }
 
-/* Takes an unused queue for @length into @chain. */
+/* Take an unused queue for @length into @chain. */
 static struct lawn_queue *lawn_open(struct lawn *lawn, struct list_head *chain,
 				    u64 length)
 {

@@ -29,7 +29,7 @@ static void oracle_fail(struct twheel_oracle *o, const char *error)
 		o->error = error;
 }
 
-/* Begins with nothing pending. @clock is the scheme's clock. */
+/* Begin with nothing pending. @clock is the scheme's clock. */
 void twheel_oracle_init(struct twheel_oracle *o, u64 clock)
 {
 	*o = (struct twheel_oracle) { .clock = clock, .done = true };

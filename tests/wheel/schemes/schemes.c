@@ -22,7 +22,7 @@ twheel_test_schemes[TWHEEL_TEST_NR_SCHEMES] = {
 #include "wheels.h"
 };
 
-/* Begins with nothing pending after tick @clock. */
+/* Begin with nothing pending after tick @clock. */
 void twheel_test_init(struct twheel_test_scheme *t,
 		      const struct twheel_test_scheme_ops *ops, u64 clock)
 {

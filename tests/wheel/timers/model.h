@@ -391,7 +391,6 @@ static void operate(void)
 	}
 }
 
-/* Runs a program. */
 static void model_run(const uint8_t *data, size_t size)
 {
 	struct twheel_timer *timer;

@@ -254,7 +254,7 @@ static void most_bounds_a_call(void)
 		check(items[i].order == i + 1);
 }
 
-/* Moves since @before, if they are more than @most. */
+/* Returns the number of moves since @before, but at least @most. */
 static uint64_t more_moves(uint64_t before, uint64_t most)
 {
 	uint64_t moves = w->scheme.cascaded - before;
