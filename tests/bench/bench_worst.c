@@ -136,7 +136,7 @@ static void end_watch(const struct bench *b, const char *load)
 	bench_row(b, "softirq_max", load, 100 * watched.softirq_max);
 }
 
-/* msleep() would not do: its timer is late itself, and may be among the million. */
+/* Sleep by an hrtimer. The timer of msleep() is late itself, and may be among the million. */
 static void sleep_until(ktime_t at)
 {
 	set_current_state(TASK_UNINTERRUPTIBLE);

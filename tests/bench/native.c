@@ -126,7 +126,7 @@ static void die(const char *what)
 }
 
 /*
- * Allocates large pages, because the kernel maps its memory with them. With
+ * Allocate large pages, because the kernel maps its memory with them. With
  * small ones, each timer that misses the cache would also miss in page tables.
  */
 static void *alloc(size_t nr, size_t size)
@@ -171,7 +171,7 @@ static const struct distribution distributions[] = {
 	{ "one", draw_one, true },
 };
 
-/* CPU time of this thread, without the time of others in between. */
+/* Returns the CPU time of this thread, without the time of others in between. */
 static u64 now(void)
 {
 	return clock_ns(CLOCK_THREAD_CPUTIME_ID);

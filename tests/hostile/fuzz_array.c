@@ -115,7 +115,7 @@ static bool is_op_result(__u32 flags, int result)
 	       IS_ONE_OF(result, 0, 1, -EINVAL, -ENOENT, -EALREADY, -ENOSPC, -ENOMEM);
 }
 
-/* Operations that were done have a result, and the right user_data. */
+/* Check that executed operations have a result, and the right user_data. */
 static void check_ops(struct fuzz_thread *t, const struct twheel_submit *submit,
 		      const struct place *place, int done)
 {

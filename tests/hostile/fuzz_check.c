@@ -87,7 +87,7 @@ void check_user_data(struct fuzz_shared *shared, const char *what, __u64 id, __u
 		fuzz_fail(shared, "%s: id %#llx has user_data %#llx", what, id, user_data);
 }
 
-/* For times less than six days apart. @due is as in user_data. */
+/* Compare times less than six days apart. @due is as in user_data. */
 static bool is_before(__u64 time, __u64 due)
 {
 	return (((time >> DUE_SHIFT) - due) & DUE_MASK) > DUE_MASK / 2;
@@ -176,7 +176,7 @@ void check_zeroes(struct fuzz_shared *shared, const char *what, const char *data
 				  data[i] & 0xff);
 }
 
-/* Accepts zeroes, because the kernel may write some to test for a fault. */
+/* Check for garbage, or zeroes, which the kernel may write to test for a fault. */
 void check_untouched(struct fuzz_shared *shared, const char *what,
 		     const void *data, size_t size)
 {

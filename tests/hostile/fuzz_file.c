@@ -122,7 +122,7 @@ void fuzz_read(struct fuzz_thread *t, int fd)
 		check_events(t, &place, result, event_size);
 }
 
-/* Room for events in odd pieces, or not to wait though the flag is not set. */
+/* Read into odd pieces, perhaps by RWF_NOWAIT. */
 static void call_readv(struct fuzz_thread *t, int fd)
 {
 	struct twheel_event events[3];
@@ -138,7 +138,7 @@ static void call_readv(struct fuzz_thread *t, int fd)
 		check_event(t->shared, &events[0]);
 }
 
-/* Clears the flag so that the read waits. A signal ends it. */
+/* Read without O_NONBLOCK, so that the read waits. A signal ends it. */
 static void call_blocking(struct fuzz_thread *t, int fd)
 {
 	int flags = fcntl(fd, F_GETFL);
@@ -167,7 +167,7 @@ static void scribble(struct fuzz_thread *t, __u64 *words, size_t count)
 }
 
 /*
- * Ways to get rid of a mapping, or of parts of it, in the middle of it all. A
+ * Remove or replace a mapping, or parts of it, at any time. A
  * mapping in the place of a part keeps that place from other threads.
  */
 static void spoil_mapping(struct fuzz_thread *t, char *place, size_t size)
@@ -256,7 +256,7 @@ static void expect_error(struct fuzz_thread *t, const char *what, long result, i
 		fuzz_fail(t->shared, "%s: result %ld, %s", what, result, strerror(errno));
 }
 
-/* Calls that make no sense for this kind of descriptor. */
+/* Make calls that make no sense for this kind of descriptor. */
 static void call_senseless(struct fuzz_thread *t, int fd)
 {
 	char bytes[64];
@@ -268,7 +268,7 @@ static void call_senseless(struct fuzz_thread *t, int fd)
 }
 
 /*
- * While sessions come and go, a number may already belong to another
+ * Make a call. While sessions are opened and closed, a number may belong to another
  * descriptor. Calls that would then affect other descriptors are left out.
  */
 void fuzz_file_call(struct fuzz_thread *t, int fd)

@@ -23,7 +23,7 @@ __u64 fuzz_random(struct fuzz_thread *t)
 	return random_number(&t->random) << 32 ^ random_number(&t->random);
 }
 
-/* Mostly one byte of an input, so that a change there changes one choice. */
+/* Take mostly one byte of an input, so that a change there changes one choice. */
 __u64 fuzz_below(struct fuzz_thread *t, __u64 limit)
 {
 	return (t->input && limit <= 256 ? take(t, 1) : fuzz_random(t)) % limit;
@@ -40,7 +40,7 @@ bool fuzz_spoilt(struct fuzz_thread *t)
 	return fuzz_percent(t, t->kind->spoilt);
 }
 
-/* Limits and their neighbours. */
+/* Returns a number at or near a limit, mostly. */
 __u64 fuzz_number(struct fuzz_thread *t)
 {
 	static const __u64 numbers[] = {
@@ -80,7 +80,7 @@ __u64 fuzz_time(struct fuzz_thread *t)
 	}
 }
 
-/* Few ids, so that calls meet. Some of them are far apart. */
+/* Choose one of few ids, so that calls meet. Some of them are far apart. */
 __u64 fuzz_id(struct fuzz_thread *t)
 {
 	switch (fuzz_below(t, 16)) {

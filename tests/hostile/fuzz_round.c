@@ -191,7 +191,7 @@ static void on_signal(int number)
 	(void)number;
 }
 
-/* Signals end calls that wait, and stop long ones in the middle. */
+/* Send signals, which end calls that wait, and stop long ones in the middle. */
 static void disturb_threads(const struct fuzz_kind *kind, __u64 seed)
 {
 	unsigned int i = 0;

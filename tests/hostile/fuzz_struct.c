@@ -53,7 +53,7 @@ struct request {
 	int result;
 };
 
-/* Small wheels, which are quick to make, and setups that are refused. */
+/* Make a setup: small wheels, which are quick to make, or one to be refused. */
 static void make_setup(struct fuzz_thread *t, void *body)
 {
 	struct twheel_setup *setup = body;

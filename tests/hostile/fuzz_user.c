@@ -41,7 +41,7 @@ static void leave_time(struct fuzz_shared *shared)
 	close(fd);
 }
 
-/* Still able to read what /proc says of its own descriptors. */
+/* Become another user, still able to read /proc about its own descriptors. */
 static void become_user(struct fuzz_shared *shared, unsigned int id)
 {
 	if (chmod("/dev/twheel", 0666) || setgid(id) || setuid(id) || prctl(PR_SET_DUMPABLE, 1))

@@ -214,7 +214,7 @@ static void tt_locked_stop(struct tt_locked *l)
 	tt_note_stop(l, twheel_stop(&l->t.timer));
 }
 
-/* Queries must tell the truth, and change nothing. */
+/* Check that queries tell the truth, and change nothing. */
 static void tt_locked_ask(struct tt_locked *l)
 {
 	bool pending = twheel_pending(&l->t.timer);
@@ -328,7 +328,7 @@ static void tt_check_place(struct tt_locked *l)
 			 l->nr, l->cpu, cpu);
 }
 
-/* Whichever of the two starts it was, the earlier deadline is the limit. */
+/* Note an expiry of either of two starts: the earlier deadline is the limit. */
 static void tt_note_late_expiry(struct tt_locked *l, ktime_t now)
 {
 	ktime_t deadline = l->in_flight_deadline;
@@ -357,7 +357,7 @@ static void tt_note_expired(struct tt_locked *l, ktime_t now)
 	l->last_cpu = smp_processor_id();
 }
 
-/* Things that callbacks like to do with their own timer. */
+/* Do something that callbacks do with their own timer. */
 static void tt_locked_again(struct tt_locked *l)
 {
 	u32 what = tt_random_below(&l->rnd, 16);
@@ -510,7 +510,7 @@ static void tt_shut_down(struct tt_locked *l)
 	tt_setup(&l->t, &tt_locked_kind);
 }
 
-/* Stops are difficult at expiry, so if @l is due soon, wait for its expiry. */
+/* Wait for the expiry of @l if it is due soon: stops are difficult then. */
 static void tt_wait_until_due(struct tt_locked *l, u32 *rnd)
 {
 	ktime_t now = ktime_get();

@@ -84,7 +84,7 @@ u32 tt_seed(unsigned int nr)
 	return state;
 }
 
-/* Mostly near, some far, a few so far that they stay until stopped. */
+/* Returns a delay: mostly short, some long, a few so long that they never end. */
 u64 tt_random_delay(u32 *rnd)
 {
 	u32 what = tt_random_below(rnd, 32);
@@ -123,7 +123,7 @@ void tt_setup(struct tt_timer *t, const struct tt_kind *kind)
 	twheel_timer_setup(&t->timer, tt_round.wheel, tt_expire, 0);
 }
 
-/* For the callback of @t. */
+/* Start @t again at the end of its callback, which is the caller. */
 int tt_again_at(struct tt_timer *t, ktime_t deadline)
 {
 	tt_count(TT_AGAIN);

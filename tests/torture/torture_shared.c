@@ -66,7 +66,7 @@ static void tt_shared_note_stop(struct tt_shared *s, int ret)
 	}
 }
 
-/* Mostly a few ticks, to expire while others are working on the timers. */
+/* Returns mostly a few ticks, to expire while others are working on the timers. */
 static u64 tt_shared_delay(u32 *rnd)
 {
 	u32 ticks = tt_random_below(rnd, 8) ? 3 : 300;

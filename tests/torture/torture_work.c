@@ -62,7 +62,7 @@ static void tt_work_cancel(struct tt_work *w)
 		atomic_inc(&w->cancelled);
 }
 
-/* Queues, pushes back or cancels an item. Context: any. */
+/* Queue, push back or cancel an item. Context: any. */
 void tt_work_op(u32 *rnd)
 {
 	struct tt_work *w = &tt_works[tt_random_below(rnd, TT_NR_WORKS)];

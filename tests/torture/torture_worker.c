@@ -132,7 +132,7 @@ static int tt_worker_thread(void *arg)
 	return 0;
 }
 
-/* Odd workers have a share of the locked timers each, even ones use all. */
+/* Set up a worker. Odd ones have a share of the locked timers each, even ones use all. */
 static void tt_worker_init(struct tt_worker *w, unsigned int nr)
 {
 	unsigned int share = tt_params.ntimers / tt_nr_workers;

@@ -76,7 +76,7 @@ static void try_proc(char *copy, size_t length)
 	proc_free(&proc);
 }
 
-/* Lines as a command reads them: without their newline. */
+/* Parse lines as a command reads them: without their newline. */
 static void try_trace(char *copy)
 {
 	struct trace trace = { };

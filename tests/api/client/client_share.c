@@ -298,7 +298,7 @@ static void stall_expired(struct client_timer *t)
 	stall->last = ktime_get();
 }
 
-/* Stall between two runs, the only time at which this thread runs. */
+/* Stall between two runs: this thread runs only then. */
 static void stall_when_some_have_expired(struct stall *stall)
 {
 	while (READ_ONCE(stall->expired) < STALL_NR / 10)

@@ -48,7 +48,7 @@ static void restart_earlier(struct client *c, struct client_timer *t)
 	client_wait_once(t);
 }
 
-/* twheel_reduce_at() never moves a timer to a later deadline, not even by a nanosecond. */
+/* Check that twheel_reduce_at() never makes a deadline later, not even by a nanosecond. */
 static void reduce_takes_the_earlier_deadline(struct client *c, struct client_timer *t)
 {
 	ktime_t deadline = client_in(CLIENT_HOUR);
@@ -65,7 +65,7 @@ static void reduce_takes_the_earlier_deadline(struct client *c, struct client_ti
 	client_wait_once(t);
 }
 
-/* Intervals up to U64_MAX, beyond what the clock can represent. */
+/* Use intervals up to U64_MAX, beyond the range of the clock. */
 static void far_deadlines_and_periods_stay_pending(struct client *c, struct client_timer *t)
 {
 	int bit;
@@ -110,7 +110,7 @@ static void start_on_refuses_no_cpu(struct client *c, struct client_timer *t)
 	CLIENT_CHECK(c, !twheel_pending(&t->timer));
 }
 
-/* Newer kernels free the mask of isolated CPUs a grace period after it changes. */
+/* Use RCU: newer kernels free the mask of isolated CPUs a grace period after a change. */
 static bool client_is_isolated(int cpu)
 {
 	bool isolated;
@@ -147,7 +147,7 @@ static void isolated_cpu_has_timers_that_name_it(struct client *c, struct client
 	CLIENT_CHECK(c, client_expires_on(t, cpu, client_start_soon) != cpu);
 }
 
-/* Timers of two isolated CPUs with consecutive numbers go to two different CPUs. */
+/* Check that timers of two isolated CPUs with consecutive numbers use two different CPUs. */
 static void isolated_cpus_spread(struct client *c, struct client_timer *t)
 {
 	int isolated = client_isolated_cpu(), cpu, i, cpus[2];
@@ -189,7 +189,7 @@ static void isolated_cpu_is_left_alone(struct client *c, struct client_timer *t)
 }
 
 /*
- * Timers of one deadline start at shorter and shorter distances. A hierarchical wheel has the
+ * Start timers of one deadline at shorter and shorter distances. A hierarchical wheel has the
  * first ones in an outer level, and must move them in front of the last ones.
  */
 static void equal_deadlines_are_fifo_at_any_distance(struct client *c, struct client_timer *t)
@@ -214,7 +214,7 @@ static void equal_deadlines_are_fifo_at_any_distance(struct client *c, struct cl
 		CLIENT_CHECK(c, t[i - 1].order < t[i].order);
 }
 
-/* Most machines restart the timer several times a tick. */
+/* Restart a timer quickly: several times a tick on most machines. */
 static void restart_within_a_tick_has_the_new_deadline(struct client *c, struct client_timer *t)
 {
 	ktime_t before, deadline;
@@ -231,7 +231,7 @@ static void restart_within_a_tick_has_the_new_deadline(struct client *c, struct 
 	CLIENT_CHECK(c, twheel_stop(&t->timer) == 1);
 }
 
-/* Rounding that is off by a tick shows in the minimum too. */
+/* Check the lateness. Rounding that is off by a tick shows in the minimum, too. */
 static void check_lateness(struct client *c)
 {
 	s64 min = atomic64_read(&c->late_min), max = atomic64_read(&c->late_max);

@@ -44,7 +44,7 @@ static void stop_other_callback(struct client_timer *t)
 }
 
 /*
- * Runs on the CPU where all of them expire. The quick callbacks come first: after them the
+ * Start all timers on the CPU where they expire. Quick callbacks are first: after them the
  * run looks at its clock only after several timers, so it does not end after the slow one.
  */
 static int start_slow_and_next(struct client_timer *t)

@@ -95,7 +95,7 @@ static void work_runs_in_process_context(struct client *c, struct client_work *w
 	CLIENT_CHECK(c, w->may_sleep);
 }
 
-/* Queueing a pending item again changes nothing, not even its time. */
+/* Check that queueing a pending item again changes nothing, not even its time. */
 static void work_that_is_pending_is_not_queued_again(struct client *c, struct client_work *w)
 {
 	CLIENT_CHECK(c, client_work_queue(w, CLIENT_HOUR));
@@ -326,7 +326,7 @@ static void waiting_work_fn(struct work_struct *work)
 	complete(&work_done);
 }
 
-/* Lockdep distinguishes works that are initialised in two places. */
+/* Wait for a work in another one. Lockdep distinguishes works by their place of setup. */
 static void a_work_may_wait_for_another(struct client *c, struct client_work *other)
 {
 	struct twheel_work work;

@@ -266,7 +266,7 @@ TEST_ALONE_TOO(the_timerfd_is_set_no_more_often_than_it_must,
 	ASSERT_EQ(2, timerfd_sets);
 }
 
-/* How often some calls take the lock of the session. */
+/* Returns how often some calls take the lock of the session. */
 static unsigned int locks_taken(unsigned int flags)
 {
 	struct twheel *t = open_in_process(16, flags);

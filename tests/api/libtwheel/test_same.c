@@ -456,7 +456,7 @@ static void expect_same_results(struct pair *p, struct twheel_batch *batches[2],
 	}
 }
 
-/* Through the library, and more timers than a single call takes at a time. */
+/* Do a batch of the library, perhaps with more operations than a single call takes. */
 static void do_library_batch(struct pair *p)
 {
 	unsigned int size = 1 + below(p, p->ids / 8), count = below(p, p->ids / 4);

@@ -205,7 +205,7 @@ void close_in_child(struct twheel *t)
 	in_child(closes, t);
 }
 
-/* How many descriptors this process has. */
+/* Returns the number of open descriptors. */
 unsigned int open_files(void)
 {
 	DIR *dir = opendir("/proc/self/fd");

@@ -195,7 +195,7 @@ static enum result run_once(const struct test_case *test)
 	return WEXITSTATUS(status) ? FAILED : PASSED;
 }
 
-/* If the machine was too slow, run the case again with twice the time. */
+/* Run a case, and again with twice the time if the machine was too slow. */
 static enum result run_case(const struct test_case *test)
 {
 	enum result result;

@@ -33,7 +33,7 @@ static void write_file(const char *path, const char *text)
 	close(fd);
 }
 
-/* Attributes of every kind. No verbose: it dumps the stack for each fault. */
+/* Set the attributes of a kind. No verbose: it dumps the stack for each fault. */
 static void set_attributes(const char *kind, const char *probability)
 {
 	const char *const settings[][2] = {
@@ -77,7 +77,7 @@ struct injector inject_open(enum inject_mode mode)
 	return injector;
 }
 
-/* Resetting the number may itself meet the fault that it cancels. */
+/* Write the number, twice if needed: this may itself meet the fault that it cancels. */
 static void write_number(int fd, int number)
 {
 	char text[16];
@@ -95,7 +95,7 @@ void inject_from(const struct injector *injector, int nth)
 	write_number(injector->nth, nth);
 }
 
-/* How many places remain before the first fault, or -1 if unreadable. */
+/* Returns the number of places before the first fault, or -1 if unreadable. */
 int inject_left(const struct injector *injector)
 {
 	char text[16] = "";

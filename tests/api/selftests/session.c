@@ -104,13 +104,13 @@ bool kernel_of_32_bits(void)
 	return !strcmp(kernel.machine, "i686") || !strncmp(kernel.machine, "armv7", 5);
 }
 
-/* Documentation/limits.rst: Timers of a user. */
+/* See Documentation/limits.rst, Timers of a user. */
 unsigned int timers_of_a_piece(void)
 {
 	return kernel_of_32_bits() ? 28 : 45;
 }
 
-/* 32-bit kernels have none, nor have caches that show two mappings differently. */
+/* Returns false on 32-bit kernels, and with caches that show two mappings differently. */
 bool has_words(void)
 {
 	struct twheel_info info;

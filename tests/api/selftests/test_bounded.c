@@ -38,7 +38,7 @@ static void start_all(int fd, __u32 nr, __u64 deadline)
 		test_slow();
 }
 
-/* Events come in the order of the starts, which is the order of ids. */
+/* Read all events, in the order of the starts, which is the order of ids. */
 static void read_all(int fd, __u32 nr, __u64 deadline)
 {
 	static struct twheel_event events[EVENTS];
@@ -79,7 +79,7 @@ TEST(a_burst_expires_in_runs)
 #define OUTER_TICKS	256
 #define TICK_NS		(4 * MS)
 
-/* Twice as far away as the lowest level reaches. */
+/* Returns a tick twice as far away as the lowest level reaches. */
 static __u64 next_outer_tick(void)
 {
 	return (now_ns() / TICK_NS / OUTER_TICKS + 2 + test_patience()) *

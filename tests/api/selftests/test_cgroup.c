@@ -102,7 +102,7 @@ static int setup_private(int fd)
 		.flags = TWHEEL_SETUP_PRIVATE, .tick_ns = 3 * MS });
 }
 
-/* Words of twice the limit. SETUP takes memory for none of them. */
+/* Ask for words of twice the limit. SETUP does not allocate any of them. */
 static int setup_words(int fd)
 {
 	return tw_setup(fd, (struct twheel_setup){

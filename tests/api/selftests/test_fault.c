@@ -190,7 +190,7 @@ WALK(setup_of_a_private_wheel, no_timers, setup_private(fd, TWHEEL_SCHEME_HIER, 
 /* The slots are larger than the largest object of kmalloc(). */
 WALK(setup_of_a_large_wheel, no_timers, setup_private(fd, TWHEEL_SCHEME_HASHED, 1 << 16))
 
-/* Several pages. */
+/* Ask for several pages of words. */
 static int setup_shared(int fd)
 {
 	return tw_setup(fd, (struct twheel_setup){ .shared_ids = 2000 });
@@ -217,7 +217,7 @@ TEST(read)
 	walk(some_events, read_one);
 }
 
-/* After a failed start the session may still choose another wheel and another limit. */
+/* Fail a first start. The session may then still choose another wheel and another limit. */
 static bool fail_first_start(const struct injector *injector, int nth)
 {
 	int fd = session_open_nonblock();
@@ -261,7 +261,7 @@ static void fill_batch(struct twheel_op *ops, int count)
 	}
 }
 
-/* If anything fails, the batch must say how far it got. */
+/* Fail a batch, which must say how far it got. */
 static bool fail_batch(const struct injector *injector, int nth)
 {
 	int fd = session_open_nonblock();

@@ -100,7 +100,7 @@ static union argument argument_of(const struct variant *variant)
 	return argument;
 }
 
-/* Only the first @n bytes are usable. @good: these are enough. */
+/* Try an argument with only @n usable bytes. @good: these are enough. */
 static void try_argument(const struct variant *variant, struct edge *edge, size_t n, bool good)
 {
 	const union argument argument = argument_of(variant);

@@ -72,7 +72,7 @@ static unsigned int drain_all(int fd)
 }
 
 /*
- * Freed pages come back after a while: RCU and the allocator's caches delay
+ * Wait until pages are free again: RCU and the allocator's caches delay
  * them.
  */
 static void expect_given_back(long long before, unsigned int timers)

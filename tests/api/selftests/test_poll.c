@@ -172,7 +172,7 @@ TEST(epoll_edge_reports_each_expiry_once)
 	ASSERT_EQ(1, wait_for(epfd, PATIENCE_MS));
 }
 
-/* Timers of one tick. On a slow machine they are of several, or of several runs. */
+/* Let ten timers expire in one tick. On a slow machine they take several, or several runs. */
 static void expire_ten(int fd)
 {
 	__u64 deadline = now_ns() + 50 * MS;
@@ -258,7 +258,7 @@ static void start_at_once(int fd, unsigned int count)
 }
 
 /*
- * Several epoll descriptors watch one session, each with a sleeping thread. Of
+ * Watch one session with several epoll descriptors, each with a sleeping thread. Of
  * @timers that expire at least @least are woken. The others sleep on until they
  * are told.
  */

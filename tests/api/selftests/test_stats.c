@@ -247,7 +247,7 @@ TEST(lateness_of_cpus_adds_up)
 	ASSERT_EQ(LATE_TIMERS, late_sum(&sum, TWHEEL_STATS_LATENESS));
 }
 
-/* Runs of the default wheel's tick. A tick of many timers is several of them. */
+/* Returns the number of runs of the default wheel. A tick of many timers takes several. */
 static __u64 runs(void)
 {
 	__u64 value;

@@ -40,7 +40,7 @@ TEST(withdraw_takes_an_unread_event_back)
 	expect_event(fd, 3, 34);
 }
 
-/* Event @i of a few, the odd ones with ids of the kernel's choice. */
+/* Let timer @i expire, odd ones with ids of the kernel's choice. Returns its id. */
 static __u64 expire_one(int fd, unsigned int i)
 {
 	__u64 id = i;

@@ -18,7 +18,7 @@ NEED_KERNEL("*");
 #define POWER	"/sys/power/"
 #define DELAY	"/sys/module/suspend/parameters/pm_test_delay"
 
-/* How long the system was suspended, ever. */
+/* Returns the time that the system was suspended, ever. */
 static __u64 suspended_ns(void)
 {
 	return clock_ns(CLOCK_BOOTTIME) - now_ns();

@@ -136,7 +136,7 @@ static void life_stop(int fd, struct life *life, struct life_totals *totals)
 	stop_done(life, tw_stop(fd, life->id), totals);
 }
 
-/* ENOENT is always possible: another thread may read the event first. */
+/* Get a timer. ENOENT is always possible: another thread may read the event first. */
 static void life_get(int fd, struct life *life)
 {
 	struct twheel_entry get;
@@ -282,7 +282,7 @@ static void submit_batch(struct worker *worker)
 	}
 }
 
-/* Timers with kernel-chosen ids live and end within this function. */
+/* Use timers with kernel-chosen ids, which live and end within this function. */
 static void use_kernel_id(struct worker *worker)
 {
 	__u64 id, other;

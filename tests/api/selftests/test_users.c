@@ -174,7 +174,7 @@ static long long start_dense(void)
 	return count;
 }
 
-/* Ids as far apart as they can be, in many sessions. */
+/* Start timers with ids as far apart as possible, in many sessions. */
 static long long start_sparse(void)
 {
 	long long count = 0;

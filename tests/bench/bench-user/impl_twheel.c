@@ -51,7 +51,7 @@ static void shared_open(unsigned int timers)
 		err(1, "mmap");
 }
 
-/* For each size of a batch. */
+/* Prepare the arguments for all sizes of a batch. */
 static void twheel_prepare(enum operation op, unsigned int i, const struct request *r)
 {
 	stops[i] = (struct twheel_stop) { .id = r->id };

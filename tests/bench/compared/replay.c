@@ -56,7 +56,7 @@ bool replay_is_busy(void)
 	return busy;
 }
 
-/* May be called by another thread, in mode busy. */
+/* Called by any thread, in mode busy. */
 void replay_expired(unsigned int connection)
 {
 	unsigned int i;

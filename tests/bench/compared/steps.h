@@ -51,7 +51,7 @@ static __u64 time_of(const struct trace_record *record)
 	return begin + (__u64)record->step * STEP_NS;
 }
 
-/* When there is something to do again. */
+/* Returns the time of the next thing to do. */
 static __u64 next_step(void)
 {
 	return busy && busy_at < time_of(next) ? busy_at : time_of(next);

@@ -58,7 +58,7 @@ static u64 begin_ns, end_ns, closed_ns, timeout_ns;
 static unsigned int port;
 static int epfd;
 
-/* Before a message: the clock by which the server, or TCP, knows when it was received. */
+/* Returns the time before a message, by the clock with which the server, or TCP, stamps it. */
 static u64 speaking_ns(void)
 {
 	return clock_ns(by_socket ? CLOCK_MONOTONIC_COARSE : CLOCK_MONOTONIC);

@@ -79,7 +79,7 @@ static void say(struct connection *connection, const void *packet, size_t size)
 	send(connection->fd, packet, size, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-/* CONNECT with a clean session, and CONNACK. */
+/* Send CONNECT with a clean session, and await CONNACK. */
 static void introduce(struct connection *connection, unsigned int seconds_alive)
 {
 	unsigned char packet[32] = {

@@ -155,7 +155,7 @@ static u64 due_of(unsigned long i)
 	return first_ms + seconds * 1000 * i / keys;
 }
 
-/* 10 ms for each 100 keys that are sent before the first is due. */
+/* Set all keys. The first is due after 10 ms for each 100 keys, and 2 s. */
 static void set_keys(void)
 {
 	unsigned long i;
@@ -167,7 +167,7 @@ static void set_keys(void)
 	nr_due += keys;
 }
 
-/* Long enough for stock to find the last. */
+/* Take the events of all keys, with time for a stock server to find the last. */
 static void run_keys(void)
 {
 	unsigned int nr;

@@ -76,7 +76,7 @@ static void a_stop_is_refused(struct kunit *test)
 	wheel->ops->destroy(wheel);
 }
 
-/* To an earlier tick, and so to another slot. */
+/* Restart to an earlier tick, and so to another slot. */
 static void a_move_leaves_the_neighbours_alone(struct kunit *test)
 {
 	struct twheel_scheme *s = four(test, 10);
@@ -90,7 +90,7 @@ static void a_move_leaves_the_neighbours_alone(struct kunit *test)
 	wheel->ops->destroy(wheel);
 }
 
-/* Near, and where a cascade finds them. The timers on one side of the corrupted ones expire. */
+/* Corrupt near timers, and others for a cascade. Timers on one side of these still expire. */
 static void a_tick_ends(struct kunit *test)
 {
 	static const u64 ticks[] = { 10, 1000, 100000 };

@@ -83,7 +83,7 @@ static void a_stop_costs_one_look_at_most(struct kunit *test)
 	KUNIT_EXPECT_LE(test, work_of(test, 2 * N), 1);
 }
 
-/* Passing a slot must count as work, or a long jump could not be bounded. */
+/* Check that passing a slot counts as work, or a long jump could not be bounded. */
 static void slots_that_are_passed_are_counted(struct kunit *test)
 {
 	struct twheel_check *c;
@@ -98,7 +98,7 @@ static void slots_that_are_passed_are_counted(struct kunit *test)
 	KUNIT_EXPECT_LE(test, twheel_check_clock(c), 10);
 }
 
-/* Three timers, 2^62 ticks: only a few slots are looked at. */
+/* Jump up to 2^62 ticks with three timers: only a few slots are looked at. */
 static void a_long_jump_costs_what_is_in_use(struct kunit *test)
 {
 	u32 bit;

@@ -56,7 +56,7 @@ static void expect_slot(struct kunit *test, u64 clock, u64 tick)
 	kt_stop(test, 'A');
 }
 
-/* W^level - 1, W^level, W^level + 1 and twice as much, from many clocks. */
+/* Start at W^level - 1, W^level, W^level + 1 and twice as much, from many clocks. */
 static void every_power_of_the_window_has_its_slot(struct kunit *test)
 {
 	u32 i, level, off;
@@ -152,7 +152,7 @@ static void a_crowd_in_a_slot_of_level_2_is_moved_in_equal_shares(struct kunit *
 	KUNIT_EXPECT_EQ(test, s->cascaded, level * CROWD);
 }
 
-/* Woken only at next ticks, a wheel must begin early to move in portions. */
+/* Check that a wheel woken only at next ticks begins early to move in portions. */
 static void a_tickless_wheel_wakes_early_for_a_crowd(struct kunit *test)
 {
 	struct twheel_check *c = begin(test, 0, 5000);
@@ -171,7 +171,7 @@ static void a_tickless_wheel_wakes_early_for_a_crowd(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, twheel_check_advance(c, edge + 100), 5000);
 }
 
-/* When its old slot is due, the node moves to where a new one would be. */
+/* Check that a node moves to the slot of its tick once its old slot is due. */
 static void a_refreshed_node_is_carried_to_its_slot(struct kunit *test)
 {
 	u32 bit;
@@ -324,7 +324,7 @@ static void the_next_tick_is_found_in_every_group(struct kunit *test)
 }
 
 /*
- * Starts and stops that leave one node make a slot's count overflow, in the
+ * Set a wrong count, like starts and stops that make it overflow in the
  * end. Here it says that there is nothing to move.
  */
 static void a_count_that_is_wrong_makes_nothing_late(struct kunit *test)
@@ -348,7 +348,7 @@ static void a_count_that_is_wrong_makes_nothing_late(struct kunit *test)
 }
 
 /*
- * Beside one timer, @churn others are started near it and stopped again. The oracle
+ * Start and stop @churn timers near a pending one. The oracle
  * counts the wake-ups.
  */
 static void churn_beside_one(struct kunit *test, u64 tick, u32 churn)

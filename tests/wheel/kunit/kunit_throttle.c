@@ -421,7 +421,7 @@ static void wake_ups_of_many_payers_take_half_of_the_time(struct kunit *test)
 	}
 }
 
-/* Penalties end at different times, so that turns are fair in the long run only. */
+/* Let penalties end at different times, so that turns are fair in the long run only. */
 static void payers_with_penalties_take_half_of_the_time(struct kunit *test)
 {
 	struct crowd *crowd;
@@ -462,7 +462,7 @@ static void a_payer_waits_for_a_second_at_most(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 2U, wheel.runs);
 }
 
-/* Payers that missed their periods do not all run in the same one. */
+/* Check that payers that missed their periods do not all run in the same one. */
 static void what_was_late_does_not_come_at_once(struct kunit *test)
 {
 	struct crowd *crowd = begin_crowd(test, PAYERS_MAX);

@@ -83,7 +83,7 @@ bool twheel_check_pending(const struct twheel_check *c, u32 id)
 }
 
 /*
- * How long a tickless wheel may sleep. A hashed one must not miss a timer, but
+ * Returns how long a tickless wheel may sleep. A hashed one must not miss a timer, but
  * its next tick may just be where it stopped looking.
  */
 static u64 sleep_until(const struct twheel_check *c, u64 next)

@@ -117,7 +117,7 @@ static inline u64 twheel_test_due_tick(const struct twheel_test_scheme *t,
 	return expires > t->s.clock ? expires : t->s.clock + 1;
 }
 
-/* Out of a list of the scheme's own, and not pending any more. */
+/* Remove a node from a list of the scheme, so that it is not pending any longer. */
 static inline void twheel_test_unlink(struct twheel_node *node)
 {
 	list_del(&node->link);

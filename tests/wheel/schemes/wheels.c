@@ -44,7 +44,7 @@ static void wheel_start(struct twheel_test_scheme *t, struct twheel_node *node)
 	twheel_scheme_start(&t->s, node);
 }
 
-/* Out of line, as in the module: the refresh saves no registers for it. */
+/* Move a node. Out of line, as in the module: the refresh saves no registers for it. */
 static noinline void wheel_move(struct twheel_test_scheme *t,
 				struct twheel_node *node, u64 expires)
 {

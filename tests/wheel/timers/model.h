@@ -332,7 +332,7 @@ static void check_each(void)
 		wrong("each: other timers");
 }
 
-/* Timers side by side, to have more in a slot than a call may move. */
+/* Start timers side by side, to have more in a slot than a call may move. */
 static void start_many(void)
 {
 	unsigned int nr = take() * 16, i, apart = take() & 3;
