@@ -9,12 +9,18 @@
 
 /* linux/smp.h */
 
-typedef struct sim_csd {
-	struct sim_csd *next;
-	void (*func)(void *info);
-	void *info;
+/* An interrupt on its way to a CPU. */
+struct sim_irq {
+	struct sim_irq *next;
+	void (*serve)(struct sim_irq *irq);
 	u64 at;
 	bool queued;
+};
+
+typedef struct {
+	struct sim_irq irq;
+	void (*func)(void *info);
+	void *info;
 } call_single_data_t;
 
 #define INIT_CSD(csd, fn, arg) \
@@ -161,7 +167,6 @@ struct hrtimer {
 		u64 woke;
 		u64 resumed;
 		u64 first;
-		u64 stolen;
 		bool is;
 		int kicked;
 		bool waited;
@@ -284,10 +289,8 @@ void spin_unlock_bh(spinlock_t *lock);
 /* linux/irq_work.h */
 
 struct irq_work {
-	struct irq_work *next;
+	struct sim_irq irq;
 	void (*func)(struct irq_work *work);
-	u64 at;
-	bool queued;
 	bool running;
 };
 

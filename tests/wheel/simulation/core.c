@@ -182,7 +182,7 @@ static bool is_ready(const struct sim_task *task)
 		return false;
 	if (task->flag && !*task->flag)
 		return false;
-	return !task->lock || sim_lock_free(task->lock);
+	return !task->lock || !task->lock->owner;
 }
 
 static bool is_idle(const struct sim_task *task)
@@ -253,7 +253,7 @@ static bool can_run(const struct sim_cpu *cpu)
 	if (sim_irq_due(cpu))
 		return true;
 	if (cpu->spins)
-		return sim_lock_free(cpu->spins);
+		return !cpu->spins->owner;
 	/* An interrupt of any context. */
 	if (!is_preemptible(cpu))
 		return true;
@@ -448,7 +448,6 @@ void sim_steal(unsigned int cpu, u64 ns)
 	if (c->stolen_until > sim.now)
 		return;
 	c->stolen_until = sim.now + ns;
-	c->stolen += ns;
 }
 
 /* Something takes so long, in small steps. */

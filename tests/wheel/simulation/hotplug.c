@@ -10,14 +10,12 @@
 #include "oracle.h"
 #include "core/base.h"
 
-#define INSTANCES	1024
-
 struct cpumask sim_online, sim_isolated;
 const struct cpumask sim_all = { BIT(SIM_CPUS) - 1 }, sim_none;
 bool sim_cpu_goes;
 
 static sim_hotplug_fn online_fn, offline_fn;
-static struct hlist_node *instances[INSTANCES];
+static struct hlist_head instances;	/* of struct twheel */
 static int readers;
 static bool writer;
 static int result;
@@ -26,7 +24,7 @@ void sim_hotplug_begin(void)
 {
 	sim_online = sim_all;
 	sim_isolated = sim_none;
-	memset(instances, 0, sizeof(instances));
+	INIT_HLIST_HEAD(&instances);
 	readers = 0;
 	writer = false;
 	sim_cpu_goes = false;
@@ -94,38 +92,39 @@ static void on_cpu(unsigned int nr, void (*work)(void))
 
 static void call_online(void)
 {
-	int i;
+	struct hlist_node *node;
 
-	for (i = 0; i < INSTANCES; i++)
-		if (instances[i])
-			online_fn(sim.cpu, instances[i]);
+	hlist_for_each(node, &instances)
+		online_fn(sim.cpu, node);
 }
 
+/* Bring back the instances before one that has failed, as cpuhp_invoke_callback() does. */
 static void call_offline(void)
 {
-	int i;
+	struct hlist_node *node, *failed;
 
 	result = 0;
-	for (i = INSTANCES - 1; i >= 0 && !result; i--)
-		if (instances[i])
-			result = offline_fn(sim.cpu, instances[i]);
-	/* One has failed: the instances that have gone come back. */
-	for (i += 2; result && i < INSTANCES; i++)
-		if (instances[i])
-			online_fn(sim.cpu, instances[i]);
+	hlist_for_each(failed, &instances) {
+		result = offline_fn(sim.cpu, failed);
+		if (result)
+			break;
+	}
+	if (!result)
+		return;
+	hlist_for_each(node, &instances) {
+		if (node == failed)
+			return;
+		online_fn(sim.cpu, node);
+	}
 }
 
 static bool is_followed(const struct hrtimer *hrtimer)
 {
-	int i;
+	const struct twheel *wheel;
 
-	for (i = 0; i < INSTANCES; i++) {
-		const struct twheel *wheel = hlist_entry(instances[i],
-							 struct twheel, cpuhp);
-
-		if (instances[i] && hrtimer == &wheel->bases[sim.cpu]->hrtimer)
+	hlist_for_each_entry(wheel, &instances, cpuhp)
+		if (hrtimer == &wheel->bases[sim.cpu]->hrtimer)
 			return true;
-	}
 	return false;
 }
 
@@ -157,7 +156,7 @@ static void take_down(void)
 		sim_sleep(100);
 	local_irq_disable();
 	cpumask_clear_cpu(sim.cpu, &sim_online);
-	sim_flush_ipis();
+	sim_flush_irqs();
 	move_hrtimers(cpu);
 	cpu->timer_at = SIM_NEVER;
 	cpu->irqs_off = false;
@@ -244,59 +243,36 @@ int cpuhp_setup_state_multi(enum cpuhp_state state, const char *name,
 
 void cpuhp_remove_multi_state(enum cpuhp_state state)
 {
-	int i;
-
-	for (i = 0; i < INSTANCES; i++)
-		if (instances[i])
-			sim_fail("the hotplug state is removed with an instance");
-}
-
-static int add_instance(struct hlist_node *node)
-{
-	int i;
-
-	for (i = 0; i < INSTANCES; i++) {
-		if (!instances[i]) {
-			instances[i] = node;
-			return 0;
-		}
-	}
-	return -ENOMEM;
+	if (!hlist_empty(&instances))
+		sim_fail("the hotplug state is removed with an instance");
 }
 
 int cpuhp_state_add_instance(enum cpuhp_state state, struct hlist_node *node)
 {
 	unsigned int cpu;
-	int ret;
 
 	write_lock();
 	for_each_online_cpu(cpu)
 		online_fn(cpu, node);
-	ret = add_instance(node);
+	hlist_add_head(node, &instances);
 	writer = false;
-	return ret;
+	return 0;
 }
 
 int cpuhp_state_add_instance_nocalls(enum cpuhp_state state,
 				     struct hlist_node *node)
 {
-	int ret;
-
 	cpus_read_lock();
-	ret = add_instance(node);
+	hlist_add_head(node, &instances);
 	cpus_read_unlock();
-	return ret;
+	return 0;
 }
 
 int cpuhp_state_remove_instance_nocalls(enum cpuhp_state state,
 					struct hlist_node *node)
 {
-	int i;
-
 	cpus_read_lock();
-	for (i = 0; i < INSTANCES; i++)
-		if (instances[i] == node)
-			instances[i] = NULL;
+	hlist_del(node);
 	cpus_read_unlock();
 	return 0;
 }

@@ -37,13 +37,10 @@ void sim_irq_begin(void)
 u64 sim_irq_next(const struct sim_cpu *cpu)
 {
 	u64 next = min_t(u64, cpu->timer_at, cpu->device_at);
-	const call_single_data_t *csd;
-	const struct irq_work *work;
+	const struct sim_irq *irq;
 
-	for (csd = cpu->ipis; csd; csd = csd->next)
-		next = min_t(u64, next, csd->at);
-	for (work = cpu->irq_works; work; work = work->next)
-		next = min_t(u64, next, work->at);
+	for (irq = cpu->irqs; irq; irq = irq->next)
+		next = min_t(u64, next, irq->at);
 	return next;
 }
 
@@ -52,74 +49,87 @@ bool sim_irq_due(const struct sim_cpu *cpu)
 	return !cpu->irqs_off && sim_irq_next(cpu) <= sim.now;
 }
 
-static void call(call_single_data_t *csd)
+static void send(struct sim_cpu *cpu, struct sim_irq *irq, void (*serve)(struct sim_irq *irq))
+{
+	irq->serve = serve;
+	irq->at = sim.now + latency();
+	irq->queued = true;
+	irq->next = cpu->irqs;
+	cpu->irqs = irq;
+	sim_event_at(irq->at);
+}
+
+/* Serve what has arrived by @now. */
+static void serve_irqs(struct sim_cpu *cpu, u64 now)
+{
+	struct sim_irq **link = &cpu->irqs, *irq;
+
+	while ((irq = *link)) {
+		if (irq->at > now) {
+			link = &irq->next;
+			continue;
+		}
+		*link = irq->next;
+		irq->queued = false;
+		irq->serve(irq);
+		link = &cpu->irqs;
+	}
+}
+
+void sim_flush_irqs(void)
+{
+	serve_irqs(this_sim_cpu(), SIM_NEVER);
+}
+
+static void kick(call_single_data_t *csd)
 {
 	oracle_kick_comes(csd->info);
 	csd->func(csd->info);
 	oracle_kicked(csd->info);
 }
 
-static void serve_ipis(struct sim_cpu *cpu, bool all)
+static void serve_ipi(struct sim_irq *irq)
 {
-	call_single_data_t **link = &cpu->ipis, *csd;
-
-	while ((csd = *link)) {
-		if (!all && csd->at > sim.now) {
-			link = &csd->next;
-			continue;
-		}
-		*link = csd->next;
-		csd->queued = false;
-		sim_weak_all();
-		call(csd);
-		link = &cpu->ipis;
-	}
+	sim_weak_all();
+	kick(container_of(irq, call_single_data_t, irq));
 }
 
-static void serve_irq_works(struct sim_cpu *cpu, bool all)
+int smp_call_function_single_async(int nr, call_single_data_t *csd)
 {
-	struct irq_work **link = &cpu->irq_works, *work;
-
-	while ((work = *link)) {
-		if (!all && work->at > sim.now) {
-			link = &work->next;
-			continue;
-		}
-		*link = work->next;
-		work->queued = false;
-		work->running = true;
-		work->func(work);
-		work->running = false;
-		link = &cpu->irq_works;
-	}
+	sim_point();
+	if (csd->irq.queued)
+		return -EBUSY;
+	if (!cpu_online(nr))
+		return -ENXIO;
+	oracle_kick_sent(csd->info);
+	if (nr == sim.cpu)
+		kick(csd);
+	else
+		send(&sim_cpus[nr], &csd->irq, serve_ipi);
+	return 0;
 }
 
-void sim_flush_ipis(void)
+static void serve_irq_work(struct sim_irq *irq)
 {
-	struct sim_cpu *cpu = this_sim_cpu();
+	struct irq_work *work = container_of(irq, struct irq_work, irq);
 
-	serve_ipis(cpu, true);
-	serve_irq_works(cpu, true);
+	work->running = true;
+	work->func(work);
+	work->running = false;
 }
 
 bool irq_work_queue(struct irq_work *work)
 {
-	struct sim_cpu *cpu = this_sim_cpu();
-
 	sim_point();
-	if (work->queued)
+	if (work->irq.queued)
 		return false;
-	work->queued = true;
-	work->at = sim.now + latency();
-	work->next = cpu->irq_works;
-	cpu->irq_works = work;
-	sim_event_at(work->at);
+	send(this_sim_cpu(), &work->irq, serve_irq_work);
 	return true;
 }
 
 void irq_work_sync(struct irq_work *work)
 {
-	while (work->queued || work->running)
+	while (work->irq.queued || work->running)
 		sim_sleep(1000);
 }
 
@@ -133,15 +143,14 @@ static void serve_hardirq(struct sim_cpu *cpu)
 	cpu->turns++;
 	sim_task->hardirq++;
 	sim.left = 1 + sim_below(sim_options.quantum);
-	serve_ipis(cpu, false);
-	serve_irq_works(cpu, false);
+	serve_irqs(cpu, sim.now);
 	if (cpu->timer_at <= sim.now) {
 		cpu->timer_at = SIM_NEVER;
 		cpu->softirq = true;
 	}
 	if (device) {
 		cpu->device_at = sim.now + sim_below(8000000);
-		sim_device();
+		sim_device(false);
 	}
 	sim_task->hardirq--;
 	cpu->irqs_off = false;
@@ -166,28 +175,6 @@ void sim_interrupts(void)
 	    !sim_task->hardirq && !sim_task->bh)
 		do_softirq();
 	cpu->spins = spins;
-}
-
-int smp_call_function_single_async(int nr, call_single_data_t *csd)
-{
-	struct sim_cpu *cpu = &sim_cpus[nr];
-
-	sim_point();
-	if (csd->queued)
-		return -EBUSY;
-	if (!cpu_online(nr))
-		return -ENXIO;
-	oracle_kick_sent(csd->info);
-	if (nr == sim.cpu) {
-		call(csd);
-		return 0;
-	}
-	csd->queued = true;
-	csd->at = sim.now + latency();
-	csd->next = cpu->ipis;
-	cpu->ipis = csd;
-	sim_event_at(csd->at);
-	return 0;
 }
 
 /* Softirqs. */
@@ -276,7 +263,7 @@ static void do_softirq(void)
 		run_hrtimers(cpu);
 		program_interrupt(cpu);
 		if (sim_chance(8) && !(sim_options.without & SIM_DEVICE))
-			sim_device_softirq();
+			sim_device(true);
 	}
 	sim_task->bh--;
 	if (cpu->softirq)

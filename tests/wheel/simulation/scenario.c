@@ -517,24 +517,14 @@ static void crowd_expired(struct twheel_timer *timer)
 }
 
 /* Interrupts of devices, and their softirqs. */
-
-void sim_device(void)
-{
-	if (!scenario.ready || !scenario.ops_left)
-		return;
-	devices++;
-	any_op(shared_timer());
-	devices--;
-}
-
-void sim_device_softirq(void)
+void sim_device(bool softirq)
 {
 	struct user_timer *ut = shared_timer();
 
 	if (!scenario.ready || !scenario.ops_left)
 		return;
 	devices++;
-	if (is_waitable(ut) && sim_chance(2))
+	if (softirq && is_waitable(ut) && sim_chance(2))
 		do_sync(ut, false);
 	else
 		any_op(ut);

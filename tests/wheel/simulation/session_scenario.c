@@ -27,11 +27,7 @@ static struct twheel_config config;
 static bool prepared;
 static bool shared[FILES];	/* files that are being opened */
 
-void sim_device(void)
-{
-}
-
-void sim_device_softirq(void)
+void sim_device(bool softirq)
 {
 }
 

@@ -76,13 +76,11 @@ struct sim_task {
  * @softirq: HRTIMER_SOFTIRQ is raised
  * @softirq_task: and left to @ksoftirqd
  * @stolen_until: something else has the CPU
- * @stolen: time that was taken from it so far
  * @spins: lock that it spins for
  * @hrtimers: hrtimers that are queued here
  * @timer_at: when the interrupt for these comes
  * @turns: how often it has gone on with something else
- * @ipis: on their way to it
- * @irq_works: queued here
+ * @irqs: kicks and irq_works on their way to it
  * @device_at: when a device interrupts
  * @work: what @thread is to do
  * @has_work: it has not begun with that
@@ -99,13 +97,11 @@ struct sim_cpu {
 	bool softirq;
 	bool softirq_task;
 	u64 stolen_until;
-	u64 stolen;
 	struct sim_lock *spins;
 	struct list_head hrtimers;
 	u64 timer_at;
 	unsigned int turns;
-	call_single_data_t *ipis;
-	struct irq_work *irq_works;
+	struct sim_irq *irqs;
 	u64 device_at;
 	void (*work)(void);
 	bool has_work;
@@ -134,7 +130,6 @@ struct sim_options {
 #define SIM_LATENCY	BIT(3)
 #define SIM_NO_MEMORY	BIT(4)
 #define SIM_FAULTS	BIT(5)
-#define SIM_FEATURES	6
 
 extern struct sim_options sim_options;
 extern struct sim_cpu sim_cpus[SIM_CPUS];
@@ -172,7 +167,7 @@ bool sim_irq_due(const struct sim_cpu *cpu);
 u64 sim_irq_next(const struct sim_cpu *cpu);
 void sim_interrupts(void);
 void sim_ksoftirqd(struct sim_task *task);
-void sim_flush_ipis(void);
+void sim_flush_irqs(void);
 void sim_move_hrtimer(struct hrtimer *hrtimer, unsigned int cpu);
 
 /* weak.c */
@@ -187,7 +182,6 @@ bool sim_weak_old(const volatile void *link, const volatile void *value);
 void sim_sync_begin(void);
 void sim_rcu_look(void);
 void sim_kworker(struct sim_task *task);
-bool sim_lock_free(const struct sim_lock *lock);
 
 /* hotplug.c */
 void sim_hotplug_begin(void);
@@ -196,8 +190,7 @@ int sim_cpu_down(unsigned int cpu);
 void sim_cpu_up(unsigned int cpu);
 extern bool sim_cpu_goes;
 
-/* scenario.c: what a device's interrupt does */
-void sim_device(void);
-void sim_device_softirq(void);
+/* scenario.c: what a device's interrupt does, or its softirq */
+void sim_device(bool softirq);
 
 #endif /* _SIM_H */

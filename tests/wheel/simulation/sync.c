@@ -19,11 +19,6 @@ void sim_sync_begin(void)
 	have_works = false;
 }
 
-bool sim_lock_free(const struct sim_lock *lock)
-{
-	return !lock->owner;
-}
-
 bool sim_holds(const struct sim_lock *lock)
 {
 	return lock->owner == sim_task;
