@@ -12,7 +12,10 @@
 #include <sys/time.h>
 
 #include "sim.h"
+#include "oracle.h"
 #include "scenario.h"
+#include "core/wheel.h"
+#include "twheel_info.h"
 
 static u64 argument(int argc, char **argv, const char *name, u64 value)
 {
@@ -27,16 +30,89 @@ static u64 argument(int argc, char **argv, const char *name, u64 value)
 
 struct scenario scenario;
 
-void scenario_pause(u64 tick_ns, u32 far)
+u64 scenario_ticks(u64 nr)
+{
+	return nr * scenario.config.tick_ns;
+}
+
+u64 scenario_delay(void)
+{
+	switch (sim_below(16)) {
+	case 0:
+		return 0;
+	case 1:
+		return sim_random() >> (1 + sim_below(63));
+	case 2:
+		return scenario_ticks(sim_below(70000));
+	case 3:
+		return scenario_ticks(sim_below(600));
+	case 4 ... 6:
+		return scenario_ticks(sim_below(scenario.far));
+	default:
+		return sim_below(scenario_ticks(3));
+	}
+}
+
+void scenario_hotplug(void)
+{
+	unsigned int cpu = sim_below(SIM_CPUS);
+	bool short_before = sim_memory_short;
+
+	if (sim_options.without & SIM_HOTPLUG)
+		return;
+	if (sim_chance(2)) {
+		sim_cpu_up(cpu);
+		return;
+	}
+	sim_memory_short = true;
+	sim_cpu_down(cpu);
+	sim_memory_short = short_before;
+}
+
+/* Most often the wheel is hierarchical. */
+static void choose_wheel(void)
+{
+	static const u64 lengths[] = { 50000, 100000, 1000000, 4000000, 999983 };
+	static const unsigned int dozes[] = { 0, 2, 8 };
+	struct twheel_config *config = &scenario.config;
+
+	config->scheme = sim_chance(4) ? 1 + sim_below(TWHEEL_NR_SCHEMES - 1) : TWHEEL_HIER;
+	config->mode = sim_chance(2) ? TWHEEL_TICKLESS : TWHEEL_PERIODIC;
+	config->clock = sim.behind ? CLOCK_BOOTTIME : CLOCK_MONOTONIC;
+	config->tick_ns = lengths[sim_below(ARRAY_SIZE(lengths))];
+	if (config->mode == TWHEEL_PERIODIC)
+		config->doze = dozes[sim_below(ARRAY_SIZE(dozes))];
+	if (!twheel_scheme_info(config->scheme)->slots)
+		config->slots = 2 << sim_below(10);
+	scenario.prepared = sim_below(3);
+	scenario.far = 2 + sim_below(sim_chance(2) ? 20 : 300);
+}
+
+static void make_wheel(void)
+{
+	const struct twheel_config *config = &scenario.config;
+	unsigned int cpu;
+
+	sim_reset_wheel();
+	sim_reset_throttle();
+	if (twheel_wheel_init(config->tick_ns) || twheel_wheel_create_default(config))
+		sim_fail("no wheel");
+	for (cpu = 0; scenario.prepared && cpu < SIM_CPUS; cpu++)
+		twheel_prepare_cpu(twheel_default(), cpu);
+	sim_note("a %s %s wheel, tick %llu, slots %u, doze %u%s",
+		 twheel_wheel_mode_name(config->mode), twheel_scheme_info(config->scheme)->name,
+		 config->tick_ns, config->slots, config->doze,
+		 scenario.prepared ? ", prepared" : "");
+}
+
+static void pause(void)
 {
 	u32 below = sim_below(8);
 
-	if (below < 4)
-		return;
-	if (below < 7)
-		sim_sleep(sim_below(2 * tick_ns));
-	else
-		sim_sleep(tick_ns * sim_below(far));
+	if (below == 7)
+		sim_sleep(scenario_ticks(sim_below(scenario.far)));
+	else if (below >= 4)
+		sim_sleep(sim_below(scenario_ticks(2)));
 }
 
 static void user(struct sim_task *task)
@@ -46,34 +122,32 @@ static void user(struct sim_task *task)
 	if (nr) {
 		sim_wait(&scenario.ready);
 	} else {
+		oracle_begin();
+		make_wheel();
 		scenario_begin();
 		scenario.ready = true;
 	}
 	while (scenario.ops_left > 0) {
 		scenario.ops_left--;
-		scenario.ops_done++;
 		scenario_op(nr);
+		pause();
 	}
 	scenario.busy--;
 	if (!nr)
 		scenario_end();
 }
 
-/* Returns the number of operations. */
-static u64 run_seed(u64 seed)
+static void run_seed(u64 seed)
 {
 	unsigned int without = sim_options.without;
 
 	sim_options.seed = seed;
 	sim_begin(seed);
-	scenario = (struct scenario){
-		.busy = SIM_USERS,
-		.ops_left = sim_options.ops,
-	};
+	scenario = (struct scenario){ .busy = SIM_USERS, .ops_left = sim_options.ops };
+	choose_wheel();
 	scenario_choose();
 	sim_run_tasks(user);
 	sim_options.without = without;
-	return scenario.ops_done;
 }
 
 /* CPU time, so that a slow machine has as much. A seed takes milliseconds. */
@@ -103,7 +177,7 @@ int main(int argc, char **argv)
 {
 	u64 seed = argument(argc, argv, "seed", 1);
 	u64 seeds = argument(argc, argv, "seeds", 1);
-	u64 ops = 0, last = seed + seeds;
+	u64 last = seed + seeds;
 
 	sim_options.ops = argument(argc, argv, "ops", 100);
 	sim_options.without = argument(argc, argv, "without", 0);
@@ -112,8 +186,8 @@ int main(int argc, char **argv)
 	catch_crashes();
 	for (; seed < last; seed++) {
 		setitimer(ITIMER_VIRTUAL, &seed_limit, NULL);
-		ops += run_seed(seed);
+		run_seed(seed);
 	}
-	printf("# %llu seeds, %llu operations\n", seeds, ops);
+	printf("# %llu seeds\n", seeds);
 	return 0;
 }

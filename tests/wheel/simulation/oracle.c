@@ -10,21 +10,20 @@
  */
 #include "sim.h"
 #include "oracle.h"
+#include "scenario.h"
 
 #define TIMERS_MAX	8192
 
 static struct oracle_timer *timers[TIMERS_MAX];
 static unsigned int nr_timers;
-static u64 tick_ns;
 static u64 sequence;
 static u64 hotplug_began;
 
-void oracle_begin(u64 length)
+void oracle_begin(void)
 {
 	nr_timers = 0;
 	sequence = 0;
 	hotplug_began = 0;
-	tick_ns = length;
 	oracle_begin_bases();
 }
 
@@ -38,7 +37,7 @@ void oracle_add(struct oracle_timer *t)
 /* The time of the tick that a deadline is rounded up to, at the latest. */
 static u64 due_at(u64 deadline)
 {
-	u64 tick = deadline / tick_ns + !!(deadline % tick_ns);
+	u64 tick_ns = scenario_ticks(1), tick = deadline / tick_ns + !!(deadline % tick_ns);
 	u64 next = sim.now / tick_ns + 1;
 
 	tick = max(tick, next);
@@ -50,18 +49,23 @@ static bool is_exact(const struct oracle_timer *t)
 	return t->private && t->plain;
 }
 
-/* Calls that may start a timer. */
+/* Calls: stops, and those that may start a timer. */
+
+void oracle_begin_call(struct oracle_timer *t, struct oracle_call *call)
+{
+	*call = (struct oracle_call) {
+		.began		= ++sequence,
+		.expired	= t->expired,
+		.running	= t->running,
+	};
+}
 
 void oracle_starts(struct oracle_timer *t, struct oracle_call *call, u64 low)
 {
 	if (low > KTIME_MAX)
 		low = KTIME_MAX;
-	*call = (struct oracle_call){
-		.low = low,
-		.began = ++sequence,
-		.expired = t->expired,
-		.running = t->running,
-	};
+	oracle_begin_call(t, call);
+	call->low = low;
 	if (!t->in_flight++) {
 		t->saved_early = t->early;
 		t->next_early = U64_MAX;
@@ -127,15 +131,6 @@ void oracle_started(struct oracle_timer *t, struct oracle_call *call, u64 high,
 	t->strict = done && !t->mixed && !was_pending && !hotplug_began;
 	t->began = call->began;
 	t->ended = ++sequence;
-}
-
-void oracle_stops(struct oracle_timer *t, struct oracle_call *call)
-{
-	*call = (struct oracle_call){
-		.began = ++sequence,
-		.expired = t->expired,
-		.running = t->running,
-	};
 }
 
 void oracle_stopped(struct oracle_timer *t, struct oracle_call *call, bool was,

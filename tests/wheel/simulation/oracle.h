@@ -102,12 +102,12 @@ struct oracle_call {
 	bool old;
 };
 
-void oracle_begin(u64 tick_ns);
+void oracle_begin(void);
 void oracle_add(struct oracle_timer *t);
 void oracle_starts(struct oracle_timer *t, struct oracle_call *call, u64 low);
 void oracle_started(struct oracle_timer *t, struct oracle_call *call, u64 high,
 		    bool done, bool was_pending);
-void oracle_stops(struct oracle_timer *t, struct oracle_call *call);
+void oracle_begin_call(struct oracle_timer *t, struct oracle_call *call);
 void oracle_stopped(struct oracle_timer *t, struct oracle_call *call, bool was,
 		    bool sync);
 void oracle_drained(struct oracle_timer *t);

@@ -23,7 +23,6 @@
 #define CROWD		3000
 #define LOCKS		2
 #define ENDS		2
-#define MANY		6
 
 enum kind {
 	PLAIN,		/* does nothing */
@@ -76,12 +75,8 @@ static struct user_timer crowd[CROWD];
 static struct user_timer others[SIM_USERS];	/* on wheels of their own */
 static struct user_end ends[ENDS];
 static spinlock_t locks[LOCKS];	/* of users: callbacks take them, too */
-static struct twheel_config config;
-/* All CPUs have slots from the beginning. */
-static bool prepared;
 static struct twheel *wheel;
 static int devices;		/* interrupts that are in a call */
-static u32 far;			/* longest of the usual delays, ticks */
 static u32 callback_ns;		/* longest of the usual callbacks */
 static u64 order;
 static bool isolation;		/* CPUs become isolated, and housekeeping again */
@@ -116,34 +111,9 @@ static u32 nr_users;
 static u32 wheel_ns;		/* longest callback */
 static bool users_over;
 
-static u64 ticks(u64 nr)
-{
-	return nr * config.tick_ns;
-}
-
-static u64 some_delay(void)
-{
-	switch (sim_below(16)) {
-	case 0:
-		return 0;
-	case 1:
-		return sim_random() >> (1 + sim_below(63));
-	case 2:
-		return ticks(sim_below(70000));
-	case 3:
-		return ticks(sim_below(600));
-	case 4:
-	case 5:
-	case 6:
-		return ticks(sim_below(far));
-	default:
-		return sim_below(3 * config.tick_ns);
-	}
-}
-
 static u64 some_deadline(void)
 {
-	return min_t(u64, sim.now + some_delay(), KTIME_MAX);
+	return min_t(u64, sim.now + scenario_delay(), KTIME_MAX);
 }
 
 static struct user_timer *timer_of(struct twheel_timer *timer)
@@ -152,6 +122,12 @@ static struct user_timer *timer_of(struct twheel_timer *timer)
 }
 
 /* Calls of the API. Each passes its arguments and its result to the oracle. */
+
+/* The deadline of a timer that is pending is known. */
+static bool is_known(const struct oracle_timer *o)
+{
+	return o->private && o->plain && o->known && o->expect == EXPECT_PENDING;
+}
 
 /* twheel_start() without a lock, of a timer that was pending when it looked. */
 static int start_unlocked(struct oracle_timer *o, struct oracle_call *call,
@@ -168,83 +144,76 @@ static int start_unlocked(struct oracle_timer *o, struct oracle_call *call,
 	return ret;
 }
 
-static int start_at(struct oracle_timer *o, u64 at)
-{
-	struct oracle_call call;
-	int ret;
+/* Functions that start a timer. */
+enum how {
+	START,
+	START_ON,
+	START_AT,
+	RESTART,
+	REDUCE,
+	DEFER,		/* by twheel_again_at() */
+};
 
-	oracle_starts(o, &call, at);
-	ret = twheel_start_at(&o->timer, at);
-	oracle_started(o, &call, at, ret >= 0, ret == 1);
+static const char * const how_names[] = {
+	"start", "start on a CPU", "start at a time", "restart", "reduce", "start again",
+};
+
+/* @when: a delay for the first two functions, and a time for the others. */
+static int call_start(struct oracle_timer *o, enum how how, u64 when, unsigned int cpu)
+{
+	bool known = is_known(o) && !o->in_flight, is_delay = how <= START_ON;
+	u64 high = when;
+	struct oracle_call call;
+	int ret = 0;
+
+	sim_note("%s %u at %llu", how_names[how], o->nr, is_delay ? sim.now + when : when);
+	oracle_starts(o, &call, is_delay ? sim.now + when : when);
+	switch (how) {
+	case START:
+		ret = start_unlocked(o, &call, when);
+		break;
+	case START_ON:
+		ret = twheel_start_on(&o->timer, when, cpu);
+		break;
+	case START_AT:
+		ret = twheel_start_at(&o->timer, when);
+		break;
+	case RESTART:
+		ret = twheel_restart_at(&o->timer, when);
+		break;
+	case REDUCE:
+		ret = twheel_reduce_at(&o->timer, when);
+		if (ret != 1)
+			break;
+		/* The deadline is the earlier one of two, and the first may be unknown. */
+		known = known && o->expired == call.expired;
+		call.low = min(when, known ? o->low : o->saved_early);
+		high = min(when, known ? o->high : when);
+		break;
+	case DEFER:
+		ret = twheel_again_at(&o->timer, when);
+		break;
+	}
+	if (is_delay)
+		high = sim.now + when;
+	call.unknown = ret == -EINVAL;
+	oracle_started(o, &call, high, how == RESTART ? ret : ret >= 0, ret == 1);
+	sim_note("%s %u: %d", how_names[how], o->nr, ret);
 	return ret;
 }
 
-static void do_start(struct user_timer *ut, int how)
+static int do_start(struct user_timer *ut, enum how how)
 {
 	struct oracle_timer *o = &ut->o;
-	struct oracle_call call;
-	u64 delay = some_delay(), at;
-	int ret;
+	u64 when = how <= START_ON ? scenario_delay() : some_deadline();
+	int ret = call_start(o, how, when, sim_below(SIM_CPUS));
 
-	at = min_t(u64, sim.now + delay, KTIME_MAX);
-	sim_note("start %u how %d delay %llu at %llu", o->nr, how, delay, at);
-	if (how == 1) {
-		ret = start_at(o, at);
-	} else {
-		oracle_starts(o, &call, at);
-		if (how == 2)
-			ret = twheel_start_on(&o->timer, delay,
-					      sim_below(SIM_CPUS));
-		else
-			ret = start_unlocked(o, &call, delay);
-		call.unknown = ret == -EINVAL;
-		oracle_started(o, &call, min_t(u64, sim.now + delay, KTIME_MAX),
-			       ret >= 0, ret == 1);
-	}
-	sim_note("started %u: %d", o->nr, ret);
-	if (ret < 0 && !(ret == -EINVAL && how == 2) &&
+	if (ret < 0 && !(ret == -EINVAL && how == START_ON) &&
 	    !(ret == -ESHUTDOWN && (ut->shutting || !o->private)))
-		sim_fail("timer %u: start returns %d", o->nr, ret);
-	if (o->private && ut->shut && ret != -ESHUTDOWN && ret != -EINVAL)
-		sim_fail("timer %u: start after shutdown returns %d", o->nr, ret);
-}
-
-static void do_restart(struct user_timer *ut)
-{
-	struct oracle_timer *o = &ut->o;
-	struct oracle_call call;
-	u64 at = some_deadline();
-	int ret;
-
-	sim_note("restart %u at %llu", o->nr, at);
-	oracle_starts(o, &call, at);
-	ret = twheel_restart_at(&o->timer, at);
-	oracle_started(o, &call, at, ret, ret);
-	sim_note("restarted %u: %d", o->nr, ret);
-}
-
-/* Whichever is earlier, of the deadline that it has and @at. */
-static void do_reduce(struct user_timer *ut)
-{
-	struct oracle_timer *o = &ut->o;
-	struct oracle_call call;
-	u64 at = some_deadline(), high = at;
-	bool known = o->private && o->plain && o->known && !o->in_flight &&
-		     o->expect == EXPECT_PENDING;
-	int ret;
-
-	sim_note("reduce %u to %llu", o->nr, at);
-	oracle_starts(o, &call, at);
-	ret = twheel_reduce_at(&o->timer, at);
-	if (ret == 1) {
-		known = known && o->expired == call.expired;
-		call.low = min(at, known ? o->low : o->saved_early);
-		high = min(at, known ? o->high : at);
-	}
-	oracle_started(o, &call, high, ret >= 0, ret == 1);
-	sim_note("reduced %u: %d", o->nr, ret);
-	if (ret < 0 && !(ret == -ESHUTDOWN && (ut->shutting || !o->private)))
-		sim_fail("timer %u: reduce returns %d", o->nr, ret);
+		sim_fail("timer %u: %s returns %d", o->nr, how_names[how], ret);
+	if (o->private && ut->shut && ret >= 0 && how != RESTART)
+		sim_fail("timer %u: %s after shutdown returns %d", o->nr, how_names[how], ret);
+	return ret;
 }
 
 static void do_stop(struct user_timer *ut)
@@ -256,7 +225,7 @@ static void do_stop(struct user_timer *ut)
 	int ret;
 
 	sim_note("stop %u", o->nr);
-	oracle_stops(o, &call);
+	oracle_begin_call(o, &call);
 	ret = twheel_stop(&o->timer);
 	oracle_stopped(o, &call, ret, false);
 	sim_note("stopped %u: %d", o->nr, ret);
@@ -274,7 +243,7 @@ static void do_sync(struct user_timer *ut, bool shutdown)
 	int ret;
 
 	sim_note("%s_sync %u", shutdown ? "shutdown" : "stop", ut->o.nr);
-	oracle_stops(&ut->o, &call);
+	oracle_begin_call(&ut->o, &call);
 	ut->shutting |= shutdown;
 	ret = shutdown ? twheel_shutdown_sync(&ut->o.timer) :
 			 twheel_stop_sync(&ut->o.timer);
@@ -288,7 +257,7 @@ static void do_forward(struct user_timer *ut)
 {
 	struct oracle_timer *o = &ut->o;
 	struct oracle_call call;
-	u64 period = 1 + sim_below(5 * config.tick_ns), ret;
+	u64 period = 1 + sim_below(scenario_ticks(5)), ret;
 	/* The call may or may not see a deadline that the callback just wrote. */
 	bool known = o->private && o->known && !o->in_flight &&
 		     o->low == o->high && (o->plain || !sim_weak);
@@ -312,8 +281,7 @@ static void do_forward(struct user_timer *ut)
 static void do_look(struct user_timer *ut)
 {
 	struct oracle_timer *o = &ut->o;
-	bool known = o->private && o->plain && o->known &&
-		     o->expect == EXPECT_PENDING;
+	bool known = is_known(o);
 	u64 deadline;
 
 	twheel_pending(&o->timer);
@@ -337,42 +305,38 @@ static struct user_timer *shared_timer(void)
 /* Several timers of one task in one call, none of them twice. */
 static void do_many(unsigned int user, int how)
 {
-	struct twheel_request requests[MANY];
-	struct oracle_call calls[MANY];
-	struct user_timer *uts[MANY];
+	struct twheel_request requests[PRIVATE];
+	struct oracle_call calls[PRIVATE];
+	struct user_timer *ut = &timers[user * PRIVATE];
 	unsigned int nr = 1 + sim_below(PRIVATE), i;
 
 	for (i = 0; i < nr; i++) {
-		struct oracle_timer *o = &timers[user * PRIVATE + i].o;
-
-		uts[i] = &timers[user * PRIVATE + i];
-		requests[i].timer = &o->timer;
+		requests[i].timer = &ut[i].o.timer;
 		requests[i].deadline = some_deadline();
 		if (how < 2)
-			oracle_starts(o, &calls[i], requests[i].deadline);
+			oracle_starts(&ut[i].o, &calls[i], requests[i].deadline);
 		else
-			oracle_stops(o, &calls[i]);
+			oracle_begin_call(&ut[i].o, &calls[i]);
 	}
-	sim_note("many: %d, from %u", how, uts[0]->o.nr);
+	sim_note("many: %d, from %u", how, ut->o.nr);
 	if (how == 0)
 		twheel_start_many(requests, nr);
 	else if (how == 1)
 		twheel_restart_many(requests, nr);
 	else
 		twheel_stop_many(requests, nr);
-	for (i = 0; i < nr; i++) {
-		struct oracle_timer *o = &uts[i]->o;
+	for (i = 0; i < nr; i++, ut++) {
 		int ret = requests[i].result;
 
-		uts[i]->gone = o->expired;
-		sim_note("many %u: %d", o->nr, ret);
+		ut->gone = ut->o.expired;
+		sim_note("many %u: %d", ut->o.nr, ret);
 		if (how == 2)
-			oracle_stopped(o, &calls[i], ret, false);
+			oracle_stopped(&ut->o, &calls[i], ret, false);
 		else
-			oracle_started(o, &calls[i], requests[i].deadline,
+			oracle_started(&ut->o, &calls[i], requests[i].deadline,
 				       how ? ret : ret >= 0, ret == 1);
-		if (ret < 0 && !uts[i]->shut)
-			sim_fail("timer %u: start_many() says %d", o->nr, ret);
+		if (ret < 0 && !ut->shut)
+			sim_fail("timer %u: start_many() says %d", ut->o.nr, ret);
 	}
 }
 
@@ -398,6 +362,11 @@ static void tick_end(struct twheel_tick_end *end)
 	}
 }
 
+static enum how any_start(void)
+{
+	return START + sim_below(3);
+}
+
 static void any_op(struct user_timer *ut)
 {
 	switch (sim_below(4)) {
@@ -405,29 +374,11 @@ static void any_op(struct user_timer *ut)
 		do_stop(ut);
 		break;
 	case 1:
-		if (sim_chance(2))
-			do_reduce(ut);
-		else
-			do_restart(ut);
+		do_start(ut, sim_chance(2) ? REDUCE : RESTART);
 		break;
 	default:
-		do_start(ut, sim_below(3));
+		do_start(ut, any_start());
 	}
-}
-
-static int do_again(struct user_timer *ut)
-{
-	struct oracle_timer *o = &ut->o;
-	struct oracle_call call;
-	u64 at = some_deadline();
-	int ret;
-
-	oracle_starts(o, &call, at);
-	ret = twheel_again_at(&o->timer, at);
-	oracle_started(o, &call, at, ret >= 0, ret == 1);
-	sim_note("again %u at %llu: %d", o->nr, at, ret);
-	o->strict = false;
-	return ret;
 }
 
 static void take_lock(void)
@@ -450,13 +401,15 @@ static void callback_of(struct user_timer *ut)
 		sim_spend(sim_below(callback_ns));
 		break;
 	case AGAIN:
+		if (sim_chance(2)) {
+			noted = do_start(ut, DEFER) >= 0;
+			ut->o.strict = false;
+		}
 		if (sim_chance(2))
-			noted = do_again(ut) >= 0;
-		if (sim_chance(2))
-			do_start(ut, sim_below(3));
+			do_start(ut, any_start());
 		if (sim_chance(4)) {
 			sim_spend(sim_below(callback_ns));
-			do_start(ut, sim_below(3));
+			do_start(ut, any_start());
 		}
 		if (sim_chance(2))
 			do_forward(ut);
@@ -565,12 +518,12 @@ static void lock_and_wait(void)
 /* Wait for one of many callbacks of a run, with a lock held that the others want. */
 static void rendezvous(void)
 {
-	u64 at = sim.now + sim_below(3 * config.tick_ns);
+	u64 at = sim.now + sim_below(scenario_ticks(3));
 	u32 i;
 
 	for (i = 0; i < SHARED; i++)
-		start_at(&timers[SIM_USERS * PRIVATE + i].o, at);
-	at = (at / config.tick_ns + 1) * config.tick_ns;
+		call_start(&timers[SIM_USERS * PRIVATE + i].o, START_AT, at, 0);
+	at = scenario_ticks(at / scenario_ticks(1) + 1);
 	sim_note("all shared ones are started for %llu", at);
 	if (at > sim.now)
 		sim_sleep(at - sim.now + sim_below(2 * callback_ns));
@@ -588,51 +541,28 @@ static void setup(struct user_timer *ut)
 }
 
 /*
- * Let a timer expire on another CPU, and return when its callback begins there, without
- * sleeping or taking a lock after that.
+ * Let a timer expire on another CPU, without sleeping or taking a lock after its callback begins
+ * there. Forward the timer while the callback is about to note a start, or stop it after a
+ * deferred start that this CPU does not know of.
  */
-static void await_callback(struct user_timer *ut)
-{
-	struct oracle_timer *o = &ut->o;
-	u64 expired = o->expired;
-	struct oracle_call call;
-	unsigned int i;
-	int ret;
-
-	oracle_starts(o, &call, sim.now);
-	ret = twheel_start_on(&o->timer, 0, (sim.cpu + 1) % SIM_CPUS);
-	call.unknown = ret == -EINVAL;
-	oracle_started(o, &call, sim.now, ret >= 0, ret == 1);
-	for (i = 0; i < 200 && o->expired == expired; i++)
-		sim_relax();
-}
-
-/*
- * Stop a timer whose callback, on another CPU, just deferred a start, of which this CPU
- * does not know.
- */
-static void stop_after_callback(struct user_timer *ut)
+static void disturb_callback(struct user_timer *ut, bool stop)
 {
 	int count = preempt_count();
+	u64 expired = ut->o.expired;
 	unsigned int i;
 
 	preempt_count_set(count + 1);
-	await_callback(ut);
-	for (i = 0; i < 200 && ut->o.running; i++)
+	call_start(&ut->o, START_ON, 0, (sim.cpu + 1) % SIM_CPUS);
+	for (i = 0; i < 200 && ut->o.expired == expired; i++)
 		sim_relax();
-	sim_spend(sim_below(300));
-	do_stop(ut);
-	preempt_count_set(count);
-}
-
-/* Forward a timer whose callback, on another CPU, is about to note a start. */
-static void forward_in_callback(struct user_timer *ut)
-{
-	int count = preempt_count();
-
-	preempt_count_set(count + 1);
-	await_callback(ut);
-	do_forward(ut);
+	if (stop) {
+		for (i = 0; i < 200 && ut->o.running; i++)
+			sim_relax();
+		sim_spend(sim_below(300));
+		do_stop(ut);
+	} else {
+		do_forward(ut);
+	}
 	preempt_count_set(count);
 }
 
@@ -648,68 +578,49 @@ static void private_op(unsigned int user)
 	if (ut->shut && sim_chance(2))
 		setup(ut);
 	switch (sim_below(16)) {
-	case 0:
-	case 1:
+	case 0 ... 1:
 		if (sim_weak && ut->kind == AGAIN)
-			stop_after_callback(ut);
+			disturb_callback(ut, true);
 		else
 			do_stop(ut);
 		break;
-	case 2:
-	case 3:
-		do_sync(ut, false);
-		break;
-	case 4:
-		do_sync(ut, true);
+	case 2 ... 4:
+		do_sync(ut, sim_chance(3));
 		break;
 	case 5:
-		do_restart(ut);
+		do_start(ut, RESTART);
 		break;
 	case 6:
-		do_reduce(ut);
+		do_start(ut, REDUCE);
 		break;
 	case 7:
 		if (ut->kind == AGAIN && sim_chance(2))
-			forward_in_callback(ut);
+			disturb_callback(ut, false);
 		else
 			do_forward(ut);
 		break;
-	case 8:
-	case 9:
+	case 8 ... 9:
 		do_look(ut);
 		break;
 	case 10:
 		do_many(user, sim_below(3));
 		break;
 	default:
-		do_start(ut, sim_below(3));
+		do_start(ut, any_start());
 	}
 }
 
 static void start_crowd(void)
 {
-	u64 at = sim.now + ticks(600 + sim_below(400));
+	u64 at = sim.now + scenario_ticks(600 + sim_below(400));
 	u32 i;
 
 	crowd_waits = false;
 	crowd_at = at;
 	for (i = 0; i < crowd_size; i++)
-		if (start_at(&crowd[i].o, at) < 0)
+		if (call_start(&crowd[i].o, START_AT, at, 0) < 0)
 			sim_fail("timer %u of the crowd is not started", i);
 	sim_note("a crowd of %u is started for %llu", crowd_size, at);
-}
-
-static void hotplug(void)
-{
-	unsigned int cpu = sim_below(SIM_CPUS);
-
-	if (sim_chance(2)) {
-		sim_cpu_up(cpu);
-		return;
-	}
-	sim_memory_short = true;
-	sim_cpu_down(cpu);
-	sim_memory_short = false;
 }
 
 /* Change the isolated CPUs, as creating or removing a partition of cpusets does. */
@@ -722,18 +633,17 @@ static void isolate(void)
 static void second_wheel(unsigned int user)
 {
 	struct user_timer *ut = &others[user];
-	struct twheel_config other = config;
 	struct twheel *w;
 
 	sim_memory_short = sim_chance(4);
-	w = twheel_create(&other);
+	w = twheel_create(&scenario.config);
 	sim_memory_short = false;
 	if (IS_ERR(w))
 		return;
 	/* A kick may be on its way when it is destroyed. */
 	memset(ut, 0, sizeof(*ut));
 	twheel_timer_setup(&ut->o.timer, w, expired, 0);
-	do_start(ut, 2);
+	do_start(ut, START_ON);
 	do_sync(ut, false);
 	twheel_destroy(w);
 }
@@ -748,8 +658,8 @@ void scenario_op(unsigned int user)
 			lock_and_wait();
 		break;
 	case 1:
-		if (sim_chance(4) && !(sim_options.without & SIM_HOTPLUG))
-			hotplug();
+		if (sim_chance(4))
+			scenario_hotplug();
 		if (isolation && sim_chance(2))
 			isolate();
 		break;
@@ -764,36 +674,19 @@ void scenario_op(unsigned int user)
 		if (crowd_waits && sim_chance(4))
 			start_crowd();
 		break;
-	case 5:
-	case 6:
-	case 7:
-	case 8:
+	case 5 ... 8:
 		any_op(shared_timer());
 		break;
 	default:
 		private_op(user);
 	}
-	scenario_pause(config.tick_ns, far);
 }
 
 void scenario_choose(void)
 {
-	static const u64 lengths[] = { 50000, 100000, 1000000, 4000000, 999983 };
-	static const unsigned int dozes[] = { 0, 2, 8 };
-
-	memset(&config, 0, sizeof(config));
-	/* Most often the hierarchical one. */
-	config.scheme = sim_chance(4) ? 1 + sim_below(TWHEEL_NR_SCHEMES - 1) : TWHEEL_HIER;
-	config.mode = sim_chance(2) ? TWHEEL_TICKLESS : TWHEEL_PERIODIC;
-	config.clock = sim.behind ? CLOCK_BOOTTIME : CLOCK_MONOTONIC;
-	config.tick_ns = lengths[sim_below(ARRAY_SIZE(lengths))];
-	if (config.mode == TWHEEL_PERIODIC)
-		config.doze = dozes[sim_below(ARRAY_SIZE(dozes))];
-	if (!twheel_scheme_info(config.scheme)->slots)
-		config.slots = 2 << sim_below(10);
-	prepared = !sim_chance(4);
 	isolation = sim_chance(4);
-	far = 2 + sim_below(sim_chance(2) ? 20 : 300);
+	if (isolation)
+		sim_isolated.bits = sim_below(BIT(SIM_CPUS));
 	callback_ns = 1 + sim_below(sim_chance(4) ? 400000 : 5000);
 	crowd_size = sim_chance(32) ? 1 + sim_below(CROWD) : 0;
 	crowd_waits = crowd_size;
@@ -836,35 +729,15 @@ static void make_timers(void)
 
 void scenario_begin(void)
 {
-	unsigned int cpu;
-
-	oracle_begin(config.tick_ns);
-	sim_reset_wheel();
-	sim_reset_throttle();
-	if (isolation)
-		isolate();
-	if (twheel_wheel_init(config.tick_ns) ||
-	    twheel_wheel_create_default(&config))
-		sim_fail("no wheel");
 	wheel = twheel_default();
-	for (cpu = 0; prepared && cpu < SIM_CPUS; cpu++)
-		twheel_prepare_cpu(wheel, cpu);
-	sim_note("a %s %s wheel, tick %llu, slots %u, doze %u%s",
-		 twheel_wheel_mode_name(config.mode),
-		 twheel_scheme_info(config.scheme)->name, config.tick_ns,
-		 config.slots, config.doze, prepared ? ", prepared" : "");
 	make_timers();
 }
 
 static void start_of_user(struct oracle_timer *o)
 {
 	unsigned int cpu = sim_below(SIM_CPUS);
-	struct oracle_call call;
-	int ret;
 
-	oracle_starts(o, &call, sim.now);
-	ret = twheel_start_on(&o->timer, 1, cpu_online(cpu) ? cpu : sim.cpu);
-	oracle_started(o, &call, sim.now + 1, ret >= 0, ret == 1);
+	call_start(o, START_ON, 1, cpu_online(cpu) ? cpu : sim.cpu);
 }
 
 static void user_expired(struct twheel_timer *timer)
@@ -888,7 +761,7 @@ static void make_user_wheel(struct user_wheel *uw, struct twheel_payer *payer)
 {
 	struct twheel_config user = {
 		.scheme = TWHEEL_HASHED, .slots = TWHEEL_SLOTS_MIN,
-		.tick_ns = config.tick_ns, .clock = config.clock,
+		.tick_ns = scenario_ticks(1), .clock = scenario.config.clock,
 		.payer = payer,
 	};
 	u32 i;
@@ -917,7 +790,7 @@ static void check_user_wheels(void)
 	u32 i;
 
 	for (i = 0; i < nr_user_wheels; i++)
-		if (user_wheels[i].pause > rounds * NSEC_PER_MSEC + ticks(3))
+		if (user_wheels[i].pause > rounds * NSEC_PER_MSEC + scenario_ticks(3))
 			sim_fail("a wheel of %u, with %u users, pauses for %llu ns",
 				 nr_user_wheels, nr_users, user_wheels[i].pause);
 }
@@ -962,7 +835,7 @@ void scenario_end(void)
 	u32 i;
 
 	while (scenario.busy || devices)
-		sim_sleep(ticks(1));
+		sim_sleep(scenario_ticks(1));
 	sim_options.without |= SIM_STEAL | SIM_LATENCY | SIM_DEVICE;
 	scenario.ready = false;
 	for (i = 0; crowd_waits && i < TIMERS; i++)
@@ -972,7 +845,7 @@ void scenario_end(void)
 	if (crowd_at > sim.now)
 		sim_sleep(crowd_at - sim.now);
 	do {
-		sim_sleep(20000000 + ticks(2));
+		sim_sleep(20000000 + scenario_ticks(2));
 	} while (oracle_any_late());
 	if (nr_user_wheels)
 		come_as_users();

@@ -1,27 +1,36 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The events of a seed
+ * The events of a seed: what both programs have
  */
 #ifndef _SCENARIO_H
 #define _SCENARIO_H
 
-#include <linux/types.h>
+#include <linux/twheel.h>
 
 /**
- * struct scenario - how far a seed is
+ * struct scenario - how far a seed is, and choices that hold for all of it
  * @ready: the first task has made what all use
  * @busy: tasks that have not come to their end
  * @ops_left: operations that the tasks have still to do
- * @ops_done: those that they have done
+ * @config: the default wheel
+ * @prepared: all CPUs have slots of it from the beginning
+ * @far: longest of the usual delays, ticks
  */
 struct scenario {
 	bool ready;
 	int busy;
 	int ops_left;
-	u64 ops_done;
+	struct twheel_config config;
+	bool prepared;
+	u32 far;
 };
 
 extern struct scenario scenario;
+
+/* main.c */
+u64 scenario_ticks(u64 nr);
+u64 scenario_delay(void);
+void scenario_hotplug(void);
 
 /*
  * Functions that each program has of its own, in scenario.c or
@@ -33,9 +42,7 @@ void scenario_begin(void);
 void scenario_op(unsigned int user);
 void scenario_end(void);
 
-/* Between two operations of a task. @far: the longest pause, in ticks. */
-void scenario_pause(u64 tick_ns, u32 far);
-
+/* part_wheel.c and part_throttle.c */
 void sim_reset_wheel(void);
 void sim_reset_throttle(void);
 

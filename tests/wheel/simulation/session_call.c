@@ -9,6 +9,7 @@
 #include <linux/uaccess.h>
 
 #include "oracle.h"
+#include "scenario.h"
 #include "session_call.h"
 #include "session_oracle.h"
 
@@ -18,12 +19,7 @@
 #define ANY_IDS		4	/* that all tasks use */
 #define ARRAY		(2 * PAGE_SIZE)
 
-struct call_choice call_choice;
-
-u64 call_ticks(u64 nr)
-{
-	return nr * call_choice.tick_ns;
-}
+bool user_limits;
 
 static unsigned int self(void)
 {
@@ -46,30 +42,12 @@ static bool is_refused(const struct oracle_session *os, const char *what,
 	return true;
 }
 
-static u64 some_delay(void)
-{
-	switch (sim_below(16)) {
-	case 0:
-		return 0;
-	case 1:
-		return sim_random() >> (1 + sim_below(63));
-	case 2:
-	case 3:
-	case 4:
-		return call_ticks(sim_below(call_choice.far));
-	case 5:
-		return call_ticks(600 + sim_below(3000));
-	default:
-		return sim_below(3 * call_choice.tick_ns);
-	}
-}
-
 static u64 some_period(void)
 {
 	if (!sim_chance(4))
 		return 0;
 	return sim_chance(4) ? 1 + sim_below(1000) :
-	       1 + sim_below(3 * call_choice.tick_ns);
+	       1 + sim_below(scenario_ticks(3));
 }
 
 /* Memory for arguments and arrays. It may be out, or not there. */
@@ -165,7 +143,7 @@ static bool fill_start(const struct oracle_session *os, const struct oracle_id *
 
 	*args = (struct twheel_start) {
 		.id		= own ? own->id : any_id(),
-		.expires_ns	= some_delay(),
+		.expires_ns	= scenario_delay(),
 		.period_ns	= some_period(),
 		.flags		= sim_chance(4) ? TWHEEL_START_REPLACE : 0,
 	};
@@ -206,7 +184,7 @@ static void check_start(const struct oracle_session *os, const struct oracle_sta
 	if ((ret == -EINVAL) != invalid && ret != -EFAULT)
 		sim_fail("a start returns %ld, and is %svalid", ret,
 			 invalid ? "in" : "");
-	if (ret == -ENOSPC && !call_choice.user_limits && os->max_timers > 64)
+	if (ret == -ENOSPC && !user_limits && os->max_timers > 64)
 		sim_fail("ENOSPC, and there is no limit");
 }
 
@@ -322,7 +300,7 @@ static u64 some_word(const struct oracle_session *os)
 	case 2:
 		return now - sim_below(1000000);
 	default:
-		return now + some_delay();
+		return now + scenario_delay();
 	}
 }
 
@@ -333,13 +311,13 @@ static void store_many(struct user_file *f, u32 nr)
 	u64 due, other = sim_chance(3) ? TWHEEL_WORD_STOP : TWHEEL_WORD_NONE;
 	u32 i;
 
-	if (!t || t->low > sim.now + call_ticks(20))
+	if (!t || t->low > sim.now + scenario_ticks(20))
 		return;
-	due = call_ticks(max_t(u64, t->low, sim.now) / call_choice.tick_ns + 1);
+	due = scenario_ticks(max_t(u64, t->low, sim.now) / scenario_ticks(1) + 1);
 	sim_note("session %u: many stores of word %u at %llu", f->os->nr, nr, due);
 	sim_sleep(due - sim.now - min_t(u64, due - sim.now, 500));
 	for (i = 0; i < 60 && sim.now < due + 3000; i++)
-		store(f, nr, i & 1 ? sim.now + f->os->offset + call_ticks(2) : other);
+		store(f, nr, i & 1 ? sim.now + f->os->offset + scenario_ticks(2) : other);
 }
 
 void call_store(struct user_file *f)
@@ -726,9 +704,9 @@ static void fill_setup(struct oracle_session *os, struct twheel_setup *in)
 	in->mode = sim_chance(16);
 	in->scheme = sim_chance(4);
 	/* The oracle has one clock, which the default wheel is on as well. */
-	in->clock = call_choice.clock;
+	in->clock = scenario.config.clock;
 	in->tick_ns = sim_chance(2) ? 0 :
-				      call_choice.tick_ns + 100000 * sim_below(3);
+				      scenario_ticks(1) + 100000 * sim_below(3);
 	if (sim_chance(8))
 		in->tick_ns = 50000;
 }
@@ -745,7 +723,7 @@ static bool fill_again(struct oracle_session *os, struct twheel_setup *in)
 		.shared_ids	= os->shared_ids,
 		.wake_ns	= os->wake_ns,
 	};
-	in->clock = in->flags ? call_choice.clock : 0;
+	in->clock = in->flags ? scenario.config.clock : 0;
 	return os->offset == ahead() || !os->shared_ids;
 }
 

@@ -21,23 +21,7 @@ struct user_file {
 	struct user_mapping map;
 };
 
-/**
- * struct call_choice - choices that hold for all calls of a seed
- * @tick_ns: length of the default wheel's ticks
- * @clock: the default wheel's
- * @far: longest of the usual delays, ticks
- * @user_limits: there are limits of timers that can be reached
- */
-struct call_choice {
-	u64 tick_ns;
-	clockid_t clock;
-	u32 far;
-	bool user_limits;
-};
-
-extern struct call_choice call_choice;
-
-u64 call_ticks(u64 nr);
+extern bool user_limits;	/* there are limits of timers that can be reached */
 
 /* A result that is documented, or the seed has failed. */
 void call_check(const char *what, long ret, long most, const int *errors);

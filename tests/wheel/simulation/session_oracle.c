@@ -34,7 +34,7 @@ static const char * const end_names[] = {
 	"alive", "stopped", "withdrawn", "drained", "restarted", "delivered",
 };
 
-void oracle_begin_sessions(void)
+void oracle_begin(void)
 {
 	nr_sessions = 0;
 	nr_starts = 0;

@@ -171,7 +171,6 @@ struct oracle_call_of {
 	u64 last_expired;
 };
 
-void oracle_begin_sessions(void);
 struct oracle_session *oracle_opened(struct twheel_session *s);
 struct oracle_call_of oracle_calls(struct oracle_session *os);
 void oracle_check_memory(const struct oracle_call_of *call, long ret);

@@ -22,9 +22,6 @@
 #define FILES		3
 
 static struct user_file files[FILES];
-static struct twheel_config config;
-/* All CPUs have slots of the default wheel from the beginning. */
-static bool prepared;
 static bool shared[FILES];	/* files that are being opened */
 
 void sim_device(bool softirq)
@@ -114,8 +111,8 @@ static void start_some(struct user_file *f)
 	for (i = 0; i < n; i++)
 		call_start(f);
 	if (n)
-		sim_sleep(sim_chance(2) ? call_ticks(1) - sim.now % call_ticks(1) :
-					  sim_below(2 * config.tick_ns));
+		sim_sleep(sim_chance(2) ? scenario_ticks(1) - sim.now % scenario_ticks(1) :
+					  sim_below(scenario_ticks(2)));
 }
 
 static void do_close(struct user_file *f)
@@ -133,82 +130,52 @@ static void do_close(struct user_file *f)
 
 /* Other events. */
 
-static void do_hotplug(void)
+static void call_setup_again(struct user_file *f)
 {
-	unsigned int cpu = sim_below(SIM_CPUS);
-
-	if (sim_options.without & SIM_HOTPLUG)
-		return;
-	if (sim_chance(2))
-		sim_cpu_up(cpu);
-	else
-		sim_cpu_down(cpu);
+	call_setup(f, false);
 }
 
-static void do_signal(void)
+static void call_show(struct user_file *f)
 {
-	user_signal(3 * SIM_CPUS + 1 + sim_below(SIM_USERS - 1));
+	user_show(f->file);
 }
+
+static void call_drain_all(struct user_file *f)
+{
+	call_drain(f);
+}
+
+/* The calls that tasks make, and how often. */
+static const struct {
+	u32 share;
+	void (*call)(struct user_file *f);
+} calls[] = {
+	{ 20, call_start },
+	{ 12, call_read },
+	{ 8, call_stop },
+	{ 6, call_store },
+	{ 4, call_get },
+	{ 4, call_submit },
+	{ 2, call_poll },
+	{ 2, call_list },
+	{ 1, call_drain_all },
+	{ 1, call_stats },
+	{ 1, call_info },
+	{ 1, call_setup_again },
+	{ 1, call_show },
+};
 
 static void use(struct user_file *f)
 {
+	u32 below = sim_below(63), i;
+
 	if (!f->os->started && sim_chance(4))
 		call_setup(f, false);
 	else if (f->os->shared_ids && sim_chance(8))
 		call_store(f);
-	switch (sim_below(32)) {
-	case 0:
-	case 1:
-	case 2:
-	case 3:
-		call_stop(f);
-		break;
-	case 4:
-	case 5:
-		call_get(f);
-		break;
-	case 6:
-	case 7:
-		call_submit(f);
-		break;
-	case 8:
-	case 9:
-	case 10:
-	case 11:
-	case 12:
-	case 13:
-		call_read(f);
-		break;
-	case 14:
-		call_poll(f);
-		break;
-	case 15:
-		call_list(f);
-		break;
-	case 16:
-		if (sim_chance(2))
-			call_drain(f);
-		break;
-	case 17:
-	case 18:
-	case 19:
-		call_store(f);
-		break;
-	case 20:
-		if (sim_chance(2))
-			call_stats(f);
-		else
-			call_info(f);
-		break;
-	case 21:
-		if (sim_chance(2))
-			call_setup(f, false);
-		else
-			user_show(f->file);
-		break;
-	default:
-		call_start(f);
-	}
+	for (i = 0; below >= calls[i].share; i++)
+		below -= calls[i].share;
+	calls[i].call(f);
 }
 
 /* Make a call with a descriptor that remains open until it returns. */
@@ -228,8 +195,7 @@ static void with_file(unsigned int nr)
 		if (f->file == mine.file)
 			do_close(f);
 		break;
-	case 1:
-	case 2:
+	case 1 ... 2:
 		call_map(f, &mine);
 		break;
 	default:
@@ -247,50 +213,34 @@ void scenario_op(unsigned int user)
 	switch (sim_below(32)) {
 	case 0:
 		if (sim_chance(2))
-			do_hotplug();
+			scenario_hotplug();
 		break;
 	case 1:
 		do_proc();
 		break;
 	case 2:
-		do_signal();
-		break;
-	case 4:
-	case 5:
-	case 6:
-		user_socket_op();
+		user_signal(3 * SIM_CPUS + 1 + sim_below(SIM_USERS - 1));
 		break;
 	case 3:
 		sim_memory_short = sim_chance(4);
+		break;
+	case 4 ... 6:
+		user_socket_op();
 		break;
 	default:
 		with_file(sim_below(FILES));
 	}
 	user_current()->signal = false;
-	scenario_pause(config.tick_ns, call_choice.far);
 }
 
 void scenario_choose(void)
 {
-	static const u64 lengths[] = { 100000, 1000000, 4000000, 999983 };
 	unsigned int i;
 	s64 most = min_t(u64, sim.now / 2, 1ULL << 40);
 
-	memset(&config, 0, sizeof(config));
-	/* Most often the hierarchical one. */
-	config.scheme = sim_chance(4) ? 1 + sim_below(TWHEEL_NR_SCHEMES - 1) : TWHEEL_HIER;
-	config.mode = sim_chance(2) ? TWHEEL_TICKLESS : TWHEEL_PERIODIC;
-	config.clock = sim.behind ? CLOCK_BOOTTIME : CLOCK_MONOTONIC;
-	config.tick_ns = lengths[sim_below(ARRAY_SIZE(lengths))];
-	config.doze = config.mode == TWHEEL_PERIODIC ? 8 : 0;
-	config.slots = twheel_scheme_info(config.scheme)->slots ? 0 : 64;
-	prepared = !sim_chance(2);
-	call_choice.tick_ns = config.tick_ns;
-	call_choice.clock = config.clock;
-	call_choice.far = 2 + sim_below(sim_chance(2) ? 20 : 300);
-	call_choice.user_limits = sim_chance(8);
+	user_limits = sim_chance(8);
 	user_param("max_user_timers",
-		   call_choice.user_limits ? 200 + sim_below(400) : 1U << 22);
+		   user_limits ? 200 + sim_below(400) : 1U << 22);
 	user_param("max_user_sessions", sim_chance(8) ? 2 : 1024);
 	user_begin();
 	for (i = 0; i < SIM_USERS; i++) {
@@ -308,22 +258,11 @@ void scenario_choose(void)
 
 void scenario_begin(void)
 {
-	unsigned int cpu;
-
-	oracle_begin_sessions();
-	sim_reset_wheel();
-	sim_reset_throttle();
-	if (twheel_wheel_init(config.tick_ns) ||
-	    twheel_wheel_create_default(&config) || twheel_chardev_init())
+	if (twheel_chardev_init())
 		sim_fail("no device");
-	for (cpu = 0; prepared && cpu < SIM_CPUS; cpu++)
-		twheel_prepare_cpu(twheel_default(), cpu);
 	memset(files, 0, sizeof(files));
 	memset(shared, 0, sizeof(shared));
 	user_sockets_begin();
-	sim_note("a %s %s wheel, tick %llu",
-		 twheel_wheel_mode_name(config.mode),
-		 twheel_scheme_info(config.scheme)->name, config.tick_ns);
 }
 
 void scenario_end(void)
@@ -334,7 +273,7 @@ void scenario_end(void)
 		for (i = 1; i < SIM_USERS; i++)
 			if (user_sleeps(3 * SIM_CPUS + i) && sim_chance(8))
 				user_signal(3 * SIM_CPUS + i);
-		sim_sleep(call_ticks(2));
+		sim_sleep(scenario_ticks(2));
 	}
 	sim_options.without |= SIM_STEAL | SIM_LATENCY | SIM_DEVICE | SIM_FAULTS;
 	sim_memory_short = false;
@@ -342,7 +281,7 @@ void scenario_end(void)
 		u64 now = sim.now, end = now - sim.behind + 120000000;
 		bool held_up = false;
 
-		sim_sleep(20000000 + call_ticks(2));
+		sim_sleep(20000000 + scenario_ticks(2));
 		/*
 		 * Another task may occupy a CPU for 50 ms. A clock may stop during a suspend.
 		 * Afterwards a hashed wheel has many ticks to make up for.
