@@ -89,15 +89,10 @@ static void *array(size_t size, bool harmless)
 	return to;
 }
 
-static bool is_bad(const void *addr, size_t size)
-{
-	return !user_all_come(addr, size);
-}
-
 /* Returns whether a call has met memory that is not there. */
 static bool is_fault(long ret, const void *addr, size_t size)
 {
-	if (ret == -EFAULT && !is_bad(addr, size))
+	if (ret == -EFAULT && user_all_come(addr, size))
 		sim_fail("EFAULT, and all was there");
 	return ret == -EFAULT;
 }
@@ -119,11 +114,6 @@ static struct oracle_id *own_id(struct user_file *f)
 	return &f->os->ids[self()][sim_below(ORACLE_OWN)];
 }
 
-static bool is_kernels(const struct oracle_id *own)
-{
-	return own->id & TWHEEL_ID_KERNEL;
-}
-
 static bool is_invalid_id(const struct oracle_session *os, u64 id)
 {
 	return !(id & TWHEEL_ID_KERNEL) && id >= os->max_timers;
@@ -134,126 +124,227 @@ static u64 any_id(void)
 	return 20 + sim_below(ANY_IDS);
 }
 
-/* Starting. */
+/* Starting and stopping, with a call or a batch. */
 
-static bool fill_start(const struct oracle_session *os, const struct oracle_id *own,
-		       struct twheel_start *args)
+/**
+ * struct planned - a start or a stop
+ * @t: what is started, NULL for a stop
+ * @own: of this id, or NULL if all tasks use it
+ * @in: the arguments, as in a batch
+ * @invalid: it has to fail
+ */
+struct planned {
+	struct oracle_start *t;
+	struct oracle_id *own;
+	struct twheel_op in;
+	bool invalid;
+};
+
+static struct planned plan(struct user_file *f, u32 opcode)
 {
-	bool idle = sim_chance(8), invalid;
+	struct planned p = { .own = sim_chance(8) ? NULL : own_id(f) };
 
-	*args = (struct twheel_start) {
-		.id		= own ? own->id : any_id(),
-		.expires_ns	= scenario_delay(),
-		.period_ns	= some_period(),
-		.flags		= sim_chance(4) ? TWHEEL_START_REPLACE : 0,
-	};
-	if (own && is_kernels(own) && sim_chance(3))
-		args->id = TWHEEL_ID_ANY;
-	args->fd = idle ? sim_below(5) : sim_chance(64);
+	p.in.opcode = opcode;
+	p.in.id = p.own ? p.own->id : any_id();
+	return p;
+}
+
+static struct planned plan_stop(struct user_file *f)
+{
+	struct planned p = plan(f, TWHEEL_OP_STOP);
+
+	p.in.flags = sim_chance(2) ? TWHEEL_STOP_WITHDRAW : 0;
+	/* No stop has a period: the field is reserved. */
+	p.in.period_ns = sim_chance(32);
+	p.invalid = p.in.period_ns || is_invalid_id(f->os, p.in.id);
+	oracle_asks(p.own);
+	return p;
+}
+
+static bool is_invalid_start(const struct oracle_session *os, const struct twheel_op *in)
+{
+	if (in->flags & 1U << 31 || in->period_ns > KTIME_MAX ||
+	    in->expires_ns > KTIME_MAX || is_invalid_id(os, in->id))
+		return true;
+	if (!(in->flags & TWHEEL_START_IDLE))
+		return in->fd;
+	return in->flags & TWHEEL_START_ABS || in->period_ns ||
+	       in->expires_ns > TWHEEL_IDLE_MAX_NS;
+}
+
+static struct planned plan_start(struct user_file *f, bool batch)
+{
+	struct planned p = plan(f, TWHEEL_OP_START);
+	struct twheel_op *in = &p.in;
+	bool idle = sim_chance(8);
+
+	in->expires_ns = scenario_delay();
+	in->period_ns = some_period();
+	in->flags = sim_chance(4) ? TWHEEL_START_REPLACE : 0;
+	in->fd = idle ? sim_below(5) : sim_chance(64);
 	if (idle) {
-		args->flags |= TWHEEL_START_IDLE;
-		args->expires_ns = sim_chance(32) ? TWHEEL_IDLE_MAX_NS + 1 :
-						    min_t(u64, args->expires_ns, NSEC_PER_SEC);
-		args->period_ns = sim_chance(32);
+		in->flags |= TWHEEL_START_IDLE;
+		in->expires_ns = sim_chance(32) ? TWHEEL_IDLE_MAX_NS + 1 :
+						  min_t(u64, in->expires_ns, NSEC_PER_SEC);
+		in->period_ns = sim_chance(32);
 	}
 	if (sim_chance(idle ? 32 : 4)) {
-		args->flags |= TWHEEL_START_ABS;
-		args->expires_ns += sim.now + ahead() - sim_below(2000);
-		args->expires_ns = min_t(u64, args->expires_ns, KTIME_MAX);
+		in->flags |= TWHEEL_START_ABS;
+		in->expires_ns += sim.now + ahead() - sim_below(2000);
+		in->expires_ns = min_t(u64, in->expires_ns, KTIME_MAX);
 	}
 	if (sim_chance(32))
-		args->flags |= 1U << 31;
+		in->flags |= 1U << 31;
 	if (sim_chance(64))
-		args->period_ns = 1ULL << 63;
-	invalid = args->flags & 1U << 31 ||
-		  args->period_ns > KTIME_MAX || args->expires_ns > KTIME_MAX ||
-		  is_invalid_id(os, args->id);
-	if (!idle)
-		return invalid || args->fd;
-	return invalid || args->flags & TWHEEL_START_ABS || args->period_ns ||
-	       args->expires_ns > TWHEEL_IDLE_MAX_NS;
+		in->period_ns = 1ULL << 63;
+	if (batch && in->id & TWHEEL_ID_KERNEL) {
+		/* The id that the kernel would choose is not known before the batch returns. */
+		in->id = any_id();
+		in->flags |= 1U << 31;
+		p.own = NULL;
+	} else if (in->id & TWHEEL_ID_KERNEL && (in->id == TWHEEL_ID_ANY || sim_chance(3))) {
+		/* The id that is chosen again may have a timer that goes on. */
+		in->id = TWHEEL_ID_ANY;
+		p.own->id = TWHEEL_ID_ANY;
+		p.own->start = NULL;
+	}
+	p.invalid = is_invalid_start(f->os, in);
+	p.t = oracle_new_start(f->os, p.own, in);
+	in->user_data = oracle_data(p.t);
+	return p;
 }
 
-static void check_start(const struct oracle_session *os, const struct oracle_start *t,
-			long ret, bool invalid)
+/* @id: the id that the kernel returned. */
+static void judge(struct oracle_session *os, const struct planned *p, u64 id, long ret,
+		  const struct oracle_call_of *call)
 {
+	if ((ret == -EINVAL) != p->invalid && ret != -EFAULT)
+		sim_fail("a start or stop returns %ld, and is %svalid", ret,
+			 p->invalid ? "in" : "");
+	if (!p->t) {
+		CALL_CHECK("a stop", ret, 1, EINVAL, ENOENT, EALREADY);
+		if (!p->invalid)
+			oracle_stop_done(os, p->own, p->in.flags, call, ret);
+		return;
+	}
 	CALL_CHECK("a start", ret, 1, EINVAL, ENOENT, EALREADY, ENOSPC, ENOMEM, EFAULT,
 		   EBADF, ENOTCONN);
-	if ((ret == -EBADF || ret == -ENOTCONN) && !t->watches)
+	if ((ret == -EBADF || ret == -ENOTCONN) && !p->t->watches)
 		sim_fail("a start returns %ld, and has no socket", ret);
-	if ((ret == -EINVAL) != invalid && ret != -EFAULT)
-		sim_fail("a start returns %ld, and is %svalid", ret,
-			 invalid ? "in" : "");
 	if (ret == -ENOSPC && !user_limits && os->max_timers > 64)
 		sim_fail("ENOSPC, and there is no limit");
-}
-
-/* An id that is about to be chosen again may have a timer that goes on. */
-static void forget(struct oracle_id *own, const struct twheel_start *args)
-{
-	if (!own || args->id != TWHEEL_ID_ANY)
-		return;
-	own->start = NULL;
-	own->id = TWHEEL_ID_ANY;
+	oracle_start_done(p->t, &p->in, id, call, ret);
 }
 
 void call_start(struct user_file *f)
 {
+	struct twheel_start *args = arguments(sizeof(*args));
 	struct oracle_session *os = f->os;
-	struct oracle_id *own = sim_chance(8) ? NULL : own_id(f);
-	struct twheel_start *args = arguments(sizeof(*args)), in;
-	struct oracle_call_of call;
-	struct oracle_start *t;
-	bool invalid = fill_start(os, own, &in);
+	struct oracle_call_of call = oracle_calls(os);
+	struct planned p = plan_start(f, false);
 	long ret;
 
-	forget(own, &in);
-	call = oracle_calls(os);
-	t = oracle_new_start(os, own, &in);
-	in.user_data = oracle_data(t);
-	*args = in;
-	sim_note("session %u: start %#llx, in %llu, period %llu, flags %u, data %llx",
-		 os->nr, in.id, in.expires_ns, in.period_ns, in.flags,
-		 in.user_data);
+	*args = (struct twheel_start) {
+		.id		= p.in.id,
+		.expires_ns	= p.in.expires_ns,
+		.period_ns	= p.in.period_ns,
+		.user_data	= p.in.user_data,
+		.flags		= p.in.flags,
+		.fd		= p.in.fd,
+	};
+	sim_note("session %u: start %#llx, in %llu, period %llu, flags %u, data %llx", os->nr,
+		 p.in.id, p.in.expires_ns, p.in.period_ns, p.in.flags, p.in.user_data);
 	ret = user_ioctl(f->file, TWHEEL_IOC_START, args);
 	sim_note("session %u: started %#llx: %ld", os->nr, args->id, ret);
 	if (is_refused(os, "a start", ret))
 		return;
 	is_fault(ret, args, sizeof(*args));
-	check_start(os, t, ret, invalid);
-	oracle_start_done(t, args, &call, ret);
+	judge(os, &p, args->id, ret, &call);
 }
 
-void call_stop(struct user_file *f)
+static void call_stop(struct user_file *f)
 {
+	struct twheel_stop *args = arguments(sizeof(*args));
 	struct oracle_session *os = f->os;
-	struct oracle_id *own = sim_chance(8) ? NULL : own_id(f);
-	struct twheel_stop *args = arguments(sizeof(*args)), in = {};
 	struct oracle_call_of call = oracle_calls(os);
-	bool invalid;
+	struct planned p = plan_stop(f);
 	long ret;
 
-	in.id = own ? own->id : any_id();
-	in.flags = sim_chance(2) ? TWHEEL_STOP_WITHDRAW : 0;
-	in.reserved = sim_chance(32);
-	invalid = in.reserved || is_invalid_id(os, in.id);
-	*args = in;
-	oracle_asks(own);
-	sim_note("session %u: stop %#llx, flags %u", os->nr, in.id, in.flags);
+	*args = (struct twheel_stop) {
+		.id		= p.in.id,
+		.flags		= p.in.flags,
+		.reserved	= p.in.period_ns,
+	};
+	sim_note("session %u: stop %#llx, flags %u", os->nr, p.in.id, p.in.flags);
 	ret = user_ioctl(f->file, TWHEEL_IOC_STOP, args);
-	sim_note("session %u: stopped %#llx: %ld", os->nr, in.id, ret);
+	sim_note("session %u: stopped %#llx: %ld", os->nr, p.in.id, ret);
 	if (is_refused(os, "a stop", ret))
 		return;
-	CALL_CHECK("a stop", ret, 1, EINVAL, ENOENT, EALREADY, EFAULT);
-	if (is_fault(ret, args, sizeof(*args)))
-		return;
-	if ((ret == -EINVAL) != invalid)
-		sim_fail("a stop returns %ld", ret);
-	if (!invalid)
-		oracle_stop_done(os, own, in.flags, &call, ret);
+	if (!is_fault(ret, args, sizeof(*args)))
+		judge(os, &p, p.in.id, ret, &call);
 }
 
-void call_get(struct user_file *f)
+static void call_submit(struct user_file *f)
+{
+	struct oracle_session *os = f->os;
+	u32 i, size = sizeof(struct twheel_op) + (sim_chance(8) ? 16 : 0);
+	u32 count = 1 + sim_below(sim_chance(4) ? BATCH : 6), failed = 0;
+	struct twheel_submit *args = arguments(sizeof(*args));
+	char *ops = array(count * size, !sim_chance(16));
+	struct planned planned[BATCH];
+	struct oracle_call_of call = oracle_calls(os);
+	long ret;
+
+	memset(ops, 0, count * size);
+	for (i = 0; i < count; i++) {
+		planned[i] = sim_chance(3) ? plan_stop(f) : plan_start(f, true);
+		if (planned[i].t && sim_chance(32)) {
+			planned[i].in.opcode = 7;
+			planned[i].invalid = true;
+		}
+		memcpy(ops + i * size, &planned[i].in, sizeof(struct twheel_op));
+	}
+	*args = (struct twheel_submit) {
+		.ops		= (unsigned long)ops,
+		.count		= count,
+		.op_size	= size,
+	};
+	sim_note("session %u: submit %u", os->nr, count);
+	ret = user_ioctl(f->file, TWHEEL_IOC_SUBMIT, args);
+	sim_note("session %u: submitted %ld, failed %u", os->nr, ret,
+		 args->failed);
+	if (is_refused(os, "a batch", ret))
+		ret = 0;
+	else
+		CALL_CHECK("SUBMIT", ret, count, EFAULT, ENOMEM);
+	oracle_check_memory(&call, ret);
+	if (ret == -ENOMEM) {
+		ret = 0;
+	} else if (ret == -EFAULT) {
+		if (user_all_come(args, sizeof(*args)))
+			is_fault(ret, ops, count * size);
+		os->fuzzy = true;
+		ret = 0;
+	} else if (os->changeable && ret < count && !user_current()->signal &&
+		   sim_allocs_failed == call.failed &&
+		   user_all_come(ops, count * size)) {
+		sim_fail("SUBMIT ends after %ld", ret);
+	}
+	for (i = 0; i < count; i++) {
+		const struct twheel_op *op = (void *)(ops + i * size);
+		const struct planned *p = &planned[i];
+
+		if (i < ret)
+			judge(os, p, op->id, op->result, &call);
+		else if (p->t)
+			oracle_start_done(p->t, &p->in, p->in.id, &call, -EINVAL);
+		failed += i < ret && op->result < 0;
+	}
+	if (ret > 0 && failed != args->failed && !os->fuzzy)
+		sim_fail("%u operations have failed, not %u", failed, args->failed);
+}
+
+static void call_get(struct user_file *f)
 {
 	struct oracle_session *os = f->os;
 	struct oracle_id *own = own_id(f);
@@ -320,7 +411,7 @@ static void store_many(struct user_file *f, u32 nr)
 		store(f, nr, i & 1 ? sim.now + f->os->offset + scenario_ticks(2) : other);
 }
 
-void call_store(struct user_file *f)
+static void call_store(struct user_file *f)
 {
 	struct oracle_session *os = f->os;
 	u32 nr = self() + (sim_chance(2) ? 43 : 0);
@@ -363,151 +454,12 @@ void call_map(struct user_file *f, const struct user_file *mine)
 		f->map = map;
 }
 
-/* Many at a time. */
-
-/**
- * struct planned - an operation of a batch
- * @t: what is started
- * @own: of this id
- * @in: the arguments of the call
- * @invalid: it has to fail
- */
-struct planned {
-	struct oracle_start *t;
-	struct oracle_id *own;
-	struct twheel_op in;
-	bool invalid;
-};
-
-static void plan(struct user_file *f, struct planned *p)
-{
-	struct oracle_session *os = f->os;
-	struct twheel_start args;
-
-	*p = (struct planned){ .own = sim_chance(8) ? NULL : own_id(f) };
-	if (sim_chance(3)) {
-		p->in.opcode = TWHEEL_OP_STOP;
-		p->in.id = p->own ? p->own->id : any_id();
-		p->in.flags = sim_chance(2) ? TWHEEL_STOP_WITHDRAW : 0;
-		p->in.period_ns = sim_chance(32);
-		p->invalid = p->in.period_ns || is_invalid_id(os, p->in.id);
-		oracle_asks(p->own);
-		return;
-	}
-	/* Ids of the kernel's are not known before it returns. */
-	p->invalid = fill_start(os, p->own, &args);
-	if (args.id & TWHEEL_ID_KERNEL) {
-		args.id = any_id();
-		p->own = NULL;
-		p->invalid = true;
-		args.flags |= 1U << 31;
-	}
-	p->t = oracle_new_start(os, p->own, &args);
-	p->in = (struct twheel_op) {
-		.opcode		= TWHEEL_OP_START,
-		.flags		= args.flags,
-		.id		= args.id,
-		.expires_ns	= args.expires_ns,
-		.period_ns	= args.period_ns,
-		.user_data	= oracle_data(p->t),
-		.fd		= args.fd,
-	};
-	if (sim_chance(32)) {
-		p->in.opcode = 7;
-		p->invalid = true;
-	}
-}
-
-/* Starts that were not made. */
-static void cancel(struct planned *p, const struct oracle_call_of *call)
-{
-	const struct twheel_start args = { .id = p->in.id };
-
-	if (p->t)
-		oracle_start_done(p->t, &args, call, -EINVAL);
-}
-
-static void account(struct user_file *f, struct planned *p,
-		    const struct twheel_op *op, const struct oracle_call_of *call)
-{
-	const struct twheel_start args = {
-		.id		= op->id,
-		.expires_ns	= p->in.expires_ns,
-		.flags		= p->in.flags,
-	};
-
-	if (p->t) {
-		check_start(f->os, p->t, op->result, p->invalid);
-		oracle_start_done(p->t, &args, call, op->result);
-		return;
-	}
-	CALL_CHECK("a stop of a batch", op->result, 1, EINVAL, ENOENT, EALREADY);
-	if ((op->result == -EINVAL) != p->invalid)
-		sim_fail("a stop of a batch returns %d", op->result);
-	if (!p->invalid)
-		oracle_stop_done(f->os, p->own, p->in.flags, call, op->result);
-}
-
-void call_submit(struct user_file *f)
-{
-	struct oracle_session *os = f->os;
-	u32 i, size = sizeof(struct twheel_op) + (sim_chance(8) ? 16 : 0);
-	u32 count = 1 + sim_below(sim_chance(4) ? BATCH : 6), failed = 0;
-	struct twheel_submit *args = arguments(sizeof(*args));
-	char *ops = array(count * size, !sim_chance(16));
-	struct planned planned[BATCH];
-	struct oracle_call_of call = oracle_calls(os);
-	long ret;
-
-	memset(ops, 0, count * size);
-	for (i = 0; i < count; i++) {
-		plan(f, &planned[i]);
-		memcpy(ops + i * size, &planned[i].in, sizeof(struct twheel_op));
-	}
-	*args = (struct twheel_submit) {
-		.ops		= (unsigned long)ops,
-		.count		= count,
-		.op_size	= size,
-	};
-	sim_note("session %u: submit %u", os->nr, count);
-	ret = user_ioctl(f->file, TWHEEL_IOC_SUBMIT, args);
-	sim_note("session %u: submitted %ld, failed %u", os->nr, ret,
-		 args->failed);
-	if (is_refused(os, "a batch", ret))
-		ret = 0;
-	else
-		CALL_CHECK("SUBMIT", ret, count, EFAULT, ENOMEM);
-	oracle_check_memory(&call, ret);
-	if (ret == -ENOMEM) {
-		ret = 0;
-	} else if (ret == -EFAULT) {
-		if (!is_bad(args, sizeof(*args)))
-			is_fault(ret, ops, count * size);
-		os->fuzzy = true;
-		ret = 0;
-	} else if (os->changeable && ret < count && !user_current()->signal &&
-		   sim_allocs_failed == call.failed &&
-		   !is_bad(ops, count * size)) {
-		sim_fail("SUBMIT ends after %ld", ret);
-	}
-	for (i = 0; i < count; i++) {
-		const struct twheel_op *op = (void *)(ops + i * size);
-
-		if (i < ret)
-			account(f, &planned[i], op, &call);
-		else
-			cancel(&planned[i], &call);
-		failed += i < ret && op->result < 0;
-	}
-	if (ret > 0 && failed != args->failed && !os->fuzzy)
-		sim_fail("%u operations have failed, not %u", failed, args->failed);
-}
-
 /* Reading. */
 
 static long take_events(struct user_file *f, struct iov_iter *to, const char *buf,
 			bool nowait)
 {
+	struct kiocb iocb = { .ki_filp = f->file, .ki_flags = nowait ? IOCB_NOWAIT : 0 };
 	struct oracle_session *os = f->os;
 	struct oracle_call_of call = oracle_calls(os);
 	u32 size = os->event_size, i;
@@ -515,7 +467,7 @@ static long take_events(struct user_file *f, struct iov_iter *to, const char *bu
 	long ret;
 
 	user_current()->reads = os;
-	ret = user_read(f->file, to, nowait);
+	ret = f->file->f_op->read_iter(&iocb, to);
 	user_current()->reads = NULL;
 	sim_note("session %u: read %ld", os->nr, ret);
 	if (ret > 0 && ret % size)
@@ -536,12 +488,11 @@ static long take_events(struct user_file *f, struct iov_iter *to, const char *bu
 	return ret;
 }
 
-void call_read(struct user_file *f)
+static void call_read(struct user_file *f)
 {
 	u32 count = sim_below(sim_chance(4) ? EVENTS : 3) + !sim_chance(32);
 	size_t size = count * f->os->event_size, part = size;
-	bool nowait = !self() || sim_chance(2) ||
-		      !oracle_has_pending(f->os);
+	bool nowait = !self() || sim_chance(2) || !oracle_has_pending(f->os);
 	struct iov_iter to;
 	char *buf;
 	long ret;
@@ -567,26 +518,35 @@ void call_read(struct user_file *f)
 	is_fault(ret, buf, size);
 }
 
-void call_poll(struct user_file *f)
+static void call_poll(struct user_file *f)
 {
 	bool wait = self() && sim_chance(2) && oracle_has_pending(f->os);
-	long ret = user_poll(f->file, wait);
+	poll_table table;
+	__poll_t ret = f->file->f_op->poll(f->file, wait ? &table : NULL);
 
-	if (wait && !ret && !user_current()->signal)
-		sim_fail("poll ends for nothing");
-	sim_note("session %u: poll returns %ld", f->os->nr, ret);
+	if (wait) {
+		while (!ret && !user_current()->signal) {
+			user_wait_sleep(&table.waiter);
+			table.waiter.woken = false;
+			ret = f->file->f_op->poll(f->file, NULL);
+		}
+		user_wait_end(&table.waiter);
+	}
+	sim_note("session %u: poll returns %#x", f->os->nr, ret);
 }
 
 /* Listing. */
 
-static long do_entries(struct user_file *f, bool drain, u64 *cursor, u32 *seen,
+/* @seen: how often each id of the task was listed. NULL to drain. */
+static long do_entries(struct user_file *f, u64 *cursor, u32 *seen,
 		       const struct oracle_call_of *call)
 {
 	struct oracle_session *os = f->os;
+	bool drains = !seen;
 	u32 size = sizeof(struct twheel_entry) + (sim_chance(8) ? 8 : 0);
 	u32 count = 1 + sim_below(ENTRIES), i, k;
 	struct twheel_list *args = arguments(sizeof(*args));
-	char *entries = array(count * size, drain && !sim_chance(16));
+	char *entries = array(count * size, drains && !sim_chance(16));
 	long ret;
 
 	*args = (struct twheel_list) {
@@ -594,34 +554,34 @@ static long do_entries(struct user_file *f, bool drain, u64 *cursor, u32 *seen,
 		.cursor		= *cursor,
 		.count		= count,
 		.entry_size	= size,
-		.flags		= drain * TWHEEL_LIST_DRAIN,
+		.flags		= drains * TWHEEL_LIST_DRAIN,
 	};
 	ret = user_ioctl(f->file, TWHEEL_IOC_LIST, args);
-	sim_note("session %u: %s %ld", os->nr, drain ? "drained" : "listed", ret);
-	if (drain && ret != -EFAULT && is_refused(os, "a drain", ret))
+	sim_note("session %u: %s %ld", os->nr, drains ? "drained" : "listed", ret);
+	if (drains && ret != -EFAULT && is_refused(os, "a drain", ret))
 		return 0;
 	CALL_CHECK("LIST", ret, count, EFAULT);
 	if (ret == -EFAULT) {
-		if (!is_bad(args, sizeof(*args)))
+		if (user_all_come(args, sizeof(*args)))
 			is_fault(ret, entries, count * size);
-		os->fuzzy |= drain;
+		os->fuzzy |= drains;
 		return ret;
 	}
 	for (i = 0; i < ret; i++) {
 		const struct twheel_entry *entry = (void *)(entries + i * size);
 
-		oracle_entry(os, entry, call, drain);
-		for (k = 0; k < ORACLE_OWN; k++)
-			if (os->ids[self()][k].start &&
-			    entry->user_data ==
-			    oracle_data(os->ids[self()][k].start))
-				seen[k]++;
+		oracle_entry(os, entry, call, drains);
+		for (k = 0; seen && k < ORACLE_OWN; k++) {
+			const struct oracle_start *t = os->ids[self()][k].start;
+
+			seen[k] += t && entry->user_data == oracle_data(t);
+		}
 	}
 	*cursor = args->cursor;
 	return ret;
 }
 
-void call_list(struct user_file *f)
+static void call_list(struct user_file *f)
 {
 	struct oracle_session *os = f->os;
 	struct oracle_call_of call = oracle_calls(os);
@@ -630,7 +590,7 @@ void call_list(struct user_file *f)
 	long ret;
 
 	do {
-		ret = do_entries(f, false, &cursor, seen, &call);
+		ret = do_entries(f, &cursor, seen, &call);
 	} while (ret > 0);
 	for (k = 0; k < ORACLE_OWN; k++) {
 		const struct oracle_start *t = os->ids[self()][k].start;
@@ -642,25 +602,23 @@ void call_list(struct user_file *f)
 	}
 }
 
-long call_drain(struct user_file *f)
+static long drain(struct user_file *f)
 {
 	struct oracle_session *os = f->os;
 	struct oracle_call_of call = oracle_calls(os);
-	u32 seen[ORACLE_OWN];
 	u64 cursor = 0;
 	long ret;
 
 	os->drains++;
 	do {
-		memset(seen, 0, sizeof(seen));
-		ret = do_entries(f, true, &cursor, seen, &call);
+		ret = do_entries(f, &cursor, NULL, &call);
 	} while (ret > 0);
 	os->drains--;
 	os->drained_at = oracle_calls(os).began;
 	return ret;
 }
 
-void call_stats(struct user_file *f)
+static void call_stats(struct user_file *f)
 {
 	struct twheel_stats *stats = arguments(sizeof(*stats));
 	long ret = user_ioctl(f->file, TWHEEL_IOC_STATS, stats);
@@ -670,7 +628,7 @@ void call_stats(struct user_file *f)
 		oracle_stats(f->os, stats);
 }
 
-void call_info(struct user_file *f)
+static void call_info(struct user_file *f)
 {
 	struct twheel_info *info = arguments(sizeof(*info));
 	long ret = user_ioctl(f->file, TWHEEL_IOC_INFO, info);
@@ -732,7 +690,7 @@ void call_setup(struct user_file *f, bool first)
 	struct oracle_session *os = f->os;
 	struct twheel_setup *args = arguments(sizeof(*args)), in;
 	struct oracle_call_of call = oracle_calls(os);
-	bool begun = os->started;
+	bool begun = os->counted.started;
 	long ret;
 
 	if (!first && !begun && !fill_again(os, &in))
@@ -766,10 +724,58 @@ void call_empty(struct user_file *f)
 	size_t size = EVENTS * os->event_size;
 
 	user_pages_back(0);
-	if (os->changeable && call_drain(f) < 0)
+	if (os->changeable && drain(f) < 0)
 		sim_fail("the last drain fails");
 	do {
 		iov_iter_ubuf(&to, ITER_DEST, buf, size);
 	} while (take_events(f, &to, buf, true) > 0);
 	oracle_quiet(os);
+}
+
+static void call_setup_again(struct user_file *f)
+{
+	call_setup(f, false);
+}
+
+static void call_drain(struct user_file *f)
+{
+	drain(f);
+}
+
+static void call_show(struct user_file *f)
+{
+	f->file->f_op->show_fdinfo(NULL, f->file);
+}
+
+/* The calls that tasks make, and how often. */
+static const struct {
+	u32 share;
+	void (*call)(struct user_file *f);
+} calls[] = {
+	{ 20, call_start },
+	{ 12, call_read },
+	{ 8, call_stop },
+	{ 6, call_store },
+	{ 4, call_get },
+	{ 4, call_submit },
+	{ 2, call_poll },
+	{ 2, call_list },
+	{ 1, call_drain },
+	{ 1, call_stats },
+	{ 1, call_info },
+	{ 1, call_setup_again },
+	{ 1, call_show },
+};
+
+void call_any(struct user_file *f)
+{
+	u32 below = sim_below(63), i;
+
+	if (!f->os->counted.started && sim_chance(4))
+		call_setup(f, false);
+	else if (f->os->shared_ids && sim_chance(8))
+		call_store(f);
+	for (i = 0; below >= calls[i].share; i++)
+		below -= calls[i].share;
+	calls[i].call(f);
 }

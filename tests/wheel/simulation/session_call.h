@@ -30,17 +30,8 @@ void call_check(const char *what, long ret, long most, const int *errors);
 
 void call_setup(struct user_file *f, bool first);
 void call_start(struct user_file *f);
-void call_stop(struct user_file *f);
-void call_get(struct user_file *f);
-void call_store(struct user_file *f);
 void call_map(struct user_file *f, const struct user_file *mine);
-void call_submit(struct user_file *f);
-void call_read(struct user_file *f);
-void call_poll(struct user_file *f);
-void call_list(struct user_file *f);
-long call_drain(struct user_file *f);
-void call_stats(struct user_file *f);
-void call_info(struct user_file *f);
+void call_any(struct user_file *f);
 void call_empty(struct user_file *f);
 
 #endif /* _SESSION_CALL_H */

@@ -30,9 +30,7 @@ static struct oracle_start starts[STARTS];
 static unsigned int nr_starts;
 static u64 sequence;
 
-static const char * const end_names[] = {
-	"alive", "stopped", "withdrawn", "drained", "restarted", "delivered",
-};
+static const char delivered[] = "delivered";
 
 void oracle_begin(void)
 {
@@ -98,8 +96,7 @@ static u64 ours(u64 time, s64 ahead)
 /* Starts. */
 
 struct oracle_start *oracle_new_start(struct oracle_session *os,
-				      struct oracle_id *own,
-				      const struct twheel_start *args)
+				      struct oracle_id *own, const struct twheel_op *in)
 {
 	struct oracle_start *t = &starts[nr_starts];
 
@@ -109,35 +106,34 @@ struct oracle_start *oracle_new_start(struct oracle_session *os,
 	*t = (struct oracle_start) {
 		.os	= os,
 		.own	= own,
-		.id	= args->id,
-		.period	= args->period_ns,
+		.id	= in->id,
+		.period	= in->period_ns,
 		.began	= ++sequence,
-		.word	= args->id < os->shared_ids,
-		.replaces = args->flags & TWHEEL_START_REPLACE,
+		.word	= in->id < os->shared_ids,
+		.replaces = in->flags & TWHEEL_START_REPLACE,
 	};
-	t->watches = args->flags & TWHEEL_START_IDLE;
+	t->watches = in->flags & TWHEEL_START_IDLE;
 	if (t->watches) {
 		t->word = false;
-		t->fd = args->fd;
-		t->socket = user_socket(args->fd);
-		t->idle = args->expires_ns;
+		t->fd = in->fd;
+		t->socket = user_socket(in->fd);
+		t->idle = in->expires_ns;
 	}
-	if (args->flags & TWHEEL_START_ABS)
-		t->low = ours(args->expires_ns, offset());
+	if (in->flags & TWHEEL_START_ABS)
+		t->low = ours(in->expires_ns, offset());
 	else
-		t->low = min_t(u64, sim.now + args->expires_ns, KTIME_MAX);
+		t->low = min_t(u64, sim.now + in->expires_ns, KTIME_MAX);
 	t->high = t->low;
 	return t;
 }
 
-static void ends(struct oracle_start *t, enum oracle_end how)
+static void ends(struct oracle_start *t, const char *how)
 {
 	if (t->end && !t->os->fuzzy)
-		sim_fail("start %u: is %s and %s", number(t), end_names[t->end],
-			 end_names[how]);
+		sim_fail("start %u: is %s and %s", number(t), t->end, how);
 	t->end = how;
 	t->end_at = ++sequence;
-	if (how != ORACLE_DELIVERED)
+	if (how != delivered)
 		t->gone = sequence;
 }
 
@@ -158,55 +154,40 @@ bool oracle_surely_pending(const struct oracle_start *t,
 	       sim.now < t->low && !may_be_closed(t);
 }
 
-static void check_not_pending(const struct oracle_start *t,
-			      const struct oracle_call_of *call, const char *what)
-{
-	if (t && oracle_surely_pending(t, call))
-		sim_fail("start %u: is pending, and %s", number(t), what);
-}
-
 /* It is said that there is no such timer. */
 static void gone(struct oracle_start *t, const struct oracle_call_of *call,
 		 const char *what)
 {
-	check_not_pending(t, call, what);
-	if (t && !t->gone)
+	if (!t)
+		return;
+	if (oracle_surely_pending(t, call))
+		sim_fail("start %u: is pending, and %s", number(t), what);
+	if (!t->gone)
 		t->gone = ++sequence;
-}
-
-/* It is said to have expired. */
-static void check_expired(const struct oracle_start *t,
-			  const struct oracle_call_of *call)
-{
-	if (!t || sim.now < t->low)
-		sim_fail("start %d: has not expired, and a call says so",
-			 t ? (int)number(t) : -1);
-	/* A periodic one may have been read, pending again, and drained meanwhile. */
-	if (t->end && t->end != ORACLE_DELIVERED &&
-	    !(t->period && t->end_at > call->began))
-		sim_fail("start %u: is %s, and a call says that it has expired",
-			 number(t), end_names[t->end]);
 }
 
 /* Returns the states, as bits, that a timer may have been in while a call was made. */
 static unsigned int states_of(const struct oracle_start *t, const struct oracle_call_of *call)
 {
-	unsigned int armed;
+	unsigned int states = BIT(TWHEEL_FREE);
 
 	if (!t || (t->end && t->end_at < call->began))
-		return BIT(TWHEEL_FREE);
-	armed = BIT(t->watches ? TWHEEL_WATCHING : TWHEEL_ARMED);
+		return states;
+	states = BIT(t->watches ? TWHEEL_WATCHING : TWHEEL_ARMED);
 	if (oracle_surely_pending(t, call))
-		return armed;
-	if (sim.now < t->low)
-		return armed | BIT(TWHEEL_FREE);
-	return armed | BIT(TWHEEL_FREE) | BIT(TWHEEL_UNREAD) | BIT(TWHEEL_ENDED);
+		return states;
+	states |= BIT(TWHEEL_FREE);
+	/* A periodic one may have been read, pending again, and drained meanwhile. */
+	if (sim.now < t->low || (t->end && t->end != delivered && !t->period))
+		return states;
+	return states | BIT(TWHEEL_UNREAD) | BIT(TWHEEL_ENDED);
 }
 
 /* The table has this result for one of the states. */
-static void check_result(const struct oracle_start *t, unsigned int states,
-			 enum twheel_operation operation, u32 flags, long ret)
+static void check_result(const struct oracle_start *t, const struct oracle_call_of *call,
+			 bool exact, enum twheel_operation operation, u32 flags, long ret)
 {
+	unsigned int states = exact ? states_of(t, call) : ~0U;
 	enum twheel_utimer_state state;
 
 	for (state = TWHEEL_FREE; state < TWHEEL_NR_UTIMER_STATES; state++)
@@ -216,7 +197,7 @@ static void check_result(const struct oracle_start *t, unsigned int states,
 		 ret, flags);
 }
 
-void oracle_start_done(struct oracle_start *t, const struct twheel_start *args,
+void oracle_start_done(struct oracle_start *t, const struct twheel_op *in, u64 id,
 		       const struct oracle_call_of *call, long ret)
 {
 	struct oracle_session *os = t->os;
@@ -225,14 +206,11 @@ void oracle_start_done(struct oracle_start *t, const struct twheel_start *args,
 
 	oracle_check_memory(call, ret);
 	if (ret >= 0 || ret == -EALREADY)
-		check_result(old, exact ? states_of(old, call) : ~0U, TWHEEL_DO_START,
-			     args->flags, ret);
-	if (ret == -EALREADY && exact)
-		check_expired(old, call);
+		check_result(old, call, exact, TWHEEL_DO_START, in->flags, ret);
 	if (ret == -ENOENT && exact)
 		gone(old, call, "a start does not find it");
 	t->refused = ret < 0;
-	if (ret == -EFAULT && args->id == TWHEEL_ID_ANY) {
+	if (ret == -EFAULT && id == TWHEEL_ID_ANY) {
 		t->taken_back = true;
 		t->gone = ++sequence;
 		os->uncounted = true;
@@ -243,29 +221,26 @@ void oracle_start_done(struct oracle_start *t, const struct twheel_start *args,
 				 number(t));
 		return;
 	}
-	t->id = args->id;
+	t->id = id;
 	t->known = true;
 	os->watching += t->watches;
 	/* Another thread may have closed it, and opened another one. */
 	if (t->socket != user_socket(t->fd))
 		t->socket = NULL;
-	if (!(args->flags & TWHEEL_START_ABS))
-		t->high = min_t(u64, sim.now + args->expires_ns, KTIME_MAX);
+	if (!(in->flags & TWHEEL_START_ABS))
+		t->high = min_t(u64, sim.now + in->expires_ns, KTIME_MAX);
 	if (ret)
-		os->restarted++;
+		os->counted.restarted++;
 	else
-		os->started++;
+		os->counted.started++;
 	os->replacing += !ret && t->replaces;
-	if (exact && ret) {
-		ends(old, ORACLE_RESTARTED);
-	} else if (exact && old) {
-		check_not_pending(old, call, "is started anew");
-		if (!old->gone)
-			old->gone = ++sequence;
-	}
+	if (exact && ret)
+		ends(old, "restarted");
+	else if (exact)
+		gone(old, call, "is started anew");
 	if (t->own) {
 		t->own->start = t;
-		t->own->id = args->id;
+		t->own->id = id;
 	}
 }
 
@@ -280,16 +255,15 @@ void oracle_stop_done(struct oracle_session *os, struct oracle_id *own,
 		      u32 flags, const struct oracle_call_of *call, long ret)
 {
 	struct oracle_start *t = own ? own->start : NULL;
+	bool exact = own && !os->fuzzy;
 
-	os->stopped += !ret;
-	os->withdrawn += ret == 1;
-	check_result(t, own && !os->fuzzy ? states_of(t, call) : ~0U, TWHEEL_DO_STOP, flags, ret);
-	if (!own || os->fuzzy)
+	os->counted.stopped += !ret;
+	os->counted.withdrawn += ret == 1;
+	check_result(t, call, exact, TWHEEL_DO_STOP, flags, ret);
+	if (!exact)
 		return;
-	if (ret == 1 || ret == -EALREADY)
-		check_expired(t, call);
 	if (ret >= 0)
-		ends(t, ret ? ORACLE_WITHDRAWN : ORACLE_STOPPED);
+		ends(t, ret ? "withdrawn" : "stopped");
 	else if (ret == -EALREADY)
 		t->last = ++sequence;
 	else if (ret == -ENOENT)
@@ -332,15 +306,15 @@ void oracle_entry(struct oracle_session *os, const struct twheel_entry *entry,
 		sim_fail("start %u: state %u", number(t), entry->state);
 	if (t->gone && t->gone < call->began && !os->fuzzy)
 		sim_fail("start %u: is %s, and listed", number(t),
-			 end_names[t->end]);
+			 t->end);
 	if (entry->deadline_ns < KTIME_MAX)
 		check_deadline(t, ours(entry->deadline_ns, offset()));
 	if (!drained)
 		return;
 	if (entry->state != TWHEEL_STATE_PENDING)
 		sim_fail("start %u: is drained and not pending", number(t));
-	os->stopped++;
-	ends(t, ORACLE_DRAINED);
+	os->counted.stopped++;
+	ends(t, "drained");
 }
 
 void oracle_got(struct oracle_session *os, struct oracle_id *own,
@@ -464,7 +438,7 @@ static void count_lateness(struct oracle_session *os, u64 late)
 
 	while (n < TWHEEL_STATS_LATENESS - 1 && late >= 1024ULL << n)
 		n++;
-	os->lateness[n]++;
+	os->counted.lateness[n]++;
 }
 
 void oracle_event(struct oracle_session *os, const struct twheel_event *event,
@@ -485,7 +459,7 @@ void oracle_event(struct oracle_session *os, const struct twheel_event *event,
 		sim_fail("start %u: overtaken by events read before", number(t));
 	if (t->gone && t->gone < call->began && !os->fuzzy)
 		sim_fail("start %u: is %s, and its event is read", number(t),
-			 end_names[t->end]);
+			 t->end);
 	if (t->word && t->own) {
 		check_word(t, expired);
 		check_word_read(t, expired, call);
@@ -497,13 +471,13 @@ void oracle_event(struct oracle_session *os, const struct twheel_event *event,
 		t->seen[t->events].overruns = event->overruns;
 	}
 	t->events++;
-	os->delivered++;
+	os->counted.delivered++;
 	count_lateness(os, expired - deadline);
-	os->rearmed += goes_on;
-	os->overruns += event->overruns;
+	os->counted.rearmed += goes_on;
+	os->counted.overruns += event->overruns;
 	os->last_expired = max(os->last_expired, expired);
 	if (!goes_on)
-		ends(t, ORACLE_DELIVERED);
+		ends(t, delivered);
 }
 
 /* Deadlines of a periodic timer stay on their grid, without a gap. */
@@ -548,7 +522,7 @@ void oracle_stats(struct oracle_session *os, const struct twheel_stats *n)
 			 n->delivered, read);
 }
 
-static void check_count(struct oracle_session *os, const char *what, u64 is,
+static void check_count(const struct oracle_session *os, const char *what, u64 is,
 			u64 should)
 {
 	if (is != should)
@@ -626,7 +600,7 @@ static void check_start(struct oracle_session *os, struct twheel_session *s,
 		return;
 	if (there && t->end)
 		sim_fail("start %u: is %s and still there", number(t),
-			 end_names[t->end]);
+			 t->end);
 	if (t->end || there || t->word || may_be_closed(t))
 		return;
 	/* One in between may have been replaced. */
@@ -635,30 +609,29 @@ static void check_start(struct oracle_session *os, struct twheel_session *s,
 	sim_fail("start %u: is lost", number(t));
 }
 
-static void check_counters(struct oracle_session *os,
-			   const struct twheel_stats *stats)
+static void check_counters(const struct oracle_session *os, const struct twheel_stats *is)
 {
+	const struct twheel_stats *should = &os->counted;
 	/* Timers that a read has carried on to their words. */
-	u64 carried = stats->rearmed - os->rearmed;
+	u64 carried = is->rearmed - should->rearmed;
+	u64 stopped = should->stopped + is->stopped_by_store;
 	int i;
 
 	for (i = 0; i < TWHEEL_STATS_LATENESS; i++)
-		check_count(os, "late", stats->lateness[i], os->lateness[i]);
-	check_count(os, "started", stats->started, os->started);
-	check_count(os, "restarted", stats->restarted, os->restarted);
+		check_count(os, "late", is->lateness[i], should->lateness[i]);
+	check_count(os, "started", is->started, should->started);
+	check_count(os, "restarted", is->restarted, should->restarted);
 	/* A closed socket stops its timer, too. */
-	if (!os->watching || stats->stopped < os->stopped + stats->stopped_by_store ||
-	    stats->stopped > os->stopped + stats->stopped_by_store + os->watching)
-		check_count(os, "stopped", stats->stopped,
-			    os->stopped + stats->stopped_by_store);
-	check_count(os, "withdrawn", stats->withdrawn, os->withdrawn);
-	check_count(os, "delivered", stats->delivered, os->delivered);
-	if (carried > stats->carried || carried > stats->replaced)
-		check_count(os, "rearmed", stats->rearmed, os->rearmed);
-	check_count(os, "overruns", stats->overruns, os->overruns);
-	if (stats->replaced - carried > os->replacing)
+	if (is->stopped < stopped || is->stopped > stopped + os->watching)
+		check_count(os, "stopped", is->stopped, stopped);
+	check_count(os, "withdrawn", is->withdrawn, should->withdrawn);
+	check_count(os, "delivered", is->delivered, should->delivered);
+	if (carried > is->carried || carried > is->replaced)
+		check_count(os, "rearmed", is->rearmed, should->rearmed);
+	check_count(os, "overruns", is->overruns, should->overruns);
+	if (is->replaced - carried > os->replacing)
 		sim_fail("session %u: %llu events were replaced, not %llu",
-			 os->nr, stats->replaced - carried, os->replacing);
+			 os->nr, is->replaced - carried, os->replacing);
 }
 
 /* The last one who has it lets it go. */
@@ -682,8 +655,8 @@ void oracle_session_closes(struct oracle_session *os)
 			check_start(os, s, &starts[i]);
 	spin_unlock_bh(&s->lock);
 	os->s = NULL;
-	sim_note("session %u: started %llu, delivered %llu", os->nr, os->started,
-		 os->delivered);
+	sim_note("session %u: started %llu, delivered %llu", os->nr, stats.started,
+		 stats.delivered);
 }
 
 bool oracle_has_pending(const struct oracle_session *os)
@@ -788,13 +761,9 @@ void oracle_woken(const wait_queue_head_t *queue)
 {
 	unsigned int i;
 
-	for (i = 0; i < nr_sessions; i++) {
-		if (!sessions[i].s || queue != &sessions[i].s->pollers)
-			continue;
-		if (!sim_task->bh)
+	for (i = 0; i < nr_sessions; i++)
+		if (sessions[i].s && queue == &sessions[i].s->pollers && !sim_task->bh)
 			sim_fail("a read wakes those who poll");
-		sessions[i].wakes++;
-	}
 }
 
 void oracle_expires(const struct twheel_timer *timer)

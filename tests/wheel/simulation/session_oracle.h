@@ -16,16 +16,6 @@
 
 struct oracle_session;
 
-/* How a start has ended. */
-enum oracle_end {
-	ORACLE_ALIVE,
-	ORACLE_STOPPED,
-	ORACLE_WITHDRAWN,
-	ORACLE_DRAINED,
-	ORACLE_RESTARTED,
-	ORACLE_DELIVERED,
-};
-
 /**
  * struct oracle_id - an id that one task starts and stops
  * @id: the id, or the last one that the kernel has chosen
@@ -64,7 +54,7 @@ struct oracle_id {
  * @socket: the socket, if it is known
  * @idle: its idle time
  * @replaces: it may have taken an event back
- * @end: how it has ended
+ * @end: how it has ended, for messages. NULL if it has not
  * @end_at: when the call that has ended it returned, as a number
  * @gone: reads that begin later do not find it
  * @last: events of later reads are the last one
@@ -88,7 +78,7 @@ struct oracle_start {
 	const struct user_socket *socket;
 	u64 idle;
 	bool replaces;
-	enum oracle_end end;
+	const char *end;
 	u64 end_at;
 	u64 gone;
 	u64 last;
@@ -115,17 +105,9 @@ struct oracle_start {
  * @drained_at: when one ended last, as a number
  * @last_expired: of the events of reads that have returned
  * @ids: ids of each task
- * @started: starts, as in struct twheel_stats, and so are these
- * @restarted: restarts
- * @stopped: stops, without those by a store
+ * @counted: what its counters should be. Stops without those by a store
  * @watching: starts with a socket
- * @rearmed: periodic timers whose event was read
- * @delivered: events read
- * @withdrawn: events withdrawn
  * @replacing: starts that may have taken an event back
- * @overruns: periods without an event
- * @lateness: events read, by how late they expired
- * @wakes: how often pollers were woken
  * @then: the counters when the lock was taken
  */
 struct oracle_session {
@@ -143,17 +125,9 @@ struct oracle_session {
 	u64 drained_at;
 	u64 last_expired;
 	struct oracle_id ids[SIM_USERS][ORACLE_OWN];
-	u64 started;
-	u64 restarted;
-	u64 stopped;
+	struct twheel_stats counted;
 	u64 watching;
-	u64 rearmed;
-	u64 delivered;
-	u64 withdrawn;
 	u64 replacing;
-	u64 overruns;
-	u64 lateness[TWHEEL_STATS_LATENESS];
-	u64 wakes;
 	struct twheel_stats then;
 };
 
@@ -175,10 +149,9 @@ struct oracle_session *oracle_opened(struct twheel_session *s);
 struct oracle_call_of oracle_calls(struct oracle_session *os);
 void oracle_check_memory(const struct oracle_call_of *call, long ret);
 struct oracle_start *oracle_new_start(struct oracle_session *os,
-				      struct oracle_id *own,
-				      const struct twheel_start *args);
+				      struct oracle_id *own, const struct twheel_op *in);
 u64 oracle_data(const struct oracle_start *t);
-void oracle_start_done(struct oracle_start *t, const struct twheel_start *args,
+void oracle_start_done(struct oracle_start *t, const struct twheel_op *in, u64 id,
 		       const struct oracle_call_of *call, long ret);
 void oracle_asks(struct oracle_id *own);
 void oracle_stop_done(struct oracle_session *os, struct oracle_id *own,

@@ -130,54 +130,6 @@ static void do_close(struct user_file *f)
 
 /* Other events. */
 
-static void call_setup_again(struct user_file *f)
-{
-	call_setup(f, false);
-}
-
-static void call_show(struct user_file *f)
-{
-	user_show(f->file);
-}
-
-static void call_drain_all(struct user_file *f)
-{
-	call_drain(f);
-}
-
-/* The calls that tasks make, and how often. */
-static const struct {
-	u32 share;
-	void (*call)(struct user_file *f);
-} calls[] = {
-	{ 20, call_start },
-	{ 12, call_read },
-	{ 8, call_stop },
-	{ 6, call_store },
-	{ 4, call_get },
-	{ 4, call_submit },
-	{ 2, call_poll },
-	{ 2, call_list },
-	{ 1, call_drain_all },
-	{ 1, call_stats },
-	{ 1, call_info },
-	{ 1, call_setup_again },
-	{ 1, call_show },
-};
-
-static void use(struct user_file *f)
-{
-	u32 below = sim_below(63), i;
-
-	if (!f->os->started && sim_chance(4))
-		call_setup(f, false);
-	else if (f->os->shared_ids && sim_chance(8))
-		call_store(f);
-	for (i = 0; below >= calls[i].share; i++)
-		below -= calls[i].share;
-	calls[i].call(f);
-}
-
 /* Make a call with a descriptor that remains open until it returns. */
 static void with_file(unsigned int nr)
 {
@@ -201,7 +153,7 @@ static void with_file(unsigned int nr)
 	default:
 		if (mine.map.file)
 			user_get_file(mine.map.file);
-		use(&mine);
+		call_any(&mine);
 		if (mine.map.file)
 			user_close(mine.file);
 	}

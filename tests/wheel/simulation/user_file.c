@@ -413,35 +413,3 @@ long user_ioctl(struct file *file, unsigned int cmd, void *arg)
 {
 	return file->f_op->unlocked_ioctl(file, cmd, (unsigned long)arg);
 }
-
-long user_read(struct file *file, struct iov_iter *to, bool nowait)
-{
-	struct kiocb iocb = {
-		.ki_filp = file,
-		.ki_flags = nowait ? IOCB_NOWAIT : 0,
-	};
-
-	return file->f_op->read_iter(&iocb, to);
-}
-
-long user_poll(struct file *file, bool wait)
-{
-	poll_table table;
-	struct user_waiter *waiter = &table.waiter;
-	long ret = file->f_op->poll(file, wait ? &table : NULL);
-
-	if (!wait)
-		return ret;
-	while (!ret && !user_current()->signal) {
-		user_wait_sleep(waiter);
-		waiter->woken = false;
-		ret = file->f_op->poll(file, NULL);
-	}
-	user_wait_end(waiter);
-	return ret;
-}
-
-void user_show(struct file *file)
-{
-	file->f_op->show_fdinfo(NULL, file);
-}

@@ -92,9 +92,6 @@ struct file *user_open(unsigned int mode, unsigned int flags);
 void user_get_file(struct file *file);
 void user_close(struct file *file);
 long user_ioctl(struct file *file, unsigned int cmd, void *arg);
-long user_read(struct file *file, struct iov_iter *to, bool nowait);
-long user_poll(struct file *file, bool wait);
-void user_show(struct file *file);
 void user_signal(unsigned int task);
 bool user_sleeps(unsigned int task);
 
