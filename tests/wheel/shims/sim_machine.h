@@ -143,23 +143,15 @@ enum hrtimer_mode {
 	HRTIMER_MODE_ABS_PINNED_SOFT,
 };
 
-/**
- * struct hrtimer - one that is driven by a CPU
- * @link: among those queued on its CPU
- * @expires: when it is to fire
- * @function: the function that is called then
- * @cpu: where it is queued or runs
- * @queued: it is queued
- * @running: its function runs
- * @held: for the oracle, see oracle.h
- */
+/* A timer of the kernel, which a CPU drives */
 struct hrtimer {
-	struct list_head link;
-	ktime_t expires;
+	struct list_head link;	/* among those queued on its CPU */
+	ktime_t expires;	/* when it is to fire */
+	/* The function that is called then */
 	enum hrtimer_restart (*function)(struct hrtimer *hrtimer);
-	unsigned int cpu;
+	unsigned int cpu;	/* where it is queued or runs */
 	bool queued;
-	bool running;
+	bool running;		/* its function runs */
 	struct sim_held {
 		u64 since;
 		u64 begin;
@@ -175,7 +167,7 @@ struct hrtimer {
 		u64 cascaded;
 		u64 clock;
 		const void *cursor;
-	} held;
+	} held;			/* for the oracle, see oracle.h */
 };
 
 void hrtimer_init(struct hrtimer *hrtimer, int clock, enum hrtimer_mode mode);
@@ -206,16 +198,11 @@ void migrate_enable(void);
 
 /* linux/spinlock.h: they spin, or with CONFIG_PREEMPT_RT spinlock_t sleeps */
 
-/**
- * struct sim_lock - a lock
- * @owner: who holds it, or NULL
- * @magic: it has been set up, and not been freed
- * @clock: what its last owner knew
- */
+/* A lock */
 typedef struct sim_lock {
-	struct sim_task *owner;
-	unsigned int magic;
-	struct sim_clock clock;
+	struct sim_task *owner;	/* who holds it, or NULL */
+	unsigned int magic;	/* it has been set up, and not been freed */
+	struct sim_clock clock;	/* what its last owner knew */
 } raw_spinlock_t;
 
 typedef struct sim_lock spinlock_t;

@@ -25,12 +25,9 @@
 
 struct sim_task;
 
-/**
- * struct sim_clock - how many stores of each CPU are known
- * @nr: by CPU. See weak.c
- */
+/* How many stores of each CPU are known */
 struct sim_clock {
-	uint32_t nr[SIM_CPUS];
+	uint32_t nr[SIM_CPUS];	/* by CPU. See weak.c */
 };
 
 enum sim_order {
@@ -40,24 +37,16 @@ enum sim_order {
 	SIM_FULL,
 };
 
-/**
- * struct sim_run - the state that is looked at most often
- * @now: the time on the clock of the wheels, ns
- * @behind: what CLOCK_MONOTONIC is behind that. 0 if the wheels are on that
- * @woke: when the system was resumed last, on CLOCK_MONOTONIC, ns
- * @next_event: when something is due on any CPU, ns
- * @left: points before the scheduler decides again
- * @step_ns: what a point takes
- * @cpu: number of the CPU that runs
- */
+/* The state that is looked at most often */
 struct sim_run {
-	uint64_t now;
+	uint64_t now;		/* the time on the clock of the wheels, ns */
+	/* What CLOCK_MONOTONIC is behind that. 0 if the wheels are on that */
 	uint64_t behind;
-	uint64_t woke;
-	uint64_t next_event;
-	int left;
-	unsigned int step_ns;
-	unsigned int cpu;
+	uint64_t woke;		/* when the system was resumed last, on CLOCK_MONOTONIC, ns */
+	uint64_t next_event;	/* when something is due on any CPU, ns */
+	int left;		/* points before the scheduler decides again */
+	unsigned int step_ns;	/* what a point takes */
+	unsigned int cpu;	/* number of the CPU that runs */
 };
 
 extern struct sim_run sim;
@@ -234,23 +223,13 @@ typedef struct {
 #define atomic64_set(v, i)		WRITE_ONCE((v)->counter, i)
 #define atomic64_xchg(v, i)		xchg(&(v)->counter, (s64)(i))
 
-static inline bool atomic64_try_cmpxchg(atomic64_t *v, s64 *old, s64 new)
-{
-	s64 was = cmpxchg(&v->counter, *old, new);
-	bool done = was == *old;
-
-	*old = was;
-	return done;
-}
-
-static inline bool atomic_try_cmpxchg(atomic_t *v, int *old, int new)
-{
-	int was = cmpxchg(&v->counter, *old, new);
-	bool done = was == *old;
-
-	*old = was;
-	return done;
-}
+#define sim_try_cmpxchg(v, old, new) ({					\
+	typeof(*(old)) __expected = *(old);				\
+									\
+	*(old) = cmpxchg(&(v)->counter, __expected, new);		\
+	*(old) == __expected; })
+#define atomic_try_cmpxchg(v, old, new)		sim_try_cmpxchg(v, old, new)
+#define atomic64_try_cmpxchg(v, old, new)	sim_try_cmpxchg(v, old, new)
 
 static inline int sim_atomic_add(int i, atomic_t *v, enum sim_order how)
 {

@@ -56,22 +56,14 @@ struct poll_table_struct;
 
 typedef unsigned int __poll_t;
 
-/**
- * struct file - an open file
- * @f_op: what can be done with it
- * @f_mode: FMODE_*
- * @f_flags: O_*
- * @private_data: the session
- * @refs: descriptors, mappings and calls under way
- * @oracle: the record of the session
- */
+/* An open file */
 struct file {
-	const struct file_operations *f_op;
-	unsigned int f_mode;
-	unsigned int f_flags;
+	const struct file_operations *f_op;	/* what can be done with it */
+	unsigned int f_mode;			/* FMODE_* */
+	unsigned int f_flags;			/* O_* */
 	void *private_data;
-	int refs;
-	struct oracle_session *oracle;
+	int refs;				/* descriptors, mappings and calls under way */
+	struct oracle_session *oracle;		/* the record of the session */
 };
 
 struct kiocb {
@@ -114,14 +106,10 @@ long compat_ptr_ioctl(struct file *file, unsigned int cmd, unsigned long arg);
 
 typedef int vm_fault_t;
 
-/**
- * struct page - a page that user space can map
- * @addr: where it is
- * @refs: of the session, and of mappings
- */
+/* A page that user space can map */
 struct page {
-	void *addr;
-	int refs;
+	void *addr;	/* where it is */
+	int refs;	/* of the session, and of mappings */
 };
 
 struct vm_area_struct {
@@ -183,12 +171,9 @@ struct nsproxy {
 	struct time_namespace *time_ns;
 };
 
-/**
- * struct task_struct - what the module looks at of a task
- * @nsproxy: its namespaces
- */
+/* What the module looks at of a task */
 struct task_struct {
-	struct nsproxy *nsproxy;
+	struct nsproxy *nsproxy;	/* its namespaces */
 };
 
 /* linux/pid.h */
@@ -204,32 +189,20 @@ pid_t pid_vnr(struct pid *pid);
 
 /* linux/wait.h: queues of sleepers */
 
-/**
- * struct wait_queue_head - the waiters of an event
- * @lock: guards @waiters
- * @waiters: all that wait
- */
+/* The waiters of an event */
 typedef struct wait_queue_head {
-	spinlock_t lock;	/* see above */
-	struct list_head waiters;
+	spinlock_t lock;		/* guards @waiters */
+	struct list_head waiters;	/* all that wait */
 } wait_queue_head_t;
 
-/**
- * struct user_waiter - a waiter
- * @entry: in the queue
- * @queue: the queue
- * @poller: it stays in the queue when it is woken
- * @sleeping: it is about to sleep, or does
- * @woken: it was woken
- * @asleep: it has looked whether it has to sleep, and sleeps
- */
+/* A waiter */
 struct user_waiter {
-	struct list_head entry;
-	struct wait_queue_head *queue;
-	bool poller;
-	bool sleeping;
-	bool woken;
-	bool asleep;
+	struct list_head entry;		/* in the queue */
+	struct wait_queue_head *queue;	/* the queue */
+	bool poller;			/* it stays in the queue when it is woken */
+	bool sleeping;			/* it is about to sleep, or does */
+	bool woken;			/* it was woken */
+	bool asleep;			/* it has looked whether it has to sleep, and sleeps */
 };
 
 void init_waitqueue_head(wait_queue_head_t *queue);
@@ -269,12 +242,9 @@ void user_wait_end(struct user_waiter *waiter);
 #define EPOLLRDNORM	0x40U
 #define poll_to_key(m)	((void *)(unsigned long)(m))
 
-/**
- * struct poll_table_struct - one who polls
- * @waiter: the entry that is put into the queue
- */
+/* One who polls */
 typedef struct poll_table_struct {
-	struct user_waiter waiter;
+	struct user_waiter waiter;	/* the entry that is put into the queue */
 } poll_table;
 
 void poll_wait(struct file *file, wait_queue_head_t *queue, poll_table *table);
@@ -351,18 +321,12 @@ struct user_segment {
 	size_t size;
 };
 
-/**
- * struct iov_iter - where a read goes
- * @ubuf: the buffer, if there is only one
- * @iov_offset: how far we are, from the beginning
- * @count: bytes that are left
- * @segments: the buffers, one after the other
- */
+/* Where a read goes */
 struct iov_iter {
-	void *ubuf;
-	size_t iov_offset;
-	size_t count;
-	struct user_segment segments[USER_SEGMENTS];
+	void *ubuf;		/* the buffer, if there is only one */
+	size_t iov_offset;	/* how far we are, from the beginning */
+	size_t count;		/* bytes that are left */
+	struct user_segment segments[USER_SEGMENTS];	/* the buffers, one after the other */
 };
 
 static inline size_t iov_iter_count(const struct iov_iter *iter)
@@ -409,26 +373,17 @@ size_t fault_in_iov_iter_writeable(const struct iov_iter *iter, size_t size);
 #define TCPF_FIN_WAIT2		BIT(5)
 #define TCPF_CLOSE_WAIT		BIT(8)
 
-/**
- * struct sock - a TCP socket
- * @sk_family: AF_INET
- * @sk_type: SOCK_STREAM
- * @sk_protocol: IPPROTO_TCP
- * @sk_state: TCP_*
- * @dead: no descriptor refers to it
- * @refs: of its descriptor, and of timers
- * @icsk_ack: when data arrived last
- */
+/* A TCP socket */
 struct sock {
-	u16 sk_family;
-	u16 sk_type;
-	u16 sk_protocol;
-	u8 sk_state;
-	bool dead;
-	int refs;
+	u16 sk_family;		/* AF_INET */
+	u16 sk_type;		/* SOCK_STREAM */
+	u16 sk_protocol;	/* IPPROTO_TCP */
+	u8 sk_state;		/* TCP_* */
+	bool dead;		/* no descriptor refers to it */
+	int refs;		/* of its descriptor, and of timers */
 	struct {
 		u32 lrcvtime;
-	} icsk_ack;
+	} icsk_ack;		/* when data arrived last */
 };
 
 struct socket {
@@ -459,7 +414,7 @@ struct work_struct {
 
 struct delayed_work {
 	struct work_struct work;
-	struct delayed_work *next;
+	struct list_head link;
 	u64 at;
 	bool queued;
 	bool running;

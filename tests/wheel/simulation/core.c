@@ -544,16 +544,11 @@ ktime_t ktime_mono_to_any(ktime_t tmono, int offs)
 #define POISON	0x6b
 #define POISONED	4096UL
 
-/**
- * struct block - the header in front of allocated memory
- * @size: its size, 0 if it is freed
- * @freed: its size when it is freed
- * @before: the block that was allocated before
- */
+/* The header in front of allocated memory */
 struct block {
-	size_t size;
-	size_t freed;
-	struct block *before;
+	size_t size;		/* its size, 0 if it is freed */
+	size_t freed;		/* its size when it is freed */
+	struct block *before;	/* the block that was allocated before */
 } __attribute__((__aligned__(64)));
 
 static char arena[ARENA] __attribute__((__aligned__(4096)));
@@ -639,14 +634,11 @@ void sim_begin(u64 seed)
 	static const u32 quanta[] = { 2, 5, 20, 100, 500 };
 
 	rng.state = seed * 0xd1342543de82ef95ULL + 1;
+	sim = (struct sim_run){ .left = 1 };
 	sim.now = 1 + (sim_random() >> (2 + sim_below(50)));
 	/* Not by sim_random(), which all other seeds go on with. */
 	sim.behind = seed % 4 == 2 ? 1 + seed * 0x9e3779b97f4a7c15ULL % sim.now : 0;
-	sim.woke = 0;
 	sim.step_ns = 2 + sim_below(30);
-	sim.left = 1;
-	sim.next_event = 0;
-	sim.cpu = 0;
 	sim_options.quantum = quanta[sim_below(ARRAY_SIZE(quanta))];
 	steps = 0;
 	nr_notes = 0;

@@ -265,11 +265,6 @@ void oracle_cpu_gone(void)
 	hotplug_began = 0;
 }
 
-static bool hrtimer_is_late(const struct hrtimer *hrtimer)
-{
-	return hrtimer->queued && (u64)hrtimer->expires <= sim.now;
-}
-
 static void lost(const struct oracle_timer *t)
 {
 	struct twheel_base *base = t->timer.base;
@@ -292,7 +287,8 @@ bool oracle_any_late(void)
 	bool any = false;
 
 	for (i = 0; i < nr_timers; i++) {
-		struct oracle_timer *t = timers[i];
+		const struct oracle_timer *t = timers[i];
+		const struct hrtimer *hrtimer;
 
 		/* A call that is held up with its CPU may still start it. */
 		if (t->in_flight) {
@@ -301,8 +297,8 @@ bool oracle_any_late(void)
 		}
 		if (!t->timer.node.link.next || t->due >= sim.now)
 			continue;
-		if (!t->timer.base->hrtimer.held.is &&
-		    !hrtimer_is_late(&t->timer.base->hrtimer))
+		hrtimer = &t->timer.base->hrtimer;
+		if (!hrtimer->held.is && !(hrtimer->queued && (u64)hrtimer->expires <= sim.now))
 			lost(t);
 		any = true;
 	}

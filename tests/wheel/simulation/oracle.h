@@ -26,80 +26,45 @@ enum oracle_expect {
 	EXPECT_PENDING,
 };
 
-/**
- * struct oracle_timer - a timer, and the record of it
- * @timer: the timer
- * @nr: its number
- * @private: one task alone starts and stops it
- * @plain: its callback does not start it
- * @in_flight: calls under way that may start it
- * @early: no callback comes before that, ns
- * @saved_early: @early before the calls under way
- * @next_early: the same after those of them that have returned
- * @due: time of the tick at which it is due at the latest
- * @next_due: the same after the calls under way
- * @any: one of the calls under way has started it
- * @mixed: there was more than one of them at a time
- * @known: its deadline is from @low to @high
- * @low: the least that its deadline can be
- * @high: and the most
- * @expect: whether it is pending, for one that is private and plain
- * @quiet: stop_sync() has returned
- * @strict: it was started once and not touched since
- * @began: when its last start began, as a number
- * @ended: when that start returned
- * @running: it has expired, and its callback has not returned
- * @called: its callback has begun
- * @begun: starts that have begun
- * @started: starts that found it not pending
- * @stopped: stops that found it pending
- * @expired: callbacks
- */
+/* A timer, and the record of it */
 struct oracle_timer {
 	struct twheel_timer timer;
 	unsigned int nr;
-	bool private;
-	bool plain;
-	int in_flight;
-	u64 early;
-	u64 saved_early;
-	u64 next_early;
-	u64 due;
-	u64 next_due;
-	bool any;
-	bool mixed;
-	bool known;
-	u64 low;
-	u64 high;
+	bool private;			/* one task alone starts and stops it */
+	bool plain;			/* its callback does not start it */
+	int in_flight;			/* calls under way that may start it */
+	u64 early;			/* no callback comes before that, ns */
+	u64 saved_early;		/* @early before the calls under way */
+	u64 next_early;			/* the same after those of them that have returned */
+	u64 due;			/* time of the tick at which it is due at the latest */
+	u64 next_due;			/* the same after the calls under way */
+	bool any;			/* one of the calls under way has started it */
+	bool mixed;			/* there was more than one of them at a time */
+	bool known;			/* its deadline is from @low to @high */
+	u64 low;			/* the least that its deadline can be */
+	u64 high;			/* and the most */
+	/* Whether it is pending, for one that is private and plain */
 	enum oracle_expect expect;
-	bool quiet;
-	bool strict;
-	u64 began;
-	u64 ended;
-	bool running;
-	bool called;
-	u64 begun;
-	u64 started;
-	u64 stopped;
-	u64 expired;
+	bool quiet;			/* stop_sync() has returned */
+	bool strict;			/* it was started once and not touched since */
+	u64 began;			/* when its last start began, as a number */
+	u64 ended;			/* when that start returned */
+	bool running;			/* it has expired, and its callback has not returned */
+	bool called;			/* its callback has begun */
+	u64 begun;			/* starts that have begun */
+	u64 started;			/* starts that found it not pending */
+	u64 stopped;			/* stops that found it pending */
+	u64 expired;			/* callbacks */
 };
 
-/**
- * struct oracle_call - a call under way
- * @low: the least that the deadline can be
- * @began: when it began, as a number
- * @expired: callbacks of the timer until then
- * @running: its callback ran then
- * @unknown: it does not say whether the timer was pending
- * @old: it may count as made before a call that has returned
- */
+/* A call under way */
 struct oracle_call {
-	u64 low;
-	u64 began;
-	u64 expired;
-	bool running;
-	bool unknown;
-	bool old;
+	u64 low;	/* the least that the deadline can be */
+	u64 began;	/* when it began, as a number */
+	u64 expired;	/* callbacks of the timer until then */
+	bool running;	/* its callback ran then */
+	bool unknown;	/* it does not say whether the timer was pending */
+	bool old;	/* it may count as made before a call that has returned */
 };
 
 void oracle_begin(void);

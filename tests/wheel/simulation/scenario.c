@@ -36,38 +36,23 @@ enum kind {
 	KINDS,
 };
 
-/**
- * struct user_timer - a timer of the scenario
- * @o: the timer, and what the oracle knows of it
- * @kind: what its callback does
- * @shutting: it has been shut down, or is about to be
- * @shut: it has been shut down
- * @noted: its callback of that number has started it again
- * @gone: a stop has come after the callback of that number
- */
+/* A timer of the scenario */
 struct user_timer {
-	struct oracle_timer o;
-	enum kind kind;
-	bool shutting;
-	bool shut;
-	u64 noted;
-	u64 gone;
+	struct oracle_timer o;	/* the timer, and what the oracle knows of it */
+	enum kind kind;		/* what its callback does */
+	bool shutting;		/* it has been shut down, or is about to be */
+	bool shut;		/* it has been shut down */
+	u64 noted;		/* its callback of that number has started it again */
+	u64 gone;		/* a stop has come after the callback of that number */
 };
 
-/**
- * struct user_end - work for the end of a tick
- * @end: the work
- * @wanted: when it was queued last, as a number
- * @called: when it was called last
- * @part: what callbacks on each CPU have done last, as a number
- * @seen: what it has seen of that
- */
+/* Work for the end of a tick */
 struct user_end {
 	struct twheel_tick_end end;
-	u64 wanted;
-	u64 called;
-	u64 part[SIM_CPUS];
-	u64 seen[SIM_CPUS];
+	u64 wanted;			/* when it was queued last, as a number */
+	u64 called;			/* when it was called last */
+	u64 part[SIM_CPUS];		/* what callbacks on each CPU have done last, as a number */
+	u64 seen[SIM_CPUS];		/* what it has seen of that */
 };
 
 static struct user_timer timers[TIMERS];
@@ -91,18 +76,13 @@ static u32 crowd_last[SIM_CPUS];
 #define USERS_PER_MS	50	/* payers of a period */
 #define USERS_MS	120
 
-/**
- * struct user_wheel - a wheel of one of many users
- * @wheel: the wheel, or NULL
- * @timers: start themselves again for the next tick
- * @last: time of the last expiry
- * @pause: longest time between two expiries
- */
+/* A wheel of one of many users */
 struct user_wheel {
-	struct twheel *wheel;
+	struct twheel *wheel;	/* the wheel, or NULL */
+	/* Start themselves again for the next tick. */
 	struct oracle_timer timers[USER_TIMERS];
-	u64 last;
-	u64 pause;
+	u64 last;		/* time of the last expiry */
+	u64 pause;		/* longest time between two expiries */
 };
 
 static struct user_wheel user_wheels[USERS_MAX];

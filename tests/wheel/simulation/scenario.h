@@ -7,22 +7,14 @@
 
 #include <linux/twheel.h>
 
-/**
- * struct scenario - how far a seed is, and choices that hold for all of it
- * @ready: the first task has made what all use
- * @busy: tasks that have not come to their end
- * @ops_left: operations that the tasks have still to do
- * @config: the default wheel
- * @prepared: all CPUs have slots of it from the beginning
- * @far: longest of the usual delays, ticks
- */
+/* How far a seed is, and choices that hold for all of it */
 struct scenario {
-	bool ready;
-	int busy;
-	int ops_left;
-	struct twheel_config config;
-	bool prepared;
-	u32 far;
+	bool ready;			/* the first task has made what all use */
+	int busy;			/* tasks that have not come to their end */
+	int ops_left;			/* operations that the tasks have still to do */
+	struct twheel_config config;	/* the default wheel */
+	bool prepared;			/* all CPUs have slots of it from the beginning */
+	u32 far;			/* longest of the usual delays, ticks */
 };
 
 extern struct scenario scenario;

@@ -126,18 +126,12 @@ static u64 any_id(void)
 
 /* Starting and stopping, with a call or a batch. */
 
-/**
- * struct planned - a start or a stop
- * @t: what is started, NULL for a stop
- * @own: of this id, or NULL if all tasks use it
- * @in: the arguments, as in a batch
- * @invalid: it has to fail
- */
+/* A start or a stop */
 struct planned {
-	struct oracle_start *t;
-	struct oracle_id *own;
-	struct twheel_op in;
-	bool invalid;
+	struct oracle_start *t;	/* what is started, NULL for a stop */
+	struct oracle_id *own;	/* of this id, or NULL if all tasks use it */
+	struct twheel_op in;	/* the arguments, as in a batch */
+	bool invalid;		/* it has to fail */
 };
 
 static struct planned plan(struct user_file *f, u32 opcode)
@@ -233,7 +227,7 @@ static void judge(struct oracle_session *os, const struct planned *p, u64 id, lo
 		sim_fail("a start returns %ld, and has no socket", ret);
 	if (ret == -ENOSPC && !user_limits && os->max_timers > 64)
 		sim_fail("ENOSPC, and there is no limit");
-	oracle_start_done(p->t, &p->in, id, call, ret);
+	oracle_start_done(p->t, id, call, ret);
 }
 
 void call_start(struct user_file *f)
@@ -337,7 +331,7 @@ static void call_submit(struct user_file *f)
 		if (i < ret)
 			judge(os, p, op->id, op->result, &call);
 		else if (p->t)
-			oracle_start_done(p->t, &p->in, p->in.id, &call, -EINVAL);
+			oracle_start_done(p->t, p->in.id, &call, -EINVAL);
 		failed += i < ret && op->result < 0;
 	}
 	if (ret > 0 && failed != args->failed && !os->fuzzy)

@@ -9,16 +9,11 @@
 
 struct oracle_session;
 
-/**
- * struct user_file - a descriptor that all tasks know
- * @file: the file, or NULL
- * @os: the record of its session
- * @map: its words
- */
+/* A descriptor that all tasks know */
 struct user_file {
-	struct file *file;
-	struct oracle_session *os;
-	struct user_mapping map;
+	struct file *file;		/* the file, or NULL */
+	struct oracle_session *os;	/* the record of its session */
+	struct user_mapping map;	/* its words */
 };
 
 extern bool user_limits;	/* there are limits of timers that can be reached */

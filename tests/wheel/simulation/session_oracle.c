@@ -106,19 +106,16 @@ struct oracle_start *oracle_new_start(struct oracle_session *os,
 	*t = (struct oracle_start) {
 		.os	= os,
 		.own	= own,
+		.in	= *in,
 		.id	= in->id,
 		.period	= in->period_ns,
 		.began	= ++sequence,
-		.word	= in->id < os->shared_ids,
-		.replaces = in->flags & TWHEEL_START_REPLACE,
+		.watches = in->flags & TWHEEL_START_IDLE,
 	};
-	t->watches = in->flags & TWHEEL_START_IDLE;
-	if (t->watches) {
-		t->word = false;
-		t->fd = in->fd;
+	if (t->watches)
 		t->socket = user_socket(in->fd);
-		t->idle = in->expires_ns;
-	}
+	else
+		t->word = in->id < os->shared_ids;
 	if (in->flags & TWHEEL_START_ABS)
 		t->low = ours(in->expires_ns, offset());
 	else
@@ -197,8 +194,7 @@ static void check_result(const struct oracle_start *t, const struct oracle_call_
 		 ret, flags);
 }
 
-void oracle_start_done(struct oracle_start *t, const struct twheel_op *in, u64 id,
-		       const struct oracle_call_of *call, long ret)
+void oracle_start_done(struct oracle_start *t, u64 id, const struct oracle_call_of *call, long ret)
 {
 	struct oracle_session *os = t->os;
 	struct oracle_start *old = t->own ? t->own->start : NULL;
@@ -206,7 +202,7 @@ void oracle_start_done(struct oracle_start *t, const struct twheel_op *in, u64 i
 
 	oracle_check_memory(call, ret);
 	if (ret >= 0 || ret == -EALREADY)
-		check_result(old, call, exact, TWHEEL_DO_START, in->flags, ret);
+		check_result(old, call, exact, TWHEEL_DO_START, t->in.flags, ret);
 	if (ret == -ENOENT && exact)
 		gone(old, call, "a start does not find it");
 	t->refused = ret < 0;
@@ -225,15 +221,15 @@ void oracle_start_done(struct oracle_start *t, const struct twheel_op *in, u64 i
 	t->known = true;
 	os->watching += t->watches;
 	/* Another thread may have closed it, and opened another one. */
-	if (t->socket != user_socket(t->fd))
+	if (t->socket != user_socket(t->in.fd))
 		t->socket = NULL;
-	if (!(in->flags & TWHEEL_START_ABS))
-		t->high = min_t(u64, sim.now + in->expires_ns, KTIME_MAX);
+	if (!(t->in.flags & TWHEEL_START_ABS))
+		t->high = min_t(u64, sim.now + t->in.expires_ns, KTIME_MAX);
 	if (ret)
 		os->counted.restarted++;
 	else
 		os->counted.started++;
-	os->replacing += !ret && t->replaces;
+	os->replacing += !ret && t->in.flags & TWHEEL_START_REPLACE;
 	if (exact && ret)
 		ends(old, "restarted");
 	else if (exact)
@@ -305,8 +301,7 @@ void oracle_entry(struct oracle_session *os, const struct twheel_entry *entry,
 	if (entry->reserved || !entry->state || entry->state > 2)
 		sim_fail("start %u: state %u", number(t), entry->state);
 	if (t->gone && t->gone < call->began && !os->fuzzy)
-		sim_fail("start %u: is %s, and listed", number(t),
-			 t->end);
+		sim_fail("start %u: is %s, and listed", number(t), t->end ?: "gone");
 	if (entry->deadline_ns < KTIME_MAX)
 		check_deadline(t, ours(entry->deadline_ns, offset()));
 	if (!drained)
@@ -454,12 +449,11 @@ void oracle_event(struct oracle_session *os, const struct twheel_event *event,
 			 deadline, expired);
 	check_deadline(t, deadline);
 	if (t->socket && t->known && !t->os->fuzzy)
-		user_socket_expired(t->socket, t->os->nr, t->idle, deadline, expired);
+		user_socket_expired(t->socket, t->os->nr, t->in.expires_ns, deadline, expired);
 	if (expired < call->last_expired)
 		sim_fail("start %u: overtaken by events read before", number(t));
 	if (t->gone && t->gone < call->began && !os->fuzzy)
-		sim_fail("start %u: is %s, and its event is read", number(t),
-			 t->end);
+		sim_fail("start %u: is %s, and its event is read", number(t), t->end ?: "gone");
 	if (t->word && t->own) {
 		check_word(t, expired);
 		check_word_read(t, expired, call);
@@ -599,8 +593,7 @@ static void check_start(struct oracle_session *os, struct twheel_session *s,
 	if (!t->own || !t->known)
 		return;
 	if (there && t->end)
-		sim_fail("start %u: is %s and still there", number(t),
-			 t->end);
+		sim_fail("start %u: is %s and still there", number(t), t->end);
 	if (t->end || there || t->word || may_be_closed(t))
 		return;
 	/* One in between may have been replaced. */

@@ -16,133 +16,79 @@
 
 struct oracle_session;
 
-/**
- * struct oracle_id - an id that one task starts and stops
- * @id: the id, or the last one that the kernel has chosen
- * @start: its last start, or NULL
- * @asked: when a stop began last, as a number
- * @stores: when which word was stored, and whether the session was locked
- * @nr_stores: how many
- */
+/* An id that one task starts and stops */
 struct oracle_id {
-	u64 id;
-	struct oracle_start *start;
-	u64 asked;
+	u64 id;				/* the id, or the last one that the kernel has chosen */
+	struct oracle_start *start;	/* its last start, or NULL */
+	u64 asked;			/* when a stop began last, as a number */
+	/* When which word was stored, and whether the session was locked */
 	struct {
 		u64 at;
 		u64 word;
 		bool locked;
 	} stores[ORACLE_STORES];
-	unsigned int nr_stores;
+	unsigned int nr_stores;		/* how many */
 };
 
-/**
- * struct oracle_start - a start, or a restart, and what becomes of it
- * @os: the session
- * @own: the id, or NULL if all tasks use it
- * @id: its number, once it is known
- * @period: its period
- * @low: the least that its deadline can be
- * @high: and the most
- * @began: when the call began, as a number
- * @known: it has been made
- * @refused: it has not been made
- * @taken_back: it may have been made, and was taken back
- * @word: it has a word
- * @watches: it watches a socket
- * @fd: that of this descriptor
- * @socket: the socket, if it is known
- * @idle: its idle time
- * @replaces: it may have taken an event back
- * @end: how it has ended, for messages. NULL if it has not
- * @end_at: when the call that has ended it returned, as a number
- * @gone: reads that begin later do not find it
- * @last: events of later reads are the last one
- * @events: how many there were
- * @seen: those, to be put into order
- */
+/* A start, or a restart, and what becomes of it */
 struct oracle_start {
 	struct oracle_session *os;
-	struct oracle_id *own;
-	u64 id;
+	struct oracle_id *own;			/* the id, or NULL if all tasks use it */
+	struct twheel_op in;			/* the arguments */
+	u64 id;					/* its number, once it is known */
 	u64 period;
-	u64 low;
-	u64 high;
-	u64 began;
-	bool known;
-	bool refused;
-	bool taken_back;
-	bool word;
-	bool watches;
-	int fd;
-	const struct user_socket *socket;
-	u64 idle;
-	bool replaces;
+	u64 low;				/* the least that its deadline can be */
+	u64 high;				/* and the most */
+	u64 began;				/* when the call began, as a number */
+	bool known;				/* it has been made */
+	bool refused;				/* it has not been made */
+	bool taken_back;			/* it may have been made, and was taken back */
+	bool word;				/* it has a word */
+	bool watches;				/* it watches a socket */
+	const struct user_socket *socket;	/* the socket, if it is known */
+	/* How it has ended, for messages. NULL if it has not */
 	const char *end;
+	/* When the call that has ended it returned, as a number */
 	u64 end_at;
-	u64 gone;
-	u64 last;
-	unsigned int events;
+	u64 gone;				/* reads that begin later do not find it */
+	u64 last;				/* events of later reads are the last one */
+	unsigned int events;			/* how many there were */
 	struct {
 		u64 deadline;
 		u64 overruns;
-	} seen[ORACLE_SEEN];
+	} seen[ORACLE_SEEN];			/* those, to be put into order */
 };
 
-/**
- * struct oracle_session - the record of a session
- * @s: the session. NULL when it closes
- * @nr: its number
- * @max_timers: its limit
- * @event_size: size of its events
- * @shared_ids: number of its words
- * @wake_ns: how long its events may wait
- * @offset: what the clock of its words is ahead, ns
- * @changeable: open for writing
- * @fuzzy: what a call has done is not known
- * @uncounted: what a start that was taken back has counted is not known
- * @drains: drains under way
- * @drained_at: when one ended last, as a number
- * @last_expired: of the events of reads that have returned
- * @ids: ids of each task
- * @counted: what its counters should be. Stops without those by a store
- * @watching: starts with a socket
- * @replacing: starts that may have taken an event back
- * @then: the counters when the lock was taken
- */
+/* The record of a session */
 struct oracle_session {
-	struct twheel_session *s;
+	struct twheel_session *s;	/* the session. NULL when it closes */
 	unsigned int nr;
-	u64 max_timers;
-	u32 event_size;
-	u32 shared_ids;
-	u32 wake_ns;
-	s64 offset;
-	bool changeable;
-	bool fuzzy;
+	u64 max_timers;			/* its limit */
+	u32 event_size;			/* size of its events */
+	u32 shared_ids;			/* number of its words */
+	u32 wake_ns;			/* how long its events may wait */
+	s64 offset;			/* what the clock of its words is ahead, ns */
+	bool changeable;		/* open for writing */
+	bool fuzzy;			/* what a call has done is not known */
+	/* What a start that was taken back has counted is not known */
 	bool uncounted;
-	int drains;
-	u64 drained_at;
-	u64 last_expired;
-	struct oracle_id ids[SIM_USERS][ORACLE_OWN];
+	int drains;			/* drains under way */
+	u64 drained_at;			/* when one ended last, as a number */
+	u64 last_expired;		/* of the events of reads that have returned */
+	struct oracle_id ids[SIM_USERS][ORACLE_OWN];	/* ids of each task */
+	/* What its counters should be. Stops without those by a store */
 	struct twheel_stats counted;
-	u64 watching;
-	u64 replacing;
-	struct twheel_stats then;
+	u64 watching;			/* starts with a socket */
+	u64 replacing;			/* starts that may have taken an event back */
+	struct twheel_stats then;	/* the counters when the lock was taken */
 };
 
-/**
- * struct oracle_call_of - a call under way
- * @began: when, as a number
- * @at: when, ns
- * @failed: allocations that had failed by then
- * @last_expired: of the session then
- */
+/* A call under way */
 struct oracle_call_of {
-	u64 began;
-	u64 at;
-	unsigned int failed;
-	u64 last_expired;
+	u64 began;		/* when, as a number */
+	u64 at;			/* when, ns */
+	unsigned int failed;	/* allocations that had failed by then */
+	u64 last_expired;	/* of the session then */
 };
 
 struct oracle_session *oracle_opened(struct twheel_session *s);
@@ -151,8 +97,8 @@ void oracle_check_memory(const struct oracle_call_of *call, long ret);
 struct oracle_start *oracle_new_start(struct oracle_session *os,
 				      struct oracle_id *own, const struct twheel_op *in);
 u64 oracle_data(const struct oracle_start *t);
-void oracle_start_done(struct oracle_start *t, const struct twheel_op *in, u64 id,
-		       const struct oracle_call_of *call, long ret);
+void oracle_start_done(struct oracle_start *t, u64 id, const struct oracle_call_of *call,
+		       long ret);
 void oracle_asks(struct oracle_id *own);
 void oracle_stop_done(struct oracle_session *os, struct oracle_id *own,
 		      u32 flags, const struct oracle_call_of *call, long ret);

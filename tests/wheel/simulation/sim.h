@@ -26,102 +26,56 @@
 #define SIM_TASKS	(3 * SIM_CPUS + SIM_USERS + 1)
 #define SIM_NEVER	U64_MAX
 
-/**
- * struct sim_task - a task
- * @sp: its stack pointer while it does not run
- * @fn: what it does
- * @nr: its number
- * @cpu: where it runs or would run
- * @prio: the higher the sooner it runs, on PREEMPT_RT
- * @boost: priority lent by its waiters
- * @pinned: it stays on @cpu
- * @no_migration: it stays there for now
- * @done: it has ended
- * @preempt: spinlocks held and the like
- * @bh: softirqs are off, or one is served
- * @hardirq: an interrupt is served
- * @rcu: depth of read-side critical sections
- * @wake: it sleeps until then
- * @flag: it waits for this to be true
- * @lock: it waits for this lock
- */
+/* A task */
 struct sim_task {
-	void *sp;
-	void (*fn)(struct sim_task *task);
+	void *sp;				/* its stack pointer while it does not run */
+	void (*fn)(struct sim_task *task);	/* what it does */
 	unsigned int nr;
-	unsigned int cpu;
-	int prio;
-	int boost;
-	bool pinned;
-	int no_migration;
-	bool done;
-	int preempt;
-	int bh;
-	int hardirq;
-	int rcu;
-	u64 wake;
-	const bool *flag;
-	struct sim_lock *lock;
+	unsigned int cpu;			/* where it runs or would run */
+	int prio;				/* the higher the sooner it runs, on PREEMPT_RT */
+	int boost;				/* priority lent by its waiters */
+	bool pinned;				/* it stays on @cpu */
+	int no_migration;			/* it stays there for now */
+	bool done;				/* it has ended */
+	int preempt;				/* spinlocks held and the like */
+	int bh;					/* softirqs are off, or one is served */
+	int hardirq;				/* an interrupt is served */
+	int rcu;				/* depth of read-side critical sections */
+	u64 wake;				/* it sleeps until then */
+	const bool *flag;			/* it waits for this to be true */
+	struct sim_lock *lock;			/* it waits for this lock */
 };
 
-/**
- * struct sim_cpu - a CPU
- * @curr: the task that it runs
- * @idle: the task that it runs otherwise
- * @ksoftirqd: the task of softirqs
- * @thread: the task of hotplug
- * @irqs_off: interrupts are off
- * @off: it has no power
- * @leaving: user programs leave it
- * @softirq: HRTIMER_SOFTIRQ is raised
- * @softirq_task: and left to @ksoftirqd
- * @stolen_until: something else has the CPU
- * @spins: lock that it spins for
- * @hrtimers: hrtimers that are queued here
- * @timer_at: when the interrupt for these comes
- * @turns: how often it has gone on with something else
- * @irqs: kicks and irq_works on their way to it
- * @device_at: when a device interrupts
- * @work: what @thread is to do
- * @has_work: it has not begun with that
- * @work_done: it has done that
- */
+/* A CPU */
 struct sim_cpu {
-	struct sim_task *curr;
-	struct sim_task *idle;
-	struct sim_task *ksoftirqd;
-	struct sim_task *thread;
-	bool irqs_off;
-	bool off;
-	bool leaving;
-	bool softirq;
-	bool softirq_task;
-	u64 stolen_until;
-	struct sim_lock *spins;
-	struct list_head hrtimers;
-	u64 timer_at;
-	unsigned int turns;
-	struct sim_irq *irqs;
-	u64 device_at;
-	void (*work)(void);
-	bool has_work;
-	bool work_done;
+	struct sim_task *curr;		/* the task that it runs */
+	struct sim_task *idle;		/* the task that it runs otherwise */
+	struct sim_task *ksoftirqd;	/* the task of softirqs */
+	struct sim_task *thread;	/* the task of hotplug */
+	bool irqs_off;			/* interrupts are off */
+	bool off;			/* it has no power */
+	bool leaving;			/* user programs leave it */
+	bool softirq;			/* HRTIMER_SOFTIRQ is raised */
+	bool softirq_task;		/* and left to @ksoftirqd */
+	u64 stolen_until;		/* something else has the CPU */
+	struct sim_lock *spins;		/* lock that it spins for */
+	struct list_head hrtimers;	/* hrtimers that are queued here */
+	u64 timer_at;			/* when the interrupt for these comes */
+	unsigned int turns;		/* how often it has gone on with something else */
+	struct sim_irq *irqs;		/* kicks and irq_works on their way to it */
+	u64 device_at;			/* when a device interrupts */
+	void (*work)(void);		/* what @thread is to do */
+	bool has_work;			/* it has not begun with that */
+	bool work_done;			/* it has done that */
 };
 
-/**
- * struct sim_options - what a seed is allowed to do, and has chosen
- * @seed: the seed
- * @ops: operations of all tasks together
- * @without: things that do not happen, a set of SIM_*
- * @quantum: most points between two decisions
- * @latency_ns: most that an interrupt is late, mostly
- */
+/* What a seed is allowed to do, and has chosen */
 struct sim_options {
 	u64 seed;
-	int ops;
-	unsigned int without;
-	unsigned int quantum;
-	unsigned int latency_ns;
+	int ops;			/* operations of all tasks together */
+	unsigned int without;		/* things that do not happen, a set of SIM_* */
+	unsigned int quantum;		/* most points between two decisions */
+	unsigned int latency_ns;	/* most that an interrupt is late, mostly */
 };
 
 #define SIM_HOTPLUG	BIT(0)

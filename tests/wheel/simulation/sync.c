@@ -9,13 +9,13 @@
 static struct rcu_head *rcu_first;
 
 /* Queued works, and whether there are any. */
-static struct delayed_work *works;
+static LIST_HEAD(works);
 static bool have_works;
 
 void sim_sync_begin(void)
 {
 	rcu_first = NULL;
-	works = NULL;
+	INIT_LIST_HEAD(&works);
 	have_works = false;
 }
 
@@ -207,21 +207,16 @@ bool schedule_delayed_work(struct delayed_work *work, unsigned long delay)
 		return false;
 	work->at = sim.now + delay * (NSEC_PER_SEC / HZ);
 	work->queued = true;
-	work->next = works;
-	works = work;
+	list_add(&work->link, &works);
 	have_works = true;
 	return true;
 }
 
 static void dequeue_work(struct delayed_work *work)
 {
-	struct delayed_work **link = &works;
-
-	while (*link != work)
-		link = &(*link)->next;
-	*link = work->next;
+	list_del(&work->link);
 	work->queued = false;
-	have_works = works;
+	have_works = !list_empty(&works);
 }
 
 bool cancel_delayed_work_sync(struct delayed_work *work)
@@ -239,10 +234,10 @@ bool cancel_delayed_work_sync(struct delayed_work *work)
 
 static struct delayed_work *first_work(void)
 {
-	struct delayed_work *work, *first = works;
+	struct delayed_work *work, *first = NULL;
 
-	for (work = works; work; work = work->next)
-		if (work->at < first->at)
+	list_for_each_entry(work, &works, link)
+		if (!first || work->at < first->at)
 			first = work;
 	return first;
 }

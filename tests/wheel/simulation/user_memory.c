@@ -291,17 +291,13 @@ static struct page *page_of_word(struct user_mapping *m, unsigned long nr)
 {
 	struct vm_fault vmf = { .vma = &m->vma, .pgoff = nr };
 	unsigned int failed = sim_allocs_failed;
+	vm_fault_t ret = m->vma.vm_ops->fault(&vmf);
 
-	switch (m->vma.vm_ops->fault(&vmf)) {
-	case 0:
+	if (!ret)
 		return vmf.page;
-	case VM_FAULT_OOM:
-		if (sim_allocs_failed != failed)
-			return NULL;
-		fallthrough;
-	default:
+	if (ret != VM_FAULT_OOM || sim_allocs_failed == failed)
 		sim_fail("no page of words");
-	}
+	return NULL;
 }
 
 int user_mmap(struct user_mapping *m, struct file *file, u32 words, bool write)

@@ -13,29 +13,20 @@
 #define SOCKETS		256
 #define RECEIVED	512
 
-/**
- * struct user_socket - a socket that was opened
- * @sk: socket, held by timers
- * @socket: socket of the descriptor
- * @file: file of the descriptor
- * @received: time of each piece of data, time of the store of its stamp, and bitmap of the
- *	sessions locked at the store
- * @nr: number of entries of @received
- * @closed: time of the close of the descriptor, or 0
- * @locked: TCP's lock
- */
+/* A socket that was opened */
 struct user_socket {
-	struct sock sk;
-	struct socket socket;
-	struct file file;
+	struct sock sk;		/* socket, held by timers */
+	struct socket socket;	/* socket of the descriptor */
+	struct file file;	/* file of the descriptor */
+	/* Time of each piece of data, of the store of its stamp, and the sessions locked then. */
 	struct {
 		u64 at;
 		u64 stored;
 		u32 locked;
 	} received[RECEIVED];
-	unsigned int nr;
-	u64 closed;
-	bool locked;
+	unsigned int nr;	/* number of entries of @received */
+	u64 closed;		/* time of the close of the descriptor, or 0 */
+	bool locked;		/* TCP's lock */
 };
 
 static struct user_socket sockets[SOCKETS];
@@ -88,9 +79,14 @@ void sock_put(struct sock *sk)
 	sk->refs--;
 }
 
+struct user_socket *user_socket(unsigned int fd)
+{
+	return fd && fd <= FDS ? fds[fd - 1] : NULL;
+}
+
 struct file *fget(unsigned int fd)
 {
-	struct user_socket *socket = fd && fd <= FDS ? fds[fd - 1] : NULL;
+	struct user_socket *socket = user_socket(fd);
 
 	if (!socket)
 		return NULL;
@@ -233,11 +229,6 @@ void user_socket_op(void)
 	default:
 		receive(socket);
 	}
-}
-
-const struct user_socket *user_socket(unsigned int fd)
-{
-	return fd && fd <= FDS ? fds[fd - 1] : NULL;
 }
 
 bool user_socket_is_closed(const struct user_socket *socket)

@@ -27,47 +27,27 @@ enum user_page {
 	USER_GONE,	/* is not there */
 };
 
-/**
- * struct user_program - what each task is
- * @task: what the module looks at
- * @nsproxy: its namespaces
- * @time_ns: its time namespace
- * @pid: its process id
- * @uid: its user
- * @ns: its user namespace, or NULL
- * @nice: it has CAP_SYS_NICE
- * @resource: and CAP_SYS_RESOURCE
- * @signal: a signal is pending
- * @no_faults: depth of pagefault_disable()
- * @waiter: the entry that it waits with
- * @reads: the session that it reads
- * @pages: the state of its memory
- */
+/* What each task is */
 struct user_program {
-	struct task_struct task;
-	struct nsproxy nsproxy;
-	struct time_namespace time_ns;
-	struct pid pid;
+	struct task_struct task;		/* what the module looks at */
+	struct nsproxy nsproxy;			/* its namespaces */
+	struct time_namespace time_ns;		/* its time namespace */
+	struct pid pid;				/* its process id */
 	kuid_t uid;
-	struct user_namespace *ns;
-	bool nice;
-	bool resource;
-	bool signal;
-	int no_faults;
-	struct user_waiter *waiter;
-	const struct oracle_session *reads;
-	enum user_page pages[USER_PAGES];
+	struct user_namespace *ns;		/* its user namespace, or NULL */
+	bool nice;				/* it has CAP_SYS_NICE */
+	bool resource;				/* and CAP_SYS_RESOURCE */
+	bool signal;				/* a signal is pending */
+	int no_faults;				/* depth of pagefault_disable() */
+	struct user_waiter *waiter;		/* the entry that it waits with */
+	const struct oracle_session *reads;	/* the session that it reads */
+	enum user_page pages[USER_PAGES];	/* the state of its memory */
 };
 
-/**
- * struct user_mapping - words that are mapped
- * @file: of this file
- * @vma: as it is mapped
- * @pages: its pages
- */
+/* Words that are mapped */
 struct user_mapping {
 	struct file *file;
-	struct vm_area_struct vma;
+	struct vm_area_struct vma;		/* as it is mapped */
 	struct page *pages[USER_MAPPED];
 };
 
@@ -100,7 +80,7 @@ struct user_socket;
 
 void user_sockets_begin(void);
 void user_socket_op(void);
-const struct user_socket *user_socket(unsigned int fd);
+struct user_socket *user_socket(unsigned int fd);
 bool user_socket_is_closed(const struct user_socket *socket);
 void user_socket_expired(const struct user_socket *socket, unsigned int nr, u64 idle,
 			 u64 deadline, u64 expired);

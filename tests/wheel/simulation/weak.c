@@ -38,71 +38,43 @@
 /* Pointers that a CPU remembers to have read. */
 #define POINTERS	4
 
-/**
- * struct store - a value that is or was somewhere
- * @value: the value
- * @clock: the knowledge of a CPU that has read it and passes a barrier
- * @cpu: the CPU that has stored it
- * @nr: the number of the store there, 0 if all know it
- * @at: when that was
- */
+/* A value that is or was somewhere */
 struct store {
 	u64 value;
-	struct sim_clock clock;
-	unsigned int cpu;
-	u32 nr;
-	u64 at;
+	struct sim_clock clock;	/* the knowledge of a CPU that has read it and passes a barrier */
+	unsigned int cpu;	/* the CPU that has stored it */
+	u32 nr;			/* the number of the store there, 0 if all know it */
+	u64 at;			/* when that was */
 };
 
-/**
- * struct place - the record of a place in memory
- * @address: its address
- * @size: of the values
- * @seed: it is one of this seed
- * @count: stores so far. The last %STORES of them are kept
- * @seen: for each CPU, the store that it has read last or made
- * @stores: by number
- */
+/* The record of a place in memory */
 struct place {
 	const volatile void *address;
-	u32 size;
-	u32 seed;
-	u32 count;
-	u32 seen[SIM_CPUS];
-	struct store stores[STORES];
+	u32 size;			/* of the values */
+	u32 seed;			/* it is one of this seed */
+	u32 count;			/* stores so far. The last %STORES of them are kept */
+	u32 seen[SIM_CPUS];		/* for each CPU, the store that it has read last or made */
+	struct store stores[STORES];	/* by number */
 };
 
-/**
- * struct pointer - a pointer that was read, and orders reads through it
- * @to: where it points
- * @size: of the object there
- * @clock: the knowledge there of a CPU that has read it
- */
+/* A pointer that was read, and orders reads through it */
 struct pointer {
-	u64 to;
-	u32 size;
-	struct sim_clock clock;
+	u64 to;			/* where it points */
+	u32 size;		/* of the object there */
+	struct sim_clock clock;	/* the knowledge there of a CPU that has read it */
 };
 
-/**
- * struct order - where a CPU is in the order of stores
- * @knows: the stores that it knows
- * @read: its knowledge after smp_rmb() or more
- * @chain: the same, with the stores that it has read, for the CPUs that it
- *	tells
- * @told: what its plain stores take along, since its last barrier
- * @unlocked: its knowledge when it let go of its last lock
- * @pointers: the last ones that it has read
- * @nr_pointers: how many it has read
- */
+/* Where a CPU is in the order of stores */
 struct order {
-	struct sim_clock knows;
-	struct sim_clock read;
+	struct sim_clock knows;			/* the stores that it knows */
+	struct sim_clock read;			/* its knowledge after smp_rmb() or more */
+	/* The same, with the stores that it has read, for the CPUs that it tells */
 	struct sim_clock chain;
+	/* What its plain stores take along, since its last barrier */
 	struct sim_clock told;
-	struct sim_clock unlocked;
-	struct pointer pointers[POINTERS];
-	unsigned int nr_pointers;
+	struct sim_clock unlocked;		/* its knowledge when it let go of its last lock */
+	struct pointer pointers[POINTERS];	/* the last ones that it has read */
+	unsigned int nr_pointers;		/* how many it has read */
 };
 
 bool sim_weak;
