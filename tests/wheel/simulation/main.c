@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * simulation [seed=N] [seeds=N] [ops=N] [without=SET] [weak=1] [verbose=1]: run
- * seeds
+ * seeds, with the choices that the core's program and that of sessions have in common
  *
  * Stops at the first seed that fails, with status 1. A seed is the same run again,
  * if @ops, @without and @weak are the same. With @weak memory is weak, see weak.c.

@@ -93,9 +93,6 @@ void oracle_kick_comes(struct twheel_base *base)
 {
 	if (base->lock.magic != SIM_LOCK_MAGIC)
 		sim_fail("a base that has been freed is kicked");
-	if (sim_verbose)
-		sim_note("base %u %p: a kick comes, armed %llu, pending %llu",
-			 base->cpu, base, base->armed_tick, base->scheme.pending);
 }
 
 void oracle_kicked(struct twheel_base *base)
@@ -159,19 +156,16 @@ static void check_throttle(const struct sim_held *held,
 
 static void check_pause(struct hrtimer *hrtimer, struct twheel_base *base)
 {
-	struct sim_held *held = &hrtimer->held;
+	const struct sim_held *held = &hrtimer->held;
+	s64 pause = hrtimer->expires - (s64)sim.now;
 
 	if (!base->throttled || !hrtimer->queued)
 		return;
-	if (!base->payer && hrtimer->expires - (s64)sim.now > PAUSE_NS_MAX)
-		sim_fail("a pause of %lld ns", hrtimer->expires - (s64)sim.now);
-	/* The others pay what their wake-ups have taken, and wait for each other. */
-	if (hrtimer->expires - (s64)sim.now > PAID_PAUSE_NS_MAX)
-		sim_fail("a payer's pause of %lld ns",
-			 hrtimer->expires - (s64)sim.now);
+	/* Payers pay what their wake-ups have taken, and wait for each other. */
+	if (pause > (base->payer ? PAID_PAUSE_NS_MAX : PAUSE_NS_MAX))
+		sim_fail("a pause of %lld ns", pause);
 	if (!SIM_RT && !base->payer && held->waited && held->expired == base->counters.expired &&
-	    held->cascaded == base->scheme.cascaded &&
-	    held->clock == base->scheme.clock &&
+	    held->cascaded == base->scheme.cascaded && held->clock == base->scheme.clock &&
 	    held->cursor == base->scheme.hand)
 		sim_fail("a wheel waited for its period and does nothing in it");
 }

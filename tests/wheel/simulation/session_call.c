@@ -10,7 +10,6 @@
 
 #include "oracle.h"
 #include "scenario.h"
-#include "session_call.h"
 #include "session_oracle.h"
 
 #define BATCH		40

@@ -13,7 +13,6 @@
 
 #include "oracle.h"
 #include "scenario.h"
-#include "session_call.h"
 #include "session_oracle.h"
 #include "twheel_chardev.h"
 #include "twheel_info.h"

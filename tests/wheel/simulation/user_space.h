@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * User programs of the simulation: their memory, files and signals
+ * User programs of the simulation: their memory, files, signals and calls
  */
 #ifndef _USER_SPACE_H
 #define _USER_SPACE_H
@@ -51,6 +51,13 @@ struct user_mapping {
 	struct page *pages[USER_MAPPED];
 };
 
+/* A descriptor that all tasks know */
+struct user_file {
+	struct file *file;		/* the file, or NULL */
+	struct oracle_session *os;	/* the record of its session */
+	struct user_mapping map;	/* its words */
+};
+
 /* user_memory.c */
 void user_memory_begin(void);
 void *user_memory(unsigned int nr, size_t offset);
@@ -86,6 +93,20 @@ void user_socket_expired(const struct user_socket *socket, unsigned int nr, u64 
 			 u64 deadline, u64 expired);
 bool user_sockets_quiet(u64 since);
 void user_sockets_end(void);
+
+/* session_call.c: calls on /dev/twheel that the tasks of a seed make */
+extern bool user_limits;	/* there are limits of timers that can be reached */
+
+/* A result that is documented, or the seed has failed. */
+void call_check(const char *what, long ret, long most, const int *errors);
+#define CALL_CHECK(what, ret, most, ...) \
+	call_check(what, ret, most, (const int []){ __VA_ARGS__, 0 })
+
+void call_setup(struct user_file *f, bool first);
+void call_start(struct user_file *f);
+void call_map(struct user_file *f, const struct user_file *mine);
+void call_any(struct user_file *f);
+void call_empty(struct user_file *f);
 
 /* session_oracle.c */
 u32 oracle_locked_sessions(void);
