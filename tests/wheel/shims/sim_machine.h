@@ -167,7 +167,7 @@ struct hrtimer {
 		u64 cascaded;
 		u64 clock;
 		const void *cursor;
-	} held;			/* for the oracle, see oracle.h */
+	} held;			/* for oracle_base.c */
 };
 
 void hrtimer_init(struct hrtimer *hrtimer, int clock, enum hrtimer_mode mode);

@@ -15,7 +15,6 @@
 #include "oracle.h"
 #include "scenario.h"
 #include "core/wheel.h"
-#include "twheel_info.h"
 
 #define PRIVATE		4	/* timers of each task */
 #define SHARED		8

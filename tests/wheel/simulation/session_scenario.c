@@ -15,7 +15,6 @@
 #include "scenario.h"
 #include "session_oracle.h"
 #include "twheel_chardev.h"
-#include "twheel_info.h"
 #include "core/wheel.h"
 
 #define FILES		3
@@ -35,8 +34,7 @@ static void name_ids(struct oracle_session *os)
 
 	for (task = 0; task < SIM_USERS; task++)
 		for (i = 0; i < ORACLE_OWN; i++)
-			os->ids[task][i].id = i < 3 ? begins[i] + task :
-						      TWHEEL_ID_ANY;
+			os->ids[task][i].id = i < 3 ? begins[i] + task : TWHEEL_ID_ANY;
 }
 
 /* Read all sessions like /proc/twheel. */
@@ -78,7 +76,7 @@ static void do_open(unsigned int nr)
 	if (shared[nr])
 		return;
 	shared[nr] = true;
-	file = user_open(mode, 0);
+	file = user_open(mode);
 	if (IS_ERR(file)) {
 		CALL_CHECK("open", PTR_ERR(file), -1, ENOMEM, ENOSPC);
 		shared[nr] = false;
@@ -126,8 +124,6 @@ static void do_close(struct user_file *f)
 	user_close(old.file);
 	sim_note("session %u: closed", old.os->nr);
 }
-
-/* Other events. */
 
 /* Make a call with a descriptor that remains open until it returns. */
 static void with_file(unsigned int nr)

@@ -260,21 +260,7 @@ static void unlock_queue(wait_queue_head_t *queue, bool was)
 		sim_irq_restore(was);
 }
 
-/* Returns whether it has slept. */
-static bool wake(struct user_waiter *waiter)
-{
-	bool slept = waiter->sleeping;
-
-	if (!slept && !waiter->poller)
-		return false;
-	waiter->sleeping = false;
-	waiter->woken = true;
-	if (!waiter->poller)
-		list_del_init(&waiter->entry);
-	return slept;
-}
-
-/* All pollers, and so many of the readers. 0 is all of them. */
+/* Wake all pollers, and this number of readers. 0 is all of them. */
 void user_wake(wait_queue_head_t *queue, int readers)
 {
 	struct user_waiter *waiter, *next;
@@ -282,9 +268,14 @@ void user_wake(wait_queue_head_t *queue, int readers)
 
 	oracle_woken(queue);
 	list_for_each_entry_safe(waiter, next, &queue->waiters, entry) {
-		bool slept = wake(waiter);
-
-		if (slept && !waiter->poller && !--readers)
+		if (!waiter->sleeping && !waiter->poller)
+			continue;
+		waiter->sleeping = false;
+		waiter->woken = true;
+		if (waiter->poller)
+			continue;
+		list_del_init(&waiter->entry);
+		if (!--readers)
 			break;
 	}
 	unlock_queue(queue, was);
@@ -327,8 +318,7 @@ void user_wait_end(struct user_waiter *waiter)
 	bool was = lock_queue(waiter->queue);
 
 	waiter->sleeping = false;
-	if (!list_empty(&waiter->entry))
-		list_del_init(&waiter->entry);
+	list_del_init(&waiter->entry);
 	user_current()->waiter = NULL;
 	unlock_queue(waiter->queue, was);
 }
@@ -371,14 +361,13 @@ long compat_ptr_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 	return -ENOTTY;
 }
 
-struct file *user_open(unsigned int mode, unsigned int flags)
+struct file *user_open(unsigned int mode)
 {
 	struct file *file = calloc(1, sizeof(*file));
 	int ret;
 
 	file->f_op = device->fops;
 	file->f_mode = mode;
-	file->f_flags = flags;
 	file->refs = 1;
 	ret = file->f_op->open(NULL, file);
 	if (ret) {

@@ -75,7 +75,7 @@ struct user_program *user_current(void);
 void user_begin(void);
 void user_end(void);
 void user_param(const char *name, unsigned int value);
-struct file *user_open(unsigned int mode, unsigned int flags);
+struct file *user_open(unsigned int mode);
 void user_get_file(struct file *file);
 void user_close(struct file *file);
 long user_ioctl(struct file *file, unsigned int cmd, void *arg);
