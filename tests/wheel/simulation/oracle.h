@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The promises of twheel, and a record of our own to judge it by
+ * The promises of twheel, and records of timers that they are checked with
  */
 #ifndef _ORACLE_H
 #define _ORACLE_H
@@ -26,45 +26,45 @@ enum oracle_expect {
 	EXPECT_PENDING,
 };
 
-/* A timer, and the record of it */
+/* A timer and its record */
 struct oracle_timer {
 	struct twheel_timer timer;
 	unsigned int nr;
-	bool private;			/* one task alone starts and stops it */
-	bool plain;			/* its callback does not start it */
-	int in_flight;			/* calls under way that may start it */
-	u64 early;			/* no callback comes before that, ns */
-	u64 saved_early;		/* @early before the calls under way */
-	u64 next_early;			/* the same after those of them that have returned */
-	u64 due;			/* time of the tick at which it is due at the latest */
-	u64 next_due;			/* the same after the calls under way */
-	bool any;			/* one of the calls under way has started it */
-	bool mixed;			/* there was more than one of them at a time */
-	bool known;			/* its deadline is from @low to @high */
-	u64 low;			/* the least that its deadline can be */
-	u64 high;			/* and the most */
-	/* Whether it is pending, for one that is private and plain */
+	bool private;			/* flag: only one task starts and stops the timer */
+	bool plain;			/* flag: the callback does not start the timer */
+	int in_flight;			/* number of calls in progress that may start the timer */
+	u64 early;			/* earliest time of a callback, ns */
+	u64 saved_early;		/* @early before the calls in progress */
+	u64 next_early;			/* @early after the calls that returned */
+	u64 due;			/* time of the latest tick that the timer may be due at */
+	u64 next_due;			/* @due after the calls in progress */
+	bool any;			/* flag: one of these calls started the timer */
+	bool mixed;			/* flag: two of these calls overlapped */
+	bool known;			/* flag: the deadline is from @low to @high */
+	u64 low;			/* lower bound of the deadline */
+	u64 high;			/* upper bound of the deadline */
+	/* State, if @private and @plain */
 	enum oracle_expect expect;
-	bool quiet;			/* stop_sync() has returned */
-	bool strict;			/* it was started once and not touched since */
-	u64 began;			/* when its last start began, as a number */
-	u64 ended;			/* when that start returned */
-	bool running;			/* it has expired, and its callback has not returned */
-	bool called;			/* its callback has begun */
-	u64 begun;			/* starts that have begun */
-	u64 started;			/* starts that found it not pending */
-	u64 stopped;			/* stops that found it pending */
-	u64 expired;			/* callbacks */
+	bool quiet;			/* flag: stop_sync() returned, and no start followed */
+	bool strict;			/* flag: one start, and no call since */
+	u64 began;			/* order of the begin of the last start */
+	u64 ended;			/* order of its return */
+	bool running;			/* flag: expired, and the callback did not return yet */
+	bool called;			/* flag: the callback began */
+	u64 begun;			/* number of starts that began */
+	u64 started;			/* number of starts that found the timer not pending */
+	u64 stopped;			/* number of stops that found the timer pending */
+	u64 expired;			/* number of callbacks */
 };
 
-/* A call under way */
+/* A call in progress */
 struct oracle_call {
-	u64 low;	/* the least that the deadline can be */
-	u64 began;	/* when it began, as a number */
-	u64 expired;	/* callbacks of the timer until then */
-	bool running;	/* its callback ran then */
-	bool unknown;	/* it does not say whether the timer was pending */
-	bool old;	/* it may count as made before a call that has returned */
+	u64 low;	/* lower bound of the deadline */
+	u64 began;	/* order of its begin */
+	u64 expired;	/* number of callbacks before the call */
+	bool running;	/* flag: the callback ran when the call began */
+	bool unknown;	/* flag: the result does not tell whether the timer was pending */
+	bool old;	/* flag: the call may count as made before one that returned */
 };
 
 void oracle_begin(void);

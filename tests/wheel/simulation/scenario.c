@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The events of a seed: a wheel, tasks that use it, and their misfortunes
+ * The events of a seed: one wheel, used by tasks, interrupts and callbacks
  *
- * Each task has timers to itself, of which all is known. Others are shared by all
- * tasks, interrupts and callbacks.
+ * Each task has private timers, whose state the oracle knows. All tasks, interrupts and
+ * callbacks use the shared timers.
  *
- * At the end of a few seeds a crowd of users comes, each with a wheel that has too much
- * to do: the account of each CPU has to hold with up to a thousand wheels.
+ * A few seeds end with up to a thousand overloaded wheels of users. They check the limits of
+ * the time that wheels may use on each CPU.
  */
 #include <linux/err.h>
 #include <linux/sched/isolation.h>
@@ -16,70 +16,70 @@
 #include "scenario.h"
 #include "core/wheel.h"
 
-#define PRIVATE		4	/* timers of each task */
+#define PRIVATE		4	/* private timers of each task */
 #define SHARED		8
 #define TIMERS		(SIM_USERS * PRIVATE + SHARED)
 #define CROWD		3000
 #define LOCKS		2
 #define ENDS		2
 
+/* Actions of a callback. */
 enum kind {
 	PLAIN,		/* does nothing */
-	SLOW,		/* takes its time */
-	AGAIN,		/* starts itself again */
-	FORWARD,	/* is periodic */
-	OTHER,		/* starts or stops others */
-	SYNC,		/* waits for the callback of one that waits for nobody */
+	SLOW,		/* runs for up to callback_ns */
+	AGAIN,		/* restarts its timer */
+	FORWARD,	/* forwards its timer */
+	OTHER,		/* starts or stops a shared timer */
+	SYNC,		/* waits for a callback that does not wait itself */
 	LOCK,		/* takes a lock */
-	TICK_END,	/* has something done at the end of the tick */
+	TICK_END,	/* queues work for the end of the tick */
 	KINDS,
 };
 
 /* A timer of the scenario */
 struct user_timer {
-	struct oracle_timer o;	/* the timer, and what the oracle knows of it */
-	enum kind kind;		/* what its callback does */
-	bool shutting;		/* it has been shut down, or is about to be */
-	bool shut;		/* it has been shut down */
-	u64 noted;		/* its callback of that number has started it again */
-	u64 gone;		/* a stop has come after the callback of that number */
+	struct oracle_timer o;	/* timer, and its record in the oracle */
+	enum kind kind;		/* action of its callback */
+	bool shutting;		/* flag: a shutdown began */
+	bool shut;		/* flag: a shutdown returned */
+	u64 noted;		/* number of the last callback that deferred a start */
+	u64 gone;		/* number of callbacks before the last stop */
 };
 
 /* Work for the end of a tick */
 struct user_end {
 	struct twheel_tick_end end;
-	u64 wanted;			/* when it was queued last, as a number */
-	u64 called;			/* when it was called last */
-	u64 part[SIM_CPUS];		/* what callbacks on each CPU have done last, as a number */
-	u64 seen[SIM_CPUS];		/* what it has seen of that */
+	u64 wanted;			/* order of the last time that it was queued */
+	u64 called;			/* order of its last call */
+	u64 part[SIM_CPUS];		/* last store of the callbacks on each CPU */
+	u64 seen[SIM_CPUS];		/* latest of these stores that a call read */
 };
 
 static struct user_timer timers[TIMERS];
 static struct user_timer crowd[CROWD];
-static struct user_timer others[SIM_USERS];	/* on wheels of their own */
+static struct user_timer others[SIM_USERS];	/* each on a wheel of its own */
 static struct user_end ends[ENDS];
-static spinlock_t locks[LOCKS];	/* of users: callbacks take them, too */
+static spinlock_t locks[LOCKS];	/* taken by tasks and callbacks */
 static struct twheel *wheel;
-static int devices;		/* interrupts that are in a call */
-static u32 callback_ns;		/* longest of the usual callbacks */
-static u64 order;
+static int devices;		/* device interrupts and softirqs that call twheel */
+static u32 callback_ns;		/* upper bound of the length of a callback */
+static u64 order;		/* number of the last work that was queued or called */
 static bool isolation;		/* CPUs become isolated, and housekeeping again */
-static u32 crowd_size;		/* timers of the crowd */
+static u32 crowd_size;		/* number of timers of the crowd */
 static u64 crowd_at;		/* deadline of the crowd */
-static bool crowd_waits;	/* the crowd is not started yet */
-static u32 crowd_last[SIM_CPUS];
+static bool crowd_waits;	/* flag: the crowd is not started yet */
+static u32 crowd_last[SIM_CPUS];	/* timer of the crowd that expired last on each CPU */
 
 #define USERS_MAX	1000
 #define USER_WHEELS_MAX	4
 #define USER_TIMERS	2
 #define USERS_PER_MS	50	/* payers of a period */
-#define USERS_MS	120
+#define USERS_MS	120	/* length of their load, ms */
 
 /* A wheel of one of many users */
 struct user_wheel {
 	struct twheel *wheel;	/* the wheel, or NULL */
-	/* Start themselves again for the next tick. */
-	struct oracle_timer timers[USER_TIMERS];
+	struct oracle_timer timers[USER_TIMERS];	/* restarted for each tick */
 	u64 last;		/* time of the last expiry */
 	u64 pause;		/* longest time between two expiries */
 };
@@ -87,8 +87,8 @@ struct user_wheel {
 static struct user_wheel user_wheels[USERS_MAX];
 static u32 nr_user_wheels;	/* 0 in most seeds */
 static u32 nr_users;
-static u32 wheel_ns;		/* longest callback */
-static bool users_over;
+static u32 wheel_ns;		/* upper bound of the length of their callbacks */
+static bool users_over;		/* flag: their timers are no longer restarted */
 
 static u64 some_deadline(void)
 {
@@ -102,7 +102,7 @@ static struct user_timer *timer_of(struct twheel_timer *timer)
 
 /* Calls of the API. Each passes its arguments and its result to the oracle. */
 
-/* The deadline of a timer that is pending is known. */
+/* Returns whether a timer is surely pending, and its deadline known. */
 static bool is_known(const struct oracle_timer *o)
 {
 	return o->private && o->plain && o->known && o->expect == EXPECT_PENDING;
@@ -465,7 +465,7 @@ void sim_device(bool softirq)
 
 /* Tasks. */
 
-/* Rather one whose callback runs. */
+/* Returns a shared timer, preferably one whose callback runs. */
 static struct user_timer *timer_to_await(void)
 {
 	struct user_timer *ut = &timers[SIM_USERS * PRIVATE];
@@ -550,7 +550,7 @@ static void private_op(unsigned int user)
 	struct user_timer *ut = private_timer(user);
 	u32 i;
 
-	/* Rather one whose callback runs. */
+	/* Prefer a timer whose callback runs. */
 	for (i = 0; i < PRIVATE; i++)
 		if (timers[user * PRIVATE + i].o.running && sim_chance(2))
 			ut = &timers[user * PRIVATE + i];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The promises of /dev/twheel, and a record of our own to judge it by
+ * The promises of /dev/twheel, and records of sessions that they are checked with
  */
 #ifndef _SESSION_ORACLE_H
 #define _SESSION_ORACLE_H
@@ -8,7 +8,7 @@
 #include "session/session.h"
 #include "user_space.h"
 
-#define ORACLE_OWN	5	/* ids that a task has to itself in a session */
+#define ORACLE_OWN	5	/* private ids of a task in a session */
 #define ORACLE_STORES	128
 /* No word is later, but for TWHEEL_WORD_STOP. */
 #define ORACLE_WORD_MAX	(KTIME_MAX - (1LL << 50))
@@ -16,79 +16,79 @@
 
 struct oracle_session;
 
-/* An id that one task starts and stops */
+/* An id that only one task starts and stops */
 struct oracle_id {
-	u64 id;				/* the id, or the last one that the kernel has chosen */
-	struct oracle_start *start;	/* its last start, or NULL */
-	u64 asked;			/* when a stop began last, as a number */
-	/* When which word was stored, and whether the session was locked */
+	u64 id;				/* the id, or the last one that the kernel chose */
+	struct oracle_start *start;	/* last start, or NULL */
+	u64 asked;			/* order of the begin of the last stop */
+	/* Time and value of each store, and whether the session was locked */
 	struct {
 		u64 at;
 		u64 word;
 		bool locked;
 	} stores[ORACLE_STORES];
-	unsigned int nr_stores;		/* how many */
+	unsigned int nr_stores;		/* number of entries of @stores */
 };
 
-/* A start, or a restart, and what becomes of it */
+/* A start or a restart, and its record */
 struct oracle_start {
 	struct oracle_session *os;
 	struct oracle_id *own;			/* the id, or NULL if all tasks use it */
-	struct twheel_op in;			/* the arguments */
-	u64 id;					/* its number, once it is known */
+	struct twheel_op in;			/* arguments of the call */
+	u64 id;					/* id of the timer, once it is known */
 	u64 period;
-	u64 low;				/* the least that its deadline can be */
-	u64 high;				/* and the most */
-	u64 began;				/* when the call began, as a number */
-	bool known;				/* it has been made */
-	bool refused;				/* it has not been made */
-	bool taken_back;			/* it may have been made, and was taken back */
-	bool word;				/* it has a word */
-	bool watches;				/* it watches a socket */
-	const struct user_socket *socket;	/* the socket, if it is known */
-	/* How it has ended, for messages. NULL if it has not */
+	u64 low;				/* lower bound of the deadline */
+	u64 high;				/* upper bound of the deadline */
+	u64 began;				/* order of the begin of the call */
+	bool known;				/* flag: the call returned with success */
+	bool refused;				/* flag: the call failed */
+	bool taken_back;			/* flag: the kernel may have undone the start */
+	bool word;				/* flag: the timer has a word */
+	bool watches;				/* flag: the timer watches a socket */
+	const struct user_socket *socket;	/* the socket, or NULL if it is not known */
+	/* How the start ended, for messages, or NULL */
 	const char *end;
-	/* When the call that has ended it returned, as a number */
+	/* Order of the return of the call that ended it */
 	u64 end_at;
-	u64 gone;				/* reads that begin later do not find it */
-	u64 last;				/* events of later reads are the last one */
-	unsigned int events;			/* how many there were */
+	u64 gone;				/* order of the first read that finds nothing */
+	u64 last;				/* events of later reads are the last event */
+	unsigned int events;			/* number of events */
 	struct {
 		u64 deadline;
 		u64 overruns;
-	} seen[ORACLE_SEEN];			/* those, to be put into order */
+	} seen[ORACLE_SEEN];			/* events, to be sorted */
 };
 
 /* The record of a session */
 struct oracle_session {
-	struct twheel_session *s;	/* the session. NULL when it closes */
+	struct twheel_session *s;	/* the session, or NULL once it closes */
 	unsigned int nr;
-	u64 max_timers;			/* its limit */
+	u64 max_timers;			/* limit of its timers */
 	u32 event_size;			/* size of its events */
 	u32 shared_ids;			/* number of its words */
-	u32 wake_ns;			/* how long its events may wait */
-	s64 offset;			/* what the clock of its words is ahead, ns */
-	bool changeable;		/* open for writing */
-	bool fuzzy;			/* what a call has done is not known */
-	/* What a start that was taken back has counted is not known */
+	u32 wake_ns;			/* longest wait of its events, ns */
+	s64 offset;			/* lead of the clock of its words, ns */
+	bool changeable;		/* flag: open for writing */
+	bool fuzzy;			/* flag: the effect of a call is not known */
+	/* Flag: the counts of a start that the kernel undid are not known */
 	bool uncounted;
-	int drains;			/* drains under way */
-	u64 drained_at;			/* when one ended last, as a number */
-	u64 last_expired;		/* of the events of reads that have returned */
-	struct oracle_id ids[SIM_USERS][ORACLE_OWN];	/* ids of each task */
-	/* What its counters should be. Stops without those by a store */
+	int drains;			/* number of drains in progress */
+	u64 drained_at;			/* order of the end of the last drain */
+	u64 last_expired;		/* latest expiry among the events of reads that returned */
+	struct oracle_id ids[SIM_USERS][ORACLE_OWN];	/* private ids of each task */
+	/* Expected counters, without the stops by a store */
 	struct twheel_stats counted;
-	u64 watching;			/* starts with a socket */
-	u64 replacing;			/* starts that may have taken an event back */
-	struct twheel_stats then;	/* the counters when the lock was taken */
+	u64 watching;			/* number of starts with a socket */
+	u64 replacing;			/* number of starts that may have replaced an event */
+	struct twheel_stats then;	/* counters when the lock was taken */
 };
 
-/* A call under way */
+/* A call in progress */
 struct oracle_call_of {
-	u64 began;		/* when, as a number */
-	u64 at;			/* when, ns */
-	unsigned int failed;	/* allocations that had failed by then */
-	u64 last_expired;	/* of the session then */
+	u64 began;		/* order of its begin */
+	u64 at;			/* time of its begin, ns */
+	unsigned int failed;	/* number of failed allocations before the call */
+	u64 last_expired;	/* @last_expired of the session before the call */
 };
 
 struct oracle_session *oracle_opened(struct twheel_session *s);

@@ -28,54 +28,54 @@
 
 /* A task */
 struct sim_task {
-	void *sp;				/* its stack pointer while it does not run */
-	void (*fn)(struct sim_task *task);	/* what it does */
+	void *sp;				/* saved stack pointer, while another task runs */
+	void (*fn)(struct sim_task *task);	/* body of the task */
 	unsigned int nr;
-	unsigned int cpu;			/* where it runs or would run */
-	int prio;				/* the higher the sooner it runs, on PREEMPT_RT */
+	unsigned int cpu;			/* CPU that it runs on, or last ran on */
+	int prio;				/* priority on PREEMPT_RT, the highest is first */
 	int boost;				/* priority lent by its waiters */
-	bool pinned;				/* it stays on @cpu */
-	int no_migration;			/* it stays there for now */
-	bool done;				/* it has ended */
-	int preempt;				/* spinlocks held and the like */
-	int bh;					/* softirqs are off, or one is served */
-	int hardirq;				/* an interrupt is served */
+	bool pinned;				/* flag: bound to @cpu */
+	int no_migration;			/* depth of migrate_disable() */
+	bool done;				/* flag: the task ended */
+	int preempt;				/* depth of preempt_disable(), with spinlocks */
+	int bh;					/* depth of local_bh_disable() and softirqs */
+	int hardirq;				/* depth of hard interrupts */
 	int rcu;				/* depth of read-side critical sections */
-	u64 wake;				/* it sleeps until then */
-	const bool *flag;			/* it waits for this to be true */
-	struct sim_lock *lock;			/* it waits for this lock */
+	u64 wake;				/* end of its sleep, ns */
+	const bool *flag;			/* condition that it waits for, or NULL */
+	struct sim_lock *lock;			/* lock that it waits for, or NULL */
 };
 
 /* A CPU */
 struct sim_cpu {
-	struct sim_task *curr;		/* the task that it runs */
-	struct sim_task *idle;		/* the task that it runs otherwise */
-	struct sim_task *ksoftirqd;	/* the task of softirqs */
-	struct sim_task *thread;	/* the task of hotplug */
-	bool irqs_off;			/* interrupts are off */
-	bool off;			/* it has no power */
-	bool leaving;			/* user programs leave it */
-	bool softirq;			/* HRTIMER_SOFTIRQ is raised */
-	bool softirq_task;		/* and left to @ksoftirqd */
-	u64 stolen_until;		/* something else has the CPU */
-	struct sim_lock *spins;		/* lock that it spins for */
-	struct list_head hrtimers;	/* hrtimers that are queued here */
-	u64 timer_at;			/* when the interrupt for these comes */
-	unsigned int turns;		/* how often it has gone on with something else */
-	struct sim_irq *irqs;		/* kicks and irq_works on their way to it */
-	u64 device_at;			/* when a device interrupts */
-	void (*work)(void);		/* what @thread is to do */
-	bool has_work;			/* it has not begun with that */
-	bool work_done;			/* it has done that */
+	struct sim_task *curr;		/* current task */
+	struct sim_task *idle;		/* idle task */
+	struct sim_task *ksoftirqd;	/* softirq thread */
+	struct sim_task *thread;	/* hotplug thread */
+	bool irqs_off;			/* flag: interrupts are disabled */
+	bool off;			/* flag: the CPU is offline */
+	bool leaving;			/* flag: user programs leave the CPU */
+	bool softirq;			/* flag: HRTIMER_SOFTIRQ is raised */
+	bool softirq_task;		/* flag: and left to @ksoftirqd */
+	u64 stolen_until;		/* end of a theft of the CPU by its hypervisor, ns */
+	struct sim_lock *spins;		/* lock that the CPU spins for, or NULL */
+	struct list_head hrtimers;	/* hrtimers queued on this CPU */
+	u64 timer_at;			/* time of the next timer interrupt, ns */
+	unsigned int turns;		/* number of switches to another task or interrupt */
+	struct sim_irq *irqs;		/* kicks and irq_works in flight */
+	u64 device_at;			/* time of the next device interrupt, ns */
+	void (*work)(void);		/* work for @thread */
+	bool has_work;			/* flag: @work waits for @thread */
+	bool work_done;			/* flag: @work is done */
 };
 
-/* What a seed is allowed to do, and has chosen */
+/* Options of a seed, given or chosen */
 struct sim_options {
 	u64 seed;
-	int ops;			/* operations of all tasks together */
-	unsigned int without;		/* things that do not happen, a set of SIM_* */
-	unsigned int quantum;		/* most points between two decisions */
-	unsigned int latency_ns;	/* most that an interrupt is late, mostly */
+	int ops;			/* number of operations of all tasks together */
+	unsigned int without;		/* events to leave out, a set of SIM_* */
+	unsigned int quantum;		/* upper bound of the points between two decisions */
+	unsigned int latency_ns;	/* usual upper bound of the latency of interrupts */
 };
 
 #define SIM_HOTPLUG	BIT(0)
@@ -144,7 +144,7 @@ int sim_cpu_down(unsigned int cpu);
 void sim_cpu_up(unsigned int cpu);
 extern bool sim_cpu_goes;
 
-/* scenario.c: what a device's interrupt does, or its softirq */
+/* scenario.c: handler of a device's interrupt, or of its softirq */
 void sim_device(bool softirq);
 
 #endif /* _SIM_H */
