@@ -109,7 +109,7 @@ torture: ## ten minutes of torture on both of our debug kernels
 	@tests/vm/run -k debug -t 900 -- 'torture seconds=600 hotplug_ms=500 && leaks'
 	@tests/vm/run -k kcsan -t 900 -- 'torture seconds=600 hotplug_ms=500'
 
-soak: ## everything at once, for HOURS=8 (report in build/soak)
+soak: ## everything at once, for HOURS=8 (failures in build/soak)
 	@tests/soak $(HOURS)
 
 fuzz: ## ten minutes of libFuzzer: the wheels' arithmetic, sessions in the process
