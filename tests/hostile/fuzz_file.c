@@ -250,30 +250,13 @@ static void call_epoll(struct fuzz_thread *t, int fd)
 	close(epoll);
 }
 
-static void expect_error(struct fuzz_thread *t, const char *what, long result, int want)
-{
-	if (result != -1 || (errno != want && errno != EBADF))
-		fuzz_fail(t->shared, "%s: result %ld, %s", what, result, strerror(errno));
-}
-
-/* Make calls that make no sense for this kind of descriptor. */
-static void call_senseless(struct fuzz_thread *t, int fd)
-{
-	char bytes[64];
-
-	expect_error(t, "write", write(fd, bytes, sizeof(bytes)), EINVAL);
-	expect_error(t, "lseek", lseek(fd, 4, SEEK_SET), ESPIPE);
-	expect_error(t, "pread", pread(fd, bytes, sizeof(bytes), 8), ESPIPE);
-	expect_error(t, "ftruncate", ftruncate(fd, 0), EINVAL);
-}
-
 /*
  * Make a call. While sessions are opened and closed, a number may belong to another
  * descriptor. Calls that would then affect other descriptors are left out.
  */
 void fuzz_file_call(struct fuzz_thread *t, int fd)
 {
-	switch (fuzz_below(t, 8)) {
+	switch (fuzz_below(t, 7)) {
 	case 0:
 		call_readv(t, fd);
 		break;
@@ -290,10 +273,7 @@ void fuzz_file_call(struct fuzz_thread *t, int fd)
 			call_epoll(t, fd);
 		break;
 	case 4:
-		call_senseless(t, fd);
-		break;
 	case 5:
-	case 6:
 		fuzz_words(t, fd);
 		break;
 	default:
