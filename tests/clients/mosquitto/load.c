@@ -4,7 +4,7 @@
  *
  * usage: load NAME=VALUE...
  *
- *   port=1883 seconds=30 keepalive=4
+ *   seconds=30 keepalive=4
  *   silent=N	send PINGREQ once, each at another time of the first 1.2 keepalives,
  *		and nothing more: must be disconnected
  *   idle=N	send CONNECT and nothing more: must be disconnected
@@ -25,6 +25,7 @@
 
 #include "../load.h"
 
+#define PORT		1883
 #define CONNECTIONS_MAX	60000
 #define SECONDS_MAX	3600
 /* The time that the broker gives clients that do not send CONNECT. */
@@ -62,7 +63,7 @@ struct group {
 static struct group groups[KINDS];
 static struct connection *connections;
 static unsigned int nr_connections;
-static unsigned long port = 1883, seconds = 30, keepalive = 4;
+static unsigned long seconds = 30, keepalive = 4;
 
 static u64 *lateness;
 static unsigned int nr_late;
@@ -114,7 +115,7 @@ static void open_connection(struct connection *connection)
 		alive = 0;
 	connection->timeout_ns = alive ? alive * SECOND * 3 / 2 : NEVER;
 	connection->spoke_ns = now_ns();
-	connection->fd = reach(port);
+	connection->fd = reach(PORT);
 	if (connection->kind != MUTE)
 		introduce(connection, alive);
 	if (epoll_ctl(epfd, EPOLL_CTL_ADD, connection->fd, &event))
@@ -287,7 +288,7 @@ static bool print_groups(void)
 int main(int argc, char **argv)
 {
 	static const struct argument known[] = {
-		{ "port", &port, NULL }, { "seconds", &seconds, NULL },
+		{ "seconds", &seconds, NULL },
 		{ "keepalive", &keepalive, NULL },
 		{ "silent", &groups[SILENT].count, NULL }, { "idle", &groups[IDLE].count, NULL },
 		{ "mute", &groups[MUTE].count, NULL }, { "slow", &groups[SLOW].count, NULL },

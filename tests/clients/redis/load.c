@@ -4,7 +4,7 @@
  *
  * usage: load NAME=VALUE...
  *
- *   port=6379 late_us=N	status 1 if one expires later than that
+ *   late_us=N			status 1 if one expires later than that
  *   seconds=60			how long a run is
  *   keys=N			their TTLs are spread over the run
  *   sessions=N ttl_ms=5000	are refreshed twice within their TTL. One of a hundred falls
@@ -23,11 +23,12 @@
 
 #include "../load.h"
 
+#define PORT		6379
 #define REPLIES_AWAITED	256
 #define CASE_MS		700
 #define NR_WAYS		25
 
-static unsigned long port = 6379, late_us = ~0UL, seconds = 60, keys, sessions,
+static unsigned long late_us = ~0UL, seconds = 60, keys, sessions,
 		     ttl_ms = 5000, cases, fill;
 static const char *then;
 
@@ -76,12 +77,12 @@ static void say(const char *format, ...)
 static void connect_both(void)
 {
 	static const char subscribe[] = "PSUBSCRIBE __keyevent@*__:expired\r\n";
-	int fd = reach(port);
+	int fd = reach(PORT);
 	char answer[256];
 
 	commands = fdopen(fd, "w");
 	replies = fdopen(dup(fd), "r");
-	events = reach(port);
+	events = reach(PORT);
 	if (write(events, subscribe, sizeof(subscribe) - 1) < 0 ||
 	    read(events, answer, sizeof(answer)) <= 0)
 		err(1, "subscribe");
@@ -302,7 +303,7 @@ static bool report(void)
 int main(int argc, char **argv)
 {
 	static const struct argument known[] = {
-		{ "port", &port, NULL }, { "late_us", &late_us, NULL },
+		{ "late_us", &late_us, NULL },
 		{ "seconds", &seconds, NULL }, { "keys", &keys, NULL },
 		{ "sessions", &sessions, NULL }, { "ttl_ms", &ttl_ms, NULL },
 		{ "cases", &cases, NULL }, { "fill", &fill, NULL }, { "then", NULL, &then },
