@@ -16,7 +16,6 @@
  * when its standard input ends and its last connection is closed. The
  * records of record_...() are for the report only; see common.h.
  */
-#define _GNU_SOURCE
 #include "common.h"
 
 struct connection {

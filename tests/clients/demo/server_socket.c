@@ -9,7 +9,6 @@
  *
  * usage: server_socket PORT TIMEOUT_MS, as server
  */
-#define _GNU_SOURCE
 #include "common.h"
 
 static void begin(int fd)

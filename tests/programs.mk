@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# What the Makefiles of the programs share
+# What Makefiles of static programs share
 #
 # "make" builds $(O)/PART/NAME: static programs that need only the kernel in the guest. Who
 # includes this has "here", its directory, and calls "program". What needs a library that is not
@@ -21,7 +21,7 @@ override CFLAGS += -D_GNU_SOURCE -pthread -Wall -Wextra -Wno-unused-parameter -W
 # Silences the linker about look-ups of hosts and users, which are not used.
 link := -static -pthread -Wl,--no-warnings -s
 
-headers := $(wildcard $(here)*.h $(here)../../api/selftests/*.h) $(top)/include/uapi/linux/twheel.h
+headers := $(wildcard $(here)*.h $(here)../*.h $(top)/tests/api/selftests/*.h) $(top)/include/uapi/linux/twheel.h
 
 # have HEADER: y if it is there
 have = $(shell $(CC) -E -include $(1) -x c /dev/null >/dev/null 2>&1 && echo y)
