@@ -143,13 +143,13 @@ enum hrtimer_mode {
 	HRTIMER_MODE_ABS_PINNED_SOFT,
 };
 
-/* A timer of the kernel, which a CPU drives */
+/* A timer of the kernel, driven by a CPU */
 struct hrtimer {
-	struct list_head link;	/* among those queued on its CPU */
-	ktime_t expires;	/* when it is to fire */
-	/* The function that is called then */
+	struct list_head link;	/* link in the queue of its CPU */
+	ktime_t expires;	/* time to fire */
+	/* Function to call then */
 	enum hrtimer_restart (*function)(struct hrtimer *hrtimer);
-	unsigned int cpu;	/* where it is queued or runs */
+	unsigned int cpu;	/* CPU that queues or runs it */
 	bool queued;
 	bool running;		/* its function runs */
 	struct sim_held {
@@ -200,9 +200,9 @@ void migrate_enable(void);
 
 /* A lock */
 typedef struct sim_lock {
-	struct sim_task *owner;	/* who holds it, or NULL */
-	unsigned int magic;	/* it has been set up, and not been freed */
-	struct sim_clock clock;	/* what its last owner knew */
+	struct sim_task *owner;	/* task that holds it, or NULL */
+	unsigned int magic;	/* SIM_LOCK_MAGIC from setup until it is freed */
+	struct sim_clock clock;	/* knowledge of its last owner */
 } raw_spinlock_t;
 
 typedef struct sim_lock spinlock_t;
@@ -334,7 +334,7 @@ void sim_free_rcu(struct rcu_head *rcu);
 	} while (0)
 #define kfree_rcu(ptr, member)	kvfree_rcu(ptr, member)
 
-/* linux/sched/isolation.h: a seed has isolated CPUs, and they change */
+/* linux/sched/isolation.h: some CPUs are isolated, and that changes */
 
 #define HK_TYPE_TIMER			0
 #define housekeeping_test_cpu(cpu, type) true

@@ -25,9 +25,9 @@
 
 struct sim_task;
 
-/* How many stores of each CPU are known */
+/* Known stores of each CPU */
 struct sim_clock {
-	uint32_t nr[SIM_CPUS];	/* by CPU. See weak.c */
+	uint32_t nr[SIM_CPUS];	/* number of stores, by CPU. See weak.c */
 };
 
 enum sim_order {
@@ -37,16 +37,16 @@ enum sim_order {
 	SIM_FULL,
 };
 
-/* The state that is looked at most often */
+/* The state that is used most often */
 struct sim_run {
-	uint64_t now;		/* the time on the clock of the wheels, ns */
-	/* What CLOCK_MONOTONIC is behind that. 0 if the wheels are on that */
+	uint64_t now;		/* time on the clock of the wheels, ns */
+	/* Lag of CLOCK_MONOTONIC behind @now. 0 if the wheels use CLOCK_MONOTONIC */
 	uint64_t behind;
-	uint64_t woke;		/* when the system was resumed last, on CLOCK_MONOTONIC, ns */
-	uint64_t next_event;	/* when something is due on any CPU, ns */
+	uint64_t woke;		/* time of the last resume, on CLOCK_MONOTONIC, ns */
+	uint64_t next_event;	/* time of the next event on any CPU, ns */
 	int left;		/* points before the scheduler decides again */
-	unsigned int step_ns;	/* what a point takes */
-	unsigned int cpu;	/* number of the CPU that runs */
+	unsigned int step_ns;	/* time that a point takes */
+	unsigned int cpu;	/* number of the running CPU */
 };
 
 extern struct sim_run sim;
@@ -148,7 +148,7 @@ struct task_struct;
 
 void sim_might_sleep(const char *where);
 
-/* Of the tasks of simulation-session. */
+/* Returns the running task of simulation-session. */
 struct task_struct *sim_current(void);
 struct pid *task_tgid(struct task_struct *task);
 
@@ -282,7 +282,7 @@ void kvfree(const void *p);
 #define kzalloc(size, gfp)		sim_alloc(size)
 #define kfree(p)			kvfree(p)
 
-/* Allocations that only sessions make take their time. */
+/* Allocate for sessions, which may take its time. */
 void *user_alloc(size_t size);
 
 #define kvzalloc(size, gfp)		user_alloc(size)

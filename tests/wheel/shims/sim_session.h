@@ -58,12 +58,12 @@ typedef unsigned int __poll_t;
 
 /* An open file */
 struct file {
-	const struct file_operations *f_op;	/* what can be done with it */
+	const struct file_operations *f_op;	/* its operations */
 	unsigned int f_mode;			/* FMODE_* */
 	unsigned int f_flags;			/* O_* */
 	void *private_data;
 	int refs;				/* descriptors, mappings and calls under way */
-	struct oracle_session *oracle;		/* the record of the session */
+	struct oracle_session *oracle;		/* record of the session */
 };
 
 struct kiocb {
@@ -106,10 +106,10 @@ long compat_ptr_ioctl(struct file *file, unsigned int cmd, unsigned long arg);
 
 typedef int vm_fault_t;
 
-/* A page that user space can map */
+/* A page for user space to map */
 struct page {
-	void *addr;	/* where it is */
-	int refs;	/* of the session, and of mappings */
+	void *addr;	/* its address */
+	int refs;	/* references by the session and by mappings */
 };
 
 struct vm_area_struct {
@@ -171,7 +171,7 @@ struct nsproxy {
 	struct time_namespace *time_ns;
 };
 
-/* What the module looks at of a task */
+/* The part of a task that the module uses */
 struct task_struct {
 	struct nsproxy *nsproxy;	/* its namespaces */
 };
@@ -192,17 +192,17 @@ pid_t pid_vnr(struct pid *pid);
 /* The waiters of an event */
 typedef struct wait_queue_head {
 	spinlock_t lock;		/* guards @waiters */
-	struct list_head waiters;	/* all that wait */
+	struct list_head waiters;	/* all waiters */
 } wait_queue_head_t;
 
 /* A waiter */
 struct user_waiter {
-	struct list_head entry;		/* in the queue */
+	struct list_head entry;		/* link in @queue */
 	struct wait_queue_head *queue;	/* the queue */
-	bool poller;			/* it stays in the queue when it is woken */
-	bool sleeping;			/* it is about to sleep, or does */
-	bool woken;			/* it was woken */
-	bool asleep;			/* it has looked whether it has to sleep, and sleeps */
+	bool poller;			/* a poller, which remains in the queue when it is woken */
+	bool sleeping;			/* the task is about to sleep, or sleeps */
+	bool woken;			/* the task was woken */
+	bool asleep;			/* the task sleeps, after a look at the condition */
 };
 
 void init_waitqueue_head(wait_queue_head_t *queue);
@@ -215,7 +215,7 @@ void user_wait_end(struct user_waiter *waiter);
 #define wake_up_interruptible(queue)		user_wake(queue, 1)
 #define __wake_up(queue, mode, nr, key)		user_wake(queue, nr)
 
-/* As the kernel's ___wait_event() does it. */
+/* Follows ___wait_event() of the kernel. */
 #define wait_event_interruptible_exclusive(queue, condition) ({		\
 	struct user_waiter __waiter;					\
 	long __ret = 0, __signal;					\
@@ -242,9 +242,9 @@ void user_wait_end(struct user_waiter *waiter);
 #define EPOLLRDNORM	0x40U
 #define poll_to_key(m)	((void *)(unsigned long)(m))
 
-/* One who polls */
+/* A caller of poll() */
 typedef struct poll_table_struct {
-	struct user_waiter waiter;	/* the entry that is put into the queue */
+	struct user_waiter waiter;	/* its entry in the queue */
 } poll_table;
 
 void poll_wait(struct file *file, wait_queue_head_t *queue, poll_table *table);
@@ -321,11 +321,11 @@ struct user_segment {
 	size_t size;
 };
 
-/* Where a read goes */
+/* The destination of a read */
 struct iov_iter {
 	void *ubuf;		/* the buffer, if there is only one */
-	size_t iov_offset;	/* how far we are, from the beginning */
-	size_t count;		/* bytes that are left */
+	size_t iov_offset;	/* present offset, from the beginning */
+	size_t count;		/* bytes left */
 	struct user_segment segments[USER_SEGMENTS];	/* the buffers, one after the other */
 };
 
@@ -380,10 +380,10 @@ struct sock {
 	u16 sk_protocol;	/* IPPROTO_TCP */
 	u8 sk_state;		/* TCP_* */
 	bool dead;		/* no descriptor refers to it */
-	int refs;		/* of its descriptor, and of timers */
+	int refs;		/* references by its descriptor and by timers */
 	struct {
 		u32 lrcvtime;
-	} icsk_ack;		/* when data arrived last */
+	} icsk_ack;		/* time of the last data */
 };
 
 struct socket {

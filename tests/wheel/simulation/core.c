@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Time, tasks, and who runs next
+ * Time, tasks, and the choice of the next one
  *
- * A decision, at a point, takes a task for this CPU, and a CPU to go on with.
- * CPUs that are stopped, or spin for a lock that is held, are not taken. If none
- * is left the clock goes on to the next event. If there is no event either,
- * nobody would ever go on: that is a failure.
+ * A decision, at a point, takes a task for this CPU, and the next CPU to run.
+ * CPUs that are stopped, or spin for a held lock, are not taken. If none
+ * is left the clock moves on to the next event. Without any event
+ * the machine would hang: that is a failure.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -54,7 +54,7 @@ bool sim_chance(u32 one_in)
 	return !sim_below(one_in);
 }
 
-/* The last events are shown when a seed fails. */
+/* Note an event. The last ones are shown when a seed fails. */
 void sim_note(const char *fmt, ...)
 {
 	char *note = notes[nr_notes++ % NOTES];
@@ -73,7 +73,7 @@ void sim_note(const char *fmt, ...)
 		printf("# %s\n", note);
 }
 
-/* The state of the machine, in notes. */
+/* Write the state of the machine to the notes. */
 void sim_show(void)
 {
 	struct sim_cpu *cpu;
@@ -195,7 +195,7 @@ static int priority(const struct sim_task *task)
 	return max(task->prio, task->boost);
 }
 
-/* A waiter lends its priority to the task that holds the lock. */
+/* Lend the priorities of waiters to the tasks that hold their locks. */
 static void lend_priorities(void)
 {
 	struct sim_task *task;
@@ -216,7 +216,7 @@ static void lend_priorities(void)
 	} while (again);
 }
 
-/* A task for @cpu. On PREEMPT_RT one of the highest priority. */
+/* Choose a task for @cpu, on PREEMPT_RT one of the highest priority. */
 static struct sim_task *choose_task(const struct sim_cpu *cpu)
 {
 	unsigned int nr = cpu - sim_cpus, n = 0;
@@ -312,7 +312,7 @@ static void stuck(void)
 	sim_fail("stuck: nobody can go on");
 }
 
-/* The system is suspended while nobody has anything to do. */
+/* Suspend the system sometimes while no task has anything to do. */
 static bool maybe_suspend(void)
 {
 	u64 slept;
@@ -384,7 +384,7 @@ static void change_task(void)
 	sim_weak_all();
 }
 
-/* Tasks that do not run are moved to other CPUs now and then. */
+/* Move a task that does not run to another CPU, now and then. */
 static void balance(void)
 {
 	struct sim_task *task = &sim_tasks[sim_below(SIM_TASKS)];
@@ -419,7 +419,7 @@ void sim_decide(void)
 	sim_rcu_look();
 }
 
-/* Nothing to do here until something happens. */
+/* Let other tasks and CPUs run: this one has nothing to do until something happens. */
 void sim_yield(void)
 {
 	if (sim_preemptible())
@@ -430,7 +430,7 @@ void sim_yield(void)
 }
 
 /*
- * A step of a loop that waits for another CPU. Now and then it is a long one,
+ * Take a step of a loop that waits for another CPU. Now and then it is a long one,
  * or most simulated steps would be loops.
  */
 void sim_relax(void)
@@ -450,7 +450,7 @@ void sim_steal(unsigned int cpu, u64 ns)
 	c->stolen_until = sim.now + ns;
 }
 
-/* Something takes so long, in small steps. */
+/* Spend @ns, in small steps. */
 void sim_spend(u64 ns)
 {
 	u64 part;
@@ -594,7 +594,7 @@ void kvfree(const void *p)
 	block->size = 0;
 }
 
-/* In the end all is freed, and nobody has written to it since. */
+/* Check that all memory is freed in the end, and unchanged since then. */
 void sim_check_memory(void)
 {
 	const struct block *block;

@@ -2,9 +2,9 @@
 /*
  * CPU hotplug, with one multi-instance state
  *
- * A CPU that goes away is left by user programs first. Then the callbacks run on
- * it, in its own thread, while interrupts and softirqs still come. Then it is
- * off. A CPU that comes runs its callbacks before user programs get there.
+ * When a CPU goes offline, user programs leave it first. Then the callbacks run on
+ * it, in its own thread, while interrupts and softirqs still arrive. Then it is
+ * off. A CPU that goes online runs its callbacks before user programs get there.
  */
 #include "sim.h"
 #include "oracle.h"
@@ -30,7 +30,7 @@ void sim_hotplug_begin(void)
 	sim_cpu_goes = false;
 }
 
-/* Newer kernels free the mask a grace period after a change, and change it without hotplug. */
+/* Check for RCU: newer kernels change the mask without hotplug, and free it by RCU. */
 bool cpu_is_isolated(int cpu)
 {
 	if (!writer && !sim_is_reader(sim_task))
@@ -98,7 +98,7 @@ static void call_online(void)
 		online_fn(sim.cpu, node);
 }
 
-/* Bring back the instances before one that has failed, as cpuhp_invoke_callback() does. */
+/* Bring the instances before a failed one back, as cpuhp_invoke_callback() does. */
 static void call_offline(void)
 {
 	struct hlist_node *node, *failed;
@@ -129,8 +129,8 @@ static bool is_followed(const struct hrtimer *hrtimer)
 }
 
 /*
- * The kernel moves hrtimers that are left. Only a wheel that is just being
- * destroyed, which nothing follows any more, may leave one.
+ * Move remaining hrtimers, as the kernel does. Only a wheel that is already removed from
+ * the instances, and just being destroyed, may leave one.
  */
 static void move_hrtimers(struct sim_cpu *cpu)
 {
@@ -146,7 +146,7 @@ static void move_hrtimers(struct sim_cpu *cpu)
 	}
 }
 
-/* The machine's work in the end, with interrupts off. */
+/* Switch the CPU off at the end, with interrupts off. */
 static void take_down(void)
 {
 	struct sim_cpu *cpu = this_sim_cpu();

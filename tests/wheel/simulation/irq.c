@@ -2,7 +2,7 @@
 /*
  * Interrupts, softirqs and hrtimers
  *
- * Hrtimers are all of HRTIMER_MODE_ABS_PINNED_SOFT. Their interrupt comes when
+ * Hrtimers are all of HRTIMER_MODE_ABS_PINNED_SOFT. Their interrupt arrives when
  * the first one is due, or somewhat later, and raises a softirq. That runs when
  * the interrupt returns, or in a task of its own: always there on PREEMPT_RT.
  */
@@ -59,7 +59,7 @@ static void send(struct sim_cpu *cpu, struct sim_irq *irq, void (*serve)(struct 
 	sim_event_at(irq->at);
 }
 
-/* Serve what has arrived by @now. */
+/* Serve all interrupts that arrived by @now. */
 static void serve_irqs(struct sim_cpu *cpu, u64 now)
 {
 	struct sim_irq **link = &cpu->irqs, *irq;
@@ -162,7 +162,7 @@ static void serve_hardirq(struct sim_cpu *cpu)
 		do_softirq();
 }
 
-/* It may interrupt a task that spins for a lock, and does not wait for that lock itself. */
+/* Serve interrupts. A task that spins for a lock may be interrupted, too. */
 void sim_interrupts(void)
 {
 	struct sim_cpu *cpu = this_sim_cpu();
@@ -235,7 +235,7 @@ static void run_hrtimer(struct hrtimer *hrtimer)
 	hrtimer->running = false;
 }
 
-/* Reads the clock once for all that it runs. */
+/* Run hrtimers. Like the kernel, read the clock only once for all of them. */
 static void run_hrtimers(struct sim_cpu *cpu)
 {
 	u64 now = sim.now;

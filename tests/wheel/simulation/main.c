@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * simulation [seed=N] [seeds=N] [ops=N] [without=SET] [weak=1] [verbose=1]: run
- * seeds, with the choices that the core's program and that of sessions have in common
+ * seeds, with the choices that are common to the programs of the core and of sessions
  *
  * Stops at the first seed that fails, with status 1. A seed is the same run again,
  * if @ops, @without and @weak are the same. With @weak memory is weak, see weak.c.
@@ -69,7 +69,7 @@ void scenario_hotplug(void)
 	sim_memory_short = short_before;
 }
 
-/* Most often the wheel is hierarchical. */
+/* Choose a wheel, most often a hierarchical one. */
 static void choose_wheel(void)
 {
 	static const u64 lengths[] = { 50000, 100000, 1000000, 4000000, 999983 };
@@ -158,7 +158,7 @@ static void crash(int signal)
 	sim_fail(signal == SIGVTALRM ? "stuck: a loop without decisions" : "a wild pointer");
 }
 
-/* A task may have crashed because it had no stack left. */
+/* Catch crashes on a stack of their own: a task may crash for lack of stack. */
 static void catch_crashes(void)
 {
 	static char stack[64 * 1024];

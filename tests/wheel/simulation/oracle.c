@@ -34,7 +34,7 @@ void oracle_add(struct oracle_timer *t)
 	timers[nr_timers++] = t;
 }
 
-/* The time of the tick that a deadline is rounded up to, at the latest. */
+/* Returns the latest time of the tick to which a deadline is rounded up. */
 static u64 due_at(u64 deadline)
 {
 	u64 tick_ns = scenario_ticks(1), tick = deadline / tick_ns + !!(deadline % tick_ns);
@@ -49,7 +49,7 @@ static bool is_exact(const struct oracle_timer *t)
 	return t->private && t->plain;
 }
 
-/* Calls: stops, and those that may start a timer. */
+/* Calls: stops, and calls that may start a timer. */
 
 void oracle_begin_call(struct oracle_timer *t, struct oracle_call *call)
 {
@@ -109,7 +109,7 @@ void oracle_started(struct oracle_timer *t, struct oracle_call *call, u64 high,
 		t->low = call->low;
 		t->high = high;
 		t->started += !was_pending;
-		/* It may have expired before we came back. */
+		/* The timer may already have expired before this return. */
 		t->expect = t->expired == call->expired ? EXPECT_PENDING :
 			    EXPECT_UNKNOWN;
 	}
@@ -169,7 +169,7 @@ void oracle_drained(struct oracle_timer *t)
 
 /* Callbacks. */
 
-/* Has one been overtaken that was started before, for the same tick and base? */
+/* Check that no timer of the same tick and base, started before, is still pending. */
 static void check_order(const struct oracle_timer *t)
 {
 	unsigned int i, all = min(nr_timers, 64U);
@@ -199,7 +199,7 @@ static void check_time(const struct oracle_timer *t, struct twheel_base *base)
 			 t->nr, t->due, held->since);
 }
 
-/* It is due: from here on a start is another one. Under the base's lock. */
+/* Check an expiry, under the base's lock. From here on a start is another one. */
 void oracle_expires(const struct twheel_timer *timer)
 {
 	struct oracle_timer *t = container_of(timer, struct oracle_timer, timer);
@@ -233,10 +233,10 @@ void oracle_callback(struct oracle_timer *t)
 	if (!t->running || t->called)
 		sim_fail("timer %u: a callback, and it has not expired", t->nr);
 	t->called = true;
-	/* A run may be held up before it has begun. */
+	/* A run may be held up before its first callback. */
 	if (!held->first)
 		held->first = awake;
-	/* It has looked at the clock, then, every so many timers. */
+	/* Later it reads the clock at least every TIMERS_PER_CHECK timers. */
 	if (awake - held->first > RUN_NS_MAX &&
 	    ++held->work > TIMERS_PER_CHECK)
 		sim_fail("a run goes on for %llu ns", awake - held->first);
@@ -247,7 +247,7 @@ void oracle_callback_ends(struct oracle_timer *t)
 	t->running = false;
 }
 
-/* Timers may be late while a CPU goes, and join another base. */
+/* Allow timers to be late while a CPU goes offline, and to join another base. */
 void oracle_cpu_goes(void)
 {
 	hotplug_began = ++sequence;
@@ -278,7 +278,7 @@ static void lost(const struct oracle_timer *t)
 }
 
 /*
- * No timer is forgotten: one that is late is on a base that is held up. Returns
+ * Check that no timer is forgotten: a late one is on a base that is held up. Returns
  * whether there is one.
  */
 bool oracle_any_late(void)

@@ -14,7 +14,7 @@
 static struct twheel_counters before[SIM_CPUS];
 static u64 cascaded_before[SIM_CPUS];
 
-/* The time that ticks have taken of each CPU, less half of the time. */
+/* Time that ticks took of each CPU, less half of the time. */
 static struct {
 	u64 at;
 	s64 debt_ns;
@@ -43,7 +43,7 @@ void oracle_new_base(struct hrtimer *hrtimer)
 	hrtimer->held.forgiven = sim.behind;
 }
 
-/* Held up from now on, or since its hrtimer is overdue. */
+/* Note that a base is held up from now on, or since its hrtimer is overdue. */
 static void hold_up(struct hrtimer *hrtimer)
 {
 	struct sim_held *held = &hrtimer->held;
@@ -135,8 +135,8 @@ void oracle_run_begins(struct hrtimer *hrtimer)
 }
 
 /*
- * Wheels take half of a CPU. Debts of long callbacks are forgotten. Debts of
- * payers are not, but up to some limit nobody waits for them.
+ * Check that wheels take at most half of a CPU. Debts of long callbacks are forgotten.
+ * Debts of payers are not, but up to some limit no wheel waits for them.
  */
 static void check_throttle(const struct sim_held *held,
 			   const struct twheel_base *base)
@@ -161,7 +161,7 @@ static void check_pause(struct hrtimer *hrtimer, struct twheel_base *base)
 
 	if (!base->throttled || !hrtimer->queued)
 		return;
-	/* Payers pay what their wake-ups have taken, and wait for each other. */
+	/* Payers pay for their wake-ups, and wait for each other. */
 	if (pause > (base->payer ? PAID_PAUSE_NS_MAX : PAUSE_NS_MAX))
 		sim_fail("a pause of %lld ns", pause);
 	if (!SIM_RT && !base->payer && held->waited && held->expired == base->counters.expired &&
@@ -171,8 +171,8 @@ static void check_pause(struct hrtimer *hrtimer, struct twheel_base *base)
 }
 
 /*
- * Moves from an outer slot are spread over ticks. Refreshed timers have to move
- * when the tick comes at which they were due before.
+ * Check that moves from an outer slot are spread over ticks. Refreshed timers have to
+ * move at the tick of their old deadline.
  */
 static void check_moves(const struct sim_held *held,
 			const struct twheel_base *base)
@@ -203,7 +203,7 @@ void oracle_run_ends(struct hrtimer *hrtimer)
 	hrtimer->running = true;
 }
 
-/* How many bases run, on all CPUs. */
+/* Returns the number of running bases, on all CPUs. */
 unsigned int oracle_runs(void)
 {
 	return runs;
@@ -225,9 +225,9 @@ void oracle_locked(struct sim_lock *lock)
 }
 
 /*
- * A timer that expires is in the histogram, as late as it was when the run looked at
- * the clock last: between the begin of the run and now. If it came due in a sleep it is
- * late from the first run after that.
+ * Check that an expiring timer is in the histogram, as late as at the last look of the run
+ * at the clock. That look was between the begin of the run and now. A timer that became due
+ * in a sleep is late from the first run after that.
  */
 void oracle_lateness(const struct twheel_timer *timer)
 {
@@ -260,8 +260,8 @@ static void check_lateness(const struct twheel_base *base)
 }
 
 /*
- * A sleep is nobody's lateness: ticks and timers are late from the last resume on at the
- * earliest. Nothing but a sleep forgives lateness.
+ * Check that no sleep counts as lateness: ticks and timers are late from the last resume on
+ * at the earliest. Only a sleep forgives lateness.
  */
 static void check_sleep(struct twheel_base *base, const struct twheel_counters *then)
 {
@@ -291,7 +291,7 @@ static void check_hold(const char *what, u64 done, u64 limit)
 }
 
 /*
- * The wheel wakes up for @node in time. One that was started late is due in the tick
+ * Check that the wheel wakes up for @node in time. A late start is due in the tick
  * after the clock.
  */
 static void check_wakes(const struct twheel_base *base, const struct twheel_node *node)
@@ -305,8 +305,8 @@ static void check_wakes(const struct twheel_base *base, const struct twheel_node
 }
 
 /*
- * A base that sleeps wakes up for each of its timers in time, whatever was started
- * or restarted while it slept. Of a crowd some will do.
+ * Check that a sleeping base wakes up in time for each timer, or for some of a crowd,
+ * even if timers were started or restarted while it slept.
  */
 static void check_asleep(const struct twheel_base *base)
 {

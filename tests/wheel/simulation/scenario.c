@@ -108,7 +108,7 @@ static bool is_known(const struct oracle_timer *o)
 	return o->private && o->plain && o->known && o->expect == EXPECT_PENDING;
 }
 
-/* twheel_start() without a lock, of a timer that was pending when it looked. */
+/* Start a timer. twheel_start() needs no lock if it finds the timer pending. */
 static int start_unlocked(struct oracle_timer *o, struct oracle_call *call,
 			  u64 delay)
 {
@@ -281,7 +281,7 @@ static struct user_timer *shared_timer(void)
 	return &timers[SIM_USERS * PRIVATE + sim_below(SHARED)];
 }
 
-/* Several timers of one task in one call, none of them twice. */
+/* Start or stop several timers of one task in one call, none of them twice. */
 static void do_many(unsigned int user, int how)
 {
 	struct twheel_request requests[PRIVATE];
@@ -448,7 +448,7 @@ static void crowd_expired(struct twheel_timer *timer)
 	oracle_callback_ends(&ut->o);
 }
 
-/* Interrupts of devices, and their softirqs. */
+/* Serve an interrupt of a device, or its softirq. */
 void sim_device(bool softirq)
 {
 	struct user_timer *ut = shared_timer();

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The events of a seed: what both programs have
+ * The events of a seed: shared by both programs
  */
 #ifndef _SCENARIO_H
 #define _SCENARIO_H
 
 #include <linux/twheel.h>
 
-/* How far a seed is, and choices that hold for all of it */
+/* The progress of a seed, and choices for all of it */
 struct scenario {
-	bool ready;			/* the first task has made what all use */
-	int busy;			/* tasks that have not come to their end */
-	int ops_left;			/* operations that the tasks have still to do */
+	bool ready;			/* the first task set up all that is shared */
+	int busy;			/* tasks that are not over */
+	int ops_left;			/* operations left for all tasks */
 	struct twheel_config config;	/* the default wheel */
 	bool prepared;			/* all CPUs have slots of it from the beginning */
 	u32 far;			/* longest of the usual delays, ticks */
@@ -25,9 +25,9 @@ u64 scenario_delay(void);
 void scenario_hotplug(void);
 
 /*
- * Functions that each program has of its own, in scenario.c or
- * session_scenario.c. First the choices are made that hold for all of a seed.
- * The first task begins and ends the seed, and all tasks do operations.
+ * Functions of each program, in scenario.c or session_scenario.c. First the choices
+ * for all of a seed are made. The first task begins and ends the seed, and all
+ * tasks do operations.
  */
 void scenario_choose(void);
 void scenario_begin(void);

@@ -30,7 +30,7 @@ static s64 ahead(void)
 	return *user_offset(user_current());
 }
 
-/* A call that changes timers takes a file that was opened for writing. */
+/* Check that a call that changes timers needs a file opened for writing. */
 static bool is_refused(const struct oracle_session *os, const char *what,
 		       long ret)
 {
@@ -88,7 +88,7 @@ static void *array(size_t size, bool harmless)
 	return to;
 }
 
-/* Returns whether a call has met memory that is not there. */
+/* Returns whether a call met missing memory. */
 static bool is_fault(long ret, const void *addr, size_t size)
 {
 	if (ret == -EFAULT && user_all_come(addr, size))
@@ -127,10 +127,10 @@ static u64 any_id(void)
 
 /* A start or a stop */
 struct planned {
-	struct oracle_start *t;	/* what is started, NULL for a stop */
-	struct oracle_id *own;	/* of this id, or NULL if all tasks use it */
+	struct oracle_start *t;	/* the start, NULL for a stop */
+	struct oracle_id *own;	/* its id, or NULL if all tasks use it */
 	struct twheel_op in;	/* the arguments, as in a batch */
-	bool invalid;		/* it has to fail */
+	bool invalid;		/* the call must fail */
 };
 
 static struct planned plan(struct user_file *f, u32 opcode)
@@ -196,7 +196,7 @@ static struct planned plan_start(struct user_file *f, bool batch)
 		in->flags |= 1U << 31;
 		p.own = NULL;
 	} else if (in->id & TWHEEL_ID_KERNEL && (in->id == TWHEEL_ID_ANY || sim_chance(3))) {
-		/* The id that is chosen again may have a timer that goes on. */
+		/* The old id, if chosen again, may have a timer that is still pending. */
 		in->id = TWHEEL_ID_ANY;
 		p.own->id = TWHEEL_ID_ANY;
 		p.own->start = NULL;
@@ -207,7 +207,7 @@ static struct planned plan_start(struct user_file *f, bool batch)
 	return p;
 }
 
-/* @id: the id that the kernel returned. */
+/* Check the result of a planned call. @id: id returned by the kernel. */
 static void judge(struct oracle_session *os, const struct planned *p, u64 id, long ret,
 		  const struct oracle_call_of *call)
 {
@@ -367,7 +367,7 @@ static void store(struct user_file *f, u32 nr, u64 word)
 	if (word != TWHEEL_WORD_STOP)
 		word = min_t(u64, word, ORACLE_WORD_MAX);
 	WRITE_ONCE(*to, word);
-	/* The word behind the last belongs to nobody. */
+	/* The word behind the last has no owner. */
 	if (nr < f->os->shared_ids)
 		oracle_stored(f->os, &f->os->ids[self()][nr > 42], word);
 }
@@ -388,7 +388,7 @@ static u64 some_word(const struct oracle_session *os)
 	}
 }
 
-/* Many stores, just when the timer is due. */
+/* Store many words, just when the timer is due. */
 static void store_many(struct user_file *f, u32 nr)
 {
 	const struct oracle_start *t = f->os->ids[self()][nr > 42].start;
@@ -530,7 +530,7 @@ static void call_poll(struct user_file *f)
 
 /* Listing. */
 
-/* @seen: how often each id of the task was listed. NULL to drain. */
+/* List or drain. @seen: counts of each listed id of the task, NULL to drain. */
 static long do_entries(struct user_file *f, u64 *cursor, u32 *seen,
 		       const struct oracle_call_of *call)
 {
@@ -654,7 +654,7 @@ static void fill_setup(struct oracle_session *os, struct twheel_setup *in)
 	in->flags = TWHEEL_SETUP_PRIVATE;
 	in->mode = sim_chance(16);
 	in->scheme = sim_chance(4);
-	/* The oracle has one clock, which the default wheel is on as well. */
+	/* The oracle has one clock, which the default wheel uses, too. */
 	in->clock = scenario.config.clock;
 	in->tick_ns = sim_chance(2) ? 0 :
 				      scenario_ticks(1) + 100000 * sim_below(3);
@@ -662,7 +662,7 @@ static void fill_setup(struct oracle_session *os, struct twheel_setup *in)
 		in->tick_ns = 50000;
 }
 
-/* Another wheel, and all else as it is: others may be about to start timers. */
+/* Choose another wheel, and keep the rest: other tasks may be about to start timers. */
 static bool fill_again(struct oracle_session *os, struct twheel_setup *in)
 {
 	u64 limit = os->max_timers == 1U << 22 ? 0 : os->max_timers;
@@ -708,7 +708,7 @@ void call_setup(struct user_file *f, bool first)
 	os->offset = ahead();
 }
 
-/* All due timers are read, the others are drained, and nothing is left then. */
+/* Drain a session, read all due timers, and check that it is empty then. */
 void call_empty(struct user_file *f)
 {
 	struct oracle_session *os = f->os;

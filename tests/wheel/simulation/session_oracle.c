@@ -3,14 +3,14 @@
  * The promises of /dev/twheel, asserted
  *
  * Each start has a number of its own, which is its user data. So an event names
- * the start that it is of, and a start that ends twice is seen.
+ * its start, and a start that ends twice is seen.
  *
- * Nearly all is known of an id that one task has to itself. Two things are not:
- * whether its timer has expired, and whether a read or drain that has not returned
- * has taken its event.
+ * Nearly all is known of an id that only one task uses. Two things are not:
+ * whether its timer is already due, and whether a read or drain under way already
+ * took its event.
  *
- * When a session is closed its table must hold all that has not ended, and
- * nothing else. Its counters must be as they were counted here.
+ * When a session is closed its table must hold exactly the timers that did not
+ * end. Its counters must agree with the counts made here.
  */
 #include "oracle.h"
 #include "session_oracle.h"
@@ -134,13 +134,13 @@ static void ends(struct oracle_start *t, const char *how)
 		t->gone = sequence;
 }
 
-/* Its socket may be closed, which ends it without an event. */
+/* Returns whether the socket may be closed, which ends the timer without an event. */
 static bool may_be_closed(const struct oracle_start *t)
 {
 	return t->watches && (!t->socket || user_socket_is_closed(t->socket));
 }
 
-/* It was from the begin of the call to now. */
+/* Returns whether a timer was certainly pending from the begin of the call to now. */
 bool oracle_surely_pending(const struct oracle_start *t,
 			   const struct oracle_call_of *call)
 {
@@ -151,7 +151,7 @@ bool oracle_surely_pending(const struct oracle_start *t,
 	       sim.now < t->low && !may_be_closed(t);
 }
 
-/* It is said that there is no such timer. */
+/* Note that a call found no such timer. */
 static void gone(struct oracle_start *t, const struct oracle_call_of *call,
 		 const char *what)
 {
@@ -163,7 +163,7 @@ static void gone(struct oracle_start *t, const struct oracle_call_of *call,
 		t->gone = ++sequence;
 }
 
-/* Returns the states, as bits, that a timer may have been in while a call was made. */
+/* Returns the possible states of a timer, as bits, during a call. */
 static unsigned int states_of(const struct oracle_start *t, const struct oracle_call_of *call)
 {
 	unsigned int states = BIT(TWHEEL_FREE);
@@ -174,13 +174,13 @@ static unsigned int states_of(const struct oracle_start *t, const struct oracle_
 	if (oracle_surely_pending(t, call))
 		return states;
 	states |= BIT(TWHEEL_FREE);
-	/* A periodic one may have been read, pending again, and drained meanwhile. */
+	/* A periodic one may be read, pending again, and drained during the call. */
 	if (sim.now < t->low || (t->end && t->end != delivered && !t->period))
 		return states;
 	return states | BIT(TWHEEL_UNREAD) | BIT(TWHEEL_ENDED);
 }
 
-/* The table has this result for one of the states. */
+/* Check that the table has this result for one of the possible states. */
 static void check_result(const struct oracle_start *t, const struct oracle_call_of *call,
 			 bool exact, enum twheel_operation operation, u32 flags, long ret)
 {
@@ -220,7 +220,7 @@ void oracle_start_done(struct oracle_start *t, u64 id, const struct oracle_call_
 	t->id = id;
 	t->known = true;
 	os->watching += t->watches;
-	/* Another thread may have closed it, and opened another one. */
+	/* Another thread may close it, and open another one. */
 	if (t->socket != user_socket(t->in.fd))
 		t->socket = NULL;
 	if (!(t->in.flags & TWHEEL_START_ABS))
@@ -240,7 +240,7 @@ void oracle_start_done(struct oracle_start *t, u64 id, const struct oracle_call_
 	}
 }
 
-/* A stop begins. */
+/* Note the begin of a stop. */
 void oracle_asks(struct oracle_id *own)
 {
 	if (own)
@@ -343,9 +343,9 @@ static bool keeps(const struct oracle_start *t, u64 word, u64 expired)
 }
 
 /*
- * The word that was stored when a timer expired must not have kept it from
- * expiring. The callback looks before and after it reads the clock, with the session's
- * lock held: the word may be due at both times, and another one in between.
+ * Check that the word at the time of an expiry allowed it. With the session's lock held, the
+ * callback looks at the word before and after it reads the clock. The word may be due at
+ * both times, and another one in between.
  */
 static void check_word(const struct oracle_start *t, u64 expired)
 {
@@ -354,7 +354,7 @@ static void check_word(const struct oracle_start *t, u64 expired)
 	u64 word = 0, next;
 
 	for (; i > 0; i--) {
-		/* It is not remembered. */
+		/* The store is already forgotten. */
 		if (own->nr_stores - i == ORACLE_STORES)
 			return;
 		if (own->stores[(i - 1) % ORACLE_STORES].at < expired) {
@@ -372,8 +372,8 @@ static void check_word(const struct oracle_start *t, u64 expired)
 }
 
 /*
- * No store was made during the read: the word must not be a later deadline. A timer with a
- * period, or one that a stop was told of, has its event in any case.
+ * Check that the word is not a later deadline, if there was no store during the read. A
+ * timer with a period, or one reported to a stop, has its event in any case.
  */
 static void check_word_read(const struct oracle_start *t, u64 expired,
 			    const struct oracle_call_of *call)
@@ -426,7 +426,7 @@ static void check_flags(struct oracle_start *t, u32 flags,
 		sim_fail("start %u: was not stopped, and ends", number(t));
 }
 
-/* Bounds that double, from 1024 ns on. */
+/* Count @late in the histogram, whose bounds double from 1024 ns on. */
 static void count_lateness(struct oracle_session *os, u64 late)
 {
 	unsigned int n = 0;
@@ -474,7 +474,7 @@ void oracle_event(struct oracle_session *os, const struct twheel_event *event,
 		ends(t, delivered);
 }
 
-/* Deadlines of a periodic timer stay on their grid, without a gap. */
+/* Check that deadlines of a periodic timer are on their grid, without a gap. */
 static void check_periods(struct oracle_start *t)
 {
 	unsigned int i, j, n = t->events;
@@ -524,7 +524,7 @@ static void check_count(const struct oracle_session *os, const char *what, u64 i
 			 should);
 }
 
-/* It has been started, and a word has not carried it to where none has said. */
+/* Check that a timer was started, and was not carried beyond any word. */
 static void check_timer(struct oracle_session *os, struct twheel_utimer *ut,
 			bool closes)
 {
@@ -541,7 +541,7 @@ static void check_timer(struct oracle_session *os, struct twheel_utimer *ut,
 			 number(t));
 }
 
-/* The queue and the tables have what the counters say. Lock held. */
+/* Check the queue and the tables against the counters. Lock held. */
 static void check_table(struct oracle_session *os, struct twheel_session *s,
 			bool closes)
 {
@@ -582,7 +582,7 @@ static void check_table(struct oracle_session *os, struct twheel_session *s,
 	check_count(os, "timers", s->timers, armed + unread);
 }
 
-/* Nothing is lost, and nothing is there that has ended. */
+/* Check that the timer of a start is not lost, and not there after its end. */
 static void check_start(struct oracle_session *os, struct twheel_session *s,
 			struct oracle_start *t)
 {
@@ -596,7 +596,7 @@ static void check_start(struct oracle_session *os, struct twheel_session *s,
 		sim_fail("start %u: is %s and still there", number(t), t->end);
 	if (t->end || there || t->word || may_be_closed(t))
 		return;
-	/* One in between may have been replaced. */
+	/* A timer in between may already be replaced. */
 	if (t->gone && os->replacing)
 		return;
 	sim_fail("start %u: is lost", number(t));
@@ -605,7 +605,7 @@ static void check_start(struct oracle_session *os, struct twheel_session *s,
 static void check_counters(const struct oracle_session *os, const struct twheel_stats *is)
 {
 	const struct twheel_stats *should = &os->counted;
-	/* Timers that a read has carried on to their words. */
+	/* Timers that a read carried on to their words. */
 	u64 carried = is->rearmed - should->rearmed;
 	u64 stopped = should->stopped + is->stopped_by_store;
 	int i;
@@ -627,7 +627,7 @@ static void check_counters(const struct oracle_session *os, const struct twheel_
 			 os->nr, is->replaced - carried, os->replacing);
 }
 
-/* The last one who has it lets it go. */
+/* Check a session at its last close. */
 void oracle_session_closes(struct oracle_session *os)
 {
 	struct twheel_session *s;
@@ -657,7 +657,7 @@ bool oracle_has_pending(const struct oracle_session *os)
 	return os->s && os->s->timers > os->s->stats.unread;
 }
 
-/* All that is due has expired. */
+/* Check the table once all due timers expired. */
 void oracle_quiet(struct oracle_session *os)
 {
 	struct twheel_session *s = os->s;
@@ -775,7 +775,7 @@ void oracle_cpu_gone(void)
 {
 }
 
-/* Returns whether the run that began then has left an event to be read. */
+/* Returns whether the run that began at @began left an event to be read. */
 static bool has_event(const struct twheel_session *s,
 		      const struct twheel_base *base, u64 began)
 {
@@ -815,8 +815,8 @@ static void check_sleepers(const struct oracle_session *os)
 }
 
 /*
- * The first event, and so all, may wait for a waker, which comes in time. Read without
- * twheel_pending(): others must not run meanwhile.
+ * Returns whether all events may wait for a waker, which expires in time. Read without
+ * twheel_pending(): other tasks must not run here.
  */
 static bool may_wait(const struct oracle_session *os)
 {
@@ -829,8 +829,8 @@ static bool may_wait(const struct oracle_session *os)
 }
 
 /*
- * At the end of a run all are told of the timers that have expired in it. With
- * @wake_ns that may be another base's to do, and so it is asked while no other one
+ * Returns whether all readers must be told, at the end of a run, of timers that expired in
+ * it. With @wake_ns another base may do this, and so it is asked while no other base
  * runs.
  */
 static bool must_be_told(const struct oracle_session *os,
@@ -842,8 +842,8 @@ static bool must_be_told(const struct oracle_session *os,
 }
 
 /*
- * The next run tells them. With @wake_ns that may be any base's. Read without
- * twheel_tick_end_queued(), as in may_wait().
+ * Returns whether the next run tells the readers, with @wake_ns on any base. Read
+ * without twheel_tick_end_queued(), as in may_wait().
  */
 static bool tells_later(const struct oracle_session *os)
 {

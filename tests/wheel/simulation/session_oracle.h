@@ -10,7 +10,7 @@
 
 #define ORACLE_OWN	5	/* private ids of a task in a session */
 #define ORACLE_STORES	128
-/* No word is later, but for TWHEEL_WORD_STOP. */
+/* Latest word, except TWHEEL_WORD_STOP. */
 #define ORACLE_WORD_MAX	(KTIME_MAX - (1LL << 50))
 #define ORACLE_SEEN	12
 

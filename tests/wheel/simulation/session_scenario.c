@@ -100,7 +100,7 @@ static void do_open(unsigned int nr)
 	}
 }
 
-/* Timers that are due when the session closes. */
+/* Start timers that are due when the session closes. */
 static void start_some(struct user_file *f)
 {
 	u32 i, n = sim_below(4);

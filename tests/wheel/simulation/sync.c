@@ -32,7 +32,7 @@ static void check_lock(const struct sim_lock *lock)
 		sim_fail("a lock is taken twice");
 }
 
-/* A lock that spins. */
+/* Take a lock by spinning. */
 void sim_lock(struct sim_lock *lock)
 {
 	struct sim_cpu *cpu;
@@ -64,7 +64,7 @@ void sim_unlock(struct sim_lock *lock)
 	sim_point();
 }
 
-/* The module's raw locks are all locks of bases. */
+/* Take a raw lock. In the module, these are the locks of bases. */
 void sim_raw_lock(struct sim_lock *lock)
 {
 	sim_lock(lock);
@@ -94,7 +94,7 @@ void sim_irq_restore(bool off)
 }
 
 #ifdef CONFIG_PREEMPT_RT
-/* A waiter sleeps, and lends its priority. A lock that is free goes to any. */
+/* Take a sleeping lock. A waiter lends its priority. Any task may take a free lock. */
 void spin_lock(spinlock_t *lock)
 {
 	sim_point();
@@ -126,7 +126,7 @@ void spin_unlock(spinlock_t *lock)
 }
 #endif
 
-/* RCU. A CPU with interrupts or preemption off is a reader as well. */
+/* RCU. A CPU with interrupts or preemption off is a reader, too. */
 
 bool sim_is_reader(const struct sim_task *task)
 {
@@ -162,7 +162,7 @@ void call_rcu(struct rcu_head *rcu, void (*func)(struct rcu_head *rcu))
 	rcu_first = rcu;
 }
 
-/* Has a grace period come to its end? */
+/* End the grace periods whose readers are gone. */
 void sim_rcu_look(void)
 {
 	struct rcu_head **link = &rcu_first, *rcu;

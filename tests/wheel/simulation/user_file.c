@@ -197,7 +197,7 @@ bool signal_pending(const struct task_struct *task)
 	return container_of(task, struct user_program, task)->signal;
 }
 
-/* All that come have a handler. */
+/* Returns false: every signal has a handler. */
 bool fatal_signal_pending(const struct task_struct *task)
 {
 	return false;

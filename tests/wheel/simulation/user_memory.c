@@ -3,8 +3,8 @@
  * The memory of user programs, and copies to and from it
  *
  * A page of a program may be out. A copy then waits until it is there again.
- * With page faults off the copy fails at this page. A page may go out at any
- * time, also between the fault that has brought it and the copy.
+ * With page faults off the copy fails at this page. A page may be out again at any
+ * time, also between the fault for it and the copy.
  */
 #include <linux/gfp.h>
 #include <linux/slab.h>
@@ -98,7 +98,7 @@ static bool touch(enum user_page *page)
 	return *page != USER_GONE;
 }
 
-/* How many bytes from there on can be reached. */
+/* Returns the number of bytes from @addr on that can be reached. */
 static size_t reach(const void *addr, size_t size)
 {
 	const char *at = addr, *end = at + size;
@@ -169,7 +169,7 @@ void iov_iter_ubuf(struct iov_iter *iter, int direction, void *buf, size_t size)
 	};
 }
 
-/* The part of the next @size bytes that is in one piece, and its place. */
+/* Returns the place of the next piece, and limits @size to it. */
 static void *next_piece(const struct iov_iter *iter, size_t *size)
 {
 	size_t offset = iter->iov_offset;
@@ -187,7 +187,7 @@ static void *next_piece(const struct iov_iter *iter, size_t *size)
 	return NULL;
 }
 
-/* From the kernel, or zeroes. */
+/* Fill a buffer from the kernel, or with zeroes. */
 static size_t fill(struct iov_iter *iter, const void *from, size_t size)
 {
 	size_t done = 0, part, reached;
@@ -258,7 +258,7 @@ struct page *virt_to_page(const void *addr)
 {
 	unsigned int i = nr_mapped;
 
-	/* A page that was freed may have been there before. */
+	/* A freed page may still have an older entry for the address. */
 	while (i--)
 		if (mapped[i].addr == addr)
 			return &mapped[i];
@@ -286,7 +286,7 @@ void free_page(unsigned long addr)
 		put_page(virt_to_page((void *)addr));
 }
 
-/* NULL if there is no memory for it. */
+/* Returns a page of words, or NULL without memory for it. */
 static struct page *page_of_word(struct user_mapping *m, unsigned long nr)
 {
 	struct vm_fault vmf = { .vma = &m->vma, .pgoff = nr };
@@ -330,7 +330,7 @@ int user_mmap(struct user_mapping *m, struct file *file, u32 words, bool write)
 }
 
 /*
- * NULL if there is none. A page that @m does not have is thrown away after that, and the
+ * Returns a word, NULL if there is none. A page that @m lacks is thrown away again, and the
  * session keeps it.
  */
 u64 *user_word(struct user_mapping *m, u32 nr)

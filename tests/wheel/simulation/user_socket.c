@@ -146,7 +146,7 @@ static void close_socket(struct user_socket **fd)
 }
 
 /*
- * Data, connect() and disconnect hold TCP's lock. Without it an older stamp could replace a newer
+ * Take TCP's lock, for data, connect() and disconnect. Else an older stamp could replace a newer
  * one, or a disconnect could clear the stamp of data that is recorded. If another task holds the
  * lock, the operation does not happen.
  */
@@ -155,7 +155,7 @@ static bool trylock(struct user_socket *socket)
 	return !socket->locked && (socket->locked = true);
 }
 
-/* Others may run between the read of the jiffy and the store, and not after that. */
+/* Receive data. Other tasks may run between the read of the jiffy and the store, not later. */
 static void receive(struct user_socket *socket)
 {
 	u64 at = sim.now;

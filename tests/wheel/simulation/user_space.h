@@ -22,14 +22,14 @@
 
 enum user_page {
 	USER_HERE,
-	USER_OUT,	/* comes when it is touched */
-	USER_TRAP,	/* comes, and is out again at once */
+	USER_OUT,	/* is back once it is touched */
+	USER_TRAP,	/* is back for a moment, and out again */
 	USER_GONE,	/* is not there */
 };
 
-/* What each task is */
+/* The user program of a task */
 struct user_program {
-	struct task_struct task;		/* what the module looks at */
+	struct task_struct task;		/* the task as the module sees it */
 	struct nsproxy nsproxy;			/* its namespaces */
 	struct time_namespace time_ns;		/* its time namespace */
 	struct pid pid;				/* its process id */
@@ -39,19 +39,19 @@ struct user_program {
 	bool resource;				/* and CAP_SYS_RESOURCE */
 	bool signal;				/* a signal is pending */
 	int no_faults;				/* depth of pagefault_disable() */
-	struct user_waiter *waiter;		/* the entry that it waits with */
-	const struct oracle_session *reads;	/* the session that it reads */
+	struct user_waiter *waiter;		/* its entry in a wait queue */
+	const struct oracle_session *reads;	/* session that it is reading */
 	enum user_page pages[USER_PAGES];	/* the state of its memory */
 };
 
-/* Words that are mapped */
+/* Mapped words */
 struct user_mapping {
 	struct file *file;
-	struct vm_area_struct vma;		/* as it is mapped */
+	struct vm_area_struct vma;		/* the mapping */
 	struct page *pages[USER_MAPPED];
 };
 
-/* A descriptor that all tasks know */
+/* A descriptor, used by all tasks */
 struct user_file {
 	struct file *file;		/* the file, or NULL */
 	struct oracle_session *os;	/* the record of its session */
@@ -97,7 +97,7 @@ void user_sockets_end(void);
 /* session_call.c: calls on /dev/twheel that the tasks of a seed make */
 extern bool user_limits;	/* there are limits of timers that can be reached */
 
-/* A result that is documented, or the seed has failed. */
+/* Check that a result is documented, or fail the seed. */
 void call_check(const char *what, long ret, long most, const int *errors);
 #define CALL_CHECK(what, ret, most, ...) \
 	call_check(what, ret, most, (const int []){ __VA_ARGS__, 0 })
@@ -115,7 +115,7 @@ void oracle_session_closes(struct oracle_session *os);
 void oracle_session_locked(spinlock_t *lock);
 void oracle_session_unlock(spinlock_t *lock);
 
-/* What the clock of the wheels is ahead in its time namespace, ns. */
+/* Returns the lead of the clock of the wheels in a program's time namespace, ns. */
 static inline s64 *user_offset(struct user_program *p)
 {
 	return sim.behind ? &p->time_ns.offsets.boottime :

@@ -7,10 +7,10 @@
  * reader, store buffers and reads out of order come to the same.
  *
  * The knowledge of a CPU. Each CPU numbers its stores. A clock says for each
- * CPU how many of its stores are known. A CPU may not have a value that was
+ * CPU how many of its stores are known. A CPU may not read a value that was
  * overwritten by a store it knows, nor a value older than its last one there. A
- * store takes a clock along: the stores before it in the order that barriers
- * make. One who reads it knows that much, once a barrier of its own has come: a
+ * store carries a clock: the stores before it in the order that barriers
+ * make. A CPU that reads the store knows these after a barrier of its own: a
  * release and an acquire, smp_wmb() and smp_rmb(), or the full barriers.
  *
  * It is nowhere weaker than the kernel's memory model (LKMM) allows, and
@@ -21,60 +21,60 @@
  * - A read never has a value of the future. A dependency is then as good as a
  *   barrier to a store.
  *
- * - A CPU has read a store and makes a release. That tells of all that the CPU of
+ * - After reading a store, the release of a CPU tells of everything that the CPU of
  *   the store did before it.
  *
  * - A task that begins to run, an interrupt of another CPU and CPU hotplug know all
  *   that was stored. So does the end of a grace period. Its begin tells all CPUs.
  *
- * - Plain accesses go to memory. Values that they have overwritten are forgotten.
+ * - Plain accesses reach memory at once. The values they overwrite are forgotten.
  */
 #include "sim.h"
 #include "oracle.h"
 
-/* A power of two. Places beyond half of it are not remembered: see sim_weak_load(). */
+/* A power of two. Up to half of them are in use: see sim_weak_load(). */
 #define PLACES		(1U << 15)
 #define STORES		4
-/* Pointers that a CPU remembers to have read. */
+/* Number of recently read pointers that a CPU remembers. */
 #define POINTERS	4
 
 /* A value that is or was somewhere */
 struct store {
 	u64 value;
-	struct sim_clock clock;	/* the knowledge of a CPU that has read it and passes a barrier */
-	unsigned int cpu;	/* the CPU that has stored it */
-	u32 nr;			/* the number of the store there, 0 if all know it */
-	u64 at;			/* when that was */
+	struct sim_clock clock;	/* knowledge of a CPU that passes a barrier after reading it */
+	unsigned int cpu;	/* storing CPU */
+	u32 nr;			/* number of the store there, 0 if all know it */
+	u64 at;			/* time of the store */
 };
 
 /* The record of a place in memory */
 struct place {
 	const volatile void *address;
-	u32 size;			/* of the values */
-	u32 seed;			/* it is one of this seed */
-	u32 count;			/* stores so far. The last %STORES of them are kept */
-	u32 seen[SIM_CPUS];		/* for each CPU, the store that it has read last or made */
-	struct store stores[STORES];	/* by number */
+	u32 size;			/* size of the values */
+	u32 seed;			/* seed that uses this entry */
+	u32 count;			/* number of stores, of which the last STORES are kept */
+	u32 seen[SIM_CPUS];		/* last store read or made by each CPU */
+	struct store stores[STORES];	/* by number, modulo STORES */
 };
 
-/* A pointer that was read, and orders reads through it */
+/* A pointer that a CPU read, which orders reads through it */
 struct pointer {
-	u64 to;			/* where it points */
-	u32 size;		/* of the object there */
-	struct sim_clock clock;	/* the knowledge there of a CPU that has read it */
+	u64 to;			/* its value */
+	u32 size;		/* size of the object there */
+	struct sim_clock clock;	/* knowledge about the object, from reading the pointer */
 };
 
-/* Where a CPU is in the order of stores */
+/* Place of a CPU in the order of stores */
 struct order {
-	struct sim_clock knows;			/* the stores that it knows */
-	struct sim_clock read;			/* its knowledge after smp_rmb() or more */
-	/* The same, with the stores that it has read, for the CPUs that it tells */
+	struct sim_clock knows;			/* known stores */
+	struct sim_clock read;			/* knowledge after smp_rmb() or more */
+	/* The same, with the stores it read, to pass on to other CPUs */
 	struct sim_clock chain;
-	/* What its plain stores take along, since its last barrier */
+	/* Clock of its plain stores, since its last barrier */
 	struct sim_clock told;
-	struct sim_clock unlocked;		/* its knowledge when it let go of its last lock */
-	struct pointer pointers[POINTERS];	/* the last ones that it has read */
-	unsigned int nr_pointers;		/* how many it has read */
+	struct sim_clock unlocked;		/* knowledge at its last unlock */
+	struct pointer pointers[POINTERS];	/* last pointers that it read */
+	unsigned int nr_pointers;		/* number of pointers that it read */
 };
 
 bool sim_weak;
@@ -83,7 +83,7 @@ static struct place places[PLACES];
 static unsigned int nr_places;
 static u32 this_seed;
 static struct order orders[SIM_CPUS];
-/* The knowledge of all that pass a full barrier. */
+/* Knowledge of every CPU that passes a full barrier. */
 static struct sim_clock full;
 
 static void join(struct sim_clock *to, const struct sim_clock *from)
@@ -109,7 +109,7 @@ void sim_weak_begin(void)
 
 /* Places. */
 
-/* The place of @address, or the free one for it. */
+/* Returns the place of @address, or a free one for it. */
 static struct place *place_of(const volatile void *address)
 {
 	u32 i = ((unsigned long)address * 0x9e3779b97f4a7c15UL) >> 40;
@@ -140,7 +140,7 @@ static bool is_known(const struct place *place)
 	return place->seed == this_seed;
 }
 
-/* The present value is the only one that was ever there. */
+/* Forget all values but the present one. */
 static void forget(struct place *place)
 {
 	place->count = 1;
@@ -150,13 +150,13 @@ static void forget(struct place *place)
 	};
 }
 
-/* Somebody has written there who does not tell us. */
+/* Returns whether an unknown store changed the value. */
 static bool is_stale(struct place *place)
 {
 	return value_at(place->address, place->size) != newest(place)->value;
 }
 
-/* Before a store. Returns NULL if there is no room to remember it. */
+/* Prepare for a store. Returns NULL if there is no room to remember it. */
 static struct place *prepare(volatile void *address, u32 size)
 {
 	struct place *place = place_of(address);
@@ -223,7 +223,7 @@ void sim_weak_rmb(void)
 	join(&this_order()->knows, &this_order()->read);
 }
 
-/* Of this CPU's own stores. */
+/* Order the stores of this CPU itself. */
 void sim_weak_wmb(void)
 {
 	struct order *order = this_order();
@@ -231,7 +231,7 @@ void sim_weak_wmb(void)
 	order->told.nr[sim.cpu] = order->knows.nr[sim.cpu];
 }
 
-/* The knowledge that a release tells. */
+/* Returns the knowledge that a release passes on. */
 static struct sim_clock released(void)
 {
 	struct sim_clock clock = this_order()->knows;
@@ -240,7 +240,7 @@ static struct sim_clock released(void)
 	return clock;
 }
 
-/* Before a store of @size bytes at @value to @address. */
+/* Note a store of @size bytes at @value to @address, before it takes place. */
 void sim_weak_store(volatile void *address, const void *value, u32 size,
 		    enum sim_order how)
 {
@@ -254,7 +254,7 @@ void sim_weak_store(volatile void *address, const void *value, u32 size,
 	note_store(place, value_at(value, size), &clock);
 }
 
-/* Before an atomic operation, which reads memory. */
+/* Note an atomic operation, which reads memory, before it takes place. */
 void sim_weak_atomic(volatile void *address, u32 size, enum sim_order how)
 {
 	struct place *place = prepare(address, size);
@@ -270,8 +270,8 @@ void sim_weak_atomic(volatile void *address, u32 size, enum sim_order how)
 }
 
 /*
- * After one that has changed it. It goes on with the clock of the store before
- * it.
+ * Note a read-modify-write after it changed the value. It continues with the clock of
+ * the store before it.
  */
 void sim_weak_changed(volatile void *address, u32 size, enum sim_order how)
 {
@@ -315,7 +315,7 @@ static bool knows(const volatile void *address, const struct store *store)
 }
 
 /*
- * Where the value is that a read of @address finds. If it is a pointer,
+ * Returns the place of the value that a read of @address finds. If it is a pointer,
  * @pointee is the size of its target, or else 0.
  */
 const volatile void *sim_weak_load(const volatile void *address, u32 size,
@@ -326,7 +326,7 @@ const volatile void *sim_weak_load(const volatile void *address, u32 size,
 	u32 first, i;
 
 	if (!is_known(place) || place->size != size) {
-		/* A store may have told something, and nobody has kept it. */
+		/* A store may already tell something, and its clock is not kept. */
 		if (nr_places >= PLACES / 2)
 			sim_weak_all();
 		return address;
@@ -349,8 +349,8 @@ const volatile void *sim_weak_load(const volatile void *address, u32 size,
 }
 
 /*
- * Until when the value was in memory that this CPU has read at @address last.
- * SIM_NEVER if it still is.
+ * Returns the time until which memory had the value that this CPU last read at
+ * @address. SIM_NEVER if it still has.
  */
 static u64 until_when(const volatile void *address)
 {
@@ -365,7 +365,7 @@ static u64 until_when(const volatile void *address)
 	return place->count - next > STORES ? 0 : place->stores[next % STORES].at;
 }
 
-/* Since when there has been no 0 there. 0 if that has been forgotten. */
+/* Returns the time since which there is no 0, or 0 if it is forgotten. */
 static u64 since(const volatile void *address)
 {
 	struct place *place = place_of(address);
@@ -381,9 +381,9 @@ static u64 since(const volatile void *address)
 }
 
 /*
- * A call has read @link, and then @value, which is written before @link is set
- * and may change later. Returns whether the value that it has found counts as
- * before some other call. Not if it has a value from before @link was set:
+ * Returns whether a call that read @link, and then @value, counts as before some
+ * other call. @value is written before @link is set, and may change later. Returns
+ * false if the call found a value from before @link was set:
  * these two were never there together.
  */
 bool sim_weak_old(const volatile void *link, const volatile void *value)
@@ -422,7 +422,7 @@ void sim_weak_unlock(struct sim_clock *clock)
 	join(&order->unlocked, &order->read);
 }
 
-/* All that is stored is known here. */
+/* Let this CPU know all stores. */
 void sim_weak_all(void)
 {
 	unsigned int cpu;
@@ -434,7 +434,7 @@ void sim_weak_all(void)
 	sim_weak_mb();
 }
 
-/* All CPUs know all that this CPU knows. */
+/* Let all CPUs know all that this CPU knows. */
 void sim_weak_tell(void)
 {
 	struct sim_clock clock = released();
