@@ -246,7 +246,7 @@ static int expires_on(struct client_timer *t, int cpu)
 	return client_expires_on(t, cpu, client_start_soon);
 }
 
-/* Check that a wheel with a payer has slots only on CPUs that were prepared. */
+/* Check that a wheel with a payer has slots only where it was created or prepared. */
 static void a_wheel_with_a_payer_has_slots_where_prepared(struct client *c, struct client_timer *t)
 {
 	struct twheel_config config = { .payer = twheel_payer_create() };

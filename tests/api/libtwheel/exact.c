@@ -25,7 +25,7 @@
 
 static __u64 now = 5000 * SECOND + 1, fires = ~0ULL, seed;
 static __u64 due[IDS];		/* 0: not pending */
-static __u64 since[IDS];	/* when that was set */
+static __u64 since[IDS];	/* time of setting that */
 static bool stored[IDS];	/* stopped by a store, and perhaps still pending */
 static __u64 operations, expiries, wakeups;
 static struct twheel *t;

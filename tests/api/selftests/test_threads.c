@@ -227,8 +227,8 @@ struct worker {
 	int fd;
 	unsigned int number;
 	__u64 seed;
-	struct life *lives;	/* of this thread, but all read the events */
-	struct life *all;	/* of the session, by id */
+	struct life *lives;	/* lives of this thread; all read the events */
+	struct life *all;	/* lives of the session, by id */
 	struct life_totals totals;
 };
 

@@ -20,7 +20,7 @@ static bool empty, late, busy;
 static __u64 begin, now, busy_at;
 static __u32 expired;
 static __u64 *deadlines;	/* by connection, in late and busy */
-static __s64 *lateness;		/* of each expiry, there too */
+static __s64 *lateness;		/* by expiry, there too */
 
 /* Returns false if there is no such mode. */
 static bool set_mode(const char *mode)

@@ -55,7 +55,7 @@ struct group {
 	struct connection *first;
 	unsigned long count;
 	unsigned int turn;	/* whose it is */
-	u64 period_ns;		/* of each; 0: they do not speak */
+	u64 period_ns;		/* time between messages; 0: silent */
 	u64 next_ns;
 	unsigned int closed, wrong, late;
 };

@@ -93,7 +93,7 @@ enum twheel_range {
 	TWHEEL_RANGE_LONG,	/* any number of bits up to 64 */
 	TWHEEL_RANGE_EDGE,	/* about an edge of a level */
 	TWHEEL_RANGE_BURST,	/* all to one tick, for a while */
-	TWHEEL_RANGE_NEXT,	/* where the scheme says that there is work */
+	TWHEEL_RANGE_NEXT,	/* ticks that the scheme names */
 };
 
 /**
