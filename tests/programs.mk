@@ -41,7 +41,4 @@ $(library): $(addprefix $(top)/,$(shell $(libtwheel)/amalgamate sources)) | $(ou
 $(out):
 	mkdir -p $@ $(objects)
 
-clean:
-	rm -rf $(out) $(objects)
-
-.PHONY: all clean
+.PHONY: all
