@@ -155,11 +155,6 @@ static u32 draw_uniform(void)
 	return 1 + random_below(60000);
 }
 
-static u32 draw_idle(void)
-{
-	return 30000 + random_below(30000);
-}
-
 static u32 draw_one(void)
 {
 	return ONE_LENGTH;
@@ -167,7 +162,6 @@ static u32 draw_one(void)
 
 static const struct distribution distributions[] = {
 	{ "uniform", draw_uniform, false },
-	{ "idle", draw_idle, false },
 	{ "one", draw_one, true },
 };
 
