@@ -196,8 +196,8 @@ static void work_flush_runs_it_now(struct client *c, struct client_work *w)
 }
 
 /*
- * Let the item queue itself while twheel_cancel_work_sync() waits for it, and run until its
- * timer is due. Each time that it was queued it must run or be cancelled.
+ * Let the item queue itself while twheel_cancel_work_sync() waits for it, and still run when its
+ * timer is due. Each time that it is queued it must run or be cancelled.
  */
 static void work_cancel_sync_accounts_for_what_was_queued(struct client *c, struct client_work *w)
 {

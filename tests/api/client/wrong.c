@@ -2,7 +2,7 @@
 /*
  * Mistakes of a client, which the kernel reports
  *
- * The module does one thing wrong, by the parameter "what". A kernel with debug
+ * insmod what=NAME does one thing wrong. A kernel with debug
  * objects and lockdep has to report it, and go on. tests/vm/guest/complaints
  * looks for the report. The log also says whether twheel dealt with it:
  *

@@ -204,7 +204,7 @@ TEST_SESSION(a_child_closes_what_a_thread_uses, { .shared_ids = 500 })
 	expect_balance(twheel_fd(t));
 }
 
-/* Close another mapping, as a child of the first process of a PID namespace may. */
+/* Close a session in a process that has its pid, but other memory in place of its words. */
 static void closes_another_mapping(void *data)
 {
 	struct twheel *t = data;

@@ -512,7 +512,7 @@ static bool readable(const struct twheel *t, int timeout_ms)
 	return poll(&pollfd, 1, timeout_ms) == 1;
 }
 
-/* Check whether it is readable. A timerfd that must be readable becomes so in an interrupt. */
+/* Check the descriptor. A timerfd that must be readable becomes so in an interrupt. */
 static void expect_descriptor(const struct twheel *t, bool unread)
 {
 	int tries = 100;

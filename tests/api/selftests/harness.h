@@ -43,7 +43,7 @@ struct test_case {
 
 #define TEST_SECONDS_DEFAULT	600
 
-/* A case. It hangs if it takes longer than this and four times test_duration(). */
+/* A case. It counts as hung after this time and four times test_duration(). */
 #define TEST(name)	TEST_LIMIT(name, TEST_SECONDS_DEFAULT)
 
 /* The same, after another time. */

@@ -22,9 +22,9 @@
 /**
  * struct stranger - another user's process
  * @pid: the process
- * @apart: step: the process is in its own user namespace, and waits for ids
- * @has_ids: step: its ids are mapped
- * @ready: step: its work is done, and it waits
+ * @apart: the process is in its own user namespace, and waits for ids
+ * @has_ids: ids are mapped for it
+ * @ready: the work is done, and the process waits
  * @go_on: semaphore to end it
  * @result: its report of the work
  */
