@@ -289,7 +289,6 @@ void irq_work_sync(struct irq_work *work);
 /* linux/jiffies.h */
 
 #define jiffies		((unsigned long)(sim.now / 1000000))
-#define time_after(a, b)	((long)((b) - (a)) < 0)
 
 /* linux/lockdep.h */
 

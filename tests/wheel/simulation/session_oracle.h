@@ -50,7 +50,7 @@ struct oracle_start {
 	const char *end;
 	/* Order of the return of the call that ended it */
 	u64 end_at;
-	u64 gone;				/* order of the first read that finds nothing */
+	u64 gone;				/* calls that begin later miss the timer */
 	u64 last;				/* events of later reads are the last event */
 	unsigned int events;			/* number of events */
 	struct {

@@ -8,8 +8,7 @@
 #include <linux/math.h>
 #include <linux/types.h>
 
-#define BITS_PER_BYTE	8
-#define BITS_PER_LONG	(__SIZEOF_LONG__ * BITS_PER_BYTE)
+#define BITS_PER_LONG	(8 * __SIZEOF_LONG__)
 
 #define BITS_TO_LONGS(nr)	DIV_ROUND_UP(nr, BITS_PER_LONG)
 #define BIT_WORD(nr)		((nr) / BITS_PER_LONG)

@@ -27,7 +27,6 @@ typedef unsigned int gfp_t;
 #define U32_MAX	((u32)~0U)
 #define S32_MAX	((s32)(U32_MAX >> 1))
 #define U64_MAX	((u64)~0ULL)
-#define S64_MAX	((s64)(U64_MAX >> 1))
 
 struct list_head {
 	struct list_head *next, *prev;
