@@ -202,6 +202,7 @@ int client_expires_on(struct client_timer *t, int cpu, int (*start)(struct clien
 void client_set(bool *flag);
 bool client_is_set(bool *flag);
 bool client_wait_for(bool *flag);
+void client_spin(u64 ns);
 void client_sleep(u64 ns);
 int client_other_cpu(void);
 int client_isolated_cpu(void);

@@ -51,19 +51,11 @@ struct attack {
 static s64 bystander_latest;
 static unsigned int bystander_late;
 
-static void spin(u64 ns)
-{
-	ktime_t end = client_in(ns);
-
-	while (ns && ktime_before(ktime_get(), end))
-		cpu_relax();
-}
-
 static void near_expired(struct client_timer *t)
 {
 	const struct attack *attack = t->data;
 
-	spin(attack->spin_ns);
+	client_spin(attack->spin_ns);
 	twheel_start(&t->timer, attack->period_ns);
 }
 
@@ -71,7 +63,7 @@ static void slow_expired(struct client_timer *t)
 {
 	const struct attack *attack = t->data;
 
-	spin(SLOW_NS);
+	client_spin(SLOW_NS);
 	twheel_start(&t->timer, attack->period_ns);
 }
 
@@ -266,7 +258,7 @@ struct stall {
 
 static void stall_cpu(struct stall *stall)
 {
-	spin(STALL_NS);
+	client_spin(STALL_NS);
 	stall->over = ktime_get();
 	stall->last = stall->over;
 }

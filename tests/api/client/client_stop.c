@@ -43,13 +43,21 @@ static void stop_other_callback(struct client_timer *t)
 	client_set(&t->left);
 }
 
+/* Long enough for another CPU to wait for this callback, and too short to end the run. */
+static void brief_callback(struct client_timer *t)
+{
+	client_set(&t->entered);
+	client_spin(100 * NSEC_PER_USEC);
+	client_set(&t->left);
+}
+
 /*
  * Start all timers on the CPU where they expire. Quick callbacks are first: after them the
- * run looks at its clock only after several timers, so it does not end after the slow one.
+ * run looks at its clock only after several timers, so it does not end after the brief one.
  */
-static int start_slow_and_next(struct client_timer *t)
+static int start_brief_and_next(struct client_timer *t)
 {
-	ktime_t deadline = client_in(client_delay(t->client, 10));
+	ktime_t deadline = client_in(2 * client_delay(t->client, 5));
 	int i;
 
 	for (i = 0; i < CLIENT_TIMERS_NR + 2; i++)
@@ -58,25 +66,28 @@ static int start_slow_and_next(struct client_timer *t)
 }
 
 /*
- * Let a callback on this CPU wait for a slow one on the other CPU. The next callback there,
+ * Let a callback on this CPU wait for a brief one on the other CPU. The next callback there,
  * of the same tick, waits for the callback on this CPU.
  */
 static void callbacks_may_wait_for_one_another(struct client *c, struct client_timer *t)
 {
-	struct client_timer *slow = &t[CLIENT_TIMERS_NR], *next = slow + 1;
+	struct client_timer *brief = &t[CLIENT_TIMERS_NR], *next = brief + 1;
 	struct client_timer *here = client_timer_new(c, stop_other_callback);
-	static struct lock_class_key slow_key, next_key;
-	u64 delay = client_delay(c, 10);
+	static struct lock_class_key brief_key, next_key;
+	u64 delay = client_delay(c, 5);
 
-	slow->then = slow_callback;
+	brief->then = brief_callback;
 	next->then = stop_other_callback;
-	client_timer_class(slow, &slow_key);
+	client_timer_class(brief, &brief_key);
 	client_timer_class(next, &next_key);
-	here->data = slow;
+	here->data = brief;
 	next->data = here;
 	here->not_before = client_in(delay);
-	client_call_on(client_other_cpu(), start_slow_and_next, t);
-	/* Last: its callback would keep this CPU from starting the others. */
+	client_call_on(client_other_cpu(), start_brief_and_next, t);
+	/*
+	 * Last: its callback would keep this CPU from starting the others. It is due
+	 * before them, and spins until the brief callback runs.
+	 */
 	twheel_start_on(&here->timer, delay, raw_smp_processor_id());
 	CLIENT_CHECK(c, client_wait_for(&here->left));
 	CLIENT_CHECK(c, client_wait_for(&next->left));

@@ -300,6 +300,14 @@ bool client_wait_for(bool *flag)
 	return client_is_set(flag);
 }
 
+void client_spin(u64 ns)
+{
+	ktime_t end = client_in(ns);
+
+	while (ns && ktime_before(ktime_get(), end))
+		cpu_relax();
+}
+
 void client_sleep(u64 ns)
 {
 	unsigned long us = max_t(u64, div_u64(ns, NSEC_PER_USEC), 1);
