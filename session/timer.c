@@ -38,8 +38,8 @@ static struct twheel_session *session_of(struct twheel_utimer *ut)
 /* Expiry */
 
 /*
- * The source of a timer, its word or its socket, says when it is due: at @deadline,
- * later than now, or never. @pending is true if the timer is not due yet.
+ * Delay the expiry of a timer until @deadline, as its word or its socket demands,
+ * or stop the timer. @pending is true if the timer is not due yet.
  */
 static __always_inline void put_off(struct twheel_session *s, struct twheel_utimer *ut,
 				    u64 deadline, bool pending)
@@ -103,7 +103,7 @@ static __always_inline void queue_event(struct twheel_session *s, struct twheel_
 		twheel_session_wake_later(s, &ut->timer, now);
 }
 
-/* The timer is due, unless its socket delays or stops it. Rare. */
+/* Expire a timer with a socket, unless the socket delays or stops it. Rare. */
 static noinline void ask_socket(struct twheel_session *s, struct twheel_utimer *ut,
 				struct twheel_step step)
 {
@@ -119,9 +119,9 @@ static noinline void ask_socket(struct twheel_session *s, struct twheel_utimer *
 }
 
 /*
- * The timer is due, unless its word delays or stops it. A word later than the
- * tick at which it was due needs no clock. In a late run the timer may be due
- * once more, at a tick that has passed too. Read the word again after reading
+ * Expire a timer, unless its word delays or stops it. A word later than the
+ * tick at which the timer was due needs no clock. In a late run the timer may be
+ * due once more, at another tick in the past. Read the word again after reading
  * the clock: a word stored before that counts, whenever the timer was due.
  */
 static __always_inline void ask_word(struct twheel_session *s, struct twheel_utimer *ut,
@@ -462,7 +462,7 @@ int twheel_session_stop(struct twheel_session *s, const struct twheel_stop *stop
 
 /**
  * struct run - operations carried out together
- * @action: what they do to their timers: %TWHEEL_TAKE, %TWHEEL_MOVE or
+ * @action: action of the operations: %TWHEEL_TAKE, %TWHEEL_MOVE or
  *	%TWHEEL_HALT. %TWHEEL_REFUSE if there is no run
  * @nr: number of operations
  * @first: first operation

@@ -2,8 +2,8 @@
 /*
  * The implementations: wheels of twheel.ko, and the kernel's own timers
  *
- * Both kernel facilities are used as a driver would use them: timer_list by
- * add_timer(), mod_timer() and timer_delete(). hrtimer is in its default
+ * The kernel's timers are used as a driver would use them. timer_list is started and
+ * stopped by add_timer(), mod_timer() and timer_delete(). hrtimer is in its default
  * mode, and its callback moves its expiry on. Every delayed_work uses
  * TIMER_IRQSAFE, where callbacks run with interrupts off.
  */

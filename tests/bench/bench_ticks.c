@@ -10,10 +10,10 @@
  * the idle loop is counted.
  *
  *  tick_empty
- *	All timers pending, none due: the median of all gaps. With wheels it is
- *	the gap of a wheel's tick: they tick every millisecond, and the kernel
- *	every fourth. timer_list and hrtimer have no tick of their own, and it
- *	is the gap of the kernel's tick.
+ *	All timers pending, none due: the median of all gaps. For a wheel this
+ *	is the gap of its tick, every millisecond, as the kernel ticks only every
+ *	fourth. timer_list and hrtimer have no tick of their own: for them it is
+ *	the gap of the kernel's tick.
  *  expire_restart
  *	Callbacks restart their timers an interval after the expired deadline,
  *	as periodic timers do. The figure is the sum of the gaps in a window of
@@ -57,7 +57,7 @@ struct bench_expiry *bench_expiry;
  * @usual: distance of two readings without an interruption, ns
  * @expired: number of expiries
  * @lost: sum of all gaps, ns
- * @missing: time by which windows are too short, ns
+ * @missing: shortfall of the windows, ns
  * @ns: the first gaps
  */
 struct gaps {

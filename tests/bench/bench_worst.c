@@ -55,7 +55,7 @@
  * @ahead_ns: time from the start of the timers to their deadlines
  * @width_ns: the range of their deadlines, or 0 if all are due in one tick
  * @period_ns: the shortest interval of the hrtimer
- * @refreshed: whether to push all back shortly before the deadline
+ * @refreshed: flag: refresh all timers shortly before the deadline
  */
 struct load {
 	const char *name;

@@ -12,7 +12,7 @@
  *  start stop refresh restart
  *	A pass does the operation on all timers in a random order, which is
  *	another one in each pass. The figure is ns per operation in the fastest
- *	pass. The clock stands still. A refresh is a restart to a later tick,
+ *	pass. The clock does not advance. A refresh is a restart to a later tick,
  *	the first operation on a timer since its start. A restart is to an
  *	earlier tick.
  *  expire_restart

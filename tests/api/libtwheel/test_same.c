@@ -3,10 +3,9 @@
  * The same operations on a session of the module and on one in the process
  *
  * A seed chooses operations. Both sessions carry out each of them, and must return the
- * same: results, events, entries, counters, INFO. Only the differences named in
- * Documentation/libtwheel.rst are left out: the time of an expiry, the number of
- * wake-ups, which depends on it, and in INFO the bits for the place of the session and for
- * read(2) without blocking.
+ * same: results, events, entries, counters, INFO. Documentation/libtwheel.rst names the
+ * differences, which are left out: the time of an expiry, and so the number of wake-ups.
+ * In INFO also the bits for the place of the session and for read(2) without blocking.
  *
  * Times. A timer is due in some hours, or at once. After a start that is due at once,
  * both sessions wait for the expiry before the next operation, so that no result depends

@@ -294,9 +294,8 @@ TEST(submit)
 }
 
 /*
- * Check that starting and stopping a timer needs no memory after the first time,
- * however many timers are beside it, and even at the start of a new piece of the
- * table.
+ * Check that starting and stopping a timer needs no memory after the first time. The
+ * number of other timers does not matter, nor the start of a new piece of the table.
  */
 static void come_and_go(int fd, const struct injector *injector, __u64 id)
 {

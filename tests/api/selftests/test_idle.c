@@ -164,7 +164,7 @@ static void expect_stopped(int t, __u64 want)
 	expect_unread(t, 0);
 }
 
-/* Returns the number of sockets of this network namespace, those of the kernel included. */
+/* Returns the number of sockets of this network namespace, with the kernel's own. */
 static int sockets_used(void)
 {
 	FILE *file = fopen("/proc/net/sockstat", "r");

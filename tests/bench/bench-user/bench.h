@@ -41,7 +41,7 @@ struct request {
 /**
  * struct impl - an implementation
  * @name: its name in the results
- * @batches: whether to measure each operation in large calls, too
+ * @batches: flag: measure each operation in large calls, too
  * @large: number of operations of a large call. 0: one
  * @reads: numbers of expiries to collect by one call, up to a 0
  * @open: make room for this many timers and EXTRA more, which will expire

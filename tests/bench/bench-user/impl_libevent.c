@@ -66,7 +66,7 @@ static unsigned int libevent_collect(unsigned int nr, unsigned int batch)
 	while (expired < nr)
 		if (event_base_loop(base, EVLOOP_ONCE) < 0)
 			err(1, "event_base_loop");
-	/* One pass of the loop may run more callbacks than that. */
+	/* One pass of the loop may run more than @nr callbacks. */
 	expired -= nr;
 	return nr;
 }

@@ -41,7 +41,7 @@ MODULE_PARM_DESC(probe, "measure the longest delays, too");
  * struct reading - the state of the meter at one point of a replay
  * @ns: the clock
  * @idle_ns: time without instructions
- * @wakeups: number of times that threads of this process slept
+ * @wakeups: number of sleeps of this process's threads
  * @free: bytes of memory
  */
 struct reading {
@@ -177,7 +177,7 @@ static u64 wakeups(void)
 	return nr;
 }
 
-/* Returns the number of free pages, those in the list of this CPU included. */
+/* Returns the number of free pages, with the list of this CPU. */
 static u64 free_pages_of(struct zone *zone)
 {
 	u64 pages = zone_page_state(zone, NR_FREE_PAGES);
@@ -201,8 +201,8 @@ static void take_reading(struct reading *reading)
 }
 
 /*
- * Begin every replay at a multiple of BEGIN_NS: at the same place of all ticks, of a
- * wheel's slots of up to 512 ms, and of the work that the kernel does each second.
+ * Begin every replay at a multiple of BEGIN_NS. Ticks, a wheel's slots of up to 512 ms
+ * and the kernel's work of each second are then at the same place in every replay.
  */
 static void wait_for_tick(void)
 {

@@ -77,7 +77,7 @@ static unsigned int live(unsigned int connection, unsigned int step, unsigned in
 	return step;
 }
 
-/* Sort records by step. Those of one step keep their order. */
+/* Sort records by step. Records of one step keep their order. */
 static void sort(unsigned int steps)
 {
 	unsigned int *next = calloc(steps + 1, sizeof(*next)), i;

@@ -42,7 +42,7 @@ struct oracle_start {
 	u64 began;				/* order of the begin of the call */
 	bool known;				/* flag: the call returned with success */
 	bool refused;				/* flag: the call failed */
-	bool taken_back;			/* flag: the kernel may have undone the start */
+	bool taken_back;			/* flag: the kernel maybe undid the start */
 	bool word;				/* flag: the timer has a word */
 	bool watches;				/* flag: the timer watches a socket */
 	const struct user_socket *socket;	/* the socket, or NULL if it is not known */
@@ -79,7 +79,7 @@ struct oracle_session {
 	/* Expected counters, without the stops by a store */
 	struct twheel_stats counted;
 	u64 watching;			/* number of starts with a socket */
-	u64 replacing;			/* number of starts that may have replaced an event */
+	u64 replacing;			/* number of starts that maybe replaced an event */
 	struct twheel_stats then;	/* counters when the lock was taken */
 };
 

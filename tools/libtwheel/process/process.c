@@ -2,9 +2,9 @@
 /*
  * A session in the process
  *
- * The rules are in the sources of the module, which are compiled here: session/, the wheel, and
- * the checks of twheel_chardev.c. kernel.h replaces the kernel's headers. wheel.c replaces the
- * engine, and session.c the parts that a process does not need.
+ * The rules are in the sources of the module: session/, the wheel, and the checks of
+ * twheel_chardev.c. This file compiles them. kernel.h replaces the kernel's headers.
+ * wheel.c replaces the engine, and session.c the parts that a process does not need.
  *
  * Nothing runs in the background. Timers expire when the program reads, or calls GET,
  * LIST or STATS, which would show it. A timerfd tells poll(2) and event loops when
