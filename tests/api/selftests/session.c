@@ -436,35 +436,18 @@ bool is_zero(const void *data, size_t size)
 	return all_bytes(data, size, 0);
 }
 
-static char *map_pages(size_t size)
-{
-	char *pages = mmap(NULL, size, PROT_READ | PROT_WRITE,
-			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	ASSERT_TRUE(pages != MAP_FAILED);
-	return pages;
-}
-
-/* Returns memory full of garbage, directly in front of an unmapped page. */
-void *page_end(size_t size)
+/* Returns a copy of @data in memory that has this protection from byte @n on. */
+void *partly_usable(const void *data, size_t size, size_t n, int protection)
 {
 	size_t page = sysconf(_SC_PAGESIZE);
 	size_t room = (size + page - 1) / page * page;
-	char *pages = map_pages(room + page);
+	char *pages = mmap(NULL, 2 * room, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-	memset(pages, GARBAGE, room);
-	ASSERT_EQ(0, munmap(pages + room, page));
-	return pages + room - size;
-}
-
-/* Returns a read-only copy. */
-void *page_read_only(const void *data, size_t size)
-{
-	char *pages = map_pages(size);
-
-	memcpy(pages, data, size);
-	ASSERT_EQ(0, mprotect(pages, size, PROT_READ));
-	return pages;
+	ASSERT_TRUE(pages != MAP_FAILED);
+	memcpy(pages + room - n, data, size);
+	ASSERT_EQ(0, mprotect(pages + room, room, protection));
+	return pages + room - n;
 }
 
 /* A message with one byte, and room for a descriptor. */

@@ -81,8 +81,7 @@ void expect_no_timer(int fd, __u64 id);
 int compare_u64(const void *a, const void *b);
 bool is_garbage(const void *data, size_t size);
 bool is_zero(const void *data, size_t size);
-void *page_end(size_t size);
-void *page_read_only(const void *data, size_t size);
+void *partly_usable(const void *data, size_t size, size_t n, int protection);
 
 void send_fd(int socket, int fd);
 int receive_fd(int socket);

@@ -3,19 +3,20 @@
  * Arguments that each command refuses: one row for each value
  *
  * A row is an argument, and the errno that the command returns for it. The command must change
- * neither the argument nor the session. A failure names its row. test_hole.c has memory that ends
- * or cannot be written.
+ * neither the argument nor the session. A failure names its row. The memory of an argument may
+ * also end within it, or be read-only.
  */
 #include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "arguments.h"
 
-NEED_KERNEL("setup_with_the_clock_of_the_default_wheel");
+NEED_KERNEL("setup_with_the_clock_of_the_default_wheel", "memory_*");
 
 #define PRIVATE		TWHEEL_SETUP_PRIVATE
 #define OP_SIZE		sizeof(struct twheel_op)
@@ -316,4 +317,54 @@ TEST(one_more_than_the_limit)
 	ASSERT_EQ(1, tw_submit(fd, &op, 1));
 	ASSERT_EQ(-EINVAL, op.result);
 	EXPECT_STATS(fd, .started = 0);
+}
+
+static void expect_fault(unsigned long number, void *memory, union argument good)
+{
+	int fd = open_for(number);
+
+	ASSERT_EQ(-EFAULT, tw_ioctl(fd, number, memory));
+	expect_unharmed(fd, number);
+	ASSERT_LE(0, tw_ioctl(fd, number, &good));
+	close(fd);
+}
+
+/* @writes: the command writes into its argument. */
+static void expect_faults(unsigned long number, const union argument *good, bool writes)
+{
+	size_t size = _IOC_SIZE(number), n;
+	void *read_only = partly_usable(good, size, 0, PROT_READ);
+
+	for (n = 0; n < size; n++)
+		expect_fault(number, partly_usable(good, size, n, PROT_NONE), *good);
+	if (writes)
+		expect_fault(number, read_only, *good);
+	else
+		ASSERT_EQ(0, tw_ioctl(open_for(number), number, read_only));
+}
+
+TEST(memory_that_ends_or_cannot_be_written)
+{
+	static const struct {
+		unsigned long number;
+		bool writes;
+	} commands[] = {
+		{ TWHEEL_IOC_INFO, true }, { TWHEEL_IOC_SETUP, false },
+		{ TWHEEL_IOC_START, false }, { TWHEEL_IOC_STOP, false },
+		{ TWHEEL_IOC_GET, true }, { TWHEEL_IOC_SUBMIT, true },
+		{ TWHEEL_IOC_LIST, true }, { TWHEEL_IOC_STATS, true },
+	};
+	union argument good;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(commands); i++) {
+		good = good_argument(commands[i].number);
+		expect_faults(commands[i].number, &good, commands[i].writes);
+	}
+	good = good_argument(TWHEEL_IOC_START);
+	good.start.id = TWHEEL_ID_ANY;
+	expect_faults(TWHEEL_IOC_START, &good, true);
+	good = good_argument(TWHEEL_IOC_LIST);
+	good.list.flags = TWHEEL_LIST_DRAIN;
+	expect_faults(TWHEEL_IOC_LIST, &good, true);
 }

@@ -12,7 +12,7 @@
  * failed call must not change anything, and must succeed when repeated.
  *
  * Fault injection does not cover get_user(), put_user() and their unsafe
- * variants, but test_hole.c does. kmemleak reports leaks after the programs,
+ * variants: see test_errors.c and test_read.c. kmemleak reports leaks after the programs,
  * and rmmod reports leaked timers.
  */
 #include <errno.h>

@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "harness.h"
 #include "session.h"
@@ -168,12 +169,12 @@ TEST(longer_entries_end_with_zeroes)
 /* An entry that cannot be written is not passed over. */
 TEST(fault_in_the_middle)
 {
-	struct twheel_entry *page = page_end(4 * sizeof(*page) + 8);
+	struct twheel_entry rest[10] = { 0 };
+	void *entries = partly_usable(rest, sizeof(rest), 4 * sizeof(rest[0]) + 8, PROT_READ);
 	int fd = open_with_pending(10), i;
-	struct twheel_entry rest[10];
 	__u64 cursor = 0;
 
-	ASSERT_EQ(4, tw_list(fd, page, 10, &cursor));
+	ASSERT_EQ(4, tw_list(fd, entries, 10, &cursor));
 	ASSERT_EQ(6, tw_list(fd, rest, 10, &cursor));
 	for (i = 0; i < 6; i++)
 		ASSERT_EQ(4 + i, rest[i].id);

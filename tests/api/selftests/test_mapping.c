@@ -255,7 +255,8 @@ TEST(a_page_in_use_outlives_the_session)
 	proc_expect_sessions(before);
 	/* Pages that were freed would be used again. */
 	for (i = 0; i < 100; i++)
-		memset(page_end(page_size()), 0xff, page_size());
+		memset(map(-1, page_size(), PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, 0), 0xff,
+		       page_size());
 	for (i = 0; i < 4; i++)
 		ASSERT_EQ(sizeof(value), read(pipes[0], &value, sizeof(value)));
 	ASSERT_EQ(33, value);

@@ -8,13 +8,14 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #include "harness.h"
 #include "session.h"
 
-NEED_KERNEL("efault_*", "restarted_*", "a_signal_*", "*readv*");
+NEED_KERNEL("efault_*", "array_*", "restarted_*", "a_signal_*", "*readv*");
 
 #define EVENT	sizeof(struct twheel_event)
 #define READERS	8
@@ -107,6 +108,58 @@ TEST(efault_at_the_end_of_the_address_space)
 	ASSERT_EQ(-1, read(fd, (void *)last, 3 * EVENT));
 	ASSERT_EQ(EFAULT, errno);
 	EXPECT_STATS(fd, .started = 3, .expired = 3, .unread = 3);
+}
+
+static void read_part(size_t n, int protection)
+{
+	static const struct twheel_event none[70];
+	const int count = ARRAY_SIZE(none), whole = n / EVENT;
+	int fd = open_with_events(count);
+	ssize_t size = read(fd, partly_usable(none, sizeof(none), n, protection), sizeof(none));
+
+	ASSERT_EQ(whole ? whole * (ssize_t)EVENT : -1, size);
+	if (!whole)
+		ASSERT_EQ(EFAULT, errno);
+	EXPECT_STATS(fd, .started = count, .expired = count, .delivered = whole,
+		     .unread = count - whole);
+	close(fd);
+}
+
+/* More events than a read copies at once. Those that do not fit remain unread. */
+TEST(array_that_ends_or_cannot_be_written)
+{
+	size_t n;
+
+	for (n = 0; n < 70 * EVENT; n += n < 2 * EVENT ? 4 : 3 * EVENT / 2 + 4) {
+		read_part(n, PROT_NONE);
+		read_part(n, PROT_READ);
+	}
+}
+
+/* The kernel then writes at most a zero, even if the end of the event is in good memory. */
+TEST(efault_event_that_begins_in_a_hole)
+{
+	struct twheel_start start = { .id = 77, .expires_ns = MS, .period_ns = MS,
+				      .user_data = ~0ULL };
+	size_t page = sysconf(_SC_PAGESIZE), n, i;
+	int fd = session_open_nonblock();
+	unsigned char *good = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE,
+				   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	ASSERT_EQ(0, tw_ioctl(fd, TWHEEL_IOC_START, &start));
+	expect_unread(fd, 1);
+	/* So that no field but the reserved one is 0. */
+	sleep_ns(20 * MS);
+	ASSERT_EQ(0, mprotect(good, page, PROT_READ));
+	good += page;
+	for (n = 1; n < EVENT; n++) {
+		memset(good, GARBAGE, page);
+		ASSERT_EQ(-1, read(fd, good - n, EVENT));
+		ASSERT_EQ(EFAULT, errno);
+		for (i = 0; i < page; i++)
+			ASSERT_TRUE(good[i] == GARBAGE || !good[i]);
+	}
+	ASSERT_EQ(EVENT, read(fd, good, EVENT));
 }
 
 TEST(einval_does_not_wait)

@@ -5,11 +5,13 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "harness.h"
 #include "session.h"
 
-NEED_KERNEL("a_signal_*");
+NEED_KERNEL("a_signal_*", "array_*");
 
 #define MAX_BATCH	65536
 
@@ -103,6 +105,31 @@ TEST(enospc_within_a_batch)
 	ASSERT_EQ(TWHEEL_ID_ANY, ops[4].id);
 	ASSERT_EQ(TWHEEL_ID_ANY, ops[5].id);
 	EXPECT_STATS(fd, .started = 4, .pending = 4);
+}
+
+static void submit_part(size_t n, int protection)
+{
+	int fd = session_open_nonblock(), i, whole;
+	struct twheel_op ops[40];
+
+	whole = n / sizeof(ops[0]);
+	for (i = 0; i < 40; i++)
+		ops[i] = start_op(i, HOUR);
+	ASSERT_EQ(whole ? whole : -EFAULT,
+		  tw_submit(fd, partly_usable(ops, sizeof(ops), n, protection), 40));
+	EXPECT_STATS(fd, .started = whole, .pending = whole);
+	close(fd);
+}
+
+/* Operations are carried out up to the first whose memory is missing or cannot be written. */
+TEST(array_that_ends_or_cannot_be_written)
+{
+	size_t n;
+
+	for (n = 0; n < 40 * sizeof(struct twheel_op); n += 4) {
+		submit_part(n, PROT_NONE);
+		submit_part(n, PROT_READ);
+	}
 }
 
 /* An operation as a newer program knows it. */
