@@ -335,7 +335,6 @@ void sim_free_rcu(struct rcu_head *rcu);
 
 /* linux/sched/isolation.h: some CPUs are isolated, and that changes */
 
-#define HK_TYPE_TIMER			0
 #define housekeeping_test_cpu(cpu, type) true
 
 extern struct cpumask sim_isolated;
@@ -383,8 +382,6 @@ void oracle_expires(const struct twheel_timer *timer);
 
 #define SIM_XA_MAX	1024
 #define XA_PRESENT	0
-#define XA_FLAGS_ALLOC1	0
-#define XA_FLAGS_ACCOUNT 0
 #define xa_limit_31b	0
 
 struct xarray {

@@ -123,7 +123,6 @@ static inline void sim_point(void)
 #define data_race(x)			(x)
 
 #define __init
-#define __exit
 #define ____cacheline_aligned_in_smp
 
 /* linux/list.h: lists are changed under locks, so that no link is a point */
@@ -265,7 +264,6 @@ static inline void clear_bit_unlock(unsigned int nr, unsigned long *addr)
 
 /* linux/slab.h: nothing that is freed is used again in a run */
 
-#define GFP_KERNEL		0
 #define GFP_KERNEL_ACCOUNT	0
 #define __GFP_RETRY_MAYFAIL	0
 #define __GFP_NOWARN		0
@@ -327,7 +325,6 @@ struct debug_obj_descr {
 #include "native/linux/module.h"
 
 #define THIS_MODULE	NULL
-#define pr_err(...)	do { } while (0)
 
 /* linux/moduleparam.h: a scenario sets parameters by name */
 

@@ -240,7 +240,6 @@ void user_wait_end(struct user_waiter *waiter);
 
 #define EPOLLIN		1U
 #define EPOLLRDNORM	0x40U
-#define poll_to_key(m)	((void *)(unsigned long)(m))
 
 /* A caller of poll() */
 typedef struct poll_table_struct {

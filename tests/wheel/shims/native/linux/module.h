@@ -32,6 +32,5 @@ void shim_param_add(struct shim_param *param);
 #define MODULE_PARM_DESC(var, text)	struct shim_param
 #define MODULE_LICENSE(text)		struct shim_param
 #define MODULE_DESCRIPTION(text)	struct shim_param
-#define MODULE_AUTHOR(text)		struct shim_param
 
 #endif /* _SHIM_LINUX_MODULE_H */
