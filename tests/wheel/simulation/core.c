@@ -27,6 +27,7 @@ struct sim_cpu sim_cpus[SIM_CPUS];
 struct sim_task sim_tasks[SIM_TASKS];
 struct sim_task *sim_task;
 bool sim_memory_short;
+bool sim_calm;
 unsigned int sim_allocs_failed;
 bool sim_verbose;
 
@@ -73,22 +74,6 @@ void sim_note(const char *fmt, ...)
 		printf("# %s\n", note);
 }
 
-/* Write the state of the machine to the notes. */
-void sim_show(void)
-{
-	struct sim_cpu *cpu;
-
-	for (cpu = sim_cpus; cpu < sim_cpus + SIM_CPUS; cpu++)
-		sim_note("cpu %u: task %u%s%s%s%s%s, next interrupt %llu, stolen to %llu",
-			 (unsigned int)(cpu - sim_cpus), cpu->curr->nr,
-			 cpu->irqs_off ? " irqs off" : "",
-			 cpu->off ? " off" : "", cpu->softirq ? " softirq" : "",
-			 cpu->softirq_task ? " in its task" : "",
-			 cpu->spins ? " spins" : "",
-			 (unsigned long long)sim_irq_next(cpu),
-			 (unsigned long long)cpu->stolen_until);
-}
-
 void sim_fail(const char *fmt, ...)
 {
 	unsigned int i = nr_notes > NOTES ? nr_notes - NOTES : 0;
@@ -96,9 +81,8 @@ void sim_fail(const char *fmt, ...)
 
 	for (; !sim_verbose && i < nr_notes; i++)
 		printf("# %s\n", notes[i % NOTES]);
-	printf("# seed %llu ops %d without %u, at %llu on cpu %u: ",
-	       (unsigned long long)sim_options.seed, sim_options.ops,
-	       sim_options.without, (unsigned long long)sim.now, sim.cpu);
+	printf("# seed %llu ops %d, at %llu on cpu %u: ", (unsigned long long)sim_options.seed,
+	       sim_options.ops, (unsigned long long)sim.now, sim.cpu);
 	va_start(args, fmt);
 	vprintf(fmt, args);
 	va_end(args);
@@ -397,13 +381,19 @@ static void balance(void)
 		task->cpu = cpu - sim_cpus;
 }
 
+/* Let the hypervisor take a CPU away, now and then. */
 static void look_for_steal(void)
 {
 	static const u32 most[] = { 1000, 100000, 1000000, 5000000, 50000000 };
+	struct sim_cpu *cpu;
+	u64 until;
 
-	if ((sim_options.without & SIM_STEAL) || !sim_chance(512))
+	if (sim_calm || !sim_chance(512))
 		return;
-	sim_steal(sim_below(SIM_CPUS), 1 + sim_below(most[sim_below(5)]));
+	until = sim.now + 1 + sim_below(most[sim_below(5)]);
+	cpu = &sim_cpus[sim_below(SIM_CPUS)];
+	if (cpu->stolen_until <= sim.now)
+		cpu->stolen_until = until;
 }
 
 void sim_decide(void)
@@ -439,15 +429,6 @@ void sim_relax(void)
 		sim.now = clamp_t(u64, sim.next_event, sim.now, sim.now + 100000);
 	sim.now += sim.step_ns;
 	sim_decide();
-}
-
-void sim_steal(unsigned int cpu, u64 ns)
-{
-	struct sim_cpu *c = &sim_cpus[cpu];
-
-	if (c->stolen_until > sim.now)
-		return;
-	c->stolen_until = sim.now + ns;
 }
 
 /* Spend @ns, in small steps. */
@@ -563,8 +544,7 @@ void *sim_alloc_aligned(size_t size, size_t align)
 	sim_point();
 	begin = (arena_used + sizeof(*block) + align - 1) & ~(align - 1);
 	size = (size + 63) & ~63UL;
-	if ((sim_memory_short && !(sim_options.without & SIM_NO_MEMORY) && sim_chance(8)) ||
-	    begin + size > ARENA) {
+	if ((sim_memory_short && sim_chance(8)) || begin + size > ARENA) {
 		sim_allocs_failed++;
 		return NULL;
 	}
@@ -646,6 +626,7 @@ void sim_begin(u64 seed)
 	last_block = NULL;
 	sim_allocs_failed = 0;
 	sim_memory_short = false;
+	sim_calm = false;
 	begin_cpus();
 	sim_task = sim_cpus[0].curr;
 	sim_irq_begin();

@@ -11,7 +11,7 @@
 
 static u64 latency(void)
 {
-	if ((sim_options.without & SIM_LATENCY) || !sim_chance(4))
+	if (sim_calm || !sim_chance(4))
 		return 0;
 	if (sim_chance(64))
 		return sim_below(20000000);
@@ -27,8 +27,7 @@ void sim_irq_begin(void)
 	for (cpu = sim_cpus; cpu < sim_cpus + SIM_CPUS; cpu++) {
 		INIT_LIST_HEAD(&cpu->hrtimers);
 		cpu->timer_at = SIM_NEVER;
-		cpu->device_at = sim_options.without & SIM_DEVICE ? SIM_NEVER :
-				 sim.now + sim_below(1000000);
+		cpu->device_at = sim.now + sim_below(1000000);
 	}
 }
 
@@ -262,7 +261,7 @@ static void do_softirq(void)
 		cpu->softirq_task = false;
 		run_hrtimers(cpu);
 		program_interrupt(cpu);
-		if (sim_chance(8) && !(sim_options.without & SIM_DEVICE))
+		if (sim_chance(8) && !sim_calm)
 			sim_device(true);
 	}
 	sim_task->bh--;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * simulation [seed=N] [seeds=N] [ops=N] [without=SET] [weak=1] [verbose=1]: run
- * seeds, with the choices that are common to the programs of the core and of sessions
+ * simulation [seed=N] [seeds=N] [ops=N] [weak=1] [verbose=1]: run seeds, with the choices
+ * that are common to the programs of the core and of sessions
  *
  * Stops at the first seed that fails, with status 1. A seed is the same run again,
- * if @ops, @without and @weak are the same. With @weak memory is weak, see weak.c.
+ * if @ops and @weak are the same. With @weak memory is weak, see weak.c.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -58,8 +58,6 @@ void scenario_hotplug(void)
 	unsigned int cpu = sim_below(SIM_CPUS);
 	bool short_before = sim_memory_short;
 
-	if (sim_options.without & SIM_HOTPLUG)
-		return;
 	if (sim_chance(2)) {
 		sim_cpu_up(cpu);
 		return;
@@ -139,15 +137,12 @@ static void user(struct sim_task *task)
 
 static void run_seed(u64 seed)
 {
-	unsigned int without = sim_options.without;
-
 	sim_options.seed = seed;
 	sim_begin(seed);
 	scenario = (struct scenario){ .busy = SIM_USERS, .ops_left = sim_options.ops };
 	choose_wheel();
 	scenario_choose();
 	sim_run_tasks(user);
-	sim_options.without = without;
 }
 
 /* CPU time, so that a slow machine has as much. A seed takes milliseconds. */
@@ -180,7 +175,6 @@ int main(int argc, char **argv)
 	u64 last = seed + seeds;
 
 	sim_options.ops = argument(argc, argv, "ops", 100);
-	sim_options.without = argument(argc, argv, "without", 0);
 	sim_weak = argument(argc, argv, "weak", 0);
 	sim_verbose = argument(argc, argv, "verbose", 0);
 	catch_crashes();

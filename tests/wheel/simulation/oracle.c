@@ -273,7 +273,6 @@ static void lost(const struct oracle_timer *t)
 		 base->cpu, base->scheme.clock, base->armed_tick, base->kicked,
 		 base->hrtimer.queued ? "queued" : "off",
 		 (u64)base->hrtimer.expires);
-	sim_show();
 	sim_fail("timer %u: was due at %llu", t->nr, t->due);
 }
 

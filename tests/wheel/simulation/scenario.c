@@ -815,7 +815,7 @@ void scenario_end(void)
 
 	while (scenario.busy || devices)
 		sim_sleep(scenario_ticks(1));
-	sim_options.without |= SIM_STEAL | SIM_LATENCY | SIM_DEVICE;
+	sim_calm = true;
 	scenario.ready = false;
 	for (i = 0; crowd_waits && i < TIMERS; i++)
 		do_sync(&timers[i], false);

@@ -55,7 +55,7 @@ static void disturb(void *page, bool harmless)
 {
 	u32 below = sim_below(64);
 
-	if (sim_options.without & SIM_FAULTS)
+	if (sim_calm)
 		return;
 	if (below < 8)
 		user_page_set(page, USER_OUT);

@@ -222,7 +222,7 @@ void scenario_end(void)
 				user_signal(3 * SIM_CPUS + i);
 		sim_sleep(scenario_ticks(2));
 	}
-	sim_options.without |= SIM_STEAL | SIM_LATENCY | SIM_DEVICE | SIM_FAULTS;
+	sim_calm = true;
 	sim_memory_short = false;
 	if (sim_chance(2)) {
 		u64 now = sim.now, end = now - sim.behind + 120000000;

@@ -73,23 +73,17 @@ struct sim_cpu {
 struct sim_options {
 	u64 seed;
 	int ops;			/* number of operations of all tasks together */
-	unsigned int without;		/* events to leave out, a set of SIM_* */
 	unsigned int quantum;		/* upper bound of the points between two decisions */
 	unsigned int latency_ns;	/* usual upper bound of the latency of interrupts */
 };
-
-#define SIM_HOTPLUG	BIT(0)
-#define SIM_STEAL	BIT(1)
-#define SIM_DEVICE	BIT(2)
-#define SIM_LATENCY	BIT(3)
-#define SIM_NO_MEMORY	BIT(4)
-#define SIM_FAULTS	BIT(5)
 
 extern struct sim_options sim_options;
 extern struct sim_cpu sim_cpus[SIM_CPUS];
 extern struct sim_task sim_tasks[SIM_TASKS];
 extern struct sim_task *sim_task;
 extern bool sim_memory_short;
+/* The machine is reliable: no CPU stops, no interrupt is late, no page is out. */
+extern bool sim_calm;
 extern unsigned int sim_allocs_failed;
 extern bool sim_verbose;
 
@@ -105,7 +99,6 @@ void sim_wait(const bool *flag);
 void sim_yield(void);
 void sim_begin(u64 seed);
 void sim_run_tasks(void (*user)(struct sim_task *task));
-void sim_steal(unsigned int cpu, u64 ns);
 void sim_event_at(u64 when);
 void sim_note(const char *fmt, ...) __attribute__((__format__(printf, 1, 2)));
 bool sim_preemptible(void);
@@ -113,7 +106,6 @@ bool sim_is_reader(const struct sim_task *task);
 bool sim_stays(const struct sim_task *task);
 unsigned int sim_other_cpu(void);
 void sim_check_memory(void);
-void sim_show(void);
 
 /* irq.c */
 void sim_irq_begin(void);

@@ -85,8 +85,7 @@ static bool touch(enum user_page *page)
 	sim_point();
 	if (!page || *page == USER_GONE)
 		return false;
-	if (*page == USER_HERE && !(sim_options.without & SIM_FAULTS) &&
-	    sim_chance(256))
+	if (*page == USER_HERE && !sim_calm && sim_chance(256))
 		*page = sim_chance(16) ? USER_GONE : USER_OUT;
 	if (*page == USER_HERE)
 		return true;
