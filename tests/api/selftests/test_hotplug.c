@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Timers of a CPU that goes offline
+ * Sessions beside CPUs that go offline and come back
  *
- * They move to another CPU, and wake up its idle wheel. The torture module does the same under
- * load.
+ * The torture module and the simulation see their timers move to another CPU.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -18,7 +17,6 @@
 NEED_KERNEL("*");
 
 #define ONLINE		"/sys/devices/system/cpu/cpu1/online"
-#define TIMERS		200
 
 static void set_online(bool online)
 {
@@ -28,59 +26,6 @@ static void set_online(bool online)
 		test_skip("CPU 1 cannot be switched off");
 	ASSERT_EQ(1, write(fd, online ? "1" : "0", 1));
 	close(fd);
-}
-
-/* Read each event once, and none before it is due. */
-static void expect_all(int fd)
-{
-	static bool seen[TIMERS];
-	struct twheel_event event;
-	int i;
-
-	for (i = 0; i < TIMERS; i++) {
-		expect_readable(fd);
-		ASSERT_EQ(1, tw_read(fd, &event, 1));
-		ASSERT_LT(event.id, TIMERS);
-		ASSERT_TRUE(!seen[event.id]);
-		seen[event.id] = true;
-		ASSERT_EQ(event.user_data, event.deadline_ns);
-		ASSERT_LE(event.deadline_ns, event.expired_ns);
-	}
-}
-
-static void hand_over(__u32 scheme)
-{
-	int fd = session_open_nonblock();
-	__u64 deadline = now_ns() + 2 * SECOND;
-	int i;
-
-	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){
-		.flags = TWHEEL_SETUP_PRIVATE, .scheme = scheme,
-		.tick_ns = 700 * US }));
-	set_online(true);
-	pin_cpu(1);
-	for (i = 0; i < TIMERS; i++)
-		ASSERT_EQ(0, tw_start_flags(fd, i, deadline + i * MS / 2,
-					    TWHEEL_START_ABS,
-					    deadline + i * MS / 2));
-	pin_cpu(0);
-	set_online(false);
-	proc_expect_balance(proc_text());
-	expect_all(fd);
-	set_online(true);
-	EXPECT_STATS(fd, .started = TIMERS, .expired = TIMERS,
-		     .delivered = TIMERS);
-	proc_expect_balance(proc_text());
-}
-
-TEST(hierarchical_wheel_hands_over)
-{
-	hand_over(TWHEEL_SCHEME_HIER);
-}
-
-TEST(hashed_wheel_hands_over)
-{
-	hand_over(TWHEEL_SCHEME_HASHED);
 }
 
 static __u64 started_on(int cpu)

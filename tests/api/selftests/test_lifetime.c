@@ -127,27 +127,6 @@ TEST(fork_shares_the_session)
 	expect_clean(sessions, timers);
 }
 
-TEST(sent_through_a_socket)
-{
-	__u64 sessions = proc_sessions(), timers = pending();
-	int fd, pair[2];
-	pid_t pid;
-
-	ASSERT_EQ(0, socketpair(AF_UNIX, SOCK_STREAM, 0, pair));
-	pid = fork();
-	if (!pid) {
-		fd = receive_fd(pair[1]);
-		expect_event(fd, 3, 33);
-		_exit(0);
-	}
-	fd = session_open();
-	ASSERT_EQ(0, tw_start(fd, 3, 100 * MS, 33));
-	send_fd(pair[0], fd);
-	close(fd);
-	expect_child(pid);
-	expect_clean(sessions, timers);
-}
-
 TEST(lost_in_a_socket)
 {
 	__u64 sessions = proc_sessions(), timers = pending();
@@ -160,49 +139,6 @@ TEST(lost_in_a_socket)
 	close(fd);
 	close(pair[0]);
 	close(pair[1]);
-	expect_clean(sessions, timers);
-}
-
-TEST(closed_by_exec)
-{
-	__u64 sessions = proc_sessions(), timers = pending();
-	pid_t pid;
-	int fd;
-
-	pid = fork();
-	if (!pid) {
-		fd = session_open();
-		start_many(fd, 100, HOUR);
-		fd = open("/dev/null", O_WRONLY);
-		dup2(fd, STDOUT_FILENO);
-		execl("/proc/self/exe", "lifetime", "-l", NULL);
-		_exit(1);
-	}
-	expect_child(pid);
-	expect_clean(sessions, timers);
-}
-
-/* Without O_CLOEXEC the new program reads the event, and writes it to its standard output. */
-TEST(goes_on_after_exec)
-{
-	__u64 sessions = proc_sessions(), timers = pending();
-	struct twheel_event event;
-	int ends[2];
-	pid_t pid;
-
-	ASSERT_EQ(0, pipe(ends));
-	pid = fork();
-	if (!pid) {
-		dup2(session_open(), STDIN_FILENO);
-		dup2(ends[1], STDOUT_FILENO);
-		tw_start(STDIN_FILENO, 3, 100 * MS, 33);
-		execl("/bin/head", "head", "-c", "48", NULL);
-		_exit(1);
-	}
-	ASSERT_EQ(sizeof(event), read(ends[0], &event, sizeof(event)));
-	ASSERT_EQ(3, event.id);
-	ASSERT_EQ(33, event.user_data);
-	expect_child(pid);
 	expect_clean(sessions, timers);
 }
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Many threads, many sessions, random operations
+ * Many threads on one session, random operations
  *
- * Eight threads on one session, and eight sessions with a thread each, use the
- * whole interface. Every timer is accounted for: none is lost, doubled or
- * early. At every look, in /proc/twheel, started = expired + stopped + pending for
+ * They use the whole interface. Every timer is accounted for: none is lost, doubled
+ * or early. At every look, in /proc/twheel, started = expired + stopped + pending for
  * each wheel and each CPU.
  *
  * A life of a timer begins with a start or restart. It ends in one of four ways: the
@@ -13,7 +12,7 @@
  * holds 24 bits of the life's number, and 40 bits of the time before which it must not
  * expire. An event can thus be checked against the operation that caused it.
  *
- * Each case runs for 5 s, or for as long as -t or TWHEEL_SECONDS says.
+ * The case runs for 5 s, or for as long as -t or TWHEEL_SECONDS says.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -23,7 +22,7 @@
 #include "proc.h"
 #include "session.h"
 
-NEED_KERNEL("eight_*");
+NEED_KERNEL("*");
 
 /**
  * struct life - all lives of one id
@@ -183,13 +182,6 @@ static void life_event(struct life *life, const struct twheel_event *event,
 	end_life(life, event->user_data);
 }
 
-static void life_drained(struct life *life, __u64 user_data,
-			 struct life_totals *totals)
-{
-	totals->stopped++;
-	end_life(life, user_data);
-}
-
 /*
  * Check that every life ended once: as many ends as lives, and the sum of their
  * numbers is the sum of 1 to @begun. Call it only after all events have already
@@ -225,13 +217,12 @@ static void life_add(struct life_totals *sum, const struct life_totals *totals)
 
 struct worker {
 	int fd;
-	unsigned int number;
 	__u64 seed;
 	struct life *lives;	/* lives of this thread; all read the events */
-	struct life *all;	/* lives of the session, by id */
 	struct life_totals totals;
 };
 
+static struct life lives[THREADS * PER_THREAD];	/* by id */
 static bool stop;
 
 static bool read_events(struct worker *worker)
@@ -247,8 +238,7 @@ static bool read_events(struct worker *worker)
 	ASSERT_LT(0, got);
 	for (i = 0; i < got; i++) {
 		ASSERT_LT(events[i].id, THREADS * PER_THREAD);
-		life_event(&worker->all[events[i].id], &events[i],
-			   &worker->totals);
+		life_event(&lives[events[i].id], &events[i], &worker->totals);
 	}
 	return true;
 }
@@ -370,142 +360,54 @@ static void drain(struct worker *worker)
 		count = tw_drain(worker->fd, drained, 100);
 		ASSERT_LE(0, count);
 		for (i = 0; i < count; i++)
-			life_drained(&worker->all[drained[i].id],
-				     drained[i].user_data, &worker->totals);
+			end_life(&lives[drained[i].id], drained[i].user_data);
+		worker->totals.stopped += count;
 	} while (count == 100);
 	while (has_timers(worker->fd))
 		read_events(worker);
 }
 
-/* Check the books of a session that only these threads used. */
-static struct life_totals expect_everything(int fd, struct worker *workers, int count)
+/* Check the books of the session, and what the wheels counted since @before. */
+static void expect_everything(int fd, const struct worker *workers,
+			      const struct proc_counters *before)
 {
+	struct proc_counters after = proc_sum(proc_text());
 	struct life_totals sum = { 0 };
-	int i, j;
+	int i;
 
-	for (i = 0; i < count; i++) {
+	for (i = 0; i < THREADS; i++)
 		life_add(&sum, &workers[i].totals);
-		for (j = 0; j < PER_THREAD; j++)
-			life_expect_ended(&workers[i].lives[j]);
-	}
+	for (i = 0; i < THREADS * PER_THREAD; i++)
+		life_expect_ended(&lives[i]);
 	ASSERT_EQ(0, sum.early);
 	ASSERT_EQ(sum.started, sum.stopped + sum.read);
 	EXPECT_STATS(fd, .started = sum.started, .restarted = sum.restarted,
 		     .stopped = sum.stopped, .expired = sum.read,
 		     .delivered = sum.read);
+	ASSERT_EQ(before->started + sum.started, after.started);
+	ASSERT_EQ(before->stopped + sum.stopped, after.stopped);
+	ASSERT_EQ(before->expired + sum.read, after.expired);
+	ASSERT_EQ(before->pending, after.pending);
 	proc_expect_balance(proc_text());
 	test_note("%llu operations, %llu started, %llu restarted, %llu stopped",
 		  sum.operations, sum.started, sum.restarted, sum.stopped);
 	test_note("%llu read; early 0, lost 0, twice 0", sum.read);
-	return sum;
-}
-
-static void init_worker(struct worker *worker, int fd, unsigned int number,
-			struct life *all)
-{
-	unsigned int i, first = number * PER_THREAD;
-
-	worker->fd = fd;
-	worker->number = number;
-	worker->seed = number + 1;
-	worker->all = all;
-	worker->lives = all + first;
-	for (i = 0; i < PER_THREAD; i++)
-		worker->lives[i].id = first + i;
 }
 
 TEST(eight_threads_on_one_session)
 {
-	static struct life lives[THREADS * PER_THREAD];
 	static struct worker workers[THREADS];
-	struct proc_counters before = proc_sum(proc_text()), after;
+	struct proc_counters before = proc_sum(proc_text());
 	int fd = session_open_nonblock();
-	struct life_totals sum;
 	int i;
 
+	for (i = 0; i < THREADS * PER_THREAD; i++)
+		lives[i].id = i;
 	for (i = 0; i < THREADS; i++)
-		init_worker(&workers[i], fd, i, lives);
+		workers[i] = (struct worker){
+			.fd = fd, .seed = i + 1, .lives = &lives[i * PER_THREAD],
+		};
 	run_workers(workers);
 	drain(&workers[0]);
-	sum = expect_everything(fd, workers, THREADS);
-	after = proc_sum(proc_text());
-	ASSERT_EQ(before.started + sum.started, after.started);
-	ASSERT_EQ(before.stopped + sum.stopped, after.stopped);
-	ASSERT_EQ(before.expired + sum.read, after.expired);
-	ASSERT_EQ(before.pending, after.pending);
-}
-
-TEST(eight_sessions)
-{
-	static struct life lives[THREADS][PER_THREAD];
-	static struct worker workers[THREADS];
-	int i;
-
-	for (i = 0; i < THREADS; i++)
-		init_worker(&workers[i], session_open_nonblock(), 0, lives[i]);
-	for (i = 0; i < THREADS; i++)
-		workers[i].seed = 100 + i;
-	run_workers(workers);
-	for (i = 0; i < THREADS; i++) {
-		drain(&workers[i]);
-		expect_everything(workers[i].fd, &workers[i], 1);
-	}
-}
-
-/* Threads start and stop the same id, and exactly one of them wins. */
-struct racer {
-	int fd;
-	__u64 seed;
-	unsigned int started;
-	unsigned int stopped;
-	unsigned int read;
-};
-
-static void *race(void *data)
-{
-	struct racer *racer = data;
-	struct twheel_event event;
-	int result;
-
-	while (!READ_ONCE(stop)) {
-		result = tw_start(racer->fd, 3, random_number(&racer->seed) %
-				  (2 * MS), 33);
-		if (result < 0)
-			ASSERT_EQ(-EALREADY, result);
-		racer->started += !result;
-		racer->stopped += !tw_stop(racer->fd, 3);
-		result = tw_start(racer->fd, 3, 1, 33);
-		racer->started += !result;
-		racer->read += tw_read(racer->fd, &event, 1) == 1;
-	}
-	return NULL;
-}
-
-TEST(all_threads_on_one_timer)
-{
-	unsigned int started = 0, stopped = 0, read = 0;
-	struct racer racers[THREADS] = { 0 };
-	int fd = session_open_nonblock();
-	pthread_t threads[THREADS];
-	struct twheel_event event;
-	int i;
-
-	for (i = 0; i < THREADS; i++) {
-		racers[i].fd = fd;
-		racers[i].seed = i + 1;
-		threads[i] = thread_run(race, &racers[i]);
-	}
-	sleep_ns(test_duration() * SECOND / 4);
-	WRITE_ONCE(stop, true);
-	for (i = 0; i < THREADS; i++) {
-		thread_join(threads[i]);
-		started += racers[i].started;
-		stopped += racers[i].stopped;
-		read += racers[i].read;
-	}
-	stopped += !tw_stop(fd, 3);
-	read += tw_read(fd, &event, 1) == 1;
-	test_note("%u started, %u stopped, %u read", started, stopped, read);
-	ASSERT_EQ(started, stopped + read);
-	expect_balance(fd);
+	expect_everything(fd, workers, &before);
 }
