@@ -17,25 +17,25 @@
  * then. Steps are in order on all CPUs. So the release and acquire of @running, and
  * the full order of the atomic operations on @deferred, are taken for granted.
  *
- * code core/timer.c twheel_again_at d1e25e3b
- * code core/timer.c is_deferred cb0ff178
- * code core/timer.c start_deferred ca8f5e4f
- * code core/timer.c is_started 96932973
- * code core/timer.c start_slow 14265594
- * code core/timer.c start_fast bc2ce230
- * code core/timer.c start_timer 09fe0b34
- * code core/timer.c start_request 08b725aa
- * code core/timer.c restart_request a43e99b5
- * code core/timer.c stop_request 3929307a
- * code core/timer.c twheel_restart_at ecab8c0f
- * code core/timer.c may_be_deferred d183fb42
- * code core/timer.c stop_deferred c56683cd
- * code core/timer.c twheel_stop eef6d99d
- * code core/base.h twheel_base_set_running 4ea4f543
- * code core/base.h twheel_base_start_deferred a990f9ac
- * code core/base.h twheel_base_stop 004f681d
- * code core/tick.c expire_timer 95a89021
- * code core/tick.c expire_timers 3a95bac8
+ * code core/timer.c twheel_again_at bda83b6e
+ * code core/timer.c is_deferred 40de3958
+ * code core/timer.c start_deferred b55ec381
+ * code core/timer.c is_started dec63a80
+ * code core/timer.c start_slow e4b028d4
+ * code core/timer.c start_fast 53f55547
+ * code core/timer.c start_timer 5fe0b477
+ * code core/timer.c start_request 5227fc8f
+ * code core/timer.c restart_request 884d373c
+ * code core/timer.c stop_request 540955b4
+ * code core/timer.c twheel_restart_at d98cfa29
+ * code core/timer.c may_be_deferred 9f56bf21
+ * code core/timer.c stop_deferred bd706a8f
+ * code core/timer.c twheel_stop 52baa625
+ * code core/base.h twheel_base_set_running f5deb065
+ * code core/base.h twheel_base_start_deferred 0f7659a1
+ * code core/base.h twheel_base_stop 10046a31
+ * code core/tick.c expire_timer 7bdf905f
+ * code core/tick.c expire_timers e8fa1541
  * accepted: start_slow() carries out restarts, too, and start_fast() is two functions in one
  *
  * right

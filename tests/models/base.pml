@@ -18,24 +18,24 @@
  * it is timer->base. All CPUs see stores in order. That is enough for timer->base,
  * which is read again under the lock.
  *
- * code core/timer.c await_base c2a9b498
- * code core/timer.c twheel_lock_base 7de26716
- * code core/timer.c move_to_base 4f2ee710
- * code core/timer.c start_slow 371623a6
- * code core/timer.c start_timer e2e8a5d6
- * code core/timer.c twheel_start_on 50ae4071
- * code core/timer.c twheel_stop 340884fc
- * code core/timer.c start_request 3d1133f9
- * code core/timer.c for_many ba218277
- * code core/base.c twheel_base_lock_online e9889da8
- * code core/base.c twheel_base_online c19c0319
- * code core/base.c take_timers 7af31718
- * code core/base.c put_timers 76245acd
- * code core/base.c hand_on_timers 9dca9d28
- * code core/base.c twheel_base_offline 04b5fb78
- * code core/tick.c expire_timer d87b6bb4
- * code core/wheel.c twheel_wheel_create_default db86d1c5
- * code core/wheel.c twheel_default b1b74183
+ * code core/timer.c await_base aa7b23ec
+ * code core/timer.c twheel_lock_base 334b47f2
+ * code core/timer.c move_to_base 7d3b33d8
+ * code core/timer.c start_slow 958e0d2f
+ * code core/timer.c start_timer 195ea5c3
+ * code core/timer.c twheel_start_on 82de1f00
+ * code core/timer.c twheel_stop f801c484
+ * code core/timer.c start_request a0f1290d
+ * code core/timer.c for_many c36cff56
+ * code core/base.c twheel_base_lock_online 22d7dc7d
+ * code core/base.c twheel_base_online 4bd24701
+ * code core/base.c take_timers 64f6785e
+ * code core/base.c put_timers 05e9e1a7
+ * code core/base.c hand_on_timers fb5d9bea
+ * code core/base.c twheel_base_offline a899e5c4
+ * code core/tick.c expire_timer c37852ff
+ * code core/wheel.c twheel_wheel_create_default b7296e1e
+ * code core/wheel.c twheel_default cce4893e
  * accepted: start_slow() carries out restarts, too, and start_fast() is two functions in one
  *
  * right

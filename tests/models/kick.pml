@@ -21,27 +21,27 @@
  * named for their barriers only: an early store to @next is a value of the future,
  * which the simulation of weak memory does not have.
  *
- * code core/base.c end_doze 7af4a898
- * code core/base.c program_hrtimer f3b2a078
- * code core/base.c twheel_kicked 9d39f4e0
- * code core/base.c kick_base 93169b80
- * code core/base.c twheel_base_arm c1394bc4
- * code core/base.c twheel_base_wake 37090180
- * code core/base.c put_timers c9cff7f7
- * code core/timer.c sleeps_too_long c8e1b01f
- * code core/timer.c restart_and_move 188b4a46
- * code core/timer.c restart_asleep 436d9a89
- * code core/timer.c start_slow 65243ed2
- * code core/timer.c start_fast 63986572
- * code core/timer.c start_timer 62b4aadd
- * code core/timer.c start_request ac0f0562
- * code core/tick.c next_run 030078b6
- * code core/tick.c set_next_run 2fce0f6e
- * code core/tick.c throttle_tick 28a86e2f
- * code core/tick.c run_tick 77b02dfd
- * code core/tick.c twheel_tick 692888ce
- * code core/tick.c twheel_at_tick_end edbcf58e
- * code core/tick.c run_tick_ends 3d1a3051
+ * code core/base.c end_doze 09a5a6d8
+ * code core/base.c program_hrtimer 977103bb
+ * code core/base.c twheel_kicked 46435ae8
+ * code core/base.c kick_base 2c2a9838
+ * code core/base.c twheel_base_arm e435f061
+ * code core/base.c twheel_base_wake d03b09ca
+ * code core/base.c put_timers 8e80fcf8
+ * code core/timer.c sleeps_too_long fd7d9d75
+ * code core/timer.c restart_and_move 6f1c5e6a
+ * code core/timer.c restart_asleep 437cd823
+ * code core/timer.c start_slow e9f68aa7
+ * code core/timer.c start_fast a33426ac
+ * code core/timer.c start_timer 702f9ac1
+ * code core/timer.c start_request 8cb3b146
+ * code core/tick.c next_run f5d77466
+ * code core/tick.c set_next_run 6e5bddce
+ * code core/tick.c throttle_tick 8aa2aa6d
+ * code core/tick.c run_tick 7d654ee1
+ * code core/tick.c twheel_tick 8a624349
+ * code core/tick.c twheel_at_tick_end 486030c2
+ * code core/tick.c run_tick_ends 4f45cc7f
  * accepted: start_slow() carries out restarts, too, and start_fast() is two functions in one
  *
  * right DOZE=0

@@ -21,20 +21,20 @@
  * is in again.pml. Steps are in order on all CPUs. The orders between CPUs that
  * @waiters needs beside the base's lock are not shown here.
  *
- * code core/expiry.h twheel_expiry_begin 8401efd7
- * code core/expiry.h twheel_expiry_end cb768e51
- * code core/expiry.h twheel_expiry_announce 193f4f5e
- * code core/expiry.h twheel_expiry_wait b430048d
- * code core/expiry.h twheel_expiry_awaited 5062648b
- * code core/tick.c let_waiters_on 61e483df
- * code core/tick.c expire_timer e4be2083
- * code core/tick.c expire_timers f57cb1f6
- * code core/tick.c run_tick 39d5281b
- * code core/timer.c try_to_stop 0ed251d8
- * code core/timer.c wait_for_callback 0a57b3c3
- * code core/timer.c stop_sync f6ed17ba
- * code core/timer.c start_slow e7a9d86a
- * code core/timer.c start_timer c06b86a9
+ * code core/expiry.h twheel_expiry_begin 1da2aef3
+ * code core/expiry.h twheel_expiry_end 8e798987
+ * code core/expiry.h twheel_expiry_announce 13a38bed
+ * code core/expiry.h twheel_expiry_wait 6cedba57
+ * code core/expiry.h twheel_expiry_awaited d641121d
+ * code core/tick.c let_waiters_on 5ca88a33
+ * code core/tick.c expire_timer f2ef5288
+ * code core/tick.c expire_timers e6ec9045
+ * code core/tick.c run_tick c6711611
+ * code core/timer.c try_to_stop 4525e803
+ * code core/timer.c wait_for_callback ef176de0
+ * code core/timer.c stop_sync 4eebda95
+ * code core/timer.c start_slow d5e7dc98
+ * code core/timer.c start_timer 846c3477
  * accepted: start_slow() carries out restarts, too, and start_fast() is two functions in one
  *
  * right
