@@ -40,11 +40,18 @@
  *
  * right
  * broken STOP_BLIND: assertion violated (seen[
+ *	!found && running -> goto noted_maybe => !found && running
+ *	:: pending -> goto noted_maybe => :: pending
  * broken NOT_CLOSED: assertion violated !(started
+ *	atomic { value = deferred; deferred = CLOSED }; => value = deferred; if :: value > CLOSED -> deferred = CLOSED :: else fi;
  * broken NOT_CLOSED_HERE: assertion violated !(started
+ *	deferred = (running -> CLOSED : deferred); => skip;
  * broken FAST_BLIND: assertion violated !(started
+ *	running && deferred > CLOSED => false
  * broken NO_SECOND_LOOK: assertion violated (seen[
+ *	:: pending -> goto noted_maybe => :: pending
  * broken RUNNING_EARLY: assertion violated (seen[
+ *	od;\n\t\tacquire(); => od; acquire(); running = false;
  */
 
 #define CLOSED		1		/* TWHEEL_DEFER_CLOSED */
@@ -128,15 +135,7 @@ inline start_deferred()
 	if
 	:: !running
 	:: running ->
-#ifdef BROKEN_NOT_CLOSED
-		value = deferred;
-		if
-		:: value > CLOSED -> deferred = CLOSED
-		:: else
-		fi;
-#else
 		atomic { value = deferred; deferred = CLOSED };
-#endif
 		if
 		:: value > CLOSED -> insert(NOTED(value)); found = true
 		:: else
@@ -178,16 +177,12 @@ inline start_here(nr)
 		:: pending -> expires = nr
 		:: else ->
 			if
-#ifndef BROKEN_FAST_BLIND
 			:: running && deferred > CLOSED ->
 				deferred = CLOSED;
 				pending = true;
 				expires = nr
-#endif
 			:: else ->
-#ifndef BROKEN_NOT_CLOSED_HERE
 				deferred = (running -> CLOSED : deferred);
-#endif
 				insert_new(nr)
 			fi
 		fi;
@@ -233,18 +228,12 @@ inline stop(me)
 	/* stop_deferred() */
 	if
 	:: found
-#ifndef BROKEN_STOP_BLIND
 	:: !found && running -> goto noted_maybe
 	:: !found && !running ->
-#ifndef BROKEN_NO_SECOND_LOOK
 		if
 		:: pending -> goto noted_maybe
 		:: !pending
 		fi
-#endif
-#else
-	:: !found
-#endif
 	fi;
 	goto stopped;
 noted_maybe:
@@ -305,9 +294,6 @@ end:	do
 		:: true -> break
 		od;
 		acquire();
-#ifdef BROKEN_RUNNING_EARLY
-		running = false;
-#endif
 		if
 		:: deferred > CLOSED -> insert(NOTED(deferred))
 		:: else

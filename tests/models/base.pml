@@ -40,13 +40,23 @@
  *
  * right
  * broken RECHECK: assertion violated
+ *	:: base != b -> release(b); goto again => :: base != b
  * broken NOT_MOVING: assertion violated
+ *	base = MOVING; => base = cpu;
  * broken TAKE_LATE: assertion violated ((lock[
+ *	leave(B1); => skip;
+ *	lock_online(B1); => atomic { leave(B1) }; lock_online(B1);
  * broken PUT_EARLY: assertion violated
+ *	lock_online(B1); => base = B0; lock_online(B1);
  * broken IRQ: invalid end state
+ *	irq_off = true; => skip;
  * broken UNBOUND: invalid end state
+ *	atomic { b == NONE && base == NONE -> base = UNBOUND }; goto again => false
  * broken ONLINE: assertion violated (on!=3
+ *	!online[b] -> => !online[b] -> break;
  * broken CPU_LATE: assertion violated (on!=3
+ *	atomic { acquire(B1); online[B1] = false; release(B1) }; => skip;
+ *	assert(on != B1); => online[B1] = false; assert(on != B1);
  */
 
 /* timer->base */
@@ -126,9 +136,6 @@ inline lock_online(cpu)
 	do
 	:: atomic {
 		!online[b] ->
-#ifdef BROKEN_ONLINE
-		break;
-#endif
 		release(b);
 		b = OTHER(b)
 	   };
@@ -146,23 +153,17 @@ again:	b = base;
 	:: else
 	fi;
 	if
-#ifndef BROKEN_UNBOUND
 	:: atomic { b == NONE && base == NONE -> base = UNBOUND }; goto again
 	:: b == NONE && base != NONE -> goto again
-#else
-	:: b == NONE && base != NONE -> goto again
-#endif
 	:: b == MOVING -> base != MOVING; goto again
 	:: b > MOVING
 	fi;
 	atomic {
 		acquire(b);
-#ifndef BROKEN_RECHECK
 		if
 		:: base != b -> release(b); goto again
 		:: base == b
 		fi;
-#endif
 		if
 		:: op == STOP ->
 			if
@@ -189,11 +190,7 @@ again:	b = base;
 			:: pending -> leave(b)
 			:: else
 			fi;
-#ifdef BROKEN_NOT_MOVING
-			base = cpu;
-#else
 			base = MOVING;
-#endif
 			release(b)
 		fi
 	};
@@ -293,9 +290,7 @@ proctype hotplug() provided (!irq)
 	byte b;
 	bool taken;
 
-#ifndef BROKEN_CPU_LATE
 	atomic { acquire(B1); online[B1] = false; release(B1) };
-#endif
 	atomic { !ticking[B1] -> cancelled = true };
 	do
 	:: atomic {
@@ -304,9 +299,7 @@ proctype hotplug() provided (!irq)
 		taken = on == B1;
 		if
 		:: taken ->
-#ifndef BROKEN_TAKE_LATE
 			leave(B1);
-#endif
 			base = MOVING
 		:: else
 		fi;
@@ -315,16 +308,7 @@ proctype hotplug() provided (!irq)
 		:: !taken -> irq_off = false; break
 		:: taken
 		fi;
-#ifdef BROKEN_IRQ
-		irq_off = false
-#endif
 	   };
-#ifdef BROKEN_TAKE_LATE
-	   atomic { leave(B1) };
-#endif
-#ifdef BROKEN_PUT_EARLY
-	   base = B0;
-#endif
 	   lock_online(B1);
 	   atomic {
 		join(b);
@@ -333,9 +317,6 @@ proctype hotplug() provided (!irq)
 		irq_off = false
 	   }
 	od;
-#ifdef BROKEN_CPU_LATE
-	atomic { acquire(B1); online[B1] = false; release(B1) };
-#endif
 	atomic {
 		acquire(B1);
 		assert(on != B1);

@@ -48,15 +48,28 @@
  * right DOZE=1
  * right DOZE=2
  * broken NO_KICK DOZE=1: assertion violated (lock||
+ *	cpu == 1 && !kicked -> => false ->
  * broken KICKED_LATE DOZE=1: assertion violated (lock||
+ *	kicked = false; => skip;
+ *	kick_runs = false\n\t   } => kick_runs = false }; kicked = false
  * broken KICKED_EARLY DOZE=1: assertion violated !(kick_queued
+ *	MAX(last_tick, target); => MAX(last_tick, target); kicked = false;
  * broken QUEUED DOZE=1: assertion violated !(queued
+ *	next != NONE && queued -> set_hrtimer(next) => false
  * broken OFF_NOT_SAID DOZE=0: assertion violated (lock||
+ *	\tarmed_tick = OFF; => \tarmed_tick = 0;
  * broken OFF_ONLY DOZE=1: assertion violated (lock||
+ *	:: tick >= armed_tick => :: tick >= armed_tick || armed_tick != OFF
  * broken LOOK_EARLY DOZE=0: assertion violated (lock||
+ *	:: NEXT == NONE -> => :: found == NONE ->
+ *	:: NEXT != NONE -> => :: found != NONE ->
  * broken DUE_LATER DOZE=2: assertion violated (expires
+ *	(NEXT <= now -> now - 1 : now) => now
  * broken ARM_FIRST DOZE=1: assertion violated (lock||
+ *	due[t] = now + ticks;\n => ticks = now + ticks; earliest = NEXT; arm(cpu, earliest); due[t] = ticks\n
+ *	\t\t\tarm(cpu, due[t])\n => 
  * broken WAITS_WHILE_OFF DOZE=1: assertion violated (lock||
+ *	(armed_tick == 0 || (tick) => (armed_tick == 0 || armed_tick == OFF || (tick)
  */
 
 #define OFF	15		/* U64_MAX */
@@ -89,11 +102,7 @@ byte done;
 			 (queued && (expires <= NEXT || armed_tick == 0 && expires <= set_at + 1)))
 
 /* Not sleeps_too_long(): the hrtimer is set for the timer's tick or earlier. */
-#ifdef BROKEN_WAITS_WHILE_OFF
-#define CAN_WAIT(tick)	(armed_tick == 0 || armed_tick == OFF || (tick) >= armed_tick)
-#else
 #define CAN_WAIT(tick)	(armed_tick == 0 || (tick) >= armed_tick)
-#endif
 
 /* To be used in an atomic sequence. */
 inline acquire()
@@ -119,11 +128,7 @@ inline program(first)
 	if
 	:: DOZE == 1 -> armed_tick = first; set_hrtimer(first)
 	:: DOZE != 1 ->
-#ifdef BROKEN_DUE_LATER
-		last_tick = MAX(last_tick, MIN(now, armed_tick - 1));
-#else
 		last_tick = MAX(last_tick, MIN((NEXT <= now -> now - 1 : now), armed_tick - 1));
-#endif
 		armed_tick = 0;
 		empties = 0;
 		set_hrtimer(last_tick + 1);
@@ -134,19 +139,14 @@ inline program(first)
 inline arm(cpu, tick)
 {
 	if
-#ifdef BROKEN_OFF_ONLY
-	:: armed_tick != OFF
-#endif
 	:: tick >= armed_tick
 	:: else ->
 		if
 		:: cpu == 0 -> program(tick)
-#ifndef BROKEN_NO_KICK
 		:: cpu == 1 && !kicked ->
 			assert(!kick_queued);
 			kick_queued = true;
 			kicked = true
-#endif
 		:: else
 		fi
 	fi
@@ -170,15 +170,8 @@ inline call(cpu, t)
 				last_tick = MAX(last_tick, now)
 			:: else
 			fi;
-#ifdef BROKEN_ARM_FIRST
-			ticks = now + ticks;
-			earliest = NEXT;
-			arm(cpu, earliest);
-			due[t] = ticks
-#else
 			due[t] = now + ticks;
 			arm(cpu, due[t])
-#endif
 		:: due[t] != NONE && due[t] > now + 1 ->
 			due[t] = now + 1;
 			if
@@ -211,9 +204,7 @@ end:	do
 	:: atomic { kick_queued -> kick_queued = false; kick_runs = true };
 	   atomic {
 		acquire();
-#ifndef BROKEN_KICKED_LATE
 		kicked = false;
-#endif
 		if
 		:: armed_tick && NEXT != NONE ->
 			earliest = NEXT;
@@ -224,10 +215,6 @@ end:	do
 		release();
 		kick_runs = false
 	   }
-#ifdef BROKEN_KICKED_LATE
-	   ;
-	   kicked = false
-#endif
 	od
 } /* unreached */
 
@@ -235,13 +222,8 @@ inline next_run()
 {
 	armed_tick = OFF;
 	if
-#ifdef BROKEN_LOOK_EARLY
-	:: found == NONE -> next = NONE
-	:: found != NONE ->
-#else
 	:: NEXT == NONE -> next = NONE
 	:: NEXT != NONE ->
-#endif
 		armed_tick = 0;
 		next = target + 1;
 		if
@@ -256,13 +238,6 @@ inline next_run()
 			fi
 		fi
 	fi
-#ifdef BROKEN_OFF_NOT_SAID
-	;
-	if
-	:: armed_tick == OFF -> armed_tick = 0
-	:: else
-	fi
-#endif
 }
 
 inline set_next_run()
@@ -270,9 +245,7 @@ inline set_next_run()
 	restart = false;
 	if
 	:: next == NONE
-#ifndef BROKEN_QUEUED
 	:: next != NONE && queued -> set_hrtimer(next)
-#endif
 	:: else ->
 		assert(!queued);
 		expires = next;
@@ -294,9 +267,6 @@ end:	do
 		target = MAX(now, clock);
 		last_tick = MAX(last_tick, target);
 		armed_tick = 0;
-#ifdef BROKEN_KICKED_EARLY
-		kicked = false;
-#endif
 		release()
 	      };
 	      atomic {

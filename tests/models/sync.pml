@@ -42,16 +42,35 @@
  * right RT
  * right RT MOVES
  * broken NO_WAIT: assertion violated !(in_callback
+ *	dead[t] = dead[t] || shutdown; => dead[t] = dead[t] || shutdown; runs = false;
  * broken TWICE MOVES: assertion violated !(stopped)
+ *	(shutdown || !runs) && pending[t] => pending[t]
  * broken SHUTDOWN_PENDING: assertion violated !(dead
+ *	(shutdown || !runs) && pending[t] => !runs && pending[t]
  * broken START_MOVES MOVES: assertion violated !(in_callback
+ *	assert(base[t] == b); => skip;
+ *	(b == 1 || running[b] == 1) => b == 1
  * broken NO_LET_ON RT: invalid end state
+ *	waiters[held[b]] -> => false ->
  * broken ONE_LOCK RT: invalid end state
+ *	atomic { i < LOCKS && waiters[LOCK(b, i)] -> i++ } => atomic { locked_by[LOCK(b, 0)] == 0 -> locked_by[LOCK(b, 0)] = ME };
+ *		held[b] = LOCK(b, 0); break
  * broken ANNOUNCE_LATE RT: invalid end state
+ *	at = held[b]; => skip;
+ *	waiters[at]++ => skip
+ *	atomic { locked_by[at] == 0 => at = held[b]; waiters[at]++; atomic { locked_by[at] == 0
  * broken LEAVE_EARLY RT: invalid end state
+ *	waiters[at]--; => skip;
+ *	atomic { locked_by[at] == 0 => waiters[at]--; atomic { locked_by[at] == 0
  * broken LEAVE_LOCKED RT: assertion violated (locked_by
+ *	waiters[at]--; => skip;
+ *	locked_by[at] = 0; => waiters[at]--; locked_by[at] = 0;
  * broken RUNNING_LATE RT: invalid end state
+ *	running[b] = 0;\n => skip;\n
  * broken LOCK_LATE RT: assertion violated !((in_callback
+ *	locked_by[LOCK(b, i)] = ME => skip
+ *	callback(t); => if :: locked_by[held[b]] == ME :: atomic { locked_by[held[b]] == 0 ->
+ *		locked_by[held[b]] = ME } fi; callback(t);
  */
 
 #define LOCKS	2
@@ -129,22 +148,13 @@ inline expiry_begin(b)
 #ifdef RT
 	i = 0;
 	do
-#ifdef BROKEN_ONE_LOCK
-	:: atomic { locked_by[LOCK(b, 0)] == 0 -> locked_by[LOCK(b, 0)] = ME };
-	   held[b] = LOCK(b, 0);
-	   break
-#endif
 	:: atomic { i < LOCKS && waiters[LOCK(b, i)] -> i++ }
 	:: i < LOCKS && !waiters[LOCK(b, i)] ->
-#ifdef BROKEN_LOCK_LATE
-	   held[b] = LOCK(b, i);
-#else
 	   atomic {
 		assert(locked_by[LOCK(b, i)] == 0);
 		locked_by[LOCK(b, i)] = ME
 	   };
 	   held[b] = LOCK(b, i);
-#endif
 	   break
 	:: i == LOCKS -> break
 	od;
@@ -178,9 +188,7 @@ inline callback(t)
 		atomic {
 			acquire(b);
 			restarts--;
-#ifndef BROKEN_START_MOVES
 			assert(base[t] == b);
-#endif
 			if
 			:: base[t] == b && !dead[t] && !pending[t] -> started(t)
 			:: else
@@ -220,34 +228,21 @@ end:	do
 		running[b] = t + 1;
 		in_callback[t] = true;
 		call[t]++;
-#ifdef BROKEN_LOCK_LATE
 		release(b)
 	   };
-	   if
-	   :: locked_by[held[b]] == ME
-	   :: atomic { locked_by[held[b]] == 0 -> locked_by[held[b]] = ME }
-	   fi;
-#else
-		release(b)
-	   };
-#endif
 	   callback(t);
 	   in_callback[t] = false;
 	   atomic { acquire(b); t = 0 };
 #ifdef RT
-#ifndef BROKEN_NO_LET_ON
 	   if
 	   :: waiters[held[b]] ->
-#ifndef BROKEN_RUNNING_LATE
 		running[b] = 0;
-#endif
 		atomic { release(b) };
 		expiry_end(b);
 		expiry_begin(b);
 		atomic { acquire(b); running[b] = 0 }
 	   :: else
 	   fi
-#endif
 #endif
 	   :: atomic { !(go_on && DUE(b)) -> running[b] = 0; release(b); break }
 	   od;
@@ -278,26 +273,17 @@ proctype waiter(byte me; byte t; bool shutdown)
 			:: base[t] == b ->
 				runs = running[b] == t + 1;
 				if
-#ifdef BROKEN_TWICE
-				:: pending[t] ->
-#elif defined(BROKEN_SHUTDOWN_PENDING)
-				:: !runs && pending[t] ->
-#else
 				:: (shutdown || !runs) && pending[t] ->
-#endif
 					ended(t);
 					assert(!stopped);
 					stopped = true
 				:: else
 				fi;
 				dead[t] = dead[t] || shutdown;
-#ifdef BROKEN_NO_WAIT
-				runs = false;
-#endif
 				if
 				:: runs ->
 					mine = call[t];
-#if defined(RT) && !defined(BROKEN_ANNOUNCE_LATE)
+#ifdef RT
 					assert(held[b] != 0);
 					at = held[b];
 					waiters[at]++
@@ -314,22 +300,10 @@ proctype waiter(byte me; byte t; bool shutdown)
 		if
 		:: runs ->
 #ifdef RT
-#ifdef BROKEN_ANNOUNCE_LATE
-			at = held[b];
-			waiters[at]++;
-#endif
-#ifdef BROKEN_LEAVE_EARLY
-			waiters[at]--;
-#endif
 			atomic { locked_by[at] == 0 -> locked_by[at] = ME };
-#ifdef BROKEN_LEAVE_LOCKED
-			waiters[at]--;
-#endif
 			locked_by[at] = 0;
 			assert(!(in_callback[t] && call[t] == mine));
-#if !defined(BROKEN_LEAVE_EARLY) && !defined(BROKEN_LEAVE_LOCKED)
 			waiters[at]--;
-#endif
 			atomic { at = 0; mine = 0; runs = false }
 #else
 			atomic { running[b] != t + 1 -> runs = false }
@@ -367,11 +341,7 @@ proctype starter()
 		if
 		:: dead[0] || pending[0]
 		:: !dead[0] && !pending[0] &&
-#ifdef BROKEN_START_MOVES
-		   b == 1 ->
-#else
 		   (b == 1 || running[b] == 1) ->
-#endif
 			started(0)
 		:: else ->
 			base[0] = MOVING;
