@@ -189,7 +189,7 @@ static void watch_empty(struct bench *b, struct gaps *gaps)
 
 /*
  * Print the cost of an expiry: what a window loses beyond the @lost of a window without
- * any. No row if the latter lost more, as with Lawn, whose ticks look at more lengths.
+ * any. No row if the latter lost more.
  */
 static void measure_expiry(struct bench *b, struct gaps *gaps,
 			   const char *operation, u64 lost)

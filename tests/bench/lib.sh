@@ -43,7 +43,7 @@ machine() {
 native_program() {
 	(cd "$top/tests/bench" && "${CC:-gcc}" -O2 -falign-functions=64 -g -Wall -I ../wheel/shims/native -I ../../include \
 		-I ../.. -idirafter "$("$top/tests/vm/kernel" source)/tools/include" \
-		-o "$1" native.c ../wheel/schemes/{schemes,paper,heap,textbook,lawn,wheels}.c -x c ../wheel/schemes/wheels.h) ||
+		-o "$1" native.c ../wheel/schemes/{schemes,paper,heap,wheels}.c -x c ../wheel/schemes/wheels.h) ||
 		die "native.c does not build"
 }
 

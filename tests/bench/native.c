@@ -95,7 +95,6 @@ static const struct impl impls[] = {
 	{ &twheel_test_hashed_sorted, 65536, 1000000 },
 	{ &twheel_test_heap, 0, U32_MAX },
 	{ &twheel_test_plain, 131072, U32_MAX },
-	{ &twheel_test_lawn, 0, 10000 },
 };
 
 /* The result of all runs of an implementation: for each operation the least time. */
@@ -407,11 +406,6 @@ static bool wanted(int op)
 	return named(only, op_names[op]);
 }
 
-static bool is_lawn(const struct impl *impl)
-{
-	return impl->ops == &twheel_test_lawn;
-}
-
 static void measure_round(struct run *r)
 {
 	if (wanted(OP_start) || wanted(OP_stop) || wanted(OP_refresh) || wanted(OP_restart))
@@ -426,9 +420,6 @@ static void measure_round(struct run *r)
 static bool takes_part(const struct impl *impl, const struct distribution *dist,
 		       u32 nr, const char *names)
 {
-	/* Lawn has one queue for one length, so that a tick is short with any number. */
-	if (is_lawn(impl) && dist->one)
-		return named(names, impl->ops->name);
 	if (nr > 100000 && dist != distributions && !names && !impl->ops->wheel)
 		return false;
 	return nr <= impl->top && named(names, impl->ops->name);

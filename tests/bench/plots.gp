@@ -19,8 +19,7 @@ do for [op in 'start refresh restart expire_restart'] {
 	     native('plain', op) using 8:10 with linespoints @plain title '4 plain wheel', \
 	     native('hashed_sorted', op) using 8:10 with linespoints @hashed_sorted title '5 hashed, sorted', \
 	     native('hashed', op) using 8:10 with linespoints @hashed title '6 hashed', \
-	     native('hier', op) using 8:10 with linespoints @hier title '7 hierarchical', \
-	     some('native', 'wall', 'lawn', op, 'one') using 8:10 with linespoints @lawn title 'lawn, one length'
+	     native('hier', op) using 8:10 with linespoints @hier title '7 hierarchical'
 }
 unset multiplot
 

@@ -16,7 +16,6 @@ timer_list = 'lc rgb "#27ae60" lw 2 pt 13 ps 0.7'
 hrtimer = 'lc rgb "#e67e22" lw 2 pt 11 ps 0.6'
 heap = 'lc rgb "#7f8c8d" lw 2 pt 2 ps 0.6'
 plain = 'lc rgb "#16a085" lw 1.5 pt 4 ps 0.6'
-lawn = 'lc rgb "#d35400" lw 1.5 pt 10 ps 0.6'
 twheel = hier
 stock = hashed
 

@@ -16,8 +16,6 @@ twheel_test_schemes[TWHEEL_TEST_NR_SCHEMES] = {
 	[TWHEEL_TEST_HEAP] = &twheel_test_heap,
 	[TWHEEL_TEST_PLAIN] = &twheel_test_plain,
 	[TWHEEL_TEST_HASHED_SORTED] = &twheel_test_hashed_sorted,
-	[TWHEEL_TEST_TEXTBOOK] = &twheel_test_textbook,
-	[TWHEEL_TEST_LAWN] = &twheel_test_lawn,
 #define WHEEL(scheme)	&twheel_test_ ## scheme,
 #include "wheels.h"
 };

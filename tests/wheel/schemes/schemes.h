@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Nine schemes of keeping timers behind one interface
+ * The seven schemes of Varghese and Lauck behind one interface
  *
- * Eight of them implement the seven schemes of Varghese and Lauck, scheme 7 in two ways.
- * Schemes 1 to 5, textbook and lawn are there to compare a wheel with. They exist only
- * here, in the simplest form that their papers describe.
+ * Schemes 1 to 5 are there to compare a wheel with. They exist only here, in the simplest
+ * form that the paper describes.
  *
  *   scheme  name           structure                   start    per tick
  *   1       list           unsorted list               O(1)     O(n)
@@ -14,11 +13,6 @@
  *   5       hashed_sorted  hashed wheel, sorted slots  O(n)     O(1)
  *   6       hashed         hashed wheel                O(1)     O(n / slots)
  *   7       hier           hierarchical wheel          O(1)     O(1)
- *           textbook       hierarchical wheel that
- *                          cascades at once            O(1)     O(n)
- *           lawn           queue for each length       O(1)     O(lengths)
- *
- * Lawn's start is O(lengths) when it is the first of its length.
  *
  * 6 and 7 are the sources of the module itself, by wheels.h. All follow the contract of
  * twheel_scheme.h. The others do not move nodes in small portions, however: their
@@ -85,8 +79,6 @@ enum twheel_test_scheme_nr {
 	TWHEEL_TEST_HEAP,
 	TWHEEL_TEST_PLAIN,
 	TWHEEL_TEST_HASHED_SORTED,
-	TWHEEL_TEST_TEXTBOOK,
-	TWHEEL_TEST_LAWN,
 	TWHEEL_TEST_WHEELS,
 	TWHEEL_TEST_NR_SCHEMES = TWHEEL_TEST_WHEELS + TWHEEL_NR_SCHEMES,
 };
@@ -95,8 +87,6 @@ extern const struct twheel_test_scheme_ops twheel_test_sorted_list;
 extern const struct twheel_test_scheme_ops twheel_test_heap;
 extern const struct twheel_test_scheme_ops twheel_test_plain;
 extern const struct twheel_test_scheme_ops twheel_test_hashed_sorted;
-extern const struct twheel_test_scheme_ops twheel_test_textbook;
-extern const struct twheel_test_scheme_ops twheel_test_lawn;
 extern const struct twheel_test_scheme_ops
 #define WHEEL(scheme)	twheel_test_ ## scheme,
 #include "wheels.h"
