@@ -18,18 +18,18 @@
 #ifndef _TWHEEL_TORTURE_H
 #define _TWHEEL_TORTURE_H
 
-#include <linux/hrtimer.h>
 #include <linux/ktime.h>
-#include <linux/percpu.h>
 #include <linux/sched.h>
 #include <linux/types.h>
 
 #include <linux/twheel.h>
 
-/* Counting, in torture_count.c. */
+/* Number of timers with an account each. */
+#define TT_TIMERS	512
+
+/* Counting, in torture_main.c. */
 
 enum tt_count {
-	/* Events that happen. */
 	TT_ARMED,	/* starts that returned 0 */
 	TT_RESTARTED,	/* starts that returned 1 */
 	TT_STOPPED,	/* stops that returned 1 */
@@ -44,40 +44,14 @@ enum tt_count {
 	TT_FROM_SOFTIRQ,	/* calls from callbacks */
 	TT_WORKED,	/* runs of work items */
 	TT_HOTPLUGGED,	/* CPUs taken away and brought back */
-	/* Errors. */
-	TT_EARLY,	/* callback before the deadline */
-	TT_LOST,	/* neither expired nor stopped after a start */
-	TT_DOUBLED,	/* callback without a start */
-	TT_OVERLAP,	/* two callbacks of one timer at a time */
-	TT_STRAY,	/* callback on another CPU than the start's */
-	TT_RUNNING,	/* callback still running after a stop that waits */
-	TT_WRONG,	/* impossible return value */
+	TT_ERRORS,
 	TT_NR_COUNTS,
-	TT_FIRST_ERROR = TT_EARLY,
 };
 
 void tt_count(enum tt_count what);
-void tt_note_lateness(const char *kind, unsigned int nr, s64 late_ns);
-u64 tt_total(enum tt_count what);
-u64 tt_errors(void);
-void tt_counts_print(const char *when);
-__printf(2, 3) void tt_error(enum tt_count what, const char *fmt, ...);
+__printf(1, 2) void tt_error(const char *fmt, ...);
 
 /* A round, in torture_main.c: one wheel with all its timers. */
-
-/**
- * struct tt_params - the knobs that the parts read, constant during the run
- * @ntimers: locked timers
- * @nshared: shared timers
- * @hotplug_ms: time between hotplug changes of a CPU, or 0 for none
- * @late_ms: lateness of a timer to count as lost
- */
-struct tt_params {
-	unsigned int ntimers;
-	unsigned int nshared;
-	unsigned int hotplug_ms;
-	unsigned int late_ms;
-};
 
 /**
  * struct tt_round - a round
@@ -93,8 +67,11 @@ struct tt_round {
 	unsigned int drains;
 };
 
-extern struct tt_params tt_params;
 extern struct tt_round tt_round;
+
+/* Parameters of the module. */
+extern unsigned int tt_nshared;
+extern unsigned int tt_hotplug_ms;
 
 /* Random numbers: xorshift, which is good enough and usable in any context. */
 
@@ -118,33 +95,15 @@ u32 tt_seed(unsigned int nr);
 u64 tt_random_delay(u32 *rnd);
 unsigned int tt_random_online_cpu(u32 *rnd);
 
-/* Timers, in torture_main.c. */
-
-struct tt_timer;
-
-/**
- * struct tt_kind - a kind of timer
- * @expire: the callback, called at time @now
- * @drained: called when a drain hands over the timer
- */
-struct tt_kind {
-	void (*expire)(struct tt_timer *t, ktime_t now);
-	void (*drained)(struct tt_timer *t);
-};
-
 /**
  * struct tt_timer - a timer of one of the first two kinds
  * @timer: the timer
- * @kind: its kind
+ * @drained: called when a drain hands over the timer
  */
 struct tt_timer {
 	struct twheel_timer timer;
-	const struct tt_kind *kind;
+	void (*drained)(struct tt_timer *t);
 };
-
-void tt_setup(struct tt_timer *t, const struct tt_kind *kind);
-int tt_again_at(struct tt_timer *t, ktime_t deadline);
-unsigned long tt_drain(void);
 
 /* The kinds. */
 
@@ -163,32 +122,13 @@ void tt_work_op(u32 *rnd);
 void tt_work_flush_op(u32 *rnd);
 void tt_work_finish(void);
 
-/* The workers. */
+/* The threads. */
 
 int tt_workers_start(void);
 void tt_workers_stop(void);
 void tt_caller_op(u32 *rnd);
-
-/* CPU hotplug. */
-
-#ifdef CONFIG_HOTPLUG_CPU
 int tt_hotplug_start(void);
 void tt_hotplug_stop(void);
 unsigned int tt_hotplug_epoch(void);
-#else
-static inline int tt_hotplug_start(void)
-{
-	return 0;
-}
-
-static inline void tt_hotplug_stop(void)
-{
-}
-
-static inline unsigned int tt_hotplug_epoch(void)
-{
-	return 0;
-}
-#endif
 
 #endif /* _TWHEEL_TORTURE_H */

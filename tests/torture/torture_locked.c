@@ -40,6 +40,8 @@
 
 /* How long it is worth waiting for a timer to expire. */
 #define TT_SOON_NS	(2 * NSEC_PER_MSEC)
+/* A timer that is so late is lost. */
+#define TT_LOST_NS	(20 * (s64)NSEC_PER_SEC)
 
 /**
  * struct tt_locked - a timer and its account
@@ -74,7 +76,6 @@ struct tt_locked {
 };
 
 static struct tt_locked *tt_locked;
-static unsigned int tt_nr_locked;
 
 static u64 tt_tick_of(ktime_t deadline)
 {
@@ -96,7 +97,7 @@ static void tt_put_in_flight(struct tt_locked *l)
 		l->in_flight_deadline = l->deadline;
 	/* One callback may wait for the lock, and a drain may have another. */
 	if (++l->in_flight > 2)
-		tt_error(TT_LOST, "timer %u: %u callbacks have not come", l->nr,
+		tt_error("timer %u: %u callbacks have not come", l->nr,
 			 l->in_flight);
 }
 
@@ -115,7 +116,7 @@ static void tt_note_restarted(struct tt_locked *l, ktime_t deadline)
 {
 	tt_count(TT_RESTARTED);
 	if (!l->armed)
-		tt_error(TT_WRONG, "timer %u: start returned 1, was not started",
+		tt_error("timer %u: start returned 1, was not started",
 			 l->nr);
 	l->armed = true;
 	l->deadline = deadline;
@@ -124,7 +125,7 @@ static void tt_note_restarted(struct tt_locked *l, ktime_t deadline)
 static void tt_note_start(struct tt_locked *l, int ret, ktime_t deadline)
 {
 	if (ret < 0) {
-		tt_error(TT_WRONG, "timer %u: start returned %d", l->nr, ret);
+		tt_error("timer %u: start returned %d", l->nr, ret);
 		return;
 	}
 	if (ret)
@@ -138,7 +139,7 @@ static void tt_note_stop(struct tt_locked *l, int ret)
 	if (ret) {
 		tt_count(TT_STOPPED);
 		if (!l->armed)
-			tt_error(TT_WRONG, "timer %u: stop returned 1, was not started",
+			tt_error("timer %u: stop returned 1, was not started",
 				 l->nr);
 	} else if (l->armed) {
 		tt_put_in_flight(l);
@@ -191,7 +192,7 @@ static void tt_locked_start_on(struct tt_locked *l, u32 *rnd)
 	ktime_t deadline = ktime_add_safe(ktime_get(), delay);
 	int ret = twheel_start_on(&l->t.timer, delay, cpu);
 
-	if (ret == -EINVAL && tt_params.hotplug_ms)
+	if (ret == -EINVAL && tt_hotplug_ms)
 		return;
 	tt_note_start(l, ret, deadline);
 	l->cpu = cpu;
@@ -222,12 +223,12 @@ static void tt_locked_ask(struct tt_locked *l)
 	ktime_t deadline = twheel_deadline(&l->t.timer);
 
 	if (pending && !l->armed)
-		tt_error(TT_WRONG, "timer %u: pending, was not started", l->nr);
+		tt_error("timer %u: pending, was not started", l->nr);
 	if (left > deadline)
-		tt_error(TT_WRONG, "timer %u: %llu ns left until %lld", l->nr,
+		tt_error("timer %u: %llu ns left until %lld", l->nr,
 			 left, deadline);
 	if (l->armed && ktime_before(deadline, l->deadline))
-		tt_error(TT_WRONG, "timer %u: due %lld, asked for %lld", l->nr,
+		tt_error("timer %u: due %lld, asked for %lld", l->nr,
 			 deadline, l->deadline);
 }
 
@@ -245,7 +246,7 @@ static void tt_locked_forward(struct tt_locked *l, u32 *rnd)
 
 	if (!periods) {
 		if (!ktime_after(deadline, now))
-			tt_error(TT_WRONG, "timer %u: forward returned 0", l->nr);
+			tt_error("timer %u: forward returned 0", l->nr);
 		return;
 	}
 	tt_count(TT_FORWARDED);
@@ -258,7 +259,8 @@ static void tt_locked_at_end(struct tt_locked *l, u32 *rnd)
 {
 	ktime_t deadline = ktime_add_safe(ktime_get(), tt_random_delay(rnd));
 
-	tt_note_start(l, tt_again_at(&l->t, deadline), deadline);
+	tt_count(TT_AGAIN);
+	tt_note_start(l, twheel_again_at(&l->t.timer, deadline), deadline);
 }
 
 /* Report a timer, once, that is overdue by @late_ms and thus lost. */
@@ -266,9 +268,9 @@ static void tt_check_overdue(struct tt_locked *l)
 {
 	s64 late = ktime_to_ns(ktime_sub(ktime_get(), l->deadline));
 
-	if (!l->armed || late < (s64)tt_params.late_ms * NSEC_PER_MSEC)
+	if (!l->armed || late < TT_LOST_NS)
 		return;
-	tt_error(TT_LOST, "timer %u: due for %lld ms on CPU %d, %spending",
+	tt_error("timer %u: due for %lld ms on CPU %d, %spending",
 		 l->nr, div_s64(late, NSEC_PER_MSEC), l->cpu,
 		 twheel_pending(&l->t.timer) ? "" : "not ");
 	l->deadline = KTIME_MAX;
@@ -315,8 +317,12 @@ void tt_locked_op(u32 *rnd, unsigned int first, unsigned int nr)
 
 static void tt_check_time(struct tt_locked *l, ktime_t now, ktime_t deadline)
 {
-	tt_note_lateness("timer", l->nr,
-			 ktime_to_ns(ktime_sub(now, deadline)));
+	s64 late = ktime_to_ns(ktime_sub(now, deadline));
+
+	if (late < 0)
+		tt_error("timer %u: %lld ns early", l->nr, -late);
+	if (late >= TT_LOST_NS)
+		tt_error("timer %u: %lld ns late", l->nr, late);
 }
 
 static void tt_check_place(struct tt_locked *l)
@@ -324,7 +330,7 @@ static void tt_check_place(struct tt_locked *l)
 	int cpu = smp_processor_id();
 
 	if (cpu != l->cpu && cpu != l->last_cpu && tt_epoch_is(l->epoch))
-		tt_error(TT_STRAY, "timer %u: started on CPU %d, expired on %d",
+		tt_error("timer %u: started on CPU %d, expired on %d",
 			 l->nr, l->cpu, cpu);
 }
 
@@ -343,7 +349,7 @@ static void tt_note_expired(struct tt_locked *l, ktime_t now)
 {
 	tt_count(TT_EXPIRED);
 	if (l->running)
-		tt_error(TT_OVERLAP, "timer %u: two callbacks at a time", l->nr);
+		tt_error("timer %u: two callbacks at a time", l->nr);
 	l->running = true;
 	if (l->in_flight) {
 		tt_note_late_expiry(l, now);
@@ -352,7 +358,7 @@ static void tt_note_expired(struct tt_locked *l, ktime_t now)
 		tt_check_time(l, now, l->deadline);
 		tt_check_place(l);
 	} else {
-		tt_error(TT_DOUBLED, "timer %u: callback without a start", l->nr);
+		tt_error("timer %u: callback without a start", l->nr);
 	}
 	l->last_cpu = smp_processor_id();
 }
@@ -374,9 +380,10 @@ static void tt_locked_again(struct tt_locked *l)
 		tt_locked_at_end(l, &l->rnd);
 }
 
-static void tt_locked_expire(struct tt_timer *t, ktime_t now)
+static void tt_locked_expire(struct twheel_timer *timer)
 {
-	struct tt_locked *l = container_of(t, struct tt_locked, t);
+	struct tt_locked *l = container_of(timer, struct tt_locked, t.timer);
+	ktime_t now = ktime_get();
 	unsigned long flags;
 	u32 rnd;
 
@@ -405,7 +412,7 @@ static void tt_locked_expire(struct tt_timer *t, ktime_t now)
 static void tt_note_drained(struct tt_locked *l)
 {
 	if (!l->armed && !l->in_flight) {
-		tt_error(TT_DOUBLED, "timer %u: drained without a start", l->nr);
+		tt_error("timer %u: drained without a start", l->nr);
 	} else if (!l->in_flight) {
 		l->armed = false;
 	} else {
@@ -424,11 +431,6 @@ static void tt_locked_drained(struct tt_timer *t)
 	tt_note_drained(l);
 	raw_spin_unlock_irqrestore(&l->lock, flags);
 }
-
-static const struct tt_kind tt_locked_kind = {
-	.expire = tt_locked_expire,
-	.drained = tt_locked_drained,
-};
 
 /* Stops that wait. */
 
@@ -449,7 +451,7 @@ static bool tt_claim(struct tt_locked *l)
  */
 static bool tt_no_drain_since(unsigned int drains)
 {
-	/* Pairs with the barriers in tt_drain_once(). */
+	/* Pairs with the barriers in tt_drain(). */
 	smp_mb();
 	return !(drains & 1) && drains == READ_ONCE(tt_round.drains);
 }
@@ -459,12 +461,12 @@ static void tt_note_settled(struct tt_locked *l, int ret, unsigned int drains)
 {
 	raw_spin_lock_irq(&l->lock);
 	if (l->running)
-		tt_error(TT_RUNNING, "timer %u: callback runs after a stop that waits",
+		tt_error("timer %u: callback runs after a stop that waits",
 			 l->nr);
 	if (!tt_no_drain_since(drains)) {
 		tt_note_stop(l, ret);
 	} else if (l->in_flight || (l->armed && !ret)) {
-		tt_error(TT_LOST, "timer %u: neither expired nor stopped, armed %d, in flight %u",
+		tt_error("timer %u: neither expired nor stopped, armed %d, in flight %u",
 			 l->nr, l->armed, l->in_flight);
 		l->armed = false;
 		l->in_flight = 0;
@@ -486,7 +488,7 @@ static void tt_settle(struct tt_locked *l)
 	unsigned int drains = READ_ONCE(tt_round.drains);
 
 	tt_count(TT_SYNCED);
-	/* Pairs with the barriers in tt_drain_once(). */
+	/* Pairs with the barriers in tt_drain(). */
 	smp_mb();
 	tt_note_settled(l, twheel_stop_sync(&l->t.timer), drains);
 }
@@ -498,16 +500,16 @@ static void tt_shut_down(struct tt_locked *l)
 	int ret;
 
 	tt_count(TT_SHUTDOWN);
-	/* Pairs with the barriers in tt_drain_once(). */
+	/* Pairs with the barriers in tt_drain(). */
 	smp_mb();
 	tt_note_settled(l, twheel_shutdown_sync(&l->t.timer), drains);
 	ret = twheel_start(&l->t.timer, 0);
 	if (ret != -ESHUTDOWN) {
-		tt_error(TT_WRONG, "timer %u: start after shutdown returned %d",
+		tt_error("timer %u: start after shutdown returned %d",
 			 l->nr, ret);
 		twheel_shutdown_sync(&l->t.timer);
 	}
-	tt_setup(&l->t, &tt_locked_kind);
+	twheel_timer_setup(&l->t.timer, tt_round.wheel, tt_locked_expire, 0);
 }
 
 /* Wait for the expiry of @l if it is due soon: stops are difficult then. */
@@ -549,18 +551,18 @@ static void tt_locked_init(struct tt_locked *l, unsigned int nr)
 	l->rnd = tt_seed(0x10000 + nr);
 	l->cpu = -1;
 	l->last_cpu = -1;
-	tt_setup(&l->t, &tt_locked_kind);
+	l->t.drained = tt_locked_drained;
+	twheel_timer_setup(&l->t.timer, tt_round.wheel, tt_locked_expire, 0);
 }
 
 int tt_locked_setup(void)
 {
 	unsigned int i;
 
-	tt_nr_locked = tt_params.ntimers;
-	tt_locked = kvcalloc(tt_nr_locked, sizeof(*tt_locked), GFP_KERNEL);
+	tt_locked = kvcalloc(TT_TIMERS, sizeof(*tt_locked), GFP_KERNEL);
 	if (!tt_locked)
 		return -ENOMEM;
-	for (i = 0; i < tt_nr_locked; i++)
+	for (i = 0; i < TT_TIMERS; i++)
 		tt_locked_init(&tt_locked[i], i);
 	return 0;
 }
@@ -572,7 +574,7 @@ void tt_locked_finish(void)
 
 	if (!tt_locked)
 		return;
-	for (i = 0; i < tt_nr_locked; i++) {
+	for (i = 0; i < TT_TIMERS; i++) {
 		raw_spin_lock_irq(&tt_locked[i].lock);
 		tt_check_overdue(&tt_locked[i]);
 		raw_spin_unlock_irq(&tt_locked[i].lock);

@@ -3,11 +3,11 @@
  * Torture of the in-kernel interface, in the manner of rcutorture
  *
  * insmod returns at once, and a thread runs rounds until the time is over. Each
- * round makes a wheel, normally of another scheme and mode than the last one.
+ * round makes a wheel, of another scheme and mode than the last one.
  * It looses threads, callbacks, hard interrupts, drains and CPU hotplug on
  * the wheel's timers. Then it stops them, settles the account of every timer
- * and destroys the wheel. The counts are printed every few seconds and at the
- * end. The first errors are lines with "!!!". The last line is
+ * and destroys the wheel. The counts are printed at the end of each round. The
+ * first errors are lines with "!!!". The last line is
  *
  *	twheel_torture: SUCCESS		or	twheel_torture: FAILURE
  *
@@ -25,51 +25,84 @@
 
 #include "torture.h"
 
-struct tt_params tt_params = {
-	.ntimers = 512,
-	.nshared = 16,
-	.hotplug_ms = 0,
-	.late_ms = 20000,
-};
+/* Milliseconds of a round, and between drains. */
+#define TT_ROUND_MS	5000
+#define TT_DRAIN_MS	700
+
+/* The first errors are printed in full, the others only counted. */
+#define TT_ERRORS_SHOWN	20
 
 struct tt_round tt_round;
 
-module_param_named(ntimers, tt_params.ntimers, uint, 0444);
-MODULE_PARM_DESC(ntimers, "timers with an account each (512)");
-module_param_named(nshared, tt_params.nshared, uint, 0444);
+unsigned int tt_nshared = 16;
+module_param_named(nshared, tt_nshared, uint, 0444);
 MODULE_PARM_DESC(nshared, "timers that all callers hammer (16)");
-module_param_named(hotplug_ms, tt_params.hotplug_ms, uint, 0444);
+
+unsigned int tt_hotplug_ms;
+module_param_named(hotplug_ms, tt_hotplug_ms, uint, 0444);
 MODULE_PARM_DESC(hotplug_ms, "a CPU is off and on for so long; 0: no hotplug (0)");
-module_param_named(late_ms, tt_params.late_ms, uint, 0444);
-MODULE_PARM_DESC(late_ms, "a timer that is so late is lost (20000)");
 
 static unsigned int seconds = 30;
 module_param(seconds, uint, 0444);
 MODULE_PARM_DESC(seconds, "how long to run; 0: until rmmod (30)");
 
-static unsigned int round_ms = 5000;
-module_param(round_ms, uint, 0444);
-MODULE_PARM_DESC(round_ms, "length of a round (5000)");
-
-static unsigned int drain_ms = 700;
-module_param(drain_ms, uint, 0444);
-MODULE_PARM_DESC(drain_ms, "milliseconds between drains; 0: none (700)");
-
 static unsigned int seed = 1;
 module_param(seed, uint, 0444);
 MODULE_PARM_DESC(seed, "of all random numbers (1)");
 
-static int scheme = -1;
-module_param(scheme, int, 0444);
-MODULE_PARM_DESC(scheme, "0 hier, 1 hashed, 2 hashed sorted, -1 one after the other (-1)");
-
-static int mode = -1;
-module_param(mode, int, 0444);
-MODULE_PARM_DESC(mode, "0 periodic, 1 tickless, -1 one after the other (-1)");
-
 static struct task_struct *tt_main_task;
 static ktime_t tt_begin;
-static ktime_t tt_last_stat;
+
+/* Counting. */
+
+static DEFINE_PER_CPU(unsigned long [TT_NR_COUNTS], tt_counts);
+
+static const char * const tt_count_names[TT_NR_COUNTS] = {
+	"armed", "restarted", "stopped", "expired", "drained", "raced", "synced", "shutdown",
+	"forwarded", "again", "hardirq", "softirq", "worked", "hotplugged", "errors",
+};
+
+void tt_count(enum tt_count what)
+{
+	this_cpu_inc(tt_counts[what]);
+}
+
+static u64 tt_total(enum tt_count what)
+{
+	u64 sum = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		/* A slightly old value is good enough. */
+		sum += data_race(per_cpu(tt_counts, cpu)[what]);
+	return sum;
+}
+
+void tt_error(const char *fmt, ...)
+{
+	static atomic_t shown = ATOMIC_INIT(0);
+	struct va_format vaf = { .fmt = fmt };
+	va_list args;
+
+	tt_count(TT_ERRORS);
+	if (atomic_inc_return(&shown) > TT_ERRORS_SHOWN)
+		return;
+	va_start(args, fmt);
+	vaf.va = &args;
+	pr_alert("!!! %pV\n", &vaf);
+	va_end(args);
+}
+
+static void tt_counts_print(const char *when)
+{
+	char line[320];
+	int what, len = 0;
+
+	for (what = 0; what < TT_NR_COUNTS; what++)
+		len += scnprintf(line + len, sizeof(line) - len, " %s %llu",
+				 tt_count_names[what], tt_total(what));
+	pr_info("%s:%s\n", when, line);
+}
 
 /* For all parts. */
 
@@ -108,27 +141,7 @@ unsigned int tt_random_online_cpu(u32 *rnd)
 	return cpu < nr_cpu_ids ? cpu : cpumask_first(cpu_online_mask);
 }
 
-/* Timers. */
-
-static void tt_expire(struct twheel_timer *timer)
-{
-	struct tt_timer *t = container_of(timer, struct tt_timer, timer);
-
-	t->kind->expire(t, ktime_get());
-}
-
-void tt_setup(struct tt_timer *t, const struct tt_kind *kind)
-{
-	t->kind = kind;
-	twheel_timer_setup(&t->timer, tt_round.wheel, tt_expire, 0);
-}
-
-/* Start @t again at the end of its callback, which is the caller. */
-int tt_again_at(struct tt_timer *t, ktime_t deadline)
-{
-	tt_count(TT_AGAIN);
-	return twheel_again_at(&t->timer, deadline);
-}
+/* A round. */
 
 static void tt_drained(struct twheel_timer *timer, void *arg)
 {
@@ -137,29 +150,31 @@ static void tt_drained(struct twheel_timer *timer, void *arg)
 
 	++*handed_over;
 	tt_count(TT_DRAINED);
-	t->kind->drained(t);
+	t->drained(t);
 }
 
-unsigned long tt_drain(void)
+static void tt_drain(void)
 {
-	unsigned long handed_over = 0;
-	unsigned long ret = twheel_drain(tt_round.wheel, tt_drained, &handed_over);
+	unsigned long handed_over = 0, ret;
 
+	WRITE_ONCE(tt_round.drains, tt_round.drains + 1);
+	/* Pairs with the barriers of the readers of the number of drains. */
+	smp_mb();
+	ret = twheel_drain(tt_round.wheel, tt_drained, &handed_over);
+	/* Pairs with the same barriers. */
+	smp_mb();
+	WRITE_ONCE(tt_round.drains, tt_round.drains + 1);
 	if (ret != handed_over)
-		tt_error(TT_WRONG, "drain returned %lu for %lu timers", ret,
-			 handed_over);
-	return ret;
+		tt_error("drain returned %lu for %lu timers", ret, handed_over);
 }
-
-/* A round. */
 
 static void tt_choose_config(struct twheel_config *config, unsigned int round)
 {
 	static const unsigned int ticks_us[] = { 1000, 250, 4000, 100 };
 
-	config->scheme = scheme >= 0 ? scheme : round % TWHEEL_NR_SCHEMES;
+	config->scheme = round % TWHEEL_NR_SCHEMES;
 	/* So that six rounds go through all pairs. */
-	config->mode = mode >= 0 ? mode : (round + round / 6) % TWHEEL_NR_MODES;
+	config->mode = (round + round / 6) % TWHEEL_NR_MODES;
 	/* Every other periodic wheel dozes. */
 	if (config->mode == TWHEEL_PERIODIC)
 		config->doze = round % 4 & 2;
@@ -229,23 +244,6 @@ static void tt_round_end(void)
 	tt_round.wheel = NULL;
 }
 
-static void tt_drain_once(void)
-{
-	WRITE_ONCE(tt_round.drains, tt_round.drains + 1);
-	/* Pairs with the barriers of the readers of the number of drains. */
-	smp_mb();
-	tt_drain();
-	/* Pairs with the same barriers. */
-	smp_mb();
-	WRITE_ONCE(tt_round.drains, tt_round.drains + 1);
-}
-
-static void tt_report(const char *when)
-{
-	tt_counts_print(when);
-	tt_last_stat = ktime_get();
-}
-
 static bool tt_time_is_over(void)
 {
 	return kthread_should_stop() ||
@@ -258,40 +256,17 @@ static void tt_round_run(void)
 	ktime_t begin = ktime_get();
 	ktime_t last_drain = begin;
 
-	while (ktime_ms_delta(ktime_get(), begin) < round_ms &&
+	while (ktime_ms_delta(ktime_get(), begin) < TT_ROUND_MS &&
 	       !tt_time_is_over()) {
 		msleep(20);
-		if (drain_ms &&
-		    ktime_ms_delta(ktime_get(), last_drain) >= drain_ms) {
-			tt_drain_once();
+		if (ktime_ms_delta(ktime_get(), last_drain) >= TT_DRAIN_MS) {
+			tt_drain();
 			last_drain = ktime_get();
 		}
-		if (ktime_ms_delta(ktime_get(), tt_last_stat) >=
-		    10 * MSEC_PER_SEC)
-			tt_report("running");
 	}
 }
 
 /* The whole run. */
-
-static void tt_print_params(const char *when)
-{
-	pr_info("%s: ntimers=%u nshared=%u seconds=%u round_ms=%u seed=%u scheme=%d mode=%d hotplug_ms=%u drain_ms=%u late_ms=%u\n",
-		when, tt_params.ntimers, tt_params.nshared, seconds, round_ms,
-		seed, scheme, mode, tt_params.hotplug_ms, drain_ms, tt_params.late_ms);
-}
-
-/* Print the verdict. A run without any expiry is not a success either. */
-static void tt_verdict(int ret)
-{
-	bool success = !ret && !tt_errors() && tt_total(TT_EXPIRED);
-
-	if (ret)
-		pr_alert("!!! could not run: %d\n", ret);
-	tt_print_params("end");
-	tt_report("end");
-	pr_info("%s\n", success ? "SUCCESS" : "FAILURE");
-}
 
 static int tt_main(void *unused)
 {
@@ -299,14 +274,19 @@ static int tt_main(void *unused)
 	int ret = 0;
 
 	tt_begin = ktime_get();
-	tt_last_stat = tt_begin;
 	while (!ret && !tt_time_is_over()) {
 		ret = tt_round_begin(round++);
 		if (!ret)
 			tt_round_run();
 		tt_round_end();
+		tt_counts_print("running");
 	}
-	tt_verdict(ret);
+	if (ret)
+		pr_alert("!!! could not run: %d\n", ret);
+	tt_counts_print("end");
+	/* A run without any expiry is not a success either. */
+	pr_info("%s\n", !ret && !tt_total(TT_ERRORS) && tt_total(TT_EXPIRED) ?
+		"SUCCESS" : "FAILURE");
 	while (!kthread_should_stop())
 		msleep(50);
 	return 0;
@@ -314,9 +294,8 @@ static int tt_main(void *unused)
 
 static int __init tt_init(void)
 {
-	if (tt_params.ntimers < 16 || !tt_params.nshared)
+	if (!tt_nshared)
 		return -EINVAL;
-	tt_print_params("begin");
 	tt_main_task = kthread_run(tt_main, NULL, "twheel_torture");
 	return PTR_ERR_OR_ZERO(tt_main_task);
 }

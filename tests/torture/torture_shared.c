@@ -44,12 +44,11 @@ struct tt_shared {
 };
 
 static struct tt_shared *tt_shared;
-static unsigned int tt_nr_shared;
 
 static void tt_shared_note_start(struct tt_shared *s, int ret)
 {
 	if (ret < 0) {
-		tt_error(TT_WRONG, "shared %u: start returned %d", s->nr, ret);
+		tt_error("shared %u: start returned %d", s->nr, ret);
 	} else if (ret) {
 		tt_count(TT_RESTARTED);
 	} else {
@@ -82,7 +81,7 @@ static void tt_shared_start(struct tt_shared *s, u32 *rnd)
 	switch (tt_random_below(rnd, 8)) {
 	case 0:
 		ret = twheel_start_on(&s->t.timer, delay, tt_random_online_cpu(rnd));
-		if (ret == -EINVAL && tt_params.hotplug_ms)
+		if (ret == -EINVAL && tt_hotplug_ms)
 			return;
 		break;
 	case 1:
@@ -106,14 +105,14 @@ static void tt_shared_again(struct tt_shared *s, u32 *rnd)
 {
 	u64 delay = tt_shared_delay(rnd);
 
-	tt_shared_note_start(s, tt_again_at(&s->t, ktime_add_ns(ktime_get(),
-								delay)));
+	tt_count(TT_AGAIN);
+	tt_shared_note_start(s, twheel_again_at(&s->t.timer, ktime_add_ns(ktime_get(), delay)));
 }
 
 /* Start or stop a timer. Context: any. */
 void tt_shared_op(u32 *rnd)
 {
-	struct tt_shared *s = &tt_shared[tt_random_below(rnd, tt_nr_shared)];
+	struct tt_shared *s = &tt_shared[tt_random_below(rnd, tt_nshared)];
 
 	if (tt_random_below(rnd, 3))
 		tt_shared_start(s, rnd);
@@ -124,19 +123,19 @@ void tt_shared_op(u32 *rnd)
 /* Stop a timer and wait for its callback. Context: process. */
 void tt_shared_sync_op(u32 *rnd)
 {
-	struct tt_shared *s = &tt_shared[tt_random_below(rnd, tt_nr_shared)];
+	struct tt_shared *s = &tt_shared[tt_random_below(rnd, tt_nshared)];
 
 	tt_count(TT_SYNCED);
 	tt_shared_note_stop(s, twheel_stop_sync(&s->t.timer));
 }
 
-static void tt_shared_expire(struct tt_timer *t, ktime_t now)
+static void tt_shared_expire(struct twheel_timer *timer)
 {
-	struct tt_shared *s = container_of(t, struct tt_shared, t);
-	u32 rnd = ktime_to_ns(now) | 1, what;
+	struct tt_shared *s = container_of(timer, struct tt_shared, t.timer);
+	u32 rnd = ktime_get_ns() | 1, what;
 
 	if (atomic_inc_return(&s->running) != 1)
-		tt_error(TT_OVERLAP, "shared %u: two callbacks at a time", s->nr);
+		tt_error("shared %u: two callbacks at a time", s->nr);
 	atomic_inc(&s->callbacks);
 	tt_count(TT_EXPIRED);
 	tt_random(&rnd);
@@ -163,22 +162,17 @@ static void tt_shared_drained(struct tt_timer *t)
 	atomic_inc(&s->drained);
 }
 
-static const struct tt_kind tt_shared_kind = {
-	.expire = tt_shared_expire,
-	.drained = tt_shared_drained,
-};
-
 int tt_shared_setup(void)
 {
 	unsigned int i;
 
-	tt_nr_shared = tt_params.nshared;
-	tt_shared = kvcalloc(tt_nr_shared, sizeof(*tt_shared), GFP_KERNEL);
+	tt_shared = kvcalloc(tt_nshared, sizeof(*tt_shared), GFP_KERNEL);
 	if (!tt_shared)
 		return -ENOMEM;
-	for (i = 0; i < tt_nr_shared; i++) {
+	for (i = 0; i < tt_nshared; i++) {
 		tt_shared[i].nr = i;
-		tt_setup(&tt_shared[i].t, &tt_shared_kind);
+		tt_shared[i].t.drained = tt_shared_drained;
+		twheel_timer_setup(&tt_shared[i].t.timer, tt_round.wheel, tt_shared_expire, 0);
 	}
 	return 0;
 }
@@ -193,8 +187,7 @@ static void tt_shared_settle(struct tt_shared *s)
 	       atomic_read(&s->drained);
 	if (starts == ends && !atomic_read(&s->running))
 		return;
-	tt_error(starts > ends ? TT_LOST : starts < ends ? TT_DOUBLED : TT_RUNNING,
-		 "shared %u: %d starts, %d callbacks, %d stops, %d drained, %d running",
+	tt_error("shared %u: %d starts, %d callbacks, %d stops, %d drained, %d running",
 		 s->nr, starts, atomic_read(&s->callbacks),
 		 atomic_read(&s->stops), atomic_read(&s->drained),
 		 atomic_read(&s->running));
@@ -207,7 +200,7 @@ void tt_shared_finish(void)
 
 	if (!tt_shared)
 		return;
-	for (i = 0; i < tt_nr_shared; i++)
+	for (i = 0; i < tt_nshared; i++)
 		tt_shared_settle(&tt_shared[i]);
 	kvfree(tt_shared);
 	tt_shared = NULL;

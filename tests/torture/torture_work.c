@@ -123,8 +123,7 @@ static void tt_work_settle(struct tt_work *w)
 	queued = atomic_read(&w->queued);
 	ended = atomic_read(&w->cancelled) + atomic_read(&w->runs);
 	if (queued != ended)
-		tt_error(queued > ended ? TT_LOST : TT_DOUBLED,
-			 "work %u: queued %d, cancelled %d, ran %d", w->nr,
+		tt_error("work %u: queued %d, cancelled %d, ran %d", w->nr,
 			 queued, atomic_read(&w->cancelled),
 			 atomic_read(&w->runs));
 }

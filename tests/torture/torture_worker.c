@@ -5,10 +5,12 @@
  * Workers are not bound to a CPU, because it may go offline, but now and then
  * move to another one. Half of them hammer the same timers, and each of the
  * others has some for itself. Each worker also has an hrtimer, which it starts
- * now and then to call twheel in hard interrupt context.
+ * now and then to call twheel in hard interrupt context. Another thread takes
+ * CPUs away and brings them back.
  */
 #define pr_fmt(fmt) "twheel_torture: " fmt
 
+#include <linux/cpu.h>
 #include <linux/cpumask.h>
 #include <linux/delay.h>
 #include <linux/err.h>
@@ -49,7 +51,7 @@ void tt_caller_op(u32 *rnd)
 	u32 what = tt_random_below(rnd, 8);
 
 	if (what < 5)
-		tt_locked_op(rnd, 0, tt_params.ntimers);
+		tt_locked_op(rnd, 0, TT_TIMERS);
 	else if (what < 7)
 		tt_shared_op(rnd);
 	else
@@ -135,12 +137,12 @@ static int tt_worker_thread(void *arg)
 /* Set up a worker. Odd ones have a share of the locked timers each, even ones use all. */
 static void tt_worker_init(struct tt_worker *w, unsigned int nr)
 {
-	unsigned int share = tt_params.ntimers / tt_nr_workers;
+	unsigned int share = TT_TIMERS / tt_nr_workers;
 
 	w->rnd = tt_seed(nr);
 	w->irq_rnd = tt_seed(0x1000 + nr);
 	w->first = nr & 1 ? nr * share : 0;
-	w->nr = nr & 1 ? share : tt_params.ntimers;
+	w->nr = nr & 1 ? share : TT_TIMERS;
 	twheel_hrtimer_setup(&w->irq, tt_worker_irq,
 			     CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
 }
@@ -150,7 +152,7 @@ int tt_workers_start(void)
 	struct task_struct *task;
 	unsigned int i;
 
-	tt_nr_workers = min(TT_WORKERS_PER_CPU * num_online_cpus(), tt_params.ntimers);
+	tt_nr_workers = min(TT_WORKERS_PER_CPU * num_online_cpus(), TT_TIMERS);
 	tt_workers = kcalloc(tt_nr_workers, sizeof(*tt_workers), GFP_KERNEL);
 	if (!tt_workers)
 		return -ENOMEM;
@@ -176,4 +178,91 @@ void tt_workers_stop(void)
 			kthread_stop(tt_workers[i].task);
 	kfree(tt_workers);
 	tt_workers = NULL;
+}
+
+/* CPU hotplug. */
+
+static struct task_struct *tt_hotplug_task;
+static unsigned int tt_epoch;
+
+/*
+ * Returns the number of begins and ends of changes, which is odd during a change.
+ * A timer stayed on its CPU if the number was even at its start and is the
+ * same at its expiry.
+ */
+unsigned int tt_hotplug_epoch(void)
+{
+	return READ_ONCE(tt_epoch);
+}
+
+static void tt_epoch_next(void)
+{
+	/* Orders the number against the change of the CPU. */
+	smp_mb();
+	WRITE_ONCE(tt_epoch, tt_epoch + 1);
+	/* Orders the change of the CPU against the new number. */
+	smp_mb();
+}
+
+static void tt_hotplug_sleep(void)
+{
+	unsigned int left = tt_hotplug_ms;
+
+	for (; left && !kthread_should_stop(); left -= min(left, 20U))
+		msleep(min(left, 20U));
+}
+
+static void tt_hotplug_one(unsigned int cpu)
+{
+	int ret;
+
+	tt_epoch_next();
+	ret = remove_cpu(cpu);
+	tt_epoch_next();
+	if (ret) {
+		pr_info("CPU %u does not go: %d\n", cpu, ret);
+		tt_hotplug_sleep();
+		return;
+	}
+	tt_hotplug_sleep();
+	tt_epoch_next();
+	ret = add_cpu(cpu);
+	tt_epoch_next();
+	if (ret)
+		pr_alert("CPU %u does not come back: %d\n", cpu, ret);
+	tt_count(TT_HOTPLUGGED);
+}
+
+static int tt_hotplug_thread(void *unused)
+{
+	u32 rnd = tt_seed(0x20000);
+	unsigned int cpu;
+
+	while (!kthread_should_stop()) {
+		cpu = tt_random_online_cpu(&rnd);
+		if (cpu == cpumask_first(cpu_online_mask))
+			cpu = cpumask_next(cpu, cpu_online_mask);
+		tt_hotplug_sleep();
+		if (cpu < nr_cpu_ids && !kthread_should_stop())
+			tt_hotplug_one(cpu);
+	}
+	return 0;
+}
+
+int tt_hotplug_start(void)
+{
+	if (!tt_hotplug_ms || num_online_cpus() < 2)
+		return 0;
+	tt_hotplug_task = kthread_run(tt_hotplug_thread, NULL, "tt_hotplug");
+	if (!IS_ERR(tt_hotplug_task))
+		return 0;
+	tt_hotplug_task = NULL;
+	return -ENOMEM;
+}
+
+void tt_hotplug_stop(void)
+{
+	if (tt_hotplug_task)
+		kthread_stop(tt_hotplug_task);
+	tt_hotplug_task = NULL;
 }
