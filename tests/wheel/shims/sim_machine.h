@@ -167,6 +167,8 @@ struct hrtimer {
 		u64 cascaded;
 		u64 clock;
 		const void *cursor;
+		u64 tick;	/* last tick of which a timer expired */
+		u64 newest;	/* order of the latest start among its timers that expired */
 	} held;			/* for oracle_base.c */
 };
 

@@ -12,7 +12,6 @@
 
 struct cpumask sim_online, sim_isolated;
 const struct cpumask sim_all = { BIT(SIM_CPUS) - 1 }, sim_none;
-bool sim_cpu_goes;
 
 static sim_hotplug_fn online_fn, offline_fn;
 static struct hlist_head instances;	/* of struct twheel */
@@ -27,7 +26,6 @@ void sim_hotplug_begin(void)
 	INIT_HLIST_HEAD(&instances);
 	readers = 0;
 	writer = false;
-	sim_cpu_goes = false;
 }
 
 /* Check for RCU: newer kernels change the mask without hotplug, and free it by RCU. */
@@ -201,7 +199,6 @@ int sim_cpu_down(unsigned int nr)
 	write_lock();
 	if (!cpu->off && cpumask_any_but(&sim_online, nr) < nr_cpu_ids) {
 		sim_note("cpu %u goes", nr);
-		sim_cpu_goes = true;
 		oracle_cpu_goes();
 		leave(nr);
 		on_cpu(nr, call_offline);
@@ -211,7 +208,6 @@ int sim_cpu_down(unsigned int nr)
 		else
 			cpu->leaving = false;
 		oracle_cpu_gone();
-		sim_cpu_goes = false;
 		sim_note("cpu %u is gone: %d", nr, ret);
 	}
 	writer = false;

@@ -169,21 +169,17 @@ void oracle_drained(struct oracle_timer *t)
 
 /* Callbacks. */
 
-/* Check that no timer of the same tick and base, started before, is still pending. */
-static void check_order(const struct oracle_timer *t)
+/* Check that no timer of the same tick and base expired before, and was started later. */
+static void check_order(const struct oracle_timer *t, struct sim_held *held)
 {
-	unsigned int i, all = min(nr_timers, 64U);
-
 	if (!t->strict || hotplug_began)
 		return;
-	for (i = 0; i < all; i++) {
-		const struct oracle_timer *o = timers[i];
-
-		if (o->strict && !o->in_flight && o != t && o->ended < t->began &&
-		    o->timer.node.link.next && o->timer.base == t->timer.base &&
-		    o->timer.node.expires == t->timer.node.expires)
-			sim_fail("timer %u overtakes timer %u", t->nr, o->nr);
-	}
+	if (held->tick != t->timer.node.expires)
+		held->newest = 0;
+	held->tick = t->timer.node.expires;
+	if (t->ended < held->newest)
+		sim_fail("timer %u is overtaken", t->nr);
+	held->newest = max(held->newest, t->began);
 }
 
 static void check_time(const struct oracle_timer *t, struct twheel_base *base)
@@ -219,7 +215,7 @@ void oracle_expires(const struct twheel_timer *timer)
 		sim_fail("timer %u: expires, and was not pending", t->nr);
 	if (base->cpu != sim.cpu && base->cpu != TWHEEL_NO_CPU)
 		sim_fail("timer %u: expires on another CPU", t->nr);
-	check_order(t);
+	check_order(t, &base->hrtimer.held);
 	check_time(t, base);
 	oracle_lateness(timer);
 	t->expect = t->in_flight ? EXPECT_UNKNOWN : EXPECT_IDLE;

@@ -19,7 +19,7 @@
 #define PRIVATE		4	/* private timers of each task */
 #define SHARED		8
 #define TIMERS		(SIM_USERS * PRIVATE + SHARED)
-#define CROWD		3000
+#define CROWD		3000	/* most timers that are started for one tick */
 #define LOCKS		2
 #define ENDS		2
 
@@ -55,8 +55,7 @@ struct user_end {
 	u64 seen[SIM_CPUS];		/* latest of these stores that a call read */
 };
 
-static struct user_timer timers[TIMERS];
-static struct user_timer crowd[CROWD];
+static struct user_timer timers[TIMERS + CROWD];
 static struct user_timer others[SIM_USERS];	/* each on a wheel of its own */
 static struct user_end ends[ENDS];
 static spinlock_t locks[LOCKS];	/* taken by tasks and callbacks */
@@ -68,7 +67,6 @@ static bool isolation;		/* CPUs become isolated, and housekeeping again */
 static u32 crowd_size;		/* number of timers of the crowd */
 static u64 crowd_at;		/* deadline of the crowd */
 static bool crowd_waits;	/* flag: the crowd is not started yet */
-static u32 crowd_last[SIM_CPUS];	/* timer of the crowd that expired last on each CPU */
 
 #define USERS_MAX	1000
 #define USER_WHEELS_MAX	4
@@ -434,20 +432,6 @@ static void expired(struct twheel_timer *timer)
 	oracle_callback_ends(&ut->o);
 }
 
-/* Check the order of a crowd: its timers were started one after the other, for one tick. */
-static void crowd_expired(struct twheel_timer *timer)
-{
-	struct user_timer *ut = timer_of(timer);
-	u32 *last = &crowd_last[sim.cpu];
-
-	oracle_callback(&ut->o);
-	if (ut->o.nr < *last && !sim_cpu_goes && ut->o.strict)
-		sim_fail("timer %u overtakes timer %u", *last, ut->o.nr);
-	*last = ut->o.nr;
-	sim_spend(1 + sim_below(callback_ns));
-	oracle_callback_ends(&ut->o);
-}
-
 /* Serve an interrupt of a device, or its softirq. */
 void sim_device(bool softirq)
 {
@@ -597,7 +581,7 @@ static void start_crowd(void)
 	crowd_waits = false;
 	crowd_at = at;
 	for (i = 0; i < crowd_size; i++)
-		if (call_start(&crowd[i].o, START_AT, at, 0) < 0)
+		if (call_start(&timers[TIMERS + i].o, START_AT, at, 0) < 0)
 			sim_fail("timer %u of the crowd is not started", i);
 	sim_note("a crowd of %u is started for %llu", crowd_size, at);
 }
@@ -675,29 +659,23 @@ void scenario_choose(void)
 	wheel_ns = 1 + sim_below(5000);
 	crowd_at = 0;
 	devices = 0;
-	memset(crowd_last, 0, sizeof(crowd_last));
 }
 
 static void make_timers(void)
 {
 	u32 i;
 
-	memset(timers, 0, sizeof(timers));
-	for (i = 0; i < TIMERS; i++) {
-		timers[i].kind = sim_chance(2) ? PLAIN : sim_below(KINDS);
-		timers[i].o.private = i < SIM_USERS * PRIVATE;
+	memset(timers, 0, (TIMERS + crowd_size) * sizeof(timers[0]));
+	for (i = 0; i < TIMERS + crowd_size; i++) {
+		if (i >= TIMERS)
+			timers[i].kind = SLOW;
+		else
+			timers[i].kind = sim_chance(2) ? PLAIN : sim_below(KINDS);
+		timers[i].o.private = i < SIM_USERS * PRIVATE || i >= TIMERS;
 		timers[i].o.plain = timers[i].kind != AGAIN &&
 				    timers[i].kind != FORWARD;
 		oracle_add(&timers[i].o);
 		setup(&timers[i]);
-	}
-	if (crowd_size)
-		memset(crowd, 0, crowd_size * sizeof(crowd[0]));
-	for (i = 0; i < crowd_size; i++) {
-		crowd[i].o.private = true;
-		crowd[i].o.plain = true;
-		oracle_add(&crowd[i].o);
-		twheel_timer_setup(&crowd[i].o.timer, wheel, crowd_expired, 0);
 	}
 	for (i = 0; i < ENDS; i++)
 		ends[i] = (struct user_end){ .end.fn = tick_end };
@@ -834,10 +812,8 @@ void scenario_end(void)
 			if (timers[i].o.plain && twheel_pending(&timers[i].o.timer))
 				sim_fail("timer %u: is left by a drain", i);
 	}
-	for (i = 0; i < TIMERS; i++)
+	for (i = 0; i < TIMERS + crowd_size; i++)
 		do_sync(&timers[i], false);
-	for (i = 0; i < crowd_size; i++)
-		do_sync(&crowd[i], false);
 	oracle_end();
 	twheel_wheel_exit();
 	/* No run is under way any more. */

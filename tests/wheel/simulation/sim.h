@@ -134,7 +134,6 @@ void sim_hotplug_begin(void);
 void sim_hotplug_thread(struct sim_task *task);
 int sim_cpu_down(unsigned int cpu);
 void sim_cpu_up(unsigned int cpu);
-extern bool sim_cpu_goes;
 
 /* scenario.c: handler of a device's interrupt, or of its softirq */
 void sim_device(bool softirq);

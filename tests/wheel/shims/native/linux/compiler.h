@@ -14,6 +14,9 @@
 /* One for the other: the pairs are the sources'. */
 #define smp_load_acquire(p)	__atomic_load_n(p, __ATOMIC_ACQUIRE)
 
+/* For mutants: no statement. */
+#define barrier()	__asm__ __volatile__("" : : : "memory")
+
 #define compiletime_assert(condition, text)	_Static_assert(condition, text)
 
 #define fallthrough	__attribute__((__fallthrough__))
