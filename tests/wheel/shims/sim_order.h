@@ -146,6 +146,7 @@ struct pid;
 struct task_struct;
 
 void sim_might_sleep(const char *where);
+void sim_wait(const bool *flag);
 
 /* Returns the running task of simulation-session. */
 struct task_struct *sim_current(void);

@@ -202,14 +202,12 @@ struct user_waiter {
 	bool poller;			/* a poller, which remains in the queue when it is woken */
 	bool sleeping;			/* the task is about to sleep, or sleeps */
 	bool woken;			/* the task was woken */
-	bool asleep;			/* the task sleeps, after a look at the condition */
 };
 
 void init_waitqueue_head(wait_queue_head_t *queue);
 void user_wake(wait_queue_head_t *queue, int readers);
 void user_wait_begin(wait_queue_head_t *queue, struct user_waiter *waiter);
 long user_wait_prepare(struct user_waiter *waiter);
-void user_wait_sleep(struct user_waiter *waiter);
 void user_wait_end(struct user_waiter *waiter);
 
 #define wake_up_interruptible(queue)		user_wake(queue, 1)
@@ -230,7 +228,7 @@ void user_wait_end(struct user_waiter *waiter);
 			__ret = __signal;				\
 			if (__ret)					\
 				break;					\
-			user_wait_sleep(&__waiter);			\
+			sim_wait(&__waiter.woken);			\
 		}							\
 		user_wait_end(&__waiter);				\
 	}								\

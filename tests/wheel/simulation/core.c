@@ -325,6 +325,7 @@ static void go_on(void)
 		return;
 	}
 	while (!(cpu = choose_cpu())) {
+		oracle_idle();
 		if (maybe_suspend())
 			continue;
 		next = next_event();

@@ -318,3 +318,7 @@ void oracle_end(void)
 void oracle_run_over(const struct twheel_base *base, u64 began)
 {
 }
+
+void oracle_idle(void)
+{
+}

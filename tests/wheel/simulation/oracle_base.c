@@ -21,14 +21,11 @@ static struct {
 	bool paid;	/* some of it by payers */
 } taken[SIM_CPUS];
 
-static unsigned int runs;
-
 /* Timers of a base that sleeps, looked at when its lock is let go. */
 #define CHECKED_ASLEEP	64
 
 void oracle_begin_bases(void)
 {
-	runs = 0;
 	memset(taken, 0, sizeof(taken));
 }
 
@@ -122,7 +119,6 @@ void oracle_run_begins(struct hrtimer *hrtimer)
 		sim_note("base %u runs, clock %llu, set for %llu, held up since %llu",
 			 base->cpu, base->scheme.clock, hrtimer->expires,
 			 held->since);
-	runs++;
 	held->begin = sim.now;
 	held->woke = sim.woke;
 	held->first = 0;
@@ -197,16 +193,9 @@ void oracle_run_ends(struct hrtimer *hrtimer)
 	check_throttle(held, base);
 	check_pause(hrtimer, base);
 	oracle_run_over(base, held->begin);
-	runs--;
 	hrtimer->running = false;
 	go_on(hrtimer);
 	hrtimer->running = true;
-}
-
-/* Returns the number of running bases, on all CPUs. */
-unsigned int oracle_runs(void)
-{
-	return runs;
 }
 
 /* All that a base's lock guards. */

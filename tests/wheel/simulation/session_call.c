@@ -519,7 +519,7 @@ static void call_poll(struct user_file *f)
 
 	if (wait) {
 		while (!ret && !user_current()->signal) {
-			user_wait_sleep(&table.waiter);
+			sim_wait(&table.waiter.woken);
 			table.waiter.woken = false;
 			ret = f->file->f_op->poll(f->file, NULL);
 		}

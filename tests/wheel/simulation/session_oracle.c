@@ -762,45 +762,6 @@ void oracle_cpu_gone(void)
 {
 }
 
-/* Returns whether the run that began at @began left an event to be read. */
-static bool has_event(const struct twheel_session *s,
-		      const struct twheel_base *base, u64 began)
-{
-	struct twheel_utimer *ut;
-	u64 queued = 0;
-
-	for (ut = s->events.first; ut; ut = *twheel_events_next(ut)) {
-		if (queued++ > s->stats.unread)
-			sim_fail("more events are queued than are unread");
-		if (ut->timer.base == base && ut->expired_ns >= began)
-			return true;
-	}
-	return false;
-}
-
-static void check_sleepers(const struct oracle_session *os)
-{
-	struct user_waiter *waiter;
-	bool slept = false, awake = false;
-	unsigned int i;
-
-	list_for_each_entry(waiter, &os->s->pollers.waiters, entry)
-		if (waiter->asleep && !waiter->woken)
-			sim_fail("session %u: sleeps on in poll()", os->nr);
-	for (i = 3 * SIM_CPUS; i < SIM_TASKS; i++) {
-		const struct user_program *p = &user_programs[i];
-
-		if (p->reads != os)
-			continue;
-		if (user_sleeps(i))
-			slept = true;
-		else
-			awake = true;
-	}
-	if (slept && !awake)
-		sim_fail("session %u: sleeps on in read()", os->nr);
-}
-
 /*
  * Returns whether all events may wait for a waker, which expires in time. Read without
  * twheel_pending(): other tasks must not run here.
@@ -815,45 +776,62 @@ static bool may_wait(const struct oracle_session *os)
 	       s->events.first->expired_ns + os->wake_ns + s->tick_ns;
 }
 
-/*
- * Returns whether all readers must be told, at the end of a run, of timers that expired in
- * it. With @wake_ns another base may do this, and so it is asked while no other base
- * runs.
- */
-static bool must_be_told(const struct oracle_session *os,
-			 const struct twheel_base *base, u64 began)
-{
-	if (os->wake_ns)
-		return oracle_runs() == 1 && os->s->events.first && !may_wait(os);
-	return has_event(os->s, base, began);
-}
-
-/*
- * Returns whether the next run tells the readers, with @wake_ns on any base. Read
- * without twheel_tick_end_queued(), as in may_wait().
- */
-static bool tells_later(const struct oracle_session *os)
+/* Returns whether a next run wakes the readers up: a payer may have used up its slice. */
+static bool is_woken_later(const struct twheel_session *s)
 {
 	unsigned int cpu;
 
 	for (cpu = 0; cpu < SIM_CPUS; cpu++)
-		if ((os->wake_ns || cpu == sim.cpu) && os->s->ends[cpu].tick_end.queued)
+		if (s->ends[cpu].tick_end.queued && s->wheel->bases[cpu]->payer)
 			return true;
 	return false;
 }
 
-void oracle_run_over(const struct twheel_base *base, u64 began)
+static void check_sleepers(const struct oracle_session *os)
 {
+	bool slept = false, awake = false;
 	unsigned int i;
 
-	for (i = 0; i < nr_sessions; i++) {
-		struct twheel_session *s = sessions[i].s;
+	for (i = 3 * SIM_CPUS; i < SIM_TASKS; i++) {
+		const struct user_program *p = &user_programs[i];
+		bool sleeps = user_sleeps(i);
 
-		if (!s || s->lock.owner)
-			continue;
-		if (base->payer && tells_later(&sessions[i]))
-			continue;
-		if (must_be_told(&sessions[i], base, began))
-			check_sleepers(&sessions[i]);
+		if (sleeps && p->waiter->queue == &os->s->pollers)
+			sim_fail("session %u: sleeps on in poll()", os->nr);
+		slept |= sleeps && p->reads == os;
+		awake |= !sleeps && p->reads == os;
 	}
+	if (slept && !awake)
+		sim_fail("session %u: sleeps on in read()", os->nr);
+}
+
+/* Check the sleepers at the end of the run on @base that began at @began, if it left events. */
+void oracle_run_over(const struct twheel_base *base, u64 began)
+{
+	const struct oracle_session *os;
+	struct twheel_utimer *ut;
+
+	for (os = sessions; os < sessions + nr_sessions; os++) {
+		if (!os->s || os->s->lock.owner || os->wake_ns || is_woken_later(os->s))
+			continue;
+		for (ut = os->s->events.first; ut; ut = *twheel_events_next(ut))
+			if (ut->timer.base == base && ut->expired_ns >= began)
+				break;
+		if (ut)
+			check_sleepers(os);
+	}
+}
+
+/* Check that nobody sleeps while an event is there. A CPU that is stopped may be at work. */
+void oracle_idle(void)
+{
+	const struct oracle_session *os;
+	unsigned int cpu;
+
+	for (cpu = 0; cpu < SIM_CPUS; cpu++)
+		if (sim_cpus[cpu].stolen_until > sim.now)
+			return;
+	for (os = sessions; os < sessions + nr_sessions; os++)
+		if (os->s && os->s->events.first && !may_wait(os) && !is_woken_later(os->s))
+			check_sleepers(os);
 }

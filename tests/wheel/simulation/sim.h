@@ -95,7 +95,6 @@ u32 sim_below(u32 limit);
 bool sim_chance(u32 one_in);
 void sim_spend(u64 ns);
 void sim_sleep(u64 ns);
-void sim_wait(const bool *flag);
 void sim_yield(void);
 void sim_begin(u64 seed);
 void sim_run_tasks(void (*user)(struct sim_task *task));

@@ -214,7 +214,7 @@ bool user_sleeps(unsigned int task)
 {
 	const struct user_waiter *waiter = user_programs[task].waiter;
 
-	return waiter && waiter->asleep && !waiter->woken;
+	return waiter && sim_tasks[task].flag == &waiter->woken && !waiter->woken;
 }
 
 /* The locks that a program takes with softirqs off are sessions' locks. */
@@ -300,13 +300,6 @@ long user_wait_prepare(struct user_waiter *waiter)
 	}
 	unlock_queue(waiter->queue, was);
 	return ret;
-}
-
-void user_wait_sleep(struct user_waiter *waiter)
-{
-	waiter->asleep = true;
-	sim_wait(&waiter->woken);
-	waiter->asleep = false;
 }
 
 void user_wait_end(struct user_waiter *waiter)
