@@ -126,8 +126,6 @@ void usleep_range(unsigned long min_us, unsigned long max_us);
 
 /* linux/ktime.h */
 
-#include "native/linux/ktime.h"
-
 ktime_t ktime_get(void);
 
 #define ktime_get_ns()	((u64)ktime_get())
@@ -293,8 +291,6 @@ void irq_work_sync(struct irq_work *work);
 #define jiffies		((unsigned long)(sim.now / 1000000))
 
 /* linux/lockdep.h */
-
-#include "native/linux/lockdep.h"
 
 #define lockdep_assert_preemption_enabled()	do { } while (0)
 #define lockdep_assert_held(lock)					\

@@ -303,11 +303,6 @@ u64 sim_random(void);
 
 #define get_random_u64()	sim_random()
 
-/* linux/version.h */
-
-#define KERNEL_VERSION(a, b, c)	(((a) << 16) + ((b) << 8) + (c))
-#define LINUX_VERSION_CODE	KERNEL_VERSION(6, 12, 0)
-
 /* linux/debugobjects.h: not configured */
 
 struct debug_obj_descr {
@@ -322,8 +317,6 @@ struct debug_obj_descr {
 #define debug_object_free(addr, descr)		((void)(descr))
 
 /* linux/module.h */
-
-#include "native/linux/module.h"
 
 #define THIS_MODULE	NULL
 
