@@ -320,7 +320,7 @@ struct debug_obj_descr {
 
 #define THIS_MODULE	NULL
 
-/* linux/moduleparam.h: a scenario sets parameters by name */
+/* linux/moduleparam.h: a scenario sets parameters */
 
 struct kernel_param;
 
@@ -333,7 +333,11 @@ int param_set_uint_minmax(const char *value, const struct kernel_param *param,
 			  unsigned int min, unsigned int max);
 int param_get_uint(char *value, const struct kernel_param *param);
 
-#define module_param_cb(name, ops, var, perm)				\
-	module_param(name, uint, perm) sim_ops_##name = { .value = (void *)(ops) }
+struct sim_param {
+	const struct kernel_param_ops *ops;
+	unsigned int *value;
+};
+
+#define module_param_cb(name, ops, var, perm)	struct sim_param sim_param_##name = { ops, var }
 
 #endif /* _SIM_ORDER_H */

@@ -524,7 +524,7 @@ ktime_t ktime_mono_to_any(ktime_t tmono, int offs)
 
 #define ARENA	(64UL << 20)
 #define POISON	0x6b
-#define POISONED	4096UL
+#define POISONED	8192UL
 
 /* The header in front of allocated memory */
 struct block {

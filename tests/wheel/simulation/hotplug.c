@@ -191,10 +191,9 @@ static void leave(unsigned int nr)
 	} while (has_users(nr));
 }
 
-int sim_cpu_down(unsigned int nr)
+void sim_cpu_down(unsigned int nr)
 {
 	struct sim_cpu *cpu = &sim_cpus[nr];
-	int ret = -EBUSY;
 
 	write_lock();
 	if (!cpu->off && cpumask_any_but(&sim_online, nr) < nr_cpu_ids) {
@@ -202,16 +201,14 @@ int sim_cpu_down(unsigned int nr)
 		oracle_cpu_goes();
 		leave(nr);
 		on_cpu(nr, call_offline);
-		ret = result;
-		if (!ret)
+		if (!result)
 			on_cpu(nr, take_down);
 		else
 			cpu->leaving = false;
 		oracle_cpu_gone();
-		sim_note("cpu %u is gone: %d", nr, ret);
+		sim_note("cpu %u is gone: %d", nr, result);
 	}
 	writer = false;
-	return ret;
 }
 
 void sim_cpu_up(unsigned int nr)

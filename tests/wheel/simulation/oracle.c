@@ -261,17 +261,6 @@ void oracle_cpu_gone(void)
 	hotplug_began = 0;
 }
 
-static void lost(const struct oracle_timer *t)
-{
-	struct twheel_base *base = t->timer.base;
-
-	sim_note("base %u: clock %llu, armed %llu, kicked %d, hrtimer %s at %llu",
-		 base->cpu, base->scheme.clock, base->armed_tick, base->kicked,
-		 base->hrtimer.queued ? "queued" : "off",
-		 (u64)base->hrtimer.expires);
-	sim_fail("timer %u: was due at %llu", t->nr, t->due);
-}
-
 /*
  * Check that no timer is forgotten: a late one is on a base that is held up. Returns
  * whether there is one.
@@ -294,7 +283,8 @@ bool oracle_any_late(void)
 			continue;
 		hrtimer = &t->timer.base->hrtimer;
 		if (!hrtimer->held.is && !(hrtimer->queued && (u64)hrtimer->expires <= sim.now))
-			lost(t);
+			sim_fail("timer %u: was due at %llu, and its base is %s for %llu", t->nr,
+				 t->due, hrtimer->queued ? "armed" : "off", (u64)hrtimer->expires);
 		any = true;
 	}
 	return any;

@@ -460,11 +460,9 @@ void oracle_event(struct oracle_session *os, const struct twheel_event *event,
 	}
 	check_overruns(t, call, deadline, event->overruns);
 	check_flags(t, event->flags, call);
-	if (t->events < ORACLE_SEEN) {
-		t->seen[t->events].deadline = deadline;
-		t->seen[t->events].overruns = event->overruns;
-	}
-	t->events++;
+	t->first = t->events++ ? min(t->first, deadline) : deadline;
+	t->next = max(t->next, deadline + (event->overruns + 1) * t->period);
+	t->periods += event->overruns + 1;
 	os->counted.delivered++;
 	count_lateness(os, expired - deadline);
 	os->counted.rearmed += goes_on;
@@ -475,20 +473,10 @@ void oracle_event(struct oracle_session *os, const struct twheel_event *event,
 }
 
 /* Check that deadlines of a periodic timer are on their grid, without a gap. */
-static void check_periods(struct oracle_start *t)
+static void check_periods(const struct oracle_start *t)
 {
-	unsigned int i, j, n = t->events;
-
-	if (!t->period || t->word || n > ORACLE_SEEN)
-		return;
-	for (i = 0; i < n; i++) {
-		for (j = i + 1; j < n; j++)
-			if (t->seen[j].deadline < t->seen[i].deadline)
-				swap(t->seen[i], t->seen[j]);
-		if (i && t->seen[i].deadline != t->seen[i - 1].deadline +
-		    (t->seen[i - 1].overruns + 1) * t->period)
-			sim_fail("start %u: a period is lost", number(t));
-	}
+	if (t->period && !t->word && t->next - t->first != t->periods * t->period)
+		sim_fail("start %u: a period is lost", number(t));
 }
 
 /* Sessions. */

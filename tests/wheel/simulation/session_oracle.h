@@ -12,7 +12,6 @@
 #define ORACLE_STORES	128
 /* Latest word, except TWHEEL_WORD_STOP. */
 #define ORACLE_WORD_MAX	(KTIME_MAX - (1LL << 50))
-#define ORACLE_SEEN	12
 
 struct oracle_session;
 
@@ -53,10 +52,9 @@ struct oracle_start {
 	u64 gone;				/* calls that begin later miss the timer */
 	u64 last;				/* events of later reads are the last event */
 	unsigned int events;			/* number of events */
-	struct {
-		u64 deadline;
-		u64 overruns;
-	} seen[ORACLE_SEEN];			/* events, to be sorted */
+	u64 first;				/* earliest deadline of these */
+	u64 next;				/* latest, and the periods after it */
+	u64 periods;				/* number of periods of all events */
 };
 
 /* The record of a session */

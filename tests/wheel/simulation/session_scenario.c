@@ -19,6 +19,7 @@
 
 #define FILES		3
 
+extern struct sim_param sim_param_max_user_timers, sim_param_max_user_sessions;
 static struct user_file files[FILES];
 static bool shared[FILES];	/* files that are being opened */
 
@@ -186,9 +187,8 @@ void scenario_choose(void)
 	s64 most = min_t(u64, sim.now / 2, 1ULL << 40);
 
 	user_limits = sim_chance(8);
-	user_param("max_user_timers",
-		   user_limits ? 200 + sim_below(400) : 1U << 22);
-	user_param("max_user_sessions", sim_chance(8) ? 2 : 1024);
+	*sim_param_max_user_timers.value = user_limits ? 200 + sim_below(400) : 1U << 22;
+	*sim_param_max_user_sessions.value = sim_chance(8) ? 2 : 1024;
 	user_begin();
 	for (i = 0; i < SIM_USERS; i++) {
 		struct user_program *p = &user_programs[3 * SIM_CPUS + i];

@@ -131,7 +131,7 @@ void sim_kworker(struct sim_task *task);
 /* hotplug.c */
 void sim_hotplug_begin(void);
 void sim_hotplug_thread(struct sim_task *task);
-int sim_cpu_down(unsigned int cpu);
+void sim_cpu_down(unsigned int cpu);
 void sim_cpu_up(unsigned int cpu);
 
 /* scenario.c: handler of a device's interrupt, or of its softirq */

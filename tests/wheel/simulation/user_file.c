@@ -13,7 +13,6 @@
 struct user_program user_programs[SIM_TASKS];
 
 static const struct miscdevice *device;
-static struct shim_param *params;
 
 struct kmem_cache {
 	unsigned int size;
@@ -22,25 +21,6 @@ struct kmem_cache {
 };
 
 /* Parameters. */
-
-void shim_param_add(struct shim_param *param)
-{
-	param->next = params;
-	params = param;
-}
-
-void user_param(const char *name, unsigned int value)
-{
-	struct shim_param *param;
-
-	for (param = params; param; param = param->next) {
-		if (!strcmp(param->name, name)) {
-			*(unsigned int *)param->value = value;
-			return;
-		}
-	}
-	sim_fail("no parameter %s", name);
-}
 
 int param_set_uint_minmax(const char *value, const struct kernel_param *param,
 			  unsigned int min, unsigned int max)
@@ -65,7 +45,6 @@ void user_begin(void)
 		p->nsproxy.time_ns = &p->time_ns;
 		p->pid.nr = 1 + p - user_programs;
 	}
-	user_memory_begin();
 }
 
 void user_end(void)

@@ -11,16 +11,7 @@
 
 #include "user_space.h"
 
-#define PAGES_MAX	512
-
 static char memory[SIM_USERS][USER_MEMORY] __attribute__((__aligned__(4096)));
-static struct page mapped[PAGES_MAX];	/* of words */
-static unsigned int nr_mapped;
-
-void user_memory_begin(void)
-{
-	nr_mapped = 0;
-}
 
 void *user_memory(unsigned int nr, size_t offset)
 {
@@ -239,44 +230,34 @@ size_t fault_in_iov_iter_writeable(const struct iov_iter *iter, size_t size)
 	return size;
 }
 
-/* Pages of words. */
+/* Pages of words. The page in front of each has its struct page. */
 
 unsigned long get_zeroed_page(gfp_t gfp)
 {
-	void *addr = sim_alloc_aligned(PAGE_SIZE, PAGE_SIZE);
+	struct page *page = sim_alloc_aligned(2 * PAGE_SIZE, PAGE_SIZE);
 
-	if (!addr)
+	if (!page)
 		return 0;
-	if (nr_mapped == PAGES_MAX)
-		sim_fail("too many pages of words");
-	mapped[nr_mapped++] = (struct page){ .addr = addr, .refs = 1 };
-	return (unsigned long)addr;
+	page->addr = (char *)page + PAGE_SIZE;
+	page->refs = 1;
+	return (unsigned long)page->addr;
 }
 
 struct page *virt_to_page(const void *addr)
 {
-	unsigned int i = nr_mapped;
-
-	/* A freed page may still have an older entry for the address. */
-	while (i--)
-		if (mapped[i].addr == addr)
-			return &mapped[i];
-	sim_fail("not a page");
+	return (struct page *)((char *)addr - PAGE_SIZE);
 }
 
+/* If the page was freed, sim_check_memory() finds the write. */
 void get_page(struct page *page)
 {
-	if (!page->refs)
-		sim_fail("a page that was freed is mapped");
 	page->refs++;
 }
 
 void put_page(struct page *page)
 {
-	if (!page->refs)
-		sim_fail("a page is freed twice");
 	if (!--page->refs)
-		kvfree(page->addr);
+		kvfree(page);
 }
 
 void free_page(unsigned long addr)

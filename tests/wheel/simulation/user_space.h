@@ -59,7 +59,6 @@ struct user_file {
 };
 
 /* user_memory.c */
-void user_memory_begin(void);
 void *user_memory(unsigned int nr, size_t offset);
 void user_page_set(const void *addr, enum user_page state);
 void user_pages_back(unsigned int nr);
@@ -74,7 +73,6 @@ extern struct user_program user_programs[SIM_TASKS];
 struct user_program *user_current(void);
 void user_begin(void);
 void user_end(void);
-void user_param(const char *name, unsigned int value);
 struct file *user_open(unsigned int mode);
 void user_get_file(struct file *file);
 void user_close(struct file *file);

@@ -32,8 +32,8 @@
 #include "sim.h"
 #include "oracle.h"
 
-/* A power of two. Up to half of them are in use: see sim_weak_load(). */
-#define PLACES		(1U << 15)
+/* A power of two. Up to half of them are in use. */
+#define PLACES		(1U << 17)
 #define STORES		4
 /* Number of recently read pointers that a CPU remembers. */
 #define POINTERS	4
@@ -156,7 +156,7 @@ static bool is_stale(struct place *place)
 	return value_at(place->address, place->size) != newest(place)->value;
 }
 
-/* Prepare for a store. Returns NULL if there is no room to remember it. */
+/* Prepare for a store. */
 static struct place *prepare(volatile void *address, u32 size)
 {
 	struct place *place = place_of(address);
@@ -167,9 +167,8 @@ static struct place *prepare(volatile void *address, u32 size)
 		return place;
 	}
 	if (!is_known(place)) {
-		if (nr_places >= PLACES / 2)
-			return NULL;
-		nr_places++;
+		if (nr_places++ == PLACES / 2)
+			sim_fail("too many places in memory");
 	}
 	place->address = address;
 	place->size = size;
@@ -247,8 +246,6 @@ void sim_weak_store(volatile void *address, const void *value, u32 size,
 	struct sim_clock clock = this_order()->told;
 	struct place *place = prepare(address, size);
 
-	if (!place)
-		return;
 	if (how == SIM_RELEASE)
 		clock = released();
 	note_store(place, value_at(value, size), &clock);
@@ -261,10 +258,6 @@ void sim_weak_atomic(volatile void *address, u32 size, enum sim_order how)
 
 	if (how == SIM_FULL)
 		sim_weak_mb();
-	if (!place) {
-		sim_weak_all();
-		return;
-	}
 	note_read(newest(place), how);
 	place->seen[sim.cpu] = place->count - 1;
 }
@@ -278,12 +271,10 @@ void sim_weak_changed(volatile void *address, u32 size, enum sim_order how)
 	struct sim_clock clock = this_order()->told;
 	struct place *place = place_of(address);
 
-	if (is_known(place)) {
-		if (how == SIM_RELEASE || how == SIM_FULL)
-			clock = released();
-		join(&clock, &newest(place)->clock);
-		note_store(place, value_at(address, size), &clock);
-	}
+	if (how == SIM_RELEASE || how == SIM_FULL)
+		clock = released();
+	join(&clock, &newest(place)->clock);
+	note_store(place, value_at(address, size), &clock);
 	if (how == SIM_FULL)
 		sim_weak_mb();
 }
@@ -325,12 +316,8 @@ const volatile void *sim_weak_load(const volatile void *address, u32 size,
 	struct store *store;
 	u32 first, i;
 
-	if (!is_known(place) || place->size != size) {
-		/* A store may already tell something, and its clock is not kept. */
-		if (nr_places >= PLACES / 2)
-			sim_weak_all();
+	if (!is_known(place) || place->size != size)
 		return address;
-	}
 	if (is_stale(place))
 		forget(place);
 	first = place->count > STORES ? place->count - STORES : 0;
