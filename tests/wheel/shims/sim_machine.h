@@ -187,14 +187,34 @@ static inline void hrtimer_set_expires(struct hrtimer *hrtimer, ktime_t expires)
 	hrtimer->expires = expires;
 }
 
+/* A task */
+struct sim_task {
+	void *sp;				/* saved stack pointer, while another task runs */
+	void (*fn)(struct sim_task *task);	/* body of the task */
+	unsigned int nr;
+	unsigned int cpu;			/* CPU that it runs on, or last ran on */
+	int prio;				/* priority on PREEMPT_RT, the highest is first */
+	int boost;				/* priority lent by its waiters */
+	bool pinned;				/* flag: bound to @cpu */
+	int no_migration;			/* depth of spinlocks and local_bh_disable() */
+	bool done;				/* flag: the task ended */
+	int preempt;				/* depth of preempt_disable(), with spinlocks */
+	int bh;					/* depth of local_bh_disable() and softirqs */
+	int hardirq;				/* depth of hard interrupts */
+	int rcu;				/* depth of read-side critical sections */
+	u64 wake;				/* end of its sleep, ns */
+	const bool *flag;			/* condition that it waits for, or NULL */
+	struct sim_lock *lock;			/* lock that it waits for, or NULL */
+};
+
+extern struct sim_task *sim_task;
+
 /* linux/preempt.h */
 
-int preempt_count(void);
-void preempt_count_set(int count);
-bool in_hardirq(void);
-bool in_interrupt(void);
-void migrate_disable(void);
-void migrate_enable(void);
+#define preempt_count()		(sim_task->preempt)
+#define preempt_count_set(n)	((void)(sim_task->preempt = (n)))
+#define in_hardirq()		(sim_task->hardirq > 0)
+#define in_interrupt()		(sim_task->hardirq || sim_task->bh)
 
 /* linux/spinlock.h: they spin, or with CONFIG_PREEMPT_RT spinlock_t sleeps */
 
@@ -218,7 +238,6 @@ void sim_lock(struct sim_lock *lock);
 void sim_unlock(struct sim_lock *lock);
 bool sim_irq_save(void);
 void sim_irq_restore(bool off);
-bool sim_holds(const struct sim_lock *lock);
 
 static inline void raw_spin_lock_init(raw_spinlock_t *lock)
 {
@@ -295,7 +314,7 @@ void irq_work_sync(struct irq_work *work);
 #define lockdep_assert_preemption_enabled()	do { } while (0)
 #define lockdep_assert_held(lock)					\
 	do {								\
-		if (!sim_holds(lock))					\
+		if ((lock)->owner != sim_task)				\
 			sim_fail("%s:%d: lock not held", __FILE__, __LINE__); \
 	} while (0)
 #define lock_map_acquire(map)	do { } while (0)
@@ -318,8 +337,9 @@ struct rcu_head {
 	void *object;
 };
 
-void rcu_read_lock(void);
-void rcu_read_unlock(void);
+#define rcu_read_lock()		((void)sim_task->rcu++)
+#define rcu_read_unlock()	((void)sim_task->rcu--)
+
 void call_rcu(struct rcu_head *rcu, void (*func)(struct rcu_head *rcu));
 void rcu_barrier(void);
 void sim_free_rcu(struct rcu_head *rcu);

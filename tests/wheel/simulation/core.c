@@ -472,36 +472,6 @@ void sim_might_sleep(const char *where)
 		sim_fail("%s: sleeps in atomic context", where);
 }
 
-int preempt_count(void)
-{
-	return sim_task->preempt;
-}
-
-void preempt_count_set(int count)
-{
-	sim_task->preempt = count;
-}
-
-void migrate_disable(void)
-{
-	sim_task->no_migration++;
-}
-
-void migrate_enable(void)
-{
-	sim_task->no_migration--;
-}
-
-bool in_hardirq(void)
-{
-	return sim_task->hardirq;
-}
-
-bool in_interrupt(void)
-{
-	return sim_task->hardirq || sim_task->bh;
-}
-
 unsigned int smp_processor_id(void)
 {
 	if (sim_preemptible() && !sim_stays(sim_task))

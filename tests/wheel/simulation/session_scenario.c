@@ -48,7 +48,8 @@ static void do_proc(void)
 	rcu_read_lock();
 	while ((s = twheel_session_find(&number))) {
 		spin_lock_bh(&s->lock);
-		pid_vnr(s->pid);
+		if (s->pid && !s->pid->refs)
+			sim_fail("a session has a pid that was let go");
 		twheel_session_stats_locked(s, &stats);
 		spin_unlock_bh(&s->lock);
 		if (s->number != number)

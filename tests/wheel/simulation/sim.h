@@ -26,26 +26,6 @@
 #define SIM_TASKS	(3 * SIM_CPUS + SIM_USERS + 1)
 #define SIM_NEVER	U64_MAX
 
-/* A task */
-struct sim_task {
-	void *sp;				/* saved stack pointer, while another task runs */
-	void (*fn)(struct sim_task *task);	/* body of the task */
-	unsigned int nr;
-	unsigned int cpu;			/* CPU that it runs on, or last ran on */
-	int prio;				/* priority on PREEMPT_RT, the highest is first */
-	int boost;				/* priority lent by its waiters */
-	bool pinned;				/* flag: bound to @cpu */
-	int no_migration;			/* depth of migrate_disable() */
-	bool done;				/* flag: the task ended */
-	int preempt;				/* depth of preempt_disable(), with spinlocks */
-	int bh;					/* depth of local_bh_disable() and softirqs */
-	int hardirq;				/* depth of hard interrupts */
-	int rcu;				/* depth of read-side critical sections */
-	u64 wake;				/* end of its sleep, ns */
-	const bool *flag;			/* condition that it waits for, or NULL */
-	struct sim_lock *lock;			/* lock that it waits for, or NULL */
-};
-
 /* A CPU */
 struct sim_cpu {
 	struct sim_task *curr;		/* current task */
@@ -80,7 +60,6 @@ struct sim_options {
 extern struct sim_options sim_options;
 extern struct sim_cpu sim_cpus[SIM_CPUS];
 extern struct sim_task sim_tasks[SIM_TASKS];
-extern struct sim_task *sim_task;
 extern bool sim_memory_short;
 /* The machine is reliable: no CPU stops, no interrupt is late, no page is out. */
 extern bool sim_calm;

@@ -19,11 +19,6 @@ void sim_sync_begin(void)
 	have_works = false;
 }
 
-bool sim_holds(const struct sim_lock *lock)
-{
-	return lock->owner == sim_task;
-}
-
 static void check_lock(const struct sim_lock *lock)
 {
 	if (lock->magic != SIM_LOCK_MAGIC)
@@ -135,16 +130,6 @@ bool sim_is_reader(const struct sim_task *task)
 	if (task->rcu || task->preempt || task->hardirq || task->bh)
 		return true;
 	return cpu->curr == task && cpu->irqs_off;
-}
-
-void rcu_read_lock(void)
-{
-	sim_task->rcu++;
-}
-
-void rcu_read_unlock(void)
-{
-	sim_task->rcu--;
 }
 
 void call_rcu(struct rcu_head *rcu, void (*func)(struct rcu_head *rcu))

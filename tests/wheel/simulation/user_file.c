@@ -12,26 +12,13 @@
 
 struct user_program user_programs[SIM_TASKS];
 
-static const struct miscdevice *device;
+const struct miscdevice *user_device;
 
 struct kmem_cache {
 	unsigned int size;
 	unsigned int align;
 	int objects;
 };
-
-/* Parameters. */
-
-int param_set_uint_minmax(const char *value, const struct kernel_param *param,
-			  unsigned int min, unsigned int max)
-{
-	return -EINVAL;
-}
-
-int param_get_uint(char *value, const struct kernel_param *param)
-{
-	return -EINVAL;
-}
 
 /* Programs. */
 
@@ -43,7 +30,6 @@ void user_begin(void)
 	for (p = user_programs; p < user_programs + SIM_TASKS; p++) {
 		p->task.nsproxy = &p->nsproxy;
 		p->nsproxy.time_ns = &p->time_ns;
-		p->pid.nr = 1 + p - user_programs;
 	}
 }
 
@@ -90,21 +76,10 @@ struct pid *task_tgid(struct task_struct *task)
 	return &container_of(task, struct user_program, task)->pid;
 }
 
-struct pid *get_pid(struct pid *pid)
-{
-	pid->refs++;
-	return pid;
-}
-
 void put_pid(struct pid *pid)
 {
 	if (!pid->refs--)
 		sim_fail("a pid is let go once too often");
-}
-
-pid_t pid_vnr(struct pid *pid)
-{
-	return pid ? pid->nr : 0;
 }
 
 void usleep_range(unsigned long min_us, unsigned long max_us)
@@ -170,12 +145,6 @@ bool signal_pending(const struct task_struct *task)
 {
 	sim_point();
 	return container_of(task, struct user_program, task)->signal;
-}
-
-/* Returns false: every signal has a handler. */
-bool fatal_signal_pending(const struct task_struct *task)
-{
-	return false;
 }
 
 void user_signal(unsigned int task)
@@ -308,33 +277,12 @@ void poll_wait(struct file *file, wait_queue_head_t *queue, poll_table *table)
 
 /* Files. */
 
-int misc_register(struct miscdevice *misc)
-{
-	device = misc;
-	return 0;
-}
-
-void misc_deregister(struct miscdevice *misc)
-{
-	device = NULL;
-}
-
-int stream_open(struct inode *inode, struct file *file)
-{
-	return 0;
-}
-
-long compat_ptr_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
-{
-	return -ENOTTY;
-}
-
 struct file *user_open(unsigned int mode)
 {
 	struct file *file = calloc(1, sizeof(*file));
 	int ret;
 
-	file->f_op = device->fops;
+	file->f_op = user_device->fops;
 	file->f_mode = mode;
 	file->refs = 1;
 	ret = file->f_op->open(NULL, file);

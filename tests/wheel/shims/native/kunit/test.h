@@ -21,7 +21,6 @@ struct kunit {
 	const char *name;
 	const void *param_value;
 	bool failed;
-	bool skipped;
 	jmp_buf out;
 	void *memory;
 };
