@@ -69,22 +69,20 @@ static u64 crowd_at;		/* deadline of the crowd */
 static bool crowd_waits;	/* flag: the crowd is not started yet */
 
 #define USERS_MAX	1000
-#define USER_WHEELS_MAX	4
-#define USER_TIMERS	2
 #define USERS_PER_MS	50	/* payers of a period */
 #define USERS_MS	120	/* length of their load, ms */
 
-/* A wheel of one of many users */
+/* The wheel of one of many users */
 struct user_wheel {
-	struct twheel *wheel;	/* the wheel, or NULL */
-	struct oracle_timer timers[USER_TIMERS];	/* restarted for each tick */
+	struct twheel_payer *payer;
+	struct twheel *wheel;
+	struct oracle_timer timer;	/* restarted for each tick */
 	u64 last;		/* time of the last expiry */
 	u64 pause;		/* longest time between two expiries */
 };
 
 static struct user_wheel user_wheels[USERS_MAX];
-static u32 nr_user_wheels;	/* 0 in most seeds */
-static u32 nr_users;
+static u32 nr_users;		/* 0 in most seeds */
 static u32 wheel_ns;		/* upper bound of the length of their callbacks */
 static bool users_over;		/* flag: their timers are no longer restarted */
 
@@ -653,10 +651,8 @@ void scenario_choose(void)
 	callback_ns = 1 + sim_below(sim_chance(4) ? 400000 : 5000);
 	crowd_size = sim_chance(32) ? 1 + sim_below(CROWD) : 0;
 	crowd_waits = crowd_size;
-	nr_users = sim_chance(2048) ? 1 + sim_below(USERS_MAX) : 0;
-	nr_user_wheels = min_t(u32, nr_users * (1 + sim_below(USER_WHEELS_MAX)),
-			       USERS_MAX);
-	wheel_ns = 1 + sim_below(5000);
+	nr_users = sim_chance(1024) ? 1 + sim_below(USERS_MAX) : 0;
+	wheel_ns = 1 + sim_below(10000);
 	crowd_at = 0;
 	devices = 0;
 }
@@ -699,87 +695,67 @@ static void start_of_user(struct oracle_timer *o)
 
 static void user_expired(struct twheel_timer *timer)
 {
-	struct oracle_timer *o = container_of(timer, struct oracle_timer, timer);
-	struct user_wheel *uw = user_wheels;
+	struct user_wheel *uw = container_of(timer, struct user_wheel, timer.timer);
 
-	oracle_callback(o);
-	uw += ((char *)timer - (char *)uw) / sizeof(*uw);
+	oracle_callback(&uw->timer);
 	/* After a suspend the wheels first catch up with its ticks. */
 	if (uw->last > sim.woke)
 		uw->pause = max(uw->pause, sim.now - sim.behind - uw->last);
 	uw->last = sim.now - sim.behind;
 	sim_spend(sim_below(wheel_ns));
 	if (!READ_ONCE(users_over))
-		start_of_user(o);
-	oracle_callback_ends(o);
+		start_of_user(&uw->timer);
+	oracle_callback_ends(&uw->timer);
 }
 
-static void make_user_wheel(struct user_wheel *uw, struct twheel_payer *payer)
+static void make_user_wheel(struct user_wheel *uw)
 {
+	struct twheel_payer *payer = twheel_payer_create();
 	struct twheel_config user = {
 		.scheme = TWHEEL_HASHED, .slots = TWHEEL_SLOTS_MIN,
 		.tick_ns = scenario_ticks(1), .clock = scenario.config.clock,
 		.payer = payer,
 	};
-	u32 i;
 
-	uw->wheel = twheel_create(&user);
+	*uw = (struct user_wheel) {
+		.payer	= payer,
+		.wheel	= twheel_create(&user),
+		.last	= sim.now - sim.behind,
+	};
 	if (IS_ERR(uw->wheel))
 		sim_fail("no wheel for a user");
-	uw->last = sim.now - sim.behind;
-	uw->pause = 0;
-	for (i = 0; i < USER_TIMERS; i++) {
-		memset(&uw->timers[i], 0, sizeof(uw->timers[i]));
-		twheel_timer_setup(&uw->timers[i].timer, uw->wheel, user_expired,
-				   0);
-		start_of_user(&uw->timers[i]);
-	}
+	twheel_timer_setup(&uw->timer.timer, uw->wheel, user_expired, 0);
+	start_of_user(&uw->timer);
 }
 
 /*
- * Check the pauses, as if all users were on one CPU. They have periods in turn, the wheels
- * of a user take turns, and their timers, too.
+ * Run the wheels of the users, after everything else. Check the pauses, as if all users were on
+ * one CPU. They have periods in turn.
  */
-static void check_user_wheels(void)
-{
-	u64 rounds = (nr_users / USERS_PER_MS + 3) *
-		     (nr_user_wheels / nr_users + 1) * USER_TIMERS;
-	u32 i;
-
-	for (i = 0; i < nr_user_wheels; i++)
-		if (user_wheels[i].pause > rounds * NSEC_PER_MSEC + scenario_ticks(3))
-			sim_fail("a wheel of %u, with %u users, pauses for %llu ns",
-				 nr_user_wheels, nr_users, user_wheels[i].pause);
-}
-
-/* Run the wheels of the users, after everything else. */
 static void come_as_users(void)
 {
-	struct twheel_payer *payers[USERS_MAX];
-	u32 i, j;
+	u64 longest = (nr_users / USERS_PER_MS + 3) * 2 * NSEC_PER_MSEC + scenario_ticks(3);
+	struct user_wheel *uw;
+	u32 i;
 
-	sim_note("%u users come with %u wheels", nr_users, nr_user_wheels);
 	users_over = false;
-	for (i = 0; i < nr_users; i++)
-		payers[i] = twheel_payer_create();
-	for (i = 0; i < nr_user_wheels; i++) {
-		make_user_wheel(&user_wheels[i], payers[i % nr_users]);
-		sim_note("wheel %u of a user", i);
+	for (uw = user_wheels; uw < user_wheels + nr_users; uw++) {
+		make_user_wheel(uw);
+		sim_note("a wheel of %u users is made", nr_users);
 	}
 	for (i = 0; i < USERS_MS; i++) {
 		sim_sleep(NSEC_PER_MSEC);
 		sim_note("users are busy");
 	}
 	WRITE_ONCE(users_over, true);
-	check_user_wheels();
-	for (i = 0; i < nr_user_wheels; i++) {
-		for (j = 0; j < USER_TIMERS; j++)
-			twheel_shutdown_sync(&user_wheels[i].timers[j].timer);
-		twheel_destroy(user_wheels[i].wheel);
-		sim_note("wheel %u of a user is gone", i);
+	for (uw = user_wheels; uw < user_wheels + nr_users; uw++) {
+		if (uw->pause > longest)
+			sim_fail("a wheel of %u users pauses for %llu ns", nr_users, uw->pause);
+		twheel_shutdown_sync(&uw->timer.timer);
+		twheel_destroy(uw->wheel);
+		twheel_payer_destroy(uw->payer);
+		sim_note("a wheel of a user is gone");
 	}
-	for (i = 0; i < nr_users; i++)
-		twheel_payer_destroy(payers[i]);
 }
 
 static void count_drained(struct twheel_timer *timer, void *arg)
@@ -804,7 +780,7 @@ void scenario_end(void)
 	do {
 		sim_sleep(20000000 + scenario_ticks(2));
 	} while (oracle_any_late());
-	if (nr_user_wheels)
+	if (nr_users)
 		come_as_users();
 	if (sim_chance(2)) {
 		twheel_drain(wheel, count_drained, NULL);
