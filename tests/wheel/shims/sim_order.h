@@ -79,7 +79,7 @@ static inline void sim_point(void)
 
 /* linux/compiler.h: each access that others may see is a point */
 
-#include "native/linux/compiler.h"
+#include <linux/types.h>
 
 #undef READ_ONCE
 #undef WRITE_ONCE

@@ -13,7 +13,6 @@
 #include <time.h>
 
 #include <linux/build_bug.h>
-#include <linux/compiler.h>
 #include <linux/kconfig.h>
 #include <linux/math.h>
 #include <linux/types.h>
