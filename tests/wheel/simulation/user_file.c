@@ -189,28 +189,25 @@ void init_waitqueue_head(wait_queue_head_t *queue)
 	INIT_LIST_HEAD(&queue->waiters);
 }
 
-static bool lock_queue(wait_queue_head_t *queue)
+static void lock_queue(wait_queue_head_t *queue)
 {
-	bool was = !SIM_RT && sim_irq_save();
-
+	local_bh_disable();
 	spin_lock(&queue->lock);
-	return was;
 }
 
-static void unlock_queue(wait_queue_head_t *queue, bool was)
+static void unlock_queue(wait_queue_head_t *queue)
 {
 	spin_unlock(&queue->lock);
-	if (!SIM_RT)
-		sim_irq_restore(was);
+	local_bh_enable();
 }
 
 /* Wake all pollers, and this number of readers. 0 is all of them. */
 void user_wake(wait_queue_head_t *queue, int readers)
 {
 	struct user_waiter *waiter, *next;
-	bool was = lock_queue(queue);
 
 	oracle_woken(queue);
+	lock_queue(queue);
 	list_for_each_entry_safe(waiter, next, &queue->waiters, entry) {
 		if (!waiter->sleeping && !waiter->poller)
 			continue;
@@ -222,7 +219,7 @@ void user_wake(wait_queue_head_t *queue, int readers)
 		if (!--readers)
 			break;
 	}
-	unlock_queue(queue, was);
+	unlock_queue(queue);
 }
 
 void user_wait_begin(wait_queue_head_t *queue, struct user_waiter *waiter)
@@ -234,9 +231,9 @@ void user_wait_begin(wait_queue_head_t *queue, struct user_waiter *waiter)
 
 long user_wait_prepare(struct user_waiter *waiter)
 {
-	bool was = lock_queue(waiter->queue);
 	long ret = 0;
 
+	lock_queue(waiter->queue);
 	if (user_current()->signal) {
 		list_del_init(&waiter->entry);
 		ret = -ERESTARTSYS;
@@ -246,33 +243,31 @@ long user_wait_prepare(struct user_waiter *waiter)
 		waiter->woken = false;
 		waiter->sleeping = true;
 	}
-	unlock_queue(waiter->queue, was);
+	unlock_queue(waiter->queue);
 	return ret;
 }
 
 void user_wait_end(struct user_waiter *waiter)
 {
-	bool was = lock_queue(waiter->queue);
-
+	lock_queue(waiter->queue);
 	waiter->sleeping = false;
 	list_del_init(&waiter->entry);
 	user_current()->waiter = NULL;
-	unlock_queue(waiter->queue, was);
+	unlock_queue(waiter->queue);
 }
 
 void poll_wait(struct file *file, wait_queue_head_t *queue, poll_table *table)
 {
 	struct user_waiter *waiter;
-	bool was;
 
 	if (!table)
 		return;
 	waiter = &table->waiter;
 	user_wait_begin(queue, waiter);
 	waiter->poller = true;
-	was = lock_queue(queue);
+	lock_queue(queue);
 	list_add_tail(&waiter->entry, &queue->waiters);
-	unlock_queue(queue, was);
+	unlock_queue(queue);
 }
 
 /* Files. */
