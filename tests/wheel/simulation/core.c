@@ -65,7 +65,7 @@ void sim_note(const char *fmt, ...)
 	n = snprintf(note, NOTE_LEN, "%llu cpu %u task %u%s: ",
 		     (unsigned long long)sim.now, sim.cpu, sim_task->nr,
 		     sim_task->hardirq ? " irq" : sim_task->bh ? " bh" : "");
-	if (sim_task->nr >= 3 * SIM_CPUS && !sim_task->hardirq && !sim_task->bh)
+	if (sim_task->nr >= SIM_FIRST_USER && !sim_task->hardirq && !sim_task->bh)
 		steps = 0;
 	va_start(args, fmt);
 	vsnprintf(note + n, NOTE_LEN - n, fmt, args);
@@ -570,12 +570,10 @@ static void begin_cpus(void)
 		struct sim_cpu *c = &sim_cpus[cpu];
 
 		memset(c, 0, sizeof(*c));
-		c->idle = new_task(3 * cpu, cpu, idle_loop, -1);
-		c->ksoftirqd = new_task(3 * cpu + 1, cpu, sim_ksoftirqd, 50);
-		c->thread = new_task(3 * cpu + 2, cpu, sim_hotplug_thread, 1);
+		c->idle = new_task(2 * cpu, cpu, idle_loop, -1);
+		c->ksoftirqd = new_task(2 * cpu + 1, cpu, sim_ksoftirqd, 50);
 		c->idle->pinned = true;
 		c->ksoftirqd->pinned = true;
-		c->thread->pinned = true;
 		c->curr = c->idle;
 	}
 }
@@ -612,7 +610,7 @@ void sim_run_tasks(void (*user)(struct sim_task *task))
 	unsigned int i;
 
 	for (i = 0; i < SIM_USERS; i++)
-		new_task(3 * SIM_CPUS + i, sim_below(SIM_CPUS), user,
+		new_task(SIM_FIRST_USER + i, sim_below(SIM_CPUS), user,
 			 sim_below(4) ? sim_below(4) : 60);
 	new_task(SIM_TASKS - 1, sim_below(SIM_CPUS), sim_kworker, 0);
 	users_left = SIM_USERS;

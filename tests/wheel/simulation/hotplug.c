@@ -3,8 +3,8 @@
  * CPU hotplug, with one multi-instance state
  *
  * When a CPU goes offline, user programs leave it first. Then the callbacks run on
- * it, in its own thread, while interrupts and softirqs still arrive. Then it is
- * off. A CPU that goes online runs its callbacks before user programs get there.
+ * it, in the task that switches it off, while interrupts and softirqs still arrive. Then
+ * it is off. A CPU that goes online runs its callbacks before user programs get there.
  */
 #include "sim.h"
 #include "oracle.h"
@@ -64,28 +64,21 @@ static void write_lock(void)
 	sim_weak_all();
 }
 
-void sim_hotplug_thread(struct sim_task *task)
-{
-	struct sim_cpu *cpu = &sim_cpus[task->cpu];
-
-	for (;;) {
-		sim_wait(&cpu->has_work);
-		cpu->has_work = false;
-		cpu->work();
-		cpu->work_done = true;
-		if (cpu->off)
-			sim_yield();
-	}
-}
-
+/* Move to a CPU, do the work there, and leave the CPU if it is off then. */
 static void on_cpu(unsigned int nr, void (*work)(void))
 {
-	struct sim_cpu *cpu = &sim_cpus[nr];
+	struct sim_task *self = sim_task;
 
-	cpu->work = work;
-	cpu->work_done = false;
-	cpu->has_work = true;
-	sim_wait(&cpu->work_done);
+	self->pinned = true;
+	self->cpu = nr;
+	while (sim.cpu != nr)
+		sim_yield();
+	work();
+	self->pinned = false;
+	if (sim_cpus[nr].off) {
+		self->cpu = sim_other_cpu();
+		sim_yield();
+	}
 }
 
 static void call_online(void)

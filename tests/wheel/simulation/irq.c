@@ -324,14 +324,16 @@ int hrtimer_cancel(struct hrtimer *hrtimer)
 	int was;
 
 	sim_might_sleep(__func__);
-	do {
+	for (;;) {
 		sim_relax();
 		was = hrtimer->queued;
 		if (was)
 			dequeue(hrtimer);
-		if (hrtimer->running && SIM_RT)
+		if (!hrtimer->running)
+			break;
+		if (SIM_RT)
 			sim_sleep(1000);
-	} while (hrtimer->running);
+	}
 	sim_weak_all();
 	return was;
 }

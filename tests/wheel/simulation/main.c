@@ -115,7 +115,7 @@ static void pause(void)
 
 static void user(struct sim_task *task)
 {
-	unsigned int nr = task->nr - 3 * SIM_CPUS;
+	unsigned int nr = task->nr - SIM_FIRST_USER;
 
 	if (nr) {
 		sim_wait(&scenario.ready);

@@ -22,7 +22,7 @@ bool user_limits;
 
 static unsigned int self(void)
 {
-	return sim_task->nr - 3 * SIM_CPUS;
+	return sim_task->nr - SIM_FIRST_USER;
 }
 
 static s64 ahead(void)

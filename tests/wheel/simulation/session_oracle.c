@@ -780,7 +780,7 @@ static void check_sleepers(const struct oracle_session *os)
 	bool slept = false, awake = false;
 	unsigned int i;
 
-	for (i = 3 * SIM_CPUS; i < SIM_TASKS; i++) {
+	for (i = SIM_FIRST_USER; i < SIM_TASKS; i++) {
 		const struct user_program *p = &user_programs[i];
 		bool sleeps = user_sleeps(i);
 

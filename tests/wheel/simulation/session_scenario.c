@@ -168,7 +168,7 @@ void scenario_op(unsigned int user)
 		do_proc();
 		break;
 	case 2:
-		user_signal(3 * SIM_CPUS + 1 + sim_below(SIM_USERS - 1));
+		user_signal(SIM_FIRST_USER + 1 + sim_below(SIM_USERS - 1));
 		break;
 	case 3:
 		sim_memory_short = sim_chance(4);
@@ -192,7 +192,7 @@ void scenario_choose(void)
 	*sim_param_max_user_sessions.value = sim_chance(8) ? 2 : 1024;
 	user_begin();
 	for (i = 0; i < SIM_USERS; i++) {
-		struct user_program *p = &user_programs[3 * SIM_CPUS + i];
+		struct user_program *p = &user_programs[SIM_FIRST_USER + i];
 
 		p->uid.val = sim_below(2);
 		p->ns = sim_chance(4) ? &namespaces[sim_below(NAMESPACES)] : NULL;
@@ -219,8 +219,8 @@ void scenario_end(void)
 
 	while (scenario.busy) {
 		for (i = 1; i < SIM_USERS; i++)
-			if (user_sleeps(3 * SIM_CPUS + i) && sim_chance(8))
-				user_signal(3 * SIM_CPUS + i);
+			if (user_sleeps(SIM_FIRST_USER + i) && sim_chance(8))
+				user_signal(SIM_FIRST_USER + i);
 		sim_sleep(scenario_ticks(2));
 	}
 	sim_calm = true;

@@ -22,8 +22,9 @@
 
 #define SIM_RT		IS_ENABLED(CONFIG_PREEMPT_RT)
 #define SIM_USERS	5
-/* Of each CPU: the idle task, the softirq thread, the hotplug thread. One kworker. */
-#define SIM_TASKS	(3 * SIM_CPUS + SIM_USERS + 1)
+/* Each CPU has an idle task and a softirq thread. Then the users, and one kworker. */
+#define SIM_FIRST_USER	(2 * SIM_CPUS)
+#define SIM_TASKS	(SIM_FIRST_USER + SIM_USERS + 1)
 #define SIM_NEVER	U64_MAX
 
 /* A CPU */
@@ -31,7 +32,6 @@ struct sim_cpu {
 	struct sim_task *curr;		/* current task */
 	struct sim_task *idle;		/* idle task */
 	struct sim_task *ksoftirqd;	/* softirq thread */
-	struct sim_task *thread;	/* hotplug thread */
 	bool irqs_off;			/* flag: interrupts are disabled */
 	bool off;			/* flag: the CPU is offline */
 	bool leaving;			/* flag: user programs leave the CPU */
@@ -44,9 +44,6 @@ struct sim_cpu {
 	unsigned int turns;		/* number of switches to another task or interrupt */
 	struct sim_irq *irqs;		/* kicks and irq_works in flight */
 	u64 device_at;			/* time of the next device interrupt, ns */
-	void (*work)(void);		/* work for @thread */
-	bool has_work;			/* flag: @work waits for @thread */
-	bool work_done;			/* flag: @work is done */
 };
 
 /* Options of a seed, given or chosen */
@@ -109,7 +106,6 @@ void sim_kworker(struct sim_task *task);
 
 /* hotplug.c */
 void sim_hotplug_begin(void);
-void sim_hotplug_thread(struct sim_task *task);
 void sim_cpu_down(unsigned int cpu);
 void sim_cpu_up(unsigned int cpu);
 

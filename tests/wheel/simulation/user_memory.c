@@ -24,7 +24,7 @@ static enum user_page *page_of(const void *addr)
 
 	if (offset >= sizeof(memory))
 		return NULL;
-	return &user_programs[3 * SIM_CPUS + offset / USER_MEMORY]
+	return &user_programs[SIM_FIRST_USER + offset / USER_MEMORY]
 			.pages[offset % USER_MEMORY / PAGE_SIZE];
 }
 
@@ -38,7 +38,7 @@ void user_pages_back(unsigned int nr)
 	unsigned int i;
 
 	for (i = 0; i < USER_PAGES; i++)
-		user_programs[3 * SIM_CPUS + nr].pages[i] = USER_HERE;
+		user_programs[SIM_FIRST_USER + nr].pages[i] = USER_HERE;
 }
 
 /* Returns whether all of it can be written if page faults are on. */
