@@ -205,7 +205,6 @@ struct user_waiter {
 	struct list_head entry;		/* link in @queue */
 	struct wait_queue_head *queue;	/* the queue */
 	bool poller;			/* a poller, which remains in the queue when it is woken */
-	bool sleeping;			/* the task is about to sleep, or sleeps */
 	bool woken;			/* the task was woken */
 };
 

@@ -339,6 +339,8 @@ static void go_on(void)
 	sim_task = cpu->curr;
 	if (sim_task != self)
 		sim_swap(&self->sp, sim_task->sp);
+	sim_interrupts();
+	sim_rcu_look();
 }
 
 /* Returns a CPU that a task may move to. */
@@ -406,8 +408,6 @@ void sim_decide(void)
 		balance();
 	look_for_steal();
 	go_on();
-	sim_interrupts();
-	sim_rcu_look();
 }
 
 /* Let other tasks and CPUs run: this one has nothing to do until something happens. */
@@ -416,8 +416,6 @@ void sim_yield(void)
 	if (sim_preemptible())
 		change_task();
 	go_on();
-	sim_interrupts();
-	sim_rcu_look();
 }
 
 /*

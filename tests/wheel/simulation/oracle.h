@@ -84,6 +84,7 @@ bool oracle_any_late(void);
 void oracle_end(void);
 
 void oracle_begin_bases(void);
+void oracle_check_hold(const char *what, u64 done, u64 limit);
 void oracle_lateness(const struct twheel_timer *timer);
 
 /* Called by the machine. */

@@ -273,7 +273,7 @@ static void check_sleep(struct twheel_base *base, const struct twheel_counters *
 	held->resumed = base->resume_tick;
 }
 
-static void check_hold(const char *what, u64 done, u64 limit)
+void oracle_check_hold(const char *what, u64 done, u64 limit)
 {
 	if (done > limit && -done > limit)
 		sim_fail("%llu timers %s under one hold of a lock", done, what);
@@ -324,9 +324,9 @@ void oracle_unlock(struct sim_lock *lock)
 	check_lateness(base);
 	check_sleep(base, then);
 	check_asleep(base);
-	check_hold("started", now->started - then->started, TIMERS_PER_LOCK);
-	check_hold("stopped", now->stopped - then->stopped, TIMERS_PER_LOCK);
-	check_hold("expired", now->expired - then->expired, 1);
-	check_hold("moved", base->scheme.cascaded - cascaded_before[sim.cpu],
-		   TIMERS_PER_LOCK + 1);
+	oracle_check_hold("started", now->started - then->started, TIMERS_PER_LOCK);
+	oracle_check_hold("stopped", now->stopped - then->stopped, TIMERS_PER_LOCK);
+	oracle_check_hold("expired", now->expired - then->expired, 1);
+	oracle_check_hold("moved", base->scheme.cascaded - cascaded_before[sim.cpu],
+			  TIMERS_PER_LOCK + 1);
 }

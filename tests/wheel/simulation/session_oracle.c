@@ -697,13 +697,6 @@ void oracle_session_locked(spinlock_t *lock)
 		twheel_session_stats_locked(os->s, &os->then);
 }
 
-static void check_hold(const char *what, u64 done, u64 limit)
-{
-	if (done > limit)
-		sim_fail("%llu timers %s under one hold of a session's lock",
-			 done, what);
-}
-
 void oracle_session_unlock(spinlock_t *lock)
 {
 	struct oracle_session *os = session_of(lock);
@@ -714,11 +707,11 @@ void oracle_session_unlock(spinlock_t *lock)
 	twheel_session_stats_locked(os->s, &now);
 	then = &os->then;
 	oracle_stats(os, &now);
-	check_hold("started", now.started - then->started, OPS_PER_LOCK);
-	check_hold("restarted", now.restarted - then->restarted, OPS_PER_LOCK);
-	check_hold("read", now.delivered - then->delivered + now.replaced - then->replaced,
-		   EVENTS_PER_LOCK);
-	check_hold("stopped", now.stopped - then->stopped, STOPS_PER_LOCK);
+	oracle_check_hold("started", now.started - then->started, OPS_PER_LOCK);
+	oracle_check_hold("restarted", now.restarted - then->restarted, OPS_PER_LOCK);
+	oracle_check_hold("read", now.delivered - then->delivered + now.replaced - then->replaced,
+			  EVENTS_PER_LOCK);
+	oracle_check_hold("stopped", now.stopped - then->stopped, STOPS_PER_LOCK);
 	if (sim_chance(64))
 		check_table(os, os->s, false);
 }

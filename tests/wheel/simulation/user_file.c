@@ -152,10 +152,8 @@ void user_signal(unsigned int task)
 	struct user_program *p = &user_programs[task];
 
 	p->signal = true;
-	if (!p->waiter)
-		return;
-	p->waiter->sleeping = false;
-	p->waiter->woken = true;
+	if (p->waiter)
+		p->waiter->woken = true;
 }
 
 bool user_sleeps(unsigned int task)
@@ -209,9 +207,9 @@ void user_wake(wait_queue_head_t *queue, int readers)
 	oracle_woken(queue);
 	lock_queue(queue);
 	list_for_each_entry_safe(waiter, next, &queue->waiters, entry) {
-		if (!waiter->sleeping && !waiter->poller)
+		/* A reader that a signal has woken. */
+		if (waiter->woken && !waiter->poller)
 			continue;
-		waiter->sleeping = false;
 		waiter->woken = true;
 		if (waiter->poller)
 			continue;
@@ -241,7 +239,6 @@ long user_wait_prepare(struct user_waiter *waiter)
 		if (list_empty(&waiter->entry))
 			list_add_tail(&waiter->entry, &waiter->queue->waiters);
 		waiter->woken = false;
-		waiter->sleeping = true;
 	}
 	unlock_queue(waiter->queue);
 	return ret;
@@ -250,7 +247,6 @@ long user_wait_prepare(struct user_waiter *waiter)
 void user_wait_end(struct user_waiter *waiter)
 {
 	lock_queue(waiter->queue);
-	waiter->sleeping = false;
 	list_del_init(&waiter->entry);
 	user_current()->waiter = NULL;
 	unlock_queue(waiter->queue);
