@@ -82,7 +82,6 @@ void sim_flush_irqs(void)
 
 static void kick(call_single_data_t *csd)
 {
-	oracle_kick_comes(csd->info);
 	csd->func(csd->info);
 	oracle_kicked(csd->info);
 }

@@ -146,8 +146,6 @@ void oracle_stopped(struct oracle_timer *t, struct oracle_call *call, bool was,
 		t->expect = EXPECT_IDLE;
 	else if (t->expect == EXPECT_PENDING)
 		t->expect = EXPECT_UNKNOWN;
-	if (t->stopped > t->begun)
-		sim_fail("timer %u: stopped more often than started", t->nr);
 	if (!sync)
 		return;
 	if (call->running && t->running && t->expired == call->expired)

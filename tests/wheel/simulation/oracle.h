@@ -90,7 +90,6 @@ void oracle_lateness(const struct twheel_timer *timer);
 /* Called by the machine. */
 void oracle_new_base(struct hrtimer *hrtimer);
 void oracle_kick_sent(struct twheel_base *base);
-void oracle_kick_comes(struct twheel_base *base);
 void oracle_kicked(struct twheel_base *base);
 void oracle_run_begins(struct hrtimer *hrtimer);
 void oracle_run_ends(struct hrtimer *hrtimer);

@@ -614,7 +614,6 @@ void oracle_session_closes(struct oracle_session *os)
 	s = os->s;
 	spin_lock_bh(&s->lock);
 	twheel_session_stats_locked(s, &stats);
-	oracle_stats(os, &stats);
 	check_table(os, s, true);
 	if (!os->fuzzy && !os->uncounted)
 		check_counters(os, &stats);
@@ -630,16 +629,6 @@ void oracle_session_closes(struct oracle_session *os)
 bool oracle_has_pending(const struct oracle_session *os)
 {
 	return os->s && os->s->timers > os->s->stats.unread;
-}
-
-/* Check the table once all due timers expired. */
-void oracle_quiet(struct oracle_session *os)
-{
-	struct twheel_session *s = os->s;
-
-	spin_lock_bh(&s->lock);
-	check_table(os, s, false);
-	spin_unlock_bh(&s->lock);
 }
 
 void oracle_end_sessions(void)
