@@ -11,69 +11,22 @@
 #include "proc.h"
 #include "session.h"
 
-NEED_KERNEL("private_wheel_*", "clocks", "sessions_with_*", "enospc_*");
+NEED_KERNEL("clocks", "equal_*");
 
 #define PRIVATE		TWHEEL_SETUP_PRIVATE
-
-static struct twheel_info info_of_any(int fd)
-{
-	struct twheel_info info;
-
-	ASSERT_EQ(0, tw_info(fd, &info));
-	return info;
-}
 
 /* Returns INFO after a SETUP, which must not change the limits of the module. */
 static struct twheel_info info_of(int fd)
 {
-	struct twheel_info info = info_of_any(fd);
+	struct twheel_info info;
 
+	ASSERT_EQ(0, tw_info(fd, &info));
 	ASSERT_EQ(TWHEEL_ABI_VERSION, info.abi_version);
 	ASSERT_EQ(INTERVAL_MAX, info.max_interval_ns);
-	ASSERT_EQ(sizeof(struct twheel_event), info.event_size);
 	return info;
 }
 
-/* Run timers on the wheel that @setup asks for. */
-static void expect_wheel(struct twheel_setup setup)
-{
-	int fd = session_open_nonblock();
-	struct twheel_event event;
-	struct twheel_info info;
-	__u64 deadline;
-	int i;
-
-	ASSERT_EQ(0, tw_setup(fd, setup));
-	info = info_of(fd);
-	ASSERT_EQ(setup.scheme, info.scheme);
-	ASSERT_EQ(setup.mode, info.mode);
-	ASSERT_EQ(setup.tick_ns, info.tick_ns);
-	ASSERT_EQ(setup.slots, info.slots);
-
-	for (i = 0; i < 20; i++) {
-		deadline = now_ns() + i * 2 * MS + i;
-		ASSERT_EQ(0, tw_start_flags(fd, i, deadline, TWHEEL_START_ABS,
-					    deadline));
-	}
-	for (i = 0; i < 20; i++) {
-		expect_readable(fd);
-		ASSERT_EQ(1, tw_read(fd, &event, 1));
-		ASSERT_EQ(event.user_data, event.deadline_ns);
-		ASSERT_LE(event.deadline_ns, event.expired_ns);
-	}
-	expect_nothing(fd, 0);
-	expect_balance(fd);
-	close(fd);
-}
-
-TEST(hashed_wheel)
-{
-	expect_wheel((struct twheel_setup){
-		.flags = PRIVATE, .scheme = TWHEEL_SCHEME_HASHED, .slots = 64,
-		.tick_ns = 500 * US });
-}
-
-TEST(slots_are_rounded_up)
+TEST(hashed_wheel_with_slots_rounded_up)
 {
 	static const struct {
 		__u32 asked;
@@ -89,8 +42,12 @@ TEST(slots_are_rounded_up)
 		fd = session_open();
 		ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){
 			.flags = PRIVATE, .scheme = TWHEEL_SCHEME_HASHED,
-			.slots = cases[i].asked }));
+			.slots = cases[i].asked, .tick_ns = 500 * US }));
+		ASSERT_EQ(TWHEEL_SCHEME_HASHED, info_of(fd).scheme);
+		ASSERT_EQ(500 * US, info_of(fd).tick_ns);
 		ASSERT_EQ(cases[i].got, info_of(fd).slots);
+		ASSERT_EQ(0, tw_start(fd, 3, 5 * MS, 33));
+		expect_event(fd, 3, 33);
 		close(fd);
 	}
 }
@@ -109,7 +66,7 @@ TEST(size_of_events)
 	keep_order(fd);
 	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){
 		.flags = TWHEEL_SETUP_PRIVATE, .event_size = sizeof(events[0]) }));
-	ASSERT_EQ(sizeof(events[0]), info_of_any(fd).event_size);
+	ASSERT_EQ(sizeof(events[0]), info_of(fd).event_size);
 	for (i = 0; i < 3; i++)
 		ASSERT_EQ(0, tw_start(fd, i, 0, 30 + i));
 	expect_unread(fd, 3);
@@ -126,27 +83,27 @@ TEST(size_of_events)
 	EXPECT_STATS(fd, .started = 3, .expired = 3, .delivered = 3);
 }
 
-TEST(size_of_events_without_a_wish)
-{
-	int fd = session_open();
-
-	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){ .event_size = 4096 }));
-	ASSERT_EQ(4096, info_of_any(fd).event_size);
-	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){ .max_timers = 9 }));
-	ASSERT_EQ(TWHEEL_EVENT_SIZE_V1, info_of_any(fd).event_size);
-}
-
 TEST(last_setup_counts)
 {
 	int fd = session_open();
 	struct twheel_info before = info_of(fd), after;
 
 	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){
-		.flags = PRIVATE, .tick_ns = 3 * MS, .max_timers = 5 }));
+		.flags = PRIVATE, .tick_ns = 3 * MS, .max_timers = 5,
+		.event_size = 4096, .wake_ns = UINT32_MAX }));
+	after = info_of(fd);
+	ASSERT_EQ(3 * MS, after.tick_ns);
+	ASSERT_EQ(5, after.max_timers);
+	ASSERT_EQ(4096, after.event_size);
+	ASSERT_EQ(UINT32_MAX, after.wake_ns);
 	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){
-		.flags = PRIVATE, .tick_ns = 4 * MS }));
-	ASSERT_EQ(4 * MS, info_of(fd).tick_ns);
-	ASSERT_EQ(before.max_timers, info_of(fd).max_timers);
+		.flags = PRIVATE, .tick_ns = 4 * MS, .wake_ns = 1 }));
+	after = info_of(fd);
+	ASSERT_EQ(4 * MS, after.tick_ns);
+	ASSERT_EQ(1, after.wake_ns);
+	after.tick_ns = before.tick_ns;
+	after.wake_ns = before.wake_ns;
+	ASSERT_EQ(0, memcmp(&before, &after, sizeof(before)));
 	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){ .flags = 0 }));
 	after = info_of(fd);
 	ASSERT_EQ(0, memcmp(&before, &after, sizeof(before)));
@@ -186,37 +143,6 @@ TEST(refused_start_is_no_start)
 	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){
 		.flags = PRIVATE, .tick_ns = 3 * MS }));
 	ASSERT_EQ(3 * MS, info_of(fd).tick_ns);
-}
-
-TEST(time_until_readers_are_woken)
-{
-	int fd = session_open();
-	struct twheel_info info;
-
-	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){ .wake_ns = UINT32_MAX }));
-	info = info_of(fd);
-	ASSERT_EQ(UINT32_MAX, info.wake_ns);
-	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){
-		.flags = PRIVATE, .wake_ns = 1 }));
-	info = info_of(fd);
-	ASSERT_EQ(1, info.wake_ns);
-	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){}));
-	ASSERT_EQ(0, info_of(fd).wake_ns);
-	close(fd);
-}
-
-TEST(private_wheel_goes_with_its_session)
-{
-	__u64 before = proc_wheels();
-	int fd = session_open();
-
-	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){
-		.flags = PRIVATE, .tick_ns = 3 * MS }));
-	ASSERT_EQ(before + 1, proc_wheels());
-	ASSERT_EQ(0, tw_start(fd, 3, HOUR, 33));
-	proc_expect_balance(proc_text());
-	close(fd);
-	proc_expect_wheels(before);
 }
 
 /* Wait for a timer on @clock. */
@@ -267,62 +193,32 @@ TEST(clocks)
 	expect_on_clock(fd, CLOCK_MONOTONIC);
 }
 
-TEST(sessions_with_the_same_clock_share_a_wheel)
+static void expect_wheels(__u64 wheels, struct twheel_setup setup)
 {
-	static const __u32 asked[] = { 0, 7, 1, 7, 1, 0 };
-	__u64 before = proc_wheels();
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(asked); i++)
-		ASSERT_EQ(0, tw_setup(session_open(), (struct twheel_setup){
-			.flags = PRIVATE, .tick_ns = 777777, .clock = asked[i] }));
-	ASSERT_EQ(before + 2, proc_wheels());
+	setup.flags = PRIVATE;
+	ASSERT_EQ(0, tw_setup(session_open(), setup));
+	ASSERT_EQ(wheels, proc_wheels());
 }
 
-static int open_private(__u64 tick_ns)
+/* Documentation/user-api.rst, TWHEEL_IOC_SETUP: 0 or the default, and slots are rounded up. */
+TEST(equal_configurations_share_a_wheel)
 {
+	struct twheel_setup hashed = { .flags = PRIVATE, .scheme = TWHEEL_SCHEME_HASHED };
 	int fd = session_open();
-	int result;
+	__u64 tick = tick_ns(fd);
 
-	result = tw_setup(fd, (struct twheel_setup){
-		.flags = PRIVATE, .tick_ns = tick_ns });
-	if (!result)
-		return fd;
-	close(fd);
-	return result;
-}
-
-/* Each session asks for another tick until the module refuses. */
-TEST(enospc_too_many_private_wheels)
-{
-	__u64 before = proc_wheels(), limit;
-	struct twheel_info info;
-	int fds[1000];
-	int n, fd;
-
-	for (n = 0; n < 1000; n++) {
-		fds[n] = open_private(MS + n * US);
-		if (fds[n] < 0)
-			break;
-	}
-	ASSERT_LT(n, 1000);
-	ASSERT_EQ(-ENOSPC, fds[n]);
-	ASSERT_EQ(before + n, proc_wheels());
-	if (module_parameter("max_wheels", &limit))
-		ASSERT_EQ(limit, n);
-
-	/* A session that is in use must get EBUSY, not ENOSPC. */
-	ASSERT_EQ(0, tw_start(fds[0], 3, HOUR, 33));
-	expect_busy(fds[0]);
-	fd = session_open_nonblock();
-	info = info_of(fd);
-	ASSERT_EQ(-ENOSPC, tw_setup(fd, (struct twheel_setup){
-		.flags = PRIVATE, .tick_ns = 7 * MS, .max_timers = 5 }));
-	ASSERT_EQ(info.tick_ns, info_of(fd).tick_ns);
-	ASSERT_EQ(info.max_timers, info_of(fd).max_timers);
-	close(fds[0]);
-	proc_expect_wheels(before + n - 1);
-	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){
-		.flags = PRIVATE, .tick_ns = 7 * MS }));
-	ASSERT_EQ(7 * MS, info_of(fd).tick_ns);
+	proc_expect_wheels(1);
+	ASSERT_EQ(0, tw_setup(fd, hashed));
+	hashed.slots = info_of(fd).slots;
+	expect_wheels(2, hashed);
+	hashed.slots--;
+	hashed.tick_ns = tick;
+	expect_wheels(2, hashed);
+	expect_wheels(3, (struct twheel_setup){ .tick_ns = 0 });
+	expect_wheels(3, (struct twheel_setup){ .tick_ns = tick });
+	expect_wheels(3, (struct twheel_setup){ .clock = TWHEEL_CLOCK_MONOTONIC });
+	expect_wheels(4, (struct twheel_setup){ .clock = TWHEEL_CLOCK_BOOTTIME });
+	expect_wheels(4, (struct twheel_setup){
+		.clock = TWHEEL_CLOCK_BOOTTIME, .tick_ns = tick });
+	expect_wheels(5, (struct twheel_setup){ .tick_ns = 2 * tick });
 }

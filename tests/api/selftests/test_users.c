@@ -48,13 +48,6 @@ static void set_parameter(const char *name, __u64 value)
 	ASSERT_EQ(0, fclose(file));
 }
 
-/* Wait until the wheels of earlier cases are gone. */
-static __u64 only_default(void)
-{
-	proc_expect_wheels(1);
-	return 1;
-}
-
 /* Limits. */
 
 static long long open_all(void)
@@ -67,39 +60,9 @@ static long long open_all(void)
 	return count;
 }
 
-/* Documentation/limits.rst: sessions of a user. */
-TEST(limit_of_a_users_sessions)
+static long long open_one(void)
 {
-	__u64 limit = parameter("max_user_sessions");
-	struct stranger *stranger = stranger_begin(STRANGER, open_all);
-	int fd = session_open();
-
-	ASSERT_EQ(limit, stranger->result);
-	ASSERT_EQ(limit, as_stranger(STRANGER + 1, open_all));
-	ASSERT_EQ(0, tw_start(fd, 3, HOUR, 33));
-	stranger_end(stranger);
-	proc_expect_sessions(1);
-	ASSERT_EQ(limit, as_stranger(STRANGER, open_all));
-}
-
-/* Documentation/limits.rst: a part is for CAP_SYS_RESOURCE only. */
-TEST(strangers_leave_sessions_for_root)
-{
-	__u64 limit = parameter("max_sessions"), i, sum = 0;
-	struct stranger *strangers[5];
-
-	proc_expect_sessions(0);
-	for (i = 0; i < ARRAY_SIZE(strangers); i++) {
-		strangers[i] = stranger_begin(STRANGER + i, open_all);
-		sum += strangers[i]->result;
-	}
-	ASSERT_EQ(limit - limit / 16, sum);
-	for (i = sum; i < limit; i++)
-		session_open();
-	ASSERT_EQ(-1, open(DEVICE, O_RDWR));
-	ASSERT_EQ(ENOSPC, errno);
-	for (i = 0; i < ARRAY_SIZE(strangers); i++)
-		stranger_end(strangers[i]);
+	return open(DEVICE, O_RDWR) < 0 ? -errno : 0;
 }
 
 static int setup_tick(int fd, __u64 tick)
@@ -122,38 +85,68 @@ static long long make_all_wheels(void)
 	return count;
 }
 
-/* Documentation/limits.rst: private wheels of a user. */
-TEST(limit_of_a_users_wheels)
+static long long make_one_wheel(void)
 {
-	__u64 before = only_default(), limit = parameter("max_user_wheels");
-	struct stranger *stranger = stranger_begin(STRANGER, make_all_wheels);
+	int fd = session_open(), result;
+	struct twheel_info before, after;
 
-	ASSERT_EQ(limit, stranger->result);
-	ASSERT_EQ(before + limit, proc_wheels());
-	ASSERT_EQ(0, setup_tick(session_open(), 3 * MS));
-	stranger_end(stranger);
-	proc_expect_wheels(before + 1);
-	ASSERT_EQ(limit, as_stranger(STRANGER, make_all_wheels));
-	proc_expect_wheels(before + 1);
+	ASSERT_EQ(0, tw_info(fd, &before));
+	result = setup_tick(fd, 3 * MS + fd * US);
+	if (result) {
+		ASSERT_EQ(0, tw_info(fd, &after));
+		ASSERT_EQ(0, memcmp(&before, &after, sizeof(before)));
+		/* A session that is in use learns this first. */
+		ASSERT_EQ(0, tw_start(fd, 3, HOUR, 33));
+		ASSERT_EQ(-EBUSY, setup_tick(fd, 3 * MS));
+	}
+	return result;
 }
 
-/* Documentation/limits.rst: a part is for CAP_SYS_RESOURCE only. */
-TEST(strangers_leave_wheels_for_root)
+/*
+ * Documentation/limits.rst: the limit of a user, and the limit of all, of which a part is for
+ * CAP_SYS_RESOURCE only.
+ */
+static void expect_limits(__u64 each, __u64 all, long long (*take_all)(void),
+			  long long (*take_one)(void))
 {
-	__u64 limit = parameter("max_wheels"), i, sum = 0;
 	struct stranger *strangers[8];
+	__u64 left = all - all / 16, i;
+	unsigned int nr;
 
-	only_default();
-	for (i = 0; i < ARRAY_SIZE(strangers); i++) {
-		strangers[i] = stranger_begin(STRANGER + i, make_all_wheels);
-		sum += strangers[i]->result;
+	proc_expect_sessions(0);
+	proc_expect_wheels(1);
+	for (nr = 0; left; nr++) {
+		ASSERT_LT(nr, ARRAY_SIZE(strangers));
+		strangers[nr] = stranger_begin(STRANGER + nr, take_all);
+		ASSERT_EQ(left < each ? left : each, strangers[nr]->result);
+		left -= strangers[nr]->result;
 	}
-	ASSERT_EQ(limit - limit / 16, sum);
-	for (i = sum; i < limit; i++)
-		ASSERT_EQ(0, setup_tick(session_open(), 3 * MS + i * US));
-	ASSERT_EQ(-ENOSPC, setup_tick(session_open(), 4 * MS));
-	for (i = 0; i < ARRAY_SIZE(strangers); i++)
-		stranger_end(strangers[i]);
+	for (i = 0; i < all / 16; i++)
+		ASSERT_EQ(0, take_one());
+	ASSERT_EQ(-ENOSPC, take_one());
+	if (take_all == make_all_wheels)
+		ASSERT_EQ(1 + all, proc_wheels());
+	while (nr--)
+		stranger_end(strangers[nr]);
+}
+
+TEST(limits_of_sessions)
+{
+	__u64 each = parameter("max_user_sessions"), all = parameter("max_sessions");
+
+	expect_limits(each, all, open_all, open_one);
+	proc_expect_sessions(all / 16);
+	ASSERT_EQ(each, as_stranger(STRANGER, open_all));
+}
+
+/* The wheels of these users have the same ticks. No two users share one. */
+TEST(limits_of_wheels)
+{
+	__u64 each = parameter("max_user_wheels"), all = parameter("max_wheels");
+
+	expect_limits(each, all, make_all_wheels, make_one_wheel);
+	proc_expect_wheels(1 + all / 16);
+	ASSERT_EQ(each, as_stranger(STRANGER, make_all_wheels));
 }
 
 #define FEW_TIMERS	45000
@@ -334,39 +327,6 @@ TEST(limit_of_a_users_words)
 	with_few_timers(setup_words, pages, pages);
 }
 
-/* Have a pipe hold a page of words while its session closes. */
-static long long pin_and_close(void)
-{
-	__u64 size = FEW_TIMERS * sizeof(__u64), value = 0, *words;
-	struct twheel_setup all = { .shared_ids = FEW_TIMERS };
-	int fd = session_open(), pipes[2];
-	struct iovec iov = { .iov_len = sizeof(value) };
-
-	ASSERT_EQ(0, tw_setup(fd, all));
-	words = map_words(fd, FEW_TIMERS);
-	words[0] = 33;
-	iov.iov_base = words;
-	ASSERT_EQ(0, pipe(pipes));
-	ASSERT_EQ(sizeof(value), vmsplice(pipes[1], &iov, 1, 0));
-	ASSERT_EQ(-ENOSPC, tw_setup(session_open(), all));
-	ASSERT_EQ(0, munmap(words, size));
-	close(fd);
-	fd = session_open();
-	ASSERT_EQ(0, tw_setup(fd, all));
-	words = map_words(fd, FEW_TIMERS);
-	ASSERT_EQ(0, words[0]);
-	words[0] = 44;
-	ASSERT_EQ(sizeof(value), read(pipes[0], &value, sizeof(value)));
-	return value;
-}
-
-/* Documentation/limits.rst: words count until their session is closed. */
-TEST(words_held_by_others_do_not_count)
-{
-	need_words();
-	with_few_timers(pin_and_close, 33, 33);
-}
-
 static int passed_on;
 
 /* Start timers in a session of another user, by whose limits they count. */
@@ -408,20 +368,6 @@ static long long open_all_by_ids(void)
 	return count;
 }
 
-static long long make_all_wheels_by_ids(void)
-{
-	long long count = 0, id, made = 1;
-
-	for (id = 1; made; id++, count += made) {
-		ASSERT_EQ(0, seteuid(id));
-		for (made = 0; made < 20; made++)
-			if (setup_tick(session_open(), 5 * MS + (count + made) * US))
-				break;
-		ASSERT_EQ(0, seteuid(0));
-	}
-	return count;
-}
-
 /* Documentation/limits.rst: ids of a user namespace are its owner. */
 TEST(ids_of_a_namespace_are_one_user)
 {
@@ -433,16 +379,6 @@ TEST(ids_of_a_namespace_are_one_user)
 	ASSERT_EQ(0, as_stranger(STRANGER, open_all));
 	ASSERT_EQ(limit, as_stranger(STRANGER + 1, open_all));
 	stranger_end(ids);
-	proc_expect_sessions(0);
-	only_default();
-	ids = stranger_send_with_ids(STRANGER, make_all_wheels_by_ids);
-	stranger_wait(ids);
-	limit = parameter("max_user_wheels");
-	ASSERT_EQ(limit, ids->result);
-	ASSERT_EQ(0, as_stranger(STRANGER, make_all_wheels));
-	ASSERT_EQ(limit, as_stranger(STRANGER + 1, make_all_wheels));
-	stranger_end(ids);
-	proc_expect_wheels(1);
 }
 
 /* Wheels. */
@@ -527,78 +463,20 @@ static long long start_one(void)
 TEST(each_user_has_a_wheel)
 {
 	struct stranger *first, *second;
-	__u64 before = only_default();
 	int fd = session_open();
 
+	proc_expect_wheels(1);
 	ASSERT_EQ(0, tw_start(fd, 3, HOUR, 33));
-	ASSERT_EQ(before, proc_wheels());
 	first = stranger_begin(STRANGER, start_one);
 	ASSERT_EQ(tick_ns(fd), first->result);
-	ASSERT_EQ(before + 1, proc_wheels());
+	ASSERT_EQ(2, proc_wheels());
 	second = stranger_begin(STRANGER + 1, start_one);
-	ASSERT_EQ(before + 2, proc_wheels());
+	ASSERT_EQ(3, proc_wheels());
 	stranger_end(first);
-	proc_expect_wheels(before + 1);
+	proc_expect_wheels(2);
 	stranger_end(second);
-	proc_expect_wheels(before);
-	proc_expect_balance(proc_text());
-}
-
-/* Documentation/user-api.rst, TWHEEL_IOC_SETUP: who shares a wheel. */
-TEST(users_share_no_private_wheel)
-{
-	struct stranger *first, *second;
-	__u64 before = only_default();
-	int i;
-
-	for (i = 0; i < 2; i++)
-		ASSERT_EQ(0, setup_tick(session_open(), 2 * MS));
-	ASSERT_EQ(before + 1, proc_wheels());
-	first = stranger_begin(STRANGER, make_all_wheels);
-	ASSERT_EQ(before + 1 + first->result, proc_wheels());
-	second = stranger_begin(STRANGER + 1, make_all_wheels);
-	ASSERT_EQ(before + 1 + first->result + second->result, proc_wheels());
-	stranger_end(first);
-	stranger_end(second);
-	proc_expect_wheels(before + 1);
-}
-
-static void expect_shared(struct twheel_setup first, struct twheel_setup second)
-{
-	int one = session_open(), other = session_open();
-	__u64 before = only_default();
-
-	first.flags = PRIVATE;
-	second.flags = PRIVATE;
-	ASSERT_EQ(0, tw_setup(one, first));
-	ASSERT_EQ(0, tw_setup(other, second));
-	ASSERT_EQ(before + 1, proc_wheels());
-	close(one);
-	close(other);
-	proc_expect_wheels(before);
-}
-
-/* Documentation/user-api.rst, TWHEEL_IOC_SETUP: 0 or the default. */
-TEST(equal_configurations_share_a_wheel)
-{
-	__u64 tick = tick_ns(session_open());
-	struct twheel_setup hashed = { .scheme = TWHEEL_SCHEME_HASHED };
-	struct twheel_setup spelled = hashed, odd = hashed;
-	struct twheel_info info;
-	int fd = session_open();
-
-	hashed.flags = PRIVATE;
-	ASSERT_EQ(0, tw_setup(fd, hashed));
-	ASSERT_EQ(0, tw_info(fd, &info));
-	close(fd);
-	spelled.slots = info.slots;
-	odd.slots = info.slots - 1;
-	spelled.tick_ns = tick;
 	proc_expect_wheels(1);
-	expect_shared((struct twheel_setup){ .tick_ns = tick },
-		      (struct twheel_setup){ .tick_ns = 0 });
-	expect_shared(hashed, spelled);
-	expect_shared(hashed, odd);
+	proc_expect_balance(proc_text());
 }
 
 /* A descriptor keeps the rights of its opener. */
@@ -787,22 +665,15 @@ TEST(strangers_see_no_sessions_but_their_own)
 }
 
 /* Use the wheel of the user, and a private one. */
-static long long use_two_wheels(void)
+static long long use_two_wheels_and_look(void)
 {
 	int fd = session_open();
+	const char *text;
+	__u64 value;
 
 	ASSERT_EQ(0, setup_tick(fd, 2 * MS));
 	ASSERT_EQ(0, tw_start(fd, 3, HOUR, 33));
 	ASSERT_EQ(0, tw_start(session_open(), 3, HOUR, 33));
-	return 0;
-}
-
-static long long use_two_wheels_and_look(void)
-{
-	const char *text;
-	__u64 value;
-
-	use_two_wheels();
 	text = proc_text();
 	ASSERT_TRUE(proc_find(text, "user", PROC_NONE, "pending", &value));
 	ASSERT_EQ(1, value);
@@ -826,19 +697,19 @@ static long long use_one_wheel_and_look(void)
 TEST(strangers_see_no_wheels_but_their_own)
 {
 	struct stranger *first, *second, *third;
-	__u64 before = only_default();
 	__u64 tick = tick_ns(session_open());
 
-	ASSERT_EQ(before, visible("number"));
+	proc_expect_wheels(1);
+	ASSERT_EQ(1, visible("number"));
 	ASSERT_EQ(0, setup_tick(session_open(), 2 * tick));
-	first = stranger_begin(STRANGER, use_two_wheels);
+	first = stranger_begin(STRANGER, use_two_wheels_and_look);
 	second = stranger_begin(STRANGER + 1, use_two_wheels_and_look);
 	third = stranger_begin(STRANGER + 2, look_at_wheels);
-	ASSERT_EQ(before + 2, second->result);
-	ASSERT_EQ(before, third->result);
+	ASSERT_EQ(3, second->result);
+	ASSERT_EQ(1, third->result);
 	/* All users see the number of wheels. */
-	ASSERT_EQ(before + 5, proc_wheels());
-	ASSERT_EQ(before + 5, visible("number"));
+	ASSERT_EQ(6, proc_wheels());
+	ASSERT_EQ(6, visible("number"));
 	stranger_end(first);
 	stranger_end(second);
 	stranger_end(third);
@@ -848,13 +719,13 @@ TEST(strangers_see_no_wheels_but_their_own)
 TEST(ids_of_a_namespace_do_not_see_their_wheel)
 {
 	struct stranger *ids;
-	__u64 before = only_default();
 
+	proc_expect_wheels(1);
 	ids = stranger_send_with_ids(STRANGER, use_one_wheel_and_look);
 	stranger_wait(ids);
-	ASSERT_EQ(before, ids->result);
-	ASSERT_EQ(before + 1, as_stranger(STRANGER, look_at_wheels));
-	ASSERT_EQ(before, as_stranger(STRANGER + 1, look_at_wheels));
+	ASSERT_EQ(1, ids->result);
+	ASSERT_EQ(2, as_stranger(STRANGER, look_at_wheels));
+	ASSERT_EQ(1, as_stranger(STRANGER + 1, look_at_wheels));
 	stranger_end(ids);
 }
 
@@ -888,45 +759,6 @@ TEST(rights_of_who_opened_proc)
 		;
 	ASSERT_TRUE(strstr(text, "\nsession "));
 	ASSERT_EQ(0, visible_sessions());
-}
-
-/* Returns the number of wheel @name with tick @tick. */
-static __u64 number_of_wheel(const char *text, const char *name, __u64 tick)
-{
-	__u64 number = 0;
-	struct proc_line line;
-
-	proc_begin(&line, text);
-	while (proc_next(&line)) {
-		if (strcmp(line.wheel, name))
-			continue;
-		if (!strcmp(line.name, "number"))
-			number = strtoull(line.value, NULL, 10);
-		if (!strcmp(line.name, "tick_ns") &&
-		    strtoull(line.value, NULL, 10) == tick)
-			return number;
-	}
-	test_fail(__FILE__, __LINE__, "no wheel %s", name);
-}
-
-/* Documentation/proc.rst: numbers. */
-TEST(sessions_name_their_wheels)
-{
-	int fd = session_open(), first, second;
-	__u64 tick = tick_ns(fd);
-	const char *text = proc_text();
-
-	ASSERT_EQ(1, number_of_wheel(text, "default", tick));
-	ASSERT_EQ(1, proc_session(text, getpid(), "wheel"));
-	ASSERT_EQ(0, setup_tick(fd, 2 * MS));
-	text = proc_text();
-	first = number_of_wheel(text, "private", 2 * MS);
-	ASSERT_EQ(first, proc_session(text, getpid(), "wheel"));
-	ASSERT_EQ(0, setup_tick(session_open(), 3 * MS));
-	text = proc_text();
-	second = number_of_wheel(text, "private", 3 * MS);
-	ASSERT_LT(first, second);
-	ASSERT_EQ(first, proc_session(text, getpid(), "wheel"));
 }
 
 /* Documentation/proc.rst: pids of the reader's namespace. */
