@@ -4,10 +4,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "harness.h"
@@ -15,7 +12,7 @@
 #include "session.h"
 
 NEED_KERNEL("version_is_one", "all_features_are_there", "node_*",
-	    "open_is_refused_*", "descriptor_does_not_seek");
+	    "descriptor_does_not_seek");
 
 #define ALL_FEATURES	(TWHEEL_FEATURE_NOWAIT | TWHEEL_FEATURE_SHARED | \
 			 TWHEEL_FEATURE_IDLE)
@@ -74,14 +71,6 @@ TEST(node_is_for_root_only)
 	ASSERT_EQ(0, st.st_uid);
 }
 
-TEST(open_is_refused_to_others)
-{
-	ASSERT_EQ(0, setgid(65534));
-	ASSERT_EQ(0, setuid(65534));
-	ASSERT_EQ(-1, open("/dev/twheel", O_RDWR));
-	ASSERT_EQ(EACCES, errno);
-}
-
 TEST(descriptor_does_not_seek)
 {
 	struct twheel_event event;
@@ -100,13 +89,4 @@ TEST(descriptor_is_not_written)
 
 	ASSERT_EQ(-1, write(fd, bytes, sizeof(bytes)));
 	ASSERT_EQ(EINVAL, errno);
-}
-
-TEST(descriptor_is_not_mapped)
-{
-	int fd = session_open();
-
-	ASSERT_TRUE(mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0) ==
-		    MAP_FAILED);
-	ASSERT_EQ(ENODEV, errno);
 }

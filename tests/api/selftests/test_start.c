@@ -8,16 +8,6 @@
 #include "harness.h"
 #include "session.h"
 
-/* Open a session with an unread event of a timer. */
-static int open_with_unread(__u64 id, __u64 user_data)
-{
-	int fd = session_open_nonblock();
-
-	ASSERT_EQ(0, tw_start(fd, id, 1, user_data));
-	expect_readable(fd);
-	return fd;
-}
-
 TEST(relative_start_expires_when_due)
 {
 	int fd = session_open_nonblock();
@@ -99,9 +89,12 @@ TEST(restart_takes_everything_anew)
 
 TEST(ealready_while_the_event_is_unread)
 {
-	int fd = open_with_unread(3, 33);
+	int fd = session_open_nonblock();
 
+	ASSERT_EQ(0, tw_start(fd, 3, 1, 33));
+	expect_readable(fd);
 	ASSERT_EQ(-EALREADY, tw_start(fd, 3, HOUR, 34));
+	ASSERT_EQ(-EALREADY, tw_stop(fd, 3));
 	EXPECT_STATS(fd, .started = 1, .expired = 1, .unread = 1);
 	ASSERT_EQ(TWHEEL_STATE_EXPIRED, tw_state(fd, 3));
 	expect_event(fd, 3, 33);

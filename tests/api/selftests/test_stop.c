@@ -8,29 +8,12 @@
 #include "harness.h"
 #include "session.h"
 
-static int open_with_unread(__u64 id, __u64 user_data)
+TEST(withdraw_takes_an_unread_event_back)
 {
 	int fd = session_open_nonblock();
 
-	ASSERT_EQ(0, tw_start(fd, id, 1, user_data));
+	ASSERT_EQ(0, tw_start(fd, 3, 1, 33));
 	expect_readable(fd);
-	return fd;
-}
-
-TEST(ealready_event_unread)
-{
-	int fd = open_with_unread(3, 33);
-
-	ASSERT_EQ(-EALREADY, tw_stop(fd, 3));
-	ASSERT_EQ(TWHEEL_STATE_EXPIRED, tw_state(fd, 3));
-	EXPECT_STATS(fd, .started = 1, .expired = 1, .unread = 1);
-	expect_event(fd, 3, 33);
-}
-
-TEST(withdraw_takes_an_unread_event_back)
-{
-	int fd = open_with_unread(3, 33);
-
 	ASSERT_EQ(1, tw_stop_flags(fd, 3, TWHEEL_STOP_WITHDRAW));
 	expect_no_timer(fd, 3);
 	expect_nothing(fd, 0);
