@@ -19,7 +19,6 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -360,16 +359,26 @@ static int read_text(int fd)
 	return size < 0 ? -errno : size > 0;
 }
 
+static void open_text(int fd, const char *path)
+{
+	some_timers(fd);
+	if (text_fd)
+		close(text_fd);
+	text_fd = open(path, O_RDONLY);
+	ASSERT_LE(0, text_fd);
+}
+
 static void open_fdinfo(int fd)
 {
 	char path[64];
 
-	some_timers(fd);
-	if (text_fd)
-		close(text_fd);
 	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
-	text_fd = open(path, O_RDONLY);
-	ASSERT_LE(0, text_fd);
+	open_text(fd, path);
+}
+
+static void open_proc(int fd)
+{
+	open_text(fd, "/proc/twheel");
 }
 
 TEST(fdinfo)
@@ -377,35 +386,7 @@ TEST(fdinfo)
 	walk(open_fdinfo, read_text);
 }
 
-static void open_proc(int fd)
-{
-	some_timers(fd);
-	if (text_fd)
-		close(text_fd);
-	text_fd = open("/proc/twheel", O_RDONLY);
-	ASSERT_LE(0, text_fd);
-}
-
 TEST(proc)
 {
 	walk(open_proc, read_text);
-}
-
-static int add_to_epoll(int fd)
-{
-	struct epoll_event event = { .events = EPOLLIN };
-	int epoll = epoll_create1(0);
-	int result = 0;
-
-	if (epoll < 0)
-		return -errno;
-	if (epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event))
-		result = -errno;
-	close(epoll);
-	return result;
-}
-
-TEST(epoll)
-{
-	walk(some_events, add_to_epoll);
 }

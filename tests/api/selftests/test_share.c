@@ -486,47 +486,24 @@ static void attack_with_crowds(const struct crowd *crowds, unsigned int nr,
 		be_beside(&crowds[i], ids, alone, session_ns, late_ns);
 }
 
-#define SIZES		28
-
-/*
- * Attack with @sizes: the number of users or ids, and of timers of each in a tick.
- * TWHEEL_CROWDS=all runs all combinations.
- */
-static void attack_with_sizes(const unsigned int (*sizes)[2], unsigned int nr,
-			      bool ids)
-{
-	static const unsigned int users[] = { 1, 10, 20, 100, 300, 400, 1000 };
-	static const unsigned int per_tick[] = { 1, 3, 10, 60 };
-	struct crowd crowds[SIZES] = {};
-	const char *value = getenv("TWHEEL_CROWDS");
-	bool all = value && !strcmp(value, "all");
-	unsigned int i;
-
-	for (i = 0; i < (all ? SIZES : nr); i++) {
-		crowds[i].users = all ? users[i / 4] : sizes[i][0];
-		crowds[i].per_tick = all ? per_tick[i % 4] : sizes[i][1];
-		crowds[i].sessions = 1;
-	}
-	attack_with_crowds(crowds, i, ids, LATE_NS);
-}
-
 TEST(crowds_of_users_leave_half_of_a_cpu)
 {
-	static const unsigned int sizes[][2] = {
-		{ 1, 1 }, { 1, 60 }, { 10, 60 }, { 100, 60 }, { 400, 60 },
-		{ 1000, 1 }, { 1000, 60 },
+	static const struct crowd crowds[] = {
+		{ 1, 1, 0, 1 }, { 1, 60, 0, 1 }, { 10, 60, 0, 1 }, { 100, 60, 0, 1 },
+		{ 400, 60, 0, 1 }, { 1000, 1, 0, 1 }, { 1000, 60, 0, 1 },
 	};
 
-	attack_with_sizes(sizes, ARRAY_SIZE(sizes), false);
+	attack_with_crowds(crowds, ARRAY_SIZE(crowds), false, LATE_NS);
 }
 
 TEST(ids_of_a_user_leave_half_of_a_cpu)
 {
-	static const unsigned int sizes[][2] = {
-		{ 20, 60 }, { 100, 60 }, { 300, 60 }, { 1000, 1 }, { 1000, 60 },
+	static const struct crowd crowds[] = {
+		{ 20, 60, 0, 1 }, { 100, 60, 0, 1 }, { 300, 60, 0, 1 }, { 1000, 1, 0, 1 },
+		{ 1000, 60, 0, 1 },
 	};
 
-	attack_with_sizes(sizes, ARRAY_SIZE(sizes), true);
+	attack_with_crowds(crowds, ARRAY_SIZE(crowds), true, LATE_NS);
 }
 
 /* SECURITY.md: wake-ups are not cut short, but the user who causes them waits. */

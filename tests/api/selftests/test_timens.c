@@ -22,71 +22,68 @@ NEED_KERNEL("*");
 
 static void run_inside(void (*fn)(int fd), int fd)
 {
-	__u64 outside = now_ns();
+	__u64 outside = now_ns(), boottime_outside = clock_ns(CLOCK_BOOTTIME);
 	pid_t pid = fork();
 
 	ASSERT_LE(0, pid);
 	if (!pid) {
 		ASSERT_LE(outside + AHEAD, now_ns());
+		ASSERT_LE(boottime_outside + BOOTTIME_AHEAD, clock_ns(CLOCK_BOOTTIME));
 		fn(fd);
 		_exit(0);
 	}
 	expect_child(pid);
 }
 
-static void expect_deadline(int fd, __u64 deadline)
+/* Check the deadline of the next event, and that it expired since, by @clock. */
+static void expect_deadline(int fd, clockid_t clock, __u64 earliest, __u64 latest)
 {
 	struct twheel_event event;
 
 	expect_readable(fd);
 	ASSERT_EQ(1, tw_read(fd, &event, 1));
-	ASSERT_EQ(deadline, event.deadline_ns);
-	ASSERT_LE(deadline, event.expired_ns);
-	ASSERT_LE(event.expired_ns, now_ns());
+	ASSERT_LE(earliest, event.deadline_ns);
+	ASSERT_LE(event.deadline_ns, latest);
+	ASSERT_LE(event.deadline_ns, event.expired_ns);
+	ASSERT_LE(event.expired_ns, clock_ns(clock));
 }
 
-static void start_and_read(int fd)
+/* Use a session on the clock that it is on. */
+static void use_clock(int fd)
 {
-	__u64 deadline = now_ns() + 20 * MS;
-
-	ASSERT_EQ(0, tw_start_flags(fd, 3, deadline, TWHEEL_START_ABS, 33));
-	expect_deadline(fd, deadline);
-	ASSERT_EQ(0, tw_start(fd, 3, 20 * MS, 33));
-	expect_event(fd, 3, 33);
-}
-
-TEST(start_and_read_inside)
-{
-	children_in_time_ns();
-	run_inside(start_and_read, session_open_nonblock());
-}
-
-static void get_and_list(int fd)
-{
-	__u64 deadline = now_ns() + HOUR, cursor = 0;
 	struct twheel_entry entry;
+	struct twheel_info info;
+	__u64 deadline, cursor = 0;
 
-	ASSERT_EQ(0, tw_start_flags(fd, 3, deadline, TWHEEL_START_ABS, 33));
-	ASSERT_EQ(0, tw_get(fd, 3, &entry));
+	ASSERT_EQ(0, tw_info(fd, &info));
+	deadline = clock_ns(info.clock) + HOUR;
+	ASSERT_EQ(0, tw_start_flags(fd, 4, deadline, TWHEEL_START_ABS, 0));
+	ASSERT_EQ(0, tw_get(fd, 4, &entry));
 	ASSERT_EQ(deadline, entry.deadline_ns);
 	ASSERT_LE(entry.remaining_ns, HOUR);
 	ASSERT_LT(HOUR - 60 * SECOND, entry.remaining_ns);
 	ASSERT_EQ(1, tw_list(fd, &entry, 1, &cursor));
 	ASSERT_EQ(deadline, entry.deadline_ns);
 	ASSERT_LT(HOUR - 60 * SECOND, entry.remaining_ns);
+	deadline = clock_ns(info.clock) + 20 * MS;
+	ASSERT_EQ(0, tw_start_flags(fd, 3, deadline, TWHEEL_START_ABS, 33));
+	expect_deadline(fd, info.clock, deadline, deadline);
+	deadline = clock_ns(info.clock) + 20 * MS;
+	ASSERT_EQ(0, tw_start(fd, 3, 20 * MS, 33));
+	expect_deadline(fd, info.clock, deadline, clock_ns(info.clock) + 20 * MS);
 }
 
-TEST(get_and_list_inside)
+TEST(start_get_list_and_read_inside)
 {
 	children_in_time_ns();
-	run_inside(get_and_list, session_open_nonblock());
+	run_inside(use_clock, session_open_nonblock());
 }
 
 static __u64 deadline_outside;
 
 static void read_inside(int fd)
 {
-	expect_deadline(fd, deadline_outside + AHEAD);
+	expect_deadline(fd, CLOCK_MONOTONIC, deadline_outside + AHEAD, deadline_outside + AHEAD);
 }
 
 TEST(the_clock_of_the_reader_counts)
@@ -103,32 +100,6 @@ TEST(the_clock_of_the_reader_counts)
 	run_inside(read_inside, fd);
 }
 
-static __u64 boottime_outside;
-
-static void boottime(int fd)
-{
-	__u64 deadline = clock_ns(CLOCK_BOOTTIME) + 20 * MS;
-	struct twheel_entry entry;
-	struct twheel_event event;
-
-	ASSERT_LE(boottime_outside + BOOTTIME_AHEAD, deadline);
-	ASSERT_EQ(0, tw_start_flags(fd, 4, deadline + HOUR, TWHEEL_START_ABS, 0));
-	ASSERT_EQ(0, tw_get(fd, 4, &entry));
-	ASSERT_EQ(deadline + HOUR, entry.deadline_ns);
-	ASSERT_LE(entry.remaining_ns, HOUR + 20 * MS);
-	ASSERT_EQ(0, tw_start_flags(fd, 3, deadline, TWHEEL_START_ABS, 33));
-	expect_readable(fd);
-	ASSERT_EQ(1, tw_read(fd, &event, 1));
-	ASSERT_EQ(deadline, event.deadline_ns);
-	ASSERT_LE(deadline, event.expired_ns);
-	ASSERT_LE(event.expired_ns, clock_ns(CLOCK_BOOTTIME));
-	ASSERT_EQ(0, tw_start(fd, 3, 20 * MS, 33));
-	expect_readable(fd);
-	ASSERT_EQ(1, tw_read(fd, &event, 1));
-	ASSERT_LE(deadline + 20 * MS, event.deadline_ns);
-	ASSERT_LE(event.expired_ns, clock_ns(CLOCK_BOOTTIME));
-}
-
 /* CLOCK_BOOTTIME has an offset of its own. */
 TEST(boottime_inside)
 {
@@ -138,7 +109,6 @@ TEST(boottime_inside)
 		.flags = TWHEEL_SETUP_PRIVATE,
 		.clock = TWHEEL_CLOCK_BOOTTIME,
 	}));
-	boottime_outside = clock_ns(CLOCK_BOOTTIME);
 	children_in_time_ns();
-	run_inside(boottime, fd);
+	run_inside(use_clock, fd);
 }
