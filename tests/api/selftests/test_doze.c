@@ -55,26 +55,6 @@ static void expect_once(bool (*attempt)(void))
 		ASSERT_LT(i, attempts);
 }
 
-static bool is_idle_for_a_second(void)
-{
-	__u64 wakeups, ticks;
-	int fd = far_timer();
-
-	wakeups = number("wakeups");
-	ticks = number("ticks");
-	sleep_ns(SECOND);
-	wakeups = number("wakeups") - wakeups;
-	ticks = number("ticks") - ticks;
-	close(fd);
-	test_note("%llu wake-ups and %llu ticks in a second", wakeups, ticks);
-	return wakeups <= 100 && ticks <= 100;
-}
-
-TEST(does_not_tick_while_idle)
-{
-	expect_once(is_idle_for_a_second);
-}
-
 static bool dozes_for_a_second(void)
 {
 	__u64 missed, ticks;
@@ -109,25 +89,19 @@ TEST(earlier_start_wakes_it)
 	close(fd);
 }
 
+/* Also from another CPU, if there is one. */
 TEST(earlier_restart_wakes_it)
 {
-	int fd = far_timer();
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN), cpu;
 
-	ASSERT_EQ(1, tw_start(fd, 1, 10 * MS, 12));
-	expect_event(fd, 1, 12);
-	close(fd);
-}
+	for (cpu = 0; cpu < cpus && cpu < 2; cpu++) {
+		int fd = far_timer();
 
-TEST(start_on_another_cpu_does_not_wait)
-{
-	int fd = far_timer();
-
-	if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
-		test_skip("one CPU");
-	pin_cpu(1);
-	ASSERT_EQ(1, tw_start(fd, 1, 10 * MS, 12));
-	expect_event(fd, 1, 12);
-	close(fd);
+		pin_cpu(cpu);
+		ASSERT_EQ(1, tw_start(fd, 1, 10 * MS, 12));
+		expect_event(fd, 1, 12);
+		close(fd);
+	}
 }
 
 /* Returns whether the second doze continues after few starts. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * poll(), select(), and epoll in all its modes
+ * poll(), and the modes of epoll
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -8,14 +8,12 @@
 #include <poll.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
-#include <sys/select.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "harness.h"
 #include "session.h"
 
-NEED_KERNEL("readable_from_*", "not_readable_*", "epoll_edge_*", "epoll_oneshot",
+NEED_KERNEL("readable_from_*", "not_readable_*", "epoll_edge_*",
 	    "epoll_wakes_*", "epoll_exclusive_*", "partial_reads_*");
 
 #define ALL_EVENTS	(POLLIN | POLLRDNORM | POLLOUT | POLLWRNORM | POLLPRI)
@@ -110,30 +108,6 @@ TEST(not_readable_when_the_event_was_replaced)
 	ASSERT_EQ(0, ready(fd));
 }
 
-TEST(poll_wakes_up)
-{
-	struct pollfd pollfd = { .fd = session_open(), .events = POLLIN };
-	__u64 before = now_ns();
-
-	ASSERT_EQ(0, tw_start(pollfd.fd, 3, 50 * MS, 33));
-	ASSERT_EQ(1, poll(&pollfd, 1, PATIENCE_MS));
-	ASSERT_EQ(POLLIN, pollfd.revents);
-	ASSERT_LE(before + 50 * MS, now_ns());
-}
-
-TEST(select_wakes_up)
-{
-	struct timeval patience = { .tv_sec = PATIENCE_MS / 1000 };
-	int fd = session_open();
-	fd_set set;
-
-	FD_ZERO(&set);
-	FD_SET(fd, &set);
-	ASSERT_EQ(0, tw_start(fd, 3, 50 * MS, 33));
-	ASSERT_EQ(1, select(fd + 1, &set, NULL, NULL, &patience));
-	ASSERT_TRUE(FD_ISSET(fd, &set));
-}
-
 TEST(epoll_level)
 {
 	int epfd, fd = open_watched(&epfd, EPOLLIN);
@@ -201,20 +175,6 @@ TEST(epoll_edge_reports_a_periodic_timer)
 		ASSERT_EQ(1, wait_for(epfd, PATIENCE_MS));
 		read_all(fd);
 	}
-}
-
-TEST(epoll_oneshot)
-{
-	struct epoll_event again = { .events = EPOLLIN | EPOLLONESHOT };
-	int epfd, fd = open_watched(&epfd, EPOLLIN | EPOLLONESHOT);
-
-	expire(fd, 3);
-	ASSERT_EQ(1, wait_for(epfd, PATIENCE_MS));
-	expire(fd, 4);
-	ASSERT_EQ(0, wait_for(epfd, 20));
-	ASSERT_EQ(0, epoll_ctl(epfd, EPOLL_CTL_MOD, fd, &again));
-	ASSERT_EQ(1, wait_for(epfd, PATIENCE_MS));
-	ASSERT_EQ(0, wait_for(epfd, 20));
 }
 
 struct watcher {

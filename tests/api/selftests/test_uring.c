@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Reading and polling a session with liburing
+ * Reading a session with liburing
  *
- * READ, READ with many shots and provided buffers, POLL: none of them needs a
- * worker thread, which is counted.
+ * READ, which polls until there are events, and READ with many shots and provided
+ * buffers: none of them needs a worker thread, which is counted.
  */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <dirent.h>
 #include <liburing.h>
-#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/uio.h>
@@ -210,22 +209,6 @@ TEST(read_with_many_shots)
 	}
 	ASSERT_EQ(0, workers());
 	EXPECT_STATS(fd, .started = 8, .expired = 8, .delivered = 8);
-}
-
-TEST(poll)
-{
-	struct twheel_event event;
-	int fd = session_open_nonblock();
-	struct io_uring ring;
-
-	ring_open(&ring);
-	io_uring_prep_poll_add(ring_next(&ring), fd, POLLIN);
-	ring_submit(&ring);
-	ASSERT_TRUE(ring_empty(&ring));
-	ASSERT_EQ(0, tw_start(fd, 3, 20 * MS, 33));
-	ASSERT_EQ(POLLIN, ring_result(&ring));
-	ASSERT_EQ(1, tw_read(fd, &event, 1));
-	ASSERT_EQ(0, workers());
 }
 
 /* Memory registered before: the kernel does not look up any page of the caller. */

@@ -277,35 +277,20 @@ TEST(events_wait_for_their_reader)
 	expect_few_wakeups(setup);
 }
 
+/* By a poll, and by a read. */
 TEST(a_sleeper_is_woken_in_the_end)
 {
-	int fd = session_with((struct twheel_setup){ .wake_ns = 30 * MS });
+	struct twheel_event event;
+	int fd = session_open();
 	unsigned int i;
 
+	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){ .wake_ns = 30 * MS }));
 	for (i = 0; i < 5; i++) {
 		ASSERT_EQ(0, tw_start(fd, i, 20 * MS, i));
 		expect_event(fd, i, i);
 	}
-	close(fd);
-}
-
-static void *read_one(void *data)
-{
-	struct twheel_event event;
-
-	ASSERT_EQ(1, tw_read(*(int *)data, &event, 1));
-	return NULL;
-}
-
-TEST(a_reader_is_woken_in_the_end)
-{
-	int fd = session_open();
-	pthread_t thread;
-
-	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){ .wake_ns = 30 * MS }));
 	ASSERT_EQ(0, tw_start(fd, 1, 20 * MS, 1));
-	thread = thread_run(read_one, &fd);
-	thread_join(thread);
+	ASSERT_EQ(1, tw_read(fd, &event, 1));
 	close(fd);
 }
 
