@@ -14,8 +14,7 @@
 #include "proc.h"
 #include "session.h"
 
-NEED_KERNEL("*how_late*", "lateness_of_cpus_*", "one_wakeup_*", "*proc*",
-	    "fdinfo_*");
+NEED_KERNEL("*how_late*", "one_wakeup_*", "*proc*", "fdinfo_*");
 
 TEST(all_zero_at_first)
 {
@@ -24,30 +23,6 @@ TEST(all_zero_at_first)
 
 	ASSERT_EQ(0, tw_stats(fd, &stats));
 	ASSERT_TRUE(is_zero(&stats, sizeof(stats)));
-}
-
-TEST(each_operation_counts_once)
-{
-	int fd = session_open_nonblock();
-
-	ASSERT_EQ(0, tw_start(fd, 3, HOUR, 33));
-	EXPECT_STATS(fd, .started = 1, .pending = 1);
-	ASSERT_EQ(1, tw_start(fd, 3, HOUR, 33));
-	EXPECT_STATS(fd, .started = 1, .restarted = 1, .pending = 1);
-	ASSERT_EQ(0, tw_stop(fd, 3));
-	EXPECT_STATS(fd, .started = 1, .restarted = 1, .stopped = 1);
-	ASSERT_EQ(0, tw_start(fd, 3, 0, 33));
-	expect_unread(fd, 1);
-	EXPECT_STATS(fd, .started = 2, .restarted = 1, .stopped = 1,
-		     .expired = 1, .unread = 1);
-	ASSERT_EQ(0, tw_start_flags(fd, 3, 0, TWHEEL_START_REPLACE, 33));
-	expect_unread(fd, 1);
-	EXPECT_STATS(fd, .started = 3, .restarted = 1, .stopped = 1,
-		     .expired = 2, .replaced = 1, .unread = 1);
-	expect_event(fd, 3, 33);
-	EXPECT_STATS(fd, .started = 3, .restarted = 1, .stopped = 1,
-		     .expired = 2, .replaced = 1, .delivered = 1);
-	expect_balance(fd);
 }
 
 /* Lateness. Entry n of a histogram counts events that are late by less than 1024 << n ns. */
@@ -92,23 +67,37 @@ static struct late late_of(const char *text)
 	return late;
 }
 
-/* Returns a histogram of /proc/twheel: for this session, its wheel, or a CPU. */
-static struct late late_in_proc(int session, int cpu)
+enum whose {
+	OF_SESSION,
+	OF_WHEEL,
+	OF_CPUS,
+};
+
+/* Returns the histogram of this session in /proc/twheel, of its wheel, or the sum of its CPUs. */
+static struct late late_in_proc(enum whose whose)
 {
 	const char *text = proc_text();
 	__u64 wheel = proc_session(text, getpid(), "wheel"), number = 0;
+	struct late sum = { 0 }, late;
 	struct proc_line line;
+	int i;
 
 	for (proc_begin(&line, text); proc_next(&line);) {
 		if (!strcmp(line.name, "number"))
 			number = strtoull(line.value, NULL, 10);
 		if (strcmp(line.name, "lateness"))
 			continue;
-		if (session ? line.pid == getpid() :
-		    line.session == PROC_NONE && number == wheel && line.cpu == cpu)
-			return late_of(line.value);
+		if (whose == OF_SESSION ? line.pid != getpid() :
+		    line.session != PROC_NONE || number != wheel)
+			continue;
+		if (whose == OF_WHEEL ? line.cpu != PROC_NONE :
+		    whose == OF_CPUS && line.cpu == PROC_NONE)
+			continue;
+		late = late_of(line.value);
+		for (i = 0; i < TWHEEL_STATS_LATENESS; i++)
+			sum.counts[i] += late.counts[i];
 	}
-	test_fail(__FILE__, __LINE__, "no such lateness");
+	return sum;
 }
 
 static int open_own_wheel(void)
@@ -150,7 +139,7 @@ TEST(a_session_counts_how_late_its_events_are)
 	for (i = 0; i < LATE_TIMERS; i++)
 		note_late(&want, events[i].expired_ns - events[i].deadline_ns);
 	ASSERT_EQ(0, tw_stats(fd, &stats));
-	shown = late_in_proc(true, PROC_NONE);
+	shown = late_in_proc(OF_SESSION);
 	for (i = 0; i < TWHEEL_STATS_LATENESS; i++) {
 		ASSERT_EQ(want.counts[i], stats.lateness[i]);
 		ASSERT_EQ(want.counts[i], shown.counts[i]);
@@ -167,7 +156,7 @@ TEST(a_wheel_counts_how_late_its_timers_are)
 	static struct twheel_event events[LATE_TIMERS];
 	struct late most = { 0 }, least = { 0 };
 	int fd = open_own_wheel();
-	struct late shown;
+	struct late shown, cpus;
 	__u64 deadline;
 	unsigned int i;
 
@@ -177,8 +166,10 @@ TEST(a_wheel_counts_how_late_its_timers_are)
 		note_late(&most, events[i].expired_ns - deadline + 1);
 		note_late(&least, LATE_TICK - 1 - (deadline + LATE_TICK - 1) % LATE_TICK);
 	}
-	shown = late_in_proc(false, PROC_NONE);
+	shown = late_in_proc(OF_WHEEL);
+	cpus = late_in_proc(OF_CPUS);
 	ASSERT_EQ(LATE_TIMERS, late_sum(&shown, TWHEEL_STATS_LATENESS));
+	ASSERT_EQ(0, memcmp(&shown, &cpus, sizeof(shown)));
 	for (i = 1; i < TWHEEL_STATS_LATENESS; i++) {
 		ASSERT_LE(late_sum(&most, i), late_sum(&shown, i));
 		ASSERT_LE(late_sum(&shown, i), late_sum(&least, i));
@@ -216,35 +207,6 @@ TEST(an_event_that_is_not_read_has_no_lateness)
 	ASSERT_TRUE(is_zero(stats.lateness, sizeof(stats.lateness)));
 	expect_event(fd, 3, 33);
 	expect_balance(fd);
-}
-
-TEST(lateness_of_cpus_adds_up)
-{
-	static struct twheel_event events[LATE_TIMERS];
-	struct late sum = { 0 }, cpu, all;
-	int fd = open_own_wheel();
-	struct proc_line line;
-	__u64 number = 0, wheel;
-	const char *text;
-	int i;
-
-	read_late_events(fd, events);
-	all = late_in_proc(false, PROC_NONE);
-	text = proc_text();
-	wheel = proc_session(text, getpid(), "wheel");
-	for (proc_begin(&line, text); proc_next(&line);) {
-		if (!strcmp(line.name, "number"))
-			number = strtoull(line.value, NULL, 10);
-		if (number != wheel || line.session != PROC_NONE ||
-		    line.cpu == PROC_NONE || strcmp(line.name, "lateness"))
-			continue;
-		cpu = late_of(line.value);
-		for (i = 0; i < TWHEEL_STATS_LATENESS; i++)
-			sum.counts[i] += cpu.counts[i];
-	}
-	for (i = 0; i < TWHEEL_STATS_LATENESS; i++)
-		ASSERT_EQ(all.counts[i], sum.counts[i]);
-	ASSERT_EQ(LATE_TIMERS, late_sum(&sum, TWHEEL_STATS_LATENESS));
 }
 
 /* Returns the number of runs of the default wheel. A tick of many timers takes several. */
@@ -302,39 +264,6 @@ static void use(int fd)
 	expect_event(fd, 20, 20);
 }
 
-TEST(proc_says_the_same)
-{
-	int fd = session_open_nonblock();
-	const char *text;
-
-	use(fd);
-	EXPECT_STATS(fd, .started = 12, .restarted = 3, .stopped = 2,
-		     .expired = 2, .delivered = 1, .unread = 1, .pending = 8);
-	text = proc_text();
-	ASSERT_EQ(12, proc_session(text, getpid(), "started"));
-	ASSERT_EQ(3, proc_session(text, getpid(), "restarted"));
-	ASSERT_EQ(2, proc_session(text, getpid(), "stopped"));
-	ASSERT_EQ(2, proc_session(text, getpid(), "expired"));
-	ASSERT_EQ(8, proc_session(text, getpid(), "pending"));
-	ASSERT_EQ(1, proc_session(text, getpid(), "delivered"));
-	ASSERT_EQ(1, proc_session(text, getpid(), "unread"));
-}
-
-/* A session's operations move the default wheel's totals, which add up. */
-TEST(proc_totals_move_with_it)
-{
-	struct proc_counters before = proc_sum(proc_text()), after;
-	int fd = session_open_nonblock();
-
-	use(fd);
-	after = proc_sum(proc_text());
-	ASSERT_EQ(before.started + 12, after.started);
-	ASSERT_EQ(before.stopped + 2, after.stopped);
-	ASSERT_EQ(before.expired + 2, after.expired);
-	ASSERT_EQ(before.pending + 8, after.pending);
-	proc_expect_balance(proc_text());
-}
-
 static __u64 sum_of_cpus(const char *text, const char *wheel, const char *name)
 {
 	struct proc_line line;
@@ -350,26 +279,38 @@ static __u64 sum_of_cpus(const char *text, const char *wheel, const char *name)
 	return sum;
 }
 
-TEST(proc_cpus_add_up)
+/* Of the session, and of the default wheel, whose CPUs add up. */
+TEST(proc_says_the_same)
 {
 	static const char * const names[] = {
 		"started", "restarted", "stopped", "expired", "pending",
 	};
+	struct proc_counters before = proc_sum(proc_text()), after;
 	int fd = session_open_nonblock();
-	struct proc_line line;
 	const char *text;
 	unsigned int i;
 	__u64 total;
 
 	use(fd);
+	EXPECT_STATS(fd, .started = 12, .restarted = 3, .stopped = 2,
+		     .expired = 2, .delivered = 1, .unread = 1, .pending = 8);
 	text = proc_text();
-	proc_begin(&line, text);
-	while (strcmp(line.name, "wheel"))
-		ASSERT_TRUE(proc_next(&line));
+	ASSERT_EQ(12, proc_session(text, getpid(), "started"));
+	ASSERT_EQ(3, proc_session(text, getpid(), "restarted"));
+	ASSERT_EQ(2, proc_session(text, getpid(), "stopped"));
+	ASSERT_EQ(2, proc_session(text, getpid(), "expired"));
+	ASSERT_EQ(8, proc_session(text, getpid(), "pending"));
+	ASSERT_EQ(1, proc_session(text, getpid(), "delivered"));
+	ASSERT_EQ(1, proc_session(text, getpid(), "unread"));
+	after = proc_sum(text);
+	ASSERT_EQ(before.started + 12, after.started);
+	ASSERT_EQ(before.stopped + 2, after.stopped);
+	ASSERT_EQ(before.expired + 2, after.expired);
+	ASSERT_EQ(before.pending + 8, after.pending);
+	proc_expect_balance(text);
 	for (i = 0; i < ARRAY_SIZE(names); i++) {
-		ASSERT_TRUE(proc_find(text, line.wheel, PROC_NONE, names[i],
-				      &total));
-		ASSERT_EQ(total, sum_of_cpus(text, line.wheel, names[i]));
+		ASSERT_TRUE(proc_find(text, "default", PROC_NONE, names[i], &total));
+		ASSERT_EQ(total, sum_of_cpus(text, "default", names[i]));
 	}
 }
 
