@@ -127,6 +127,18 @@ void need_words(void)
 		test_skip("this kernel has no words");
 }
 
+/* Open a session without blocking whose timers may watch sockets. */
+int session_open_idle(void)
+{
+	struct twheel_info info;
+	int fd = session_open_nonblock();
+
+	ASSERT_EQ(0, tw_info(fd, &info));
+	if (!(info.features & TWHEEL_FEATURE_IDLE))
+		test_skip("this kernel has no TCP");
+	return fd;
+}
+
 __u64 *map_words(int fd, __u32 ids)
 {
 	__u64 *words = mmap(NULL, ids * sizeof(*words), PROT_READ | PROT_WRITE,
@@ -508,6 +520,39 @@ int open_connection(void)
 	ASSERT_EQ(0, getsockname(fd, (void *)&self, &size));
 	ASSERT_EQ(0, connect(fd, (void *)&self, size));
 	return fd;
+}
+
+/* Returns the number of sockets of this network namespace, with the kernel's own. */
+int sockets_used(void)
+{
+	FILE *file = fopen("/proc/net/sockstat", "r");
+	int used;
+
+	ASSERT_TRUE(file);
+	ASSERT_EQ(1, fscanf(file, "sockets: used %d", &used));
+	fclose(file);
+	return used;
+}
+
+void expect_sockets(int want)
+{
+	__u64 end = now_ns() + PATIENCE;
+
+	while (sockets_used() != want && now_ns() < end)
+		sleep_ns(MS);
+	ASSERT_EQ(want, sockets_used());
+}
+
+/*
+ * Enter a network in which no other process opens sockets. Only our own kernels lack network
+ * namespaces, and their machine runs one case at a time.
+ */
+void own_network(void)
+{
+	if (!unshare(CLONE_NEWNET))
+		ASSERT_EQ(0, system("ip link set lo up"));
+	else
+		ASSERT_EQ(EINVAL, errno);
 }
 
 /* Stay on one CPU, or skip the case if there is no such CPU. */

@@ -35,6 +35,7 @@ void sleep_until(__u64 deadline_ns);
 
 int session_open(void);
 int session_open_nonblock(void);
+int session_open_idle(void);
 int tw_ioctl(int fd, unsigned long command, void *argument);
 int tw_info(int fd, struct twheel_info *info);
 int tw_setup(int fd, struct twheel_setup setup);
@@ -86,6 +87,9 @@ void *partly_usable(const void *data, size_t size, size_t n, int protection);
 void send_fd(int socket, int fd);
 int receive_fd(int socket);
 int open_connection(void);
+int sockets_used(void);
+void expect_sockets(int want);
+void own_network(void);
 void pin_cpu(unsigned int cpu);
 void keep_order(int fd);
 pthread_t thread_run(void *(*fn)(void *data), void *data);

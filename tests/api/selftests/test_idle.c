@@ -96,17 +96,6 @@ static int start(int t, __u64 id, __u64 expires_ns, __u32 flags, int fd)
 	return tw_ioctl(t, TWHEEL_IOC_START, &args);
 }
 
-static int open_idle(void)
-{
-	struct twheel_info info;
-	int t = session_open_nonblock();
-
-	ASSERT_EQ(0, tw_info(t, &info));
-	if (!(info.features & TWHEEL_FEATURE_IDLE))
-		test_skip("this kernel has no TCP");
-	return t;
-}
-
 static struct twheel_event event_of(int t, __u64 id)
 {
 	struct twheel_event event;
@@ -164,44 +153,11 @@ static void expect_stopped(int t, __u64 want)
 	expect_unread(t, 0);
 }
 
-/* Returns the number of sockets of this network namespace, with the kernel's own. */
-static int sockets_used(void)
-{
-	FILE *file = fopen("/proc/net/sockstat", "r");
-	int used;
-
-	ASSERT_TRUE(file);
-	ASSERT_EQ(1, fscanf(file, "sockets: used %d", &used));
-	fclose(file);
-	return used;
-}
-
-static void expect_sockets(int want)
-{
-	__u64 end = now_ns() + PATIENCE;
-
-	while (sockets_used() != want && now_ns() < end)
-		sleep_ns(MS);
-	ASSERT_EQ(want, sockets_used());
-}
-
-/*
- * Enter a network in which no other process opens sockets. Only our own kernels lack network
- * namespaces, and their machine runs one case at a time.
- */
-static void own_network(void)
-{
-	if (!unshare(CLONE_NEWNET))
-		ASSERT_EQ(0, system("ip link set lo up"));
-	else
-		ASSERT_EQ(EINVAL, errno);
-}
-
 /* Expiry. */
 
 TEST(silent_socket_expires)
 {
-	int t = open_idle();
+	int t = session_open_idle();
 	struct connection c = connection();
 	__u64 before = now_ns();
 	struct twheel_event event;
@@ -221,7 +177,7 @@ TEST(silent_socket_expires)
 TEST(data_carries_it_on)
 {
 	const __u64 idle = 1500 * MS * test_patience();
-	int t = open_idle();
+	int t = session_open_idle();
 	struct connection c = connection();
 	struct twheel_stats stats;
 	struct twheel_event event;
@@ -254,7 +210,7 @@ TEST(data_carries_it_on)
 /* Only received data counts. */
 TEST(sending_does_not)
 {
-	int t = open_idle();
+	int t = session_open_idle();
 	struct connection c = connection();
 	struct twheel_event event;
 	__u64 before = now_ns();
@@ -269,30 +225,11 @@ TEST(sending_does_not)
 		     .carried = stats_of(t).carried);
 }
 
-TEST(ids_of_the_kernel)
-{
-	int t = open_idle();
-	struct connection c = connection();
-	struct twheel_start args = {
-		.id = TWHEEL_ID_ANY,
-		.expires_ns = SHORT,
-		.flags = IDLE,
-		.fd = c.fd,
-	};
-	struct twheel_event event;
-
-	ASSERT_EQ(0, tw_ioctl(t, TWHEEL_IOC_START, &args));
-	ASSERT_TRUE(args.id & TWHEEL_ID_KERNEL);
-	expect_readable(t);
-	ASSERT_EQ(1, tw_read(t, &event, 1));
-	ASSERT_EQ(args.id, event.id);
-}
-
 /* Errors. */
 
 TEST(arguments_that_are_refused)
 {
-	int t = open_idle();
+	int t = session_open_idle();
 	struct connection c = connection();
 	struct twheel_start args = {
 		.id = 1, .expires_ns = HOUR, .period_ns = SECOND, .flags = IDLE, .fd = c.fd,
@@ -313,7 +250,7 @@ TEST(arguments_that_are_refused)
 
 TEST(descriptors_that_are_no_connection)
 {
-	int t = open_idle(), pair[2];
+	int t = session_open_idle(), pair[2];
 	int udp = socket(AF_INET, SOCK_DGRAM, 0), tcp = socket(AF_INET, SOCK_STREAM, 0);
 	int listener = listening(AF_INET, 0), null = open("/dev/null", O_RDONLY);
 
@@ -331,7 +268,7 @@ TEST(descriptors_that_are_no_connection)
 
 TEST(mptcp)
 {
-	int t = open_idle(), fd = socket(AF_INET, SOCK_STREAM, IPPROTO_MPTCP);
+	int t = session_open_idle(), fd = socket(AF_INET, SOCK_STREAM, IPPROTO_MPTCP);
 
 	if (fd < 0)
 		test_skip("this kernel has no MPTCP");
@@ -341,7 +278,7 @@ TEST(mptcp)
 /* Each operation of a batch has its own result. */
 TEST(batch)
 {
-	int t = open_idle();
+	int t = session_open_idle();
 	struct connection a = connection(), b = connection();
 	struct twheel_op ops[] = {
 		{ .opcode = TWHEEL_OP_START, .id = 1, .flags = IDLE,
@@ -367,105 +304,10 @@ TEST(batch)
 	expect_balance(t);
 }
 
-/*
- * The idle time counts from the operation, and not from the call: data that arrives between
- * the two does not carry the timer on.
- */
-TEST(late_in_a_batch)
-{
-	static struct twheel_op ops[1024];
-	const unsigned int last = ARRAY_SIZE(ops) - 1;
-	int t = open_idle();
-	struct connection c = connection();
-	struct twheel_entry begin, end;
-	unsigned int i;
-
-	for (i = 0; i <= last; i++)
-		ops[i] = (struct twheel_op){ .opcode = TWHEEL_OP_STOP, .id = 3 };
-	for (i = 0; i <= last; i += last)
-		ops[i] = (struct twheel_op){
-			.opcode = TWHEEL_OP_START, .id = i, .flags = IDLE,
-			.expires_ns = HOUR, .fd = c.fd,
-		};
-	ASSERT_EQ(ARRAY_SIZE(ops), tw_submit(t, ops, ARRAY_SIZE(ops)));
-	ASSERT_EQ(0, tw_get(t, 0, &begin));
-	ASSERT_EQ(0, tw_get(t, last, &end));
-	ASSERT_LT(begin.deadline_ns, end.deadline_ns);
-}
-
-/* The state of a timer, and other calls on it. */
-
-TEST(get_list_drain_stop)
-{
-	int t = open_idle();
-	struct connection c = connection();
-	struct twheel_entry entries[2];
-	struct twheel_entry get;
-	__u64 cursor = 0;
-
-	ASSERT_EQ(0, start(t, 1, HOUR, IDLE, c.fd));
-	ASSERT_EQ(0, tw_get(t, 1, &get));
-	ASSERT_EQ(TWHEEL_STATE_PENDING, get.state);
-	ASSERT_EQ(~1ULL, get.user_data);
-	ASSERT_EQ(0, get.period_ns);
-	ASSERT_LE(get.remaining_ns, HOUR);
-	ASSERT_EQ(1, tw_list(t, entries, 2, &cursor));
-	ASSERT_EQ(1, entries[0].id);
-	ASSERT_EQ(0, entries[0].period_ns);
-	ASSERT_EQ(1, tw_drain(t, entries, 2));
-	expect_no_timer(t, 1);
-	ASSERT_EQ(0, start(t, 1, HOUR, IDLE, c.fd));
-	ASSERT_EQ(0, tw_stop(t, 1));
-	ASSERT_EQ(-ENOENT, tw_stop(t, 1));
-	EXPECT_STATS(t, .started = 2, .stopped = 2);
-}
-
-TEST(unread_event)
-{
-	int t = open_idle();
-	struct connection c = connection();
-
-	ASSERT_EQ(0, start(t, 1, 0, IDLE, c.fd));
-	expect_readable(t);
-	ASSERT_EQ(TWHEEL_STATE_EXPIRED, tw_state(t, 1));
-	ASSERT_EQ(-EALREADY, tw_stop(t, 1));
-	ASSERT_EQ(-EALREADY, start(t, 1, HOUR, IDLE, c.fd));
-	ASSERT_EQ(-EALREADY, tw_start(t, 1, HOUR, 0));
-	ASSERT_EQ(0, start(t, 1, HOUR, IDLE | TWHEEL_START_REPLACE, c.fd));
-	expect_unread(t, 0);
-	ASSERT_EQ(1, start(t, 1, 0, IDLE, c.fd));
-	expect_readable(t);
-	ASSERT_EQ(1, tw_stop_flags(t, 1, TWHEEL_STOP_WITHDRAW));
-	expect_no_timer(t, 1);
-	/* The place is free for any timer. */
-	ASSERT_EQ(0, tw_start(t, 1, 0, 7));
-	expect_event(t, 1, 7);
-	expect_balance(t);
-}
-
-/* Of each kind into each other kind. */
-TEST(started_again_as_another)
-{
-	int t = open_idle();
-	struct connection a = connection(), b = connection();
-
-	ASSERT_EQ(0, tw_start(t, 1, HOUR, 0));
-	ASSERT_EQ(1, start(t, 1, HOUR, IDLE, a.fd));
-	ASSERT_EQ(1, start(t, 1, HOUR, IDLE, b.fd));
-	ASSERT_EQ(1, tw_start_periodic(t, 1, HOUR, SECOND));
-	ASSERT_EQ(1, start(t, 1, HOUR, IDLE, a.fd));
-	/* An error changes nothing. */
-	ASSERT_EQ(-EBADF, start(t, 1, 0, IDLE, -1));
-	ASSERT_EQ(TWHEEL_STATE_PENDING, tw_state(t, 1));
-	ASSERT_EQ(1, tw_start(t, 1, 0, 7));
-	expect_event(t, 1, 7);
-	EXPECT_STATS(t, .started = 1, .restarted = 5, .expired = 1, .delivered = 1);
-}
-
 /* A timer with a socket has no use for the word of its id. */
 TEST(word_is_not_looked_at)
 {
-	int t = open_idle();
+	int t = session_open_idle();
 	struct connection c = connection();
 	__u64 *words;
 
@@ -484,7 +326,7 @@ TEST(word_is_not_looked_at)
 
 TEST(closed_socket_stops_it)
 {
-	int t = open_idle();
+	int t = session_open_idle();
 	struct connection c = connection();
 
 	ASSERT_EQ(0, start(t, 1, 50 * MS, IDLE, c.fd));
@@ -537,7 +379,7 @@ TEST(socket_is_let_go)
 	for (i = 0; i < ARRAY_SIZE(ways); i++) {
 		struct connection c = connection();
 
-		t = open_idle();
+		t = session_open_idle();
 		ASSERT_EQ(0, start(t, 1, HOUR, IDLE, c.fd));
 		close_both(c);
 		expect_sockets(before + 1);
@@ -554,7 +396,7 @@ TEST(socket_is_let_go_at_the_deadline)
 	own_network();
 	before = sockets_used();
 	c = connection();
-	t = open_idle();
+	t = session_open_idle();
 	ASSERT_EQ(0, start(t, 1, 500 * MS, IDLE, c.fd));
 	close_both(c);
 	expect_stopped(t, 1);
@@ -579,7 +421,7 @@ TEST(socket_is_let_go_long_before_the_deadline)
 	own_network();
 	before = sockets_used();
 	c = connection();
-	t = open_idle();
+	t = session_open_idle();
 	ASSERT_EQ(0, start(t, 1, 100 * LOOK + 500 * MS, IDLE, c.fd));
 	close_both(c);
 	expect_stopped(t, 1);
@@ -591,7 +433,7 @@ TEST(socket_is_let_go_long_before_the_deadline)
 TEST(a_look_takes_no_deadline_back)
 {
 	const __u64 idle = 2 * LOOK + 100 * MS;
-	int t = open_idle(), i;
+	int t = session_open_idle(), i;
 	struct connection c = connection();
 	struct twheel_entry first, entry;
 	struct twheel_stats stats;
@@ -627,7 +469,7 @@ TEST(a_look_takes_no_deadline_back)
 TEST(reset_by_the_peer)
 {
 	const struct linger linger = { .l_onoff = 1 };
-	int t = open_idle();
+	int t = session_open_idle();
 	struct connection c = connection();
 
 	ASSERT_EQ(0, start(t, 1, 50 * MS, IDLE, c.fd));
@@ -639,7 +481,7 @@ TEST(reset_by_the_peer)
 
 TEST(peer_has_ended)
 {
-	int t = open_idle();
+	int t = session_open_idle();
 	struct connection c = connection();
 
 	ASSERT_EQ(0, shutdown(c.peer, SHUT_WR));
@@ -656,7 +498,7 @@ TEST(connected_again)
 	struct sockaddr none = { .sa_family = AF_UNSPEC };
 	struct sockaddr_in address;
 	socklen_t size = sizeof(address);
-	int t = open_idle(), listener = listening(AF_INET, 0), other;
+	int t = session_open_idle(), listener = listening(AF_INET, 0), other;
 	struct connection c = connect_to(listener, AF_INET);
 
 	ASSERT_EQ(0, getsockname(listener, (void *)&address, &size));
@@ -669,49 +511,47 @@ TEST(connected_again)
 	event_of(t, 1);
 }
 
-/* Data counts even if the socket cannot receive any longer. */
-TEST(gone_after_data)
+/* @shut: the socket is shut for reading before. Otherwise both ends are, after the data. */
+static void expect_data_counts(bool shut)
 {
 	const __u64 idle = 600 * MS * test_patience();
-	int t = open_idle();
+	int t = session_open_idle();
 	struct connection c = connection();
 	__u64 before = now_ns(), last;
 
+	if (shut)
+		ASSERT_EQ(0, shutdown(c.fd, SHUT_RD));
 	ASSERT_EQ(0, start(t, 1, idle, IDLE, c.fd));
 	sleep_ns(idle / 2);
 	last = now_ns();
 	send_byte(c.peer);
-	ASSERT_EQ(1, error_of(c.fd));
-	ASSERT_EQ(0, shutdown(c.fd, SHUT_WR));
-	ASSERT_EQ(0, shutdown(c.peer, SHUT_WR));
-	ASSERT_EQ(0, error_of(c.fd));
-	if (now_ns() - before > idle)
-		test_slow();
-	ASSERT_LE(last + idle - JIFFIES, event_of(t, 1).expired_ns);
-}
-
-TEST(shut_for_reading_before)
-{
-	const __u64 idle = 600 * MS * test_patience();
-	int t = open_idle();
-	struct connection c = connection();
-	__u64 before = now_ns(), last;
-
-	/* TCP takes data all the same. */
-	ASSERT_EQ(0, shutdown(c.fd, SHUT_RD));
-	ASSERT_EQ(0, start(t, 1, idle, IDLE, c.fd));
-	sleep_ns(idle / 2);
-	last = now_ns();
-	send_byte(c.peer);
+	if (!shut) {
+		ASSERT_EQ(1, error_of(c.fd));
+		ASSERT_EQ(0, shutdown(c.fd, SHUT_WR));
+		ASSERT_EQ(0, shutdown(c.peer, SHUT_WR));
+		ASSERT_EQ(0, error_of(c.fd));
+	}
 	if (now_ns() - before > idle)
 		test_slow();
 	ASSERT_LE(last + idle - JIFFIES, event_of(t, 1).deadline_ns);
 }
 
+/* Data counts even if the socket cannot receive any longer. */
+TEST(gone_after_data)
+{
+	expect_data_counts(false);
+}
+
+/* TCP takes data all the same. */
+TEST(shut_for_reading_before)
+{
+	expect_data_counts(true);
+}
+
 /* Closed around the deadline, over and over. */
 TEST(closed_while_it_expires)
 {
-	int t = open_idle(), before, i;
+	int t = session_open_idle(), before, i;
 	struct twheel_stats stats;
 
 	own_network();
@@ -734,7 +574,7 @@ TEST(closed_while_it_expires)
 
 TEST(accepted_by_another_process)
 {
-	int t = open_idle(), pair[2], fd;
+	int t = session_open_idle(), pair[2], fd;
 	struct connection c;
 	pid_t pid;
 
@@ -760,7 +600,7 @@ TEST(accepted_by_another_process)
 /* The socket remains open while a child has it. */
 TEST(child_has_it_too)
 {
-	int t = open_idle(), go[2];
+	int t = session_open_idle(), go[2];
 	struct connection c = connection();
 	char byte;
 	pid_t pid;
@@ -779,28 +619,9 @@ TEST(child_has_it_too)
 	expect_child(pid);
 }
 
-/* The child's session, and the parent's socket. */
-TEST(session_of_a_child)
-{
-	struct connection c = connection();
-	pid_t pid = fork();
-
-	if (!pid) {
-		int t = open_idle();
-
-		ASSERT_EQ(0, start(t, 1, SHORT, IDLE, c.fd));
-		event_of(t, 1);
-		ASSERT_EQ(0, start(t, 1, HOUR, IDLE, c.fd));
-		_exit(0);
-	}
-	expect_child(pid);
-	send_byte(c.peer);
-	receive_byte(c.fd);
-}
-
 TEST(ipv6)
 {
-	int t = open_idle(), listener = listening(AF_INET6, 0);
+	int t = session_open_idle(), listener = listening(AF_INET6, 0);
 	struct connection c;
 
 	if (listener < 0)
@@ -812,7 +633,7 @@ TEST(ipv6)
 
 TEST(tls)
 {
-	int t = open_idle();
+	int t = session_open_idle();
 	struct connection c = connection();
 
 	if (setsockopt(c.fd, IPPROTO_TCP, TCP_ULP, "tls", sizeof("tls")))

@@ -501,41 +501,6 @@ static void close_all(struct thread *t)
 	close(t->listener);
 }
 
-/* TCP sockets of this machine. */
-struct sockets {
-	unsigned int in_use, orphans, allocated;
-};
-
-static struct sockets count_sockets(void)
-{
-	FILE *file = fopen("/proc/net/sockstat", "r");
-	struct sockets sockets = { 0 };
-	bool found = false;
-	char line[256];
-
-	ASSERT_TRUE(file);
-	while (fgets(line, sizeof(line), file))
-		found |= sscanf(line, "TCP: inuse %u orphan %u tw %*u alloc %u", &sockets.in_use,
-				&sockets.orphans, &sockets.allocated) == 3;
-	fclose(file);
-	ASSERT_TRUE(found);
-	return sockets;
-}
-
-static void expect_sockets(const struct sockets *want)
-{
-	__u64 give_up = now_ns() + PATIENCE;
-	struct sockets now;
-
-	do {
-		sleep_ns(10 * MS);
-		now = count_sockets();
-	} while (memcmp(&now, want, sizeof(now)) && now_ns() < give_up);
-	ASSERT_EQ(want->in_use, now.in_use);
-	ASSERT_EQ(want->orphans, now.orphans);
-	ASSERT_EQ(want->allocated, now.allocated);
-}
-
 static void report(const struct thread *t)
 {
 	const struct totals *n = &t->totals;
@@ -546,17 +511,6 @@ static void report(const struct thread *t)
 		  t->late_max / 1000);
 	if (!t->carried || !n->events || !n->shut || !n->abandoned)
 		test_slow();
-}
-
-static void need_idle(void)
-{
-	struct twheel_info info;
-	int fd = session_open();
-
-	ASSERT_EQ(0, tw_info(fd, &info));
-	close(fd);
-	if (!(info.features & TWHEEL_FEATURE_IDLE))
-		test_skip("this kernel has no timers of sockets");
 }
 
 static void make_thread(struct thread *t, unsigned int number)
@@ -574,14 +528,15 @@ static void make_thread(struct thread *t, unsigned int number)
 TEST(a_thousand_are_idle_once)
 {
 	struct thread *threads = calloc(THREADS, sizeof(*threads));
-	struct sockets before;
 	pthread_t ids[THREADS];
 	struct timespec ts;
 	unsigned int i;
+	int before;
 
-	need_idle();
+	close(session_open_idle());
 	ASSERT_TRUE(threads);
-	before = count_sockets();
+	own_network();
+	before = sockets_used();
 	ASSERT_EQ(0, clock_getres(CLOCK_MONOTONIC_COARSE, &ts));
 	jiffy = ts.tv_nsec;
 	for (i = 0; i < THREADS; i++)
@@ -595,7 +550,7 @@ TEST(a_thousand_are_idle_once)
 		expect_all_to_end(&threads[i]);
 	for (i = 0; i < THREADS; i++)
 		close_all(&threads[i]);
-	expect_sockets(&before);
+	expect_sockets(before);
 	for (i = 0; i < THREADS; i++)
 		report(&threads[i]);
 }
