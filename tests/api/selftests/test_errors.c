@@ -152,6 +152,8 @@ TEST(setup)
 		ROW(EINVAL, setup, .flags = PRIVATE, .clock = ~0U),
 		ROW(EINVAL, setup, .reserved2 = 1),
 		ROW(EINVAL, setup, .flags = PRIVATE, .max_timers = ~0ULL),
+		ROW(EINVAL, setup, .max_timers = 4, .shared_ids = 5),
+		ROW(EINVAL, setup, .shared_ids = ~0U),
 	};
 
 	EXPECT_BITS(TWHEEL_IOC_SETUP, twheel_setup, flags, PRIVATE);
@@ -311,6 +313,8 @@ TEST(one_more_than_the_limit)
 	op.id = info.max_timers;
 	ASSERT_EQ(-EINVAL, tw_setup(fd, (struct twheel_setup){
 		.max_timers = info.max_timers + 1 }));
+	ASSERT_EQ(-EINVAL, tw_setup(fd, (struct twheel_setup){
+		.shared_ids = info.max_timers + 1 }));
 	ASSERT_EQ(-EINVAL, tw_start(fd, info.max_timers, MS, 0));
 	ASSERT_EQ(-EINVAL, tw_stop(fd, info.max_timers));
 	ASSERT_EQ(-EINVAL, tw_get(fd, info.max_timers, &get));

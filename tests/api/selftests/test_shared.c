@@ -13,11 +13,6 @@
 #include "session.h"
 #include "words.h"
 
-static __u64 stopped_by_store(int fd)
-{
-	return stats_of(fd).stopped_by_store;
-}
-
 /* The meaning of words. */
 
 TEST(a_later_word_carries_the_timer_on)
@@ -29,7 +24,7 @@ TEST(a_later_word_carries_the_timer_on)
 
 	store(&words[3], deadline);
 	ASSERT_EQ(0, tw_start(fd, 3, 0, 33));
-	expect_count(carried, fd, 1);
+	EXPECT_STAT(fd, carried, 1);
 	ASSERT_EQ(0, tw_get(fd, 3, &entry));
 	ASSERT_EQ(deadline, entry.deadline_ns);
 	ASSERT_LE(entry.remaining_ns, HOUR);
@@ -56,7 +51,7 @@ TEST(it_expires_at_the_word_and_not_before)
 	ASSERT_EQ(1, tw_read(fd, &event, 1));
 	ASSERT_EQ(33, event.user_data);
 	ASSERT_LE(deadline, event.expired_ns);
-	if (!carried(fd))
+	if (!stats_of(fd).carried)
 		test_slow();
 	ASSERT_EQ(deadline, event.deadline_ns);
 	EXPECT_STATS(fd, .started = 1, .expired = 1, .delivered = 1,
@@ -85,7 +80,7 @@ TEST(the_largest_word_stops_without_an_event)
 
 	store(&words[3], STOP);
 	ASSERT_EQ(0, tw_start(fd, 3, 0, 33));
-	expect_count(stopped_by_store, fd, 1);
+	EXPECT_STAT(fd, stopped_by_store, 1);
 	expect_nothing(fd, 20 * MS);
 	expect_no_timer(fd, 3);
 	ASSERT_EQ(-ENOENT, tw_stop(fd, 3));
@@ -93,7 +88,7 @@ TEST(the_largest_word_stops_without_an_event)
 	expect_balance(fd);
 	/* A word is valid until the program stores another one. */
 	ASSERT_EQ(0, tw_start(fd, 3, 0, 34));
-	expect_count(stopped_by_store, fd, 2);
+	EXPECT_STAT(fd, stopped_by_store, 2);
 	store(&words[3], TWHEEL_WORD_NONE);
 	ASSERT_EQ(0, tw_start(fd, 3, 0, 35));
 	expect_event(fd, 3, 35);
@@ -115,7 +110,7 @@ TEST(words_beyond_all_deadlines)
 	for (i = 0; i < ARRAY_SIZE(far); i++) {
 		store(&words[i], far[i]);
 		ASSERT_EQ(0, tw_start(fd, i, 0, 33));
-		expect_count(carried, fd, i + 1);
+		EXPECT_STAT(fd, carried, i + 1);
 		ASSERT_EQ(far[i] < INTERVAL_MAX ? far[i] : INTERVAL_MAX,
 			  deadline_of(fd, i));
 	}
@@ -144,7 +139,7 @@ TEST(a_store_while_the_event_is_unread)
 	/* A word beyond all deadlines, then one that is not later than the expiry. */
 	store(&words[3], STOP - 1);
 	ASSERT_EQ(1, tw_start(fd, 3, 0, 34));
-	expect_count(carried, fd, 2);
+	EXPECT_STAT(fd, carried, 2);
 	ASSERT_EQ(INTERVAL_MAX, deadline_of(fd, 3));
 	ASSERT_EQ(0, tw_stop(fd, 3));
 	store(&words[3], 1);
@@ -212,32 +207,10 @@ TEST(ids_without_a_word)
 	ASSERT_EQ(0, tw_start_any(fd, 0, 34, &any));
 	expect_event(fd, any, 34);
 	ASSERT_EQ(0, tw_start(fd, ids - 1, 0, 35));
-	expect_count(stopped_by_store, fd, 1);
+	EXPECT_STAT(fd, stopped_by_store, 1);
 	ASSERT_EQ(0, tw_start(fd, 0, 0, 36));
-	expect_count(stopped_by_store, fd, 2);
+	EXPECT_STAT(fd, stopped_by_store, 2);
 	expect_balance(fd);
-}
-
-TEST(each_id_has_its_word)
-{
-	const __u32 ids = 3 * page_size() / sizeof(__u64) + 7;
-	__u64 *words, base = now_ns() + HOUR;
-	int fd = session_open_nonblock();
-	__u32 i, step = 101, count = 0;
-
-	ASSERT_EQ(0, setup_shared(fd, ids));
-	words = map_words(fd, ids);
-	for (i = 0; i < ids; i++)
-		store(&words[i], base + i);
-	for (i = ids - 1; i < ids; i -= step) {
-		ASSERT_EQ(0, tw_start(fd, i, 0, i));
-		count++;
-	}
-	expect_count(carried, fd, count);
-	for (i = ids - 1; i < ids; i -= step)
-		ASSERT_EQ(base + i, deadline_of(fd, i));
-	for (i = 0; i < ids; i++)
-		ASSERT_EQ(base + i, load(&words[i]));
 }
 
 /* Setting up. */
@@ -278,25 +251,6 @@ TEST(words_are_never_resized)
 	expect_carried(fd, &words[3], 3);
 	ASSERT_EQ(-EBUSY, setup_shared(fd, IDS));
 	expect_carried(fd, &words[3], 3);
-}
-
-TEST(einval_more_words_than_timers)
-{
-	int fd = session_open_nonblock();
-	struct twheel_info info;
-
-	ASSERT_EQ(0, tw_info(fd, &info));
-	ASSERT_EQ(-EINVAL, setup_shared(fd, info.max_timers + 1));
-	ASSERT_EQ(-EINVAL, setup_shared(fd, ~0U));
-	ASSERT_EQ(-EINVAL, tw_setup(fd, (struct twheel_setup){
-		.max_timers = 4, .shared_ids = 5 }));
-	ASSERT_EQ(0, tw_info(fd, &info));
-	ASSERT_EQ(0, info.shared_ids);
-	ASSERT_EQ(-ENODEV, try_map(fd, page_size(), PROT_READ, MAP_SHARED, 0));
-	need_words();
-	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){
-		.max_timers = 4, .shared_ids = 4 }));
-	expect_carried(fd, map_words(fd, 4) + 3, 3);
 }
 
 /* SETUP takes words for all ids. A page of them is made when a program touches it. */
