@@ -15,8 +15,8 @@
 
 #define TEXT_SIZE	(4 << 20)
 
-/* Read the text @size bytes at a time. */
-const char *proc_text_in_pieces(size_t size)
+/* Returns the text of /proc/twheel, valid until the next call. */
+const char *proc_text(void)
 {
 	static char text[TEXT_SIZE];
 	size_t length = 0;
@@ -27,21 +27,13 @@ const char *proc_text_in_pieces(size_t size)
 	ASSERT_LE(0, fd);
 	do {
 		ASSERT_LT(length, sizeof(text) - 1);
-		if (size > sizeof(text) - 1 - length)
-			size = sizeof(text) - 1 - length;
-		got = read(fd, text + length, size);
+		got = read(fd, text + length, sizeof(text) - 1 - length);
 		ASSERT_LE(0, got);
 		length += got;
 	} while (got);
 	close(fd);
 	text[length] = '\0';
 	return text;
-}
-
-/* Returns the text of /proc/twheel, valid until the next call. */
-const char *proc_text(void)
-{
-	return proc_text_in_pieces(TEXT_SIZE);
 }
 
 void proc_begin(struct proc_line *line, const char *text)
@@ -114,6 +106,16 @@ __u64 proc_number(const char *text, const char *name)
 
 	if (!proc_find(text, "", PROC_NONE, name, &value))
 		test_fail(__FILE__, __LINE__, "no %s in /proc/twheel", name);
+	return value;
+}
+
+/* Returns a number of the first wheel of this name. */
+__u64 proc_wheel(const char *wheel, const char *name)
+{
+	__u64 value;
+
+	if (!proc_find(proc_text(), wheel, PROC_NONE, name, &value))
+		test_fail(__FILE__, __LINE__, "no %s of wheel %s in /proc/twheel", name, wheel);
 	return value;
 }
 

@@ -43,12 +43,12 @@ struct proc_counters {
 };
 
 const char *proc_text(void);
-const char *proc_text_in_pieces(size_t size);
 void proc_begin(struct proc_line *line, const char *text);
 bool proc_next(struct proc_line *line);
 bool proc_find(const char *text, const char *wheel, int cpu, const char *name,
 	       __u64 *value);
 __u64 proc_number(const char *text, const char *name);
+__u64 proc_wheel(const char *wheel, const char *name);
 __u64 proc_session(const char *text, int pid, const char *name);
 struct proc_counters proc_sum(const char *text);
 void proc_expect_balance(const char *text);

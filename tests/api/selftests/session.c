@@ -161,6 +161,13 @@ int tw_setup(int fd, struct twheel_setup setup)
 	return tw_ioctl(fd, TWHEEL_IOC_SETUP, &setup);
 }
 
+/* Ask for a wheel with this tick. */
+int tw_setup_tick(int fd, __u64 tick_ns)
+{
+	return tw_setup(fd, (struct twheel_setup){
+		.flags = TWHEEL_SETUP_PRIVATE, .tick_ns = tick_ns });
+}
+
 int tw_start_flags(int fd, __u64 id, __u64 expires_ns, __u32 flags,
 		   __u64 user_data)
 {
@@ -287,6 +294,43 @@ int tw_drain(int fd, struct twheel_entry *entries, __u32 room)
 	return walk(fd, TWHEEL_LIST_DRAIN, entries, room, &cursor);
 }
 
+/*
+ * Start timers in batches, due @apart ns after each other from @due on. @first: their first
+ * id, or TWHEEL_ID_ANY.
+ */
+void start_many(int fd, __u64 first, unsigned int count, __u64 due, __u64 apart)
+{
+	static struct twheel_op ops[4096];
+	unsigned int i, nr;
+
+	for (; count; count -= nr) {
+		nr = count < ARRAY_SIZE(ops) ? count : ARRAY_SIZE(ops);
+		for (i = 0; i < nr; i++, due += apart)
+			ops[i] = (struct twheel_op){
+				.opcode = TWHEEL_OP_START,
+				.flags = TWHEEL_START_ABS,
+				.id = first == TWHEEL_ID_ANY ? first : first++,
+				.expires_ns = due,
+			};
+		ASSERT_EQ(nr, tw_submit(fd, ops, nr));
+	}
+}
+
+/* Stop all timers. Returns their number. */
+unsigned int drain_all(int fd)
+{
+	static struct twheel_entry timers[4096];
+	unsigned int sum = 0;
+	int count;
+
+	do {
+		count = tw_drain(fd, timers, ARRAY_SIZE(timers));
+		ASSERT_LE(0, count);
+		sum += count;
+	} while (count);
+	return sum;
+}
+
 int tw_stats(int fd, struct twheel_stats *stats)
 {
 	memset(stats, GARBAGE, sizeof(*stats));
@@ -377,19 +421,27 @@ void expect_nothing(int fd, __u64 ns)
 	ASSERT_EQ(0, pollfd.revents);
 }
 
-/* Wait until @count events are unread. */
-void expect_unread(int fd, __u64 count)
+/* Wait until the counter at @offset of struct twheel_stats is @want. */
+void expect_stat(int fd, size_t offset, __u64 want)
 {
-	__u64 give_up = now_ns() + PATIENCE;
+	__u64 give_up = now_ns() + PATIENCE, got;
 	struct twheel_stats stats;
 
 	do {
-		ASSERT_EQ(0, tw_stats(fd, &stats));
-		if (stats.unread == count)
+		stats = stats_of(fd);
+		memcpy(&got, (char *)&stats + offset, sizeof(got));
+		if (got == want)
 			return;
 		sleep_ns(MS);
 	} while (now_ns() < give_up);
-	ASSERT_EQ(count, stats.unread);
+	test_fail(__FILE__, __LINE__, "stats: number %zu is %llu, not %llu",
+		  offset / sizeof(got), got, want);
+}
+
+/* Wait until @count events are unread. */
+void expect_unread(int fd, __u64 count)
+{
+	EXPECT_STAT(fd, unread, count);
 }
 
 /* Read the next event, of a timer without a period. */
@@ -592,6 +644,15 @@ void *thread_join(pthread_t thread)
 	return result;
 }
 
+static void *read_blocked(void *data)
+{
+	struct blocked *blocked = data;
+
+	WRITE_ONCE(blocked->thread, gettid());
+	blocked->result = tw_read(blocked->fd, &blocked->event, 1);
+	return NULL;
+}
+
 static char thread_state(pid_t thread)
 {
 	char path[64], text[256] = "";
@@ -613,6 +674,15 @@ void expect_asleep(const pid_t *thread)
 		ASSERT_LT(now_ns(), give_up);
 		sleep_ns(MS);
 	}
+}
+
+/* Read an event in another thread, and wait until that sleeps. */
+pthread_t run_blocked(struct blocked *blocked)
+{
+	pthread_t thread = thread_run(read_blocked, blocked);
+
+	expect_asleep(&blocked->thread);
+	return thread;
 }
 
 /* Wait for a child of the case, which must exit with 0. */

@@ -39,6 +39,7 @@ int session_open_idle(void);
 int tw_ioctl(int fd, unsigned long command, void *argument);
 int tw_info(int fd, struct twheel_info *info);
 int tw_setup(int fd, struct twheel_setup setup);
+int tw_setup_tick(int fd, __u64 tick_ns);
 int tw_start(int fd, __u64 id, __u64 expires_ns, __u64 user_data);
 int tw_start_flags(int fd, __u64 id, __u64 expires_ns, __u32 flags,
 		   __u64 user_data);
@@ -51,6 +52,8 @@ int tw_stop_flags(int fd, __u64 id, __u32 flags);
 int tw_submit(int fd, struct twheel_op *ops, __u32 count);
 int tw_list(int fd, struct twheel_entry *entries, __u32 room, __u64 *cursor);
 int tw_drain(int fd, struct twheel_entry *entries, __u32 room);
+void start_many(int fd, __u64 first, unsigned int count, __u64 due, __u64 apart);
+unsigned int drain_all(int fd);
 int tw_stats(int fd, struct twheel_stats *stats);
 struct twheel_stats stats_of(int fd);
 ssize_t tw_read(int fd, struct twheel_event *events, size_t count);
@@ -72,9 +75,14 @@ void expect_stats_at(const char *file, int line, int fd, const char *wanted,
 	expect_stats_at(__FILE__, __LINE__, fd, #__VA_ARGS__,		\
 			&(struct twheel_stats){ __VA_ARGS__ })
 
+/* Wait until a counter is @want. */
+#define EXPECT_STAT(fd, counter, want)					\
+	expect_stat(fd, offsetof(struct twheel_stats, counter), want)
+
 void expect_balance(int fd);
 void expect_readable(int fd);
 void expect_nothing(int fd, __u64 ns);
+void expect_stat(int fd, size_t offset, __u64 want);
 void expect_unread(int fd, __u64 count);
 void expect_event(int fd, __u64 id, __u64 user_data);
 void expect_no_timer(int fd, __u64 id);
@@ -95,6 +103,22 @@ void keep_order(int fd);
 pthread_t thread_run(void *(*fn)(void *data), void *data);
 void *thread_join(pthread_t thread);
 void expect_asleep(const pid_t *thread);
+
+/**
+ * struct blocked - a read of one event in another thread
+ * @fd: the session
+ * @thread: the thread
+ * @result: 1 or -errno
+ * @event: the event
+ */
+struct blocked {
+	int fd;
+	pid_t thread;
+	ssize_t result;
+	struct twheel_event event;
+};
+
+pthread_t run_blocked(struct blocked *blocked);
 void expect_child(pid_t pid);
 void in_child(void (*fn)(void *data), void *data);
 

@@ -6,8 +6,6 @@
  * come once, and /proc/twheel counts the pauses. If an outer slot holds more
  * timers than one tick should move, the wheel must begin early.
  */
-#include <stdlib.h>
-
 #include "harness.h"
 #include "proc.h"
 #include "session.h"
@@ -21,19 +19,7 @@ NEED_KERNEL("*");
 
 static void start_all(int fd, __u32 nr, __u64 deadline)
 {
-	struct twheel_op *ops = calloc(nr, sizeof(*ops));
-	__u32 i;
-
-	ASSERT_TRUE(ops);
-	for (i = 0; i < nr; i++)
-		ops[i] = (struct twheel_op){
-			.opcode = TWHEEL_OP_START,
-			.id = i,
-			.flags = TWHEEL_START_ABS,
-			.expires_ns = deadline,
-		};
-	ASSERT_EQ(nr, tw_submit(fd, ops, nr));
-	free(ops);
+	start_many(fd, 0, nr, deadline, 0);
 	if (now_ns() >= deadline)
 		test_slow();
 }
@@ -56,14 +42,6 @@ static void read_all(int fd, __u32 nr, __u64 deadline)
 	expect_nothing(fd, MS);
 }
 
-static __u64 counter(const char *wheel, const char *name)
-{
-	__u64 value;
-
-	ASSERT_TRUE(proc_find(proc_text(), wheel, PROC_NONE, name, &value));
-	return value;
-}
-
 TEST(a_burst_expires_in_runs)
 {
 	__u64 deadline = now_ns() + test_patience() * 2 * SECOND;
@@ -72,7 +50,7 @@ TEST(a_burst_expires_in_runs)
 	keep_order(fd);
 	start_all(fd, BURST, deadline);
 	read_all(fd, BURST, deadline);
-	ASSERT_LE((__u64)BURST / RUN_MAX - 1, counter("private", "yields"));
+	ASSERT_LE((__u64)BURST / RUN_MAX - 1, proc_wheel("private", "yields"));
 }
 
 /* The slots of a hierarchical wheel's second level. */
@@ -94,7 +72,7 @@ static void expect_cascade_before(__u64 end, __u64 cascaded)
 {
 	__u64 last = now_ns(), gap = 0, now;
 
-	while (counter("private", "cascaded") == cascaded) {
+	while (proc_wheel("private", "cascaded") == cascaded) {
 		sleep_ns(TICK_NS);
 		now = now_ns();
 		if (now - last > gap)
@@ -119,16 +97,12 @@ TEST(a_crowd_wakes_a_dozing_wheel_early)
 	__u64 cascaded;
 
 	pin_cpu(0);
-	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){
-		.flags = TWHEEL_SETUP_PRIVATE,
-		.scheme = TWHEEL_SCHEME_HIER,
-		.tick_ns = TICK_NS,
-	}));
+	ASSERT_EQ(0, tw_setup_tick(fd, TICK_NS));
 	ASSERT_EQ(0, tw_start_flags(fd, 0, deadline, TWHEEL_START_ABS, 0));
 	sleep_ns(10 * TICK_NS);
 	start_all(fd, BURST, deadline);
 	/* At up to 64 a tick. A wheel that does not doze yet moves one in each. */
-	cascaded = counter("private", "cascaded");
+	cascaded = proc_wheel("private", "cascaded");
 	if (now_ns() >= (edge - BURST / 64 - 20) * TICK_NS)
 		test_slow();
 	ASSERT_LE(cascaded, BURST / 64);

@@ -96,12 +96,6 @@ static __u64 start_until_refused(int fd)
 	return count;
 }
 
-static int setup_private(int fd)
-{
-	return tw_setup(fd, (struct twheel_setup){
-		.flags = TWHEEL_SETUP_PRIVATE, .tick_ns = 3 * MS });
-}
-
 /* Ask for words of twice the limit. SETUP does not allocate any of them. */
 static int setup_words(int fd)
 {
@@ -128,20 +122,6 @@ static void touch_words(void)
 	test_note("%lld bytes, then %lld", before, after);
 	ASSERT_LE(LIMIT / 4, after - before);
 	_exit(0);
-}
-
-static unsigned int drain(int fd)
-{
-	static struct twheel_entry timers[4096];
-	unsigned int sum = 0;
-	int count;
-
-	do {
-		count = tw_drain(fd, timers, ARRAY_SIZE(timers));
-		ASSERT_LE(0, count);
-		sum += count;
-	} while (count);
-	return sum;
 }
 
 /* Check that a session works as long as it need not grow. */
@@ -184,19 +164,19 @@ static void run_inside(struct meeting *meeting)
 	each = bytes_each();
 	ASSERT_EQ(0, mlockall(MCL_CURRENT | MCL_FUTURE));
 	ASSERT_EQ(0, tw_start(fd, 3, HOUR, 33));
-	ASSERT_EQ(1, drain(fd));
+	ASSERT_EQ(1, drain_all(fd));
 	ASSERT_TRUE(write_text(GROUP "cgroup.procs", "0"));
 	count = start_until_refused(fd);
 	test_note("%llu timers in a group of %d bytes", count, LIMIT);
 	ASSERT_LT(LIMIT / each / 4, count);
 	ASSERT_LE(count, LIMIT / each);
-	ASSERT_EQ(-ENOMEM, setup_private(another));
+	ASSERT_EQ(-ENOMEM, tw_setup_tick(another, 3 * MS));
 	expect_works(fd);
 	WRITE_ONCE(meeting->full, true);
 	wait_for(&meeting->done);
 
-	ASSERT_LE(count, drain(fd));
-	ASSERT_EQ(0, setup_private(another));
+	ASSERT_LE(count, drain_all(fd));
+	ASSERT_EQ(0, tw_setup_tick(another, 3 * MS));
 	expect_works(another);
 	ASSERT_LT(count / 2, start_until_refused(fd));
 	_exit(0);
@@ -211,7 +191,7 @@ static void run_outside(struct meeting *meeting)
 	for (i = 0; i < 10000; i++)
 		ASSERT_EQ(0, tw_start(fd, i + 100, HOUR, i));
 	expect_works(fd);
-	ASSERT_EQ(0, setup_private(session_open_nonblock()));
+	ASSERT_EQ(0, tw_setup_tick(session_open_nonblock(), 3 * MS));
 	if (has_words())
 		ASSERT_EQ(0, setup_words(session_open_nonblock()));
 	WRITE_ONCE(meeting->done, true);
@@ -248,11 +228,20 @@ static void time_set_ups(__u64 *times)
 	for (i = 0; i < ROUNDS; i++) {
 		start = now_ns();
 		fd = session_open();
-		ASSERT_EQ(0, setup_private(fd));
+		ASSERT_EQ(0, tw_setup_tick(fd, 3 * MS));
 		close(fd);
 		times[i] = now_ns() - start;
 	}
 	qsort(times, ROUNDS, sizeof(times[0]), compare_u64);
+}
+
+static struct meeting *make_meeting(void)
+{
+	struct meeting *meeting = mmap(NULL, sizeof(*meeting), PROT_READ | PROT_WRITE,
+				       MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+
+	ASSERT_TRUE(meeting != MAP_FAILED);
+	return meeting;
 }
 
 TEST(nobody_waits_for_a_caller_that_is_throttled)
@@ -268,9 +257,7 @@ TEST(nobody_waits_for_a_caller_that_is_throttled)
 	ASSERT_TRUE(write_text(GROUP "memory.max", "max"));
 	ASSERT_TRUE(write_text(GROUP "memory.high", "1048576"));
 	ASSERT_EQ(0, chmod("/dev/twheel", 0666));
-	meeting = mmap(NULL, sizeof(*meeting), PROT_READ | PROT_WRITE,
-		       MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-	ASSERT_TRUE(meeting != MAP_FAILED);
+	meeting = make_meeting();
 	pid = fork();
 	if (!pid)
 		run_throttled(meeting);
@@ -295,9 +282,7 @@ TEST(at_the_limit_of_a_memory_cgroup)
 	pid_t pid;
 
 	make_group();
-	meeting = mmap(NULL, sizeof(*meeting), PROT_READ | PROT_WRITE,
-		       MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-	ASSERT_TRUE(meeting != MAP_FAILED);
+	meeting = make_meeting();
 	pid = fork();
 	if (!pid)
 		run_inside(meeting);

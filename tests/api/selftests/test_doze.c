@@ -21,17 +21,9 @@ NEED_KERNEL("*");
 #define DOZING	(100 * MS)
 #define ATTEMPTS	10
 
-static __u64 number(const char *name)
-{
-	__u64 value;
-
-	ASSERT_TRUE(proc_find(proc_text(), "default", PROC_NONE, name, &value));
-	return value;
-}
-
 static void need_dozing(void)
 {
-	if (number("doze") < 2)
+	if (proc_wheel("default", "doze") < 2)
 		test_skip("the default wheel does not doze, or always does");
 }
 
@@ -61,11 +53,11 @@ static bool dozes_for_a_second(void)
 	int fd = far_timer();
 
 	ASSERT_EQ(0, tw_start(fd, 2, SECOND, 22));
-	missed = number("missed_ticks");
-	ticks = number("ticks");
+	missed = proc_wheel("default", "missed_ticks");
+	ticks = proc_wheel("default", "ticks");
 	expect_event(fd, 2, 22);
-	missed = number("missed_ticks") - missed;
-	ticks = number("ticks") - ticks;
+	missed = proc_wheel("default", "missed_ticks") - missed;
+	ticks = proc_wheel("default", "ticks") - ticks;
 	close(fd);
 	test_note("%llu ticks and %llu missed in a second", ticks, missed);
 	return missed <= 500 && ticks <= 500;
@@ -119,11 +111,11 @@ static bool second_doze_goes_on(void)
 		ASSERT_EQ(0, tw_start(fd, 10 + i, 2 * HOUR, i));
 	expect_event(fd, 2, 22);
 	sleep_ns(DOZING);
-	wakeups = number("wakeups");
+	wakeups = proc_wheel("default", "wakeups");
 	for (i = 10; i < 20; i++)
 		ASSERT_EQ(0, tw_start(fd, 10 + i, 2 * HOUR, i));
 	sleep_ns(DOZING);
-	wakeups = number("wakeups") - wakeups;
+	wakeups = proc_wheel("default", "wakeups") - wakeups;
 	close(fd);
 	return wakeups <= 4;
 }
@@ -138,7 +130,7 @@ static bool sleeps_on_beside_starts(void)
 	int fd = far_timer(), i;
 	__u64 wakeups;
 
-	wakeups = number("wakeups");
+	wakeups = proc_wheel("default", "wakeups");
 	for (i = 0; i < 20; i++) {
 		ASSERT_EQ(0, tw_start(fd, 10 + i, HOUR + MS + i, i));
 		ASSERT_EQ(0, tw_start(fd, 200 + i, 2 * HOUR, i));
@@ -146,7 +138,7 @@ static bool sleeps_on_beside_starts(void)
 		/* A start that ended the doze would take ticks until the next one. */
 		sleep_ns(DOZING);
 	}
-	wakeups = number("wakeups") - wakeups;
+	wakeups = proc_wheel("default", "wakeups") - wakeups;
 	close(fd);
 	test_note("%llu wake-ups", wakeups);
 	return wakeups <= 1;
@@ -183,10 +175,10 @@ static __u64 wakeups_beside(unsigned int nr)
 	for (i = 0; i < nr; i++)
 		ASSERT_EQ(0, tw_start(fd, i, 30 * SECOND, i));
 	sleep_ns(DOZING);
-	wakeups = number("wakeups");
+	wakeups = proc_wheel("default", "wakeups");
 	interrupts = timer_interrupts();
 	sleep_ns(20 * SECOND);
-	wakeups = number("wakeups") - wakeups;
+	wakeups = proc_wheel("default", "wakeups") - wakeups;
 	interrupts = timer_interrupts() - interrupts;
 	close(fd);
 	test_note("%u timers: %llu wake-ups, %llu interrupts in 20 s", nr, wakeups, interrupts);

@@ -42,8 +42,7 @@ TEST(wheel_is_made_while_a_cpu_is_offline)
 	int cpu;
 
 	set_online(false);
-	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){
-		.flags = TWHEEL_SETUP_PRIVATE, .tick_ns = 900 * US }));
+	ASSERT_EQ(0, tw_setup_tick(fd, 900 * US));
 	for (cpu = 0; cpu < 2; cpu++) {
 		pin_cpu(cpu);
 		ASSERT_EQ(0, tw_start(fd, cpu, MS, cpu));

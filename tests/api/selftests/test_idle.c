@@ -130,25 +130,9 @@ static int error_of(int fd)
 	return ret < 0 ? -errno : ret;
 }
 
-static void expect_counter(int t, const __u64 *counter, struct twheel_stats *stats,
-			   __u64 want)
-{
-	__u64 end = now_ns() + PATIENCE;
-
-	do {
-		ASSERT_EQ(0, tw_stats(t, stats));
-		if (*counter == want)
-			return;
-		sleep_ns(MS);
-	} while (now_ns() < end);
-	ASSERT_EQ(want, *counter);
-}
-
 static void expect_stopped(int t, __u64 want)
 {
-	struct twheel_stats stats;
-
-	expect_counter(t, &stats.stopped, &stats, want);
+	EXPECT_STAT(t, stopped, want);
 	expect_balance(t);
 	expect_unread(t, 0);
 }
@@ -552,7 +536,6 @@ TEST(shut_for_reading_before)
 TEST(closed_while_it_expires)
 {
 	int t = session_open_idle(), before, i;
-	struct twheel_stats stats;
 
 	own_network();
 	before = sockets_used();
@@ -565,7 +548,7 @@ TEST(closed_while_it_expires)
 			tw_stop_flags(t, i, TWHEEL_STOP_WITHDRAW);
 		close_both(c);
 	}
-	expect_counter(t, &stats.pending, &stats, 0);
+	EXPECT_STAT(t, pending, 0);
 	expect_balance(t);
 	expect_sockets(before);
 }

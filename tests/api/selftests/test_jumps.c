@@ -30,14 +30,6 @@ static void step(long long by)
 		test_skip("the clock cannot be set");
 }
 
-static __u64 missed_ticks(void)
-{
-	__u64 value;
-
-	ASSERT_TRUE(proc_find(proc_text(), "private", PROC_NONE, "missed_ticks", &value));
-	return value;
-}
-
 static void jump_about(__u32 clock)
 {
 	int fd = session_open_nonblock(), left = TIMERS, i;
@@ -62,8 +54,8 @@ static void jump_about(__u32 clock)
 	}
 	/* An hour would be 3,600,000 ticks. */
 	test_note("%d steps in %llu ms, %llu ticks missed", STEPS, (now_ns() - begin) / MS,
-		  missed_ticks());
-	ASSERT_LE(missed_ticks(), ((now_ns() - begin) / tick_ns(fd) + 1) *
+		  proc_wheel("private", "missed_ticks"));
+	ASSERT_LE(proc_wheel("private", "missed_ticks"), ((now_ns() - begin) / tick_ns(fd) + 1) *
 				  sysconf(_SC_NPROCESSORS_CONF));
 	EXPECT_STATS(fd, .started = TIMERS, .expired = TIMERS, .delivered = TIMERS);
 	close(fd);

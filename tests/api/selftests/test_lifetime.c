@@ -21,14 +21,6 @@
 
 NEED_KERNEL("*");
 
-static void start_many(int fd, int count, __u64 expires_ns)
-{
-	int i;
-
-	for (i = 0; i < count; i++)
-		ASSERT_EQ(0, tw_start(fd, i, expires_ns, i));
-}
-
 static __u64 pending(void)
 {
 	return proc_sum(proc_text()).pending;
@@ -57,30 +49,6 @@ TEST(close_with_periodic_timers)
 	}
 	close(fd);
 	expect_clean(sessions, timers);
-}
-
-struct blocked {
-	int fd;
-	pid_t thread;
-	struct twheel_event event;
-	ssize_t result;
-};
-
-static void *read_blocked(void *data)
-{
-	struct blocked *blocked = data;
-
-	WRITE_ONCE(blocked->thread, gettid());
-	blocked->result = tw_read(blocked->fd, &blocked->event, 1);
-	return NULL;
-}
-
-static pthread_t run_blocked(struct blocked *blocked)
-{
-	pthread_t thread = thread_run(read_blocked, blocked);
-
-	expect_asleep(&blocked->thread);
-	return thread;
 }
 
 /* The read holds the session until it returns the event. */
@@ -134,7 +102,7 @@ TEST(lost_in_a_socket)
 
 	ASSERT_EQ(0, socketpair(AF_UNIX, SOCK_STREAM, 0, pair));
 	fd = session_open();
-	start_many(fd, 100, HOUR);
+	start_many(fd, 0, 100, now_ns() + HOUR, 0);
 	send_fd(pair[0], fd);
 	close(fd);
 	close(pair[0]);

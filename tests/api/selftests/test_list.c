@@ -84,7 +84,7 @@ TEST(get_of_a_periodic_timer_between_periods)
 	ASSERT_LE(get.remaining_ns, HOUR);
 }
 
-static int drain_all(int fd, struct twheel_entry *entries, int piece)
+static int drain_pieces(int fd, struct twheel_entry *entries, int piece)
 {
 	int sum = 0, got;
 
@@ -117,7 +117,7 @@ TEST(pieces_of_any_size)
 	for (i = 0; i < 2 * (int)ARRAY_SIZE(pieces); i++) {
 		unsigned char seen[2 * TIMERS] = { 0 };
 
-		sum = i % 2 ? drain_all(fd, entries, pieces[i / 2]) :
+		sum = i % 2 ? drain_pieces(fd, entries, pieces[i / 2]) :
 			      list_all(fd, entries, pieces[i / 2]);
 		ASSERT_EQ(2 * TIMERS, sum);
 		for (j = 0; j < sum; j++)

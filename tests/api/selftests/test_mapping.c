@@ -122,7 +122,7 @@ TEST(words_stay_when_they_are_unmapped)
 	store(&words[each], deadline);
 	ASSERT_EQ(0, munmap(words + each, page));
 	ASSERT_EQ(0, tw_start(fd, each, 0, 33));
-	expect_count(carried, fd, 1);
+	EXPECT_STAT(fd, carried, 1);
 	ASSERT_EQ(deadline, deadline_of(fd, each));
 	expect_carried(fd, &words[0], 0);
 	expect_carried(fd, &words[2 * each], 2 * each);
@@ -194,7 +194,7 @@ TEST(a_child_has_the_descriptor_and_not_the_mapping)
 	}
 	expect_child(pid);
 	ASSERT_EQ(55, load(&words[5]));
-	ASSERT_EQ(1, carried(fd));
+	ASSERT_EQ(1, stats_of(fd).carried);
 }
 
 /* A process that receives the descriptor learns from INFO how many words there are. */

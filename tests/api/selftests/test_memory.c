@@ -17,49 +17,7 @@ NEED_KERNEL("*");
 
 #define TIMERS		500000
 #define KILLED		2000000
-#define BATCH		4096
 #define BYTES_EACH	96
-
-static void start_batch(int fd, __u64 id, __u64 first, unsigned int count)
-{
-	static struct twheel_op ops[BATCH];
-	unsigned int i;
-
-	memset(ops, 0, sizeof(ops));
-	for (i = 0; i < count; i++) {
-		ops[i].opcode = TWHEEL_OP_START;
-		ops[i].id = id == TWHEEL_ID_ANY ? id : first + i;
-		ops[i].expires_ns = HOUR + (first + i) * US;
-		ops[i].user_data = first + i;
-	}
-	ASSERT_EQ(count, tw_submit(fd, ops, count));
-	for (i = 0; i < count; i++)
-		ASSERT_EQ(0, ops[i].result);
-}
-
-static void start_all(int fd, __u64 id, unsigned int count)
-{
-	unsigned int first, piece;
-
-	for (first = 0; first < count; first += piece) {
-		piece = count - first < BATCH ? count - first : BATCH;
-		start_batch(fd, id, first, piece);
-	}
-}
-
-static unsigned int drain_all(int fd)
-{
-	static struct twheel_entry timers[BATCH];
-	unsigned int sum = 0;
-	int count;
-
-	do {
-		count = tw_drain(fd, timers, BATCH);
-		ASSERT_LE(0, count);
-		sum += count;
-	} while (count == BATCH);
-	return sum;
-}
 
 /*
  * Wait until pages are free again: RCU and the allocator's caches delay
@@ -82,7 +40,7 @@ static void measure(__u64 id)
 	long long before, used;
 
 	before = kernel_memory();
-	start_all(fd, id, count);
+	start_many(fd, id, count, now_ns() + HOUR, US);
 	used = kernel_memory() - before;
 	test_note("%u timers, %lld bytes each", count, used / count);
 	ASSERT_LE(used, (long long)count * BYTES_EACH);
@@ -114,7 +72,7 @@ TEST(given_back_by_a_process_that_is_killed)
 
 	pid = fork();
 	if (!pid) {
-		start_all(session_open(), 0, count);
+		start_many(session_open(), 0, count, now_ns() + HOUR, US);
 		pause();
 	}
 	while (proc_sum(proc_text()).pending != count)

@@ -173,22 +173,6 @@ TEST(einval_does_not_wait)
 	ASSERT_EQ(EINVAL, errno);
 }
 
-struct blocked {
-	int fd;
-	pid_t thread;
-	ssize_t result;
-	struct twheel_event event;
-};
-
-static void *read_blocked(void *data)
-{
-	struct blocked *blocked = data;
-
-	WRITE_ONCE(blocked->thread, gettid());
-	blocked->result = tw_read(blocked->fd, &blocked->event, 1);
-	return NULL;
-}
-
 static void on_signal(int number)
 {
 	(void)number;
@@ -204,8 +188,7 @@ static pthread_t interrupt(struct blocked *blocked, int flags)
 	pthread_t thread;
 
 	ASSERT_EQ(0, sigaction(SIGUSR1, &action, NULL));
-	thread = thread_run(read_blocked, blocked);
-	expect_asleep(&blocked->thread);
+	thread = run_blocked(blocked);
 	ASSERT_EQ(0, pthread_kill(thread, SIGUSR1));
 	return thread;
 }

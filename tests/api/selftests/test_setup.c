@@ -113,8 +113,7 @@ static void expect_busy(int fd)
 {
 	struct twheel_info before = info_of(fd), after;
 
-	ASSERT_EQ(-EBUSY, tw_setup(fd, (struct twheel_setup){
-		.flags = PRIVATE, .tick_ns = 3 * MS }));
+	ASSERT_EQ(-EBUSY, tw_setup_tick(fd, 3 * MS));
 	ASSERT_EQ(-EBUSY, tw_setup(fd, (struct twheel_setup){
 		.max_timers = 5 }));
 	after = info_of(fd);
@@ -140,8 +139,7 @@ TEST(refused_start_is_no_start)
 	ASSERT_EQ(-EINVAL, tw_start(fd, 3, ~0ULL, 33));
 	ASSERT_EQ(-ENOENT, tw_start(fd, TWHEEL_ID_KERNEL | 7, MS, 33));
 	ASSERT_EQ(-ENOENT, tw_stop(fd, 3));
-	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){
-		.flags = PRIVATE, .tick_ns = 3 * MS }));
+	ASSERT_EQ(0, tw_setup_tick(fd, 3 * MS));
 	ASSERT_EQ(3 * MS, info_of(fd).tick_ns);
 }
 

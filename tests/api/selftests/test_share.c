@@ -29,7 +29,6 @@ NEED_KERNEL("*");
 #define PERIODS		(WINDOW_NS / MS)
 #define WHEELS_MAX	16
 #define NEAR		1200000
-#define BATCH		4096
 
 /*
  * The time that a victim keeps, in thousandths, and how late a timer of a wheel
@@ -107,25 +106,6 @@ static void only_one_cpu(void)
 }
 
 /* The attackers. */
-
-static void start_many(int fd, __u64 first, unsigned int count, __u64 due,
-		       __u64 apart)
-{
-	static struct twheel_op ops[BATCH];
-	unsigned int i, nr;
-
-	for (; count; count -= nr, first += nr) {
-		nr = count < BATCH ? count : BATCH;
-		memset(ops, 0, sizeof(ops));
-		for (i = 0; i < nr; i++, due += apart) {
-			ops[i].opcode = TWHEEL_OP_START;
-			ops[i].flags = TWHEEL_START_ABS;
-			ops[i].id = first + i;
-			ops[i].expires_ns = due;
-		}
-		ASSERT_EQ(nr, tw_submit(fd, ops, nr));
-	}
-}
 
 static void store_words(int fd, unsigned int count)
 {
@@ -421,8 +401,7 @@ static long long make_sessions(void)
 		sleep_until(window + i * (WINDOW_NS / SESSIONS));
 		begin = now_ns();
 		fd = session_open();
-		ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){
-			.flags = TWHEEL_SETUP_PRIVATE, .tick_ns = 7 * MS }));
+		ASSERT_EQ(0, tw_setup_tick(fd, 7 * MS));
 		ASSERT_EQ(0, tw_start(fd, 3, HOUR, 33));
 		ASSERT_EQ(0, close(fd));
 		if (now_ns() - begin > lateness->session_ns)

@@ -104,10 +104,7 @@ static int open_own_wheel(void)
 {
 	int fd = session_open_nonblock();
 
-	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){
-		.flags = TWHEEL_SETUP_PRIVATE,
-		.tick_ns = LATE_TICK,
-	}));
+	ASSERT_EQ(0, tw_setup_tick(fd, LATE_TICK));
 	return fd;
 }
 
@@ -212,11 +209,7 @@ TEST(an_event_that_is_not_read_has_no_lateness)
 /* Returns the number of runs of the default wheel. A tick of many timers takes several. */
 static __u64 runs(void)
 {
-	__u64 value;
-
-	ASSERT_TRUE(proc_find(proc_text(), "default", PROC_NONE, "wakeups",
-			      &value));
-	return value;
+	return proc_wheel("default", "wakeups");
 }
 
 /*

@@ -78,7 +78,7 @@ TEST(two_threads_start_in_the_same_new_chunk)
 #define BATCH		5000U
 #define TRIES		20
 
-static void start_many(int fd, __u64 *ids, unsigned int count)
+static void start_kernel_ids(int fd, __u64 *ids, unsigned int count)
 {
 	static struct twheel_op ops[BATCH];
 	unsigned int first, i;
@@ -111,7 +111,7 @@ static __u64 start_of_a_chunk(unsigned int count)
 	unsigned int i, try;
 
 	ASSERT_TRUE(ids);
-	start_many(fd, ids, count);
+	start_kernel_ids(fd, ids, count);
 	for (try = 0; try < TRIES; try++) {
 		for (i = 0; i < 2 * CHUNK; i++)
 			ASSERT_EQ(0, tw_stop(fd, ids[i]));

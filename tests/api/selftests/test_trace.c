@@ -155,8 +155,7 @@ TEST(which_wheel)
 	const char *event;
 	__u64 wheel;
 
-	ASSERT_EQ(0, tw_setup(own, (struct twheel_setup){
-		.flags = TWHEEL_SETUP_PRIVATE, .tick_ns = 10 * TICK }));
+	ASSERT_EQ(0, tw_setup_tick(own, 10 * TICK));
 	begin_trace();
 	ASSERT_EQ(0, tw_start(fd, 1, HOUR, 0));
 	ASSERT_EQ(0, tw_start(own, 1, 0, 0));

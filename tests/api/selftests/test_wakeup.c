@@ -95,19 +95,8 @@ static bool readable(const struct round *round)
 
 static void start_crowd(const struct round *round)
 {
-	static struct twheel_op ops[CROWD];
-	__u64 deadline = now_ns() + 20 * MS;
-	unsigned int i;
-
-	memset(ops, 0, sizeof(ops));
-	for (i = 0; i < CROWD; i++) {
-		ops[i].opcode = TWHEEL_OP_START;
-		ops[i].flags = TWHEEL_START_ABS;
-		ops[i].id = NEAR + i;
-		ops[i].expires_ns = deadline;
-	}
 	pin_cpu(1);
-	ASSERT_EQ(CROWD, tw_submit(round->fd, ops, CROWD));
+	start_many(round->fd, NEAR, CROWD, now_ns() + 20 * MS, 0);
 	pin_cpu(0);
 }
 

@@ -64,20 +64,6 @@ static inline __u64 page_size(void)
 	return sysconf(_SC_PAGESIZE);
 }
 
-static inline __u64 carried(int fd)
-{
-	return stats_of(fd).carried;
-}
-
-static inline void expect_count(__u64 (*counter)(int fd), int fd, __u64 count)
-{
-	__u64 give_up = now_ns() + 30 * SECOND;
-
-	while (counter(fd) < count && now_ns() < give_up)
-		sleep_ns(MS);
-	ASSERT_EQ(count, counter(fd));
-}
-
 static inline __u64 deadline_of(int fd, __u64 id)
 {
 	struct twheel_entry entry;
@@ -90,11 +76,11 @@ static inline __u64 deadline_of(int fd, __u64 id)
 /* Check that a timer due now is carried on to a word an hour away. */
 static inline void expect_carried(int fd, __u64 *word, __u64 id)
 {
-	__u64 before = carried(fd), deadline = now_ns() + HOUR;
+	__u64 before = stats_of(fd).carried, deadline = now_ns() + HOUR;
 
 	store(word, deadline);
 	ASSERT_EQ(0, tw_start(fd, id, 0, id));
-	expect_count(carried, fd, before + 1);
+	EXPECT_STAT(fd, carried, before + 1);
 	ASSERT_EQ(deadline, deadline_of(fd, id));
 	ASSERT_EQ(deadline, load(word));
 	ASSERT_EQ(0, tw_stop(fd, id));
