@@ -15,8 +15,6 @@
  * The case runs for 5 s, or for as long as -t or TWHEEL_SECONDS says.
  */
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "harness.h"
 #include "proc.h"
@@ -24,162 +22,101 @@
 
 NEED_KERNEL("*");
 
+#define THREADS		8
+#define PER_THREAD	512
+#define BATCH		64
+#define EVENTS		128
+
+#define TIME_BITS	40
+#define TIME_MASK	((1ULL << TIME_BITS) - 1)
+#define NUMBER_MASK	((1ULL << (64 - TIME_BITS)) - 1)
+
 /**
  * struct life - all lives of one id
- * @id: the id
  * @begun: lives begun; only the owner touches this and @user_data
  * @user_data: user_data of the last successful start or restart
  * @ended: lives ended, added to by any thread
  * @ended_sum: sum of the numbers of the ended lives, added to by any thread
  */
 struct life {
-	__u64 id;
 	__u64 begun;
 	__u64 user_data;
 	__u64 ended;
 	__u64 ended_sum;
 };
 
-/* The actions and events of one thread. */
-struct life_totals {
-	__u64 started;
-	__u64 restarted;
-	__u64 stopped;
-	__u64 read;
-	__u64 early;
-	__u64 operations;
+struct worker {
+	unsigned int first;	/* id of its own */
+	__u64 seed;
 };
 
-#define TIME_BITS	40
-#define TIME_MASK	((1ULL << TIME_BITS) - 1)
+static struct life lives[THREADS * PER_THREAD];		/* by id */
+static int fd;
+static __u64 begin;
+static bool stop;
 
-static __u64 encode(__u64 number, __u64 due_ns)
+/* Of all threads. */
+static struct {
+	__u64 started, restarted, stopped, read;
+} books;
+
+static void add(__u64 *number, __u64 count)
 {
-	return number << TIME_BITS | (due_ns & TIME_MASK);
-}
-
-static __u64 number_of(__u64 user_data)
-{
-	return user_data >> TIME_BITS;
-}
-
-/* Returns the time from the due time to @time_ns, in ns. The 40 bits may wrap. */
-static long long since_due(__u64 user_data, __u64 time_ns)
-{
-	__u64 distance = (time_ns - user_data) & TIME_MASK;
-
-	if (distance > TIME_MASK / 2)
-		return (long long)distance - (long long)TIME_MASK - 1;
-	return distance;
+	__atomic_add_fetch(number, count, __ATOMIC_RELAXED);
 }
 
 static void end_life(struct life *life, __u64 user_data)
 {
-	__atomic_add_fetch(&life->ended, 1, __ATOMIC_RELAXED);
-	__atomic_add_fetch(&life->ended_sum, number_of(user_data),
-			   __ATOMIC_RELAXED);
-}
-
-/* Returns the user_data of the life that the next start may begin. */
-static __u64 next_user_data(const struct life *life, __u64 due_ns)
-{
-	return encode((life->begun + 1) & 0xffffff, due_ns);
+	add(&life->ended, 1);
+	add(&life->ended_sum, user_data >> TIME_BITS);
 }
 
 /*
- * Before the call the owner cannot know whether a start begins a life or
- * restarts one. Either way the new life has the next number. A restart ends the
- * life with the old number in the books.
+ * Returns an operation of a batch: a start, or a stop if @delay_ns is 0. The owner cannot know
+ * whether a start begins a life or restarts one. Either way the new life has the next number.
  */
-static void start_done(struct life *life, __u64 user_data, int result,
-		       struct life_totals *totals)
+static struct twheel_op prepare(__u64 id, __u64 delay_ns)
 {
-	totals->operations++;
-	if (result == -EALREADY)
+	__u64 number = (lives[id].begun + 1) & NUMBER_MASK;
+
+	if (!delay_ns)
+		return (struct twheel_op){ .opcode = TWHEEL_OP_STOP, .id = id, .result = GARBAGE };
+	return (struct twheel_op){
+		.opcode = TWHEEL_OP_START, .id = id, .expires_ns = delay_ns, .result = GARBAGE,
+		.user_data = number << TIME_BITS | (now_ns() + delay_ns - begin),
+	};
+}
+
+/* Note the result of an operation. A restart ends the life with the old number. */
+static void operation_done(const struct twheel_op *op)
+{
+	struct life *life = &lives[op->id];
+	bool starts = op->opcode == TWHEEL_OP_START;
+
+	if (op->result < 0) {
+		ASSERT_TRUE(op->result == -EALREADY || (!starts && op->result == -ENOENT));
 		return;
-	ASSERT_LE(0, result);
-	ASSERT_LE(result, 1);
-	if (result == 1) {
+	}
+	ASSERT_LE(op->result, starts);
+	if (!starts || op->result)
 		end_life(life, life->user_data);
-		totals->restarted++;
-	} else {
-		totals->started++;
+	add(!starts ? &books.stopped : op->result ? &books.restarted : &books.started, 1);
+	if (starts) {
+		life->begun++;
+		life->user_data = op->user_data;
 	}
-	life->begun++;
-	life->user_data = user_data;
-}
-
-static void stop_done(struct life *life, int result,
-		      struct life_totals *totals)
-{
-	totals->operations++;
-	if (result) {
-		ASSERT_TRUE(result == -ENOENT || result == -EALREADY);
-		return;
-	}
-	totals->stopped++;
-	end_life(life, life->user_data);
-}
-
-static void life_start(int fd, struct life *life, __u64 delay_ns,
-		       struct life_totals *totals)
-{
-	__u64 user_data = next_user_data(life, now_ns() + delay_ns);
-
-	start_done(life, user_data, tw_start(fd, life->id, delay_ns, user_data),
-		   totals);
-}
-
-static void life_stop(int fd, struct life *life, struct life_totals *totals)
-{
-	stop_done(life, tw_stop(fd, life->id), totals);
 }
 
 /* Get a timer. ENOENT is always possible: another thread may read the event first. */
-static void life_get(int fd, struct life *life)
+static void get_one(__u64 id)
 {
 	struct twheel_entry get;
 
-	if (tw_get(fd, life->id, &get) == -ENOENT)
+	if (tw_get(fd, id, &get) == -ENOENT)
 		return;
-	ASSERT_EQ(life->user_data, get.user_data);
+	ASSERT_EQ(lives[id].user_data, get.user_data);
 	ASSERT_TRUE(get.state == TWHEEL_STATE_PENDING ||
 		    get.state == TWHEEL_STATE_EXPIRED);
-}
-
-/* Returns an operation of a batch: a start, or a stop if @delay_ns is 0. */
-static void life_prepare(struct life *life, struct twheel_op *op, __u64 delay_ns)
-{
-	memset(op, 0, sizeof(*op));
-	op->opcode = delay_ns ? TWHEEL_OP_START : TWHEEL_OP_STOP;
-	op->id = life->id;
-	op->expires_ns = delay_ns;
-	if (delay_ns)
-		op->user_data = next_user_data(life, now_ns() + delay_ns);
-	op->result = GARBAGE;
-}
-
-static void life_result(struct life *life, const struct twheel_op *op,
-			struct life_totals *totals)
-{
-	ASSERT_EQ(life->id, op->id);
-	if (op->opcode == TWHEEL_OP_START)
-		start_done(life, op->user_data, op->result, totals);
-	else
-		stop_done(life, op->result, totals);
-}
-
-static void life_event(struct life *life, const struct twheel_event *event,
-		       struct life_totals *totals)
-{
-	ASSERT_EQ(life->id, event->id);
-	ASSERT_LE(event->deadline_ns, event->expired_ns);
-	totals->read++;
-	if (since_due(event->user_data, event->deadline_ns) < 0 ||
-	    since_due(event->user_data, event->expired_ns) < 0 ||
-	    event->expired_ns > now_ns())
-		totals->early++;
-	end_life(life, event->user_data);
 }
 
 /*
@@ -187,60 +124,35 @@ static void life_event(struct life *life, const struct twheel_event *event,
  * numbers is the sum of 1 to @begun. Call it only after all events have already
  * been read.
  */
-static void life_expect_ended(const struct life *life)
+static void expect_ended(const struct life *life)
 {
 	__u64 sum = 0, number;
 
 	for (number = 1; number <= life->begun; number++)
-		sum += number & 0xffffff;
-	if (life->begun == life->ended && sum == life->ended_sum)
-		return;
-	test_fail(__FILE__, __LINE__,
-		  "id %llu: %llu lives begun, %llu ended, sums %llu and %llu",
-		  life->id, life->begun, life->ended, sum, life->ended_sum);
+		sum += number & NUMBER_MASK;
+	ASSERT_EQ(life->begun, life->ended);
+	ASSERT_EQ(sum, life->ended_sum);
 }
 
-static void life_add(struct life_totals *sum, const struct life_totals *totals)
-{
-	sum->started += totals->started;
-	sum->restarted += totals->restarted;
-	sum->stopped += totals->stopped;
-	sum->read += totals->read;
-	sum->early += totals->early;
-	sum->operations += totals->operations;
-}
-
-#define THREADS		8
-#define PER_THREAD	512
-#define BATCH		64
-#define EVENTS		128
-
-struct worker {
-	int fd;
-	__u64 seed;
-	struct life *lives;	/* lives of this thread; all read the events */
-	struct life_totals totals;
-};
-
-static struct life lives[THREADS * PER_THREAD];	/* by id */
-static bool stop;
-
-static bool read_events(struct worker *worker)
+static void read_events(struct worker *worker)
 {
 	struct twheel_event events[EVENTS];
+	__u64 due;
 	ssize_t got, i;
-	int room;
 
-	room = 1 + random_number(&worker->seed) % EVENTS;
-	got = tw_read(worker->fd, events, room);
+	got = tw_read(fd, events, 1 + random_number(&worker->seed) % EVENTS);
 	if (got == -EAGAIN)
-		return false;
+		return;
 	ASSERT_LT(0, got);
+	add(&books.read, got);
 	for (i = 0; i < got; i++) {
-		ASSERT_LT(events[i].id, THREADS * PER_THREAD);
-		life_event(&lives[events[i].id], &events[i], &worker->totals);
+		ASSERT_LT(events[i].id, ARRAY_SIZE(lives));
+		due = begin + (events[i].user_data & TIME_MASK);
+		ASSERT_LE(due, events[i].deadline_ns);
+		ASSERT_LE(events[i].deadline_ns, events[i].expired_ns);
+		ASSERT_LE(events[i].expired_ns, now_ns());
+		end_life(&lives[events[i].id], events[i].user_data);
 	}
-	return true;
 }
 
 static __u64 random_delay(struct worker *worker)
@@ -256,60 +168,56 @@ static void submit_batch(struct worker *worker)
 {
 	unsigned int first = random_number(&worker->seed) % PER_THREAD;
 	struct twheel_op ops[BATCH];
-	struct life *life;
 	int i;
 
-	for (i = 0; i < BATCH; i++) {
-		life = &worker->lives[(first + i) % PER_THREAD];
-		life_prepare(life, &ops[i],
-			     random_number(&worker->seed) % 4 ?
-			     random_delay(worker) : 0);
-	}
-	ASSERT_EQ(BATCH, tw_submit(worker->fd, ops, BATCH));
-	for (i = 0; i < BATCH; i++) {
-		life = &worker->lives[(first + i) % PER_THREAD];
-		life_result(life, &ops[i], &worker->totals);
-	}
+	for (i = 0; i < BATCH; i++)
+		ops[i] = prepare(worker->first + (first + i) % PER_THREAD,
+				 random_number(&worker->seed) % 4 ? random_delay(worker) : 0);
+	ASSERT_EQ(BATCH, tw_submit(fd, ops, BATCH));
+	for (i = 0; i < BATCH; i++)
+		operation_done(&ops[i]);
 }
 
 /* Use timers with kernel-chosen ids, which live and end within this function. */
-static void use_kernel_id(struct worker *worker)
+static void use_kernel_id(void)
 {
 	__u64 id, other;
 
-	ASSERT_EQ(0, tw_start_any(worker->fd, HOUR, 0, &id));
-	ASSERT_EQ(1, tw_start(worker->fd, id, 2 * HOUR, 0));
-	ASSERT_EQ(0, tw_stop(worker->fd, id));
-	ASSERT_EQ(0, tw_start_any(worker->fd, HOUR, 0, &other));
-	ASSERT_EQ(-ENOENT, tw_stop(worker->fd, id));
-	ASSERT_EQ(0, tw_stop(worker->fd, other));
-	worker->totals.started += 2;
-	worker->totals.restarted++;
-	worker->totals.stopped += 2;
-	worker->totals.operations += 6;
+	ASSERT_EQ(0, tw_start_any(fd, HOUR, 0, &id));
+	ASSERT_EQ(1, tw_start(fd, id, 2 * HOUR, 0));
+	ASSERT_EQ(0, tw_stop(fd, id));
+	ASSERT_EQ(0, tw_start_any(fd, HOUR, 0, &other));
+	ASSERT_EQ(-ENOENT, tw_stop(fd, id));
+	ASSERT_EQ(0, tw_stop(fd, other));
+	add(&books.started, 2);
+	add(&books.restarted, 1);
+	add(&books.stopped, 2);
 }
 
 static void operate(struct worker *worker)
 {
-	struct life *life;
+	__u64 id = worker->first + random_number(&worker->seed) % PER_THREAD;
+	struct twheel_op op;
 
-	life = &worker->lives[random_number(&worker->seed) % PER_THREAD];
 	switch (random_number(&worker->seed) % 16) {
 	case 0 ... 6:
-		life_start(worker->fd, life, random_delay(worker),
-			   &worker->totals);
+		op = prepare(id, random_delay(worker));
+		op.result = tw_start(fd, id, op.expires_ns, op.user_data);
+		operation_done(&op);
 		break;
 	case 7 ... 9:
-		life_stop(worker->fd, life, &worker->totals);
+		op = prepare(id, 0);
+		op.result = tw_stop(fd, id);
+		operation_done(&op);
 		break;
 	case 10:
-		use_kernel_id(worker);
+		use_kernel_id();
 		break;
 	case 11:
 		submit_batch(worker);
 		break;
 	case 12:
-		life_get(worker->fd, life);
+		get_one(id);
 		break;
 	default:
 		read_events(worker);
@@ -328,7 +236,6 @@ static void *work(void *data)
 
 static void run_workers(struct worker *workers)
 {
-	__u64 end = now_ns() + test_duration() * SECOND;
 	pthread_t threads[THREADS];
 	int i;
 
@@ -336,78 +243,64 @@ static void run_workers(struct worker *workers)
 		threads[i] = thread_run(work, &workers[i]);
 	do {
 		proc_expect_balance(proc_text());
-	} while (now_ns() < end);
+	} while (now_ns() < begin + test_duration() * SECOND);
 	WRITE_ONCE(stop, true);
 	for (i = 0; i < THREADS; i++)
 		thread_join(threads[i]);
 }
 
-/* Returns true also after a drain if a timer expired during it and was queued later. */
-static bool has_timers(int fd)
-{
-	struct twheel_stats stats;
-
-	ASSERT_EQ(0, tw_stats(fd, &stats));
-	return stats.pending || stats.unread;
-}
-
+/* A timer may expire during the drain and be queued after it. */
 static void drain(struct worker *worker)
 {
 	struct twheel_entry drained[100];
+	struct twheel_stats stats;
 	int count, i;
 
 	do {
-		count = tw_drain(worker->fd, drained, 100);
+		count = tw_drain(fd, drained, 100);
 		ASSERT_LE(0, count);
 		for (i = 0; i < count; i++)
 			end_life(&lives[drained[i].id], drained[i].user_data);
-		worker->totals.stopped += count;
+		add(&books.stopped, count);
 	} while (count == 100);
-	while (has_timers(worker->fd))
+	do {
 		read_events(worker);
+		stats = stats_of(fd);
+	} while (stats.pending || stats.unread);
 }
 
-/* Check the books of the session, and what the wheels counted since @before. */
-static void expect_everything(int fd, const struct worker *workers,
-			      const struct proc_counters *before)
+/* Check the books of the session, and of the wheels since @before. */
+static void expect_everything(const struct proc_counters *before)
 {
 	struct proc_counters after = proc_sum(proc_text());
-	struct life_totals sum = { 0 };
-	int i;
+	unsigned int i;
 
-	for (i = 0; i < THREADS; i++)
-		life_add(&sum, &workers[i].totals);
-	for (i = 0; i < THREADS * PER_THREAD; i++)
-		life_expect_ended(&lives[i]);
-	ASSERT_EQ(0, sum.early);
-	ASSERT_EQ(sum.started, sum.stopped + sum.read);
-	EXPECT_STATS(fd, .started = sum.started, .restarted = sum.restarted,
-		     .stopped = sum.stopped, .expired = sum.read,
-		     .delivered = sum.read);
-	ASSERT_EQ(before->started + sum.started, after.started);
-	ASSERT_EQ(before->stopped + sum.stopped, after.stopped);
-	ASSERT_EQ(before->expired + sum.read, after.expired);
+	for (i = 0; i < ARRAY_SIZE(lives); i++)
+		expect_ended(&lives[i]);
+	ASSERT_EQ(books.started, books.stopped + books.read);
+	EXPECT_STATS(fd, .started = books.started, .restarted = books.restarted,
+		     .stopped = books.stopped, .expired = books.read,
+		     .delivered = books.read);
+	ASSERT_EQ(before->started + books.started, after.started);
+	ASSERT_EQ(before->stopped + books.stopped, after.stopped);
+	ASSERT_EQ(before->expired + books.read, after.expired);
 	ASSERT_EQ(before->pending, after.pending);
 	proc_expect_balance(proc_text());
-	test_note("%llu operations, %llu started, %llu restarted, %llu stopped",
-		  sum.operations, sum.started, sum.restarted, sum.stopped);
-	test_note("%llu read; early 0, lost 0, twice 0", sum.read);
+	test_note("%llu started, %llu restarted, %llu stopped, %llu read; early 0, lost 0, twice 0",
+		  books.started, books.restarted, books.stopped, books.read);
 }
 
 TEST(eight_threads_on_one_session)
 {
 	static struct worker workers[THREADS];
 	struct proc_counters before = proc_sum(proc_text());
-	int fd = session_open_nonblock();
 	int i;
 
-	for (i = 0; i < THREADS * PER_THREAD; i++)
-		lives[i].id = i;
+	fd = session_open_nonblock();
+	begin = now_ns();
 	for (i = 0; i < THREADS; i++)
-		workers[i] = (struct worker){
-			.fd = fd, .seed = i + 1, .lives = &lives[i * PER_THREAD],
-		};
+		workers[i] = (struct worker){ .first = i * PER_THREAD, .seed = i + 1 };
 	run_workers(workers);
 	drain(&workers[0]);
-	expect_everything(fd, workers, &before);
+	expect_everything(&before);
 }
