@@ -54,49 +54,6 @@ static void expect_unchanged(int fd, const struct twheel_stats *before, __u32 wo
 	ASSERT_EQ(before->unread, after.unread);
 }
 
-/* Run one round. Returns whether there was a fault. */
-static bool fail_once(const struct injector *injector, int nth,
-		      int (*call)(int fd), int fd)
-{
-	__u32 words = words_of(fd);
-	struct twheel_stats before;
-	int result;
-	bool fault;
-
-	ASSERT_EQ(0, tw_stats(fd, &before));
-	inject_from(injector, nth);
-	result = call(fd);
-	fault = inject_end(injector);
-	if (result >= 0)
-		return fault;
-	ASSERT_TRUE(fault);
-	ASSERT_TRUE(result == -ENOMEM || result == -EFAULT);
-	expect_unchanged(fd, &before, words);
-	ASSERT_LE(0, call(fd));
-	return true;
-}
-
-static void walk_mode(enum inject_mode mode, void (*prepare)(int fd),
-		      int (*call)(int fd))
-{
-	struct injector injector = inject_open(mode);
-	bool fault;
-	int nth, fd;
-
-	for (nth = 1; nth < ROUNDS; nth++) {
-		fd = session_open_nonblock();
-		prepare(fd);
-		fault = fail_once(&injector, nth, call, fd);
-		expect_balance(fd);
-		close(fd);
-		if (!fault)
-			break;
-	}
-	test_note("%d places to fail%s", nth - 1,
-		  mode == INJECT_ALL ? ", and all after them" : "");
-	ASSERT_LT(nth, ROUNDS);
-}
-
 /* Run all rounds. @round returns whether there was a fault. */
 static void walk_rounds(bool (*round)(const struct injector *injector, int nth))
 {
@@ -108,21 +65,52 @@ static void walk_rounds(bool (*round)(const struct injector *injector, int nth))
 
 		for (nth = 1; nth < ROUNDS && round(&injector, nth); nth++)
 			;
-		test_note("%d places to fail", nth - 1);
+		test_note("%d places to fail%s", nth - 1,
+			  mode == INJECT_ALL ? ", and all after them" : "");
 		ASSERT_LT(nth, ROUNDS);
 	}
+}
+
+/* A call, and what a session needs before it. */
+static struct {
+	void (*prepare)(int fd);
+	int (*call)(int fd);
+} walked;
+
+static bool fail_call(const struct injector *injector, int nth)
+{
+	int fd = session_open_nonblock(), result;
+	struct twheel_stats before;
+	__u32 words;
+	bool fault;
+
+	walked.prepare(fd);
+	words = words_of(fd);
+	before = stats_of(fd);
+	inject_from(injector, nth);
+	result = walked.call(fd);
+	fault = inject_end(injector);
+	if (result < 0) {
+		ASSERT_TRUE(fault);
+		ASSERT_TRUE(result == -ENOMEM || result == -EFAULT);
+		expect_unchanged(fd, &before, words);
+		ASSERT_LE(0, walked.call(fd));
+	}
+	expect_balance(fd);
+	close(fd);
+	return fault;
 }
 
 /* Check that no session and no wheel remains. */
 static void walk(void (*prepare)(int fd), int (*call)(int fd))
 {
-	__u64 sessions = proc_sessions();
-	__u64 wheels = proc_number(proc_text(), "wheels");
+	__u64 sessions = proc_sessions(), wheels = proc_wheels();
 
-	walk_mode(INJECT_ONE, prepare, call);
-	walk_mode(INJECT_ALL, prepare, call);
+	walked.prepare = prepare;
+	walked.call = call;
+	walk_rounds(fail_call);
 	proc_expect_sessions(sessions);
-	ASSERT_EQ(wheels, proc_number(proc_text(), "wheels"));
+	ASSERT_EQ(wheels, proc_wheels());
 }
 
 static void no_timers(int fd)

@@ -15,7 +15,7 @@
 #include "harness.h"
 #include "session.h"
 
-NEED_KERNEL("efault_*", "array_*", "restarted_*", "a_signal_*", "*readv*");
+NEED_KERNEL("efault_*", "array_*", "restarted_*", "a_signal_*", "readv_*");
 
 #define EVENT	sizeof(struct twheel_event)
 #define READERS	8
@@ -88,8 +88,14 @@ TEST(returns_whole_events_only)
 TEST(einval_buffer_smaller_than_an_event)
 {
 	char bytes[EVENT];
-	int fd = open_with_events(1);
+	int fd = session_open();
 
+	/* Neither does it wait for an event. */
+	ASSERT_EQ(-1, read(fd, bytes, EVENT - 1));
+	ASSERT_EQ(EINVAL, errno);
+	ASSERT_EQ(-1, read(fd, bytes, 0));
+	ASSERT_EQ(EINVAL, errno);
+	fd = open_with_events(1);
 	memset(bytes, GARBAGE, sizeof(bytes));
 	ASSERT_EQ(-1, read(fd, bytes, EVENT - 1));
 	ASSERT_EQ(EINVAL, errno);
@@ -160,17 +166,6 @@ TEST(efault_event_that_begins_in_a_hole)
 			ASSERT_TRUE(good[i] == GARBAGE || !good[i]);
 	}
 	ASSERT_EQ(EVENT, read(fd, good, EVENT));
-}
-
-TEST(einval_does_not_wait)
-{
-	char bytes[EVENT];
-	int fd = session_open();
-
-	ASSERT_EQ(-1, read(fd, bytes, EVENT - 1));
-	ASSERT_EQ(EINVAL, errno);
-	ASSERT_EQ(-1, read(fd, bytes, 0));
-	ASSERT_EQ(EINVAL, errno);
 }
 
 static void on_signal(int number)
@@ -259,8 +254,8 @@ TEST(a_signal_ends_it_after_some_events)
 	test_note("a read ended early in round %d", rounds);
 }
 
-/* An event may lie across two buffers. */
-TEST(readv_in_odd_pieces)
+/* An event may lie across two buffers. A second buffer is not waited for. */
+TEST(readv_and_preadv2)
 {
 	struct twheel_event events[3];
 	int fd = open_with_events(3);
@@ -270,37 +265,24 @@ TEST(readv_in_odd_pieces)
 		{ .iov_base = NULL, .iov_len = 0 },
 		{ .iov_base = (char *)events + 10 + EVENT, .iov_len = EVENT },
 	};
+	struct iovec whole[2] = {
+		{ .iov_base = &events[2], .iov_len = EVENT },
+		{ .iov_base = &events[1], .iov_len = EVENT },
+	};
 
 	memset(events, GARBAGE, sizeof(events));
 	ASSERT_EQ(2 * EVENT, readv(fd, iov, 4));
 	expect_ids(events, 0, 2);
 	EXPECT_STATS(fd, .started = 3, .expired = 3, .delivered = 2,
 		     .unread = 1);
-}
-
-TEST(readv_does_not_wait_for_the_second_buffer)
-{
-	struct twheel_event events[2];
-	int fd = open_with_events(1);
-	struct iovec iov[2] = {
-		{ .iov_base = &events[0], .iov_len = EVENT },
-		{ .iov_base = &events[1], .iov_len = EVENT },
-	};
-
-	ASSERT_EQ(EVENT, readv(fd, iov, 2));
-	expect_ids(events, 0, 1);
-}
-
-TEST(preadv2_nowait)
-{
-	struct twheel_event event;
-	struct iovec iov = { .iov_base = &event, .iov_len = EVENT };
-	int fd = open_with_events(1);
-
-	ASSERT_EQ(EVENT, preadv2(fd, &iov, 1, -1, RWF_NOWAIT));
-	expect_ids(&event, 0, 1);
-	ASSERT_EQ(-1, preadv2(fd, &iov, 1, -1, RWF_NOWAIT));
+	ASSERT_EQ(EVENT, readv(fd, whole, 2));
+	expect_ids(&events[2], 2, 1);
+	ASSERT_EQ(-1, preadv2(fd, whole, 1, -1, RWF_NOWAIT));
 	ASSERT_EQ(EAGAIN, errno);
+	ASSERT_EQ(0, tw_start(fd, 5, 0, 105));
+	expect_unread(fd, 1);
+	ASSERT_EQ(EVENT, preadv2(fd, whole, 1, -1, RWF_NOWAIT));
+	expect_ids(&events[2], 5, 1);
 }
 
 static void *read_one(void *data)
