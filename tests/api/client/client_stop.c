@@ -21,13 +21,15 @@ static void slow_callback(struct client_timer *t)
 	client_set(&t->left);
 }
 
-static void check_waits(struct client *c, struct client_timer *t)
+static void stop_sync_and_shutdown_wait_for_the_callback(struct client *c, struct client_timer *t)
 {
-	int (*stop)(struct twheel_timer *timer) = t->data;
-
-	if (client_enter(c, t)) {
-		CLIENT_CHECK(c, stop(&t->timer) == 0);
-		CLIENT_CHECK(c, client_is_set(&t->left));
+	if (client_enter(c, &t[0])) {
+		CLIENT_CHECK(c, twheel_stop_sync(&t[0].timer) == 0);
+		CLIENT_CHECK(c, client_is_set(&t[0].left));
+	}
+	if (client_enter(c, &t[1])) {
+		CLIENT_CHECK(c, twheel_shutdown_sync(&t[1].timer) == 0);
+		CLIENT_CHECK(c, client_is_set(&t[1].left));
 	}
 }
 
@@ -260,10 +262,7 @@ static void a_timer_on_the_stack(struct client *c, struct client_timer *t)
 }
 
 const struct client_case client_stop_cases[] = {
-	CLIENT_LIKE(stop_sync_waits_for_the_callback, check_waits, .then = slow_callback,
-		    .data = twheel_stop_sync),
-	CLIENT_LIKE(shutdown_waits_for_the_callback, check_waits, .then = slow_callback,
-		    .data = twheel_shutdown_sync),
+	CLIENT_CASE(stop_sync_and_shutdown_wait_for_the_callback, .then = slow_callback, .nr = 2),
 	CLIENT_CASE(callbacks_may_wait_for_one_another, .nr = CLIENT_TIMERS_NR + 2,
 		    .needs = CLIENT_CPUS),
 	CLIENT_CASE(stop_sync_returns_before_the_next_callback, .then = awaited_callback,
