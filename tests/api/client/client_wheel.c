@@ -79,68 +79,42 @@ const struct client_case client_drain_cases[] = {
 
 /* Making and destroying. */
 
-static const struct twheel_config bad_configs[] = {
-	{ .scheme = TWHEEL_NR_SCHEMES },
-	{ .scheme = -1 },
-	{ .mode = TWHEEL_NR_MODES },
-	{ .mode = -1 },
-	{ .clock = CLOCK_TAI },
-	{ .clock = CLOCK_BOOTTIME_ALARM },
-	{ .clock = -1 },
-	{ .mode = TWHEEL_TICKLESS, .doze = 2 },
-	{ .tick_ns = 1 },
-	{ .tick_ns = TWHEEL_TICK_NS_MIN - 1 },
-	{ .tick_ns = TWHEEL_TICK_NS_MAX + 1 },
-	{ .tick_ns = NSEC_PER_MSEC + (1ULL << 32) },
-	{ .tick_ns = U64_MAX },
-	{ .slots = 64 },
-	{ .scheme = TWHEEL_HASHED, .slots = 1 },
-	{ .scheme = TWHEEL_HASHED, .slots = TWHEEL_SLOTS_MAX + 1 },
-	{ .scheme = TWHEEL_HASHED, .slots = UINT_MAX },
-};
-
+/* The table of errors of the selftests has what users can ask for, too. */
 static void create_refuses_bad_configs(struct client *c, struct client_timer *t)
 {
-	struct twheel_config config;
+	static const struct twheel_config configs[] = {
+		{ .scheme = TWHEEL_NR_SCHEMES },
+		{ .mode = TWHEEL_NR_MODES },
+		{ .mode = TWHEEL_TICKLESS, .doze = 2 },
+		{ .tick_ns = NSEC_PER_MSEC + (1ULL << 32) },
+	};
 	unsigned int i;
-	bool refused;
 
-	for (i = 0; i < ARRAY_SIZE(bad_configs); i++) {
-		config = bad_configs[i];
-		refused = twheel_create(&config) == ERR_PTR(-EINVAL);
-		if (!CLIENT_CHECK(c, refused && twheel_check_config(&config) == -EINVAL))
+	for (i = 0; i < ARRAY_SIZE(configs); i++)
+		if (!CLIENT_CHECK(c, twheel_create(&configs[i]) == ERR_PTR(-EINVAL)))
 			pr_info("# config %u\n", i);
-	}
-}
-
-static void check_config(struct client *c, const struct twheel_config *config,
-			 const struct twheel_config *expected)
-{
-	CLIENT_CHECK(c, config->scheme == expected->scheme);
-	CLIENT_CHECK(c, config->mode == expected->mode);
-	CLIENT_CHECK(c, config->tick_ns == expected->tick_ns);
-	CLIENT_CHECK(c, config->slots == expected->slots);
-	CLIENT_CHECK(c, config->doze == expected->doze);
-	CLIENT_CHECK(c, config->clock == (expected->clock ?: CLOCK_MONOTONIC));
 }
 
 /* Create a wheel, check its description, and let a timer expire. */
 static void check_created(struct client *c, struct twheel_config asked,
 			  const struct twheel_config *expected)
 {
-	struct twheel_config checked = asked;
+	const struct twheel_config *config = &c->config;
 	char name[] = "mine";
 	struct client_timer *t;
 
-	CLIENT_CHECK(c, !twheel_check_config(&checked));
-	check_config(c, &checked, expected);
 	asked.name = name;
 	if (!client_wheel_new(c, &asked))
 		return;
 	/* The name is copied. */
 	name[0] = 'x';
-	CLIENT_CHECK(c, !strcmp(c->config.name, "mine"));
-	check_config(c, &c->config, expected);
+	CLIENT_CHECK(c, !strcmp(config->name, "mine"));
+	CLIENT_CHECK(c, config->scheme == expected->scheme);
+	CLIENT_CHECK(c, config->mode == expected->mode);
+	CLIENT_CHECK(c, config->tick_ns == expected->tick_ns);
+	CLIENT_CHECK(c, config->slots == expected->slots);
+	CLIENT_CHECK(c, config->doze == expected->doze);
+	CLIENT_CHECK(c, config->clock == (expected->clock ?: CLOCK_MONOTONIC));
 	t = client_timer_new(c, NULL);
 	client_start(t, 1);
 	client_wait(t);
@@ -156,6 +130,7 @@ static void create_completes_a_config_and_copies_its_name(struct client *c, stru
 		{ { }, 0 },
 		{ { .scheme = TWHEEL_HASHED }, TWHEEL_SLOTS_DEFAULT },
 		{ { .scheme = TWHEEL_HASHED, .slots = 65 }, 128 },
+		{ { .clock = CLOCK_BOOTTIME }, 0 },
 		/* The limits. */
 		{ { .mode = TWHEEL_TICKLESS, .doze = 1, .tick_ns = TWHEEL_TICK_NS_MAX }, 0 },
 		{ { .doze = UINT_MAX, .tick_ns = TWHEEL_TICK_NS_MAX }, 0 },
@@ -177,33 +152,21 @@ static void create_completes_a_config_and_copies_its_name(struct client *c, stru
 	}
 }
 
-/* Check that all times of a wheel on CLOCK_BOOTTIME are on that clock. */
+/* The simulation has a CLOCK_BOOTTIME that is ahead. */
 static void a_wheel_on_boottime(struct client *c, struct client_timer *t)
 {
-	struct twheel_config config = { .name = "boottime", .clock = CLOCK_BOOTTIME };
-	ktime_t before, after;
+	const struct twheel_config config = { .clock = CLOCK_BOOTTIME };
+	ktime_t before;
 
-	twheel_check_config(&config);
-	check_created(c, config, &config);
-	before = ktime_get_boottime();
-	after = twheel_clock_time(CLOCK_BOOTTIME, ktime_get());
-	CLIENT_CHECK(c, before <= after && after <= ktime_get_boottime());
 	CLIENT_CHECK(c, twheel_clock_time(CLOCK_BOOTTIME, KTIME_MAX) == KTIME_MAX);
-	CLIENT_CHECK(c, twheel_clock_time(CLOCK_MONOTONIC, before) == before);
 	if (!client_wheel_new(c, &config))
 		return;
 	t = client_timer_new(c, NULL);
 	before = ktime_get_boottime();
 	twheel_start(&t->timer, CLIENT_HOUR);
-	after = ktime_get_boottime();
-	CLIENT_CHECK(c, twheel_deadline(&t->timer) >= before + CLIENT_HOUR);
-	CLIENT_CHECK(c, twheel_deadline(&t->timer) <= after + CLIENT_HOUR);
-	CLIENT_CHECK(c, twheel_remaining(&t->timer) <= CLIENT_HOUR);
 	CLIENT_CHECK(c, twheel_start(&t->timer, 2 * CLIENT_HOUR) == 1);
 	CLIENT_CHECK(c, twheel_deadline(&t->timer) >= before + 2 * CLIENT_HOUR);
-	twheel_start_at(&t->timer, after + NSEC_PER_MSEC);
-	client_wait(t);
-	CLIENT_CHECK(c, ktime_get_boottime() >= after + NSEC_PER_MSEC);
+	CLIENT_CHECK(c, twheel_remaining(&t->timer) <= 2 * CLIENT_HOUR);
 }
 
 static void no_wheel_means_the_default_one(struct client *c, struct client_timer *t)
