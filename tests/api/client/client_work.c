@@ -77,32 +77,7 @@ static void client_work_runs(struct client_work *w, u64 delay_ns)
 	CLIENT_CHECK(w->client, client_work_queue(w, delay_ns));
 	client_work_wait(w);
 	CLIENT_CHECK(w->client, w->runs == 1);
-}
-
-/* Check that @stop finds @w running, and waits for it. */
-static bool client_work_waits(struct client_work *w, bool (*stop)(struct twheel_work *work))
-{
-	w->sleep_ms = 20;
-	client_work_queue(w, 0);
-	return CLIENT_CHECK(w->client, client_wait_for(&w->entered)) &&
-	       CLIENT_CHECK(w->client, !stop(&w->work)) &&
-	       CLIENT_CHECK(w->client, client_is_set(&w->left));
-}
-
-static void work_runs_in_process_context(struct client *c, struct client_work *w)
-{
-	client_work_runs(w, client_delay(c, 5));
-	CLIENT_CHECK(c, w->may_sleep);
-}
-
-/* Check that queueing a pending item again changes nothing, not even its time. */
-static void work_that_is_pending_is_not_queued_again(struct client *c, struct client_work *w)
-{
-	CLIENT_CHECK(c, client_work_queue(w, CLIENT_HOUR));
-	CLIENT_CHECK(c, !twheel_queue_work(c->wq, &w->work, 0));
-	client_sleep(5 * c->config.tick_ns);
-	CLIENT_CHECK(c, w->runs == 0);
-	CLIENT_CHECK(c, twheel_cancel_work_sync(&w->work));
+	CLIENT_CHECK(w->client, w->may_sleep);
 }
 
 static void work_mod_changes_the_time(struct client *c, struct client_work *w)
@@ -169,21 +144,19 @@ static void work_that_cannot_be_put_off_runs(struct client *c, struct client_wor
 	CLIENT_CHECK(c, w->runs == 2);
 }
 
-static void work_cancel_says_whether_it_was_pending(struct client *c, struct client_work *w)
+/* Check that queueing a pending item again changes nothing, not even its time. */
+static void work_is_queued_and_cancelled_once(struct client *c, struct client_work *w)
 {
 	CLIENT_CHECK(c, !twheel_cancel_work(&w->work));
-	client_work_queue(w, CLIENT_HOUR);
+	CLIENT_CHECK(c, client_work_queue(w, CLIENT_HOUR));
+	CLIENT_CHECK(c, !twheel_queue_work(c->wq, &w->work, 0));
+	client_sleep(5 * c->config.tick_ns);
 	CLIENT_CHECK(c, twheel_cancel_work(&w->work));
 	CLIENT_CHECK(c, !twheel_cancel_work(&w->work));
 	CLIENT_CHECK(c, !twheel_cancel_work_sync(&w->work));
 	client_work_queue(w, CLIENT_HOUR);
 	CLIENT_CHECK(c, twheel_cancel_work_sync(&w->work));
 	CLIENT_CHECK(c, w->runs == 0);
-}
-
-static void work_cancel_sync_waits(struct client *c, struct client_work *w)
-{
-	client_work_waits(w, twheel_cancel_work_sync);
 }
 
 static void work_flush_runs_it_now(struct client *c, struct client_work *w)
@@ -256,8 +229,12 @@ static void work_disabled_is_not_queued(struct client *c, struct client_work *w)
 
 static void work_disable_sync_waits(struct client *c, struct client_work *w)
 {
-	if (client_work_waits(w, twheel_disable_work_sync))
-		CLIENT_CHECK(c, twheel_enable_work(&w->work));
+	w->sleep_ms = 20;
+	client_work_queue(w, 0);
+	CLIENT_CHECK(c, client_wait_for(&w->entered));
+	CLIENT_CHECK(c, !twheel_disable_work_sync(&w->work));
+	CLIENT_CHECK(c, client_is_set(&w->left));
+	CLIENT_CHECK(c, twheel_enable_work(&w->work));
 }
 
 /* Works of other places than client_run_work(). */
@@ -305,18 +282,6 @@ static void work_with_a_static_initialiser(struct client *c, struct client_timer
 	twheel_cancel_work_sync(&static_work);
 }
 
-static void work_on_the_stack(struct client *c, struct client_timer *t)
-{
-	struct twheel_work work;
-
-	twheel_init_work_on_stack(&work, c->wheel, work_done_fn);
-	CLIENT_CHECK(c, twheel_queue_work(c->wq, &work, CLIENT_HOUR));
-	CLIENT_CHECK(c, twheel_mod_work(c->wq, &work, 0));
-	client_wait_done(c, &work_done);
-	twheel_cancel_work_sync(&work);
-	twheel_destroy_work_on_stack(&work);
-}
-
 static struct twheel_work *awaited;
 
 static void waiting_work_fn(struct work_struct *work)
@@ -343,14 +308,11 @@ static void a_work_may_wait_for_another(struct client *c, struct client_work *ot
 }
 
 const struct client_case client_work_cases[] = {
-	CLIENT_WORK(work_runs_in_process_context),
-	CLIENT_WORK(work_that_is_pending_is_not_queued_again),
 	CLIENT_WORK(work_mod_changes_the_time),
 	CLIENT_WORK(work_without_a_delay_does_not_wait_for_a_tick),
 	CLIENT_WORK(work_that_is_refused_is_not_pending),
 	CLIENT_WORK(work_that_cannot_be_put_off_runs),
-	CLIENT_WORK(work_cancel_says_whether_it_was_pending),
-	CLIENT_WORK(work_cancel_sync_waits),
+	CLIENT_WORK(work_is_queued_and_cancelled_once),
 	CLIENT_WORK(work_flush_runs_it_now),
 	CLIENT_WORK(work_cancel_sync_accounts_for_what_was_queued),
 	CLIENT_CASE(work_frees_itself),
@@ -358,7 +320,6 @@ const struct client_case client_work_cases[] = {
 	CLIENT_WORK(work_disabled_is_not_queued),
 	CLIENT_WORK(work_disable_sync_waits),
 	CLIENT_CASE(work_with_a_static_initialiser, .needs = CLIENT_DEFAULT),
-	CLIENT_CASE(work_on_the_stack),
 	CLIENT_WORK(a_work_may_wait_for_another),
 	{}
 };
