@@ -37,37 +37,6 @@ static void callback_frees_its_timer(struct client *c, struct client_timer *t)
 		wait_for_completion(&t->done);
 }
 
-/* An expired timer is not pending, even if its link is in use. */
-
-static struct list_head *client_expired;
-
-static void link_callback(struct client_timer *t)
-{
-	u64 tick_ns = t->client->config.tick_ns, deadline = t->not_before;
-
-	t->result = twheel_expired_deadline(&t->timer, tick_ns) == deadline &&
-		    twheel_due_time(&t->timer, tick_ns) ==
-		    DIV_ROUND_UP_ULL(deadline, tick_ns) * tick_ns;
-	t->timer.node.link.prev = client_expired;
-	client_expired = &t->timer.node.link;
-	complete(&t->done);
-}
-
-static void expired_timers_may_be_linked(struct client *c, struct client_timer *t)
-{
-	int i;
-
-	for (i = 0; i < 5; i++) {
-		client_start_at(t, client_in(client_delay(c, 5) + i * 4321));
-		client_wait(t);
-		CLIENT_CHECK(c, t->result);
-		CLIENT_CHECK(c, client_expired == &t->timer.node.link);
-		CLIENT_CHECK(c, !twheel_pending(&t->timer));
-		CLIENT_CHECK(c, twheel_stop(&t->timer) == 0);
-		client_expired = t->timer.node.link.prev;
-	}
-}
-
 /* Tails. */
 
 #define TAIL_NR	4
@@ -139,7 +108,6 @@ static void hardirq_starts_and_stops(struct client *c, struct client_timer *t)
 
 const struct client_case client_callback_cases[] = {
 	CLIENT_CASE(callback_frees_its_timer),
-	CLIENT_CASE(expired_timers_may_be_linked, .then = link_callback),
 	CLIENT_CASE(tail_runs_once_after_the_callbacks, .then = tail_callback, .nr = TAIL_NR),
 	CLIENT_CASE(hardirq_starts_and_stops),
 	{}
