@@ -8,9 +8,6 @@
  * takes a nanosecond.
  */
 #include <linux/delay.h>
-#include <linux/err.h>
-#include <linux/irqflags.h>
-#include <linux/kthread.h>
 #include <linux/math64.h>
 #include <linux/sched.h>
 
@@ -222,12 +219,11 @@ static struct attack slow_callbacks_behind_quick_ones = {
 };
 
 /*
- * Stalls: for 50 ms nothing runs while many timers are due, as if a hypervisor stopped the
- * machine. This happens in a callback, between two runs, or in a run that a real-time thread
- * preempts, which takes PREEMPT_RT.
+ * A stall: for 50 ms nothing else runs while many timers are due, as if a hypervisor stopped
+ * the machine. The first callback does this.
  *
- * A case measures the time from the stall to the next callback, and to the expiry of a timer
- * on another wheel that was due during the stall.
+ * The case measures the time from the stall to the next callback, and to the expiry of a
+ * timer on another wheel that was due during the stall.
  */
 
 #define STALL_NS	(50 * CLIENT_MSEC)
@@ -238,112 +234,52 @@ static struct attack slow_callbacks_behind_quick_ones = {
 
 /**
  * struct stall - a stall and what follows
- * @in_callback: action of the first callback, or NULL
- * @go: completed to let the thread preempt the run
- * @gone: completed after the thread's stall
  * @over: end of the stall
- * @last: end of the last callback, or of the stall
+ * @last: end of the last callback
  * @pause: longest time from @last to a callback
  * @expired: number of callbacks
  */
-struct stall {
-	void (*in_callback)(struct stall *stall);
-	struct completion go;
-	struct completion gone;
+static struct stall {
 	ktime_t over;
 	ktime_t last;
 	u64 pause;
 	unsigned int expired;
-};
-
-static void stall_cpu(struct stall *stall)
-{
-	client_spin(STALL_NS);
-	stall->over = ktime_get();
-	stall->last = stall->over;
-}
-
-static void let_thread_stall(struct stall *stall)
-{
-	complete(&stall->go);
-}
-
-static int stall_thread(void *data)
-{
-	struct stall *stall = data;
-
-	sched_set_fifo(current);
-	wait_for_completion(&stall->go);
-	stall_cpu(stall);
-	complete(&stall->gone);
-	return 0;
-}
+} stall;
 
 static void stall_expired(struct client_timer *t)
 {
-	struct stall *stall = t->data;
-
-	if (stall->expired++)
-		stall->pause = max_t(u64, stall->pause, t->fired - stall->last);
-	else if (stall->in_callback)
-		stall->in_callback(stall);
-	stall->last = ktime_get();
+	if (stall.expired++) {
+		stall.pause = max_t(u64, stall.pause, t->fired - stall.last);
+	} else {
+		client_spin(STALL_NS);
+		stall.over = ktime_get();
+	}
+	stall.last = ktime_get();
 }
 
-/* Stall between two runs: this thread runs only then. */
-static void stall_when_some_have_expired(struct stall *stall)
-{
-	while (READ_ONCE(stall->expired) < STALL_NR / 10)
-		cond_resched();
-	local_irq_disable();
-	stall_cpu(stall);
-	local_irq_enable();
-}
-
-static void check_stall(struct client *c, const struct stall *stall,
-			const struct client_timer *other)
-{
-	s64 late = other->fired - stall->over;
-
-	pr_info("# longest pause %llu us, another wheel %lld us late\n",
-		div_u64(stall->pause, NSEC_PER_USEC),
-		div_s64(late, NSEC_PER_USEC));
-	CLIENT_CHECK(c, stall->expired == STALL_NR);
-	CLIENT_CHECK(c, stall->over);
-	CLIENT_CHECK(c, stall->pause <= STALL_PAUSE_MAX);
-	CLIENT_CHECK(c, other->count == 1);
-	CLIENT_CHECK(c, late <= (s64)STALL_LATE_MAX);
-}
-
-static void short_pause_after_a_stall(struct client *c, struct client_timer *t)
+static void stall_is_followed_by_a_short_pause(struct client *c, struct client_timer *t)
 {
 	static const struct twheel_config config = { .name = "other" };
-	struct stall stall = { .in_callback = t->data };
+	ktime_t deadline = client_in(10 * CLIENT_MSEC);
 	struct client_timer *other;
-	ktime_t deadline;
+	s64 late;
 	int i;
 
-	init_completion(&stall.go);
-	init_completion(&stall.gone);
+	stall = (struct stall) {};
 	if (!client_wheel_new(c, &config))
 		return;
 	other = client_timer_new(c, NULL);
-	if (stall.in_callback == let_thread_stall &&
-	    !CLIENT_CHECK(c, !IS_ERR(kthread_run(stall_thread, &stall, "twheel_stall"))))
-		return;
-	deadline = client_in(10 * CLIENT_MSEC);
-	for (i = 0; i < STALL_NR; i++) {
-		t[i].data = &stall;
+	for (i = 0; i < STALL_NR; i++)
 		client_start_at(&t[i], deadline);
-	}
 	client_start_at(other, deadline + STALL_NS / 2);
-	if (!stall.in_callback)
-		stall_when_some_have_expired(&stall);
-	if (stall.in_callback == let_thread_stall)
-		wait_for_completion(&stall.gone);
 	msleep(200);
-	check_stall(c, &stall, other);
-	client_clean(c);
+	late = other->fired - stall.over;
+	pr_info("# longest pause %llu us, another wheel %lld us late\n",
+		div_u64(stall.pause, NSEC_PER_USEC), div_s64(late, NSEC_PER_USEC));
+	CLIENT_CHECK(c, stall.expired == STALL_NR);
+	CLIENT_CHECK(c, stall.pause <= STALL_PAUSE_MAX);
+	CLIENT_CHECK(c, other->count == 1);
+	CLIENT_CHECK(c, late <= (s64)STALL_LATE_MAX);
 }
 
 const struct client_case client_share_cases[] = {
@@ -357,13 +293,7 @@ const struct client_case client_share_cases[] = {
 		    .data = &long_callbacks, .needs = CLIENT_EXACT),
 	CLIENT_LIKE(slow_callbacks_behind_quick_ones_leave_half_of_a_cpu, leave_half_of_a_cpu,
 		    .data = &slow_callbacks_behind_quick_ones, .needs = CLIENT_EXACT),
-	CLIENT_LIKE(stall_in_a_callback_is_followed_by_a_short_pause, short_pause_after_a_stall,
-		    .then = stall_expired, .nr = STALL_NR, .data = stall_cpu,
-		    .needs = CLIENT_EXACT),
-	CLIENT_LIKE(stall_between_runs_is_followed_by_a_short_pause, short_pause_after_a_stall,
-		    .then = stall_expired, .nr = STALL_NR, .needs = CLIENT_EXACT),
-	CLIENT_LIKE(stall_of_a_preempted_run_is_followed_by_a_short_pause,
-		    short_pause_after_a_stall, .then = stall_expired, .nr = STALL_NR,
-		    .data = let_thread_stall, .needs = CLIENT_EXACT),
+	CLIENT_CASE(stall_is_followed_by_a_short_pause, .then = stall_expired,
+		    .nr = STALL_NR, .needs = CLIENT_EXACT),
 	{}
 };
