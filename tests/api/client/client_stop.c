@@ -244,23 +244,6 @@ static void shut_down_cannot_start_before_a_setup(struct client *c, struct clien
 	client_expires(t);
 }
 
-static void never_called(struct twheel_timer *timer)
-{
-	WARN_ON_ONCE(1);
-}
-
-/* Use a timer on the stack, which must be destroyed before the function returns. */
-static void a_timer_on_the_stack(struct client *c, struct client_timer *t)
-{
-	struct twheel_timer timer;
-
-	twheel_timer_setup(&timer, c->wheel, never_called, TWHEEL_TIMER_ON_STACK);
-	CLIENT_CHECK(c, twheel_start(&timer, CLIENT_HOUR) == 0);
-	CLIENT_CHECK(c, twheel_pending(&timer));
-	CLIENT_CHECK(c, twheel_stop_sync(&timer) == 1);
-	twheel_timer_destroy(&timer);
-}
-
 const struct client_case client_stop_cases[] = {
 	CLIENT_CASE(stop_sync_and_shutdown_wait_for_the_callback, .then = slow_callback, .nr = 2),
 	CLIENT_CASE(callbacks_may_wait_for_one_another, .nr = CLIENT_TIMERS_NR + 2,
@@ -276,6 +259,5 @@ const struct client_case client_stop_cases[] = {
 	CLIENT_CASE(callback_cannot_restart_during_shutdown, .then = restarting_callback,
 		    .needs = CLIENT_CPUS),
 	CLIENT_CASE(shut_down_cannot_start_before_a_setup),
-	CLIENT_CASE(a_timer_on_the_stack),
 	{}
 };
