@@ -227,16 +227,6 @@ static void work_disabled_is_not_queued(struct client *c, struct client_work *w)
 	client_work_runs(w, 0);
 }
 
-static void work_disable_sync_waits(struct client *c, struct client_work *w)
-{
-	w->sleep_ms = 20;
-	client_work_queue(w, 0);
-	CLIENT_CHECK(c, client_wait_for(&w->entered));
-	CLIENT_CHECK(c, !twheel_disable_work_sync(&w->work));
-	CLIENT_CHECK(c, client_is_set(&w->left));
-	CLIENT_CHECK(c, twheel_enable_work(&w->work));
-}
-
 /* Works of other places than client_run_work(). */
 
 static DECLARE_COMPLETION(work_done);
@@ -318,7 +308,6 @@ const struct client_case client_work_cases[] = {
 	CLIENT_CASE(work_frees_itself),
 	CLIENT_WORK(work_runs_on_the_cpu_asked_for, .needs = CLIENT_CPUS),
 	CLIENT_WORK(work_disabled_is_not_queued),
-	CLIENT_WORK(work_disable_sync_waits),
 	CLIENT_CASE(work_with_a_static_initialiser, .needs = CLIENT_DEFAULT),
 	CLIENT_WORK(a_work_may_wait_for_another),
 	{}
