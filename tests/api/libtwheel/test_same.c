@@ -16,8 +16,9 @@
  * session differ, and are compared by their number among such ids.
  *
  * A delay begins at another time in each session. Its deadline is compared with the
- * clock before and after the start, and then both timers are given the same deadline.
- * A timer with a deadline at the start of the machine misses periods. They are a
+ * session's clock before and after the start, and then both timers are given the same
+ * deadline. In a time namespace the clocks are far apart. A timer with a deadline at the
+ * start of the machine, before which the module has no time, misses periods. They are a
  * third of the machine's time up to now at least. So all sessions count the same periods,
  * and none is due while a seed runs.
  *
@@ -48,7 +49,8 @@ struct pair {
 	unsigned int seed;
 	unsigned int ids;
 	__u64 far;
-	__u64 up;	/* time at which it was opened */
+	__u64 boot;	/* the session's clock at the start of the machine */
+	__u64 up;	/* time since then */
 };
 
 /* The place of a difference: TWHEEL_SEED= shows it again. */
@@ -159,7 +161,7 @@ static struct choice choose_start(struct pair *p)
 	struct choice c = { .user_data = below(p, 1000000), .flags = TWHEEL_START_ABS };
 
 	c.soon = one_in(p, 4);
-	c.expires_ns = c.soon ? 1 : deadline(p);
+	c.expires_ns = c.soon ? p->boot + 1 : deadline(p);
 	if (one_in(p, 5))
 		c.period_ns = one_in(p, 2) ? 10 * HOUR + below(p, 1000) : p->up / (1 + below(p, 3));
 	if (one_in(p, 4))
@@ -221,15 +223,29 @@ static void do_start(struct pair *p)
 		await_expiry(p, id);
 }
 
-/* Check the deadline that results from a delay, in a session. */
+/* Check the deadline, and the word, that result from a delay in a session. */
 static void expect_delay(struct pair *p, int which, __u64 id, __u64 before, __u64 delay)
 {
-	__u64 after = twheel_now();
+	__u64 after = twheel_now_of(p->t[which]);
 	struct twheel_entry entry;
 
 	SAME(0, twheel_get(p->t[which], id, &entry));
 	ASSERT_LE(before + delay, entry.deadline_ns);
 	ASSERT_LE(entry.deadline_ns, after + delay);
+	if (id < p->t[which]->shared_ids)
+		ASSERT_EQ(entry.deadline_ns, twheel_word(p->t[which], id));
+}
+
+static int start_in_batch(struct twheel *t, __u64 id, __u64 delay, __u64 user_data)
+{
+	struct twheel_batch *batch;
+	int ret;
+
+	ASSERT_EQ(0, twheel_batch_new(t, 1, &batch));
+	ASSERT_EQ(1, twheel_batch_start(batch, id, delay, user_data));
+	ret = twheel_batch_op(batch, 0)->result;
+	twheel_batch_free(batch);
+	return ret;
 }
 
 static void do_delay(struct pair *p)
@@ -243,15 +259,17 @@ static void do_delay(struct pair *p)
 	for (i = 0; i < 2; i++) {
 		struct twheel *t = p->t[i];
 
-		before = twheel_now();
+		before = twheel_now_of(t);
 		if (how == 0)
 			ret[i] = twheel_start(t, id[i], delay, user_data);
 		else if (how == 1)
 			ret[i] = twheel_start_periodic(t, id[i], delay, 10 * HOUR, user_data);
 		else if (how == 2)
 			ret[i] = twheel_start_any(t, &id[i], delay, user_data);
-		else
+		else if (how == 3)
 			ret[i] = twheel_restart(t, id[i], delay, user_data);
+		else
+			ret[i] = start_in_batch(t, id[i], delay, user_data);
 		if (ret[i] >= 0 && delay)
 			expect_delay(p, i, id[i], before, delay);
 	}
@@ -315,8 +333,10 @@ static void do_read(struct pair *p)
 		SAME(events[0][n].overruns, events[1][n].overruns);
 		SAME(events[0][n].flags, events[1][n].flags);
 		SAME(events[0][n].reserved, events[1][n].reserved);
-		for (i = 0; i < 2; i++)
+		for (i = 0; i < 2; i++) {
 			ASSERT_LE(events[i][n].deadline_ns, events[i][n].expired_ns);
+			ASSERT_LE(events[i][n].expired_ns, twheel_now_of(p->t[i]));
+		}
 	}
 }
 
@@ -585,7 +605,7 @@ static void open_pair(struct pair *p)
 		ASSERT_TRUE(!BOTH(twheel_open_flags(&p->t[s], &(struct twheel_setup){}, flags[s])));
 }
 
-static void run_seed(unsigned int seed)
+static void run_seed(unsigned int seed, bool apart)
 {
 	static void (*const operations[])(struct pair *p) = {
 		do_start, do_start, do_start, do_stop, do_stop, do_word, do_read, do_get,
@@ -594,11 +614,14 @@ static void run_seed(unsigned int seed)
 	struct pair p = { .seed = seed, .ids = IDS };
 	unsigned int i;
 
-	p.up = twheel_now();
-	p.far = p.up + 100 * HOUR;
 	if (one_in(&p, 32))
 		p.ids = IDS_MANY;
 	open_pair(&p);
+	if (apart)
+		p.boot = p.t[0]->clock == CLOCK_BOOTTIME ? TIMENS_BOOTTIME * SECOND :
+							   TIMENS_MONOTONIC * SECOND;
+	p.up = twheel_now_of(p.t[0]) - p.boot;
+	p.far = p.boot + p.up + 100 * HOUR;
 	seed_now = seed;
 	for (i = 0; i < OPERATIONS; i++) {
 		operation_now = i;
@@ -617,15 +640,33 @@ static unsigned int seeds(void)
 	return in_valgrind() ? SEEDS_CHECKED / 4 : SEEDS;
 }
 
-TEST_LIMIT(both_do_the_same, 1800)
+static void run_seeds(unsigned int count, bool apart)
 {
 	const char *again = getenv("TWHEEL_SEED");
 	unsigned int first = again ? strtoul(again, NULL, 0) :
 				     (unsigned int)(twheel_now() / 1000), i;
 
 	pin_cpu(0);
-	printf("# %u seeds from TWHEEL_SEED=%u on\n", seeds(), first);
+	printf("# %u seeds from TWHEEL_SEED=%u on\n", count, first);
 	fflush(stdout);
-	for (i = 0; i < seeds(); i++)
-		run_seed(first + i);
+	for (i = 0; i < count; i++)
+		run_seed(first + i, apart);
+}
+
+TEST_LIMIT(both_do_the_same, 1800)
+{
+	run_seeds(seeds(), false);
+}
+
+static void run_some(void *data)
+{
+	(void)data;
+	ASSERT_LE(clock_ns(CLOCK_MONOTONIC) + 3000 * SECOND, clock_ns(CLOCK_BOOTTIME));
+	run_seeds(seeds() / 10, true);
+}
+
+TEST_LIMIT(both_do_the_same_where_clocks_are_far_apart, 1800)
+{
+	children_in_time_ns();
+	in_child(run_some, NULL);
 }
