@@ -33,7 +33,7 @@ static void expect_results(const struct twheel_batch *batch, unsigned int count,
 	ASSERT_EQ(failed, twheel_batch_failed(batch));
 }
 
-TEST_SESSION(sizes)
+TEST_SESSION(it_is_submitted_when_it_is_full)
 {
 	struct twheel_batch *batch = NULL;
 
@@ -41,13 +41,7 @@ TEST_SESSION(sizes)
 	ASSERT_EQ(-EINVAL, twheel_batch_new(t, 65537, &batch));
 	ASSERT_TRUE(!batch);
 	twheel_batch_free(new_batch(t, 65536));
-	twheel_batch_free(NULL);
-}
-
-TEST_SESSION(it_is_submitted_when_it_is_full)
-{
-	struct twheel_batch *batch = new_batch(t, SIZE);
-
+	batch = new_batch(t, SIZE);
 	ASSERT_EQ(0, twheel_batch_start(batch, 1, HOUR, 11));
 	ASSERT_EQ(0, twheel_batch_start_at(batch, 2, twheel_now() + HOUR, 22));
 	ASSERT_EQ(0, twheel_batch_stop(batch, 1));
@@ -64,37 +58,11 @@ TEST_SESSION(it_is_submitted_when_it_is_full)
 	ASSERT_EQ(1, twheel_batch_flush(batch));
 	expect_results(batch, 1, (int[]){ 0 });
 	ASSERT_EQ(TWHEEL_STATE_PENDING, state_of(t, 3));
+	/* An operation that waits is forgotten. */
+	ASSERT_EQ(0, twheel_batch_start(batch, 4, HOUR, 44));
 	twheel_batch_free(batch);
-}
-
-TEST_SESSION(what_waits_is_forgotten)
-{
-	struct twheel_batch *batch = new_batch(t, SIZE);
-
-	ASSERT_EQ(0, twheel_batch_start(batch, 1, HOUR, 11));
-	twheel_batch_free(batch);
-	EXPECT_STATS(twheel_fd(t), .started = 0);
-}
-
-TEST_SESSION(results_of_those_that_failed)
-{
-	struct twheel_batch *batch = new_batch(t, 16);
-
-	ASSERT_EQ(0, twheel_start(t, 7, 0, 77));
-	ASSERT_EQ(0, twheel_start(t, 8, 0, 88));
-	expect_unread_of(t, 2);
-	ASSERT_EQ(0, twheel_batch_stop(batch, 1));
-	ASSERT_EQ(0, twheel_batch_start(batch, 1, INTERVAL_MAX + 1, 11));
-	ASSERT_EQ(0, twheel_batch_start(batch, 7, HOUR, 78));
-	ASSERT_EQ(0, twheel_batch_stop(batch, 7));
-	ASSERT_EQ(0, twheel_batch_withdraw(batch, 7));
-	ASSERT_EQ(0, twheel_batch_start_flags(batch, 8, HOUR, MS, 89, TWHEEL_START_REPLACE));
-	ASSERT_EQ(0, twheel_batch_start_flags(batch, TWHEEL_ID_ANY, HOUR, 0, 99, 0));
-	ASSERT_EQ(7, twheel_batch_flush(batch));
-	expect_results(batch, 7,
-		       (int[]){ -ENOENT, -EINVAL, -EALREADY, -EALREADY, 1, 0, 0 });
-	ASSERT_EQ(TWHEEL_STATE_PENDING, state_of(t, twheel_batch_op(batch, 6)->id));
-	twheel_batch_free(batch);
+	twheel_batch_free(NULL);
+	ASSERT_EQ(-ENOENT, state_of(t, 4));
 }
 
 /* The clock is read once. */
@@ -117,7 +85,8 @@ TEST_SESSION(delays_begin_together, { .shared_ids = 8 })
 	twheel_batch_free(batch);
 }
 
-TEST_SESSION(words_of_those_that_failed_are_left, { .shared_ids = 8 })
+/* A failed start leaves the word. */
+TEST_SESSION(results_of_those_that_failed, { .shared_ids = 8 })
 {
 	struct twheel_batch *batch = new_batch(t, 16);
 	__u64 deadline = twheel_now() + HOUR;
@@ -125,6 +94,8 @@ TEST_SESSION(words_of_those_that_failed_are_left, { .shared_ids = 8 })
 
 	ASSERT_EQ(0, twheel_start(t, 1, 0, 11));
 	expect_unread_of(t, 1);
+	ASSERT_EQ(0, twheel_start(t, 7, 0, 77));
+	expect_unread_of(t, 2);
 	ASSERT_EQ(0, twheel_start(t, 2, HOUR, 22));
 	twheel_refresh(t, 2, deadline);
 	ASSERT_EQ(0, twheel_batch_start(batch, 1, HOUR, 12));
@@ -133,11 +104,14 @@ TEST_SESSION(words_of_those_that_failed_are_left, { .shared_ids = 8 })
 	ASSERT_EQ(0, twheel_batch_start(batch, 2, INTERVAL_MAX + 1, 24));
 	ASSERT_EQ(0, twheel_batch_start_at(batch, 3, deadline, 33));
 	ASSERT_EQ(0, twheel_batch_start_flags(batch, 3, HOUR, 0, 34, 1U << 31));
-	ASSERT_EQ(6, twheel_batch_flush(batch));
-	expect_results(batch, 6,
-		       (int[]){ -EALREADY, -EALREADY, -EINVAL, -EINVAL, 0, -EINVAL });
+	ASSERT_EQ(0, twheel_batch_withdraw(batch, 7));
+	ASSERT_EQ(0, twheel_batch_start_flags(batch, TWHEEL_ID_ANY, HOUR, 0, 99, 0));
+	ASSERT_EQ(8, twheel_batch_flush(batch));
+	expect_results(batch, 8,
+		       (int[]){ -EALREADY, -EALREADY, -EINVAL, -EINVAL, 0, -EINVAL, 1, 0 });
 	ASSERT_EQ(deadline, twheel_word(t, 2));
 	ASSERT_EQ(deadline, twheel_word(t, 3));
+	ASSERT_EQ(TWHEEL_STATE_PENDING, state_of(t, twheel_batch_op(batch, 7)->id));
 	/* So it is no late refresh. */
 	ASSERT_EQ(1, twheel_read(t, &event, 1));
 	ASSERT_EQ(11, event.user_data);
