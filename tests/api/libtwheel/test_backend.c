@@ -375,23 +375,18 @@ TEST_ALONE_TOO(a_timerfd_that_cannot_be_set_is_an_error)
 	ASSERT_EQ(0, errno);
 }
 
-/* An event loop has the descriptor. */
 TEST_SESSION_FLAGS(another_clock_comes_too_late, TWHEEL_OPEN_PROCESS,
 		   { .clock = 0 }, { PRIVATE, .clock = TWHEEL_CLOCK_BOOTTIME })
 {
 	struct twheel_setup setup = { PRIVATE, .tick_ns = 2 * MS, .clock = t->clock };
-	struct epoll_event ready = { .events = EPOLLIN };
-	int epoll = epoll_create1(0);
 
-	ASSERT_EQ(0, epoll_ctl(epoll, EPOLL_CTL_ADD, twheel_fd(t), &ready));
 	ASSERT_EQ(0, twheel_command(t, TWHEEL_IOC_SETUP, &setup));
 	setup.clock = CLOCK_MONOTONIC + CLOCK_BOOTTIME - t->clock;
 	ASSERT_EQ(-EBUSY, twheel_command(t, TWHEEL_IOC_SETUP, &setup));
 	setup.clock = 3;
 	ASSERT_EQ(-EINVAL, twheel_command(t, TWHEEL_IOC_SETUP, &setup));
 	ASSERT_EQ(0, twheel_start(t, 1, MS, 11));
-	ASSERT_EQ(1, epoll_wait(epoll, &ready, 1, 60000));
-	close(epoll);
+	expect_readable(twheel_fd(t));
 }
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
@@ -435,12 +430,3 @@ TEST_SESSION_FLAGS(no_memory_is_no_errno, TWHEEL_OPEN_PROCESS)
 	ASSERT_EQ(0, setrlimit(RLIMIT_AS, &none));
 }
 #endif
-
-TEST_SESSION_FLAGS(it_cannot_be_attached, TWHEEL_OPEN_PROCESS)
-{
-	struct twheel *other;
-	int fd = dup(twheel_fd(t));
-
-	ASSERT_EQ(-ENOTTY, twheel_attach(&other, fd));
-	close(fd);
-}
