@@ -57,38 +57,28 @@ TEST(nothing_is_written_behind_a_structure)
 {
 	char info[sizeof(struct twheel_info) + GUARD];
 	char stats[sizeof(struct twheel_stats) + GUARD];
-	char entry[sizeof(struct twheel_entry) + GUARD];
-	struct twheel *t = open_session();
-
-	ASSERT_EQ(0, twheel_start(t, 3, HOUR, 33));
-	ASSERT_EQ(0, twheel_info(t, guarded(info, sizeof(struct twheel_info))));
-	ASSERT_GUARDED(info, sizeof(struct twheel_info));
-	ASSERT_EQ(TWHEEL_ABI_VERSION, ((struct twheel_info *)info)->abi_version);
-	ASSERT_EQ(0, twheel_stats(t, guarded(stats, sizeof(struct twheel_stats))));
-	ASSERT_GUARDED(stats, offsetof(struct twheel_stats, lateness));
-	ASSERT_EQ(1, ((struct twheel_stats *)stats)->started);
-	ASSERT_EQ(0, twheel_get(t, 3, guarded(entry, sizeof(struct twheel_entry))));
-	ASSERT_GUARDED(entry, sizeof(struct twheel_entry));
-	ASSERT_EQ(33, ((struct twheel_entry *)entry)->user_data);
-	twheel_close(t);
-}
-
-TEST(entries_are_as_long_as_the_callers)
-{
 	char bytes[3 * sizeof(struct twheel_entry) + GUARD];
-	struct twheel_entry *entries = guarded(bytes, 3 * sizeof(*entries));
+	struct twheel_entry *entries = (struct twheel_entry *)bytes;
 	struct twheel *t = open_session();
 	__u64 cursor = 0;
 	__u64 id;
 
 	for (id = 0; id < 3; id++)
 		ASSERT_EQ(0, twheel_start(t, id, HOUR, 10 * id));
-	ASSERT_EQ(3, twheel_list(t, entries, 3, &cursor));
+	ASSERT_EQ(0, twheel_info(t, guarded(info, sizeof(struct twheel_info))));
+	ASSERT_GUARDED(info, sizeof(struct twheel_info));
+	ASSERT_EQ(TWHEEL_ABI_VERSION, ((struct twheel_info *)info)->abi_version);
+	ASSERT_EQ(0, twheel_stats(t, guarded(stats, sizeof(struct twheel_stats))));
+	ASSERT_GUARDED(stats, offsetof(struct twheel_stats, lateness));
+	ASSERT_EQ(3, ((struct twheel_stats *)stats)->started);
+	ASSERT_EQ(0, twheel_get(t, 1, guarded(bytes, sizeof(*entries))));
+	ASSERT_GUARDED(bytes, sizeof(*entries));
+	ASSERT_EQ(10, entries->user_data);
+	ASSERT_EQ(3, twheel_list(t, guarded(bytes, 3 * sizeof(*entries)), 3, &cursor));
 	ASSERT_GUARDED(bytes, 3 * sizeof(*entries));
 	ASSERT_EQ(20, entries[2].user_data);
 	cursor = 0;
-	guarded(bytes, 3 * sizeof(*entries));
-	ASSERT_EQ(3, twheel_drain(t, entries, 3, &cursor));
+	ASSERT_EQ(3, twheel_drain(t, guarded(bytes, 3 * sizeof(*entries)), 3, &cursor));
 	ASSERT_GUARDED(bytes, 3 * sizeof(*entries));
 	ASSERT_EQ(10, entries[1].user_data);
 	twheel_close(t);
