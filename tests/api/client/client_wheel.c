@@ -169,12 +169,6 @@ static void a_wheel_on_boottime(struct client *c, struct client_timer *t)
 	CLIENT_CHECK(c, twheel_remaining(&t->timer) <= 2 * CLIENT_HOUR);
 }
 
-static void no_wheel_means_the_default_one(struct client *c, struct client_timer *t)
-{
-	c->wheel = NULL;
-	client_expires(client_timer_new(c, NULL));
-}
-
 /* Destroy a wheel right after its last callback. */
 static void destroy_right_after_the_last_timer(struct client *c, struct client_timer *t)
 {
@@ -490,7 +484,6 @@ const struct client_case client_wheel_cases[] = {
 	CLIENT_CASE(create_refuses_bad_configs),
 	CLIENT_CASE(create_completes_a_config_and_copies_its_name),
 	CLIENT_CASE(a_wheel_on_boottime),
-	CLIENT_CASE(no_wheel_means_the_default_one),
 	CLIENT_CASE(remaining_is_of_one_start, .needs = CLIENT_CPUS),
 	CLIENT_CASE(never_set_up),
 	CLIENT_CASE(a_static_timer_needs_no_setup),
