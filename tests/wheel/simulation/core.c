@@ -277,11 +277,6 @@ static u64 next_event(void)
 	return next;
 }
 
-void sim_event_at(u64 when)
-{
-	sim.next_event = min_t(u64, sim.next_event, when);
-}
-
 static void stuck(void)
 {
 	struct sim_task *task;

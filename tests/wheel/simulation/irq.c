@@ -55,7 +55,7 @@ static void send(struct sim_cpu *cpu, struct sim_irq *irq, void (*serve)(struct 
 	irq->queued = true;
 	irq->next = cpu->irqs;
 	cpu->irqs = irq;
-	sim_event_at(irq->at);
+	sim.next_event = min_t(u64, sim.next_event, irq->at);
 }
 
 /* Serve all interrupts that arrived by @now. */
@@ -195,7 +195,7 @@ static void program_interrupt(struct sim_cpu *cpu)
 	if (!first || cpu->softirq)
 		return;
 	cpu->timer_at = max_t(u64, first->expires, sim.now) + latency();
-	sim_event_at(cpu->timer_at);
+	sim.next_event = min_t(u64, sim.next_event, cpu->timer_at);
 }
 
 static void enqueue(struct hrtimer *hrtimer, unsigned int cpu)

@@ -74,7 +74,6 @@ void sim_sleep(u64 ns);
 void sim_yield(void);
 void sim_begin(u64 seed);
 void sim_run_tasks(void (*user)(struct sim_task *task));
-void sim_event_at(u64 when);
 void sim_note(const char *fmt, ...) __attribute__((__format__(printf, 1, 2)));
 bool sim_preemptible(void);
 bool sim_is_reader(const struct sim_task *task);

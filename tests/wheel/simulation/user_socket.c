@@ -120,19 +120,18 @@ static void open_socket(struct user_socket **fd)
 	if (nr_sockets == SOCKETS)
 		return;
 	nr_sockets++;
-	socket->nr = 0;
-	socket->closed = 0;
-	socket->locked = false;
-	socket->sk = (struct sock) {
-		.sk_family	= AF_INET,
-		.sk_type	= SOCK_STREAM,
-		.sk_protocol	= IPPROTO_TCP,
-		.sk_state	= TCP_ESTABLISHED,
-		.refs		= 1,
-		.icsk_ack	= { stamp_now() },
+	*socket = (struct user_socket) {
+		.sk = {
+			.sk_family	= AF_INET,
+			.sk_type	= SOCK_STREAM,
+			.sk_protocol	= IPPROTO_TCP,
+			.sk_state	= TCP_ESTABLISHED,
+			.refs		= 1,
+			.icsk_ack	= { stamp_now() },
+		},
+		.socket.sk	= &socket->sk,
+		.file.refs	= 1,
 	};
-	socket->socket.sk = &socket->sk;
-	socket->file.refs = 1;
 	*fd = socket;
 }
 
