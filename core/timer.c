@@ -232,6 +232,17 @@ static __always_inline bool sleeps_too_long(const struct twheel_base *base,
 	       !twheel_scheme_can_wait(&base->scheme, expires, base->armed_tick);
 }
 
+/* Start a timer on a locked base whose hrtimer may be off or asleep. */
+static noinline void start_asleep(struct twheel_base *base,
+				  struct twheel_timer *timer, u64 expires,
+				  u32 offset_ns)
+{
+	if (expires < base->armed_tick)
+		twheel_base_wake(base);
+	twheel_base_start(base, timer, expires, offset_ns);
+	twheel_base_arm(base, twheel_scheme_wakeup(&base->scheme, &timer->node));
+}
+
 /* Move a restarted timer while the hrtimer is off or asleep. */
 static noinline void restart_asleep(struct twheel_base *base,
 				    struct twheel_timer *timer, u64 expires)
@@ -328,25 +339,22 @@ static noinline int start_slow(struct twheel_base *base,
 		cpu = cpu_of_start(base->wheel);
 	if (base->cpu != cpu && base->running != timer)
 		base = move_to_base(base, timer, cpu);
-	if (expires < base->armed_tick)
-		twheel_base_wake(base);
-	twheel_base_start(base, timer, expires, offset_ns);
-	twheel_base_arm(base, twheel_scheme_wakeup(&base->scheme, &timer->node));
+	start_asleep(base, timer, expires, offset_ns);
 unlock:
 	raw_spin_unlock_irqrestore(&base->lock, flags);
 	return ret;
 }
 
 /*
- * Start a timer that is not pending. Returns false if that takes start_slow():
- * it may need another base, or the hrtimer.
+ * Start a timer that is not pending. Returns false if that takes start_slow(),
+ * because it may need another base.
  */
 static __always_inline bool start_fast(struct twheel_base *base,
 				       struct twheel_timer *timer, u64 expires,
 				       u32 offset_ns)
 {
 	if (unlikely(base->fast_cpu != smp_processor_id() || !timer->fn ||
-		     sleeps_too_long(base, expires) || is_deferred(base, timer)))
+		     is_deferred(base, timer)))
 		return false;
 	/*
 	 * Like start_deferred(). The callback cannot defer a start now: it is this
@@ -354,7 +362,10 @@ static __always_inline bool start_fast(struct twheel_base *base,
 	 */
 	if (base->running == timer)
 		atomic64_set(&base->deferred, TWHEEL_DEFER_CLOSED);
-	twheel_base_start(base, timer, expires, offset_ns);
+	if (sleeps_too_long(base, expires))
+		start_asleep(base, timer, expires, offset_ns);
+	else
+		twheel_base_start(base, timer, expires, offset_ns);
 	return true;
 }
 

@@ -21,8 +21,8 @@
  * code core/timer.c is_deferred 40de3958
  * code core/timer.c start_deferred b55ec381
  * code core/timer.c is_started dec63a80
- * code core/timer.c start_slow e4b028d4
- * code core/timer.c start_fast 53f55547
+ * code core/timer.c start_slow cc1f7465
+ * code core/timer.c start_fast ad7793ee
  * code core/timer.c start_timer 5fe0b477
  * code core/timer.c start_request 5227fc8f
  * code core/timer.c restart_request 884d373c
@@ -36,7 +36,7 @@
  * code core/base.h twheel_base_stop 10046a31
  * code core/tick.c expire_timer 7bdf905f
  * code core/tick.c expire_timers e8fa1541
- * accepted: start_slow() carries out restarts, too, and start_fast() is two functions in one
+ * accepted: a start of a base that sleeps programs the hrtimer under the lock that it has
  *
  * right
  * broken STOP_BLIND: assertion violated (seen[

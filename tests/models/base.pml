@@ -21,7 +21,7 @@
  * code core/timer.c await_base aa7b23ec
  * code core/timer.c twheel_lock_base 334b47f2
  * code core/timer.c move_to_base 7d3b33d8
- * code core/timer.c start_slow 958e0d2f
+ * code core/timer.c start_slow 94ed9cac
  * code core/timer.c start_timer 195ea5c3
  * code core/timer.c twheel_start_on 82de1f00
  * code core/timer.c twheel_stop f801c484
@@ -36,7 +36,7 @@
  * code core/tick.c expire_timer c37852ff
  * code core/wheel.c twheel_wheel_create_default b7296e1e
  * code core/wheel.c twheel_default cce4893e
- * accepted: start_slow() carries out restarts, too, and start_fast() is two functions in one
+ * accepted: a start of a base that sleeps programs the hrtimer under the lock that it has
  *
  * right
  * broken RECHECK: assertion violated

@@ -29,20 +29,21 @@
  * code core/base.c twheel_base_wake d03b09ca
  * code core/base.c put_timers 8e80fcf8
  * code core/timer.c sleeps_too_long fd7d9d75
- * code core/timer.c restart_and_move 6f1c5e6a
+ * code core/timer.c start_asleep d5e2e711
+ * code core/timer.c restart_and_move 1b384f03
  * code core/timer.c restart_asleep 437cd823
- * code core/timer.c start_slow e9f68aa7
- * code core/timer.c start_fast a33426ac
- * code core/timer.c start_timer 702f9ac1
- * code core/timer.c start_request 8cb3b146
+ * code core/timer.c start_slow eb55ab65
+ * code core/timer.c start_fast a57e8947
+ * code core/timer.c start_timer f5d2b680
+ * code core/timer.c start_request 9b9a2cf5
  * code core/tick.c next_run f5d77466
  * code core/tick.c set_next_run 6e5bddce
- * code core/tick.c throttle_tick 8aa2aa6d
- * code core/tick.c run_tick 7d654ee1
- * code core/tick.c twheel_tick 8a624349
+ * code core/tick.c throttle_tick 00c151c6
+ * code core/tick.c run_tick 03bdfea0
+ * code core/tick.c twheel_tick 801520cf
  * code core/tick.c twheel_at_tick_end 486030c2
  * code core/tick.c run_tick_ends 4f45cc7f
- * accepted: start_slow() carries out restarts, too, and start_fast() is two functions in one
+ * accepted: a start of a base that sleeps programs the hrtimer under the lock that it has
  *
  * right DOZE=0
  * right DOZE=1

@@ -33,9 +33,9 @@
  * code core/timer.c try_to_stop 4525e803
  * code core/timer.c wait_for_callback ef176de0
  * code core/timer.c stop_sync 4eebda95
- * code core/timer.c start_slow d5e7dc98
+ * code core/timer.c start_slow 911a0b16
  * code core/timer.c start_timer 846c3477
- * accepted: start_slow() carries out restarts, too, and start_fast() is two functions in one
+ * accepted: a start of a base that sleeps programs the hrtimer under the lock that it has
  *
  * right
  * right MOVES
