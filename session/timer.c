@@ -464,14 +464,14 @@ int twheel_session_stop(struct twheel_session *s, const struct twheel_stop *stop
  * struct run - operations carried out together
  * @action: action of the operations: %TWHEEL_TAKE, %TWHEEL_MOVE or
  *	%TWHEEL_HALT. %TWHEEL_REFUSE if there is no run
- * @nr: number of operations
  * @first: first operation
+ * @end: end of @requests
  * @requests: timers of the operations
  */
 struct run {
 	enum twheel_action action;
-	unsigned int nr;
 	struct twheel_session_op *first;
+	struct twheel_request *end;
 	struct twheel_request requests[TWHEEL_OPS_PER_LOCK];
 };
 
@@ -520,11 +520,12 @@ action_of(struct twheel_session *s, const struct twheel_session_op *op,
 static noinline void run_again(struct twheel_session *s, struct run *run,
 			       ktime_t now)
 {
-	unsigned int i;
+	struct twheel_session_op *op = run->first;
+	struct twheel_request *r;
 
-	for (i = 0; i < run->nr; i++)
-		if (!run->requests[i].result)
-			run->first[i].result = run_op(s, &run->first[i], now);
+	for (r = run->requests; r < run->end; r++, op++)
+		if (!r->result)
+			op->result = run_op(s, op, now);
 }
 
 static struct twheel_utimer *utimer_of(const struct twheel_request *request)
@@ -535,14 +536,14 @@ static struct twheel_utimer *utimer_of(const struct twheel_request *request)
 /* Carry out a run, and empty it. */
 static void flush_run(struct twheel_session *s, struct run *run, ktime_t now)
 {
-	struct twheel_request *r = run->requests, *end = r + run->nr;
+	struct twheel_request *r = run->requests, *end = run->end;
 	struct twheel_step stop = twheel_next(TWHEEL_ARMED, TWHEEL_DO_STOP, 0);
 	struct twheel_session_op *op = run->first;
-	unsigned int done = 0;
+	unsigned int nr = end - r, done = 0;
 
 	switch (run->action) {
 	case TWHEEL_MOVE:
-		twheel_restart_many(r, run->nr);
+		twheel_restart_many(r, nr);
 		for (; r < end; r++, op++) {
 			if (unlikely(!r->result))
 				continue;
@@ -552,7 +553,7 @@ static void flush_run(struct twheel_session *s, struct run *run, ktime_t now)
 		s->stats.restarted += done;
 		break;
 	case TWHEEL_HALT:
-		twheel_stop_many(r, run->nr);
+		twheel_stop_many(r, nr);
 		for (; r < end; r++) {
 			if (unlikely(!r->result))
 				continue;
@@ -562,13 +563,13 @@ static void flush_run(struct twheel_session *s, struct run *run, ktime_t now)
 		s->stats.stopped += done;
 		break;
 	default:
-		twheel_start_many(r, run->nr);
-		done = run->nr;
+		twheel_start_many(r, nr);
+		done = nr;
 	}
-	if (unlikely(done < run->nr))
+	if (unlikely(done < nr))
 		run_again(s, run, now);
 	run->action = TWHEEL_REFUSE;
-	run->nr = 0;
+	run->end = run->requests;
 }
 
 /*
@@ -584,7 +585,7 @@ static bool add_to_run(struct twheel_session *s, struct run *run,
 
 	for (;;) {
 		action = action_of(s, op, &ut);
-		if (action == run->action || !run->nr)
+		if (action == run->action || run->end == run->requests)
 			break;
 		/* The timers may have changed since the lookup: repeat it. */
 		flush_run(s, run, now);
@@ -603,7 +604,7 @@ static bool add_to_run(struct twheel_session *s, struct run *run,
 	}
 	/* The result on success. */
 	op->result = action == TWHEEL_MOVE;
-	request = &run->requests[run->nr++];
+	request = run->end++;
 	request->timer = &ut->timer;
 	request->deadline = start_deadline(s, &op->start, now);
 	return true;
@@ -623,7 +624,7 @@ unsigned int twheel_session_run_ops(struct twheel_session *s,
 	unsigned int i;
 
 	run.action = TWHEEL_REFUSE;
-	run.nr = 0;
+	run.end = run.requests;
 	spin_lock_bh(&s->lock);
 	for (i = 0; i < count; i++)
 		if (!add_to_run(s, &run, &ops[i], now))
