@@ -53,26 +53,19 @@ static KT_PARAMS(schemes_and_profiles)
 	return param;
 }
 
-/* Set up a picker with random numbers for this run of this case only. */
-static void init_picker(struct kunit *test, struct twheel_picker *p, u32 run)
-{
-	twheel_picker_init(p, profile_of(test->param_value),
-			   seed + ((u64)run << 32) +
-			   (unsigned long)test->param_value);
-}
-
-/* Do one run. If the case ends here, kt_exit() frees test->priv. */
+/* Do one run, with random numbers of its own. kt_exit() frees test->priv. */
 static u64 oracle_run(struct kunit *test, u32 run)
 {
-	const struct twheel_profile *profile = profile_of(test->param_value);
-	struct twheel_picker p;
+	struct twheel_rng rng = {
+		.state = seed + ((u64)run << 32) + (unsigned long)test->param_value,
+	};
 	struct twheel_check *c;
 
-	init_picker(test, &p, run);
-	c = kt_begin_with(test, scheme_of(test->param_value),
-			  twheel_pick_clock(&p), profile->slots,
-			  profile->timers);
-	twheel_check_random(c, &p, RUN_OPS);
+	kt_exit(test);
+	c = twheel_check_random(scheme_of(test->param_value), profile_of(test->param_value),
+				&rng, RUN_OPS);
+	KUNIT_ASSERT_NOT_NULL(test, c);
+	test->priv = c;
 	if (c->error)
 		kunit_info(test, "run %u after %llu operations, seed=%llu\n",
 			   run, c->ops, seed);

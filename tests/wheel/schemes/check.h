@@ -84,25 +84,13 @@ void twheel_check_slots(struct twheel_check *c);
  * Random use.
  */
 
-/* How far away timers are started, and how far the clock moves in one go. */
-enum twheel_range {
-	TWHEEL_RANGE_ONE,	/* one tick */
-	TWHEEL_RANGE_DENSE,	/* part of a window of the lowest level */
-	TWHEEL_RANGE_NEAR,	/* some windows of the lowest level */
-	TWHEEL_RANGE_SHORT,	/* two windows of the level above */
-	TWHEEL_RANGE_LONG,	/* any number of bits up to 64 */
-	TWHEEL_RANGE_EDGE,	/* about an edge of a level */
-	TWHEEL_RANGE_BURST,	/* all to one tick, for a while */
-	TWHEEL_RANGE_NEXT,	/* ticks that the scheme names */
-};
-
 /**
  * struct twheel_profile - a way of using a scheme
  * @name: its name
  * @timers: number of timers
  * @slots: number of slots, for schemes that leave the choice
- * @starts: set of enum twheel_range: how far away timers are started
- * @steps: set of enum twheel_range: how far the clock moves
+ * @starts: set of ranges in random.c: how far away timers are started
+ * @steps: set of ranges: how far the clock moves
  * @ops: average number of operations between two moves of the clock
  * @end: begin in the last 2^@end ticks, or anywhere if 0
  */
@@ -119,26 +107,8 @@ struct twheel_profile {
 extern const struct twheel_profile twheel_profiles[];
 extern const u32 twheel_nr_profiles;
 
-/**
- * struct twheel_picker - picks ticks as a profile says
- * @rng: random numbers
- * @profile: the profile
- * @burst: present tick of %TWHEEL_RANGE_BURST
- */
-struct twheel_picker {
-	struct twheel_rng rng;
-	const struct twheel_profile *profile;
-	u64 burst;
-};
-
-void twheel_picker_init(struct twheel_picker *p,
-			const struct twheel_profile *profile, u64 seed);
-u64 twheel_pick_clock(struct twheel_picker *p);
-u64 twheel_pick_expires(struct twheel_picker *p, u64 clock);
-u64 twheel_pick_refresh(struct twheel_picker *p, u64 expires);
-u64 twheel_pick_step(struct twheel_picker *p, u64 clock, u64 next);
-
-void twheel_check_random(struct twheel_check *c, struct twheel_picker *p,
-			 u64 ops);
+struct twheel_check *
+twheel_check_random(const struct twheel_test_scheme_ops *ops, const struct twheel_profile *profile,
+		    struct twheel_rng *rng, u64 nr_ops);
 
 #endif /* _TWHEEL_TEST_CHECK_H */

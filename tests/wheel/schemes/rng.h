@@ -7,15 +7,28 @@
 
 #include <linux/types.h>
 
-/* Random numbers that are the same everywhere: splitmix64. */
+/**
+ * struct twheel_rng - random numbers that are the same everywhere: splitmix64
+ * @state: its state
+ * @input: numbers of 16 bits that a fuzzer has chosen, to be taken before others
+ * @left: number of bytes in @input
+ */
 struct twheel_rng {
 	u64 state;
+	const u8 *input;
+	size_t left;
 };
 
 static inline u64 twheel_rng_next(struct twheel_rng *rng)
 {
-	u64 z = rng->state += 0x9e3779b97f4a7c15ULL;
+	u64 z;
 
+	if (rng->left >= 2) {
+		rng->left -= 2;
+		rng->input += 2;
+		return (rng->input[-2] << 8 | rng->input[-1]) * 0x0001000100010001ULL;
+	}
+	z = rng->state += 0x9e3779b97f4a7c15ULL;
 	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
 	z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
 	return z ^ (z >> 31);
