@@ -164,45 +164,7 @@ static void the_next_tick_is_looked_for_in_a_bounded_way(struct kunit *test)
 	KUNIT_EXPECT_LE(test, kt_next(test), 150);
 }
 
-/* Check that a node moves to its new slot when the hand reaches the old one, once. */
-static void a_refreshed_node_is_carried_to_its_slot(struct kunit *test)
-{
-	u64 later;
-
-	for (later = 1; later < 3 * N; later++) {
-		kt_begin(test, 0);
-		kt_set(test, 'A', 30);
-		kt_set(test, 'A', 30 + later);
-		KUNIT_ASSERT_STREQ(test, kt_out(test, 30), "");
-		KUNIT_ASSERT_EQ(test, kt_slot(test, 'A'),
-				(30 + later) % N);
-		KUNIT_ASSERT_EQ(test, kt_scheme(test)->cascaded,
-				later % N ? 1 : 0);
-		KUNIT_ASSERT_STREQ(test, kt_out(test, 29 + later), "");
-		KUNIT_ASSERT_STREQ(test, kt_out(test, 30 + later), "A");
-	}
-}
-
-/* Refresh all nodes of a slot. Some move at its tick, the others before. */
-static void a_storm_of_refreshes_leaves_few_for_its_tick(struct kunit *test)
-{
-	u32 i, nr = 3 * TWHEEL_SLOT_LAZY_MAX;
-	struct twheel_check *c = kt_begin_with(test, kt_ops(test), 0, N, nr);
-	struct twheel_scheme *s = kt_scheme(test);
-
-	for (i = 0; i < nr; i++)
-		twheel_check_set(c, i, N + 5);
-	for (i = 0; i < nr; i++)
-		twheel_check_set(c, i, N + 6 + i % (10 * N));
-	KUNIT_EXPECT_EQ(test, s->slots[5].lazy, TWHEEL_SLOT_LAZY_MAX);
-	KUNIT_EXPECT_EQ(test, twheel_check_advance(c, N + 5), 0);
-	KUNIT_EXPECT_LE(test, s->cascaded, TWHEEL_SLOT_LAZY_MAX);
-	KUNIT_EXPECT_EQ(test, twheel_check_advance(c, N + 6 + 10 * N), nr);
-}
-
 static struct kunit_case hashed_cases[] = {
-	KUNIT_CASE_PARAM(a_storm_of_refreshes_leaves_few_for_its_tick,
-			 kt_hashed),
 	KUNIT_CASE_PARAM(the_slot_is_the_tick_modulo_slots, kt_hashed),
 	KUNIT_CASE_PARAM(slots_of_later_rounds_are_passed_without_a_look,
 			 kt_hashed),
@@ -215,7 +177,6 @@ static struct kunit_case hashed_cases[] = {
 			 kt_hashed),
 	KUNIT_CASE_PARAM(the_next_tick_is_looked_for_in_a_bounded_way,
 			 kt_hashed),
-	KUNIT_CASE_PARAM(a_refreshed_node_is_carried_to_its_slot, kt_hashed),
 	{}
 };
 

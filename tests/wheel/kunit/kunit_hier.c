@@ -29,54 +29,6 @@ static struct twheel_check *begin(struct kunit *test, u64 clock, u32 nr)
 	return kt_begin_with(test, &twheel_test_hier, clock, 0, nr);
 }
 
-/* Returns the distance in slots of @level between @clock and @tick, 0 if the level is too high. */
-static u64 slots_between(u64 clock, u64 tick, u32 level)
-{
-	return level * B < 64 ? (tick >> level * B) - (clock >> level * B) : 0;
-}
-
-/* Returns a slot of the lowest level whose two windows reach @tick. */
-static u32 slot_of(u64 clock, u64 tick)
-{
-	u32 level = 0;
-
-	while (slots_between(clock, tick, level + 1) > 1)
-		level++;
-	return level * RING + ((tick >> level * B) & (RING - 1));
-}
-
-static void expect_slot(struct kunit *test, u64 clock, u64 tick)
-{
-	if (tick <= clock)
-		return;
-	kt_set(test, 'A', tick);
-	KUNIT_ASSERT_EQ_MSG(test, kt_slot(test, 'A'),
-			    slot_of(clock, tick), "clock %llu tick %llu",
-			    clock, tick);
-	kt_stop(test, 'A');
-}
-
-/* Start at W^level - 1, W^level, W^level + 1 and twice as much, from many clocks. */
-static void every_power_of_the_window_has_its_slot(struct kunit *test)
-{
-	u32 i, level, off;
-	u64 clock, power;
-
-	for (i = 0; i < kt_nr_clocks; i++) {
-		clock = kt_clocks[i];
-		begin(test, clock, 1);
-		for (level = 0; level < LEVELS; level++) {
-			power = 1ULL << level * B;
-			for (off = 0; off < 3; off++) {
-				expect_slot(test, clock, clock + power - 1 + off);
-				expect_slot(test, clock, clock + 2 * power - 1 + off);
-				expect_slot(test, clock, (clock | (power - 1)) + off);
-			}
-		}
-		expect_slot(test, clock, U64_MAX);
-	}
-}
-
 /* Check that cascades move a node down one level at a time, into the right slot. */
 static void a_node_goes_down_level_by_level(struct kunit *test)
 {
@@ -171,24 +123,6 @@ static void a_tickless_wheel_wakes_early_for_a_crowd(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, twheel_check_advance(c, edge + 100), 5000);
 }
 
-/* Check that a node moves to the slot of its tick once its old slot is due. */
-static void a_refreshed_node_is_carried_to_its_slot(struct kunit *test)
-{
-	u32 bit;
-
-	for (bit = B + 1; bit < 62; bit++) {
-		begin(test, 0, 1);
-		kt_set(test, 'A', 50);
-		kt_set(test, 'A', 1ULL << bit);
-		KUNIT_ASSERT_STREQ(test, kt_out(test, 50), "");
-		KUNIT_ASSERT_EQ(test, kt_slot(test, 'A'),
-				slot_of(50, 1ULL << bit));
-		KUNIT_ASSERT_EQ(test, kt_scheme(test)->cascaded, 1);
-		KUNIT_ASSERT_STREQ(test, kt_out(test, (1ULL << bit) - 1), "");
-		KUNIT_ASSERT_STREQ(test, kt_out(test, 1ULL << bit), "A");
-	}
-}
-
 /*
  * Check that the wheel, before a sleep, requeues as many refreshed nodes as it may, and
  * sleeps until a node is due.
@@ -261,25 +195,6 @@ static void a_hint_leads_to_the_one_so_many_joins_before(struct kunit *test)
 				    twheel_slot_hinted(node, node->hint & ~TWHEEL_SLOT_MAY_STAY),
 				    (void *)before);
 	}
-}
-
-/* Refresh all nodes of a slot of level 0. The refresh moves most of them at once. */
-static void a_storm_of_refreshes_leaves_few_for_its_tick(struct kunit *test)
-{
-	struct twheel_check *c = begin(test, 0, 3 * TWHEEL_SLOT_LAZY_MAX);
-	struct twheel_scheme *s = kt_scheme(test);
-	u32 i, nr = 3 * TWHEEL_SLOT_LAZY_MAX;
-
-	for (i = 0; i < nr; i++)
-		twheel_check_set(c, i, W);
-	twheel_check_advance(c, W / 2);
-	for (i = 0; i < nr; i++)
-		twheel_check_set(c, i, 2 * W + i % 50000);
-	KUNIT_EXPECT_EQ(test, s->slots[W].lazy, TWHEEL_SLOT_LAZY_MAX);
-	KUNIT_EXPECT_EQ(test, s->cascaded, 0);
-	KUNIT_EXPECT_EQ(test, twheel_check_advance(c, W), 0);
-	KUNIT_EXPECT_LE(test, s->cascaded, 2 * TWHEEL_SLOT_LAZY_MAX);
-	KUNIT_EXPECT_EQ(test, twheel_check_advance(c, 2 * W + 50000), nr);
 }
 
 /* Check that a node moves only once, however often it is refreshed. */
@@ -382,17 +297,14 @@ static void one_timer_wakes_a_tickless_wheel_a_few_times(struct kunit *test)
 static struct kunit_case hier_cases[] = {
 	KUNIT_CASE(a_hint_to_one_that_is_gone_does_no_harm),
 	KUNIT_CASE(a_hint_leads_to_the_one_so_many_joins_before),
-	KUNIT_CASE(a_storm_of_refreshes_leaves_few_for_its_tick),
 	KUNIT_CASE(refreshing_again_and_again_is_counted_once),
 	KUNIT_CASE(the_next_tick_is_found_in_every_group),
 	KUNIT_CASE(a_count_that_is_wrong_makes_nothing_late),
 	KUNIT_CASE(one_timer_wakes_a_tickless_wheel_a_few_times),
-	KUNIT_CASE(every_power_of_the_window_has_its_slot),
 	KUNIT_CASE(a_node_goes_down_level_by_level),
 	KUNIT_CASE_ATTR(a_crowd_in_a_slot_of_level_2_is_moved_in_equal_shares,
 			KT_SLOW),
 	KUNIT_CASE(a_tickless_wheel_wakes_early_for_a_crowd),
-	KUNIT_CASE(a_refreshed_node_is_carried_to_its_slot),
 	KUNIT_CASE(a_sleep_ends_when_a_node_is_due),
 	{}
 };

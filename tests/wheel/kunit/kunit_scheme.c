@@ -74,38 +74,6 @@ static void every_delta_expires_on_its_tick(struct kunit *test)
 	}
 }
 
-/* Check that a timer started or restarted for the current tick expires at the next one. */
-static void what_is_started_in_a_tick_waits_for_the_next(struct kunit *test)
-{
-	kt_begin(test, 60);
-	kt_set(test, 'A', 70);
-	kt_set(test, 'B', 70);
-	KUNIT_EXPECT_STREQ(test, kt_pop(test, 70), "A");
-	kt_set(test, 'A', 70);
-	kt_set(test, 'C', 3);
-	KUNIT_EXPECT_STREQ(test, kt_out(test, 70), "B");
-	KUNIT_EXPECT_STREQ(test, kt_out(test, 71), "AC");
-}
-
-static void the_last_tick_of_all_is_reached(struct kunit *test)
-{
-	static const u64 before[] = {
-		1, 2, 63, 64, 65, 4096, 262145, 1ULL << 40, 1ULL << 63, U64_MAX,
-	};
-	u32 i;
-
-	for (i = 0; i < ARRAY_SIZE(before); i++) {
-		kt_begin(test, U64_MAX - before[i]);
-		kt_set(test, 'A', U64_MAX);
-		kt_set(test, 'B', U64_MAX - 1);
-		KUNIT_EXPECT_STREQ(test, kt_out(test, U64_MAX - 1),
-				   before[i] == 1 ? "" : "B");
-		KUNIT_EXPECT_STREQ(test, kt_out(test, U64_MAX),
-				   before[i] == 1 ? "AB" : "A");
-		KUNIT_EXPECT_EQ(test, kt_scheme(test)->clock, U64_MAX);
-	}
-}
-
 /*
  * Sleep from one next tick to the next, as a tickless wheel does. No sleep ends after the
  * timer's tick, and there is at most one wake-up per level.
@@ -160,38 +128,14 @@ static void equals_keep_order_when_started_from_far_and_near(struct kunit *test)
 	}
 }
 
-/*
- * Start A for the next tick, B late, C for the next tick, D late. All expire
- * at the next tick, in this order.
- */
-static void late_ones_queue_up_with_those_that_wait(struct kunit *test)
-{
-	u64 clock;
-	u32 i;
-
-	for (i = 0; i < kt_nr_clocks; i++) {
-		clock = kt_clocks[i];
-		kt_begin(test, clock);
-		kt_set(test, 'A', clock + 1);
-		kt_set(test, 'B', 0);
-		kt_set(test, 'C', clock + 1);
-		kt_set(test, 'D', clock);
-		KUNIT_EXPECT_STREQ(test, kt_out(test, clock + 1), "ABCD");
-	}
-}
-
 static struct kunit_case scheme_cases[] = {
 	KUNIT_CASE_PARAM_ATTR(expires_on_its_tick_and_not_before, kt_schemes,
 			      KT_SLOW),
 	KUNIT_CASE_PARAM_ATTR(every_delta_expires_on_its_tick, kt_schemes,
 			      KT_SLOW),
-	KUNIT_CASE_PARAM(what_is_started_in_a_tick_waits_for_the_next,
-			 kt_schemes),
-	KUNIT_CASE_PARAM(the_last_tick_of_all_is_reached, kt_schemes),
 	KUNIT_CASE_PARAM(next_ticks_lead_to_the_timer, kt_schemes),
 	KUNIT_CASE_PARAM(equals_keep_order_when_started_from_far_and_near,
 			 kt_schemes),
-	KUNIT_CASE_PARAM(late_ones_queue_up_with_those_that_wait, kt_schemes),
 	{}
 };
 

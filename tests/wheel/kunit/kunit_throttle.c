@@ -119,61 +119,6 @@ static struct wheel *first_of(struct wheel *wheels, unsigned int nr)
 	return first;
 }
 
-static void a_run_of_any_length_is_followed_by_a_short_pause(struct kunit *test)
-{
-	unsigned int i, j;
-	ktime_t now = 0;
-
-	for (i = 0; i < ARRAY_SIZE(lengths); i++) {
-		struct wheel wheel = { .next = now };
-
-		for (j = 0; j < 3; j++)
-			now = run(test, &wheel, max(now, wheel.next), lengths[i],
-				  true);
-		now += HOUR;
-	}
-}
-
-/* Run wheels some time after the begin of the period that they waited for. */
-static void wheels_run_after_a_pause_of_any_length(struct kunit *test)
-{
-	struct wheel wheels[2];
-	unsigned int i, j;
-	ktime_t now = 0;
-
-	for (i = 0; i < ARRAY_SIZE(lengths); i++) {
-		memset(wheels, 0, sizeof(wheels));
-		for (j = 0; j < 2; j++)
-			now = run(test, &wheels[j], now, MSEC, true);
-		now = max(now, wheels[1].next) + lengths[i];
-		for (j = 0; j < 2; j++) {
-			KUNIT_ASSERT_TRUE(test, wheels[j].waited);
-			now = run(test, &wheels[j], now, 0, false);
-			KUNIT_ASSERT_TRUE(test, !wheels[j].waited);
-		}
-		now += HOUR;
-	}
-}
-
-static void a_stranger_waits_for_one_short_pause(struct kunit *test)
-{
-	unsigned int i;
-	ktime_t now = 0;
-
-	for (i = 0; i < ARRAY_SIZE(lengths); i++) {
-		struct wheel busy = {}, other = {};
-		ktime_t free;
-
-		free = run(test, &busy, now, lengths[i], true);
-		now = run(test, &other, free, 0, false);
-		if (other.waited)
-			now = run(test, &other, other.next, 0, false);
-		KUNIT_ASSERT_TRUE(test, !other.waited);
-		KUNIT_ASSERT_LE(test, now - free, MSEC);
-		now += HOUR;
-	}
-}
-
 /* Run @nr wheels for a second. Each uses up its slice. */
 static void keep_busy(struct kunit *test, unsigned int nr)
 {
@@ -528,9 +473,6 @@ static void a_wheel_that_goes_leaves_nothing_behind(struct kunit *test)
 }
 
 static struct kunit_case cases[] = {
-	KUNIT_CASE(a_run_of_any_length_is_followed_by_a_short_pause),
-	KUNIT_CASE(wheels_run_after_a_pause_of_any_length),
-	KUNIT_CASE(a_stranger_waits_for_one_short_pause),
 	KUNIT_CASE(busy_wheels_share_half_of_the_time),
 	KUNIT_CASE(no_pause_is_long_in_a_random_history),
 	KUNIT_CASE(payers_of_any_number_take_half_of_the_time),

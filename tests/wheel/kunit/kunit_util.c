@@ -137,27 +137,6 @@ struct twheel_scheme *kt_scheme(struct kunit *test)
 	return &c->t->s;
 }
 
-static const char *letters(struct kunit *test, u64 target, size_t most)
-{
-	static char out[KT_TIMERS * 8 + 1];
-	struct twheel_check *c = test->priv;
-	u64 popped = c->popped;
-	size_t n = 0;
-	int work;
-
-	do {
-		work = 1000;
-		if (n == most || !twheel_check_pop(c, target, &work))
-			break;
-		if (c->popped == popped)
-			continue;
-		popped = c->popped;
-		out[n++] = 'A' + c->last;
-	} while (n < sizeof(out) - 1);
-	out[n] = 0;
-	return out;
-}
-
 /**
  * kt_out - move the clock on, and take out every due timer
  * @test: the case
@@ -167,19 +146,23 @@ static const char *letters(struct kunit *test, u64 target, size_t most)
  */
 const char *kt_out(struct kunit *test, u64 target)
 {
-	return letters(test, target, SIZE_MAX);
-}
+	static char out[KT_TIMERS * 8 + 1];
+	struct twheel_check *c = test->priv;
+	u64 popped = c->popped;
+	size_t n = 0;
+	int work;
 
-/**
- * kt_pop - move the clock on, and take out the first due timer
- * @test: the case
- * @target: the new clock
- *
- * Return: its letter, or "", until the next call.
- */
-const char *kt_pop(struct kunit *test, u64 target)
-{
-	return letters(test, target, 1);
+	do {
+		work = 1000;
+		if (!twheel_check_pop(c, target, &work))
+			break;
+		if (c->popped == popped)
+			continue;
+		popped = c->popped;
+		out[n++] = 'A' + c->last;
+	} while (n < sizeof(out) - 1);
+	out[n] = 0;
+	return out;
 }
 
 /* Returns the next tick, as the scheme reports it. */

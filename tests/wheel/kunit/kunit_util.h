@@ -53,7 +53,6 @@ const struct twheel_test_scheme_ops *kt_ops(struct kunit *test);
 
 void kt_set(struct kunit *test, char timer, u64 expires);
 void kt_stop(struct kunit *test, char timer);
-const char *kt_pop(struct kunit *test, u64 target);
 const char *kt_out(struct kunit *test, u64 target);
 u64 kt_next(struct kunit *test);
 struct twheel_node *kt_node(struct kunit *test, char timer);

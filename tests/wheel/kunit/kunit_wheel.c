@@ -109,6 +109,46 @@ static void a_refresh_writes_the_tick_and_moves_nothing(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kt_scheme(test)->cascaded, 0);
 }
 
+/* Check that a node moves once when its old slot is due, and not if that is its new one. */
+static void a_refreshed_node_is_carried_to_its_slot(struct kunit *test)
+{
+	u32 bit, off;
+	u64 later;
+
+	for (bit = 0; bit < 62; bit++) {
+		for (off = 0; off < 2; off++) {
+			later = 30 + (1ULL << bit) + off;
+			kt_begin(test, 0);
+			kt_set(test, 'A', 30);
+			kt_set(test, 'A', later);
+			KUNIT_ASSERT_STREQ(test, kt_out(test, 30), "");
+			KUNIT_ASSERT_EQ(test, kt_scheme(test)->cascaded,
+					kt_slot(test, 'A') == 30 ? 0 : 1);
+			KUNIT_ASSERT_STREQ(test, kt_out(test, later - 1), "");
+			KUNIT_ASSERT_STREQ(test, kt_out(test, later), "A");
+		}
+	}
+}
+
+/* Refresh all nodes of a slot. The refresh moves most of them at once. */
+static void a_storm_of_refreshes_leaves_few_for_its_tick(struct kunit *test)
+{
+	const u64 tick = TWHEEL_HIER_WINDOW;
+	u32 i, nr = 3 * TWHEEL_SLOT_LAZY_MAX;
+	struct twheel_check *c = kt_begin_with(test, kt_ops(test), 0, KT_SLOTS, nr);
+	struct twheel_scheme *s = kt_scheme(test);
+
+	for (i = 0; i < nr; i++)
+		twheel_check_set(c, i, tick);
+	twheel_check_advance(c, tick - 1);
+	for (i = 0; i < nr; i++)
+		twheel_check_set(c, i, 2 * tick + i % 50000);
+	KUNIT_EXPECT_EQ(test, s->slots[kt_slot(test, 'A')].lazy, TWHEEL_SLOT_LAZY_MAX);
+	KUNIT_EXPECT_EQ(test, twheel_check_advance(c, tick), 0);
+	KUNIT_EXPECT_LE(test, s->cascaded, 2 * TWHEEL_SLOT_LAZY_MAX);
+	KUNIT_EXPECT_EQ(test, twheel_check_advance(c, 2 * tick + 50000), nr);
+}
+
 /* Fill a slot with nodes that are due and nodes of later rounds. */
 static void meddle_begin(struct kunit *test)
 {
@@ -305,6 +345,8 @@ static struct kunit_case wheel_cases[] = {
 	KUNIT_CASE(timers_with_slack_meet),
 	KUNIT_CASE_PARAM(without_work_nothing_is_done, kt_wheels),
 	KUNIT_CASE_PARAM(a_refresh_writes_the_tick_and_moves_nothing, kt_wheels),
+	KUNIT_CASE_PARAM(a_refreshed_node_is_carried_to_its_slot, kt_wheels),
+	KUNIT_CASE_PARAM(a_storm_of_refreshes_leaves_few_for_its_tick, kt_wheels),
 	KUNIT_CASE_PARAM(meddling_between_two_portions_does_no_harm,
 			 kt_wheels),
 	KUNIT_CASE_PARAM(any_returns_equals_in_order, kt_wheels),
