@@ -87,9 +87,9 @@ static void tt_worker_op(struct tt_worker *w)
 		tt_locked_op(&w->rnd, w->first, w->nr);
 	else if (what < 52)
 		tt_shared_op(&w->rnd);
-	else if (what < 59)
+	else if (what < 56)
 		tt_work_op(&w->rnd);
-	else if (what < 60)
+	else if (what < 57)
 		tt_work_flush_op(&w->rnd);
 	else if (what < 61)
 		tt_shared_sync_op(&w->rnd);
