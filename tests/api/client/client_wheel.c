@@ -79,7 +79,7 @@ const struct client_case client_drain_cases[] = {
 
 /* Making and destroying. */
 
-/* The table of errors of the selftests has what users can ask for, too. */
+/* Create wheels with bad configurations. The selftests try those that users can pass, too. */
 static void create_refuses_bad_configs(struct client *c, struct client_timer *t)
 {
 	static const struct twheel_config configs[] = {
@@ -152,7 +152,7 @@ static void create_completes_a_config_and_copies_its_name(struct client *c, stru
 	}
 }
 
-/* The simulation has a CLOCK_BOOTTIME that is ahead. */
+/* Start a timer on CLOCK_BOOTTIME. Only in the simulation that clock is ahead. */
 static void a_wheel_on_boottime(struct client *c, struct client_timer *t)
 {
 	const struct twheel_config config = { .clock = CLOCK_BOOTTIME };

@@ -116,7 +116,7 @@ TEST(attached_by_a_descriptor_that_lacks_a_right)
 	ASSERT_EQ(0, twheel_attach(&other, open("/dev/twheel", O_RDONLY)));
 	ASSERT_EQ(-EBADF, twheel_start(other, 1, 0, 0));
 	twheel_close(other);
-	/* It cannot write the words. */
+	/* A descriptor for writing cannot map the words. */
 	ASSERT_EQ(0, tw_setup(writer, setup));
 	errno = 0;
 	ASSERT_EQ(-EACCES, twheel_attach(&other, writer));

@@ -117,7 +117,7 @@ TEST(einval_no_structure)
 	EXPECT_STATS(fd, .started = 0);
 }
 
-/* The kernel writes all of these and reads nothing. */
+/* Returns whether the kernel writes the structure of @command, and does not read it. */
 static bool is_output(unsigned long command)
 {
 	return command == TWHEEL_IOC_INFO || command == TWHEEL_IOC_STATS;
@@ -152,7 +152,7 @@ static void shorter_structure(unsigned long command, size_t size)
 	ASSERT_EQ(entries[0].period_ns, entries[1].period_ns);
 }
 
-/* A shorter structure is as good as one with zeroes, whatever is behind it. */
+/* The kernel fills up a shorter structure with zeroes, and reads nothing behind it. */
 TEST(shorter_structures)
 {
 	unsigned long command;

@@ -131,7 +131,7 @@ static void read_part(size_t n, int protection)
 	close(fd);
 }
 
-/* More events than a read copies at once. Those that do not fit remain unread. */
+/* More events than a read copies at once. Events that do not fit remain unread. */
 TEST(array_that_ends_or_cannot_be_written)
 {
 	size_t n;

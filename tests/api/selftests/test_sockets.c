@@ -70,7 +70,7 @@ enum timer {
  * @idle_ns: the idle interval
  * @before: time before the start of the timer
  * @after: time after the start
- * @closed: time after the close of @ours, if the timer is ABANDONED
+ * @closed: time after closing @ours, for an ABANDONED timer
  * @handled: the program shut one of its ends down
  * @sent: number of bytes sent by the peer
  * @messages: the last ones since the start

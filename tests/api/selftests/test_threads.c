@@ -249,7 +249,7 @@ static void run_workers(struct worker *workers)
 		thread_join(threads[i]);
 }
 
-/* A timer may expire during the drain and be queued after it. */
+/* Drain some timers. A timer may expire during the drain and be queued after it. */
 static void drain(struct worker *worker)
 {
 	struct twheel_entry drained[100];

@@ -10,7 +10,7 @@
 /**
  * struct twheel_rng - random numbers that are the same everywhere: splitmix64
  * @state: its state
- * @input: numbers of 16 bits that a fuzzer has chosen, to be taken before others
+ * @input: 16-bit numbers of a fuzzer, returned before all others
  * @left: number of bytes in @input
  */
 struct twheel_rng {

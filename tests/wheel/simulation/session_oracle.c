@@ -746,7 +746,7 @@ static bool may_wait(const struct oracle_session *os)
 	       s->events.first->expired_ns + os->wake_ns + s->tick_ns;
 }
 
-/* Returns whether a next run wakes the readers up: a payer may have used up its slice. */
+/* Returns whether a later run wakes up the readers: a payer may be out of its slice. */
 static bool is_woken_later(const struct twheel_session *s)
 {
 	unsigned int cpu;
@@ -792,7 +792,7 @@ void oracle_run_over(const struct twheel_base *base, u64 began)
 	}
 }
 
-/* Check that nobody sleeps while an event is there. A CPU that is stopped may be at work. */
+/* Check that no reader sleeps while an event is unread. A stopped CPU may be at work. */
 void oracle_idle(void)
 {
 	const struct oracle_session *os;

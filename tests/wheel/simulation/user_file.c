@@ -207,7 +207,7 @@ void user_wake(wait_queue_head_t *queue, int readers)
 	oracle_woken(queue);
 	lock_queue(queue);
 	list_for_each_entry_safe(waiter, next, &queue->waiters, entry) {
-		/* A reader that a signal has woken. */
+		/* A signal woke this reader. */
 		if (waiter->woken && !waiter->poller)
 			continue;
 		waiter->woken = true;
