@@ -288,6 +288,29 @@ TEST(batch)
 	expect_balance(t);
 }
 
+/* The idle time begins with the operation, and not with the call: data between them is old. */
+TEST(late_in_a_batch)
+{
+	static struct twheel_op ops[1024];
+	const unsigned int last = ARRAY_SIZE(ops) - 1;
+	struct connection c = connection();
+	int t = session_open_idle();
+	struct twheel_entry begin, end;
+	unsigned int i;
+
+	for (i = 0; i <= last; i++)
+		ops[i] = (struct twheel_op){ .opcode = TWHEEL_OP_STOP, .id = 3 };
+	for (i = 0; i <= last; i += last)
+		ops[i] = (struct twheel_op){
+			.opcode = TWHEEL_OP_START, .id = i, .flags = IDLE,
+			.expires_ns = HOUR, .fd = c.fd,
+		};
+	ASSERT_EQ(ARRAY_SIZE(ops), tw_submit(t, ops, ARRAY_SIZE(ops)));
+	ASSERT_EQ(0, tw_get(t, 0, &begin));
+	ASSERT_EQ(0, tw_get(t, last, &end));
+	ASSERT_LT(begin.deadline_ns, end.deadline_ns);
+}
+
 /* A timer with a socket has no use for the word of its id. */
 TEST(word_is_not_looked_at)
 {
