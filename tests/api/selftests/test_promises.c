@@ -21,7 +21,7 @@ TEST(never_early_at_the_edges_of_a_tick)
 	__u64 tick = tick_ns(fd), base = (now_ns() / tick + 200) * tick;
 	__u64 deadline, late, late_max = 0;
 	unsigned int i, read;
-	ssize_t got;
+	ssize_t got, n;
 
 	for (i = 0; i < count; i++) {
 		deadline = base + i / 3 % 100 * tick + i % 3 - 1;
@@ -30,14 +30,14 @@ TEST(never_early_at_the_edges_of_a_tick)
 	for (read = 0; read < count; read += got) {
 		got = tw_read(fd, events, BATCH);
 		ASSERT_LT(0, got);
-		for (i = 0; i < got; i++) {
-			ASSERT_LT(events[i].id, count);
-			ASSERT_TRUE(!seen[events[i].id]);
-			seen[events[i].id] = true;
-			ASSERT_EQ(events[i].user_data, events[i].deadline_ns);
-			ASSERT_LE(events[i].deadline_ns, events[i].expired_ns);
-			ASSERT_LE(events[i].expired_ns, now_ns());
-			late = events[i].expired_ns - events[i].deadline_ns;
+		for (n = 0; n < got; n++) {
+			ASSERT_LT(events[n].id, count);
+			ASSERT_TRUE(!seen[events[n].id]);
+			seen[events[n].id] = true;
+			ASSERT_EQ(events[n].user_data, events[n].deadline_ns);
+			ASSERT_LE(events[n].deadline_ns, events[n].expired_ns);
+			ASSERT_LE(events[n].expired_ns, now_ns());
+			late = events[n].expired_ns - events[n].deadline_ns;
 			late_max = late > late_max ? late : late_max;
 		}
 	}
