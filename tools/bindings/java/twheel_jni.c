@@ -55,8 +55,7 @@ JNIEXPORT jobject METHOD(words)(JNIEnv *env, jclass class, jlong t)
 					   (jlong)session->shared_ids * sizeof(*session->words));
 }
 
-JNIEXPORT jint METHOD(command)(JNIEnv *env, jclass class, jlong t, jlong number,
-			       jobject argument)
+JNIEXPORT jint METHOD(command)(JNIEnv *env, jclass class, jlong t, jlong number, jobject argument)
 {
 	return twheel_command(session_of(t), number, memory_of(env, argument));
 }
@@ -77,8 +76,7 @@ JNIEXPORT jlong METHOD(start)(JNIEnv *env, jclass class, jlong t, jlong id, jlon
 	if (flags & TWHEEL_START_IDLE)
 		ret = twheel_start_idle(session, &chosen, fd, expires_ns, user_data, flags);
 	else
-		ret = twheel_start_flags(session, &chosen, expires_ns, period_ns, user_data,
-					 flags);
+		ret = twheel_start_flags(session, &chosen, expires_ns, period_ns, user_data, flags);
 	return ret < 0 || (__u64)id != TWHEEL_ID_ANY ? ret : (jlong)chosen;
 }
 
@@ -128,9 +126,8 @@ JNIEXPORT void METHOD(batchFree)(JNIEnv *env, jclass class, jlong b)
 	twheel_batch_free(batch_of(b));
 }
 
-JNIEXPORT jint METHOD(batchStart)(JNIEnv *env, jclass class, jlong b, jlong id,
-				  jlong expires_ns, jlong period_ns, jlong user_data,
-				  jint flags)
+JNIEXPORT jint METHOD(batchStart)(JNIEnv *env, jclass class, jlong b, jlong id, jlong expires_ns,
+				  jlong period_ns, jlong user_data, jint flags)
 {
 	return twheel_batch_start_flags(batch_of(b), id, expires_ns, period_ns, user_data, flags);
 }

@@ -1,18 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
-import static org.junit.Assert.assertEquals;
-import static org.junit.Assert.assertFalse;
-import static org.junit.Assert.assertSame;
-import static org.junit.Assert.assertThrows;
-import static org.junit.Assert.assertTrue;
+package twheel;
+
+import static org.junit.Assert.*;
 
 import io.netty.util.HashedWheelTimer;
 import io.netty.util.Timeout;
 import java.io.File;
 import java.lang.reflect.Constructor;
-import java.lang.reflect.Field;
 import java.lang.reflect.Method;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
@@ -24,8 +20,6 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.Test;
-import twheel.Twheel;
-import twheel.TwheelTimer;
 
 /** Behaviour that Netty's own tests do not cover. */
 public class TimerTest {
@@ -67,12 +61,8 @@ public class TimerTest {
         timer.stop();
     }
 
-    private static boolean sleepsForEver(TwheelTimer timer) throws Exception {
-        return field(TwheelTimer.class, "looksAt").getLong(timer) == Long.MAX_VALUE;
-    }
-
     private static void waitAsleep(TwheelTimer timer) throws Exception {
-        while (!sleepsForEver(timer))
+        while (timer.looksAt != Long.MAX_VALUE)
             Thread.sleep(1);
     }
 
@@ -89,18 +79,15 @@ public class TimerTest {
         waitAsleep(timer);
         assertTrue(far.cancel());
         // It is awake, or has been.
-        assertTrue(!sleepsForEver(timer) || field(far.getClass(), "id").getInt(far) == 0);
+        assertTrue(timer.looksAt != Long.MAX_VALUE || timer.worker.nrFree == timer.worker.nextId - 1);
         assertTrue(timer.stop().isEmpty());
     }
 
     @Test
     public void cancelledBeforeTheThreadLooksTheyNeverReachTheWheel() throws Exception {
         TwheelTimer timer = new TwheelTimer();
-        Object worker = field(TwheelTimer.class, "worker").get(timer);
-        Field nextId = field(worker.getClass(), "nextId");
-        Object monitor = field(TwheelTimer.class, "twheel").get(timer);
-        int before = nextId.getInt(worker);
-        synchronized (monitor) {
+        int before = timer.worker.nextId;
+        synchronized (timer.twheel) {
             for (int i = 0; i < 10_000; i++) {
                 Timeout timeout = timer.newTimeout(t -> { }, 1, TimeUnit.HOURS);
                 assertTrue(timer.refresh(timeout, 1, TimeUnit.MINUTES));
@@ -108,7 +95,7 @@ public class TimerTest {
             }
         }
         waitAsleep(timer);
-        assertEquals(before, nextId.getInt(worker));
+        assertEquals(before, timer.worker.nextId);
         assertTrue(timer.stop().isEmpty());
     }
 
@@ -141,20 +128,16 @@ public class TimerTest {
     @Test
     public void aRefusedTimeoutIsTriedAgain() throws Exception {
         TwheelTimer timer = new TwheelTimer();
-        Object worker = field(TwheelTimer.class, "worker").get(timer);
-        Collection<?> waiting = (Collection<?>) field(worker.getClass(), "waiting").get(worker);
+        TwheelTimer.Worker worker = timer.worker;
         CountDownLatch done = new CountDownLatch(2);
-        Object monitor = field(TwheelTimer.class, "twheel").get(timer);
         Timeout[] refused = new Timeout[4];
-        synchronized (monitor) {
-            field(worker.getClass(), "nextId").setInt(worker, Integer.MIN_VALUE);
+        synchronized (timer.twheel) {
+            worker.nextId = Integer.MIN_VALUE;
             for (int i = 0; i < 4; i++)
                 refused[i] = timer.newTimeout(t -> done.countDown(), 1, TimeUnit.HOURS);
         }
-        for (int size = 0; size != 4; Thread.sleep(1))
-            synchronized (monitor) {
-                size = waiting.size();
-            }
+        while (!timer.isFull)
+            Thread.sleep(1);
         assertThrows(RejectedExecutionException.class, () -> timer.newTimeout(t -> { }, 1, TimeUnit.HOURS));
         // One is refused again, one is due while it waits, and one is gone.
         assertTrue(timer.refresh(refused[3], 1, TimeUnit.MINUTES));
@@ -163,24 +146,17 @@ public class TimerTest {
         while (done.getCount() != 1)
             Thread.sleep(1);
         assertEquals(2, timer.pendingTimeouts());
-        synchronized (monitor) {
-            field(worker.getClass(), "nextId").setInt(worker, 1);
-            field(worker.getClass(), "nrFree").setInt(worker, 0);
+        synchronized (timer.twheel) {
+            worker.nextId = 1;
+            worker.nrFree = 0;
         }
         assertTrue(timer.refresh(refused[2], 1, TimeUnit.MILLISECONDS));
         done.await();
         waitAsleep(timer);
         // One timeout has a timer, and only one timer.
-        assertEquals(1, field(worker.getClass(), "nextId").getInt(worker) - 1 -
-                field(worker.getClass(), "nrFree").getInt(worker));
+        assertEquals(1, worker.nextId - 1 - worker.nrFree);
         assertTrue(timer.newTimeout(t -> { }, 1, TimeUnit.HOURS).cancel());
         assertEquals(Set.of(refused[3]), timer.stop());
-    }
-
-    private static Field field(Class<?> of, String name) throws Exception {
-        Field field = of.getDeclaredField(name);
-        field.setAccessible(true);
-        return field;
     }
 
     @Test

@@ -46,20 +46,20 @@ public final class TwheelTimer implements Timer {
     private static final int PIECE = 4096;
     private static final long AWAKE = Long.MIN_VALUE;
 
-    private final Twheel twheel;
+    final Twheel twheel;
     private final long latestNs;
     private final long limit;
     private final Executor executor;
-    private final Worker worker = new Worker();
+    final Worker worker = new Worker();
     private final Thread thread;
 
     private final AtomicLong pending = new AtomicLong();
     // Entries for the thread, the newest first. A ConcurrentLinkedQueue is slower.
     private final AtomicReference<Entry> queued = new AtomicReference<>();
     // When the thread empties the queue. A caller with a sooner deadline wakes it.
-    private volatile long looksAt = AWAKE;
+    volatile long looksAt = AWAKE;
     // The wheel has no memory for a timer: refuse new timeouts.
-    private volatile boolean isFull;
+    volatile boolean isFull;
     // Written with the monitor of the session, "twheel", held.
     private volatile boolean started;
     private volatile boolean stopped;
@@ -127,7 +127,7 @@ public final class TwheelTimer implements Timer {
         private final TimerTask task;
         // The deadline, EXPIRED or CANCELLED.
         private volatile long state;
-        // 1 while the entry is in the queue, where next is the entry queued before it.
+        // 1 in the queue, where next is the entry queued before it, and in the thread's "todo".
         private volatile int isQueued;
         private Entry next;
         // The thread's: the id of its timer or 0, and the deadline of that timer.
@@ -292,12 +292,10 @@ public final class TwheelTimer implements Timer {
     }
 
     /** The thread's own data, in other cache lines than the callers'. */
-    private final class Worker implements Runnable {
-        // Entries taken from the queue, in its order.
+    final class Worker implements Runnable {
+        // Entries taken from the queue, in its order. The last wait for memory for a timer.
         final ArrayDeque<Entry> todo = new ArrayDeque<>();
         final ArrayDeque<Entry> due = new ArrayDeque<>();
-        // Entries without a timer, for lack of memory.
-        final ArrayDeque<Entry> waiting = new ArrayDeque<>();
         Entry[] entries = new Entry[64];
         // A stack of free ids, as long as entries.
         int[] free = new int[entries.length];
@@ -325,29 +323,24 @@ public final class TwheelTimer implements Timer {
         }
 
         private void sleep(boolean busy) {
-            int ms = !waiting.isEmpty() ? 1 : busy ? ROUND_MS : -1;
+            int ms = isFull ? 1 : busy ? ROUND_MS : -1;
             looksAt = ms < 0 ? Long.MAX_VALUE : System.nanoTime() + ms * 1_000_000L;
-            if (todo.isEmpty() && queued.get() == null)
+            if (isFull || todo.isEmpty() && queued.get() == null)
                 twheel.await(ms);
             looksAt = AWAKE;
         }
 
         /** Takes entries from the queue. Returns false if it was empty. */
         private boolean emptyQueue(long nowNs) {
-            for (int n = waiting.size(); n > 0; n--) {
-                Entry entry = waiting.remove();
-                if (entry.id == 0)
-                    follow(entry, nowNs);
-            }
-            isFull = !waiting.isEmpty();
-            if (todo.isEmpty())
+            // A cancelled entry makes room for those that wait.
+            if (todo.isEmpty() || isFull)
                 for (Entry entry = queued.getAndSet(null), next; entry != null; entry = next) {
                     next = entry.next;
                     entry.next = null;
                     todo.addFirst(entry);
                 }
-            boolean some = !todo.isEmpty();
-            for (int n = 0; n < PIECE && !todo.isEmpty(); n++) {
+            int size = todo.size(), count = Math.min(size, PIECE);
+            for (int i = 0; i < count; i++) {
                 Entry entry = todo.remove();
                 entry.isQueued = 0;
                 // Its deadline is not earlier than its timer's.
@@ -360,7 +353,8 @@ public final class TwheelTimer implements Timer {
                 }
                 follow(entry, nowNs);
             }
-            return some;
+            isFull = todo.size() > size - count;
+            return size != 0;
         }
 
         private void read(Twheel.Events events) {
@@ -392,7 +386,9 @@ public final class TwheelTimer implements Timer {
                 twheel.startFlags(id, deadline, 0, 0, Twheel.START_ABS);
             } catch (TwheelException e) {
                 free[nrFree++] = id;
-                waiting.add(entry);
+                // Unless a caller queued it meanwhile.
+                if (Entry.QUEUED.compareAndSet(entry, 0, 1))
+                    todo.add(entry);
                 isFull = true;
                 return;
             }
@@ -431,7 +427,6 @@ public final class TwheelTimer implements Timer {
         join();
         List<Entry> left = new ArrayList<>(Arrays.asList(worker.entries));
         left.addAll(worker.todo);
-        left.addAll(worker.waiting);
         for (Entry entry = queued.getAndSet(null); entry != null; entry = entry.next)
             left.add(entry);
         left.removeIf(entry -> entry == null || entry.state < 0);
