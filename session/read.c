@@ -11,8 +11,8 @@
  * Like in timerfd, reading an event arms a periodic timer again: however short
  * its period, it costs no more than its reader. Deadlines remain on a grid.
  *
- * A program may have stored a later deadline for a timer that expired. The read
- * checks the word again, and arms such a timer instead of returning its event.
+ * A program may have stored a stop or a later deadline for a timer that expired.
+ * The read checks the word again, and does not return the event of such a timer.
  *
  * Readers that sleep in read(2) and pollers have separate queues. A tick wakes
  * all pollers and one reader. A reader that leaves events behind wakes the next
@@ -224,25 +224,33 @@ static inline void finish_event(struct twheel_session *s,
 }
 
 /*
- * Read the word of an expired timer again. If the program stored a later
- * deadline in the meantime, remove the event at the head of the queue and arm
- * the timer. The session's lock is held, so the deadline cannot belong to a
- * later start of the id. Returns whether the timer is armed. Stops by a store
- * are left to the program, and periodic timers are armed by the read anyway.
+ * Read the word of an expired timer again. If the program stored a stop or a
+ * later deadline in the meantime, remove the event at the head of the queue, and
+ * free the timer or arm it. The session's lock is held, so the word cannot
+ * belong to a later start of the id. Returns whether the event was removed. A
+ * deadline leaves the event of a periodic timer, which the read arms anyway.
  */
-static noinline bool carry_on(struct twheel_session *s, struct twheel_utimer *ut)
+static noinline bool heed_late_word(struct twheel_session *s, struct twheel_utimer *ut)
 {
 	u64 word = twheel_session_words_read(s->words, ut->id);
 	ktime_t deadline = twheel_session_word_deadline(s, word);
+	bool stop = word == TWHEEL_WORD_STOP;
 	struct twheel_step step;
 
-	if (deadline <= ut->expired_ns || word == TWHEEL_WORD_STOP)
+	if (deadline <= ut->expired_ns)
 		return false;
-	step = twheel_next(ut->state, TWHEEL_DO_CARRY_ON, !!ut->period_ns);
+	step = stop ? twheel_next(ut->state, TWHEEL_DO_END, 0) :
+		      twheel_next(ut->state, TWHEEL_DO_CARRY_ON, !!ut->period_ns);
 	if (step.action == TWHEEL_REFUSE)
 		return false;
 	twheel_events_take_first(&s->events);
 	s->stats.unread--;
+	if (stop) {
+		s->stats.stopped_by_store++;
+		s->stats.withdrawn++;
+		twheel_utimer_free(ut, step);
+		return true;
+	}
 	s->stats.replaced++;
 	s->stats.rearmed++;
 	s->stats.carried++;
@@ -280,7 +288,7 @@ read_up_to(struct twheel_session *s, const struct reading *r, ktime_t now,
 
 		if (!ut)
 			break;
-		if (twheel_utimer_has_word(s, ut) && carry_on(s, ut)) {
+		if (twheel_utimer_has_word(s, ut) && heed_late_word(s, ut)) {
 			room--;
 			continue;
 		}

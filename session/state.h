@@ -46,6 +46,7 @@ enum twheel_utimer_state {
  * @TWHEEL_DO_EXPIRE: it is due, and its source does not delay it
  * @TWHEEL_DO_READ: its event is read. The flag says whether it has a period
  * @TWHEEL_DO_CARRY_ON: a read finds a later deadline in its word. The same flag
+ * @TWHEEL_DO_END: a read finds a stop in its word
  * @TWHEEL_DO_CLOSE: its session is closed
  */
 enum twheel_operation {
@@ -54,6 +55,7 @@ enum twheel_operation {
 	TWHEEL_DO_EXPIRE,
 	TWHEEL_DO_READ,
 	TWHEEL_DO_CARRY_ON,
+	TWHEEL_DO_END,
 	TWHEEL_DO_CLOSE,
 };
 
@@ -155,6 +157,10 @@ twheel_next(enum twheel_utimer_state state, enum twheel_operation operation, u32
 		if (!flags && state == TWHEEL_UNREAD)
 			return twheel_step(TWHEEL_UNQUEUE, TWHEEL_ARMED, 0);
 		return twheel_step(TWHEEL_REFUSE, state, 0);
+	case TWHEEL_DO_END:
+		if (state == TWHEEL_UNREAD)
+			return twheel_step(TWHEEL_UNQUEUE, TWHEEL_FREE, 0);
+		break;
 	case TWHEEL_DO_CLOSE:
 		if (state == TWHEEL_ARMED || state == TWHEEL_WATCHING)
 			return twheel_next_stop(state, 0);

@@ -128,9 +128,9 @@ void check_stats(struct fuzz_shared *shared, const struct twheel_stats *s)
 	if (read != s->delivered)
 		fuzz_fail(shared, "stats: delivered %llu, with a lateness %llu", s->delivered,
 			  read);
-	if (s->stopped_by_store > s->stopped)
-		fuzz_fail(shared, "stats: stopped %llu, by a store %llu", s->stopped,
-			  s->stopped_by_store);
+	if (s->stopped_by_store > s->stopped + s->withdrawn)
+		fuzz_fail(shared, "stats: stopped %llu, withdrawn %llu, by a store %llu",
+			  s->stopped, s->withdrawn, s->stopped_by_store);
 	if (s->wakeups > s->expired)
 		fuzz_fail(shared, "stats: wakeups %llu, expired %llu", s->wakeups, s->expired);
 }

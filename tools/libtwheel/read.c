@@ -1,33 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
-/* Reading events, without the events of timers that a store stopped */
+/* Reading events */
 #include "libtwheel.h"
 
 #define SECOND	1000000000
 
-/* Remove events of timers that a store stopped. Returns the number of events left. */
-static int keep_valid(struct twheel *t, char *events, size_t size)
-{
-	size_t event_size = to_session(t)->event_size;
-	char *to = events, *event;
-	__u64 id;
-
-	if (!t->shared_ids)
-		return size / event_size;
-	for (event = events; event < events + size; event += event_size) {
-		id = ((const struct twheel_event *)event)->id;
-		if (has_word(t, id) && twheel_word(t, id) == TWHEEL_WORD_STOP)
-			continue;
-		if (to != event)
-			memcpy(to, event, event_size);
-		to += event_size;
-	}
-	return (to - events) / event_size;
-}
-
-/* Returns -EAGAIN if there are no events, and 0 if all were of stopped timers. */
+/* Returns -EAGAIN if there are no events. */
 static int read_once(struct twheel *t, struct twheel_event *events, unsigned int count)
 {
-	size_t room = count * to_session(t)->event_size;
+	size_t event_size = to_session(t)->event_size, room = count * event_size;
 	int saved = errno;
 	ssize_t size;
 
@@ -35,16 +15,13 @@ static int read_once(struct twheel *t, struct twheel_event *events, unsigned int
 		size = twheel_process_read(process_of(t), events, room);
 	else
 		size = libtwheel_result(read(t->fd, events, room), saved);
-	return size < 0 ? size : keep_valid(t, (char *)events, size);
+	return size < 0 ? size : size / (ssize_t)event_size;
 }
 
 int twheel_read(struct twheel *t, struct twheel_event *events, unsigned int count)
 {
-	int ret;
+	int ret = read_once(t, events, count);
 
-	do {
-		ret = read_once(t, events, count);
-	} while (!ret);
 	return ret == -EAGAIN ? 0 : ret;
 }
 
@@ -80,7 +57,7 @@ int twheel_wait(struct twheel *t, struct twheel_event *events, unsigned int coun
 		pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 		ret = read_once(t, events, count);
 		pthread_setcancelstate(state, NULL);
-		if (ret && ret != -EAGAIN)
+		if (ret != -EAGAIN)
 			return ret;
 	}
 }

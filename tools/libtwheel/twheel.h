@@ -345,9 +345,9 @@ TWHEEL_INLINE __u64 twheel_word(const struct twheel *t, __u64 id)
  * @events: out: events, in the order in which the timers expired
  * @count: size of @events, at least 1
  *
- * Drops events of timers that twheel_stop_by_store() stopped. If twheel_refresh() stored
- * a later deadline after the expiry, the session starts the timer again with it in place
- * of the event. The latter does not apply to periodic timers.
+ * Does not return events of timers that twheel_stop_by_store() stopped. If twheel_refresh()
+ * stored a later deadline after the expiry, the session starts the timer again with it in
+ * place of the event. The latter does not apply to periodic timers.
  *
  * Return: number of events, 0 if there are none, or a negative errno
  */

@@ -263,12 +263,12 @@ struct twheel_list {
  * @rearmed: timers started again by read(2): of a period, or with a later word
  * @delivered: events read
  * @replaced: unread events withdrawn by a start, or by read(2) for a later word
- * @withdrawn: unread events withdrawn by %TWHEEL_STOP_WITHDRAW
+ * @withdrawn: the same by %TWHEEL_STOP_WITHDRAW, or by read(2) for a word that stops
  * @unread: events waiting to be read
  * @overruns: periods without an event of their own
  * @wakeups: wake-ups of readers and pollers
  * @carried: due timers requeued because of their word, also by read(2)
- * @stopped_by_store: due timers stopped by their word
+ * @stopped_by_store: timers stopped by their word, when due or when their event is read
  * @lateness: histogram of the events read, by the time from deadline to expiry.
  *	Entry n counts times below 1024 << n ns, and the last one all others
  *

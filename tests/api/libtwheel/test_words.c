@@ -195,11 +195,12 @@ TEST_SESSION(a_periodic_timer_goes_on, { .shared_ids = IDS })
 	ASSERT_EQ(1, twheel_read(t, &event, 1));
 	ASSERT_EQ(TWHEEL_EVENT_PERIODIC, event.flags);
 	ASSERT_EQ(0, twheel_stop(t, 3));
-	/* A stop by store drops the event, and ends the timer when it is due again. */
+	/* A stop by store drops the event, and ends the timer. */
 	ASSERT_EQ(0, twheel_start_periodic(t, 3, 0, 10 * MS, 33));
 	expect_unread_of(t, 1);
 	twheel_stop_by_store(t, 3);
 	ASSERT_EQ(0, twheel_wait(t, &event, 1, 50 * MS));
+	ASSERT_EQ(-ENOENT, twheel_stop(t, 3));
 	ASSERT_EQ(0, twheel_start(t, 4, 0, 44));
 	ASSERT_EQ(1, twheel_wait(t, &event, 1, -1));
 	ASSERT_EQ(4, event.id);

@@ -163,6 +163,36 @@ TEST(a_store_after_a_stop_that_was_too_late)
 	store(&words[3], now_ns() + HOUR);
 	expect_event(fd, 3, 33);
 	expect_no_timer(fd, 3);
+	store(&words[3], TWHEEL_WORD_NONE);
+	ASSERT_EQ(0, tw_start(fd, 3, 0, 34));
+	expect_unread(fd, 1);
+	ASSERT_EQ(-EALREADY, tw_stop(fd, 3));
+	store(&words[3], STOP);
+	expect_event(fd, 3, 34);
+}
+
+/* A read withdraws the event of a timer that a store stopped. */
+TEST(a_stop_by_store_while_the_event_is_unread)
+{
+	__u64 *words;
+	int fd = open_shared(&words);
+	struct twheel_event event;
+
+	ASSERT_EQ(0, tw_start(fd, 3, 0, 33));
+	ASSERT_EQ(0, tw_start_periodic(fd, 4, 0, MS));
+	expect_unread(fd, 2);
+	store(&words[3], STOP);
+	store(&words[4], STOP);
+	ASSERT_EQ(-EAGAIN, tw_read(fd, &event, 1));
+	expect_no_timer(fd, 3);
+	expect_no_timer(fd, 4);
+	EXPECT_STATS(fd, .started = 2, .expired = 2, .withdrawn = 2,
+		     .stopped_by_store = 2);
+	expect_balance(fd);
+	/* The next timer of the id has its event. */
+	store(&words[3], TWHEEL_WORD_NONE);
+	ASSERT_EQ(0, tw_start(fd, 3, 0, 34));
+	expect_event(fd, 3, 34);
 }
 
 /* A read passes by more refreshed timers than it handles under one hold of the session's lock. */

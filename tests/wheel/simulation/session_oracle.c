@@ -372,8 +372,9 @@ static void check_word(const struct oracle_start *t, u64 expired)
 }
 
 /*
- * Check that the word is not a later deadline, if there was no store during the read. A
- * timer with a period, or one reported to a stop, has its event in any case.
+ * Check that the word is not a later deadline and no stop, if there was no store during the
+ * read. A timer that was reported to a stop has its event in any case, and one with a period
+ * with a deadline.
  */
 static void check_word_read(const struct oracle_start *t, u64 expired,
 			    const struct oracle_call_of *call)
@@ -382,11 +383,11 @@ static void check_word_read(const struct oracle_start *t, u64 expired,
 	unsigned int last = (own->nr_stores - 1) % ORACLE_STORES;
 	u64 word = own->stores[last].word;
 
-	if (t->period || t->os->fuzzy || t->os->drains || t->os->drained_at > t->began ||
+	if (t->os->fuzzy || t->os->drains || t->os->drained_at > t->began ||
 	    own->asked > t->began || own->start != t)
 		return;
 	if (own->nr_stores && own->stores[last].at < call->at &&
-	    word != TWHEEL_WORD_STOP && keeps(t, word, expired))
+	    (!t->period || word == TWHEEL_WORD_STOP) && keeps(t, word, expired))
 		sim_fail("start %u: expired at %llu, is read, and its word is %llu",
 			 number(t), expired, word);
 }
@@ -487,9 +488,9 @@ void oracle_stats(struct oracle_session *os, const struct twheel_stats *n)
 		sim_fail("session %u: expired %llu, read %llu + %llu + %llu, unread %llu",
 			 os->nr, n->expired, n->delivered, n->replaced,
 			 n->withdrawn, n->unread);
-	if (n->stopped_by_store > n->stopped)
-		sim_fail("session %u: stores have stopped %llu of %llu", os->nr,
-			 n->stopped_by_store, n->stopped);
+	if (n->stopped_by_store > n->stopped + n->withdrawn)
+		sim_fail("session %u: stores have stopped %llu of %llu + %llu", os->nr,
+			 n->stopped_by_store, n->stopped, n->withdrawn);
 }
 
 static void check_count(const struct oracle_session *os, const char *what, u64 is,
@@ -582,7 +583,9 @@ static void check_counters(const struct oracle_session *os, const struct twheel_
 	const struct twheel_stats *should = &os->counted;
 	/* Timers that a read carried on to their words. */
 	u64 carried = is->rearmed - should->rearmed;
-	u64 stopped = should->stopped + is->stopped_by_store;
+	/* Events of timers that a store stopped, withdrawn by a read. */
+	u64 withdrawn = is->withdrawn - should->withdrawn;
+	u64 stopped = should->stopped + is->stopped_by_store - withdrawn;
 	int i;
 
 	for (i = 0; i < TWHEEL_STATS_LATENESS; i++)
@@ -592,7 +595,8 @@ static void check_counters(const struct oracle_session *os, const struct twheel_
 	/* A closed socket stops its timer, too. */
 	if (is->stopped < stopped || is->stopped > stopped + os->watching)
 		check_count(os, "stopped", is->stopped, stopped);
-	check_count(os, "withdrawn", is->withdrawn, should->withdrawn);
+	if (withdrawn > is->stopped_by_store)
+		check_count(os, "withdrawn", is->withdrawn, should->withdrawn);
 	check_count(os, "delivered", is->delivered, should->delivered);
 	if (carried > is->carried || carried > is->replaced)
 		check_count(os, "rearmed", is->rearmed, should->rearmed);
