@@ -224,21 +224,17 @@ static inline void finish_event(struct twheel_session *s,
 }
 
 /*
- * Read the word of an expired timer again. If the program stored a stop or a
- * later deadline in the meantime, remove the event at the head of the queue, and
- * free the timer or arm it. The session's lock is held, so the word cannot
- * belong to a later start of the id. Returns whether the event was removed. A
- * deadline leaves the event of a periodic timer, which the read arms anyway.
+ * Obey the word of an expired timer, a stop or a deadline later than the expiry:
+ * remove the event at the head of the queue, and free the timer or arm it. The
+ * session's lock is held, so the word cannot belong to a later start of the id.
+ * Returns whether the event was removed. A deadline leaves the event of a
+ * periodic timer, which the read arms anyway. Rare.
  */
-static noinline bool heed_late_word(struct twheel_session *s, struct twheel_utimer *ut)
+static noinline bool obey_word(struct twheel_session *s, struct twheel_utimer *ut, u64 word)
 {
-	u64 word = twheel_session_words_read(s->words, ut->id);
-	ktime_t deadline = twheel_session_word_deadline(s, word);
 	bool stop = word == TWHEEL_WORD_STOP;
 	struct twheel_step step;
 
-	if (deadline <= ut->expired_ns)
-		return false;
 	step = stop ? twheel_next(ut->state, TWHEEL_DO_END, 0) :
 		      twheel_next(ut->state, TWHEEL_DO_CARRY_ON, !!ut->period_ns);
 	if (step.action == TWHEEL_REFUSE)
@@ -254,8 +250,17 @@ static noinline bool heed_late_word(struct twheel_session *s, struct twheel_utim
 	s->stats.replaced++;
 	s->stats.rearmed++;
 	s->stats.carried++;
-	twheel_utimer_arm(ut, step, deadline);
+	twheel_utimer_arm(ut, step, twheel_session_word_deadline(s, word));
 	return true;
+}
+
+/* Read the word of an expired timer again. Returns whether it removed the event. */
+static __always_inline bool heed_late_word(struct twheel_session *s, struct twheel_utimer *ut)
+{
+	u64 word = twheel_utimer_word(s, ut);
+
+	return unlikely(twheel_session_word_deadline(s, word) > (ktime_t)ut->expired_ns) &&
+	       obey_word(s, ut, word);
 }
 
 /*

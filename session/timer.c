@@ -62,7 +62,7 @@ static __always_inline bool heed_word(struct twheel_session *s,
 				      struct twheel_utimer *ut, ktime_t time,
 				      bool pending)
 {
-	u64 word = twheel_session_words_read(s->words, ut->id);
+	u64 word = twheel_utimer_word(s, ut);
 	ktime_t deadline = twheel_session_word_deadline(s, word);
 
 	if (deadline <= time)
@@ -81,15 +81,12 @@ static __always_inline bool heed_word(struct twheel_session *s,
 #define TWHEEL_RUN_NS(s)	((void)(s), 0)
 #endif
 
-static u64 expiry_time(const struct twheel_session *s)
-{
-	return TWHEEL_RUN_NS(s) ?: twheel_session_time(s, ktime_get_ns());
-}
-
 /* Queue the event of an expired timer. */
 static __always_inline void queue_event(struct twheel_session *s, struct twheel_utimer *ut,
-					struct twheel_step step, u64 now)
+					struct twheel_step step)
 {
+	u64 now = TWHEEL_RUN_NS(s) ?: twheel_session_time(s, ktime_get_ns());
+
 	ut->expired_ns = now;
 	twheel_enter(&ut->state, step);
 	s->stats.expired++;
@@ -115,30 +112,15 @@ static noinline void ask_socket(struct twheel_session *s, struct twheel_utimer *
 		return;
 	}
 	twheel_utimer_let_go(s, ut);
-	queue_event(s, ut, step, expiry_time(s));
+	queue_event(s, ut, step);
 }
 
 /*
- * Expire a timer, unless its word delays or stops it. A word later than the
- * tick at which the timer was due needs no clock. In a late run the timer may be
- * due once more, at another tick in the past. Read the word again after reading
- * the clock: a word stored before that counts, whenever the timer was due.
+ * Expire a timer, unless its word or its socket delays or stops it. A word later
+ * than the tick at which the timer was due delays it, without reading the clock:
+ * in a late run the timer may be due once more, at another tick in the past. A
+ * word stored after this look counts when the event is read.
  */
-static __always_inline void ask_word(struct twheel_session *s, struct twheel_utimer *ut,
-				     struct twheel_step step)
-{
-	u64 now;
-
-	if (twheel_utimer_has_word(s, ut) &&
-	    heed_word(s, ut, twheel_due_time(&ut->timer, s->tick_ns), false))
-		return;
-	now = expiry_time(s);
-	if (!TWHEEL_RUN_NS(s) && twheel_utimer_has_word(s, ut) &&
-	    heed_word(s, ut, now, false))
-		return;
-	queue_event(s, ut, step, now);
-}
-
 static void session_expired(struct twheel_timer *timer)
 {
 	struct twheel_utimer *ut = container_of(timer, struct twheel_utimer,
@@ -150,8 +132,9 @@ static void session_expired(struct twheel_timer *timer)
 	step = twheel_next(ut->state, TWHEEL_DO_EXPIRE, 0);
 	if (unlikely(step.action == TWHEEL_LET_GO))
 		ask_socket(s, ut, step);
-	else
-		ask_word(s, ut, step);
+	else if (!twheel_utimer_has_word(s, ut) ||
+		 !heed_word(s, ut, twheel_due_time(&ut->timer, s->tick_ns), false))
+		queue_event(s, ut, step);
 	spin_unlock(&s->lock);
 }
 

@@ -135,26 +135,27 @@ static bool has_passed(__u64 word, __u64 now)
 	return word != TWHEEL_WORD_STOP && word <= now;
 }
 
-/* Check that the word at @now, or one stored since, had passed. */
-static void expect_passed(struct server *server, const struct beat *beat,
-			  __u64 now)
+/* Check that the last word before a read at @read, or one stored since, was due at @expired. */
+static void expect_passed(struct server *server, const struct beat *beat, __u64 expired,
+			  __u64 read)
 {
 	unsigned int i = beat->stored, oldest = i > RECORD ? i - RECORD : 0;
 
 	while (i-- > oldest) {
-		if (has_passed(beat->words[i % RECORD], now))
+		if (has_passed(beat->words[i % RECORD], expired))
 			return;
-		if (beat->times[i % RECORD] < now)
+		if (beat->times[i % RECORD] < read)
 			test_fail(__FILE__, __LINE__, "expired at %llu, its word was %llu",
-				  now, beat->words[i % RECORD]);
+				  expired, beat->words[i % RECORD]);
 	}
-	/* The record does not reach back to @now. */
+	/* The record does not reach back to @read. */
 	server->unchecked++;
 }
 
 static unsigned int read_events(struct server *server)
 {
 	struct twheel_event events[IDS];
+	__u64 read = now_ns();
 	struct beat *beat;
 	ssize_t got, i;
 
@@ -166,7 +167,7 @@ static unsigned int read_events(struct server *server)
 		beat = &server->beats[events[i].id];
 		ASSERT_TRUE(beat->started);
 		ASSERT_LE(beat->since, events[i].expired_ns);
-		expect_passed(server, beat, events[i].expired_ns);
+		expect_passed(server, beat, events[i].expired_ns, read);
 		beat->started = false;
 	}
 	server->events += got;

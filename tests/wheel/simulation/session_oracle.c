@@ -343,32 +343,27 @@ static bool keeps(const struct oracle_start *t, u64 word, u64 expired)
 }
 
 /*
- * Check that the word at the time of an expiry allowed it. With the session's lock held, the
- * callback looks at the word before and after it reads the clock. The word may be due at
- * both times, and another one in between.
+ * Check that the word at the time of an expiry allowed it. The callback reads the word and
+ * then the clock, with the session's lock held. A store in between does not count.
  */
 static void check_word(const struct oracle_start *t, u64 expired)
 {
 	const struct oracle_id *own = t->own;
-	unsigned int i = own->nr_stores;
-	u64 word = 0, next;
+	unsigned int i, nr;
 
-	for (; i > 0; i--) {
+	for (i = own->nr_stores; i > 0; i--) {
 		/* The store is already forgotten. */
 		if (own->nr_stores - i == ORACLE_STORES)
 			return;
-		if (own->stores[(i - 1) % ORACLE_STORES].at < expired) {
-			word = own->stores[(i - 1) % ORACLE_STORES].word;
-			break;
-		}
+		nr = (i - 1) % ORACLE_STORES;
+		if (own->stores[nr].at >= expired)
+			continue;
+		if (!keeps(t, own->stores[nr].word, expired))
+			return;
+		if (!own->stores[nr].locked)
+			sim_fail("start %u: expires at %llu, its word is %llu",
+				 number(t), expired, own->stores[nr].word);
 	}
-	if (!keeps(t, word, expired))
-		return;
-	next = own->stores[i % ORACLE_STORES].word;
-	if (i == own->nr_stores || !own->stores[i % ORACLE_STORES].locked ||
-	    keeps(t, next, expired))
-		sim_fail("start %u: expires at %llu, its word is %llu",
-			 number(t), expired, word);
 }
 
 /*
