@@ -185,36 +185,44 @@ twheel_table_entry(const struct twheel_table *table, u32 index)
 }
 
 /*
- * Returns the timer in the place of @id, free or not, maybe with another id of
- * the same number. NULL if there is no such place now. Session's lock held.
+ * Returns the state that an operation on @id finds. Out: the timer in the place of
+ * @id, free or not, maybe with another id of the same number. NULL if there is no
+ * such place now. Session's lock held.
  */
-static inline struct twheel_utimer *
-twheel_table_place(const struct twheel_table *tables, u64 id)
+static __always_inline enum twheel_utimer_state
+twheel_table_look_up(const struct twheel_table *tables, u64 id, struct twheel_utimer **place)
 {
 	bool kernel = id & TWHEEL_ID_KERNEL;
 	u32 number = twheel_number_of(id);
 	u32 index = twheel_index_of(number);
 	struct twheel_chunk *chunk = twheel_table_entry(&tables[kernel], index);
+	struct twheel_utimer *ut;
 
+	*place = NULL;
 	if (unlikely(!chunk))
-		return NULL;
-	return &chunk->timers[number - index * TWHEEL_CHUNK_TIMERS];
+		return TWHEEL_FREE;
+	ut = &chunk->timers[number - index * TWHEEL_CHUNK_TIMERS];
+	*place = ut;
+	return likely(ut->id == id) ? ut->state : TWHEEL_FREE;
 }
 
-/* Returns the state that an operation on @id finds. @ut is the place of @id. */
-static inline enum twheel_utimer_state
-twheel_utimer_state(const struct twheel_utimer *ut, u64 id)
+/* Returns the place of @id alone. */
+static inline struct twheel_utimer *
+twheel_table_place(const struct twheel_table *tables, u64 id)
 {
-	return likely(ut && ut->id == id) ? ut->state : TWHEEL_FREE;
+	struct twheel_utimer *ut;
+
+	twheel_table_look_up(tables, id, &ut);
+	return ut;
 }
 
 /* Returns the timer, which is not free, or NULL. Session's lock held. */
 static inline struct twheel_utimer *
 twheel_table_find(const struct twheel_table *tables, u64 id)
 {
-	struct twheel_utimer *ut = twheel_table_place(tables, id);
+	struct twheel_utimer *ut;
 
-	return twheel_utimer_state(ut, id) == TWHEEL_FREE ? NULL : ut;
+	return twheel_table_look_up(tables, id, &ut) == TWHEEL_FREE ? NULL : ut;
 }
 
 /*

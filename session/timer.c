@@ -195,12 +195,13 @@ take_place(struct twheel_session *s, struct twheel_utimer **ut,
 		return twheel_step(TWHEEL_GROW, TWHEEL_FREE, 0);
 	if (args->id == TWHEEL_ID_ANY)
 		*ut = twheel_table_take_any(s);
-	else if (*ut)
-		twheel_table_take_this(*ut, args->id);
 	if (unlikely(!*ut))
 		return twheel_step(TWHEEL_GROW, TWHEEL_FREE, 0);
+	if (args->id == TWHEEL_ID_ANY)
+		args->id = (*ut)->id;
+	else
+		twheel_table_take_this(*ut, args->id);
 	s->timers++;
-	args->id = (*ut)->id;
 	set_up(*ut, args);
 	twheel_enter(&(*ut)->state, step);
 	return step;
@@ -260,6 +261,7 @@ static noinline struct twheel_step take_out(struct twheel_session *s, struct twh
 
 static struct twheel_step try_idle(struct twheel_session *s, struct twheel_start *args)
 {
+	enum twheel_utimer_state state;
 	struct twheel_utimer *ut;
 	struct twheel_step step;
 	struct sock *sk;
@@ -271,8 +273,8 @@ static struct twheel_step try_idle(struct twheel_session *s, struct twheel_start
 	sk = twheel_session_hold_sock(s, args->fd);
 	if (IS_ERR(sk))
 		return twheel_step(TWHEEL_REFUSE, TWHEEL_FREE, PTR_ERR(sk));
-	ut = twheel_table_place(s->tables, args->id);
-	step = twheel_next(twheel_utimer_state(ut, args->id), TWHEEL_DO_START, args->flags);
+	state = twheel_table_look_up(s->tables, args->id, &ut);
+	step = twheel_next(state, TWHEEL_DO_START, args->flags);
 	step = step.action == TWHEEL_TAKE ? take_place(s, &ut, args, step) :
 					    take_out(s, ut, args, step);
 	if (step.action >= TWHEEL_REFUSE) {
@@ -287,6 +289,7 @@ static struct twheel_step try_idle(struct twheel_session *s, struct twheel_start
 static __always_inline struct twheel_step
 try_start(struct twheel_session *s, struct twheel_start *args, ktime_t now)
 {
+	enum twheel_utimer_state state = TWHEEL_FREE;
 	struct twheel_utimer *ut = NULL;
 	struct twheel_step step;
 
@@ -296,9 +299,8 @@ try_start(struct twheel_session *s, struct twheel_start *args, ktime_t now)
 	if (unlikely(bad_start(s, args)))
 		return twheel_step(TWHEEL_REFUSE, TWHEEL_FREE, -EINVAL);
 	if (args->id != TWHEEL_ID_ANY)
-		ut = twheel_table_place(s->tables, args->id);
-	step = twheel_next(twheel_utimer_state(ut, args->id), TWHEEL_DO_START,
-			   args->flags);
+		state = twheel_table_look_up(s->tables, args->id, &ut);
+	step = twheel_next(state, TWHEEL_DO_START, args->flags);
 	switch (step.action) {
 	case TWHEEL_MOVE:
 		if (!twheel_restart_at(&ut->timer, start_deadline(s, args, now)))
@@ -375,9 +377,9 @@ int twheel_session_start(struct twheel_session *s, struct twheel_start *args)
 /* Carry out a STOP, unless the timer's callback has to come first. */
 static struct twheel_step try_stop(struct twheel_session *s, u64 id, u32 flags)
 {
-	struct twheel_utimer *ut = twheel_table_place(s->tables, id);
-	struct twheel_step step = twheel_next(twheel_utimer_state(ut, id), TWHEEL_DO_STOP,
-					      flags);
+	struct twheel_utimer *ut;
+	struct twheel_step step = twheel_next(twheel_table_look_up(s->tables, id, &ut),
+					      TWHEEL_DO_STOP, flags);
 
 	lockdep_assert_held(&s->lock);
 	switch (step.action) {
@@ -484,15 +486,14 @@ action_of(struct twheel_session *s, const struct twheel_session_op *op,
 {
 	const struct twheel_start *args = &op->start;
 	bool start = op->opcode == TWHEEL_OP_START;
-	enum twheel_utimer_state state;
+	enum twheel_utimer_state state = TWHEEL_FREE;
 
 	*place = NULL;
 	if (start ? bad_start(s, args) :
 		    op->opcode != TWHEEL_OP_STOP || bad_stop(s, args))
 		return TWHEEL_REFUSE;
 	if (likely(args->id != TWHEEL_ID_ANY))
-		*place = twheel_table_place(s->tables, args->id);
-	state = twheel_utimer_state(*place, args->id);
+		state = twheel_table_look_up(s->tables, args->id, place);
 	/* Only this flag of a START without a socket matters, and the compiler knows. */
 	return start ? twheel_next(state, TWHEEL_DO_START,
 				   args->flags & TWHEEL_START_REPLACE).action :
