@@ -119,9 +119,13 @@ TEST_SESSION(a_thread_that_is_cancelled_takes_no_event_with_it)
 /* A poller is woken once for all events, after the first of them waited for @wake_ns. */
 TEST_SESSION(events_wait_for_their_reader, { .wake_ns = 100 * MS })
 {
+	const __u64 window = 1 << 18;
 	struct twheel_event events[3];
 	__u64 begin, i;
 
+	/* A session in the process also wakes up at the end of a window of level 1. */
+	if (twheel_now() / MS % window > window - 200)
+		sleep_ns(200 * MS);
 	for (i = 0; i < ARRAY_SIZE(events); i++)
 		ASSERT_EQ(0, twheel_start(t, i, (100 + 10 * i) * MS, i));
 	begin = twheel_now();
