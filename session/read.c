@@ -224,8 +224,8 @@ static inline void finish_event(struct twheel_session *s,
 }
 
 /*
- * Obey the word of an expired timer, a stop or a deadline later than the expiry:
- * remove the event at the head of the queue, and free the timer or arm it. The
+ * Obey the word of an expired timer, a stop or a deadline later than the expiry.
+ * Removes the event at the head of the queue, and frees the timer or arms it. The
  * session's lock is held, so the word cannot belong to a later start of the id.
  * Returns whether the event was removed. A deadline leaves the event of a
  * periodic timer, which the read arms anyway. Rare.
@@ -363,7 +363,7 @@ ssize_t twheel_session_read(struct twheel_session *s, struct iov_iter *to)
 		if (ret >= 0) {
 			room -= ret;
 			tries = TWHEEL_FETCH_TRIES;
-			/* A reader that gets no event waits for the next one. */
+			/* A reader without an event waits for the next one. */
 			if (ret && signal_pending(current))
 				break;
 			cond_resched();

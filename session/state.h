@@ -3,9 +3,9 @@
  * The table of states: what each operation does to a timer of a session
  *
  * twheel_next() is pure. It says how a timer leaves its state, which state it
- * enters, and what the caller gets. Single calls, batches, reads, walks and
- * sessions in the process carry out its steps. Entering FREE gives the place
- * back, entering ARMED or WATCHING starts the timer, entering UNREAD queues it.
+ * enters, and the result. Single calls, batches, reads, walks and sessions in the
+ * process carry out its steps. Entering FREE gives the place back, entering ARMED
+ * or WATCHING starts the timer, entering UNREAD queues it.
  *
  * A timer with a word has no rows of its own: its word only delays the expiry,
  * or stops the timer. A timer with a socket has a state of its own instead, so
@@ -69,11 +69,11 @@ enum twheel_operation {
  * @TWHEEL_NOTHING: no more than to enter the state
  * @TWHEEL_REFUSE: not at all
  * @TWHEEL_GROW: not yet: make room, then try again
- * @TWHEEL_WAIT: not yet: its callback is about to run. Nobody must learn of an
+ * @TWHEEL_WAIT: not yet: its callback is about to run. No caller may learn of an
  *	expiry before the event is in the queue
  *
  * A batch carries out the first three for many timers at a time. The last two
- * are not in the table: whoever carries out a step finds out.
+ * are not in the table: the function that carries out a step returns them.
  */
 enum twheel_action {
 	TWHEEL_TAKE,

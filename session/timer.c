@@ -116,10 +116,10 @@ static noinline void ask_socket(struct twheel_session *s, struct twheel_utimer *
 }
 
 /*
- * Expire a timer, unless its word or its socket delays or stops it. A word later
- * than the tick at which the timer was due delays it, without reading the clock:
- * in a late run the timer may be due once more, at another tick in the past. A
- * word stored after this look counts when the event is read.
+ * Expire a timer, unless its word or its socket delays or stops it. The word is
+ * compared with the tick at which the timer was due, not with the clock. So in a
+ * late run the timer may be due once more, at another tick in the past. A word
+ * stored after this look counts when the event is read.
  */
 static void session_expired(struct twheel_timer *timer)
 {
