@@ -48,13 +48,6 @@ static int copy_out(unsigned long arg, size_t usize, const void *from,
 	return 0;
 }
 
-/* Returns whether @size is valid for array entries whose V1 has @least bytes. */
-static bool is_entry_size(u32 size, size_t least)
-{
-	return size >= least && size <= TWHEEL_ENTRY_SIZE_MAX &&
-	       IS_ALIGNED(size, sizeof(__u64));
-}
-
 /* Commands */
 
 /* Changing a session needs the same permission as write(2). */
@@ -84,12 +77,7 @@ static long do_setup(struct twheel_session *s, unsigned long arg, size_t usize)
 	struct twheel_setup setup;
 	int ret = copy_in(&setup, sizeof(setup), arg, usize);
 
-	if (ret)
-		return ret;
-	if (setup.event_size && !is_entry_size(setup.event_size,
-					       TWHEEL_EVENT_SIZE_V1))
-		return -EINVAL;
-	return twheel_session_setup(s, &setup);
+	return ret ?: twheel_session_setup(s, &setup);
 }
 
 /* Faster than copy_in(), for callers with the current size. */
@@ -107,7 +95,7 @@ static int get_start(struct twheel_start *start, unsigned long arg,
 	unsafe_get_user(start->period_ns, &from->period_ns, fault);
 	unsafe_get_user(start->user_data, &from->user_data, fault);
 	unsafe_get_user(start->flags, &from->flags, fault);
-	unsafe_get_user(start->fd, &from->fd, fault);
+	unsafe_get_user(start->reserved, &from->reserved, fault);
 	user_read_access_end();
 	return 0;
 fault:
@@ -123,7 +111,7 @@ fault:
 static int start_any(struct twheel_session *s, struct twheel_start *start,
 		     __u64 __user *id)
 {
-	struct twheel_stop stop = { .flags = TWHEEL_STOP_WITHDRAW };
+	struct twheel_stop stop = {};
 	int ret;
 
 	if (put_user(start->id, id))
@@ -208,13 +196,7 @@ struct batch {
 static struct twheel_op __user *next_op(const struct batch *batch)
 {
 	return u64_to_user_ptr(batch->args.ops +
-			       (u64)batch->done * batch->args.op_size);
-}
-
-/* Returns whether operations have another size, and are done one by one. */
-static bool has_long_ops(const struct batch *batch)
-{
-	return batch->args.op_size != sizeof(struct twheel_op);
+			       (u64)batch->done * sizeof(struct twheel_op));
 }
 
 static int get_ops(struct twheel_session_op *to, const struct batch *batch,
@@ -232,7 +214,7 @@ static int get_ops(struct twheel_session_op *to, const struct batch *batch,
 		unsafe_get_user(to->start.expires_ns, &from->expires_ns, fault);
 		unsafe_get_user(to->start.period_ns, &from->period_ns, fault);
 		unsafe_get_user(to->start.user_data, &from->user_data, fault);
-		unsafe_get_user(to->start.fd, &from->fd, fault);
+		unsafe_get_user(to->start.reserved, &from->reserved, fault);
 	}
 	user_read_access_end();
 	return 0;
@@ -248,7 +230,6 @@ static int put_results(const struct twheel_session_op *from,
 	const struct twheel_session_op *end = from + count;
 	unsigned int failed = 0;
 
-	/* Operations of another size come one by one, so no stride is needed. */
 	if (!user_write_access_begin(to, count * sizeof(*to)))
 		return -EFAULT;
 	for (; from < end; from++, to++) {
@@ -275,24 +256,7 @@ static bool can_write(const struct twheel_session_op *ops,
 	struct twheel_op __user *to = next_op(batch);
 
 	return !put_user(ops[0].opcode, &to[0].opcode) &&
-	       !put_user(ops[count - 1].start.fd, &to[count - 1].fd);
-}
-
-/* Copy in some operations, unless they are invalid or their results cannot be written. */
-static int fetch_ops(struct twheel_session_op *ops, const struct batch *batch,
-		     unsigned int count)
-{
-	int ret = get_ops(ops, batch, count);
-
-	if (!ret && has_long_ops(batch)) {
-		ret = check_zeroed_user(next_op(batch) + 1, batch->args.op_size -
-					sizeof(struct twheel_op));
-		if (ret >= 0)
-			ret = ret ? 0 : -E2BIG;
-	}
-	if (ret)
-		return ret;
-	return can_write(ops, batch, count) ? 0 : -EFAULT;
+	       !put_user(ops[count - 1].start.reserved, &to[count - 1].reserved);
 }
 
 /*
@@ -304,17 +268,16 @@ static int submit_all(struct twheel_session *s, struct batch *batch)
 {
 	/* 768 bytes of stack. */
 	struct twheel_session_op ops[TWHEEL_OPS_PER_LOCK] __uninitialized;
-	unsigned int most = has_long_ops(batch) ? 1 : TWHEEL_OPS_PER_LOCK;
+	unsigned int most = TWHEEL_OPS_PER_LOCK;
 	ktime_t now = ktime_get();
 
 	while (batch->done < batch->args.count) {
 		unsigned int count = min(batch->args.count - batch->done, most);
-		int ret = fetch_ops(ops, batch, count);
 		unsigned int done;
 
-		if (ret && most == 1)
-			return batch->done ?: ret;
-		if (ret) {
+		if (get_ops(ops, batch, count) || !can_write(ops, batch, count)) {
+			if (most == 1)
+				return batch->done ?: -EFAULT;
 			most = 1;
 			continue;
 		}
@@ -340,7 +303,7 @@ static long do_submit(struct twheel_session *s, unsigned long arg, size_t usize)
 		return ret;
 	if (usize < sizeof(batch.args) || !batch.args.count ||
 	    batch.args.count > MAX_BATCH || batch.args.flags ||
-	    !is_entry_size(batch.args.op_size, sizeof(struct twheel_op)) ||
+	    batch.args.op_size != TWHEEL_OP_SIZE_V1 ||
 	    batch.args.ops != (unsigned long)batch.args.ops)
 		return -EINVAL;
 	batch.args.failed = 0;
@@ -363,7 +326,7 @@ static long do_list(struct file *file, unsigned long arg, size_t usize)
 		return ret;
 	if (usize < sizeof(list) || !list.count ||
 	    list.flags & ~TWHEEL_LIST_DRAIN || list.reserved ||
-	    !is_entry_size(list.entry_size, sizeof(struct twheel_entry)) ||
+	    list.entry_size != TWHEEL_ENTRY_SIZE_V1 ||
 	    list.entries != (unsigned long)list.entries)
 		return -EINVAL;
 	if (list.flags && may_change(file))
@@ -520,6 +483,10 @@ static struct miscdevice twheel_misc = {
 int twheel_chardev_init(void)
 {
 	int ret = twheel_table_cache_init();
+
+	BUILD_BUG_ON(sizeof(struct twheel_op) != TWHEEL_OP_SIZE_V1);
+	BUILD_BUG_ON(sizeof(struct twheel_entry) != TWHEEL_ENTRY_SIZE_V1);
+	BUILD_BUG_ON(sizeof(struct twheel_event) != TWHEEL_EVENT_SIZE_V1);
 
 	if (ret)
 		return ret;

@@ -7,7 +7,7 @@
  * Features of sessions of the kernel. Sessions in the process define their own.
  * do_info() adds TWHEEL_FEATURE_SHARED to both if words are coherent.
  */
-#define TWHEEL_HOST_FEATURES	(TWHEEL_FEATURE_NOWAIT | TWHEEL_FEATURE_IDLE)
+#define TWHEEL_HOST_FEATURES	TWHEEL_FEATURE_NOWAIT
 
 int twheel_chardev_init(void);
 void twheel_chardev_exit(void);

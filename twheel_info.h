@@ -17,14 +17,11 @@
  * @name: name in parameters and in /proc/twheel
  * @slots: number of slots. 0 if the creator of a wheel chooses it
  * @levels: number of levels, with equal numbers of slots
- * @bounded: true if the number of timers visited by a tick, but not due, has a bound
- *	for any distribution of timers. Then untrusted users may have a wheel
  */
 struct twheel_scheme_info {
 	const char *name;
 	u32 slots;
 	u32 levels;
-	bool bounded;
 };
 
 /* All names, for messages. */
@@ -38,9 +35,7 @@ twheel_scheme_info(enum twheel_scheme_type type)
 			.name = "hier",
 			.slots = TWHEEL_HIER_SLOTS,
 			.levels = TWHEEL_HIER_LEVELS,
-			.bounded = true,
 		},
-		/* If there are few slots, one of them may have all timers. */
 		[TWHEEL_HASHED] = {
 			.name = "hashed",
 			.levels = 1,

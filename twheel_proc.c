@@ -175,7 +175,7 @@ static void show_session(struct seq_file *seq, struct twheel_session *s)
 
 	spin_lock_bh(&s->lock);
 	/* A user's wheel is created by the first start. */
-	wheel = s->nice || s->shared ? twheel_number(s->wheel) : 0;
+	wheel = s->nice || s->wheel_ref ? twheel_number(s->wheel) : 0;
 	pid = pid_vnr(s->pid);
 	twheel_session_stats_locked(s, &stats);
 	spin_unlock_bh(&s->lock);

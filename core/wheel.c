@@ -282,20 +282,6 @@ int twheel_check_config(struct twheel_config *config)
 }
 EXPORT_SYMBOL_GPL(twheel_check_config);
 
-/**
- * twheel_scheme_bounded - return whether untrusted users may use a scheme
- * @scheme: a scheme
- *
- * Context: Any.
- * Return: true if a tick visits a bounded number of timers that are not due.
- * Otherwise the owners of the timers decide how long a tick takes.
- */
-bool twheel_scheme_bounded(enum twheel_scheme_type scheme)
-{
-	return twheel_scheme_info(scheme)->bounded;
-}
-EXPORT_SYMBOL_GPL(twheel_scheme_bounded);
-
 static void free_wheel(struct twheel *wheel)
 {
 	unsigned int cpu;

@@ -2,14 +2,14 @@
 /**
  * DOC: Listing and draining: a walk over the timers of a session
  *
- * TWHEEL_IOC_LIST returns the timers, or with %TWHEEL_LIST_DRAIN returns and
- * stops the armed ones. A cursor says where to continue: a table, and a number in it.
+ * TWHEEL_IOC_LIST returns the timers. With %TWHEEL_LIST_DRAIN it also stops those
+ * that it returns, and withdraws their unread events. A cursor says where to continue: a table, and a number in it.
  * Numbers do not move, so a timer that exists all the time is visited once,
  * even if others are started and stopped around it.
  *
  * An entry is copied to user space with the session's lock held and page faults
  * disabled. Its timer is stopped afterwards: a timer that cannot be returned
- * remains pending. If the copy fails, the lock is dropped, the page is faulted
+ * remains as it is. If the copy fails, the lock is dropped, the page is faulted
  * in, and the walk tries again.
  */
 #include <linux/bitops.h>
@@ -24,21 +24,18 @@
 static void describe(struct twheel_session *s, struct twheel_utimer *ut,
 		     struct twheel_entry *entry)
 {
-	bool armed = twheel_utimer_is_armed(ut);
+	bool armed = ut->state == TWHEEL_ARMED;
 	ktime_t now = twheel_session_time(s, ktime_get());
 	ktime_t deadline = armed ? twheel_deadline(&ut->timer) :
 			   twheel_expired_deadline(&ut->timer, s->tick_ns);
 
-	if (ut->state == TWHEEL_WATCHING)
-		deadline = twheel_session_after_checks(ut, deadline);
 	*entry = (struct twheel_entry) {
 		.id		= ut->id,
 		.user_data	= ut->user_data,
 		.deadline_ns	= twheel_session_to_caller(deadline,
 							   twheel_session_offset(s)),
 		.remaining_ns	= armed && deadline > now ? deadline - now : 0,
-		.period_ns	= ut->state == TWHEEL_ENDED ||
-				  ut->state == TWHEEL_WATCHING ? 0 : ut->period_ns,
+		.period_ns	= ut->period_ns,
 		.state		= armed ? TWHEEL_STATE_PENDING :
 					  TWHEEL_STATE_EXPIRED,
 	};
@@ -70,7 +67,6 @@ int twheel_session_get(struct twheel_session *s, struct twheel_entry *entry)
  * struct walk - a walk in progress
  * @session: the session
  * @to: the caller's array, from the next entry on
- * @entry_size: size of the caller's entries
  * @room: number of free entries
  * @done: number of entries written
  * @table: table to visit next
@@ -80,7 +76,6 @@ int twheel_session_get(struct twheel_session *s, struct twheel_entry *entry)
 struct walk {
 	struct twheel_session *session;
 	struct iov_iter to;
-	u32 entry_size;
 	u32 room;
 	u32 done;
 	u32 table;
@@ -88,106 +83,107 @@ struct walk {
 	bool stop;
 };
 
-/* Where a walk is, and why it pauses. */
-enum place { GOES_ON, AT_MISSING_PAGE, AT_CALLBACK, AT_END_OF_TABLE, AT_END_OF_ARRAY };
-
 /*
- * AT_CALLBACK says that the timer's callback is about to run: a caller that
- * learns that no timer is pending must find the event in the queue.
+ * Why a walk returns from a chunk. WALK_CALLBACK: the callback of a timer is about to
+ * queue its event. Wait for it, or the caller would see neither a pending timer nor an
+ * event.
  */
-static enum place walk_timer(struct walk *walk, struct twheel_utimer *ut)
+enum walk_status { WALK_CONTINUE, WALK_FAULT, WALK_CALLBACK, WALK_TABLE_END, WALK_FULL };
+
+static enum walk_status walk_timer(struct walk *walk, struct twheel_utimer *ut)
 {
-	struct twheel_step stop = twheel_next(ut->state, TWHEEL_DO_STOP, 0);
+	struct twheel_step stop = twheel_next(ut->state, TWHEEL_DO_STOP, false);
 	struct twheel_session *s = walk->session;
-	bool armed = twheel_utimer_is_armed(ut);
 	struct twheel_entry entry;
 
-	if (walk->stop && !armed) {
-		twheel_enter(&ut->state, stop);
-		return GOES_ON;
-	}
-	if (armed && !twheel_pending(&ut->timer))
-		return AT_CALLBACK;
+	if (stop.action == TWHEEL_CANCEL && !twheel_pending(&ut->timer))
+		return WALK_CALLBACK;
 	describe(s, ut, &entry);
-	if (!twheel_session_put(&walk->to, &entry, sizeof(entry),
-				walk->entry_size))
-		return AT_MISSING_PAGE;
-	if (walk->stop && !twheel_stop(&ut->timer)) {
-		/* The timer just expired: let the next entry overwrite this one. */
-		iov_iter_revert(&walk->to, walk->entry_size);
-		return AT_CALLBACK;
+	if (!twheel_session_copy_out(&walk->to, &entry, sizeof(entry)))
+		return WALK_FAULT;
+	if (!walk->stop) {
+		walk->done++;
+		return WALK_CONTINUE;
 	}
-	if (walk->stop)
+	if (stop.action == TWHEEL_DEQUEUE) {
+		twheel_utimer_withdraw(s, ut, stop);
+	} else if (twheel_stop(&ut->timer)) {
 		twheel_utimer_end(s, ut, stop);
+	} else {
+		/* The timer just expired: let the next entry overwrite this one. */
+		iov_iter_revert(&walk->to, sizeof(entry));
+		return WALK_CALLBACK;
+	}
 	walk->done++;
-	return GOES_ON;
+	return WALK_CONTINUE;
 }
 
 /*
  * Walk over one chunk, or to the end of a page of pointers if it has no chunk
  * left. When the last timer is stopped, keep_chunk() may free the chunk.
  */
-static enum place walk_chunk(struct walk *walk)
+static enum walk_status walk_chunk(struct walk *walk)
 {
 	struct twheel_table *table = &walk->session->tables[walk->table];
 	u32 index = twheel_index_of(walk->number), first, i;
 	struct twheel_chunk *chunk;
 	unsigned long left;
-	enum place place;
+	enum walk_status status;
 
 	lockdep_assert_held(&walk->session->lock);
 	if (index >= table->nr_indexes)
-		return AT_END_OF_TABLE;
+		return WALK_TABLE_END;
 	index = array_index_nospec(index, table->nr_indexes);
 	chunk = twheel_table_next(table, &index);
 	first = index * TWHEEL_CHUNK_TIMERS;
 	walk->number = max(walk->number, first);
 	if (!chunk)
-		return GOES_ON;
+		return WALK_CONTINUE;
 	left = ~chunk->free & TWHEEL_CHUNK_FULL & -BIT(walk->number - first);
 	for (; left; left &= left - 1) {
 		i = __ffs(left);
 		walk->number = first + i;
 		if (walk->done == walk->room)
-			return AT_END_OF_ARRAY;
-		place = walk_timer(walk, &chunk->timers[i]);
-		if (place != GOES_ON)
-			return place;
+			return WALK_FULL;
+		status = walk_timer(walk, &chunk->timers[i]);
+		if (status != WALK_CONTINUE)
+			return status;
 	}
 	walk->number = first + TWHEEL_CHUNK_TIMERS;
-	return GOES_ON;
+	return WALK_CONTINUE;
 }
 
-/* Returns 0, or an error that ends the walk. It also ends where the array is full. */
+/* Walk until the array is full or the tables end. Returns 0, -EFAULT or -EINTR. */
 static int walk_tables(struct walk *walk)
 {
-	int tries = TWHEEL_FETCH_TRIES;
-	enum place place;
+	int tries = TWHEEL_FAULT_TRIES;
+	enum walk_status status;
 
 	while (walk->table < TWHEEL_NR_TABLES) {
 		spin_lock_bh(&walk->session->lock);
 		pagefault_disable();
-		place = walk_chunk(walk);
+		status = walk_chunk(walk);
 		pagefault_enable();
 		spin_unlock_bh(&walk->session->lock);
-		switch (place) {
-		case AT_MISSING_PAGE:
-			if (twheel_session_fetch(&walk->to, walk->entry_size, &tries))
+		switch (status) {
+		case WALK_FAULT:
+			if (twheel_session_fault_in(&walk->to, sizeof(struct twheel_entry),
+						    &tries))
 				return -EFAULT;
 			continue;
-		case AT_CALLBACK:
+		case WALK_CALLBACK:
 			usleep_range(10, 50);
 			break;
-		case AT_END_OF_TABLE:
+		case WALK_TABLE_END:
 			walk->table++;
 			walk->number = 0;
 			continue;
-		case AT_END_OF_ARRAY:
+		case WALK_FULL:
 			return 0;
-		case GOES_ON:
+		case WALK_CONTINUE:
 			break;
 		}
-		tries = TWHEEL_FETCH_TRIES;
+		tries = TWHEEL_FAULT_TRIES;
 		if (fatal_signal_pending(current))
 			return -EINTR;
 		cond_resched();
@@ -203,9 +199,8 @@ int twheel_session_list(struct twheel_session *s, struct twheel_list *list)
 {
 	struct walk walk = {
 		.session	= s,
-		.entry_size	= list->entry_size,
 		.room		= min_t(u32, list->count,
-					MAX_RW_COUNT / list->entry_size),
+					MAX_RW_COUNT / sizeof(struct twheel_entry)),
 		.table		= list->cursor >> CURSOR_TABLE_SHIFT,
 		.number		= list->cursor,
 		.stop		= list->flags & TWHEEL_LIST_DRAIN,
@@ -215,7 +210,7 @@ int twheel_session_list(struct twheel_session *s, struct twheel_list *list)
 	if (walk.table > TWHEEL_NR_TABLES || walk.number > TWHEEL_ID_NR_MASK)
 		return -EINVAL;
 	iov_iter_ubuf(&walk.to, ITER_DEST, u64_to_user_ptr(list->entries),
-		      (size_t)walk.room * walk.entry_size);
+		      (size_t)walk.room * sizeof(struct twheel_entry));
 	ret = walk_tables(&walk);
 	list->cursor = (u64)walk.table << CURSOR_TABLE_SHIFT | walk.number;
 	return walk.done ?: ret;

@@ -46,12 +46,14 @@ static u32 next_number;		/* guarded by the lock of sessions */
 
 static int check_setup(const struct twheel_setup *setup)
 {
-	if (setup->flags & ~TWHEEL_SETUP_PRIVATE || setup->mode != TWHEEL_MODE_PERIODIC ||
-	    setup->max_timers > READ_ONCE(max_timers) || setup->reserved2 ||
+	if (setup->flags & ~TWHEEL_SETUP_PRIVATE ||
+	    setup->reserved[0] | setup->reserved[1] | setup->reserved[2] |
+	    setup->reserved2 | setup->reserved3 ||
+	    (setup->event_size && setup->event_size != TWHEEL_EVENT_SIZE_V1) ||
+	    setup->max_timers > READ_ONCE(max_timers) ||
 	    setup->shared_ids > (setup->max_timers ?: READ_ONCE(max_timers)))
 		return -EINVAL;
-	if (!(setup->flags & TWHEEL_SETUP_PRIVATE) &&
-	    (setup->scheme || setup->slots || setup->tick_ns || setup->clock))
+	if (!(setup->flags & TWHEEL_SETUP_PRIVATE) && (setup->tick_ns || setup->clock))
 		return -EINVAL;
 	if (setup->shared_ids && !twheel_words_are_coherent())
 		return -EOPNOTSUPP;
@@ -66,7 +68,7 @@ static int check_change(const struct twheel_session *s,
 			const struct twheel_setup *setup)
 {
 	lockdep_assert_held(&s->lock);
-	if (s->timers || s->stats.stopped || s->stats.expired || s->making_room ||
+	if (s->timers || s->stats.stopped || s->stats.expired || s->nr_unlocked ||
 	    (s->words && s->shared_ids != setup->shared_ids))
 		return -EBUSY;
 	return 0;
@@ -77,7 +79,7 @@ int twheel_session_setup(struct twheel_session *s,
 			 const struct twheel_setup *setup)
 {
 	struct twheel_table old[TWHEEL_NR_TABLES] = {};
-	struct twheel_session_wheel *shared = NULL;
+	struct twheel_session_wheel *ref = NULL;
 	struct twheel_session_words *words = NULL;
 	int ret;
 
@@ -91,14 +93,14 @@ int twheel_session_setup(struct twheel_session *s,
 	if (ret)
 		return ret;
 	if (setup->flags & TWHEEL_SETUP_PRIVATE)
-		shared = twheel_session_wheel_private(s, setup);
-	if (IS_ERR(shared))
-		return PTR_ERR(shared);
+		ref = twheel_session_wheel_private(s, setup);
+	if (IS_ERR(ref))
+		return PTR_ERR(ref);
 	/* Pairs with the write below. */
 	if (setup->shared_ids && !READ_ONCE(s->words))
 		words = twheel_session_words_make(s, setup->shared_ids);
 	if (IS_ERR(words)) {
-		twheel_session_wheel_put(shared);
+		twheel_session_wheel_put(ref);
 		return PTR_ERR(words);
 	}
 	spin_lock_bh(&s->lock);
@@ -110,8 +112,9 @@ int twheel_session_setup(struct twheel_session *s,
 		 */
 		memcpy(old, s->tables, sizeof(old));
 		twheel_table_init_all(s->tables);
-		swap(s->shared, shared);
-		twheel_session_wheel_use(s, s->shared);
+		swap(s->wheel_ref, ref);
+		twheel_session_wheel_attach(s, s->wheel_ref);
+		s->opened = twheel_session_time(s, ktime_get());
 		/* Another thread may have been faster. */
 		if (words && !s->words) {
 			s->shared_ids = words->nr;
@@ -122,13 +125,11 @@ int twheel_session_setup(struct twheel_session *s,
 		if (s->words)
 			s->words->offset = twheel_time_ns_offset(s->clock);
 		s->max_timers = setup->max_timers ?: READ_ONCE(max_timers);
-		s->event_size = setup->event_size ?: TWHEEL_EVENT_SIZE_V1;
-		s->wake_ns = setup->wake_ns;
 	}
 	spin_unlock_bh(&s->lock);
 	twheel_table_destroy_all(s, old);
 	twheel_session_words_free(s, words);
-	twheel_session_wheel_put(shared);
+	twheel_session_wheel_put(ref);
 	return ret;
 }
 
@@ -140,10 +141,9 @@ void twheel_session_info(struct twheel_session *s, struct twheel_info *info)
 	spin_lock_bh(&s->lock);
 	twheel_get_config(s->wheel, &config);
 	info->max_timers = s->max_timers;
-	info->event_size = s->event_size;
 	info->shared_ids = s->shared_ids;
-	info->wake_ns = s->wake_ns;
 	spin_unlock_bh(&s->lock);
+	info->event_size = TWHEEL_EVENT_SIZE_V1;
 	info->scheme = config.scheme;
 	info->mode = config.mode;
 	info->clock = config.clock;
@@ -195,7 +195,6 @@ struct twheel_session *twheel_session_open(void)
 	init_waitqueue_head(&s->readers);
 	init_waitqueue_head(&s->pollers);
 	s->max_timers = READ_ONCE(max_timers);
-	s->event_size = TWHEEL_EVENT_SIZE_V1;
 	/* An id must not name a timer of another session by chance. */
 	s->generation = get_random_u64();
 	twheel_table_init_all(s->tables);
@@ -212,7 +211,8 @@ struct twheel_session *twheel_session_open(void)
 					 s->unlimited);
 	if (ret)
 		goto err_user;
-	twheel_session_wheel_use(s, NULL);
+	twheel_session_wheel_attach(s, NULL);
+	s->opened = twheel_session_time(s, ktime_get());
 	s->pid = get_pid(task_tgid(current));
 	ret = xa_alloc_cyclic(&sessions, &s->number, s, xa_limit_31b,
 			      &next_number, GFP_SESSION);
@@ -228,26 +228,15 @@ err_session:
 	return ERR_PTR(ret);
 }
 
-static enum twheel_action action_of(const struct twheel_utimer *ut)
+/* Stop the armed timers of a chunk. A timer that expires now is not queued. */
+static void stop_chunk(struct twheel_chunk *chunk)
 {
-	return twheel_next(READ_ONCE(ut->state), TWHEEL_DO_CLOSE, 0).action;
-}
-
-/* Stop armed timers. Timers that expire now are not queued. */
-static void stop_chunk(struct twheel_session *s, struct twheel_chunk *chunk)
-{
-	struct twheel_utimer *ut;
 	unsigned int i;
 
-	for (i = 0; i < TWHEEL_CHUNK_TIMERS; i++) {
-		ut = &chunk->timers[i];
-		if (chunk->free & BIT(i) || action_of(ut) == TWHEEL_REFUSE)
-			continue;
-		twheel_stop_sync(&ut->timer);
-		/* The callback, if it ran, released the socket. */
-		if (action_of(ut) == TWHEEL_LET_GO)
-			twheel_utimer_let_go(s, ut);
-	}
+	for (i = 0; i < TWHEEL_CHUNK_TIMERS; i++)
+		if (!(chunk->free & BIT(i)) &&
+		    READ_ONCE(chunk->timers[i].state) == TWHEEL_ARMED)
+			twheel_stop_sync(&chunk->timers[i].timer);
 }
 
 /* Stop the timers of a session that only they still use, and free it. */
@@ -266,8 +255,7 @@ void twheel_session_close(struct twheel_session *s)
 	put_pid(pid);
 	for (i = 0; i < TWHEEL_NR_TABLES; i++)
 		twheel_table_for_each(chunk, &s->tables[i])
-			stop_chunk(s, chunk);
-	twheel_stop_sync(&s->waker);
+			stop_chunk(chunk);
 	/* See twheel_at_tick_end(). */
 	for_each_possible_cpu(cpu)
 		while (twheel_tick_end_queued(&s->ends[cpu].tick_end))
@@ -281,7 +269,7 @@ void twheel_session_close(struct twheel_session *s)
 	twheel_table_destroy_all(s, s->tables);
 	/* Callbacks do not read words after @closing was set. */
 	twheel_session_words_free(s, s->words);
-	twheel_session_wheel_put(s->shared);
+	twheel_session_wheel_put(s->wheel_ref);
 	twheel_session_user_uncharge(s->user, TWHEEL_COUNT_SESSIONS);
 	twheel_session_user_put(s->user);
 	/* As above. */

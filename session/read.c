@@ -34,43 +34,32 @@
 
 /* Copying */
 
-/* Returns whether the last of the next @size bytes is writable. Sets it to 0. */
-static bool reaches(const struct iov_iter *to, size_t size)
+/*
+ * Copy to user space with page faults disabled. Begins with a 0 in the last byte: if
+ * the page at the end is missing, nothing else is written, so that a reader without
+ * further entries finds no part of one. Returns false if something was not written, and
+ * does not advance @to then.
+ */
+bool twheel_session_copy_out(struct iov_iter *to, const void *from, size_t size)
 {
 	struct iov_iter last = *to;
+	size_t copied;
 
 	iov_iter_advance(&last, size - 1);
-	return iov_iter_zero(1, &last) == 1;
-}
-
-/*
- * Copy to user space with page faults disabled, and set what only a newer
- * caller knows, the bytes from @size to @usize, to 0. Begins with the last
- * byte: if the page at the end is missing, nothing is written, so that a
- * reader without further entries finds no part of one. Returns whether
- * everything was written. Otherwise @to is not advanced.
- */
-bool twheel_session_put(struct iov_iter *to, const void *from, size_t size,
-			size_t usize)
-{
-	size_t known = min(size, usize), copied;
-
-	if (!reaches(to, usize))
+	if (iov_iter_zero(1, &last) != 1)
 		return false;
-	copied = copy_to_iter(from, known, to);
-	if (copied == known)
-		copied += iov_iter_zero(usize - known, to);
-	if (copied == usize)
+	copied = copy_to_iter(from, size, to);
+	if (copied == size)
 		return true;
 	iov_iter_revert(to, copied);
 	return false;
 }
 
 /*
- * Fault in what twheel_session_put() could not write. @tries begins with
- * TWHEEL_FETCH_TRIES. May sleep. Returns 0 to try again, or -EFAULT.
+ * Fault in what twheel_session_copy_out() could not write. @tries begins with
+ * TWHEEL_FAULT_TRIES. May sleep. Returns 0 to try again, or -EFAULT.
  */
-int twheel_session_fetch(const struct iov_iter *to, size_t size, int *tries)
+int twheel_session_fault_in(const struct iov_iter *to, size_t size, int *tries)
 {
 	if (!--*tries || fatal_signal_pending(current) ||
 	    fault_in_iov_iter_writeable(to, size))
@@ -110,13 +99,11 @@ bool twheel_session_readable(struct twheel_session *s)
 /**
  * struct reading - a read in progress
  * @to: destination
- * @event_size: size of the caller's events
  * @now: begin of the read. Events that expired later are left to the next read
  * @offset: offset of the caller's clock, ns
  */
 struct reading {
 	struct iov_iter *to;
-	size_t event_size;
 	ktime_t now;
 	s64 offset;
 };
@@ -131,7 +118,7 @@ static u64 overruns_of(const struct twheel_utimer *ut, u64 deadline,
 
 static u32 flags_of(const struct twheel_utimer *ut)
 {
-	return twheel_utimer_read(ut).state == TWHEEL_ARMED ? TWHEEL_EVENT_PERIODIC : 0;
+	return unlikely(ut->period_ns) ? TWHEEL_EVENT_PERIODIC : 0;
 }
 
 /*
@@ -140,7 +127,7 @@ static u32 flags_of(const struct twheel_utimer *ut)
  * begins or ends in a missing page, no value is written. Otherwise parts of it
  * would remain there if another reader takes the event in the meantime.
  */
-static bool put_in_place(struct twheel_event __user *to,
+static bool put_event_fast(struct twheel_event __user *to,
 			 const struct twheel_utimer *ut, u64 deadline,
 			 u64 overruns)
 {
@@ -162,8 +149,8 @@ fault:
 	return false;
 }
 
-/* Write events of another size, to several buffers, in a time namespace. */
-static bool put_anywhere(const struct reading *r,
+/* Write an event to several buffers, or in a time namespace. */
+static bool put_event(const struct reading *r,
 			 const struct twheel_utimer *ut, u64 deadline,
 			 u64 overruns)
 {
@@ -177,14 +164,13 @@ static bool put_anywhere(const struct reading *r,
 		.flags		= flags_of(ut),
 	};
 
-	return twheel_session_put(r->to, &event, sizeof(event), r->event_size);
+	return twheel_session_copy_out(r->to, &event, sizeof(event));
 }
 
-/* Returns the place of the next event, or NULL if it takes put_anywhere(). */
-static struct twheel_event __user *place_of(const struct reading *r)
+/* Returns the address for the next event, or NULL if it takes put_event(). */
+static struct twheel_event __user *next_slot_in_buffer(const struct reading *r)
 {
-	if (unlikely(!iter_is_ubuf(r->to) || r->offset ||
-		     r->event_size != sizeof(struct twheel_event)))
+	if (unlikely(!iter_is_ubuf(r->to) || r->offset))
 		return NULL;
 	return r->to->ubuf + r->to->iov_offset;
 }
@@ -212,7 +198,7 @@ static inline void finish_event(struct twheel_session *s,
 	count_event(s, ut->expired_ns - deadline);
 	if (unlikely(ut->period_ns))
 		s->stats.overruns += overruns;
-	step = twheel_utimer_read(ut);
+	step = twheel_next(TWHEEL_UNREAD, TWHEEL_DO_READ, ut->period_ns);
 	if (likely(step.state == TWHEEL_FREE)) {
 		twheel_utimer_free(ut, step);
 		return;
@@ -224,43 +210,41 @@ static inline void finish_event(struct twheel_session *s,
 }
 
 /*
- * Obey the word of an expired timer, a stop or a deadline later than the expiry.
- * Removes the event at the head of the queue, and frees the timer or arms it. The
- * session's lock is held, so the word cannot belong to a later start of the id.
- * Returns whether the event was removed. A deadline leaves the event of a
- * periodic timer, which the read arms anyway. Rare.
+ * Carry out the START or the STOP that the word of an unread timer means. Removes the
+ * event at the head of the queue. The session's lock is held, so the word cannot belong
+ * to a later start of the id. Returns false if the event remains: a later deadline does
+ * not concern a periodic timer, which the read arms anyway. Rare.
  */
-static noinline bool obey_word(struct twheel_session *s, struct twheel_utimer *ut, u64 word)
+static noinline bool apply_late_word(struct twheel_session *s, struct twheel_utimer *ut,
+				     u64 word)
 {
 	bool stop = word == TWHEEL_WORD_STOP;
-	struct twheel_step step;
 
-	step = stop ? twheel_next(ut->state, TWHEEL_DO_END, 0) :
-		      twheel_next(ut->state, TWHEEL_DO_CARRY_ON, !!ut->period_ns);
-	if (step.action == TWHEEL_REFUSE)
+	if (!stop && ut->period_ns)
 		return false;
 	twheel_events_take_first(&s->events);
 	s->stats.unread--;
 	if (stop) {
 		s->stats.stopped_by_store++;
 		s->stats.withdrawn++;
-		twheel_utimer_free(ut, step);
+		twheel_utimer_free(ut, twheel_next(TWHEEL_UNREAD, TWHEEL_DO_STOP, false));
 		return true;
 	}
 	s->stats.replaced++;
 	s->stats.rearmed++;
 	s->stats.carried++;
-	twheel_utimer_arm(ut, step, twheel_session_word_deadline(s, word));
+	twheel_utimer_arm(ut, twheel_next(TWHEEL_UNREAD, TWHEEL_DO_START, false),
+			  twheel_session_word_deadline(s, word));
 	return true;
 }
 
-/* Read the word of an expired timer again. Returns whether it removed the event. */
-static __always_inline bool heed_late_word(struct twheel_session *s, struct twheel_utimer *ut)
+/* Read the word of an unread timer again. Returns whether it removed the event. */
+static __always_inline bool check_late_word(struct twheel_session *s, struct twheel_utimer *ut)
 {
 	u64 word = twheel_utimer_word(s, ut);
 
 	return unlikely(twheel_session_word_deadline(s, word) > (ktime_t)ut->expired_ns) &&
-	       obey_word(s, ut, word);
+	       apply_late_word(s, ut, word);
 }
 
 /*
@@ -275,10 +259,9 @@ static struct twheel_utimer *next_event(struct twheel_session *s, ktime_t now)
 }
 
 /*
- * Consume up to @room events, and write those whose timers are not armed again
- * to @place or, if @r is not NULL, with put_anywhere(). Returns the number
- * written, or -EFAULT if there is none. Inlined twice, or it would spill
- * registers.
+ * Take up to @room events off the queue. Skip those that a word withdraws, and write
+ * the others: to @place, or with put_event() if @r is not NULL. Returns the number
+ * written, or -EFAULT if there is none. Inlined twice, or it would spill registers.
  */
 static __always_inline int
 read_up_to(struct twheel_session *s, const struct reading *r, ktime_t now,
@@ -293,14 +276,14 @@ read_up_to(struct twheel_session *s, const struct reading *r, ktime_t now,
 
 		if (!ut)
 			break;
-		if (twheel_utimer_has_word(s, ut) && heed_late_word(s, ut)) {
+		if (twheel_utimer_has_word(s, ut) && check_late_word(s, ut)) {
 			room--;
 			continue;
 		}
 		deadline = twheel_expired_deadline(&ut->timer, s->tick_ns);
 		overruns = overruns_of(ut, deadline, now);
-		if (r ? !put_anywhere(r, ut, deadline, overruns) :
-			!put_in_place(place++, ut, deadline, overruns))
+		if (r ? !put_event(r, ut, deadline, overruns) :
+			!put_event_fast(place++, ut, deadline, overruns))
 			return count ?: -EFAULT;
 		finish_event(s, ut, deadline, overruns);
 		count++;
@@ -317,7 +300,7 @@ static noinline int read_in_place(struct twheel_session *s, ktime_t now,
 static int read_events(struct twheel_session *s, const struct reading *r,
 		       int room)
 {
-	struct twheel_event __user *place = place_of(r);
+	struct twheel_event __user *place = next_slot_in_buffer(r);
 	int ret;
 
 	lockdep_assert_held(&s->lock);
@@ -342,12 +325,11 @@ ssize_t twheel_session_read(struct twheel_session *s, struct iov_iter *to)
 {
 	struct reading r = {
 		.to		= to,
-		.event_size	= READ_ONCE(s->event_size),
 		.now		= twheel_session_time(s, ktime_get()),
 		.offset		= twheel_session_offset(s),
 	};
-	size_t size = iov_iter_count(to), room = size / (u32)r.event_size;
-	int tries = TWHEEL_FETCH_TRIES;
+	size_t size = iov_iter_count(to), room = size / sizeof(struct twheel_event);
+	int tries = TWHEEL_FAULT_TRIES;
 	bool more = true;
 	int ret;
 
@@ -362,12 +344,13 @@ ssize_t twheel_session_read(struct twheel_session *s, struct iov_iter *to)
 		spin_unlock_bh(&s->lock);
 		if (ret >= 0) {
 			room -= ret;
-			tries = TWHEEL_FETCH_TRIES;
+			tries = TWHEEL_FAULT_TRIES;
 			/* A reader without an event waits for the next one. */
 			if (ret && signal_pending(current))
 				break;
 			cond_resched();
-		} else if (twheel_session_fetch(to, r.event_size, &tries)) {
+		} else if (twheel_session_fault_in(to, sizeof(struct twheel_event),
+						   &tries)) {
 			return size - iov_iter_count(to) ?: -EFAULT;
 		}
 	}

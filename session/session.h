@@ -5,8 +5,7 @@
  * twheel_chardev.c copies from and to user space and checks the copies. open.c,
  * timer.c, read.c and list.c implement the commands. state.h says what they do
  * to a timer. table.c finds timers by id, wheel.c finds wheels by configuration.
- * words.c has the deadlines that programs store, source.c the sockets of timers,
- * user.c the limits.
+ * words.c has the deadlines that programs store, user.c the limits.
  */
 #ifndef _TWHEEL_SESSION_H
 #define _TWHEEL_SESSION_H
@@ -85,26 +84,23 @@ struct twheel_events {
  * struct twheel_session - the timers of one open file
  * @lock: protects all fields below, except where noted. Taken with softirqs
  *	off. Outside the locks of a wheel
- * @wheel: the wheel. Set before the first start, and while @making_room is 0
- * @shared: entry of @wheel. NULL for the default wheel, and for a user's
- *	replacement of it before the first start. Changes together with @wheel
+ * @wheel: the wheel. SETUP may replace it before the first start
+ * @wheel_ref: reference to @wheel in wheel.c. NULL for the default wheel, and before
+ *	the first start of a session without CAP_SYS_NICE. Changes together with @wheel
  * @prepared: bitmap of the prepared CPUs of @wheel. Changes together with @wheel
- * @making_room: number of calls that released @lock to let something come first.
- *	Starts rely on @wheel and @max_timers
+ * @nr_unlocked: number of calls that dropped @lock to allocate or to wait, and will
+ *	look again. SETUP is refused until then, as they rely on @wheel and @max_timers
  * @closing: true after the last close: expired timers are not queued
  * @generation: last generation given to an id
  * @tick_ns: length of a tick of @wheel
  * @clock: clock of @wheel and of all times of the session
+ * @opened: time on @clock when the session was opened or set up. Earlier deadlines
+ *	count as this one: a time namespace may have some from before the host's boot
  * @timers: number of timers in use
  * @max_timers: limit of @timers
  * @tables: timers by id
  * @shared_ids: number of @words, 0 if there are none
  * @words: deadlines stored by the program, or NULL. Set once
- * @event_size: size of an event for read(2). Set before the first start
- * @wake_ns: longest delay of a wake-up for an event. Set before the first start
- * @unnotified: number of events without a wake-up, with @wake_ns only. If it is
- *	not 0, @waker is pending or running
- * @waker: timer to wake up readers and pollers for @unnotified
  * @events: queue of unread events. @events.first is also read without @lock
  * @stats: counters, except started, pending and delivered, which the others imply.
  *	@stats.unread counts @events, and expiries while @closing
@@ -123,19 +119,16 @@ struct twheel_events {
 struct twheel_session {
 	spinlock_t lock;	/* see above */
 	struct twheel *wheel;
-	struct twheel_session_wheel *shared;
+	struct twheel_session_wheel *wheel_ref;
 	const unsigned long *prepared;
-	u32 making_room;
+	u32 nr_unlocked;
 	bool closing;
 	u64 generation;
 	u64 tick_ns;
 	clockid_t clock;
+	ktime_t opened;
 	u32 timers;
 	u32 max_timers;
-	u32 event_size;
-	u32 wake_ns;
-	u32 unnotified;
-	struct twheel_timer waker;
 	struct twheel_table tables[TWHEEL_NR_TABLES];
 	u32 shared_ids;
 	struct twheel_session_words *words;
@@ -186,20 +179,11 @@ int twheel_session_stop(struct twheel_session *s, const struct twheel_stop *stop
 int twheel_session_start_locked(struct twheel_session *s,
 				struct twheel_start *args, ktime_t now)
 	__must_hold(&s->lock);
-int twheel_session_stop_locked(struct twheel_session *s, u64 id, u32 flags)
+int twheel_session_stop_locked(struct twheel_session *s, u64 id)
 	__must_hold(&s->lock);
 unsigned int twheel_session_run_ops(struct twheel_session *s,
 				    struct twheel_session_op *ops,
 				    unsigned int count, ktime_t now);
-
-/* source.c */
-struct sock *twheel_session_hold_sock(struct twheel_session *s, int fd);
-void twheel_session_put_sock(struct twheel_session *s, struct sock *sk);
-ktime_t twheel_session_watch(struct twheel_session *s, struct twheel_utimer *ut,
-			     struct sock *sk, u64 idle_ns);
-ktime_t twheel_session_after_checks(const struct twheel_utimer *ut, ktime_t check);
-u64 twheel_session_check_source(struct twheel_session *s, struct twheel_utimer *ut,
-				ktime_t time);
 
 /* list.c */
 int twheel_session_get(struct twheel_session *s, struct twheel_entry *entry);
@@ -210,25 +194,18 @@ ssize_t twheel_session_read(struct twheel_session *s, struct iov_iter *to);
 void twheel_session_wake(struct twheel_tick_end *tick_end);
 bool twheel_session_readable(struct twheel_session *s);
 
-/* waker.c */
-void twheel_session_waker_set_up(struct twheel_session *s);
-void twheel_session_wake_later(struct twheel_session *s,
-			       struct twheel_timer *timer, ktime_t now)
-	__must_hold(&s->lock);
-
 /*
- * Wake up readers for @events events after the callbacks of this tick. Called by
- * the callback of @timer with the session's lock held. @end is protected by
- * running on one CPU, like the tick that calls it. The wake-up is counted now:
- * taking the session's lock later would make the tick's end wait for other CPUs.
+ * Wake up readers after the callbacks of this tick, for one event more. Called by the
+ * callback of @timer with the session's lock held. @end is protected by running on one
+ * CPU, like the tick that calls it. The wake-up is counted now: taking the session's
+ * lock later would make the tick's end wait for other CPUs.
  */
 static inline void twheel_session_wake_at_tick_end(struct twheel_session *s,
-						   struct twheel_timer *timer,
-						   unsigned int events)
+						   struct twheel_timer *timer)
 {
 	struct twheel_session_end *end = &s->ends[smp_processor_id()];
 
-	end->events += events;
+	end->events++;
 	if (twheel_tick_end_queued(&end->tick_end))
 		return;
 	s->stats.wakeups++;
@@ -239,9 +216,9 @@ static inline void twheel_session_wake_at_tick_end(struct twheel_session *s,
 struct twheel_session_wheel *
 twheel_session_wheel_private(struct twheel_session *s,
 			     const struct twheel_setup *setup);
-void twheel_session_wheel_put(struct twheel_session_wheel *shared);
-void twheel_session_wheel_use(struct twheel_session *s,
-			      struct twheel_session_wheel *shared);
-int twheel_session_wheel_need(struct twheel_session *s);
+void twheel_session_wheel_put(struct twheel_session_wheel *ref);
+void twheel_session_wheel_attach(struct twheel_session *s,
+				 struct twheel_session_wheel *ref);
+int twheel_session_wheel_prepare(struct twheel_session *s);
 
 #endif /* _TWHEEL_SESSION_H */

@@ -250,7 +250,8 @@ static struct twheel_chunk *alloc_chunk(struct twheel_session *s,
 	chunk->free = TWHEEL_CHUNK_FULL;
 	for (i = 0; i < TWHEEL_CHUNK_TIMERS; i++) {
 		twheel_timer_setup(&chunk->timers[i].timer, s->wheel, fn, 0);
-		twheel_enter(&chunk->timers[i].state, twheel_step(TWHEEL_NOTHING, TWHEEL_FREE, 0));
+		twheel_set_state(&chunk->timers[i].state,
+				 twheel_step(TWHEEL_SET_STATE, TWHEEL_FREE, 0));
 		chunk->timers[i].place = i;
 		/* The first field that a batch checks. */
 		chunk->timers[i].id = TWHEEL_ID_ANY;

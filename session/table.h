@@ -18,7 +18,6 @@
 #include <uapi/linux/twheel.h>
 #include "state.h"
 
-struct sock;
 struct twheel_session;
 
 /**
@@ -28,16 +27,11 @@ struct twheel_session;
  * @id: id of the timer
  * @user_data: value for its events
  * @period_ns: period, ns, or 0
- * @sk: instead, while watching: socket of the timer, held
  * @expired_ns: time of the expiry, after it
- * @idle_ns: instead, while watching: longest time without received data
- * @state: an enum twheel_utimer_state, written by twheel_enter() only. Changes
+ * @state: an enum twheel_utimer_state, written by twheel_set_state() only. Changes
  *	together with @free of the chunk
  * @place: place in the chunk. Constant
- * @checks: checks of @sk left before the deadline, while watching
  * @before: timer of the previous event if any, as from twheel_events_place()
- * @stamp: instead, while watching: TCP's stamp of the last data included in the
- *	deadline. One less if more data may arrive with the same stamp
  *
  * Protected by the session's lock, except @timer.
  */
@@ -45,21 +39,11 @@ struct twheel_utimer {
 	struct twheel_timer timer;
 	u64 id;
 	u64 user_data;
-	union {
-		u64 period_ns;
-		struct sock *sk;
-	};
-	union {
-		u64 expired_ns;
-		u64 idle_ns;
-	};
+	u64 period_ns;
+	u64 expired_ns;
 	u8 state;
 	u8 place;
-	u16 checks;
-	union {
-		u32 before;
-		u32 stamp;
-	};
+	u32 before;
 };
 
 /*

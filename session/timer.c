@@ -5,8 +5,8 @@
  * A timer of a session is free, armed or unread. Starting arms it. Its
  * callback, in softirq context, appends it to the session's queue of events:
  * unread. Reading the event frees the timer, or arms it again if it is
- * periodic. Stopping frees an armed timer, and an unread one if its event is
- * withdrawn.
+ * periodic. A stop frees the timer, and a start arms it. Both withdraw its
+ * unread event, so that no caller sees the event of a timer that is gone.
  *
  * An id may have a word, in which the program stores a deadline. The callback
  * reads the word first, and may arm the timer again or free it.
@@ -16,10 +16,6 @@
  * The holder leaves it alone, and the callback then queues the timer or obeys
  * its word. So no timer is freed while its callback is about to run, and every
  * started timer is either stopped once or queued once.
- *
- * A timer with a socket is watching instead of armed, so that other timers do
- * not pay for it. When it is due, its socket may delay it, as a word does.
- * After the expiry it is like all others, and no longer holds the socket.
  */
 #include <linux/delay.h>
 #include <linux/ktime.h>
@@ -38,29 +34,13 @@ static struct twheel_session *session_of(struct twheel_utimer *ut)
 /* Expiry */
 
 /*
- * Delay the expiry of a timer until @deadline, as its word or its socket demands,
- * or stop the timer. @pending is true if the timer is not due yet.
+ * Read the word of a timer that is due at @time. If it is a later deadline, start
+ * the timer again, and if it says so, stop the timer. Returns false if the timer
+ * expires. @pending: the timer is not due yet. Inlined into the callback, which
+ * holds the session's lock.
  */
-static __always_inline void put_off(struct twheel_session *s, struct twheel_utimer *ut,
-				    u64 deadline, bool pending)
-{
-	if (deadline != TWHEEL_WORD_STOP) {
-		twheel_again_at(&ut->timer, deadline);
-		return;
-	}
-	if (pending)
-		twheel_stop(&ut->timer);
-	twheel_utimer_end(s, ut, twheel_next(ut->state, TWHEEL_DO_STOP, 0));
-}
-
-/*
- * Read the word of a timer that is due at @time. Returns whether the word
- * delays or stops the timer. Inlined into the callback, which holds the
- * session's lock.
- */
-static __always_inline bool heed_word(struct twheel_session *s,
-				      struct twheel_utimer *ut, ktime_t time,
-				      bool pending)
+static __always_inline bool check_word(struct twheel_session *s, struct twheel_utimer *ut,
+				       ktime_t time, bool pending)
 {
 	u64 word = twheel_utimer_word(s, ut);
 	ktime_t deadline = twheel_session_word_deadline(s, word);
@@ -68,11 +48,15 @@ static __always_inline bool heed_word(struct twheel_session *s,
 	if (deadline <= time)
 		return false;
 	trace_twheel_word(&ut->timer, s->number, ut->id, word);
-	if (word == TWHEEL_WORD_STOP)
-		s->stats.stopped_by_store++;
-	else
+	if (word != TWHEEL_WORD_STOP) {
 		s->stats.carried++;
-	put_off(s, ut, word == TWHEEL_WORD_STOP ? word : deadline, pending);
+		twheel_again_at(&ut->timer, deadline);
+		return true;
+	}
+	s->stats.stopped_by_store++;
+	if (pending)
+		twheel_stop(&ut->timer);
+	twheel_utimer_end(s, ut, twheel_next(ut->state, TWHEEL_DO_STOP, false));
 	return true;
 }
 
@@ -81,60 +65,31 @@ static __always_inline bool heed_word(struct twheel_session *s,
 #define TWHEEL_RUN_NS(s)	((void)(s), 0)
 #endif
 
-/* Queue the event of an expired timer. */
-static __always_inline void queue_event(struct twheel_session *s, struct twheel_utimer *ut,
-					struct twheel_step step)
-{
-	u64 now = TWHEEL_RUN_NS(s) ?: twheel_session_time(s, ktime_get_ns());
-
-	ut->expired_ns = now;
-	twheel_enter(&ut->state, step);
-	s->stats.expired++;
-	s->stats.unread++;
-	if (s->closing)
-		return;
-	twheel_events_add(&s->events, ut);
-	if (likely(!s->wake_ns))
-		twheel_session_wake_at_tick_end(s, &ut->timer, 1);
-	else
-		twheel_session_wake_later(s, &ut->timer, now);
-}
-
-/* Expire a timer with a socket, unless the socket delays or stops it. Rare. */
-static noinline void ask_socket(struct twheel_session *s, struct twheel_utimer *ut,
-				struct twheel_step step)
-{
-	ktime_t time = twheel_expired_deadline(&ut->timer, s->tick_ns);
-	u64 next = twheel_session_check_source(s, ut, time);
-
-	if (next > time) {
-		put_off(s, ut, next, false);
-		return;
-	}
-	twheel_utimer_let_go(s, ut);
-	queue_event(s, ut, step);
-}
-
 /*
- * Expire a timer, unless its word or its socket delays or stops it. The word is
- * compared with the tick at which the timer was due, not with the clock. So in a
- * late run the timer may be due once more, at another tick in the past. A word
- * stored after this look counts when the event is read.
+ * Expire a timer, unless its word delays or stops it. The word is compared with the
+ * tick at which the timer was due, not with the clock. So in a late run the timer may
+ * be due once more, at another tick in the past. A word stored after this look counts
+ * when the event is read.
  */
 static void session_expired(struct twheel_timer *timer)
 {
 	struct twheel_utimer *ut = container_of(timer, struct twheel_utimer,
 						timer);
 	struct twheel_session *s = session_of(ut);
-	struct twheel_step step;
 
 	spin_lock(&s->lock);
-	step = twheel_next(ut->state, TWHEEL_DO_EXPIRE, 0);
-	if (unlikely(step.action == TWHEEL_LET_GO))
-		ask_socket(s, ut, step);
-	else if (!twheel_utimer_has_word(s, ut) ||
-		 !heed_word(s, ut, twheel_due_time(&ut->timer, s->tick_ns), false))
-		queue_event(s, ut, step);
+	if (twheel_utimer_has_word(s, ut) &&
+	    check_word(s, ut, twheel_due_time(&ut->timer, s->tick_ns), false))
+		goto unlock;
+	ut->expired_ns = TWHEEL_RUN_NS(s) ?: twheel_session_time(s, ktime_get_ns());
+	twheel_set_state(&ut->state, twheel_next(ut->state, TWHEEL_DO_EXPIRE, false));
+	s->stats.expired++;
+	s->stats.unread++;
+	if (s->closing)
+		goto unlock;
+	twheel_events_add(&s->events, ut);
+	twheel_session_wake_at_tick_end(s, &ut->timer);
+unlock:
 	spin_unlock(&s->lock);
 }
 
@@ -144,11 +99,10 @@ static void session_expired(struct twheel_timer *timer)
  * Functions that are always inlined are the paths of single starts and of batches.
  */
 
-/* Returns whether a START without a socket is invalid. See try_idle() for the others. */
 static __always_inline bool bad_start(const struct twheel_session *s,
 				      const struct twheel_start *args)
 {
-	return (args->flags & ~(TWHEEL_START_ABS | TWHEEL_START_REPLACE)) | args->fd ||
+	return (args->flags & ~TWHEEL_START_ABS) | args->reserved ||
 	       args->expires_ns > KTIME_MAX || args->period_ns > KTIME_MAX ||
 	       !twheel_session_has_number(s, args->id);
 }
@@ -158,9 +112,9 @@ static __always_inline ktime_t start_deadline(const struct twheel_session *s,
 					      const struct twheel_start *args,
 					      ktime_t now)
 {
-	/* A time before the begin of the caller's time namespace becomes 0. */
 	if (args->flags & TWHEEL_START_ABS)
-		return twheel_session_to_ours(args->expires_ns, twheel_session_offset(s));
+		return max(twheel_session_to_ours(args->expires_ns,
+						  twheel_session_offset(s)), s->opened);
 	/* Cannot overflow: both are less than 2^63. */
 	return min_t(u64, twheel_session_time(s, now) + args->expires_ns, KTIME_MAX);
 }
@@ -178,13 +132,13 @@ static void set_up(struct twheel_utimer *ut, const struct twheel_start *args)
 }
 
 /*
- * Take a free place for a START. @ut is the place of the id, or NULL. Out: the
- * timer, for the caller to start at once. @args->id is set to its id. Returns
- * @step, whose action is TWHEEL_TAKE. With TWHEEL_REFUSE and an errno, or
- * TWHEEL_GROW, nothing was taken.
+ * Claim a free place for a START. @ut is the place of the id, or NULL. Out: the
+ * timer, which the caller starts at once. @args->id is set to its id. Returns
+ * @step, whose action is TWHEEL_ALLOC. With TWHEEL_REFUSE and an errno, or
+ * TWHEEL_GROW, nothing was claimed.
  */
 static __always_inline struct twheel_step
-take_place(struct twheel_session *s, struct twheel_utimer **ut,
+claim_place(struct twheel_session *s, struct twheel_utimer **ut,
 	   struct twheel_start *args, struct twheel_step step)
 {
 	if (unlikely(args->id & TWHEEL_ID_KERNEL && args->id != TWHEEL_ID_ANY))
@@ -203,7 +157,7 @@ take_place(struct twheel_session *s, struct twheel_utimer **ut,
 		twheel_table_take_this(*ut, args->id);
 	s->timers++;
 	set_up(*ut, args);
-	twheel_enter(&(*ut)->state, step);
+	twheel_set_state(&(*ut)->state, step);
 	return step;
 }
 
@@ -217,8 +171,8 @@ static struct twheel_utimer *event_before(struct twheel_session *s,
 	return twheel_table_place(s->tables, id);
 }
 
-/* Remove an event that will not be read. */
-static void take_back_event(struct twheel_session *s, struct twheel_utimer *ut)
+/* Take the event of an unread timer out of the queue. Session's lock held. */
+static void dequeue_event(struct twheel_session *s, struct twheel_utimer *ut)
 {
 	struct twheel_utimer *next = *twheel_events_next(ut), *before;
 
@@ -235,57 +189,29 @@ static void take_back_event(struct twheel_session *s, struct twheel_utimer *ut)
 		s->events.last = before;
 }
 
-/* Take out a timer that a START sets up again. Rare. */
-static noinline struct twheel_step take_out(struct twheel_session *s, struct twheel_utimer *ut,
-					    const struct twheel_start *args,
-					    struct twheel_step step)
+/* Free an unread timer, whose event will not be read. Session's lock held. */
+void twheel_utimer_withdraw(struct twheel_session *s, struct twheel_utimer *ut,
+			    struct twheel_step step)
 {
-	if (step.action == TWHEEL_REFUSE)
-		return step;
-	if (!is_prepared(s))
-		return twheel_step(TWHEEL_GROW, step.state, 0);
-	if (step.action == TWHEEL_UNQUEUE) {
-		take_back_event(s, ut);
-		s->stats.replaced++;
-	} else if (twheel_stop(&ut->timer)) {
-		if (step.action == TWHEEL_LET_GO)
-			twheel_utimer_let_go(s, ut);
-		s->stats.restarted++;
-	} else {
-		return twheel_step(TWHEEL_WAIT, step.state, 0);
-	}
+	dequeue_event(s, ut);
+	s->stats.withdrawn++;
+	twheel_utimer_free(ut, step);
+}
+
+/* Set up an unread timer for another START, in place of its event. Rare. */
+static noinline void replace_event(struct twheel_session *s, struct twheel_utimer *ut,
+				   const struct twheel_start *args, struct twheel_step step)
+{
+	dequeue_event(s, ut);
+	s->stats.replaced++;
 	set_up(ut, args);
-	twheel_enter(&ut->state, step);
-	return step;
+	twheel_set_state(&ut->state, step);
 }
 
-static struct twheel_step try_idle(struct twheel_session *s, struct twheel_start *args)
-{
-	enum twheel_utimer_state state;
-	struct twheel_utimer *ut;
-	struct twheel_step step;
-	struct sock *sk;
-
-	if (args->flags & ~(TWHEEL_START_IDLE | TWHEEL_START_REPLACE) ||
-	    args->period_ns || args->expires_ns > TWHEEL_IDLE_MAX_NS ||
-	    !twheel_session_has_number(s, args->id))
-		return twheel_step(TWHEEL_REFUSE, TWHEEL_FREE, -EINVAL);
-	sk = twheel_session_hold_sock(s, args->fd);
-	if (IS_ERR(sk))
-		return twheel_step(TWHEEL_REFUSE, TWHEEL_FREE, PTR_ERR(sk));
-	state = twheel_table_look_up(s->tables, args->id, &ut);
-	step = twheel_next(state, TWHEEL_DO_START, args->flags);
-	step = step.action == TWHEEL_TAKE ? take_place(s, &ut, args, step) :
-					    take_out(s, ut, args, step);
-	if (step.action >= TWHEEL_REFUSE) {
-		twheel_session_put_sock(s, sk);
-		return step;
-	}
-	twheel_start_at(&ut->timer, twheel_session_watch(s, ut, sk, args->expires_ns));
-	return step;
-}
-
-/* Carry out a START, unless something has to come first. */
+/*
+ * Carry out a START, unless the caller has to retry. Only a START of a free id can fail
+ * for lack of memory. A timer that exists may be started on a CPU that is not prepared.
+ */
 static __always_inline struct twheel_step
 try_start(struct twheel_session *s, struct twheel_start *args, ktime_t now)
 {
@@ -294,54 +220,53 @@ try_start(struct twheel_session *s, struct twheel_start *args, ktime_t now)
 	struct twheel_step step;
 
 	lockdep_assert_held(&s->lock);
-	if (unlikely(args->flags & TWHEEL_START_IDLE))
-		return try_idle(s, args);
 	if (unlikely(bad_start(s, args)))
 		return twheel_step(TWHEEL_REFUSE, TWHEEL_FREE, -EINVAL);
 	if (args->id != TWHEEL_ID_ANY)
 		state = twheel_table_look_up(s->tables, args->id, &ut);
-	step = twheel_next(state, TWHEEL_DO_START, args->flags);
+	step = twheel_next(state, TWHEEL_DO_START, false);
 	switch (step.action) {
-	case TWHEEL_MOVE:
+	case TWHEEL_RESTART:
 		if (!twheel_restart_at(&ut->timer, start_deadline(s, args, now)))
 			return twheel_step(TWHEEL_WAIT, step.state, 0);
 		set_up(ut, args);
 		s->stats.restarted++;
 		return step;
-	case TWHEEL_TAKE:
-		step = take_place(s, &ut, args, step);
+	case TWHEEL_ALLOC:
+		step = claim_place(s, &ut, args, step);
+		if (step.action != TWHEEL_ALLOC)
+			return step;
 		break;
 	default:
-		step = take_out(s, ut, args, step);
+		replace_event(s, ut, args, step);
 	}
-	if (step.action < TWHEEL_REFUSE)
-		twheel_start_at(&ut->timer, start_deadline(s, args, now));
+	twheel_start_at(&ut->timer, start_deadline(s, args, now));
 	return step;
 }
 
 /*
- * Let come first what a step says, with the lock released: make room for @id, or
- * wait for its callback. Returns 0 to try again, or an error. Rare.
+ * Do what @step waits for, with the session's lock released: allocate room for @id,
+ * or let the callback of its timer finish. Returns 0 to try again, or an error. Rare.
  */
-static noinline int let_come_first(struct twheel_session *s, struct twheel_step step, u64 id)
+static noinline int resolve_and_retry(struct twheel_session *s, struct twheel_step step, u64 id)
 	__must_hold(&s->lock)
 {
 	int ret = 0;
 
-	s->making_room++;
+	s->nr_unlocked++;
 	spin_unlock_bh(&s->lock);
 	if (step.action == TWHEEL_GROW)
-		ret = twheel_session_wheel_need(s) ?: twheel_table_grow(s, id, session_expired);
+		ret = twheel_session_wheel_prepare(s) ?: twheel_table_grow(s, id, session_expired);
 	else
 		usleep_range(10, 50);
 	spin_lock_bh(&s->lock);
-	s->making_room--;
+	s->nr_unlocked--;
 	return ret;
 }
 
 /*
- * Start a timer, with an interval that begins at @now, on CLOCK_MONOTONIC.
- * Releases the lock temporarily, and may sleep, if something has to come first.
+ * Start a timer, with an interval that begins at @now, on CLOCK_MONOTONIC. Releases
+ * the lock temporarily, and may sleep, to allocate memory or to let a callback finish.
  */
 int twheel_session_start_locked(struct twheel_session *s,
 				struct twheel_start *args, ktime_t now)
@@ -352,9 +277,9 @@ int twheel_session_start_locked(struct twheel_session *s,
 
 	for (;;) {
 		step = try_start(s, args, now);
-		if (likely(!twheel_is_put_off(step)))
+		if (likely(!twheel_must_retry(step)))
 			return step.result;
-		error = let_come_first(s, step, args->id);
+		error = resolve_and_retry(s, step, args->id);
 		if (error)
 			return error;
 	}
@@ -374,45 +299,35 @@ int twheel_session_start(struct twheel_session *s, struct twheel_start *args)
 
 /* Stopping */
 
-/* Carry out a STOP, unless the timer's callback has to come first. */
-static struct twheel_step try_stop(struct twheel_session *s, u64 id, u32 flags)
+/* Carry out a STOP, unless the callback of the timer is about to run. */
+static struct twheel_step try_stop(struct twheel_session *s, u64 id)
 {
 	struct twheel_utimer *ut;
 	struct twheel_step step = twheel_next(twheel_table_look_up(s->tables, id, &ut),
-					      TWHEEL_DO_STOP, flags);
+					      TWHEEL_DO_STOP, false);
 
 	lockdep_assert_held(&s->lock);
-	switch (step.action) {
-	case TWHEEL_HALT:
-	case TWHEEL_LET_GO:
+	if (step.action == TWHEEL_CANCEL) {
 		if (!twheel_stop(&ut->timer))
 			return twheel_step(TWHEEL_WAIT, step.state, 0);
 		twheel_utimer_end(s, ut, step);
-		break;
-	case TWHEEL_UNQUEUE:
-		take_back_event(s, ut);
-		s->stats.withdrawn++;
-		twheel_utimer_free(ut, step);
-		break;
-	case TWHEEL_NOTHING:
-		/* The event remains, as the timer's last one. */
-		twheel_enter(&ut->state, step);
-		break;
+	} else if (step.action == TWHEEL_DEQUEUE) {
+		twheel_utimer_withdraw(s, ut, step);
 	}
 	return step;
 }
 
 /*
- * Stop a timer, with a valid number. Releases the lock temporarily, and may
- * sleep, if the timer's callback is about to run.
+ * Stop a timer, with a valid number. Releases the lock temporarily, and may sleep, if
+ * the callback of the timer is about to run.
  */
-int twheel_session_stop_locked(struct twheel_session *s, u64 id, u32 flags)
+int twheel_session_stop_locked(struct twheel_session *s, u64 id)
 	__must_hold(&s->lock)
 {
 	struct twheel_step step;
 
-	while (twheel_is_put_off(step = try_stop(s, id, flags)))
-		let_come_first(s, step, id);
+	while (twheel_must_retry(step = try_stop(s, id)))
+		resolve_and_retry(s, step, id);
 	return step.result;
 }
 
@@ -421,11 +336,11 @@ int twheel_session_stop(struct twheel_session *s, const struct twheel_stop *stop
 {
 	int ret = -EINVAL;
 
-	if ((stop->flags & ~TWHEEL_STOP_WITHDRAW) | stop->reserved)
+	if (stop->flags | stop->reserved)
 		return ret;
 	spin_lock_bh(&s->lock);
 	if (twheel_session_has_number(s, stop->id))
-		ret = twheel_session_stop_locked(s, stop->id, stop->flags);
+		ret = twheel_session_stop_locked(s, stop->id);
 	spin_unlock_bh(&s->lock);
 	return ret;
 }
@@ -447,8 +362,8 @@ int twheel_session_stop(struct twheel_session *s, const struct twheel_stop *stop
 
 /**
  * struct run - operations carried out together
- * @action: action of the operations: %TWHEEL_TAKE, %TWHEEL_MOVE or
- *	%TWHEEL_HALT. %TWHEEL_REFUSE if there is no run
+ * @action: action of the operations: %TWHEEL_ALLOC, %TWHEEL_RESTART or
+ *	%TWHEEL_CANCEL. %TWHEEL_REFUSE if there is no run
  * @first: first operation
  * @end: end of @requests
  * @requests: timers of the operations
@@ -463,8 +378,7 @@ struct run {
 static bool bad_stop(const struct twheel_session *s,
 		     const struct twheel_start *op)
 {
-	return (op->flags & ~TWHEEL_STOP_WITHDRAW) | op->fd |
-	       op->expires_ns | op->period_ns | op->user_data ||
+	return op->flags | op->reserved | op->expires_ns | op->period_ns | op->user_data ||
 	       !twheel_session_has_number(s, op->id);
 }
 
@@ -476,7 +390,7 @@ static int run_op(struct twheel_session *s, struct twheel_session_op *op,
 		return twheel_session_start_locked(s, &op->start, now);
 	if (op->opcode != TWHEEL_OP_STOP || bad_stop(s, &op->start))
 		return -EINVAL;
-	return twheel_session_stop_locked(s, op->start.id, op->start.flags);
+	return twheel_session_stop_locked(s, op->start.id);
 }
 
 /* Returns what an operation does to its timer, and the timer's place in the table. */
@@ -494,10 +408,8 @@ action_of(struct twheel_session *s, const struct twheel_session_op *op,
 		return TWHEEL_REFUSE;
 	if (likely(args->id != TWHEEL_ID_ANY))
 		state = twheel_table_look_up(s->tables, args->id, place);
-	/* Only this flag of a START without a socket matters, and the compiler knows. */
-	return start ? twheel_next(state, TWHEEL_DO_START,
-				   args->flags & TWHEEL_START_REPLACE).action :
-		       twheel_next(state, TWHEEL_DO_STOP, args->flags).action;
+	return start ? twheel_next(state, TWHEEL_DO_START, false).action :
+		       twheel_next(state, TWHEEL_DO_STOP, false).action;
 }
 
 /* Repeat operations on timers that were no longer pending. Rare. */
@@ -521,12 +433,12 @@ static struct twheel_utimer *utimer_of(const struct twheel_request *request)
 static void flush_run(struct twheel_session *s, struct run *run, ktime_t now)
 {
 	struct twheel_request *r = run->requests, *end = run->end;
-	struct twheel_step stop = twheel_next(TWHEEL_ARMED, TWHEEL_DO_STOP, 0);
+	struct twheel_step stop = twheel_next(TWHEEL_ARMED, TWHEEL_DO_STOP, false);
 	struct twheel_session_op *op = run->first;
 	unsigned int nr = end - r, done = 0;
 
 	switch (run->action) {
-	case TWHEEL_MOVE:
+	case TWHEEL_RESTART:
 		twheel_restart_many(r, nr);
 		for (; r < end; r++, op++) {
 			if (unlikely(!r->result))
@@ -536,7 +448,7 @@ static void flush_run(struct twheel_session *s, struct run *run, ktime_t now)
 		}
 		s->stats.restarted += done;
 		break;
-	case TWHEEL_HALT:
+	case TWHEEL_CANCEL:
 		twheel_stop_many(r, nr);
 		for (; r < end; r++) {
 			if (unlikely(!r->result))
@@ -578,16 +490,16 @@ static bool add_to_run(struct twheel_session *s, struct run *run,
 		run->action = action;
 		run->first = op;
 	}
-	if (action == TWHEEL_TAKE)
-		action = take_place(s, &ut, &op->start,
-				    twheel_next(TWHEEL_FREE, TWHEEL_DO_START, 0)).action;
-	if (unlikely(action > TWHEEL_HALT)) {
+	if (action == TWHEEL_ALLOC)
+		action = claim_place(s, &ut, &op->start,
+				    twheel_next(TWHEEL_FREE, TWHEEL_DO_START, false)).action;
+	if (unlikely(action > TWHEEL_CANCEL)) {
 		flush_run(s, run, now);
 		op->result = run_op(s, op, now);
 		return op->result != -ENOMEM;
 	}
 	/* The result on success. */
-	op->result = action == TWHEEL_MOVE;
+	op->result = action == TWHEEL_RESTART;
 	request = run->end++;
 	request->timer = &ut->timer;
 	request->deadline = start_deadline(s, &op->start, now);

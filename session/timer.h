@@ -7,11 +7,10 @@
 #include "session.h"
 
 /* Attempts to fault in a page for one copy. */
-#define TWHEEL_FETCH_TRIES	16
+#define TWHEEL_FAULT_TRIES	16
 
-bool twheel_session_put(struct iov_iter *to, const void *from, size_t size,
-			size_t usize);
-int twheel_session_fetch(const struct iov_iter *to, size_t size, int *tries);
+bool twheel_session_copy_out(struct iov_iter *to, const void *from, size_t size);
+int twheel_session_fault_in(const struct iov_iter *to, size_t size, int *tries);
 
 /*
  * The queue of events. A timer that is not pending lends only its link.prev, so
@@ -66,14 +65,14 @@ static inline bool twheel_session_has_number(const struct twheel_session *s,
 static inline ktime_t twheel_session_time(const struct twheel_session *s,
 					  ktime_t monotonic)
 {
-	/* Pairs with twheel_session_wheel_use(). */
+	/* Pairs with twheel_session_wheel_attach(). */
 	return twheel_clock_time(READ_ONCE(s->clock), monotonic);
 }
 
 /* Returns the offset of that clock in the caller's time namespace, ns. */
 static inline s64 twheel_session_offset(const struct twheel_session *s)
 {
-	/* Pairs with twheel_session_wheel_use(). */
+	/* Pairs with twheel_session_wheel_attach(). */
 	return twheel_time_ns_offset(READ_ONCE(s->clock));
 }
 
@@ -125,22 +124,15 @@ static inline u64 twheel_utimer_word(const struct twheel_session *s,
 static inline void twheel_utimer_arm(struct twheel_utimer *ut, struct twheel_step step,
 				     ktime_t deadline)
 {
-	twheel_enter(&ut->state, step);
+	twheel_set_state(&ut->state, step);
 	twheel_start_at(&ut->timer, deadline);
 }
 
 /* Give the place of a timer back. @step enters TWHEEL_FREE. */
 static inline void twheel_utimer_free(struct twheel_utimer *ut, struct twheel_step step)
 {
-	twheel_enter(&ut->state, step);
+	twheel_set_state(&ut->state, step);
 	twheel_table_free(ut);
-}
-
-/* Release the socket of a timer. */
-static inline void twheel_utimer_let_go(struct twheel_session *s, struct twheel_utimer *ut)
-{
-	twheel_session_put_sock(s, ut->sk);
-	ut->period_ns = 0;
 }
 
 /* Stop a timer that is out of the wheel. The tick does not access it any more. */
@@ -148,21 +140,11 @@ static inline void twheel_utimer_end(struct twheel_session *s, struct twheel_uti
 				     struct twheel_step step)
 {
 	s->stats.stopped++;
-	if (unlikely(step.action == TWHEEL_LET_GO))
-		twheel_utimer_let_go(s, ut);
 	twheel_utimer_free(ut, step);
 }
 
-/* Returns whether a timer will expire or be stopped. */
-static inline bool twheel_utimer_is_armed(const struct twheel_utimer *ut)
-{
-	return ut->state == TWHEEL_ARMED || ut->state == TWHEEL_WATCHING;
-}
-
-/* Returns the step of reading the event of a timer. */
-static inline struct twheel_step twheel_utimer_read(const struct twheel_utimer *ut)
-{
-	return twheel_next(ut->state, TWHEEL_DO_READ, !!ut->period_ns);
-}
+void twheel_utimer_withdraw(struct twheel_session *s, struct twheel_utimer *ut,
+			    struct twheel_step step)
+	__must_hold(&s->lock);
 
 #endif /* _TWHEEL_SESSION_TIMER_H */

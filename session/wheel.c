@@ -51,13 +51,13 @@ static struct list_head *wheels_of(const struct twheel_session *s)
 static struct twheel_session_wheel *find_wheel(const struct twheel_session *s,
 					       const struct twheel_config *config)
 {
-	struct twheel_session_wheel *shared;
+	struct twheel_session_wheel *ref;
 
 	lockdep_assert_held(&wheels_lock);
-	list_for_each_entry(shared, wheels_of(s), list) {
-		if (same_config(&shared->config, config)) {
-			shared->users++;
-			return shared;
+	list_for_each_entry(ref, wheels_of(s), list) {
+		if (same_config(&ref->config, config)) {
+			ref->users++;
+			return ref;
 		}
 	}
 	return NULL;
@@ -69,27 +69,27 @@ static bool is_counted(const struct twheel_config *config)
 	return config->name == private_name;
 }
 
-static void free_wheel(struct twheel_session_wheel *shared)
+static void free_wheel(struct twheel_session_wheel *ref)
 {
-	struct twheel_session_user *user = shared->user;
+	struct twheel_session_user *user = ref->user;
 
-	twheel_destroy(shared->wheel);
-	if (is_counted(&shared->config))
+	twheel_destroy(ref->wheel);
+	if (is_counted(&ref->config))
 		twheel_session_user_uncharge(user, TWHEEL_COUNT_WHEELS);
 	twheel_session_user_put(user);
-	kfree(shared);
+	kfree(ref);
 }
 
 static struct twheel_session_wheel *
 make_wheel(struct twheel_session *s, const struct twheel_config *config)
 {
-	struct twheel_session_wheel *shared;
+	struct twheel_session_wheel *ref;
 	struct twheel *wheel;
 	int ret;
 
-	shared = kzalloc(struct_size(shared, prepared, BITS_TO_LONGS(nr_cpu_ids)),
+	ref = kzalloc(struct_size(ref, prepared, BITS_TO_LONGS(nr_cpu_ids)),
 			 GFP_SESSION);
-	if (!shared)
+	if (!ref)
 		return ERR_PTR(-ENOMEM);
 	ret = is_counted(config) ?
 	      twheel_session_user_charge(s->user, TWHEEL_COUNT_WHEELS,
@@ -102,43 +102,43 @@ make_wheel(struct twheel_session *s, const struct twheel_config *config)
 		goto err_charge;
 	}
 	twheel_session_user_hold(s->user);
-	shared->user = s->user;
-	shared->wheel = wheel;
-	shared->config = *config;
-	shared->users = 1;
-	return shared;
+	ref->user = s->user;
+	ref->wheel = wheel;
+	ref->config = *config;
+	ref->users = 1;
+	return ref;
 
 err_charge:
 	if (is_counted(config))
 		twheel_session_user_uncharge(s->user, TWHEEL_COUNT_WHEELS);
 err_shared:
-	kfree(shared);
+	kfree(ref);
 	return ERR_PTR(ret);
 }
 
 static struct twheel_session_wheel *
 get_wheel(struct twheel_session *s, const struct twheel_config *config)
 {
-	struct twheel_session_wheel *shared, *fresh;
+	struct twheel_session_wheel *ref, *fresh;
 
 	spin_lock(&wheels_lock);
-	shared = find_wheel(s, config);
+	ref = find_wheel(s, config);
 	spin_unlock(&wheels_lock);
-	if (shared)
-		return shared;
+	if (ref)
+		return ref;
 	fresh = make_wheel(s, config);
 	if (IS_ERR(fresh))
 		return fresh;
 	spin_lock(&wheels_lock);
-	shared = find_wheel(s, config);
-	if (!shared)
+	ref = find_wheel(s, config);
+	if (!ref)
 		list_add(&fresh->list, wheels_of(s));
 	spin_unlock(&wheels_lock);
-	if (!shared)
+	if (!ref)
 		return fresh;
 	/* Another session was faster. */
 	free_wheel(fresh);
-	return shared;
+	return ref;
 }
 
 /*
@@ -155,25 +155,20 @@ twheel_session_wheel_private(struct twheel_session *s,
 		.name		= private_name,
 		.hidden		= true,
 		.uid		= s->nice ? INVALID_UID : s->user->uid,
-		.scheme		= setup->scheme,
 		.tick_ns	= setup->tick_ns,
-		.slots		= setup->slots,
 		.clock		= setup->clock,
 		.payer		= s->nice ? NULL : s->user->payer,
 	};
 	struct twheel_config standard;
 	int ret;
 
-	if (setup->scheme >= TWHEEL_NR_SCHEMES)
-		return ERR_PTR(-EINVAL);
 	twheel_get_config(twheel_default(), &standard);
 	if (!config.tick_ns)
 		config.tick_ns = standard.tick_ns;
 	config.doze = standard.mode == TWHEEL_TICKLESS ? TWHEEL_DOZE_DEFAULT :
 							 standard.doze;
-	/* The ticks of a user's wheel must be bounded. */
-	if (!s->nice && (!twheel_scheme_bounded(config.scheme) ||
-			 config.tick_ns < standard.tick_ns))
+	/* A user's wheel ticks no faster than the one that it stands in for. */
+	if (!s->nice && config.tick_ns < standard.tick_ns)
 		return ERR_PTR(-EPERM);
 	/* Make equivalent configurations equal. */
 	ret = twheel_check_config(&config);
@@ -181,50 +176,49 @@ twheel_session_wheel_private(struct twheel_session *s,
 }
 
 /* Release a wheel, or NULL. It is counted until it is destroyed. May sleep. */
-void twheel_session_wheel_put(struct twheel_session_wheel *shared)
+void twheel_session_wheel_put(struct twheel_session_wheel *ref)
 {
 	bool last;
 
-	if (!shared)
+	if (!ref)
 		return;
 	spin_lock(&wheels_lock);
-	last = !--shared->users;
+	last = !--ref->users;
 	if (last)
-		list_del(&shared->list);
+		list_del(&ref->list);
 	spin_unlock(&wheels_lock);
 	if (last)
-		free_wheel(shared);
+		free_wheel(ref);
 }
 
 /*
  * Set the wheel of a session. NULL: the default wheel, or its replacement,
- * which twheel_session_wheel_need() gets. Session's lock held, or the session
+ * which twheel_session_wheel_prepare() gets. Session's lock held, or the session
  * not known yet.
  */
-void twheel_session_wheel_use(struct twheel_session *s,
-			      struct twheel_session_wheel *shared)
+void twheel_session_wheel_attach(struct twheel_session *s,
+				 struct twheel_session_wheel *ref)
 {
 	struct twheel_config config;
 
-	/* Pairs with READ_ONCE() in twheel_session_wheel_need(). */
-	WRITE_ONCE(s->shared, shared);
-	s->wheel = shared ? shared->wheel : twheel_default();
+	/* Pairs with READ_ONCE() in twheel_session_wheel_prepare(). */
+	WRITE_ONCE(s->wheel_ref, ref);
+	s->wheel = ref ? ref->wheel : twheel_default();
 	s->prepared = cpumask_bits(cpu_possible_mask);
-	if (shared)
-		s->prepared = shared->prepared;
+	if (ref)
+		s->prepared = ref->prepared;
 	else if (!s->nice)
 		s->prepared = cpumask_bits(cpu_none_mask);
 	twheel_get_config(s->wheel, &config);
 	s->tick_ns = config.tick_ns;
 	/* Pairs with twheel_session_time() and twheel_session_offset(). */
 	WRITE_ONCE(s->clock, config.clock);
-	twheel_session_waker_set_up(s);
 }
 
-/* Get the user's wheel. @making_room keeps others from changing the wheel. */
+/* Get the user's wheel. @nr_unlocked keeps others from changing the wheel. */
 static int use_own(struct twheel_session *s)
 {
-	struct twheel_session_wheel *shared;
+	struct twheel_session_wheel *ref;
 	struct twheel_config config;
 
 	twheel_get_config(twheel_default(), &config);
@@ -232,42 +226,42 @@ static int use_own(struct twheel_session *s)
 	config.hidden = true;
 	config.uid = s->user->uid;
 	config.payer = s->user->payer;
-	shared = get_wheel(s, &config);
-	if (IS_ERR(shared))
-		return PTR_ERR(shared);
+	ref = get_wheel(s, &config);
+	if (IS_ERR(ref))
+		return PTR_ERR(ref);
 	spin_lock_bh(&s->lock);
-	if (!s->shared) {
-		twheel_session_wheel_use(s, shared);
-		shared = NULL;
+	if (!s->wheel_ref) {
+		twheel_session_wheel_attach(s, ref);
+		ref = NULL;
 	}
 	spin_unlock_bh(&s->lock);
-	twheel_session_wheel_put(shared);
+	twheel_session_wheel_put(ref);
 	return 0;
 }
 
 /*
  * Prepare to start a timer: create the wheel if necessary, and prepare it for
- * this CPU. A caller that migrated has to call it again. @s->making_room is
+ * this CPU. A caller that migrated has to call it again. @s->nr_unlocked is
  * not 0. May sleep. Returns 0, -ENOMEM, or -ENOSPC at a limit.
  */
-int twheel_session_wheel_need(struct twheel_session *s)
+int twheel_session_wheel_prepare(struct twheel_session *s)
 {
-	struct twheel_session_wheel *shared;
+	struct twheel_session_wheel *ref;
 	unsigned int cpu;
 	int ret = 0;
 
-	if (s->nice && !READ_ONCE(s->shared))
+	if (s->nice && !READ_ONCE(s->wheel_ref))
 		return 0;
-	if (!READ_ONCE(s->shared))
+	if (!READ_ONCE(s->wheel_ref))
 		ret = use_own(s);
 	if (ret)
 		return ret;
-	shared = READ_ONCE(s->shared);
+	ref = READ_ONCE(s->wheel_ref);
 	cpu = raw_smp_processor_id();
-	if (test_bit(cpu, shared->prepared))
+	if (test_bit(cpu, ref->prepared))
 		return 0;
-	ret = twheel_prepare_cpu(shared->wheel, cpu);
+	ret = twheel_prepare_cpu(ref->wheel, cpu);
 	if (!ret)
-		set_bit(cpu, shared->prepared);
+		set_bit(cpu, ref->prepared);
 	return ret;
 }

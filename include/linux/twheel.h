@@ -287,7 +287,6 @@ static inline ktime_t twheel_round_deadline(ktime_t deadline, u64 slack_ns,
 }
 
 int twheel_check_config(struct twheel_config *config);
-bool twheel_scheme_bounded(enum twheel_scheme_type scheme);
 struct twheel *twheel_create(const struct twheel_config *config);
 void twheel_destroy(struct twheel *wheel);
 int twheel_prepare(struct twheel *wheel);

@@ -50,7 +50,7 @@ void twheel_batch_free(struct twheel_batch *batch)
 static bool stores(const struct twheel_batch *batch, const struct twheel_op *op)
 {
 	return op->opcode == TWHEEL_OP_START && has_word(batch->t, op->id) &&
-	       op->expires_ns <= LIBTWHEEL_NS_MAX;
+	       is_valid_start(op->expires_ns, op->period_ns, op->flags);
 }
 
 /* Store the words of all starts, in order, because several may use one id. */
@@ -68,7 +68,7 @@ static void put_words(struct twheel_batch *batch)
 			op->expires_ns = after(now, op->expires_ns);
 			op->flags |= TWHEEL_START_ABS;
 		}
-		batch->old[i] = put_word(batch->t, op->id, op->expires_ns, &op->flags);
+		batch->old[i] = put_word(batch->t, op->id, op->expires_ns);
 	}
 }
 
@@ -153,25 +153,11 @@ int twheel_batch_start_flags(struct twheel_batch *batch, __u64 id, __u64 expires
 	return add(batch, &op);
 }
 
-static int add_stop(struct twheel_batch *batch, __u64 id, __u32 flags)
-{
-	const struct twheel_op op = {
-		.opcode = TWHEEL_OP_STOP,
-		.flags = flags,
-		.id = id,
-	};
-
-	return add(batch, &op);
-}
-
 int twheel_batch_stop(struct twheel_batch *batch, __u64 id)
 {
-	return add_stop(batch, id, 0);
-}
+	const struct twheel_op op = { .opcode = TWHEEL_OP_STOP, .id = id };
 
-int twheel_batch_withdraw(struct twheel_batch *batch, __u64 id)
-{
-	return add_stop(batch, id, TWHEEL_STOP_WITHDRAW);
+	return add(batch, &op);
 }
 
 unsigned int twheel_batch_failed(const struct twheel_batch *batch)

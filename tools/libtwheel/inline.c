@@ -11,11 +11,11 @@
 #define TWHEEL_SIZE(name)	SIZE_V1_##name
 
 enum {
-	SIZE_V1_setup = 40,
+	SIZE_V1_setup = 56,
 	SIZE_V1_event = 48,
 	SIZE_V1_entry = 48,
-	SIZE_V1_info = 64,
-	SIZE_V1_stats = 112,
+	SIZE_V1_info = 80,
+	SIZE_V1_stats = 240,
 };
 
 #include "twheel.h"

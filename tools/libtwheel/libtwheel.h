@@ -37,7 +37,6 @@ static inline int libtwheel_result(long ret, int saved)
 /**
  * struct session - a session
  * @head: the part visible to programs
- * @alone: session of @process if only one thread uses it, for fast paths. NULL otherwise
  * @process: session in the process, or NULL for one of the kernel
  * @event_size: size of the program's struct twheel_event
  * @forks: number of forks before the session was opened, up to this process
@@ -45,7 +44,6 @@ static inline int libtwheel_result(long ret, int saved)
  */
 struct session {
 	struct twheel head;
-	struct twheel_session *alone;
 	struct twheel_session *process;
 	size_t event_size;
 	unsigned int forks;
@@ -70,25 +68,28 @@ static inline bool has_word(const struct twheel *t, __u64 id)
 
 /*
  * Store a deadline before starting the timer, or the word of the id's last timer would
- * count. A pending timer is requeued to it. If the id was stopped by a store, its event,
- * which may be unread, is obsolete. Returns the old word.
+ * count. A pending timer is requeued to it, and a read starts an unread one: what the START
+ * does anyway, see session/state.h. Returns the old word.
  *
  * A failed start must not change anything: take_back() restores the word, unless another
- * thread stored to it since.
+ * thread stored to it since. Arguments that are always refused must be refused before.
  */
-static inline __u64 put_word(struct twheel *t, __u64 id, __u64 deadline_ns, __u32 *flags)
+static inline __u64 put_word(struct twheel *t, __u64 id, __u64 deadline_ns)
 {
-	__u64 old = __atomic_exchange_n(&t->words[id], deadline_ns, __ATOMIC_RELAXED);
-
-	if (old == TWHEEL_WORD_STOP)
-		*flags |= TWHEEL_START_REPLACE;
-	return old;
+	return __atomic_exchange_n(&t->words[id], deadline_ns, __ATOMIC_RELAXED);
 }
 
 static inline void take_back(struct twheel *t, __u64 id, __u64 deadline_ns, __u64 old)
 {
 	__atomic_compare_exchange_n(&t->words[id], &deadline_ns, old, false,
 				    __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
+/* Returns whether a START of an id with a word is valid, so that its word may be stored. */
+static inline bool is_valid_start(__u64 expires_ns, __u64 period_ns, __u32 flags)
+{
+	return expires_ns <= LIBTWHEEL_NS_MAX && period_ns <= LIBTWHEEL_NS_MAX &&
+	       !(flags & ~TWHEEL_START_ABS);
 }
 
 /* Returns the sum of two times, at most the latest deadline. */

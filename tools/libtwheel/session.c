@@ -92,8 +92,7 @@ static int attach(struct session *session)
 		return ret;
 	if (info.event_size != session->event_size)
 		return -EINVAL;
-	/* Older modules return 0. */
-	t->clock = info.clock ? (clockid_t)info.clock : CLOCK_MONOTONIC;
+	t->clock = info.clock;
 	ret = note_forks(session);
 	return ret ?: use_words(session, info.shared_ids);
 }
@@ -143,8 +142,7 @@ static int choose_backend(unsigned int *flags)
 {
 	const char *asked = secure_getenv(BACKEND);
 
-	if ((*flags & BACKENDS) == BACKENDS ||
-	    *flags & ~(BACKENDS | TWHEEL_OPEN_ONE_THREAD))
+	if ((*flags & BACKENDS) == BACKENDS || *flags & ~BACKENDS)
 		return -EINVAL;
 	if (*flags & BACKENDS || !asked || !*asked)
 		return 0;
@@ -176,12 +174,10 @@ static int open_backend(struct session *session, unsigned int flags, clockid_t c
 		if (flags & TWHEEL_OPEN_KERNEL || !is_missing(ret))
 			return ret;
 	}
-	ret = twheel_process_open(&session->process, flags & TWHEEL_OPEN_ONE_THREAD, clock);
+	ret = twheel_process_open(&session->process, clock);
 	if (ret)
 		return ret;
 	session->head.fd = session->process->lock.fd;
-	if (flags & TWHEEL_OPEN_ONE_THREAD)
-		session->alone = session->process;
 	return 0;
 }
 
@@ -244,135 +240,56 @@ void twheel_close(struct twheel *t)
 	errno = saved;
 }
 
-/* Convert a delay to a deadline. */
-static inline void set_deadline(const struct twheel *t, struct twheel_start *start)
-{
-	if (start->flags & (TWHEEL_START_ABS | TWHEEL_START_IDLE) ||
-	    start->expires_ns > LIBTWHEEL_NS_MAX)
-		return;
-	start->expires_ns = after(twheel_now_of(t), start->expires_ns);
-	start->flags |= TWHEEL_START_ABS;
-}
-
-static inline int start_generally(struct twheel *t, struct twheel_start start, __u64 *id)
+static int start(struct twheel *t, __u64 *id, __u64 expires_ns, __u64 period_ns,
+		 __u64 user_data, __u32 flags)
 {
 	struct twheel_session *process = process_of(t);
-	__u64 word = TWHEEL_WORD_NONE, old = 0;
-	int ret;
-
-	if (has_word(t, start.id)) {
-		if (start.expires_ns > LIBTWHEEL_NS_MAX)
-			return -EINVAL;
-		set_deadline(t, &start);
-		/* The word of the id's last timer would delay a timer on a socket. */
-		if (!(start.flags & TWHEEL_START_IDLE))
-			word = start.expires_ns;
-		old = put_word(t, start.id, word, &start.flags);
-	}
-	ret = process ? twheel_process_start(process, &start) :
-			twheel_command(t, TWHEEL_IOC_START, &start);
-	if (ret < 0 && has_word(t, start.id))
-		take_back(t, start.id, word, old);
-	/* An error leaves it as it is. */
-	*id = start.id;
-	return ret;
-}
-
-/* Returns false for starts off the fast path. Converts a delay to a deadline. */
-static inline bool start_shortly(struct twheel *t, __u64 id, __u64 *expires_ns,
-				 __u64 period_ns, __u64 user_data, __u32 *flags, int *ret)
-{
-	struct twheel_session *alone = to_session(t)->alone;
 	struct twheel_start start = {
-		.id = id,
-		.expires_ns = *expires_ns,
-		.period_ns = period_ns,
-		.user_data = user_data,
-		.flags = *flags,
-	};
-
-	if (!alone)
-		return false;
-	set_deadline(t, &start);
-	*expires_ns = start.expires_ns;
-	*flags = start.flags;
-	return twheel_process_start_shortly(alone, start, ret);
-}
-
-LIBTWHEEL_RARE LIBTWHEEL_FLAT
-static int start_with_fd(struct twheel *t, __u64 *id, __u64 expires_ns, __u64 period_ns,
-			 __u64 user_data, __u32 flags, int fd)
-{
-	const struct twheel_start start = {
 		.id = *id,
 		.expires_ns = expires_ns,
 		.period_ns = period_ns,
 		.user_data = user_data,
 		.flags = flags,
-		.fd = fd,
 	};
+	__u64 old = 0;
+	int ret;
 
-	return start_generally(t, start, id);
-}
-
-int twheel_start_idle(struct twheel *t, __u64 *id, int fd, __u64 idle_ns,
-		      __u64 user_data, __u32 flags)
-{
-	return start_with_fd(t, id, idle_ns, 0, user_data, flags | TWHEEL_START_IDLE, fd);
+	if (has_word(t, *id)) {
+		if (!is_valid_start(expires_ns, period_ns, flags))
+			return -EINVAL;
+		if (!(flags & TWHEEL_START_ABS))
+			start.expires_ns = after(twheel_now_of(t), expires_ns);
+		start.flags = TWHEEL_START_ABS;
+		old = put_word(t, *id, start.expires_ns);
+	}
+	ret = process ? twheel_process_start(process, &start) :
+			twheel_command(t, TWHEEL_IOC_START, &start);
+	if (ret < 0 && has_word(t, *id))
+		take_back(t, *id, start.expires_ns, old);
+	/* An error leaves it as it is. */
+	*id = start.id;
+	return ret;
 }
 
 LIBTWHEEL_FLAT
 int twheel_start_flags(struct twheel *t, __u64 *id, __u64 expires_ns,
 		       __u64 period_ns, __u64 user_data, __u32 flags)
 {
-	int ret;
-
-	if (start_shortly(t, *id, &expires_ns, period_ns, user_data, &flags, &ret))
-		return ret;
-	return start_with_fd(t, id, expires_ns, period_ns, user_data, flags, 0);
-}
-
-/* Fails for TWHEEL_ID_ANY, because the program would not learn the timer's id. */
-LIBTWHEEL_RARE LIBTWHEEL_FLAT
-static int start_id_generally(struct twheel *t, __u64 id, __u64 expires_ns,
-			      __u64 user_data, __u32 flags)
-{
-	const struct twheel_start start = {
-		.id = id,
-		.expires_ns = expires_ns,
-		.user_data = user_data,
-		.flags = flags,
-	};
-
-	return id == TWHEEL_ID_ANY ? -EINVAL : start_generally(t, start, &id);
-}
-
-static inline int start_id(struct twheel *t, __u64 id, __u64 expires_ns,
-			   __u64 user_data, __u32 flags)
-{
-	int ret;
-
-	if (start_shortly(t, id, &expires_ns, 0, user_data, &flags, &ret))
-		return ret;
-	return start_id_generally(t, id, expires_ns, user_data, flags);
+	return start(t, id, expires_ns, period_ns, user_data, flags);
 }
 
 LIBTWHEEL_FLAT
 int twheel_start(struct twheel *t, __u64 id, __u64 delay_ns, __u64 user_data)
 {
-	return start_id(t, id, delay_ns, user_data, 0);
+	/* The program would not learn the id of the timer. */
+	return id == TWHEEL_ID_ANY ? -EINVAL : start(t, &id, delay_ns, 0, user_data, 0);
 }
 
 LIBTWHEEL_FLAT
 int twheel_start_at(struct twheel *t, __u64 id, __u64 deadline_ns, __u64 user_data)
 {
-	return start_id(t, id, deadline_ns, user_data, TWHEEL_START_ABS);
-}
-
-LIBTWHEEL_FLAT
-int twheel_restart(struct twheel *t, __u64 id, __u64 delay_ns, __u64 user_data)
-{
-	return start_id(t, id, delay_ns, user_data, TWHEEL_START_REPLACE);
+	return id == TWHEEL_ID_ANY ? -EINVAL :
+	       start(t, &id, deadline_ns, 0, user_data, TWHEEL_START_ABS);
 }
 
 /* Store a deadline, unless the word is later. */
@@ -388,10 +305,6 @@ static bool push_word(struct twheel *t, __u64 id, __u64 deadline_ns)
 	return true;
 }
 
-/*
- * Withdraw an unread event, which is out of date as in twheel_read() after a store. A
- * start that kept it would also have to keep the later word.
- */
 LIBTWHEEL_FLAT
 int twheel_push(struct twheel *t, __u64 id, __u64 deadline_ns, __u64 user_data)
 {
@@ -401,37 +314,16 @@ int twheel_push(struct twheel *t, __u64 id, __u64 deadline_ns, __u64 user_data)
 		return -EINVAL;
 	if (has_word(t, id) && push_word(t, id, deadline_ns))
 		return 0;
-	ret = start_id(t, id, deadline_ns, user_data, TWHEEL_START_ABS | TWHEEL_START_REPLACE);
+	ret = start(t, &id, deadline_ns, 0, user_data, TWHEEL_START_ABS);
 	return ret < 0 ? ret : 0;
-}
-
-LIBTWHEEL_RARE LIBTWHEEL_FLAT
-static int stop_generally(struct twheel *t, __u64 id, __u32 flags)
-{
-	struct twheel_session *process = process_of(t);
-	struct twheel_stop stop = { .id = id, .flags = flags };
-
-	return process ? twheel_process_stop(process, id, flags) :
-			 twheel_command(t, TWHEEL_IOC_STOP, &stop);
-}
-
-static inline int stop(struct twheel *t, __u64 id, __u32 flags)
-{
-	struct twheel_session *alone = to_session(t)->alone;
-
-	if (alone && twheel_process_stop_shortly(alone, id))
-		return 0;
-	return stop_generally(t, id, flags);
 }
 
 LIBTWHEEL_FLAT
 int twheel_stop(struct twheel *t, __u64 id)
 {
-	return stop(t, id, 0);
-}
+	struct twheel_session *process = process_of(t);
+	struct twheel_stop stop = { .id = id };
 
-LIBTWHEEL_FLAT
-int twheel_withdraw(struct twheel *t, __u64 id)
-{
-	return stop(t, id, TWHEEL_STOP_WITHDRAW);
+	return process ? twheel_process_stop(process, id) :
+			 twheel_command(t, TWHEEL_IOC_STOP, &stop);
 }

@@ -102,8 +102,6 @@ TWHEEL_INLINE int twheel_open(struct twheel **t, const struct twheel_setup *setu
 #define TWHEEL_OPEN_KERNEL	(1U << 0)
 /* Run the session in the process, even if there is a /dev/twheel. */
 #define TWHEEL_OPEN_PROCESS	(1U << 1)
-/* Only one thread at a time uses the session: in the process it then takes no lock. */
-#define TWHEEL_OPEN_ONE_THREAD	(1U << 2)
 
 /**
  * twheel_open_flags() - open a session with a chosen backend
@@ -211,27 +209,24 @@ TWHEEL_INLINE __u64 twheel_round_deadline(__u64 deadline_ns, __u64 slack_ns, __u
  *
  * If the id has a word, its word is set to the deadline first.
  *
- * Return: 0 if the timer was started, 1 if it was pending and is restarted. -EALREADY: it
- * expired, and its event is unread. Other negative errnos as for TWHEEL_IOC_START. After
- * an error nothing changed
+ * Return: 0 if the id was free, 1 if its timer was pending and has moved, 2 if the timer
+ * had expired and its unread event is withdrawn. After 1 and 2 the old user_data is never
+ * returned again. Negative errnos as for TWHEEL_IOC_START: nothing changed
  */
 int twheel_start(struct twheel *t, __u64 id, __u64 delay_ns, __u64 user_data);
 
 /* Start or restart a timer with a deadline. One in the past is due at the next tick. */
 int twheel_start_at(struct twheel *t, __u64 id, __u64 deadline_ns, __u64 user_data);
 
-/* Start or restart a timer, and withdraw its event if that is unread: no -EALREADY. */
-int twheel_restart(struct twheel *t, __u64 id, __u64 delay_ns, __u64 user_data);
-
 /**
- * twheel_start_flags() - start a timer, with all options but a socket
+ * twheel_start_flags() - start a timer, with all options
  * @t: the session
  * @id: id to start, or TWHEEL_ID_ANY. Out: the id that was started
  * @expires_ns: delay, or with %TWHEEL_START_ABS the deadline
  * @period_ns: 0, or the time between later expiries. Reading an event arms the timer for
  *	the next one
  * @user_data: see twheel_start()
- * @flags: %TWHEEL_START_ABS, %TWHEEL_START_REPLACE
+ * @flags: %TWHEEL_START_ABS or 0
  *
  * Return: see twheel_start()
  */
@@ -257,24 +252,6 @@ TWHEEL_INLINE int twheel_start_any(struct twheel *t, __u64 *id, __u64 delay_ns,
 }
 
 /**
- * twheel_start_idle() - start a timer that is due when a TCP socket is idle for too long
- * @t: the session
- * @id: see twheel_start_flags()
- * @fd: a connected TCP socket
- * @idle_ns: longest time without received data, at most %TWHEEL_IDLE_MAX_NS
- * @user_data: see twheel_start()
- * @flags: %TWHEEL_START_REPLACE or 0
- *
- * The idle time begins at the start, and again with all data received. The program does
- * not refresh such a timer, and must not. Closing the socket stops the timer.
- *
- * Return: see twheel_start_flags(). -EBADF, -ENOTSOCK, -ENOTCONN: not a connection.
- * -EOPNOTSUPP: not a TCP socket, or a session in the process
- */
-int twheel_start_idle(struct twheel *t, __u64 *id, int fd, __u64 idle_ns,
-		      __u64 user_data, __u32 flags);
-
-/**
  * twheel_push() - move the deadline of a timer, in either direction
  * @t: the session
  * @id: id of a pending timer, or of one with an unread event
@@ -285,11 +262,11 @@ int twheel_start_idle(struct twheel *t, __u64 *id, int fd, __u64 idle_ns,
  * store. Otherwise it starts the timer again. So the deadline known to the kernel is
  * never later than the word. Two threads must not push one id at the same time.
  *
- * After a stop, or after reading the event, use twheel_restart(): the word of such an id
+ * After a stop, or after reading the event, use twheel_start(): the word of such an id
  * still exists, but storing to it starts nothing. Also use it for periodic timers, whose
  * words are not updated.
  *
- * Return: 0, or a negative errno, see twheel_restart()
+ * Return: 0, or a negative errno, see twheel_start()
  */
 int twheel_push(struct twheel *t, __u64 id, __u64 deadline_ns, __u64 user_data);
 
@@ -298,16 +275,11 @@ int twheel_push(struct twheel *t, __u64 id, __u64 deadline_ns, __u64 user_data);
  * @t: the session
  * @id: id of the timer
  *
- * Return: 0 if the timer was pending: there will be no event. -EALREADY: it expired.
- * -ENOENT: no such timer. Other negative errnos as for TWHEEL_IOC_STOP
+ * Return: 0 if the timer was pending, 1 if it had expired and its unread event is
+ * withdrawn. After either its user_data is never returned again. -ENOENT: no such timer,
+ * or its event was read. Other negative errnos as for TWHEEL_IOC_STOP
  */
 int twheel_stop(struct twheel *t, __u64 id);
-
-/*
- * Stop a timer, and withdraw its event if that is unread: returns 1. After 0 and after 1 its
- * user_data is never returned again. -ENOENT also if its event was read.
- */
-int twheel_withdraw(struct twheel *t, __u64 id);
 
 /**
  * twheel_refresh() - move the deadline of a timer to a later time, with one store
@@ -417,7 +389,10 @@ TWHEEL_INLINE int twheel_list(struct twheel *t, struct twheel_entry *entries,
 	return twheel_walk(t, 0, entries, count, cursor);
 }
 
-/* List pending timers only, and stop them. */
+/*
+ * List timers, and end those that are listed: pending ones are stopped, and the events of
+ * others withdrawn. At the end of the list the session is empty.
+ */
 TWHEEL_INLINE int twheel_drain(struct twheel *t, struct twheel_entry *entries,
 			       unsigned int count, __u64 *cursor)
 {
@@ -482,9 +457,8 @@ TWHEEL_INLINE int twheel_batch_start_at(struct twheel_batch *batch, __u64 id,
 					TWHEEL_START_ABS);
 }
 
-/* Add a twheel_stop(), a twheel_withdraw(). The result is as above. */
+/* Add a twheel_stop(). The result is as above. */
 int twheel_batch_stop(struct twheel_batch *batch, __u64 id);
-int twheel_batch_withdraw(struct twheel_batch *batch, __u64 id);
 
 /**
  * twheel_batch_flush() - submit the operations of a batch

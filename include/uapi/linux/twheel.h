@@ -11,7 +11,8 @@
  * caller's time namespace shows it.
  *
  * A structure may grow at its end, so its size is part of the command number, and
- * arrays are passed with the size of their entries. Reserved fields are 0.
+ * arrays are passed with the size of their entries. Reserved fields, and flags without
+ * a name here, are 0.
  */
 #ifndef _UAPI_LINUX_TWHEEL_H
 #define _UAPI_LINUX_TWHEEL_H
@@ -21,7 +22,10 @@
 
 #define TWHEEL_ABI_VERSION	1
 
-#define TWHEEL_ENTRY_SIZE_MAX	4096	/* of @op_size, @entry_size, @event_size */
+/* Sizes of array entries: the only values of @op_size, @entry_size and @event_size. */
+#define TWHEEL_OP_SIZE_V1	48
+#define TWHEEL_ENTRY_SIZE_V1	48
+#define TWHEEL_EVENT_SIZE_V1	48
 
 /* The kernel chooses an id, with %TWHEEL_ID_KERNEL set. Others are the caller's. */
 #define TWHEEL_ID_ANY		(~(__u64)0)
@@ -41,10 +45,9 @@
 #define TWHEEL_CLOCK_MONOTONIC		1	/* stops during suspend */
 #define TWHEEL_CLOCK_BOOTTIME		7	/* continues */
 
-/* &twheel_info.features: what not every host has. Other bits below 14 are reserved. */
+/* &twheel_info.features: what not every host has. Bits 0 to 5 and 8 to 13 stay unused. */
 #define TWHEEL_FEATURE_NOWAIT	((__u64)1 << 6)	/* RWF_NOWAIT, io_uring without a worker */
 #define TWHEEL_FEATURE_SHARED	((__u64)1 << 7)	/* &twheel_setup.shared_ids, mmap(2) */
-#define TWHEEL_FEATURE_IDLE	((__u64)1 << 13)	/* %TWHEEL_START_IDLE */
 #define TWHEEL_FEATURE_PROCESS	((__u64)1 << 63)	/* a session in the process */
 
 /**
@@ -62,8 +65,8 @@
  * @shared_ids: number of words to map with mmap(2), 0 for none
  * @reserved: 0
  * @clock: clock of this session, TWHEEL_CLOCK_*
- * @wake_ns: see &twheel_setup
  * @reserved2: 0
+ * @reserved3: 0
  */
 struct twheel_info {
 	__u32 abi_version;
@@ -79,39 +82,35 @@ struct twheel_info {
 	__u32 shared_ids;
 	__u32 reserved;
 	__u32 clock;
-	__u32 wake_ns;
-	__u64 reserved2;
+	__u32 reserved2;
+	__u64 reserved3;
 };
 
 /**
  * struct twheel_setup - argument of TWHEEL_IOC_SETUP
  * @flags: %TWHEEL_SETUP_PRIVATE, or 0 for the default wheel
- * @scheme: TWHEEL_SCHEME_*
- * @mode: %TWHEEL_MODE_PERIODIC
- * @slots: number of slots of a hashed wheel, 2 to 2^20. 0: default
- * @tick_ns: length of a tick, 50000 (50 us) to 1000000000 (1 s). 0: default
+ * @reserved: 0
+ * @tick_ns: length of a tick, 50000 (50 us) to 1000000000 (1 s). 0: that of the default
+ *	wheel
  * @max_timers: limit of timers of this session. 0: limit of the module
- * @event_size: sizeof(struct twheel_event) of the caller, the size of the
- *	events that read(2) returns. 0: %TWHEEL_EVENT_SIZE_V1
+ * @event_size: %TWHEEL_EVENT_SIZE_V1 or 0
  * @shared_ids: number of words to map, for the ids below it. 0: none
  * @clock: TWHEEL_CLOCK_*. 0: %TWHEEL_CLOCK_MONOTONIC
- * @wake_ns: longest delay of the wake-up of readers and pollers for an event
  * @reserved2: 0
+ * @reserved3: 0
  *
- * @scheme, @slots, @tick_ns and @clock take %TWHEEL_SETUP_PRIVATE.
+ * @tick_ns and @clock take %TWHEEL_SETUP_PRIVATE.
  */
 struct twheel_setup {
 	__u32 flags;
-	__u32 scheme;
-	__u32 mode;
-	__u32 slots;
+	__u32 reserved[3];
 	__u64 tick_ns;
 	__u64 max_timers;
 	__u32 event_size;
 	__u32 shared_ids;
 	__u32 clock;
-	__u32 wake_ns;
-	__u64 reserved2;
+	__u32 reserved2;
+	__u64 reserved3;
 };
 
 #define TWHEEL_SETUP_PRIVATE	((__u32)1 << 0)
@@ -122,8 +121,12 @@ struct twheel_setup {
  * @expires_ns: interval from now, or with %TWHEEL_START_ABS the deadline
  * @period_ns: period after the first expiry, 0 for a timer that expires once
  * @user_data: value returned in the timer's events
- * @flags: TWHEEL_START_*
- * @fd: socket with %TWHEEL_START_IDLE, otherwise 0
+ * @flags: %TWHEEL_START_ABS or 0
+ * @reserved: 0
+ *
+ * Returns 0 if the id was free, 1 if its timer was pending and has moved, 2 if the
+ * timer had expired and its unread event is withdrawn. After 1 and 2 the old
+ * @user_data is never returned again.
  */
 struct twheel_start {
 	__u64 id;
@@ -131,37 +134,25 @@ struct twheel_start {
 	__u64 period_ns;
 	__u64 user_data;
 	__u32 flags;
-	__s32 fd;
+	__u32 reserved;
 };
 
 #define TWHEEL_START_ABS	((__u32)1 << 0)	/* @expires_ns is a deadline */
-/* Withdraw an unread event of the timer. Otherwise its start fails with EALREADY. */
-#define TWHEEL_START_REPLACE	((__u32)1 << 1)
-/*
- * @fd is a connected TCP socket. The timer is due when it received nothing for
- * @expires_ns since the start. Neither with a period nor with %TWHEEL_START_ABS.
- * Bits 3 to 6 are reserved.
- */
-#define TWHEEL_START_IDLE	((__u32)1 << 2)
-#define TWHEEL_IDLE_MAX_NS	((__u64)1 << 49)	/* largest @expires_ns with IDLE */
 
 /**
  * struct twheel_stop - argument of TWHEEL_IOC_STOP
  * @id: timer to stop
- * @flags: %TWHEEL_STOP_WITHDRAW or 0
+ * @flags: 0
  * @reserved: 0
+ *
+ * Returns 0 if the timer was pending, 1 if it had expired and its unread event is
+ * withdrawn. After either the old @user_data is never returned again. ENOENT: no timer.
  */
 struct twheel_stop {
 	__u64 id;
 	__u32 flags;
 	__u32 reserved;
 };
-
-/*
- * Withdraw an unread event of the timer, and return 1. Otherwise its stop fails
- * with EALREADY. After 0 and after 1 @user_data is never returned again.
- */
-#define TWHEEL_STOP_WITHDRAW	((__u32)1 << 0)
 
 /**
  * struct twheel_entry - one timer, from GET and LIST
@@ -189,13 +180,13 @@ struct twheel_entry {
 /**
  * struct twheel_op - one operation of TWHEEL_IOC_SUBMIT
  * @opcode: TWHEEL_OP_*
- * @flags: TWHEEL_START_* or TWHEEL_STOP_*
+ * @flags: see &twheel_start, or 0 with %TWHEEL_OP_STOP
  * @id: id to start or stop. Out: the id that was started
- * @expires_ns: see &twheel_start, as for the following. 0 with %TWHEEL_OP_STOP
- * @period_ns: see there
- * @user_data: see there
- * @result: out: result of the single ioctl: 0, 1 or -errno
- * @fd: see there
+ * @expires_ns: see &twheel_start, or 0 with %TWHEEL_OP_STOP
+ * @period_ns: the same
+ * @user_data: the same
+ * @result: out: result of the single ioctl: 0, 1, 2 or -errno
+ * @reserved: 0
  */
 struct twheel_op {
 	__u32 opcode;
@@ -205,7 +196,7 @@ struct twheel_op {
 	__u64 period_ns;
 	__u64 user_data;
 	__s32 result;
-	__s32 fd;
+	__u32 reserved;
 };
 
 #define TWHEEL_OP_START		1
@@ -215,7 +206,7 @@ struct twheel_op {
  * struct twheel_submit - argument and result of TWHEEL_IOC_SUBMIT
  * @ops: pointer to an array of struct twheel_op
  * @count: number of operations, 1 to &twheel_info.max_batch
- * @op_size: sizeof(struct twheel_op) of the caller
+ * @op_size: %TWHEEL_OP_SIZE_V1
  * @failed: out: number of operations carried out with a negative result
  * @flags: 0
  *
@@ -234,7 +225,7 @@ struct twheel_submit {
  * @entries: pointer to an array of struct twheel_entry
  * @cursor: 0 to begin. Out: value for the next call
  * @count: number of entries in the array, at least 1
- * @entry_size: sizeof(struct twheel_entry) of the caller
+ * @entry_size: %TWHEEL_ENTRY_SIZE_V1
  * @flags: %TWHEEL_LIST_DRAIN or 0
  * @reserved: 0
  *
@@ -249,7 +240,8 @@ struct twheel_list {
 	__u32 reserved;
 };
 
-#define TWHEEL_LIST_DRAIN	((__u32)1 << 0)	/* list pending timers, and stop them */
+/* Stop the pending timers that are returned, and withdraw the unread events. */
+#define TWHEEL_LIST_DRAIN	((__u32)1 << 0)
 
 #define TWHEEL_STATS_LATENESS	16	/* entries of &twheel_stats.lateness */
 
@@ -263,7 +255,7 @@ struct twheel_list {
  * @rearmed: timers started again by read(2): of a period, or with a later word
  * @delivered: events read
  * @replaced: unread events withdrawn by a start, or by read(2) for a later word
- * @withdrawn: the same by %TWHEEL_STOP_WITHDRAW, or by read(2) for a word that stops
+ * @withdrawn: unread events withdrawn by a stop, a drain, or by read(2) for a word that stops
  * @unread: events waiting to be read
  * @overruns: periods without an event of their own
  * @wakeups: wake-ups of readers and pollers
@@ -314,7 +306,6 @@ struct twheel_event {
 };
 
 #define TWHEEL_EVENT_PERIODIC	((__u32)1 << 0)	/* read() armed the next period */
-#define TWHEEL_EVENT_SIZE_V1	48	/* of struct twheel_event without SETUP */
 
 #define TWHEEL_IOC_MAGIC	0xDC
 

@@ -219,16 +219,12 @@ struct file {
 /**
  * struct twheel_process - the lock of a session, and the fields of a session in the process
  * @mutex: protects the session and its wheel
- * @alone: true if only one thread uses the session, and @mutex is not taken. Constant
  * @file: open file of the session
  * @fd: the timerfd. Constant
  * @clock: clock of @fd, and of the session once it is set up. Constant
- * @quiet_ns: starts with a deadline later than this affect only the wheel, because the
- *	program will call before that. KTIME_MAX if unknown
  * @run_ns: time of the wheel's last run, on the session's clock
- * @set_ns: expiry of @fd, less @wake_ns of the session. U64_MAX for never. No timer is due
- *	earlier
- * @fired: true if @fd is readable, or will be within @wake_ns
+ * @set_ns: expiry of @fd, U64_MAX for never. No timer is due earlier
+ * @fired: true if @fd is readable
  * @armed: @armed of the wheel when @fd was set
  * @error: result of the last timerfd_settime(2), a negative errno or 0: @fd wakes no reader
  *	then
@@ -238,11 +234,9 @@ struct file {
  */
 typedef struct twheel_process {
 	pthread_mutex_t mutex;
-	bool alone;
 	struct file file;
 	int fd;
 	clockid_t clock;
-	ktime_t quiet_ns;
 	u64 run_ns;
 	u64 set_ns;
 	u64 armed;
@@ -253,20 +247,17 @@ typedef struct twheel_process {
 static inline void spin_lock_init(spinlock_t *lock)
 {
 	pthread_mutex_init(&lock->mutex, NULL);
-	lock->quiet_ns = KTIME_MAX;
 	lock->armed = U64_MAX;
 }
 
 static inline void spin_lock_bh(spinlock_t *lock)
 {
-	if (!lock->alone)
-		pthread_mutex_lock(&lock->mutex);
+	pthread_mutex_lock(&lock->mutex);
 }
 
 static inline void spin_unlock_bh(spinlock_t *lock)
 {
-	if (!lock->alone)
-		pthread_mutex_unlock(&lock->mutex);
+	pthread_mutex_unlock(&lock->mutex);
 }
 
 #define spin_lock(lock)		((void)(lock))

@@ -17,9 +17,9 @@ static void set_timerfd(struct twheel_session *s, u64 ns)
 	struct itimerspec spec = {};
 	int saved = errno;
 
-	/* 0 would disarm it. An event may be delayed, but not once the program saw one. */
 	if (ns != U64_MAX) {
-		u64 at = ns ? ns + s->wake_ns : 1;
+		/* A time of 0 would disarm the timerfd. */
+		u64 at = ns ?: 1;
 
 		/* A time_t may have 32 bits. */
 		spec.it_value.tv_sec = min_t(u64, at / NSEC_PER_SEC, INT_MAX);
@@ -49,15 +49,13 @@ static noinline void settle_locked(struct twheel_session *s)
 
 	p->armed = s->wheel->armed;
 	if (s->events.first || (p->fired && armed <= p->run_ns)) {
-		if (!p->fired || (s->wake_ns && p->set_ns))
+		if (!p->fired)
 			set_timerfd(s, 0);
 		WRITE_ONCE(p->fired, true);
 	} else if (p->fired || armed < p->set_ns) {
 		set_timerfd(s, armed);
 		WRITE_ONCE(p->fired, false);
 	}
-	if (s->wheel->scheme.type == TWHEEL_HIER)
-		p->quiet_ns = min_t(u64, armed, KTIME_MAX);
 }
 
 /* Update the timerfd after a call, and release the session's lock. */
@@ -79,7 +77,7 @@ static void look_ahead(struct twheel_session *s)
 	struct twheel_utimer *ut;
 	struct twheel_slot *slot;
 
-	/* Ticks of level 0. A hashed wheel has none. */
+	/* Ticks of level 0. */
 	for (; wheel->armed < wheel->scheme.reach[0]; rearm(wheel)) {
 		slot = twheel_hier_slot(&wheel->scheme, 0, wheel->armed);
 		do {
@@ -87,7 +85,7 @@ static void look_ahead(struct twheel_session *s)
 				return;
 			ut = list_first_entry(&slot->nodes, struct twheel_utimer, timer.node.link);
 			if (!twheel_utimer_has_word(s, ut) ||
-			    !heed_word(s, ut, twheel_due_time(&ut->timer, s->tick_ns), true))
+			    !check_word(s, ut, twheel_due_time(&ut->timer, s->tick_ns), true))
 				return;
 		} while (!list_empty(&slot->nodes));
 	}
@@ -160,111 +158,6 @@ static int twheel_process_command(struct twheel_session *s, unsigned int command
 	return ret;
 }
 
-/*
- * Fast paths for starts and stops
- *
- * These carry out the steps of session/state.h without an ioctl. Nothing is copied, and with
- * everything inlined the compiler drops checks whose result it knows.
- *
- * The functions in "_shortly" do most starts and stops of a session of one thread, in a
- * hierarchical wheel, if the program calls before the deadline. They change only the timer and
- * its place in the wheel. Operations that need more return false before any change. The only
- * call is a tail call, to save no registers.
- */
-
-static noinline void move_timer(struct twheel_scheme *scheme, struct twheel_node *node,
-				u64 expires)
-{
-	node->expires = expires;
-	twheel_slot_leave(node);
-	twheel_hier_place(scheme, node, expires);
-}
-
-static __always_inline void set_up_shortly(struct twheel_session *s,
-					   struct twheel_utimer *ut,
-					   const struct twheel_start *start)
-{
-	if (unlikely(start->id < s->shared_ids))
-		WRITE_ONCE(s->words->pages[0][start->id], start->expires_ns);
-	set_up(ut, start);
-}
-
-/*
- * Perform most of TWHEEL_IOC_START. Also stores the word of the timer, if it has
- * one. Returns whether this was enough. Otherwise the start takes the slow path.
- */
-static __always_inline bool twheel_process_start_shortly(struct twheel_session *s,
-							 struct twheel_start start,
-							 int *result)
-{
-	ktime_t deadline = start.expires_ns;
-	struct twheel_utimer *ut;
-	struct twheel_step step;
-	struct twheel *wheel;
-	u64 expires;
-
-	/* As a signed number, a deadline that is too late is negative. */
-	if (unlikely((start.flags & ~TWHEEL_START_REPLACE) != TWHEEL_START_ABS ||
-		     start.period_ns > KTIME_MAX ||
-		     deadline <= s->lock.quiet_ns || start.id >= s->max_timers))
-		return false;
-	ut = twheel_table_place(s->tables, start.id);
-	if (unlikely(!ut))
-		return false;
-	/* Keep the compiler from computing the address for each use. */
-	OPTIMIZER_HIDE_VAR(ut);
-	wheel = ut->timer.base;
-	step = twheel_next(ut->state, TWHEEL_DO_START, 0);
-	*result = step.result;
-	switch (step.action) {
-	case TWHEEL_TAKE:
-		if (unlikely(s->timers >= s->max_timers))
-			return false;
-		s->timers++;
-		set_up_shortly(s, ut, &start);
-		twheel_table_take_this(ut, start.id);
-		twheel_enter(&ut->state, step);
-		expires = tick_above(wheel, deadline, &ut->timer.node.offset_ns);
-		ut->timer.node.expires = expires;
-		twheel_hier_start(&wheel->scheme, &ut->timer.node, expires);
-		return true;
-	case TWHEEL_MOVE:
-		s->stats.restarted++;
-		set_up_shortly(s, ut, &start);
-		expires = tick_above(wheel, deadline, &ut->timer.node.offset_ns);
-		if (twheel_hier_stays(&wheel->scheme, &ut->timer.node, expires))
-			ut->timer.node.expires = expires;
-		else
-			move_timer(&wheel->scheme, &ut->timer.node, expires);
-		return true;
-	default:
-		return false;
-	}
-}
-
-/*
- * Perform TWHEEL_IOC_STOP without flags, if it returns 0. Returns whether the
- * timer is stopped. Otherwise the stop takes the slow path.
- */
-static __always_inline bool twheel_process_stop_shortly(struct twheel_session *s, u64 id)
-{
-	struct twheel_utimer *ut;
-	struct twheel_step step;
-
-	if (unlikely(s->lock.quiet_ns == KTIME_MAX || id >= s->max_timers))
-		return false;
-	ut = twheel_table_place(s->tables, id);
-	if (unlikely(!ut))
-		return false;
-	step = twheel_next(ut->state, TWHEEL_DO_STOP, 0);
-	if (unlikely(step.action != TWHEEL_HALT))
-		return false;
-	twheel_slot_leave(&ut->timer.node);
-	twheel_slot_leave_wheel(&s->wheel->scheme, &ut->timer.node);
-	twheel_utimer_end(s, ut, step);
-	return true;
-}
-
 /* TWHEEL_IOC_START. @start->id is set to the id that was started. */
 static __always_inline int twheel_process_start(struct twheel_session *s,
 						struct twheel_start *start)
@@ -278,14 +171,14 @@ static __always_inline int twheel_process_start(struct twheel_session *s,
 	return ret;
 }
 
-/* TWHEEL_IOC_STOP, with flags that were checked. */
-static __always_inline int twheel_process_stop(struct twheel_session *s, u64 id, u32 flags)
+/* TWHEEL_IOC_STOP */
+static __always_inline int twheel_process_stop(struct twheel_session *s, u64 id)
 {
 	int ret = -EINVAL;
 
 	spin_lock_bh(&s->lock);
 	if (likely(twheel_session_has_number(s, id)))
-		ret = try_stop(s, id, flags).result;
+		ret = try_stop(s, id).result;
 	settle_and_unlock(s);
 	return ret;
 }
@@ -318,7 +211,7 @@ static ssize_t twheel_process_read(struct twheel_session *s, void *to, size_t si
 static void twheel_process_close(struct twheel_session *s, bool copied)
 {
 	close(s->lock.fd);
-	if (copied && (s->lock.alone || pthread_mutex_trylock(&s->lock.mutex)))
+	if (copied && pthread_mutex_trylock(&s->lock.mutex))
 		return;
 	if (copied)
 		pthread_mutex_unlock(&s->lock.mutex);
@@ -326,18 +219,16 @@ static void twheel_process_close(struct twheel_session *s, bool copied)
 }
 
 /*
- * Open a session. @alone: only one thread uses it, so that it needs no lock.
- * @clock: clock of the later SETUP. Returns 0, -ENOMEM, or a negative errno of
- * timerfd_create(2) or timerfd_settime(2).
+ * Open a session. @clock: clock of the later SETUP. Returns 0, -ENOMEM, or a negative
+ * errno of timerfd_create(2) or timerfd_settime(2).
  */
-static int twheel_process_open(struct twheel_session **session, bool alone, clockid_t clock)
+static int twheel_process_open(struct twheel_session **session, clockid_t clock)
 {
 	struct twheel_session *s = twheel_session_open();
 	int saved = errno, ret;
 
 	if (IS_ERR(s))
 		return PTR_ERR(s);
-	s->lock.alone = alone;
 	s->lock.clock = clock == CLOCK_BOOTTIME ? clock : CLOCK_MONOTONIC;
 	s->lock.file.f_mode = FMODE_READ | FMODE_WRITE;
 	s->lock.file.private_data = s;

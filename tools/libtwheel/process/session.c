@@ -1,29 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * Replacement of session/source.c, user.c, waker.c, wheel.c and words.c in the process
+ * Replacement of session/user.c, wheel.c and words.c in the process
  *
  * A process needs no other limit than its memory. A session does not share its wheel. Its
  * words are one piece of memory, which need not be mapped.
  */
-
-/* No timer uses a socket. */
-#define twheel_session_hold_sock(s, fd)			ERR_PTR(-EOPNOTSUPP)
-#define twheel_session_watch(s, ut, sk, idle_ns)	0
-#define twheel_session_after_checks(ut, check)		(check)
-#define twheel_session_check_source(s, ut, time)	(time)
-
-void twheel_session_put_sock(struct twheel_session *s, struct sock *sk)
-{
-}
 
 /* The kernel limits the process, so sessions in it have no user and no limits. */
 #define twheel_session_user_get()			NULL
 #define twheel_session_user_put(user)			((void)(user))
 #define twheel_session_user_charge(user, what, exempt)	0
 #define twheel_session_user_uncharge(user, what)	((void)(user))
-
-/* The timerfd is set later instead, see set_timerfd(). */
-#define twheel_session_wake_later(s, timer, now)	twheel_session_wake_at_tick_end(s, timer, 1)
 
 /* Wheels. The entry of a wheel, which leads to its users, is the wheel itself. */
 
@@ -32,43 +19,42 @@ twheel_session_wheel_private(struct twheel_session *s,
 			     const struct twheel_setup *setup)
 {
 	const struct twheel_config config = {
-		.scheme		= setup->scheme,
 		.tick_ns	= setup->tick_ns,
-		.slots		= setup->slots,
 		.clock		= setup->clock,
 	};
 
 	return (void *)twheel_create(&config);
 }
 
-void twheel_session_wheel_put(struct twheel_session_wheel *shared)
+void twheel_session_wheel_put(struct twheel_session_wheel *ref)
 {
-	if (shared)
-		twheel_destroy((void *)shared);
+	if (ref)
+		twheel_destroy((void *)ref);
 }
 
 /* Timers can be started in a wheel of the session only. */
-void twheel_session_wheel_use(struct twheel_session *s,
-			      struct twheel_session_wheel *shared)
+void twheel_session_wheel_attach(struct twheel_session *s,
+				 struct twheel_session_wheel *ref)
 {
 	static const unsigned long none, prepared = 1;
 
-	s->shared = shared;
-	s->wheel = shared ? (void *)shared : &twheel_wheel_standard;
-	s->prepared = shared ? &prepared : &none;
+	s->wheel_ref = ref;
+	s->wheel = ref ? (void *)ref : &twheel_wheel_standard;
+	s->prepared = ref ? &prepared : &none;
 	s->tick_ns = s->wheel->config.tick_ns;
-	s->clock = s->wheel->config.clock;
+	/* expire() reads it without the lock. */
+	WRITE_ONCE(s->clock, s->wheel->config.clock);
 }
 
-int twheel_session_wheel_need(struct twheel_session *s)
+int twheel_session_wheel_prepare(struct twheel_session *s)
 {
 	struct twheel_session_wheel *made = NULL;
 
 	spin_lock_bh(&s->lock);
-	if (!s->shared) {
+	if (!s->wheel_ref) {
 		made = (void *)twheel_create(&twheel_wheel_standard.config);
 		if (!IS_ERR(made))
-			twheel_session_wheel_use(s, made);
+			twheel_session_wheel_attach(s, made);
 	}
 	spin_unlock_bh(&s->lock);
 	return IS_ERR(made) ? PTR_ERR(made) : 0;
