@@ -358,54 +358,6 @@ size_t copy_to_iter(const void *from, size_t size, struct iov_iter *iter);
 size_t iov_iter_zero(size_t size, struct iov_iter *iter);
 size_t fault_in_iov_iter_writeable(const struct iov_iter *iter, size_t size);
 
-/* linux/file.h, linux/net.h, net/sock.h, net/inet_connection_sock.h, net/tcp.h */
-
-#define CONFIG_INET		1
-#define TWHEEL_CHECK_SHIFT	22
-#define AF_INET			2
-#define AF_INET6		10
-#define SOCK_STREAM		1
-#define IPPROTO_TCP		6
-#define TICK_NSEC		1000000L
-#define TCP_ESTABLISHED		1
-#define TCP_CLOSE		7
-#define TCPF_ESTABLISHED	BIT(TCP_ESTABLISHED)
-#define TCPF_SYN_RECV		BIT(3)
-#define TCPF_FIN_WAIT1		BIT(4)
-#define TCPF_FIN_WAIT2		BIT(5)
-#define TCPF_CLOSE_WAIT		BIT(8)
-
-/* A TCP socket */
-struct sock {
-	u16 sk_family;		/* AF_INET */
-	u16 sk_type;		/* SOCK_STREAM */
-	u16 sk_protocol;	/* IPPROTO_TCP */
-	u8 sk_state;		/* TCP_* */
-	bool dead;		/* no descriptor refers to it */
-	int refs;		/* references by its descriptor and by timers */
-	struct {
-		u32 lrcvtime;
-	} icsk_ack;		/* time of the last data */
-};
-
-struct socket {
-	struct sock *sk;
-};
-
-struct file *fget(unsigned int fd);
-void fput(struct file *file);
-struct socket *sock_from_file(struct file *file);
-bool sock_is_dead(const struct sock *sk);
-void sock_hold(struct sock *sk);
-void sock_put(struct sock *sk);
-u32 user_jiffies(void);
-const struct sock *user_stamped(const struct sock *sk);
-
-#define sock_flag(sk, flag)	sock_is_dead(sk)
-#define inet_sk_state_load(sk)	READ_ONCE((sk)->sk_state)
-#define inet_csk(sk)		user_stamped(sk)
-#define tcp_jiffies32		user_jiffies()
-
 /* linux/workqueue.h: one task does all works */
 
 #define HZ	1000

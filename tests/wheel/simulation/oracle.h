@@ -93,7 +93,6 @@ void oracle_kick_sent(struct twheel_base *base);
 void oracle_kicked(struct twheel_base *base);
 void oracle_run_begins(struct hrtimer *hrtimer);
 void oracle_run_ends(struct hrtimer *hrtimer);
-bool oracle_is_held_up(u64 time);
 void oracle_run_over(const struct twheel_base *base, u64 began);
 void oracle_idle(void);
 void oracle_locked(struct sim_lock *lock);

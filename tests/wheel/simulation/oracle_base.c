@@ -65,19 +65,6 @@ static void go_on(struct hrtimer *hrtimer)
 	held->is = false;
 }
 
-/* Returns whether a base is held up since @time without a gap, unless it runs now. */
-bool oracle_is_held_up(u64 time)
-{
-	const struct hrtimer *hrtimer;
-	unsigned int cpu;
-
-	for (cpu = 0; cpu < SIM_CPUS; cpu++)
-		list_for_each_entry(hrtimer, &sim_cpus[cpu].hrtimers, link)
-			if (hrtimer->held.is && hrtimer->held.since <= time)
-				return true;
-	return false;
-}
-
 void oracle_kick_sent(struct twheel_base *base)
 {
 	if (!base->scheme.pending)

@@ -30,7 +30,7 @@ static struct oracle_start starts[STARTS];
 static unsigned int nr_starts;
 static u64 sequence;
 
-static const char delivered[] = "delivered";
+static const char delivered[] = "delivered", drained[] = "drained";
 
 void oracle_begin(void)
 {
@@ -40,7 +40,7 @@ void oracle_begin(void)
 	oracle_begin_bases();
 }
 
-struct oracle_session *oracle_opened(struct twheel_session *s)
+struct oracle_session *oracle_opened(struct twheel_session *s, u64 began)
 {
 	struct oracle_session *os = &sessions[nr_sessions];
 
@@ -49,8 +49,8 @@ struct oracle_session *oracle_opened(struct twheel_session *s)
 	*os = (struct oracle_session) {
 		.s		= s,
 		.nr		= nr_sessions++,
+		.opened		= began,
 		.max_timers	= s->max_timers,
-		.event_size	= TWHEEL_EVENT_SIZE_V1,
 	};
 	return os;
 }
@@ -110,14 +110,11 @@ struct oracle_start *oracle_new_start(struct oracle_session *os,
 		.id	= in->id,
 		.period	= in->period_ns,
 		.began	= ++sequence,
-		.watches = in->flags & TWHEEL_START_IDLE,
+		.word	= in->id < os->shared_ids,
 	};
-	if (t->watches)
-		t->socket = user_socket(in->fd);
-	else
-		t->word = in->id < os->shared_ids;
+	/* One from before the opening counts as that time, or as that of SETUP. */
 	if (in->flags & TWHEEL_START_ABS)
-		t->low = ours(in->expires_ns, offset());
+		t->low = max(ours(in->expires_ns, offset()), os->opened);
 	else
 		t->low = min_t(u64, sim.now + in->expires_ns, KTIME_MAX);
 	t->high = t->low;
@@ -134,12 +131,6 @@ static void ends(struct oracle_start *t, const char *how)
 		t->gone = sequence;
 }
 
-/* Returns whether the socket may be closed, which ends the timer without an event. */
-static bool may_be_closed(const struct oracle_start *t)
-{
-	return t->watches && (!t->socket || user_socket_is_closed(t->socket));
-}
-
 /* Returns whether a timer was certainly pending from the begin of the call to now. */
 bool oracle_surely_pending(const struct oracle_start *t,
 			   const struct oracle_call_of *call)
@@ -148,7 +139,7 @@ bool oracle_surely_pending(const struct oracle_start *t,
 
 	return !os->fuzzy && !os->drains && os->drained_at < call->began &&
 	       t->known && !t->end && !t->gone && !t->word && !t->events &&
-	       sim.now < t->low && !may_be_closed(t);
+	       sim.now < t->low;
 }
 
 /* Note that a call found no such timer. */
@@ -170,28 +161,27 @@ static unsigned int states_of(const struct oracle_start *t, const struct oracle_
 
 	if (!t || (t->end && t->end_at < call->began))
 		return states;
-	states = BIT(t->watches ? TWHEEL_WATCHING : TWHEEL_ARMED);
+	states = BIT(TWHEEL_ARMED);
 	if (oracle_surely_pending(t, call))
 		return states;
 	states |= BIT(TWHEEL_FREE);
 	/* A periodic one may be read, pending again, and drained during the call. */
-	if (sim.now < t->low || (t->end && t->end != delivered && !t->period))
+	if (sim.now < t->low || (t->end == drained && !t->period))
 		return states;
-	return states | BIT(TWHEEL_UNREAD) | BIT(TWHEEL_ENDED);
+	return states | BIT(TWHEEL_UNREAD);
 }
 
 /* Check that the table has this result for one of the possible states. */
 static void check_result(const struct oracle_start *t, const struct oracle_call_of *call,
-			 bool exact, enum twheel_operation operation, u32 flags, long ret)
+			 bool exact, enum twheel_operation operation, long ret)
 {
 	unsigned int states = exact ? states_of(t, call) : ~0U;
 	enum twheel_utimer_state state;
 
-	for (state = TWHEEL_FREE; state < TWHEEL_NR_UTIMER_STATES; state++)
-		if (states & BIT(state) && twheel_next(state, operation, flags).result == ret)
+	for (state = TWHEEL_FREE; state <= TWHEEL_UNREAD; state++)
+		if (states & BIT(state) && twheel_next(state, operation, false).result == ret)
 			return;
-	sim_fail("start %d: the table of states has no %ld, flags %u", t ? (int)number(t) : -1,
-		 ret, flags);
+	sim_fail("start %d: the table of states has no %ld", t ? (int)number(t) : -1, ret);
 }
 
 void oracle_start_done(struct oracle_start *t, u64 id, const struct oracle_call_of *call, long ret)
@@ -201,10 +191,12 @@ void oracle_start_done(struct oracle_start *t, u64 id, const struct oracle_call_
 	bool exact = t->own && !os->fuzzy;
 
 	oracle_check_memory(call, ret);
-	if (ret >= 0 || ret == -EALREADY)
-		check_result(old, call, exact, TWHEEL_DO_START, t->in.flags, ret);
+	if (ret >= 0)
+		check_result(old, call, exact, TWHEEL_DO_START, ret);
 	if (ret == -ENOENT && exact)
 		gone(old, call, "a start does not find it");
+	if ((ret == -ENOMEM || ret == -ENOSPC) && exact)
+		gone(old, call, "a start of it takes memory");
 	t->refused = ret < 0;
 	if (ret == -EFAULT && id == TWHEEL_ID_ANY) {
 		t->taken_back = true;
@@ -219,19 +211,15 @@ void oracle_start_done(struct oracle_start *t, u64 id, const struct oracle_call_
 	}
 	t->id = id;
 	t->known = true;
-	os->watching += t->watches;
-	/* Another thread may close it, and open another one. */
-	if (t->socket != user_socket(t->in.fd))
-		t->socket = NULL;
 	if (!(t->in.flags & TWHEEL_START_ABS))
 		t->high = min_t(u64, sim.now + t->in.expires_ns, KTIME_MAX);
-	if (ret)
-		os->counted.restarted++;
 	else
-		os->counted.started++;
-	os->replacing += !ret && t->in.flags & TWHEEL_START_REPLACE;
+		t->high = max_t(u64, ours(t->in.expires_ns, offset()), sim.now);
+	os->counted.restarted += ret == 1;
+	os->counted.started += ret != 1;
+	os->counted.replaced += ret == 2;
 	if (exact && ret)
-		ends(old, "restarted");
+		ends(old, ret == 1 ? "restarted" : "replaced");
 	else if (exact)
 		gone(old, call, "is started anew");
 	if (t->own) {
@@ -240,28 +228,19 @@ void oracle_start_done(struct oracle_start *t, u64 id, const struct oracle_call_
 	}
 }
 
-/* Note the begin of a stop. */
-void oracle_asks(struct oracle_id *own)
-{
-	if (own)
-		own->asked = ++sequence;
-}
-
 void oracle_stop_done(struct oracle_session *os, struct oracle_id *own,
-		      u32 flags, const struct oracle_call_of *call, long ret)
+		      const struct oracle_call_of *call, long ret)
 {
 	struct oracle_start *t = own ? own->start : NULL;
 	bool exact = own && !os->fuzzy;
 
 	os->counted.stopped += !ret;
 	os->counted.withdrawn += ret == 1;
-	check_result(t, call, exact, TWHEEL_DO_STOP, flags, ret);
+	check_result(t, call, exact, TWHEEL_DO_STOP, ret);
 	if (!exact)
 		return;
 	if (ret >= 0)
 		ends(t, ret ? "withdrawn" : "stopped");
-	else if (ret == -EALREADY)
-		t->last = ++sequence;
 	else if (ret == -ENOENT)
 		gone(t, call, "a stop does not find it");
 }
@@ -288,13 +267,13 @@ static void check_deadline(const struct oracle_start *t, u64 deadline)
 	if (deadline == KTIME_MAX || t->os->fuzzy)
 		return;
 	if (deadline < t->low ||
-	    (deadline > high && !t->period && !t->word && !t->watches))
+	    (deadline > high && !t->period && !t->word))
 		sim_fail("start %u: deadline %llu, not from %llu to %llu",
 			 number(t), deadline, t->low, high);
 }
 
 void oracle_entry(struct oracle_session *os, const struct twheel_entry *entry,
-		  const struct oracle_call_of *call, bool drained)
+		  const struct oracle_call_of *call, bool drains)
 {
 	struct oracle_start *t = start_of(os, entry->user_data, entry->id);
 
@@ -304,12 +283,11 @@ void oracle_entry(struct oracle_session *os, const struct twheel_entry *entry,
 		sim_fail("start %u: is %s, and listed", number(t), t->end ?: "gone");
 	if (entry->deadline_ns < KTIME_MAX)
 		check_deadline(t, ours(entry->deadline_ns, offset()));
-	if (!drained)
+	if (!drains)
 		return;
-	if (entry->state != TWHEEL_STATE_PENDING)
-		sim_fail("start %u: is drained and not pending", number(t));
-	os->counted.stopped++;
-	ends(t, "drained");
+	os->counted.stopped += entry->state == TWHEEL_STATE_PENDING;
+	os->counted.withdrawn += entry->state == TWHEEL_STATE_EXPIRED;
+	ends(t, entry->state == TWHEEL_STATE_PENDING ? drained : "drained with its event");
 }
 
 void oracle_got(struct oracle_session *os, struct oracle_id *own,
@@ -368,8 +346,7 @@ static void check_word(const struct oracle_start *t, u64 expired)
 
 /*
  * Check that the word is not a later deadline and no stop, if there was no store during the
- * read. A timer that was reported to a stop has its event in any case, and one with a period
- * with a deadline.
+ * read. A timer with a period has its event also with a later deadline.
  */
 static void check_word_read(const struct oracle_start *t, u64 expired,
 			    const struct oracle_call_of *call)
@@ -378,8 +355,7 @@ static void check_word_read(const struct oracle_start *t, u64 expired,
 	unsigned int last = (own->nr_stores - 1) % ORACLE_STORES;
 	u64 word = own->stores[last].word;
 
-	if (t->os->fuzzy || t->os->drains || t->os->drained_at > t->began ||
-	    own->asked > t->began || own->start != t)
+	if (t->os->fuzzy || own->start != t)
 		return;
 	if (own->nr_stores && own->stores[last].at < call->at &&
 	    (!t->period || word == TWHEEL_WORD_STOP) && keeps(t, word, expired))
@@ -407,19 +383,10 @@ static void check_overruns(const struct oracle_start *t,
 			 overruns, least, most);
 }
 
-static void check_flags(struct oracle_start *t, u32 flags,
-			const struct oracle_call_of *call)
+static void check_flags(const struct oracle_start *t, u32 flags)
 {
-	if (flags & ~TWHEEL_EVENT_PERIODIC || (flags && !t->period))
+	if (flags != (t->period ? TWHEEL_EVENT_PERIODIC : 0))
 		sim_fail("start %u: flags %u", number(t), flags);
-	if (t->os->fuzzy)
-		return;
-	if (flags && t->last && t->last < call->began)
-		sim_fail("start %u: was stopped, and goes on", number(t));
-	if (!flags && t->period && t->own &&
-	    t->own->asked < t->began && !t->os->drains &&
-	    t->os->drained_at < t->began)
-		sim_fail("start %u: was not stopped, and ends", number(t));
 }
 
 /* Count @late in the histogram, whose bounds double from 1024 ns on. */
@@ -444,8 +411,6 @@ void oracle_event(struct oracle_session *os, const struct twheel_event *event,
 		sim_fail("start %u: due at %llu, expired at %llu", number(t),
 			 deadline, expired);
 	check_deadline(t, deadline);
-	if (t->socket && t->known && !t->os->fuzzy)
-		user_socket_expired(t->socket, t->os->nr, t->in.expires_ns, deadline, expired);
 	if (expired < call->last_expired)
 		sim_fail("start %u: overtaken by events read before", number(t));
 	if (t->gone && t->gone < call->began && !os->fuzzy)
@@ -455,7 +420,7 @@ void oracle_event(struct oracle_session *os, const struct twheel_event *event,
 		check_word_read(t, expired, call);
 	}
 	check_overruns(t, call, deadline, event->overruns);
-	check_flags(t, event->flags, call);
+	check_flags(t, event->flags);
 	t->first = t->events++ ? min(t->first, deadline) : deadline;
 	t->next = max(t->next, deadline + (event->overruns + 1) * t->period);
 	t->periods += event->overruns + 1;
@@ -522,7 +487,7 @@ static void check_table(struct oracle_session *os, struct twheel_session *s,
 	u32 table, index, i;
 
 	for (ut = s->events.first; ut; ut = *twheel_events_next(ut)) {
-		if (ut->state != TWHEEL_UNREAD && ut->state != TWHEEL_ENDED)
+		if (ut->state != TWHEEL_UNREAD)
 			sim_fail("session %u: what is not unread is queued",
 				 os->nr);
 		if (++queued > s->stats.unread)
@@ -541,8 +506,8 @@ static void check_table(struct oracle_session *os, struct twheel_session *s,
 				if (!(chunk->free & BIT(i)) == !ut->state)
 					sim_fail("session %u: free or not",
 						 os->nr);
-				armed += twheel_utimer_is_armed(ut);
-				unread += ut->state > TWHEEL_WATCHING;
+				armed += ut->state == TWHEEL_ARMED;
+				unread += ut->state == TWHEEL_UNREAD;
 				if (ut->state != TWHEEL_FREE)
 					check_timer(os, ut, closes);
 			}
@@ -565,10 +530,7 @@ static void check_start(struct oracle_session *os, struct twheel_session *s,
 		return;
 	if (there && t->end)
 		sim_fail("start %u: is %s and still there", number(t), t->end);
-	if (t->end || there || t->word || may_be_closed(t))
-		return;
-	/* A timer in between may already be replaced. */
-	if (t->gone && os->replacing)
+	if (t->end || there || t->word)
 		return;
 	sim_fail("start %u: is lost", number(t));
 }
@@ -587,18 +549,14 @@ static void check_counters(const struct oracle_session *os, const struct twheel_
 		check_count(os, "late", is->lateness[i], should->lateness[i]);
 	check_count(os, "started", is->started, should->started);
 	check_count(os, "restarted", is->restarted, should->restarted);
-	/* A closed socket stops its timer, too. */
-	if (is->stopped < stopped || is->stopped > stopped + os->watching)
-		check_count(os, "stopped", is->stopped, stopped);
+	check_count(os, "stopped", is->stopped, stopped);
 	if (withdrawn > is->stopped_by_store)
 		check_count(os, "withdrawn", is->withdrawn, should->withdrawn);
 	check_count(os, "delivered", is->delivered, should->delivered);
 	if (carried > is->carried || carried > is->replaced)
 		check_count(os, "rearmed", is->rearmed, should->rearmed);
 	check_count(os, "overruns", is->overruns, should->overruns);
-	if (is->replaced - carried > os->replacing)
-		sim_fail("session %u: %llu events were replaced, not %llu",
-			 os->nr, is->replaced - carried, os->replacing);
+	check_count(os, "replaced", is->replaced, should->replaced + carried);
 }
 
 /* Check a session at its last close. */
@@ -665,18 +623,6 @@ static struct oracle_session *session_of(const spinlock_t *lock)
 	return NULL;
 }
 
-/* Returns which sessions are locked, one bit each. */
-u32 oracle_locked_sessions(void)
-{
-	u32 locked = 0;
-	unsigned int i;
-
-	for (i = 0; i < nr_sessions; i++)
-		if (sessions[i].s && sessions[i].s->lock.owner)
-			locked |= BIT(i);
-	return locked;
-}
-
 void oracle_session_locked(spinlock_t *lock)
 {
 	struct oracle_session *os = session_of(lock);
@@ -699,7 +645,8 @@ void oracle_session_unlock(spinlock_t *lock)
 	oracle_check_hold("restarted", now.restarted - then->restarted, OPS_PER_LOCK);
 	oracle_check_hold("read", now.delivered - then->delivered + now.replaced - then->replaced,
 			  EVENTS_PER_LOCK);
-	oracle_check_hold("stopped", now.stopped - then->stopped, STOPS_PER_LOCK);
+	oracle_check_hold("stopped", now.stopped - then->stopped + now.withdrawn -
+			  then->withdrawn, STOPS_PER_LOCK);
 	if (sim_chance(64))
 		check_table(os, os->s, false);
 }
@@ -729,20 +676,6 @@ void oracle_cpu_goes(void)
 
 void oracle_cpu_gone(void)
 {
-}
-
-/*
- * Returns whether all events may wait for a waker, which expires in time. Read without
- * twheel_pending(): other tasks must not run here.
- */
-static bool may_wait(const struct oracle_session *os)
-{
-	const struct twheel_session *s = os->s;
-	const struct twheel_node *node = &s->waker.node;
-
-	return node->link.next &&
-	       node->expires * s->tick_ns <=
-	       s->events.first->expired_ns + os->wake_ns + s->tick_ns;
 }
 
 /* Returns whether a later run wakes up the readers: a payer may be out of its slice. */
@@ -781,7 +714,7 @@ void oracle_run_over(const struct twheel_base *base, u64 began)
 	struct twheel_utimer *ut;
 
 	for (os = sessions; os < sessions + nr_sessions; os++) {
-		if (!os->s || os->s->lock.owner || os->wake_ns || is_woken_later(os->s))
+		if (!os->s || os->s->lock.owner || is_woken_later(os->s))
 			continue;
 		for (ut = os->s->events.first; ut; ut = *twheel_events_next(ut))
 			if (ut->timer.base == base && ut->expired_ns >= began)
@@ -801,6 +734,6 @@ void oracle_idle(void)
 		if (sim_cpus[cpu].stolen_until > sim.now)
 			return;
 	for (os = sessions; os < sessions + nr_sessions; os++)
-		if (os->s && os->s->events.first && !may_wait(os) && !is_woken_later(os->s))
+		if (os->s && os->s->events.first && !is_woken_later(os->s))
 			check_sleepers(os);
 }

@@ -19,7 +19,6 @@ struct oracle_session;
 struct oracle_id {
 	u64 id;				/* the id, or the last one that the kernel chose */
 	struct oracle_start *start;	/* last start, or NULL */
-	u64 asked;			/* order of the begin of the last stop */
 	/* Time and value of each store, and whether the session was locked */
 	struct {
 		u64 at;
@@ -43,14 +42,11 @@ struct oracle_start {
 	bool refused;				/* flag: the call failed */
 	bool taken_back;			/* flag: the kernel maybe undid the start */
 	bool word;				/* flag: the timer has a word */
-	bool watches;				/* flag: the timer watches a socket */
-	const struct user_socket *socket;	/* the socket, or NULL if it is not known */
 	/* How the start ended, for messages, or NULL */
 	const char *end;
 	/* Order of the return of the call that ended it */
 	u64 end_at;
 	u64 gone;				/* calls that begin later miss the timer */
-	u64 last;				/* events of later reads are the last event */
 	unsigned int events;			/* number of events */
 	u64 first;				/* earliest deadline of these */
 	u64 next;				/* latest, and the periods after it */
@@ -61,10 +57,9 @@ struct oracle_start {
 struct oracle_session {
 	struct twheel_session *s;	/* the session, or NULL once it closes */
 	unsigned int nr;
+	u64 opened;			/* time of the begin of its opening, ns */
 	u64 max_timers;			/* limit of its timers */
-	u32 event_size;			/* size of its events */
 	u32 shared_ids;			/* number of its words */
-	u32 wake_ns;			/* longest wait of its events, ns */
 	s64 offset;			/* lead of the clock of its words, ns */
 	bool changeable;		/* flag: open for writing */
 	bool fuzzy;			/* flag: the effect of a call is not known */
@@ -76,8 +71,6 @@ struct oracle_session {
 	struct oracle_id ids[SIM_USERS][ORACLE_OWN];	/* private ids of each task */
 	/* Expected counters, without the stops by a store */
 	struct twheel_stats counted;
-	u64 watching;			/* number of starts with a socket */
-	u64 replacing;			/* number of starts that maybe replaced an event */
 	struct twheel_stats then;	/* counters when the lock was taken */
 };
 
@@ -89,7 +82,7 @@ struct oracle_call_of {
 	u64 last_expired;	/* @last_expired of the session before the call */
 };
 
-struct oracle_session *oracle_opened(struct twheel_session *s);
+struct oracle_session *oracle_opened(struct twheel_session *s, u64 began);
 struct oracle_call_of oracle_calls(struct oracle_session *os);
 void oracle_check_memory(const struct oracle_call_of *call, long ret);
 struct oracle_start *oracle_new_start(struct oracle_session *os,
@@ -97,9 +90,8 @@ struct oracle_start *oracle_new_start(struct oracle_session *os,
 u64 oracle_data(const struct oracle_start *t);
 void oracle_start_done(struct oracle_start *t, u64 id, const struct oracle_call_of *call,
 		       long ret);
-void oracle_asks(struct oracle_id *own);
 void oracle_stop_done(struct oracle_session *os, struct oracle_id *own,
-		      u32 flags, const struct oracle_call_of *call, long ret);
+		      const struct oracle_call_of *call, long ret);
 void oracle_got(struct oracle_session *os, struct oracle_id *own,
 		const struct twheel_entry *entry,
 		const struct oracle_call_of *call, long ret);

@@ -73,6 +73,7 @@ static void do_open(unsigned int nr)
 {
 	struct user_file *f = &files[nr], fresh = {};
 	unsigned int mode = FMODE_READ | (sim_chance(24) ? 0 : FMODE_WRITE);
+	u64 began = sim.now;
 	struct file *file;
 
 	if (shared[nr])
@@ -85,7 +86,7 @@ static void do_open(unsigned int nr)
 		return;
 	}
 	fresh.file = file;
-	fresh.os = oracle_opened(file->private_data);
+	fresh.os = oracle_opened(file->private_data, began);
 	fresh.os->changeable = mode & FMODE_WRITE;
 	file->oracle = fresh.os;
 	name_ids(fresh.os);
@@ -173,9 +174,6 @@ void scenario_op(unsigned int user)
 	case 3:
 		sim_memory_short = sim_chance(4);
 		break;
-	case 4 ... 6:
-		user_socket_op();
-		break;
 	default:
 		with_file(sim_below(FILES));
 	}
@@ -210,7 +208,6 @@ void scenario_begin(void)
 		sim_fail("no device");
 	memset(files, 0, sizeof(files));
 	memset(shared, 0, sizeof(shared));
-	user_sockets_begin();
 }
 
 void scenario_end(void)
@@ -225,22 +222,8 @@ void scenario_end(void)
 	}
 	sim_calm = true;
 	sim_memory_short = false;
-	if (sim_chance(2)) {
-		u64 now = sim.now, end = now - sim.behind + 120000000;
-		bool held_up = false;
-
+	if (sim_chance(2))
 		sim_sleep(20000000 + scenario_ticks(2));
-		/*
-		 * Another task may occupy a CPU for 50 ms. A clock may stop during a suspend.
-		 * Afterwards a hashed wheel has many ticks to make up for.
-		 */
-		while (!user_sockets_quiet(now) && sim.now - sim.behind < end) {
-			held_up = oracle_is_held_up(now);
-			sim_sleep(20000000);
-		}
-		if (!user_sockets_quiet(now) && !held_up)
-			sim_fail("a socket that was closed before %llu is held", now);
-	}
 	for (i = 0; i < FILES; i++) {
 		if (!files[i].file)
 			continue;
@@ -249,7 +232,6 @@ void scenario_end(void)
 		do_close(&files[i]);
 	}
 	twheel_chardev_exit();
-	user_sockets_end();
 	oracle_end_sessions();
 	twheel_wheel_exit();
 	rcu_barrier();

@@ -32,11 +32,10 @@ simulation-session := $(machine) twheel_chardev \
 	$(patsubst $(TWHEEL)/%.c,%,$(wildcard $(TWHEEL)/session/*.c))
 names := $(addprefix linux/,atomic cache cacheinfo capability compiler cpu cpuhotplug cpumask \
 	 cred debugobjects delay file fs gfp hrtimer interrupt irq_work jiffies \
-	 kernel ktime lockdep miscdevice mm module moduleparam net nospec nsproxy percpu pid \
+	 kernel ktime lockdep miscdevice mm module moduleparam nospec nsproxy percpu pid \
 	 poll preempt random rcupdate sched sched/isolation sched/signal seq_file sim slab smp \
 	 spinlock time_namespace topology tracepoint uaccess uio user_namespace version wait \
-	 workqueue xarray) trace/define_trace \
-	 $(addprefix net/,inet_connection_sock sock tcp)
+	 workqueue xarray) trace/define_trace
 depends := $(O)/shims/made $(wildcard *.h ../schemes/rng.h ../shims/*.h ../shims/*/*/*.h \
 	     $(TWHEEL)/twheel_*.[ch] $(TWHEEL)/core/*.[ch] $(TWHEEL)/session/*.[ch] \
 	     $(TWHEEL)/include/linux/*.h $(TWHEEL)/include/uapi/linux/*.h) simulation.mk

@@ -80,18 +80,6 @@ long user_ioctl(struct file *file, unsigned int cmd, void *arg);
 void user_signal(unsigned int task);
 bool user_sleeps(unsigned int task);
 
-/* user_socket.c */
-struct user_socket;
-
-void user_sockets_begin(void);
-void user_socket_op(void);
-struct user_socket *user_socket(unsigned int fd);
-bool user_socket_is_closed(const struct user_socket *socket);
-void user_socket_expired(const struct user_socket *socket, unsigned int nr, u64 idle,
-			 u64 deadline, u64 expired);
-bool user_sockets_quiet(u64 since);
-void user_sockets_end(void);
-
 /* session_call.c: calls on /dev/twheel that the tasks of a seed make */
 extern bool user_limits;	/* there are limits of timers that can be reached */
 
@@ -107,7 +95,6 @@ void call_any(struct user_file *f);
 void call_empty(struct user_file *f);
 
 /* session_oracle.c */
-u32 oracle_locked_sessions(void);
 void oracle_woken(const wait_queue_head_t *queue);
 void oracle_session_closes(struct oracle_session *os);
 void oracle_session_locked(spinlock_t *lock);
