@@ -114,7 +114,6 @@ int twheel_session_setup(struct twheel_session *s,
 		twheel_table_init_all(s->tables);
 		swap(s->wheel_ref, ref);
 		twheel_session_wheel_attach(s, s->wheel_ref);
-		s->opened = twheel_session_time(s, ktime_get());
 		/* Another thread may have been faster. */
 		if (words && !s->words) {
 			s->shared_ids = words->nr;
@@ -212,7 +211,6 @@ struct twheel_session *twheel_session_open(void)
 	if (ret)
 		goto err_user;
 	twheel_session_wheel_attach(s, NULL);
-	s->opened = twheel_session_time(s, ktime_get());
 	s->pid = get_pid(task_tgid(current));
 	ret = xa_alloc_cyclic(&sessions, &s->number, s, xa_limit_31b,
 			      &next_number, GFP_SESSION);

@@ -94,8 +94,6 @@ struct twheel_events {
  * @generation: last generation given to an id
  * @tick_ns: length of a tick of @wheel
  * @clock: clock of @wheel and of all times of the session
- * @opened: time on @clock when the session was opened or set up. Earlier deadlines
- *	count as this one: a time namespace may have some from before the host's boot
  * @timers: number of timers in use
  * @max_timers: limit of @timers
  * @tables: timers by id
@@ -126,7 +124,6 @@ struct twheel_session {
 	u64 generation;
 	u64 tick_ns;
 	clockid_t clock;
-	ktime_t opened;
 	u32 timers;
 	u32 max_timers;
 	struct twheel_table tables[TWHEEL_NR_TABLES];

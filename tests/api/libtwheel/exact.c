@@ -146,20 +146,14 @@ static bool sleep_until(__u64 other)
 	return true;
 }
 
-static void run(unsigned int scheme, unsigned int flags)
+static void run(void)
 {
-	struct twheel_setup setup = {
-		.flags = TWHEEL_SETUP_PRIVATE,
-		.scheme = scheme,
-		.max_timers = IDS,
-		.shared_ids = WORDS,
-	};
-	__u64 end = operations + OPERATIONS / 4;
+	const struct twheel_setup setup = { .max_timers = IDS, .shared_ids = WORDS };
 	unsigned int i;
 
-	if (twheel_open_flags(&t, &setup, TWHEEL_OPEN_PROCESS | flags))
+	if (twheel_open_flags(&t, &setup, TWHEEL_OPEN_PROCESS))
 		fail("twheel_open_flags", 0);
-	while (operations < end) {
+	while (operations < OPERATIONS) {
 		for (i = below(30); i; i--)
 			operate();
 		sleep_until(now + below_log(26));
@@ -175,10 +169,7 @@ static void run(unsigned int scheme, unsigned int flags)
 int main(int argc, char **argv)
 {
 	seed = argc > 1 ? strtoull(argv[1], NULL, 0) | 1 : 1;
-	run(TWHEEL_SCHEME_HIER, 0);
-	run(TWHEEL_SCHEME_HIER, TWHEEL_OPEN_ONE_THREAD);
-	run(TWHEEL_SCHEME_HASHED, 0);
-	run(TWHEEL_SCHEME_HASHED, TWHEEL_OPEN_ONE_THREAD);
+	run();
 	printf("%llu operations, %llu expiries, %llu wake-ups\n", operations, expiries, wakeups);
 	return 0;
 }

@@ -2,7 +2,7 @@
 /*
  * A caller with structures of version 1, and a library with longer structures
  *
- * The library is built with a header in which each structure is longer. The
+ * The library is built with a header in which each structure that may grow is longer. The
  * caller is like a binding for another language: it calls functions that are
  * inline in C by their exported names, and passes no size.
  */
@@ -68,9 +68,11 @@ TEST(nothing_is_written_behind_a_structure)
 	ASSERT_EQ(0, twheel_info(t, guarded(info, sizeof(struct twheel_info))));
 	ASSERT_GUARDED(info, sizeof(struct twheel_info));
 	ASSERT_EQ(TWHEEL_ABI_VERSION, ((struct twheel_info *)info)->abi_version);
+	ASSERT_EQ(TWHEEL_CLOCK_MONOTONIC, ((struct twheel_info *)info)->clock);
 	ASSERT_EQ(0, twheel_stats(t, guarded(stats, sizeof(struct twheel_stats))));
-	ASSERT_GUARDED(stats, offsetof(struct twheel_stats, lateness));
+	ASSERT_GUARDED(stats, sizeof(struct twheel_stats));
 	ASSERT_EQ(3, ((struct twheel_stats *)stats)->started);
+	ASSERT_EQ(0, ((struct twheel_stats *)stats)->lateness[TWHEEL_STATS_LATENESS - 1]);
 	ASSERT_EQ(0, twheel_get(t, 1, guarded(bytes, sizeof(*entries))));
 	ASSERT_GUARDED(bytes, sizeof(*entries));
 	ASSERT_EQ(10, entries->user_data);
@@ -121,11 +123,15 @@ TEST(nothing_is_read_behind_a_setup)
 
 	ASSERT_TRUE(pages != MAP_FAILED);
 	memset(pages + page, GARBAGE, page);
+	memset(setup, 0, sizeof(*setup));
+	setup->flags = TWHEEL_SETUP_PRIVATE;
+	setup->clock = TWHEEL_CLOCK_BOOTTIME;
 	setup->max_timers = 100;
 	/* Garbage in fields that the kernel does not know would be refused. */
 	ASSERT_EQ(0, twheel_open(&t, setup));
 	ASSERT_EQ(0, twheel_info(t, &info));
 	ASSERT_EQ(100, info.max_timers);
+	ASSERT_EQ(TWHEEL_CLOCK_BOOTTIME, info.clock);
 	twheel_close(t);
 	ASSERT_EQ(0, mprotect(pages + page, page, PROT_NONE));
 	ASSERT_EQ(0, twheel_open(&t, setup));

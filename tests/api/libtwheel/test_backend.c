@@ -13,12 +13,12 @@
 
 #include "util.h"
 
-static struct twheel *open_in_process(__u32 words, unsigned int flags)
+static struct twheel *open_in_process(__u32 words)
 {
 	struct twheel_setup setup = { .shared_ids = words };
 	struct twheel *t;
 
-	ASSERT_EQ(0, twheel_open_flags(&t, &setup, TWHEEL_OPEN_PROCESS | flags));
+	ASSERT_EQ(0, twheel_open_flags(&t, &setup, TWHEEL_OPEN_PROCESS));
 	ASSERT_EQ(TWHEEL_BACKEND_PROCESS, twheel_backend(t));
 	return t;
 }
@@ -29,23 +29,6 @@ static void expect_before(__u64 deadline_ns)
 	if (twheel_now() >= deadline_ns)
 		test_slow();
 }
-
-/* A case for sessions of several threads, and again for one thread, which has a fast path. */
-#define TEST_ALONE_TOO(name, ...)					\
-	static void name##_too(struct twheel *t);			\
-									\
-	TEST_SESSION_FLAGS(name, TWHEEL_OPEN_PROCESS, __VA_ARGS__)	\
-	{								\
-		name##_too(t);						\
-	}								\
-									\
-	TEST_SESSION_FLAGS(name##_alone, TWHEEL_OPEN_PROCESS | TWHEEL_OPEN_ONE_THREAD, \
-			   __VA_ARGS__)					\
-	{								\
-		name##_too(t);						\
-	}								\
-									\
-	static void name##_too(struct twheel *t)
 
 TEST_SESSION(it_says_where_it_is)
 {
@@ -75,10 +58,10 @@ TEST(the_environment_chooses)
 		twheel_close(t);
 	}
 	/* A program that asks is given the backend that it asks for. */
-	twheel_close(open_in_process(0, 0));
+	twheel_close(open_in_process(0));
 	setenv("TWHEEL_BACKEND", "both", 1);
 	ASSERT_EQ(-EINVAL, twheel_open(&t, NULL));
-	twheel_close(open_in_process(0, 0));
+	twheel_close(open_in_process(0));
 	setenv("TWHEEL_BACKEND", "", 1);
 	ASSERT_EQ(0, twheel_open(&t, NULL));
 	twheel_close(t);
@@ -108,12 +91,10 @@ TEST(without_a_device_it_is_in_the_process)
 }
 
 #define PRIVATE		.flags = TWHEEL_SETUP_PRIVATE
-#define HASHED		.scheme = TWHEEL_SCHEME_HASHED
 
 /* A timer that is due at once makes the session readable once, with its event. */
 TEST_SESSION_FLAGS(a_start_that_is_due_at_once_wakes_once, TWHEEL_OPEN_PROCESS,
-		   { PRIVATE, .tick_ns = 20 * MS },
-		   { PRIVATE, .tick_ns = 20 * MS, HASHED })
+		   { PRIVATE, .tick_ns = 20 * MS })
 {
 	struct twheel_event event;
 	unsigned int round;
@@ -152,7 +133,7 @@ static void expect_not_set_for(struct twheel *t, __u64 old)
 }
 
 /* The window of level 0 reaches the old tick with one of three lengths of a tick. */
-TEST_ALONE_TOO(a_refreshed_timer_does_not_wake_at_its_old_tick,
+TEST_SESSION_FLAGS(a_refreshed_timer_does_not_wake_at_its_old_tick, TWHEEL_OPEN_PROCESS,
 	       { PRIVATE, .tick_ns = 60 * MS },
 	       { PRIVATE, .tick_ns = 77 * MS },
 	       { PRIVATE, .tick_ns = 94 * MS })
@@ -164,7 +145,7 @@ TEST_ALONE_TOO(a_refreshed_timer_does_not_wake_at_its_old_tick,
 	expect_not_set_for(t, old);
 }
 
-TEST_ALONE_TOO(a_word_does_not_wake_at_the_old_tick,
+TEST_SESSION_FLAGS(a_word_does_not_wake_at_the_old_tick, TWHEEL_OPEN_PROCESS,
 	       { PRIVATE, .tick_ns = 20 * MS, .shared_ids = 4 })
 {
 	__u64 tick = tick_ns(twheel_fd(t)), old = (twheel_now() / tick + 20) * tick;
@@ -186,13 +167,11 @@ TEST_ALONE_TOO(a_word_does_not_wake_at_the_old_tick,
  * Check the timerfd without sleeping. A hierarchical wheel may set it earlier. One of the
  * lengths of a tick is as large as the steps of the deadline.
  */
-TEST_ALONE_TOO(the_timerfd_is_set_for_the_tick,
-	       { PRIVATE }, { PRIVATE, HASHED }, { PRIVATE, .tick_ns = 100 * MS })
+TEST_SESSION_FLAGS(the_timerfd_is_set_for_the_tick, TWHEEL_OPEN_PROCESS,
+	       { PRIVATE }, { PRIVATE, .tick_ns = 100 * MS })
 {
 	__u64 deadline = twheel_now() + 1000 * MS, tick = tick_ns(twheel_fd(t)), least, most;
-	struct twheel_info info;
 
-	ASSERT_EQ(0, twheel_info(t, &info));
 	/* The first deadline is far away. Each further one is earlier than all before. */
 	ASSERT_EQ(0, twheel_start_at(t, 99, deadline + HOUR, 0));
 	for (; deadline > twheel_now() + 50 * MS; deadline -= 100 * MS) {
@@ -202,13 +181,11 @@ TEST_ALONE_TOO(the_timerfd_is_set_for_the_tick,
 			break;
 		}
 		ASSERT_LE(least, deadline + tick);
-		if (info.scheme == TWHEEL_SCHEME_HASHED)
-			ASSERT_LE(deadline, most);
 	}
 }
 
 /* Each expiry is an edge for a reader that reads until there is nothing. */
-TEST_ALONE_TOO(edges)
+TEST_SESSION_FLAGS(edges, TWHEEL_OPEN_PROCESS)
 {
 	struct epoll_event ready = { .events = EPOLLIN | EPOLLET };
 	int epoll = epoll_create1(0);
@@ -234,7 +211,7 @@ TEST_ALONE_TOO(edges)
 	close(epoll);
 }
 
-TEST_ALONE_TOO(the_timerfd_is_set_no_more_often_than_it_must,
+TEST_SESSION_FLAGS(the_timerfd_is_set_no_more_often_than_it_must, TWHEEL_OPEN_PROCESS,
 	       { .shared_ids = 16 })
 {
 	__u64 ms = MS * test_patience(), now = twheel_now(), id;
@@ -266,34 +243,11 @@ TEST_ALONE_TOO(the_timerfd_is_set_no_more_often_than_it_must,
 	ASSERT_EQ(2, timerfd_sets);
 }
 
-/* Returns how often some calls take the lock of the session. */
-static unsigned int locks_taken(unsigned int flags)
-{
-	struct twheel *t = open_in_process(16, flags);
-	struct twheel_event event;
-	struct twheel_stats stats;
-
-	mutex_locks = 0;
-	ASSERT_EQ(0, twheel_start(t, 1, 0, 11));
-	ASSERT_EQ(1, twheel_wait(t, &event, 1, -1));
-	ASSERT_EQ(0, twheel_start(t, 1, HOUR, 11));
-	ASSERT_EQ(0, twheel_stop(t, 1));
-	ASSERT_EQ(0, twheel_stats(t, &stats));
-	twheel_close(t);
-	return mutex_locks;
-}
-
-TEST(one_thread_needs_no_lock)
-{
-	ASSERT_EQ(0, locks_taken(TWHEEL_OPEN_ONE_THREAD));
-	ASSERT_LE(5, locks_taken(0));
-}
-
 /*
  * After a long sleep of the process all timers expire in the order of their second deadlines,
  * and words count.
  */
-TEST_ALONE_TOO(late_but_in_order, { .shared_ids = 1000 })
+TEST_SESSION_FLAGS(late_but_in_order, TWHEEL_OPEN_PROCESS, { .shared_ids = 1000 })
 {
 	struct twheel_event events[64];
 	__u64 now = twheel_now() + 50 * MS * test_patience(), last = 0, id;
@@ -344,7 +298,7 @@ static void meanwhile(void)
 }
 
 /* A reader that is preempted between the clock and the lock, while another one reads. */
-TEST_ALONE_TOO(no_event_is_from_before_its_deadline)
+TEST_SESSION_FLAGS(no_event_is_from_before_its_deadline, TWHEEL_OPEN_PROCESS)
 {
 	__u64 ms = MS * test_patience(), soon = twheel_now() + 10 * ms;
 	struct twheel_event event;
@@ -362,7 +316,7 @@ TEST_ALONE_TOO(no_event_is_from_before_its_deadline)
 	ASSERT_LE(event.deadline_ns, event.expired_ns);
 }
 
-TEST_ALONE_TOO(a_timerfd_that_cannot_be_set_is_an_error)
+TEST_SESSION_FLAGS(a_timerfd_that_cannot_be_set_is_an_error, TWHEEL_OPEN_PROCESS)
 {
 	struct twheel_event event;
 	struct twheel *other;

@@ -85,7 +85,7 @@ TEST_SESSION(delays_begin_together, { .shared_ids = 8 })
 	twheel_batch_free(batch);
 }
 
-/* A failed start leaves the word. */
+/* A start that is refused leaves the word and the unread event. */
 TEST_SESSION(results_of_those_that_failed, { .shared_ids = 8 })
 {
 	struct twheel_batch *batch = new_batch(t, 16);
@@ -96,22 +96,24 @@ TEST_SESSION(results_of_those_that_failed, { .shared_ids = 8 })
 	expect_unread_of(t, 1);
 	ASSERT_EQ(0, twheel_start(t, 7, 0, 77));
 	expect_unread_of(t, 2);
+	ASSERT_EQ(0, twheel_start(t, 6, 0, 66));
+	expect_unread_of(t, 3);
 	ASSERT_EQ(0, twheel_start(t, 2, HOUR, 22));
 	twheel_refresh(t, 2, deadline);
-	ASSERT_EQ(0, twheel_batch_start(batch, 1, HOUR, 12));
-	ASSERT_EQ(0, twheel_batch_start(batch, 1, 2 * HOUR, 13));
+	ASSERT_EQ(0, twheel_batch_start_flags(batch, 1, HOUR, 0, 12, 2));
+	ASSERT_EQ(0, twheel_batch_start_flags(batch, 1, HOUR, 0, 13, 4));
 	ASSERT_EQ(0, twheel_batch_start_flags(batch, 2, HOUR, INTERVAL_MAX + 1, 23, 0));
 	ASSERT_EQ(0, twheel_batch_start(batch, 2, INTERVAL_MAX + 1, 24));
 	ASSERT_EQ(0, twheel_batch_start_at(batch, 3, deadline, 33));
 	ASSERT_EQ(0, twheel_batch_start_flags(batch, 3, HOUR, 0, 34, 1U << 31));
-	ASSERT_EQ(0, twheel_batch_withdraw(batch, 7));
+	ASSERT_EQ(0, twheel_batch_stop(batch, 7));
+	ASSERT_EQ(0, twheel_batch_start(batch, 6, HOUR, 67));
 	ASSERT_EQ(0, twheel_batch_start_flags(batch, TWHEEL_ID_ANY, HOUR, 0, 99, 0));
-	ASSERT_EQ(8, twheel_batch_flush(batch));
-	expect_results(batch, 8,
-		       (int[]){ -EALREADY, -EALREADY, -EINVAL, -EINVAL, 0, -EINVAL, 1, 0 });
+	ASSERT_EQ(9, twheel_batch_flush(batch));
+	expect_results(batch, 9, (int[]){ -EINVAL, -EINVAL, -EINVAL, -EINVAL, 0, -EINVAL, 1, 2, 0 });
 	ASSERT_EQ(deadline, twheel_word(t, 2));
 	ASSERT_EQ(deadline, twheel_word(t, 3));
-	ASSERT_EQ(TWHEEL_STATE_PENDING, state_of(t, twheel_batch_op(batch, 7)->id));
+	ASSERT_EQ(TWHEEL_STATE_PENDING, state_of(t, twheel_batch_op(batch, 8)->id));
 	/* So it is no late refresh. */
 	ASSERT_EQ(1, twheel_read(t, &event, 1));
 	ASSERT_EQ(11, event.user_data);
@@ -182,7 +184,28 @@ TEST_SESSION(what_cannot_be_submitted)
 	ASSERT_EQ(0, twheel_batch_start(batch, 1, HOUR, 11));
 	ASSERT_EQ(0, twheel_batch_stop(batch, 2));
 	ASSERT_EQ(0, twheel_batch_start(batch, 3, HOUR, 33));
+	ASSERT_EQ(0, twheel_batch_stop(batch, 1));
 	ASSERT_EQ(-EFAULT, twheel_batch_flush(batch));
-	expect_results(batch, 3, (int[]){ 0, -ENOENT, -EFAULT });
+	expect_results(batch, 4, (int[]){ 0, -ENOENT, -EFAULT, -EFAULT });
+	twheel_batch_free(batch);
+}
+
+/* In the process there is memory for the first operations, and then no more. */
+TEST_SESSION_FLAGS(what_takes_memory_that_is_not_there, TWHEEL_OPEN_PROCESS, { .shared_ids = 2000 })
+{
+	struct twheel_batch *batch = new_batch(t, 16);
+
+	ASSERT_EQ(0, twheel_start(t, 0, HOUR, 0));
+	ASSERT_EQ(0, twheel_batch_start(batch, 1, HOUR, 11));
+	ASSERT_EQ(0, twheel_batch_start(batch, 1000, HOUR, 22));
+	ASSERT_EQ(0, twheel_batch_stop(batch, 0));
+	ASSERT_EQ(0, twheel_batch_start(batch, 1, HOUR, 33));
+	no_chunks = true;
+	ASSERT_EQ(-ENOMEM, twheel_batch_flush(batch));
+	no_chunks = false;
+	expect_results(batch, 4, (int[]){ 0, -ENOMEM, -ENOMEM, -ENOMEM });
+	EXPECT_STATS(twheel_fd(t), .started = 2, .pending = 2);
+	ASSERT_EQ(deadline_of(t, 1), twheel_word(t, 1));
+	ASSERT_EQ(TWHEEL_WORD_NONE, twheel_word(t, 1000));
 	twheel_batch_free(batch);
 }

@@ -18,9 +18,9 @@
  * A delay begins at another time in each session. Its deadline is compared with the
  * session's clock before and after the start, and then both timers are given the same
  * deadline. In a time namespace the clocks are far apart. A timer with a deadline at the
- * start of the machine, before which the module has no time, misses periods. They are a
- * third of the machine's time up to now at least. So all sessions count the same periods,
- * and none is due while a seed runs.
+ * start of the machine, or before it, misses periods. They are a third of the machine's
+ * time up to now at least. So all sessions count the same periods, and none is due while
+ * a seed runs.
  *
  * Without the module two sessions in the process are compared, which shows to
  * sanitizers and valgrind what the operations reach.
@@ -152,7 +152,7 @@ struct choice {
 	__u64 period_ns;
 	__u64 user_data;
 	__u32 flags;
-	__s32 fd;
+	__u32 reserved;
 	bool soon;
 };
 
@@ -161,21 +161,17 @@ static struct choice choose_start(struct pair *p)
 	struct choice c = { .user_data = below(p, 1000000), .flags = TWHEEL_START_ABS };
 
 	c.soon = one_in(p, 4);
-	c.expires_ns = c.soon ? p->boot + 1 : deadline(p);
+	c.expires_ns = !c.soon ? deadline(p) : one_in(p, 2) ? p->boot + 1 : below(p, 2);
 	if (one_in(p, 5))
 		c.period_ns = one_in(p, 2) ? 10 * HOUR + below(p, 1000) : p->up / (1 + below(p, 3));
-	if (one_in(p, 4))
-		c.flags |= TWHEEL_START_REPLACE;
 	if (one_in(p, 40))
 		c.flags |= 1U << below(p, 32);
-	/* One session has sockets, and the other has not. */
-	c.flags &= ~TWHEEL_START_IDLE;
 	if (one_in(p, 40))
 		c.expires_ns |= 1ULL << 63;
 	if (one_in(p, 80))
 		c.period_ns |= 1ULL << 63;
 	if (one_in(p, 80))
-		c.fd = -1;
+		c.reserved = 1;
 	return c;
 }
 
@@ -200,7 +196,7 @@ static void do_start(struct pair *p)
 			.period_ns = c.period_ns,
 			.user_data = c.user_data,
 			.flags = c.flags,
-			.fd = c.fd,
+			.reserved = c.reserved,
 		};
 
 		/* The command does not store a word before. */
@@ -252,7 +248,7 @@ static void do_delay(struct pair *p)
 {
 	__u64 delay = one_in(p, 8) ? 0 : 100 * HOUR + below(p, 1000000), before;
 	__u64 id[2], user_data = below(p, 1000000), same = deadline(p);
-	unsigned int how = below(p, 5);
+	unsigned int how = below(p, 4);
 	int ret[2], i;
 
 	choose_id(p, id);
@@ -266,8 +262,6 @@ static void do_delay(struct pair *p)
 			ret[i] = twheel_start_periodic(t, id[i], delay, 10 * HOUR, user_data);
 		else if (how == 2)
 			ret[i] = twheel_start_any(t, &id[i], delay, user_data);
-		else if (how == 3)
-			ret[i] = twheel_restart(t, id[i], delay, user_data);
 		else
 			ret[i] = start_in_batch(t, id[i], delay, user_data);
 		if (ret[i] >= 0 && delay)
@@ -281,24 +275,22 @@ static void do_delay(struct pair *p)
 	if (!delay)
 		await_expiry(p, id);
 	BOTH(twheel_start_flags(p->t[s], &id[s], same, 0, user_data,
-				TWHEEL_START_ABS | TWHEEL_START_REPLACE));
+				TWHEEL_START_ABS));
 }
 
 static void do_stop(struct pair *p)
 {
-	struct twheel_stop stop = { .flags = below(p, 2) };
+	struct twheel_stop stop = {};
 	bool raw = one_in(p, 3);
 	__u64 id[2];
 
 	if (one_in(p, 40))
-		stop.flags |= 1U << below(p, 32);
+		stop.flags = 1U << below(p, 32);
 	if (one_in(p, 40))
 		stop.reserved = below(p, 2);
 	choose_id(p, id);
-	if (raw || stop.reserved || stop.flags > 1)
+	if (raw || stop.reserved || stop.flags)
 		BOTH((stop.id = id[s], twheel_command(p->t[s], TWHEEL_IOC_STOP, &stop)));
-	else if (stop.flags)
-		BOTH(twheel_withdraw(p->t[s], id[s]));
 	else
 		BOTH(twheel_stop(p->t[s], id[s]));
 }
@@ -410,13 +402,13 @@ static void do_batch(struct pair *p)
 
 			op->opcode = start ? TWHEEL_OP_START : TWHEEL_OP_STOP;
 			op->id = start && any ? TWHEEL_ID_ANY : id[i];
-			op->flags = start ? c.flags : c.flags >> 1 & 1;
+			op->flags = start ? c.flags : 0;
 			if (!start && c.user_data % 40)
 				continue;
 			op->expires_ns = c.expires_ns;
 			op->period_ns = c.period_ns;
 			op->user_data = c.user_data;
-			op->fd = c.fd;
+			op->reserved = c.reserved;
 		}
 	}
 	for (i = 0; i < 2; i++)
@@ -445,7 +437,6 @@ static void do_batch(struct pair *p)
 static int add_to_batches(struct pair *p, struct twheel_batch *batches[2])
 {
 	__u64 id[2] = { below(p, p->ids) }, expires_ns = deadline(p), user_data = below(p, 1000000);
-	__u32 flags = TWHEEL_START_ABS | (one_in(p, 4) ? TWHEEL_START_REPLACE : 0);
 	unsigned int how = below(p, 8);
 
 	id[1] = id[0];
@@ -453,12 +444,11 @@ static int add_to_batches(struct pair *p, struct twheel_batch *batches[2])
 		choose_id(p, id);
 	if (how == 0)
 		return BOTH(twheel_batch_stop(batches[s], id[s]));
-	if (how == 1)
-		return BOTH(twheel_batch_withdraw(batches[s], id[s]));
 	if (how == 2)
 		return BOTH(twheel_batch_start_at(batches[s], id[s], expires_ns, user_data));
 	return BOTH(twheel_batch_start_flags(batches[s], id[s], expires_ns,
-					     how == 3 ? 10 * HOUR : 0, user_data, flags));
+					     how == 3 ? 10 * HOUR : 0, user_data,
+					     TWHEEL_START_ABS));
 }
 
 static void expect_same_results(struct pair *p, struct twheel_batch *batches[2], int count)
@@ -519,8 +509,7 @@ static void do_command(struct pair *p)
 	if (ret || nr == _IOC_NR(TWHEEL_IOC_STATS))
 		return;
 	for (i = 0; i < 2 && nr == _IOC_NR(TWHEEL_IOC_INFO); i++)
-		as[i].info.features &= ~(TWHEEL_FEATURE_PROCESS | TWHEEL_FEATURE_NOWAIT |
-					 TWHEEL_FEATURE_IDLE);
+		as[i].info.features &= ~(TWHEEL_FEATURE_PROCESS | TWHEEL_FEATURE_NOWAIT);
 	SAME(0, memcmp(&as[0], &as[1], sizeof(as[0])));
 }
 
@@ -570,8 +559,6 @@ static void open_pair(struct pair *p)
 {
 	struct twheel_setup setup = {
 		.flags = TWHEEL_SETUP_PRIVATE,
-		.scheme = one_in(p, 4),
-		.mode = one_in(p, 40),
 		.tick_ns = 50000 * (1 + below(p, 2)),
 		.max_timers = 16 + below(p, 32),
 		.shared_ids = below(p, 16),
@@ -589,18 +576,16 @@ static void open_pair(struct pair *p)
 		setup = (struct twheel_setup){
 			.max_timers = setup.max_timers,
 			.shared_ids = setup.shared_ids,
-			.mode = one_in(p, 8),
+			.reserved2 = one_in(p, 8),
 		};
 	if (one_in(p, 20))
-		setup.slots = below(p, 9);
+		setup.reserved[below(p, 3)] = below(p, 9);
 	if (one_in(p, 40))
 		setup.tick_ns = below(p, 100000);
 	if (one_in(p, 3))
 		setup.clock = TWHEEL_CLOCK_BOOTTIME;
 	if (one_in(p, 40))
 		setup.clock = below(p, 12);
-	if (one_in(p, 2))
-		flags[1] |= TWHEEL_OPEN_ONE_THREAD;
 	if (BOTH(twheel_open_flags(&p->t[s], &setup, flags[s])))
 		ASSERT_TRUE(!BOTH(twheel_open_flags(&p->t[s], &(struct twheel_setup){}, flags[s])));
 }

@@ -116,24 +116,76 @@ TEST_SESSION(a_thread_that_is_cancelled_takes_no_event_with_it)
 	ASSERT_EQ(1, waited);
 }
 
-/* A poller is woken once for all events, after the first of them waited for @wake_ns. */
-TEST_SESSION(events_wait_for_their_reader, { .wake_ns = 100 * MS })
-{
-	const __u64 window = 1 << 18;
-	struct twheel_event events[3];
-	__u64 begin, i;
+static __u64 time_left[4];
+static unsigned int waits_for_nothing;
 
-	/* A session in the process also wakes up at the end of a window of level 1. */
-	if (twheel_now() / MS % window > window - 200)
-		sleep_ns(200 * MS);
-	for (i = 0; i < ARRAY_SIZE(events); i++)
-		ASSERT_EQ(0, twheel_start(t, i, (100 + 10 * i) * MS, i));
-	begin = twheel_now();
-	expect_readable(twheel_fd(t));
-	ASSERT_EQ(1, twheel_read(t, events, 1));
-	if (begin >= events[0].deadline_ns)
-		test_skip("the machine was held up");
-	ASSERT_LE(events[0].deadline_ns + 100 * MS, twheel_now());
-	for (i = 1; i < ARRAY_SIZE(events); i++)
-		ASSERT_EQ(1, twheel_wait(t, &events[i], 1, -1));
+/* Wake up a waiter for nothing, 5 ms later, a few times. */
+static void wakes_for_nothing(const struct timespec *timeout)
+{
+	time_left[waits_for_nothing++] = timeout->tv_sec * SECOND + timeout->tv_nsec;
+	sleep_ns(5 * MS);
+	if (waits_for_nothing == ARRAY_SIZE(time_left))
+		wrap_ppoll = NULL;
+}
+
+TEST_SESSION(a_wake_up_for_nothing_does_not_begin_the_timeout_again)
+{
+	struct twheel_event event;
+	unsigned int i;
+
+	waits_for_nothing = 0;
+	wrap_ppoll = wakes_for_nothing;
+	ASSERT_EQ(0, twheel_wait(t, &event, 1, 100 * MS));
+	ASSERT_EQ(ARRAY_SIZE(time_left), waits_for_nothing);
+	ASSERT_LE(time_left[0], 100 * MS);
+	for (i = 1; i < ARRAY_SIZE(time_left); i++)
+		ASSERT_TRUE(!time_left[i] || time_left[i] + 5 * MS <= time_left[i - 1]);
+}
+
+/* Timers that are due expire in the order of their starts, also if the wheel was empty for long. */
+TEST_SESSION(past_deadlines_expire_in_the_order_of_their_starts)
+{
+	struct twheel_event events[3];
+	__u64 now;
+
+	ASSERT_EQ(0, twheel_start(t, 1, 0, 0));
+	ASSERT_EQ(1, twheel_wait(t, events, 1, -1));
+	sleep_ns(50 * MS);
+	now = twheel_now();
+	ASSERT_EQ(0, twheel_start_at(t, 1, now - 10 * MS, 11));
+	ASSERT_EQ(0, twheel_start_at(t, 2, now - 30 * MS, 22));
+	ASSERT_EQ(0, twheel_start_at(t, 3, now - 20 * MS, 33));
+	expect_unread_of(t, 3);
+	ASSERT_EQ(3, twheel_read(t, events, 3));
+	ASSERT_EQ(11, events[0].user_data);
+	ASSERT_EQ(22, events[1].user_data);
+	ASSERT_EQ(33, events[2].user_data);
+}
+
+static int set_up;
+
+static void *sets_up(void *data)
+{
+	struct twheel_setup setup = { .flags = TWHEEL_SETUP_PRIVATE };
+	unsigned int i;
+
+	for (i = 0; i < 2000; i++) {
+		setup.tick_ns = (1 + i % 2) * MS;
+		ASSERT_EQ(0, twheel_command(data, TWHEEL_IOC_SETUP, &setup));
+	}
+	__atomic_store_n(&set_up, 1, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+/* A SETUP may replace the wheel and its clock while another thread reads. */
+TEST_SESSION(a_setup_beside_a_read)
+{
+	struct twheel_event event;
+	pthread_t thread;
+
+	set_up = 0;
+	thread = thread_run(sets_up, t);
+	while (!__atomic_load_n(&set_up, __ATOMIC_ACQUIRE))
+		ASSERT_EQ(0, twheel_read(t, &event, 1));
+	thread_join(thread);
 }

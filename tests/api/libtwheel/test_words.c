@@ -3,11 +3,9 @@
  * The library and the words: before a start, and when an event is read
  */
 #include <errno.h>
-#include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "util.h"
@@ -47,54 +45,10 @@ TEST_SESSION(a_start_that_fails_leaves_the_word, { .shared_ids = IDS })
 	/* The read does not take the event of the expired timer for a late one. */
 	ASSERT_EQ(0, twheel_stop(t, 3));
 	expire(t, 3, 33);
-	ASSERT_EQ(-EALREADY, twheel_start(t, 3, HOUR, 34));
+	ASSERT_EQ(-EINVAL, twheel_start_flags(t, &id, HOUR, 0, 34, 2));
+	ASSERT_EQ(-EINVAL, twheel_start_periodic(t, 3, HOUR, INTERVAL_MAX + 1, 34));
 	ASSERT_EQ(1, twheel_read(t, &event, 1));
 	ASSERT_EQ(33, event.user_data);
-}
-
-static bool knows_sockets(struct twheel *t)
-{
-	struct twheel_info info;
-
-	ASSERT_EQ(0, twheel_info(t, &info));
-	return info.features & TWHEEL_FEATURE_IDLE;
-}
-
-TEST_SESSION(a_socket_takes_the_module, { .shared_ids = IDS })
-{
-	int fd = open_connection();
-	__u64 any = TWHEEL_ID_ANY, id = 3;
-
-	if (knows_sockets(t))
-		test_skip("this session knows sockets");
-	ASSERT_EQ(0, twheel_start(t, 3, HOUR, 33));
-	twheel_refresh(t, 3, 12345);
-	ASSERT_EQ(-EOPNOTSUPP, twheel_start_idle(t, &id, fd, HOUR, 0, 0));
-	ASSERT_EQ(-EOPNOTSUPP, twheel_start_idle(t, &any, fd, HOUR, 0, 0));
-	ASSERT_EQ(-EINVAL, twheel_start_idle(t, &id, fd, HOUR, 0, 1U << 31));
-	ASSERT_EQ(12345, twheel_word(t, 3));
-	EXPECT_STATS(twheel_fd(t), .started = 1, .pending = 1);
-}
-
-/* A start clears the word: the old word would drop or delay the event. */
-TEST_SESSION(a_socket_has_no_word, { .shared_ids = IDS })
-{
-	int fd = open_connection();
-	struct twheel_event event;
-	__u64 id = 3;
-
-	if (!knows_sockets(t))
-		test_skip("this session knows no sockets");
-	twheel_stop_by_store(t, 3);
-	ASSERT_EQ(-EBADF, twheel_start_idle(t, &id, -1, 0, 0, 0));
-	ASSERT_EQ(TWHEEL_WORD_STOP, twheel_word(t, 3));
-	ASSERT_EQ(0, twheel_start_idle(t, &id, fd, 0, 33, 0));
-	ASSERT_EQ(1, twheel_wait(t, &event, 1, -1));
-	ASSERT_EQ(33, event.user_data);
-	twheel_refresh(t, 3, twheel_now() + HOUR);
-	ASSERT_EQ(0, twheel_start_idle(t, &id, fd, 0, 34, 0));
-	ASSERT_EQ(1, twheel_wait(t, &event, 1, -1));
-	ASSERT_EQ(34, event.user_data);
 }
 
 /* A push to a later deadline makes no call. A push to an earlier deadline starts the timer. */
@@ -150,18 +104,17 @@ TEST_SESSION(a_push_while_the_event_is_unread, { .shared_ids = IDS })
 	ASSERT_EQ(deadline, deadline_of(t, 3));
 }
 
-TEST_SESSION(a_restart_in_each_state, { .shared_ids = IDS })
+TEST_SESSION(a_start_in_each_state, { .shared_ids = IDS })
 {
 	struct twheel_event event;
 
-	ASSERT_EQ(0, twheel_restart(t, 3, HOUR, 33));
-	ASSERT_EQ(1, twheel_restart(t, 3, 0, 33));
+	ASSERT_EQ(0, twheel_start(t, 3, HOUR, 33));
+	ASSERT_EQ(1, twheel_start(t, 3, 0, 33));
 	expect_unread_of(t, 1);
-	ASSERT_EQ(-EALREADY, twheel_start(t, 3, HOUR, 34));
-	ASSERT_EQ(0, twheel_restart(t, 3, HOUR, 34));
+	ASSERT_EQ(2, twheel_start(t, 3, HOUR, 34));
 	ASSERT_EQ(0, twheel_read(t, &event, 1));
 	ASSERT_EQ(TWHEEL_STATE_PENDING, state_of(t, 3));
-	ASSERT_EQ(-EINVAL, twheel_restart(t, TWHEEL_ID_ANY, 0, 33));
+	ASSERT_EQ(-EINVAL, twheel_start(t, TWHEEL_ID_ANY, 0, 33));
 }
 
 /* The unread event of the stopped timer must not refuse the next start of the id. */
@@ -172,7 +125,7 @@ TEST_SESSION(a_start_after_a_late_stop, { .shared_ids = IDS })
 
 	expire(t, 3, 33);
 	twheel_stop_by_store(t, 3);
-	ASSERT_EQ(0, twheel_start(t, 3, 0, 34));
+	ASSERT_EQ(2, twheel_start(t, 3, 0, 34));
 	expect_unread_of(t, 1);
 	twheel_stop_by_store(t, 3);
 	ASSERT_EQ(0, twheel_batch_new(t, 1, &batch));

@@ -4,6 +4,7 @@
  */
 #include <dirent.h>
 #include <errno.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -108,12 +109,34 @@ ssize_t __wrap_read(int fd, void *to, size_t size)
 	return ret;
 }
 
-unsigned int timerfd_sets, mutex_locks;
+void (*wrap_ppoll)(const struct timespec *timeout);
+
+int __real_ppoll(struct pollfd *fds, nfds_t nr, const struct timespec *timeout,
+		 const sigset_t *mask);
+
+int __wrap_ppoll(struct pollfd *fds, nfds_t nr, const struct timespec *timeout,
+		 const sigset_t *mask)
+{
+	if (!wrap_ppoll)
+		return __real_ppoll(fds, nr, timeout, mask);
+	wrap_ppoll(timeout);
+	return 1;
+}
+
+bool no_chunks;
+
+int __real_posix_memalign(void **memory, size_t alignment, size_t size);
+
+int __wrap_posix_memalign(void **memory, size_t alignment, size_t size)
+{
+	return no_chunks ? ENOMEM : __real_posix_memalign(memory, alignment, size);
+}
+
+unsigned int timerfd_sets;
 int timerfd_error;
 
 int __real_timerfd_settime(int fd, int flags, const struct itimerspec *spec,
 			   struct itimerspec *old);
-int __real_pthread_mutex_lock(pthread_mutex_t *mutex);
 
 int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *spec,
 			   struct itimerspec *old)
@@ -124,12 +147,6 @@ int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *spec,
 		return -1;
 	}
 	return __real_timerfd_settime(fd, flags, spec, old);
-}
-
-int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex)
-{
-	__atomic_add_fetch(&mutex_locks, 1, __ATOMIC_RELAXED);
-	return __real_pthread_mutex_lock(mutex);
 }
 
 bool in_process(void)

@@ -21,8 +21,14 @@ extern void (*wrap_clock)(void);
 /* Called once, after a read(2) of something and before the reader has it. */
 extern void (*wrap_read)(void);
 
-/* Numbers of calls made by sessions in the process. */
-extern unsigned int timerfd_sets, mutex_locks;
+/* Called in place of ppoll(2), which then returns that a descriptor is readable. */
+extern void (*wrap_ppoll)(const struct timespec *timeout);
+
+/* Whether no chunk of timers can be allocated in the process. */
+extern bool no_chunks;
+
+/* Number of calls of timerfd_settime(2) made by sessions in the process. */
+extern unsigned int timerfd_sets;
 
 /* Error to fail timerfd_settime(2) with, or 0. */
 extern int timerfd_error;

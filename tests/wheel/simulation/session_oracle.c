@@ -40,7 +40,7 @@ void oracle_begin(void)
 	oracle_begin_bases();
 }
 
-struct oracle_session *oracle_opened(struct twheel_session *s, u64 began)
+struct oracle_session *oracle_opened(struct twheel_session *s)
 {
 	struct oracle_session *os = &sessions[nr_sessions];
 
@@ -49,7 +49,6 @@ struct oracle_session *oracle_opened(struct twheel_session *s, u64 began)
 	*os = (struct oracle_session) {
 		.s		= s,
 		.nr		= nr_sessions++,
-		.opened		= began,
 		.max_timers	= s->max_timers,
 	};
 	return os;
@@ -112,9 +111,8 @@ struct oracle_start *oracle_new_start(struct oracle_session *os,
 		.began	= ++sequence,
 		.word	= in->id < os->shared_ids,
 	};
-	/* One from before the opening counts as that time, or as that of SETUP. */
 	if (in->flags & TWHEEL_START_ABS)
-		t->low = max(ours(in->expires_ns, offset()), os->opened);
+		t->low = ours(in->expires_ns, offset());
 	else
 		t->low = min_t(u64, sim.now + in->expires_ns, KTIME_MAX);
 	t->high = t->low;
@@ -213,8 +211,6 @@ void oracle_start_done(struct oracle_start *t, u64 id, const struct oracle_call_
 	t->known = true;
 	if (!(t->in.flags & TWHEEL_START_ABS))
 		t->high = min_t(u64, sim.now + t->in.expires_ns, KTIME_MAX);
-	else
-		t->high = max_t(u64, ours(t->in.expires_ns, offset()), sim.now);
 	os->counted.restarted += ret == 1;
 	os->counted.started += ret != 1;
 	os->counted.replaced += ret == 2;

@@ -57,7 +57,6 @@ struct oracle_start {
 struct oracle_session {
 	struct twheel_session *s;	/* the session, or NULL once it closes */
 	unsigned int nr;
-	u64 opened;			/* time of the begin of its opening, ns */
 	u64 max_timers;			/* limit of its timers */
 	u32 shared_ids;			/* number of its words */
 	s64 offset;			/* lead of the clock of its words, ns */
@@ -82,7 +81,7 @@ struct oracle_call_of {
 	u64 last_expired;	/* @last_expired of the session before the call */
 };
 
-struct oracle_session *oracle_opened(struct twheel_session *s, u64 began);
+struct oracle_session *oracle_opened(struct twheel_session *s);
 struct oracle_call_of oracle_calls(struct oracle_session *os);
 void oracle_check_memory(const struct oracle_call_of *call, long ret);
 struct oracle_start *oracle_new_start(struct oracle_session *os,

@@ -73,7 +73,6 @@ static void do_open(unsigned int nr)
 {
 	struct user_file *f = &files[nr], fresh = {};
 	unsigned int mode = FMODE_READ | (sim_chance(24) ? 0 : FMODE_WRITE);
-	u64 began = sim.now;
 	struct file *file;
 
 	if (shared[nr])
@@ -86,7 +85,7 @@ static void do_open(unsigned int nr)
 		return;
 	}
 	fresh.file = file;
-	fresh.os = oracle_opened(file->private_data, began);
+	fresh.os = oracle_opened(file->private_data);
 	fresh.os->changeable = mode & FMODE_WRITE;
 	file->oracle = fresh.os;
 	name_ids(fresh.os);

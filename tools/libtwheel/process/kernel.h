@@ -222,6 +222,7 @@ struct file {
  * @file: open file of the session
  * @fd: the timerfd. Constant
  * @clock: clock of @fd, and of the session once it is set up. Constant
+ * @boot_ns: boot of the host on @clock, if it is later than 0: in a time namespace. Constant
  * @run_ns: time of the wheel's last run, on the session's clock
  * @set_ns: expiry of @fd, U64_MAX for never. No timer is due earlier
  * @fired: true if @fd is readable
@@ -237,6 +238,7 @@ typedef struct twheel_process {
 	struct file file;
 	int fd;
 	clockid_t clock;
+	ktime_t boot_ns;
 	u64 run_ns;
 	u64 set_ns;
 	u64 armed;
@@ -332,6 +334,7 @@ static inline ktime_t ktime_mono_to_any(ktime_t mono, int offset)
 	return mono - now + (s64)boot.tv_sec * NSEC_PER_SEC + boot.tv_nsec;
 }
 
+#define TWHEEL_BOOT_NS(s)	((s)->lock.boot_ns)
 /* Time of the wheel's run, read once by expire() of process.c. */
 #define TWHEEL_RUN_NS(s)	((s)->lock.run_ns)
 #define ktime_get_ns()		((u64)ktime_get())

@@ -219,6 +219,28 @@ static void twheel_process_close(struct twheel_session *s, bool copied)
 }
 
 /*
+ * Returns the boot of the host on a clock of this process, or 0 if that is earlier. The module
+ * has no time before it, and takes such a deadline for the boot, as timerfd does.
+ */
+static ktime_t read_boot_ns(clockid_t clock)
+{
+	const char *name = clock == CLOCK_BOOTTIME ? "boottime" : "monotonic";
+	int saved = errno, fd = open("/proc/self/timens_offsets", O_RDONLY | O_CLOEXEC);
+	long long seconds = 0, ns = 0;
+	char text[256] = "", *line;
+
+	if (fd >= 0 && read(fd, text, sizeof(text) - 1) > 0) {
+		line = strstr(text, name);
+		if (!line || sscanf(line + strlen(name), "%lld %lld", &seconds, &ns) != 2)
+			seconds = 0;
+	}
+	if (fd >= 0)
+		close(fd);
+	errno = saved;
+	return seconds < 0 ? 0 : seconds * NSEC_PER_SEC + ns;
+}
+
+/*
  * Open a session. @clock: clock of the later SETUP. Returns 0, -ENOMEM, or a negative
  * errno of timerfd_create(2) or timerfd_settime(2).
  */
@@ -230,6 +252,7 @@ static int twheel_process_open(struct twheel_session **session, clockid_t clock)
 	if (IS_ERR(s))
 		return PTR_ERR(s);
 	s->lock.clock = clock == CLOCK_BOOTTIME ? clock : CLOCK_MONOTONIC;
+	s->lock.boot_ns = read_boot_ns(s->lock.clock);
 	s->lock.file.f_mode = FMODE_READ | FMODE_WRITE;
 	s->lock.file.private_data = s;
 	s->lock.fd = timerfd_create(s->lock.clock, TFD_NONBLOCK | TFD_CLOEXEC);
