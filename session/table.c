@@ -5,8 +5,9 @@
  * The table consists of the timers themselves: a pending timer takes its own
  * memory and a share of the few words of its chunk. Chunks come from a cache
  * that is charged to the caller's memory cgroup. They are allocated one at a
- * time, and freed with their last timer. One empty chunk is kept, or a session
- * that starts and stops a single timer would allocate each time.
+ * time, and freed with their last timer. One empty chunk is kept, and moves to
+ * where a chunk is needed next. Otherwise a session that has one timer at a time
+ * would allocate each time.
  *
  * There are two tables: one for numbers chosen by the caller, one for numbers
  * chosen by the kernel, with a generation for each user of a number.
@@ -324,6 +325,22 @@ static bool put_piece(struct twheel_session *s, u64 id, enum piece what, void *p
 	return true;
 }
 
+/* Move the empty chunk that is kept to @index. Returns false if none is kept. */
+static bool move_kept_chunk(struct twheel_session *s, struct twheel_table *table, u32 index)
+{
+	struct twheel_chunk *chunk = table->empty;
+	u32 old;
+
+	if (!chunk || chunk->free != TWHEEL_CHUNK_FULL)
+		return false;
+	old = chunk->index;
+	chunk->index = index;
+	/* In this order the page remains, if it is the same. */
+	set_entry(s, table, index, chunk);
+	set_entry(s, table, old, NULL);
+	return true;
+}
+
 static void *alloc_piece(struct twheel_session *s, u64 id, enum piece what, twheel_fn fn)
 {
 	switch (what) {
@@ -352,6 +369,8 @@ int twheel_table_grow(struct twheel_session *s, u64 id, twheel_fn fn)
 
 	spin_lock_bh(&s->lock);
 	missing = what_is_missing(s, id, &index);
+	if (missing == CHUNK && move_kept_chunk(s, table_of(s, id), index))
+		missing = NOTHING;
 	spin_unlock_bh(&s->lock);
 	if (missing == NOTHING)
 		return 0;

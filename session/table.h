@@ -67,7 +67,7 @@ struct twheel_utimer {
  * @table: the table. Constant
  * @partial: entry in @partial of the table. Ids of the kernel only
  * @free: bitmap of free timers
- * @index: place of the chunk in the table. Constant
+ * @index: place of the chunk in the table. Changes while the chunk is empty
  * @timers: the timers
  *
  * Protected by the session's lock, except constants.

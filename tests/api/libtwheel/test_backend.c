@@ -370,6 +370,24 @@ TEST_SESSION_FLAGS(a_timer_takes_a_hundred_bytes_and_leaves_none, TWHEEL_OPEN_PR
 	ASSERT_LE((resident() - before) * 2, full - before);
 }
 
+/* With one timer at a time only the first START allocates, whatever the ids are. */
+TEST_SESSION_FLAGS(one_timer_at_a_time_takes_no_memory, TWHEEL_OPEN_PROCESS, { .max_timers = 1000 })
+{
+	static const __u64 ids[] = { 100, 1, 999, 500, 100, 45, 46, 47 };
+	unsigned int i;
+
+	ASSERT_EQ(0, twheel_start(t, 1, HOUR, 0));
+	ASSERT_EQ(0, twheel_stop(t, 1));
+	no_chunks = true;
+	for (i = 0; i < ARRAY_SIZE(ids); i++) {
+		ASSERT_EQ(0, twheel_start(t, ids[i], HOUR, 0));
+		ASSERT_EQ(TWHEEL_STATE_PENDING, state_of(t, ids[i]));
+		ASSERT_EQ(-ENOENT, twheel_stop(t, ids[i] ^ 1));
+		ASSERT_EQ(0, twheel_stop(t, ids[i]));
+	}
+	no_chunks = false;
+}
+
 TEST_SESSION_FLAGS(no_memory_is_no_errno, TWHEEL_OPEN_PROCESS)
 {
 	struct rlimit none = { .rlim_cur = 0, .rlim_max = RLIM_INFINITY };
