@@ -53,6 +53,16 @@ tap() {
 	return "$ended"
 }
 
+# runs_here COMPILER...: whether this machine runs what the compiler makes. A kernel may refuse
+# 32-bit programs, as many do in containers, although the compiler makes them.
+runs_here() {
+	local program ended=0
+	program=$(mktemp "$out/runs-here.XXXXXX")
+	{ echo 'int main(void) { return 0; }' | "$@" -x c -o "$program" - && "$program"; } 2>/dev/null || ended=$?
+	rm -f "$program"
+	return "$ended"
+}
+
 # skip_all NAME REASON: the script ends with that.
 skip_all() {
 	printf '# run %s\n1..1\nok 1 - %s # SKIP %s\n# exit %s 0\n' "$1" "$1" "$2" "$1"
