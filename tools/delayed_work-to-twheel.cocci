@@ -104,6 +104,12 @@ expression E, E1;
 - delay_of(msecs_to_jiffies(E))
 + (u64)E * NSEC_PER_MSEC
 |
+- delay_of(secs_to_jiffies(C))
++ (u64)C * NSEC_PER_SEC
+|
+- delay_of(secs_to_jiffies(U))
++ (u64)U * NSEC_PER_SEC
+|
 - delay_of(C)
 + jiffies64_to_nsecs(C)
 |

@@ -149,6 +149,12 @@ expression E, E1;
 - delay_until(jiffies + msecs_to_jiffies(E))
 + (u64)E * NSEC_PER_MSEC
 |
+- delay_until(jiffies + secs_to_jiffies(C))
++ (u64)C * NSEC_PER_SEC
+|
+- delay_until(jiffies + secs_to_jiffies(U))
++ (u64)U * NSEC_PER_SEC
+|
 - delay_until(jiffies + C)
 + jiffies64_to_nsecs(C)
 |
@@ -228,7 +234,7 @@ expression T;
 - timer_pending__to_twheel(T)
 + twheel_pending(T)
 |
-- destroy_timer_on_stack__to_twheel(T)
+- \(destroy_timer_on_stack__to_twheel\|timer_destroy_on_stack__to_twheel\)(T)
 + twheel_timer_destroy(T)
 )
 

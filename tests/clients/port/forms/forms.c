@@ -14,6 +14,11 @@
 
 #define FORM_SECONDS	3
 
+/* Of Linux 6.13 and later. */
+#ifndef secs_to_jiffies
+#define secs_to_jiffies(n)	((n) * HZ)
+#endif
+
 struct form {
 	struct timer_list timer, other;
 	struct {
@@ -68,6 +73,12 @@ static void delays(struct form *f)
 	/* twheel_start(t, jiffies64_to_nsecs(max_t(long, f->seconds * HZ, 0))); */
 	mod_timer(t, jiffies + msecs_to_jiffies(f->wait_ms + 1));
 	/* twheel_start(t, (u64)(f->wait_ms + 1) * NSEC_PER_MSEC); */
+	mod_timer(t, jiffies + secs_to_jiffies(FORM_SECONDS));
+	/* twheel_start(t, (u64)FORM_SECONDS * NSEC_PER_SEC); */
+	mod_timer(t, jiffies + secs_to_jiffies(f->wait_ms + 1));
+	/* twheel_start(t, (u64)(f->wait_ms + 1) * NSEC_PER_SEC); */
+	mod_timer(t, jiffies + secs_to_jiffies(f->seconds));
+	/* twheel_start(t, jiffies64_to_nsecs(max_t(long, secs_to_jiffies(f->seconds), 0))); */
 	mod_timer(t, 1 + jiffies);
 	/* twheel_start(t, jiffies64_to_nsecs(1)); */
 	mod_timer(t, jiffies + (HZ >> 2));
@@ -147,6 +158,8 @@ static void others(struct form *f)
 	timer_setup_on_stack(&stack, expired, 0);
 	/* twheel_timer_setup(&stack, NULL, expired, TWHEEL_TIMER_ON_STACK); */
 	destroy_timer_on_stack(&stack);
+	/* twheel_timer_destroy(&stack); */
+	timer_destroy_on_stack(&stack);
 	/* twheel_timer_destroy(&stack); */
 	timer_setup(&lone, expired, TIMER_PINNED);
 	/* twheel_timer_setup(&lone, NULL, expired, 0); */

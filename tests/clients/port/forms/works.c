@@ -52,6 +52,8 @@ static void queue(struct form *f)
 	/* twheel_queue_work(system_wq, &f->work, jiffies64_to_nsecs(f->when)); */
 	queue_delayed_work_on(1, system_wq, &f->work, 2 * HZ);
 	/* twheel_queue_work_on(1, system_wq, &f->work, (u64)2 * NSEC_PER_SEC); */
+	queue_delayed_work_on(1, system_wq, &f->work, secs_to_jiffies(2));
+	/* twheel_queue_work_on(1, system_wq, &f->work, (u64)2 * NSEC_PER_SEC); */
 	mod_delayed_work_on(1, system_wq, &f->work, 0);
 	/* twheel_mod_work_on(1, system_wq, &f->work, 0); */
 	schedule_delayed_work_on(1, &lone, 3);
