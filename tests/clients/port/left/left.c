@@ -56,12 +56,29 @@ static void looked(struct timer_list *t)
 {
 }
 
-static void looked_at(struct left *l)
+static int looked_at(struct left *l)
 {
 	timer_setup(&l->deferred, looked, TIMER_DEFERRABLE);	/* was deferrable, and will */
 	timer_setup(&l->read, looked, 0);
 	if (time_after(l->read.expires, jiffies))	/* reads expires, which is */
 		mod_timer(&l->read, jiffies);
+	BUG_ON(mod_timer(&l->read, jiffies));	/* uses the result, which */
+	if (!l)
+		mod_timer(&l->read, jiffies);
+	else if (mod_timer_pending(&l->read, jiffies) == 0)	/* uses the result, which */
+		mod_timer(&l->read, jiffies);
+	else
+		(void)mod_timer(&l->read, jiffies);
+	if (0)
+		return timer_reduce(&l->read, jiffies);	/* uses the result, which */
+#ifdef LEFT
+again:
+#endif
+	mod_timer(&l->read, jiffies);
+	switch (l ? 0 : mod_timer(&l->read, jiffies)) {	/* uses the result, which */
+	case 0:
+		mod_timer(&l->read, jiffies);
+	}
 }
 
 static void left_works(struct left *l)

@@ -6,4 +6,11 @@
 void other(struct usb_hcd *hcd)
 {
 	mod_timer(&hcd->rh_timer, jiffies + HZ);
+	sk_reset_timer(NULL, &hcd->rh_timer, jiffies);
+}
+
+/* Reads a field of the structure, and calls nothing. */
+long other_left(struct usb_hcd *hcd)
+{
+	return hcd->rh_timer.expires - jiffies;
 }
