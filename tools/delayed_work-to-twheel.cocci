@@ -37,15 +37,24 @@ expression W, F;
 // negative is clamped, as for timers: delayed_work adds it to jiffies, and queues at
 // once what is due in the past.
 
+// system_wq has another name from Linux 6.17 on: the new calls name no queue.
+
 @queue@
+symbol system_wq;
 expression W, Q, C, E;
 @@
 (
 - schedule_delayed_work__to_twheel(W, E)
-+ twheel_queue_work(system_wq, W, delay_of(E))
++ twheel_schedule_work(W, delay_of(E))
 |
 - schedule_delayed_work_on__to_twheel(C, W, E)
-+ twheel_queue_work_on(C, system_wq, W, delay_of(E))
++ twheel_schedule_work_on(C, W, delay_of(E))
+|
+- queue_delayed_work__to_twheel(system_wq, W, E)
++ twheel_schedule_work(W, delay_of(E))
+|
+- queue_delayed_work_on__to_twheel(C, system_wq, W, E)
++ twheel_schedule_work_on(C, W, delay_of(E))
 |
 - queue_delayed_work__to_twheel(Q, W, E)
 + twheel_queue_work(Q, W, delay_of(E))

@@ -15,6 +15,7 @@ struct form {
 };
 
 static struct form form;
+static struct workqueue_struct *queue_of_forms;
 
 static void do_form(struct work_struct *work)
 {
@@ -23,11 +24,11 @@ static void do_form(struct work_struct *work)
 	struct form *f = container_of(dw, struct form, work);
 
 	schedule_delayed_work(&f->work, HZ);
-	/* twheel_queue_work(system_wq, &f->work, NSEC_PER_SEC); */
+	/* twheel_schedule_work(&f->work, NSEC_PER_SEC); */
 	f = container_of(to_delayed_work(work), struct form, work);
 	/* f = container_of(container_of(work, struct twheel_work, work), struct form, work); */
-	mod_delayed_work(system_wq, &f->work, msecs_to_jiffies(f->ms + 1));
-	/* twheel_mod_work(system_wq, &f->work, (u64)(f->ms + 1) * NSEC_PER_MSEC); */
+	mod_delayed_work(queue_of_forms, &f->work, msecs_to_jiffies(f->ms + 1));
+	/* twheel_mod_work(queue_of_forms, &f->work, (u64)(f->ms + 1) * NSEC_PER_MSEC); */
 }
 
 static DECLARE_DELAYED_WORK(lone, do_form);
@@ -39,25 +40,25 @@ static void queue_in_the_past(struct form *f, unsigned long at)
 	unsigned long left = at - jiffies;
 
 	queue_delayed_work(system_wq, &lone, at - jiffies);
-	/* twheel_queue_work(system_wq, &lone, jiffies64_to_nsecs(max_t(long, at - jiffies, 0))); */
-	queue_delayed_work(system_wq, &f->work, left);
-	/* twheel_queue_work(system_wq, &f->work, jiffies64_to_nsecs(max_t(long, left, 0))); */
-	mod_delayed_work(system_wq, &f->work, f->ms);
-	/* twheel_mod_work(system_wq, &f->work, jiffies64_to_nsecs(max_t(long, f->ms, 0))); */
+	/* twheel_schedule_work(&lone, jiffies64_to_nsecs(max_t(long, at - jiffies, 0))); */
+	queue_delayed_work(queue_of_forms, &f->work, left);
+	/* twheel_queue_work(queue_of_forms, &f->work, jiffies64_to_nsecs(max_t(long, left, 0))); */
+	mod_delayed_work(queue_of_forms, &f->work, f->ms);
+	/* twheel_mod_work(queue_of_forms, &f->work, jiffies64_to_nsecs(max_t(long, f->ms, 0))); */
 }
 
 static void queue(struct form *f)
 {
-	queue_delayed_work(system_wq, &f->work, f->when);
-	/* twheel_queue_work(system_wq, &f->work, jiffies64_to_nsecs(f->when)); */
+	queue_delayed_work(queue_of_forms, &f->work, f->when);
+	/* twheel_queue_work(queue_of_forms, &f->work, jiffies64_to_nsecs(f->when)); */
 	queue_delayed_work_on(1, system_wq, &f->work, 2 * HZ);
-	/* twheel_queue_work_on(1, system_wq, &f->work, (u64)2 * NSEC_PER_SEC); */
-	queue_delayed_work_on(1, system_wq, &f->work, secs_to_jiffies(2));
-	/* twheel_queue_work_on(1, system_wq, &f->work, (u64)2 * NSEC_PER_SEC); */
-	mod_delayed_work_on(1, system_wq, &f->work, 0);
-	/* twheel_mod_work_on(1, system_wq, &f->work, 0); */
+	/* twheel_schedule_work_on(1, &f->work, (u64)2 * NSEC_PER_SEC); */
+	queue_delayed_work_on(1, queue_of_forms, &f->work, secs_to_jiffies(2));
+	/* twheel_queue_work_on(1, queue_of_forms, &f->work, (u64)2 * NSEC_PER_SEC); */
+	mod_delayed_work_on(1, queue_of_forms, &f->work, 0);
+	/* twheel_mod_work_on(1, queue_of_forms, &f->work, 0); */
 	schedule_delayed_work_on(1, &lone, 3);
-	/* twheel_queue_work_on(1, system_wq, &lone, jiffies64_to_nsecs(3)); */
+	/* twheel_schedule_work_on(1, &lone, jiffies64_to_nsecs(3)); */
 	f->ms = delayed_work_pending(&f->work);
 	/* f->ms = twheel_work_pending(&f->work); */
 }

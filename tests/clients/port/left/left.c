@@ -12,6 +12,7 @@
 #include "../elsewhere.h"	/* common has a namesake */
 
 struct left {
+	struct delayed_work deprecated;
 	struct timer_list safe, set, tried, alone, half, shared, given, common;
 	struct timer_list deferred, read;
 	struct delayed_work busy, queued, item, called;
@@ -95,4 +96,7 @@ static void left_works(struct left *l)
 		return;
 	INIT_DELAYED_WORK(&l->called, NULL);
 	flush_work(&l->called.work);
+	INIT_DELAYED_WORK(&l->deprecated, NULL);
+	queue_delayed_work(system_unbound_wq, &l->deprecated, 1);	/* names system_unbound_wq, deprecated since */
+	mod_delayed_work(system_wq, &l->deprecated, 1);	/* names system_wq, deprecated since */
 }
