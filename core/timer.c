@@ -853,35 +853,40 @@ static noinline void wait_for_callback(struct twheel_expiry_lock *lock)
 }
 
 /*
- * Tell lockdep that the caller waits for the callback, which holds a lock of
- * the timer, see call_timer(). Reported if the caller holds a lock that the
- * callback takes, or is the callback.
+ * Check whether the caller may wait for the timer's callback. Returns false in a
+ * hard interrupt, which would spin for ever if it interrupted the callback.
+ *
+ * Tells lockdep that the caller waits for a lock of the timer, which the callback
+ * holds: see call_timer(). So lockdep reports a caller that is the callback, or
+ * holds a lock that the callback takes.
  */
-static void look_for_deadlock(struct twheel_timer *timer)
+static bool may_wait_for(struct twheel_timer *timer)
 {
-#ifdef CONFIG_LOCKDEP
-	unsigned long flags;
-
-	debug_assert_init(timer);
-	local_irq_save(flags);
-	lock_map_acquire(&timer->lockdep_map);
-	lock_map_release(&timer->lockdep_map);
-	local_irq_restore(flags);
-#endif
-}
-
-static int stop_sync(struct twheel_timer *timer, bool shutdown)
-{
-	/* A hard interrupt would spin for ever if it interrupted the callback. */
 	bool may_wait = !WARN_ON_ONCE(in_hardirq());
-	struct twheel_expiry_lock *lock;
-	bool stopped = false;
 
 	/* On PREEMPT_RT twheel_expiry_wait() sleeps. */
 	if (IS_ENABLED(CONFIG_PREEMPT_RT))
 		lockdep_assert_preemption_enabled();
-	if (may_wait)
-		look_for_deadlock(timer);
+#ifdef CONFIG_LOCKDEP
+	if (may_wait) {
+		unsigned long flags;
+
+		debug_assert_init(timer);
+		local_irq_save(flags);
+		lock_map_acquire(&timer->lockdep_map);
+		lock_map_release(&timer->lockdep_map);
+		local_irq_restore(flags);
+	}
+#endif
+	return may_wait;
+}
+
+static int stop_sync(struct twheel_timer *timer, bool shutdown)
+{
+	bool may_wait = may_wait_for(timer);
+	struct twheel_expiry_lock *lock;
+	bool stopped = false;
+
 	/* The timer may have another base each time, even that of this CPU. */
 	while (try_to_stop(timer, shutdown, may_wait, &stopped, &lock))
 		wait_for_callback(lock);
@@ -920,6 +925,49 @@ int twheel_shutdown_sync(struct twheel_timer *timer)
 	return stop_sync(timer, true);
 }
 EXPORT_SYMBOL_GPL(twheel_shutdown_sync);
+
+/*
+ * If the timer's callback is running, announce the caller at *@lock and return
+ * true: the caller must wait there.
+ */
+static bool announce_if_running(struct twheel_timer *timer,
+				struct twheel_expiry_lock **lock)
+{
+	unsigned long flags;
+	struct twheel_base *base = twheel_lock_base(timer, &flags);
+	bool running = base->running == timer;
+
+	if (running)
+		*lock = twheel_expiry_announce(&base->expiry);
+	raw_spin_unlock_irqrestore(&base->lock, flags);
+	return running;
+}
+
+/**
+ * twheel_wait_callback - wait for a timer's running callback
+ * @timer: the timer
+ *
+ * Waits like twheel_stop_sync(), but leaves a pending timer pending. Does nothing
+ * if the callback is not running. A timer that is not pending because it is about
+ * to expire counts as running.
+ *
+ * For callers that found their own data in the middle of an expiry, and look at
+ * the data again afterwards. Unlike a loop that sleeps, this lends the callback
+ * the caller's priority on PREEMPT_RT.
+ *
+ * Context: As twheel_stop_sync().
+ */
+void twheel_wait_callback(struct twheel_timer *timer)
+{
+	struct twheel_expiry_lock *lock;
+
+	if (!may_wait_for(timer))
+		return;
+	/* See stop_sync(). */
+	while (announce_if_running(timer, &lock))
+		wait_for_callback(lock);
+}
+EXPORT_SYMBOL_GPL(twheel_wait_callback);
 
 /**
  * twheel_timer_setup_key - set up a timer with a lockdep class

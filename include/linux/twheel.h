@@ -314,6 +314,7 @@ void twheel_restart_many(struct twheel_request *requests, unsigned int nr);
 void twheel_stop_many(struct twheel_request *requests, unsigned int nr);
 int twheel_stop_sync(struct twheel_timer *timer);
 int twheel_shutdown_sync(struct twheel_timer *timer);
+void twheel_wait_callback(struct twheel_timer *timer);
 u64 twheel_forward(struct twheel_timer *timer, u64 period_ns);
 ktime_t twheel_deadline(const struct twheel_timer *timer);
 u64 twheel_remaining(const struct twheel_timer *timer);

@@ -12,7 +12,7 @@
 
 static unsigned int rounds = 4;
 module_param(rounds, uint, 0444);
-MODULE_PARM_DESC(rounds, "how often each deadlock of stop_sync is provoked");
+MODULE_PARM_DESC(rounds, "how often each deadlock of a wait for a callback is provoked");
 
 static void slow_callback(struct client_timer *t)
 {
@@ -21,7 +21,7 @@ static void slow_callback(struct client_timer *t)
 	client_set(&t->left);
 }
 
-static void stop_sync_and_shutdown_wait_for_the_callback(struct client *c, struct client_timer *t)
+static void sync_calls_wait_for_the_callback(struct client *c, struct client_timer *t)
 {
 	if (client_enter(c, &t[0])) {
 		CLIENT_CHECK(c, twheel_stop_sync(&t[0].timer) == 0);
@@ -31,6 +31,17 @@ static void stop_sync_and_shutdown_wait_for_the_callback(struct client *c, struc
 		CLIENT_CHECK(c, twheel_shutdown_sync(&t[1].timer) == 0);
 		CLIENT_CHECK(c, client_is_set(&t[1].left));
 	}
+	if (client_enter(c, &t[2])) {
+		twheel_wait_callback(&t[2].timer);
+		CLIENT_CHECK(c, client_is_set(&t[2].left));
+	}
+}
+
+static void wait_callback_leaves_the_timer_pending(struct client *c, struct client_timer *t)
+{
+	client_start(t, CLIENT_HOUR);
+	twheel_wait_callback(&t->timer);
+	CLIENT_CHECK(c, twheel_stop(&t->timer) == 1);
 }
 
 /* Callbacks that wait for callbacks. */
@@ -126,14 +137,17 @@ static int start_pair(struct client_timer *t)
 }
 
 /* Returns false if the thread or the callback waited without success. */
-static bool wait_for_first(struct client *c, struct client_timer *t, int cpu)
+static bool wait_for_first(struct client *c, struct client_timer *t, int cpu, bool stop)
 {
 	bool waited;
 
 	WRITE_ONCE(t[0].left, false);
 	client_call_on(cpu, start_pair, t);
 	waited = client_wait(&t[0]);
-	CLIENT_CHECK(c, twheel_stop_sync(&t[0].timer) == 0);
+	if (stop)
+		CLIENT_CHECK(c, twheel_stop_sync(&t[0].timer) == 0);
+	else
+		twheel_wait_callback(&t[0].timer);
 	client_set(&t[0].left);
 	return waited && client_wait(&t[1]) && CLIENT_CHECK(c, t[1].result == 0);
 }
@@ -145,12 +159,12 @@ static void wait_for_first_on(struct client *c, struct client_timer *t, int cpu)
 	t[1].then = next_callback;
 	t[1].data = t;
 	for (i = 0; i < rounds; i++)
-		if (!wait_for_first(c, t, cpu))
+		if (!wait_for_first(c, t, cpu, i % 2))
 			break;
 }
 
 /* Wait in a thread of lower priority than the thread of callbacks on PREEMPT_RT. */
-static void stop_sync_returns_before_the_next_callback(struct client *c, struct client_timer *t)
+static void waiter_returns_before_the_next_callback(struct client *c, struct client_timer *t)
 {
 	wait_for_first_on(c, t, client_other_cpu());
 }
@@ -245,10 +259,11 @@ static void shut_down_cannot_start_before_a_setup(struct client *c, struct clien
 }
 
 const struct client_case client_stop_cases[] = {
-	CLIENT_CASE(stop_sync_and_shutdown_wait_for_the_callback, .then = slow_callback, .nr = 2),
+	CLIENT_CASE(sync_calls_wait_for_the_callback, .then = slow_callback, .nr = 3),
+	CLIENT_CASE(wait_callback_leaves_the_timer_pending),
 	CLIENT_CASE(callbacks_may_wait_for_one_another, .nr = CLIENT_TIMERS_NR + 2,
 		    .needs = CLIENT_CPUS),
-	CLIENT_CASE(stop_sync_returns_before_the_next_callback, .then = awaited_callback,
+	CLIENT_CASE(waiter_returns_before_the_next_callback, .then = awaited_callback,
 		    .nr = 2, .needs = CLIENT_CPUS),
 	CLIENT_CASE(preempting_waiter_returns_before_the_next_callback,
 		    .then = awaited_callback, .nr = 2, .needs = CLIENT_RT),

@@ -133,6 +133,13 @@ void oracle_started(struct oracle_timer *t, struct oracle_call *call, u64 high,
 	t->ended = ++sequence;
 }
 
+/* Check that a call waited for the callback that was running when it began. */
+void oracle_waited(const struct oracle_timer *t, const struct oracle_call *call)
+{
+	if (call->running && t->running && t->expired == call->expired)
+		sim_fail("timer %u: a wait returns in its callback", t->nr);
+}
+
 void oracle_stopped(struct oracle_timer *t, struct oracle_call *call, bool was,
 		    bool sync)
 {
@@ -148,8 +155,7 @@ void oracle_stopped(struct oracle_timer *t, struct oracle_call *call, bool was,
 		t->expect = EXPECT_UNKNOWN;
 	if (!sync)
 		return;
-	if (call->running && t->running && t->expired == call->expired)
-		sim_fail("timer %u: stop_sync() returns in its callback", t->nr);
+	oracle_waited(t, call);
 	if (!t->private || t->in_flight)
 		return;
 	if (t->running)

@@ -73,6 +73,7 @@ void oracle_starts(struct oracle_timer *t, struct oracle_call *call, u64 low);
 void oracle_started(struct oracle_timer *t, struct oracle_call *call, u64 high,
 		    bool done, bool was_pending);
 void oracle_begin_call(struct oracle_timer *t, struct oracle_call *call);
+void oracle_waited(const struct oracle_timer *t, const struct oracle_call *call);
 void oracle_stopped(struct oracle_timer *t, struct oracle_call *call, bool was,
 		    bool sync);
 void oracle_drained(struct oracle_timer *t);

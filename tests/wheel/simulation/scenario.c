@@ -228,6 +228,25 @@ static void do_sync(struct user_timer *ut, bool shutdown)
 	sim_note("stop_sync %u: %d", ut->o.nr, ret);
 }
 
+static void do_wait(struct user_timer *ut)
+{
+	struct oracle_call call;
+
+	sim_note("wait for %u", ut->o.nr);
+	oracle_begin_call(&ut->o, &call);
+	twheel_wait_callback(&ut->o.timer);
+	oracle_waited(&ut->o, &call);
+	sim_note("waited for %u", ut->o.nr);
+}
+
+static void sync_or_wait(struct user_timer *ut)
+{
+	if (sim_chance(3))
+		do_wait(ut);
+	else
+		do_sync(ut, false);
+}
+
 static void do_forward(struct user_timer *ut)
 {
 	struct oracle_timer *o = &ut->o;
@@ -403,7 +422,7 @@ static void callback_of(struct user_timer *ut)
 	case SYNC:
 		other = shared_timer();
 		if (is_waitable(other))
-			do_sync(other, false);
+			sync_or_wait(other);
 		break;
 	case LOCK:
 		take_lock();
@@ -439,7 +458,7 @@ void sim_device(bool softirq)
 		return;
 	devices++;
 	if (softirq && is_waitable(ut) && sim_chance(2))
-		do_sync(ut, false);
+		sync_or_wait(ut);
 	else
 		any_op(ut);
 	devices--;
@@ -468,7 +487,7 @@ static void lock_and_wait(void)
 		local_bh_disable();
 	spin_lock(lock);
 	if (is_waitable(ut))
-		do_sync(ut, false);
+		sync_or_wait(ut);
 	else
 		sim_spend(sim_below(1000));
 	spin_unlock(lock);
@@ -546,7 +565,10 @@ static void private_op(unsigned int user)
 			do_stop(ut);
 		break;
 	case 2 ... 4:
-		do_sync(ut, sim_chance(3));
+		if (sim_chance(3))
+			do_sync(ut, true);
+		else
+			sync_or_wait(ut);
 		break;
 	case 5:
 		do_start(ut, RESTART);
