@@ -98,18 +98,12 @@ void twheel_hashed_start(struct twheel_scheme *s, struct twheel_node *node)
 	s->pending++;
 }
 
-/*
- * Moves the hand on if it waits at the node. Clears the bit of a slot that
- * becomes empty at once: there may be a million slots, too many to check later.
- */
+/* Moves the hand on if it waits at the node. */
 void twheel_hashed_leave(struct twheel_scheme *s, struct twheel_node *node)
 {
-	struct list_head *prev = node->link.prev;
-
 	if (s->hand == &node->link)
 		s->hand = node->link.next;
-	if (twheel_slot_leave(node) && list_empty(prev))
-		twheel_slot_vacate(s, list_entry(prev, struct twheel_slot, nodes));
+	twheel_slot_leave(s, node);
 }
 
 bool twheel_hashed_restart(struct twheel_scheme *s, struct twheel_node *node,

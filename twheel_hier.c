@@ -53,9 +53,6 @@
  *  - No start uses the next slot of an outer level, because the level below
  *    reaches it. Only a cascade from above adds to it.
  *  - @reach holds the ends of the three lowest levels' windows.
- *  - A slot whose last node was stopped or restarted keeps its bit in @occupied
- *    until the slot is checked. Finding the slot would cost more than a fifth
- *    of a stop.
  *  - A node in level 0 without TWHEEL_SLOT_MAY_STAY is in the slot of its tick,
  *    or of the tick after the clock if it was started late.
  */
@@ -155,7 +152,7 @@ static u32 cascade_share(struct twheel_scheme *s, unsigned int level)
 	u64 left = due - s->clock, count, ticks = 1;
 	u32 share = U32_MAX;
 
-	if (!twheel_slot_has_nodes(s, slot - s->slots))
+	if (!test_bit(slot - s->slots, s->occupied))
 		return 0;
 	count = clamp_t(u64, slot->count, 1, s->pending);
 	if (left > count) {
@@ -238,6 +235,8 @@ static void cascade(struct twheel_scheme *s, u32 most, int *work)
 	}
 	twheel_unlink(last, head);
 	from->count -= moved;
+	if (list_empty(head))
+		twheel_slot_vacate(s, from);
 	s->cascaded += moved;
 	s->quota -= moved;
 	*work -= moved;
@@ -263,7 +262,7 @@ static void requeue(struct twheel_scheme *s, struct twheel_slot *slot, u64 tick)
 		return;
 	}
 	twheel_slot_take_hint(node);
-	twheel_slot_leave(node);
+	twheel_slot_leave(s, node);
 	twheel_hier_place(s, node, node->expires);
 	s->cascaded++;
 }
@@ -359,15 +358,13 @@ static u32 next_occupied(struct twheel_scheme *s, unsigned int level)
 	const unsigned long *row = s->occupied + BIT_WORD(first);
 	struct twheel_slot *slot;
 
-	do {
-		nr = find_next_bit(row, TWHEEL_HIER_RING, here + 1);
-		if (nr >= TWHEEL_HIER_RING)
-			nr = find_first_bit(row, TWHEEL_HIER_RING);
-		if (nr >= TWHEEL_HIER_RING) {
-			s->levels &= ~BIT(level);
-			return 0;
-		}
-	} while (!twheel_slot_has_nodes(s, first + nr));
+	nr = find_next_bit(row, TWHEEL_HIER_RING, here + 1);
+	if (nr >= TWHEEL_HIER_RING)
+		nr = find_first_bit(row, TWHEEL_HIER_RING);
+	if (nr >= TWHEEL_HIER_RING) {
+		s->levels &= ~BIT(level);
+		return 0;
+	}
 	/* The count includes stopped nodes. */
 	slot = &s->slots[first + nr];
 	slot->count = min_t(u64, slot->count, s->pending);

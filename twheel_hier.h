@@ -107,10 +107,12 @@ static __always_inline bool twheel_hier_stays(struct twheel_scheme *s,
 					      struct twheel_node *node,
 					      u64 expires)
 {
-	u64 tick = max(node->expires, s->clock + 1);
+	u64 tick;
 
-	return expires >= node->expires &&
-	       twheel_slot_may_stay(twheel_hier_slot(s, 0, tick), node);
+	if (expires < node->expires)
+		return false;
+	tick = max(node->expires, s->clock + 1);
+	return twheel_slot_may_stay(twheel_hier_slot(s, 0, tick), node);
 }
 
 static __always_inline bool twheel_hier_restart(struct twheel_scheme *s,
@@ -123,7 +125,7 @@ static __always_inline bool twheel_hier_restart(struct twheel_scheme *s,
 	WRITE_ONCE(node->expires, expires);
 	if (stays)
 		return false;
-	twheel_slot_leave(node);
+	twheel_slot_leave(s, node);
 	twheel_hier_place(s, node, expires);
 	return true;
 }
@@ -152,17 +154,21 @@ twheel_hier_due_slot(const struct twheel_scheme *s)
 static inline struct twheel_node *
 twheel_hier_due(struct twheel_scheme *s, struct twheel_slot *slot)
 {
-	struct list_head *head = &slot->nodes, *first = head->next;
+	struct list_head *head = &slot->nodes, *first = head->next, *next;
 	struct twheel_node *node = list_entry(first, struct twheel_node, link);
 
 	if (first == head || unlikely(node->expires > s->clock))
 		return NULL;
-	if (!twheel_slot_is_intact(first)) {
+	next = first->next;
+	if (TWHEEL_SLOT_CORRUPTED(!next || next->prev != first ||
+				  first->prev != head)) {
 		twheel_slot_drop(s, slot);
 		return NULL;
 	}
 	twheel_slot_take_hint(node);
-	twheel_unlink(head, first->next);
+	twheel_unlink(head, next);
+	if (unlikely(next == head))
+		twheel_slot_vacate(s, slot);
 	twheel_slot_leave_wheel(s, node);
 	return node;
 }

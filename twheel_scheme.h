@@ -11,8 +11,7 @@
  * nodes. These rules hold between any two calls:
  *
  *  - @pending is the number of nodes in all slots.
- *  - The bit of a slot in @occupied is set if the slot has a node. In a
- *    hierarchical wheel it may also be set if the slot had one.
+ *  - The bit of a slot in @occupied is set if and only if the slot has a node.
  *  - The @count of a slot is at least the number of its nodes, until it
  *    overflows.
  *  - No node is due before @clock, except nodes that were started late, and
@@ -122,8 +121,9 @@ static inline bool twheel_scheme_refresh(struct twheel_scheme *s,
  * Restart a pending node that twheel_scheme_refresh() refused. Returns whether
  * the node moved. If not, the next tick with work is the same as before.
  */
-static inline bool twheel_scheme_restart(struct twheel_scheme *s,
-					 struct twheel_node *node, u64 expires)
+static __always_inline bool
+twheel_scheme_restart(struct twheel_scheme *s, struct twheel_node *node,
+		      u64 expires)
 {
 	if (likely(s->type == TWHEEL_HIER))
 		return twheel_hier_restart(s, node, expires);
@@ -135,7 +135,7 @@ static inline void
 twheel_scheme_leave(struct twheel_scheme *s, struct twheel_node *node)
 {
 	if (likely(s->type == TWHEEL_HIER))
-		twheel_slot_leave(node);
+		twheel_slot_leave(s, node);
 	else
 		twheel_hashed_leave(s, node);
 	s->pending--;
@@ -282,8 +282,6 @@ twheel_scheme_any(struct twheel_scheme *s, u32 *slot)
 		if (unlikely(nr >= s->nr_slots))
 			break;
 		*slot = nr + 1;
-		if (!twheel_slot_has_nodes(s, nr))
-			continue;
 		first = s->slots[nr].nodes.next;
 		if (twheel_slot_is_intact(first))
 			return list_entry(first, struct twheel_node, link);

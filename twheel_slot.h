@@ -81,8 +81,7 @@ struct twheel_slot {
  * @hand: hashed: next node to visit in the slot of this tick. The head of the
  *	slot: none
  * @skip_until: hashed: no slot needs the hand before this tick, see twheel_hashed.c
- * @occupied: bitmap of slots with nodes. Hierarchical: a bit remains set after
- *	the last node left, until twheel_slot_has_nodes() checks it
+ * @occupied: bitmap of slots with nodes
  * @slots: the slots
  */
 struct twheel_scheme {
@@ -145,16 +144,6 @@ static inline void twheel_slot_vacate(struct twheel_scheme *s,
 	slot->count = 0;
 }
 
-/* Returns whether a slot has nodes, and clears its bit if not. */
-static inline bool twheel_slot_has_nodes(struct twheel_scheme *s, u32 nr)
-{
-	if (!test_bit(nr, s->occupied))
-		return false;
-	if (list_empty(&s->slots[nr].nodes))
-		twheel_slot_vacate(s, &s->slots[nr]);
-	return !list_empty(&s->slots[nr].nodes);
-}
-
 /* Returns whether the neighbours of an entry point back to it. */
 static inline bool twheel_slot_is_intact(const struct list_head *entry)
 {
@@ -175,20 +164,23 @@ static inline void twheel_slot_drop(struct twheel_scheme *s,
 }
 
 /*
- * Unlink a node from its slot. The links of the node itself remain: lockless
- * callers of twheel_pending() must not see a timer as stopped while the wheel
- * moves it. Like list_del(), refuses to unlink a node that its neighbours do
- * not point to, and returns false.
+ * Unlink a node from its slot. A node does not know its slot, but both neighbours
+ * of the last node are the list head of the slot, which then becomes empty. The
+ * links of the node itself remain: lockless callers of twheel_pending() must not
+ * see a timer as stopped while the wheel moves it. Like list_del(), refuses to
+ * unlink a node that its neighbours do not point to.
  */
-static inline bool twheel_slot_leave(struct twheel_node *node)
+static inline void twheel_slot_leave(struct twheel_scheme *s,
+				     struct twheel_node *node)
 {
 	struct list_head *prev = node->link.prev, *next = node->link.next;
 
 	if (TWHEEL_SLOT_CORRUPTED(prev->next != &node->link ||
 				  next->prev != &node->link))
-		return false;
+		return;
 	twheel_unlink(prev, next);
-	return true;
+	if (unlikely(prev == next))
+		twheel_slot_vacate(s, list_entry(prev, struct twheel_slot, nodes));
 }
 
 /* Make a node that left its slot look stopped. */

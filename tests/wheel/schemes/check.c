@@ -329,9 +329,6 @@ static const char *check_slot(const struct twheel_scheme *s, u32 nr,
 		count++;
 	}
 	*nodes += count;
-	/* A stop that empties a slot of a hierarchical wheel leaves both. */
-	if (!count && bit && s->type == TWHEEL_HIER)
-		return NULL;
 	if (count > slot->count || !count != !slot->count)
 		return "a slot's count is wrong";
 	if (bit != !!count)

@@ -79,7 +79,7 @@ static __always_inline void unlink_timer(struct twheel_timers *w, struct twheel_
 {
 	if (unlikely(timer->expires == w->next))
 		w->next = 0;
-	twheel_slot_leave(timer);
+	twheel_slot_leave(&w->scheme, timer);
 }
 
 /* Add a timer to the slot for @expires. */
@@ -193,7 +193,7 @@ static u64 first_of_slot(struct twheel_scheme *s, struct twheel_slot *slot, u64 
 			first = min(first, timer->expires);
 			continue;
 		}
-		twheel_slot_leave(timer);
+		twheel_slot_leave(s, timer);
 		twheel_hier_place(s, timer, timer->expires);
 		s->cascaded++;
 	}
@@ -263,13 +263,10 @@ uint64_t twheel_timers_count(const struct twheel_timers *w)
 /* Returns the first timer in the slots from @nr on, or NULL. */
 static struct twheel_timer *first_from(struct twheel_scheme *s, u32 nr)
 {
-	for (;; nr++) {
-		nr = find_next_bit(s->occupied, s->nr_slots, nr);
-		if (nr >= s->nr_slots)
-			return NULL;
-		if (twheel_slot_has_nodes(s, nr))
-			return list_first_entry(&s->slots[nr].nodes, struct twheel_timer, link);
-	}
+	nr = find_next_bit(s->occupied, s->nr_slots, nr);
+	if (nr >= s->nr_slots)
+		return NULL;
+	return list_first_entry(&s->slots[nr].nodes, struct twheel_timer, link);
 }
 
 struct twheel_timer *twheel_timers_each(struct twheel_timers *w, const struct twheel_timer *timer)
