@@ -926,12 +926,23 @@ int twheel_shutdown_sync(struct twheel_timer *timer)
 }
 EXPORT_SYMBOL_GPL(twheel_shutdown_sync);
 
-/*
- * If the timer's callback is running, announce the caller at *@lock and return
- * true: the caller must wait there.
+/**
+ * twheel_callback_announce - announce a wait for a timer's running callback
+ * @timer: the timer
+ * @lock: out: where to wait, for twheel_callback_wait()
+ *
+ * For a caller that finds its own data in the middle of an expiry, while it holds a
+ * lock that the callback takes. It announces itself with the lock held, so that the
+ * timer cannot go away, then releases the lock, calls twheel_callback_wait(), and
+ * looks at the data again. A pending timer remains pending. Unlike a loop that sleeps,
+ * this lends the callback the caller's priority on PREEMPT_RT.
+ *
+ * Context: Any but NMI and hard interrupts. The wheel must exist until
+ * twheel_callback_wait() returns.
+ * Return: true if the callback is running: the caller must call twheel_callback_wait().
+ * A timer that is not pending because it is about to expire counts as running.
  */
-static bool announce_if_running(struct twheel_timer *timer,
-				struct twheel_expiry_lock **lock)
+bool twheel_callback_announce(struct twheel_timer *timer, struct twheel_expiry_lock **lock)
 {
 	unsigned long flags;
 	struct twheel_base *base = twheel_lock_base(timer, &flags);
@@ -942,32 +953,25 @@ static bool announce_if_running(struct twheel_timer *timer,
 	raw_spin_unlock_irqrestore(&base->lock, flags);
 	return running;
 }
+EXPORT_SYMBOL_GPL(twheel_callback_announce);
 
 /**
- * twheel_wait_callback - wait for a timer's running callback
- * @timer: the timer
+ * twheel_callback_wait - wait for a callback that twheel_callback_announce() found
+ * @lock: from twheel_callback_announce()
  *
- * Waits like twheel_stop_sync(), but leaves a pending timer pending. Does nothing
- * if the callback is not running. A timer that is not pending because it is about
- * to expire counts as running.
- *
- * For callers that found their own data in the middle of an expiry, and look at
- * the data again afterwards. Unlike a loop that sleeps, this lends the callback
- * the caller's priority on PREEMPT_RT.
+ * On PREEMPT_RT returns after the callback. Otherwise it may return before, so call
+ * twheel_callback_announce() again.
  *
  * Context: As twheel_stop_sync().
  */
-void twheel_wait_callback(struct twheel_timer *timer)
+void twheel_callback_wait(struct twheel_expiry_lock *lock)
 {
-	struct twheel_expiry_lock *lock;
-
-	if (!may_wait_for(timer))
-		return;
-	/* See stop_sync(). */
-	while (announce_if_running(timer, &lock))
-		wait_for_callback(lock);
+	/* On PREEMPT_RT twheel_expiry_wait() sleeps. */
+	if (IS_ENABLED(CONFIG_PREEMPT_RT))
+		lockdep_assert_preemption_enabled();
+	wait_for_callback(lock);
 }
-EXPORT_SYMBOL_GPL(twheel_wait_callback);
+EXPORT_SYMBOL_GPL(twheel_callback_wait);
 
 /**
  * twheel_timer_setup_key - set up a timer with a lockdep class

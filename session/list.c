@@ -13,7 +13,6 @@
  * in, and the walk tries again.
  */
 #include <linux/bitops.h>
-#include <linux/delay.h>
 #include <linux/nospec.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
@@ -72,6 +71,8 @@ int twheel_session_get(struct twheel_session *s, struct twheel_entry *entry)
  * @table: table to visit next
  * @number: number to visit next
  * @stop: true to stop each returned timer
+ * @wait: with WALK_CALLBACK: true if the callback is still running
+ * @lock: where to wait for it then
  */
 struct walk {
 	struct twheel_session *session;
@@ -81,6 +82,8 @@ struct walk {
 	u32 table;
 	u32 number;
 	bool stop;
+	bool wait;
+	struct twheel_expiry_lock *lock;
 };
 
 /*
@@ -97,7 +100,7 @@ static enum walk_status walk_timer(struct walk *walk, struct twheel_utimer *ut)
 	struct twheel_entry entry;
 
 	if (stop.action == TWHEEL_CANCEL && !twheel_pending(&ut->timer))
-		return WALK_CALLBACK;
+		goto callback;
 	describe(s, ut, &entry);
 	if (!twheel_session_copy_out(&walk->to, &entry, sizeof(entry)))
 		return WALK_FAULT;
@@ -112,10 +115,13 @@ static enum walk_status walk_timer(struct walk *walk, struct twheel_utimer *ut)
 	} else {
 		/* The timer just expired: let the next entry overwrite this one. */
 		iov_iter_revert(&walk->to, sizeof(entry));
-		return WALK_CALLBACK;
+		goto callback;
 	}
 	walk->done++;
 	return WALK_CONTINUE;
+callback:
+	walk->wait = twheel_callback_announce(&ut->timer, &walk->lock);
+	return WALK_CALLBACK;
 }
 
 /*
@@ -172,7 +178,8 @@ static int walk_tables(struct walk *walk)
 				return -EFAULT;
 			continue;
 		case WALK_CALLBACK:
-			usleep_range(10, 50);
+			if (walk->wait)
+				twheel_callback_wait(walk->lock);
 			break;
 		case WALK_TABLE_END:
 			walk->table++;

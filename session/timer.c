@@ -17,7 +17,6 @@
  * its word. So no timer is freed while its callback is about to run, and every
  * started timer is either stopped once or queued once.
  */
-#include <linux/delay.h>
 #include <linux/ktime.h>
 #include <linux/smp.h>
 #include <linux/spinlock.h>
@@ -256,14 +255,18 @@ try_start(struct twheel_session *s, struct twheel_start *args, ktime_t now)
 static noinline int resolve_and_retry(struct twheel_session *s, struct twheel_step step, u64 id)
 	__must_hold(&s->lock)
 {
+	struct twheel_expiry_lock *lock;
+	bool wait;
 	int ret = 0;
 
 	s->nr_unlocked++;
+	wait = step.action == TWHEEL_WAIT &&
+	       twheel_callback_announce(&twheel_table_place(s->tables, id)->timer, &lock);
 	spin_unlock_bh(&s->lock);
+	if (wait)
+		twheel_callback_wait(lock);
 	if (step.action == TWHEEL_GROW)
 		ret = twheel_session_wheel_prepare(s) ?: twheel_table_grow(s, id, session_expired);
-	else
-		usleep_range(10, 50);
 	spin_lock_bh(&s->lock);
 	s->nr_unlocked--;
 	return ret;

@@ -25,6 +25,7 @@
 #include <linux/uidgid.h>
 
 struct twheel;
+struct twheel_expiry_lock;
 struct twheel_base;
 struct twheel_payer;
 
@@ -314,7 +315,8 @@ void twheel_restart_many(struct twheel_request *requests, unsigned int nr);
 void twheel_stop_many(struct twheel_request *requests, unsigned int nr);
 int twheel_stop_sync(struct twheel_timer *timer);
 int twheel_shutdown_sync(struct twheel_timer *timer);
-void twheel_wait_callback(struct twheel_timer *timer);
+bool twheel_callback_announce(struct twheel_timer *timer, struct twheel_expiry_lock **lock);
+void twheel_callback_wait(struct twheel_expiry_lock *lock);
 u64 twheel_forward(struct twheel_timer *timer, u64 period_ns);
 ktime_t twheel_deadline(const struct twheel_timer *timer);
 u64 twheel_remaining(const struct twheel_timer *timer);

@@ -35,7 +35,7 @@
  * code core/timer.c stop_sync 4eebda95
  * code core/timer.c start_slow 911a0b16
  * code core/timer.c start_timer 846c3477
- * accepted: the check of the caller is a function now, which twheel_wait_callback() shares
+ * accepted: the check of the caller is a function now, which twheel_callback_wait() shares
  *
  * right
  * right MOVES

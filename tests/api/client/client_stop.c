@@ -21,6 +21,15 @@ static void slow_callback(struct client_timer *t)
 	client_set(&t->left);
 }
 
+/* Wait for the running callback of a timer, as a caller without a lock does. */
+static void wait_for_callback_of(struct client_timer *t)
+{
+	struct twheel_expiry_lock *lock;
+
+	while (twheel_callback_announce(&t->timer, &lock))
+		twheel_callback_wait(lock);
+}
+
 static void sync_calls_wait_for_the_callback(struct client *c, struct client_timer *t)
 {
 	if (client_enter(c, &t[0])) {
@@ -32,15 +41,15 @@ static void sync_calls_wait_for_the_callback(struct client *c, struct client_tim
 		CLIENT_CHECK(c, client_is_set(&t[1].left));
 	}
 	if (client_enter(c, &t[2])) {
-		twheel_wait_callback(&t[2].timer);
+		wait_for_callback_of(&t[2]);
 		CLIENT_CHECK(c, client_is_set(&t[2].left));
 	}
 }
 
-static void wait_callback_leaves_the_timer_pending(struct client *c, struct client_timer *t)
+static void a_wait_leaves_the_timer_pending(struct client *c, struct client_timer *t)
 {
 	client_start(t, CLIENT_HOUR);
-	twheel_wait_callback(&t->timer);
+	wait_for_callback_of(t);
 	CLIENT_CHECK(c, twheel_stop(&t->timer) == 1);
 }
 
@@ -147,7 +156,7 @@ static bool wait_for_first(struct client *c, struct client_timer *t, int cpu, bo
 	if (stop)
 		CLIENT_CHECK(c, twheel_stop_sync(&t[0].timer) == 0);
 	else
-		twheel_wait_callback(&t[0].timer);
+		wait_for_callback_of(&t[0]);
 	client_set(&t[0].left);
 	return waited && client_wait(&t[1]) && CLIENT_CHECK(c, t[1].result == 0);
 }
@@ -260,7 +269,7 @@ static void shut_down_cannot_start_before_a_setup(struct client *c, struct clien
 
 const struct client_case client_stop_cases[] = {
 	CLIENT_CASE(sync_calls_wait_for_the_callback, .then = slow_callback, .nr = 3),
-	CLIENT_CASE(wait_callback_leaves_the_timer_pending),
+	CLIENT_CASE(a_wait_leaves_the_timer_pending),
 	CLIENT_CASE(callbacks_may_wait_for_one_another, .nr = CLIENT_TIMERS_NR + 2,
 		    .needs = CLIENT_CPUS),
 	CLIENT_CASE(waiter_returns_before_the_next_callback, .then = awaited_callback,

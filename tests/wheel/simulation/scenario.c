@@ -230,11 +230,13 @@ static void do_sync(struct user_timer *ut, bool shutdown)
 
 static void do_wait(struct user_timer *ut)
 {
+	struct twheel_expiry_lock *lock;
 	struct oracle_call call;
 
 	sim_note("wait for %u", ut->o.nr);
 	oracle_begin_call(&ut->o, &call);
-	twheel_wait_callback(&ut->o.timer);
+	while (twheel_callback_announce(&ut->o.timer, &lock))
+		twheel_callback_wait(lock);
 	oracle_waited(&ut->o, &call);
 	sim_note("waited for %u", ut->o.nr);
 }
