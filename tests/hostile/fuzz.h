@@ -195,8 +195,7 @@ void check_stats(struct fuzz_shared *shared, const struct twheel_stats *stats);
 void check_info(struct fuzz_shared *shared, const struct twheel_info *info);
 void check_entry(struct fuzz_shared *shared, const char *what,
 		 const struct twheel_entry *entry);
-void check_zeroes(struct fuzz_shared *shared, const char *what, const char *data,
-		  size_t from, size_t size);
+void check_zeroes(struct fuzz_shared *shared, const char *data, size_t from, size_t size);
 void check_untouched(struct fuzz_shared *shared, const char *what,
 		     const void *data, size_t size);
 
@@ -220,12 +219,6 @@ int fuzz_open_again(struct fuzz_thread *t);
 void fuzz_fault_open(struct fuzz_thread *t);
 void fuzz_fault_begin(struct fuzz_thread *t);
 void fuzz_fault_end(struct fuzz_thread *t);
-
-/* fuzz_socket.c */
-void fuzz_sockets_make(void);
-__u32 fuzz_start_of_fd(struct fuzz_thread *t, __s32 *fd);
-bool fuzz_is_fd_error(__u32 flags, int result);
-void fuzz_socket_call(struct fuzz_thread *t);
 
 /* fuzz_user.c */
 void fuzz_become(struct fuzz_shared *shared, __u64 seed);

@@ -54,12 +54,12 @@ static void make_op(struct fuzz_thread *t, struct twheel_op *op, bool crowd)
 			.id = crowd ? TWHEEL_ID_ANY : start.id,
 			.expires_ns = start.expires_ns,
 			.period_ns = start.period_ns,
-			.fd = start.fd,
+			.reserved = start.reserved,
 		};
 	} else {
 		*op = (struct twheel_op){
 			.opcode = TWHEEL_OP_STOP,
-			.flags = fuzz_below(t, 2) * TWHEEL_STOP_WITHDRAW,
+			.flags = fuzz_percent(t, 2),
 			.id = fuzz_id(t),
 		};
 	}
@@ -71,23 +71,8 @@ static void make_op(struct fuzz_thread *t, struct twheel_op *op, bool crowd)
 	}
 }
 
-static __u32 choose_op_size(struct fuzz_thread *t)
-{
-	if (!fuzz_spoilt(t))
-		return sizeof(struct twheel_op);
-	switch (fuzz_below(t, 4)) {
-	case 0:
-		return fuzz_below(t, PAGE + 8);
-	case 1:
-		return fuzz_number(t);
-	default:
-		return sizeof(struct twheel_op) + 8 * fuzz_below(t, 8);
-	}
-}
-
-/* Write as many operations as fit, and clear the rest of each operation. */
-static void write_ops(struct fuzz_thread *t, const struct place *place,
-		      __u32 op_size, __u32 count)
+/* Write as many operations as fit. */
+static void write_ops(struct fuzz_thread *t, const struct place *place, __u32 count)
 {
 	/* Timers of the kernel's numbers: several chunks of them. */
 	bool crowd = fuzz_percent(t, 10);
@@ -96,23 +81,18 @@ static void write_ops(struct fuzz_thread *t, const struct place *place,
 
 	if (!place->mine)
 		return;
-	for (; count-- && at < place->room; at += op_size) {
-		size_t size = MIN(op_size, place->room - at);
-
+	for (; count-- && at < place->room; at += sizeof(op)) {
 		/* Now and then one more time. */
 		if (!at || !fuzz_percent(t, 15))
 			make_op(t, &op, crowd);
-		memset(place->mine + at, 0, size);
-		memcpy(place->mine + at, &op, MIN(size, sizeof(op)));
-		if (size > sizeof(op) && fuzz_percent(t, t->kind->spoilt / 20))
-			place->mine[at + sizeof(op)] = 1;
+		memcpy(place->mine + at, &op, MIN(sizeof(op), place->room - at));
 	}
 }
 
-static bool is_op_result(__u32 flags, int result)
+static bool is_op_result(const struct twheel_op *op)
 {
-	return fuzz_is_fd_error(flags, result) ||
-	       IS_ONE_OF(result, 0, 1, -EINVAL, -ENOENT, -EALREADY, -ENOSPC, -ENOMEM);
+	return (op->result >= 0 && op->result <= (op->opcode == TWHEEL_OP_START ? 2 : 1)) ||
+	       IS_ONE_OF(op->result, -EINVAL, -ENOENT, -ENOSPC, -ENOMEM);
 }
 
 /* Check that executed operations have a result, and the right user_data. */
@@ -124,8 +104,8 @@ static void check_ops(struct fuzz_thread *t, const struct twheel_submit *submit,
 	int i;
 
 	for (i = 0; i < done; i++) {
-		memcpy(&op, place->mine + (size_t)i * submit->op_size, sizeof(op));
-		if (!is_op_result(op.flags, op.result))
+		memcpy(&op, place->mine + i * sizeof(op), sizeof(op));
+		if (!is_op_result(&op))
 			fuzz_fail(t->shared, "submit: result %u is %d", i, op.result);
 		failed += op.result < 0;
 		if (op.opcode == TWHEEL_OP_START && op.result >= 0)
@@ -151,12 +131,6 @@ static void check_submit(struct fuzz_thread *t, int result,
 		check_ops(t, submit, place, result);
 }
 
-static bool is_op_size(__u32 size)
-{
-	return size >= sizeof(struct twheel_op) &&
-	       size <= TWHEEL_ENTRY_SIZE_MAX && size % 8 == 0;
-}
-
 /*
  * Spoil the structure, but keep the kernel from reading operations that are
  * not in the array: it must either read the array as written, or refuse the
@@ -171,27 +145,23 @@ static void spoil_submit(struct fuzz_thread *t, struct twheel_submit *submit)
 	fuzz_mutate(t, &submit->count, sizeof(*submit) - sizeof(submit->ops));
 	if (submit->count > good.count && submit->count <= BATCH_MAX)
 		submit->count = good.count;
-	if (is_op_size(submit->op_size))
-		submit->op_size = good.op_size;
 }
 
 void fuzz_submit(struct fuzz_thread *t, int fd)
 {
-	__u32 op_size = choose_op_size(t);
-	__u32 step = is_op_size(op_size) ? op_size : sizeof(struct twheel_op);
 	__u32 most = fuzz_percent(t, 95) ? OPS_MOSTLY : OPS_MAX;
-	__u32 count = MIN(1 + fuzz_below(t, most), t->arrays.size / 2 / step);
-	struct place place = fuzz_place(t, &t->arrays, (size_t)count * step);
+	__u32 count = 1 + fuzz_below(t, most);
+	struct place place = fuzz_place(t, &t->arrays, count * sizeof(struct twheel_op));
 	struct twheel_submit submit, before;
 	bool known;
 	int result;
 
-	write_ops(t, &place, step, count);
+	write_ops(t, &place, count);
 	submit = (struct twheel_submit){
 		.ops = pointer_of(t, &place),
 		.count = count,
 		.failed = fuzz_random(t),
-		.op_size = op_size,
+		.op_size = sizeof(struct twheel_op) + fuzz_spoilt(t) * fuzz_below(t, 64),
 	};
 	spoil_submit(t, &submit);
 	before = submit;
@@ -202,22 +172,19 @@ void fuzz_submit(struct fuzz_thread *t, int fd)
 
 /* LIST. */
 
-static void check_entries(struct fuzz_thread *t, __u32 count,
-			  const struct twheel_list *list,
-			  const struct place *place)
+static void check_entries(struct fuzz_thread *t, __u32 count, const struct place *place)
 {
 	struct twheel_entry entry;
 	size_t at, end;
 
-	for (at = 0; count--; at += list->entry_size) {
-		if (at + list->entry_size > place->room)
+	for (at = 0; count--; at += sizeof(entry)) {
+		if (at + sizeof(entry) > place->room)
 			return;
 		memcpy(&entry, place->mine + at, sizeof(entry));
 		check_entry(t->shared, "list", &entry);
-		check_zeroes(t->shared, "entry", place->mine + at, sizeof(entry), list->entry_size);
 	}
 	/* The kernel may write one more entry, uncounted, of a timer that got away. */
-	end = at + list->entry_size;
+	end = at + sizeof(entry);
 	if (place_is_known(place) && end < place->room)
 		check_untouched(t->shared, "list", place->mine + end, place->room - end);
 }
@@ -236,7 +203,7 @@ static void check_list(struct fuzz_thread *t, int result,
 	if ((__u32)result > list->count)
 		fuzz_fail(t->shared, "list: %d entries, room for %u", result, list->count);
 	if (place->mine)
-		check_entries(t, result, list, place);
+		check_entries(t, result, place);
 }
 
 static __u64 choose_cursor(struct fuzz_thread *t)
@@ -266,9 +233,7 @@ void fuzz_list(struct fuzz_thread *t, int fd)
 	bool known;
 	int result;
 
-	if (fuzz_percent(t, 20))
-		list.entry_size += 8 * fuzz_below(t, 6);
-	place = fuzz_place(t, &t->arrays, (size_t)room * list.entry_size);
+	place = fuzz_place(t, &t->arrays, room * sizeof(struct twheel_entry));
 	list.entries = pointer_of(t, &place);
 	if (place.kind == PLACE_NOWHERE && fuzz_percent(t, 50))
 		list.count = fuzz_number(t);
@@ -276,7 +241,7 @@ void fuzz_list(struct fuzz_thread *t, int fd)
 		list.flags = fuzz_number(t);
 	if (fuzz_percent(t, t->kind->spoilt / 8))
 		list.reserved = fuzz_number(t);
-	if (place.kind == PLACE_NOWHERE && fuzz_spoilt(t))
+	if (fuzz_percent(t, t->kind->spoilt / 8))
 		list.entry_size = fuzz_number(t);
 	before = list;
 	result = call(t, fd, TWHEEL_IOC_LIST, &list, sizeof(list), &known);

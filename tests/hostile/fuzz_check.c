@@ -139,13 +139,12 @@ void check_info(struct fuzz_shared *shared, const struct twheel_info *info)
 {
 	if (info->abi_version != TWHEEL_ABI_VERSION || info->scheme > 2 ||
 	    info->mode > 1 || info->tick_ns < 50 * US ||
-	    info->event_size < TWHEEL_EVENT_SIZE_V1 ||
-	    info->event_size > TWHEEL_ENTRY_SIZE_MAX || info->event_size % 8 ||
+	    info->event_size != TWHEEL_EVENT_SIZE_V1 ||
 	    info->tick_ns > SECOND || info->max_timers > IDS_MAX ||
 	    info->max_interval_ns >> 63 || info->slots > 1 << 20 ||
 	    info->shared_ids > IDS_MAX ||
 	    (info->clock != TWHEEL_CLOCK_MONOTONIC && info->clock != TWHEEL_CLOCK_BOOTTIME) ||
-	    info->reserved || info->reserved2)
+	    info->reserved || info->reserved2 || info->reserved3)
 		fuzz_fail(shared, "info: version %u, scheme %u, mode %u, event size %u, tick %llu",
 			  info->abi_version, info->scheme, info->mode,
 			  info->event_size, info->tick_ns);
@@ -165,14 +164,13 @@ void check_entry(struct fuzz_shared *shared, const char *what, const struct twhe
 }
 
 /* Check that the kernel filled the rest of a structure with zeroes. */
-void check_zeroes(struct fuzz_shared *shared, const char *what, const char *data,
-		  size_t from, size_t size)
+void check_zeroes(struct fuzz_shared *shared, const char *data, size_t from, size_t size)
 {
 	size_t i;
 
 	for (i = from; i < size; i++)
 		if (data[i])
-			fuzz_fail(shared, "%s: byte %zu of %zu is %#x", what, i, size,
+			fuzz_fail(shared, "structure: byte %zu of %zu is %#x", i, size,
 				  data[i] & 0xff);
 }
 

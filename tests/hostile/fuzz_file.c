@@ -68,39 +68,27 @@ static size_t choose_read_size(struct fuzz_thread *t)
 	return fuzz_below(t, events * sizeof(struct twheel_event));
 }
 
-/* Returns the event size of a session with events: SETUP cannot change it any more. */
-static size_t event_size_of(int fd)
-{
-	struct twheel_info info;
-
-	return ioctl(fd, TWHEEL_IOC_INFO, &info) ? TWHEEL_EVENT_SIZE_V1 :
-						   info.event_size;
-}
-
-static void check_read_result(struct fuzz_thread *t, ssize_t result,
-			      size_t size, size_t event_size)
+static void check_read_result(struct fuzz_thread *t, ssize_t result, size_t size)
 {
 	if (result < 0 && !IS_ONE_OF(result, -EAGAIN, -EFAULT, -EINVAL, -EBADF, -EINTR))
 		fuzz_fail(t->shared, "read: result %zd", result);
-	if (result >= 0 && (!result || result % event_size || (size_t)result > size))
-		fuzz_fail(t->shared, "read: %zd of %zu bytes, events of %zu",
-			  result, size, event_size);
+	if (result >= 0 && (!result || result % sizeof(struct twheel_event) ||
+			    (size_t)result > size))
+		fuzz_fail(t->shared, "read: %zd of %zu bytes", result, size);
 }
 
 /*
  * Check @result bytes of events. The bytes behind them must not change, unless a page
  * vanishes while the kernel writes there.
  */
-static void check_events(struct fuzz_thread *t, const struct place *place,
-			 ssize_t result, size_t event_size)
+static void check_events(struct fuzz_thread *t, const struct place *place, ssize_t result)
 {
 	size_t size = result < 0 ? 0 : result, at;
 	struct twheel_event event;
 
-	for (at = 0; at < size; at += event_size) {
+	for (at = 0; at < size; at += sizeof(event)) {
 		memcpy(&event, place->mine + at, sizeof(event));
 		check_event(t->shared, &event);
-		check_zeroes(t->shared, "event", place->mine + at, sizeof(event), event_size);
 	}
 	if (!t->forked && place->kind != PLACE_UNSTABLE)
 		check_untouched(t->shared, "read", place->mine + size, place->room - size);
@@ -110,16 +98,13 @@ void fuzz_read(struct fuzz_thread *t, int fd)
 {
 	size_t size = choose_read_size(t);
 	struct place place = fuzz_place(t, &t->arrays, size);
-	size_t event_size = TWHEEL_EVENT_SIZE_V1;
 	ssize_t result;
 
 	fuzz_fault_begin(t);
 	result = fuzz_end_call(t, read(fd, place.user, size));
-	if (result > 0 && !t->kind->churn)
-		event_size = event_size_of(fd);
-	check_read_result(t, result, size, event_size);
+	check_read_result(t, result, size);
 	if (place.mine)
-		check_events(t, &place, result, event_size);
+		check_events(t, &place, result);
 }
 
 /* Read into odd pieces, perhaps by RWF_NOWAIT. */

@@ -2,8 +2,8 @@
 /*
  * One process full of threads that make calls
  *
- * A round begins with new sessions. At its end they are drained and read until
- * nothing is left, and must balance, unless the process is killed before that.
+ * A round begins with new sessions. At its end they are drained, and must be
+ * empty and balance, unless the process is killed before that.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -27,7 +27,6 @@
 #define DISTURB		10
 #define SIGNAL_EVERY_MS	3
 #define WORDS		600
-#define SETTLE_NS	(120 * SECOND)
 
 /* A process runs one round. */
 static struct fuzz_thread threads[THREADS_MAX];
@@ -67,10 +66,8 @@ static void one_call(struct fuzz_thread *t)
 		fuzz_submit(t, fd);
 	else if (choice < 89)
 		fuzz_list(t, fd);
-	else if (choice < 93)
-		fuzz_file_call(t, fd);
 	else if (choice < 95)
-		fuzz_socket_call(t);
+		fuzz_file_call(t, fd);
 	else if (choice < 98)
 		fuzz_life(t);
 	else
@@ -208,11 +205,10 @@ static void disturb_threads(const struct fuzz_kind *kind, __u64 seed)
 		pthread_join(thread_ids[i], NULL);
 }
 
-/* The end: every timer is stopped or read, and none is missing. */
+/* The end: every timer is drained, and none is missing. */
 
 static void drain_session(struct fuzz_shared *shared, int fd)
 {
-	struct twheel_event events[64];
 	struct twheel_entry entries[64];
 	struct twheel_list drain = {
 		.entries = (unsigned long)entries,
@@ -228,27 +224,20 @@ static void drain_session(struct fuzz_shared *shared, int fd)
 		if (got < 0 && errno != EBADF)
 			fuzz_fail(shared, "drain at the end: %s", strerror(errno));
 	} while (got > 0);
-	while (read(fd, events, sizeof(events)) > 0)
-		;
 }
 
-/* Drain a session until no timer is pending and no event is unread. */
+/* Drain a session, which leaves it empty. */
 void fuzz_settle(struct fuzz_shared *shared, int fd)
 {
-	__u64 give_up = now_ns() + SETTLE_NS;
 	struct twheel_stats stats;
 
-	fcntl(fd, F_SETFL, O_NONBLOCK);
-	do {
-		drain_session(shared, fd);
-		if (ioctl(fd, TWHEEL_IOC_STATS, &stats))
-			fuzz_fail(shared, "stats at the end: %s", strerror(errno));
-		check_stats(shared, &stats);
-		if (!stats.pending && !stats.unread)
-			return;
-		poll(NULL, 0, 1);
-	} while (now_ns() < give_up);
-	fuzz_fail(shared, "at the end: pending %llu, unread %llu", stats.pending, stats.unread);
+	drain_session(shared, fd);
+	if (ioctl(fd, TWHEEL_IOC_STATS, &stats))
+		fuzz_fail(shared, "stats at the end: %s", strerror(errno));
+	check_stats(shared, &stats);
+	if (stats.pending || stats.unread)
+		fuzz_fail(shared, "at the end: pending %llu, unread %llu", stats.pending,
+			  stats.unread);
 }
 
 static int open_session(struct fuzz_shared *shared, const struct fuzz_kind *kind)
@@ -279,7 +268,6 @@ void fuzz_round(struct fuzz_shared *shared, const struct fuzz_kind *kind, __u64 
 		fuzz_become(shared, seed);
 	for (i = 0; i < SESSIONS; i++)
 		sessions[i] = open_session(shared, kind);
-	fuzz_sockets_make();
 	start_threads(shared, kind, seed);
 	disturb_threads(kind, seed);
 	for (i = 0; i < SESSIONS; i++)

@@ -55,7 +55,7 @@ int __wrap_open(const char *path, int flags, ...)
 
 	if (strcmp(path, "/dev/twheel"))
 		return __real_open(path, flags);
-	ret = twheel_process_open(&session, false, CLOCK_MONOTONIC);
+	ret = twheel_process_open(&session, CLOCK_MONOTONIC);
 	if (ret)
 		return result(ret);
 	fd = session->lock.fd;

@@ -5,7 +5,6 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -127,18 +126,6 @@ void need_words(void)
 		test_skip("this kernel has no words");
 }
 
-/* Open a session without blocking whose timers may watch sockets. */
-int session_open_idle(void)
-{
-	struct twheel_info info;
-	int fd = session_open_nonblock();
-
-	ASSERT_EQ(0, tw_info(fd, &info));
-	if (!(info.features & TWHEEL_FEATURE_IDLE))
-		test_skip("this kernel has no TCP");
-	return fd;
-}
-
 __u64 *map_words(int fd, __u32 ids)
 {
 	__u64 *words = mmap(NULL, ids * sizeof(*words), PROT_READ | PROT_WRITE,
@@ -214,16 +201,11 @@ int tw_start_any(int fd, __u64 expires_ns, __u64 user_data, __u64 *id)
 	return result;
 }
 
-int tw_stop_flags(int fd, __u64 id, __u32 flags)
-{
-	struct twheel_stop stop = { .id = id, .flags = flags };
-
-	return tw_ioctl(fd, TWHEEL_IOC_STOP, &stop);
-}
-
 int tw_stop(int fd, __u64 id)
 {
-	return tw_stop_flags(fd, id, 0);
+	struct twheel_stop stop = { .id = id };
+
+	return tw_ioctl(fd, TWHEEL_IOC_STOP, &stop);
 }
 
 int tw_get(int fd, __u64 id, struct twheel_entry *get)
@@ -286,7 +268,7 @@ int tw_list(int fd, struct twheel_entry *entries, __u32 room, __u64 *cursor)
 	return walk(fd, 0, entries, room, cursor);
 }
 
-/* Stop timers, from the first one on. Returns the number of entries, or -errno. */
+/* End timers, pending or unread, from the first one on. Returns the number of entries, or -errno. */
 int tw_drain(int fd, struct twheel_entry *entries, __u32 room)
 {
 	__u64 cursor = 0;
@@ -316,7 +298,7 @@ void start_many(int fd, __u64 first, unsigned int count, __u64 due, __u64 apart)
 	}
 }
 
-/* Stop all timers. Returns their number. */
+/* End all timers. Returns their number. */
 unsigned int drain_all(int fd)
 {
 	static struct twheel_entry timers[4096];
@@ -556,55 +538,6 @@ int receive_fd(int socket)
 	ASSERT_TRUE(message.header.msg_controllen);
 	memcpy(&fd, CMSG_DATA(control), sizeof(fd));
 	return fd;
-}
-
-/* Open a TCP connection with itself. */
-int open_connection(void)
-{
-	struct sockaddr_in self = {
-		.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
-	};
-	int fd = socket(AF_INET, SOCK_STREAM, 0);
-	socklen_t size = sizeof(self);
-
-	ASSERT_LE(0, fd);
-	ASSERT_EQ(0, bind(fd, (void *)&self, size));
-	ASSERT_EQ(0, getsockname(fd, (void *)&self, &size));
-	ASSERT_EQ(0, connect(fd, (void *)&self, size));
-	return fd;
-}
-
-/* Returns the number of sockets of this network namespace, with the kernel's own. */
-int sockets_used(void)
-{
-	FILE *file = fopen("/proc/net/sockstat", "r");
-	int used;
-
-	ASSERT_TRUE(file);
-	ASSERT_EQ(1, fscanf(file, "sockets: used %d", &used));
-	fclose(file);
-	return used;
-}
-
-void expect_sockets(int want)
-{
-	__u64 end = now_ns() + PATIENCE;
-
-	while (sockets_used() != want && now_ns() < end)
-		sleep_ns(MS);
-	ASSERT_EQ(want, sockets_used());
-}
-
-/*
- * Enter a network in which no other process opens sockets. Only our own kernels lack network
- * namespaces, and their machine runs one case at a time.
- */
-void own_network(void)
-{
-	if (!unshare(CLONE_NEWNET))
-		ASSERT_EQ(0, system("ip link set lo up"));
-	else
-		ASSERT_EQ(EINVAL, errno);
 }
 
 /* Stay on one CPU, or skip the case if there is no such CPU. */

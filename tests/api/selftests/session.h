@@ -35,7 +35,6 @@ void sleep_until(__u64 deadline_ns);
 
 int session_open(void);
 int session_open_nonblock(void);
-int session_open_idle(void);
 int tw_ioctl(int fd, unsigned long command, void *argument);
 int tw_info(int fd, struct twheel_info *info);
 int tw_setup(int fd, struct twheel_setup setup);
@@ -48,7 +47,6 @@ int tw_start_any(int fd, __u64 expires_ns, __u64 user_data, __u64 *id);
 int tw_stop(int fd, __u64 id);
 int tw_get(int fd, __u64 id, struct twheel_entry *get);
 int tw_state(int fd, __u64 id);
-int tw_stop_flags(int fd, __u64 id, __u32 flags);
 int tw_submit(int fd, struct twheel_op *ops, __u32 count);
 int tw_list(int fd, struct twheel_entry *entries, __u32 room, __u64 *cursor);
 int tw_drain(int fd, struct twheel_entry *entries, __u32 room);
@@ -94,10 +92,6 @@ void *partly_usable(const void *data, size_t size, size_t n, int protection);
 
 void send_fd(int socket, int fd);
 int receive_fd(int socket);
-int open_connection(void);
-int sockets_used(void);
-void expect_sockets(int want);
-void own_network(void);
 void pin_cpu(unsigned int cpu);
 void keep_order(int fd);
 pthread_t thread_run(void *(*fn)(void *data), void *data);

@@ -261,6 +261,6 @@ TEST(ebadf_not_open_for_reading)
 	ASSERT_EQ(0, tw_start(fd, 3, 0, 33));
 	expect_unread(fd, 1);
 	ASSERT_EQ(-EBADF, tw_read(fd, &event, 1));
-	ASSERT_EQ(1, tw_stop_flags(fd, 3, TWHEEL_STOP_WITHDRAW));
+	ASSERT_EQ(1, tw_stop(fd, 3));
 	EXPECT_STATS(fd, .started = 1, .expired = 1, .withdrawn = 1);
 }

@@ -112,8 +112,7 @@ static void start(struct server *server, unsigned int id)
 
 	store(server, id, now_ns() + draw(server) % AHEAD_NS);
 	beat->since = now_ns();
-	ASSERT_LE(0, tw_start_flags(server->fd, id, draw(server) % AHEAD_NS,
-				    TWHEEL_START_REPLACE, id));
+	ASSERT_LE(0, tw_start(server->fd, id, draw(server) % AHEAD_NS, id));
 	beat->started = true;
 	beat->ended = false;
 }
@@ -121,7 +120,7 @@ static void start(struct server *server, unsigned int id)
 static void stop(struct server *server, unsigned int id)
 {
 	struct beat *beat = &server->beats[id];
-	int ret = tw_stop_flags(server->fd, id, TWHEEL_STOP_WITHDRAW);
+	int ret = tw_stop(server->fd, id);
 
 	if (ret == -ENOENT)
 		ASSERT_TRUE(!beat->started || beat->ended);

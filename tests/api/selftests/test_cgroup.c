@@ -209,10 +209,7 @@ static void run_throttled(struct meeting *meeting)
 	for (i = 0;; i++) {
 		WRITE_ONCE(meeting->full, true);
 		fd = session_open();
-		ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){
-			.flags = TWHEEL_SETUP_PRIVATE,
-			.scheme = TWHEEL_SCHEME_HASHED, .slots = 1 << 18,
-			.tick_ns = 2 * MS + i % 100 * US }));
+		ASSERT_EQ(0, tw_setup_tick(fd, 2 * MS + i % 100 * US));
 		tw_start(fd, 3, HOUR, 33);
 		close(fd);
 	}

@@ -124,39 +124,34 @@ TEST(setup)
 {
 	static const struct row rows[] = {
 		ROW(EINVAL, setup, .event_size = 1),
-		ROW(EINVAL, setup, .event_size = 8),
 		ROW(EINVAL, setup, .event_size = 40),
 		ROW(EINVAL, setup, .event_size = 47),
 		ROW(EINVAL, setup, .event_size = 49),
-		ROW(EINVAL, setup, .event_size = 52),
-		ROW(EINVAL, setup, .event_size = 4097),
-		ROW(EINVAL, setup, .event_size = 4104),
+		ROW(EINVAL, setup, .event_size = 56),
+		ROW(EINVAL, setup, .event_size = 4096),
 		ROW(EINVAL, setup, .event_size = ~0U),
-		ROW(EINVAL, setup, .flags = PRIVATE, .scheme = TWHEEL_SCHEME_HASHED + 1),
-		ROW(EINVAL, setup, .flags = PRIVATE, .scheme = ~0U),
-		ROW(EINVAL, setup, .flags = PRIVATE, .mode = TWHEEL_MODE_TICKLESS),
-		ROW(EINVAL, setup, .flags = PRIVATE, .mode = ~0U),
-		ROW(EINVAL, setup, .flags = PRIVATE, .scheme = TWHEEL_SCHEME_HASHED, .slots = 1),
-		ROW(EINVAL, setup, .flags = PRIVATE, .scheme = TWHEEL_SCHEME_HASHED,
-		    .slots = (1 << 20) + 1),
-		ROW(EINVAL, setup, .flags = PRIVATE, .scheme = TWHEEL_SCHEME_HASHED, .slots = ~0U),
-		ROW(EINVAL, setup, .flags = PRIVATE, .scheme = TWHEEL_SCHEME_HIER, .slots = 64),
+		ROW(EINVAL, setup, .flags = PRIVATE, .reserved = { 1 }),
+		ROW(EINVAL, setup, .flags = PRIVATE, .reserved = { 0, 1 }),
+		ROW(EINVAL, setup, .flags = PRIVATE, .reserved = { 0, 0, 64 }),
+		ROW(EINVAL, setup, .flags = PRIVATE, .reserved2 = 1),
 		ROW(EINVAL, setup, .flags = PRIVATE, .tick_ns = 1),
 		ROW(EINVAL, setup, .flags = PRIVATE, .tick_ns = 50 * US - 1),
 		ROW(EINVAL, setup, .flags = PRIVATE, .tick_ns = SECOND + 1),
 		ROW(EINVAL, setup, .flags = PRIVATE, .tick_ns = ~0ULL),
-		ROW(EINVAL, setup, .scheme = TWHEEL_SCHEME_HASHED),
-		ROW(EINVAL, setup, .mode = TWHEEL_MODE_TICKLESS),
-		ROW(EINVAL, setup, .slots = 64),
 		ROW(EINVAL, setup, .tick_ns = MS),
 		ROW(EINVAL, setup, .flags = PRIVATE, .clock = ~0U),
-		ROW(EINVAL, setup, .reserved2 = 1),
+		ROW(EINVAL, setup, .reserved3 = 1),
+		ROW(EINVAL, setup, .reserved3 = 1ULL << 63),
 		ROW(EINVAL, setup, .flags = PRIVATE, .max_timers = ~0ULL),
 		ROW(EINVAL, setup, .max_timers = 4, .shared_ids = 5),
 		ROW(EINVAL, setup, .shared_ids = ~0U),
 	};
 
 	EXPECT_BITS(TWHEEL_IOC_SETUP, twheel_setup, flags, PRIVATE);
+	EXPECT_BITS(TWHEEL_IOC_SETUP, twheel_setup, reserved[0], 0);
+	EXPECT_BITS(TWHEEL_IOC_SETUP, twheel_setup, reserved[1], 0);
+	EXPECT_BITS(TWHEEL_IOC_SETUP, twheel_setup, reserved[2], 0);
+	EXPECT_BITS(TWHEEL_IOC_SETUP, twheel_setup, reserved2, 0);
 	expect_rows(TWHEEL_IOC_SETUP, rows, ARRAY_SIZE(rows));
 }
 
@@ -192,13 +187,15 @@ TEST(start)
 		ROW(EINVAL, start, .id = ID, .expires_ns = INTERVAL_MAX + 1,
 		    .flags = TWHEEL_START_ABS),
 		ROW(EINVAL, start, .id = ID, .expires_ns = MS, .period_ns = INTERVAL_MAX + 1),
-		ROW(EINVAL, start, .id = ID, .expires_ns = MS, .fd = 1),
+		ROW(EINVAL, start, .id = ID, .expires_ns = MS, .flags = 1U << 1),
+		ROW(EINVAL, start, .id = ID, .expires_ns = MS, .flags = 1U << 2),
+		ROW(EINVAL, start, .id = ID, .expires_ns = MS, .reserved = 1),
 		ROW(EINVAL, start, .id = TWHEEL_ID_KERNEL - 1, .expires_ns = MS),
 		ROW(ENOENT, start, .id = NOT_HERE, .expires_ns = MS),
 	};
 
-	EXPECT_BITS(TWHEEL_IOC_START, twheel_start, flags,
-		    TWHEEL_START_ABS | TWHEEL_START_REPLACE | TWHEEL_START_IDLE);
+	EXPECT_BITS(TWHEEL_IOC_START, twheel_start, flags, TWHEEL_START_ABS);
+	EXPECT_BITS(TWHEEL_IOC_START, twheel_start, reserved, 0);
 	expect_rows(TWHEEL_IOC_START, rows, ARRAY_SIZE(rows));
 }
 
@@ -211,7 +208,7 @@ TEST(stop)
 		ROW(ENOENT, stop, .id = TWHEEL_ID_ANY),
 	};
 
-	EXPECT_BITS(TWHEEL_IOC_STOP, twheel_stop, flags, TWHEEL_STOP_WITHDRAW);
+	EXPECT_BITS(TWHEEL_IOC_STOP, twheel_stop, flags, 0);
 	EXPECT_BITS(TWHEEL_IOC_STOP, twheel_stop, reserved, 0);
 	expect_rows(TWHEEL_IOC_STOP, rows, ARRAY_SIZE(rows));
 }
@@ -238,9 +235,8 @@ TEST(list)
 		ROW(EINVAL, list, .count = 4, .entry_size = 40),
 		ROW(EINVAL, list, .count = 4, .entry_size = 47),
 		ROW(EINVAL, list, .count = 4, .entry_size = 49),
-		ROW(EINVAL, list, .count = 4, .entry_size = 52),
-		ROW(EINVAL, list, .count = 4, .entry_size = 4097),
-		ROW(EINVAL, list, .count = 4, .entry_size = 4104),
+		ROW(EINVAL, list, .count = 4, .entry_size = 56),
+		ROW(EINVAL, list, .count = 4, .entry_size = 4096),
 		ROW(EINVAL, list, .count = 4, .entry_size = ~0U),
 		ROW(EINVAL, list, .count = 4, .entry_size = ENTRY_SIZE, .cursor = ~0ULL),
 		ROW(EINVAL, list, .count = 4, .entry_size = ENTRY_SIZE, .cursor = 3ULL << 32),
@@ -262,16 +258,11 @@ TEST(submit)
 		ROW(EINVAL, submit, .count = ~0U, .op_size = OP_SIZE),
 		ROW(EINVAL, submit, .count = 1, .op_size = 0),
 		ROW(EINVAL, submit, .count = 1, .op_size = 1),
-		ROW(EINVAL, submit, .count = 1, .op_size = 8),
 		ROW(EINVAL, submit, .count = 1, .op_size = 40),
 		ROW(EINVAL, submit, .count = 1, .op_size = 47),
 		ROW(EINVAL, submit, .count = 1, .op_size = 49),
-		ROW(EINVAL, submit, .count = 1, .op_size = 52),
-		ROW(EINVAL, submit, .count = 1, .op_size = 4095),
-		ROW(EINVAL, submit, .count = 1, .op_size = 4097),
-		ROW(EINVAL, submit, .count = 1, .op_size = 4104),
-		ROW(EINVAL, submit, .count = 1, .op_size = 8192),
-		ROW(EINVAL, submit, .count = 1, .op_size = ~7U),
+		ROW(EINVAL, submit, .count = 1, .op_size = 56),
+		ROW(EINVAL, submit, .count = 1, .op_size = 4096),
 		ROW(EINVAL, submit, .count = 1, .op_size = ~0U),
 	};
 
@@ -284,20 +275,22 @@ TEST(operation)
 	static const struct row rows[] = {
 		ROW(EINVAL, op, START, .id = ID, .expires_ns = INTERVAL_MAX + 1),
 		ROW(EINVAL, op, START, .id = ID, .period_ns = INTERVAL_MAX + 1),
+		ROW(EINVAL, op, START, .id = ID, .flags = 1U << 1),
+		ROW(EINVAL, op, START, .id = ID, .flags = 1U << 2),
 		ROW(EINVAL, op, START, .id = ID, .flags = 1U << 31),
-		ROW(EINVAL, op, START, .id = ID, .fd = 1),
+		ROW(EINVAL, op, START, .id = ID, .reserved = 1),
 		ROW(EINVAL, op, START, .id = TWHEEL_ID_KERNEL - 1),
 		ROW(ENOENT, op, START, .id = NOT_HERE, .expires_ns = MS),
 		ROW(EINVAL, op, STOP, .expires_ns = 1),
 		ROW(EINVAL, op, STOP, .period_ns = 1),
 		ROW(EINVAL, op, STOP, .user_data = 1),
-		ROW(EINVAL, op, STOP, .fd = 1),
 		ROW(EINVAL, op, .opcode = 0, .id = ID),
 		ROW(EINVAL, op, .opcode = TWHEEL_OP_STOP + 1, .id = ID),
 		ROW(EINVAL, op, .opcode = ~0U, .id = ID),
 	};
 
-	EXPECT_BITS(0, twheel_op, flags, TWHEEL_STOP_WITHDRAW);
+	EXPECT_BITS(0, twheel_op, flags, 0);
+	EXPECT_BITS(0, twheel_op, reserved, 0);
 	expect_rows(0, rows, ARRAY_SIZE(rows));
 }
 

@@ -135,12 +135,6 @@ static void some_events(int fd)
 	expect_unread(fd, 10);
 }
 
-static int setup_private(int fd, __u32 scheme, __u32 slots)
-{
-	return tw_setup(fd, (struct twheel_setup){ .flags = TWHEEL_SETUP_PRIVATE,
-		.tick_ns = 3 * MS, .scheme = scheme, .slots = slots });
-}
-
 /* @call may use @id, @cursor and the memory of the structures. It may also return ENOENT. */
 #define WALK(name, prepare, call)						\
 	static int call_##name(int fd)						\
@@ -167,15 +161,15 @@ WALK(start_of_a_kernel_id, no_timers, tw_start_any(fd, HOUR, 33, &id))
 /* A restart needs no memory: the only fault is in copying the request. */
 WALK(restart, some_timers, tw_start(fd, 3, HOUR, 33))
 WALK(stop, some_timers, tw_stop(fd, 3))
-WALK(withdraw, some_events, tw_stop_flags(fd, 3, TWHEEL_STOP_WITHDRAW))
+WALK(start_of_an_unread_timer, some_events, tw_start(fd, 3, HOUR, 33))
+WALK(stop_of_an_unread_timer, some_events, tw_stop(fd, 3))
 WALK(get, some_timers, tw_get(fd, 3, &of.entry))
 WALK(info, some_timers, tw_info(fd, &of.info))
 WALK(stats, some_timers, tw_stats(fd, &of.stats))
 WALK(drain, some_timers, tw_drain(fd, &of.entry, 1))
+WALK(drain_of_unread_timers, some_events, tw_drain(fd, &of.entry, 1))
 WALK(list, some_timers, tw_list(fd, &of.entry, 1, &cursor))
-WALK(setup_of_a_private_wheel, no_timers, setup_private(fd, TWHEEL_SCHEME_HIER, 0))
-/* The slots are larger than the largest object of kmalloc(). */
-WALK(setup_of_a_large_wheel, no_timers, setup_private(fd, TWHEEL_SCHEME_HASHED, 1 << 16))
+WALK(setup_of_a_private_wheel, no_timers, tw_setup_tick(fd, 3 * MS))
 
 /* Ask for several pages of words. */
 static int setup_shared(int fd)

@@ -39,8 +39,6 @@ static void expect_stale(int fd, __u64 id)
 	ASSERT_EQ(0, tw_stats(fd, &before));
 	expect_no_timer(fd, id);
 	ASSERT_EQ(-ENOENT, tw_start(fd, id, HOUR, 99));
-	ASSERT_EQ(-ENOENT, tw_start_flags(fd, id, HOUR, TWHEEL_START_REPLACE,
-					  99));
 	ASSERT_EQ(-ENOENT, tw_stop(fd, id));
 	ASSERT_EQ(0, tw_stats(fd, &after));
 	ASSERT_EQ(before.started, after.started);
@@ -192,8 +190,7 @@ TEST(enospc_counts_unread_events)
 	ASSERT_EQ(0, tw_start(fd, 0, 0, 0));
 	expect_unread(fd, LIMIT);
 	ASSERT_EQ(-ENOSPC, tw_start_any(fd, HOUR, 99, &id));
-	ASSERT_EQ(-EALREADY, tw_start(fd, 0, HOUR, 33));
-	ASSERT_EQ(0, tw_start_flags(fd, 0, HOUR, TWHEEL_START_REPLACE, 33));
+	ASSERT_EQ(2, tw_start(fd, 0, HOUR, 33));
 	ASSERT_EQ(-ENOSPC, tw_start_any(fd, HOUR, 99, &id));
 	EXPECT_STATS(fd, .started = LIMIT + 1, .expired = LIMIT, .replaced = 1,
 		     .unread = LIMIT - 1, .pending = 1);

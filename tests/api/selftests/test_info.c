@@ -14,8 +14,7 @@
 NEED_KERNEL("version_is_one", "all_features_are_there", "node_*",
 	    "descriptor_does_not_seek");
 
-#define ALL_FEATURES	(TWHEEL_FEATURE_NOWAIT | TWHEEL_FEATURE_SHARED | \
-			 TWHEEL_FEATURE_IDLE)
+#define ALL_FEATURES	(TWHEEL_FEATURE_NOWAIT | TWHEEL_FEATURE_SHARED)
 
 TEST(version_is_one)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * TWHEEL_IOC_GET describes a timer, TWHEEL_IOC_LIST all of them, and with
- * TWHEEL_LIST_DRAIN it stops them
+ * TWHEEL_LIST_DRAIN it ends them
  *
  * GET and LIST share one structure for a timer. Most cases try LIST with and without the flag.
  */
@@ -15,6 +15,7 @@
 NEED_KERNEL("fault_*");
 
 #define TIMERS	500
+#define THREADS	4
 
 static int open_with_pending(int count)
 {
@@ -132,40 +133,6 @@ TEST(pieces_of_any_size)
 	EXPECT_STATS(fd, .started = started, .stopped = drained, .pending = 2 * TIMERS);
 }
 
-/* An entry as a newer program knows it. */
-struct long_entry {
-	struct twheel_entry entry;
-	__u64 more[3];
-};
-
-static void longer_entries(__u32 flags)
-{
-	struct long_entry entries[21];
-	struct twheel_list list = {
-		.entries = (__u64)(unsigned long)entries,
-		.count = 20,
-		.entry_size = sizeof(entries[0]),
-		.flags = flags,
-	};
-	int fd = open_with_pending(20), i;
-
-	memset(entries, GARBAGE, sizeof(entries));
-	ASSERT_EQ(20, tw_ioctl(fd, TWHEEL_IOC_LIST, &list));
-	for (i = 0; i < 20; i++) {
-		ASSERT_EQ(i, entries[i].entry.id);
-		ASSERT_EQ(100 + i, entries[i].entry.user_data);
-		ASSERT_TRUE(is_zero(entries[i].more, sizeof(entries[i].more)));
-	}
-	ASSERT_TRUE(is_garbage(&entries[20], sizeof(entries[20])));
-	ASSERT_EQ(0, tw_ioctl(fd, TWHEEL_IOC_LIST, &list));
-}
-
-TEST(longer_entries_end_with_zeroes)
-{
-	longer_entries(0);
-	longer_entries(TWHEEL_LIST_DRAIN);
-}
-
 /* An entry that cannot be written is not passed over. */
 TEST(fault_in_the_middle)
 {
@@ -194,24 +161,92 @@ TEST(cursor_beyond_the_timers)
 	ASSERT_EQ(2, tw_list(fd, entries, 4, &cursor));
 }
 
-/* A drain ends a periodic timer whose event is unread: that event is its last one. */
-TEST(unread_periodic_timers_end)
+/* Start @count timers around now, of which some have a period and some are far away. */
+static void start_around_now(int fd, unsigned int count)
 {
-	struct twheel_entry timers[4];
-	int fd = session_open_nonblock();
-	struct twheel_event event;
-	int i;
+	unsigned int i;
 
-	for (i = 0; i < 5; i++)
-		ASSERT_EQ(0, tw_start_periodic(fd, i, 0, 1));
-	expect_unread(fd, 5);
-	ASSERT_EQ(0, tw_drain(fd, timers, 4));
-	for (i = 0; i < 5; i++) {
-		ASSERT_EQ(1, tw_read(fd, &event, 1));
-		ASSERT_EQ(0, event.flags);
-	}
-	expect_nothing(fd, 20 * MS);
-	expect_no_timer(fd, 3);
+	for (i = 0; i < count; i++)
+		ASSERT_EQ(0, tw_start_periodic(fd, i, i % 4 ? i * 10 * US : HOUR, i % 2 * MS));
+}
+
+/* Check that a session is empty after a drain whose entries had these states. */
+static void expect_drained(int fd, __u64 pending, __u64 unread)
+{
+	struct twheel_event event;
+	struct twheel_entry entry;
+	__u64 cursor = 0;
+
+	EXPECT_STATS(fd, .started = pending + unread, .stopped = pending, .expired = unread,
+		     .withdrawn = unread);
 	ASSERT_EQ(-EAGAIN, tw_read(fd, &event, 1));
-	expect_balance(fd);
+	ASSERT_EQ(0, tw_list(fd, &entry, 1, &cursor));
+}
+
+/* One call returns each timer once, and leaves the session empty. */
+TEST(drain_of_pending_and_unread_timers)
+{
+	struct twheel_entry entries[TIMERS + 1];
+	int fd = session_open_nonblock(), i, unread = 0;
+	__u64 before;
+
+	start_around_now(fd, TIMERS);
+	while (stats_of(fd).unread < TIMERS / 4)
+		sleep_ns(MS);
+	before = stats_of(fd).unread;
+	ASSERT_EQ(TIMERS, tw_drain(fd, entries, TIMERS + 1));
+	for (i = 0; i < TIMERS; i++) {
+		ASSERT_EQ(i, entries[i].id);
+		ASSERT_EQ(i % 2 * MS, entries[i].period_ns);
+		if (entries[i].state == TWHEEL_STATE_EXPIRED)
+			unread++;
+		else
+			ASSERT_EQ(TWHEEL_STATE_PENDING, entries[i].state);
+	}
+	ASSERT_LE(before, unread);
+	expect_drained(fd, TIMERS - unread, unread);
+	ASSERT_EQ(0, tw_start(fd, 3, 0, 33));
+	expect_event(fd, 3, 33);
+}
+
+/* What the threads of a case share. */
+static struct {
+	int fd;
+	unsigned char seen[TIMERS];
+	unsigned int states[TWHEEL_STATE_EXPIRED + 1];
+} drained;
+
+static void *drain_in_pieces(void *unused)
+{
+	struct twheel_entry entries[7];
+	int got, i;
+
+	(void)unused;
+	while ((got = tw_drain(drained.fd, entries, ARRAY_SIZE(entries))) > 0) {
+		for (i = 0; i < got; i++) {
+			ASSERT_EQ(0, __atomic_fetch_add(&drained.seen[entries[i].id], 1,
+							__ATOMIC_RELAXED));
+			__atomic_fetch_add(&drained.states[entries[i].state], 1, __ATOMIC_RELAXED);
+		}
+	}
+	ASSERT_EQ(0, got);
+	return NULL;
+}
+
+/* Timers expire meanwhile. */
+TEST(drain_by_several_threads)
+{
+	pthread_t threads[THREADS];
+	unsigned int i;
+
+	drained.fd = session_open_nonblock();
+	start_around_now(drained.fd, TIMERS);
+	for (i = 0; i < THREADS; i++)
+		threads[i] = thread_run(drain_in_pieces, NULL);
+	for (i = 0; i < THREADS; i++)
+		thread_join(threads[i]);
+	ASSERT_EQ(TIMERS, drained.states[TWHEEL_STATE_PENDING] +
+			  drained.states[TWHEEL_STATE_EXPIRED]);
+	expect_drained(drained.fd, drained.states[TWHEEL_STATE_PENDING],
+		       drained.states[TWHEEL_STATE_EXPIRED]);
 }

@@ -98,13 +98,13 @@ TEST(readable_from_expiry_to_read)
 	ASSERT_EQ(0, ready(fd));
 }
 
-TEST(not_readable_when_the_event_was_replaced)
+TEST(not_readable_when_the_event_was_withdrawn)
 {
 	int fd = session_open();
 
 	expire(fd, 3);
 	ASSERT_EQ(POLLIN | POLLRDNORM, ready(fd));
-	ASSERT_EQ(0, tw_start_flags(fd, 3, HOUR, TWHEEL_START_REPLACE, 33));
+	ASSERT_EQ(2, tw_start(fd, 3, HOUR, 33));
 	ASSERT_EQ(0, ready(fd));
 }
 

@@ -3,7 +3,6 @@
  * TWHEEL_IOC_SETUP: a session's own wheel and limit
  */
 #include <errno.h>
-#include <stdint.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -26,63 +25,6 @@ static struct twheel_info info_of(int fd)
 	return info;
 }
 
-TEST(hashed_wheel_with_slots_rounded_up)
-{
-	static const struct {
-		__u32 asked;
-		__u32 got;
-	} cases[] = {
-		{ 2, 2 }, { 3, 4 }, { 100, 128 }, { 128, 128 }, { 129, 256 },
-		{ (1 << 20) - 1, 1 << 20 }, { 1 << 20, 1 << 20 },
-	};
-	unsigned int i;
-	int fd;
-
-	for (i = 0; i < ARRAY_SIZE(cases); i++) {
-		fd = session_open();
-		ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){
-			.flags = PRIVATE, .scheme = TWHEEL_SCHEME_HASHED,
-			.slots = cases[i].asked, .tick_ns = 500 * US }));
-		ASSERT_EQ(TWHEEL_SCHEME_HASHED, info_of(fd).scheme);
-		ASSERT_EQ(500 * US, info_of(fd).tick_ns);
-		ASSERT_EQ(cases[i].got, info_of(fd).slots);
-		ASSERT_EQ(0, tw_start(fd, 3, 5 * MS, 33));
-		expect_event(fd, 3, 33);
-		close(fd);
-	}
-}
-
-/* An event as a newer program knows it. */
-struct long_event {
-	struct twheel_event event;
-	__u64 more[3];
-};
-
-TEST(size_of_events)
-{
-	struct long_event events[4];
-	int fd = session_open_nonblock(), i;
-
-	keep_order(fd);
-	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){
-		.flags = TWHEEL_SETUP_PRIVATE, .event_size = sizeof(events[0]) }));
-	ASSERT_EQ(sizeof(events[0]), info_of(fd).event_size);
-	for (i = 0; i < 3; i++)
-		ASSERT_EQ(0, tw_start(fd, i, 0, 30 + i));
-	expect_unread(fd, 3);
-	memset(events, GARBAGE, sizeof(events));
-	ASSERT_EQ(-1, read(fd, events, sizeof(events[0]) - 1));
-	ASSERT_EQ(EINVAL, errno);
-	ASSERT_EQ(3 * sizeof(events[0]), read(fd, events, sizeof(events)));
-	for (i = 0; i < 3; i++) {
-		ASSERT_EQ(i, events[i].event.id);
-		ASSERT_EQ(30 + i, events[i].event.user_data);
-		ASSERT_TRUE(is_zero(events[i].more, sizeof(events[i].more)));
-	}
-	ASSERT_TRUE(is_garbage(&events[3], sizeof(events[3])));
-	EXPECT_STATS(fd, .started = 3, .expired = 3, .delivered = 3);
-}
-
 TEST(last_setup_counts)
 {
 	int fd = session_open();
@@ -90,19 +32,15 @@ TEST(last_setup_counts)
 
 	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){
 		.flags = PRIVATE, .tick_ns = 3 * MS, .max_timers = 5,
-		.event_size = 4096, .wake_ns = UINT32_MAX }));
+		.event_size = TWHEEL_EVENT_SIZE_V1 }));
 	after = info_of(fd);
 	ASSERT_EQ(3 * MS, after.tick_ns);
 	ASSERT_EQ(5, after.max_timers);
-	ASSERT_EQ(4096, after.event_size);
-	ASSERT_EQ(UINT32_MAX, after.wake_ns);
-	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){
-		.flags = PRIVATE, .tick_ns = 4 * MS, .wake_ns = 1 }));
+	ASSERT_EQ(TWHEEL_EVENT_SIZE_V1, after.event_size);
+	ASSERT_EQ(0, tw_setup_tick(fd, 4 * MS));
 	after = info_of(fd);
 	ASSERT_EQ(4 * MS, after.tick_ns);
-	ASSERT_EQ(1, after.wake_ns);
 	after.tick_ns = before.tick_ns;
-	after.wake_ns = before.wake_ns;
 	ASSERT_EQ(0, memcmp(&before, &after, sizeof(before)));
 	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){ .flags = 0 }));
 	after = info_of(fd);
@@ -198,25 +136,17 @@ static void expect_wheels(__u64 wheels, struct twheel_setup setup)
 	ASSERT_EQ(wheels, proc_wheels());
 }
 
-/* Documentation/user-api.rst, TWHEEL_IOC_SETUP: 0 or the default, and slots are rounded up. */
+/* Documentation/user-api.rst, TWHEEL_IOC_SETUP: 0 or the default. */
 TEST(equal_configurations_share_a_wheel)
 {
-	struct twheel_setup hashed = { .flags = PRIVATE, .scheme = TWHEEL_SCHEME_HASHED };
-	int fd = session_open();
-	__u64 tick = tick_ns(fd);
+	__u64 tick = tick_ns(session_open());
 
 	proc_expect_wheels(1);
-	ASSERT_EQ(0, tw_setup(fd, hashed));
-	hashed.slots = info_of(fd).slots;
-	expect_wheels(2, hashed);
-	hashed.slots--;
-	hashed.tick_ns = tick;
-	expect_wheels(2, hashed);
-	expect_wheels(3, (struct twheel_setup){ .tick_ns = 0 });
-	expect_wheels(3, (struct twheel_setup){ .tick_ns = tick });
-	expect_wheels(3, (struct twheel_setup){ .clock = TWHEEL_CLOCK_MONOTONIC });
-	expect_wheels(4, (struct twheel_setup){ .clock = TWHEEL_CLOCK_BOOTTIME });
-	expect_wheels(4, (struct twheel_setup){
+	expect_wheels(2, (struct twheel_setup){ .tick_ns = 0 });
+	expect_wheels(2, (struct twheel_setup){ .tick_ns = tick });
+	expect_wheels(2, (struct twheel_setup){ .clock = TWHEEL_CLOCK_MONOTONIC });
+	expect_wheels(3, (struct twheel_setup){ .clock = TWHEEL_CLOCK_BOOTTIME });
+	expect_wheels(3, (struct twheel_setup){
 		.clock = TWHEEL_CLOCK_BOOTTIME, .tick_ns = tick });
-	expect_wheels(5, (struct twheel_setup){ .tick_ns = 2 * tick });
+	expect_wheels(4, (struct twheel_setup){ .tick_ns = 2 * tick });
 }

@@ -151,26 +151,6 @@ TEST(a_store_while_the_event_is_unread)
 	expect_balance(fd);
 }
 
-/* After a stop that returned EALREADY, a read returns the event, and ignores the word. */
-TEST(a_store_after_a_stop_that_was_too_late)
-{
-	__u64 *words;
-	int fd = open_shared(&words);
-
-	ASSERT_EQ(0, tw_start(fd, 3, 0, 33));
-	expect_unread(fd, 1);
-	ASSERT_EQ(-EALREADY, tw_stop(fd, 3));
-	store(&words[3], now_ns() + HOUR);
-	expect_event(fd, 3, 33);
-	expect_no_timer(fd, 3);
-	store(&words[3], TWHEEL_WORD_NONE);
-	ASSERT_EQ(0, tw_start(fd, 3, 0, 34));
-	expect_unread(fd, 1);
-	ASSERT_EQ(-EALREADY, tw_stop(fd, 3));
-	store(&words[3], STOP);
-	expect_event(fd, 3, 34);
-}
-
 /* A read withdraws the event of a timer that a store stopped. */
 TEST(a_stop_by_store_while_the_event_is_unread)
 {
@@ -217,6 +197,73 @@ TEST(a_read_goes_on_after_many_stores)
 		     .replaced = IDS - 2, .rearmed = IDS - 2, .carried = IDS - 2,
 		     .pending = IDS - 2);
 	expect_balance(fd);
+}
+
+#define LIVES		100
+
+/**
+ * struct lives - timers that a program starts again and again, while a thread reads
+ * @fd: the session. All its ids are used
+ * @read: by life and id, whether the thread has read the event
+ * @over: the thread may end when nothing is left to read
+ */
+static struct lives {
+	int fd;
+	unsigned char read[LIVES][IDS];
+	bool over;
+} lives;
+
+static void *read_all(void *unused)
+{
+	struct twheel_event events[IDS];
+	ssize_t got = 0, i;
+
+	(void)unused;
+	while (got > 0 || !READ_ONCE(lives.over)) {
+		got = tw_read(lives.fd, events, IDS);
+		for (i = 0; i < got; i++)
+			ASSERT_EQ(1, ++lives.read[events[i].user_data][events[i].id]);
+	}
+	return NULL;
+}
+
+/*
+ * As twheel_start_at() does, store the new deadline, then start the timer with it. If a read
+ * comes in between, it sees the word of a timer that is not started yet.
+ */
+TEST(no_event_is_lost_when_a_start_meets_a_read)
+{
+	static unsigned char results[LIVES][IDS];
+	unsigned int life, id, count[3] = { 0 };
+	__u64 *words, deadline;
+	pthread_t reader;
+
+	lives.fd = open_shared(&words);
+	reader = thread_run(read_all, NULL);
+	for (life = 0; life < LIVES; life++) {
+		for (id = 0; id < IDS; id++) {
+			deadline = now_ns() + id % 8 * 500 * US;
+			store(&words[id], deadline);
+			results[life][id] = tw_start_flags(lives.fd, id, deadline,
+							   TWHEEL_START_ABS, life);
+			ASSERT_LE(results[life][id], 2);
+		}
+	}
+	while (stats_of(lives.fd).pending || stats_of(lives.fd).unread)
+		sleep_ns(MS);
+	WRITE_ONCE(lives.over, true);
+	thread_join(reader);
+	/* A life ends by its event, or by a START that returns 1 or 2. */
+	for (life = 0; life < LIVES; life++) {
+		for (id = 0; id < IDS; id++) {
+			bool last = life == LIVES - 1;
+
+			ASSERT_EQ(last || !results[life + 1][id], lives.read[life][id]);
+			count[results[life][id]]++;
+		}
+	}
+	test_note("starts that returned 0, 1, 2: %u, %u, %u", count[0], count[1], count[2]);
+	expect_balance(lives.fd);
 }
 
 /* Which ids have a word. */

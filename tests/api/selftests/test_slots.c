@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The memory that the slots of a wheel take, and when
+ * The memory that the slots of wheels take, and when
  *
- * The wheel is so large that nothing else in the system takes as much.
+ * There are so many wheels that nothing else in the system takes as much.
  */
 #include <stdlib.h>
 #include <unistd.h>
@@ -13,9 +13,12 @@
 
 NEED_KERNEL("*");
 
-#define SLOTS		(1 << 18)
+#define WHEELS		56
+#define SLOTS		(WHEELS * 4096)
 #define BYTES_EACH	64
 #define NOISE		(4 << 20)
+
+static int fds[WHEELS];
 
 /* Returns the memory of the kernel once the wheels of earlier programs are gone. */
 static long long settled_memory(void)
@@ -32,13 +35,15 @@ static long long settled_memory(void)
 	return now;
 }
 
-/* Start a timer on @cpu. Returns the memory that this took. */
-static long long start_on(int fd, unsigned int cpu, __u64 id)
+/* Start a timer of each wheel on @cpu. Returns the memory that this took. */
+static long long start_on(unsigned int cpu, __u64 id)
 {
 	long long before = kernel_memory();
+	unsigned int i;
 
 	pin_cpu(cpu);
-	ASSERT_EQ(0, tw_start(fd, id, HOUR, 0));
+	for (i = 0; i < WHEELS; i++)
+		ASSERT_EQ(0, tw_start(fds[i], id, HOUR, 0));
 	return kernel_memory() - before;
 }
 
@@ -52,21 +57,21 @@ static void expect_slots(long long used)
 /* Documentation/user-api.rst, A wheel of one's own. SETUP is the first to need it. */
 TEST(taken_on_each_cpu_where_they_are_needed)
 {
-	int fd = session_open_nonblock();
 	long long before;
+	unsigned int i;
 
 	pin_cpu(0);
 	before = settled_memory();
-	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){
-		.flags = TWHEEL_SETUP_PRIVATE,
-		.scheme = TWHEEL_SCHEME_HASHED,
-		.slots = SLOTS,
-	}));
+	for (i = 0; i < WHEELS; i++) {
+		fds[i] = session_open_nonblock();
+		ASSERT_EQ(0, tw_setup_tick(fds[i], MS + i * US));
+	}
 	expect_slots(kernel_memory() - before);
-	ASSERT_LE(start_on(fd, 0, 1), (long long)NOISE);
-	expect_slots(start_on(fd, 1, 2));
-	ASSERT_LE(start_on(fd, 1, 3), (long long)NOISE);
-	close(fd);
+	ASSERT_LE(start_on(0, 1), (long long)NOISE);
+	expect_slots(start_on(1, 2));
+	ASSERT_LE(start_on(1, 3), (long long)NOISE);
+	for (i = 0; i < WHEELS; i++)
+		close(fds[i]);
 	while (kernel_memory() > before + NOISE)
 		sleep_ns(50 * MS);
 }

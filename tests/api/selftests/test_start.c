@@ -79,7 +79,7 @@ TEST(restart_takes_everything_anew)
 	ASSERT_EQ(5 * SECOND, get.period_ns);
 	ASSERT_EQ(34, get.user_data);
 
-	ASSERT_EQ(1, tw_start_flags(fd, 3, HOUR, TWHEEL_START_REPLACE, 35));
+	ASSERT_EQ(1, tw_start(fd, 3, HOUR, 35));
 	EXPECT_STATS(fd, .started = 1, .restarted = 2, .pending = 1);
 	ASSERT_EQ(0, tw_get(fd, 3, &get));
 	ASSERT_LE(get.remaining_ns, HOUR);
@@ -87,16 +87,50 @@ TEST(restart_takes_everything_anew)
 	ASSERT_EQ(35, get.user_data);
 }
 
-TEST(ealready_while_the_event_is_unread)
+/* Its event is withdrawn, and the rest of the old timer is forgotten as well. */
+TEST(start_of_an_unread_timer)
 {
 	int fd = session_open_nonblock();
+	struct twheel_entry get;
 
-	ASSERT_EQ(0, tw_start(fd, 3, 1, 33));
+	ASSERT_EQ(0, tw_start_periodic(fd, 3, 0, MS));
+	expect_unread(fd, 1);
+	ASSERT_EQ(2, tw_start(fd, 3, HOUR, 34));
+	expect_nothing(fd, 20 * MS);
+	ASSERT_EQ(0, tw_get(fd, 3, &get));
+	ASSERT_EQ(TWHEEL_STATE_PENDING, get.state);
+	ASSERT_EQ(0, get.period_ns);
+	ASSERT_EQ(34, get.user_data);
+	EXPECT_STATS(fd, .started = 2, .expired = 1, .replaced = 1, .pending = 1);
+	ASSERT_EQ(1, tw_start(fd, 3, 0, 35));
+	expect_event(fd, 3, 35);
+}
+
+static __u64 deadline_of_event(int fd, __u64 deadline)
+{
+	struct twheel_event event;
+
+	ASSERT_EQ(0, tw_start_flags(fd, 3, deadline, TWHEEL_START_ABS, 33));
 	expect_readable(fd);
-	ASSERT_EQ(-EALREADY, tw_start(fd, 3, HOUR, 34));
-	ASSERT_EQ(-EALREADY, tw_stop(fd, 3));
-	EXPECT_STATS(fd, .started = 1, .expired = 1, .unread = 1);
-	ASSERT_EQ(TWHEEL_STATE_EXPIRED, tw_state(fd, 3));
-	expect_event(fd, 3, 33);
-	expect_no_timer(fd, 3);
+	ASSERT_EQ(1, tw_read(fd, &event, 1));
+	ASSERT_LE(event.deadline_ns, event.expired_ns);
+	return event.deadline_ns;
+}
+
+/* Such a deadline counts as the time of the opening, or of SETUP, which is a second one. */
+TEST(deadline_before_the_opening)
+{
+	__u64 before = now_ns(), opened;
+	int fd = session_open_nonblock();
+
+	opened = deadline_of_event(fd, 0);
+	ASSERT_LE(before, opened);
+	ASSERT_LE(opened, now_ns());
+	ASSERT_EQ(opened, deadline_of_event(fd, before));
+	ASSERT_EQ(opened + 1, deadline_of_event(fd, opened + 1));
+	close(fd);
+	fd = session_open_nonblock();
+	before = now_ns();
+	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){ .max_timers = 10 }));
+	ASSERT_LE(before, deadline_of_event(fd, 1));
 }

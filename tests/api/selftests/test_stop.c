@@ -8,13 +8,13 @@
 #include "harness.h"
 #include "session.h"
 
-TEST(withdraw_takes_an_unread_event_back)
+TEST(stop_withdraws_an_unread_event)
 {
 	int fd = session_open_nonblock();
 
 	ASSERT_EQ(0, tw_start(fd, 3, 1, 33));
 	expect_readable(fd);
-	ASSERT_EQ(1, tw_stop_flags(fd, 3, TWHEEL_STOP_WITHDRAW));
+	ASSERT_EQ(1, tw_stop(fd, 3));
 	expect_no_timer(fd, 3);
 	expect_nothing(fd, 0);
 	ASSERT_EQ(-ENOENT, tw_stop(fd, 3));
@@ -36,7 +36,7 @@ static __u64 expire_one(int fd, unsigned int i)
 }
 
 /* The queue remains a queue, wherever events are withdrawn and added. */
-TEST(withdraw_from_any_place_of_the_queue)
+TEST(any_place_of_the_queue)
 {
 	enum { EVENTS = 5 };
 	unsigned int gone, i;
@@ -53,9 +53,12 @@ TEST(withdraw_from_any_place_of_the_queue)
 		for (i = 0; i < EVENTS; i++) {
 			unsigned int nr = gone & 1 ? EVENTS - 1 - i : i;
 
-			if (gone & 1 << nr)
-				ASSERT_EQ(1, tw_stop_flags(fd, ids[nr],
-							   TWHEEL_STOP_WITHDRAW));
+			if (!(gone & 1 << nr))
+				continue;
+			if (nr < EVENTS / 2)
+				ASSERT_EQ(1, tw_stop(fd, ids[nr]));
+			else
+				ASSERT_EQ(2, tw_start(fd, ids[nr], HOUR, nr));
 		}
 		ids[EVENTS] = expire_one(fd, EVENTS);
 		expect_unread(fd, EVENTS + 1 - __builtin_popcount(gone));
@@ -67,26 +70,26 @@ TEST(withdraw_from_any_place_of_the_queue)
 	}
 }
 
-TEST(withdraw_ends_a_periodic_timer)
+TEST(stop_of_an_unread_periodic_timer)
 {
 	int fd = session_open_nonblock();
 
 	ASSERT_EQ(0, tw_start_periodic(fd, 3, 0, MS));
 	expect_readable(fd);
-	ASSERT_EQ(1, tw_stop_flags(fd, 3, TWHEEL_STOP_WITHDRAW));
+	ASSERT_EQ(1, tw_stop(fd, 3));
 	expect_no_timer(fd, 3);
 	expect_nothing(fd, 20 * MS);
 	EXPECT_STATS(fd, .started = 1, .expired = 1, .withdrawn = 1);
 }
 
 /*
- * Withdraw a timer at about the time of its expiry. No event is read after that, so the
- * memory behind user_data can be freed.
+ * Stop a timer, or start it again, at about the time of its expiry. No event is read after
+ * that, so the memory behind user_data can be freed.
  */
-TEST(nothing_comes_after_a_withdrawal)
+TEST(nothing_comes_after_a_stop_or_a_start)
 {
 	int fd = session_open_nonblock(), result, i;
-	unsigned int stopped = 0, withdrawn = 0;
+	unsigned int results[2][3] = { 0 };
 	__u64 tick = tick_ns(fd), deadline;
 	struct twheel_event event;
 
@@ -98,14 +101,18 @@ TEST(nothing_comes_after_a_withdrawal)
 		pin_cpu(0);
 		while (now_ns() < deadline + tick * (i % 64) / 64)
 			;
-		result = tw_stop_flags(fd, 3, TWHEEL_STOP_WITHDRAW);
-		ASSERT_LE(0, result);
-		stopped += !result;
-		withdrawn += result;
+		result = i % 2 ? tw_start(fd, 3, HOUR, 0) : tw_stop(fd, 3);
+		ASSERT_LE(i % 2, result);
+		ASSERT_LE(result, 1 + i % 2);
+		results[i % 2][result]++;
 		ASSERT_EQ(-EAGAIN, tw_read(fd, &event, 1));
+		if (i % 2)
+			ASSERT_EQ(0, tw_stop(fd, 3));
 		expect_no_timer(fd, 3);
 	}
-	test_note("%u stopped, %u withdrawn", stopped, withdrawn);
-	EXPECT_STATS(fd, .started = i, .stopped = stopped, .expired = withdrawn,
-		     .withdrawn = withdrawn);
+	test_note("stopped: %u pending, %u unread; restarted: %u pending, %u unread",
+		  results[0][0], results[0][1], results[1][1], results[1][2]);
+	EXPECT_STATS(fd, .started = i + results[1][2], .restarted = results[1][1],
+		     .stopped = i - results[0][1], .expired = results[0][1] + results[1][2],
+		     .withdrawn = results[0][1], .replaced = results[1][2]);
 }

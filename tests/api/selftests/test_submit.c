@@ -71,6 +71,27 @@ TEST(operations_take_effect_in_order)
 	ASSERT_LT(2 * HOUR, get.remaining_ns);
 }
 
+TEST(operations_on_unread_timers)
+{
+	struct twheel_op ops[] = {
+		start_op(3, HOUR), start_op(3, HOUR), stop_op(4), stop_op(4), start_op(5, 0),
+	};
+	const int results[] = { 2, 1, 1, -ENOENT, 2 };
+	int fd = session_open_nonblock(), i;
+
+	for (i = 3; i < 6; i++)
+		ASSERT_EQ(0, tw_start(fd, i, 0, i));
+	expect_unread(fd, 3);
+	submit_all(fd, ops, ARRAY_SIZE(ops));
+	for (i = 0; i < (int)ARRAY_SIZE(ops); i++)
+		ASSERT_EQ(results[i], ops[i].result);
+	/* The events of before are withdrawn. */
+	expect_event(fd, 5, 105);
+	expect_nothing(fd, 0);
+	EXPECT_STATS(fd, .started = 5, .restarted = 1, .pending = 1, .expired = 4,
+		     .replaced = 2, .withdrawn = 1, .delivered = 1);
+}
+
 TEST(enospc_within_a_batch)
 {
 	int fd = session_open_nonblock();
@@ -111,41 +132,6 @@ TEST(array_that_ends_or_cannot_be_written)
 		submit_part(n, PROT_NONE);
 		submit_part(n, PROT_READ);
 	}
-}
-
-static void expect_e2big(size_t size)
-{
-	char *array = calloc(2, size);
-	struct twheel_submit submit = {
-		.ops = (__u64)(unsigned long)array,
-		.count = 2,
-		.op_size = size,
-	};
-	int fd = session_open_nonblock();
-	struct twheel_op op;
-	int i;
-
-	for (i = 0; i < 2; i++) {
-		op = start_op(i, HOUR);
-		memcpy(array + i * size, &op, sizeof(op));
-	}
-	array[size - 1] = 1;
-	ASSERT_EQ(-E2BIG, tw_ioctl(fd, TWHEEL_IOC_SUBMIT, &submit));
-	EXPECT_STATS(fd, .started = 0);
-	array[size - 1] = 0;
-	array[size + sizeof(op)] = 1;
-	ASSERT_EQ(1, tw_ioctl(fd, TWHEEL_IOC_SUBMIT, &submit));
-	EXPECT_STATS(fd, .started = 1, .pending = 1);
-	array[size + sizeof(op)] = 0;
-	ASSERT_EQ(2, tw_ioctl(fd, TWHEEL_IOC_SUBMIT, &submit));
-	EXPECT_STATS(fd, .started = 2, .restarted = 1, .pending = 2);
-}
-
-/* Operations of a newer program, and the largest, with pages of any size. */
-TEST(e2big_longer_operations_with_a_tail)
-{
-	expect_e2big(sizeof(struct twheel_op) + 24);
-	expect_e2big(TWHEEL_ENTRY_SIZE_MAX);
 }
 
 TEST(largest_batch)

@@ -15,7 +15,7 @@
 #include "harness.h"
 #include "session.h"
 
-NEED_KERNEL("*");
+NEED_KERNEL("start_get_*", "the_clock_*", "boottime_*");
 
 #define AHEAD		(TIMENS_MONOTONIC * SECOND)
 #define BOOTTIME_AHEAD	(TIMENS_BOOTTIME * SECOND)
@@ -111,4 +111,22 @@ TEST(boottime_inside)
 	}));
 	children_in_time_ns();
 	run_inside(use_clock, fd);
+}
+
+/* Such a time is before the session's opening, wherever the host's clock began. */
+static void use_a_time_before_the_boot(int unused)
+{
+	__u64 opened = now_ns();
+	int fd = session_open_nonblock();
+	__u64 latest = now_ns();
+
+	(void)unused;
+	ASSERT_EQ(0, tw_start_flags(fd, 3, AHEAD - SECOND, TWHEEL_START_ABS, 33));
+	expect_deadline(fd, CLOCK_MONOTONIC, opened, latest);
+}
+
+TEST(a_time_before_the_boot)
+{
+	children_in_time_ns();
+	run_inside(use_a_time_before_the_boot, -1);
 }

@@ -26,8 +26,6 @@
 
 NEED_KERNEL("*");
 
-#define PRIVATE		TWHEEL_SETUP_PRIVATE
-
 static __u64 parameter(const char *name)
 {
 	__u64 value = 0;
@@ -214,48 +212,6 @@ TEST(limit_of_timers_far_apart)
 	with_few_timers(start_sparse, pieces / 4, pieces);
 }
 
-static int start_idle(int fd, __u64 id, int sock)
-{
-	struct twheel_start start = {
-		.id = id, .expires_ns = HOUR, .flags = TWHEEL_START_IDLE, .fd = sock,
-	};
-
-	return tw_ioctl(fd, TWHEEL_IOC_START, &start);
-}
-
-static long long start_many_idle(void)
-{
-	int fd = session_open(), sock = open_connection(), i;
-	long long count = 0;
-
-	/* A start that fails does not count. */
-	for (i = 0; i < FEW_TIMERS; i++)
-		ASSERT_EQ(-ENOENT, start_idle(fd, TWHEEL_ID_KERNEL | 1, sock));
-	while (!start_idle(fd, count, sock))
-		count++;
-	ASSERT_EQ(-ENOSPC, start_idle(fd, count, sock));
-	/* A socket that was released does not count. */
-	for (i = 0; i < 3; i++) {
-		ASSERT_EQ(0, tw_stop(fd, 0));
-		ASSERT_EQ(0, start_idle(fd, 0, sock));
-		ASSERT_EQ(1, tw_start(fd, 0, HOUR, 0));
-		ASSERT_EQ(1, start_idle(fd, 0, sock));
-	}
-	close(fd);
-	fd = session_open();
-	for (i = 0; i < count; i++)
-		ASSERT_EQ(0, start_idle(fd, i, sock));
-	return count;
-}
-
-/* Documentation/user-api.rst, Limits: a socket takes more memory than a timer. */
-TEST(limit_of_sockets)
-{
-	unsigned int pieces = FEW_TIMERS / timers_of_a_piece();
-
-	with_few_timers(start_many_idle, pieces * 9 / 10, pieces);
-}
-
 static long long open_and_start(void)
 {
 	return tw_start(session_open(), 3, HOUR, 33);
@@ -367,26 +323,14 @@ static long long set_up_what_is_refused(void)
 {
 	int fd = session_open();
 	struct twheel_info before, after;
-	__u32 scheme;
 
 	ASSERT_EQ(0, tw_info(fd, &before));
 	ASSERT_EQ(-EPERM, tw_setup_tick(fd, default_tick - 1));
 	ASSERT_EQ(-EPERM, tw_setup_tick(fd, 50 * US));
-	ASSERT_EQ(-EPERM, tw_setup(fd, (struct twheel_setup){
-		.flags = PRIVATE, .scheme = TWHEEL_SCHEME_HASHED }));
-	ASSERT_EQ(-EPERM, tw_setup(fd, (struct twheel_setup){
-		.flags = PRIVATE, .scheme = TWHEEL_SCHEME_HASHED,
-		.slots = 1 << 20, .tick_ns = 2 * MS }));
 	ASSERT_EQ(0, tw_info(fd, &after));
 	ASSERT_EQ(0, memcmp(&before, &after, sizeof(before)));
 	ASSERT_EQ(0, tw_setup_tick(fd, default_tick));
 	ASSERT_EQ(0, tw_setup_tick(fd, 0));
-	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){
-		.flags = PRIVATE, .mode = TWHEEL_MODE_PERIODIC }));
-	/* Unknown schemes are invalid for all users. */
-	for (scheme = TWHEEL_SCHEME_HASHED + 1; scheme; scheme *= 2)
-		ASSERT_EQ(-EINVAL, tw_setup(fd, (struct twheel_setup){
-			.flags = PRIVATE, .scheme = scheme }));
 	ASSERT_EQ(0, tw_start(fd, 3, 0, 33));
 	expect_event(fd, 3, 33);
 	return 0;
@@ -400,9 +344,6 @@ TEST(eperm_without_cap_sys_nice)
 	default_tick = tick_ns(fd);
 	ASSERT_EQ(0, as_stranger(STRANGER, set_up_what_is_refused));
 	ASSERT_EQ(0, tw_setup_tick(fd, 50 * US));
-	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){
-		.flags = PRIVATE, .scheme = TWHEEL_SCHEME_HASHED,
-		.slots = 2 }));
 }
 
 static long long set_up_in_a_namespace(void)

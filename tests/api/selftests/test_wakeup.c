@@ -9,8 +9,6 @@
 #include <poll.h>
 #include <sched.h>
 #include <semaphore.h>
-#include <stdint.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "harness.h"
@@ -216,110 +214,4 @@ TEST(does_not_wait_for_a_preempted_cpu)
 	if (hits < HITS && !in_time)
 		test_skip("too few rounds preempted a run");
 	ASSERT_TRUE(in_time);
-}
-
-/* Number of timers, each in its own tick. */
-#define EACH		10
-
-static int session_with(struct twheel_setup setup)
-{
-	int fd = session_open_nonblock();
-
-	ASSERT_EQ(0, tw_setup(fd, setup));
-	return fd;
-}
-
-static void start_each(int fd)
-{
-	unsigned int i;
-
-	for (i = 0; i < EACH; i++)
-		ASSERT_EQ(0, tw_start(fd, i, (10 + 2 * i) * MS, i));
-}
-
-/* Check that the tick wakes a reader once in @wake_ns, however many events arrive. */
-static void expect_few_wakeups(struct twheel_setup setup)
-{
-	int fd = session_with(setup);
-	struct twheel_event events[EACH];
-	__u64 time;
-
-	start_each(fd);
-	while (stats_of(fd).expired < EACH || !stats_of(fd).wakeups)
-		sleep_ns(MS);
-	ASSERT_EQ(EACH, tw_read(fd, events, EACH));
-	time = events[EACH - 1].expired_ns - events[0].expired_ns;
-	ASSERT_LE(stats_of(fd).wakeups, 1 + time / setup.wake_ns);
-	expect_balance(fd);
-	close(fd);
-}
-
-TEST(events_wait_for_their_reader)
-{
-	struct twheel_setup setup = { .wake_ns = 200 * MS };
-
-	expect_few_wakeups(setup);
-	setup.flags = TWHEEL_SETUP_PRIVATE;
-	setup.tick_ns = 300 * US;
-	expect_few_wakeups(setup);
-	setup.scheme = TWHEEL_SCHEME_HASHED;
-	expect_few_wakeups(setup);
-}
-
-/* By a poll, and by a read. */
-TEST(a_sleeper_is_woken_in_the_end)
-{
-	struct twheel_event event;
-	int fd = session_open();
-	unsigned int i;
-
-	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){ .wake_ns = 30 * MS }));
-	for (i = 0; i < 5; i++) {
-		ASSERT_EQ(0, tw_start(fd, i, 20 * MS, i));
-		expect_event(fd, i, i);
-	}
-	ASSERT_EQ(0, tw_start(fd, 1, 20 * MS, 1));
-	ASSERT_EQ(1, tw_read(fd, &event, 1));
-	close(fd);
-}
-
-/* A polling reader sees the event before the end of @wake_ns. */
-TEST(a_read_sees_events_that_wait)
-{
-	int fd = session_with((struct twheel_setup){ .wake_ns = UINT32_MAX });
-	struct pollfd pollfd = { .fd = fd, .events = POLLIN };
-	struct twheel_event event;
-	__u64 begun = now_ns();
-
-	ASSERT_EQ(0, tw_start(fd, 1, 0, 11));
-	while (!poll(&pollfd, 1, 0))
-		sleep_ns(MS);
-	ASSERT_EQ(1, tw_read(fd, &event, 1));
-	ASSERT_EQ(11, event.user_data);
-	if (now_ns() - begun > UINT32_MAX)
-		test_skip("the machine was held up");
-	ASSERT_EQ(0, stats_of(fd).wakeups);
-	/* Closing the session stops its waker. */
-	close(fd);
-}
-
-/* Events that are read or withdrawn before @wake_ns wake no reader. */
-TEST(nobody_is_woken_for_what_is_gone)
-{
-	int fd = session_with((struct twheel_setup){ .wake_ns = 300 * MS });
-	struct twheel_event event;
-	__u64 begun;
-
-	ASSERT_EQ(0, tw_start(fd, 1, 0, 1));
-	ASSERT_EQ(0, tw_start(fd, 2, 0, 2));
-	begun = now_ns();
-	while (stats_of(fd).unread < 2)
-		;
-	ASSERT_EQ(1, tw_read(fd, &event, 1));
-	ASSERT_EQ(1, tw_stop_flags(fd, 3 - event.id, TWHEEL_STOP_WITHDRAW));
-	if (now_ns() - begun > 300 * MS)
-		test_skip("the machine was held up");
-	sleep_ns(400 * MS);
-	ASSERT_EQ(0, stats_of(fd).wakeups);
-	close(fd);
 }
