@@ -67,7 +67,7 @@ struct impl {
 };
 
 extern const struct impl impl_twheel, impl_twheel_shared, impl_timerfd, impl_process,
-	impl_process_shared, impl_process_threads, impl_libevent;
+	impl_process_shared, impl_libevent;
 extern const unsigned int one_and_many[];
 
 static inline unsigned int large_batch(const struct impl *impl)

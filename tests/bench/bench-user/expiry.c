@@ -66,7 +66,7 @@ int main(int argc, char **argv)
 
 	for (i = 0; i < DRAWS; i++)
 		interval_ns[i] = (1 + ((xorshift(&seed) >> 32) * RUN_TICKS >> 32)) * MS;
-	if (twheel_open_flags(&session, &setup, TWHEEL_OPEN_PROCESS | TWHEEL_OPEN_ONE_THREAD))
+	if (twheel_open_flags(&session, &setup, TWHEEL_OPEN_PROCESS))
 		errx(1, "twheel_open_flags");
 	for (i = 0; i < timers; i++)
 		start(i);

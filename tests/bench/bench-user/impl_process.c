@@ -2,10 +2,9 @@
 /*
  * libtwheel's session in the process, without the module
  *
- * The session is for one thread, as a loop of libevent or libuv is, and takes no lock.
  * Starts have deadlines, which are in memory before, so that no start looks at the
  * clock: a program that has a loop knows the time. "process-shared" has words: there a
- * refresh is a store, and so is a stop. "process-threads" is for threads, with the lock.
+ * refresh is a store, and so is a stop.
  */
 #include <twheel.h>
 
@@ -16,7 +15,7 @@ static bool words;
 static struct request args[EXTRA];
 static struct twheel_event events[SAMPLE];
 
-static void open_session(unsigned int timers, unsigned int flags)
+static void process_open(unsigned int timers)
 {
 	struct twheel_setup setup = {
 		.max_timers = timers + EXTRA,
@@ -24,21 +23,11 @@ static void open_session(unsigned int timers, unsigned int flags)
 	};
 	uint64_t id;
 
-	if (twheel_open_flags(&session, &setup, TWHEEL_OPEN_PROCESS | flags))
+	if (twheel_open_flags(&session, &setup, TWHEEL_OPEN_PROCESS))
 		err(1, "twheel_open_flags");
 	/* The words are in memory before. */
 	for (id = 0; id < setup.shared_ids; id++)
 		twheel_refresh(session, id, 0);
-}
-
-static void process_open(unsigned int timers)
-{
-	open_session(timers, TWHEEL_OPEN_ONE_THREAD);
-}
-
-static void threads_open(unsigned int timers)
-{
-	open_session(timers, 0);
 }
 
 static void words_open(unsigned int timers)
@@ -98,5 +87,4 @@ static unsigned int process_collect(unsigned int nr, unsigned int batch)
 	.collect = process_collect
 
 const struct impl impl_process = { PROCESS("process", process_open) };
-const struct impl impl_process_threads = { PROCESS("process-threads", threads_open) };
 const struct impl impl_process_shared = { PROCESS("process-shared", words_open) };

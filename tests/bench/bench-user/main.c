@@ -28,7 +28,6 @@ static const struct impl * const impls[] = {
 	&impl_timerfd,
 	&impl_process,
 	&impl_process_shared,
-	&impl_process_threads,
 #ifdef HAVE_LIBEVENT
 	&impl_libevent,
 #endif

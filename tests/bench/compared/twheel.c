@@ -34,12 +34,8 @@ void adapter_open(unsigned int connections)
 		.max_timers = connections,
 		.shared_ids = WORDS ? connections : 0,
 	};
-	unsigned int flags = WHERE;
 
-	/* One that threads share takes a lock. */
-	if (!replay_is_busy())
-		flags |= TWHEEL_OPEN_ONE_THREAD;
-	check(twheel_open_flags(&session, &setup, flags), "twheel_open_flags");
+	check(twheel_open_flags(&session, &setup, WHERE), "twheel_open_flags");
 	check(twheel_batch_new(session, ROOM, &batch), "twheel_batch_new");
 	loop_watch(twheel_fd(session), 0);
 }
