@@ -192,21 +192,18 @@ static inline void finish_event(struct twheel_session *s,
 				struct twheel_utimer *ut, u64 deadline,
 				u64 overruns)
 {
-	struct twheel_step step;
-
 	twheel_events_take_first(&s->events);
 	count_event(s, ut->expired_ns - deadline);
-	if (unlikely(ut->period_ns))
-		s->stats.overruns += overruns;
-	step = twheel_next(TWHEEL_UNREAD, TWHEEL_DO_READ, ut->period_ns);
-	if (likely(step.state == TWHEEL_FREE)) {
-		twheel_utimer_free(ut, step);
+	if (likely(!ut->period_ns)) {
+		twheel_utimer_free(ut, twheel_next(TWHEEL_UNREAD, TWHEEL_DO_READ, false));
 		return;
 	}
+	s->stats.overruns += overruns;
 	s->stats.rearmed++;
 	/* Cannot overflow: now is less than 2^63, and so is the period. */
 	deadline += (overruns + 1) * ut->period_ns;
-	twheel_utimer_arm(ut, step, min_t(u64, deadline, KTIME_MAX));
+	twheel_utimer_arm(ut, twheel_next(TWHEEL_UNREAD, TWHEEL_DO_READ, true),
+			  min_t(u64, deadline, KTIME_MAX));
 }
 
 /*
