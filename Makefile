@@ -40,8 +40,8 @@ amalgamation: ## libtwheel as build/twheel.[ch], its timers as build/twheel_time
 bindings: ## those for C++, Python, Go, Rust and Java, in build/bindings
 	@tools/uapi bindings build/bindings
 
-demo: ## a TCP server with thousands of idle timeouts, in a VM (CONNECTIONS= SCHEME= MODE= HEARTBEAT=socket)
-	@tests/vm/run -k $(KERNEL) -t 240 -- 'MODULE_ARGS="scheme=$(SCHEME) mode=$(MODE)" HEARTBEAT=$(HEARTBEAT) demo $(CONNECTIONS)'
+demo: ## a TCP server with thousands of idle timeouts, in a VM (CONNECTIONS= SCHEME= MODE=)
+	@tests/vm/run -k $(KERNEL) -t 240 -- 'MODULE_ARGS="scheme=$(SCHEME) mode=$(MODE)" demo $(CONNECTIONS)'
 
 demo-mosquitto: ## an MQTT broker of Debian's, as it is and punctual with twheel, in a VM
 	@tests/clients/mosquitto/run demo

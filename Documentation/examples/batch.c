@@ -13,7 +13,7 @@ static int run(int fd, struct twheel_op *ops, unsigned int count)
 	struct twheel_submit submit = {
 		.ops = (unsigned long)ops,
 		.count = count,
-		.op_size = sizeof(*ops),
+		.op_size = TWHEEL_OP_SIZE_V1,
 	};
 
 	/* A signal may end the call early: continue after the last operation. */

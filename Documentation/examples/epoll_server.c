@@ -92,10 +92,7 @@ static void forget(struct connection *c)
 /* Stop a timer. No later event has a pointer to the connection. */
 static void stop_and_forget(struct connection *c)
 {
-	struct twheel_stop stop = {
-		.id = c->fd,
-		.flags = TWHEEL_STOP_WITHDRAW,
-	};
+	struct twheel_stop stop = { .id = c->fd };
 
 	if (ioctl(wheel.fd, TWHEEL_IOC_STOP, &stop) < 0)
 		err(1, "TWHEEL_IOC_STOP");
@@ -127,8 +124,8 @@ static void expired(const struct twheel_event *event)
 	idle++;
 }
 
-/* Read events. Their timers are free afterwards. Returns false if there are none. */
-static bool read_events(void)
+/* Read events. Their timers are free afterwards. */
+static void read_events(void)
 {
 	struct twheel_event events[BATCH];
 	ssize_t size, i;
@@ -136,16 +133,16 @@ static bool read_events(void)
 	size = read(wheel.fd, events, sizeof(events));
 	for (i = 0; i < size / (ssize_t)sizeof(events[0]); i++)
 		expired(&events[i]);
-	return size > 0;
 }
 
-static void drain(void)
+/* Free all connections. Each has a pending timer or an unread event. */
+static void shut_down(void)
 {
 	struct twheel_entry entries[BATCH];
 	struct twheel_list list = {
 		.entries = (unsigned long)entries,
 		.count = BATCH,
-		.entry_size = sizeof(entries[0]),
+		.entry_size = TWHEEL_ENTRY_SIZE_V1,
 		.flags = TWHEEL_LIST_DRAIN,
 	};
 	int got, i;
@@ -155,14 +152,6 @@ static void drain(void)
 			forget((void *)(unsigned long)entries[i].user_data);
 		drained += got;
 	}
-}
-
-/* Free all connections. Each has a pending timer or an unread event. */
-static void shut_down(void)
-{
-	do
-		drain();
-	while (read_events());
 	close(wheel.fd);
 }
 

@@ -55,7 +55,7 @@ static void start(struct twheel *t, unsigned int id)
 {
 	uint64_t now = wall_clock();
 
-	twheel_restart(t, id, alarms[id] > now ? alarms[id] - now : 0, id);
+	twheel_start(t, id, alarms[id] > now ? alarms[id] - now : 0, id);
 }
 
 /* Ring an alarm, unless the clock was set back since its timer was started. */

@@ -75,8 +75,7 @@ static int start_timer(struct mosquitto *context)
 	__u64 id = (__u64)context->sock;
 	int ret;
 
-	ret = twheel_start_flags(wheel, &id, timeout_ns(context), 0,
-				 (uintptr_t)context, TWHEEL_START_REPLACE);
+	ret = twheel_start(wheel, id, timeout_ns(context), (uintptr_t)context);
 	if (ret < 0)
 		return MOSQ_ERR_NOMEM;
 	context->last_msg_in = ~(time_t)id;

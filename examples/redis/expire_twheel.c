@@ -52,7 +52,7 @@ static __u64 free_id, fresh_id = 1, swept_id, nr_ids;
 static size_t taken;
 static __u64 starts[BATCH];
 static int nr_starts;
-static int watching, readable;
+static int polled, readable;
 
 static size_t metadata_bytes(dict *d)
 {
@@ -207,8 +207,7 @@ static void submit_starts(void)
 	for (k = 0; k < nr_starts; k++) {
 		if (is_free(starts[k]))
 			continue;
-		twheel_batch_start_flags(batch, starts[k], twheel_word(wheel, starts[k]), 0,
-					 0, TWHEEL_START_ABS | TWHEEL_START_REPLACE);
+		twheel_batch_start_at(batch, starts[k], twheel_word(wheel, starts[k]), 0);
 		nr++;
 	}
 	nr_starts = 0;
@@ -322,12 +321,12 @@ void expireTwheelExpire(void)
 	if (!wheel)
 		return;
 	may = may_expire();
-	if (may && !watching)
-		watching = aeCreateFileEvent(server.el, twheel_fd(wheel), AE_READABLE,
+	if (may && !polled)
+		polled = aeCreateFileEvent(server.el, twheel_fd(wheel), AE_READABLE,
 					     became_readable, NULL) == AE_OK;
-	if (!may && watching) {
+	if (!may && polled) {
 		aeDeleteFileEvent(server.el, twheel_fd(wheel), AE_READABLE);
-		watching = 0;
+		polled = 0;
 		readable = 0;
 	}
 	if (readable)
@@ -347,7 +346,6 @@ void expireTwheelInit(void)
 	const char *timers = getenv("REDIS_TWHEEL_TIMERS");
 	struct twheel_setup setup = {
 		.flags		= TWHEEL_SETUP_PRIVATE,
-		.scheme		= TWHEEL_SCHEME_HIER,
 		.tick_ns	= TICK_NS,
 		.shared_ids	= timers ? strtoul(timers, NULL, 10) + 1 : TIMERS,
 	};
@@ -355,7 +353,7 @@ void expireTwheelInit(void)
 
 	if (server.sentinel_mode)
 		return;
-	ret = twheel_open_flags(&wheel, &setup, TWHEEL_OPEN_ONE_THREAD);
+	ret = twheel_open(&wheel, &setup);
 	if (!ret)
 		ret = twheel_batch_new(wheel, BATCH, &batch);
 	if (ret) {

@@ -20,18 +20,15 @@ void opened(int connection)
 	heard_from(connection);
 }
 
-/* Restart the timer. TWHEEL_START_REPLACE withdraws its unread event. */
+/* Start the timer again. If it has an unread event, the event is withdrawn. */
 void heard_from(int connection)
 {
-	__u64 id = connection;
-
-	must(twheel_start_flags(wheel, &id, timeout_ns, 0, 0,
-				TWHEEL_START_REPLACE), "start");
+	must(twheel_start(wheel, connection, timeout_ns, 0), "start");
 }
 
 void closed(int connection)
 {
-	twheel_withdraw(wheel, connection);
+	twheel_stop(wheel, connection);
 }
 
 void collect(void)

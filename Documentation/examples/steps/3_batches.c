@@ -25,13 +25,12 @@ void opened(int connection)
 /* Add a start. The batch submits itself when it has 256 operations. */
 void heard_from(int connection)
 {
-	must(twheel_batch_start_flags(batch, connection, timeout_ns, 0, 0,
-				      TWHEEL_START_REPLACE), "start");
+	must(twheel_batch_start(batch, connection, timeout_ns, 0), "start");
 }
 
 void closed(int connection)
 {
-	must(twheel_batch_withdraw(batch, connection), "withdraw");
+	must(twheel_batch_stop(batch, connection), "stop");
 }
 
 void collect(void)

@@ -31,7 +31,7 @@ void heard_from(int connection)
 
 void closed(int connection)
 {
-	twheel_withdraw(wheel, connection);
+	twheel_stop(wheel, connection);
 }
 
 /* twheel_read() returns no event of a timer that was refreshed after its expiry. */

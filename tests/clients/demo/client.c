@@ -15,9 +15,6 @@
  *
  * usage: client PORT CONNECTIONS SECONDS TIMEOUT_MS
  *
- * HEARTBEAT=socket in the environment says that the server uses TCP's clock, which
- * advances at the kernel's ticks.
- *
  * With 0 CONNECTIONS there are as many as the machine opens in the first second,
  * from FEWEST to MOST. Opening one is several times slower than to send a heartbeat,
  * and the server greets each, so that it can accept all of them.
@@ -52,17 +49,11 @@ struct connection {
 
 static struct connection *connections;
 static unsigned int nr_connections, nr_opened, nr_greeted, nr_open;
-static bool find_number, by_socket;
+static bool find_number;
 static unsigned int closed_by_server, wrong, missed, late;
 static u64 begin_ns, end_ns, closed_ns, timeout_ns;
 static unsigned int port;
 static int epfd;
-
-/* Returns the time before a message, by the clock with which the server, or TCP, stamps it. */
-static u64 speaking_ns(void)
-{
-	return clock_ns(by_socket ? CLOCK_MONOTONIC_COARSE : CLOCK_MONOTONIC);
-}
 
 static u64 random_below(u64 limit)
 {
@@ -122,7 +113,7 @@ static void speak(struct connection *connection)
 {
 	u64 now = now_ns();
 
-	connection->spoke_ns = speaking_ns();
+	connection->spoke_ns = now_ns();
 	send(connection->fd, ".", 1, MSG_NOSIGNAL);
 	connection->next_ns = now + timeout_ns / 2 - random_below(timeout_ns / 8);
 }
@@ -230,10 +221,8 @@ static void init_connections(u64 length_ns)
 
 int main(int argc, char **argv)
 {
-	const char *heartbeat = getenv("HEARTBEAT");
 	u64 length_ns;
 
-	by_socket = heartbeat && !strcmp(heartbeat, "socket");
 	if (argc != 5)
 		errx(2, "usage: client PORT CONNECTIONS SECONDS TIMEOUT_MS");
 	port = atoi(argv[1]);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * common.h - shared by both servers: they listen, accept connections, end with
- * their standard input, and keep records
+ * common.h - what a server does apart from its timers: it listens, accepts connections,
+ * ends with its standard input, and keeps records
  *
  * The record is not needed to use timers: it holds the kernel to its word. The server's
  * own clock, read before each store, says whether an expiry was early, and not the event.
@@ -16,19 +16,14 @@
 
 #include "../load.h"
 
-/**
- * struct server - what a server does with its timers
- * @open: opens the session @wheel for descriptors below @files, or returns an error
- * @begin: starts the timer of a new connection
- * @receive: reads from a connection
- * @read_timers: reads the events of the session
- */
-struct server {
-	int (*open)(unsigned int files);
-	void (*begin)(int fd);
-	void (*receive)(int fd);
-	void (*read_timers)(void);
-};
+/* Open the session @wheel for descriptors below @files, or return an error. */
+static int open_wheel(unsigned int files);
+/* Start the timer of a new connection. */
+static void begin(int fd);
+/* Read from a connection. */
+static void receive(int fd);
+/* Read the events of the session. */
+static void read_timers(void);
 
 static struct twheel *wheel;
 static int epfd, listener;
@@ -97,14 +92,14 @@ static inline void watch(int fd)
 		err(1, "epoll_ctl");
 }
 
-static inline void accept_connections(const struct server *server)
+static inline void accept_connections(void)
 {
 	int fd;
 
 	while ((fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK)) >= 0) {
 		nr_open++;
 		record.opened++;
-		server->begin(fd);
+		begin(fd);
 		watch(fd);
 		/* A greeting. A peer that is gone already is found by receive(). */
 		send(fd, "", 1, MSG_NOSIGNAL);
@@ -122,7 +117,7 @@ static inline bool input_has_ended(void)
 }
 
 /* Serve until standard input ends, and the last connection is closed. */
-static inline void serve(const struct server *server)
+static inline void serve(void)
 {
 	struct epoll_event events[64];
 	bool ending = false;
@@ -135,23 +130,23 @@ static inline void serve(const struct server *server)
 			if (fd == STDIN_FILENO)
 				ending = input_has_ended();
 			else if (fd == twheel_fd(wheel))
-				server->read_timers();
+				read_timers();
 			else if (fd == listener)
-				accept_connections(server);
+				accept_connections();
 			else
-				server->receive(fd);
+				receive(fd);
 		}
 	}
 }
 
-static inline void run_server(const struct server *server, int argc, char **argv)
+static inline void run_server(int argc, char **argv)
 {
 	int ret;
 
 	if (argc != 3)
 		errx(2, "usage: server PORT TIMEOUT_MS");
 	timeout_ns = atoi(argv[2]) * MS;
-	ret = server->open(raise_limit());
+	ret = open_wheel(raise_limit());
 	if (ret)
 		errx(1, "twheel_open: %s", strerror(-ret));
 	epfd = epoll_create1(EPOLL_CLOEXEC);
@@ -159,7 +154,7 @@ static inline void run_server(const struct server *server, int argc, char **argv
 	watch(STDIN_FILENO);
 	watch(twheel_fd(wheel));
 	watch(listener);
-	serve(server);
+	serve();
 	record_print();
 }
 

@@ -50,15 +50,15 @@ static void timer_start(int fd)
 }
 
 /*
- * Stop a timer. If it just expired its event is withdrawn. ENOENT: that event is
+ * Stop a timer. If it just expired, its event is withdrawn. ENOENT: that event is
  * already in the array of read_timers(), which will find the serial gone.
  */
 static void timer_stop(int fd)
 {
-	int ret = twheel_withdraw(wheel, fd);
+	int ret = twheel_stop(wheel, fd);
 
 	if (ret < 0 && ret != -ENOENT)
-		errx(1, "twheel_withdraw");
+		errx(1, "twheel_stop");
 }
 
 static void forget(int fd)
@@ -131,13 +131,11 @@ static int open_wheel(unsigned int files)
 	struct twheel_setup setup = { .shared_ids = files };
 
 	connections = calloc(files, sizeof(*connections));
-	return twheel_open_flags(&wheel, &setup, TWHEEL_OPEN_ONE_THREAD);
+	return twheel_open(&wheel, &setup);
 }
 
 int main(int argc, char **argv)
 {
-	static const struct server server = { open_wheel, begin, receive, read_timers };
-
-	run_server(&server, argc, argv);
+	run_server(argc, argv);
 	return 0;
 }

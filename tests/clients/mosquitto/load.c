@@ -208,16 +208,16 @@ static u64 speak(void)
 	return next;
 }
 
-static void wait_until(u64 wake_ns)
+static void wait_until(u64 until_ns)
 {
 	struct epoll_event events[256];
 	struct timespec timeout;
 	u64 now = now_ns();
 	int i, ready;
 
-	wake_ns = wake_ns > now ? wake_ns - now : 0;
-	timeout.tv_sec = wake_ns / SECOND;
-	timeout.tv_nsec = wake_ns % SECOND;
+	until_ns = until_ns > now ? until_ns - now : 0;
+	timeout.tv_sec = until_ns / SECOND;
+	timeout.tv_nsec = until_ns % SECOND;
 	ready = epoll_pwait2(epfd, events, 256, &timeout, NULL);
 	for (i = 0; i < ready; i++)
 		take(events[i].data.ptr);
