@@ -20,10 +20,10 @@ static const struct {
 } features[] = {
 	{ TWHEEL_FEATURE_NOWAIT, "nowait" },
 	{ TWHEEL_FEATURE_SHARED, "shared" },
-	{ TWHEEL_FEATURE_IDLE, "idle" },
 };
 
 /* By number. */
+static const char * const schemes[] = { "hier", "hashed", NULL };
 static const char * const modes[] = { "periodic", "tickless", NULL };
 
 #define NR_FEATURES	ARRAY_SIZE(features)
@@ -45,6 +45,11 @@ static bool read_line(const char *directory, const char *name, char *line,
 	if (good)
 		line[strcspn(line, "\n")] = '\0';
 	return good;
+}
+
+bool ctl_module_version(char *version, int size)
+{
+	return read_line(MODULE, "version", version, size);
 }
 
 static int is_visible(const struct dirent *entry)
@@ -98,7 +103,7 @@ static void print_json(const struct twheel_info *info, const char *version)
 			json_string(NULL, features[i].name);
 	}
 	json_close(']');
-	json_string("scheme", name_of(ctl_schemes, info->scheme));
+	json_string("scheme", name_of(schemes, info->scheme));
 	json_string("mode", name_of(modes, info->mode));
 	json_number("tick_ns", info->tick_ns);
 	json_number("slots", info->slots);
@@ -142,7 +147,7 @@ static void print_text(const struct twheel_info *info, const char *version)
 	}
 	putchar('\n');
 	title("\nwheel of a session");
-	print_line("scheme", name_of(ctl_schemes, info->scheme));
+	print_line("scheme", name_of(schemes, info->scheme));
 	print_line("mode", name_of(modes, info->mode));
 	print_line("tick", out_time(info->tick_ns));
 	if (info->slots)
@@ -183,7 +188,7 @@ int cmd_info(struct ctl_common *common, int argc, char **argv)
 	if (ret < 0)
 		ctl_die_errno(CTL_DEVICE, -ret);
 	twheel_close(twheel);
-	read_line(MODULE, "version", version, sizeof(version));
+	ctl_module_version(version, sizeof(version));
 	if (common->json)
 		print_json(&info, version);
 	else

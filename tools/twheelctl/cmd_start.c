@@ -90,56 +90,29 @@ static void wait_for_all(struct twheel *twheel,
 /* --- options ---------------------------------------------------------------- */
 
 enum {
-	OPTION_WAKE = 0x200,
-	OPTION_TICK,
-	OPTION_SCHEME,
+	OPTION_TICK = 0x200,
 	OPTION_CLOCK,
 };
-
-/* See ctl_schemes[]. */
-#define SCHEMES "hier, hashed"
 
 static const struct argp_option option_list[] = {
 	{ "repeat", 'r', NULL, 0,
 	  "Each timer goes on with TIME as its period", 0 },
 	{ "count", 'n', "COUNT", 0,
 	  "With --repeat: end after COUNT expiries", 0 },
-	{ "wake", OPTION_WAKE, "TIME", 0,
-	  "An event may wait so long until it is read", 0 },
 	{ "tick", OPTION_TICK, "TIME", 0, "On a private wheel with this tick",
 	  1 },
-	{ "scheme", OPTION_SCHEME, "SCHEME", 0,
-	  "On a private wheel: " SCHEMES, 1 },
 	{ "clock", OPTION_CLOCK, "CLOCK", 0,
 	  "On a private wheel: monotonic, boottime", 1 },
 	{ }
 };
 
-/* By number. */
-const char * const ctl_schemes[] = { "hier", "hashed", NULL };
-static const char * const clocks[] = { "monotonic", "boottime", NULL };
-
-/* Returns the number of a name in a list that ends with NULL. */
-static __u32 find_name(struct argp_state *state, const char *name,
-		       const char *const *names)
+static __u32 parse_clock(struct argp_state *state, const char *name)
 {
-	__u32 i;
-
-	for (i = 0; names[i]; i++) {
-		if (!strcmp(name, names[i]))
-			return i;
-	}
-	argp_error(state, "neither %s nor %s: %s", names[0], names[1], name);
-	return 0;
-}
-
-static __u32 parse_wake(struct argp_state *state, const char *arg)
-{
-	__u64 ns = ctl_parse_time(state, "TIME", arg, 0);
-
-	if (ns > UINT32_MAX)
-		argp_error(state, "--wake is 4.29 s at most");
-	return ns;
+	if (!strcmp(name, "monotonic"))
+		return TWHEEL_CLOCK_MONOTONIC;
+	if (strcmp(name, "boottime"))
+		argp_error(state, "neither monotonic nor boottime: %s", name);
+	return TWHEEL_CLOCK_BOOTTIME;
 }
 
 static error_t check(struct start_options *options, struct argp_state *state)
@@ -164,21 +137,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		options->count = ctl_parse_number(state, "COUNT", arg, 1,
 						  UINT64_MAX);
 		return 0;
-	case OPTION_WAKE:
-		setup->wake_ns = parse_wake(state, arg);
-		return 0;
 	case OPTION_TICK:
 		setup->flags = TWHEEL_SETUP_PRIVATE;
 		setup->tick_ns = ctl_parse_time(state, "TIME", arg, 1);
 		return 0;
-	case OPTION_SCHEME:
-		setup->flags = TWHEEL_SETUP_PRIVATE;
-		setup->scheme = find_name(state, arg, ctl_schemes);
-		return 0;
 	case OPTION_CLOCK:
 		setup->flags = TWHEEL_SETUP_PRIVATE;
-		setup->clock = find_name(state, arg, clocks) ?
-			       TWHEEL_CLOCK_BOOTTIME : TWHEEL_CLOCK_MONOTONIC;
+		setup->clock = parse_clock(state, arg);
 		return 0;
 	case ARGP_KEY_ARG:
 		if (options->nr_times == TIMERS_MAX)
@@ -201,7 +166,7 @@ static struct twheel *open_session(const struct start_options *options)
 
 	if (ret < 0)
 		ctl_die_errno(CTL_DEVICE, -ret);
-	if (!options->setup.flags && !options->setup.wake_ns)
+	if (!options->setup.flags)
 		return twheel;
 	twheel_close(twheel);
 	ret = twheel_open_flags(&twheel, &options->setup,
@@ -209,7 +174,7 @@ static struct twheel *open_session(const struct start_options *options)
 	if (ret < 0)
 		ctl_die(ret == -EPERM ? CTL_DENIED : CTL_FAILED,
 			"setup: %s%s", strerror(-ret), ret == -EPERM ?
-			". A hashed or faster one takes CAP_SYS_NICE" : "");
+			". A tick shorter than the default wheel's takes CAP_SYS_NICE" : "");
 	return twheel;
 }
 

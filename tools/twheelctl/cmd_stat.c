@@ -19,13 +19,16 @@ struct stat_options {
 
 /* --- once ------------------------------------------------------------------- */
 
-static void print_json(const struct proc *proc)
+/* @version: version of the module, or NULL for a file of another machine. */
+static void print_json(const struct proc *proc, const char *version)
 {
 	const struct proc_block *block = &proc->blocks[1];
 	const struct proc_block *end = proc->blocks + proc->nr_blocks;
 
 	json_open(NULL, '{');
 	json_open("module", '{');
+	if (version)
+		json_string("module_version", version);
 	json_block(proc, &proc->blocks[0]);
 	json_close('}');
 	json_open("wheels", '[');
@@ -109,13 +112,32 @@ static void print_title(const struct proc_block *block)
 	fputs(out_plain(), stdout);
 }
 
+/* "version" in the file is the number of the ABI, not of the module. */
+static void print_module(const struct proc *proc, const char *version)
+{
+	const struct proc_block *block = &proc->blocks[0];
+	const struct proc_field *field = &proc->fields[block->first];
+	size_t i;
+
+	print_title(block);
+	if (version)
+		printf("  %-20s %s\n", "version", out_printable(version));
+	for (i = 0; i < block->nr_fields; i++, field++) {
+		if (!strcmp(field->name, "version"))
+			printf("  %-20s %llu\n", "ABI version", field->number);
+		else
+			print_field(field);
+	}
+}
+
 /* Sessions are what "list" and "top" show. */
-static void print_text(const struct proc *proc, bool cpus)
+static void print_text(const struct proc *proc, const char *version, bool cpus)
 {
 	const struct proc_block *block;
 	size_t i, k;
 
-	for (i = 0; i < proc->nr_blocks; i++) {
+	print_module(proc, version);
+	for (i = 1; i < proc->nr_blocks; i++) {
 		block = &proc->blocks[i];
 		if (block->kind == PROC_SESSION ||
 		    (block->kind == PROC_CPU && !cpus))
@@ -128,15 +150,19 @@ static void print_text(const struct proc *proc, bool cpus)
 
 static void print_once(const struct stat_options *options)
 {
+	bool here = !strcmp(options->common->proc, CTL_PROC);
+	char text[64], *version = NULL;
 	struct proc proc;
 
 	proc_read(&proc, options->common->proc);
+	if (here && ctl_module_version(text, sizeof(text)))
+		version = text;
 	if (options->prometheus)
 		prometheus_print(&proc);
 	else if (options->common->json)
-		print_json(&proc);
+		print_json(&proc, version);
 	else
-		print_text(&proc, options->cpus);
+		print_text(&proc, version, options->cpus);
 	proc_free(&proc);
 }
 

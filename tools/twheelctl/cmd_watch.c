@@ -280,11 +280,11 @@ static size_t add_lines(struct trace *trace, char *text, size_t length)
 }
 
 /*
- * struct watching - how far a live watch is
+ * struct live - how far a live trace is
  * @length: length of the incomplete line in @text
  * @begin, @shown: times of CLOCK_MONOTONIC
  */
-struct watching {
+struct live {
 	struct trace *trace;
 	const struct watch_options *options;
 	char text[TEXT_SIZE];
@@ -294,13 +294,13 @@ struct watching {
 	bool live;
 };
 
-static double seconds_so_far(const struct watching *w)
+static double seconds_so_far(const struct live *w)
 {
 	return (ctl_now() - w->begin) / 1e9;
 }
 
 /* Returns false if there is nothing to read now. */
-static bool take_lines(struct watching *w, int fd)
+static bool take_lines(struct live *w, int fd)
 {
 	ssize_t got = read(fd, w->text + w->length, TEXT_SIZE - w->length);
 
@@ -310,7 +310,7 @@ static bool take_lines(struct watching *w, int fd)
 	return true;
 }
 
-static void show_now_and_then(struct watching *w)
+static void show_now_and_then(struct live *w)
 {
 	if (!w->live || ctl_now() - w->shown < SHOW_EVERY)
 		return;
@@ -319,7 +319,7 @@ static void show_now_and_then(struct watching *w)
 	print(w->trace, seconds_so_far(w), w->options);
 }
 
-static bool time_is_up(const struct watching *w)
+static bool time_is_up(const struct live *w)
 {
 	return ctl_stopped || ferror(stdout) ||
 	       (w->options->time && ctl_now() - w->begin >= w->options->time);
@@ -327,7 +327,7 @@ static bool time_is_up(const struct watching *w)
 
 static void watch_live(struct trace *trace, const struct watch_options *options)
 {
-	static struct watching w;
+	static struct live w;
 	double seconds;
 	int fd;
 

@@ -23,20 +23,16 @@ _twheelctl()
 		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 		return
 		;;
-	--scheme)
-		words=$(ARGP_HELP_FMT=rmargin=1000 "$1" start --help 2>/dev/null |
-			sed -n 's/.*--scheme=.*: //p' | tr -d ,)
-		;;
 	--clock) words='monotonic boottime' ;;
 	--sort) words='rate pending unread' ;;
-	--tick | --wake) words='100us 1ms 10ms' ;;
+	--tick) words='100us 1ms 10ms' ;;
 	--interval | --delay) words='500ms 1s 5s' ;;
 	--time) words='100ms 1s 10s' ;;
 	--count | --rows | --timers) words='' ;;
 	*)
 		case $command in
 		'') words="info start stat top list bench watch help $words" ;;
-		start) words="1s 5s 1min --repeat --count --wake --tick --scheme --clock $words" ;;
+		start) words="1s 5s 1min --repeat --count --tick --clock $words" ;;
 		stat) words="--prometheus --cpus --interval --count $words" ;;
 		top) words="--delay --count --once --sort --no-cpus $words" ;;
 		bench) words="--timers --time $words" ;;

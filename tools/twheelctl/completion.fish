@@ -23,6 +23,5 @@ complete -c twheelctl -n 'not __twheelctl_command' -a '(__twheelctl_commands)'
 complete -c twheelctl -a '(__twheelctl_options)'
 complete -c twheelctl -l proc -rF
 complete -c twheelctl -l input -rF
-complete -c twheelctl -l scheme -xa "(__twheelctl_help | string replace -rf '.*--scheme=.*: ' '' | string split ', ')"
 complete -c twheelctl -l clock -xa 'monotonic boottime'
 complete -c twheelctl -l sort -xa 'rate pending unread'

@@ -11,10 +11,9 @@ if compset -P '--*='; then
 fi
 case $option in
 --proc | --input) _files ;;
---scheme) compadd -- ${(s:, :)${${(M)help:#*--scheme=*}##*: }} ;;
 --clock) compadd monotonic boottime ;;
 --sort) compadd rate pending unread ;;
---tick | --wake) compadd 100us 1ms 10ms ;;
+--tick) compadd 100us 1ms 10ms ;;
 --interval | --delay) compadd 500ms 1s 5s ;;
 --time) compadd 100ms 1s 10s ;;
 --count | --rows | --timers) ;;

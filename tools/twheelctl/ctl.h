@@ -56,8 +56,8 @@ int cmd_list(struct ctl_common *common, int argc, char **argv);
 int cmd_bench(struct ctl_common *common, int argc, char **argv);
 int cmd_watch(struct ctl_common *common, int argc, char **argv);
 
-/* Names of schemes and tick modes, each list with NULL at its end. */
-extern const char * const ctl_schemes[];
+/* Read the version of the module that is loaded. Returns false if there is none. */
+bool ctl_module_version(char *version, int size);
 
 /* The options of struct ctl_common. A command's parser hands it on as a child. */
 extern const struct argp_child ctl_common_argp[];

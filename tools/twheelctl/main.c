@@ -240,6 +240,51 @@ static const struct ctl_command *find_command(const char *name)
 	return NULL;
 }
 
+/* Return how many characters have to change, come or go to make one name of the other. */
+static size_t distance(const char *a, const char *b)
+{
+	size_t row[16], above, left, i, k;
+
+	for (k = 0; k < ARRAY_SIZE(row); k++)
+		row[k] = k;
+	for (i = 0; a[i]; i++) {
+		above = row[0]++;
+		for (k = 0; b[k]; k++) {
+			left = above + (a[i] != b[k]);
+			above = row[k + 1];
+			if (left > row[k] + 1)
+				left = row[k] + 1;
+			row[k + 1] = left > above + 1 ? above + 1 : left;
+		}
+	}
+	return row[strlen(b)];
+}
+
+/* Return the command whose name is most like @name, or NULL if none is. */
+static const char *similar_command(const char *name)
+{
+	const char *found = NULL;
+	size_t least = 3, i, d;
+
+	for (i = 0; i < NR_COMMANDS; i++) {
+		d = distance(name, commands[i].name);
+		if (d < least) {
+			least = d;
+			found = commands[i].name;
+		}
+	}
+	return found;
+}
+
+static void no_such_command(struct argp_state *state, const char *name)
+{
+	const char *similar = similar_command(name);
+
+	if (similar)
+		argp_error(state, "no such command: %s. Did you mean %s?", name, similar);
+	argp_error(state, "no such command: %s", name);
+}
+
 /* Return the text below the options of "twheelctl --help". */
 static char *help_filter(int key, const char *text, void *input)
 {
@@ -279,7 +324,7 @@ static int run_command(struct argp_state *state, const char *name)
 		command = find_command(name);
 	}
 	if (!command)
-		argp_error(state, "no such command: %s", name);
+		no_such_command(state, name);
 	snprintf(full_name, sizeof(full_name), "twheelctl %s", name);
 	argv[0] = full_name;
 	state->next = state->argc;
@@ -293,7 +338,8 @@ static error_t parse_main(int key, char *arg, struct argp_state *state)
 		*(int *)state->input = run_command(state, arg);
 		return 0;
 	case ARGP_KEY_NO_ARGS:
-		argp_error(state, "which command?");
+		argp_state_help(state, stderr, ARGP_HELP_USAGE | ARGP_HELP_LONG |
+				ARGP_HELP_DOC | ARGP_HELP_EXIT_ERR);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
