@@ -323,7 +323,7 @@ void expireTwheelExpire(void)
 	may = may_expire();
 	if (may && !polled)
 		polled = aeCreateFileEvent(server.el, twheel_fd(wheel), AE_READABLE,
-					     became_readable, NULL) == AE_OK;
+					   became_readable, NULL) == AE_OK;
 	if (!may && polled) {
 		aeDeleteFileEvent(server.el, twheel_fd(wheel), AE_READABLE);
 		polled = 0;
