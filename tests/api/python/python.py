@@ -3,14 +3,13 @@
 The Python binding: each method with its errors, in TAP
 """
 import asyncio
-import ctypes
 import errno
+import gc
 import multiprocessing
 import os
 import re
 import select
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -22,10 +21,7 @@ import twheel.aio
 
 HOUR = 3600 * twheel.SECOND
 TOO_LONG = 2**63
-
-
-# A library of before 1.0 has sessions of the device only.
-IS_OLD = not hasattr(ctypes.CDLL("libtwheel.so.1"), "twheel_open_flags")
+MANY = 10000
 
 
 def fails_with(number, function, *arguments):
@@ -50,42 +46,60 @@ def wait_unread(t, count):
         time.sleep(0.001)
 
 
+def start_due(t, count):
+    """Start timers 1 to count, and wait until their events are unread."""
+    for timer in range(1, count + 1):
+        t.start(timer, 0)
+    wait_unread(t, count)
+
+
 def test_sessions():
-    with twheel.Twheel(shared_ids=8, max_timers=100, private=True, tick_ns=2 * twheel.MS) as t:
+    with twheel.Twheel(shared_ids=8, max_timers=100, private=True, tick_ns=2 * twheel.MS,
+                       clock=twheel.CLOCK_BOOTTIME) as t:
         info = t.info()
-        assert (info.abi_version, info.mode, info.tick_ns, info.max_timers, info.shared_ids) == \
-            (1, twheel.MODE_PERIODIC, 2 * twheel.MS, 100, 8), info
-        number = t.fileno()
-        os.fstat(number)
-    fails_with(errno.EBADF, os.fstat, number)
-    for call in t.fileno, t.read, t.stats:
-        raises(ValueError, call)
-    t.close()
-    if info.clock:
-        # Neither a library nor a module of before 1.0.
+        assert (info.abi_version, info.mode, info.tick_ns, info.max_timers, info.shared_ids, info.clock) == \
+            (1, twheel.MODE_PERIODIC, 2 * twheel.MS, 100, 8, time.CLOCK_BOOTTIME), info
         asked = os.environ.get("TWHEEL_BACKEND") == "process"
-        with twheel.Twheel(private=True, clock=twheel.CLOCK_BOOTTIME, wake_ns=twheel.MS) as t:
-            info = t.info()
-            assert (info.clock, info.wake_ns) == (time.CLOCK_BOOTTIME, twheel.MS), info
-            assert bool(info.features & twheel.FEATURE_PROCESS) is asked
+        assert bool(info.features & twheel.FEATURE_PROCESS) is asked
     fails_with(errno.EINVAL, lambda: twheel.Twheel(tick_ns=1))
     assert "TWHEEL_BACKEND" in raises(OSError, lambda: twheel.Twheel(tick_ns=1))
     assert re.fullmatch(r"\d+\.\d+\.\d+", twheel.__version__)
 
 
-def test_forgotten_sessions_are_closed():
+def test_object_dropped():
     t = twheel.Twheel(shared_ids=8)
     number = t.fileno()
     batch = t.batch()
+    before = len(os.listdir("/proc/self/fd"))
     del t, batch
     fails_with(errno.EBADF, os.fstat, number)
+    assert len(os.listdir("/proc/self/fd")) == before - 1
+
+
+def calls_of(t, batch):
+    """Return each call that uses the session."""
+    return [t.fileno, t.read, t.wait, t.list, t.info, t.stats, t.batch, batch.flush, lambda: t.get(1), lambda: t.stop(1),
+            lambda: t.push(1, HOUR), lambda: t.start(1, HOUR), lambda: t.start_flags(1, HOUR),
+            lambda: batch.start(1, HOUR), lambda: batch.stop(1)]
+
+
+def test_use_after_close():
+    with twheel.Twheel() as t:
+        batch = t.batch(1)
+        t.start(1, HOUR)
+        number = t.fileno()
+        os.fstat(number)
+    fails_with(errno.EBADF, os.fstat, number)
+    for call in calls_of(t, batch):
+        assert raises(ValueError, call) == "the session is closed"
+    t.close()
 
 
 def test_numbers_are_not_cut_off():
     for setup in {"shared_ids": 2**32 + 1}, {"max_timers": -1}, {"tick_ns": 2**64}:
         raises(ValueError, lambda: twheel.Twheel(**setup))
     with twheel.Twheel(shared_ids=8) as t:
-        for call in t.stop, t.withdraw, t.get, t.batch().stop, t.batch, t.read:
+        for call in t.stop, t.get, t.batch().stop, t.batch, t.read:
             raises(ValueError, call, 2**64)
             raises(ValueError, call, -1)
         for arguments in (-1, HOUR), (2**64, HOUR), (3, -1), (3, HOUR, 2**64):
@@ -104,11 +118,6 @@ def test_times_may_be_floats():
         assert t.wait(0.5e6) == []
         for delay in -1.0, float("nan"), float("inf"):
             raises(ValueError, t.start, 4, delay)
-
-
-def test_the_module():
-    script = "import twheel; twheel.aio.AsyncTwheel().close()"
-    subprocess.run([sys.executable, "-c", script], cwd=os.path.dirname(__file__), check=True)
 
 
 def test_a_signal_does_not_end_a_wait():
@@ -133,15 +142,13 @@ def test_a_signal_does_not_end_a_wait():
 
 def test_children_of_a_program_with_threads():
     """multiprocessing forks while a thread uses the session, and the child collects it."""
-    if IS_OLD:
-        return  # such a child hangs
     over = threading.Event()
 
     def uses_it():
         timer = 0
         while not over.is_set():
             timer += 1
-            t.start_flags(timer % 1000, (1 + timer % 7) * twheel.MS, 0, 0, twheel.START_REPLACE)
+            t.start(timer % 1000, (1 + timer % 7) * twheel.MS)
             t.read()
 
     with twheel.Twheel() as t:
@@ -160,27 +167,45 @@ def test_children_of_a_program_with_threads():
 
 def test_timers():
     with twheel.Twheel() as t:
-        assert t.start(3, HOUR, 33) is False
-        assert t.start_flags(3, time.monotonic_ns() + HOUR, 0, 34, twheel.START_ABS) == (3, True)
+        assert t.start(3, HOUR, 33) == 0
+        assert t.start_flags(3, time.monotonic_ns() + HOUR, 0, 34, twheel.START_ABS) == (3, 1)
         entry = t.get(3)
         assert (entry.user_data, entry.state) == (34, twheel.STATE_PENDING), entry
-        t.stop(3)
+        assert t.stop(3) == 0
         assert t.get(3) is None
         fails_with(errno.ENOENT, t.stop, 3)
         assert "twheel_stop: no such timer is pending" in raises(KeyError, t.stop, 3)
         fails_with(errno.EINVAL, t.start, 3, TOO_LONG)
         fails_with(errno.EINVAL, t.start, twheel.ID_ANY, HOUR)
-        timer, _ = t.start_flags(twheel.ID_ANY, 0, 0, 44)
+        timer, result = t.start_flags(twheel.ID_ANY, 0, 0, 44)
+        assert result == 0
         wait_unread(t, 1)
-        fails_with(errno.EALREADY, t.start, timer, HOUR)
-        assert t.start_flags(timer, 0, 0, 45, twheel.START_REPLACE) == (timer, False)
-        wait_unread(t, 1)
-        assert t.withdraw(timer) is True
-        assert t.read() == []
-        assert (t.stats().replaced, t.stats().withdrawn) == (1, 1)
+        assert t.start(timer, HOUR) == 2
+        assert (t.read(), t.stats().replaced) == ([], 1)
+        t.stop(timer)
         for timer in range(200):
             t.start(timer, HOUR, 2 * timer)
         assert [(entry.id, entry.user_data) for entry in t.list()] == [(i, 2 * i) for i in range(200)]
+
+
+def test_cancel_of_a_sibling():
+    with twheel.Twheel() as t:
+        start_due(t, 2)
+        event, = t.read(1)
+        assert t.stop(3 - event.id) == 1
+        assert t.read() == []
+
+
+def test_many_due_at_once():
+    """A caller learns of some at a time, and of each once."""
+    with twheel.Twheel() as t:
+        start_due(t, MANY)
+        ids = []
+        while select.select([t], [], [], 0)[0]:
+            events = t.read()
+            assert len(events) == min(64, MANY - len(ids))
+            ids += [event.id for event in events]
+        assert sorted(ids) == list(range(1, MANY + 1))
 
 
 def test_events():
@@ -195,8 +220,7 @@ def test_events():
         fails_with(errno.EINVAL, t.read, 0)
         stats = t.stats()
         assert len(stats.lateness) == twheel.STATS_LATENESS
-        if t.info().clock:
-            assert sum(stats.lateness) == stats.delivered == 2, stats
+        assert sum(stats.lateness) == stats.delivered == 2, stats
 
 
 def test_words():
@@ -207,23 +231,17 @@ def test_words():
         t.start(3, HOUR)
         assert deadline <= words[3] <= time.monotonic_ns() + HOUR
         t.stop(3)
-        if t.info().clock:
-            # A read of an older module does not look at words.
-            t.start(3, 0)
-            wait_unread(t, 1)
-            words[3] = deadline
-            assert t.read() == []
-            assert t.get(3).deadline_ns == deadline
-        if IS_OLD:
-            fails_with(errno.ENOSYS, t.push, 3, deadline - 1)
-        else:
-            t.start(3, HOUR)
-            t.push(3, deadline - 1)
-            assert t.get(3).deadline_ns == words[3] == deadline - 1
-        t.stop_by_store(599)
-        assert words[599] == twheel.WORD_STOP
-        for timer in -1, 600:
-            raises(IndexError, t.stop_by_store, timer)
+        t.start(3, 0)
+        wait_unread(t, 1)
+        words[3] = deadline
+        assert t.read() == []
+        assert t.get(3).deadline_ns == deadline
+        t.push(3, deadline - 1)
+        assert t.get(3).deadline_ns == words[3] == deadline - 1
+        t.start(599, 0)
+        wait_unread(t, 1)
+        words[599] = twheel.WORD_STOP
+        assert t.read() == []
         raises(IndexError, lambda: words[600])
         number, some = t.fileno(), words[512:]
     raises(ValueError, lambda: words[0])
@@ -231,23 +249,6 @@ def test_words():
     os.fstat(number)
     del some
     fails_with(errno.EBADF, os.fstat, number)
-    with twheel.Twheel() as t:
-        raises(IndexError, t.stop_by_store, 0)
-
-
-def test_watches():
-    """They take the module. In the process, and with an older library, nothing is started."""
-    with twheel.Twheel() as t, socket.create_server(("127.0.0.1", 0)) as server, socket.socket() as peer:
-        peer.connect(server.getsockname())
-        fd = server.accept()[0]
-        with fd:
-            if IS_OLD or not t.info().features & twheel.FEATURE_IDLE:
-                raises(OSError, t.start_idle, 5, fd.fileno(), 0)
-                assert t.stats().started == 0
-                return
-            t.start_idle(5, fd.fileno(), 0, 7)
-            event, = t.wait()
-            assert (event.id, event.user_data, event.flags) == (5, 7, 0)
 
 
 def test_batches():
@@ -255,7 +256,7 @@ def test_batches():
         with t.batch(3) as batch:
             assert batch.start(1, HOUR) == []
             assert batch.stop(2) == []
-            assert [op.result for op in batch.withdraw(1)] == [0, -errno.ENOENT, 0]
+            assert [op.result for op in batch.stop(1)] == [0, -errno.ENOENT, 0]
             batch.start_flags(4, time.monotonic_ns() + HOUR, flags=twheel.START_ABS)
         assert t.get(4)
         batch = t.batch()
@@ -281,7 +282,7 @@ def test_asyncio():
             async for event in t:
                 ids.append(event.id)
                 if len(ids) == 1:
-                    assert t.withdraw(5 - event.id)
+                    assert t.stop(5 - event.id) == 1
                     asyncio.get_running_loop().call_later(0.01, t.close)
             return ids
     assert len(asyncio.run(all_of_it())) == 1
@@ -312,6 +313,39 @@ def test_asyncio_loops():
     fails_with(errno.EBADF, os.fstat, number)
     # A task that never ends is of no interest here.
     task._log_destroy_pending = False
+
+
+def test_asyncio_object_dropped():
+    """The loop refers to a session only while a task waits."""
+    async def drops(gives_up):
+        t = twheel.aio.AsyncTwheel()
+        t.start(1, 0)
+        assert len(await t.events()) == 1
+        if gives_up:
+            await asyncio.wait([asyncio.create_task(t.events())], timeout=0.01)
+        return t.fileno()
+
+    for gives_up in False, True:
+        number = asyncio.run(drops(gives_up))
+        gc.collect()
+        fails_with(errno.EBADF, os.fstat, number)
+
+
+def test_asyncio_use_after_close():
+    async def closed():
+        t = twheel.aio.AsyncTwheel()
+        waits = asyncio.create_task(t.events())
+        await asyncio.sleep(0)
+        t.close()
+        assert [event async for event in t] == []
+        for task in waits, t.events():
+            try:
+                await task
+            except ValueError as error:
+                assert str(error) == "the session is closed"
+            else:
+                raise AssertionError("no error")
+    asyncio.run(closed())
 
 
 def test_asyncio_example():

@@ -31,7 +31,7 @@ async def main():
     with twheel.aio.AsyncTwheel(shared_ids=CONNECTIONS) as timers:
         for connection in range(CONNECTIONS):
             timers.start(connection, TIMEOUT_NS)
-        timers.stop_by_store(2)
+        timers.words[2] = twheel.WORD_STOP
         talking = asyncio.create_task(talk(timers))
         async for event in timers:
             break

@@ -10,7 +10,6 @@ Sessions for asyncio
 from __future__ import annotations
 
 import asyncio
-from typing import Optional
 
 from . import Event, Twheel
 
@@ -21,10 +20,7 @@ class AsyncTwheel(Twheel):
 
     A task that is cancelled while it waits loses no event.
     """
-    _readable: Optional[asyncio.Future[None]] = None
-
-    def __enter__(self) -> AsyncTwheel:
-        return self
+    _readable: asyncio.Future[None] | None = None
 
     def close(self) -> None:
         self._wake()
@@ -34,7 +30,7 @@ class AsyncTwheel(Twheel):
         readable, self._readable = self._readable, None
         # A closed loop has no readers, and its tasks do not continue.
         if readable and not readable.get_loop().is_closed():
-            readable.get_loop().remove_reader(self._fd)
+            readable.get_loop().remove_reader(self.fileno())
             readable.set_result(None)
 
     async def events(self, count: int = 64) -> list[Event]:
@@ -45,7 +41,7 @@ class AsyncTwheel(Twheel):
                 self._wake()
             if not self._readable:
                 self._readable = loop.create_future()
-                loop.add_reader(self._fd, self._wake)
+                loop.add_reader(self.fileno(), self._wake)
             # Other tasks continue to wait for the future if this task is cancelled.
             await asyncio.shield(self._readable)
         return events
