@@ -73,7 +73,7 @@ def test_object_dropped():
     before = len(os.listdir("/proc/self/fd"))
     del t, batch
     fails_with(errno.EBADF, os.fstat, number)
-    assert len(os.listdir("/proc/self/fd")) == before - 1
+    assert len(os.listdir("/proc/self/fd")) == before - 2
 
 
 def calls_of(t, batch):
@@ -93,6 +93,56 @@ def test_use_after_close():
     for call in calls_of(t, batch):
         assert raises(ValueError, call) == "the session is closed"
     t.close()
+
+
+def test_close_during_a_wait():
+    """The thread that waits learns of it, as everyone who uses a closed session."""
+    t = twheel.Twheel()
+    ended = []
+    threads = [threading.Thread(target=lambda: ended.append(raises(ValueError, t.wait, timeout)), daemon=True)
+               for timeout in (None, None, HOUR, HOUR)]
+    for thread in threads:
+        thread.start()
+    time.sleep(0.05)
+    number = t.fileno()
+    t.close()
+    for thread in threads:
+        thread.join(60)
+    assert ended == 4 * ["the session is closed"], ended
+    fails_with(errno.EBADF, os.fstat, number)
+
+
+def test_close_during_any_call():
+    """The memory of the session remains until the call returns."""
+    library = twheel._library
+    functions = {name: function for name, function in vars(library).items()
+                 if isinstance(function, type(wait_unread)) and not name.startswith("_")}
+
+    def closes_first(function):
+        def call(*arguments):
+            entered.append(function)
+            t.close()
+            os.fstat(number)
+            return function(*arguments)
+        return call
+
+    entered = []
+    for index in range(1, len(calls_of(twheel.Twheel(), twheel.Twheel().batch()))):
+        t = twheel.Twheel()
+        t.start(1, 0)
+        wait_unread(t, 1)
+        number = t.fileno()
+        call = calls_of(t, t.batch(1))[index]
+        for name, function in functions.items():
+            setattr(library, name, closes_first(function))
+        try:
+            call()
+        except (ValueError, twheel.NoTimer):
+            pass
+        finally:
+            vars(library).update(functions)
+        fails_with(errno.EBADF, os.fstat, number)
+    assert set(entered) == set(functions.values())
 
 
 def test_numbers_are_not_cut_off():
@@ -160,6 +210,8 @@ def test_children_of_a_program_with_threads():
                 child.start()
                 child.join(60)
                 assert child.exitcode == 0, child
+            # A child ends no wait of its parent.
+            assert not select.select([t._closed], [], [], 0)[0]
         finally:
             over.set()
             thread.join()

@@ -65,6 +65,9 @@ class Twheel:
             flags=SETUP_PRIVATE if private else 0, tick_ns=u64(tick_ns),
             max_timers=u64(max_timers), shared_ids=u32(shared_ids), clock=u32(clock)))
         self._session: _library.Session | None = session
+        # Readable after close(). A child inherits it, but must not end waits of its parent.
+        self._closed, self._pid = _os.eventfd(0), os.getpid()
+        weakref.finalize(self, os.close, self._closed).atexit = False
         words: Any = ((ctypes.c_uint64 * shared_ids).from_address(session.head.words) if shared_ids
                       else (ctypes.c_uint64 * 1)())
         words.session = session
@@ -81,16 +84,18 @@ class Twheel:
         session = self._session
         if not session:
             raise ValueError("the session is closed")
-        return session._as_parameter_
+        return session
 
     def close(self) -> None:
         """Stop all timers, and end calls of wait(). Other calls of other threads return first."""
         self._session = None
+        if self._pid == os.getpid():
+            _os.eventfd_write(self._closed, 1)
         self.words.release()
 
     def fileno(self) -> int:
         """Return the descriptor, which is readable when events are unread."""
-        return int(self._session.head.fd if self._t else 0)
+        return int(self._t.head.fd)
 
     def start(self, timer: int, delay_ns: float, user_data: int = 0) -> int:
         """Start or restart a timer. Return 1 if it was pending, 2 if its unread event is withdrawn, else 0."""
@@ -124,8 +129,9 @@ class Twheel:
         The wait may last a ms longer. It ends with ValueError if another thread calls close().
         """
         end = math.inf if timeout_ns is None or timeout_ns < 0 else time.monotonic_ns() + timeout_ns
-        session, poll = self._t and self._session, select.poll()
+        session, poll = self._t, select.poll()
         poll.register(session.head.fd, select.POLLIN)
+        poll.register(self._closed, select.POLLIN)
         while not (events := self.read(count)) and (left := end - time.monotonic_ns()) > 0:
             poll.poll(math.ceil(min(left / MS, 2**31 - 1)))
         return events
