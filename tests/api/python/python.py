@@ -400,6 +400,26 @@ def test_asyncio_use_after_close():
     asyncio.run(closed())
 
 
+def test_asyncio_fork_and_close():
+    """A child inherits the loop, whose epoll(7) is that of the parent."""
+    async def parent():
+        with twheel.aio.AsyncTwheel() as t:
+            waits = asyncio.create_task(t.events())
+            await asyncio.sleep(0.01)
+            child = os.fork()
+            if not child:
+                try:
+                    t.close()
+                    os._exit(0)
+                finally:
+                    os._exit(1)
+            assert os.waitpid(child, 0)[1] == 0
+            t.start(1, 0, 42)
+            event, = await asyncio.wait_for(waits, 60)
+            assert event.user_data == 42
+    asyncio.run(parent())
+
+
 def test_asyncio_example():
     """On a machine that stands still for so long the other connection is idle, too."""
     script = os.path.join(os.path.dirname(__file__), "asyncio_timeouts.py")

@@ -10,6 +10,7 @@ Sessions for asyncio
 from __future__ import annotations
 
 import asyncio
+import os
 
 from . import Event, Twheel
 
@@ -21,6 +22,7 @@ class AsyncTwheel(Twheel):
     A task that is cancelled while it waits loses no event.
     """
     _readable: asyncio.Future[None] | None = None
+    _watcher = 0
 
     def close(self) -> None:
         self._wake()
@@ -28,8 +30,9 @@ class AsyncTwheel(Twheel):
 
     def _wake(self) -> None:
         readable, self._readable = self._readable, None
-        # A closed loop has no readers, and its tasks do not continue.
-        if readable and not readable.get_loop().is_closed():
+        # A closed loop has no readers, and its tasks do not continue. The loop that a child
+        # inherits shares its epoll(7) with that of the parent, which remains as it is.
+        if readable and not readable.get_loop().is_closed() and self._watcher == os.getpid():
             readable.get_loop().remove_reader(self.fileno())
             readable.set_result(None)
 
@@ -40,7 +43,7 @@ class AsyncTwheel(Twheel):
             if self._readable and self._readable.get_loop() is not loop:
                 self._wake()
             if not self._readable:
-                self._readable = loop.create_future()
+                self._readable, self._watcher = loop.create_future(), os.getpid()
                 loop.add_reader(self.fileno(), self._wake)
             # Other tasks continue to wait for the future if this task is cancelled.
             await asyncio.shield(self._readable)
