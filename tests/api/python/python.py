@@ -420,6 +420,42 @@ def test_asyncio_fork_and_close():
     asyncio.run(parent())
 
 
+def test_asyncio_many_due_at_once():
+    """Other tasks have their turn after 64 events."""
+    turns = 0
+
+    async def other():
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    async def one(t):
+        count = 0
+        async for _ in t:
+            count += 1
+            if count == MANY:
+                break
+
+    async def some(t):
+        count = 0
+        while count < MANY:
+            count += len(await t.events())
+
+    async def all_turns(consumer):
+        nonlocal turns
+        with twheel.aio.AsyncTwheel() as t:
+            start_due(t, MANY)
+            task = asyncio.create_task(other())
+            turns = 0
+            await consumer(t)
+            task.cancel()
+        assert turns >= MANY // 64 - 1, turns
+
+    asyncio.run(all_turns(one))
+    asyncio.run(all_turns(some))
+
+
 def test_asyncio_example():
     """On a machine that stands still for so long the other connection is idle, too."""
     script = os.path.join(os.path.dirname(__file__), "asyncio_timeouts.py")

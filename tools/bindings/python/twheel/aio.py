@@ -22,7 +22,7 @@ class AsyncTwheel(Twheel):
     A task that is cancelled while it waits loses no event.
     """
     _readable: asyncio.Future[None] | None = None
-    _watcher = 0
+    _watcher = _taken = 0
 
     def close(self) -> None:
         self._wake()
@@ -39,6 +39,10 @@ class AsyncTwheel(Twheel):
     async def events(self, count: int = 64) -> list[Event]:
         """Wait for events, and return at most count."""
         loop = asyncio.get_running_loop()
+        # Other tasks have their turn, also while events are unread.
+        if self._taken >= 64:
+            self._taken = 0
+            await asyncio.sleep(0)
         while not (events := self.read(count)):
             if self._readable and self._readable.get_loop() is not loop:
                 self._wake()
@@ -47,6 +51,7 @@ class AsyncTwheel(Twheel):
                 loop.add_reader(self.fileno(), self._wake)
             # Other tasks continue to wait for the future if this task is cancelled.
             await asyncio.shield(self._readable)
+        self._taken += len(events)
         return events
 
     def __aiter__(self) -> AsyncTwheel:
