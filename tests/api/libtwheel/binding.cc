@@ -2,6 +2,7 @@
 /*
  * The C++ binding: each function with its errors, in TAP
  */
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
@@ -9,7 +10,9 @@
 #include <iterator>
 #include <poll.h>
 #include <csignal>
+#include <sys/epoll.h>
 #include <sys/time.h>
+#include <sys/wait.h>
 #include <type_traits>
 #include <unistd.h>
 
@@ -107,17 +110,64 @@ static void timers()
 {
 	session t;
 
-	EXPECT(!t.start(3, 1h, 33) && t.start(3, 2h, 34));
+	EXPECT(t.start(3, 1h, 33) == 0 && t.start(3, 2h, 34) == 1);
 	EXPECT(t.look(3)->user_data == 34 && t.look(3)->state == TWHEEL_STATE_PENDING);
-	t.stop(3);
-	EXPECT(!t.look(3));
+	EXPECT(t.stop(3) == 0 && !t.look(3));
 	EXPECT(fails_with(ENOENT, [&] { t.stop(3); }).find("twheel_stop: no such timer is pending") == 0);
 	EXPECT(!t.start(3, -1ns) && t.wait().at(0).id == 3);
 	EXPECT(!t.start(3, std::chrono::nanoseconds::max()) && t.wait(1ms).empty());
 	t.stop(3);
 	auto id = t.start_flags(TWHEEL_ID_ANY, 0s, 0s, 44);
 	wait_unread(t, 1);
-	EXPECT(t.withdraw(id) && t.read().empty() && t.wait(0ns).empty());
+	EXPECT(t.start(id, 1h) == 2 && t.read().empty() && t.wait(0ns).empty());
+}
+
+static void cancel_of_a_sibling()
+{
+	session t;
+
+	t.start(1, 0s);
+	t.start(2, 0s);
+	wait_unread(t, 2);
+	EXPECT(t.stop(3 - t.read(1).at(0).id) == 1 && t.read().empty());
+}
+
+static void many_due_at_once()
+{
+	session t;
+	struct pollfd pollfd = { t.fd(), POLLIN, 0 };
+	unsigned int count = 0;
+
+	for (unsigned int id = 0; id < 10000; id++)
+		t.start(id, 0s);
+	wait_unread(t, 10000);
+	while (poll(&pollfd, 1, 0)) {
+		size_t some = t.read().size();
+
+		EXPECT(some == std::min(64u, 10000 - count));
+		count += some;
+	}
+	EXPECT(count == 10000);
+}
+
+/* A child closes its copy, and the loop of the parent still watches the session. */
+static void fork_and_close()
+{
+	struct epoll_event event = {};
+	int loop = epoll_create1(0), status;
+	session t;
+
+	event.events = EPOLLIN;
+	EXPECT(!epoll_ctl(loop, EPOLL_CTL_ADD, t.fd(), &event));
+	if (pid_t child = fork()) {
+		EXPECT(waitpid(child, &status, 0) == child && !status);
+	} else {
+		{ session closed = std::move(t); }
+		_exit(0);
+	}
+	t.start(1, 0s);
+	EXPECT(epoll_wait(loop, &event, 1, -1) == 1 && t.wait().at(0).id == 1);
+	close(loop);
 }
 
 static void events()
@@ -144,8 +194,6 @@ static void words()
 	EXPECT(t.read().empty() && t.look(3)->deadline_ns == libtwheel::deadline_ns(deadline));
 	t.push(3, deadline - 1min);
 	EXPECT(t.look(3)->deadline_ns == libtwheel::deadline_ns(deadline - 1min));
-	/* Without a descriptor, and in the process with any. */
-	EXPECT(throws<std::system_error>([&] { t.start_idle(6, -1, 1h); }));
 	t.start(4, 0s);
 	wait_unread(t, 1);
 	t.stop_by_store(4);
@@ -168,7 +216,7 @@ static void batches()
 	session t;
 	batch operations(t, 3), moved = std::move(operations);
 
-	EXPECT(!moved.start(1, 1h) && !moved.stop(2) && moved.withdraw(1) == 3);
+	EXPECT(!moved.start(1, 1h) && !moved.stop(2) && moved.stop(1) == 3);
 	EXPECT(moved.at(1).result == -ENOENT && throws<std::out_of_range>([&] { moved.at(3); }));
 	moved.start(4, 1h);
 	EXPECT(moved.flush() == 1 && t.look(4));
@@ -243,6 +291,9 @@ int main()
 		{ "sessions_are_here_or_there", sessions_are_here_or_there },
 		{ "a_signal_does_not_end_a_wait", a_signal_does_not_end_a_wait },
 		{ "timers", timers }, { "events", events }, { "words", words },
+		{ "cancel_of_a_sibling", cancel_of_a_sibling },
+		{ "many_due_at_once", many_due_at_once },
+		{ "fork_and_close", fork_and_close },
 		{ "lists", lists }, { "batches", batches },
 		{ "timers_of_the_program", timers_of_the_program },
 		{ "callbacks_may_throw", callbacks_may_throw },

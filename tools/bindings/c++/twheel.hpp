@@ -30,16 +30,10 @@ namespace libtwheel {
 using std::chrono::nanoseconds;
 using time_point = std::chrono::steady_clock::time_point;
 
-inline std::uint64_t deadline_ns(time_point deadline)
-{
-	return nanoseconds(deadline.time_since_epoch()).count();
-}
-
 /* A negative delay is 0, as for std::this_thread::sleep_for(). */
-inline std::uint64_t delay_ns(nanoseconds delay)
-{
-	return delay.count() > 0 ? delay.count() : 0;
-}
+inline std::uint64_t delay_ns(nanoseconds delay) { return delay.count() > 0 ? delay.count() : 0; }
+
+inline std::uint64_t deadline_ns(time_point deadline) { return nanoseconds(deadline.time_since_epoch()).count(); }
 
 template <class E> [[noreturn]] inline void fail(const E &error)
 {
@@ -83,13 +77,13 @@ public:
 	/* Readable when events are unread. */
 	int fd() const { return twheel_fd(get()); }
 
-	/* Starts or restarts a timer. Returns true if it was pending. */
-	bool start(std::uint64_t id, nanoseconds delay, std::uint64_t user_data = 0)
+	/* Starts or restarts a timer. Returns 1 if it was pending, 2 if its unread event is withdrawn, else 0. */
+	unsigned int start(std::uint64_t id, nanoseconds delay, std::uint64_t user_data = 0)
 	{
 		return check(twheel_start(get(), id, delay_ns(delay), user_data), "twheel_start");
 	}
 
-	/* Starts a timer with TWHEEL_START_* and a period. Returns its id, chosen for TWHEEL_ID_ANY. */
+	/* Starts a timer with TWHEEL_START_ABS or a period. Returns its id, chosen for TWHEEL_ID_ANY. */
 	std::uint64_t start_flags(std::uint64_t id, nanoseconds expires, nanoseconds period = {},
 				  std::uint64_t user_data = 0, std::uint32_t flags = 0)
 	{
@@ -100,26 +94,14 @@ public:
 		return chosen;
 	}
 
-	/* Starts a timer that is due when the TCP socket @fd has received nothing for @idle. */
-	bool start_idle(std::uint64_t id, int fd, nanoseconds idle, std::uint64_t user_data = 0,
-			std::uint32_t flags = 0)
-	{
-		__u64 the_id = id;
-
-		return check(twheel_start_idle(get(), &the_id, fd, idle.count(), user_data, flags),
-			     "twheel_start_idle");
-	}
-
-	/* Moves a pending timer to another deadline, by a store if that is not earlier than its word. */
+	/* Moves a timer to another deadline, by a store if that is not earlier than its word. */
 	void push(std::uint64_t id, time_point deadline, std::uint64_t user_data = 0)
 	{
 		check(twheel_push(get(), id, deadline_ns(deadline), user_data), "twheel_push");
 	}
 
-	void stop(std::uint64_t id) { check(twheel_stop(get(), id), "twheel_stop"); }
-
-	/* Stops a timer, or withdraws its unread event. Returns true for an event. */
-	bool withdraw(std::uint64_t id) { return check(twheel_withdraw(get(), id), "twheel_withdraw"); }
+	/* Stops a timer. Returns 0 if it was pending, 1 if its unread event is withdrawn. */
+	unsigned int stop(std::uint64_t id) { return check(twheel_stop(get(), id), "twheel_stop"); }
 
 	/* Moves a timer to a later deadline by a store. */
 	void refresh(std::uint64_t id, time_point deadline)
@@ -142,7 +124,6 @@ public:
 	std::vector<twheel_event> wait(nanoseconds timeout = nanoseconds(-1), unsigned int most = 64)
 	{
 		std::vector<twheel_event> events(most);
-
 		const std::uint64_t begin = twheel_now();
 		std::int64_t left = timeout.count();
 		int ret;
@@ -209,15 +190,7 @@ public:
 		return check(twheel_batch_start(batch_.get(), id, delay_ns(delay), user_data), "twheel_batch_start");
 	}
 
-	unsigned int stop(std::uint64_t id)
-	{
-		return check(twheel_batch_stop(batch_.get(), id), "twheel_batch_stop");
-	}
-
-	unsigned int withdraw(std::uint64_t id)
-	{
-		return check(twheel_batch_withdraw(batch_.get(), id), "twheel_batch_withdraw");
-	}
+	unsigned int stop(std::uint64_t id) { return check(twheel_batch_stop(batch_.get(), id), "twheel_batch_stop"); }
 
 	unsigned int flush() { return check(twheel_batch_flush(batch_.get()), "twheel_batch_flush"); }
 
