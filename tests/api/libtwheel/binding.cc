@@ -194,6 +194,9 @@ static void words()
 	EXPECT(t.read().empty() && t.look(3)->deadline_ns == libtwheel::deadline_ns(deadline));
 	t.push(3, deadline - 1min);
 	EXPECT(t.look(3)->deadline_ns == libtwheel::deadline_ns(deadline - 1min));
+	/* A deadline of long ago is due at once. */
+	t.push(3, libtwheel::time_point::min());
+	EXPECT(t.wait().at(0).id == 3);
 	t.start(4, 0s);
 	wait_unread(t, 1);
 	t.stop_by_store(4);

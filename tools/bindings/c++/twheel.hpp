@@ -33,7 +33,8 @@ using time_point = std::chrono::steady_clock::time_point;
 /* A negative delay is 0, as for std::this_thread::sleep_for(). */
 inline std::uint64_t delay_ns(nanoseconds delay) { return delay.count() > 0 ? delay.count() : 0; }
 
-inline std::uint64_t deadline_ns(time_point deadline) { return nanoseconds(deadline.time_since_epoch()).count(); }
+/* A deadline before the epoch is in the past, as the epoch is. */
+inline std::uint64_t deadline_ns(time_point deadline) { return delay_ns(deadline.time_since_epoch()); }
 
 template <class E> [[noreturn]] inline void fail(const E &error)
 {
