@@ -10,19 +10,16 @@ pub mod timers;
 
 pub use abi::*;
 
-use std::fmt;
-use std::io;
 use std::mem::size_of;
 use std::os::raw::{c_int, c_uint, c_ulong, c_void};
 use std::os::unix::io::{AsFd, AsRawFd, BorrowedFd, RawFd};
 use std::ptr::{null_mut, NonNull};
-use std::slice;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
+use std::{fmt, io, slice};
 
 const ENOENT: i32 = 2;
 const EINTR: i32 = 4;
-const EALREADY: i32 = 114;
 
 /// An error of a call of the library.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -39,12 +36,9 @@ impl fmt::Display for Error {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         let error = io::Error::from_raw_os_error(self.errno);
         match (self.call, self.errno) {
-            (OPEN, _) => write!(
-                to, "{}: {}. Check the setup, TWHEEL_BACKEND, the module and the group twheel", OPEN, error
-            ),
-            (call, ENOENT) => write!(to, "{}: no such timer is pending", call),
-            (call, EALREADY) => write!(to, "{}: the event of the timer is unread", call),
-            (call, _) => write!(to, "{}: {}", call, error),
+            (OPEN, _) => write!(to, "{OPEN}: {error}. Check the setup, TWHEEL_BACKEND, the module and the group twheel"),
+            (call, ENOENT) => write!(to, "{call}: no such timer is pending"),
+            (call, _) => write!(to, "{call}: {error}"),
         }
     }
 }
@@ -93,9 +87,7 @@ unsafe impl Sync for Twheel {}
 impl Twheel {
     pub fn open(setup: &Setup) -> Result<Twheel> {
         let mut handle = null_mut();
-        check(OPEN, unsafe {
-            twheel_open_sized(&mut handle, setup, size_of::<Setup>(), size_of::<Event>())
-        })?;
+        check(OPEN, unsafe { twheel_open_sized(&mut handle, setup, size_of::<Setup>(), size_of::<Event>()) })?;
         Ok(Twheel(NonNull::new(handle).expect("a session")))
     }
 
@@ -106,12 +98,12 @@ impl Twheel {
         check(call, unsafe { twheel_command(self.0.as_ptr(), command, argument as *mut T as *mut c_void) })
     }
 
-    /// Starts or restarts a timer. Returns true if it was pending.
-    pub fn start(&self, id: u64, delay: Duration, user_data: u64) -> Result<bool> {
-        Ok(check("twheel_start", unsafe { twheel_start(self.0.as_ptr(), id, ns(delay), user_data) })? == 1)
+    /// Starts or restarts a timer. Returns 1 if it was pending, 2 if its unread event is withdrawn, else 0.
+    pub fn start(&self, id: u64, delay: Duration, user_data: u64) -> Result<u32> {
+        check("twheel_start", unsafe { twheel_start(self.0.as_ptr(), id, ns(delay), user_data) })
     }
 
-    /// Starts a timer with START_* and a period. Returns its id, which the kernel chooses for ID_ANY.
+    /// Starts a timer with START_ABS or a period. Returns its id, which the kernel chooses for ID_ANY.
     pub fn start_flags(
         &self, mut id: u64, expires: Duration, period: Duration, user_data: u64, flags: u32,
     ) -> Result<u64> {
@@ -121,26 +113,14 @@ impl Twheel {
         Ok(id)
     }
 
-    /// Starts a timer that is due when the TCP socket `fd` has received nothing for `idle`.
-    pub fn start_idle(&self, mut id: u64, fd: RawFd, idle: Duration, user_data: u64, flags: u32) -> Result<u64> {
-        check("twheel_start_idle", unsafe {
-            twheel_start_idle(self.0.as_ptr(), &mut id, fd, ns(idle), user_data, flags)
-        })?;
-        Ok(id)
-    }
-
-    /// Moves a pending timer to another deadline, by a store if that is not earlier than its word.
+    /// Moves a timer to another deadline, by a store if that is not earlier than its word.
     pub fn push(&self, id: u64, deadline: Duration, user_data: u64) -> Result<()> {
         check("twheel_push", unsafe { twheel_push(self.0.as_ptr(), id, ns(deadline), user_data) }).map(drop)
     }
 
-    pub fn stop(&self, id: u64) -> Result<()> {
-        check("twheel_stop", unsafe { twheel_stop(self.0.as_ptr(), id) }).map(drop)
-    }
-
-    /// Stops a timer, or withdraws its unread event. Returns true for an event.
-    pub fn withdraw(&self, id: u64) -> Result<bool> {
-        Ok(check("twheel_withdraw", unsafe { twheel_withdraw(self.0.as_ptr(), id) })? == 1)
+    /// Stops a timer. Returns 0 if it was pending, 1 if its unread event is withdrawn.
+    pub fn stop(&self, id: u64) -> Result<u32> {
+        check("twheel_stop", unsafe { twheel_stop(self.0.as_ptr(), id) })
     }
 
     /// Returns the words, one for each id below `shared_ids`.
@@ -175,9 +155,7 @@ impl Twheel {
         let begin = now();
         loop {
             let left = timeout.map_or(-1, |time| ns(time.saturating_sub(now() - begin)) as i64);
-            match check("twheel_wait", unsafe {
-                twheel_wait(self.0.as_ptr(), events.as_mut_ptr(), count, left)
-            }) {
+            match check("twheel_wait", unsafe { twheel_wait(self.0.as_ptr(), events.as_mut_ptr(), count, left) }) {
                 Err(Error { errno: EINTR, .. }) => continue,
                 got => return Ok(&events[..got? as usize]),
             }
@@ -197,11 +175,7 @@ impl Twheel {
     pub fn list(&self) -> Result<Vec<Entry>> {
         let mut all = Vec::new();
         let mut some = [Entry::default(); 64];
-        let mut list = List {
-            count: some.len() as u32,
-            entry_size: size_of::<Entry>() as u32,
-            ..List::default()
-        };
+        let mut list = List { count: 64, entry_size: size_of::<Entry>() as u32, ..List::default() };
         loop {
             list.entries = some.as_mut_ptr() as usize as u64;
             let got = self.command("twheel_list", IOC_LIST, &mut list)?;
@@ -274,25 +248,17 @@ impl Batch<'_> {
     pub fn start_flags(
         &mut self, id: u64, expires: Duration, period: Duration, user_data: u64, flags: u32,
     ) -> Result<Vec<Op>> {
-        let ret = unsafe {
+        self.results("twheel_batch_start_flags", unsafe {
             twheel_batch_start_flags(self.operations, id, ns(expires), ns(period), user_data, flags)
-        };
-        self.results("twheel_batch_start_flags", ret)
+        })
     }
 
     pub fn stop(&mut self, id: u64) -> Result<Vec<Op>> {
-        let ret = unsafe { twheel_batch_stop(self.operations, id) };
-        self.results("twheel_batch_stop", ret)
-    }
-
-    pub fn withdraw(&mut self, id: u64) -> Result<Vec<Op>> {
-        let ret = unsafe { twheel_batch_withdraw(self.operations, id) };
-        self.results("twheel_batch_withdraw", ret)
+        self.results("twheel_batch_stop", unsafe { twheel_batch_stop(self.operations, id) })
     }
 
     pub fn flush(&mut self) -> Result<Vec<Op>> {
-        let ret = unsafe { twheel_batch_flush(self.operations) };
-        self.results("twheel_batch_flush", ret)
+        self.results("twheel_batch_flush", unsafe { twheel_batch_flush(self.operations) })
     }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Each method and its errors.
-use std::os::unix::io::AsFd;
+use std::os::raw::{c_int, c_ulong};
+use std::os::unix::io::{AsFd, AsRawFd};
 use std::thread;
 use std::time::Duration;
 use twheel::*;
@@ -8,10 +9,19 @@ use twheel::*;
 const HOUR: Duration = Duration::from_secs(3600);
 const ENOENT: i32 = 2;
 const EINVAL: i32 = 22;
-const EALREADY: i32 = 114;
+const SIGUSR1: c_int = 10;
+const MANY: u64 = 10000;
 
 fn with_words(shared_ids: u32) -> Twheel {
     Twheel::open(&Setup { shared_ids, ..Setup::default() }).unwrap()
+}
+
+/// Starts timers, and waits until their events are unread.
+fn start_due(t: &Twheel, count: u64) {
+    for id in 0..count {
+        t.start(id, Duration::ZERO, 0).unwrap();
+    }
+    wait_unread(t, count);
 }
 
 fn wait_unread(t: &Twheel, count: u64) {
@@ -26,10 +36,10 @@ fn errno<T>(result: Result<T>) -> i32 {
 
 #[test]
 fn sessions() {
-    let setup = Setup { flags: SETUP_PRIVATE, clock: CLOCK_BOOTTIME, wake_ns: 1000, ..Setup::default() };
+    let setup = Setup { flags: SETUP_PRIVATE, clock: CLOCK_BOOTTIME, ..Setup::default() };
     let t = Twheel::open(&setup).unwrap();
     let info = t.info().unwrap();
-    assert_eq!((info.abi_version, info.clock, info.wake_ns), (1, CLOCK_BOOTTIME, 1000));
+    assert_eq!((info.abi_version, info.clock), (1, CLOCK_BOOTTIME));
     let in_process = std::env::var("TWHEEL_BACKEND").map_or(false, |backend| backend == "process");
     assert_eq!(info.features & FEATURE_PROCESS != 0, in_process);
     t.as_fd().try_clone_to_owned().expect("a descriptor");
@@ -41,25 +51,78 @@ fn sessions() {
 #[test]
 fn timers() {
     let t = with_words(0);
-    assert!(!t.start(3, HOUR, 33).unwrap());
+    assert_eq!(t.start(3, HOUR, 33), Ok(0));
     assert_eq!(t.start_flags(3, now() + HOUR, Duration::ZERO, 34, START_ABS), Ok(3));
     let entry = t.get(3).unwrap().unwrap();
     assert_eq!((entry.user_data, entry.state), (34, STATE_PENDING));
-    assert!(t.start(3, HOUR, 33).unwrap());
-    t.stop(3).unwrap();
+    assert_eq!((t.start(3, HOUR, 33), t.stop(3)), (Ok(1), Ok(0)));
     assert!(t.get(3).unwrap().is_none());
     let error = t.stop(3).unwrap_err();
     assert_eq!((error.errno, &*error.to_string()), (ENOENT, "twheel_stop: no such timer is pending"));
     assert_eq!(std::io::Error::from(error).kind(), std::io::ErrorKind::NotFound);
-    assert!(!t.start(3, Duration::MAX, 0).unwrap());
+    assert_eq!(t.start(3, Duration::MAX, 0), Ok(0));
     assert!(t.wait(&mut [Event::default()], Some(Duration::from_millis(1))).unwrap().is_empty());
     t.stop(3).unwrap();
     let id = t.start_flags(ID_ANY, Duration::ZERO, Duration::ZERO, 44, 0).unwrap();
     wait_unread(&t, 1);
-    assert_eq!(errno(t.start(id, HOUR, 0)), EALREADY);
-    assert!(t.withdraw(id).unwrap());
-    // The descriptor is invalid, and sessions in the process refuse all.
-    assert!(t.start_idle(4, -1, HOUR, 0, 0).is_err());
+    assert_eq!(t.start(id, HOUR, 0), Ok(2));
+    assert!(t.read(&mut [Event::default()]).unwrap().is_empty());
+}
+
+#[test]
+fn cancel_of_a_sibling() {
+    let t = with_words(0);
+    start_due(&t, 2);
+    let mut events = [Event::default(); 4];
+    let first = t.read(&mut events[..1]).unwrap()[0].id;
+    assert_eq!(t.stop(1 - first), Ok(1));
+    assert!(t.read(&mut events).unwrap().is_empty());
+}
+
+#[test]
+fn many_due_at_once() {
+    let t = with_words(0);
+    start_due(&t, MANY);
+    let mut events = [Event::default(); 64];
+    let mut seen = vec![false; MANY as usize];
+    while seen.contains(&false) {
+        let some = t.read(&mut events).unwrap();
+        assert!(!some.is_empty());
+        for event in some {
+            assert!(!std::mem::replace(&mut seen[event.id as usize], true));
+        }
+    }
+}
+
+extern "C" {
+    fn pthread_self() -> c_ulong;
+    fn pthread_kill(thread: c_ulong, signal: c_int) -> c_int;
+    fn signal(number: c_int, handler: extern "C" fn(c_int)) -> usize;
+}
+extern "C" fn nothing(_signal: c_int) {}
+
+#[test]
+fn a_signal_does_not_end_a_wait() {
+    let t = with_words(0);
+    let begin = now();
+    let me = unsafe { signal(SIGUSR1, nothing); pthread_self() };
+    thread::scope(|scope| {
+        scope.spawn(move || for _ in 0..10 {
+            thread::sleep(Duration::from_millis(5));
+            unsafe { pthread_kill(me, SIGUSR1) };
+        });
+        let time = Duration::from_millis(100);
+        assert!(t.wait(&mut [Event::default()], Some(time)).unwrap().is_empty());
+        assert!(now() - begin >= time);
+    });
+}
+
+#[test]
+fn object_dropped() {
+    // The number of a closed descriptor is used again.
+    for _ in 0..1000 {
+        assert!(with_words(8).as_raw_fd() < 500);
+    }
 }
 
 #[test]
@@ -117,7 +180,7 @@ fn lists_and_batches() {
     }
     let ops = batch.stop(1000).unwrap();
     assert_eq!((ops.len(), ops[0].result, ops[199].result), (200, 0, -ENOENT));
-    batch.withdraw(0).unwrap();
+    batch.stop(0).unwrap();
     assert_eq!(batch.flush().unwrap()[0].result, 0);
     let list = t.list().unwrap();
     assert_eq!((list.len(), list[197].user_data), (198, 396));
