@@ -41,8 +41,6 @@ func (e *Error) Error() string {
 		return device + ": " + e.Errno.Error() + ". Check the setup, TWHEEL_BACKEND, the module and the group twheel"
 	case e.Errno == syscall.ENOENT:
 		return e.Call + ": no such timer is pending"
-	case e.Errno == syscall.EALREADY:
-		return e.Call + ": the event of the timer is unread"
 	}
 	return e.Call + ": " + e.Errno.Error()
 }
@@ -65,23 +63,20 @@ func Now() uint64 { return uint64(nanotime()) }
 type Twheel struct {
 	// A duplicate of the session's descriptor, for the runtime's poller.
 	file *os.File
-	conn syscall.RawConn
+	// Has a value when the session became readable, and is closed with file.
+	readable chan struct{}
 	// One goroutine at a time waits for events.
 	reading chan struct{}
-	closed  chan struct{}
 
-	// Held for reading by calls of the library. Held for writing to change the fields below.
-	mu sync.RWMutex
-	t  *C.struct_twheel
-	// Events that the channel of Events did not deliver.
-	left []Event
-
+	// Held for reading by each use of the fields below. Held for writing by Close.
+	mu    sync.RWMutex
+	t     *C.struct_twheel
 	words []uint64
 }
 
 // Open opens a session. EventSize is ignored.
 func Open(setup Setup) (*Twheel, error) {
-	t := &Twheel{reading: make(chan struct{}, 1), closed: make(chan struct{})}
+	t := &Twheel{readable: make(chan struct{}, 1), reading: make(chan struct{}, 1)}
 	if _, err := check(device, C.twheel_open_sized(&t.t, (*C.struct_twheel_setup)(unsafe.Pointer(&setup)),
 		C.size_t(unsafe.Sizeof(setup)), C.size_t(unsafe.Sizeof(Event{})))); err != nil {
 		return nil, err
@@ -90,8 +85,7 @@ func Open(setup Setup) (*Twheel, error) {
 		C.twheel_close(t.t)
 		return nil, err
 	}
-	h := (*head)(unsafe.Pointer(t.t))
-	t.words = unsafe.Slice(h.words, h.sharedIds)
+	t.words = unsafe.Slice((*uint64)(unsafe.Pointer(t.t.words)), t.t.shared_ids)
 	// Close a session that is no longer referenced, as for os.File.
 	runtime.SetFinalizer(t, (*Twheel).Close)
 	return t, nil
@@ -104,17 +98,28 @@ func (t *Twheel) poll() error {
 	}
 	t.file = os.NewFile(fd, device)
 	conn, err := t.file.SyscallConn()
-	t.conn = conn
-	return err
+	if err != nil {
+		return err
+	}
+	// The goroutine does not refer to t, which would never be collected.
+	go func(readable chan<- struct{}) {
+		conn.Read(func(uintptr) bool {
+			select {
+			case readable <- struct{}{}:
+			default:
+			}
+			return false
+		})
+		close(readable)
+	}(t.readable)
+	return nil
 }
 
-// Close stops all timers, and ends a Read that waits. It must not race with Refresh or
-// StopByStore, because it unmaps the words.
+// Close stops all timers, and ends a Read that waits.
 func (t *Twheel) Close() error {
 	if err := t.file.Close(); err != nil {
 		return err
 	}
-	close(t.closed)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	C.twheel_close(t.t)
@@ -136,24 +141,15 @@ func (t *Twheel) command(name string, command uintptr, argument unsafe.Pointer) 
 	return t.call(name, func() C.int { return C.twheel_command(t.t, C.ulong(command), argument) })
 }
 
-// StartFlags starts a timer with StartAbs, StartReplace, a period, or IDAny. It returns the
-// id, and whether the timer was pending.
-func (t *Twheel) StartFlags(id, expiresNs, periodNs, userData uint64, flags uint32) (uint64, bool, error) {
+// StartFlags starts a timer with StartAbs, a period, or IDAny. It returns the id, and what
+// Start returns.
+func (t *Twheel) StartFlags(id, expiresNs, periodNs, userData uint64, flags uint32) (uint64, int, error) {
 	chosen := C.__u64(id)
 	ret, err := t.call("twheel_start_flags", func() C.int {
 		return C.twheel_start_flags(t.t, &chosen, C.__u64(expiresNs), C.__u64(periodNs), C.__u64(userData),
 			C.__u32(flags))
 	})
-	return uint64(chosen), ret == 1, err
-}
-
-// StartIdle starts a timer that is due when the TCP socket fd has received nothing for idle.
-func (t *Twheel) StartIdle(id uint64, fd int, idle time.Duration, userData uint64, flags uint32) (uint64, bool, error) {
-	chosen := C.__u64(id)
-	ret, err := t.call("twheel_start_idle", func() C.int {
-		return C.twheel_start_idle(t.t, &chosen, C.int(fd), C.__u64(idle), C.__u64(userData), C.__u32(flags))
-	})
-	return uint64(chosen), ret == 1, err
+	return uint64(chosen), ret, err
 }
 
 // ns returns 0 for a negative delay, as time.Sleep returns at once.
@@ -164,15 +160,15 @@ func ns(delay time.Duration) uint64 {
 	return uint64(delay)
 }
 
-// Start starts or restarts a timer. It returns true if the timer was pending.
-func (t *Twheel) Start(id uint64, delay time.Duration, userData uint64) (bool, error) {
-	ret, err := t.call("twheel_start", func() C.int {
+// Start starts or restarts a timer. It returns 1 if the timer was pending, 2 if its unread
+// event is withdrawn, and 0 otherwise.
+func (t *Twheel) Start(id uint64, delay time.Duration, userData uint64) (int, error) {
+	return t.call("twheel_start", func() C.int {
 		return C.twheel_start(t.t, C.__u64(id), C.__u64(ns(delay)), C.__u64(userData))
 	})
-	return ret == 1, err
 }
 
-// Push moves a pending timer to another deadline, by a store if that is not earlier than its
+// Push moves a timer to another deadline, by a store if that is not earlier than its
 // word.
 func (t *Twheel) Push(id, deadlineNs, userData uint64) error {
 	_, err := t.call("twheel_push", func() C.int {
@@ -181,31 +177,25 @@ func (t *Twheel) Push(id, deadlineNs, userData uint64) error {
 	return err
 }
 
-// Stop stops a pending timer.
-func (t *Twheel) Stop(id uint64) error {
-	_, err := t.call("twheel_stop", func() C.int { return C.twheel_stop(t.t, C.__u64(id)) })
-	return err
+// Stop stops a timer. It returns 0 if the timer was pending, 1 if its unread event is
+// withdrawn.
+func (t *Twheel) Stop(id uint64) (int, error) {
+	return t.call("twheel_stop", func() C.int { return C.twheel_stop(t.t, C.__u64(id)) })
 }
 
-// Withdraw stops a timer, or withdraws its unread event. It returns true for an event.
-func (t *Twheel) Withdraw(id uint64) (bool, error) {
-	ret, err := t.call("twheel_withdraw", func() C.int { return C.twheel_withdraw(t.t, C.__u64(id)) })
-	return ret == 1, err
-}
-
-// Refresh moves a timer to a later deadline by a store. It panics if the id has no word.
+// Refresh moves a timer to a later deadline by a store. It panics if the id has no word, and
+// after Close.
 func (t *Twheel) Refresh(id, deadlineNs uint64) {
 	atomic.StoreUint64(&t.words[id], deadlineNs)
 	runtime.KeepAlive(t)
 }
 
-// StopByStore stops a timer without an event when it is due, by a store. It panics if the id has
-// no word.
+// StopByStore stops a timer without an event when it is due, by a store. It panics as Refresh.
 func (t *Twheel) StopByStore(id uint64) { t.Refresh(id, WordStop) }
 
 // Read waits for events, and reads up to len(events). It waits in the runtime's poller, until
 // ctx or the session ends.
-func (t *Twheel) Read(ctx context.Context, events []Event) (n int, err error) {
+func (t *Twheel) Read(ctx context.Context, events []Event) (int, error) {
 	if len(events) == 0 {
 		return 0, &Error{"twheel_read", syscall.EINVAL}
 	}
@@ -215,85 +205,35 @@ func (t *Twheel) Read(ctx context.Context, events []Event) (n int, err error) {
 		return 0, ctx.Err()
 	}
 	defer func() { <-t.reading }()
-	var stop func()
-	t.conn.Read(func(uintptr) bool {
-		if n, err = t.take(events); n == 0 && err == nil && stop == nil {
-			stop = t.endWith(ctx)
+	for {
+		n, err := t.call("twheel_read", func() C.int {
+			return C.twheel_read(t.t, (*C.struct_twheel_event)(unsafe.Pointer(&events[0])), C.uint(len(events)))
+		})
+		if n != 0 || err != nil {
+			return n, err
 		}
-		return n != 0 || err != nil
-	})
-	if stop != nil {
-		stop()
-	}
-	if n == 0 && err == nil {
-		err = ctx.Err()
-	}
-	if n == 0 && err == nil {
-		err = os.ErrClosed
-	}
-	return n, err
-}
-
-// take reads events without waiting.
-func (t *Twheel) take(events []Event) (int, error) {
-	t.mu.Lock()
-	n := copy(events, t.left)
-	t.left = t.left[n:]
-	t.mu.Unlock()
-	if n != 0 {
-		return n, nil
-	}
-	return t.call("twheel_read", func() C.int {
-		return C.twheel_read(t.t, (*C.struct_twheel_event)(unsafe.Pointer(&events[0])), C.uint(len(events)))
-	})
-}
-
-// endWith makes a wait end with ctx, until the returned function is called.
-func (t *Twheel) endWith(ctx context.Context) (stop func()) {
-	if ctx.Done() == nil {
-		return func() {}
-	}
-	over, ended := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(ended)
 		select {
+		case _, open := <-t.readable:
+			if !open {
+				return 0, os.ErrClosed
+			}
 		case <-ctx.Done():
-			t.file.SetReadDeadline(time.Unix(1, 0))
-		case <-over:
+			return 0, ctx.Err()
 		}
-	}()
-	return func() {
-		close(over)
-		<-ended
-		t.file.SetReadDeadline(time.Time{})
 	}
 }
 
-// Events sends events until ctx or the session ends. Then the channel is closed, and the next
-// Read returns an event that was not received. One event is read ahead, and can no longer be
-// withdrawn.
-func (t *Twheel) Events(ctx context.Context) <-chan Event {
-	events := make(chan Event)
-	go func() {
-		defer close(events)
+// Events is an iterator, for "range" of Go 1.23. It ends with ctx or the session. It reads one
+// event at a time, because a timer can no longer be stopped when its event was read.
+func (t *Twheel) Events(ctx context.Context) func(yield func(Event) bool) {
+	return func(yield func(Event) bool) {
 		var event [1]Event
 		for {
-			if _, err := t.Read(ctx, event[:]); err != nil {
+			if _, err := t.Read(ctx, event[:]); err != nil || !yield(event[0]) {
 				return
 			}
-			select {
-			case events <- event[0]:
-				continue
-			case <-ctx.Done():
-			case <-t.closed:
-			}
-			t.mu.Lock()
-			t.left = append(t.left, event[0])
-			t.mu.Unlock()
-			return
 		}
-	}()
-	return events
+	}
 }
 
 // Get returns a timer, or ENOENT if it is neither pending nor its event unread.
@@ -331,6 +271,13 @@ func (t *Twheel) Stats() (stats Stats, err error) {
 	return stats, err
 }
 
+// Op is an operation of a batch, and its result: 0 or more, or a negative errno.
+type Op struct {
+	Opcode uint32
+	ID     uint64
+	Result int32
+}
+
 // Batch contains operations that are submitted together, when it is full or by Flush. A method
 // that fills the batch returns its operations with their results, others return none. The
 // slice is valid until the next operation is added.
@@ -341,11 +288,8 @@ type Batch struct {
 }
 
 // Batch returns an empty batch, which submits itself when it has size operations.
-func (t *Twheel) Batch(size int) (*Batch, error) {
+func (t *Twheel) Batch(size uint32) (*Batch, error) {
 	b := &Batch{t: t}
-	if size < 0 || uint64(size) > uint64(^C.uint(0)) {
-		size = 0
-	}
 	_, err := t.call("twheel_batch_new", func() C.int { return C.twheel_batch_new(t.t, C.uint(size), &b.b) })
 	if err != nil {
 		return nil, err
@@ -372,11 +316,6 @@ func (b *Batch) Stop(id uint64) ([]Op, error) {
 	return b.add("twheel_batch_stop", func() C.int { return C.twheel_batch_stop(b.b, C.__u64(id)) })
 }
 
-// Withdraw adds a Twheel.Withdraw.
-func (b *Batch) Withdraw(id uint64) ([]Op, error) {
-	return b.add("twheel_batch_withdraw", func() C.int { return C.twheel_batch_withdraw(b.b, C.__u64(id)) })
-}
-
 // Flush submits the operations that were added.
 func (b *Batch) Flush() ([]Op, error) {
 	return b.add("twheel_batch_flush", func() C.int { return C.twheel_batch_flush(b.b) })
@@ -386,7 +325,8 @@ func (b *Batch) add(name string, function func() C.int) ([]Op, error) {
 	n, err := b.t.call(name, function)
 	b.ops = b.ops[:0]
 	for i := 0; i < n; i++ {
-		b.ops = append(b.ops, *(*Op)(unsafe.Pointer(C.twheel_batch_op(b.b, C.uint(i)))))
+		op := C.twheel_batch_op(b.b, C.uint(i))
+		b.ops = append(b.ops, Op{uint32(op.opcode), uint64(op.id), int32(op.result)})
 	}
 	return b.ops, err
 }

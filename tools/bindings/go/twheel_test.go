@@ -10,7 +10,6 @@ import (
 	"runtime"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -30,6 +29,8 @@ func wants(err, wanted error) {
 		panic(fmt.Sprintf("%v, and not %v", err, wanted))
 	}
 }
+
+func failure[T any](_ T, err error) error { return err }
 
 func is[T comparable](got, wanted T) {
 	if got != wanted {
@@ -56,39 +57,35 @@ func panics(function func()) (panicked bool) {
 }
 
 func TestSetup(t *testing.T) {
-	s := must(Open(Setup{Flags: SetupPrivate, Clock: ClockBoottime, WakeNs: 1000}))
+	s := must(Open(Setup{Flags: SetupPrivate, Clock: ClockBoottime}))
 	info := must(s.Info())
 	is(info.AbiVersion, 1)
 	is(info.Clock, ClockBoottime)
-	is(info.WakeNs, 1000)
 	is(info.Features&FeatureProcess != 0, os.Getenv("TWHEEL_BACKEND") == "process")
 	must(0, s.Close())
-	_, err := Open(Setup{TickNs: 1})
+	err := failure(Open(Setup{TickNs: 1}))
 	wants(err, syscall.EINVAL)
 	is(strings.Contains(err.Error(), "/dev/twheel"), true)
 }
 
 func TestTimers(t *testing.T) {
 	s := open(t, 0)
-	is(must(s.Start(3, hour, 33)), false)
-	id, pending, err := s.StartFlags(3, Now()+uint64(hour), 0, 34, StartAbs)
+	is(must(s.Start(3, hour, 33)), 0)
+	id, result, err := s.StartFlags(3, Now()+uint64(hour), 0, 34, StartAbs)
 	is(must(id, err), 3)
-	is(pending, true)
+	is(result, 1)
 	entry := must(s.Get(3))
 	is(entry.UserData, 34)
 	is(entry.State, StatePending)
-	must(0, s.Stop(3))
-	err = s.Stop(3)
+	is(must(s.Stop(3)), 0)
+	err = failure(s.Stop(3))
 	wants(err, syscall.ENOENT)
 	is(err.Error(), "twheel_stop: no such timer is pending")
-	_, err = s.Get(3)
-	wants(err, syscall.ENOENT)
-	is(must(s.Start(3, 1<<63-1, 0)), false)
-	is(must(s.Start(3, -1, 0)), true)
+	wants(failure(s.Get(3)), syscall.ENOENT)
+	is(must(s.Start(3, 1<<63-1, 0)), 0)
+	is(must(s.Start(3, -1, 0)), 1)
 	unread(s, 1)
-	_, err = s.Start(3, hour, 0)
-	wants(err, syscall.EALREADY)
-	is(must(s.Withdraw(3)), true)
+	is(must(s.Start(3, hour, 0)), 2)
 	id, _, err = s.StartFlags(IDAny, 0, uint64(time.Millisecond), 44, 0)
 	must(id, err)
 	var events [1]Event
@@ -101,9 +98,6 @@ func TestTimers(t *testing.T) {
 		late += count
 	}
 	is(late, 1)
-	// The descriptor is invalid, and sessions in the process refuse all.
-	_, _, err = s.StartIdle(4, -1, hour, 0, 0)
-	is(err != nil, true)
 }
 
 func TestWords(t *testing.T) {
@@ -142,22 +136,16 @@ func TestListsAndBatches(t *testing.T) {
 	all := must(s.List())
 	is(len(all), 199)
 	is(all[198].UserData, 396)
-	must(batch.Withdraw(0))
+	must(batch.Stop(0))
 	is(must(batch.Flush())[0].Result, 0)
-	_, err := s.Batch(0)
-	wants(err, syscall.EINVAL)
-	must(0, s.Close())
-	_, err = batch.Stop(1)
-	wants(err, os.ErrClosed)
+	wants(failure(s.Batch(0)), syscall.EINVAL)
 }
 
-func TestReadEnds(t *testing.T) {
+// A context is the interrupt of a goroutine.
+func TestInterruptOfAWait(t *testing.T) {
 	s := open(t, 0)
 	ended := make(chan error)
-	read := func(ctx context.Context) {
-		_, err := s.Read(ctx, make([]Event, 1))
-		ended <- err
-	}
+	read := func(ctx context.Context) { ended <- failure(s.Read(ctx, make([]Event, 1))) }
 	ctx, cancel := context.WithCancel(context.Background())
 	go read(ctx)
 	time.Sleep(10 * time.Millisecond)
@@ -170,22 +158,26 @@ func TestReadEnds(t *testing.T) {
 	wants(<-ended, context.Canceled)
 	must(s.Start(1, 0, 0))
 	is(must(s.Read(context.Background(), make([]Event, 2))), 1)
-	_, err := s.Read(context.Background(), nil)
-	wants(err, syscall.EINVAL)
-	go read(context.Background())
-	go read(context.Background())
-	time.Sleep(10 * time.Millisecond)
+	wants(failure(s.Read(context.Background(), nil)), syscall.EINVAL)
+}
+
+func TestUseAfterClose(t *testing.T) {
+	s := open(t, 1)
+	batch := must(s.Batch(1))
 	must(0, s.Close())
-	wants(<-ended, os.ErrClosed)
-	wants(<-ended, os.ErrClosed)
-	wants(s.Stop(1), os.ErrClosed)
-	wants(s.Close(), os.ErrClosed)
+	for _, err := range []error{
+		failure(s.Start(1, hour, 0)), failure(s.Stop(1)), s.Push(0, 1, 0), failure(batch.Stop(1)), failure(s.List()),
+		failure(s.Read(context.Background(), make([]Event, 1))), s.Close(),
+	} {
+		wants(err, os.ErrClosed)
+	}
+	is(panics(func() { s.Refresh(0, Now()) }), true)
 }
 
 func descriptors() int { return len(must(os.ReadDir("/proc/self/fd"))) }
 
 // The runtime closes a session that is no longer referenced, as an os.File.
-func TestDroppedSessionsAreClosed(t *testing.T) {
+func TestObjectDropped(t *testing.T) {
 	before := descriptors()
 	for i := 0; i < 50; i++ {
 		must(Open(Setup{}))
@@ -196,57 +188,63 @@ func TestDroppedSessionsAreClosed(t *testing.T) {
 	}
 }
 
-func TestEventsLoseNothing(t *testing.T) {
+func due(t *testing.T, count uint64) *Twheel {
 	s := open(t, 0)
-	const count = 100
 	for id := uint64(0); id < count; id++ {
 		must(s.Start(id, 0, id))
 	}
+	unread(s, count)
+	return s
+}
+
+// No event is read before it is wanted.
+func TestCancelOfASibling(t *testing.T) {
+	s := due(t, 3)
+	s.Events(context.Background())(func(event Event) bool {
+		is(must(s.Stop((event.ID+1)%3)), 1)
+		is(must(s.Start((event.ID+2)%3, 0, 200)), 2)
+		return false
+	})
+	s.Events(context.Background())(func(event Event) bool {
+		is(event.UserData, 200)
+		must(0, s.Close())
+		return true
+	})
+}
+
+func TestManyDueAtOnce(t *testing.T) {
+	const count = 10000
+	s := due(t, count)
 	seen := map[uint64]bool{}
 	for len(seen) < count {
-		ctx, cancel := context.WithCancel(context.Background())
-		events := s.Events(ctx)
-		for i := 0; i < 3 && len(seen) < count; i++ {
-			seen[(<-events).ID] = true
-		}
-		cancel()
-		for event := range events {
+		var events [64]Event
+		n := must(s.Read(context.Background(), events[:]))
+		for _, event := range events[:n] {
+			is(seen[event.ID], false)
 			seen[event.ID] = true
 		}
 	}
-	events := s.Events(context.Background())
-	must(0, s.Close())
-	_, ok := <-events
-	is(ok, false)
 }
 
 // Close races with all other calls. Also for the race detector.
-func TestGoroutines(t *testing.T) {
-	s := open(t, 0)
+func TestCloseDuringAWait(t *testing.T) {
+	s := open(t, 1)
 	var all sync.WaitGroup
-	var expired uint64
-	for i := uint64(0); i < 4; i++ {
-		all.Add(2)
-		go func(id uint64) {
-			defer all.Done()
-			for {
-				if _, _, err := s.StartFlags(id, 1, 0, 0, 0); errors.Is(err, os.ErrClosed) {
-					return
-				}
-			}
-		}(i)
+	until := func(ends func() bool) {
+		all.Add(1)
 		go func() {
 			defer all.Done()
-			for {
-				n, err := s.Read(context.Background(), make([]Event, 8))
-				if err != nil {
-					return
-				}
-				atomic.AddUint64(&expired, uint64(n))
+			for !ends() {
 			}
 		}()
 	}
-	for atomic.LoadUint64(&expired) < 100 {
+	for i := uint64(0); i < 4; i++ {
+		id := i
+		until(func() bool { return errors.Is(failure(s.Start(id, 1, 0)), os.ErrClosed) })
+		until(func() bool { return failure(s.Read(context.Background(), make([]Event, 8))) != nil })
+	}
+	until(func() bool { return panics(func() { s.Refresh(0, WordNone) }) })
+	for must(s.Stats()).Delivered < 100 {
 		time.Sleep(time.Millisecond)
 	}
 	must(0, s.Close())

@@ -5,6 +5,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log"
 	"time"
@@ -35,19 +36,20 @@ func main() {
 		}
 	}
 	t.StopByStore(2)
-	events := t.Events(context.Background())
-	ticker := time.NewTicker(20 * time.Millisecond)
+	events := make([]twheel.Event, connections)
 	beats, idle := 0, 0
 	for idle < 2 {
-		select {
-		case <-events:
-			idle++
-		case <-ticker.C:
-			if beats < heartbeats {
-				t.Refresh(0, twheel.Now()+uint64(timeout))
-				beats++
-			}
+		if beats < heartbeats {
+			t.Refresh(0, twheel.Now()+uint64(timeout))
+			beats++
 		}
+		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
+		n, err := t.Read(ctx, events)
+		cancel()
+		if err != nil && !errors.Is(err, context.DeadlineExceeded) {
+			log.Fatal(err)
+		}
+		idle += n
 	}
 	fmt.Printf("%d heartbeats, %d idle\n", beats, idle)
 }
