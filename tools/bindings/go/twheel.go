@@ -186,8 +186,9 @@ func (t *Twheel) Stop(id uint64) (int, error) {
 // Refresh moves a timer to a later deadline by a store. It panics if the id has no word, and
 // after Close.
 func (t *Twheel) Refresh(id, deadlineNs uint64) {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
 	atomic.StoreUint64(&t.words[id], deadlineNs)
-	runtime.KeepAlive(t)
 }
 
 // StopByStore stops a timer without an event when it is due, by a store. It panics as Refresh.
