@@ -30,15 +30,13 @@ static void *memory_of(JNIEnv *env, jobject buffer)
 }
 
 /* Structures have the same size here and in Twheel.java, which is generated from the header. */
-JNIEXPORT jlong METHOD(open)(JNIEnv *env, jclass class, jobject setup, jint event_size,
-			     jint flags)
+JNIEXPORT jlong METHOD(open)(JNIEnv *env, jclass class, jobject setup, jint event_size)
 {
 	struct twheel *t;
 	int ret;
 
-	ret = twheel_open_flags_sized(&t, memory_of(env, setup),
-				      (*env)->GetDirectBufferCapacity(env, setup),
-				      event_size, flags);
+	ret = twheel_open_sized(&t, memory_of(env, setup),
+				(*env)->GetDirectBufferCapacity(env, setup), event_size);
 	return ret ? ret : (jlong)t;
 }
 
@@ -67,16 +65,11 @@ JNIEXPORT jlong METHOD(address)(JNIEnv *env, jclass class, jobject memory)
 
 /* Returns the chosen id for TWHEEL_ID_ANY. */
 JNIEXPORT jlong METHOD(start)(JNIEnv *env, jclass class, jlong t, jlong id, jlong expires_ns,
-			      jlong period_ns, jlong user_data, jint flags, jint fd)
+			      jlong period_ns, jlong user_data, jint flags)
 {
-	struct twheel *session = session_of(t);
 	__u64 chosen = id;
-	int ret;
+	int ret = twheel_start_flags(session_of(t), &chosen, expires_ns, period_ns, user_data, flags);
 
-	if (flags & TWHEEL_START_IDLE)
-		ret = twheel_start_idle(session, &chosen, fd, expires_ns, user_data, flags);
-	else
-		ret = twheel_start_flags(session, &chosen, expires_ns, period_ns, user_data, flags);
 	return ret < 0 || (__u64)id != TWHEEL_ID_ANY ? ret : (jlong)chosen;
 }
 
@@ -86,9 +79,9 @@ JNIEXPORT jint METHOD(push)(JNIEnv *env, jclass class, jlong t, jlong id, jlong 
 	return twheel_push(session_of(t), id, deadline_ns, user_data);
 }
 
-JNIEXPORT jint METHOD(stop)(JNIEnv *env, jclass class, jlong t, jlong id, jint flags)
+JNIEXPORT jint METHOD(stop)(JNIEnv *env, jclass class, jlong t, jlong id)
 {
-	return flags ? twheel_withdraw(session_of(t), id) : twheel_stop(session_of(t), id);
+	return twheel_stop(session_of(t), id);
 }
 
 JNIEXPORT jint METHOD(read)(JNIEnv *env, jclass class, jlong t, jobject events, jint count)
@@ -132,9 +125,9 @@ JNIEXPORT jint METHOD(batchStart)(JNIEnv *env, jclass class, jlong b, jlong id, 
 	return twheel_batch_start_flags(batch_of(b), id, expires_ns, period_ns, user_data, flags);
 }
 
-JNIEXPORT jint METHOD(batchStop)(JNIEnv *env, jclass class, jlong b, jlong id, jint flags)
+JNIEXPORT jint METHOD(batchStop)(JNIEnv *env, jclass class, jlong b, jlong id)
 {
-	return flags ? twheel_batch_withdraw(batch_of(b), id) : twheel_batch_stop(batch_of(b), id);
+	return twheel_batch_stop(batch_of(b), id);
 }
 
 JNIEXPORT jint METHOD(batchFlush)(JNIEnv *env, jclass class, jlong b)

@@ -5,7 +5,6 @@ package twheel;
 public final class TwheelException extends RuntimeException {
     static final int ENOENT = 2;
     static final int EINTR = 4;
-    static final int EALREADY = 114;
     static final String DEVICE = "/dev/twheel";
 
     private static final long serialVersionUID = 1;
@@ -25,10 +24,6 @@ public final class TwheelException extends RuntimeException {
     private static String message(String call, int errno) {
         if (call.equals(DEVICE))
             return Twheel.message(errno) + ". Check the setup, TWHEEL_BACKEND, the module and the group twheel";
-        return switch (errno) {
-            case ENOENT -> "no such timer is pending";
-            case EALREADY -> "the event of the timer is unread";
-            default -> Twheel.message(errno);
-        };
+        return errno == ENOENT ? "no such timer" : Twheel.message(errno);
     }
 }

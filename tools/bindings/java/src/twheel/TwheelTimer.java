@@ -107,7 +107,7 @@ public final class TwheelTimer implements Timer {
         executor = Objects.requireNonNull(taskExecutor, "taskExecutor");
         thread = threadFactory.newThread(worker);
         // The monitor serializes all calls but await().
-        twheel = new Twheel(null, Twheel.OPEN_ONE_THREAD);
+        twheel = new Twheel(null);
         Twheel.Info info = twheel.info();
         latestNs = info.maxIntervalNs();
         long most = info.maxTimers() - 1;
@@ -250,7 +250,7 @@ public final class TwheelTimer implements Timer {
             if (deadline < looksAt && !stopped) {
                 long now = System.nanoTime(), at = Math.min(deadline, now + ROUND_MS * 1_000_000L);
                 // The thread reads this event with the monitor held: after looksAt is written.
-                twheel.startFlags(WAKE, Math.max(at - now, 0), 0, 0, Twheel.START_REPLACE);
+                twheel.start(WAKE, at - now, 0);
                 looksAt = at;
             }
         }
@@ -348,7 +348,7 @@ public final class TwheelTimer implements Timer {
                     continue;
                 if (entry.id != 0) {
                     // The timer is pending, or its event is unread.
-                    twheel.withdraw(entry.id);
+                    twheel.stop(entry.id);
                     forget(entry);
                 }
                 follow(entry, nowNs);
@@ -422,7 +422,7 @@ public final class TwheelTimer implements Timer {
                 return Collections.emptySet();
             stopped = true;
             if (started)
-                twheel.startFlags(WAKE, 0, 0, 0, Twheel.START_REPLACE);
+                twheel.start(WAKE, 0, 0);
         }
         join();
         List<Entry> left = new ArrayList<>(Arrays.asList(worker.entries));
