@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * The native methods of Twheel.java
+ * The native methods of Twheel.java, and at the end those of TwheelTimer.java
  *
  * A session and a batch are numbers in Java. The methods return the library's results:
  * 0 or more, or a negative errno.
@@ -10,6 +10,7 @@
 #include <poll.h>
 #include <string.h>
 #include <twheel.h>
+#include <twheel_timer.h>
 
 /* JNI finds the native method of this name. */
 #define METHOD(name)	Java_twheel_Twheel_##name
@@ -147,4 +148,56 @@ JNIEXPORT void METHOD(batchOp)(JNIEnv *env, jclass class, jlong b, jint index, j
 JNIEXPORT jstring METHOD(message)(JNIEnv *env, jclass class, jint error)
 {
 	return (*env)->NewStringUTF(env, strerror(error));
+}
+
+#undef METHOD
+#define METHOD(name)	Java_twheel_TwheelTimer_##name
+
+_Static_assert(sizeof(struct twheel_timer) <= 40, "TIMER_SIZE of TwheelTimer.java");
+
+static struct twheel_timers *wheel_of(jlong wheel)
+{
+	return (struct twheel_timers *)(long)wheel;
+}
+
+static struct twheel_timer *timer_of(jlong timer)
+{
+	return (struct twheel_timer *)(long)timer;
+}
+
+JNIEXPORT jlong METHOD(init)(JNIEnv *env, jclass class, jlong memory, jint size, jlong tick)
+{
+	return (jlong)twheel_timers_init((void *)(long)memory, size, tick);
+}
+
+JNIEXPORT void METHOD(start)(JNIEnv *env, jclass class, jlong wheel, jlong timer, jint id,
+			     jlong tick)
+{
+	timer_of(timer)->tag = id;
+	twheel_timer_start(wheel_of(wheel), timer_of(timer), tick);
+}
+
+JNIEXPORT void METHOD(stop)(JNIEnv *env, jclass class, jlong wheel, jlong timer)
+{
+	twheel_timer_stop(wheel_of(wheel), timer_of(timer));
+}
+
+/* @ids: out: at most 256 ids of due timers. Returns their number. */
+JNIEXPORT jint METHOD(expired)(JNIEnv *env, jclass class, jlong wheel, jlong tick, jintArray ids)
+{
+	struct twheel_timer *timer;
+	jint tags[256], count = 0;
+
+	while (count < 256 && (timer = twheel_timers_expired(wheel_of(wheel), tick)))
+		tags[count++] = timer->tag;
+	(*env)->SetIntArrayRegion(env, ids, 0, count, tags);
+	return count;
+}
+
+/* Java has no unsigned ticks: the result is at most @latest. */
+JNIEXPORT jlong METHOD(next)(JNIEnv *env, jclass class, jlong wheel, jlong latest)
+{
+	uint64_t tick = twheel_timers_next(wheel_of(wheel));
+
+	return tick < (uint64_t)latest ? (jlong)tick : latest;
 }

@@ -5,9 +5,10 @@ import static org.junit.Assert.*;
 
 import io.netty.util.HashedWheelTimer;
 import io.netty.util.Timeout;
-import java.io.File;
+import io.netty.util.TimerTask;
 import java.lang.reflect.Constructor;
 import java.lang.reflect.Method;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -16,7 +17,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.Test;
@@ -79,24 +79,76 @@ public class TimerTest {
         waitAsleep(timer);
         assertTrue(far.cancel());
         // It is awake, or has been.
-        assertTrue(timer.looksAt != Long.MAX_VALUE || timer.worker.nrFree == timer.worker.nextId - 1);
+        assertTrue(timer.looksAt != Long.MAX_VALUE || timer.worker.nrFree == timer.worker.entries.length);
         assertTrue(timer.stop().isEmpty());
+    }
+
+    /** Runs code in the timer's thread. */
+    private static void inThread(TwheelTimer timer, Runnable code) throws Exception {
+        CompletableFuture<Void> done = new CompletableFuture<>();
+        timer.newTimeout(t -> {
+            try {
+                code.run();
+                done.complete(null);
+            } catch (Throwable failed) {
+                done.completeExceptionally(failed);
+            }
+        }, 0, TimeUnit.SECONDS);
+        done.get();
     }
 
     @Test
     public void cancelledBeforeTheThreadLooksTheyNeverReachTheWheel() throws Exception {
         TwheelTimer timer = new TwheelTimer();
-        int before = timer.worker.nextId;
-        synchronized (timer.twheel) {
+        inThread(timer, () -> {
             for (int i = 0; i < 10_000; i++) {
                 Timeout timeout = timer.newTimeout(t -> { }, 1, TimeUnit.HOURS);
                 assertTrue(timer.refresh(timeout, 1, TimeUnit.MINUTES));
                 assertTrue(timeout.cancel());
             }
-        }
+        });
         waitAsleep(timer);
-        assertEquals(before, timer.worker.nextId);
+        assertEquals(0, timer.worker.entries.length);
         assertTrue(timer.stop().isEmpty());
+    }
+
+    /** Pairs that are due at the same moment: the task that is first cancels the other, or moves it away. */
+    @Test
+    public void aTaskCancelsItsSibling() throws Exception {
+        final int pairs = 1000;
+        TwheelTimer timer = new TwheelTimer();
+        AtomicInteger ran = new AtomicInteger(), ended = new AtomicInteger(), tooLate = new AtomicInteger();
+        CountDownLatch told = new CountDownLatch(pairs / 2);
+        inThread(timer, () -> {
+            for (int i = 0; i < pairs; i++) {
+                boolean cancels = i % 2 == 0;
+                Timeout[] pair = new Timeout[2];
+                TimerTask task = new TimerTask() {
+                    @Override
+                    public void run(Timeout timeout) {
+                        Timeout other = pair[timeout == pair[0] ? 1 : 0];
+                        ran.incrementAndGet();
+                        if (!(cancels ? other.cancel() : timer.refresh(other, 1, TimeUnit.HOURS)))
+                            tooLate.incrementAndGet();
+                        ended.incrementAndGet();
+                    }
+
+                    @Override
+                    public void cancelled(Timeout timeout) {
+                        if (timeout.isCancelled())
+                            told.countDown();
+                    }
+                };
+                for (int k = 0; k < 2; k++)
+                    pair[k] = timer.newTimeout(task, 5, TimeUnit.MILLISECONDS);
+            }
+        });
+        while (ended.get() < pairs)
+            Thread.sleep(1);
+        told.await();
+        assertEquals(0, tooLate.get());
+        assertEquals(pairs, ran.get());
+        assertEquals(pairs / 2, timer.stop().size());
     }
 
     /** stop() returns each timeout that newTimeout() returned. */
@@ -124,39 +176,70 @@ public class TimerTest {
         }
     }
 
-    /** Invalid ids stand for lack of memory. */
+    /** tests/vm/guest/java limits the memory of timers to 64 MiB. */
     @Test
-    public void aRefusedTimeoutIsTriedAgain() throws Exception {
+    public void aTimeoutWithoutMemoryIsTriedAgain() throws Exception {
         TwheelTimer timer = new TwheelTimer();
-        TwheelTimer.Worker worker = timer.worker;
         CountDownLatch done = new CountDownLatch(2);
-        Timeout[] refused = new Timeout[4];
-        synchronized (timer.twheel) {
-            worker.nextId = Integer.MIN_VALUE;
-            for (int i = 0; i < 4; i++)
-                refused[i] = timer.newTimeout(t -> done.countDown(), 1, TimeUnit.HOURS);
+        List<ByteBuffer> all = new ArrayList<>();
+        for (int size = 1 << 20; size >= 1 << 14; ) {
+            try {
+                all.add(ByteBuffer.allocateDirect(size));
+            } catch (OutOfMemoryError e) {
+                size >>= 3;
+            }
         }
-        while (!timer.isFull)
-            Thread.sleep(1);
-        assertThrows(RejectedExecutionException.class, () -> timer.newTimeout(t -> { }, 1, TimeUnit.HOURS));
-        // One is refused again, one is due while it waits, and one is gone.
-        assertTrue(timer.refresh(refused[3], 1, TimeUnit.MINUTES));
-        assertTrue(timer.refresh(refused[0], 1, TimeUnit.MILLISECONDS));
-        assertTrue(refused[1].cancel());
+        Timeout cancelled = timer.newTimeout(t -> done.countDown(), 1, TimeUnit.HOURS);
+        Timeout left = timer.newTimeout(t -> { }, 1, TimeUnit.HOURS);
+        timer.newTimeout(t -> done.countDown(), 10, TimeUnit.MILLISECONDS);
         while (done.getCount() != 1)
             Thread.sleep(1);
-        assertEquals(2, timer.pendingTimeouts());
-        synchronized (timer.twheel) {
-            worker.nextId = 1;
-            worker.nrFree = 0;
-        }
-        assertTrue(timer.refresh(refused[2], 1, TimeUnit.MILLISECONDS));
+        assertTrue(cancelled.cancel());
+        assertEquals(0, timer.worker.entries.length);
+        all.clear();
+        timer.newTimeout(t -> done.countDown(), 10, TimeUnit.MILLISECONDS);
         done.await();
+        while (timer.worker.nrFree != timer.worker.entries.length - 1)
+            Thread.sleep(1);
+        assertEquals(Set.of(left), timer.stop());
+    }
+
+    @Test
+    public void theCollectorFreesATimerThatWasNeverStarted() {
+        // Together they have more memory than there may be.
+        for (int i = 0; i < 500; i++)
+            assertEquals(0, new TwheelTimer().pendingTimeouts());
+    }
+
+    /** 100,000 that are due at once do not keep the thread from what is queued meanwhile. */
+    @Test
+    public void manyAreDueAtOnce() throws Exception {
+        final int many = 100_000;
+        TwheelTimer timer = new TwheelTimer();
+        AtomicInteger ran = new AtomicInteger();
+        CompletableFuture<Integer> other = new CompletableFuture<>();
+        CountDownLatch all = new CountDownLatch(many);
+        long deadline = System.nanoTime() + 300_000_000;
+        inThread(timer, () -> {
+            for (int i = 0; i < many; i++)
+                timer.refreshAt(timer.newTimeout(t -> {
+                    if (ran.incrementAndGet() == 1)
+                        timer.newTimeout(u -> other.complete(ran.get()), 0, TimeUnit.SECONDS);
+                    all.countDown();
+                }, 1, TimeUnit.HOURS), deadline);
+        });
+        all.await();
+        assertTrue(other.get() < many);
+        assertTrue(timer.stop().isEmpty());
+    }
+
+    @Test
+    public void anInterruptOfTheThreadIsForgotten() throws Exception {
+        TwheelTimer timer = new TwheelTimer();
+        inThread(timer, () -> Thread.currentThread().interrupt());
         waitAsleep(timer);
-        // One timeout has a timer, and only one timer.
-        assertEquals(1, worker.nextId - 1 - worker.nrFree);
-        assertTrue(timer.newTimeout(t -> { }, 1, TimeUnit.HOURS).cancel());
-        assertEquals(Set.of(refused[3]), timer.stop());
+        inThread(timer, () -> assertFalse(Thread.currentThread().isInterrupted()));
+        timer.stop();
     }
 
     @Test
@@ -183,7 +266,8 @@ public class TimerTest {
         assertTrue(gone.isCancelled());
         assertFalse(timer.refresh(gone, 1, TimeUnit.HOURS));
         assertEquals(Set.of(left), timer.stop());
-        assertTrue(left.cancel());
+        assertTrue(left.isCancelled());
+        assertFalse(left.cancel());
         assertSame(timer, left.timer());
     }
 
@@ -224,24 +308,6 @@ public class TimerTest {
         assertEquals(0, timer.pendingTimeouts());
         timer.newTimeout(t -> { }, 1, TimeUnit.HOURS);
         assertEquals(1, timer.stop().size());
-    }
-
-    private static int descriptors() {
-        return new File("/proc/self/fd").list().length;
-    }
-
-    @Test
-    public void theCollectorClosesWhatWasNeverStarted() throws Exception {
-        new TwheelTimer().stop();
-        int before = descriptors();
-        for (int i = 0; i < 50; i++) {
-            new TwheelTimer();
-            new Twheel(null);
-        }
-        while (descriptors() > before) {
-            System.gc();
-            Thread.sleep(1);
-        }
     }
 
     /** Each timeout ends once, and none is early: it runs, or one cancel() returns true. */

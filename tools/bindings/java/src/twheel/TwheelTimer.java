@@ -4,67 +4,70 @@ package twheel;
 import io.netty.util.Timeout;
 import io.netty.util.Timer;
 import io.netty.util.TimerTask;
+import io.netty.util.internal.PlatformDependent;
 import io.netty.util.internal.logging.InternalLogger;
 import io.netty.util.internal.logging.InternalLoggerFactory;
 
-import java.util.ArrayDeque;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
+import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicLongFieldUpdater;
-import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
 
 /**
- * Netty's {@link Timer} on a session of twheel, in place of HashedWheelTimer.
+ * Netty's {@link Timer} on a wheel of twheel, in place of HashedWheelTimer.
  *
- * <p>A timeout expires at most one tick of twheel after its deadline, however far that is, and
+ * <p>A timeout expires at most one tick of 1 ms after its deadline, however far that is, and
  * never before it. {@link #refresh} moves a timeout to a later deadline by a store.
  *
  * <p>Callers queue each timeout that is new, cancelled or moved to an earlier deadline. The
  * timer's thread empties the queue within 10 ms, or by the deadline if that is sooner, and starts
- * and stops timers of the wheel. It sleeps while the queue is empty and nothing is due.
+ * and stops timers of the wheel, which is its own. It sleeps while the queue is empty and nothing
+ * is due.
  */
 public final class TwheelTimer implements Timer {
     private static final InternalLogger LOGGER = InternalLoggerFactory.getInstance(TwheelTimer.class);
-    // The id of the timer that only wakes the thread.
-    private static final int WAKE = 0;
-    private static final int EVENTS = 256;
+    private static final long TICK_NS = 1_000_000;
+    // The latest deadline. The sum of two of them does not overflow.
+    private static final long LATEST_NS = Long.MAX_VALUE / 2;
     // The longest sleep of the thread while callers queue timeouts.
-    private static final int ROUND_MS = 10;
-    // Timeouts that the thread takes from the queue before it reads events again.
+    private static final long ROUND_NS = 10 * TICK_NS;
+    // Timeouts that the thread takes from the queue before it looks at the wheel.
     private static final int PIECE = 4096;
     private static final long AWAKE = Long.MIN_VALUE;
+    // TimerTask.cancelled() of Netty 4.2 and later, or null.
+    private static final MethodHandle CANCELLED_HOOK = cancelledHook();
 
-    final Twheel twheel;
-    private final long latestNs;
     private final long limit;
     private final Executor executor;
     final Worker worker = new Worker();
     private final Thread thread;
 
     private final AtomicLong pending = new AtomicLong();
-    // Entries for the thread, the newest first. A ConcurrentLinkedQueue is slower.
-    private final AtomicReference<Entry> queued = new AtomicReference<>();
+    private final Queue<Entry> queue = PlatformDependent.newMpscQueue();
     // When the thread empties the queue. A caller with a sooner deadline wakes it.
     volatile long looksAt = AWAKE;
-    // The wheel has no memory for a timer: refuse new timeouts.
-    volatile boolean isFull;
-    // Written with the monitor of the session, "twheel", held.
+    // Written with the monitor of the thread's "worker" held.
     private volatile boolean started;
     private volatile boolean stopped;
 
-    /** Creates a timer whose only limit is that of the session. */
+    /** Creates a timer without a limit of timeouts. */
     public TwheelTimer() {
         this(Executors.defaultThreadFactory());
     }
@@ -106,33 +109,34 @@ public final class TwheelTimer implements Timer {
             boolean leakDetection, long maxPendingTimeouts, Executor taskExecutor) {
         executor = Objects.requireNonNull(taskExecutor, "taskExecutor");
         thread = threadFactory.newThread(worker);
-        // The monitor serializes all calls but await().
-        twheel = new Twheel(null);
-        Twheel.Info info = twheel.info();
-        latestNs = info.maxIntervalNs();
-        long most = info.maxTimers() - 1;
-        limit = maxPendingTimeouts > 0 ? Math.min(maxPendingTimeouts, most) : most;
+        limit = maxPendingTimeouts > 0 ? maxPendingTimeouts : Long.MAX_VALUE;
+    }
+
+    private static MethodHandle cancelledHook() {
+        try {
+            return MethodHandles.publicLookup().findVirtual(TimerTask.class, "cancelled",
+                    MethodType.methodType(void.class, Timeout.class));
+        } catch (ReflectiveOperationException olderNetty) {
+            return null;
+        }
     }
 
     /** A timeout. Any thread changes its state. Only the timer's thread changes its timer. */
-    private static final class Entry implements Timeout {
+    static final class Entry implements Timeout {
         private static final AtomicLongFieldUpdater<Entry> STATE =
                 AtomicLongFieldUpdater.newUpdater(Entry.class, "state");
-        private static final AtomicIntegerFieldUpdater<Entry> QUEUED =
-                AtomicIntegerFieldUpdater.newUpdater(Entry.class, "isQueued");
         private static final long EXPIRED = -1;
         private static final long CANCELLED = -2;
+        // Cancelled, and its task has been told.
+        private static final long TOLD = -3;
 
         private final TwheelTimer timer;
         private final TimerTask task;
-        // The deadline, EXPIRED or CANCELLED.
+        // The deadline, or one of the above.
         private volatile long state;
-        // 1 in the queue, where next is the entry queued before it, and in the thread's "todo".
-        private volatile int isQueued;
-        private Entry next;
-        // The thread's: the id of its timer or 0, and the deadline of that timer.
-        private int id;
-        private long inWheel;
+        // The thread's: the id of its timer, or NONE.
+        private static final int NONE = -1;
+        private int id = NONE;
 
         Entry(TwheelTimer timer, TimerTask task, long deadline) {
             this.timer = timer;
@@ -157,29 +161,38 @@ public final class TwheelTimer implements Timer {
 
         @Override
         public boolean isCancelled() {
-            return state == CANCELLED;
+            return state <= CANCELLED;
         }
 
         @Override
         public boolean cancel() {
-            long now;
-            do {
-                now = state;
-                if (now < 0)
-                    return false;
-            } while (!STATE.compareAndSet(this, now, CANCELLED));
-            timer.pending.decrementAndGet();
+            if (!end(CANCELLED, Long.MAX_VALUE))
+                return false;
             // Not urgent, but sooner than a sleep without end.
-            timer.queue(this, Long.MAX_VALUE - 1);
+            timer.queue(this, LATEST_NS);
             return true;
         }
 
-        /** Expires the timeout if it is due. Returns the state before that. */
-        long expire(long nowNs) {
-            for (;;) {
-                long deadline = state;
-                if (deadline < 0 || deadline > nowNs || STATE.compareAndSet(this, deadline, EXPIRED))
-                    return deadline;
+        /** Ends the timeout, unless it has ended or its deadline is later than a time. Returns whether it did. */
+        boolean end(long how, long latestNs) {
+            long deadline;
+            do {
+                deadline = state;
+                if (deadline < 0 || deadline > latestNs)
+                    return false;
+            } while (!STATE.compareAndSet(this, deadline, how));
+            timer.pending.decrementAndGet();
+            return true;
+        }
+
+        /** Tells the task of a cancelled timeout, once. */
+        void tell() {
+            if (CANCELLED_HOOK == null || !STATE.compareAndSet(this, CANCELLED, TOLD))
+                return;
+            try {
+                CANCELLED_HOOK.invokeExact(task, (Timeout) this);
+            } catch (Throwable t) {
+                LOGGER.warn("An exception was thrown by TimerTask.cancelled().", t);
             }
         }
 
@@ -187,14 +200,14 @@ public final class TwheelTimer implements Timer {
             try {
                 task.run(this);
             } catch (Throwable t) {
-                LOGGER.warn("An exception was thrown by " + TimerTask.class.getSimpleName() + '.', t);
+                LOGGER.warn("An exception was thrown by TimerTask.", t);
             }
         }
     }
 
     private long deadline(long delay, TimeUnit unit) {
         long now = System.nanoTime();
-        return now + Math.min(Math.max(unit.toNanos(delay), 0), latestNs - now);
+        return Math.min(now + Math.min(Math.max(unit.toNanos(delay), 0), LATEST_NS), LATEST_NS);
     }
 
     @Override
@@ -203,10 +216,9 @@ public final class TwheelTimer implements Timer {
         Objects.requireNonNull(unit, "unit");
         start();
         long count = pending.incrementAndGet();
-        if (count > limit || isFull) {
+        if (count > limit) {
             pending.decrementAndGet();
-            throw new RejectedExecutionException(isFull ? "The wheel has no memory for more timeouts"
-                    : "Number of pending timeouts (" + (count - 1)
+            throw new RejectedExecutionException("Number of pending timeouts (" + (count - 1)
                     + ") is greater than or equal to maximum allowed pending timeouts (" + limit + ")");
         }
         long deadline = deadline(delay, unit);
@@ -222,7 +234,7 @@ public final class TwheelTimer implements Timer {
     public void start() {
         if (started && !stopped)
             return;
-        synchronized (twheel) {
+        synchronized (worker) {
             if (stopped)
                 throw new IllegalStateException("cannot be started once stopped");
             if (!started)
@@ -232,27 +244,16 @@ public final class TwheelTimer implements Timer {
     }
 
     /**
-     * Queues an entry whose state was written before, and wakes the thread if it would sleep
-     * beyond the deadline.
-     *
-     * <p>The thread clears isQueued before it reads the state, so an entry is queued once.
+     * Has the thread look at an entry whose state was written before, and wakes it if it would sleep
+     * beyond the deadline. An entry may be queued more than once.
      */
     private void queue(Entry entry, long deadline) {
-        if (entry.isQueued == 0 && Entry.QUEUED.compareAndSet(entry, 0, 1)) {
-            do {
-                entry.next = queued.get();
-            } while (!queued.compareAndSet(entry.next, entry));
-        }
+        queue.add(entry);
         // Pairs with sleep(), which writes looksAt before it reads the queue.
-        if (deadline >= looksAt)
-            return;
-        synchronized (twheel) {
-            if (deadline < looksAt && !stopped) {
-                long now = System.nanoTime(), at = Math.min(deadline, now + ROUND_MS * 1_000_000L);
-                // The thread reads this event with the monitor held: after looksAt is written.
-                twheel.start(WAKE, at - now, 0);
-                looksAt = at;
-            }
+        VarHandle.fullFence();
+        if (deadline < looksAt) {
+            looksAt = AWAKE;
+            LockSupport.unpark(thread);
         }
     }
 
@@ -273,7 +274,7 @@ public final class TwheelTimer implements Timer {
      */
     public boolean refreshAt(Timeout timeout, long deadlineNs) {
         Entry entry = (Entry) timeout;
-        long deadline = Math.min(Math.max(deadlineNs, 0), latestNs);
+        long deadline = Math.min(Math.max(deadlineNs, 0), LATEST_NS);
         long old;
         do {
             old = entry.state;
@@ -293,148 +294,141 @@ public final class TwheelTimer implements Timer {
 
     /** The thread's own data, in other cache lines than the callers'. */
     final class Worker implements Runnable {
-        // Entries taken from the queue, in its order. The last wait for memory for a timer.
-        final ArrayDeque<Entry> todo = new ArrayDeque<>();
-        final ArrayDeque<Entry> due = new ArrayDeque<>();
-        Entry[] entries = new Entry[64];
-        // A stack of free ids, as long as entries.
-        int[] free = new int[entries.length];
+        // A wheel, and its timers: their addresses, and the memory that these are in.
+        private final ByteBuffer memory = ByteBuffer.allocateDirect(WHEEL_SIZE);
+        private final long wheel = init(Twheel.address(memory), WHEEL_SIZE, System.nanoTime() / TICK_NS);
+        private final List<ByteBuffer> pieces = new ArrayList<>();
+        private long[] timers = {};
+        // Entries of the timers, and a stack of the timers without an entry.
+        Entry[] entries = {};
+        private int[] free = {};
         int nrFree;
-        int nextId = WAKE + 1;
+        // There was no memory for a timer.
+        private boolean isFull;
 
         @Override
         public void run() {
-            Twheel.Events events = new Twheel.Events(EVENTS);
-            boolean busy = true;
+            int[] due = new int[DUE];
             while (!stopped) {
-                sleep(busy);
-                synchronized (twheel) {
-                    busy = emptyQueue(System.nanoTime());
-                    read(events);
+                long now = System.nanoTime();
+                isFull = false;
+                int taken = 0;
+                for (Entry entry; taken < PIECE && !isFull && !stopped && (entry = queue.poll()) != null; taken++)
+                    follow(entry, now);
+                int got = expired(wheel, now / TICK_NS, due);
+                for (int i = 0; i < got && !stopped; i++) {
+                    Entry entry = entries[due[i]];
+                    forget(entry);
+                    follow(entry, now);
                 }
-                for (Entry entry; (entry = due.poll()) != null; ) {
-                    try {
-                        executor.execute(entry::run);
-                    } catch (Throwable t) {
-                        LOGGER.warn("An exception was thrown by the executor of a TwheelTimer.", t);
-                    }
-                }
+                sleep(taken != 0);
             }
         }
 
         private void sleep(boolean busy) {
-            int ms = isFull ? 1 : busy ? ROUND_MS : -1;
-            looksAt = ms < 0 ? Long.MAX_VALUE : System.nanoTime() + ms * 1_000_000L;
-            if (isFull || todo.isEmpty() && queued.get() == null)
-                twheel.await(ms);
+            long now = System.nanoTime(), next = next(wheel, (now + LATEST_NS) / TICK_NS) * TICK_NS;
+            long until = busy ? Math.min(next, now + ROUND_NS) : next;
+            // A cancelled timeout does not wait until a distant one is due.
+            looksAt = until <= now + ROUND_NS ? until : Long.MAX_VALUE;
+            if (until > now && (isFull || queue.isEmpty()) && !stopped)
+                LockSupport.parkNanos(until - now);
             looksAt = AWAKE;
+            // A task may have left it, and then parkNanos() would return at once.
+            Thread.interrupted();
         }
 
-        /** Takes entries from the queue. Returns false if it was empty. */
-        private boolean emptyQueue(long nowNs) {
-            // A cancelled entry makes room for those that wait.
-            if (todo.isEmpty() || isFull)
-                for (Entry entry = queued.getAndSet(null), next; entry != null; entry = next) {
-                    next = entry.next;
-                    entry.next = null;
-                    todo.addFirst(entry);
-                }
-            int size = todo.size(), count = Math.min(size, PIECE);
-            for (int i = 0; i < count; i++) {
-                Entry entry = todo.remove();
-                entry.isQueued = 0;
-                // Its deadline is not earlier than its timer's.
-                if (entry.id != 0 && entry.state >= entry.inWheel)
-                    continue;
-                if (entry.id != 0) {
-                    // The timer is pending, or its event is unread.
-                    twheel.stop(entry.id);
-                    forget(entry);
-                }
-                follow(entry, nowNs);
-            }
-            isFull = todo.size() > size - count;
-            return size != 0;
-        }
-
-        private void read(Twheel.Events events) {
-            int got = twheel.read(events);
-            for (int i = 0; i < got; i++) {
-                Twheel.Event event = events.get(i);
-                Entry entry = entries[(int) event.id()];
-                if (entry != null) {
-                    forget(entry);
-                    follow(entry, event.expiredNs());
-                }
-            }
-        }
-
-        /** Expires an entry that has no timer, or starts a timer for it. */
+        /** Starts the timer of an entry for its deadline, or stops it and runs the task if that is due. */
         private void follow(Entry entry, long nowNs) {
-            long deadline = entry.expire(nowNs);
-            if (deadline > nowNs) {
-                place(entry, deadline);
-            } else if (deadline >= 0) {
-                pending.decrementAndGet();
-                due.add(entry);
+            // It may be cancelled or refreshed meanwhile.
+            for (long deadline; (deadline = entry.state) >= 0; ) {
+                if (deadline > nowNs) {
+                    place(entry, deadline);
+                    return;
+                }
+                if (entry.end(Entry.EXPIRED, nowNs)) {
+                    execute(entry);
+                    break;
+                }
+            }
+            if (entry.id != Entry.NONE) {
+                stop(wheel, timers[entry.id]);
+                forget(entry);
+            }
+            entry.tell();
+        }
+
+        private void execute(Entry entry) {
+            try {
+                executor.execute(entry::run);
+            } catch (Throwable t) {
+                LOGGER.warn("An exception was thrown by the executor of a TwheelTimer.", t);
             }
         }
 
         private void place(Entry entry, long deadline) {
-            int id = nrFree != 0 ? free[--nrFree] : newId();
-            try {
-                twheel.startFlags(id, deadline, 0, 0, Twheel.START_ABS);
-            } catch (TwheelException e) {
-                free[nrFree++] = id;
-                // Unless a caller queued it meanwhile.
-                if (Entry.QUEUED.compareAndSet(entry, 0, 1))
-                    todo.add(entry);
-                isFull = true;
-                return;
+            if (entry.id == Entry.NONE) {
+                try {
+                    if (nrFree == 0)
+                        grow();
+                } catch (OutOfMemoryError e) {
+                    isFull = true;
+                    queue.add(entry);
+                    return;
+                }
+                entry.id = free[--nrFree];
+                entries[entry.id] = entry;
             }
-            entries[id] = entry;
-            entry.id = id;
-            entry.inWheel = deadline;
+            start(wheel, timers[entry.id], entry.id, (deadline + TICK_NS - 1) / TICK_NS);
         }
 
-        private int newId() {
-            if (nextId == entries.length) {
-                entries = Arrays.copyOf(entries, 2 * nextId);
-                free = Arrays.copyOf(free, 2 * nextId);
+        /** Doubles the number of timers. */
+        private void grow() {
+            int from = timers.length, more = Math.min(Math.max(from, 1024), 1 << 24);
+            ByteBuffer piece = ByteBuffer.allocateDirect(more * TIMER_SIZE);
+            long address = Twheel.address(piece);
+            long[] allTimers = Arrays.copyOf(timers, from + more);
+            Entry[] allEntries = Arrays.copyOf(entries, from + more);
+            free = new int[from + more];
+            pieces.add(piece);
+            timers = allTimers;
+            entries = allEntries;
+            for (int id = from + more - 1; id >= from; id--) {
+                timers[id] = address + (long) (id - from) * TIMER_SIZE;
+                free[nrFree++] = id;
             }
-            return nextId++;
         }
 
         private void forget(Entry entry) {
             entries[entry.id] = null;
             free[nrFree++] = entry.id;
-            entry.id = 0;
+            entry.id = Entry.NONE;
         }
     }
 
-    /** Ends the timer's thread. Returns the timeouts that have neither expired nor been cancelled. */
+    /** Ends the timer's thread. Returns the timeouts that it has cancelled: neither expired, nor cancelled before. */
     @Override
     public Set<Timeout> stop() {
         if (Thread.currentThread() == thread)
             throw new IllegalStateException("TwheelTimer.stop() cannot be called from TimerTask");
-        synchronized (twheel) {
+        synchronized (worker) {
             if (stopped)
                 return Collections.emptySet();
             stopped = true;
-            if (started)
-                twheel.start(WAKE, 0, 0);
         }
+        LockSupport.unpark(thread);
         join();
         List<Entry> left = new ArrayList<>(Arrays.asList(worker.entries));
-        left.addAll(worker.todo);
-        for (Entry entry = queued.getAndSet(null); entry != null; entry = entry.next)
+        for (Entry entry; (entry = queue.poll()) != null; )
             left.add(entry);
-        left.removeIf(entry -> entry == null || entry.state < 0);
         Arrays.fill(worker.entries, null);
-        synchronized (twheel) {
-            twheel.close();
+        left.removeIf(Objects::isNull);
+        Set<Timeout> cancelled = new HashSet<>();
+        for (Entry entry : left) {
+            if (entry.end(Entry.CANCELLED, Long.MAX_VALUE))
+                cancelled.add(entry);
+            entry.tell();
         }
-        return Collections.unmodifiableSet(new HashSet<>(left));
+        return Collections.unmodifiableSet(cancelled);
     }
 
     private void join() {
@@ -449,4 +443,15 @@ public final class TwheelTimer implements Timer {
         if (interrupted)
             Thread.currentThread().interrupt();
     }
+
+    // <twheel_timer.h>, with numbers for timers.
+    private static final int WHEEL_SIZE = 272 << 10;
+    private static final int TIMER_SIZE = 40;
+    private static final int DUE = 256;
+
+    private static native long init(long memory, int size, long tick);
+    private static native void start(long wheel, long timer, int id, long tick);
+    private static native void stop(long wheel, long timer);
+    private static native int expired(long wheel, long tick, int[] ids);
+    private static native long next(long wheel, long latestTick);
 }
