@@ -2,15 +2,18 @@
 /*
  * The native methods of Twheel.java, and at the end those of TwheelTimer.java
  *
- * A session and a batch are numbers in Java. The methods return the library's results:
+ * A session, a wheel and a timer are numbers in Java. The methods return the library's results:
  * 0 or more, or a negative errno.
  */
+#define _GNU_SOURCE
 #include <errno.h>
 #include <jni.h>
 #include <poll.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <twheel.h>
 #include <twheel_timer.h>
+#include <unistd.h>
 
 /* JNI finds the native method of this name. */
 #define METHOD(name)	Java_twheel_Twheel_##name
@@ -18,11 +21,6 @@
 static struct twheel *session_of(jlong t)
 {
 	return (struct twheel *)(long)t;
-}
-
-static struct twheel_batch *batch_of(jlong b)
-{
-	return (struct twheel_batch *)(long)b;
 }
 
 static void *memory_of(JNIEnv *env, jobject buffer)
@@ -90,59 +88,36 @@ JNIEXPORT jint METHOD(read)(JNIEnv *env, jclass class, jlong t, jobject events, 
 	return twheel_read(session_of(t), memory_of(env, events), count);
 }
 
+/* @wakeup: wake() of it ends the wait. Returns 0 then, and after a signal. */
 JNIEXPORT jint METHOD(wait)(JNIEnv *env, jclass class, jlong t, jobject events, jint count,
-			    jlong timeout_ns)
+			    jlong timeout_ns, jint wakeup)
 {
-	return twheel_wait(session_of(t), memory_of(env, events), count, timeout_ns);
-}
+	const struct timespec timeout = { timeout_ns / 1000000000, timeout_ns % 1000000000 };
+	struct pollfd fds[] = {
+		{ .fd = twheel_fd(session_of(t)), .events = POLLIN },
+		{ .fd = wakeup, .events = POLLIN },
+	};
 
-/* Reads only the descriptor of the session, which never changes: await() takes no lock. */
-JNIEXPORT jint METHOD(poll)(JNIEnv *env, jclass class, jlong t, jint timeout_ms)
-{
-	struct pollfd readable = { .fd = session_of(t)->fd, .events = POLLIN };
-	int ret = poll(&readable, 1, timeout_ms);
-
-	if (ret < 0)
+	if (ppoll(fds, 2, &timeout, NULL) < 0)
 		return errno == EINTR ? 0 : -errno;
-	return ret;
+	return twheel_wait(session_of(t), memory_of(env, events), count, 0);
 }
 
-JNIEXPORT jlong METHOD(batchNew)(JNIEnv *env, jclass class, jlong t, jint size)
+JNIEXPORT jint METHOD(wakeup)(JNIEnv *env, jclass class)
 {
-	struct twheel_batch *batch;
-	int ret = twheel_batch_new(session_of(t), size, &batch);
+	int ret = eventfd(0, EFD_CLOEXEC);
 
-	return ret ? ret : (jlong)batch;
+	return ret < 0 ? -errno : ret;
 }
 
-JNIEXPORT void METHOD(batchFree)(JNIEnv *env, jclass class, jlong b)
+JNIEXPORT void METHOD(wake)(JNIEnv *env, jclass class, jint wakeup)
 {
-	twheel_batch_free(batch_of(b));
+	eventfd_write(wakeup, 1);
 }
 
-JNIEXPORT jint METHOD(batchStart)(JNIEnv *env, jclass class, jlong b, jlong id, jlong expires_ns,
-				  jlong period_ns, jlong user_data, jint flags)
+JNIEXPORT void METHOD(closeWakeup)(JNIEnv *env, jclass class, jint wakeup)
 {
-	return twheel_batch_start_flags(batch_of(b), id, expires_ns, period_ns, user_data, flags);
-}
-
-JNIEXPORT jint METHOD(batchStop)(JNIEnv *env, jclass class, jlong b, jlong id)
-{
-	return twheel_batch_stop(batch_of(b), id);
-}
-
-JNIEXPORT jint METHOD(batchFlush)(JNIEnv *env, jclass class, jlong b)
-{
-	return twheel_batch_flush(batch_of(b));
-}
-
-/* @out: the id and the result of the operation */
-JNIEXPORT void METHOD(batchOp)(JNIEnv *env, jclass class, jlong b, jint index, jlongArray out)
-{
-	const struct twheel_op *op = twheel_batch_op(batch_of(b), index);
-	const jlong values[] = { op->id, op->result };
-
-	(*env)->SetLongArrayRegion(env, out, 0, 2, values);
+	close(wakeup);
 }
 
 JNIEXPORT jstring METHOD(message)(JNIEnv *env, jclass class, jint error)

@@ -8,13 +8,9 @@ class Heartbeat {
     static final int HEARTBEATS = 10;
 
     public static void main(String[] args) {
-        try (Twheel t = new Twheel(new Twheel.Setup().sharedIds(CONNECTIONS));
-                Twheel.Batch batch = t.batch(16)) {
+        try (Twheel t = new Twheel(new Twheel.Setup().sharedIds(CONNECTIONS))) {
             for (int id = 0; id < CONNECTIONS; id++)
-                batch.start(id, TIMEOUT_NS, id);
-            for (Twheel.Op op : batch.flush())
-                if (op.result() != 0)
-                    throw new IllegalStateException(op.toString());
+                t.start(id, TIMEOUT_NS, id);
             t.stopByStore(2);
             int beats = 0, idle = 0;
             Twheel.Events events = new Twheel.Events(CONNECTIONS);

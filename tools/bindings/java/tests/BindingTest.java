@@ -3,7 +3,12 @@ import static org.junit.Assert.*;
 
 import java.io.File;
 import java.nio.file.Files;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.BiConsumer;
 import org.junit.Test;
 import twheel.Twheel;
 import twheel.TwheelException;
@@ -91,9 +96,7 @@ public class BindingTest {
         Twheel.Events events = new Twheel.Events(4);
         try (Twheel t = withWords(0)) {
             assertEquals(0, t.read(events, 0));
-            assertFalse(t.await(0));
             t.startFlags(3, 0, 1_000_000, 33, 0);
-            assertTrue(t.await(-1));
             assertEquals(1, t.read(events, -1));
             Twheel.Event event = events.get(0);
             assertEquals(3, event.id());
@@ -107,6 +110,23 @@ public class BindingTest {
                 late += stats.lateness(i);
             assertEquals(stats.delivered(), late);
             assertThrows(IndexOutOfBoundsException.class, () -> stats.lateness(Twheel.STATS_LATENESS));
+        }
+    }
+
+    @Test
+    public void manyAreDueAtOnce() throws Exception {
+        Twheel.Events events = new Twheel.Events(64);
+        try (Twheel t = withWords(0)) {
+            int left = 100_000;
+            for (int id = 0; id < left; id++)
+                t.start(id, 0, 0);
+            waitUnread(t, left);
+            // One that was not read yet can be stopped.
+            left -= t.stop(left - 1);
+            while (left > 0)
+                left -= t.read(events, -1);
+            assertEquals(0, left);
+            assertEquals(0, t.read(events));
         }
     }
 
@@ -132,35 +152,107 @@ public class BindingTest {
     }
 
     @Test
-    public void listsAndBatches() {
-        try (Twheel t = withWords(0); Twheel.Batch batch = t.batch(200)) {
-            for (int id = 0; id < 199; id++)
-                assertTrue(batch.start(id, HOUR, 2 * id).isEmpty());
-            List<Twheel.Op> ops = batch.stop(1000);
-            assertEquals(200, ops.size());
-            assertEquals(0, ops.get(0).result());
-            assertEquals(new Twheel.Op(1000, -ENOENT), ops.get(199));
-            batch.stop(0);
-            assertEquals(0, batch.flush().get(0).result());
-            assertTrue(batch.flush().isEmpty());
+    public void lists() {
+        try (Twheel t = withWords(0)) {
+            for (int id = 0; id < 200; id++)
+                t.start(id, HOUR, 2 * id);
             List<Twheel.Entry> list = t.list();
-            assertEquals(198, list.size());
-            assertEquals(396, list.get(197).userData());
-            fails(EINVAL, () -> t.batch(0));
+            assertEquals(200, list.size());
+            assertEquals(398, list.get(199).userData());
+            assertEquals(200, t.drain().size());
+            assertEquals(0, t.list().size());
         }
+    }
+
+    /** Returns what threads get that wait for events while an action is done, perhaps to each of them. */
+    private static List<String> whileTheyWait(int words, BiConsumer<Twheel, Thread> action) throws Exception {
+        List<String> results = new CopyOnWriteArrayList<>();
+        Twheel t = withWords(words);
+        t.start(1, HOUR, 0);
+        Thread[] threads = new Thread[4];
+        for (int i = 0; i < threads.length; i++) {
+            long timeout = i % 2 == 0 ? -1 : HOUR;
+            threads[i] = new Thread(() -> {
+                try {
+                    results.add(t.read(new Twheel.Events(1), timeout) + " " + Thread.currentThread().isInterrupted());
+                } catch (IllegalStateException e) {
+                    results.add(e.getMessage());
+                }
+            });
+            threads[i].start();
+        }
+        // A thread that does not wait yet gets the same.
+        Thread.sleep(50);
+        for (Thread thread : threads)
+            action.accept(t, thread);
+        for (Thread thread : threads)
+            thread.join();
+        t.close();
+        return results;
+    }
+
+    @Test
+    public void closeEndsTheWaitsOfOtherThreads() throws Exception {
+        for (int words : new int[] {0, 8})
+            assertEquals(Collections.nCopies(4, "the session is closed"),
+                    whileTheyWait(words, (t, thread) -> t.close()));
+    }
+
+    @Test
+    public void anInterruptEndsAWait() throws Exception {
+        assertEquals(Collections.nCopies(4, "0 true"), whileTheyWait(0, (t, thread) -> thread.interrupt()));
+    }
+
+    /** Each call runs during the close() of another thread, or throws. */
+    @Test
+    public void callsRaceWithClose() throws Exception {
+        for (int round = 0; round < 100; round++) {
+            Twheel t = withWords(8);
+            List<Thread> threads = new ArrayList<>();
+            for (Runnable call : List.<Runnable>of(() -> t.refresh(1, HOUR), () -> t.start(2, HOUR, 0), t::list)) {
+                threads.add(new Thread(() -> {
+                    try {
+                        for (;;)
+                            call.run();
+                    } catch (IllegalStateException | IndexOutOfBoundsException closed) {
+                        return;
+                    }
+                }));
+            }
+            threads.forEach(Thread::start);
+            Thread.sleep(1);
+            t.close();
+            for (Thread thread : threads)
+                thread.join();
+        }
+    }
+
+    @Test
+    public void theCollectorClosesWhatNobodyUses() throws Exception {
+        CompletableFuture<Integer> got = new CompletableFuture<>();
+        int before = new File("/proc/self/fd").list().length;
+        // Only its own wait refers to the session.
+        new Thread(() -> {
+            Twheel waiting = withWords(0);
+            waiting.start(1, HOUR / 7200, 0);
+            got.complete(waiting.read(new Twheel.Events(1), -1));
+        }).start();
+        for (int i = 0; i < 50; i++)
+            withWords(i % 2);
+        while (new File("/proc/self/fd").list().length > before) {
+            System.gc();
+            Thread.sleep(1);
+        }
+        assertEquals(1, (int) got.get());
     }
 
     @Test
     public void afterClose() {
         Twheel t = withWords(8);
-        Twheel.Batch batch = t.batch(2), closed = t.batch(2);
-        closed.close();
-        assertThrows(IllegalStateException.class, closed::flush);
-        batch.close();
         t.close();
         t.close();
         assertThrows(IllegalStateException.class, () -> t.start(1, HOUR, 0));
-        assertThrows(IllegalStateException.class, batch::flush);
+        assertThrows(IllegalStateException.class, () -> t.read(new Twheel.Events(1), -1));
         assertThrows(IndexOutOfBoundsException.class, () -> t.refresh(1, HOUR));
     }
 }

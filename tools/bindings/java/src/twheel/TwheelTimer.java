@@ -21,6 +21,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Queue;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
@@ -303,11 +304,20 @@ public final class TwheelTimer implements Timer {
         Entry[] entries = {};
         private int[] free = {};
         int nrFree;
+        private final CompletableFuture<Void> ended = new CompletableFuture<>();
         // There was no memory for a timer.
         private boolean isFull;
 
         @Override
         public void run() {
+            try {
+                turn();
+            } finally {
+                ended.complete(null);
+            }
+        }
+
+        private void turn() {
             int[] due = new int[DUE];
             while (!stopped) {
                 long now = System.nanoTime();
@@ -416,7 +426,8 @@ public final class TwheelTimer implements Timer {
             stopped = true;
         }
         LockSupport.unpark(thread);
-        join();
+        if (started)
+            worker.ended.join();
         List<Entry> left = new ArrayList<>(Arrays.asList(worker.entries));
         for (Entry entry; (entry = queue.poll()) != null; )
             left.add(entry);
@@ -429,19 +440,6 @@ public final class TwheelTimer implements Timer {
             entry.tell();
         }
         return Collections.unmodifiableSet(cancelled);
-    }
-
-    private void join() {
-        boolean interrupted = false;
-        while (started && thread.isAlive()) {
-            try {
-                thread.join();
-            } catch (InterruptedException e) {
-                interrupted = true;
-            }
-        }
-        if (interrupted)
-            Thread.currentThread().interrupt();
     }
 
     // <twheel_timer.h>, with numbers for timers.
