@@ -13,7 +13,9 @@
  * earlier deadline ends the doze. A tickless base dozes after each run, and a
  * start with an earlier deadline only reprograms the hrtimer.
  *
- * When its CPU goes offline, a base hands its timers to a base that is online.
+ * When its CPU goes offline, a base hands its timers to the base of another CPU.
+ * If no other base has slots, another CPU drives this one instead, until the CPU
+ * is back. So nothing has to be allocated.
  */
 #include <linux/cpumask.h>
 #include <linux/ktime.h>
@@ -64,9 +66,10 @@ static void twheel_kicked(void *info)
 
 	raw_spin_lock(&base->lock);
 	base->kicked = false;
+	/* The CPU of the base may be another one by now. */
 	if (base->cpu != TWHEEL_NO_CPU && base->armed_tick &&
 	    base->scheme.pending)
-		program_hrtimer(base, twheel_scheme_next(&base->scheme));
+		twheel_base_arm(base, twheel_scheme_next(&base->scheme));
 	raw_spin_unlock(&base->lock);
 }
 
@@ -170,8 +173,8 @@ unsigned int twheel_base_nearest(const struct twheel *wheel, unsigned int cpu)
 
 /*
  * Lock the base of @cpu, or of another CPU if @cpu is offline or has no slots.
- * There always is one: the base of the last CPU is never switched off, and
- * before the last base with slots goes offline, another one receives some.
+ * There always is one: the last base with slots is never switched off, because
+ * another CPU drives it when its CPU goes offline.
  */
 struct twheel_base *twheel_base_lock_online(struct twheel *wheel,
 					    unsigned int cpu)
@@ -217,13 +220,15 @@ static int alloc_slots(struct twheel_base *base, struct twheel_scheme *scheme,
 	return 0;
 }
 
-/* Let timers be started on the base. */
+/* Accept timers on a base from now on, to expire on @cpu. */
 static void enable_base(struct twheel_base *base, unsigned int cpu)
 {
 	lockdep_assert_held(&base->lock);
 	base->cpu = cpu;
 	twheel_base_update_isolated(base);
-	cpumask_set_cpu(cpu, base->wheel->usable);
+	/* Already set if @cpu drives the base of another CPU. */
+	if (base == base->wheel->bases[cpu])
+		cpumask_set_cpu(cpu, base->wheel->usable);
 	atomic_inc(&base->wheel->usable_changes);
 }
 
@@ -345,19 +350,64 @@ void twheel_base_online(struct twheel_base *base, unsigned int cpu)
 	if (base->prepared)
 		enable_base(base, cpu);
 	if (base->scheme.pending)
-		program_hrtimer(base, twheel_scheme_next(&base->scheme));
+		twheel_base_arm(base, twheel_scheme_next(&base->scheme));
 	raw_spin_unlock_irq(&base->lock);
 }
 
-/* Take up to TWHEEL_MOVES_PER_LOCK timers off a base that goes offline. */
-static void take_timers(struct twheel_base *base, struct list_head *timers)
+/*
+ * Stop the hrtimer of a base before another CPU drives the base. When this returns,
+ * the hrtimer's function is not running, and no start programs the hrtimer.
+ */
+void twheel_base_halt(struct twheel_base *base)
 {
-	u32 slot = base->scheme.nr_slots;
+	bool halted;
+
+	do {
+		hrtimer_cancel(&base->hrtimer);
+		raw_spin_lock_irq(&base->lock);
+		/* A start may have programmed it in the meantime. */
+		halted = !hrtimer_active(&base->hrtimer);
+		if (halted)
+			base->armed_tick = 0;
+		raw_spin_unlock_irq(&base->lock);
+	} while (!halted);
+}
+
+/* Let @cpu drive a base that was halted, even if it is the base of another CPU. */
+void twheel_base_drive(struct twheel_base *base, unsigned int cpu)
+{
+	raw_spin_lock_irq(&base->lock);
+	enable_base(base, cpu);
+	base->armed_tick = U64_MAX;
+	if (base->scheme.pending)
+		twheel_base_arm(base, twheel_scheme_next(&base->scheme));
+	raw_spin_unlock_irq(&base->lock);
+}
+
+/*
+ * Mark the CPU of a base as offline, so that the base does not accept timers if it
+ * receives slots. Returns whether it has slots.
+ */
+bool twheel_base_leave(struct twheel_base *base)
+{
+	bool prepared;
+
+	raw_spin_lock_irq(&base->lock);
+	base->online = false;
+	prepared = base->prepared;
+	raw_spin_unlock_irq(&base->lock);
+	return prepared;
+}
+
+/* Take up to TWHEEL_MOVES_PER_LOCK timers off a base that is switched off. */
+static void take_timers(struct twheel_base *base, struct list_head *timers,
+			u32 *slot)
+{
 	struct twheel_node *node;
 	int i;
 
 	for (i = 0; i < TWHEEL_MOVES_PER_LOCK; i++) {
-		node = twheel_scheme_any(&base->scheme, &slot);
+		node = twheel_scheme_any(&base->scheme, slot);
 		if (!node)
 			return;
 		twheel_scheme_leave(&base->scheme, node);
@@ -385,16 +435,20 @@ static void put_timers(struct twheel_base *base, struct list_head *timers)
 }
 
 /*
- * Returns false if no timer is left. Interrupts stay disabled between the two
- * bases: a handler that wants a timer in transit would spin for ever.
+ * Move a batch of timers from a base that is switched off to another base. Returns
+ * false if no timer is left. @slot: see twheel_scheme_any().
+ *
+ * Never holds two locks. In between, a caller that wants a timer in transit spins
+ * in twheel_lock_base(). Interrupts stay disabled, because their handlers would
+ * spin for ever.
  */
-static bool hand_on_timers(struct twheel_base *base)
+bool twheel_base_hand_on(struct twheel_base *base, u32 *slot)
 {
 	LIST_HEAD(timers);
 
 	local_irq_disable();
 	raw_spin_lock(&base->lock);
-	take_timers(base, &timers);
+	take_timers(base, &timers, slot);
 	base->armed_tick = U64_MAX;
 	raw_spin_unlock(&base->lock);
 	if (!list_empty(&timers)) {
@@ -407,20 +461,16 @@ static bool hand_on_timers(struct twheel_base *base)
 }
 
 /*
- * Called on the CPU that goes offline. Moves the timers to another base in
- * batches, never holding two locks. A caller that wants a timer in transit spins
- * in twheel_lock_base().
+ * Switch a base off, on its CPU, which goes offline. There is another base for its
+ * timers: see twheel_base_hand_on().
  */
-void twheel_base_offline(struct twheel_base *base, unsigned int cpu)
+void twheel_base_switch_off(struct twheel_base *base, unsigned int cpu)
 {
 	raw_spin_lock_irq(&base->lock);
-	base->online = false;
 	base->cpu = TWHEEL_NO_CPU;
 	base->fast_cpu = TWHEEL_NO_CPU;
 	cpumask_clear_cpu(cpu, base->wheel->usable);
 	atomic_inc(&base->wheel->usable_changes);
 	raw_spin_unlock_irq(&base->lock);
 	hrtimer_cancel(&base->hrtimer);
-	while (hand_on_timers(base))
-		cond_resched();
 }

@@ -82,7 +82,8 @@ struct twheel_counters {
 /**
  * struct twheel_base - the timers of one CPU
  * @lock: protects all fields below, except where noted. Never two at a time
- * @cpu: the CPU, or %TWHEEL_NO_CPU if it is offline or there are no slots
+ * @cpu: the CPU that drives the base, or %TWHEEL_NO_CPU if it is switched off or
+ *	there are no slots. Another CPU than its own while that is offline
  * @fast_cpu: @cpu, or %TWHEEL_NO_CPU if @cpu is isolated. Starts on this CPU
  *	may use the base without further checks
  * @other: CPU for the timers of an isolated @cpu, or %TWHEEL_NO_CPU. @other and
@@ -121,7 +122,8 @@ struct twheel_counters {
  *	Accessed like @tick_ends
  * @timers_per_check: number of timers to expire between two clock reads.
  *	Accessed like @tick_ends
- * @payer: element of the wheel's payer for this CPU, or NULL. Constant
+ * @payer: element of the wheel's payer for @cpu, or NULL. Written by CPU hotplug
+ *	while the hrtimer is off
  * @wheel: the wheel. Constant
  * @hrtimer: drives the base. Started under @lock, on @cpu only
  * @kick: IPI to make @cpu program @hrtimer. Sent under @lock
@@ -170,8 +172,8 @@ struct twheel_base {
  * @config: configuration with all defaults filled in. Constant
  * @name: storage of @config.name
  * @rcu: frees the wheel after a grace period
- * @usable: CPUs with a base for new timers. A bit is written together with the
- *	@cpu of its base, under the lock of the base. Read locklessly as a hint;
+ * @usable: CPUs whose bases accept new timers. A bit is written together with
+ *	the @cpu of its base, under the lock of the base. Read locklessly as a hint;
  *	recheck under that lock
  * @request_irq_work: queues @request_work
  * @request_work: allocates the slots of the bases that are @requested
@@ -326,7 +328,11 @@ struct twheel_base *twheel_base_lock_online(struct twheel *wheel,
 void twheel_base_arm(struct twheel_base *base, u64 tick);
 void twheel_base_wake(struct twheel_base *base);
 void twheel_base_online(struct twheel_base *base, unsigned int cpu);
-void twheel_base_offline(struct twheel_base *base, unsigned int cpu);
+bool twheel_base_leave(struct twheel_base *base);
+void twheel_base_halt(struct twheel_base *base);
+void twheel_base_drive(struct twheel_base *base, unsigned int cpu);
+void twheel_base_switch_off(struct twheel_base *base, unsigned int cpu);
+bool twheel_base_hand_on(struct twheel_base *base, u32 *slot);
 void twheel_base_wait_for_kick(struct twheel_base *base);
 void twheel_base_snapshot(struct twheel_base *base,
 			  struct twheel_snapshot *snapshot);

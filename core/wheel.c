@@ -72,42 +72,56 @@ int twheel_wheel_mode_by_name(const char *name)
 
 /* CPU hotplug */
 
+/* Let @cpu drive a base that another CPU has driven so far. Moves no timer. */
+static void hand_over(struct twheel_base *base, unsigned int cpu)
+{
+	struct twheel_payer *payer = base->wheel->config.payer;
+
+	twheel_base_halt(base);
+	twheel_tick_finish(base);
+	base->payer = payer ? &payer[cpu] : NULL;
+	twheel_base_drive(base, cpu);
+}
+
 static int base_online(unsigned int cpu, struct hlist_node *node)
 {
 	struct twheel *wheel = hlist_entry(node, struct twheel, cpuhp);
+	struct twheel_base *base = wheel->bases[cpu];
 
-	twheel_base_online(wheel->bases[cpu], cpu);
+	if (base->cpu != TWHEEL_NO_CPU)
+		hand_over(base, cpu);
+	twheel_base_online(base, cpu);
 	return 0;
 }
 
-/* Make sure that another base can take over, preferably not an isolated one. */
-static int prepare_other_base(struct twheel *wheel, unsigned int cpu)
+static void move_timers(struct twheel_base *base, unsigned int cpu)
 {
-	unsigned int other;
+	u32 slot = base->scheme.nr_slots;
 
-	/* Hotplug is serialised. A base prepared concurrently is just as good. */
-	if (twheel_base_other_cpu(wheel->usable, cpu) < nr_cpu_ids)
-		return 0;
-	other = twheel_base_other_cpu(cpu_online_mask, cpu);
-	if (other >= nr_cpu_ids)
-		/* See above. */
-		other = data_race(cpumask_any_but(wheel->usable, cpu));
-	if (other >= nr_cpu_ids)
-		other = cpumask_any_but(cpu_online_mask, cpu);
-	if (other >= nr_cpu_ids)
-		return 0;
-	return twheel_prepare_cpu(wheel, other);
+	twheel_base_switch_off(base, cpu);
+	while (twheel_base_hand_on(base, &slot))
+		cond_resched();
+	twheel_tick_finish(base);
 }
 
+/* Let go of all timers that expire on @cpu. Allocates nothing and cannot fail. */
 static int base_offline(unsigned int cpu, struct hlist_node *node)
 {
 	struct twheel *wheel = hlist_entry(node, struct twheel, cpuhp);
-	int ret = prepare_other_base(wheel, cpu);
+	unsigned int other = twheel_base_other_cpu(cpu_online_mask, cpu), i;
 
-	if (ret)
-		return ret;
-	twheel_base_offline(wheel->bases[cpu], cpu);
-	twheel_tick_finish(wheel->bases[cpu]);
+	if (other >= nr_cpu_ids)
+		other = cpumask_any_but(cpu_online_mask, cpu);
+	/* data_race: only CPU hotplug, which is serialised, makes it equal. */
+	for_each_possible_cpu(i)
+		if (i != cpu && data_race(wheel->bases[i]->cpu) == cpu)
+			hand_over(wheel->bases[i], other);
+	if (!twheel_base_leave(wheel->bases[cpu]))
+		return 0;
+	if (twheel_base_other_cpu(wheel->usable, cpu) < nr_cpu_ids)
+		move_timers(wheel->bases[cpu], cpu);
+	else
+		hand_over(wheel->bases[cpu], other);
 	return 0;
 }
 
@@ -324,13 +338,18 @@ static struct twheel *alloc_wheel(const struct twheel_config *config)
 
 /*
  * Prepare this CPU and, if it is isolated, another one for the timers started
- * here. If this CPU is going offline, base_offline() prepared another one.
+ * here.
  */
 static int prepare_first(struct twheel *wheel)
 {
 	unsigned int cpu = raw_smp_processor_id(), other = nr_cpu_ids;
 	int ret = twheel_prepare_cpu(wheel, cpu);
 
+	/* The CPU may have gone offline before it was prepared. */
+	while (!ret && data_race(cpumask_empty(wheel->usable))) {
+		cpu = cpumask_first(cpu_online_mask);
+		ret = twheel_prepare_cpu(wheel, cpu);
+	}
 	/* Newer kernels free the mask of isolated CPUs a grace period after changes. */
 	rcu_read_lock();
 	if (twheel_base_is_isolated(cpu))

@@ -12,7 +12,7 @@
  * looks for states in which somebody still waits and nobody can go on.
  *
  * Left out: time, slots, order, other timers: what is done with one timer asks for
- * no other. So a chunk of hand_on_timers() has one. A spin on MOVING is a wait for
+ * no other. So a chunk of twheel_base_hand_on() has one. A spin on MOVING is a wait for
  * its end. The interrupt preempts CPU hotplug, and comes while CPU 1 is offline,
  * too. What is done under one hold of a lock is one step: all that others see of
  * it is timer->base. All CPUs see stores in order. That is enough for timer->base,
@@ -28,15 +28,15 @@
  * code core/timer.c start_request a0f1290d
  * code core/timer.c for_many c36cff56
  * code core/base.c twheel_base_lock_online 22d7dc7d
- * code core/base.c twheel_base_online 4bd24701
- * code core/base.c take_timers 64f6785e
+ * code core/base.c twheel_base_online 1ef0cf27
+ * code core/base.c take_timers 1668a376
  * code core/base.c put_timers 05e9e1a7
- * code core/base.c hand_on_timers fb5d9bea
- * code core/base.c twheel_base_offline a899e5c4
+ * code core/base.c twheel_base_hand_on 4688914e
+ * code core/base.c twheel_base_switch_off 770446d6
  * code core/tick.c expire_timer c37852ff
  * code core/wheel.c twheel_wheel_create_default b7296e1e
  * code core/wheel.c twheel_default cce4893e
- * accepted: a start of a base that sleeps programs the hrtimer under the lock that it has
+ * accepted: the loop over batches is in wheel.c; a base that another CPU drives moves no timer
  *
  * right
  * broken RECHECK: assertion violated

@@ -23,7 +23,7 @@
  *
  * code core/base.c end_doze 09a5a6d8
  * code core/base.c program_hrtimer 977103bb
- * code core/base.c twheel_kicked 46435ae8
+ * code core/base.c twheel_kicked 71b1dbe6
  * code core/base.c kick_base 2c2a9838
  * code core/base.c twheel_base_arm e435f061
  * code core/base.c twheel_base_wake d03b09ca
@@ -43,7 +43,7 @@
  * code core/tick.c twheel_tick 801520cf
  * code core/tick.c twheel_at_tick_end 486030c2
  * code core/tick.c run_tick_ends 4f45cc7f
- * accepted: a start of a base that sleeps programs the hrtimer under the lock that it has
+ * accepted: an IPI that finds the base on another CPU is sent again, as a start would send it
  *
  * right DOZE=0
  * right DOZE=1

@@ -89,6 +89,7 @@ static inline unsigned int sim_first(unsigned long mask)
 }
 
 #define cpumask_first(mask)	sim_first(sim_mask(mask))
+#define cpumask_empty(mask)	(!sim_mask(mask))
 #define cpumask_any_but(mask, cpu) \
 	sim_first(sim_mask(mask) & ~BIT(cpu))
 
@@ -174,6 +175,11 @@ void hrtimer_init(struct hrtimer *hrtimer, int clock, enum hrtimer_mode mode);
 void hrtimer_start(struct hrtimer *hrtimer, ktime_t expires,
 		   enum hrtimer_mode mode);
 int hrtimer_cancel(struct hrtimer *hrtimer);
+
+static inline bool hrtimer_active(const struct hrtimer *hrtimer)
+{
+	return hrtimer->queued || hrtimer->running;
+}
 
 static inline bool hrtimer_is_queued(const struct hrtimer *hrtimer)
 {

@@ -17,7 +17,6 @@ static sim_hotplug_fn online_fn, offline_fn;
 static struct hlist_head instances;	/* of struct twheel */
 static int readers;
 static bool writer;
-static int result;
 
 void sim_hotplug_begin(void)
 {
@@ -89,24 +88,14 @@ static void call_online(void)
 		online_fn(sim.cpu, node);
 }
 
-/* Bring the instances before a failed one back, as cpuhp_invoke_callback() does. */
+/* Check that no wheel refuses: memory is short. */
 static void call_offline(void)
 {
-	struct hlist_node *node, *failed;
+	struct hlist_node *node;
 
-	result = 0;
-	hlist_for_each(failed, &instances) {
-		result = offline_fn(sim.cpu, failed);
-		if (result)
-			break;
-	}
-	if (!result)
-		return;
-	hlist_for_each(node, &instances) {
-		if (node == failed)
-			return;
-		online_fn(sim.cpu, node);
-	}
+	hlist_for_each(node, &instances)
+		if (offline_fn(sim.cpu, node))
+			sim_fail("cpu %u may not go", sim.cpu);
 }
 
 static bool is_followed(const struct hrtimer *hrtimer)
@@ -194,12 +183,9 @@ void sim_cpu_down(unsigned int nr)
 		oracle_cpu_goes();
 		leave(nr);
 		on_cpu(nr, call_offline);
-		if (!result)
-			on_cpu(nr, take_down);
-		else
-			cpu->leaving = false;
+		on_cpu(nr, take_down);
 		oracle_cpu_gone();
-		sim_note("cpu %u is gone: %d", nr, result);
+		sim_note("cpu %u is gone", nr);
 	}
 	writer = false;
 }

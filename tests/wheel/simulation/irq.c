@@ -326,8 +326,10 @@ int hrtimer_cancel(struct hrtimer *hrtimer)
 	for (;;) {
 		sim_relax();
 		was = hrtimer->queued;
-		if (was)
+		if (was) {
+			oracle_cancelled(hrtimer);
 			dequeue(hrtimer);
+		}
 		if (!hrtimer->running)
 			break;
 		if (SIM_RT)

@@ -91,6 +91,7 @@ void oracle_lateness(const struct twheel_timer *timer);
 /* Called by the machine. */
 void oracle_new_base(struct hrtimer *hrtimer);
 void oracle_kick_sent(struct twheel_base *base);
+void oracle_cancelled(struct hrtimer *hrtimer);
 void oracle_kicked(struct twheel_base *base);
 void oracle_run_begins(struct hrtimer *hrtimer);
 void oracle_run_ends(struct hrtimer *hrtimer);

@@ -53,6 +53,13 @@ static void hold_up(struct hrtimer *hrtimer)
 		held->since = hrtimer->expires;
 }
 
+/* An overdue base may be cancelled by a CPU that takes it over. */
+void oracle_cancelled(struct hrtimer *hrtimer)
+{
+	if ((u64)hrtimer->expires < sim.now)
+		hold_up(hrtimer);
+}
+
 static void go_on(struct hrtimer *hrtimer)
 {
 	struct sim_held *held = &hrtimer->held;
