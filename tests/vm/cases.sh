@@ -63,6 +63,22 @@ runs_here() {
 	return "$ended"
 }
 
+# look_for_leaks COMPILER...: AddressSanitizer looks for leaks at the end of a program, and traces the
+# program for that. Where a container forbids ptrace(), each program would fail, so tell it not
+# to look, and skip a case that says so.
+look_for_leaks() {
+	local options=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0
+	runs_here "$@" -fsanitize=address || ! ASAN_OPTIONS=$options runs_here "$@" -fsanitize=address || {
+		export ASAN_OPTIONS=$options
+		(skip_all leaks "no ptrace() here, by which AddressSanitizer finds leaks")
+	}
+}
+
+# has_loopback: a sandbox may have no network. Where it has one, the connection is refused at least.
+has_loopback() {
+	[[ $({ : <>/dev/tcp/127.0.0.1/9; } 2>&1) != *unreachable* ]]
+}
+
 # skip_all NAME REASON: the script ends with that.
 skip_all() {
 	printf '# run %s\n1..1\nok 1 - %s # SKIP %s\n# exit %s 0\n' "$1" "$1" "$2" "$1"
