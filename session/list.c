@@ -2,10 +2,11 @@
 /**
  * DOC: Listing and draining: a walk over the timers of a session
  *
- * TWHEEL_IOC_LIST returns the timers. With %TWHEEL_LIST_DRAIN it also stops those
- * that it returns, and withdraws their unread events. A cursor says where to continue: a table, and a number in it.
- * Numbers do not move, so a timer that exists all the time is visited once,
- * even if others are started and stopped around it.
+ * TWHEEL_IOC_LIST returns the timers. With %TWHEEL_LIST_DRAIN it also stops the
+ * pending timers that it returns, and withdraws the events of the others. A cursor
+ * says where to continue: a table, and a number in it. Numbers do not move, so a
+ * timer that exists all the time is visited once, even if others are started and
+ * stopped around it.
  *
  * An entry is copied to user space with the session's lock held and page faults
  * disabled. Its timer is stopped afterwards: a timer that cannot be returned
@@ -109,7 +110,7 @@ static enum walk_status walk_timer(struct walk *walk, struct twheel_utimer *ut)
 		return WALK_CONTINUE;
 	}
 	if (stop.action == TWHEEL_DEQUEUE) {
-		twheel_utimer_withdraw(s, ut, stop);
+		twheel_session_withdraw(s, ut, stop);
 	} else if (twheel_stop(&ut->timer)) {
 		twheel_utimer_end(s, ut, stop);
 	} else {

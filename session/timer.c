@@ -143,7 +143,7 @@ static void set_up(struct twheel_utimer *ut, const struct twheel_start *args)
  */
 static __always_inline struct twheel_step
 claim_place(struct twheel_session *s, struct twheel_utimer **ut,
-	   struct twheel_start *args, struct twheel_step step)
+	    struct twheel_start *args, struct twheel_step step)
 {
 	if (unlikely(args->id & TWHEEL_ID_KERNEL && args->id != TWHEEL_ID_ANY))
 		return twheel_step(TWHEEL_REFUSE, TWHEEL_FREE, -ENOENT);
@@ -194,8 +194,8 @@ static void dequeue_event(struct twheel_session *s, struct twheel_utimer *ut)
 }
 
 /* Free an unread timer, whose event will not be read. Session's lock held. */
-void twheel_utimer_withdraw(struct twheel_session *s, struct twheel_utimer *ut,
-			    struct twheel_step step)
+void twheel_session_withdraw(struct twheel_session *s, struct twheel_utimer *ut,
+			     struct twheel_step step)
 {
 	dequeue_event(s, ut);
 	s->stats.withdrawn++;
@@ -320,7 +320,7 @@ static struct twheel_step try_stop(struct twheel_session *s, u64 id)
 			return twheel_step(TWHEEL_WAIT, step.state, 0);
 		twheel_utimer_end(s, ut, step);
 	} else if (step.action == TWHEEL_DEQUEUE) {
-		twheel_utimer_withdraw(s, ut, step);
+		twheel_session_withdraw(s, ut, step);
 	}
 	return step;
 }
@@ -500,7 +500,7 @@ static bool add_to_run(struct twheel_session *s, struct run *run,
 	}
 	if (action == TWHEEL_ALLOC)
 		action = claim_place(s, &ut, &op->start,
-				    twheel_next(TWHEEL_FREE, TWHEEL_DO_START, false)).action;
+				     twheel_next(TWHEEL_FREE, TWHEEL_DO_START, false)).action;
 	if (unlikely(action > TWHEEL_CANCEL)) {
 		flush_run(s, run, now);
 		op->result = run_op(s, op, now);

@@ -143,8 +143,8 @@ static inline void twheel_utimer_end(struct twheel_session *s, struct twheel_uti
 	twheel_utimer_free(ut, step);
 }
 
-void twheel_utimer_withdraw(struct twheel_session *s, struct twheel_utimer *ut,
-			    struct twheel_step step)
+void twheel_session_withdraw(struct twheel_session *s, struct twheel_utimer *ut,
+			     struct twheel_step step)
 	__must_hold(&s->lock);
 
 #endif /* _TWHEEL_SESSION_TIMER_H */
