@@ -67,8 +67,9 @@ JNIEXPORT jlong METHOD(start)(JNIEnv *env, jclass class, jlong t, jlong id, jlon
 			      jlong period_ns, jlong user_data, jint flags)
 {
 	__u64 chosen = id;
-	int ret = twheel_start_flags(session_of(t), &chosen, expires_ns, period_ns, user_data, flags);
+	int ret;
 
+	ret = twheel_start_flags(session_of(t), &chosen, expires_ns, period_ns, user_data, flags);
 	return ret < 0 || (__u64)id != TWHEEL_ID_ANY ? ret : (jlong)chosen;
 }
 

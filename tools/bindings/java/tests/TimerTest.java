@@ -218,18 +218,20 @@ public class TimerTest {
         TwheelTimer timer = new TwheelTimer();
         AtomicInteger ran = new AtomicInteger();
         CompletableFuture<Integer> other = new CompletableFuture<>();
-        CountDownLatch all = new CountDownLatch(many);
-        long deadline = System.nanoTime() + 300_000_000;
+        long deadline = System.nanoTime() + 1_000_000_000;
         inThread(timer, () -> {
             for (int i = 0; i < many; i++)
                 timer.refreshAt(timer.newTimeout(t -> {
                     if (ran.incrementAndGet() == 1)
                         timer.newTimeout(u -> other.complete(ran.get()), 0, TimeUnit.SECONDS);
-                    all.countDown();
                 }, 1, TimeUnit.HOURS), deadline);
         });
-        all.await();
-        assertTrue(other.get() < many);
+        waitAsleep(timer);
+        // Those that a slow machine did not put into the wheel in time run in the order of the queue.
+        boolean inTime = timer.worker.entries.length - timer.worker.nrFree == many;
+        while (ran.get() < many)
+            Thread.sleep(1);
+        assertTrue(other.get() < many || !inTime);
         assertTrue(timer.stop().isEmpty());
     }
 

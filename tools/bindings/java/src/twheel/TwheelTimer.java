@@ -49,7 +49,7 @@ public final class TwheelTimer implements Timer {
     private static final long LATEST_NS = Long.MAX_VALUE / 2;
     // The longest sleep of the thread while callers queue timeouts.
     private static final long ROUND_NS = 10 * TICK_NS;
-    // Timeouts that the thread takes from the queue before it looks at the wheel.
+    // The most timeouts that the thread takes from the queue before it looks at the wheel again.
     private static final int PIECE = 4096;
     private static final long AWAKE = Long.MIN_VALUE;
     // TimerTask.cancelled() of Netty 4.2 and later, or null.
@@ -133,9 +133,9 @@ public final class TwheelTimer implements Timer {
 
         private final TwheelTimer timer;
         private final TimerTask task;
-        // The deadline, or one of the above.
+        // The deadline, or EXPIRED, CANCELLED or TOLD.
         private volatile long state;
-        // The thread's: the id of its timer, or NONE.
+        // Id of its timer in the wheel, or NONE. Only the thread uses it.
         private static final int NONE = -1;
         private int id = NONE;
 
@@ -186,7 +186,7 @@ public final class TwheelTimer implements Timer {
             return true;
         }
 
-        /** Tells the task of a cancelled timeout, once. */
+        /** Calls cancelled() of the task of a cancelled timeout, once, if Netty has that method. */
         void tell() {
             if (CANCELLED_HOOK == null || !STATE.compareAndSet(this, CANCELLED, TOLD))
                 return;
@@ -295,17 +295,17 @@ public final class TwheelTimer implements Timer {
 
     /** The thread's own data, in other cache lines than the callers'. */
     final class Worker implements Runnable {
-        // A wheel, and its timers: their addresses, and the memory that these are in.
+        // The wheel and its memory, then the memory of its timers and the address of each.
         private final ByteBuffer memory = ByteBuffer.allocateDirect(WHEEL_SIZE);
         private final long wheel = init(Twheel.address(memory), WHEEL_SIZE, System.nanoTime() / TICK_NS);
         private final List<ByteBuffer> pieces = new ArrayList<>();
         private long[] timers = {};
-        // Entries of the timers, and a stack of the timers without an entry.
+        // The entry of each timer, and a stack of the ids of timers without an entry.
         Entry[] entries = {};
         private int[] free = {};
         int nrFree;
         private final CompletableFuture<Void> ended = new CompletableFuture<>();
-        // There was no memory for a timer.
+        // The last try to make room for timers found no memory.
         private boolean isFull;
 
         @Override
@@ -343,13 +343,13 @@ public final class TwheelTimer implements Timer {
             if (until > now && (isFull || queue.isEmpty()) && !stopped)
                 LockSupport.parkNanos(until - now);
             looksAt = AWAKE;
-            // A task may have left it, and then parkNanos() would return at once.
+            // parkNanos() returns at once in an interrupted thread, and a task may have interrupted this one.
             Thread.interrupted();
         }
 
-        /** Starts the timer of an entry for its deadline, or stops it and runs the task if that is due. */
+        /** Sets the timer of an entry to its deadline. A due entry runs its task, and like one that ended has no timer. */
         private void follow(Entry entry, long nowNs) {
-            // It may be cancelled or refreshed meanwhile.
+            // Another thread may cancel or refresh the timeout meanwhile. Then look at the state again.
             for (long deadline; (deadline = entry.state) >= 0; ) {
                 if (deadline > nowNs) {
                     place(entry, deadline);
