@@ -10,9 +10,9 @@
  * throttled until the next period, which begins when the runtime is full again.
  *
  * All throttled wheels wait for the same time, so that one interrupt runs them
- * all. A slice is the present runtime divided by the number of wheels that are
- * expected in this period or wait for the next one. Unused time of a slice
- * remains for later wheels.
+ * all. Those without a payer run first. The slice of such a wheel is the present
+ * runtime divided by the number of them that are expected in this period or wait
+ * for the next one. Unused time of a slice remains for later wheels.
  *
  * An example. One wheel with endless work runs for 250 us, which leaves a
  * runtime of 125 us, waits for 250 us, and so takes 50 % of the CPU. Two such
@@ -23,27 +23,31 @@
  *
  * Pauses are short. No wheel waits longer than 1 ms, and in its period it runs
  * for at least 5 us. So the runtime does not fall below -250 us: a run of 10 ms,
- * because of a slow callback, preemption or a hypervisor, is followed by a pause
- * of only 1 ms. This promise is for wheels without a payer.
+ * because of a slow callback or a hypervisor, is followed by a pause of only
+ * 1 ms. This promise is for wheels without a payer.
  *
  * Wheels with timers of users have a payer, one for each user. There may be any
- * number of these. So all wheels of a payer count as one wheel, and divide one
+ * number of these. So all wheels of a payer count as one wheel, and share one
  * slice. If it is used up before a wheel runs, this wheel runs first in the next
  * period. A period has room for 50 payers, 250 us in slices of 5 us. If it is
  * full, a payer joins the period after that. The pause therefore grows with the
  * number of busy payers: each of 200 busy payers runs about every 4 ms.
  *
+ * Payers never take the last quarter of the runtime. They divide what is above
+ * it, and get no slice if nothing is, except for what their last run takes beyond
+ * its slice. So a wheel without a payer, which may use the quarter, runs at once
+ * if its timers take little time, and first in the next period otherwise. A payer
+ * that had no work left since its last period need not wait behind those who
+ * are busy: ten of these run first among the payers of the next period.
+ *
  * A callback, or a wake-up of readers at the end of a run, cannot be cut short.
- * So the real time of payers' runs is also added to a deficit, of which half of
- * the time that passes is subtracted. Payers wait while the deficit is above
- * 8 ms. A payer whose last run exceeded its slice by more than 50 us tolerates
- * less: nothing at first, and all of it again after 400 times this overrun, or
- * a second. If a payer runs for 6 ms, it pauses for about 12 ms, and the other
- * payers go on. It pauses for longer if these keep up a deficit by short
- * overruns. If overruns use up 500 us of a period, the remaining payers of this
- * period have to join another one.
+ * What a payer's run takes below a runtime of -250 us is not forgiven, but is
+ * added to a deficit. Time that nobody uses while the runtime is full makes up
+ * for it. Payers wait while the deficit is above 8 ms. A payer that added to it
+ * has a penalty: it waits until the deficit is gone, for 400 times what it
+ * added, or for a second. So if a payer runs for 6 ms, it pauses for about 6 ms,
+ * and the other payers go on. It pauses for longer if these are busy.
  */
-#include <linux/kconfig.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/percpu.h>
@@ -55,40 +59,46 @@
 #define RUNTIME_NS_MAX		(250 * (int)NSEC_PER_USEC)
 /* Time from the lowest to the highest runtime: 1 ms. */
 #define PERIOD_NS_MAX		(4 * RUNTIME_NS_MAX)
-/* Shortest pause of a wheel. */
-#define PERIOD_NS_MIN		(10 * (int)NSEC_PER_USEC)
 /* Smallest slice of a wheel that was throttled. */
 #define SLICE_NS_MIN		(5 * (int)NSEC_PER_USEC)
+/* Runtime that payers leave to wheels without a payer. */
+#define RESERVED_NS		(RUNTIME_NS_MAX / 4)
 /* Payers that run in a period. */
 #define PAYERS_PER_PERIOD	(RUNTIME_NS_MAX / SLICE_NS_MIN)
+/* Payers without work left from before that may join a period that is full. */
+#define EARLY_PER_PERIOD	(PAYERS_PER_PERIOD / 5)
 /* Deficit up to which payers need not wait. */
 #define DEFICIT_NS_TOLERATED	(8 * (int)NSEC_PER_MSEC)
-/* A payer tolerates less after a run that exceeded its slice by more. */
-#define OVERRUN_NS_MAX		(10 * SLICE_NS_MIN)
-/* Time until it tolerates as much as others, in overruns. A second at most. */
+/* Length of a penalty, as a multiple of what the run added. Capped at a second. */
 #define PENALTY_FACTOR		400
 /* Limit of the deficit, for pauses of at most a second. */
 #define DEFICIT_NS_MAX		(500 * (int)NSEC_PER_MSEC)
-/*
- * Time of an interrupt and its softirq before the first wheel runs. Sanitizers
- * make each access a call, so that it takes about ten times as long.
+/* Time of an interrupt and its softirq before the first wheel runs. */
+#define ENTRY_NS		1500
+
+/**
+ * struct twheel_sharers - payers, or wheels without a payer, that divide a runtime
+ * @waiting: number of those that wait for the next period
+ * @expected: number of those from the last period that did not run yet. A
+ *	destroyed wheel is expected until the next period
  */
-#define ENTRY_NS	(IS_ENABLED(CONFIG_KASAN) || IS_ENABLED(CONFIG_KCSAN) ? \
-			 15000 : 1500)
+struct twheel_sharers {
+	unsigned int waiting;
+	unsigned int expected;
+};
 
 /**
  * struct twheel_throttle - the runtime of all wheels on a CPU
  * @stamp: time of the last begin or end of a run
  * @period: begin of the next period, or of the last one if none waits for it
  * @runtime: remaining time for wheels, ns. Negative after overruns
- * @deficit: excess time of wheels with a payer, beyond half of the CPU, ns
- * @waiting: number of payers, and wheels without a payer, waiting for @period
- * @expected: number of payers and wheels from the last period that did not run
- *	yet. A destroyed wheel is expected until the next period
+ * @deficit: time that payers took below the lowest runtime, and that no unused
+ *	time made up for yet, ns
+ * @wheels: the wheels without a payer
+ * @payers: the payers
  * @last_period: last period with payers. All from @period up to it are full
  * @nr_payers: number of payers in @last_period
- * @used: time of the last period used by payers, ns: %SLICE_NS_MIN for each that
- *	arrived, and all overruns since it began
+ * @nr_early: number of further payers in @period
  *
  * Accessed only by ticks, which run one after the other on their CPU.
  */
@@ -97,33 +107,49 @@ struct twheel_throttle {
 	ktime_t period;
 	int runtime;
 	int deficit;
-	unsigned int waiting;
-	unsigned int expected;
+	struct twheel_sharers wheels;
+	struct twheel_sharers payers;
 	ktime_t last_period;
 	unsigned int nr_payers;
-	s64 used;
+	unsigned int nr_early;
 };
 
 static DEFINE_PER_CPU(struct twheel_throttle, throttles);
 
-static void add_deficit(struct twheel_throttle *t, int ns)
-{
-	t->deficit = clamp(t->deficit + ns, 0, DEFICIT_NS_MAX);
-}
-
-/* Returns the time since the last stamp, as far as it matters. */
+/* Return the time since the last stamp, as far as it matters. */
 static int pass_time(struct twheel_throttle *t, ktime_t now)
 {
 	s64 elapsed = now - t->stamp;
 
 	t->stamp = now;
-	add_deficit(t, -(int)(clamp_t(s64, elapsed, 0, 2 * DEFICIT_NS_MAX) / 2));
-	return clamp_t(s64, elapsed, 0, PERIOD_NS_MAX);
+	return clamp_t(s64, elapsed, 0, 2 * DEFICIT_NS_MAX);
 }
 
-static void add_runtime(struct twheel_throttle *t, int ns)
+/*
+ * Add @ns to the runtime. Add to the deficit what a payer takes below the lowest
+ * runtime. Return this part of @ns.
+ */
+static int add_runtime(struct twheel_throttle *t, struct twheel_payer *payer, int ns)
 {
-	t->runtime = clamp(t->runtime + ns, -RUNTIME_NS_MAX, RUNTIME_NS_MAX);
+	int runtime = t->runtime + ns;
+	int excess = payer ? max(-RUNTIME_NS_MAX - runtime, 0) : 0;
+	int unused = max(runtime - RUNTIME_NS_MAX, 0);
+
+	t->runtime = clamp(runtime, -RUNTIME_NS_MAX, RUNTIME_NS_MAX);
+	t->deficit = clamp(t->deficit + excess - unused, 0, DEFICIT_NS_MAX);
+	return excess;
+}
+
+/* Expect in the period that begins whoever waits for it. */
+static void expect_waiting(struct twheel_sharers *sharers)
+{
+	sharers->expected = sharers->waiting;
+	sharers->waiting = 0;
+}
+
+static bool period_awaited(const struct twheel_throttle *t)
+{
+	return t->wheels.waiting || t->payers.waiting;
 }
 
 /*
@@ -134,78 +160,68 @@ static void begin_period(struct twheel_throttle *t, ktime_t now)
 {
 	u64 later;
 
-	if (!t->waiting || now < t->period)
+	if (!period_awaited(t) || now < t->period)
 		return;
-	t->expected = t->waiting;
-	t->waiting = 0;
-	t->used = 0;
+	expect_waiting(&t->wheels);
+	expect_waiting(&t->payers);
+	t->nr_early = 0;
 	if (t->last_period <= now)
 		return;
 	later = div_u64(t->last_period - now - 1, PERIOD_NS_MAX);
 	t->period = t->last_period - later * PERIOD_NS_MAX;
-	t->waiting = later ? PAYERS_PER_PERIOD : t->nr_payers;
+	t->payers.waiting = later ? PAYERS_PER_PERIOD : t->nr_payers;
 }
 
-/* Divide by the payers and wheels that wait or are expected, and the caller. */
-static int slice_of_runtime(const struct twheel_throttle *t)
+/* Divide by those who wait or are expected, and the caller. */
+static int slice_of(int runtime, const struct twheel_sharers *sharers)
 {
-	return t->runtime / (int)(t->expected + t->waiting + 1);
+	return runtime / (int)(sharers->expected + sharers->waiting + 1);
 }
 
-static void arrive(struct twheel_throttle *t)
+static int slice_of_payers(const struct twheel_throttle *t)
 {
-	if (t->expected)
-		t->expected--;
+	return slice_of(t->runtime - RESERVED_NS, &t->payers);
 }
 
-/* Returns the deficit to work off before this payer may run, ns. */
+static void arrive(struct twheel_sharers *sharers)
+{
+	if (sharers->expected)
+		sharers->expected--;
+}
+
+/* Return the deficit to work off before this payer may run, ns. */
 static int deficit_to_repay(const struct twheel_throttle *t,
 			    const struct twheel_payer *payer)
 {
-	u64 tolerated = DEFICIT_NS_TOLERATED;
-	u64 elapsed = t->stamp - payer->end;
+	bool penalty = t->stamp - payer->end < payer->penalty;
 
-	if (elapsed < payer->penalty)
-		tolerated = div_u64(tolerated * elapsed, payer->penalty);
-	return max(t->deficit - (int)tolerated, 0);
+	return max(t->deficit - (penalty ? 0 : DEFICIT_NS_TOLERATED), 0);
 }
 
 /*
  * Assign a slice to a payer when the first of its wheels arrives in its period.
- * There may be none left: after a long run several periods begin together.
+ * There may be none left, for example if several periods begin together after a
+ * long run.
  */
 static void refill_payer(struct twheel_throttle *t, struct twheel_payer *payer,
 			 ktime_t now)
 {
+	bool none = t->runtime <= RESERVED_NS || deficit_to_repay(t, payer);
+
 	if (!payer->waiting || now < payer->period)
 		return;
-	payer->expected = payer->waiting;
-	payer->waiting = 0;
-	payer->runtime = 0;
-	arrive(t);
-	if (t->used >= PERIOD_NS_MAX / 2 || deficit_to_repay(t, payer))
-		return;
-	t->used += SLICE_NS_MIN;
-	payer->runtime = max(slice_of_runtime(t), SLICE_NS_MIN);
+	payer->waiting = false;
+	arrive(&t->payers);
+	payer->runtime = none ? 0 : max(slice_of_payers(t), SLICE_NS_MIN);
 }
 
-/* Returns no slice if payers already wait, whom a newcomer must not overtake. */
+/* Return no slice if payers already wait, whom a newcomer must not overtake. */
 static int slice_of_newcomer(const struct twheel_throttle *t,
 			     const struct twheel_payer *payer)
 {
-	if (payer->waiting || payer->expected || t->last_period > t->period ||
-	    deficit_to_repay(t, payer))
+	if (payer->waiting || t->last_period > t->period || deficit_to_repay(t, payer))
 		return 0;
-	return max(slice_of_runtime(t), 0);
-}
-
-static int slice_of_payer(struct twheel_payer *payer)
-{
-	if (payer->expected)
-		payer->expected--;
-	if (!payer->runtime)
-		return 0;
-	return max(payer->runtime / (int)(payer->expected + 1), SLICE_NS_MIN);
+	return max(slice_of_payers(t), 0);
 }
 
 /*
@@ -219,39 +235,29 @@ u32 twheel_throttle_begin(struct twheel_payer *payer, ktime_t now,
 	int elapsed = pass_time(t, now);
 	/* A run right after another one takes no interrupt. */
 	int entry = min(elapsed, ENTRY_NS);
-	int slice;
 
-	add_runtime(t, elapsed / 2 - entry);
+	add_runtime(t, payer, elapsed / 2 - entry);
 	begin_period(t, now);
 	if (payer) {
 		refill_payer(t, payer, now);
-		slice = throttled ? slice_of_payer(payer) :
-				slice_of_newcomer(t, payer);
-		/* Last: a payer with a deficit must not wait for this very call. */
-		add_deficit(t, entry);
-		return slice;
+		return throttled ? payer->runtime : slice_of_newcomer(t, payer);
 	}
 	if (throttled)
-		arrive(t);
-	return max(slice_of_runtime(t), throttled ? SLICE_NS_MIN : 0);
+		arrive(&t->wheels);
+	return max(slice_of(t->runtime, &t->wheels), throttled ? SLICE_NS_MIN : 0);
 }
 
-/* Account for a run. @limit_ns is the result of twheel_throttle_begin(). */
-void twheel_throttle_end(struct twheel_payer *payer, ktime_t now, s64 limit_ns)
+/* Account for a run, at its end. */
+void twheel_throttle_end(struct twheel_payer *payer, ktime_t now)
 {
 	struct twheel_throttle *t = this_cpu_ptr(&throttles);
-	int took = clamp_t(s64, now - t->stamp, 0, DEFICIT_NS_MAX);
-	int overrun = max_t(s64, took - limit_ns, 0);
 	int elapsed = pass_time(t, now);
+	int excess = add_runtime(t, payer, elapsed / 2 - elapsed);
 
-	add_runtime(t, elapsed / 2 - elapsed);
 	if (!payer)
 		return;
-	add_deficit(t, took);
-	t->used += overrun;
 	payer->end = now;
-	payer->penalty = overrun <= OVERRUN_NS_MAX ? 0 :
-		min_t(u64, (u64)overrun * PENALTY_FACTOR, NSEC_PER_SEC);
+	payer->penalty = min_t(u64, (u64)excess * PENALTY_FACTOR, NSEC_PER_SEC);
 	payer->runtime = max(payer->runtime - elapsed, 0);
 }
 
@@ -265,18 +271,35 @@ static void set_period(struct twheel_throttle *t, ktime_t now)
 	int missing = RUNTIME_NS_MAX - t->runtime;
 
 	begin_period(t, now);
-	if (t->waiting)
+	if (period_awaited(t))
 		return;
-	if (t->expected)
+	if (t->wheels.expected || t->payers.expected)
 		missing = max(missing, RUNTIME_NS_MAX);
-	t->period = now + clamp(2 * missing, PERIOD_NS_MIN, PERIOD_NS_MAX);
+	t->period = now + clamp(2 * missing, 1, PERIOD_NS_MAX);
+}
+
+/*
+ * Join the next period beside the payers who wait for it, although it may be full.
+ * Otherwise a user with a timer now and then would wait as long as those who are
+ * busy. Return false if enough others already joined.
+ */
+static bool join_early(struct twheel_throttle *t, struct twheel_payer *payer)
+{
+	if (t->nr_early == EARLY_PER_PERIOD)
+		return false;
+	t->nr_early++;
+	t->payers.waiting++;
+	payer->period = t->period;
+	return true;
 }
 
 /* Join the first period with room, or a later one because of the deficit. */
 static void join_period(struct twheel_throttle *t, struct twheel_payer *payer,
 			ktime_t now)
 {
-	ktime_t repaid = now + 2 * (s64)deficit_to_repay(t, payer);
+	int deficit = deficit_to_repay(t, payer);
+	/* The runtime is full before the deficit becomes smaller. */
+	ktime_t repaid = now + 2 * (s64)(deficit + RUNTIME_NS_MAX - t->runtime);
 
 	if (t->last_period < t->period) {
 		t->last_period = t->period;
@@ -287,33 +310,34 @@ static void join_period(struct twheel_throttle *t, struct twheel_payer *payer,
 		t->nr_payers = 0;
 	}
 	t->nr_payers++;
-	t->waiting += t->last_period == t->period;
+	t->payers.waiting += t->last_period == t->period;
 	payer->period = t->last_period;
-	if (repaid > t->last_period)
+	if (deficit && repaid > t->last_period)
 		payer->period += PERIOD_NS_MAX *
 			div_u64(repaid - t->last_period + PERIOD_NS_MAX - 1,
 				PERIOD_NS_MAX);
 }
 
 /*
- * Throttle a wheel until the next period, or a later one. @now is that of the
- * last call of the functions above. @passed_over: the wheel waited for a period
- * and got no slice in it. Returns the time of the next run, without a payer at
- * most PERIOD_NS_MAX from now.
+ * Throttle a wheel until the next period, or a later one. @now: the time passed
+ * to twheel_throttle_begin() or twheel_throttle_end() of this run. @throttled: the
+ * wheel waited for this period. @limit_ns: what twheel_throttle_begin() returned.
+ * Return the time of the next run, without a payer at most PERIOD_NS_MAX from now.
  */
 ktime_t twheel_throttle_wait(struct twheel_payer *payer, ktime_t now,
-			     bool passed_over)
+			     bool throttled, s64 limit_ns)
 {
 	struct twheel_throttle *t = this_cpu_ptr(&throttles);
+	bool newcomer = !throttled && !limit_ns;
 
 	set_period(t, now);
 	if (!payer) {
-		t->waiting++;
+		t->wheels.waiting++;
 		return t->period;
 	}
-	if (now >= payer->period)
+	if (now >= payer->period && !(newcomer && join_early(t, payer)))
 		join_period(t, payer, now);
-	payer->waiting++;
-	/* Order within a period: no payer, passed over, all others. */
-	return payer->period + (passed_over ? 1 : 2);
+	payer->waiting = true;
+	/* The order in a period: without a payer, without a slice so far, with one. */
+	return payer->period + (limit_ns ? 2 : 1);
 }

@@ -377,7 +377,7 @@ static void count_run(struct twheel_base *base, const struct tick_run *run,
 static ktime_t next_run(struct twheel_base *base, const struct tick_run *run,
 			bool done, ktime_t end)
 {
-	bool passed_over = base->throttled && !run->limit_ns;
+	bool throttled = base->throttled;
 
 	base->armed_tick = U64_MAX;
 	base->throttled = false;
@@ -388,7 +388,8 @@ static ktime_t next_run(struct twheel_base *base, const struct tick_run *run,
 	if (!done) {
 		base->throttled = true;
 		return run->clock_offset +
-		       twheel_throttle_wait(base->payer, end, passed_over);
+		       twheel_throttle_wait(base->payer, end, throttled,
+					    run->limit_ns);
 	}
 	base->empty = run->expired ? 0 : min(base->empty + 1, base->doze);
 	/* Doze if the next tick, when empty, is number @doze in a row. */
@@ -486,7 +487,7 @@ enum hrtimer_restart twheel_tick(struct hrtimer *hrtimer)
 	done = run_tick(base, &run);
 	end = ktime_get();
 	note_check(base, &run, end, false);
-	twheel_throttle_end(base->payer, end, run.limit_ns);
+	twheel_throttle_end(base->payer, end);
 
 	raw_spin_lock_irq(&base->lock);
 	if (run.cascaded)

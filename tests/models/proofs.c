@@ -289,11 +289,11 @@ bool prove_wakes_for_a_slot(struct twheel_slot *slots, u64 clock,
 
 static bool periods_are_right(ktime_t now)
 {
-	if (!throttles.waiting)
+	if (!period_awaited(&throttles))
 		return throttles.last_period <= now;
 	return throttles.last_period < throttles.period ||
-	       throttles.waiting >= (throttles.last_period == throttles.period ?
-				     throttles.nr_payers : PAYERS_PER_PERIOD);
+	       throttles.payers.waiting >= (throttles.last_period == throttles.period ?
+					    throttles.nr_payers : PAYERS_PER_PERIOD);
 }
 
 static bool throttle_is_right(ktime_t now)
@@ -301,7 +301,7 @@ static bool throttle_is_right(ktime_t now)
 	return throttles.runtime <= RUNTIME_NS_MAX && throttles.runtime >= -RUNTIME_NS_MAX &&
 	       throttles.deficit >= 0 && throttles.deficit <= DEFICIT_NS_MAX &&
 	       throttles.stamp <= now &&
-	       (!throttles.waiting || throttles.period <= now + PERIOD_NS_MAX) &&
+	       (!period_awaited(&throttles) || throttles.period <= now + PERIOD_NS_MAX) &&
 	       throttles.nr_payers <= PAYERS_PER_PERIOD && periods_are_right(now);
 }
 
@@ -309,7 +309,8 @@ static bool throttle_is_right(ktime_t now)
 #define ACCOUNT(now)	do {						\
 	throttles = (struct twheel_throttle) {				\
 		.stamp = stamp, .period = period, .runtime = runtime,	\
-		.waiting = waiting, .expected = expected,		\
+		.payers = { waiting, expected },			\
+		.wheels = { wheels, wheels },				\
 		.deficit = deficit, .nr_payers = nr_payers,		\
 		.last_period = periods > 3 ? 0 :			\
 			       period + periods * PERIOD_NS_MAX,	\
@@ -317,19 +318,20 @@ static bool throttle_is_right(ktime_t now)
 	ASSUME((now) >= 0 && (now) < KTIME_MAX / 2 && stamp >= 0 &&	\
 	       period >= 0 && period < KTIME_MAX / 2 && nr_payers &&	\
 	       waiting < WHEELS_MAX && expected < WHEELS_MAX &&		\
+	       wheels < WHEELS_MAX &&					\
 	       throttle_is_right(stamp) && throttle_is_right(now));	\
 } while (0)
 
 /* A wheel that waits runs again after now, and within a millisecond. */
 BROKEN_BY(pause, "core/throttle.c", "now + clamp(2 * missing",
 	  "now + 1 + clamp(2 * missing")
-bool prove_pause(s64 stamp, s64 period, int runtime, u32 waiting, u32 expected,
+bool prove_pause(s64 stamp, s64 period, int runtime, u32 waiting, u32 expected, u32 wheels,
 		 int deficit, u32 periods, u32 nr_payers)
 {
 	ktime_t next;
 
 	ACCOUNT(stamp);
-	next = twheel_throttle_wait(NULL, stamp, false);
+	next = twheel_throttle_wait(NULL, stamp, false, 1);
 	return next > stamp && next - stamp <= NSEC_PER_MSEC &&
 	       throttle_is_right(stamp + 1);
 }
@@ -340,8 +342,8 @@ bool prove_pause(s64 stamp, s64 period, int runtime, u32 waiting, u32 expected,
  */
 BROKEN_BY(paid_pause, "core/throttle.c", "if (t->nr_payers == PAYERS_PER_PERIOD)",
 	  "if (t->nr_payers > PAYERS_PER_PERIOD)")
-bool prove_paid_pause(s64 stamp, s64 period, int runtime, u32 waiting, u32 expected,
-		      int deficit, u32 periods, u32 nr_payers, bool overran)
+bool prove_paid_pause(s64 stamp, s64 period, int runtime, u32 waiting, u32 expected, u32 wheels,
+		      int deficit, u32 periods, u32 nr_payers, bool overran, s64 limit)
 {
 	struct twheel_payer payer = {
 		.end = stamp, .penalty = overran ? NSEC_PER_SEC : 0,
@@ -350,17 +352,17 @@ bool prove_paid_pause(s64 stamp, s64 period, int runtime, u32 waiting, u32 expec
 
 	ACCOUNT(stamp);
 	ASSUME(stamp > 0);
-	latest = max(throttles.last_period, stamp) + 2 * PERIOD_NS_MAX + 2 +
+	latest = max(throttles.last_period, stamp) + 3 * PERIOD_NS_MAX + 2 +
 		 2 * (s64)(overran ? deficit : max(deficit - DEFICIT_NS_TOLERATED, 0));
-	next = twheel_throttle_wait(&payer, stamp, false);
-	return next > stamp && next <= latest && payer.waiting == 1 &&
+	next = twheel_throttle_wait(&payer, stamp, false, limit);
+	return next > stamp && next <= latest && payer.waiting &&
 	       throttle_is_right(stamp + 1);
 }
 
 /* A slice is no more than the runtime, and not 0 for a wheel that was throttled. */
 BROKEN_BY(slice, "core/throttle.c", "throttled ? SLICE_NS_MIN : 0);",
 	  "0);")
-bool prove_slice(s64 stamp, s64 period, int runtime, u32 waiting, u32 expected,
+bool prove_slice(s64 stamp, s64 period, int runtime, u32 waiting, u32 expected, u32 wheels,
 		 int deficit, u32 periods, u32 nr_payers, s64 now, bool throttled)
 {
 	u32 slice;
@@ -372,15 +374,14 @@ bool prove_slice(s64 stamp, s64 period, int runtime, u32 waiting, u32 expected,
 }
 
 /* However long a run takes, the throttle is in order after it. */
-BROKEN_BY(deficit, "core/throttle.c", "ns, -RUNTIME_NS_MAX,", "ns, -2 * RUNTIME_NS_MAX,")
-bool prove_deficit(s64 stamp, s64 period, int runtime, u32 waiting, u32 expected,
-		   int deficit, u32 periods, u32 nr_payers, s64 now, s64 limit,
+BROKEN_BY(deficit, "core/throttle.c", "runtime, -RUNTIME_NS_MAX,", "runtime, -2 * RUNTIME_NS_MAX,")
+bool prove_deficit(s64 stamp, s64 period, int runtime, u32 waiting, u32 expected, u32 wheels,
+		   int deficit, u32 periods, u32 nr_payers, s64 now,
 		   bool paid)
 {
 	struct twheel_payer payer = {};
 
 	ACCOUNT(now);
-	ASSUME(limit > 0 && limit <= RUNTIME_NS_MAX);
-	twheel_throttle_end(paid ? &payer : NULL, now, limit);
+	twheel_throttle_end(paid ? &payer : NULL, now);
 	return throttle_is_right(now) && throttles.stamp == now && !payer.runtime;
 }

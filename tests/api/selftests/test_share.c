@@ -8,6 +8,7 @@
  * counts an instruction as a nanosecond.
  */
 #define _GNU_SOURCE
+#include <fcntl.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +16,7 @@
 #include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "harness.h"
@@ -74,6 +76,7 @@ struct lateness {
 /* For all processes. */
 static struct attack attack;
 static __u64 window;
+/* That of the bystander, and that of a user who is not busy. */
 static struct lateness *lateness;
 /* Whose timer it is. */
 static uid_t bystander_uid = BYSTANDER;
@@ -97,10 +100,14 @@ static void put_softirqs_first(void)
 
 static void only_one_cpu(void)
 {
+	struct rlimit three = { 3, 3 };
+
 	if (!time_is_exact())
 		test_skip("not on a machine of one CPU");
 	put_softirqs_first();
-	lateness = mmap(NULL, sizeof(*lateness), PROT_READ | PROT_WRITE,
+	/* For have_timer(). */
+	ASSERT_EQ(0, setrlimit(RLIMIT_RTPRIO, &three));
+	lateness = mmap(NULL, 2 * sizeof(*lateness), PROT_READ | PROT_WRITE,
 			MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 	ASSERT_TRUE(lateness != MAP_FAILED);
 }
@@ -209,11 +216,9 @@ static long long have_timer(void)
 /* Returns the steps of the victim beside the bystander. */
 static long long victim_beside_bystander(void)
 {
-	struct rlimit three = { 3, 3 };
 	struct stranger *victim, *bystander;
 	long long steps;
 
-	ASSERT_EQ(0, setrlimit(RLIMIT_RTPRIO, &three));
 	victim = stranger_send(VICTIM, spin);
 	bystander = stranger_send(bystander_uid, have_timer);
 	ASSERT_LT(now_ns(), window);
@@ -501,4 +506,134 @@ TEST(wake_ups_of_many_sessions_are_apart)
 	static const struct crowd crowds[] = { { 1, 1, 500, SESSIONS_MAX } };
 
 	attack_with_crowds(crowds, ARRAY_SIZE(crowds), false, LATE_NS);
+}
+
+/*
+ * A module with many timers on the default wheel, beside busy users. The bystander is root
+ * on that wheel, and another user who is not busy has a timer of 1 ms, too.
+ */
+
+/* SECURITY.md: the longest lateness, without rounding up to a tick. */
+#define LOAD_LATE_NS	(2 * MS)
+#define ROOT_LATE_NS	MS
+#define QUIET_LATE_NS	(2500 * US)
+/* None of the busy users. */
+#define QUIET		(STRANGER + 2000)
+
+static void begin_load(unsigned int timers)
+{
+	const char *module = getenv("TWHEEL_LOAD");
+	char args[32];
+	int fd;
+
+	if (!module)
+		test_skip("TWHEEL_LOAD does not name the module of tests/api/client/load.c");
+	fd = open(module, O_RDONLY);
+	ASSERT_LE(0, fd);
+	snprintf(args, sizeof(args), "nr=%u", timers);
+	ASSERT_EQ(0, syscall(SYS_finit_module, fd, args, 0));
+	close(fd);
+}
+
+/* Returns the longest lateness of a timer of the module. */
+static __u64 end_load(void)
+{
+	FILE *file = fopen("/sys/module/twheel_load/parameters/latest_ns", "r");
+	unsigned long long latest;
+
+	ASSERT_TRUE(file);
+	ASSERT_EQ(1, fscanf(file, "%llu", &latest));
+	ASSERT_EQ(0, fclose(file));
+	ASSERT_EQ(0, syscall(SYS_delete_module, "twheel_load", 0));
+	return latest;
+}
+
+/* Begin a window at a tick, so that no timer of the window is rounded up. */
+static void begin_window(__u64 ns)
+{
+	window = (now_ns() + ns) / MS * MS;
+}
+
+/* Returns the steps of the victim beside root and a user who is not busy. */
+static long long victim_beside_quiet_user(void)
+{
+	struct lateness *roots = lateness;
+	struct stranger *quiet;
+	long long steps;
+
+	lateness = &roots[1];
+	quiet = stranger_send(QUIET, have_timer);
+	lateness = roots;
+	steps = victim_beside_bystander();
+	stranger_wait(quiet);
+	stranger_end(quiet);
+	return steps;
+}
+
+/* Measure beside @users who are busy, and a load of @timers. @alone: steps without both. */
+static void load_beside(unsigned int users, unsigned int timers, long long alone)
+{
+	struct stranger *busy = NULL;
+	__u64 latest, pending;
+	long long left;
+
+	/* Of each user more timers are due at once than expire in the window. */
+	crowd = (struct crowd) {
+		.users = users, .sessions = 1,
+		.per_tick = users ? ENOUGH / users : 1,
+	};
+	begin_window(4 * SECOND);
+	if (users)
+		busy = stranger_begin(0, be_a_crowd);
+	ASSERT_LT(now_ns(), window);
+	/* The users are busy already. */
+	window += 20 * MS;
+	begin_load(timers);
+	left = victim_beside_quiet_user() * 1000 / alone;
+	pending = sum_of_wheels("user", "pending");
+	latest = end_load();
+	if (users)
+		stranger_end(busy);
+	test_note("%u busy users, %u timers a ms: %lld/1000 left, module %llu us late",
+		  users, timers, left, latest / US);
+	expect_punctual(ROOT_LATE_NS, ROOT_LATE_NS);
+	lateness++;
+	expect_punctual(QUIET_LATE_NS, QUIET_LATE_NS);
+	lateness--;
+	ASSERT_LE(latest, LOAD_LATE_NS);
+	ASSERT_LE(SHARE_LEFT, left);
+	if (users)
+		ASSERT_LT(0, pending);
+}
+
+static void load_beside_each(const unsigned int *users, unsigned int nr_users,
+			     const unsigned int *timers, unsigned int nr_timers)
+{
+	unsigned int i, j;
+	long long alone;
+
+	only_one_cpu();
+	bystander_uid = 0;
+	begin_window(SECOND);
+	alone = victim_beside_quiet_user();
+	lateness[0].count = 0;
+	lateness[1].count = 0;
+	for (i = 0; i < nr_users; i++)
+		for (j = 0; j < nr_timers; j++)
+			load_beside(users[i], timers[j], alone);
+}
+
+TEST(busy_users_do_not_delay_the_default_wheel)
+{
+	static const unsigned int users[] = { 1, 60 }, timers[] = { 100 };
+
+	load_beside_each(users, ARRAY_SIZE(users), timers, ARRAY_SIZE(timers));
+}
+
+TEST(no_load_of_the_default_wheel_is_delayed)
+{
+	static const unsigned int users[] = { 0, 1, 10, 60, 200 };
+	static const unsigned int timers[] = { 1, 20, 100 };
+
+	load_beside_each(users, ARRAY_SIZE(users), timers, ARRAY_SIZE(timers));
 }
