@@ -12,6 +12,7 @@
 #include <linux/hrtimer.h>
 #include <linux/mm.h>
 #include <linux/nsproxy.h>
+#include <linux/sched.h>
 #include <linux/time_namespace.h>
 #include <linux/uaccess.h>
 #include <linux/version.h>
@@ -59,6 +60,20 @@ static inline s64 twheel_time_ns_offset(clockid_t clock)
 
 	return timespec64_to_ns(clock == CLOCK_BOOTTIME ? &ns->offsets.boottime :
 							  &ns->offsets.monotonic);
+#else
+	return 0;
+#endif
+}
+
+/*
+ * Returns for how long other tasks ran since the caller exists, while it was able
+ * to run, ns. Only PREEMPT_RT lets tasks preempt softirqs. task_sched_runtime()
+ * is not exported.
+ */
+static inline u64 twheel_preempted_ns(void)
+{
+#if defined(CONFIG_PREEMPT_RT) && defined(CONFIG_SCHED_INFO)
+	return current->sched_info.run_delay;
 #else
 	return 0;
 #endif

@@ -247,18 +247,20 @@ u32 twheel_throttle_begin(struct twheel_payer *payer, ktime_t now,
 	return max(slice_of(t->runtime, &t->wheels), throttled ? SLICE_NS_MIN : 0);
 }
 
-/* Account for a run, at its end. */
-void twheel_throttle_end(struct twheel_payer *payer, ktime_t now)
+/* Account for a run, at its end. @preempted_ns: the part in which other tasks ran. */
+void twheel_throttle_end(struct twheel_payer *payer, ktime_t now,
+			 u64 preempted_ns)
 {
 	struct twheel_throttle *t = this_cpu_ptr(&throttles);
 	int elapsed = pass_time(t, now);
-	int excess = add_runtime(t, payer, elapsed / 2 - elapsed);
+	int took = elapsed - (int)min_t(u64, elapsed, preempted_ns);
+	int excess = add_runtime(t, payer, elapsed / 2 - took);
 
 	if (!payer)
 		return;
 	payer->end = now;
 	payer->penalty = min_t(u64, (u64)excess * PENALTY_FACTOR, NSEC_PER_SEC);
-	payer->runtime = max(payer->runtime - elapsed, 0);
+	payer->runtime = max(payer->runtime - took, 0);
 }
 
 /*

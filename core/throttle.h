@@ -26,7 +26,8 @@ struct twheel_payer {
 
 u32 twheel_throttle_begin(struct twheel_payer *payer, ktime_t now,
 			  bool throttled);
-void twheel_throttle_end(struct twheel_payer *payer, ktime_t now);
+void twheel_throttle_end(struct twheel_payer *payer, ktime_t now,
+			 u64 preempted_ns);
 ktime_t twheel_throttle_wait(struct twheel_payer *payer, ktime_t now,
 			     bool throttled, s64 limit_ns);
 

@@ -21,6 +21,7 @@
 #include <linux/rcupdate.h>
 
 #include "base.h"
+#include "compat.h"
 #include "throttle.h"
 
 #define CREATE_TRACE_POINTS
@@ -154,6 +155,7 @@ static bool expire_timer(struct twheel_base *base, struct twheel_timer *timer,
  * @checked: time of the last clock read
  * @jiffy: jiffies at @checked. If it changed, a callback may be slow
  * @limit_ns: limit of the time of the run
+ * @preempted_ns: twheel_preempted_ns() at @begin
  * @clock_offset: clock of the base minus CLOCK_MONOTONIC, ns
  * @work: timers left to expire, or to move if none is due
  * @target: last tick to process
@@ -167,6 +169,7 @@ struct tick_run {
 	ktime_t checked;
 	unsigned long jiffy;
 	s64 limit_ns;
+	u64 preempted_ns;
 	s64 clock_offset;
 	int work;
 	u64 target;
@@ -481,13 +484,15 @@ enum hrtimer_restart twheel_tick(struct hrtimer *hrtimer)
 	if (!run.limit_ns)
 		return throttle_tick(base, &run);
 	run.checked = run.begin;
+	run.preempted_ns = twheel_preempted_ns();
 	run.jiffy = jiffies;
 	/* See twheel_at_tick_end(). */
 	rcu_read_lock();
 	done = run_tick(base, &run);
 	end = ktime_get();
 	note_check(base, &run, end, false);
-	twheel_throttle_end(base->payer, end);
+	twheel_throttle_end(base->payer, end,
+			    twheel_preempted_ns() - run.preempted_ns);
 
 	raw_spin_lock_irq(&base->lock);
 	if (run.cascaded)

@@ -376,12 +376,12 @@ bool prove_slice(s64 stamp, s64 period, int runtime, u32 waiting, u32 expected, 
 /* However long a run takes, the throttle is in order after it. */
 BROKEN_BY(deficit, "core/throttle.c", "runtime, -RUNTIME_NS_MAX,", "runtime, -2 * RUNTIME_NS_MAX,")
 bool prove_deficit(s64 stamp, s64 period, int runtime, u32 waiting, u32 expected, u32 wheels,
-		   int deficit, u32 periods, u32 nr_payers, s64 now,
+		   int deficit, u32 periods, u32 nr_payers, s64 now, u64 preempted,
 		   bool paid)
 {
 	struct twheel_payer payer = {};
 
 	ACCOUNT(now);
-	twheel_throttle_end(paid ? &payer : NULL, now);
+	twheel_throttle_end(paid ? &payer : NULL, now, preempted);
 	return throttle_is_right(now) && throttles.stamp == now && !payer.runtime;
 }

@@ -282,6 +282,42 @@ static void stall_is_followed_by_a_short_pause(struct client *c, struct client_t
 	CLIENT_CHECK(c, late <= (s64)STALL_LATE_MAX);
 }
 
+/* A task preempts the thread of softirqs in a callback of a payer, on PREEMPT_RT. */
+
+#define PREEMPTION_NS	(10 * CLIENT_MSEC)
+#define PREEMPTED_LATE_MAX	(3 * CLIENT_MSEC)
+
+/* Wake up the thread of the cases, which preempts this callback. */
+static void preempted_expired(struct client_timer *t)
+{
+	twheel_start(&t->timer, CLIENT_MSEC);
+	complete(&t->done);
+}
+
+static void a_payer_does_not_pay_for_a_preemption(struct client *c, struct client_timer *t)
+{
+	struct twheel_config config = {
+		.name = "preempted", .tick_ns = CLIENT_MSEC, .payer = twheel_payer_create(),
+	};
+	ktime_t over;
+	s64 late;
+
+	if (!client_wheel_new(c, &config))
+		return;
+	t = client_timer_new(c, preempted_expired);
+	sched_set_fifo(current);
+	twheel_start(&t->timer, CLIENT_MSEC);
+	wait_for_completion(&t->done);
+	client_spin(PREEMPTION_NS);
+	over = ktime_get();
+	sched_set_normal(current, 0);
+	wait_for_completion(&t->done);
+	late = t->fired - over;
+	pr_info("# next callback %lld us after the preemption\n", div_s64(late, NSEC_PER_USEC));
+	CLIENT_CHECK(c, t->count == 2);
+	CLIENT_CHECK(c, late <= (s64)PREEMPTED_LATE_MAX);
+}
+
 const struct client_case client_share_cases[] = {
 	CLIENT_LIKE(idle_wheels_leave_half_of_a_cpu, leave_half_of_a_cpu,
 		    .data = &idle_wheels, .needs = CLIENT_EXACT),
@@ -295,5 +331,6 @@ const struct client_case client_share_cases[] = {
 		    .data = &slow_callbacks_behind_quick_ones, .needs = CLIENT_EXACT),
 	CLIENT_CASE(stall_is_followed_by_a_short_pause, .then = stall_expired,
 		    .nr = STALL_NR, .needs = CLIENT_EXACT),
+	CLIENT_CASE(a_payer_does_not_pay_for_a_preemption, .needs = CLIENT_EXACT | CLIENT_RT),
 	{}
 };

@@ -88,7 +88,7 @@ static void end_run(struct kunit *test, struct wheel *wheel, ktime_t now, ktime_
 		wheel->ran += length;
 		wheel->runs++;
 		wheel->last = now;
-		twheel_throttle_end(wheel->payer, now);
+		twheel_throttle_end(wheel->payer, now, 0);
 	}
 	wheel->waited = !limit || more;
 	wheel->next = now + MSEC;
