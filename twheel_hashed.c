@@ -40,6 +40,12 @@
 /* Occupied slots that twheel_hashed_next() checks before it gives up. */
 #define SLOTS_AHEAD	64
 
+/*
+ * Slots that one search for an occupied one passes, as there may be a million. A
+ * multiple of a word's bits.
+ */
+#define SLOTS_SEARCHED	4096
+
 static u32 slot_mask(const struct twheel_scheme *s)
 {
 	return s->nr_slots - 1;
@@ -216,10 +222,12 @@ static void hashed_advance(struct twheel_scheme *s, u64 target, int *work)
 		}
 		s->skip_until = U64_MAX;
 	}
-	last = min(from | mask, target);
+	last = min(from | min(mask, SLOTS_SEARCHED - 1U), target);
 	nr = find_next_bit(s->occupied, (u32)(last & mask) + 1, from & mask);
 	if (nr > (last & mask)) {
 		s->clock = last;
+		if (last < min(from | mask, target))
+			--*work;
 		return;
 	}
 	s->clock = from + (nr - (from & mask));
@@ -228,7 +236,8 @@ static void hashed_advance(struct twheel_scheme *s, u64 target, int *work)
 
 /*
  * PER_TICK_BOOKKEEPING and the first half of EXPIRY_PROCESSING of the paper. A
- * slot of later rounds that the hand passes counts as @work, too.
+ * slot of later rounds that the hand passes counts as @work, too, and so does each
+ * search that finds no occupied slot.
  */
 struct twheel_node *twheel_hashed_pop(struct twheel_scheme *s, u64 target,
 				      int *work)
@@ -251,20 +260,26 @@ struct twheel_node *twheel_hashed_pop(struct twheel_scheme *s, u64 target,
 	return NULL;
 }
 
-/* Returns the next occupied slot at or after @nr, in the ring. */
-static u32 next_occupied_slot(const struct twheel_scheme *s, u32 nr)
+/*
+ * Returns the number of slots from @nr on, around the ring, before the next occupied
+ * slot. Returns SLOTS_SEARCHED at most, or all slots if none is occupied.
+ */
+static u32 free_slots_from(const struct twheel_scheme *s, u32 nr)
 {
-	u32 found = find_next_bit(s->occupied, s->nr_slots, nr);
+	u32 end = min_t(u32, nr + SLOTS_SEARCHED, s->nr_slots);
+	u32 found = find_next_bit(s->occupied, end, nr);
 
-	if (found >= s->nr_slots)
-		found = find_first_bit(s->occupied, s->nr_slots);
-	return found;
+	if (found < end || end < s->nr_slots)
+		return found - nr;
+	return end - nr +
+	       find_first_bit(s->occupied,
+			      min_t(u32, nr, SLOTS_SEARCHED - (end - nr)));
 }
 
 /*
- * Checks up to SLOTS_AHEAD occupied slots. If none of them is due in the next
- * round, and there are more, returns the tick of the next one. The wheel then
- * wakes up every SLOTS_AHEAD occupied slots and may find nothing to do.
+ * Looks for a slot that is due in the coming round. Gives up after SLOTS_AHEAD
+ * occupied slots or SLOTS_SEARCHED slots, and returns the tick that it reached: the
+ * wheel then wakes up there, and may find nothing to do.
  */
 u64 twheel_hashed_next(const struct twheel_scheme *s)
 {
@@ -276,14 +291,13 @@ u64 twheel_hashed_next(const struct twheel_scheme *s)
 	if (s->hand || s->clock == U64_MAX)
 		return s->clock;
 	for (checked = 0; checked <= SLOTS_AHEAD; checked++) {
-		nr = next_occupied_slot(s, (tick + 1) & mask);
-		/* Corrupted slots lost their nodes, see twheel_slot_drop(). */
-		if (unlikely(nr >= s->nr_slots))
-			return U64_MAX;
-		tick += 1 + ((nr - (u32)(tick + 1)) & mask);
+		tick += 1 + free_slots_from(s, (tick + 1) & mask);
 		if (tick - s->clock > s->nr_slots)
 			return next;
-		if (s->slots[nr].first <= tick)
+		nr = tick & mask;
+		if (!test_bit(nr, s->occupied))
+			return tick;
+		if (s->slots[nr].first <= tick || tick - s->clock > SLOTS_SEARCHED)
 			return tick;
 		next = min(next, slot_tick(s, nr));
 	}

@@ -164,6 +164,29 @@ static void the_next_tick_is_looked_for_in_a_bounded_way(struct kunit *test)
 	KUNIT_EXPECT_LE(test, kt_next(test), 150);
 }
 
+/* Check that neither a search nor a jump passes many of a million free slots at once. */
+static void a_search_of_many_slots_is_bounded(struct kunit *test)
+{
+	u64 n = TWHEEL_SLOTS_MAX, most = 4096, next;
+	struct twheel_check *c;
+	u32 searches = 0;
+	int work = 10;
+
+	c = kt_begin_with(test, kt_ops(test), 0, n, 8);
+	kt_set(test, 'A', n / 2);
+	KUNIT_EXPECT_TRUE(test, twheel_check_pop(c, n / 4, &work));
+	KUNIT_EXPECT_LE(test, work, 0);
+	KUNIT_EXPECT_LE(test, twheel_check_clock(c), 10 * most);
+	while ((next = kt_next(test)) < n / 2) {
+		KUNIT_ASSERT_LE(test, next - twheel_check_clock(c), most + 1);
+		KUNIT_ASSERT_STREQ(test, kt_out(test, next), "");
+		searches++;
+	}
+	KUNIT_EXPECT_LE(test, searches, n / 2 / most);
+	KUNIT_EXPECT_EQ(test, next, n / 2);
+	KUNIT_EXPECT_STREQ(test, kt_out(test, next), "A");
+}
+
 static struct kunit_case hashed_cases[] = {
 	KUNIT_CASE_PARAM(the_slot_is_the_tick_modulo_slots, kt_hashed),
 	KUNIT_CASE_PARAM(slots_of_later_rounds_are_passed_without_a_look,
@@ -177,6 +200,7 @@ static struct kunit_case hashed_cases[] = {
 			 kt_hashed),
 	KUNIT_CASE_PARAM(the_next_tick_is_looked_for_in_a_bounded_way,
 			 kt_hashed),
+	KUNIT_CASE_PARAM(a_search_of_many_slots_is_bounded, kt_hashed),
 	{}
 };
 
