@@ -310,28 +310,24 @@ public final class TwheelTimer implements Timer {
 
         @Override
         public void run() {
+            int[] due = new int[DUE];
             try {
-                turn();
+                while (!stopped) {
+                    long now = System.nanoTime();
+                    isFull = false;
+                    int taken = 0;
+                    for (Entry entry; taken < PIECE && !isFull && !stopped && (entry = queue.poll()) != null; taken++)
+                        follow(entry, now);
+                    int got = expired(wheel, now / TICK_NS, due);
+                    for (int i = 0; i < got && !stopped; i++) {
+                        Entry entry = entries[due[i]];
+                        forget(entry);
+                        follow(entry, now);
+                    }
+                    sleep(taken != 0);
+                }
             } finally {
                 ended.complete(null);
-            }
-        }
-
-        private void turn() {
-            int[] due = new int[DUE];
-            while (!stopped) {
-                long now = System.nanoTime();
-                isFull = false;
-                int taken = 0;
-                for (Entry entry; taken < PIECE && !isFull && !stopped && (entry = queue.poll()) != null; taken++)
-                    follow(entry, now);
-                int got = expired(wheel, now / TICK_NS, due);
-                for (int i = 0; i < got && !stopped; i++) {
-                    Entry entry = entries[due[i]];
-                    forget(entry);
-                    follow(entry, now);
-                }
-                sleep(taken != 0);
             }
         }
 
@@ -347,7 +343,10 @@ public final class TwheelTimer implements Timer {
             Thread.interrupted();
         }
 
-        /** Sets the timer of an entry to its deadline. A due entry runs its task, and like one that ended has no timer. */
+        /**
+         * Sets the timer of an entry to its deadline, or runs the task of one that is due. An entry that
+         * has ended has no timer.
+         */
         private void follow(Entry entry, long nowNs) {
             // Another thread may cancel or refresh the timeout meanwhile. Then look at the state again.
             for (long deadline; (deadline = entry.state) >= 0; ) {
