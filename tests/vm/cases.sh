@@ -58,7 +58,7 @@ tap() {
 runs_here() {
 	local program ended=0
 	program=$(mktemp "$out/runs-here.XXXXXX")
-	{ echo 'int main(void) { return 0; }' | "$@" -x c -o "$program" - && "$program"; } 2>/dev/null || ended=$?
+	{ "$@" -x c -o "$program" - <<<'int main(void) { return 0; }' && "$program"; } 2>/dev/null || ended=$?
 	rm -f "$program"
 	return "$ended"
 }
