@@ -268,7 +268,7 @@ int tw_list(int fd, struct twheel_entry *entries, __u32 room, __u64 *cursor)
 	return walk(fd, 0, entries, room, cursor);
 }
 
-/* End timers, pending or unread, from the first one on. Returns the number of entries, or -errno. */
+/* End timers, from the first one on. Returns the number of entries, or -errno. */
 int tw_drain(int fd, struct twheel_entry *entries, __u32 room)
 {
 	__u64 cursor = 0;

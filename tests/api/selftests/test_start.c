@@ -105,32 +105,3 @@ TEST(start_of_an_unread_timer)
 	ASSERT_EQ(1, tw_start(fd, 3, 0, 35));
 	expect_event(fd, 3, 35);
 }
-
-static __u64 deadline_of_event(int fd, __u64 deadline)
-{
-	struct twheel_event event;
-
-	ASSERT_EQ(0, tw_start_flags(fd, 3, deadline, TWHEEL_START_ABS, 33));
-	expect_readable(fd);
-	ASSERT_EQ(1, tw_read(fd, &event, 1));
-	ASSERT_LE(event.deadline_ns, event.expired_ns);
-	return event.deadline_ns;
-}
-
-/* Such a deadline counts as the time of the opening, or of SETUP, which is a second one. */
-TEST(deadline_before_the_opening)
-{
-	__u64 before = now_ns(), opened;
-	int fd = session_open_nonblock();
-
-	opened = deadline_of_event(fd, 0);
-	ASSERT_LE(before, opened);
-	ASSERT_LE(opened, now_ns());
-	ASSERT_EQ(opened, deadline_of_event(fd, before));
-	ASSERT_EQ(opened + 1, deadline_of_event(fd, opened + 1));
-	close(fd);
-	fd = session_open_nonblock();
-	before = now_ns();
-	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){ .max_timers = 10 }));
-	ASSERT_LE(before, deadline_of_event(fd, 1));
-}

@@ -36,7 +36,7 @@ static __u64 expire_one(int fd, unsigned int i)
 }
 
 /* The queue remains a queue, wherever events are withdrawn and added. */
-TEST(any_place_of_the_queue)
+TEST(withdraw_from_any_place_of_the_queue)
 {
 	enum { EVENTS = 5 };
 	unsigned int gone, i;

@@ -287,8 +287,9 @@ static void expect_everything(const struct proc_counters *before)
 	ASSERT_EQ(before->expired + expired, after.expired);
 	ASSERT_EQ(before->pending, after.pending);
 	proc_expect_balance(proc_text());
-	test_note("started: %llu free, %llu pending, %llu unread; stopped: %llu pending, %llu unread; %llu read",
-		  books.started, books.restarted, books.replaced, books.stopped, books.withdrawn,
+	test_note("started: %llu free, %llu pending, %llu unread", books.started, books.restarted,
+		  books.replaced);
+	test_note("stopped: %llu pending, %llu unread; %llu read", books.stopped, books.withdrawn,
 		  books.read);
 }
 
