@@ -94,13 +94,27 @@ static int base_online(unsigned int cpu, struct hlist_node *node)
 	return 0;
 }
 
+/*
+ * Expire what is due while the timers of a base move: the nearest ones move last,
+ * after minutes if there are millions. The hrtimer is off, so run its function as
+ * HRTIMER_SOFTIRQ would.
+ */
+static void expire_due_timers(struct twheel_base *base)
+{
+	local_bh_disable();
+	twheel_tick(&base->hrtimer);
+	local_bh_enable();
+}
+
 static void move_timers(struct twheel_base *base, unsigned int cpu)
 {
 	u32 slot = base->scheme.nr_slots;
 
 	twheel_base_switch_off(base, cpu);
-	while (twheel_base_hand_on(base, &slot))
+	while (twheel_base_hand_on(base, &slot)) {
+		expire_due_timers(base);
 		cond_resched();
+	}
 	twheel_tick_finish(base);
 }
 
