@@ -66,9 +66,8 @@ static inline s64 twheel_time_ns_offset(clockid_t clock)
 }
 
 /*
- * Returns for how long other tasks ran since the caller exists, while it was able
- * to run, ns. Only PREEMPT_RT lets tasks preempt softirqs. task_sched_runtime()
- * is not exported.
+ * Returns how long the current task ever waited while others ran, ns. Only on
+ * PREEMPT_RT does a task preempt softirqs. task_sched_runtime() is not exported.
  */
 static inline u64 twheel_preempted_ns(void)
 {
