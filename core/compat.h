@@ -49,6 +49,13 @@ twheel_hrtimer_setup(struct hrtimer *hrtimer,
 }
 #endif
 
+/* system_percpu_wq exists since 6.17. Newer kernels warn of system_wq. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 17, 0)
+#define twheel_system_wq	system_percpu_wq
+#else
+#define twheel_system_wq	system_wq
+#endif
+
 /*
  * Returns the offset of a clock in the caller's time namespace to the host's
  * clock, ns. timens_ktime_to_host() is not exported.

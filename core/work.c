@@ -18,6 +18,8 @@
 #include <linux/twheel_work.h>
 #include <linux/workqueue.h>
 
+#include "compat.h"
+
 #define LOCK_BITS	6
 
 /* One cache line each, so that CPUs with different works do not share lines. */
@@ -123,6 +125,24 @@ bool twheel_queue_work_on(int cpu, struct workqueue_struct *wq,
 	return queued;
 }
 EXPORT_SYMBOL_GPL(twheel_queue_work_on);
+
+/**
+ * twheel_schedule_work_on - queue a work on the kernel's queue, on a given CPU
+ * @cpu: CPU, kept online by the caller, or %WORK_CPU_UNBOUND
+ * @work: the work
+ * @delay_ns: delay, ns. 0 queues the work at once, without its timer
+ *
+ * Like schedule_delayed_work_on(). The name of the kernel's queue depends on
+ * the kernel's version.
+ *
+ * Context: Any but NMI.
+ * Return: as twheel_queue_work().
+ */
+bool twheel_schedule_work_on(int cpu, struct twheel_work *work, u64 delay_ns)
+{
+	return twheel_queue_work_on(cpu, twheel_system_wq, work, delay_ns);
+}
+EXPORT_SYMBOL_GPL(twheel_schedule_work_on);
 
 /**
  * twheel_mod_work_on - queue a work after a delay, or change delay and CPU

@@ -92,6 +92,7 @@ void twheel_work_expired(struct twheel_timer *timer);
 void twheel_destroy_work_on_stack(struct twheel_work *work);
 bool twheel_queue_work_on(int cpu, struct workqueue_struct *wq,
 			  struct twheel_work *work, u64 delay_ns);
+bool twheel_schedule_work_on(int cpu, struct twheel_work *work, u64 delay_ns);
 bool twheel_mod_work_on(int cpu, struct workqueue_struct *wq,
 			struct twheel_work *work, u64 delay_ns);
 bool twheel_work_pending(struct twheel_work *work);
@@ -119,6 +120,21 @@ static inline bool twheel_queue_work(struct workqueue_struct *wq,
 				     struct twheel_work *work, u64 delay_ns)
 {
 	return twheel_queue_work_on(WORK_CPU_UNBOUND, wq, work, delay_ns);
+}
+
+/**
+ * twheel_schedule_work - queue a work on the kernel's queue after a delay
+ * @work: the work
+ * @delay_ns: delay, ns. 0 queues the work at once, without its timer
+ *
+ * Like schedule_delayed_work().
+ *
+ * Context: Any but NMI.
+ * Return: as twheel_queue_work().
+ */
+static inline bool twheel_schedule_work(struct twheel_work *work, u64 delay_ns)
+{
+	return twheel_schedule_work_on(WORK_CPU_UNBOUND, work, delay_ns);
 }
 
 /**

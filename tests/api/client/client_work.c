@@ -196,7 +196,7 @@ static void work_runs_on_the_cpu_asked_for(struct client *c, struct client_work 
 	int cpu = client_other_cpu();
 
 	w->not_before = client_in(0);
-	CLIENT_CHECK(c, twheel_queue_work_on(cpu, system_highpri_wq, &w->work, 0));
+	CLIENT_CHECK(c, twheel_schedule_work_on(cpu, &w->work, 0));
 	client_work_wait(w);
 	CLIENT_CHECK(c, w->cpu == cpu);
 	CLIENT_CHECK(c, !twheel_mod_work_on(0, system_highpri_wq, &w->work, CLIENT_HOUR));
@@ -291,7 +291,7 @@ static void a_work_may_wait_for_another(struct client *c, struct client_work *ot
 	client_work_runs(other, 0);
 	other->sleep_ms = 5;
 	client_work_queue(other, 0);
-	CLIENT_CHECK(c, twheel_queue_work(system_highpri_wq, &work, 0));
+	CLIENT_CHECK(c, twheel_schedule_work(&work, 0));
 	client_wait_done(c, &work_done);
 	twheel_cancel_work_sync(&work);
 	twheel_destroy_work_on_stack(&work);
