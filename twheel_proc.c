@@ -6,9 +6,10 @@
  * its values on each CPU, then of each session. A block begins with a line
  * "wheel NAME", "cpu N" or "session N". Lines of a CPU or session are indented.
  *
- * Every reader sees the lines of the module, the default wheel and the wheels
- * of modules. A session and the wheel it uses are visible to its user only,
- * because each start shows in their lines at once. CAP_SYS_ADMIN sees all.
+ * Every reader sees the version, the default wheel and the wheels of modules. A
+ * session and the wheel it uses are visible to its user only, because each start
+ * shows in their lines at once. The numbers of all users' wheels and sessions
+ * together, which show each open(), are for CAP_SYS_ADMIN, which sees everything.
  *
  * A reader takes no lock for the list of wheels or sessions, but goes from
  * number to number under RCU, a buffer at a time. The values of a CPU are read
@@ -201,9 +202,11 @@ static void show_session(struct seq_file *seq, struct twheel_session *s)
 	show_lateness(seq, "  ", stats.lateness);
 }
 
-static void show_module(struct seq_file *seq)
+static void show_module(struct seq_file *seq, bool all)
 {
 	show_value(seq, "", "version", TWHEEL_ABI_VERSION);
+	if (!all)
+		return;
 	show_value(seq, "", "wheels", twheel_wheel_count());
 	show_value(seq, "", "sessions",
 		   twheel_session_user_total(TWHEEL_COUNT_SESSIONS));
@@ -320,7 +323,7 @@ static int proc_show(struct seq_file *seq, void *v)
 	if (cursor->session)
 		show_session(seq, cursor->session);
 	else if (!cursor->wheel)
-		show_module(seq);
+		show_module(seq, cursor->all);
 	else if (cursor->cpu == nr_cpu_ids)
 		show_wheel(seq, cursor->wheel);
 	else if (cpu_possible(cursor->cpu))
