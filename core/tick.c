@@ -299,15 +299,18 @@ static bool expire_timers(struct twheel_base *base, struct tick_run *run)
 }
 
 /*
- * Returns whether a run of a payer used up its time. Nothing can cut short the work for
- * the end of a tick, and a user may cause much of it.
+ * Returns whether a payer's run used up its slice. Nothing can cut short the work
+ * for the end of a tick, and a user may cause much of it.
  */
-static bool is_over(const struct twheel_base *base, const struct tick_run *run)
+static bool slice_is_used(const struct twheel_base *base, const struct tick_run *run)
 {
 	return run && base->payer && ktime_get() - run->begin >= run->limit_ns;
 }
 
-/* Returns false if it leaves work to the next run. Without @run it does all. */
+/*
+ * Call what callbacks queued with twheel_at_tick_end(). Returns false if a payer's
+ * slice is used and some is left. @run is NULL at teardown: call everything.
+ */
 static bool run_tick_ends(struct twheel_base *base, const struct tick_run *run)
 {
 	struct twheel_tick_end *end;
@@ -326,7 +329,7 @@ static bool run_tick_ends(struct twheel_base *base, const struct tick_run *run)
 		/* See above. */
 		smp_mb__after_atomic();
 		end->fn(end);
-		if (base->tick_ends && is_over(base, run))
+		if (base->tick_ends && slice_is_used(base, run))
 			return false;
 	}
 	return true;
