@@ -114,13 +114,26 @@ static unsigned int level_of(u64 clock, u64 tick)
 	return level;
 }
 
+/* Initialise the slots of a level. */
+void twheel_hier_init_level(struct twheel_scheme *s, unsigned int level)
+{
+	struct twheel_slot *slot = s->slots + level * TWHEEL_HIER_RING, *end;
+
+	for (end = slot + TWHEEL_HIER_RING; slot < end; slot++)
+		INIT_LIST_HEAD(&slot->nodes);
+}
+
 /* Rare case of twheel_hier_place(): beyond the three lowest levels. */
 void twheel_hier_place_far(struct twheel_scheme *s, struct twheel_node *node)
 {
-	unsigned int level = level_of(s->clock, node->expires);
-	struct twheel_slot *slot = twheel_hier_slot(s, level, node->expires);
+	u64 tick = TWHEEL_TICK(s, node->expires);
+	unsigned int level = level_of(s->clock, tick);
 
-	twheel_hier_join(s, slot, node, TWHEEL_SLOT_MAY_STAY, false);
+	/* Most wheels never use the memory of outer levels. */
+	for (; unlikely(s->ready <= level); s->ready++)
+		twheel_hier_init_level(s, s->ready);
+	twheel_hier_join(s, twheel_hier_slot(s, level, tick), node,
+			 TWHEEL_SLOT_MAY_STAY, false);
 }
 
 /* Returns the tick at which the next window of @level ends, at most U64_MAX. */
@@ -181,9 +194,9 @@ static void set_window(struct twheel_scheme *s)
 {
 	u64 last = s->clock | (TWHEEL_HIER_WINDOW - 1);
 
-	s->reach[0] = window_end(s, 0);
-	s->reach[1] = window_end(s, 1);
-	s->reach[2] = window_end(s, 2);
+	s->reach[0] = TWHEEL_DEADLINE(s, window_end(s, 0));
+	s->reach[1] = TWHEEL_DEADLINE(s, window_end(s, 1));
+	s->reach[2] = s->ready > 2 ? TWHEEL_DEADLINE(s, window_end(s, 2)) : s->reach[1];
 	s->recheck = last == U64_MAX ? U64_MAX : last + 1;
 }
 
@@ -209,7 +222,7 @@ void twheel_hier_check_levels(struct twheel_scheme *s)
 static void cascade(struct twheel_scheme *s, u32 most, int *work)
 {
 	unsigned int inner = s->level - 1, shift = twheel_hier_shift(s->level);
-	u64 outer = next_outer(s, s->level);
+	u64 outer = next_outer(s, s->level), tick;
 	struct twheel_slot *to, *from = twheel_hier_slot(s, s->level, outer << shift);
 	struct list_head *head = &from->nodes, *last = head->prev, *next = head, *prev;
 	u32 flags = inner ? TWHEEL_SLOT_MAY_STAY : 0, moved;
@@ -225,8 +238,9 @@ static void cascade(struct twheel_scheme *s, u32 most, int *work)
 		prev = last->prev;
 		node = list_entry(last, struct twheel_node, link);
 		twheel_slot_take_hint(node);
-		if (likely(node->expires >> shift == outer)) {
-			to = twheel_hier_slot(s, inner, node->expires);
+		tick = TWHEEL_TICK(s, node->expires);
+		if (likely(tick >> shift == outer)) {
+			to = twheel_hier_slot(s, inner, tick);
 			twheel_hier_join(s, to, node, flags, true);
 			to->prepended = true;
 		} else {

@@ -13,8 +13,10 @@
 
 #include "twheel_slot.h"
 
-/* Slots per window of a level, as a power of two. */
+/* Slots per window of a level, as a power of two. A program may have fewer. */
+#ifndef TWHEEL_HIER_BITS
 #define TWHEEL_HIER_BITS	8
+#endif
 #define TWHEEL_HIER_WINDOW	BIT(TWHEEL_HIER_BITS)
 /* Two windows per level: the current one, and the next one being filled. */
 #define TWHEEL_HIER_RING	(2 * TWHEEL_HIER_WINDOW)
@@ -33,6 +35,7 @@ u64 twheel_hier_next_due(struct twheel_scheme *s, int most);
 u64 twheel_hier_wakeup(const struct twheel_scheme *s,
 		       const struct twheel_node *node);
 void twheel_hier_check_levels(struct twheel_scheme *s);
+void twheel_hier_init_level(struct twheel_scheme *s, unsigned int level);
 void twheel_hier_join_first(struct twheel_scheme *s, struct twheel_slot *slot,
 			    struct twheel_node *node, u32 flags);
 void twheel_hier_place_far(struct twheel_scheme *s, struct twheel_node *node);
@@ -72,24 +75,36 @@ twheel_hier_join(struct twheel_scheme *s, struct twheel_slot *slot,
 	twheel_link(&node->link, prev, next);
 }
 
-/* Add a node to the slot for its @tick. */
-static __always_inline void twheel_hier_place(struct twheel_scheme *s,
-					      struct twheel_node *node,
-					      u64 tick)
+/* Add a node to the slot for its deadline, which is not before the end of level 0. */
+static __always_inline void
+twheel_hier_place_outer(struct twheel_scheme *s, struct twheel_node *node,
+			u64 expires)
 {
 	struct twheel_slot *slot;
 
-	if (unlikely(tick < s->reach[0])) {
-		slot = twheel_hier_slot(s, 0, max(tick, s->clock + 1));
-		twheel_hier_join(s, slot, node, 0, false);
-	} else if (likely(tick < s->reach[1])) {
-		slot = twheel_hier_slot(s, 1, tick);
+	if (likely(expires < s->reach[1])) {
+		slot = twheel_hier_slot(s, 1, TWHEEL_TICK(s, expires));
 		twheel_hier_join(s, slot, node, TWHEEL_SLOT_MAY_STAY, false);
-	} else if (tick < s->reach[2]) {
-		slot = twheel_hier_slot(s, 2, tick);
+	} else if (expires < s->reach[2]) {
+		slot = twheel_hier_slot(s, 2, TWHEEL_TICK(s, expires));
 		twheel_hier_join(s, slot, node, TWHEEL_SLOT_MAY_STAY, false);
 	} else {
 		twheel_hier_place_far(s, node);
+	}
+}
+
+/* Add a node to the slot for its deadline. */
+static __always_inline void twheel_hier_place(struct twheel_scheme *s,
+					      struct twheel_node *node,
+					      u64 expires)
+{
+	struct twheel_slot *slot;
+
+	if (unlikely(expires < s->reach[0])) {
+		slot = twheel_hier_slot(s, 0, TWHEEL_TICK_AHEAD(s, expires));
+		twheel_hier_join(s, slot, node, 0, false);
+	} else {
+		twheel_hier_place_outer(s, node, expires);
 	}
 }
 

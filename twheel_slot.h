@@ -36,6 +36,17 @@
 #define TWHEEL_SLOT_LAZY_MAX	4096
 #endif
 
+/*
+ * The tick of a deadline, and the first deadline of a tick. In the module
+ * deadlines are ticks. Timers in a program have deadlines in a finer unit, see
+ * tools/libtwheel/timers/timers.c, and start no node in the clock's tick.
+ */
+#ifndef TWHEEL_TICK
+#define TWHEEL_TICK(s, expires)		(expires)
+#define TWHEEL_TICK_AHEAD(s, expires)	max(expires, (s)->clock + 1)
+#define TWHEEL_DEADLINE(s, tick)	(tick)
+#endif
+
 /**
  * struct twheel_slot - a slot
  * @nodes: nodes in the slot, in the order of their starts
@@ -74,10 +85,12 @@ struct twheel_slot {
  * @quota: hierarchical: number of nodes of @level left to move at this tick, 0
  *	if and only if @level is 0
  * @levels: hierarchical: bitmap of levels with a bit set in @occupied
+ * @ready: hierarchical: number of levels whose slots are initialised, at least 2
+ * @shift: timers in a program: a tick is 2^@shift units of twheel_node::expires
  * @recheck: hierarchical: before this tick no level has nodes to move, and no
  *	window of level 0 ends
- * @reach: hierarchical: ticks at which the next windows of levels 0, 1 and 2
- *	end
+ * @reach: hierarchical: deadlines at which the next windows of levels 0, 1 and
+ *	2 end. That of level 2 is that of level 1 until level 2 is @ready
  * @hand: hashed: next node to visit in the slot of this tick. The head of the
  *	slot: none
  * @skip_until: hashed: no slot needs the hand before this tick, see twheel_hashed.c
@@ -93,6 +106,8 @@ struct twheel_scheme {
 	u32 level;
 	u32 quota;
 	u32 levels;
+	u32 ready;
+	u32 shift;
 	u64 recheck;
 	u64 reach[3];
 	struct list_head *hand;
@@ -198,7 +213,7 @@ twheel_slot_leave_wheel(struct twheel_scheme *s, struct twheel_node *node)
  */
 static inline u32 twheel_slot_address(const struct twheel_node *node)
 {
-	u32 where = (unsigned long)node >> TWHEEL_SLOT_HINT_SHIFT;
+	u32 where = (uintptr_t)node >> TWHEEL_SLOT_HINT_SHIFT;
 
 	return __alignof__(*node) % (2 << TWHEEL_SLOT_HINT_SHIFT) ?
 	       where & ~(u32)TWHEEL_SLOT_MAY_STAY : where;
@@ -207,8 +222,8 @@ static inline u32 twheel_slot_address(const struct twheel_node *node)
 /* Returns the address that @hint of @node stands for. */
 static inline void *twheel_slot_hinted(const struct twheel_node *node, u32 hint)
 {
-	return (void *)((unsigned long)node +
-			((unsigned long)(s32)hint << TWHEEL_SLOT_HINT_SHIFT));
+	return (void *)((uintptr_t)node +
+			((uintptr_t)(s32)hint << TWHEEL_SLOT_HINT_SHIFT));
 }
 
 /* Prefetch the node that the hint of @node, which leaves its slot, leads to. */
