@@ -106,7 +106,7 @@ bool kernel_of_32_bits(void)
 /* See Documentation/limits.rst, Timers of a user. */
 unsigned int timers_of_a_piece(void)
 {
-	return kernel_of_32_bits() ? 28 : 45;
+	return kernel_of_32_bits() ? 28 : 46;
 }
 
 /* Returns false on 32-bit kernels, and with caches that show two mappings differently. */

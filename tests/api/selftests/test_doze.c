@@ -277,7 +277,7 @@ static __u64 calls_of_cpu_1(void)
 #define BATCH	32
 #define MOVED	(64 * BATCH)
 /* A pending neighbour keeps the memory of the timers allocated. */
-#define CHUNK	45
+#define CHUNK	46
 
 /* Start timers on CPU 0 that CPU 1 used last, one by one or in a batch. */
 static __u64 calls_to_move(bool together)

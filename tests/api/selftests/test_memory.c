@@ -94,7 +94,7 @@ TEST(given_back_by_a_process_that_is_killed)
  */
 TEST(two_sparse_tables)
 {
-	const unsigned int each = 45, limit = 2000 * each;
+	const unsigned int each = timers_of_a_piece(), limit = 2000 * each;
 	int fd = session_open_nonblock();
 	long long before, used;
 	unsigned int i;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The table of ids: its chunks of 45 timers, and the search for a free number
+ * The table of ids: its chunks of timers, and the search for a free number
  */
 #include <errno.h>
 #include <sched.h>
