@@ -2,6 +2,7 @@
 /* The module: parameters, the default wheel, loading and unloading */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/hrtimer.h>
 #include <linux/init.h>
 #include <linux/module.h>
 
@@ -85,6 +86,9 @@ static int __init twheel_init_core(void)
 		return ret;
 	}
 	pr_info("%s wheel, %s tick of %u us\n", scheme, mode, tick_us);
+	if (hrtimer_resolution > tick_us * NSEC_PER_USEC)
+		pr_warn("no high-resolution timers (highres=off?): ticks may be %u us late\n",
+			hrtimer_resolution / (unsigned int)NSEC_PER_USEC);
 	return 0;
 }
 

@@ -157,11 +157,7 @@ unsigned int twheel_base_other_cpu(const struct cpumask *mask, unsigned int cpu)
 	return nr_cpu_ids;
 }
 
-/*
- * Returns a CPU other than @cpu whose base accepts timers, an isolated one only
- * if there is no other. CPUs may come or go, so recheck under the base's lock.
- */
-unsigned int twheel_base_nearest(const struct twheel *wheel, unsigned int cpu)
+static unsigned int find_nearest(const struct twheel *wheel, unsigned int cpu)
 {
 	unsigned int near = twheel_base_other_cpu(wheel->usable, cpu);
 
@@ -169,6 +165,29 @@ unsigned int twheel_base_nearest(const struct twheel *wheel, unsigned int cpu)
 		/* A hint. See above. */
 		near = data_race(cpumask_first(wheel->usable));
 	return near < nr_cpu_ids ? near : cpu;
+}
+
+/*
+ * Returns a CPU other than @cpu whose base accepts timers, an isolated one only
+ * if there is no other. CPUs may come or go, so recheck under the base's lock.
+ *
+ * Called with interrupts off. This CPU keeps its choice until a base comes or
+ * goes, because moving to another base would change the order of timers, and the
+ * search visits all CPUs twice.
+ */
+unsigned int twheel_base_nearest(const struct twheel *wheel, unsigned int cpu)
+{
+	int changes = atomic_read(&wheel->usable_changes);
+	struct twheel_base *base = wheel->bases[cpu];
+
+	if (cpu != smp_processor_id())
+		return find_nearest(wheel, cpu);
+	if (base->other == TWHEEL_NO_CPU || base->other_changes != changes ||
+	    twheel_base_is_isolated(base->other)) {
+		base->other = find_nearest(wheel, cpu);
+		base->other_changes = changes;
+	}
+	return base->other;
 }
 
 /*

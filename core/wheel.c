@@ -18,6 +18,7 @@
 #include <linux/string.h>
 #include <linux/xarray.h>
 
+#include "compat.h"
 #include "throttle.h"
 #include "twheel_info.h"
 #include "wheel.h"
@@ -213,6 +214,7 @@ EXPORT_SYMBOL_GPL(twheel_payer_destroy);
  */
 int twheel_prepare_cpu(struct twheel *wheel, unsigned int cpu)
 {
+	might_sleep();
 	/* Pairs with install_slots(). */
 	if (likely(READ_ONCE(wheel->bases[cpu]->prepared)))
 		return 0;
@@ -262,7 +264,8 @@ static void queue_request_work(struct irq_work *irq_work)
 	struct twheel *wheel = container_of(irq_work, struct twheel,
 					    request_irq_work);
 
-	schedule_delayed_work(&wheel->request_work, 0);
+	/* It may wait for a second, after it found no memory for another CPU. */
+	mod_delayed_work(twheel_system_wq, &wheel->request_work, 0);
 }
 
 /*
@@ -435,9 +438,25 @@ static unsigned long drain_base(struct twheel_base *base,
 	return drained;
 }
 
+static unsigned long drain_wheel(struct twheel *wheel,
+				 void (*fn)(struct twheel_timer *timer,
+					    void *arg),
+				 void *arg)
+{
+	unsigned long drained = 0;
+	unsigned int cpu;
+
+	/* Keep CPUs from handing timers to a base that is already drained. */
+	cpus_read_lock();
+	for_each_possible_cpu(cpu)
+		drained += drain_base(wheel->bases[cpu], fn, arg);
+	cpus_read_unlock();
+	return drained;
+}
+
 /**
  * twheel_drain - stop all pending timers of a wheel
- * @wheel: a wheel of the caller, not the default wheel
+ * @wheel: a wheel of the caller. The default wheel is left alone, with a warning
  * @fn: function to call with each timer that was stopped before it expired, or
  *	NULL. In order only among the timers of one tick and base
  * @arg: argument of @fn
@@ -456,16 +475,11 @@ unsigned long twheel_drain(struct twheel *wheel,
 			   void (*fn)(struct twheel_timer *timer, void *arg),
 			   void *arg)
 {
-	unsigned long drained = 0;
-	unsigned int cpu;
-
 	might_sleep();
-	/* Keep CPUs from handing timers to a base that is already drained. */
-	cpus_read_lock();
-	for_each_possible_cpu(cpu)
-		drained += drain_base(wheel->bases[cpu], fn, arg);
-	cpus_read_unlock();
-	return drained;
+	/* Its timers belong to all modules. */
+	if (WARN_ON_ONCE(wheel == default_wheel))
+		return 0;
+	return drain_wheel(wheel, fn, arg);
 }
 EXPORT_SYMBOL_GPL(twheel_drain);
 
@@ -502,7 +516,7 @@ void twheel_destroy(struct twheel *wheel)
 	cpuhp_state_remove_instance_nocalls(hotplug_state, &wheel->cpuhp);
 	for_each_possible_cpu(cpu)
 		hrtimer_cancel(&wheel->bases[cpu]->hrtimer);
-	WARN_ON_ONCE(twheel_drain(wheel, NULL, NULL));
+	WARN_ON_ONCE(drain_wheel(wheel, NULL, NULL));
 	for_each_possible_cpu(cpu)
 		twheel_base_wait_for_kick(wheel->bases[cpu]);
 	/* A kick may have started it again. */

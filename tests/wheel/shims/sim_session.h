@@ -379,6 +379,9 @@ struct delayed_work {
 	(*(w) = (struct delayed_work){ .work = { .func = (fn) } })
 
 bool schedule_delayed_work(struct delayed_work *work, unsigned long delay);
+bool mod_delayed_work(void *wq, struct delayed_work *work, unsigned long delay);
 bool cancel_delayed_work_sync(struct delayed_work *work);
+
+#define system_wq NULL
 
 #endif /* _SIM_SESSION_H */

@@ -5,6 +5,12 @@
 #include "core/wheel.c"
 #include "scenario.h"
 
+/* Like twheel_drain(), but also for the default wheel. */
+unsigned long sim_drain(struct twheel *wheel, void (*fn)(struct twheel_timer *timer, void *arg))
+{
+	return drain_wheel(wheel, fn, NULL);
+}
+
 void sim_reset_wheel(void)
 {
 	memset(&wheels, 0, sizeof(wheels));

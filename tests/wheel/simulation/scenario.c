@@ -807,7 +807,7 @@ void scenario_end(void)
 	if (nr_users)
 		come_as_users();
 	if (sim_chance(2)) {
-		twheel_drain(wheel, count_drained, NULL);
+		sim_drain(wheel, count_drained);
 		for (i = 0; i < SIM_USERS * PRIVATE; i++)
 			if (timers[i].o.plain && twheel_pending(&timers[i].o.timer))
 				sim_fail("timer %u: is left by a drain", i);

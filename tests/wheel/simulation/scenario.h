@@ -35,6 +35,7 @@ void scenario_op(unsigned int user);
 void scenario_end(void);
 
 /* part_wheel.c and part_throttle.c */
+unsigned long sim_drain(struct twheel *wheel, void (*fn)(struct twheel_timer *timer, void *arg));
 void sim_reset_wheel(void);
 void sim_reset_throttle(void);
 

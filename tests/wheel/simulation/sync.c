@@ -185,6 +185,13 @@ void rcu_barrier(void)
 
 /* Works. */
 
+static void dequeue_work(struct delayed_work *work)
+{
+	list_del(&work->link);
+	work->queued = false;
+	have_works = !list_empty(&works);
+}
+
 bool schedule_delayed_work(struct delayed_work *work, unsigned long delay)
 {
 	sim_point();
@@ -197,11 +204,14 @@ bool schedule_delayed_work(struct delayed_work *work, unsigned long delay)
 	return true;
 }
 
-static void dequeue_work(struct delayed_work *work)
+bool mod_delayed_work(void *wq, struct delayed_work *work, unsigned long delay)
 {
-	list_del(&work->link);
-	work->queued = false;
-	have_works = !list_empty(&works);
+	bool was = work->queued;
+
+	if (was)
+		dequeue_work(work);
+	schedule_delayed_work(work, delay);
+	return was;
 }
 
 bool cancel_delayed_work_sync(struct delayed_work *work)
