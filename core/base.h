@@ -86,8 +86,9 @@ struct twheel_counters {
  *	there are no slots. Another CPU than its own while that is offline
  * @fast_cpu: @cpu, or %TWHEEL_NO_CPU if @cpu is isolated. Starts on this CPU
  *	may use the base without further checks
- * @other: CPU for the timers of an isolated @cpu, or %TWHEEL_NO_CPU. @other and
- *	@other_changes are used by @cpu only
+ * @other: CPU for timers that are started here while this CPU is isolated or its
+ *	base is switched off, or %TWHEEL_NO_CPU. @other and @other_changes are used
+ *	by this CPU only, with interrupts off
  * @other_changes: @usable_changes of the wheel when @other was chosen
  * @online: true while the CPU is online. After creation written by CPU hotplug
  *	only, so cpus_read_lock() is enough to read it
@@ -273,15 +274,14 @@ static inline u64 twheel_tick_above(const struct twheel_base *base,
 }
 
 /*
- * Start a timer that is not pending, under the lock of its base. Leaves the
- * hrtimer to the caller. Always inlined, like the next two functions, into the
- * fast paths of timer.c and tick.c.
+ * Start a timer that is not pending, and that debug objects know to be active,
+ * under the lock of its base. Leaves the hrtimer to the caller. Always inlined, like
+ * the next three functions, into the fast paths of timer.c and tick.c.
  */
-static __always_inline void twheel_base_start(struct twheel_base *base,
-					      struct twheel_timer *timer,
-					      u64 expires, u32 offset_ns)
+static __always_inline void
+twheel_base_start_active(struct twheel_base *base, struct twheel_timer *timer,
+			 u64 expires, u32 offset_ns)
 {
-	debug_object_activate(timer, &twheel_timer_debug_descr);
 	WRITE_ONCE(timer->node.expires, expires);
 	WRITE_ONCE(timer->node.offset_ns, offset_ns);
 	/* Before the timer is pending. Pairs with twheel_start(). */
@@ -291,7 +291,18 @@ static __always_inline void twheel_base_start(struct twheel_base *base,
 	trace_twheel_start(base, timer, false);
 }
 
-/* Carry out a deferred start. @deferred is the deadline of @base->deferred. */
+static __always_inline void twheel_base_start(struct twheel_base *base,
+					      struct twheel_timer *timer,
+					      u64 expires, u32 offset_ns)
+{
+	debug_object_activate(timer, &twheel_timer_debug_descr);
+	twheel_base_start_active(base, timer, expires, offset_ns);
+}
+
+/*
+ * Carry out a deferred start. @deferred is the deadline of @base->deferred. The
+ * timer is active since twheel_again_at().
+ */
 static __always_inline void
 twheel_base_start_deferred(struct twheel_base *base, struct twheel_timer *timer,
 			   u64 deferred)
@@ -299,7 +310,7 @@ twheel_base_start_deferred(struct twheel_base *base, struct twheel_timer *timer,
 	u32 offset_ns;
 	u64 expires = twheel_tick_above(base, deferred, &offset_ns);
 
-	twheel_base_start(base, timer, expires, offset_ns);
+	twheel_base_start_active(base, timer, expires, offset_ns);
 }
 
 /* Stop a timer, under the lock of its base. Returns whether it was pending. */

@@ -49,11 +49,23 @@ static bool debug_is_static(void *addr)
 	       timer->node.link.prev == TIMER_ENTRY_STATIC;
 }
 
+/* Stop a timer, and wait for its callback unless this code is the callback. */
+static void debug_stop(struct twheel_timer *timer)
+{
+	struct twheel_base *base = READ_ONCE(timer->base);
+
+	if (base > TWHEEL_MOVING && data_race(base->running) == timer &&
+	    base->cpu == raw_smp_processor_id())
+		twheel_stop(timer);
+	else
+		twheel_stop_sync(timer);
+}
+
 static bool debug_fixup_init(void *addr, enum debug_obj_state state)
 {
 	if (state != ODEBUG_STATE_ACTIVE)
 		return false;
-	twheel_stop_sync(addr);
+	debug_stop(addr);
 	debug_object_init(addr, &twheel_timer_debug_descr);
 	return true;
 }
@@ -62,7 +74,7 @@ static bool debug_fixup_free(void *addr, enum debug_obj_state state)
 {
 	if (state != ODEBUG_STATE_ACTIVE)
 		return false;
-	twheel_stop_sync(addr);
+	debug_stop(addr);
 	debug_object_free(addr, &twheel_timer_debug_descr);
 	return true;
 }
@@ -94,6 +106,24 @@ const struct debug_obj_descr twheel_timer_debug_descr = {
 #else
 const struct debug_obj_descr twheel_timer_debug_descr;
 #endif
+
+/*
+ * Warn of a delay that was probably meant as a deadline: it is the present time and
+ * up to a second more. A delay in units of a microsecond or more is meant.
+ */
+static void debug_check_delay(const struct twheel_timer *timer, u64 delay_ns)
+{
+#ifdef CONFIG_DEBUG_OBJECTS
+	u32 odd_ns;
+
+	if (delay_ns - ktime_get() > NSEC_PER_SEC)
+		return;
+	div_u64_rem(delay_ns, NSEC_PER_USEC, &odd_ns);
+	if (odd_ns)
+		pr_warn_once("twheel: %ps waits for as long as the system is up: a deadline as a delay?\n",
+			     timer->fn);
+#endif
+}
 
 static void debug_assert_init(struct twheel_timer *timer)
 {
@@ -195,26 +225,13 @@ static struct twheel_base *move_to_base(struct twheel_base *base,
 	return base;
 }
 
-/*
- * Returns the CPU for timers started here: this one or, if it is isolated,
- * another one. Keeps the choice until a base comes or goes, because moving to
- * another base would change the order of timers, and the search visits all CPUs.
- */
+/* Returns the CPU for timers started here: this one or, if it is isolated, another. */
 static unsigned int cpu_of_start(const struct twheel *wheel)
 {
 	unsigned int cpu = smp_processor_id();
-	struct twheel_base *base = wheel->bases[cpu];
-	int changes;
 
-	if (likely(!twheel_base_is_isolated(cpu)))
-		return cpu;
-	changes = atomic_read(&wheel->usable_changes);
-	if (base->other == TWHEEL_NO_CPU || base->other_changes != changes ||
-	    twheel_base_is_isolated(base->other)) {
-		base->other = twheel_base_nearest(wheel, cpu);
-		base->other_changes = changes;
-	}
-	return base->other;
+	return likely(!twheel_base_is_isolated(cpu)) ?
+	       cpu : twheel_base_nearest(wheel, cpu);
 }
 
 /*
@@ -490,6 +507,7 @@ int twheel_start(struct twheel_timer *timer, u64 delay_ns)
 	 */
 	prefetchw(&timer->node);
 	prefetchw(&timer->fn);
+	debug_check_delay(timer, delay_ns);
 	deadline = deadline_after(delay_ns);
 	/*
 	 * The tick is read after this and belongs to the start seen here. Pairs
@@ -522,16 +540,25 @@ int twheel_again_at(struct twheel_timer *timer, ktime_t deadline)
 {
 	/* Stable while the callback runs: see start_slow(). */
 	struct twheel_base *base = READ_ONCE(timer->base);
+	unsigned long flags;
 	s64 none = 0;
+	bool deferred;
 
 	/* data_race: equals @timer only while its callback runs here. */
 	if (unlikely(base <= TWHEEL_MOVING || data_race(base->running) != timer))
 		return -EINVAL;
-	if (unlikely(deadline < 0 ||
-		     !atomic64_try_cmpxchg(&base->deferred, &none,
-					     deadline + base->tick_ns - 1)))
-		return twheel_start_at(timer, deadline);
-	return 0;
+	/* Debug objects have to see the start before others carry it out. */
+	if (IS_ENABLED(CONFIG_DEBUG_OBJECTS))
+		raw_spin_lock_irqsave(&base->lock, flags);
+	deferred = deadline >= 0 &&
+		   atomic64_try_cmpxchg(&base->deferred, &none,
+					deadline + base->tick_ns - 1);
+	if (IS_ENABLED(CONFIG_DEBUG_OBJECTS)) {
+		if (deferred)
+			debug_object_activate(timer, &twheel_timer_debug_descr);
+		raw_spin_unlock_irqrestore(&base->lock, flags);
+	}
+	return likely(deferred) ? 0 : twheel_start_at(timer, deadline);
 }
 EXPORT_SYMBOL_GPL(twheel_again_at);
 
@@ -606,6 +633,7 @@ int twheel_start_on(struct twheel_timer *timer, u64 delay_ns, int cpu)
 	struct twheel_base *base;
 	unsigned long flags;
 
+	debug_check_delay(timer, delay_ns);
 	if (cpu < 0 || cpu >= nr_cpu_ids || !cpu_online(cpu))
 		return -EINVAL;
 	base = twheel_lock_base(timer, &flags);

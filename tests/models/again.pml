@@ -17,7 +17,7 @@
  * then. Steps are in order on all CPUs. So the release and acquire of @running, and
  * the full order of the atomic operations on @deferred, are taken for granted.
  *
- * code core/timer.c twheel_again_at bda83b6e
+ * code core/timer.c twheel_again_at e31fd2c8
  * code core/timer.c is_deferred 40de3958
  * code core/timer.c start_deferred b55ec381
  * code core/timer.c is_started dec63a80
@@ -32,11 +32,11 @@
  * code core/timer.c stop_deferred bd706a8f
  * code core/timer.c twheel_stop 52baa625
  * code core/base.h twheel_base_set_running f5deb065
- * code core/base.h twheel_base_start_deferred 0f7659a1
+ * code core/base.h twheel_base_start_deferred e6bba6d3
  * code core/base.h twheel_base_stop 10046a31
  * code core/tick.c expire_timer 7bdf905f
  * code core/tick.c expire_timers e8fa1541
- * accepted: a start of a base that sleeps programs the hrtimer under the lock that it has
+ * accepted: a debug kernel defers a start under the lock that carries it out; others as before
  *
  * right
  * broken STOP_BLIND: assertion violated (seen[

@@ -36,7 +36,7 @@
  * code core/tick.c expire_timer c37852ff
  * code core/wheel.c twheel_wheel_create_default b7296e1e
  * code core/wheel.c twheel_default cce4893e
- * accepted: the loop over batches is in wheel.c; a base that another CPU drives moves no timer
+ * accepted: the CPU of a start is chosen as before, by a function of base.c
  *
  * right
  * broken RECHECK: assertion violated

@@ -43,7 +43,7 @@
  * code core/tick.c twheel_tick 801520cf
  * code core/tick.c twheel_at_tick_end 486030c2
  * code core/tick.c run_tick_ends 4f45cc7f
- * accepted: an IPI that finds the base on another CPU is sent again, as a start would send it
+ * accepted: debug objects and the choice of a CPU are not in the model
  *
  * right DOZE=0
  * right DOZE=1

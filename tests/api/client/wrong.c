@@ -69,11 +69,6 @@ static bool restart_a_zeroed_timer(void)
 	return twheel_restart_at(&zeroed, KTIME_MAX) == 0;
 }
 
-static bool wait_for_a_zeroed_timer(void)
-{
-	return twheel_stop_sync(&zeroed) == 0;
-}
-
 /* Free a pending timer: debug objects stop it, or the wheel would find it. */
 static bool free_a_pending_timer(void)
 {
@@ -174,6 +169,49 @@ static bool wait_in_an_interrupt(void)
 	       twheel_start(&timer, WRONG_HOUR) < 0;
 }
 
+static void freeing_callback(struct twheel_timer *timer)
+{
+	twheel_again_at(timer, ktime_get() + WRONG_HOUR);
+	kfree(timer);
+	complete(&expired);
+}
+
+/* Free a timer whose start is deferred: the tick would start it. */
+static bool free_a_timer_that_starts_again(void)
+{
+	struct twheel_timer *one = kmalloc(sizeof(*one), GFP_KERNEL);
+
+	twheel_timer_setup(one, NULL, freeing_callback, 0);
+	twheel_start(one, 0);
+	wait_for_completion(&expired);
+	return true;
+}
+
+static bool take_a_deadline_for_a_delay(void)
+{
+	twheel_timer_setup(&timer, NULL, never_called, 0);
+	twheel_start(&timer, 10 * NSEC_PER_SEC);
+	twheel_start(&timer, ktime_add_ms(ktime_get(), 10) | 1);
+	return twheel_stop_sync(&timer) == 1;
+}
+
+static bool drain_the_default_wheel(void)
+{
+	twheel_timer_setup(&timer, NULL, never_called, 0);
+	twheel_start(&timer, WRONG_HOUR);
+	return twheel_drain(twheel_default(), NULL, NULL) == 0 && twheel_stop_sync(&timer) == 1;
+}
+
+static bool prepare_with_a_lock_held(void)
+{
+	int ret;
+
+	spin_lock(&lock);
+	ret = twheel_prepare_cpu(twheel_default(), smp_processor_id());
+	spin_unlock(&lock);
+	return ret == 0;
+}
+
 #define WRONG(name)	{ #name, name }
 
 static const struct {
@@ -182,13 +220,16 @@ static const struct {
 } wrongs[] = {
 	WRONG(use_a_zeroed_timer),
 	WRONG(restart_a_zeroed_timer),
-	WRONG(wait_for_a_zeroed_timer),
 	WRONG(free_a_pending_timer),
 	WRONG(set_up_a_pending_timer),
 	WRONG(leak_a_preempt_count),
 	WRONG(queue_a_tick_end_outside_of_the_callback),
 	WRONG(destroy_the_default_wheel),
 	WRONG(wait_in_an_interrupt),
+	WRONG(free_a_timer_that_starts_again),
+	WRONG(take_a_deadline_for_a_delay),
+	WRONG(drain_the_default_wheel),
+	WRONG(prepare_with_a_lock_held),
 	WRONG(wait_with_the_lock_held),
 };
 
