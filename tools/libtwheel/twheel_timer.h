@@ -3,7 +3,8 @@
  * Timers in the program's own structures, on a wheel of one thread
  *
  * A program embeds a struct twheel_timer, as a kernel module does. There are no
- * ids, descriptors, locks or copies, and no memory but 256 KiB for the wheel:
+ * ids, descriptors, locks or copies, and no memory but 270 KiB for the wheel, of which an
+ * empty wheel uses 68 KiB:
  *
  *	struct connection {
  *		struct twheel_timer idle;
@@ -26,18 +27,30 @@
  *		twheel_timers_advance(wheel, now, UINT_MAX);
  *	}
  *
- * Time is a number of ticks. The program decides how long a tick is, often a
- * millisecond, and reads the clock. It rounds deadlines up to a tick and the
- * clock down, so that no timer expires early.
+ * Time is a number of units that the program chooses, often milliseconds, microseconds or
+ * nanoseconds. The program reads the clock. It rounds deadlines up to a unit and the
+ * clock down, so that no timer expires early. A slot of the wheel should be as wide
+ * as about a millisecond: see twheel_timers_width().
  *
- * Each timer expires at its tick, at any distance. Ticks expire in order, and
- * the timers of a tick in the order of their starts. After a push to a later
- * tick, the start of a timer counts as any time between its first start and its
- * expiry.
+ * Each timer expires at its deadline, at any distance. Timers expire in the order of their
+ * deadlines, and those of one deadline in the order of their starts. After a push to a later
+ * deadline, the start of a timer counts as any time between its first start and its
+ * expiry. A timer that is due when it is started expires in the next call.
  *
  * Context: A wheel and its timers belong to one thread at a time. Nothing here
  * blocks, and only twheel_timers_new() and twheel_timers_free() call the C
  * library's allocator.
+ *
+ * A program that compiles twheel_timer.c itself may define these macros, the same ones for
+ * all of its files:
+ *
+ *	TWHEEL_TIMERS_WIDTH	width of slots, if it is constant: see twheel_timers_width(). Saves
+ *				2 % of the instructions
+ *	TWHEEL_TIMERS_BITS	5 to 8: slots in a window, as a power of two. An empty wheel of 5
+ *				bits uses 9 KiB, and moves timers more often
+ *	TWHEEL_TIMERS_API	what precedes the declaration of a function, such as static
+ *	TWHEEL_TIMERS_PREFIX	what precedes the names of functions, so that two libraries
+ *				in one program can have the file
  */
 #ifndef TWHEEL_TIMER_H
 #define TWHEEL_TIMER_H
@@ -46,17 +59,48 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Version of twheel, for #if */
+#define TWHEEL_VERSION_MAJOR	1
+#define TWHEEL_VERSION_MINOR	0
+#define TWHEEL_VERSION_PATCH	0
+
+#ifndef TWHEEL_TIMERS_API
+#define TWHEEL_TIMERS_API
+#endif
+
+#ifdef TWHEEL_TIMERS_PREFIX
+#define TWHEEL_TIMERS_JOIN(prefix, name)	prefix ## name
+#define TWHEEL_TIMERS_NAME(prefix, name)	TWHEEL_TIMERS_JOIN(prefix, name)
+#define twheel_timer_start	TWHEEL_TIMERS_NAME(TWHEEL_TIMERS_PREFIX, twheel_timer_start)
+#define twheel_timer_stop	TWHEEL_TIMERS_NAME(TWHEEL_TIMERS_PREFIX, twheel_timer_stop)
+#define twheel_timers_advance	TWHEEL_TIMERS_NAME(TWHEEL_TIMERS_PREFIX, twheel_timers_advance)
+#define twheel_timers_count	TWHEEL_TIMERS_NAME(TWHEEL_TIMERS_PREFIX, twheel_timers_count)
+#define twheel_timers_each	TWHEEL_TIMERS_NAME(TWHEEL_TIMERS_PREFIX, twheel_timers_each)
+#define twheel_timers_expired	TWHEEL_TIMERS_NAME(TWHEEL_TIMERS_PREFIX, twheel_timers_expired)
+#define twheel_timers_free	TWHEEL_TIMERS_NAME(TWHEEL_TIMERS_PREFIX, twheel_timers_free)
+#define twheel_timers_init	TWHEEL_TIMERS_NAME(TWHEEL_TIMERS_PREFIX, twheel_timers_init)
+#define twheel_timers_new	TWHEEL_TIMERS_NAME(TWHEEL_TIMERS_PREFIX, twheel_timers_new)
+#define twheel_timers_next	TWHEEL_TIMERS_NAME(TWHEEL_TIMERS_PREFIX, twheel_timers_next)
+#define twheel_timers_shift	TWHEEL_TIMERS_NAME(TWHEEL_TIMERS_PREFIX, twheel_timers_shift)
+#define twheel_timers_width	TWHEEL_TIMERS_NAME(TWHEEL_TIMERS_PREFIX, twheel_timers_width)
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 struct twheel_timer;
 
-/* Tick of timers that are pending and never expire. */
+/* Deadline of timers that are pending and never expire. */
 #define TWHEEL_TIMERS_NEVER	UINT64_MAX
 
-/* Enough memory for twheel_timers_init(), also in later versions. */
-#define TWHEEL_TIMERS_SIZE	(272 * 1024)
+#ifndef TWHEEL_TIMERS_BITS
+#define TWHEEL_TIMERS_BITS	8
+#endif
+
+/* Enough memory for twheel_timers_init(), also in later versions: 288 KiB with 8 bits. */
+#define TWHEEL_TIMERS_SIZE \
+	((63 / TWHEEL_TIMERS_BITS + 1) * (128U << TWHEEL_TIMERS_BITS) + 32U * 1024)
 
 /* Limit of other timers moved within the wheel by one call, unless its caller allows more. */
 #define TWHEEL_TIMERS_MOVES	2048
@@ -71,7 +115,7 @@ struct twheel_timer_link {
 /**
  * struct twheel_timer - a timer, 40 bytes
  * @link: private. Not NULL while the timer is pending
- * @expires: expiry tick, or last one if the timer is not pending. Read only
+ * @expires: deadline, or last one if the timer is not pending. Read only
  * @hint: private
  * @tag: value for the program, for example to tell kinds of timers apart
  * @fn: function for twheel_timers_advance(). Unused by twheel_timers_expired()
@@ -87,7 +131,7 @@ struct twheel_timer {
 	twheel_timer_fn fn;
 };
 
-/* private: bit of @hint: the timer is pending, and may get a later tick without a move */
+/* private: bit of @hint: the timer is pending, and may get a later deadline without a move */
 #define TWHEEL_TIMER_STAYS	1U
 
 /* Returns the structure of @type whose @member is @timer. */
@@ -98,11 +142,26 @@ struct twheel_timer {
 struct twheel_timers;
 
 /**
+ * twheel_timer_init() - initialise a timer, as an alternative to zeroed memory
+ * @timer: the timer, which is not pending
+ * @fn: function for twheel_timers_advance(), or NULL
+ */
+static inline void twheel_timer_init(struct twheel_timer *timer, twheel_timer_fn fn)
+{
+	timer->link.next = NULL;
+	timer->expires = 0;
+	timer->hint = 0;
+	timer->tag = 0;
+	timer->fn = fn;
+}
+
+/**
  * twheel_timers_new() - create a wheel
- * @now: current tick
+ * @now: current time
  *
  * Return: the wheel, or NULL if there is no memory.
  */
+TWHEEL_TIMERS_API
 struct twheel_timers *twheel_timers_new(uint64_t now);
 
 /**
@@ -110,11 +169,27 @@ struct twheel_timers *twheel_timers_new(uint64_t now);
  * @memory: memory, aligned as by malloc(). The program frees it after its last
  *	use of the wheel
  * @size: size of @memory, for example TWHEEL_TIMERS_SIZE
- * @now: current tick
+ * @now: current time
  *
  * Return: the wheel, or NULL if @memory is too small.
  */
+TWHEEL_TIMERS_API
 struct twheel_timers *twheel_timers_init(void *memory, size_t size, uint64_t now);
+
+#ifndef TWHEEL_TIMERS_WIDTH
+/**
+ * twheel_timers_width() - choose how many units of time share a slot
+ * @w: a new wheel, on which no timer was started
+ * @bits: slots are 2^@bits units wide, 24 at most. A new wheel has 0, which is right for
+ *	milliseconds. 10 is for microseconds, 20 for nanoseconds
+ *
+ * Timers expire at their deadlines, whatever the width is. The timers of a slot are put in
+ * order when it is due. So wide slots cost little for timers that are usually stopped or pushed
+ * before, and narrow ones have empty slots to skip.
+ */
+TWHEEL_TIMERS_API
+void twheel_timers_width(struct twheel_timers *w, unsigned int bits);
+#endif
 
 /**
  * twheel_timers_free() - free a wheel from twheel_timers_new()
@@ -123,26 +198,28 @@ struct twheel_timers *twheel_timers_init(void *memory, size_t size, uint64_t now
  * Does not access pending timers, because their memory may be gone. They look
  * pending for ever. To stop them before, use twheel_timers_any().
  */
+TWHEEL_TIMERS_API
 void twheel_timers_free(struct twheel_timers *w);
 
 /**
  * twheel_timer_start() - start or restart a timer
  * @w: the wheel. A pending timer must be in this one
  * @timer: the timer, in any state
- * @expires: expiry tick. If the wheel processed that tick already, the timer
- *	expires at the next one
+ * @expires: deadline. The latest time passed to the wheel, or an earlier one, is due at
+ *	the next call of twheel_timers_advance(), and never in the present one
  *
  * Context: May be called by callbacks, also for their own timer.
  */
+TWHEEL_TIMERS_API
 void twheel_timer_start(struct twheel_timers *w, struct twheel_timer *timer, uint64_t expires);
 
 /**
- * twheel_timer_push() - start or restart a timer, often to a later tick
+ * twheel_timer_push() - start or restart a timer, often to a later deadline
  * @w: see twheel_timer_start()
  * @timer: see there
  * @expires: see there
  *
- * Equivalent to twheel_timer_start(). For a pending timer and a later tick, as
+ * Equivalent to twheel_timer_start(). For a pending timer and a later deadline, as
  * in a heartbeat, most calls are an inlined comparison and a store.
  */
 static inline void twheel_timer_push(struct twheel_timers *w, struct twheel_timer *timer,
@@ -155,6 +232,31 @@ static inline void twheel_timer_push(struct twheel_timers *w, struct twheel_time
 }
 
 /**
+ * twheel_timer_start_between() - start or restart a timer that has some time
+ * @w: see twheel_timer_start()
+ * @timer: see there
+ * @earliest: earliest time for the timer
+ * @latest: latest time, not before @earliest
+ *
+ * Starts the timer for the time between that is a multiple of the highest power of two.
+ * Other timers choose the same, and one wake-up serves them. A pending timer whose
+ * time is between stays as it is.
+ */
+static inline void twheel_timer_start_between(struct twheel_timers *w, struct twheel_timer *timer,
+					      uint64_t earliest, uint64_t latest)
+{
+	uint64_t below = earliest ? latest ^ (earliest - 1) : UINT64_MAX;
+	unsigned int i;
+
+	if (timer->link.next && timer->expires >= earliest && timer->expires <= latest)
+		return;
+	/* Of the bits in which the two differ, the highest one remains in the time. */
+	for (i = 1; i < 64; i *= 2)
+		below |= below >> i;
+	twheel_timer_start(w, timer, earliest ? latest & ~(below >> 1) : 0);
+}
+
+/**
  * twheel_timer_stop() - stop a timer
  * @w: its wheel
  * @timer: the timer, in any state
@@ -163,6 +265,7 @@ static inline void twheel_timer_push(struct twheel_timers *w, struct twheel_time
  * timer is not called, and its memory may be freed.
  * Return: true if the timer was pending.
  */
+TWHEEL_TIMERS_API
 bool twheel_timer_stop(struct twheel_timers *w, struct twheel_timer *timer);
 
 /**
@@ -173,18 +276,19 @@ bool twheel_timer_stop(struct twheel_timers *w, struct twheel_timer *timer);
  */
 static inline bool twheel_timer_pending(const struct twheel_timer *timer)
 {
-	return timer->link.next;
+	return timer->link.next != NULL;
 }
 
 /**
  * twheel_timers_advance() - call the functions of due timers
  * @w: the wheel
- * @now: current tick. Nothing expires while it is behind an earlier one
+ * @now: current time. Nothing but timers that were due already expires while it is behind an
+ *	earlier one: see twheel_timers_shift()
  * @most: limit of functions called
  *
  * Moves at most @most or TWHEEL_TIMERS_MOVES other timers within the wheel,
  * whichever is more. If a call ends early, twheel_timers_next() returns @now or
- * an earlier tick.
+ * an earlier time.
  *
  * A timer is stopped when its callback begins. The callback may start, stop and
  * free any timer, including its own.
@@ -192,6 +296,7 @@ static inline bool twheel_timer_pending(const struct twheel_timer *timer)
  * Context: Not from a callback of the wheel, which must not free it either.
  * Return: number of functions called.
  */
+TWHEEL_TIMERS_API
 unsigned int twheel_timers_advance(struct twheel_timers *w, uint64_t now, unsigned int most);
 
 /**
@@ -199,12 +304,14 @@ unsigned int twheel_timers_advance(struct twheel_timers *w, uint64_t now, unsign
  * @w: the wheel
  * @now: see twheel_timers_advance()
  *
- * For programs without callbacks, as in Rust. Call it until it returns NULL. Each
- * call moves at most TWHEEL_TIMERS_MOVES other timers.
+ * For programs without callbacks, as in Rust. Call it until it returns NULL. Timers that are
+ * started meanwhile and due already are returned after that NULL. Each call moves at most
+ * TWHEEL_TIMERS_MOVES other timers.
  *
  * Return: the timer, which is stopped, or NULL. After NULL,
- * twheel_timers_next() returns @now or an earlier tick if the call ended early.
+ * twheel_timers_next() returns @now or an earlier time if the call ended early.
  */
+TWHEEL_TIMERS_API
 struct twheel_timer *twheel_timers_expired(struct twheel_timers *w, uint64_t now);
 
 /**
@@ -212,17 +319,39 @@ struct twheel_timer *twheel_timers_expired(struct twheel_timers *w, uint64_t now
  * @w: the wheel
  *
  * Each start, stop and call of twheel_timers_advance() may change the result,
- * so call this shortly before sleeping. Timers that were pushed to a later tick
+ * so call this shortly before sleeping. Timers that were pushed to a later deadline
  * cause no wake-up at their old one: this function moves up to
  * TWHEEL_TIMERS_MOVES of them away.
  *
- * Return: the tick at which to call twheel_timers_advance() next. No timer is
+ * A loop that other threads wake up, with a lock around the wheel, keeps the result while it sleeps. A
+ * thread that started a timer wakes the loop up if this function now returns less.
+ *
+ * Return: the time at which to call twheel_timers_advance() next. No timer is
  * due earlier. Usually a timer is due then; if many timers have to be moved the
- * tick is earlier. TWHEEL_TIMERS_NEVER if no timer is pending.
+ * time is earlier. TWHEEL_TIMERS_NEVER if no timer is pending.
  */
+TWHEEL_TIMERS_API
 uint64_t twheel_timers_next(struct twheel_timers *w);
 
+/**
+ * twheel_timers_shift() - move the time of the wheel, after the program's clock was set
+ * @w: the wheel
+ * @by: by how much the clock was set forward, negative if it was set back
+ *
+ * Moves the deadline of each pending timer, so that the timer keeps the time that it has left.
+ * Deadlines end at 0 and before TWHEEL_TIMERS_NEVER. Timers that are due already expire
+ * in any order. Takes time in proportion to the number of timers.
+ *
+ * Without this, timers that are started after the clock was set back are due at once, and the
+ * others wait until the clock is where it was.
+ *
+ * Context: Not from a callback of the wheel.
+ */
+TWHEEL_TIMERS_API
+void twheel_timers_shift(struct twheel_timers *w, int64_t by);
+
 /* Returns the number of pending timers. */
+TWHEEL_TIMERS_API
 uint64_t twheel_timers_count(const struct twheel_timers *w);
 
 /**
@@ -236,6 +365,7 @@ uint64_t twheel_timers_count(const struct twheel_timers *w);
  *
  * Return: another pending timer, or NULL after the last.
  */
+TWHEEL_TIMERS_API
 struct twheel_timer *twheel_timers_each(struct twheel_timers *w, const struct twheel_timer *timer);
 
 /**

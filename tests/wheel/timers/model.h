@@ -6,15 +6,14 @@
  * of fuzz_timers.c. The model remembers of each timer what may be true of it. A mistake ends
  * the process.
  *
- * A timer has a key: the tick at which it expires, and the number of the operation that
- * queued it there. Timers expire in the order of their keys. Often the model knows the
- * key, else it knows a range:
+ * A timer has a key: its deadline, and the number of the operation that queued it there. In one
+ * call, timers expire in the order of their keys. Of a key the model may know only a range:
  *
  *  - A timer that was pushed back may have been put into its place by any operation since
  *    its first start.
  *
- *  - The wheel does not show its clock. A timer that is started late expires at the tick
- *    after the clock.
+ *  - A timer that is due when it is started waits for the next call, and expires after
+ *    those that were due before.
  */
 #ifndef TIMERS_MODEL_H
 #define TIMERS_MODEL_H
@@ -30,7 +29,7 @@
 #define ENOUGH		4000000
 
 struct key {
-	uint64_t tick, operation;
+	uint64_t deadline, operation;
 };
 
 /**
@@ -39,11 +38,13 @@ struct key {
  * @pending: the timer is pending
  * @from: lower bound of its key
  * @to: upper bound of its key
+ * @not_in: number of the call in which it does not expire, 0 if there is none
  */
 struct subject {
 	struct twheel_timer *timer;
 	bool pending;
 	struct key from, to;
+	uint64_t not_in;
 };
 
 /**
@@ -55,9 +56,10 @@ struct subject {
  * @subjects: the timers
  * @pending: number of pending timers
  * @operation: number of the operation
- * @now: latest tick passed to the wheel
- * @clock_from: lower bound of the wheel's clock
- * @clock_to: upper bound of the wheel's clock
+ * @now: latest time passed to the wheel
+ * @end: last time that the wheel's clock can have
+ * @call: number of the last call that may have expired timers, or of the round of
+ *	twheel_timers_expired()
  * @last: key of the last expiry, of its bounds the lower one
  * @expired: number of expiries
  */
@@ -68,7 +70,7 @@ struct model {
 	unsigned int nr;
 	struct subject *subjects;
 	unsigned int pending;
-	uint64_t operation, now, clock_from, clock_to;
+	uint64_t operation, now, end, call;
 	struct key last;
 	uint64_t expired;
 };
@@ -84,7 +86,7 @@ static void wrong(const char *what)
 
 static bool less(struct key a, struct key b)
 {
-	return a.tick < b.tick || (a.tick == b.tick && a.operation < b.operation);
+	return a.deadline < b.deadline || (a.deadline == b.deadline && a.operation < b.operation);
 }
 
 static uint8_t take(void)
@@ -108,7 +110,7 @@ static uint64_t add(uint64_t tick, uint64_t ticks)
 	return tick + ticks < tick ? UINT64_MAX : tick + ticks;
 }
 
-/* Take a tick beside the edge of a slot. */
+/* Take a time beside the edge of a slot. */
 static uint64_t take_edge(void)
 {
 	unsigned int shift = take() % 8 * 8;
@@ -146,30 +148,77 @@ static void create(struct subject *s)
 	s->timer->tag = s - model.subjects;
 }
 
-static uint64_t after(uint64_t clock, uint64_t expires)
+/* Note what is known of a timer from a start for @expires on. */
+static void note_start(struct subject *s, uint64_t before, uint64_t expires)
 {
-	return expires > clock ? expires : add(clock, 1);
+	bool later = s->pending && expires > before;
+
+	if (!s->pending)
+		model.pending++;
+	if (!twheel_timer_pending(s->timer) || s->timer->expires != expires)
+		wrong("a timer that was started is not pending");
+	if (!s->pending || expires != before) {
+		s->from.deadline = expires;
+		if (!later)
+			s->from.operation = model.operation;
+		s->to.deadline = expires > model.now ? expires : UINT64_MAX;
+		s->to.operation = later ? UINT64_MAX : model.operation;
+		s->not_in = expires <= model.now && (!s->pending || before > model.now) ? model.call : 0;
+	}
+	s->pending = true;
 }
 
 static void start(struct subject *s, uint64_t expires, bool push)
 {
-	bool later = s->pending && expires > s->timer->expires;
-	bool same = s->pending && expires == s->timer->expires;
+	uint64_t before = s->timer->expires;
 
 	model.operation++;
 	(push ? twheel_timer_push : twheel_timer_start)(model.w, s->timer, expires);
-	if (!s->pending)
-		model.pending++;
-	s->pending = true;
-	if (!twheel_timer_pending(s->timer) || s->timer->expires != expires)
-		wrong("a timer that was started is not pending");
-	if (same)
+	note_start(s, before, expires);
+}
+
+static void start_between(struct subject *s, uint64_t earliest, uint64_t latest)
+{
+	uint64_t before = s->timer->expires;
+
+	model.operation++;
+	twheel_timer_start_between(model.w, s->timer, earliest, latest);
+	if (s->timer->expires < earliest || s->timer->expires > latest)
+		wrong("a time that is not between");
+	if (s->pending && before >= earliest && before <= latest && before != s->timer->expires)
+		wrong("a timer is moved that may stay");
+	note_start(s, before, s->timer->expires);
+}
+
+/* Set the clock, as far as no deadline overflows. */
+static void shift(int64_t ticks)
+{
+	uint64_t least = ticks < 0 ? -(uint64_t)ticks : 0, most = ticks > 0 ? UINT64_MAX / 2 : UINT64_MAX;
+	struct subject *s;
+	unsigned int i;
+
+	for (i = 0; i < model.nr; i++) {
+		s = &model.subjects[i];
+		if (s->pending && (s->timer->expires < least || s->timer->expires >= most))
+			return;
+	}
+	if (model.now < least || model.now >= most)
 		return;
-	s->to.tick = after(model.clock_to, expires);
-	s->to.operation = later ? UINT64_MAX : model.operation;
-	s->from.tick = after(model.clock_from, expires);
-	if (!later)
-		s->from.operation = model.operation;
+	twheel_timers_shift(model.w, ticks);
+	for (i = 0; i < model.nr; i++) {
+		s = &model.subjects[i];
+		if (!s->pending)
+			continue;
+		s->from.deadline += ticks;
+		if (s->timer->expires != s->from.deadline)
+			wrong("shift: another deadline");
+		/* The order of timers that are due already is unknown. */
+		if (s->timer->expires <= model.now + ticks)
+			s->to.deadline = UINT64_MAX;
+		else
+			s->to.deadline = s->from.deadline;
+	}
+	model.now += ticks;
 }
 
 static void stop(struct subject *s)
@@ -201,17 +250,16 @@ static struct subject *expired(struct twheel_timer *timer)
 		wrong("a timer expires that is not pending");
 	if (twheel_timer_pending(timer))
 		wrong("a timer is pending while it expires");
-	if (s->from.tick > model.now)
+	if (timer->expires > model.now)
 		wrong("early");
+	if (s->not_in == model.call)
+		wrong("in the call that it was started in");
 	if (less(s->to, model.last))
 		wrong("order");
 	if (less(model.last, s->from))
 		model.last = s->from;
 	s->pending = false;
 	model.pending--;
-	if (s->from.tick == s->to.tick)
-		model.clock_from = s->from.tick;
-	model.clock_to = s->from.tick == s->to.tick ? s->to.tick : model.now;
 	return s;
 }
 
@@ -266,7 +314,8 @@ static uint64_t check_next(void)
 	if (!model.pending && next != TWHEEL_TIMERS_NEVER)
 		wrong("next: nothing is pending");
 	for (i = 0; i < model.nr; i++)
-		if (model.subjects[i].pending && model.subjects[i].to.tick < next)
+		if (model.subjects[i].pending && model.subjects[i].timer->expires < next &&
+		    next > model.now)
 			wrong("next: too late");
 	return next;
 }
@@ -277,23 +326,23 @@ static void check_complete(void)
 	unsigned int i;
 
 	for (i = 0; i < model.nr; i++)
-		if (model.subjects[i].pending && model.subjects[i].to.tick <= model.now)
+		if (model.subjects[i].pending && model.subjects[i].timer->expires <= model.now)
 			wrong("not expired");
-	model.clock_to = model.now;
 }
 
 static void advance(uint64_t now)
 {
 	unsigned int most = take() & 1 ? 1 + (take() & 15U) : UINT32_MAX, calls = 0, count;
-	bool foreign = take() & 1;
+	uint8_t how = take();
+	bool foreign = how & 1;
 	struct twheel_timer *timer;
 	uint64_t before;
 
 	if (now > model.now)
-		model.now = now < TWHEEL_TIMERS_NEVER ? now : TWHEEL_TIMERS_NEVER - 1;
-	model.clock_to = model.now;
+		model.now = now < model.end ? now : model.end;
 	do {
 		model.last = (struct key){ 0, 0 };
+		model.call++;
 		before = model.expired;
 		if (foreign) {
 			count = 0;
@@ -312,6 +361,9 @@ static void advance(uint64_t now)
 			wrong("no end");
 		/* A clock that went back makes the first call do nothing. */
 		now = model.now;
+		/* The program does something else, before all is done. */
+		if (how >= 240)
+			return;
 	} while (check_next() <= model.now);
 	check_complete();
 }
@@ -332,16 +384,17 @@ static void check_each(void)
 		wrong("each: other timers");
 }
 
-/* Start timers side by side, to have more in a slot than a call may move. */
+/* Start timers in order, in reverse or at random, more than a call may move or sort. */
 static void start_many(void)
 {
-	unsigned int nr = take() * 16, i, apart = take() & 3;
+	unsigned int nr = take() * 16, i, apart = take(), order = take();
 	struct subject *s = take_subject();
-	uint64_t expires = take_tick(s);
+	uint64_t expires = take_tick(s), distance;
 
 	for (i = 0; i < nr; i++) {
 		s = &model.subjects[(s - model.subjects + 1) % model.nr];
-		start(s, add(expires, i * apart), i & 1);
+		distance = order & 1 ? i * 2654435761U % 4096 : order & 2 ? nr - i : i;
+		start(s, add(expires, distance * (apart & 3) << apart / 32), i & 1);
 	}
 }
 
@@ -349,6 +402,7 @@ static void operate(void)
 {
 	struct subject *s = take_subject();
 	uint64_t next;
+	int64_t ticks;
 
 	switch (take() & 15) {
 	case 0:
@@ -365,8 +419,11 @@ static void operate(void)
 		break;
 	case 6:
 	case 7:
-	case 8:
 		start(s, take_tick(s), true);
+		break;
+	case 8:
+		next = take_tick(s);
+		start_between(s, next, add(next, take_number()));
 		break;
 	case 9:
 		if (model.nr == MANY)
@@ -374,6 +431,8 @@ static void operate(void)
 		break;
 	case 10:
 		check_each();
+		ticks = take_number() >> 1;
+		shift(take() & 1 ? ticks : -ticks);
 		break;
 	case 11:
 		advance(add(model.now, take_number()));
@@ -394,7 +453,7 @@ static void operate(void)
 static void model_run(const uint8_t *data, size_t size)
 {
 	struct twheel_timer *timer;
-	unsigned int i, kind;
+	unsigned int i, kind, width;
 
 	memset(&model, 0, sizeof(model));
 	model.data = data;
@@ -403,10 +462,17 @@ static void model_run(const uint8_t *data, size_t size)
 	model.now = take_number();
 	if (kind & 1)
 		model.now = ~model.now - 1;
-	model.clock_from = model.now;
-	model.clock_to = model.now;
 	model.nr = (kind & 30) == 30 ? MANY : FEW;
 	model.w = twheel_timers_new(model.now);
+#ifdef TWHEEL_TIMERS_WIDTH
+	width = TWHEEL_TIMERS_WIDTH;
+#else
+	width = kind & 64 ? take() % 25 : 0;
+	twheel_timers_width(model.w, width);
+#endif
+	model.end = TWHEEL_TIMERS_NEVER - (1ULL << width);
+	if (model.now > model.end)
+		model.now = model.end;
 	model.subjects = calloc(model.nr, sizeof(*model.subjects));
 	if (!model.w || !model.subjects)
 		abort();

@@ -150,6 +150,222 @@ static void next_is_the_first_timer(void)
 	check(twheel_timers_next(w) == TWHEEL_TIMERS_NEVER);
 }
 
+static unsigned long seeds = 3000, first_seed = 1;
+static uint64_t state = 1;
+
+static uint64_t draw(void)
+{
+	state ^= state << 13;
+	state ^= state >> 7;
+	state ^= state << 17;
+	return state;
+}
+
+/* Use a wheel of nanoseconds, with slots of a millisecond if the width is not a constant. */
+static void be_exact(void)
+{
+#ifndef TWHEEL_TIMERS_WIDTH
+	twheel_timers_width(w, 20);
+#endif
+}
+
+static struct item again[3];
+static unsigned int rounds;
+
+/* Restart the timer for the present, as a timeout of 0. */
+static void on_again(struct twheel_timer *timer)
+{
+	on_item(timer);
+	if (rounds--)
+		twheel_timer_start(w, timer, now);
+}
+
+static void a_timer_due_now_expires_in_the_next_call(void)
+{
+	struct item present = {}, past = {}, next = {};
+
+	go_to(100);
+	start_item(&present, 100);
+	start_item(&past, 7);
+	check(twheel_timers_next(w) <= 100);
+	check(twheel_timers_advance(w, 100, UINT32_MAX) == 2);
+	check(present.order == 1 && past.order == 2);
+	rounds = 5;
+	start_item(&again[0], 90);
+	again[0].timer.fn = on_again;
+	check(go_to(100000) == 1);
+	check(twheel_timers_next(w) <= now);
+	start_item(&next, now + 1);
+	check(go_to(100001) == 2 && next.order == callbacks);
+	check(!twheel_timer_stop(w, &next.timer));
+	check(twheel_timers_expired(w, now) == &again[0].timer);
+	twheel_timer_start(w, &again[0].timer, now);
+	check(!twheel_timers_expired(w, now));
+	check(twheel_timers_expired(w, now) == &again[0].timer);
+}
+
+/* With one callback in each call, timers that are always due must not keep others waiting. */
+static void timers_due_now_starve_nobody(void)
+{
+	struct item item = {};
+	unsigned int i;
+
+	for (i = 0; i < 3; i++) {
+		start_item(&again[i], 50);
+		again[i].timer.fn = on_again;
+	}
+	start_item(&item, 50);
+	rounds = 1000;
+	for (i = 0; i < 4; i++)
+		check(twheel_timers_advance(w, 60, 1) == 1);
+	check(item.order == 4);
+	start_item(&item, 70);
+	for (now = 70; now < 80; now++)
+		twheel_timers_advance(w, now, 1);
+	check(item.order > 4);
+	for (i = 0; i < 3; i++)
+		twheel_timer_stop(w, &again[i].timer);
+}
+
+static int compare_times(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* A program that sleeps until next() wakes up once for each deadline, as with a heap. */
+static void wakeups_are_those_of_a_heap(void)
+{
+	static struct item items[4000];
+	static uint64_t times[NR(items)];
+	unsigned int i, distinct = 0, calls = 0, expired = 0;
+
+	be_exact();
+	for (i = 0; i < NR(items); i++) {
+		start_item(&items[i], 1 + draw() % 1000000000);
+		twheel_timer_push(w, &items[i].timer, items[i].timer.expires + draw() % 100000000000);
+		times[i] = items[i].timer.expires;
+	}
+	qsort(times, NR(times), sizeof(*times), compare_times);
+	for (i = 0; i < NR(items); i++)
+		distinct += !i || times[i] != times[i - 1];
+	for (; twheel_timers_next(w) != TWHEEL_TIMERS_NEVER; calls++) {
+		now = twheel_timers_next(w);
+		for (i = go_to(now); i--; expired++)
+			check(times[expired] == now);
+	}
+	check(expired == NR(items));
+	check(calls <= distinct + distinct / 100);
+}
+
+static uint64_t last_expiry;
+static unsigned int disorder;
+
+static void on_crowd(struct twheel_timer *timer)
+{
+	disorder += timer->expires < last_expiry;
+	last_expiry = timer->expires;
+	on_item(timer);
+}
+
+/* Many timers of one slot: @spread 0 has equal deadlines, 1 random ones, 2 descending ones. */
+static void expire_crowd(unsigned int spread)
+{
+	static struct item items[20000];
+	uint64_t before, most = 0, begin = 3 << 20;
+	unsigned int i, stopped = 0;
+
+	memset(items, 0, sizeof(items));
+	last_expiry = disorder = callbacks = 0;
+	for (i = 0; i < NR(items); i++) {
+		start_item(&items[i], begin + (spread == 0 ? 7 : spread == 1 ? draw() % 1000000 :
+					       NR(items) - i));
+		items[i].timer.fn = on_crowd;
+	}
+	while (twheel_timers_count(w)) {
+		before = w->scheme.cascaded;
+		twheel_timers_advance(w, begin + 1000000, 16);
+		most = more_moves(before, most);
+		stopped += twheel_timer_stop(w, &items[draw() % NR(items)].timer);
+	}
+	check(most <= TWHEEL_TIMERS_MOVES);
+	check(!disorder && callbacks + stopped == NR(items));
+}
+
+static void a_crowd_is_sorted_in_parts(void)
+{
+	unsigned int spread;
+
+	for (spread = 0; spread < 3; spread++) {
+		be_exact();
+		expire_crowd(spread);
+		twheel_timers_free(w);
+		w = twheel_timers_new(0);
+	}
+}
+
+/* The memory of outer levels and rows is not touched before a timer needs it. */
+static void an_empty_wheel_is_small(void)
+{
+	static const char zeros[64];
+	size_t used = 0, at;
+
+	for (at = 0; at + sizeof(zeros) <= sizeof(*w); at += sizeof(zeros))
+		if (memcmp((char *)w + at, zeros, sizeof(zeros)))
+			used = used + sizeof(zeros);
+	check(used <= 72 * 1024);
+	start_item(&again[0], UINT64_MAX / 2);
+	check(twheel_timers_next(w) == UINT64_MAX / 2);
+	check(sizeof(*w) <= TWHEEL_TIMERS_SIZE);
+	twheel_timer_stop(w, &again[0].timer);
+}
+
+/* A program whose ticks are wall-clock milliseconds, and the clock is set back by an hour. */
+static void a_clock_may_jump(void)
+{
+	struct item old = {}, item = {}, never = {};
+
+	go_to(10000000);
+	start_item(&old, 10000500);
+	start_item(&item, 10000000);
+	start_item(&never, TWHEEL_TIMERS_NEVER);
+	twheel_timers_shift(w, -3600000);
+	check(old.timer.expires == 6400500);
+	check(go_to(6400000) == 1 && item.order == 1);
+	start_item(&item, 6400000 + 30000);
+	check(go_to(6400499) == 0);
+	check(go_to(6400500) == 1 && old.order == 2);
+	check(go_to(6429999) == 0);
+	check(go_to(6430000) == 1);
+	twheel_timers_shift(w, INT64_MIN);
+	check(go_to(1) == 0);
+	twheel_timers_shift(w, INT64_MAX);
+	twheel_timers_shift(w, INT64_MAX);
+	check(never.timer.expires == TWHEEL_TIMERS_NEVER && go_to(TWHEEL_TIMERS_NEVER) == 0);
+}
+
+static void a_range_is_shared(void)
+{
+	static struct item items[1000];
+	unsigned int i, calls = 0;
+
+	for (i = 0; i < NR(items); i++) {
+		items[i].timer.fn = on_item;
+		twheel_timer_start_between(w, &items[i].timer, 5000 + i, 5300 + i);
+		check(items[i].timer.expires >= 5000 + i && items[i].timer.expires <= 5300 + i);
+	}
+	for (; twheel_timers_next(w) != TWHEEL_TIMERS_NEVER; calls++)
+		go_to(twheel_timers_next(w));
+	check(callbacks == NR(items) && calls <= 5);
+	twheel_timer_start_between(w, &items[0].timer, 10000, 10000);
+	check(items[0].timer.expires == 10000);
+	twheel_timer_start_between(w, &items[0].timer, 9000, 12000);
+	check(items[0].timer.expires == 10000);
+	twheel_timer_start_between(w, &items[0].timer, 0, UINT64_MAX);
+	check(items[0].timer.expires == 10000);
+}
+
 static void the_memory_may_be_the_programs(void)
 {
 	static uint64_t memory[TWHEEL_TIMERS_SIZE / sizeof(uint64_t)];
@@ -165,17 +381,6 @@ static void the_memory_may_be_the_programs(void)
 	check(twheel_timers_next(own) == 500);
 	check(!twheel_timers_expired(own, 499));
 	check(twheel_timers_expired(own, 500) == &timer);
-}
-
-static unsigned long seeds = 3000, first_seed = 1;
-static uint64_t state;
-
-static uint64_t draw(void)
-{
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return state;
 }
 
 static void random_programs_agree_with_the_model(void)
@@ -210,6 +415,13 @@ static const struct test {
 	CASE(many_timers_are_moved_before_they_are_due),
 	CASE(a_pushed_timer_wakes_nobody),
 	CASE(next_is_the_first_timer),
+	CASE(a_timer_due_now_expires_in_the_next_call),
+	CASE(timers_due_now_starve_nobody),
+	CASE(wakeups_are_those_of_a_heap),
+	CASE(a_crowd_is_sorted_in_parts),
+	CASE(an_empty_wheel_is_small),
+	CASE(a_clock_may_jump),
+	CASE(a_range_is_shared),
 	CASE(the_memory_may_be_the_programs),
 	CASE(random_programs_agree_with_the_model),
 };

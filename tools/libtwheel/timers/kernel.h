@@ -11,12 +11,19 @@
 
 /* Compilers */
 
+#ifdef __GNUC__
 #define likely(x)		__builtin_expect(!!(x), 1)
 #define unlikely(x)		__builtin_expect(!!(x), 0)
-
 #define __always_inline		inline __attribute__((__always_inline__))
 #define noinline		__attribute__((__noinline__))
 #define __maybe_unused		__attribute__((__unused__))
+#else
+#define likely(x)		(x)
+#define unlikely(x)		(x)
+#define __always_inline		inline
+#define noinline
+#define __alignof__(x)		sizeof(u32)
+#endif
 
 /* Options, none of which is set */
 #define IS_ENABLED(option)	TWHEEL_IS_ENABLED_##option
@@ -35,6 +42,8 @@ typedef unsigned long long u64;
 
 /* Arithmetic */
 
+/* In names.h there are others, for compilers without this extension. */
+#ifndef min
 #define TWHEEL_COMPARE(x, y, op) __extension__ ({			\
 	__typeof__(x) __x = (x);					\
 	__typeof__(y) __y = (y);					\
@@ -44,16 +53,18 @@ typedef unsigned long long u64;
 #define min_t(type, x, y)	TWHEEL_COMPARE((type)(x), (type)(y), <)
 #define clamp_t(type, x, lo, hi) \
 	min_t(type, TWHEEL_COMPARE((type)(x), (type)(lo), >), hi)
+#endif
 #define DIV_ROUND_UP(n, d)	(((n) + (d) - 1) / (d))
 
 /* Bits */
 
-#define BITS_PER_LONG		(__SIZEOF_LONG__ * 8)
+#define BITS_PER_LONG		(sizeof(long) * 8)
 #define BITS_TO_LONGS(nr)	DIV_ROUND_UP(nr, BITS_PER_LONG)
 #define BIT(nr)			(1UL << (nr))
 #define BIT_WORD(nr)		((nr) / BITS_PER_LONG)
 #define BIT_MASK(nr)		(1UL << ((nr) % BITS_PER_LONG))
 
+#ifdef __GNUC__
 static inline int fls64(u64 x)
 {
 	return x ? 64 - __builtin_clzll(x) : 0;
@@ -63,6 +74,24 @@ static inline unsigned long __ffs(unsigned long word)
 {
 	return __builtin_ctzl(word);
 }
+#else
+static inline int fls64(u64 x)
+{
+	int bits = 0, step;
+
+	for (step = 32; step; step /= 2)
+		if (x >> step) {
+			x >>= step;
+			bits += step;
+		}
+	return bits + (x != 0);
+}
+
+static inline unsigned long __ffs(unsigned long word)
+{
+	return fls64(word & -word) - 1;
+}
+#endif
 
 static inline void __set_bit(unsigned long nr, unsigned long *bits)
 {
@@ -76,7 +105,7 @@ static inline void __clear_bit(unsigned long nr, unsigned long *bits)
 
 static inline bool test_bit(unsigned long nr, const unsigned long *bits)
 {
-	return bits[BIT_WORD(nr)] & BIT_MASK(nr);
+	return (bits[BIT_WORD(nr)] & BIT_MASK(nr)) != 0;
 }
 
 static inline unsigned long find_next_bit(const unsigned long *bits,
@@ -85,17 +114,23 @@ static inline unsigned long find_next_bit(const unsigned long *bits,
 	for (; nr < size; nr = (nr | (BITS_PER_LONG - 1)) + 1) {
 		unsigned long word = bits[BIT_WORD(nr)] >> nr % BITS_PER_LONG;
 
-		if (word)
-			return min(nr + __ffs(word), size);
+		if (word) {
+			nr += __ffs(word);
+			return nr < size ? nr : size;
+		}
 	}
 	return size;
 }
 
 #define find_first_bit(bits, size)	find_next_bit(bits, size, 0)
 
+#ifdef __GNUC__
 /* A timer may span two cache lines. */
 #define prefetchw(p)		(__builtin_prefetch(p, 1), \
 				 __builtin_prefetch((const char *)(p) + 64, 1))
+#else
+#define prefetchw(p)		((void)(p))
+#endif
 
 /* Lists. In <twheel_timer.h> struct list_head has another name. */
 
