@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A binary heap in the program
+ * A heap in the program, binary or with ARITY children
  *
  * It is only an array: no callbacks, no queue of events, no checks. The loop waits for
  * the first deadline, by epoll_pwait2(2), whose timeout has nanoseconds.
  */
 #include "replay.h"
+
+#ifndef ARITY
+#define ARITY	2
+#endif
 
 struct entry {
 	uint64_t deadline_ns;
@@ -25,18 +29,19 @@ static void put(uint32_t place, struct entry entry)
 /* Put @entry at @place, or above or below it. */
 static void settle(uint32_t place, struct entry entry)
 {
-	uint32_t child, parent;
+	uint32_t child, parent, end, i;
 
 	for (; place; place = parent) {
-		parent = (place - 1) / 2;
+		parent = (place - 1) / ARITY;
 		if (heap[parent].deadline_ns <= entry.deadline_ns)
 			break;
 		put(place, heap[parent]);
 	}
-	for (; (child = 2 * place + 1) < pending; place = child) {
-		if (child + 1 < pending &&
-		    heap[child + 1].deadline_ns < heap[child].deadline_ns)
-			child++;
+	for (; (child = ARITY * place + 1) < pending; place = child) {
+		end = child + ARITY < pending ? child + ARITY : pending;
+		for (i = child + 1; i < end; i++)
+			if (heap[i].deadline_ns < heap[child].deadline_ns)
+				child = i;
 		if (entry.deadline_ns <= heap[child].deadline_ns)
 			break;
 		put(place, heap[child]);

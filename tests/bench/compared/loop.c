@@ -99,8 +99,7 @@ void adapter_loop(void)
 			err(1, "epoll_wait");
 		if (adapter_first) {
 			now = now_ns();
-			if (adapter_first() <= now)
-				adapter_expire(now);
+			adapter_expire(now);
 		}
 		for (i = 0; i < ready; i++)
 			if (events[i].data.u32 == STEPS)

@@ -17,6 +17,10 @@
 
 #include "replay.h"
 
+#ifndef METER
+#define METER		"/proc/twheel_meter"
+#endif
+
 /* libuv has a clock in milliseconds. */
 #define EARLY_MOST	((__s64)MS)
 #define print		printf
@@ -38,7 +42,7 @@ void *allocate(unsigned int nr, unsigned int size)
 static void mark(const char *word)
 {
 	if (write(meter_fd, word, strlen(word)) < 0)
-		err(1, "/proc/twheel_meter");
+		err(1, METER);
 }
 
 uint64_t replay_now(void)
@@ -148,9 +152,9 @@ int main(int argc, char **argv)
 		lateness = allocate(header->expiries, sizeof(*lateness));
 	}
 	step_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
-	meter_fd = open("/proc/twheel_meter", O_WRONLY | O_CLOEXEC);
+	meter_fd = open(METER, O_WRONLY | O_CLOEXEC);
 	if (step_fd < 0 || meter_fd < 0)
-		err(1, "timerfd_create or /proc/twheel_meter");
+		err(1, "timerfd_create or " METER);
 	adapter_open(header->connections);
 	mark("begin");
 	begin_steps();

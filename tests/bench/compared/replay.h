@@ -35,7 +35,7 @@ void adapter_loop(void);
 
 /*
  * loop.c is a loop for timers that are structures of the program. It waits for the first
- * deadline, UINT64_MAX if there is none, and then calls adapter_expire() with the clock.
+ * deadline, UINT64_MAX if there is none, and calls adapter_expire() with the clock each time.
  */
 #pragma weak adapter_first
 uint64_t adapter_first(void);
