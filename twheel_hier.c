@@ -126,7 +126,7 @@ void twheel_hier_init_level(struct twheel_scheme *s, unsigned int level)
 /* Rare case of twheel_hier_place(): beyond the three lowest levels. */
 void twheel_hier_place_far(struct twheel_scheme *s, struct twheel_node *node)
 {
-	u64 tick = TWHEEL_TICK(s, node->expires);
+	u64 tick = twheel_scheme_tick(s, node->expires);
 	unsigned int level = level_of(s->clock, tick);
 
 	/* Most wheels never use the memory of outer levels. */
@@ -194,9 +194,9 @@ static void set_window(struct twheel_scheme *s)
 {
 	u64 last = s->clock | (TWHEEL_HIER_WINDOW - 1);
 
-	s->reach[0] = TWHEEL_DEADLINE(s, window_end(s, 0));
-	s->reach[1] = TWHEEL_DEADLINE(s, window_end(s, 1));
-	s->reach[2] = s->ready > 2 ? TWHEEL_DEADLINE(s, window_end(s, 2)) : s->reach[1];
+	s->reach[0] = twheel_scheme_deadline(s, window_end(s, 0));
+	s->reach[1] = twheel_scheme_deadline(s, window_end(s, 1));
+	s->reach[2] = s->ready > 2 ? twheel_scheme_deadline(s, window_end(s, 2)) : s->reach[1];
 	s->recheck = last == U64_MAX ? U64_MAX : last + 1;
 }
 
@@ -238,7 +238,7 @@ static void cascade(struct twheel_scheme *s, u32 most, int *work)
 		prev = last->prev;
 		node = list_entry(last, struct twheel_node, link);
 		twheel_slot_take_hint(node);
-		tick = TWHEEL_TICK(s, node->expires);
+		tick = twheel_scheme_tick(s, node->expires);
 		if (likely(tick >> shift == outer)) {
 			to = twheel_hier_slot(s, inner, tick);
 			twheel_hier_join(s, to, node, flags, true);

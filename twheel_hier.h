@@ -83,10 +83,10 @@ twheel_hier_place_outer(struct twheel_scheme *s, struct twheel_node *node,
 	struct twheel_slot *slot;
 
 	if (likely(expires < s->reach[1])) {
-		slot = twheel_hier_slot(s, 1, TWHEEL_TICK(s, expires));
+		slot = twheel_hier_slot(s, 1, twheel_scheme_tick(s, expires));
 		twheel_hier_join(s, slot, node, TWHEEL_SLOT_MAY_STAY, false);
 	} else if (expires < s->reach[2]) {
-		slot = twheel_hier_slot(s, 2, TWHEEL_TICK(s, expires));
+		slot = twheel_hier_slot(s, 2, twheel_scheme_tick(s, expires));
 		twheel_hier_join(s, slot, node, TWHEEL_SLOT_MAY_STAY, false);
 	} else {
 		twheel_hier_place_far(s, node);
@@ -98,11 +98,11 @@ static __always_inline void twheel_hier_place(struct twheel_scheme *s,
 					      struct twheel_node *node,
 					      u64 expires)
 {
-	struct twheel_slot *slot;
+	u64 tick;
 
 	if (unlikely(expires < s->reach[0])) {
-		slot = twheel_hier_slot(s, 0, TWHEEL_TICK_AHEAD(s, expires));
-		twheel_hier_join(s, slot, node, 0, false);
+		tick = max(twheel_scheme_tick(s, expires), s->clock + 1);
+		twheel_hier_join(s, twheel_hier_slot(s, 0, tick), node, 0, false);
 	} else {
 		twheel_hier_place_outer(s, node, expires);
 	}

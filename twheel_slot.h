@@ -36,17 +36,6 @@
 #define TWHEEL_SLOT_LAZY_MAX	4096
 #endif
 
-/*
- * The tick of a deadline, and the first deadline of a tick. In the module
- * deadlines are ticks. Timers in a program have deadlines in a finer unit, see
- * tools/libtwheel/timers/timers.c, and start no node in the clock's tick.
- */
-#ifndef TWHEEL_TICK
-#define TWHEEL_TICK(s, expires)		(expires)
-#define TWHEEL_TICK_AHEAD(s, expires)	max(expires, (s)->clock + 1)
-#define TWHEEL_DEADLINE(s, tick)	(tick)
-#endif
-
 /**
  * struct twheel_slot - a slot
  * @nodes: nodes in the slot, in the order of their starts
@@ -115,6 +104,34 @@ struct twheel_scheme {
 	unsigned long *occupied;
 	struct twheel_slot *slots;
 };
+
+/*
+ * In the module deadlines are ticks. Timers in a program have deadlines in a
+ * finer unit, and this is s->shift or a constant: see
+ * tools/libtwheel/timers/names.h.
+ */
+#ifndef TWHEEL_SCHEME_SHIFT
+#define TWHEEL_SCHEME_SHIFT	0
+#endif
+
+static inline u32 twheel_scheme_shift(const struct twheel_scheme *s)
+{
+	return TWHEEL_SCHEME_SHIFT;
+}
+
+/* Returns the tick of a deadline. */
+static inline u64 twheel_scheme_tick(const struct twheel_scheme *s, u64 expires)
+{
+	return expires >> twheel_scheme_shift(s);
+}
+
+/* Returns the first deadline of a tick, at most U64_MAX. */
+static inline u64 twheel_scheme_deadline(const struct twheel_scheme *s, u64 tick)
+{
+	u32 shift = twheel_scheme_shift(s);
+
+	return tick > U64_MAX >> shift ? U64_MAX : tick << shift;
+}
 
 /*
  * Returns whether a list is corrupted, and reports it. Checked in kernels that

@@ -276,7 +276,7 @@ bool twheel_timer_stop(struct twheel_timers *w, struct twheel_timer *timer);
  */
 static inline bool twheel_timer_pending(const struct twheel_timer *timer)
 {
-	return timer->link.next != NULL;
+	return timer->link.next;
 }
 
 /**
@@ -323,8 +323,8 @@ struct twheel_timer *twheel_timers_expired(struct twheel_timers *w, uint64_t now
  * cause no wake-up at their old one: this function moves up to
  * TWHEEL_TIMERS_MOVES of them away.
  *
- * A loop that other threads wake up, with a lock around the wheel, keeps the result while it sleeps. A
- * thread that started a timer wakes the loop up if this function now returns less.
+ * A loop whose timers other threads start, with a lock around the wheel, keeps the result while
+ * it sleeps. Such a thread wakes the loop up if this function then returns less.
  *
  * Return: the time at which to call twheel_timers_advance() next. No timer is
  * due earlier. Usually a timer is due then; if many timers have to be moved the

@@ -163,7 +163,9 @@ static void note_start(struct subject *s, uint64_t before, uint64_t expires)
 			s->from.operation = model.operation;
 		s->to.deadline = expires > model.now ? expires : UINT64_MAX;
 		s->to.operation = later ? UINT64_MAX : model.operation;
-		s->not_in = expires <= model.now && (!s->pending || before > model.now) ? model.call : 0;
+		s->not_in = 0;
+		if (expires <= model.now && (!s->pending || before > model.now))
+			s->not_in = model.call;
 	}
 	s->pending = true;
 }
@@ -193,7 +195,8 @@ static void start_between(struct subject *s, uint64_t earliest, uint64_t latest)
 /* Set the clock, as far as no deadline overflows. */
 static void shift(int64_t ticks)
 {
-	uint64_t least = ticks < 0 ? -(uint64_t)ticks : 0, most = ticks > 0 ? UINT64_MAX / 2 : UINT64_MAX;
+	uint64_t least = ticks < 0 ? -(uint64_t)ticks : 0;
+	uint64_t most = ticks > 0 ? UINT64_MAX / 2 : UINT64_MAX;
 	struct subject *s;
 	unsigned int i;
 

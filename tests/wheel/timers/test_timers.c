@@ -227,6 +227,9 @@ static void timers_due_now_starve_nobody(void)
 		twheel_timer_stop(w, &again[i].timer);
 }
 
+/* Deadlines in the tests of nanoseconds */
+#define SPREAD	100000000000ULL
+
 static int compare_times(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
@@ -244,7 +247,7 @@ static void wakeups_are_those_of_a_heap(void)
 	be_exact();
 	for (i = 0; i < NR(items); i++) {
 		start_item(&items[i], 1 + draw() % 1000000000);
-		twheel_timer_push(w, &items[i].timer, items[i].timer.expires + draw() % 100000000000);
+		twheel_timer_push(w, &items[i].timer, items[i].timer.expires + draw() % SPREAD);
 		times[i] = items[i].timer.expires;
 	}
 	qsort(times, NR(times), sizeof(*times), compare_times);
@@ -277,10 +280,12 @@ static void expire_crowd(unsigned int spread)
 	unsigned int i, stopped = 0;
 
 	memset(items, 0, sizeof(items));
-	last_expiry = disorder = callbacks = 0;
+	last_expiry = 0;
+	disorder = 0;
+	callbacks = 0;
 	for (i = 0; i < NR(items); i++) {
-		start_item(&items[i], begin + (spread == 0 ? 7 : spread == 1 ? draw() % 1000000 :
-					       NR(items) - i));
+		start_item(&items[i], begin + (spread == 0 ? 7 :
+					       spread == 1 ? draw() % 1000000 : NR(items) - i));
 		items[i].timer.fn = on_crowd;
 	}
 	while (twheel_timers_count(w)) {

@@ -46,21 +46,14 @@ static inline unsigned long long twheel_max(unsigned long long x, unsigned long 
 
 #define TWHEEL_HIER_BITS	TWHEEL_TIMERS_BITS
 
-/* A tick is 2^TWHEEL_SHIFT units of a deadline. */
+/* Width of a tick, where @s is the scheme. The maximum is at least 1, so that there is a row. */
 #ifdef TWHEEL_TIMERS_WIDTH
-/* At least 1, so that there is a row. */
 #define TWHEEL_TIMERS_WIDTH_MAX	(TWHEEL_TIMERS_WIDTH | 1U)
-#define TWHEEL_SHIFT(s)		TWHEEL_TIMERS_WIDTH
+#define TWHEEL_SCHEME_SHIFT	TWHEEL_TIMERS_WIDTH
 #else
 #define TWHEEL_TIMERS_WIDTH_MAX	24U
-#define TWHEEL_SHIFT(s)		((s)->shift)
+#define TWHEEL_SCHEME_SHIFT	(s->shift)
 #endif
-#define TWHEEL_TICK(s, expires)	((expires) >> TWHEEL_SHIFT(s))
-/* Timers of the clock's tick are not in a slot. */
-#define TWHEEL_TICK_AHEAD	TWHEEL_TICK
-/* The last window may end beyond the last deadline. */
-#define TWHEEL_DEADLINE(s, tick) \
-	((tick) > U64_MAX >> TWHEEL_SHIFT(s) ? U64_MAX : (tick) << TWHEEL_SHIFT(s))
 
 enum twheel_scheme_type {
 	TWHEEL_HIER,

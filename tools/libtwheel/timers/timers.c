@@ -36,7 +36,7 @@
 #define LAG_MAX			(TWHEEL_HIER_WINDOW / 2)
 
 /* Last time that the clock can have. Its tick does not have TWHEEL_TIMERS_NEVER in it. */
-#define NOW_MAX(w)		(TWHEEL_TIMERS_NEVER - (1ULL << TWHEEL_SHIFT(&(w)->scheme)))
+#define NOW_MAX(w)		(TWHEEL_TIMERS_NEVER - (1ULL << twheel_scheme_shift(&(w)->scheme)))
 
 /* Timers that insertions may pass: as many take as long as a row, for one timer and at first. */
 #define PASSES			4
@@ -62,7 +62,9 @@
  * @FRONT: first timers of the clock's tick, in order, started before those of @UNSORTED
  * @FIRST_ROW: first list of the rows, which have the rest of the clock's tick
  */
-enum list { FRESH, LATE, UNSORTED, FRONT, FIRST_ROW, NR_LISTS = FIRST_ROW + ROWS * ROW };
+enum list { FRESH, LATE, UNSORTED, FRONT, FIRST_ROW };
+
+#define NR_LISTS		(FIRST_ROW + ROWS * ROW)
 
 /**
  * struct twheel_timers - a wheel
@@ -108,7 +110,7 @@ struct twheel_timers {
 /* Returns the last deadline in the tick of @time. */
 static __always_inline u64 tick_end(const struct twheel_timers *w, u64 time)
 {
-	return time | ((1ULL << TWHEEL_SHIFT(&w->scheme)) - 1);
+	return time | ((1ULL << twheel_scheme_shift(&w->scheme)) - 1);
 }
 
 static void set_now(struct twheel_timers *w, u64 now)
@@ -122,7 +124,7 @@ static void set_now(struct twheel_timers *w, u64 now)
 static void set_clock(struct twheel_timers *w, u64 now)
 {
 	now = min(now, NOW_MAX(w));
-	w->scheme.clock = TWHEEL_TICK(&w->scheme, now);
+	w->scheme.clock = twheel_scheme_tick(&w->scheme, now);
 	twheel_hier_check_levels(&w->scheme);
 	set_now(w, now);
 	w->front_end = w->near;
@@ -224,7 +226,7 @@ static noinline void place_near(struct twheel_timers *w, struct twheel_timer *ti
 	if (expires <= w->now) {
 		append(&w->lists[FRESH], timer);
 		w->next = 0;
-	} else if (TWHEEL_TICK(s, expires) == s->clock) {
+	} else if (twheel_scheme_tick(s, expires) == s->clock) {
 		append(&w->lists[UNSORTED], timer);
 	} else {
 		/* After a long time, this may be beyond the end of level 0. */
@@ -237,6 +239,7 @@ static __always_inline void place_timer(struct twheel_timers *w, struct twheel_t
 					u64 expires)
 {
 	struct twheel_scheme *s = &w->scheme;
+	struct twheel_slot *slot;
 
 	timer->expires = expires;
 	if (expires >= w->soon) {
@@ -248,7 +251,8 @@ static __always_inline void place_timer(struct twheel_timers *w, struct twheel_t
 	} else if (likely(expires > w->near)) {
 		if (unlikely(expires < w->next))
 			w->next = expires;
-		twheel_hier_join(s, twheel_hier_slot(s, 0, TWHEEL_TICK(s, expires)), timer, 0, false);
+		slot = twheel_hier_slot(s, 0, twheel_scheme_tick(s, expires));
+		twheel_hier_join(s, slot, timer, 0, false);
 	} else {
 		place_near(w, timer);
 	}
@@ -290,7 +294,7 @@ bool twheel_timer_stop(struct twheel_timers *w, struct twheel_timer *timer)
 /* Returns how many of the low bits of a deadline do not matter in @row. */
 static unsigned int row_shift(const struct twheel_timers *w, u32 row)
 {
-	int left = (int)TWHEEL_SHIFT(&w->scheme) - (int)(row + 1) * ROW_BITS;
+	int left = (int)twheel_scheme_shift(&w->scheme) - (int)(row + 1) * ROW_BITS;
 
 	return left > 0 ? left : 0;
 }
@@ -430,10 +434,10 @@ static void arrive(struct twheel_timers *w)
 	struct twheel_scheme *s = &w->scheme;
 	struct twheel_slot *slot = twheel_hier_due_slot(s);
 
-	w->front_end = tick_end(w, TWHEEL_DEADLINE(s, s->clock));
+	w->front_end = tick_end(w, twheel_scheme_deadline(s, s->clock));
 	if (is_empty(slot))
 		return;
-	take_list(w, &slot->nodes, !TWHEEL_SHIFT(s));
+	take_list(w, &slot->nodes, !twheel_scheme_shift(s));
 	twheel_slot_vacate(s, slot);
 }
 
@@ -442,7 +446,7 @@ static noinline struct twheel_timer *advance_and_pop(struct twheel_timers *w, u6
 {
 	struct list_head *front = &w->lists[FRONT], *list;
 	struct twheel_scheme *s = &w->scheme;
-	u64 target = TWHEEL_TICK(s, now), begin;
+	u64 target = twheel_scheme_tick(s, now), begin;
 	struct twheel_timer *timer;
 	unsigned int shift;
 	bool alternate;
@@ -489,7 +493,7 @@ static __always_inline struct twheel_timer *pop(struct twheel_timers *w, u64 now
 		timer = pop_front(w, now);
 		if (timer)
 			return timer;
-		if (w->scheme.clock == TWHEEL_TICK(&w->scheme, now) && !w->rows)
+		if (w->scheme.clock == twheel_scheme_tick(&w->scheme, now) && !w->rows)
 			return NULL;
 	}
 	return advance_and_pop(w, now, work);
@@ -503,13 +507,13 @@ static __always_inline bool begin(struct twheel_timers *w, uint64_t *now, bool n
 {
 	struct list_head *late = &w->lists[LATE], *fresh = &w->lists[FRESH];
 	struct twheel_scheme *s = &w->scheme;
-	u64 next = TWHEEL_TICK(s, w->next), before = w->now, tick;
+	u64 next = twheel_scheme_tick(s, w->next), before = w->now, tick;
 
-	if (*now < w->next && TWHEEL_TICK(s, *now) < w->lagging)
+	if (*now < w->next && twheel_scheme_tick(s, *now) < w->lagging)
 		return false;
 	*now = min(max(*now, w->now), NOW_MAX(w));
 	set_now(w, *now);
-	tick = TWHEEL_TICK(s, *now);
+	tick = twheel_scheme_tick(s, *now);
 	/* Before @recheck outer levels neither move timers nor reach the next slot. */
 	if (tick >= s->recheck)
 		w->outer = 0;
@@ -638,17 +642,17 @@ static u64 next_of_level(struct twheel_timers *w, unsigned int level, u64 next, 
 
 	while ((distance = next_occupied(s, level))) {
 		nr = (s->clock >> shift) + distance;
-		begin = TWHEEL_DEADLINE(s, nr << shift);
+		begin = twheel_scheme_deadline(s, nr << shift);
 		if (begin >= next)
 			return begin;
 		slot = twheel_hier_slot(s, level, nr << shift);
 		if (slot->count > (u32)*work) {
 			tick = cascade_tick(s, level, nr);
 			w->cascade = min(w->cascade, tick);
-			return tick_end(w, TWHEEL_DEADLINE(s, tick));
+			return tick_end(w, twheel_scheme_deadline(s, tick));
 		}
 		*work -= slot->count;
-		first = first_of_slot(s, slot, begin | ((1ULL << shift << TWHEEL_SHIFT(s)) - 1));
+		first = first_of_slot(s, slot, begin | ((1ULL << shift << twheel_scheme_shift(s)) - 1));
 		if (!list_empty(&slot->nodes))
 			return first;
 	}
@@ -701,7 +705,7 @@ uint64_t twheel_timers_next(struct twheel_timers *w)
 	list = first_of_rows(w, &begin);
 	distance = list ? 0 : next_occupied(s, 0);
 	if (distance) {
-		begin = TWHEEL_DEADLINE(s, s->clock + distance);
+		begin = twheel_scheme_deadline(s, s->clock + distance);
 		list = &twheel_hier_slot(s, 0, s->clock + distance)->nodes;
 	}
 	if (list)
