@@ -22,6 +22,7 @@
 using libtwheel::batch;
 using clock_type = std::chrono::steady_clock;
 using libtwheel::session;
+using libtwheel::time_point;
 using namespace std::chrono_literals;
 
 static_assert(!std::is_copy_constructible_v<session> && std::is_nothrow_move_constructible_v<session>);
@@ -239,49 +240,59 @@ struct connection {
 	~connection() { closed++; }
 };
 
+static time_point at(long ns)
+{
+	return time_point(std::chrono::nanoseconds(ns));
+}
+
 static void timers_of_the_program()
 {
-	libtwheel::timers wheel(100);
+	libtwheel::timers wheel(at(100));
 	int calls = 0, closed = 0;
 	libtwheel::timer first(wheel, [&] { calls++; });
 
-	EXPECT(wheel.next() == TWHEEL_TIMERS_NEVER && !first.pending() && !first.stop());
-	first.start(500);
-	first.push(70000);
-	first.push(80000);
+	EXPECT(wheel.next() == time_point::max() && !first.pending() && !first.stop());
+	first.start(at(500));
+	first.push(at(70000));
+	first.push(at(80000));
 	{
 		libtwheel::timer second(wheel, [&] { calls += 100; });
 
-		second.start(600);
-		EXPECT(wheel.next() == 600 && wheel.count() == 2);
+		second.start(at(600));
+		EXPECT(wheel.next() == at(600) && wheel.count() == 2);
 	}
-	EXPECT(wheel.count() == 1 && wheel.advance(79999) == 0 && wheel.advance(80000) == 1 && calls == 1);
-	EXPECT(first.expires() == 80000 && !first.pending());
+	EXPECT(wheel.count() == 1 && wheel.advance(at(79999)) == 0 && wheel.advance(at(80000)) == 1 && calls == 1);
+	EXPECT(first.expires() == at(80000) && !first.pending());
 	for (int i = 0; i < 2; i++) {
 		connection *c = new connection(wheel, closed);
 
-		c->idle.start(80010 + 10 * i);
-		c->hard.start(80015);
+		c->idle.start(at(80010 + 10 * i));
+		c->hard.start(at(80015));
 	}
-	EXPECT(wheel.advance(80010, 1) == 1 && closed == 1 && wheel.count() == 2);
-	EXPECT(wheel.advance(90000) == 1 && closed == 2 && wheel.count() == 0);
+	EXPECT(wheel.advance(at(80010), 1) == 1 && closed == 1 && wheel.count() == 2);
+	EXPECT(wheel.advance(at(90000)) == 1 && closed == 2 && wheel.count() == 0);
+	first.start(at(95000));
+	wheel.shift(-5us);
+	EXPECT(first.expires() == at(90000) && wheel.advance(at(90000)) == 1);
+	first.start(at(-1));
+	EXPECT(wheel.advance(at(90000)) == 1 && calls == 3);
 }
 
 static void callbacks_may_throw()
 {
 	std::unique_ptr<libtwheel::timer> last;
-	libtwheel::timers wheel(0);
+	libtwheel::timers wheel(at(0));
 	int calls = 0;
 	libtwheel::timer first(wheel, [] { throw std::runtime_error("a callback"); });
 	libtwheel::timer second(wheel, [&] { calls++; });
 
-	first.start(5);
-	second.start(5);
-	EXPECT(throws<std::runtime_error>([&] { wheel.advance(5); }) && !first.pending() && second.pending());
-	EXPECT(wheel.next() <= 5 && wheel.advance(5) == 1 && calls == 1);
+	first.start(at(5));
+	second.start(at(5));
+	EXPECT(throws<std::runtime_error>([&] { wheel.advance(at(5)); }) && !first.pending() && second.pending());
+	EXPECT(wheel.next() <= at(5) && wheel.advance(at(5)) == 1 && calls == 1);
 	/* A timer may outlive its wheel, which has stopped it. */
 	last = std::make_unique<libtwheel::timer>(wheel, [] {});
-	last->start(9);
+	last->start(at(9));
 }
 
 int main()

@@ -5,10 +5,14 @@
  * The destructor of a timer stops it. The wheel points to its timers, so a timer can be
  * neither copied nor moved. A wheel and its timers belong to one thread at a time. Callbacks
  * may throw, because no function of the wheel calls them.
+ *
+ * Times are those of std::chrono::steady_clock, to the nanosecond. The wheel reads no clock, so a
+ * simulation may count in time points of its own.
  */
 #ifndef TWHEEL_TIMER_HPP
 #define TWHEEL_TIMER_HPP
 
+#include <chrono>
 #include <climits>
 #include <cstdint>
 #include <cstdlib>
@@ -21,10 +25,28 @@
 
 namespace libtwheel {
 
+using time_point = std::chrono::time_point<std::chrono::steady_clock, std::chrono::nanoseconds>;
+
+/* Returns the nanoseconds of a time point. Times before that of 0 are due already. */
+inline std::uint64_t to_wheel(time_point time)
+{
+	auto ns = time.time_since_epoch().count();
+
+	return ns > 0 ? static_cast<std::uint64_t>(ns) : 0;
+}
+
+/* The last time point stands for TWHEEL_TIMERS_NEVER, and for all times after it. */
+inline time_point from_wheel(std::uint64_t ns)
+{
+	return ns > static_cast<std::uint64_t>(INT64_MAX) ? time_point::max() :
+	       time_point(std::chrono::nanoseconds(static_cast<std::int64_t>(ns)));
+}
+
 /* A wheel. Its destructor stops the timers that are still pending. */
 class timers {
 public:
-	explicit timers(std::uint64_t now) : wheel_(twheel_timers_new(now))
+	explicit timers(time_point now = std::chrono::steady_clock::now())
+		: wheel_(twheel_timers_new(to_wheel(now)))
 	{
 		if (!wheel_)
 #ifdef __cpp_exceptions
@@ -32,28 +54,33 @@ public:
 #else
 			std::abort();
 #endif
+		/* Slots of about a millisecond */
+		twheel_timers_width(get(), 20);
 	}
 
 	/* For the functions of the C library. */
 	::twheel_timers *get() const { return wheel_.get(); }
 
 	/*
-	 * Calls back at most @most timers that are due at tick @now, and returns their number. If a
+	 * Calls back at most @most timers that are due at @now, and returns their number. If a
 	 * callback throws, the timers after it remain due.
 	 */
-	unsigned int advance(std::uint64_t now, unsigned int most = UINT_MAX)
+	unsigned int advance(time_point now, unsigned int most = UINT_MAX)
 	{
 		unsigned int count = 0;
 
-		for (::twheel_timer *timer; count < most && (timer = twheel_timers_expired(get(), now)); ) {
+		for (::twheel_timer *timer; count < most && (timer = twheel_timers_expired(get(), to_wheel(now))); ) {
 			count++;
 			timer->fn(timer);
 		}
 		return count;
 	}
 
-	/* Returns the tick at which advance() is due, TWHEEL_TIMERS_NEVER if no timer is pending. */
-	std::uint64_t next() const { return twheel_timers_next(get()); }
+	/* Returns the time at which advance() is due, time_point::max() if no timer is pending. */
+	time_point next() const { return from_wheel(twheel_timers_next(get())); }
+
+	/* Moves all deadlines, so that timers keep the time that they have left. */
+	void shift(std::chrono::nanoseconds by) { twheel_timers_shift(get(), by.count()); }
 
 	std::uint64_t count() const { return twheel_timers_count(get()); }
 
@@ -76,19 +103,19 @@ public:
 	timer_base(const timer_base &) = delete;
 	timer_base &operator=(const timer_base &) = delete;
 
-	/* Starts or restarts the timer for tick @expires. */
-	void start(std::uint64_t expires) { twheel_timer_start(wheel_, this, expires); }
+	/* Starts or restarts the timer for the time @expires. */
+	void start(time_point expires) { twheel_timer_start(wheel_, this, to_wheel(expires)); }
 
 	/* The same, inline if the timer is pending and @expires is later. */
-	void push(std::uint64_t expires) { twheel_timer_push(wheel_, this, expires); }
+	void push(time_point expires) { twheel_timer_push(wheel_, this, to_wheel(expires)); }
 
 	/* Returns whether the timer was pending. */
 	bool stop() { return pending() && twheel_timer_stop(wheel_, this); }
 
 	bool pending() const { return twheel_timer_pending(this); }
 
-	/* Returns the tick of the next expiry, or of the last one. */
-	std::uint64_t expires() const { return ::twheel_timer::expires; }
+	/* Returns the time of the next expiry, or of the last one. */
+	time_point expires() const { return from_wheel(::twheel_timer::expires); }
 
 protected:
 	timer_base(timers &wheel, twheel_timer_fn function) : ::twheel_timer{}, wheel_(wheel.get())

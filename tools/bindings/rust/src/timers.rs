@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Timers in the program's own structures: <twheel_timer.h> for Rust
 //!
-//! A wheel belongs to one thread. Time is a number of ticks that the program chooses. The
+//! A wheel belongs to one thread. Time is a number of units that the program chooses. The
 //! wheel reads no clock. A timer is pinned, has a value, and stops when it is dropped.
 //! `expired()` returns the values of the timers that are due, so the wheel calls no code of
 //! the program.
-use std::cell::{Cell, UnsafeCell};
-use std::marker::{PhantomData, PhantomPinned};
-use std::pin::Pin;
-use std::ptr::{null_mut, NonNull};
-use std::rc::Rc;
+//!
+//! This file needs neither std nor libtwheel.so: as a module of a `no_std` crate it needs
+//! `alloc`, and twheel_timer.c of "make amalgamation".
+extern crate alloc;
+
+use alloc::rc::Rc;
+use core::cell::{Cell, UnsafeCell};
+use core::marker::{PhantomData, PhantomPinned};
+use core::pin::Pin;
+use core::ptr::{null_mut, NonNull};
 
 /// What `next()` returns if no timer is pending.
 pub const NEVER: u64 = u64::MAX;
@@ -34,6 +39,8 @@ struct Wheel {
 
 extern "C" {
     fn twheel_timers_new(now: u64) -> *mut Wheel;
+    fn twheel_timers_width(wheel: *mut Wheel, bits: u32);
+    fn twheel_timers_shift(wheel: *mut Wheel, by: i64);
     fn twheel_timers_free(wheel: *mut Wheel);
     fn twheel_timer_start(wheel: *mut Wheel, timer: *mut Raw, expires: u64);
     fn twheel_timer_stop(wheel: *mut Wheel, timer: *mut Raw) -> bool;
@@ -59,9 +66,15 @@ pub struct Timers<T: Copy> {
 }
 
 impl<T: Copy> Timers<T> {
-    /// Panics if there is no memory.
+    /// Creates a wheel for milliseconds. Panics if there is no memory.
     pub fn new(now: u64) -> Self {
+        Self::with_width(now, 0)
+    }
+
+    /// Creates a wheel whose slots are `2^bits` units wide: 10 for microseconds, 20 for nanoseconds.
+    pub fn with_width(now: u64, bits: u32) -> Self {
         let wheel = NonNull::new(unsafe { twheel_timers_new(now) }).expect("memory for a wheel");
+        unsafe { twheel_timers_width(wheel.as_ptr(), bits) };
         Timers { wheel: Rc::new(Owned(wheel)), values: PhantomData }
     }
 
@@ -75,15 +88,20 @@ impl<T: Copy> Timers<T> {
         }
     }
 
-    /// Returns an iterator that stops the timers that are due at tick `now`, and has their values.
+    /// Returns an iterator that stops the timers that are due at `now`, and has their values.
     /// Timers may be started, stopped and dropped meanwhile.
     pub fn expired(&self, now: u64) -> Expired<'_, T> {
         Expired { timers: self, now }
     }
 
-    /// Returns the tick at which `expired()` is due, or `NEVER`.
+    /// Returns the time at which `expired()` is due, or `NEVER`.
     pub fn next(&self) -> u64 {
         unsafe { twheel_timers_next(self.wheel.0.as_ptr()) }
+    }
+
+    /// Moves all deadlines, after the program's clock was set. Timers keep the time that they have left.
+    pub fn shift(&self, by: i64) {
+        unsafe { twheel_timers_shift(self.wheel.0.as_ptr(), by) }
     }
 
     /// Returns the number of pending timers.
@@ -123,12 +141,12 @@ impl<T: Copy> Timer<T> {
         self as *const Self as *mut Raw
     }
 
-    /// Starts or restarts the timer for a tick.
+    /// Starts or restarts the timer for a time.
     pub fn start(self: Pin<&Self>, expires: u64) {
         unsafe { twheel_timer_start(self.wheel.0.as_ptr(), self.raw(), expires) }
     }
 
-    /// The same, with a store if the timer is pending and the tick is later.
+    /// The same, with a store if the timer is pending and the time is later.
     pub fn push(self: Pin<&Self>, expires: u64) {
         let raw = self.raw();
         unsafe {
@@ -149,7 +167,7 @@ impl<T: Copy> Timer<T> {
         unsafe { !(*self.raw()).link[0].is_null() }
     }
 
-    /// Returns the tick of the next expiry, or of the last one.
+    /// Returns the time of the next expiry, or of the last one.
     pub fn expires(&self) -> u64 {
         unsafe { (*self.raw()).expires }
     }
