@@ -54,6 +54,7 @@ static void debug_stop(struct twheel_timer *timer)
 {
 	struct twheel_base *base = READ_ONCE(timer->base);
 
+	/* data_race: equals @timer on this CPU only if its callback runs here. */
 	if (base > TWHEEL_MOVING && data_race(base->running) == timer &&
 	    base->cpu == raw_smp_processor_id())
 		twheel_stop(timer);

@@ -127,8 +127,8 @@ static int base_offline(unsigned int cpu, struct hlist_node *node)
 
 	if (other >= nr_cpu_ids)
 		other = cpumask_any_but(cpu_online_mask, cpu);
-	/* data_race: only CPU hotplug, which is serialised, makes it equal. */
 	for_each_possible_cpu(i)
+		/* data_race: only CPU hotplug, which is serialised, makes it equal. */
 		if (i != cpu && data_race(wheel->bases[i]->cpu) == cpu)
 			hand_over(wheel->bases[i], other);
 	if (!twheel_base_leave(wheel->bases[cpu]))
