@@ -167,14 +167,6 @@ static bool put_event(const struct reading *r,
 	return twheel_session_copy_out(r->to, &event, sizeof(event));
 }
 
-/* Returns the address for the next event, or NULL if it takes put_event(). */
-static struct twheel_event __user *next_slot_in_buffer(const struct reading *r)
-{
-	if (unlikely(!iter_is_ubuf(r->to) || r->offset))
-		return NULL;
-	return r->to->ubuf + r->to->iov_offset;
-}
-
 /*
  * Count the lateness of an event. Reads have the time for that, and ticks do
  * not. __fls(2n + 1) is __fls(n) + 1, and 0 for n = 0, without a branch.
@@ -297,10 +289,12 @@ static noinline int read_in_place(struct twheel_session *s, ktime_t now,
 static int read_events(struct twheel_session *s, const struct reading *r,
 		       int room)
 {
-	struct twheel_event __user *place = next_slot_in_buffer(r);
+	struct twheel_event __user *place = NULL;
 	int ret;
 
 	lockdep_assert_held(&s->lock);
+	if (likely(iter_is_ubuf(r->to) && !r->offset))
+		place = r->to->ubuf + r->to->iov_offset;
 	if (likely(place))
 		ret = read_in_place(s, r->now, place, room);
 	else

@@ -25,11 +25,6 @@
 #include "core/trace.h"
 #include "timer.h"
 
-static struct twheel_session *session_of(struct twheel_utimer *ut)
-{
-	return twheel_chunk_of(ut)->session;
-}
-
 /* Expiry */
 
 /*
@@ -74,7 +69,7 @@ static void session_expired(struct twheel_timer *timer)
 {
 	struct twheel_utimer *ut = container_of(timer, struct twheel_utimer,
 						timer);
-	struct twheel_session *s = session_of(ut);
+	struct twheel_session *s = twheel_chunk_of(ut)->session;
 
 	spin_lock(&s->lock);
 	if (twheel_utimer_has_word(s, ut) &&
@@ -123,12 +118,6 @@ static __always_inline ktime_t start_deadline(const struct twheel_session *s,
 	return min_t(u64, twheel_session_time(s, now) + args->expires_ns, KTIME_MAX);
 }
 
-/* Returns whether a timer may be started on this CPU. */
-static bool is_prepared(const struct twheel_session *s)
-{
-	return test_bit(smp_processor_id(), s->prepared);
-}
-
 static void set_up(struct twheel_utimer *ut, const struct twheel_start *args)
 {
 	ut->user_data = args->user_data;
@@ -149,7 +138,7 @@ claim_place(struct twheel_session *s, struct twheel_utimer **ut,
 		return twheel_step(TWHEEL_REFUSE, TWHEEL_FREE, -ENOENT);
 	if (unlikely(s->timers >= s->max_timers))
 		return twheel_step(TWHEEL_REFUSE, TWHEEL_FREE, -ENOSPC);
-	if (unlikely(!is_prepared(s)))
+	if (unlikely(!test_bit(smp_processor_id(), s->prepared)))
 		return twheel_step(TWHEEL_GROW, TWHEEL_FREE, 0);
 	if (args->id == TWHEEL_ID_ANY)
 		*ut = twheel_table_take_any(s);
@@ -165,27 +154,20 @@ claim_place(struct twheel_session *s, struct twheel_utimer **ut,
 	return step;
 }
 
-static struct twheel_utimer *event_before(struct twheel_session *s,
-					  const struct twheel_utimer *ut)
-{
-	u64 id = ut->before & ~TWHEEL_EVENTS_KERNEL;
-
-	if (ut->before & TWHEEL_EVENTS_KERNEL)
-		id |= TWHEEL_ID_KERNEL;
-	return twheel_table_place(s->tables, id);
-}
-
 /* Take the event of an unread timer out of the queue. Session's lock held. */
 static void dequeue_event(struct twheel_session *s, struct twheel_utimer *ut)
 {
 	struct twheel_utimer *next = *twheel_events_next(ut), *before;
+	u64 id = ut->before & ~TWHEEL_EVENTS_KERNEL;
 
 	s->stats.unread--;
 	if (ut == s->events.first) {
 		twheel_events_take_first(&s->events);
 		return;
 	}
-	before = event_before(s, ut);
+	if (ut->before & TWHEEL_EVENTS_KERNEL)
+		id |= TWHEEL_ID_KERNEL;
+	before = twheel_table_place(s->tables, id);
 	*twheel_events_next(before) = next;
 	if (next)
 		next->before = ut->before;

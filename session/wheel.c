@@ -37,9 +37,7 @@ static const char user_name[] = "user";
 static bool same_config(const struct twheel_config *a,
 			const struct twheel_config *b)
 {
-	return a->name == b->name && a->scheme == b->scheme &&
-	       a->tick_ns == b->tick_ns && a->slots == b->slots &&
-	       a->clock == b->clock;
+	return a->name == b->name && a->tick_ns == b->tick_ns && a->clock == b->clock;
 }
 
 static struct list_head *wheels_of(const struct twheel_session *s)
