@@ -118,7 +118,9 @@ void oracle_run_begins(struct hrtimer *hrtimer)
 
 /*
  * Check that wheels take at most half of a CPU. Debts of long callbacks are forgotten.
- * Debts of payers are not, but up to some limit no wheel waits for them.
+ * Debts of payers are not, but up to some limit no wheel waits for them. A run is not
+ * charged for the time from its last clock read to its end, in which the CPU may wait
+ * for a lock, so a wheel that is busy for long has some more.
  */
 static void check_throttle(const struct sim_held *held,
 			   const struct twheel_base *base)
@@ -131,7 +133,7 @@ static void check_throttle(const struct sim_held *held,
 	taken[sim.cpu].at = sim.now;
 	taken[sim.cpu].debt_ns = debt;
 	taken[sim.cpu].paid |= !!base->payer;
-	if (debt > 6 * RUN_NS_MAX + (taken[sim.cpu].paid ? PAID_DEBT_NS_MAX : 0))
+	if (debt > 8 * RUN_NS_MAX + (taken[sim.cpu].paid ? PAID_DEBT_NS_MAX : 0))
 		sim_fail("ticks have taken %lld ns more than half of the CPU",
 			 debt);
 }
