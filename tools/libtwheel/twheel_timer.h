@@ -3,8 +3,8 @@
  * Timers in the program's own structures, on a wheel of one thread
  *
  * A program embeds a struct twheel_timer, as a kernel module does. There are no
- * ids, descriptors, locks or copies, and no memory but 270 KiB for the wheel, of which an
- * empty wheel uses 68 KiB:
+ * ids, descriptors, locks or copies, and no memory but 268 KiB for the wheel, of which an
+ * empty wheel uses 64 KiB:
  *
  *	struct connection {
  *		struct twheel_timer idle;
@@ -47,7 +47,7 @@
  *	TWHEEL_TIMERS_WIDTH	width of slots, if it is constant: see twheel_timers_width(). Saves
  *				2 % of the instructions
  *	TWHEEL_TIMERS_BITS	5 to 8: slots in a window, as a power of two. An empty wheel of 5
- *				bits uses 9 KiB, and moves timers more often
+ *				bits uses 8 KiB, and moves timers more often
  *	TWHEEL_TIMERS_API	what precedes the declaration of a function, such as static
  *	TWHEEL_TIMERS_PREFIX	what precedes the names of functions, so that two libraries
  *				in one program can have the file
