@@ -47,6 +47,7 @@ ignored() {
 	case $1 in
 	# user programs: no BIT(), __printf(), u8 there; names that libraries give
 	tests/wheel/kunit/* | tests/api/client/* | tests/torture/*) ;;
+	examples/loops/ports/*) echo -n ,PREFER_KERNEL_TYPES ;;
 	examples/redis/* | examples/loops/*) echo -n ,CAMELCASE ;;
 	examples/timers/*) echo -n ,PREFER_KERNEL_TYPES ;;
 	tests/* | tools/*) echo -n ,BIT_MACRO,PREFER_DEFINED_ATTRIBUTE_MACRO,PREFER_KERNEL_TYPES

@@ -67,7 +67,10 @@ static inline int event_wheel_reserve_(struct event_base *base, int size)
 /* Another thread wakes the loop up if the loop has to sleep less than before. */
 static inline int event_wheel_elt_is_top_(const struct event *ev)
 {
-	return ev->ev_wheel.expires <= twheel_timers_next(ev->ev_base->timewheel);
+	struct event_base *base = ev->ev_base;
+
+	return EVBASE_NEED_NOTIFY(base) &&
+	       ev->ev_wheel.expires <= twheel_timers_next(base->timewheel);
 }
 
 static inline struct event *event_wheel_each_(struct event_base *base, struct event *ev)

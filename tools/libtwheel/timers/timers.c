@@ -636,7 +636,7 @@ static u64 next_of_level(struct twheel_timers *w, unsigned int level, u64 next, 
 {
 	unsigned int shift = twheel_hier_shift(level);
 	struct twheel_scheme *s = &w->scheme;
-	u64 nr, begin, first, tick;
+	u64 nr, begin, end, first, tick;
 	struct twheel_slot *slot;
 	u32 distance;
 
@@ -652,7 +652,8 @@ static u64 next_of_level(struct twheel_timers *w, unsigned int level, u64 next, 
 			return tick_end(w, twheel_scheme_deadline(s, tick));
 		}
 		*work -= slot->count;
-		first = first_of_slot(s, slot, begin | ((1ULL << shift << twheel_scheme_shift(s)) - 1));
+		end = begin | ((1ULL << shift << twheel_scheme_shift(s)) - 1);
+		first = first_of_slot(s, slot, end);
 		if (!list_empty(&slot->nodes))
 			return first;
 	}
