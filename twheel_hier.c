@@ -114,24 +114,14 @@ static unsigned int level_of(u64 clock, u64 tick)
 	return level;
 }
 
-/* Initialise the slots of a level. */
-void twheel_hier_init_level(struct twheel_scheme *s, unsigned int level)
-{
-	struct twheel_slot *slot = s->slots + level * TWHEEL_HIER_RING, *end;
-
-	for (end = slot + TWHEEL_HIER_RING; slot < end; slot++)
-		INIT_LIST_HEAD(&slot->nodes);
-}
-
 /* Rare case of twheel_hier_place(): beyond the three lowest levels. */
 void twheel_hier_place_far(struct twheel_scheme *s, struct twheel_node *node)
 {
 	u64 tick = twheel_scheme_tick(s, node->expires);
 	unsigned int level = level_of(s->clock, tick);
 
-	/* Most wheels never use the memory of outer levels. */
-	for (; unlikely(s->ready <= level); s->ready++)
-		twheel_hier_init_level(s, s->ready);
+	if (TWHEEL_HIER_ON_DEMAND && s->ready <= level)
+		twheel_hier_init_levels(s, level);
 	twheel_hier_join(s, twheel_hier_slot(s, level, tick), node,
 			 TWHEEL_SLOT_MAY_STAY, false);
 }
@@ -196,7 +186,9 @@ static void set_window(struct twheel_scheme *s)
 
 	s->reach[0] = twheel_scheme_deadline(s, window_end(s, 0));
 	s->reach[1] = twheel_scheme_deadline(s, window_end(s, 1));
-	s->reach[2] = s->ready > 2 ? twheel_scheme_deadline(s, window_end(s, 2)) : s->reach[1];
+	s->reach[2] = twheel_scheme_deadline(s, window_end(s, 2));
+	if (TWHEEL_HIER_ON_DEMAND && s->ready <= 2)
+		s->reach[2] = s->reach[1];
 	s->recheck = last == U64_MAX ? U64_MAX : last + 1;
 }
 

@@ -35,10 +35,25 @@ u64 twheel_hier_next_due(struct twheel_scheme *s, int most);
 u64 twheel_hier_wakeup(const struct twheel_scheme *s,
 		       const struct twheel_node *node);
 void twheel_hier_check_levels(struct twheel_scheme *s);
-void twheel_hier_init_level(struct twheel_scheme *s, unsigned int level);
 void twheel_hier_join_first(struct twheel_scheme *s, struct twheel_slot *slot,
 			    struct twheel_node *node, u32 flags);
 void twheel_hier_place_far(struct twheel_scheme *s, struct twheel_node *node);
+
+/* In a program most wheels never use the memory of outer levels. */
+#ifndef TWHEEL_HIER_ON_DEMAND
+#define TWHEEL_HIER_ON_DEMAND	0
+#endif
+
+/* Initialise the slots of further levels, up to @level. */
+static inline void twheel_hier_init_levels(struct twheel_scheme *s,
+					   unsigned int level)
+{
+	struct twheel_slot *slot = s->slots + s->ready * TWHEEL_HIER_RING;
+
+	s->ready = level + 1;
+	for (; slot < s->slots + s->ready * TWHEEL_HIER_RING; slot++)
+		INIT_LIST_HEAD(&slot->nodes);
+}
 
 static inline unsigned int twheel_hier_shift(unsigned int level)
 {

@@ -65,7 +65,6 @@ static inline void twheel_scheme_init(struct twheel_scheme *s,
 		.nr_slots = nr_slots,
 		.occupied = occupied,
 		.slots = slots,
-		.ready = TWHEEL_HIER_LEVELS,
 	};
 	for (i = 0; i < nr_slots; i++) {
 		slots[i] = (struct twheel_slot) {};

@@ -74,12 +74,13 @@ struct twheel_slot {
  * @quota: hierarchical: number of nodes of @level left to move at this tick, 0
  *	if and only if @level is 0
  * @levels: hierarchical: bitmap of levels with a bit set in @occupied
- * @ready: hierarchical: number of levels whose slots are initialised, at least 2
+ * @ready: timers in a program: number of levels whose slots are initialised, at
+ *	least 2
  * @shift: timers in a program: a tick is 2^@shift units of twheel_node::expires
  * @recheck: hierarchical: before this tick no level has nodes to move, and no
  *	window of level 0 ends
  * @reach: hierarchical: deadlines at which the next windows of levels 0, 1 and
- *	2 end. That of level 2 is that of level 1 until level 2 is @ready
+ *	2 end. While level 2 is not @ready, its windows end with those of level 1
  * @hand: hashed: next node to visit in the slot of this tick. The head of the
  *	slot: none
  * @skip_until: hashed: no slot needs the hand before this tick, see twheel_hashed.c

@@ -45,6 +45,7 @@ static inline unsigned long long twheel_max(unsigned long long x, unsigned long 
 #define MOVES_PER_WAKEUP	TWHEEL_TIMERS_MOVES
 
 #define TWHEEL_HIER_BITS	TWHEEL_TIMERS_BITS
+#define TWHEEL_HIER_ON_DEMAND	1
 
 /* Width of a tick, where @s is the scheme. The maximum is at least 1, so that there is a row. */
 #ifdef TWHEEL_TIMERS_WIDTH

@@ -140,8 +140,7 @@ static struct twheel_timers *set_up(void *memory, u64 now)
 	s->nr_slots = TWHEEL_HIER_SLOTS;
 	s->occupied = w->occupied;
 	s->slots = w->slots;
-	for (s->ready = 0; s->ready < 2; s->ready++)
-		twheel_hier_init_level(s, s->ready);
+	twheel_hier_init_levels(s, 1);
 	for (i = 0; i < FIRST_ROW; i++) {
 		__set_bit(i, w->used);
 		INIT_LIST_HEAD(&w->lists[i]);
