@@ -326,12 +326,35 @@ static void an_empty_wheel_is_small(void)
 	twheel_timer_stop(w, &again[0].timer);
 }
 
+/* A full slot is moved in parts while the program is awake, and not by wake-ups of its own. */
+static void a_program_that_is_awake_moves_timers(void)
+{
+	static struct item items[20000];
+	unsigned int i, wakeups = 0;
+	uint64_t step;
+
+	be_exact();
+	for (i = 0; i < NR(items); i++)
+		start_item(&items[i], (700ULL << 20) + i);
+	for (step = 1; step < 700; step++) {
+		for (; twheel_timers_next(w) < (step << 20) + 77777; wakeups++)
+			check(!go_to(twheel_timers_next(w)));
+		check(!go_to((step << 20) + 77777));
+	}
+	check(wakeups <= 1);
+	go_to(701 << 20);
+	check(callbacks == NR(items));
+}
+
 /* A program whose ticks are wall-clock milliseconds, and the clock is set back by an hour. */
 static void a_clock_may_jump(void)
 {
-	struct item old = {}, item = {}, never = {};
+	struct item old = {}, item = {}, never = {}, first = {}, second = {};
 
+	/* The first one is in an outer level still. */
+	start_item(&first, 10000300);
 	go_to(10000000);
+	start_item(&second, 10000300);
 	start_item(&old, 10000500);
 	start_item(&item, 10000000);
 	start_item(&never, TWHEEL_TIMERS_NEVER);
@@ -339,8 +362,8 @@ static void a_clock_may_jump(void)
 	check(old.timer.expires == 6400500);
 	check(go_to(6400000) == 1 && item.order == 1);
 	start_item(&item, 6400000 + 30000);
-	check(go_to(6400499) == 0);
-	check(go_to(6400500) == 1 && old.order == 2);
+	check(go_to(6400499) == 2 && first.order == 2 && second.order == 3);
+	check(go_to(6400500) == 1 && old.order == 4);
 	check(go_to(6429999) == 0);
 	check(go_to(6430000) == 1);
 	twheel_timers_shift(w, INT64_MIN);
@@ -425,6 +448,7 @@ static const struct test {
 	CASE(wakeups_are_those_of_a_heap),
 	CASE(a_crowd_is_sorted_in_parts),
 	CASE(an_empty_wheel_is_small),
+	CASE(a_program_that_is_awake_moves_timers),
 	CASE(a_clock_may_jump),
 	CASE(a_range_is_shared),
 	CASE(the_memory_may_be_the_programs),
