@@ -128,8 +128,8 @@ static u32 flags_of(const struct twheel_utimer *ut)
  * would remain there if another reader takes the event in the meantime.
  */
 static bool put_event_fast(struct twheel_event __user *to,
-			 const struct twheel_utimer *ut, u64 deadline,
-			 u64 overruns)
+			   const struct twheel_utimer *ut, u64 deadline,
+			   u64 overruns)
 {
 	u32 flags = flags_of(ut);
 
@@ -150,9 +150,8 @@ fault:
 }
 
 /* Write an event to several buffers, or in a time namespace. */
-static bool put_event(const struct reading *r,
-			 const struct twheel_utimer *ut, u64 deadline,
-			 u64 overruns)
+static bool put_event(const struct reading *r, const struct twheel_utimer *ut,
+		      u64 deadline, u64 overruns)
 {
 	const struct twheel_event event = {
 		.id		= ut->id,

@@ -86,7 +86,7 @@ make_wheel(struct twheel_session *s, const struct twheel_config *config)
 	int ret;
 
 	ref = kzalloc(struct_size(ref, prepared, BITS_TO_LONGS(nr_cpu_ids)),
-			 GFP_SESSION);
+		      GFP_SESSION);
 	if (!ref)
 		return ERR_PTR(-ENOMEM);
 	ret = is_counted(config) ?

@@ -115,6 +115,7 @@ static void stop_all(void)
 static void call_each(void)
 {
 	struct twheel_timer *timer = timers;
+	struct twheel_expiry_lock *lock;
 	int i;
 
 	for (i = 0; i < 2; i++) {
@@ -125,7 +126,8 @@ static void call_each(void)
 		twheel_start_on(timer, 2 * HOLDS_MSEC, raw_smp_processor_id());
 		twheel_deadline(timer);
 		twheel_remaining(timer);
-		twheel_wait_callback(timer);
+		if (twheel_callback_announce(timer, &lock))
+			twheel_callback_wait(lock);
 		twheel_stop(timer);
 		twheel_start(timer, 2 * HOLDS_MSEC);
 		msleep(20 * (i + 1));

@@ -36,16 +36,6 @@ static __u64 sessions_on(const struct proc *proc, __u64 wheel)
 	return count;
 }
 
-/* How many of them the caller may not see: of "wheels", or of "sessions". */
-static __u64 hidden(const struct proc *proc, const char *line,
-		    enum proc_kind kind)
-{
-	__u64 all = proc_number(proc, &proc->blocks[0], line);
-	__u64 shown = proc_count(proc, kind);
-
-	return all > shown ? all - shown : 0;
-}
-
 static void print_wheels(const struct proc *proc)
 {
 	static const char * const titles[] = {
@@ -104,13 +94,6 @@ static void print_sessions(const struct proc *proc,
 	table_free(table);
 }
 
-static void print_hidden(const char *what, __u64 count)
-{
-	if (count)
-		printf("\n%llu %s%s of other users %s not shown.\n", count,
-		       what, count == 1 ? "" : "s", count == 1 ? "is" : "are");
-}
-
 static void print_text(const struct proc *proc,
 		       const struct ctl_common *common)
 {
@@ -119,8 +102,6 @@ static void print_text(const struct proc *proc,
 		putchar('\n');
 		print_sessions(proc, common);
 	}
-	print_hidden("wheel", hidden(proc, "wheels", PROC_WHEEL));
-	print_hidden("session", hidden(proc, "sessions", PROC_SESSION));
 }
 
 static void print_blocks_json(const struct proc *proc, enum proc_kind kind,
@@ -155,9 +136,6 @@ static void print_json(const struct proc *proc,
 	json_open("sessions", '[');
 	print_blocks_json(proc, PROC_SESSION, common);
 	json_close(']');
-	json_number("hidden_wheels", hidden(proc, "wheels", PROC_WHEEL));
-	json_number("hidden_sessions",
-		    hidden(proc, "sessions", PROC_SESSION));
 	json_close('}');
 	json_end();
 }

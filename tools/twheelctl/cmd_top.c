@@ -214,11 +214,9 @@ static struct row *sessions_in_order(const struct interval *in, size_t *nr)
 static void print_summary(const struct interval *in)
 {
 	const struct proc *now = in->now;
-	const struct proc_block *module = &now->blocks[0];
 
-	printf("%stwheel%s  wheels: %s (%zu shown)  sessions: %s (%zu shown)  interval: %.1f s\n\n",
-	       out_bold(), out_plain(), proc_text(now, module, "wheels"),
-	       proc_count(now, PROC_WHEEL), proc_text(now, module, "sessions"),
+	printf("%stwheel%s  wheels: %zu  sessions: %zu  interval: %.1f s\n\n",
+	       out_bold(), out_plain(), proc_count(now, PROC_WHEEL),
 	       proc_count(now, PROC_SESSION), in->seconds);
 }
 

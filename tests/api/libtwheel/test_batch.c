@@ -110,7 +110,8 @@ TEST_SESSION(results_of_those_that_failed, { .shared_ids = 8 })
 	ASSERT_EQ(0, twheel_batch_start(batch, 6, HOUR, 67));
 	ASSERT_EQ(0, twheel_batch_start_flags(batch, TWHEEL_ID_ANY, HOUR, 0, 99, 0));
 	ASSERT_EQ(9, twheel_batch_flush(batch));
-	expect_results(batch, 9, (int[]){ -EINVAL, -EINVAL, -EINVAL, -EINVAL, 0, -EINVAL, 1, 2, 0 });
+	expect_results(batch, 9,
+		       (int[]){ -EINVAL, -EINVAL, -EINVAL, -EINVAL, 0, -EINVAL, 1, 2, 0 });
 	ASSERT_EQ(deadline, twheel_word(t, 2));
 	ASSERT_EQ(deadline, twheel_word(t, 3));
 	ASSERT_EQ(TWHEEL_STATE_PENDING, state_of(t, twheel_batch_op(batch, 8)->id));
