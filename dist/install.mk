@@ -6,8 +6,9 @@
 # All goes below DESTDIR; what is not the module itself goes below prefix there.
 DESTDIR ?=
 prefix ?= /usr/local
-SIGN_KEY ?= mok.priv
-SIGN_CERT ?= mok.der
+# not in this tree, which may be copied or published
+SIGN_KEY ?= $(HOME)/mok/mok.priv
+SIGN_CERT ?= $(HOME)/mok/mok.der
 
 VERSION := $(shell sed -n 's/^PACKAGE_VERSION="\(.*\)"/\1/p' dkms.conf)
 # What the kernel that KDIR is for says of itself. Debian's 6.1 has another name in
@@ -95,7 +96,7 @@ uninstall: tools_uninstall ## remove that, and what "make install" installed
 	$(call rmdir,$(made))
 	$(call rmdir_parents,lib/modules/$(RELEASE))
 
-sign: modules ## sign twheel.ko for Secure Boot (SIGN_KEY=mok.priv SIGN_CERT=mok.der)
+sign: modules ## sign twheel.ko for Secure Boot (SIGN_KEY=~/mok/mok.priv SIGN_CERT=~/mok/mok.der)
 	$(KDIR)/scripts/sign-file sha256 $(SIGN_KEY) $(SIGN_CERT) twheel.ko
 
 # What DKMS needs to build the module, and no more.
