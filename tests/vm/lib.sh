@@ -163,14 +163,12 @@ locked() {
 	exec {fd}>&-
 }
 
-# copy_sources DIR: bring a copy of the source tree up to date, so that modules
-# can be built there; prints what changed.
+# copy_sources DIR: bring a copy of the source tree up to date, so that modules can be built
+# there, and print what changed. The copy has only what a module is built from, because
+# people leave keys and programs in their trees.
 copy_sources() {
 	mkdir -p "$1"
-	rsync -rltpOi --delete --exclude=/.git --exclude=/build --exclude=/.ci \
-		--exclude='*.o' --exclude='*.ko' --exclude='*.mod' --exclude='*.mod.c' \
-		--exclude='.*.cmd' --exclude='.*.d' --exclude='*.gcno' --exclude=Module.symvers \
-		--exclude=modules.order --exclude=.module-common.o \
-		--include=/Documentation/examples --exclude='/Documentation/*' --exclude=/README.md \
+	rsync -rltpOi --delete --exclude=/.git --exclude=/build --exclude=/.ci --exclude='*.mod.c' \
+		--include='*/' --include='*.[ch]' --include=Kbuild --include=Makefile --include=/dkms.conf --exclude='*' \
 		"$top/" "$1/"
 }
