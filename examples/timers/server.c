@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /* An echo server that closes connections after 30 s of silence: server PORT [SILENCE_MS] */
+#define _GNU_SOURCE
+#include <errno.h>
 #include <limits.h>
 #include <netinet/in.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <time.h>
@@ -9,10 +13,18 @@
 
 #include <twheel_timer.h>
 
+#define RETRY_MS	100
+
 struct connection {
 	struct twheel_timer idle;
 	int fd;
+	ssize_t size, sent;		/* bytes received, and those of them that were sent back */
+	char data[4096];
 };
+
+static struct twheel_timers *wheel;
+static uint64_t now, silence = 30000;	/* in ms */
+static int server, epoll;
 
 static uint64_t now_ms(void)
 {
@@ -20,6 +32,14 @@ static uint64_t now_ms(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	return ts.tv_sec * 1000ULL + ts.tv_nsec / 1000000;
+}
+
+/* Wait for other events of a descriptor. @c is NULL for the server's own one. */
+static bool watch(int op, int fd, uint32_t events, struct connection *c)
+{
+	struct epoll_event event = { .events = events, .data.ptr = c };
+
+	return !epoll_ctl(epoll, op, fd, &event);
 }
 
 static void on_idle(struct twheel_timer *timer)
@@ -30,38 +50,91 @@ static void on_idle(struct twheel_timer *timer)
 	free(c);
 }
 
+static void on_retry(struct twheel_timer *timer)
+{
+	(void)timer;
+	watch(EPOLL_CTL_MOD, server, EPOLLIN, NULL);
+}
+
+/* Accept a connection. Without a descriptor for it, leave it waiting for a while. */
+static void accept_one(void)
+{
+	static struct twheel_timer retry = { .fn = on_retry };
+	int fd = accept4(server, NULL, NULL, SOCK_NONBLOCK);
+	struct connection *c;
+
+	if (fd < 0) {
+		watch(EPOLL_CTL_MOD, server, 0, NULL);
+		twheel_timer_start(wheel, &retry, now + 1 + RETRY_MS);
+		return;
+	}
+	c = calloc(1, sizeof(*c));
+	if (!c || !watch(EPOLL_CTL_ADD, fd, EPOLLIN, c)) {
+		close(fd);
+		free(c);
+		return;
+	}
+	c->fd = fd;
+	c->idle.fn = on_idle;
+	twheel_timer_start(wheel, &c->idle, now + 1 + silence);
+}
+
+/*
+ * Receive data, or send the rest of what was received. A client that does not read has to
+ * read before it is heard again. Return false if the connection is over.
+ */
+static bool echo(struct connection *c)
+{
+	ssize_t sent;
+
+	if (c->sent == c->size) {
+		c->sent = 0;
+		c->size = recv(c->fd, c->data, sizeof(c->data), 0);
+		if (c->size <= 0)
+			return false;
+	}
+	sent = send(c->fd, c->data + c->sent, c->size - c->sent, MSG_NOSIGNAL);
+	if (sent < 0 && errno != EAGAIN)
+		return false;
+	c->sent += sent > 0 ? sent : 0;
+	twheel_timer_push(wheel, &c->idle, now + 1 + silence);
+	return watch(EPOLL_CTL_MOD, c->fd, c->sent < c->size ? EPOLLOUT : EPOLLIN, c);
+}
+
 int main(int argc, char **argv)
 {
-	uint64_t now = now_ms(), next, silence = argc > 2 ? atoi(argv[2]) : 30000;
-	struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons(atoi(argv[1])) };
-	int server = socket(AF_INET, SOCK_STREAM, 0), epoll = epoll_create1(0);
-	struct epoll_event event = { .events = EPOLLIN };
-	struct twheel_timers *wheel = twheel_timers_new(now);
-	char data[4096];
+	struct sockaddr_in address = { .sin_family = AF_INET };
+	struct epoll_event event;
+	uint64_t next;
+	int ready;
 
-	if (bind(server, (void *)&address, sizeof(address)) || listen(server, 100))
+	if (argc < 2) {
+		fprintf(stderr, "usage: server PORT [SILENCE_MS]\n");
+		return 2;
+	}
+	address.sin_port = htons(atoi(argv[1]));
+	if (argc > 2)
+		silence = atoi(argv[2]);
+	now = now_ms();
+	wheel = twheel_timers_new(now);
+	epoll = epoll_create1(0);
+	server = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+	if (!wheel || bind(server, (void *)&address, sizeof(address)) ||
+	    listen(server, SOMAXCONN) || !watch(EPOLL_CTL_ADD, server, EPOLLIN, NULL)) {
+		perror("server");
 		return 1;
-	epoll_ctl(epoll, EPOLL_CTL_ADD, server, &event);
+	}
 	for (;;) {
 		next = twheel_timers_next(wheel);
 		next = next > now ? next - now : 0;
-		int ready = epoll_wait(epoll, &event, 1, next < INT_MAX ? (int)next : -1);
-		struct connection *c = event.data.ptr;
-
+		ready = epoll_wait(epoll, &event, 1, next < INT_MAX ? (int)next : -1);
 		now = now_ms();
-		if (ready == 1 && !c) {
-			c = calloc(1, sizeof(*c));
-			c->fd = accept(server, NULL, NULL);
-			c->idle.fn = on_idle;
-			event.data.ptr = c;
-			epoll_ctl(epoll, EPOLL_CTL_ADD, c->fd, &event);
-			twheel_timer_start(wheel, &c->idle, now + 1 + silence);
-		} else if (ready == 1) {
-			ssize_t size = read(c->fd, data, sizeof(data));
+		if (ready == 1) {
+			struct connection *c = event.data.ptr;
 
-			if (size > 0 && write(c->fd, data, size) == size) {
-				twheel_timer_push(wheel, &c->idle, now + 1 + silence);
-			} else {
+			if (!c) {
+				accept_one();
+			} else if (!echo(c)) {
 				twheel_timer_stop(wheel, &c->idle);
 				on_idle(&c->idle);
 			}
