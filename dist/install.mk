@@ -44,7 +44,7 @@ rmdir = @for dir in $(1); do rmdir $(root)$(prefix)/$$dir; done 2>/dev/null || :
 rmdir_parents = @$(if $(root),cd $(root) && rmdir -p $(addprefix $(prefix:/%=%)/,$(parents)) $(1) 2>/dev/null || :)
 # Each of these has a Makefile that knows install and uninstall.
 tools := $(patsubst %/Makefile,%,$(wildcard tools/*/Makefile))
-in_tools = set -e; for dir in $(tools); do $(MAKE) -C $$dir DESTDIR=$(root) prefix=$(prefix) $(1); done
+in_tools = @set -e; for dir in $(tools); do $(MAKE) --no-print-directory -C $$dir DESTDIR=$(root) prefix=$(prefix) $(1); done
 dkms_files := Kbuild dkms.conf dist/dkms-post-build $(filter-out %.mod.c,$(wildcard *.[ch] core/*.[ch] session/*.[ch])) \
 	$(wildcard include/linux/*.h include/uapi/linux/*.h)
 
