@@ -134,9 +134,9 @@ static void expect_not_set_for(struct twheel *t, __u64 old)
 
 /* The window of level 0 reaches the old tick with one of three lengths of a tick. */
 TEST_SESSION_FLAGS(a_refreshed_timer_does_not_wake_at_its_old_tick, TWHEEL_OPEN_PROCESS,
-	       { PRIVATE, .tick_ns = 60 * MS },
-	       { PRIVATE, .tick_ns = 77 * MS },
-	       { PRIVATE, .tick_ns = 94 * MS })
+		   { PRIVATE, .tick_ns = 60 * MS },
+		   { PRIVATE, .tick_ns = 77 * MS },
+		   { PRIVATE, .tick_ns = 94 * MS })
 {
 	__u64 tick = tick_ns(twheel_fd(t)), old = (twheel_now() / tick + 20) * tick;
 
@@ -146,7 +146,7 @@ TEST_SESSION_FLAGS(a_refreshed_timer_does_not_wake_at_its_old_tick, TWHEEL_OPEN_
 }
 
 TEST_SESSION_FLAGS(a_word_does_not_wake_at_the_old_tick, TWHEEL_OPEN_PROCESS,
-	       { PRIVATE, .tick_ns = 20 * MS, .shared_ids = 4 })
+		   { PRIVATE, .tick_ns = 20 * MS, .shared_ids = 4 })
 {
 	__u64 tick = tick_ns(twheel_fd(t)), old = (twheel_now() / tick + 20) * tick;
 	struct twheel_event event;
@@ -168,7 +168,7 @@ TEST_SESSION_FLAGS(a_word_does_not_wake_at_the_old_tick, TWHEEL_OPEN_PROCESS,
  * lengths of a tick is as large as the steps of the deadline.
  */
 TEST_SESSION_FLAGS(the_timerfd_is_set_for_the_tick, TWHEEL_OPEN_PROCESS,
-	       { PRIVATE }, { PRIVATE, .tick_ns = 100 * MS })
+		   { PRIVATE }, { PRIVATE, .tick_ns = 100 * MS })
 {
 	__u64 deadline = twheel_now() + 1000 * MS, tick = tick_ns(twheel_fd(t)), least, most;
 
@@ -212,7 +212,7 @@ TEST_SESSION_FLAGS(edges, TWHEEL_OPEN_PROCESS)
 }
 
 TEST_SESSION_FLAGS(the_timerfd_is_set_no_more_often_than_it_must, TWHEEL_OPEN_PROCESS,
-	       { .shared_ids = 16 })
+		   { .shared_ids = 16 })
 {
 	__u64 ms = MS * test_patience(), now = twheel_now(), id;
 	struct twheel_event events[16];
