@@ -190,7 +190,7 @@ static bool free_a_timer_that_starts_again(void)
 static bool take_a_deadline_for_a_delay(void)
 {
 	twheel_timer_setup(&timer, NULL, never_called, 0);
-	twheel_start(&timer, 10 * NSEC_PER_SEC);
+	twheel_start(&timer, 10ULL * NSEC_PER_SEC);
 	twheel_start(&timer, ktime_add_ms(ktime_get(), 10) | 1);
 	return twheel_stop_sync(&timer) == 1;
 }
