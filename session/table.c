@@ -348,7 +348,9 @@ static void *alloc_piece(struct twheel_session *s, u64 id, enum piece what, twhe
 		return kvcalloc(DIV_ROUND_UP(nr_indexes_of(s), TWHEEL_PAGE_CHUNKS),
 				sizeof(struct twheel_page), GFP_SESSION);
 	case PAGE:
-		return kcalloc(TWHEEL_PAGE_CHUNKS, sizeof(void *), GFP_SESSION);
+		/* A session of few timers pays for those, and not for 4 KiB of pointers. */
+		return kcalloc(min_t(u32, TWHEEL_PAGE_CHUNKS, nr_indexes_of(s)),
+			       sizeof(void *), GFP_SESSION);
 	default:
 		return alloc_chunk(s, table_of(s, id), fn);
 	}

@@ -93,7 +93,8 @@ struct twheel_chunk {
 
 /**
  * struct twheel_page - a page of pointers to chunks
- * @chunks: the page, or NULL. An entry is a chunk or NULL
+ * @chunks: the page, or NULL. An entry is a chunk or NULL. There are fewer than
+ *	TWHEEL_PAGE_CHUNKS entries if the table has fewer
  * @used: number of entries in use
  * @first_free: no entry below this one is NULL
  */

@@ -128,3 +128,29 @@ TEST(a_sparse_table_is_small)
 		  (kernel_memory() - before) / 1024);
 	ASSERT_LE(kernel_memory() - before, 4 << 20);
 }
+
+/* Bytes of a session with one timer. */
+static long long memory_of_a_session(struct twheel_setup setup)
+{
+	const int sessions = 400;
+	long long before = kernel_memory();
+	int i;
+
+	for (i = 0; i < sessions; i++) {
+		int fd = session_open();
+
+		ASSERT_EQ(0, tw_setup(fd, setup));
+		ASSERT_EQ(0, tw_start(fd, 1, HOUR, 0));
+	}
+	return (kernel_memory() - before) / sessions;
+}
+
+/* A session that says how few timers it has pays for those, and not for pointers to more. */
+TEST(a_session_of_few_timers_is_small)
+{
+	long long most = memory_of_a_session((struct twheel_setup){});
+	long long few = memory_of_a_session((struct twheel_setup){ .max_timers = 100 });
+
+	test_note("a session with one timer: %lld bytes, with a limit of 100: %lld", most, few);
+	ASSERT_LE(few + 5000, most);
+}
