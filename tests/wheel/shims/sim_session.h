@@ -370,6 +370,7 @@ struct delayed_work {
 	struct work_struct work;
 	struct list_head link;
 	u64 at;
+	u64 wanted;	/* the earliest time that a caller asked for since the last run */
 	bool queued;
 	bool running;
 };

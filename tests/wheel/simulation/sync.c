@@ -194,10 +194,13 @@ static void dequeue_work(struct delayed_work *work)
 
 bool schedule_delayed_work(struct delayed_work *work, unsigned long delay)
 {
+	u64 at = sim.now + delay * (NSEC_PER_SEC / HZ);
+
 	sim_point();
+	work->wanted = min(work->wanted ?: at, at);
 	if (work->queued)
 		return false;
-	work->at = sim.now + delay * (NSEC_PER_SEC / HZ);
+	work->at = at;
 	work->queued = true;
 	list_add(&work->link, &works);
 	have_works = true;
@@ -250,8 +253,15 @@ void sim_kworker(struct sim_task *task)
 			continue;
 		}
 		dequeue_work(work);
+		/* Who asks for a work that waits already must not wait for that one's time. */
+		if (work->at > work->wanted + NSEC_PER_SEC / 2)
+			sim_fail("a work runs %llu ns after the time that a caller asked for",
+				 work->at - work->wanted);
+		work->wanted = 0;
 		work->running = true;
+		sim_memory_short = sim_chance(4);
 		work->work.func(&work->work);
+		sim_memory_short = false;
 		work->running = false;
 	}
 }
