@@ -555,6 +555,77 @@ static void check_counters(const struct oracle_session *os, const struct twheel_
 	check_count(os, "replaced", is->replaced, should->replaced + carried);
 }
 
+/* Pages of pointers and chunks of the tables of a session. */
+static unsigned int pieces_of(const struct twheel_session *s)
+{
+	unsigned int pieces = 0;
+	u32 table, index;
+
+	for (table = 0; table < TWHEEL_NR_TABLES; table++) {
+		const struct twheel_table *t = &s->tables[table];
+
+		for (index = 0; index < t->nr_indexes;) {
+			struct twheel_chunk *chunk = twheel_table_next(t, &index);
+
+			pieces += !!chunk;
+			index += !!chunk;
+		}
+		for (index = 0; index < t->nr_indexes; index += TWHEEL_PAGE_CHUNKS)
+			pieces += !!t->pages[index / TWHEEL_PAGE_CHUNKS].chunks;
+	}
+	return pieces;
+}
+
+/* Returns whether a session before @os has the same wheel. */
+static bool is_shared(const struct oracle_session *os)
+{
+	const struct oracle_session *other;
+
+	for (other = sessions; other < os; other++)
+		if (other->s && other->s->wheel == os->s->wheel)
+			return true;
+	return false;
+}
+
+/* Check what is charged to @user. Reads plainly, as other tasks go on at each READ_ONCE(). */
+static void check_charges(const struct twheel_session_user *user)
+{
+	unsigned int should[TWHEEL_NR_COUNTS] = {};
+	const struct oracle_session *os;
+	int i;
+
+	for (os = sessions; os < sessions + nr_sessions; os++) {
+		const struct twheel_session_wheel *ref = os->s ? os->s->wheel_ref : NULL;
+
+		/* A wheel of CAP_SYS_NICE may be paid by another user. */
+		if (ref && ref->user == user && !strcmp(ref->config.name, "private") &&
+		    !is_shared(os))
+			should[TWHEEL_COUNT_WHEELS]++;
+		if (!os->s || os->s->user != user)
+			continue;
+		should[TWHEEL_COUNT_SESSIONS]++;
+		should[TWHEEL_COUNT_PIECES] += pieces_of(os->s);
+		should[TWHEEL_COUNT_WORD_PAGES] += os->s->words ? os->s->words->nr_pages : 0;
+	}
+	for (i = 0; i < TWHEEL_NR_COUNTS; i++)
+		if (user->counts[i].counter != should[i])
+			sim_fail("%d of account %d are charged, and %u are there",
+				 user->counts[i].counter, i, should[i]);
+}
+
+/*
+ * Check what is charged to the users of all sessions, while no call is in progress. A charge
+ * too many takes from the limit of a user, who cannot know. One too few lets a user take more.
+ */
+void oracle_charges(void)
+{
+	const struct oracle_session *os;
+
+	for (os = sessions; os < sessions + nr_sessions; os++)
+		if (os->s)
+			check_charges(os->s->user);
+}
+
 /* Check a session at its last close. */
 void oracle_session_closes(struct oracle_session *os)
 {

@@ -103,6 +103,7 @@ void oracle_stats(struct oracle_session *os, const struct twheel_stats *stats);
 bool oracle_surely_pending(const struct oracle_start *t,
 			   const struct oracle_call_of *call);
 bool oracle_has_pending(const struct oracle_session *os);
+void oracle_charges(void);
 void oracle_end_sessions(void);
 
 #endif /* _SESSION_ORACLE_H */

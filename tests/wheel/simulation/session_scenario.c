@@ -157,8 +157,12 @@ static void with_file(unsigned int nr)
 	user_close(mine.file);
 }
 
+/* Number of tasks that make a call, or have just made one. */
+static unsigned int busy_tasks;
+
 void scenario_op(unsigned int user)
 {
+	busy_tasks++;
 	switch (sim_below(32)) {
 	case 0:
 		if (sim_chance(2))
@@ -177,6 +181,8 @@ void scenario_op(unsigned int user)
 		with_file(sim_below(FILES));
 	}
 	user_current()->signal = false;
+	if (!--busy_tasks)
+		oracle_charges();
 }
 
 void scenario_choose(void)
@@ -207,6 +213,7 @@ void scenario_begin(void)
 		sim_fail("no device");
 	memset(files, 0, sizeof(files));
 	memset(shared, 0, sizeof(shared));
+	busy_tasks = 0;
 }
 
 void scenario_end(void)
