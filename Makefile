@@ -37,8 +37,9 @@ amalgamation: ## libtwheel as build/twheel.[ch], its timers as build/twheel_time
 	@tools/libtwheel/amalgamate timer-c >build/twheel_timer.c
 	@tools/libtwheel/amalgamate timer-h >build/twheel_timer.h
 
-bindings: ## those for C++, Python, Go, Rust and Java, in build/bindings
-	@tools/uapi bindings build/bindings
+bindings: ## those for C++, Python, Go, Rust and Java with the library in each, in build/bindings
+	@rm -rf build/bindings
+	@tools/uapi --library bindings build/bindings
 
 demo: ## a TCP server with thousands of idle timeouts, in a VM (CONNECTIONS= SCHEME= MODE=)
 	@tests/vm/run -k $(KERNEL) -t 240 -- 'MODULE_ARGS="scheme=$(SCHEME) mode=$(MODE)" demo $(CONNECTIONS)'

@@ -86,8 +86,10 @@ static void sessions_end_once()
 static void sessions_are_here_or_there()
 {
 	const char *asked = getenv("TWHEEL_BACKEND");
+	// Without advice, where this user can open no device.
+	bool in_process = asked && *asked ? !strcmp(asked, "process") : access("/dev/twheel", R_OK | W_OK) != 0;
 
-	EXPECT((twheel_backend(session().get()) == TWHEEL_BACKEND_PROCESS) == (asked && !strcmp(asked, "process")));
+	EXPECT((twheel_backend(session().get()) == TWHEEL_BACKEND_PROCESS) == in_process);
 	EXPECT(twheel_backend(session({}, TWHEEL_OPEN_PROCESS).get()) == TWHEEL_BACKEND_PROCESS);
 	EXPECT(fails_with(EINVAL, [] { session({}, TWHEEL_OPEN_PROCESS | TWHEEL_OPEN_KERNEL); })
 	       .find("/dev/twheel") == 0);

@@ -9,7 +9,8 @@
 package twheel
 
 /*
-#cgo pkg-config: libtwheel
+#cgo CFLAGS: -std=gnu11 -pthread
+#cgo LDFLAGS: -pthread
 #include <twheel.h>
 */
 import "C"

@@ -1,10 +1,46 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
-//! Has the library linked, where pkg-config says that it is: the static one for programs
-//! that are static.
+//! Compiles libtwheel, which is in this crate, and has it linked. With the feature "system", and in
+//! a tree without the library's source, pkg-config says where the library is: the static one for
+//! programs that are static.
 use std::env::var;
+use std::path::Path;
 use std::process::Command;
 
-fn main() {
+/// The program that a variable names, as the crate "cc" reads it: for this target, or for all.
+fn tool(name: &str, default: &str) -> String {
+    let target = var("TARGET").unwrap();
+    let suffix = target.replace('-', "_");
+    let names = [format!("{name}_{target}"), format!("{name}_{suffix}"), format!("TARGET_{name}"), name.to_string()];
+    names.iter().for_each(|name| println!("cargo:rerun-if-env-changed={name}"));
+    names.iter().find_map(|name| var(name).ok()).unwrap_or_else(|| default.to_string())
+}
+
+fn run(program: &str, arguments: &[&str]) {
+    let mut words = program.split_whitespace();
+    let ended = Command::new(words.next().unwrap_or("cc")).args(words).args(arguments).status();
+    if !matches!(&ended, Ok(status) if status.success()) {
+        panic!("{program}: {ended:?}. A C compiler makes libtwheel. Try: apt install gcc libc6-dev, or set CC");
+    }
+}
+
+fn compile() {
+    let out = var("OUT_DIR").unwrap();
+    let archive = format!("{out}/libtwheel.a");
+    let objects = ["twheel", "twheel_timer"].map(|name| {
+        let source = format!("libtwheel/{name}.c");
+        let object = format!("{out}/{name}.o");
+        println!("cargo:rerun-if-changed={source}");
+        run(&tool("CC", "cc"), &["-std=gnu11", "-O2", "-fPIC", "-pthread", "-c", &source, "-o", &object]);
+        object
+    });
+    // An archive keeps what it has of an earlier build.
+    let _ = std::fs::remove_file(&archive);
+    run(&tool("AR", "ar"), &["crs", &archive, &objects[0], &objects[1]]);
+    println!("cargo:rustc-link-search=native={out}");
+    println!("cargo:rustc-link-lib=static=twheel");
+}
+
+fn find() {
     println!("cargo:rerun-if-env-changed=PKG_CONFIG_PATH");
     let said = Command::new("pkg-config").args(["--libs-only-L", "libtwheel"]).output();
     let directories = match said {
@@ -20,4 +56,13 @@ fn main() {
     let features = var("CARGO_CFG_TARGET_FEATURE").unwrap_or_default();
     let is_static = features.split(',').any(|feature| feature == "crt-static");
     println!("cargo:rustc-link-lib={}=twheel", if is_static { "static" } else { "dylib" });
+}
+
+fn main() {
+    println!("cargo:rerun-if-changed=build.rs");
+    if var("CARGO_FEATURE_SYSTEM").is_err() && Path::new("libtwheel/twheel.c").exists() {
+        compile()
+    } else {
+        find()
+    }
 }

@@ -28,6 +28,8 @@ from ._abi import *
 from ._library import NoTimer as NoTimer
 
 __version__ = "@version@"
+__all__ = ["MS", "SECOND", "Batch", "NoTimer", "Op", "Twheel"]
+__all__ += _abi.__all__
 
 MS = 1_000_000
 SECOND = 1_000_000_000

@@ -7,6 +7,7 @@ ValueError, where ctypes would truncate it.
 """
 import ctypes
 import errno
+import importlib.machinery
 import math
 import os
 import weakref
@@ -67,11 +68,21 @@ def _check(result: int, function: Any, _arguments: Any) -> int:
     raise OSError(-result, f"{function.__name__}: {os.strerror(-result)}")
 
 
-try:
-    _lib = ctypes.CDLL("libtwheel.so.1")
-except OSError as _error:
-    raise ImportError("libtwheel.so.1 is not installed. Try: apt install libtwheel1, or "
-                      f"make tools_install in the sources of twheel ({_error})") from None
+def _load() -> ctypes.CDLL:
+    """Return the library that was compiled with this package, or else that of the system."""
+    here = os.path.dirname(os.path.abspath(__file__))
+    for suffix in importlib.machinery.EXTENSION_SUFFIXES:
+        own = os.path.join(here, "_libtwheel" + suffix)
+        if os.path.exists(own):
+            return ctypes.CDLL(own)
+    try:
+        return ctypes.CDLL("libtwheel.so.1")
+    except OSError as error:
+        raise ImportError("libtwheel.so.1 is not installed. Try: apt install libtwheel1, or "
+                          f"make tools_install in the sources of twheel ({error})") from None
+
+
+_lib = _load()
 
 
 def _function(name: str, *kinds: Any) -> Callable[..., int]:

@@ -2,7 +2,7 @@
 """
 Sessions for asyncio
 
-    with twheel.aio.AsyncTwheel(shared_ids=1000) as t:
+    async with twheel.aio.AsyncTwheel(shared_ids=1000) as t:
         t.start(7, 5 * twheel.SECOND)
         async for event in t:
             print(event.id)
@@ -13,6 +13,8 @@ import asyncio
 import os
 
 from . import Event, Twheel
+
+__all__ = ["AsyncTwheel"]
 
 
 class AsyncTwheel(Twheel):
@@ -53,6 +55,12 @@ class AsyncTwheel(Twheel):
             await asyncio.shield(self._readable)
         self._taken += len(events)
         return events
+
+    async def __aenter__(self) -> AsyncTwheel:
+        return self
+
+    async def __aexit__(self, *_exception: object) -> None:
+        self.close()
 
     def __aiter__(self) -> AsyncTwheel:
         return self

@@ -5,6 +5,21 @@
 //! `now()` returns, or on the clock of the setup.
 //!
 //! A `Twheel` is `AsFd`, for tokio's `AsyncFd` and other event loops.
+//!
+//! ```
+//! use std::time::Duration;
+//! use twheel::{Event, Setup, Twheel};
+//!
+//! let t = Twheel::open(&Setup { shared_ids: 1000, ..Setup::default() })?;
+//! t.start(7, Duration::from_millis(10), 42)?;
+//! t.refresh(7, twheel::now() + Duration::from_millis(20)); // a heartbeat
+//! let mut events = [Event::default(); 64];
+//! for event in t.wait(&mut events, None)? {
+//!     println!("{} {}", event.id, event.user_data);
+//! }
+//! # Ok::<(), twheel::Error>(())
+//! ```
+#![warn(missing_docs)]
 mod abi;
 pub mod timers;
 
@@ -24,10 +39,13 @@ const EINTR: i32 = 4;
 /// An error of a call of the library.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Error {
+    /// The function that failed, or the device.
     pub call: &'static str,
+    /// The number of the error, as in errno(3).
     pub errno: i32,
 }
 
+/// What the methods return.
 pub type Result<T> = std::result::Result<T, Error>;
 
 const OPEN: &str = "/dev/twheel";
@@ -85,6 +103,7 @@ unsafe impl Send for Twheel {}
 unsafe impl Sync for Twheel {}
 
 impl Twheel {
+    /// Opens a session. `event_size` of the setup is 0.
     pub fn open(setup: &Setup) -> Result<Twheel> {
         let mut handle = null_mut();
         check(OPEN, unsafe { twheel_open_sized(&mut handle, setup, size_of::<Setup>(), size_of::<Event>()) })?;
@@ -191,14 +210,17 @@ impl Twheel {
         self.command(call, number, &mut answer).map(|_| answer)
     }
 
+    /// Returns the features, the wheel and the limits of the session.
     pub fn info(&self) -> Result<Info> {
         self.query("twheel_info", IOC_INFO)
     }
 
+    /// Returns the counters of the session.
     pub fn stats(&self) -> Result<Stats> {
         self.query("twheel_stats", IOC_STATS)
     }
 
+    /// Returns an empty batch, which submits itself when it has `size` operations.
     pub fn batch(&self, size: u32) -> Result<Batch<'_>> {
         let mut operations = null_mut();
         check("twheel_batch_new", unsafe { twheel_batch_new(self.0.as_ptr(), size, &mut operations) })?;
@@ -241,10 +263,12 @@ impl Batch<'_> {
         Ok((0..count).map(|i| unsafe { *twheel_batch_op(self.operations, i) }).collect())
     }
 
+    /// Adds a `Twheel::start()`. Its delay begins when the batch is submitted.
     pub fn start(&mut self, id: u64, delay: Duration, user_data: u64) -> Result<Vec<Op>> {
         self.start_flags(id, delay, Duration::ZERO, user_data, 0)
     }
 
+    /// Adds a `Twheel::start_flags()`.
     pub fn start_flags(
         &mut self, id: u64, expires: Duration, period: Duration, user_data: u64, flags: u32,
     ) -> Result<Vec<Op>> {
@@ -253,10 +277,12 @@ impl Batch<'_> {
         })
     }
 
+    /// Adds a `Twheel::stop()`.
     pub fn stop(&mut self, id: u64) -> Result<Vec<Op>> {
         self.results("twheel_batch_stop", unsafe { twheel_batch_stop(self.operations, id) })
     }
 
+    /// Submits the operations that were added, and returns them with their results.
     pub fn flush(&mut self) -> Result<Vec<Op>> {
         self.results("twheel_batch_flush", unsafe { twheel_batch_flush(self.operations) })
     }

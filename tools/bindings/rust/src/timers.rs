@@ -163,6 +163,7 @@ impl<T: Copy> Timer<T> {
         unsafe { twheel_timer_stop(self.wheel.0.as_ptr(), self.raw()) }
     }
 
+    /// Returns whether the timer is pending.
     pub fn pending(&self) -> bool {
         unsafe { !(*self.raw()).link[0].is_null() }
     }

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 package io.netty.util;
 
 /** In place of the TimerTask of 4.1.48: the methods of 4.2. */
