@@ -35,12 +35,20 @@ def kernel_source():
 source = kernel_source()
 sys.path.insert(0, os.path.join(source, "Documentation/sphinx"))
 
+# The extension of this name, whose functions link_literals() calls.
+automarkup = importlib.import_module("automarkup")
+
 project = "twheel"
+with open(os.path.join(top, "dkms.conf"), encoding="utf-8") as dkms:
+    version = release = re.search(r'^PACKAGE_VERSION="(.*)"', dkms.read(), re.M)[1]
 author = "The twheel developers"
 copyright = "the twheel developers, GPL-2.0"
 
 # automarkup makes a link of each function() that is described somewhere.
 extensions = ["kerneldoc", "automarkup"]
+# Buttons that copy what a page says to type, if Debian's python3-sphinx-copybutton is there.
+if importlib.util.find_spec("sphinx_copybutton"):
+    extensions.append("sphinx_copybutton")
 kerneldoc_bin = os.path.join(source, "scripts/kernel-doc")
 kerneldoc_srctree = top
 kerneldoc_verbosity = 1
@@ -101,9 +109,21 @@ def plain(_, doctree):
             del line[line.index(text):line.index(text) + 2]
 
 
+def link_literals(app, doctree, docname):
+    """Have a literal ``function()`` be a link, as function() without quotes is by automarkup."""
+    for literal in list(doctree.findall(nodes.literal)):
+        name = automarkup.RE_function.fullmatch(literal.astext())
+        if name and not isinstance(literal.parent, nodes.reference):
+            link = automarkup.markup_func_ref_sphinx3(docname, app, name)
+            if isinstance(link, nodes.reference):
+                literal.replace_self(link)
+
+
 def setup(app):
     app.connect("doctree-read", numbers)
     app.connect("doctree-read", plain)
+    # After automarkup, which looks for the namespace of the page.
+    app.connect("doctree-resolved", link_literals, priority=900)
 
 
 # Sphinx without Debian's package furo has its own theme still.
@@ -111,7 +131,7 @@ if importlib.util.find_spec("furo"):
     html_theme = "furo"
     # Debian's furo has no dark page, but dark code. So code is as light as the page.
     pygments_dark_style = "tango"
-html_title = "twheel"
+html_title = f"twheel {version}"
 html_static_path = ["_static"]
 html_css_files = ["twheel.css"]
 html_copy_source = False
