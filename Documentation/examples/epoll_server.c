@@ -18,6 +18,7 @@
 
 #define BATCH	64
 #define WORDS	4096		/* limit of descriptors */
+#define RETRY_NS	100000000ULL
 
 /* user_data of a timer points to its connection. Its id is the descriptor. */
 struct connection {
@@ -58,29 +59,44 @@ static void start(struct connection *c)
 		err(1, "TWHEEL_IOC_START");
 }
 
-static void watch(struct connection *c)
+static void watch(struct connection *c, int op, uint32_t events)
 {
-	struct epoll_event event = { .events = EPOLLIN, .data.ptr = c };
+	struct epoll_event event = { .events = events, .data.ptr = c };
 
-	if (epoll_ctl(epfd, EPOLL_CTL_ADD, c->fd, &event))
+	if (epoll_ctl(epfd, op, c->fd, &event))
 		err(1, "epoll_ctl");
 }
 
+static void open_connection(int fd)
+{
+	struct connection *c = fd < WORDS ? malloc(sizeof(*c)) : NULL;
+
+	if (!c) {
+		close(fd);
+		return;
+	}
+	c->fd = fd;
+	watch(c, EPOLL_CTL_ADD, EPOLLIN);
+	refresh(c);
+	start(c);
+	opened++;
+}
+
+/*
+ * Without a descriptor for the next connection, leave it waiting for a while. The listener
+ * stays readable, so the loop would not sleep if it watched it.
+ */
 static void accept_all(void)
 {
 	int fd;
 
-	while ((fd = accept4(listener.fd, NULL, NULL, SOCK_NONBLOCK)) >= 0) {
-		struct connection *c = malloc(sizeof(*c));
-
-		if (!c || fd >= WORDS)
-			errx(1, "too many connections");
-		c->fd = fd;
-		watch(c);
-		refresh(c);
-		start(c);
-		opened++;
-	}
+	while ((fd = accept4(listener.fd, NULL, NULL, SOCK_NONBLOCK)) >= 0)
+		open_connection(fd);
+	if (errno == EAGAIN)
+		return;
+	watch(&listener, EPOLL_CTL_MOD, 0);
+	words[listener.fd] = now_ns() + RETRY_NS;
+	start(&listener);
 }
 
 static void forget(struct connection *c)
@@ -116,6 +132,10 @@ static void expired(const struct twheel_event *event)
 {
 	struct connection *c = (void *)(unsigned long)event->user_data;
 
+	if (c == &listener) {
+		watch(c, EPOLL_CTL_MOD, EPOLLIN);
+		return;
+	}
 	if (words[c->fd] > event->expired_ns) {
 		start(c);
 		return;
@@ -148,9 +168,14 @@ static void shut_down(void)
 	int got, i;
 
 	while ((got = ioctl(wheel.fd, TWHEEL_IOC_LIST, &list)) > 0) {
-		for (i = 0; i < got; i++)
-			forget((void *)(unsigned long)entries[i].user_data);
-		drained += got;
+		for (i = 0; i < got; i++) {
+			struct connection *c = (void *)(unsigned long)entries[i].user_data;
+
+			if (c == &listener)
+				continue;
+			forget(c);
+			drained++;
+		}
 	}
 	close(wheel.fd);
 }
@@ -181,11 +206,11 @@ static void init(int port)
 	listener.fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
 	if (epfd < 0 || listener.fd < 0 ||
 	    bind(listener.fd, (struct sockaddr *)&address, sizeof(address)) ||
-	    listen(listener.fd, 100))
+	    listen(listener.fd, SOMAXCONN))
 		err(1, "init");
-	watch(&wheel);
-	watch(&listener);
-	watch(&input);
+	watch(&wheel, EPOLL_CTL_ADD, EPOLLIN);
+	watch(&listener, EPOLL_CTL_ADD, EPOLLIN);
+	watch(&input, EPOLL_CTL_ADD, EPOLLIN);
 }
 
 int main(int argc, char **argv)

@@ -38,22 +38,32 @@ class IdleServer {
             context.writeAndFlush(message);
         }
 
+        /** A client that does not read is not heard, so that its answers do not fill the memory. */
+        @Override
+        public void channelWritabilityChanged(ChannelHandlerContext context) {
+            context.channel().config().setAutoRead(context.channel().isWritable());
+        }
+
         @Override
         public void channelInactive(ChannelHandlerContext context) {
             timeout.cancel();
         }
     }
 
-    public static void main(String[] args) throws Exception {
-        TwheelTimer timer = new TwheelTimer();
-        NioEventLoopGroup loops = new NioEventLoopGroup(2);
-        Channel server = new ServerBootstrap().group(loops).channel(NioServerSocketChannel.class)
+    static Channel serve(NioEventLoopGroup loops, TwheelTimer timer) throws InterruptedException {
+        return new ServerBootstrap().group(loops).channel(NioServerSocketChannel.class)
                 .childHandler(new ChannelInitializer<Channel>() {
                     @Override
                     protected void initChannel(Channel channel) {
                         channel.pipeline().addLast(new IdleHandler(timer));
                     }
                 }).bind("127.0.0.1", 0).sync().channel();
+    }
+
+    public static void main(String[] args) throws Exception {
+        TwheelTimer timer = new TwheelTimer();
+        NioEventLoopGroup loops = new NioEventLoopGroup(2);
+        Channel server = serve(loops, timer);
         int port = ((InetSocketAddress) server.localAddress()).getPort();
 
         int heartbeats = 0;
