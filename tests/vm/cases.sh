@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash disable=SC2034,SC2154
 #
-# The cases of a script on this machine, in TAP.  Sourced, not run.
+# Run cases of a script on this machine, and report them in TAP. Sourced, not run.
 
-# What the make that runs the script was asked for is not meant for the tests.
+# These variables were meant for the make that runs the script, not for the makes of its tests.
 unset MAKEFLAGS MAKELEVEL MFLAGS DESTDIR prefix KDIR
 
 count=0 failed=0
 version=$(sed -n 's/^PACKAGE_VERSION="\(.*\)"$/\1/p' "$top/dkms.conf")
 
-# Whether a case is wanted. A script may have another answer.
+# Return whether the user asked for a case. A script may replace this function.
 chosen() { true; }
 
-# check NAME COMMAND...: passes if the command succeeds and says nothing. It is skipped if
-# the status is 77, for the reason that the command says.
+# check NAME COMMAND...: run a case. It passes if the command succeeds and prints nothing. If the
+# status is 77, the case is skipped, and the output is the reason.
 check() {
 	local name=$1 said status=0
 	chosen "$name" || return 0
@@ -31,20 +31,21 @@ check() {
 	fi
 }
 
-# is WHAT WANTED IS: says it if they differ.
+# is WHAT WANTED GOT: print the two values if they differ.
 is() { [ "$2" = "$3" ] || printf '%s: not\n%s\nbut\n%s\n' "$1" "$2" "$3"; }
 
-# quietly COMMAND...: with something to say only if it fails.
+# quietly COMMAND...: print the command's output only if it fails.
 quietly() { "$@" >"$work/log" 2>&1 || { tail -n 40 "$work/log"; return 1; }; }
 
-# builds LOG COMMAND...: only errors and warnings are said. The rest is in the log in $work.
+# builds LOG COMMAND...: print only the errors and warnings of a build. All of its output is in
+# $work/LOG.
 builds() {
 	local log=$work/$1 status=0
 	"${@:2}" >"$log" 2>&1 || status=$?
 	grep -E '(warning|error): |WARNING|ERROR|\*\*\*' "$log" || [ $status = 0 ] || tail -n 20 "$log"
 }
 
-# tap NAME COMMAND...: the cases of a program that says TAP itself.
+# tap NAME COMMAND...: run a program that prints TAP itself.
 tap() {
 	local ended=0
 	echo "# run $1"
@@ -53,8 +54,8 @@ tap() {
 	return "$ended"
 }
 
-# runs_here COMPILER...: whether this machine runs what the compiler makes. A kernel may refuse
-# 32-bit programs, as many do in containers, although the compiler makes them.
+# runs_here COMPILER...: return whether this machine runs what the compiler makes. Many containers
+# have a kernel that refuses 32-bit programs, although the compiler can make them.
 runs_here() {
 	local program ended=0
 	program=$(mktemp "$out/runs-here.XXXXXX")
@@ -63,9 +64,9 @@ runs_here() {
 	return "$ended"
 }
 
-# look_for_leaks COMPILER...: AddressSanitizer looks for leaks at the end of a program, and traces the
-# program for that. Where a container forbids ptrace(), each program would fail, so tell it not
-# to look, and skip a case that says so.
+# look_for_leaks COMPILER...: have AddressSanitizer look for leaks only where it can. It needs
+# ptrace() for that, and where a container forbids ptrace(), each program would fail. In that
+# case, switch the search off and report a skipped case.
 look_for_leaks() {
 	local options=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0
 	runs_here "$@" -fsanitize=address || ! ASAN_OPTIONS=$options runs_here "$@" -fsanitize=address || {
@@ -74,18 +75,19 @@ look_for_leaks() {
 	}
 }
 
-# has_loopback: a sandbox may have no network. Where it has one, the connection is refused at least.
+# has_loopback: return whether there is a network. A sandbox may have none. Otherwise a connection
+# to the loopback device is refused, which is enough.
 has_loopback() {
 	[[ $({ : <>/dev/tcp/127.0.0.1/9; } 2>&1) != *unreachable* ]]
 }
 
-# skip_all NAME REASON: the script ends with that.
+# skip_all NAME REASON: end the script with one skipped case.
 skip_all() {
 	printf '# run %s\n1..1\nok 1 - %s # SKIP %s\n# exit %s 0\n' "$1" "$1" "$2" "$1"
 	exit 0
 }
 
-# end_of_cases NAME: fails if one of them has.
+# end_of_cases NAME: print the plan. Fails if one of the cases failed.
 end_of_cases() {
 	echo "1..$count"
 	echo "# exit $1 $((failed != 0))"

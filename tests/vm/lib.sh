@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# What the scripts of the test harness share.  Sourced, not run.
+# Functions of the scripts of the test harness. Sourced, not run.
 #
 # top    the source tree            cache  kernels and sources, kept between runs
 # out    build/ in the source tree  jobs   processors of this machine
@@ -16,12 +16,12 @@ out=$top/build
 jobs=$(nproc)
 export top cache out jobs
 
-# Progress and complaints go to stderr: stdout is for the answer.
+# Print progress and complaints to stderr, because stdout is for results.
 say() { printf '%s\n' "$*" >&2; }
 die() { say "${0##*/}: $*"; exit 1; }
 
-# hangs PID SECONDS FILE...: wait for the process. True as soon as the files have not
-# grown for so long.
+# hangs PID SECONDS FILE...: wait for a process. Succeeds as soon as none of the files has grown
+# for SECONDS, and fails if the process ends.
 hangs() {
 	local pid=$1 seconds=$2 size='' now since=$SECONDS
 	shift 2
@@ -34,9 +34,10 @@ hangs() {
 	return 1
 }
 
-# changed_files COMMIT: those that differ from where the branch has left the main line,
-# and new ones. On the main line itself, as in a clone for continuous integration, those
-# that differ from COMMIT or, if it is empty, from a day before the newest commit.
+# changed_files COMMIT: print the files that the branch has changed since it left the main line,
+# and the files that git does not know. On the main line itself, as in a clone for continuous
+# integration, print what changed since COMMIT or, if COMMIT is empty, since a day before the
+# newest commit.
 changed_files() {
 	local line base='' head time
 	[ -e "$top/.git" ] || return 0
@@ -48,13 +49,14 @@ changed_files() {
 	time=$(git log -1 --format=%ct)
 	base=${base:-${1:-$(git rev-list -n 1 --before=$((time - 86400)) HEAD)}}
 	{
-		# all of a history that is younger
+		# If the history is younger than a day, compare with the empty tree.
 		git diff --name-only --diff-filter=d "${base:-4b825dc642cb6eb9a060e54bf8d69288fbee4904}"
 		git ls-files -o --exclude-standard
 	} | sort -u
 }
 
-# source_files DIRECTORY...: those that git has or that are new, or all of a tree without git.
+# source_files DIRECTORY...: print the files that git knows and new ones. Without git, print all
+# files.
 source_files() {
 	if [ -e "$top/.git" ]; then
 		git -C "$top" ls-files -co --exclude-standard "$@"
@@ -63,13 +65,14 @@ source_files() {
 	fi
 }
 
-# What to say of a time limit that was reached.
+# Explain a time limit that was reached.
 slowness() {
 	printf 'it hangs, or this machine is slow or busy (CPUs: %d, load: %s): TWHEEL_SLOW=%d gives it twice the time' \
 		"$jobs" "$(cut -d' ' -f1-3 /proc/loadavg)" $((2 * ${TWHEEL_SLOW:-1}))
 }
 
-# The machine that a kernel is for, and where the programs for it are.
+# arch_of KERNEL: print the machine that a kernel is for. programs_of KERNEL: print where its
+# programs are.
 arch_of() {
 	local end=${1%-modules}
 	end=${end##*-}
@@ -83,7 +86,7 @@ programs_of() {
 	[ "$arch" = x86 ] && echo "$out/bin" || echo "$out/$arch/bin"
 }
 
-# machine ARCH: its line in tests/vm/machines, as variables.
+# machine ARCH: set variables from the machine's line in tests/vm/machines.
 # shellcheck disable=SC2034
 machine() {
 	read -r _ debian karch prefix image console ports emulator qemu \
@@ -91,8 +94,9 @@ machine() {
 	prefix=${prefix#-}
 }
 
-# The directories in tests/ and its folders that are built for a guest, each by the last
-# name of its path, or of these only those that TWHEEL_PARTS names (none if it is empty).
+# Print the parts: directories in tests/, and one level below, that are built for a guest. A part
+# is called by the last name of its path. If TWHEEL_PARTS is set, print only the parts that it
+# names.
 parts() {
 	local d
 	for d in "$top"/tests/*/ "$top"/tests/*/*/; do
@@ -102,10 +106,10 @@ parts() {
 	done
 }
 
-# dir_of PART: its path from the top.
+# dir_of PART: print the directory of a part, relative to the top.
 dir_of() { (cd "$top" && find tests -mindepth 1 -maxdepth 2 -type d -name "$1" -print -quit); }
 
-# progress PID DIRECTORY START: while this process builds, say every 20 s how many objects there are.
+# progress PID DIRECTORY START: print the number of objects every 20 s while a build runs.
 progress() {
 	local pid=$1 obj=$2 start=$3 i=0
 	while kill -0 "$pid" 2>/dev/null; do
@@ -116,8 +120,8 @@ progress() {
 	done
 }
 
-# parts_named COMMAND: those that a shell command in the guest makes use of: it
-# names them, or a module of theirs, or a script in tests/vm/guest that does.
+# parts_named COMMAND: print the parts that a shell command in the guest needs: the command names
+# the part or one of its modules, or runs a script of tests/vm/guest that does.
 parts_named() {
 	local words=$1 word part name
 	for word in ${1//[^a-z0-9_-]/ }; do
@@ -130,7 +134,7 @@ parts_named() {
 	done | sort -u | paste -sd ' '
 }
 
-# packages_for KERNEL: what this kernel and the parts need on this machine, in the words of
+# packages_for KERNEL: print what this kernel and the parts need on this machine, in the words of
 # tests/vm/setup.
 packages_for() {
 	local parts
@@ -149,7 +153,8 @@ packages_for() {
 	[[ $parts != *@(libtwheel|versions)* ]] || echo libtwheel
 }
 
-# locked FILE COMMAND...: one at a time; the second waits and then finds it done.
+# locked FILE COMMAND...: run a command while no other process runs one with the same lock. If two
+# processes want the same result, the second one waits and then finds it.
 locked() {
 	local lock=$1 fd
 	shift
