@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Feed the parsers of twheelctl with spoilt texts
+ * Feed the parsers of twheelctl with damaged texts
  *
- * libFuzzer spoils the texts of its corpus: /proc/twheel, and a trace. Sanitizers watch.
+ * libFuzzer changes the texts of its corpus, /proc/twheel and a trace. Sanitizers watch the
+ * parsers.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -40,7 +41,7 @@ static void expect(bool good, const char *what)
 		ctl_die(CTL_FAILED, "not true: %s\n", what);
 }
 
-/* Use a reading in all ways that commands do. */
+/* Use what was parsed in all the ways that commands do. */
 static void use(const struct proc *proc)
 {
 	size_t hint = 0;
@@ -64,7 +65,10 @@ static void expect_message(const char *error)
 		expect(*error >= ' ' && *error <= '~', "a message is for a terminal");
 }
 
-/* Parse @copy, whose memory has exactly that size, so that a byte too many is found. */
+/*
+ * Parse @copy. Its memory has exactly @length bytes, so that a sanitizer notices a read behind
+ * them.
+ */
 static void try_proc(char *copy, size_t length)
 {
 	struct proc proc;
@@ -76,7 +80,7 @@ static void try_proc(char *copy, size_t length)
 	proc_free(&proc);
 }
 
-/* Parse lines as a command reads them: without their newline. */
+/* Parse the lines as a command reads them, without their newline. */
 static void try_trace(char *copy)
 {
 	struct trace trace = { };
