@@ -2,16 +2,15 @@
 /*
  * Calls on /dev/twheel that no sane program would make
  *
- * The calls follow a grammar: a command, and an argument that would be right.
- * Then some of it is spoilt, such as bytes, the size or the pointer. Everything
- * that must be true of any call, however bad, is checked on each.
+ * The calls follow a grammar: a command, and an argument that would be valid. Then a part of the
+ * call is damaged, such as some bytes, the size or the pointer. After each call, the fuzzer
+ * checks everything that must be true however bad the call was.
  *
- * A timer's user_data holds the time at which it is due, and a checksum of the
- * time and the id. An event can thus be judged wherever it is read, and by any
- * thread.
+ * A timer's user_data holds the time at which the timer is due, and a checksum of this time and
+ * the id. So any thread that reads an event can judge it without knowing the start.
  *
- * The same calls go to a session in the process under libFuzzer (fuzz_process.c),
- * whose input takes the place of random numbers.
+ * fuzz_process.c makes the same calls on a session in the process under libFuzzer, whose input
+ * takes the place of random numbers.
  */
 #ifndef FUZZ_H
 #define FUZZ_H
@@ -50,17 +49,16 @@
 /**
  * struct fuzz_kind - a way of fuzzing
  * @name: name of the test case
- * @threads: number of threads, which work on the sessions at once
- * @own: each thread keeps to a session of its own
- * @spoilt: percentage of calls with something wrong in them
- * @words: percentage of calls to map words and store there. If it is not 0 all
- *	sessions have words from the beginning
+ * @threads: number of threads that call at the same time
+ * @own: each thread uses only one session of its own
+ * @spoilt: percentage of calls that are damaged
+ * @words: percentage of calls that map words and store there. If it is not 0, all sessions have
+ *   words from the beginning
  * @churn: sessions are closed, duplicated and forked during the calls
- * @users: some processes belong to users without a privilege, or are in a time
- *	namespace
+ * @users: some processes belong to users without a privilege, or are in a time namespace
  * @killed: the process is killed at any time
- * @faults: percentage of calls with a failing allocation or copy, if the kernel
- *	supports that. There are no signals then, because they would fail, too
+ * @faults: percentage of calls with a failing allocation or copy, if the kernel supports that.
+ *   There are no signals then, because sending them would fail, too
  */
 struct fuzz_kind {
 	const char *name;
@@ -75,17 +73,17 @@ struct fuzz_kind {
 };
 
 /**
- * struct fuzz_shared - shared by all processes of a run
- * @failed: something was wrong
- * @end: time to begin no more calls
- * @no_words: the kernel has none, and may say so
- * @text: the failure, in words
- * @calls: system calls made
+ * struct fuzz_shared - memory that all processes of a run share
+ * @failed: a check failed
+ * @end: time after which no call begins
+ * @no_words: the kernel does not support words, and may refuse them
+ * @text: message of the failed check
+ * @calls: number of system calls
  * @successes: number of successful calls
- * @events: events read
+ * @events: number of events read
  * @faults: the kernel supports the kind faults
- * @in_process: calls go to a session in the process, which takes good pointers only
- * @started: a bit per id, set before any thread starts it
+ * @in_process: the session is in the process, and takes only good pointers
+ * @started: a bit for each id, set before any thread starts it
  */
 struct fuzz_shared {
 	int failed;
@@ -128,11 +126,11 @@ enum place_kind {
 };
 
 /**
- * struct place - where an argument is
+ * struct place - memory of an argument
  * @kind: kind of memory
  * @user: pointer to pass to the kernel
  * @mine: the same memory for the program, or NULL
- * @room: usable bytes, at most as many as were asked for
+ * @room: usable bytes, at most as many as the caller wanted
  */
 struct place {
 	enum place_kind kind;

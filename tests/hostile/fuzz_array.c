@@ -9,7 +9,10 @@
 #include "fuzz.h"
 
 #define OPS_MAX		200
-/* More than one piece. Most are no longer, so that there are more calls. */
+/*
+ * Most batches have no more operations than this, which is already more than twheel handles under
+ * one lock. Short batches leave time for more calls.
+ */
 #define OPS_MOSTLY	30
 #define ENTRIES_MAX	400
 #define BATCH_MAX	65536
@@ -40,7 +43,7 @@ static int call(struct fuzz_thread *t, int fd, unsigned int command,
 	return result;
 }
 
-/* SUBMIT. */
+/* Functions for SUBMIT. */
 
 static void make_op(struct fuzz_thread *t, struct twheel_op *op, bool crowd)
 {
@@ -71,10 +74,10 @@ static void make_op(struct fuzz_thread *t, struct twheel_op *op, bool crowd)
 	}
 }
 
-/* Write as many operations as fit. */
+/* Write @count operations, or as many as the place has room for. */
 static void write_ops(struct fuzz_thread *t, const struct place *place, __u32 count)
 {
-	/* Timers of the kernel's numbers: several chunks of them. */
+	/* Start many timers whose ids the kernel chooses, so that they need several chunks. */
 	bool crowd = fuzz_percent(t, 10);
 	struct twheel_op op;
 	size_t at = 0;
@@ -82,7 +85,7 @@ static void write_ops(struct fuzz_thread *t, const struct place *place, __u32 co
 	if (!place->mine)
 		return;
 	for (; count-- && at < place->room; at += sizeof(op)) {
-		/* Now and then one more time. */
+		/* Sometimes repeat the operation before. */
 		if (!at || !fuzz_percent(t, 15))
 			make_op(t, &op, crowd);
 		memcpy(place->mine + at, &op, MIN(sizeof(op), place->room - at));
@@ -95,7 +98,7 @@ static bool is_op_result(const struct twheel_op *op)
 	       IS_ONE_OF(op->result, -EINVAL, -ENOENT, -ENOSPC, -ENOMEM);
 }
 
-/* Check that executed operations have a result, and the right user_data. */
+/* Check that each executed operation has a result, and the right user_data. */
 static void check_ops(struct fuzz_thread *t, const struct twheel_submit *submit,
 		      const struct place *place, int done)
 {
@@ -132,9 +135,8 @@ static void check_submit(struct fuzz_thread *t, int result,
 }
 
 /*
- * Spoil the structure, but keep the kernel from reading operations that are
- * not in the array: it must either read the array as written, or refuse the
- * structure.
+ * Damage the structure, but not so that valid operations would be read from outside of the array.
+ * The kernel must either read the array as it was written, or refuse the structure.
  */
 static void spoil_submit(struct fuzz_thread *t, struct twheel_submit *submit)
 {
@@ -170,7 +172,7 @@ void fuzz_submit(struct fuzz_thread *t, int fd)
 		check_submit(t, result, before, &submit, &place);
 }
 
-/* LIST. */
+/* Functions for LIST. */
 
 static void check_entries(struct fuzz_thread *t, __u32 count, const struct place *place)
 {
@@ -183,7 +185,10 @@ static void check_entries(struct fuzz_thread *t, __u32 count, const struct place
 		memcpy(&entry, place->mine + at, sizeof(entry));
 		check_entry(t->shared, "list", &entry);
 	}
-	/* The kernel may write one more entry, uncounted, of a timer that got away. */
+	/*
+	 * The kernel may write one entry more than it counts: the entry of a timer that expired
+	 * before it was drained.
+	 */
 	end = at + sizeof(entry);
 	if (place_is_known(place) && end < place->room)
 		check_untouched(t->shared, "list", place->mine + end, place->room - end);

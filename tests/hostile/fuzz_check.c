@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Checks that must hold after any call
- */
+/* Checks of what must be true after any call */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,7 +43,10 @@ bool fuzz_is_one_of(int value, const int *values, size_t nr)
 	return false;
 }
 
-/* Call it before the start: the event may come before the start returns. */
+/*
+ * Record that @id was started. Must be called before the start, because an event may be read
+ * before the start returns.
+ */
 void fuzz_mark_started(struct fuzz_shared *shared, __u64 id)
 {
 	if (id < IDS_MAX)
@@ -59,7 +60,10 @@ static bool was_started(struct fuzz_shared *shared, __u64 id)
 	return id < IDS_MAX && shared->started[id / 8] & 1 << id % 8;
 }
 
-/* Returns a checksum. It is made before the kernel chooses an id, so these ids count as one. */
+/*
+ * Returns the checksum for user_data. It is made before the kernel chooses an id, so all ids that
+ * the kernel chooses count as TWHEEL_ID_ANY.
+ */
 static __u64 sum_of(__u64 id, __u64 due)
 {
 	__u64 sum = id & TWHEEL_ID_KERNEL ? TWHEEL_ID_ANY : id;
@@ -78,7 +82,7 @@ __u64 fuzz_user_data(__u64 id, __u64 expires_ns, __u32 flags)
 	return due << SUM_BITS | sum_of(id, due);
 }
 
-/* Check @user_data. A start with a structure too short for it sets it to 0. */
+/* Check @user_data. It is 0 if the structure of the start was too short to contain it. */
 void check_user_data(struct fuzz_shared *shared, const char *what, __u64 id, __u64 user_data)
 {
 	if (!was_started(shared, id))
@@ -93,7 +97,10 @@ static bool is_before(__u64 time, __u64 due)
 	return (((time >> DUE_SHIFT) - due) & DUE_MASK) > DUE_MASK / 2;
 }
 
-/* Check an event, on either clock of sessions: CLOCK_BOOTTIME is never behind here. */
+/*
+ * Check an event. The session may use either clock. The limit is CLOCK_BOOTTIME, which is never
+ * behind the other one here.
+ */
 void check_event(struct fuzz_shared *shared, const struct twheel_event *event)
 {
 	check_user_data(shared, "event", event->id, event->user_data);
@@ -163,7 +170,7 @@ void check_entry(struct fuzz_shared *shared, const char *what, const struct twhe
 			  entry->remaining_ns, entry->period_ns);
 }
 
-/* Check that the kernel filled the rest of a structure with zeroes. */
+/* Check that the kernel wrote zeroes to the part of a structure that it does not know. */
 void check_zeroes(struct fuzz_shared *shared, const char *data, size_t from, size_t size)
 {
 	size_t i;
@@ -174,7 +181,10 @@ void check_zeroes(struct fuzz_shared *shared, const char *data, size_t from, siz
 				  data[i] & 0xff);
 }
 
-/* Check for garbage, or zeroes, which the kernel may write to test for a fault. */
+/*
+ * Check that memory still contains the garbage. The kernel may write zeroes, too, to test for a
+ * fault.
+ */
 void check_untouched(struct fuzz_shared *shared, const char *what,
 		     const void *data, size_t size)
 {

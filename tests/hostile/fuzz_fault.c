@@ -2,9 +2,9 @@
 /*
  * Allocations and copies that fail, in the calls of one thread
  *
- * The kernel counts down a thread's number (fail-nth), at each place that can fail.
- * Where the number becomes 0 the call fails. Without CONFIG_FAULT_INJECTION, or
- * for a user without the privilege, nothing fails.
+ * The thread writes a number to its file fail-nth. The kernel counts it down at each place that
+ * can fail, and the place where it becomes 0 fails. Without CONFIG_FAULT_INJECTION, or for a user
+ * without the privilege, nothing fails.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -14,12 +14,12 @@
 
 #include "fuzz.h"
 
-/* Most calls have fewer places. */
+/* The largest number for fail-nth. Most calls pass fewer places that can fail. */
 #define PLACES_MAX	12
 
 /*
- * Open the thread's file, in the thread itself. tests/vm/guest/faults tells the kernel not
- * to dump its stack each time.
+ * Open the file fail-nth of the calling thread. (tests/vm/guest/faults keeps the kernel from
+ * dumping its stack at each fault.)
  */
 void fuzz_fault_open(struct fuzz_thread *t)
 {
@@ -40,7 +40,10 @@ void fuzz_fault_begin(struct fuzz_thread *t)
 		fuzz_fail(t->shared, "fail-nth cannot be set");
 }
 
-/* End the faults. The copy of the 0 may fail, too, so try twice. */
+/*
+ * Let nothing fail any more. Copying the 0 from user space may be the place that fails, so try
+ * twice.
+ */
 void fuzz_fault_end(struct fuzz_thread *t)
 {
 	int error = errno;

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Calls that work on any descriptor
- */
+/* Calls that work on the descriptor of any file */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -23,7 +21,7 @@ int fuzz_open(struct fuzz_shared *shared, const struct fuzz_kind *kind, int flag
 
 	if (fd >= 0 || IS_ONE_OF(errno, EMFILE, ENOMEM) ||
 	    (kind->faults && IS_ONE_OF(errno, EFAULT, ENFILE)) ||
-	    /* The limit of a user. */
+	    /* the limit of sessions of a user */
 	    (kind->users && errno == ENOSPC))
 		return fd;
 	fuzz_fail(shared, "open: %s", strerror(errno));
@@ -40,7 +38,10 @@ int fuzz_open_again(struct fuzz_thread *t)
 	return fd;
 }
 
-/* Open, set up, use a little and close a session. A SETUP must be its first call. */
+/*
+ * Open, set up, use and close a session. SETUP is its first call, because later it would be
+ * refused.
+ */
 void fuzz_life(struct fuzz_thread *t)
 {
 	int fd = fuzz_open_again(t);
@@ -53,7 +54,7 @@ void fuzz_life(struct fuzz_thread *t)
 		fuzz_setup(t, fd);
 	for (i = 0; i < calls; i++)
 		fuzz_struct_call(t, fd);
-	/* A second one beside it: a user may be at a limit. */
+	/* Hold two sessions at once sometimes, so that a user reaches the limit. */
 	if (fuzz_percent(t, 10))
 		fuzz_life(t);
 	close(fd);
@@ -78,8 +79,8 @@ static void check_read_result(struct fuzz_thread *t, ssize_t result, size_t size
 }
 
 /*
- * Check @result bytes of events. The bytes behind them must not change, unless a page
- * vanishes while the kernel writes there.
+ * Check the events in the first @result bytes. The bytes behind them must not change, unless a
+ * page vanished while the kernel wrote there.
  */
 static void check_events(struct fuzz_thread *t, const struct place *place, ssize_t result)
 {
@@ -107,7 +108,7 @@ void fuzz_read(struct fuzz_thread *t, int fd)
 		check_events(t, &place, result);
 }
 
-/* Read into odd pieces, perhaps by RWF_NOWAIT. */
+/* Read into several pieces of odd sizes, perhaps with RWF_NOWAIT. */
 static void call_readv(struct fuzz_thread *t, int fd)
 {
 	struct twheel_event events[3];
@@ -123,7 +124,7 @@ static void call_readv(struct fuzz_thread *t, int fd)
 		check_event(t->shared, &events[0]);
 }
 
-/* Read without O_NONBLOCK, so that the read waits. A signal ends it. */
+/* Read without O_NONBLOCK, so that the read may wait. A signal then ends it. */
 static void call_blocking(struct fuzz_thread *t, int fd)
 {
 	int flags = fcntl(fd, F_GETFL);
@@ -135,7 +136,7 @@ static void call_blocking(struct fuzz_thread *t, int fd)
 	fcntl(fd, F_SETFL, flags | O_NONBLOCK);
 }
 
-/* Store words, sensible ones and others. */
+/* Store sensible and senseless values in words. */
 static void scribble(struct fuzz_thread *t, __u64 *words, size_t count)
 {
 	int i;
@@ -152,8 +153,8 @@ static void scribble(struct fuzz_thread *t, __u64 *words, size_t count)
 }
 
 /*
- * Remove or replace a mapping, or parts of it, at any time. A
- * mapping in the place of a part keeps that place from other threads.
+ * Remove or replace a mapping, or a part of it, at any time. A part is replaced by another
+ * mapping, so that no other thread can get that address.
  */
 static void spoil_mapping(struct fuzz_thread *t, char *place, size_t size)
 {
@@ -180,7 +181,7 @@ static void spoil_mapping(struct fuzz_thread *t, char *place, size_t size)
 	}
 }
 
-/* Map the words of a session, no matter what happens to its other descriptors. */
+/* Map the words of a session. Other threads may close the session's descriptors meanwhile. */
 static void call_mmap_of(struct fuzz_thread *t, int fd)
 {
 	int flags = fuzz_percent(t, 90) ? MAP_SHARED : MAP_PRIVATE;
@@ -229,15 +230,18 @@ static void call_epoll(struct fuzz_thread *t, int fd)
 
 	epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event);
 	epoll_wait(epoll, &event, 1, 1);
-	/* Close it with the session in it, or remove the session first. */
+	/*
+	 * Test both ways in which a poller ends: the session is removed, or the epoll file is
+	 * closed.
+	 */
 	if (fuzz_percent(t, 50))
 		epoll_ctl(epoll, EPOLL_CTL_DEL, fd, &event);
 	close(epoll);
 }
 
 /*
- * Make a call. While sessions are opened and closed, a number may belong to another
- * descriptor. Calls that would then affect other descriptors are left out.
+ * Make a call. While sessions are opened and closed, a number may come to belong to a descriptor
+ * of another kind. Calls that could harm such a descriptor are left out.
  */
 void fuzz_file_call(struct fuzz_thread *t, int fd)
 {
@@ -246,7 +250,7 @@ void fuzz_file_call(struct fuzz_thread *t, int fd)
 		call_readv(t, fd);
 		break;
 	case 1:
-		/* Without a signal it might never end. */
+		/* the read may never end unless a signal ends it */
 		if (!t->forked && !t->kind->faults)
 			call_blocking(t, fd);
 		break;
@@ -262,7 +266,10 @@ void fuzz_file_call(struct fuzz_thread *t, int fd)
 		fuzz_words(t, fd);
 		break;
 	default:
-		/* With churn, other threads may close its files, unless in a child. */
+		/*
+		 * With churn, other threads may close the files that this call opens. A child has
+		 * no other threads.
+		 */
 		if (!t->kind->churn || t->forked)
 			fuzz_look(t, fd);
 	}

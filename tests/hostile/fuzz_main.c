@@ -2,15 +2,14 @@
 /*
  * The fuzzer of /dev/twheel
  *
- *	fuzz_ioctl [-f] [-s SEED] [-k KIND [-r ROUND]] [SECONDS]
+ *  fuzz_ioctl [-f] [-s SEED] [-k KIND [-r ROUND]] [SECONDS]
  *
- * For SECONDS (default 30), processes full of threads make calls on
- * /dev/twheel. Two processes run at a time, and the kinds take turns, or there is
- * only one. The seed is printed, and comes from the clock unless given. The calls
- * of a thread follow from the seed, the kind and the round, so -k and -r repeat one
- * round. The interleaving of the threads is not repeated.
+ * For SECONDS (default 30), processes full of threads make calls on /dev/twheel. Two processes
+ * run at a time. The kinds of fuzzing take turns, or -k chooses one. The seed is printed, and
+ * comes from the clock unless given. The calls of a thread depend only on the seed, the kind and
+ * the round, so -k and -r repeat one round. The interleaving of the threads is not repeated.
  *
- * Only with -f does the kind faults let anything fail.
+ * The kind "faults" lets calls fail only with -f.
  */
 #define _GNU_SOURCE
 #include <err.h>
@@ -29,7 +28,7 @@
 
 #define SECONDS		30
 #define AT_ONCE		2
-/* A round takes seconds on a slow kernel. More than this is a hang. */
+/* A round takes seconds on a slow kernel. Longer than this is a hang. */
 #define ROUND_NS	(900 * SECOND)
 
 static const struct fuzz_kind kinds[] = {
@@ -51,7 +50,7 @@ static const struct fuzz_kind kinds[] = {
  * struct child - a running round
  * @pid: its process, or 0
  * @round: its number
- * @begin: time of its begin
+ * @begin: time when it began
  */
 struct child {
 	pid_t pid;
@@ -60,14 +59,14 @@ struct child {
 };
 
 /**
- * struct fuzz_run - rounds of a kind
- * @shared: shared by their processes
- * @kind: the kind
+ * struct fuzz_run - all rounds of a kind of fuzzing
+ * @shared: memory that the processes of the rounds share
+ * @kind: the kind of fuzzing
  * @children: the running rounds
- * @begin: time of their begin
+ * @begin: time when the rounds began
  * @seed: the seed of all random numbers
  * @rounds: number of the next round
- * @last: number of the first round not to run
+ * @last: number of the first round that does not run any more
  */
 struct fuzz_run {
 	struct fuzz_shared *shared;
@@ -111,7 +110,7 @@ static void fail_round(struct fuzz_run *run, const struct child *child,
 
 static void end_round(struct fuzz_run *run, struct child *child, int status)
 {
-	/* Its children must not outlive it. */
+	/* The children of the round must not outlive it. */
 	kill(-child->pid, SIGKILL);
 	if (WIFSIGNALED(status))
 		fail_round(run, child, "a round was ended by signal", WTERMSIG(status));
@@ -176,7 +175,10 @@ static void report(const struct fuzz_run *run, unsigned int number)
 	printf("%sok %u - %s\n", shared->failed ? "not " : "", number, run->kind->name);
 }
 
-/* Run a kind, with its own record of ids, since killed rounds leave some behind. */
+/*
+ * Run a kind with a record of ids of its own: processes of killed rounds may still use the record
+ * of the kind before.
+ */
 static bool run_kind(struct fuzz_run run, __u64 ns, bool faults, unsigned int number)
 {
 	bool failed;
@@ -235,11 +237,11 @@ int main(int argc, char **argv)
 	}
 	if (optind < argc)
 		ns = strtoul(argv[optind], NULL, 0) * SECOND;
-	/* One round runs to its end. */
+	/* A single round is not cut short by the time. */
 	if (run.last != ~0U)
 		ns = nr * HOUR;
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	/* See reap_orphans(). */
+	/* Let orphans become our children, see reap_orphans(). */
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	printf("TAP version 13\n1..%u\n# seed %llu\n", nr, run.seed);
 	for (i = 1; i <= nr; i++, run.kind++)

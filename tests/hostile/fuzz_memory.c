@@ -2,8 +2,8 @@
 /*
  * Memory for arguments: good, bad and changing
  *
- * The same pages are mapped several times. The program can thus write and check
- * the memory that the kernel sees, with any view that the kernel itself has.
+ * The same pages are mapped several times. So the program can write and check the memory of an
+ * argument, even if the mapping that the kernel uses is read-only or vanishes.
  */
 #define _GNU_SOURCE
 #include <stdint.h>
@@ -14,10 +14,10 @@
 
 #include "fuzz.h"
 
-/* Bytes around a place that must not change. */
+/* Number of bytes around a place that must not change. */
 #define MARGIN	64
 
-/* Map @fd with a hole behind it. */
+/* Map @fd, with an unmapped page behind the mapping. */
 static char *map_view(int fd, size_t size, int protection, int flags)
 {
 	char *room = mmap(NULL, size + PAGE, PROT_NONE,
@@ -38,7 +38,7 @@ static void make_area(struct fuzz_area *area, size_t size)
 		abort();
 	area->size = size;
 	area->mine = map_view(fd, size, PROT_READ | PROT_WRITE, 0);
-	/* The knowledge of it supposes that no page is missing. */
+	/* Populate the mapping: place_is_known() is true for it, so no page may be missing. */
 	area->view = map_view(fd, size, PROT_READ | PROT_WRITE, MAP_POPULATE);
 	area->read_only = map_view(fd, size, PROT_READ, 0);
 	area->unstable = map_view(fd, size, PROT_READ | PROT_WRITE, 0);
@@ -51,7 +51,7 @@ void fuzz_areas_make(struct fuzz_thread *t)
 	make_area(&t->arrays, 32 * PAGE);
 }
 
-/* Called by another thread: pages go and come back, or become read-only. */
+/* Remove pages of another thread's memory, or make them read-only. */
 void fuzz_area_disturb(struct fuzz_thread *t, struct fuzz_area *area)
 {
 	size_t size = PAGE * (1 + fuzz_below(t, area->size / PAGE));
@@ -83,7 +83,7 @@ static char *nowhere(struct fuzz_thread *t)
 
 static enum place_kind choose_kind(struct fuzz_thread *t, size_t size)
 {
-	/* A program has structures where the compiler wants them. */
+	/* A session in the process takes only valid pointers, and structures are aligned there. */
 	if (t->shared->in_process)
 		return size % sizeof(__u64) ? PLACE_NORMAL : PLACE_PAGE_END;
 	if (!fuzz_spoilt(t))
@@ -91,7 +91,10 @@ static enum place_kind choose_kind(struct fuzz_thread *t, size_t size)
 	return fuzz_below(t, NR_PLACES);
 }
 
-/* Choose an offset in the area for @size bytes, and the number of them that exist. */
+/*
+ * Choose an offset in the area for @size bytes. Set the place's room to the number of bytes that
+ * exist.
+ */
 static size_t choose_offset(struct fuzz_thread *t, struct fuzz_area *area,
 			    size_t size, struct place *place)
 {
@@ -136,7 +139,7 @@ struct place fuzz_place(struct fuzz_thread *t, struct fuzz_area *area, size_t si
 	return place;
 }
 
-/* Returns whether the kernel was certainly able to write everything. */
+/* Returns true if the kernel was certainly able to write the whole argument. */
 bool place_is_known(const struct place *place)
 {
 	return place->kind == PLACE_NORMAL || place->kind == PLACE_PAGE_END ||

@@ -2,9 +2,9 @@
 /*
  * The calls of the fuzzer on a session in the process, under libFuzzer
  *
- * An input is the random numbers of some calls. So libFuzzer finds inputs that
- * reach more of session/ and of twheel_chardev.c. In place of /dev/twheel there is
- * ../api/selftests/process.c. The clock is a variable: an input always does the same.
+ * The input takes the place of the random numbers, so that libFuzzer can search for inputs that
+ * reach more of session/ and of twheel_chardev.c. ../api/selftests/process.c takes the place of
+ * /dev/twheel. The clock is a variable, so that an input always has the same effect.
  */
 #include <fcntl.h>
 #include <sys/ioctl.h>

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Numbers that make trouble
- */
+/* Numbers that are likely to cause trouble */
 #include "fuzz.h"
 
-/* Take @size bytes of the input. After its end, all numbers are 0. */
+/* Take @size bytes of libFuzzer's input. After its end, all numbers are 0. */
 static __u64 take(struct fuzz_thread *t, unsigned int size)
 {
 	__u64 number = 0;
@@ -23,7 +21,10 @@ __u64 fuzz_random(struct fuzz_thread *t)
 	return random_number(&t->random) << 32 ^ random_number(&t->random);
 }
 
-/* Take mostly one byte of an input, so that a change there changes one choice. */
+/*
+ * Choose a number. Small limits take one byte of the input, so that a change of that byte changes
+ * one choice.
+ */
 __u64 fuzz_below(struct fuzz_thread *t, __u64 limit)
 {
 	return (t->input && limit <= 256 ? take(t, 1) : fuzz_random(t)) % limit;
@@ -34,13 +35,13 @@ bool fuzz_percent(struct fuzz_thread *t, unsigned int percent)
 	return fuzz_below(t, 100) < percent;
 }
 
-/* Returns whether the next choice should be bad. */
+/* Returns true if the next choice should be a bad one. */
 bool fuzz_spoilt(struct fuzz_thread *t)
 {
 	return fuzz_percent(t, t->kind->spoilt);
 }
 
-/* Returns a number at or near a limit, mostly. */
+/* Choose a number, which is mostly at or near a limit of the interface. */
 __u64 fuzz_number(struct fuzz_thread *t)
 {
 	static const __u64 numbers[] = {
@@ -80,7 +81,7 @@ __u64 fuzz_time(struct fuzz_thread *t)
 	}
 }
 
-/* Choose one of few ids, so that calls meet. Some of them are far apart. */
+/* Choose one of few ids, so that different calls use the same timers. Some ids are far apart. */
 __u64 fuzz_id(struct fuzz_thread *t)
 {
 	switch (fuzz_below(t, 16)) {
@@ -93,7 +94,7 @@ __u64 fuzz_id(struct fuzz_thread *t)
 	case 4:
 		return TWHEEL_ID_ANY;
 	case 5:
-		/* With luck, one of the first ids that the kernel chose. */
+		/* perhaps one of the first ids that the kernel chose */
 		return TWHEEL_ID_KERNEL | (1 + fuzz_below(t, 50)) << 24 |
 		       fuzz_below(t, 50);
 	default:
@@ -101,7 +102,7 @@ __u64 fuzz_id(struct fuzz_thread *t)
 	}
 }
 
-/* Spoil some bytes or numbers of @data. */
+/* Damage some bytes or numbers of @data. */
 void fuzz_mutate(struct fuzz_thread *t, void *data, size_t size)
 {
 	unsigned char *bytes = data;

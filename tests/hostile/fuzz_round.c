@@ -2,8 +2,8 @@
 /*
  * One process full of threads that make calls
  *
- * A round begins with new sessions. At its end they are drained, and must be
- * empty and balance, unless the process is killed before that.
+ * A round begins with new sessions. At its end the sessions are drained. Their counters must then
+ * balance, and no timer may be left, unless the process is killed before that.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -20,15 +20,15 @@
 #include "fuzz.h"
 
 #define CALLS		600
-/* So that there are several users in a run. */
+/* Few calls, so that a run has processes of several users. */
 #define CALLS_OF_USER	40
 #define CALLS_OF_CHILD	20
-/* After how many calls of a hundred memory is changed. */
+/* Percentage of calls after which memory is changed. */
 #define DISTURB		10
 #define SIGNAL_EVERY_MS	3
 #define WORDS		600
 
-/* A process runs one round. */
+/* There are no locks: each process runs only one round. */
 static struct fuzz_thread threads[THREADS_MAX];
 static pthread_t thread_ids[THREADS_MAX];
 static unsigned int running;
@@ -52,7 +52,7 @@ static void one_call(struct fuzz_thread *t)
 		fuzz_words(t, fd);
 		return;
 	}
-	/* Most allocations occur once in a session. */
+	/* A session allocates most of its memory once, so use new sessions. */
 	if (t->kind->faults && fuzz_percent(t, 30)) {
 		fuzz_life(t);
 		return;
@@ -74,7 +74,7 @@ static void one_call(struct fuzz_thread *t)
 		fuzz_stats(t, fd);
 }
 
-/* Sessions come and go. */
+/* Sessions that are opened, duplicated and closed meanwhile. */
 
 static void replace_session(struct fuzz_thread *t, unsigned int number)
 {
@@ -95,7 +95,10 @@ static void use_duplicate(struct fuzz_thread *t)
 	close(fd);
 }
 
-/* Run a child, which has only this thread. If it has to wait, an alarm ends it. */
+/*
+ * Make calls in a child. It has only this thread, so no signal of the others reaches it, and an
+ * alarm ends it if it waits.
+ */
 static void run_child(struct fuzz_thread *t)
 {
 	int i;
@@ -130,7 +133,7 @@ static void churn(struct fuzz_thread *t)
 		use_child(t);
 }
 
-/* Threads. */
+/* Functions of the threads. */
 
 bool fuzz_may_go_on(const struct fuzz_shared *shared)
 {
@@ -144,7 +147,7 @@ static void one_step(struct fuzz_thread *t)
 	one_call(t);
 	if (t->kind->churn)
 		churn(t);
-	/* Takes longer than all else on a slow kernel. */
+	/* A change of the mappings takes longer than all other calls on a slow kernel. */
 	if (t->kind->words || !fuzz_percent(t, DISTURB))
 		return;
 	fuzz_area_disturb(t, &other->structs);
@@ -177,7 +180,10 @@ static void start_threads(struct fuzz_shared *shared, const struct fuzz_kind *ki
 		};
 		fuzz_areas_make(&threads[i]);
 	}
-	/* A thread disturbs the memory of the others. */
+	/*
+	 * Start the threads after all areas exist, because a thread disturbs the memory of the
+	 * others.
+	 */
 	for (i = 0; i < kind->threads; i++)
 		if (pthread_create(&thread_ids[i], NULL, run_thread, &threads[i]))
 			abort();
@@ -188,7 +194,7 @@ static void on_signal(int number)
 	(void)number;
 }
 
-/* Send signals, which end calls that wait, and stop long ones in the middle. */
+/* Send signals, which end calls that wait, and interrupt long calls. */
 static void disturb_threads(const struct fuzz_kind *kind, __u64 seed)
 {
 	unsigned int i = 0;
@@ -205,7 +211,7 @@ static void disturb_threads(const struct fuzz_kind *kind, __u64 seed)
 		pthread_join(thread_ids[i], NULL);
 }
 
-/* The end: every timer is drained, and none is missing. */
+/* Drain a session, and check that no timer is left. */
 
 static void drain_session(struct fuzz_shared *shared, int fd)
 {
@@ -220,7 +226,7 @@ static void drain_session(struct fuzz_shared *shared, int fd)
 
 	do {
 		got = ioctl(fd, TWHEEL_IOC_LIST, &drain);
-		/* Nothing was started in a session that is only for reading: EBADF. */
+		/* EBADF: the session was opened only for reading, so nothing was started in it. */
 		if (got < 0 && errno != EBADF)
 			fuzz_fail(shared, "drain at the end: %s", strerror(errno));
 	} while (got > 0);
@@ -246,7 +252,7 @@ static int open_session(struct fuzz_shared *shared, const struct fuzz_kind *kind
 	int fd = fuzz_open(shared, kind, O_RDWR);
 	struct twheel_info info;
 
-	/* Other processes of the same user may already use up its limit. */
+	/* other processes of the same user may have reached the user's limit */
 	if (fd < 0 && errno == ENOSPC && kind->users)
 		_exit(0);
 	if (fd < 0 || ioctl(fd, TWHEEL_IOC_INFO, &info))
@@ -257,7 +263,7 @@ static int open_session(struct fuzz_shared *shared, const struct fuzz_kind *kind
 	return fd;
 }
 
-/* Run a round in a process of its own, and end it. */
+/* Run a round in a process of its own, and exit. */
 void fuzz_round(struct fuzz_shared *shared, const struct fuzz_kind *kind, __u64 seed)
 {
 	struct sigaction action = { .sa_handler = on_signal };

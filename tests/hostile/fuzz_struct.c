@@ -2,8 +2,8 @@
 /*
  * The commands whose argument is one structure, and unknown commands
  *
- * After any call, memory that the command must not write is as it was. Memory
- * that it must write is written completely.
+ * After each call, memory that the command must not write has to be unchanged, and memory that
+ * the command must write has to be written completely.
  */
 #include <errno.h>
 #include <stdint.h>
@@ -12,14 +12,14 @@
 
 #include "fuzz.h"
 
-/* The first number that no command has. */
+/* The first command number that does not exist. */
 #define FIRST_UNKNOWN		9
 
 /**
  * struct command - an existing command
  * @number: its number, with the size of our structure
- * @make: fills in a valid structure, or NULL
- * @returns: the kernel writes the structure
+ * @make: function that fills in a valid structure, or NULL
+ * @returns: the kernel writes to the structure
  */
 struct command {
 	unsigned int number;
@@ -39,10 +39,10 @@ union body {
 
 /**
  * struct request - one call
- * @command: the command, or NULL if no command has that number
+ * @command: the command, or NULL if no command has @number
  * @number: number to pass
- * @size: the structure's size according to @number
- * @place: place of the structure
+ * @size: size of the structure according to @number
+ * @place: memory of the structure
  * @result: 0, 1, 2 or -errno
  */
 struct request {
@@ -53,7 +53,7 @@ struct request {
 	int result;
 };
 
-/* Make a setup: small wheels, which are quick to make, or one to be refused. */
+/* Make a SETUP of a small session, or sometimes an invalid one. */
 static void make_setup(struct fuzz_thread *t, void *body)
 {
 	struct twheel_setup *setup = body;
@@ -107,7 +107,7 @@ static void make_get(struct fuzz_thread *t, void *body)
 	entry->id = fuzz_id(t);
 }
 
-/* Starts, stops and GET are more frequent. */
+/* Commands that occur several times are called more often. */
 static const struct command commands[] = {
 	{ TWHEEL_IOC_INFO, NULL, true },
 	{ TWHEEL_IOC_STATS, NULL, true },
@@ -179,7 +179,10 @@ static bool is_start(const struct request *request)
 	return request->command && request->command->number == TWHEEL_IOC_START;
 }
 
-/* Set user_data as required, and record the id, before the kernel reads. */
+/*
+ * Record the id and set user_data as the checks expect it. Must be called before the kernel reads
+ * @start.
+ */
 static void sign_start(struct fuzz_thread *t, const struct request *request,
 		       struct twheel_start *start)
 {
@@ -234,8 +237,8 @@ static void check_output(struct fuzz_thread *t, const struct request *request,
 }
 
 /*
- * Check that the structure is unchanged. Only a start with TWHEEL_ID_ANY returns an id,
- * if and only if it succeeded.
+ * Check that the command did not change its structure. Only a START with TWHEEL_ID_ANY returns an
+ * id, and only if it succeeded.
  */
 static void check_input(struct fuzz_thread *t, const struct request *request,
 			const union body *body)
@@ -273,7 +276,7 @@ static void check_memory(struct fuzz_thread *t, const struct request *request,
 				request->place.kind == PLACE_PAGE_END ? 0 : 8);
 }
 
-/* Returns the largest result of a command that succeeds. */
+/* Returns the largest result that the command can have. */
 static int most(const struct command *command)
 {
 	return command->number == TWHEEL_IOC_START ? 2 : command->number == TWHEEL_IOC_STOP;
@@ -290,7 +293,7 @@ static void check_result(struct fuzz_thread *t, const struct request *request)
 		return;
 	if (result == -EOPNOTSUPP && t->shared->no_words)
 		return;
-	/* Some settings of SETUP need a privilege. */
+	/* A user without the privilege may be refused. */
 	if (result == -EPERM && t->kind->users)
 		return;
 	fuzz_fail(t->shared, "command %#x: result %d", request->number, result);

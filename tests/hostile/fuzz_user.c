@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Users and onlookers
+ * Different users, and readers of /proc
  *
- * A process belongs to root, to one of two users without a privilege, or to root
- * in a time namespace of its own.
+ * A process belongs to root, to one of two users without a privilege, or to root in a time
+ * namespace of its own.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -23,7 +23,10 @@
 #define CLONE_NEWTIME	0x00000080
 #endif
 
-/* Enter a time namespace with clocks behind: its times before 0 are times of the wheel. */
+/*
+ * Enter a time namespace whose clocks are behind. Times before 0 there are still positive times
+ * of the wheel.
+ */
 static void leave_time(struct fuzz_shared *shared)
 {
 	static const char offsets[] = "monotonic -2 0\nboottime -1 0\n";
@@ -41,14 +44,20 @@ static void leave_time(struct fuzz_shared *shared)
 	close(fd);
 }
 
-/* Become another user, still able to read /proc about its own descriptors. */
+/*
+ * Become another user, who may open /dev/twheel. Stay dumpable, so that /proc/self remains
+ * readable.
+ */
 static void become_user(struct fuzz_shared *shared, unsigned int id)
 {
 	if (chmod("/dev/twheel", 0666) || setgid(id) || setuid(id) || prctl(PR_SET_DUMPABLE, 1))
 		fuzz_fail(shared, "user: %s", strerror(errno));
 }
 
-/* Change the user or the clocks, in some rounds. The process has only one thread yet. */
+/*
+ * Change the user or the clocks, in some rounds. Must be called before the process has other
+ * threads.
+ */
 void fuzz_become(struct fuzz_shared *shared, __u64 seed)
 {
 	unsigned int choice = seed / FUZZ_ROUND % 4;
@@ -73,7 +82,7 @@ static void read_all_of(struct fuzz_thread *t, const char *path)
 		close(fd);
 }
 
-/* Read the lines of /proc of a session while other threads change it. */
+/* Read the session's files in /proc while other threads change the session. */
 void fuzz_look(struct fuzz_thread *t, int fd)
 {
 	char path[64];

@@ -2,13 +2,12 @@
 /*
  * Loading the module while memory is short
  *
- * Each allocation that finit_module() makes, from twheel's own initialization
- * on, fails in turn. The module must then not be loaded and leave nothing
- * behind, and loading must succeed when there is memory again. The kernel makes
- * a few hundred allocations before that, which are the same for any module. A
- * load with a refused parameter shows where they end.
+ * Each allocation that finit_module() makes, from twheel's own initialization on, fails in turn.
+ * After that, the module must not be loaded and must leave nothing behind, and loading must
+ * succeed when there is memory again. The kernel makes a few hundred allocations before twheel's
+ * initialization, which are the same for any module. A load with a refused parameter counts them.
  *
- * Run it without the module, in the directory that has twheel.ko.
+ * Run this program in the directory of twheel.ko, without the module.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -23,7 +22,7 @@
 
 #define MODULE		"twheel.ko"
 #define MANY		1000000
-/* Starts this far before the refused parameter, as loads differ a little. */
+/* Begin this many allocations earlier, because loads differ a little. */
 #define EARLIER		20
 
 static int module_file(void)
@@ -65,7 +64,10 @@ static void expect_works(void)
 	expect_nothing_left();
 }
 
-/* Fail place @nth of a load. Its only errors are ENOMEM and EFAULT of a failed copy. */
+/*
+ * Fail the allocation or copy @nth of a load. The only errors may be ENOMEM, or EFAULT from a
+ * copy.
+ */
 static bool fail_once(const struct injector *injector, int nth,
 		      const char *parameters)
 {
@@ -89,7 +91,7 @@ static bool fail_once(const struct injector *injector, int nth,
 	return true;
 }
 
-/* How many places to fail there are in an undisturbed load. */
+/* Count the places that can fail in an undisturbed load, whose result is @wanted. */
 static int count_places(const struct injector *injector, const char *parameters,
 			int wanted)
 {
@@ -110,7 +112,10 @@ static void walk(enum inject_mode mode, const char *parameters)
 	struct injector injector = inject_open(mode);
 	int before, nth;
 
-	/* The first load may take more, for example with gcov. */
+	/*
+	 * Load the module once before counting, because the first load may allocate more, for
+	 * example with gcov.
+	 */
 	ASSERT_EQ(0, load(module_file(), parameters));
 	expect_works();
 	before = count_places(&injector, "mode=refused", -EINVAL) - EARLIER;

@@ -24,10 +24,10 @@
 
 #include <linux/twheel.h>
 
-/* Number of timers with an account each. */
+/* Number of locked timers. */
 #define TT_TIMERS	512
 
-/* Counting, in torture_main.c. */
+/* What is counted, see torture_main.c. */
 
 enum tt_count {
 	TT_ARMED,	/* starts that returned 0 */
@@ -35,10 +35,10 @@ enum tt_count {
 	TT_STOPPED,	/* stops that returned 1 */
 	TT_EXPIRED,	/* callbacks */
 	TT_DRAINED,	/* timers handed over by a drain */
-	TT_RACED,	/* start or stop between expiry and callback */
-	TT_SYNCED,	/* stops that waited */
+	TT_RACED,	/* starts and stops that came between expiry and callback */
+	TT_SYNCED,	/* stops that waited for the callback */
 	TT_SHUTDOWN,	/* shutdowns */
-	TT_FORWARDED,	/* periods begun by twheel_forward() */
+	TT_FORWARDED,	/* callbacks that began another period by twheel_forward() */
 	TT_AGAIN,	/* starts by twheel_again_at() */
 	TT_FROM_HARDIRQ,	/* calls from hard interrupt context */
 	TT_FROM_SOFTIRQ,	/* calls from callbacks */
@@ -105,7 +105,7 @@ struct tt_timer {
 	void (*drained)(struct tt_timer *t);
 };
 
-/* The kinds. */
+/* Functions of the three kinds of timers. */
 
 int tt_locked_setup(void);
 void tt_locked_op(u32 *rnd, unsigned int first, unsigned int nr);
@@ -122,7 +122,7 @@ void tt_work_op(u32 *rnd);
 void tt_work_flush_op(u32 *rnd);
 void tt_work_finish(void);
 
-/* The threads. */
+/* Functions of the threads. */
 
 int tt_workers_start(void);
 void tt_workers_stop(void);

@@ -2,30 +2,28 @@
 /*
  * Timers whose every step is checked at once
  *
- * The account of a timer has a raw spinlock. It is held around each call that
- * starts or stops the timer, and the callback takes it before anything else. So
- * at any time the account knows the state that the timer must be in:
+ * The account of a timer has a raw spinlock. It is held around each call that starts or stops the
+ * timer, and the callback takes it before anything else. So at any time the account knows the
+ * state that the timer must be in:
  *
- *	armed      a start whose end nobody has seen yet
- *	in_flight  starts that must have expired, because a later start or stop
- *		   found the timer not pending, and whose callback has not got
- *		   the lock yet
+ *  armed      the last start had neither an expiry nor a stop so far
+ *  in_flight  number of starts that must have expired, because a later start or stop found the
+ *             timer not pending, but whose callback did not take the lock yet
  *
- *	start -> 0	not armed: armed		armed: armed, in_flight + 1
- *	start -> 1	not armed: wrong		armed: armed
- *	stop  -> 1	not armed: wrong		armed: not armed
- *	stop  -> 0	not armed			armed: in_flight + 1
- *	callback	in_flight: in_flight - 1, else
- *			not armed: doubled		armed: not armed
+ *  start -> 0  not armed: armed    armed: armed, in_flight + 1
+ *  start -> 1  not armed: wrong    armed: armed
+ *  stop  -> 1  not armed: wrong    armed: not armed
+ *  stop  -> 0  not armed           armed: in_flight + 1
+ *  callback    in_flight: in_flight - 1, otherwise
+ *              not armed: doubled  armed: not armed
  *
- * A stop that waits is called without the lock, because the callback needs it.
- * A claim keeps other callers from starting the timer until then. When the stop
- * returns 0 the callback must be over: a timer that is still armed or in
- * flight is lost.
+ * A stop that waits is called without the lock, because the callback needs it. The caller claims
+ * the timer before, so that no other caller starts it. When the stop returns 0, the callback must
+ * be over: a timer that is still armed or in flight is lost.
  *
- * A drain takes a timer out and hands it over a moment later, without the lock.
- * To the account that is another late callback. During a drain, however, a stop
- * cannot be checked for having waited long enough.
+ * A drain removes a timer from the wheel, and calls back a moment later, without the lock. For
+ * the account, this is a late callback. During a drain, however, it is not known whether a stop
+ * waited long enough.
  */
 #define pr_fmt(fmt) "twheel_torture: " fmt
 
@@ -38,9 +36,9 @@
 
 #include "torture.h"
 
-/* How long it is worth waiting for a timer to expire. */
+/* A timer that expires within this time is worth waiting for. */
 #define TT_SOON_NS	(2 * NSEC_PER_MSEC)
-/* A timer that is so late is lost. */
+/* A timer that is later than this counts as lost. */
 #define TT_LOST_NS	(20 * (s64)NSEC_PER_SEC)
 
 /**
@@ -95,7 +93,6 @@ static void tt_put_in_flight(struct tt_locked *l)
 	tt_count(TT_RACED);
 	if (!l->in_flight || ktime_before(l->deadline, l->in_flight_deadline))
 		l->in_flight_deadline = l->deadline;
-	/* One callback may wait for the lock, and a drain may have another. */
 	if (++l->in_flight > 2)
 		tt_error("timer %u: %u callbacks have not come", l->nr,
 			 l->in_flight);
@@ -233,9 +230,9 @@ static void tt_locked_ask(struct tt_locked *l)
 }
 
 /*
- * Start the next period, in the callback. The timer may have been started and stopped
- * again since it expired. Then it has the later deadline. If that is still
- * ahead, 0 is right, and no timer was started.
+ * Start the next period, in the callback. If the timer was started and stopped again since it
+ * expired, it has the later deadline. If that deadline is still ahead, twheel_forward() is right
+ * to return 0 without starting the timer.
  */
 static void tt_locked_forward(struct tt_locked *l, u32 *rnd)
 {
@@ -254,7 +251,7 @@ static void tt_locked_forward(struct tt_locked *l, u32 *rnd)
 	tt_note_start(l, 0, deadline);
 }
 
-/* Start the timer at the end of its callback, which is the caller. */
+/* Start the timer again when its callback ends. Must be called by the callback. */
 static void tt_locked_at_end(struct tt_locked *l, u32 *rnd)
 {
 	ktime_t deadline = ktime_add_safe(ktime_get(), tt_random_delay(rnd));
@@ -263,7 +260,7 @@ static void tt_locked_at_end(struct tt_locked *l, u32 *rnd)
 	tt_note_start(l, twheel_again_at(&l->t.timer, deadline), deadline);
 }
 
-/* Report a timer, once, that is overdue by @late_ms and thus lost. */
+/* Report a timer that is overdue by so much that it is lost, and report it only once. */
 static void tt_check_overdue(struct tt_locked *l)
 {
 	s64 late = ktime_to_ns(ktime_sub(ktime_get(), l->deadline));
@@ -298,8 +295,8 @@ static void tt_locked_any_op(struct tt_locked *l, u32 *rnd)
 }
 
 /*
- * Operate on one of @nr timers from @first. Half of the operations hit
- * a few of the timers, so that the others have time to expire. Context: any.
+ * Start, stop or query one of @nr timers from @first on. Half of the operations use only a few of
+ * these timers, so that the others have time to expire. Context: any.
  */
 void tt_locked_op(u32 *rnd, unsigned int first, unsigned int nr)
 {
@@ -313,7 +310,7 @@ void tt_locked_op(u32 *rnd, unsigned int first, unsigned int nr)
 	raw_spin_unlock_irqrestore(&l->lock, flags);
 }
 
-/* The callback. */
+/* Functions of the callback. */
 
 static void tt_check_time(struct tt_locked *l, ktime_t now, ktime_t deadline)
 {
@@ -334,7 +331,9 @@ static void tt_check_place(struct tt_locked *l)
 			 l->nr, l->cpu, cpu);
 }
 
-/* Note an expiry of either of two starts: the earlier deadline is the limit. */
+/*
+ * Note an expiry when two starts may be its reason: it must not come before the earlier deadline.
+ */
 static void tt_note_late_expiry(struct tt_locked *l, ktime_t now)
 {
 	ktime_t deadline = l->in_flight_deadline;
@@ -363,7 +362,7 @@ static void tt_note_expired(struct tt_locked *l, ktime_t now)
 	l->last_cpu = smp_processor_id();
 }
 
-/* Do something that callbacks do with their own timer. */
+/* Use the timer in one of the ways in which callbacks use their own timer. */
 static void tt_locked_again(struct tt_locked *l)
 {
 	u32 what = tt_random_below(&l->rnd, 16);
@@ -406,8 +405,8 @@ static void tt_locked_expire(struct twheel_timer *timer)
 }
 
 /*
- * Note a drain. With another start in flight, it took either of the two. The other
- * is then due at the earlier deadline, on any CPU.
+ * Note that a drain took the timer. If another start is in flight, it is not known which of the
+ * two the drain took. So the other one may expire from the earlier deadline on, on any CPU.
  */
 static void tt_note_drained(struct tt_locked *l)
 {
@@ -432,7 +431,7 @@ static void tt_locked_drained(struct tt_timer *t)
 	raw_spin_unlock_irqrestore(&l->lock, flags);
 }
 
-/* Stops that wait. */
+/* Stops that wait for the callback. */
 
 static bool tt_claim(struct tt_locked *l)
 {
@@ -445,10 +444,7 @@ static bool tt_claim(struct tt_locked *l)
 	return claimed;
 }
 
-/*
- * Returns whether no drain was under way at any time since the count was
- * @drains.
- */
+/* Returns true if there was no drain at any time since @drains was read. */
 static bool tt_no_drain_since(unsigned int drains)
 {
 	/* Pairs with the barriers in tt_drain(). */
@@ -456,7 +452,10 @@ static bool tt_no_drain_since(unsigned int drains)
 	return !(drains & 1) && drains == READ_ONCE(tt_round.drains);
 }
 
-/* Check that all is settled after a waiting stop, which returned @ret. */
+/*
+ * Check that the timer is neither armed nor in flight after a stop that waited. @ret is the
+ * result of the stop.
+ */
 static void tt_note_settled(struct tt_locked *l, int ret, unsigned int drains)
 {
 	raw_spin_lock_irq(&l->lock);
@@ -512,7 +511,7 @@ static void tt_shut_down(struct tt_locked *l)
 	twheel_timer_setup(&l->t.timer, tt_round.wheel, tt_locked_expire, 0);
 }
 
-/* Wait for the expiry of @l if it is due soon: stops are difficult then. */
+/* If @l is due soon, wait until then, because a stop is most difficult while the timer expires. */
 static void tt_wait_until_due(struct tt_locked *l, u32 *rnd)
 {
 	ktime_t now = ktime_get();
@@ -527,7 +526,7 @@ static void tt_wait_until_due(struct tt_locked *l, u32 *rnd)
 		cpu_relax();
 }
 
-/* Stop one of @nr timers from @first and wait. Context: process. */
+/* Stop one of @nr timers from @first on, and wait for its callback. Context: process. */
 void tt_locked_sync_op(u32 *rnd, unsigned int first, unsigned int nr)
 {
 	struct tt_locked *l = &tt_locked[first + tt_random_below(rnd, nr)];
@@ -542,7 +541,7 @@ void tt_locked_sync_op(u32 *rnd, unsigned int first, unsigned int nr)
 	tt_unclaim(l);
 }
 
-/* The round. */
+/* Begin and end of a round. */
 
 static void tt_locked_init(struct tt_locked *l, unsigned int nr)
 {
@@ -567,7 +566,7 @@ int tt_locked_setup(void)
 	return 0;
 }
 
-/* Settle every timer, and thereby its account, once the callers are gone. */
+/* Stop every timer and check its account. There are no callers any more. */
 void tt_locked_finish(void)
 {
 	unsigned int i;

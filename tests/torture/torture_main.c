@@ -2,14 +2,13 @@
 /*
  * Torture of the in-kernel interface, in the manner of rcutorture
  *
- * insmod returns at once, and a thread runs rounds until the time is over. Each
- * round makes a wheel, of another scheme and mode than the last one.
- * It looses threads, callbacks, hard interrupts, drains and CPU hotplug on
- * the wheel's timers. Then it stops them, settles the account of every timer
- * and destroys the wheel. The counts are printed at the end of each round. The
+ * insmod returns at once, and a thread runs rounds until the time is over. Each round makes a
+ * wheel, with another scheme and mode than the round before. Threads, callbacks, hard interrupts,
+ * drains and CPU hotplug then use the wheel's timers at the same time. At its end, a round stops
+ * the timers, checks the account of each one, destroys the wheel, and prints the counts. The
  * first errors are lines with "!!!". The last line is
  *
- *	twheel_torture: SUCCESS		or	twheel_torture: FAILURE
+ *  twheel_torture: SUCCESS    or  twheel_torture: FAILURE
  *
  * rmmod ends the run early, with a verdict on the events until then.
  */
@@ -25,7 +24,7 @@
 
 #include "torture.h"
 
-/* Milliseconds of a round, and between drains. */
+/* Milliseconds of a round, and milliseconds between two drains. */
 #define TT_ROUND_MS	5000
 #define TT_DRAIN_MS	700
 
@@ -53,7 +52,7 @@ MODULE_PARM_DESC(seed, "of all random numbers (1)");
 static struct task_struct *tt_main_task;
 static ktime_t tt_begin;
 
-/* Counting. */
+/* Counters and messages. */
 
 static DEFINE_PER_CPU(unsigned long [TT_NR_COUNTS], tt_counts);
 
@@ -104,7 +103,7 @@ static void tt_counts_print(const char *when)
 	pr_info("%s:%s\n", when, line);
 }
 
-/* For all parts. */
+/* Random choices of all parts of the module. */
 
 u32 tt_seed(unsigned int nr)
 {
@@ -141,7 +140,7 @@ unsigned int tt_random_online_cpu(u32 *rnd)
 	return cpu < nr_cpu_ids ? cpu : cpumask_first(cpu_online_mask);
 }
 
-/* A round. */
+/* Begin and end of a round. */
 
 static void tt_drained(struct twheel_timer *timer, void *arg)
 {
@@ -158,7 +157,10 @@ static void tt_drain(void)
 	unsigned long handed_over = 0, ret;
 
 	WRITE_ONCE(tt_round.drains, tt_round.drains + 1);
-	/* Pairs with the barriers of the readers of the number of drains. */
+	/*
+	 * Pairs with tt_no_drain_since() and the barriers before waiting stops, which compare
+	 * tt_round.drains.
+	 */
 	smp_mb();
 	ret = twheel_drain(tt_round.wheel, tt_drained, &handed_over);
 	/* Pairs with the same barriers. */
@@ -173,7 +175,7 @@ static void tt_choose_config(struct twheel_config *config, unsigned int round)
 	static const unsigned int ticks_us[] = { 1000, 250, 4000, 100 };
 
 	config->scheme = round % TWHEEL_NR_SCHEMES;
-	/* So that six rounds go through all pairs. */
+	/* Shift the mode every six rounds, so that each scheme meets each mode. */
 	config->mode = (round + round / 6) % TWHEEL_NR_MODES;
 	/* Every other periodic wheel dozes. */
 	if (config->mode == TWHEEL_PERIODIC)
@@ -190,7 +192,10 @@ static int tt_make_wheel(const struct twheel_config *config)
 
 	if (IS_ERR(wheel))
 		return PTR_ERR(wheel);
-	/* Until a CPU has slots its timers expire on another one, as if astray. */
+	/*
+	 * Give each CPU slots. Without slots its timers would expire on another CPU, and the
+	 * checks would report that.
+	 */
 	for_each_possible_cpu(cpu) {
 		ret = twheel_prepare_cpu(wheel, cpu);
 		if (ret) {
@@ -229,7 +234,7 @@ static int tt_round_begin(unsigned int round)
 	return ret;
 }
 
-/* End a round, or clean up after one that could not begin. */
+/* End a round, or clean up after a round that could not begin. */
 static void tt_round_end(void)
 {
 	if (IS_ERR_OR_NULL(tt_round.wheel))
@@ -266,7 +271,7 @@ static void tt_round_run(void)
 	}
 }
 
-/* The whole run. */
+/* The thread that runs all rounds. */
 
 static int tt_main(void *unused)
 {
@@ -284,7 +289,7 @@ static int tt_main(void *unused)
 	if (ret)
 		pr_alert("!!! could not run: %d\n", ret);
 	tt_counts_print("end");
-	/* A run without any expiry is not a success either. */
+	/* A run without any expiry tested nothing. */
 	pr_info("%s\n", !ret && !tt_total(TT_ERRORS) && tt_total(TT_EXPIRED) ?
 		"SUCCESS" : "FAILURE");
 	while (!kthread_should_stop())

@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Many callers at the same few timers, without any lock
+ * Many callers that use the same few timers, without any lock
  *
- * This is where races inside twheel happen. Two CPUs may start a timer, a stop
- * may come while it moves to another base, or its callback may restart it while
- * another CPU is stopping it. At no time is the state of such a timer known,
- * but its account must come out even. Each start that returned 0 found the
- * timer not pending and left it pending. That was ended by either one callback
- * or one stop that returned 1. So when all is quiet
+ * These callers meet the races inside of twheel. Two CPUs may start a timer at once, a stop may
+ * come while it moves to another base, or its callback may restart it while another CPU stops it.
+ * At no time is the state of such a timer known, but its account must come out even. Each start
+ * that returned 0 found the timer not pending and left it pending. Either one callback or one
+ * stop that returned 1 ended that. So, when no call and no callback runs any more,
  *
- *	starts that returned 0 = callbacks + stops that returned 1 + drained
+ *  starts that returned 0 = callbacks + stops that returned 1 + drained
  *
- * for every timer. Moreover, two callbacks of one timer must never run at the
- * same time.
+ * for every timer. Besides, two callbacks of one timer must never run at the same time.
  */
 #define pr_fmt(fmt) "twheel_torture: " fmt
 
@@ -29,9 +27,9 @@
  * @nr: its number, for messages
  * @starts: number of starts with result 0
  * @stops: number of stops with result 1
- * @callbacks: callbacks
+ * @callbacks: number of callbacks
  * @drained: number of drains of this timer
- * @running: number of callbacks at this time
+ * @running: number of callbacks that run now
  */
 struct tt_shared {
 	struct tt_timer t;
@@ -65,7 +63,7 @@ static void tt_shared_note_stop(struct tt_shared *s, int ret)
 	}
 }
 
-/* Returns mostly a few ticks, to expire while others are working on the timers. */
+/* Choose a delay. Most are a few ticks, so that the timer expires while other threads use it. */
 static u64 tt_shared_delay(u32 *rnd)
 {
 	u32 ticks = tt_random_below(rnd, 8) ? 3 : 300;
@@ -94,13 +92,13 @@ static void tt_shared_start(struct tt_shared *s, u32 *rnd)
 	default:
 		if (tt_random_below(rnd, 2))
 			tt_shared_note_start(s, twheel_start(&s->t.timer, delay));
-		/* Maybe to the same tick. */
+		/* The second start often has the same tick, which takes another path in twheel. */
 		ret = twheel_start(&s->t.timer, delay);
 	}
 	tt_shared_note_start(s, ret);
 }
 
-/* Start the timer at the end of its callback, which is the caller. */
+/* Start the timer again when its callback ends. Must be called by the callback. */
 static void tt_shared_again(struct tt_shared *s, u32 *rnd)
 {
 	u64 delay = tt_shared_delay(rnd);
@@ -193,7 +191,7 @@ static void tt_shared_settle(struct tt_shared *s)
 		 atomic_read(&s->running));
 }
 
-/* Settle every timer once the callers are gone. */
+/* Stop every timer and check its account. There are no callers any more. */
 void tt_shared_finish(void)
 {
 	unsigned int i;

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Many callers at the same few work items
+ * Many callers that use the same few work items
  *
- * As with the shared timers, the account of each item must come out even. A
- * queue that returned true or a mod that returned false made it pending. That
- * was ended by either one run or one cancel that returned true. The items have
- * a wheel of their own, which is never drained.
+ * As with the shared timers, the account of each item must come out even. A queue that returned
+ * true, or a mod that returned false, made the item pending. Either one run or one cancel that
+ * returned true ended that. The items have a wheel of their own, which is never drained.
  */
 #define pr_fmt(fmt) "twheel_torture: " fmt
 
@@ -23,9 +22,9 @@
  * struct tt_work - a work item and its account
  * @work: the item
  * @nr: its number, for messages
- * @queued: times it became pending
+ * @queued: how often it became pending
  * @cancelled: number of cancels with result true
- * @runs: times it ran
+ * @runs: number of its runs
  */
 struct tt_work {
 	struct twheel_work work;
@@ -62,7 +61,7 @@ static void tt_work_cancel(struct tt_work *w)
 		atomic_inc(&w->cancelled);
 }
 
-/* Queue, push back or cancel an item. Context: any. */
+/* Queue, delay or cancel an item. Context: any. */
 void tt_work_op(u32 *rnd)
 {
 	struct tt_work *w = &tt_works[tt_random_below(rnd, TT_NR_WORKS)];
@@ -77,8 +76,8 @@ void tt_work_op(u32 *rnd)
 }
 
 /*
- * Run an item now. Many callers must not use a cancel that waits, so this
- * flushes instead. Context: process.
+ * Run an item now and wait for it. A cancel that waits is only useful while no other caller
+ * queues the item, so this flushes instead. Context: process.
  */
 void tt_work_flush_op(u32 *rnd)
 {
@@ -128,7 +127,10 @@ static void tt_work_settle(struct tt_work *w)
 			 atomic_read(&w->runs));
 }
 
-/* Settle all items once the callers are gone, or clean up after a failed setup. */
+/*
+ * Cancel all items and check their accounts. There are no callers any more. Also cleans up after
+ * a setup that failed.
+ */
 void tt_work_finish(void)
 {
 	unsigned int i;

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Threads that call twheel, from process context and hard interrupts
+ * Threads that call twheel, from process context and from hard interrupts
  *
- * Workers are not bound to a CPU, because it may go offline, but now and then
- * move to another one. Half of them hammer the same timers, and each of the
- * others has some for itself. Each worker also has an hrtimer, which it starts
- * now and then to call twheel in hard interrupt context. Another thread takes
- * CPUs away and brings them back.
+ * Workers are not bound to a CPU, because the CPU may go offline, but they move to another one
+ * now and then. Half of the workers use all locked timers, and the others have some timers each
+ * that no other worker uses. Each worker also has an hrtimer, so that it can call twheel from a
+ * hard interrupt. Another thread takes CPUs offline and online.
  */
 #define pr_fmt(fmt) "twheel_torture: " fmt
 
@@ -103,7 +102,7 @@ static void tt_worker_move(struct tt_worker *w)
 {
 	int cpu = tt_random_online_cpu(&w->rnd);
 
-	/* If the CPU just went offline, the worker keeps its CPU. */
+	/* If this fails because the CPU just went offline, the worker stays where it is. */
 	set_cpus_allowed_ptr(current, cpumask_of(cpu));
 }
 
@@ -134,7 +133,10 @@ static int tt_worker_thread(void *arg)
 	return 0;
 }
 
-/* Set up a worker. Odd ones have a share of the locked timers each, even ones use all. */
+/*
+ * Set up a worker. Workers with an odd number have a share of the locked timers each, the others
+ * use all.
+ */
 static void tt_worker_init(struct tt_worker *w, unsigned int nr)
 {
 	unsigned int share = TT_TIMERS / tt_nr_workers;
@@ -186,9 +188,9 @@ static struct task_struct *tt_hotplug_task;
 static unsigned int tt_epoch;
 
 /*
- * Returns the number of begins and ends of changes, which is odd during a change.
- * A timer stayed on its CPU if the number was even at its start and is the
- * same at its expiry.
+ * Returns the number of changes of the online CPUs, where begin and end count separately. The
+ * number is odd during a change. If it was even when a timer was started, and is the same when
+ * the timer expires, the timer was never moved by hotplug.
  */
 unsigned int tt_hotplug_epoch(void)
 {
