@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The benchmark module: what its parts share
+ * The benchmark module: declarations of its parts
  *
  * An implementation is a facility that keeps timers and calls them back:
  *
- *   hier hashed			wheels of twheel.ko, through its interface
- *   timer_list hrtimer		the kernel's own; timer_list_irqsafe where it
- *				makes a difference
+ *  hier hashed         wheels of twheel.ko, through its interface
+ *  timer_list hrtimer  timers of the kernel. timer_list_irqsafe is measured where
+ *                      it makes a difference
  *
- * Its operations work on a batch of timers, so that a measurement is a loop of
- * direct calls. The cost of an empty loop is subtracted.
+ * Its operations work on a batch of timers, so that a measurement is a loop of direct calls. The
+ * cost of an empty loop is subtracted.
  */
 #ifndef _TWHEEL_BENCH_H
 #define _TWHEEL_BENCH_H
@@ -24,16 +24,16 @@
 #define BENCH_BATCHES	17
 /* Number of intervals drawn in advance, a power of two. */
 #define BENCH_DRAWS	65536U
-/* Slots of the hashed wheels, and the tick of all wheels. */
+/* Number of slots of the hashed wheels, and the tick of all wheels. */
 #define BENCH_SLOTS	65536
 #define BENCH_TICK_NS	NSEC_PER_MSEC
 /*
- * Timers in one piece of memory, 32 KiB. It must be one that kmalloc() has even when
- * memory is fragmented: what vmalloc() maps is in small pages.
+ * Number of timers in one allocation, which has 32 KiB. It must be a size that kmalloc() has even
+ * when memory is fragmented: vmalloc() would map small pages, which cost more misses.
  */
 #define BENCH_CHUNK	512U
 
-/* In 64 bits on every machine. */
+/* A number of seconds in ns, with 64 bits on every machine. */
 #define BENCH_SECONDS(n)	((u64)(n) * NSEC_PER_SEC)
 
 struct bench;
@@ -59,15 +59,15 @@ struct bench_timer {
 /**
  * struct bench_impl - an implementation
  * @name: its name in the results
- * @wheel: @facility is a wheel of twheel.ko
+ * @wheel: flag: @facility is a wheel of twheel.ko
  * @create: make @facility, or NULL if there is nothing to make
- * @destroy: free it when no timer is pending
- * @setup: set a timer up, once
+ * @destroy: free @facility when no timer is pending
+ * @setup: initialize a timer
  * @absolute: convert a time on CLOCK_MONOTONIC for @start_at and @restart
  * @relative: convert a delay in ns for @start and the callback
  * @start: start each timer of the batch after @when
  * @start_at: start each timer of the batch at @when
- * @restart: give each timer of the batch, all pending, the deadline @when
+ * @restart: give each timer of the batch the deadline @when. All of them are pending
  * @stop: stop each timer of the batch
  */
 struct bench_impl {
@@ -102,11 +102,11 @@ struct bench_dist {
  * @dist: the distribution
  * @pending: number of timers
  * @chunks: the timers, %BENCH_CHUNK in each
- * @order: a random order of them
+ * @order: the numbers of the timers in random order
  * @facility: private data of the implementation
  * @nr: number of timers in the batch
  * @batch: the batch
- * @when: a time or delay for each of them
+ * @when: a time or delay for each timer of the batch
  */
 struct bench {
 	const struct bench_impl *impl;
@@ -125,7 +125,7 @@ struct bench {
  * @restart: restart the timer by a delay from the expired deadline
  * @again: use the cheap restart of the implementation, if it has one
  * @expired: number of expiries
- * @delay: delays to restart with, as returned by the implementation's @relative
+ * @delay: delays of restarts, as returned by the implementation's @relative
  */
 struct bench_expiry {
 	bool restart;
@@ -141,7 +141,7 @@ static inline struct bench_timer *bench_timer_at(const struct bench *b, u32 i)
 	return &b->chunks[i / BENCH_CHUNK][i % BENCH_CHUNK];
 }
 
-/* Count an expiry and return the next delay, for a callback. */
+/* Count an expiry and return the delay of the restart. Called by callbacks. */
 static inline u64 bench_next_delay(void)
 {
 	return bench_expiry->delay[bench_expiry->expired++ & (BENCH_DRAWS - 1)];

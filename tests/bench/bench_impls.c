@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The implementations: wheels of twheel.ko, and the kernel's own timers
+ * The implementations: wheels of twheel.ko, and the timers of the kernel
  *
- * The kernel's timers are used as a driver would use them. timer_list is started and
- * stopped by add_timer(), mod_timer() and timer_delete(). hrtimer is in its default
- * mode, and its callback moves its expiry on. Every delayed_work uses
- * TIMER_IRQSAFE, where callbacks run with interrupts off.
+ * The kernel's timers are used as a driver would use them. timer_list is started and stopped by
+ * add_timer(), mod_timer() and timer_delete(). hrtimer is in its default mode, and its callback
+ * moves its expiry on. Every delayed_work uses TIMER_IRQSAFE, whose callbacks run with interrupts
+ * off.
  */
 #include <linux/err.h>
 #include <linux/jiffies.h>
@@ -13,7 +13,7 @@
 #include "bench.h"
 #include "core/compat.h"
 
-/* Defines a function that makes a call for each timer of a batch, with its time. */
+/* Define a function that makes @call for each timer of a batch, with the timer's time in @when. */
 #define BENCH_EACH(name, call)						\
 static void name(struct bench *b)					\
 {									\

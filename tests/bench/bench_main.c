@@ -2,18 +2,18 @@
 /*
  * The benchmark module: the runs
  *
- * Everything happens while the module is being loaded. Results are lines of the
- * kernel log: rows of build/bench/kernel.csv after "csv:".
- * tests/bench/run collects them. The mode says which figures are measured:
+ * All measurements happen while the module is being loaded. Results are lines of the kernel log:
+ * rows of build/bench/kernel.csv after "csv:". tests/bench/run collects them. The mode says which
+ * figures are measured:
  *
  *  icount
- *	The operations on one CPU, in a machine that counts instructions
- *	(tests/vm/run -i). Times are numbers of instructions.
+ *  The operations on one CPU, in a machine that counts instructions
+ *  (tests/vm/run -i). Times are numbers of instructions.
  *  worst
- *	How long a million timers that are due at once keep the CPU.
+ *  How long a million timers that are due at once keep the CPU.
  *
- * A run lasts from bench_create() to bench_destroy(). It has a facility of its
- * own with all timers set up, which it uses in random order.
+ * A run lasts from bench_create() to bench_destroy(). It has a facility of its own, whose timers
+ * it uses in random order.
  */
 #define pr_fmt(fmt) "twheel-bench: " fmt
 
@@ -80,7 +80,7 @@ static const struct bench_impl * const impls[] = {
 	&bench_hashed,
 };
 
-/* For mode=worst. */
+/* Implementations that are measured with mode=worst. */
 static const struct bench_impl * const worst_impls[] = {
 	&bench_hier,
 	&bench_timer_list,
@@ -92,7 +92,7 @@ static const struct bench_impl * const worst_impls[] = {
 
 static const u32 sizes[] = { 100, 1000, 10000, 100000, 1000000 };
 
-/* @hundredths: the value, times 100. */
+/* Print a row. @hundredths is the value, times 100. */
 void bench_row(const struct bench *b, const char *operation, const char *dist, u64 hundredths)
 {
 	u32 rest = do_div(hundredths, 100);
@@ -108,14 +108,14 @@ static int compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Returns the median of @values, which it sorts, or 0 without any. */
+/* Sort @values and return the median, or 0 if there is none. */
 u32 bench_median(u32 *values, u32 nr)
 {
 	sort(values, nr, sizeof(*values), compare, NULL);
 	return nr ? values[nr / 2] : 0;
 }
 
-/* Make a batch of @nr timers, from place @from in the random order on. */
+/* Make a batch of @nr timers, from index @from of the random order on. */
 void bench_pick(struct bench *b, u32 from, u32 nr)
 {
 	u32 i;
@@ -284,7 +284,7 @@ static int __init bench_init(void)
 {
 	int ret = -EINVAL;
 
-	/* Let leftover work of the boot finish. */
+	/* Wait until work of the boot is finished. */
 	msleep(3000);
 	bench_expiry = vzalloc(sizeof(*bench_expiry));
 	if (!bench_expiry)

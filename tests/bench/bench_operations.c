@@ -2,15 +2,13 @@
 /*
  * The cost of one start, stop, restart and refresh
  *
- * With all timers pending, a batch of random ones is stopped and started again
- * in various ways. Interrupts are off during a batch, so that nothing else is
- * counted. A batch is also too short to miss a tick. All times are looked up in
- * advance. The figure is the median of BENCH_BATCHES batches, less the median
- * of an empty loop, per operation.
+ * While all timers are pending, a batch of random timers is stopped and started again in various
+ * ways. Interrupts are off during a batch, so that nothing else is counted, and a batch is too
+ * short to miss a tick. All deadlines are computed in advance. The figure is the median of
+ * BENCH_BATCHES batches, less the median of an empty loop, per operation.
  *
- * There are three ranges of deadlines, all beyond the end of the benchmark. Timers
- * wait in the middle one. A restart moves them to the early one, a refresh to the
- * late one.
+ * There are three ranges of deadlines, all beyond the end of the benchmark. Timers wait in the
+ * middle one. A restart moves them to the early one, a refresh to the late one.
  */
 #include <linux/irqflags.h>
 #include <linux/kernel.h>
@@ -67,7 +65,7 @@ static u32 timed(struct bench *b, void (*fn)(struct bench *b))
 	return end - begin;
 }
 
-/* Draw a deadline for each timer of the batch, at least @from ahead. */
+/* Choose a deadline for each timer of the batch, at least @from ns ahead. */
 static void at(struct bench *b, u64 from)
 {
 	u64 now = ktime_get();
@@ -109,7 +107,7 @@ static void one_batch(struct bench *b, struct times *times, u32 i)
 	impl->start_at(b);
 }
 
-/* Fill the facility: start all timers in the middle range. */
+/* Start all timers in the middle range. */
 void bench_fill(struct bench *b)
 {
 	u32 from;

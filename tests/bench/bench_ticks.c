@@ -2,35 +2,34 @@
 /*
  * The cost of an expiry, and of a tick with nothing due
  *
- * A loop in process context keeps reading the clock. When two readings are
- * further apart than usual, the loop lost the CPU to an interrupt, to the
- * softirqs after it, or to another task. That gap, less the usual distance, is
- * the cost of the interruption with its entry and exit. The loop keeps the CPU
- * from idling, so that the kernel's own tick is always there, and no work of
+ * A loop in process context keeps reading the clock. When two readings are further apart than
+ * usual, the loop lost the CPU to an interrupt, to the softirqs after it, or to another task.
+ * That gap, less the usual distance, is the cost of the interruption with its entry and exit. The
+ * loop keeps the CPU from idling, so that the kernel's own tick is always there, and no work of
  * the idle loop is counted.
  *
  *  tick_empty
- *	All timers pending, none due: the median of all gaps. For a wheel this
- *	is the gap of its tick, every millisecond, as the kernel ticks only every
- *	fourth. timer_list and hrtimer have no tick of their own: for them it is
- *	the gap of the kernel's tick.
+ *  All timers are pending and none is due: the median of all gaps. For a wheel this
+ *  is the gap of its tick, which comes every millisecond. The kernel ticks only every
+ *  fourth. timer_list and hrtimer have no tick of their own: for them it is
+ *  the gap of the kernel's tick.
  *  expire_restart
- *	Callbacks restart their timers an interval after the expired deadline,
- *	as periodic timers do. The figure is the sum of the gaps in a window of
- *	time, less the gaps of a window with nothing due, divided by the number
- *	of expiries. It is the cost that an expiry adds to the ticks. That
- *	includes the timer's moves in the wheel between two expiries.
+ *  Callbacks restart their timers an interval after the expired deadline,
+ *  as periodic timers do. The figure is the sum of the gaps in a window of
+ *  time, less the gaps of a window with nothing due, divided by the number
+ *  of expiries. It is the cost that an expiry adds to the ticks, including
+ *  the timer's moves in the wheel between two expiries.
  *  expire_again
- *	The same with twheel_again_at(). Wheels only.
+ *  The same with twheel_again_at(). Only wheels have it.
  *
- * The time of another task must not count. Hardly any half second passes
- * without one, because kcompactd alone runs twice in it. So a window consists
- * of slices without a run of another task.
+ * The time of another task must not count. Hardly any half second passes without another task,
+ * because kcompactd alone runs twice in it. So a window is made of slices, and a slice in which
+ * another task ran is left out.
  *
- * To have enough expiries in such a window, intervals are scaled to about ten
- * expiries a millisecond. With 1000 timers the mean is 100 ms, with 10,000 1 s,
- * with 100,000 10 s, and with 1,000,000 30 s. Timers start with a random part
- * of their interval, as if they were already running for long.
+ * To have enough expiries in such a window, intervals are scaled to about ten expiries a
+ * millisecond. With 1000 timers the mean is 100 ms, with 10,000 1 s, with 100,000 10 s, and with
+ * 1,000,000 30 s. Timers start with a random part of their interval, as if they had been running
+ * for long.
  */
 #include <linux/delay.h>
 #include <linux/kernel.h>
@@ -44,7 +43,7 @@
 #define SLICE_NS	(20 * NSEC_PER_MSEC)
 #define SETTLE_MS	300
 #define MAX_GAPS	16384
-/* Limit for windows that lose slices to other tasks, in windows. */
+/* Give up on a window after this many times its length, if other tasks spoil too many slices. */
 #define PATIENCE	8
 #define SHORTEST_MEAN	(20 * NSEC_PER_MSEC)
 #define LONGEST_MEAN	BENCH_SECONDS(30)
@@ -57,7 +56,7 @@ struct bench_expiry *bench_expiry;
  * @usual: distance of two readings without an interruption, ns
  * @expired: number of expiries
  * @lost: sum of all gaps, ns
- * @missing: shortfall of the windows, ns
+ * @missing: time that the windows lack because of other tasks, ns
  * @ns: the first gaps
  */
 struct gaps {
@@ -81,7 +80,10 @@ static void note_gap(struct gaps *gaps, u32 ns)
 		gaps->ns[gaps->nr++] = ns;
 }
 
-/* Watch until @end. @last is the last reading, for the next call. */
+/*
+ * Note gaps until @end. @last is the last reading of the clock, and must be passed to the next
+ * call.
+ */
 static void watch_until(struct gaps *gaps, u64 end, u64 *last)
 {
 	u64 now;
@@ -97,7 +99,7 @@ static void watch_until(struct gaps *gaps, u64 end, u64 *last)
 	}
 }
 
-/* Watch a slice. Undo it and return false if another task ran. */
+/* Note the gaps of a slice. If another task ran meanwhile, forget them and return false. */
 static bool watch_slice(struct gaps *gaps, u64 length, u64 *last)
 {
 	u32 nr = gaps->nr, expired = bench_expiry->expired;
@@ -128,7 +130,7 @@ static void watch(struct gaps *gaps, u64 window)
 	gaps->missing += window;
 }
 
-/* Find the usual distance: with 0, every reading counts as a gap. */
+/* Find the usual distance of two readings. While it is 0, every reading counts as a gap. */
 static void find_usual(struct gaps *gaps)
 {
 	u32 i, least = U32_MAX;
@@ -188,8 +190,8 @@ static void watch_empty(struct bench *b, struct gaps *gaps)
 }
 
 /*
- * Print the cost of an expiry: what a window loses beyond the @lost of a window without
- * any. No row if the latter lost more.
+ * Print the cost of an expiry. A window with expiries loses more time than the @lost of a window
+ * without any, and the difference belongs to the expiries. Print no row if there is none.
  */
 static void measure_expiry(struct bench *b, struct gaps *gaps,
 			   const char *operation, u64 lost)
@@ -230,7 +232,7 @@ int bench_ticks(struct bench *b)
 	if (!gaps)
 		return -ENOMEM;
 	measure(b, gaps);
-	/* Windows are compared by their sums, so both must be complete. */
+	/* Windows are compared by their sums, so a window that lacks time is useless. */
 	ret = gaps->missing ? -EBUSY : 0;
 	vfree(gaps);
 	return ret;

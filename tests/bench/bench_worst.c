@@ -1,31 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * For how long a million timers that are due at once, or nearly so, keep a CPU
+ * For how long a million timers that are due at about the same time keep a CPU
  *
- * The loads are crowds on one deadline, in one slot of the hierarchical wheel's
- * second level, and in 256 ticks, both near and far. One more crowd is refreshed
- * just before it is due. All are started far ahead, so that they first move down
- * through outer slots. Callbacks only count.
+ * The loads are crowds on one deadline, in one slot of the hierarchical wheel's second level, and
+ * in 256 ticks, both near and far. Another crowd is refreshed just before it is due. The timers
+ * are started far ahead, so that they first move down through outer slots. Callbacks only count.
  *
- * Runs on a machine with one CPU that counts instructions, so every figure is
- * exact and the same in every run.
+ * The machine has one CPU and counts instructions, so every figure is exact and the same in every
+ * run.
  *
  *  irqoff_max
- *	Longest time with interrupts off. An hrtimer in hard interrupt context
- *	fires at short, uneven intervals and records how late it is. That
- *	includes entering the interrupt, so "none", with all timers pending and
- *	none due, is not 0.
+ *  Longest time with interrupts off. An hrtimer in hard interrupt context
+ *  fires at short, uneven intervals and records how late it is. That
+ *  includes entering the interrupt, so the load "none", with all timers pending
+ *  and none due, is not 0.
  *  softirq_max
- *	Longest run of a softirq, from irq:softirq_entry to irq:softirq_exit.
- *	Both timer_list and wheels run there. Interrupts in between are
- *	included.
+ *  Longest run of a softirq, from irq:softirq_entry to irq:softirq_exit.
+ *  Both timer_list and wheels run there. Interrupts in between are
+ *  included.
  *  last
- *	Time from the last deadline to the expiry of the last timer, as the same
- *	hrtimer finds it.
+ *  Time from the last deadline to the expiry of the last timer, as the same
+ *  hrtimer finds it.
  *
- * timer_list calls each callback with interrupts on, except for TIMER_IRQSAFE
- * timers, which every delayed_work has. These are implementation
- * timer_list_irqsafe.
+ * timer_list calls each callback with interrupts on, except for TIMER_IRQSAFE timers, which every
+ * delayed_work has. These are the implementation timer_list_irqsafe.
  */
 #include <linux/delay.h>
 #include <linux/hrtimer.h>
@@ -39,12 +37,12 @@
 #include "tracepoints.h"
 
 #define PERIOD_NS	(20 * NSEC_PER_USEC)
-/* Timers that move down from far away leave the CPU idle for long. */
+/* A longer period for timers that come from far away, because the CPU is idle for long then. */
 #define PERIOD_FAR_NS	(200 * NSEC_PER_USEC)
 #define QUIET_MS	500
-/* Ticks of an outer slot. Deadlines begin at the edge of one. */
+/* Length of an outer slot. Deadlines begin at the edge of a slot. */
 #define SLOT_NS		(256 * (u64)BENCH_TICK_NS)
-/* Ticks of a slot of the third level, about a minute. */
+/* Length of a slot of the third level, about a minute. */
 #define FAR_SLOT_NS	(256 * SLOT_NS)
 /* All due timers must expire within this time. */
 #define PATIENCE_NS	BENCH_SECONDS(300)
@@ -73,7 +71,7 @@ static const struct load loads[] = {
 	{ "far_slot", BENCH_SECONDS(100), FAR_SLOT_NS, PERIOD_FAR_NS },
 };
 
-/* Measurements. There is one CPU, so they need no lock. */
+/* State of the measurement. The machine has one CPU, so it needs no lock. */
 static struct {
 	struct hrtimer hrtimer;
 	u64 period;
@@ -136,17 +134,20 @@ static void end_watch(const struct bench *b, const char *load)
 	bench_row(b, "softirq_max", load, 100 * watched.softirq_max);
 }
 
-/* Sleep by an hrtimer. The timer of msleep() is late itself, and may be among the million. */
+/*
+ * Sleep by an hrtimer. msleep() would use a timer_list, which may be late behind the million
+ * timers.
+ */
 static void sleep_until(ktime_t at)
 {
 	set_current_state(TASK_UNINTERRUPTIBLE);
 	schedule_hrtimeout(&at, HRTIMER_MODE_ABS);
 }
 
-/* Start or restart all timers, due at @begin or spread over @width_ns from then on. */
+/* Start or restart all timers. They are due at @begin, or spread over @width_ns from @begin on. */
 static void give_deadlines(struct bench *b, u64 begin, u64 width_ns, void (*start)(struct bench *b))
 {
-	/* Convert it only once: timer_list's conversion is inexact. */
+	/* convert this time only once, because timer_list's conversion is inexact */
 	u64 same = b->impl->absolute(begin);
 	u32 width = div_u64(width_ns, NSEC_PER_USEC);
 	u32 from, i;
@@ -162,7 +163,7 @@ static void give_deadlines(struct bench *b, u64 begin, u64 width_ns, void (*star
 	}
 }
 
-/* Returns the first deadline, CLOCK_MONOTONIC, ns. */
+/* Start the timers of a load. Returns the first deadline, on CLOCK_MONOTONIC. */
 static u64 start_load(struct bench *b, const struct load *load)
 {
 	u64 slot = max(load->width_ns, SLOT_NS);
@@ -175,10 +176,10 @@ static u64 start_load(struct bench *b, const struct load *load)
 }
 
 /*
- * Push a crowd back just before it is due, and change its @deadline. The first time
- * shows how long it takes to push all back. The second time begins three times as long
- * before the deadline: a wheel moves nothing the first time. Returns -ETIME if a timer
- * expired too early.
+ * Refresh a crowd just before it is due, and change its @deadline. The first refresh only
+ * measures how long it takes to refresh all timers, because a wheel moves nothing then. The
+ * second one begins three times as long before the deadline. Returns -ETIME if a timer expired
+ * too early.
  */
 static int refresh_load(struct bench *b, u64 *deadline)
 {
@@ -228,7 +229,7 @@ static int watch_load(struct bench *b, const struct load *load)
 		ret = refresh_load(b, &deadline);
 	if (!ret)
 		ret = wait_for_expiries(b);
-	/* The hrtimer may not have fired since. */
+	/* The hrtimer may not have fired since the last expiry. */
 	if (!watched.last)
 		watched.last = ktime_get();
 	end_watch(b, load->name);

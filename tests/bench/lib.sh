@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash disable=SC2034
 #
-# What the scripts that measure share. Sourced, not run, with their arguments.
+# Functions and variables of the scripts that measure. Sourced, not run, with the arguments of the
+# script.
 #
-# dir    where figures go            kernel  of the machines
-# quick  less of it                  keep    plots, too
+# dir    where figures go            kernel  kernel of the machines
+# quick  measure less                keep    copy plots, too
 # rest   arguments for the script itself
 #
-# Nothing can disturb a machine that counts instructions, so two of these run beside each
-# other. A part that uses the clock runs alone.
+# Nothing can disturb a machine that counts instructions, so two machines run beside each other. A
+# part that uses the clock runs alone.
 
 . "$(dirname "${BASH_SOURCE[0]}")/../vm/lib.sh"
 
@@ -28,8 +29,8 @@ SECONDS=0
 mkdir -p "$dir"
 "$top/tests/vm/build" "$kernel"
 
-# machine NAME OPTION...: tests/vm/run with these options. Everything goes to NAME.log, the rows
-# in it to NAME.rows.
+# machine NAME OPTION...: run tests/vm/run with these options. Its output goes to NAME.log, and
+# the rows in it to NAME.rows.
 machine() {
 	local log=$dir/$1.log rows=$dir/$1.rows status=0
 	"$top/tests/vm/run" -i "${@:2}" >"$log" 2>&1 || status=1
@@ -39,7 +40,8 @@ machine() {
 	return $status
 }
 
-# native_program FILE: native.c, built for this machine. wheels.h contains the schemes of twheel.ko.
+# native_program FILE: build native.c for this machine. wheels.h contains the schemes of
+# twheel.ko.
 native_program() {
 	(cd "$top/tests/bench" && "${CC:-gcc}" -O2 -falign-functions=64 -g -Wall -I ../wheel/shims/native -I ../../include \
 		-I ../.. -idirafter "$("$top/tests/vm/kernel" source)/tools/include" \
@@ -47,7 +49,7 @@ native_program() {
 		die "native.c does not build"
 }
 
-# show NAME HEADING: the tables of NAME.csv, which gets the rows of standard input.
+# show NAME HEADING: write the rows of standard input to NAME.csv, and print its tables.
 show() {
 	{ echo "$2"; cat; } >"$dir/$1.csv"
 	"$top/tests/bench/data" --show "$1" "$dir"

@@ -54,23 +54,23 @@
 #define DRAWS		1048576U
 #define EVERYTHING	1000000000
 #define LARGE_PAGE	(1UL << 21)
-/* Ticks between the three ranges of measure_operations(). */
+/* Distance in ticks of the three ranges of measure_operations(). */
 #define RANGE		1048576U
 
-/* Has the size of struct twheel_timer. */
+/* A timer, with the size of struct twheel_timer. */
 struct object {
 	struct twheel_node node;
 	void *pad[2];
 };
 
-/* An implementation: a scheme, its slots, and the maximum number of timers that makes sense. */
+/* An implementation: a scheme, its slots, and the largest number of timers worth measuring. */
 struct impl {
 	const struct twheel_test_scheme_ops *ops;
 	u32 slots;
 	u32 top;
 };
 
-/* @one: all intervals have one length. */
+/* A distribution of intervals. @one: all intervals have the same length. */
 struct distribution {
 	const char *name;
 	u32 (*draw)(void);
@@ -83,7 +83,7 @@ enum {
 	NR_OPS,
 };
 
-/* In the same order. */
+/* Names of the operations, in the order of the enum. */
 static const char * const op_names[NR_OPS] = {
 	"start", "stop", "refresh", "restart",
 	"expire_restart", "tick_empty",
@@ -97,12 +97,12 @@ static const struct impl impls[] = {
 	{ &twheel_test_plain, 131072, U32_MAX },
 };
 
-/* The result of all runs of an implementation: for each operation the least time. */
+/* The result of an implementation: the least time of each operation in all runs. */
 struct result {
 	double ns[NR_OPS];
 };
 
-/* One set of measurements. */
+/* The measurements of one implementation, distribution and number of timers. */
 struct run {
 	const struct impl *impl;
 	const struct distribution *dist;
@@ -125,8 +125,8 @@ static void die(const char *what)
 }
 
 /*
- * Allocate large pages, because the kernel maps its memory with them. With
- * small ones, each timer that misses the cache would also miss in page tables.
+ * Allocate large pages, because the kernel maps its own memory with large pages. With small
+ * pages, each timer that misses the cache would also miss in the page tables.
  */
 static void *alloc(size_t nr, size_t size)
 {
@@ -164,7 +164,7 @@ static const struct distribution distributions[] = {
 	{ "one", draw_one, true },
 };
 
-/* Returns the CPU time of this thread, without the time of others in between. */
+/* Returns the CPU time of this thread, without the time of other threads. */
 static u64 now(void)
 {
 	return clock_ns(CLOCK_THREAD_CPUTIME_ID);
@@ -239,12 +239,12 @@ static void rows(const struct run *r)
 	fflush(stdout);
 }
 
-/* One operation at a time. */
+/* Measurements of single operations. */
 
 /*
- * Do @op, a constant, on all timers. Everything that the loop needs is in local
- * variables. The fewer instructions there are between two timers, the more timers
- * are fetched from memory at the same time.
+ * Do @op, which is a constant, on all timers. Copy what the loop needs to local variables,
+ * because the fewer instructions there are between two timers, the more timers are fetched from
+ * memory at the same time.
  */
 static __always_inline double pass(struct run *r, int op, u64 from)
 {
@@ -265,7 +265,10 @@ static __always_inline double pass(struct run *r, int op, u64 from)
 		} else if (op == OP_restart) {
 			restart(scheme, *node, from + interval[i++ % DRAWS]);
 		} else {
-			/* The module reads the timer's base and function first. */
+			/*
+			 * The module first reads the timer's base and function, so read the timer
+			 * here, too.
+			 */
 			if (unlikely((*node)->expires == U64_MAX))
 				die("a timer at the end of time");
 			(*node)->expires = from + interval[i++ % DRAWS];
@@ -303,7 +306,7 @@ static void measure_operations(struct run *r)
 	r->impl->ops->destroy(r->scheme);
 }
 
-/* Ticks */
+/* Measurements of ticks. */
 
 static void check_tick(const struct run *r, const struct twheel_node *node,
 		       u64 tick)
@@ -331,7 +334,7 @@ static u32 one_tick(struct run *r, u64 tick, u32 *next)
 	return expired;
 }
 
-/* Start all timers. Returns the tick that the clock has then reached. */
+/* Start all timers. Returns the current tick, which the clock reached meanwhile. */
 static u32 start_load(struct run *r)
 {
 	u32 i, next = 0, tick = 0;
@@ -384,9 +387,9 @@ static void measure_idle(struct run *r)
 	r->impl->ops->destroy(r->scheme);
 }
 
-/* Choice of runs */
+/* Choice of runs. */
 
-/* Returns whether a list has @name; NULL has all. */
+/* Returns true if @list has @name, or if @list is NULL, which stands for all names. */
 static bool named(const char *list, const char *name)
 {
 	size_t length = strlen(name);
@@ -416,7 +419,10 @@ static void measure_round(struct run *r)
 		measure_idle(r);
 }
 
-/* Returns whether to run @impl. With a million timers, only wheels have all distributions. */
+/*
+ * Returns true if @impl takes part. With more than 100,000 timers, only wheels are measured with
+ * all distributions.
+ */
 static bool takes_part(const struct impl *impl, const struct distribution *dist,
 		       u32 nr, const char *names)
 {
@@ -449,7 +455,10 @@ static void measure(const struct distribution *dist, u32 nr, const char *names)
 	cleanup(&r);
 }
 
-/* Measure distributions. The most timers take long: only the first one, unless asked for. */
+/*
+ * Measure the distributions. With the largest number of timers a distribution takes long, so
+ * measure only the first one, unless the user named others.
+ */
 static void measure_matching(u32 nr, const char *names, const char *dist)
 {
 	size_t d;

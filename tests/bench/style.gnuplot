@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# Shared by all plots. Each *.gp loads it, and tests/bench/run has gnuplot run
-# in build/bench/. pick() turns the matching rows of kernel.csv into an input.
+# Definitions of all plots. Each *.gp loads this file, and tests/bench/run calls gnuplot in
+# build/bench/. pick() is an input that has the matching rows of kernel.csv.
 
 set datafile separator ','
 set grid back lc rgb '#dddddd'
@@ -20,7 +20,8 @@ twheel = hier
 stock = hashed
 
 pick(suite, mode, impl, op, dist) = sprintf("< awk -F, '$1 == \"%s\" && $2 == \"%s\" && $3 == \"%s\" && $4 == \"%s\" && $5 == \"%s\"' kernel.csv", suite, mode, impl, op, dist)
-# A figure that was not measured must not end the plot.
+# Like pick(), but a figure that was not measured is NaN, so that the plot does not end with an
+# error.
 some(suite, mode, impl, op, dist) = pick(suite, mode, impl, op, dist)." | grep . || echo ,,,,,,,1000,,NaN"
 icount(impl, op) = some('kernel', 'icount', impl, op, 'uniform')
 native(impl, op) = some('native', 'wall', impl, op, 'uniform')

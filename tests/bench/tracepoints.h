@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Functions that the kernel calls at tracepoints of its own
+ * Functions that the kernel calls at its own tracepoints
  *
- * Few tracepoints are exported to modules, but all can be looked up by their names.
+ * Few tracepoints are exported to modules, but all can be found by their names.
  */
 #ifndef BENCH_TRACEPOINTS_H
 #define BENCH_TRACEPOINTS_H
@@ -43,7 +43,10 @@ static inline void bench_tracepoints_remove(struct bench_tracepoint *at, u32 nr)
 	tracepoint_synchronize_unregister();
 }
 
-/* Register all of them or none. Sleeps. Returns 0, -ENOENT, or another error of the kernel. */
+/*
+ * Register all functions, or none if one fails. Sleeps. Returns 0, -ENOENT, or another error of
+ * the kernel.
+ */
 static inline int bench_tracepoints_insert(struct bench_tracepoint *at, u32 nr)
 {
 	int ret = 0;

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The user benchmark: what its parts share
+ * The user benchmark: declarations of its parts
  *
- * An implementation is a way for a program to keep timers: through system
- * calls, or in the process. A run is one implementation with one number of
- * timers, in a process of its own. main.c says what a run consists of.
+ * An implementation is a way for a program to keep timers: through system calls, or in the
+ * process. A run is one implementation with one number of timers, in a process of its own. main.c
+ * describes a run.
  *
- * A measurement begins when the arguments are in memory as the call wants them.
- * It ends when its results are in memory. So run() counts, and prepare() does
- * not.
+ * A measurement begins when the arguments are in memory as the call wants them, and ends when its
+ * results are in memory. So it includes run(), but not prepare().
  */
 #ifndef BENCH_H
 #define BENCH_H
@@ -19,9 +18,9 @@
 
 #include "../../api/selftests/user.h"
 
-/* Operations in a sample, and in a call that takes many. */
+/* Number of operations in a sample, and in a call that takes many operations. */
 #define SAMPLE		256U
-/* Timers that expire, in addition to the waiting ones. Their ids come last. */
+/* Number of timers that expire. The others wait, and have the lower ids. */
 #define EXTRA		4096U
 
 enum operation {
@@ -31,7 +30,7 @@ enum operation {
 	NR_OPERATIONS,
 };
 
-/* A request for an operation on one timer. Its deadline is after @delay_ns, about. */
+/* A request for an operation on one timer. @deadline_ns is about @delay_ns from now. */
 struct request {
 	uint32_t id;
 	uint64_t delay_ns;
@@ -42,16 +41,15 @@ struct request {
  * struct impl - an implementation
  * @name: its name in the results
  * @batches: flag: measure each operation in large calls, too
- * @large: number of operations of a large call. 0: one
- * @reads: numbers of expiries to collect by one call, up to a 0
- * @open: make room for this many timers and EXTRA more, which will expire
- * @create: create @nr timers from id @first on, or NULL if the first ARM does
- * @prepare: lay out the arguments of the request at place @i
- * @run: make the calls for @nr requests, each for @batch of them
- * @collect: collect expiries, @batch to a call, until there were @nr; returns
- *	how many
- * @inside: call @fn in the context of a program's own calls, for instance in a
- *	callback, or NULL if the context does not matter
+ * @large: number of operations of a large call, or 0 if each call takes one
+ * @reads: the numbers of expiries that one call may collect, with a 0 at the end
+ * @open: make room for this many timers that wait and EXTRA timers that expire
+ * @create: create @nr timers from id @first on, or NULL if the first ARM creates a timer
+ * @prepare: write the arguments of the request at index @i
+ * @run: make the calls for @nr requests, @batch requests in each call
+ * @collect: collect at least @nr expiries, at most @batch in each call, and return their number
+ * @inside: call @fn in the context in which programs call this implementation, for instance in a
+ *   callback, or NULL if the context does not matter
  */
 struct impl {
 	const char *name;
@@ -78,9 +76,9 @@ static inline unsigned int large_batch(const struct impl *impl)
 /**
  * struct bench - a run
  * @impl: the implementation
- * @timers: number of timers
- * @order: their ids, more random with every pick()
- * @quick: fewer samples
+ * @timers: number of timers that wait
+ * @order: their ids. Each pick() makes the order more random
+ * @quick: take fewer samples
  */
 struct bench {
 	const struct impl *impl;

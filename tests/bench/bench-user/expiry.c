@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The cost of an expiry with its restart in the process, beside the bare wheel
+ * The cost of an expiry with its restart in the process, compared with the bare wheel
  *
- * Like expire_restart of tests/bench/native.c: start all timers, move the clock through
- * RUN_TICKS ticks one by one, and start each timer again when it expires. The clock is a
- * variable, and timerfd_settime() does nothing. The difference to the bare wheel is the
- * cost of the session: ids, checks, counters, events, and memory.
+ * Like expire_restart of tests/bench/native.c: start all timers, move the clock through RUN_TICKS
+ * ticks one by one, and start each timer again when it expires. The clock is a variable, and
+ * timerfd_settime() does nothing. The difference to the bare wheel is the cost of the session:
+ * ids, checks, counters, events, and memory.
  *
  * usage: expiry [TIMERS]; prints a row of build/bench/user.csv
  */
@@ -73,7 +73,7 @@ int main(int argc, char **argv)
 	begin = cpu_ns();
 	for (i = 0; i < RUN_TICKS; i++)
 		expired += one_tick();
-	/* Each of them in the time of the longest interval, at least. */
+	/* No interval is longer than RUN_TICKS, so each timer expired at least once. */
 	if (expired < timers)
 		errx(1, "timers are missing");
 	printf("user,native,process,expire_restart,uniform,1,1,%u,ns,%.2f\n", timers,

@@ -2,8 +2,8 @@
 /*
  * libevent's timers, a heap in the process
  *
- * Programs arm timers in callbacks of the event loop, where libevent knows the
- * time without a system call. So this does the same. An expiry is a callback.
+ * Programs arm timers in callbacks of the event loop, where libevent knows the time without a
+ * system call. So the benchmark calls libevent in a callback, too. An expiry is a callback.
  */
 #include <event2/event.h>
 #include <stddef.h>

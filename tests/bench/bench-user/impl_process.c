@@ -2,9 +2,9 @@
 /*
  * libtwheel's session in the process, without the module
  *
- * Starts have deadlines, which are in memory before, so that no start looks at the
- * clock: a program that has a loop knows the time. "process-shared" has words: there a
- * refresh is a store, and so is a stop.
+ * Starts have absolute deadlines, which are computed before, so that no start reads the clock: a
+ * program that has a loop knows the time. The session of "process-shared" has words, so that a
+ * refresh or a stop is a store.
  */
 #include <twheel.h>
 
@@ -25,7 +25,7 @@ static void process_open(unsigned int timers)
 
 	if (twheel_open_flags(&session, &setup, TWHEEL_OPEN_PROCESS))
 		err(1, "twheel_open_flags");
-	/* The words are in memory before. */
+	/* Write to each word once, so that no sample takes a page fault. */
 	for (id = 0; id < setup.shared_ids; id++)
 		twheel_refresh(session, id, 0);
 }

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A timerfd each, all in one epoll set
+ * One timerfd for each timer, all in one epoll set
  *
- * Creating one takes timerfd_create() and epoll_ctl(). epoll_wait() reports as
- * many expiries at a time as there is room for, and read() collects each of
- * them.
+ * Creating a timer takes timerfd_create() and epoll_ctl(). epoll_wait() reports as many expiries
+ * at a time as there is room for, and one read() collects each of them.
  */
 #include <sys/epoll.h>
 #include <sys/timerfd.h>

@@ -2,12 +2,12 @@
 /*
  * /dev/twheel: one session, ids chosen by the program
  *
- * A batch of 1 is a TWHEEL_IOC_START or TWHEEL_IOC_STOP, a larger one a
- * TWHEEL_IOC_SUBMIT. A read returns as many expiries as there is room for.
+ * A batch of 1 is a TWHEEL_IOC_START or TWHEEL_IOC_STOP, a larger one a TWHEEL_IOC_SUBMIT. A read
+ * returns as many expiries as there is room for.
  *
- * "twheel-shared" has words: there a refresh is a store, and so is a stop. A timer is
- * armed with its word set to 0. A timer stopped by a store remains pending until its
- * deadline, so that arming it is a restart.
+ * The session of "twheel-shared" has words, so that a refresh or a stop is a store. A timer is
+ * armed with its word set to 0. A timer that a store stopped remains pending until its deadline,
+ * so that arming it is a restart.
  */
 #include <fcntl.h>
 #include <sys/ioctl.h>
@@ -51,7 +51,7 @@ static void shared_open(unsigned int timers)
 		err(1, "mmap");
 }
 
-/* Prepare the arguments for all sizes of a batch. */
+/* Prepare the arguments of a request for a single call and for a batch. */
 static void twheel_prepare(enum operation op, unsigned int i, const struct request *r)
 {
 	stops[i] = (struct twheel_stop) { .id = r->id };
@@ -68,7 +68,7 @@ static void twheel_prepare(enum operation op, unsigned int i, const struct reque
 	};
 }
 
-/* @least: the least result of an operation. */
+/* Submit operations. Each result must be at least @least. */
 static void submit(unsigned int first, unsigned int count, int least)
 {
 	struct twheel_submit submit = {
@@ -146,7 +146,7 @@ const struct impl impl_twheel = {
 	.collect	= twheel_collect,
 };
 
-/* Stores come one at a time. Only ARM takes batches. */
+/* A refresh or a stop is one store. Only ARM takes batches. */
 const struct impl impl_twheel_shared = {
 	.name		= "twheel-shared",
 	.large		= SAMPLE,

@@ -4,13 +4,13 @@
  *
  * Usage: bench [-q] -n TIMERS IMPLEMENTATION
  *
- * A run creates the timers one after the other, and arms all to expire long
- * after the end. With all timers pending it then stops, starts and refreshes
- * random ones. Then it waits for some to expire and collects them.
+ * A run creates the timers one after the other, and arms them to expire long after the end of the
+ * run. While all timers are pending, it stops, starts and refreshes random ones. Then it lets
+ * other timers expire and collects the expiries.
  *
- * Rows of build/bench/user.csv go to standard output after "csv:". Other lines
- * are for people. The machine has one CPU and counts instructions
- * (tests/vm/run -i): a nanosecond is an instruction.
+ * Rows of build/bench/user.csv go to standard output after "csv:". Other lines are for people.
+ * The machine has one CPU and counts instructions (tests/vm/run -i), so a nanosecond is an
+ * instruction.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,7 +39,7 @@ void *allocate(unsigned int nr, unsigned int size)
 
 	if (!memory)
 		err(1, "calloc");
-	/* Touch it, so that no sample takes a page fault. */
+	/* Write to the memory, so that no sample takes a page fault. */
 	memset(memory, 0xff, (size_t)nr * size);
 	memset(memory, 0, (size_t)nr * size);
 	return memory;
@@ -81,14 +81,17 @@ static const struct impl *find_impl(const char *name)
 	for (i = 0; i < sizeof(impls) / sizeof(impls[0]); i++)
 		if (!strcmp(impls[i]->name, name))
 			return impls[i];
-	/* Not built because its library is missing: no row, and no error. */
+	/*
+	 * An implementation is not built if its library is missing. Print no row and no error
+	 * then.
+	 */
 	printf("%s: was not built\n", name);
 	exit(0);
 }
 
 int main(int argc, char **argv)
 {
-	/* Only the kernel's own limits are left. */
+	/* Allow as many descriptors as the kernel can. */
 	struct rlimit files = { 1 << 20, 1 << 20 };
 	struct bench b = { .timers = 1000 };
 	int option;

@@ -2,26 +2,24 @@
 /*
  * The cost of the operations and of the lives of timers
  *
- * A sample is SAMPLE operations on random timers. Its arguments are laid out in
- * advance. The figure is the median of the samples, less the median of an empty
- * loop, per operation. The median leaves out the few samples that meet a timer
- * interrupt.
+ * A sample is SAMPLE operations on random timers, whose arguments are prepared in advance. The
+ * figure is the median of the samples, less the median of an empty loop, per operation. The
+ * median leaves out the few samples that are interrupted by a timer interrupt.
  *
- * Timers wait in a range of deadlines that no run reaches. A refresh moves them
- * to a later range, and the next refresh to a still later one.
+ * The timers wait for deadlines in a range that no run reaches. A refresh moves a timer to a
+ * later range, and the next refresh to a still later one.
  *
- * While the other timers wait, EXTRA timers are armed, refreshed some times each, and
- * expire. Figures are per timer, and the median of some lives, as the ticks of each lie
- * differently:
+ * While these timers wait, EXTRA other timers live: they are armed, refreshed some times each,
+ * and expire. Figures are per timer. Each is the median of several lives, because the ticks fall
+ * differently in each life:
  *
- *   expire collect	the calls that collect, made when all have expired
- *   expire whole	these calls, and the time that expiring took from the program
- *			before: a loop loses it to interrupts
- *   timeout N		the calls that arm, those that refresh N times, and the whole
- *			expiry
+ *   expire collect  the calls that collect, made after all timers expired
+ *   expire whole    these calls, and the time that the expiries took from the program before:
+ *                   a busy loop measures what it loses to interrupts
+ *   timeout N       the calls that arm, those that refresh N times, and the whole expiry
  *
- * The refreshes come before the first deadline, and are for later ones, so that each timer
- * has to be moved once. Calls are as large as the implementation can make them, up to 256.
+ * The refreshes come before the first deadline and set later deadlines, so that each timer has to
+ * be moved once. Calls are as large as the implementation can make them, up to 256.
  */
 #include <stdio.h>
 
@@ -35,15 +33,15 @@
 #define SPREAD_NS	(10 * MS)
 #define MARGIN_NS	(5 * MS)
 #define QUIET_NS	(20 * MS)
-/* Lives to take the median of. */
+/* Number of lives of which the median is taken. */
 #define LIVES		9
-/* As many are tried first, at times that never come. */
+/* Timers of the warm-up. Their deadlines are never reached. */
 #define TRIED		64
 #define NEVER_NS	(1000000 * SECOND)
 
 static struct request requests[EXTRA];
 
-/* Returns how long calls of @batch requests each took, without what prepares them. */
+/* Returns the time of calls that make @batch requests each, without the time to prepare them. */
 static uint64_t run_requests(const struct impl *impl, enum operation op, unsigned int nr,
 			     unsigned int batch)
 {
@@ -59,7 +57,7 @@ static uint64_t run_requests(const struct impl *impl, enum operation op, unsigne
 	return now_ns() - begin;
 }
 
-/* Pick different timers for a sample, all equally likely. */
+/* Pick different timers for a sample, each with the same probability. */
 static void pick(struct bench *b, uint64_t from_ns)
 {
 	unsigned int i, other;
@@ -75,7 +73,7 @@ static void pick(struct bench *b, uint64_t from_ns)
 	}
 }
 
-/* Measure the loop of every run() with an empty body. */
+/* Measure the loop that surrounds the calls in each run(), with an empty body. */
 static double empty_loop(unsigned int nr)
 {
 	double samples[SAMPLES];
@@ -120,7 +118,7 @@ static void sample_one(struct measuring *m, enum operation op)
 	m->ns[op][m->nr] = run_requests(m->b->impl, op, SAMPLE, m->batch);
 }
 
-/* Refresh some timers, stop others, and arm the latter again. */
+/* Measure the operations: refresh some timers, stop others, and arm those again. */
 static void take_samples(void *data)
 {
 	static uint64_t later_ns = WAIT_NS;
@@ -170,11 +168,11 @@ void measure_operations(struct bench *b)
 enum figure { COLLECT, EXPIRE, WHOLE, NR_FIGURES };
 
 /**
- * struct life - a measurement
+ * struct life - a measurement of lives
  * @b: the run
  * @refreshes: number of refreshes of each timer
- * @batch: timers per call to arm or refresh
- * @room: expiries per call to collect
+ * @batch: number of timers in each call that arms or refreshes
+ * @room: number of expiries that a call may collect
  * @arm_ns: time to arm all timers
  * @refresh_ns: time to refresh all timers once
  */
@@ -196,7 +194,7 @@ static uint64_t loops(uint64_t end)
 	return nr;
 }
 
-/* Carry out @op on the @nr timers of the measurement. Returns the time this took. */
+/* Do @op with @nr timers of the measurement. Returns the time of the calls. */
 static uint64_t run(const struct life *l, enum operation op, unsigned int nr, uint64_t from_ns)
 {
 	unsigned int i;
@@ -208,10 +206,13 @@ static uint64_t run(const struct life *l, enum operation op, unsigned int nr, ui
 	return run_requests(l->b->impl, op, nr, l->batch);
 }
 
-/* Take all timers through one life, and store each figure in @ns. */
+/* Let all timers live once, and store each figure in @ns. */
 static void live(const struct life *l, double *ns)
 {
-	/* Time until the first deadline. Twice the time of the calls, for preparing arguments. */
+	/*
+	 * Time until the first deadline: the calls must be over by then. Count them twice,
+	 * because preparing arguments takes time, too.
+	 */
 	uint64_t wait_ns = 2 * l->arm_ns + 2 * l->refreshes * l->refresh_ns +
 			   (l->refreshes + 1) * MS + QUIET_NS + MARGIN_NS;
 	uint64_t begin = now_ns(), calls_ns, end, free, nr;
@@ -220,7 +221,7 @@ static void live(const struct life *l, double *ns)
 	calls_ns = run(l, ARM, EXTRA, wait_ns);
 	for (i = 0; i < l->refreshes; i++)
 		calls_ns += run(l, REFRESH, EXTRA, wait_ns + SPREAD_NS);
-	/* How fast the loop is while nothing expires. */
+	/* Measure the speed of the loop while nothing expires. */
 	free = loops(now_ns() + QUIET_NS);
 	if (now_ns() > begin + wait_ns)
 		printf("%s: %u refreshes: no time left\n", l->b->impl->name, l->refreshes);
@@ -269,7 +270,7 @@ void measure_lives(struct bench *b)
 		l.room = *room;
 		row(b, "expire", "collect", l.room, measure(&l, COLLECT));
 	}
-	/* This row collects as many per call as there is room for. */
+	/* This row collects as many expiries per call as the implementation can. */
 	row(b, "expire", "whole", l.room, measure(&l, EXPIRE));
 	for (i = 0; i < sizeof(refreshes) / sizeof(refreshes[0]); i++) {
 		l.refreshes = refreshes[i];
