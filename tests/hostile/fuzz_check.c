@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Checks of what must be true after any call */
+/*
+ * Checks of what must be true after any call
+ */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Calls that work on the descriptor of any file */
+/*
+ * Calls that work on the descriptor of any file
+ */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>

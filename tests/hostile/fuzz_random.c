@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Numbers that are likely to cause trouble */
+/*
+ * Numbers that are likely to cause trouble
+ */
 #include "fuzz.h"
 
 /* Take @size bytes of libFuzzer's input. After its end, all numbers are 0. */

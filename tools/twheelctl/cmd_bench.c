@@ -2,9 +2,8 @@
 /*
  * twheelctl bench: what operations on timers cost a program on this machine
  *
- * A subject is a way to have timers. In each round it starts all of them,
- * restarts all, and stops all. The round in which an operation took the least
- * time counts, as it was disturbed the least.
+ * A subject is a way to have timers. In each round it starts all of them, restarts all, and stops
+ * all. The least time of an operation counts, because that round was disturbed the least.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -44,10 +43,10 @@ typedef void subject_fn(struct subject *subject);
  * struct subject - a way to have timers
  * @name: its name
  * @timers: number of timers
- * @open: prepare
- * @run: do it to all @timers. NULL if it costs nothing or does not exist
+ * @open: prepare the timers
+ * @run: do the operation on all @timers. NULL if it costs nothing or does not exist
  * @close: clean up
- * @best: ns an operation takes, 0 if it was not measured
+ * @best: ns that an operation takes, 0 if it was not measured
  */
 struct subject {
 	const char *name;
@@ -115,7 +114,7 @@ static void close_batch(struct subject *subject)
 	close_session(subject);
 }
 
-/* If something was submitted: each operation has a result of its own. */
+/* Check the result of a call and, if it submitted a batch, those of its operations. */
 static void need_all(int ret, const char *what)
 {
 	need(ret, what);
@@ -154,7 +153,7 @@ static void open_words(struct subject *subject)
 	single_start(subject);
 }
 
-/* Store deadlines. Reads the clock for each, because a heartbeat does. */
+/* Store deadlines. Read the clock for each store, as a program does that stores at a heartbeat. */
 static void store_refresh(struct subject *subject)
 {
 	__u64 i;
@@ -165,7 +164,10 @@ static void store_refresh(struct subject *subject)
 
 /* --- timerfd ---------------------------------------------------------------- */
 
-/* Set the number of timerfds: the limit of descriptors, without those of the process. */
+/*
+ * Set the number of timerfds. It is limited by the limit of descriptors, of which the process
+ * needs some for itself.
+ */
 static void allow_timerfds(struct subject *subject)
 {
 	struct rlimit limit;
@@ -288,7 +290,7 @@ static void measure(struct subject *subject,
 	subject->close(subject);
 }
 
-/* Show the name of the measurement, if a person waits at a terminal. */
+/* Show the name of the running measurement, if a person waits at a terminal. */
 static void progress(const char *name)
 {
 	if (!isatty(STDERR_FILENO) || !out_is_terminal())
@@ -299,7 +301,7 @@ static void progress(const char *name)
 		fprintf(stderr, "\r\033[K");
 }
 
-/* --- what came of it -------------------------------------------------------- */
+/* --- results ---------------------------------------------------------------- */
 
 static void print_json(const struct bench_options *options)
 {

@@ -22,7 +22,7 @@ static const struct {
 	{ TWHEEL_FEATURE_SHARED, "shared" },
 };
 
-/* By number. */
+/* Names by number, as the module reports them. */
 static const char * const schemes[] = { "hier", "hashed", NULL };
 static const char * const modes[] = { "periodic", "tickless", NULL };
 
@@ -82,7 +82,7 @@ static void show_parameters(show_fn *show)
 		free(names);
 }
 
-/* Returns the name of a number, which may be of a newer module. */
+/* Returns the name of a number. A newer module may have numbers without a name here. */
 static const char *name_of(const char *const *names, __u32 number)
 {
 	while (*names && number--)

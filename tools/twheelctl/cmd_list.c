@@ -17,7 +17,10 @@ static const char * const session_numbers[] = {
 
 #define NR_NUMBERS	ARRAY_SIZE(session_numbers)
 
-/* Returns "-" for pids of a saved file, which are of another time or machine. */
+/*
+ * Return the name of a process. For a saved file, return "-": its pids belong to another time or
+ * machine.
+ */
 static const char *command_of(const struct ctl_common *common, __u64 pid)
 {
 	return strcmp(common->proc, CTL_PROC) ? "-" : out_command(pid);

@@ -158,7 +158,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
-/* Open and set up a session. Exit codes tell a refused device from a refused setup. */
+/* Open and set up a session. The exit codes for a refused device and a refused setup differ. */
 static struct twheel *open_session(const struct start_options *options)
 {
 	struct twheel *twheel;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * twheelctl stat: the counters of /proc/twheel, once or what each interval adds
+ * twheelctl stat: the counters of /proc/twheel, or how much they grow in each interval
  */
 #include <stdio.h>
 #include <string.h>
@@ -19,7 +19,7 @@ struct stat_options {
 
 /* --- once ------------------------------------------------------------------- */
 
-/* @version: version of the module, or NULL for a file of another machine. */
+/* Print the counters. @version is the version of the module, or NULL for a saved file. */
 static void print_json(const struct proc *proc, const char *version)
 {
 	const struct proc_block *block = &proc->blocks[1];
@@ -62,7 +62,7 @@ static bool is_time(const char *name)
 	return length > 3 && !strcmp(name + length - 3, "_ns");
 }
 
-/* Print a line for each number except 0. */
+/* Print a line for each number of a histogram that is not 0. */
 static void print_lateness(const struct proc_field *field)
 {
 	__u64 counts[PROC_LATENESS_MAX];
@@ -83,7 +83,7 @@ static void print_lateness(const struct proc_field *field)
 	}
 }
 
-/* Print the name without its unit, and the value with it. */
+/* Print a field. The unit at the end of its name is printed with the value. */
 static void print_field(const struct proc_field *field)
 {
 	int length = strlen(field->name);
@@ -112,7 +112,7 @@ static void print_title(const struct proc_block *block)
 	fputs(out_plain(), stdout);
 }
 
-/* "version" in the file is the number of the ABI, not of the module. */
+/* Print the module's fields. The line "version" of the file has the version of the ABI. */
 static void print_module(const struct proc *proc, const char *version)
 {
 	const struct proc_block *block = &proc->blocks[0];
@@ -130,7 +130,7 @@ static void print_module(const struct proc *proc, const char *version)
 	}
 }
 
-/* Sessions are what "list" and "top" show. */
+/* Print all blocks except sessions, which "list" and "top" show. */
 static void print_text(const struct proc *proc, const char *version, bool cpus)
 {
 	const struct proc_block *block;
@@ -168,7 +168,7 @@ static void print_once(const struct stat_options *options)
 
 /* --- intervals -------------------------------------------------------------- */
 
-/* The figures of an interval, of all wheels together. */
+/* The columns of an interval, summed over all wheels. */
 static const char * const rates[] = {
 	"started", "restarted", "stopped", "expired", "ticks", "missed_ticks",
 	"wakeups", "yields",
@@ -178,9 +178,9 @@ static const char * const rates[] = {
 #define TITLES_EVERY	20
 
 /*
- * Returns the growth of a number since @before, or its sum if that is NULL. Negative
- * if no wheel has such a line. New wheels and counters that became smaller count
- * from 0.
+ * Return the growth of a number since @before, or the number itself if @before is NULL, summed
+ * over all wheels. Negative if no wheel has such a line. New wheels, and counters that became
+ * smaller, count from 0.
  */
 static double wheels_sum(const struct proc *now, const struct proc *before,
 			 const char *name)

@@ -15,11 +15,11 @@
 #include "output.h"
 #include "proc.h"
 
-/* How a column is made of a line of /proc/twheel. */
+/* How a column shows a line of /proc/twheel. */
 enum column_type {
-	VALUE,		/* as it is */
-	RATE,		/* growth a second */
-	TIME,		/* ns; a + in front after a growth */
+	VALUE,		/* the number */
+	RATE,		/* its growth in a second */
+	TIME,		/* ns, with a + in front if it grew */
 };
 
 struct column {
@@ -77,9 +77,9 @@ struct top_options {
 };
 
 /**
- * struct interval - two readings
- * @now: the later one
- * @before: the earlier one
+ * struct interval - the time between two readings
+ * @now: the later reading
+ * @before: the earlier reading
  * @seconds: the time between them
  * @options: options of the output
  */
@@ -91,8 +91,8 @@ struct interval {
 };
 
 /*
- * Returns the growth of a counter in a second, or a negative number without such a
- * line. A new counter, or one after a reset, counts from 0.
+ * Return the growth of a counter in a second, or a negative number if the block does not have the
+ * counter. A counter that is new, or was reset, counts from 0.
  */
 static double rate(const struct interval *in, const struct proc_block *block,
 		   const struct proc_block *was, const char *name)
@@ -175,7 +175,7 @@ static double sort_key(const struct interval *in,
 	}
 }
 
-/* Sort the largest first, then by the time of opening. */
+/* Compare two rows: the larger key comes first, then the session that was opened first. */
 static int compare_rows(const void *a, const void *b)
 {
 	const struct row *one = a;
@@ -240,7 +240,7 @@ static void wheel_cells(struct table *table, const struct interval *in,
 		show_column(table, in, block, was, &wheel_columns[i]);
 }
 
-/* Returns how many lines that took, at most @rows. */
+/* Print the wheels. Returns the number of lines, which is at most @rows. */
 static size_t print_wheels(const struct interval *in, size_t rows)
 {
 	const char *titles[3 + NR_WHEEL_COLUMNS] = { "WHEEL", "<NAME", "TICK" };
@@ -392,7 +392,7 @@ static void leave_terminal(void)
 		tcsetattr(STDIN_FILENO, TCSANOW, &cooked);
 }
 
-/* Switch to the other screen, without a cursor, wrapped lines or buffered keys. */
+/* Switch to the other screen, hide the cursor, and read keys without waiting for a newline. */
 static void enter_terminal(void)
 {
 	struct termios keys;
@@ -431,7 +431,7 @@ static void press(struct top_options *options, char key)
 	}
 }
 
-/* Until @deadline, or a key that matters. */
+/* Wait until @deadline, or until the user presses a key that changes the output. */
 static void wait_with_keys(struct top_options *options, __u64 deadline)
 {
 	struct pollfd pollfd = { .fd = STDIN_FILENO, .events = POLLIN };

@@ -58,7 +58,7 @@ static void write_file(const char *text, const char *format, ...)
 	close(fd);
 }
 
-/* Returns the end of a pipe out of which lines come. */
+/* Make the instance and enable its events. Returns the pipe from which its lines are read. */
 static int open_instance(void)
 {
 	static const char * const events[] = {
@@ -87,9 +87,9 @@ static int open_instance(void)
 	return fd;
 }
 
-/* --- what came of it -------------------------------------------------------- */
+/* --- results ---------------------------------------------------------------- */
 
-/* Returns the name of a task. The kernel may not know it any more. */
+/* Return the name of a thread. The trace may lack it, and the thread may be gone. */
 static const char *task_name(const struct trace_row *row, bool live)
 {
 	if (live && !strcmp(row->who.task, "<...>"))
@@ -256,7 +256,10 @@ static void print(struct trace *trace, double seconds,
 
 /* --- reading ---------------------------------------------------------------- */
 
-/* Adds the whole lines in @text, and moves the rest to its begin. */
+/*
+ * Add the complete lines in @text, and move the rest to the beginning. Returns the length of the
+ * rest.
+ */
 static size_t add_lines(struct trace *trace, char *text, size_t length)
 {
 	char *line = text;
@@ -271,7 +274,7 @@ static size_t add_lines(struct trace *trace, char *text, size_t length)
 	}
 	length -= line - text;
 	memmove(text, line, length);
-	/* A line that is longer than all there is. */
+	/* the line does not fit into the buffer */
 	if (length == TEXT_SIZE) {
 		trace->unknown++;
 		length = 0;
@@ -280,9 +283,10 @@ static size_t add_lines(struct trace *trace, char *text, size_t length)
 }
 
 /*
- * struct live - how far a live trace is
- * @length: length of the incomplete line in @text
- * @begin, @shown: times of CLOCK_MONOTONIC
+ * struct live - state of a live trace
+ *
+ * @length is the length of the incomplete line in @text. @begin and @shown are times of
+ *   CLOCK_MONOTONIC.
  */
 struct live {
 	struct trace *trace;
@@ -299,7 +303,7 @@ static double seconds_so_far(const struct live *w)
 	return (ctl_now() - w->begin) / 1e9;
 }
 
-/* Returns false if there is nothing to read now. */
+/* Read what the pipe has now. Returns false if that is nothing. */
 static bool take_lines(struct live *w, int fd)
 {
 	ssize_t got = read(fd, w->text + w->length, TEXT_SIZE - w->length);

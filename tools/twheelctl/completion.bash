@@ -7,7 +7,7 @@ _twheelctl()
 	local command='' words='--json --proc --help --usage --version' i
 	COMPREPLY=()
 
-	# What stands behind a long option's = is a word of its own.
+	# bash splits an option at its =, so the value is a word of its own
 	[[ $cur != = ]] || cur=''
 	[[ $prev != = ]] || prev=${COMP_WORDS[COMP_CWORD - 2]}
 	for ((i = 1; i < COMP_CWORD; i++)); do

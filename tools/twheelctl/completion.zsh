@@ -5,7 +5,7 @@
 local command=${words[(r)(info|start|stat|top|list|bench|watch)]} option=$words[CURRENT-1]
 local -a help=(${(f)"$(ARGP_HELP_FMT=rmargin=1000 $words[1] ${=command} --help 2>/dev/null)"}) commands options
 
-# What stands behind a long option's = is part of its word.
+# zsh does not split an option at its =, so the value is a part of the word.
 if compset -P '--*='; then
 	option=${words[CURRENT]%%=*}
 fi

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * twheelctl: what its commands share
+ * twheelctl: declarations of all commands
  */
 #ifndef CTL_H
 #define CTL_H
@@ -39,7 +39,7 @@ struct ctl_common {
 /**
  * struct ctl_command - one command
  * @name: name on the command line
- * @run: parse its arguments and do it; returns an enum ctl_exit
+ * @run: parse the arguments, run the command, and return an enum ctl_exit
  * @help: a line for "twheelctl --help"
  */
 struct ctl_command {
@@ -59,30 +59,36 @@ int cmd_watch(struct ctl_common *common, int argc, char **argv);
 /* Read the version of the module that is loaded. Returns false if there is none. */
 bool ctl_module_version(char *version, int size);
 
-/* The options of struct ctl_common. A command's parser hands it on as a child. */
+/*
+ * Options of struct ctl_common. The parser of each command passes struct ctl_common to this
+ * child.
+ */
 extern const struct argp_child ctl_common_argp[];
 
-/* Restores the terminal that a command changed. */
+/* Function that restores the terminal, or NULL if no command changed it. */
 extern void (*ctl_restore_terminal)(void);
 
-/* Message to stderr, then the end with this exit code. */
+/* Print a message to stderr, and exit with @code. */
 void ctl_die(int code, const char *format, ...)
 	__attribute__((format(printf, 2, 3), noreturn));
 
-/* For a file or device that cannot be used: errno says which code. */
+/* Exit because a file or device cannot be used. @error chooses the exit code. */
 void ctl_die_errno(const char *path, int error) __attribute__((noreturn));
 
-/* Numbers as arguments. They end with a usage error if they make no sense. */
+/*
+ * Parse a number in an argument. A number that makes no sense is a usage error, and ends the
+ * program.
+ */
 __u64 ctl_parse_number(struct argp_state *state, const char *what,
 		       const char *text, __u64 min, __u64 max);
 __u64 ctl_parse_time(struct argp_state *state, const char *what,
 		     const char *text, __u64 min);
 
-/* Times of CLOCK_MONOTONIC, ns. A signal ends a sleep. */
+/* Functions for times of CLOCK_MONOTONIC, in ns. A signal ends a sleep. */
 __u64 ctl_now(void);
 void ctl_sleep_until(__u64 deadline);
 
-/* From here on SIGINT, SIGTERM, SIGHUP and SIGPIPE set ctl_stopped. */
+/* Let SIGINT, SIGTERM, SIGHUP and SIGPIPE set ctl_stopped from now on. */
 extern volatile sig_atomic_t ctl_stopped;
 void ctl_catch_signals(void);
 

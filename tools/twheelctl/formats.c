@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * twheelctl: what other programs read: JSON, and Prometheus' text format 0.0.4
+ * twheelctl: formats for other programs: JSON, and Prometheus' text format 0.0.4
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,10 +11,10 @@
 
 /* --- JSON ------------------------------------------------------------------- */
 
-/* True if the next value in the open bracket is not the first. */
+/* True if a comma is needed before the next value. */
 static bool json_comma;
 
-/* Length of the character of UTF-8 at @s, 0 if it is none. */
+/* Return the length of the UTF-8 character at @s, or 0 if there is no valid one. */
 static int utf8_length(const unsigned char *s)
 {
 	int length = *s < 0x80 ? 1 : *s < 0xc2 ? 0 : *s < 0xe0 ? 2 :
@@ -25,7 +25,7 @@ static int utf8_length(const unsigned char *s)
 		if ((s[i] & 0xc0) != 0x80)
 			return 0;
 	}
-	/* Forms that are too long or above U+10FFFF, and halves of pairs. */
+	/* reject characters that are coded too long, are above U+10FFFF, or are surrogates */
 	if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) ||
 	    (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))
 		return 0;
@@ -82,7 +82,7 @@ void json_number(const char *name, __u64 value)
 	printf("%llu", value);
 }
 
-/* Never NaN nor infinite. A negative number is unknown. */
+/* Print a number. A negative number is unknown. It is never NaN or infinite. */
 void json_decimal(const char *name, double value)
 {
 	json_begin(name);
@@ -92,7 +92,7 @@ void json_decimal(const char *name, double value)
 		printf("%.3f", value);
 }
 
-/* Print the number of a line. */
+/* Print the number of @field, or null without a field. */
 void json_field(const char *name, const struct proc_field *field)
 {
 	json_begin(name);
@@ -114,7 +114,7 @@ void json_bool(const char *name, bool value)
 	fputs(value ? "true" : "false", stdout);
 }
 
-/* End the document, which is one line. */
+/* End the document. It has only one line. */
 void json_end(void)
 {
 	putchar('\n');
@@ -189,7 +189,7 @@ static void print_label(const char *name, const char *value)
 	putchar('"');
 }
 
-/* @more: another label behind a comma, or "". */
+/* Print the labels of a block. @more is another label behind a comma, or "". */
 static void print_labels(const struct proc *proc,
 			 const struct proc_block *block, const char *more)
 {
@@ -224,7 +224,10 @@ static void print_value(const struct proc_known *known, __u64 number)
 		printf(" %llu\n", number);
 }
 
-/* "twheel_wheel_started_total", "twheel_cpu_longest_tick_seconds". */
+/*
+ * Make the name of a metric, such as "twheel_wheel_started_total" or
+ * "twheel_cpu_longest_tick_seconds".
+ */
 static void make_name(char *name, size_t size, enum proc_kind kind,
 		      const struct proc_known *known)
 {
@@ -239,8 +242,8 @@ static void make_name(char *name, size_t size, enum proc_kind kind,
 }
 
 /*
- * Print a histogram, whose numbers add up from one bound to the next. It has no sum,
- * which would cost each expiry more.
+ * Print a histogram, whose buckets are cumulative. It has no sum, because the module would have
+ * to add it up at each expiry.
  */
 static void print_histogram(const struct proc *proc,
 			    const struct proc_block *block, const char *name,
@@ -294,7 +297,7 @@ static void print_metric(const struct proc *proc, enum proc_kind kind,
 	}
 }
 
-/* Returns false for labels and for lines without a number. */
+/* Return false for lines that are labels, and for lines without a number. */
 static bool is_metric(const struct proc_known *known)
 {
 	static const char * const labels[] = {
@@ -309,7 +312,7 @@ static bool is_metric(const struct proc_known *known)
 	return types[known->type];
 }
 
-/* Lines that do not change, and hold no number. */
+/* Print the texts of wheels as labels of a metric, because Prometheus has no other texts. */
 static void print_wheel_info(const struct proc *proc)
 {
 	const struct proc_block *block = proc->blocks;

@@ -96,8 +96,8 @@ static void note_signal(int signal)
 }
 
 /*
- * Catch signals without SA_RESTART, so that a sleep or a read ends. SIGPIPE, too:
- * some commands must clean up.
+ * Catch signals without SA_RESTART, so that they end a sleep or a read. SIGPIPE is caught, too,
+ * because some commands must clean up.
  */
 void ctl_catch_signals(void)
 {
@@ -190,7 +190,7 @@ static __u64 find_unit(const char *text)
 	return 0;
 }
 
-/* Parse the digits behind a point, in units of @unit ns. */
+/* Parse the digits behind a point. @unit is the value of the digit before the point, in ns. */
 static const char *parse_fraction(const char *text, __u64 unit, __u64 *ns)
 {
 	for (; *text >= '0' && *text <= '9'; text++) {
@@ -240,7 +240,10 @@ static const struct ctl_command *find_command(const char *name)
 	return NULL;
 }
 
-/* Return how many characters have to change, come or go to make one name of the other. */
+/*
+ * Return how many characters have to be changed, inserted or removed to turn one name into the
+ * other.
+ */
 static size_t distance(const char *a, const char *b)
 {
 	size_t row[16], above, left, i, k;
@@ -346,7 +349,7 @@ static error_t parse_main(int key, char *arg, struct argp_state *state)
 	}
 }
 
-/* Write the last of the text at the exit, and report a full disk. */
+/* Write the rest of the output when the program exits, and report a full disk. */
 static void flush_stdout(void)
 {
 	if (!ferror(stdout) && !fflush(stdout))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * twheelctl: tables, and numbers as people read them
+ * twheelctl: tables, and numbers for people
  */
 #include <langinfo.h>
 #include <pwd.h>
@@ -16,7 +16,7 @@
 #define TEXT_SIZE	64
 #define NR_TEXTS	16
 
-/* Return the next buffer. Sixteen are more than one printf() takes. */
+/* Return the next buffer. There are sixteen, more than one printf() uses. */
 static char *next_text(void)
 {
 	static char texts[NR_TEXTS][TEXT_SIZE];
@@ -30,7 +30,7 @@ struct scale {
 	const char *unit;
 };
 
-/* Format @value in the largest unit that is not larger. */
+/* Format @value in the largest unit that is not larger than @value. */
 static const char *scaled(double value, const struct scale *scale)
 {
 	char *text = next_text();
@@ -54,8 +54,8 @@ const char *out_count(__u64 count)
 }
 
 /*
- * Format a rate, with a digit behind the point if there is only one in front of it.
- * An unknown rate is negative, and shown as "-".
+ * Format a rate, with one decimal if it is below 10. A negative rate is unknown, and shown as
+ * "-".
  */
 const char *out_rate(double rate)
 {
@@ -99,7 +99,7 @@ const char *out_printable(const char *text)
 	return copy;
 }
 
-/* Return the name of a user, or the number. */
+/* Return the name of a user, or the number if there is no such user. */
 const char *out_user_of(const struct proc_field *field)
 {
 	const struct passwd *entry = NULL;
@@ -238,7 +238,7 @@ static void print_row(const struct table *table, const int *widths,
 	for (i = 0; i < table->columns; i++) {
 		words = is_words(table->titles[i]);
 		text = cells[i] + (is_title && words);
-		/* No blanks at the end of a line. */
+		/* print no blanks at the end of a line */
 		if (words && i == table->columns - 1)
 			printf("%s", text);
 		else
@@ -247,7 +247,7 @@ static void print_row(const struct table *table, const int *widths,
 	}
 }
 
-/* Titles, and at most @rows rows. */
+/* Print the titles and at most @rows rows. */
 void table_print(struct table *table, size_t rows)
 {
 	int *widths = calloc(table->columns, sizeof(*widths));

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * twheelctl: JSON, tables, Prometheus text, numbers as people read them
+ * twheelctl: JSON, tables, Prometheus text, and numbers for people
  *
- * Names come from modules and processes: nothing of them reaches a terminal
- * that is not printable.
+ * Modules and processes choose their names, so no unprintable character of a name may reach a
+ * terminal.
  */
 #ifndef OUTPUT_H
 #define OUTPUT_H
@@ -35,7 +35,7 @@ void table_free(struct table *table);
 
 void prometheus_print(const struct proc *proc);
 
-/* Return text in one of several buffers. */
+/* Functions that return a text, in one of several buffers. */
 const char *out_count(__u64 count);
 const char *out_rate(double rate);
 const char *out_time(double ns);
@@ -47,7 +47,10 @@ const char *out_command(__u64 pid);
 bool out_is_terminal(void);
 const char *out_bold(void);
 const char *out_plain(void);
-/* "####" of up to @width for @value of @max. Blocks where the locale has them. */
+/*
+ * Return a bar such as "####". It has @width characters for a @value of @max. If the locale has
+ * block characters, the bar consists of them.
+ */
 const char *out_bar(double value, double max, unsigned int width);
 
 #endif /* OUTPUT_H */

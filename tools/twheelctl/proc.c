@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * twheelctl: takes /proc/twheel apart
+ * twheelctl: parser of /proc/twheel
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -13,9 +13,9 @@
 #include "ctl.h"
 #include "proc.h"
 
-/* Thousands of sessions and wheels on hundreds of CPUs are less. */
+/* Longer texts are refused. Thousands of sessions, and wheels on hundreds of CPUs, have less. */
 #define TEXT_MAX	((size_t)64 << 20)
-/* No block has as many lines as that. */
+/* Blocks with more lines are refused. */
 #define FIELDS_MAX	256
 
 #define IN(kind)	(1U << (kind))
@@ -118,7 +118,7 @@ static bool is_numbers(const char *text)
 }
 
 /*
- * struct parser - where the parser is
+ * struct parser - state of the parser
  *
  * @line is for messages. A block is complete when the next one begins.
  */
@@ -141,7 +141,7 @@ static bool wrong(struct parser *p, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(error + n, size - n, format, args);
 	va_end(args);
-	/* A terminal will show the message. */
+	/* the message may quote the file, and will be shown on a terminal */
 	for (; *error; error++) {
 		if (*error < ' ' || *error > '~')
 			*error = '?';
@@ -149,7 +149,7 @@ static bool wrong(struct parser *p, const char *format, ...)
 	return false;
 }
 
-/* Room for one more entry, for an array of @nr that has room for *@room. */
+/* Make room for one more element. The array has @nr elements, and room for *@room. */
 static void *grow(void *array, size_t nr, size_t *room, size_t size)
 {
 	if (nr < *room)
@@ -196,8 +196,8 @@ static void add_block(struct parser *p, enum proc_kind kind, const char *name,
 }
 
 /*
- * End the current block. The first line of the text must be present, and the number of a
- * wheel, which identifies the wheel in the next reading.
+ * End the current block. The module's block must have the line "version", and a wheel's block the
+ * line "number", which identifies the wheel in the next reading.
  */
 static bool end_block(struct parser *p)
 {
@@ -277,7 +277,7 @@ static bool add_field(struct parser *p, const char *name, const char *value)
 	return true;
 }
 
-/* Lower case letters, digits and _, as a name of Prometheus may be. */
+/* Return true if the name would be a valid name in Prometheus: lower case letters, digits and _. */
 static bool is_name(const char *name)
 {
 	return *name >= 'a' && *name <= 'z' &&
@@ -332,16 +332,16 @@ static bool parse_lines(struct parser *p, char *text, size_t length)
 }
 
 /**
- * proc_parse - take a text apart
+ * proc_parse - parse a text of /proc/twheel
  * @proc: the reading
  * @text: allocated text of @length. @proc owns and changes it
  * @length: its length
  *
- * A line whose name is not known is taken as it is, for a module may be newer
- * than twheelctl. One that is known may be missing, for it may be older.
+ * A line with an unknown name is accepted, because the module may be newer than twheelctl. A
+ * known line may be missing, because the module may be older.
  *
- * Return: whether all is well. Else @proc->error names the fault. In either
- * case the caller calls proc_free().
+ * Return: true if the text is valid. Otherwise @proc->error names the fault. In either case the
+ * caller calls proc_free().
  */
 bool proc_parse(struct proc *proc, char *text, size_t length)
 {
@@ -381,7 +381,7 @@ static char *read_all(int fd, const char *path, size_t *length)
 	}
 }
 
-/* Reads @path, or ends the program and says why. */
+/* Read and parse @path. If that fails, print the reason and exit. */
 void proc_read(struct proc *proc, const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -412,7 +412,7 @@ const struct proc_field *proc_field(const struct proc *proc,
 	return NULL;
 }
 
-/* Return the number in the line of this name, 0 without it: for sums. */
+/* Return the number in a line, or 0 if the block does not have the line, which suits sums. */
 __u64 proc_number(const struct proc *proc, const struct proc_block *block,
 		  const char *name)
 {
@@ -421,7 +421,7 @@ __u64 proc_number(const struct proc *proc, const struct proc_block *block,
 	return field ? field->number : 0;
 }
 
-/* Return the value of the line of this name, "-" without it. */
+/* Return the text in a line, or "-" if the block does not have the line. */
 const char *proc_text(const struct proc *proc, const struct proc_block *block,
 		      const char *name)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * twheelctl: what /proc/twheel says
+ * twheelctl: the contents of /proc/twheel
  *
- * The text is taken apart into blocks of fields: the module's block, then for
- * each wheel its own and one for each CPU, then the sessions'. The text is not
- * trusted: a user may name any file. Modules of other versions lack lines: a missing
- * line is "-" in a table and null in JSON.
+ * The text is parsed into blocks of fields: the module's block, then for each wheel a block of
+ * its own and one for each CPU, then the blocks of sessions. The text is not trusted, because a
+ * user may name any file. Modules of other versions lack lines: a missing line is "-" in a table
+ * and null in JSON.
  */
 #ifndef PROC_H
 #define PROC_H
@@ -26,11 +26,15 @@ enum proc_type {
 	PROC_COUNTER,	/* a number that grows */
 	PROC_GAUGE,	/* any other number */
 	PROC_NUMBERS,	/* several numbers */
-	PROC_LATENESS,	/* expiries less than 1024 ns late, 2048 ns ... */
+	PROC_LATENESS,	/* numbers of expiries that were less than 1024 ns late, less than 2048
+			 * ns, ... */
 	PROC_TEXT,
 };
 
-/* The numbers of a PROC_LATENESS: a module may have others. The last has no end. */
+/*
+ * Largest number of buckets of a PROC_LATENESS. A module may have fewer. The last bucket has no
+ * limit.
+ */
 #define PROC_LATENESS_MAX	40
 
 static inline __u64 proc_lateness_end(size_t i)
@@ -41,8 +45,8 @@ static inline __u64 proc_lateness_end(size_t i)
 /**
  * struct proc_known - a line that twheelctl knows
  * @name: its first word
- * @type: its value
- * @in: kinds of blocks with this line: BIT of each enum proc_kind
+ * @type: type of its value
+ * @in: kinds of blocks with this line, a bit for each enum proc_kind
  * @unit: "seconds" for a value in ns, or NULL
  * @help: description for Prometheus
  */
@@ -73,8 +77,8 @@ struct proc_field {
 
 /**
  * struct proc_block - the module, a wheel, a CPU of a wheel, or a session
- * @kind: one of these
- * @name: name of the wheel, else NULL
+ * @kind: kind of the block
+ * @name: name of the wheel, or NULL
  * @number: number of the wheel, CPU or session
  * @wheel: index of the block of a CPU's wheel
  * @first: index of its first field
@@ -90,14 +94,14 @@ struct proc_block {
 };
 
 /**
- * struct proc - a reading
+ * struct proc - a reading of /proc/twheel
  * @text: memory that @blocks and @fields point into
- * @blocks: the module first, then as in the text
+ * @blocks: the blocks in the order of the text, the module first
  * @nr_blocks: number of blocks
  * @fields: the fields of all blocks
  * @nr_fields: number of fields
  * @when: CLOCK_MONOTONIC at the reading, ns
- * @error: the fault of the text, for a person
+ * @error: message about a fault of the text
  */
 struct proc {
 	char *text;

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * twheelctl: takes lines of a trace apart, and adds them up
+ * twheelctl: parses lines of a trace, and adds them up
  *
- * A line is, as Documentation/trace/ftrace.rst of the kernel has it:
+ * A line looks as Documentation/trace/ftrace.rst of the kernel describes it:
  *
  *            sleep-123     [001] d..2.   12.345678: twheel_start: timer=... fn=...
  *
- * A thread may call itself anything, so its name is the text in the first 16
- * columns, however it looks.
+ * A thread may choose any name, so the first 16 columns are its name, whatever they contain.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +16,7 @@
 #include "trace.h"
 
 #define COMM_WIDTH	16
-/* Threads and functions that are told apart. */
+/* Largest number of pairs of a thread and a function. */
 #define ROWS_MAX	4096
 #define US		1000ULL
 
@@ -30,7 +29,10 @@ static const struct {
 	{ "twheel_expire:", TRACE_EXPIRE },
 };
 
-/* 1 us, 2 us, 5 us, 10 us, ...: smaller values are in this bucket, ns. */
+/*
+ * Return the limit of a bucket in ns: 1 us, 2 us, 5 us, 10 us, ... The bucket counts smaller
+ * values.
+ */
 __u64 trace_bucket_end(unsigned int bucket)
 {
 	static const unsigned int steps[] = { 1, 2, 5 };
@@ -64,7 +66,7 @@ static bool parse_task(const char *text, struct trace_line *line)
 	return take_number(text + COMM_WIDTH + 1, &line->who.tid);
 }
 
-/* "key=": the text behind it, or NULL. */
+/* Return the text behind "key=", or NULL if there is no such key. */
 static const char *find_value(const char *text, const char *key)
 {
 	const char *found = strstr(text, key);
@@ -99,7 +101,7 @@ static bool parse_fields(const char *text, struct trace_line *line)
 	return true;
 }
 
-/* Behind the name of the thread: " [001] d..2.   12.345678: twheel_start: ". */
+/* Parse the text behind the name of the thread: " [001] d..2.   12.345678: twheel_start: ". */
 static bool parse_rest(const char *text, struct trace_line *line)
 {
 	char flags[16], name[TRACE_NAME];
@@ -124,7 +126,7 @@ static bool parse_rest(const char *text, struct trace_line *line)
 	return true;
 }
 
-/* Returns false if it is no line of a trace. */
+/* Parse a line. Returns false if it is not a line of a trace. */
 bool trace_parse(const char *text, struct trace_line *line)
 {
 	return parse_task(text, line) &&
@@ -133,9 +135,7 @@ bool trace_parse(const char *text, struct trace_line *line)
 
 /* --- the sums --------------------------------------------------------------- */
 
-/*
- * Returns whether the kernel printed a placeholder for a name.
- */
+/* Return true if the kernel printed a placeholder instead of the thread's name. */
 static bool has_no_name(const struct trace_who *who)
 {
 	return !strcmp(who->task, "<...>");
@@ -189,7 +189,10 @@ static void add_interval(struct trace_row *row, const struct trace_line *line)
 	row->intervals++;
 }
 
-/* Add a lateness. The time is cut off to microseconds, and so may be before the tick. */
+/*
+ * Add the lateness of an expiry. Traces have times in whole microseconds, so the expiry may seem
+ * to come before its tick.
+ */
 static void add_late(struct trace *trace, const struct trace_line *line)
 {
 	__u64 late = line->when_ns > line->expires_ns ?

@@ -25,10 +25,10 @@ enum trace_event {
 
 /**
  * struct trace_who - a thread, and a kind of timers
- * @wheel: number of their wheel
+ * @wheel: number of the timers' wheel
  * @tid: id of the thread, 0 in callbacks
- * @task: its name, "(softirq)" in callbacks
- * @function: callback of the timer
+ * @task: name of the thread, "(softirq)" in callbacks
+ * @function: callback of the timers
  */
 struct trace_who {
 	__u64 wheel;
@@ -57,8 +57,8 @@ struct trace_line {
  * @events: number of events, by &enum trace_event
  * @intervals: number of starts and restarts
  * @interval_sum: sum of the times from start to deadline, ns
- * @interval_min: the shortest
- * @interval_max: the longest
+ * @interval_min: the shortest of these times
+ * @interval_max: the longest of these times
  */
 struct trace_row {
 	struct trace_who who;
