@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A callback notes that its timer starts again: twheel_again_at(), base->deferred
+ * A callback that starts its timer again: twheel_again_at(), base->deferred
  *
- * A base expires a timer, whose callback starts it again up to twice. Meanwhile it
- * is started, restarted and stopped on the same CPU and on another one.
+ * A base expires a timer, whose callback notes up to twice that the timer starts again.
+ * Meanwhile other calls start, restart and stop the timer on the same CPU and on another one.
  *
- * Claims: what is noted is started once, unless a stop or a later start found it.
- * Nothing is noted for a pending timer. A start that returns 0 found it not started. A
- * stop that returns 1 has ended one start, and what a stop that returns 0 says was
- * so at some time during the call. No deadline expires that was given before a
- * later start or stop began, once that has returned. Each start ends once.
+ * Claims: a noted start is carried out once, unless a stop or a later start found it. Nothing
+ * is noted for a pending timer. A start that returns 0 found the timer not started. A stop that
+ * returns 1 ended one start. If a stop returns 0, the timer was not started at some time during
+ * the call. When a start or stop returned, no deadline expires any more that was given before
+ * the call began. Each start ends once.
  *
- * Left out: the deadlines themselves. Each start has a number in place of one. What
- * another base does: a timer whose callback runs stays where it is, see base.pml.
- * A start on the same CPU is one step under the lock, because interrupts are off
- * then. Steps are in order on all CPUs. So the release and acquire of @running, and
- * the full order of the atomic operations on @deferred, are taken for granted.
+ * Left out: the deadlines, in place of which each start has a number. Another base: a timer
+ * whose callback runs is not moved, see base.pml. A start on the same CPU is one step under the
+ * lock, because interrupts are off. All CPUs see the steps in one order. So the model takes for
+ * granted the release and acquire of @running, and the full order of the atomic operations on
+ * @deferred.
  *
  * code core/timer.c twheel_again_at e31fd2c8
  * code core/timer.c is_deferred 40de3958
@@ -57,19 +57,20 @@
 #define CLOSED		1		/* TWHEEL_DEFER_CLOSED */
 #define NOTE(nr)	(nr + 2)
 #define NOTED(deferred)	(deferred - 2)
-#define AGAINS		2		/* numbers of the callback's starts: 0, 1 */
-#define FIRST		2		/* number of the first start */
+#define AGAINS		2		/* numbers of the callback's starts, 0 and 1 */
+#define FIRST		2		/* number of the first start, before the run */
 
 byte lock;
 bool pending;
-byte expires;			/* the number of the start that is pending */
+byte expires;			/* number of the pending start */
 bool running;			/* base->running is the timer */
 byte deferred;
 
-bool started = true;		/* pending or noted, to whoever asks */
-bool seen[2];			/* a stop under way: it was not started */
-short finished = 1 << FIRST;	/* starts that have returned */
-short old;			/* what must not expire any more */
+bool started = true;		/* what callers must find: the timer is pending or noted */
+bool seen[2];			/* by stop that runs now: the timer was not started at some time
+				 * since it began */
+short finished = 1 << FIRST;	/* bit mask of the starts that returned */
+short old;			/* bit mask of the starts that must not expire any more */
 byte agains;
 byte done;
 
@@ -102,7 +103,7 @@ inline insert(nr)
 	}
 }
 
-/* A start that returns 0. */
+/* Start a timer that is not started. The start returns 0. */
 inline insert_new(nr)
 {
 	atomic { assert(!started); insert(nr) }
@@ -128,7 +129,7 @@ inline end_start(nr)
 	atomic { finished = finished | (1 << nr); old = old | mine; mine = 0 }
 }
 
-/* Sets @found if the timer is pending because of what was noted. */
+/* Carry out the noted start, if there is one. @found: the timer is pending because of it. */
 inline start_deferred()
 {
 	found = false;
@@ -144,7 +145,7 @@ inline start_deferred()
 	fi
 }
 
-/* A start that was not a restart: start_slow(). */
+/* start_slow(): start a timer that was not pending. */
 inline start_slow(nr)
 {
 	start_deferred();
@@ -154,7 +155,7 @@ inline start_slow(nr)
 	fi
 }
 
-/* On another CPU. */
+/* A start on another CPU. */
 inline start(nr)
 {
 	begin();
@@ -167,7 +168,7 @@ inline start(nr)
 	end_start(nr)
 }
 
-/* On this CPU: the callback does not run meanwhile. */
+/* A start on this CPU. Interrupts are off, so the callback does not run meanwhile. */
 inline start_here(nr)
 {
 	begin();

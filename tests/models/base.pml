@@ -2,21 +2,20 @@
 /*
  * Which lock guards a timer: timer->base, MOVING, start_on, CPU hotplug
  *
- * Two bases, the one of timers without a base, a timer that has none yet. A thread
- * on CPU 0 and an interrupt on CPU 1 start, move and stop it. Both CPUs tick, and a
- * callback may start the timer again. CPU 1 goes offline and comes back.
+ * There are two bases, the base of timers without a base, and a timer that has no base yet. A
+ * thread on CPU 0 and an interrupt on CPU 1 start, move and stop the timer. Both CPUs tick, and
+ * a callback may start the timer again. CPU 1 goes offline and comes back.
  *
- * Claims: a timer is put in and taken out under the lock of the base that it is
- * on, and is in one wheel at a time. Each start ends in an expiry or in a stop. No
- * timer is left on a base that is offline. Whoever waits comes through: Spin
- * looks for states in which somebody still waits and nobody can go on.
+ * Claims: a timer is inserted and removed under the lock of its base, and is in one wheel at a
+ * time. Each start ends in an expiry or in a stop. No timer is left on a base that is offline.
+ * No process waits forever: Spin searches for states in which a process waits and none can run.
  *
- * Left out: time, slots, order, other timers: what is done with one timer asks for
- * no other. So a chunk of twheel_base_hand_on() has one. A spin on MOVING is a wait for
- * its end. The interrupt preempts CPU hotplug, and comes while CPU 1 is offline,
- * too. What is done under one hold of a lock is one step: all that others see of
- * it is timer->base. All CPUs see stores in order. That is enough for timer->base,
- * which is read again under the lock.
+ * Left out: time, slots and order. Other timers, because no step for one timer depends on
+ * another timer. So a chunk of twheel_base_hand_on() has one timer. A spin on MOVING is a wait
+ * for its end. The interrupt may preempt CPU hotplug, and may come while CPU 1 is offline. All
+ * steps under one hold of a lock are one step, because other CPUs only see timer->base of them.
+ * All CPUs see stores in one order. That is enough for timer->base, which is read again under
+ * the lock.
  *
  * code core/timer.c await_base aa7b23ec
  * code core/timer.c twheel_lock_base 334b47f2
@@ -65,32 +64,32 @@
 #define B0	2
 #define B1	3
 #define UNBOUND	4
-/* Where a timer is that is in no wheel. */
+/* value of @on for a timer that is in no wheel */
 #define NOWHERE	0
 
 mtype = { START, START_ON, STOP };
 
 byte base;		/* timer->base */
 bool pending;		/* timer->node.link.next */
-byte on;		/* the base whose wheel the timer is in */
-byte left;		/* starts that have neither expired nor been stopped */
+byte on;		/* the base whose wheel contains the timer */
+byte left;		/* number of starts that neither expired nor were stopped */
 
-byte lock[5];		/* base->lock: who holds it */
-bool running[5];	/* base->running is the timer */
+byte lock[5];		/* base->lock: the process that holds it */
+bool running[5];	/* base->running is this timer */
 bool online[5];		/* base->cpu is not TWHEEL_NO_CPU */
-bool wheel;		/* the default wheel is there */
+bool wheel;		/* the default wheel was created */
 
-bool ticking[5];	/* the hrtimer's function runs */
-bool cancelled;		/* the hrtimer of CPU 1 */
-bool irq_off, irq;	/* on CPU 1: interrupts are off, one is being handled */
-byte restarts = 1;	/* of the timer by its callback */
+bool ticking[5];	/* the function of the hrtimer runs */
+bool cancelled;		/* the hrtimer of CPU 1 was cancelled */
+bool irq_off, irq;	/* CPU 1 has interrupts off, and is in an interrupt */
+byte restarts = 1;	/* how often the callback still starts the timer */
 byte done;
 
 #define ME		(_pid + 1)
 #define OTHER(b)	(B0 + B1 - b)
 #define IS_CPU(b, cpu)	(online[b] && b == cpu)
 
-/* To be used in an atomic sequence. */
+/* Only for use in an atomic sequence. */
 inline acquire(b)
 {
 	lock[b] == 0 -> lock[b] = ME
@@ -128,7 +127,7 @@ inline ended()
 	pending = false
 }
 
-/* Leaves the lock to the caller. */
+/* Lock the base that takes a timer of @cpu. The caller releases the lock. */
 inline lock_online(cpu)
 {
 	b = cpu;
@@ -183,7 +182,7 @@ again:	b = base;
 			release(b);
 			goto out
 		:: op != STOP && b == UNBOUND && !wheel ->
-			release(b);				/* -ENODEV */
+			release(b);				/* no base for it yet: -ENODEV */
 			goto out
 		:: else ->
 			if
@@ -207,7 +206,7 @@ again:	b = base;
 out:	skip
 }
 
-/* Starts and stops of its own choice. */
+/* Start or stop the timer, in a way that Spin chooses. */
 inline any_call(cpu)
 {
 	if
@@ -261,12 +260,12 @@ end:	do
 		fi;
 		release(cpu)
 	   };
-	   /* The callback. */
+	   /* Run the callback, which may start its timer. */
 	   if
 	   :: atomic {
 		running[cpu] && restarts > 0 -> restarts--;
 		acquire(cpu);
-		/* It has stayed on this base: call() would find that. */
+		/* The timer was not moved meanwhile, so call() would find it on this base. */
 		assert(base == cpu);
 		if
 		:: !pending -> started(); join(cpu)
@@ -339,7 +338,7 @@ init {
 		run hotplug()
 	};
 	atomic { acquire(UNBOUND); wheel = true; release(UNBOUND) };
-	/* What is in a wheel will expire. */
+	/* When all callers are done, a timer in a wheel still expires. */
 	done == 3 && !ticking[B0] && !ticking[B1] && on == NOWHERE;
 	assert(left == 0)
 }

@@ -2,24 +2,26 @@
 /*
  * No pending timer without an hrtimer or a kick: armed_tick, doze, kicked
  *
- * The base of CPU 0, with an hrtimer that fires on CPU 0 when its tick has come.
- * Timers are started and stopped on CPU 0 and on CPU 1. Both may interrupt the
- * hrtimer's function between any two of its steps. DOZE is config.doze: 0 never
- * dozes, 1 is a tickless wheel, 2 dozes after two empty ticks.
+ * This is the base of CPU 0, with an hrtimer that fires on CPU 0 when its tick has come. Timers
+ * are started and stopped on CPU 0 and on CPU 1. Both CPUs may interrupt the hrtimer's function
+ * between any two of its steps. DOZE is config.doze: 0 never dozes, 1 is a tickless wheel, 2
+ * dozes after two empty ticks.
  *
- * Claims: whenever nobody holds the base's lock and a timer is pending, the hrtimer
- * is set for its tick or earlier, or its function runs and will look, or a kick is
- * on its way. A wheel that ticks may have it set for the first tick after the one
- * in which it was set: what is put off waits for that. What a late kick finds due
- * does not. No timer is left in the end. Only CPU 0 programs the hrtimer. An
- * hrtimer that is queued keeps its time. A kick is never refused.
+ * Claims: whenever the base's lock is free and a timer is pending, one of these is true: the
+ * hrtimer is set for the timer's tick or earlier, or the hrtimer's function runs and will look
+ * for timers, or a kick is on its way. On a wheel that ticks, the hrtimer may instead be set
+ * for the first tick after the one in which it was set: a run that was put off waits for that
+ * tick. A timer that is already due when a late kick arrives does not wait for it. No timer is
+ * left at the end. Only CPU 0 programs the hrtimer. A queued hrtimer keeps its time. A kick is
+ * never refused.
  *
- * Left out: slots. A node that has to be moved is one that is due earlier. There
- * are two timers, started within three ticks. A run that yields comes back at the next
- * tick. A start that can wait is one whose tick is not earlier than armed_tick. The CPU stays online: see base.pml for hotplug. Steps are in order on all
- * CPUs. All that is shared is under the base's lock. The last two functions are
- * named for their barriers only: an early store to @next is a value of the future,
- * which the simulation of weak memory does not have.
+ * Left out: slots. A node that has to be moved counts as a node that is due earlier. There are
+ * two timers, started within three ticks. A run that yields comes back at the next tick. A
+ * start that can wait is one whose tick is not earlier than armed_tick. The CPU is always
+ * online: see base.pml for hotplug. All CPUs see the steps in one order, and everything shared
+ * is under the base's lock. The last two functions below are listed only because of their
+ * barriers: an early store to @next would be a value from the future, which the simulation of
+ * weak memory cannot show.
  *
  * code core/base.c end_doze 09a5a6d8
  * code core/base.c program_hrtimer 977103bb
@@ -78,7 +80,7 @@
 #define NONE	OFF		/* no timer is pending */
 
 byte now;
-byte due[2] = NONE;		/* the ticks of pending timers */
+byte due[2] = NONE;		/* ticks of the pending timers */
 
 bool lock;			/* base->lock */
 byte armed_tick = OFF;
@@ -87,11 +89,13 @@ byte clock;
 byte empties;			/* base->empty */
 bool kicked;
 
-bool queued;			/* the hrtimer */
+bool queued;			/* the hrtimer is queued */
 byte expires;
-byte set_at;			/* the tick in which that was set */
-bool will_look;			/* its function runs, and will look at what is pending */
-bool kick_queued;		/* the kick, until the CPU takes it off its queue */
+byte set_at;			/* the tick in which @expires was set */
+bool will_look;			/* the hrtimer's function runs, and will still look for pending
+				 * timers */
+bool kick_queued;		/* the kick is queued, and the CPU did not take it off its queue
+				 * yet */
 bool kick_runs;
 byte done;
 
@@ -102,10 +106,13 @@ byte done;
 #define SAFE		(NEXT == NONE || will_look || kick_queued || kick_runs || \
 			 (queued && (expires <= NEXT || armed_tick == 0 && expires <= set_at + 1)))
 
-/* Not sleeps_too_long(): the hrtimer is set for the timer's tick or earlier. */
+/*
+ * The hrtimer is set for the timer's tick or earlier, so the start need not set it: the opposite of
+ * sleeps_too_long().
+ */
 #define CAN_WAIT(tick)	(armed_tick == 0 || (tick) >= armed_tick)
 
-/* To be used in an atomic sequence. */
+/* Only for use in an atomic sequence. */
 inline acquire()
 {
 	!lock -> lock = true
@@ -153,7 +160,7 @@ inline arm(cpu, tick)
 	fi
 }
 
-/* Start timer @t or restart it for an earlier tick, or stop it. */
+/* Start timer @t, restart it for an earlier tick, or stop it. */
 inline call(cpu, t)
 {
 	atomic {
@@ -196,7 +203,7 @@ proctype starter(byte cpu; byte t; byte calls)
 	done++
 }
 
-/* The IPI, on CPU 0. */
+/* Handle the kick, an IPI, on CPU 0. */
 proctype kicker()
 {
 	byte earliest;
@@ -272,7 +279,10 @@ end:	do
 	      };
 	      atomic {
 		acquire();
-		/* Each callback is one more time without the lock. */
+		/*
+		 * The lock is released around each callback, which is this gap between two atomic
+		 * steps.
+		 */
 		clock = target;
 		expired = NEXT <= target;
 		finished = true;
@@ -282,14 +292,14 @@ end:	do
 		fi;
 		if
 		:: due[1] <= target -> due[1] = NONE
-		/* The run is over before all that is due has expired. */
+		/* The run may end before all due timers have expired. */
 		:: due[1] <= target && now < TICKS -> finished = false
 		:: else
 		fi;
 		found = NEXT;
 		release()
 	      }
-	   /* throttle_tick(): other wheels have used up the CPU's time. */
+	   /* throttle_tick(): other wheels used up the CPU's time, so the run is put off. */
 	   :: atomic { now < TICKS -> finished = false; target = now; found = NEXT }
 	   fi;
 	   atomic {
@@ -299,7 +309,7 @@ end:	do
 		release();
 		will_look = restart
 	   };
-	   /* The hrtimer's core. */
+	   /* The hrtimer core queues the timer again, unless a start already did. */
 	   atomic {
 		if
 		:: restart && !queued -> queued = true
@@ -316,7 +326,7 @@ end:	do
 	od
 } /* unreached */
 
-/* In the end time goes on until all that is pending has expired. */
+/* Let time pass. When the callers are done, let it pass until all pending timers have expired. */
 proctype time()
 {
 end:	do

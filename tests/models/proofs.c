@@ -2,15 +2,15 @@
 /*
  * The arithmetic of the wheels, for all values
  *
- * Each prove_*() is called with any arguments and must return true. ASSUME()
- * says which arguments count. tests/models/prove compiles this file with the
- * module's own sources and has Z3 look for arguments with which one returns false.
+ * Each prove_*() must return true for any arguments. ASSUME() returns true at once for arguments
+ * that do not count. tests/models/prove compiles this file with the module's own sources, and Z3
+ * searches for arguments with which a function returns false.
  *
- * The assumptions of a proof about a state are in twheel_scheme.h,
- * twheel_hier.c and core/throttle.c, which state them of every state. The suites
- * in tests/wheel/kunit check the same invariants.
+ * The assumptions of a proof about a state are in twheel_scheme.h, twheel_hier.c and
+ * core/throttle.c, which claim them for every state. The suites in tests/wheel/kunit check the same
+ * invariants.
  *
- * BROKEN_BY(proof, file, old, new): with that change of the file, the proof fails.
+ * BROKEN_BY(proof, file, old, new): with this change of the file, the proof must fail.
  */
 #define TWHEEL_SLOT_CORRUPTED(condition)	false
 #include "twheel_hier.c"
@@ -22,9 +22,9 @@
 #define ASSUME(condition)	do { if (!(condition)) return true; } while (0)
 #define BROKEN_BY(...)
 
-/* Ticks and deadlines: functions of files that need a kernel. */
+/* Ticks and deadlines: functions that are cut out of files, because the files need a kernel. */
 
-/* struct twheel_base, as far as they look at it. */
+/* The part of struct twheel_base that these functions use. */
 struct twheel_base {
 	u32 tick_ns;
 };
@@ -43,7 +43,7 @@ static ktime_t the_time;
 /* CUT core/timer.c deadline_after */
 #include "cut/deadline_after.h"
 
-/* A timer is due at the first tick that is not before its deadline. */
+/* Prove that a timer is due at the first tick that is not before its deadline. */
 BROKEN_BY(rounding, "core/timer.c", "above(base, deadline + base->tick_ns - 1",
 	  "above(base, deadline + base->tick_ns")
 bool prove_rounding(u64 deadline, u32 tick_ns)
@@ -59,7 +59,7 @@ bool prove_rounding(u64 deadline, u32 tick_ns)
 	return time >= deadline && time - deadline < tick_ns;
 }
 
-/* twheel_deadline() returns what the timer was started with. */
+/* Prove that twheel_deadline() returns the deadline that the timer was started with. */
 BROKEN_BY(deadline, "include/linux/twheel.h", "node.offset_ns) + 1",
 	  "node.offset_ns)")
 bool prove_deadline(u64 deadline, u32 tick_ns)
@@ -74,7 +74,7 @@ bool prove_deadline(u64 deadline, u32 tick_ns)
 	return twheel_expired_deadline(&timer, tick_ns) == deadline;
 }
 
-/* The tick of a time is not a later one. */
+/* Prove that a time belongs to the last tick that is not after it. */
 BROKEN_BY(tick_of_time, "core/base.h", "div_u64(now, base->tick_ns)",
 	  "div_u64(now, base->tick_ns) + 1")
 bool prove_tick_of_time(u64 now, u32 tick_ns)
@@ -87,7 +87,7 @@ bool prove_tick_of_time(u64 now, u32 tick_ns)
 	return tick * tick_ns <= now && now - tick * tick_ns < tick_ns;
 }
 
-/* A delay never wraps to a time in the past. */
+/* Prove that the deadline after a delay never wraps to a time in the past. */
 BROKEN_BY(delay, "core/timer.c", "(s64)(deadline | delay_ns) < 0",
 	  "(s64)deadline < 0")
 bool prove_delay(u64 now, u64 delay_ns)
@@ -104,7 +104,7 @@ bool prove_delay(u64 now, u64 delay_ns)
 
 /* Levels and slots. */
 
-/* Returns whether the current window of @level and the next one reach @tick. */
+/* Return true if the current window of @level or the next one contains @tick. */
 static bool reaches(u64 clock, unsigned int level, u64 tick)
 {
 	unsigned int shift = twheel_hier_shift(level + 1);
@@ -112,7 +112,7 @@ static bool reaches(u64 clock, unsigned int level, u64 tick)
 	return shift > 63 || (tick >> shift) - (clock >> shift) <= 1;
 }
 
-/* The level is the lowest one that reaches the tick. */
+/* Prove that a timer's level is the lowest one that reaches its tick. */
 BROKEN_BY(level, "twheel_hier.c", "<= 1)\n\t\tlevel--", "<= 2)\n\t\tlevel--")
 bool prove_level(u64 clock, u64 tick)
 {
@@ -124,7 +124,7 @@ bool prove_level(u64 clock, u64 tick)
 	       (!level || !reaches(clock, level - 1, tick));
 }
 
-/* Two ticks that one level reaches have one slot only if they have one width. */
+/* Prove that two ticks share a slot of a level only if they are in the same span of that slot. */
 BROKEN_BY(slot, "twheel_hier.h", "(2 * TWHEEL_HIER_WINDOW)", "TWHEEL_HIER_WINDOW")
 bool prove_slot(u64 clock, unsigned int level, u64 one, u64 other)
 {
@@ -141,7 +141,7 @@ bool prove_slot(u64 clock, unsigned int level, u64 one, u64 other)
 	       (one >> shift == other >> shift);
 }
 
-/* Prove that the stored reach holds until the window ends. */
+/* Prove that the stored reach of the levels is right until the window ends. */
 BROKEN_BY(reach, "twheel_hier.c", "+ 2) << shift", "+ 1) << shift")
 bool prove_reach(u64 begin, u64 clock, u64 tick)
 {
@@ -149,7 +149,7 @@ bool prove_reach(u64 begin, u64 clock, u64 tick)
 	unsigned int level;
 
 	set_window(&s);
-	/* The last window of all has no end. */
+	/* the last window never ends */
 	ASSUME(clock >= begin && (clock < s.recheck || s.recheck == U64_MAX));
 	ASSUME(tick >= clock && tick != U64_MAX);
 	for (level = 0; level < 3; level++) {
@@ -161,7 +161,7 @@ bool prove_reach(u64 begin, u64 clock, u64 tick)
 	return true;
 }
 
-/* Where twheel_hier_place() puts a node. */
+/* Note the slot into which twheel_hier_place() puts a node. */
 static struct twheel_slot *the_slot;
 
 #define twheel_hier_place		place
@@ -175,11 +175,11 @@ static struct twheel_slot *the_slot;
 #undef twheel_hier_place_far
 #undef twheel_hier_join
 
-/* A start queues a node in the lowest level that reaches its tick. */
+/* Prove that a start queues a node in the lowest level that reaches its tick. */
 BROKEN_BY(place, "twheel_hier.h", "tick < s->reach[1]", "tick <= s->reach[1]")
 bool prove_place(u64 clock, u64 tick)
 {
-	/* Where the slots are does not matter, and Z3 is slow with any address. */
+	/* The address of the slots does not matter, and Z3 is slow with an unknown one. */
 	struct twheel_scheme s = { .clock = clock, .slots = NULL };
 	struct twheel_node node = { .expires = tick };
 	u64 due = max(tick, clock + 1);
@@ -193,7 +193,9 @@ bool prove_place(u64 clock, u64 tick)
 	return the_slot == twheel_hier_slot(&s, level, due);
 }
 
-/* Prove that a node moved down by a cascade has a slot there, due after the clock. */
+/*
+ * Prove that a node that a cascade moves down finds a slot in the level below, due after the clock.
+ */
 BROKEN_BY(next_outer, "twheel_hier.c", "twheel_hier_shift(level)) + 1;",
 	  "twheel_hier_shift(level)) + 2;")
 bool prove_next_outer(u64 clock, unsigned int level, u64 tick)
@@ -206,7 +208,7 @@ bool prove_next_outer(u64 clock, unsigned int level, u64 tick)
 	return tick > clock && reaches(clock, level - 1, tick);
 }
 
-/* Hints: the distance from one node to another leads there. */
+/* Prove that a hint, the distance from one node to another, leads to the other node. */
 BROKEN_BY(hint, "twheel_slot.h", "unsigned long)(s32)hint", "unsigned long)hint")
 bool prove_hint(u64 one, u64 other)
 {
@@ -220,11 +222,11 @@ bool prove_hint(u64 one, u64 other)
 	       twheel_slot_hinted(node, hint) == target;
 }
 
-/* Moving down. */
+/* Moving down between levels. */
 
 /*
- * Prove that a slot is empty when it is due: its last tick moves all, and it is
- * looked at no later than in its last tick.
+ * Prove that an outer slot is empty when it is due. The share of its last tick is all nodes, and
+ * the wheel looks at the slot in its last tick at the latest.
  */
 BROKEN_BY(share_of_a_tick, "twheel_hier.c", "ticks = left - count;",
 	  "ticks = left - count + 1;")
@@ -241,7 +243,7 @@ bool prove_share_of_a_tick(struct twheel_slot *slots, unsigned long *occupied,
 	ASSUME(level && level < TWHEEL_HIER_LEVELS && pending);
 	ASSUME(recheck > clock);
 	shift = level * TWHEEL_HIER_BITS;
-	/* There is a next slot. */
+	/* the level has a next slot */
 	ASSUME((clock >> shift) < (U64_MAX >> shift));
 	left = (((clock >> shift) + 1) << shift) - clock;
 	nr = level * TWHEEL_HIER_RING + ((clock >> shift) + 1) % TWHEEL_HIER_RING;
@@ -256,9 +258,9 @@ bool prove_share_of_a_tick(struct twheel_slot *slots, unsigned long *occupied,
 }
 
 /*
- * Prove that a dozing base wakes before an outer slot is due, and so early that moving
- * MOVES_PER_WAKEUP nodes a tick empties it. If that is more than a window it has
- * the whole window.
+ * Prove that a dozing base wakes up early enough to empty an outer slot before it is due, if each
+ * tick moves MOVES_PER_WAKEUP nodes. If a whole window is too short for that, it wakes up for the
+ * whole window.
  */
 BROKEN_BY(wakes_for_a_slot, "twheel_hier.c", "max(due - 1 - lead, s->clock + 1",
 	  "max(due - 1, s->clock + 1")
@@ -284,7 +286,7 @@ bool prove_wakes_for_a_slot(struct twheel_slot *slots, u64 clock,
 
 /* The runtime of a CPU. */
 
-/* More wheels than there can be. */
+/* A number of wheels that is never reached. */
 #define WHEELS_MAX	(1 << 20)
 
 static bool periods_are_right(ktime_t now)
@@ -305,7 +307,10 @@ static bool throttle_is_right(ktime_t now)
 	       throttles.nr_payers <= PAYERS_PER_PERIOD && periods_are_right(now);
 }
 
-/* The number of periods to @last_period does not matter: a few are as good as many. */
+/*
+ * Set the state of the throttle, and assume that it is valid. The number of periods up to
+ * @last_period does not matter, so a few stand for any number.
+ */
 #define ACCOUNT(now)	do {						\
 	throttles = (struct twheel_throttle) {				\
 		.stamp = stamp, .period = period, .runtime = runtime,	\
@@ -322,7 +327,7 @@ static bool throttle_is_right(ktime_t now)
 	       throttle_is_right(stamp) && throttle_is_right(now));	\
 } while (0)
 
-/* A wheel that waits runs again after now, and within a millisecond. */
+/* Prove that a wheel that waits runs again after now, and within a millisecond. */
 BROKEN_BY(pause, "core/throttle.c", "now + clamp(2 * missing",
 	  "now + 1 + clamp(2 * missing")
 bool prove_pause(s64 stamp, s64 period, int runtime, u32 waiting, u32 expected, u32 wheels,
@@ -337,8 +342,8 @@ bool prove_pause(s64 stamp, s64 period, int runtime, u32 waiting, u32 expected, 
 }
 
 /*
- * One that has a payer runs again after the first periods with room, or when
- * its deficit is worked off. @overran: the run that just ended earned a penalty.
+ * Prove that a wheel with a payer runs again after the first periods with room, or when its deficit
+ * is worked off. @overran: the run that just ended earned a penalty.
  */
 BROKEN_BY(paid_pause, "core/throttle.c", "if (t->nr_payers == PAYERS_PER_PERIOD)",
 	  "if (t->nr_payers > PAYERS_PER_PERIOD)")
@@ -359,7 +364,7 @@ bool prove_paid_pause(s64 stamp, s64 period, int runtime, u32 waiting, u32 expec
 	       throttle_is_right(stamp + 1);
 }
 
-/* A slice is no more than the runtime, and not 0 for a wheel that was throttled. */
+/* Prove that a slice is not longer than the runtime, and not 0 for a wheel that was throttled. */
 BROKEN_BY(slice, "core/throttle.c", "throttled ? SLICE_NS_MIN : 0);",
 	  "0);")
 bool prove_slice(s64 stamp, s64 period, int runtime, u32 waiting, u32 expected, u32 wheels,
@@ -373,7 +378,7 @@ bool prove_slice(s64 stamp, s64 period, int runtime, u32 waiting, u32 expected, 
 	       throttle_is_right(now);
 }
 
-/* However long a run takes, the throttle is in order after it. */
+/* Prove that the state is valid after a run, however long the run takes. */
 BROKEN_BY(deficit, "core/throttle.c", "runtime, -RUNTIME_NS_MAX,", "runtime, -2 * RUNTIME_NS_MAX,")
 bool prove_deficit(s64 stamp, s64 period, int runtime, u32 waiting, u32 expected, u32 wheels,
 		   int deficit, u32 periods, u32 nr_payers, s64 now, u64 preempted,

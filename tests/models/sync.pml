@@ -2,24 +2,24 @@
 /*
  * stop_sync() and shutdown_sync() against callbacks, also on PREEMPT_RT
  *
- * A base runs the callbacks of three timers, in any order. Two callers wait for
- * timer 0, one of them to shut it down, and one for timer 1. The first holds a
- * lock that the callback of timer 1 takes. The callback of timer 2 waits for both
- * others to return. That of timer 0 may start its timer again. With MOVES there is
- * only timer 0, but also another CPU that starts it and runs its callback.
+ * A base runs the callbacks of three timers, in any order. Two callers wait for timer 0, one of
+ * them to shut it down, and a third caller waits for timer 1. The first caller holds a lock
+ * that the callback of timer 1 takes. The callback of timer 2 waits until both other callers
+ * have returned. The callback of timer 0 may start its timer again. With MOVES there is only
+ * timer 0, but also another CPU that starts it and runs its callback.
  *
- * Claims: each call returns. When it has looked for the last time no callback of
- * the timer runs. None begins after a shutdown. No call ends two starts, and each
- * start ends in an expiry or a stop. On PREEMPT_RT a waiter that has had its lock
- * does not find the same callback again, so that it cannot keep the thread from
- * running, and the thread never sleeps on a lock in twheel_expiry_begin().
+ * Claims: each call returns. When a call has looked at the timer for the last time, no callback
+ * of this timer runs. None begins after a shutdown. No call ends two starts, and each start
+ * ends in an expiry or a stop. On PREEMPT_RT, a waiter that had its lock does not find the same
+ * callback again, because it could then keep the callback's thread from running. That thread
+ * never sleeps on a lock in twheel_expiry_begin().
  *
- * Left out: priorities. A waiter may be preempted between any two steps, for as
- * long as others can go on. A lock that is let go is for whoever comes first. There
- * are two locks and three waiters, as eight locks and more waiters are too many to
- * try. A run that finds no lock begins again when there is one. What callbacks note
- * is in again.pml. Steps are in order on all CPUs. The orders between CPUs that
- * @waiters needs beside the base's lock are not shown here.
+ * Left out: priorities. A waiter may be preempted between any two steps, for as long as others
+ * can run. A released lock goes to any waiter that comes first. There are two locks and three
+ * waiters, because eight locks and more waiters have too many states. A run that finds no free
+ * lock begins again when there is one. Starts that callbacks note are in again.pml. All CPUs
+ * see the steps in one order: the orders between CPUs that @waiters needs beside the base's
+ * lock are not shown here.
  *
  * code core/expiry.h twheel_expiry_begin 1da2aef3
  * code core/expiry.h twheel_expiry_end 8e798987
@@ -87,19 +87,19 @@
 byte base[TIMERS];		/* timer->base */
 bool pending[TIMERS];
 bool dead[TIMERS];		/* timer->fn is NULL */
-byte left[TIMERS];		/* starts that have neither expired nor been stopped */
+byte left[TIMERS];		/* number of starts that neither expired nor were stopped */
 bool in_callback[TIMERS];
-byte call[TIMERS];		/* counts the calls */
-bool shut_down[TIMERS];		/* twheel_shutdown_sync() has returned */
+byte call[TIMERS];		/* number of its runs so far */
+bool shut_down[TIMERS];		/* twheel_shutdown_sync() returned */
 
 byte lock[2];			/* base->lock */
 byte running[2];		/* base->running */
 byte held[2];			/* expiry->held */
-byte locked_by[2 * LOCKS + 1];	/* by lock, number 0 is NULL */
+byte locked_by[2 * LOCKS + 1];	/* holder of each lock. Number 0 stands for NULL */
 byte waiters[2 * LOCKS + 1];
 
-bool mutex;			/* held by a waiter, taken by a callback */
-bool returned[3];		/* waiters */
+bool mutex;			/* a lock that a waiter holds and a callback takes */
+bool returned[3];		/* the waiters that returned */
 byte restarts = 1;
 byte done;
 
@@ -117,7 +117,7 @@ byte done;
 #define HAS_LOCK(b)	true
 #endif
 
-/* To be used in an atomic sequence. */
+/* Only for use in an atomic sequence. */
 inline acquire(b)
 {
 	lock[b] == 0 -> lock[b] = ME
@@ -180,7 +180,7 @@ inline expiry_end(b)
 #endif
 }
 
-/* The callback of timer 0 starts it, on the base where it runs. */
+/* Run a callback. That of timer 0 starts its timer, on the base where it runs. */
 inline callback(t)
 {
 	if
@@ -327,12 +327,12 @@ proctype waiter(byte me; byte t; bool shutdown)
 }
 
 #ifdef MOVES
-/* Starts on CPU 1. */
+/* Start the timer on CPU 1. */
 proctype starter()
 {
 	byte b, starts = 2;
 
-	/* Nobody else moves the timer. */
+	/* No other process moves the timer. */
 	do
 	:: atomic {
 		starts > 0 -> starts--;
