@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Declarations that the parts of the sample client share
+ * Declarations of the parts of the sample client
  *
- * A case is a function that uses the interface of include/linux/twheel.h on one
- * wheel, as a driver would. CLIENT_CHECK() states a condition that has to hold.
- * The runner gives a case its timers, and frees all that the case makes.
+ * A case is a function that uses the interface of include/linux/twheel.h on one wheel, as a driver
+ * would. CLIENT_CHECK() states a condition that has to hold. The runner gives a case its timers,
+ * and frees everything that the case makes.
  *
- * No case relies on a fast machine, or on one that runs all the time. If two events need to
- * happen within the same few milliseconds, the case checks afterwards whether they did. If
- * they did not it sets c->slow, and runs again with delays twice as long. Promises in
- * units of time are checked only where time is exact. A case may replace c->wheel: the
- * runner restores it.
+ * No case relies on a fast machine, or on one that runs all the time. If two events need to happen
+ * within the same few milliseconds, the case checks afterwards whether they did. If they did not,
+ * it sets c->slow, and runs again with delays twice as long. Promises in units of time are checked
+ * only where time is exact. A case may replace c->wheel: the runner restores it.
  */
 #ifndef _TWHEEL_CLIENT_H
 #define _TWHEEL_CLIENT_H
@@ -28,7 +27,7 @@
 /* Duration of a slow callback. */
 #define CLIENT_SLOW_MS	20
 
-/* Limit for a callback that waits for another one. */
+/* Time after which a callback gives up waiting for another one. */
 #define CLIENT_IN_VAIN	(30 * (u64)NSEC_PER_SEC)
 
 /**
@@ -41,11 +40,11 @@
  * @failed: a check was false
  * @slow: the machine was too slow for a result, so run the case again
  * @patience: factor of short delays. 1 in the first run of the case
- * @exact: time counts instructions
+ * @exact: a nanosecond is an instruction, so times can be checked
  * @skipped: reason why the case cannot run here, or NULL
  * @early: number of callbacks before their deadline
  * @late_max: longest time from a deadline to its callback, ns
- * @late_min: shortest
+ * @late_min: shortest time from a deadline to its callback, ns
  */
 struct client {
 	struct twheel *wheel;
@@ -66,11 +65,11 @@ struct client {
 struct client_timer;
 struct client_work;
 
-/* Needs of a case. It is skipped where one is missing. */
+/* Needs of a case. The case is skipped if one is missing. */
 enum client_needs {
 	CLIENT_CPUS	= 1 << 0,	/* a second CPU */
-	CLIENT_EXACT	= 1 << 1,	/* exact time */
-	CLIENT_OWN	= 1 << 2,	/* a wheel without timers of others */
+	CLIENT_EXACT	= 1 << 1,	/* time that is exact */
+	CLIENT_OWN	= 1 << 2,	/* a wheel without timers of other users */
 	CLIENT_DEFAULT	= 1 << 3,	/* the default wheel */
 	CLIENT_RT	= 1 << 4,	/* PREEMPT_RT */
 	CLIENT_ISOLATED	= 1 << 5,	/* an isolated CPU */
@@ -81,8 +80,8 @@ enum client_needs {
 /**
  * struct client_case - a case
  * @name: its name in the results
- * @run: the function, with an array of timers that the runner makes and frees
- * @work: or the function with a work
+ * @run: the function of the case, with an array of timers that the runner makes and frees
+ * @work: or the function of a case with a work item
  * @then: callback of the timers
  * @nr: number of the timers, 0 for one
  * @data: @data of the timers
@@ -101,7 +100,7 @@ struct client_case {
 /* An entry of a table of cases. An empty entry ends the table. */
 #define CLIENT_CASE(fn, ...)	{ .name = #fn, .run = fn, ##__VA_ARGS__ }
 #define CLIENT_WORK(fn, ...)	{ .name = #fn, .work = fn, ##__VA_ARGS__ }
-/* A case that differs from others in its data, or in the callback of its timers. */
+/* A case that has the function of other cases, but other data or another callback. */
 #define CLIENT_LIKE(title, fn, ...) { .name = #title, .run = fn, ##__VA_ARGS__ }
 
 extern const struct client_case client_start_cases[];
@@ -110,7 +109,7 @@ extern const struct client_case client_callback_cases[];
 extern const struct client_case client_again_cases[];
 extern const struct client_case client_drain_cases[];
 extern const struct client_case client_work_cases[];
-/* Cases of the default wheel, before all others. */
+/* Cases of the default wheel, which run before all others. */
 extern const struct client_case client_default_cases[];
 /* Cases with wheels of their own, which run once. */
 extern const struct client_case client_wheel_cases[];
@@ -148,7 +147,7 @@ struct client_timer {
 	struct completion done;
 };
 
-/* A call for a timer, and its action: start, restart if pending, or stop the timer. */
+/* A call with a timer, and what the call does: it starts, restarts or stops the timer. */
 struct client_call {
 	int (*call)(struct twheel_timer *timer);
 	enum { CLIENT_STARTS, CLIENT_RESTARTS, CLIENT_STOPS } does;
@@ -164,7 +163,7 @@ int client_start_many(struct twheel_timer *timer);
 int client_restart_many(struct twheel_timer *timer);
 int client_stop_many(struct twheel_timer *timer);
 
-/* Ends with an empty entry. It has all calls but a shutdown. */
+/* All calls except a shutdown, and an empty entry at the end. */
 extern const struct client_call client_calls[];
 
 void client_fail(struct client *c, const char *where, int line, const char *what);

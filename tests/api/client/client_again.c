@@ -2,14 +2,17 @@
 /*
  * A callback that starts its own timer again with twheel_again_at()
  *
- * The timer looks started to all callers at once, although the tick starts it after the
- * callback. With one CPU all other calls come later, with the same results.
+ * For other callers the timer is started at once, although the tick starts it only after the
+ * callback. On one CPU other calls come after the callback, with the same results.
  */
 #include <linux/delay.h>
 
 #include "client.h"
 
-/* Callbacks that make several calls, and answer a digit for each: 9 for an error. */
+/*
+ * Calls that a callback makes. The callback answers with a digit for the result of each, 9 for an
+ * error.
+ */
 
 static CLIENT_CALL(again_now, twheel_again_at(timer, 0))
 static CLIENT_CALL(again_later, twheel_again_at(timer, client_in(CLIENT_HOUR)))
@@ -78,7 +81,10 @@ static void again_slowly(struct client_timer *t)
 	client_set(&t->left);
 }
 
-/* Check that @fn finds the timer started, and has its effect after the callback. */
+/*
+ * Check that @fn, called during the callback, finds the timer started, and that it decides the
+ * state of the timer after the callback.
+ */
 static void check_others(struct client *c, int (*fn)(struct twheel_timer *timer), bool pending)
 {
 	struct client_timer *t = client_timer_new(c, again_slowly);

@@ -7,7 +7,7 @@
 
 #include "client.h"
 
-/* Freeing its own timer. */
+/* Callbacks that free their own timer. */
 
 static void free_callback(struct client_timer *t)
 {
@@ -29,7 +29,7 @@ static void callback_frees_its_timer(struct client *c, struct client_timer *t)
 		own = kmalloc(sizeof(*own), GFP_KERNEL | __GFP_NOFAIL);
 		client_timer_init(c, own, free_callback);
 		own->data = &t->done;
-		/* Not client_start(): it writes to @own after the start. */
+		/* client_start() would write to @own after the start, when it may be freed. */
 		own->not_before = client_in(delay);
 		twheel_start(&own->timer, delay);
 	}
@@ -37,7 +37,7 @@ static void callback_frees_its_timer(struct client *c, struct client_timer *t)
 		wait_for_completion(&t->done);
 }
 
-/* Tails. */
+/* Work for the end of a tick. */
 
 #define TAIL_NR	4
 

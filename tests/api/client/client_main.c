@@ -27,7 +27,7 @@
 #include "client.h"
 #include "twheel_info.h"
 
-/* How often a case is run before a slow machine is no excuse any more. */
+/* Number of runs of a case after which a slow machine is no excuse any more. */
 #define CLIENT_TRIES	7
 
 static char *only;
@@ -47,8 +47,8 @@ static unsigned int failed;
 static unsigned int skipped;
 
 /*
- * The wheels that cases run on. The first is the default one. A scheme missing here
- * is run on one more.
+ * The wheels on which cases run. The first one is the default wheel. A scheme that is missing here
+ * gets a wheel of its own.
  */
 static const struct twheel_config client_configs[] = {
 	{ .name = NULL },
@@ -193,7 +193,10 @@ static void client_run_config(struct client *c, const struct twheel_config *conf
 	client_describe(c, wheel, sizeof(wheel));
 	if (c->shared)
 		client_run_table(c, client_default_cases, wheel);
-	/* From then on a timer expires where it was started, as the cases expect. */
+	/*
+	 * Give each CPU slots. From then on a timer expires where it was started, as the cases
+	 * expect.
+	 */
 	for_each_online_cpu(i)
 		failed += !!twheel_prepare_cpu(c->wheel, i);
 	for (i = 0; i < ARRAY_SIZE(client_tables); i++)
@@ -212,7 +215,7 @@ static void client_run_all(struct client *c)
 		client_run_config(c, &(struct twheel_config) {
 			.name = twheel_scheme_info(i)->name, .scheme = i,
 			.mode = TWHEEL_PERIODIC, .tick_ns = NSEC_PER_MSEC });
-	/* Run once: they make wheels of their own. */
+	/* These cases make wheels of their own, so they run only once. */
 	c->wheel = twheel_default();
 	twheel_get_config(c->wheel, &c->config);
 	client_run_table(c, client_wheel_cases, "wheels");
@@ -237,8 +240,8 @@ static int client_thread(void *done)
 }
 
 /*
- * Run the cases in a thread on one CPU. All timers that it starts
- * are therefore on one base, and expire in one order.
+ * Run the cases in a thread that is bound to one CPU. Timers that it starts are then on one base,
+ * and expire in order.
  */
 static int __init client_init(void)
 {
@@ -251,7 +254,7 @@ static int __init client_init(void)
 		return PTR_ERR(thread);
 	kthread_bind(thread, cpumask_first(cpu_online_mask));
 	wake_up_process(thread);
-	/* The kernel takes one long wait for a hang. */
+	/* Wait in short pieces, because the kernel would report one long wait as a hang. */
 	while (!wait_for_completion_timeout(&done, 30 * HZ))
 		;
 	pr_info("1..%u\n", passed + failed + skipped);

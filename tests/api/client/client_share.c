@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The sixth promise: all wheels together leave a CPU half of its time, and do not delay the
- * timers of another user
+ * The sixth promise: all wheels together leave a CPU half of its time, and do not delay the timers
+ * of another user
  *
- * The thread of the cases is the victim. It counts its steps beside the wheels, and alone.
- * Most cases need exact time: the stage that sets exact=1 has one CPU, on which an instruction
- * takes a nanosecond.
+ * The thread of the cases is the victim. It counts the steps of a loop while the wheels run, and
+ * while they do not. Most cases need exact time: the stage that sets exact=1 has one CPU, on which
+ * an instruction takes a nanosecond.
  */
 #include <linux/delay.h>
 #include <linux/math64.h>
@@ -26,10 +26,10 @@
  * @skew_ns: difference of ticks between two wheels
  * @wheels: largest number of wheels
  * @far: number of timers due in an hour
- * @near: number of timers with restarting callbacks
+ * @near: number of timers whose callbacks restart them
  * @period_ns: delay of these restarts
  * @spin_ns: duration of these callbacks
- * @slow: number of further such timers, with callbacks of %SLOW_NS
+ * @slow: number of additional timers like @near, but with callbacks of %SLOW_NS
  * @paid: the wheels have a payer
  */
 struct attack {
@@ -44,7 +44,10 @@ struct attack {
 	bool paid;
 };
 
-/* A timer of another user, every tick: its maximum lateness, and how often it is too late. */
+/*
+ * A timer of another user with a period of one tick: its maximum lateness, and how often it was too
+ * late.
+ */
 static s64 bystander_latest;
 static unsigned int bystander_late;
 
@@ -103,7 +106,7 @@ static void bystander_expired(struct client_timer *t)
 	client_start_at(t, t->not_before + CLIENT_MSEC);
 }
 
-/* Returns the steps of the victim in SHARE_MS, and in @held_up its longest wait. */
+/* Count the steps of the victim in SHARE_MS. @held_up is its longest wait between two steps. */
 static u64 victim(u64 *held_up)
 {
 	ktime_t now = ktime_get(), last = now;
@@ -148,9 +151,9 @@ static void attack_with(struct client *c, struct attack *attack, unsigned int wh
 		wheels, left, div_u64(held_up, NSEC_PER_USEC),
 		div_u64(bystander_latest, NSEC_PER_USEC));
 	CLIENT_CHECK(c, left >= SHARE_LEFT);
-	/* The time slice of another thread may be in between. */
+	/* Another thread may have had a time slice in between. */
 	CLIENT_CHECK(c, held_up <= 5 * CLIENT_MSEC + (attack->slow ? SLOW_NS : 0));
-	/* The softirq's thread may wait for the victim once. */
+	/* The softirq's thread may have to wait for the victim once. */
 	CLIENT_CHECK(c, bystander_late <= 1 || attack->slow);
 	CLIENT_CHECK(c, bystander_latest <= 10 * CLIENT_MSEC);
 }
@@ -175,7 +178,10 @@ static struct attack idle_wheels = {
 	.far = 1,
 };
 
-/* The hand looks at many timers that are due in an hour. */
+/*
+ * An attack with many timers that are due in an hour. They are in the slots that the wheel looks at
+ * in each tick.
+ */
 static struct attack long_slots = {
 	.config = {
 		.scheme = TWHEEL_HASHED,
@@ -196,7 +202,10 @@ static struct attack short_callbacks = {
 	.spin_ns = 1000,
 };
 
-/* Sixteen wheels with such callbacks would take more than a pause makes up for. */
+/*
+ * Callbacks that take long. The attack has only four wheels: sixteen would take more time than a
+ * pause makes up for.
+ */
 static struct attack long_callbacks = {
 	.config = { .tick_ns = CLIENT_MSEC },
 	.wheels = 4,
@@ -206,8 +215,8 @@ static struct attack long_callbacks = {
 };
 
 /*
- * A run reads the clock rarely while callbacks are quick. On a wheel with a payer it must not
- * run many slow callbacks after that.
+ * Slow callbacks after quick ones. While callbacks are quick, a run reads the clock rarely. On a
+ * wheel with a payer it must still not run many slow callbacks after them.
  */
 static struct attack slow_callbacks_behind_quick_ones = {
 	.config = { .tick_ns = CLIENT_MSEC },
@@ -219,16 +228,16 @@ static struct attack slow_callbacks_behind_quick_ones = {
 };
 
 /*
- * A stall: for 50 ms nothing else runs while many timers are due, as if a hypervisor stopped
- * the machine. The first callback does this.
+ * A stall: for 50 ms nothing else runs while many timers become due, as if a hypervisor stopped the
+ * machine. The first callback takes that long.
  *
- * The case measures the time from the stall to the next callback, and to the expiry of a
- * timer on another wheel that was due during the stall.
+ * The case measures the time from the stall to the next callback, and to the expiry of a timer on
+ * another wheel that became due during the stall.
  */
 
 #define STALL_NS	(50 * CLIENT_MSEC)
 #define STALL_NR	3000
-/* Length of a pause, a run and an interrupt. */
+/* Limits: the length of a pause, and that of a pause, a run and an interrupt. */
 #define STALL_PAUSE_MAX	(CLIENT_MSEC + 50 * NSEC_PER_USEC)
 #define STALL_LATE_MAX	(STALL_PAUSE_MAX + 250 * NSEC_PER_USEC)
 
@@ -282,7 +291,7 @@ static void stall_is_followed_by_a_short_pause(struct client *c, struct client_t
 	CLIENT_CHECK(c, late <= (s64)STALL_LATE_MAX);
 }
 
-/* A task preempts the thread of softirqs in a callback of a payer, on PREEMPT_RT. */
+/* A payer's callback that is preempted: on PREEMPT_RT, a task preempts the thread of softirqs. */
 
 #define PREEMPTION_NS	(10 * CLIENT_MSEC)
 #define PREEMPTED_LATE_MAX	(3 * CLIENT_MSEC)

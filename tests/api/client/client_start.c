@@ -11,7 +11,7 @@
 
 #include "client.h"
 
-/* Time of an interrupt and of earlier callbacks, where time is exact. */
+/* Largest delay by an interrupt and by earlier callbacks, where time is exact. */
 #define CLIENT_LATE_MAX_NS	(500 * NSEC_PER_USEC)
 
 static void note_context(struct client_timer *t)
@@ -61,7 +61,7 @@ static void reduce_takes_the_earlier_deadline(struct client *c, struct client_ti
 	client_wait_once(t);
 }
 
-/* Use intervals up to U64_MAX, beyond the range of the clock. */
+/* Use the longest intervals, which end beyond the range of the clock. */
 static void far_deadlines_and_periods_stay_pending(struct client *c, struct client_timer *t)
 {
 	CLIENT_CHECK(c, client_start(t, U64_MAX) == 0);
@@ -85,7 +85,10 @@ static void start_on_expires_on_that_cpu(struct client *c, struct client_timer *
 	CLIENT_CHECK(c, twheel_start_on(&t->timer, client_delay(c, 5), cpu) == 0);
 	client_wait(t);
 	CLIENT_CHECK(c, t->cpu == cpu);
-	/* A start during the callback keeps the timer on that CPU. */
+	/*
+	 * A timer that is started while its callback runs remains on that CPU, so wait for the
+	 * callback.
+	 */
 	twheel_stop_sync(&t->timer);
 	client_expires(t);
 	CLIENT_CHECK(c, t->cpu == raw_smp_processor_id());
@@ -94,7 +97,10 @@ static void start_on_expires_on_that_cpu(struct client *c, struct client_timer *
 	CLIENT_CHECK(c, !twheel_pending(&t->timer));
 }
 
-/* Use RCU: newer kernels free the mask of isolated CPUs a grace period after a change. */
+/*
+ * Return true if the CPU is isolated. RCU is needed because newer kernels change the mask of
+ * isolated CPUs, and free the old one after a grace period.
+ */
 static bool client_is_isolated(int cpu)
 {
 	bool isolated;
@@ -120,14 +126,14 @@ static int client_start_there(struct client_timer *t)
 	return twheel_start_on(&t->timer, client_delay(t->client, 5), smp_processor_id());
 }
 
-/* Check that an isolated CPU runs only the timers that name it. */
+/* Check that an isolated CPU runs a timer only if the start names this CPU. */
 static void isolated_cpu_has_timers_that_name_it(struct client *c, struct client_timer *t)
 {
 	int cpu = client_isolated_cpu();
 
 	CLIENT_CHECK(c, client_expires_on(t, cpu, client_start_soon) != cpu);
 	CLIENT_CHECK(c, client_expires_on(t, cpu, client_start_there) == cpu);
-	/* After its callback the timer leaves the isolated CPU. */
+	/* The next start that does not name the CPU moves the timer away again. */
 	CLIENT_CHECK(c, client_expires_on(t, cpu, client_start_soon) != cpu);
 }
 
@@ -159,8 +165,8 @@ static void client_next_period(struct client_timer *t)
 }
 
 /*
- * Run a periodic timer, started by an isolated CPU, for 20 s. The command isolated counts
- * the interrupts of the CPU.
+ * Run a periodic timer, started by an isolated CPU, for 20 s. The guest's command isolated counts
+ * how often the CPU is interrupted.
  */
 static void isolated_cpu_is_left_alone(struct client *c, struct client_timer *t)
 {
@@ -172,7 +178,7 @@ static void isolated_cpu_is_left_alone(struct client *c, struct client_timer *t)
 	CLIENT_CHECK(c, t->cpu != cpu);
 }
 
-/* Check the lateness. Rounding that is off by a tick shows in the minimum, too. */
+/* Check the lateness. A deadline that is rounded wrongly by a tick shows in the minimum, too. */
 static void check_lateness(struct client *c)
 {
 	s64 min = atomic64_read(&c->late_min), max = atomic64_read(&c->late_max);
@@ -186,7 +192,10 @@ static void check_lateness(struct client *c)
 
 #define RANDOM_NR	300
 
-/* Returns a delay below 2^@bits ticks. Each number of bits is equally likely. */
+/*
+ * Choose a delay below 2^@bits ticks. Each number of bits is equally likely, so that all levels of
+ * a wheel are used.
+ */
 static u64 random_delay(struct client *c, unsigned int bits)
 {
 	u64 ticks = get_random_u32() & (BIT(get_random_u32() % bits) - 1);
@@ -194,7 +203,10 @@ static u64 random_delay(struct client *c, unsigned int bits)
 	return ticks * c->config.tick_ns + get_random_u32() % (u32)c->config.tick_ns;
 }
 
-/* Returns 1 if @t was started, -1 if it was stopped. */
+/*
+ * Start or stop @t at random. Returns 1 if it became pending, -1 if it was pending and is not any
+ * more.
+ */
 static int random_operation(struct client *c, struct client_timer *t)
 {
 	u64 delay = random_delay(c, 18);
@@ -217,7 +229,7 @@ static bool is_missed(struct client *c, struct client_timer *t)
 	       late > (s64)(c->config.tick_ns + CLIENT_LATE_MAX_NS);
 }
 
-/* Run a random program. Between its operations the wheel may sleep. */
+/* Start and stop timers at random. Sometimes sleep in between, so that the wheel may doze. */
 static void never_early_and_one_tick_late(struct client *c, struct client_timer *t)
 {
 	unsigned int operations = c->exact ? 10000 : 300, nr, i;

@@ -53,7 +53,7 @@ static void a_wait_leaves_the_timer_pending(struct client *c, struct client_time
 	CLIENT_CHECK(c, twheel_stop(&t->timer) == 1);
 }
 
-/* Callbacks that wait for callbacks. */
+/* Callbacks that wait for other callbacks. */
 
 static void stop_other_callback(struct client_timer *t)
 {
@@ -65,7 +65,10 @@ static void stop_other_callback(struct client_timer *t)
 	client_set(&t->left);
 }
 
-/* Long enough for another CPU to wait for this callback, and too short to end the run. */
+/*
+ * A callback that is long enough for another CPU to begin waiting for it, and too short to end the
+ * run.
+ */
 static void brief_callback(struct client_timer *t)
 {
 	client_set(&t->entered);
@@ -74,8 +77,9 @@ static void brief_callback(struct client_timer *t)
 }
 
 /*
- * Start all timers on the CPU where they expire. Quick callbacks are first: after them the
- * run looks at its clock only after several timers, so it does not end after the brief one.
+ * Start timers on the CPU where they expire: many with quick callbacks, then the brief callback and
+ * the next one. After quick callbacks the run looks at its clock only after several timers, so it
+ * does not end after the brief callback.
  */
 static int start_brief_and_next(struct client_timer *t)
 {
@@ -107,8 +111,8 @@ static void callbacks_may_wait_for_one_another(struct client *c, struct client_t
 	here->not_before = client_in(delay);
 	client_call_on(client_other_cpu(), start_brief_and_next, t);
 	/*
-	 * Last: its callback would keep this CPU from starting the others. It is due
-	 * before them, and spins until the brief callback runs.
+	 * Start this timer last, because its callback would keep this CPU from starting the others.
+	 * It is due before them, and spins until the brief callback runs.
 	 */
 	twheel_start_on(&here->timer, delay, raw_smp_processor_id());
 	CLIENT_CHECK(c, client_wait_for(&here->left));
@@ -117,8 +121,8 @@ static void callbacks_may_wait_for_one_another(struct client *c, struct client_t
 }
 
 /*
- * A thread waits for the first callback, and the next callback waits for the thread's return.
- * The first one lasts until the thread is about to wait.
+ * A thread waits for the first callback, and the next callback waits for that thread to return. The
+ * first callback lasts until the thread is about to wait.
  */
 
 #define AWAITED_MS	3
@@ -145,7 +149,7 @@ static int start_pair(struct client_timer *t)
 	return client_start_at(&t[1], deadline);
 }
 
-/* Returns false if the thread or the callback waited without success. */
+/* Wait for the first callback. Returns false if the thread or the next callback waited too long. */
 static bool wait_for_first(struct client *c, struct client_timer *t, int cpu, bool stop)
 {
 	bool waited;
@@ -210,7 +214,7 @@ static void late_waiter_returns_before_the_next_callback(struct client *c, struc
 	}
 }
 
-/* Restart the timer, due at once, and go on: the shutdown finds it running and pending. */
+/* Restart the timer, due at once, and continue: a shutdown finds it both running and pending. */
 static void endless_slow_callback(struct client_timer *t)
 {
 	t->result = client_start(t, 0);
@@ -226,7 +230,10 @@ static void shutdown_ends_a_timer_that_restarts_itself(struct client *c, struct 
 
 	for (; t < end && client_enter(c, t); t++) {
 		stopped = twheel_shutdown_sync(&t->timer);
-		/* The next callback may come first. It cannot start its timer. */
+		/*
+		 * The shutdown may find the timer pending. Otherwise the next callback ran, which
+		 * cannot start its timer.
+		 */
 		CLIENT_CHECK(c, stopped || t->result == -ESHUTDOWN);
 		CLIENT_CHECK(c, !twheel_pending(&t->timer));
 		count = t->count;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Timers that record their callbacks, and waiting for them
+ * Timers that record their callbacks, and functions that wait for them
  *
- * Each callback of the client calls client_expire(), which checks that it is not
- * early.
+ * Each callback of the client calls client_expire(), which checks that it is not early.
  */
 #include <linux/cpumask.h>
 #include <linux/delay.h>
@@ -66,8 +65,8 @@ void client_timer_init(struct client *c, struct client_timer *t,
 }
 
 /*
- * Give a timer its own lockdep class. All other timers share one, so lockdep does not let
- * their callbacks wait for one another.
+ * Give a timer a lockdep class of its own. All other timers share a class, and lockdep reports
+ * callbacks of one class that wait for each other.
  */
 void client_timer_class(struct client_timer *t, struct lock_class_key *key)
 {
@@ -76,7 +75,7 @@ void client_timer_class(struct client_timer *t, struct lock_class_key *key)
 }
 
 /**
- * struct client_made - things created by a case
+ * struct client_made - objects that a case created
  * @link: entry of @made of the case
  * @wheel: a wheel, or NULL
  * @payer: payer of @wheel, or NULL
@@ -116,7 +115,7 @@ struct client_timer *client_timer_new(struct client *c, void (*then)(struct clie
 	return client_timers_new(c, 1, then);
 }
 
-/* Go on with a new wheel, which lives until client_clean(), and so does its payer. */
+/* Use a new wheel from now on. client_clean() destroys it, and its payer. */
 bool client_wheel_new(struct client *c, const struct twheel_config *config)
 {
 	struct client_made *made = client_make(c, 0);
@@ -131,7 +130,7 @@ bool client_wheel_new(struct client *c, const struct twheel_config *config)
 	return true;
 }
 
-/* Free all that the case created, the timers of a wheel before the wheel. */
+/* Free everything that the case created, the timers of a wheel before the wheel. */
 void client_clean(struct client *c)
 {
 	struct client_made *made, *next;
@@ -161,9 +160,10 @@ u64 client_delay(const struct client *c, u64 ms)
 }
 
 /*
- * Start @t, and have its callback expect @deadline. Until a later deadline is set a callback
- * for the old one must not count as early. An earlier one is written first and only once:
- * the callback may run and change it before a second write.
+ * Start @t, and let its callback expect @deadline. If the deadline becomes later, @not_before is
+ * written after the start, because the callback for the old deadline may still come and must not
+ * count as early. If it becomes earlier, it is written before the start, and not again: the
+ * callback may run before a second write, and set it for its own next start.
  */
 int client_start_at(struct client_timer *t, ktime_t deadline)
 {
@@ -209,7 +209,7 @@ static void client_remote_fn(void *arg)
 	remote->ret = remote->fn(remote->t);
 }
 
-/* Returns what @fn returns on @cpu, with interrupts off. */
+/* Call @fn on @cpu, with interrupts off, and return its result. */
 int client_call_on(int cpu, int (*fn)(struct client_timer *t), struct client_timer *t)
 {
 	struct client_remote remote = { .fn = fn, .t = t };
@@ -223,7 +223,7 @@ static void client_irq_fn(struct irq_work *work)
 	client_remote_fn(container_of(work, struct client_remote, work));
 }
 
-/* Returns the result of @fn in a hard interrupt, also on PREEMPT_RT. */
+/* Call @fn in a hard interrupt, also on PREEMPT_RT, and return its result. */
 int client_in_hardirq(int (*fn)(struct client_timer *t), struct client_timer *t)
 {
 	struct client_remote remote = {
@@ -237,7 +237,7 @@ int client_in_hardirq(int (*fn)(struct client_timer *t), struct client_timer *t)
 	return remote.ret;
 }
 
-/* Wait for an event that happens soon. Returns false if it did not happen. */
+/* Wait for an event that should happen soon. Returns false if it did not happen. */
 bool client_wait_done(struct client *c, struct completion *done)
 {
 	unsigned long timeout = msecs_to_jiffies(CLIENT_LOST_MS);
@@ -263,18 +263,21 @@ bool client_expires(struct client_timer *t)
 	return CLIENT_CHECK(t->client, client_start_soon(t) == 0) && client_wait(t);
 }
 
-/* Returns the CPU where @t expires, which @start starts on @cpu. */
+/* Start @t by calling @start on @cpu. Returns the CPU where it expires. */
 int client_expires_on(struct client_timer *t, int cpu, int (*start)(struct client_timer *t))
 {
 	t->not_before = client_in(0);
 	CLIENT_CHECK(t->client, client_call_on(cpu, start, t) == 0);
 	client_wait(t);
-	/* If its callback still ran, the next start would leave it on that CPU. */
+	/*
+	 * A timer whose callback still runs would remain on that CPU at its next start, so wait for
+	 * the callback.
+	 */
 	twheel_stop_sync(&t->timer);
 	return t->cpu;
 }
 
-/* Set *@flag after all earlier stores. */
+/* Set *@flag, after all earlier stores of this CPU are visible. */
 void client_set(bool *flag)
 {
 	/* Pairs with client_is_set(). */
@@ -324,8 +327,8 @@ int client_other_cpu(void)
 }
 
 /*
- * Start @t, on another CPU if there is one, and wait until its callback begins. With one
- * CPU the callback is also over by then.
+ * Start @t, on another CPU if there is one, and wait until its callback begins. With a single CPU,
+ * the callback has also returned by then.
  */
 bool client_enter(struct client *c, struct client_timer *t)
 {
@@ -372,7 +375,7 @@ const struct client_call client_calls[] = {
 	{}
 };
 
-/* Check that @timer cannot be started, and a start returns @error. */
+/* Check that no call can start @timer, and that the starts return @error. */
 void client_check_refused(struct client *c, struct twheel_timer *timer, int error)
 {
 	const struct client_call *i;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Wheels: creating, draining and destroying them
+ * Creating, draining and destroying wheels
  */
 #include <linux/completion.h>
 #include <linux/cpu.h>
@@ -16,7 +16,7 @@
 
 #include "client.h"
 
-/* Draining, on each wheel of the client. */
+/* Draining, which is tested on each wheel of the client. */
 
 static void count_drained(struct twheel_timer *timer, void *arg)
 {
@@ -77,9 +77,9 @@ const struct client_case client_drain_cases[] = {
 	{}
 };
 
-/* Making and destroying. */
+/* Creating and destroying. */
 
-/* Create wheels with bad configurations. The selftests try those that users can pass, too. */
+/* Create wheels with invalid configurations. The selftests check those that users can pass, too. */
 static void create_refuses_bad_configs(struct client *c, struct client_timer *t)
 {
 	static const struct twheel_config configs[] = {
@@ -95,7 +95,10 @@ static void create_refuses_bad_configs(struct client *c, struct client_timer *t)
 			pr_info("# config %u\n", i);
 }
 
-/* Create a wheel, check its description, and let a timer expire. */
+/*
+ * Create a wheel with the configuration @asked, check that it has @expected, and let a timer
+ * expire.
+ */
 static void check_created(struct client *c, struct twheel_config asked,
 			  const struct twheel_config *expected)
 {
@@ -106,7 +109,7 @@ static void check_created(struct client *c, struct twheel_config asked,
 	asked.name = name;
 	if (!client_wheel_new(c, &asked))
 		return;
-	/* The name is copied. */
+	/* The wheel must have a copy of the name. */
 	name[0] = 'x';
 	CLIENT_CHECK(c, !strcmp(config->name, "mine"));
 	CLIENT_CHECK(c, config->scheme == expected->scheme);
@@ -131,7 +134,7 @@ static void create_completes_a_config_and_copies_its_name(struct client *c, stru
 		{ { .scheme = TWHEEL_HASHED }, TWHEEL_SLOTS_DEFAULT },
 		{ { .scheme = TWHEEL_HASHED, .slots = 65 }, 128 },
 		{ { .clock = CLOCK_BOOTTIME }, 0 },
-		/* The limits. */
+		/* the largest and smallest values */
 		{ { .mode = TWHEEL_TICKLESS, .doze = 1, .tick_ns = TWHEEL_TICK_NS_MAX }, 0 },
 		{ { .doze = UINT_MAX, .tick_ns = TWHEEL_TICK_NS_MAX }, 0 },
 		{ { .doze = UINT_MAX, .tick_ns = TWHEEL_TICK_NS_MIN }, 0 },
@@ -152,7 +155,7 @@ static void create_completes_a_config_and_copies_its_name(struct client *c, stru
 	}
 }
 
-/* Start a timer on CLOCK_BOOTTIME. Only in the simulation that clock is ahead. */
+/* Start a timer on CLOCK_BOOTTIME. Only the simulation has a CLOCK_BOOTTIME that is ahead. */
 static void a_wheel_on_boottime(struct client *c, struct client_timer *t)
 {
 	const struct twheel_config config = { .clock = CLOCK_BOOTTIME };
@@ -169,7 +172,7 @@ static void a_wheel_on_boottime(struct client *c, struct client_timer *t)
 	CLIENT_CHECK(c, twheel_remaining(&t->timer) <= 2 * CLIENT_HOUR);
 }
 
-/* Destroy a wheel right after its last callback. */
+/* Destroy a wheel right after the callback of its last timer. */
 static void destroy_right_after_the_last_timer(struct client *c, struct client_timer *t)
 {
 	struct twheel_config config = { .name = "brief", .mode = TWHEEL_TICKLESS };
@@ -183,7 +186,7 @@ static void destroy_right_after_the_last_timer(struct client *c, struct client_t
 	}
 }
 
-/* Slots. */
+/* Slots of a CPU. */
 
 static long create_default(void *arg)
 {
@@ -224,8 +227,8 @@ static void a_wheel_with_a_payer_has_slots_where_prepared(struct client *c, stru
 }
 
 /*
- * Start a timer on a CPU until this has slots of its own. Until then it expires on
- * another CPU, and is not lost.
+ * Start a timer on a CPU until the CPU has slots of its own. Until then, each timer must expire on
+ * another CPU.
  */
 static void wait_for_slots(struct client *c, struct client_timer *t, int cpu)
 {
@@ -240,7 +243,10 @@ static void default_wheel_has_slots_where_timers_start(struct client *c, struct 
 	wait_for_slots(c, t, client_other_cpu());
 }
 
-/* Check that a first timer elsewhere uses the CPU that created the wheel. */
+/*
+ * Check that a new wheel has slots only on the CPU that created it, and gets them on another CPU
+ * after the first timer there.
+ */
 static void a_new_wheel_has_slots_where_timers_start(struct client *c, struct client_timer *t)
 {
 	int cpu = client_other_cpu();
@@ -252,7 +258,7 @@ static void a_new_wheel_has_slots_where_timers_start(struct client *c, struct cl
 	wait_for_slots(c, t, cpu);
 }
 
-/* Take the only CPU with slots offline, with a timer. */
+/* Take the only CPU with slots offline, while a timer is pending there. */
 static void a_new_wheel_keeps_its_timers_at_hotplug(struct client *c, struct client_timer *t)
 {
 	int cpu = client_other_cpu();
@@ -271,7 +277,10 @@ static void a_new_wheel_keeps_its_timers_at_hotplug(struct client *c, struct cli
 	CLIENT_CHECK(c, add_cpu(cpu) == 0);
 }
 
-/* Work for the end of a tick, which a run of a payer leaves to the next one. */
+/*
+ * Slow work for the end of a tick. A run of a payer may take only a part of it, and must leave the
+ * rest to the next tick.
+ */
 
 #define ENDS	64
 
@@ -296,7 +305,7 @@ static void queue_ends(struct client_timer *t)
 		twheel_at_tick_end(&t->timer, &leaving.ends[i]);
 }
 
-/* Wait for the first of many, on @cpu and a wheel with a payer. */
+/* Queue the work on @cpu, on a wheel with a payer, and wait until it begins. */
 static bool begin_to_leave(struct client *c, int cpu)
 {
 	const struct twheel_config config = { .payer = twheel_payer_create() };
@@ -337,8 +346,8 @@ static void offline_does_what_a_run_left(struct client *c, struct client_timer *
 }
 
 /*
- * An interrupt of another CPU starts a stopped timer for a shorter time. Mostly it arrives
- * as soon as interrupts are on again: at the end of a hold of the lock.
+ * An interrupt of another CPU starts a timer that was just stopped, for a shorter time. The
+ * interrupt mostly arrives when interrupts are switched on again, at the end of a hold of the lock.
  */
 
 #define INTERRUPTS	300
@@ -393,7 +402,7 @@ static void remaining_is_of_one_start(struct client *c, struct client_timer *t)
 	kthread_stop(thread);
 }
 
-/* Use a zeroed timer that was not set up, as in a structure not used yet. */
+/* Use a timer that is zeroed but not set up, as in a structure that is not used yet. */
 static void never_set_up(struct client *c, struct client_timer *t)
 {
 	static struct twheel_timer zeroed;
@@ -411,7 +420,7 @@ static void never_set_up(struct client *c, struct client_timer *t)
 	CLIENT_CHECK(c, !twheel_pending(&zeroed));
 }
 
-/* Timers with a static initialiser, alone and in a structure. */
+/* Timers with a static initialiser, alone and as a member of a structure. */
 
 static DECLARE_COMPLETION(static_expired);
 
@@ -452,8 +461,8 @@ static void a_static_timer_needs_no_setup(struct client *c, struct client_timer 
 }
 
 /*
- * Like in a module that is built into the kernel, before twheel is
- * initialised: the base of timers that never started has no wheel.
+ * A timer of a module that is built into the kernel may be used before twheel is initialised. The
+ * base of timers that never started has no wheel then.
  */
 
 static DEFINE_TWHEEL_TIMER(too_soon, complete_static);
@@ -470,7 +479,7 @@ static void without_a_default_wheel_no_timer_starts(struct client *c, struct cli
 {
 	struct twheel *wheel;
 
-	/* A stop is enough to have a base. */
+	/* This stop gives the timer its base. */
 	CLIENT_CHECK(c, twheel_stop_sync(&too_soon) == 0);
 	wheel = set_wheel(too_soon.base, NULL);
 	client_check_refused(c, &too_soon, -ENODEV);

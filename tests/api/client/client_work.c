@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Work items: expiry on a workqueue, where it may sleep
+ * Work items: functions that run in a workqueue after a delay, and may sleep
  */
 #include <linux/delay.h>
 #include <linux/preempt.h>
@@ -71,7 +71,7 @@ static void client_work_wait(struct client_work *w)
 	client_wait_done(w->client, &w->done);
 }
 
-/* Queue @w for the first time it runs. */
+/* Queue a new @w, and check that it runs once. */
 static void client_work_runs(struct client_work *w, u64 delay_ns)
 {
 	CLIENT_CHECK(w->client, client_work_queue(w, delay_ns));
@@ -91,7 +91,10 @@ static void work_mod_changes_the_time(struct client *c, struct client_work *w)
 	CLIENT_CHECK(c, w->runs == 1);
 }
 
-/* Check that a work with no delay is queued at once: interrupts, and so ticks, are off. */
+/*
+ * Check that a work with no delay is queued at once. Interrupts are off, so no tick can have queued
+ * it.
+ */
 static void check_at_once(struct client *c, struct client_work *w,
 			  bool (*queue)(struct workqueue_struct *wq, struct twheel_work *work,
 					u64 delay_ns))
@@ -132,7 +135,7 @@ static void work_that_is_refused_is_not_pending(struct client *c, struct client_
 static void work_that_cannot_be_put_off_runs(struct client *c, struct client_work *w)
 {
 	w->sleep_ms = 20;
-	/* Queue it again while it runs. */
+	/* queue the item again while it runs */
 	queue_work(c->wq, &w->work.work);
 	if (CLIENT_CHECK(c, client_wait_for(&w->entered))) {
 		CLIENT_CHECK(c, queue_work(c->wq, &w->work.work));
@@ -170,7 +173,7 @@ static void work_flush_runs_it_now(struct client *c, struct client_work *w)
 
 /*
  * Let the item queue itself while twheel_cancel_work_sync() waits for it, and still run when its
- * timer is due. Each time that it is queued it must run or be cancelled.
+ * timer is due. Each time that it was queued, it must run or be cancelled.
  */
 static void work_cancel_sync_accounts_for_what_was_queued(struct client *c, struct client_work *w)
 {
@@ -227,7 +230,7 @@ static void work_disabled_is_not_queued(struct client *c, struct client_work *w)
 	client_work_runs(w, 0);
 }
 
-/* Works of other places than client_run_work(). */
+/* Works that are not those of client_run_work(). */
 
 static DECLARE_COMPLETION(work_done);
 
@@ -246,7 +249,9 @@ static void free_work_fn(struct work_struct *work)
 	complete(&work_done);
 }
 
-/* Free the item in its function, perhaps on another CPU before twheel_queue_work() returns. */
+/*
+ * Free the item in its own function. It may run on another CPU before twheel_queue_work() returns.
+ */
 static void work_frees_itself(struct client *c, struct client_timer *t)
 {
 	struct twheel_work *w;
@@ -255,7 +260,7 @@ static void work_frees_itself(struct client *c, struct client_timer *t)
 	for (i = 0; i < 50; i++) {
 		w = kmalloc(sizeof(*w), GFP_KERNEL | __GFP_NOFAIL);
 		twheel_init_work(w, c->wheel, free_work_fn);
-		/* At once, and by its timer. */
+		/* queued at once, and queued by its timer */
 		twheel_queue_work(c->wq, w, i % 2);
 		wait_for_completion(&work_done);
 	}
@@ -281,7 +286,10 @@ static void waiting_work_fn(struct work_struct *work)
 	complete(&work_done);
 }
 
-/* Wait for a work in another one. Lockdep distinguishes works by their place of setup. */
+/*
+ * Wait for a work in the function of another one. Lockdep accepts this, because it distinguishes
+ * works by the place where they are set up.
+ */
 static void a_work_may_wait_for_another(struct client *c, struct client_work *other)
 {
 	struct twheel_work work;

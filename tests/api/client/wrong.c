@@ -2,11 +2,11 @@
 /*
  * Mistakes of a client, which the kernel reports
  *
- * insmod what=NAME does one thing wrong. A kernel with debug
- * objects and lockdep has to report it, and go on. tests/vm/guest/complaints
- * looks for the report. The log also says whether twheel dealt with it:
+ * insmod what=NAME makes one mistake. A kernel with debug objects and lockdep has to report the
+ * mistake, and go on. tests/vm/guest/complaints looks for the report. The log also says whether
+ * twheel dealt with the mistake:
  *
- *	twheel_wrong: mended
+ *  twheel_wrong: mended
  */
 #include <linux/completion.h>
 #include <linux/irq_work.h>
@@ -40,7 +40,7 @@ static void locking_callback(struct twheel_timer *timer)
 	complete(&expired);
 }
 
-/* Start a timer in memory of its own, to be freed. */
+/* Start a timer in allocated memory, which the caller frees. */
 static struct twheel_timer *start_one(void)
 {
 	struct twheel_timer *one = kmalloc(sizeof(*one), GFP_KERNEL);
@@ -50,7 +50,10 @@ static struct twheel_timer *start_one(void)
 	return one;
 }
 
-/* Run @fn as a callback. It, or the end of its tick, completes @expired. */
+/*
+ * Run @fn as a callback, and wait for @expired. The callback completes it, or the work for the end
+ * of its tick.
+ */
 static void let_expire(twheel_fn fn)
 {
 	twheel_timer_setup(&timer, NULL, fn, 0);
@@ -69,7 +72,9 @@ static bool restart_a_zeroed_timer(void)
 	return twheel_restart_at(&zeroed, KTIME_MAX) == 0;
 }
 
-/* Free a pending timer: debug objects stop it, or the wheel would find it. */
+/*
+ * Free a pending timer. Debug objects must stop it, because the wheel would use the freed memory.
+ */
 static bool free_a_pending_timer(void)
 {
 	kfree(start_one());
@@ -105,7 +110,7 @@ static void leaking_callback(struct twheel_timer *timer)
 	preempt_disable();
 }
 
-/* Check that the rest of the same softirq has the old preempt count. */
+/* Check that the preempt count of the callback does not leak into the rest of the softirq. */
 static bool leak_a_preempt_count(void)
 {
 	let_expire(leaking_callback);
@@ -113,7 +118,10 @@ static bool leak_a_preempt_count(void)
 	return preempt_counts[0] == preempt_counts[1];
 }
 
-/* Wait with the lock held, long after the callback: lockdep knows all the same. */
+/*
+ * Wait for a callback while holding a lock that the callback takes. The callback ran long before,
+ * but lockdep remembers the order.
+ */
 static bool wait_with_the_lock_held(void)
 {
 	let_expire(locking_callback);
@@ -124,7 +132,9 @@ static bool wait_with_the_lock_held(void)
 	return true;
 }
 
-/* Check that it is not queued, or a later tick would call it, perhaps without the module. */
+/*
+ * Check that the work is not queued. A later tick would call it, perhaps after the module is gone.
+ */
 static bool queue_a_tick_end_outside_of_the_callback(void)
 {
 	twheel_timer_setup(&timer, NULL, never_called, 0);
@@ -133,7 +143,7 @@ static bool queue_a_tick_end_outside_of_the_callback(void)
 	return twheel_stop_sync(&timer) == 1 && !tick_end.queued;
 }
 
-/* Check that timers of the default wheel continue. */
+/* Check that timers of the default wheel still expire after the attempt. */
 static bool destroy_the_default_wheel(void)
 {
 	twheel_destroy(twheel_default());
@@ -161,7 +171,10 @@ static void interrupted_callback(struct twheel_timer *timer)
 	complete(&expired);
 }
 
-/* Stop a timer in an interrupt of its own callback, which cannot end before. */
+/*
+ * Stop a timer in an interrupt of its own callback. A wait would never end, because the callback
+ * cannot return before the interrupt does.
+ */
 static bool wait_in_an_interrupt(void)
 {
 	let_expire(interrupted_callback);
@@ -176,7 +189,10 @@ static void freeing_callback(struct twheel_timer *timer)
 	complete(&expired);
 }
 
-/* Free a timer whose start is deferred: the tick would start it. */
+/*
+ * Free a timer whose start is deferred to the end of its callback. Debug objects must report it,
+ * because the tick would start it.
+ */
 static bool free_a_timer_that_starts_again(void)
 {
 	struct twheel_timer *one = kmalloc(sizeof(*one), GFP_KERNEL);
