@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A million operations on a session in the process, by a program that sleeps as told
+ * A million operations on a session in the process, by a program that sleeps exactly as long as the
+ * library tells
  *
- * The clock is virtual: it advances only in sleeps, which end when the timerfd fires or
- * when the program has something else to do. So each expiry can be compared with its deadline:
- * never early, a tick late at most, none missing. A word may be read a tick late.
+ * The clock is virtual: it advances only in sleeps, which end when the timerfd fires or when the
+ * program has something else to do. So each expiry can be compared with its deadline. It must not
+ * be early, at most a tick late, and none may be missing. A word may be read a tick late.
  *
  * usage: exact SEED
  */
@@ -19,18 +20,18 @@
 
 #define OPERATIONS	1000000
 #define IDS		3000U
-#define WORDS		1500U	/* ids below that have one */
+#define WORDS		1500U	/* number of ids with a word, the lowest ones */
 #define TICK		MS
 #define FD		1000
 
 static __u64 now = 5000 * SECOND + 1, fires = ~0ULL, seed;
-static __u64 due[IDS];		/* 0: not pending */
-static __u64 since[IDS];	/* time of setting that */
-static bool stored[IDS];	/* stopped by a store, and perhaps still pending */
+static __u64 due[IDS];		/* deadline, or 0 if the timer is not pending */
+static __u64 since[IDS];	/* time when @due was set */
+static bool stored[IDS];	/* stopped by a store, but perhaps still pending for the library */
 static __u64 operations, expiries, wakeups;
 static struct twheel *t;
 
-/* The machine, as the library sees it. */
+/* System calls of the library, on the virtual clock. */
 
 int clock_gettime(clockid_t clock, struct timespec *ts)
 {
@@ -63,7 +64,7 @@ static __u64 below(__u64 end)
 	return xorshift(&seed) % end;
 }
 
-/* Returns a number of a random length in bits. */
+/* Choose a number, with each number of bits equally likely. */
 static __u64 below_log(unsigned int bits)
 {
 	return below(2ULL << below(bits));
@@ -131,7 +132,7 @@ static void operate(void)
 	stored[id] = false;
 }
 
-/* Returns false if nothing would wake the program. */
+/* Sleep until the timerfd fires, or until @other. Returns false if nothing would end the sleep. */
 static bool sleep_until(__u64 other)
 {
 	__u64 until = fires < other ? fires : other;

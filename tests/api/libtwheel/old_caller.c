@@ -2,9 +2,9 @@
 /*
  * A caller with structures of version 1, and a library with longer structures
  *
- * The library is built with a header in which each structure that may grow is longer. The
- * caller is like a binding for another language: it calls functions that are
- * inline in C by their exported names, and passes no size.
+ * The library is built with a header in which each structure that may grow is longer. The caller
+ * works like a binding for another language: it calls exported functions in place of the inline
+ * functions of C, and passes no sizes.
  */
 #include <string.h>
 #include <sys/mman.h>
@@ -49,7 +49,7 @@ static void *guarded(void *structure, size_t size)
 	return structure;
 }
 
-/* The bytes behind a caller's structure must not change. */
+/* Check that the bytes behind a caller's structure did not change. */
 #define ASSERT_GUARDED(bytes, size) \
 	ASSERT_EQ(0, memcmp((bytes) + (size), guard, GUARD))
 
@@ -127,7 +127,7 @@ TEST(nothing_is_read_behind_a_setup)
 	setup->flags = TWHEEL_SETUP_PRIVATE;
 	setup->clock = TWHEEL_CLOCK_BOOTTIME;
 	setup->max_timers = 100;
-	/* Garbage in fields that the kernel does not know would be refused. */
+	/* If the library read the garbage behind the structure, the SETUP would be refused. */
 	ASSERT_EQ(0, twheel_open(&t, setup));
 	ASSERT_EQ(0, twheel_info(t, &info));
 	ASSERT_EQ(100, info.max_timers);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The place of a session, and the properties of a session in the process
+ * Whether a session is in the kernel or in the process, and the properties of a session in the
+ * process
  */
 #include <errno.h>
 #include <stdio.h>
@@ -23,7 +24,10 @@ static struct twheel *open_in_process(__u32 words)
 	return t;
 }
 
-/* Run the case again, slower, if the time is after @deadline_ns. */
+/*
+ * Run the case again with longer times if the machine was too slow: the time is already after
+ * @deadline_ns.
+ */
 static void expect_before(__u64 deadline_ns)
 {
 	if (twheel_now() >= deadline_ns)
@@ -57,7 +61,7 @@ TEST(the_environment_chooses)
 		ASSERT_EQ(TWHEEL_BACKEND_KERNEL, twheel_backend(t));
 		twheel_close(t);
 	}
-	/* A program that asks is given the backend that it asks for. */
+	/* A program that chooses a backend gets it, whatever the environment says. */
 	twheel_close(open_in_process(0));
 	setenv("TWHEEL_BACKEND", "both", 1);
 	ASSERT_EQ(-EINVAL, twheel_open(&t, NULL));
@@ -81,7 +85,9 @@ TEST(without_a_device_it_is_in_the_process)
 	ASSERT_EQ(TWHEEL_BACKEND_PROCESS, twheel_backend(t));
 	twheel_close(t);
 	ASSERT_EQ(-ENOENT, twheel_open_flags(&t, NULL, TWHEEL_OPEN_KERNEL));
-	/* A limit of descriptors is an error. */
+	/*
+	 * Reaching the limit of descriptors is an error, and no reason to choose the other backend.
+	 */
 	ASSERT_EQ(0, getrlimit(RLIMIT_NOFILE, &limit));
 	limit.rlim_cur = 0;
 	ASSERT_EQ(0, setrlimit(RLIMIT_NOFILE, &limit));
@@ -92,7 +98,7 @@ TEST(without_a_device_it_is_in_the_process)
 
 #define PRIVATE		.flags = TWHEEL_SETUP_PRIVATE
 
-/* A timer that is due at once makes the session readable once, with its event. */
+/* A timer that is due at once must make the session readable once. */
 TEST_SESSION_FLAGS(a_start_that_is_due_at_once_wakes_once, TWHEEL_OPEN_PROCESS,
 		   { PRIVATE, .tick_ns = 20 * MS })
 {
@@ -106,7 +112,7 @@ TEST_SESSION_FLAGS(a_start_that_is_due_at_once_wakes_once, TWHEEL_OPEN_PROCESS,
 	}
 }
 
-/* Get bounds of the time at which the timerfd fires. Returns false if it is not set. */
+/* Get limits of the time at which the timerfd fires. Returns false if it is not set. */
 static bool fires_at(struct twheel *t, __u64 *least, __u64 *most)
 {
 	__u64 before = twheel_now(), left;
@@ -119,7 +125,10 @@ static bool fires_at(struct twheel *t, __u64 *least, __u64 *most)
 	return left;
 }
 
-/* Let a timer expire, so that the wheel looks for its next tick, which must not be @old. */
+/*
+ * Let another timer expire, so that the wheel looks for its next tick. The timerfd must not be set
+ * for @old.
+ */
 static void expect_not_set_for(struct twheel *t, __u64 old)
 {
 	struct twheel_event event;
@@ -132,7 +141,10 @@ static void expect_not_set_for(struct twheel *t, __u64 old)
 		ASSERT_TRUE(most < old || least >= old + tick_ns(twheel_fd(t)));
 }
 
-/* The window of level 0 reaches the old tick with one of three lengths of a tick. */
+/*
+ * Three lengths of a tick, because only with one of them the window of level 0 contains the old
+ * tick.
+ */
 TEST_SESSION_FLAGS(a_refreshed_timer_does_not_wake_at_its_old_tick, TWHEEL_OPEN_PROCESS,
 		   { PRIVATE, .tick_ns = 60 * MS },
 		   { PRIVATE, .tick_ns = 77 * MS },
@@ -164,15 +176,18 @@ TEST_SESSION_FLAGS(a_word_does_not_wake_at_the_old_tick, TWHEEL_OPEN_PROCESS,
 }
 
 /*
- * Check the timerfd without sleeping. A hierarchical wheel may set it earlier. One of the
- * lengths of a tick is as large as the steps of the deadline.
+ * Check the time of the timerfd without sleeping. A hierarchical wheel may set it earlier than the
+ * deadline. One of the ticks is as long as the steps of the deadline.
  */
 TEST_SESSION_FLAGS(the_timerfd_is_set_for_the_tick, TWHEEL_OPEN_PROCESS,
 		   { PRIVATE }, { PRIVATE, .tick_ns = 100 * MS })
 {
 	__u64 deadline = twheel_now() + 1000 * MS, tick = tick_ns(twheel_fd(t)), least, most;
 
-	/* The first deadline is far away. Each further one is earlier than all before. */
+	/*
+	 * The first deadline is far away. Each following one is earlier than all before, so that
+	 * the timerfd must be set again.
+	 */
 	ASSERT_EQ(0, twheel_start_at(t, 99, deadline + HOUR, 0));
 	for (; deadline > twheel_now() + 50 * MS; deadline -= 100 * MS) {
 		ASSERT_LE(0, twheel_start_at(t, deadline / MS % 8, deadline, 0));
@@ -184,7 +199,7 @@ TEST_SESSION_FLAGS(the_timerfd_is_set_for_the_tick, TWHEEL_OPEN_PROCESS,
 	}
 }
 
-/* Each expiry is an edge for a reader that reads until there is nothing. */
+/* Each expiry must be an edge for a reader that reads until nothing is left. */
 TEST_SESSION_FLAGS(edges, TWHEEL_OPEN_PROCESS)
 {
 	struct epoll_event ready = { .events = EPOLLIN | EPOLLET };
@@ -221,7 +236,7 @@ TEST_SESSION_FLAGS(the_timerfd_is_set_no_more_often_than_it_must, TWHEEL_OPEN_PR
 	timerfd_sets = 0;
 	ASSERT_EQ(0, twheel_start_at(t, 1, now + 100 * ms, 1));
 	ASSERT_EQ(1, timerfd_sets);
-	/* Later ones, refreshes, words, stops. */
+	/* These need no call: later deadlines, refreshes, words, stops. */
 	for (id = 2; id < 10; id++)
 		ASSERT_EQ(0, twheel_start_at(t, id, now + (100 + id) * ms, id));
 	ASSERT_EQ(1, twheel_start_at(t, 1, now + 120 * ms, 1));
@@ -231,7 +246,7 @@ TEST_SESSION_FLAGS(the_timerfd_is_set_no_more_often_than_it_must, TWHEEL_OPEN_PR
 	expect_before(now + 100 * ms);
 	ASSERT_EQ(0, read);
 	ASSERT_EQ(1, timerfd_sets);
-	/* Once for a wake-up, however many expire and are read. */
+	/* The timerfd is set once for a wake-up, however many timers expire and are read. */
 	sleep_until(now + 200 * ms);
 	expect_readable(twheel_fd(t));
 	for (id = 0; id < 7; id++)
@@ -244,8 +259,8 @@ TEST_SESSION_FLAGS(the_timerfd_is_set_no_more_often_than_it_must, TWHEEL_OPEN_PR
 }
 
 /*
- * After a long sleep of the process all timers expire in the order of their second deadlines,
- * and words count.
+ * After a long sleep of the process, all timers must expire in the order of their last deadlines,
+ * and words must be obeyed.
  */
 TEST_SESSION_FLAGS(late_but_in_order, TWHEEL_OPEN_PROCESS, { .shared_ids = 1000 })
 {
@@ -268,7 +283,7 @@ TEST_SESSION_FLAGS(late_but_in_order, TWHEEL_OPEN_PROCESS, { .shared_ids = 1000 
 			ASSERT_NE(0, events[i].id % 10);
 			ASSERT_LE(last, events[i].deadline_ns);
 			ASSERT_LE(now + 600 * MS, events[i].expired_ns);
-			/* One tick is one time to the wheel. */
+			/* the wheel does not order timers of the same tick */
 			last = events[i].deadline_ns - MS;
 		}
 		count += ret;
@@ -297,7 +312,10 @@ static void meanwhile(void)
 	ASSERT_EQ(2, twheel_read(slow_reader, events, 2));
 }
 
-/* A reader that is preempted between the clock and the lock, while another one reads. */
+/*
+ * A reader is preempted between reading the clock and taking the lock, while another one reads. Its
+ * event must not carry the older time.
+ */
 TEST_SESSION_FLAGS(no_event_is_from_before_its_deadline, TWHEEL_OPEN_PROCESS)
 {
 	__u64 ms = MS * test_patience(), soon = twheel_now() + 10 * ms;
@@ -306,7 +324,10 @@ TEST_SESSION_FLAGS(no_event_is_from_before_its_deadline, TWHEEL_OPEN_PROCESS)
 	ASSERT_EQ(0, twheel_start_at(t, 1, soon, 11));
 	ASSERT_EQ(0, twheel_start_at(t, 2, soon + 40 * ms, 22));
 	ASSERT_EQ(0, twheel_start_at(t, 3, soon + 40 * ms, 33));
-	/* Else the reader that is preempted has nothing to expire, and takes no lock. */
+	/*
+	 * Wait until a timer is due. Otherwise the preempted reader has nothing to expire, and
+	 * takes no lock.
+	 */
 	expect_readable(twheel_fd(t));
 	expect_before(soon + 40 * ms);
 	slow_reader = t;
@@ -363,14 +384,17 @@ TEST_SESSION_FLAGS(a_timer_takes_a_hundred_bytes_and_leaves_none, TWHEEL_OPEN_PR
 	for (id = 0; id < 500000; id++)
 		ASSERT_EQ(0, twheel_start(t, id, HOUR + id * MS, id));
 	full = resident();
-	/* 91 with its share of a chunk, and pages that are touched for the first time. */
+	/* 91 bytes with its share of a chunk, and the pages that are used for the first time. */
 	ASSERT_LE(full - before, 500000 * 100);
 	for (id = 0; id < 500000; id++)
 		ASSERT_EQ(0, twheel_stop(t, id));
 	ASSERT_LE((resident() - before) * 2, full - before);
 }
 
-/* With one timer at a time only the first START allocates, whatever the ids are. */
+/*
+ * If there is only one timer at a time, only the first START allocates memory, whatever the ids
+ * are.
+ */
 TEST_SESSION_FLAGS(one_timer_at_a_time_takes_no_memory, TWHEEL_OPEN_PROCESS, { .max_timers = 1000 })
 {
 	static const __u64 ids[] = { 100, 1, 999, 500, 100, 45, 46, 47 };

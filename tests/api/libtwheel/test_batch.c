@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Batches: when they are submitted, and the results
+ * When batches are submitted, and what they return
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -58,14 +58,14 @@ TEST_SESSION(it_is_submitted_when_it_is_full)
 	ASSERT_EQ(1, twheel_batch_flush(batch));
 	expect_results(batch, 1, (int[]){ 0 });
 	ASSERT_EQ(TWHEEL_STATE_PENDING, state_of(t, 3));
-	/* An operation that waits is forgotten. */
+	/* Freeing the batch drops an operation that was not submitted. */
 	ASSERT_EQ(0, twheel_batch_start(batch, 4, HOUR, 44));
 	twheel_batch_free(batch);
 	twheel_batch_free(NULL);
 	ASSERT_EQ(-ENOENT, state_of(t, 4));
 }
 
-/* The clock is read once. */
+/* The library reads the clock once for all delays of a batch. */
 TEST_SESSION(delays_begin_together, { .shared_ids = 8 })
 {
 	struct twheel_batch *batch = new_batch(t, SIZE);
@@ -85,7 +85,7 @@ TEST_SESSION(delays_begin_together, { .shared_ids = 8 })
 	twheel_batch_free(batch);
 }
 
-/* A start that is refused leaves the word and the unread event. */
+/* A start that is refused must not change the word, and not withdraw the unread event. */
 TEST_SESSION(results_of_those_that_failed, { .shared_ids = 8 })
 {
 	struct twheel_batch *batch = new_batch(t, 16);
@@ -115,13 +115,13 @@ TEST_SESSION(results_of_those_that_failed, { .shared_ids = 8 })
 	ASSERT_EQ(deadline, twheel_word(t, 2));
 	ASSERT_EQ(deadline, twheel_word(t, 3));
 	ASSERT_EQ(TWHEEL_STATE_PENDING, state_of(t, twheel_batch_op(batch, 8)->id));
-	/* So it is no late refresh. */
+	/* The word must not count as a late refresh of this event. */
 	ASSERT_EQ(1, twheel_read(t, &event, 1));
 	ASSERT_EQ(11, event.user_data);
 	twheel_batch_free(batch);
 }
 
-/* Carry out two operations, like a call that a signal interrupts. */
+/* Carry out only two operations, as a call does that a signal interrupts. */
 static int carries_out_two(int fd, unsigned long command, void *argument)
 {
 	struct twheel_submit *submit = argument;
@@ -171,7 +171,7 @@ TEST_SESSION(what_cannot_be_submitted)
 	ASSERT_EQ(-EBADF, twheel_batch_flush(batch));
 	ASSERT_EQ(0, errno);
 	expect_results(batch, 2, (int[]){ -EBADF, -EBADF });
-	/* The batch can be used again. */
+	/* the batch can be used again */
 	ASSERT_EQ(0, twheel_batch_flush(batch));
 	ASSERT_EQ(0, twheel_batch_start(batch, 1, HOUR, 11));
 	ASSERT_EQ(-EBADF, twheel_batch_flush(batch));
@@ -191,7 +191,7 @@ TEST_SESSION(what_cannot_be_submitted)
 	twheel_batch_free(batch);
 }
 
-/* In the process there is memory for the first operations, and then no more. */
+/* In the process, memory suffices for the first operations and is missing for the others. */
 TEST_SESSION_FLAGS(what_takes_memory_that_is_not_there, TWHEEL_OPEN_PROCESS, { .shared_ids = 2000 })
 {
 	struct twheel_batch *batch = new_batch(t, 16);

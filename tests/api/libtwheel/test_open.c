@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Opening, attaching to, closing a session
+ * Opening, attaching to, and closing a session
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -49,13 +49,13 @@ TEST_SESSION(what_fails_leaves_nothing)
 	ASSERT_EQ(-EINVAL, twheel_attach_sized(&other, twheel_fd(t), 56));
 	ASSERT_EQ(0, errno);
 	ASSERT_EQ(before, open_files());
-	/* In the process a session has no other descriptor. */
+	/* a session in the process cannot have a second descriptor */
 	if (in_process())
 		ASSERT_EQ(-ENOTTY, twheel_attach(&other, dup(twheel_fd(t))));
 	ASSERT_TRUE(other == (struct twheel *)&tick);
 }
 
-/* A program of another version, with longer structures than the library knows. */
+/* The program may be newer, with longer structures than the library knows. */
 TEST(structures_of_another_version)
 {
 	union {
@@ -70,7 +70,7 @@ TEST(structures_of_another_version)
 					    sizeof(longer.setup) + 16, size));
 	longer.bytes[sizeof(longer.setup) + 8] = 0;
 	ASSERT_EQ(-E2BIG, twheel_open_sized(&t, &longer.setup, 1024, size));
-	/* Events have one size. */
+	/* events have only one size */
 	ASSERT_EQ(-EINVAL, twheel_open_sized(&t, NULL, 0, size + 16));
 	ASSERT_EQ(-EINVAL, twheel_open_sized(&t, NULL, 0, size - 8));
 	ASSERT_EQ(0, twheel_open_sized(&t, &longer.setup,
@@ -95,7 +95,7 @@ TEST(attached_sessions_are_the_same)
 	twheel_close(other);
 }
 
-/* A session can be looked at with a descriptor for reading, but not changed. */
+/* A descriptor for reading gives access to a session, but does not allow changes. */
 TEST(attached_by_a_descriptor_that_lacks_a_right)
 {
 	struct twheel_setup setup = { .event_size = TWHEEL_EVENT_SIZE_V1, .shared_ids = 4 };
@@ -135,7 +135,7 @@ static void *uses_it(void *data)
 	return NULL;
 }
 
-/* Python's multiprocessing does this, too. */
+/* A child of Python's multiprocessing closes sessions like this, too. */
 TEST_SESSION(a_child_closes_what_a_thread_uses, { .shared_ids = 500 })
 {
 	struct twheel_entry entries[64];
@@ -157,8 +157,8 @@ TEST_SESSION(a_child_closes_what_a_thread_uses, { .shared_ids = 500 })
 }
 
 /*
- * Attach to a session and close it, in a process that has its pid, but other memory in place
- * of its words.
+ * Attach to a session and close it. The process has the pid of the session's owner, but other
+ * memory at the address of the session's words.
  */
 static void closes_another_mapping(void *data)
 {
@@ -222,7 +222,7 @@ TEST(close_stops_everything)
 	twheel_close(t);
 	ASSERT_EQ(55, errno);
 	ASSERT_EQ(-1, fcntl(fd, F_GETFD));
-	/* Memory that the library allocates is not a mapping of its own. */
+	/* In the process, the words are a part of allocated memory, which is not unmapped. */
 	if (!in_process())
 		ASSERT_EQ(-1, mincore(words, 4096, &in_core));
 	twheel_close(NULL);

@@ -2,28 +2,26 @@
 /*
  * The same operations on a session of the module and on one in the process
  *
- * A seed chooses operations. Both sessions carry out each of them, and must return the
- * same: results, events, entries, counters, INFO. Documentation/libtwheel.rst names the
- * differences, which are left out: the time of an expiry, and so the number of wake-ups.
- * In INFO also the bits for the place of the session and for read(2) without blocking.
+ * A seed chooses operations. Both sessions carry out each of them, and must return the same:
+ * results, events, entries, counters, INFO. Differences that Documentation/libtwheel.rst names are
+ * left out: the time of an expiry, the number of wake-ups, which follows from it, and in INFO the
+ * bits for the place of the session and for read(2) without blocking.
  *
- * Times. A timer is due in some hours, or at once. After a start that is due at once,
- * both sessions wait for the expiry before the next operation, so that no result depends
- * on their speed. Within a batch that is not possible. A start that needs memory for its
- * timer drops the session's lock, and the softirq may then expire timers that the same batch
- * started. So a batch has no other operation on a timer after starting it due at
- * once, and no such timer has a word that would need memory. Ids chosen by the
- * session differ, and are compared by their number among such ids.
+ * A timer is due in some hours, or at once. After a start that is due at once, both sessions wait
+ * for the expiry before the next operation, so that no result depends on their speed. Within a
+ * batch that is not possible. A start that needs memory for its timer drops the session's lock, and
+ * the softirq may then expire timers that the same batch started. So a batch has no other operation
+ * on a timer after starting it due at once, and no such timer has a word that would need memory.
+ * Ids that the session chooses differ, and are compared by their number among such ids.
  *
- * A delay begins at another time in each session. Its deadline is compared with the
- * session's clock before and after the start, and then both timers are given the same
- * deadline. In a time namespace the clocks are far apart. A timer with a deadline at the
- * start of the machine, or before it, misses periods. They are a third of the machine's
- * time up to now at least. So all sessions count the same periods, and none is due while
- * a seed runs.
+ * A delay begins at another time in each session. So its deadline is compared with the session's
+ * clock before and after the start, and then both timers are given the same deadline. In a time
+ * namespace the clocks are far apart. A timer with a deadline at the boot of the machine, or before
+ * it, misses periods. A period is at least a third of the machine's time up to now, so that all
+ * sessions count the same number of periods, and none is due while a seed runs.
  *
- * Without the module two sessions in the process are compared, which shows to
- * sanitizers and valgrind what the operations reach.
+ * Without the module, two sessions in the process are compared, so that sanitizers and valgrind see
+ * what the operations reach.
  */
 #include <errno.h>
 #include <poll.h>
@@ -35,11 +33,12 @@
 #include "util.h"
 
 #define SEEDS		2000
-#define SEEDS_CHECKED	100	/* with sanitizers or valgrind */
+#define SEEDS_CHECKED	100	/* number of seeds with sanitizers or valgrind */
 #define OPERATIONS	200
-#define IDS		24	/* of the program's choice */
-#define IDS_MANY	4096	/* in some seeds: pages of words, and a table that grows */
-#define ANY		16	/* remembered ids of the session's choice */
+#define IDS		24	/* number of ids that the program chooses */
+#define IDS_MANY	4096	/* the same in some seeds, for pages of words and a table that
+				 * grows */
+#define ANY		16	/* number of ids to remember that the session chose */
 #define ROOM		8
 
 struct pair {
@@ -49,11 +48,11 @@ struct pair {
 	unsigned int seed;
 	unsigned int ids;
 	__u64 far;
-	__u64 boot;	/* the session's clock at the start of the machine */
-	__u64 up;	/* time since then */
+	__u64 boot;	/* the boot of the machine, on the session's clock */
+	__u64 up;	/* time since @boot */
 };
 
-/* The place of a difference: TWHEEL_SEED= shows it again. */
+/* Where two sessions differ. TWHEEL_SEED=N repeats a seed. */
 static unsigned int seed_now, operation_now;
 
 #define SAME(a, b)							\
@@ -66,7 +65,7 @@ static unsigned int seed_now, operation_now;
 		ASSERT_EQ(a_, b_);					\
 	} while (0)
 
-/* The result of @call in each session, @s, which have to be the same. */
+/* Evaluate @call for each session, @s. Both results have to be the same. */
 #define BOTH(call)							\
 	({								\
 		int ret_[2], s;						\
@@ -93,7 +92,7 @@ static __u64 deadline(struct pair *p)
 	return p->far + below(p, 1000000) * 1000ULL;
 }
 
-/* Choose an id, the same for both. Returns its name for messages. */
+/* Choose an id. In both sessions it means the same timer. Returns its name for messages. */
 static int choose_id(struct pair *p, __u64 id[2])
 {
 	unsigned int nr;
@@ -113,7 +112,7 @@ static int choose_id(struct pair *p, __u64 id[2])
 	return nr;
 }
 
-/* Returns the name of an id, the same for both. */
+/* Return the name of an id, which is the same for both sessions. */
 static __u64 name_of(const struct pair *p, int which, __u64 id)
 {
 	unsigned int nr = p->nr_any < ANY ? p->nr_any : ANY;
@@ -134,7 +133,7 @@ static void remember(struct pair *p, const __u64 id[2])
 	p->any[1][nr] = id[1];
 }
 
-/* Wait until the timer expires, or is carried on by its word. */
+/* Wait until the timer expires, or until its word moves it to a later deadline. */
 static void await_expiry(struct pair *p, const __u64 id[2])
 {
 	struct twheel_entry entry;
@@ -146,7 +145,7 @@ static void await_expiry(struct pair *p, const __u64 id[2])
 			usleep(50);
 }
 
-/* A start, alone or in a batch. */
+/* The arguments of a start, alone or in a batch. */
 struct choice {
 	__u64 expires_ns;
 	__u64 period_ns;
@@ -184,7 +183,10 @@ static void do_start(struct pair *p)
 
 	if (!any)
 		choose_id(p, id);
-	/* A push may be just a store, and a periodic timer leaves its word behind. */
+	/*
+	 * A push must not be due at once: it may be just a store, and a periodic timer leaves its
+	 * word behind.
+	 */
 	if (push && c.soon) {
 		c.soon = false;
 		c.expires_ns = deadline(p);
@@ -199,7 +201,7 @@ static void do_start(struct pair *p)
 			.reserved = c.reserved,
 		};
 
-		/* The command does not store a word before. */
+		/* The command, unlike the functions of the library, does not store a word first. */
 		if (push) {
 			ret[i] = twheel_push(p->t[i], id[i], c.expires_ns, c.user_data);
 		} else if (raw) {
@@ -219,7 +221,7 @@ static void do_start(struct pair *p)
 		await_expiry(p, id);
 }
 
-/* Check the deadline, and the word, that result from a delay in a session. */
+/* Check that the timer's deadline and word are @delay after the time of the call. */
 static void expect_delay(struct pair *p, int which, __u64 id, __u64 before, __u64 delay)
 {
 	__u64 after = twheel_now_of(p->t[which]);
@@ -386,7 +388,10 @@ static void do_batch(struct pair *p)
 		__u64 id[2];
 
 		choose_id(p, id);
-		/* The softirq may already be done with that timer, or not. */
+		/*
+		 * A timer that is due at once may have expired already or not, so choose another
+		 * id.
+		 */
 		if (id[0] < IDS && soon & 1U << id[0]) {
 			start = true;
 			any = true;
@@ -494,11 +499,11 @@ static void do_command(struct pair *p)
 	unsigned long command = _IOC(_IOC_READ | _IOC_WRITE, TWHEEL_IOC_MAGIC, nr, size);
 	int ret;
 
-	/* Commands that return times, ids or pointers have operations of their own. */
+	/* These commands return times, ids or pointers, and are tested by other operations. */
 	if (nr >= _IOC_NR(TWHEEL_IOC_START) && nr < _IOC_NR(TWHEEL_IOC_STATS) &&
 	    nr != _IOC_NR(TWHEEL_IOC_STOP))
 		return;
-	/* Another clock is refused in the process, before anything else is looked at. */
+	/* In the process, another clock is refused before any other check. */
 	if (nr == _IOC_NR(TWHEEL_IOC_SETUP) && p->t[0]->clock != CLOCK_MONOTONIC)
 		return;
 	memset(as, 0, sizeof(as));
@@ -520,7 +525,10 @@ static bool readable(const struct twheel *t, int timeout_ms)
 	return poll(&pollfd, 1, timeout_ms) == 1;
 }
 
-/* Check the descriptor. A timerfd that must be readable becomes so in an interrupt. */
+/*
+ * Check whether the descriptor is readable. If it has to be, wait, because the timerfd becomes
+ * readable in an interrupt.
+ */
 static void expect_descriptor(const struct twheel *t, bool unread)
 {
 	int tries = 100;
@@ -529,7 +537,9 @@ static void expect_descriptor(const struct twheel *t, bool unread)
 		ASSERT_TRUE(readable(t, PATIENCE / MS));
 		return;
 	}
-	/* In the process the wheel may have timers to move. Then STATS moves them. */
+	/*
+	 * In the process it may be readable because the wheel has timers to move, which STATS does.
+	 */
 	while (readable(t, 0) && --tries) {
 		struct twheel_stats stats;
 
@@ -571,7 +581,7 @@ static void open_pair(struct pair *p)
 		setup.max_timers = IDS_MANY / 4 + below(p, IDS_MANY);
 		setup.shared_ids = below(p, IDS_MANY);
 	}
-	/* The default wheel, whose tick is longer. */
+	/* Use the default wheel in some seeds. Its tick is longer. */
 	if (one_in(p, 64))
 		setup = (struct twheel_setup){
 			.max_timers = setup.max_timers,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * One timer at a time, events, lists
+ * Single timers, events, lists
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -10,7 +10,7 @@
 
 #include "util.h"
 
-/* A wait may be longer than a time_t of 32 bits says. */
+/* The timeout may be longer than a time_t of 32 bits can hold. */
 TEST_SESSION(wait_for_a_hundred_years)
 {
 	__u64 before = twheel_now();
@@ -27,7 +27,10 @@ TEST_SESSION(wait_for_a_hundred_years)
 	ASSERT_EQ(0, twheel_read(t, &event, 1));
 }
 
-/* The deadline moves to the roundest tick within the slack: 640 of 64 ms. */
+/*
+ * The deadline moves to the roundest tick within the slack. The larger the power of two that
+ * divides a tick, the rounder it is.
+ */
 TEST(slack_takes_a_round_tick)
 {
 	const __u64 latest = ~0ULL >> 1, tick = 1000000, far = tick << 40;
@@ -46,7 +49,7 @@ TEST(slack_takes_a_round_tick)
 	ASSERT_EQ(tick << 43, twheel_round_deadline(1, latest, tick));
 }
 
-/* Errors are return values. The functions leave errno alone. */
+/* Errors are return values, and errno does not change. */
 TEST_SESSION(calls_that_are_refused)
 {
 	struct twheel *writer;
@@ -92,7 +95,7 @@ TEST_SESSION(wait_ends_with_a_signal)
 
 static int waited;
 
-/* Cancel this thread like glibc does in a system call whose work is done. */
+/* Cancel this thread as glibc does in a system call that already did its work. */
 static void cancelled(void)
 {
 	pthread_cancel(pthread_self());
@@ -119,7 +122,7 @@ TEST_SESSION(a_thread_that_is_cancelled_takes_no_event_with_it)
 static __u64 time_left[4];
 static unsigned int waits_for_nothing;
 
-/* Wake up a waiter for nothing, 5 ms later, a few times. */
+/* Return from a wait after 5 ms although nothing happened, a few times. */
 static void wakes_for_nothing(const struct timespec *timeout)
 {
 	time_left[waits_for_nothing++] = timeout->tv_sec * SECOND + timeout->tv_nsec;
@@ -142,7 +145,7 @@ TEST_SESSION(a_wake_up_for_nothing_does_not_begin_the_timeout_again)
 		ASSERT_TRUE(!time_left[i] || time_left[i] + 5 * MS <= time_left[i - 1]);
 }
 
-/* Timers that are due expire in the order of their starts, also if the wheel was empty for long. */
+/* Due timers must expire in the order of their starts, even if the wheel was empty for long. */
 TEST_SESSION(past_deadlines_expire_in_the_order_of_their_starts)
 {
 	struct twheel_event events[3];
@@ -177,7 +180,7 @@ static void *sets_up(void *data)
 	return NULL;
 }
 
-/* A SETUP may replace the wheel and its clock while another thread reads. */
+/* SETUP may replace the wheel and its clock while another thread reads. */
 TEST_SESSION(a_setup_beside_a_read)
 {
 	struct twheel_event event;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The library and the words: before a start, and when an event is read
+ * How the library uses words: before a start, and when it reads an event
  */
 #include <errno.h>
 #include <stdio.h>
@@ -42,7 +42,10 @@ TEST_SESSION(a_start_that_fails_leaves_the_word, { .shared_ids = IDS })
 	ASSERT_EQ(-EINVAL, twheel_start_periodic(t, 3, 0, INTERVAL_MAX + 1, 33));
 	ASSERT_EQ(-EINVAL, twheel_start_flags(t, &id, 0, 0, 33, 1U << 31));
 	ASSERT_EQ(word, twheel_word(t, 3));
-	/* The read does not take the event of the expired timer for a late one. */
+	/*
+	 * A failed start must not change the word so that the read drops the event of the expired
+	 * timer.
+	 */
 	ASSERT_EQ(0, twheel_stop(t, 3));
 	expire(t, 3, 33);
 	ASSERT_EQ(-EINVAL, twheel_start_flags(t, &id, HOUR, 0, 34, 2));
@@ -61,11 +64,11 @@ TEST_SESSION(a_push_both_ways, { .shared_ids = IDS })
 	ASSERT_EQ(0, twheel_push(t, 3, now + 3 * HOUR, 34));
 	ASSERT_EQ(now + HOUR, deadline_of(t, 3));
 	ASSERT_EQ(now + 3 * HOUR, twheel_word(t, 3));
-	/* The deadline is earlier than the word, and later than the kernel's deadline. */
+	/* this deadline is earlier than the word, but later than the kernel's deadline */
 	ASSERT_EQ(0, twheel_push(t, 3, now + 2 * HOUR, 35));
 	ASSERT_EQ(now + 2 * HOUR, twheel_word(t, 3));
 	ASSERT_EQ(now + 2 * HOUR, deadline_of(t, 3));
-	/* The word has no deadline. */
+	/* the word says that the timer is stopped */
 	twheel_stop_by_store(t, 3);
 	ASSERT_EQ(0, twheel_push(t, 3, now + HOUR, 33));
 	ASSERT_EQ(now + HOUR, twheel_word(t, 3));
@@ -79,13 +82,13 @@ TEST_SESSION(a_push_both_ways, { .shared_ids = IDS })
 	ASSERT_EQ(36, event.user_data);
 	EXPECT_STATS(twheel_fd(t), .started = 1, .restarted = 3, .expired = 1,
 		     .delivered = 1);
-	/* An id without a word. */
+	/* this id has no word */
 	ASSERT_EQ(0, twheel_push(t, IDS, now + HOUR, 33));
 	ASSERT_EQ(0, twheel_push(t, IDS, now + 2 * HOUR, 33));
 	ASSERT_EQ(now + 2 * HOUR, deadline_of(t, IDS));
 }
 
-/* A push withdraws the unread event. */
+/* A push must withdraw the unread event. */
 TEST_SESSION(a_push_while_the_event_is_unread, { .shared_ids = IDS })
 {
 	__u64 deadline = twheel_now() + HOUR;
@@ -117,7 +120,7 @@ TEST_SESSION(a_start_in_each_state, { .shared_ids = IDS })
 	ASSERT_EQ(-EINVAL, twheel_start(t, TWHEEL_ID_ANY, 0, 33));
 }
 
-/* The unread event of the stopped timer must not refuse the next start of the id. */
+/* The unread event of a timer that was stopped must not refuse the next start of the id. */
 TEST_SESSION(a_start_after_a_late_stop, { .shared_ids = IDS })
 {
 	struct twheel_batch *batch;
@@ -159,7 +162,9 @@ TEST_SESSION(a_periodic_timer_goes_on, { .shared_ids = IDS })
 	ASSERT_EQ(4, event.id);
 }
 
-/* A limit of the address space (ulimit -v) counts only the words of the setup. */
+/*
+ * Under a limit of the address space (ulimit -v), only the words that the setup asks for may count.
+ */
 TEST(words_within_a_limit_of_addresses)
 {
 	const rlim_t room = 64 << 20;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A program that includes both pairs of "make amalgamation" among its own files, and has names
- * of the module's sources
+ * A program that includes both pairs of files of "make amalgamation" among its own files, and uses
+ * names that the module's sources use, too
  */
 #define min			7
 #define swap			none

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Functions that the tests of libtwheel share
+ * Functions of the tests of libtwheel
  */
 #include <dirent.h>
 #include <errno.h>
@@ -20,7 +20,7 @@
 unsigned long wrap_command;
 int (*wrap_ioctl)(int fd, unsigned long command, void *argument);
 
-/* Sessions in the process by descriptor, for as long as they are open. */
+/* Open sessions in the process, by their descriptor. */
 #define FDS	256
 
 static struct twheel *in_process_by_fd[FDS];
@@ -163,7 +163,7 @@ bool in_valgrind(void)
 	return preload && strstr(preload, "vgpreload");
 }
 
-/* Skip a case that valgrind would complain about, or change. */
+/* Skip a case that valgrind would complain about, or whose result it would change. */
 void needs_no_valgrind(const char *why)
 {
 	if (in_valgrind())
