@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * An argument that each command accepts, for tests that spoil it
+ * An argument that each command accepts, for tests that then damage it
  */
 #ifndef ARGUMENTS_H
 #define ARGUMENTS_H
@@ -34,7 +34,10 @@ static inline int open_for(unsigned long command)
 	return fd;
 }
 
-/* @command: 0 for an operation of a batch. Arrays are static. */
+/*
+ * Return a good argument for @command, or for an operation of a batch if it is 0. Arrays that the
+ * argument points to are static.
+ */
 static inline union argument good_argument(unsigned long command)
 {
 	static struct twheel_entry entries[4];

@@ -42,7 +42,7 @@ struct shared {
 	char reason[256];
 };
 
-/* For files without NEED_KERNEL(). */
+/* The default for files without NEED_KERNEL(). */
 const char *const test_need_kernel[] __attribute__((weak)) = { NULL };
 
 static struct test_case *cases;
@@ -132,8 +132,9 @@ static void run_child(const struct test_case *test)
 }
 
 /*
- * Returns false if the child is still running after @seconds. A pending SIGCHLD may come from
- * an earlier child. A pidfd avoids that, but valgrind 3.19 does not support pidfds.
+ * Wait for a child. Returns false if it still runs after @seconds. Check it again after each
+ * SIGCHLD, which may be a late one of an earlier child. A pidfd would avoid that, but valgrind 3.19
+ * does not support pidfds.
  */
 static bool wait_child(pid_t pid, unsigned int seconds, int *status)
 {
@@ -195,7 +196,7 @@ static enum result run_once(const struct test_case *test)
 	return WEXITSTATUS(status) ? FAILED : PASSED;
 }
 
-/* Run a case, and again with twice the time if the machine was too slow. */
+/* Run a case. If the machine was too slow for it, run it again with twice the time. */
 static enum result run_case(const struct test_case *test)
 {
 	enum result result;

@@ -2,26 +2,22 @@
 /*
  * Test cases in the manner of the kernel's kselftest_harness.h
  *
- * TEST(name) { ... } defines a case. Each case runs in a process of its own and
- * has a time limit. A crash or a hang is therefore one "not ok", and the next
- * case starts from nothing. The limit is for hangs only: it is many times what a
- * case takes on a slow and busy machine, which must not be taken for one. A case
- * passes when its function returns. A failed assertion prints the place and the
- * values, and ends the case at once, whichever thread makes it.
+ * TEST(name) { ... } defines a case. Each case runs in a process of its own and has a time limit. A
+ * crash or a hang is therefore one "not ok", and the next case starts from nothing. The limit is
+ * for hangs only. It is many times the time that a case takes on a slow and busy machine, so that
+ * such a machine does not count as a hang. A case passes when its function returns. A failed
+ * assertion prints the place and the values, and ends the case at once, whichever thread makes it.
  *
- * No assertion may depend on the machine being fast or steady: a CPU of it may
- * stand still for seconds between any two instructions. Where time matters at
- * all, there are two ways. A case that needs two things to happen within some
- * time looks afterwards whether they did, and calls test_slow() if not. Then it
- * is run again, with test_patience(), by which it multiplies that time, twice as
- * large. And what takes a share of a CPU, or how long, is asserted only if
- * time_is_exact().
+ * No assertion may depend on the machine being fast or steady: a CPU may stand still for seconds
+ * between any two instructions. There are two ways to test times. A case that needs two events
+ * within some time checks afterwards whether they were, and calls test_slow() if not. The case then
+ * runs again with test_patience() doubled, a factor by which it multiplies that time. A share of a
+ * CPU, or a duration, is asserted only if time_is_exact().
  *
- * Output is TAP 13. Usage of every program: NAME [-l] [-t SECONDS] [CASE...].
- * CASE is a name or a shell pattern, -l lists the cases, and -t sets the
- * duration of the cases that run for a given time. TWHEEL_CASES=process in the
- * environment leaves out the cases that need a kernel, TWHEEL_CASES=kernel all
- * others.
+ * Output is TAP 13. Usage of every program: NAME [-l] [-t SECONDS] [CASE...]. CASE is a name or a
+ * shell pattern, -l lists the cases, and -t sets the duration of the cases that run for a given
+ * time. With TWHEEL_CASES=process in the environment, the cases that need a kernel are left out,
+ * with TWHEEL_CASES=kernel all others.
  */
 #ifndef HARNESS_H
 #define HARNESS_H
@@ -36,17 +32,17 @@ struct test_case {
 	struct test_case *next;
 };
 
-/* Named as in the kernel. */
+/* Macros of the kernel, under the same names. */
 #define __printf(format, first)						\
 	__attribute__((__format__(__printf__, format, first)))
 #define __noreturn	__attribute__((__noreturn__))
 
 #define TEST_SECONDS_DEFAULT	600
 
-/* A case. It counts as hung after this time and four times test_duration(). */
+/* Define a case. It counts as hung after the default limit plus four times test_duration(). */
 #define TEST(name)	TEST_LIMIT(name, TEST_SECONDS_DEFAULT)
 
-/* The same, after another time. */
+/* Define a case with another limit. */
 #define TEST_LIMIT(case_name, limit)					\
 	static void test_##case_name(void);				\
 	static struct test_case case_##case_name = {			\
@@ -70,7 +66,7 @@ struct test_case {
 			test_fail(__FILE__, __LINE__, "%s", #cond);	\
 	} while (0)
 
-/* Compares all values as signed 64-bit numbers, the expected one first. */
+/* Compare two values as signed 64-bit numbers. The expected value comes first. */
 #define ASSERT_CMP(want, op, got)					\
 	do {								\
 		long long want_ = (long long)(want);			\

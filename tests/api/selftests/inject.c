@@ -2,10 +2,9 @@
 /*
  * The kernel's fault injection, for the calls of one thread
  *
- * This combines two of the kernel's mechanisms. fail-nth counts down and makes
- * one call fail. From then on the kernel consults the attributes of failslab
- * and fail_page_alloc, which here say "always" for a task that is marked by
- * make-it-fail.
+ * Two mechanisms of the kernel work together here. fail-nth counts down and makes one call fail.
+ * From then on the kernel uses the attributes of failslab and fail_page_alloc, which make each
+ * allocation fail for a task that is marked by make-it-fail.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -33,7 +32,10 @@ static void write_file(const char *path, const char *text)
 	close(fd);
 }
 
-/* Set the attributes of a kind. No verbose: it dumps the stack for each fault. */
+/*
+ * Set the attributes of a kind of faults. Without "verbose", because it dumps the stack at each
+ * fault.
+ */
 static void set_attributes(const char *kind, const char *probability)
 {
 	const char *const settings[][2] = {
@@ -51,7 +53,7 @@ static void set_attributes(const char *kind, const char *probability)
 	}
 }
 
-/* Skip the case if the kernel has no fault injection. */
+/* Prepare the injection. Skip the case if the kernel has none. */
 struct injector inject_open(enum inject_mode mode)
 {
 	struct injector injector = {
@@ -65,19 +67,19 @@ struct injector inject_open(enum inject_mode mode)
 	set_attributes("failslab", probability);
 	set_attributes("fail_page_alloc", probability);
 	set_attributes("fail_usercopy", "0");
-	/* Also hit allocations that may sleep, vmalloc() and single pages. */
+	/* Let allocations that may sleep, vmalloc() and single pages fail, too. */
 	write_file(DEBUGFS "failslab/ignore-gfp-wait", "N");
 	write_file(DEBUGFS "fail_page_alloc/ignore-gfp-wait", "N");
 	write_file(DEBUGFS "fail_page_alloc/ignore-gfp-highmem", "N");
 	write_file(DEBUGFS "fail_page_alloc/min-order", "0");
 	if (mode == INJECT_ALL)
 		injector.all = open(SELF "make-it-fail", O_RDWR);
-	/* Lock our pages: their faults would fail, too. */
+	/* Lock the pages of this process, because their page faults would fail, too. */
 	ASSERT_EQ(0, mlockall(MCL_CURRENT | MCL_FUTURE));
 	return injector;
 }
 
-/* Write the number, twice if needed: this may itself meet the fault that it cancels. */
+/* Write a number, twice if needed: the first write may itself meet the fault that it cancels. */
 static void write_number(int fd, int number)
 {
 	char text[16];
@@ -87,7 +89,7 @@ static void write_number(int fd, int number)
 		ASSERT_EQ(size, pwrite(fd, text, size, 0));
 }
 
-/* Make the nth place from here on fail, counted from 1. */
+/* Let the nth place from here on fail. The first place is 1. */
 void inject_from(const struct injector *injector, int nth)
 {
 	if (injector->all >= 0)
@@ -95,7 +97,7 @@ void inject_from(const struct injector *injector, int nth)
 	write_number(injector->nth, nth);
 }
 
-/* Returns the number of places before the first fault, or -1 if unreadable. */
+/* Returns the number of places before the first fault, or -1 if the file cannot be read. */
 int inject_left(const struct injector *injector)
 {
 	char text[16] = "";
@@ -104,12 +106,10 @@ int inject_left(const struct injector *injector)
 	return size > 0 ? atoi(text) : -1;
 }
 
-/* End the injection. Returns whether there was a fault. */
+/* End the injection. Returns true if there was a fault. */
 bool inject_end(const struct injector *injector)
 {
-	/*
-	 * This read is a place too. If it fails, the call itself met no fault.
-	 */
+	/* Reading the number is also a place that may fail. If it does, the call met no fault. */
 	bool fault = !inject_left(injector);
 
 	write_number(injector->nth, 0);

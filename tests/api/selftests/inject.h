@@ -18,14 +18,14 @@
 /**
  * struct injector - the files that control the faults
  * @nth: descriptor for the number of the first fault
- * @all: descriptor of the switch to fail every allocation after it too, or -1
+ * @all: descriptor of the switch that lets every later allocation fail, too, or -1
  */
 struct injector {
 	int nth;
 	int all;
 };
 
-/* The allocations after the first fault: */
+/* What happens to the allocations after the first fault. */
 enum inject_mode {
 	INJECT_ONE,		/* the next allocation succeeds */
 	INJECT_ALL,		/* all later allocations fail */

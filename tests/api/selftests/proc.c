@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Reads /proc/twheel and the module's parameters
+ * Functions that read /proc/twheel and the module's parameters
  */
 #include <ctype.h>
 #include <fcntl.h>
@@ -64,7 +64,7 @@ static void enter_section(struct proc_line *line)
 	}
 }
 
-/* Read the next line. Returns false at the end. */
+/* Read the next line. Returns false if there is none. */
 bool proc_next(struct proc_line *line)
 {
 	int length = 0;
@@ -175,7 +175,7 @@ void proc_expect_balance(const char *text)
 		if (!strcmp(line.name, "wheel") || !strcmp(line.name, "cpu"))
 			memset(&at, 0, sizeof(at));
 		add_line(&at, &line);
-		/* The last one of the four. */
+		/* pending is the last of the four lines */
 		if (strcmp(line.name, "pending"))
 			continue;
 		if (at.started != at.expired + at.stopped + at.pending)
@@ -247,7 +247,7 @@ bool write_text(const char *path, const char *text)
 	return good;
 }
 
-/* Returns false if the module has no such parameter, or hides it. */
+/* Get the value of a parameter. Returns false if the module does not have it, or hides it. */
 bool module_parameter(const char *name, __u64 *value)
 {
 	char path[128];

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Reads /proc/twheel
+ * Functions that read /proc/twheel
  *
- * Every line is "name value". Lines about the whole module come first. Each
- * wheel follows: "wheel NAME", its totals and, after each "cpu N", the same
- * names for the CPU. The sessions come last, each beginning with "session N".
+ * Every line is "name value". Lines about the whole module come first. Then each wheel has "wheel
+ * NAME", its totals and, after each "cpu N", the same names for that CPU. The sessions come last,
+ * each beginning with "session N".
  */
 #ifndef PROC_H
 #define PROC_H

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * /dev/twheel without a kernel: the sessions of libtwheel in the process
+ * /dev/twheel without a kernel: sessions of libtwheel in the process
  *
- * The linker puts these functions in the place of the system calls. A descriptor of
- * the device is the timerfd of a session, which epoll and fcntl() take as it is.
+ * The linker puts these functions in the place of system calls. The descriptor of the device is the
+ * timerfd of a session, with which epoll and fcntl() work unchanged.
  */
 #include "twheel.c"
 
@@ -39,7 +39,7 @@ static ssize_t result(ssize_t ret)
 	return -1;
 }
 
-/* Returns the number of unread events, after due timers expired, as in the kernel. */
+/* Let due timers expire, as the kernel does by itself. Returns the number of unread events. */
 static __u64 unread(struct twheel_session *session)
 {
 	struct twheel_stats stats;
@@ -125,7 +125,10 @@ void *__wrap_mmap(void *at, size_t size, int prot, int flags, int fd, off_t offs
 	return session->words ? session->words->pages[0] : MAP_FAILED;
 }
 
-/* Poll a session until it has events: its timerfd also fires for work of the wheel. */
+/*
+ * Poll a session. The timerfd also fires when the wheel only has timers to move, so poll again
+ * until there are events.
+ */
 int __wrap_poll(struct pollfd *fds, nfds_t count, int timeout)
 {
 	struct twheel_session *session = count == 1 ? opened_as(fds->fd) : NULL;

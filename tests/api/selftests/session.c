@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Calls on /dev/twheel, and what the tests expect of them
+ * Calls on /dev/twheel, and checks of their results
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -94,7 +94,7 @@ int tw_info(int fd, struct twheel_info *info)
 	return tw_ioctl(fd, TWHEEL_IOC_INFO, info);
 }
 
-/* Ask the kernel: the word size of the program does not tell. */
+/* Returns true if the kernel has 32 bits. The program may have 32 bits on a kernel of 64. */
 bool kernel_of_32_bits(void)
 {
 	struct utsname kernel;
@@ -103,13 +103,16 @@ bool kernel_of_32_bits(void)
 	return !strcmp(kernel.machine, "i686") || !strncmp(kernel.machine, "armv7", 5);
 }
 
-/* See Documentation/limits.rst, Timers of a user. */
+/* Returns the number of timers in a chunk, see Documentation/limits.rst, Timers of a user. */
 unsigned int timers_of_a_piece(void)
 {
 	return kernel_of_32_bits() ? 28 : 46;
 }
 
-/* Returns false on 32-bit kernels, and with caches that show two mappings differently. */
+/*
+ * Returns true if the kernel has words. Kernels of 32 bits have none, nor machines whose caches
+ * show two mappings differently.
+ */
 bool has_words(void)
 {
 	struct twheel_info info;
@@ -148,7 +151,7 @@ int tw_setup(int fd, struct twheel_setup setup)
 	return tw_ioctl(fd, TWHEEL_IOC_SETUP, &setup);
 }
 
-/* Ask for a wheel with this tick. */
+/* Choose a private wheel with this tick. */
 int tw_setup_tick(int fd, __u64 tick_ns)
 {
 	return tw_setup(fd, (struct twheel_setup){
@@ -225,7 +228,7 @@ int tw_state(int fd, __u64 id)
 	return result ? result : (int)get.state;
 }
 
-/* Returns the number of operations that were carried out, or -errno. Checks @failed, too. */
+/* Submit operations. Returns the number that was carried out, or -errno. Checks @failed, too. */
 int tw_submit(int fd, struct twheel_op *ops, __u32 count)
 {
 	struct twheel_submit submit = {
@@ -268,7 +271,7 @@ int tw_list(int fd, struct twheel_entry *entries, __u32 room, __u64 *cursor)
 	return walk(fd, 0, entries, room, cursor);
 }
 
-/* End timers, from the first one on. Returns the number of entries, or -errno. */
+/* Drain timers, from the lowest id on. Returns the number of entries, or -errno. */
 int tw_drain(int fd, struct twheel_entry *entries, __u32 room)
 {
 	__u64 cursor = 0;
@@ -277,8 +280,8 @@ int tw_drain(int fd, struct twheel_entry *entries, __u32 room)
 }
 
 /*
- * Start timers in batches, due @apart ns after each other from @due on. @first: their first
- * id, or TWHEEL_ID_ANY.
+ * Start @count timers in batches. The first is due at @due, and each other @apart ns later. @first
+ * is the first id, or TWHEEL_ID_ANY.
  */
 void start_many(int fd, __u64 first, unsigned int count, __u64 due, __u64 apart)
 {
@@ -298,7 +301,7 @@ void start_many(int fd, __u64 first, unsigned int count, __u64 due, __u64 apart)
 	}
 }
 
-/* End all timers. Returns their number. */
+/* Drain all timers. Returns their number. */
 unsigned int drain_all(int fd)
 {
 	static struct twheel_entry timers[4096];
@@ -327,7 +330,7 @@ struct twheel_stats stats_of(int fd)
 	return stats;
 }
 
-/* Returns the number of events, or -errno. */
+/* Read events. Returns their number, or -errno. */
 ssize_t tw_read(int fd, struct twheel_event *events, size_t count)
 {
 	ssize_t size;
@@ -344,7 +347,7 @@ ssize_t tw_read(int fd, struct twheel_event *events, size_t count)
 	return size;
 }
 
-/* Returns false for numbers that depend on the readers or on the machine. */
+/* Returns false for counters that depend on the readers or on the machine. */
 static bool is_exact(size_t offset)
 {
 	return offset != offsetof(struct twheel_stats, wakeups) &&
@@ -368,7 +371,7 @@ void expect_stats_at(const char *file, int line, int fd, const char *wanted,
 	}
 }
 
-/* Check the equations of struct twheel_stats. */
+/* Check the equations that hold for the counters of struct twheel_stats. */
 void expect_balance(int fd)
 {
 	struct twheel_stats stats;
@@ -394,7 +397,7 @@ void expect_readable(int fd)
 	ASSERT_EQ(POLLIN, pollfd.revents);
 }
 
-/* Check that nothing becomes readable for @ns. */
+/* Check that @fd does not become readable for @ns. */
 void expect_nothing(int fd, __u64 ns)
 {
 	struct pollfd pollfd = { .fd = fd, .events = POLLIN };
@@ -442,7 +445,7 @@ void expect_event(int fd, __u64 id, __u64 user_data)
 	ASSERT_EQ(0, event.reserved);
 }
 
-/* Check that a timer is neither pending nor unread. A GET that fails writes nothing. */
+/* Check that a timer is neither pending nor unread, and that a GET that fails writes nothing. */
 void expect_no_timer(int fd, __u64 id)
 {
 	struct twheel_entry get;
@@ -455,7 +458,7 @@ void expect_no_timer(int fd, __u64 id)
 	ASSERT_EQ(GARBAGE64, get.user_data);
 }
 
-/* For qsort(). */
+/* Compare two numbers for qsort(). */
 int compare_u64(const void *a, const void *b)
 {
 	__u64 first = *(const __u64 *)a, second = *(const __u64 *)b;
@@ -482,7 +485,10 @@ bool is_zero(const void *data, size_t size)
 	return all_bytes(data, size, 0);
 }
 
-/* Returns a copy of @data in memory that has this protection from byte @n on. */
+/*
+ * Returns a copy of @data whose first @n bytes are usable. The memory from byte @n on has
+ * @protection.
+ */
 void *partly_usable(const void *data, size_t size, size_t n, int protection)
 {
 	size_t page = sysconf(_SC_PAGESIZE);
@@ -496,7 +502,7 @@ void *partly_usable(const void *data, size_t size, size_t n, int protection)
 	return pages + room - n;
 }
 
-/* A message with one byte, and room for a descriptor. */
+/* A message of one byte, with room for a descriptor. */
 struct fd_message {
 	char byte, room[CMSG_SPACE(sizeof(int))];
 	struct iovec iov;
@@ -540,7 +546,7 @@ int receive_fd(int socket)
 	return fd;
 }
 
-/* Stay on one CPU, or skip the case if there is no such CPU. */
+/* Bind the process to one CPU, or skip the case if there is no such CPU. */
 void pin_cpu(unsigned int cpu)
 {
 	cpu_set_t set;
@@ -552,8 +558,9 @@ void pin_cpu(unsigned int cpu)
 }
 
 /*
- * Let timers of one tick expire in the order of their starts: on this CPU, and on a wheel that
- * is prepared there. The first timers of the default wheel may be on another CPU.
+ * Let timers of one tick expire in the order of their starts. For that, bind the process to a CPU,
+ * and use a wheel that is prepared there: the first timers of the default wheel may be on another
+ * CPU.
  */
 void keep_order(int fd)
 {
@@ -609,7 +616,7 @@ void expect_asleep(const pid_t *thread)
 	}
 }
 
-/* Read an event in another thread, and wait until that sleeps. */
+/* Read an event in another thread, and wait until that thread sleeps. */
 pthread_t run_blocked(struct blocked *blocked)
 {
 	pthread_t thread = thread_run(read_blocked, blocked);
@@ -643,8 +650,8 @@ void in_child(void (*fn)(void *data), void *data)
 }
 
 /*
- * Returns whether an instruction takes a nanosecond, however busy the host is:
- * the stage selftests-icount has one CPU, and all others have more.
+ * Returns true if an instruction takes a nanosecond, however busy the host is. Only the stage
+ * selftests-icount has a single CPU.
  */
 bool time_is_exact(void)
 {
@@ -656,7 +663,10 @@ static void on_alarm(int number)
 	(void)number;
 }
 
-/* Send SIGALRM once after @ns, or never if 0. A repeated one could keep a slow machine busy. */
+/*
+ * Send SIGALRM once after @ns, or never if @ns is 0. A repeated signal could keep a slow machine
+ * busy.
+ */
 void alarm_once(__u64 ns, int flags)
 {
 	struct itimerval timer = {

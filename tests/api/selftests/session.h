@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Calls on /dev/twheel, and what the tests expect of them
+ * Calls on /dev/twheel, and checks of their results
  *
- * The tw_*() functions return what the ioctl returned, or -errno. They fill
- * memory that the kernel should write with GARBAGE first. The expect_*()
- * functions end the case when the expected thing does not happen.
+ * The tw_*() functions return the result of the ioctl, or -errno. Before the call they fill memory
+ * that the kernel should write with GARBAGE. The expect_*() functions end the case if the expected
+ * event does not happen.
  */
 #ifndef SESSION_H
 #define SESSION_H
@@ -21,10 +21,10 @@
 #define GARBAGE64	0xa5a5a5a5a5a5a5a5ULL
 #define INTERVAL_MAX	0x7fffffffffffffffULL
 
-/* For events that should happen at once: more than any machine takes. */
+/* Time limit for events that should happen at once, longer than any machine takes. */
 #define PATIENCE	(120 * SECOND)
 
-/* For values that one thread writes and another reads without a lock. */
+/* For values that one thread writes and another one reads without a lock. */
 #define READ_ONCE(value)	__atomic_load_n(&(value), __ATOMIC_ACQUIRE)
 #define WRITE_ONCE(to, value)	__atomic_store_n(&(to), value, __ATOMIC_RELEASE)
 
@@ -66,8 +66,8 @@ void expect_stats_at(const char *file, int line, int fd, const char *wanted,
 		     const struct twheel_stats *want);
 
 /*
- * Compare every counter of the session but @wakeups and @lateness. Counters that are not
- * given must be 0: EXPECT_STATS(fd, .started = 2, .pending = 2).
+ * Compare every counter of the session except @wakeups and @lateness. Counters that are not given
+ * must be 0: EXPECT_STATS(fd, .started = 2, .pending = 2).
  */
 #define EXPECT_STATS(fd, ...)						\
 	expect_stats_at(__FILE__, __LINE__, fd, #__VA_ARGS__,		\
@@ -116,7 +116,7 @@ pthread_t run_blocked(struct blocked *blocked);
 void expect_child(pid_t pid);
 void in_child(void (*fn)(void *data), void *data);
 
-/* Offsets of the two clocks in that namespace, in seconds. */
+/* Offsets of the two clocks in the new time namespace, in seconds. */
 #define TIMENS_MONOTONIC	1000
 #define TIMENS_BOOTTIME		5000
 

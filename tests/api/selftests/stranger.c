@@ -27,13 +27,16 @@ void drop_rights(uid_t uid)
 	ASSERT_EQ(0, setresuid(uid, uid, uid));
 }
 
-/* Die with the parent: a failed case must not leave processes to the next one. */
+/* Die with the parent, so that a failed case leaves no processes to the next one. */
 void die_with_parent(void)
 {
 	ASSERT_EQ(0, prctl(PR_SET_PDEATHSIG, SIGKILL));
 }
 
-/* Take ids like a login with newuidmap(1). The first is root of the namespace. */
+/*
+ * Enter a user namespace, and wait for its ids, as after a login with newuidmap(1). The first id is
+ * root of the namespace.
+ */
 static void take_ids(struct stranger *stranger)
 {
 	ASSERT_EQ(0, unshare(CLONE_NEWUSER));
@@ -90,7 +93,7 @@ static struct stranger *send(uid_t uid, long long (*fn)(void), bool with_ids)
 	return stranger;
 }
 
-/* Run @fn in a process of another user, which then waits. */
+/* Run @fn in a process of another user, which then waits for stranger_end(). */
 struct stranger *stranger_send(uid_t uid, long long (*fn)(void))
 {
 	return send(uid, fn, false);

@@ -2,8 +2,8 @@
 /*
  * Processes of other users
  *
- * Users 1000 and up are strangers: without capabilities, and each of them wants
- * all that there is. The case itself is root.
+ * Users 1000 and up are strangers. They have no capabilities, and each of them takes as much as it
+ * can get. The case itself is root.
  */
 #ifndef STRANGER_H
 #define STRANGER_H
@@ -15,18 +15,18 @@
 #define DEVICE		"/dev/twheel"
 #define STRANGER	1000
 
-/* More ids of a stranger, in a user namespace. */
+/* Ids that a stranger has in a user namespace. */
 #define FIRST_ID	100000
 #define NR_IDS		65536
 
 /**
- * struct stranger - another user's process
+ * struct stranger - a process of another user
  * @pid: the process
  * @apart: the process is in its own user namespace, and waits for ids
  * @has_ids: ids are mapped for it
- * @ready: the work is done, and the process waits
- * @go_on: semaphore to end it
- * @result: its report of the work
+ * @ready: the function returned, and the process waits
+ * @go_on: semaphore to end the process
+ * @result: result of the function
  */
 struct stranger {
 	pid_t pid;

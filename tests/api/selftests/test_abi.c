@@ -2,9 +2,9 @@
 /*
  * The user API as bytes
  *
- * Programs of 32 and 64 bits have one layout, so this is built for both. A structure may be
- * shorter or longer than the kernel's. The kernel writes all of its part, and nothing behind
- * it.
+ * The layout is the same for programs of 32 and 64 bits, so this program is built for both. A
+ * program's structure may be shorter or longer than the kernel's. The kernel must write all bytes
+ * of the structure, and none behind it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +17,7 @@
 #include "arguments.h"
 #include "uapi_tables.h"
 
-/* Returns the command, with another size for its structure. */
+/* Returns @command with another size of its structure. */
 static unsigned long resized(unsigned long command, size_t size)
 {
 	return (command & ~((unsigned long)_IOC_SIZEMASK << _IOC_SIZESHIFT)) |
@@ -41,7 +41,7 @@ TEST(command_numbers)
 	}
 }
 
-/* Written by tools/uapi, which reads the header as text, without a compiler. */
+/* Offsets and sizes that tools/uapi computes from the text of the header, without a compiler. */
 struct placed {
 	const char *name;
 	size_t got;
@@ -71,19 +71,22 @@ TEST(field_offsets)
 	expect_placed(offsets, ARRAY_SIZE(offsets));
 }
 
-/* Each command is _IOWR, so that each structure can grow both ways. */
+/*
+ * Each command is _IOWR, so that a later version can add fields for both directions. Any other
+ * number must return ENOTTY.
+ */
 TEST(enotty)
 {
 	static const unsigned long others[] = {
 		TCGETS, FIONREAD, 0, TWHEEL_IOC_START ^ 0x100,
-		FIOASYNC,	/* there is no O_ASYNC */
+		FIOASYNC,	/* O_ASYNC is not supported */
 	};
 	int fd = session_open_nonblock();
 	unsigned int nr, dir, i;
 	char bytes[512];
 
 	memset(bytes, GARBAGE, sizeof(bytes));
-	/* 7, to drain, is of before 1.0. */
+	/* command 7, a drain, existed only before version 1.0 */
 	for (nr = ARRAY_SIZE(commands) - 1; nr < 256; nr++)
 		if (nr != _IOC_NR(TWHEEL_IOC_STATS))
 			ASSERT_EQ(-ENOTTY, tw_ioctl(fd, _IOWR(0xdc, nr, __u64), bytes));
@@ -117,7 +120,7 @@ TEST(einval_no_structure)
 	EXPECT_STATS(fd, .started = 0);
 }
 
-/* Returns whether the kernel writes the structure of @command, and does not read it. */
+/* Returns true if the kernel writes the structure of @command without reading it. */
 static bool is_output(unsigned long command)
 {
 	return command == TWHEEL_IOC_INFO || command == TWHEEL_IOC_STATS;
@@ -138,7 +141,7 @@ static void shorter_structure(unsigned long command, size_t size)
 		fds[i] = open_for(command);
 	ASSERT_EQ(0, tw_ioctl(fds[0], command, &whole));
 	ASSERT_EQ(0, tw_ioctl(fds[1], resized(command, size), part));
-	/* Of GET up to the times. */
+	/* Compare only the first 16 bytes of GET: its times differ from call to call. */
 	ASSERT_EQ(0, memcmp(&whole, part, is_output(command) || size < 16 ? size : 16));
 	ASSERT_TRUE(is_garbage(part + size, sizeof(part) - size));
 	for (i = 0; i < 2; i++) {
@@ -152,7 +155,7 @@ static void shorter_structure(unsigned long command, size_t size)
 	ASSERT_EQ(entries[0].period_ns, entries[1].period_ns);
 }
 
-/* The kernel fills up a shorter structure with zeroes, and reads nothing behind it. */
+/* The kernel must read nothing behind a shorter structure, and take 0 for the missing fields. */
 TEST(shorter_structures)
 {
 	unsigned long command;
@@ -161,7 +164,7 @@ TEST(shorter_structures)
 
 	for (i = 0; i < ARRAY_SIZE(commands); i++) {
 		command = commands[i].command;
-		/* The rest of these two is needed. */
+		/* these two commands need their whole structure */
 		if (command == TWHEEL_IOC_SUBMIT || command == TWHEEL_IOC_LIST)
 			continue;
 		for (size = sizeof(__u64); size < commands[i].size; size++)
@@ -169,7 +172,7 @@ TEST(shorter_structures)
 	}
 }
 
-/* The structure of a newer program has 24 bytes that this kernel does not know. */
+/* Number of bytes in a newer program's structure that this kernel does not know. */
 #define MORE	24
 
 static void longer_structure(unsigned int nr)

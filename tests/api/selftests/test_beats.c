@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Random stores, starts, stops and reads, against a record of them
+ * Random stores, starts, stops and reads, compared with a record
  *
- * Two threads have a session each. Its timers are pending on one CPU, and the thread writes
- * the words on the other. The record of an id has its last stores and their times. Each event
- * must agree with the record:
+ * Two threads have a session each. The timers of a session are pending on one CPU, and its thread
+ * writes the words on the other CPU. The record of an id has its last stores and their times. Each
+ * event must agree with the record:
  *
- *  - The word was none, or in the past, when the timer expired or later.
+ *  - When the timer expired, or later, its word was 0 or had passed.
  *
  *  - The timer expired once, after its last start began.
  *
- * In the end all words pass, so that each timer expires that was not stopped.
+ * At the end all words are cleared, so that each timer expires that was not stopped.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -23,16 +23,16 @@
 
 #define IDS		256
 #define THREADS		2
-/* Stores between two looks at the events. */
+/* Number of stores between two reads of events. */
 #define STORES		2000
 /* Number of stores of an id that the record keeps. */
 #define RECORD		64
-/* Distance of most words, and of a few words, at most. */
+/* Largest distance of most words from now, and of a few words. */
 #define AHEAD_NS	(4 * MS)
 #define FAR_NS		(100 * MS)
 
 /**
- * struct beat - the test's knowledge of an id
+ * struct beat - what the test knows of an id
  * @started: the timer is pending, its event is unread, or its word stopped it
  * @ended: its word may already have stopped it since the last start
  * @since: time before the last start
@@ -53,11 +53,11 @@ struct beat {
  * struct server - a thread and its session
  * @nr: number of the thread
  * @fd: the session
- * @words: its words
- * @beats: its ids
+ * @words: words of the session
+ * @beats: records of the session's ids
  * @random: state of the random numbers
  * @events: number of events
- * @unchecked: number of events older than the record
+ * @unchecked: number of events that are older than the record
  */
 struct server {
 	unsigned int nr;
@@ -78,7 +78,7 @@ static void on_cpu(const struct server *server, unsigned int other)
 	pin_cpu((server->nr + other) % sysconf(_SC_NPROCESSORS_ONLN));
 }
 
-/* Store, and note the time when all CPUs see the word. */
+/* Store a word, and note the time when all CPUs see it. */
 static void store(struct server *server, unsigned int id, __u64 word)
 {
 	struct beat *beat = &server->beats[id];
@@ -105,7 +105,7 @@ static __u64 random_word(struct server *server)
 	}
 }
 
-/* Start a timer in any state, because its word may already have stopped it. */
+/* Start a timer. It may be in any state, because its word may already have stopped it. */
 static void start(struct server *server, unsigned int id)
 {
 	struct beat *beat = &server->beats[id];
@@ -134,7 +134,10 @@ static bool has_passed(__u64 word, __u64 now)
 	return word != TWHEEL_WORD_STOP && word <= now;
 }
 
-/* Check that the last word before a read at @read, or one stored since, was due at @expired. */
+/*
+ * Check an event that was read at or after @read: the last word before @read, or one that was
+ * stored since, must have passed at @expired.
+ */
 static void expect_passed(struct server *server, const struct beat *beat, __u64 expired,
 			  __u64 read)
 {
@@ -147,7 +150,7 @@ static void expect_passed(struct server *server, const struct beat *beat, __u64 
 			test_fail(__FILE__, __LINE__, "expired at %llu, its word was %llu",
 				  expired, beat->words[i % RECORD]);
 	}
-	/* The record does not reach back to @read. */
+	/* the oldest word of the record is newer than @read */
 	server->unchecked++;
 }
 

@@ -2,9 +2,9 @@
 /*
  * Many timers at once do not monopolise the CPU
  *
- * If more timers are due at once than a run of the tick may expire, each must
- * come once, and /proc/twheel counts the pauses. If an outer slot holds more
- * timers than one tick should move, the wheel must begin early.
+ * If more timers are due at once than a run of the tick may expire, each of them must still come
+ * once, and /proc/twheel must count the pauses. If an outer slot holds more timers than one tick
+ * should move, the wheel must begin to move them early.
  */
 #include "harness.h"
 #include "proc.h"
@@ -53,7 +53,7 @@ TEST(a_burst_expires_in_runs)
 	ASSERT_LE((__u64)BURST / RUN_MAX - 1, proc_wheel("private", "yields"));
 }
 
-/* The slots of a hierarchical wheel's second level. */
+/* Length of a slot of the second level, in ticks. */
 #define OUTER_TICKS	256
 #define TICK_NS		(4 * MS)
 
@@ -65,8 +65,8 @@ static __u64 next_outer_tick(void)
 }
 
 /*
- * Look every few ms. This CPU is the CPU of the wheel: if it stood still, that may be the
- * reason why nothing is moved.
+ * Wait for a cascade, which must begin before @end. Look every few ms, because this CPU is the CPU
+ * of the wheel: if it stood still meanwhile, that may be why nothing was moved.
  */
 static void expect_cascade_before(__u64 end, __u64 cascaded)
 {
@@ -87,8 +87,8 @@ static void expect_cascade_before(__u64 end, __u64 cascaded)
 }
 
 /*
- * The wheel goes to sleep with one timer in the slot, which can be moved when
- * the slot is due. The timers that follow need more time.
+ * The wheel dozes with one timer in the slot, which it can move when the slot is due. The timers
+ * that follow need more time, so they must wake the wheel earlier.
  */
 TEST(a_crowd_wakes_a_dozing_wheel_early)
 {
@@ -101,7 +101,10 @@ TEST(a_crowd_wakes_a_dozing_wheel_early)
 	ASSERT_EQ(0, tw_start_flags(fd, 0, deadline, TWHEEL_START_ABS, 0));
 	sleep_ns(10 * TICK_NS);
 	start_all(fd, BURST, deadline);
-	/* At up to 64 a tick. A wheel that does not doze yet moves one in each. */
+	/*
+	 * The wheel moves up to 64 timers a tick. While it does not doze yet, it moves one in each
+	 * tick.
+	 */
 	cascaded = proc_wheel("private", "cascaded");
 	if (now_ns() >= (edge - BURST / 64 - 20) * TICK_NS)
 		test_slow();

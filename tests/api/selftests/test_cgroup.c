@@ -2,9 +2,9 @@
 /*
  * A memory cgroup at its limit
  *
- * Timers, tables, words and private wheels are charged to the caller's cgroup. At
- * the limit the caller must get ENOMEM rather than meet the out-of-memory killer.
- * Its existing timers keep working, and other cgroups notice nothing.
+ * Timers, tables, words and private wheels are charged to the caller's cgroup. At the limit the
+ * caller must get ENOMEM, and must not cause an out-of-memory kill. Its existing timers keep
+ * working, and other cgroups are not affected.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -30,8 +30,8 @@ NEED_KERNEL("*");
 #define ROUNDS		20
 
 /*
- * Returns the least charge of a timer: its share of a chunk, twice with lockdep. The unused
- * part of a chunk's 4 KiB is not charged.
+ * Returns the least charge of a timer, which is its share of a chunk, or twice that with lockdep.
+ * The unused part of a chunk's 4 KiB is not charged.
  */
 static unsigned int bytes_each(void)
 {
@@ -85,7 +85,7 @@ static __u64 start_until_refused(int fd)
 			ops[i].result = 77;
 		}
 		done = tw_submit(fd, ops, BATCH);
-		/* A batch ends at the first one for which there is no memory. */
+		/* a batch ends at the first operation for which there is no memory */
 		for (i = 0; i < BATCH; i++)
 			ASSERT_EQ(i < done ? 0 : 77, ops[i].result);
 		if (done < 0)
@@ -96,14 +96,14 @@ static __u64 start_until_refused(int fd)
 	return count;
 }
 
-/* Ask for words of twice the limit. SETUP does not allocate any of them. */
+/* Set up twice as many words as the limit has room for. SETUP does not allocate any of them. */
 static int setup_words(int fd)
 {
 	return tw_setup(fd, (struct twheel_setup){
 		.shared_ids = 2 * LIMIT / sizeof(__u64) });
 }
 
-/* Touch words, whose pages are charged to the group of the first process that touches them. */
+/* Write to words. A page of words is charged to the group of the process that touches it first. */
 static void touch_words(void)
 {
 	const size_t step = sysconf(_SC_PAGESIZE) / sizeof(__u64);
@@ -124,7 +124,7 @@ static void touch_words(void)
 	_exit(0);
 }
 
-/* Check that a session works as long as it need not grow. */
+/* Check that a session works while it does not need more memory. */
 static void expect_works(int fd)
 {
 	ASSERT_EQ(0, tw_start(fd, 3, 10 * MS, 33));
@@ -137,9 +137,8 @@ static void expect_works(int fd)
 }
 
 /*
- * One process is in the group, the other is not, and each waits for the other.
- * A pipe would not do: a write to it allocates a page, which at the limit calls
- * the out-of-memory killer.
+ * The state of two processes that wait for each other, one of them in the group. A pipe cannot be
+ * used: a write to it allocates a page, which at the limit causes an out-of-memory kill.
  */
 struct meeting {
 	bool full;
@@ -152,7 +151,7 @@ static void wait_for(const bool *flag)
 		sleep_ns(MS);
 }
 
-/* Allocate memory of the process before it enters the group. */
+/* Fill the group. The memory of the process itself is allocated before it enters the group. */
 static void run_inside(struct meeting *meeting)
 {
 	int fd = session_open_nonblock();
@@ -160,7 +159,7 @@ static void run_inside(struct meeting *meeting)
 	unsigned int each;
 	__u64 count;
 
-	/* Looking that up takes memory, which there is none of later. */
+	/* Get the size of a timer now, because this takes memory, and later there is none. */
 	each = bytes_each();
 	ASSERT_EQ(0, mlockall(MCL_CURRENT | MCL_FUTURE));
 	ASSERT_EQ(0, tw_start(fd, 3, HOUR, 33));
@@ -197,7 +196,7 @@ static void run_outside(struct meeting *meeting)
 	WRITE_ONCE(meeting->done, true);
 }
 
-/* Allocate above memory.high: each allocation sleeps for seconds. */
+/* Allocate above memory.high, so that each allocation sleeps for seconds. */
 static void run_throttled(struct meeting *meeting)
 {
 	static char ballast[8 << 20];
@@ -215,7 +214,7 @@ static void run_throttled(struct meeting *meeting)
 	}
 }
 
-/* Returns @times in ascending order. */
+/* Measure SETUPs. Returns their times in @times, in ascending order. */
 static void time_set_ups(__u64 *times)
 {
 	unsigned int i;

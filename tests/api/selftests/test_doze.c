@@ -2,9 +2,9 @@
 /*
  * The default wheel dozes while nothing expires, and wakes up in time
  *
- * On a machine that is held up the wheel may not doze yet, or counts ticks that it missed. A case
- * therefore makes several attempts, and one of them must succeed; where time is exact it is the
- * first. On a wheel that never dozes none succeeds.
+ * On a machine that is held up, the wheel may not doze yet, or may count ticks that it missed. So a
+ * case makes several attempts, of which one must succeed. Where time is exact, the first one must.
+ * On a wheel that never dozes, none succeeds.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@
 
 NEED_KERNEL("*");
 
-/* The wheel dozes after this time: 2 ticks of 1 ms. */
+/* Time after which the wheel dozes, much longer than 2 ticks of 1 ms. */
 #define DOZING	(100 * MS)
 #define ATTEMPTS	10
 
@@ -38,7 +38,7 @@ static int far_timer(void)
 	return fd;
 }
 
-/* Make attempts until one succeeds. An attempt returns whether it did. */
+/* Make attempts until one succeeds. An attempt returns true if it did. */
 static void expect_once(bool (*attempt)(void))
 {
 	int i, attempts = time_is_exact() ? 1 : ATTEMPTS;
@@ -81,7 +81,7 @@ TEST(earlier_start_wakes_it)
 	close(fd);
 }
 
-/* Also from another CPU, if there is one. */
+/* The restart may come from another CPU, if there is one. */
 TEST(earlier_restart_wakes_it)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN), cpu;
@@ -96,7 +96,10 @@ TEST(earlier_restart_wakes_it)
 	}
 }
 
-/* Returns whether the second doze continues after few starts. */
+/*
+ * Returns true if the wheel dozes again after a timer expired, and a few starts do not end this
+ * second doze.
+ */
 static bool second_doze_goes_on(void)
 {
 	int fd = session_open_nonblock(), i;
@@ -135,7 +138,7 @@ static bool sleeps_on_beside_starts(void)
 		ASSERT_EQ(0, tw_start(fd, 10 + i, HOUR + MS + i, i));
 		ASSERT_EQ(0, tw_start(fd, 200 + i, 2 * HOUR, i));
 		ASSERT_EQ(1, tw_start(fd, 200 + i, 3 * HOUR, i));
-		/* A start that ended the doze would take ticks until the next one. */
+		/* a start that ended the doze would cause ticks until the next start */
 		sleep_ns(DOZING);
 	}
 	wakeups = proc_wheel("default", "wakeups") - wakeups;
@@ -144,7 +147,7 @@ static bool sleeps_on_beside_starts(void)
 	return wakeups <= 1;
 }
 
-/* A timer that is due after the tick that ends the doze does not wake the wheel. */
+/* A start must not wake the wheel if the timer is due after the tick that ends the doze. */
 TEST(later_starts_and_restarts_let_it_doze)
 {
 	expect_once(sleeps_on_beside_starts);
@@ -165,7 +168,7 @@ static __u64 timer_interrupts(void)
 	return count;
 }
 
-/* Returns the number of wake-ups within 20 s while @nr timers of 30 s are pending. */
+/* Returns the number of wake-ups in 20 s while @nr timers of 30 s are pending. */
 static __u64 wakeups_beside(unsigned int nr)
 {
 	int fd = session_open_nonblock();
@@ -198,7 +201,7 @@ TEST(timers_of_half_a_minute_let_it_sleep)
 
 #define PASSED	8
 
-/* Start a batch, each timer with an earlier deadline than the last, and no tick in between. */
+/* Start a batch before the next tick, each timer with an earlier deadline than the one before. */
 static bool passed_come_in_order_of_starts(int fd)
 {
 	struct twheel_op ops[PASSED] = { 0 };
@@ -253,7 +256,7 @@ TEST(deadlines_that_have_passed_come_in_order_of_starts)
 	expect_once(passed_by_restarts);
 }
 
-/* Returns the number of function calls of other CPUs that interrupted CPU 1. */
+/* Returns how often other CPUs interrupted CPU 1 to call a function there. */
 static __u64 calls_of_cpu_1(void)
 {
 	char line[4096];
@@ -276,10 +279,16 @@ static __u64 calls_of_cpu_1(void)
 
 #define BATCH	32
 #define MOVED	(64 * BATCH)
-/* A pending neighbour keeps the memory of the timers allocated. */
+/*
+ * Number of timers in a chunk. One timer of each chunk remains pending, so that the chunk is not
+ * freed.
+ */
 #define CHUNK	46
 
-/* Start timers on CPU 0 that CPU 1 used last, one by one or in a batch. */
+/*
+ * Start timers on CPU 0 that were last used on CPU 1, one by one or in batches. Returns the number
+ * of calls that interrupted CPU 1.
+ */
 static __u64 calls_to_move(bool together)
 {
 	static struct twheel_op ops[MOVED];
@@ -300,7 +309,7 @@ static __u64 calls_to_move(bool together)
 	for (i = 0; i < MOVED; i++)
 		ASSERT_EQ(0, tw_stop(fd, ops[i].id));
 	pin_cpu(0);
-	/* The wheel of CPU 1 stops ticking at its last tick. */
+	/* Wait until the wheel of CPU 1 dozes. */
 	sleep_ns(DOZING);
 	calls = calls_of_cpu_1();
 	for (i = 0; i < MOVED; i++) {
@@ -308,7 +317,7 @@ static __u64 calls_to_move(bool together)
 			ASSERT_EQ(0, tw_start(fd, ops[i].id, HOUR, 0));
 		else if (i % BATCH == 0)
 			ASSERT_EQ(BATCH, tw_submit(fd, &ops[i], BATCH));
-		/* Only one call at a time is in flight. */
+		/* Only one call at a time is pending on a CPU, so wait until it was counted. */
 		if (i % BATCH == 0)
 			sleep_ns(2 * MS);
 	}
@@ -323,11 +332,11 @@ static bool batch_calls_as_few(void)
 
 	test_note("%llu calls for %d starts, %llu for batches of them", single,
 		  MOVED, together);
-	/* Other parts of the kernel call CPU 1, too, but not once for each batch. */
+	/* Allow some calls from other parts of the kernel, but fewer than one for each batch. */
 	return together <= single + MOVED / BATCH / 2;
 }
 
-/* Timers that move to another CPU do not interrupt the CPU that they leave. */
+/* Starts that move timers to another CPU must not interrupt the CPU that they leave. */
 TEST(a_batch_does_not_disturb_an_idle_cpu)
 {
 	need_dozing();

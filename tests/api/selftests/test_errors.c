@@ -3,8 +3,8 @@
  * Arguments that each command refuses: one row for each value
  *
  * A row is an argument, and the errno that the command returns for it. The command must change
- * neither the argument nor the session. A failure names its row. The memory of an argument may
- * also end within it, or be read-only.
+ * neither the argument nor the session. A failure names its row. Other cases use an argument in
+ * memory that ends within the argument, or is read-only.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -63,7 +63,10 @@ static void expect_unharmed(int fd, unsigned long number)
 	EXPECT_STATS(fd, .started = 1, .pending = 1);
 }
 
-/* @number: 0 for an operation. After @row the command must accept a good argument. */
+/*
+ * Check that a command refuses an argument, and accepts a good one afterwards. @number is 0 for an
+ * operation of a batch.
+ */
 static void expect_refused(unsigned long number, const struct row *row)
 {
 	union argument argument = row->argument, given, good = good_argument(number);
@@ -95,7 +98,7 @@ static void expect_rows(unsigned long number, const struct row *rows, unsigned i
 		expect_refused(number, &rows[i]);
 }
 
-/* Check that each bit of a field of 32 bits is refused, except known ones. */
+/* Check that each bit of a field of 32 bits is refused, except the @known ones. */
 static void expect_bits(unsigned long number, size_t offset, __u32 known)
 {
 	char text[40];
@@ -155,7 +158,7 @@ TEST(setup)
 	expect_rows(TWHEEL_IOC_SETUP, rows, ARRAY_SIZE(rows));
 }
 
-/* SETUP refuses each other clock, also clocks that wake up the system. */
+/* SETUP must refuse any other clock, including clocks that wake up the system. */
 TEST(setup_with_another_clock)
 {
 	struct row row = { "clock", EINVAL, { .setup.flags = PRIVATE } };
@@ -168,7 +171,10 @@ TEST(setup_with_another_clock)
 	}
 }
 
-/* A session in the process keeps the clock that it was opened with. */
+/*
+ * The default wheel has a clock of its own, so SETUP must refuse a clock without PRIVATE. This is
+ * not tested in the process, where a session keeps the clock that it was opened with.
+ */
 TEST(setup_with_the_clock_of_the_default_wheel)
 {
 	static const struct row rows[] = {
@@ -294,7 +300,7 @@ TEST(operation)
 	expect_rows(0, rows, ARRAY_SIZE(rows));
 }
 
-/* Ids from max_timers on are refused, and so is a limit above the module's limit. */
+/* Ids from max_timers on must be refused, and so must a max_timers above the module's limit. */
 TEST(one_more_than_the_limit)
 {
 	int fd = session_open_nonblock();
@@ -326,7 +332,7 @@ static void expect_fault(unsigned long number, void *memory, union argument good
 	close(fd);
 }
 
-/* @writes: the command writes into its argument. */
+/* Check faults in a command's argument. @writes is true if the command writes to it. */
 static void expect_faults(unsigned long number, const union argument *good, bool writes)
 {
 	size_t size = _IOC_SIZE(number), n;

@@ -2,18 +2,17 @@
 /*
  * Calls that run out of memory, or whose copies fail
  *
- * On a kernel with fault injection, every allocation and every copy from or to
- * user space fails in turn. The first one fails in round one, the second in
- * round two, until a round meets no fault. All rounds run twice, because some
- * allocations have a fallback: first the next allocation succeeds, then no
- * later one does.
+ * On a kernel with fault injection, every allocation and every copy from or to user space fails in
+ * turn: the first one in round one, the second one in round two, until a round meets no fault. All
+ * rounds run twice, because some allocations have a fallback. At first the allocation after the
+ * fault succeeds, the second time no later one does.
  *
- * The call then either fails with ENOMEM or EFAULT, or manages without. A
- * failed call must not change anything, and must succeed when repeated.
+ * The call must either fail with ENOMEM or EFAULT, or succeed without the memory. A failed call
+ * must not change anything, and must succeed when it is repeated.
  *
- * Fault injection does not cover get_user(), put_user() and their unsafe
- * variants: see test_errors.c and test_read.c. kmemleak reports leaks after the programs,
- * and rmmod reports leaked timers.
+ * Fault injection does not cover get_user(), put_user() and their unsafe variants: see
+ * test_errors.c and test_read.c. After the programs, kmemleak reports leaks, and rmmod reports
+ * leaked timers.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -54,7 +53,7 @@ static void expect_unchanged(int fd, const struct twheel_stats *before, __u32 wo
 	ASSERT_EQ(before->unread, after.unread);
 }
 
-/* Run all rounds. @round returns whether there was a fault. */
+/* Run all rounds. @round returns true if there was a fault. */
 static void walk_rounds(bool (*round)(const struct injector *injector, int nth))
 {
 	enum inject_mode mode;
@@ -71,7 +70,7 @@ static void walk_rounds(bool (*round)(const struct injector *injector, int nth))
 	}
 }
 
-/* A call, and what a session needs before it. */
+/* The call that is tested, and the preparation of its session. */
 static struct {
 	void (*prepare)(int fd);
 	int (*call)(int fd);
@@ -101,7 +100,7 @@ static bool fail_call(const struct injector *injector, int nth)
 	return fault;
 }
 
-/* Check that no session and no wheel remains. */
+/* Test a call, and check that no session and no wheel remains. */
 static void walk(void (*prepare)(int fd), int (*call)(int fd))
 {
 	__u64 sessions = proc_sessions(), wheels = proc_wheels();
@@ -135,7 +134,10 @@ static void some_events(int fd)
 	expect_unread(fd, 10);
 }
 
-/* @call may use @id, @cursor and the memory of the structures. It may also return ENOENT. */
+/*
+ * Define the test of a call. @call may use @id, @cursor and the memory of the structures, and may
+ * also return ENOENT.
+ */
 #define WALK(name, prepare, call)						\
 	static int call_##name(int fd)						\
 	{									\
@@ -158,7 +160,7 @@ static void some_events(int fd)
 WALK(start, no_timers, tw_start(fd, 3, HOUR, 33))
 WALK(start_of_a_far_id, some_timers, tw_start(fd, 100000, HOUR, 33))
 WALK(start_of_a_kernel_id, no_timers, tw_start_any(fd, HOUR, 33, &id))
-/* A restart needs no memory: the only fault is in copying the request. */
+/* A restart needs no memory, so the only fault is in copying its request. */
 WALK(restart, some_timers, tw_start(fd, 3, HOUR, 33))
 WALK(stop, some_timers, tw_stop(fd, 3))
 WALK(start_of_an_unread_timer, some_events, tw_start(fd, 3, HOUR, 33))
@@ -171,7 +173,7 @@ WALK(drain_of_unread_timers, some_events, tw_drain(fd, &of.entry, 1))
 WALK(list, some_timers, tw_list(fd, &of.entry, 1, &cursor))
 WALK(setup_of_a_private_wheel, no_timers, tw_setup_tick(fd, 3 * MS))
 
-/* Ask for several pages of words. */
+/* Set up several pages of words. */
 static int setup_shared(int fd)
 {
 	return tw_setup(fd, (struct twheel_setup){ .shared_ids = 2000 });
@@ -198,7 +200,10 @@ TEST(read)
 	walk(some_events, read_one);
 }
 
-/* Fail a first start. The session may then still choose another wheel and another limit. */
+/*
+ * Fail the first start of a session. After that, another wheel and another limit can still be
+ * chosen.
+ */
 static bool fail_first_start(const struct injector *injector, int nth)
 {
 	int fd = session_open_nonblock();
@@ -242,7 +247,7 @@ static void fill_batch(struct twheel_op *ops, int count)
 	}
 }
 
-/* Fail a batch, which must say how far it got. */
+/* Fail a batch. Its return value must be the number of operations that were carried out. */
 static bool fail_batch(const struct injector *injector, int nth)
 {
 	int fd = session_open_nonblock();
@@ -275,8 +280,8 @@ TEST(submit)
 }
 
 /*
- * Check that starting and stopping a timer needs no memory after the first time. The
- * number of other timers does not matter, nor the start of a new piece of the table.
+ * Check that starting and stopping a timer needs no memory after the first time, whatever the
+ * number of other timers is, and even if the timer begins a new chunk.
  */
 static void come_and_go(int fd, const struct injector *injector, __u64 id)
 {
@@ -329,7 +334,7 @@ TEST(open)
 	walk(no_timers, open_another);
 }
 
-/* Opened in advance, because open() itself would meet the faults. */
+/* The file is opened in advance, because open() would also meet the faults. */
 static int text_fd;
 
 static int read_text(int fd)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Sessions beside CPUs that go offline and come back
+ * Sessions while CPUs go offline and come back
  *
- * The torture module and the simulation see their timers move to another CPU.
+ * This program looks only at sessions. The torture module and the simulation check that timers move
+ * to another CPU.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -54,7 +55,7 @@ TEST(wheel_is_made_while_a_cpu_is_offline)
 }
 
 #define TRACING		"/sys/kernel/tracing/"
-/* Flags of allocations by sessions: a task at its limit waits, then fails. */
+/* Flag of allocations by sessions: a task at its limit waits, and then gets an error. */
 #define GFP		"__GFP_RETRY_MAYFAIL"
 
 /* Start timers of a user on CPUs where its wheel has no slots yet. */
@@ -73,8 +74,8 @@ static long long start_on_new_cpu(void)
 }
 
 /*
- * Returns whether a line of the trace is of a task that cannot move to another CPU. Five
- * marks follow the CPU, and the last one counts calls of migrate_disable().
+ * Returns true if a line of the trace belongs to a task that cannot move to another CPU. Five
+ * characters follow the CPU. The last one counts calls of migrate_disable().
  */
 static bool cannot_be_moved(const char *line)
 {
@@ -85,7 +86,7 @@ static bool cannot_be_moved(const char *line)
 }
 
 /*
- * A CPU that goes offline waits for a task that cannot move. This task must not wait for
+ * A CPU that goes offline waits for each task that cannot move. Such a task must not wait for
  * memory, which may take minutes at the limit of its memory cgroup.
  */
 TEST(no_memory_is_allocated_by_a_task_that_cannot_be_moved)
@@ -117,7 +118,7 @@ TEST(no_memory_is_allocated_by_a_task_that_cannot_be_moved)
 			test_fail(__FILE__, __LINE__, "%s", line);
 	}
 	fclose(trace);
-	/* Two CPUs' slots, in pieces of any size. */
+	/* The slots of two CPUs were allocated, in pieces of any size. */
 	test_note("%u allocations of pages", found);
 	ASSERT_LE(2, found);
 }

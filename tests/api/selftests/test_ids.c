@@ -31,7 +31,7 @@ static void expect_distinct(__u64 *ids, unsigned int count)
 		ASSERT_NE(ids[i - 1], ids[i]);
 }
 
-/* Check that no operation finds a timer by the stale @id. */
+/* Check that no operation accepts the stale @id. */
 static void expect_stale(int fd, __u64 id)
 {
 	struct twheel_stats before, after;
@@ -71,7 +71,7 @@ TEST(the_two_kinds_never_meet)
 	EXPECT_STATS(fd, .started = 400, .pending = 200, .stopped = 200);
 }
 
-/* A stale id remains stale, however often its place is reused. */
+/* A stale id must remain stale, however often its place in the table is reused. */
 TEST(stale_id_never_hits_a_newer_timer)
 {
 	int fd = session_open_nonblock();
@@ -93,7 +93,7 @@ TEST(stale_id_never_hits_a_newer_timer)
 	EXPECT_STATS(fd, .started = i, .stopped = i);
 }
 
-/* An id with one wrong bit names nothing. */
+/* An id with one wrong bit must not name the timer. */
 TEST(kernel_id_is_exact)
 {
 	int fd = session_open_nonblock();

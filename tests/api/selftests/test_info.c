@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The device node, and what TWHEEL_IOC_INFO says
+ * The device node, and the results of TWHEEL_IOC_INFO
  */
 #include <errno.h>
 #include <fcntl.h>

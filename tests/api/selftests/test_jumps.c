@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * CLOCK_REALTIME is set, forwards and back
+ * CLOCK_REALTIME is set forwards and backwards
  *
- * No wheel uses that clock, so no timer notices. Documentation/examples/wall_clock.c is a
- * program with deadlines on that clock.
+ * No wheel uses that clock, so timers must not be affected. Documentation/examples/wall_clock.c is
+ * a program with deadlines on that clock.
  */
 #define _GNU_SOURCE
 #include <sys/types.h>
@@ -18,7 +18,7 @@ NEED_KERNEL("*");
 
 #define TIMERS		3000
 #define STEPS		1000
-/* Time in which all timers are due. */
+/* Length of the time in which the timers are due. */
 #define SPAN		(300 * MS)
 
 static void step(long long by)
@@ -52,7 +52,7 @@ static void jump_about(__u32 clock)
 			left--;
 		}
 	}
-	/* An hour would be 3,600,000 ticks. */
+	/* If a jump of an hour counted, there would be 3,600,000 missed ticks. */
 	test_note("%d steps in %llu ms, %llu ticks missed", STEPS, (now_ns() - begin) / MS,
 		  proc_wheel("private", "missed_ticks"));
 	ASSERT_LE(proc_wheel("private", "missed_ticks"), ((now_ns() - begin) / tick_ns(fd) + 1) *

@@ -2,8 +2,8 @@
 /*
  * A session lives as long as its last reference
  *
- * The end of a session stops its timers and discards its events. Afterwards the counters of
- * /proc/twheel add up.
+ * The end of a session stops its timers and discards its events. After that, the counters of
+ * /proc/twheel must balance.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -26,7 +26,7 @@ static __u64 pending(void)
 	return proc_sum(proc_text()).pending;
 }
 
-/* Wait until the sessions are gone. Their timers must be gone, too. */
+/* Wait until the sessions are gone, and check that their timers are gone, too. */
 static void expect_clean(__u64 sessions, __u64 timers)
 {
 	proc_expect_sessions(sessions);
@@ -51,7 +51,7 @@ TEST(close_with_periodic_timers)
 	expect_clean(sessions, timers);
 }
 
-/* The read holds the session until it returns the event. */
+/* A read holds the session until it returns the event. */
 TEST(close_with_a_reader_blocked)
 {
 	__u64 sessions = proc_sessions(), timers = pending();
@@ -110,7 +110,7 @@ TEST(lost_in_a_socket)
 	expect_clean(sessions, timers);
 }
 
-/* A session holds the module. The refused unload does not harm the session. */
+/* A session holds the module. An unload must be refused without harm to the session. */
 TEST(module_in_use_cannot_be_unloaded)
 {
 	int fd = session_open();

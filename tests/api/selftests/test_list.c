@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * TWHEEL_IOC_GET describes a timer, TWHEEL_IOC_LIST all of them, and with
- * TWHEEL_LIST_DRAIN it ends them
+ * TWHEEL_IOC_GET describes a timer, TWHEEL_IOC_LIST describes all timers, and TWHEEL_LIST_DRAIN
+ * removes them
  *
  * GET and LIST share one structure for a timer. Most cases try LIST with and without the flag.
  */
@@ -27,7 +27,7 @@ static int open_with_pending(int count)
 	return fd;
 }
 
-/* List all timers in pieces of @piece, as a program does. */
+/* List all timers in calls of @piece entries, as a program does. */
 static int list_all(int fd, struct twheel_entry *entries, int piece)
 {
 	__u64 cursor = 0;
@@ -106,7 +106,7 @@ static void start_both_kinds(int fd)
 	}
 }
 
-/* Both calls return each timer of both kinds of ids once, in pieces of any size. */
+/* Both calls must return each timer once, with either kind of id, in pieces of any size. */
 TEST(pieces_of_any_size)
 {
 	static const int pieces[] = { 1, 2, 7, 45, 46, 47, 300, 1000, 1001 };
@@ -133,7 +133,7 @@ TEST(pieces_of_any_size)
 	EXPECT_STATS(fd, .started = started, .stopped = drained, .pending = 2 * TIMERS);
 }
 
-/* An entry that cannot be written is not passed over. */
+/* An entry that cannot be written must be returned by the next call. */
 TEST(fault_in_the_middle)
 {
 	struct twheel_entry rest[10] = { 0 };
@@ -148,7 +148,7 @@ TEST(fault_in_the_middle)
 	ASSERT_EQ(0, tw_list(fd, rest, 10, &cursor));
 }
 
-/* A drain may leave a cursor beyond the last timer. */
+/* A drain may return a cursor beyond the last timer, so a LIST must accept it. */
 TEST(cursor_beyond_the_timers)
 {
 	int fd = open_with_pending(10);
@@ -161,7 +161,9 @@ TEST(cursor_beyond_the_timers)
 	ASSERT_EQ(2, tw_list(fd, entries, 4, &cursor));
 }
 
-/* Start @count timers around now, of which some have a period and some are far away. */
+/*
+ * Start @count timers that are due now or soon. Some are far away instead, and some have a period.
+ */
 static void start_around_now(int fd, unsigned int count)
 {
 	unsigned int i;
@@ -170,7 +172,7 @@ static void start_around_now(int fd, unsigned int count)
 		ASSERT_EQ(0, tw_start_periodic(fd, i, i % 4 ? i * 10 * US : HOUR, i % 2 * MS));
 }
 
-/* Check that a session is empty after a drain whose entries had these states. */
+/* Check that a session is empty after a drain that returned this many timers of each state. */
 static void expect_drained(int fd, __u64 pending, __u64 unread)
 {
 	struct twheel_event event;
@@ -183,7 +185,7 @@ static void expect_drained(int fd, __u64 pending, __u64 unread)
 	ASSERT_EQ(0, tw_list(fd, &entry, 1, &cursor));
 }
 
-/* One call returns each timer once, and leaves the session empty. */
+/* A single call must return each timer once, and leave the session empty. */
 TEST(drain_of_pending_and_unread_timers)
 {
 	struct twheel_entry entries[TIMERS + 1];
@@ -209,7 +211,7 @@ TEST(drain_of_pending_and_unread_timers)
 	expect_event(fd, 3, 33);
 }
 
-/* What the threads of a case share. */
+/* Data that the threads of a case share. */
 static struct {
 	int fd;
 	unsigned char seen[TIMERS];
@@ -233,7 +235,7 @@ static void *drain_in_pieces(void *unused)
 	return NULL;
 }
 
-/* Timers expire meanwhile. */
+/* Several threads drain a session while its timers expire. Each timer must be returned once. */
 TEST(drain_by_several_threads)
 {
 	pthread_t threads[THREADS];

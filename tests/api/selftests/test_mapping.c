@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The mapping of words: what can be mapped, whose it is, and how long it lives
+ * The mapping of words: what can be mapped, who has it, and how long it lives
  *
- * The file test_shared.c is about what the words do.
+ * test_shared.c tests what the words do.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -33,20 +33,20 @@ TEST(what_can_be_mapped)
 	ASSERT_EQ(0, try_map(fd, 2 * page - 8, rw, MAP_SHARED, 0));
 	ASSERT_EQ(0, try_map(fd, 2 * page, PROT_READ, MAP_SHARED, 0));
 	ASSERT_EQ(0, try_map(fd, 2 * page, PROT_NONE, MAP_SHARED, 0));
-	/* A part, or more than all. */
+	/* a part of the words, or more than all */
 	ASSERT_EQ(-EINVAL, try_map(fd, page, rw, MAP_SHARED, 0));
 	ASSERT_EQ(-EINVAL, try_map(fd, page, rw, MAP_SHARED, page));
 	ASSERT_EQ(-EINVAL, try_map(fd, 2 * page, rw, MAP_SHARED, page));
 	ASSERT_EQ(-EINVAL, try_map(fd, 3 * page, rw, MAP_SHARED, 0));
 	ASSERT_EQ(-EINVAL, try_map(fd, 0, rw, MAP_SHARED, 0));
-	/* A copy of one's own. */
+	/* a private copy */
 	ASSERT_EQ(-EINVAL, try_map(fd, 2 * page, rw, MAP_PRIVATE, 0));
 	ASSERT_EQ(-EINVAL, try_map(fd, 2 * page, PROT_READ, MAP_PRIVATE, 0));
 	ASSERT_EQ(0, tw_start(fd, 3, HOUR, 33));
 	ASSERT_EQ(0, try_map(fd, 2 * page, rw, MAP_SHARED, 0));
 }
 
-/* Where a page is not what the machine says: the system call counts in 4096. */
+/* The system call counts offsets in units of 4096 bytes, whatever the size of a page is. */
 TEST(einval_misaligned_offset)
 {
 	__u64 *words;
@@ -62,7 +62,7 @@ TEST(enodev_without_words)
 	ASSERT_EQ(-ENODEV, try_map(fd, page_size(), PROT_READ, MAP_SHARED, 0));
 }
 
-/* Only who can write can set up, and only who can read can map. */
+/* SETUP needs a descriptor for writing, and a mapping needs one for reading. */
 TEST(eacces_by_the_mode_of_the_descriptor)
 {
 	int fd = open("/dev/twheel", O_WRONLY);
@@ -109,7 +109,7 @@ TEST(all_mappings_show_the_same_words)
 	expect_carried(fd, &second[4], 4);
 }
 
-/* Words count even if they are not mapped. */
+/* Words must count even while they are not mapped. */
 TEST(words_stay_when_they_are_unmapped)
 {
 	const size_t page = page_size();
@@ -144,7 +144,7 @@ TEST(mremap_moves_and_shortens)
 	ASSERT_TRUE(mremap(words, 2 * page, 3 * page, MREMAP_MAYMOVE) ==
 		    MAP_FAILED);
 	ASSERT_EQ(EFAULT, errno);
-	/* A second mapping by mremap(). */
+	/* mremap() can make a second mapping, which is refused */
 	ASSERT_TRUE(mremap(words, 0, 2 * page, MREMAP_MAYMOVE) == MAP_FAILED);
 	ASSERT_EQ(EFAULT, errno);
 	room = mmap(NULL, 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
@@ -170,7 +170,7 @@ TEST(pages_that_were_thrown_away_come_back)
 	expect_carried(fd, &words[3], 3);
 }
 
-/* Whose mapping it is, and how long it lives. */
+/* Who has a mapping, and how long it lives. */
 
 static bool is_mapped(void *place)
 {
@@ -239,7 +239,7 @@ TEST(the_last_unmap_closes_the_session)
 	proc_expect_sessions(before);
 }
 
-/* A pipe holds the page, not the mapping and not the session. */
+/* A pipe with a page of words must keep the page alive, but neither the mapping nor the session. */
 TEST(a_page_in_use_outlives_the_session)
 {
 	__u64 before = proc_sessions(), *words, value = 0;
@@ -253,7 +253,7 @@ TEST(a_page_in_use_outlives_the_session)
 	ASSERT_EQ(0, munmap(words, page_size()));
 	close(fd);
 	proc_expect_sessions(before);
-	/* Pages that were freed would be used again. */
+	/* allocate pages, which would reuse the page if it was freed */
 	for (i = 0; i < 100; i++)
 		memset(map(-1, page_size(), PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, 0), 0xff,
 		       page_size());

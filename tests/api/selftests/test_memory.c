@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The memory that a pending timer costs, and its return
+ * The memory that a pending timer takes, and whether it is freed
  */
 #include <errno.h>
 #include <signal.h>
@@ -19,10 +19,7 @@ NEED_KERNEL("*");
 #define KILLED		2000000
 #define BYTES_EACH	96
 
-/*
- * Wait until pages are free again: RCU and the allocator's caches delay
- * them.
- */
+/* Wait until the memory is free again. RCU and the allocator's caches delay that. */
 static void expect_given_back(long long before, unsigned int timers)
 {
 	long long allowed = before + timers * BYTES_EACH / 20LL + (2 << 20);
@@ -61,7 +58,7 @@ TEST(ids_of_the_kernel)
 	measure(TWHEEL_ID_ANY);
 }
 
-/* When a process dies, the kernel stops and frees its timers. */
+/* When a process is killed, the kernel must stop its timers and free their memory. */
 TEST(given_back_by_a_process_that_is_killed)
 {
 	unsigned int count = KILLED;
@@ -89,8 +86,8 @@ TEST(given_back_by_a_process_that_is_killed)
 }
 
 /*
- * Documentation/limits.rst: the worst case. One timer in each chunk of the
- * caller's ids, and then timers with ids of the kernel, up to the limit.
+ * Documentation/limits.rst: the worst case. There is one timer in each chunk of the caller's ids,
+ * and then timers with ids of the kernel, up to the limit.
  */
 TEST(two_sparse_tables)
 {
@@ -112,7 +109,7 @@ TEST(two_sparse_tables)
 	ASSERT_LE(used, 184LL * limit);
 }
 
-/* Ids far apart cost only their own pages, not the range between them. */
+/* Ids that are far apart must cost only their own pages, not those of the ids between them. */
 TEST(a_sparse_table_is_small)
 {
 	int fd = session_open();
@@ -129,7 +126,7 @@ TEST(a_sparse_table_is_small)
 	ASSERT_LE(kernel_memory() - before, 4 << 20);
 }
 
-/* Bytes of a session with one timer. */
+/* Returns the number of bytes of a session with one timer. */
 static long long memory_of_a_session(struct twheel_setup setup)
 {
 	const int sessions = 400;
@@ -145,7 +142,7 @@ static long long memory_of_a_session(struct twheel_setup setup)
 	return (kernel_memory() - before) / sessions;
 }
 
-/* A session that says how few timers it has pays for those, and not for pointers to more. */
+/* A session with a small max_timers must not pay for pointers to more timers. */
 TEST(a_session_of_few_timers_is_small)
 {
 	long long most = memory_of_a_session((struct twheel_setup){});

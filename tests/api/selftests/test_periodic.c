@@ -32,7 +32,7 @@ static void read_one(int fd, struct twheel_event *event)
 	ASSERT_EQ(0, event->reserved);
 }
 
-/* Read @count events. Each deadline must lie on the grid of periods. */
+/* Read @count events. Each deadline must be a whole number of periods after the first one. */
 static void expect_grid(int fd, __u64 deadline, __u64 period, int count)
 {
 	struct twheel_event event;
@@ -61,7 +61,7 @@ TEST(deadlines_do_not_drift)
 	expect_balance(fd);
 }
 
-/* With a period of 1 ns a timer expires at most once a tick. */
+/* With a period of 1 ns a timer must expire at most once a tick. */
 TEST(smallest_period_cannot_occupy_a_cpu)
 {
 	int fd = session_open_nonblock();
@@ -86,7 +86,10 @@ TEST(smallest_period_cannot_occupy_a_cpu)
 	expect_balance(fd);
 }
 
-/* A period of 1 ns and a deadline long ago give an overrun for each ns. */
+/*
+ * A deadline long ago with a period of 1 ns gives an overrun for each ns. Counting them must not
+ * take long.
+ */
 TEST(many_overruns_cost_nothing)
 {
 	int fd = session_open_nonblock();

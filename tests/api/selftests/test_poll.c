@@ -146,7 +146,7 @@ TEST(epoll_edge_reports_each_expiry_once)
 	ASSERT_EQ(1, wait_for(epfd, PATIENCE_MS));
 }
 
-/* Let ten timers expire in one tick. On a slow machine they take several, or several runs. */
+/* Let ten timers expire in one tick. On a slow machine they take several ticks, or several runs. */
 static void expire_ten(int fd)
 {
 	__u64 deadline = now_ns() + 50 * MS;
@@ -159,7 +159,7 @@ static void expire_ten(int fd)
 	expect_unread(fd, 10);
 }
 
-/* Returns how often runs of the tick woke waiters. */
+/* Returns how often runs of the tick woke the waiters. */
 static __u64 wakeups(int fd)
 {
 	return stats_of(fd).wakeups;
@@ -204,7 +204,7 @@ static int sum_of_woken(const struct watcher *watchers)
 	return sum;
 }
 
-/* Start all timers in one batch, so that they expire in one tick on most machines. */
+/* Start timers in one batch, so that they expire in one tick on most machines. */
 static void start_at_once(int fd, unsigned int count)
 {
 	struct twheel_op ops[WATCHERS] = { 0 };
@@ -218,9 +218,9 @@ static void start_at_once(int fd, unsigned int count)
 }
 
 /*
- * Watch one session with several epoll descriptors, each with a sleeping thread. Of
- * @timers that expire at least @least are woken. The others sleep on until they
- * are told.
+ * Watch one session with several epoll descriptors, each with a thread that sleeps. Let @timers
+ * expire, and wait until at least @least threads were woken. Then wake the others by an eventfd.
+ * Returns the number of threads that the session woke.
  */
 static int count_woken(__u32 events, unsigned int timers, int least)
 {
@@ -254,7 +254,7 @@ TEST(epoll_wakes_all_that_watch)
 	ASSERT_EQ(WATCHERS, count_woken(EPOLLIN, 1, WATCHERS));
 }
 
-/* At least one is woken, but not all of them for a single event. */
+/* A single event must wake at least one waiter, but not all of them. */
 TEST(epoll_exclusive_wakes_few)
 {
 	int woken = count_woken(EPOLLIN | EPOLLEXCLUSIVE, 1, 1);
@@ -263,7 +263,7 @@ TEST(epoll_exclusive_wakes_few)
 	ASSERT_LT(woken, WATCHERS);
 }
 
-/* One for each event, also of events that come in one tick. */
+/* Each event must wake one waiter, even if the events come in one tick. */
 TEST(epoll_exclusive_wakes_as_many_as_there_are_events)
 {
 	ASSERT_EQ(WATCHERS, count_woken(EPOLLIN | EPOLLEXCLUSIVE, WATCHERS,
@@ -271,8 +271,8 @@ TEST(epoll_exclusive_wakes_as_many_as_there_are_events)
 }
 
 /*
- * The tick makes an edge for each of eight pollers. Ten reads of one event, which leave events
- * over, make none.
+ * The tick must make an edge for each of eight pollers. Ten reads of one event each, after which
+ * others are left, must not make another edge.
  */
 TEST(partial_reads_wake_no_poller)
 {

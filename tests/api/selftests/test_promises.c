@@ -2,16 +2,16 @@
 /*
  * The promises of a wheel to its callers
  *
- * Timers are never early, expire once, and keep their order among equal deadlines. This
- * holds on a machine of any speed. How late a timer is depends on the machine, and is
- * limited only where time is exact.
+ * Timers are never early, expire once, and keep their order among equal deadlines. This holds on a
+ * machine of any speed. The lateness of a timer depends on the machine, and is checked only where
+ * time is exact.
  */
 #include "harness.h"
 #include "session.h"
 
 #define BATCH	256
 
-/* Deadlines are up to a nanosecond from the boundaries of ticks. */
+/* Use deadlines at the boundaries of ticks, and a nanosecond before and after them. */
 TEST(never_early_at_the_edges_of_a_tick)
 {
 	static struct twheel_event events[BATCH];
@@ -64,9 +64,9 @@ static void expect_fifo(int fd, unsigned int count)
 }
 
 /*
- * Timers of one deadline on one CPU expire in the order of their starts. The starts are
- * spread over time, so the timers enter the wheel at several levels and meet in a cascade. A
- * slow machine starts the last ones too late. They still come last.
+ * Timers of one deadline on one CPU must expire in the order of their starts. The starts are spread
+ * over time, so that the timers enter the wheel at several levels and meet in a cascade. A slow
+ * machine starts the last ones too late, but they still come last.
  */
 TEST(fifo_1000_ticks_away)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * read(): whole events, in order, each of them once
+ * read() returns whole events, in order, each of them once
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -20,7 +20,7 @@ NEED_KERNEL("efault_*", "array_*", "restarted_*", "a_signal_*", "readv_*");
 #define EVENT	sizeof(struct twheel_event)
 #define READERS	8
 
-/* Open a session, and let timers 0 to @count - 1 expire in turn. */
+/* Open a session in which the timers 0 to @count - 1 have expired in this order. */
 static int open_with_events(int count)
 {
 	int fd = session_open();
@@ -90,7 +90,7 @@ TEST(einval_buffer_smaller_than_an_event)
 	char bytes[EVENT];
 	int fd = session_open();
 
-	/* Neither does it wait for an event. */
+	/* such a read must not wait for an event, either */
 	ASSERT_EQ(-1, read(fd, bytes, EVENT - 1));
 	ASSERT_EQ(EINVAL, errno);
 	ASSERT_EQ(-1, read(fd, bytes, 0));
@@ -105,7 +105,10 @@ TEST(einval_buffer_smaller_than_an_event)
 	EXPECT_STATS(fd, .started = 1, .expired = 1, .unread = 1);
 }
 
-/* On s390 every address belongs to the program, and the end of this buffer wraps. */
+/*
+ * On s390 every address belongs to the program, so this buffer wraps at the end of the address
+ * space.
+ */
 TEST(efault_at_the_end_of_the_address_space)
 {
 	volatile unsigned long last = -EVENT;
@@ -131,7 +134,7 @@ static void read_part(size_t n, int protection)
 	close(fd);
 }
 
-/* More events than a read copies at once. Events that do not fit remain unread. */
+/* Read more events than a read copies at once. Events that do not fit must remain unread. */
 TEST(array_that_ends_or_cannot_be_written)
 {
 	size_t n;
@@ -142,7 +145,9 @@ TEST(array_that_ends_or_cannot_be_written)
 	}
 }
 
-/* The kernel then writes at most a zero, even if the end of the event is in good memory. */
+/*
+ * If the end of the event is in good memory, the kernel may write a zero there, but nothing else.
+ */
 TEST(efault_event_that_begins_in_a_hole)
 {
 	struct twheel_start start = { .id = 77, .expires_ns = MS, .period_ns = MS,
@@ -154,7 +159,7 @@ TEST(efault_event_that_begins_in_a_hole)
 
 	ASSERT_EQ(0, tw_ioctl(fd, TWHEEL_IOC_START, &start));
 	expect_unread(fd, 1);
-	/* So that no field but the reserved one is 0. */
+	/* wait until no field is 0, except the reserved one */
 	sleep_ns(20 * MS);
 	ASSERT_EQ(0, mprotect(good, page, PROT_READ));
 	good += page;
@@ -173,7 +178,7 @@ static void on_signal(int number)
 	(void)number;
 }
 
-/* Send a signal to a sleeping reader. */
+/* Send a signal to a reader that sleeps. */
 static pthread_t interrupt(struct blocked *blocked, int flags)
 {
 	struct sigaction action = {
@@ -212,8 +217,8 @@ TEST(restarted_after_a_signal)
 }
 
 /*
- * Read many events, with a signal after @after ns, or none if 0. Returns how long the first
- * read took, and in @early whether it left some events.
+ * Read many events, and send a signal after @after ns, or none if @after is 0. Returns the duration
+ * of the first read. @early: it returned before all events were read.
  */
 static __u64 read_with_signal(__u64 after, bool *early)
 {
@@ -254,7 +259,10 @@ TEST(a_signal_ends_it_after_some_events)
 	test_note("a read ended early in round %d", rounds);
 }
 
-/* An event may lie across two buffers. A second buffer is not waited for. */
+/*
+ * An event may cross the border of two buffers. A read that has an event must not wait until
+ * another buffer is full.
+ */
 TEST(readv_and_preadv2)
 {
 	struct twheel_event events[3];
@@ -294,8 +302,8 @@ static void *read_one(void *data)
 }
 
 /*
- * Block one reader for each timer of a tick, each with room for one event. That one tick
- * must wake all of them.
+ * Block one reader for each timer of a tick, with room for one event each. A single tick must wake
+ * all of them.
  */
 TEST(no_reader_sleeps_while_there_are_events)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * TWHEEL_IOC_SETUP: a session's own wheel and limit
+ * TWHEEL_IOC_SETUP: the wheel and the limit of a session
  */
 #include <errno.h>
 #include <string.h>
@@ -14,7 +14,7 @@ NEED_KERNEL("clocks", "equal_*");
 
 #define PRIVATE		TWHEEL_SETUP_PRIVATE
 
-/* Returns INFO after a SETUP, which must not change the limits of the module. */
+/* Returns INFO after a SETUP. Constants of the module must be unchanged in it. */
 static struct twheel_info info_of(int fd)
 {
 	struct twheel_info info;
@@ -136,7 +136,7 @@ static void expect_wheels(__u64 wheels, struct twheel_setup setup)
 	ASSERT_EQ(wheels, proc_wheels());
 }
 
-/* Documentation/user-api.rst, TWHEEL_IOC_SETUP: 0 or the default. */
+/* Documentation/user-api.rst, TWHEEL_IOC_SETUP: 0 stands for the default. */
 TEST(equal_configurations_share_a_wheel)
 {
 	__u64 tick = tick_ns(session_open());

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Strangers, and the part of a CPU that they take
+ * The share of a CPU that strangers can take
  *
- * However many wheels and timers they have, another user keeps almost half of
- * the CPU, and his timers are not late. That says something only where time does
- * not depend on the machine, so these cases want one CPU. The stage that has one
- * counts an instruction as a nanosecond.
+ * However many wheels and timers they have, another user must keep almost half of the CPU, and the
+ * timers of that user must not be late. This can only be tested where time does not depend on the
+ * machine, so these cases need a single CPU. The stage with one CPU counts an instruction as a
+ * nanosecond.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -26,15 +26,15 @@
 
 NEED_KERNEL("*");
 
-/* Attackers work before the window begins, and sleep in it. */
+/* Length of the window. Attackers work before it begins, and sleep during the window. */
 #define WINDOW_NS	(350 * MS)
 #define PERIODS		(WINDOW_NS / MS)
 #define WHEELS_MAX	16
 #define NEAR		1200000
 
 /*
- * The time that a victim keeps, in thousandths, and how late a timer of a wheel
- * with ticks of 1 ms may be, nearly always and at most.
+ * Limits: the share that a victim keeps, in thousandths, and the lateness of a timer on a wheel
+ * with ticks of 1 ms, nearly always and at most.
  */
 #define SHARE_LEFT	450
 #define LATE_NS		(3 * MS)
@@ -44,13 +44,13 @@ NEED_KERNEL("*");
 #define BYSTANDER	(STRANGER + 101)
 
 /**
- * struct attack - what a stranger does, with each of his wheels
+ * struct attack - what a stranger does with each wheel
  * @wheels: number of wheels
  * @number: number of the first wheel. Each wheel has a tick 1 us longer than the last one
  * @far: number of timers due in an hour
  * @near: number of timers due in the window
- * @apart: time between two of these, ns
- * @words: these timers have words, which are half the window later
+ * @apart: time between two of these timers, ns
+ * @words: these timers have words with deadlines half a window later
  */
 struct attack {
 	unsigned int wheels;
@@ -62,10 +62,10 @@ struct attack {
 };
 
 /**
- * struct lateness - how late others were
+ * struct lateness - how late the timers of others were
  * @ns: lateness of a bystander's timer, for each period
- * @count: number of @ns
- * @session_ns: longest time of open, SETUP, START and close by root
+ * @count: number of values in @ns
+ * @session_ns: longest time that root needed for open, SETUP, START and close
  */
 struct lateness {
 	__u64 ns[8 * PERIODS];
@@ -73,18 +73,18 @@ struct lateness {
 	__u64 session_ns;
 };
 
-/* For all processes. */
+/* The attack and its window, set before the processes are forked. */
 static struct attack attack;
 static __u64 window;
-/* That of the bystander, and that of a user who is not busy. */
+/* Lateness of the bystander, and of a user who is not busy. */
 static struct lateness *lateness;
-/* Whose timer it is. */
+/* User whose timer is measured. */
 static uid_t bystander_uid = BYSTANDER;
 
 /*
- * Give ksoftirqd priority until the machine is off. The kernel leaves softirqs to this task if
- * a wake-up interrupts them. Among other tasks it may wait for a jiffy, and all timers with
- * it, for which the wheels are not the reason.
+ * Give ksoftirqd priority until the machine is off. The kernel leaves softirqs to ksoftirqd if a
+ * wake-up interrupts them. Among other tasks, ksoftirqd may wait for a jiffy, and all timers with
+ * it, which is not a fault of the wheels.
  */
 static void put_softirqs_first(void)
 {
@@ -105,14 +105,14 @@ static void only_one_cpu(void)
 	if (!time_is_exact())
 		test_skip("not on a machine of one CPU");
 	put_softirqs_first();
-	/* For have_timer(). */
+	/* have_timer() needs a real-time priority */
 	ASSERT_EQ(0, setrlimit(RLIMIT_RTPRIO, &three));
 	lateness = mmap(NULL, 2 * sizeof(*lateness), PROT_READ | PROT_WRITE,
 			MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 	ASSERT_TRUE(lateness != MAP_FAILED);
 }
 
-/* The attackers. */
+/* Functions of the attackers. */
 
 static void store_words(int fd, unsigned int count)
 {
@@ -146,7 +146,7 @@ static long long attack_with_wheels(void)
 	return 0;
 }
 
-/* Make the attack @all with as many users as it needs. Returns their number. */
+/* Begin the attack @all with as many users as it needs. Returns their number. */
 static unsigned int begin_attack(struct stranger **attackers,
 				 const struct attack *all)
 {
@@ -167,9 +167,9 @@ static unsigned int begin_attack(struct stranger **attackers,
 	return i;
 }
 
-/* The others. */
+/* Functions of the victims. */
 
-/* Returns the steps that a loop takes in the window. */
+/* Count the steps that a loop takes in the window. */
 static long long spin(void)
 {
 	long long steps = 0;
@@ -180,7 +180,7 @@ static long long spin(void)
 	return steps;
 }
 
-/* Note the lateness of each period, also of those without an event. */
+/* Note the lateness of each period, including the periods without an event of their own. */
 static void add_periods(const struct twheel_event *event)
 {
 	__u64 late = event->expired_ns - event->deadline_ns;
@@ -193,8 +193,8 @@ static void add_periods(const struct twheel_event *event)
 }
 
 /*
- * Read each event at once, so that the timer is armed again at once. With a lower priority
- * root's sessions delayed this by up to 2.5 ms.
+ * Measure the lateness of a periodic timer. Each event must be read at once, because the read
+ * starts the next period. With a lower priority, root's sessions delayed the read by up to 2.5 ms.
  */
 static long long have_timer(void)
 {
@@ -213,7 +213,7 @@ static long long have_timer(void)
 	return 0;
 }
 
-/* Returns the steps of the victim beside the bystander. */
+/* Run a victim and a bystander in the window. Returns the victim's steps. */
 static long long victim_beside_bystander(void)
 {
 	struct stranger *victim, *bystander;
@@ -231,7 +231,7 @@ static long long victim_beside_bystander(void)
 	return steps;
 }
 
-/* Returns the lateness that @left periods exceed. */
+/* Returns the lateness that only @left periods exceed. */
 static __u64 exceeded_by(unsigned int left)
 {
 	return lateness->ns[lateness->count - 1 - left];
@@ -252,7 +252,7 @@ static void expect_punctual(__u64 mostly, __u64 at_most)
 	lateness->count = 0;
 }
 
-/* Returns the sum over all wheels of this name. */
+/* Returns the sum of a number over all wheels of this name. */
 static __u64 sum_of_wheels(const char *wheel, const char *name)
 {
 	struct proc_line line;
@@ -283,14 +283,14 @@ static void attack_with(const struct attack *all, long long alone)
 	test_note("%u users, %u wheels: %lld/1000 of the CPU left, %llu timers pending",
 		  users, all->wheels, left, private_pending());
 	ASSERT_LE(SHARE_LEFT, left);
-	/* In an attack more timers are due than can expire. */
+	/* If the attack works, more timers are due than can expire, so some are still pending. */
 	if (all->near)
 		ASSERT_LT(all->far, private_pending());
 	for (i = 0; i < users; i++)
 		stranger_end(attackers[i]);
 }
 
-/* Attack with @all.wheels, then with four times as many, and so on. */
+/* Attack with @all.wheels wheels, then with four times as many, and so on. */
 static void attack_up_to(unsigned int wheels_max, struct attack all)
 {
 	long long alone;
@@ -304,7 +304,7 @@ static void attack_up_to(unsigned int wheels_max, struct attack all)
 	expect_punctual(LATE_NS, LATE_NS_MAX);
 }
 
-/* In each tick more is due than can expire until the next. */
+/* In each tick, more timers are due than can expire until the next tick. */
 TEST(a_flood_leaves_half_of_a_cpu)
 {
 	attack_up_to(WHEELS_MAX, (struct attack){
@@ -312,13 +312,13 @@ TEST(a_flood_leaves_half_of_a_cpu)
 		.apart = WINDOW_NS / NEAR });
 }
 
-/* All is due in one tick. */
+/* All timers are due in one tick. */
 TEST(a_crowd_leaves_half_of_a_cpu)
 {
 	attack_up_to(1, (struct attack){ .wheels = 1, .near = NEAR });
 }
 
-/* Words carry each due timer on, so it is due again. */
+/* Words move each due timer to a later deadline, where it is due again. */
 TEST(carries_leave_half_of_a_cpu)
 {
 	attack_up_to(1, (struct attack){
@@ -326,7 +326,7 @@ TEST(carries_leave_half_of_a_cpu)
 		.apart = 2 * WINDOW_NS / NEAR });
 }
 
-/* Each wheel wakes up for nothing. */
+/* Each wheel wakes up without a due timer. */
 TEST(idle_wheels_leave_half_of_a_cpu)
 {
 	attack_up_to(WHEELS_MAX, (struct attack){
@@ -334,12 +334,12 @@ TEST(idle_wheels_leave_half_of_a_cpu)
 }
 
 /*
- * Crowds: many users, or many ids of one user, each with a few timers in each tick. The
- * bystander is root, with a timer on the default wheel. Root also makes sessions.
+ * Crowds: many users, or many ids of one user, each with a few timers in each tick. The bystander
+ * is root, with a timer on the default wheel. Root also makes sessions.
  */
 
 #define SESSIONS	10
-/* Limit for the timers of a crowd: more than can expire in the window. */
+/* Limit for the number of a crowd's timers, more than can expire in the window. */
 #define ENOUGH		1000000
 
 /**
@@ -374,7 +374,7 @@ static void watch(const int *fds, unsigned int nr, unsigned int count)
 	}
 }
 
-/* Open files in the names of users, as root of the machine or of a namespace. */
+/* Open sessions as each user of the crowd in turn, as root of the machine or of a namespace. */
 static long long be_a_crowd(void)
 {
 	unsigned int i, j, each = crowd.per_tick * PERIODS;
@@ -445,7 +445,7 @@ static void be_beside(const struct crowd *all, bool ids, long long alone,
 		  crowd.watched, left,
 		  (long long)(lateness->session_ns - session_ns) / (long long)US,
 		  pending);
-	/* A crowd that was limited must still have timers at the end. */
+	/* If the crowd had fewer timers than it wanted, some must still be pending at the end. */
 	if (attacker->result < (long long)(crowd.users * crowd.per_tick * PERIODS))
 		ASSERT_LT(0, pending);
 	stranger_end(attacker);
@@ -500,7 +500,7 @@ TEST(wake_ups_leave_half_of_a_cpu)
 	attack_with_crowds(crowds, ARRAY_SIZE(crowds), false, LATE_NS_MAX);
 }
 
-/* Each wake-up is short. A run looks at the clock after each of them. */
+/* Each wake-up is short, and a run looks at the clock after each of them. */
 TEST(wake_ups_of_many_sessions_are_apart)
 {
 	static const struct crowd crowds[] = { { 1, 1, 500, SESSIONS_MAX } };
@@ -509,15 +509,15 @@ TEST(wake_ups_of_many_sessions_are_apart)
 }
 
 /*
- * A module with many timers on the default wheel, beside busy users. The bystander is root
- * on that wheel, and another user who is not busy has a timer of 1 ms, too.
+ * A module with many timers on the default wheel, while users are busy. The bystander is root on
+ * that wheel. Another user, who is not busy, also has a timer of 1 ms.
  */
 
-/* SECURITY.md: the longest lateness, without rounding up to a tick. */
+/* SECURITY.md: the largest lateness, without the time for rounding up to a tick. */
 #define LOAD_LATE_NS	(2 * MS)
 #define ROOT_LATE_NS	MS
 #define QUIET_LATE_NS	(2500 * US)
-/* None of the busy users. */
+/* A user who is not one of the busy users. */
 #define QUIET		(STRANGER + 2000)
 
 static void begin_load(unsigned int timers)
@@ -535,7 +535,7 @@ static void begin_load(unsigned int timers)
 	close(fd);
 }
 
-/* Returns the longest lateness of a timer of the module. */
+/* Unload the module. Returns the largest lateness of its timers. */
 static __u64 end_load(void)
 {
 	FILE *file = fopen("/sys/module/twheel_load/parameters/latest_ns", "r");
@@ -548,13 +548,13 @@ static __u64 end_load(void)
 	return latest;
 }
 
-/* Begin a window at a tick, so that no timer of the window is rounded up. */
+/* Begin a window at a tick, so that no deadline in the window is rounded up. */
 static void begin_window(__u64 ns)
 {
 	window = (now_ns() + ns) / MS * MS;
 }
 
-/* Returns the steps of the victim beside root and a user who is not busy. */
+/* Run a victim, root as the bystander, and a user who is not busy. Returns the victim's steps. */
 static long long victim_beside_quiet_user(void)
 {
 	struct lateness *roots = lateness;
@@ -570,14 +570,16 @@ static long long victim_beside_quiet_user(void)
 	return steps;
 }
 
-/* Measure beside @users who are busy, and a load of @timers. @alone: steps without both. */
+/*
+ * Measure with @users who are busy and a load of @timers. @alone: the victim's steps without both.
+ */
 static void load_beside(unsigned int users, unsigned int timers, long long alone)
 {
 	struct stranger *busy = NULL;
 	__u64 latest, pending;
 	long long left;
 
-	/* Of each user more timers are due at once than expire in the window. */
+	/* More timers of each user are due at once than can expire in the window. */
 	crowd = (struct crowd) {
 		.users = users, .sessions = 1,
 		.per_tick = users ? ENOUGH / users : 1,
@@ -586,7 +588,7 @@ static void load_beside(unsigned int users, unsigned int timers, long long alone
 	if (users)
 		busy = stranger_begin(0, be_a_crowd);
 	ASSERT_LT(now_ns(), window);
-	/* The users are busy already. */
+	/* When the window begins, the users have to be busy already. */
 	window += 20 * MS;
 	begin_load(timers);
 	left = victim_beside_quiet_user() * 1000 / alone;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Words in shared memory: a store pushes a timer back, or stops it
+ * Words in shared memory: a store delays a timer, or stops it
  *
- * A case starts a timer with an interval of 0. The deadline in its word is an hour away, or
- * passed long ago, so the result does not depend on the machine's speed.
+ * A case starts a timer with an interval of 0. The deadline in its word is an hour away, or passed
+ * long ago, so that the result does not depend on the machine's speed.
  */
 #include <errno.h>
 #include <sys/mman.h>
@@ -13,7 +13,7 @@
 #include "session.h"
 #include "words.h"
 
-/* The meaning of words. */
+/* What a word means. */
 
 TEST(a_later_word_carries_the_timer_on)
 {
@@ -33,7 +33,7 @@ TEST(a_later_word_carries_the_timer_on)
 	expect_nothing(fd, 20 * MS);
 	EXPECT_STATS(fd, .started = 1, .pending = 1, .carried = 1);
 	expect_balance(fd);
-	/* The tick did not wake any reader. */
+	/* the tick must not wake a reader for this */
 	ASSERT_EQ(0, tw_stats(fd, &stats));
 	ASSERT_EQ(0, stats.wakeups);
 }
@@ -86,7 +86,7 @@ TEST(the_largest_word_stops_without_an_event)
 	ASSERT_EQ(-ENOENT, tw_stop(fd, 3));
 	EXPECT_STATS(fd, .started = 1, .stopped = 1, .stopped_by_store = 1);
 	expect_balance(fd);
-	/* A word is valid until the program stores another one. */
+	/* a word is valid until the program stores another one */
 	ASSERT_EQ(0, tw_start(fd, 3, 0, 34));
 	EXPECT_STAT(fd, stopped_by_store, 2);
 	store(&words[3], TWHEEL_WORD_NONE);
@@ -97,7 +97,7 @@ TEST(the_largest_word_stops_without_an_event)
 	expect_balance(fd);
 }
 
-/* A word is limited to the latest deadline that a START takes. */
+/* A word beyond the latest deadline that a START takes counts as that deadline. */
 TEST(words_beyond_all_deadlines)
 {
 	static const __u64 far[] = {
@@ -116,7 +116,7 @@ TEST(words_beyond_all_deadlines)
 	}
 }
 
-/* A read looks at the word again. */
+/* A read must check the word again. */
 TEST(a_store_while_the_event_is_unread)
 {
 	__u64 *words, deadline;
@@ -136,7 +136,7 @@ TEST(a_store_while_the_event_is_unread)
 	EXPECT_STATS(fd, .started = 1, .expired = 1, .replaced = 1, .rearmed = 1,
 		     .pending = 1, .carried = 1);
 	expect_balance(fd);
-	/* A word beyond all deadlines, then one that is not later than the expiry. */
+	/* First store a word beyond all deadlines, then one that is not later than the expiry. */
 	store(&words[3], STOP - 1);
 	ASSERT_EQ(1, tw_start(fd, 3, 0, 34));
 	EXPECT_STAT(fd, carried, 2);
@@ -151,7 +151,7 @@ TEST(a_store_while_the_event_is_unread)
 	expect_balance(fd);
 }
 
-/* A read withdraws the event of a timer that a store stopped. */
+/* A read must withdraw the event of a timer that a store stopped. */
 TEST(a_stop_by_store_while_the_event_is_unread)
 {
 	__u64 *words;
@@ -169,13 +169,16 @@ TEST(a_stop_by_store_while_the_event_is_unread)
 	EXPECT_STATS(fd, .started = 2, .expired = 2, .withdrawn = 2,
 		     .stopped_by_store = 2);
 	expect_balance(fd);
-	/* The next timer of the id has its event. */
+	/* the next timer with this id must have its event */
 	store(&words[3], TWHEEL_WORD_NONE);
 	ASSERT_EQ(0, tw_start(fd, 3, 0, 34));
 	expect_event(fd, 3, 34);
 }
 
-/* A read passes by more refreshed timers than it handles under one hold of the session's lock. */
+/*
+ * More timers were refreshed than a read handles under one hold of the session's lock. The read
+ * must go on to the events behind them.
+ */
 TEST(a_read_goes_on_after_many_stores)
 {
 	struct twheel_event events[3];
@@ -190,7 +193,7 @@ TEST(a_read_goes_on_after_many_stores)
 			store(&words[i], now_ns() + HOUR + i);
 	ASSERT_EQ(1, tw_read(fd, &events[0], 1));
 	ASSERT_EQ(1, tw_read(fd, &events[1], 2));
-	/* The starts may be on several CPUs, which have no common order. */
+	/* the starts may be on several CPUs, whose events have no common order */
 	ASSERT_EQ(100 + IDS - 1, events[0].id + events[1].id);
 	ASSERT_EQ(-EAGAIN, tw_read(fd, events, 2));
 	EXPECT_STATS(fd, .started = IDS, .expired = IDS, .delivered = 2,
@@ -204,7 +207,7 @@ TEST(a_read_goes_on_after_many_stores)
 /**
  * struct lives - timers that a program starts again and again, while a thread reads
  * @fd: the session. All its ids are used
- * @read: by life and id, whether the thread has read the event
+ * @read: by life and id, how many events the thread read
  * @over: the thread may end when nothing is left to read
  */
 static struct lives {
@@ -213,7 +216,10 @@ static struct lives {
 	bool over;
 } lives;
 
-/* Read slowly, so that most events are unread when their ids get another word. */
+/*
+ * Read events one by one. This is slow, so that most events are still unread when their ids get
+ * another word.
+ */
 static void *read_one_by_one(void *unused)
 {
 	struct twheel_event event;
@@ -228,7 +234,7 @@ static void *read_one_by_one(void *unused)
 	return NULL;
 }
 
-/* Wait until timers have expired. */
+/* Wait until some timers have expired. */
 static void await_events(void)
 {
 	struct twheel_stats stats;
@@ -239,8 +245,8 @@ static void await_events(void)
 }
 
 /*
- * As twheel_start_at() does, store the new deadline, then start the timer with it. A read in
- * between sees the word of a START that has yet to come.
+ * As twheel_start_at() does, store the new deadline in the word, and then start the timer with it.
+ * A read in between finds the word of a START that did not come yet, and must not lose the event.
  */
 TEST(no_event_is_lost_when_a_start_meets_a_read)
 {
@@ -255,7 +261,7 @@ TEST(no_event_is_lost_when_a_start_meets_a_read)
 		deadline = now_ns() + 2 * MS;
 		for (id = 0; id < IDS; id++)
 			store(&words[id], deadline);
-		/* Let the thread read. */
+		/* give the thread time to read */
 		sleep_ns(100 * US);
 		for (id = 0; id < IDS; id++) {
 			results[life][id] = tw_start_flags(lives.fd, id, deadline,
@@ -268,7 +274,7 @@ TEST(no_event_is_lost_when_a_start_meets_a_read)
 		sleep_ns(MS);
 	WRITE_ONCE(lives.over, true);
 	thread_join(reader);
-	/* A life ends by its event, or by a START that returns 1 or 2. */
+	/* A life ends by its event, or by a later START that returns 1 or 2. */
 	for (life = 0; life < LIVES; life++) {
 		for (id = 0; id < IDS; id++) {
 			bool last = life == LIVES - 1;
@@ -294,7 +300,7 @@ TEST(ids_without_a_word)
 
 	ASSERT_EQ(0, setup_shared(fd, ids));
 	words = map_words(fd, ids);
-	/* Store up to the end of the page, beyond the last id. */
+	/* Store up to the end of the page, which is beyond the last id. */
 	for (i = 0; i < page_size() / sizeof(__u64); i++)
 		store(&words[i], STOP);
 	ASSERT_EQ(0, tw_start(fd, ids, 0, 33));
@@ -308,7 +314,7 @@ TEST(ids_without_a_word)
 	expect_balance(fd);
 }
 
-/* Setting up. */
+/* Setting up words. */
 
 /* Documentation/user-api.rst, TWHEEL_IOC_SETUP: EOPNOTSUPP on machines without words. */
 TEST(refused_where_there_are_none)
@@ -336,7 +342,7 @@ TEST(words_are_never_resized)
 	ASSERT_EQ(-EBUSY, setup_shared(fd, IDS + 1));
 	ASSERT_EQ(-EBUSY, setup_shared(fd, IDS - 1));
 	ASSERT_EQ(-EBUSY, setup_shared(fd, 0));
-	/* The rest of a SETUP can be changed, until the first start. */
+	/* other settings can be changed until the first start */
 	ASSERT_EQ(0, tw_setup(fd, (struct twheel_setup){
 		.max_timers = IDS, .shared_ids = IDS }));
 	ASSERT_EQ(0, tw_info(fd, &info));
@@ -348,7 +354,10 @@ TEST(words_are_never_resized)
 	expect_carried(fd, &words[3], 3);
 }
 
-/* SETUP takes words for all ids. A page of them is made when a program touches it. */
+/*
+ * SETUP accepts words for all possible ids, because a page of words is allocated only when a
+ * program touches it.
+ */
 TEST(a_word_that_was_not_touched_is_none)
 {
 	const __u32 ids = 1 << 22, each = page_size() / sizeof(__u64);
@@ -358,7 +367,7 @@ TEST(a_word_that_was_not_touched_is_none)
 	need_words();
 	ASSERT_EQ(0, setup_shared(fd, ids));
 	words = map_words(fd, ids);
-	/* Their pages do not exist. */
+	/* the pages of these words do not exist */
 	ASSERT_EQ(0, tw_start(fd, ids - 1, 0, 33));
 	expect_event(fd, ids - 1, 33);
 	ASSERT_EQ(0, tw_start(fd, 5 * each, 0, 44));
@@ -392,7 +401,7 @@ TEST(words_are_in_the_time_of_the_setup)
 		ASSERT_LE(before + TIMENS_MONOTONIC * SECOND, now_ns());
 		ASSERT_EQ(0, setup_shared(inside, IDS));
 		expect_carried(inside, map_words(inside, IDS) + 3, 3);
-		/* A time before this clock began. */
+		/* this time was before the host's clock began */
 		store(map_words(inside, IDS) + 4, (TIMENS_MONOTONIC - 100) * SECOND);
 		ASSERT_EQ(0, tw_start(inside, 4, 0, 44));
 		expect_event(inside, 4, 44);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The memory that the slots of wheels take, and when
+ * The memory that the slots of wheels take, and when it is allocated
  *
- * There are so many wheels that nothing else in the system takes as much.
+ * There are so many wheels that nothing else in the system takes as much memory.
  */
 #include <stdlib.h>
 #include <unistd.h>
@@ -35,7 +35,7 @@ static long long settled_memory(void)
 	return now;
 }
 
-/* Start a timer of each wheel on @cpu. Returns the memory that this took. */
+/* Start a timer on each wheel on @cpu. Returns how much memory that took. */
 static long long start_on(unsigned int cpu, __u64 id)
 {
 	long long before = kernel_memory();
@@ -54,7 +54,7 @@ static void expect_slots(long long used)
 	ASSERT_LE(used, (long long)SLOTS * BYTES_EACH + NOISE);
 }
 
-/* Documentation/user-api.rst, A wheel of one's own. SETUP is the first to need it. */
+/* Documentation/user-api.rst, A wheel of one's own. SETUP already needs the slots of its CPU. */
 TEST(taken_on_each_cpu_where_they_are_needed)
 {
 	long long before;

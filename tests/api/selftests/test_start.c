@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * TWHEEL_IOC_START: deadlines, restarts
+ * TWHEEL_IOC_START: deadlines and restarts
  */
 #include <errno.h>
 #include <unistd.h>
@@ -87,7 +87,7 @@ TEST(restart_takes_everything_anew)
 	ASSERT_EQ(35, get.user_data);
 }
 
-/* Its event is withdrawn, and the rest of the old timer is forgotten as well. */
+/* The unread event must be withdrawn, and the old period and user_data must be gone. */
 TEST(start_of_an_unread_timer)
 {
 	int fd = session_open_nonblock();

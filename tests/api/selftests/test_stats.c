@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The numbers of a session
+ * The counters of a session
  *
  * They are in TWHEEL_IOC_STATS, /proc/twheel and /proc/self/fdinfo.
  */
@@ -145,8 +145,9 @@ TEST(a_session_counts_how_late_its_events_are)
 }
 
 /*
- * The wheel reads its clock after the tick and before the callback. Its lateness is at least
- * the time from the deadline to the tick, and at most the lateness of the event plus 1 ns.
+ * The wheel reads its clock after the tick and before the callback. So the lateness that it counts
+ * is at least the time from the deadline to the tick, and at most the lateness of the event plus 1
+ * ns.
  */
 TEST(a_wheel_counts_how_late_its_timers_are)
 {
@@ -173,7 +174,10 @@ TEST(a_wheel_counts_how_late_its_timers_are)
 	}
 }
 
-/* A session counts from the deadline, a wheel from the first tick that it could use. */
+/*
+ * A session counts lateness from the deadline, a wheel from the first tick at which the timer could
+ * expire.
+ */
 TEST(a_deadline_that_had_passed_is_late_for_its_reader)
 {
 	int fd = open_own_wheel();
@@ -206,16 +210,15 @@ TEST(an_event_that_is_not_read_has_no_lateness)
 	expect_balance(fd);
 }
 
-/* Returns the number of runs of the default wheel. A tick of many timers takes several. */
+/* Returns the number of runs of the default wheel. A tick with many timers takes several runs. */
 static __u64 runs(void)
 {
 	return proc_wheel("default", "wakeups");
 }
 
 /*
- * Many timers of one tick wake the readers once per run. How many a run expires
- * depends on how fast the machine is, unless an instruction is a nanosecond:
- * there is one CPU then.
+ * Many timers of one tick must wake the readers once per run. The number of timers in a run depends
+ * on the speed of the machine, unless an instruction is a nanosecond.
  */
 TEST(one_wakeup_per_tick)
 {
@@ -231,7 +234,9 @@ TEST(one_wakeup_per_tick)
 		ASSERT_EQ(0, tw_start_flags(fd, i, deadline, TWHEEL_START_ABS,
 					    i));
 	expect_unread(fd, count);
-	/* A run is counted when it begins, a wake-up that it will make later. */
+	/*
+	 * A run is counted when it begins, but its wake-up comes later, so read the wake-ups first.
+	 */
 	ASSERT_EQ(0, tw_stats(fd, &stats));
 	test_note("%d timers of one tick: %llu wake-ups", count, stats.wakeups);
 	ASSERT_LE(1, stats.wakeups);
@@ -272,7 +277,10 @@ static __u64 sum_of_cpus(const char *text, const char *wheel, const char *name)
 	return sum;
 }
 
-/* Of the session, and of the default wheel, whose CPUs add up. */
+/*
+ * /proc/twheel must have the same numbers for the session and for the default wheel, whose CPUs
+ * must add up to it.
+ */
 TEST(proc_says_the_same)
 {
 	static const char * const names[] = {

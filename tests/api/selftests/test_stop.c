@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * TWHEEL_IOC_STOP: each result is true
+ * TWHEEL_IOC_STOP: each result says what really happened
  */
 #include <errno.h>
 #include <unistd.h>
@@ -23,7 +23,7 @@ TEST(stop_withdraws_an_unread_event)
 	expect_event(fd, 3, 34);
 }
 
-/* Let timer @i expire, odd ones with ids of the kernel's choice. Returns its id. */
+/* Let timer @i expire. Odd timers have ids that the kernel chooses. Returns the timer's id. */
 static __u64 expire_one(int fd, unsigned int i)
 {
 	__u64 id = i;
@@ -35,7 +35,7 @@ static __u64 expire_one(int fd, unsigned int i)
 	return id;
 }
 
-/* The queue remains a queue, wherever events are withdrawn and added. */
+/* Events must stay in order, wherever in the queue others are withdrawn or added. */
 TEST(withdraw_from_any_place_of_the_queue)
 {
 	enum { EVENTS = 5 };
@@ -49,7 +49,10 @@ TEST(withdraw_from_any_place_of_the_queue)
 			ids[i] = expire_one(fd, i);
 			expect_unread(fd, i + 1);
 		}
-		/* From the head, or from the tail if the head is withdrawn. */
+		/*
+		 * Withdraw from the head to the tail, or from the tail to the head if the head is
+		 * withdrawn, too.
+		 */
 		for (i = 0; i < EVENTS; i++) {
 			unsigned int nr = gone & 1 ? EVENTS - 1 - i : i;
 
@@ -83,8 +86,8 @@ TEST(stop_of_an_unread_periodic_timer)
 }
 
 /*
- * Stop a timer, or start it again, at about the time of its expiry. No event is read after
- * that, so the memory behind user_data can be freed.
+ * Stop a timer, or start it again, at about the time of its expiry. After that, the old event must
+ * not be read, so that the program can free the memory that user_data refers to.
  */
 TEST(nothing_comes_after_a_stop_or_a_start)
 {

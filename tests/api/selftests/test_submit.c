@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * TWHEEL_IOC_SUBMIT: many operations, a result for each
+ * TWHEEL_IOC_SUBMIT: many operations, with a result for each
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -85,7 +85,7 @@ TEST(operations_on_unread_timers)
 	submit_all(fd, ops, ARRAY_SIZE(ops));
 	for (i = 0; i < (int)ARRAY_SIZE(ops); i++)
 		ASSERT_EQ(results[i], ops[i].result);
-	/* The events of before are withdrawn. */
+	/* the events from before the batch are withdrawn */
 	expect_event(fd, 5, 105);
 	expect_nothing(fd, 0);
 	EXPECT_STATS(fd, .started = 5, .restarted = 1, .pending = 1, .expired = 4,
@@ -123,7 +123,10 @@ static void submit_part(size_t n, int protection)
 	close(fd);
 }
 
-/* Operations are carried out up to the first whose memory is missing or cannot be written. */
+/*
+ * Operations must be carried out up to the first one that cannot be read or whose result cannot be
+ * written.
+ */
 TEST(array_that_ends_or_cannot_be_written)
 {
 	size_t n;
@@ -159,8 +162,8 @@ TEST(largest_batch)
 }
 
 /*
- * Submit, with a signal after @after ns, or none if 0. The kernel writes only the results of
- * the operations that it carried out.
+ * Submit a batch, and send a signal after @after ns, or none if @after is 0. The kernel must write
+ * only the results of the operations that it carried out. Returns their number.
  */
 static unsigned int submit_interrupted(int fd, struct twheel_op *ops,
 				       unsigned int count, __u64 after)
@@ -193,7 +196,10 @@ TEST(a_signal_ends_it_early)
 	total = submit_interrupted(fd, ops, MAX_BATCH, 0);
 	ASSERT_EQ(MAX_BATCH, total);
 	took = now_ns() - took;
-	/* Try earlier and earlier signals, because that batch may be a slow one. */
+	/*
+	 * Try earlier and earlier signals, because the batch that was measured may have been a slow
+	 * one.
+	 */
 	for (round = 0; early < 5; round++) {
 		ASSERT_LT(round, 100);
 		took = took * 3 / 4 + US;

@@ -2,8 +2,8 @@
 /*
  * A system that is suspended
  *
- * The kernel's own test of suspend does all of it but for the last step, and wakes
- * up by itself (/sys/power/pm_test).
+ * The kernel's own test of suspend does everything except the last step, and wakes up by itself
+ * (/sys/power/pm_test).
  */
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -18,7 +18,7 @@ NEED_KERNEL("*");
 #define POWER	"/sys/power/"
 #define DELAY	"/sys/module/suspend/parameters/pm_test_delay"
 
-/* Returns the time that the system was suspended, ever. */
+/* Returns for how long the system was suspended since its boot. */
 static __u64 suspended_ns(void)
 {
 	return clock_ns(CLOCK_BOOTTIME) - now_ns();
@@ -34,7 +34,9 @@ static void suspend(void)
 		test_skip("this machine does not suspend");
 }
 
-/* A timer that is due during the suspend expires at once, by the clock that kept going. */
+/*
+ * On CLOCK_BOOTTIME, which counts the suspend, a timer that was due during it must expire at once.
+ */
 TEST(boottime_goes_on)
 {
 	int fd = session_open();
@@ -65,7 +67,7 @@ TEST(boottime_goes_on)
 	ASSERT_LE(begin + SECOND, event.deadline_ns);
 	ASSERT_LE(event.deadline_ns, event.expired_ns);
 	ASSERT_EQ(TWHEEL_STATE_PENDING, tw_state(fd, 1));
-	/* The timers were late by less than the time in which the system was awake. */
+	/* Timers must be late by no more than the time in which the system was awake. */
 	awake = now_ns() - before;
 	late = proc_wheel("private", "longest_lateness_ns");
 	missed = proc_wheel("private", "missed_ticks");
@@ -76,7 +78,7 @@ TEST(boottime_goes_on)
 	close(fd);
 }
 
-/* On CLOCK_MONOTONIC a timer waits for the rest of its time after the suspend. */
+/* On CLOCK_MONOTONIC, a timer must wait for the rest of its time after the suspend. */
 TEST(timers_stand_still)
 {
 	int fd = session_open();
@@ -88,7 +90,7 @@ TEST(timers_stand_still)
 	suspend();
 	slept = suspended_ns() - before;
 	test_note("suspended for %llu ms", slept / MS);
-	/* By the machine's own clock, which counts in seconds. */
+	/* The machine's hardware clock measured the suspend, in whole seconds. */
 	ASSERT_LE(SECOND, slept);
 	ASSERT_EQ(TWHEEL_STATE_PENDING, tw_state(fd, 1));
 	ASSERT_EQ(1, tw_read(fd, &event, 1));

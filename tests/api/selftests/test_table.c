@@ -13,7 +13,7 @@
 
 NEED_KERNEL("two_threads_*");
 
-/* At least the timers of a chunk. */
+/* Not less than the number of timers in a chunk. */
 #define CHUNK		64
 
 #define ROUNDS		1000U
@@ -28,7 +28,7 @@ struct partner {
 	unsigned int number;
 };
 
-/* Wait until both threads are here for the nth time. */
+/* Wait until both threads have called this for the nth time. */
 static void meet(struct pair *pair, unsigned int nth)
 {
 	__atomic_add_fetch(&pair->arrivals, 1, __ATOMIC_ACQ_REL);
@@ -36,7 +36,7 @@ static void meet(struct pair *pair, unsigned int nth)
 		sched_yield();
 }
 
-/* Use three chunks in turn. Two of them are freed before their next turn. */
+/* Use three chunks in turn. A chunk that is not used is freed before its next turn, except one. */
 static void *start_beside_the_other(void *data)
 {
 	struct partner *me = data;
@@ -53,7 +53,10 @@ static void *start_beside_the_other(void *data)
 	return NULL;
 }
 
-/* Both threads need the same new chunk. One of them must use the chunk of the other. */
+/*
+ * Both threads need the same new chunk, so that one of them must use the chunk that the other one
+ * allocated.
+ */
 TEST(two_threads_start_in_the_same_new_chunk)
 {
 	struct pair pair = { .fd = session_open_nonblock() };
@@ -99,9 +102,10 @@ static void start_kernel_ids(int fd, __u64 *ids, unsigned int count)
 }
 
 /*
- * Returns the time of a start that needs a new chunk. One of CHUNK starts does, and is the
- * longest. Of some tries, the shortest counts. Before each try the first chunks are freed and
- * made again, so the search begins there: two, because the table keeps an empty chunk.
+ * Returns the time of a start that needs a new chunk. One start in each @CHUNK does, and is the
+ * longest of them. Of several tries, the shortest counts. Before each try the first chunks are
+ * freed and allocated again, so that the search begins there. Two chunks are needed for that,
+ * because the table keeps an empty one.
  */
 static __u64 start_of_a_chunk(unsigned int count)
 {

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Many threads on one session, random operations
+ * Many threads on one session, with random operations
  *
- * They use the whole interface. Every timer is accounted for: none is lost, doubled
- * or early. At every look, in /proc/twheel, started = expired + stopped + pending for
- * each wheel and each CPU.
+ * The threads use the whole interface. Every timer is accounted for, so that none is lost, doubled
+ * or early. Whenever /proc/twheel is read, started = expired + stopped + pending must hold for each
+ * wheel and each CPU.
  *
- * A life of a timer begins with a start or restart. It ends in one of four ways: the
- * timer is started again, it is stopped, its event is read, or it is drained. One thread
- * owns an id and operates on it. Any thread may read its event. A timer's user_data
- * holds 24 bits of the life's number, and 40 bits of the time before which it must not
- * expire. An event can thus be checked against the operation that caused it.
+ * A life of a timer begins with a start or restart. It ends in one of four ways: the timer is
+ * started again, it is stopped, its event is read, or it is drained. One thread owns an id and
+ * operates on it. Any thread may read its event. A timer's user_data holds 24 bits of the life's
+ * number, and 40 bits of the time before which it must not expire. So an event can be checked
+ * against the operation that caused it.
  *
  * The case runs for 5 s, or for as long as -t or TWHEEL_SECONDS says.
  */
@@ -33,10 +33,10 @@ NEED_KERNEL("*");
 
 /**
  * struct life - all lives of one id
- * @begun: lives begun; only the owner touches this and @user_data
+ * @begun: number of lives that began. Only the owner uses this field and @user_data
  * @user_data: user_data of the last successful start or restart
- * @ended: lives ended, added to by any thread
- * @ended_sum: sum of the numbers of the ended lives, added to by any thread
+ * @ended: number of lives that ended. Any thread may add to it
+ * @ended_sum: sum of the numbers of the ended lives. Any thread may add to it
  */
 struct life {
 	__u64 begun;
@@ -46,7 +46,7 @@ struct life {
 };
 
 struct worker {
-	unsigned int first;	/* id of its own */
+	unsigned int first;	/* first of the ids that the thread owns */
 	__u64 seed;
 };
 
@@ -55,7 +55,7 @@ static int fd;
 static __u64 begin;
 static bool stop;
 
-/* Of all threads. */
+/* The sums over all threads. */
 static struct {
 	__u64 started, restarted, replaced, stopped, withdrawn, read;
 } books;
@@ -73,7 +73,7 @@ static void end_life(struct life *life, __u64 user_data)
 
 /*
  * Returns an operation of a batch: a start, or a stop if @delay_ns is 0. The owner cannot know
- * whether a start begins a life or restarts one. Either way the new life has the next number.
+ * whether a start begins a life or restarts one. In both cases the new life has the next number.
  */
 static struct twheel_op prepare(__u64 id, __u64 delay_ns)
 {
@@ -110,7 +110,7 @@ static void operation_done(const struct twheel_op *op)
 	}
 }
 
-/* Get a timer. ENOENT is always possible: another thread may read the event first. */
+/* Get a timer. ENOENT is always possible, because another thread may read the event first. */
 static void get_one(__u64 id)
 {
 	struct twheel_entry get;
@@ -123,9 +123,8 @@ static void get_one(__u64 id)
 }
 
 /*
- * Check that every life ended once: as many ends as lives, and the sum of their
- * numbers is the sum of 1 to @begun. Call it only after all events have already
- * been read.
+ * Check that every life ended once: the number of ends is the number of lives, and the sum of their
+ * numbers is the sum of 1 to @begun. Must be called after all events were read.
  */
 static void expect_ended(const struct life *life)
 {
@@ -166,7 +165,7 @@ static __u64 random_delay(struct worker *worker)
 	return 1 + random_number(&worker->seed) % range;
 }
 
-/* Submit a batch, with each id once, so that the books can tell the operations apart. */
+/* Submit a batch that contains each id only once, so that each result belongs to a known life. */
 static void submit_batch(struct worker *worker)
 {
 	unsigned int first = random_number(&worker->seed) % PER_THREAD;
@@ -181,7 +180,7 @@ static void submit_batch(struct worker *worker)
 		operation_done(&ops[i]);
 }
 
-/* Use timers with kernel-chosen ids, which live and end within this function. */
+/* Use timers whose ids the kernel chooses, and stop them within this function. */
 static void use_kernel_id(void)
 {
 	__u64 id, other;
@@ -268,7 +267,7 @@ static void drain(void)
 	} while (count == 100);
 }
 
-/* Check the books of the session, and of the wheels since @before. */
+/* Check the sums of the session, and those of the wheels since @before. */
 static void expect_everything(const struct proc_counters *before)
 {
 	struct proc_counters after = proc_sum(proc_text());

@@ -2,10 +2,9 @@
 /*
  * Absolute times inside a time namespace
  *
- * They are times of the caller's clock, on the way in and out, as with timerfd. In the
- * namespace CLOCK_MONOTONIC is 1,000 s ahead, and CLOCK_BOOTTIME 5,000 s. A second
- * process shows that the reader's clock counts, not the clock of the process that
- * started the timer.
+ * As with timerfd, times that a process passes and gets are those of its own clock. In the
+ * namespace, CLOCK_MONOTONIC is 1,000 s ahead, and CLOCK_BOOTTIME 5,000 s. A second process shows
+ * that the clock of the reader counts, not the clock of the process that started the timer.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -35,7 +34,7 @@ static void run_inside(void (*fn)(int fd), int fd)
 	expect_child(pid);
 }
 
-/* Check the deadline of the next event, and that it expired since, by @clock. */
+/* Check the deadline of the next event, and that it expired since then, on @clock. */
 static void expect_deadline(int fd, clockid_t clock, __u64 earliest, __u64 latest)
 {
 	struct twheel_event event;
@@ -48,7 +47,7 @@ static void expect_deadline(int fd, clockid_t clock, __u64 earliest, __u64 lates
 	ASSERT_LE(event.expired_ns, clock_ns(clock));
 }
 
-/* Use a session on the clock that it is on. */
+/* Check that a session works on the clock that it uses. */
 static void use_clock(int fd)
 {
 	struct twheel_entry entry;
@@ -113,7 +112,10 @@ TEST(boottime_inside)
 	run_inside(use_clock, fd);
 }
 
-/* Such a time counts as the boot, also in a process, whose clock has earlier times. */
+/*
+ * A time before the host's boot must count as the boot, even though the namespace's clock has such
+ * times.
+ */
 static void use_a_time_before_the_boot(int unused)
 {
 	int fd = session_open_nonblock();

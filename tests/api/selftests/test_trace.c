@@ -2,7 +2,7 @@
 /*
  * Tracepoints report events as they happened
  *
- * Needs root, a kernel with tracepoints, and a mounted tracefs.
+ * This needs root, a kernel with tracepoints, and a mounted tracefs.
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -32,9 +32,9 @@ static void begin_trace(void)
 {
 	if (access(TRACING "events/twheel", F_OK))
 		test_skip("this kernel has no tracepoints");
-	/* An emulated CPU may die of code that another one is patching. */
+	/* Stay on one CPU: an emulated CPU may die of kernel code that another one is patching. */
 	pin_cpu(0);
-	/* set_file() opens it with O_TRUNC, which empties it. */
+	/* This empties the trace, because set_file() opens it with O_TRUNC. */
 	set_file(TRACING "trace", "");
 	set_file(TRACING "events/twheel/enable", "1");
 }
@@ -58,7 +58,10 @@ static void end_trace(void)
 	read_trace();
 }
 
-/* Wait for @event, and end: a run of the tick is reported at its end, after its expiries. */
+/*
+ * Wait for @event, and end the trace. A run of the tick is reported when it ends, after its
+ * expiries.
+ */
 static void end_trace_with(const char *event)
 {
 	__u64 give_up = now_ns() + PATIENCE;
@@ -70,7 +73,7 @@ static void end_trace_with(const char *event)
 	end_trace();
 }
 
-/* Returns the next line of @event with the text @field in it. */
+/* Returns the next line of @event that contains the text @field. */
 static const char *next_event(const char *from, const char *event,
 			      const char *field)
 {
@@ -139,7 +142,7 @@ TEST(cascade)
 	int fd = session_open_nonblock();
 
 	begin_trace();
-	/* Beyond the lowest level of a hierarchical wheel: 512 ticks. */
+	/* this deadline is beyond the lowest level of a hierarchical wheel, which has 512 ticks */
 	ASSERT_EQ(0, tw_start(fd, 1, 700 * MS, 0));
 	expect_unread(fd, 1);
 	end_trace_with(" twheel_cascade: ");
@@ -148,7 +151,7 @@ TEST(cascade)
 	close(fd);
 }
 
-/* Of two wheels, and two lengths of a tick. */
+/* Two wheels with different ticks must be told apart. */
 TEST(which_wheel)
 {
 	int fd = session_open_nonblock(), own = session_open_nonblock();

@@ -2,8 +2,8 @@
 /*
  * Reading a session with liburing
  *
- * READ, which polls until there are events, and READ with many shots and provided
- * buffers: none of them needs a worker thread, which is counted.
+ * There are three ways: READ, which polls until there are events, and READ with many shots and
+ * provided buffers. None of them may need a worker thread, so these are counted.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -18,7 +18,7 @@
 
 NEED_KERNEL("*");
 
-/* From Linux 6.7, and from liburing 2.6. */
+/* Defined from Linux 6.7 and liburing 2.6 on. */
 #define OP_READ_MULTISHOT	49
 
 #define ENTRIES			16
@@ -52,7 +52,7 @@ static bool ring_empty(struct io_uring *ring)
 	return !io_uring_cq_ready(ring);
 }
 
-/* Returns the result of the next completion, and in @cqe the rest of it. */
+/* Wait for the next completion, and copy it to @cqe. Returns its result. */
 static int ring_wait(struct io_uring *ring, struct io_uring_cqe *cqe)
 {
 	struct io_uring_cqe *seen;
@@ -79,7 +79,7 @@ static void ring_read(struct io_uring *ring, int fd, void *to, unsigned int size
 	ring_submit(ring);
 }
 
-/* Returns the number of threads that io_uring made for this process. */
+/* Returns the number of worker threads that io_uring made for this process. */
 static int workers(void)
 {
 	DIR *dir = opendir("/proc/self/task");
@@ -142,7 +142,7 @@ TEST(read_that_waits)
 	}
 }
 
-/* With O_NONBLOCK io_uring waits all the same: it does so by polling. */
+/* Even with O_NONBLOCK, io_uring must wait for an event, which it does by polling. */
 TEST(read_with_nonblock)
 {
 	int fd = session_open_nonblock();
@@ -181,7 +181,7 @@ static void read_many_shots(struct io_uring *ring, int fd)
 	}
 }
 
-/* One request, a completion for each batch of events, in a buffer of its own. */
+/* A single request must give a completion for each batch of events, with a buffer of its own. */
 TEST(read_with_many_shots)
 {
 	struct twheel_event events[BUFFERS][2];
@@ -195,7 +195,9 @@ TEST(read_with_many_shots)
 	ring_open(&ring);
 	provide_buffers(&ring, events[0], 2);
 	read_many_shots(&ring, fd);
-	/* If nothing holds them up, two ticks have one event each, the last has six. */
+	/*
+	 * If the machine is not held up, two ticks have one event each, and the last one has six.
+	 */
 	ASSERT_EQ(0, tw_start(fd, 0, 20 * MS, 100));
 	ASSERT_EQ(0, tw_start(fd, 1, 40 * MS, 101));
 	for (i = 2; i < 8; i++)
@@ -211,7 +213,7 @@ TEST(read_with_many_shots)
 	EXPECT_STATS(fd, .started = 8, .expired = 8, .delivered = 8);
 }
 
-/* Memory registered before: the kernel does not look up any page of the caller. */
+/* With memory that was registered before, the kernel does not look up any page of the caller. */
 TEST(read_into_a_registered_buffer)
 {
 	static struct twheel_event events[4] __attribute__((aligned(4096)));

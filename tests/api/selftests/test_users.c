@@ -46,7 +46,7 @@ static void set_parameter(const char *name, __u64 value)
 	ASSERT_EQ(0, fclose(file));
 }
 
-/* Limits. */
+/* Limits of users. */
 
 static long long open_all(void)
 {
@@ -87,7 +87,7 @@ static long long make_one_wheel(void)
 	if (result) {
 		ASSERT_EQ(0, tw_info(fd, &after));
 		ASSERT_EQ(0, memcmp(&before, &after, sizeof(before)));
-		/* A session that is in use learns this first. */
+		/* a session that is in use must get this error, whatever the limit says */
 		ASSERT_EQ(0, tw_start(fd, 3, HOUR, 33));
 		ASSERT_EQ(-EBUSY, tw_setup_tick(fd, 3 * MS));
 	}
@@ -95,8 +95,8 @@ static long long make_one_wheel(void)
 }
 
 /*
- * Documentation/limits.rst: the limit of a user, and the limit of all, of which a part is for
- * CAP_SYS_RESOURCE only.
+ * Documentation/limits.rst: check the limit of each user, and the limit of all users, of which a
+ * part is reserved for CAP_SYS_RESOURCE.
  */
 static void expect_limits(__u64 each, __u64 all, long long (*take_all)(void),
 			  long long (*take_one)(void))
@@ -131,7 +131,7 @@ TEST(limits_of_sessions)
 	ASSERT_EQ(each, as_stranger(STRANGER, open_all));
 }
 
-/* The wheels of these users have the same ticks. No two users share one. */
+/* The wheels of these users have the same ticks, but users must not share a wheel. */
 TEST(limits_of_wheels)
 {
 	__u64 each = parameter("max_user_wheels"), all = parameter("max_wheels");
@@ -159,7 +159,7 @@ static long long start_dense(void)
 	return count;
 }
 
-/* Start timers with ids as far apart as possible, in many sessions. */
+/* Start timers whose ids are as far apart as possible, in many sessions. */
 static long long start_sparse(void)
 {
 	long long count = 0;
@@ -198,7 +198,7 @@ static void with_few_timers(long long (*fn)(void), long long low, long long high
 	stranger_end(stranger);
 }
 
-/* Documentation/limits.rst: timers of a user, in whole chunks. */
+/* Documentation/limits.rst: timers of a user are counted in whole chunks. */
 TEST(limit_of_a_users_timers)
 {
 	unsigned int each = timers_of_a_piece(), all = (FEW_TIMERS + each - 1) / each * each;
@@ -206,7 +206,7 @@ TEST(limit_of_a_users_timers)
 	with_few_timers(start_dense, all, all);
 }
 
-/* Documentation/limits.rst: memory is counted, not ids. */
+/* Documentation/limits.rst: a user's memory is counted, not the ids. */
 TEST(limit_of_timers_far_apart)
 {
 	unsigned int pieces = FEW_TIMERS / timers_of_a_piece();
@@ -219,7 +219,7 @@ static long long open_and_start(void)
 	return tw_start(session_open(), 3, HOUR, 33);
 }
 
-/* Documentation/administration.rst, Parameters: the largest value works. */
+/* Documentation/administration.rst, Parameters: the largest value must work. */
 TEST(limits_have_a_range)
 {
 	static const char * const limits[] = {
@@ -265,7 +265,7 @@ TEST(limit_of_a_users_words)
 
 static int passed_on;
 
-/* Start timers in a session of another user, by whose limits they count. */
+/* Start timers in a session that another user opened, whose limits then count. */
 static long long start_all_in_a_session_of_others(void)
 {
 	long long count = 0;
@@ -284,12 +284,12 @@ TEST(limit_of_a_session_that_is_passed_on)
 	ASSERT_EQ(0, tw_setup(passed_on, (struct twheel_setup){
 		.max_timers = 100 }));
 	ASSERT_EQ(0, tw_start(passed_on, 0, HOUR, 0));
-	/* The id 100 is not below the limit. */
+	/* the id 100 is not below the limit of the session */
 	ASSERT_EQ(99, as_stranger(STRANGER, start_all_in_a_session_of_others));
 	EXPECT_STATS(passed_on, .started = 100, .pending = 100);
 }
 
-/* Open as many sessions as possible, with the ids of a namespace in turn. */
+/* Open as many sessions as possible, as different ids of a namespace in turn. */
 static long long open_all_by_ids(void)
 {
 	long long count = 0;
@@ -304,7 +304,7 @@ static long long open_all_by_ids(void)
 	return count;
 }
 
-/* Documentation/limits.rst: ids of a user namespace are its owner. */
+/* Documentation/limits.rst: the ids of a user namespace count as its owner. */
 TEST(ids_of_a_namespace_are_one_user)
 {
 	struct stranger *ids = stranger_send_with_ids(STRANGER, open_all_by_ids);
@@ -317,7 +317,7 @@ TEST(ids_of_a_namespace_are_one_user)
 	stranger_end(ids);
 }
 
-/* Wheels. */
+/* Wheels of users. */
 
 static __u64 default_tick;
 
@@ -361,7 +361,7 @@ static long long set_up_in_a_namespace(void)
 	return 0;
 }
 
-/* There a stranger has all capabilities. */
+/* In the namespace, a stranger has all capabilities, but only there. */
 TEST(capabilities_of_a_user_namespace_do_not_count)
 {
 	if (as_stranger(STRANGER, set_up_in_a_namespace))
@@ -380,7 +380,7 @@ static long long start_one(void)
 	return tick_ns(fd);
 }
 
-/* Documentation/limits.rst: a wheel of the user. */
+/* Documentation/limits.rst: each user has a wheel. */
 TEST(each_user_has_a_wheel)
 {
 	struct stranger *first, *second;
@@ -400,7 +400,7 @@ TEST(each_user_has_a_wheel)
 	proc_expect_balance(proc_text());
 }
 
-/* A descriptor keeps the rights of its opener. */
+/* A descriptor keeps the rights of the user who opened it. */
 TEST(rights_are_the_openers)
 {
 	int fd = session_open();
@@ -411,7 +411,7 @@ TEST(rights_are_the_openers)
 	expect_event(fd, 3, 33);
 }
 
-/* Waiting. */
+/* Waiting for other users. */
 
 #define ROUNDS		20
 #define LATER_NS	(10 * MS)
@@ -427,7 +427,7 @@ static __u64 open_set_up_close(void)
 	return now_ns() - start;
 }
 
-/* Measure with real-time priority, so that no other task takes a part. */
+/* Measure with real-time priority, so that no other task runs meanwhile. */
 static __u64 usual_time(void)
 {
 	struct sched_param param = { .sched_priority = 1 };
@@ -453,7 +453,7 @@ static void expect_undisturbed(__u64 before)
 		ASSERT_LE(now, before + LATER_NS);
 }
 
-/* A session does not wait for kernel threads either, which strangers could block. */
+/* A session must not wait for kernel threads, either, because strangers could block them. */
 TEST(no_session_waits_for_a_grace_period)
 {
 	__u64 usual;
@@ -516,7 +516,7 @@ static void end_reading(struct stranger *stranger)
 	proc_expect_sessions(0);
 }
 
-/* Compare with 16 processes that read another file. */
+/* Compare with the time while 16 processes read another file. */
 TEST(root_does_not_wait_for_readers_of_proc)
 {
 	struct stranger *stranger = begin_reading("/proc/self/status");
@@ -528,7 +528,7 @@ TEST(root_does_not_wait_for_readers_of_proc)
 	end_reading(stranger);
 }
 
-/* /proc/twheel. */
+/* What users see in /proc/twheel. */
 
 /* Returns the number of lines @name in /proc/twheel. */
 static unsigned int visible(const char *name)
@@ -563,12 +563,12 @@ static long long open_two_and_look(void)
 		    proc_find(text, "default", 1, "pending", &value));
 	ASSERT_TRUE(proc_find(text, "user", PROC_NONE, "pending", &value));
 	ASSERT_EQ(getuid(), proc_session(text, getpid(), "uid"));
-	/* The totals would show each open() of a stranger. */
+	/* The totals would reveal each open() of other users. */
 	ASSERT_TRUE(!strstr(text, "\nsessions ") && !strstr(text, "\nwheels "));
 	return visible_sessions();
 }
 
-/* Documentation/proc.rst: who sees what. */
+/* Documentation/proc.rst: which sessions a user sees. */
 TEST(strangers_see_no_sessions_but_their_own)
 {
 	struct stranger *first, *second;
@@ -587,7 +587,7 @@ TEST(strangers_see_no_sessions_but_their_own)
 	stranger_end(second);
 }
 
-/* Use the wheel of the user, and a private one. */
+/* Use the wheel of the user and a private wheel, and count the wheels that are visible. */
 static long long use_two_wheels_and_look(void)
 {
 	int fd = session_open();
@@ -638,7 +638,7 @@ TEST(strangers_see_no_wheels_but_their_own)
 	stranger_end(third);
 }
 
-/* The owner of the namespace sees the wheel that its ids use. */
+/* The wheel belongs to the owner of the namespace, so the owner sees it, but the ids do not. */
 TEST(ids_of_a_namespace_do_not_see_their_wheel)
 {
 	struct stranger *ids;
@@ -663,7 +663,7 @@ static long long read_roots_file(void)
 	return 0;
 }
 
-/* A reader's view is decided when the file is opened. */
+/* The rights of a reader are those of the user who opened the file. */
 TEST(rights_of_who_opened_proc)
 {
 	static char text[1 << 20];
@@ -684,7 +684,7 @@ TEST(rights_of_who_opened_proc)
 	ASSERT_EQ(0, visible_sessions());
 }
 
-/* Documentation/proc.rst: pids of the reader's namespace. */
+/* Documentation/proc.rst: pids are those of the reader's namespace. */
 TEST(pids_of_the_readers_namespace)
 {
 	pid_t pid;
@@ -705,7 +705,9 @@ TEST(pids_of_the_readers_namespace)
 	expect_child(pid);
 }
 
-/* Sessions come and go between two pieces of a reading: none is left out. */
+/*
+ * Sessions are opened and closed between two reads of the file. No other session may be left out.
+ */
 TEST(a_reading_in_pieces_is_whole)
 {
 	static char text[1 << 20];

@@ -2,8 +2,8 @@
 /*
  * A wake-up of readers never waits for another CPU
  *
- * The end of a run of the tick wakes up the readers. With PREEMPT_RT a task may preempt the
- * run before its end. Timers that expire on another CPU still wake up the readers.
+ * The end of a run of the tick wakes up the readers. With PREEMPT_RT, a task may preempt the run
+ * before its end. Timers that expire on another CPU must still wake up the readers.
  */
 #define _GNU_SOURCE
 #include <poll.h>
@@ -19,23 +19,23 @@ NEED_KERNEL("*");
 
 #define ROUNDS		200
 #define HITS		5
-/* Timers of one tick on CPU 1. A task preempts one of their runs. */
+/* Number of timers in one tick on CPU 1. A task preempts one of the runs that they need. */
 #define CROWD		4000
-/* Timers on CPU 0, one after the other, while that task has CPU 1. */
+/* Number of timers on CPU 0, one after the other, while that task holds CPU 1. */
 #define NEAR		4
-/* Limits for the time of this task. The scheduler throttles it after 950 ms. */
+/* Limits for the time that this task runs. The scheduler throttles it after 950 ms. */
 #define HOG_NS		(80 * MS)
 #define HOG_MAX_NS	(800 * MS)
 
 /**
  * struct round - one run of the tick that is preempted
  * @fd: the session
- * @unread: number of timers with an unread event, or pending
- * @go: semaphore to let the task take CPU 1
- * @since: time of taking CPU 1, 0 before
+ * @unread: number of timers that are pending or have an unread event
+ * @go: semaphore that lets the task take CPU 1
+ * @since: time when the task took CPU 1, 0 before
  * @done: all events of CPU 0 were read
- * @held: length of its use of CPU 1
- * @in_time: @done was set within this time
+ * @held: for how long the task held CPU 1
+ * @in_time: @done was set while the task held CPU 1
  */
 struct round {
 	int fd;
@@ -68,8 +68,8 @@ static bool hog_has_enough(struct round *round)
 }
 
 /*
- * Take CPU 1 from everything but hard interrupts. Call no command here: it would wait for the
- * softirq, and lend its priority to it.
+ * Take CPU 1 from everything except hard interrupts. This task must not call a command, because it
+ * would wait for the softirq and lend its own priority to it.
  */
 static void *hog(void *data)
 {
@@ -99,8 +99,8 @@ static void start_crowd(const struct round *round)
 }
 
 /*
- * Sleep after a while. The task that this one waits for may need a lock that a softirq of
- * this CPU holds, and the softirq does not run while this task spins.
+ * Sleep if this wait takes long. The task that it waits for may need a lock that a softirq of this
+ * CPU holds, and the softirq does not run while this task spins.
  */
 static void be_fair(__u64 begun)
 {
@@ -108,7 +108,10 @@ static void be_fair(__u64 begun)
 		sleep_ns(MS);
 }
 
-/* Poll from CPU 0 without a lock. On an emulated machine a timer would fire too late. */
+/*
+ * Let the task take CPU 1 when the session is readable. Poll from CPU 0 without a lock, because a
+ * timer would fire too late on an emulated machine.
+ */
 static void let_hog_go(struct round *round, __u64 moment)
 {
 	__u64 begun = now_ns(), now;
@@ -123,7 +126,7 @@ static void let_hog_go(struct round *round, __u64 moment)
 		be_fair(now);
 }
 
-/* Read, or sleep until there are events. Returns whether one is of CPU 0. */
+/* Read events, or sleep until there are some. Returns true if one of them is from CPU 0. */
 static bool read_some(struct round *round)
 {
 	static struct twheel_event events[256];
@@ -138,7 +141,10 @@ static bool read_some(struct round *round)
 	return near;
 }
 
-/* Read all events before each start, so that the reader sleeps when the timer expires. */
+/*
+ * Wait for the timers of CPU 0. All events are read before each start, so that the reader sleeps
+ * when the timer expires.
+ */
 static void wait_for_near(struct round *round)
 {
 	unsigned int i;
@@ -155,8 +161,8 @@ static void wait_for_near(struct round *round)
 }
 
 /*
- * Returns false if the task ran between two runs, as the crowd takes several. A preempted
- * run takes at least as long as the task.
+ * Returns true if the task preempted a run. The crowd takes several runs, and the task may have run
+ * between two of them. A preempted run takes at least as long as the task.
  */
 static bool run_was_preempted(const struct round *round)
 {
@@ -167,7 +173,7 @@ static bool run_was_preempted(const struct round *round)
 	return longest > round->held;
 }
 
-/* Run a round on a new wheel. Returns whether the task preempted a run. */
+/* Run a round on a new wheel. Returns true if the task preempted a run. */
 static bool run_round(unsigned int nr, bool *in_time)
 {
 	struct round round = { .fd = session_open(), .unread = CROWD };
@@ -191,9 +197,9 @@ static bool run_round(unsigned int nr, bool *in_time)
 }
 
 /*
- * The task keeps CPU 1 until the events of CPU 0 are read, or are late. The reader has a
- * higher priority, and lends it to the holder of the session's lock. A slow machine makes
- * some rounds late. A wake-up that waits for CPU 1 makes each round late that preempts a run.
+ * The task holds CPU 1 until the events of CPU 0 are read, or are late. The reader has a higher
+ * priority, and lends it to the holder of the session's lock. A slow machine makes some rounds
+ * late. If a wake-up waited for CPU 1, each round in which a run is preempted would be late.
  */
 TEST(does_not_wait_for_a_preempted_cpu)
 {

@@ -26,7 +26,7 @@ static inline __u64 now_ns(void)
 	return clock_ns(CLOCK_MONOTONIC);
 }
 
-/* xorshift64. The state must not be 0. */
+/* xorshift64. @state must not be 0. */
 static inline __u64 xorshift(__u64 *state)
 {
 	*state ^= *state << 13;
@@ -35,7 +35,7 @@ static inline __u64 xorshift(__u64 *state)
 	return *state;
 }
 
-/* xorshift64*, which copes with a small seed such as 1. */
+/* xorshift64*, which is good with a small seed such as 1, too. */
 static inline __u64 random_number(__u64 *seed)
 {
 	return (xorshift(seed) * 2685821657736338717ULL) >> 8;

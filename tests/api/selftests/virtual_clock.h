@@ -25,7 +25,7 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *ts)
 	return 0;
 }
 
-/* Do nothing: no program waits for the timerfd. */
+/* Do nothing, because no program waits for the timerfd. */
 int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *spec,
 			   struct itimerspec *old)
 {

@@ -15,7 +15,7 @@
 #define STOP		TWHEEL_WORD_STOP
 #define IDS		512
 
-/* Store a word. In a program of 32 bits, this makes it a single store. */
+/* Store a word. Even in a program of 32 bits, this is a single store. */
 static inline void store(__u64 *word, __u64 value)
 {
 	__atomic_store_n(word, value, __ATOMIC_RELAXED);
@@ -31,7 +31,7 @@ static inline void *map(int fd, size_t length, int protection, int flags, off_t 
 	return mmap(NULL, length, protection, flags, fd, offset);
 }
 
-/* Returns 0 or -errno, and leaves nothing mapped. */
+/* Try to map, and unmap again. Returns 0 or -errno. */
 static inline int try_map(int fd, size_t length, int protection, int flags,
 			  off_t offset)
 {
@@ -73,7 +73,7 @@ static inline __u64 deadline_of(int fd, __u64 id)
 	return entry.deadline_ns;
 }
 
-/* Check that a timer due now is carried on to a word an hour away. */
+/* Check that a due timer is moved to the deadline in its word, an hour away. */
 static inline void expect_carried(int fd, __u64 *word, __u64 id)
 {
 	__u64 before = stats_of(fd).carried, deadline = now_ns() + HOUR;
