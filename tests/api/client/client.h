@@ -68,7 +68,7 @@ struct client_work;
 /* Needs of a case. The case is skipped if one is missing. */
 enum client_needs {
 	CLIENT_CPUS	= 1 << 0,	/* a second CPU */
-	CLIENT_EXACT	= 1 << 1,	/* time that is exact */
+	CLIENT_EXACT	= 1 << 1,	/* a machine where a nanosecond is an instruction */
 	CLIENT_OWN	= 1 << 2,	/* a wheel without timers of other users */
 	CLIENT_DEFAULT	= 1 << 3,	/* the default wheel */
 	CLIENT_RT	= 1 << 4,	/* PREEMPT_RT */

@@ -3,8 +3,8 @@
  * Load of the default wheel, for tests that measure how attackers delay the timers of other users
  *
  * @nr timers are due at each millisecond, and start again in their callbacks. The file latest_ns in
- *   /sys/module/twheel_load/parameters has their longest lateness. Their deadlines are at the ticks
- *   of a wheel with ticks of 1 ms, so nothing is rounded up.
+ * /sys/module/twheel_load/parameters has their longest lateness. Their deadlines are at the ticks
+ * of a wheel with ticks of 1 ms, so nothing is rounded up.
  */
 #include <linux/ktime.h>
 #include <linux/math64.h>

@@ -25,8 +25,8 @@ static struct twheel *open_in_process(__u32 words)
 }
 
 /*
- * Run the case again with longer times if the machine was too slow: the time is already after
- * @deadline_ns.
+ * Check that it is not yet @deadline_ns. Otherwise the machine was too slow, so run the case again
+ * with longer times.
  */
 static void expect_before(__u64 deadline_ns)
 {
@@ -177,7 +177,7 @@ TEST_SESSION_FLAGS(a_word_does_not_wake_at_the_old_tick, TWHEEL_OPEN_PROCESS,
 
 /*
  * Check the time of the timerfd without sleeping. A hierarchical wheel may set it earlier than the
- * deadline. One of the ticks is as long as the steps of the deadline.
+ * deadline. In the second session, a tick is as long as the steps of the deadline.
  */
 TEST_SESSION_FLAGS(the_timerfd_is_set_for_the_tick, TWHEEL_OPEN_PROCESS,
 		   { PRIVATE }, { PRIVATE, .tick_ns = 100 * MS })

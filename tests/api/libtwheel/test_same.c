@@ -36,8 +36,7 @@
 #define SEEDS_CHECKED	100	/* number of seeds with sanitizers or valgrind */
 #define OPERATIONS	200
 #define IDS		24	/* number of ids that the program chooses */
-#define IDS_MANY	4096	/* the same in some seeds, for pages of words and a table that
-				 * grows */
+#define IDS_MANY	4096	/* number of ids in some seeds, for a table that grows */
 #define ANY		16	/* number of ids to remember that the session chose */
 #define ROOM		8
 
@@ -48,7 +47,7 @@ struct pair {
 	unsigned int seed;
 	unsigned int ids;
 	__u64 far;
-	__u64 boot;	/* the boot of the machine, on the session's clock */
+	__u64 boot;	/* time of the machine's boot, on the session's clock */
 	__u64 up;	/* time since @boot */
 };
 

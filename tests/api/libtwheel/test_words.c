@@ -43,8 +43,8 @@ TEST_SESSION(a_start_that_fails_leaves_the_word, { .shared_ids = IDS })
 	ASSERT_EQ(-EINVAL, twheel_start_flags(t, &id, 0, 0, 33, 1U << 31));
 	ASSERT_EQ(word, twheel_word(t, 3));
 	/*
-	 * A failed start must not change the word so that the read drops the event of the expired
-	 * timer.
+	 * The failed starts below must leave the word as it is. Otherwise the read would drop the
+	 * event of the expired timer as one that was refreshed late.
 	 */
 	ASSERT_EQ(0, twheel_stop(t, 3));
 	expire(t, 3, 33);
@@ -120,7 +120,7 @@ TEST_SESSION(a_start_in_each_state, { .shared_ids = IDS })
 	ASSERT_EQ(-EINVAL, twheel_start(t, TWHEEL_ID_ANY, 0, 33));
 }
 
-/* The unread event of a timer that was stopped must not refuse the next start of the id. */
+/* A start must succeed although the id has an unread event, of a timer that a store stopped. */
 TEST_SESSION(a_start_after_a_late_stop, { .shared_ids = IDS })
 {
 	struct twheel_batch *batch;

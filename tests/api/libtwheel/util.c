@@ -240,7 +240,7 @@ void expect_unread_of(struct twheel *t, __u64 count)
 	expect_unread(twheel_fd(t), count);
 }
 
-/* Returns TWHEEL_STATE_* or a negative errno. */
+/* Returns the state of a timer, TWHEEL_STATE_*, or a negative errno. */
 int state_of(struct twheel *t, __u64 id)
 {
 	struct twheel_entry entry;

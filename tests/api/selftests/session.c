@@ -219,7 +219,7 @@ int tw_get(int fd, __u64 id, struct twheel_entry *get)
 	return tw_ioctl(fd, TWHEEL_IOC_GET, get);
 }
 
-/* Returns TWHEEL_STATE_* or -errno. */
+/* Returns the state of a timer, TWHEEL_STATE_*, or -errno. */
 int tw_state(int fd, __u64 id)
 {
 	struct twheel_entry get;
@@ -265,7 +265,7 @@ static int walk(int fd, __u32 flags, struct twheel_entry *entries, __u32 room,
 	return result;
 }
 
-/* Returns the number of entries, or -errno. */
+/* List timers from *@cursor on. Returns the number of entries, or -errno. */
 int tw_list(int fd, struct twheel_entry *entries, __u32 room, __u64 *cursor)
 {
 	return walk(fd, 0, entries, room, cursor);
@@ -605,7 +605,7 @@ static char thread_state(pid_t thread)
 	return strrchr(text, ')')[2];
 }
 
-/* Wait until a thread sleeps. It writes its number to @thread. */
+/* Wait until a thread sleeps. The thread writes its id to @thread. */
 void expect_asleep(const pid_t *thread)
 {
 	__u64 give_up = now_ns() + PATIENCE;

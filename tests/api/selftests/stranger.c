@@ -34,8 +34,8 @@ void die_with_parent(void)
 }
 
 /*
- * Enter a user namespace, and wait for its ids, as after a login with newuidmap(1). The first id is
- * root of the namespace.
+ * Enter a user namespace, and wait until give_ids() has mapped ids there, as newuidmap(1) does. The
+ * first id is root of the namespace.
  */
 static void take_ids(struct stranger *stranger)
 {

@@ -153,7 +153,7 @@ TEST(later_starts_and_restarts_let_it_doze)
 	expect_once(sleeps_on_beside_starts);
 }
 
-/* Returns the timer interrupts of CPU 0, or 0 if this machine names them differently. */
+/* Returns the number of timer interrupts of CPU 0, or 0 if this machine names them differently. */
 static __u64 timer_interrupts(void)
 {
 	FILE *file = fopen("/proc/interrupts", "r");

@@ -3,8 +3,8 @@
  * Arguments that each command refuses: one row for each value
  *
  * A row is an argument, and the errno that the command returns for it. The command must change
- * neither the argument nor the session. A failure names its row. Other cases use an argument in
- * memory that ends within the argument, or is read-only.
+ * neither the argument nor the session. A failure names its row. In other cases the argument is in
+ * memory that is read-only, or that ends in the middle of the argument.
  */
 #include <errno.h>
 #include <stddef.h>

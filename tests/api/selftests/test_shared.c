@@ -372,7 +372,10 @@ TEST(a_word_that_was_not_touched_is_none)
 	expect_event(fd, ids - 1, 33);
 	ASSERT_EQ(0, tw_start(fd, 5 * each, 0, 44));
 	expect_event(fd, 5 * each, 44);
-	/* Store into such a page while a timer of it is pending, however long the fault takes. */
+	/*
+	 * Store into such a page while a timer with a word in it is pending. Make the timer due
+	 * only after that, because the page fault may take long.
+	 */
 	ASSERT_EQ(0, tw_start(fd, ids - 1, HOUR, 33));
 	store(&words[ids - 1], STOP);
 	ASSERT_EQ(1, tw_start(fd, ids - 1, 0, 33));

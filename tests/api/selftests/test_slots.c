@@ -20,7 +20,7 @@ NEED_KERNEL("*");
 
 static int fds[WHEELS];
 
-/* Returns the memory of the kernel once the wheels of earlier programs are gone. */
+/* Wait until the wheels of earlier programs are gone. Returns the memory of the kernel. */
 static long long settled_memory(void)
 {
 	long long last, now = kernel_memory();

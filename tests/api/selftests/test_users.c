@@ -253,7 +253,7 @@ static long long setup_words(void)
 	return count;
 }
 
-/* Documentation/limits.rst: pages of words of a user. */
+/* Documentation/limits.rst: a user's words are counted in whole pages. */
 TEST(limit_of_a_users_words)
 {
 	__u64 page = sysconf(_SC_PAGESIZE);
@@ -277,7 +277,7 @@ static long long start_all_in_a_session_of_others(void)
 	return count;
 }
 
-/* Documentation/limits.rst: a session that is passed on. */
+/* Documentation/limits.rst: timers in a session that was passed on count for its opener. */
 TEST(limit_of_a_session_that_is_passed_on)
 {
 	passed_on = session_open();
