@@ -53,12 +53,12 @@
  * @own: each thread uses only one session of its own
  * @spoilt: percentage of calls that are damaged
  * @words: percentage of calls that map words and store there. If it is not 0, all sessions have
- *   words from the beginning
+ *	words from the beginning
  * @churn: sessions are closed, duplicated and forked during the calls
  * @users: some processes belong to users without a privilege, or are in a time namespace
  * @killed: the process is killed at any time
  * @faults: percentage of calls with a failing allocation or copy, if the kernel supports that.
- *   There are no signals then, because sending them would fail, too
+ *	There are no signals then, because sending them would fail, too
  */
 struct fuzz_kind {
 	const char *name;

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * SUBMIT, LIST: a structure that points to an array
- */
+/* The commands SUBMIT and LIST, whose structure points to an array */
 #include <errno.h>
 #include <stdint.h>
 #include <string.h>

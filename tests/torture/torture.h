@@ -58,7 +58,7 @@ __printf(1, 2) void tt_error(const char *fmt, ...);
  * @wheel: its wheel
  * @tick_ns: tick of @wheel
  * @quiet: the workers are gone, so callbacks must not start anything
- * @drains: begun plus ended drains, which is odd during a drain
+ * @drains: number of begins and ends of drains, so it is odd during a drain
  */
 struct tt_round {
 	struct twheel *wheel;

@@ -80,19 +80,23 @@ static u64 tt_tick_of(ktime_t deadline)
 	return div64_u64(deadline + tt_round.tick_ns - 1, tt_round.tick_ns);
 }
 
-/* Returns whether no CPU went on- or offline since @epoch. An odd one is during a change. */
+/*
+ * Returns true if no CPU went on- or offline since tt_hotplug_epoch() returned @epoch. The epoch is
+ * odd during a change.
+ */
 static bool tt_epoch_is(unsigned int epoch)
 {
 	return !(epoch & 1) && epoch == tt_hotplug_epoch();
 }
 
-/* The results of start and stop. */
+/* Functions that note the results of start and stop in the account. */
 
 static void tt_put_in_flight(struct tt_locked *l)
 {
 	tt_count(TT_RACED);
 	if (!l->in_flight || ktime_before(l->deadline, l->in_flight_deadline))
 		l->in_flight_deadline = l->deadline;
+	/* One callback may wait for the lock, and a drain may hold another start. */
 	if (++l->in_flight > 2)
 		tt_error("timer %u: %u callbacks have not come", l->nr,
 			 l->in_flight);
@@ -144,7 +148,7 @@ static void tt_note_stop(struct tt_locked *l, int ret)
 	l->armed = false;
 }
 
-/* Calls. The lock is held, and the timer is not claimed. */
+/* Functions that call twheel. The lock is held, and the timer is not claimed. */
 
 static void tt_locked_start(struct tt_locked *l, u32 *rnd)
 {
@@ -154,7 +158,7 @@ static void tt_locked_start(struct tt_locked *l, u32 *rnd)
 	tt_note_start(l, twheel_start(&l->t.timer, delay), deadline);
 	if (tt_random_below(rnd, 4))
 		return;
-	/* Most likely to the same tick. */
+	/* Start it again, most likely for the same tick. */
 	deadline = ktime_add_safe(ktime_get(), delay);
 	tt_note_start(l, twheel_start(&l->t.timer, delay), deadline);
 }
@@ -196,7 +200,10 @@ static void tt_locked_start_on(struct tt_locked *l, u32 *rnd)
 	l->epoch = tt_hotplug_epoch();
 }
 
-/* Restart a pending timer. For one that was not pending, this is like a stop. */
+/*
+ * Restart a timer if it is pending. If it was not, the account treats the call as a stop that
+ * returned 0.
+ */
 static void tt_locked_restart(struct tt_locked *l, u32 *rnd)
 {
 	ktime_t deadline = ktime_add_safe(ktime_get(), tt_random_delay(rnd));
@@ -212,7 +219,7 @@ static void tt_locked_stop(struct tt_locked *l)
 	tt_note_stop(l, twheel_stop(&l->t.timer));
 }
 
-/* Check that queries tell the truth, and change nothing. */
+/* Check the results of queries, which must not change the timer. */
 static void tt_locked_ask(struct tt_locked *l)
 {
 	bool pending = twheel_pending(&l->t.timer);

@@ -199,10 +199,10 @@ unsigned int tt_hotplug_epoch(void)
 
 static void tt_epoch_next(void)
 {
-	/* Orders the number against the change of the CPU. */
+	/* Earlier changes of the CPU are visible before the new number. */
 	smp_mb();
 	WRITE_ONCE(tt_epoch, tt_epoch + 1);
-	/* Orders the change of the CPU against the new number. */
+	/* The new number is visible before later changes of the CPU. */
 	smp_mb();
 }
 
