@@ -10,7 +10,7 @@
  * time. Each start ends in an expiry or in a stop. No timer is left on a base that is offline.
  * No process waits forever: Spin searches for states in which a process waits and none can run.
  *
- * Left out: time, slots and order. Other timers, because no step for one timer depends on
+ * Left out: time, slots, order, and other timers, because no step for one timer depends on
  * another timer. So a chunk of twheel_base_hand_on() has one timer. A spin on MOVING is a wait
  * for its end. The interrupt may preempt CPU hotplug, and may come while CPU 1 is offline. All
  * steps under one hold of a lock are one step, because other CPUs only see timer->base of them.

@@ -9,11 +9,11 @@
  *
  * Claims: whenever the base's lock is free and a timer is pending, one of these is true: the
  * hrtimer is set for the timer's tick or earlier, or the hrtimer's function runs and will look
- * for timers, or a kick is on its way. On a wheel that ticks, the hrtimer may instead be set
- * for the first tick after the one in which it was set: a run that was put off waits for that
- * tick. A timer that is already due when a late kick arrives does not wait for it. No timer is
- * left at the end. Only CPU 0 programs the hrtimer. A queued hrtimer keeps its time. A kick is
- * never refused.
+ * for timers, or a kick is on its way. There is one exception: a wheel that ticks may set the
+ * hrtimer for its next tick although a timer is due earlier, because a run that was put off
+ * continues at the next tick. A timer that is already due when a late kick arrives does not wait
+ * for that. No timer is left at the end. Only CPU 0 programs the hrtimer. A queued hrtimer keeps
+ * its time. A kick is never refused.
  *
  * Left out: slots. A node that has to be moved counts as a node that is due earlier. There are
  * two timers, started within three ticks. A run that yields comes back at the next tick. A

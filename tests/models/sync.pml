@@ -18,8 +18,8 @@
  * can run. A released lock goes to any waiter that comes first. There are two locks and three
  * waiters, because eight locks and more waiters have too many states. A run that finds no free
  * lock begins again when there is one. Starts that callbacks note are in again.pml. All CPUs
- * see the steps in one order: the orders between CPUs that @waiters needs beside the base's
- * lock are not shown here.
+ * see the steps in one order. So the model does not show the barriers that @waiters needs in
+ * addition to the base's lock.
  *
  * code core/expiry.h twheel_expiry_begin 1da2aef3
  * code core/expiry.h twheel_expiry_end 8e798987
@@ -95,7 +95,7 @@ bool shut_down[TIMERS];		/* twheel_shutdown_sync() returned */
 byte lock[2];			/* base->lock */
 byte running[2];		/* base->running */
 byte held[2];			/* expiry->held */
-byte locked_by[2 * LOCKS + 1];	/* holder of each lock. Number 0 stands for NULL */
+byte locked_by[2 * LOCKS + 1];	/* process that holds each lock. Lock 0 is NULL */
 byte waiters[2 * LOCKS + 1];
 
 bool mutex;			/* a lock that a waiter holds and a callback takes */
@@ -180,7 +180,7 @@ inline expiry_end(b)
 #endif
 }
 
-/* Run a callback. That of timer 0 starts its timer, on the base where it runs. */
+/* Run a callback. The callback of timer 0 starts its timer, on the base where it runs. */
 inline callback(t)
 {
 	if
