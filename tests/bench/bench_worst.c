@@ -238,7 +238,7 @@ static int watch_load(struct bench *b, const struct load *load)
 	return ret;
 }
 
-/* Returns 0, or a negative error number. */
+/* Measure all loads. Returns 0, or a negative error number. */
 int bench_worst(struct bench *b)
 {
 	int ret = watch_none(b);

@@ -49,7 +49,7 @@ struct request {
  * @run: make the calls for @nr requests, @batch requests in each call
  * @collect: collect at least @nr expiries, at most @batch in each call, and return their number
  * @inside: call @fn in the context in which programs call this implementation, for instance in a
- *   callback, or NULL if the context does not matter
+ *	callback, or NULL if the context does not matter
  */
 struct impl {
 	const char *name;
