@@ -286,7 +286,7 @@ static size_t add_lines(struct trace *trace, char *text, size_t length)
  * struct live - state of a live trace
  *
  * @length is the length of the incomplete line in @text. @begin and @shown are times of
- *   CLOCK_MONOTONIC.
+ * CLOCK_MONOTONIC.
  */
 struct live {
 	struct trace *trace;

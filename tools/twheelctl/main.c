@@ -190,7 +190,9 @@ static __u64 find_unit(const char *text)
 	return 0;
 }
 
-/* Parse the digits behind a point. @unit is the value of the digit before the point, in ns. */
+/*
+ * Parse the digits behind a point. @unit is the number of ns that a 1 before the point stands for.
+ */
 static const char *parse_fraction(const char *text, __u64 unit, __u64 *ns)
 {
 	for (; *text >= '0' && *text <= '9'; text++) {

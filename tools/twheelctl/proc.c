@@ -412,7 +412,7 @@ const struct proc_field *proc_field(const struct proc *proc,
 	return NULL;
 }
 
-/* Return the number in a line, or 0 if the block does not have the line, which suits sums. */
+/* Return the number in a line. A missing line counts as 0, so that numbers can be added up. */
 __u64 proc_number(const struct proc *proc, const struct proc_block *block,
 		  const char *name)
 {

@@ -26,8 +26,7 @@ enum proc_type {
 	PROC_COUNTER,	/* a number that grows */
 	PROC_GAUGE,	/* any other number */
 	PROC_NUMBERS,	/* several numbers */
-	PROC_LATENESS,	/* numbers of expiries that were less than 1024 ns late, less than 2048
-			 * ns, ... */
+	PROC_LATENESS,	/* expiries by lateness: below 1024 ns, below 2048 ns, ... */
 	PROC_TEXT,
 };
 
