@@ -619,22 +619,24 @@ static void call_stats(struct user_file *f)
 static void call_info(struct user_file *f)
 {
 	struct twheel_info *info = arguments(sizeof(*info));
-	long ret = user_ioctl(f->file, TWHEEL_IOC_INFO, info);
-
+	bool begun = f->os->counted.started;
 	struct twheel_config config;
+	long ret;
 
+	ret = user_ioctl(f->file, TWHEEL_IOC_INFO, info);
 	CALL_CHECK("INFO", ret, 0, EFAULT);
+	if (ret)
+		return;
+	if (info->max_timers != f->os->max_timers ||
+	    info->event_size != TWHEEL_EVENT_SIZE_V1 ||
+	    info->shared_ids != f->os->shared_ids)
+		sim_fail("INFO says something else than SETUP");
 	/* A session has its wheel for good once it has started a timer. */
 	twheel_get_config(f->os->s->wheel, &config);
-	if (!ret && f->os->counted.started &&
-	    (info->scheme != config.scheme || info->mode != config.mode ||
-	     info->slots != config.slots || info->tick_ns != config.tick_ns ||
-	     info->clock != config.clock))
+	if (begun && (info->scheme != config.scheme || info->mode != config.mode ||
+		      info->slots != config.slots || info->tick_ns != config.tick_ns ||
+		      info->clock != config.clock))
 		sim_fail("INFO says something else than the wheel");
-	if (!ret && (info->max_timers != f->os->max_timers ||
-		     info->event_size != TWHEEL_EVENT_SIZE_V1 ||
-		     info->shared_ids != f->os->shared_ids))
-		sim_fail("INFO says something else than SETUP");
 }
 
 /* Setting up. */
