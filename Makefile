@@ -103,8 +103,9 @@ port-sweep: ## port some ninety directories of Linux by the script, compile what
 	@tests/vm/setup all
 	@tests/clients/port/sweep
 
-mutants: ## break twheel on purpose, a hundred times, see each defect found (NAMES= LIST=1)
-	@tests/mutants/run $(if $(LIST),-l) $(NAMES)
+mutants: ## break twheel on purpose, a hundred times, see each defect found (NAMES= LIST=1 MADE=SEED FILES=)
+	@$(if $(MADE),tests/vm/setup mutants)
+	@FILES="$(FILES)" tests/mutants/run $(if $(LIST),-l) $(if $(MADE),-g $(MADE)) $(NAMES)
 
 torture: ## ten minutes of torture on both of our debug kernels
 	@tests/vm/run -k debug -t 900 -- 'torture seconds=600 hotplug_ms=500 && leaks'
