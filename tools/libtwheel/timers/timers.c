@@ -69,7 +69,8 @@ enum list { FRESH, LATE, UNSORTED, FRONT, FIRST_ROW };
 /**
  * struct twheel_timers - a wheel
  * @scheme: timers of the wheel. Its clock may lag behind @now
- * @next: result of twheel_timers_next(), 0 if unknown. At most @outer
+ * @next: lower bound of the deadlines of timers that are not in FRESH or LATE, 0 if unknown. At
+ *	most @outer
  * @outer: lower bound of the deadlines of outer levels, 0 if unknown
  * @lagging: tick from which on calls move the clock, even if no timer is due
  * @cascade: tick from which on calls move timers down, as far as @outer depends on it. A program
@@ -221,11 +222,12 @@ static noinline void place_near(struct twheel_timers *w, struct twheel_timer *ti
 	u64 expires = timer->expires;
 
 	timer->hint = 0;
-	w->next = min(w->next, expires);
 	if (expires <= w->now) {
 		append(&w->lists[FRESH], timer);
-		w->next = 0;
-	} else if (twheel_scheme_tick(s, expires) == s->clock) {
+		return;
+	}
+	w->next = min(w->next, expires);
+	if (twheel_scheme_tick(s, expires) == s->clock) {
 		append(&w->lists[UNSORTED], timer);
 	} else {
 		/* After a long time, this may be beyond the end of level 0. */
@@ -410,7 +412,6 @@ static __always_inline struct twheel_timer *take_first(struct twheel_timers *w,
 {
 	struct twheel_timer *timer = timer_of(list->next);
 
-	twheel_slot_take_hint(timer);
 	twheel_unlink(list, timer->link.next);
 	twheel_slot_leave_wheel(&w->scheme, timer);
 	timer->hint = 0;
@@ -424,6 +425,7 @@ static __always_inline struct twheel_timer *pop_front(struct twheel_timers *w, u
 
 	if (list_empty(front) || timer_of(front->next)->expires > now)
 		return NULL;
+	twheel_slot_take_hint(timer_of(front->next));
 	return take_first(w, front);
 }
 
@@ -477,42 +479,69 @@ static noinline struct twheel_timer *advance_and_pop(struct twheel_timers *w, u6
 	return NULL;
 }
 
-/* Take out the next timer that expires at @now. */
+/* Returns whether no timer is due at @now, except those of FRESH and LATE. */
+static __always_inline bool none_due(const struct twheel_timers *w, u64 now)
+{
+	return now < w->next && twheel_scheme_tick(&w->scheme, now) < w->lagging;
+}
+
+/* Returns whether no timer waits for the next call. */
+static __always_inline bool none_wait(const struct twheel_timers *w)
+{
+	return list_empty(&w->lists[FRESH]) && list_empty(&w->lists[LATE]);
+}
+
+/* Take out the first timer of LATE, or return NULL. */
+static __always_inline struct twheel_timer *pop_late(struct twheel_timers *w)
+{
+	struct list_head *late = &w->lists[LATE];
+
+	return list_empty(late) ? NULL : take_first(w, late);
+}
+
+/* Take out the next timer that expires at @now. Those of LATE follow the others due by @late. */
 static __always_inline struct twheel_timer *pop(struct twheel_timers *w, u64 now, int *work)
 {
 	struct twheel_timer *timer;
+	bool behind = true;
 
-	if (unlikely(!list_empty(&w->lists[LATE]))) {
-		timer = advance_and_pop(w, w->late, work);
-		if (timer || *work <= 0)
-			return timer;
-		return take_first(w, &w->lists[LATE]);
-	}
+	if (unlikely(!list_empty(&w->lists[LATE])))
+		now = w->late;
 	if (likely(list_empty(&w->lists[UNSORTED]) && !w->scheme.quota)) {
 		timer = pop_front(w, now);
 		if (timer)
 			return timer;
-		if (w->scheme.clock == twheel_scheme_tick(&w->scheme, now) && !w->rows)
-			return NULL;
+		behind = w->scheme.clock != twheel_scheme_tick(&w->scheme, now) || w->rows;
 	}
-	return advance_and_pop(w, now, work);
+	if (behind) {
+		timer = advance_and_pop(w, now, work);
+		if (timer || *work <= 0)
+			return timer;
+	}
+	return pop_late(w);
 }
 
-/*
- * Begin a call at *@now, which becomes a time that the wheel can have. Returns whether there may
- * be work.
- */
-static __always_inline bool begin(struct twheel_timers *w, uint64_t *now, bool new_round)
+/* Let the timers of FRESH expire in the call at @now, if it begins a round. */
+static __always_inline void begin(struct twheel_timers *w, u64 now, bool new_round)
 {
 	struct list_head *late = &w->lists[LATE], *fresh = &w->lists[FRESH];
-	struct twheel_scheme *s = &w->scheme;
-	u64 next = twheel_scheme_tick(s, w->next), before = w->now, tick;
+	u64 before = w->now;
 
-	if (*now < w->next && twheel_scheme_tick(s, *now) < w->lagging)
-		return false;
-	*now = min(max(*now, w->now), NOW_MAX(w));
-	set_now(w, *now);
-	tick = twheel_scheme_tick(s, *now);
+	if (now > before)
+		set_now(w, min(now, NOW_MAX(w)));
+	if (unlikely(!list_empty(fresh)) && new_round && list_empty(late)) {
+		splice(fresh, late, late);
+		w->late = before;
+	}
+}
+
+/* Have the clock moved by pop(), at once to the tick of @next if that has come. */
+static __always_inline void begin_advance(struct twheel_timers *w)
+{
+	struct twheel_scheme *s = &w->scheme;
+	u64 next = twheel_scheme_tick(s, w->next), tick = twheel_scheme_tick(s, w->now);
+
+	w->next = 0;
 	/* Before @recheck outer levels neither move timers nor reach the next slot. */
 	if (tick >= s->recheck)
 		w->outer = 0;
@@ -520,28 +549,39 @@ static __always_inline bool begin(struct twheel_timers *w, uint64_t *now, bool n
 		s->clock = next;
 		arrive(w);
 	}
-	w->next = 0;
-	if (unlikely(!list_empty(fresh)) && new_round && list_empty(late)) {
-		splice(fresh, late, late);
-		w->late = before;
-	}
-	return true;
 }
 
 TWHEEL_TIMERS_API
 struct twheel_timer *twheel_timers_expired(struct twheel_timers *w, uint64_t now)
 {
+	bool others = !none_due(w, now);
 	struct twheel_timer *timer = NULL;
 	int work = TWHEEL_TIMERS_MOVES;
 
-	if (begin(w, &now, !w->in_round))
-		timer = pop(w, now, &work);
+	if (others || !none_wait(w)) {
+		begin(w, now, !w->in_round);
+		if (others)
+			begin_advance(w);
+		timer = others ? pop(w, w->now, &work) : pop_late(w);
+	}
 	w->in_round = timer;
 	return timer;
 }
 
-TWHEEL_TIMERS_API
-unsigned int twheel_timers_advance(struct twheel_timers *w, uint64_t now, unsigned int most)
+/* Call the functions of timers in FRESH and LATE, while no others are due. */
+static noinline unsigned int call_late(struct twheel_timers *w, u64 now, unsigned int most)
+{
+	struct twheel_timer *timer;
+	unsigned int count = 0;
+
+	begin(w, now, true);
+	for (; count < most && (timer = pop_late(w)); count++)
+		timer->fn(timer);
+	return count;
+}
+
+/* Call the functions of all due timers. */
+static noinline unsigned int call_due(struct twheel_timers *w, u64 now, unsigned int most)
 {
 	int work = clamp_t(u32, most, TWHEEL_TIMERS_MOVES, WORK_MAX);
 	struct list_head *unsorted = &w->lists[UNSORTED];
@@ -549,8 +589,9 @@ unsigned int twheel_timers_advance(struct twheel_timers *w, uint64_t now, unsign
 	struct twheel_timer *timer;
 	u64 until;
 
-	if (!begin(w, &now, true))
-		return 0;
+	begin(w, now, true);
+	begin_advance(w);
+	now = w->now;
 	while (count < most && (timer = pop(w, now, &work))) {
 		/* Alternate moves and expiries while timers have to be moved. */
 		end = w->scheme.quota ? min(most, count + TWHEEL_HIER_BATCH) : most;
@@ -560,6 +601,15 @@ unsigned int twheel_timers_advance(struct twheel_timers *w, uint64_t now, unsign
 		while (++count < end && list_empty(unsorted) && (timer = pop_front(w, until)));
 	}
 	return count;
+}
+
+/* Most calls of a program that is awake anyway have nothing to do. */
+TWHEEL_TIMERS_API
+unsigned int twheel_timers_advance(struct twheel_timers *w, uint64_t now, unsigned int most)
+{
+	if (!none_due(w, now))
+		return call_due(w, now, most);
+	return none_wait(w) ? 0 : call_late(w, now, most);
 }
 
 /* Returns @time moved by @by, at most @most, at least 0. */
@@ -676,8 +726,8 @@ static u64 first_of_list(struct list_head *list, u64 begin)
 	return first;
 }
 
-TWHEEL_TIMERS_API
-uint64_t twheel_timers_next(struct twheel_timers *w)
+/* Search for the result of twheel_timers_next(). */
+static noinline u64 search_next(struct twheel_timers *w)
 {
 	struct list_head *front = &w->lists[FRONT], *list;
 	struct twheel_scheme *s = &w->scheme;
@@ -691,10 +741,9 @@ uint64_t twheel_timers_next(struct twheel_timers *w)
 		w->outer = TWHEEL_TIMERS_NEVER;
 		w->cascade = U64_MAX;
 		w->lagging = s->clock + LAG_MAX;
-	}
-	if (w->next)
 		return w->next;
-	if (s->level || !list_empty(&w->lists[LATE]) || !list_empty(&w->lists[FRESH]) ||
+	}
+	if (s->level || !list_empty(&w->lists[LATE]) ||
 	    (!list_empty(&w->lists[UNSORTED]) && !sort(w, &work)))
 		return w->now;
 	w->lagging = s->clock + LAG_MAX;
@@ -720,6 +769,14 @@ uint64_t twheel_timers_next(struct twheel_timers *w)
 	w->next = min(next, w->outer);
 	w->lagging = min(s->clock + LAG_MAX, w->cascade);
 	return w->next;
+}
+
+TWHEEL_TIMERS_API
+uint64_t twheel_timers_next(struct twheel_timers *w)
+{
+	u64 next = likely(w->next && w->scheme.pending) ? w->next : search_next(w);
+
+	return likely(none_wait(w)) ? next : w->now;
 }
 
 TWHEEL_TIMERS_API
