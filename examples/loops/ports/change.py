@@ -17,7 +17,7 @@ def find(text, name):
         while depth:
             depth += {'(': 1, ')': -1}.get(text[at], 0)
             at += 1
-        if not re.match(r'\s*\{', text[at:]):
+        if not re.match(r'[\w\s]*\{', text[at:]):
             continue
         at = text.index('{', at) + 1
         depth = 1

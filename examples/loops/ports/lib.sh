@@ -12,10 +12,11 @@ sources() {
 	tree=$("$top/tests/vm/source" "$1")
 }
 
-# amalgamation DIR: twheel_timer.c and twheel_timer.h, to be compiled among others.
+# amalgamation DIR WIDTH: twheel_timer.c and twheel_timer.h, to be compiled among others, with slots
+# of 2^WIDTH units.
 amalgamation() {
 	"$top/tools/libtwheel/amalgamate" timer-c >"$1/twheel_timer.c"
-	"$top/tools/libtwheel/amalgamate" timer-h >"$1/twheel_timer.h"
+	{ echo "#define TWHEEL_TIMERS_WIDTH $2"; "$top/tools/libtwheel/amalgamate" timer-h; } >"$1/twheel_timer.h"
 }
 
 # logged NAME COMMAND...: show what it says if it fails.

@@ -17,7 +17,6 @@ static inline void event_wheel_ctor_(struct event_base *base)
 	base->timewheel = twheel_timers_new(0);
 	if (!base->timewheel)
 		event_err(1, "twheel_timers_new");
-	twheel_timers_width(base->timewheel, 10);
 }
 
 static inline void event_wheel_dtor_(struct event_base *base)

@@ -17,8 +17,10 @@ static void uv__timer_expire(struct twheel_timer *timer)
 {
 	uv_timer_t *handle = twheel_timer_container(timer, uv_timer_t, wheel_timer);
 
-	uv__handle_stop(handle);
-	uv_timer_again(handle);
+	if (handle->repeat)
+		uv_timer_start(handle, handle->timer_cb, handle->repeat, handle->repeat);
+	else
+		uv__handle_stop(handle);
 	handle->timer_cb(handle);
 }
 

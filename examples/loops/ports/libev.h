@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * The relative timers of libev on <twheel_timer.h>, for ev.c of libev
+ *
+ * The wheel is in the place of the heap in struct ev_loop. Periodic watchers keep their heap. An
+ * ev_timer has a struct twheel_timer in addition. libev's times are numbers of seconds with a
+ * fraction, and those of the wheel are in nanoseconds.
+ */
+#include "twheel_timer.c"
+
+static inline uint64_t timers_ns(ev_tstamp at)
+{
+	if (at <= 0)
+		return 0;
+	/* 285 years */
+	return at < 9e9 ? (uint64_t)(int64_t)(at * 1e9) : TWHEEL_TIMERS_NEVER;
+}
+
+static inline struct twheel_timers *timers_new(ev_tstamp now)
+{
+	struct twheel_timers *w = twheel_timers_new(timers_ns(now));
+
+	if (!w)
+		abort();
+	return w;
+}
+
+static inline ev_timer *timers_each(struct twheel_timers *w, const ev_timer *after)
+{
+	struct twheel_timer *timer = twheel_timers_each(w, after ? &after->wheel_timer : NULL);
+
+	return timer ? twheel_timer_container(timer, ev_timer, wheel_timer) : NULL;
+}
+
+/* Returns how long the loop may sleep. */
+static inline ev_tstamp timers_wait(struct twheel_timers *w, ev_tstamp mn_now)
+{
+	uint64_t next = twheel_timers_next(w), now = timers_ns(mn_now);
+
+	return next > now ? (ev_tstamp)(next - now) / 1e9 : 0;
+}
