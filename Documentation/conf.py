@@ -65,7 +65,8 @@ primary_domain = "c"
 highlight_language = "none"
 smartquotes = False
 # Words that kernel-doc leaves in a declaration.
-c_id_attributes = ["__user", "__init", "__exit", "TWHEEL_INLINE"]
+macros = ("TWHEEL_INLINE", "TWHEEL_TIMERS_API")
+c_id_attributes = ["__user", "__init", "__exit", *macros]
 
 # Drawn from constants and names of the sources. Not in git.
 subprocess.run([sys.executable, os.path.join(top, "Documentation/figures/wheel.py"),
@@ -102,9 +103,9 @@ def numbers(_, doctree):
 
 
 def plain(_, doctree):
-    """Prototypes without the macro that makes them inline."""
+    """Prototypes without the macro before them."""
     for signature in doctree.findall(addnodes.desc_signature):
-        for text in [text for text in signature.findall(nodes.Text) if text == "TWHEEL_INLINE"]:
+        for text in [text for text in signature.findall(nodes.Text) if text in macros]:
             line = text.parent
             del line[line.index(text):line.index(text) + 2]
 

@@ -2,8 +2,9 @@
 /*
  * The timers of an event loop, with the names and rules of libuv
  *
- * A timeout of 0 expires in the next iteration. A timer with a repeat starts itself
- * again. The time of the loop does not change during an iteration.
+ * A timeout of 0 expires in the next iteration. Timers of one deadline expire in the order of
+ * their last starts. A timer with a repeat starts itself again before its callback is
+ * called. The time of the loop does not change during an iteration.
  */
 #include <limits.h>
 #include <poll.h>
@@ -32,23 +33,39 @@ static void update_time(struct loop *loop)
 	loop->now = ts.tv_sec * 1000ULL + ts.tv_nsec / 1000000;
 }
 
+static void start_again(struct handle *handle, uint64_t timeout)
+{
+	uint64_t deadline = handle->loop->now + timeout;
+
+	/* A push would be faster, but a timer that is pushed may precede others of its deadline. */
+	twheel_timer_stop(handle->loop->wheel, &handle->timer);
+	twheel_timer_start(handle->loop->wheel, &handle->timer,
+			   deadline < timeout ? TWHEEL_TIMERS_NEVER : deadline);
+}
+
 static void on_timer(struct twheel_timer *timer)
 {
 	struct handle *handle = twheel_timer_container(timer, struct handle, timer);
 
 	if (handle->repeat)
-		twheel_timer_start(handle->loop->wheel, timer, handle->loop->now + handle->repeat);
+		start_again(handle, handle->repeat);
 	handle->callback(handle);
 }
 
-static void timer_start(struct loop *loop, struct handle *handle, void (*callback)(struct handle *),
-			uint64_t timeout, uint64_t repeat)
+static void timer_init(struct loop *loop, struct handle *handle)
 {
+	twheel_timer_init(&handle->timer, on_timer);
 	handle->loop = loop;
-	handle->repeat = repeat;
+	handle->repeat = 0;
+	handle->callback = NULL;
+}
+
+static void timer_start(struct handle *handle, void (*callback)(struct handle *), uint64_t timeout,
+			uint64_t repeat)
+{
 	handle->callback = callback;
-	handle->timer.fn = on_timer;
-	twheel_timer_start(loop->wheel, &handle->timer, loop->now + timeout);
+	handle->repeat = repeat;
+	start_again(handle, timeout);
 }
 
 static void timer_stop(struct handle *handle)
@@ -56,17 +73,32 @@ static void timer_stop(struct handle *handle)
 	twheel_timer_stop(handle->loop->wheel, &handle->timer);
 }
 
+/* Returns for how many milliseconds the loop may sleep, or -1 without a timer. */
+static int backend_timeout(struct loop *loop)
+{
+	uint64_t next = twheel_timers_next(loop->wheel);
+
+	if (!twheel_timers_count(loop->wheel))
+		return -1;
+	if (next <= loop->now)
+		return 0;
+	return next - loop->now < INT_MAX ? (int)(next - loop->now) : INT_MAX;
+}
+
+static void run_timers(struct loop *loop)
+{
+	update_time(loop);
+	twheel_timers_advance(loop->wheel, loop->now, UINT_MAX);
+}
+
 /* Run until no timer is pending. A loop with descriptors polls them here. */
 static void loop_run(struct loop *loop)
 {
-	uint64_t next;
+	int timeout;
 
-	while ((next = twheel_timers_next(loop->wheel)) != TWHEEL_TIMERS_NEVER) {
-		update_time(loop);
-		if (next > loop->now)
-			poll(NULL, 0, next - loop->now < INT_MAX ? next - loop->now : INT_MAX);
-		update_time(loop);
-		twheel_timers_advance(loop->wheel, loop->now, UINT_MAX);
+	while ((timeout = backend_timeout(loop)) >= 0) {
+		poll(NULL, 0, timeout);
+		run_timers(loop);
 	}
 }
 
@@ -87,15 +119,17 @@ static void on_once(struct handle *handle)
 
 int main(void)
 {
-	struct handle once = { 0 }, repeat = { 0 };
+	struct handle once, repeat;
 	struct loop loop;
 
 	update_time(&loop);
 	loop.wheel = twheel_timers_new(loop.now);
 	if (!loop.wheel)
 		return 1;
-	timer_start(&loop, &repeat, on_repeat, 20, 10);
-	timer_start(&loop, &once, on_once, 0, 0);
+	timer_init(&loop, &repeat);
+	timer_init(&loop, &once);
+	timer_start(&repeat, on_repeat, 20, 10);
+	timer_start(&once, on_once, 0, 0);
 	loop_run(&loop);
 	twheel_timers_free(loop.wheel);
 	return 0;

@@ -134,7 +134,14 @@ struct twheel_timer {
 /* private: bit of @hint: the timer is pending, and may get a later deadline without a move */
 #define TWHEEL_TIMER_STAYS	1U
 
-/* Returns the structure of @type whose @member is @timer. */
+/**
+ * twheel_timer_container() - return the structure that a timer is a member of
+ * @timer: the timer
+ * @type: type of the structure
+ * @member: name of the member
+ *
+ * Return: a pointer to the structure.
+ */
 #define twheel_timer_container(timer, type, member) \
 	((type *)((char *)(timer) - offsetof(type, member)))
 
@@ -350,7 +357,12 @@ uint64_t twheel_timers_next(struct twheel_timers *w);
 TWHEEL_TIMERS_API
 void twheel_timers_shift(struct twheel_timers *w, int64_t by);
 
-/* Returns the number of pending timers. */
+/**
+ * twheel_timers_count() - return the number of pending timers
+ * @w: the wheel
+ *
+ * Return: the number.
+ */
 TWHEEL_TIMERS_API
 uint64_t twheel_timers_count(const struct twheel_timers *w);
 
