@@ -23,19 +23,18 @@ fn run(program: &str, arguments: &[&str]) {
     }
 }
 
-fn compile() {
+fn compile(names: &[&str]) {
     let out = var("OUT_DIR").unwrap();
     let archive = format!("{out}/libtwheel.a");
-    let objects = ["twheel", "twheel_timer"].map(|name| {
+    // An archive keeps what it has of an earlier build.
+    let _ = std::fs::remove_file(&archive);
+    for name in names {
         let source = format!("libtwheel/{name}.c");
         let object = format!("{out}/{name}.o");
         println!("cargo:rerun-if-changed={source}");
         run(&tool("CC", "cc"), &["-std=gnu11", "-O2", "-fPIC", "-pthread", "-c", &source, "-o", &object]);
-        object
-    });
-    // An archive keeps what it has of an earlier build.
-    let _ = std::fs::remove_file(&archive);
-    run(&tool("AR", "ar"), &["crs", &archive, &objects[0], &objects[1]]);
+        run(&tool("AR", "ar"), &["rcs", &archive, &object]);
+    }
     println!("cargo:rustc-link-search=native={out}");
     println!("cargo:rustc-link-lib=static=twheel");
 }
@@ -60,9 +59,11 @@ fn find() {
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
+    let sessions = var("CARGO_FEATURE_SESSION").is_ok();
     if var("CARGO_FEATURE_SYSTEM").is_err() && Path::new("libtwheel/twheel.c").exists() {
-        compile()
-    } else {
+        compile(if sessions { &["twheel", "twheel_timer"] } else { &["twheel_timer"] })
+    } else if sessions {
         find()
     }
+    // Without sessions the program links twheel_timer.c itself.
 }

@@ -6,8 +6,8 @@
 //! `expired()` returns the values of the timers that are due, so the wheel calls no code of
 //! the program.
 //!
-//! This file needs neither std nor libtwheel.so: as a module of a `no_std` crate it needs
-//! `alloc`, and twheel_timer.c of "make amalgamation".
+//! This needs `alloc`, and neither std nor libtwheel.so if the program links twheel_timer.c of
+//! "make amalgamation".
 extern crate alloc;
 
 use alloc::rc::Rc;
