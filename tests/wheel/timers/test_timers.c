@@ -310,6 +310,28 @@ static void a_crowd_is_sorted_in_parts(void)
 	}
 }
 
+/* A program that calls in each tick, and never asks for the next time. */
+static void empty_ticks_are_not_looked_at(void)
+{
+	unsigned int foreign, moves = 0;
+	struct item item = {};
+	uint64_t clock, tick;
+
+	for (foreign = 0; foreign < 2; foreign++) {
+		start_item(&item, now + 5000);
+		for (tick = now + 1; tick < item.timer.expires; tick++) {
+			clock = w->scheme.clock;
+			if (foreign)
+				check(!twheel_timers_expired(w, tick));
+			else
+				check(!twheel_timers_advance(w, tick, UINT32_MAX));
+			moves += w->scheme.clock != clock;
+		}
+		check(go_to(tick) == 1);
+	}
+	check(moves <= 2 * 100);
+}
+
 /* The memory of outer levels and rows is not touched before a timer needs it. */
 static void an_empty_wheel_is_small(void)
 {
@@ -447,6 +469,7 @@ static const struct test {
 	CASE(timers_due_now_starve_nobody),
 	CASE(wakeups_are_those_of_a_heap),
 	CASE(a_crowd_is_sorted_in_parts),
+	CASE(empty_ticks_are_not_looked_at),
 	CASE(an_empty_wheel_is_small),
 	CASE(a_program_that_is_awake_moves_timers),
 	CASE(a_clock_may_jump),

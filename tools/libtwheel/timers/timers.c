@@ -479,6 +479,8 @@ static noinline struct twheel_timer *advance_and_pop(struct twheel_timers *w, u6
 	return NULL;
 }
 
+static u64 search_next(struct twheel_timers *w);
+
 /* Returns whether no timer is due at @now, except those of FRESH and LATE. */
 static __always_inline bool none_due(const struct twheel_timers *w, u64 now)
 {
@@ -563,6 +565,9 @@ struct twheel_timer *twheel_timers_expired(struct twheel_timers *w, uint64_t now
 		if (others)
 			begin_advance(w);
 		timer = others ? pop(w, w->now, &work) : pop_late(w);
+		/* As in call_due(). */
+		if (others && !timer && !w->in_round && work == TWHEEL_TIMERS_MOVES)
+			search_next(w);
 	}
 	w->in_round = timer;
 	return timer;
@@ -580,13 +585,17 @@ static noinline unsigned int call_late(struct twheel_timers *w, u64 now, unsigne
 	return count;
 }
 
-/* Call the functions of all due timers. */
+/*
+ * Call the functions of all due timers. If there are none, the next one is searched for, so that a
+ * program that calls in each tick does not have the wheel look at each empty tick.
+ */
 static noinline unsigned int call_due(struct twheel_timers *w, u64 now, unsigned int most)
 {
-	int work = clamp_t(u32, most, TWHEEL_TIMERS_MOVES, WORK_MAX);
+	const int all = clamp_t(u32, most, TWHEEL_TIMERS_MOVES, WORK_MAX);
 	struct list_head *unsorted = &w->lists[UNSORTED];
 	unsigned int count = 0, end;
 	struct twheel_timer *timer;
+	int work = all;
 	u64 until;
 
 	begin(w, now, true);
@@ -600,6 +609,8 @@ static noinline unsigned int call_due(struct twheel_timers *w, u64 now, unsigned
 			timer->fn(timer);
 		while (++count < end && list_empty(unsorted) && (timer = pop_front(w, until)));
 	}
+	if (!count && work == all)
+		search_next(w);
 	return count;
 }
 
