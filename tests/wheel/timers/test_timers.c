@@ -227,6 +227,25 @@ static void timers_due_now_starve_nobody(void)
 		twheel_timer_stop(w, &again[i].timer);
 }
 
+/* A call that ends early leaves the clock behind, and timers of the present tick are in an outer level. */
+static void a_lagging_clock_sleeps_until_the_first_timer(void)
+{
+	struct item late = {}, first = {}, second = {};
+	const uint64_t far = 1ULL << 50;
+
+	be_exact();
+	start_item(&late, 0);
+	now = far;
+	check(twheel_timers_advance(w, far, 1) == 1);
+	check(twheel_timers_next(w) == TWHEEL_TIMERS_NEVER);
+	start_item(&first, far + 5);
+	start_item(&second, far + 9);
+	check(twheel_timers_next(w) == far + 5);
+	check(twheel_timer_stop(w, &first.timer));
+	check(twheel_timers_next(w) == far + 9);
+	check(go_to(far + 9) == 1 && second.order);
+}
+
 /* Deadlines in the tests of nanoseconds */
 #define SPREAD	100000000000ULL
 
@@ -467,6 +486,7 @@ static const struct test {
 	CASE(next_is_the_first_timer),
 	CASE(a_timer_due_now_expires_in_the_next_call),
 	CASE(timers_due_now_starve_nobody),
+	CASE(a_lagging_clock_sleeps_until_the_first_timer),
 	CASE(wakeups_are_those_of_a_heap),
 	CASE(a_crowd_is_sorted_in_parts),
 	CASE(empty_ticks_are_not_looked_at),

@@ -230,7 +230,8 @@ static noinline void place_near(struct twheel_timers *w, struct twheel_timer *ti
 	if (twheel_scheme_tick(s, expires) == s->clock) {
 		append(&w->lists[UNSORTED], timer);
 	} else {
-		/* After a long time, this may be beyond the end of level 0. */
+		/* If the clock lags far behind, this is in an outer level. */
+		w->outer = min(w->outer, expires);
 		twheel_hier_place(s, timer, expires);
 	}
 }
