@@ -37,7 +37,8 @@ static void shout(int fd)
 	int i;
 
 	for (i = 0; i < 64; i++)
-		if (send(fd, data, sizeof(data), MSG_DONTWAIT | MSG_NOSIGNAL) < 0 && errno != EAGAIN)
+		if (send(fd, data, sizeof(data), MSG_DONTWAIT | MSG_NOSIGNAL) < 0 &&
+		    errno != EAGAIN)
 			err(1, "the connection of a client that never reads");
 }
 
