@@ -381,6 +381,8 @@ const struct cpumask *cpumask_of_node(int node)
 
 struct twheel_timer;
 
+struct twheel_base;
+void oracle_tick(const struct twheel_base *base);
 void oracle_expires(const struct twheel_timer *timer);
 
 /* The tracepoint that an expiry is judged by. The others trace nothing. */
@@ -389,7 +391,7 @@ void oracle_expires(const struct twheel_timer *timer);
 #define sim_trace_twheel_stop(...)
 #define sim_trace_twheel_word(...)
 #define sim_trace_twheel_cascade(...)
-#define sim_trace_twheel_tick(...)
+#define sim_trace_twheel_tick(base, ...)	oracle_tick(base)
 
 #define TP_PROTO(...)	__VA_ARGS__
 #define TP_ARGS(...)	(__VA_ARGS__)

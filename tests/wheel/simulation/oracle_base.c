@@ -122,6 +122,15 @@ void oracle_run_begins(struct hrtimer *hrtimer)
  * charged for the time from its last clock read to its end, in which the CPU may wait
  * for a lock, so a wheel that is busy for long has some more.
  */
+/* A run ends. The next one may be that of a CPU that goes, which no softirq begins. */
+void oracle_tick(const struct twheel_base *base)
+{
+	struct sim_held *held = &((struct twheel_base *)base)->hrtimer.held;
+
+	held->first = 0;
+	held->work = 0;
+}
+
 static void check_throttle(const struct sim_held *held,
 			   const struct twheel_base *base)
 {

@@ -192,28 +192,41 @@ static void dequeue_work(struct delayed_work *work)
 	have_works = !list_empty(&works);
 }
 
-bool schedule_delayed_work(struct delayed_work *work, unsigned long delay)
+static void queue_work(struct delayed_work *work, u64 at)
 {
-	u64 at = sim.now + delay * (NSEC_PER_SEC / HZ);
-
-	sim_point();
-	work->wanted = min(work->wanted ?: at, at);
-	if (work->queued)
-		return false;
 	work->at = at;
 	work->queued = true;
 	list_add(&work->link, &works);
 	have_works = true;
+}
+
+/* Both note what the caller asked for, and change nothing in two steps that others see. */
+static bool is_queued_for(struct delayed_work *work, unsigned long delay, u64 *at)
+{
+	sim_point();
+	*at = sim.now + delay * (NSEC_PER_SEC / HZ);
+	work->wanted = min(work->wanted ?: *at, *at);
+	return work->queued;
+}
+
+bool schedule_delayed_work(struct delayed_work *work, unsigned long delay)
+{
+	u64 at;
+
+	if (is_queued_for(work, delay, &at))
+		return false;
+	queue_work(work, at);
 	return true;
 }
 
 bool mod_delayed_work(void *wq, struct delayed_work *work, unsigned long delay)
 {
-	bool was = work->queued;
+	u64 at;
+	bool was = is_queued_for(work, delay, &at);
 
 	if (was)
 		dequeue_work(work);
-	schedule_delayed_work(work, delay);
+	queue_work(work, at);
 	return was;
 }
 
