@@ -227,7 +227,10 @@ static void timers_due_now_starve_nobody(void)
 		twheel_timer_stop(w, &again[i].timer);
 }
 
-/* A call that ends early leaves the clock behind, and timers of the present tick are in an outer level. */
+/*
+ * A call that ends early leaves the clock behind, and timers of the present tick are in an outer
+ * level.
+ */
 static void a_lagging_clock_sleeps_until_the_first_timer(void)
 {
 	struct item late = {}, first = {}, second = {};
