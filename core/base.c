@@ -177,7 +177,8 @@ static unsigned int find_nearest(const struct twheel *wheel, unsigned int cpu)
  */
 unsigned int twheel_base_nearest(const struct twheel *wheel, unsigned int cpu)
 {
-	int changes = atomic_read(&wheel->usable_changes);
+	/* Pairs with the writers: a choice from an older @usable must not count as one of now. */
+	int changes = atomic_read_acquire(&wheel->usable_changes);
 	struct twheel_base *base = wheel->bases[cpu];
 
 	if (cpu != smp_processor_id())
@@ -248,7 +249,8 @@ static void enable_base(struct twheel_base *base, unsigned int cpu)
 	/* Already set if @cpu drives the base of another CPU. */
 	if (base == base->wheel->bases[cpu])
 		cpumask_set_cpu(cpu, base->wheel->usable);
-	atomic_inc(&base->wheel->usable_changes);
+	/* Pairs with twheel_base_nearest(). */
+	(void)atomic_inc_return_release(&base->wheel->usable_changes);
 }
 
 /* Returns false if another caller was first. */
@@ -489,7 +491,11 @@ void twheel_base_switch_off(struct twheel_base *base, unsigned int cpu)
 	base->cpu = TWHEEL_NO_CPU;
 	base->fast_cpu = TWHEEL_NO_CPU;
 	cpumask_clear_cpu(cpu, base->wheel->usable);
-	atomic_inc(&base->wheel->usable_changes);
+	/*
+	 * Pairs with twheel_base_nearest(), which otherwise keeps the choice of this CPU: a
+	 * start on a CPU without slots would search with interrupts off for ever.
+	 */
+	(void)atomic_inc_return_release(&base->wheel->usable_changes);
 	raw_spin_unlock_irq(&base->lock);
 	hrtimer_cancel(&base->hrtimer);
 }

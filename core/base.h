@@ -178,8 +178,8 @@ struct twheel_base {
  *	recheck under that lock
  * @request_irq_work: queues @request_work
  * @request_work: allocates the slots of the bases that are @requested
- * @usable_changes: number of changes of @usable. When it differs, an isolated
- *	CPU chooses a base again
+ * @usable_changes: number of changes of @usable, written after it. When the number
+ *	differs, a CPU that is isolated or has no slots chooses a base again
  * @bases: bases by CPU number, one for each possible CPU. Constant
  */
 struct twheel {

@@ -238,6 +238,7 @@ static inline int sim_atomic_add(int i, atomic_t *v, enum sim_order how)
 
 #define atomic_inc(v)			((void)sim_atomic_add(1, v, SIM_ONCE))
 #define atomic_dec(v)			((void)sim_atomic_add(-1, v, SIM_ONCE))
+#define atomic_inc_return_release(v)	sim_atomic_add(1, v, SIM_RELEASE)
 #define atomic_dec_return_release(v)	sim_atomic_add(-1, v, SIM_RELEASE)
 
 static inline bool test_and_set_bit(unsigned int nr, unsigned long *addr)

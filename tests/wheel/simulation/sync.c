@@ -272,8 +272,7 @@ void sim_kworker(struct sim_task *task)
 				 work->at - work->wanted);
 		work->wanted = 0;
 		work->running = true;
-		/* Weak memory has its own seeds, whose order this would change. */
-		sim_memory_short = !sim_weak && sim_chance(4);
+		sim_memory_short = sim_chance(4);
 		work->work.func(&work->work);
 		sim_memory_short = false;
 		work->running = false;
