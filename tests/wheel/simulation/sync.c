@@ -226,6 +226,9 @@ bool mod_delayed_work(void *wq, struct delayed_work *work, unsigned long delay)
 
 	if (was)
 		dequeue_work(work);
+	/* A work that is due already runs soon, whatever it was due for before. */
+	if (was && work->at <= sim.now)
+		work->wanted = at;
 	queue_work(work, at);
 	return was;
 }
