@@ -31,11 +31,11 @@
  * code core/base.c take_timers 1668a376
  * code core/base.c put_timers 05e9e1a7
  * code core/base.c twheel_base_hand_on 4688914e
- * code core/base.c twheel_base_switch_off 770446d6
+ * code core/base.c twheel_base_switch_off 6bcf80b4
  * code core/tick.c expire_timer c37852ff
  * code core/wheel.c twheel_wheel_create_default b7296e1e
  * code core/wheel.c twheel_default cce4893e
- * accepted: the CPU of a start is chosen as before, by a function of base.c
+ * accepted: the change of the usable CPUs has a release, and the model has stores in order
  *
  * right
  * broken RECHECK: assertion violated
