@@ -33,7 +33,7 @@
  * as about a millisecond: see twheel_timers_width().
  *
  * Each timer expires at its deadline, at any distance. Timers expire in the order of their
- * deadlines, and those of one deadline in the order of their starts. After a push to a later
+ * deadlines, and timers with one deadline in the order of their starts. After a push to a later
  * deadline, the start of a timer counts as any time between its first start and its
  * expiry. A timer that is due when it is started expires in the next call.
  *
@@ -190,7 +190,7 @@ struct twheel_timers *twheel_timers_init(void *memory, size_t size, uint64_t now
  * @bits: slots are 2^@bits units wide, 24 at most. A new wheel has 0, which is right for
  *	milliseconds. 10 is for microseconds, 20 for nanoseconds
  *
- * Timers expire at their deadlines, whatever the width is. The timers of a slot are put in
+ * Timers expire at their deadlines with any width. The timers of a slot are put in
  * order when it is due. So wide slots cost little for timers that are usually stopped or pushed
  * before, and narrow ones have empty slots to skip.
  */
@@ -247,7 +247,7 @@ static inline void twheel_timer_push(struct twheel_timers *w, struct twheel_time
  *
  * Starts the timer for the time between that is a multiple of the highest power of two.
  * Other timers choose the same, and one wake-up serves them. A pending timer whose
- * time is between stays as it is.
+ * time is between does not change.
  */
 static inline void twheel_timer_start_between(struct twheel_timers *w, struct twheel_timer *timer,
 					      uint64_t earliest, uint64_t latest)
@@ -289,8 +289,8 @@ static inline bool twheel_timer_pending(const struct twheel_timer *timer)
 /**
  * twheel_timers_advance() - call the functions of due timers
  * @w: the wheel
- * @now: current time. Nothing but timers that were due already expires while it is behind an
- *	earlier one: see twheel_timers_shift()
+ * @now: current time. While it is behind the time of an earlier call, only timers that were due
+ *	then expire: see twheel_timers_shift()
  * @most: limit of functions called
  *
  * Moves at most @most or TWHEEL_TIMERS_MOVES other timers within the wheel,
@@ -311,9 +311,9 @@ unsigned int twheel_timers_advance(struct twheel_timers *w, uint64_t now, unsign
  * @w: the wheel
  * @now: see twheel_timers_advance()
  *
- * For programs without callbacks, as in Rust. Call it until it returns NULL. Timers that are
- * started meanwhile and due already are returned after that NULL. Each call moves at most
- * TWHEEL_TIMERS_MOVES other timers.
+ * For programs without callbacks, as in Rust. Call it until it returns NULL. A timer that the
+ * program starts before the NULL, and that is due already, is returned after the NULL. Each call
+ * moves at most TWHEEL_TIMERS_MOVES other timers.
  *
  * Return: the timer, which is stopped, or NULL. After NULL,
  * twheel_timers_next() returns @now or an earlier time if the call ended early.
@@ -331,7 +331,7 @@ struct twheel_timer *twheel_timers_expired(struct twheel_timers *w, uint64_t now
  * TWHEEL_TIMERS_MOVES of them away.
  *
  * A loop whose timers other threads start, with a lock around the wheel, keeps the result while
- * it sleeps. Such a thread wakes the loop up if this function then returns less.
+ * it sleeps. A thread that starts a timer wakes the loop up if this function then returns less.
  *
  * Return: the time at which to call twheel_timers_advance() next. No timer is
  * due earlier. Usually a timer is due then; if many timers have to be moved the
@@ -343,10 +343,10 @@ uint64_t twheel_timers_next(struct twheel_timers *w);
 /**
  * twheel_timers_shift() - move the time of the wheel, after the program's clock was set
  * @w: the wheel
- * @by: by how much the clock was set forward, negative if it was set back
+ * @by: difference between the new time of the clock and the old one, negative if it was set back
  *
- * Moves the deadline of each pending timer, so that the timer keeps the time that it has left.
- * Deadlines end at 0 and before TWHEEL_TIMERS_NEVER. Timers that are due already expire
+ * Moves the deadline of each pending timer, so that the time until the deadline is the same as
+ * before. Deadlines end at 0 and before TWHEEL_TIMERS_NEVER. Timers that are due already expire
  * in any order. Takes time in proportion to the number of timers.
  *
  * Without this, timers that are started after the clock was set back are due at once, and the

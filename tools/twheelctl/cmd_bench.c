@@ -46,7 +46,7 @@ typedef void subject_fn(struct subject *subject);
  * @open: prepare the timers
  * @run: do the operation on all @timers. NULL if it costs nothing or does not exist
  * @close: clean up
- * @best: ns that an operation takes, 0 if it was not measured
+ * @best: time of an operation, ns, 0 if it was not measured
  */
 struct subject {
 	const char *name;
@@ -114,7 +114,7 @@ static void close_batch(struct subject *subject)
 	close_session(subject);
 }
 
-/* Check the result of a call and, if it submitted a batch, those of its operations. */
+/* Check the result of a call and, if it submitted a batch, the results of its operations. */
 static void need_all(int ret, const char *what)
 {
 	need(ret, what);

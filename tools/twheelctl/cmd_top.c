@@ -175,7 +175,7 @@ static double sort_key(const struct interval *in,
 	}
 }
 
-/* Compare two rows: the larger key comes first, then the session that was opened first. */
+/* Compare two rows: by the larger key, and then by the older session. */
 static int compare_rows(const void *a, const void *b)
 {
 	const struct row *one = a;

@@ -2,8 +2,8 @@
 /*
  * twheelctl: the contents of /proc/twheel
  *
- * The text is parsed into blocks of fields: the module's block, then for each wheel a block of
- * its own and one for each CPU, then the blocks of sessions. The text is not trusted, because a
+ * The text is parsed into blocks of fields. The module's block is the first. Each wheel has a block
+ * of its own and a block for each CPU. The blocks of sessions are last. The text is not trusted, because a
  * user may name any file. Modules of other versions lack lines: a missing line is "-" in a table
  * and null in JSON.
  */
@@ -94,7 +94,7 @@ struct proc_block {
 
 /**
  * struct proc - a reading of /proc/twheel
- * @text: memory that @blocks and @fields point into
+ * @text: memory of @blocks and @fields
  * @blocks: the blocks in the order of the text, the module first
  * @nr_blocks: number of blocks
  * @fields: the fields of all blocks

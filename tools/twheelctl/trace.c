@@ -6,7 +6,7 @@
  *
  *            sleep-123     [001] d..2.   12.345678: twheel_start: timer=... fn=...
  *
- * A thread may choose any name, so the first 16 columns are its name, whatever they contain.
+ * The first 16 columns are the name of the thread, which may contain any characters.
  */
 #include <stdio.h>
 #include <stdlib.h>

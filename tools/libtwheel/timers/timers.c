@@ -79,11 +79,11 @@ enum list { FRESH, LATE, UNSORTED, FRONT, FIRST_ROW };
  * @near: last deadline in the tick of @now
  * @soon: deadlines before it belong in level 0, or are not after @near
  * @late: @now when the first timer of LATE was started. Timers due by then expire first
- * @front_end: last deadline that belongs in FRONT
- * @row_ends: for each row in use, last deadline that belongs in it
+ * @front_end: last deadline of FRONT
+ * @row_ends: last deadline of each row in use
  * @rows: number of rows in use, each of which refines one list of the row before
  * @in_round: twheel_timers_expired() returned a timer, and not NULL since
- * @used: bitmap of @lists that are initialised
+ * @used: bitmap of initialised @lists
  * @lists: see enum list
  * @occupied: bitmap of @scheme
  * @slots: slots of @scheme
@@ -358,7 +358,7 @@ static void take_list(struct twheel_timers *w, struct list_head *list, bool is_s
  * Sort timers of the clock's tick, at least the first ones. Returns false if that takes more than
  * *@work.
  *
- * The unsorted timers follow the sorted ones in FRONT meanwhile.
+ * While the sort is not complete, the unsorted timers follow the sorted ones in FRONT.
  */
 static noinline bool sort(struct twheel_timers *w, int *work)
 {
@@ -482,7 +482,7 @@ static noinline struct twheel_timer *advance_and_pop(struct twheel_timers *w, u6
 
 static u64 search_next(struct twheel_timers *w);
 
-/* Returns whether no timer is due at @now, except those of FRESH and LATE. */
+/* Returns whether no timer outside of FRESH and LATE is due at @now. */
 static __always_inline bool none_due(const struct twheel_timers *w, u64 now)
 {
 	return now < w->next && twheel_scheme_tick(&w->scheme, now) < w->lagging;
@@ -502,7 +502,7 @@ static __always_inline struct twheel_timer *pop_late(struct twheel_timers *w)
 	return list_empty(late) ? NULL : take_first(w, late);
 }
 
-/* Take out the next timer that expires at @now. Those of LATE follow the others due by @late. */
+/* Take out the next timer that expires at @now. A timer of LATE follows the timers due by @late. */
 static __always_inline struct twheel_timer *pop(struct twheel_timers *w, u64 now, int *work)
 {
 	struct twheel_timer *timer;
@@ -538,7 +538,7 @@ static __always_inline void begin(struct twheel_timers *w, u64 now, bool new_rou
 	}
 }
 
-/* Have the clock moved by pop(), at once to the tick of @next if that has come. */
+/* Prepare for pop() to move the clock. Move it to the tick of @next if that tick is not later. */
 static __always_inline void begin_advance(struct twheel_timers *w)
 {
 	struct twheel_scheme *s = &w->scheme;
@@ -587,8 +587,8 @@ static noinline unsigned int call_late(struct twheel_timers *w, u64 now, unsigne
 }
 
 /*
- * Call the functions of all due timers. If there are none, the next one is searched for, so that a
- * program that calls in each tick does not have the wheel look at each empty tick.
+ * Call the functions of all due timers. If no timer is due, search for the next one. Otherwise the
+ * wheel would look at each empty tick of a program that calls in each tick.
  */
 static noinline unsigned int call_due(struct twheel_timers *w, u64 now, unsigned int most)
 {
