@@ -165,18 +165,22 @@ bool prove_reach(u64 begin, u64 clock, u64 tick)
 static struct twheel_slot *the_slot;
 
 #define twheel_hier_place		place
+#define twheel_hier_place_outer		place_outer
 #define twheel_hier_place_far		place_far
 #define twheel_hier_join(s, slot, ...)	(the_slot = (slot))
 /* CUT twheel_hier.c twheel_hier_place_far */
 #include "cut/twheel_hier_place_far.h"
+/* CUT twheel_hier.h twheel_hier_place_outer */
+#include "cut/twheel_hier_place_outer.h"
 /* CUT twheel_hier.h twheel_hier_place */
 #include "cut/twheel_hier_place.h"
 #undef twheel_hier_place
+#undef twheel_hier_place_outer
 #undef twheel_hier_place_far
 #undef twheel_hier_join
 
 /* Prove that a start queues a node in the lowest level that reaches its tick. */
-BROKEN_BY(place, "twheel_hier.h", "tick < s->reach[1]", "tick <= s->reach[1]")
+BROKEN_BY(place, "twheel_hier.h", "expires < s->reach[1]", "expires <= s->reach[1]")
 bool prove_place(u64 clock, u64 tick)
 {
 	/* The address of the slots does not matter, and Z3 is slow with an unknown one. */
@@ -209,7 +213,7 @@ bool prove_next_outer(u64 clock, unsigned int level, u64 tick)
 }
 
 /* Prove that a hint, the distance from one node to another, leads to the other node. */
-BROKEN_BY(hint, "twheel_slot.h", "unsigned long)(s32)hint", "unsigned long)hint")
+BROKEN_BY(hint, "twheel_slot.h", "uintptr_t)(s32)hint", "uintptr_t)hint")
 bool prove_hint(u64 one, u64 other)
 {
 	const struct twheel_node *node = (void *)one, *target = (void *)other;
