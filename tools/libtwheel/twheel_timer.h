@@ -135,7 +135,7 @@ struct twheel_timer {
 #define TWHEEL_TIMER_STAYS	1U
 
 /**
- * twheel_timer_container() - return the structure that a timer is a member of
+ * twheel_timer_container - return the structure that a timer is a member of
  * @timer: the timer
  * @type: type of the structure
  * @member: name of the member
