@@ -3,9 +3,9 @@
  * twheelctl: the contents of /proc/twheel
  *
  * The text is parsed into blocks of fields. The module's block is the first. Each wheel has a block
- * of its own and a block for each CPU. The blocks of sessions are last. The text is not trusted, because a
- * user may name any file. Modules of other versions lack lines: a missing line is "-" in a table
- * and null in JSON.
+ * of its own and a block for each CPU. The blocks of sessions are last. The text is not trusted,
+ * because a user may name any file. Modules of other versions lack lines: a missing line is "-" in
+ * a table and null in JSON.
  */
 #ifndef PROC_H
 #define PROC_H
