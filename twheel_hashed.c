@@ -171,7 +171,7 @@ static struct twheel_node *scan_slot(struct twheel_scheme *s, int *work)
 		node = list_entry(s->hand, struct twheel_node, link);
 		s->hand = node->link.next;
 		prefetch(s->hand);
-		if (node->expires <= s->clock) {
+		if (twheel_slot_is_due(node, s->clock)) {
 			twheel_hashed_leave(s, node);
 			twheel_slot_leave_wheel(s, node);
 			return node;

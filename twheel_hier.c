@@ -69,7 +69,7 @@
  * wake-ups cost more there.
  */
 #ifndef MOVES_PER_WAKEUP
-#define MOVES_PER_WAKEUP	64
+#define MOVES_PER_WAKEUP	512
 #endif
 
 /*
@@ -231,7 +231,7 @@ static void cascade(struct twheel_scheme *s, u32 most, int *work)
 		node = list_entry(last, struct twheel_node, link);
 		twheel_slot_take_hint(node);
 		tick = twheel_scheme_tick(s, node->expires);
-		if (likely(tick >> shift == outer)) {
+		if (likely(tick >> shift == outer) && likely(!TWHEEL_SLOT_ASK(node))) {
 			to = twheel_hier_slot(s, inner, tick);
 			twheel_hier_join(s, to, node, flags, true);
 			to->prepended = true;
@@ -414,17 +414,13 @@ u64 twheel_hier_next(struct twheel_scheme *s)
 	return next;
 }
 
-static u64 first_tick(const struct twheel_slot *slot)
-{
-	return list_first_entry(&slot->nodes, struct twheel_node, link)->expires;
-}
-
 /*
  * See twheel_scheme_next_due(). No outer level has work before @recheck, so the
  * next tick belongs to a slot of level 0.
  */
 u64 twheel_hier_next_due(struct twheel_scheme *s, int most)
 {
+	struct twheel_node *first;
 	struct twheel_slot *slot;
 	u64 next;
 
@@ -436,7 +432,8 @@ u64 twheel_hier_next_due(struct twheel_scheme *s, int most)
 			return twheel_hier_next(s);
 		slot = twheel_hier_slot(s, 0, next);
 		do {
-			if (first_tick(slot) <= next || !most--)
+			first = list_first_entry(&slot->nodes, struct twheel_node, link);
+			if (twheel_slot_is_due(first, next) || !most--)
 				return next;
 			requeue(s, slot, next);
 		} while (!is_empty(slot));

@@ -187,7 +187,7 @@ twheel_hier_due(struct twheel_scheme *s, struct twheel_slot *slot)
 	struct list_head *head = &slot->nodes, *first = head->next, *next;
 	struct twheel_node *node = list_entry(first, struct twheel_node, link);
 
-	if (first == head || unlikely(node->expires > s->clock))
+	if (first == head || !twheel_slot_is_due(node, s->clock))
 		return NULL;
 	next = first->next;
 	if (TWHEEL_SLOT_CORRUPTED(!next || next->prev != first ||

@@ -271,4 +271,27 @@ static inline bool twheel_slot_may_stay(struct twheel_slot *slot,
 	return true;
 }
 
+/*
+ * Returns whether the owner of a node stores its deadlines elsewhere, and the node has a
+ * later tick now because of that. Such a node has TWHEEL_SLOT_MAY_STAY, like a refreshed
+ * one. Tests have nodes without a timer.
+ */
+#ifndef TWHEEL_SLOT_ASK
+#define TWHEEL_SLOT_ASK(node)	twheel_slot_ask(node)
+
+static __always_inline bool twheel_slot_ask(struct twheel_node *node)
+{
+	struct twheel_timer *timer = container_of(node, struct twheel_timer, node);
+
+	return unlikely(timer->fn == twheel_asked_expired) && twheel_ask(timer);
+}
+#endif
+
+/* Returns whether a node is due at @tick. The owner may say that it is not. */
+static __always_inline bool twheel_slot_is_due(struct twheel_node *node, u64 tick)
+{
+	return likely(node->expires <= tick) &&
+	       (likely(!TWHEEL_SLOT_ASK(node)) || node->expires <= tick);
+}
+
 #endif /* _TWHEEL_SLOT_H */

@@ -38,7 +38,7 @@
 #ifdef CONFIG_DEBUG_OBJECTS
 static void *debug_hint(void *addr)
 {
-	return ((struct twheel_timer *)addr)->fn;
+	return twheel_callback_of(addr);
 }
 
 static bool debug_is_static(void *addr)
@@ -122,7 +122,7 @@ static void debug_check_delay(const struct twheel_timer *timer, u64 delay_ns)
 	div_u64_rem(delay_ns, NSEC_PER_USEC, &odd_ns);
 	if (odd_ns)
 		pr_warn_once("twheel: %ps waits for as long as the system is up: a deadline as a delay?\n",
-			     timer->fn);
+			     twheel_callback_of(timer));
 #endif
 }
 
@@ -169,6 +169,45 @@ static u64 deadline_after(u64 delay_ns)
 static u64 deadline_at(ktime_t deadline)
 {
 	return unlikely(deadline < 0) ? 0 : deadline;
+}
+
+/* Asking */
+
+/**
+ * twheel_asked_expired - callback of timers that the wheel asks for their deadlines
+ * @timer: the timer, of a struct twheel_asked_timer
+ *
+ * Calls the function of the source. Its address tells the wheel which timers to ask.
+ *
+ * Context: As a callback.
+ */
+void twheel_asked_expired(struct twheel_timer *timer)
+{
+	container_of(timer, struct twheel_asked_timer, timer)->source->fn(timer);
+}
+EXPORT_SYMBOL_GPL(twheel_asked_expired);
+
+/*
+ * Ask for the deadline of a pending timer of a struct twheel_asked_timer, whose base is
+ * locked, before a scheme moves or expires it. Returns whether the timer has a later tick
+ * now. Its slot may be too early then, as after a refresh.
+ */
+bool twheel_ask(struct twheel_timer *timer)
+{
+	struct twheel_asked_timer *asked = container_of(timer, struct twheel_asked_timer, timer);
+	u64 deadline = asked->source->deadline(timer), expires;
+	u32 offset_ns;
+
+	if (unlikely((s64)deadline < 0))
+		deadline = deadline == U64_MAX ? 0 : KTIME_MAX;
+	expires = round_up_to_tick(timer->base, deadline, &offset_ns);
+	if (expires <= timer->node.expires)
+		return false;
+	/* restart_after() pairs with both stores. */
+	WRITE_ONCE(timer->node.expires, expires);
+	WRITE_ONCE(timer->node.offset_ns, offset_ns);
+	timer->node.hint |= TWHEEL_SLOT_MAY_STAY;
+	return true;
 }
 
 /* Locks and bases */

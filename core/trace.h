@@ -32,7 +32,7 @@ TRACE_EVENT(twheel_start,
 	),
 	TP_fast_assign(
 		__entry->timer = timer;
-		__entry->fn = timer->fn;
+		__entry->fn = twheel_callback_of(timer);
 		__entry->clock = base->scheme.clock;
 		__entry->expires = timer->node.expires;
 		__entry->wheel = base->wheel->number;
@@ -61,7 +61,7 @@ DECLARE_EVENT_CLASS(twheel_timer,
 	),
 	TP_fast_assign(
 		__entry->timer = timer;
-		__entry->fn = timer->fn;
+		__entry->fn = twheel_callback_of(timer);
 		__entry->clock = base->scheme.clock;
 		__entry->expires = timer->node.expires;
 		__entry->wheel = base->wheel->number;

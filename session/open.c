@@ -158,6 +158,7 @@ void twheel_session_stats_locked(const struct twheel_session *s,
 	int i;
 
 	*stats = s->stats;
+	stats->carried += atomic64_read(&s->carried);
 	stats->pending = s->timers - stats->unread;
 	/* A timer armed by a start or a read is pending, stopped or expired. */
 	stats->started = stats->pending + stats->stopped + stats->expired -
@@ -265,7 +266,7 @@ void twheel_session_close(struct twheel_session *s)
 	spin_lock_bh(&s->lock);
 	spin_unlock_bh(&s->lock);
 	twheel_table_destroy_all(s, s->tables);
-	/* Callbacks do not read words after @closing was set. */
+	/* No timer is pending, and callbacks do not read words after @closing was set. */
 	twheel_session_words_free(s, s->words);
 	twheel_session_wheel_put(s->wheel_ref);
 	twheel_session_user_uncharge(s->user, TWHEEL_COUNT_SESSIONS);

@@ -100,6 +100,8 @@ struct twheel_events {
  * @shared_ids: number of @words, 0 if there are none
  * @words: deadlines stored by the program, or NULL. Set once
  * @events: queue of unread events. @events.first is also read without @lock
+ * @carried: number of words that the wheel found to be later deadlines. Atomic, as bases
+ *	of several CPUs ask
  * @stats: counters, except started, pending and delivered, which the others imply.
  *	@stats.unread counts @events, and expiries while @closing
  * @readers: sleepers in read(2), all exclusive waiters
@@ -130,6 +132,7 @@ struct twheel_session {
 	u32 shared_ids;
 	struct twheel_session_words *words;
 	struct twheel_events events;
+	atomic64_t carried;
 	struct twheel_stats stats;
 	wait_queue_head_t readers;
 	wait_queue_head_t pollers;

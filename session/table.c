@@ -238,10 +238,10 @@ static u32 nr_indexes_of(const struct twheel_session *s)
 }
 
 static struct twheel_chunk *alloc_chunk(struct twheel_session *s,
-					struct twheel_table *table,
-					twheel_fn fn)
+					struct twheel_table *table)
 {
 	struct twheel_chunk *chunk = kmem_cache_alloc(chunk_cache, GFP_SESSION);
+	twheel_fn fn = s->shared_ids ? twheel_asked_expired : twheel_session_source.fn;
 	u32 i;
 
 	if (!chunk)
@@ -341,7 +341,7 @@ static bool move_kept_chunk(struct twheel_session *s, struct twheel_table *table
 	return true;
 }
 
-static void *alloc_piece(struct twheel_session *s, u64 id, enum piece what, twheel_fn fn)
+static void *alloc_piece(struct twheel_session *s, u64 id, enum piece what)
 {
 	switch (what) {
 	case PAGES:
@@ -352,16 +352,15 @@ static void *alloc_piece(struct twheel_session *s, u64 id, enum piece what, twhe
 		return kcalloc(min_t(u32, TWHEEL_PAGE_CHUNKS, nr_indexes_of(s)),
 			       sizeof(void *), GFP_SESSION);
 	default:
-		return alloc_chunk(s, table_of(s, id), fn);
+		return alloc_chunk(s, table_of(s, id));
 	}
 }
 
 /*
- * Make room for @id, with timers that call @fn. May sleep, without the
- * session's lock. Returns 0 to try again, -ENOSPC at a limit of the user, or
- * -ENOMEM.
+ * Make room for @id. May sleep, without the session's lock. Returns 0 to try again,
+ * -ENOSPC at a limit of the user, or -ENOMEM.
  */
-int twheel_table_grow(struct twheel_session *s, u64 id, twheel_fn fn)
+int twheel_table_grow(struct twheel_session *s, u64 id)
 {
 	enum piece missing;
 	void *piece;
@@ -381,7 +380,7 @@ int twheel_table_grow(struct twheel_session *s, u64 id, twheel_fn fn)
 					 s->unlimited) : 0;
 	if (ret)
 		return ret;
-	piece = alloc_piece(s, id, missing, fn);
+	piece = alloc_piece(s, id, missing);
 	spin_lock_bh(&s->lock);
 	used = piece && put_piece(s, id, missing, piece);
 	spin_unlock_bh(&s->lock);

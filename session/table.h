@@ -20,14 +20,19 @@
 
 struct twheel_session;
 
+/* timer.c: the words of timers, and their callback */
+extern const struct twheel_source twheel_session_source;
+
 /**
  * struct twheel_utimer - a timer of a session
- * @timer: the timer. After the expiry @timer.node.link.prev is the timer of the
+ * @asked: the timer, which the wheel asks for its word if the session has words.
+ *	twheel_utimer_arm() and claim_place() set the source, in the place of @expired_ns
+ * @timer: the same. After the expiry @timer.node.link.prev is the timer of the
  *	next event, so that queueing an event needs no memory
+ * @expired_ns: time of the expiry, after it
  * @id: id of the timer
  * @user_data: value for its events
  * @period_ns: period, ns, or 0
- * @expired_ns: time of the expiry, after it
  * @state: an enum twheel_utimer_state, written by twheel_set_state() only. Changes
  *	together with @free of the chunk
  * @place: place in the chunk. Constant
@@ -36,11 +41,16 @@ struct twheel_session;
  * Protected by the session's lock, except @timer.
  */
 struct twheel_utimer {
-	struct twheel_timer timer;
+	union {
+		struct twheel_asked_timer asked;
+		struct {
+			struct twheel_timer timer;
+			u64 expired_ns;
+		};
+	};
 	u64 id;
 	u64 user_data;
 	u64 period_ns;
-	u64 expired_ns;
 	u8 state;
 	u8 place;
 	u32 before;
@@ -234,7 +244,7 @@ struct twheel_chunk *twheel_table_first(const struct twheel_table *table,
 					u32 *index);
 struct twheel_utimer *twheel_table_take_any(struct twheel_session *s);
 void twheel_table_free(struct twheel_utimer *ut);
-int twheel_table_grow(struct twheel_session *s, u64 id, twheel_fn fn);
+int twheel_table_grow(struct twheel_session *s, u64 id);
 int twheel_table_cache_init(void);
 void twheel_table_cache_exit(void);
 

@@ -8,14 +8,15 @@
  * periodic. A stop frees the timer, and a start arms it. Both withdraw its
  * unread event, so that no caller sees the event of a timer that is gone.
  *
- * An id may have a word, in which the program stores a deadline. The callback
- * reads the word first, and may arm the timer again or free it.
+ * An id may have a word, in which the program stores a deadline. The wheel
+ * reads the word before the timer expires (word_deadline()), and the callback
+ * frees the timer if the word says so.
  *
  * An armed timer whose callback waits for the session's lock counts as expired
  * for the holder of the lock: twheel_stop() and twheel_restart_at() return 0.
- * The holder leaves it alone, and the callback then queues the timer or obeys
- * its word. So no timer is freed while its callback is about to run, and every
- * started timer is either stopped once or queued once.
+ * The holder leaves it alone, and the callback then queues or frees the timer.
+ * So no timer is freed while its callback is about to run, and every started
+ * timer is either stopped once or queued once.
  */
 #include <linux/ktime.h>
 #include <linux/smp.h>
@@ -28,25 +29,38 @@
 /* Expiry */
 
 /*
- * Read the word of a timer that is due at @time. If it is a later deadline, start
- * the timer again, and if it says so, stop the timer. Returns false if the timer
- * expires. @pending: the timer is not due yet. Inlined into the callback, which
- * holds the session's lock.
+ * Return the deadline in the word of a pending timer. The timer's base is locked, and the
+ * session is not: the id of a pending timer does not change, nor do the words of its session.
  */
-static __always_inline bool check_word(struct twheel_session *s, struct twheel_utimer *ut,
-				       ktime_t time, bool pending)
+static u64 word_deadline(struct twheel_timer *timer)
 {
-	u64 word = twheel_utimer_word(s, ut);
-	ktime_t deadline = twheel_session_word_deadline(s, word);
+	struct twheel_utimer *ut = container_of(timer, struct twheel_utimer, timer);
+	struct twheel_session *s = twheel_chunk_of(ut)->session;
+	u64 word;
 
-	if (deadline <= time)
-		return false;
-	trace_twheel_word(&ut->timer, s->number, ut->id, word);
-	if (word != TWHEEL_WORD_STOP) {
-		s->stats.carried++;
-		twheel_again_at(&ut->timer, deadline);
-		return true;
+	if (unlikely(ut->id >= s->shared_ids))
+		return 0;
+	word = twheel_utimer_word(s, ut);
+	if (unlikely(s->words->offset) && word != TWHEEL_WORD_STOP)
+		word = twheel_session_word_deadline(s, word);
+	/* A timer that its word stops comes due, and stop_by_word() stops it. */
+	if (word > twheel_due_time(timer, s->tick_ns) && word != TWHEEL_WORD_STOP) {
+		trace_twheel_word(timer, s->number, ut->id, word);
+		atomic64_inc(&s->carried);
 	}
+	return word;
+}
+
+/*
+ * Stop a timer whose word says so. Returns whether it does. @pending: the timer is not due
+ * yet. Inlined into the callback, which holds the session's lock.
+ */
+static __always_inline bool stop_by_word(struct twheel_session *s, struct twheel_utimer *ut,
+					 bool pending)
+{
+	if (!twheel_utimer_has_word(s, ut) || twheel_utimer_word(s, ut) != TWHEEL_WORD_STOP)
+		return false;
+	trace_twheel_word(&ut->timer, s->number, ut->id, TWHEEL_WORD_STOP);
 	s->stats.stopped_by_store++;
 	if (pending)
 		twheel_stop(&ut->timer);
@@ -60,20 +74,16 @@ static __always_inline bool check_word(struct twheel_session *s, struct twheel_u
 #endif
 
 /*
- * Expire a timer, unless its word delays or stops it. The word is compared with the
- * tick at which the timer was due, not with the clock. So in a late run the timer may
- * be due once more, at another tick in the past. A word stored after this look counts
- * when the event is read.
+ * Expire a timer, unless its word stops it. The wheel asked for a later deadline before. One
+ * that is stored after that counts when the event is read.
  */
 static void session_expired(struct twheel_timer *timer)
 {
-	struct twheel_utimer *ut = container_of(timer, struct twheel_utimer,
-						timer);
+	struct twheel_utimer *ut = container_of(timer, struct twheel_utimer, timer);
 	struct twheel_session *s = twheel_chunk_of(ut)->session;
 
 	spin_lock(&s->lock);
-	if (twheel_utimer_has_word(s, ut) &&
-	    check_word(s, ut, twheel_due_time(&ut->timer, s->tick_ns), false))
+	if (stop_by_word(s, ut, false))
 		goto unlock;
 	ut->expired_ns = TWHEEL_RUN_NS(s) ?: twheel_session_time(s, ktime_get_ns());
 	twheel_set_state(&ut->state, twheel_next(ut->state, TWHEEL_DO_EXPIRE, false));
@@ -86,6 +96,11 @@ static void session_expired(struct twheel_timer *timer)
 unlock:
 	spin_unlock(&s->lock);
 }
+
+const struct twheel_source twheel_session_source = {
+	.deadline	= word_deadline,
+	.fn		= session_expired,
+};
 
 /*
  * Starting
@@ -150,6 +165,7 @@ claim_place(struct twheel_session *s, struct twheel_utimer **ut,
 		twheel_table_take_this(*ut, args->id);
 	s->timers++;
 	set_up(*ut, args);
+	(*ut)->asked.source = &twheel_session_source;
 	twheel_set_state(&(*ut)->state, step);
 	return step;
 }
@@ -191,6 +207,7 @@ static noinline void replace_event(struct twheel_session *s, struct twheel_utime
 	dequeue_event(s, ut);
 	s->stats.replaced++;
 	set_up(ut, args);
+	ut->asked.source = &twheel_session_source;
 	twheel_set_state(&ut->state, step);
 }
 
@@ -248,7 +265,7 @@ static noinline int resolve_and_retry(struct twheel_session *s, struct twheel_st
 	if (wait)
 		twheel_callback_wait(lock);
 	if (step.action == TWHEEL_GROW)
-		ret = twheel_session_wheel_prepare(s) ?: twheel_table_grow(s, id, session_expired);
+		ret = twheel_session_wheel_prepare(s) ?: twheel_table_grow(s, id);
 	spin_lock_bh(&s->lock);
 	s->nr_unlocked--;
 	return ret;

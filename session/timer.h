@@ -124,6 +124,7 @@ static inline u64 twheel_utimer_word(const struct twheel_session *s,
 static inline void twheel_utimer_arm(struct twheel_utimer *ut, struct twheel_step step,
 				     ktime_t deadline)
 {
+	ut->asked.source = &twheel_session_source;
 	twheel_set_state(&ut->state, step);
 	twheel_start_at(&ut->timer, deadline);
 }

@@ -4,7 +4,7 @@
  *
  * A session with shared_ids has a word for each id below that number, and its
  * program maps them. One store into the word of a pending timer refreshes it:
- * session_expired() reads the word when the timer is due. The kernel only reads.
+ * the wheel asks word_deadline() before the timer expires. The kernel only reads.
  *
  * SETUP allocates the array of pages and charges the user for all of them, so
  * that a store never hits a limit of the user. The fault handler allocates a

@@ -133,12 +133,13 @@ typedef void (*twheel_fn)(struct twheel_timer *timer);
  * struct twheel_timer - a timer
  * @node: data of the wheel. Protected by the lock of @base. The deadline is 1 +
  *	@node.offset_ns ns after the tick before @node.expires
+ * @fn: the callback. NULL after twheel_shutdown_sync(). Protected by the lock
+ *	of @base. Beside @node, because a wheel that moves a timer compares it with
+ *	twheel_asked_expired()
  * @base: current or last base of the timer. NULL before the first start with a
  *	static initialiser. Written under the lock of the base it leaves (set to
  *	1) and of the base it joins. Read without a lock to find the lock, then
  *	checked again under it
- * @fn: the callback. NULL after twheel_shutdown_sync(). Protected by the lock
- *	of @base
  * @lockdep_map: map to detect a caller that waits for the callback with a lock
  *	held that the callback takes
  *
@@ -147,11 +148,40 @@ typedef void (*twheel_fn)(struct twheel_timer *timer);
  */
 struct twheel_timer {
 	struct twheel_node node;
-	struct twheel_base *base;
 	twheel_fn fn;
+	struct twheel_base *base;
 #ifdef CONFIG_LOCKDEP
 	struct lockdep_map lockdep_map;
 #endif
+};
+
+/**
+ * struct twheel_source - where the deadlines of some timers come from
+ * @deadline: return the deadline that the owner of @timer stored last, on the
+ *	wheel's clock, ns. Values up to the deadline that the wheel knows, such as 0,
+ *	change nothing, and neither does U64_MAX. Other values beyond KTIME_MAX count
+ *	as KTIME_MAX. Called with interrupts off and the lock of the timer's base
+ *	held, on any CPU, while the timer is pending: may read memory, and must not
+ *	sleep, lock, or start or stop timers
+ * @fn: function to call when a timer expires
+ */
+struct twheel_source {
+	u64 (*deadline)(struct twheel_timer *timer);
+	twheel_fn fn;
+};
+
+/**
+ * struct twheel_asked_timer - a timer that the wheel asks for its deadline
+ * @timer: the timer, to start and to stop
+ * @source: where its deadlines come from. Constant while the timer is pending
+ *
+ * The owner of the timer stores later deadlines in a place of its own, and calls
+ * nothing. The wheel reads that place before it moves the timer, before it
+ * sleeps until the timer is due, and before the timer expires.
+ */
+struct twheel_asked_timer {
+	struct twheel_timer timer;
+	const struct twheel_source *source;
 };
 
 #ifdef CONFIG_LOCKDEP
@@ -303,6 +333,8 @@ void twheel_timer_setup_key(struct twheel_timer *timer, struct twheel *wheel,
 			    twheel_fn fn, unsigned int flags, const char *name,
 			    struct lock_class_key *key);
 void twheel_timer_destroy(struct twheel_timer *timer);
+void twheel_asked_expired(struct twheel_timer *timer);
+bool twheel_ask(struct twheel_timer *timer);
 int twheel_start(struct twheel_timer *timer, u64 delay_ns);
 int twheel_start_at(struct twheel_timer *timer, ktime_t deadline);
 int twheel_again_at(struct twheel_timer *timer, ktime_t deadline);
@@ -349,6 +381,47 @@ unsigned long twheel_drain(struct twheel *wheel,
 #define twheel_timer_setup(timer, wheel, fn, flags)			\
 	twheel_timer_setup_key(timer, wheel, fn, flags, NULL, NULL)
 #endif
+
+/**
+ * twheel_asked_setup - prepare a timer that the wheel asks for its deadline
+ * @asked: the timer, not pending
+ * @wheel: see twheel_timer_setup()
+ * @timer_source: its source, which must exist as long as the timer
+ * @flags: see twheel_timer_setup()
+ *
+ * Start the timer with any function for the first deadline. From then on the
+ * owner stores later deadlines with WRITE_ONCE(), and the wheel does not expire
+ * the timer before the deadline that it finds. A deadline must be stored before
+ * the last one has passed, or the timer may expire at the last one: let @fn of the
+ * source compare what is stored with the present time, and call
+ * twheel_again_at(). For an earlier deadline, store it first, then call
+ * twheel_restart_at(). Among the timers of its tick, the timer expires as if it had
+ * been started at some time between its start and the tick.
+ *
+ * Context: Any.
+ */
+#define twheel_asked_setup(asked, wheel, timer_source, flags)		\
+	do {								\
+		struct twheel_asked_timer *__asked = (asked);		\
+									\
+		__asked->source = (timer_source);			\
+		twheel_timer_setup(&__asked->timer, wheel,		\
+				   twheel_asked_expired, flags);	\
+	} while (0)
+
+/**
+ * twheel_callback_of - return the callback of a timer, for messages
+ * @timer: the timer, set up
+ *
+ * Context: Any.
+ * Return: the function, of its source for a struct twheel_asked_timer.
+ */
+static inline twheel_fn twheel_callback_of(const struct twheel_timer *timer)
+{
+	if (timer->fn != twheel_asked_expired)
+		return timer->fn;
+	return container_of(timer, struct twheel_asked_timer, timer)->source->fn;
+}
 
 /**
  * twheel_tick_end_queued - return whether work for the end of a tick is queued

@@ -27,7 +27,7 @@
  * code core/timer.c start_request 5227fc8f
  * code core/timer.c restart_request 884d373c
  * code core/timer.c stop_request 540955b4
- * code core/timer.c twheel_restart_at d98cfa29
+ * code core/timer.c twheel_restart_at f5a42bba
  * code core/timer.c may_be_deferred 9f56bf21
  * code core/timer.c stop_deferred bd706a8f
  * code core/timer.c twheel_stop 52baa625
@@ -36,7 +36,7 @@
  * code core/base.h twheel_base_stop 10046a31
  * code core/tick.c expire_timer 7bdf905f
  * code core/tick.c expire_timers e8fa1541
- * accepted: a debug kernel defers a start under the lock that carries it out; others as before
+ * accepted: twheel_restart_at() has its body in a function that twheel_restart() calls, too
  *
  * right
  * broken STOP_BLIND: assertion violated (seen[

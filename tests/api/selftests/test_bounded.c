@@ -13,6 +13,7 @@
 NEED_KERNEL("*");
 
 #define BURST	10240
+#define MOVES	512	/* as MOVES_PER_WAKEUP */
 /* Maximum number of timers in one run. */
 #define RUN_MAX	1024
 #define EVENTS	1024
@@ -102,13 +103,13 @@ TEST(a_crowd_wakes_a_dozing_wheel_early)
 	sleep_ns(10 * TICK_NS);
 	start_all(fd, BURST, deadline);
 	/*
-	 * The wheel moves up to 64 timers a tick. While it does not doze yet, it moves one in each
-	 * tick.
+	 * The wheel moves up to MOVES timers a tick. While it does not doze yet, it moves one in
+	 * each tick.
 	 */
 	cascaded = proc_wheel("private", "cascaded");
-	if (now_ns() >= (edge - BURST / 64 - 20) * TICK_NS)
+	if (now_ns() >= (edge - 4 * BURST / MOVES) * TICK_NS)
 		test_slow();
-	ASSERT_LE(cascaded, BURST / 64);
-	expect_cascade_before((edge - 20) * TICK_NS, cascaded);
+	ASSERT_LE(cascaded, BURST / 2);
+	expect_cascade_before((edge - BURST / MOVES / 2) * TICK_NS, cascaded);
 	read_all(fd, BURST, deadline);
 }

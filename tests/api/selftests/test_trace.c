@@ -198,7 +198,6 @@ TEST(words)
 	end_trace();
 	event = next_event(text, " twheel_word: ", " id=1 ");
 	ASSERT_EQ(later, number(event, " word="));
-	next_event(event, " twheel_start: ", "fn=session_expired");
 	event = next_event(text, " twheel_word: ", " id=2 ");
 	ASSERT_EQ(TWHEEL_WORD_STOP, number(event, " word="));
 	close(fd);

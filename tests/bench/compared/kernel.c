@@ -10,7 +10,8 @@
  * for mod_timer() to start and refresh, for timer_delete(), for one jiffy more, since the current
  * one has already begun, and for timer_shutdown_sync() before memory is freed. For hrtimer
  * Documentation/timers/hrtimers.rst and kernel/time/hrtimer.c: hrtimer_start() of a pending timer,
- * hrtimer_cancel(). For twheel Documentation/kernel-api.rst: twheel_restart_at(), twheel_stop().
+ * hrtimer_cancel(). For twheel Documentation/kernel-api.rst: twheel_start_at(), twheel_stop(). With
+ * twheel_store a refresh is a store, as twheel_asked_setup() allows it.
  */
 #define pr_fmt(fmt) "twheel-compared: " fmt
 
@@ -39,7 +40,7 @@
 
 static char *way = "";
 module_param(way, charp, 0444);
-MODULE_PARM_DESC(way, "timer_list, hrtimer or twheel");
+MODULE_PARM_DESC(way, "timer_list, hrtimer, twheel or twheel_store");
 
 static char *trace = "";
 module_param(trace, charp, 0444);
@@ -149,11 +150,54 @@ static void wheel_shutdown(void *timer)
 	twheel_shutdown_sync(timer);
 }
 
+/* A timer whose deadline is stored beside it. */
+struct stored_timer {
+	struct twheel_asked_timer asked;
+	u64 deadline;
+};
+
+static u64 stored_deadline(struct twheel_timer *timer)
+{
+	return READ_ONCE(container_of(timer, struct stored_timer, asked.timer)->deadline);
+}
+
+static void stored_expired(struct twheel_timer *timer)
+{
+	u64 deadline = stored_deadline(timer);
+
+	/* A store may have come after the wheel's look. */
+	if (unlikely(deadline > ktime_get()))
+		twheel_again_at(timer, deadline);
+	else
+		note_expired(timer);
+}
+
+static const struct twheel_source stored_source = {
+	.deadline	= stored_deadline,
+	.fn		= stored_expired,
+};
+
+static void stored_setup(void *timer)
+{
+	twheel_asked_setup((struct twheel_asked_timer *)timer, NULL, &stored_source, 0);
+}
+
+static void stored_start(void *timer, ktime_t deadline, u32 timeout_ms)
+{
+	struct stored_timer *stored = timer;
+
+	WRITE_ONCE(stored->deadline, deadline);
+	if (!twheel_pending(&stored->asked.timer))
+		twheel_start_at(&stored->asked.timer, deadline);
+}
+
 static const struct way ways[] = {
 	{ "timer_list", sizeof(struct timer_list), list_setup, list_start, list_stop,
 	  list_shutdown },
 	{ "hrtimer", sizeof(struct hrtimer), hr_setup, hr_start, hr_stop, hr_stop },
 	{ "twheel", sizeof(struct twheel_timer), wheel_setup, wheel_start, wheel_stop,
+	  wheel_shutdown },
+	{ "twheel_store", sizeof(struct stored_timer), stored_setup, stored_start, wheel_stop,
 	  wheel_shutdown },
 };
 

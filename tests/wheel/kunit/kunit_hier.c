@@ -8,8 +8,8 @@
 #include <linux/sched.h>
 #include <linux/string.h>
 
-#include "../../../twheel_info.h"
 #include "kunit_util.h"
+#include "../../../twheel_info.h"
 
 #define B		TWHEEL_HIER_BITS
 #define W		((u64)TWHEEL_HIER_WINDOW)
@@ -20,7 +20,7 @@
 #define CROWD		100000
 
 /* Moves in one tick that are few compared with a crowd of 5000. */
-#define FEW_MOVES	1000
+#define FEW_MOVES	1250
 /* Nodes that are moved together for some ticks. */
 #define MOVES		64
 

@@ -6,3 +6,4 @@
 #include "../schemes/wheels.h"
 
 unsigned int kt_corruptions;
+bool (*twheel_test_ask)(struct twheel_node *node);

@@ -73,12 +73,16 @@ void twheel_check_destroy(struct twheel_check *c);
 u64 twheel_check_clock(const struct twheel_check *c);
 bool twheel_check_pending(const struct twheel_check *c, u32 id);
 void twheel_check_set(struct twheel_check *c, u32 id, u64 expires);
+void twheel_check_store(struct twheel_check *c, u32 id, u64 expires);
 void twheel_check_stop(struct twheel_check *c, u32 id);
 bool twheel_check_pop(struct twheel_check *c, u64 target, int *work);
 void twheel_check_sleep(struct twheel_check *c, int most);
 u32 twheel_check_advance(struct twheel_check *c, u64 target);
 u32 twheel_check_slot_of(const struct twheel_check *c, u32 id);
 void twheel_check_slots(struct twheel_check *c);
+
+/* Set with the first scheme. NULL before that, for nodes without an oracle. */
+extern bool (*twheel_test_ask)(struct twheel_node *node);
 
 /*
  * Random use.

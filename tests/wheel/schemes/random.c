@@ -151,7 +151,7 @@ static u64 pick_step(struct picker *p, u64 clock, u64 next)
 	return max(clock, next);
 }
 
-/* Start, restart, refresh or stop a timer. */
+/* Start, restart, refresh or stop a timer, or store its tick. */
 static void random_op(struct twheel_check *c, struct picker *p, u32 id)
 {
 	switch (twheel_rng_below(p->rng, 8)) {
@@ -160,8 +160,12 @@ static void random_op(struct twheel_check *c, struct picker *p, u32 id)
 		break;
 	case 1 ... 3:
 		if (twheel_check_pending(c, id)) {
-			twheel_check_set(c, id,
-					 pick_refresh(p, c->timers[id].node.expires));
+			u64 expires = pick_refresh(p, c->timers[id].entry.expires);
+
+			if (twheel_rng_below(p->rng, 2))
+				twheel_check_store(c, id, expires);
+			else
+				twheel_check_set(c, id, expires);
 			break;
 		}
 		fallthrough;

@@ -5,8 +5,8 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 
-#include "../../../twheel_info.h"
 #include "schemes.h"
+#include "../../../twheel_info.h"
 
 static void wheel_destroy(struct twheel_test_scheme *t)
 {

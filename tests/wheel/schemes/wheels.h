@@ -9,6 +9,7 @@ WHEEL(hashed)
 WHEEL(hier)
 #undef WHEEL
 #else
+#include "schemes.h"
 #include "../../../twheel_hashed.c"
 #include "../../../twheel_hier.c"
 #endif

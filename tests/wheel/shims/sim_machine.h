@@ -164,6 +164,7 @@ struct hrtimer {
 		u64 work;
 		u64 expired;
 		u64 cascaded;
+		u64 asked;
 		u64 clock;
 		const void *cursor;
 		u64 tick;	/* last tick of which a timer expired */
@@ -385,11 +386,13 @@ struct twheel_base;
 void oracle_tick(const struct twheel_base *base);
 void oracle_expires(const struct twheel_timer *timer);
 
+extern u64 sim_asked;
+
 /* The tracepoint that an expiry is judged by. The others trace nothing. */
 #define sim_trace_twheel_expire(base, timer)	oracle_expires(timer)
 #define sim_trace_twheel_start(...)
 #define sim_trace_twheel_stop(...)
-#define sim_trace_twheel_word(...)
+#define sim_trace_twheel_word(...)			(sim_asked++)
 #define sim_trace_twheel_cascade(...)
 #define sim_trace_twheel_tick(base, ...)	oracle_tick(base)
 

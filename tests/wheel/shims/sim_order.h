@@ -222,6 +222,7 @@ typedef struct {
 #define atomic64_read(v)		READ_ONCE((v)->counter)
 #define atomic64_set(v, i)		WRITE_ONCE((v)->counter, i)
 #define atomic64_xchg(v, i)		xchg(&(v)->counter, (s64)(i))
+#define atomic64_inc(v)			((void)sim_atomic(&(v)->counter, __old + 1, SIM_ONCE))
 
 #define sim_try_cmpxchg(v, old, new) ({					\
 	typeof(*(old)) __expected = *(old);				\

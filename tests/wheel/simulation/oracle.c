@@ -44,6 +44,61 @@ static u64 due_at(u64 deadline)
 	return tick > KTIME_MAX / tick_ns ? KTIME_MAX : tick * tick_ns;
 }
 
+/* Deadlines that the owner stores, U64_MAX for none. One task stores those of a timer. */
+
+static u64 due_by_word(u64 word)
+{
+	return word && word != U64_MAX ? due_at(min_t(u64, word, KTIME_MAX)) : 0;
+}
+
+static void note_word(struct oracle_timer *t, u64 word)
+{
+	t->word_due = max(t->word_due, due_by_word(word));
+	t->next_word_due = max(t->next_word_due, due_by_word(word));
+}
+
+/* Store a deadline, for a wheel that asks. */
+void oracle_store(struct oracle_timer *t, u64 word)
+{
+	unsigned int nr = t->nr_stores++ % ORACLE_LATER;
+
+	t->stores[nr].word = word;
+	t->stores[nr].order = U64_MAX;
+	note_word(t, word);
+	t->strict = false;
+	WRITE_ONCE(t->word, word);
+	t->stores[nr].order = oracle_next_order();
+	/* A start may have begun before the store was made. */
+	note_word(t, word);
+}
+
+static bool is_later(u64 word, const struct twheel_base *base)
+{
+	u64 last = base->scheme.clock * base->tick_ns;
+
+	return word != U64_MAX && min_t(u64, word, KTIME_MAX) > last;
+}
+
+/*
+ * Check that a timer does not expire while a later deadline is stored. A store since the base
+ * was locked may be too late. Weak memory delays others, so there, what the wheel found counts.
+ */
+static void check_word(const struct oracle_timer *t, const struct twheel_base *base)
+{
+	unsigned int i, nr;
+
+	if (is_later(t->found, base))
+		sim_fail("timer %u: expires, and the wheel found %llu", t->nr, t->found);
+	for (i = t->nr_stores; !sim_weak && i && i + ORACLE_LATER > t->nr_stores; i--) {
+		nr = (i - 1) % ORACLE_LATER;
+		if (!is_later(t->stores[nr].word, base))
+			return;
+		if (oracle_is_before_lock(t->stores[nr].order))
+			sim_fail("timer %u: expires, and its owner stored %llu", t->nr,
+				 t->stores[nr].word);
+	}
+}
+
 static bool is_exact(const struct oracle_timer *t)
 {
 	return t->private && t->plain;
@@ -72,6 +127,8 @@ void oracle_starts(struct oracle_timer *t, struct oracle_call *call, u64 low)
 		t->next_due = 0;
 		t->any = false;
 		t->mixed = false;
+		/* Weak memory may show the wheel an older store later. */
+		t->next_word_due = sim_weak ? t->word_due : due_by_word(t->word);
 	} else {
 		t->mixed = true;
 	}
@@ -109,6 +166,8 @@ void oracle_started(struct oracle_timer *t, struct oracle_call *call, u64 high,
 		t->low = call->low;
 		t->high = high;
 		t->started += !was_pending;
+		if (!call->keeps)
+			t->word_due = t->next_word_due;
 		/* The timer may already have expired before this return. */
 		t->expect = t->expired == call->expired ? EXPECT_PENDING :
 			    EXPECT_UNKNOWN;
@@ -126,9 +185,9 @@ void oracle_started(struct oracle_timer *t, struct oracle_call *call, u64 high,
 	t->early = t->any ? t->next_early : t->saved_early;
 	if (t->any) {
 		t->due = t->next_due;
-		t->known = !t->mixed;
+		t->known = !t->mixed && !t->asks;
 	}
-	t->strict = done && !t->mixed && !was_pending && !hotplug_began;
+	t->strict = done && !t->mixed && !was_pending && !hotplug_began && !t->nr_stores;
 	t->began = call->began;
 	t->ended = ++sequence;
 }
@@ -194,9 +253,9 @@ static void check_time(const struct oracle_timer *t, struct twheel_base *base)
 		sim_fail("timer %u: %llu ns early", t->nr, t->early - sim.now);
 	if (t->in_flight || hotplug_began)
 		return;
-	if (held->since > t->due)
-		sim_fail("timer %u: due at %llu, but its base was not held up before %llu",
-			 t->nr, t->due, held->since);
+	if (held->since > max(t->due, t->word_due))
+		sim_fail("timer %u: due at %llu, or %llu, but its base was not held up before %llu",
+			 t->nr, t->due, t->word_due, held->since);
 }
 
 /* Check an expiry, under the base's lock. From here on a start is another one. */
@@ -220,6 +279,7 @@ void oracle_expires(const struct twheel_timer *timer)
 	if (base->cpu != sim.cpu && base->cpu != TWHEEL_NO_CPU)
 		sim_fail("timer %u: expires on another CPU", t->nr);
 	check_order(t, &base->hrtimer.held);
+	check_word(t, base);
 	check_time(t, base);
 	oracle_lateness(timer);
 	t->expect = t->in_flight ? EXPECT_UNKNOWN : EXPECT_IDLE;
@@ -283,7 +343,7 @@ bool oracle_any_late(void)
 			any = true;
 			continue;
 		}
-		if (!t->timer.node.link.next || t->due >= sim.now)
+		if (!t->timer.node.link.next || max(t->due, t->word_due) >= sim.now)
 			continue;
 		hrtimer = &t->timer.base->hrtimer;
 		if (!hrtimer->held.is && !(hrtimer->queued && (u64)hrtimer->expires <= sim.now))

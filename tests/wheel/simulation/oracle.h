@@ -18,7 +18,7 @@
 #define TIMERS_PER_CHECK	64
 #define TIMERS_PER_RUN	1024
 #define TIMERS_PER_LOCK	64
-#define MOVES_PER_TICK	64
+#define MOVES_PER_TICK	512
 
 enum oracle_expect {
 	EXPECT_UNKNOWN,
@@ -26,9 +26,14 @@ enum oracle_expect {
 	EXPECT_PENDING,
 };
 
+#define ORACLE_LATER		8
+
 /* A timer and its record */
 struct oracle_timer {
-	struct twheel_timer timer;
+	union {
+		struct twheel_asked_timer asked;
+		struct twheel_timer timer;
+	};
 	unsigned int nr;
 	bool private;			/* flag: only one task starts and stops the timer */
 	bool plain;			/* flag: the callback does not start the timer */
@@ -51,6 +56,17 @@ struct oracle_timer {
 	u64 ended;			/* order of its return */
 	bool running;			/* flag: expired, and the callback did not return yet */
 	bool called;			/* flag: the callback began */
+	/* Deadlines that the owner stores, if @asks */
+	bool asks;			/* flag: the wheel asks for the deadline */
+	u64 word;			/* the deadline stored last */
+	u64 found;			/* what the wheel found when it last asked */
+	u64 word_due;			/* latest tick of those that it may have found, ns */
+	u64 next_word_due;		/* @word_due after the call in progress */
+	struct {
+		u64 word;
+		u64 order;		/* order of its return, U64_MAX before that */
+	} stores[ORACLE_LATER];	/* last stores */
+	unsigned int nr_stores;		/* number of stores */
 	u64 begun;			/* number of starts that began */
 	u64 started;			/* number of starts that found the timer not pending */
 	u64 stopped;			/* number of stops that found the timer pending */
@@ -65,6 +81,7 @@ struct oracle_call {
 	bool running;	/* flag: the callback ran when the call began */
 	bool unknown;	/* flag: the result does not tell whether the timer was pending */
 	bool old;	/* flag: the call may count as made before one that returned */
+	bool keeps;	/* flag: the timer may keep the deadline that it had */
 };
 
 void oracle_begin(void);
@@ -77,6 +94,7 @@ void oracle_waited(const struct oracle_timer *t, const struct oracle_call *call)
 void oracle_stopped(struct oracle_timer *t, struct oracle_call *call, bool was,
 		    bool sync);
 void oracle_drained(struct oracle_timer *t);
+void oracle_store(struct oracle_timer *t, u64 word);
 void oracle_callback(struct oracle_timer *t);
 void oracle_callback_ends(struct oracle_timer *t);
 void oracle_cpu_goes(void);
@@ -86,6 +104,8 @@ void oracle_end(void);
 
 void oracle_begin_bases(void);
 void oracle_check_hold(const char *what, u64 done, u64 limit);
+u64 oracle_next_order(void);
+bool oracle_is_before_lock(u64 order);
 void oracle_lateness(const struct twheel_timer *timer);
 
 /* Called by the machine. */

@@ -67,6 +67,7 @@ static bool isolation;		/* CPUs become isolated, and housekeeping again */
 static u32 crowd_size;		/* number of timers of the crowd */
 static u64 crowd_at;		/* deadline of the crowd */
 static bool crowd_waits;	/* flag: the crowd is not started yet */
+static bool crowd_stored;	/* flag: deadlines were stored for it */
 
 #define USERS_MAX	1000
 #define USERS_PER_MS	50	/* payers of a period */
@@ -85,6 +86,22 @@ static struct user_wheel user_wheels[USERS_MAX];
 static u32 nr_users;		/* 0 in most seeds */
 static u32 wheel_ns;		/* upper bound of the length of their callbacks */
 static bool users_over;		/* flag: their timers are no longer restarted */
+
+static u64 stored_deadline(struct twheel_timer *timer)
+{
+	struct oracle_timer *o = container_of(timer, struct oracle_timer, timer);
+
+	o->found = READ_ONCE(o->word);
+	sim_asked++;
+	return o->found;
+}
+
+static void expired(struct twheel_timer *timer);
+
+static const struct twheel_source source = {
+	.deadline	= stored_deadline,
+	.fn		= expired,
+};
 
 static u64 some_deadline(void)
 {
@@ -158,6 +175,7 @@ static int call_start(struct oracle_timer *o, enum how how, u64 when, unsigned i
 		break;
 	case REDUCE:
 		ret = twheel_reduce_at(&o->timer, when);
+		call.keeps = true;
 		if (ret != 1)
 			break;
 		/* The deadline is the earlier one of two, and the first may be unknown. */
@@ -514,10 +532,13 @@ static void rendezvous(void)
 
 static void setup(struct user_timer *ut)
 {
-	twheel_timer_setup(&ut->o.timer, wheel, expired, 0);
+	if (ut->o.asks)
+		twheel_asked_setup(&ut->o.asked, wheel, &source, 0);
+	else
+		twheel_timer_setup(&ut->o.timer, wheel, expired, 0);
 	ut->shutting = false;
 	ut->shut = false;
-	ut->o.known = true;
+	ut->o.known = !ut->o.asks;
 	ut->o.low = 0;
 	ut->o.high = 0;
 }
@@ -548,6 +569,45 @@ static void disturb_callback(struct user_timer *ut, bool stop)
 	preempt_count_set(count);
 }
 
+static u64 some_word(const struct oracle_timer *o)
+{
+	if (sim_chance(16))
+		return sim_chance(2) ? U64_MAX : 0;
+	if (sim_chance(2))
+		return o->early + sim_below(scenario_ticks(4));
+	return some_deadline();
+}
+
+/* Store a deadline, or many of them just when the timer is due. */
+static void do_store(struct oracle_timer *o)
+{
+	u32 i, nr = 1;
+
+	if (sim_chance(4) && o->early > sim.now && o->early - sim.now < scenario_ticks(8)) {
+		sim_sleep(o->early - sim.now);
+		nr = 1 + sim_below(20);
+	}
+	for (i = 0; i < nr; i++) {
+		u64 word = some_word(o);
+
+		sim_note("store %llu for %u", word, o->nr);
+		oracle_store(o, word);
+		if (nr > 1)
+			sim_spend(sim_below(scenario_ticks(1) / 4));
+	}
+}
+
+/* Store later deadlines for the crowd, some of them before its slots are moved. */
+static void store_crowd(void)
+{
+	u32 i;
+
+	crowd_stored = true;
+	sim_note("deadlines are stored for a crowd of %u", crowd_size);
+	for (i = 0; i < crowd_size; i++)
+		oracle_store(&timers[TIMERS + i].o, crowd_at + sim_below(scenario_ticks(2000)));
+}
+
 static void private_op(unsigned int user)
 {
 	struct user_timer *ut = private_timer(user);
@@ -559,6 +619,10 @@ static void private_op(unsigned int user)
 			ut = &timers[user * PRIVATE + i];
 	if (ut->shut && sim_chance(2))
 		setup(ut);
+	if (ut->o.asks && sim_chance(2)) {
+		do_store(&ut->o);
+		return;
+	}
 	switch (sim_below(16)) {
 	case 0 ... 1:
 		if (sim_weak && ut->kind == AGAIN)
@@ -658,6 +722,8 @@ void scenario_op(unsigned int user)
 	case 4:
 		if (crowd_waits && sim_chance(4))
 			start_crowd();
+		else if (crowd_at && !crowd_waits && timers[TIMERS].o.asks && !crowd_stored)
+			store_crowd();
 		break;
 	case 5 ... 8:
 		any_op(shared_timer());
@@ -678,11 +744,13 @@ void scenario_choose(void)
 	nr_users = sim_chance(1024) ? 1 + sim_below(USERS_MAX) : 0;
 	wheel_ns = 1 + sim_below(10000);
 	crowd_at = 0;
+	crowd_stored = false;
 	devices = 0;
 }
 
 static void make_timers(void)
 {
+	bool crowd_asks = sim_chance(2);
 	u32 i;
 
 	memset(timers, 0, (TIMERS + crowd_size) * sizeof(timers[0]));
@@ -694,6 +762,7 @@ static void make_timers(void)
 		timers[i].o.private = i < SIM_USERS * PRIVATE || i >= TIMERS;
 		timers[i].o.plain = timers[i].kind != AGAIN &&
 				    timers[i].kind != FORWARD;
+		timers[i].o.asks = i < TIMERS ? timers[i].o.private && sim_chance(3) : crowd_asks;
 		oracle_add(&timers[i].o);
 		setup(&timers[i]);
 	}

@@ -19,11 +19,11 @@ struct oracle_session;
 struct oracle_id {
 	u64 id;				/* the id, or the last one that the kernel chose */
 	struct oracle_start *start;	/* last start, or NULL */
-	/* Time and value of each store, and whether the session was locked */
+	/* Time and value of each store, and whether a wheel may have asked before it */
 	struct {
 		u64 at;
 		u64 word;
-		bool locked;
+		bool asked;
 	} stores[ORACLE_STORES];
 	unsigned int nr_stores;		/* number of entries of @stores */
 };

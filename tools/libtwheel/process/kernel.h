@@ -276,6 +276,11 @@ struct rcu_head {
 };
 
 typedef int atomic_t;
+typedef u64 atomic64_t;
+
+#define atomic64_inc(count)			(++*(count))
+#define atomic64_read(count)			(*(count))
+
 typedef int wait_queue_head_t;
 
 #define init_waitqueue_head(queue)		((void)(queue))

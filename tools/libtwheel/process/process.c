@@ -67,10 +67,10 @@ static __always_inline void settle_and_unlock(struct twheel_session *s)
 }
 
 /*
- * Read the words of timers before the wheel sleeps for them. The program does not wake up for
- * a timer whose word moves it to a later tick or stops it.
+ * Stop timers before the wheel sleeps for them if their words say so. The program does not wake
+ * up for them.
  */
-static void look_ahead(struct twheel_session *s)
+static void stop_ahead(struct twheel_session *s)
 {
 	unsigned int most = MOVES_PER_WAKEUP;
 	struct twheel *wheel = s->wheel;
@@ -84,8 +84,7 @@ static void look_ahead(struct twheel_session *s)
 			if (list_empty(&slot->nodes) || !most--)
 				return;
 			ut = list_first_entry(&slot->nodes, struct twheel_utimer, timer.node.link);
-			if (!twheel_utimer_has_word(s, ut) ||
-			    !check_word(s, ut, twheel_due_time(&ut->timer, s->tick_ns), true))
+			if (!stop_by_word(s, ut, true))
 				return;
 		} while (!list_empty(&slot->nodes));
 	}
@@ -112,7 +111,7 @@ static bool expire(struct twheel_session *s, u64 unread)
 			done = twheel_wheel_expire(s->wheel, p->run_ns,
 						   min_t(u64, unread - s->stats.unread, U32_MAX));
 		if (done && s->shared_ids)
-			look_ahead(s);
+			stop_ahead(s);
 	}
 	spin_unlock_bh(&s->lock);
 	return done;

@@ -119,6 +119,28 @@ static __always_inline u64 tick_above(const struct twheel *wheel,
 	return div_u64_rem((u64)deadline + tick_ns - 1, tick_ns, offset_ns);
 }
 
+void twheel_asked_expired(struct twheel_timer *timer)
+{
+	container_of(timer, struct twheel_asked_timer, timer)->source->fn(timer);
+}
+
+bool twheel_ask(struct twheel_timer *timer)
+{
+	struct twheel_asked_timer *asked = container_of(timer, struct twheel_asked_timer, timer);
+	u64 deadline = asked->source->deadline(timer), expires;
+	u32 offset_ns;
+
+	if (unlikely((s64)deadline < 0))
+		deadline = deadline == U64_MAX ? 0 : KTIME_MAX;
+	expires = tick_above(timer->base, deadline, &offset_ns);
+	if (expires <= timer->node.expires)
+		return false;
+	timer->node.expires = expires;
+	timer->node.offset_ns = offset_ns;
+	timer->node.hint |= TWHEEL_SLOT_MAY_STAY;
+	return true;
+}
+
 /* Returns the tick by which to call if there is work at @tick. */
 static u64 leave_alone(const struct twheel_scheme *scheme, u64 tick)
 {
@@ -249,7 +271,8 @@ static __always_inline unsigned int expire_tick(struct twheel *wheel,
 static void rearm(struct twheel *wheel)
 {
 	wheel->armed = wheel->scheme.pending ?
-		leave_alone(&wheel->scheme, twheel_scheme_next(&wheel->scheme)) : U64_MAX;
+		leave_alone(&wheel->scheme,
+			    twheel_scheme_next_due(&wheel->scheme, MOVES_PER_WAKEUP)) : U64_MAX;
 }
 
 /*

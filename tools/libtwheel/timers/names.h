@@ -44,6 +44,8 @@ static inline unsigned long long twheel_max(unsigned long long x, unsigned long 
 
 #define MOVES_PER_WAKEUP	TWHEEL_TIMERS_MOVES
 
+#define TWHEEL_SLOT_ASK(node)	((void)(node), false)
+
 #define TWHEEL_HIER_BITS	TWHEEL_TIMERS_BITS
 #define TWHEEL_HIER_ON_DEMAND	1
 
