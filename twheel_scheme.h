@@ -112,7 +112,7 @@ static inline bool twheel_scheme_refresh(struct twheel_scheme *s,
 	if (unlikely(expires < node->expires ||
 		     !(node->hint & TWHEEL_SLOT_MAY_STAY)))
 		return false;
-	/* Pairs with restart_after(), which takes no lock. */
+	/* Pairs with restart_in_tick(), which takes no lock. */
 	WRITE_ONCE(node->expires, expires);
 	return true;
 }

@@ -111,7 +111,7 @@ static void call_timer(struct twheel_timer *timer, twheel_fn fn)
 static void count_lateness(struct twheel_base *base,
 			   const struct twheel_timer *timer)
 {
-	/* restart_after() may write @offset_ns concurrently, in one access. */
+	/* restart_in_tick() may write @offset_ns concurrently, in one access. */
 	u32 late = base->late_ns - data_race(timer->node.offset_ns);
 
 	base->counters.lateness[__fls(late)]++;

@@ -203,7 +203,7 @@ bool twheel_ask(struct twheel_timer *timer)
 	expires = round_up_to_tick(timer->base, deadline, &offset_ns);
 	if (expires <= timer->node.expires)
 		return false;
-	/* restart_after() pairs with both stores. */
+	/* restart_in_tick() pairs with both stores. */
 	WRITE_ONCE(timer->node.expires, expires);
 	WRITE_ONCE(timer->node.offset_ns, offset_ns);
 	timer->node.hint |= TWHEEL_SLOT_MAY_STAY;
@@ -490,7 +490,8 @@ static noinline int start_other_tick(struct twheel_timer *timer, u64 deadline)
 }
 
 /*
- * The same for a timer that was pending when the caller checked.
+ * Restart a timer that was pending when the caller checked, if its tick remains the same.
+ * Returns whether it did.
  *
  * A timer that is restarted more often than once a tick mostly keeps its tick.
  * Then only the offset of its deadline within the tick changes, which affects
@@ -503,7 +504,7 @@ static noinline int start_other_tick(struct twheel_timer *timer, u64 deadline)
  *
  * 32-bit kernels read a tick in two halves and always lock.
  */
-static noinline int restart_after(struct twheel_timer *timer, u64 deadline)
+static __always_inline bool restart_in_tick(struct twheel_timer *timer, u64 deadline)
 {
 	/* Like twheel_lock_base(). All bases of a wheel have one tick and clock. */
 	struct twheel_base *base = READ_ONCE(timer->base);
@@ -514,10 +515,16 @@ static noinline int restart_after(struct twheel_timer *timer, u64 deadline)
 	    unlikely(base <= TWHEEL_MOVING || base->clockid == CLOCK_BOOTTIME) ||
 	    READ_ONCE(timer->node.expires) !=
 		    round_up_to_tick(base, deadline, &offset_ns))
-		return start_other_tick(timer, deadline);
+		return false;
 	/* Pairs with twheel_expired_deadline(). */
 	WRITE_ONCE(timer->node.offset_ns, offset_ns);
-	return 1;
+	return true;
+}
+
+/* The same for a timer that was pending when the caller checked. */
+static noinline int restart_after(struct twheel_timer *timer, u64 deadline)
+{
+	return restart_in_tick(timer, deadline) ? 1 : start_other_tick(timer, deadline);
 }
 
 /**
@@ -602,6 +609,54 @@ int twheel_again_at(struct twheel_timer *timer, ktime_t deadline)
 }
 EXPORT_SYMBOL_GPL(twheel_again_at);
 
+/* Restart a timer if it is pending, at @deadline on CLOCK_MONOTONIC or, @ours, on its wheel's. */
+static __always_inline int restart_pending(struct twheel_timer *timer, u64 deadline, bool ours)
+{
+	unsigned long flags;
+	struct twheel_base *base = twheel_lock_base(timer, &flags);
+	bool pending = is_started(base, timer);
+	u32 offset_ns;
+	u64 expires = round_up_to_tick(base, ours ? deadline : twheel_base_time(base, deadline),
+				       &offset_ns);
+
+	if (pending)
+		restart_locked(base, timer, expires, offset_ns);
+	raw_spin_unlock_irqrestore(&base->lock, flags);
+	return pending;
+}
+
+/* Out of line, because twheel_restart() would save registers for it. */
+static noinline int restart_other_tick(struct twheel_timer *timer, u64 deadline)
+{
+	return restart_pending(timer, deadline, false);
+}
+
+/**
+ * twheel_restart - restart a timer if it is pending, after a delay
+ * @timer: the timer
+ * @delay_ns: delay from now, ns. The deadline is at most KTIME_MAX
+ *
+ * Like twheel_restart_at() at @delay_ns from now, with the fast path of twheel_start(). For
+ * a timeout that begins again with each packet, and ends once.
+ *
+ * Context: Any but NMI.
+ * Return: as twheel_restart_at().
+ */
+int twheel_restart(struct twheel_timer *timer, u64 delay_ns)
+{
+	u64 deadline;
+
+	/* As in twheel_start(). */
+	prefetchw(&timer->node);
+	debug_check_delay(timer, delay_ns);
+	deadline = deadline_after(delay_ns);
+	/* Pairs with twheel_base_start(). */
+	if (likely(smp_load_acquire(&timer->node.link.next)) && restart_in_tick(timer, deadline))
+		return 1;
+	return restart_other_tick(timer, deadline);
+}
+EXPORT_SYMBOL_GPL(twheel_restart);
+
 /**
  * twheel_restart_at - restart a timer if it is pending
  * @timer: the timer
@@ -615,16 +670,7 @@ EXPORT_SYMBOL_GPL(twheel_again_at);
  */
 int twheel_restart_at(struct twheel_timer *timer, ktime_t deadline)
 {
-	unsigned long flags;
-	struct twheel_base *base = twheel_lock_base(timer, &flags);
-	bool pending = is_started(base, timer);
-	u32 offset_ns;
-	u64 expires = round_up_to_tick(base, deadline_at(deadline), &offset_ns);
-
-	if (pending)
-		restart_locked(base, timer, expires, offset_ns);
-	raw_spin_unlock_irqrestore(&base->lock, flags);
-	return pending;
+	return restart_pending(timer, deadline_at(deadline), true);
 }
 EXPORT_SYMBOL_GPL(twheel_restart_at);
 

@@ -254,7 +254,7 @@ struct twheel_request {
 static inline u64 twheel_expired_deadline(const struct twheel_timer *timer,
 					  u64 tick_ns)
 {
-	/* Pairs with restart_after(). */
+	/* Pairs with restart_in_tick(). */
 	return (timer->node.expires - 1) * tick_ns +
 	       READ_ONCE(timer->node.offset_ns) + 1;
 }
@@ -339,6 +339,7 @@ int twheel_start(struct twheel_timer *timer, u64 delay_ns);
 int twheel_start_at(struct twheel_timer *timer, ktime_t deadline);
 int twheel_again_at(struct twheel_timer *timer, ktime_t deadline);
 int twheel_start_on(struct twheel_timer *timer, u64 delay_ns, int cpu);
+int twheel_restart(struct twheel_timer *timer, u64 delay_ns);
 int twheel_restart_at(struct twheel_timer *timer, ktime_t deadline);
 int twheel_reduce_at(struct twheel_timer *timer, ktime_t deadline);
 int twheel_stop(struct twheel_timer *timer);

@@ -40,6 +40,7 @@ enum tt_count {
 	TT_SHUTDOWN,	/* shutdowns */
 	TT_FORWARDED,	/* callbacks that began another period by twheel_forward() */
 	TT_AGAIN,	/* starts by twheel_again_at() */
+	TT_STORED,	/* deadlines stored in time for a timer that the wheel asks for it */
 	TT_FROM_HARDIRQ,	/* calls from hard interrupt context */
 	TT_FROM_SOFTIRQ,	/* calls from callbacks */
 	TT_WORKED,	/* runs of work items */
@@ -97,11 +98,15 @@ unsigned int tt_random_online_cpu(u32 *rnd);
 
 /**
  * struct tt_timer - a timer of one of the first two kinds
+ * @asked: the timer, if the wheel asks for its deadline
  * @timer: the timer
  * @drained: called when a drain hands over the timer
  */
 struct tt_timer {
-	struct twheel_timer timer;
+	union {
+		struct twheel_asked_timer asked;
+		struct twheel_timer timer;
+	};
 	void (*drained)(struct tt_timer *t);
 };
 

@@ -51,7 +51,8 @@
  * @in_flight: see above
  * @claimed: a caller is in a waiting stop
  * @running: the callback runs
- * @deadline: deadline of the last start, before which no callback may run
+ * @deadline: deadline of the last start or a store, before which no callback may run
+ * @stored: the last deadline that was stored. Timers with an odd number ask for it
  * @in_flight_deadline: deadline of the start in flight
  * @cpu: CPU of the start
  * @epoch: epoch of CPU hotplug, at that time
@@ -67,6 +68,7 @@ struct tt_locked {
 	bool claimed;
 	bool running;
 	ktime_t deadline;
+	u64 stored;
 	ktime_t in_flight_deadline;
 	int cpu;
 	unsigned int epoch;
@@ -219,6 +221,22 @@ static void tt_locked_stop(struct tt_locked *l)
 	tt_note_stop(l, twheel_stop(&l->t.timer));
 }
 
+/* Store a later deadline. The wheel finds it unless it may have looked already. */
+static void tt_locked_store(struct tt_locked *l, u32 *rnd)
+{
+	ktime_t deadline = ktime_add_safe(ktime_get(), tt_random_delay(rnd));
+
+	if (deadline <= max_t(u64, l->deadline, l->stored))
+		return;
+	WRITE_ONCE(l->stored, deadline);
+	/* Before the clock is read. Pairs with the wheel, which reads its clock first. */
+	smp_mb();
+	if (!l->armed || l->in_flight || !ktime_before(ktime_get(), l->deadline))
+		return;
+	tt_count(TT_STORED);
+	l->deadline = max(l->deadline, deadline);
+}
+
 /* Check the results of queries, which must not change the timer. */
 static void tt_locked_ask(struct tt_locked *l)
 {
@@ -231,7 +249,7 @@ static void tt_locked_ask(struct tt_locked *l)
 	if (left > deadline)
 		tt_error("timer %u: %llu ns left until %lld", l->nr,
 			 left, deadline);
-	if (l->armed && ktime_before(deadline, l->deadline))
+	if (l->armed && ktime_before(deadline, l->deadline) && !l->stored)
 		tt_error("timer %u: due %lld, asked for %lld", l->nr,
 			 deadline, l->deadline);
 }
@@ -270,7 +288,7 @@ static void tt_locked_at_end(struct tt_locked *l, u32 *rnd)
 /* Report a timer that is overdue by so much that it is lost, and report it only once. */
 static void tt_check_overdue(struct tt_locked *l)
 {
-	s64 late = ktime_to_ns(ktime_sub(ktime_get(), l->deadline));
+	s64 late = ktime_to_ns(ktime_sub(ktime_get(), max_t(u64, l->deadline, l->stored)));
 
 	if (!l->armed || late < TT_LOST_NS)
 		return;
@@ -295,8 +313,10 @@ static void tt_locked_any_op(struct tt_locked *l, u32 *rnd)
 		tt_locked_start_in_the_past(l, rnd);
 	else if (what < 25)
 		tt_locked_restart(l, rnd);
-	else if (what < 30)
+	else if (what < 29)
 		tt_locked_stop(l);
+	else if (what < 31 && l->nr % 2)
+		tt_locked_store(l, rnd);
 	else
 		tt_locked_ask(l);
 }
@@ -386,6 +406,11 @@ static void tt_locked_again(struct tt_locked *l)
 		tt_locked_at_end(l, &l->rnd);
 }
 
+static u64 tt_locked_stored(struct twheel_timer *timer)
+{
+	return READ_ONCE(container_of(timer, struct tt_locked, t.timer)->stored);
+}
+
 static void tt_locked_expire(struct twheel_timer *timer)
 {
 	struct tt_locked *l = container_of(timer, struct tt_locked, t.timer);
@@ -409,6 +434,19 @@ static void tt_locked_expire(struct twheel_timer *timer)
 	raw_spin_lock_irqsave(&l->lock, flags);
 	l->running = false;
 	raw_spin_unlock_irqrestore(&l->lock, flags);
+}
+
+static const struct twheel_source tt_locked_source = {
+	.deadline	= tt_locked_stored,
+	.fn		= tt_locked_expire,
+};
+
+static void tt_locked_set_up(struct tt_locked *l)
+{
+	if (l->nr % 2)
+		twheel_asked_setup(&l->t.asked, tt_round.wheel, &tt_locked_source, 0);
+	else
+		twheel_timer_setup(&l->t.timer, tt_round.wheel, tt_locked_expire, 0);
 }
 
 /*
@@ -515,7 +553,7 @@ static void tt_shut_down(struct tt_locked *l)
 			 l->nr, ret);
 		twheel_shutdown_sync(&l->t.timer);
 	}
-	twheel_timer_setup(&l->t.timer, tt_round.wheel, tt_locked_expire, 0);
+	tt_locked_set_up(l);
 }
 
 /* If @l is due soon, wait until then, because a stop is most difficult while the timer expires. */
@@ -558,7 +596,7 @@ static void tt_locked_init(struct tt_locked *l, unsigned int nr)
 	l->cpu = -1;
 	l->last_cpu = -1;
 	l->t.drained = tt_locked_drained;
-	twheel_timer_setup(&l->t.timer, tt_round.wheel, tt_locked_expire, 0);
+	tt_locked_set_up(l);
 }
 
 int tt_locked_setup(void)
