@@ -43,6 +43,8 @@ MODULE_PARM_DESC(near, "number of timers that are due every millisecond meanwhil
 
 static struct twheel *wheel;
 static struct twheel_timer *timers;
+static struct twheel_asked_timer *asked;	/* as many */
+static u64 stored;				/* deadline of all of them */
 static u64 tick_ns;
 static unsigned int cases;
 static unsigned int expired;
@@ -184,6 +186,42 @@ static void refreshed_slot(void)
 	stop_all();
 }
 
+static u64 stored_deadline(struct twheel_timer *timer)
+{
+	return READ_ONCE(stored);
+}
+
+static const struct twheel_source source = {
+	.deadline	= stored_deadline,
+	.fn		= holds_expired,
+};
+
+/* One store delays all, so that the slot of the first deadline has only timers to ask and move. */
+static void stored_slot(void)
+{
+	ktime_t begin = ktime_get() + 2 * HOLDS_SEC;
+	unsigned int i, stopped = 0;
+
+	stored = 0;
+	for (i = 0; i < nr; i++) {
+		twheel_asked_setup(&asked[i], wheel, &source, 0);
+		twheel_start_at(&asked[i].timer, begin);
+		if (!(i % HOLDS_BATCH))
+			cond_resched();
+	}
+	while (ktime_get() < begin - 100 * HOLDS_MSEC)
+		msleep(20);
+	WRITE_ONCE(stored, begin + 600 * HOLDS_SEC);
+	while (ktime_get() < begin + HOLDS_SEC)
+		msleep(20);
+	for (i = 0; i < nr; i++) {
+		stopped += twheel_stop(&asked[i].timer);
+		if (!(i % HOLDS_BATCH))
+			cond_resched();
+	}
+	holds_result(stopped == nr, "a store delays all timers");
+}
+
 static void drained(void)
 {
 	start_all(ktime_get() + HOLDS_SEC, HOLDS_HOUR);
@@ -213,6 +251,7 @@ static void holds_states(const struct twheel_config *config)
 	many_timers();
 	one_tick();
 	refreshed_slot();
+	stored_slot();
 	drained();
 	twheel_destroy(wheel);
 	holds_result(true, config->name);
@@ -266,8 +305,12 @@ static int __init holds_init(void)
 
 	nr_near = min_t(unsigned int, nr_near, HOLDS_NEAR);
 	timers = vcalloc(nr, sizeof(*timers));
-	if (!timers)
+	asked = vcalloc(nr, sizeof(*asked));
+	if (!timers || !asked) {
+		vfree(asked);
+		vfree(timers);
 		return -ENOMEM;
+	}
 	for (i = 0; i < ARRAY_SIZE(configs); i++) {
 		if (!hotplug) {
 			holds_states(&configs[i]);
@@ -277,6 +320,7 @@ static int __init holds_init(void)
 		}
 	}
 	pr_info("1..%u\n", cases);
+	vfree(asked);
 	vfree(timers);
 	return 0;
 }
