@@ -38,7 +38,7 @@
 #ifdef CONFIG_DEBUG_OBJECTS
 static void *debug_hint(void *addr)
 {
-	return twheel_callback_of(addr);
+	return ((struct twheel_timer *)addr)->fn;
 }
 
 static bool debug_is_static(void *addr)

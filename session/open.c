@@ -16,7 +16,6 @@
 #include <linux/string.h>
 #include <linux/xarray.h>
 
-#include "core/compat.h"
 #include "timer.h"
 
 static unsigned int max_timers = 1U << 22;

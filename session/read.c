@@ -26,7 +26,6 @@
 #include <linux/sched/signal.h>
 #include <linux/uaccess.h>
 
-#include "core/compat.h"
 #include "timer.h"
 
 /* Events copied under one hold of a session's lock. */
@@ -229,7 +228,7 @@ static noinline bool apply_late_word(struct twheel_session *s, struct twheel_uti
 /* Read the word of an unread timer again. Returns whether it removed the event. */
 static __always_inline bool check_late_word(struct twheel_session *s, struct twheel_utimer *ut)
 {
-	u64 word = twheel_utimer_word(s, ut);
+	u64 word = twheel_session_words_read(s->words, ut->id);
 
 	return unlikely(twheel_session_word_deadline(s, word) > (ktime_t)ut->expired_ns) &&
 	       apply_late_word(s, ut, word);

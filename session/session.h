@@ -100,8 +100,7 @@ struct twheel_events {
  * @shared_ids: number of @words, 0 if there are none
  * @words: deadlines stored by the program, or NULL. Set once
  * @events: queue of unread events. @events.first is also read without @lock
- * @carried: number of words that the wheel found to be later deadlines. Atomic, as bases
- *	of several CPUs ask
+ * @carried: number of later deadlines that wheels found in words. Atomic
  * @stats: counters, except started, pending and delivered, which the others imply.
  *	@stats.unread counts @events, and expiries while @closing
  * @readers: sleepers in read(2), all exclusive waiters

@@ -341,21 +341,6 @@ static bool move_kept_chunk(struct twheel_session *s, struct twheel_table *table
 	return true;
 }
 
-static void *alloc_piece(struct twheel_session *s, u64 id, enum piece what)
-{
-	switch (what) {
-	case PAGES:
-		return kvcalloc(DIV_ROUND_UP(nr_indexes_of(s), TWHEEL_PAGE_CHUNKS),
-				sizeof(struct twheel_page), GFP_SESSION);
-	case PAGE:
-		/* A session of few timers pays for those, and not for 4 KiB of pointers. */
-		return kcalloc(min_t(u32, TWHEEL_PAGE_CHUNKS, nr_indexes_of(s)),
-			       sizeof(void *), GFP_SESSION);
-	default:
-		return alloc_chunk(s, table_of(s, id));
-	}
-}
-
 /*
  * Make room for @id. May sleep, without the session's lock. Returns 0 to try again,
  * -ENOSPC at a limit of the user, or -ENOMEM.
@@ -380,7 +365,15 @@ int twheel_table_grow(struct twheel_session *s, u64 id)
 					 s->unlimited) : 0;
 	if (ret)
 		return ret;
-	piece = alloc_piece(s, id, missing);
+	if (missing == PAGES)
+		piece = kvcalloc(DIV_ROUND_UP(nr_indexes_of(s), TWHEEL_PAGE_CHUNKS),
+				 sizeof(struct twheel_page), GFP_SESSION);
+	else if (missing == PAGE)
+		/* A session of few timers pays for those, and not for 4 KiB of pointers. */
+		piece = kcalloc(min_t(u32, TWHEEL_PAGE_CHUNKS, nr_indexes_of(s)),
+				sizeof(void *), GFP_SESSION);
+	else
+		piece = alloc_chunk(s, table_of(s, id));
 	spin_lock_bh(&s->lock);
 	used = piece && put_piece(s, id, missing, piece);
 	spin_unlock_bh(&s->lock);

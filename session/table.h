@@ -20,13 +20,12 @@
 
 struct twheel_session;
 
-/* timer.c: the words of timers, and their callback */
 extern const struct twheel_source twheel_session_source;
 
 /**
  * struct twheel_utimer - a timer of a session
  * @asked: the timer, which the wheel asks for its word if the session has words.
- *	twheel_utimer_arm() and claim_place() set the source, in the place of @expired_ns
+ *	Each start sets the source, in the place of @expired_ns
  * @timer: the same. After the expiry @timer.node.link.prev is the timer of the
  *	next event, so that queueing an event needs no memory
  * @expired_ns: time of the expiry, after it

@@ -22,7 +22,6 @@
 #include <linux/smp.h>
 #include <linux/spinlock.h>
 
-#include "core/compat.h"
 #include "core/trace.h"
 #include "timer.h"
 
@@ -40,32 +39,15 @@ static u64 word_deadline(struct twheel_timer *timer)
 
 	if (unlikely(ut->id >= s->shared_ids))
 		return 0;
-	word = twheel_utimer_word(s, ut);
+	word = twheel_session_words_read(s->words, ut->id);
 	if (unlikely(s->words->offset) && word != TWHEEL_WORD_STOP)
 		word = twheel_session_word_deadline(s, word);
-	/* A timer that its word stops comes due, and stop_by_word() stops it. */
+	/* A timer that its word stops comes due, and session_expired() stops it. */
 	if (word > twheel_due_time(timer, s->tick_ns) && word != TWHEEL_WORD_STOP) {
 		trace_twheel_word(timer, s->number, ut->id, word);
 		atomic64_inc(&s->carried);
 	}
 	return word;
-}
-
-/*
- * Stop a timer whose word says so. Returns whether it does. @pending: the timer is not due
- * yet. Inlined into the callback, which holds the session's lock.
- */
-static __always_inline bool stop_by_word(struct twheel_session *s, struct twheel_utimer *ut,
-					 bool pending)
-{
-	if (!twheel_utimer_has_word(s, ut) || twheel_utimer_word(s, ut) != TWHEEL_WORD_STOP)
-		return false;
-	trace_twheel_word(&ut->timer, s->number, ut->id, TWHEEL_WORD_STOP);
-	s->stats.stopped_by_store++;
-	if (pending)
-		twheel_stop(&ut->timer);
-	twheel_utimer_end(s, ut, twheel_next(ut->state, TWHEEL_DO_STOP, false));
-	return true;
 }
 
 /* Nonzero if the host reads the session's clock once for a run of the wheel. */
@@ -74,8 +56,8 @@ static __always_inline bool stop_by_word(struct twheel_session *s, struct twheel
 #endif
 
 /*
- * Expire a timer, unless its word stops it. The wheel asked for a later deadline before. One
- * that is stored after that counts when the event is read.
+ * Expire a timer, unless its word stops it. The wheel has asked for a later deadline. One that
+ * is stored after that counts when the event is read.
  */
 static void session_expired(struct twheel_timer *timer)
 {
@@ -83,8 +65,13 @@ static void session_expired(struct twheel_timer *timer)
 	struct twheel_session *s = twheel_chunk_of(ut)->session;
 
 	spin_lock(&s->lock);
-	if (stop_by_word(s, ut, false))
+	if (twheel_utimer_has_word(s, ut) &&
+	    twheel_session_words_read(s->words, ut->id) == TWHEEL_WORD_STOP) {
+		trace_twheel_word(timer, s->number, ut->id, TWHEEL_WORD_STOP);
+		s->stats.stopped_by_store++;
+		twheel_utimer_end(s, ut, twheel_next(ut->state, TWHEEL_DO_STOP, false));
 		goto unlock;
+	}
 	ut->expired_ns = TWHEEL_RUN_NS(s) ?: twheel_session_time(s, ktime_get_ns());
 	twheel_set_state(&ut->state, twheel_next(ut->state, TWHEEL_DO_EXPIRE, false));
 	s->stats.expired++;
@@ -135,6 +122,8 @@ static __always_inline ktime_t start_deadline(const struct twheel_session *s,
 
 static void set_up(struct twheel_utimer *ut, const struct twheel_start *args)
 {
+	/* What it is already if the timer is pending. */
+	WRITE_ONCE(ut->asked.source, &twheel_session_source);
 	ut->user_data = args->user_data;
 	ut->period_ns = args->period_ns;
 }
@@ -165,7 +154,6 @@ claim_place(struct twheel_session *s, struct twheel_utimer **ut,
 		twheel_table_take_this(*ut, args->id);
 	s->timers++;
 	set_up(*ut, args);
-	(*ut)->asked.source = &twheel_session_source;
 	twheel_set_state(&(*ut)->state, step);
 	return step;
 }
@@ -207,7 +195,6 @@ static noinline void replace_event(struct twheel_session *s, struct twheel_utime
 	dequeue_event(s, ut);
 	s->stats.replaced++;
 	set_up(ut, args);
-	ut->asked.source = &twheel_session_source;
 	twheel_set_state(&ut->state, step);
 }
 

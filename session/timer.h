@@ -110,13 +110,6 @@ static inline bool twheel_utimer_has_word(const struct twheel_session *s,
 	return unlikely(ut->id < s->shared_ids) && !s->closing;
 }
 
-/* Returns the word of a timer that has one. */
-static inline u64 twheel_utimer_word(const struct twheel_session *s,
-				     const struct twheel_utimer *ut)
-{
-	return twheel_session_words_read(s->words, ut->id);
-}
-
 /*
  * Arm a timer after its expiry. @step enters TWHEEL_ARMED. Session's lock held, as
  * for the functions below.

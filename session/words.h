@@ -18,8 +18,7 @@ struct twheel_session;
 
 /**
  * struct twheel_session_words - an array that programs map
- * @offset: offset of the program's clock, ns. Protected by the session's lock. Constant
- *	after the first start
+ * @offset: offset of the program's clock, ns. Constant after the first start
  * @nr: number of words. Constant
  * @nr_pages: number of entries of @pages, each charged to the user. Constant
  * @pages: pages, which a program may write at any time. An entry is NULL until

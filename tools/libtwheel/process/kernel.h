@@ -23,7 +23,6 @@
 
 /* One base is all of a wheel, and a timer is out of it before its callback: nothing waits. */
 #define twheel_base		twheel_wheel
-#define twheel_again_at(...)	twheel_wheel_start_at(__VA_ARGS__)
 #define twheel_stop_sync(...)	twheel_wheel_stop(__VA_ARGS__)
 
 /* Compilers */

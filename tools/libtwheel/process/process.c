@@ -84,8 +84,12 @@ static void stop_ahead(struct twheel_session *s)
 			if (list_empty(&slot->nodes) || !most--)
 				return;
 			ut = list_first_entry(&slot->nodes, struct twheel_utimer, timer.node.link);
-			if (!stop_by_word(s, ut, true))
+			if (!twheel_utimer_has_word(s, ut) ||
+			    twheel_session_words_read(s->words, ut->id) != TWHEEL_WORD_STOP)
 				return;
+			twheel_stop(&ut->timer);
+			s->stats.stopped_by_store++;
+			twheel_utimer_end(s, ut, twheel_next(ut->state, TWHEEL_DO_STOP, false));
 		} while (!list_empty(&slot->nodes));
 	}
 }
