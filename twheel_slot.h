@@ -283,7 +283,7 @@ static __always_inline bool twheel_slot_ask(struct twheel_node *node)
 {
 	struct twheel_timer *timer = container_of(node, struct twheel_timer, node);
 
-	return unlikely(timer->fn == twheel_asked_expired) && twheel_ask(timer);
+	return unlikely(timer->fn == twheel_asked_expired) && twheel_timer_ask(timer);
 }
 #endif
 

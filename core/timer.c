@@ -192,7 +192,7 @@ EXPORT_SYMBOL_GPL(twheel_asked_expired);
  * locked, before a scheme moves or expires it. Returns whether the timer has a later tick
  * now. Its slot may be too early then, as after a refresh.
  */
-bool twheel_ask(struct twheel_timer *timer)
+bool twheel_timer_ask(struct twheel_timer *timer)
 {
 	struct twheel_asked_timer *asked = container_of(timer, struct twheel_asked_timer, timer);
 	u64 deadline = asked->source->deadline(timer), expires;

@@ -238,10 +238,10 @@ static u32 nr_indexes_of(const struct twheel_session *s)
 }
 
 static struct twheel_chunk *alloc_chunk(struct twheel_session *s,
-					struct twheel_table *table)
+					struct twheel_table *table,
+					twheel_fn fn)
 {
 	struct twheel_chunk *chunk = kmem_cache_alloc(chunk_cache, GFP_SESSION);
-	twheel_fn fn = s->shared_ids ? twheel_asked_expired : twheel_session_source.fn;
 	u32 i;
 
 	if (!chunk)
@@ -342,10 +342,11 @@ static bool move_kept_chunk(struct twheel_session *s, struct twheel_table *table
 }
 
 /*
- * Make room for @id. May sleep, without the session's lock. Returns 0 to try again,
- * -ENOSPC at a limit of the user, or -ENOMEM.
+ * Make room for @id, with timers that call @fn. May sleep, without the
+ * session's lock. Returns 0 to try again, -ENOSPC at a limit of the user, or
+ * -ENOMEM.
  */
-int twheel_table_grow(struct twheel_session *s, u64 id)
+int twheel_table_grow(struct twheel_session *s, u64 id, twheel_fn fn)
 {
 	enum piece missing;
 	void *piece;
@@ -373,7 +374,7 @@ int twheel_table_grow(struct twheel_session *s, u64 id)
 		piece = kcalloc(min_t(u32, TWHEEL_PAGE_CHUNKS, nr_indexes_of(s)),
 				sizeof(void *), GFP_SESSION);
 	else
-		piece = alloc_chunk(s, table_of(s, id));
+		piece = alloc_chunk(s, table_of(s, id), fn);
 	spin_lock_bh(&s->lock);
 	used = piece && put_piece(s, id, missing, piece);
 	spin_unlock_bh(&s->lock);

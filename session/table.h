@@ -20,8 +20,6 @@
 
 struct twheel_session;
 
-extern const struct twheel_source twheel_session_source;
-
 /**
  * struct twheel_utimer - a timer of a session
  * @asked: the timer, which the wheel asks for its word if the session has words.
@@ -243,7 +241,7 @@ struct twheel_chunk *twheel_table_first(const struct twheel_table *table,
 					u32 *index);
 struct twheel_utimer *twheel_table_take_any(struct twheel_session *s);
 void twheel_table_free(struct twheel_utimer *ut);
-int twheel_table_grow(struct twheel_session *s, u64 id);
+int twheel_table_grow(struct twheel_session *s, u64 id, twheel_fn fn);
 int twheel_table_cache_init(void);
 void twheel_table_cache_exit(void);
 

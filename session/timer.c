@@ -252,7 +252,9 @@ static noinline int resolve_and_retry(struct twheel_session *s, struct twheel_st
 	if (wait)
 		twheel_callback_wait(lock);
 	if (step.action == TWHEEL_GROW)
-		ret = twheel_session_wheel_prepare(s) ?: twheel_table_grow(s, id);
+		ret = twheel_session_wheel_prepare(s) ?:
+		      twheel_table_grow(s, id, s->shared_ids ? twheel_asked_expired :
+							       session_expired);
 	spin_lock_bh(&s->lock);
 	s->nr_unlocked--;
 	return ret;

@@ -110,6 +110,8 @@ static inline bool twheel_utimer_has_word(const struct twheel_session *s,
 	return unlikely(ut->id < s->shared_ids) && !s->closing;
 }
 
+extern const struct twheel_source twheel_session_source;
+
 /*
  * Arm a timer after its expiry. @step enters TWHEEL_ARMED. Session's lock held, as
  * for the functions below.

@@ -334,7 +334,7 @@ void twheel_timer_setup_key(struct twheel_timer *timer, struct twheel *wheel,
 			    struct lock_class_key *key);
 void twheel_timer_destroy(struct twheel_timer *timer);
 void twheel_asked_expired(struct twheel_timer *timer);
-bool twheel_ask(struct twheel_timer *timer);
+bool twheel_timer_ask(struct twheel_timer *timer);
 int twheel_start(struct twheel_timer *timer, u64 delay_ns);
 int twheel_start_at(struct twheel_timer *timer, ktime_t deadline);
 int twheel_again_at(struct twheel_timer *timer, ktime_t deadline);

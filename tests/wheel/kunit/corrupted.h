@@ -16,7 +16,7 @@ extern unsigned int kt_corruptions;
 
 struct twheel_node;
 
-/* In place of twheel_ask(): see check.c. NULL before the first scheme with an oracle. */
+/* In place of twheel_timer_ask(): see check.c. NULL before the first scheme with an oracle. */
 extern bool (*twheel_test_ask)(struct twheel_node *node);
 
 #define TWHEEL_SLOT_ASK(node)	(twheel_test_ask && twheel_test_ask(node))

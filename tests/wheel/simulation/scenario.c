@@ -823,11 +823,11 @@ static void make_user_wheel(struct user_wheel *uw)
 
 /*
  * Run the wheels of the users, after everything else. Check the pauses, as if all users were on
- * one CPU. They have periods in turn.
+ * one CPU. They have periods in turn, the last of them shorter than the run that begins in it.
  */
 static void come_as_users(void)
 {
-	u64 longest = (nr_users / USERS_PER_MS + 3) * 2 * NSEC_PER_MSEC + scenario_ticks(3);
+	u64 longest = (nr_users / USERS_PER_MS + 4) * 2 * NSEC_PER_MSEC + scenario_ticks(3);
 	struct user_wheel *uw;
 	u32 i;
 

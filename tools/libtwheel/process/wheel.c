@@ -124,7 +124,7 @@ void twheel_asked_expired(struct twheel_timer *timer)
 	container_of(timer, struct twheel_asked_timer, timer)->source->fn(timer);
 }
 
-bool twheel_ask(struct twheel_timer *timer)
+bool twheel_timer_ask(struct twheel_timer *timer)
 {
 	struct twheel_asked_timer *asked = container_of(timer, struct twheel_asked_timer, timer);
 	u64 deadline = asked->source->deadline(timer), expires;
