@@ -728,42 +728,6 @@ int twheel_start_on(struct twheel_timer *timer, u64 delay_ns, int cpu)
 }
 EXPORT_SYMBOL_GPL(twheel_start_on);
 
-/**
- * twheel_forward - start the next period of a periodic timer
- * @timer: the timer, usually in its own callback
- * @period_ns: period, ns, not 0. Periods beyond KTIME_MAX are set to KTIME_MAX
- *
- * Moves the deadline by whole periods until it is after now, and starts the
- * timer. Deadlines remain on the grid of the first one, even if a callback is
- * late. Like hrtimer_forward(), it leaves a timer alone whose deadline is in
- * the future: a timer that was stopped early remains stopped until then.
- *
- * Context: Any but NMI.
- * Return: number of periods that the deadline was moved by, 1 if none was
- * missed. 0 if the timer is pending or shut down, or its deadline is after now.
- */
-u64 twheel_forward(struct twheel_timer *timer, u64 period_ns)
-{
-	unsigned long flags;
-	struct twheel_base *base = twheel_lock_base(timer, &flags);
-	bool pending = is_started(base, timer);
-	ktime_t deadline = deadline_of(base, timer);
-	ktime_t now = twheel_base_time(base, ktime_get());
-	u64 periods;
-
-	if (pending || now < deadline || WARN_ON_ONCE(!period_ns)) {
-		raw_spin_unlock_irqrestore(&base->lock, flags);
-		return 0;
-	}
-	period_ns = min_t(u64, period_ns, KTIME_MAX);
-	periods = div64_u64(now - deadline, period_ns) + 1;
-	deadline = min_t(u64, deadline + periods * period_ns, KTIME_MAX);
-	if (start_slow(base, timer, deadline, TWHEEL_NO_CPU, flags) < 0)
-		return 0;
-	return periods;
-}
-EXPORT_SYMBOL_GPL(twheel_forward);
-
 /*
  * Returns whether a timer that is not pending may have a deferred start.
  * Lockless: if the callback returned by now, that start was carried out.

@@ -222,21 +222,6 @@ int twheel_prepare_cpu(struct twheel *wheel, unsigned int cpu)
 }
 EXPORT_SYMBOL_GPL(twheel_prepare_cpu);
 
-/**
- * twheel_prepare - let timers be started on this CPU
- * @wheel: a wheel
- *
- * Like twheel_prepare_cpu(), for the present or a former CPU of the caller.
- *
- * Context: Process, may sleep.
- * Return: 0, or -ENOMEM and nothing changed.
- */
-int twheel_prepare(struct twheel *wheel)
-{
-	return twheel_prepare_cpu(wheel, raw_smp_processor_id());
-}
-EXPORT_SYMBOL_GPL(twheel_prepare);
-
 /*
  * Slots of CPUs that nobody prepared
  *

@@ -320,7 +320,6 @@ static inline ktime_t twheel_round_deadline(ktime_t deadline, u64 slack_ns,
 int twheel_check_config(struct twheel_config *config);
 struct twheel *twheel_create(const struct twheel_config *config);
 void twheel_destroy(struct twheel *wheel);
-int twheel_prepare(struct twheel *wheel);
 int twheel_prepare_cpu(struct twheel *wheel, unsigned int cpu);
 struct twheel_payer *twheel_payer_create(void);
 void twheel_payer_destroy(struct twheel_payer *payer);
@@ -350,7 +349,6 @@ int twheel_stop_sync(struct twheel_timer *timer);
 int twheel_shutdown_sync(struct twheel_timer *timer);
 bool twheel_callback_announce(struct twheel_timer *timer, struct twheel_expiry_lock **lock);
 void twheel_callback_wait(struct twheel_expiry_lock *lock);
-u64 twheel_forward(struct twheel_timer *timer, u64 period_ns);
 ktime_t twheel_deadline(const struct twheel_timer *timer);
 u64 twheel_remaining(const struct twheel_timer *timer);
 void twheel_at_tick_end(struct twheel_timer *timer, struct twheel_tick_end *end);

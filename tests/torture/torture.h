@@ -38,7 +38,6 @@ enum tt_count {
 	TT_RACED,	/* starts and stops that came between expiry and callback */
 	TT_SYNCED,	/* stops that waited for the callback */
 	TT_SHUTDOWN,	/* shutdowns */
-	TT_FORWARDED,	/* callbacks that began another period by twheel_forward() */
 	TT_AGAIN,	/* starts by twheel_again_at() */
 	TT_STORED,	/* deadlines stored in time for a timer that the wheel asks for it */
 	TT_FROM_HARDIRQ,	/* calls from hard interrupt context */

@@ -254,28 +254,6 @@ static void tt_locked_ask(struct tt_locked *l)
 			 deadline, l->deadline);
 }
 
-/*
- * Start the next period, in the callback. If the timer was started and stopped again since it
- * expired, it has the later deadline. If that deadline is still ahead, twheel_forward() is right
- * to return 0 without starting the timer.
- */
-static void tt_locked_forward(struct tt_locked *l, u32 *rnd)
-{
-	u64 period = tt_random_delay(rnd) + 1;
-	ktime_t deadline = twheel_deadline(&l->t.timer);
-	ktime_t now = ktime_get();
-	u64 periods = twheel_forward(&l->t.timer, period);
-
-	if (!periods) {
-		if (!ktime_after(deadline, now))
-			tt_error("timer %u: forward returned 0", l->nr);
-		return;
-	}
-	tt_count(TT_FORWARDED);
-	deadline = ktime_add_safe(deadline, periods * period);
-	tt_note_start(l, 0, deadline);
-}
-
 /* Start the timer again when its callback ends. Must be called by the callback. */
 static void tt_locked_at_end(struct tt_locked *l, u32 *rnd)
 {
@@ -400,8 +378,6 @@ static void tt_locked_again(struct tt_locked *l)
 		tt_locked_start(l, &l->rnd);
 	else if (what < 4)
 		tt_locked_start_at(l, &l->rnd);
-	else if (what < 6 && !l->armed && !l->in_flight)
-		tt_locked_forward(l, &l->rnd);
 	else if (what < 10)
 		tt_locked_at_end(l, &l->rnd);
 }

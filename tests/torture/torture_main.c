@@ -58,7 +58,7 @@ static DEFINE_PER_CPU(unsigned long [TT_NR_COUNTS], tt_counts);
 
 static const char * const tt_count_names[TT_NR_COUNTS] = {
 	"armed", "restarted", "stopped", "expired", "drained", "raced", "synced", "shutdown",
-	"forwarded", "again", "stored", "hardirq", "softirq", "worked", "hotplugged", "errors",
+	"again", "stored", "hardirq", "softirq", "worked", "hotplugged", "errors",
 };
 
 void tt_count(enum tt_count what)

@@ -22,7 +22,6 @@ static CLIENT_CALL(start_later, twheel_start(timer, CLIENT_HOUR))
 static CLIENT_CALL(restart_later, twheel_restart_at(timer, client_in(CLIENT_HOUR)))
 static CLIENT_CALL(reduce_not, twheel_reduce_at(timer, KTIME_MAX))
 static CLIENT_CALL(reduce_to_half, twheel_reduce_at(timer, client_in(CLIENT_HOUR / 2)))
-static CLIENT_CALL(forward, twheel_forward(timer, CLIENT_HOUR))
 static CLIENT_CALL(is_pending, twheel_pending(timer))
 static CLIENT_CALL(is_now, twheel_deadline(timer) == 0)
 static CLIENT_CALL(is_in_half, twheel_remaining(timer) <= CLIENT_HOUR / 2)
@@ -41,7 +40,7 @@ static struct answers again_answers[] = {
 	{ { again_later, reduce_not, is_never, reduce_to_half, is_in_half }, 1011, true },
 	{ { start_now, again_later, is_later }, 11, true },
 	{ { again_now, twheel_stop, twheel_stop, again_now, twheel_stop }, 1001, false },
-	{ { again_now, forward, is_now, start_later }, 11, true },
+	{ { again_now, is_now, start_later }, 11, true },
 	{ { again_now, client_restart_many, client_stop_many, again_now, client_stop_many,
 	    again_now, client_start_many }, 110101, true },
 	{ { again_never, is_never }, 1, true },

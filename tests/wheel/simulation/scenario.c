@@ -28,7 +28,6 @@ enum kind {
 	PLAIN,		/* does nothing */
 	SLOW,		/* runs for up to callback_ns */
 	AGAIN,		/* restarts its timer */
-	FORWARD,	/* forwards its timer */
 	OTHER,		/* starts or stops a shared timer */
 	SYNC,		/* waits for a callback that does not wait itself */
 	LOCK,		/* takes a lock */
@@ -267,31 +266,6 @@ static void sync_or_wait(struct user_timer *ut)
 		do_sync(ut, false);
 }
 
-static void do_forward(struct user_timer *ut)
-{
-	struct oracle_timer *o = &ut->o;
-	struct oracle_call call;
-	u64 period = 1 + sim_below(scenario_ticks(5)), ret;
-	/* The call may or may not see a deadline that the callback just wrote. */
-	bool known = o->private && o->known && !o->in_flight &&
-		     o->low == o->high && (o->plain || !sim_weak);
-	u64 old = o->low, low = sim.now, high, begun = o->begun;
-
-	oracle_starts(o, &call, low);
-	ret = twheel_forward(&o->timer, period);
-	high = sim.now + period;
-	if (ret && known && o->begun == begun + 1) {
-		if (old + ret * period <= low || old + (ret - 1) * period > sim.now)
-			sim_fail("timer %u: forward() by %llu periods of %llu from %llu",
-				 o->nr, ret, period, old);
-		call.low = old + ret * period;
-		high = call.low;
-	}
-	call.unknown = !ret;
-	oracle_started(o, &call, high, ret, false);
-	sim_note("forward %u by %llu: %llu", o->nr, period, ret);
-}
-
 static void do_look(struct user_timer *ut)
 {
 	struct oracle_timer *o = &ut->o;
@@ -426,15 +400,11 @@ static void callback_of(struct user_timer *ut)
 			do_start(ut, any_start());
 		}
 		if (sim_chance(2))
-			do_forward(ut);
+			do_start(ut, RESTART);
 		if (!noted)
 			break;
 		/* Pairs with do_stop(). */
 		smp_store_release(&ut->noted, ut->o.expired);
-		break;
-	case FORWARD:
-		if (sim_below(8))
-			do_forward(ut);
 		break;
 	case OTHER:
 		any_op(shared_timer());
@@ -564,7 +534,7 @@ static void disturb_callback(struct user_timer *ut, bool stop)
 		sim_spend(sim_below(300));
 		do_stop(ut);
 	} else {
-		do_forward(ut);
+		do_start(ut, RESTART);
 	}
 	preempt_count_set(count);
 }
@@ -646,7 +616,7 @@ static void private_op(unsigned int user)
 		if (ut->kind == AGAIN && sim_chance(2))
 			disturb_callback(ut, false);
 		else
-			do_forward(ut);
+			do_start(ut, RESTART);
 		break;
 	case 8 ... 9:
 		do_look(ut);
@@ -717,7 +687,7 @@ void scenario_op(unsigned int user)
 			second_wheel(user);
 		break;
 	case 3:
-		twheel_prepare(wheel);
+		twheel_prepare_cpu(wheel, raw_smp_processor_id());
 		break;
 	case 4:
 		if (crowd_waits && sim_chance(4))
@@ -760,8 +730,7 @@ static void make_timers(void)
 		else
 			timers[i].kind = sim_chance(2) ? PLAIN : sim_below(KINDS);
 		timers[i].o.private = i < SIM_USERS * PRIVATE || i >= TIMERS;
-		timers[i].o.plain = timers[i].kind != AGAIN &&
-				    timers[i].kind != FORWARD;
+		timers[i].o.plain = timers[i].kind != AGAIN;
 		timers[i].o.asks = i < TIMERS ? timers[i].o.private && sim_chance(3) : crowd_asks;
 		oracle_add(&timers[i].o);
 		setup(&timers[i]);
