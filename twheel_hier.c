@@ -415,21 +415,24 @@ u64 twheel_hier_next(struct twheel_scheme *s)
 }
 
 /*
- * See twheel_scheme_next_due(). No outer level has work before @recheck, so the
- * next tick belongs to a slot of level 0.
+ * See twheel_scheme_next_due(). No outer level has work before @recheck, so an
+ * earlier tick belongs to a slot of level 0.
  */
 u64 twheel_hier_next_due(struct twheel_scheme *s, int most)
 {
 	struct twheel_node *first;
 	struct twheel_slot *slot;
-	u64 next;
+	u64 next, tick;
 
 	if (s->level || !is_empty(twheel_hier_due_slot(s)))
 		return s->clock;
 	for (;;) {
 		next = s->clock + next_occupied(s, 0);
-		if (next == s->clock || next >= s->recheck)
-			return twheel_hier_next(s);
+		if (next == s->clock || next >= s->recheck) {
+			tick = twheel_hier_next(s);
+			if (tick != next)
+				return tick;
+		}
 		slot = twheel_hier_slot(s, 0, next);
 		do {
 			first = list_first_entry(&slot->nodes, struct twheel_node, link);

@@ -157,11 +157,23 @@ TEST_SESSION_FLAGS(a_refreshed_timer_does_not_wake_at_its_old_tick, TWHEEL_OPEN_
 	expect_not_set_for(t, old);
 }
 
+/* Level 0 has WINDOW ticks. The old tick of the second session is in the window after this one. */
+#define WINDOW	256
+
 TEST_SESSION_FLAGS(a_word_does_not_wake_at_the_old_tick, TWHEEL_OPEN_PROCESS,
-		   { PRIVATE, .tick_ns = 20 * MS, .shared_ids = 4 })
+		   { PRIVATE, .tick_ns = 20 * MS, .shared_ids = 4 },
+		   { PRIVATE, .tick_ns = 2 * MS, .shared_ids = 4 })
 {
-	__u64 tick = tick_ns(twheel_fd(t)), old = (twheel_now() / tick + 20) * tick;
+	__u64 tick = tick_ns(twheel_fd(t)), now = twheel_now() / tick, old = (now + 20) * tick;
 	struct twheel_event event;
+
+	if (tick == 2 * MS) {
+		while (now % WINDOW < WINDOW / 4 || now % WINDOW > WINDOW / 2) {
+			sleep_ns(tick);
+			now = twheel_now() / tick;
+		}
+		old = (now / WINDOW + 1) * WINDOW * tick + 3 * tick;
+	}
 
 	ASSERT_EQ(0, twheel_start_at(t, 1, old, 11));
 	ASSERT_EQ(0, twheel_start_at(t, 3, old, 33));
