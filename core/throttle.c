@@ -33,6 +33,12 @@
  * full, a payer joins the period after that. The pause therefore grows with the
  * number of busy payers: each of 200 busy payers runs about every 4 ms.
  *
+ * A run of a payer may take longer than its slice, so that nothing is left for the
+ * last payers of a period. These are the first ones of their next period. Without
+ * that they would miss every period, because payers join one in the order in which
+ * they ran before. A payer whose timers just became due runs at once, without a
+ * period, but only if a slice remains for each payer who waits for one.
+ *
  * Payers never take the last quarter of the runtime. They divide what is above
  * it, and get no slice if nothing is, except for what their last run takes beyond
  * its slice. So a wheel without a payer, which may use the quarter, runs at once
@@ -212,16 +218,23 @@ static void refill_payer(struct twheel_throttle *t, struct twheel_payer *payer,
 		return;
 	payer->waiting = false;
 	arrive(&t->payers);
+	payer->missed = none;
 	payer->runtime = none ? 0 : max(slice_of_payers(t), SLICE_NS_MIN);
 }
 
-/* Return no slice if payers already wait, whom a newcomer must not overtake. */
+/*
+ * Return the slice of a payer who did not wait, 0 if others are first. Many such runs
+ * would otherwise take what grows for the next period, and whoever waits for it would
+ * miss one period after the other.
+ */
 static int slice_of_newcomer(const struct twheel_throttle *t,
 			     const struct twheel_payer *payer)
 {
+	int slice = slice_of_payers(t);
+
 	if (payer->waiting || t->last_period > t->period || deficit_to_repay(t, payer))
 		return 0;
-	return max(slice_of_payers(t), 0);
+	return slice < SLICE_NS_MIN ? 0 : slice;
 }
 
 /*
@@ -340,6 +353,11 @@ ktime_t twheel_throttle_wait(struct twheel_payer *payer, ktime_t now,
 	if (now >= payer->period && !(newcomer && join_early(t, payer)))
 		join_period(t, payer, now);
 	payer->waiting = true;
-	/* The order in a period: without a payer, without a slice so far, with one. */
-	return payer->period + (limit_ns ? 2 : 1);
+	/*
+	 * The order in a period: wheels without a payer, wheels of payers who found
+	 * no runtime in their last period, wheels that had no slice, other wheels.
+	 */
+	if (limit_ns)
+		return payer->period + 3;
+	return payer->period + (payer->missed ? 1 : 2);
 }

@@ -13,6 +13,8 @@
  * @runtime: rest of the payer's slice of the last period, ns
  * @penalty: time from @end on without tolerance for a deficit, ns
  * @waiting: true from when a wheel waits for @period until a wheel runs in it
+ * @missed: true if the payer found no runtime in its last period. Then it is one of the
+ *	first in the next period
  *
  * Accessed only by ticks, which run one after the other on their CPU.
  */
@@ -22,6 +24,7 @@ struct twheel_payer {
 	int runtime;
 	u32 penalty;
 	bool waiting;
+	bool missed;
 };
 
 u32 twheel_throttle_begin(struct twheel_payer *payer, ktime_t now,

@@ -362,7 +362,7 @@ bool prove_paid_pause(s64 stamp, s64 period, int runtime, u32 waiting, u32 expec
 
 	ACCOUNT(stamp);
 	ASSUME(stamp > 0);
-	latest = max(throttles.last_period, stamp) + 3 * PERIOD_NS_MAX + 2 +
+	latest = max(throttles.last_period, stamp) + 3 * PERIOD_NS_MAX + 3 +
 		 2 * (s64)(overran ? deficit : max(deficit - DEFICIT_NS_TOLERATED, 0));
 	next = twheel_throttle_wait(&payer, stamp, false, limit);
 	return next > stamp && next <= latest && payer.waiting &&
