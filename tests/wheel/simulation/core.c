@@ -508,7 +508,7 @@ void *sim_alloc_aligned(size_t size, size_t align)
 	sim_point();
 	begin = (arena_used + sizeof(*block) + align - 1) & ~(align - 1);
 	size = (size + 63) & ~63UL;
-	if ((sim_memory_short && sim_chance(8)) || begin + size > ARENA) {
+	if ((sim_memory_short && !sim_calm && sim_chance(8)) || begin + size > ARENA) {
 		sim_allocs_failed++;
 		return NULL;
 	}

@@ -69,14 +69,14 @@ static bool crowd_waits;	/* flag: the crowd is not started yet */
 static bool crowd_stored;	/* flag: deadlines were stored for it */
 
 #define USERS_MAX	1000
+#define USERS_OFTEN	200	/* most users, as a rule */
 #define USERS_PER_MS	50	/* payers of a period */
-#define USERS_MS	120	/* length of their load, ms */
 
 /* The wheel of one of many users */
 struct user_wheel {
 	struct twheel_payer *payer;
 	struct twheel *wheel;
-	struct oracle_timer timer;	/* restarted for each tick */
+	struct oracle_timer timer;	/* restarted whenever it expires */
 	u64 last;		/* time of the last expiry */
 	u64 pause;		/* longest time between two expiries */
 };
@@ -84,6 +84,7 @@ struct user_wheel {
 static struct user_wheel user_wheels[USERS_MAX];
 static u32 nr_users;		/* 0 in most seeds */
 static u32 wheel_ns;		/* upper bound of the length of their callbacks */
+static u32 wheel_delay_ns;	/* upper bound of the delay of their timers */
 static bool users_over;		/* flag: their timers are no longer restarted */
 
 static u64 stored_deadline(struct twheel_timer *timer)
@@ -711,8 +712,11 @@ void scenario_choose(void)
 	callback_ns = 1 + sim_below(sim_chance(4) ? 400000 : 5000);
 	crowd_size = sim_chance(32) ? 1 + sim_below(CROWD) : 0;
 	crowd_waits = crowd_size;
-	nr_users = sim_chance(1024) ? 1 + sim_below(USERS_MAX) : 0;
+	nr_users = 0;
+	if (sim_chance(64))
+		nr_users = 1 + sim_below(sim_chance(8) ? USERS_MAX : USERS_OFTEN);
 	wheel_ns = 1 + sim_below(10000);
+	wheel_delay_ns = sim_chance(2) ? 1 : NSEC_PER_MSEC;
 	crowd_at = 0;
 	crowd_stored = false;
 	devices = 0;
@@ -752,7 +756,14 @@ static void start_of_user(struct oracle_timer *o)
 {
 	unsigned int cpu = sim_below(SIM_CPUS);
 
-	call_start(o, START_ON, 1, cpu_online(cpu) ? cpu : sim.cpu);
+	call_start(o, START_ON, 1 + sim_below(wheel_delay_ns), cpu_online(cpu) ? cpu : sim.cpu);
+}
+
+/* Note how long the timer of a user did not expire. After a suspend the wheels first catch up. */
+static void note_pause(struct user_wheel *uw)
+{
+	if (uw->last > sim.woke)
+		uw->pause = max(uw->pause, sim.now - sim.behind - uw->last);
 }
 
 static void user_expired(struct twheel_timer *timer)
@@ -760,9 +771,7 @@ static void user_expired(struct twheel_timer *timer)
 	struct user_wheel *uw = container_of(timer, struct user_wheel, timer.timer);
 
 	oracle_callback(&uw->timer);
-	/* After a suspend the wheels first catch up with its ticks. */
-	if (uw->last > sim.woke)
-		uw->pause = max(uw->pause, sim.now - sim.behind - uw->last);
+	note_pause(uw);
 	uw->last = sim.now - sim.behind;
 	sim_spend(sim_below(wheel_ns));
 	if (!READ_ONCE(users_over))
@@ -792,27 +801,37 @@ static void make_user_wheel(struct user_wheel *uw)
 
 /*
  * Run the wheels of the users, after everything else. Check the pauses, as if all users were on
- * one CPU. They have periods in turn, the last of them shorter than the run that begins in it.
+ * one CPU. Each user has a slice once in a turn, which is a period of 1 ms for each 50 users, one
+ * more for the rest of them, and one more because a user may just miss a period. Runs here may be
+ * longer than a slice, so that a period has no runtime for its last users. These are the first
+ * ones of their next period, so nobody waits for more than two turns. Another 2 ms are for the
+ * place in the last period, and for whatever holds up the softirq of the CPU. The rest is for the
+ * delay of the timer and its rounding.
  */
 static void come_as_users(void)
 {
-	u64 longest = (nr_users / USERS_PER_MS + 4) * 2 * NSEC_PER_MSEC + scenario_ticks(3);
+	u64 longest = (nr_users / USERS_PER_MS + 3) * 2 * NSEC_PER_MSEC + scenario_ticks(3) +
+		      wheel_delay_ns;
 	struct user_wheel *uw;
-	u32 i;
+	u64 ms;
 
 	users_over = false;
 	for (uw = user_wheels; uw < user_wheels + nr_users; uw++) {
 		make_user_wheel(uw);
 		sim_note("a wheel of %u users is made", nr_users);
 	}
-	for (i = 0; i < USERS_MS; i++) {
+	/* Time for two such pauses. */
+	for (ms = 2 * longest / NSEC_PER_MSEC; ms; ms--) {
 		sim_sleep(NSEC_PER_MSEC);
 		sim_note("users are busy");
 	}
-	WRITE_ONCE(users_over, true);
 	for (uw = user_wheels; uw < user_wheels + nr_users; uw++) {
+		note_pause(uw);
 		if (uw->pause > longest)
 			sim_fail("a wheel of %u users pauses for %llu ns", nr_users, uw->pause);
+	}
+	WRITE_ONCE(users_over, true);
+	for (uw = user_wheels; uw < user_wheels + nr_users; uw++) {
 		twheel_shutdown_sync(&uw->timer.timer);
 		twheel_destroy(uw->wheel);
 		twheel_payer_destroy(uw->payer);

@@ -227,7 +227,6 @@ void scenario_end(void)
 		sim_sleep(scenario_ticks(2));
 	}
 	sim_calm = true;
-	sim_memory_short = false;
 	if (sim_chance(2))
 		sim_sleep(20000000 + scenario_ticks(2));
 	for (i = 0; i < FILES; i++) {
