@@ -212,6 +212,7 @@ struct sim_task {
 	u64 wake;				/* end of its sleep, ns */
 	const bool *flag;			/* condition that it waits for, or NULL */
 	struct sim_lock *lock;			/* lock that it waits for, or NULL */
+	struct hrtimer *hrtimer;		/* hrtimer whose function it runs, or NULL */
 };
 
 extern struct sim_task *sim_task;

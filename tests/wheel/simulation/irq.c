@@ -224,8 +224,10 @@ static void run_hrtimer(struct hrtimer *hrtimer)
 
 	dequeue(hrtimer);
 	hrtimer->running = true;
+	sim_task->hrtimer = hrtimer;
 	oracle_run_begins(hrtimer);
 	restart = hrtimer->function(hrtimer);
+	sim_task->hrtimer = NULL;
 	/* An interrupt may have started it since. */
 	if (restart == HRTIMER_RESTART && !hrtimer->queued)
 		enqueue(hrtimer, sim.cpu);

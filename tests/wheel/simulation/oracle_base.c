@@ -123,6 +123,18 @@ void oracle_run_begins(struct hrtimer *hrtimer)
 }
 
 /*
+ * Check that the thread of a run finds its base's locks free: who holds one is a waiter, perhaps of
+ * a low priority.
+ */
+void oracle_sleeps(const struct sim_lock *lock)
+{
+	const struct twheel_base *base = sim_task->hrtimer ? base_of(sim_task->hrtimer) : NULL;
+
+	if (base && (unsigned long)lock - (unsigned long)base < sizeof(*base))
+		sim_fail("a run sleeps on a lock of its base");
+}
+
+/*
  * Check that wheels take at most half of a CPU. Debts of long callbacks are forgotten.
  * Debts of payers are not, but up to some limit no wheel waits for them. A run is not
  * charged for the time from its last clock read to its end, in which the CPU may wait

@@ -383,7 +383,6 @@ static void callback_of(struct user_timer *ut)
 {
 	struct user_timer *other;
 	struct user_end *ue;
-	bool noted = false;
 
 	switch (ut->kind) {
 	case SLOW:
@@ -391,7 +390,9 @@ static void callback_of(struct user_timer *ut)
 		break;
 	case AGAIN:
 		if (sim_chance(2)) {
-			noted = do_start(ut, DEFER) >= 0;
+			/* Later starts move the noted one. Pairs with do_stop(). */
+			if (do_start(ut, DEFER) >= 0)
+				smp_store_release(&ut->noted, ut->o.expired);
 			ut->o.strict = false;
 		}
 		if (sim_chance(2))
@@ -402,10 +403,6 @@ static void callback_of(struct user_timer *ut)
 		}
 		if (sim_chance(2))
 			do_start(ut, RESTART);
-		if (!noted)
-			break;
-		/* Pairs with do_stop(). */
-		smp_store_release(&ut->noted, ut->o.expired);
 		break;
 	case OTHER:
 		any_op(shared_timer());
@@ -507,6 +504,9 @@ static void setup(struct user_timer *ut)
 		twheel_asked_setup(&ut->o.asked, wheel, &source, 0);
 	else
 		twheel_timer_setup(&ut->o.timer, wheel, expired, 0);
+	/* A static timer has no base before its first call. */
+	if (sim_chance(2))
+		ut->o.timer.base = NULL;
 	ut->shutting = false;
 	ut->shut = false;
 	ut->o.known = !ut->o.asks;
@@ -516,8 +516,8 @@ static void setup(struct user_timer *ut)
 
 /*
  * Let a timer expire on another CPU, without sleeping or taking a lock after its callback begins
- * there. Forward the timer while the callback is about to note a start, or stop it after a
- * deferred start that this CPU does not know of.
+ * there. Forward the timer while the callback is about to note a start, or stop it after that,
+ * with weak memory after a deferred start that this CPU does not know of.
  */
 static void disturb_callback(struct user_timer *ut, bool stop)
 {
@@ -530,7 +530,7 @@ static void disturb_callback(struct user_timer *ut, bool stop)
 	for (i = 0; i < 200 && ut->o.expired == expired; i++)
 		sim_relax();
 	if (stop) {
-		for (i = 0; i < 200 && ut->o.running; i++)
+		for (i = 0; i < 200 && (sim_weak ? ut->o.running : READ_ONCE(ut->noted) != ut->o.expired); i++)
 			sim_relax();
 		sim_spend(sim_below(300));
 		do_stop(ut);
@@ -596,7 +596,7 @@ static void private_op(unsigned int user)
 	}
 	switch (sim_below(16)) {
 	case 0 ... 1:
-		if (sim_weak && ut->kind == AGAIN)
+		if (ut->kind == AGAIN && (sim_weak || sim_chance(2)))
 			disturb_callback(ut, true);
 		else
 			do_stop(ut);

@@ -97,6 +97,7 @@ void spin_lock(spinlock_t *lock)
 		sim_fail("a sleeping lock in atomic context");
 	check_lock(lock);
 	while (lock->owner) {
+		oracle_sleeps(lock);
 		sim_task->lock = lock;
 		sim_yield();
 		sim_task->lock = NULL;
@@ -112,6 +113,7 @@ void spin_unlock(spinlock_t *lock)
 {
 	if (lock->owner != sim_task)
 		sim_fail("a lock is let go by one who does not hold it");
+	sim_point();
 	sim_weak_unlock(&lock->clock);
 	lock->owner = NULL;
 	sim_task->no_migration--;
