@@ -118,7 +118,7 @@ void oracle_run_ends(struct hrtimer *hrtimer);
 void oracle_run_over(const struct twheel_base *base, u64 began);
 void oracle_idle(void);
 void oracle_locked(struct sim_lock *lock);
-void oracle_sleeps(const struct sim_lock *lock);
+void oracle_takes(const struct sim_lock *lock);
 void oracle_unlock(struct sim_lock *lock);
 
 #endif /* _ORACLE_H */

@@ -123,15 +123,19 @@ void oracle_run_begins(struct hrtimer *hrtimer)
 }
 
 /*
- * Check that the thread of a run finds its base's locks free: who holds one is a waiter, perhaps of
- * a low priority.
+ * Check that the thread of a run finds its base's locks free, and knows that they are: who holds
+ * one is a waiter, perhaps of a low priority.
  */
-void oracle_sleeps(const struct sim_lock *lock)
+void oracle_takes(const struct sim_lock *lock)
 {
 	const struct twheel_base *base = sim_task->hrtimer ? base_of(sim_task->hrtimer) : NULL;
 
-	if (base && (unsigned long)lock - (unsigned long)base < sizeof(*base))
+	if (!base || (unsigned long)lock - (unsigned long)base >= sizeof(*base))
+		return;
+	if (lock->owner)
 		sim_fail("a run sleeps on a lock of its base");
+	if (!sim_weak_knows(&lock->clock))
+		sim_fail("a run may find a lock of its base held that is free");
 }
 
 /*

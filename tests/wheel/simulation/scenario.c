@@ -390,8 +390,9 @@ static void callback_of(struct user_timer *ut)
 		break;
 	case AGAIN:
 		if (sim_chance(2)) {
-			/* Later starts move the noted one. Pairs with do_stop(). */
+			/* Later starts move the noted one. */
 			if (do_start(ut, DEFER) >= 0)
+				/* Pairs with do_stop(). */
 				smp_store_release(&ut->noted, ut->o.expired);
 			ut->o.strict = false;
 		}
@@ -530,8 +531,11 @@ static void disturb_callback(struct user_timer *ut, bool stop)
 	for (i = 0; i < 200 && ut->o.expired == expired; i++)
 		sim_relax();
 	if (stop) {
-		for (i = 0; i < 200 && (sim_weak ? ut->o.running : READ_ONCE(ut->noted) != ut->o.expired); i++)
+		for (i = 0; i < 200; i++) {
+			if (sim_weak ? !ut->o.running : READ_ONCE(ut->noted) == ut->o.expired)
+				break;
 			sim_relax();
+		}
 		sim_spend(sim_below(300));
 		do_stop(ut);
 	} else {

@@ -96,8 +96,8 @@ void spin_lock(spinlock_t *lock)
 	if (!sim_preemptible())
 		sim_fail("a sleeping lock in atomic context");
 	check_lock(lock);
+	oracle_takes(lock);
 	while (lock->owner) {
-		oracle_sleeps(lock);
 		sim_task->lock = lock;
 		sim_yield();
 		sim_task->lock = NULL;

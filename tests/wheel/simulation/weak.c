@@ -404,9 +404,22 @@ void sim_weak_unlock(struct sim_clock *clock)
 
 	if (!sim_weak)
 		return;
+	/* The store that frees the lock. */
+	order->knows.nr[sim.cpu]++;
 	*clock = released();
 	order->unlocked = order->knows;
 	join(&order->unlocked, &order->read);
+}
+
+/* Returns whether this CPU knows the stores of a clock, such as that of a lock. */
+bool sim_weak_knows(const struct sim_clock *clock)
+{
+	unsigned int cpu;
+
+	for (cpu = 0; cpu < SIM_CPUS; cpu++)
+		if (clock->nr[cpu] > this_order()->knows.nr[cpu])
+			return false;
+	return true;
 }
 
 /* Let this CPU know all stores. */
