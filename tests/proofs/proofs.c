@@ -3,7 +3,7 @@
  * The arithmetic of the wheels, for all values
  *
  * Each prove_*() must return true for any arguments. ASSUME() returns true at once for arguments
- * that do not count. tests/models/prove compiles this file with the module's own sources, and Z3
+ * that do not count. tests/proofs/prove compiles this file with the module's own sources, and Z3
  * searches for arguments with which a function returns false.
  *
  * The assumptions of a proof about a state are in twheel_scheme.h, twheel_hier.c and
