@@ -438,3 +438,34 @@ TEST_SESSION_FLAGS(no_memory_is_no_errno, TWHEEL_OPEN_PROCESS)
 	ASSERT_EQ(0, setrlimit(RLIMIT_AS, &none));
 }
 #endif
+
+static struct twheel *filled;
+
+static void fill(void)
+{
+	__u64 id;
+	int ret;
+
+	do {
+		id = TWHEEL_ID_ANY;
+		ret = twheel_start_flags(filled, &id, HOUR, 0, 0, 0);
+	} while (!ret);
+	ASSERT_EQ(-ENOSPC, ret);
+}
+
+/* One of these limits is a whole number of chunks, where there is no place for one more. */
+TEST(it_becomes_full_while_a_start_allocates)
+{
+	unsigned int limit;
+
+	for (limit = 1; limit <= 64; limit++) {
+		struct twheel_setup setup = { .max_timers = limit };
+		__u64 id = TWHEEL_ID_ANY;
+
+		ASSERT_EQ(0, twheel_open_flags(&filled, &setup, TWHEEL_OPEN_PROCESS));
+		wrap_chunk = fill;
+		ASSERT_EQ(-ENOSPC, twheel_start_flags(filled, &id, HOUR, 0, 0, 0));
+		EXPECT_STATS(twheel_fd(filled), .started = limit, .pending = limit);
+		twheel_close(filled);
+	}
+}

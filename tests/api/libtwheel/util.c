@@ -124,11 +124,13 @@ int __wrap_ppoll(struct pollfd *fds, nfds_t nr, const struct timespec *timeout,
 }
 
 bool no_chunks;
+void (*wrap_chunk)(void);
 
 int __real_posix_memalign(void **memory, size_t alignment, size_t size);
 
 int __wrap_posix_memalign(void **memory, size_t alignment, size_t size)
 {
+	call_once(&wrap_chunk);
 	return no_chunks ? ENOMEM : __real_posix_memalign(memory, alignment, size);
 }
 

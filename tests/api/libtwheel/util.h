@@ -27,6 +27,9 @@ extern void (*wrap_ppoll)(const struct timespec *timeout);
 /* Whether no chunk of timers can be allocated in the process. */
 extern bool no_chunks;
 
+/* Called once, before a chunk of timers is allocated in the process. */
+extern void (*wrap_chunk)(void);
+
 /* Number of calls of timerfd_settime(2) made by sessions in the process. */
 extern unsigned int timerfd_sets;
 
