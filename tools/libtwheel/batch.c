@@ -122,7 +122,7 @@ int twheel_batch_flush(struct twheel_batch *batch)
 	if (batch->t->shared_ids)
 		put_words(batch);
 	ret = submit(batch);
-	if (batch->t->shared_ids && batch->failed)
+	if (batch->failed)
 		take_back_words(batch);
 	return ret ? ret : (int)batch->count;
 }
