@@ -717,7 +717,7 @@ void scenario_choose(void)
 	crowd_size = sim_chance(32) ? 1 + sim_below(CROWD) : 0;
 	crowd_waits = crowd_size;
 	nr_users = 0;
-	if (sim_chance(64))
+	if (sim_chance(128))
 		nr_users = 1 + sim_below(sim_chance(8) ? USERS_MAX : USERS_OFTEN);
 	wheel_ns = 1 + sim_below(10000);
 	wheel_delay_ns = sim_chance(2) ? 1 : NSEC_PER_MSEC;
