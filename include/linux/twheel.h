@@ -24,6 +24,9 @@
 #include <linux/types.h>
 #include <linux/uidgid.h>
 
+/* Grows when a function or a field changes its meaning, or goes. */
+#define TWHEEL_API_VERSION	1
+
 struct twheel;
 struct twheel_expiry_lock;
 struct twheel_base;

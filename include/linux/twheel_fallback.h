@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * The functions of <linux/twheel.h> and <linux/twheel_work.h> by timer_list, for a module that
+ * is also built where there is no twheel
+ *
+ * Copy this file into the module, under both names, and let the compiler find the copies only
+ * where the originals are missing. The sources of the module are the same for both.
+ *
+ * What differs from twheel:
+ *
+ *  - A timer expires up to two jiffies late, and a far one by an eighth of its time: both are
+ *    timers of timer_list. None is early. All that is due together expires in one softirq.
+ *  - Timers of one time have no order. TIMER_SOFTIRQ runs before the softirqs of the network.
+ *  - A wheel is a name: its tick and its doze mean nothing, and CLOCK_BOOTTIME is refused.
+ *    twheel_destroy() waits for an RCU grace period.
+ *  - twheel_again_at() starts the timer at once.
+ *  - twheel_start_on() stops a pending timer first. In between it is not pending.
+ *  - Two callers that start a timer at once leave the deadline of either in twheel_deadline().
+ *  - What is not there: timers on the stack, functions for many timers, for the end of a tick,
+ *    for payers, for draining a wheel and for announcing a waiter.
+ */
+#ifndef _LINUX_TWHEEL_H
+#define _LINUX_TWHEEL_H
+#define _LINUX_TWHEEL_WORK_H
+
+#include <linux/err.h>
+#include <linux/jiffies.h>
+#include <linux/ktime.h>
+#include <linux/rcupdate.h>
+#include <linux/timer.h>
+#include <linux/workqueue.h>
+
+/* The version of <linux/twheel.h> that this stands for. */
+#define TWHEEL_API_VERSION	1
+#define TWHEEL_FALLBACK		1
+#define TWHEEL_DOZE_DEFAULT	2
+
+enum twheel_scheme_type { TWHEEL_HIER, TWHEEL_HASHED };
+enum twheel_mode { TWHEEL_PERIODIC, TWHEEL_TICKLESS };
+struct twheel;
+struct twheel_timer;
+
+struct twheel_config {
+	const char *name;
+	enum twheel_scheme_type scheme;
+	enum twheel_mode mode;
+	u64 tick_ns;
+	unsigned int slots, doze;
+	clockid_t clock;
+};
+
+struct twheel_timer {
+	struct timer_list timer;
+	u64 deadline;
+	void (*fn)(struct twheel_timer *timer);
+};
+
+struct twheel_work {
+	union {
+		struct work_struct work;
+		struct delayed_work delayed;
+	};
+};
+
+/* Called by timer_list. */
+static inline void twheel_fallback_expired(struct timer_list *timer)
+{
+	struct twheel_timer *t = container_of(timer, struct twheel_timer, timer);
+
+	t->fn(t);
+}
+
+/* A jiffy more, as the present one has begun. */
+static inline unsigned long twheel_fallback_jiffies(u64 ns)
+{
+	return min_t(u64, nsecs_to_jiffies64(min_t(u64, ns, KTIME_MAX) + TICK_NSEC - 1) + 1,
+		     MAX_JIFFY_OFFSET);
+}
+
+#define TWHEEL_TIMER_INITIALIZER(function) {					\
+		.timer = __TIMER_INITIALIZER(twheel_fallback_expired, 0),	\
+		.fn = (function),						\
+	}
+#define DEFINE_TWHEEL_TIMER(name, function)					\
+	struct twheel_timer name = TWHEEL_TIMER_INITIALIZER(function)
+
+/* A macro, as each place that sets timers up is a class of lockdep. */
+#define twheel_timer_setup(t, wheel, function, flags)				\
+	do {									\
+		BUILD_BUG_ON(flags);						\
+		timer_setup(&(t)->timer, twheel_fallback_expired, 0);		\
+		(t)->deadline = 0;						\
+		(t)->fn = (function);						\
+	} while (0)
+
+static inline int twheel_fallback_start(struct twheel_timer *t, ktime_t deadline,
+					int (*start)(struct timer_list *timer,
+						     unsigned long expires))
+{
+	u64 delay = max_t(s64, deadline - ktime_get(), 0);
+
+	if (!READ_ONCE(t->timer.function))
+		return -ESHUTDOWN;
+	t->deadline = deadline;
+	return start(&t->timer, jiffies + twheel_fallback_jiffies(delay));
+}
+
+static inline int twheel_start_at(struct twheel_timer *t, ktime_t deadline)
+{
+	return twheel_fallback_start(t, deadline, mod_timer);
+}
+
+static inline int twheel_start(struct twheel_timer *t, u64 delay_ns)
+{
+	return twheel_start_at(t, ktime_add_safe(ktime_get(), min_t(u64, delay_ns, KTIME_MAX)));
+}
+
+static inline int twheel_again_at(struct twheel_timer *t, ktime_t deadline)
+{
+	return twheel_start_at(t, deadline);
+}
+
+static inline int twheel_restart_at(struct twheel_timer *t, ktime_t deadline)
+{
+	return twheel_fallback_start(t, deadline, mod_timer_pending);
+}
+
+static inline int twheel_reduce_at(struct twheel_timer *t, ktime_t deadline)
+{
+	return twheel_fallback_start(t, deadline, timer_reduce);
+}
+
+static inline int twheel_start_on(struct twheel_timer *t, u64 delay_ns, int cpu)
+{
+	int pending = timer_delete(&t->timer);
+
+	if (!READ_ONCE(t->timer.function))
+		return -ESHUTDOWN;
+	t->deadline = ktime_add_safe(ktime_get(), min_t(u64, delay_ns, KTIME_MAX));
+	t->timer.expires = jiffies + twheel_fallback_jiffies(delay_ns);
+	add_timer_on(&t->timer, cpu);
+	return pending;
+}
+
+static inline int twheel_stop(struct twheel_timer *t)
+{
+	return timer_delete(&t->timer);
+}
+
+static inline int twheel_stop_sync(struct twheel_timer *t)
+{
+	return timer_delete_sync(&t->timer);
+}
+
+static inline int twheel_shutdown_sync(struct twheel_timer *t)
+{
+	return timer_shutdown_sync(&t->timer);
+}
+
+static inline bool twheel_pending(const struct twheel_timer *t)
+{
+	return timer_pending(&t->timer);
+}
+
+static inline ktime_t twheel_deadline(const struct twheel_timer *t)
+{
+	return t->deadline;
+}
+
+static inline u64 twheel_remaining(const struct twheel_timer *t)
+{
+	return twheel_pending(t) ? max_t(s64, t->deadline - ktime_get(), 0) : 0;
+}
+
+static inline struct twheel *twheel_default(void)
+{
+	return NULL;
+}
+
+static inline struct twheel *twheel_create(const struct twheel_config *config)
+{
+	return config->clock == CLOCK_BOOTTIME ? ERR_PTR(-EINVAL) : NULL;
+}
+
+/* Wait for callbacks, which run in softirqs. */
+static inline void twheel_destroy(struct twheel *wheel)
+{
+	synchronize_rcu();
+}
+
+#define TWHEEL_WORK_INITIALIZER(name, function)					\
+	{ .delayed = __DELAYED_WORK_INITIALIZER((name).delayed, (function), 0) }
+#define DEFINE_TWHEEL_WORK(name, function)					\
+	struct twheel_work name = TWHEEL_WORK_INITIALIZER(name, function)
+#define twheel_init_work(w, wheel, function)	INIT_DELAYED_WORK(&(w)->delayed, function)
+#define twheel_queue_work(wq, w, ns)						\
+	queue_delayed_work(wq, &(w)->delayed, twheel_fallback_jiffies(ns))
+#define twheel_mod_work(wq, w, ns)						\
+	mod_delayed_work(wq, &(w)->delayed, twheel_fallback_jiffies(ns))
+#define twheel_schedule_work(w, ns)						\
+	schedule_delayed_work(&(w)->delayed, twheel_fallback_jiffies(ns))
+#define twheel_work_pending(w)		delayed_work_pending(&(w)->delayed)
+#define twheel_cancel_work(w)		cancel_delayed_work(&(w)->delayed)
+#define twheel_cancel_work_sync(w)	cancel_delayed_work_sync(&(w)->delayed)
+#define twheel_flush_work(w)		flush_delayed_work(&(w)->delayed)
+
+#endif /* _LINUX_TWHEEL_H */

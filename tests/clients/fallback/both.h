@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What a module may rely on with twheel and with twheel_fallback.h: loading it fails where that
+ * is not so
+ *
+ * To be included once, by a module with the headers of the one or the other.
+ */
+#include <linux/completion.h>
+#include <linux/kernel.h>
+#include <linux/ktime.h>
+#include <linux/module.h>
+#include <linux/twheel.h>
+#include <linux/twheel_work.h>
+
+#define MS	((u64)NSEC_PER_MSEC)
+
+#define EXPECT(condition)							\
+	do {									\
+		if (!(condition)) {						\
+			pr_err("line %d: not %s\n", __LINE__, #condition);	\
+			return -EINVAL;						\
+		}								\
+	} while (0)
+
+static DECLARE_COMPLETION(done);
+static unsigned int runs;
+static u64 latest_ns;		/* an early callback is late by nearly 2^64 */
+
+static void note_time(struct twheel_timer *timer)
+{
+	latest_ns = max_t(u64, latest_ns, ktime_get() - twheel_deadline(timer));
+	runs++;
+}
+
+static void expired(struct twheel_timer *timer)
+{
+	note_time(timer);
+	complete(&done);
+}
+
+static void expired_thrice(struct twheel_timer *timer)
+{
+	note_time(timer);
+	if (runs < 3)
+		twheel_again_at(timer, ktime_add_ns(twheel_deadline(timer), 5 * MS));
+	else
+		complete(&done);
+}
+
+static void worked(struct work_struct *work)
+{
+	struct twheel_work *w = container_of(work, struct twheel_work, work);
+
+	if (++runs < 3)
+		twheel_schedule_work(w, MS);
+	else
+		complete(&done);
+}
+
+static DEFINE_TWHEEL_TIMER(defined, expired);
+static DEFINE_TWHEEL_WORK(defined_work, worked);
+static struct twheel_timer timer;
+static struct twheel_work work;
+
+static bool completes(void)
+{
+	return wait_for_completion_timeout(&done, 60 * HZ);
+}
+
+static int starts_and_stops(void)
+{
+	ktime_t deadline = ktime_add_ms(ktime_get(), 3600000);
+
+	runs = 0;
+	EXPECT(twheel_stop(&timer) == 0);
+	EXPECT(twheel_restart_at(&timer, deadline) == 0 && !twheel_pending(&timer));
+	EXPECT(twheel_remaining(&timer) == 0);
+	EXPECT(twheel_start(&timer, U64_MAX) == 0 && twheel_pending(&timer));
+	EXPECT(twheel_start(&timer, 3600 * NSEC_PER_SEC) == 1);
+	EXPECT(twheel_remaining(&timer) > 3000 * NSEC_PER_SEC);
+	EXPECT(twheel_remaining(&timer) <= 3600 * NSEC_PER_SEC);
+	EXPECT(twheel_start_at(&timer, deadline) == 1);
+	EXPECT(twheel_deadline(&timer) == deadline);
+	EXPECT(twheel_restart_at(&timer, deadline + 1) == 1);
+	EXPECT(twheel_deadline(&timer) == deadline + 1);
+	EXPECT(twheel_start_on(&timer, 3600 * NSEC_PER_SEC, 0) == 1 && twheel_pending(&timer));
+	EXPECT(twheel_stop(&timer) == 1 && !twheel_pending(&timer));
+	EXPECT(runs == 0);
+	return 0;
+}
+
+static int expires(struct twheel_timer *t, u64 delay_ns)
+{
+	runs = 0;
+	EXPECT(twheel_start(t, delay_ns) == 0);
+	EXPECT(completes());
+	EXPECT(twheel_stop_sync(t) == 0 && runs == 1);
+	return 0;
+}
+
+static int is_brought_forward(void)
+{
+	runs = 0;
+	EXPECT(twheel_start(&timer, 3600 * NSEC_PER_SEC) == 0);
+	EXPECT(twheel_reduce_at(&timer, ktime_add_ms(ktime_get(), 5)) == 1);
+	EXPECT(completes() && runs == 1);
+	return 0;
+}
+
+static int goes_on(struct twheel *wheel)
+{
+	ktime_t first = ktime_add_ms(ktime_get(), 5);
+
+	runs = 0;
+	twheel_timer_setup(&timer, wheel, expired_thrice, 0);
+	EXPECT(twheel_start_at(&timer, first) == 0);
+	EXPECT(completes());
+	EXPECT(twheel_stop_sync(&timer) == 0 && runs == 3);
+	EXPECT(twheel_deadline(&timer) == ktime_add_ms(first, 10));
+	EXPECT(twheel_shutdown_sync(&timer) == 0);
+	EXPECT(twheel_start(&timer, MS) == -ESHUTDOWN && !twheel_pending(&timer));
+	return 0;
+}
+
+static int works(struct twheel_work *w)
+{
+	runs = 0;
+	EXPECT(twheel_schedule_work(w, 3600 * NSEC_PER_SEC) && twheel_work_pending(w));
+	EXPECT(!twheel_schedule_work(w, MS));
+	EXPECT(twheel_cancel_work_sync(w) && !twheel_work_pending(w) && runs == 0);
+	EXPECT(twheel_schedule_work(w, MS));
+	EXPECT(completes());
+	EXPECT(!twheel_cancel_work_sync(w) && runs == 3);
+	return 0;
+}
+
+static int all(void)
+{
+	struct twheel_config config = { .name = "both", .tick_ns = 10 * MS };
+	struct twheel *wheel = twheel_create(&config);
+	int ret;
+
+	EXPECT(!IS_ERR(wheel));
+	ret = goes_on(wheel);
+	twheel_destroy(wheel);
+	if (ret)
+		return ret;
+	twheel_timer_setup(&timer, NULL, expired, 0);
+	twheel_init_work(&work, NULL, worked);
+	ret = starts_and_stops() ?: expires(&timer, 0) ?: expires(&timer, 3 * MS) ?:
+	      expires(&timer, 300 * MS) ?: expires(&defined, MS) ?: is_brought_forward() ?: works(&work) ?: works(&defined_work);
+	if (ret)
+		return ret;
+	EXPECT(latest_ns < 60 * NSEC_PER_SEC);
+	return 0;
+}
+
+static int __init both_init(void)
+{
+	BUILD_BUG_ON(TWHEEL_API_VERSION != 1);
+	return all();
+}
+
+static void __exit both_exit(void)
+{
+	twheel_shutdown_sync(&timer);
+	twheel_shutdown_sync(&defined);
+}
+
+module_init(both_init);
+module_exit(both_exit);
+MODULE_DESCRIPTION("What twheel and its fallback both promise");
+MODULE_LICENSE("GPL");

@@ -1,0 +1,5 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * An example of the documentation, without twheel
+ */
+#include "../../../Documentation/examples/flow_table.c"
