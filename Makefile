@@ -66,12 +66,13 @@ kunit: ## the KUnit suites by the kernel's kunit.py, in a user-mode kernel, in a
 	@tests/vm/setup own
 	@tests/wheel/kunit/um
 
-in-tree: ## twheel as part of a kernel's sources: KERNEL_TREE=dir
+in-tree: ## the wheels as lib/twheel in a kernel's sources: KERNEL_TREE=dir
 	@dist/kernel/in-tree "$(or $(KERNEL_TREE),$(error KERNEL_TREE= names a tree of the kernel))"
 
-series: ## twheel as a series of patches for the kernel, in build/series
+series: ## the same as patches for 6.12 (build/series) and for the newest kernel (build/series-new)
 	@tests/vm/setup port
 	@dist/kernel/series
+	@dist/kernel/series source-new
 
 coverage: ## lines and branches that the tests run, per file (build/coverage/missed)
 	@tests/check $(addsuffix -gcov,kunit selftests client parameters torture hostile) coverage

@@ -13,8 +13,8 @@ ignored() {
 	*compat*.h) echo -n ,LINUX_VERSION_CODE,CONSTANT_COMPARISON,NEW_TYPEDEFS,MACRO_WITH_FLOW_CONTROL ;;
 	# initialisers name their variable more than once, as those of the kernel do
 	include/linux/*.h) echo -n ,MACRO_ARG_REUSE,MACRO_ARG_UNUSED ;;
-	# TRACE_EVENT() has a layout of its own
-	*trace.h) echo -n ,OPEN_ENDED_LINE,PARENTHESIS_ALIGNMENT ;;
+	# TRACE_EVENT() has a layout of its own, and a path in it is no division
+	*trace.h) echo -n ,OPEN_ENDED_LINE,PARENTHESIS_ALIGNMENT,SPACING ;;
 	# a missing system call returns ENOSYS to a user program
 	tests/api/selftests/*) echo -n ,ENOSYS ;;
 	# user programs, which use types and names of the libraries that they measure or attack

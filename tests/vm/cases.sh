@@ -6,6 +6,9 @@
 # These variables were meant for the make that runs the script, not for the makes of its tests.
 unset MAKEFLAGS MAKELEVEL MFLAGS DESTDIR prefix KDIR
 
+# What a case says fails it, and what is said here does not.
+exec {aside}>&2
+
 count=0 failed=0
 version=$(sed -n 's/^PACKAGE_VERSION="\(.*\)"$/\1/p' "$top/dkms.conf")
 
@@ -43,6 +46,14 @@ builds() {
 	local log=$work/$1 status=0
 	"${@:2}" >"$log" 2>&1 || status=$?
 	grep -E '(warning|error): |WARNING|ERROR|\*\*\*' "$log" || [ $status = 0 ] || tail -n 20 "$log"
+}
+
+# builds_long LOG OBJ COMMAND...: the same for a build of minutes in the directory OBJ. Tell how many objects
+# there are, so that nobody takes it for hung.
+builds_long() {
+	builds "$1" "${@:3}" &
+	progress $! "$2" "$SECONDS" 2>&"$aside"
+	wait $!
 }
 
 # tap NAME COMMAND...: run a program that prints TAP itself.
