@@ -71,15 +71,21 @@ void twheel_destroy_work_on_stack(struct twheel_work *work)
 }
 EXPORT_SYMBOL_GPL(twheel_destroy_work_on_stack);
 
+/* Note where to queue a work whose timer was started. The work's lock is held. */
+static void note_delay(int cpu, struct workqueue_struct *wq, struct twheel_work *work)
+{
+	work->wq = wq;
+	work->cpu = cpu;
+	work->delayed = 1;
+}
+
 /* Returns false, with nothing changed, on failure. The work's lock is held. */
 static bool start_delay(int cpu, struct workqueue_struct *wq,
 			struct twheel_work *work, u64 delay_ns)
 {
 	if (twheel_start(&work->timer, delay_ns) < 0)
 		return false;
-	work->wq = wq;
-	work->cpu = cpu;
-	work->delayed = 1;
+	note_delay(cpu, wq, work);
 	return true;
 }
 
@@ -145,6 +151,50 @@ bool twheel_schedule_work_on(int cpu, struct twheel_work *work, u64 delay_ns)
 EXPORT_SYMBOL_GPL(twheel_schedule_work_on);
 
 /**
+ * twheel_queue_work_at - queue a work at a given time
+ * @wq: workqueue to use
+ * @work: the work
+ * @deadline: time of the clock of the work's wheel. A past one is due in the
+ *	next tick
+ *
+ * A work that queues itself again a period after twheel_work_deadline() does
+ * not drift by the time that it takes, and not by that which it waits in the
+ * queue.
+ *
+ * Context: Any but NMI.
+ * Return: as twheel_queue_work().
+ */
+bool twheel_queue_work_at(struct workqueue_struct *wq, struct twheel_work *work,
+			  ktime_t deadline)
+{
+	unsigned long flags;
+	bool queued;
+
+	raw_spin_lock_irqsave(lock_of(work), flags);
+	queued = !work->disabled && !is_pending(work) &&
+		 twheel_start_at(&work->timer, deadline) >= 0;
+	if (queued)
+		note_delay(WORK_CPU_UNBOUND, wq, work);
+	raw_spin_unlock_irqrestore(lock_of(work), flags);
+	return queued;
+}
+EXPORT_SYMBOL_GPL(twheel_queue_work_at);
+
+/**
+ * twheel_schedule_work_at - queue a work on the kernel's queue at a given time
+ * @work: the work
+ * @deadline: as for twheel_queue_work_at()
+ *
+ * Context: Any but NMI.
+ * Return: as twheel_queue_work().
+ */
+bool twheel_schedule_work_at(struct twheel_work *work, ktime_t deadline)
+{
+	return twheel_queue_work_at(twheel_system_wq, work, deadline);
+}
+EXPORT_SYMBOL_GPL(twheel_schedule_work_at);
+
+/**
  * twheel_mod_work_on - queue a work after a delay, or change delay and CPU
  * @cpu: CPU, kept online by the caller, or %WORK_CPU_UNBOUND
  * @wq: workqueue to use
@@ -197,6 +247,20 @@ bool twheel_work_pending(struct twheel_work *work)
 	return pending;
 }
 EXPORT_SYMBOL_GPL(twheel_work_pending);
+
+/**
+ * twheel_work_deadline - return when the delay of a work ends or ended
+ * @work: the work
+ *
+ * Context: Any. Stable while nobody queues the work, as in its own function.
+ * Return: the last deadline of its timer. A work that was queued with a delay
+ * of 0 keeps the one before.
+ */
+ktime_t twheel_work_deadline(const struct twheel_work *work)
+{
+	return twheel_deadline(&work->timer);
+}
+EXPORT_SYMBOL_GPL(twheel_work_deadline);
 
 /**
  * twheel_cancel_work - cancel a pending work

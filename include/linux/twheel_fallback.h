@@ -16,6 +16,8 @@
  *  - twheel_again_at() starts the timer at once.
  *  - twheel_start_on() stops a pending timer first. In between it is not pending.
  *  - Two callers that start a timer at once leave the deadline of either in twheel_deadline().
+ *  - twheel_work_deadline() knows no delays, only the deadlines of twheel_queue_work_at() and
+ *    twheel_schedule_work_at().
  *  - What is not there: timers on the stack, functions for many timers, for the end of a tick,
  *    for payers, for draining a wheel and for announcing a waiter.
  */
@@ -60,6 +62,7 @@ struct twheel_work {
 		struct work_struct work;
 		struct delayed_work delayed;
 	};
+	ktime_t deadline;
 };
 
 /* Called by timer_list. */
@@ -75,6 +78,11 @@ static inline unsigned long twheel_fallback_jiffies(u64 ns)
 {
 	return min_t(u64, nsecs_to_jiffies64(min_t(u64, ns, KTIME_MAX) + TICK_NSEC - 1) + 1,
 		     MAX_JIFFY_OFFSET);
+}
+
+static inline unsigned long twheel_fallback_until(ktime_t deadline)
+{
+	return twheel_fallback_jiffies(max_t(s64, deadline - ktime_get(), 0));
 }
 
 #define TWHEEL_TIMER_INITIALIZER(function) {					\
@@ -97,12 +105,10 @@ static inline int twheel_fallback_start(struct twheel_timer *t, ktime_t deadline
 					int (*start)(struct timer_list *timer,
 						     unsigned long expires))
 {
-	u64 delay = max_t(s64, deadline - ktime_get(), 0);
-
 	if (!READ_ONCE(t->timer.function))
 		return -ESHUTDOWN;
 	t->deadline = deadline;
-	return start(&t->timer, jiffies + twheel_fallback_jiffies(delay));
+	return start(&t->timer, jiffies + twheel_fallback_until(deadline));
 }
 
 static inline int twheel_start_at(struct twheel_timer *t, ktime_t deadline)
@@ -192,13 +198,61 @@ static inline void twheel_destroy(struct twheel *wheel)
 	{ .delayed = __DELAYED_WORK_INITIALIZER((name).delayed, (function), 0) }
 #define DEFINE_TWHEEL_WORK(name, function)					\
 	struct twheel_work name = TWHEEL_WORK_INITIALIZER(name, function)
-#define twheel_init_work(w, wheel, function)	INIT_DELAYED_WORK(&(w)->delayed, function)
+#define twheel_init_work(w, wheel, function)					\
+	do {									\
+		INIT_DELAYED_WORK(&(w)->delayed, function);			\
+		(w)->deadline = 0;						\
+	} while (0)
+
+/* Without a delay a work is queued at once. */
+static inline unsigned long twheel_fallback_delay(u64 ns)
+{
+	return ns ? twheel_fallback_jiffies(ns) : 0;
+}
+
 #define twheel_queue_work(wq, w, ns)						\
-	queue_delayed_work(wq, &(w)->delayed, twheel_fallback_jiffies(ns))
+	queue_delayed_work(wq, &(w)->delayed, twheel_fallback_delay(ns))
 #define twheel_mod_work(wq, w, ns)						\
-	mod_delayed_work(wq, &(w)->delayed, twheel_fallback_jiffies(ns))
+	mod_delayed_work(wq, &(w)->delayed, twheel_fallback_delay(ns))
 #define twheel_schedule_work(w, ns)						\
-	schedule_delayed_work(&(w)->delayed, twheel_fallback_jiffies(ns))
+	schedule_delayed_work(&(w)->delayed, twheel_fallback_delay(ns))
+
+/*
+ * Change the deadline of a work and queue it, and take the change back if that fails. The work
+ * may run, and read its deadline, before @queue returns.
+ */
+#define twheel_fallback_work_at(w, at, queue)					\
+	({									\
+		ktime_t __last = (w)->deadline;					\
+		bool __queued;							\
+										\
+		(w)->deadline = (at);						\
+		__queued = (queue);						\
+		if (!__queued)							\
+			(w)->deadline = __last;					\
+		__queued;							\
+	})
+
+static inline bool twheel_queue_work_at(struct workqueue_struct *wq, struct twheel_work *work,
+					ktime_t deadline)
+{
+	return twheel_fallback_work_at(work, deadline,
+				       queue_delayed_work(wq, &work->delayed,
+							  twheel_fallback_until(deadline)));
+}
+
+static inline bool twheel_schedule_work_at(struct twheel_work *work, ktime_t deadline)
+{
+	return twheel_fallback_work_at(work, deadline,
+				       schedule_delayed_work(&work->delayed,
+							     twheel_fallback_until(deadline)));
+}
+
+static inline ktime_t twheel_work_deadline(const struct twheel_work *work)
+{
+	return work->deadline;
+}
+
 #define twheel_work_pending(w)		delayed_work_pending(&(w)->delayed)
 #define twheel_cancel_work(w)		cancel_delayed_work(&(w)->delayed)
 #define twheel_cancel_work_sync(w)	cancel_delayed_work_sync(&(w)->delayed)

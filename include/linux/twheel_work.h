@@ -92,10 +92,14 @@ void twheel_work_expired(struct twheel_timer *timer);
 void twheel_destroy_work_on_stack(struct twheel_work *work);
 bool twheel_queue_work_on(int cpu, struct workqueue_struct *wq,
 			  struct twheel_work *work, u64 delay_ns);
+bool twheel_queue_work_at(struct workqueue_struct *wq, struct twheel_work *work,
+			  ktime_t deadline);
 bool twheel_schedule_work_on(int cpu, struct twheel_work *work, u64 delay_ns);
+bool twheel_schedule_work_at(struct twheel_work *work, ktime_t deadline);
 bool twheel_mod_work_on(int cpu, struct workqueue_struct *wq,
 			struct twheel_work *work, u64 delay_ns);
 bool twheel_work_pending(struct twheel_work *work);
+ktime_t twheel_work_deadline(const struct twheel_work *work);
 bool twheel_cancel_work(struct twheel_work *work);
 bool twheel_cancel_work_sync(struct twheel_work *work);
 bool twheel_disable_work(struct twheel_work *work);

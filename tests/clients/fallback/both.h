@@ -6,6 +6,7 @@
  * To be included once, by a module with the headers of the one or the other.
  */
 #include <linux/completion.h>
+#include <linux/delay.h>
 #include <linux/kernel.h>
 #include <linux/ktime.h>
 #include <linux/module.h>
@@ -53,6 +54,19 @@ static void worked(struct work_struct *work)
 
 	if (++runs < 3)
 		twheel_schedule_work(w, MS);
+	else
+		complete(&done);
+}
+
+/* Takes longer than a period, and does not drift. */
+static void worked_at(struct work_struct *work)
+{
+	struct twheel_work *w = container_of(work, struct twheel_work, work);
+
+	latest_ns = max_t(u64, latest_ns, ktime_get() - twheel_work_deadline(w));
+	msleep(20);
+	if (++runs < 3)
+		twheel_schedule_work_at(w, ktime_add_ns(twheel_work_deadline(w), 5 * MS));
 	else
 		complete(&done);
 }
@@ -134,6 +148,23 @@ static int works(struct twheel_work *w)
 	return 0;
 }
 
+static int works_at(void)
+{
+	ktime_t first = ktime_add_ms(ktime_get(), 5), hour = ktime_add_ms(first, 3600000);
+
+	runs = 0;
+	twheel_init_work(&work, NULL, worked_at);
+	EXPECT(twheel_schedule_work_at(&work, hour) && twheel_work_pending(&work));
+	EXPECT(!twheel_schedule_work_at(&work, first));
+	EXPECT(twheel_work_deadline(&work) == hour);
+	EXPECT(twheel_cancel_work_sync(&work) && runs == 0);
+	EXPECT(twheel_schedule_work_at(&work, first));
+	EXPECT(completes());
+	EXPECT(!twheel_cancel_work_sync(&work) && runs == 3);
+	EXPECT(twheel_work_deadline(&work) == ktime_add_ms(first, 10));
+	return 0;
+}
+
 static int all(void)
 {
 	struct twheel_config config = { .name = "both", .tick_ns = 10 * MS };
@@ -148,7 +179,8 @@ static int all(void)
 	twheel_timer_setup(&timer, NULL, expired, 0);
 	twheel_init_work(&work, NULL, worked);
 	ret = starts_and_stops() ?: expires(&timer, 0) ?: expires(&timer, 3 * MS) ?:
-	      expires(&timer, 300 * MS) ?: expires(&defined, MS) ?: is_brought_forward() ?: works(&work) ?: works(&defined_work);
+	      expires(&timer, 300 * MS) ?: expires(&defined, MS) ?: is_brought_forward() ?:
+	      works(&work) ?: works(&defined_work) ?: works_at();
 	if (ret)
 		return ret;
 	EXPECT(latest_ns < 60 * NSEC_PER_SEC);
