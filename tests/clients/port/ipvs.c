@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * ipvs CONNECTIONS SECONDS: a UDP service of IPVS in a network namespace of its own,
+ * ipvs CONNECTIONS SECONDS [SPREAD]: a UDP service of IPVS in a network namespace of its own,
  * as many connections, each with a timeout of SECONDS, and then silence.
  *
  * Each connection receives a packet that creates it, in a second round a packet that
- * refreshes its timer, and no other. A raw socket sends them, so that the source needs no
- * address and no socket. The packets are sent to a socket that is never read.
+ * refreshes its timer, and no other. With SPREAD there is one round, which takes as many
+ * seconds, evenly, and in which each connection receives both packets. A raw socket sends
+ * them, so that the source needs no address and no socket. The packets are sent to a socket
+ * that is never read.
  *
  * Connections expire in the order of their refreshes. So the number of remaining connections
  * says which expired, and how late. At the same time the program wants to run every
  * 100 us, before all other tasks. The longest time for which it cannot is the longest
  * stall: no task can cause that, and timers can.
+ *
+ * It watches until the latest time at which a timer_list expires, whatever has expired before,
+ * so that the time for which CPUs were busy is that of the same work in each kernel.
  */
 
 #include <arpa/inet.h>
@@ -40,7 +45,8 @@
 /* How often the program runs, and how often it counts the connections. */
 #define PERIOD		(100 * US)
 #define COUNT_EVERY	MS
-#define GIVE_UP		(30 * SECOND)
+/* A timer_list is late by an eighth of its distance at most. */
+#define LATE(timeout)	((timeout) / 8 + SECOND)
 
 static unsigned int connections;
 static __u64 timeout;
@@ -128,6 +134,24 @@ static __u64 send_all(int fd)
 	return now_ns() - begin;
 }
 
+/* Send both packets to each connection, evenly over the time. Returns what the second ones took. */
+static __u64 send_evenly(int fd, __u64 time, __u64 *create)
+{
+	__u64 begin = now_ns(), took = 0;
+	unsigned int n;
+
+	for (n = 0; n < connections; n++) {
+		sleep_until(begin + time / connections * n);
+		*create -= now_ns();
+		send_packet(fd, n);
+		refreshed[n] = now_ns();
+		*create += refreshed[n];
+		send_packet(fd, n);
+		took += now_ns() - refreshed[n];
+	}
+	return took;
+}
+
 /* Returns the number of connections of the only destination, active or not. */
 static unsigned int connections_left(void)
 {
@@ -147,9 +171,28 @@ static unsigned int connections_left(void)
 	return active + idle;
 }
 
+/* Returns the time for which CPUs had nothing to do since the boot, of all CPUs. */
+static __u64 idle_ns(void)
+{
+	FILE *f = fopen("/proc/timer_list", "r");
+	__u64 sum = 0;
+	char line[256];
+	long long ns;
+
+	if (!f)
+		err(1, "/proc/timer_list");
+	while (fgets(line, sizeof(line), f)) {
+		if (sscanf(line, " .idle_sleeptime : %lld", &ns) == 1)
+			sum += ns;
+	}
+	fclose(f);
+	return sum;
+}
+
 static struct {
 	unsigned int left;
 	__s64 stall, earliest, median, latest;
+	__u64 watched, idle;
 } seen;
 
 static void note_stall(__s64 ns)
@@ -170,15 +213,16 @@ static void note_expired(unsigned int n, __u64 now)
 		seen.latest = late;
 }
 
-/* Watch until all connections expired, or it is time to give up. */
 static void watch(void)
 {
-	__u64 give_up = refreshed[connections - 1] + timeout + GIVE_UP;
+	__u64 end = refreshed[connections - 1] + timeout + LATE(timeout);
 	__u64 now, wanted, counted;
 	unsigned int expired = 0;
 
 	sleep_until(refreshed[0] + timeout - BEFORE);
-	for (counted = now = now_ns(); seen.left && now < give_up; ) {
+	seen.idle = idle_ns();
+	seen.watched = counted = now = now_ns();
+	while (now < end) {
 		wanted = now + PERIOD;
 		sleep_until(wanted);
 		now = now_ns();
@@ -193,18 +237,21 @@ static void watch(void)
 		while (expired < connections - seen.left)
 			note_expired(expired++, now);
 	}
+	seen.watched = now_ns() - seen.watched;
+	seen.idle = idle_ns() - seen.idle;
 }
 
 int main(int argc, char **argv)
 {
 	struct sched_param first = {.sched_priority = 50};
-	__u64 create, refresh;
+	__u64 create = 0, refresh, spread;
 	int fd;
 
-	if (argc != 3)
-		errx(2, "usage: ipvs CONNECTIONS SECONDS");
+	if (argc != 3 && argc != 4)
+		errx(2, "usage: ipvs CONNECTIONS SECONDS [SPREAD]");
 	connections = strtoul(argv[1], NULL, 10);
 	timeout = strtoul(argv[2], NULL, 10) * SECOND;
+	spread = argc == 4 ? strtoul(argv[3], NULL, 10) * SECOND : 0;
 	refreshed = calloc(connections, sizeof(*refreshed));
 	if (!connections || !timeout || !refreshed)
 		errx(2, "%s connections of %s s", argv[1], argv[2]);
@@ -213,9 +260,13 @@ int main(int argc, char **argv)
 	if (fd < 0)
 		err(1, "raw socket");
 	service(fd);
-	create = send_all(fd);
-	refresh = send_all(fd);
-	if (refresh >= timeout)
+	if (spread) {
+		refresh = send_evenly(fd, spread, &create);
+	} else {
+		create = send_all(fd);
+		refresh = send_all(fd);
+	}
+	if (refreshed[connections - 1] >= refreshed[0] + timeout)
 		errx(1, "the first has expired before the last was refreshed");
 	seen.left = connections_left();
 	if (seen.left != connections)
@@ -227,8 +278,9 @@ int main(int argc, char **argv)
 	watch();
 	printf("connections=%u left=%u create_ns=%llu refresh_ns=%llu ",
 	       connections, seen.left, create / connections, refresh / connections);
-	printf("stall_us=%lld earliest_us=%lld median_us=%lld latest_us=%lld\n",
+	printf("stall_us=%lld earliest_us=%lld median_us=%lld latest_us=%lld ",
 	       seen.stall / 1000, seen.earliest / 1000, seen.median / 1000,
 	       seen.latest / 1000);
+	printf("watched_us=%llu idle_us=%llu\n", seen.watched / 1000, seen.idle / 1000);
 	return 0;
 }
