@@ -9,13 +9,7 @@
  * them, so that the source needs no address and no socket. The packets are sent to a socket
  * that is never read.
  *
- * Connections expire in the order of their refreshes. So the number of remaining connections
- * says which expired, and how late. At the same time the program wants to run every
- * 100 us, before all other tasks. The longest time for which it cannot is the longest
- * stall: no task can cause that, and timers can.
- *
- * It watches until the latest time at which a timer_list expires, whatever has expired before,
- * so that the time for which CPUs were busy is that of the same work in each kernel.
+ * watch.h says what comes of them.
  */
 
 #include <arpa/inet.h>
@@ -23,8 +17,6 @@
 #include <net/if.h>
 #include <netinet/ip.h>
 #include <netinet/udp.h>
-#include <sched.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,32 +25,13 @@
 #include <unistd.h>
 #include <linux/ip_vs.h>
 
-#include "../../api/selftests/user.h"
+#include "watch.h"
 
 #define LOCALHOST	htonl(INADDR_LOOPBACK)
 #define VIRTUAL_PORT	htons(80)
 #define REAL_PORT	htons(9)
 /* Of one source address. */
 #define PORTS		50000
-/* A timer_list counts from the jiffy before. */
-#define BEFORE		(50 * MS)
-/* How often the program runs, and how often it counts the connections. */
-#define PERIOD		(100 * US)
-#define COUNT_EVERY	MS
-/* A timer_list is late by an eighth of its distance at most. */
-#define LATE(timeout)	((timeout) / 8 + SECOND)
-
-static unsigned int connections;
-static __u64 timeout;
-/* When each connection was about to be refreshed. */
-static __u64 *refreshed;
-
-static void sleep_until(__u64 ns)
-{
-	struct timespec ts = {.tv_sec = ns / SECOND, .tv_nsec = ns % SECOND};
-
-	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL);
-}
 
 static void namespace(void)
 {
@@ -128,7 +101,7 @@ static __u64 send_all(int fd)
 	unsigned int n;
 
 	for (n = 0; n < connections; n++) {
-		refreshed[n] = now_ns();
+		started[n] = now_ns();
 		send_packet(fd, n);
 	}
 	return now_ns() - begin;
@@ -144,10 +117,10 @@ static __u64 send_evenly(int fd, __u64 time, __u64 *create)
 		sleep_until(begin + time / connections * n);
 		*create -= now_ns();
 		send_packet(fd, n);
-		refreshed[n] = now_ns();
-		*create += refreshed[n];
+		started[n] = now_ns();
+		*create += started[n];
 		send_packet(fd, n);
-		took += now_ns() - refreshed[n];
+		took += now_ns() - started[n];
 	}
 	return took;
 }
@@ -171,79 +144,8 @@ static unsigned int connections_left(void)
 	return active + idle;
 }
 
-/* Returns the time for which CPUs had nothing to do since the boot, of all CPUs. */
-static __u64 idle_ns(void)
-{
-	FILE *f = fopen("/proc/timer_list", "r");
-	__u64 sum = 0;
-	char line[256];
-	long long ns;
-
-	if (!f)
-		err(1, "/proc/timer_list");
-	while (fgets(line, sizeof(line), f)) {
-		if (sscanf(line, " .idle_sleeptime : %lld", &ns) == 1)
-			sum += ns;
-	}
-	fclose(f);
-	return sum;
-}
-
-static struct {
-	unsigned int left;
-	__s64 stall, earliest, median, latest;
-	__u64 watched, idle;
-} seen;
-
-static void note_stall(__s64 ns)
-{
-	if (ns > seen.stall)
-		seen.stall = ns;
-}
-
-static void note_expired(unsigned int n, __u64 now)
-{
-	__s64 late = now - refreshed[n] - timeout;
-
-	if (n == 0 || late < seen.earliest)
-		seen.earliest = late;
-	if (n == connections / 2)
-		seen.median = late;
-	if (late > seen.latest)
-		seen.latest = late;
-}
-
-static void watch(void)
-{
-	__u64 end = refreshed[connections - 1] + timeout + LATE(timeout);
-	__u64 now, wanted, counted;
-	unsigned int expired = 0;
-
-	sleep_until(refreshed[0] + timeout - BEFORE);
-	seen.idle = idle_ns();
-	seen.watched = counted = now = now_ns();
-	while (now < end) {
-		wanted = now + PERIOD;
-		sleep_until(wanted);
-		now = now_ns();
-		note_stall(now - wanted);
-		wanted = now;
-		if (now - counted >= COUNT_EVERY) {
-			seen.left = connections_left();
-			counted = now;
-		}
-		now = now_ns();
-		note_stall(now - wanted);
-		while (expired < connections - seen.left)
-			note_expired(expired++, now);
-	}
-	seen.watched = now_ns() - seen.watched;
-	seen.idle = idle_ns() - seen.idle;
-}
-
 int main(int argc, char **argv)
 {
-	struct sched_param first = {.sched_priority = 50};
 	__u64 create = 0, refresh, spread;
 	int fd;
 
@@ -252,8 +154,8 @@ int main(int argc, char **argv)
 	connections = strtoul(argv[1], NULL, 10);
 	timeout = strtoul(argv[2], NULL, 10) * SECOND;
 	spread = argc == 4 ? strtoul(argv[3], NULL, 10) * SECOND : 0;
-	refreshed = calloc(connections, sizeof(*refreshed));
-	if (!connections || !timeout || !refreshed)
+	started = calloc(connections, sizeof(*started));
+	if (!connections || !timeout || !started)
 		errx(2, "%s connections of %s s", argv[1], argv[2]);
 	namespace();
 	fd = socket(AF_INET, SOCK_RAW, IPPROTO_RAW);
@@ -266,21 +168,9 @@ int main(int argc, char **argv)
 		create = send_all(fd);
 		refresh = send_all(fd);
 	}
-	if (refreshed[connections - 1] >= refreshed[0] + timeout)
-		errx(1, "the first has expired before the last was refreshed");
-	seen.left = connections_left();
-	if (seen.left != connections)
-		errx(1, "%u connections instead of %u", seen.left, connections);
-
-	/* Its sleeps are not stretched, either. */
-	if (sched_setscheduler(0, SCHED_FIFO, &first))
-		err(1, "SCHED_FIFO");
-	watch();
-	printf("connections=%u left=%u create_ns=%llu refresh_ns=%llu ",
-	       connections, seen.left, create / connections, refresh / connections);
-	printf("stall_us=%lld earliest_us=%lld median_us=%lld latest_us=%lld ",
-	       seen.stall / 1000, seen.earliest / 1000, seen.median / 1000,
-	       seen.latest / 1000);
-	printf("watched_us=%llu idle_us=%llu\n", seen.watched / 1000, seen.idle / 1000);
+	watch(connections_left);
+	printf("connections=%u create_ns=%llu refresh_ns=%llu ",
+	       connections, create / connections, refresh / connections);
+	report();
 	return 0;
 }
