@@ -175,16 +175,19 @@ TEST_SESSION_FLAGS(a_word_does_not_wake_at_the_old_tick, TWHEEL_OPEN_PROCESS,
 		old = (now / WINDOW + 1) * WINDOW * tick + 3 * tick;
 	}
 
-	ASSERT_EQ(0, twheel_start_at(t, 1, old, 11));
+	/* Between two timers that are stopped is one that is refreshed. */
 	ASSERT_EQ(0, twheel_start_at(t, 3, old, 33));
+	ASSERT_EQ(0, twheel_start_at(t, 1, old, 11));
+	ASSERT_EQ(0, twheel_start_at(t, 0, old, 44));
 	twheel_refresh(t, 1, old + 10 * tick);
 	twheel_stop_by_store(t, 3);
+	twheel_stop_by_store(t, 0);
 	expect_not_set_for(t, old);
 	ASSERT_EQ(1, twheel_wait(t, &event, 1, -1));
 	ASSERT_EQ(11, event.user_data);
 	ASSERT_LE(old + 10 * tick, event.expired_ns);
-	EXPECT_STATS(twheel_fd(t), .started = 3, .stopped = 1, .expired = 2, .delivered = 2,
-		     .carried = 1, .stopped_by_store = 1);
+	EXPECT_STATS(twheel_fd(t), .started = 4, .stopped = 2, .expired = 2, .delivered = 2,
+		     .carried = 1, .stopped_by_store = 2);
 }
 
 /*

@@ -72,25 +72,25 @@ static __always_inline void settle_and_unlock(struct twheel_session *s)
  */
 static void stop_ahead(struct twheel_session *s)
 {
-	unsigned int most = MOVES_PER_WAKEUP;
+	unsigned int most = MOVES_PER_WAKEUP, before;
 	struct twheel *wheel = s->wheel;
 	struct twheel_utimer *ut;
 	struct twheel_slot *slot;
 
-	/* Ticks of level 0. */
+	/* Ticks of level 0. rearm() moves the timers that have a later deadline by their words. */
 	for (; wheel->armed < wheel->scheme.reach[0]; rearm(wheel)) {
 		slot = twheel_hier_slot(&wheel->scheme, 0, wheel->armed);
-		do {
-			if (list_empty(&slot->nodes) || !most--)
-				return;
+		for (before = most; most && !list_empty(&slot->nodes); most--) {
 			ut = list_first_entry(&slot->nodes, struct twheel_utimer, timer.node.link);
 			if (!twheel_utimer_has_word(s, ut) ||
 			    twheel_session_words_read(s->words, ut->id) != TWHEEL_WORD_STOP)
-				return;
+				break;
 			twheel_stop(&ut->timer);
 			s->stats.stopped_by_store++;
 			twheel_utimer_end(s, ut, twheel_next(ut->state, TWHEEL_DO_STOP, false));
-		} while (!list_empty(&slot->nodes));
+		}
+		if (most == before)
+			return;
 	}
 }
 
