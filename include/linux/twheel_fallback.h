@@ -18,8 +18,9 @@
  *  - Two callers that start a timer at once leave the deadline of either in twheel_deadline().
  *  - twheel_work_deadline() knows no delays, only the deadlines of twheel_queue_work_at() and
  *    twheel_schedule_work_at().
- *  - What is not there: timers on the stack, functions for many timers, for the end of a tick,
- *    for payers, for draining a wheel and for announcing a waiter.
+ *  - What is not there: timers that are asked for their deadlines, timers on the stack,
+ *    functions for many timers, for the end of a tick, for payers, for draining a wheel and for
+ *    announcing a waiter.
  */
 #ifndef _LINUX_TWHEEL_H
 #define _LINUX_TWHEEL_H
@@ -128,7 +129,16 @@ static inline int twheel_again_at(struct twheel_timer *t, ktime_t deadline)
 
 static inline int twheel_restart_at(struct twheel_timer *t, ktime_t deadline)
 {
-	return twheel_fallback_start(t, deadline, mod_timer_pending);
+	if (!READ_ONCE(t->timer.function) ||
+	    !mod_timer_pending(&t->timer, jiffies + twheel_fallback_until(deadline)))
+		return 0;
+	t->deadline = deadline;
+	return 1;
+}
+
+static inline int twheel_restart(struct twheel_timer *t, u64 delay_ns)
+{
+	return twheel_restart_at(t, ktime_add_safe(ktime_get(), min_t(u64, delay_ns, KTIME_MAX)));
 }
 
 static inline int twheel_reduce_at(struct twheel_timer *t, ktime_t deadline)
