@@ -74,21 +74,26 @@ void sim_note(const char *fmt, ...)
 		printf("# %s\n", note);
 }
 
-void sim_fail(const char *fmt, ...)
+void sim_vfail(const char *fmt, va_list args)
 {
 	unsigned int i = nr_notes > NOTES ? nr_notes - NOTES : 0;
-	va_list args;
 
 	for (; !sim_verbose && i < nr_notes; i++)
 		printf("# %s\n", notes[i % NOTES]);
 	printf("# seed %llu ops %d, at %llu on cpu %u: ", (unsigned long long)sim_options.seed,
 	       sim_options.ops, (unsigned long long)sim.now, sim.cpu);
-	va_start(args, fmt);
 	vprintf(fmt, args);
-	va_end(args);
 	printf("\n");
 	fflush(stdout);
 	_Exit(1);
+}
+
+void sim_fail(const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	sim_vfail(fmt, args);
 }
 
 /* From the stack of one task to the stack of another. */

@@ -357,6 +357,17 @@ static void call_get(struct user_file *f)
 
 /* Words. */
 
+/* Returns whether a wheel may have asked for a word, and its callback is not over. */
+static bool may_be_asked(const struct twheel_session *s)
+{
+	unsigned int cpu;
+
+	for (cpu = 0; cpu < SIM_CPUS; cpu++)
+		if (s->wheel->bases[cpu]->lock.owner || s->wheel->bases[cpu]->running)
+			return true;
+	return s->lock.owner;
+}
+
 static void store(struct user_file *f, u32 nr, u64 word)
 {
 	u64 *to = user_word(&f->map, nr);
@@ -368,7 +379,8 @@ static void store(struct user_file *f, u32 nr, u64 word)
 	WRITE_ONCE(*to, word);
 	/* The word behind the last has no owner. */
 	if (nr < f->os->shared_ids)
-		oracle_stored(f->os, &f->os->ids[self()][nr > 42], word);
+		oracle_stored(&f->os->ids[self()][nr > 42], sim.now, sim.now, word,
+			      may_be_asked(f->os->s));
 }
 
 static u64 some_word(const struct oracle_session *os)

@@ -8,6 +8,8 @@
 #ifndef _SIM_H
 #define _SIM_H
 
+#include <stdarg.h>
+
 #include <linux/atomic.h>
 #include <linux/cpu.h>
 #include <linux/cpuhotplug.h>
@@ -60,6 +62,7 @@ extern struct sim_task sim_tasks[SIM_TASKS];
 extern bool sim_memory_short;
 /* The machine is reliable: no CPU stops, no interrupt is late, neither pages nor memory lack. */
 extern bool sim_calm;
+void sim_vfail(const char *fmt, va_list args) __attribute__((__noreturn__));
 extern unsigned int sim_allocs_failed;
 extern bool sim_verbose;
 

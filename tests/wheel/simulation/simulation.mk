@@ -19,7 +19,7 @@ top := ../../..
 cflags := -std=gnu11 -g -O2 -Wall -Wextra -Wno-unused-parameter \
 	  -Wno-sign-compare -DCONFIG_64BIT=1 -DCONFIG_LIST_HARDENED=1 \
 	  -include ../shims/sim_session.h -I$(O)/shims -I../shims/native -I$(TWHEEL)/include \
-	  -I$(TWHEEL) -I$(TWHEEL)/core -I$(TWHEEL)/session -I. \
+	  -I$(TWHEEL) -I$(TWHEEL)/core -I$(TWHEEL)/session -I. -I$(top) \
 	  -idirafter $(shell $(top)/tests/vm/kernel source)/tools/include
 
 schemes := $(shell sed -n '/twheel_hier\.o/{s/.*+= //;s/\.o//g;p}' $(TWHEEL)/Kbuild)
@@ -27,7 +27,7 @@ schemes := $(shell sed -n '/twheel_hier\.o/{s/.*+= //;s/\.o//g;p}' $(TWHEEL)/Kbu
 machine := core irq sync hotplug weak main oracle_base part_throttle part_wheel \
 	   $(addprefix core/,timer tick base) $(schemes)
 simulation := $(machine) oracle scenario
-simulation-session := $(machine) twheel_chardev \
+simulation-session := $(machine) twheel_chardev starts \
 	$(patsubst %.c,%,$(wildcard session_*.c user_*.c)) \
 	$(patsubst $(TWHEEL)/%.c,%,$(wildcard $(TWHEEL)/session/*.c))
 names := $(addprefix linux/,atomic cache cacheinfo capability compiler cpu cpuhotplug cpumask \
@@ -36,7 +36,7 @@ names := $(addprefix linux/,atomic cache cacheinfo capability compiler cpu cpuho
 	 poll preempt random rcupdate sched sched/isolation sched/signal seq_file sim slab smp \
 	 spinlock time_namespace topology tracepoint uaccess uio user_namespace version wait \
 	 workqueue xarray) trace/define_trace
-depends := $(O)/shims/made $(wildcard *.h ../schemes/rng.h ../shims/*.h ../shims/*/*/*.h \
+depends := $(O)/shims/made $(wildcard *.h $(top)/tests/life/starts.h ../schemes/rng.h ../shims/*.h ../shims/*/*/*.h \
 	     $(TWHEEL)/twheel_*.[ch] $(TWHEEL)/core/*.[ch] $(TWHEEL)/session/*.[ch] \
 	     $(TWHEEL)/include/linux/*.h $(TWHEEL)/include/uapi/linux/*.h) simulation.mk
 
@@ -53,7 +53,7 @@ objects = $(patsubst %,$(O)/$(1)/%.o,$($(2)))
 to := $(O)
 endif
 
-vpath %.c $(BROKEN) . $(TWHEEL)
+vpath %.c $(BROKEN) . $(top)/tests/life $(TWHEEL)
 
 programs := simulation simulation-session
 all: $(foreach p,$(programs),$(to)/$(p) $(to)/$(p)-rt)
