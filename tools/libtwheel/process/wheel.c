@@ -164,13 +164,25 @@ static __always_inline void arm_wheel(struct twheel *wheel, struct twheel_node *
 		arm_earlier(wheel, node);
 }
 
-/* Advance the clock of an empty wheel, which nothing advanced since. Rare. */
+/*
+ * Bring the clock of the wheel up to date, which advances only when the program reads. The
+ * ticks in between are over then, and a deadline among them is due at the next tick, as in
+ * the module. Leave ticks that need attention to twheel_wheel_expire(). Rare.
+ */
 static noinline void catch_up(struct twheel *wheel)
 {
+	struct twheel_scheme *scheme = &wheel->scheme;
 	u64 now = tick_now(wheel);
+	int work = 1;
 
-	if (now > wheel->scheme.clock)
-		twheel_scheme_skip(&wheel->scheme, now);
+	if (scheme->pending && now > scheme->clock)
+		now = min(now, twheel_scheme_next(scheme) - 1);
+	if (now <= scheme->clock)
+		return;
+	if (scheme->pending)
+		twheel_scheme_pop(scheme, now, &work);
+	else
+		twheel_scheme_skip(scheme, now);
 }
 
 int twheel_start_at(struct twheel_timer *timer, ktime_t deadline)
@@ -181,12 +193,14 @@ int twheel_start_at(struct twheel_timer *timer, ktime_t deadline)
 
 	if (twheel_pending(timer)) {
 		if (!twheel_scheme_refresh(&wheel->scheme, node, expires)) {
+			if (unlikely(expires < wheel->armed))
+				catch_up(wheel);
 			twheel_scheme_restart(&wheel->scheme, node, expires);
 			arm_wheel(wheel, node);
 		}
 		return 1;
 	}
-	if (unlikely(wheel->armed == U64_MAX) && !wheel->scheme.pending)
+	if (unlikely(!wheel->scheme.pending || expires < wheel->armed))
 		catch_up(wheel);
 	node->expires = expires;
 	twheel_scheme_start_at(&wheel->scheme, node, expires);
