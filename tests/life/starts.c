@@ -71,6 +71,7 @@ struct oracle_start *oracle_new_start(struct oracle_session *os,
 		.id	= in->id,
 		.period	= in->period_ns,
 		.began	= ++oracle->sequence,
+		.at	= oracle_now(),
 		.word	= in->id < os->shared_ids,
 	};
 	if (in->flags & TWHEEL_START_ABS)
@@ -166,11 +167,12 @@ void oracle_start_done(struct oracle_start *t, u64 id, const struct oracle_call_
 	if (ret < 0) {
 		if (t->events && !os->fuzzy && !t->taken_back)
 			oracle_fail("start %u: was refused, and has expired",
-				 t->nr);
+				    t->nr);
 		return;
 	}
 	t->id = id;
 	t->known = true;
+	t->moved = ret == 1;
 	if (!(t->in.flags & TWHEEL_START_ABS))
 		t->high = min_t(u64, oracle_now() + t->in.expires_ns, KTIME_MAX);
 	os->counted.restarted += ret == 1;
@@ -227,7 +229,7 @@ static void check_deadline(const struct oracle_start *t, u64 deadline)
 	if (deadline < t->low ||
 	    (deadline > high && !t->period && !t->word))
 		oracle_fail("start %u: deadline %llu, not from %llu to %llu",
-			 t->nr, deadline, t->low, high);
+			    t->nr, deadline, t->low, high);
 }
 
 void oracle_entry(struct oracle_session *os, const struct twheel_entry *entry,
@@ -295,7 +297,7 @@ static void check_word(const struct oracle_start *t, u64 expired)
 
 	for (i = own->nr_stores; i > 0 && !is_forgotten(own, i); i--) {
 		store = &own->stores[(i - 1) % ORACLE_STORES];
-		if (store->from >= expired)
+		if (store->from > expired)
 			continue;
 		if (!keeps(t, store->word, expired))
 			return;
@@ -346,7 +348,7 @@ static void check_overruns(const struct oracle_start *t,
 	most = (oracle_now() - deadline) / t->period;
 	if (overruns < least || overruns > most)
 		oracle_fail("start %u: %llu overruns, not %llu to %llu", t->nr,
-			 overruns, least, most);
+			    overruns, least, most);
 }
 
 static void check_flags(const struct oracle_start *t, u32 flags)
@@ -375,7 +377,7 @@ void oracle_event(struct oracle_session *os, const struct twheel_event *event,
 
 	if (expired < deadline || expired > oracle_now())
 		oracle_fail("start %u: due at %llu, expired at %llu", t->nr,
-			 deadline, expired);
+			    deadline, expired);
 	check_deadline(t, deadline);
 	if (expired < call->last_expired)
 		oracle_fail("start %u: overtaken by events read before", t->nr);
@@ -436,11 +438,11 @@ void oracle_stats(struct oracle_session *os, const struct twheel_stats *n)
 {
 	if (n->expired != n->delivered + n->replaced + n->withdrawn + n->unread)
 		oracle_fail("session %u: expired %llu, read %llu + %llu + %llu, unread %llu",
-			 os->nr, n->expired, n->delivered, n->replaced,
-			 n->withdrawn, n->unread);
+			    os->nr, n->expired, n->delivered, n->replaced,
+			    n->withdrawn, n->unread);
 	if (n->stopped_by_store > n->stopped + n->withdrawn)
 		oracle_fail("session %u: stores have stopped %llu of %llu + %llu", os->nr,
-			 n->stopped_by_store, n->stopped, n->withdrawn);
+			    n->stopped_by_store, n->stopped, n->withdrawn);
 }
 
 void oracle_check_count(const struct oracle_session *os, const char *what, u64 is,
@@ -448,7 +450,7 @@ void oracle_check_count(const struct oracle_session *os, const char *what, u64 i
 {
 	if (is != should)
 		oracle_fail("session %u: %s %llu, not %llu", os->nr, what, is,
-			 should);
+			    should);
 }
 
 void oracle_check_counters(const struct oracle_session *os, const struct twheel_stats *is)

@@ -47,6 +47,8 @@ struct oracle_start {
 	u64 low;				/* lower bound of the deadline */
 	u64 high;				/* upper bound of the deadline */
 	u64 began;				/* order of the begin of the call */
+	u64 at;					/* time of its begin, ns */
+	bool moved;				/* flag: the timer was pending before */
 	bool known;				/* flag: the call returned with success */
 	bool refused;				/* flag: the call failed */
 	bool taken_back;			/* flag: the kernel maybe undid the start */

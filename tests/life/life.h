@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Lives of programs with timers, and an oracle that judges them
+ *
+ * A seed, or the input of a fuzzer, makes a plan: sessions, and steps of a few threads. The plan
+ * says all that a step does, so that a step can be left out, and the rest does the same. The
+ * steps are calls of libtwheel, behind which is /dev/twheel or the process. starts.c has a record
+ * of each start, and judges what each call returns.
+ */
+#ifndef LIFE_H
+#define LIFE_H
+
+#include <pthread.h>
+#include <twheel.h>
+
+#include "../api/selftests/user.h"
+#include "starts.h"
+
+#define SESSIONS	2
+#define STEPS		400
+#define STARTS		4096
+#define THREADS		3
+#define OPS		24	/* most operations of a batch */
+#define ROOM		12	/* most events or entries of a call */
+
+/* What a step is. Those up to STEP_STOP may be operations of a batch. */
+enum what {
+	STEP_START, STEP_STOP, STEP_GET, STEP_LIST, STEP_DRAIN, STEP_SUBMIT, STEP_BATCH,
+	STEP_READ, STEP_WAIT, STEP_POLL, STEP_STORE, STEP_PUSH, STEP_SLEEP, STEP_STATS, STEP_INFO,
+	STEP_SETUP, STEP_WRONG, STEP_SPOILT, STEP_SWARM, STEP_FORK, STEP_LOOK,
+	NR_STEPS,
+};
+
+/* Where an argument is. Sessions in the process take only the first two. */
+enum place {
+	PLACE_STACK,
+	PLACE_END,		/* an absent page follows */
+	PLACE_CUT,		/* the absent page begins in the middle */
+	PLACE_READ_ONLY,
+	PLACE_NOWHERE,
+	NR_PLACES,
+};
+
+/**
+ * struct step - a call, or an operation of the batch before
+ * @what: enum what
+ * @thread: thread that does it
+ * @session: session of the call
+ * @part: it is an operation of the batch before it
+ * @how: one of several ways to do the same
+ * @count: number of operations, events or entries
+ * @id: number of the id. The last ones are used by all threads
+ * @place: enum place
+ * @refused: number of the allocation that fails, or 0
+ * @flags: flags of a start or stop
+ * @reserved: value of a reserved field
+ * @delay: time from now, or before now for a deadline that has passed
+ * @period: period
+ */
+struct step {
+	u8 what, thread, session, part, how, count, id, place, refused;
+	u32 flags, reserved;
+	u64 delay, period;
+};
+
+/**
+ * struct kind - what the lives of a host have
+ * @name: name of the test case
+ * @threads: number of threads
+ * @virtual: the clock is a variable. Then all is known of each timer
+ * @bad: arguments may be in bad memory
+ * @refusals: allocations fail
+ * @users: an ordinary user, or one with other clocks
+ * @killed: the process is killed at any time
+ */
+struct kind {
+	const char *name;
+	unsigned int threads;
+	bool virtual, bad, refusals, users, killed;
+};
+
+/**
+ * struct plan - a life
+ * @kind: what it may have
+ * @seed: seed of the plan, or 0 if it was made of bytes
+ * @setups: SETUP of each session
+ * @nr: number of steps
+ * @steps: the steps
+ */
+struct plan {
+	const struct kind *kind;
+	u64 seed;
+	struct twheel_setup setups[SESSIONS];
+	unsigned int nr;
+	struct step steps[STEPS];
+};
+
+struct session {
+	struct oracle_session os;
+	struct twheel *t;
+	u64 tick_ns;
+	u64 past_at;	/* last start while the descriptor was not readable */
+};
+
+/* What all processes of a life share. */
+struct life {
+	bool failed;
+	bool notes;		/* each call is printed */
+	bool fuzzes;		/* a failure ends the program */
+	char text[300];
+	u64 seed;
+	int barrier;
+	u64 calls, events, lives;
+	/* Sessions of the user, and those with a wheel of their own */
+	unsigned int sessions_open, private_open;
+	struct session sessions[SESSIONS];
+	u64 read_at[STARTS];	/* first read after the word of a timer has passed, or 0 */
+	pthread_mutex_t lock;	/* of the records, and of the counts here */
+	struct oracle_records records;
+};
+
+/* The thread that runs: its number, its plan, and its file fail-nth or -1. */
+struct task {
+	unsigned int nr;
+	const struct plan *plan;
+	int nth;
+};
+
+extern struct life *life;
+extern __thread struct task self;
+
+/* plan.c */
+void plan_make(struct plan *plan, const struct kind *kind, u64 seed, const u8 *bytes, size_t size);
+
+/* call.c */
+unsigned int call_step(const struct step *step, unsigned int left);
+void call_settle(struct session *s);
+void life_lock(void);
+void life_unlock(void);
+void life_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* life.c */
+void life_begin(void);
+bool life_open(struct twheel **t, const struct twheel_setup *setup);
+void life_close(struct twheel *t, bool private);
+void life_run(const struct plan *plan);
+
+/* virtual.c or real.c: the host */
+extern const struct kind kinds[];
+extern const unsigned int nr_kinds;
+extern const bool host_is_virtual;
+bool host_has(const struct kind *kind);
+bool host_has_device(void);
+u64 real_ns(void);
+void host_begin(void);
+u64 host_time(void);
+void host_sleep(u64 ns);
+void host_refuse(unsigned int nth);
+bool host_readable(const struct twheel *t);
+
+#endif /* LIFE_H */

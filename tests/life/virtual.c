@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Sessions in the process, with a clock that is a variable, and memory that can be refused
+ *
+ * The linker puts these functions in the place of those of the C library. Time passes only
+ * while the program sleeps. So all is known of each timer, and a plan always does the same.
+ * With LIBFUZZER the plans come from libFuzzer.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/timerfd.h>
+
+#include "life.h"
+
+#define FDS	1024
+#define NEVER	(~0ULL)
+#define BEGIN	(1000 * SECOND)
+
+const struct kind kinds[] = {
+	{ .name = "alone", .threads = 1, .virtual = true },
+	{ .name = "refusals", .threads = 1, .virtual = true, .refusals = true },
+};
+
+const unsigned int nr_kinds = ARRAY_SIZE(kinds);
+const bool host_is_virtual = true;
+static u64 now = BEGIN;
+static u64 set[FDS];		/* when a timerfd fires */
+static unsigned int countdown, refused;
+
+int __real_clock_gettime(clockid_t clock, struct timespec *ts);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *ts);
+int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *spec,
+			   struct itimerspec *old);
+int __wrap_ppoll(struct pollfd *fds, nfds_t nr, const struct timespec *timeout, const void *mask);
+void *__wrap_calloc(size_t nr, size_t size);
+void *__real_calloc(size_t nr, size_t size);
+int __wrap_posix_memalign(void **p, size_t alignment, size_t size);
+int __real_posix_memalign(void **p, size_t alignment, size_t size);
+
+int __wrap_clock_gettime(clockid_t clock, struct timespec *ts)
+{
+	(void)clock;
+	ts->tv_sec = now / SECOND;
+	ts->tv_nsec = now % SECOND;
+	return 0;
+}
+
+int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *spec,
+			   struct itimerspec *old)
+{
+	(void)flags;
+	(void)old;
+	if (fd < 0 || fd >= FDS)
+		abort();
+	set[fd] = spec->it_value.tv_sec * SECOND + spec->it_value.tv_nsec ?: NEVER;
+	return 0;
+}
+
+/* Sleep until the timerfd fires or the time is over, whatever is first. */
+int __wrap_ppoll(struct pollfd *fds, nfds_t nr, const struct timespec *timeout, const void *mask)
+{
+	u64 end = timeout ? now + timeout->tv_sec * SECOND + timeout->tv_nsec : NEVER;
+
+	(void)mask;
+	if (nr != 1)
+		abort();
+	if (set[fds->fd] > end) {
+		now = max(now, end);
+		return 0;
+	}
+	if (set[fds->fd] == NEVER)
+		oracle_fail("a wait has no end");
+	now = max(now, set[fds->fd]);
+	return 1;
+}
+
+static bool is_refused(void)
+{
+	if (!countdown || --countdown)
+		return false;
+	refused++;
+	return true;
+}
+
+void *__wrap_calloc(size_t nr, size_t size)
+{
+	return is_refused() ? NULL : __real_calloc(nr, size);
+}
+
+int __wrap_posix_memalign(void **p, size_t alignment, size_t size)
+{
+	return is_refused() ? ENOMEM : __real_posix_memalign(p, alignment, size);
+}
+
+bool host_has(const struct kind *kind)
+{
+	(void)kind;
+	return true;
+}
+
+bool host_has_device(void)
+{
+	return false;
+}
+
+u64 real_ns(void)
+{
+	struct timespec ts;
+
+	__real_clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * SECOND + ts.tv_nsec;
+}
+
+void host_begin(void)
+{
+	now = BEGIN;
+}
+
+u64 host_time(void)
+{
+	return now;
+}
+
+void host_sleep(u64 ns)
+{
+	now += ns;
+}
+
+/* Let the @nth allocation from now on fail. 0: none. */
+void host_refuse(unsigned int nth)
+{
+	countdown = nth;
+}
+
+unsigned int oracle_refusals(void)
+{
+	return refused;
+}
+
+bool host_readable(const struct twheel *t)
+{
+	return set[twheel_fd(t)] <= now;
+}
+
+#ifdef LIBFUZZER
+int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
+{
+	static struct plan plan;
+
+	if (!life) {
+		life_begin();
+		life->fuzzes = true;
+	}
+	if (!size)
+		return 0;
+	plan_make(&plan, &kinds[data[0] % nr_kinds], 0, data + 1, size - 1);
+	life_run(&plan);
+	return 0;
+}
+#endif
