@@ -75,7 +75,7 @@ series: ## the same as patches for 6.12 (build/series) and for the newest kernel
 	@dist/kernel/series source-new
 
 coverage: ## lines and branches that the tests run, per file (build/coverage/missed)
-	@tests/check $(addsuffix -gcov,kunit selftests client parameters torture hostile) coverage
+	@tests/check $(addsuffix -gcov,kunit selftests client parameters torture life) coverage
 	@grep -E '^# (twheel|core|session)' build/logs/coverage.log
 
 test: ## one test: NAME= a stage, program, program:case or KUnit suite (KERNEL=)
@@ -118,7 +118,7 @@ soak: ## everything at once, for HOURS=8 (failures in build/soak)
 fuzz: ## ten minutes of libFuzzer: the wheels' arithmetic, sessions in the process
 	@tests/vm/setup vm native
 	@$(MAKE) -s -C tests/wheel/native fuzz
-	@$(MAKE) -s -C tests/hostile check SECONDS=600
+	@tests/life/run 600
 
 docs html: ## Documentation/ as HTML, from build/html/index.html on
 	@tests/vm/setup docs

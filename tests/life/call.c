@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/uio.h>
@@ -298,16 +299,17 @@ static void do_start(struct session *s, const struct step *step)
 		.id = p.in.id, .expires_ns = p.in.expires_ns, .period_ns = p.in.period_ns,
 		.user_data = p.in.user_data, .flags = p.in.flags, .reserved = p.in.reserved,
 	};
+	at = library ? NULL : put(step, &start, sizeof(start));
 	host_refuse(step->refused);
 	if (library) {
 		ret = start_by_library(s, step, &p);
 		start.id = p.in.id;
 	} else {
-		at = put(step, &start, sizeof(start));
 		ret = twheel_command(s->t, TWHEEL_IOC_START, at);
-		take(step, &start, at, sizeof(start));
 	}
 	host_refuse(0);
+	if (at)
+		take(step, &start, at, sizeof(start));
 	life_lock();
 	note_op(s, library ? "twheel_start_flags" : "START", &p, ret);
 	library_has_stored(s, &p);
@@ -1010,21 +1012,73 @@ static void do_fork(struct session *s, const struct step *step)
 		;
 }
 
-/* Read what /proc has of the session. */
-static void do_look(struct session *s, const struct step *step)
+static void read_all(const char *path, size_t size)
 {
-	const char *path = "/proc/twheel";
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	char text[4096];
-	int fd;
 
-	if (step->how & 1) {
-		snprintf(text, sizeof(text), "/proc/self/fdinfo/%d", twheel_fd(s->t));
-		path = text;
-	}
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	while (fd >= 0 && read(fd, text, 1 + step->count * 100) > 0)
+	while (fd >= 0 && read(fd, text, size) > 0)
 		;
 	close(fd);
+}
+
+/* Watch the descriptor, and let the watch end in one of two ways. */
+static void watch(int fd, bool deletes)
+{
+	struct epoll_event event = { .events = EPOLLIN | (deletes ? EPOLLET : EPOLLONESHOT) };
+	int epoll = epoll_create1(EPOLL_CLOEXEC);
+
+	epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event);
+	epoll_wait(epoll, &event, 1, 1);
+	if (deletes)
+		epoll_ctl(epoll, EPOLL_CTL_DEL, fd, &event);
+	close(epoll);
+}
+
+/* Map the words once more, in a wrong way or with a part that is taken away. */
+static void spoil_words(const struct session *s, const struct step *step)
+{
+	size_t size = (s->os.shared_ids * sizeof(u64) + PAGE - 1) & ~(PAGE - 1), part = PAGE;
+	int fd = twheel_fd(s->t), flags = step->how == 5 ? MAP_PRIVATE : MAP_SHARED;
+	bool reads = step->count == 1;
+	char *at;
+
+	if (!size)
+		return;
+	at = mmap(NULL, size, reads ? PROT_READ : PROT_READ | PROT_WRITE, flags, fd, 0);
+	if ((at == MAP_FAILED) != (flags == MAP_PRIVATE))
+		oracle_fail("words are mapped with flags %#x: %s", flags, strerror(errno));
+	if (at == MAP_FAILED)
+		return;
+	if (reads && !mprotect(at, size, PROT_READ | PROT_WRITE))
+		oracle_fail("words that are read-only are made writable");
+	if (mremap(at, size, size + PAGE, 0) != MAP_FAILED)
+		oracle_fail("words have a longer mapping");
+	if (step->id % 3 == 0)
+		mmap(at, part, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+	else if (step->id % 3 == 1)
+		madvise(at, part, MADV_DONTNEED);
+	else
+		madvise(at, size, MADV_DOFORK);
+	munmap(at, size);
+}
+
+/* What programs do with a descriptor of the device besides. */
+static void do_look(struct session *s, const struct step *step)
+{
+	char path[40];
+
+	if (twheel_backend(s->t) == TWHEEL_BACKEND_PROCESS)
+		return;
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", twheel_fd(s->t));
+	if (step->how == 0)
+		read_all("/proc/twheel", 1 + step->count * 100);
+	else if (step->how == 1)
+		read_all(path, 1 + step->count * 10);
+	else if (step->how == 2)
+		watch(twheel_fd(s->t), step->count & 1);
+	else
+		spoil_words(s, step);
 }
 
 /* Do a step, and the operations that follow if it is a batch. Returns their number. */

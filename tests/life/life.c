@@ -123,6 +123,9 @@ bool life_open(struct twheel **t, const struct twheel_setup *setup)
 	}
 	if (ret == -ENOMEM && oracle_refusals() != refused)
 		return false;
+	/* There are no words on machines of 32 bits. */
+	if (ret == -EOPNOTSUPP && setup && setup->shared_ids)
+		return false;
 	if (self.plan->kind->users) {
 		if (ret == -EPERM && private)
 			return false;

@@ -32,18 +32,13 @@
 #define TRIES		(host_is_virtual ? 1 : 3)
 #define SHRINK_NS	(60 * SECOND)
 
-static unsigned int user_of(const struct plan *plan)
-{
-	return FIRST_USER + plan->seed % USERS;
-}
-
 /*
  * Become an ordinary user. Each of them has a session open all the time, so that what remains
  * charged to a user is not forgotten with that user.
  */
 static void become_user(const struct plan *plan)
 {
-	unsigned int id = user_of(plan);
+	unsigned int id = FIRST_USER + plan->seed % USERS;
 
 	life->sessions_open = 1;
 	life->private_open = 0;

@@ -71,7 +71,7 @@ static const u8 shares[NR_STEPS] = {
 	[STEP_SUBMIT] = 3, [STEP_BATCH] = 5, [STEP_READ] = 12, [STEP_WAIT] = 7, [STEP_POLL] = 3,
 	[STEP_STORE] = 8, [STEP_PUSH] = 4, [STEP_SLEEP] = 7, [STEP_STATS] = 3, [STEP_INFO] = 1,
 	[STEP_SETUP] = 1, [STEP_WRONG] = 4, [STEP_SPOILT] = 3, [STEP_SWARM] = 2, [STEP_FORK] = 1,
-	[STEP_LOOK] = 1,
+	[STEP_LOOK] = 2,
 };
 
 static enum what some_step(void)

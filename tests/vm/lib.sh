@@ -146,7 +146,7 @@ packages_for() {
 	if [ "$(arch_of "$1")" != x86 ]; then
 		arch_of "$1"
 	else
-		[[ $parts != *@(selftests|hostile|life)* ]] || echo 32bit
+		[[ $parts != *@(selftests|life)* ]] || echo 32bit
 		[[ $parts != *selftests* ]] || echo uring
 	fi
 	[[ $parts != *python* ]] || echo python
