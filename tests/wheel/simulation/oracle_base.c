@@ -134,7 +134,7 @@ void oracle_takes(const struct sim_lock *lock)
 		return;
 	if (lock->owner)
 		sim_fail("a run sleeps on a lock of its base");
-	if (!sim_weak_knows(&lock->clock))
+	if (!sim_weak_knows(&lock->clock, lock->freed_by))
 		sim_fail("a run may find a lock of its base held that is free");
 }
 

@@ -98,7 +98,7 @@ void sim_weak_begin(void);
 void sim_weak_lock(const struct sim_clock *clock);
 void sim_weak_unlock(struct sim_clock *clock);
 void sim_weak_all(void);
-bool sim_weak_knows(const struct sim_clock *clock);
+bool sim_weak_knows(const struct sim_clock *clock, unsigned int cpu);
 void sim_weak_tell(void);
 bool sim_weak_old(const volatile void *link, const volatile void *value);
 

@@ -114,6 +114,7 @@ void spin_unlock(spinlock_t *lock)
 	if (lock->owner != sim_task)
 		sim_fail("a lock is let go by one who does not hold it");
 	sim_point();
+	lock->freed_by = sim.cpu;
 	sim_weak_unlock(&lock->clock);
 	lock->owner = NULL;
 	sim_task->no_migration--;

@@ -411,15 +411,13 @@ void sim_weak_unlock(struct sim_clock *clock)
 	join(&order->unlocked, &order->read);
 }
 
-/* Returns whether this CPU knows the stores of a clock, such as that of a lock. */
-bool sim_weak_knows(const struct sim_clock *clock)
+/*
+ * Returns whether this CPU knows the store by which @cpu freed a lock. The clock of the lock
+ * may also have stores that @cpu passed on without a knowledge of its own.
+ */
+bool sim_weak_knows(const struct sim_clock *clock, unsigned int cpu)
 {
-	unsigned int cpu;
-
-	for (cpu = 0; cpu < SIM_CPUS; cpu++)
-		if (clock->nr[cpu] > this_order()->knows.nr[cpu])
-			return false;
-	return true;
+	return clock->nr[cpu] <= this_order()->knows.nr[cpu];
 }
 
 /* Let this CPU know all stores. */
