@@ -24,8 +24,9 @@
  * the inner level wraps around. A million timers in it make one very late tick.
  * Here each level is a ring of two windows, the current and the next one. While
  * the inner level is in its current window, each tick moves some nodes of the
- * next outer slot into the other window: the number of nodes left divided by the
- * number of ticks left. The slot is empty when it is due.
+ * next outer slot into the other window. Their number is the number of nodes
+ * left divided by the number of ticks left, so that the slot is empty when it is
+ * due.
  *
  * A node is kept at the lowest level whose two windows reach its tick. FIFO
  * follows from that. For one expiry tick:

@@ -2,9 +2,9 @@
 /*
  * Starting, restarting, stopping and expiring a node of the hierarchical wheel
  *
- * Inlined into the API functions of core/timer.c and the loop of core/tick.c,
- * where calls would be a fifth of a start and a third of an expiry. See
- * twheel_hier.c for the idea and the rules.
+ * These functions are inlined into the API of core/timer.c and the loop of
+ * core/tick.c. Calls would be a fifth of a start and a third of an expiry there.
+ * See twheel_hier.c for the idea and the rules.
  */
 #ifndef _TWHEEL_HIER_H
 #define _TWHEEL_HIER_H

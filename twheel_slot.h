@@ -272,9 +272,9 @@ static inline bool twheel_slot_may_stay(struct twheel_slot *slot,
 }
 
 /*
- * Returns whether the owner of a node stores its deadlines elsewhere, and the node has a
- * later tick now because of that. Such a node has TWHEEL_SLOT_MAY_STAY, like a refreshed
- * one. Tests have nodes without a timer.
+ * Ask the owner of a node for a later deadline. Returns whether the node has a later tick
+ * now. Like a node that was refreshed, the node has TWHEEL_SLOT_MAY_STAY then. Tests, whose
+ * nodes are in no timer, define a question of their own.
  */
 #ifndef TWHEEL_SLOT_ASK
 #define TWHEEL_SLOT_ASK(node)	twheel_slot_ask(node)
@@ -287,7 +287,7 @@ static __always_inline bool twheel_slot_ask(struct twheel_node *node)
 }
 #endif
 
-/* Returns whether a node is due at @tick. The owner may say that it is not. */
+/* Returns whether a node is due at @tick, after asking its owner if the tick says so. */
 static __always_inline bool twheel_slot_is_due(struct twheel_node *node, u64 tick)
 {
 	return likely(node->expires <= tick) &&

@@ -33,11 +33,12 @@
  * full, a payer joins the period after that. The pause therefore grows with the
  * number of busy payers: each of 200 busy payers runs about every 4 ms.
  *
- * A run of a payer may take longer than its slice, so that nothing is left for the
- * last payers of a period. These are the first ones of their next period. Without
- * that they would miss every period, because payers join one in the order in which
- * they ran before. A payer whose timers just became due runs at once, without a
- * period, but only if a slice remains for each payer who waits for one.
+ * A run of a payer may take longer than its slice, so that no runtime is left for
+ * the last payers of a period. Such payers are the first ones of their next period.
+ * Otherwise the same payers would miss every period, because payers join a period in
+ * the order in which they ran in the last one. A payer whose timers just became due
+ * runs at once, without a period, but only if a slice remains for each payer that
+ * waits for a period.
  *
  * Payers never take the last quarter of the runtime. They divide what is above
  * it, and get no slice if nothing is, except for what their last run takes beyond
@@ -223,9 +224,9 @@ static void refill_payer(struct twheel_throttle *t, struct twheel_payer *payer,
 }
 
 /*
- * Return the slice of a payer who did not wait, 0 if others are first. Many such runs
- * would otherwise take what grows for the next period, and whoever waits for it would
- * miss one period after the other.
+ * Return the slice of a payer that did not wait for a period, 0 if waiting payers are
+ * first. Otherwise many such runs would take the runtime that grows for the next period,
+ * and the payers that wait for that period would miss one period after the other.
  */
 static int slice_of_newcomer(const struct twheel_throttle *t,
 			     const struct twheel_payer *payer)
@@ -354,7 +355,7 @@ ktime_t twheel_throttle_wait(struct twheel_payer *payer, ktime_t now,
 		join_period(t, payer, now);
 	payer->waiting = true;
 	/*
-	 * The order in a period: wheels without a payer, wheels of payers who found
+	 * The order in a period: wheels without a payer, wheels of payers that found
 	 * no runtime in their last period, wheels that had no slice, other wheels.
 	 */
 	if (limit_ns)

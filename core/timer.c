@@ -497,7 +497,7 @@ static noinline int start_other_tick(struct twheel_timer *timer, u64 deadline)
  * Then only the offset of its deadline within the tick changes, which affects
  * neither wheel nor hrtimer and needs no lock.
  *
- * Such a restart counts as made while the timer was pending with that tick. If
+ * A restart without a lock counts as made while the timer was pending with that tick. If
  * another caller changes the tick, or the timer expires, before the offset is
  * written, a reader may find the deadline off by less than a tick. The time of
  * the expiry is not affected.
@@ -521,7 +521,7 @@ static __always_inline bool restart_in_tick(struct twheel_timer *timer, u64 dead
 	return true;
 }
 
-/* The same for a timer that was pending when the caller checked. */
+/* Restart a timer that was pending when the caller checked. Returns as twheel_start(). */
 static noinline int restart_after(struct twheel_timer *timer, u64 deadline)
 {
 	return restart_in_tick(timer, deadline) ? 1 : start_other_tick(timer, deadline);
@@ -609,7 +609,10 @@ int twheel_again_at(struct twheel_timer *timer, ktime_t deadline)
 }
 EXPORT_SYMBOL_GPL(twheel_again_at);
 
-/* Restart a timer if it is pending, at @deadline on CLOCK_MONOTONIC or, @ours, on its wheel's. */
+/*
+ * Restart a timer if it is pending. @deadline is a time of the wheel's clock if @ours, and of
+ * CLOCK_MONOTONIC otherwise.
+ */
 static __always_inline int restart_pending(struct twheel_timer *timer, u64 deadline, bool ours)
 {
 	unsigned long flags;

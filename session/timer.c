@@ -42,7 +42,7 @@ static u64 word_deadline(struct twheel_timer *timer)
 	word = twheel_session_words_read(s->words, ut->id);
 	if (unlikely(s->words->offset) && word != TWHEEL_WORD_STOP)
 		word = twheel_session_word_deadline(s, word);
-	/* A timer that its word stops comes due, and session_expired() stops it. */
+	/* A timer that its word stops remains due, and session_expired() stops it. */
 	if (word > twheel_due_time(timer, s->tick_ns) && word != TWHEEL_WORD_STOP) {
 		trace_twheel_word(timer, s->number, ut->id, word);
 		atomic64_inc(&s->carried);
@@ -56,8 +56,8 @@ static u64 word_deadline(struct twheel_timer *timer)
 #endif
 
 /*
- * Expire a timer, unless its word stops it. The wheel has asked for a later deadline. One that
- * is stored after that counts when the event is read.
+ * Expire a timer, unless its word stops it. The wheel asked for a later deadline just before.
+ * A deadline that the program stores after that counts when its event is read.
  */
 static void session_expired(struct twheel_timer *timer)
 {
@@ -122,7 +122,7 @@ static __always_inline ktime_t start_deadline(const struct twheel_session *s,
 
 static void set_up(struct twheel_utimer *ut, const struct twheel_start *args)
 {
-	/* What it is already if the timer is pending. */
+	/* A pending timer has this source already: the wheel may read it now. */
 	WRITE_ONCE(ut->asked.source, &twheel_session_source);
 	ut->user_data = args->user_data;
 	ut->period_ns = args->period_ns;

@@ -96,7 +96,7 @@ static void *put(const struct step *step, void *from, size_t size)
 	}
 }
 
-/* Take back what put() has put somewhere, as far as it is there. */
+/* Copy an argument back from where put() placed it, as far as memory is mapped there. */
 static void take(const struct step *step, void *to, const void *from, size_t size)
 {
 	char *end = end_of_page(step->place == PLACE_READ_ONLY);
@@ -111,7 +111,7 @@ static bool is_bad(const struct step *step)
 	return step->place > PLACE_END;
 }
 
-/* A call fails with EFAULT only where its memory is bad. */
+/* Returns whether a call failed with EFAULT. Fails unless memory of the call is bad. */
 static bool is_fault(const struct step *step, long ret)
 {
 	if (ret == -EFAULT && !is_bad(step) && !step->refused)
@@ -149,7 +149,7 @@ struct planned {
 	struct oracle_store *store;	/* store of the library before the call, or NULL */
 };
 
-/* A start of the library stores its deadline first. The store ends when the call has returned. */
+/* Note the store that a start of the library makes first. The store ends with the call. */
 static void library_stores(struct session *s, struct planned *p)
 {
 	struct oracle_id *own = p->own;
@@ -217,7 +217,7 @@ static struct planned plan(struct session *s, const struct step *step, bool libr
 	}
 	p.invalid = in->flags & ~TWHEEL_START_ABS || in->reserved || in->period_ns >> 63 ||
 		    in->expires_ns >> 63 || is_invalid_id(&s->os, in->id);
-	/* Until the program has read what is due it does not matter what comes first. */
+	/* While events are unread, starts with past deadlines have no order. */
 	if (IS_VIRTUAL && !host_readable(s->t))
 		s->past_at = oracle_now();
 	p.t = oracle_new_start(&s->os, p.own, in);
@@ -227,7 +227,7 @@ static struct planned plan(struct session *s, const struct step *step, bool libr
 	return p;
 }
 
-/* A start alone is refused only where a session has all timers that it may have. */
+/* Check that a session whose single start was refused has as many timers as it may have. */
 static void check_limit(struct session *s)
 {
 	struct twheel_stats stats;
@@ -462,7 +462,7 @@ static unsigned int do_batch(struct session *s, const struct step *step, unsigne
 		failed += op->result < 0;
 		if (op->result == -EFAULT)
 			s->os.fuzzy = true;
-		/* What was not carried out has the error of the call. */
+		/* An operation that was not carried out has the error of the call. */
 		if (ret < 0 && op->result == ret && !p[i].invalid) {
 			if (p[i].t)
 				oracle_start_done(p[i].t, p[i].in.id, &call, -EINVAL);
@@ -479,7 +479,7 @@ static unsigned int do_batch(struct session *s, const struct step *step, unsigne
 	return nr;
 }
 
-/* Move the deadline of a timer, by a store if that is enough. The counters tell what it did. */
+/* Push a timer. The library stores the deadline if that is enough: the counters tell which. */
 static void do_push(struct session *s, const struct step *step)
 {
 	struct oracle_call_of call = begin_call(s);
@@ -640,7 +640,7 @@ static void do_list(struct session *s, const struct step *step, bool drains)
 
 /* Events */
 
-/* Returns the time by which a timer has expired, whatever was stored since, or 0: never. */
+/* Returns the time by which a timer must expire in spite of all stores, or 0: never. */
 static u64 end_of(const struct session *s, const struct oracle_start *t)
 {
 	u64 end = max(t->high, t->at), word;
@@ -663,9 +663,9 @@ static u64 end_of(const struct session *s, const struct oracle_start *t)
 }
 
 /*
- * Check that no timer is lost: what is due must have expired @late ns after it, as a read has
- * returned all events. A read that finds a later word starts the timer again, for the next tick
- * if the word has passed, too.
+ * Check that no timer is lost, after a read that returned all events. A timer must expire at most
+ * @late ns after its deadline. A read that finds a later word starts the timer again, for the next
+ * tick if the deadline in the word is over, too.
  */
 static void check_none_late(const struct session *s, u64 late)
 {
@@ -686,8 +686,8 @@ static void check_none_late(const struct session *s, u64 late)
 }
 
 /*
- * Check the order of events. Timers with a deadline that has passed are due at the next tick, in
- * the order of their starts.
+ * Check the order of events. Timers that are started at a past deadline are due at the next tick,
+ * in the order of their starts.
  */
 static void check_order(const struct session *s, const struct twheel_event *a,
 			const struct twheel_event *b)
@@ -720,8 +720,8 @@ static void judge_events(struct session *s, const struct twheel_event *events, u
 }
 
 /*
- * Returns whether a read has left no event. With words it may return fewer than there is room
- * for, as it has started those again whose word is later.
+ * Returns whether a read left no event. With words a read may return fewer events than there is
+ * room for, because it starts timers again whose words are later.
  */
 static bool is_dry(const struct session *s, long ret, long room)
 {
@@ -805,7 +805,7 @@ static void do_wait(struct session *s, const struct step *step)
 	life_unlock();
 }
 
-/* The descriptor is readable while an event is unread, and in the end only then. */
+/* Check that the descriptor is readable while an event is unread, and in the end only then. */
 static void do_poll(struct session *s, const struct step *step)
 {
 	struct twheel_stats stats;
@@ -882,7 +882,7 @@ union argument {
 	u64 words[32];
 };
 
-/* A reserved field that is not 0, or an unknown flag, changes nothing. */
+/* Check that a command with a reserved field that is not 0, or an unknown flag, changes nothing. */
 static void do_wrong(struct session *s, const struct step *step)
 {
 	static const struct { const char *name; u32 command, offset, size; u64 known; } zeroes[] = {
@@ -989,7 +989,7 @@ static void do_swarm(const struct step *step)
 	life_close(t, setup.flags);
 }
 
-/* A child has the descriptor, not the words, and reads events. */
+/* Fork. The child has the descriptor, but not the words, and reads events. */
 static void do_fork(struct session *s, const struct step *step)
 {
 	struct twheel *t;
@@ -1063,7 +1063,7 @@ static void spoil_words(const struct session *s, const struct step *step)
 	munmap(at, size);
 }
 
-/* What programs do with a descriptor of the device besides. */
+/* Read the proc files of a session, watch its descriptor, or spoil its words. */
 static void do_look(struct session *s, const struct step *step)
 {
 	char path[40];
@@ -1165,8 +1165,8 @@ static bool expects_one(const struct session *s)
 }
 
 /*
- * End the life of a session: wait for what is due soon, and drain the rest. Then each start has
- * ended in one way, and the counters say so.
+ * End the life of a session: wait for the timers that are due soon, and drain the others. Check
+ * that each start ended in one way, and that the counters say so.
  */
 void call_settle(struct session *s)
 {

@@ -16,7 +16,7 @@
 struct life *life;
 __thread struct task self = { .nth = -1 };
 
-/* A life that failed has left it locked. */
+/* Make the lock again, because a life that failed left it locked. */
 static void make_lock(void)
 {
 	pthread_mutexattr_t attr;
@@ -106,7 +106,7 @@ static u64 limit(const char *name)
 
 /*
  * Open a session. Returns false if it is refused, which is right only at a limit, without
- * memory, or where the user asks for what is not for everybody.
+ * memory, or if the user has no right to a field of SETUP.
  */
 bool life_open(struct twheel **t, const struct twheel_setup *setup)
 {

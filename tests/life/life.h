@@ -23,7 +23,7 @@
 #define OPS		24	/* most operations of a batch */
 #define ROOM		12	/* most events or entries of a call */
 
-/* What a step is. Those up to STEP_STOP may be operations of a batch. */
+/* Kinds of steps. Kinds up to STEP_STOP may be operations of a batch. */
 enum what {
 	STEP_START, STEP_STOP, STEP_GET, STEP_LIST, STEP_DRAIN, STEP_SUBMIT, STEP_BATCH,
 	STEP_READ, STEP_WAIT, STEP_POLL, STEP_STORE, STEP_PUSH, STEP_SLEEP, STEP_STATS, STEP_INFO,
@@ -44,9 +44,9 @@ enum place {
 /**
  * struct step - a call, or an operation of the batch before
  * @what: enum what
- * @thread: thread that does it
+ * @thread: number of the thread that takes the step
  * @session: session of the call
- * @part: it is an operation of the batch before it
+ * @part: flag: the step is an operation of the batch before
  * @how: one of several ways to do the same
  * @count: number of operations, events or entries
  * @id: number of the id. The last ones are used by all threads
@@ -81,7 +81,7 @@ struct kind {
 
 /**
  * struct plan - a life
- * @kind: what it may have
+ * @kind: host and steps of the life
  * @seed: seed of the plan, or 0 if it was made of bytes
  * @setups: SETUP of each session
  * @nr: number of steps
@@ -102,7 +102,7 @@ struct session {
 	u64 past_at;	/* last start while the descriptor was not readable */
 };
 
-/* What all processes of a life share. */
+/* Memory that all processes of a life share */
 struct life {
 	bool failed;
 	bool notes;		/* each call is printed */

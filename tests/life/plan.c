@@ -116,7 +116,7 @@ static void make_step(struct step *step, const struct kind *kind, enum what what
 		step->delay = step->delay % (2 * MS);
 }
 
-/* A batch, and its operations. */
+/* Make a batch and its operations. */
 static void make_batch(struct plan *plan, struct step *batch)
 {
 	unsigned int i;

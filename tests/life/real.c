@@ -38,8 +38,9 @@ bool host_has_device(void)
 }
 
 /*
- * The process has neither users nor bad memory, and alone the clock is virtual. The kernel refuses
- * memory only where tests/vm/guest/faults has allowed it.
+ * Returns whether this host can live such lives. A session in the process has neither users nor
+ * bad memory, and lives of one thread have a virtual clock there. The kernel refuses memory only
+ * where tests/vm/guest/faults allows it.
  */
 bool host_has(const struct kind *kind)
 {

@@ -101,7 +101,7 @@ struct oracle_records {
 
 extern struct oracle_records *oracle;
 
-/* Of the simulation, or of tests/life: the time, and the lead of the caller's clock, ns. */
+/* Return the time, and the lead of the caller's clock, ns. Each host has its own functions. */
 u64 oracle_now(void);
 s64 oracle_offset(void);
 /* Number of allocations that were made to fail. */

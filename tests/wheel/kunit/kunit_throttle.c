@@ -570,7 +570,7 @@ struct load {
 	ktime_t latest;
 };
 
-/* Expire what is due, or as much as the throttle allows. Returns the end of the run. */
+/* Expire the due timers, or as many as the throttle allows. Returns the end of the run. */
 static ktime_t run_load(struct kunit *test, struct load *load, ktime_t now)
 {
 	u32 limit = begin_run(test, &load->wheel, now);
@@ -667,7 +667,7 @@ static void run_mix(struct kunit *test, struct mix *mix)
 
 	while (now < MIX_LENGTH)
 		now = run_next(test, mix, now);
-	/* Who is done asks alone, and the time of that interrupt is an estimate. */
+	/* A payer that is done asks alone, and the time of that interrupt is an estimate. */
 	KUNIT_EXPECT_LE(test, mix->crowd->taken, now * (mix->done ? 55 : 51) / 100);
 	if (users && !mix->done)
 		KUNIT_EXPECT_LE(test, now * 25 / 100, mix->crowd->taken);
@@ -677,7 +677,7 @@ static void run_mix(struct kunit *test, struct mix *mix)
 	/* With longer callbacks few payers find a slice in their period. */
 	if (mix->callback > 3200)
 		return;
-	/* Those who are done are not busy either, and more than ten. */
+	/* Payers that are done are not busy either, and there are more than ten of them. */
 	for (i = 2; i < mix->nr && !mix->done; i++)
 		KUNIT_EXPECT_LE(test, mix->loads[i].latest, 2 * MSEC + MSEC / 2);
 	for (i = 0; i < users; i++)

@@ -191,7 +191,8 @@ static void check_charges(const struct twheel_session_user *user)
 
 /*
  * Check what is charged to the users of all sessions, while no call is in progress. A charge
- * too many takes from the limit of a user, who cannot know. One too few lets a user take more.
+ * too many takes from the limit of a user, who cannot know. With a charge too few a user
+ * could exceed the limit.
  */
 void oracle_charges(void)
 {

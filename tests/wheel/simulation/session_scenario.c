@@ -157,7 +157,7 @@ static void with_file(unsigned int nr)
 	user_close(mine.file);
 }
 
-/* Number of tasks that make a call, or have just made one. */
+/* Number of tasks in scenario_op() */
 static unsigned int busy_tasks;
 
 void scenario_op(unsigned int user)

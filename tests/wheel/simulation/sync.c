@@ -229,7 +229,7 @@ bool mod_delayed_work(void *wq, struct delayed_work *work, unsigned long delay)
 
 	if (was)
 		dequeue_work(work);
-	/* A work that is due already runs soon, whatever it was due for before. */
+	/* A work that is due already runs soon, so the time it had before no longer counts. */
 	if (was && work->at <= sim.now)
 		work->wanted = at;
 	queue_work(work, at);
@@ -272,7 +272,7 @@ void sim_kworker(struct sim_task *task)
 			continue;
 		}
 		dequeue_work(work);
-		/* Who asks for a work that waits already must not wait for that one's time. */
+		/* A caller that asks for a waiting work must not wait longer than it asked for. */
 		if (work->at > work->wanted + NSEC_PER_SEC / 2)
 			sim_fail("a work runs %llu ns after the time that a caller asked for",
 				 work->at - work->wanted);

@@ -221,7 +221,7 @@ int twheel_stop(struct twheel_timer *timer)
 	return 1;
 }
 
-/* No callback runs beside a caller, so nothing waits. */
+/* Returns false: no callback runs beside a caller, so no caller waits for one. */
 bool twheel_callback_announce(struct twheel_timer *timer, struct twheel_expiry_lock **lock)
 {
 	return false;

@@ -25,7 +25,7 @@
 #define READ_ONCE(x)		(x)
 #define WRITE_ONCE(x, value)	((x) = (value))
 
-/* Without extensions of gcc, and each argument is evaluated once. None is negative. */
+/* Return the smaller, or larger, of two values from 0 on, without extensions of gcc. */
 static inline unsigned long long twheel_min(unsigned long long x, unsigned long long y)
 {
 	return x < y ? x : y;

@@ -24,12 +24,12 @@
  *  - When the clock reaches a tick, its timers are sorted by insertion, from @unsorted into
  *    @front. They are few, or started in the order of their deadlines.
  *
- *  - If an insertion passes too many timers, all are distributed to a row of 256 lists by the
- *    next eight bits of their deadlines, and one list after the other is sorted like a tick.
- *    A list that is still too long is distributed to the next row.
+ *  - If an insertion passes too many timers, the timers of the tick are distributed to a row of
+ *    256 lists by the next eight bits of their deadlines. Then one list after the other is
+ *    sorted like a tick. A list that is still too long is distributed to the next row.
  *
  * Each step keeps the order of equal deadlines, and can be interrupted after any timer. A stop
- * unlinks the timer from whatever list it is in.
+ * unlinks a timer from any of these lists.
  */
 
 /* Most ticks that the clock may lag behind, or starts would use outer levels. */
@@ -55,11 +55,11 @@
 
 /**
  * enum list - lists of timers that are not in a slot
- * @FRESH: timers that were due when they were started. They wait for the next call. Otherwise a
- *	callback that starts its timer for the present time would keep one call busy for ever
- * @LATE: the same, and they expire in this call
+ * @FRESH: timers started at a time in the past, for the next call. Otherwise a callback that
+ *	starts its timer for the present time would keep one call busy for ever
+ * @LATE: timers started at a time in the past, for this call
  * @UNSORTED: timers of the clock's tick, in the order of their starts
- * @FRONT: first timers of the clock's tick, in order, started before those of @UNSORTED
+ * @FRONT: first timers of the clock's tick, in order, started before the timers of @UNSORTED
  * @FIRST_ROW: first list of the rows, which have the rest of the clock's tick
  */
 enum list { FRESH, LATE, UNSORTED, FRONT, FIRST_ROW };
