@@ -38,7 +38,9 @@ static void settle(uint32_t place, struct entry entry)
 		put(place, heap[parent]);
 	}
 	for (; (child = ARITY * place + 1) < pending; place = child) {
-		end = child + ARITY < pending ? child + ARITY : pending;
+		end = child + ARITY;
+		if (end > pending)
+			end = pending;
 		for (i = child + 1; i < end; i++)
 			if (heap[i].deadline_ns < heap[child].deadline_ns)
 				child = i;
