@@ -8,7 +8,7 @@
  *
  * What differs from twheel:
  *
- *  - A timer expires up to two jiffies late, and a far one by an eighth of its time: both are
+ *  - A timer expires up to three jiffies late, and a far one by an eighth of its time: both are
  *    timers of timer_list. None is early. All that is due together expires in one softirq.
  *  - Timers of one time have no order. TIMER_SOFTIRQ runs before the softirqs of the network.
  *  - A wheel is a name: its tick and its doze mean nothing, and CLOCK_BOOTTIME is refused.
@@ -74,16 +74,28 @@ static inline void twheel_fallback_expired(struct timer_list *timer)
 	t->fn(t);
 }
 
-/* A jiffy more, as the present one has begun. */
-static inline unsigned long twheel_fallback_jiffies(u64 ns)
-{
-	return min_t(u64, nsecs_to_jiffies64(min_t(u64, ns, KTIME_MAX) + TICK_NSEC - 1) + 1,
-		     MAX_JIFFY_OFFSET);
-}
-
+/*
+ * Return the jiffies until a deadline, and one more, as the present one has begun. While interrupts
+ * are off jiffies falls behind the clock, and leaps forward later. The coarse clock is behind with
+ * it: so count from there, before the caller reads jiffies.
+ */
 static inline unsigned long twheel_fallback_until(ktime_t deadline)
 {
-	return twheel_fallback_jiffies(max_t(s64, deadline - ktime_get(), 0));
+	u64 ns = max_t(s64, deadline - ktime_get_coarse(), 0);
+
+	return min_t(u64, nsecs_to_jiffies64(ns + TICK_NSEC - 1) + 1, MAX_JIFFY_OFFSET);
+}
+
+static inline unsigned long twheel_fallback_expires(ktime_t deadline)
+{
+	unsigned long delay = twheel_fallback_until(deadline);
+
+	return jiffies + delay;
+}
+
+static inline ktime_t twheel_fallback_deadline(u64 delay_ns)
+{
+	return ktime_add_safe(ktime_get(), min_t(u64, delay_ns, KTIME_MAX));
 }
 
 #define TWHEEL_TIMER_INITIALIZER(function) {					\
@@ -109,7 +121,7 @@ static inline int twheel_fallback_start(struct twheel_timer *t, ktime_t deadline
 	if (!READ_ONCE(t->timer.function))
 		return -ESHUTDOWN;
 	t->deadline = deadline;
-	return start(&t->timer, jiffies + twheel_fallback_until(deadline));
+	return start(&t->timer, twheel_fallback_expires(deadline));
 }
 
 static inline int twheel_start_at(struct twheel_timer *t, ktime_t deadline)
@@ -119,7 +131,7 @@ static inline int twheel_start_at(struct twheel_timer *t, ktime_t deadline)
 
 static inline int twheel_start(struct twheel_timer *t, u64 delay_ns)
 {
-	return twheel_start_at(t, ktime_add_safe(ktime_get(), min_t(u64, delay_ns, KTIME_MAX)));
+	return twheel_start_at(t, twheel_fallback_deadline(delay_ns));
 }
 
 static inline int twheel_again_at(struct twheel_timer *t, ktime_t deadline)
@@ -130,7 +142,7 @@ static inline int twheel_again_at(struct twheel_timer *t, ktime_t deadline)
 static inline int twheel_restart_at(struct twheel_timer *t, ktime_t deadline)
 {
 	if (!READ_ONCE(t->timer.function) ||
-	    !mod_timer_pending(&t->timer, jiffies + twheel_fallback_until(deadline)))
+	    !mod_timer_pending(&t->timer, twheel_fallback_expires(deadline)))
 		return 0;
 	t->deadline = deadline;
 	return 1;
@@ -138,11 +150,13 @@ static inline int twheel_restart_at(struct twheel_timer *t, ktime_t deadline)
 
 static inline int twheel_restart(struct twheel_timer *t, u64 delay_ns)
 {
-	return twheel_restart_at(t, ktime_add_safe(ktime_get(), min_t(u64, delay_ns, KTIME_MAX)));
+	return twheel_restart_at(t, twheel_fallback_deadline(delay_ns));
 }
 
 static inline int twheel_reduce_at(struct twheel_timer *t, ktime_t deadline)
 {
+	if (timer_pending(&t->timer) && (ktime_t)t->deadline <= deadline)
+		return 1;
 	return twheel_fallback_start(t, deadline, timer_reduce);
 }
 
@@ -152,8 +166,8 @@ static inline int twheel_start_on(struct twheel_timer *t, u64 delay_ns, int cpu)
 
 	if (!READ_ONCE(t->timer.function))
 		return -ESHUTDOWN;
-	t->deadline = ktime_add_safe(ktime_get(), min_t(u64, delay_ns, KTIME_MAX));
-	t->timer.expires = jiffies + twheel_fallback_jiffies(delay_ns);
+	t->deadline = twheel_fallback_deadline(delay_ns);
+	t->timer.expires = twheel_fallback_expires(t->deadline);
 	add_timer_on(&t->timer, cpu);
 	return pending;
 }
@@ -217,7 +231,7 @@ static inline void twheel_destroy(struct twheel *wheel)
 /* Without a delay a work is queued at once. */
 static inline unsigned long twheel_fallback_delay(u64 ns)
 {
-	return ns ? twheel_fallback_jiffies(ns) : 0;
+	return ns ? twheel_fallback_until(twheel_fallback_deadline(ns)) : 0;
 }
 
 #define twheel_queue_work(wq, w, ns)						\

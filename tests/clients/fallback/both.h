@@ -10,6 +10,7 @@
 #include <linux/kernel.h>
 #include <linux/ktime.h>
 #include <linux/module.h>
+#include <linux/stop_machine.h>
 #include <linux/twheel.h>
 #include <linux/twheel_work.h>
 
@@ -114,10 +115,46 @@ static int expires(struct twheel_timer *t, u64 delay_ns)
 
 static int is_brought_forward(void)
 {
+	ktime_t deadline;
+
 	runs = 0;
 	EXPECT(twheel_start(&timer, 3600 * NSEC_PER_SEC) == 0);
 	EXPECT(twheel_reduce_at(&timer, ktime_add_ms(ktime_get(), 5)) == 1);
 	EXPECT(completes() && runs == 1);
+	EXPECT(twheel_start(&timer, 3600 * NSEC_PER_SEC) == 0);
+	deadline = twheel_deadline(&timer);
+	EXPECT(twheel_reduce_at(&timer, ktime_add_ms(deadline, 1)) == 1);
+	EXPECT(twheel_deadline(&timer) == deadline && twheel_stop(&timer) == 1);
+	return 0;
+}
+
+static ktime_t work_due, worked_after;
+
+static void worked_once(struct work_struct *work)
+{
+	worked_after = ktime_get();
+	complete(&done);
+}
+
+/* No CPU has interrupts: jiffies stands still, while the clock does not. */
+static int start_behind(void *unused)
+{
+	mdelay(100);
+	work_due = ktime_add_ms(ktime_get(), 90);
+	twheel_start(&timer, 90 * MS);
+	twheel_schedule_work(&work, 90 * MS);
+	return 0;
+}
+
+static int is_never_early(void)
+{
+	runs = 0;
+	latest_ns = 0;
+	twheel_init_work(&work, NULL, worked_once);
+	EXPECT(stop_machine(start_behind, NULL, NULL) == 0);
+	EXPECT(completes() && completes() && runs == 1);
+	EXPECT(latest_ns < 60 * NSEC_PER_SEC);
+	EXPECT(worked_after >= work_due);
 	return 0;
 }
 
@@ -180,7 +217,7 @@ static int all(void)
 	twheel_init_work(&work, NULL, worked);
 	ret = starts_and_stops() ?: expires(&timer, 0) ?: expires(&timer, 3 * MS) ?:
 	      expires(&timer, 300 * MS) ?: expires(&defined, MS) ?: is_brought_forward() ?:
-	      works(&work) ?: works(&defined_work) ?: works_at();
+	      works(&work) ?: works(&defined_work) ?: works_at() ?: is_never_early();
 	if (ret)
 		return ret;
 	EXPECT(latest_ns < 60 * NSEC_PER_SEC);
