@@ -18,9 +18,12 @@
  *  - Two callers that start a timer at once leave the deadline of either in twheel_deadline().
  *  - twheel_work_deadline() knows no delays, only the deadlines of twheel_queue_work_at() and
  *    twheel_schedule_work_at().
- *  - What is not there: timers that are asked for their deadlines, timers on the stack,
- *    functions for many timers, for the end of a tick, for payers, for draining a wheel and for
- *    announcing a waiter.
+ *  - A timer of twheel_asked_setup() is not asked. Its callback runs at the deadline that was given
+ *    with a call, finds the stored one, and starts the timer again, as any callback of a source
+ *    does. So while the callback of a refreshed timer looks, twheel_pending() may be false, and
+ *    twheel_stop() and twheel_restart() may return 0.
+ *  - What is not there: timers on the stack, functions for many timers, for the end of a tick, for
+ *    payers, for draining a wheel and for announcing a waiter.
  */
 #ifndef _LINUX_TWHEEL_H
 #define _LINUX_TWHEEL_H
@@ -56,6 +59,15 @@ struct twheel_timer {
 	struct timer_list timer;
 	u64 deadline;
 	void (*fn)(struct twheel_timer *timer);
+};
+
+struct twheel_source {
+	u64 (*deadline)(struct twheel_timer *timer);
+	void (*fn)(struct twheel_timer *timer);
+};
+
+struct twheel_asked_timer {
+	struct twheel_timer timer;
 };
 
 struct twheel_work {
@@ -113,6 +125,9 @@ static inline ktime_t twheel_fallback_deadline(u64 delay_ns)
 		(t)->deadline = 0;						\
 		(t)->fn = (function);						\
 	} while (0)
+
+#define twheel_asked_setup(asked, wheel, timer_source, flags)			\
+	twheel_timer_setup(&(asked)->timer, wheel, (timer_source)->fn, flags)
 
 static inline int twheel_fallback_start(struct twheel_timer *t, ktime_t deadline,
 					int (*start)(struct timer_list *timer,

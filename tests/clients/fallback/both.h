@@ -158,6 +158,46 @@ static int is_never_early(void)
 	return 0;
 }
 
+/* A later deadline is stored, and only that one counts. */
+static struct twheel_asked_timer asked;
+static u64 stored;
+
+static u64 stored_deadline(struct twheel_timer *timer)
+{
+	return READ_ONCE(stored);
+}
+
+static void expired_or_stored(struct twheel_timer *timer)
+{
+	u64 deadline = stored_deadline(timer);
+
+	if (deadline > ktime_get()) {
+		twheel_again_at(timer, deadline);
+		return;
+	}
+	note_time(timer);
+	complete(&done);
+}
+
+static const struct twheel_source source = {
+	.deadline = stored_deadline,
+	.fn = expired_or_stored,
+};
+
+static int asks(void)
+{
+	ktime_t first = ktime_add_ms(ktime_get(), 5);
+
+	runs = 0;
+	twheel_asked_setup(&asked, NULL, &source, 0);
+	EXPECT(twheel_start_at(&asked.timer, first) == 0);
+	WRITE_ONCE(stored, ktime_add_ms(first, 50));
+	EXPECT(completes());
+	EXPECT(twheel_shutdown_sync(&asked.timer) == 0 && runs == 1);
+	EXPECT(twheel_deadline(&asked.timer) == stored);
+	return 0;
+}
+
 static int goes_on(struct twheel *wheel)
 {
 	ktime_t first = ktime_add_ms(ktime_get(), 5);
@@ -217,7 +257,7 @@ static int all(void)
 	twheel_init_work(&work, NULL, worked);
 	ret = starts_and_stops() ?: expires(&timer, 0) ?: expires(&timer, 3 * MS) ?:
 	      expires(&timer, 300 * MS) ?: expires(&defined, MS) ?: is_brought_forward() ?:
-	      works(&work) ?: works(&defined_work) ?: works_at() ?: is_never_early();
+	      works(&work) ?: works(&defined_work) ?: works_at() ?: asks() ?: is_never_early();
 	if (ret)
 		return ret;
 	EXPECT(latest_ns < 60 * NSEC_PER_SEC);
