@@ -99,18 +99,22 @@ static void flow_close(u32 key)
 	spin_unlock_bh(&flows_lock);
 }
 
+/* Softirqs are off for one bucket at a time, not for the whole table. */
 static void flow_close_all(void)
 {
 	struct hlist_node *next;
 	struct flow *flow;
 	int bucket;
 
-	spin_lock_bh(&flows_lock);
-	hash_for_each_safe(flows, bucket, next, flow, node) {
-		flow_remove(flow);
-		nr_last++;
+	for (bucket = 0; bucket < HASH_SIZE(flows); bucket++) {
+		spin_lock_bh(&flows_lock);
+		hlist_for_each_entry_safe(flow, next, &flows[bucket], node) {
+			flow_remove(flow);
+			nr_last++;
+		}
+		spin_unlock_bh(&flows_lock);
+		cond_resched();
 	}
-	spin_unlock_bh(&flows_lock);
 }
 
 /*

@@ -7,6 +7,9 @@
  * timer_setup(), mod_timer(), timer_delete() and timer_delete_sync() of
  * timer_list. Unlike there, a timer never expires early, and is due at most one
  * tick after its deadline, however far away that is.
+ *
+ * twheel(9) describes each function ("make man"). Documentation/tutorial-modules.rst begins with
+ * one timer.
  */
 #ifndef _LINUX_TWHEEL_H
 #define _LINUX_TWHEEL_H
@@ -127,8 +130,8 @@ struct twheel_timer;
  * typedef twheel_fn - function called when its timer expires
  * @timer: the timer, not pending, and free to be started, stopped or freed
  *
- * Context: Softirq, on the CPU of the timer's base, no locks held. Must not
- * sleep.
+ * Context: Softirq, on the CPU of the timer's base, in an RCU read-side critical
+ * section, no locks held. Must not sleep.
  */
 typedef void (*twheel_fn)(struct twheel_timer *timer);
 

@@ -3,8 +3,9 @@
  * The functions of <linux/twheel.h> and <linux/twheel_work.h> by timer_list, for a module that
  * is also built where there is no twheel
  *
- * Copy this file into the module, under both names, and let the compiler find the copies only
- * where the originals are missing. The sources of the module are the same for both.
+ * Copy this file into the module, under both names, and let its Kbuild choose between the copies
+ * and the originals: see "Recipes" in Documentation/kernel-api.rst. The sources of the module are
+ * the same for both.
  *
  * What differs from twheel:
  *
