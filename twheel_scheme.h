@@ -213,7 +213,7 @@ static inline u64 twheel_scheme_next(struct twheel_scheme *s)
 /*
  * Like twheel_scheme_next(), and never earlier, for a caller that is about to
  * sleep. A node with a later tick may remain in the slot of its old tick. A
- * wake-up for that slot costs much more than a move. So up to @most such nodes
+ * wake-up for the slot costs much more than a move. So up to @most such nodes
  * move to the slots of their ticks, up to the first slot with a node that is due
  * there.
  */

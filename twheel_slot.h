@@ -80,7 +80,8 @@ struct twheel_slot {
  * @recheck: hierarchical: before this tick no level has nodes to move, and no
  *	window of level 0 ends
  * @reach: hierarchical: deadlines at which the next windows of levels 0, 1 and
- *	2 end. While level 2 is not @ready, its windows end with those of level 1
+ *	2 end. While level 2 is not @ready, its windows end with the windows of
+ *	level 1
  * @hand: hashed: next node to visit in the slot of this tick. The head of the
  *	slot: none
  * @skip_until: hashed: no slot needs the hand before this tick, see twheel_hashed.c

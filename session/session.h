@@ -3,9 +3,10 @@
  * A session: the timers of one open file
  *
  * twheel_chardev.c copies from and to user space and checks the copies. open.c,
- * timer.c, read.c and list.c implement the commands. state.h says what they do
- * to a timer. table.c finds timers by id, wheel.c finds wheels by configuration.
- * words.c has the deadlines that programs store, user.c the limits.
+ * timer.c, read.c and list.c implement the commands. state.h describes their
+ * effect on a timer. table.c finds timers by id, wheel.c finds wheels by
+ * configuration. words.c has the deadlines that programs store, user.c has the
+ * limits.
  */
 #ifndef _TWHEEL_SESSION_H
 #define _TWHEEL_SESSION_H

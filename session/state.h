@@ -9,10 +9,11 @@
  *   READ						DEQUEUE, free or (periodic) armed
  *
  * A word has no rows of its own, because a store into it means START or STOP. The wheel
- * looks at the word of an armed timer that is due, read() at that of an unread timer. A
- * program that starts a timer stores the word before the START. If a read comes in
- * between, it carries out the START of that word early, and the program's own START then
- * just moves the timer to the same deadline. So the order of the two does not matter.
+ * looks at the word of an armed timer that is due, and read() looks at the word of an
+ * unread timer. A program that starts a timer stores the word before the START. A read()
+ * between the two applies the word first: it starts the timer, and the program's own
+ * START then moves the timer to the same deadline. So the order of the two does not
+ * matter.
  */
 #ifndef _TWHEEL_STATE_H
 #define _TWHEEL_STATE_H

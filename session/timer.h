@@ -69,7 +69,7 @@ static inline ktime_t twheel_session_time(const struct twheel_session *s,
 	return twheel_clock_time(READ_ONCE(s->clock), monotonic);
 }
 
-/* Returns the offset of that clock in the caller's time namespace, ns. */
+/* Returns the offset of the wheel's clock in the caller's time namespace, ns. */
 static inline s64 twheel_session_offset(const struct twheel_session *s)
 {
 	/* Pairs with twheel_session_wheel_attach(). */

@@ -165,7 +165,7 @@ twheel_session_wheel_private(struct twheel_session *s,
 		config.tick_ns = standard.tick_ns;
 	config.doze = standard.mode == TWHEEL_TICKLESS ? TWHEEL_DOZE_DEFAULT :
 							 standard.doze;
-	/* A user's wheel ticks no faster than the one that it stands in for. */
+	/* A user's wheel ticks no faster than the default wheel, which it replaces. */
 	if (!s->nice && config.tick_ns < standard.tick_ns)
 		return ERR_PTR(-EPERM);
 	/* Make equivalent configurations equal. */

@@ -69,8 +69,9 @@ void twheel_session_words_free(struct twheel_session *s,
 }
 
 /*
- * Returns a page, allocated if necessary. If another thread is faster, returns
- * the page of that thread. A fault may invoke the OOM killer, as usual.
+ * Returns a page, allocated if necessary. If another thread allocates the page
+ * first, returns the page of the other thread. A fault may invoke the OOM
+ * killer, as usual.
  */
 static u64 *page_of(struct twheel_session_words *words, unsigned long nr)
 {

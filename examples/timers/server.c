@@ -18,7 +18,7 @@
 struct connection {
 	struct twheel_timer idle;
 	int fd;
-	ssize_t size, sent;		/* bytes received, and those of them that were sent back */
+	ssize_t size, sent;		/* bytes received, and bytes sent back */
 	char data[4096];
 };
 
@@ -80,8 +80,8 @@ static void accept_one(void)
 }
 
 /*
- * Receive data, or send the rest of what was received. A client that does not read has to
- * read before it is heard again. Return false if the connection is over.
+ * Receive data, or send the rest of the data that was received before. A client that does
+ * not read has to read before it is heard again. Return false if the connection is over.
  */
 static bool echo(struct connection *c)
 {

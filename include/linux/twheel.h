@@ -396,9 +396,9 @@ unsigned long twheel_drain(struct twheel *wheel,
  *
  * Start the timer with any function for the first deadline. From then on the
  * owner stores later deadlines with WRITE_ONCE(), and the wheel does not expire
- * the timer before the deadline that it finds. A deadline must be stored before
- * the last one has passed, or the timer may expire at the last one: let @fn of the
- * source compare what is stored with the present time, and call
+ * the timer before the deadline that it finds. Store a deadline before the previous
+ * deadline passes, or the timer may expire at the previous one: let @fn of the
+ * source compare the stored deadline with the present time, and call
  * twheel_again_at(). For an earlier deadline, store it first, then call
  * twheel_restart_at(). Among the timers of its tick, the timer expires as if it had
  * been started at some time between its start and the tick.

@@ -23,8 +23,8 @@
  *    with a call, finds the stored one, and starts the timer again, as any callback of a source
  *    does. So while the callback of a refreshed timer looks, twheel_pending() may be false, and
  *    twheel_stop() and twheel_restart() may return 0.
- *  - What is not there: timers on the stack, functions for many timers, for the end of a tick, for
- *    payers, for draining a wheel and for announcing a waiter.
+ *  - The fallback lacks timers on the stack, and the functions for many timers, for the end of a
+ *    tick, for payers, for draining a wheel and for announcing a waiter.
  */
 #ifndef _LINUX_TWHEEL_H
 #define _LINUX_TWHEEL_H

@@ -3,7 +3,7 @@
  * Expiry on a workqueue, where it may sleep
  *
  * A twheel_work is to a twheel_timer what a delayed_work is to a timer_list.
- * Its functions correspond to those of delayed_work.
+ * Its functions correspond to the functions of delayed_work.
  */
 #ifndef _LINUX_TWHEEL_WORK_H
 #define _LINUX_TWHEEL_WORK_H

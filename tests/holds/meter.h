@@ -39,7 +39,10 @@ struct meter_place {
 	atomic_t known;
 };
 
-/* What a CPU holds. An interrupt uses entries beyond those of the code that it interrupts. */
+/*
+ * What a CPU holds. An interrupt uses the entries behind the entries of the code that it
+ * interrupts.
+ */
 struct meter_cpu {
 	int depth;
 	struct {

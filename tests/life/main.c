@@ -88,8 +88,8 @@ static bool end_of_life(pid_t pid, const struct plan *plan)
 }
 
 /*
- * Live a life in a process of its own. With a clock that is virtual that process goes on with
- * the next seeds until @end, and @plan is the one that failed.
+ * Live a life in a process of its own. With a virtual clock this process continues with the
+ * next seeds until @end, and @plan is the plan that failed.
  */
 static bool lives(struct plan *plan, u64 end, u64 last)
 {

@@ -2,9 +2,9 @@
 /*
  * Sessions in the process, with a clock that is a variable, and memory that can be refused
  *
- * The linker puts these functions in the place of those of the C library. Time passes only
- * while the program sleeps. So all is known of each timer, and a plan always does the same.
- * With LIBFUZZER the plans come from libFuzzer.
+ * The linker replaces functions of the C library by the functions of this file. Time
+ * passes only while the program sleeps. So all is known of each timer, and a plan
+ * always does the same. With LIBFUZZER the plans come from libFuzzer.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -60,7 +60,7 @@ int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *spec,
 	return 0;
 }
 
-/* Sleep until the timerfd fires or the time is over, whatever is first. */
+/* Sleep until the timerfd fires, or until the time is over if it is earlier. */
 int __wrap_ppoll(struct pollfd *fds, nfds_t nr, const struct timespec *timeout, const void *mask)
 {
 	u64 end = timeout ? now + timeout->tv_sec * SECOND + timeout->tv_nsec : NEVER;

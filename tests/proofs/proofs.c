@@ -125,7 +125,7 @@ bool prove_level(u64 clock, u64 tick)
 	       (!level || !reaches(clock, level - 1, tick));
 }
 
-/* Prove that two ticks share a slot of a level only if they are in the same span of that slot. */
+/* Prove that two ticks share a slot of a level only if they are in the same span of the slot. */
 BROKEN_BY(slot, "twheel_hier.h", "(2 * TWHEEL_HIER_WINDOW)", "TWHEEL_HIER_WINDOW")
 bool prove_slot(u64 clock, unsigned int level, u64 one, u64 other)
 {
@@ -264,8 +264,8 @@ bool prove_share_of_a_tick(struct twheel_slot *slots, unsigned long *occupied,
 
 /*
  * Prove that a dozing base wakes up early enough to empty an outer slot before it is due, if each
- * tick moves MOVES_PER_WAKEUP nodes. If a whole window is too short for that, it wakes up for the
- * whole window.
+ * tick moves MOVES_PER_WAKEUP nodes. If a whole window is too short, it wakes up for the whole
+ * window.
  */
 BROKEN_BY(wakes_for_a_slot, "twheel_hier.c", "max(due - 1 - lead, s->clock + 1",
 	  "max(due - 1, s->clock + 1")

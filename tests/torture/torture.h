@@ -27,7 +27,7 @@
 /* Number of locked timers. */
 #define TT_TIMERS	512
 
-/* What is counted, see torture_main.c. */
+/* Counters, summed and checked by torture_main.c. */
 
 enum tt_count {
 	TT_ARMED,	/* starts that returned 0 */

@@ -5,7 +5,7 @@
  * insmod returns at once, and a thread runs rounds until the time is over. Each round makes a
  * wheel, with another scheme and mode than the round before. Threads, callbacks, hard interrupts,
  * drains and CPU hotplug then use the wheel's timers at the same time. At its end, a round stops
- * the timers, checks the account of each one, destroys the wheel, and prints the counts. The
+ * the timers, checks the account of each timer, destroys the wheel, and prints the counts. The
  * first errors are lines with "!!!". The last line is
  *
  *  twheel_torture: SUCCESS    or  twheel_torture: FAILURE

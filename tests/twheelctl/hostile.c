@@ -41,7 +41,7 @@ static void expect(bool good, const char *what)
 		ctl_die(CTL_FAILED, "not true: %s\n", what);
 }
 
-/* Use what was parsed in all the ways that commands do. */
+/* Use the parsed file in all the ways that commands use it. */
 static void use(const struct proc *proc)
 {
 	size_t hint = 0;

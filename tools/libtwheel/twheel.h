@@ -14,7 +14,8 @@
  *
  * A signal handler may call twheel_now(), twheel_now_of(), twheel_fd(), twheel_refresh(),
  * twheel_stop_by_store() and twheel_word(). With a session of /dev/twheel it may call all
- * functions but those of batches and those that open or close a session.
+ * functions, except the functions of batches and the functions that open or close a
+ * session.
  *
  * Most programs need: twheel_open(), twheel_fd(), twheel_start(), twheel_stop(),
  * twheel_read(), twheel_close(), and with words twheel_refresh().
@@ -36,7 +37,7 @@ extern "C" {
 /*
  * The library also exports the inline functions, under the same names, for languages that
  * cannot use a header. There TWHEEL_INLINE is empty. A caller without a size may have
- * structures of version 1, so the library takes them for that size.
+ * structures of version 1, so the library assumes the sizes of version 1.
  */
 #ifndef TWHEEL_INLINE
 #define TWHEEL_INLINE		static inline
@@ -390,8 +391,8 @@ TWHEEL_INLINE int twheel_list(struct twheel *t, struct twheel_entry *entries,
 }
 
 /*
- * List timers, and end those that are listed: pending ones are stopped, and the events of
- * others withdrawn. At the end of the list the session is empty.
+ * List timers, and end the listed ones: pending timers are stopped, and unread events
+ * withdrawn. At the end of the list the session is empty.
  */
 TWHEEL_INLINE int twheel_drain(struct twheel *t, struct twheel_entry *entries,
 			       unsigned int count, __u64 *cursor)

@@ -3,8 +3,8 @@
  * The relative timers of libev on <twheel_timer.h>, for ev.c of libev
  *
  * The wheel is in the place of the heap in struct ev_loop. Periodic watchers keep their heap. An
- * ev_timer has a struct twheel_timer in addition. libev's times are numbers of seconds with a
- * fraction, and those of the wheel are in nanoseconds.
+ * ev_timer has a struct twheel_timer in addition. libev has times in seconds with a fraction,
+ * and the wheel has times in nanoseconds.
  */
 #include "twheel_timer.c"
 

@@ -237,7 +237,7 @@ static struct attack slow_callbacks_behind_quick_ones = {
 
 #define STALL_NS	(50 * CLIENT_MSEC)
 #define STALL_NR	3000
-/* Limits: the length of a pause, and that of a pause, a run and an interrupt. */
+/* Limits: the length of a pause, and the length of a pause, a run and an interrupt together. */
 #define STALL_PAUSE_MAX	(CLIENT_MSEC + 50 * NSEC_PER_USEC)
 #define STALL_LATE_MAX	(STALL_PAUSE_MAX + 250 * NSEC_PER_USEC)
 

@@ -121,8 +121,8 @@ static void callbacks_may_wait_for_one_another(struct client *c, struct client_t
 }
 
 /*
- * A thread waits for the first callback, and the next callback waits for that thread to return. The
- * first callback lasts until the thread is about to wait.
+ * A thread waits for the first callback, and the next callback waits until this thread returned.
+ * The first callback lasts until the thread is about to wait.
  */
 
 #define AWAITED_MS	3

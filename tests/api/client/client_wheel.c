@@ -79,7 +79,10 @@ const struct client_case client_drain_cases[] = {
 
 /* Creating and destroying. */
 
-/* Create wheels with invalid configurations. The selftests check those that users can pass, too. */
+/*
+ * Create wheels with invalid configurations. The selftests check the configurations that users can
+ * pass, too.
+ */
 static void create_refuses_bad_configs(struct client *c, struct client_timer *t)
 {
 	static const struct twheel_config configs[] = {

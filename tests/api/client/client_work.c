@@ -230,7 +230,7 @@ static void work_disabled_is_not_queued(struct client *c, struct client_work *w)
 	client_work_runs(w, 0);
 }
 
-/* Works that are not those of client_run_work(). */
+/* Works of the cases below. client_run_work() has works of its own. */
 
 static DECLARE_COMPLETION(work_done);
 

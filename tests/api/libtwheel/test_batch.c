@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * When batches are submitted, and what they return
+ * The moments at which batches are submitted, and their results
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -3,7 +3,7 @@
  * Functions that read /proc/twheel
  *
  * Every line is "name value". Lines about the whole module come first. Then each wheel has "wheel
- * NAME", its totals and, after each "cpu N", the same names for that CPU. The sessions come last,
+ * NAME", its totals and, after each "cpu N", the same names for CPU N. The sessions come last,
  * each beginning with "session N".
  */
 #ifndef PROC_H

@@ -558,8 +558,8 @@ void pin_cpu(unsigned int cpu)
 }
 
 /*
- * Let timers of one tick expire in the order of their starts. For that, bind the process to a CPU,
- * and use a wheel that is prepared there: the first timers of the default wheel may be on another
+ * Let timers of one tick expire in the order of their starts. Bind the process to a CPU, and use a
+ * wheel that is prepared there, because the first timers of the default wheel may be on another
  * CPU.
  */
 void keep_order(int fd)

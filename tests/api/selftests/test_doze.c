@@ -201,7 +201,7 @@ TEST(timers_of_half_a_minute_let_it_sleep)
 
 #define PASSED	8
 
-/* Start a batch before the next tick, each timer with an earlier deadline than the one before. */
+/* Start a batch before the next tick, each timer with an earlier deadline than its predecessor. */
 static bool passed_come_in_order_of_starts(int fd)
 {
 	struct twheel_op ops[PASSED] = { 0 };

@@ -280,8 +280,8 @@ TEST(submit)
 }
 
 /*
- * Check that starting and stopping a timer needs no memory after the first time, whatever the
- * number of other timers is, and even if the timer begins a new chunk.
+ * Check that starting and stopping a timer needs no memory after the first time, with any
+ * number of other timers, and even if the timer begins a new chunk.
  */
 static void come_and_go(int fd, const struct injector *injector, __u64 id)
 {

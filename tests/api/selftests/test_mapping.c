@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The mapping of words: what can be mapped, who has it, and how long it lives
+ * The mapping of words: its size and rights, the processes that have it, and
+ * its lifetime
  *
  * test_shared.c tests what the words do.
  */
@@ -46,7 +47,7 @@ TEST(what_can_be_mapped)
 	ASSERT_EQ(0, try_map(fd, 2 * page, rw, MAP_SHARED, 0));
 }
 
-/* The system call counts offsets in units of 4096 bytes, whatever the size of a page is. */
+/* The system call counts offsets in units of 4096 bytes, with pages of any size. */
 TEST(einval_misaligned_offset)
 {
 	__u64 *words;
@@ -170,7 +171,7 @@ TEST(pages_that_were_thrown_away_come_back)
 	expect_carried(fd, &words[3], 3);
 }
 
-/* Who has a mapping, and how long it lives. */
+/* The processes that have a mapping, and its lifetime. */
 
 static bool is_mapped(void *place)
 {

@@ -109,7 +109,7 @@ TEST(two_sparse_tables)
 	ASSERT_LE(used, 184LL * limit);
 }
 
-/* Ids that are far apart must cost only their own pages, not those of the ids between them. */
+/* Ids that are far apart must cost only their own pages, and no pages for the ids between them. */
 TEST(a_sparse_table_is_small)
 {
 	int fd = session_open();

@@ -2,8 +2,8 @@
 /*
  * The share of a CPU that strangers can take
  *
- * However many wheels and timers they have, another user must keep almost half of the CPU, and the
- * timers of that user must not be late. This can only be tested where time does not depend on the
+ * However many wheels and timers they have, another user must keep almost half of the CPU, and
+ * this user's timers must not be late. This can only be tested where time does not depend on the
  * machine, so these cases need a single CPU. The stage with one CPU counts an instruction as a
  * nanosecond.
  */
@@ -76,7 +76,7 @@ struct lateness {
 /* The attack and its window, set before the processes are forked. */
 static struct attack attack;
 static __u64 window;
-/* Lateness of the bystander, and of a user who is not busy. */
+/* Lateness of the bystander, and of a user with few timers. */
 static struct lateness *lateness;
 /* User whose timer is measured. */
 static uid_t bystander_uid = BYSTANDER;
@@ -510,14 +510,14 @@ TEST(wake_ups_of_many_sessions_are_apart)
 
 /*
  * A module with many timers on the default wheel, while users are busy. The bystander is root on
- * that wheel. Another user, who is not busy, also has a timer of 1 ms.
+ * that wheel. Another user with few timers also has a timer of 1 ms.
  */
 
 /* SECURITY.md: the largest lateness, without the time for rounding up to a tick. */
 #define LOAD_LATE_NS	(2 * MS)
 #define ROOT_LATE_NS	MS
 #define QUIET_LATE_NS	(2500 * US)
-/* A user who is not one of the busy users. */
+/* The user with few timers, beside the busy users. */
 #define QUIET		(STRANGER + 2000)
 
 static void begin_load(unsigned int timers)
@@ -554,7 +554,7 @@ static void begin_window(__u64 ns)
 	window = (now_ns() + ns) / MS * MS;
 }
 
-/* Run a victim, root as the bystander, and a user who is not busy. Returns the victim's steps. */
+/* Run a victim, root as the bystander, and a user with few timers. Returns the victim's steps. */
 static long long victim_beside_quiet_user(void)
 {
 	struct lateness *roots = lateness;
@@ -571,7 +571,7 @@ static long long victim_beside_quiet_user(void)
 }
 
 /*
- * Measure with @users who are busy and a load of @timers. @alone: the victim's steps without both.
+ * Measure with @users busy users and a load of @timers. @alone: the victim's steps without both.
  */
 static void load_beside(unsigned int users, unsigned int timers, long long alone)
 {

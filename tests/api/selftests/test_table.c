@@ -104,8 +104,8 @@ static void start_kernel_ids(int fd, __u64 *ids, unsigned int count)
 /*
  * Returns the time of a start that needs a new chunk. One start in each @CHUNK does, and is the
  * longest of them. Of several tries, the shortest counts. Before each try the first chunks are
- * freed and allocated again, so that the search begins there. Two chunks are needed for that,
- * because the table keeps an empty one.
+ * freed and allocated again, so that the search begins there. This takes two chunks, because
+ * the table keeps one empty chunk.
  */
 static __u64 start_of_a_chunk(unsigned int count)
 {

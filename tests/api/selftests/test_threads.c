@@ -267,7 +267,7 @@ static void drain(void)
 	} while (count == 100);
 }
 
-/* Check the sums of the session, and those of the wheels since @before. */
+/* Check the sums of the session, and the sums of the wheels since @before. */
 static void expect_everything(const struct proc_counters *before)
 {
 	struct proc_counters after = proc_sum(proc_text());

@@ -2,9 +2,9 @@
 /*
  * Absolute times inside a time namespace
  *
- * As with timerfd, times that a process passes and gets are those of its own clock. In the
- * namespace, CLOCK_MONOTONIC is 1,000 s ahead, and CLOCK_BOOTTIME 5,000 s. A second process shows
- * that the clock of the reader counts, not the clock of the process that started the timer.
+ * As with timerfd, a process passes and receives times of its own clock. In the namespace,
+ * CLOCK_MONOTONIC is 1,000 s ahead, and CLOCK_BOOTTIME 5,000 s. A second process shows that the
+ * clock of the reader counts, not the clock of the process that started the timer.
  */
 #define _GNU_SOURCE
 #include <errno.h>

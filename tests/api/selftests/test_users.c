@@ -87,7 +87,7 @@ static long long make_one_wheel(void)
 	if (result) {
 		ASSERT_EQ(0, tw_info(fd, &after));
 		ASSERT_EQ(0, memcmp(&before, &after, sizeof(before)));
-		/* a session that is in use must get this error, whatever the limit says */
+		/* a session in use must return this error, with any limit */
 		ASSERT_EQ(0, tw_start(fd, 3, HOUR, 33));
 		ASSERT_EQ(-EBUSY, tw_setup_tick(fd, 3 * MS));
 	}
@@ -663,7 +663,7 @@ static long long read_roots_file(void)
 	return 0;
 }
 
-/* The rights of a reader are those of the user who opened the file. */
+/* A reader has the rights of the user who opened the file. */
 TEST(rights_of_who_opened_proc)
 {
 	static char text[1 << 20];
@@ -684,7 +684,7 @@ TEST(rights_of_who_opened_proc)
 	ASSERT_EQ(0, visible_sessions());
 }
 
-/* Documentation/proc.rst: pids are those of the reader's namespace. */
+/* Documentation/proc.rst: pids are numbers in the reader's namespace. */
 TEST(pids_of_the_readers_namespace)
 {
 	pid_t pid;

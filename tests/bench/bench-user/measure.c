@@ -15,7 +15,7 @@
  *
  *   expire collect  the calls that collect, made after all timers expired
  *   expire whole    these calls, and the time that the expiries took from the program before:
- *                   a busy loop measures what it loses to interrupts
+ *                   a busy loop measures the time that it loses to interrupts
  *   timeout N       the calls that arm, those that refresh N times, and the whole expiry
  *
  * The refreshes come before the first deadline and set later deadlines, so that each timer has to

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Virtual time for an adapter, whose loop may be that of a library
+ * Virtual time for an adapter, whose loop may belong to a library
  *
  * Replaces the functions of the C library that wait or tell the time. The clock stands still
  * while the program computes, and a wait moves it to the first timer that is due, of the
@@ -148,7 +148,7 @@ int epoll_wait(int epoll, struct epoll_event *events, int room, int ms)
 	return epoll_pwait(epoll, events, room, ms, NULL);
 }
 
-/* There are few descriptors, whatever replay.c asks for. */
+/* The machine has few descriptors. Ignore the larger number that replay.c asks for. */
 int setrlimit(__rlimit_resource_t resource, const struct rlimit *limits)
 {
 	(void)resource;

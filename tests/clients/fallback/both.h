@@ -3,7 +3,8 @@
  * What a module may rely on with twheel and with twheel_fallback.h: loading it fails where that
  * is not so
  *
- * To be included once, by a module with the headers of the one or the other.
+ * Included once, by a module that is built with twheel's headers or with the
+ * fallback.
  */
 #include <linux/completion.h>
 #include <linux/delay.h>

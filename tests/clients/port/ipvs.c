@@ -9,7 +9,7 @@
  * them, so that the source needs no address and no socket. The packets are sent to a socket
  * that is never read.
  *
- * watch.h says what comes of them.
+ * watch.h measures how late they expire.
  */
 
 #include <arpa/inet.h>

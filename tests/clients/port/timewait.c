@@ -3,7 +3,7 @@
  * timewait CONNECTIONS: TCP connections over loopback, one after the other, each of which is
  * closed at once. The end that closes first stays in TIME-WAIT for a minute.
  *
- * watch.h says what comes of them.
+ * watch.h measures how late they expire.
  */
 
 #include <arpa/inet.h>
@@ -49,7 +49,7 @@ static void connect_and_close(int fd, unsigned int n)
 	struct sockaddr_in from = local(1 + n / PORTS, 0), to = local(0, 80);
 	int client = socket(AF_INET, SOCK_STREAM, 0), server, on = 1;
 
-	/* The port may be that of another address. */
+	/* The port may belong to another address. */
 	if (client < 0 ||
 	    setsockopt(client, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &on, sizeof(on)) ||
 	    bind(client, (struct sockaddr *)&from, sizeof(from)) ||

@@ -3,12 +3,13 @@
  * Watch how objects of the kernel time out, for a program that has started their timers in the
  * order of their numbers
  *
- * They expire in that order, too. So the number of those that are left says which expired, and
- * how late. At the same time the program wants to run every 100 us, before all other tasks. The
- * longest time for which it cannot is the longest stall: no task can cause that, and timers can.
+ * They expire in that order, too. So the number of entries that are left tells which of them
+ * expired, and how late. At the same time the program wants to run every 100 us, before all
+ * other tasks. The longest time for which it cannot is the longest stall: no task can cause
+ * that, and timers can.
  *
- * It watches until the latest time at which a timer_list expires, whatever has expired before,
- * so that the time for which CPUs were busy is that of the same work in each kernel.
+ * It watches until the latest time at which a timer_list expires, even if nothing is left
+ * before, so that the time for which CPUs were busy has the same work in each kernel.
  */
 #include <err.h>
 #include <sched.h>
@@ -20,7 +21,7 @@
 
 /* A timer_list counts from the jiffy before. */
 #define BEFORE		(50 * MS)
-/* How often the program runs, and how often it counts what is left. */
+/* How often the program runs, and how often it counts the entries that are left. */
 #define PERIOD		(100 * US)
 #define COUNT_EVERY	MS
 /* A timer_list is late by an eighth of its distance at most. */

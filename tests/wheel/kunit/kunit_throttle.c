@@ -283,9 +283,9 @@ static void payers_of_any_number_take_half_of_the_time(struct kunit *test)
 }
 
 /*
- * Run payers who are done with their timers after each run, of @length, and have others at the
- * next millisecond. Runs are longer than a slice, so that a period has no runtime for the last
- * payers in it. These are the first ones of their next period.
+ * Run payers that have no due timer left after each run of @length, and have timers again at
+ * the next millisecond. Runs are longer than a slice, so that a period has no runtime for the
+ * last payers in it. These are the first ones of their next period.
  */
 static void run_who_is_done(struct kunit *test, unsigned int payers, ktime_t length)
 {
@@ -379,8 +379,8 @@ static void long_callbacks_of_a_payer_take_half_of_the_time(struct kunit *test)
 }
 
 /*
- * Run a payer that has done all its work after each wake-up, which takes @length. He pays for
- * it like payers who have work left.
+ * Run a payer with a little work at each wake-up, all of which fits into a run of @length.
+ * The payer must pay for its wake-ups like payers that always have work left.
  */
 static void who_has_done_all_pays_for_wake_ups(struct kunit *test)
 {
@@ -548,8 +548,8 @@ static void newcomers_go_behind_those_who_wait(struct kunit *test)
 }
 
 /*
- * A load: timers that are due at each millisecond, of the default wheel or of a payer who is
- * not busy. Beside them others are busy.
+ * A load: timers that are due at each millisecond, of the default wheel or of a payer with
+ * few timers. Beside them others are busy.
  */
 
 /**
@@ -592,9 +592,9 @@ static ktime_t run_load(struct kunit *test, struct load *load, ktime_t now)
 
 /**
  * struct mix - loads and busy payers on a CPU
- * @loads: of the default wheel, of a session with CAP_SYS_NICE, and of payers who are not busy
+ * @loads: of the default wheel, of a session with CAP_SYS_NICE, and of payers with few timers
  * @nr: number of loads
- * @payers: the payers who are not busy
+ * @payers: the payers with few timers
  * @crowd: the busy payers
  * @callback: longest callback of these
  * @done: a run leaves none of their timers @done of 2 times
@@ -667,7 +667,7 @@ static void run_mix(struct kunit *test, struct mix *mix)
 
 	while (now < MIX_LENGTH)
 		now = run_next(test, mix, now);
-	/* A payer that is done asks alone, and the time of that interrupt is an estimate. */
+	/* A payer without work left asks in an interrupt of its own, whose time is an estimate. */
 	KUNIT_EXPECT_LE(test, mix->crowd->taken, now * (mix->done ? 55 : 51) / 100);
 	if (users && !mix->done)
 		KUNIT_EXPECT_LE(test, now * 25 / 100, mix->crowd->taken);

@@ -13,7 +13,7 @@
  *    its first start.
  *
  *  - A timer that is due when it is started waits for the next call, and expires after
- *    those that were due before.
+ *    the timers that were due before.
  */
 #ifndef TIMERS_MODEL_H
 #define TIMERS_MODEL_H
@@ -148,7 +148,7 @@ static void create(struct subject *s)
 	s->timer->tag = s - model.subjects;
 }
 
-/* Note what is known of a timer from a start for @expires on. */
+/* Note the bounds of the expiry of a timer that is started for @expires. */
 static void note_start(struct subject *s, uint64_t before, uint64_t expires)
 {
 	bool later = s->pending && expires > before;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * The native methods of Twheel.java, and at the end those of TwheelTimer.java
+ * The native methods of Twheel.java, and at the end the native methods of
+ * TwheelTimer.java
  *
  * A session, a wheel and a timer are numbers in Java. The methods return the library's results:
  * 0 or more, or a negative errno.
