@@ -20,7 +20,7 @@
 
 #include "timer.h"
 
-/* Describe a timer that is not free. Session's lock held. */
+/* Fill in @entry for a timer that is not free. Session's lock held. */
 static void describe(struct twheel_session *s, struct twheel_utimer *ut,
 		     struct twheel_entry *entry)
 {
@@ -126,8 +126,8 @@ callback:
 }
 
 /*
- * Walk over one chunk, or to the end of a page of pointers if it has no chunk
- * left. When the last timer is stopped, keep_chunk() may free the chunk.
+ * Walk over one chunk, or to the end of a page of pointers without further
+ * chunks. When the last timer is stopped, keep_chunk() may free the chunk.
  */
 static enum walk_status walk_chunk(struct walk *walk)
 {

@@ -20,7 +20,7 @@
 
 static unsigned int max_timers = 1U << 22;
 
-/* Set the parameter, at load or later. Values out of range change nothing. */
+/* Set the parameter max_timers, at load or later. Values out of range change nothing. */
 static int set_max_timers(const char *value, const struct kernel_param *param)
 {
 	return param_set_uint_minmax(value, param, 1, TWHEEL_TIMERS_MAX);
@@ -85,7 +85,7 @@ int twheel_session_setup(struct twheel_session *s,
 	ret = check_setup(setup);
 	if (ret)
 		return ret;
-	/* Early, so that a SETUP that is refused creates no wheel. */
+	/* Check now, too, so that a SETUP that is refused creates no wheel. */
 	spin_lock_bh(&s->lock);
 	ret = check_change(s, setup);
 	spin_unlock_bh(&s->lock);
@@ -107,13 +107,13 @@ int twheel_session_setup(struct twheel_session *s,
 	if (!ret) {
 		/*
 		 * A start that failed for lack of memory may have left parts of
-		 * tables, made for another limit.
+		 * tables, whose size depends on the limit that changes now.
 		 */
 		memcpy(old, s->tables, sizeof(old));
 		twheel_table_init_all(s->tables);
 		swap(s->wheel_ref, ref);
 		twheel_session_wheel_attach(s, s->wheel_ref);
-		/* Another thread may have been faster. */
+		/* Another SETUP may have installed words since the check above. */
 		if (words && !s->words) {
 			s->shared_ids = words->nr;
 			/* Pairs with the read above. */
@@ -159,7 +159,7 @@ void twheel_session_stats_locked(const struct twheel_session *s,
 	*stats = s->stats;
 	stats->carried += atomic64_read(&s->carried);
 	stats->pending = s->timers - stats->unread;
-	/* A timer armed by a start or a read is pending, stopped or expired. */
+	/* Each timer that a start or a read armed is pending, stopped or expired. */
 	stats->started = stats->pending + stats->stopped + stats->expired -
 			 stats->rearmed;
 	for (i = 0; i < TWHEEL_STATS_LATENESS; i++)
@@ -197,7 +197,10 @@ struct twheel_session *twheel_session_open(void)
 	/* An id must not name a timer of another session by chance. */
 	s->generation = get_random_u64();
 	twheel_table_init_all(s->tables);
-	/* User and rights of the opener count, whoever owns the descriptor later. */
+	/*
+	 * The user and the rights of the opener count, even if another process uses the descriptor
+	 * later.
+	 */
 	s->uid = current_euid();
 	s->nice = ns_capable_noaudit(&init_user_ns, CAP_SYS_NICE);
 	s->unlimited = ns_capable_noaudit(&init_user_ns, CAP_SYS_RESOURCE);
@@ -237,7 +240,7 @@ static void stop_chunk(struct twheel_chunk *chunk)
 			twheel_stop_sync(&chunk->timers[i].timer);
 }
 
-/* Stop the timers of a session that only they still use, and free it. */
+/* Stop the timers of a session whose last descriptor is closed, and free it. */
 void twheel_session_close(struct twheel_session *s)
 {
 	struct twheel_chunk *chunk;

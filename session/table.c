@@ -45,13 +45,16 @@ static struct twheel_page *page_of(const struct twheel_table *table, u32 index)
 /* The pieces of a table: the array of its pages, a page, a chunk. */
 enum piece { NOTHING, PAGES, PAGE, CHUNK };
 
-/* Memory that a session has once, for any number of timers, is not counted. */
+/*
+ * Returns whether @what counts for its user. The array of pages does not: a session has one, for
+ * any number of timers.
+ */
 static bool is_counted(enum piece what)
 {
 	return what == PAGE || what == CHUNK;
 }
 
-/* Give back a piece, or the charge for one that was not allocated. */
+/* Free @piece and uncharge it. With NULL, after a failed allocation: only uncharge. */
 static void free_piece(struct twheel_session *s, enum piece what, void *piece)
 {
 	if (what == CHUNK && piece)
@@ -95,10 +98,10 @@ void twheel_table_init_all(struct twheel_table *tables)
 }
 
 /*
- * Returns the next chunk at or after *@index, a valid place, and its place.
- * NULL if there is none before the new *@index. Checks at most one page of
- * pointers, so it may be called with the session's lock held, even if the
- * table is sparse.
+ * Returns the first chunk at or after *@index, a valid place, and sets *@index
+ * to it. Searches at most one page of pointers, so that callers may hold the
+ * session's lock even if the table is sparse. Returns NULL if the page has no
+ * such chunk, with *@index at the next page.
  */
 struct twheel_chunk *twheel_table_next(const struct twheel_table *table,
 				       u32 *index)
@@ -120,8 +123,8 @@ struct twheel_chunk *twheel_table_next(const struct twheel_table *table,
 }
 
 /*
- * For twheel_table_for_each(): like twheel_table_next(), to the end of the
- * table. May sleep: the table has no other users.
+ * Like twheel_table_next(), but searches to the end of the table. May sleep, so
+ * only for tables that no one else uses.
  */
 struct twheel_chunk *twheel_table_first(const struct twheel_table *table,
 					u32 *index)
@@ -153,9 +156,9 @@ void twheel_table_destroy_all(struct twheel_session *s, struct twheel_table *tab
 }
 
 /*
- * Take a free timer with an id of the kernel's choice, which the caller counts
- * in the session. NULL if there is none: the caller calls twheel_table_grow()
- * first.
+ * Take a free timer with an id of the kernel's choice. The caller counts the
+ * timer in the session. Returns NULL if no timer is free: the caller then calls
+ * twheel_table_grow(), and tries again.
  */
 struct twheel_utimer *twheel_table_take_any(struct twheel_session *s)
 {
@@ -220,7 +223,7 @@ void twheel_table_free(struct twheel_utimer *ut)
 
 	chunk->session->timers--;
 	chunk->free = free | BIT(ut->place);
-	/* Numbers of the caller need no list. */
+	/* Only ids of the kernel are chosen from a list of chunks with free timers. */
 	if (unlikely(!free)) {
 		if (is_kernels(chunk->table, chunk->session))
 			add_partial(chunk);
@@ -231,7 +234,10 @@ void twheel_table_free(struct twheel_utimer *ut)
 
 /* Growing */
 
-/* Starts rely on @s->max_timers, so it does not change while a table grows. */
+/*
+ * Returns the number of chunks for @s->max_timers, which does not change while a table grows: see
+ * @s->nr_unlocked.
+ */
 static u32 nr_indexes_of(const struct twheel_session *s)
 {
 	return DIV_ROUND_UP(s->max_timers, TWHEEL_CHUNK_TIMERS);
@@ -261,8 +267,8 @@ static struct twheel_chunk *alloc_chunk(struct twheel_session *s,
 }
 
 /*
- * Returns the place of the next chunk for @id. There is one: all chunks with
- * numbers of the kernel are full, but the session is below its limit. The
+ * Returns the place of the next chunk for @id. A free place exists: all chunks
+ * with numbers of the kernel are full, but the session is below its limit. The
  * session's lock is held, so search the pages, then one page: for four million
  * timers at most 182 and 512 entries, of 93,000.
  */
@@ -287,7 +293,10 @@ static enum piece what_is_missing(struct twheel_session *s, u64 id, u32 *index)
 	lockdep_assert_held(&s->lock);
 	if (!table->pages)
 		return PAGES;
-	/* The session may have reached its limit in the meantime, or have room. */
+	/*
+	 * While the lock was released, another thread may have filled the session, or made room in
+	 * it.
+	 */
 	if (s->timers >= s->max_timers ||
 	    (id == TWHEEL_ID_ANY ? !list_empty(&table->partial) :
 				   !!twheel_table_place(s->tables, id)))
@@ -335,7 +344,7 @@ static bool move_kept_chunk(struct twheel_session *s, struct twheel_table *table
 		return false;
 	old = chunk->index;
 	chunk->index = index;
-	/* In this order the page remains, if it is the same. */
+	/* Enter the chunk first, so that its page is not freed if both places are in it. */
 	set_entry(s, table, index, chunk);
 	set_entry(s, table, old, NULL);
 	return true;
@@ -370,7 +379,7 @@ int twheel_table_grow(struct twheel_session *s, u64 id, twheel_fn fn)
 		piece = kvcalloc(DIV_ROUND_UP(nr_indexes_of(s), TWHEEL_PAGE_CHUNKS),
 				 sizeof(struct twheel_page), GFP_SESSION);
 	else if (missing == PAGE)
-		/* A session of few timers pays for those, and not for 4 KiB of pointers. */
+		/* A session with few timers pays for few pointers, and not for 4 KiB of them. */
 		piece = kcalloc(min_t(u32, TWHEEL_PAGE_CHUNKS, nr_indexes_of(s)),
 				sizeof(void *), GFP_SESSION);
 	else

@@ -19,7 +19,10 @@ int twheel_session_fault_in(const struct iov_iter *to, size_t size, int *tries);
  */
 #define TWHEEL_EVENTS_KERNEL	BIT(31)
 
-/* Returns the id of @ut as a u32, for @before of the next timer. */
+/*
+ * Returns the id of @ut in 32 bits. The next timer of the queue has it in @before, to find its
+ * predecessor.
+ */
 static inline u32 twheel_events_place(const struct twheel_utimer *ut)
 {
 	/* The number and, for an id of the kernel, a part of the generation. */
@@ -124,7 +127,9 @@ static inline void twheel_utimer_arm(struct twheel_utimer *ut, struct twheel_ste
 	twheel_start_at(&ut->timer, deadline);
 }
 
-/* Give the place of a timer back. @step enters TWHEEL_FREE. */
+/*
+ * Free a timer whose @step enters TWHEEL_FREE, so that its place in the table can be taken again.
+ */
 static inline void twheel_utimer_free(struct twheel_utimer *ut, struct twheel_step step)
 {
 	twheel_set_state(&ut->state, step);

@@ -28,7 +28,7 @@
 
 #include "session.h"
 
-/* Set the parameter, at load or later. Values out of range change nothing. */
+/* Set a limit for all users, at load or later. Values out of range change nothing. */
 static int set_limit(const char *value, const struct kernel_param *param)
 {
 	/* Counters are of type int. */
@@ -101,7 +101,7 @@ static struct twheel_session_user *alloc_user(kuid_t uid)
 	return user;
 }
 
-/* Free a user. Not under the table's lock. */
+/* Free a user. Do not call it under the lock of the table. */
 static void free_user(struct twheel_session_user *user)
 {
 	twheel_payer_destroy(user->payer);
@@ -141,7 +141,7 @@ struct twheel_session_user *twheel_session_user_get(void)
 	spin_unlock(&users_lock);
 	if (user)
 		return user;
-	/* Not under the lock: others must not wait for this memory. */
+	/* Allocate without the lock, so that no other caller waits for memory. */
 	fresh = alloc_user(uid);
 	if (!fresh)
 		return ERR_PTR(-ENOMEM);
@@ -188,7 +188,7 @@ static unsigned int max_user_pieces(void)
 	return chunks + DIV_ROUND_UP(chunks, TWHEEL_PAGE_CHUNKS);
 }
 
-/* Enough pages for a word of each timer. */
+/* Returns the number of pages that have a word for each timer a user may have. */
 static unsigned int max_user_word_pages(void)
 {
 	return DIV_ROUND_UP_ULL(READ_ONCE(max_user_timers),

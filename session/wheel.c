@@ -61,7 +61,7 @@ static struct twheel_session_wheel *find_wheel(const struct twheel_session *s,
 	return NULL;
 }
 
-/* Returns whether a wheel is counted: not the default wheel's replacement. */
+/* Returns whether a wheel counts for its user. The replacement of the default wheel does not. */
 static bool is_counted(const struct twheel_config *config)
 {
 	return config->name == private_name;
@@ -134,7 +134,7 @@ get_wheel(struct twheel_session *s, const struct twheel_config *config)
 	spin_unlock(&wheels_lock);
 	if (!ref)
 		return fresh;
-	/* Another session was faster. */
+	/* Another session created this wheel first. */
 	free_wheel(fresh);
 	return ref;
 }
@@ -173,7 +173,10 @@ twheel_session_wheel_private(struct twheel_session *s,
 	return ret ? ERR_PTR(ret) : get_wheel(s, &config);
 }
 
-/* Release a wheel, or NULL. It is counted until it is destroyed. May sleep. */
+/*
+ * Drop a session's reference to a wheel, or NULL. The last one destroys the wheel, which counts for
+ * its user until then. May sleep.
+ */
 void twheel_session_wheel_put(struct twheel_session_wheel *ref)
 {
 	bool last;
@@ -213,7 +216,10 @@ void twheel_session_wheel_attach(struct twheel_session *s,
 	WRITE_ONCE(s->clock, config.clock);
 }
 
-/* Get the user's wheel. @nr_unlocked keeps others from changing the wheel. */
+/*
+ * Attach the wheel that replaces the default wheel for this user. While @nr_unlocked is not 0, no
+ * other thread changes the session's wheel.
+ */
 static int use_own(struct twheel_session *s)
 {
 	struct twheel_session_wheel *ref;

@@ -54,7 +54,7 @@ twheel_session_words_make(struct twheel_session *s, u32 nr)
 	return words;
 }
 
-/* Free words without other users, or NULL. May sleep. */
+/* Free @words, which may be NULL and which no one else uses. May sleep. */
 void twheel_session_words_free(struct twheel_session *s,
 			       struct twheel_session_words *words)
 {

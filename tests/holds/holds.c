@@ -56,7 +56,7 @@ static struct twheel_config configs[] = {
 	{ .name = "hashed", .scheme = TWHEEL_HASHED, .doze = 2 },
 };
 
-/* Expiries of one CPU at a time. */
+/* Count an expiry. Not atomic: the timers of a case are all on one CPU. */
 static void holds_expired(struct twheel_timer *timer)
 {
 	WRITE_ONCE(expired, expired + 1);
@@ -173,7 +173,10 @@ static void one_tick(void)
 		msleep(20);
 }
 
-/* All are refreshed, so that the slot of the first deadline has only timers to move. */
+/*
+ * Start all timers for one deadline, and refresh all of them, so that at the first deadline the
+ * wheel has to move each timer of a slot.
+ */
 static void refreshed_slot(void)
 {
 	ktime_t begin = ktime_get() + 2 * HOLDS_SEC;

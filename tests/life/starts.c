@@ -92,7 +92,7 @@ static void ends(struct oracle_start *t, const char *how)
 		t->gone = oracle->sequence;
 }
 
-/* Returns whether a timer was certainly pending from the begin of the call to now. */
+/* Returns whether a timer was certainly pending from the beginning of the call to now. */
 bool oracle_surely_pending(const struct oracle_start *t,
 			   const struct oracle_call_of *call)
 {

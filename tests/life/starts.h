@@ -46,8 +46,8 @@ struct oracle_start {
 	u64 period;
 	u64 low;				/* lower bound of the deadline */
 	u64 high;				/* upper bound of the deadline */
-	u64 began;				/* order of the begin of the call */
-	u64 at;					/* time of its begin, ns */
+	u64 began;				/* order of the beginning of the call */
+	u64 at;					/* time of its beginning, ns */
 	bool moved;				/* flag: the timer was pending before */
 	bool known;				/* flag: the call returned with success */
 	bool refused;				/* flag: the call failed */
@@ -85,8 +85,8 @@ struct oracle_session {
 
 /* A call in progress */
 struct oracle_call_of {
-	u64 began;		/* order of its begin */
-	u64 at;			/* time of its begin, ns */
+	u64 began;		/* order of its beginning */
+	u64 at;			/* time of its beginning, ns */
 	unsigned int failed;	/* number of failed allocations before the call */
 	u64 last_expired;	/* @last_expired of the session before the call */
 };

@@ -96,7 +96,7 @@ u64 tt_random_delay(u32 *rnd);
 unsigned int tt_random_online_cpu(u32 *rnd);
 
 /**
- * struct tt_timer - a timer of one of the first two kinds
+ * struct tt_timer - a timer of torture_locked.c or of torture_shared.c
  * @asked: the timer, if the wheel asks for its deadline
  * @timer: the timer
  * @drained: called when a drain hands over the timer

@@ -78,7 +78,7 @@ TEST(structures_of_another_version)
 				       sizeof(longer.setup) + 16, size));
 	ASSERT_EQ(4, t->shared_ids);
 	twheel_close(t);
-	/* The sanitizers see whether anything behind a shorter one is read. */
+	/* Allocate a shorter structure, so that the sanitizers notice a read behind its end. */
 	shorter = calloc(1, offsetof(struct twheel_setup, clock));
 	ASSERT_TRUE(shorter);
 	ASSERT_EQ(0, twheel_open_sized(&t, shorter, offsetof(struct twheel_setup, clock), size));

@@ -50,7 +50,7 @@ void loop_watch(int fd, unsigned int nr);
 #pragma weak adapter_take
 void adapter_take(unsigned int nr);
 
-/* Returns the clock as it was read at the begin of this step. */
+/* Returns the clock as it was read at the beginning of this step. */
 uint64_t replay_now(void);
 
 /* Returns the descriptor that is readable when a step is due. */

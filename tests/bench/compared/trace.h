@@ -67,7 +67,7 @@ enum trace_op {
 };
 
 /**
- * struct trace_header - the begin of a trace
+ * struct trace_header - the beginning of a trace
  * @magic: TRACE_MAGIC
  * @connections: number of connections, numbered from 0
  * @records: number of records after the header, FULL and END included
@@ -86,7 +86,7 @@ struct trace_header {
 
 /**
  * struct trace_record - what happens to one connection
- * @step: number of the step, from the begin
+ * @step: number of the step, from the beginning
  * @connection: number of the connection
  * @op: operation, of enum trace_op
  * @timeout_ms: timeout of OPEN and BEAT

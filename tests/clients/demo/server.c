@@ -106,7 +106,7 @@ static void close_if_silent(const struct twheel_event *event)
 		return;		/* it is closed */
 	receive(event->id);
 	if (!connection->serial)
-		return;		/* the peer just closed it */
+		return;		/* the peer closed the connection just before */
 	if (twheel_word(wheel, event->id) > event->expired_ns) {
 		timer_start(event->id);
 		return;

@@ -3,7 +3,7 @@
  * The schemes check their links, and count corrupted ones without a report. They ask the
  * oracle for later ticks
  *
- * To be included before anything of the schemes.
+ * Include this file before any source of the schemes.
  */
 #ifndef _TWHEEL_KUNIT_CORRUPTED_H
 #define _TWHEEL_KUNIT_CORRUPTED_H

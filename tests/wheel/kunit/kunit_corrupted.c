@@ -76,7 +76,7 @@ static void a_stop_is_refused(struct kunit *test)
 	wheel->ops->destroy(wheel);
 }
 
-/* Restart to an earlier tick, and so to another slot. */
+/* Overwrite links, then restart a node to an earlier tick, which moves it to another slot. */
 static void a_move_leaves_the_neighbours_alone(struct kunit *test)
 {
 	struct twheel_scheme *s = four(test, 10);
@@ -90,7 +90,10 @@ static void a_move_leaves_the_neighbours_alone(struct kunit *test)
 	wheel->ops->destroy(wheel);
 }
 
-/* Corrupt near timers, and others for a cascade. Timers on one side of these still expire. */
+/*
+ * Corrupt some of four timers in a slot of level 0, or in a slot that is cascaded. The timers on
+ * one side of the corrupted ones still expire.
+ */
 static void a_tick_ends(struct kunit *test)
 {
 	static const u64 ticks[] = { 10, 1000, 100000 };
@@ -112,7 +115,7 @@ static void a_tick_ends(struct kunit *test)
 	}
 }
 
-/* Set up again and started again: it is in two lists. */
+/* Set up and start a pending node again, so that it is in two lists. */
 static void a_tick_ends_with_a_node_in_two_lists(struct kunit *test)
 {
 	static const u64 ticks[] = { 10, 1000, 100000 };

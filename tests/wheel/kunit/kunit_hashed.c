@@ -65,7 +65,10 @@ static void begin_before_a_look(struct kunit *test)
 	kt_set(test, 'Z', 10);
 }
 
-/* Check that a look, which finds the slot's next deadline, is not repeated too early. */
+/*
+ * Check that the wheel, after a search of a slot found its next deadline, does not search it again
+ * before that.
+ */
 static void a_look_is_not_repeated_before_it_must(struct kunit *test)
 {
 	begin_before_a_look(test);
@@ -74,7 +77,10 @@ static void a_look_is_not_repeated_before_it_must(struct kunit *test)
 	KUNIT_EXPECT_LE(test, work_of(test, 3 * N), 1);
 }
 
-/* Check that a stopped node, which leaves its bound behind, costs one look at most. */
+/*
+ * Check that a stopped node, whose deadline remains the bound of its slot, costs at most one search
+ * of the slot.
+ */
 static void a_stop_costs_one_look_at_most(struct kunit *test)
 {
 	begin_before_a_look(test);

@@ -16,12 +16,12 @@
 #define RING		TWHEEL_HIER_RING
 #define LEVELS		TWHEEL_HIER_LEVELS
 
-/* How many nodes make a crowd. */
+/* Number of nodes of a crowd. */
 #define CROWD		100000
 
-/* Moves in one tick that are few compared with a crowd of 20000. */
+/* Upper bound of the moves of one tick, which are few compared with a crowd of 20000. */
 #define FEW_MOVES	3000
-/* Nodes that are moved together for some ticks. */
+/* Upper bound of the nodes that a level moves together, for several ticks. */
 #define MOVES		64
 
 static struct twheel_check *begin(struct kunit *test, u64 clock, u32 nr)
@@ -165,8 +165,8 @@ static void a_sleep_ends_when_a_node_is_due(struct kunit *test)
 }
 
 /*
- * Stop and overwrite nodes that the last ones of a slot have hints to. The next time the slot
- * is in use, its own hint is stale.
+ * Stop and overwrite nodes to which the last nodes of a slot have hints. When the slot is
+ * used again, its own hint is stale.
  */
 static void a_hint_to_one_that_is_gone_does_no_harm(struct kunit *test)
 {
@@ -252,8 +252,8 @@ static void the_next_tick_is_found_in_every_group(struct kunit *test)
 }
 
 /*
- * Set a wrong count, like starts and stops that make it overflow in the
- * end. Here it says that there is nothing to move.
+ * Set the count of a level to a wrong value, as a count that overflows would
+ * have. The wrong value says that no node is left to move.
  */
 static void a_count_that_is_wrong_makes_nothing_late(struct kunit *test)
 {

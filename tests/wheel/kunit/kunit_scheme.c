@@ -10,9 +10,9 @@
 
 #include "kunit_util.h"
 
-/* Every delta up to this one. A window squared is a level. */
+/* Upper bound of the deltas that are all tried: two levels, which are a window squared each. */
 #define EVERY_DELTA	(2 * TWHEEL_HIER_WINDOW * TWHEEL_HIER_WINDOW)
-/* Fewer for the others, which are O(n) at a tick or at a start. */
+/* The same for schemes that are O(n) at a tick or at a start. */
 #define EVERY_DELTA_SIMPLE	300
 #define EVERY_DELTA_SLOTS	8192
 
@@ -103,8 +103,8 @@ static void next_ticks_lead_to_the_timer(struct kunit *test)
 /* Timers of one tick expire in the order of their starts. */
 
 /*
- * Start one more timer at half the distance to the tick each time: A from far away, the
- * last one from a tick before. The tick is at the edge of each level.
+ * Start timers for one tick, each from half the distance of the one before: A from far
+ * away, the last timer one tick ahead. The tick is at the edge of each level.
  */
 static void equals_keep_order_when_started_from_far_and_near(struct kunit *test)
 {

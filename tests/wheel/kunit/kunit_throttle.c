@@ -167,7 +167,7 @@ static void busy_wheels_share_half_of_the_time(struct kunit *test)
 	}
 }
 
-/* Run and pause for all lengths. run() checks each time. */
+/* Run and pause for random lengths. run() checks each pause. */
 static void no_pause_is_long_in_a_random_history(struct kunit *test)
 {
 	struct wheel wheels[WHEELS] = {}, *wheel;
@@ -187,7 +187,7 @@ static void no_pause_is_long_in_a_random_history(struct kunit *test)
 	}
 }
 
-/* Payers, whose wheels use up their slices. Each call of the throttle takes ASK. */
+/* Payers whose wheels use up their slices. Each call of the throttle takes the time ASK. */
 
 #define ASK		((ktime_t)700)
 #define OVERRUN_NS	((ktime_t)50000)
@@ -275,7 +275,7 @@ static void payers_of_any_number_take_half_of_the_time(struct kunit *test)
 		for (j = 0; j < payers[i]; j++) {
 			KUNIT_EXPECT_LE(test, crowd->wheels[j].pause,
 					(periods + 1) * MSEC);
-			/* Only the first call gives no slice. */
+			/* A wheel asks at most twice without getting a slice. */
 			KUNIT_EXPECT_LE(test, crowd->wheels[j].asked,
 					crowd->wheels[j].runs + 2);
 		}
@@ -399,7 +399,7 @@ static void who_has_done_all_pays_for_wake_ups(struct kunit *test)
 	}
 }
 
-/* Run a slow callback of a module. Afterwards a user runs as if nothing had happened. */
+/* Run a slow callback of a module. Afterwards a user must have the usual runtime. */
 static void a_slow_callback_of_a_module_costs_users_nothing(struct kunit *test)
 {
 	struct twheel_payer payer = {};
@@ -433,7 +433,7 @@ static struct crowd *wake_up_for_payers(struct kunit *test, ktime_t length, ktim
 	return crowd;
 }
 
-/* Wake up for payers that take turns. Calls that give no slice take time, too. */
+/* Wake up for payers that take turns. Calls of the throttle that refuse a slice take time, too. */
 static void wake_ups_of_many_payers_take_half_of_the_time(struct kunit *test)
 {
 	static const ktime_t lengths[] = { 10000, 40000, OVERRUN_NS };
@@ -458,8 +458,8 @@ static void payers_with_penalties_take_half_of_the_time(struct kunit *test)
 }
 
 /*
- * Stop the machine in a run of one payer. The others keep up a deficit, and the payer
- * does not wait for its end.
+ * Stop the machine in a run of one payer. The other payers keep a deficit up all the
+ * time, and the payer must not wait for the end of that deficit.
  */
 static void a_stop_costs_a_payer_half_of_his_runs(struct kunit *test)
 {
@@ -519,7 +519,10 @@ static void what_was_late_does_not_come_at_once(struct kunit *test)
 	KUNIT_EXPECT_LE(test, now - begin, MSEC / 2);
 }
 
-/* Check that the next runtime is for the waiting payers. */
+/*
+ * Check that a payer that has just come does not get the next runtime, which is for the waiting
+ * payers.
+ */
 static void newcomers_go_behind_those_who_wait(struct kunit *test)
 {
 	struct crowd *crowd = begin_crowd(test, PAYERS_PER_PERIOD + EARLY_PER_PERIOD + 10);
@@ -592,13 +595,14 @@ static ktime_t run_load(struct kunit *test, struct load *load, ktime_t now)
 
 /**
  * struct mix - loads and busy payers on a CPU
- * @loads: of the default wheel, of a session with CAP_SYS_NICE, and of payers with few timers
+ * @loads: loads of the default wheel, of a session with CAP_SYS_NICE, and of payers with few
+ * timers
  * @nr: number of loads
  * @payers: the payers with few timers
  * @crowd: the busy payers
- * @callback: longest callback of these
- * @done: a run leaves none of their timers @done of 2 times
- * @rng: for the lengths of their callbacks
+ * @callback: longest callback of the busy payers
+ * @done: in @done of 2 runs a busy payer has no due timer left
+ * @rng: random numbers for the lengths of callbacks
  */
 struct mix {
 	struct load loads[2 + EARLY_PER_PERIOD];
@@ -677,7 +681,10 @@ static void run_mix(struct kunit *test, struct mix *mix)
 	/* With longer callbacks few payers find a slice in their period. */
 	if (mix->callback > 3200)
 		return;
-	/* Payers that are done are not busy either, and there are more than ten of them. */
+	/*
+	 * Payers without work left run as early as the payers with few timers, and more than ten of
+	 * them delay these.
+	 */
 	for (i = 2; i < mix->nr && !mix->done; i++)
 		KUNIT_EXPECT_LE(test, mix->loads[i].latest, 2 * MSEC + MSEC / 2);
 	for (i = 0; i < users; i++)
@@ -709,7 +716,7 @@ static void a_load_catches_up_after_a_stop(struct kunit *test)
 	}
 }
 
-/* Loads of up to a fifth of the CPU. */
+/* Run loads of up to a fifth of the CPU beside busy payers. */
 static void no_load_waits_for_busy_payers(struct kunit *test)
 {
 	static const unsigned int payers[] = { 0, 1, 2, 10, 49, 60, 200, 400 };

@@ -19,7 +19,7 @@ extern struct kunit_suite kt_random_suite;
 extern struct kunit_suite kt_throttle_suite;
 extern struct kunit_suite kt_corrupted_suite;
 
-/* Cases that take seconds with a sanitizer in a virtual machine. */
+/* Attribute of cases that take seconds with a sanitizer in a virtual machine. */
 #define KT_SLOW		{ .speed = KUNIT_SPEED_SLOW }
 
 /* The timers of a case: A to Z. */

@@ -51,7 +51,10 @@ static u32 ticks_with_slack(struct kunit *test, u32 timers, u64 slack_ns)
 	return distinct;
 }
 
-/* Count ticks with timers. Expected are the numbers for a random choice of one of n ticks. */
+/*
+ * Count the ticks at which timers expire. The expected numbers are those of a random choice of one
+ * of n ticks.
+ */
 static void timers_with_slack_meet(struct kunit *test)
 {
 	static const struct { u32 timers; u64 slack_ms; u32 ticks; } cases[] = {
@@ -109,7 +112,10 @@ static void a_refresh_writes_the_tick_and_moves_nothing(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kt_scheme(test)->cascaded, 0);
 }
 
-/* Check that a node moves once when its old slot is due, and not if that is its new one. */
+/*
+ * Check that a refreshed node moves once, when its old slot is due, and not at all if its new
+ * deadline is in the same slot.
+ */
 static void a_refreshed_node_is_carried_to_its_slot(struct kunit *test)
 {
 	u32 bit, off;
@@ -158,7 +164,7 @@ static void meddle_begin(struct kunit *test)
 	for (timer = 'A'; timer < 'A' + MEDDLE_TIMERS; timer++)
 		kt_set(test, timer, timer % 2 ? MEDDLE_TICK :
 			MEDDLE_TICK + KT_SLOTS * (timer - 'A'));
-	/* This node is refreshed. It is still in the slot. */
+	/* Refresh this node, which remains in the slot. */
 	kt_set(test, 'G', MEDDLE_TICK + 9);
 }
 
@@ -234,8 +240,8 @@ static const char *any_out(struct kunit *test)
 }
 
 /*
- * Start all nodes for one tick, nearer and nearer to it. For each number
- * of nodes, fill and empty a new wheel.
+ * Start all nodes for one tick, while the clock approaches it. Fill and empty a
+ * new wheel for each number of nodes.
  */
 static void any_returns_equals_in_order(struct kunit *test)
 {

@@ -104,8 +104,9 @@ bool twheel_check_pending(const struct twheel_check *c, u32 id)
 }
 
 /*
- * Returns how long a tickless wheel may sleep. A hashed one must not miss a timer, but
- * its next tick may just be where it stopped looking.
+ * Returns the latest tick until which a tickless wheel may sleep. A hashed wheel must
+ * not miss a timer either, but its next tick may just be the place where it stopped
+ * searching.
  */
 static u64 sleep_until(const struct twheel_check *c, u64 next)
 {
@@ -166,7 +167,10 @@ void twheel_check_set(struct twheel_check *c, u32 id, u64 expires)
 	bool waits = c->t->ops->wheel &&
 		     twheel_scheme_can_wait(&c->t->s, expires, c->armed);
 
-	/* The order is not promised for a tick between what the wheel knows and a later one. */
+	/*
+	 * The order of timers is not promised for a tick between the deadline that the wheel knows
+	 * and a later one that is stored.
+	 */
 	if (before < timer->entry.expires && expires < timer->entry.expires)
 		twheel_check_stop(c, id);
 	c->wakeups = 0;
@@ -255,7 +259,7 @@ static void check_conduct(struct twheel_check *c, bool popped,
 		check_fail(c, c->nr, "the tick was not finished, but not the next");
 }
 
-/* Check that a tickless wheel does not wake up for a single timer time and again. */
+/* Check that a tickless wheel wakes up at most TWHEEL_CHECK_WAKEUPS times for a single timer. */
 static void check_wakeups(struct twheel_check *c, u64 next)
 {
 	u64 clock = c->t->s.clock;
@@ -390,7 +394,7 @@ static void check_level(struct twheel_check *c, u32 level)
 	const struct list_head *pos;
 	u64 count = 0, share;
 
-	/* This tick has not come to the level yet. */
+	/* The tick did not process this level yet. */
 	if (s->level > level || ahead <= 1)
 		return;
 	list_for_each(pos, &s->slots[nr].nodes)
@@ -404,8 +408,8 @@ static void check_level(struct twheel_check *c, u32 level)
 		return;
 	}
 	/*
-	 * Of the next tick, or of ticks that were moved together one less or
-	 * two.
+	 * The share of the next tick. After nodes of several ticks moved
+	 * together, one or two ticks fewer are left.
 	 */
 	share = div64_u64(count, left - ahead);
 	if (ahead * (max_t(u64, share, 3) - 2) > TWHEEL_CHECK_MOVED_TOGETHER)

@@ -13,8 +13,8 @@
 #define TWHEEL_CHECK_PAUSES	20000
 
 /*
- * Limit for the ticks that a hierarchical wheel with one timer, due within 2^32 ticks, asks
- * for before the timer expires: once a level, and once for a refresh.
+ * Limit of the wake-ups of a hierarchical wheel with one timer, which is due within 2^32
+ * ticks: one for each level, and one for a refresh.
  */
 #define TWHEEL_CHECK_WAKEUPS	4
 

@@ -125,7 +125,7 @@ static void heap_start(struct twheel_test_scheme *t, struct twheel_node *node)
 		.node = node,
 	};
 
-	/* Pending, but in no list: a pointer that must not be followed. */
+	/* The node is pending, but in no list: this pointer must not be followed. */
 	node->link.next = LIST_POISON1;
 	heap_up(heap, heap->nr++, &entry);
 	t->s.pending++;

@@ -215,7 +215,10 @@ static u64 plain_next(struct twheel_test_scheme *t)
 		return t->s.clock;
 	if (list_empty(&plain->rest))
 		return next;
-	/* When to search the list so that its first node is in time. */
+	/*
+	 * Wake up at the beginning of the revolution in which the earliest node of the list is due,
+	 * when the list is searched.
+	 */
 	list_for_each_entry(node, &plain->rest, link)
 		first = min(first, node->expires);
 	return min(next, max(first & ~(u64)plain->mask, t->s.clock + 1));

@@ -230,8 +230,8 @@ extern struct sim_task *sim_task;
 typedef struct sim_lock {
 	struct sim_task *owner;	/* task that holds it, or NULL */
 	unsigned int magic;	/* SIM_LOCK_MAGIC from setup until it is freed */
-	struct sim_clock clock;	/* knowledge of its last owner */
-	unsigned int freed_by;	/* CPU of its last owner, of a sleeping lock */
+	struct sim_clock clock;	/* stores that the last owner knew */
+	unsigned int freed_by;	/* CPU that freed the lock last, for a sleeping lock */
 } raw_spinlock_t;
 
 typedef struct sim_lock spinlock_t;

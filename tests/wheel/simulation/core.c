@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Time, tasks, and the choice of the next one
+ * Time, tasks, and the choice of the next task to run
  *
  * A decision, at a point, takes a task for this CPU, and the next CPU to run.
  * CPUs that are stopped, or spin for a held lock, are not taken. If none
@@ -16,7 +16,7 @@
 #include "oracle.h"
 
 #define STACK		(64 * 1024)
-/* Decisions without anything new from a user program. */
+/* Decisions after which a seed has failed if no user program got any further. */
 #define STEPS_MAX	500000
 #define NOTES		64
 #define NOTE_LEN	160
@@ -96,7 +96,7 @@ void sim_fail(const char *fmt, ...)
 	sim_vfail(fmt, args);
 }
 
-/* From the stack of one task to the stack of another. */
+/* Switch from the stack of one task to the stack of another. */
 #ifdef __x86_64__
 void sim_swap(void **save, void *next);
 asm(".text\n"
@@ -243,7 +243,7 @@ static bool can_run(const struct sim_cpu *cpu)
 		return true;
 	if (cpu->spins)
 		return !cpu->spins->owner;
-	/* An interrupt of any context. */
+	/* Code that nothing preempts continues, be it an interrupt or a task. */
 	if (!is_preemptible(cpu))
 		return true;
 	if (!is_idle(cpu->curr) && is_ready(cpu->curr))
@@ -311,7 +311,7 @@ static bool maybe_suspend(void)
 	return true;
 }
 
-/* Go on with any CPU that can run. Returns when this task runs again. */
+/* Continue on any CPU that can run. Returns when this task runs again. */
 static void go_on(void)
 {
 	struct sim_task *self = sim_task;
@@ -419,8 +419,8 @@ void sim_yield(void)
 }
 
 /*
- * Take a step of a loop that waits for another CPU. Now and then it is a long one,
- * or most simulated steps would be loops.
+ * Take a step of a loop that waits for another CPU. A step takes long now and
+ * then, because otherwise most simulated steps would be steps of such loops.
  */
 void sim_relax(void)
 {
@@ -543,7 +543,7 @@ void kvfree(const void *p)
 	block->size = 0;
 }
 
-/* Check that all memory is freed in the end, and unchanged since then. */
+/* Check at the end of a seed that all memory is freed, and that nothing wrote to it after that. */
 void sim_check_memory(void)
 {
 	const struct block *block;
@@ -583,7 +583,10 @@ void sim_begin(u64 seed)
 	rng.state = seed * 0xd1342543de82ef95ULL + 1;
 	sim = (struct sim_run){ .left = 1 };
 	sim.now = 1 + (sim_random() >> (2 + sim_below(50)));
-	/* Not by sim_random(), which all other seeds go on with. */
+	/*
+	 * Derived from @seed alone: another call of sim_random() would change all other choices of
+	 * the seed.
+	 */
 	sim.behind = seed % 4 == 2 ? 1 + seed * 0x9e3779b97f4a7c15ULL % sim.now : 0;
 	sim.step_ns = 2 + sim_below(30);
 	sim_options.quantum = quanta[sim_below(ARRAY_SIZE(quanta))];
@@ -602,7 +605,7 @@ void sim_begin(u64 seed)
 	sim_hotplug_begin();
 }
 
-/* Returns when all users have come to their end. */
+/* Run all tasks. Returns when the user programs have ended. */
 void sim_run_tasks(void (*user)(struct sim_task *task))
 {
 	unsigned int i;

@@ -40,7 +40,10 @@ void cpus_read_lock(void)
 	u64 ns = 1000;
 
 	sim_point();
-	/* The writer's CPU may stop for long: wait in few steps. */
+	/*
+	 * The CPU of the writer may stop for long: wait twice as long each time, so that the wait
+	 * takes few steps.
+	 */
 	for (; writer; ns = min_t(u64, 2 * ns, 100000))
 		sim_sleep(ns);
 	readers++;
@@ -63,7 +66,7 @@ static void write_lock(void)
 	sim_weak_all();
 }
 
-/* Move to a CPU, do the work there, and leave the CPU if it is off then. */
+/* Move to CPU @nr, do @work there, and leave the CPU if @work switched it off. */
 static void on_cpu(unsigned int nr, void (*work)(void))
 {
 	struct sim_task *self = sim_task;
@@ -88,7 +91,10 @@ static void call_online(void)
 		online_fn(sim.cpu, node);
 }
 
-/* Check that no wheel refuses: memory is short. */
+/*
+ * Run the callbacks for a CPU that goes offline. Check that no wheel refuses, although memory is
+ * short.
+ */
 static void call_offline(void)
 {
 	struct hlist_node *node;
@@ -109,8 +115,8 @@ static bool is_followed(const struct hrtimer *hrtimer)
 }
 
 /*
- * Move remaining hrtimers, as the kernel does. Only a wheel that is already removed from
- * the instances, and just being destroyed, may leave one.
+ * Move remaining hrtimers to another CPU, as the kernel does. Only a wheel that is being
+ * destroyed, and was already removed from the instances, may leave an hrtimer.
  */
 static void move_hrtimers(struct sim_cpu *cpu)
 {
@@ -126,12 +132,15 @@ static void move_hrtimers(struct sim_cpu *cpu)
 	}
 }
 
-/* Switch the CPU off at the end, with interrupts off. */
+/* Switch the CPU off, after its callbacks have run. The last steps have interrupts off. */
 static void take_down(void)
 {
 	struct sim_cpu *cpu = this_sim_cpu();
 
-	/* The thread of softirqs may wait for a lock in the middle of one. */
+	/*
+	 * Wait for pending softirqs, and for the softirq thread, which may wait for a lock in the
+	 * middle of a softirq.
+	 */
 	while (cpu->softirq || cpu->softirq_task || cpu->ksoftirqd->bh)
 		sim_sleep(100);
 	local_irq_disable();

@@ -3,8 +3,9 @@
  * Interrupts, softirqs and hrtimers
  *
  * Hrtimers are all of HRTIMER_MODE_ABS_PINNED_SOFT. Their interrupt arrives when
- * the first one is due, or somewhat later, and raises a softirq. That runs when
- * the interrupt returns, or in a task of its own: always there on PREEMPT_RT.
+ * the first one is due, or somewhat later, and raises a softirq. The softirq
+ * runs when the interrupt returns, or in a task of its own, as always on
+ * PREEMPT_RT.
  */
 #include "sim.h"
 #include "oracle.h"
@@ -228,7 +229,7 @@ static void run_hrtimer(struct hrtimer *hrtimer)
 	oracle_run_begins(hrtimer);
 	restart = hrtimer->function(hrtimer);
 	sim_task->hrtimer = NULL;
-	/* An interrupt may have started it since. */
+	/* An interrupt may have started the hrtimer during its function. */
 	if (restart == HRTIMER_RESTART && !hrtimer->queued)
 		enqueue(hrtimer, sim.cpu);
 	oracle_run_ends(hrtimer);

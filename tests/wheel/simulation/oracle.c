@@ -44,7 +44,7 @@ static u64 due_at(u64 deadline)
 	return tick > KTIME_MAX / tick_ns ? KTIME_MAX : tick * tick_ns;
 }
 
-/* Deadlines that the owner stores, U64_MAX for none. One task stores those of a timer. */
+/* Deadlines that the owner stores, U64_MAX for none. Only one task stores deadlines of a timer. */
 
 static u64 due_by_word(u64 word)
 {
@@ -80,8 +80,9 @@ static bool is_later(u64 word, const struct twheel_base *base)
 }
 
 /*
- * Check that a timer does not expire while a later deadline is stored. A store since the base
- * was locked may be too late. Weak memory delays others, so there, what the wheel found counts.
+ * Check that a timer does not expire while a later deadline is stored. A store after the base
+ * was locked may be too late. With weak memory the wheel may miss earlier stores as well, so
+ * there the deadline counts that the wheel found.
  */
 static void check_word(const struct oracle_timer *t, const struct twheel_base *base)
 {
@@ -144,7 +145,7 @@ static void check_expected(struct oracle_timer *t, struct oracle_call *call,
 	if (call->unknown || !is_exact(t) || t->expired != call->expired ||
 	    call->running)
 		return;
-	/* One that is due may be on its way out. */
+	/* A timer that is due may be expiring at this moment. */
 	if (t->expect == EXPECT_PENDING && !was_pending && sim.now < t->early)
 		sim_fail("timer %u: is pending, and a call says that it is not",
 			 t->nr);
@@ -205,8 +206,8 @@ void oracle_stopped(struct oracle_timer *t, struct oracle_call *call, bool was,
 	check_expected(t, call, was);
 	t->stopped += was;
 	/*
-	 * One that is due may be on its way out, as above, at this call and at the
-	 * next one.
+	 * A timer that is due may be expiring at this moment, at this call and at
+	 * the next one.
 	 */
 	if (was || (t->expect == EXPECT_UNKNOWN && sim.now < t->early))
 		t->expect = EXPECT_IDLE;
@@ -258,7 +259,7 @@ static void check_time(const struct oracle_timer *t, struct twheel_base *base)
 			 t->nr, t->due, t->word_due, held->since);
 }
 
-/* Check an expiry, under the base's lock. From here on a start is another one. */
+/* Check an expiry, under the base's lock. A start after this point arms the timer again. */
 void oracle_expires(const struct twheel_timer *timer)
 {
 	struct oracle_timer *t = container_of(timer, struct oracle_timer, timer);
@@ -293,7 +294,7 @@ void oracle_callback(struct oracle_timer *t)
 	if (!t->running || t->called)
 		sim_fail("timer %u: a callback, and it has not expired", t->nr);
 	t->called = true;
-	/* A run may be held up before its first callback. */
+	/* The runtime counts from the first callback, because a run may be held up before it. */
 	if (!held->first)
 		held->first = awake;
 	/* Later it reads the clock at least every TIMERS_PER_CHECK timers. */
@@ -326,8 +327,8 @@ void oracle_cpu_gone(void)
 }
 
 /*
- * Check that no timer is forgotten: a late one is on a base that is held up. Returns
- * whether there is one.
+ * Check that no timer is forgotten: each late timer must be on a base that is held
+ * up. Returns whether a timer is late.
  */
 bool oracle_any_late(void)
 {
@@ -338,7 +339,7 @@ bool oracle_any_late(void)
 		const struct oracle_timer *t = timers[i];
 		const struct hrtimer *hrtimer;
 
-		/* A call that is held up with its CPU may still start it. */
+		/* A call on a CPU that is held up may still start the timer. */
 		if (t->in_flight) {
 			any = true;
 			continue;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The promises of twheel, and records of timers that they are checked with
+ * The promises of twheel, and the records of timers by which they are checked
  */
 #ifndef _ORACLE_H
 #define _ORACLE_H
@@ -52,19 +52,19 @@ struct oracle_timer {
 	enum oracle_expect expect;
 	bool quiet;			/* flag: stop_sync() returned, and no start followed */
 	bool strict;			/* flag: one start, and no call since */
-	u64 began;			/* order of the begin of the last start */
-	u64 ended;			/* order of its return */
+	u64 began;			/* order of the beginning of the last start */
+	u64 ended;			/* order of the return of that start */
 	bool running;			/* flag: expired, and the callback did not return yet */
 	bool called;			/* flag: the callback began */
 	/* Deadlines that the owner stores, if @asks */
 	bool asks;			/* flag: the wheel asks for the deadline */
 	u64 word;			/* the deadline stored last */
-	u64 found;			/* what the wheel found when it last asked */
-	u64 word_due;			/* latest tick of those that it may have found, ns */
+	u64 found;			/* deadline that the wheel found when it last asked */
+	u64 word_due;			/* latest tick of the words that the wheel may have found */
 	u64 next_word_due;		/* @word_due after the call in progress */
 	struct {
 		u64 word;
-		u64 order;		/* order of its return, U64_MAX before that */
+		u64 order;		/* order of the return of the store, U64_MAX until then */
 	} stores[ORACLE_LATER];	/* last stores */
 	unsigned int nr_stores;		/* number of stores */
 	u64 begun;			/* number of starts that began */
@@ -76,7 +76,7 @@ struct oracle_timer {
 /* A call in progress */
 struct oracle_call {
 	u64 low;	/* lower bound of the deadline */
-	u64 began;	/* order of its begin */
+	u64 began;	/* order of its beginning */
 	u64 expired;	/* number of callbacks before the call */
 	bool running;	/* flag: the callback ran when the call began */
 	bool unknown;	/* flag: the result does not tell whether the timer was pending */

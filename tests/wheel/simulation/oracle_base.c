@@ -10,23 +10,23 @@
 #include "sim.h"
 #include "oracle.h"
 
-/* The counters when a lock's holder took it. */
+/* The counters of a base when the holder of its lock took it. */
 static struct twheel_counters before[SIM_CPUS];
 static u64 cascaded_before[SIM_CPUS];
-/* Order of the time when it did, among stores of deadlines. */
+/* Place of that moment in the order of the stores of deadlines. */
 static u64 locked[SIM_CPUS], order;
 
 /* Number of times that a wheel asked for a deadline, and was told one. */
 u64 sim_asked;
 
-/* Time that ticks took of each CPU, less half of the time. */
+/* Time that ticks took on each CPU, less half of the time that passed. */
 static struct {
 	u64 at;
 	s64 debt_ns;
-	bool paid;	/* some of it by payers */
+	bool paid;	/* flag: some of it by payers */
 } taken[SIM_CPUS];
 
-/* Timers of a base that sleeps, looked at when its lock is let go. */
+/* Number of timers that are checked when the lock of a sleeping base is released. */
 #define CHECKED_ASLEEP	64
 
 void oracle_begin_bases(void)
@@ -58,7 +58,10 @@ static void hold_up(struct hrtimer *hrtimer)
 		held->since = hrtimer->expires;
 }
 
-/* An overdue base may be cancelled by a CPU that takes it over. */
+/*
+ * Note that the hrtimer of a base is cancelled. If it was overdue, a CPU that takes the base over
+ * cancels it, and the base is held up.
+ */
 void oracle_cancelled(struct hrtimer *hrtimer)
 {
 	if ((u64)hrtimer->expires < sim.now)
@@ -123,8 +126,8 @@ void oracle_run_begins(struct hrtimer *hrtimer)
 }
 
 /*
- * Check that the thread of a run finds its base's locks free, and knows that they are: who holds
- * one is a waiter, perhaps of a low priority.
+ * Check that the thread of a run finds its base's locks free, and knows that they are free: the
+ * holder would be a waiter, perhaps with a low priority.
  */
 void oracle_takes(const struct sim_lock *lock)
 {
@@ -139,12 +142,9 @@ void oracle_takes(const struct sim_lock *lock)
 }
 
 /*
- * Check that wheels take at most half of a CPU. Debts of long callbacks are forgotten.
- * Debts of payers are not, but up to some limit no wheel waits for them. A run is not
- * charged for the time from its last clock read to its end, in which the CPU may wait
- * for a lock, so a wheel that is busy for long has some more.
+ * Note the end of a run. The next run need not begin in a softirq: a CPU that goes offline runs the
+ * base, too.
  */
-/* A run ends. The next one may be that of a CPU that goes, which no softirq begins. */
 void oracle_tick(const struct twheel_base *base)
 {
 	struct sim_held *held = &((struct twheel_base *)base)->hrtimer.held;
@@ -153,6 +153,12 @@ void oracle_tick(const struct twheel_base *base)
 	held->work = 0;
 }
 
+/*
+ * Check that wheels take at most half of a CPU. Debts of long callbacks are forgotten.
+ * Debts of payers are not, but up to some limit no wheel waits for them. A run is not
+ * charged for the time from its last clock read to its end, in which the CPU may wait
+ * for a lock, so a wheel that is busy for long may take a little more than half.
+ */
 static void check_throttle(const struct sim_held *held,
 			   const struct twheel_base *base)
 {
@@ -217,7 +223,7 @@ void oracle_run_ends(struct hrtimer *hrtimer)
 	hrtimer->running = true;
 }
 
-/* All that a base's lock guards. */
+/* Checks of the state that a base's lock protects, each time that the lock is released. */
 
 static struct twheel_base *locked_base(struct sim_lock *lock)
 {
@@ -238,7 +244,7 @@ u64 oracle_next_order(void)
 	return ++order;
 }
 
-/* Returns whether a time is before that at which this CPU took the lock of a base. */
+/* Returns whether @order is earlier than the moment at which this CPU took the lock of a base. */
 bool oracle_is_before_lock(u64 order)
 {
 	return order < locked[sim.cpu];
@@ -246,7 +252,7 @@ bool oracle_is_before_lock(u64 order)
 
 /*
  * Check that an expiring timer is in the histogram, as late as at the last look of the run
- * at the clock. That look was between the begin of the run and now. A timer that became due
+ * at the clock. That look was between the beginning of the run and now. A timer that became due
  * in a sleep is late from the first run after that.
  */
 void oracle_lateness(const struct twheel_timer *timer)
@@ -355,7 +361,7 @@ void oracle_unlock(struct sim_lock *lock)
 	check_lateness(base);
 	check_sleep(base, then);
 	check_asleep(base);
-	/* A base that hands timers on takes their starts back. */
+	/* A base that hands timers over counts their starts down again, hence llabs(). */
 	oracle_check_hold("started", llabs((s64)(now->started - then->started)), TIMERS_PER_LOCK);
 	oracle_check_hold("stopped", now->stopped - then->stopped, TIMERS_PER_LOCK);
 	oracle_check_hold("expired", now->expired - then->expired, 1);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * core/throttle.c, and back to its state when the module is loaded
+ * core/throttle.c, and a reset of its variables to the state in which the
+ * module is loaded
  */
 #include <linux/string.h>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * core/wheel.c, and back to its state when the module is loaded
+ * core/wheel.c, and a reset of its variables to the state in which the module
+ * is loaded
  */
 #include "core/wheel.c"
 #include "scenario.h"

@@ -83,9 +83,9 @@ struct user_wheel {
 
 static struct user_wheel user_wheels[USERS_MAX];
 static u32 nr_users;		/* 0 in most seeds */
-static u32 wheel_ns;		/* upper bound of the length of their callbacks */
-static u32 wheel_delay_ns;	/* upper bound of the delay of their timers */
-static bool users_over;		/* flag: their timers are no longer restarted */
+static u32 wheel_ns;		/* upper bound of the length of the users' callbacks */
+static u32 wheel_delay_ns;	/* upper bound of the delay of the users' timers */
+static bool users_over;		/* flag: the users' timers are no longer restarted */
 
 static u64 stored_deadline(struct twheel_timer *timer)
 {
@@ -113,7 +113,7 @@ static struct user_timer *timer_of(struct twheel_timer *timer)
 	return container_of(timer, struct user_timer, o.timer);
 }
 
-/* Calls of the API. Each passes its arguments and its result to the oracle. */
+/* Calls of the API. Each call passes its arguments and its result to the oracle. */
 
 /* Returns whether a timer is surely pending, and its deadline known. */
 static bool is_known(const struct oracle_timer *o)
@@ -178,7 +178,7 @@ static int call_start(struct oracle_timer *o, enum how how, u64 when, unsigned i
 		call.keeps = true;
 		if (ret != 1)
 			break;
-		/* The deadline is the earlier one of two, and the first may be unknown. */
+		/* The deadline is the earlier of two deadlines, and the first may be unknown. */
 		known = known && o->expired == call.expired;
 		call.low = min(when, known ? o->low : o->saved_early);
 		high = min(when, known ? o->high : when);
@@ -222,7 +222,7 @@ static void do_stop(struct user_timer *ut)
 	ret = twheel_stop(&o->timer);
 	oracle_stopped(o, &call, ret, false);
 	sim_note("stopped %u: %d", o->nr, ret);
-	/* One that is due may be on its way out. */
+	/* A timer that is due may be expiring at this moment. */
 	if (!ret && o->private && noted && noted == o->expired &&
 	    ut->gone != noted && sim.now < o->early)
 		sim_fail("timer %u: a stop does not find what its callback has started",
@@ -291,7 +291,7 @@ static struct user_timer *shared_timer(void)
 	return &timers[SIM_USERS * PRIVATE + sim_below(SHARED)];
 }
 
-/* Start or stop several timers of one task in one call, none of them twice. */
+/* Start or stop several timers of one task in one call, each at most once. */
 static void do_many(unsigned int user, int how)
 {
 	struct twheel_request requests[PRIVATE];
@@ -329,7 +329,7 @@ static void do_many(unsigned int user, int how)
 	}
 }
 
-/* Returns whether the holder of any lock may wait for the callback, which takes none. */
+/* Returns whether the callback takes no lock, so that it can be waited for with any lock held. */
 static bool is_waitable(const struct user_timer *ut)
 {
 	return ut->kind == PLAIN || ut->kind == SLOW;
@@ -344,7 +344,7 @@ static void tick_end(struct twheel_tick_end *end)
 
 	ue->called = ++order;
 	for (cpu = 0; cpu < SIM_CPUS; cpu++) {
-		/* This function may run on another CPU at the same time. */
+		/* Read once: a callback on another CPU may store at the same time. */
 		u64 part = READ_ONCE(ue->part[cpu]);
 
 		ue->seen[cpu] = max(ue->seen[cpu], part);
@@ -390,7 +390,7 @@ static void callback_of(struct user_timer *ut)
 		break;
 	case AGAIN:
 		if (sim_chance(2)) {
-			/* Later starts move the noted one. */
+			/* Later starts move the start that is noted here. */
 			if (do_start(ut, DEFER) >= 0)
 				/* Pairs with do_stop(). */
 				smp_store_release(&ut->noted, ut->o.expired);
@@ -505,7 +505,9 @@ static void setup(struct user_timer *ut)
 		twheel_asked_setup(&ut->o.asked, wheel, &source, 0);
 	else
 		twheel_timer_setup(&ut->o.timer, wheel, expired, 0);
-	/* A static timer has no base before its first call. */
+	/*
+	 * Sometimes use a timer that was set up statically: it has no base before its first call.
+	 */
 	if (sim_chance(2))
 		ut->o.timer.base = NULL;
 	ut->shutting = false;
@@ -664,7 +666,10 @@ static void second_wheel(unsigned int user)
 	sim_memory_short = false;
 	if (IS_ERR(w))
 		return;
-	/* A kick may be on its way when it is destroyed. */
+	/*
+	 * A start on another CPU sends a kick, which may arrive when the wheel is already being
+	 * destroyed.
+	 */
 	memset(ut, 0, sizeof(*ut));
 	twheel_timer_setup(&ut->o.timer, w, expired, 0);
 	do_start(ut, START_ON);
@@ -804,13 +809,13 @@ static void make_user_wheel(struct user_wheel *uw)
 }
 
 /*
- * Run the wheels of the users, after everything else. Check the pauses, as if all users were on
- * one CPU. Each user has a slice once in a turn, which is a period of 1 ms for each 50 users, one
- * more for the rest of them, and one more because a user may just miss a period. Runs here may be
- * longer than a slice, so that a period has no runtime for its last users. These are the first
- * ones of their next period, so nobody waits for more than two turns. Another 2 ms are for the
- * place in the last period, and for whatever holds up the softirq of the CPU. The rest is for the
- * delay of the timer and its rounding.
+ * Run the wheels of the users, after all other events of the seed. Check the pauses, as if all
+ * users were on one CPU. Each user has a slice once in a turn, which is a period of 1 ms for each
+ * 50 users, one more for the rest of them, and one more because a user may just miss a period.
+ * Runs here may be longer than a slice, so that a period has no runtime for its last users. These
+ * users are the first of their next period, so no user waits for more than two turns. Another 2
+ * ms are for the place in the last period, and for a softirq of the CPU that is held up. The
+ * rest is for the delay of the timer and its rounding.
  */
 static void come_as_users(void)
 {
@@ -824,7 +829,7 @@ static void come_as_users(void)
 		make_user_wheel(uw);
 		sim_note("a wheel of %u users is made", nr_users);
 	}
-	/* Time for two such pauses. */
+	/* Wait for the longest pause twice. */
 	for (ms = 2 * longest / NSEC_PER_MSEC; ms; ms--) {
 		sim_sleep(NSEC_PER_MSEC);
 		sim_note("users are busy");
@@ -877,7 +882,7 @@ void scenario_end(void)
 		do_sync(&timers[i], false);
 	oracle_end();
 	twheel_wheel_exit();
-	/* No run is under way any more. */
+	/* No tick runs any more, so all queued work was called. */
 	for (i = 0; i < ENDS; i++) {
 		if (ends[i].called < ends[i].wanted)
 			sim_fail("end of tick %u was queued and never called", i);

@@ -25,9 +25,9 @@ u64 scenario_delay(void);
 void scenario_hotplug(void);
 
 /*
- * Functions of each program, in scenario.c or session_scenario.c. First the choices
- * for all of a seed are made. The first task begins and ends the seed, and all
- * tasks do operations.
+ * Functions that both programs have, in scenario.c or session_scenario.c. At the
+ * beginning of a seed scenario_choose() makes the choices that hold for the whole seed.
+ * Then the first task begins and ends the seed, and all tasks do operations.
  */
 void scenario_choose(void);
 void scenario_begin(void);

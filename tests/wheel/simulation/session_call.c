@@ -2,8 +2,8 @@
 /*
  * Calls on /dev/twheel, each with its arguments, and its result judged
  *
- * Arguments are such as programs may have, and some that are wrong. They are in
- * memory that may be out, or not there. Each call tells the oracle its effects.
+ * Most arguments are valid, and some are wrong. Their memory may be paged out,
+ * or not mapped. Each call tells the oracle its effects.
  */
 #include <linux/err.h>
 #include <linux/uaccess.h>
@@ -15,7 +15,7 @@
 #define BATCH		40
 #define ENTRIES		12
 #define EVENTS		12
-#define ANY_IDS		4	/* that all tasks use */
+#define ANY_IDS		4	/* ids that all tasks use */
 #define ARRAY		(2 * PAGE_SIZE)
 
 bool user_limits;
@@ -30,7 +30,10 @@ static s64 ahead(void)
 	return *user_offset(user_current());
 }
 
-/* Check that a call that changes timers needs a file opened for writing. */
+/*
+ * Returns whether the file of a session was not opened for writing. Checks that a call that changes
+ * timers is then refused.
+ */
 static bool is_refused(const struct oracle_session *os, const char *what,
 		       long ret)
 {
@@ -49,7 +52,7 @@ static u64 some_period(void)
 	       1 + sim_below(scenario_ticks(3));
 }
 
-/* Memory for arguments and arrays. It may be out, or not there. */
+/* Memory for arguments and arrays. It may be paged out, or not mapped. */
 
 static void disturb(void *page, bool harmless)
 {
@@ -162,7 +165,7 @@ static struct planned plan_stop(struct user_file *f)
 	struct planned p = plan(f, TWHEEL_OP_STOP);
 
 	p.in.flags = sim_chance(64);
-	/* No stop has a period: the field is reserved. */
+	/* A stop must have no period: the field is reserved. */
 	p.in.period_ns = sim_chance(64);
 	p.invalid = p.in.flags || p.in.period_ns || is_invalid_id(f->os, p.in.id);
 	return p;
@@ -197,7 +200,10 @@ static struct planned plan_start(struct user_file *f, bool batch)
 		in->flags |= 1U << 31;
 		p.own = NULL;
 	} else if (in->id & TWHEEL_ID_KERNEL && (in->id == TWHEEL_ID_ANY || sim_chance(3))) {
-		/* The old id, if chosen again, may have a timer that is still pending. */
+		/*
+		 * Let the kernel choose an id. It may choose the old id again, whose timer may
+		 * still be pending, so forget that timer's start.
+		 */
 		in->id = TWHEEL_ID_ANY;
 		p.own->id = TWHEEL_ID_ANY;
 		p.own->start = NULL;
@@ -357,7 +363,7 @@ static void call_get(struct user_file *f)
 
 /* Words. */
 
-/* Returns whether a wheel may have asked for a word, and its callback is not over. */
+/* Returns whether a run in progress may have asked for a word of @s before now. */
 static bool may_be_asked(const struct twheel_session *s)
 {
 	unsigned int cpu;
@@ -377,7 +383,7 @@ static void store(struct user_file *f, u32 nr, u64 word)
 	if (word != TWHEEL_WORD_STOP)
 		word = min_t(u64, word, ORACLE_WORD_MAX);
 	WRITE_ONCE(*to, word);
-	/* The word behind the last has no owner. */
+	/* The id behind the last word has no word, and so no owner. */
 	if (nr < f->os->shared_ids)
 		oracle_stored(&f->os->ids[self()][nr > 42], sim.now, sim.now, word,
 			      may_be_asked(f->os->s));
@@ -451,7 +457,7 @@ void call_map(struct user_file *f, const struct user_file *mine)
 		sim_fail("mmap returns %d", ret);
 	if (ret)
 		return;
-	/* Another one was faster, or the descriptor is another one. */
+	/* Another task mapped the words first, or the descriptor is another one by now. */
 	if (f->map.file || f->file != mine->file || !(map.vma.vm_flags & VM_WRITE))
 		user_munmap(&map);
 	else
@@ -643,7 +649,7 @@ static void call_info(struct user_file *f)
 	    info->event_size != TWHEEL_EVENT_SIZE_V1 ||
 	    info->shared_ids != f->os->shared_ids)
 		sim_fail("INFO says something else than SETUP");
-	/* A session has its wheel for good once it has started a timer. */
+	/* The wheel of a session that started a timer does not change any more. */
 	twheel_get_config(f->os->s->wheel, &config);
 	if (begun && (info->scheme != config.scheme || info->mode != config.mode ||
 		      info->slots != config.slots || info->tick_ns != config.tick_ns ||
@@ -677,7 +683,10 @@ static void fill_setup(struct oracle_session *os, struct twheel_setup *in)
 		in->tick_ns = 50000;
 }
 
-/* Choose another wheel, and keep the rest: other tasks may be about to start timers. */
+/*
+ * Fill in a SETUP that chooses another wheel and keeps the other settings, because other tasks may
+ * be about to start timers.
+ */
 static bool fill_again(struct oracle_session *os, struct twheel_setup *in)
 {
 	u64 limit = os->max_timers == 1U << 22 ? 0 : os->max_timers;

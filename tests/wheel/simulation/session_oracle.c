@@ -74,7 +74,7 @@ struct oracle_session *oracle_opened(struct twheel_session *s)
 
 /* Sessions. */
 
-/* Check that a timer was started, and was not carried beyond any word. */
+/* Check that a timer was started, and that no word moved it to the end of time. */
 static void check_timer(struct oracle_session *os, struct twheel_utimer *ut,
 			bool closes)
 {
@@ -163,7 +163,9 @@ static bool is_shared(const struct oracle_session *os)
 	return false;
 }
 
-/* Check what is charged to @user. Reads plainly, as other tasks go on at each READ_ONCE(). */
+/*
+ * Check the charges of @user. Uses plain reads, because other tasks would run at each READ_ONCE().
+ */
 static void check_charges(const struct twheel_session_user *user)
 {
 	unsigned int should[TWHEEL_NR_COUNTS] = {};
@@ -173,7 +175,10 @@ static void check_charges(const struct twheel_session_user *user)
 	for (os = sessions; os < sessions + nr_sessions; os++) {
 		const struct twheel_session_wheel *ref = os->s ? os->s->wheel_ref : NULL;
 
-		/* A wheel of CAP_SYS_NICE may be paid by another user. */
+		/*
+		 * Sessions with CAP_SYS_NICE share private wheels, so another user may pay for this
+		 * one.
+		 */
 		if (ref && ref->user == user && !strcmp(ref->config.name, "private") &&
 		    !is_shared(os))
 			should[TWHEEL_COUNT_WHEELS]++;
@@ -190,9 +195,9 @@ static void check_charges(const struct twheel_session_user *user)
 }
 
 /*
- * Check what is charged to the users of all sessions, while no call is in progress. A charge
- * too many takes from the limit of a user, who cannot know. With a charge too few a user
- * could exceed the limit.
+ * Check the charges of the users of all sessions, while no call is in progress. Excess
+ * charges would lower a user's limit without a trace. With missing charges a user could
+ * exceed the limit.
  */
 void oracle_charges(void)
 {

@@ -94,7 +94,7 @@ static void do_open(unsigned int nr)
 		call_setup(&fresh, true);
 	*f = fresh;
 	shared[nr] = false;
-	/* Others have it from now on. */
+	/* From now on other tasks use the descriptor. */
 	if (f->file == fresh.file && fresh.os->shared_ids) {
 		user_get_file(fresh.file);
 		call_map(f, &fresh);

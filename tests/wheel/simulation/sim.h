@@ -60,7 +60,7 @@ extern struct sim_options sim_options;
 extern struct sim_cpu sim_cpus[SIM_CPUS];
 extern struct sim_task sim_tasks[SIM_TASKS];
 extern bool sim_memory_short;
-/* The machine is reliable: no CPU stops, no interrupt is late, neither pages nor memory lack. */
+/* The machine is reliable: no CPU stops, no interrupt is late, no page and no memory is missing. */
 extern bool sim_calm;
 void sim_vfail(const char *fmt, va_list args) __attribute__((__noreturn__));
 extern unsigned int sim_allocs_failed;

@@ -5,7 +5,7 @@
 #include "sim.h"
 #include "oracle.h"
 
-/* Tasks that have to be seen outside of read-side critical sections. */
+/* Grace periods, which wait until each task was outside of a read-side critical section. */
 static struct rcu_head *rcu_first;
 
 /* Queued works, and whether there are any. */
@@ -203,7 +203,10 @@ static void queue_work(struct delayed_work *work, u64 at)
 	have_works = true;
 }
 
-/* Both note what the caller asked for, and change nothing in two steps that others see. */
+/*
+ * Note the time for which a caller wants @work, in *@at, and return whether it is queued. The only
+ * switch of tasks is here, so that queueing is one step for other tasks.
+ */
 static bool is_queued_for(struct delayed_work *work, unsigned long delay, u64 *at)
 {
 	sim_point();
@@ -229,7 +232,7 @@ bool mod_delayed_work(void *wq, struct delayed_work *work, unsigned long delay)
 
 	if (was)
 		dequeue_work(work);
-	/* A work that is due already runs soon, so the time it had before no longer counts. */
+	/* A work that is already due is about to run, so only the new time counts. */
 	if (was && work->at <= sim.now)
 		work->wanted = at;
 	queue_work(work, at);
@@ -267,12 +270,14 @@ void sim_kworker(struct sim_task *task)
 		sim_wait(&have_works);
 		work = first_work();
 		if (work->at > sim.now) {
-			/* Another one may be due before. */
+			/*
+			 * Sleep for a short time only, because a caller may queue an earlier work.
+			 */
 			sim_sleep(min_t(u64, work->at - sim.now, NSEC_PER_MSEC));
 			continue;
 		}
 		dequeue_work(work);
-		/* A caller that asks for a waiting work must not wait longer than it asked for. */
+		/* A caller that asks for a queued work must not wait for longer than it asked. */
 		if (work->at > work->wanted + NSEC_PER_SEC / 2)
 			sim_fail("a work runs %llu ns after the time that a caller asked for",
 				 work->at - work->wanted);

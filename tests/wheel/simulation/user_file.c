@@ -87,7 +87,7 @@ void usleep_range(unsigned long min_us, unsigned long max_us)
 	sim_sleep(1000 * (min_us + sim_below(max_us - min_us)));
 }
 
-/* Memory may take its time. New memory of a cache may hold anything. */
+/* An allocation may take long. New memory of a cache may have any content. */
 
 static void wait_for_memory(void)
 {
@@ -163,7 +163,7 @@ bool user_sleeps(unsigned int task)
 	return waiter && sim_tasks[task].flag == &waiter->woken && !waiter->woken;
 }
 
-/* The locks that a program takes with softirqs off are sessions' locks. */
+/* A program takes only locks of sessions with spin_lock_bh(). */
 
 void spin_lock_bh(spinlock_t *lock)
 {
@@ -207,7 +207,7 @@ void user_wake(wait_queue_head_t *queue, int readers)
 	oracle_woken(queue);
 	lock_queue(queue);
 	list_for_each_entry_safe(waiter, next, &queue->waiters, entry) {
-		/* A signal woke this reader. */
+		/* A signal already woke this reader, so that the wake-up is for the next one. */
 		if (waiter->woken && !waiter->poller)
 			continue;
 		waiter->woken = true;

@@ -2,9 +2,9 @@
 /*
  * The memory of user programs, and copies to and from it
  *
- * A page of a program may be out. A copy then waits until it is there again.
- * With page faults off the copy fails at this page. A page may be out again at any
- * time, also between the fault for it and the copy.
+ * A page of a program may be paged out. A copy then waits until the page is back.
+ * With page faults off the copy fails at this page. A page may be paged out again
+ * at any time, even between the fault for it and the copy.
  */
 #include <linux/gfp.h>
 #include <linux/slab.h>
@@ -41,7 +41,7 @@ void user_pages_back(unsigned int nr)
 		user_programs[SIM_FIRST_USER + nr].pages[i] = USER_HERE;
 }
 
-/* Returns whether all of it can be written if page faults are on. */
+/* Returns whether the whole range can be written if page faults are on. */
 bool user_all_come(const void *addr, size_t size)
 {
 	const char *at = addr, *end = at + size;
@@ -212,7 +212,7 @@ size_t iov_iter_zero(size_t size, struct iov_iter *iter)
 	return fill(iter, NULL, size);
 }
 
-/* Returns how much could not be brought. */
+/* Returns the number of bytes, from the first missing page on, that could not be faulted in. */
 size_t fault_in_iov_iter_writeable(const struct iov_iter *iter, size_t size)
 {
 	struct iov_iter copy = *iter;
@@ -310,8 +310,8 @@ int user_mmap(struct user_mapping *m, struct file *file, u32 words, bool write)
 }
 
 /*
- * Returns a word, NULL if there is none. A page that @m lacks is thrown away again, and the
- * session keeps it.
+ * Returns the address of a word, or NULL if it has no page. Takes no reference to a page
+ * that @m does not have: the session keeps the page.
  */
 u64 *user_word(struct user_mapping *m, u32 nr)
 {

@@ -22,9 +22,9 @@
 
 enum user_page {
 	USER_HERE,
-	USER_OUT,	/* is back once it is touched */
-	USER_TRAP,	/* is back for a moment, and out again */
-	USER_GONE,	/* is not there */
+	USER_OUT,	/* paged out, and back once it is touched */
+	USER_TRAP,	/* paged out, back when it is touched, and out again soon */
+	USER_GONE,	/* not mapped */
 };
 
 /* The user program of a task */
@@ -35,8 +35,8 @@ struct user_program {
 	struct pid pid;				/* its process id */
 	kuid_t uid;
 	struct user_namespace *ns;		/* its user namespace, or NULL */
-	bool nice;				/* it has CAP_SYS_NICE */
-	bool resource;				/* and CAP_SYS_RESOURCE */
+	bool nice;				/* flag: the program has CAP_SYS_NICE */
+	bool resource;				/* flag: the program has CAP_SYS_RESOURCE */
 	bool signal;				/* a signal is pending */
 	int no_faults;				/* depth of pagefault_disable() */
 	struct user_waiter *waiter;		/* its entry in a wait queue */

@@ -3,8 +3,8 @@
  * Weak memory: a lockless read may find an older value
  *
  * A store is in memory at once, and the values before it are remembered. A read
- * by a CPU that need not know of the store may still have one of these. For a
- * reader, store buffers and reads out of order come to the same.
+ * by a CPU that need not know of the store may still have one of these. A
+ * reader cannot tell store buffers from reads out of order.
  *
  * The knowledge of a CPU. Each CPU numbers its stores. A clock says for each
  * CPU how many of its stores are known. A CPU may not read a value that was
@@ -13,8 +13,8 @@
  * make. A CPU that reads the store knows these after a barrier of its own: a
  * release and an acquire, smp_wmb() and smp_rmb(), or the full barriers.
  *
- * It is nowhere weaker than the kernel's memory model (LKMM) allows, and
- * stronger where this is simpler:
+ * This memory is nowhere weaker than the kernel's memory model (LKMM) allows,
+ * and stronger where that is simpler:
  *
  * - Stores to one place have the order in which they are made.
  *
@@ -32,7 +32,7 @@
 #include "sim.h"
 #include "oracle.h"
 
-/* A power of two. Up to half of them are in use. */
+/* Number of places, a power of two. Up to half of them are in use. */
 #define PLACES		(1U << 17)
 #define STORES		4
 /* Number of recently read pointers that a CPU remembers. */
@@ -150,7 +150,10 @@ static void forget(struct place *place)
 	};
 }
 
-/* Returns whether an unknown store changed the value. */
+/*
+ * Returns whether the value in memory differs from the last recorded store: a store changed it
+ * without a record.
+ */
 static bool is_stale(struct place *place)
 {
 	return value_at(place->address, place->size) != newest(place)->value;
@@ -337,7 +340,7 @@ const volatile void *sim_weak_load(const volatile void *address, u32 size,
 
 /*
  * Returns the time until which memory had the value that this CPU last read at
- * @address. SIM_NEVER if it still has.
+ * @address. Returns SIM_NEVER if memory still has it.
  */
 static u64 until_when(const volatile void *address)
 {
@@ -352,7 +355,10 @@ static u64 until_when(const volatile void *address)
 	return place->count - next > STORES ? 0 : place->stores[next % STORES].at;
 }
 
-/* Returns the time since which there is no 0, or 0 if it is forgotten. */
+/*
+ * Returns the time since which the value is not 0. Returns 0 if the store of that time is
+ * forgotten.
+ */
 static u64 since(const volatile void *address)
 {
 	struct place *place = place_of(address);
@@ -391,7 +397,10 @@ void sim_weak_lock(const struct sim_clock *clock)
 
 	if (!sim_weak)
 		return;
-	/* po-unlock-lock-po */
+	/*
+	 * "po-unlock-lock-po" of the LKMM: a lock orders the accesses of its owner behind its own
+	 * last unlock
+	 */
 	join(&order->knows, &order->unlocked);
 	join(&order->told, &order->unlocked);
 	join(&order->knows, clock);
