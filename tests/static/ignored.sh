@@ -3,7 +3,7 @@
 #
 # Print the checks of checkpatch that are off for a file. The comments say why. Sourced, not run.
 
-# What checkpatch is not asked about a file, and why.
+# Print the checks that are off for a file.
 ignored() {
 	# An out-of-tree module has no entry in MAINTAINERS. Our files begin with "name - what it
 	# is".

@@ -6,7 +6,8 @@
 # These variables were meant for the make that runs the script, not for the makes of its tests.
 unset MAKEFLAGS MAKELEVEL MFLAGS DESTDIR prefix KDIR
 
-# What a case says fails it, and what is said here does not.
+# Output of a case makes it fail, so messages of this script have a descriptor
+# of their own.
 exec {aside}>&2
 
 count=0 failed=0
