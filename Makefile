@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# What a person types; "make help" says what there is.  What the module is made
-# of is in Kbuild.
+# Commands that a person types; "make help" lists them. Kbuild has the objects
+# of the module.
 
 KDIR ?= /lib/modules/$(shell uname -r)/build
 

@@ -75,7 +75,8 @@ subprocess.run([sys.executable, os.path.join(top, "Documentation/figures/wheel.p
 subprocess.run([sys.executable, os.path.join(top, "Documentation/figures/bases.py"), top,
                 os.path.join(top, "Documentation/figures")], check=True)
 
-# The figures are in data: tables that pages include, and single cells of them, |NAME| in a page.
+# The figures are in data/. Pages include its tables, and |NAME| in a page stands for a single
+# cell.
 def cell(table, row, column):
     """A figure of data/TABLE.csv."""
     with open(os.path.join(top, f"Documentation/data/{table}.csv"), encoding="utf-8") as data:

@@ -198,7 +198,10 @@ twheel_table_look_up(const struct twheel_table *tables, u64 id, struct twheel_ut
 	return likely(ut->id == id) ? ut->state : TWHEEL_FREE;
 }
 
-/* Returns the place of @id alone. */
+/*
+ * Returns the timer in the place of @id, or NULL if the table has no such place.
+ * The timer may be free, or have another id of the same number.
+ */
 static inline struct twheel_utimer *
 twheel_table_place(const struct twheel_table *tables, u64 id)
 {

@@ -1,31 +1,33 @@
 # SPDX-License-Identifier: GPL-2.0 OR MIT
-# What the scripts of this directory share: sourced with its caller's arguments
+# Functions and variables of the scripts of this directory. Sourced with the
+# arguments of the caller
 # shellcheck shell=bash
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 . "$here/../../../tests/vm/lib.sh"
 bench=$top/tests/bench/compared
 
-# sources PACKAGE: Debian's sources of the package are in $tree.
+# sources PACKAGE: unpack Debian's sources of the package, and set $tree to
+# their directory.
 sources() {
 	"$top/tests/vm/setup" loops
 	tree=$("$top/tests/vm/source" "$1")
 }
 
-# amalgamation DIR WIDTH: twheel_timer.c and twheel_timer.h, to be compiled among others, with slots
-# of 2^WIDTH units.
+# amalgamation DIR WIDTH: write twheel_timer.c and twheel_timer.h into a directory of sources, with
+# slots of 2^WIDTH units.
 amalgamation() {
 	"$top/tools/libtwheel/amalgamate" timer-c >"$1/twheel_timer.c"
 	{ echo "#define TWHEEL_TIMERS_WIDTH $2"; "$top/tools/libtwheel/amalgamate" timer-h; } >"$1/twheel_timer.h"
 }
 
-# logged NAME COMMAND...: show what it says if it fails.
+# logged NAME COMMAND...: run a command, and show its output if it fails.
 logged() {
 	"${@:2}" >"$dir/$1.log" 2>&1 || { tail -n 30 "$dir/$1.log" >&2; die "$1 failed, see $dir/$1.log"; }
 }
 
-# both CHANGE BUILD: $dir/stock is the tree that BUILD TREE has built, $dir/wheel the same after
-# CHANGE TREE.
+# both CHANGE BUILD: make the tree $dir/stock, built by the function BUILD, and the tree
+# $dir/wheel, changed by the function CHANGE before it is built.
 both() {
 	local how
 	mkdir -p "$dir"

@@ -2,8 +2,9 @@
 /*
  * Reading a session with liburing
  *
- * There are three ways: READ, which polls until there are events, and READ with many shots and
- * provided buffers. None of them may need a worker thread, so these are counted.
+ * There are three ways: READ, which waits for events by polling the session, READ with many shots
+ * and provided buffers, and READ into a registered buffer. None of them may need a worker thread,
+ * so the cases count the worker threads.
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -20,7 +20,7 @@ void adapter_start(unsigned int connection, uint64_t deadline_ns);
 /* Let it be due at @deadline_ns, not before. */
 void adapter_refresh(unsigned int connection, uint64_t deadline_ns);
 
-/* Stop it, for ever. */
+/* Stop the timer of a connection that is closed. */
 void adapter_stop(unsigned int connection);
 
 /* The end of a step, for batches. Most adapters have none. */

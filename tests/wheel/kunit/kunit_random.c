@@ -26,7 +26,7 @@ MODULE_PARM_DESC(ops, "operations per scheme and profile, against the oracle");
 
 static u64 total;
 
-/* A parameter is a number from 1: of a scheme and a profile. */
+/* The parameters of a case are numbers from 1, one for each pair of a scheme and a profile. */
 
 static const struct twheel_profile *profile_of(const void *param)
 {

@@ -497,7 +497,7 @@ ktime_t ktime_mono_to_any(ktime_t tmono, int offs)
 /* The header in front of allocated memory */
 struct block {
 	size_t size;		/* its size, 0 if it is freed */
-	size_t freed;		/* its size when it is freed */
+	size_t freed;		/* size that the block had when it was freed */
 	struct block *before;	/* the block that was allocated before */
 } __attribute__((__aligned__(64)));
 

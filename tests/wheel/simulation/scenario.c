@@ -59,7 +59,7 @@ static struct user_timer others[SIM_USERS];	/* each on a wheel of its own */
 static struct user_end ends[ENDS];
 static spinlock_t locks[LOCKS];	/* taken by tasks and callbacks */
 static struct twheel *wheel;
-static int devices;		/* device interrupts and softirqs that call twheel */
+static int devices;		/* number of interrupts and softirqs of devices that call twheel */
 static u32 callback_ns;		/* upper bound of the length of a callback */
 static u64 order;		/* number of the last work that was queued or called */
 static bool isolation;		/* CPUs become isolated, and housekeeping again */

@@ -2,9 +2,9 @@
 #
 # The core of twheel in a simulated machine, as a program of the host
 #
-# Its sources are compiled unmodified, with ../shims in place of the kernel's headers. What
-# differs from any other program is in sim_order.h, sim_machine.h and sim_session.h. The names
-# by which the sources know these headers are made in DIR/shims.
+# Its sources are compiled unmodified, with ../shims in place of the kernel's headers.
+# sim_order.h, sim_machine.h and sim_session.h have the differences to other programs. The
+# names by which the sources know these headers are made in DIR/shims.
 #
 #	make O=DIR all		simulation and simulation-rt (CONFIG_PREEMPT_RT),
 #				simulation-session and simulation-session-rt
